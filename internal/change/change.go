@@ -1,0 +1,89 @@
+// Package change is the only writer: it applies planned changes to hosts,
+// journals them first, activates and checks them, and puts them back.
+//
+// In: []Change, planned by internal/remedy or given by `kasoku try`.
+// Out: a target that is either as it was or as planned, and a journal that
+// says which, whatever happened in between.
+package change
+
+import (
+	"io/fs"
+	"time"
+
+	"kasoku/internal/host"
+)
+
+// Kind of a change.
+type Kind string
+
+const (
+	KindFile     Kind = "file"     // create or replace one file
+	KindDir      Kind = "dir"      // create one directory of Kasoku's own
+	KindVariable Kind = "variable" // a server variable at run time (SET GLOBAL)
+	KindIndex    Kind = "index"    // create or drop one index
+	KindExec     Kind = "exec"     // a pair of commands, apply and undo
+	KindRestart  Kind = "restart"  // activate a service though no file changed
+)
+
+// Activation is how a service takes a change on, from the least disturbing.
+type Activation int
+
+const (
+	None    Activation = iota // read at each use, or set at run time
+	Reload                    // graceful: no connection is lost
+	Restart                   // stop and start
+)
+
+func (a Activation) String() string { return [...]string{"none", "reload", "restart"}[a] }
+
+// FileState is one side of a file change. The bytes themselves are in
+// Content; the journal keeps them in its blob folder by hash.
+type FileState struct {
+	Hash    host.Hash   `json:"hash"` // "" = the file does not exist
+	Mode    fs.FileMode `json:"mode,omitempty"`
+	UID     int         `json:"uid"`
+	GID     int         `json:"gid"`
+	ModTime time.Time   `json:"mtime,omitzero"`
+	Content []byte      `json:"-"`
+}
+
+// Index names one secondary index.
+type Index struct {
+	Schema  string   `json:"schema"`
+	Table   string   `json:"table"`
+	Name    string   `json:"name"`
+	Columns []string `json:"columns"` // "col" or "col(10)" for a prefix, in order
+}
+
+// Change is one reversible act on a host. It is plain data: it can be stored,
+// printed and replayed. Which fields count depends on Kind.
+type Change struct {
+	Kind Kind   `json:"kind"`
+	Host string `json:"host,omitempty"` // default "local"
+	// Service that must take the change on, and how.
+	Service  string     `json:"service,omitempty"`
+	Activate Activation `json:"activate"`
+	// Why, in one sentence, and Command, what a person would type to redo it.
+	Why     string `json:"why,omitempty"`
+	Command string `json:"command,omitempty"`
+
+	// KindFile and KindDir.
+	Path   string     `json:"path,omitempty"`
+	Before *FileState `json:"before,omitempty"` // what the plan saw
+	After  *FileState `json:"after,omitempty"`
+
+	// KindVariable: Service is the database. Values as the server prints them.
+	Variable    string `json:"variable,omitempty"`
+	BeforeValue string `json:"before_value,omitempty"`
+	AfterValue  string `json:"after_value,omitempty"`
+
+	// KindIndex: Service is the database.
+	Index *Index `json:"index,omitempty"`
+	// Drop makes a KindIndex change drop Index instead of creating it.
+	Drop bool `json:"drop,omitempty"`
+
+	// KindExec: both commands run on Host, in Dir; each must be idempotent.
+	Apply []string `json:"apply,omitempty"`
+	Undo  []string `json:"undo,omitempty"`
+	Dir   string   `json:"dir,omitempty"`
+}

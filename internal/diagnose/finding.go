@@ -1,0 +1,52 @@
+// Package diagnose turns evidence into ranked findings: what binds, why, and
+// the most that removing it could bring.
+//
+// In: Evidence of a run, a Snapshot, the Stack. Out: []Finding, most promising
+// first, and the demand table. Everything is pure.
+package diagnose
+
+// Finding is a claim about what binds.
+type Finding struct {
+	// Rule that made it, e.g. "db.full-scan".
+	Rule string `json:"rule"`
+	// Measures are IDs of docs/catalogue.md.
+	Measures []string `json:"measures"`
+	Service  string   `json:"service,omitempty"`
+	Title    string   `json:"title"` // one line
+	Text     string   `json:"text"`  // names the numbers
+	// Evidence cites the sources: "statement #1: 12.3 s of 20 s", …
+	Evidence []string `json:"evidence"`
+	// Bound is the most that removing it could multiply throughput by (≥ 1);
+	// Formula says how it was computed, with the numbers.
+	Bound   float64 `json:"bound"`
+	Formula string  `json:"formula"`
+	// Subject is what the remedy needs to know: route, table, file…
+	Subject map[string]string `json:"subject,omitempty"`
+}
+
+// NotJudged is a rule that could not be applied, and why.
+type NotJudged struct {
+	Rule string `json:"rule"`
+	Why  string `json:"why"`
+}
+
+// Demand is one resource's service demand, D = U·T/X (Denning & Buzen 1978,
+// Operational analysis): seconds of the resource per request.
+type Demand struct {
+	Resource    string  `json:"resource"`    // "cpu: php", "php-fpm workers", "disk"
+	Utilization float64 `json:"utilization"` // 0–1 of its capacity
+	// PerRequest is service demand in seconds per successful request.
+	PerRequest float64 `json:"per_request"`
+	// MaxThroughput is capacity / PerRequest, requests per second.
+	MaxThroughput float64 `json:"max_throughput"`
+}
+
+// Diagnosis of one run.
+type Diagnosis struct {
+	Findings  []Finding   `json:"findings"` // highest bound first
+	NotJudged []NotJudged `json:"not_judged"`
+	Demands   []Demand    `json:"demands"` // highest utilization first
+	// Binds names the resource that limits throughput, with the reason.
+	Binds     string `json:"binds"`
+	BindsText string `json:"binds_text"`
+}

@@ -1,0 +1,76 @@
+// Package experiment decides whether a candidate is faster than the baseline:
+// schedule, gates, verdict.
+//
+// In: a Runner that can measure either side. Out: a Verdict with effect and
+// interval. It knows nothing of hosts or changes.
+package experiment
+
+import (
+	"context"
+	"time"
+)
+
+// Side of an experiment.
+type Side string
+
+const (
+	Baseline  Side = "baseline"
+	Candidate Side = "candidate"
+)
+
+// Sample is one measured run of one side.
+type Sample struct {
+	RunID int64   `json:"run_id"`
+	Side  Side    `json:"side"`
+	Pair  int     `json:"pair"`
+	Score float64 `json:"score"`
+	// Guards: wrong answers and failures per request, 99th percentile.
+	Mismatches int64         `json:"mismatches"`
+	Failures   int64         `json:"failures"` // errors and time-outs
+	Requests   int64         `json:"requests"`
+	P99        time.Duration `json:"p99"`
+	// CPUPerRequest of the services, in seconds.
+	CPUPerRequest   float64 `json:"cpu_per_request"`
+	MemoryAvailable int64   `json:"memory_available"` // bytes
+	// Unfit says why the run is no evidence (foreign load, saturated
+	// generator…); such a run is repeated. "" if fit.
+	Unfit string `json:"unfit,omitempty"`
+	// Broken describes a wrong answer of the candidate, with the response.
+	Broken string `json:"broken,omitempty"`
+}
+
+// Runner measures one side: it switches the target to it and runs the load.
+type Runner interface {
+	Measure(ctx context.Context, side Side, pair int) (Sample, error)
+}
+
+// Outcome of an experiment.
+type Outcome string
+
+const (
+	Improved     Outcome = "improved"
+	Regressed    Outcome = "regressed"
+	NoDifference Outcome = "no difference"
+	Inconclusive Outcome = "inconclusive"
+	Broke        Outcome = "broke answers" // a guard stopped it
+	Failed       Outcome = "failed"        // could not be applied or did not come up
+)
+
+// Verdict is what an experiment found. Effect and its interval are ratios of
+// scores minus one: 0.05 = 5 % faster.
+type Verdict struct {
+	Outcome Outcome       `json:"outcome"`
+	Effect  float64       `json:"effect"`
+	Low     float64       `json:"low"`
+	High    float64       `json:"high"`
+	Pairs   int           `json:"pairs"`
+	Runs    int           `json:"runs"` // including repeated ones
+	Took    time.Duration `json:"took"`
+	Reason  string        `json:"reason"` // why it ended, in one sentence
+	// Warnings are data: each says what to do.
+	Warnings []string `json:"warnings,omitempty"`
+	Samples  []Sample `json:"samples"`
+	// BaselineScore and CandidateScore are geometric means of fit runs.
+	BaselineScore  float64 `json:"baseline_score"`
+	CandidateScore float64 `json:"candidate_score"`
+}

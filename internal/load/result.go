@@ -1,0 +1,97 @@
+package load
+
+import "time"
+
+// Result is what one run of a scenario measured. Durations are wall-clock.
+type Result struct {
+	Scenario string        `json:"scenario"`
+	Workload int           `json:"workload"` // virtual users
+	Seed     uint64        `json:"seed"`
+	Started  time.Time     `json:"started"` // begin of the measured window
+	Warmup   time.Duration `json:"warmup"`
+	Window   time.Duration `json:"window"` // length of the measured window
+
+	Requests   int64 `json:"requests"`   // answered within the window, right or wrong
+	Succeeded  int64 `json:"succeeded"`  // right answers
+	Mismatches int64 `json:"mismatches"` // answered, but not as expected
+	Timeouts   int64 `json:"timeouts"`
+	Errors     int64 `json:"errors"` // no answer: refused, reset, broken
+
+	// Score is points per second: Σ weight(route)·succeeded − Σ penalties,
+	// divided by Window. It may be negative.
+	Score             float64 `json:"score"`
+	RequestsPerSecond float64 `json:"requests_per_second"`
+	BytesIn           int64   `json:"bytes_in"`
+	Connects          int64   `json:"connects"` // connections opened in the window
+
+	Routes  []RouteResult  `json:"routes"`            // sorted by total time, most first
+	Latency Percentiles    `json:"latency"`           // of all requests
+	Samples []Mismatch     `json:"samples,omitempty"` // at most MaxSamples
+	Series  []SeriesPoint  `json:"series"`            // one point a second
+	Assets  []StaticSample `json:"assets,omitempty"`  // one per distinct GET that answered with a file-like type
+
+	// GeneratorCPU is CPU time this process used in the window.
+	GeneratorCPU time.Duration `json:"generator_cpu"`
+	// Saturated says why the generator itself limited the run; "" if it did not.
+	Saturated string `json:"saturated,omitempty"`
+}
+
+// MaxSamples bounds the mismatches kept with their bodies.
+const MaxSamples = 20
+
+// RouteResult is one route's share. A route is a method and a path template.
+type RouteResult struct {
+	Route     string        `json:"route"`
+	Requests  int64         `json:"requests"`
+	Succeeded int64         `json:"succeeded"`
+	Failed    int64         `json:"failed"`
+	Bytes     int64         `json:"bytes"`
+	Total     time.Duration `json:"total"` // Σ latency
+	Latency   Percentiles   `json:"latency"`
+}
+
+// Percentiles of latency (time from send to last byte), from an HDR histogram
+// with three significant digits.
+type Percentiles struct {
+	Mean time.Duration `json:"mean"`
+	P50  time.Duration `json:"p50"`
+	P90  time.Duration `json:"p90"`
+	P95  time.Duration `json:"p95"`
+	P99  time.Duration `json:"p99"`
+	Max  time.Duration `json:"max"`
+}
+
+// Mismatch is one wrong answer, with what was expected.
+type Mismatch struct {
+	At       time.Time `json:"at"`
+	Session  string    `json:"session"`
+	Step     string    `json:"step"`
+	Request  string    `json:"request"` // method, path, body without secrets
+	Expected string    `json:"expected"`
+	Got      string    `json:"got"`  // status or the reason
+	Body     string    `json:"body"` // first 4 KiB of the answer
+}
+
+// SeriesPoint is one second of a run.
+type SeriesPoint struct {
+	Second    int   `json:"second"` // since the window began; negative in warm-up
+	Succeeded int64 `json:"succeeded"`
+	Failed    int64 `json:"failed"`
+}
+
+// StaticSample is one answer to a plain GET whose Content-Type is that of a
+// file (style sheet, script, image, font), so that diagnosis can compare it
+// with files on the host.
+type StaticSample struct {
+	Path        string `json:"path"` // without query
+	Status      int    `json:"status"`
+	ContentType string `json:"content_type"`
+	SHA256      string `json:"sha256"`
+	Size        int64  `json:"size"`
+	SetsCookie  bool   `json:"sets_cookie"`
+	// Varied is true if two answers in the run had different bytes.
+	Varied bool `json:"varied"`
+	// Count of requests for it in the window, and their summed latency.
+	Count int64         `json:"count"`
+	Total time.Duration `json:"total"`
+}

@@ -1,0 +1,73 @@
+// Package remedy plans changes for findings. Planning is pure: it reads a
+// Snapshot and yields changes; nothing touches a host here.
+//
+// In: diagnose.Diagnosis, evidence.Snapshot, stack.Stack. Out: []Plan, each
+// with its reason, its trades and its changes, and []Refusal for what the
+// regulation forbids. Remedies are entries of a table (table.go); the
+// catalogue page is generated from it and from measures.go.
+package remedy
+
+import (
+	"kasoku/internal/change"
+	"kasoku/internal/diagnose"
+	"kasoku/internal/evidence"
+	"kasoku/internal/regulation"
+	"kasoku/internal/stack"
+)
+
+// Input of planning: all that is known, nothing that acts.
+type Input struct {
+	Stack     *stack.Stack
+	Evidence  *evidence.Evidence // of the latest diagnostic run
+	Snapshot  *evidence.Snapshot
+	Diagnosis *diagnose.Diagnosis
+}
+
+// Remedy is one entry of the table.
+type Remedy struct {
+	ID       string   // "mariadb.index"
+	Title    string   // "Missing indexes"
+	Measures []string // IDs of MEASURES
+	// Rules are the diagnose rules whose findings it answers.
+	Rules []string
+	// Reason says why it helps, Source where that is written.
+	Reason, Source string
+	// Trades that it always makes; a Plan may add more.
+	Trades []regulation.Trade
+	// Plan returns the plans for one finding; none if it does not apply.
+	Plan func(in Input, f diagnose.Finding) ([]Plan, error)
+	// Test names the test that shows it on the real server.
+	Test string
+}
+
+// Plan is one way to act on a finding.
+type Plan struct {
+	ID       string             `json:"id"` // stable for the same act: "mariadb.index:db.users(login)"
+	Remedy   string             `json:"remedy"`
+	Measures []string           `json:"measures"`
+	Title    string             `json:"title"`
+	Why      string             `json:"why"` // with the finding's numbers
+	Bound    float64            `json:"bound"`
+	Trades   []regulation.Trade `json:"trades,omitempty"`
+	Changes  []change.Change    `json:"changes"`
+	// Workload, if not 0, is a new number of virtual users (L01): it changes
+	// the load, not the target.
+	Workload int `json:"workload,omitempty"`
+	// Search asks the loop to look for the best of several values; Values are
+	// the candidates in the order to try, At plans one of them.
+	Search *Search `json:"search,omitempty"`
+}
+
+// Search over one number, e.g. the count of PHP-FPM processes.
+type Search struct {
+	Name    string                                   `json:"name"` // "pm.max_children"
+	Current int                                      `json:"current"`
+	Values  []int                                    `json:"values"` // ascending, without Current
+	At      func(value int) ([]change.Change, error) `json:"-"`
+}
+
+// Refusal is a plan that the regulation forbids.
+type Refusal struct {
+	Plan Plan   `json:"plan"`
+	Why  string `json:"why"`
+}

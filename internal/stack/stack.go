@@ -1,0 +1,161 @@
+// Package stack is what Kasoku is pointed at: hosts, services, who talks to
+// whom, the load and the regulation, as written in kasoku.yaml.
+//
+// In: kasoku.yaml, or a running machine for discovery (`kasoku init`).
+// Out: a validated Stack, and Control to start, stop, reload and probe its
+// services.
+package stack
+
+import (
+	"time"
+
+	"kasoku/internal/regulation"
+)
+
+// Kind of a service decides which collectors and remedies know it.
+type Kind string
+
+const (
+	Nginx     Kind = "nginx"
+	Apache    Kind = "apache"
+	PHPFPM    Kind = "php-fpm"
+	MariaDB   Kind = "mariadb"
+	MySQL     Kind = "mysql"
+	Memcached Kind = "memcached"
+	Redis     Kind = "redis"
+	Varnish   Kind = "varnish"
+	App       Kind = "app" // anything else: an application server or its code
+)
+
+// Stack is kasoku.yaml, validated, with relative paths made absolute.
+type Stack struct {
+	// Path of the kasoku.yaml it came from; Dir is its folder. State lives in
+	// Dir/.kasoku.
+	Path string `yaml:"-" json:"path"`
+	Dir  string `yaml:"-" json:"dir"`
+
+	Version    int                   `yaml:"version" json:"version"` // 1
+	Name       string                `yaml:"name" json:"name"`
+	Hosts      map[string]HostConfig `yaml:"hosts,omitempty" json:"hosts,omitempty"`
+	Services   []Service             `yaml:"services" json:"services"`
+	Load       Load                  `yaml:"load" json:"load"`
+	Regulation regulation.Regulation `yaml:"regulation,omitempty" json:"regulation"`
+	Tune       Tune                  `yaml:"tune,omitempty" json:"tune"`
+}
+
+// HostConfig is one machine. In this version only the local one.
+type HostConfig struct {
+	// Address is empty for the local machine.
+	Address string `yaml:"address,omitempty" json:"address,omitempty"`
+}
+
+// Service is something that runs on a host and can be tuned.
+type Service struct {
+	Name string `yaml:"name" json:"name"`
+	Kind Kind   `yaml:"kind" json:"kind"`
+	Host string `yaml:"host,omitempty" json:"host,omitempty"` // default "local"
+	// Binary is the program's path, e.g. /usr/sbin/nginx.
+	Binary string `yaml:"binary,omitempty" json:"binary,omitempty"`
+	// Config is the main configuration file; includes are followed from it.
+	Config string `yaml:"config,omitempty" json:"config,omitempty"`
+	// Prefix is what relative paths in Config are relative to (nginx -p).
+	Prefix string `yaml:"prefix,omitempty" json:"prefix,omitempty"`
+	// PHPIni is the php.ini of a php-fpm service.
+	PHPIni string `yaml:"php_ini,omitempty" json:"php_ini,omitempty"`
+	// Root is the application's folder (kind app), Settings its files that
+	// may name addresses of other services.
+	Root     string   `yaml:"root,omitempty" json:"root,omitempty"`
+	Settings []string `yaml:"settings,omitempty" json:"settings,omitempty"`
+	// RunsIn names the service in whose processes an app runs (PHP in php-fpm);
+	// such an app has no Control of its own and is restarted with it.
+	RunsIn string `yaml:"runs_in,omitempty" json:"runs_in,omitempty"`
+	// Listen are its endpoints: "127.0.0.1:8080" or "unix:/run/php.sock".
+	Listen []string `yaml:"listen,omitempty" json:"listen,omitempty"`
+	// TalksTo names the services it calls.
+	TalksTo []string `yaml:"talks_to,omitempty" json:"talks_to,omitempty"`
+	Control Control  `yaml:"control,omitempty" json:"control"`
+	Health  Health   `yaml:"health,omitempty" json:"health"`
+	// Login to a database service.
+	Login *Login `yaml:"login,omitempty" json:"login,omitempty"`
+}
+
+// Control says how a service is started, stopped and told to re-read its
+// configuration.
+type Control struct {
+	// Method: "systemd" (Unit), "process" (PIDFile and Start, signals
+	// otherwise), "command" (Start, Stop, Reload).
+	Method  string   `yaml:"method,omitempty" json:"method,omitempty"`
+	Unit    string   `yaml:"unit,omitempty" json:"unit,omitempty"`
+	PIDFile string   `yaml:"pid_file,omitempty" json:"pid_file,omitempty"`
+	Start   []string `yaml:"start,omitempty,flow" json:"start,omitempty"`
+	Stop    []string `yaml:"stop,omitempty,flow" json:"stop,omitempty"`
+	Reload  []string `yaml:"reload,omitempty,flow" json:"reload,omitempty"`
+	// Check validates the configuration without touching the service. Empty:
+	// the kind's own (nginx -t, php-fpm -t, mariadbd --help --verbose).
+	Check []string `yaml:"check,omitempty,flow" json:"check,omitempty"`
+}
+
+// Health is how to know that a service answers. Empty: connect to Listen[0].
+type Health struct {
+	URL     string        `yaml:"url,omitempty" json:"url,omitempty"`
+	Timeout time.Duration `yaml:"timeout,omitempty" json:"timeout,omitempty"` // default 30s
+}
+
+// Login to a database. The password itself is never written in kasoku.yaml:
+// it comes from PasswordFile, from the environment variable PasswordEnv, or
+// from the [client] section of DefaultsFile.
+type Login struct {
+	User         string `yaml:"user,omitempty" json:"user,omitempty"`
+	PasswordFile string `yaml:"password_file,omitempty" json:"password_file,omitempty"`
+	PasswordEnv  string `yaml:"password_env,omitempty" json:"password_env,omitempty"`
+	DefaultsFile string `yaml:"defaults_file,omitempty" json:"defaults_file,omitempty"`
+	// Socket or Address to log in through; empty: the service's Listen[0].
+	Socket  string `yaml:"socket,omitempty" json:"socket,omitempty"`
+	Address string `yaml:"address,omitempty" json:"address,omitempty"`
+}
+
+// Load says what drives the stack.
+type Load struct {
+	Scenario string `yaml:"scenario" json:"scenario"` // scenario.yaml
+	URL      string `yaml:"url" json:"url"`           // base URL of the front door
+	// Workload overrides the scenario's number of virtual users; 0: as there.
+	Workload int `yaml:"workload,omitempty" json:"workload,omitempty"`
+	// Reset brings the data back to the state every run starts from.
+	Reset []string `yaml:"reset,omitempty,flow" json:"reset,omitempty"`
+	// Allow lists addresses (CIDR) besides this machine's own that load may be
+	// sent to. Without it Kasoku refuses to send load elsewhere.
+	Allow []string `yaml:"allow,omitempty,flow" json:"allow,omitempty"`
+}
+
+// Tune holds the loop's own knobs.
+type Tune struct {
+	// SmallestEffect worth keeping, as a fraction. Default 0.01.
+	SmallestEffect float64 `yaml:"smallest_effect,omitempty" json:"smallest_effect,omitempty"`
+	// Alpha is the false-keep rate of one experiment. Default 0.01.
+	Alpha float64 `yaml:"alpha,omitempty" json:"alpha,omitempty"`
+	// MaxPairs of runs per experiment. Default 10.
+	MaxPairs int `yaml:"max_pairs,omitempty" json:"max_pairs,omitempty"`
+}
+
+// Service returns the service of that name, nil if there is none.
+func (s *Stack) Service(name string) *Service {
+	for i := range s.Services {
+		if s.Services[i].Name == name {
+			return &s.Services[i]
+		}
+	}
+	return nil
+}
+
+// OfKind returns the services of these kinds in file order.
+func (s *Stack) OfKind(kinds ...Kind) []*Service {
+	var out []*Service
+	for i := range s.Services {
+		for _, k := range kinds {
+			if s.Services[i].Kind == k {
+				out = append(out, &s.Services[i])
+			}
+		}
+	}
+	return out
+}

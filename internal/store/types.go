@@ -1,0 +1,90 @@
+// Package store keeps sessions, runs, experiments and their evidence in
+// .kasoku/kasoku.db (SQLite), so that everything said later can be traced to
+// what was measured.
+//
+// In: what the loop produces. Out: the same, by ID, for history, show and
+// report. It holds no secrets: statements are stored with literals masked.
+package store
+
+import (
+	"time"
+
+	"kasoku/internal/diagnose"
+	"kasoku/internal/evidence"
+	"kasoku/internal/experiment"
+	"kasoku/internal/remedy"
+)
+
+// Session is one `kasoku tune` (or try) from first baseline to last verdict.
+type Session struct {
+	ID      int64         `json:"id"`
+	Command string        `json:"command"` // "tune", "try", "run"
+	Stack   string        `json:"stack"`   // its name
+	Started time.Time     `json:"started"`
+	Ended   time.Time     `json:"ended,omitzero"`
+	Budget  time.Duration `json:"budget"`
+	// State: "running", "done", "interrupted", "failed".
+	State string `json:"state"`
+	// Stopped says why it ended, in one sentence.
+	Stopped string `json:"stopped,omitempty"`
+	// AsFound and Final scores are geometric means of fit runs, at AsFoundWorkload and FinalWorkload.
+	AsFound         float64 `json:"as_found"`
+	Final           float64 `json:"final"`
+	AfterRestart    float64 `json:"after_restart"` // re-measured after every service was restarted; 0 = not done
+	AsFoundWorkload int     `json:"as_found_workload"`
+	FinalWorkload   int     `json:"final_workload"`
+	// AsFoundRun and FinalRun are the diagnostic runs before and after.
+	AsFoundRun int64 `json:"as_found_run"`
+	FinalRun   int64 `json:"final_run"`
+	// Binds at the end, with the reason.
+	Binds     string `json:"binds"`
+	BindsText string `json:"binds_text"`
+	// Regulation as it was, in words, and what it refused.
+	Allowed  []string         `json:"allowed"`
+	Refusals []remedy.Refusal `json:"refusals,omitempty"`
+}
+
+// Run is one measured load.
+type Run struct {
+	ID         int64               `json:"id"`
+	Session    int64               `json:"session"` // 0 = none
+	Step       int64               `json:"step"`    // 0 = none
+	Kind       string              `json:"kind"`    // "scored", "diagnostic", "warm-up"
+	Side       experiment.Side     `json:"side,omitempty"`
+	Label      string              `json:"label"`
+	Started    time.Time           `json:"started"`
+	Score      float64             `json:"score"`
+	Unfit      string              `json:"unfit,omitempty"`
+	Evidence   *evidence.Evidence  `json:"evidence,omitempty"`
+	Diagnosis  *diagnose.Diagnosis `json:"diagnosis,omitempty"`
+	ConfigHash string              `json:"config_hash"` // of all configuration files, variables and schema
+}
+
+// Step is one experiment of a session and what came of it.
+type Step struct {
+	ID      int64              `json:"id"`
+	Session int64              `json:"session"`
+	Seq     int                `json:"seq"` // 1, 2, … within the session
+	Started time.Time          `json:"started"`
+	Ended   time.Time          `json:"ended"`
+	Plan    remedy.Plan        `json:"plan"`
+	Finding *diagnose.Finding  `json:"finding,omitempty"`
+	Verdict experiment.Verdict `json:"verdict"`
+	Kept    bool               `json:"kept"`
+	// Tx is the journal's ID of the kept changes; 0 if not kept.
+	Tx int64 `json:"tx"`
+	// Chosen is the value that a search settled on, 0 if the plan had none.
+	Chosen int `json:"chosen,omitempty"`
+	// Binding resource when it was tried: a rejected plan may be tried again
+	// when another resource binds.
+	Binding string `json:"binding"`
+	// Diffs are unified diffs and statements of the changes, for people.
+	Diffs []Diff `json:"diffs"`
+}
+
+// Diff is one change as people read it.
+type Diff struct {
+	Title string `json:"title"` // path or statement
+	Text  string `json:"text"`  // unified diff, or the command
+	Kind  string `json:"kind"`  // "file", "sql", "command"
+}
