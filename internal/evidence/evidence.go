@@ -26,8 +26,8 @@ type Evidence struct {
 // System is the host's use of resources in the window.
 type System struct {
 	CPUs int `json:"cpus"`
-	// CPU seconds by mode over all CPUs in the window; Idle+Busy+IOWait+Steal
-	// is CPUs × Window.
+	// CPU seconds by mode over all CPUs in the window; Sys includes interrupts.
+	// User+Sys+Idle+IOWait+Steal is CPUs × Window, to a tick (10 ms) per CPU.
 	User, Sys, IOWait, Idle, Steal float64
 	// ServicesCPU is Σ of the stack's services, GeneratorCPU the load
 	// generator's, ForeignCPU what neither explains. CPU seconds.
@@ -39,13 +39,23 @@ type System struct {
 	MemoryAvailable int64 `json:"memory_available"` // bytes, lowest seen
 	// ContextSwitches per second.
 	ContextSwitches float64 `json:"context_switches_per_second"`
-	RunQueue        float64 `json:"run_queue"` // mean runnable tasks
+	RunQueue        float64 `json:"run_queue"` // mean runnable tasks, without the sampler
 	DiskBusy        float64 `json:"disk_busy"` // busiest disk's utilization, 0–1
 	DiskWrites      float64 `json:"disk_writes_per_second"`
 	TimeWait        int     `json:"time_wait"`        // sockets at the end
 	ListenOverflows int64   `json:"listen_overflows"` // during the window
 	// PSI "some" averages over the window, 0–100; -1 if the kernel has none.
 	PressureCPU, PressureIO, PressureMemory float64
+	// Samples are taken twice a second during the window.
+	Samples []SystemSample `json:"samples,omitempty"`
+}
+
+// SystemSample is the host at one moment of the window.
+type SystemSample struct {
+	At              time.Duration `json:"at"`               // since the window began
+	Busy            float64       `json:"busy"`             // CPU utilization since the sample before, 0–1
+	Runnable        int           `json:"runnable"`         // tasks, without the sampler
+	MemoryAvailable int64         `json:"memory_available"` // bytes
 }
 
 // ServiceUse is what one service's processes used in the window.
@@ -53,8 +63,10 @@ type ServiceUse struct {
 	CPU       float64 `json:"cpu"` // seconds, user + system, of all its processes
 	Processes int     `json:"processes"`
 	RSS       int64   `json:"rss"` // bytes, summed proportional set size at the end (RSS if PSS is unreadable)
-	OpenFiles int     `json:"open_files"`
-	FileLimit int     `json:"file_limit"`
+	// OpenFiles and FileLimit (soft) are of the process closest to its limit,
+	// at the end.
+	OpenFiles int `json:"open_files"`
+	FileLimit int `json:"file_limit"`
 }
 
 // Statement is one class of SQL statements (a digest).
@@ -83,7 +95,9 @@ type CounterDelta struct {
 	Value map[string]string  `json:"value,omitempty"`
 }
 
-// Health says what one source covered. OK false is a finding about the run.
+// Health says what one source covered. OK false is a finding about the run: a
+// source that should have told something did not. What was not asked for or
+// cannot be known here is OK with a text that begins with "not judged".
 type Health struct {
 	Source string `json:"source"` // "slow log of db", "system", "generator"…
 	OK     bool   `json:"ok"`
@@ -107,8 +121,10 @@ type Snapshot struct {
 	// StaticFiles: files below the application roots whose bytes equal a
 	// sampled answer, by URL path.
 	StaticFiles map[string]StaticFile `json:"static_files,omitempty"`
-	Memory      int64                 `json:"memory"` // bytes of the host
-	CPUs        int                   `json:"cpus"`
+	// Root is true when Kasoku acts as root on the host.
+	Root   bool  `json:"root"`
+	Memory int64 `json:"memory"` // bytes of the host
+	CPUs   int   `json:"cpus"`
 	// SharedMemory: "/dev/shm" if it is a tmpfs that has room, else "".
 	SharedMemory string   `json:"shared_memory,omitempty"`
 	Health       []Health `json:"health"`
@@ -180,4 +196,5 @@ type TableIndex struct {
 	Name    string
 	Unique  bool
 	Columns []string // in order; "col(10)" for a prefix
+	Type    string   // BTREE, HASH, FULLTEXT, SPATIAL, RTREE
 }

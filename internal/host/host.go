@@ -79,6 +79,8 @@ type Replace struct {
 //     fsync, rename, fsync of the directory. A symlink is resolved and its
 //     target replaced. Either the old or the new bytes are there, never a mix;
 //     temporary files (named .kasoku-*) do not survive an error.
+//   - ReplaceFile and ReadFile take regular files only, and ReplaceFile refuses
+//     a file with several hard links, which a rename would part.
 //   - A missing file is reported as fs.ErrNotExist, missing rights as
 //     fs.ErrPermission, a hash that does not match as ErrChanged.
 //   - Reading methods may be retried; ReplaceFile may be retried because it
@@ -90,7 +92,8 @@ type Host interface {
 	Stat(ctx context.Context, path string) (FileInfo, error)
 	List(ctx context.Context, dir string) ([]FileInfo, error)
 	ReplaceFile(ctx context.Context, path string, data []byte, r Replace) error
-	// Remove deletes a file whose hash is expect.
+	// Remove deletes a file whose hash is expect. A symlink is resolved, as in
+	// ReplaceFile.
 	Remove(ctx context.Context, path string, expect Hash) error
 	// MakeDir creates one directory (its parent must exist). fs.ErrExist if
 	// something is there.

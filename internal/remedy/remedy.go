@@ -32,6 +32,9 @@ type Remedy struct {
 	Rules []string
 	// Reason says why it helps, Source where that is written.
 	Reason, Source string
+	// Reach is the part of a finding's bound, 0–1, that such a remedy usually
+	// brings. It only orders what is tried first; the experiment decides.
+	Reach float64
 	// Trades that it always makes; a Plan may add more.
 	Trades []regulation.Trade
 	// Plan returns the plans for one finding; none if it does not apply.
@@ -48,6 +51,8 @@ type Plan struct {
 	Title    string             `json:"title"`
 	Why      string             `json:"why"` // with the finding's numbers
 	Bound    float64            `json:"bound"`
+	Reach    float64            `json:"reach"`
+	Rule     string             `json:"rule"` // of the finding
 	Trades   []regulation.Trade `json:"trades,omitempty"`
 	Changes  []change.Change    `json:"changes"`
 	// Workload, if not 0, is a new number of virtual users (L01): it changes

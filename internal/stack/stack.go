@@ -38,7 +38,7 @@ type Stack struct {
 	Name       string                `yaml:"name" json:"name"`
 	Hosts      map[string]HostConfig `yaml:"hosts,omitempty" json:"hosts,omitempty"`
 	Services   []Service             `yaml:"services" json:"services"`
-	Load       Load                  `yaml:"load" json:"load"`
+	Load       LoadConfig            `yaml:"load" json:"load"`
 	Regulation regulation.Regulation `yaml:"regulation,omitempty" json:"regulation"`
 	Tune       Tune                  `yaml:"tune,omitempty" json:"tune"`
 }
@@ -54,6 +54,9 @@ type Service struct {
 	Name string `yaml:"name" json:"name"`
 	Kind Kind   `yaml:"kind" json:"kind"`
 	Host string `yaml:"host,omitempty" json:"host,omitempty"` // default "local"
+	// Version as the program told discovery, e.g. "1.22.1". Not written as a
+	// key, because an upgrade would make it wrong.
+	Version string `yaml:"-" json:"version,omitempty"`
 	// Binary is the program's path, e.g. /usr/sbin/nginx.
 	Binary string `yaml:"binary,omitempty" json:"binary,omitempty"`
 	// Config is the main configuration file; includes are followed from it.
@@ -65,14 +68,14 @@ type Service struct {
 	// Root is the application's folder (kind app), Settings its files that
 	// may name addresses of other services.
 	Root     string   `yaml:"root,omitempty" json:"root,omitempty"`
-	Settings []string `yaml:"settings,omitempty" json:"settings,omitempty"`
+	Settings []string `yaml:"settings,omitempty,flow" json:"settings,omitempty"`
 	// RunsIn names the service in whose processes an app runs (PHP in php-fpm);
 	// such an app has no Control of its own and is restarted with it.
 	RunsIn string `yaml:"runs_in,omitempty" json:"runs_in,omitempty"`
 	// Listen are its endpoints: "127.0.0.1:8080" or "unix:/run/php.sock".
-	Listen []string `yaml:"listen,omitempty" json:"listen,omitempty"`
+	Listen []string `yaml:"listen,omitempty,flow" json:"listen,omitempty"`
 	// TalksTo names the services it calls.
-	TalksTo []string `yaml:"talks_to,omitempty" json:"talks_to,omitempty"`
+	TalksTo []string `yaml:"talks_to,omitempty,flow" json:"talks_to,omitempty"`
 	Control Control  `yaml:"control,omitempty" json:"control"`
 	Health  Health   `yaml:"health,omitempty" json:"health"`
 	// Login to a database service.
@@ -80,10 +83,14 @@ type Service struct {
 }
 
 // Control says how a service is started, stopped and told to re-read its
-// configuration.
+// configuration. Commands run without a shell, in kasoku.yaml's folder (an app
+// with Root: there).
 type Control struct {
 	// Method: "systemd" (Unit), "process" (PIDFile and Start, signals
-	// otherwise), "command" (Start, Stop, Reload).
+	// otherwise), "command" (Start, Stop, Reload). Default: systemd if Unit is
+	// given, else process. A process may leave out PIDFile (the service is then
+	// found by its binary, configuration and listen address) and, for nginx,
+	// php-fpm and databases, Start (binary and config say it).
 	Method  string   `yaml:"method,omitempty" json:"method,omitempty"`
 	Unit    string   `yaml:"unit,omitempty" json:"unit,omitempty"`
 	PIDFile string   `yaml:"pid_file,omitempty" json:"pid_file,omitempty"`
@@ -114,8 +121,8 @@ type Login struct {
 	Address string `yaml:"address,omitempty" json:"address,omitempty"`
 }
 
-// Load says what drives the stack.
-type Load struct {
+// LoadConfig says what drives the stack.
+type LoadConfig struct {
 	Scenario string `yaml:"scenario" json:"scenario"` // scenario.yaml
 	URL      string `yaml:"url" json:"url"`           // base URL of the front door
 	// Workload overrides the scenario's number of virtual users; 0: as there.

@@ -44,12 +44,19 @@ type Session struct {
 	Refusals []remedy.Refusal `json:"refusals,omitempty"`
 }
 
+// Kinds of runs.
+const (
+	Scored     = "scored"     // its score counts
+	Diagnostic = "diagnostic" // with dearer instruments; its score is not used
+	Probe      = "probe"      // part of a search
+)
+
 // Run is one measured load.
 type Run struct {
 	ID         int64               `json:"id"`
 	Session    int64               `json:"session"` // 0 = none
 	Step       int64               `json:"step"`    // 0 = none
-	Kind       string              `json:"kind"`    // "scored", "diagnostic", "warm-up"
+	Kind       string              `json:"kind"`
 	Side       experiment.Side     `json:"side,omitempty"`
 	Label      string              `json:"label"`
 	Started    time.Time           `json:"started"`

@@ -1,0 +1,80 @@
+# Creating, filling and resetting the database; the configuration by hand.
+
+create_database() {
+    mkdir -p "$DIR/db"
+    if [ -n "$AS_ROOT" ]; then chown "$DB_USER:" "$DIR/db"; fi
+    # As the database's own user, so that nothing of the system is touched.
+    as "$DB_USER" mariadb-install-db --defaults-file="$DIR/etc/mysql/my.cnf" \
+        --datadir="$DIR/db" --auth-root-authentication-method=normal --skip-test-db \
+        >"$DIR/log/install-db.log" 2>&1 || fail "mariadb-install-db failed; see $DIR/log/install-db.log"
+    start db
+    {
+        echo "CREATE DATABASE login DEFAULT CHARACTER SET utf8mb4; USE login;"
+        cat "$CASE/sql/schema.sql" "$CASE/sql/data.sql"
+        grants
+    } | mariadb --no-defaults --socket="$DIR/run/mariadb/mysqld.sock" --user=root ||
+        fail "loading the data failed; see above"
+    write_client_file
+}
+
+# grants makes the application's and the operator's users; root keeps access
+# only through the socket, as the system's root.
+grants() {
+    local host admin
+    read -r admin <"$DIR/secrets/db_admin"
+    for host in localhost 127.0.0.1; do
+        echo "CREATE USER login@'$host' IDENTIFIED BY '$APP_PASSWORD';"
+        echo "GRANT SELECT, INSERT, UPDATE, DELETE ON login.* TO login@'$host';"
+        echo "CREATE USER kasoku@'$host' IDENTIFIED BY '$admin';"
+        echo "GRANT ALL PRIVILEGES ON *.* TO kasoku@'$host' WITH GRANT OPTION;"
+    done
+    echo "DELETE FROM mysql.global_priv WHERE user = '' OR (user = 'root' AND host <> 'localhost');"
+    echo "FLUSH PRIVILEGES;"
+    echo "ALTER USER root@localhost IDENTIFIED VIA unix_socket;"
+}
+
+# write_client_file keeps the password off command lines.
+write_client_file() {
+    local admin
+    read -r admin <"$DIR/secrets/db_admin"
+    (umask 077 && printf '[client]\nuser = kasoku\npassword = %s\nsocket = %s\n' \
+        "$admin" "$DIR/run/mariadb/mysqld.sock" >"$DIR/secrets/client.cnf")
+}
+
+sql() { mariadb --defaults-file="$DIR/secrets/client.cnf" login "$@"; }
+
+reset_data() {
+    running db || fail "the database does not run; run: $CASE/case.sh up $DIR"
+    sql <"$CASE/sql/reset.sql" || fail "resetting login_log failed; see above"
+    find "$DIR/sessions" -type f \( -name 'sess_*' -o -name 'new_*' \) -delete 2>/dev/null || true
+}
+
+# apply_hand replaces the configuration by the one tuned by hand.
+apply_hand() {
+    FPM_LISTEN=unix:$DIR/run/php-fpm.sock
+    APP_LISTEN=unix:$DIR/run/app/app.sock
+    start db
+    sql <"$CASE/hand/indexes.sql" || fail "creating the indexes failed; see above"
+    stop_all
+    hand_settings
+    render_nginx "$CASE/hand/nginx"
+    fill_tree "$CASE/hand/mysql" "$DIR/etc/mysql"
+    if [ "$VARIANT" = php ]; then fill_tree "$CASE/hand/php" "$DIR/etc/php"; fi
+    render_stack
+    save_state
+    start_all
+}
+
+# hand_settings lets the application reach the database through its socket.
+hand_settings() {
+    local file=$DIR/app/config/app.ini socket=$DIR/run/mariadb/mysqld.sock
+    if [ "$VARIANT" = php ]; then
+        sed -i "s|^dsn = \"mysql:host=127.0.0.1;port=[0-9]*;|dsn = \"mysql:unix_socket=$socket;|" "$file"
+        return
+    fi
+    mkdir -p "$DIR/run/app"
+    if [ -n "$AS_ROOT" ]; then chown "$WEB_USER:$WEB_GROUP" "$DIR/run/app"; fi
+    sed -i -e "s|tcp(127.0.0.1:[0-9]*)|unix($socket)|" \
+        -e "s|charset=utf8mb4\"|charset=utf8mb4\&interpolateParams=true\"|" \
+        -e "s|^listen = .*|listen = \"$APP_LISTEN\"|" "$file"
+}

@@ -1,0 +1,81 @@
+# Copies of the application and the configuration, with this run's values.
+
+# fill IN OUT replaces @NAME@. Lines about users are left out for an ordinary
+# user, who cannot switch to another one.
+fill() {
+    local script= name
+    [ -n "$AS_ROOT" ] || script='/@WEB_USER@/d;/@WEB_GROUP@/d;/@DB_USER@/d;'
+    for name in DIR CASE NGINX PHP_FPM MARIADBD SETSID WEB_USER WEB_GROUP DB_USER \
+        HTTP_PORT FPM_PORT APP_PORT DB_PORT FPM_LISTEN APP_LISTEN APP_PASSWORD; do
+        script+="s|@$name@|${!name:-}|g;"
+    done
+    sed "$script" "$1" >"$2"
+}
+
+# fill_tree FROM TO fills every file below FROM.
+fill_tree() {
+    local file
+    (cd "$1" && find . -type f) | while read -r file; do
+        mkdir -p "$2/$(dirname "$file")"
+        fill "$1/$file" "$2/$file"
+    done
+}
+
+render_all() {
+    make_folders
+    make_passwords
+    cp -R "$CASE/$VARIANT/." "$DIR/app"
+    cp -R "$CASE/static/." "$DIR/app/public"
+    # Settings hold the database's password: only the application reads them.
+    fill "$CASE/$VARIANT/config/app.ini" "$DIR/app/config/app.ini"
+    chmod 640 "$DIR/app/config/app.ini"
+    if [ -n "$AS_ROOT" ]; then chgrp "$WEB_GROUP" "$DIR/app/config/app.ini"; fi
+    render_nginx "$CASE/conf/nginx"
+    fill_tree "$CASE/conf/mysql" "$DIR/etc/mysql"
+    if [ "$VARIANT" = php ]; then fill_tree "$CASE/conf/php" "$DIR/etc/php"; else build_app; fi
+    cp "$CASE/scenario.yaml" "$DIR/scenario.yaml"
+    render_stack
+}
+
+make_folders() {
+    mkdir -p "$DIR"/{app/public,bin,etc,log,run/mariadb,secrets,sessions,tmp}
+    chmod 700 "$DIR/secrets" "$DIR/sessions"
+    : >"$DIR/log/mariadb.log"
+    : >"$DIR/log/php-error.log"
+    [ -n "$AS_ROOT" ] || return 0
+    chown "$WEB_USER:$WEB_GROUP" "$DIR/sessions" "$DIR/log/php-error.log"
+    chown "$DB_USER:" "$DIR/run/mariadb" "$DIR/log/mariadb.log"
+}
+
+make_passwords() {
+    APP_PASSWORD=$(random_word)
+    (umask 077 && printf '%s\n' "$(random_word)" >"$DIR/secrets/db_admin")
+}
+
+random_word() { od -An -N16 -tx1 /dev/urandom | tr -d ' \n'; }
+
+# render_nginx FROM writes etc/nginx with the server of this variant only.
+render_nginx() {
+    mkdir -p "$DIR/etc/nginx/conf.d"
+    cp /etc/nginx/mime.types /etc/nginx/fastcgi_params "$DIR/etc/nginx/"
+    fill "$1/nginx.conf" "$DIR/etc/nginx/nginx.conf"
+    fill "$1/conf.d/$VARIANT.conf" "$DIR/etc/nginx/conf.d/login.conf"
+}
+
+render_stack() {
+    fill "$CASE/conf/kasoku.db.yaml" "$DIR/tmp/db.yaml"
+    fill "$CASE/conf/kasoku.$VARIANT.yaml" "$DIR/tmp/stack.yaml"
+    sed -e "/@DB_SERVICE@/{r $DIR/tmp/db.yaml" -e 'd;}' "$DIR/tmp/stack.yaml" >"$DIR/kasoku.yaml"
+    rm "$DIR/tmp/db.yaml" "$DIR/tmp/stack.yaml"
+}
+
+build_app() {
+    (cd "$CASE/go" && go build -o "$DIR/bin/login-app" .) || fail "go build of $CASE/go failed"
+    local web=
+    if [ -n "$AS_ROOT" ]; then
+        web="$(command -v setpriv) --reuid=$WEB_USER --regid=$(id -g "$WEB_USER") --clear-groups --"
+    fi
+    fill "$CASE/conf/start-app" "$DIR/bin/start-app"
+    sed -i "s|@AS_WEB@|$web|" "$DIR/bin/start-app"
+    chmod 755 "$DIR/bin/start-app"
+}

@@ -1,0 +1,4 @@
+</main>
+<footer class="footer">Kiln Street Bank. Never tell anyone your password.</footer>
+</body>
+</html>

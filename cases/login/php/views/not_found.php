@@ -1,0 +1,3 @@
+<section class="panel">
+<h2>Page not found</h2>
+</section>

@@ -1,0 +1,188 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"kasoku/internal/change"
+	"kasoku/internal/experiment"
+	"kasoku/internal/host"
+	"kasoku/internal/load"
+	"kasoku/internal/stack"
+	"kasoku/internal/store"
+	"kasoku/internal/tune"
+	"kasoku/internal/ui"
+)
+
+// App is what every command works with.
+type App struct {
+	cli *CLI
+	Out io.Writer
+	UI  *ui.UI
+}
+
+func newApp(cli *CLI, stdout, stderr io.Writer) *App {
+	progress := stdout
+	if cli.JSON {
+		progress = stderr
+	}
+	return &App{cli: cli, Out: stdout,
+		UI: ui.New(progress, stderr, ui.Options{JSON: cli.JSON, Quiet: cli.Quiet, NoColor: cli.NoColor, TTY: isTerminal(progress)})}
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	st, err := f.Stat()
+	return err == nil && st.Mode()&fs.ModeCharDevice != 0
+}
+
+// print writes v as JSON if asked for, else calls text.
+func (a *App) print(v any, text func(w io.Writer) error) error {
+	if !a.cli.JSON {
+		return text(a.Out)
+	}
+	enc := json.NewEncoder(a.Out)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+// Project is an opened kasoku.yaml with its state.
+type Project struct {
+	Stack    *stack.Stack
+	Dir      string // .kasoku
+	Hosts    map[string]host.Host
+	Store    *store.Store
+	Exec     *change.Executor // nil when opened for reading
+	Scenario *load.Scenario
+}
+
+// read opens the stack and the store, but not the journal for writing.
+func (a *App) read() (*Project, error) {
+	st, err := stack.Load(a.cli.File)
+	if err != nil {
+		hint := "write one with `kasoku init`, or name it with --file"
+		if !errors.Is(err, fs.ErrNotExist) {
+			hint = "correct the file; `kasoku init --print` shows a complete one"
+		}
+		return nil, ui.Coded(ui.BadInput, err, hint)
+	}
+	p := &Project{Stack: st, Dir: filepath.Join(st.Dir, ".kasoku"), Hosts: map[string]host.Host{"local": host.NewLocal()}}
+	if p.Store, err = store.Open(p.Dir); err != nil {
+		return nil, ui.Coded(ui.Failure, err, "check that the folder can be written and that the disk is not full")
+	}
+	return p, nil
+}
+
+// write also takes the lease, opens the journal and puts back what an
+// interrupted Kasoku left behind.
+func (a *App) write(ctx context.Context) (*Project, error) {
+	p, err := a.read()
+	if err != nil {
+		return nil, err
+	}
+	if p.Exec, err = p.executor(ctx, a.UI); err != nil {
+		p.Store.Close()
+		return nil, err
+	}
+	if len(p.Exec.Pending()) > 0 {
+		a.UI.Warn("an earlier Kasoku was interrupted in the middle of a change", "it is put back first")
+		if err := p.recover(ctx, a); err != nil {
+			p.Close()
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+func (p *Project) executor(ctx context.Context, u *ui.UI) (*change.Executor, error) {
+	x, err := change.Open(ctx, change.Options{Dir: p.Dir, Stack: p.Stack, Hosts: p.Hosts,
+		Control: func(service string) (change.Controller, error) {
+			svc := p.Stack.Service(service)
+			if svc == nil {
+				return nil, fmt.Errorf("no service %q in %s", service, p.Stack.Path)
+			}
+			return stack.NewController(p.Hosts["local"], p.Stack, svc)
+		},
+		DB: func(ctx context.Context, service string) (*sql.DB, error) {
+			svc := p.Stack.Service(service)
+			if svc == nil {
+				return nil, fmt.Errorf("no service %q in %s", service, p.Stack.Path)
+			}
+			return stack.OpenDB(ctx, p.Hosts["local"], svc)
+		},
+	})
+	switch {
+	case errors.Is(err, change.ErrBusy):
+		return nil, ui.Coded(ui.Busy, err, "wait until it ends, or stop it")
+	case err != nil:
+		return nil, ui.Coded(ui.Failure, err, "the journal's README.txt tells how to put things back by hand")
+	}
+	return x, nil
+}
+
+func (p *Project) recover(ctx context.Context, a *App) error {
+	txs, err := p.Exec.Recover(ctx)
+	for _, tx := range txs {
+		a.UI.Info(fmt.Sprintf("put back #%d %s", tx.ID, tx.Title))
+	}
+	if err != nil {
+		return ui.Coded(ui.NeedsRecovery, err, "`kasoku verify` shows what differs; .kasoku/journal/README.txt tells how to put it back by hand")
+	}
+	return nil
+}
+
+// loadable also opens the scenario.
+func (a *App) loadable(ctx context.Context) (*Project, *tune.Bench, error) {
+	p, err := a.write(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	sc, err := load.LoadScenario(p.Stack.Load.Scenario)
+	if err != nil {
+		p.Close()
+		return nil, nil, ui.Coded(ui.BadInput, err, "docs/scenario.md lists every key")
+	}
+	p.Scenario = sc
+	return p, &tune.Bench{Stack: p.Stack, Hosts: p.Hosts, Scenario: sc, Store: p.Store, Progress: a.loadProgress()}, nil
+}
+
+// loadProgress draws one line about the run under way.
+func (a *App) loadProgress() func(load.Progress) {
+	return func(pr load.Progress) {
+		a.UI.Progress(fmt.Sprintf("%-9s %4.1f s  %8s req/s  p50 %s  p99 %s  failed %d",
+			pr.Phase, pr.Elapsed.Seconds(), ui.Number(pr.RequestsPerSecond), ui.Duration(pr.P50), ui.Duration(pr.P99), pr.Failed))
+	}
+}
+
+// Close gives the lease back.
+func (p *Project) Close() {
+	if p.Exec != nil {
+		p.Exec.Close()
+	}
+	p.Store.Close()
+}
+
+// rule is the stack file's decision rule with its defaults.
+func (p *Project) rule() experiment.Rule {
+	r := experiment.DefaultRule()
+	if t := p.Stack.Tune; t.SmallestEffect > 0 {
+		r.SmallestEffect = t.SmallestEffect
+	}
+	if t := p.Stack.Tune; t.Alpha > 0 {
+		r.Alpha = t.Alpha
+	}
+	if t := p.Stack.Tune; t.MaxPairs > 0 {
+		r.MaxPairs = t.MaxPairs
+	}
+	return r
+}

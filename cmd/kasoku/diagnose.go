@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"kasoku/internal/report"
+	"kasoku/internal/store"
+	"kasoku/internal/tune"
+	"kasoku/internal/ui"
+)
+
+// DiagnoseCmd prints findings.
+type DiagnoseCmd struct {
+	RunID int64 `name:"run" help:"A stored diagnostic run; default: the latest, and a new one if there is none."`
+	New   bool  `help:"Measure anew."`
+}
+
+// Help is shown below the flags.
+func (DiagnoseCmd) Help() string {
+	return "Ranks what was found by the most that removing it could bring, with the formula and its numbers.\n\nExamples:\n  kasoku diagnose\n  kasoku diagnose --new\n  kasoku diagnose --run 17 --json"
+}
+
+// Run implements the command.
+func (c *DiagnoseCmd) Run(ctx context.Context, a *App) error {
+	run, err := c.find(ctx, a)
+	if err != nil {
+		return err
+	}
+	a.UI.Clear()
+	return a.print(run.Diagnosis, func(w io.Writer) error { return report.DiagnosisText(w, run) })
+}
+
+func (c *DiagnoseCmd) find(ctx context.Context, a *App) (*store.Run, error) {
+	if !c.New {
+		p, err := a.read()
+		if err != nil {
+			return nil, err
+		}
+		defer p.Store.Close()
+		id := c.RunID
+		if id == 0 {
+			runs, err := p.Store.Runs(store.RunFilter{Kind: store.Diagnostic, Limit: 1})
+			if err != nil {
+				return nil, err
+			}
+			if len(runs) > 0 {
+				id = runs[0].ID
+			}
+		}
+		if id != 0 {
+			run, err := p.Store.Run(id)
+			if err != nil {
+				return nil, ui.Coded(ui.BadInput, err, "kasoku history --runs lists them")
+			}
+			if run.Diagnosis == nil {
+				return nil, ui.Coded(ui.BadInput, fmt.Errorf("run %d is a scored run without a diagnosis", id), "name a diagnostic run (kasoku history --runs) or use --new")
+			}
+			return run, nil
+		}
+	}
+	p, bench, err := a.loadable(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close()
+	run, _, err := tune.Observe(ctx, p.Exec, bench, p.workload(0), "diagnose", a.UI)
+	return run, targetError(err)
+}

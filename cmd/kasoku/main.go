@@ -1,0 +1,102 @@
+// Command kasoku makes a web service faster by itself and proves it. One file
+// per command; the work is in internal/.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"kasoku/internal/ui"
+)
+
+// Version is set by the build.
+var Version = "dev"
+
+// CLI is the command line.
+type CLI struct {
+	File    string `short:"f" default:"kasoku.yaml" env:"KASOKU_FILE" help:"The stack to work on." placeholder:"FILE"`
+	JSON    bool   `help:"Print the result as JSON on standard output; progress goes to standard error."`
+	Quiet   bool   `short:"q" help:"No progress."`
+	NoColor bool   `help:"No colour (also: NO_COLOR in the environment)."`
+
+	Init     InitCmd     `cmd:"" help:"Find the services on this machine and write kasoku.yaml."`
+	Run      RunCmd      `cmd:"" help:"Make one measured run."`
+	Diagnose DiagnoseCmd `cmd:"" help:"Say what binds and what removing it could bring at most."`
+	Tune     TuneCmd     `cmd:"" help:"Make the service faster, unattended."`
+	Plan     PlanCmd     `cmd:"" help:"Show what would be tried, as diffs and commands; change nothing."`
+	Try      TryCmd      `cmd:"" help:"Judge one change that somebody made."`
+	Undo     UndoCmd     `cmd:"" help:"Put kept changes back."`
+	Recover  RecoverCmd  `cmd:"" help:"Put back what an interrupted Kasoku left behind."`
+	Verify   VerifyCmd   `cmd:"" help:"Check that the target still matches the journal."`
+	History  HistoryCmd  `cmd:"" help:"List sessions, steps and journal entries."`
+	Show     ShowCmd     `cmd:"" help:"Show one run, step or journal entry."`
+	Report   ReportCmd   `cmd:"" help:"Write the report of a session."`
+	Export   ExportCmd   `cmd:"" help:"Write the kept changes as files, SQL and commands."`
+	Scenario ScenarioCmd `cmd:"" help:"Work on scenario files."`
+	Version  VersionCmd  `cmd:"" help:"Print the version."`
+}
+
+// exitCodes is printed below every help text.
+const exitCodes = `
+Exit codes: 0 done; 1 failure; 2 wrong use; 3 bad input (kasoku.yaml, scenario);
+4 target unreachable or not permitted; 5 another Kasoku works here; 6 recovery
+needed; 10 no difference; 11 regressed; 12 inconclusive; 13 wrong answers;
+130 interrupted (the target has been put back).
+`
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// run is main with its surroundings passed in.
+func run(args []string, stdout, stderr io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	var cli CLI
+	code, exited := 0, false
+	parser, err := kong.New(&cli, kong.Name("kasoku"),
+		kong.Description("Kasoku finds what holds a web service back, changes one thing, proves it by interleaved runs, and keeps it or puts everything back.\n\n"+
+			"Examples:\n  kasoku init\n  kasoku tune --budget 30m\n  kasoku report --open-with cat"),
+		kong.UsageOnError(), kong.Writers(stdout, stderr), kong.BindTo(ctx, (*context.Context)(nil)),
+		kong.Exit(func(c int) { code, exited = c, true }),
+		kong.Help(func(o kong.HelpOptions, k *kong.Context) error {
+			if err := kong.DefaultHelpPrinter(o, k); err != nil {
+				return err
+			}
+			_, err := fmt.Fprint(k.Stdout, exitCodes)
+			return err
+		}))
+	if err != nil {
+		fmt.Fprintln(stderr, err)
+		return ui.Failure
+	}
+	k, err := parser.Parse(args)
+	if exited {
+		return code
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "kasoku: %v\n  try: kasoku --help\n", err)
+		return ui.Usage
+	}
+	app := newApp(&cli, stdout, stderr)
+	err = k.Run(app)
+	return app.exit(ctx, err)
+}
+
+// exit prints an error with its hint and chooses the code.
+func (a *App) exit(ctx context.Context, err error) int {
+	if err == nil {
+		return ui.OK
+	}
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		a.UI.Warn("interrupted; the target has been put back", "")
+		return ui.Interrupted
+	}
+	a.UI.Error(err)
+	return ui.Code(err)
+}

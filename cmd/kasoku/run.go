@@ -1,0 +1,58 @@
+package main
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"kasoku/internal/report"
+	"kasoku/internal/store"
+	"kasoku/internal/tune"
+)
+
+// RunCmd makes one measured run.
+type RunCmd struct {
+	Workload  int           `short:"c" help:"Virtual users; default: the stack file's or the scenario's."`
+	Duration  time.Duration `short:"d" help:"Measured window; default: the scenario's."`
+	ScoreOnly bool          `help:"Leave out the second run that records statements."`
+	Label     string        `default:"run" help:"What to call it in the history."`
+}
+
+// Help is shown below the flags.
+func (RunCmd) Help() string {
+	return "Makes a scored run, then a second one with the databases' statement log on (its score is not used; the log is set and taken away through the journal). Everything is stored.\n\nExamples:\n  kasoku run\n  kasoku run -c 16 -d 10s --label 'after deploy'\n  kasoku run --json > run.json"
+}
+
+// Run implements the command.
+func (c *RunCmd) Run(ctx context.Context, a *App) error {
+	p, bench, err := a.loadable(ctx)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	bench.Window = c.Duration
+	scored, err := bench.Run(ctx, tune.RunOptions{Kind: store.Scored, Label: c.Label, Workload: p.workload(c.Workload)})
+	if err != nil {
+		return targetError(err)
+	}
+	full := scored
+	if !c.ScoreOnly {
+		if full, _, err = tune.Observe(ctx, p.Exec, bench, p.workload(c.Workload), c.Label+" (statements recorded)", a.UI); err != nil {
+			return targetError(err)
+		}
+	}
+	a.UI.Clear()
+	return a.print(map[string]any{"scored": scored, "diagnostic": full}, func(w io.Writer) error {
+		return report.RunText(w, scored, full)
+	})
+}
+
+func (p *Project) workload(asked int) int {
+	switch {
+	case asked > 0:
+		return asked
+	case p.Stack.Load.Workload > 0:
+		return p.Stack.Load.Workload
+	}
+	return p.Scenario.Workload
+}

@@ -1,0 +1,21 @@
+package main
+
+import (
+	"os"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"kasoku": func() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) },
+		// exits N COMMAND… checks the exact exit code.
+		"exits": func() { os.Exit(exits(os.Args[1:])) },
+	})
+}
+
+// TestScripts runs testdata/script: what a user types and sees.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{Dir: "testdata/script"})
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"kasoku/internal/change"
+	"kasoku/internal/report"
+	"kasoku/internal/ui"
+)
+
+// ShowCmd prints one thing.
+type ShowCmd struct {
+	What string `arg:"" help:"A run (17 or run/17), a step (step/3) or a journal entry (tx/5)."`
+}
+
+// Help is shown below the flags.
+func (ShowCmd) Help() string {
+	return "Examples:\n  kasoku show 17\n  kasoku show step/3\n  kasoku show tx/5 --json"
+}
+
+// Run implements the command.
+func (c *ShowCmd) Run(ctx context.Context, a *App) error {
+	kind, num, found := strings.Cut(c.What, "/")
+	if !found {
+		kind, num = "run", c.What
+	}
+	id, err := strconv.ParseInt(num, 10, 64)
+	if err != nil {
+		return ui.Coded(ui.Usage, fmt.Errorf("%q is not a number", num), "kasoku show run/17, step/3 or tx/5")
+	}
+	p, err := a.read()
+	if err != nil {
+		return err
+	}
+	defer p.Store.Close()
+	switch kind {
+	case "run":
+		run, err := p.Store.Run(id)
+		if err != nil {
+			return ui.Coded(ui.BadInput, err, "kasoku history --runs lists them")
+		}
+		return a.print(run, func(w io.Writer) error { return report.RunText(w, run, run) })
+	case "step":
+		st, err := p.Store.Step(id)
+		if err != nil {
+			return ui.Coded(ui.BadInput, err, "kasoku history lists them")
+		}
+		return a.print(st, func(w io.Writer) error { return report.StepText(w, st) })
+	case "tx":
+		return c.tx(a, p, id)
+	}
+	return ui.Coded(ui.Usage, fmt.Errorf("%q: there are run/N, step/N and tx/N", c.What), "")
+}
+
+func (c *ShowCmd) tx(a *App, p *Project, id int64) error {
+	txs, err := change.ReadJournal(p.Dir)
+	if err != nil {
+		return err
+	}
+	for _, tx := range txs {
+		if tx.ID != id {
+			continue
+		}
+		return a.print(tx, func(w io.Writer) error {
+			fmt.Fprintf(w, "#%d %s: %s\n", tx.ID, tx.Title, tx.State)
+			for _, ch := range tx.Changes {
+				fmt.Fprintln(w, change.Diff(ch))
+			}
+			return nil
+		})
+	}
+	return ui.Coded(ui.BadInput, fmt.Errorf("no journal entry %d", id), "kasoku history lists them")
+}

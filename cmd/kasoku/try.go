@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"kasoku/internal/experiment"
+	"kasoku/internal/report"
+	"kasoku/internal/tune"
+	"kasoku/internal/ui"
+)
+
+// TryCmd judges somebody's change.
+type TryCmd struct {
+	Set      []string      `placeholder:"SERVICE.KEY=VALUE" help:"A setting, in the service's own words; may be repeated." sep:"none"`
+	Patch    string        `placeholder:"FILE" help:"A unified diff (git apply -p1) against --dir."`
+	Dir      string        `default:"." help:"Folder that the patch applies to and where commands run."`
+	Apply    string        `placeholder:"COMMAND" help:"A shell command that puts the candidate in place; needs --undo."`
+	Undo     string        `placeholder:"COMMAND" help:"The shell command that takes it away again. Both must be idempotent."`
+	Restart  []string      `placeholder:"SERVICE" help:"Services to restart after the change."`
+	Reload   []string      `placeholder:"SERVICE" help:"Services to reload after the change."`
+	Title    string        `help:"What to call it in history and report."`
+	Keep     bool          `help:"Keep it if it improved; default: put it back and only tell."`
+	Duration time.Duration `short:"d" help:"Measured window of each run; default: the scenario's."`
+}
+
+// Help is shown below the flags.
+func (TryCmd) Help() string {
+	return "The verdict is the exit code: 0 improved, 10 no difference, 11 regressed, 12 inconclusive, 13 wrong answers. Scenario and regulation are read from kasoku.yaml and cannot be changed by what is tried.\n\n" +
+		"Examples:\n  kasoku try --set php.pm.max_children=20\n  kasoku try --set web.keepalive_timeout=30s --set db.table_open_cache=4000\n  kasoku try --patch faster.diff --dir app --restart php --keep\n  kasoku try --apply 'cp new.so app/' --undo 'cp old.so app/' --restart app --json"
+}
+
+// Run implements the command.
+func (c *TryCmd) Run(ctx context.Context, a *App) error {
+	p, bench, err := a.loadable(ctx)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	bench.Window = c.Duration
+	proposal := tune.Proposal{Title: c.Title, Set: c.Set, Patch: c.Patch, Dir: c.Dir, Apply: c.Apply, Undo: c.Undo,
+		Restart: c.Restart, Reload: c.Reload, Keep: c.Keep}
+	t := &tune.Tuner{Stack: p.Stack, Store: p.Store, Exec: p.Exec, Bench: bench, Rule: p.rule(), UI: a.UI}
+	step, err := t.Try(ctx, proposal)
+	if err != nil {
+		return targetError(err)
+	}
+	a.UI.Clear()
+	if err := a.print(step, func(w io.Writer) error { return report.StepText(w, step) }); err != nil {
+		return err
+	}
+	return verdictError(step.Verdict)
+}
+
+// verdictError turns a verdict into the documented exit code.
+func verdictError(v experiment.Verdict) error {
+	code := map[experiment.Outcome]int{experiment.Improved: ui.OK, experiment.NoDifference: ui.NoDifference,
+		experiment.Regressed: ui.Regressed, experiment.Inconclusive: ui.Inconclusive,
+		experiment.Broke: ui.WrongAnswers, experiment.Failed: ui.Target}[v.Outcome]
+	if code == ui.OK {
+		return nil
+	}
+	return ui.Coded(code, fmt.Errorf("%s: %s", v.Outcome, v.Reason), "")
+}

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"kasoku/internal/report"
+	"kasoku/internal/tune"
+)
+
+// TuneCmd is the loop.
+type TuneCmd struct {
+	Budget    time.Duration `default:"30m" help:"Wall-clock time for the whole session; 0 = until nothing pays."`
+	Duration  time.Duration `short:"d" help:"Measured window of each run; default: the scenario's."`
+	New       bool          `help:"Begin a new session even if an interrupted one could go on."`
+	NoRestart bool          `help:"Do not restart the services at the end."`
+}
+
+// Help is shown below the flags.
+func (TuneCmd) Help() string {
+	return "Measures, finds what binds, tries one remedy after another by interleaved runs, keeps what is proved better and puts everything else back. Ctrl-C puts the step under way back; `kasoku tune` then goes on where it stopped.\n\nExamples:\n  kasoku tune\n  kasoku tune --budget 10m -d 3s\n  kasoku tune --new --json > session.json"
+}
+
+// Run implements the command.
+func (c *TuneCmd) Run(ctx context.Context, a *App) error {
+	p, bench, err := a.loadable(ctx)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	bench.Window = c.Duration
+	t := &tune.Tuner{Stack: p.Stack, Store: p.Store, Exec: p.Exec, Bench: bench, Rule: p.rule(), UI: a.UI,
+		Budget: c.Budget, Fresh: c.New, NoRestart: c.NoRestart}
+	session, err := t.Run(ctx)
+	if err != nil {
+		return targetError(err)
+	}
+	a.UI.Clear()
+	m, err := report.Build(ctx, p.Store, session.ID, report.Options{Rule: p.rule()})
+	if err != nil {
+		return err
+	}
+	return a.print(m, func(w io.Writer) error { return report.SessionText(w, m) })
+}

@@ -1,0 +1,261 @@
+package ini
+
+import (
+	"fmt"
+	"path"
+	"sort"
+	"strings"
+)
+
+// ReadFunc reads a whole file.
+type ReadFunc func(path string) ([]byte, error)
+
+// GlobFunc lists the files that match a shell pattern (* ? [ ]), in any order.
+type GlobFunc func(pattern string) ([]string, error)
+
+// maxIncludes bounds how deep files include files: MariaDB stops at 10
+// (max_recursion_level), PHP-FPM at 5.
+const maxIncludes = 10
+
+// Config is a main file and all that it includes.
+type Config struct {
+	Files []*File // in the order they are first read
+
+	dialect Dialect
+	main    *File
+	read    ReadFunc
+	glob    GlobFunc
+	byPath  map[string]*File
+}
+
+// File is one file of a configuration.
+type File struct {
+	Path string
+
+	was   string
+	lines []*line
+	eol   string // "\n" or "\r\n"
+}
+
+// Bytes returns the file's text with all edits so far.
+func (f *File) Bytes() []byte { return []byte(f.text()) }
+
+func (f *File) text() string {
+	var b strings.Builder
+	for _, l := range f.lines {
+		b.WriteString(l.text)
+	}
+	return b.String()
+}
+
+// Value is what a key is set to and where.
+type Value struct {
+	Text string // without quotes, escapes applied; "" for a key without value
+	Path string
+	Line int // 1-based
+}
+
+// Load reads the main file and follows its includes. A file that an include
+// names and that cannot be read is an error; a pattern that matches nothing is
+// not. A relative MySQL include is an error, because it would depend on the
+// directory that the server is started from. A relative PHP-FPM include is
+// relative to PHP's prefix, which is taken to be what stands before /etc/ in
+// the main file's path.
+func Load(main string, d Dialect, read ReadFunc, glob GlobFunc) (*Config, error) {
+	c := &Config{dialect: d, read: read, glob: glob, byPath: map[string]*File{}}
+	f, err := c.file(main, nil)
+	if err != nil {
+		return nil, fmt.Errorf("load configuration: %w", err)
+	}
+	c.main = f
+	return c, nil
+}
+
+// file reads a file once, with what it includes. chain names the files that
+// lead here.
+func (c *Config) file(name string, chain []string) (*File, error) {
+	for _, up := range chain {
+		if up == name {
+			return nil, fmt.Errorf("%s: the files include each other in a circle", name)
+		}
+	}
+	if len(chain) > maxIncludes {
+		return nil, fmt.Errorf("%s: files include files more than %d deep", name, maxIncludes)
+	}
+	if f := c.byPath[name]; f != nil {
+		return f, nil
+	}
+	src, err := c.read(name)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	f := &File{Path: name, was: string(src), eol: "\n"}
+	if i := strings.IndexByte(f.was, '\n'); i > 0 && f.was[i-1] == '\r' {
+		f.eol = "\r\n"
+	}
+	if f.lines, err = c.dialect.lines(f.was); err != nil {
+		return nil, fmt.Errorf("%s:%w", name, err)
+	}
+	c.byPath[name] = f
+	c.Files = append(c.Files, f)
+	inSection := false
+	for _, l := range f.lines {
+		switch {
+		case l.kind == header:
+			inSection = true
+		case l.kind == entry && c.dialect == MySQL && !inSection:
+			return nil, fmt.Errorf("%s:%d: option %s stands before any [section]; the server refuses that", name, l.num, l.key)
+		case l.kind == include:
+			if err := c.include(f, l, append(chain[:len(chain):len(chain)], name)); err != nil {
+				return nil, fmt.Errorf("%s:%d: include %s: %w", name, l.num, l.value, err)
+			}
+		}
+	}
+	return f, nil
+}
+
+func (c *Config) include(f *File, l *line, chain []string) error {
+	names, err := c.included(l, chain[0])
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		sub, err := c.file(name, chain)
+		if err != nil {
+			return err
+		}
+		l.files = append(l.files, sub)
+	}
+	return nil
+}
+
+// included lists the files that an include stands for, in the reader's order.
+func (c *Config) included(l *line, main string) ([]string, error) {
+	target := l.value
+	if !path.IsAbs(target) {
+		if c.dialect == MySQL {
+			return nil, fmt.Errorf("the path is relative to wherever the server is started; write it absolute")
+		}
+		prefix := path.Dir(main)
+		if i := strings.Index(main, "/etc/"); i >= 0 {
+			prefix = main[:i+1]
+		}
+		target = path.Join(prefix, target)
+	}
+	switch {
+	case l.key == "!includedir":
+		target = path.Join(globEscape(path.Clean(target)), "*.cnf")
+	case !strings.ContainsAny(target, "*?["):
+		return []string{target}, nil
+	}
+	found, err := c.glob(target)
+	if err != nil {
+		return nil, err
+	}
+	out := append([]string(nil), found...)
+	sort.Strings(out)
+	return out, nil
+}
+
+func globEscape(s string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(s)
+}
+
+// place is one line as the reader comes by it.
+type place struct {
+	file    *File
+	line    *line
+	section string
+	special bool // under [PATH=] or [HOST=]
+}
+
+// places lists all lines in the order in which the reader takes them.
+func (c *Config) places() []place {
+	var out []place
+	section := ""
+	c.walk(c.main, &section, &out, 0)
+	return out
+}
+
+func (c *Config) walk(f *File, section *string, out *[]place, depth int) {
+	if depth > maxIncludes {
+		return
+	}
+	if c.dialect == MySQL { // each file starts outside any section
+		own := ""
+		section = &own
+	}
+	for _, l := range f.lines {
+		if l.kind == header {
+			*section = l.section
+		}
+		*out = append(*out, place{file: f, line: l, section: *section, special: c.dialect.elsewhere(*section)})
+		for _, sub := range l.files {
+			c.walk(sub, section, out, depth+1)
+		}
+	}
+}
+
+// matches lists where key is set in section, in order; the last one wins.
+func (c *Config) matches(section, key string) []place {
+	var out []place
+	want := c.dialect.canonicalKey(key)
+	for _, p := range c.places() {
+		if p.line.kind == entry && !p.special && c.dialect.sameSection(p.section, section) && c.dialect.canonicalKey(p.line.key) == want {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// Get returns the value that wins: the last one read. The sections that a
+// MariaDB server reads as one count as one.
+func (c *Config) Get(section, key string) (Value, bool) {
+	found := c.matches(section, key)
+	if len(found) == 0 {
+		return Value{}, false
+	}
+	p := found[len(found)-1]
+	return Value{Text: p.line.value, Path: p.file.Path, Line: p.line.num}, true
+}
+
+// Sections lists the sections in the order they first appear.
+func (c *Config) Sections() []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, p := range c.places() {
+		if p.line.kind == header && !seen[p.section] {
+			seen[p.section] = true
+			out = append(out, p.section)
+		}
+	}
+	return out
+}
+
+// Keys lists the keys that are set in section as first written, in order.
+func (c *Config) Keys(section string) []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, p := range c.places() {
+		if p.line.kind != entry || p.special || !c.dialect.sameSection(p.section, section) {
+			continue
+		}
+		if k := c.dialect.canonicalKey(p.line.key); !seen[k] {
+			seen[k] = true
+			out = append(out, p.line.key)
+		}
+	}
+	return out
+}
+
+// Changed returns the new bytes of every file that edits have made different
+// from what was read.
+func (c *Config) Changed() map[string][]byte {
+	out := map[string][]byte{}
+	for _, f := range c.Files {
+		if now := f.text(); now != f.was {
+			out[f.Path] = []byte(now)
+		}
+	}
+	return out
+}

@@ -1,0 +1,230 @@
+package ini
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Set gives key a value. The occurrence that wins is edited in place, keeping
+// its quotes, spacing and comment; if there is none the key is added to the
+// section, behind a commented-out line of the same key or else behind the
+// section's last key; if the section is missing it is added to the main file.
+func (c *Config) Set(section, key, value string) error {
+	if err := c.check(section, key); err != nil {
+		return fmt.Errorf("set %s in [%s]: %w", key, section, err)
+	}
+	if found := c.matches(section, key); len(found) > 0 {
+		p := found[len(found)-1]
+		raw, err := c.dialect.encode(value, p.line.text[p.line.from:p.line.to])
+		if err != nil {
+			return fmt.Errorf("set %s at %s:%d: %w", key, p.file.Path, p.line.num, err)
+		}
+		return c.rewrite(p, raw)
+	}
+	raw, err := c.dialect.encode(value, "")
+	if err != nil {
+		return fmt.Errorf("set %s in [%s]: %w", key, section, err)
+	}
+	if at, ok := c.placeFor(section, key); ok {
+		c.addLine(at.file, at.file.index(at.line)+1, key, raw, c.neighbour(at))
+		return nil
+	}
+	if c.dialect == PHP || c.dialect == FPM && section == "" {
+		i := c.plainEnd()
+		c.addLine(c.main, i, key, raw, nil)
+		return nil
+	}
+	c.addSection(section)
+	c.addLine(c.main, len(c.main.lines), key, raw, nil)
+	return nil
+}
+
+// Unset takes every occurrence of key in section out. Under a PHP [PATH=] or
+// [HOST=] section it stays. A key that is not set is no error.
+func (c *Config) Unset(section, key string) error {
+	if err := c.check(section, key); err != nil {
+		return fmt.Errorf("unset %s in [%s]: %w", key, section, err)
+	}
+	for _, p := range c.matches(section, key) {
+		if i := p.file.index(p.line); i >= 0 { // a file included twice shows it twice
+			p.file.lines = slices.Delete(p.file.lines, i, i+1)
+			p.file.renumber()
+		}
+	}
+	return nil
+}
+
+// check refuses names that would not be read back as what they are.
+func (c *Config) check(section, key string) error {
+	probe := &line{text: key + "=0"}
+	if _, err := c.dialect.parse(probe); err != nil || probe.kind != entry || probe.key != key {
+		return fmt.Errorf("%q is not a key that such a file can hold", key)
+	}
+	if strings.ContainsAny(section, "]\r\n\x00") {
+		return fmt.Errorf("%q is not a section that such a file can hold", section)
+	}
+	return nil
+}
+
+// rewrite puts raw in the place of a line's value.
+func (c *Config) rewrite(p place, raw string) error {
+	l := p.line
+	head := l.text[:l.from]
+	switch {
+	case !l.hasSep:
+		head += " = "
+	case l.from == l.to && strings.HasSuffix(head, "= "):
+	case l.from == l.to && strings.HasSuffix(head, " ="):
+		head += " "
+	}
+	fresh := line{text: head + raw + l.text[l.to:], num: l.num}
+	if _, err := c.dialect.parse(&fresh); err != nil {
+		return fmt.Errorf("set %s at %s:%d: %w", l.key, p.file.Path, l.num, err)
+	}
+	*l = fresh
+	p.file.renumber()
+	return nil
+}
+
+// placeFor finds the line that a new key of section goes behind.
+func (c *Config) placeFor(section, key string) (place, bool) {
+	var best, example place
+	ok, shown := false, false
+	want := c.dialect.canonicalKey(key)
+	for _, p := range c.places() {
+		if p.special || !c.inSection(p, section) {
+			continue
+		}
+		switch p.line.kind {
+		case header, entry:
+			best, ok = p, true
+		case blank:
+			if c.dialect.commented(p.line.text) == want {
+				example, shown = p, true
+			}
+		}
+	}
+	if shown {
+		return example, true
+	}
+	return best, ok
+}
+
+// inSection is stricter than what counts: a new key goes under the section
+// that was asked for. For PHP that is the section where there is one.
+func (c *Config) inSection(p place, section string) bool {
+	if c.dialect == PHP {
+		if slices.Contains(c.Sections(), section) {
+			return p.section == section
+		}
+		return p.line.kind == blank // only behind its commented-out line
+	}
+	if c.dialect == FPM {
+		return c.dialect.sameSection(p.section, section)
+	}
+	return p.section == section
+}
+
+// commented returns the canonical key of a line like ";key = value", or "".
+func (d Dialect) commented(text string) string {
+	text = strings.TrimLeft(text, spaces)
+	if text == "" {
+		return ""
+	}
+	text = strings.TrimLeft(text[1:], spaces)
+	key, _, ok := strings.Cut(text, "=")
+	if !ok {
+		return ""
+	}
+	return d.canonicalKey(strings.TrimSpace(key))
+}
+
+// plainEnd is where keys end in the main file that are not under [PATH=] or
+// [HOST=], or for FPM before the first pool.
+func (c *Config) plainEnd() int {
+	end := 0
+	for i, l := range c.main.lines {
+		if l.kind == header && (c.dialect == FPM || c.dialect.elsewhere(l.section)) {
+			break
+		}
+		end = i + 1
+	}
+	return end
+}
+
+func (f *File) index(l *line) int { return slices.Index(f.lines, l) }
+
+// neighbour returns the nearest key at or above a place, whose spacing a new
+// line follows; nil if the section has none.
+func (c *Config) neighbour(p place) *line {
+	for i := p.file.index(p.line); i >= 0; i-- {
+		switch l := p.file.lines[i]; {
+		case l.kind == entry && l.hasSep:
+			return l
+		case l.kind == header:
+			return nil
+		}
+	}
+	return nil
+}
+
+// addLine adds "key = raw" as the i-th line of f, spaced like next to it.
+func (c *Config) addLine(f *File, i int, key, raw string, like *line) {
+	text := key + " = " + raw
+	if like != nil {
+		text = strings.TrimSuffix(like.text[:like.keyEnd], like.key) + key + spacing(like, key) + raw
+	}
+	f.insert(i, text)
+	fresh := f.lines[i]
+	if _, err := c.dialect.parse(fresh); err != nil || fresh.kind != entry {
+		fresh.kind = blank // check and encode rule this out
+	}
+	f.renumber()
+}
+
+// spacing returns what goes between a new key and its value: the same as in
+// the line like, with the = in the same column where like is aligned.
+func spacing(like *line, key string) string {
+	sep := like.text[like.keyEnd:like.from]
+	before, after, _ := strings.Cut(sep, "=")
+	if len(before) > 1 && strings.Trim(before, " ") == "" {
+		before = strings.Repeat(" ", max(1, like.keyEnd-len(key)-strings.Index(like.text, like.key)+len(before)))
+	}
+	if like.from == like.to {
+		after = before[:min(1, len(before))]
+	}
+	return before + "=" + after
+}
+
+// insert makes text, without line ending, the i-th line.
+func (f *File) insert(i int, text string) {
+	l := &line{text: text + f.eol}
+	if i == len(f.lines) && i > 0 {
+		if last := f.lines[i-1]; !strings.HasSuffix(last.text, "\n") {
+			last.text += f.eol
+			l.text = text
+		}
+	}
+	f.lines = slices.Insert(f.lines, i, l)
+}
+
+// addSection adds a header at the end of the main file, an empty line before.
+func (c *Config) addSection(name string) {
+	f := c.main
+	if n := len(f.lines); n > 0 && strings.TrimSpace(f.lines[n-1].text) != "" {
+		f.insert(n, "")
+	}
+	f.insert(len(f.lines), "["+name+"]")
+	l := f.lines[len(f.lines)-1]
+	l.kind, l.section = header, name
+}
+
+// renumber brings the line numbers up to date.
+func (f *File) renumber() {
+	num := 1
+	for _, l := range f.lines {
+		l.num = num
+		num += strings.Count(l.text, "\n")
+	}
+}

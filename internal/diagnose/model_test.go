@@ -1,0 +1,152 @@
+package diagnose
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"kasoku/internal/evidence"
+	"kasoku/internal/load"
+	"kasoku/internal/stack"
+)
+
+// run is 10 s of 2 CPUs: 1,000 right answers by 8 users; web used 2 s, app 10 s,
+// db 4 s, the generator 2 s of CPU.
+func run() Input {
+	ev := &evidence.Evidence{
+		Load: &load.Result{Workload: 8, Window: 10 * time.Second, Requests: 1000, Succeeded: 1000,
+			Routes: []load.RouteResult{{Route: "GET /", Requests: 1000, Total: 80 * time.Second}}},
+		System:   evidence.System{CPUs: 2, User: 14, Sys: 5, Idle: 1, ServicesCPU: 16, GeneratorCPU: 2, ForeignCPU: 1},
+		Services: map[string]evidence.ServiceUse{"web": {CPU: 2}, "app": {CPU: 10}, "db": {CPU: 4}},
+	}
+	st := &stack.Stack{Services: []stack.Service{{Name: "web", Kind: stack.Nginx}, {Name: "app", Kind: stack.App}, {Name: "db", Kind: stack.MariaDB}}}
+	return Input{Stack: st, Evidence: ev, Snapshot: &evidence.Snapshot{}}
+}
+
+func TestDemandsAreUTimesTOverX(t *testing.T) {
+	m, err := newModel(run())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]float64{"cpu": 0.019, "cpu: app": 0.010, "cpu: db": 0.004, "cpu: web": 0.002, "cpu: generator": 0.002, "cpu: other processes": 0.001}
+	for _, d := range m.demands() {
+		if math.Abs(d.PerRequest-want[d.Resource]) > 1e-9 {
+			t.Errorf("%s: %g s per request, want %g", d.Resource, d.PerRequest, want[d.Resource])
+		}
+		// D = U·T/X, with U as a share of both CPUs.
+		if u := d.PerRequest * m.x / 2; math.Abs(u-d.Utilization) > 1e-9 {
+			t.Errorf("%s: utilization %g, want %g", d.Resource, d.Utilization, u)
+		}
+		delete(want, d.Resource)
+	}
+	if len(want) > 0 {
+		t.Errorf("missing: %v", want)
+	}
+}
+
+func TestBound(t *testing.T) {
+	m, err := newModel(run())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name  string
+		saved float64
+		want  float64
+	}{
+		{"nothing saved leaves only the idle twentieth", 0, 2 / 0.019 / 100},
+		{"half of the CPU doubles at most", 0.0095, 2 / 0.0095 / 100},
+		{"more than all is cut at a hundredth left", 1, 2 / 0.00019 / 100},
+	} {
+		if got, _ := m.bound(c.saved); math.Abs(got-c.want) > 1e-6 {
+			t.Errorf("%s: ×%g, want ×%g", c.name, got, c.want)
+		}
+	}
+}
+
+// One user cannot use two CPUs at once: the bound is N/D, not C/D.
+func TestBoundOfOneUser(t *testing.T) {
+	in := run()
+	in.Evidence.Load.Workload = 1
+	m, err := newModel(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := m.bound(0.0095); math.Abs(got-1/0.0095/100) > 1e-6 {
+		t.Errorf("×%g", got)
+	}
+}
+
+func TestBinds(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		edit func(*evidence.Evidence)
+		want string
+	}{
+		{"the service that uses most of a full CPU", func(*evidence.Evidence) {}, "cpu: app"},
+		{"the generator if it uses most", func(e *evidence.Evidence) { e.System.GeneratorCPU = 12 }, "cpu: generator"},
+		{"a busy disk", func(e *evidence.Evidence) { e.System.User, e.System.Idle, e.System.DiskBusy = 4, 11, 0.95 }, "disk"},
+		{"nothing, and it is said", func(e *evidence.Evidence) { e.System.User, e.System.Idle = 4, 11 }, "nothing"},
+	} {
+		in := run()
+		c.edit(in.Evidence)
+		m, err := newModel(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, text := m.binds(); got != c.want || text == "" {
+			t.Errorf("%s: got %q (%s)", c.name, got, text)
+		}
+	}
+}
+
+func TestNothingRightIsAnError(t *testing.T) {
+	in := run()
+	in.Evidence.Load.Succeeded = 0
+	if _, err := Diagnose(in); err == nil {
+		t.Error("a run without a right answer was diagnosed")
+	}
+}
+
+func TestFullScanFinding(t *testing.T) {
+	in := run()
+	in.Evidence.Statements = []evidence.Statement{
+		{Service: "db", Fingerprint: "SELECT … WHERE login = ?", Count: 100, Total: 3 * time.Second, RowsExamined: 100 * 200000, RowsSent: 100},
+		{Service: "db", Fingerprint: "SELECT … WHERE id = ?", Count: 100, Total: time.Second, RowsExamined: 100, RowsSent: 100},
+	}
+	d, err := Diagnose(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range d.Findings {
+		if f.Rule != "db.full-scan" {
+			continue
+		}
+		// Three quarters of the database's 4 ms go.
+		if want := 2 / (0.019 - 0.003) / 100; math.Abs(f.Bound-want) > 1e-6 || len(f.Evidence) != 1 {
+			t.Errorf("bound ×%g, want ×%g; %v", f.Bound, want, f.Evidence)
+		}
+		return
+	}
+	t.Errorf("no finding; not judged: %v", d.NotJudged)
+}
+
+// Absence is said: without statements, variables or settings rules are listed
+// as not judged instead of passing in silence.
+func TestNotJudged(t *testing.T) {
+	in := run()
+	in.Stack.Services = append(in.Stack.Services, stack.Service{Name: "php", Kind: stack.PHPFPM, Config: "/none"})
+	d, err := Diagnose(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	have := map[string]bool{}
+	for _, n := range d.NotJudged {
+		have[n.Rule] = n.Why != ""
+	}
+	for _, rule := range []string{"db.full-scan", "db.memory", "php.opcache-off", "php.workers", "web.workers"} {
+		if !have[rule] {
+			t.Errorf("%s is not said to be not judged", rule)
+		}
+	}
+}

@@ -1,0 +1,224 @@
+package diagnose
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"kasoku/internal/evidence"
+	"kasoku/internal/stack"
+)
+
+// A statement scans when it reads this many rows each time and this many for
+// every row that it returns. Below a thousand rows (a few pages in memory) an
+// index saves less than its upkeep costs; a ratio of 20 leaves alone reports
+// that read much because they return much.
+const (
+	scanRows  = 1000
+	scanRatio = 20
+)
+
+// Scans reports whether a statement reads far more rows than it needs.
+func Scans(s evidence.Statement) bool {
+	if s.Count == 0 {
+		return false
+	}
+	perCall := s.RowsExamined / s.Count
+	return perCall >= scanRows && s.RowsExamined >= scanRatio*max(s.RowsSent, s.Count)
+}
+
+func judgeFullScan(m *model) ([]Finding, string) {
+	var out []Finding
+	judged := false
+	for _, svc := range m.in.Stack.OfKind(stack.MariaDB, stack.MySQL) {
+		var all, scanning float64
+		var cites []string
+		for i, s := range m.in.Evidence.Statements {
+			if s.Service != svc.Name {
+				continue
+			}
+			judged = true
+			all += s.Total.Seconds()
+			if !Scans(s) {
+				continue
+			}
+			scanning += s.Total.Seconds()
+			cites = append(cites, fmt.Sprintf("statement #%d: %d times, %.2f s in all, %d rows examined for each of %s",
+				i+1, s.Count, s.Total.Seconds(), s.RowsExamined/s.Count, s.Fingerprint))
+		}
+		if scanning == 0 {
+			continue
+		}
+		f := Finding{Service: svc.Name, Evidence: cites,
+			Title: fmt.Sprintf("%s reads whole tables to find a few rows", svc.Name),
+			Text: fmt.Sprintf("%d statement classes take %.0f %% of %s's statement time (%.2f of %.2f s) and examine thousands of rows for each one that they return.",
+				len(cites), 100*scanning/all, svc.Name, scanning, all)}
+		f.Bound, f.Formula = m.bound(m.perReq[svc.Name] * scanning / all)
+		out = append(out, f)
+	}
+	if !judged {
+		return nil, "the run recorded no statements (a diagnostic run does)"
+	}
+	return out, ""
+}
+
+// database returns a service's snapshot and counters.
+func (m *model) database(name string) (*evidence.Database, func(string) (float64, bool), string) {
+	db := m.in.Snapshot.Databases[name]
+	if db == nil {
+		return nil, nil, fmt.Sprintf("%s: its variables could not be read", name)
+	}
+	c, ok := m.in.Evidence.Counters[name]
+	if !ok {
+		return nil, nil, fmt.Sprintf("%s: its counters were not read", name)
+	}
+	get := func(key string) (float64, bool) {
+		for k, v := range c.Delta {
+			if strings.EqualFold(k, key) {
+				return v, true
+			}
+		}
+		return 0, false
+	}
+	return db, get, ""
+}
+
+// redoSeconds of writing that the redo log should hold. A checkpoint that is
+// forced because the log is full stalls writers; ten minutes keep it in the
+// background (MariaDB manual, "InnoDB Redo Log", advises sizing it by how much is written).
+const redoSeconds = 600
+
+func judgeDBMemory(m *model) ([]Finding, string) {
+	var out []Finding
+	why := ""
+	for _, svc := range m.in.Stack.OfKind(stack.MariaDB, stack.MySQL) {
+		db, counter, missing := m.database(svc.Name)
+		if missing != "" {
+			why = missing
+			continue
+		}
+		pool, _ := strconv.ParseInt(db.Variables["innodb_buffer_pool_size"], 10, 64)
+		redo, _ := strconv.ParseInt(db.Variables["innodb_log_file_size"], 10, 64)
+		reads, _ := counter("Innodb_buffer_pool_reads")
+		written, _ := counter("Innodb_os_log_written")
+		needRedo := int64(written / m.window * redoSeconds)
+		var cites []string
+		if reads > 0 && pool > 0 && db.DataBytes > pool {
+			cites = append(cites, fmt.Sprintf("%.0f pages were read from files in %.0f s; the pool holds %d MiB, data and indexes are %d MiB",
+				reads, m.window, pool>>20, db.DataBytes>>20))
+		}
+		if redo > 0 && needRedo > redo {
+			cites = append(cites, fmt.Sprintf("the redo log of %d MiB would be full after %.0f s of this load",
+				redo>>20, float64(redo)/(written/m.window)))
+		}
+		if len(cites) == 0 {
+			continue
+		}
+		f := Finding{Service: svc.Name, Evidence: cites,
+			Title:   svc.Name + "'s memory and redo log are small for its data",
+			Text:    strings.Join(cites, "; ") + ".",
+			Subject: map[string]string{"redo": strconv.FormatInt(needRedo, 10), "reads": strconv.FormatFloat(reads, 'f', 0, 64)}}
+		// All of the database's CPU is the most that fewer page reads save.
+		f.Bound, f.Formula = m.bound(m.perReq[svc.Name])
+		out = append(out, f)
+	}
+	return out, why
+}
+
+func judgeCommitFlush(m *model) ([]Finding, string) {
+	var out []Finding
+	why := ""
+	for _, svc := range m.in.Stack.OfKind(stack.MariaDB, stack.MySQL) {
+		db, counter, missing := m.database(svc.Name)
+		if missing != "" {
+			why = missing
+			continue
+		}
+		fsyncs, ok := counter("Innodb_os_log_fsyncs")
+		if !ok {
+			// MariaDB 10.8 and later count only data and log fsyncs together.
+			fsyncs, _ = counter("Innodb_data_fsyncs")
+		}
+		commits, _ := counter("Handler_commit")
+		flush := db.Variables["innodb_flush_log_at_trx_commit"]
+		if flush != "1" || commits == 0 {
+			continue
+		}
+		f := Finding{Service: svc.Name, Title: svc.Name + " writes its log to disk at every commit",
+			Text: fmt.Sprintf("innodb_flush_log_at_trx_commit is 1: %.0f commits and %.0f fsyncs in %.0f s, disk in use %.0f %%. Changing it risks the last second of acknowledged writes.",
+				commits, fsyncs, m.window, 100*m.in.Evidence.System.DiskBusy),
+			Evidence: []string{"Handler_commit, fsync counters and innodb_flush_log_at_trx_commit of " + svc.Name}}
+		f.Bound, f.Formula = m.bound(m.perReq[svc.Name])
+		out = append(out, f)
+	}
+	return out, why
+}
+
+func judgeConnects(m *model) ([]Finding, string) {
+	var out []Finding
+	why := ""
+	for _, svc := range m.in.Stack.OfKind(stack.MariaDB, stack.MySQL) {
+		_, counter, missing := m.database(svc.Name)
+		if missing != "" {
+			why = missing
+			continue
+		}
+		conns, ok := counter("Connections")
+		perRequest := conns / (m.x * m.window)
+		// One connection for every second request is the sign of an
+		// application that keeps none.
+		if !ok || perRequest < 0.5 {
+			continue
+		}
+		f := Finding{Service: svc.Name, Title: "The application opens a database connection for each request",
+			Text: fmt.Sprintf("%.0f connections for %.0f right answers (%.2f each). A persistent connection (PDO::ATTR_PERSISTENT, a pool) saves set-up and log-in; this is a change in the source.",
+				conns, m.x*m.window, perRequest),
+			Evidence: []string{"Connections of " + svc.Name}, Subject: map[string]string{"source": "yes"}}
+		f.Bound, f.Formula = m.bound(m.perReq[svc.Name])
+		out = append(out, f)
+	}
+	return out, why
+}
+
+func judgeLoopbackDB(m *model) ([]Finding, string) {
+	var out []Finding
+	for _, app := range m.in.Stack.OfKind(stack.App) {
+		for _, file := range app.Settings {
+			f, ok := m.in.Snapshot.Files[hostOf(app)][file]
+			if !ok {
+				continue
+			}
+			for _, a := range DatabaseAddresses(f.Content) {
+				db := m.databaseAt(app, a.Port)
+				if db == nil || !a.Loopback() {
+					continue
+				}
+				found := Finding{Service: app.Name, Title: fmt.Sprintf("%s talks to %s over loopback TCP", app.Name, db.Name),
+					Text: fmt.Sprintf("%s names %s:%s; both ends are on one host, so each statement passes the TCP stack twice for nothing.",
+						file, a.Host, a.Port),
+					Evidence: []string{file}, Subject: map[string]string{"file": file, "database": db.Name, "app": app.Name}}
+				found.Bound, found.Formula = m.bound(m.sysCPU)
+				out = append(out, found)
+			}
+		}
+	}
+	return out, ""
+}
+
+// databaseAt returns the database on the app's host that listens on port.
+func (m *model) databaseAt(app *stack.Service, port string) *stack.Service {
+	for _, db := range m.in.Stack.OfKind(stack.MariaDB, stack.MySQL) {
+		snap := m.in.Snapshot.Databases[db.Name]
+		if snap != nil && hostOf(db) == hostOf(app) && snap.Variables["port"] == port {
+			return db
+		}
+	}
+	return nil
+}
+
+func hostOf(s *stack.Service) string {
+	if s.Host == "" {
+		return "local"
+	}
+	return s.Host
+}

@@ -1,0 +1,114 @@
+package diagnose
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"kasoku/internal/stack"
+)
+
+// eachPHP calls judge for every PHP-FPM service whose settings are known.
+func (m *model) eachPHP(judge func(svc *stack.Service, php map[string]string) []Finding) ([]Finding, string) {
+	var out []Finding
+	why := ""
+	for _, svc := range m.in.Stack.OfKind(stack.PHPFPM) {
+		php := m.in.Snapshot.PHP[svc.Name]
+		if len(php) == 0 {
+			why = svc.Name + ": its effective settings could not be read"
+			continue
+		}
+		out = append(out, judge(svc, php)...)
+	}
+	return out, why
+}
+
+// On reads a PHP boolean as `php -i` prints it.
+func On(v string) bool {
+	switch strings.ToLower(strings.TrimSpace(v)) {
+	case "1", "on", "yes", "true":
+		return true
+	}
+	return false
+}
+
+func judgeOPcache(m *model) ([]Finding, string) {
+	return m.eachPHP(func(svc *stack.Service, php map[string]string) []Finding {
+		v, known := php["opcache.enable"]
+		if !known || On(v) {
+			return nil // not installed, or on
+		}
+		f := Finding{Service: svc.Name, Title: svc.Name + " compiles its scripts at every request",
+			Text: fmt.Sprintf("opcache.enable is %s although the extension is loaded; %s uses %s of CPU per request, part of it for compiling.",
+				v, svc.Name, seconds(m.perReq[svc.Name])),
+			Evidence: []string{"effective PHP settings of " + svc.Name}}
+		f.Bound, f.Formula = m.bound(m.perReq[svc.Name])
+		return []Finding{f}
+	})
+}
+
+func judgeJIT(m *model) ([]Finding, string) {
+	return m.eachPHP(func(svc *stack.Service, php map[string]string) []Finding {
+		size, _ := Bytes(php["opcache.jit_buffer_size"])
+		version := php["version"]
+		if !On(php["opcache.enable"]) || size > 0 || (version != "" && version < "8") {
+			return nil
+		}
+		if _, known := php["opcache.jit_buffer_size"]; !known {
+			return nil
+		}
+		f := Finding{Service: svc.Name, Title: svc.Name + " interprets its scripts",
+			Text: fmt.Sprintf("opcache.jit_buffer_size is 0, so nothing is compiled to machine code; %s uses %s of CPU per request.",
+				svc.Name, seconds(m.perReq[svc.Name])),
+			Evidence: []string{"effective PHP settings of " + svc.Name}}
+		f.Bound, f.Formula = m.bound(m.perReq[svc.Name])
+		return []Finding{f}
+	})
+}
+
+func judgeWorkers(m *model) ([]Finding, string) {
+	var out []Finding
+	for _, svc := range m.in.Stack.OfKind(stack.PHPFPM) {
+		pools, err := FPMPools(m.in.Snapshot, svc)
+		if err != nil {
+			return nil, err.Error()
+		}
+		for _, p := range pools {
+			f := Finding{Service: svc.Name, Title: fmt.Sprintf("pool %s of %s: is %d the right number of processes?", p.Name, svc.Name, p.MaxChildren),
+				Text: fmt.Sprintf("pm = %s with at most %d processes on %.0f CPUs; %.1f requests are under way on average and CPU is %.0f %% busy. The best number is found by trying.",
+					p.PM, p.MaxChildren, m.cpus, m.inSystem, 100*m.busy),
+				Evidence: []string{svc.Config},
+				Subject:  map[string]string{"pool": p.Name, "current": strconv.Itoa(p.MaxChildren), "pm": p.PM}}
+			if m.busy >= saturatedCPU {
+				// Only what the kernel spends on switching can be saved.
+				f.Bound, f.Formula = m.bound(m.sysCPU)
+			} else {
+				f.Bound, f.Formula = m.boundWait()
+			}
+			out = append(out, f)
+		}
+	}
+	return out, ""
+}
+
+// inMemory lists where Debian and systemd mount file systems that live in memory.
+var inMemory = []string{"/dev/shm", "/run"}
+
+func judgeSessions(m *model) ([]Finding, string) {
+	return m.eachPHP(func(svc *stack.Service, php map[string]string) []Finding {
+		path := php["session.save_path"]
+		if php["session.save_handler"] != "files" || path == "" || path == "no value" {
+			return nil
+		}
+		for _, dir := range inMemory {
+			if path == dir || strings.HasPrefix(path, dir+"/") {
+				return nil
+			}
+		}
+		f := Finding{Service: svc.Name, Title: svc.Name + " keeps sessions as files on disk",
+			Text:     fmt.Sprintf("session.save_path is %s. In memory they are cheaper, but a reboot logs everybody out.", path),
+			Evidence: []string{"effective PHP settings of " + svc.Name}, Subject: map[string]string{"path": path}}
+		f.Bound, f.Formula = m.bound(m.sysCPU)
+		return []Finding{f}
+	})
+}

@@ -1,0 +1,280 @@
+package diagnose
+
+import (
+	"fmt"
+	"net/url"
+	"sort"
+	"strconv"
+	"strings"
+
+	"kasoku/internal/confedit/nginx"
+	"kasoku/internal/load"
+	"kasoku/internal/stack"
+)
+
+// eachNginx calls judge for every nginx service whose configuration parses.
+func (m *model) eachNginx(judge func(svc *stack.Service, conf *nginx.Config) []Finding) ([]Finding, string) {
+	var out []Finding
+	why := ""
+	for _, svc := range m.in.Stack.OfKind(stack.Nginx) {
+		conf, err := NginxConfig(m.in.Snapshot, svc)
+		if err != nil {
+			why = fmt.Sprintf("%s: %v", svc.Name, err)
+			continue
+		}
+		out = append(out, judge(svc, conf)...)
+	}
+	return out, why
+}
+
+func (m *model) frontServer(conf *nginx.Config) *nginx.Directive {
+	u, err := url.Parse(m.in.Stack.Load.URL)
+	if err != nil {
+		return nil
+	}
+	host := u.Host
+	if u.Port() == "" {
+		host += ":80"
+	}
+	return FrontServer(conf, host)
+}
+
+// throughApp reports whether nginx hands uri to an application.
+func throughApp(server *nginx.Directive, uri string) bool {
+	loc := nginx.MatchLocation(server, uri)
+	if loc == nil {
+		loc = server
+	}
+	for _, name := range []string{"fastcgi_pass", "proxy_pass", "uwsgi_pass", "scgi_pass"} {
+		if loc.First(name) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// fixed reports whether every sampled answer was the same public file.
+func fixed(a load.StaticSample) bool { return a.Status == 200 && !a.Varied && !a.SetsCookie }
+
+func judgeStatic(m *model) ([]Finding, string) {
+	return m.eachNginx(func(svc *stack.Service, conf *nginx.Config) []Finding {
+		server := m.frontServer(conf)
+		if server == nil {
+			return nil
+		}
+		var paths []string
+		var count int64
+		var took float64
+		for _, a := range m.in.Evidence.Load.Assets {
+			f, isFile := m.in.Snapshot.StaticFiles[a.Path]
+			if !fixed(a) || !isFile || !f.Readable || !throughApp(server, a.Path) {
+				continue
+			}
+			paths = append(paths, a.Path)
+			count += a.Count
+			took += a.Total.Seconds()
+		}
+		if len(paths) == 0 {
+			return nil
+		}
+		sort.Strings(paths)
+		all := float64(m.in.Evidence.Load.Requests)
+		f := Finding{Service: svc.Name, Title: fmt.Sprintf("%d static files are sent by the application", len(paths)),
+			Text: fmt.Sprintf("%d of %.0f requests (%.0f %%) fetch files that lie unchanged on the host, yet %s passes them to the application; they take %.2f s of latency in all.",
+				count, all, 100*float64(count)/all, svc.Name, took),
+			Evidence: paths, Subject: map[string]string{"paths": strings.Join(paths, "\n")}}
+		// At most the application does nothing any more for this share of
+		// requests, counted by number or by time, whichever is larger.
+		var total, app float64
+		for _, r := range m.in.Evidence.Load.Routes {
+			total += r.Total.Seconds()
+		}
+		for _, s := range m.in.Stack.OfKind(stack.PHPFPM, stack.App) {
+			app += m.perReq[s.Name]
+		}
+		share := float64(count) / all
+		if total > 0 {
+			share = max(share, took/total)
+		}
+		f.Bound, f.Formula = m.bound(app * min(share, 1))
+		return []Finding{f}
+	})
+}
+
+func judgeLoopbackWeb(m *model) ([]Finding, string) {
+	return m.eachNginx(func(svc *stack.Service, conf *nginx.Config) []Finding {
+		var out []Finding
+		seen := map[string]bool{}
+		for _, u := range Upstreams(conf) {
+			port, ok := Loopback(u.Address)
+			if !ok || seen[port] {
+				continue
+			}
+			for _, fpm := range m.in.Stack.OfKind(stack.PHPFPM) {
+				pools, err := FPMPools(m.in.Snapshot, fpm)
+				if err != nil || hostOf(fpm) != hostOf(svc) {
+					continue
+				}
+				for _, p := range pools {
+					if pp, ok := Loopback(p.Listen); !ok || pp != port {
+						continue
+					}
+					seen[port] = true
+					f := Finding{Service: svc.Name, Title: fmt.Sprintf("%s talks to %s over loopback TCP", svc.Name, fpm.Name),
+						Text: fmt.Sprintf("fastcgi_pass is %s; both ends are on one host. The kernel spends %s per request in all, and %d sockets were in TIME_WAIT at the end.",
+							u.Address, seconds(m.sysCPU), m.in.Evidence.System.TimeWait),
+						Evidence: []string{svc.Config, fpm.Config},
+						Subject:  map[string]string{"address": u.Address, "fpm": fpm.Name, "pool": p.Name, "port": port}}
+					f.Bound, f.Formula = m.bound(m.sysCPU)
+					out = append(out, f)
+				}
+			}
+		}
+		return out
+	})
+}
+
+// NginxWorkers returns worker_processes as a number.
+func NginxWorkers(conf *nginx.Config, cpus int) int {
+	d := conf.Root.First("worker_processes")
+	if d == nil || len(d.Args) == 0 {
+		return 1 // nginx's default
+	}
+	if n, err := strconv.Atoi(d.Args[0]); err == nil {
+		return n
+	}
+	return cpus
+}
+
+func judgeNginxWorkers(m *model) ([]Finding, string) {
+	return m.eachNginx(func(svc *stack.Service, conf *nginx.Config) []Finding {
+		n := NginxWorkers(conf, int(m.cpus))
+		if n == int(m.cpus) && n == 1 {
+			return nil
+		}
+		f := Finding{Service: svc.Name, Title: fmt.Sprintf("%s has %d worker(s) on %.0f CPUs", svc.Name, n, m.cpus),
+			Text: fmt.Sprintf("worker_processes is %d; %s uses %s of CPU per request. One worker per CPU is the rule, one alone is better when others need the CPUs: found by trying.",
+				n, svc.Name, seconds(m.perReq[svc.Name])),
+			Evidence: []string{svc.Config}, Subject: map[string]string{"current": strconv.Itoa(n)}}
+		if used := m.perReq[svc.Name] * m.x; used >= 0.85*float64(n) {
+			f.Bound, f.Formula = m.boundWait() // a worker is one thread and its CPU is full
+		} else {
+			f.Bound, f.Formula = m.bound(m.perReq[svc.Name])
+		}
+		return []Finding{f}
+	})
+}
+
+func judgeNginxConnections(m *model) ([]Finding, string) {
+	return m.eachNginx(func(svc *stack.Service, conf *nginx.Config) []Finding {
+		per := 512 // nginx's default
+		if ev := conf.Root.First("events"); ev != nil {
+			if d := ev.First("worker_connections"); d != nil && len(d.Args) > 0 {
+				if n, err := strconv.Atoi(d.Args[0]); err == nil {
+					per = n
+				}
+			}
+		}
+		// A proxied request holds two connections.
+		if room := per * NginxWorkers(conf, int(m.cpus)); float64(room) < 2*m.n {
+			f := Finding{Service: svc.Name, Title: svc.Name + " has too few connections",
+				Text: fmt.Sprintf("%d connections in all for %.0f users, each of which may hold two.", room, m.n), Evidence: []string{svc.Config}}
+			f.Bound, f.Formula = m.boundWait()
+			return []Finding{f}
+		}
+		return nil
+	})
+}
+
+// DeliveryGaps lists settings of nginx that make it do more work per answer
+// than it need, as written now. The key is the directive.
+func DeliveryGaps(conf *nginx.Config, server *nginx.Directive) map[string]string {
+	gaps := map[string]string{}
+	if server == nil {
+		return gaps
+	}
+	if !OnOff(server, "sendfile", false) {
+		gaps["sendfile"] = "files are copied through user space (sendfile is off)"
+	} else if !OnOff(server, "tcp_nopush", false) {
+		gaps["tcp_nopush"] = "header and file leave in separate packets (tcp_nopush is off)"
+	}
+	if d := server.Effective("keepalive_timeout"); d != nil && len(d.Args) > 0 && strings.TrimRight(d.Args[0], "s") == "0" {
+		gaps["keepalive_timeout"] = "clients must connect anew for each request (keepalive_timeout is 0)"
+	}
+	if d := server.Effective("keepalive_requests"); d != nil && len(d.Args) > 0 {
+		if n, err := strconv.Atoi(d.Args[0]); err == nil && n < 1000 {
+			gaps["keepalive_requests"] = fmt.Sprintf("connections are closed after %d requests (keepalive_requests)", n)
+		}
+	}
+	if len(Upstreams(conf)) > 0 && !keepsUpstreams(conf) {
+		gaps["fastcgi_keep_conn"] = "the application is connected to anew for each request (fastcgi_keep_conn is off)"
+	}
+	return gaps
+}
+
+func keepsUpstreams(conf *nginx.Config) bool {
+	for _, u := range Upstreams(conf) {
+		if u.Directive.Parent == nil || !OnOff(u.Directive.Parent, "fastcgi_keep_conn", false) || u.Block == nil || u.Block.First("keepalive") == nil {
+			return false
+		}
+	}
+	return true
+}
+
+func judgeNginxDelivery(m *model) ([]Finding, string) {
+	return m.eachNginx(func(svc *stack.Service, conf *nginx.Config) []Finding {
+		gaps := DeliveryGaps(conf, m.frontServer(conf))
+		if len(gaps) == 0 {
+			return nil
+		}
+		var texts []string
+		for _, t := range gaps {
+			texts = append(texts, t)
+		}
+		sort.Strings(texts)
+		f := Finding{Service: svc.Name, Title: svc.Name + " does more per answer than it need",
+			Text: strings.Join(texts, "; ") + ".", Evidence: []string{svc.Config}}
+		f.Bound, f.Formula = m.bound(m.sysCPU)
+		return []Finding{f}
+	})
+}
+
+func judgeFileCache(m *model) ([]Finding, string) {
+	return m.eachNginx(func(svc *stack.Service, conf *nginx.Config) []Finding {
+		server := m.frontServer(conf)
+		if server == nil || server.Effective("open_file_cache") != nil {
+			return nil
+		}
+		var count int64
+		for _, a := range m.in.Evidence.Load.Assets {
+			if fixed(a) && !throughApp(server, a.Path) {
+				count += a.Count
+			}
+		}
+		if count == 0 {
+			return nil
+		}
+		f := Finding{Service: svc.Name, Title: svc.Name + " opens each static file anew",
+			Text: fmt.Sprintf("%d of %d requests are for files that %s opens, stats and closes each time (no open_file_cache). With it a replaced file may be served old for open_file_cache_valid.",
+				count, m.in.Evidence.Load.Requests, svc.Name), Evidence: []string{svc.Config}}
+		f.Bound, f.Formula = m.bound(m.perReq[svc.Name] * float64(count) / float64(m.in.Evidence.Load.Requests))
+		return []Finding{f}
+	})
+}
+
+func judgeAccessLog(m *model) ([]Finding, string) {
+	return m.eachNginx(func(svc *stack.Service, conf *nginx.Config) []Finding {
+		server := m.frontServer(conf)
+		if server == nil {
+			return nil
+		}
+		d := server.Effective("access_log")
+		if d != nil && (d.Args[0] == "off" || strings.Contains(strings.Join(d.Args, " "), "buffer=")) {
+			return nil
+		}
+		f := Finding{Service: svc.Name, Title: svc.Name + " writes its log line by line",
+			Text: "access_log has no buffer, so each request is one write. With a buffer, lines reach the log later and the last ones are lost in a crash.", Evidence: []string{svc.Config}}
+		f.Bound, f.Formula = m.bound(m.perReq[svc.Name])
+		return []Finding{f}
+	})
+}

@@ -1,0 +1,364 @@
+package evidence
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"kasoku/internal/confedit/ini"
+	"kasoku/internal/host"
+	"kasoku/internal/load"
+	"kasoku/internal/stack"
+)
+
+// CollectorOptions say what a Collector reads.
+type CollectorOptions struct {
+	// Generator is the process that makes the load; 0: none on the hosts.
+	Generator int
+	// Diagnostic: read the slow query log (see SlowLogVariables). Without it
+	// statements come from performance_schema if that is on.
+	Diagnostic bool
+}
+
+// Collector takes the Evidence of one load window:
+//
+//	col, err := NewCollector(ctx, st, hosts, opts)  // before the load
+//	err = col.Start(ctx)                            // when the window begins
+//	err = col.End(ctx)                              // when it ends, before teardown
+//	ev, err := col.Stop(ctx, result)                // after the load: reads logs, explains
+//	col.Close()                                     // always
+//
+// Start and End only take readings, side by side for all sources, and may be
+// called from another goroutine than the rest. On a 2-CPU virtual machine with
+// 100 processes and one MariaDB each takes 5 ms, of which the database's SHOW
+// GLOBAL STATUS is 3 (BenchmarkCollector). Stop may take seconds after a
+// diagnostic run. A Collector is for one window.
+type Collector struct {
+	st    *stack.Stack
+	hosts map[string]host.Host
+	opts  CollectorOptions
+
+	mu      sync.Mutex
+	begin   map[string]*reading
+	end     map[string]*reading
+	roots   map[string]map[string][]int // host → service → its processes
+	sampler *sampler
+	dbs     []*dbSource
+	fpms    []*fpmSource
+	asking  sync.WaitGroup
+	health  []Health
+	closed  bool
+}
+
+// fpmSource is one php-fpm service with a status page.
+type fpmSource struct {
+	service    string
+	pools      []fpmPool
+	missing    []string
+	begin, end map[string]string
+	err        error
+}
+
+// NewCollector finds the services' processes and connects to databases. A
+// source that cannot be had is told in Evidence.Health; the error is for a
+// host that is missing, or for ctx. The caller closes the Collector.
+func NewCollector(ctx context.Context, st *stack.Stack, hosts map[string]host.Host, opts CollectorOptions) (*Collector, error) {
+	c := &Collector{st: st, hosts: hosts, opts: opts, begin: map[string]*reading{}, end: map[string]*reading{}, roots: map[string]map[string][]int{}}
+	for i := range st.Services {
+		svc := &st.Services[i]
+		h := hosts[svc.HostName()]
+		if h == nil {
+			c.Close()
+			return nil, fmt.Errorf("collect evidence of %s: host %s is not connected", svc.Name, svc.HostName())
+		}
+		if c.roots[svc.HostName()] == nil {
+			c.roots[svc.HostName()] = map[string][]int{}
+		}
+		if svc.RunsIn == "" {
+			c.findProcesses(ctx, h, svc)
+		}
+		switch {
+		case svc.IsDatabase():
+			d, err := openDBSource(ctx, h, svc, opts.Diagnostic)
+			if err != nil {
+				c.bad("counters of "+svc.Name, err)
+				continue
+			}
+			c.dbs = append(c.dbs, d)
+		case svc.Kind == stack.PHPFPM:
+			c.findPools(ctx, h, svc)
+		}
+	}
+	if ctx.Err() != nil {
+		c.Close()
+		return nil, fmt.Errorf("collect evidence: %w", ctx.Err())
+	}
+	return c, nil
+}
+
+func (c *Collector) bad(source string, err error) {
+	c.health = append(c.health, Health{Source: source, Text: err.Error()})
+}
+
+func (c *Collector) findProcesses(ctx context.Context, h host.Host, svc *stack.Service) {
+	pids, err := servicePIDs(ctx, h, c.st, svc)
+	if err != nil {
+		c.bad("processes of "+svc.Name, err)
+	}
+	c.roots[svc.HostName()][svc.Name] = pids
+}
+
+func (c *Collector) findPools(ctx context.Context, h host.Host, svc *stack.Service) {
+	r := &fileReader{ctx: ctx, h: h, service: svc.Name, files: map[string]File{}}
+	conf, err := ini.Load(svc.Config, ini.FPM, r.read, r.glob)
+	if err != nil {
+		c.bad("status of "+svc.Name, err)
+		return
+	}
+	src := &fpmSource{service: svc.Name}
+	for _, p := range fpmPools(conf) {
+		// The status is asked by a direct connection, so from the machine itself.
+		if p.StatusPath == "" || svc.HostName() != stack.LocalHost {
+			src.missing = append(src.missing, p.Name)
+			continue
+		}
+		src.pools = append(src.pools, p)
+	}
+	c.fpms = append(c.fpms, src)
+}
+
+// Start takes the first readings. Call it when the window begins.
+func (c *Collector) Start(ctx context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.begin) > 0 {
+		return errors.New("collect evidence: Start was called twice")
+	}
+	for _, f := range c.fpms {
+		c.asking.Go(func() { f.begin, _, f.err = fpmStatus(f.pools) })
+	}
+	var dbs sync.WaitGroup
+	for _, d := range c.dbs {
+		dbs.Go(func() { d.start(ctx) })
+	}
+	dbs.Wait()
+	for name := range c.roots {
+		r, err := c.firstReading(ctx, name)
+		if err != nil {
+			return err
+		}
+		c.begin[name] = r
+	}
+	if name := c.front(); name != "" {
+		c.sampler = startSampler(ctx, c.hosts[name], c.begin[name], sampleEvery)
+	}
+	return nil
+}
+
+// firstReading looks for a service's processes again if it was restarted since
+// NewCollector.
+func (c *Collector) firstReading(ctx context.Context, name string) (*reading, error) {
+	h := c.hosts[name]
+	r, err := readSystem(ctx, h)
+	if err != nil {
+		return nil, err
+	}
+	again := false
+	for service, pids := range c.roots[name] {
+		if len(pids) > 0 {
+			if _, alive := r.table[pids[0]]; !alive {
+				c.findProcesses(ctx, h, c.st.Service(service))
+				again = true
+			}
+		}
+	}
+	if again {
+		return readSystem(ctx, h)
+	}
+	return r, nil
+}
+
+// front is the host that System is about: this machine, else the only one.
+func (c *Collector) front() string {
+	if _, ok := c.roots[stack.LocalHost]; ok {
+		return stack.LocalHost
+	}
+	for _, name := range sortedKeys(c.roots) {
+		return name
+	}
+	return ""
+}
+
+// End takes the last readings. Call it when the window ends; Stop does it
+// otherwise. A second call does nothing.
+func (c *Collector) End(ctx context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.endLocked(ctx)
+}
+
+func (c *Collector) endLocked(ctx context.Context) error {
+	if len(c.begin) == 0 {
+		return errors.New("collect evidence: the window was never begun (Start)")
+	}
+	if len(c.end) > 0 {
+		return nil
+	}
+	if c.sampler != nil {
+		c.sampler.stop(ctx)
+	}
+	for name := range c.begin {
+		r, err := readSystem(ctx, c.hosts[name])
+		if err != nil {
+			return err
+		}
+		c.end[name] = r
+	}
+	var dbs sync.WaitGroup
+	for _, d := range c.dbs {
+		dbs.Go(func() { d.stop(ctx) })
+	}
+	dbs.Wait()
+	c.asking.Wait() // of Start; long done
+	for _, f := range c.fpms {
+		c.asking.Go(func() {
+			if f.err == nil {
+				f.end, _, f.err = fpmStatus(f.pools)
+			}
+		})
+	}
+	return nil
+}
+
+// Stop returns the window's evidence. result may be nil if the load failed.
+func (c *Collector) Stop(ctx context.Context, result *load.Result) (*Evidence, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.endLocked(ctx); err != nil {
+		return nil, err
+	}
+	c.asking.Wait()
+	ev := &Evidence{Load: result, Services: map[string]ServiceUse{}, Counters: map[string]CounterDelta{}, Health: c.health}
+	c.system(ctx, ev)
+	if result != nil {
+		ev.Health = append(ev.Health, generatorHealth(result))
+	}
+	for _, f := range c.fpms {
+		f.tell(ev)
+	}
+	for _, d := range c.dbs {
+		delta, health := d.counters()
+		ev.Health = append(ev.Health, health)
+		if delta != nil {
+			ev.Counters[d.svc.Name] = *delta
+		}
+		statements, more := d.statements(ctx)
+		ev.Statements = append(ev.Statements, statements...)
+		ev.Health = append(ev.Health, more...)
+	}
+	sortStatements(ev.Statements)
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("collect evidence: %w", ctx.Err())
+	}
+	return ev, nil
+}
+
+// system fills System and Services.
+func (c *Collector) system(ctx context.Context, ev *Evidence) {
+	front := c.front()
+	for _, name := range sortedKeys(c.begin) {
+		begin, end := c.begin[name], c.end[name]
+		sys := used(begin, end)
+		generator := 0
+		if name == front {
+			generator = c.opts.Generator
+		}
+		uses := split(&sys, begin, end, c.roots[name], generator)
+		finish(ctx, c.hosts[name], begin, end, c.roots[name], uses)
+		for service, use := range uses {
+			ev.Services[service] = use
+			if use.Processes == 0 && len(c.roots[name][service]) > 0 {
+				ev.Health = append(ev.Health, Health{Source: "processes of " + service, Text: service + " ended during the run"})
+			}
+		}
+		if name != front {
+			continue
+		}
+		var err error
+		if c.sampler != nil {
+			err = c.sampler.into(&sys)
+		}
+		ev.System = sys
+		ev.Health = append(ev.Health, systemHealth(name, sys, end.at.Sub(begin.at), err))
+	}
+}
+
+// Limits of what else may use the machine before a run says more about that
+// than about the service. A background job below a tenth of the CPU changes a
+// score by less than the runs differ anyway.
+const (
+	foreignLimit = 0.10
+	stealLimit   = 0.05
+)
+
+func systemHealth(name string, sys System, window time.Duration, sampleErr error) Health {
+	h := Health{Source: "system of " + name, OK: true}
+	all := sys.User + sys.Sys + sys.Idle + sys.IOWait + sys.Steal
+	if all <= 0 {
+		h.OK, h.Text = false, "the window was too short for CPU times"
+		return h
+	}
+	h.Text = fmt.Sprintf("%.1f s of %d CPUs, %d samples; services %.1f, generator %.1f, others %.1f CPU seconds",
+		window.Seconds(), sys.CPUs, len(sys.Samples), sys.ServicesCPU, sys.GeneratorCPU, sys.ForeignCPU)
+	switch {
+	case sampleErr != nil:
+		h.OK, h.Text = false, h.Text+"; sampling failed: "+sampleErr.Error()
+	case sys.ForeignCPU > foreignLimit*all:
+		h.OK, h.Text = false, h.Text+fmt.Sprintf(": other processes used %.0f %% of the machine; find them (top) and run again", 100*sys.ForeignCPU/all)
+	case sys.Steal > stealLimit*all:
+		h.OK, h.Text = false, h.Text+fmt.Sprintf(": the hypervisor took %.0f %% of the CPU for other guests; run again when it is quieter", 100*sys.Steal/all)
+	}
+	return h
+}
+
+func generatorHealth(r *load.Result) Health {
+	if r.Saturated != "" {
+		return Health{Source: "generator", Text: r.Saturated}
+	}
+	return Health{Source: "generator", OK: true, Text: fmt.Sprintf("%d requests in %.1f s; it was not the limit", r.Requests, r.Window.Seconds())}
+}
+
+func (f *fpmSource) tell(ev *Evidence) {
+	source := "status of " + f.service
+	switch {
+	case f.err != nil:
+		ev.Health = append(ev.Health, Health{Source: source, Text: f.err.Error()})
+	case len(f.pools) > 0:
+		delta := fpmDelta(f.begin, f.end)
+		ev.Counters[f.service] = delta
+		ev.Health = append(ev.Health, Health{Source: source, OK: true, Text: fmt.Sprintf("%d pools", len(f.pools))})
+	}
+	for _, pool := range f.missing {
+		ev.Health = append(ev.Health, Health{Source: source, OK: true, Text: fmt.Sprintf("not judged: pool %s has no pm.status_path", pool)})
+	}
+}
+
+// Close ends sampling and connections. It may be called at any time, and twice.
+func (c *Collector) Close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return
+	}
+	c.closed = true
+	if c.sampler != nil {
+		c.sampler.cancel()
+		<-c.sampler.done
+	}
+	c.asking.Wait()
+	for _, d := range c.dbs {
+		d.close()
+	}
+}

@@ -1,0 +1,278 @@
+package evidence
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// querier is *sql.DB, *sql.Conn or *sql.Tx.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// userSchemas leaves out the server's own.
+const userSchemas = `NOT IN ('mysql', 'information_schema', 'performance_schema', 'sys')`
+
+// ReadDatabase reads version, variables and the schema of user databases.
+// Estimates of distinct values are left at 0; EstimateDistinct makes them.
+func ReadDatabase(ctx context.Context, q querier) (*Database, error) {
+	db := &Database{}
+	var err error
+	if db.Variables, err = readPairs(ctx, q, "SHOW GLOBAL VARIABLES"); err != nil {
+		return nil, err
+	}
+	db.Version = db.Variables["version"]
+	db.MariaDB = strings.Contains(strings.ToLower(db.Version+db.Variables["version_comment"]), "mariadb")
+	byName := map[[2]string]*Table{}
+	if err := readTables(ctx, q, db, byName); err != nil {
+		return nil, err
+	}
+	if err := readColumns(ctx, q, byName); err != nil {
+		return nil, err
+	}
+	if err := readIndexes(ctx, q, byName); err != nil {
+		return nil, err
+	}
+	return db, nil
+}
+
+// readPairs reads a SHOW of names and values.
+func readPairs(ctx context.Context, q querier, query string) (map[string]string, error) {
+	rows, err := q.QueryContext(ctx, query)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", query, err)
+	}
+	defer rows.Close()
+	out := map[string]string{}
+	for rows.Next() {
+		var name string
+		var value sql.NullString
+		if err := rows.Scan(&name, &value); err != nil {
+			return nil, fmt.Errorf("%s: %w", query, err)
+		}
+		out[name] = value.String
+	}
+	return out, wrap(query, rows.Err())
+}
+
+func wrap(what string, err error) error {
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
+}
+
+func readTables(ctx context.Context, q querier, db *Database, byName map[[2]string]*Table) error {
+	const what = "read tables of the database"
+	rows, err := q.QueryContext(ctx, `SELECT TABLE_SCHEMA, TABLE_NAME, COALESCE(ENGINE, ''), COALESCE(TABLE_ROWS, 0),
+		COALESCE(DATA_LENGTH, 0), COALESCE(INDEX_LENGTH, 0)
+		FROM information_schema.TABLES WHERE TABLE_TYPE = 'BASE TABLE' AND TABLE_SCHEMA `+userSchemas+`
+		ORDER BY TABLE_SCHEMA, TABLE_NAME`)
+	if err != nil {
+		return wrap(what, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var t Table
+		if err := rows.Scan(&t.Schema, &t.Name, &t.Engine, &t.Rows, &t.DataBytes, &t.IndexBytes); err != nil {
+			return wrap(what, err)
+		}
+		db.Tables = append(db.Tables, t)
+		if strings.EqualFold(t.Engine, "InnoDB") {
+			db.DataBytes += t.DataBytes + t.IndexBytes
+		}
+	}
+	for i := range db.Tables {
+		byName[[2]string{db.Tables[i].Schema, db.Tables[i].Name}] = &db.Tables[i]
+	}
+	return wrap(what, rows.Err())
+}
+
+func readColumns(ctx context.Context, q querier, byName map[[2]string]*Table) error {
+	const what = "read columns of the database"
+	rows, err := q.QueryContext(ctx, `SELECT TABLE_SCHEMA, TABLE_NAME, COLUMN_NAME, COLUMN_TYPE, IS_NULLABLE
+		FROM information_schema.COLUMNS WHERE TABLE_SCHEMA `+userSchemas+`
+		ORDER BY TABLE_SCHEMA, TABLE_NAME, ORDINAL_POSITION`)
+	if err != nil {
+		return wrap(what, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var schema, table, nullable string
+		var c Column
+		if err := rows.Scan(&schema, &table, &c.Name, &c.Type, &nullable); err != nil {
+			return wrap(what, err)
+		}
+		c.Nullable = nullable == "YES"
+		if t := byName[[2]string{schema, table}]; t != nil {
+			t.Columns = append(t.Columns, c)
+		}
+	}
+	return wrap(what, rows.Err())
+}
+
+func readIndexes(ctx context.Context, q querier, byName map[[2]string]*Table) error {
+	const what = "read indexes of the database"
+	rows, err := q.QueryContext(ctx, `SELECT TABLE_SCHEMA, TABLE_NAME, INDEX_NAME, NON_UNIQUE, COALESCE(COLUMN_NAME, ''),
+		COALESCE(SUB_PART, 0), COALESCE(CARDINALITY, 0), INDEX_TYPE, SEQ_IN_INDEX
+		FROM information_schema.STATISTICS WHERE TABLE_SCHEMA `+userSchemas+`
+		ORDER BY TABLE_SCHEMA, TABLE_NAME, INDEX_NAME = 'PRIMARY' DESC, INDEX_NAME, SEQ_IN_INDEX`)
+	if err != nil {
+		return wrap(what, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var schema, table, name, column, kind string
+		var nonUnique, part, cardinality, seq int64
+		if err := rows.Scan(&schema, &table, &name, &nonUnique, &column, &part, &cardinality, &kind, &seq); err != nil {
+			return wrap(what, err)
+		}
+		t := byName[[2]string{schema, table}]
+		if t == nil {
+			continue
+		}
+		if n := len(t.Indexes); n == 0 || t.Indexes[n-1].Name != name {
+			t.Indexes = append(t.Indexes, TableIndex{Name: name, Unique: nonUnique == 0, Type: kind})
+		}
+		ix := &t.Indexes[len(t.Indexes)-1]
+		if seq == 1 && part == 0 && cardinality > 0 {
+			t.distinct(column, cardinality)
+		}
+		switch {
+		case column == "":
+			column = "(expression)" // MySQL 8: an index on an expression
+		case part > 0:
+			column = fmt.Sprintf("%s(%d)", column, part)
+		}
+		ix.Columns = append(ix.Columns, column)
+	}
+	return wrap(what, rows.Err())
+}
+
+// distinct notes the number of values that an index knows for its first column.
+func (t *Table) distinct(column string, n int64) {
+	for i := range t.Columns {
+		if t.Columns[i].Name == column {
+			t.Columns[i].Distinct = max(t.Columns[i].Distinct, n)
+		}
+	}
+}
+
+// Bounds of the sample that estimates distinct values.
+const (
+	sampleRows    = 20000 // a few milliseconds for rows of a usual length
+	samplePerCall = time.Second
+	sampleInAll   = 5 * time.Second
+)
+
+// EstimateDistinct fills Column.Distinct where no index knows it, from the
+// first sampleRows rows of each table, largest tables first, for at most
+// sampleInAll. With d distinct values in a sample of n of N rows the estimate
+// is d if d ≤ n/10 (the values repeat: few are missing), else d·N/n. Rows come
+// in the order of the primary key, so values that follow it are estimated too
+// low. It returns the number of tables left out for lack of time.
+func EstimateDistinct(ctx context.Context, q querier, db *Database) (skipped int, err error) {
+	deadline := time.Now().Add(sampleInAll)
+	for _, t := range db.byRows() {
+		columns := t.sampled()
+		if len(columns) == 0 || t.Rows == 0 {
+			continue
+		}
+		if time.Now().After(deadline) {
+			skipped++
+			continue
+		}
+		if err := sampleTable(ctx, q, db, t, columns); err != nil {
+			if ctx.Err() != nil {
+				return skipped, fmt.Errorf("sample %s.%s: %w", t.Schema, t.Name, ctx.Err())
+			}
+			skipped++ // too slow, a broken table, no right to read it: unknown
+		}
+	}
+	return skipped, nil
+}
+
+func sampleTable(ctx context.Context, q querier, db *Database, t *Table, columns []*Column) error {
+	var counts, names []string
+	for _, c := range columns {
+		counts = append(counts, "COUNT(DISTINCT "+QuoteName(c.Name)+")")
+		names = append(names, QuoteName(c.Name))
+	}
+	query := fmt.Sprintf("COUNT(*), %s FROM (SELECT %s FROM %s.%s LIMIT %d) AS sample",
+		strings.Join(counts, ", "), strings.Join(names, ", "), QuoteName(t.Schema), QuoteName(t.Name), sampleRows)
+	ctx, cancel := context.WithTimeout(ctx, 2*samplePerCall)
+	defer cancel()
+	rows, err := q.QueryContext(ctx, db.limited(query, samplePerCall))
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	values := make([]int64, len(columns)+1)
+	into := make([]any, len(values))
+	for i := range values {
+		into[i] = &values[i]
+	}
+	if rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			return err
+		}
+	}
+	for i, c := range columns {
+		c.Distinct = estimate(values[i+1], values[0], t.Rows)
+	}
+	return rows.Err()
+}
+
+// limited makes "SELECT rest" stop after d.
+func (db *Database) limited(rest string, d time.Duration) string {
+	if db.MariaDB {
+		return fmt.Sprintf("SET STATEMENT max_statement_time = %g FOR SELECT %s", d.Seconds(), rest)
+	}
+	return fmt.Sprintf("SELECT /*+ MAX_EXECUTION_TIME(%d) */ %s", d.Milliseconds(), rest)
+}
+
+func estimate(distinct, sample, rows int64) int64 {
+	if sample <= 0 || distinct <= 0 {
+		return 0
+	}
+	if sample < sampleRows || rows <= sample || distinct <= sample/10 {
+		return distinct
+	}
+	return int64(float64(distinct) / float64(sample) * float64(rows))
+}
+
+// sampled are the columns worth a sample: of unknown variety and of a type
+// that a plain index could hold.
+func (t *Table) sampled() []*Column {
+	var out []*Column
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		kind := strings.ToLower(c.Type)
+		long := strings.Contains(kind, "blob") || strings.Contains(kind, "text") || kind == "json" ||
+			strings.Contains(kind, "geometry") || strings.Contains(kind, "point") || strings.Contains(kind, "polygon") || strings.Contains(kind, "linestring")
+		if c.Distinct == 0 && !long {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// QuoteName puts a name into backticks.
+func QuoteName(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
+
+// byRows lists tables, most rows first.
+func (db *Database) byRows() []*Table {
+	out := make([]*Table, len(db.Tables))
+	for i := range db.Tables {
+		out[i] = &db.Tables[i]
+	}
+	slices.SortFunc(out, func(a, b *Table) int {
+		return cmp.Or(cmp.Compare(b.Rows, a.Rows), cmp.Compare(a.Schema, b.Schema), cmp.Compare(a.Name, b.Name))
+	})
+	return out
+}

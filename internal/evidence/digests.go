@@ -1,0 +1,85 @@
+package evidence
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// digest is one row of performance_schema.events_statements_summary_by_digest.
+// Times are picoseconds (MySQL manual, "Performance Schema Event Timing").
+type digest struct {
+	schema, text, sample              string
+	count, time, lock, examined, sent int64
+	scans, tmp, disk, sorts           int64
+}
+
+// readDigests reads the statement digests that the server has summed up since
+// it started; an error if performance_schema is off or may not be read.
+func readDigests(ctx context.Context, q querier, mariaDB bool, version string) (map[string]digest, error) {
+	sample := "''"
+	if !mariaDB && version >= "8" && version < "90" {
+		sample = "COALESCE(QUERY_SAMPLE_TEXT, '')"
+	}
+	rows, err := q.QueryContext(ctx, `SELECT COALESCE(SCHEMA_NAME, ''), DIGEST, DIGEST_TEXT, `+sample+`, COUNT_STAR,
+		SUM_TIMER_WAIT DIV 1000, SUM_LOCK_TIME DIV 1000, SUM_ROWS_EXAMINED, SUM_ROWS_SENT, SUM_SELECT_SCAN + SUM_SELECT_FULL_JOIN,
+		SUM_CREATED_TMP_TABLES, SUM_CREATED_TMP_DISK_TABLES, SUM_SORT_RANGE + SUM_SORT_SCAN
+		FROM performance_schema.events_statements_summary_by_digest`)
+	if err != nil {
+		return nil, fmt.Errorf("read statement digests: %w", err)
+	}
+	defer rows.Close()
+	out := map[string]digest{}
+	for rows.Next() {
+		var d digest
+		var id, text sql.NullString
+		if err := rows.Scan(&d.schema, &id, &text, &d.sample, &d.count, &d.time, &d.lock, &d.examined, &d.sent,
+			&d.scans, &d.tmp, &d.disk, &d.sorts); err != nil {
+			return nil, fmt.Errorf("read statement digests: %w", err)
+		}
+		d.text = text.String
+		out[d.schema+"\x00"+id.String] = d
+	}
+	return out, wrap("read statement digests", rows.Err())
+}
+
+// digestDelta turns two readings into the statements between them. Digests
+// that the server could not tell apart any more (its table was full) are one
+// class. Kasoku's own statements begin with SHOW GLOBAL or read the digests.
+func digestDelta(service string, begin, end map[string]digest) (out []Statement, count int64) {
+	byKey := map[[2]string]*Statement{}
+	for id, now := range end {
+		was := begin[id]
+		n := now.count - was.count
+		if n <= 0 || strings.Contains(now.text, "events_statements_summary_by_digest") || strings.HasPrefix(now.text, "SHOW GLOBAL STATUS") {
+			continue
+		}
+		print := otherClass
+		if now.text != "" {
+			print = Fingerprint(now.text)
+		}
+		key := [2]string{now.schema, print}
+		s := byKey[key]
+		if s == nil {
+			s = &Statement{Service: service, Schema: now.schema, Fingerprint: print, Example: strings.ToValidUTF8(Mask(now.sample), "?")}
+			byKey[key] = s
+		}
+		s.Count += n
+		s.Total += time.Duration(max(now.time-was.time, 0))
+		s.LockTime += time.Duration(max(now.lock-was.lock, 0))
+		s.RowsExamined += max(now.examined-was.examined, 0)
+		s.RowsSent += max(now.sent-was.sent, 0)
+		s.FullScans += max(now.scans-was.scans, 0)
+		s.TmpTables += max(now.tmp-was.tmp, 0)
+		s.TmpDisk += max(now.disk-was.disk, 0)
+		s.Filesorts += max(now.sorts-was.sorts, 0)
+		count += n
+	}
+	for _, s := range byKey {
+		out = append(out, *s)
+	}
+	sortStatements(out)
+	return out[:min(len(out), keptClasses)], count
+}

@@ -1,0 +1,253 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"kasoku/internal/stat"
+)
+
+// Rule says how sure a verdict must be.
+type Rule struct {
+	// Alpha is the false-keep rate of one experiment: 0.01, 0.025, 0.05, 0.10.
+	Alpha float64
+	// MaxPairs of runs; at least 6.
+	MaxPairs int
+	// SmallestEffect worth keeping, as a fraction: 0.01 = 1 %.
+	SmallestEffect float64
+	// MaxRepeats of one unfit run before the experiment gives up.
+	MaxRepeats int
+	// MinMemoryAvailable in bytes that a candidate must leave; 0 = not judged.
+	MinMemoryAvailable int64
+	// AnyTail turns the guard on tail latency off: more users wait longer by
+	// nature when the load itself is what is tried.
+	AnyTail bool
+	// Seed of the coin that orders each pair.
+	Seed uint64
+}
+
+// DefaultRule: 1 % false keeps, 1 % smallest effect, at most 10 pairs.
+func DefaultRule() Rule {
+	return Rule{Alpha: 0.01, MaxPairs: 10, SmallestEffect: 0.01, MaxRepeats: 3}
+}
+
+// Guards that are never traded for score.
+const (
+	// maxP99Ratio: a candidate whose 99th percentile is half as long again is
+	// not better, whatever its throughput.
+	maxP99Ratio = 1.5
+	// failureSlack is the share of failing requests that a candidate may have
+	// above the baseline's worst run before it counts as broken.
+	failureSlack = 0.001
+)
+
+// Run measures baseline and candidate in randomized pairs until the verdict is
+// sure. It returns an error only when ctx ends or the runner fails; a
+// candidate that breaks is a verdict.
+func Run(ctx context.Context, r Rule, runner Runner, progress func(Verdict)) (Verdict, error) {
+	seq, err := stat.NewSequential(r.Alpha, r.MaxPairs)
+	if err != nil {
+		return Verdict{}, fmt.Errorf("experiment: %w", err)
+	}
+	e := &running{rule: r, seq: seq, runner: runner, started: time.Now(),
+		coin: rand.New(rand.NewPCG(r.Seed, 0x6b61736f6b75))}
+	for pair := 1; ; pair++ {
+		done, err := e.pair(ctx, pair)
+		e.verdict.Took = time.Since(e.started)
+		if err != nil {
+			return e.verdict, err
+		}
+		if progress != nil {
+			progress(e.verdict)
+		}
+		if done {
+			return e.verdict, nil
+		}
+	}
+}
+
+// running is an experiment under way.
+type running struct {
+	rule    Rule
+	seq     stat.Sequential
+	runner  Runner
+	coin    *rand.Rand
+	started time.Time
+	verdict Verdict
+	logs    []float64 // log ratios candidate / baseline of the pairs so far
+	base    []Sample
+	cand    []Sample
+}
+
+// pair measures one pair in random order and reports whether the verdict is sure.
+func (e *running) pair(ctx context.Context, n int) (bool, error) {
+	order := []Side{Baseline, Candidate}
+	if e.coin.IntN(2) == 1 {
+		order[0], order[1] = order[1], order[0]
+	}
+	for _, side := range order {
+		s, err := e.measure(ctx, side, n)
+		if err != nil {
+			return false, err
+		}
+		if s.Unfit != "" {
+			e.end(Inconclusive, fmt.Sprintf("%d runs in a row were no evidence: %s", e.rule.MaxRepeats, s.Unfit))
+			return true, nil
+		}
+		if side == Baseline {
+			e.base = append(e.base, s)
+		} else {
+			e.cand = append(e.cand, s)
+		}
+		if why := e.broken(); why != "" {
+			e.end(Broke, why)
+			return true, nil
+		}
+	}
+	return e.look()
+}
+
+// measure repeats a run until it is fit as evidence.
+func (e *running) measure(ctx context.Context, side Side, n int) (Sample, error) {
+	var s Sample
+	for range max(e.rule.MaxRepeats, 1) {
+		var err error
+		if s, err = e.runner.Measure(ctx, side, n); err != nil {
+			return s, err
+		}
+		s.Side, s.Pair = side, n
+		e.verdict.Runs++
+		e.verdict.Samples = append(e.verdict.Samples, s)
+		if s.Unfit == "" || s.Broken != "" {
+			s.Unfit = ""
+			return s, nil
+		}
+		e.verdict.Warnings = append(e.verdict.Warnings,
+			fmt.Sprintf("run %d of the %s was repeated: %s", s.RunID, side, s.Unfit))
+	}
+	return s, nil
+}
+
+// broken compares the latest candidate run's answers with the baseline's.
+func (e *running) broken() string {
+	if len(e.cand) == 0 {
+		return ""
+	}
+	c := e.cand[len(e.cand)-1]
+	worst := func(of func(Sample) int64) float64 {
+		w := 0.0
+		for _, b := range e.base {
+			w = math.Max(w, share(of(b), b.Requests))
+		}
+		return w
+	}
+	mism := func(s Sample) int64 { return s.Mismatches }
+	fail := func(s Sample) int64 { return s.Failures }
+	if len(e.base) == 0 {
+		// The baseline's own rate is not known yet: judged after its run.
+		return ""
+	}
+	if limit := worst(mism); c.Mismatches > 0 && share(c.Mismatches, c.Requests) > 2*limit {
+		return fmt.Sprintf("%d of %d answers were wrong (baseline: at most %.2f %%): %s",
+			c.Mismatches, c.Requests, 100*limit, c.Broken)
+	}
+	if limit := worst(fail); share(c.Failures, c.Requests) > limit+failureSlack {
+		return fmt.Sprintf("%d of %d requests failed (baseline: at most %.2f %%): %s",
+			c.Failures, c.Requests, 100*limit, c.Broken)
+	}
+	if m := e.rule.MinMemoryAvailable; m > 0 && c.MemoryAvailable > 0 && c.MemoryAvailable < m {
+		return fmt.Sprintf("only %d MiB of memory were left; the regulation keeps %d MiB free",
+			c.MemoryAvailable>>20, m>>20)
+	}
+	return ""
+}
+
+func share(n, of int64) float64 {
+	if of <= 0 {
+		if n > 0 {
+			return 1
+		}
+		return 0
+	}
+	return float64(n) / float64(of)
+}
+
+// look takes the latest pair into the statistics and asks the sequential rule.
+func (e *running) look() (bool, error) {
+	b, c := e.base[len(e.base)-1], e.cand[len(e.cand)-1]
+	switch {
+	case b.Score <= 0 && c.Score <= 0:
+		e.end(Inconclusive, "neither side scored: lengthen the run or look at its errors (kasoku show RUN)")
+		return true, nil
+	case c.Score <= 0:
+		e.end(Regressed, "the candidate scored nothing")
+		return true, nil
+	case b.Score <= 0:
+		b.Score = c.Score / 1000 // a score of nothing: any ratio beyond measure will do
+	}
+	e.logs = append(e.logs, math.Log(c.Score/b.Score))
+	e.verdict.Pairs = len(e.logs)
+	e.estimate()
+	if len(e.logs) < 2 {
+		return false, nil
+	}
+	d, t, err := e.seq.Look(e.logs, math.Log1p(e.rule.SmallestEffect))
+	if err != nil {
+		return false, err
+	}
+	e.verdict.Low, e.verdict.High = math.Expm1(t.Lower(0.975)), math.Expm1(t.Upper(0.975))
+	switch {
+	case d == stat.Greater && e.verdict.Effect < e.rule.SmallestEffect:
+		e.end(NoDifference, fmt.Sprintf("faster, but by less than %.1f %%", 100*e.rule.SmallestEffect))
+	case d == stat.Greater && !e.rule.AnyTail && e.slowTail() > maxP99Ratio:
+		e.end(Regressed, fmt.Sprintf("the score rose, but the 99th percentile of latency grew %.2f times", e.slowTail()))
+	case d == stat.Greater:
+		e.end(Improved, fmt.Sprintf("p = %.2g after %d pairs, below %.2g", t.PGreater, t.N, e.seq.PerLook))
+	case d == stat.Less:
+		e.end(Regressed, fmt.Sprintf("p = %.2g after %d pairs, below %.2g", t.PLess, t.N, e.seq.PerLook))
+	case d == stat.Futile:
+		e.end(NoDifference, fmt.Sprintf("an effect above %+.1f %% is unlikely, and a smaller one cannot be shown in %d pairs",
+			100*math.Expm1(t.Upper(0.90)), e.seq.Max()))
+	default:
+		return false, nil
+	}
+	return true, nil
+}
+
+// estimate fills the verdict's effect and scores from the pairs so far.
+func (e *running) estimate() {
+	mean, _ := stat.MeanSD(e.logs)
+	e.verdict.Effect = math.Expm1(mean)
+	scores := func(ss []Sample) []float64 {
+		out := make([]float64, 0, len(ss))
+		for _, s := range ss {
+			out = append(out, s.Score)
+		}
+		return out
+	}
+	e.verdict.BaselineScore = stat.GeoMean(scores(e.base))
+	e.verdict.CandidateScore = stat.GeoMean(scores(e.cand))
+}
+
+// slowTail is the geometric mean over pairs of candidate's / baseline's p99.
+func (e *running) slowTail() float64 {
+	var ratios []float64
+	for i := range min(len(e.base), len(e.cand)) {
+		if e.base[i].P99 > 0 {
+			ratios = append(ratios, float64(e.cand[i].P99)/float64(e.base[i].P99))
+		}
+	}
+	return stat.GeoMean(ratios)
+}
+
+func (e *running) end(o Outcome, reason string) {
+	e.verdict.Outcome, e.verdict.Reason = o, reason
+}
+
+// ErrCandidate wraps a Runner's error that says the candidate could not be
+// applied or did not come up: a verdict (Failed), not the end of a session.
+var ErrCandidate = errors.New("candidate could not be put in place")

@@ -1,0 +1,113 @@
+package remedy
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+const root = "../.."
+
+func TestCatalogueIsComplete(t *testing.T) {
+	seen := map[string]int{}
+	for _, e := range Catalogue() {
+		seen[e.ID]++
+		if e.Sign == "" || e.Done == "" || e.Kind == "" {
+			t.Errorf("%s: sign, what was done and kind are needed", e.ID)
+		}
+		if h := e.How; h != (How{}) && (h.Mechanism == "" || h.Test == "" || h.Status != Advises && h.Status != InLoop) {
+			t.Errorf("%s: %+v needs status, mechanism and test", e.ID, h)
+		}
+	}
+	for letter, n := range map[string]int{"C": 28, "W": 17, "I": 24, "G": 15, "L": 14} {
+		for i := 1; i <= n; i++ {
+			id := fmt.Sprintf("%s%02d", letter, i)
+			if seen[id] != 1 {
+				t.Errorf("%s is there %d times, want once", id, seen[id])
+			}
+			delete(seen, id)
+		}
+	}
+	for id := range seen {
+		t.Errorf("%s is no measure", id)
+	}
+	for _, r := range Table {
+		for _, id := range r.Measures {
+			if !known(id) {
+				t.Errorf("remedy %s names the unknown measure %s", r.ID, id)
+			}
+		}
+	}
+}
+
+func known(id string) bool {
+	for _, m := range Measures {
+		if m.ID == id {
+			return true
+		}
+	}
+	return false
+}
+
+func TestCatalogueIsUpToDate(t *testing.T) {
+	var want bytes.Buffer
+	if err := WriteCatalogue(&want); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(filepath.Join(root, "docs", "catalogue.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want.Bytes()) {
+		t.Error("docs/catalogue.md is out of date: run `go generate ./internal/remedy`")
+	}
+}
+
+// TestCatalogueTestsExist: every test that the catalogue names is in the
+// repository, and in the file that it names if it names one.
+func TestCatalogueTestsExist(t *testing.T) {
+	form := regexp.MustCompile(`(?m)^func (Test\w+)\(t \*testing\.T\)`)
+	have := map[string]bool{}
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && strings.HasPrefix(d.Name(), ".") && path != root {
+			return fs.SkipDir
+		}
+		if !strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		for _, m := range form.FindAllSubmatch(text, -1) {
+			have[string(m[1])] = true
+			have[filepath.ToSlash(rel)+":"+string(m[1])] = true
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range Table {
+		if !have[r.Test] {
+			t.Errorf("remedy %s: test %q is not in the repository", r.ID, r.Test)
+		}
+	}
+	for _, m := range Measures {
+		if test := m.How.Test; test != "" && !have[test] {
+			t.Errorf("%s: test %q is not in the repository", m.ID, test)
+		}
+	}
+}

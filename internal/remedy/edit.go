@@ -1,0 +1,54 @@
+package remedy
+
+import (
+	"fmt"
+	"io/fs"
+	"sort"
+
+	"kasoku/internal/change"
+	"kasoku/internal/evidence"
+	"kasoku/internal/host"
+	"kasoku/internal/stack"
+)
+
+func hostOf(s *stack.Service) string {
+	if s.Host == "" {
+		return "local"
+	}
+	return s.Host
+}
+
+// fileChange replaces one file that the snapshot holds.
+func fileChange(snap *evidence.Snapshot, svc *stack.Service, path string, content []byte, act change.Activation, why string) (change.Change, error) {
+	f, ok := snap.Files[hostOf(svc)][path]
+	if !ok {
+		return change.Change{}, fmt.Errorf("%s is not among the configuration files of %s", path, svc.Name)
+	}
+	if !f.Writable {
+		return change.Change{}, fmt.Errorf("%s: no permission to write it", path)
+	}
+	attrs := change.FileState{Mode: fs.FileMode(f.Mode), UID: f.UID, GID: f.GID}
+	before, after := attrs, attrs
+	before.Hash, before.Content, before.ModTime = host.HashOf(f.Content), f.Content, f.ModTime
+	after.Hash, after.Content = host.HashOf(content), content
+	return change.Change{Kind: change.KindFile, Host: hostOf(svc), Service: svc.Name, Activate: act,
+		Path: path, Before: &before, After: &after, Why: why}, nil
+}
+
+// fileChanges turns an editor's changed files into changes, sorted by path.
+func fileChanges(snap *evidence.Snapshot, svc *stack.Service, changed map[string][]byte, act change.Activation, why string) ([]change.Change, error) {
+	paths := make([]string, 0, len(changed))
+	for p := range changed {
+		paths = append(paths, p)
+	}
+	sort.Strings(paths)
+	var out []change.Change
+	for _, p := range paths {
+		c, err := fileChange(snap, svc, p, changed[p], act, why)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}

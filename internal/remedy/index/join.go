@@ -1,0 +1,238 @@
+package index
+
+// estimate of one execution.
+type estimate struct {
+	rows, cost float64 // examined; in units of cost.go
+	out        float64 // rows that come out
+	used       map[string]bool
+}
+
+// model estimates blocks with the existing indexes and a set of candidates.
+type model struct {
+	extra map[*table][]indexDef
+}
+
+func (m *model) indexes(a *access) []indexDef {
+	if a.hinted || len(m.extra[a.table]) == 0 {
+		return a.table.indexes
+	}
+	return append(append([]indexDef(nil), a.table.indexes...), m.extra[a.table]...)
+}
+
+// block estimates the cheapest plan of b and of all that it contains.
+func (m *model) block(b *block) estimate {
+	base := estimate{used: map[string]bool{}}
+	derived := map[*access]estimate{}
+	for _, a := range b.accesses {
+		if a.derived == nil {
+			continue
+		}
+		d := m.block(a.derived)
+		derived[a] = d
+		base.add(d, 1)
+	}
+	best := m.joins(b, derived)
+	base.add(best, 1)
+	base.out = best.out
+	for _, s := range b.subs {
+		e := m.block(s.block)
+		times := 1.0
+		if s.perRow {
+			times = max(1, base.out)
+		}
+		base.add(e, times)
+		if len(b.accesses) == 0 {
+			base.out += e.out
+		}
+	}
+	return base
+}
+
+func (e *estimate) add(o estimate, times float64) {
+	e.rows += o.rows * times
+	e.cost += o.cost * times
+	for k := range o.used {
+		e.used[k] = true
+	}
+}
+
+// joinState is a partial join: what has been read so far.
+type joinState struct {
+	bound             map[*access]bool
+	rows, cost, out   float64
+	ordered, grouped  bool
+	final             bool
+	used              []string
+	joined, remaining int
+}
+
+// exhaustive joins up to this many accesses try all orders; larger ones take
+// the cheapest next access.
+const exhaustive = 4
+
+func (m *model) joins(b *block, derived map[*access]estimate) estimate {
+	if len(b.accesses) == 0 {
+		out := 0.0
+		if len(b.subs) == 0 {
+			out = 1
+		}
+		return estimate{out: out}
+	}
+	var best *estimate
+	var grow func(s joinState)
+	grow = func(s joinState) {
+		if s.joined == len(b.accesses) {
+			e := finish(b, s)
+			if best == nil || e.cost < best.cost {
+				best = &e
+			}
+			return
+		}
+		var cheapest *joinState
+		for _, a := range b.accesses {
+			if s.bound[a] || !allBound(a.after, s.bound) {
+				continue
+			}
+			for _, next := range m.extend(s, a, derived) {
+				if s.joined == 0 || len(b.accesses) <= exhaustive {
+					grow(next)
+					continue
+				}
+				if cheapest == nil || next.cost < cheapest.cost {
+					cheapest = &next
+				}
+			}
+		}
+		if cheapest != nil {
+			grow(*cheapest)
+		}
+	}
+	grow(joinState{out: 1})
+	if best == nil { // joins that depend on each other in a circle
+		return estimate{out: 1}
+	}
+	return *best
+}
+
+func allBound(list []*access, bound map[*access]bool) bool {
+	for _, a := range list {
+		if !bound[a] {
+			return false
+		}
+	}
+	return true
+}
+
+// extend joins a to s: every path for the first access, the cheapest after.
+func (m *model) extend(s joinState, a *access, derived map[*access]estimate) []joinState {
+	first := s.joined == 0
+	var list []path
+	if a.table == nil {
+		list = derivedPaths(a, s.bound, max(1, derived[a].out), first)
+	} else {
+		list = a.paths(m.indexes(a), s.bound, first)
+	}
+	if !first {
+		cheapest := list[0]
+		cost := innerCost(s, list[0])
+		for _, p := range list[1:] {
+			if c := innerCost(s, p); c < cost {
+				cheapest, cost = p, c
+			}
+		}
+		list = []path{cheapest}
+	}
+	var out []joinState
+	for _, p := range list {
+		n := joinState{joined: s.joined + 1, bound: map[*access]bool{a: true}}
+		for k := range s.bound {
+			n.bound[k] = true
+		}
+		n.used = append(append(n.used, s.used...), p.index)
+		n.ordered, n.grouped, n.final = s.ordered, s.grouped, s.final
+		if first {
+			n.ordered, n.grouped, n.final = p.ordered, p.grouped, p.final
+			n.rows, n.cost = p.rows, p.cost
+		} else {
+			n.rows = s.rows + innerRows(s, p)
+			n.cost = s.cost + innerCost(s, p)
+		}
+		n.out = max(s.out*p.out, 0.01)
+		if len(a.after) > 0 { // an outer join keeps unmatched rows
+			n.out = max(n.out, s.out)
+		}
+		out = append(out, n)
+	}
+	return out
+}
+
+// innerRows and innerCost of a path for s.out outer rows. Without an index the
+// inner side is scanned once per full join buffer.
+func innerRows(s joinState, p path) float64 {
+	if p.index == "" {
+		return p.rows * scans(s)
+	}
+	return p.rows * max(1, s.out)
+}
+
+func innerCost(s joinState, p path) float64 {
+	if p.index == "" {
+		return p.cost*scans(s) + p.rows*s.out*costCompare
+	}
+	return p.cost * max(1, s.out)
+}
+
+func scans(s joinState) float64 { return max(1, s.out/joinBuffer) }
+
+// derivedPaths reads a temporary table: whole, or through the key that the
+// server puts on it for joins.
+func derivedPaths(a *access, bound map[*access]bool, n float64, first bool) []path {
+	out := n * a.outShare(bound)
+	if !first {
+		for _, p := range a.preds {
+			if p.kind == predJoin && p.usable(bound) {
+				return []path{{rows: 1, cost: costDive, out: min(out, 1), index: "derived"}}
+			}
+		}
+	}
+	return []path{{rows: n, cost: n, out: out}}
+}
+
+// finish adds sorting, grouping and the limit.
+func finish(b *block, s joinState) estimate {
+	e := estimate{rows: s.rows, cost: s.cost, out: s.out, used: map[string]bool{}}
+	for _, k := range s.used {
+		if k != "" && k != "derived" {
+			e.used[k] = true
+		}
+	}
+	if s.final {
+		return e
+	}
+	inOrder := !b.sorted || s.ordered
+	if b.grouped {
+		if !s.grouped {
+			e.cost += s.out * costTemporary
+			if b.sorted && !s.ordered {
+				e.cost += s.out * costSort * log2(s.out)
+			}
+		}
+		return e
+	}
+	if b.aggregate {
+		e.out = 1
+		return e
+	}
+	if !inOrder {
+		e.cost += s.out * costSort * log2(s.out)
+	}
+	if b.limit > 0 && b.limit < e.out {
+		if inOrder {
+			share := b.limit / e.out
+			e.rows = max(1, e.rows*share)
+			e.cost = max(costDive, e.cost*share)
+		}
+		e.out = b.limit
+	}
+	return e
+}

@@ -1,0 +1,170 @@
+package index
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sqlc-dev/marino/ast"
+	"github.com/sqlc-dev/marino/parser"
+
+	"kasoku/internal/evidence"
+)
+
+// statement is one statement class and what it reads and writes.
+type statement struct {
+	evidence.Statement
+	at    int // position in the caller's slice
+	root  *block
+	notes []Note
+	base  *estimate // with the existing indexes, once it is known
+	// Writes per execution.
+	insertInto  *table
+	insertRows  float64
+	deleteFrom  []*access
+	updates     []assignment
+	insertBlock bool // rows come from root
+}
+
+type assignment struct {
+	access *access
+	column string
+}
+
+func (s *statement) seconds() float64 { return s.Total.Seconds() }
+
+// eligible says whether it reads far more than it returns.
+func (s *statement) eligible(o Options) bool {
+	if s.root == nil || s.Count <= 0 || s.Total <= 0 {
+		return false
+	}
+	reads := false
+	s.root.walk(func(b *block) {
+		for _, a := range b.accesses {
+			reads = reads || a.table != nil
+		}
+	})
+	if !reads {
+		return false
+	}
+	if s.FullScans > 0 {
+		return true
+	}
+	returned := max(s.RowsSent, s.Count)
+	return float64(s.RowsExamined) >= o.MinRatio*float64(returned)
+}
+
+// parse reads a statement with MariaDB's and MySQL's grammar. The library is
+// fed text from logs, so its panics become errors.
+func parse(text string) (node ast.StmtNode, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			node, err = nil, fmt.Errorf("the grammar gave up: %v", r)
+		}
+	}()
+	p := parser.New()
+	p.SetMariaDB(true)
+	nodes, _, err := p.ParseSQL(text)
+	if err != nil {
+		return nil, err
+	}
+	if len(nodes) != 1 {
+		return nil, fmt.Errorf("%d statements instead of one", len(nodes))
+	}
+	return nodes[0], nil
+}
+
+// digestText makes a digest parseable: servers write "..." for lists.
+func digestText(s string) string {
+	s = strings.ReplaceAll(s, "?+", "?")
+	return strings.ReplaceAll(s, "...", "?")
+}
+
+// newStatement parses the example, or else the fingerprint.
+func newStatement(st evidence.Statement, at int, cat *catalog) *statement {
+	s := &statement{Statement: st, at: at}
+	node, err := parse(st.Example)
+	if err != nil || st.Example == "" {
+		var again error
+		if node, again = parse(digestText(st.Fingerprint)); again != nil {
+			if err == nil {
+				err = again
+			}
+			s.notes = append(s.notes, Note{Text: fmt.Sprintf("not judged: neither the example nor the fingerprint of the statement can be parsed: %v", err)})
+			return s
+		}
+	}
+	b := &builder{catalog: cat, schema: st.Schema, statement: s, ctes: map[string]*block{}}
+	b.statementNode(node)
+	if s.root != nil {
+		calibrate(s)
+	}
+	return s
+}
+
+// calibrate takes the server's counts over the guesses: where a single table's
+// conditions alone decide how many rows are sent, their selectivity is known.
+func calibrate(s *statement) {
+	b := s.root
+	if len(b.accesses) != 1 || b.grouped || b.aggregate || len(b.subs) > 0 || s.insertInto != nil || s.Count <= 0 {
+		return
+	}
+	a := b.accesses[0]
+	if a.table == nil {
+		return
+	}
+	n := float64(s.Count)
+	sent, examined := float64(s.RowsSent)/n, float64(s.RowsExamined)/n
+	switch {
+	case b.limit > 0 && !b.sorted && s.FullScans > 0 && examined > b.limit:
+		// A scan that stops at the limit: the limit's rows were met among
+		// those examined, or fewer if that was the whole table.
+		found := b.limit
+		if !b.writes {
+			found = min(found, max(sent, 0.5))
+		}
+		a.actual = min(1, found/examined)
+	case b.writes, b.limit > 0 && sent > b.limit/2:
+		return // not sent, or cut off by the limit
+	default:
+		a.actual = min(1, max(sent, 0.5)/a.table.rows)
+	}
+	a.fit()
+}
+
+// fit makes the conditions agree with the actual share where only one of them
+// was a guess.
+func (a *access) fit() {
+	if a.residual != 1 {
+		return
+	}
+	if len(a.preds) == 1 {
+		a.preds[0].sel = a.actual
+		return
+	}
+	var ranges []*pred
+	var rest []float64
+	for _, p := range a.preds {
+		if p.kind == predRange {
+			ranges = append(ranges, p)
+			continue
+		}
+		rest = append(rest, a.selectivity(p))
+	}
+	if len(ranges) == 1 {
+		ranges[0].sel = min(1, max(a.actual/combine(rest), 1/a.table.rows))
+	}
+}
+
+// combine the selectivities of conditions on one table. Columns of real tables
+// are correlated, so each further condition counts for less: s₁·s₂^½·s₃^¼·…
+// with the strongest first (the "exponential back-off" of SQL Server 2014).
+func combine(sel []float64) float64 {
+	sorted := append([]float64(nil), sel...)
+	sortFloats(sorted)
+	out, exponent := 1.0, 1.0
+	for _, s := range sorted {
+		out *= pow(s, exponent)
+		exponent /= 2
+	}
+	return out
+}

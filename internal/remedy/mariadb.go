@@ -1,0 +1,206 @@
+package remedy
+
+import (
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+
+	"kasoku/internal/change"
+	"kasoku/internal/diagnose"
+	"kasoku/internal/evidence"
+	"kasoku/internal/regulation"
+	"kasoku/internal/remedy/index"
+)
+
+func planIndexes(in Input, f diagnose.Finding) ([]Plan, error) {
+	db := in.Snapshot.Databases[f.Service]
+	if db == nil {
+		return nil, fmt.Errorf("the schema of %s is not known", f.Service)
+	}
+	var statements []evidence.Statement
+	for _, s := range in.Evidence.Statements {
+		if s.Service == f.Service {
+			statements = append(statements, s)
+		}
+	}
+	advice, notes := index.Advise(statements, db.Tables, index.Options{})
+	if len(advice) == 0 {
+		return nil, fmt.Errorf("no index would help: %s", joinNotes(notes))
+	}
+	p := Plan{Title: fmt.Sprintf("Add %d missing index(es) to %s", len(advice), f.Service)}
+	var names, reasons []string
+	for _, a := range advice {
+		spec := &change.Index{Schema: a.Schema, Table: a.Table, Name: a.Name, Columns: a.Columns}
+		p.Changes = append(p.Changes, change.Change{Kind: change.KindIndex, Host: hostOf(in.Stack.Service(f.Service)), Service: f.Service,
+			Index: spec, Why: a.Reason,
+			Command: fmt.Sprintf("CREATE INDEX `%s` ON `%s`.`%s` (%s)", a.Name, a.Schema, a.Table, strings.Join(a.Columns, ", "))})
+		names = append(names, fmt.Sprintf("%s.%s(%s)", a.Schema, a.Table, strings.Join(a.Columns, ",")))
+		reasons = append(reasons, a.Reason)
+	}
+	p.ID = "mariadb.index:" + strings.Join(names, "+")
+	p.Why = f.Text + " " + strings.Join(reasons, " ")
+	return []Plan{p}, nil
+}
+
+func joinNotes(notes []index.Note) string {
+	if len(notes) == 0 {
+		return "no scanning statement has a usable column"
+	}
+	var out []string
+	for _, n := range notes {
+		out = append(out, n.Text)
+	}
+	return strings.Join(out, "; ")
+}
+
+// set is one database variable's new value.
+type set struct {
+	name, value string // value as the server prints it
+	option      string // as written in the option file
+}
+
+// planVariables plans run-time values that are also made permanent.
+func planVariables(in Input, service string, sets []set, why string) ([]change.Change, error) {
+	svc := in.Stack.Service(service)
+	db := in.Snapshot.Databases[service]
+	conf, err := diagnose.MySQLConfig(in.Snapshot, svc)
+	if err != nil {
+		return nil, err
+	}
+	var vars []change.Change
+	act := change.None
+	for _, s := range sets {
+		if err := conf.Set(serverSection(conf, s.name), s.name, s.option); err != nil {
+			return nil, err
+		}
+		if !dynamic(db, s.name) {
+			act = change.Restart
+			continue
+		}
+		vars = append(vars, change.Change{Kind: change.KindVariable, Host: hostOf(svc), Service: service, Variable: s.name,
+			BeforeValue: db.Variables[s.name], AfterValue: s.value, Why: why,
+			Command: fmt.Sprintf("SET GLOBAL %s = %s", s.name, s.value)})
+	}
+	files, err := fileChanges(in.Snapshot, svc, conf.Changed(), act, why)
+	return append(files, vars...), err
+}
+
+// serverSection is where a server option is to be written: the group that
+// already holds it, else [mysqld], which every version reads.
+func serverSection(conf interface {
+	Sections() []string
+	Keys(string) []string
+}, option string) string {
+	for _, s := range conf.Sections() {
+		if s != "server" && !strings.HasPrefix(s, "mysqld") && !strings.HasPrefix(s, "mariadb") {
+			continue
+		}
+		for _, k := range conf.Keys(s) {
+			if strings.ReplaceAll(k, "-", "_") == option {
+				return s
+			}
+		}
+	}
+	return "mysqld"
+}
+
+// dynamic reports whether this server can change the variable while running.
+func dynamic(db *evidence.Database, variable string) bool {
+	if variable != "innodb_log_file_size" {
+		return true
+	}
+	// MariaDB manual, "innodb_log_file_size": dynamic since 10.9.
+	return db.MariaDB && versionAtLeast(db.Version, 10, 9)
+}
+
+func versionAtLeast(version string, major, minor int) bool {
+	parts := strings.SplitN(version, ".", 3)
+	if len(parts) < 2 {
+		return false
+	}
+	a, err1 := strconv.Atoi(parts[0])
+	b, err2 := strconv.Atoi(parts[1])
+	return err1 == nil && err2 == nil && (a > major || a == major && b >= minor)
+}
+
+const mib = 1 << 20
+
+// planMemory sizes buffer pool and redo log for the data that is there.
+func planMemory(in Input, f diagnose.Finding) ([]Plan, error) {
+	db := in.Snapshot.Databases[f.Service]
+	var sets []set
+	var what []string
+	pool, _ := strconv.ParseInt(db.Variables["innodb_buffer_pool_size"], 10, 64)
+	if reads, _ := strconv.ParseFloat(f.Subject["reads"], 64); reads > 0 && db.DataBytes > pool {
+		// A quarter more than the data: room for its growth, and for the
+		// adaptive hash index and the lock system that live in the pool too.
+		want := roundUp(db.DataBytes*5/4, 128*mib)
+		// What is available now, less the regulation's headroom.
+		spare := in.Evidence.System.MemoryAvailable - in.Snapshot.Memory*int64(in.Stack.Regulation.Headroom())/100
+		want = min(want, pool+spare/(128*mib)*128*mib)
+		if want > pool {
+			sets = append(sets, set{"innodb_buffer_pool_size", strconv.FormatInt(want, 10), fmt.Sprintf("%dM", want/mib)})
+			what = append(what, fmt.Sprintf("buffer pool %d → %d MiB", pool/mib, want/mib))
+		}
+	}
+	redo, _ := strconv.ParseInt(db.Variables["innodb_log_file_size"], 10, 64)
+	if need, _ := strconv.ParseInt(f.Subject["redo"], 10, 64); need > redo && redo > 0 {
+		// At most 1 GiB: crash recovery reads all of it.
+		if want := min(roundUp(need, 64*mib), 1024*mib); want > redo {
+			sets = append(sets, set{"innodb_log_file_size", strconv.FormatInt(want, 10), fmt.Sprintf("%dM", want/mib)})
+			what = append(what, fmt.Sprintf("redo log %d → %d MiB", redo/mib, want/mib))
+		}
+	}
+	if len(sets) == 0 {
+		return nil, fmt.Errorf("%s: the regulation's memory headroom leaves no room for a larger pool", f.Service)
+	}
+	changes, err := planVariables(in, f.Service, sets, f.Text)
+	if err != nil {
+		return nil, err
+	}
+	sort.Strings(what)
+	return []Plan{{ID: "mariadb.memory:" + f.Service + ":" + strings.Join(what, ","),
+		Title: fmt.Sprintf("Size %s for its data: %s", f.Service, strings.Join(what, ", ")), Changes: changes}}, nil
+}
+
+func roundUp(n, to int64) int64 { return (n + to - 1) / to * to }
+
+// planCommitFlush lets commits reach the disk once a second: with 2 a crash of
+// the server loses nothing, a crash of the machine up to a second.
+func planCommitFlush(in Input, f diagnose.Finding) ([]Plan, error) {
+	changes, err := planVariables(in, f.Service, []set{{"innodb_flush_log_at_trx_commit", "2", "2"}}, f.Text)
+	if err != nil {
+		return nil, err
+	}
+	return []Plan{{ID: "mariadb.commit-flush:" + f.Service + ":2", Trades: []regulation.Trade{regulation.Durability},
+		Title: fmt.Sprintf("Write %s's log to disk once a second instead of at each commit", f.Service), Changes: changes}}, nil
+}
+
+// planDatabaseSocket points the application at the database's unix socket.
+func planDatabaseSocket(in Input, f diagnose.Finding) ([]Plan, error) {
+	app, file := in.Stack.Service(f.Subject["app"]), f.Subject["file"]
+	db := in.Snapshot.Databases[f.Subject["database"]]
+	socket := db.Variables["socket"]
+	if socket == "" {
+		return nil, fmt.Errorf("%s has no socket", f.Subject["database"])
+	}
+	content := string(in.Snapshot.Files[hostOf(app)][file].Content)
+	for _, a := range diagnose.DatabaseAddresses([]byte(content)) {
+		if a.Loopback() && a.Port == db.Variables["port"] {
+			content = strings.ReplaceAll(content, a.Text, a.WithSocket(socket))
+		}
+	}
+	act, svc := change.Restart, app
+	if app.RunsIn != "" {
+		// Scripts read their settings at each request; a reload empties what
+		// an opcode cache may hold of them.
+		act = change.Reload
+	}
+	c, err := fileChange(in.Snapshot, svc, file, []byte(content), act, f.Text)
+	if err != nil {
+		return nil, err
+	}
+	return []Plan{{ID: "app.db-socket:" + app.Name + ":" + file, Changes: []change.Change{c},
+		Title: fmt.Sprintf("Connect %s to %s through its unix socket", app.Name, f.Subject["database"])}}, nil
+}

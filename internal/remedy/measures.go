@@ -1,0 +1,162 @@
+package remedy
+
+//go:generate go run ./gen
+
+// Status says what Kasoku does about a measure.
+type Status string
+
+const (
+	Applies Status = "applies"     // plans, applies, proves and undoes it
+	Advises Status = "advises"     // a finding with evidence, or the exact command
+	InLoop  Status = "in the loop" // part of how it works
+	NotYet  Status = "not yet"
+)
+
+// Kind of a measure: what is touched.
+type Kind string
+
+const (
+	KindConfig   Kind = "config"
+	KindIndex    Kind = "index"
+	KindKernel   Kind = "kernel"
+	KindRuntime  Kind = "runtime"
+	KindBuild    Kind = "build"
+	KindPackage  Kind = "package"
+	KindCache    Kind = "cache"
+	KindSearch   Kind = "search"
+	KindTopology Kind = "topology"
+	KindSource   Kind = "source"
+	KindWork     Kind = "way of working"
+	KindProof    Kind = "evidence"
+	KindCheck    Kind = "check"
+	KindLoad     Kind = "load"
+	KindHardware Kind = "hardware"
+)
+
+// Measure is one thing that an engineer did, and the sign that called for it.
+type Measure struct {
+	ID, Sign, Done string
+	Kind           Kind
+	// Trade that it makes, "" if none.
+	Trade string
+	// Effect as published, "" if none was.
+	Effect string
+	// How Kasoku advises it or does it in the loop; the zero How is not yet.
+	// What a remedy of Table applies is not said here.
+	How How
+}
+
+// How names the mechanism of a measure that no remedy applies.
+type How struct {
+	Status    Status // Advises or InLoop
+	Mechanism string
+	Test      string // "internal/x/y_test.go:TestName"
+}
+
+var pairedRuns = How{InLoop, "baseline and candidate alternate in paired runs until the verdict is sure (internal/experiment)", "internal/experiment/experiment_test.go:TestVerdicts"}
+
+// Measures holds every measure, journey by journey.
+var Measures = []Measure{
+	{ID: "C01", Sign: "which URL is slow, and why", Done: "per-URL monitoring: methods, statements with counts, errors; Apdex with T = 0.1 s (server), 1 s (browser)", Kind: KindWork, Effect: "found all that follows"},
+	{ID: "C02", Sign: "many sockets in TIME_WAIT", Done: "counted them during load", Kind: KindProof, Effect: "20–28 thousand per server at peak"},
+	{ID: "C03", Sign: "a guess about a setting", Done: "a load of many concurrencies before and after", Kind: KindWork, How: pairedRuns},
+	{ID: "C04", Sign: "old versions of nginx, memcached, libevent", Done: "upgraded", Kind: KindPackage, Effect: "slightly better"},
+	{ID: "C05", Sign: "big machines hide the bottleneck", Done: "small development machines on purpose", Kind: KindWork, Effect: "bottlenecks show early"},
+	{ID: "C06", Sign: "local memcached over TCP", Done: "unix socket, no CAS, no UDP, longer backlog, less memory; old and new side by side while switching", Kind: KindConfig, Effect: "those TIME_WAITs gone"},
+	{ID: "C07", Sign: "memcached latency grows with time since the flush", Done: "every entry expires within an hour", Kind: KindSource, Effect: "200–400 ms → at most 50 ms"},
+	{ID: "C08", Sign: "one key read many times in a request", Done: "kept in a per-request map", Kind: KindSource, Effect: "a certain gain"},
+	{ID: "C09", Sign: "a cache entry rewritten with the same value", Done: "add instead of set", Kind: KindSource, Effect: "uncovered a bug too"},
+	{ID: "C10", Sign: "N single gets in a row", Done: "one multi-get of warmed keys", Kind: KindSource, Effect: "efficient"},
+	{ID: "C11", Sign: "a whole deck assembled at each view", Done: "one compressed entry per deck, deleted on edit", Kind: KindSource, Trade: "staleness if an edit is missed", Effect: "much faster from the second view on"},
+	{ID: "C12", Sign: "two gets per read, two sets per write in the cache class", Done: "one each; persistent connections, binary protocol, consistent hashing", Kind: KindSource},
+	{ID: "C13", Sign: "the session store is connected to in each request", Done: "persistent connections, within the server's connection limit", Kind: KindConfig, Effect: "1.5–2× response, time-outs gone"},
+	{ID: "C14", Sign: "user-agent parsing leads a profile", Done: "a local library instead of a remote cache", Kind: KindSource, Effect: "fast even uncached"},
+	{ID: "C15", Sign: "10–30 single-row INSERTs in a request", Done: "one bulk INSERT, rows in index order against deadlocks", Kind: KindSource, Effect: "much faster"},
+	{ID: "C16", Sign: "ports run out, TIME_WAIT", Done: "wider port range, shorter FIN time-out, larger socket buffers, no swapping", Kind: KindKernel, Effect: "TIME_WAIT halved"},
+	{ID: "C17", Sign: "the balancer's health check asks for a heavy page", Done: "a location that answers an empty image, unlogged", Kind: KindConfig, Trade: "observability", Effect: "grows with the number of servers"},
+	{ID: "C18", Sign: "12 PHP-FPM processes, CPU below 10 %", Done: "50 tried, 20 kept; more requests per process, a time limit", Kind: KindSearch},
+	{ID: "C19", Sign: "500–1,000 req/s on a light page", Done: "nginx: open_file_cache, accept_mutex_delay, sendfile_max_chunk", Kind: KindConfig, Trade: "staleness of replaced files", Effect: "about 4,000 req/s"},
+	{ID: "C20", Sign: "the PHP-FPM master maps a large locale archive", Done: "locales trimmed", Kind: KindConfig, Effect: "saves memory"},
+	{ID: "C21", Sign: "a 6 GB buffer pool on 30 GB", Done: "20 GB, larger log, pool instances, flushing and binlog settings, READ COMMITTED", Kind: KindConfig, Trade: "isolation"},
+	{ID: "C22", Sign: "connections and open tables at their caps", Done: "thread and table caches up, their instances down", Kind: KindConfig},
+	{ID: "C23", Sign: "the binlog cache spills to disk", Done: "binlog_cache_size raised while watching", Kind: KindConfig, Effect: "stops rising"},
+	{ID: "C24", Sign: "aborted connects rise", Done: "thread cache as large as the connection limit, wait_timeout longer", Kind: KindConfig, Effect: "nearly stops"},
+	{ID: "C25", Sign: "temporary tables on disk, sort merges", Done: "larger read, sort, join and temporary-table memory", Kind: KindConfig, Trade: "memory per connection"},
+	{ID: "C26", Sign: "fast disks, default I/O settings", Done: "innodb_io_capacity, lru_scan_depth", Kind: KindConfig},
+	{ID: "C27", Sign: "CSS and JavaScript sent uncompressed", Done: "gzip on, caches purged", Kind: KindConfig, Effect: "far fewer bytes"},
+	{ID: "C28", Sign: "how many servers are needed", Done: "tuned first, then counted", Kind: KindWork, Effect: "less than half"},
+
+	{ID: "W01", Sign: "before anything", Done: "copies of all configuration, list of packages, graphs", Kind: KindWork},
+	{ID: "W02", Sign: "each connection holds an Apache process with PHP", Done: "nginx with PHP-FPM", Kind: KindTopology, Effect: "18 req/s on the main page"},
+	{ID: "W03", Sign: "old PHP without a bytecode cache", Done: "newer PHP, OPcache, no timestamp checks", Kind: KindRuntime},
+	{ID: "W04", Sign: "the official benchmark is slow", Done: "an own one; the official requests read from the access log", Kind: KindWork, How: pairedRuns},
+	{ID: "W05", Sign: "the application supports memcached, unused", Done: "installed and configured", Kind: KindCache},
+	{ID: "W06", Sign: "a page times out: GROUP BY, temporary table, filesort", Done: "sort buffers and a newer server did nothing; left", Kind: KindProof},
+	{ID: "W07", Sign: "my.cnf almost empty", Done: "a known-good one; log flushed once a second; query cache", Kind: KindConfig, Trade: "durability"},
+	{ID: "W08", Sign: "server upgraded, its configuration not", Done: "noticed afterwards", Kind: KindCheck},
+	{ID: "W09", Sign: "the query cannot be changed", Done: "a rewriting proxy considered", Kind: KindCache},
+	{ID: "W10", Sign: "anonymous pages rendered each time", Done: "Varnish in front, purged on edit", Kind: KindCache, Trade: "staleness", Effect: "ten times"},
+	{ID: "W11", Sign: "which URLs are still slow", Done: "cache log by time to first byte and hit or miss; storage in memory", Kind: KindProof},
+	{ID: "W12", Sign: "PHP binds on one host", Done: "PHP on more hosts, fewer workers beside the database", Kind: KindTopology, Effect: "slightly slower: nothing was saturated"},
+	{ID: "W13", Sign: "nothing is saturated, yet no faster", Done: "not found in time", Kind: KindProof},
+	{ID: "W14", Sign: "end of the contest", Done: "monitoring, logs, unused PHP extensions off", Kind: KindConfig, Trade: "observability", Effect: "small"},
+	{ID: "W15", Sign: "a reboot at the end", Done: "rehearsed; a service not enabled at boot was found", Kind: KindCheck},
+	{ID: "W16", Sign: "caches cold after the reboot", Done: "data files and main pages read at boot", Kind: KindCache},
+	{ID: "W17", Sign: "0.1 % of answers differ", Done: "not found in time", Kind: KindCheck},
+
+	{ID: "I01", Sign: "the database is saturated", Done: "winners' nginx and MySQL settings copied", Kind: KindConfig, Effect: "score 644"},
+	{ID: "I02", Sign: "full scans", Done: "index on the history of received presents", Kind: KindIndex, Effect: "score 24,439"},
+	{ID: "I03", Sign: "an ID table updated for each ID", Done: "IDs made in the application", Kind: KindSource, Effect: "score 30,858"},
+	{ID: "I04", Sign: "one statement per list item", Done: "IN (…)", Kind: KindSource, Effect: "score 33,922"},
+	{ID: "I05", Sign: "application and database on one host", Done: "database on its own host", Kind: KindTopology, Effect: "score 45,687"},
+	{ID: "I06", Sign: "prepare and execute are two round trips", Done: "prepares emulated by the driver", Kind: KindConfig, Effect: "without it score 36,897"},
+	{ID: "I07", Sign: "a rather slow query", Done: "index on one-time tokens", Kind: KindIndex, Effect: "score 48,371"},
+	{ID: "I08", Sign: "row-wise updates", Done: "one bulk update", Kind: KindSource, Effect: "score 52,373"},
+	{ID: "I09", Sign: "logs and metrics cost", Done: "off", Kind: KindConfig, Trade: "observability", Effect: "+3,400 for the winners"},
+	{ID: "I10", Sign: "granting items dominates", Done: "indexes on presents, item masters, sessions", Kind: KindIndex, Effect: "score 61,256"},
+	{ID: "I11", Sign: "one row at a time in granting, gacha, decks", Done: "split by kind and batched", Kind: KindSource, Effect: "score 65,194–75,336"},
+	{ID: "I12", Sign: "master data read in each request", Done: "kept in the process by version", Kind: KindSource, Trade: "staleness within a version", Effect: "score 80,022"},
+	{ID: "I13", Sign: "one database saturated", Done: "sharded by user", Kind: KindTopology, Effect: "no gain: something else bound"},
+	{ID: "I14", Sign: "a new database connection in each request", Done: "long-lived workers", Kind: KindRuntime, Effect: "score 131,353"},
+	{ID: "I15", Sign: "ban list read each time", Done: "kept in the worker", Kind: KindSource, Trade: "staleness", Effect: "score 152,704"},
+	{ID: "I16", Sign: "interpreter time", Done: "JIT tried again once the database no longer bound", Kind: KindRuntime, Effect: "score 166,629"},
+	{ID: "I17", Sign: "device check; number of workers", Done: "cached; 20 by trial", Kind: KindSearch, Effect: "score 180,356"},
+	{ID: "I18", Sign: "low digits of IDs collide: one shard is hot", Done: "another shard key", Kind: KindSource, Effect: "score 185,120"},
+	{ID: "I19", Sign: "state shared between workers", Done: "Redis over a unix socket, compact serialization", Kind: KindCache, Effect: "no gain: CPU saturated"},
+	{ID: "I20", Sign: "no idle CPU, many context switches", Done: "diagnosis: the one web host has no CPU left", Kind: KindProof},
+	{ID: "I21", Sign: "an asynchronous server instead", Done: "tried", Kind: KindRuntime, Effect: "worse: score 147,015"},
+	{ID: "I22", Sign: "database hosts have idle CPU", Done: "application workers on all hosts", Kind: KindTopology, Effect: "score 310,198"},
+	{ID: "I23", Sign: "remaining reads", Done: "versions, tokens, device checks in Redis; bonus statements merged", Kind: KindSource, Effect: "score 317,157–352,674"},
+	{ID: "I24", Sign: "uneven hosts", Done: "balancer weights, profile-guided build, newer PHP", Kind: KindTopology, Effect: "score 370,253"},
+
+	{ID: "G01", Sign: "master data searched through in each request", Done: "reverse-lookup tables made at import", Kind: KindSource, Effect: "less CPU"},
+	{ID: "G02", Sign: "the same sorting and mapping again and again", Done: "derived data kept after first use", Kind: KindSource, Effect: "less CPU"},
+	{ID: "G03", Sign: "large byte slices in each request", Done: "streams and one buffer", Kind: KindSource, Effect: "less memory"},
+	{ID: "G04", Sign: "much allocation", Done: "pools for requests, responses, logs", Kind: KindSource, Effect: "less garbage collection"},
+	{ID: "G05", Sign: "what load to test with", Done: "two scenarios: mix from real play logs, and new users drawing again and again", Kind: KindLoad},
+	{ID: "G06", Sign: "cost and clarity of load tests", Done: "one server tuned to the end, then more to check scaling", Kind: KindWork},
+	{ID: "G07", Sign: "before testing", Done: "every API in a scenario, production-like data, profiler ready", Kind: KindWork},
+	{ID: "G08", Sign: "several fixes at once hide each effect", Done: "one change at a time; load raised as CPU falls", Kind: KindWork},
+	{ID: "G09", Sign: "old compression library", Done: "upgraded", Kind: KindPackage, Effect: "−22 % CPU"},
+	{ID: "G10", Sign: "slow log encoder", Done: "another one", Kind: KindPackage, Effect: "−33 % CPU"},
+	{ID: "G11", Sign: "the garbage collector runs too often", Done: "off below a memory limit", Kind: KindRuntime, Effect: "−9 % CPU"},
+	{ID: "G12", Sign: "CPU binds", Done: "profile-guided build", Kind: KindBuild, Effect: "−7 % CPU"},
+	{ID: "G13", Sign: "CPU binds", Done: "ARM instances", Kind: KindHardware, Effect: "−10–20 % CPU"},
+	{ID: "G14", Sign: "the API log carries whole responses", Done: "needless fields dropped", Kind: KindSource, Trade: "observability", Effect: "−34 % CPU"},
+	{ID: "G15", Sign: "several queries on one table in a request", Done: "merged", Kind: KindSource},
+
+	{ID: "L01", Sign: "the benchmark's own concurrency is too low", Done: "workload 1 → 5", Kind: KindLoad, Effect: "1,286 → 2,573"},
+	{ID: "L02", Sign: "which implementation", Done: "another language's", Kind: KindRuntime, Effect: "3,389"},
+	{ID: "L03", Sign: "TCP between nginx, application and database on one host", Done: "unix sockets", Kind: KindConfig, Effect: "3,400"},
+	{ID: "L04", Sign: "which application server", Done: "another one", Kind: KindRuntime, Effect: "3,452"},
+	{ID: "L05", Sign: "static files through the application", Done: "served by nginx", Kind: KindConfig, Effect: "3,663"},
+	{ID: "L06", Sign: "full scans", Done: "indexes on login, on user and success, on address and success", Kind: KindIndex, Effect: "32,953"},
+	{ID: "L07", Sign: "default my.cnf", Done: "log flushed once a second, 1 GB buffer pool", Kind: KindConfig, Trade: "durability", Effect: "±0: the database no longer bound"},
+	{ID: "L08", Sign: "nginx and the benchmark compete for CPU", Done: "one worker process, epoll", Kind: KindConfig, Effect: "+1–6 %"},
+	{ID: "L09", Sign: "the Server header tells the version", Done: "server_tokens off", Kind: KindConfig, Effect: "+3 %"},
+	{ID: "L10", Sign: "hot files opened again and again", Done: "open_file_cache", Kind: KindConfig, Trade: "staleness of replaced files", Effect: "±0"},
+	{ID: "L11", Sign: "session files on disk", Done: "in memory", Kind: KindConfig, Trade: "durability of sessions", Effect: "+2 %"},
+	{ID: "L12", Sign: "ports run out", Done: "wider port range, more open files for nginx", Kind: KindKernel},
+	{ID: "L13", Sign: "top page and static files made each time", Done: "Varnish for files and pages without a session; workload raised again", Kind: KindCache, Trade: "staleness", Effect: "42,505"},
+	{ID: "L14", Sign: "scores before a restart only", Done: "the score after a restart reported too", Kind: KindCheck, Effect: "43,961"},
+}

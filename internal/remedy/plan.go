@@ -1,0 +1,91 @@
+package remedy
+
+import (
+	"fmt"
+	"sort"
+
+	"kasoku/internal/change"
+	"kasoku/internal/diagnose"
+)
+
+// Result of planning: what could be tried, best first, what the regulation
+// forbids, and what could not be planned.
+type Result struct {
+	Plans    []Plan    `json:"plans"`
+	Refusals []Refusal `json:"refusals"`
+	Skipped  []string  `json:"skipped"` // "php.opcache: reason"
+}
+
+// PlanAll plans every remedy of the table for every finding.
+func PlanAll(in Input) Result {
+	var out Result
+	seen := map[string]bool{}
+	for _, f := range in.Diagnosis.Findings {
+		for _, r := range Table {
+			if !answers(r, f.Rule) {
+				continue
+			}
+			plans, err := r.Plan(in, f)
+			if err != nil {
+				out.Skipped = append(out.Skipped, fmt.Sprintf("%s: %v", r.ID, err))
+				continue
+			}
+			for _, p := range plans {
+				p = complete(p, r, f)
+				if seen[p.ID] {
+					continue
+				}
+				seen[p.ID] = true
+				touched, restarted := services(p.Changes)
+				if why := in.Stack.Regulation.Refuses(p.Trades, touched, restarted); why != "" {
+					out.Refusals = append(out.Refusals, Refusal{Plan: p, Why: why})
+					continue
+				}
+				out.Plans = append(out.Plans, p)
+			}
+		}
+	}
+	sort.SliceStable(out.Plans, func(i, j int) bool { return out.Plans[i].Promise() > out.Plans[j].Promise() })
+	return out
+}
+
+// complete fills what every plan of a remedy has in common.
+func complete(p Plan, r Remedy, f diagnose.Finding) Plan {
+	p.Remedy, p.Measures, p.Rule = r.ID, r.Measures, f.Rule
+	if p.Bound == 0 {
+		p.Bound = f.Bound
+	}
+	if p.Why == "" {
+		p.Why = f.Text
+	}
+	p.Trades = append(append(p.Trades[:0:0], r.Trades...), p.Trades...)
+	p.Reach = r.Reach
+	return p
+}
+
+func answers(r Remedy, rule string) bool {
+	for _, id := range r.Rules {
+		if id == rule {
+			return true
+		}
+	}
+	return false
+}
+
+// Promise orders plans: the gain that is left below the bound, times the part
+// of it that such a remedy usually reaches.
+func (p Plan) Promise() float64 { return (p.Bound - 1) * p.Reach }
+
+// services lists whom the changes touch and whom they restart.
+func services(cs []change.Change) (touched, restarted []string) {
+	for _, c := range cs {
+		if c.Service == "" {
+			continue
+		}
+		touched = append(touched, c.Service)
+		if c.Activate == change.Restart {
+			restarted = append(restarted, c.Service)
+		}
+	}
+	return touched, restarted
+}

@@ -1,0 +1,191 @@
+package report
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"kasoku/internal/experiment"
+	"kasoku/internal/load"
+	"kasoku/internal/regulation"
+	"kasoku/internal/remedy"
+	"kasoku/internal/store"
+)
+
+// Options of Build.
+type Options struct {
+	// Rule that the session decided by; the zero Rule means the default one.
+	Rule experiment.Rule
+	// Now is the time of the report; zero: the present.
+	Now time.Time
+}
+
+// Build reads a session and all that belongs to it. A session that is still
+// running or was interrupted gives a report of what is known so far.
+func Build(ctx context.Context, st *store.Store, session int64, o Options) (*Model, error) {
+	s, err := st.Session(session)
+	if err != nil {
+		return nil, fmt.Errorf("report: %w", err)
+	}
+	if o.Now.IsZero() {
+		o.Now = time.Now()
+	}
+	if o.Rule == (experiment.Rule{}) {
+		o.Rule = experiment.DefaultRule()
+	}
+	m := &Model{Format: Format, Created: o.Now, Session: *s,
+		Rule: Rule{Alpha: o.Rule.Alpha, MaxPairs: o.Rule.MaxPairs, SmallestEffect: o.Rule.SmallestEffect}}
+	if err := m.addSteps(ctx, st); err != nil {
+		return nil, fmt.Errorf("report: %w", err)
+	}
+	if err := m.addRuns(st); err != nil {
+		return nil, fmt.Errorf("report: %w", err)
+	}
+	if err := m.addEvidence(st); err != nil {
+		return nil, fmt.Errorf("report: %w", err)
+	}
+	m.addScore()
+	m.addTook()
+	m.Headline, m.Caveats = headline(m), caveats(m)
+	m.Reproduce = reproduce(m)
+	return m, nil
+}
+
+// addSteps reads the steps, and the answers of those that broke.
+func (m *Model) addSteps(ctx context.Context, st *store.Store) error {
+	steps, err := st.Steps(m.Session.ID)
+	if err != nil {
+		return err
+	}
+	for _, s := range steps {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		x := Step{Step: s, Trades: trades(s.Plan.Trades), Commands: commands(s.Plan)}
+		if m.Session.AsFound > 0 && s.Verdict.CandidateScore > 0 {
+			x.Factor = s.Verdict.CandidateScore / m.Session.AsFound
+		}
+		if s.Verdict.Outcome == experiment.Broke {
+			if x.Wrong, err = wrongAnswers(st, s.Verdict); err != nil {
+				return err
+			}
+		}
+		for _, w := range s.Verdict.Warnings {
+			m.Warnings = append(m.Warnings, Warning{Where: fmt.Sprintf("step %d", s.Seq), Text: w})
+		}
+		m.Steps = append(m.Steps, x)
+	}
+	return nil
+}
+
+// mostWrong answers are shown per step: one shows the fault, a second whether
+// it is always the same.
+const mostWrong = 2
+
+// wrongAnswers returns the first answers that the candidate gave wrongly.
+func wrongAnswers(st *store.Store, v experiment.Verdict) ([]load.Mismatch, error) {
+	for i := len(v.Samples) - 1; i >= 0; i-- {
+		s := v.Samples[i]
+		if s.Side != experiment.Candidate || s.Mismatches+s.Failures == 0 || s.RunID == 0 {
+			continue
+		}
+		run, err := st.Run(s.RunID)
+		if errors.Is(err, store.ErrNotFound) || (err == nil && (run.Evidence == nil || run.Evidence.Load == nil)) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if all := run.Evidence.Load.Samples; len(all) > 0 {
+			return all[:min(len(all), mostWrong)], nil
+		}
+	}
+	return nil, nil
+}
+
+// trades puts names into words; it is never nil, so that "none" can be told.
+func trades(ts []regulation.Trade) []Trade {
+	out := []Trade{}
+	for _, t := range ts {
+		x := Trade{Name: t, Text: string(t)}
+		for _, known := range regulation.Trades {
+			if known.Trade == t {
+				x.Text = known.Text
+			}
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+// commands of a plan, each once, in order.
+func commands(p remedy.Plan) []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, c := range p.Changes {
+		if c.Command != "" && !seen[c.Command] {
+			seen[c.Command] = true
+			out = append(out, c.Command)
+		}
+	}
+	return out
+}
+
+// addRuns counts the session's runs and says which were no evidence.
+func (m *Model) addRuns(st *store.Store) error {
+	runs, err := st.Runs(store.RunFilter{Session: m.Session.ID})
+	if err != nil {
+		return err
+	}
+	m.Runs.Total = len(runs)
+	for i := len(runs) - 1; i >= 0; i-- { // oldest first
+		r := runs[i]
+		switch r.Kind {
+		case store.Scored:
+			m.Runs.Scored++
+		case store.Diagnostic:
+			m.Runs.Diagnostic++
+		case store.Probe:
+			m.Runs.Probe++
+		}
+		if r.Unfit == "" {
+			continue
+		}
+		if r.Kind != store.Diagnostic {
+			m.Runs.Unfit++
+		}
+		m.Warnings = append(m.Warnings, Warning{Where: fmt.Sprintf("run %d", r.ID), Text: "unfit: " + r.Unfit})
+	}
+	return nil
+}
+
+func (m *Model) addScore() {
+	s := m.Session
+	m.Score = Score{AsFound: s.AsFound, Final: s.Final, Measured: s.Final != 0, AfterRestart: s.AfterRestart}
+	if !m.Score.Measured {
+		m.Score.Final = s.AsFound
+		for _, k := range m.Kept() {
+			if k.Verdict.CandidateScore > 0 {
+				m.Score.Final = k.Verdict.CandidateScore
+			}
+		}
+	}
+	if s.AsFound > 0 && m.Score.Final > 0 {
+		m.Score.Factor = m.Score.Final / s.AsFound
+	}
+	if m.Score.Final > 0 && s.AfterRestart > 0 {
+		m.Score.RestartEffect = s.AfterRestart/m.Score.Final - 1
+	}
+}
+
+// addTook: a session that is still running lasts until now.
+func (m *Model) addTook() {
+	end := m.Session.Ended
+	if end.IsZero() {
+		end = m.Created
+	}
+	if !m.Session.Started.IsZero() && end.After(m.Session.Started) {
+		m.Took = end.Sub(m.Session.Started)
+	}
+}

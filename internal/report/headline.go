@@ -1,0 +1,153 @@
+package report
+
+import (
+	"fmt"
+
+	"kasoku/internal/experiment"
+	"kasoku/internal/ui"
+)
+
+// headline is the result in one sentence.
+func headline(m *Model) string {
+	s, kept := m.Score, len(m.Kept())
+	tried := plural(len(m.Steps), "change that was tried", "changes that were tried")
+	switch {
+	case s.AsFound == 0 && s.Final == 0 && m.Session.Command != "tune":
+		return tryHeadline(m)
+	case s.AsFound == 0 && s.Final == 0:
+		return "The session ended before the service was measured as found."
+	case kept == 0 && len(m.Steps) == 0:
+		return fmt.Sprintf("%s as found; nothing was tried.", points(s.AsFound))
+	case kept == 0 && len(m.Steps) == 1:
+		return fmt.Sprintf("%s as found; the one change that was tried was not better, and was put back.", points(s.AsFound))
+	case kept == 0:
+		return fmt.Sprintf("%s as found; none of the %s was better, and each was put back.", points(s.AsFound), tried)
+	case s.Factor == 0:
+		return fmt.Sprintf("%s instead of %s; %d of the %s were kept.", points(s.Final), points(s.AsFound), kept, tried)
+	}
+	verb := "were"
+	if kept == 1 {
+		verb = "was"
+	}
+	return fmt.Sprintf("%s the score in %s: %s instead of %s. %d of the %s %s kept.",
+		ui.Factor(s.Factor), ui.Duration(m.Took), points(s.Final), points(s.AsFound), kept, tried, verb)
+}
+
+// tryHeadline is about the one change of `kasoku try`.
+func tryHeadline(m *Model) string {
+	if len(m.Steps) == 0 {
+		return "Nothing was tried."
+	}
+	s := m.Steps[len(m.Steps)-1]
+	word := "put back"
+	if s.Kept {
+		word = "kept"
+	}
+	return fmt.Sprintf("%s: %s (%s); %s.", s.Plan.Title, s.Verdict.Outcome, Effect(s.Verdict), word)
+}
+
+// caveats are what a reader must know to read the headline rightly.
+func caveats(m *Model) []string {
+	var out []string
+	s := m.Session
+	switch s.State {
+	case "running":
+		out = append(out, "The session is still running, or was killed; this is what is known so far.")
+	case "interrupted":
+		out = append(out, "The session was interrupted; `kasoku tune` goes on from here.")
+	case "failed":
+		out = append(out, "The session ended with an error: "+s.Stopped)
+	}
+	if !m.Score.Measured && len(m.Kept()) > 0 {
+		out = append(out, "The final score was not measured; the number is that of the last kept change's own experiment.")
+	}
+	if s.FinalWorkload != 0 && s.AsFoundWorkload != 0 && s.FinalWorkload != s.AsFoundWorkload {
+		out = append(out, fmt.Sprintf("The load was changed too: %d users as found, %d at the end. Part of the factor comes from that.", s.AsFoundWorkload, s.FinalWorkload))
+	}
+	if e := m.Score.RestartEffect; e < -m.Rule.SmallestEffect-restartNoise {
+		out = append(out, fmt.Sprintf("After a restart of every service the score was %s against the final one: something warms up slowly, or does not survive a restart.", ui.Percent(e)))
+	}
+	if given := tradesMade(m); given != "" {
+		out = append(out, "Traded, as the regulation allows: "+given+".")
+	}
+	return out
+}
+
+// restartNoise is how far two runs may differ before it is worth a word:
+// ±5 % between separate runs is ordinary.
+const restartNoise = 0.05
+
+// tradesMade lists what kept changes gave up, "" if nothing.
+func tradesMade(m *Model) string {
+	seen, text := map[string]bool{}, ""
+	for _, s := range m.Kept() {
+		for _, t := range s.Trades {
+			if seen[t.Text] {
+				continue
+			}
+			seen[t.Text] = true
+			if text != "" {
+				text += "; "
+			}
+			text += t.Text
+		}
+	}
+	return text
+}
+
+// Effect says a verdict's effect with its 95 % interval: "+4.2 % (+3.0 % to
+// +5.4 %)"; "" if there is none.
+func Effect(v experiment.Verdict) string {
+	switch {
+	case v.Pairs == 0:
+		return ""
+	case !hasInterval(v):
+		return ui.Percent(v.Effect)
+	}
+	return fmt.Sprintf("%s (%s to %s)", ui.Percent(v.Effect), ui.Percent(v.Low), ui.Percent(v.High))
+}
+
+// hasInterval: one pair has no spread.
+func hasInterval(v experiment.Verdict) bool { return v.Pairs > 1 && v.High > v.Low }
+
+func points(v float64) string { return ui.Count(v) + " points/s" }
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// reproduce lists the commands that show or repeat what is reported.
+func reproduce(m *Model) []Command {
+	s := m.Session
+	workload := ""
+	if n := max(s.FinalWorkload, s.AsFoundWorkload); n > 0 {
+		workload = fmt.Sprintf(" -c %d", n)
+	}
+	out := []Command{
+		{"kasoku run" + workload, "measure the service as it is now"},
+		{"kasoku verify", "check that every kept change is still in force"},
+		{fmt.Sprintf("kasoku report %d -o report.json", s.ID), "every number of this report as JSON"},
+	}
+	if s.FinalRun != 0 {
+		out = append(out, Command{fmt.Sprintf("kasoku diagnose --run %d", s.FinalRun), "the findings of the last diagnostic run"})
+	}
+	if len(m.Kept()) > 0 {
+		out = append(out,
+			Command{"kasoku export DIR", "the kept changes as files, SQL and commands, for another machine"},
+			Command{"kasoku undo --all && kasoku run" + asFoundLoad(s.AsFoundWorkload), "put everything back as found, and measure that"})
+	}
+	if s.Command == "tune" {
+		out = append(out, Command{"kasoku tune --new", "the whole session once more"})
+	}
+	return out
+}
+
+func asFoundLoad(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" -c %d", n)
+}

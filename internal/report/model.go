@@ -1,0 +1,180 @@
+// Package report tells what a session did, for people: one HTML file that
+// needs no network, Markdown, JSON, and text for the terminal. It also exports
+// the kept changes.
+//
+// In: a session's rows from internal/store. Out: a Model, and its renderings.
+// It is the last stage: it reads, and never measures or changes anything. All
+// text that came from a target is escaped.
+package report
+
+import (
+	"time"
+
+	"kasoku/internal/diagnose"
+	"kasoku/internal/load"
+	"kasoku/internal/regulation"
+	"kasoku/internal/store"
+)
+
+// Format is the version of Model's JSON form. A field is never renamed or
+// given another meaning without raising it.
+const Format = 1
+
+// Model is everything a report says, before it has a form.
+type Model struct {
+	Format   int           `json:"format"`
+	Created  time.Time     `json:"created"`
+	Session  store.Session `json:"session"`
+	Rule     Rule          `json:"rule"`
+	Headline string        `json:"headline"` // the result in one sentence
+	Caveats  []string      `json:"caveats"`  // what a reader must know to read it rightly
+	Score    Score         `json:"score"`
+	Took     time.Duration `json:"took"` // wall-clock time of the session
+	Steps    []Step        `json:"steps"`
+
+	// Before and After are the diagnostic runs at the session's ends; After is
+	// nil if there is only one, Before if there is none.
+	Before     *Side             `json:"before,omitempty"`
+	After      *Side             `json:"after,omitempty"`
+	CPU        []CPUShare        `json:"cpu"`
+	Routes     []RouteChange     `json:"routes"`
+	Statements []StatementChange `json:"statements"`
+	// Findings and NotJudged of the last diagnosis: what remains.
+	Findings  []diagnose.Finding   `json:"findings"`
+	NotJudged []diagnose.NotJudged `json:"not_judged"`
+
+	Runs      RunCount  `json:"runs"`
+	Warnings  []Warning `json:"warnings"`
+	Reproduce []Command `json:"reproduce"`
+}
+
+// Rule is the decision rule that verdicts were made by.
+type Rule struct {
+	Alpha          float64 `json:"alpha"`           // false-keep rate of one experiment
+	MaxPairs       int     `json:"max_pairs"`       // of runs per experiment
+	SmallestEffect float64 `json:"smallest_effect"` // fraction worth keeping
+}
+
+// Score in points per second.
+type Score struct {
+	AsFound float64 `json:"as_found"`
+	// Final is measured at the end; if Measured is false (the session did not
+	// get there), it is the last kept candidate's score.
+	Final    float64 `json:"final"`
+	Measured bool    `json:"measured"`
+	Factor   float64 `json:"factor"` // Final / AsFound; 0 if it cannot be said
+	// AfterRestart is the score after every service was restarted; 0 = not
+	// measured. RestartEffect is AfterRestart / Final − 1.
+	AfterRestart  float64 `json:"after_restart"`
+	RestartEffect float64 `json:"restart_effect"`
+}
+
+// Step is a stored step with what the report adds.
+type Step struct {
+	store.Step
+	Trades []Trade `json:"trades"` // of the plan, in words
+	// Commands are what a person would type to make the change by hand.
+	Commands []string `json:"commands"`
+	// Wrong answers that stopped the experiment, with their bodies.
+	Wrong []load.Mismatch `json:"wrong,omitempty"`
+	// Factor is the candidate's score / the score as found; 0 if unknown.
+	Factor float64 `json:"factor"`
+}
+
+// Trade is something that was given up for speed, in words.
+type Trade struct {
+	Name regulation.Trade `json:"name"`
+	Text string           `json:"text"`
+}
+
+// Side is one end of the comparison before / after.
+type Side struct {
+	Run               int64             `json:"run"`
+	Label             string            `json:"label"`
+	Workload          int               `json:"workload"`
+	Window            time.Duration     `json:"window"`
+	RequestsPerSecond float64           `json:"requests_per_second"`
+	Latency           load.Percentiles  `json:"latency"`
+	CPUPerRequest     float64           `json:"cpu_per_request"` // seconds per right answer: all parts of CPU
+	Demands           []diagnose.Demand `json:"demands"`
+	BindsText         string            `json:"binds_text"`
+	Unhealthy         []string          `json:"unhealthy"` // sources that did not cover the run
+}
+
+// CPUShare is one part of a request's CPU time, in seconds per right answer.
+type CPUShare struct {
+	Name string `json:"name"`
+	// Part: "service", "generator" (the load generator), "foreign" (neither).
+	Part   string  `json:"part"`
+	Before float64 `json:"before"`
+	After  float64 `json:"after"`
+}
+
+// RouteChange is one route before and after. A nil side has no such route.
+type RouteChange struct {
+	Route  string      `json:"route"`
+	Before *RouteStats `json:"before,omitempty"`
+	After  *RouteStats `json:"after,omitempty"`
+}
+
+// RouteStats of one run.
+type RouteStats struct {
+	PerSecond float64       `json:"requests_per_second"`
+	P50       time.Duration `json:"p50"`
+	P99       time.Duration `json:"p99"`
+	Share     float64       `json:"share"`  // of all latency, 0–1
+	Failed    int64         `json:"failed"` // answers, wrong or none
+}
+
+// StatementChange is one class of statements before and after.
+type StatementChange struct {
+	Service     string          `json:"service"`
+	Fingerprint string          `json:"fingerprint"`
+	Before      *StatementStats `json:"before,omitempty"`
+	After       *StatementStats `json:"after,omitempty"`
+}
+
+// StatementStats of one run. Times are seconds.
+type StatementStats struct {
+	CallsPerRequest float64 `json:"calls_per_request"` // per right answer
+	TimePerCall     float64 `json:"time_per_call"`
+	TimePerRequest  float64 `json:"time_per_request"`
+	RowsPerCall     float64 `json:"rows_examined_per_call"`
+}
+
+// RunCount counts the session's runs.
+type RunCount struct {
+	Total      int `json:"total"`
+	Scored     int `json:"scored"`
+	Diagnostic int `json:"diagnostic"`
+	Probe      int `json:"probe"`
+	Unfit      int `json:"unfit"` // no evidence; repeated
+}
+
+// Warning is a caveat with its place.
+type Warning struct {
+	Where string `json:"where"`
+	Text  string `json:"text"`
+}
+
+// Command is something to type, and what for.
+type Command struct {
+	Text string `json:"text"`
+	Why  string `json:"why"`
+}
+
+// Kept returns the kept steps in order.
+func (m *Model) Kept() []Step { return m.some(true) }
+
+// Rejected returns the steps that were put back, in order.
+func (m *Model) Rejected() []Step { return m.some(false) }
+
+func (m *Model) some(kept bool) []Step {
+	var out []Step
+	for _, s := range m.Steps {
+		if s.Kept == kept {
+			out = append(out, s)
+		}
+	}
+	return out
+}

@@ -1,0 +1,172 @@
+package report
+
+import (
+	"fmt"
+	"html/template"
+
+	"kasoku/internal/experiment"
+	"kasoku/internal/ui"
+)
+
+// layout of a picture: wide for a desk and paper, narrow for a phone. Both are
+// in the page; the style sheet shows one.
+type layout struct {
+	class   string
+	width   float64
+	label   float64 // width of the label column; 0: labels stand above their row
+	row     float64 // height of a row
+	tickGap float64 // least distance of axis labels
+}
+
+var (
+	wideLayout   = layout{class: "wide", width: 880, label: 330, row: 29, tickGap: 56}
+	narrowLayout = layout{class: "narrow", width: 350, row: 47, tickGap: 44}
+)
+
+// rowLabel draws a row's label and returns the y of its plot line.
+func (l layout) rowLabel(c *canvas, top float64, class, text string) float64 {
+	if l.label > 0 {
+		y := top + l.row/2
+		c.text(0, y+4.5, class, "start", fit(text, l.label-16))
+		return y
+	}
+	c.text(0, top+16, class, "start", fit(text, l.width))
+	return top + 33
+}
+
+// pictures renders one drawing in both layouts.
+func pictures(draw func(layout) string) template.HTML {
+	return template.HTML(draw(wideLayout) + draw(narrowLayout)) //nolint:gosec // canvas escapes every text
+}
+
+// mark is one row of the timeline.
+type mark struct {
+	label string
+	title string // on hover
+	score float64
+	text  string // beside the mark
+	// whole: a measurement of the service itself, not a step.
+	whole, kept bool
+	fault       bool // has no score: it failed or broke answers
+}
+
+// timelineMarks are the rows: as found, every step, the end.
+func timelineMarks(m *Model) []mark {
+	out := []mark{}
+	if m.Score.AsFound > 0 {
+		out = append(out, mark{label: "As found", score: m.Score.AsFound, whole: true, text: ui.Count(m.Score.AsFound),
+			title: fmt.Sprintf("As found: %s with %d users", points(m.Score.AsFound), m.Session.AsFoundWorkload)})
+	}
+	for _, s := range m.Steps {
+		v := s.Verdict
+		x := mark{label: fmt.Sprintf("%d  %s", s.Seq, s.Plan.Title), score: v.CandidateScore, kept: s.Kept,
+			title: fmt.Sprintf("%d. %s\n%s: %s\n%s", s.Seq, s.Plan.Title, v.Outcome, v.Reason, Effect(v))}
+		switch {
+		case s.Kept && s.Factor > 0:
+			x.text = ui.Count(v.CandidateScore) + "  " + ui.Factor(s.Factor)
+		case v.CandidateScore > 0 && v.Outcome != experiment.Broke:
+			x.text = ui.Count(v.CandidateScore)
+		default:
+			x.fault, x.text = true, string(v.Outcome)
+			if x.text == "" {
+				x.text = "not finished"
+			}
+		}
+		out = append(out, x)
+	}
+	end := func(label string, score float64) {
+		x := mark{label: label, score: score, whole: true, text: ui.Count(score), title: label + ": " + points(score)}
+		if m.Score.AsFound > 0 {
+			x.text += "  " + ui.Factor(score/m.Score.AsFound)
+		}
+		out = append(out, x)
+	}
+	if m.Score.Measured && m.Score.Final > 0 {
+		end("At the end", m.Score.Final)
+	}
+	if m.Score.AfterRestart > 0 {
+		end("After restarting every service", m.Score.AfterRestart)
+	}
+	return out
+}
+
+// timeline draws the score of the session from top to bottom: a solid line
+// steps to every kept change; what was put back is hollow beside it.
+func timeline(m *Model) template.HTML {
+	marks := timelineMarks(m)
+	if len(marks) < 2 {
+		return ""
+	}
+	return pictures(func(l layout) string { return drawTimeline(marks, l) })
+}
+
+func drawTimeline(marks []mark, l layout) string {
+	const top = 24
+	c := &canvas{w: l.width, h: top + l.row*float64(len(marks)) + 6}
+	var values []float64
+	widest := 0.0
+	for _, k := range marks {
+		if !k.fault {
+			values = append(values, k.score)
+		}
+		widest = max(widest, textWidth(k.text))
+	}
+	// Room on the right for the widest text beside a mark.
+	s := valueScale(values, l.label+10, l.width-widest-14)
+	c.axis(s, top, c.h-4, l.tickGap, tickText)
+	level, prevY := 0.0, 0.0 // of the solid line
+	for i, k := range marks {
+		class := "label"
+		if k.kept || k.whole {
+			class = "label strong"
+		}
+		c.group(k.title, func() {
+			y := l.rowLabel(c, top+l.row*float64(i), class, k.label)
+			x := s.x(k.score)
+			if i == 0 {
+				level, prevY = x, y
+			}
+			c.line(level, prevY, level, y, "level")
+			drawMark(c, l, k, level, x, y)
+			if k.kept && !k.fault || k.whole {
+				level = x
+			}
+			prevY = y
+		})
+	}
+	scaleName := "linear scale"
+	if s.log {
+		scaleName = "logarithmic scale"
+	}
+	return c.svg(l.class, "Score of the session step by step, points per second, "+scaleName)
+}
+
+// drawMark draws one row's mark and text beside the solid line at level.
+func drawMark(c *canvas, l layout, k mark, level, x, y float64) {
+	switch {
+	case k.fault:
+		c.cross(level+12, y, 4, "fault")
+		c.text(level+22, y+4.5, "value bad", "start", k.text)
+		return
+	case k.whole:
+		c.line(level, y, x, y, "level")
+		c.rect(x-4.5, y-4.5, 9, 9, "mark-whole")
+	case k.kept:
+		c.line(level, y, x, y, "level")
+		c.circle(x, y, 5, "mark-kept")
+	default:
+		c.line(level, y, x, y, "side")
+		c.circle(x, y, 4.5, "mark-back")
+	}
+	class := "value"
+	if !k.kept && !k.whole {
+		class = "value soft"
+	}
+	// The text keeps clear of the line: a lower score has it on the left if
+	// there is room, else right of the line.
+	at, anchor := max(x, level)+10, "start"
+	if left := x - 10 - textWidth(k.text); x < level-1 && left > l.label+4 {
+		at, anchor = x-10, "end"
+	}
+	c.text(at, y+4.5, class, anchor, k.text)
+}

@@ -1,0 +1,78 @@
+package stack
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"kasoku/internal/host"
+)
+
+// checkTimeout bounds a validator: mariadbd --help takes 0.1 s, nginx -t may
+// resolve host names.
+const checkTimeout = time.Minute
+
+// Check validates the service's configuration as it is on disk without
+// touching the service: control.check, or the kind's own validator. Kinds that
+// have none (memcached, Redis, an app) pass. The error carries the validator's
+// words.
+func (c *Controller) Check(ctx context.Context) error {
+	return c.fail("check the configuration of", c.check(ctx))
+}
+
+func (c *Controller) check(ctx context.Context) error {
+	if len(c.svc.Control.Check) > 0 {
+		_, err := run(ctx, c.h, c.dir(), checkTimeout, c.svc.Control.Check...)
+		return err
+	}
+	if !slices.Contains([]Kind{Nginx, Apache, PHPFPM, MariaDB, MySQL, Varnish}, c.svc.Kind) {
+		return nil
+	}
+	bin, err := c.binary(ctx)
+	if err != nil {
+		return err
+	}
+	var argv []string
+	switch c.svc.Kind {
+	case Nginx:
+		argv = append(nginxArgv(c.svc, bin), "-t")
+	case PHPFPM:
+		argv = append(fpmArgv(c.svc, bin), "-t")
+	case MariaDB, MySQL:
+		return c.checkDatabase(ctx, bin)
+	case Apache:
+		// apachectl sets the variables that Debian's apache2.conf needs.
+		if ctl := lookUp(ctx, c.h, "apachectl", "apache2ctl"); ctl != "" {
+			bin = ctl
+		}
+		argv = []string{bin, "-t", "-f", c.svc.Config}
+	case Varnish:
+		if c.svc.Config == "" {
+			return nil
+		}
+		argv = []string{bin, "-C", "-f", c.svc.Config}
+	}
+	_, err = run(ctx, c.h, c.dir(), checkTimeout, argv...)
+	return err
+}
+
+// checkDatabase lets the server read its options and print its help: unknown
+// variables and values that cannot be read end it with a non-zero status (7
+// and 9 in MariaDB 10.11). Only what it says on standard error counts: standard
+// output is the whole help.
+func (c *Controller) checkDatabase(ctx context.Context, bin string) error {
+	argv := []string{bin, "--defaults-file=" + c.svc.Config}
+	if start := c.svc.Control.Start; len(start) > 1 && start[0] == bin {
+		argv = slices.DeleteFunc(slices.Clone(start), func(a string) bool { return a == "--daemonize" })
+	}
+	argv = append(argv, "--help", "--verbose")
+	res, err := c.h.Run(ctx, host.Command{Argv: argv, Dir: c.dir(), Timeout: checkTimeout})
+	if err != nil {
+		return fmt.Errorf("run %s --help --verbose: %w", bin, err)
+	}
+	if res.ExitCode != 0 {
+		return fmt.Errorf("%s does not accept %s (exit status %d)%s", bin, c.svc.Config, res.ExitCode, said(string(res.Stderr)))
+	}
+	return nil
+}

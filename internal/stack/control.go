@@ -1,0 +1,330 @@
+package stack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"kasoku/internal/host"
+)
+
+// ErrNotRunning is returned by PIDs and Reload when the service has no process.
+var ErrNotRunning = errors.New("is not running")
+
+// Controller checks, starts, stops and probes one service. An app that runs in
+// another service is controlled through that one. A Controller is not safe for
+// use by several goroutines.
+type Controller struct {
+	h   host.Host
+	s   *Stack
+	svc *Service // the one with processes
+	// logs are the sizes of the service's logs before the last act, so that an
+	// error shows only what was written since.
+	logs map[string]int64
+	// inherited of the process that a restart replaces.
+	inherited inherited
+	// launched is the process that Start made.
+	launched identity
+	// output is the file that gets what the launched program prints.
+	output string
+}
+
+// NewController returns a controller for svc, which must be one of s.
+func NewController(h host.Host, s *Stack, svc *Service) (*Controller, error) {
+	if svc == nil {
+		return nil, errors.New("control a service: none was given")
+	}
+	if svc.RunsIn != "" {
+		in := s.Service(svc.RunsIn)
+		if in == nil {
+			return nil, fmt.Errorf("control %s: it runs in %q, which is not a service of the stack", svc.Name, svc.RunsIn)
+		}
+		svc = in
+	}
+	return &Controller{h: h, s: s, svc: svc}, nil
+}
+
+// fail names the act and the service in front of an error.
+func (c *Controller) fail(act string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s %s: %w", act, c.svc.Name, err)
+}
+
+// Start starts the service and waits until it is healthy. A service that runs
+// already is left alone. The daemon is detached: it outlives Kasoku and holds
+// none of its pipes.
+func (c *Controller) Start(ctx context.Context) error { return c.fail("start", c.start(ctx)) }
+
+func (c *Controller) start(ctx context.Context) error {
+	_, err := c.master(ctx)
+	if err == nil {
+		return c.waitHealthy(ctx)
+	}
+	if !errors.Is(err, ErrNotRunning) {
+		return err
+	}
+	c.markLogs(ctx)
+	switch c.svc.ControlMethod() {
+	case MethodSystemd:
+		_, err = run(ctx, c.h, "", c.patience(), "systemctl", "start", c.svc.Control.Unit)
+	case MethodCommand:
+		_, err = run(ctx, c.h, c.dir(), c.patience(), c.svc.Control.Start...)
+	default:
+		err = c.launch(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("%w%s", err, c.logTail(ctx))
+	}
+	return c.waitHealthy(ctx)
+}
+
+// Stop ends the service and waits until all its processes are gone. Nothing
+// happens if it does not run. A service that loses data when killed (a database)
+// is only asked; the error says so when it takes too long.
+func (c *Controller) Stop(ctx context.Context) error { return c.fail("stop", c.stop(ctx)) }
+
+func (c *Controller) stop(ctx context.Context) error {
+	family, err := c.family(ctx)
+	if errors.Is(err, ErrNotRunning) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	c.markLogs(ctx)
+	plan := stopPlans[c.svc.Kind]
+	limit := plan.total()
+	switch {
+	case c.svc.ControlMethod() == MethodSystemd:
+		_, err = run(ctx, c.h, "", limit+c.patience(), "systemctl", "stop", c.svc.Control.Unit)
+	case len(c.svc.Control.Stop) > 0:
+		_, err = run(ctx, c.h, c.dir(), limit+c.patience(), c.svc.Control.Stop...)
+	default:
+		return c.stopBySignal(ctx, family, plan)
+	}
+	if err != nil {
+		return fmt.Errorf("%w%s", err, c.logTail(ctx))
+	}
+	left, err := waitGone(ctx, c.h, family, limit)
+	if err == nil && len(left) > 0 {
+		err = fmt.Errorf("process %d still runs %s after the stop command", left[0].pid, limit)
+	}
+	return err
+}
+
+// Restart stops the service, starts it and waits until it is healthy.
+func (c *Controller) Restart(ctx context.Context) error {
+	return c.fail("restart", c.restart(ctx))
+}
+
+func (c *Controller) restart(ctx context.Context) error {
+	if c.svc.ControlMethod() == MethodSystemd {
+		c.markLogs(ctx)
+		if _, err := run(ctx, c.h, "", stopPlans[c.svc.Kind].total()+c.patience(), "systemctl", "restart", c.svc.Control.Unit); err != nil {
+			return fmt.Errorf("%w%s", err, c.logTail(ctx))
+		}
+		return c.waitHealthy(ctx)
+	}
+	// A service that could not be started again must not be stopped.
+	if c.svc.ControlMethod() == MethodProcess {
+		if _, err := c.startArgv(ctx); err != nil {
+			return err
+		}
+	}
+	if m, err := c.master(ctx); err == nil {
+		c.inherited = readInherited(ctx, c.h, m.pid)
+	}
+	if err := c.stop(ctx); err != nil {
+		return err
+	}
+	return c.start(ctx)
+}
+
+// PIDs returns the service's main process and all its descendants, or
+// ErrNotRunning (wrapped).
+func (c *Controller) PIDs(ctx context.Context) ([]int, error) {
+	m, err := c.master(ctx)
+	if err != nil {
+		return nil, c.fail("find the processes of", err)
+	}
+	t, err := readProcesses(ctx, c.h)
+	if err != nil {
+		return nil, c.fail("find the processes of", err)
+	}
+	pids := t.family(m.pid)
+	if len(pids) == 0 {
+		return nil, c.fail("find the processes of", ErrNotRunning)
+	}
+	return pids, nil
+}
+
+// family is PIDs with the start times that make them unmistakable.
+func (c *Controller) family(ctx context.Context) ([]identity, error) {
+	m, err := c.master(ctx)
+	if err != nil {
+		return nil, err
+	}
+	t, err := readProcesses(ctx, c.h)
+	if err != nil {
+		return nil, err
+	}
+	ids := []identity{m}
+	for _, pid := range t.family(m.pid) {
+		if pid != m.pid {
+			ids = append(ids, identity{pid, t.byPID[pid].started})
+		}
+	}
+	return ids, nil
+}
+
+// patience bounds commands that start, stop or reload.
+func (c *Controller) patience() time.Duration { return max(time.Minute, 2*c.svc.Health.Wait()) }
+
+// dir is where the service's commands run.
+func (c *Controller) dir() string {
+	if c.svc.Kind == App && c.svc.Root != "" {
+		return c.svc.Root
+	}
+	if c.s.Dir != "" {
+		return c.s.Dir
+	}
+	return "/"
+}
+
+// master finds the service's main process, or ErrNotRunning (wrapped).
+func (c *Controller) master(ctx context.Context) (identity, error) {
+	if c.svc.ControlMethod() == MethodSystemd {
+		return c.unitMaster(ctx)
+	}
+	for _, path := range c.pidFiles(ctx) {
+		data, err := c.h.ReadFile(ctx, path)
+		if err != nil {
+			if ctx.Err() != nil {
+				return identity{}, err
+			}
+			continue
+		}
+		pid, err := strconv.Atoi(strings.TrimSpace(string(data)))
+		if err != nil || pid < 2 {
+			continue
+		}
+		if p, err := readProcess(ctx, c.h, pid); err == nil && !p.dead() && c.svc.runs(ctx, c.h, p) {
+			return identity{pid, p.started}, nil
+		}
+		// The PID was given to another program, or the file is stale.
+	}
+	return c.scanForMaster(ctx)
+}
+
+// unitMaster asks systemd.
+func (c *Controller) unitMaster(ctx context.Context) (identity, error) {
+	res, err := run(ctx, c.h, "", 0, "systemctl", "show", "--property=MainPID", "--value", c.svc.Control.Unit)
+	if err != nil {
+		return identity{}, err
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(res.Stdout)))
+	if err != nil || pid == 0 {
+		return identity{}, fmt.Errorf("unit %s %w", c.svc.Control.Unit, ErrNotRunning)
+	}
+	p, err := readProcess(ctx, c.h, pid)
+	if err != nil {
+		return identity{}, fmt.Errorf("unit %s %w", c.svc.Control.Unit, ErrNotRunning)
+	}
+	return identity{pid, p.started}, nil
+}
+
+// pidFiles that may name the main process: kasoku.yaml's, else the
+// configuration's.
+func (c *Controller) pidFiles(ctx context.Context) []string {
+	if f := c.svc.Control.PIDFile; f != "" {
+		return []string{f}
+	}
+	if f := readSettings(ctx, c.h, c.svc).pidFile; f != "" {
+		return []string{f}
+	}
+	return nil
+}
+
+// scanForMaster looks through the process table for the topmost process of the
+// service's program that was started with its configuration or listens where it
+// should.
+func (c *Controller) scanForMaster(ctx context.Context) (identity, error) {
+	t, err := readProcesses(ctx, c.h)
+	if err != nil {
+		return identity{}, err
+	}
+	all := t.masters(ctx, c.svc)
+	if c.launched.pid != 0 && t.byPID[c.launched.pid] != nil && t.byPID[c.launched.pid].started == c.launched.started {
+		if len(all) == 0 && c.svc.Kind == App {
+			return c.launched, nil // e.g. a start script whose name differs
+		}
+	}
+	var byConfig, byListen []*process
+	for _, p := range all {
+		switch named := c.svc.namedConfig(p); {
+		case named != "" && c.svc.Config != "" && filepath.Clean(named) == filepath.Clean(c.svc.Config):
+			byConfig = append(byConfig, p)
+		case named != "" && c.svc.Config != "":
+			// another instance
+		case c.listens(ctx, t, p):
+			byListen = append(byListen, p)
+		}
+	}
+	found := byConfig
+	if len(found) == 0 {
+		found = byListen
+	}
+	switch len(found) {
+	case 0:
+		return identity{}, ErrNotRunning
+	case 1:
+		return identity{found[0].pid, found[0].started}, nil
+	}
+	return identity{}, fmt.Errorf("processes %d and %d could both be it; write control.pid_file in kasoku.yaml", found[0].pid, found[1].pid)
+}
+
+// masters returns the processes of the service's program whose parent is not
+// one of them.
+func (t *processes) masters(ctx context.Context, svc *Service) []*process {
+	mine := map[int]bool{}
+	for _, p := range t.sorted() {
+		if len(p.cmdline) > 0 && svc.runs(ctx, t.h, p) {
+			mine[p.pid] = true
+		}
+	}
+	var out []*process
+	for _, p := range t.sorted() {
+		if mine[p.pid] && !mine[p.ppid] {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// listens reports whether the process or a descendant listens on one of the
+// service's endpoints. A service without known endpoints matches.
+func (c *Controller) listens(ctx context.Context, t *processes, p *process) bool {
+	want := readSettings(ctx, c.h, c.svc).endpoints
+	if len(want) == 0 {
+		return true
+	}
+	table, err := readSockets(ctx, c.h, p.pid)
+	if err != nil {
+		return false
+	}
+	have, _ := table.of(ctx, c.h, t.family(p.pid))
+	for _, s := range have {
+		for _, w := range want {
+			if s.listening && sameEndpoint(s.endpoint(), w) {
+				return true
+			}
+		}
+	}
+	return false
+}

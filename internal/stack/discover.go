@@ -1,0 +1,292 @@
+package stack
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"kasoku/internal/host"
+)
+
+// instance is one running service during discovery.
+type instance struct {
+	svc     Service
+	master  *process
+	pids    []int
+	sockets []socket
+	// backends are the endpoints that its configuration calls.
+	backends []string
+}
+
+// discovery is the state of one Discover.
+type discovery struct {
+	h     host.Host
+	procs *processes
+	found []*instance
+	notes []string
+	// allOwners maps listening endpoints to processes; built when first needed.
+	allOwners map[string]int
+}
+
+func (d *discovery) note(format string, args ...any) {
+	n := fmt.Sprintf(format, args...)
+	if !slices.Contains(d.notes, n) {
+		d.notes = append(d.notes, n)
+	}
+}
+
+// discoverers fill in what their kind's process tells, in the order in which a
+// request passes the services. MariaDB stands for MySQL too: only the program
+// itself says which it is.
+var discoverers = []struct {
+	kind Kind
+	name string // of the first instance; others get a number
+	fill func(d *discovery, ctx context.Context, in *instance)
+}{
+	{Varnish, "varnish", (*discovery).varnish},
+	{Nginx, "web", (*discovery).nginx},
+	{Apache, "apache", (*discovery).apache},
+	{PHPFPM, "php", (*discovery).phpFPM},
+	{Memcached, "cache", (*discovery).memcached},
+	{Redis, "redis", (*discovery).redis},
+	{MariaDB, "db", (*discovery).database},
+}
+
+// Discover looks at what runs on the host and returns a stack to start from,
+// and notes: what was not found, what was guessed, what a person must fill in.
+// It only reads /proc and configuration, and asks programs for their version.
+// No password is looked for or copied.
+func Discover(ctx context.Context, h host.Host) (*Stack, []string, error) {
+	procs, err := readProcesses(ctx, h)
+	if err != nil {
+		return nil, nil, err
+	}
+	d := &discovery{h: h, procs: procs}
+	for _, e := range discoverers {
+		for _, p := range procs.masters(ctx, &Service{Kind: e.kind}) {
+			if err := d.add(ctx, e.kind, e.name, p, e.fill); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	d.apps(ctx)
+	d.links(ctx)
+	s := &Stack{Version: 1, Load: LoadConfig{Scenario: "scenario.yaml"}}
+	for _, in := range d.found {
+		s.Services = append(s.Services, in.svc)
+	}
+	d.frontDoor(s)
+	if len(s.Services) == 0 {
+		d.note("No nginx, Apache, PHP-FPM, MariaDB, MySQL, memcached, Redis or Varnish runs on %s; start the services first, or write kasoku.yaml by hand.", h.Name())
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, nil, fmt.Errorf("discover services on %s: %w", h.Name(), err)
+	}
+	return s, d.notes, nil
+}
+
+// add makes an instance of a main process.
+func (d *discovery) add(ctx context.Context, kind Kind, name string, p *process, fill func(*discovery, context.Context, *instance)) error {
+	if d.elsewhere(ctx, p) {
+		d.note("Process %d (%s) runs in a container; its files cannot be tuned from here, so it was left out.", p.pid, p.comm)
+		return nil
+	}
+	in := &instance{master: p, pids: d.procs.family(p.pid)}
+	in.svc = Service{Name: d.freeName(name), Kind: kind, Host: LocalHost}
+	exe := link(ctx, d.h, p.pid, "exe")
+	if exe == "" {
+		d.note("The program of process %d (%s) cannot be read; run `kasoku init` as root to find all of it.", p.pid, p.comm)
+		exe = lookUp(ctx, d.h, p.comm)
+	}
+	in.svc.Binary = exe
+	if err := d.readSockets(ctx, in); err != nil {
+		return err
+	}
+	in.svc.Version = d.version(ctx, kind, exe)
+	fill(d, ctx, in)
+	d.control(ctx, in)
+	d.found = append(d.found, in)
+	return nil
+}
+
+// elsewhere reports whether the process runs in another PID namespace, that is
+// in a container.
+func (d *discovery) elsewhere(ctx context.Context, p *process) bool {
+	own, err1 := d.h.Stat(ctx, "/proc/self/ns/pid")
+	its, err2 := d.h.Stat(ctx, fmt.Sprintf("/proc/%d/ns/pid", p.pid))
+	return err1 == nil && err2 == nil && own.Target != "" && its.Target != "" && own.Target != its.Target
+}
+
+// freeName is the name, with the first free number from 2 on if it is taken.
+func (d *discovery) freeName(name string) string {
+	taken := func(n string) bool {
+		return slices.ContainsFunc(d.found, func(in *instance) bool { return in.svc.Name == n })
+	}
+	for i, n := 2, name; ; i++ {
+		if !taken(n) {
+			return n
+		}
+		n = fmt.Sprintf("%s%d", name, i)
+	}
+}
+
+// readSockets finds where the instance listens: TCP first.
+func (d *discovery) readSockets(ctx context.Context, in *instance) error {
+	table, err := readSockets(ctx, d.h, in.master.pid)
+	if err == nil {
+		in.sockets, err = table.of(ctx, d.h, in.pids)
+	}
+	if err != nil {
+		if ctx.Err() != nil {
+			return err
+		}
+		d.note("The sockets of process %d (%s) cannot be read; run `kasoku init` as root, or fill in listen.", in.master.pid, in.master.comm)
+	}
+	var tcp, unix []string
+	for _, s := range in.sockets {
+		switch {
+		case !s.listening:
+		case s.path == "":
+			tcp = append(tcp, s.endpoint())
+		case strings.HasPrefix(s.path, "/"):
+			unix = append(unix, s.endpoint())
+		}
+	}
+	slices.Sort(tcp)
+	slices.Sort(unix)
+	in.svc.Listen = slices.Compact(append(tcp, unix...))
+	return nil
+}
+
+// versionArgs ask a kind's program for its version.
+var versionArgs = map[Kind]string{Nginx: "-v", Apache: "-v", PHPFPM: "-v", MariaDB: "--version", Memcached: "-V", Redis: "--version", Varnish: "-V"}
+
+var versionPattern = regexp.MustCompile(`\d+\.\d+[0-9A-Za-z.+~-]*`)
+
+func (d *discovery) version(ctx context.Context, kind Kind, bin string) string {
+	text := d.output(ctx, bin, versionArgs[kind])
+	first, _, _ := strings.Cut(text, "\n")
+	return versionPattern.FindString(first)
+}
+
+// output is all that a program prints; "" if it cannot be run.
+func (d *discovery) output(ctx context.Context, bin string, args ...string) string {
+	if bin == "" {
+		return ""
+	}
+	res, err := d.h.Run(ctx, host.Command{Argv: append([]string{bin}, args...)})
+	if err != nil {
+		return ""
+	}
+	return string(res.Stdout) + string(res.Stderr)
+}
+
+// control fills in how the instance is controlled: its systemd unit, or the
+// PID file that holds its PID and the command line that starts it.
+func (d *discovery) control(ctx context.Context, in *instance) {
+	svc := &in.svc
+	if init := d.procs.byPID[1]; init != nil && init.comm == "systemd" {
+		if data, err := d.h.ReadFile(ctx, fmt.Sprintf("/proc/%d/cgroup", in.master.pid)); err == nil {
+			if unit := parseCgroupUnit(data); unit != "" && d.loaded(ctx, unit) {
+				svc.Control = Control{Method: MethodSystemd, Unit: unit}
+				return
+			}
+		}
+	}
+	svc.Control.Method = MethodProcess
+	file := svc.Control.PIDFile
+	if file == "" {
+		file = readSettings(ctx, d.h, svc).pidFile
+	}
+	svc.Control.PIDFile = ""
+	if file != "" {
+		data, err := d.h.ReadFile(ctx, file)
+		if err == nil && strings.TrimSpace(string(data)) == fmt.Sprint(in.master.pid) {
+			svc.Control.PIDFile = file
+		}
+	}
+	if len(svc.Control.Start) == 0 {
+		svc.Control.Start = d.commandLine(in)
+	}
+	svc.Control.Start = d.asUser(ctx, in, svc.Control.Start)
+}
+
+// loaded reports whether systemd knows the unit.
+func (d *discovery) loaded(ctx context.Context, unit string) bool {
+	return strings.TrimSpace(d.output(ctx, "systemctl", "show", "--property=LoadState", "--value", unit)) == "loaded"
+}
+
+// commandLine is the process's own, with its executable's full path.
+func (d *discovery) commandLine(in *instance) []string {
+	if len(in.master.cmdline) == 0 {
+		return nil
+	}
+	argv := slices.Clone(in.master.cmdline)
+	if in.svc.Binary != "" && filepath.Base(argv[0]) == filepath.Base(in.svc.Binary) {
+		argv[0] = in.svc.Binary
+	}
+	return argv
+}
+
+// asUser puts setpriv(1) in front of a command line if the service runs as
+// another user than Kasoku and nothing in its options makes it change users.
+func (d *discovery) asUser(ctx context.Context, in *instance, argv []string) []string {
+	if len(argv) == 0 {
+		return nil
+	}
+	status := func(pid string) int {
+		data, err := d.h.ReadFile(ctx, "/proc/"+pid+"/status")
+		if err != nil {
+			return -1
+		}
+		return parseStatusUID(data)
+	}
+	own, its := status("self"), status(fmt.Sprint(in.master.pid))
+	if own != 0 || its <= 0 || changesUser(ctx, d.h, &in.svc, argv) {
+		return argv
+	}
+	uid := fmt.Sprint(its)
+	return append([]string{"setpriv", "--reuid=" + uid, "--regid=" + uid, "--init-groups", "--"}, argv...)
+}
+
+// changesUser reports whether a server that is started as root gives that up by
+// its own options.
+func changesUser(ctx context.Context, h host.Host, svc *Service, argv []string) bool {
+	_, short := optionAfter(argv, "-u")
+	_, long := flagValue(argv, "--user")
+	_, jail := optionAfter(argv, "-j")
+	if svc.IsDatabase() && svc.Config != "" {
+		return long || short || databaseOptions(ctx, h, svc)("user") != ""
+	}
+	return short || long || svc.Kind == Varnish && jail
+}
+
+// frontDoor guesses load.url: the first listening service of the outermost kind.
+func (d *discovery) frontDoor(s *Stack) {
+	for _, kind := range []Kind{Varnish, Nginx, Apache, App} {
+		for _, svc := range s.OfKind(kind) {
+			for _, l := range svc.Listen {
+				if strings.HasPrefix(l, "unix:") {
+					continue
+				}
+				s.Load.URL = "http://" + strings.TrimSuffix(connectAddress(l), ":80")
+				d.note("load.url is a guess (%s, where %s listens); check it.", s.Load.URL, svc.Name)
+				return
+			}
+		}
+	}
+	s.Load.URL = "http://127.0.0.1"
+	d.note("No front door was found; load.url is only an example.")
+}
+
+// resolveUnder makes a path absolute below dir.
+func resolveUnder(dir, p string) string {
+	if p == "" || filepath.IsAbs(p) {
+		return p
+	}
+	return path.Join(dir, p)
+}

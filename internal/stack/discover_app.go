@@ -1,0 +1,315 @@
+package stack
+
+import (
+	"context"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// apps finds the applications: PHP below the document roots of nginx, and
+// servers that nginx, Apache or Varnish pass requests to.
+func (d *discovery) apps(ctx context.Context) {
+	var apps []*instance
+	for _, php := range d.found {
+		if php.svc.Kind != PHPFPM {
+			continue
+		}
+		for _, root := range d.phpRoots(ctx, php) {
+			if slices.ContainsFunc(apps, func(a *instance) bool { return a.svc.Root == root && a.svc.RunsIn == php.svc.Name }) {
+				continue
+			}
+			app := &instance{svc: Service{Kind: App, Host: LocalHost, Root: root, RunsIn: php.svc.Name}}
+			apps = append(apps, app)
+		}
+	}
+	for _, web := range d.found {
+		for _, b := range web.backends {
+			if app := d.appServer(ctx, web, b, append(slices.Clone(d.found), apps...)); app != nil {
+				apps = append(apps, app)
+			}
+		}
+	}
+	for _, app := range apps {
+		app.svc.Name = d.freeName("app")
+		d.found = append(d.found, app)
+		if app.svc.RunsIn == "" {
+			d.control(ctx, app)
+			d.note("%s (process %d, %s) was started with an environment that Kasoku does not copy; if it needs one, write control.start as [env, NAME=value, program, …].",
+				app.svc.Name, app.master.pid, app.master.comm)
+		}
+		d.settings(ctx, app)
+	}
+	// Front to back: apps stand before what they talk to.
+	rank := map[Kind]int{Memcached: 2, Redis: 2, MariaDB: 3, MySQL: 3, App: 1}
+	slices.SortStableFunc(d.found, func(a, b *instance) int { return rank[a.svc.Kind] - rank[b.svc.Kind] })
+}
+
+// phpRoots returns the application folders whose scripts run in the php-fpm.
+func (d *discovery) phpRoots(ctx context.Context, php *instance) []string {
+	endpoints := php.svc.Listen
+	if len(endpoints) == 0 {
+		endpoints = readSettings(ctx, d.h, &php.svc).endpoints
+	}
+	var out []string
+	for _, web := range d.found {
+		if web.svc.Kind != Nginx {
+			continue
+		}
+		cfg, err := d.loadNginx(ctx, &web.svc)
+		if err != nil {
+			continue // noted when the instance was found
+		}
+		for _, root := range d.documentRoots(&web.svc, cfg, endpoints) {
+			if r := d.appRoot(ctx, root); !slices.Contains(out, r) {
+				out = append(out, r)
+			}
+		}
+	}
+	if len(out) == 0 {
+		d.note("No nginx passes requests to %s, so its application was not found; add an app with root, settings and runs_in: %s.", php.svc.Name, php.svc.Name)
+	}
+	return out
+}
+
+// publicFolders are usual names of the part of an application that the web
+// server shows; appMarkers lie beside it in the application's own folder.
+var (
+	publicFolders = []string{"public", "web", "www", "html", "htdocs", "public_html", "webroot", "docroot", "pub"}
+	appMarkers    = []string{"composer.json", ".env", "artisan", "vendor", "src", "app", "lib", "includes", "config", "conf", "bin", "templates"}
+)
+
+// appRoot goes from the document root up to the application's folder.
+func (d *discovery) appRoot(ctx context.Context, documentRoot string) string {
+	parent := filepath.Dir(documentRoot)
+	if !slices.Contains(publicFolders, filepath.Base(documentRoot)) || strings.Count(parent, "/") < 2 {
+		return documentRoot
+	}
+	for _, m := range appMarkers {
+		if exists(ctx, d.h, path.Join(parent, m)) {
+			return parent
+		}
+	}
+	return documentRoot
+}
+
+// appServer makes an instance of the process that listens on the endpoint, if
+// that is none of the known.
+func (d *discovery) appServer(ctx context.Context, web *instance, endpoint string, known []*instance) *instance {
+	for _, k := range known {
+		if reaches([]string{endpoint}, k.svc.Listen) {
+			return nil
+		}
+	}
+	pid, ok := d.owner(ctx, endpoint)
+	if !ok {
+		d.note("%s passes requests to %s, where no process of this machine was seen to listen.", web.svc.Name, endpoint)
+		return nil
+	}
+	p := d.procs.byPID[pid]
+	// The topmost process of the same program is the server's main process.
+	exe := link(ctx, d.h, p.pid, "exe")
+	for parent := d.procs.byPID[p.ppid]; parent != nil && parent.pid > 1 && exe != "" && link(ctx, d.h, parent.pid, "exe") == exe && parent.comm == p.comm; parent = d.procs.byPID[p.ppid] {
+		p = parent
+	}
+	in := &instance{master: p, pids: d.procs.family(p.pid)}
+	in.svc = Service{Kind: App, Host: LocalHost, Binary: exe, Root: link(ctx, d.h, p.pid, "cwd")}
+	if in.svc.Root == "/" {
+		in.svc.Root = ""
+	}
+	if err := d.readSockets(ctx, in); err != nil || len(in.svc.Listen) == 0 {
+		in.svc.Listen = []string{endpoint}
+	}
+	return in
+}
+
+// owner finds the process that listens on an endpoint.
+func (d *discovery) owner(ctx context.Context, endpoint string) (int, bool) {
+	if d.allOwners == nil {
+		d.allOwners = map[string]int{}
+		table, err := readSockets(ctx, d.h, d.procs.sorted()[0].pid)
+		if err != nil {
+			return 0, false
+		}
+		for _, p := range d.procs.sorted() {
+			if len(p.cmdline) == 0 {
+				continue // a kernel thread
+			}
+			sockets, _ := table.of(ctx, d.h, []int{p.pid})
+			for _, s := range sockets {
+				if _, taken := d.allOwners[s.endpoint()]; s.listening && !taken {
+					d.allOwners[s.endpoint()] = p.pid
+				}
+			}
+		}
+	}
+	for e, pid := range d.allOwners {
+		if sameEndpoint(e, endpoint) {
+			return pid, true
+		}
+	}
+	return 0, false
+}
+
+// Bounds of the search for settings files: an application's own are near its
+// top and small; a tree of uploads or packages must not be read through.
+const (
+	settingsDepth   = 4
+	settingsEntries = 4000
+	settingsSize    = 64 << 10 // bytes
+	settingsFiles   = 20
+)
+
+// settingsSkip are folders of packages and of data.
+var settingsSkip = []string{"vendor", "node_modules", "cache", "tmp", "temp", "log", "logs", "var", "storage", "uploads", "upload", "images", "sessions", "test", "tests", "docs"}
+
+var settingsExtensions = []string{".env", ".ini", ".php", ".yml", ".yaml", ".json", ".conf", ".toml", ".cnf", ".properties", ".py", ".rb"}
+
+// settings finds the files below the app's root that name a discovered store,
+// breadth first, and from them whom the app talks to.
+func (d *discovery) settings(ctx context.Context, app *instance) {
+	if app.svc.Root == "" {
+		return
+	}
+	stores := d.stores()
+	type folder struct {
+		path  string
+		depth int
+	}
+	queue, entries := []folder{{app.svc.Root, 0}}, 0
+	for len(queue) > 0 && len(app.svc.Settings) < settingsFiles && entries < settingsEntries {
+		dir := queue[0]
+		queue = queue[1:]
+		list, err := d.h.List(ctx, dir.path)
+		if err != nil {
+			d.note("%s: %s could not be searched for settings (%v).", app.svc.Name, dir.path, err)
+			continue
+		}
+		for _, e := range list {
+			entries++
+			name := filepath.Base(e.Path)
+			full := path.Join(dir.path, name)
+			switch {
+			case e.Mode.IsDir():
+				if dir.depth < settingsDepth && name[0] != '.' && !slices.Contains(settingsSkip, name) {
+					queue = append(queue, folder{full, dir.depth + 1})
+				}
+			case e.Mode.IsRegular() && e.Size > settingsSize:
+			case e.Mode.IsRegular() || e.Mode&fs.ModeSymlink != 0:
+				if isSettingsName(name) {
+					d.settingsFile(ctx, app, full, stores)
+				}
+			}
+		}
+	}
+	if len(app.svc.Settings) == 0 && len(stores) > 0 {
+		d.note("No file below %s names a database or cache that was found; fill in settings and talks_to of %s.", app.svc.Root, app.svc.Name)
+	}
+}
+
+func isSettingsName(name string) bool {
+	return slices.Contains(settingsExtensions, strings.ToLower(filepath.Ext(name))) || strings.HasPrefix(name, ".env")
+}
+
+func (d *discovery) settingsFile(ctx context.Context, app *instance, file string, stores []store) {
+	data, err := d.h.ReadFile(ctx, file)
+	if err != nil || len(data) > settingsSize {
+		return
+	}
+	found := namedStores(string(data), stores)
+	if len(found.names) == 0 && !found.mentions {
+		return
+	}
+	app.svc.Settings = append(app.svc.Settings, file)
+	for _, n := range found.names {
+		if !slices.Contains(app.svc.TalksTo, n) {
+			app.svc.TalksTo = append(app.svc.TalksTo, n)
+		}
+	}
+	if found.guessed {
+		d.note("%s talks to %s: a guess from %s, which names this machine but no port.", app.svc.Name, strings.Join(found.names, ", "), file)
+	}
+	if len(found.names) == 0 {
+		d.note("%s names a database that was not found on this machine.", file)
+	}
+}
+
+// stores lists the discovered databases and caches.
+func (d *discovery) stores() []store {
+	var out []store
+	for _, in := range d.found {
+		if in.svc.IsDatabase() || in.svc.Kind == Memcached || in.svc.Kind == Redis {
+			out = append(out, newStore(in))
+		}
+	}
+	return out
+}
+
+// links fills in who talks to whom: addresses in configurations, then
+// connections that stand now.
+func (d *discovery) links(ctx context.Context) {
+	add := func(from, to *instance) {
+		if from != to && !slices.Contains(from.svc.TalksTo, to.svc.Name) && from.svc.RunsIn != to.svc.Name {
+			from.svc.TalksTo = append(from.svc.TalksTo, to.svc.Name)
+		}
+	}
+	for _, from := range d.found {
+		for _, to := range d.found {
+			if reaches(from.backends, to.svc.Listen) {
+				add(from, to)
+			}
+			for _, s := range from.sockets {
+				if s.connected && s.path == "" && s.remote.IsValid() && !reaches([]string{s.local.String()}, from.svc.Listen) &&
+					reaches([]string{s.remote.String()}, to.svc.Listen) {
+					add(d.appIn(from), to)
+				}
+			}
+		}
+	}
+	if ctx.Err() != nil {
+		return
+	}
+	for _, in := range d.found {
+		if in.svc.Kind == App && len(in.svc.TalksTo) == 0 {
+			d.note("%s: whom it talks to was not found; fill in talks_to.", in.svc.Name)
+		}
+	}
+}
+
+// appIn is the app that runs in the instance, if there is exactly one.
+func (d *discovery) appIn(in *instance) *instance {
+	var apps []*instance
+	for _, a := range d.found {
+		if a.svc.RunsIn == in.svc.Name {
+			apps = append(apps, a)
+		}
+	}
+	if len(apps) == 1 {
+		return apps[0]
+	}
+	if len(apps) > 1 {
+		d.note("Several apps run in %s; which of them holds its connections is not known.", in.svc.Name)
+	}
+	return in
+}
+
+// store is a database or cache as settings files may name it.
+type store struct {
+	name, port string
+	database   bool
+	sockets    []string
+}
+
+func newStore(in *instance) store {
+	s := store{name: in.svc.Name, database: in.svc.IsDatabase()}
+	for _, l := range in.svc.Listen {
+		if p, ok := strings.CutPrefix(l, "unix:"); ok {
+			s.sockets = append(s.sockets, p)
+		} else if i := strings.LastIndexByte(l, ':'); i >= 0 && s.port == "" {
+			s.port = l[i+1:]
+		}
+	}
+	return s
+}

@@ -1,0 +1,70 @@
+package stack
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// fill makes relative paths absolute and sets the defaults that are values.
+func (s *Stack) fill() {
+	if s.Name == "" {
+		s.Name = filepath.Base(s.Dir)
+	}
+	if len(s.Regulation.Allow) == 0 {
+		s.Regulation.Allow = nil // "allow: []" says the same as nothing
+	}
+	s.Load.Scenario = s.absolute(s.Load.Scenario)
+	s.absoluteProgram(s.Load.Reset)
+	for i := range s.Services {
+		svc := &s.Services[i]
+		svc.Host = svc.HostName()
+		svc.Health.Timeout = svc.Health.Wait()
+		for _, p := range []*string{&svc.Config, &svc.Prefix, &svc.PHPIni, &svc.Root, &svc.Control.PIDFile} {
+			*p = s.absolute(*p)
+		}
+		if strings.Contains(svc.Binary, "/") {
+			svc.Binary = s.absolute(svc.Binary)
+		}
+		for j := range svc.Settings {
+			svc.Settings[j] = s.absolute(svc.Settings[j])
+		}
+		for j, l := range svc.Listen {
+			if path, ok := strings.CutPrefix(l, "unix:"); ok {
+				svc.Listen[j] = "unix:" + s.absolute(path)
+			}
+		}
+		c := &svc.Control
+		for _, argv := range [][]string{c.Start, c.Stop, c.Reload, c.Check} {
+			s.absoluteProgram(argv)
+		}
+		if l := svc.Login; l != nil {
+			for _, p := range []*string{&l.PasswordFile, &l.DefaultsFile, &l.Socket} {
+				*p = s.absolute(*p)
+			}
+		}
+	}
+}
+
+// absolute resolves a path against kasoku.yaml's folder; "~/" is the home of
+// the user who runs Kasoku. Empty stays empty.
+func (s *Stack) absolute(path string) string {
+	switch {
+	case path == "":
+		return ""
+	case path[0] == '/' || path[0] == '@': // @ is an abstract socket
+		return filepath.Clean(path)
+	case strings.HasPrefix(path, "~/"):
+		if home, err := os.UserHomeDir(); err == nil {
+			return filepath.Join(home, path[2:])
+		}
+	}
+	return filepath.Join(s.Dir, path)
+}
+
+// absoluteProgram resolves a command's program if it is given as a path.
+func (s *Stack) absoluteProgram(argv []string) {
+	if len(argv) > 0 && strings.Contains(argv[0], "/") {
+		argv[0] = s.absolute(argv[0])
+	}
+}

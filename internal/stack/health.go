@@ -1,0 +1,223 @@
+package stack
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// WaitHealthy waits until the service answers, at most health.timeout:
+//   - health.url: a GET answers with 200–399 (redirects are not followed);
+//   - a database: it lets Login in (or refuses it: it answers), without a login
+//     it sends the protocol's greeting;
+//   - Redis: it answers PING;
+//   - everything else: every endpoint of its present configuration (nginx,
+//     php-fpm), or kasoku.yaml's listen, takes a connection.
+//
+// It gives up early when the service has no process any more. The error names
+// what was tried and carries the last lines of the service's log.
+func (c *Controller) WaitHealthy(ctx context.Context) error {
+	return c.fail("wait for", c.waitHealthy(ctx))
+}
+
+func (c *Controller) waitHealthy(ctx context.Context) error {
+	var last error
+	var gone time.Time
+	ok, err := poll(ctx, c.svc.Health.Wait(), func() (bool, error) {
+		if last = c.probe(ctx); last == nil {
+			return true, nil
+		}
+		if !errors.Is(last, ErrNotRunning) {
+			gone = time.Time{}
+			return false, ctx.Err()
+		}
+		if gone.IsZero() {
+			gone = time.Now()
+		}
+		if time.Since(gone) > afterExit {
+			return false, fmt.Errorf("it ended: %w", last)
+		}
+		return false, ctx.Err()
+	})
+	if err == nil && !ok {
+		err = fmt.Errorf("not healthy after %s: %w", c.svc.Health.Wait(), last)
+	}
+	if err != nil {
+		return fmt.Errorf("%w%s", err, c.logTail(ctx))
+	}
+	return nil
+}
+
+// probe asks once.
+func (c *Controller) probe(ctx context.Context) error {
+	// Another program may answer at the same address: the service's own process
+	// must be there and listen, where there is a way to know it.
+	known := c.svc.ControlMethod() != MethodCommand || c.svc.Control.PIDFile != ""
+	if known {
+		if _, err := c.master(ctx); err != nil {
+			return err
+		}
+	}
+	switch {
+	case c.svc.Health.URL != "":
+		return c.probeURL(ctx)
+	case c.svc.IsDatabase():
+		return c.probeDatabase(ctx)
+	}
+	endpoints := readSettings(ctx, c.h, c.svc).endpoints
+	for _, e := range endpoints {
+		if err := c.probeEndpoint(ctx, e); err != nil {
+			return err
+		}
+	}
+	if known {
+		return c.holds(ctx, endpoints)
+	}
+	return nil
+}
+
+// holds checks that the service's own processes listen on the endpoints. It
+// says nothing when Kasoku may not see their sockets.
+func (c *Controller) holds(ctx context.Context, endpoints []string) error {
+	family, err := c.family(ctx)
+	if err != nil {
+		return err
+	}
+	var pids []int
+	for _, id := range family {
+		pids = append(pids, id.pid)
+	}
+	table, err := readSockets(ctx, c.h, pids[0])
+	if err != nil {
+		return ctx.Err()
+	}
+	have, err := table.of(ctx, c.h, pids)
+	if err != nil {
+		return ctx.Err()
+	}
+	for _, e := range endpoints {
+		if !slices.ContainsFunc(have, func(s socket) bool { return s.listening && sameEndpoint(s.endpoint(), e) }) {
+			return fmt.Errorf("%s takes connections, but not from this service: another program listens there", e)
+		}
+	}
+	return nil
+}
+
+func (c *Controller) probeURL(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.svc.Health.URL, nil)
+	if err != nil {
+		return err
+	}
+	transport := &http.Transport{DisableKeepAlives: true}
+	if d, ok := c.h.(dialer); ok {
+		transport.DialContext = d.DialContext
+	}
+	client := http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	res, err := client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	if _, err := io.Copy(io.Discard, io.LimitReader(res.Body, 1<<20)); err != nil {
+		return fmt.Errorf("GET %s: %w", c.svc.Health.URL, err)
+	}
+	if res.StatusCode < 200 || res.StatusCode > 399 {
+		return fmt.Errorf("GET %s: status %s", c.svc.Health.URL, res.Status)
+	}
+	return nil
+}
+
+func (c *Controller) probeEndpoint(ctx context.Context, endpoint string) error {
+	conn, err := dial(ctx, c.h, endpoint)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if c.svc.Kind != Redis {
+		return nil
+	}
+	answer, err := ask(conn, "PING\r\n", 64)
+	if err != nil {
+		return fmt.Errorf("ask %s for PING: %w", endpoint, err)
+	}
+	if !bytes.HasPrefix(answer, []byte("+")) && !bytes.HasPrefix(answer, []byte("-NOAUTH")) {
+		return fmt.Errorf("%s answers PING with %q", endpoint, strings.TrimSpace(string(answer)))
+	}
+	return nil
+}
+
+// ask sends a text and reads at most limit bytes of one answer.
+func ask(conn net.Conn, text string, limit int) ([]byte, error) {
+	if err := conn.SetDeadline(time.Now().Add(5 * time.Second)); err != nil {
+		return nil, err
+	}
+	if text != "" {
+		if _, err := io.WriteString(conn, text); err != nil {
+			return nil, err
+		}
+	}
+	buf := make([]byte, limit)
+	n, err := conn.Read(buf)
+	return buf[:n], err
+}
+
+// mysqlAccessDenied is ER_ACCESS_DENIED_ERROR.
+const mysqlAccessDenied = 1045
+
+func (c *Controller) probeDatabase(ctx context.Context) error {
+	var failed error
+	if c.svc.Login != nil {
+		if failed = c.ping(ctx); failed == nil {
+			return nil
+		}
+		if my := (*mysql.MySQLError)(nil); errors.As(failed, &my) && my.Number == mysqlAccessDenied {
+			return nil // it answers; OpenDB tells about the login
+		}
+	}
+	for _, e := range readSettings(ctx, c.h, c.svc).endpoints {
+		if failed = c.greeting(ctx, e); failed == nil {
+			return nil
+		}
+	}
+	return failed
+}
+
+func (c *Controller) ping(ctx context.Context) error {
+	db, err := OpenDB(ctx, c.h, c.svc)
+	if err != nil {
+		return err
+	}
+	return db.Close()
+}
+
+// greeting reads the first packet that the server sends: protocol version 10
+// after the packet's header of four bytes, or 0xff and why it refuses.
+func (c *Controller) greeting(ctx context.Context, endpoint string) error {
+	conn, err := dial(ctx, c.h, endpoint)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	b, err := ask(conn, "", 512)
+	if err != nil {
+		return fmt.Errorf("read the greeting of %s: %w", endpoint, err)
+	}
+	if len(b) > 4 && b[4] == 10 {
+		return nil
+	}
+	if len(b) > 7 && b[4] == 0xff {
+		return fmt.Errorf("%s refuses: %s", endpoint, strings.ToValidUTF8(string(b[7:]), ""))
+	}
+	return fmt.Errorf("%s does not speak the MySQL protocol", endpoint)
+}

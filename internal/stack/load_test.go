@@ -1,0 +1,195 @@
+package stack
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+const goodYAML = `version: 1
+name: shop
+services:
+  - name: web
+    kind: nginx
+    binary: /usr/sbin/nginx
+    config: nginx/nginx.conf
+    prefix: nginx
+    listen: ["127.0.0.1:8080"]
+    talks_to: [php]
+    control: {method: process, pid_file: run/nginx.pid, start: [/usr/sbin/nginx, -c, nginx.conf]}
+    health: {url: "http://127.0.0.1:8080/", timeout: 5s}
+  - name: php
+    kind: php-fpm
+    config: fpm.conf
+    listen: ["unix:run/php.sock"]
+  - name: app
+    kind: app
+    root: app
+    settings: [app/config.ini]
+    runs_in: php
+    talks_to: [db]
+  - name: db
+    kind: mariadb
+    config: /etc/mysql/my.cnf
+    control: {method: command, start: [./db.sh, start], stop: [./db.sh, stop]}
+    login: {user: root, password_file: secret/db}
+load:
+  scenario: scenario.yaml
+  url: http://127.0.0.1:8080
+  reset: [./reset.sh]
+  allow: [10.0.0.0/24]
+regulation:
+  allow: [durability]
+  no_restart: [db]
+`
+
+func TestLoad(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "kasoku.yaml")
+	if err := os.WriteFile(path, []byte(goodYAML), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	web, php, app, db := s.Service("web"), s.Service("php"), s.Service("app"), s.Service("db")
+	for _, c := range []struct{ what, got, want string }{
+		{"path", s.Path, path},
+		{"scenario", s.Load.Scenario, dir + "/scenario.yaml"},
+		{"reset", s.Load.Reset[0], dir + "/reset.sh"},
+		{"config", web.Config, dir + "/nginx/nginx.conf"},
+		{"absolute config", db.Config, "/etc/mysql/my.cnf"},
+		{"pid file", web.Control.PIDFile, dir + "/run/nginx.pid"},
+		{"program", db.Control.Start[0], dir + "/db.sh"},
+		{"argument stays", web.Control.Start[2], "nginx.conf"},
+		{"unix socket", php.Listen[0], "unix:" + dir + "/run/php.sock"},
+		{"settings", app.Settings[0], dir + "/app/config.ini"},
+		{"password file", db.Login.PasswordFile, dir + "/secret/db"},
+		{"host default", web.Host, "local"},
+		{"given timeout", web.Health.Timeout.String(), "5s"},
+		{"default timeout", db.Health.Timeout.String(), "30s"},
+		{"inferred method", php.ControlMethod(), MethodProcess},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: %q, want %q", c.what, c.got, c.want)
+		}
+	}
+	if s.Tune.Effect() != 0.01 || s.Tune.FalseKeepRate() != 0.01 || s.Tune.Pairs() != 10 {
+		t.Errorf("tune defaults: %v %v %v", s.Tune.Effect(), s.Tune.FalseKeepRate(), s.Tune.Pairs())
+	}
+	if (Health{}).Wait() != 30*time.Second {
+		t.Error("health default")
+	}
+	if got := s.OfKind(MariaDB, MySQL); len(got) != 1 || got[0].Name != "db" {
+		t.Errorf("OfKind: %v", got)
+	}
+}
+
+func TestLoadErrors(t *testing.T) {
+	// Each row changes the good file once; want is the place and the words that
+	// tell a person what to write.
+	for _, c := range []struct{ name, old, new, want string }{
+		{"unknown key with a near one", "    config: fpm.conf", "    confg: fpm.conf", `k.yaml:15:5: services[1].confg: unknown key; did you mean "config"?`},
+		{"unknown key without", "name: shop", "name: shop\ncolour: red", `k.yaml:3:1: colour: unknown key; known here: version, name`},
+		{"unknown nested key", "  no_restart: [db]", "  no_restarts: [db]", `k.yaml:35:3: regulation.no_restarts: unknown key; did you mean "no_restart"?`},
+		{"text for a list", `listen: ["127.0.0.1:8080"]`, "listen: 127.0.0.1:8080", `k.yaml:9:5: services[0].listen: must be a list; write [127.0.0.1:8080]`},
+		{"list for text", "kind: php-fpm", "kind: [php-fpm]", `k.yaml:14:5: services[1].kind: [php-fpm] must be text`},
+		{"number for text", "name: shop", "name: 12", `k.yaml:2:1: name: 12 must be text; put it in quotes`},
+		{"text for a section", "load:\n", "load: fast\nload2:\n", `k.yaml:28:1: load: must be a section`},
+		{"duplicate service", "name: php", "name: web", `k.yaml:13:5: services[1].name: "web" is already the name of another service`},
+		{"bad service name", "name: php\n", "name: a/b\n", `services[1].name: "a/b" may only have letters`},
+		{"unknown kind", "kind: php-fpm", "kind: php", `k.yaml:14:5: services[1].kind: unknown kind "php"; write one of nginx, apache, php-fpm`},
+		{"missing kind", "    kind: php-fpm\n", "", `services[1].kind: missing; write one of`},
+		{"missing config", "    config: fpm.conf\n", "", `services[1].config: missing; write the path of php-fpm's main configuration file`},
+		{"talks to nobody", "talks_to: [db]", "talks_to: [dbs]", `k.yaml:22:16: services[2].talks_to[0]: there is no service "dbs"; did you mean "db"?`},
+		{"talks to itself", "talks_to: [db]", "talks_to: [app]", `is this service itself`},
+		{"runs in nobody", "runs_in: php", "runs_in: fpm", `services[2].runs_in: there is no service "fpm"; services are web, php, app, db`},
+		{"runs in itself", "runs_in: php", "runs_in: app", `"app" has no processes of its own`},
+		{"app in another with control", "    runs_in: php\n", "    runs_in: php\n    control: {method: process}\n", `services[2].control: the app runs in "php"`},
+		{"unknown trade", "allow: [durability]", "allow: [durabilty]", `k.yaml:34:11: regulation.allow[0]: unknown trade "durabilty"; write any of durability`},
+		{"headroom", "  no_restart: [db]", "  memory_headroom_percent: 95", `k.yaml:35:3: regulation.memory_headroom_percent: 95 is outside`},
+		{"regulation names nobody", "no_restart: [db]", "no_restart: [sql]", `regulation.no_restart[0]: there is no service "sql"`},
+		{"duration without unit", "timeout: 5s", "timeout: 5", `k.yaml:12:45: services[0].health.timeout: 5 is not a duration; write a number with its unit`},
+		{"bad duration", "timeout: 5s", "timeout: soon", `services[0].health.timeout: "soon" is not a duration`},
+		{"negative duration", "timeout: 5s", "timeout: -5s", `"-5s" is not a duration`},
+		{"no scenario", "  scenario: scenario.yaml\n", "", `k.yaml:28:1: load.scenario: missing; write the path`},
+		{"no url", "  url: http://127.0.0.1:8080\n", "", `load.url: missing`},
+		{"bad url", "url: http://127.0.0.1:8080\n", "url: 127.0.0.1:8080\n", `load.url: "127.0.0.1:8080" is not a URL`},
+		{"bad allow", "10.0.0.0/24", "10.0.0/24", `load.allow[0]: "10.0.0/24" is not an address range`},
+		{"bad endpoint", `"127.0.0.1:8080"`, `"8080"`, `services[0].listen[0]: "8080" is not an endpoint`},
+		{"bad port", `"127.0.0.1:8080"`, `"127.0.0.1:80800"`, `has no port from 1 to 65535`},
+		{"password in the file", "password_file: secret/db", "password: geheim", `services[3].login.password: unknown key; the password itself is never written in kasoku.yaml`},
+		{"two passwords", "password_file: secret/db", "password_file: a, password_env: B", `names both password_file and password_env`},
+		{"login of a non-database", "    config: fpm.conf", "    config: fpm.conf\n    login: {user: root}", `services[1].login: belongs to a mariadb or mysql service`},
+		{"unknown method", "method: process", "method: supervisor", `unknown method "supervisor"; write one of systemd, process, command`},
+		{"systemd without unit", "method: process, pid_file: run/nginx.pid, start: [/usr/sbin/nginx, -c, nginx.conf]", "method: systemd", `control.unit: missing`},
+		{"command without stop", ", stop: [./db.sh, stop]", "", `method command needs both start and stop`},
+		{"no version", "version: 1\n", "", `version: missing; write "version: 1"`},
+		{"newer version", "version: 1", "version: 2", `k.yaml:1:1: version: 2 is not known`},
+		{"other host", "    kind: php-fpm", "    kind: php-fpm\n    host: db1", `services[1].host: "db1" is not known`},
+		{"hosts section", "name: shop", "name: shop\nhosts: {db1: {address: 10.0.0.2}}", `hosts.db1: only the local machine`},
+		{"key twice", "name: shop", "name: shop\nname: shop2", `k.yaml:3:1: not valid YAML: mapping key "name" already defined`},
+		{"broken YAML", "    kind: php-fpm", "   kind: php-fpm", `k.yaml:14:`},
+		{"tab", "    kind: php-fpm", "\tkind: php-fpm", `k.yaml:1`},
+		{"open bracket", "talks_to: [php]", "talks_to: [php", `not valid YAML`},
+		{"alias", "talks_to: [db]", "talks_to: *x", `YAML aliases are not read here`},
+		{"two documents", "load:\n", "---\nload:\n", `has 2 YAML documents`},
+		{"tune", "regulation:\n", "tune: {alpha: 2}\nregulation:\n", `tune.alpha: 2 is outside`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if !strings.Contains(goodYAML, c.old) {
+				t.Fatalf("the good file has no %q", c.old)
+			}
+			_, err := parse("k.yaml", []byte(strings.Replace(goodYAML, c.old, c.new, 1)), "/srv")
+			if err == nil {
+				t.Fatal("accepted")
+			}
+			if !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got:  %v\nwant: %s", err, c.want)
+			}
+			if n := strings.Count(err.Error(), "\n"); n > maxProblems {
+				t.Errorf("%d lines", n)
+			}
+		})
+	}
+}
+
+func TestLoadTellsAllProblems(t *testing.T) {
+	y := strings.NewReplacer("kind: php-fpm", "kind: php", "talks_to: [db]", "talks_to: [x]", "url: http", "url: ftp").Replace(goodYAML)
+	_, err := parse("k.yaml", []byte(y), "/srv")
+	if err == nil || strings.Count(err.Error(), "\n") != 2 {
+		t.Fatalf("want three lines, got: %v", err)
+	}
+}
+
+func TestLoadFileErrors(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := Load(dir + "/none.yaml"); err == nil || !strings.Contains(err.Error(), "kasoku init") {
+		t.Errorf("absent: %v", err)
+	}
+	for name, data := range map[string]string{
+		"is empty":    "",
+		"section":     "just words",
+		"larger than": strings.Repeat("# a line\n", 40000),
+	} {
+		if _, err := parse("k.yaml", []byte(data), dir); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("want %q, got %v", name, err)
+		}
+	}
+}
+
+func FuzzLoad(f *testing.F) {
+	f.Add([]byte(goodYAML))
+	f.Add([]byte("services: [{name: a, kind: nginx, listen: [unix:]}]\nload: {allow: [x]}"))
+	f.Add([]byte("a: &x [*x]\n<<: *x\n"))
+	f.Add([]byte("? [a]\n: - b\n---\n!!str x"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s, err := parse("k.yaml", data, "/srv")
+		if (s == nil) == (err == nil) {
+			t.Fatalf("stack %v, error %v", s, err)
+		}
+	})
+}

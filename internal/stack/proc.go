@@ -1,0 +1,181 @@
+package stack
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"kasoku/internal/host"
+)
+
+// process is one entry of the process table.
+type process struct {
+	procStat
+	cmdline []string
+}
+
+// title is the command line as one text.
+func (p *process) title() string { return strings.Join(p.cmdline, " ") }
+
+// processes is a host's process table at one moment.
+type processes struct {
+	h     host.Host
+	byPID map[int]*process
+}
+
+// readProcesses reads /proc. Kernel threads and processes that ended meanwhile
+// are left out.
+func readProcesses(ctx context.Context, h host.Host) (*processes, error) {
+	entries, err := h.List(ctx, "/proc")
+	if err != nil {
+		return nil, fmt.Errorf("read the process table of %s: %w", h.Name(), err)
+	}
+	t := &processes{h: h, byPID: map[int]*process{}}
+	for _, e := range entries {
+		pid, err := strconv.Atoi(filepath.Base(e.Path))
+		if err != nil {
+			continue
+		}
+		p, err := readProcess(ctx, h, pid)
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil, fmt.Errorf("read the process table of %s: %w", h.Name(), err)
+			}
+			continue
+		}
+		if !p.dead() {
+			t.byPID[pid] = p
+		}
+	}
+	return t, nil
+}
+
+// readProcess reads one process; fs.ErrNotExist if there is none.
+func readProcess(ctx context.Context, h host.Host, pid int) (*process, error) {
+	dir := "/proc/" + strconv.Itoa(pid)
+	data, err := h.ReadFile(ctx, dir+"/stat")
+	if err != nil {
+		return nil, err
+	}
+	st, err := parseProcStat(data)
+	if err != nil {
+		return nil, err
+	}
+	p := &process{procStat: st}
+	if data, err = h.ReadFile(ctx, dir+"/cmdline"); err == nil {
+		p.cmdline = parseCmdline(data)
+	}
+	return p, nil
+}
+
+// sorted returns the processes by PID.
+func (t *processes) sorted() []*process {
+	out := make([]*process, 0, len(t.byPID))
+	for _, p := range t.byPID {
+		out = append(out, p)
+	}
+	slices.SortFunc(out, func(a, b *process) int { return a.pid - b.pid })
+	return out
+}
+
+// family returns the PID and all its descendants, ascending after the first.
+func (t *processes) family(pid int) []int {
+	children := map[int][]int{}
+	for _, p := range t.byPID {
+		children[p.ppid] = append(children[p.ppid], p.pid)
+	}
+	if t.byPID[pid] == nil {
+		return nil
+	}
+	out := []int{pid}
+	for i := 0; i < len(out); i++ {
+		out = append(out, children[out[i]]...)
+	}
+	slices.Sort(out[1:])
+	return out
+}
+
+// link reads a symlink of /proc/PID, e.g. exe or cwd; "" if it is unreadable.
+// The " (deleted)" that the kernel adds after an upgrade is cut off.
+func link(ctx context.Context, h host.Host, pid int, name string) string {
+	info, err := h.Stat(ctx, fmt.Sprintf("/proc/%d/%s", pid, name))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSuffix(info.Target, " (deleted)")
+}
+
+// program names what a process runs: its executable, or what its command line
+// says when the executable cannot be read (another user's process).
+func program(ctx context.Context, h host.Host, p *process) string {
+	if exe := link(ctx, h, p.pid, "exe"); exe != "" {
+		return exe
+	}
+	if len(p.cmdline) > 0 && strings.HasPrefix(p.cmdline[0], "/") {
+		first, _, _ := strings.Cut(p.cmdline[0], " ")
+		return first
+	}
+	return p.comm
+}
+
+// socketTable holds the sockets of one network namespace by inode.
+type socketTable map[uint64]socket
+
+// readSockets reads the sockets that the process pid can see.
+func readSockets(ctx context.Context, h host.Host, pid int) (socketTable, error) {
+	t := socketTable{}
+	dir := fmt.Sprintf("/proc/%d/net/", pid)
+	for _, name := range []string{"tcp", "tcp6", "unix"} {
+		data, err := h.ReadFile(ctx, dir+name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // no IPv6
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read sockets of process %d: %w", pid, err)
+		}
+		found := parseTCP(bytes.NewReader(data))
+		if name == "unix" {
+			found = parseUnix(bytes.NewReader(data))
+		}
+		for _, s := range found {
+			t[s.inode] = s
+		}
+	}
+	return t, nil
+}
+
+// of returns the sockets that the processes hold, each once.
+func (t socketTable) of(ctx context.Context, h host.Host, pids []int) ([]socket, error) {
+	var out []socket
+	seen := map[uint64]bool{}
+	for _, pid := range pids {
+		fds, err := h.List(ctx, fmt.Sprintf("/proc/%d/fd", pid))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return out, fmt.Errorf("read open files of process %d: %w", pid, err)
+		}
+		for _, fd := range fds {
+			target := fd.Target
+			if target == "" {
+				if info, err := h.Stat(ctx, fd.Path); err == nil {
+					target = info.Target
+				}
+			}
+			text, ok := strings.CutPrefix(target, "socket:[")
+			inode, err := strconv.ParseUint(strings.TrimSuffix(text, "]"), 10, 64)
+			if s, known := t[inode]; ok && err == nil && known && !seen[inode] {
+				seen[inode] = true
+				out = append(out, s)
+			}
+		}
+	}
+	return out, nil
+}

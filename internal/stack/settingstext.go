@@ -1,0 +1,92 @@
+package stack
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// namedIn is what a settings file names.
+type namedIn struct {
+	names    []string // of stores
+	guessed  bool     // the file gives no port or socket
+	mentions bool     // a database address of which no store is known
+}
+
+const here = `(?:127\.0\.0\.1|localhost|\[?::1\]?)`
+
+var (
+	// "127.0.0.1:3306" and "mysql://user:secret@localhost:3306/shop".
+	hostPort = regexp.MustCompile(`(?i)` + here + `:(\d{2,5})\b`)
+	// "mysql:host=127.0.0.1;port=3306;dbname=shop" (PDO).
+	pdo = regexp.MustCompile(`(?i)\b(?:mysql|mariadb):(?:[a-z_]+=[^;"'\s]*;)*host=([^;"'\s]*)`)
+	// "mysql://…@host/db" of Laravel, Symfony, Django, Rails.
+	databaseURL = regexp.MustCompile(`(?i)\b(?:mysql2?|mariadb|pdo_mysql)(?:\+\w+)?://(?:[^\s"'/@]*@)?([^\s"'/:]+)`)
+	// A whole host name that is this machine's, and one that is written out (not
+	// a variable of a template).
+	isHere       = regexp.MustCompile(`(?i)^` + here + `$`)
+	isWrittenOut = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.-]*$`)
+	// DB_HOST=127.0.0.1, 'host' => 'localhost', "server": "::1".
+	hostKey = regexp.MustCompile(`(?i)[\w.-]*(?:host|hostname|server|addr|address)\b["']?\s*(?:=>|=|:|,)\s*["']?` + here + `(?:["'\s;,)}]|$)`)
+	portKey = regexp.MustCompile(`(?i)[\w.-]*port\b["']?\s*(?:=>|=|:|,)\s*["']?(\d{2,5})\b`)
+	// mysqli_connect("localhost", …).
+	mysqliCall = regexp.MustCompile(`(?i)mysqli(?:_connect|->real_connect)?\s*\(\s*["'](?:p:)?` + here + `["']`)
+	sqlWord    = regexp.MustCompile(`(?i)mysql|mariadb|database|db_?name|\bdb_`)
+)
+
+// namedStores finds the stores whose socket, or address and port, the text of a
+// settings file names. A text that names this machine as a database's host but
+// no port means the only database there is; that is a guess.
+func namedStores(text string, stores []store) namedIn {
+	var out namedIn
+	add := func(name string) {
+		if !slices.Contains(out.names, name) {
+			out.names = append(out.names, name)
+		}
+	}
+	byPort := func(port string) {
+		for _, s := range stores {
+			if s.port == port {
+				add(s.name)
+			}
+		}
+	}
+	for _, s := range stores {
+		for _, path := range s.sockets {
+			if strings.Contains(text, path) {
+				add(s.name)
+			}
+		}
+	}
+	for _, m := range hostPort.FindAllStringSubmatch(text, -1) {
+		byPort(m[1])
+	}
+	hasHost := hostKey.MatchString(text) || mysqliCall.MatchString(text)
+	for _, m := range append(pdo.FindAllStringSubmatch(text, -1), databaseURL.FindAllStringSubmatch(text, -1)...) {
+		switch {
+		case isHere.MatchString(m[1]):
+			hasHost = true
+		case isWrittenOut.MatchString(m[1]):
+			out.mentions = true
+		}
+	}
+	if hasHost {
+		for _, m := range portKey.FindAllStringSubmatch(text, -1) {
+			byPort(m[1])
+		}
+	}
+	if len(out.names) == 0 && hasHost && sqlWord.MatchString(text) {
+		var databases []string
+		for _, s := range stores {
+			if s.database {
+				databases = append(databases, s.name)
+			}
+		}
+		if len(databases) == 1 {
+			out.names, out.guessed = databases, true
+		} else {
+			out.mentions = true
+		}
+	}
+	return out
+}

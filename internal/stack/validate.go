@@ -1,0 +1,293 @@
+package stack
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"kasoku/internal/regulation"
+)
+
+// kinds in the order in which messages list them.
+var kinds = []Kind{Nginx, Apache, PHPFPM, MariaDB, MySQL, Memcached, Redis, Varnish, App}
+
+// needConfig are the kinds that are tuned through a configuration file.
+var needConfig = []Kind{Nginx, Apache, PHPFPM, MariaDB, MySQL}
+
+// serviceName is what a service may be called: it becomes part of file names
+// and of plan IDs.
+var serviceName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
+
+// validate reports everything that the types alone cannot tell.
+func (s *Stack) validate(d *document) {
+	switch s.Version {
+	case 1:
+	case 0:
+		d.report("version", `missing; write "version: 1"`)
+	default:
+		d.report("version", "%d is not known to this Kasoku; write 1", s.Version)
+	}
+	for name, h := range s.Hosts {
+		if name != LocalHost || h.Address != "" {
+			d.report("hosts."+name, "only the local machine can be tuned in this version; remove it")
+		}
+	}
+	if len(s.Services) == 0 {
+		d.report("services", "missing; name at least one service, or let `kasoku init` find them")
+	}
+	seen := map[string]bool{}
+	for i := range s.Services {
+		path := fmt.Sprintf("services[%d]", i)
+		svc := &s.Services[i]
+		if svc.Name != "" && seen[svc.Name] {
+			d.report(path+".name", "%q is already the name of another service; names must differ", svc.Name)
+		}
+		seen[svc.Name] = true
+		s.validateService(d, path, svc)
+	}
+	s.validateLoad(d)
+	s.validateRegulation(d)
+	s.validateTune(d)
+}
+
+func (s *Stack) validateService(d *document, path string, svc *Service) {
+	switch {
+	case svc.Name == "":
+		d.report(path+".name", `missing; write e.g. "name: web"`)
+	case !serviceName.MatchString(svc.Name):
+		d.report(path+".name", "%q may only have letters, digits, '-', '_' and '.', and at most 64 of them", svc.Name)
+	}
+	switch {
+	case svc.Kind == "":
+		d.report(path+".kind", "missing; write one of %s", list(kinds))
+	case !slices.Contains(kinds, svc.Kind):
+		d.report(path+".kind", "unknown kind %q; write one of %s", svc.Kind, list(kinds))
+	case svc.Config == "" && slices.Contains(needConfig, svc.Kind):
+		d.report(path+".config", "missing; write the path of %s's main configuration file", svc.Kind)
+	}
+	if svc.Host != LocalHost {
+		d.report(path+".host", "%q is not known; only %q can be tuned in this version", svc.Host, LocalHost)
+	}
+	if svc.PHPIni != "" && svc.Kind != PHPFPM {
+		d.report(path+".php_ini", "belongs to a php-fpm service, this one is %s", svc.Kind)
+	}
+	if len(svc.Settings) > 0 && svc.Kind != App {
+		d.report(path+".settings", "belongs to an app service, this one is %s", svc.Kind)
+	}
+	for i, l := range svc.Listen {
+		if msg := checkEndpoint(l); msg != "" {
+			d.report(fmt.Sprintf("%s.listen[%d]", path, i), "%s", msg)
+		}
+	}
+	s.validateLinks(d, path, svc)
+	validateControl(d, path+".control", svc)
+	if u := svc.Health.URL; u != "" {
+		if msg := checkURL(u); msg != "" {
+			d.report(path+".health.url", "%s", msg)
+		}
+	}
+	if svc.Login != nil {
+		validateLogin(d, path+".login", svc)
+	}
+}
+
+func (s *Stack) validateLinks(d *document, path string, svc *Service) {
+	var names []string
+	for _, o := range s.Services {
+		names = append(names, o.Name)
+	}
+	for i, to := range svc.TalksTo {
+		p := fmt.Sprintf("%s.talks_to[%d]", path, i)
+		if to == svc.Name {
+			d.report(p, "%q is this service itself; remove it", to)
+		} else if s.Service(to) == nil {
+			d.report(p, "there is no service %q; %s", to, suggest(to, names))
+		}
+	}
+	if svc.RunsIn == "" {
+		return
+	}
+	in := s.Service(svc.RunsIn)
+	switch {
+	case svc.Kind != App:
+		d.report(path+".runs_in", "only an app runs in another service, this one is %s; remove it", svc.Kind)
+	case in == nil:
+		d.report(path+".runs_in", "there is no service %q; %s", svc.RunsIn, suggest(svc.RunsIn, names))
+	case in == svc || in.RunsIn != "":
+		d.report(path+".runs_in", "%q has no processes of its own; name the service that has", svc.RunsIn)
+	case svc.hasControl():
+		d.report(path+".control", "the app runs in %q and is restarted with it; remove control", svc.RunsIn)
+	}
+}
+
+func (s *Service) hasControl() bool {
+	c := s.Control
+	return c.Method != "" || c.Unit != "" || c.PIDFile != "" || len(c.Start)+len(c.Stop)+len(c.Reload) > 0
+}
+
+func validateControl(d *document, path string, svc *Service) {
+	c := svc.Control
+	methods := []string{MethodSystemd, MethodProcess, MethodCommand}
+	if c.Method != "" && !slices.Contains(methods, c.Method) {
+		d.report(path+".method", "unknown method %q; write one of %s", c.Method, strings.Join(methods, ", "))
+		return
+	}
+	for key, argv := range map[string][]string{"start": c.Start, "stop": c.Stop, "reload": c.Reload, "check": c.Check} {
+		if argv != nil && (len(argv) == 0 || argv[0] == "") {
+			d.report(path+"."+key, "is empty; write [program, argument, …]")
+		}
+	}
+	switch svc.ControlMethod() {
+	case MethodSystemd:
+		if c.Unit == "" {
+			d.report(path+".unit", `missing; write e.g. "unit: nginx.service"`)
+		}
+		if c.PIDFile != "" || len(c.Start)+len(c.Stop) > 0 {
+			d.report(path, "pid_file, start and stop belong to another method; systemd needs only unit")
+		}
+	case MethodCommand:
+		if len(c.Start) == 0 || len(c.Stop) == 0 {
+			d.report(path, "method command needs both start and stop; write them as [program, argument, …]")
+		}
+		fallthrough
+	default:
+		if c.Unit != "" {
+			d.report(path+".unit", "belongs to method systemd, this one is %s", svc.ControlMethod())
+		}
+	}
+}
+
+func validateLogin(d *document, path string, svc *Service) {
+	l := svc.Login
+	switch {
+	case !svc.IsDatabase():
+		d.report(path, "belongs to a mariadb or mysql service, this one is %s", svc.Kind)
+	case l.PasswordFile != "" && l.PasswordEnv != "":
+		d.report(path, "names both password_file and password_env; keep one")
+	case l.User == "" && l.DefaultsFile == "":
+		d.report(path+".user", "missing; write the database user, or defaults_file with a [client] section")
+	case l.Socket != "" && l.Address != "":
+		d.report(path, "names both socket and address; keep one")
+	case l.Address != "":
+		if msg := checkEndpoint(l.Address); msg != "" {
+			d.report(path+".address", "%s", msg)
+		}
+	}
+}
+
+func (s *Stack) validateLoad(d *document) {
+	if s.Load.Scenario == "" {
+		d.report("load.scenario", `missing; write the path of a scenario file, e.g. "scenario: scenario.yaml"`)
+	}
+	if s.Load.URL == "" {
+		d.report("load.url", `missing; write the front door's base URL, e.g. "url: http://127.0.0.1:8080"`)
+	} else if msg := checkURL(s.Load.URL); msg != "" {
+		d.report("load.url", "%s", msg)
+	}
+	if s.Load.Workload < 0 {
+		d.report("load.workload", "%d is negative; write the number of virtual users, or remove it", s.Load.Workload)
+	}
+	if s.Load.Reset != nil && (len(s.Load.Reset) == 0 || s.Load.Reset[0] == "") {
+		d.report("load.reset", "is empty; write [program, argument, …]")
+	}
+	for i, a := range s.Load.Allow {
+		_, errNet := netip.ParsePrefix(a)
+		_, errAddr := netip.ParseAddr(a)
+		if errNet != nil && errAddr != nil {
+			d.report(fmt.Sprintf("load.allow[%d]", i), "%q is not an address range; write e.g. 10.0.0.0/24", a)
+		}
+	}
+}
+
+func (s *Stack) validateRegulation(d *document) {
+	r := s.Regulation
+	var known []string
+	for _, t := range regulation.Trades {
+		known = append(known, string(t.Trade))
+	}
+	for i, t := range r.Allow {
+		if !slices.Contains(known, string(t)) {
+			d.report(fmt.Sprintf("regulation.allow[%d]", i), "unknown trade %q; write any of %s", t, strings.Join(known, ", "))
+		}
+	}
+	// What is left of Validate once the trades are known.
+	r.Allow = nil
+	if err := r.Validate(); err != nil {
+		path, text, ok := strings.Cut(err.Error(), ": ")
+		if !ok {
+			path, text = "regulation", err.Error()
+		}
+		d.report(path, "%s", text)
+	}
+	for key, names := range map[string][]string{"no_restart": r.NoRestart, "no_touch": r.NoTouch} {
+		for i, n := range names {
+			if s.Service(n) == nil {
+				d.report(fmt.Sprintf("regulation.%s[%d]", key, i), "there is no service %q", n)
+			}
+		}
+	}
+}
+
+func (s *Stack) validateTune(d *document) {
+	t := s.Tune
+	if t.SmallestEffect < 0 || t.SmallestEffect >= 1 {
+		d.report("tune.smallest_effect", "%v is outside 0–1; write a fraction, e.g. 0.01 for 1 %%", t.SmallestEffect)
+	}
+	if t.Alpha < 0 || t.Alpha >= 0.5 {
+		d.report("tune.alpha", "%v is outside 0–0.5; write a probability, e.g. 0.01", t.Alpha)
+	}
+	if t.MaxPairs < 0 || t.MaxPairs > 1000 {
+		d.report("tune.max_pairs", "%d is outside 1–1000", t.MaxPairs)
+	}
+}
+
+// checkEndpoint returns what is wrong with "host:port" or "unix:/path"; "" if
+// nothing is.
+func checkEndpoint(e string) string {
+	if path, ok := strings.CutPrefix(e, "unix:"); ok {
+		if path == "" {
+			return `"unix:" has no path; write e.g. unix:/run/php.sock`
+		}
+		return ""
+	}
+	_, port, err := net.SplitHostPort(e)
+	if err != nil {
+		return fmt.Sprintf("%q is not an endpoint; write e.g. 127.0.0.1:8080 or unix:/run/php.sock", e)
+	}
+	if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
+		return fmt.Sprintf("%q has no port from 1 to 65535", e)
+	}
+	return ""
+}
+
+func checkURL(s string) string {
+	u, err := url.Parse(s)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+		return fmt.Sprintf("%q is not a URL; write e.g. http://127.0.0.1:8080", s)
+	}
+	if u.User != nil {
+		return "must not hold a user and password"
+	}
+	return ""
+}
+
+// suggest says which of the names may have been meant.
+func suggest(name string, names []string) string {
+	if best := nearest(name, names); best != "" {
+		return fmt.Sprintf("did you mean %q?", best)
+	}
+	return "services are " + strings.Join(names, ", ")
+}
+
+func list(ks []Kind) string {
+	var out []string
+	for _, k := range ks {
+		out = append(out, string(k))
+	}
+	return strings.Join(out, ", ")
+}

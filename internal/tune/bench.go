@@ -1,0 +1,160 @@
+package tune
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"kasoku/internal/evidence"
+	"kasoku/internal/experiment"
+	"kasoku/internal/host"
+	"kasoku/internal/load"
+	"kasoku/internal/stack"
+	"kasoku/internal/store"
+)
+
+// Bench measures runs of one stack and stores them.
+type Bench struct {
+	Stack    *stack.Stack
+	Hosts    map[string]host.Host
+	Scenario *load.Scenario
+	Store    *store.Store
+	Session  int64
+	// ConfigHash of what is in place, set by the loop; stored with each run.
+	ConfigHash string
+	// Window and Warmup override the scenario's when not 0.
+	Window, Warmup time.Duration
+	// Progress is called about four times a second while load runs.
+	Progress func(load.Progress)
+}
+
+// RunOptions of one run.
+type RunOptions struct {
+	Kind     string // store.Scored …
+	Side     experiment.Side
+	Step     int64
+	Label    string
+	Workload int // 0: the scenario's
+}
+
+// maxForeignCPU is the share of the machine's CPU that processes outside the
+// stack may use in a run before it is no evidence.
+const maxForeignCPU = 0.10
+
+// Run resets the data, drives the load, collects evidence over the measured
+// window, judges whether the run is evidence at all, and stores it.
+func (b *Bench) Run(ctx context.Context, o RunOptions) (*store.Run, error) {
+	if err := b.reset(ctx); err != nil {
+		return nil, err
+	}
+	col, err := evidence.NewCollector(b.Stack, b.Hosts, evidence.CollectorOptions{
+		Generator: os.Getpid(), Diagnostic: o.Kind == store.Diagnostic})
+	if err != nil {
+		return nil, fmt.Errorf("prepare collectors: %w", err)
+	}
+	defer col.Close()
+	w := &window{ctx: ctx, col: col, progress: b.Progress}
+	opts := b.loadOptions(o.Workload)
+	opts.Progress = w.phase
+	res, err := load.Run(ctx, opts)
+	if err != nil {
+		return nil, fmt.Errorf("load: %w", err)
+	}
+	if w.err != nil {
+		return nil, fmt.Errorf("collect evidence: %w", w.err)
+	}
+	ev, err := col.Finish(ctx, res)
+	if err != nil {
+		return nil, fmt.Errorf("collect evidence: %w", err)
+	}
+	run := &store.Run{Session: b.Session, Step: o.Step, Kind: o.Kind, Side: o.Side, Label: o.Label,
+		Started: res.Started, Score: res.Score, Evidence: ev, ConfigHash: b.ConfigHash, Unfit: unfit(ev)}
+	if err := b.Store.SaveRun(run); err != nil {
+		return nil, err
+	}
+	return run, nil
+}
+
+func (b *Bench) loadOptions(workload int) load.Options {
+	return load.Options{Scenario: b.Scenario, URL: b.Stack.Load.URL, Workload: workload,
+		Warmup: b.Warmup, Window: b.Window, Allow: b.Stack.Load.Allow}
+}
+
+// window starts and ends the collectors with the measured window.
+type window struct {
+	ctx      context.Context
+	col      *evidence.Collector
+	progress func(load.Progress)
+	mu       sync.Mutex
+	last     load.Phase
+	err      error
+}
+
+func (w *window) phase(p load.Progress) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if p.Phase != w.last {
+		switch {
+		case p.Phase == load.PhaseMeasure:
+			w.note(w.col.Start(w.ctx))
+		case w.last == load.PhaseMeasure:
+			w.note(w.col.Stop(w.ctx))
+		}
+		w.last = p.Phase
+	}
+	if w.progress != nil {
+		w.progress(p)
+	}
+}
+
+func (w *window) note(err error) {
+	if w.err == nil {
+		w.err = err
+	}
+}
+
+// reset runs the stack's own command that brings the data back to the state
+// from which every run starts.
+func (b *Bench) reset(ctx context.Context) error {
+	argv := b.Stack.Load.Reset
+	if len(argv) == 0 {
+		return nil
+	}
+	res, err := b.Hosts["local"].Run(ctx, host.Command{Argv: argv, Dir: b.Stack.Dir, Timeout: 2 * time.Minute})
+	if err != nil {
+		return fmt.Errorf("load.reset (%s): %w", strings.Join(argv, " "), err)
+	}
+	if res.ExitCode != 0 {
+		return fmt.Errorf("load.reset (%s) ended with %d: %s", strings.Join(argv, " "), res.ExitCode, tail(res.Stderr))
+	}
+	return nil
+}
+
+func tail(b []byte) string {
+	const most = 500
+	s := strings.TrimSpace(string(b))
+	if len(s) > most {
+		s = "…" + s[len(s)-most:]
+	}
+	return s
+}
+
+// unfit says why a run is no evidence; "" if it is.
+func unfit(ev *evidence.Evidence) string {
+	if ev.Load.Saturated != "" {
+		return "the load generator was the limit: " + ev.Load.Saturated
+	}
+	sys := ev.System
+	if total := float64(sys.CPUs) * ev.Load.Window.Seconds(); total > 0 {
+		if share := sys.ForeignCPU / total; share > maxForeignCPU {
+			return fmt.Sprintf("processes outside the stack used %.0f %% of the CPU", 100*share)
+		}
+		if share := sys.Steal / total; share > maxForeignCPU {
+			return fmt.Sprintf("other virtual machines took %.0f %% of the CPU (steal)", 100*share)
+		}
+	}
+	return ""
+}

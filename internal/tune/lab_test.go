@@ -1,0 +1,150 @@
+package tune
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"kasoku/internal/change"
+	"kasoku/internal/evidence"
+	"kasoku/internal/experiment"
+	"kasoku/internal/host"
+	"kasoku/internal/load"
+	"kasoku/internal/regulation"
+	"kasoku/internal/remedy"
+	"kasoku/internal/stack"
+	"kasoku/internal/store"
+)
+
+// lab is the login case in a private folder with real servers, shared by all
+// tests of this package: starting it takes seconds. Tests leave it as found.
+type lab struct {
+	dir   string
+	stack *stack.Stack
+	bench *Bench
+	exec  *change.Executor
+	hosts map[string]host.Host
+}
+
+var (
+	theLab  *lab
+	labOnce sync.Once
+	labErr  error
+)
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if theLab != nil {
+		theLab.exec.Close()
+		theLab.bench.Store.Close()
+		if out, err := exec.Command(caseScript(), "down", theLab.dir, "--purge").CombinedOutput(); err != nil {
+			fmt.Fprintf(os.Stderr, "stop the case: %v\n%s", err, out)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+func caseScript() string {
+	p, err := filepath.Abs("../../cases/login/case.sh")
+	if err != nil {
+		panic(err)
+	}
+	return p
+}
+
+// useLab starts the case on first use. Short tests do not start servers.
+func useLab(t *testing.T) *lab {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("starts real servers; run without -short")
+	}
+	labOnce.Do(func() { theLab, labErr = startLab() })
+	if labErr != nil {
+		t.Fatal(labErr)
+	}
+	return theLab
+}
+
+func startLab() (*lab, error) {
+	dir, err := os.MkdirTemp("", "kl")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Remove(dir); err != nil {
+		return nil, err
+	}
+	if out, err := exec.Command(caseScript(), "up", dir).CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("start the case: %w\n%s", err, out)
+	}
+	l := &lab{dir: dir, hosts: map[string]host.Host{"local": host.NewLocal()}}
+	if l.stack, err = stack.Load(filepath.Join(dir, "kasoku.yaml")); err != nil {
+		return nil, err
+	}
+	sc, err := load.LoadScenario(l.stack.Load.Scenario)
+	if err != nil {
+		return nil, err
+	}
+	st, err := store.Open(filepath.Join(dir, ".kasoku"))
+	if err != nil {
+		return nil, err
+	}
+	l.bench = &Bench{Stack: l.stack, Hosts: l.hosts, Scenario: sc, Store: st, Window: 1500 * time.Millisecond, Warmup: 300 * time.Millisecond}
+	l.exec, err = change.Open(context.Background(), change.Options{Dir: filepath.Join(dir, ".kasoku"), Stack: l.stack, Hosts: l.hosts,
+		Control: func(name string) (change.Controller, error) {
+			return stack.NewController(l.hosts["local"], l.stack, l.stack.Service(name))
+		},
+		DB: func(ctx context.Context, name string) (*sql.DB, error) {
+			return stack.OpenDB(ctx, l.hosts["local"], l.stack.Service(name))
+		}})
+	return l, err
+}
+
+// hash of everything that undo must bring back.
+func (l *lab) hash(t *testing.T) string {
+	t.Helper()
+	snap, err := evidence.Take(t.Context(), l.stack, l.hosts, evidence.SnapshotOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return snap.Hash()
+}
+
+// plans observes the case once more and plans everything under reg.
+func (l *lab) plans(t *testing.T, reg regulation.Regulation) remedy.Result {
+	t.Helper()
+	run, snap, err := Observe(t.Context(), l.exec, l.bench, 0, t.Name(), quiet{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	st := *l.stack
+	st.Regulation = reg
+	return remedy.PlanAll(remedy.Input{Stack: &st, Evidence: run.Evidence, Snapshot: snap, Diagnosis: run.Diagnosis})
+}
+
+// relaxed allows every trade, so that every remedy can be seen.
+func relaxed() regulation.Regulation {
+	var r regulation.Regulation
+	for _, t := range regulation.Trades {
+		r.Allow = append(r.Allow, t.Trade)
+	}
+	return r
+}
+
+// tuner works on the lab with the strict regulation.
+func (l *lab) tuner() *Tuner {
+	return &Tuner{Stack: l.stack, Store: l.bench.Store, Exec: l.exec, Bench: l.bench, Rule: experiment.DefaultRule(), UI: quiet{}}
+}
+
+// quiet is a Reporter that says nothing.
+type quiet struct{}
+
+func (quiet) Step(string)         {}
+func (quiet) Info(string)         {}
+func (quiet) Warn(string, string) {}

@@ -1,0 +1,148 @@
+package tune
+
+import (
+	"strings"
+	"testing"
+
+	"kasoku/internal/change"
+	"kasoku/internal/remedy"
+	"kasoku/internal/store"
+)
+
+// show starts from the bad state of the case as found (or as prepare leaves
+// it), sees the remedy planned from evidence, applies it through the journal,
+// checks that every answer is still right and the sign is gone, puts it back
+// and compares the hash of everything.
+func show(t *testing.T, id string, prepare ...string) {
+	t.Helper()
+	l := useLab(t)
+	asFound := l.hash(t)
+	var under []int64
+	for _, p := range prepare {
+		under = append(under, l.apply(t, p).ID)
+	}
+	before := l.hash(t)
+	tx := l.apply(t, id)
+	run, err := l.bench.Run(t.Context(), RunOptions{Kind: store.Scored, Label: id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ev := run.Evidence.Load; ev.Mismatches+ev.Errors+ev.Timeouts > 0 || ev.Succeeded == 0 {
+		t.Errorf("with %s: %d right, %d wrong, %d errors, %d time-outs: %s", id, ev.Succeeded, ev.Mismatches, ev.Errors, ev.Timeouts, sample(run).Broken)
+	}
+	if l.hash(t) == before {
+		t.Errorf("%s changed nothing", id)
+	}
+	for _, p := range l.plans(t, relaxed()).Plans {
+		if p.ID == tx.Plan {
+			t.Errorf("%s is planned again although it is in force: %s", p.ID, p.Why)
+		}
+	}
+	if err := l.exec.Revert(t.Context(), tx.ID); err != nil {
+		t.Fatal(err)
+	}
+	if l.hash(t) != before {
+		t.Errorf("%s: the target is not as before", id)
+	}
+	for i := len(under) - 1; i >= 0; i-- {
+		if err := l.exec.Revert(t.Context(), under[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if l.hash(t) != asFound {
+		t.Errorf("the target is not as found")
+	}
+}
+
+// apply plans one remedy from evidence and puts it in force.
+func (l *lab) apply(t *testing.T, id string) change.Tx {
+	t.Helper()
+	res := l.plans(t, relaxed())
+	for _, p := range res.Plans {
+		if p.Remedy != id {
+			continue
+		}
+		tx, err := l.exec.Apply(t.Context(), change.Intent{Title: p.Title, Plan: p.ID, Changes: p.Changes})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tx
+	}
+	t.Fatalf("%s was not planned; planned: %v; skipped: %v", id, titles(res.Plans), res.Skipped)
+	return change.Tx{}
+}
+
+func titles(ps []remedy.Plan) []string {
+	var out []string
+	for _, p := range ps {
+		out = append(out, p.ID)
+	}
+	return out
+}
+
+func TestRemedyIndex(t *testing.T)          { show(t, "mariadb.index") }
+func TestRemedyMemory(t *testing.T)         { show(t, "mariadb.memory") }
+func TestRemedyCommitFlush(t *testing.T)    { show(t, "mariadb.commit-flush") }
+func TestRemedyStatic(t *testing.T)         { show(t, "nginx.static") }
+func TestRemedyWebSocket(t *testing.T)      { show(t, "nginx.php-socket") }
+func TestRemedyDatabaseSocket(t *testing.T) { show(t, "app.db-socket") }
+func TestRemedyOPcache(t *testing.T)        { show(t, "php.opcache") }
+func TestRemedyJIT(t *testing.T)            { show(t, "php.jit", "php.opcache") }
+func TestRemedyWorkers(t *testing.T)        { show(t, "php.workers") }
+func TestRemedySessions(t *testing.T)       { show(t, "php.session-memory") }
+func TestRemedyNginxWorkers(t *testing.T)   { show(t, "nginx.workers") }
+func TestRemedyDelivery(t *testing.T)       { show(t, "nginx.delivery") }
+func TestRemedyKeepUpstream(t *testing.T)   { show(t, "nginx.keep-php") }
+func TestRemedyFileCache(t *testing.T)      { show(t, "nginx.file-cache", "nginx.static") }
+func TestRemedyAccessLog(t *testing.T)      { show(t, "nginx.access-log") }
+
+// The case's 256 connections are enough for its 8 users; with 200 they are not.
+func TestRemedyConnections(t *testing.T) {
+	l := useLab(t)
+	old := l.bench.Scenario.Workload
+	l.bench.Scenario.Workload = 200
+	t.Cleanup(func() { l.bench.Scenario.Workload = old })
+	show(t, "nginx.connections", "mariadb.index", "nginx.static")
+}
+
+// With the strict regulation no plan makes any trade, and those that would
+// are listed as refused.
+func TestStrictPlansTradeNothing(t *testing.T) {
+	l := useLab(t)
+	res := l.plans(t, l.stack.Regulation)
+	if len(res.Plans) == 0 || len(res.Refusals) == 0 {
+		t.Fatalf("planned %v, refused %d", titles(res.Plans), len(res.Refusals))
+	}
+	for _, p := range res.Plans {
+		if len(p.Trades) > 0 {
+			t.Errorf("%s trades %v", p.ID, p.Trades)
+		}
+		for _, c := range p.Changes {
+			if lowersDurability(c) {
+				t.Errorf("%s lowers durability: %s", p.ID, change.Diff(c))
+			}
+		}
+	}
+}
+
+// lowersDurability looks at the bytes, not at what the plan says of itself.
+func lowersDurability(c change.Change) bool {
+	text := change.Diff(c)
+	for _, word := range []string{"innodb_flush_log_at_trx_commit", "sync_binlog", "doublewrite", "O_DIRECT_NO_FSYNC", "nosync", "log_bin", "/dev/shm", "aria_"} {
+		if containsAdded(text, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// containsAdded reports whether a line that the diff adds, or a statement,
+// holds the word.
+func containsAdded(diff, word string) bool {
+	for _, line := range strings.Split(diff, "\n") {
+		if !strings.HasPrefix(line, "-") && !strings.HasPrefix(line, " ") && strings.Contains(line, word) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,179 @@
+package tune
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sort"
+	"time"
+
+	"kasoku/internal/experiment"
+	"kasoku/internal/load"
+	"kasoku/internal/stat"
+	"kasoku/internal/store"
+)
+
+// probeRounds: each value is measured this often, in random order, before the
+// best is put to the proof. Values that fall behind by more than probeDrop in
+// the first round are not measured again.
+const (
+	probeRounds = 2
+	probeDrop   = 0.10
+)
+
+// search measures the plan's values and makes the best one the candidate.
+func (t *Tuner) search(ctx context.Context, step *store.Step, sw *switcher) (stop bool, err error) {
+	s := step.Plan.Search
+	scores := map[int][]float64{}
+	values := append([]int{0}, s.Values...) // 0 stands for what is set now
+	coin := rand.New(rand.NewPCG(uint64(step.ID), 1))
+	for range probeRounds {
+		coin.Shuffle(len(values), func(i, j int) { values[i], values[j] = values[j], values[i] })
+		for _, v := range values {
+			got, err := t.probe(ctx, step, sw, v)
+			if err != nil {
+				return false, err
+			}
+			if got > 0 {
+				scores[v] = append(scores[v], got)
+			}
+		}
+		values = promising(values, scores)
+	}
+	if err := sw.to(ctx, experiment.Baseline); err != nil {
+		return false, err
+	}
+	best := bestValue(scores)
+	t.UI.Info(fmt.Sprintf("probed %s: %s", s.Name, probeText(scores, s.Current)))
+	if best == 0 {
+		step.Verdict = experiment.Verdict{Outcome: experiment.NoDifference,
+			Reason: fmt.Sprintf("no other value of %s scored better in %d probes each: %s", s.Name, probeRounds, probeText(scores, s.Current)), Took: time.Since(step.Started)}
+		return true, nil
+	}
+	changes, err := s.At(best)
+	if err != nil {
+		return false, err
+	}
+	step.Chosen = best
+	step.Plan.Changes, sw.intent.Changes = changes, changes
+	step.Plan.Title = fmt.Sprintf("%s: %d", step.Plan.Title, best)
+	sw.intent.Title = step.Plan.Title
+	return false, nil
+}
+
+// probe scores one value; 0 = as set now. A value that fails to come up or is
+// unfit scores 0.
+func (t *Tuner) probe(ctx context.Context, step *store.Step, sw *switcher, value int) (float64, error) {
+	side := experiment.Baseline
+	if err := sw.to(ctx, experiment.Baseline); err != nil {
+		return 0, err
+	}
+	if value != 0 {
+		changes, err := step.Plan.Search.At(value)
+		if err != nil {
+			return 0, err
+		}
+		sw.intent.Changes = changes
+		side = experiment.Candidate
+		if err := sw.to(ctx, side); err != nil {
+			if isCandidate(err) {
+				return 0, nil
+			}
+			return 0, err
+		}
+	}
+	run, err := t.Bench.Run(ctx, RunOptions{Kind: store.Probe, Side: side, Step: step.ID, Workload: t.workload,
+		Label: fmt.Sprintf("%s = %d", step.Plan.Search.Name, value)})
+	if err != nil {
+		return 0, err
+	}
+	if s := sample(run); s.Mismatches > 0 {
+		return 0, nil
+	}
+	return run.Score, nil
+}
+
+// promising drops values that fell behind.
+func promising(values []int, scores map[int][]float64) []int {
+	top := 0.0
+	for _, v := range values {
+		top = max(top, stat.GeoMean(scores[v]))
+	}
+	out := values[:0]
+	for _, v := range values {
+		if v == 0 || stat.GeoMean(scores[v]) >= top*(1-probeDrop) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// bestValue is the cheapest value within plateau of the top score, 0 if what
+// is set now is among those.
+func bestValue(scores map[int][]float64) int {
+	// Probes are few and noisy: within 2 % values count as equal.
+	const plateau = 0.02
+	top := 0.0
+	var values []int
+	for v, s := range scores {
+		top = max(top, stat.GeoMean(s))
+		values = append(values, v)
+	}
+	sort.Ints(values) // 0, what is set now, comes first
+	for _, v := range values {
+		if stat.GeoMean(scores[v]) >= top*(1-plateau) {
+			return v
+		}
+	}
+	return 0
+}
+
+func probeText(scores map[int][]float64, current int) string {
+	var values []int
+	for v := range scores {
+		values = append(values, v)
+	}
+	sort.Ints(values)
+	text := ""
+	for _, v := range values {
+		name := fmt.Sprint(v)
+		if v == 0 {
+			name = fmt.Sprintf("as set (%d)", current)
+		}
+		text += fmt.Sprintf("%s → %s  ", name, score(stat.GeoMean(scores[v])))
+	}
+	return text
+}
+
+// searchWorkload finds the load that scores best and makes it the candidate.
+func (t *Tuner) searchWorkload(ctx context.Context, step *store.Step, sw *switcher) (stop bool, err error) {
+	var values []int
+	for n := t.workload; n <= 32*t.workload && n <= maxWorkload; n *= 2 {
+		values = append(values, n)
+	}
+	opts := t.Bench.loadOptions(t.workload)
+	points, best, err := load.FindWorkload(ctx, opts, values, probeWindow)
+	if err != nil {
+		return false, err
+	}
+	text := ""
+	for _, p := range points {
+		text += fmt.Sprintf("%d → %s  ", p.Workload, score(p.Score))
+	}
+	t.UI.Info("probed workload: " + text)
+	step.Chosen = best
+	if best == t.workload {
+		step.Verdict = experiment.Verdict{Outcome: experiment.NoDifference, Reason: "no larger workload scored better: " + text, Took: time.Since(step.Started)}
+		return true, nil
+	}
+	sw.candWorkload = best
+	step.Plan.Workload = best
+	step.Plan.Title = fmt.Sprintf("Raise the workload from %d to %d users", t.workload, best)
+	return false, nil
+}
+
+const (
+	probeWindow = 2 * time.Second
+	// maxWorkload bounds what one generator process is asked to hold.
+	maxWorkload = 1024
+)

@@ -1,0 +1,137 @@
+package tune
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"kasoku/internal/change"
+	"kasoku/internal/diagnose"
+	"kasoku/internal/experiment"
+	"kasoku/internal/remedy"
+	"kasoku/internal/store"
+)
+
+// try makes one plan the candidate of an experiment, keeps it or puts it
+// back, and stores what came of it.
+func (t *Tuner) try(ctx context.Context, plan remedy.Plan, finding *diagnose.Finding, binding string) (*store.Step, error) {
+	step := &store.Step{Session: t.session.ID, Seq: t.seq + 1, Started: time.Now(), Plan: plan, Finding: finding, Binding: binding}
+	if err := t.Store.SaveStep(step); err != nil {
+		return nil, err
+	}
+	t.seq++
+	t.UI.Step(fmt.Sprintf("%d. %s", step.Seq, plan.Title))
+	t.UI.Info(fmt.Sprintf("why: %s", plan.Why))
+	t.UI.Info(fmt.Sprintf("at most %s", factor(plan.Bound)))
+
+	sw, stop, err := t.candidate(ctx, step)
+	if err != nil {
+		return t.finish(ctx, step, sw, err)
+	}
+	if !stop {
+		rule := t.Rule
+		rule.Seed = uint64(step.ID)
+		rule.AnyTail = plan.Workload > 0
+		step.Verdict, err = experiment.Run(ctx, rule, sw, func(v experiment.Verdict) {
+			t.UI.Info(fmt.Sprintf("pair %d: %s (%s against %s)", v.Pairs, percent(v.Effect), score(v.CandidateScore), score(v.BaselineScore)))
+		})
+	}
+	return t.finish(ctx, step, sw, err)
+}
+
+// candidate prepares the switcher; a search settles its number first. stop is
+// true when the search already showed that nothing is better.
+func (t *Tuner) candidate(ctx context.Context, step *store.Step) (sw *switcher, stop bool, err error) {
+	plan := step.Plan
+	sw = &switcher{exec: t.Exec, bench: t.Bench, step: step.ID,
+		baseWorkload: t.workload, candWorkload: t.workload,
+		intent: change.Intent{Title: plan.Title, Plan: plan.ID, Session: t.session.ID, Changes: plan.Changes}}
+	switch {
+	case plan.Workload > 0:
+		stop, err = t.searchWorkload(ctx, step, sw)
+	case plan.Search != nil:
+		stop, err = t.search(ctx, step, sw)
+	}
+	return sw, stop, err
+}
+
+// finish keeps the candidate if it improved, else makes sure that the
+// baseline is back, and stores the step.
+func (t *Tuner) finish(ctx context.Context, step *store.Step, sw *switcher, err error) (*store.Step, error) {
+	if errors.Is(err, experiment.ErrCandidate) {
+		step.Verdict.Outcome, step.Verdict.Reason = experiment.Failed, err.Error()
+		err = nil
+	}
+	step.Diffs = diffs(step.Plan.Changes)
+	if err == nil && step.Verdict.Outcome == experiment.Improved && !t.putBack {
+		err = t.keep(ctx, step, sw)
+	} else if sw != nil {
+		// Also when ctx has ended: the target must be put back.
+		back, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
+		defer cancel()
+		if rerr := sw.to(back, experiment.Baseline); rerr != nil {
+			err = errors.Join(err, rerr)
+		}
+	}
+	step.Ended = time.Now()
+	if err != nil && step.Verdict.Outcome == "" {
+		step.Verdict.Outcome, step.Verdict.Reason = experiment.Inconclusive, "interrupted: "+err.Error()
+	}
+	if serr := t.Store.SaveStep(step); serr != nil {
+		err = errors.Join(err, serr)
+	}
+	if err == nil {
+		t.announce(step)
+	}
+	return step, err
+}
+
+// undoTime bounds putting a candidate back after Ctrl-C.
+const undoTime = 2 * time.Minute
+
+func (t *Tuner) keep(ctx context.Context, step *store.Step, sw *switcher) error {
+	if err := sw.to(ctx, experiment.Candidate); err != nil {
+		return err
+	}
+	if sw.tx != 0 {
+		if err := t.Exec.Keep(ctx, sw.tx); err != nil {
+			return err
+		}
+	}
+	if step.Plan.Workload > 0 {
+		t.workload = sw.candWorkload
+	}
+	step.Kept, step.Tx = true, sw.tx
+	return nil
+}
+
+func (t *Tuner) announce(step *store.Step) {
+	v := step.Verdict
+	word := "put back"
+	if step.Kept {
+		word = "kept"
+	}
+	text := fmt.Sprintf("%s: %s", word, v.Outcome)
+	if v.Pairs > 1 {
+		text += fmt.Sprintf(", %s (95 %%: %s to %s), %d runs, %s", percent(v.Effect), percent(v.Low), percent(v.High), v.Runs, v.Took.Round(time.Second))
+	}
+	t.UI.Info(text + "; " + v.Reason)
+}
+
+func diffs(cs []change.Change) []store.Diff {
+	var out []store.Diff
+	for _, c := range cs {
+		d := store.Diff{Kind: "command", Title: string(c.Kind) + " " + c.Service, Text: change.Diff(c)}
+		switch c.Kind {
+		case change.KindFile:
+			d.Kind, d.Title = "file", c.Path
+		case change.KindIndex, change.KindVariable:
+			d.Kind, d.Title = "sql", c.Service
+		case change.KindDir:
+			d.Title = c.Path
+		}
+		out = append(out, d)
+	}
+	return out
+}

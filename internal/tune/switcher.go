@@ -1,0 +1,78 @@
+package tune
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"kasoku/internal/change"
+	"kasoku/internal/experiment"
+	"kasoku/internal/store"
+)
+
+// switcher is the experiment's Runner: it puts the wanted side in place and
+// measures it.
+type switcher struct {
+	exec                       *change.Executor
+	bench                      *Bench
+	intent                     change.Intent
+	step                       int64
+	tx                         int64 // of the candidate that is applied; 0 = baseline is in place
+	baseWorkload, candWorkload int   // differ only when the plan changes the load
+}
+
+// Measure implements experiment.Runner.
+func (s *switcher) Measure(ctx context.Context, side experiment.Side, pair int) (experiment.Sample, error) {
+	if err := s.to(ctx, side); err != nil {
+		return experiment.Sample{}, err
+	}
+	workload := s.baseWorkload
+	if side == experiment.Candidate {
+		workload = s.candWorkload
+	}
+	run, err := s.bench.Run(ctx, RunOptions{Kind: store.Scored, Side: side, Step: s.step, Workload: workload,
+		Label: fmt.Sprintf("%s, pair %d: %s", s.intent.Title, pair, side)})
+	if err != nil {
+		return experiment.Sample{}, err
+	}
+	return sample(run), nil
+}
+
+// to puts one side in place.
+func (s *switcher) to(ctx context.Context, side experiment.Side) error {
+	switch {
+	case len(s.intent.Changes) == 0:
+		return nil
+	case side == experiment.Candidate && s.tx == 0:
+		tx, err := s.exec.Apply(ctx, s.intent)
+		if err != nil {
+			if ctx.Err() != nil || len(s.exec.Pending()) > 0 {
+				return err
+			}
+			return errors.Join(experiment.ErrCandidate, err)
+		}
+		s.tx = tx.ID
+	case side == experiment.Baseline && s.tx != 0:
+		if err := s.exec.Revert(ctx, s.tx); err != nil {
+			return fmt.Errorf("put back the baseline: %w", err)
+		}
+		s.tx = 0
+	}
+	return nil
+}
+
+// sample reads from a stored run what the experiment judges by.
+func sample(run *store.Run) experiment.Sample {
+	ev := run.Evidence
+	s := experiment.Sample{RunID: run.ID, Side: run.Side, Score: run.Score, Unfit: run.Unfit,
+		Mismatches: ev.Load.Mismatches, Failures: ev.Load.Errors + ev.Load.Timeouts, Requests: ev.Load.Requests,
+		P99: ev.Load.Latency.P99, MemoryAvailable: ev.System.MemoryAvailable}
+	if ev.Load.Succeeded > 0 {
+		s.CPUPerRequest = ev.System.ServicesCPU / float64(ev.Load.Succeeded)
+	}
+	if s.Mismatches+s.Failures > 0 && len(ev.Load.Samples) > 0 {
+		m := ev.Load.Samples[0]
+		s.Broken = fmt.Sprintf("%s: expected %s, got %s", m.Request, m.Expected, m.Got)
+	}
+	return s
+}

@@ -1,0 +1,200 @@
+// Package ui is what a person or a script sees of Kasoku on a terminal:
+// messages, the progress line, tables, numbers, hints and exit codes.
+//
+// Rules
+//   - Results go to the first writer, or as JSON to standard output; warnings
+//     and errors go to the second. A pipe never receives a control sequence.
+//   - Say what happened, to which object, and what to do. A problem without
+//     a hint is a problem half told.
+//   - Colour repeats what the words say and never replaces them. NO_COLOR,
+//     --no-color and TERM=dumb turn it off. No emoji, no spinners.
+//   - Only the progress line is ever rewritten, and only on a terminal.
+//     Elsewhere it becomes an occasional plain line.
+//   - Text that came from a target (an answer's body, an error message) cannot
+//     steer the terminal: control characters are printed as escapes.
+//   - Numbers have three significant digits and a unit.
+package ui
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Options of New.
+type Options struct {
+	// JSON: Error prints one JSON object on a line of its own.
+	JSON bool
+	// Quiet leaves out steps, information and progress. Warnings and errors
+	// are always printed.
+	Quiet bool
+	// NoColor turns colour off, like NO_COLOR in the environment.
+	NoColor bool
+	// TTY says that the first writer is a terminal.
+	TTY bool
+}
+
+// UI writes messages. Its methods may be called from several goroutines.
+type UI struct {
+	out, err io.Writer
+	opts     Options
+	colorOut bool
+	colorErr bool
+	now      func() time.Time
+
+	mu       sync.Mutex
+	shown    bool      // a progress line stands on the terminal
+	lastLine time.Time // of the last plain progress line
+}
+
+// plainEvery is the time between two progress lines where lines cannot be
+// rewritten: often enough to see life in a log, rare enough to read it.
+const plainEvery = 10 * time.Second
+
+// New returns a UI that writes messages to out, warnings and errors to err.
+func New(out, err io.Writer, o Options) *UI {
+	color := !o.NoColor && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	return &UI{out: out, err: err, opts: o, now: time.Now,
+		colorOut: color && o.TTY, colorErr: color && o.TTY && sameKind(err)}
+}
+
+// sameKind reports whether the error writer may be coloured like a terminal:
+// a file that is none may not.
+func sameKind(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return !ok || columns(f) > 0
+}
+
+// columns of the terminal w, 0 if it is none.
+func columns(w io.Writer) int {
+	f, ok := w.(*os.File)
+	if !ok {
+		return 0
+	}
+	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
+	if err != nil {
+		return 0
+	}
+	return int(size.Col)
+}
+
+// SGR parameters (ECMA-48, 8.3.117).
+const (
+	bold   = "1"
+	dim    = "2"
+	red    = "31"
+	yellow = "33"
+)
+
+func paint(on bool, style, text string) string {
+	if !on {
+		return text
+	}
+	return "\x1b[" + style + "m" + text + "\x1b[0m"
+}
+
+// Step announces the next part of the work.
+func (u *UI) Step(title string) {
+	if u.opts.Quiet {
+		return
+	}
+	u.print(u.out, paint(u.colorOut, bold, "== "+Clean(title)))
+}
+
+// Info tells a fact about the step under way.
+func (u *UI) Info(text string) {
+	if u.opts.Quiet {
+		return
+	}
+	u.print(u.out, indent("   ", Clean(text)))
+}
+
+// Warn tells a problem that does not end the work, and what to do ("" = nothing).
+func (u *UI) Warn(problem, hint string) {
+	u.print(u.err, paint(u.colorErr, yellow, "warning:")+" "+indent("         ", Clean(problem))[9:]+u.hint(hint))
+}
+
+// Error prints an error with its hint. With JSON it is one line
+// {"error":…,"hint":…,"exit_code":…}.
+func (u *UI) Error(err error) {
+	if err == nil {
+		return
+	}
+	hint := Hint(err)
+	if u.opts.JSON {
+		line, merr := json.Marshal(struct {
+			Error    string `json:"error"`
+			Hint     string `json:"hint,omitempty"`
+			ExitCode int    `json:"exit_code"`
+		}{err.Error(), hint, Code(err)})
+		if merr == nil {
+			u.print(u.err, string(line))
+			return
+		}
+	}
+	u.print(u.err, paint(u.colorErr, red, "error:")+" "+indent("       ", Clean(err.Error()))[7:]+u.hint(hint))
+}
+
+func (u *UI) hint(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "\n" + paint(u.colorErr, dim, indent("  ", "try: "+Clean(text)))
+}
+
+// Progress shows what goes on. On a terminal the line replaces the one before;
+// elsewhere a line is printed every ten seconds at most.
+func (u *UI) Progress(text string) {
+	if u.opts.Quiet {
+		return
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	line := strings.ReplaceAll(Clean(text), "\n", " ")
+	if u.opts.TTY {
+		width := columns(u.out)
+		if width == 0 {
+			width = 80
+		}
+		// The last column stays free: some terminals wrap when it is filled.
+		fmt.Fprint(u.out, "\r\x1b[K"+Truncate("   "+line, width-1))
+		u.shown = true
+		return
+	}
+	if now := u.now(); u.lastLine.IsZero() || now.Sub(u.lastLine) >= plainEvery {
+		u.lastLine = now
+		fmt.Fprintln(u.out, "   "+strings.TrimRight(line, " "))
+	}
+}
+
+// Clear takes the progress line away, if one stands.
+func (u *UI) Clear() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.clear()
+}
+
+func (u *UI) clear() {
+	if u.shown {
+		fmt.Fprint(u.out, "\r\x1b[K")
+		u.shown = false
+	}
+}
+
+func (u *UI) print(w io.Writer, line string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.clear()
+	fmt.Fprintln(w, line)
+}
+
+// indent puts prefix before every line.
+func indent(prefix, text string) string {
+	return prefix + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n"+prefix)
+}
