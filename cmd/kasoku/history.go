@@ -52,7 +52,7 @@ func (c *HistoryCmd) Run(ctx context.Context, a *App) error {
 			return err
 		}
 	}
-	if h.Journal, err = change.ReadJournal(p.Dir); err != nil {
+	if h.Journal, err = change.Read(p.Dir); err != nil {
 		return ui.Coded(ui.Failure, err, "the journal's README.txt tells how to put things back by hand")
 	}
 	return a.print(h, func(w io.Writer) error { return historyText(w, h) })

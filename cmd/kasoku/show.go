@@ -57,13 +57,16 @@ func (c *ShowCmd) Run(ctx context.Context, a *App) error {
 }
 
 func (c *ShowCmd) tx(a *App, p *Project, id int64) error {
-	txs, err := change.ReadJournal(p.Dir)
+	txs, err := change.Read(p.Dir)
 	if err != nil {
 		return err
 	}
 	for _, tx := range txs {
 		if tx.ID != id {
 			continue
+		}
+		if tx, err = change.Load(p.Dir, tx); err != nil {
+			return err
 		}
 		return a.print(tx, func(w io.Writer) error {
 			fmt.Fprintf(w, "#%d %s: %s\n", tx.ID, tx.Title, tx.State)

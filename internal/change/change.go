@@ -72,7 +72,9 @@ type Change struct {
 	Before *FileState `json:"before,omitempty"` // what the plan saw
 	After  *FileState `json:"after,omitempty"`
 
-	// KindVariable: Service is the database. Values as the server prints them.
+	// KindVariable: Service is the database. Values as the server prints them
+	// in SHOW GLOBAL VARIABLES. An empty BeforeValue means that the plan did
+	// not look; the executor then takes what it finds.
 	Variable    string `json:"variable,omitempty"`
 	BeforeValue string `json:"before_value,omitempty"`
 	AfterValue  string `json:"after_value,omitempty"`
@@ -81,6 +83,13 @@ type Change struct {
 	Index *Index `json:"index,omitempty"`
 	// Drop makes a KindIndex change drop Index instead of creating it.
 	Drop bool `json:"drop,omitempty"`
+	// IndexDef is the definition of a dropped index as SHOW CREATE TABLE had
+	// it. The executor fills it in.
+	IndexDef string `json:"index_def,omitempty"`
+	// Reported is what the server told after a KindVariable or KindIndex change
+	// was applied, which may differ from what was asked: MariaDB rounds some
+	// values. The executor fills it in.
+	Reported string `json:"reported,omitempty"`
 
 	// KindExec: both commands run on Host, in Dir; each must be idempotent.
 	Apply []string `json:"apply,omitempty"`

@@ -32,7 +32,7 @@ type CollectorOptions struct {
 //
 // Start and End only take readings, side by side for all sources, and may be
 // called from another goroutine than the rest. On a 2-CPU virtual machine with
-// 100 processes and one MariaDB each takes 5 ms, of which the database's SHOW
+// 100 processes and one MariaDB each takes 4 ms, of which the database's SHOW
 // GLOBAL STATUS is 3 (BenchmarkCollector). Stop may take seconds after a
 // diagnostic run. A Collector is for one window.
 type Collector struct {

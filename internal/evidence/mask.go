@@ -68,7 +68,7 @@ func masked(t token, pattern bool) string {
 
 func markCalls(toks []token, secret []bool) {
 	for i, t := range toks {
-		if t.is("IDENTIFIED") || t.is("PASSWORD") && i+1 < len(toks) && !toks[i+1].sign("(") {
+		if t.is("IDENTIFIED") || t.is("PASSWORD") && i == 1 && toks[0].is("SET") {
 			for j := i + 1; j < len(toks) && !toks[j].sign(",") && !toks[j].sign(";"); j++ {
 				secret[j] = true
 			}

@@ -94,6 +94,34 @@ func readLine(br *bufio.Reader) (string, error) {
 	}
 }
 
+// Kinds of lines that end the entry before them.
+const (
+	notHeader = iota
+	timeHeader
+	userHeader
+	bannerHeader
+)
+
+// headerKind looks at the first bytes before it asks a regular expression:
+// nearly all lines are no header.
+func headerKind(s string) int {
+	switch {
+	case strings.HasPrefix(s, "# Time: "):
+		if slowTime.MatchString(s) {
+			return timeHeader
+		}
+	case strings.HasPrefix(s, "# User@Host: "):
+		if slowUser.MatchString(s) {
+			return userHeader
+		}
+	case strings.HasPrefix(s, "Tcp port: "), strings.HasPrefix(s, "Time"), strings.HasSuffix(s, "started with:"):
+		if slowBanner.MatchString(s) {
+			return bannerHeader
+		}
+	}
+	return notHeader
+}
+
 type slowParser struct {
 	each   func(SlowEntry) error
 	entry  *SlowEntry // nil before the first header
@@ -105,14 +133,17 @@ type slowParser struct {
 }
 
 func (p *slowParser) line(s string) error {
-	header := (p.entry == nil || !p.began || p.closed) && (slowTime.MatchString(s) || slowUser.MatchString(s) || slowBanner.MatchString(s))
-	if header {
-		if p.began || slowBanner.MatchString(s) {
+	kind := notHeader
+	if p.entry == nil || !p.began || p.closed {
+		kind = headerKind(s)
+	}
+	if kind != notHeader {
+		if p.began || kind == bannerHeader {
 			if err := p.flush(); err != nil {
 				return err
 			}
 		}
-		if slowUser.MatchString(s) {
+		if kind == userHeader {
 			p.entry = &SlowEntry{}
 			p.use = true
 			if m := slowID.FindStringSubmatch(s); m != nil {
@@ -124,21 +155,21 @@ func (p *slowParser) line(s string) error {
 	if p.entry == nil {
 		return nil
 	}
+	if cmd, ok := strings.CutPrefix(s, "# administrator command: "); ok && p.body.Len() == 0 {
+		p.entry.Command = strings.TrimRight(cmd, ";")
+		p.began, p.closed = true, true
+		return nil
+	}
 	if !p.began && strings.HasPrefix(s, "#") {
-		if cmd, ok := strings.CutPrefix(s, "# administrator command: "); ok {
-			p.entry.Command = strings.TrimRight(cmd, ";")
-			p.began, p.closed = true, true
-			return nil
-		}
 		p.fields(s)
 		return nil
 	}
 	if p.body.Len() == 0 && p.entry.Command == "" {
-		if m := slowUse.FindStringSubmatch(s); m != nil && !p.began {
+		if m := useLine(s); m != nil && !p.began {
 			p.schema = strings.ReplaceAll(strings.Trim(m[1], "`"), "``", "`")
 			return nil
 		}
-		if slowSet.MatchString(s) && !p.began {
+		if !p.began && strings.HasPrefix(s, "SET ") && slowSet.MatchString(s) {
 			p.began = true // what follows is the statement, whatever it looks like
 			return nil
 		}
@@ -152,6 +183,13 @@ func (p *slowParser) line(s string) error {
 	}
 	p.closed = strings.HasSuffix(s, ";")
 	return nil
+}
+
+func useLine(s string) []string {
+	if len(s) < 6 || !strings.EqualFold(s[:4], "use ") {
+		return nil
+	}
+	return slowUse.FindStringSubmatch(s)
 }
 
 // fields reads "Key: value  Key: value". A value may be missing.

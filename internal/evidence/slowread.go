@@ -78,7 +78,7 @@ func SlowLogPath(vars map[string]string) string {
 // SlowLog is what a part of a slow log held.
 type SlowLog struct {
 	Statements []Statement
-	Entries    int64 // statements read
+	Entries    int64 // statements and administrator commands read
 	Bytes      int64
 	// Truncated is true when there was more than MaxSlowLog.
 	Truncated bool
@@ -119,7 +119,7 @@ func ReadSlowLog(ctx context.Context, h host.Host, service, file string, from, t
 	if err := ParseSlowLog(r, c.add); err != nil {
 		return nil, fmt.Errorf("read slow log %s: %w", file, err)
 	}
-	log.Statements, log.Entries = c.list(), c.statements
+	log.Statements, log.Entries = c.list(), c.statements+c.commands
 	return log, nil
 }
 

@@ -22,6 +22,9 @@ const (
 	maxVisits = 200_000
 	// maxNesting of values.
 	maxNesting = 64
+	// maxOpen brackets at a place of the file: the YAML library needs time
+	// that grows with the square of the nesting.
+	maxOpen = 1000
 )
 
 // document reads values from a YAML file and collects what is wrong with
@@ -48,6 +51,9 @@ func openDocument(name string, src []byte) (d *document, root ast.Node, err erro
 			d, root, err = nil, nil, fmt.Errorf("%s:1:1: cannot be read as YAML (%v)", name, r)
 		}
 	}()
+	if tooNested(src) {
+		return nil, nil, fmt.Errorf("%s:1:1: has more than %d brackets that are not closed; this is no scenario", name, maxOpen)
+	}
 	file, err := parser.ParseBytes(src, 0)
 	if err != nil {
 		return nil, nil, yamlError(name, err)
@@ -61,6 +67,23 @@ func openDocument(name string, src []byte) (d *document, root ast.Node, err erro
 	d = &document{name: name, anchors: map[string]ast.Node{}}
 	ast.Walk(anchorVisitor{d}, file.Docs[0].Body)
 	return d, file.Docs[0].Body, nil
+}
+
+// tooNested counts brackets without regard to quotes: no real file comes near
+// the bound either way.
+func tooNested(src []byte) bool {
+	open := 0
+	for _, c := range src {
+		switch c {
+		case '[', '{':
+			if open++; open > maxOpen {
+				return true
+			}
+		case ']', '}':
+			open = max(open-1, 0)
+		}
+	}
+	return false
 }
 
 // yamlError makes the library's error one line with the place in front.

@@ -13,9 +13,13 @@ type Result struct {
 
 	Requests   int64 `json:"requests"`   // answered within the window, right or wrong
 	Succeeded  int64 `json:"succeeded"`  // right answers
-	Mismatches int64 `json:"mismatches"` // answered, but not as expected
+	Mismatches int64 `json:"mismatches"` // answered, but not as expected; Unmeasured among them
 	Timeouts   int64 `json:"timeouts"`
 	Errors     int64 `json:"errors"` // no answer: refused, reset, broken
+
+	// Unmeasured are mismatches in the warm-up, after the window or in the
+	// teardown: a wrong answer counts whenever it comes.
+	Unmeasured int64 `json:"unmeasured,omitempty"`
 
 	// Score is points per second: Σ weight(route)·succeeded − Σ penalties,
 	// divided by Window. It may be negative.
@@ -39,7 +43,9 @@ type Result struct {
 // MaxSamples bounds the mismatches kept with their bodies.
 const MaxSamples = 20
 
-// RouteResult is one route's share. A route is a method and a path template.
+// RouteResult is one route's share in the window. A route is a method and a
+// path template. Requests is Succeeded plus Failed, which holds wrong answers,
+// errors and time-outs.
 type RouteResult struct {
 	Route     string        `json:"route"`
 	Requests  int64         `json:"requests"`
@@ -50,8 +56,10 @@ type RouteResult struct {
 	Latency   Percentiles   `json:"latency"`
 }
 
-// Percentiles of latency (time from send to last byte), from an HDR histogram
-// with three significant digits.
+// Percentiles of latency, from an HDR histogram with three significant digits.
+// Latency is the time from send to last byte; it holds the time to connect if
+// the request needed a new connection. Time-outs are in it with the time they
+// took, requests without an answer are not.
 type Percentiles struct {
 	Mean time.Duration `json:"mean"`
 	P50  time.Duration `json:"p50"`
@@ -61,8 +69,9 @@ type Percentiles struct {
 	Max  time.Duration `json:"max"`
 }
 
-// Mismatch is one wrong answer, with what was expected.
+// Mismatch is one wrong answer, with what was expected; or none (Kind).
 type Mismatch struct {
+	Kind     string    `json:"kind"` // mismatch, error (no answer) or timeout
 	At       time.Time `json:"at"`
 	Session  string    `json:"session"`
 	Step     string    `json:"step"`

@@ -55,10 +55,13 @@ type How struct {
 
 var pairedRuns = How{InLoop, "baseline and candidate alternate in paired runs until the verdict is sure (internal/experiment)", "internal/experiment/experiment_test.go:TestVerdicts"}
 
+var binding = How{InLoop, "every diagnosis names the resource that binds, or says that none does (internal/diagnose)", "internal/diagnose/model_test.go:TestBinds"}
+
 // Measures holds every measure, journey by journey.
 var Measures = []Measure{
 	{ID: "C01", Sign: "which URL is slow, and why", Done: "per-URL monitoring: methods, statements with counts, errors; Apdex with T = 0.1 s (server), 1 s (browser)", Kind: KindWork, Effect: "found all that follows"},
-	{ID: "C02", Sign: "many sockets in TIME_WAIT", Done: "counted them during load", Kind: KindProof, Effect: "20–28 thousand per server at peak"},
+	{ID: "C02", Sign: "many sockets in TIME_WAIT", Done: "counted them during load", Kind: KindProof, Effect: "20–28 thousand per server at peak",
+		How: How{InLoop, "sockets in TIME_WAIT are counted at the end of each run and cited where TCP on one host is found (internal/evidence, internal/diagnose)", "internal/evidence/procfs_test.go:TestParseSystemFiles"}},
 	{ID: "C03", Sign: "a guess about a setting", Done: "a load of many concurrencies before and after", Kind: KindWork, How: pairedRuns},
 	{ID: "C04", Sign: "old versions of nginx, memcached, libevent", Done: "upgraded", Kind: KindPackage, Effect: "slightly better"},
 	{ID: "C05", Sign: "big machines hide the bottleneck", Done: "small development machines on purpose", Kind: KindWork, Effect: "bottlenecks show early"},
@@ -98,7 +101,7 @@ var Measures = []Measure{
 	{ID: "W10", Sign: "anonymous pages rendered each time", Done: "Varnish in front, purged on edit", Kind: KindCache, Trade: "staleness", Effect: "ten times"},
 	{ID: "W11", Sign: "which URLs are still slow", Done: "cache log by time to first byte and hit or miss; storage in memory", Kind: KindProof},
 	{ID: "W12", Sign: "PHP binds on one host", Done: "PHP on more hosts, fewer workers beside the database", Kind: KindTopology, Effect: "slightly slower: nothing was saturated"},
-	{ID: "W13", Sign: "nothing is saturated, yet no faster", Done: "not found in time", Kind: KindProof},
+	{ID: "W13", Sign: "nothing is saturated, yet no faster", Done: "not found in time", Kind: KindProof, How: binding},
 	{ID: "W14", Sign: "end of the contest", Done: "monitoring, logs, unused PHP extensions off", Kind: KindConfig, Trade: "observability", Effect: "small"},
 	{ID: "W15", Sign: "a reboot at the end", Done: "rehearsed; a service not enabled at boot was found", Kind: KindCheck},
 	{ID: "W16", Sign: "caches cold after the reboot", Done: "data files and main pages read at boot", Kind: KindCache},
@@ -123,7 +126,7 @@ var Measures = []Measure{
 	{ID: "I17", Sign: "device check; number of workers", Done: "cached; 20 by trial", Kind: KindSearch, Effect: "score 180,356"},
 	{ID: "I18", Sign: "low digits of IDs collide: one shard is hot", Done: "another shard key", Kind: KindSource, Effect: "score 185,120"},
 	{ID: "I19", Sign: "state shared between workers", Done: "Redis over a unix socket, compact serialization", Kind: KindCache, Effect: "no gain: CPU saturated"},
-	{ID: "I20", Sign: "no idle CPU, many context switches", Done: "diagnosis: the one web host has no CPU left", Kind: KindProof},
+	{ID: "I20", Sign: "no idle CPU, many context switches", Done: "diagnosis: the one web host has no CPU left", Kind: KindProof, How: binding},
 	{ID: "I21", Sign: "an asynchronous server instead", Done: "tried", Kind: KindRuntime, Effect: "worse: score 147,015"},
 	{ID: "I22", Sign: "database hosts have idle CPU", Done: "application workers on all hosts", Kind: KindTopology, Effect: "score 310,198"},
 	{ID: "I23", Sign: "remaining reads", Done: "versions, tokens, device checks in Redis; bonus statements merged", Kind: KindSource, Effect: "score 317,157–352,674"},

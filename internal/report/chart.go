@@ -69,9 +69,10 @@ const charWidth = 6.9
 // textWidth is about how wide s is drawn.
 func textWidth(s string) float64 { return charWidth * float64(ui.Width(s)) }
 
-// fit cuts s so that it is drawn within width.
+// fit cuts s so that it is drawn within width; labels are mostly lower case,
+// hence narrower than textWidth's bound.
 func fit(s string, width float64) string {
-	return ui.Truncate(strings.ReplaceAll(ui.Clean(s), "\n", " "), int(width/charWidth))
+	return ui.Truncate(strings.ReplaceAll(ui.Clean(s), "\n", " "), int(width/(0.93*charWidth)))
 }
 
 // scale maps values to x coordinates.
@@ -96,12 +97,17 @@ func (s scale) x(v float64) float64 {
 // logFrom: a range of more than ten times is drawn on a logarithmic scale.
 const logFrom = 10
 
+// No score is outside of these; a scale that followed such a number would have
+// no end.
+const leastValue, mostValue = 1e-9, 1e15
+
 // valueScale fits values ≥ 0: linear from zero, or logarithmic if the largest
 // is more than ten times the smallest positive one.
 func valueScale(values []float64, x0, x1 float64) scale {
 	lo, hi := math.Inf(1), 0.0
 	for _, v := range values {
-		if v > 0 && !math.IsInf(v, 0) {
+		if v > 0 {
+			v = math.Max(leastValue, math.Min(mostValue, v))
 			lo, hi = math.Min(lo, v), math.Max(hi, v)
 		}
 	}
@@ -133,8 +139,9 @@ func (s scale) ticks(gap float64) []float64 {
 			break
 		}
 	}
-	for v := math.Ceil(s.lo/step) * step; v <= s.hi+step*1e-9; v += step {
-		out = append(out, v)
+	first := math.Ceil(s.lo / step)
+	for i := 0.0; i <= most && (first+i)*step <= s.hi*(1+1e-9); i++ {
+		out = append(out, (first+i)*step)
 	}
 	return out
 }

@@ -37,10 +37,14 @@ func ratio(effect float64) float64 {
 // important.
 var forestTicks = []float64{1, 2, 0.5, 10, 0.1, 5, 0.2, 100, 0.01, 20, 50, 1.5, 0.8, 1.2, 0.9, 1.1, 0.95, 1.05, 0.98, 1.02, 0.99, 1.01}
 
-func ratioText(r float64) string {
+// ratioText labels a ratio: as a percentage if the whole axis is short enough
+// for that, else as a factor beyond a doubling or halving.
+func ratioText(r float64, short bool) string {
 	switch {
-	case r == 1:
+	case r == 1 && short:
 		return "0"
+	case r == 1:
+		return "×1"
 	case r < 2 && r >= 0.5:
 		return fmt.Sprintf("%+.0f %%", 100*(r-1))
 	}
@@ -75,7 +79,9 @@ func drawForest(steps []Step, smallest float64, l layout) string {
 			class = "label strong"
 		}
 		c.group(fmt.Sprintf("%d. %s\n%s %s\n%d pairs, %d runs\n%s", st.Seq, st.Plan.Title, v.Outcome, Effect(v), v.Pairs, v.Runs, v.Reason), func() {
-			y := l.rowLabel(c, top+l.row*float64(i), class, fmt.Sprintf("%d  %s", st.Seq, st.Plan.Title))
+			at := top + l.row*float64(i)
+			y := l.rowY(at)
+			l.rowLabel(c, at, class, fmt.Sprintf("%d  %s", st.Seq, st.Plan.Title))
 			drawInterval(c, s, v, y)
 			c.text(l.width, y+4.5, "value", "end", Effect(v))
 		})
@@ -99,7 +105,7 @@ func drawRatioAxis(c *canvas, s scale, top, bottom, gap float64) {
 		}
 		used = append(used, x)
 		c.line(x, top, x, bottom, "grid")
-		c.text(x, top-5, "tick", "middle", ratioText(r))
+		c.text(x, top-5, "tick", "middle", ratioText(r, s.lo > 0.5 && s.hi < 2))
 	}
 }
 

@@ -95,18 +95,6 @@ func tradesMade(m *Model) string {
 	return text
 }
 
-// Effect says a verdict's effect with its 95 % interval: "+4.2 % (+3.0 % to
-// +5.4 %)"; "" if there is none.
-func Effect(v experiment.Verdict) string {
-	switch {
-	case v.Pairs == 0:
-		return ""
-	case !hasInterval(v):
-		return ui.Percent(v.Effect)
-	}
-	return fmt.Sprintf("%s (%s to %s)", ui.Percent(v.Effect), ui.Percent(v.Low), ui.Percent(v.High))
-}
-
 // hasInterval: one pair has no spread.
 func hasInterval(v experiment.Verdict) bool { return v.Pairs > 1 && v.High > v.Low }
 
@@ -150,4 +138,17 @@ func asFoundLoad(n int) string {
 		return ""
 	}
 	return fmt.Sprintf(" -c %d", n)
+}
+
+// outcomeText is a step's verdict in a word or two.
+func outcomeText(s Step) string {
+	switch {
+	case s.Kept:
+		return "kept"
+	case s.Verdict.Outcome == "":
+		return "not finished"
+	case s.Verdict.Outcome == experiment.Improved:
+		return "improved, not kept"
+	}
+	return string(s.Verdict.Outcome)
 }

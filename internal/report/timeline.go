@@ -23,15 +23,22 @@ var (
 	narrowLayout = layout{class: "narrow", width: 350, row: 47, tickGap: 44}
 )
 
-// rowLabel draws a row's label and returns the y of its plot line.
-func (l layout) rowLabel(c *canvas, top float64, class, text string) float64 {
+// rowY is the y of the plot line of a row that begins at top.
+func (l layout) rowY(top float64) float64 {
 	if l.label > 0 {
-		y := top + l.row/2
-		c.text(0, y+4.5, class, "start", fit(text, l.label-16))
-		return y
+		return top + l.row/2
+	}
+	return top + 33
+}
+
+// rowLabel draws a row's label. It comes after the lines that it may cross:
+// the style sheet gives it a halo.
+func (l layout) rowLabel(c *canvas, top float64, class, text string) {
+	if l.label > 0 {
+		c.text(0, top+l.row/2+4.5, class, "start", fit(text, l.label-16))
+		return
 	}
 	c.text(0, top+16, class, "start", fit(text, l.width))
-	return top + 33
 }
 
 // pictures renders one drawing in both layouts.
@@ -121,12 +128,13 @@ func drawTimeline(marks []mark, l layout) string {
 			class = "label strong"
 		}
 		c.group(k.title, func() {
-			y := l.rowLabel(c, top+l.row*float64(i), class, k.label)
-			x := s.x(k.score)
+			at := top + l.row*float64(i)
+			x, y := s.x(k.score), l.rowY(at)
 			if i == 0 {
 				level, prevY = x, y
 			}
 			c.line(level, prevY, level, y, "level")
+			l.rowLabel(c, at, class, k.label)
 			drawMark(c, l, k, level, x, y)
 			if k.kept && !k.fault || k.whole {
 				level = x

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -308,11 +309,13 @@ func (t *processes) masters(ctx context.Context, svc *Service) []*process {
 }
 
 // listens reports whether the process or a descendant listens on one of the
-// service's endpoints. A service without known endpoints matches.
+// service's endpoints. Where no endpoint is known, a process that keeps its
+// command line must have been started with control.start.
 func (c *Controller) listens(ctx context.Context, t *processes, p *process) bool {
 	want := readSettings(ctx, c.h, c.svc).endpoints
 	if len(want) == 0 {
-		return true
+		writesTitle := c.svc.Kind == Nginx || c.svc.Kind == PHPFPM || c.svc.Kind == Redis
+		return writesTitle || len(c.svc.Control.Start) == 0 && c.svc.Kind != App || sameCommand(p.cmdline, c.svc.Control.Start)
 	}
 	table, err := readSockets(ctx, c.h, p.pid)
 	if err != nil {
@@ -324,6 +327,25 @@ func (c *Controller) listens(ctx context.Context, t *processes, p *process) bool
 			if s.listening && sameEndpoint(s.endpoint(), w) {
 				return true
 			}
+		}
+	}
+	return false
+}
+
+// sameCommand reports whether a command line is what start leads to: start
+// itself, or what is left of it behind wrappers (env, setpriv). An interpreter
+// may stand in front (a script's #! line).
+func sameCommand(cmdline, start []string) bool {
+	for skip := range min(len(cmdline), 3) {
+		own := cmdline[skip:]
+		if n := len(start) - len(own); n >= 0 {
+			rest := start[n:]
+			if filepath.Base(own[0]) == filepath.Base(rest[0]) && slices.Equal(own[1:], rest[1:]) {
+				return true
+			}
+		}
+		if skip == 0 && len(start) > 0 && filepath.Base(own[0]) == filepath.Base(start[0]) {
+			return false // the same program with other arguments
 		}
 	}
 	return false

@@ -138,8 +138,12 @@ func (cr *credentials) readDefaults(ctx context.Context, h host.Host, path strin
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("defaults_file %s does not exist; write it with a [client] section", path)
 	}
-	if err != nil {
+	if errors.Is(err, fs.ErrPermission) {
 		return fmt.Errorf("read defaults_file: %w", err)
+	}
+	if err != nil {
+		// The parser's words are left out: they may quote a password.
+		return fmt.Errorf("defaults_file %s is not an option file; write [client] and below it user = … and password = …", path)
 	}
 	get := func(key string) string {
 		v, _ := cfg.Get("client", key)

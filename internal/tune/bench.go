@@ -50,7 +50,7 @@ func (b *Bench) Run(ctx context.Context, o RunOptions) (*store.Run, error) {
 	if err := b.reset(ctx); err != nil {
 		return nil, err
 	}
-	col, err := evidence.NewCollector(b.Stack, b.Hosts, evidence.CollectorOptions{
+	col, err := evidence.NewCollector(ctx, b.Stack, b.Hosts, evidence.CollectorOptions{
 		Generator: os.Getpid(), Diagnostic: o.Kind == store.Diagnostic})
 	if err != nil {
 		return nil, fmt.Errorf("prepare collectors: %w", err)
@@ -66,7 +66,7 @@ func (b *Bench) Run(ctx context.Context, o RunOptions) (*store.Run, error) {
 	if w.err != nil {
 		return nil, fmt.Errorf("collect evidence: %w", w.err)
 	}
-	ev, err := col.Finish(ctx, res)
+	ev, err := col.Stop(ctx, res)
 	if err != nil {
 		return nil, fmt.Errorf("collect evidence: %w", err)
 	}
@@ -101,7 +101,7 @@ func (w *window) phase(p load.Progress) {
 		case p.Phase == load.PhaseMeasure:
 			w.note(w.col.Start(w.ctx))
 		case w.last == load.PhaseMeasure:
-			w.note(w.col.Stop(w.ctx))
+			w.note(w.col.End(w.ctx))
 		}
 		w.last = p.Phase
 	}

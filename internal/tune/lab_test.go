@@ -109,7 +109,7 @@ func startLab() (*lab, error) {
 // hash of everything that undo must bring back.
 func (l *lab) hash(t *testing.T) string {
 	t.Helper()
-	snap, err := evidence.Take(t.Context(), l.stack, l.hosts, evidence.SnapshotOptions{})
+	snap, err := evidence.Take(t.Context(), l.stack, l.hosts, evidence.TakeOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ import (
 // through the journal, runs the load, takes the instruments away again and
 // diagnoses what was seen.
 func Observe(ctx context.Context, exec *change.Executor, b *Bench, workload int, label string, ui Reporter) (*store.Run, *evidence.Snapshot, error) {
-	snap, err := evidence.Take(ctx, b.Stack, b.Hosts, evidence.SnapshotOptions{})
+	snap, err := evidence.Take(ctx, b.Stack, b.Hosts, evidence.TakeOptions{})
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the configuration: %w", err)
 	}
@@ -28,8 +28,9 @@ func Observe(ctx context.Context, exec *change.Executor, b *Bench, workload int,
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := snap.FindStaticFiles(ctx, b.Stack, b.Hosts, run.Evidence.Load.Assets); err != nil {
-		return nil, nil, fmt.Errorf("look for static files: %w", err)
+	// Again, now that the instruments are gone and the answers are known.
+	if snap, err = evidence.Take(ctx, b.Stack, b.Hosts, evidence.TakeOptions{Assets: run.Evidence.Load.Assets}); err != nil {
+		return nil, nil, fmt.Errorf("read the configuration: %w", err)
 	}
 	run.Diagnosis, err = diagnose.Diagnose(diagnose.Input{Stack: b.Stack, Evidence: run.Evidence, Snapshot: snap})
 	if err != nil {
@@ -64,7 +65,7 @@ func instruments(st *stack.Stack, snap *evidence.Snapshot) []change.Change {
 	var out []change.Change
 	for _, svc := range st.OfKind(stack.MariaDB, stack.MySQL) {
 		db := snap.Databases[svc.Name]
-		if db == nil || evidence.HasDigests(db) {
+		if db == nil {
 			continue
 		}
 		hostName := svc.Host

@@ -78,7 +78,7 @@ func (t *Tuner) plan(ctx context.Context, p Proposal) (remedy.Plan, error) {
 	if (p.Apply == "") != (p.Undo == "") {
 		return plan, fmt.Errorf("try: --apply and --undo go together, so that it can be taken away again")
 	}
-	snap, err := evidence.Take(ctx, t.Stack, t.Bench.Hosts, evidence.SnapshotOptions{})
+	snap, err := evidence.Take(ctx, t.Stack, t.Bench.Hosts, evidence.TakeOptions{})
 	if err != nil {
 		return plan, fmt.Errorf("read the configuration: %w", err)
 	}

@@ -109,34 +109,35 @@ func TestTruncate(t *testing.T) {
 }
 
 func TestTableAligns(t *testing.T) {
-	tb := NewTable("route", ">n", "note").Limit(2, 6)
-	tb.Row("GET /加速", "12", "a\nb", "surplus")
-	tb.Row("POST /x", "1,234", "a long note")
-	tb.Row("short")
 	var b bytes.Buffer
-	if err := tb.Write(&b); err != nil {
+	err := Table(&b, []string{"route", "n", "note"}, [][]string{
+		{"GET /加速", "12", "a\nb", "surplus"}, {"POST /x", "1,234 ms", "1"}, {"short"}})
+	if err != nil {
 		t.Fatal(err)
 	}
-	want := "route          n  note\nGET /加速     12  a b\nPOST /x    1,234  a lon…\nshort\n"
+	want := "route             n  note\nGET /加速        12  a b\nPOST /x    1,234 ms  1\nshort\n"
 	if b.String() != want {
 		t.Errorf("got\n%swant\n%s", b.String(), want)
+	}
+	b.Reset()
+	if err := Table(&b, []string{"a"}, nil); err != nil || b.Len() != 0 {
+		t.Errorf("without rows: %q, %v", b.String(), err)
 	}
 }
 
 func TestTableIsRectangular(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		tb := NewTable("h", ">x")
-		cells := rapid.SliceOfN(rapid.String(), 1, 5).Draw(t, "cells")
-		for _, c := range cells {
-			tb.Row(c, "|")
+		var rows [][]string
+		for _, c := range rapid.SliceOfN(rapid.String(), 1, 5).Draw(t, "cells") {
+			rows = append(rows, []string{c, "|"})
 		}
 		var b bytes.Buffer
-		if err := tb.Write(&b); err != nil {
+		if err := Table(&b, []string{"h", "x"}, rows); err != nil {
 			t.Fatal(err)
 		}
 		lines := strings.Split(strings.TrimRight(b.String(), "\n"), "\n")
-		if len(lines) != len(cells)+1 {
-			t.Fatalf("%d lines for %d rows", len(lines), len(cells))
+		if len(lines) != len(rows)+1 {
+			t.Fatalf("%d lines for %d rows", len(lines), len(rows))
 		}
 		for _, l := range lines {
 			if Width(l) != Width(lines[0]) {

@@ -3,57 +3,26 @@ package ui
 import (
 	"io"
 	"strings"
+	"unicode/utf8"
 )
 
-// Table aligns cells in columns, also those with wide characters.
-type Table struct {
-	header []string
-	right  []bool
-	limit  []int
-	rows   [][]string
-}
-
-// NewTable returns a table. A header that begins with ">" marks a column that
-// is aligned to the right (numbers); the mark itself is not printed.
-func NewTable(header ...string) *Table {
-	t := &Table{limit: make([]int, len(header))}
-	for _, h := range header {
-		name, right := strings.CutPrefix(h, ">")
-		t.header, t.right = append(t.header, name), append(t.right, right)
+// Table prints a header and rows in aligned columns, two spaces apart, also
+// with wide characters. A column whose cells are all numbers (with a unit or
+// not) is aligned to the right. Missing cells are empty, surplus ones are left
+// out; line breaks within a cell become spaces. Without rows nothing is printed.
+func Table(w io.Writer, head []string, rows [][]string) error {
+	if len(rows) == 0 {
+		return nil
 	}
-	return t
-}
-
-// Limit cuts the cells of a column (from 0) to a number of terminal columns.
-func (t *Table) Limit(column, width int) *Table {
-	t.limit[column] = width
-	return t
-}
-
-// Row adds a row. Missing cells are empty, surplus ones are left out.
-func (t *Table) Row(cells ...string) {
-	row := make([]string, len(t.header))
-	for i := range row {
-		if i < len(cells) {
-			row[i] = strings.NewReplacer("\n", " ", "\t", " ").Replace(Clean(cells[i]))
-			if t.limit[i] > 0 {
-				row[i] = Truncate(row[i], t.limit[i])
-			}
-		}
+	all := [][]string{cleanRow(head, len(head))}
+	for _, r := range rows {
+		all = append(all, cleanRow(r, len(head)))
 	}
-	t.rows = append(t.rows, row)
-}
-
-// Len is the number of rows.
-func (t *Table) Len() int { return len(t.rows) }
-
-// Write prints header and rows, columns two spaces apart.
-func (t *Table) Write(w io.Writer) error {
-	widths := make([]int, len(t.header))
-	all := append([][]string{t.header}, t.rows...)
-	for _, row := range all {
-		for i, c := range row {
-			widths[i] = max(widths[i], Width(c))
+	widths, right := make([]int, len(head)), make([]bool, len(head))
+	for i := range head {
+		right[i] = numeric(all[1:], i)
+		for _, r := range all {
+			widths[i] = max(widths[i], Width(r[i]))
 		}
 	}
 	var b strings.Builder
@@ -64,7 +33,7 @@ func (t *Table) Write(w io.Writer) error {
 				line.WriteString("  ")
 			}
 			pad := strings.Repeat(" ", widths[i]-Width(c))
-			if t.right[i] {
+			if right[i] {
 				line.WriteString(pad + c)
 			} else {
 				line.WriteString(c + pad)
@@ -74,4 +43,30 @@ func (t *Table) Write(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+func cleanRow(cells []string, n int) []string {
+	out := make([]string, n)
+	for i := range min(n, len(cells)) {
+		out[i] = strings.NewReplacer("\n", " ", "\t", " ").Replace(Clean(cells[i]))
+	}
+	return out
+}
+
+// numeric reports whether every cell of a column is empty, a dash or begins
+// like a number, and at least one is a number.
+func numeric(rows [][]string, column int) bool {
+	found := false
+	for _, r := range rows {
+		c := strings.TrimLeft(r[column], "+-−×≤<")
+		first, _ := utf8.DecodeRuneInString(c)
+		switch {
+		case c == "" || c == "–" || c == Unknown:
+		case first >= '0' && first <= '9':
+			found = true
+		default:
+			return false
+		}
+	}
+	return found
 }

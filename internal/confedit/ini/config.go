@@ -1,7 +1,9 @@
 package ini
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"path"
 	"sort"
 	"strings"
@@ -23,6 +25,7 @@ type Config struct {
 
 	dialect Dialect
 	main    *File
+	more    []*File // read after main
 	read    ReadFunc
 	glob    GlobFunc
 	byPath  map[string]*File
@@ -55,9 +58,10 @@ type Value struct {
 	Line int // 1-based
 }
 
-// Load reads the main file and follows its includes. A file that an include
-// names and that cannot be read is an error; a pattern that matches nothing is
-// not. A relative MySQL include is an error, because it would depend on the
+// Load reads the main file and follows its includes. An include of a file that
+// does not exist (an error for which errors.Is(err, fs.ErrNotExist) holds) is
+// passed over, as the servers do; any other failure to read is an error. A
+// relative MySQL include is an error, because it would depend on the
 // directory that the server is started from. A relative PHP-FPM include is
 // relative to PHP's prefix, which is taken to be what stands before /etc/ in
 // the main file's path.
@@ -68,6 +72,26 @@ func Load(main string, d Dialect, read ReadFunc, glob GlobFunc) (*Config, error)
 		return nil, fmt.Errorf("load configuration: %w", err)
 	}
 	c.main = f
+	return c, nil
+}
+
+// LoadAll reads a main file and others after it as one configuration: php.ini
+// and the files of its scan directory in their order.
+func LoadAll(paths []string, d Dialect, read ReadFunc, glob GlobFunc) (*Config, error) {
+	if len(paths) == 0 {
+		return nil, errors.New("load configuration: no file is named")
+	}
+	c, err := Load(paths[0], d, read, glob)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range paths[1:] {
+		f, err := c.file(p, nil)
+		if err != nil {
+			return nil, fmt.Errorf("load configuration: %w", err)
+		}
+		c.more = append(c.more, f)
+	}
 	return c, nil
 }
 
@@ -121,6 +145,9 @@ func (c *Config) include(f *File, l *line, chain []string) error {
 	}
 	for _, name := range names {
 		sub, err := c.file(name, chain)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
 		if err != nil {
 			return err
 		}
@@ -166,14 +193,17 @@ type place struct {
 	file    *File
 	line    *line
 	section string
-	special bool // under [PATH=] or [HOST=]
+	special bool   // under [PATH=] or [HOST=]
+	implied string // value of an opposite form (skip-x); "" for the key itself
 }
 
 // places lists all lines in the order in which the reader takes them.
 func (c *Config) places() []place {
 	var out []place
-	section := ""
-	c.walk(c.main, &section, &out, 0)
+	for _, f := range append([]*File{c.main}, c.more...) {
+		section := ""
+		c.walk(f, &section, &out, 0)
+	}
 	return out
 }
 
@@ -196,27 +226,47 @@ func (c *Config) walk(f *File, section *string, out *[]place, depth int) {
 	}
 }
 
-// matches lists where key is set in section, in order; the last one wins.
+// matches lists where key is set in section, in the order read.
 func (c *Config) matches(section, key string) []place {
 	var out []place
-	want := c.dialect.canonicalKey(key)
+	forms := c.dialect.forms(key)
 	for _, p := range c.places() {
-		if p.line.kind == entry && !p.special && c.dialect.sameSection(p.section, section) && c.dialect.canonicalKey(p.line.key) == want {
+		if p.line.kind != entry || p.special || !c.dialect.sameSection(p.section, section) {
+			continue
+		}
+		if implied, ok := forms[c.dialect.canonicalKey(p.line.key)]; ok && (implied == "" || !p.line.hasSep) {
+			p.implied = implied
 			out = append(out, p)
 		}
 	}
 	return out
 }
 
-// Get returns the value that wins: the last one read. The sections that a
-// MariaDB server reads as one count as one.
-func (c *Config) Get(section, key string) (Value, bool) {
+// winner returns the place whose value counts.
+func (c *Config) winner(section, key string) (place, bool) {
 	found := c.matches(section, key)
-	if len(found) == 0 {
+	switch {
+	case len(found) == 0:
+		return place{}, false
+	case c.dialect.firstWins(key):
+		return found[0], true
+	}
+	return found[len(found)-1], true
+}
+
+// Get returns the value that wins: the last one read, or the first where the
+// reader has it so (see FPM). The sections that a MariaDB server reads as one
+// count as one. For MySQL, skip-x counts as x set to 0.
+func (c *Config) Get(section, key string) (Value, bool) {
+	p, ok := c.winner(section, key)
+	if !ok {
 		return Value{}, false
 	}
-	p := found[len(found)-1]
-	return Value{Text: p.line.value, Path: p.file.Path, Line: p.line.num}, true
+	text := p.line.value
+	if p.implied != "" {
+		text = p.implied
+	}
+	return Value{Text: text, Path: p.file.Path, Line: p.line.num}, true
 }
 
 // Sections lists the sections in the order they first appear.

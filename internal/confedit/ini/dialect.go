@@ -17,6 +17,8 @@ const (
 	PHP
 	// FPM is php-fpm.conf and its pools (sapi/fpm/fpm/fpm_conf.c): PHP's
 	// syntax line by line, sections [global] and one per pool, include=GLOB.
+	// A later line wins, but of php_value[x], php_admin_value[x] and env[x] the
+	// first does: FPM keeps them in a list that it applies from its end.
 	FPM
 )
 
@@ -33,11 +35,28 @@ func (d Dialect) canonicalKey(key string) string {
 		return strings.TrimPrefix(key, "loose_") // known or not, the value counts
 	case FPM: // option names ignore case, what stands in brackets does not
 		if name, index, ok := strings.Cut(key, "["); ok {
-			return strings.ToLower(strings.TrimSpace(name)) + "[" + index
+			// A flag and a value of the same setting are in one list.
+			name = strings.Replace(strings.ToLower(strings.TrimSpace(name)), "_flag", "_value", 1)
+			return name + "[" + index
 		}
 		return strings.ToLower(key)
 	}
 	return key
+}
+
+// firstWins reports whether of several lines with that key the first counts.
+func (d Dialect) firstWins(key string) bool { return d == FPM && strings.Contains(key, "[") }
+
+// forms returns the canonical keys that set key, with the value that each
+// has when none is written. MySQL's options have opposites: skip-x and
+// disable-x are x=0, enable-x is x=1 (my_getopt.c, special_opt_prefix).
+func (d Dialect) forms(key string) map[string]string {
+	key = d.canonicalKey(key)
+	out := map[string]string{key: ""}
+	if d == MySQL {
+		out["skip_"+key], out["disable_"+key], out["enable_"+key] = "0", "0", "1"
+	}
+	return out
 }
 
 // sameSection reports whether a value in section have counts for section want.

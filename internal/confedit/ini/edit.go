@@ -14,13 +14,12 @@ func (c *Config) Set(section, key, value string) error {
 	if err := c.check(section, key); err != nil {
 		return fmt.Errorf("set %s in [%s]: %w", key, section, err)
 	}
-	if found := c.matches(section, key); len(found) > 0 {
-		p := found[len(found)-1]
+	if p, ok := c.winner(section, key); ok {
 		raw, err := c.dialect.encode(value, p.line.text[p.line.from:p.line.to])
 		if err != nil {
 			return fmt.Errorf("set %s at %s:%d: %w", key, p.file.Path, p.line.num, err)
 		}
-		return c.rewrite(p, raw)
+		return c.rewrite(p, key, raw)
 	}
 	raw, err := c.dialect.encode(value, "")
 	if err != nil {
@@ -57,6 +56,9 @@ func (c *Config) Unset(section, key string) error {
 
 // check refuses names that would not be read back as what they are.
 func (c *Config) check(section, key string) error {
+	if key == "" || strings.ContainsAny(key, "\r\n\x00") {
+		return fmt.Errorf("%q is not a key that such a file can hold", key)
+	}
 	probe := &line{text: key + "=0"}
 	if _, err := c.dialect.parse(probe); err != nil || probe.kind != entry || probe.key != key {
 		return fmt.Errorf("%q is not a key that such a file can hold", key)
@@ -67,20 +69,23 @@ func (c *Config) check(section, key string) error {
 	return nil
 }
 
-// rewrite puts raw in the place of a line's value.
-func (c *Config) rewrite(p place, raw string) error {
+// rewrite puts raw in the place of a line's value, and key in that of an
+// opposite form.
+func (c *Config) rewrite(p place, key, raw string) error {
 	l := p.line
 	head := l.text[:l.from]
+	if p.implied != "" {
+		head = strings.TrimSuffix(l.text[:l.keyEnd], l.key) + key
+	}
 	switch {
 	case !l.hasSep:
 		head += " = "
-	case l.from == l.to && strings.HasSuffix(head, "= "):
 	case l.from == l.to && strings.HasSuffix(head, " ="):
 		head += " "
 	}
 	fresh := line{text: head + raw + l.text[l.to:], num: l.num}
 	if _, err := c.dialect.parse(&fresh); err != nil {
-		return fmt.Errorf("set %s at %s:%d: %w", l.key, p.file.Path, l.num, err)
+		return fmt.Errorf("set %s at %s:%d: %w", key, p.file.Path, l.num, err)
 	}
 	*l = fresh
 	p.file.renumber()

@@ -29,6 +29,8 @@ type line struct {
 	to      int
 	value   string // as the reader of the file understands it
 
+	plainQuotes bool // a ' in it is text
+
 	files []*File // of an include
 }
 
@@ -48,52 +50,64 @@ func (d Dialect) lines(src string) ([]*line, error) {
 	var out []*line
 	num := 1
 	for len(src) > 0 {
-		end := strings.IndexByte(src, '\n') + 1
-		if end == 0 {
-			end = len(src)
-		}
-		l := &line{text: src[:end], num: num}
-		for {
-			open, err := d.parse(l)
-			if err != nil {
-				return nil, fmt.Errorf("%d: %w", num, err)
-			}
-			if !open {
-				break
-			}
-			if d != PHP || end == len(src) {
-				return nil, fmt.Errorf("%d: a quote opened in the value of %s is never closed", num, l.key)
-			}
-			more := strings.IndexByte(src[end:], '\n') + 1
-			if more == 0 {
-				more = len(src) - end
-			}
-			end += more
-			*l = line{text: src[:end], num: num}
+		l, err := d.line(src, num)
+		if err != nil {
+			return nil, fmt.Errorf("%d: %w", num, err)
 		}
 		num += strings.Count(l.text, "\n")
-		src = src[end:]
+		src = src[len(l.text):]
 		out = append(out, l)
 	}
 	return out, nil
 }
 
-// parse fills l from its text. open says that a quote is not closed yet.
-func (d Dialect) parse(l *line) (open bool, err error) {
+// line takes one line, or as many as a quoted PHP value needs.
+func (d Dialect) line(src string, num int) (*line, error) {
+	first := lineLen(src)
+	for end := first; ; end += lineLen(src[end:]) {
+		l := &line{text: src[:end], num: num}
+		open, err := d.parse(l)
+		if open == 0 || err != nil {
+			return l, err
+		}
+		if d == PHP && end < len(src) {
+			continue
+		}
+		if open == '"' {
+			return nil, fmt.Errorf("a quote opened in the value of %s is never closed", l.key)
+		}
+		l = &line{text: src[:first], num: num} // a lone ' is text
+		l.plainQuotes = true
+		_, err = d.parse(l)
+		return l, err
+	}
+}
+
+// lineLen returns the length of src's first line with its line ending.
+func lineLen(src string) int {
+	if i := strings.IndexByte(src, '\n'); i >= 0 {
+		return i + 1
+	}
+	return len(src)
+}
+
+// parse fills l from its text. open is a quote that is not closed yet, or 0.
+func (d Dialect) parse(l *line) (open byte, err error) {
 	start := len(l.text) - len(strings.TrimLeft(l.text, spaces))
 	if start == len(l.text) {
-		return false, nil
+		return 0, nil
 	}
 	switch c := l.text[start]; {
 	case c == ';' || c == '#' && d == MySQL:
-		return false, nil
+		return 0, nil
 	case c == '[':
-		return false, d.parseHeader(l, start)
+		return 0, d.parseHeader(l, start)
 	case c == '!' && d == MySQL:
-		return false, parseBang(l, start)
+		parseBang(l, start)
+		return 0, nil
 	case d == MySQL:
 		parseOption(l, start)
-		return false, nil
+		return 0, nil
 	}
 	return d.parsePHP(l, start), nil
 }
@@ -112,16 +126,19 @@ func (d Dialect) parseHeader(l *line, start int) error {
 }
 
 // parseBang reads !include and !includedir; the rest of the line is the path.
-func parseBang(l *line, start int) error {
-	text := strings.TrimSpace(l.text[start+1:])
+// The server passes over any other line with an exclamation mark.
+func parseBang(l *line, start int) {
+	text := strings.TrimLeft(l.text[start+1:], spaces)
 	for _, word := range []string{"includedir", "include"} {
 		rest, ok := strings.CutPrefix(text, word)
 		if ok && rest != "" && isSpace(rest[0]) {
-			l.kind, l.key, l.value = include, "!"+word, strings.TrimSpace(rest)
-			return nil
+			if !strings.HasSuffix(l.text, "\n") && !isSpace(rest[len(rest)-1]) {
+				rest = rest[:len(rest)-1] // the server takes the last byte for the line end
+			}
+			l.kind, l.key, l.value = include, "!"+word, strings.Trim(rest, spaces)
+			return
 		}
 	}
-	return fmt.Errorf("%q is neither !include FILE nor !includedir DIR", body(l.text)[start:])
 }
 
 // parseOption reads a MySQL option. A # outside quotes starts a comment
@@ -151,12 +168,12 @@ func parseOption(l *line, start int) {
 
 // parsePHP reads a key of php.ini or of an FPM pool. A ; outside quotes starts
 // a comment.
-func (d Dialect) parsePHP(l *line, start int) (open bool) {
+func (d Dialect) parsePHP(l *line, start int) (open byte) {
 	text := body(l.text)
 	eq := strings.IndexAny(text[start:], "=;\n")
 	if eq >= 0 && text[start+eq] == '=' {
 		var end int
-		end, open = phpValueEnd(text, start+eq+1)
+		end, open = phpValueEnd(text, start+eq+1, l.plainQuotes)
 		text = text[:end]
 	} else if eq >= 0 {
 		text = text[:start+eq]
@@ -169,36 +186,41 @@ func (d Dialect) parsePHP(l *line, start int) (open bool) {
 	return open
 }
 
-// phpValueEnd finds where a value that may start at text[at] ends. A single
-// quote opens a string only where a word starts (don't is a word).
-func phpValueEnd(text string, at int) (end int, open bool) {
-	word := true
+// phpValueEnd finds where a value that may start at text[at] ends: at a ; or
+// the end of line outside quotes. plain says that a ' is not a quote.
+func phpValueEnd(text string, at int, plain bool) (end int, open byte) {
 	for i := at; i < len(text); i++ {
 		switch c := text[i]; {
 		case c == ';' || c == '\n':
-			return i, false
+			return i, 0
 		case c == '"':
-			for i++; i < len(text) && text[i] != '"'; i++ {
-				if text[i] == '\\' {
-					i++
-				}
+			if i = phpStringEnd(text, i+1); i >= len(text) {
+				return len(text), c
 			}
-			if i >= len(text) {
-				return len(text), true
-			}
-			word = true
-		case c == '\'' && word:
-			n := strings.IndexByte(text[i+1:], '\'')
+		case c == '\'' && !plain:
+			n := strings.IndexByte(text[i+1:], c)
 			if n < 0 {
-				word = false // a lone quote is text
-				continue
+				return len(text), c
 			}
 			i += n + 1
-		default:
-			word = isSpace(c) || strings.IndexByte("&|^~()!=", c) >= 0
 		}
 	}
-	return len(text), false
+	return len(text), 0
+}
+
+// phpStringEnd returns the place of the double quote that closes a string
+// whose inside starts at text[i], len(text) if none does. A backslash takes a
+// quote along, but not one at the end of a line ("C:\dir\").
+func phpStringEnd(text string, i int) int {
+	for ; i < len(text) && text[i] != '"'; i++ {
+		if text[i] != '\\' {
+			continue
+		}
+		if rest := text[i+1:]; rest != `"` && !strings.HasPrefix(rest, "\"\r") && !strings.HasPrefix(rest, "\"\n") {
+			i++
+		}
+	}
+	return min(i, len(text))
 }
 
 // split finds key and value in text, which is l.text without what lies behind
@@ -221,7 +243,7 @@ func (l *line) split(text string, start int) {
 	if l.hasSep {
 		rest := text[eq+1:]
 		l.from = eq + 1 + len(rest) - len(strings.TrimLeft(rest, spaces))
-		l.to = l.from + len(strings.TrimSpace(rest))
+		l.to = l.from + len(strings.Trim(rest, spaces))
 		if l.from == l.to { // nothing: the place right behind the =
 			l.from, l.to = eq+1, eq+1
 		}

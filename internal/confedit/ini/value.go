@@ -40,38 +40,45 @@ func unescapeMySQL(raw string) string {
 	return b.String()
 }
 
-// unescapePHP reads a PHP value where it is one quoted string; anything else
-// (a number, a constant, an expression) is returned as written.
+// unescapePHP reads a PHP value made of strings and words without a gap; an
+// expression (E_ALL & ~E_NOTICE) is returned as written.
 func unescapePHP(raw string) string {
-	n := len(raw)
-	if n < 2 || raw[0] != raw[n-1] {
-		return raw
-	}
-	switch raw[0] {
-	case '\'':
-		if in := raw[1 : n-1]; !strings.Contains(in, "'") {
-			return in
-		}
-	case '"':
-		var b strings.Builder
-		for i := 1; i < n-1; i++ {
-			if raw[i] == '"' {
-				return raw // two strings
+	var b strings.Builder
+	for i := 0; i < len(raw); i++ {
+		switch c := raw[i]; {
+		case c == '"':
+			end := phpStringEnd(raw, i+1)
+			if end == len(raw) {
+				return raw
 			}
-			if raw[i] == '\\' {
-				i++
-				if i == n-1 {
-					return raw
-				}
-				if strings.IndexByte(`"\'`, raw[i]) < 0 {
-					b.WriteByte('\\')
-				}
+			b.WriteString(unescapeString(raw[i+1 : end]))
+			i = end
+		case c == '\'':
+			n := strings.IndexByte(raw[i+1:], c)
+			if n < 0 {
+				return raw
 			}
-			b.WriteByte(raw[i])
+			b.WriteString(raw[i+1 : i+1+n])
+			i += n + 1
+		case strings.IndexByte("&|^~()!", c) >= 0:
+			return raw
+		default:
+			b.WriteByte(c)
 		}
-		return b.String()
 	}
-	return raw
+	return b.String()
+}
+
+// unescapeString reads the inside of a double-quoted PHP string.
+func unescapeString(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+1 < len(s) && (s[i+1] == '"' || s[i+1] == '\\') {
+			i++
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
 }
 
 // encode writes value so that the dialect's reader gets it back. old is the
@@ -90,7 +97,7 @@ func encodeMySQL(value, old string) string {
 	q := ""
 	if n := len(old); n > 1 && (old[0] == '"' || old[0] == '\'') && old[n-1] == old[0] {
 		q = old[:1]
-	} else if strings.ContainsAny(value, "#\"'") || value != strings.TrimSpace(value) {
+	} else if strings.ContainsAny(value, "#\"'") || value != strings.Trim(value, spaces) || strings.HasSuffix(value, "\xa0") {
 		q = `"`
 	}
 	var b strings.Builder
@@ -117,21 +124,25 @@ func encodeMySQL(value, old string) string {
 // plainPHP are values that need no quotes: numbers, sizes, paths, lists and
 // addresses. expression is what PHP evaluates: E_ALL & ~E_DEPRECATED.
 var (
-	plainPHP   = regexp.MustCompile(`^[A-Za-z0-9_./:,%+@*\\-]+( [A-Za-z0-9_./:,%+@*\\-]+)*$`)
-	expression = regexp.MustCompile(`^[A-Z0-9_ &|~^!()]+$`)
-	negative   = regexp.MustCompile(`^~?[A-Z_]+[A-Z0-9_ &|~^!()]*$`)
+	plainPHP   = regexp.MustCompile(`^[A-Za-z0-9_./:,%+@*-]+( [A-Za-z0-9_./:,%+@*-]+)*$`)
+	expression = regexp.MustCompile(`^[~(]*[A-Z_][A-Z0-9_ &|~^!()]*$`)
 )
 
 func (d Dialect) encodePHP(value, old string) (string, error) {
 	if d == FPM && strings.ContainsAny(value, "\r\n") {
 		return "", fmt.Errorf("a value in a PHP-FPM file cannot span lines")
 	}
-	quotes := len(old) > 1 && (old[0] == '"' || old[0] == '\'') && unescapePHP(old) != old
-	if !quotes && (value == "" || plainPHP.MatchString(value) || expression.MatchString(value) && negative.MatchString(value)) {
+	quotes := len(old) > 1 && (old[0] == '"' || old[0] == '\'') && old[len(old)-1] == old[0]
+	if !quotes && (value == "" || plainPHP.MatchString(value) || expression.MatchString(value) && value == strings.Trim(value, spaces)) {
 		return value, nil
 	}
-	if quotes && old[0] == '\'' && !strings.Contains(value, "'") {
-		return "'" + value + "'", nil
+	single := strings.Contains(value, "'")
+	if !single && (quotes && old[0] == '\'' || strings.ContainsAny(value, `"\`)) {
+		return "'" + value + "'", nil // nothing in it needs an escape
+	}
+	// PHP takes \" at the end of a line for the end of the string.
+	if strings.Contains(value, "\"\n") || strings.Contains(value, "\"\r") {
+		return "", fmt.Errorf("a value with a single quote, and with a double quote at the end of a line, cannot be written: %q", value)
 	}
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(value) + `"`, nil
 }

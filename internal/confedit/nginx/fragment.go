@@ -13,6 +13,15 @@ func lineEnd(src string) string {
 	return "\n"
 }
 
+// eolAt returns the line ending in use where text stands: text's own, or else
+// the file's.
+func (f *File) eolAt(text string) string {
+	if strings.Contains(text, "\n") {
+		return lineEnd(text)
+	}
+	return f.eol
+}
+
 // indentUnit finds one step of a file's indentation: what the first directive
 // that is indented deeper than its block has more than the block. Four spaces
 // where no line tells.

@@ -23,7 +23,7 @@ func (d *Directive) Append(text string) error {
 	}
 	keep := strings.TrimRight(n.tail, " \t\r\n") // comments before the brace
 	space := n.tail[len(keep):]
-	eol, base := d.File.eol, d.childIndent()
+	eol, base := d.File.eolAt(space), d.childIndent()
 	if len(n.kids) > 0 && frag.flat && !n.isFile() && !strings.Contains(n.tail, "\n") {
 		return d.insert(frag, n, len(n.kids), " ", n.tail, inside)
 	}
@@ -48,7 +48,7 @@ func (d *Directive) InsertBefore(text string) error {
 	if d.Parent == nil {
 		return fmt.Errorf("insert before %s: a file has no place before it; use Append", d.where())
 	}
-	n, eol := d.node, d.File.eol
+	n, eol := d.node, d.File.eolAt(d.node.lead)
 	lead, follow := n.lead, " "
 	at, own := n.ownLine()
 	switch {
@@ -75,7 +75,7 @@ func (d *Directive) InsertAfter(text string) error {
 	if d.Parent == nil {
 		return fmt.Errorf("insert after %s: a file has no place after it; use Append", d.where())
 	}
-	n, eol := d.node, d.File.eol
+	n, eol := d.node, d.File.eolAt(*d.node.after())
 	keep, rest := *n.after(), ""
 	if nl := strings.IndexByte(keep, '\n'); nl >= 0 {
 		if nl > 0 && keep[nl-1] == '\r' {

@@ -133,12 +133,20 @@ func locationName(d *Directive) (mod, name string) {
 	return "", d.Args[0]
 }
 
+// matches reports whether a location's regular expression matches uri. One
+// that cannot be read does not match; nginx would not have started with it.
 func matches(d *Directive, uri string) bool {
-	mod, pattern := locationName(d)
-	if mod == "~*" {
-		pattern = "(?i:" + pattern + ")"
+	mod, expr := locationName(d)
+	fold := mod == "~*"
+	if re, err := compilePCRE(expr, fold); err == nil {
+		if found, sure := re.match(uri); sure {
+			return found
+		}
 	}
-	re, err := regexp.Compile(pattern)
+	if fold {
+		expr = "(?i)" + expr
+	}
+	re, err := regexp.Compile(expr) // never slow, but by runes and without look-around
 	return err == nil && re.MatchString(uri)
 }
 

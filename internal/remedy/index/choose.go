@@ -117,7 +117,59 @@ func (w *workload) choose() []*candidate {
 		}
 		set = next
 	}
+	return w.shorten(set, least)
+}
+
+// shorten cuts off last columns that save no rows and little time, unless a
+// statement restricts or sorts by them: those guard against values that are
+// far more frequent than the average.
+func (w *workload) shorten(set []*candidate, least float64) []*candidate {
+	for again := true; again; {
+		again = false
+		value, rows := w.objective(set), w.rows(set)
+		for i := 0; i < len(set) && !again; i++ {
+			rest := append(append([]*candidate(nil), set[:i]...), set[i+1:]...)
+			for _, c := range w.candidates {
+				if c == set[i] || !c.prefixOf(set[i].indexDef) || w.restricts(c.table, set[i].columns[len(c.columns):]) {
+					continue
+				}
+				next, ok := with(rest, c)
+				if ok && len(next) == len(set) && w.rows(next) <= 1.001*rows && value-w.objective(next) < least {
+					set, again = next, true
+					break
+				}
+			}
+		}
+	}
 	return set
+}
+
+// restricts says whether a statement compares one of the columns with a
+// constant, or sorts or groups by it.
+func (w *workload) restricts(t *table, columns []string) bool {
+	found := false
+	for _, s := range w.statements {
+		s.root.walk(func(b *block) {
+			for _, o := range append(append([]orderColumn(nil), b.order...), b.group...) {
+				found = found || o.access.table == t && contains(columns, o.column)
+			}
+			for _, a := range b.accesses {
+				for _, p := range a.preds {
+					found = found || a.table == t && p.kind != predJoin && contains(columns, p.column)
+				}
+			}
+		})
+	}
+	return found
+}
+
+// rows examined by all statements with a set.
+func (w *workload) rows(set []*candidate) float64 {
+	sum := 0.0
+	for _, s := range w.statements {
+		sum += w.saves(s, set).rows * float64(s.Count)
+	}
+	return sum
 }
 
 // grow adds the best candidate, again and again, while that saves enough.

@@ -1,0 +1,204 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sort"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// theCase is the login case with real servers, tuned by the real program.
+type theCase struct {
+	t      *testing.T
+	dir    string
+	kasoku string
+}
+
+// startCase builds the program and starts the case in a private folder.
+func startCase(t *testing.T) *theCase {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("starts real servers; run without -short")
+	}
+	c := &theCase{t: t, kasoku: filepath.Join(t.TempDir(), "kasoku")}
+	c.must(exec.Command("go", "build", "-o", c.kasoku, "."))
+	dir, err := os.MkdirTemp("", "kc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(dir); err != nil {
+		t.Fatal(err)
+	}
+	c.dir = dir
+	t.Cleanup(func() { c.must(exec.Command(caseScript(t), "down", dir, "--purge")) })
+	c.must(exec.Command(caseScript(t), "up", dir))
+	return c
+}
+
+func caseScript(t *testing.T) string {
+	t.Helper()
+	p, err := filepath.Abs("../../cases/login/case.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func (c *theCase) must(cmd *exec.Cmd) {
+	c.t.Helper()
+	if out, err := cmd.CombinedOutput(); err != nil {
+		c.t.Fatalf("%v: %v\n%s", cmd.Args, err, out)
+	}
+}
+
+// run calls kasoku in the case's folder.
+func (c *theCase) run(args ...string) (code int, stdout, stderr string) {
+	c.t.Helper()
+	return c.runEnv(nil, args...)
+}
+
+func (c *theCase) runEnv(env []string, args ...string) (code int, stdout, stderr string) {
+	c.t.Helper()
+	var out, errs bytes.Buffer
+	cmd := exec.Command(c.kasoku, args...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = c.dir, &out, &errs
+	cmd.Env = append(os.Environ(), env...)
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		c.t.Fatal(err)
+	}
+	return cmd.ProcessState.ExitCode(), out.String(), errs.String()
+}
+
+// want runs kasoku and fails the test unless it ends with the code.
+func (c *theCase) want(code int, args ...string) (stdout, stderr string) {
+	c.t.Helper()
+	got, out, errs := c.run(args...)
+	if got != code {
+		c.t.Fatalf("kasoku %v ended with %d, want %d\n%s\n%s", args, got, code, out, errs)
+	}
+	return out, errs
+}
+
+// state is a hash for everything that undo must bring back: bytes, mode and
+// owner of every configuration and application file, and the schema.
+func (c *theCase) state() string {
+	c.t.Helper()
+	var lines []string
+	for _, sub := range []string{"etc", "app"} {
+		err := filepath.WalkDir(filepath.Join(c.dir, sub), func(p string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			b, err := os.ReadFile(p)
+			if err != nil {
+				return err
+			}
+			info, err := d.Info()
+			if err != nil {
+				return err
+			}
+			st := info.Sys().(*syscall.Stat_t)
+			lines = append(lines, fmt.Sprintf("%s %x %v %d:%d %s", p, sha256.Sum256(b), info.Mode(), st.Uid, st.Gid, info.ModTime()))
+			return nil
+		})
+		if err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	sort.Strings(lines)
+	return strings.Join(append(lines, c.schema()), "\n")
+}
+
+// schema is what SHOW CREATE TABLE says, without the counter of IDs.
+func (c *theCase) schema() string {
+	c.t.Helper()
+	var out []string
+	for _, table := range []string{"users", "login_log"} {
+		text := c.sql("SHOW CREATE TABLE login." + table)
+		if i := strings.Index(text, "AUTO_INCREMENT="); i >= 0 {
+			_, rest, _ := strings.Cut(text[i:], " ")
+			text = text[:i] + rest
+		}
+		out = append(out, text)
+	}
+	return strings.Join(append(out, c.sql("SHOW GLOBAL VARIABLES WHERE variable_name IN ('innodb_buffer_pool_size','innodb_log_file_size','innodb_flush_log_at_trx_commit','slow_query_log','long_query_time','slow_query_log_file','log_slow_verbosity')")), "\n")
+}
+
+func (c *theCase) sql(statement string) string {
+	c.t.Helper()
+	password, err := os.ReadFile(filepath.Join(c.dir, "secrets", "db_admin"))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	cmd := exec.Command("mariadb", "--no-defaults", "-N", "-u", "kasoku", "-S", filepath.Join(c.dir, "run/mariadb/mysqld.sock"), "-e", statement)
+	cmd.Env = append(os.Environ(), "MYSQL_PWD="+strings.TrimSpace(string(password)))
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		c.t.Fatalf("%s: %v\n%s", statement, err, out)
+	}
+	return string(out)
+}
+
+// same fails the test and says which lines differ.
+func (c *theCase) same(was, when string) {
+	c.t.Helper()
+	is := c.state()
+	if is == was {
+		return
+	}
+	old := map[string]bool{}
+	for _, l := range strings.Split(was, "\n") {
+		old[l] = true
+	}
+	for _, l := range strings.Split(is, "\n") {
+		if !old[l] {
+			c.t.Errorf("%s: not as found: %s", when, l)
+		}
+	}
+}
+
+// shorten makes runs short: these tests look at what happens, not how fast.
+func (c *theCase) shorten() {
+	c.t.Helper()
+	p := filepath.Join(c.dir, "scenario.yaml")
+	b, err := os.ReadFile(p)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	s := strings.Replace(string(b), "warmup: 1s", "warmup: 200ms", 1)
+	if err := os.WriteFile(p, []byte(s), 0o644); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func decode[T any](t *testing.T, text string) T {
+	t.Helper()
+	var v T
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		t.Fatalf("%v in:\n%s", err, text)
+	}
+	return v
+}
+
+// until polls with a deadline.
+func until(t *testing.T, what string, limit time.Duration, done func() bool) {
+	t.Helper()
+	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if done() {
+			return
+		}
+	}
+	t.Fatalf("%s: not within %s", what, limit)
+}

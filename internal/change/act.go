@@ -1,0 +1,97 @@
+package change
+
+import (
+	"context"
+	"fmt"
+
+	"kasoku/internal/host"
+)
+
+// act is what a kind of change can do. Undo looks at what is there instead of
+// trusting what was done, so that it can be repeated and killed anywhere.
+type act interface {
+	// prepare checks, before anything is journaled, that the change makes
+	// sense and that the target is what the plan saw. It completes the change
+	// with what undo needs, and returns bytes to be saved.
+	prepare(ctx context.Context) (blobs [][]byte, err error)
+	// look tells where the target stands. It changes nothing, except that it
+	// ends what a killed Kasoku left running in a database.
+	look(ctx context.Context) (sight, error)
+	// write applies the change and returns what the server reports.
+	write(ctx context.Context) (reported string, err error)
+	// restore goes from after to before.
+	restore(ctx context.Context) error
+	// conflict describes what look found when it is neither.
+	conflict(s sight) *ConflictError
+}
+
+// sight is what look found.
+type sight struct {
+	// before and after are both true if the change makes no difference, and
+	// both false if someone else was there.
+	before, after bool
+	// blind: this kind of change cannot be seen (exec, restart).
+	blind bool
+	got   string
+	// attrs says how mode or owner differ from what they should be; "" if
+	// they do not.
+	attrs string
+}
+
+// work is one change under way, with what every kind needs.
+type work struct {
+	x *Executor
+	t *txn
+	i int
+	c *Change
+	h host.Host
+}
+
+// act returns the actor for change i of t.
+func (x *Executor) act(t *txn, i int) (act, error) {
+	c := &t.Changes[i]
+	w := work{x: x, t: t, i: i, c: c}
+	switch c.Kind {
+	case KindVariable:
+		return &variableAct{w}, nil
+	case KindIndex:
+		return &indexAct{w}, nil
+	case KindRestart:
+		return &restartAct{w}, nil
+	}
+	h, ok := x.hosts[c.hostName()]
+	if !ok {
+		return nil, fmt.Errorf("%s: host %q is not in the stack", c.Title(), c.hostName())
+	}
+	w.h = h
+	switch c.Kind {
+	case KindFile:
+		return &fileAct{w}, nil
+	case KindDir:
+		return &dirAct{w}, nil
+	case KindExec:
+		return &execAct{w}, nil
+	}
+	return nil, fmt.Errorf("kind of change %q is not known; it is file, dir, variable, index, exec or restart", c.Kind)
+}
+
+// differs is a conflict with the parts that every kind has.
+func (w *work) differs(before, after, got string) *ConflictError {
+	return &ConflictError{Tx: w.t.ID, Change: w.i, Object: w.subject(), Before: before, After: after, Got: got}
+}
+
+// subject names the object for people.
+func (w *work) subject() string {
+	switch w.c.Kind {
+	case KindFile, KindDir:
+		if w.c.hostName() == "local" {
+			return w.c.Path
+		}
+		return w.c.hostName() + ":" + w.c.Path
+	case KindVariable:
+		return w.c.Service + "'s variable " + w.c.Variable
+	case KindIndex:
+		return w.c.Service + "'s index " + indexName(w.c.Index)
+	}
+	return w.c.Title()
+}

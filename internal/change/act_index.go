@@ -1,0 +1,275 @@
+package change
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// indexAct creates or drops one secondary index.
+type indexAct struct{ work }
+
+// indexColumn is "col" or "col(10)".
+var indexColumn = regexp.MustCompile("^`?([^`()]+)`?(?:\\(([0-9]+)\\))?$")
+
+func (a *indexAct) prepare(ctx context.Context) ([][]byte, error) {
+	c := a.c
+	x := c.Index
+	if x == nil || c.Service == "" || x.Schema == "" || x.Table == "" || x.Name == "" || len(x.Columns) == 0 {
+		return nil, fmt.Errorf("%s: it needs a service, schema, table, name and columns", c.Title())
+	}
+	if strings.EqualFold(x.Name, "PRIMARY") {
+		return nil, fmt.Errorf("%s: a primary key is not changed", c.Title())
+	}
+	for _, col := range x.Columns {
+		if !indexColumn.MatchString(col) {
+			return nil, fmt.Errorf("%s: column %q is not of the form col or col(10)", c.Title(), col)
+		}
+	}
+	s, err := a.x.session(ctx, c.Service)
+	if err != nil {
+		return nil, err
+	}
+	defer s.close()
+	c.Reported, c.IndexDef = "", ""
+	have, err := a.columns(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case !c.Drop && sameColumns(x.Columns, have):
+		return nil, fmt.Errorf("%s: %w: this very index is there already", a.subject(), ErrChanged)
+	case !c.Drop && have != nil:
+		return nil, fmt.Errorf("%s: %w: an index of that name is there, on (%s)", a.subject(), ErrChanged, strings.Join(have, ", "))
+	case !c.Drop:
+		return nil, a.tableExists(ctx, s)
+	case have == nil:
+		return nil, fmt.Errorf("%s: %w: there is no such index to drop", a.subject(), ErrChanged)
+	case !sameColumns(x.Columns, have):
+		return nil, fmt.Errorf("%s: %w: it is on (%s), the plan saw (%s)", a.subject(), ErrChanged, strings.Join(have, ", "), strings.Join(x.Columns, ", "))
+	}
+	c.IndexDef, err = a.definition(ctx, s)
+	return nil, err
+}
+
+func (a *indexAct) tableExists(ctx context.Context, s *session) error {
+	var n int
+	err := s.conn.QueryRowContext(ctx, "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?",
+		a.c.Index.Schema, a.c.Index.Table).Scan(&n)
+	if err == nil && n == 0 {
+		err = fmt.Errorf("%w: there is no table %s.%s", ErrChanged, a.c.Index.Schema, a.c.Index.Table)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", a.subject(), unreachable(err))
+	}
+	return nil
+}
+
+// columns reads the index's columns in order, nil if there is no such index.
+func (a *indexAct) columns(ctx context.Context, s *session) ([]string, error) {
+	rows, err := s.conn.QueryContext(ctx, `SELECT COLUMN_NAME, SUB_PART FROM information_schema.STATISTICS
+		WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? AND INDEX_NAME = ? ORDER BY SEQ_IN_INDEX`,
+		a.c.Index.Schema, a.c.Index.Table, a.c.Index.Name)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", a.subject(), unreachable(err))
+	}
+	defer rows.Close()
+	var out []string
+	for rows.Next() {
+		var name sql.NullString // NULL for an expression (MySQL 8)
+		var prefix sql.NullInt64
+		if err := rows.Scan(&name, &prefix); err != nil {
+			return nil, fmt.Errorf("read %s: %w", a.subject(), err)
+		}
+		col := name.String
+		if !name.Valid {
+			col = "<expression>"
+		}
+		if prefix.Valid {
+			col = fmt.Sprintf("%s(%d)", col, prefix.Int64)
+		}
+		out = append(out, col)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read %s: %w", a.subject(), unreachable(err))
+	}
+	return out, nil
+}
+
+// sameColumns compares planned columns with the server's. A planned prefix
+// that covers the whole column is reported without a length.
+func sameColumns(planned, have []string) bool {
+	if len(planned) != len(have) {
+		return false
+	}
+	for i := range planned {
+		p, h := indexColumn.FindStringSubmatch(planned[i]), indexColumn.FindStringSubmatch(have[i])
+		if p == nil || h == nil || !strings.EqualFold(p[1], h[1]) || h[2] != "" && p[2] != h[2] {
+			return false
+		}
+	}
+	return true
+}
+
+// definition returns the index's line in SHOW CREATE TABLE, with which ALTER
+// TABLE … ADD makes the very same index again.
+func (a *indexAct) definition(ctx context.Context, s *session) (string, error) {
+	var table, text string
+	err := s.conn.QueryRowContext(ctx, "SHOW CREATE TABLE "+tableName(a.c.Index)).Scan(&table, &text)
+	if err != nil {
+		return "", fmt.Errorf("read the definition of %s: %w", a.subject(), unreachable(err))
+	}
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(strings.TrimSpace(line), ",")
+		_, rest, ok := strings.Cut(line, "KEY ")
+		if ok && strings.HasPrefix(strings.ToLower(rest), strings.ToLower(quoteName(a.c.Index.Name))+" (") {
+			return line, nil
+		}
+	}
+	return "", fmt.Errorf("%s: its definition is not in SHOW CREATE TABLE, so it could not be made again", a.subject())
+}
+
+func (a *indexAct) look(ctx context.Context) (sight, error) {
+	s, err := a.x.session(ctx, a.c.Service)
+	if err != nil {
+		return sight{}, err
+	}
+	defer s.close()
+	have, err := a.columns(ctx, s)
+	if err != nil {
+		return sight{}, err
+	}
+	there, absent := sameColumns(a.c.Index.Columns, have), have == nil
+	v := sight{before: absent, after: there, got: a.describe(have)}
+	if a.c.Drop {
+		v.before, v.after = there, absent
+	}
+	return v, nil
+}
+
+func (a *indexAct) describe(columns []string) string {
+	if columns == nil {
+		return "absent"
+	}
+	return "on (" + strings.Join(columns, ", ") + ")"
+}
+
+func (a *indexAct) write(ctx context.Context) (string, error) {
+	s, err := a.x.session(ctx, a.c.Service)
+	if err != nil {
+		return "", err
+	}
+	defer s.close()
+	if err := a.alter(ctx, s, a.c.SQL()); err != nil {
+		return "", err
+	}
+	have, err := a.columns(ctx, s)
+	return a.describe(have), err
+}
+
+func (a *indexAct) restore(ctx context.Context) error {
+	s, err := a.x.session(ctx, a.c.Service)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	return a.alter(ctx, s, a.c.UndoSQL())
+}
+
+// alter runs DDL without blocking writers if the server can, and does not let
+// it wait long behind a transaction.
+func (a *indexAct) alter(ctx context.Context, s *session, statement string) error {
+	if _, err := s.conn.ExecContext(ctx, fmt.Sprintf("SET SESSION lock_wait_timeout = %d", metadataWait)); err != nil {
+		return fmt.Errorf("%s: %w", a.subject(), unreachable(err))
+	}
+	defer s.conn.ExecContext(context.WithoutCancel(ctx), "SET SESSION lock_wait_timeout = DEFAULT")
+	comma := " "
+	if strings.HasPrefix(statement, "ALTER TABLE") {
+		comma = ", "
+	}
+	var err error
+	for _, how := range []string{"ALGORITHM=INPLACE" + comma + "LOCK=NONE", "ALGORITHM=INPLACE", ""} {
+		full := statement
+		if how != "" {
+			full += comma + how
+		}
+		_, err = s.conn.ExecContext(ctx, full)
+		// 1845, 1846: the table's engine or this index cannot be done that way.
+		if n := mysqlNumber(err); n != 1845 && n != 1846 {
+			break
+		}
+		a.x.say("%s: the server refuses %q here, trying with more locking", a.subject(), how)
+	}
+	switch {
+	case err == nil:
+		return nil
+	case mysqlNumber(err) == 1205:
+		return fmt.Errorf("%s: a transaction held the table for %d s; end it, or try when the service is quiet: %w", statement, metadataWait, err)
+	}
+	return fmt.Errorf("%s: %w", statement, unreachable(err))
+}
+
+func (a *indexAct) conflict(s sight) *ConflictError {
+	before, after := "absent", a.describe(a.c.Index.Columns)
+	if a.c.Drop {
+		before, after = after, before
+	}
+	return a.differs(before, after, s.got)
+}
+
+// SQL is the statement of a variable or index change, "" for other kinds.
+func (c *Change) SQL() string {
+	switch {
+	case c.Kind == KindVariable:
+		return "SET GLOBAL " + c.Variable + " = " + quoteValue(c.AfterValue)
+	case c.Kind != KindIndex || c.Index == nil:
+		return ""
+	case c.Drop:
+		return "ALTER TABLE " + tableName(c.Index) + " DROP INDEX " + quoteName(c.Index.Name)
+	}
+	return "CREATE INDEX " + quoteName(c.Index.Name) + " ON " + tableName(c.Index) + " (" + columnList(c.Index.Columns) + ")"
+}
+
+// UndoSQL is the statement that takes a variable or index change back.
+func (c *Change) UndoSQL() string {
+	switch {
+	case c.Kind == KindVariable:
+		return "SET GLOBAL " + c.Variable + " = " + quoteValue(c.BeforeValue)
+	case c.Kind != KindIndex || c.Index == nil:
+		return ""
+	case c.Drop && c.IndexDef != "":
+		return "ALTER TABLE " + tableName(c.Index) + " ADD " + c.IndexDef
+	case c.Drop:
+		return "CREATE INDEX " + quoteName(c.Index.Name) + " ON " + tableName(c.Index) + " (" + columnList(c.Index.Columns) + ")"
+	}
+	return "ALTER TABLE " + tableName(c.Index) + " DROP INDEX " + quoteName(c.Index.Name)
+}
+
+func quoteName(n string) string { return "`" + strings.ReplaceAll(n, "`", "``") + "`" }
+
+func tableName(x *Index) string { return quoteName(x.Schema) + "." + quoteName(x.Table) }
+
+func indexName(x *Index) string {
+	if x == nil {
+		return "(none given)"
+	}
+	return x.Schema + "." + x.Table + "." + x.Name
+}
+
+func columnList(columns []string) string {
+	var out []string
+	for _, col := range columns {
+		m := indexColumn.FindStringSubmatch(col)
+		if m == nil {
+			m = []string{col, col, ""}
+		}
+		q := quoteName(m[1])
+		if m[2] != "" {
+			q += "(" + m[2] + ")"
+		}
+		out = append(out, q)
+	}
+	return strings.Join(out, ", ")
+}

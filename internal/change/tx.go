@@ -1,0 +1,172 @@
+package change
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"kasoku/internal/host"
+)
+
+// Tx is one transaction of the journal: changes that are applied, kept or put
+// back together.
+type Tx struct {
+	ID      int64     `json:"id"`
+	Title   string    `json:"title"`
+	Plan    string    `json:"plan,omitempty"`    // ID of the remedy's plan
+	Session int64     `json:"session,omitempty"` // 0 = none
+	State   string    `json:"state"`
+	Begun   time.Time `json:"begun"`
+	Ended   time.Time `json:"ended,omitzero"`
+	// Changes without their bytes; see Executor.Load.
+	Changes []Change `json:"changes"`
+	// Error is why it was put back, or why it could not be.
+	Error string `json:"error,omitempty"`
+}
+
+// States of a Tx.
+const (
+	StateApplying  = "applying"  // begun; how far it came is not certain
+	StateApplied   = "applied"   // in effect, not yet decided upon
+	StateKept      = "kept"      // in effect for good
+	StateReverting = "reverting" // being put back before it was kept
+	StateReverted  = "reverted"  // put back; as if it had never been
+	StateUndoing   = "undoing"   // being put back after it was kept
+	StateUndone    = "undone"    // put back after it had been kept
+)
+
+// Pending reports whether the transaction still has to be kept or put back.
+func (t Tx) Pending() bool {
+	return t.State != StateKept && t.State != StateReverted && t.State != StateUndone
+}
+
+// Intent is what Apply is asked to do.
+type Intent struct {
+	Title   string
+	Plan    string // ID of the remedy's plan, for the record
+	Session int64
+	Changes []Change
+}
+
+// Drift is a place where the target is not as the journal says.
+type Drift struct {
+	Tx     int64  `json:"tx"`
+	Change int    `json:"change"` // index into Tx.Changes
+	Object string `json:"object"` // path, variable or index
+	Want   string `json:"want"`
+	Got    string `json:"got"`
+}
+
+func (d Drift) String() string {
+	return fmt.Sprintf("%s: the journal (tx %d) says %s, found %s", d.Object, d.Tx, d.Want, d.Got)
+}
+
+var (
+	// ErrChanged: the target is no longer what the plan saw. Nothing of this
+	// change was written.
+	ErrChanged = errors.New("the target is not what the plan saw; plan again")
+	// ErrBusy: another process has the lease on this .kasoku folder.
+	ErrBusy = errors.New("another kasoku is at work in this folder")
+	// ErrPending: an earlier transaction must be put back first.
+	ErrPending = errors.New("an earlier change is not finished; recover first")
+	// ErrUnknown: there is no such transaction, or it is not in the state that
+	// the call needs.
+	ErrUnknown = errors.New("no such transaction")
+)
+
+// ConflictError says that an object is neither as it was before nor as Kasoku
+// made it. It was left alone.
+type ConflictError struct {
+	Tx     int64
+	Change int
+	Object string
+	// Before, After and Got are hashes of a file, or values.
+	Before, After, Got string
+	// Blob is the file that holds the bytes from before; "" if there are none.
+	Blob string
+}
+
+func (e *ConflictError) Error() string {
+	s := fmt.Sprintf("%s was changed by someone else, so it was left alone: before tx %d it was %s, tx %d made it %s, now it is %s.",
+		e.Object, e.Tx, short(e.Before), e.Tx, short(e.After), short(e.Got))
+	if e.Blob != "" {
+		s += fmt.Sprintf(" The bytes from before lie in %s.", e.Blob)
+	}
+	return s + " Put it right by hand and recover again, or abandon the transaction to leave it as it is."
+}
+
+// short cuts a hash to what a person compares.
+func short(s string) string {
+	switch {
+	case s == "":
+		return "absent"
+	case len(s) == 64:
+		return "sha256 " + s[:12]
+	}
+	return s
+}
+
+// LaterError lists kept transactions that build on the one to be undone.
+type LaterError struct {
+	Tx    int64
+	Later []Tx // newest first
+}
+
+func (e *LaterError) Error() string {
+	s := fmt.Sprintf("tx %d cannot be undone alone, because later ones changed the same things:", e.Tx)
+	for _, t := range e.Later {
+		s += fmt.Sprintf(" tx %d (%s);", t.ID, t.Title)
+	}
+	return s + " undo these too"
+}
+
+// hostName of a change, with its default.
+func (c *Change) hostName() string {
+	if c.Host == "" {
+		return "local"
+	}
+	return c.Host
+}
+
+// object names what a change acts on. Changes with the same object overlap;
+// "" overlaps with nothing.
+func (c *Change) object() string {
+	switch c.Kind {
+	case KindFile, KindDir:
+		return c.hostName() + ":" + c.Path
+	case KindVariable:
+		return c.Service + ":@@" + c.Variable
+	case KindIndex:
+		if c.Index != nil {
+			return c.Service + ":" + c.Index.Schema + "." + c.Index.Table + "." + c.Index.Name
+		}
+	}
+	return ""
+}
+
+// Title is one line that names what a change does.
+func (c *Change) Title() string {
+	switch c.Kind {
+	case KindFile:
+		if c.Before == nil || c.Before.Hash == "" {
+			return "create " + c.Path
+		}
+		return "edit " + c.Path
+	case KindDir:
+		return "create directory " + c.Path
+	case KindVariable, KindIndex:
+		return c.SQL()
+	case KindExec:
+		return "run " + commandLine(c.Apply)
+	case KindRestart:
+		return c.Activate.String() + " " + c.Service
+	}
+	return string(c.Kind)
+}
+
+func hashOf(s *FileState) host.Hash {
+	if s == nil {
+		return ""
+	}
+	return s.Hash
+}

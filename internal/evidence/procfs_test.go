@@ -1,0 +1,226 @@
+package evidence
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"kasoku/internal/host"
+)
+
+// fixture reads a real capture (Linux 6.18, 2 CPUs, MariaDB 10.11).
+func fixture(t testing.TB, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func TestParseStat(t *testing.T) {
+	s, err := parseStat(fixture(t, "proc_stat"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := procStat{CPUs: 2, User: 780.63, Sys: 318.68, IRQ: 19.96, Idle: 5418.92, IOWait: 21.77, Steal: 0.51, ContextSwitches: s.ContextSwitches}
+	if s != want || s.ContextSwitches == 0 {
+		t.Errorf("got %+v, want %+v", s, want)
+	}
+	if _, err := parseStat([]byte("cpu x y\n")); err == nil {
+		t.Error("a file without CPU times gave no error")
+	}
+}
+
+func TestParseSystemFiles(t *testing.T) {
+	total, available, err := parseMeminfo(fixture(t, "proc_meminfo"))
+	if err != nil || total < 1<<30 || available <= 0 || available > total {
+		t.Errorf("memory: %d %d %v", total, available, err)
+	}
+	if n, err := parseRunnable([]byte("0.10 0.46 0.33 3/99 21641\n")); n != 2 || err != nil {
+		t.Errorf("runnable without the reader: %d %v, want 2", n, err)
+	}
+	if _, err := parseRunnable(fixture(t, "proc_loadavg")); err != nil {
+		t.Error(err)
+	}
+	disks := parseDiskstats(fixture(t, "proc_diskstats"))
+	if len(disks) != 1 || disks["vda"] != (disk{Writes: 361491, BusyMS: 74348}) {
+		t.Errorf("disks: %+v, want only vda", disks)
+	}
+	if n, err := parseTimeWait(fixture(t, "proc_sockstat")); n != 8 || err != nil {
+		t.Errorf("TIME_WAIT: %d %v, want 8", n, err)
+	}
+	if _, ok := parseNetstat(fixture(t, "proc_netstat"))["ListenOverflows"]; !ok {
+		t.Error("ListenOverflows was not found")
+	}
+	if n, err := parsePressure(fixture(t, "proc_pressure_cpu")); n <= 0 || err != nil {
+		t.Errorf("pressure: %d %v", n, err)
+	}
+}
+
+func TestPartitionsAreNoDisks(t *testing.T) {
+	for name, isDisk := range map[string]bool{"sda": true, "sda1": false, "nvme0n1": true, "nvme0n1p2": false, "vdb": true,
+		"xvda1": false, "mmcblk0": true, "mmcblk0p1": false, "dm-0": true, "md127": true, "loop3": false, "zram0": false, "sr0": false} {
+		got := parseDiskstats([]byte("   8       0 " + name + " 1 2 3 4 5 6 7 8 9 10 11\n"))
+		if (len(got) == 1) != isDisk {
+			t.Errorf("%s: taken as a disk: %t", name, len(got) == 1)
+		}
+	}
+}
+
+func TestParsePID(t *testing.T) {
+	p, err := parsePIDStat(fixture(t, "pid_stat"))
+	if err != nil || p != (procPID{PID: 22851, Parent: 1, Name: "mariadbd", State: 'S', Ticks: 32, Reaped: 0, Started: 199298}) {
+		t.Errorf("stat: %+v %v", p, err)
+	}
+	p, err = parsePIDStat([]byte("7 (a) b (c) R 3 7 7 0 -1 0 0 0 0 0 5 6 7 8 20 0 1 0 99 0 0"))
+	if err != nil || p.Name != "a) b (c" || p.Ticks != 11 || p.Reaped != 15 || p.Started != 99 {
+		t.Errorf("a name with brackets: %+v %v", p, err)
+	}
+	if n, err := parsePss(fixture(t, "pid_smaps_rollup")); n < 1<<20 || err != nil {
+		t.Errorf("Pss: %d %v", n, err)
+	}
+	if n, err := parseRSS(fixture(t, "pid_status")); n < 1<<20 || err != nil {
+		t.Errorf("RSS: %d %v", n, err)
+	}
+	if n, err := parseFileLimit(fixture(t, "pid_limits")); n < 1024 || err != nil {
+		t.Errorf("limit: %d %v", n, err)
+	}
+	u, err := parseStatusUser(fixture(t, "pid_status"))
+	if err != nil || u.UID != 102 || u.GID != 105 || len(u.Groups) != 1 || u.Groups[0] != 105 {
+		t.Errorf("user: %+v %v", u, err)
+	}
+	if n := parseNameList([]byte("root:x:0:0:root:/root:/bin/bash\nwww-data:x:33:33::/var/www:/bin/sh\n"), 33); n != "www-data" {
+		t.Errorf("name of 33: %q", n)
+	}
+}
+
+func TestServiceTicks(t *testing.T) {
+	proc := func(pid, parent int, ticks, reaped int64) procPID {
+		return procPID{PID: pid, Parent: parent, Ticks: ticks, Reaped: reaped, Started: uint64(pid)}
+	}
+	roots := map[string][]int{"php": {10}}
+	cases := []struct {
+		name       string
+		begin, end processTable
+		want       int64
+	}{
+		{"a worker works", processTable{10: proc(10, 1, 5, 0), 11: proc(11, 10, 100, 0)},
+			processTable{10: proc(10, 1, 6, 0), 11: proc(11, 10, 150, 0)}, 51},
+		{"a worker ends: only its part in the window counts", processTable{10: proc(10, 1, 5, 0), 11: proc(11, 10, 100, 0)},
+			processTable{10: proc(10, 1, 5, 130)}, 30},
+		{"a worker begins and ends in the window", processTable{10: proc(10, 1, 5, 0)}, processTable{10: proc(10, 1, 5, 40)}, 40},
+		{"a worker that is new counts in full", processTable{10: proc(10, 1, 5, 0)},
+			processTable{10: proc(10, 1, 5, 0), 12: proc(12, 10, 7, 0)}, 7},
+		{"a parent that reaps nothing loses what ended, not what lives", processTable{10: proc(10, 1, 5, 0), 11: proc(11, 10, 100, 0)},
+			processTable{10: proc(10, 1, 15, 0)}, 10},
+		{"another's process does not count", processTable{10: proc(10, 1, 5, 0), 20: proc(20, 1, 0, 0)},
+			processTable{10: proc(10, 1, 5, 0), 20: proc(20, 1, 90, 0)}, 0},
+	}
+	for _, c := range cases {
+		got := serviceTicks(c.begin, c.end, c.begin.owners(roots), c.end.owners(roots))["php"]
+		if got != c.want {
+			t.Errorf("%s: %d ticks, want %d", c.name, got, c.want)
+		}
+	}
+}
+
+func TestForeignIsNeverNegative(t *testing.T) {
+	begin := &reading{at: time.Unix(0, 0), stat: procStat{CPUs: 2}, table: processTable{1: {PID: 1}, 2: {PID: 2}}}
+	end := &reading{at: time.Unix(5, 0), stat: procStat{CPUs: 2, User: 1, Sys: 1, IRQ: 0.5, Idle: 7.5},
+		table: processTable{1: {PID: 1, Ticks: 150}, 2: {PID: 2, Ticks: 60}}}
+	sys := used(begin, end)
+	split(&sys, begin, end, map[string][]int{"web": {1}}, 2)
+	if sys.ForeignCPU != 0 || sys.ServicesCPU != 1.5 || sys.GeneratorCPU != 0.6 || sys.Sys != 1.5 {
+		t.Errorf("%+v", sys)
+	}
+	end.stat.User = 4
+	sys = used(begin, end)
+	split(&sys, begin, end, map[string][]int{"web": {1}}, 2)
+	if d := sys.ForeignCPU - 2.9; d > 1e-9 || d < -1e-9 {
+		t.Errorf("foreign CPU is %g, want 2.9", sys.ForeignCPU)
+	}
+}
+
+// The generator of the tests is also the parent of the services.
+func TestReadSystemOfThisMachine(t *testing.T) {
+	ctx := context.Background()
+	begin, err := readSystem(ctx, host.NewLocal())
+	if err != nil {
+		t.Fatal(err)
+	}
+	me := os.Getpid()
+	for deadline := time.Now().Add(5 * time.Second); ; {
+		data, err := os.ReadFile("/proc/self/stat")
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := parsePIDStat(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Ticks >= begin.table[me].Ticks+20 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("this process did not get 200 ms of CPU in 5 s")
+		}
+	}
+	end, err := readSystem(ctx, host.NewLocal())
+	if err != nil {
+		t.Fatal(err)
+	}
+	sys := used(begin, end)
+	split(&sys, begin, end, nil, me)
+	window := end.at.Sub(begin.at).Seconds()
+	all := sys.User + sys.Sys + sys.Idle + sys.IOWait + sys.Steal
+	if want := float64(sys.CPUs) * window; all < 0.8*want-0.1 || all > 1.2*want+0.1 {
+		t.Errorf("CPU times sum to %.2f s, want about %.2f", all, want)
+	}
+	if sys.GeneratorCPU < 0.2 {
+		t.Errorf("generator used %.2f s, want at least 0.2", sys.GeneratorCPU)
+	}
+}
+
+func BenchmarkReadSystem(b *testing.B) {
+	for b.Loop() {
+		if _, err := readSystem(context.Background(), host.NewLocal()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkSample(b *testing.B) {
+	s := &sampler{h: host.NewLocal()}
+	for b.Loop() {
+		if _, _, err := s.read(context.Background()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func FuzzProc(f *testing.F) {
+	for _, name := range []string{"proc_stat", "proc_meminfo", "proc_diskstats", "proc_netstat", "pid_stat", "pid_status", "pid_limits", "pid_smaps_rollup"} {
+		data := fixture(f, name)
+		f.Add(data[:min(len(data), 800)])
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		parseStat(data)
+		parseMeminfo(data)
+		parseRunnable(data)
+		parseDiskstats(data)
+		parseTimeWait(data)
+		parseNetstat(data)
+		parsePressure(data)
+		parsePIDStat(data)
+		parsePss(data)
+		parseRSS(data)
+		parseFileLimit(data)
+		parseStatusUser(data)
+		parseNginxBuild(data)
+		parsePHPInfo(data)
+		parseFPMStatus(data)
+	})
+}

@@ -1,0 +1,95 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Options of one run.
+type Options struct {
+	Scenario *Scenario
+	// URL is the base: http://host:port, https://host:port or
+	// http+unix:///path/to/socket. It must be this machine, or in Allow.
+	URL string
+	// Workload is the number of virtual users; 0: the scenario's.
+	Workload int
+	// Warmup before the window; 0: the scenario's, negative: none.
+	Warmup time.Duration
+	// Window is the measured time; 0: the scenario's.
+	Window time.Duration
+	// Seed of everything random; 0: the scenario's.
+	Seed uint64
+	// Allow lists addresses or networks (CIDR) besides this machine's own.
+	Allow []string
+	// Progress is called at the begin of every phase and then about every
+	// 250 ms, always from the same goroutine as Run. The call with PhaseMeasure
+	// returns before the window begins; the first with PhaseTeardown comes
+	// right after it ended, even if there is nothing to tear down.
+	Progress func(Progress)
+	// Reset brings the data back to the state that a run starts from.
+	// FindWorkload calls it before each of its runs; Run does not.
+	Reset func(context.Context) error
+
+	// firstRow moves the start in unique pools: rows used before, by pool.
+	firstRow []uint64
+}
+
+// Phase of a run.
+type Phase string
+
+// The phases in their order. Each occurs once in every run that is not
+// cancelled.
+const (
+	PhaseSetup    Phase = "setup"
+	PhaseWarmup   Phase = "warm-up"
+	PhaseMeasure  Phase = "measure"
+	PhaseTeardown Phase = "teardown"
+)
+
+// Progress of a run under way. Counts are of the present phase; in the
+// teardown they are those of the window.
+type Progress struct {
+	Phase     Phase
+	Elapsed   time.Duration // since the phase began
+	Length    time.Duration // of the phase as planned; 0: not known
+	Succeeded int64
+	Failed    int64 // wrong answers, errors and time-outs
+	// RequestsPerSecond is right answers per second of the phase so far.
+	RequestsPerSecond float64
+	P50, P99          time.Duration
+}
+
+// progressEvery is how often Progress is called.
+const progressEvery = 250 * time.Millisecond
+
+// complete fills in what the scenario says and checks the rest.
+func (o Options) complete() (Options, error) {
+	if o.Scenario == nil {
+		return o, errors.New("load: no scenario given")
+	}
+	if o.Workload == 0 {
+		o.Workload = o.Scenario.Workload
+	}
+	if o.Workload < 1 || o.Workload > maxWorkload {
+		return o, fmt.Errorf("workload is %d; write a number of users from 1 to %d", o.Workload, maxWorkload)
+	}
+	if o.Warmup == 0 {
+		o.Warmup = o.Scenario.Warmup
+	}
+	o.Warmup = max(o.Warmup, 0)
+	if o.Window == 0 {
+		o.Window = o.Scenario.Duration
+	}
+	if o.Window <= 0 || o.Window > maxWindow || o.Warmup > maxWindow {
+		return o, fmt.Errorf("window is %s and warm-up %s; write durations up to %s, and a window above 0", o.Window, o.Warmup, maxWindow)
+	}
+	if o.Seed == 0 {
+		o.Seed = o.Scenario.Seed
+	}
+	if o.Progress == nil {
+		o.Progress = func(Progress) {}
+	}
+	return o, nil
+}

@@ -1,0 +1,44 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"kasoku/internal/ui"
+)
+
+// SessionText prints a session for the terminal: as found and final score, the
+// factor, the kept steps in order, what was put back, what binds now.
+func SessionText(w io.Writer, m *Model) error {
+	p := &page{w: w}
+	s := m.Session
+	p.line("%s", m.Headline)
+	p.line("")
+	p.line("as found  %s points/s with %d users", ui.Number(s.AsFound), s.AsFoundWorkload)
+	if s.Final > 0 {
+		p.line("final     %s points/s with %d users   %s", ui.Number(s.Final), s.FinalWorkload, ui.Factor(s.Final/max(s.AsFound, 1e-9)))
+	}
+	if s.AfterRestart > 0 {
+		p.line("          %s points/s after a restart of every service", ui.Number(s.AfterRestart))
+	}
+	p.line("time      %s, %d steps, %d kept", m.Took.Round(time.Second), len(m.Steps), len(m.Kept()))
+	p.line("")
+	for _, st := range m.Kept() {
+		undo := ""
+		if st.Tx > 0 {
+			undo = fmt.Sprintf("kasoku undo %d", st.Tx)
+		}
+		p.line("  kept      %2d. %s   %s   %s", st.Seq, st.Plan.Title, Effect(st.Verdict), undo)
+	}
+	for _, st := range m.Rejected() {
+		p.line("  put back  %2d. %s   %s %s", st.Seq, st.Plan.Title, st.Verdict.Outcome, Effect(st.Verdict))
+	}
+	for _, r := range s.Refusals {
+		p.line("  refused       %s   %s", r.Plan.Title, r.Why)
+	}
+	p.line("")
+	p.line("Binds now: %s", s.BindsText)
+	p.line("Ended because %s.", s.Stopped)
+	return p.err
+}

@@ -1,0 +1,72 @@
+package report
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"kasoku/internal/change"
+)
+
+// setGlobal is the statement for a variable. A number or a keyword stays bare,
+// as the server wants it; everything else becomes a string.
+func setGlobal(c change.Change) string {
+	value := c.AfterValue
+	if !bareValue.MatchString(value) {
+		value = "'" + strings.NewReplacer(`\`, `\\`, `'`, `''`).Replace(value) + "'"
+	}
+	return fmt.Sprintf("SET GLOBAL %s = %s", ident(c.Variable), value)
+}
+
+var bareValue = regexp.MustCompile(`^(-?[0-9]+(\.[0-9]+)?|ON|OFF)$`)
+
+// indexSQL is CREATE or DROP INDEX.
+func indexSQL(c change.Change) (string, error) {
+	x := c.Index
+	if x == nil {
+		return "", fmt.Errorf("a change of kind %q names no index", c.Kind)
+	}
+	table := ident(x.Schema) + "." + ident(x.Table)
+	if c.Drop {
+		return fmt.Sprintf("DROP INDEX %s ON %s", ident(x.Name), table), nil
+	}
+	cols := make([]string, len(x.Columns))
+	for i, col := range x.Columns {
+		name, length := col, ""
+		if m := prefixed.FindStringSubmatch(col); m != nil {
+			name, length = m[1], m[2]
+		}
+		cols[i] = ident(name) + length
+	}
+	return fmt.Sprintf("CREATE INDEX %s ON %s (%s)", ident(x.Name), table, strings.Join(cols, ", ")), nil
+}
+
+// prefixed is a column with a prefix length, "name(10)".
+var prefixed = regexp.MustCompile(`^(.+)(\([0-9]+\))$`)
+
+// ident quotes a name (MariaDB manual, "Identifier Names").
+func ident(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
+
+// quote makes one word of a POSIX shell.
+func quote(s string) string {
+	if plainWord.MatchString(s) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:=@%+,-]+$`)
+
+func quoteAll(argv []string) string {
+	words := make([]string, len(argv))
+	for i, a := range argv {
+		words[i] = quote(a)
+	}
+	return strings.Join(words, " ")
+}
+
+// comment keeps text on one line, so that it cannot leave a comment of a shell
+// script or of SQL.
+func comment(s string) string {
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r < 0x20 || r == 0x7f || r == 0x85 || r == 0x2028 || r == 0x2029 }), " ")
+}

@@ -1,0 +1,179 @@
+package report
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"kasoku/internal/diagnose"
+	"kasoku/internal/experiment"
+	"kasoku/internal/store"
+	"kasoku/internal/ui"
+)
+
+//go:embed page.html
+var pageSource string
+
+//go:embed style.css
+var styleSource string
+
+// htmlPage escapes by context (html/template). Only the style sheet, which is this
+// package's own, and the pictures, whose texts canvas escapes, are trusted.
+var htmlPage = template.Must(template.New("page").Funcs(template.FuncMap{
+	"css":      func() template.CSS { return template.CSS(styleSource) },
+	"timeline": timeline, "forest": forest, "cpu": cpuBars, "segment": segment,
+	"count": ui.Count, "factor": ui.Factor,
+	"percent":  func(e float64) string { return together(ui.Percent(e)) },
+	"share":    func(p float64) string { return together(ui.Share(p)) },
+	"seconds":  func(s float64) string { return together(ui.Seconds(s)) },
+	"duration": func(d time.Duration) string { return together(ui.Duration(d)) },
+	"effect":   func(v experiment.Verdict) string { return strings.ReplaceAll(Effect(v), " %", "\u00a0%") },
+	"points":   func(v float64) string { return together(points(v)) },
+	"change":   effectOf, "diffs": shownDiffs,
+	"join": func(s []string) string { return strings.Join(s, ", ") },
+	"clip": clip, "sql": oneLine, "day": day, "plural": plural, "tone": tone,
+	"lines": diffLines, "open": openDiff, "demands": demandRows,
+	"sides": func(m *Model) []*Side {
+		out := []*Side{m.Before}
+		if m.After != nil {
+			out = append(out, m.After)
+		}
+		return out
+	},
+}).Parse(pageSource))
+
+// HTML writes the report as one file without scripts that loads nothing.
+func HTML(w io.Writer, m *Model) error {
+	var b bytes.Buffer // nothing is written of a page that fails half-way
+	if err := htmlPage.Execute(&b, m); err != nil {
+		return fmt.Errorf("report: write HTML: %w", err)
+	}
+	// Control characters are no HTML; the page's own text has none.
+	if _, err := io.WriteString(w, ui.Clean(b.String())); err != nil {
+		return fmt.Errorf("report: write HTML: %w", err)
+	}
+	return nil
+}
+
+// together keeps a number and its unit on one line.
+func together(s string) string { return strings.ReplaceAll(s, " ", "\u00a0") }
+
+// shownDiffs leaves out those that say the same as a command "by hand".
+func shownDiffs(s Step) []store.Diff {
+	return slices.DeleteFunc(slices.Clone(s.Diffs), func(d store.Diff) bool {
+		return s.Kept && slices.Contains(s.Commands, strings.TrimRight(d.Text, ";\n "))
+	})
+}
+
+// diffLine is one line of a diff with its class: add, del, hunk or none.
+type diffLine struct{ Class, Text string }
+
+// mostDiffLines bounds one diff on the page; the export has the whole.
+const mostDiffLines = 400
+
+func diffLines(d store.Diff) []diffLine {
+	text := strings.TrimRight(ui.Clean(d.Text), "\n")
+	if text == "" {
+		return nil
+	}
+	var out []diffLine
+	for i, l := range strings.Split(text, "\n") {
+		if i == mostDiffLines {
+			return append(out, diffLine{"hunk", fmt.Sprintf("… %d more lines", strings.Count(text, "\n")+1-i)})
+		}
+		out = append(out, diffLine{diffClass(d.Kind, l), l})
+	}
+	return out
+}
+
+// diffClass tells a line of a unified diff by its first characters; SQL and
+// commands have no such lines.
+func diffClass(kind, line string) string {
+	switch {
+	case kind != "file":
+		return ""
+	case strings.HasPrefix(line, "+++"), strings.HasPrefix(line, "---"), strings.HasPrefix(line, "@@"):
+		return "hunk"
+	case strings.HasPrefix(line, "+"):
+		return "add"
+	case strings.HasPrefix(line, "-"):
+		return "del"
+	}
+	return ""
+}
+
+// openDiff: short diffs of kept changes are read, the others looked up.
+func openDiff(d store.Diff, kept bool) bool {
+	const short = 30 // lines: most of a screen
+	return kept && strings.Count(d.Text, "\n") <= short
+}
+
+// demandRow is one resource before and after.
+type demandRow struct {
+	Resource      string
+	Before, After *diagnose.Demand
+}
+
+func demandRows(m *Model) []demandRow {
+	var out []demandRow
+	if m.Before == nil {
+		return nil
+	}
+	for _, d := range m.Before.Demands {
+		r := demandRow{Resource: d.Resource, Before: &d}
+		if m.After != nil {
+			r.After = demand(m.After.Demands, d.Resource)
+		}
+		out = append(out, r)
+	}
+	if m.After != nil {
+		for _, d := range m.After.Demands {
+			if demand(m.Before.Demands, d.Resource) == nil {
+				out = append(out, demandRow{Resource: d.Resource, After: &d})
+			}
+		}
+	}
+	return out
+}
+
+// tone of an outcome's word.
+func tone(o experiment.Outcome) string {
+	switch o {
+	case experiment.Regressed, experiment.Broke, experiment.Failed:
+		return "bad"
+	case experiment.Improved:
+		return "good"
+	}
+	return "soft"
+}
+
+// mostBody is how much of a wrong answer's body is shown, in bytes: enough for
+// an error page's message.
+const mostBody = 1500
+
+func clip(body string) string {
+	if len(body) <= mostBody {
+		return ui.Clean(body)
+	}
+	return ui.Clean(strings.ToValidUTF8(body[:mostBody], "")) + fmt.Sprintf("\n… %d more bytes", len(body)-mostBody)
+}
+
+// mostSQL is how much of a statement's fingerprint is shown, in columns.
+const mostSQL = 400
+
+// oneLine puts a statement on one line.
+func oneLine(s string) string {
+	return ui.Truncate(strings.Join(strings.Fields(ui.Clean(s)), " "), mostSQL)
+}
+
+func day(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Format("2006-01-02 15:04 MST")
+}
