@@ -174,15 +174,7 @@ func (p *Project) Close() {
 
 // rule is the stack file's decision rule with its defaults.
 func (p *Project) rule() experiment.Rule {
-	r := experiment.DefaultRule()
-	if t := p.Stack.Tune; t.SmallestEffect > 0 {
-		r.SmallestEffect = t.SmallestEffect
-	}
-	if t := p.Stack.Tune; t.Alpha > 0 {
-		r.Alpha = t.Alpha
-	}
-	if t := p.Stack.Tune; t.MaxPairs > 0 {
-		r.MaxPairs = t.MaxPairs
-	}
+	r, t := experiment.DefaultRule(), p.Stack.Tune
+	r.SmallestEffect, r.Alpha, r.MaxPairs = t.Effect(), t.FalseKeepRate(), t.Pairs()
 	return r
 }

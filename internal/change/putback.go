@@ -92,10 +92,13 @@ func (u *putback) restore(ctx context.Context, t *txn, i int) error {
 	if err != nil {
 		return fmt.Errorf("put back %s: %w", t.Changes[i].Title(), err)
 	}
-	if !s.before {
-		if !s.after && !s.blind {
+	if !s.before && !s.after && !s.blind {
+		if back, err := u.furtherBack(ctx, t, i); err != nil {
+			return err
+		} else if !back {
 			return a.conflict(s)
 		}
+	} else if !s.before {
 		u.x.say("undo: %s", t.Changes[i].Title())
 		u.x.step(t, "undo.change%d.write", i)
 		if err := u.reverse(ctx, a); err != nil {
@@ -103,6 +106,32 @@ func (u *putback) restore(ctx context.Context, t *txn, i int) error {
 		}
 	}
 	return u.x.note(t, record{Op: opRestored, Change: &i})
+}
+
+// furtherBack reports whether the object is as an older change of this undo
+// found it: then an earlier attempt came that far, but could not say so in the
+// journal (its disk was full).
+func (u *putback) furtherBack(ctx context.Context, t *txn, i int) (bool, error) {
+	object := t.Changes[i].object()
+	for _, o := range u.txs {
+		if o.ID > t.ID {
+			continue
+		}
+		for j := range o.Changes {
+			p := o.progress[j]
+			if o == t && j >= i || o.Changes[j].object() != object || !p.intent || p.skipped {
+				continue
+			}
+			a, err := u.x.act(o, j)
+			if err != nil {
+				return false, err
+			}
+			if s, err := a.look(ctx); err != nil || s.before {
+				return err == nil, err
+			}
+		}
+	}
+	return false, nil
 }
 
 // look removes debris of a kill and settles whose work is there.

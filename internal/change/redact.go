@@ -13,7 +13,9 @@ const word = `(?:pass(?:word|wd|phrase)?|pwd|secret(?:[_-]?key)?|token|api[_-]?k
 var (
 	// name = value, name: value, 'name' => 'value', define('NAME', 'value'),
 	// name value; the value quoted or up to the next blank or separator.
-	assignment = regexp.MustCompile(`(?i)((?:\b|_|[a-z0-9])` + word + `\b["'\]]*(?:[ \t]*(?:=>|:=|[=:,])[ \t]*|[ \t]+))("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|[^\s"';,)]+)`)
+	assignment = regexp.MustCompile(`(?i)([a-z0-9_.-]*` + word + `\b["'\]]*(?:[ \t]*(?:=>|:=|[=:,])[ \t]*|[ \t]+))("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|[^\s"';,)]+)`)
+	// nginx's names for where requests go, not for what opens a door.
+	upstream = regexp.MustCompile(`^(?:fastcgi|proxy|uwsgi|scgi|grpc|memcached)_pass\b`)
 	// user:password@ of a URL or of a data source name.
 	credentials = regexp.MustCompile(`(\b[a-zA-Z][a-zA-Z0-9+.-]*://[^\s:/@"']*:|\b[a-zA-Z0-9_.-]+:)([^\s/@"':]+)(@(?:tcp|unix)?[\[(a-zA-Z0-9])`)
 )
@@ -23,6 +25,9 @@ var (
 func Redact(text string) string {
 	text = assignment.ReplaceAllStringFunc(text, func(s string) string {
 		m := assignment.FindStringSubmatch(s)
+		if upstream.MatchString(m[1]) {
+			return s
+		}
 		value := m[2]
 		if q := value[0]; q == '"' || q == '\'' {
 			if len(value) == 2 {

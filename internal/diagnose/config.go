@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"net"
 	"path"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -131,7 +132,7 @@ type Upstream struct {
 	Server    *nginx.Directive // the upstream block's server line, nil if none
 }
 
-// Upstreams lists every fastcgi_pass of an nginx configuration.
+// Upstreams lists every fastcgi_pass with a fixed address.
 func Upstreams(conf *nginx.Config) []Upstream {
 	var out []Upstream
 	blocks := map[string]*nginx.Directive{}
@@ -142,8 +143,8 @@ func Upstreams(conf *nginx.Config) []Upstream {
 		return true
 	})
 	conf.Root.Walk(func(d *nginx.Directive) bool {
-		if d.Name != "fastcgi_pass" || len(d.Args) != 1 {
-			return true
+		if d.Name != "fastcgi_pass" || len(d.Args) != 1 || strings.Contains(d.Args[0], "$") {
+			return true // an address in a variable is known at each request only
 		}
 		u := Upstream{Directive: d, Address: d.Args[0]}
 		if d.Parent != nil && d.Parent.Name == "location" {
@@ -162,13 +163,14 @@ func Upstreams(conf *nginx.Config) []Upstream {
 }
 
 // FrontServer returns the server block that answers on the port of hostport,
-// preferring one whose server_name is the host; nil if there is none.
+// preferring one whose server_name is the host, then the default_server, then
+// the first; nil if there is none.
 func FrontServer(conf *nginx.Config, hostport string) *nginx.Directive {
 	host, port, err := net.SplitHostPort(hostport)
 	if err != nil {
 		return nil
 	}
-	var first *nginx.Directive
+	var first, fallback *nginx.Directive
 	for _, http := range conf.Root.Find("http") {
 		for _, server := range http.Find("server") {
 			if !listensOn(server, port) {
@@ -176,6 +178,9 @@ func FrontServer(conf *nginx.Config, hostport string) *nginx.Directive {
 			}
 			if first == nil {
 				first = server
+			}
+			if fallback == nil && isDefault(server, port) {
+				fallback = server
 			}
 			for _, n := range server.Find("server_name") {
 				for _, a := range n.Args {
@@ -186,6 +191,9 @@ func FrontServer(conf *nginx.Config, hostport string) *nginx.Directive {
 			}
 		}
 	}
+	if fallback != nil {
+		return fallback
+	}
 	return first
 }
 
@@ -195,20 +203,31 @@ func listensOn(server *nginx.Directive, port string) bool {
 		return port == "80"
 	}
 	for _, l := range listens {
-		if len(l.Args) == 0 {
-			continue
-		}
-		a := l.Args[0]
-		if a == port || strings.HasSuffix(a, ":"+port) {
+		if len(l.Args) > 0 && hasPort(l.Args[0], port) {
 			return true
-		}
-		if port == "80" && !strings.Contains(a, ":") {
-			if _, err := strconv.Atoi(a); err != nil {
-				return true
-			}
 		}
 	}
 	return false
+}
+
+func isDefault(server *nginx.Directive, port string) bool {
+	for _, l := range server.Find("listen") {
+		if len(l.Args) > 1 && hasPort(l.Args[0], port) && (slices.Contains(l.Args, "default_server") || slices.Contains(l.Args, "default")) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasPort reads the address of a listen directive; a port may be left out (80).
+func hasPort(address, port string) bool {
+	if address == port || strings.HasSuffix(address, ":"+port) && !strings.HasPrefix(address, "unix:") {
+		return true
+	}
+	if _, err := strconv.Atoi(address); err == nil {
+		return false
+	}
+	return port == "80" && (!strings.Contains(address, ":") || strings.HasSuffix(address, "]"))
 }
 
 // OnOff reads an on/off directive that applies at d; def if none is written.
@@ -240,4 +259,19 @@ func Bytes(s string) (int64, bool) {
 	}
 	n, err := strconv.ParseInt(s, 10, 64)
 	return n * mult, err == nil
+}
+
+// Unbuffered reports whether an access_log line writes each request by itself
+// to a file.
+func Unbuffered(d *nginx.Directive) bool {
+	if len(d.Args) == 0 || d.Args[0] == "off" || strings.HasPrefix(d.Args[0], "syslog:") {
+		return false
+	}
+	for _, a := range d.Args[1:] {
+		// gzip has a buffer of its own (nginx manual, "access_log").
+		if strings.HasPrefix(a, "buffer=") || a == "gzip" || strings.HasPrefix(a, "gzip=") {
+			return false
+		}
+	}
+	return true
 }

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"bytes"
 	"net"
 	"regexp"
 	"strings"
@@ -55,6 +56,46 @@ func DatabaseAddresses(content []byte) []DatabaseAddress {
 		out = append(out, a)
 	}
 	return out
+}
+
+// ReplaceAddresses returns content with every address in the words that with
+// gives for it. Each is replaced where it stands, so that one which begins
+// like another does no harm.
+func ReplaceAddresses(content []byte, with func(DatabaseAddress) string) []byte {
+	var out []byte
+	for _, a := range DatabaseAddresses(content) {
+		if a.Form != "pdo" {
+			continue
+		}
+		i := bytes.Index(content, []byte(a.Text))
+		for i >= 0 && !whole(content, i, len(a.Text)) {
+			next := bytes.Index(content[i+1:], []byte(a.Text))
+			if next < 0 {
+				i = -1
+				break
+			}
+			i += 1 + next
+		}
+		if i < 0 {
+			continue
+		}
+		out = append(append(out, content[:i]...), with(a)...)
+		content = content[i+len(a.Text):]
+	}
+	out = append(out, content...)
+	return goDSN.ReplaceAllFunc(out, func(b []byte) []byte {
+		found := DatabaseAddresses(b)
+		if len(found) != 1 {
+			return b
+		}
+		return []byte(with(found[0]))
+	})
+}
+
+// whole reports whether the n bytes at i are all of a PDO address.
+func whole(content []byte, i, n int) bool {
+	at := pdoDSN.FindIndex(content[i:])
+	return at != nil && at[0] == 0 && at[1] == n
 }
 
 // Loopback reports whether the address is this machine's own.

@@ -49,7 +49,9 @@ func newModel(in Input) (*model, error) {
 	}
 	m.genCPU = ev.System.GeneratorCPU / ok
 	spent := ev.System.User + ev.System.Sys
-	m.allCPU = spent / ok
+	// What other processes used is not demand of a request: it would make
+	// every bound too low.
+	m.allCPU = max(spent-ev.System.ForeignCPU, 0) / ok
 	m.sysCPU = ev.System.Sys / ok
 	if total := m.cpus * m.window; total > 0 {
 		m.busy = math.Min(1, spent/total)

@@ -28,7 +28,7 @@ func TestDemandsAreUTimesTOverX(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]float64{"cpu": 0.019, "cpu: app": 0.010, "cpu: db": 0.004, "cpu: web": 0.002, "cpu: generator": 0.002, "cpu: other processes": 0.001}
+	want := map[string]float64{"cpu": 0.018, "cpu: app": 0.010, "cpu: db": 0.004, "cpu: web": 0.002, "cpu: generator": 0.002, "cpu: other processes": 0.001}
 	for _, d := range m.demands() {
 		if math.Abs(d.PerRequest-want[d.Resource]) > 1e-9 {
 			t.Errorf("%s: %g s per request, want %g", d.Resource, d.PerRequest, want[d.Resource])
@@ -54,9 +54,9 @@ func TestBound(t *testing.T) {
 		saved float64
 		want  float64
 	}{
-		{"nothing saved leaves only the idle twentieth", 0, 2 / 0.019 / 100},
-		{"half of the CPU doubles at most", 0.0095, 2 / 0.0095 / 100},
-		{"more than all is cut at a hundredth left", 1, 2 / 0.00019 / 100},
+		{"nothing saved leaves only what is idle or used by others", 0, 2 / 0.018 / 100},
+		{"half of the CPU doubles at most", 0.009, 2 / 0.009 / 100},
+		{"more than all is cut at a hundredth left", 1, 2 / 0.00018 / 100},
 	} {
 		if got, _ := m.bound(c.saved); math.Abs(got-c.want) > 1e-6 {
 			t.Errorf("%s: ×%g, want ×%g", c.name, got, c.want)
@@ -72,7 +72,7 @@ func TestBoundOfOneUser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, _ := m.bound(0.0095); math.Abs(got-1/0.0095/100) > 1e-6 {
+	if got, _ := m.bound(0.009); math.Abs(got-1/0.009/100) > 1e-6 {
 		t.Errorf("×%g", got)
 	}
 }
@@ -123,7 +123,7 @@ func TestFullScanFinding(t *testing.T) {
 			continue
 		}
 		// Three quarters of the database's 4 ms go.
-		if want := 2 / (0.019 - 0.003) / 100; math.Abs(f.Bound-want) > 1e-6 || len(f.Evidence) != 1 {
+		if want := 2 / (0.018 - 0.003) / 100; math.Abs(f.Bound-want) > 1e-6 || len(f.Evidence) != 1 {
 			t.Errorf("bound ×%g, want ×%g; %v", f.Bound, want, f.Evidence)
 		}
 		return

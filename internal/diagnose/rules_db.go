@@ -99,6 +99,10 @@ func judgeDBMemory(m *model) ([]Finding, string) {
 		}
 		pool, _ := strconv.ParseInt(db.Variables["innodb_buffer_pool_size"], 10, 64)
 		redo, _ := strconv.ParseInt(db.Variables["innodb_log_file_size"], 10, 64)
+		// MySQL and MariaDB before 10.5 have several files, all of this size.
+		if n, err := strconv.ParseInt(db.Variables["innodb_log_files_in_group"], 10, 64); err == nil && n > 1 {
+			redo *= n
+		}
 		reads, _ := counter("Innodb_buffer_pool_reads")
 		written, _ := counter("Innodb_os_log_written")
 		needRedo := int64(written / m.window * redoSeconds)

@@ -96,7 +96,9 @@ var inMemory = []string{"/dev/shm", "/run"}
 
 func judgeSessions(m *model) ([]Finding, string) {
 	return m.eachPHP(func(svc *stack.Service, php map[string]string) []Finding {
-		path := php["session.save_path"]
+		// The path may have a depth and a mode before it: 5;0600;/path.
+		parts := strings.Split(php["session.save_path"], ";")
+		path := parts[len(parts)-1]
 		if php["session.save_handler"] != "files" || path == "" || path == "no value" {
 			return nil
 		}

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -23,6 +24,25 @@ func (m *model) eachNginx(judge func(svc *stack.Service, conf *nginx.Config) []F
 			continue
 		}
 		out = append(out, judge(svc, conf)...)
+	}
+	return out, why
+}
+
+// eachFront is eachNginx for what is a matter of the server block that the
+// load is sent to.
+func (m *model) eachFront(judge func(svc *stack.Service, conf *nginx.Config, server *nginx.Directive) []Finding) ([]Finding, string) {
+	seen, known := false, false
+	out, why := m.eachNginx(func(svc *stack.Service, conf *nginx.Config) []Finding {
+		known = true
+		server := m.frontServer(conf)
+		if server == nil {
+			return nil
+		}
+		seen = true
+		return judge(svc, conf, server)
+	})
+	if known && !seen && why == "" {
+		why = fmt.Sprintf("no server block listens where load.url (%s) points", m.in.Stack.Load.URL)
 	}
 	return out, why
 }
@@ -57,11 +77,7 @@ func throughApp(server *nginx.Directive, uri string) bool {
 func fixed(a load.StaticSample) bool { return a.Status == 200 && !a.Varied && !a.SetsCookie }
 
 func judgeStatic(m *model) ([]Finding, string) {
-	return m.eachNginx(func(svc *stack.Service, conf *nginx.Config) []Finding {
-		server := m.frontServer(conf)
-		if server == nil {
-			return nil
-		}
+	return m.eachFront(func(svc *stack.Service, _ *nginx.Config, server *nginx.Directive) []Finding {
 		var paths []string
 		var count int64
 		var took float64
@@ -222,8 +238,8 @@ func keepsUpstreams(conf *nginx.Config) bool {
 }
 
 func judgeNginxDelivery(m *model) ([]Finding, string) {
-	return m.eachNginx(func(svc *stack.Service, conf *nginx.Config) []Finding {
-		gaps := DeliveryGaps(conf, m.frontServer(conf))
+	return m.eachFront(func(svc *stack.Service, conf *nginx.Config, server *nginx.Directive) []Finding {
+		gaps := DeliveryGaps(conf, server)
 		if len(gaps) == 0 {
 			return nil
 		}
@@ -240,9 +256,8 @@ func judgeNginxDelivery(m *model) ([]Finding, string) {
 }
 
 func judgeFileCache(m *model) ([]Finding, string) {
-	return m.eachNginx(func(svc *stack.Service, conf *nginx.Config) []Finding {
-		server := m.frontServer(conf)
-		if server == nil || server.Effective("open_file_cache") != nil {
+	return m.eachFront(func(svc *stack.Service, _ *nginx.Config, server *nginx.Directive) []Finding {
+		if server.Effective("open_file_cache") != nil {
 			return nil
 		}
 		var count int64
@@ -263,13 +278,8 @@ func judgeFileCache(m *model) ([]Finding, string) {
 }
 
 func judgeAccessLog(m *model) ([]Finding, string) {
-	return m.eachNginx(func(svc *stack.Service, conf *nginx.Config) []Finding {
-		server := m.frontServer(conf)
-		if server == nil {
-			return nil
-		}
-		d := server.Effective("access_log")
-		if d != nil && (d.Args[0] == "off" || strings.Contains(strings.Join(d.Args, " "), "buffer=")) {
+	return m.eachFront(func(svc *stack.Service, _ *nginx.Config, server *nginx.Directive) []Finding {
+		if d := server.Effective("access_log"); d != nil && !slices.ContainsFunc(d.Parent.Find("access_log"), Unbuffered) {
 			return nil
 		}
 		f := Finding{Service: svc.Name, Title: svc.Name + " writes its log line by line",

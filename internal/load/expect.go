@@ -2,7 +2,6 @@ package load
 
 import (
 	"encoding/hex"
-	"math"
 	"regexp"
 	"strings"
 	"time"
@@ -236,6 +235,3 @@ func (e *expectation) wants(status int) bool {
 func isRedirect(status int) bool {
 	return status == 301 || status == 302 || status == 303 || status == 307 || status == 308
 }
-
-// never is later than any time a run sees.
-const never = time.Duration(math.MaxInt64)

@@ -59,7 +59,8 @@ func (s *statics) print(body []byte) fingerprint {
 func (s *statics) sameAsset(asset int, print fingerprint) bool {
 	first := s.assets[asset].Load()
 	if first == nil {
-		if s.assets[asset].CompareAndSwap(nil, &print) {
+		mine := print // so that only the first fetch allocates
+		if s.assets[asset].CompareAndSwap(nil, &mine) {
 			return true
 		}
 		first = s.assets[asset].Load()

@@ -72,7 +72,8 @@ func stillRising(points []WorkloadPoint) bool {
 	if last < 1 {
 		return true
 	}
-	return points[last].Score >= rise(topScore(points[:last]))
+	before := topScore(points[:last])
+	return points[last].Score > before && points[last].Score >= rise(before)
 }
 
 func topScore(points []WorkloadPoint) float64 {

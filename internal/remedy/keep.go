@@ -2,7 +2,7 @@ package remedy
 
 import (
 	"fmt"
-	"strings"
+	"strconv"
 
 	"kasoku/internal/change"
 	"kasoku/internal/confedit/nginx"
@@ -10,15 +10,15 @@ import (
 	"kasoku/internal/stack"
 )
 
-// keepUpstream is how many idle connections to PHP-FPM each worker keeps: one
-// per process of a small pool. More would hold processes of the pool busy.
+// keepUpstream is how many idle connections to PHP-FPM each worker keeps, at
+// most: enough that a steady load hardly ever connects anew.
 const keepUpstream = 8
 
 // planKeepUpstream keeps connections from nginx to PHP-FPM open.
 func planKeepUpstream(in Input, f diagnose.Finding) ([]Plan, error) {
 	changes, err := editNginx(in, f.Service, change.Reload, f.Text, func(conf *nginx.Config, server *nginx.Directive) error {
 		if diagnose.DeliveryGaps(conf, server)["fastcgi_keep_conn"] == "" {
-			return fmt.Errorf("connections to the application are kept already")
+			return fmt.Errorf("no connection to the application at a fixed address is made anew for each request")
 		}
 		return keepAll(in, conf, server)
 	})
@@ -29,52 +29,115 @@ func planKeepUpstream(in Input, f diagnose.Finding) ([]Plan, error) {
 }
 
 func keepAll(in Input, conf *nginx.Config, server *nginx.Directive) error {
-	keep := smallestPool(in)
+	upstreams := diagnose.Upstreams(conf)
+	different := map[string]bool{}
+	for _, u := range upstreams {
+		different[u.Directive.Args[0]] = true
+	}
+	workers := diagnose.NginxWorkers(conf, max(in.Snapshot.CPUs, 1))
+	children := smallestPool(in)
+	// A kept connection occupies its PHP-FPM process even when nothing is
+	// asked. If all were kept, a request of another worker would wait for one
+	// to be closed; so at most half of them are.
+	keep := keepUpstream
+	if children > 0 {
+		keep = min(keep, children/2/(workers*max(len(different), 1)))
+	}
+	if keep < 1 {
+		return fmt.Errorf("pm.max_children is %d: too few for the kept connections of %d workers to %d upstreams", children, workers, len(different))
+	}
 	names := map[string]string{}
-	for _, u := range diagnose.Upstreams(conf) {
-		name := names[u.Address]
-		if name == "" {
-			name = fmt.Sprintf("kasoku_php%d", len(names))
-			names[u.Address] = name
-			if u.Block != nil {
-				if u.Block.First("keepalive") == nil {
-					if err := u.Block.Append(fmt.Sprintf("keepalive %d;", keep)); err != nil {
-						return err
-					}
-				}
-			} else {
-				text := fmt.Sprintf("upstream %s {\n    server %s;\n    keepalive %d;\n}", name, u.Address, keep)
-				if err := server.InsertBefore(text); err != nil {
-					return err
-				}
-			}
-		}
-		if u.Block == nil {
-			if err := u.Directive.SetArgs(name); err != nil {
-				return err
-			}
-		}
-		if err := setDirective(u.Directive.Parent, "fastcgi_keep_conn", "on"); err != nil {
+	for _, u := range upstreams {
+		if err := keepOne(conf, server, u, names, keep); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// smallestPool bounds the idle connections kept: each one occupies a process.
+// keepOne gives an upstream idle connections; names holds the blocks made so
+// far by address.
+func keepOne(conf *nginx.Config, server *nginx.Directive, u diagnose.Upstream, names map[string]string, keep int) error {
+	switch {
+	case u.Block == nil && names[u.Address] == "":
+		name := freeName(conf, "upstream", "kasoku_php")
+		names[u.Address] = name
+		if n := timesShown(conf, server); n > 1 {
+			return fmt.Errorf("%s:%d is included in %d places; an upstream there would be named twice", server.File.Path, server.Line, n)
+		}
+		if err := server.InsertBefore(fmt.Sprintf("upstream %s {\n    server %s;\n    keepalive %d;\n}", name, nginx.Quote(u.Address), keep)); err != nil {
+			return err
+		}
+	case u.Block != nil && u.Block.First("keepalive") == nil:
+		if err := u.Block.Append(fmt.Sprintf("keepalive %d;", keep)); err != nil {
+			return err
+		}
+	}
+	if u.Block == nil {
+		if err := u.Directive.SetArgs(names[u.Address]); err != nil {
+			return err
+		}
+	}
+	return setDirective(u.Directive.Parent, "fastcgi_keep_conn", "on")
+}
+
+// smallestPool is the lowest pm.max_children of all pools, 0 if none is known.
 func smallestPool(in Input) int {
-	n := keepUpstream
+	n := 0
 	for _, fpm := range in.Stack.OfKind(stack.PHPFPM) {
 		pools, err := diagnose.FPMPools(in.Snapshot, fpm)
 		if err != nil {
 			continue
 		}
 		for _, p := range pools {
-			if p.MaxChildren > 0 {
-				n = min(n, max(1, p.MaxChildren/2))
+			if p.MaxChildren > 0 && (n == 0 || p.MaxChildren < n) {
+				n = p.MaxChildren
 			}
 		}
 	}
 	return n
 }
 
+// keptConnections is how many idle connections to PHP-FPM a worker of this
+// configuration keeps in all.
+func keptConnections(conf *nginx.Config) int {
+	n := 0
+	seen := map[*nginx.Directive]bool{}
+	for _, u := range diagnose.Upstreams(conf) {
+		if u.Block == nil || seen[u.Block] || !diagnose.OnOff(u.Directive.Parent, "fastcgi_keep_conn", false) {
+			continue
+		}
+		seen[u.Block] = true
+		if d := u.Block.First("keepalive"); d != nil && len(d.Args) > 0 {
+			k, _ := strconv.Atoi(d.Args[0])
+			n += k
+		}
+	}
+	return n
+}
+
+// leastChildren is the number of PHP-FPM processes that kept connections ask
+// for: twice as many as may be kept.
+func leastChildren(in Input) int {
+	n := 0
+	for _, web := range in.Stack.OfKind(stack.Nginx) {
+		if conf, err := diagnose.NginxConfig(in.Snapshot, web); err == nil {
+			n += 2 * keptConnections(conf) * diagnose.NginxWorkers(conf, max(in.Snapshot.CPUs, 1))
+		}
+	}
+	return n
+}
+
+// keepsRoom refuses a number of workers whose kept connections could occupy
+// more than half of a pool.
+func keepsRoom(in Input, service string, workers int) error {
+	conf, err := diagnose.NginxConfig(in.Snapshot, in.Stack.Service(service))
+	if err != nil {
+		return err
+	}
+	kept, children := keptConnections(conf)*workers, smallestPool(in)
+	if kept > 0 && children > 0 && workers > diagnose.NginxWorkers(conf, max(in.Snapshot.CPUs, 1)) && 2*kept > children {
+		return fmt.Errorf("%d workers would keep %d connections to a pool of %d processes", workers, kept, children)
+	}
+	return nil
+}

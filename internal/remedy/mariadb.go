@@ -29,17 +29,16 @@ func planIndexes(in Input, f diagnose.Finding) ([]Plan, error) {
 		return nil, fmt.Errorf("no index would help: %s", joinNotes(notes))
 	}
 	p := Plan{Title: fmt.Sprintf("Add %d missing index(es) to %s", len(advice), f.Service)}
-	var names, reasons []string
+	var names []string
 	for _, a := range advice {
 		spec := &change.Index{Schema: a.Schema, Table: a.Table, Name: a.Name, Columns: a.Columns}
 		p.Changes = append(p.Changes, change.Change{Kind: change.KindIndex, Host: hostOf(in.Stack.Service(f.Service)), Service: f.Service,
 			Index: spec, Why: a.Reason,
 			Command: fmt.Sprintf("CREATE INDEX `%s` ON `%s`.`%s` (%s)", a.Name, a.Schema, a.Table, strings.Join(a.Columns, ", "))})
 		names = append(names, fmt.Sprintf("%s.%s(%s)", a.Schema, a.Table, strings.Join(a.Columns, ",")))
-		reasons = append(reasons, a.Reason)
 	}
 	p.ID = "mariadb.index:" + strings.Join(names, "+")
-	p.Why = f.Text + " " + strings.Join(reasons, " ")
+	p.Why = f.Text
 	return []Plan{p}, nil
 }
 
@@ -64,6 +63,9 @@ type set struct {
 func planVariables(in Input, service string, sets []set, why string) ([]change.Change, error) {
 	svc := in.Stack.Service(service)
 	db := in.Snapshot.Databases[service]
+	if svc == nil || db == nil {
+		return nil, fmt.Errorf("the variables of %s are not known", service)
+	}
 	conf, err := diagnose.MySQLConfig(in.Snapshot, svc)
 	if err != nil {
 		return nil, err
@@ -93,7 +95,7 @@ func serverSection(conf interface {
 	Keys(string) []string
 }, option string) string {
 	for _, s := range conf.Sections() {
-		if s != "server" && !strings.HasPrefix(s, "mysqld") && !strings.HasPrefix(s, "mariadb") {
+		if !serverGroup(s) {
 			continue
 		}
 		for _, k := range conf.Keys(s) {
@@ -103,6 +105,13 @@ func serverSection(conf interface {
 		}
 	}
 	return "mysqld"
+}
+
+// serverGroup reports whether a server reads the section: [mysqld_safe] and
+// [mysqldump] are of other programs, [mariadb-10.11] is of one version.
+func serverGroup(s string) bool {
+	return s == "server" || s == "mysqld" || s == "mariadb" || s == "mariadbd" ||
+		strings.HasPrefix(s, "mysqld-") || strings.HasPrefix(s, "mariadb-") || strings.HasPrefix(s, "mariadbd-")
 }
 
 // dynamic reports whether this server can change the variable while running.
@@ -129,6 +138,9 @@ const mib = 1 << 20
 // planMemory sizes buffer pool and redo log for the data that is there.
 func planMemory(in Input, f diagnose.Finding) ([]Plan, error) {
 	db := in.Snapshot.Databases[f.Service]
+	if db == nil {
+		return nil, fmt.Errorf("the variables of %s are not known", f.Service)
+	}
 	var sets []set
 	var what []string
 	pool, _ := strconv.ParseInt(db.Variables["innodb_buffer_pool_size"], 10, 64)
@@ -145,15 +157,19 @@ func planMemory(in Input, f diagnose.Finding) ([]Plan, error) {
 		}
 	}
 	redo, _ := strconv.ParseInt(db.Variables["innodb_log_file_size"], 10, 64)
-	if need, _ := strconv.ParseInt(f.Subject["redo"], 10, 64); need > redo && redo > 0 {
+	files := int64(1)
+	if n, err := strconv.ParseInt(db.Variables["innodb_log_files_in_group"], 10, 64); err == nil && n > 1 {
+		files = n
+	}
+	if need, _ := strconv.ParseInt(f.Subject["redo"], 10, 64); need/files > redo && redo > 0 {
 		// At most 1 GiB: crash recovery reads all of it.
-		if want := min(roundUp(need, 64*mib), 1024*mib); want > redo {
+		if want := min(roundUp(need/files, 64*mib), 1024*mib/files); want > redo {
 			sets = append(sets, set{"innodb_log_file_size", strconv.FormatInt(want, 10), fmt.Sprintf("%dM", want/mib)})
 			what = append(what, fmt.Sprintf("redo log %d → %d MiB", redo/mib, want/mib))
 		}
 	}
 	if len(sets) == 0 {
-		return nil, fmt.Errorf("%s: the regulation's memory headroom leaves no room for a larger pool", f.Service)
+		return nil, fmt.Errorf("%s: memory less the regulation's headroom leaves no room for a larger pool, and the redo log is at its most (1 GiB)", f.Service)
 	}
 	changes, err := planVariables(in, f.Service, sets, f.Text)
 	if err != nil {
@@ -181,23 +197,22 @@ func planCommitFlush(in Input, f diagnose.Finding) ([]Plan, error) {
 func planDatabaseSocket(in Input, f diagnose.Finding) ([]Plan, error) {
 	app, file := in.Stack.Service(f.Subject["app"]), f.Subject["file"]
 	db := in.Snapshot.Databases[f.Subject["database"]]
-	socket := db.Variables["socket"]
-	if socket == "" {
+	if app == nil || db == nil || db.Variables["socket"] == "" {
 		return nil, fmt.Errorf("%s has no socket", f.Subject["database"])
 	}
-	content := string(in.Snapshot.Files[hostOf(app)][file].Content)
-	for _, a := range diagnose.DatabaseAddresses([]byte(content)) {
+	content := diagnose.ReplaceAddresses(in.Snapshot.Files[hostOf(app)][file].Content, func(a diagnose.DatabaseAddress) string {
 		if a.Loopback() && a.Port == db.Variables["port"] {
-			content = strings.ReplaceAll(content, a.Text, a.WithSocket(socket))
+			return a.WithSocket(db.Variables["socket"])
 		}
-	}
+		return a.Text
+	})
 	act, svc := change.Restart, app
 	if app.RunsIn != "" {
 		// Scripts read their settings at each request; a reload empties what
 		// an opcode cache may hold of them.
 		act = change.Reload
 	}
-	c, err := fileChange(in.Snapshot, svc, file, []byte(content), act, f.Text)
+	c, err := fileChange(in.Snapshot, svc, file, content, act, f.Text)
 	if err != nil {
 		return nil, err
 	}

@@ -80,11 +80,18 @@ func planNginxWorkers(in Input, f diagnose.Finding) ([]Plan, error) {
 }
 
 // setTop sets a directive of the main context; a new one goes to the top.
-func setTop(conf *nginx.Config, name, value string) error {
+func setTop(conf *nginx.Config, name string, args ...string) error {
 	if d := conf.Root.First(name); d != nil {
-		return d.SetArgs(value)
+		return d.SetArgs(args...)
 	}
-	return conf.Root.Children[0].InsertBefore(name + " " + value + ";")
+	if len(conf.Root.Children) == 0 {
+		return setDirective(conf.Root, name, args...)
+	}
+	text := name
+	for _, a := range args {
+		text += " " + nginx.Quote(a)
+	}
+	return conf.Root.Children[0].InsertBefore(text + ";")
 }
 
 // fileLimit is how many files a worker may open: as configured, else as the

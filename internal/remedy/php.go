@@ -2,28 +2,38 @@ package remedy
 
 import (
 	"fmt"
+	"math"
 	"path"
 	"strconv"
 	"strings"
 
 	"kasoku/internal/change"
+	"kasoku/internal/confedit/ini"
 	"kasoku/internal/diagnose"
 	"kasoku/internal/evidence"
+	"kasoku/internal/host"
 	"kasoku/internal/regulation"
 	"kasoku/internal/stack"
 )
 
 // setPHP plans php.ini settings where they win: in a pool's php_value or
-// php_admin_value, in the last file of the scan folder that names them, else
-// in the service's php.ini.
+// php_admin_value, and unless every pool has its own, in the last file of the
+// scan folder that names them, else in the service's php.ini.
 func setPHP(in Input, svc *stack.Service, values [][2]string, why string) ([]change.Change, error) {
 	fpm, err := diagnose.FPMConfig(in.Snapshot, svc)
 	if err != nil {
 		return nil, err
 	}
+	return setPHPWith(in, svc, fpm, values, why)
+}
+
+// setPHPWith is setPHP on a pool configuration that may hold edits already.
+func setPHPWith(in Input, svc *stack.Service, fpm *ini.Config, values [][2]string, why string) ([]change.Change, error) {
 	byFile := map[string][][2]string{}
 	for _, kv := range values {
-		if setInPools(fpm, kv) {
+		// OPcache is set up before pools are read, so a pool's value alone can
+		// turn nothing of it on.
+		if setInPools(fpm, kv) && !strings.HasPrefix(kv[0], "opcache.") {
 			continue
 		}
 		file, err := winningIni(in.Snapshot, svc, kv[0])
@@ -50,16 +60,16 @@ func setPHP(in Input, svc *stack.Service, values [][2]string, why string) ([]cha
 	return fileChanges(in.Snapshot, svc, changed, change.Restart, why)
 }
 
-type iniEditor interface {
-	Sections() []string
-	Keys(string) []string
-	Set(section, key, value string) error
-}
-
-// setInPools edits a pool's own value of a php setting, if any pool has one.
-func setInPools(fpm iniEditor, kv [2]string) bool {
-	found := false
+// setInPools edits the pools' own values of a php setting. It reports whether
+// every pool has one, so that php.ini's does not count.
+func setInPools(fpm *ini.Config, kv [2]string) bool {
+	pools, own := 0, 0
 	for _, pool := range fpm.Sections() {
+		if pool == "" || pool == "global" {
+			continue
+		}
+		pools++
+		found := false
 		for _, key := range fpm.Keys(pool) {
 			for _, form := range []string{"php_admin_value", "php_admin_flag", "php_value", "php_flag"} {
 				if key == form+"["+kv[0]+"]" && fpm.Set(pool, key, kv[1]) == nil {
@@ -67,8 +77,11 @@ func setInPools(fpm iniEditor, kv [2]string) bool {
 				}
 			}
 		}
+		if found {
+			own++
+		}
 	}
-	return found
+	return pools > 0 && own == pools
 }
 
 // winningIni is the ini file whose value of key PHP uses: files of the scan
@@ -84,7 +97,7 @@ func winningIni(snap *evidence.Snapshot, svc *stack.Service, key string) (string
 		if err != nil {
 			return "", err
 		}
-		if _, ok := conf.Get("", key); ok && path.Base(p) > path.Base(best) {
+		if _, ok := conf.Get("", key); ok && (path.Base(p) > path.Base(best) || path.Base(p) == path.Base(best) && p > best) {
 			best = p
 		}
 	}
@@ -103,7 +116,12 @@ func planOPcache(in Input, f diagnose.Finding) ([]Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []Plan{{ID: "php.opcache:" + svc.Name, Title: "Turn on OPcache in " + svc.Name, Changes: changes}}, nil
+	p := Plan{ID: "php.opcache:" + svc.Name, Title: "Turn on OPcache in " + svc.Name, Changes: changes}
+	if v, known := in.Snapshot.PHP[svc.Name]["opcache.validate_timestamps"]; known && !diagnose.On(v) {
+		// New scripts would not be seen before the next reload.
+		p.Trades = []regulation.Trade{regulation.Staleness}
+	}
+	return []Plan{p}, nil
 }
 
 func planJIT(in Input, f diagnose.Finding) ([]Plan, error) {
@@ -139,7 +157,7 @@ func planWorkers(in Input, f diagnose.Finding) ([]Plan, error) {
 	}
 	values := workerCounts(in, svc.Name, current, f.Subject["pm"] == "static")
 	if len(values) == 0 {
-		return nil, fmt.Errorf("pool %s: no other number fits into memory", pool)
+		return nil, fmt.Errorf("pool %s: memory, kept connections and the database's max_connections leave no other number", pool)
 	}
 	p := Plan{ID: fmt.Sprintf("php.workers:%s:%s:%s-%d", svc.Name, pool, f.Subject["pm"], current),
 		Title:  fmt.Sprintf("Find the number of processes of pool %s in %s", pool, svc.Name),
@@ -149,25 +167,43 @@ func planWorkers(in Input, f diagnose.Finding) ([]Plan, error) {
 }
 
 // workerCounts are the numbers to try: one, two, four and eight processes per
-// CPU, as far as memory allows.
+// CPU, as far as memory and the database's connections allow, and not so few
+// that connections kept by nginx occupy them all.
 func workerCounts(in Input, service string, current int, static bool) []int {
 	perProcess := int64(32 * mib) // PHP's own default limit is 128 MiB; few use a quarter
+	running := 0
 	if use, ok := in.Evidence.Services[service]; ok && use.Processes > 1 && use.RSS > 0 {
 		perProcess = max(use.RSS/int64(use.Processes), mib)
+		running = use.Processes - 1 // one is the main process
 	}
 	room := in.Evidence.System.MemoryAvailable - in.Snapshot.Memory*int64(in.Stack.Regulation.Headroom())/100
+	least, most := leastChildren(in), mostConnections(in)
 	var out []int
 	for _, per := range []int{1, 2, 4, 8} {
 		n := per * max(in.Snapshot.CPUs, 1)
-		if static && n == current {
-			continue
+		switch {
+		case static && n == current, n < least:
+		case n > running && int64(n-running)*perProcess > room, n > current && n > most:
+			return out
+		default:
+			out = append(out, n)
 		}
-		if int64(n-current)*perProcess > room {
-			break
-		}
-		out = append(out, n)
 	}
 	return out
+}
+
+// mostConnections is how many processes may hold one connection each to every
+// database, with a tenth left for others.
+func mostConnections(in Input) int {
+	most := math.MaxInt
+	for _, svc := range in.Stack.OfKind(stack.MariaDB, stack.MySQL) {
+		if db := in.Snapshot.Databases[svc.Name]; db != nil {
+			if n, err := strconv.Atoi(db.Variables["max_connections"]); err == nil && n > 0 {
+				most = min(most, n*9/10)
+			}
+		}
+	}
+	return most
 }
 
 // planSessions moves session files to a file system in memory.
@@ -183,11 +219,31 @@ func planSessions(in Input, f diagnose.Finding) ([]Plan, error) {
 	dir := path.Join(in.Snapshot.SharedMemory, "kasoku-sessions-"+strings.ToLower(svc.Name))
 	mk := change.Change{Kind: change.KindDir, Host: hostOf(svc), Path: dir, Why: f.Text,
 		After:   &change.FileState{Mode: 0o700, UID: user.UID, GID: user.GID},
-		Command: fmt.Sprintf("install -d -m 700 -o %s -g %s %s", user.Name, user.Group, dir)}
-	changes, err := setPHP(in, svc, [][2]string{{"session.save_path", `"` + dir + `"`}}, f.Text)
+		Command: fmt.Sprintf("install -d -m 700 -o %s -g %s %s", nameOr(user.Name, user.UID), nameOr(user.Group, user.GID), dir)}
+	values := [][2]string{{"session.save_path", dir}}
+	why := f.Text + " The folder is gone after a reboot; it must be there before " + svc.Name + " starts."
+	if in.Snapshot.PHP[svc.Name]["session.gc_probability"] == "0" {
+		// Distributions turn PHP's own clean-up off and clean the folder that
+		// they know; nobody would empty this one.
+		values = append(values, [2]string{"session.gc_probability", "1"})
+	}
+	changes, err := setPHP(in, svc, values, f.Text)
 	if err != nil {
 		return nil, err
 	}
-	return []Plan{{ID: "php.session-memory:" + svc.Name, Title: "Keep sessions of " + svc.Name + " in memory",
-		Trades: []regulation.Trade{regulation.SessionDurability}, Changes: append([]change.Change{mk}, changes...)}}, nil
+	all := []change.Change{mk}
+	if in.Snapshot.Root && svc.Control.Unit != "" {
+		all = append(all, bootFolder(svc, dir, user))
+		why = f.Text + " systemd makes the folder anew at each boot."
+	}
+	return []Plan{{ID: "php.session-memory:" + svc.Name, Title: "Keep sessions of " + svc.Name + " in memory", Why: why,
+		Trades: []regulation.Trade{regulation.SessionDurability}, Changes: append(all, changes...)}}, nil
+}
+
+// bootFolder has systemd make a folder in memory at each boot (tmpfiles.d(5)).
+func bootFolder(svc *stack.Service, dir string, user evidence.ProcessUser) change.Change {
+	content := fmt.Appendf(nil, "d %s 0700 %s %s -\n", dir, nameOr(user.Name, user.UID), nameOr(user.Group, user.GID))
+	return change.Change{Kind: change.KindFile, Host: hostOf(svc), Path: "/etc/tmpfiles.d/" + path.Base(dir) + ".conf",
+		Before: &change.FileState{}, After: &change.FileState{Hash: host.HashOf(content), Content: content, Mode: 0o644},
+		Why: "Without it the folder, and every log-in, would fail after a reboot."}
 }

@@ -2,6 +2,7 @@ package remedy
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 
 	"kasoku/internal/change"
@@ -32,6 +33,10 @@ func PlanAll(in Input) Result {
 			}
 			for _, p := range plans {
 				p = complete(p, r, f)
+				if len(p.Changes) == 0 && p.Workload == 0 && p.Search == nil {
+					out.Skipped = append(out.Skipped, r.ID+": its files say so already, but the service does not run with it")
+					continue
+				}
 				if seen[p.ID] {
 					continue
 				}
@@ -58,7 +63,13 @@ func complete(p Plan, r Remedy, f diagnose.Finding) Plan {
 	if p.Why == "" {
 		p.Why = f.Text
 	}
-	p.Trades = append(append(p.Trades[:0:0], r.Trades...), p.Trades...)
+	trades := append(p.Trades[:0:0], r.Trades...)
+	for _, t := range p.Trades {
+		if !slices.Contains(trades, t) {
+			trades = append(trades, t)
+		}
+	}
+	p.Trades = trades
 	p.Reach = r.Reach
 	return p
 }

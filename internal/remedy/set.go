@@ -2,10 +2,13 @@ package remedy
 
 import (
 	"fmt"
+	"slices"
 	"sort"
+	"strconv"
 	"strings"
 
 	"kasoku/internal/change"
+	"kasoku/internal/confedit/nginx"
 	"kasoku/internal/diagnose"
 	"kasoku/internal/evidence"
 	"kasoku/internal/regulation"
@@ -29,14 +32,35 @@ var settingTrades = []struct {
 	{stack.MariaDB, "transaction_isolation", regulation.Isolation, always},
 	{stack.MariaDB, "slow_query_log", regulation.Observability, off},
 	{stack.MariaDB, "log_bin", regulation.Durability, off},
+	{stack.MariaDB, "delay_key_write", regulation.Durability, func(v string) bool { return strings.EqualFold(v, "all") }},
+	{stack.MariaDB, "innodb_checksum_algorithm", regulation.Durability, func(v string) bool { return strings.EqualFold(v, "none") }},
+	{stack.MariaDB, "innodb_fast_shutdown", regulation.Durability, func(v string) bool { return v == "2" || v == "3" }},
+	{stack.MariaDB, "local_infile", regulation.Security, on},
+	{stack.MariaDB, "bind_address", regulation.Security, always},
+	{stack.MariaDB, "require_secure_transport", regulation.Security, off},
 	{stack.Nginx, "access_log", regulation.Observability, func(v string) bool { return v == "off" || strings.Contains(v, "buffer=") }},
 	{stack.Nginx, "error_log", regulation.Observability, always},
 	{stack.Nginx, "open_file_cache", regulation.Staleness, func(v string) bool { return v != "off" }},
 	{stack.Nginx, "fastcgi_cache", regulation.Staleness, func(v string) bool { return v != "off" }},
 	{stack.Nginx, "proxy_cache", regulation.Staleness, func(v string) bool { return v != "off" }},
 	{stack.PHPFPM, "opcache.validate_timestamps", regulation.Staleness, off},
+	{stack.PHPFPM, "opcache.revalidate_freq", regulation.Staleness, func(v string) bool { n, err := strconv.Atoi(v); return err != nil || n > 2 }},
 	{stack.PHPFPM, "session.save_path", regulation.SessionDurability, func(v string) bool { return strings.Contains(v, "/dev/shm") || strings.Contains(v, "/run") }},
-	{stack.PHPFPM, "listen.mode", regulation.Security, func(v string) bool { return v == "0666" || v == "0777" }},
+	{stack.PHPFPM, "session.save_handler", regulation.SessionDurability, func(v string) bool { return v != "files" }},
+	{stack.PHPFPM, "listen.mode", regulation.Security, openToOthers},
+	{stack.PHPFPM, "listen.allowed_clients", regulation.Security, always},
+	{stack.PHPFPM, "security.limit_extensions", regulation.Security, always},
+	{stack.PHPFPM, "user", regulation.Security, always},
+	{stack.PHPFPM, "group", regulation.Security, always},
+	{stack.PHPFPM, "open_basedir", regulation.Security, always},
+	{stack.PHPFPM, "disable_functions", regulation.Security, always},
+	{stack.PHPFPM, "session.cookie_httponly", regulation.Security, off},
+	{stack.PHPFPM, "session.cookie_secure", regulation.Security, off},
+	{stack.PHPFPM, "log_errors", regulation.Observability, off},
+	{stack.Nginx, "user", regulation.Security, always},
+	{stack.Nginx, "autoindex", regulation.Security, on},
+	{stack.Nginx, "disable_symlinks", regulation.Security, off},
+	{stack.Nginx, "log_not_found", regulation.Observability, off},
 }
 
 func off(v string) bool {
@@ -47,7 +71,38 @@ func off(v string) bool {
 	return false
 }
 
+func on(v string) bool { return !off(v) }
+
 func always(string) bool { return true }
+
+// openToOthers reads an octal mode that lets any user connect.
+func openToOthers(v string) bool {
+	n, err := strconv.ParseUint(v, 8, 32)
+	return err != nil || n&7 != 0
+}
+
+// phpSetting is the php.ini key of php_admin_value[key] and its like.
+func phpSetting(key string) (string, bool) {
+	for _, form := range []string{"php_admin_value[", "php_admin_flag[", "php_value[", "php_flag["} {
+		if inner, ok := strings.CutPrefix(key, form); ok && strings.HasSuffix(inner, "]") {
+			return strings.TrimSuffix(inner, "]"), true
+		}
+	}
+	return key, false
+}
+
+// ofPool reports whether a key is of a pool and not of php.ini (PHP manual,
+// "FPM configuration").
+func ofPool(key string) bool {
+	if _, wrapped := phpSetting(key); wrapped {
+		return true
+	}
+	if slices.Contains([]string{"pm", "user", "group", "slowlog", "chroot", "chdir", "prefix", "clear_env", "catch_workers_output", "decorate_workers_output"}, key) {
+		return true
+	}
+	return slices.ContainsFunc([]string{"pm.", "listen", "request_", "access.", "ping.", "process.", "rlimit_", "security.", "env["},
+		func(prefix string) bool { return strings.HasPrefix(key, prefix) })
+}
 
 // Set plans settings written as service.key=value in the service's own words:
 // an nginx directive, a PHP-FPM pool key or php.ini key, a database variable.
@@ -69,7 +124,11 @@ func Set(st *stack.Stack, snap *evidence.Snapshot, sets []string) ([]change.Chan
 			names = append(names, name)
 		}
 		byService[name] = append(byService[name], [2]string{key, value})
-		trades = append(trades, tradesOf(svc.Kind, key, value)...)
+		for _, t := range tradesOf(svc.Kind, key, value) {
+			if !slices.Contains(trades, t) {
+				trades = append(trades, t)
+			}
+		}
 	}
 	sort.Strings(names)
 	var out []change.Change
@@ -87,9 +146,14 @@ func tradesOf(kind stack.Kind, key, value string) []regulation.Trade {
 	if kind == stack.MySQL {
 		kind = stack.MariaDB
 	}
+	if kind == stack.MariaDB {
+		key = strings.ReplaceAll(key, "-", "_")
+	}
+	key, _ = phpSetting(key)
+	value = strings.TrimSpace(value)
 	var out []regulation.Trade
 	for _, t := range settingTrades {
-		if t.kind == kind && t.key == strings.ReplaceAll(key, "-", "_") && t.when(value) {
+		if t.kind == kind && t.key == key && t.when(value) && !slices.Contains(out, t.trade) {
 			out = append(out, t.trade)
 		}
 	}
@@ -142,7 +206,7 @@ func setFPM(in Input, svc *stack.Service, kvs [][2]string, why string) ([]change
 		return nil, err
 	}
 	for _, kv := range kvs {
-		if kv[0] != "pm" && !strings.HasPrefix(kv[0], "pm.") && !strings.HasPrefix(kv[0], "listen") && !strings.HasPrefix(kv[0], "request_") {
+		if !ofPool(kv[0]) {
 			ini = append(ini, kv)
 			continue
 		}
@@ -152,12 +216,7 @@ func setFPM(in Input, svc *stack.Service, kvs [][2]string, why string) ([]change
 			}
 		}
 	}
-	out, err := fileChanges(in.Snapshot, svc, conf.Changed(), change.Restart, why)
-	if err != nil || len(ini) == 0 {
-		return out, err
-	}
-	more, err := setPHP(in, svc, ini, why)
-	return append(out, more...), err
+	return setPHPWith(in, svc, conf, ini, why)
 }
 
 func setNginx(in Input, svc *stack.Service, kvs [][2]string, why string) ([]change.Change, error) {
@@ -171,21 +230,39 @@ func setNginx(in Input, svc *stack.Service, kvs [][2]string, why string) ([]chan
 	}
 	for _, kv := range kvs {
 		args := strings.Fields(kv[1])
+		if len(args) == 0 {
+			return nil, fmt.Errorf("%s: a value is needed", kv[0])
+		}
 		switch {
-		case strings.HasPrefix(kv[0], "worker_") && kv[0] != "worker_connections":
-			err = setTop(conf, kv[0], kv[1])
-		case kv[0] == "worker_connections" || kv[0] == "multi_accept" || kv[0] == "accept_mutex":
-			err = setDirective(conf.Root.First("events"), kv[0], args...)
-		default:
-			if d := server.Effective(kv[0]); d != nil {
-				err = d.SetArgs(args...)
-			} else {
-				err = setDirective(server.Parent, kv[0], args...)
+		case strings.HasPrefix(kv[0], "worker_") && kv[0] != "worker_connections" && kv[0] != "worker_aio_requests":
+			err = setTop(conf, kv[0], args...)
+		case slices.Contains([]string{"worker_connections", "worker_aio_requests", "multi_accept", "accept_mutex"}, kv[0]):
+			events := conf.Root.First("events")
+			if events == nil {
+				return nil, fmt.Errorf("%s: there is no events block", kv[0])
 			}
+			err = setDirective(events, kv[0], args...)
+		default:
+			err = setEffective(server, kv[0], args)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
 	return fileChanges(in.Snapshot, svc, conf.Changed(), change.Reload, why)
+}
+
+// setEffective changes the directive that applies to the server, or adds it
+// where it holds for all servers.
+func setEffective(server *nginx.Directive, name string, args []string) error {
+	d := server.Effective(name)
+	switch {
+	case d == nil:
+		return setDirective(server.Parent, name, args...)
+	case d.IsBlock:
+		return fmt.Errorf("%s is a block; use --patch", name)
+	case len(d.Parent.Find(name)) > 1:
+		return fmt.Errorf("%s is written more than once (%s:%d); use --patch", name, d.File.Path, d.Line)
+	}
+	return d.SetArgs(args...)
 }

@@ -4,12 +4,10 @@ import (
 	"fmt"
 	"path"
 	"strconv"
-	"strings"
 
 	"kasoku/internal/change"
 	"kasoku/internal/confedit/nginx"
 	"kasoku/internal/diagnose"
-	"kasoku/internal/evidence"
 	"kasoku/internal/stack"
 )
 
@@ -26,21 +24,34 @@ func planWebSocket(in Input, f diagnose.Finding) ([]Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	sets := [][2]string{{"listen", socket}}
-	webUser, known := in.Snapshot.Users[hostOf(web)+"/"+web.Name]
-	fpmUser := in.Snapshot.Users[hostOf(fpm)+"/"+fpm.Name]
-	if known && webUser.Name != "" && in.Snapshot.Root {
-		// Only nginx's workers may connect: as narrow as can be.
-		sets = append(sets, [2]string{"listen.owner", webUser.Name}, [2]string{"listen.group", webUser.Group}, [2]string{"listen.mode", "0660"})
-	} else if known && webUser.UID != fpmUser.UID {
-		return nil, fmt.Errorf("%s runs as another user than %s and only root can hand the socket over", web.Name, fpm.Name)
+	for _, other := range in.Stack.OfKind(stack.Nginx) {
+		if conf, err := diagnose.NginxConfig(in.Snapshot, other); other != web && err == nil && reaches(conf, f.Subject["port"]) {
+			return nil, fmt.Errorf("%s connects to the port of pool %s too", other.Name, pool)
+		}
+	}
+	rights, err := socketRights(in, web, fpm)
+	if err != nil {
+		return nil, err
+	}
+	sets := append([][2]string{{"listen", socket}}, rights...)
+	// A full queue makes a TCP client wait, but a client of a unix socket fails
+	// at once (unix(7), EAGAIN), so the queue must be long. The kernel cuts it
+	// at net.core.somaxconn.
+	if v, ok := conf.Get(pool, "listen.backlog"); !ok || tooShort(v.Text) {
+		sets = append(sets, [2]string{"listen.backlog", strconv.Itoa(socketBacklog)})
 	}
 	for _, kv := range sets {
 		if err := conf.Set(pool, kv[0], kv[1]); err != nil {
 			return nil, err
 		}
 	}
-	// Only addresses of TCP clients are filtered by this; on a socket it has no meaning.
+	// They have no meaning for TCP, but on a socket they would overrule
+	// listen.owner (PHP manual, "FPM configuration").
+	for _, key := range []string{"listen.acl_users", "listen.acl_groups"} {
+		if err := conf.Unset(pool, key); err != nil {
+			return nil, err
+		}
+	}
 	changes, err := fileChanges(in.Snapshot, fpm, conf.Changed(), change.Restart, f.Text)
 	if err != nil {
 		return nil, err
@@ -54,6 +65,46 @@ func planWebSocket(in Input, f diagnose.Finding) ([]Plan, error) {
 	return []Plan{{ID: "nginx.php-socket:" + web.Name + ":" + fpm.Name + ":" + pool,
 		Title:   fmt.Sprintf("Connect %s to %s through a unix socket", web.Name, fpm.Name),
 		Changes: append(changes, webChanges...)}}, nil
+}
+
+// socketBacklog is the default of net.core.somaxconn since Linux 5.4.
+const socketBacklog = 4096
+
+func tooShort(backlog string) bool {
+	n, err := strconv.Atoi(backlog)
+	return err != nil || n >= 0 && n < socketBacklog // a negative one is the kernel's limit
+}
+
+// socketRights lets nginx's workers connect, and nobody else.
+func socketRights(in Input, web, fpm *stack.Service) ([][2]string, error) {
+	user, known := in.Snapshot.Users[hostOf(web)+"/"+web.Name]
+	if !known {
+		return nil, fmt.Errorf("the user of %s's workers is not known, so the socket cannot be handed to it", web.Name)
+	}
+	if in.Snapshot.Root {
+		return [][2]string{{"listen.owner", nameOr(user.Name, user.UID)}, {"listen.group", nameOr(user.Group, user.GID)}, {"listen.mode", "0660"}}, nil
+	}
+	own, known := in.Snapshot.Users[hostOf(fpm)+"/"+fpm.Name]
+	if !known || own.UID != user.UID {
+		return nil, fmt.Errorf("%s runs as another user than %s and only root can hand the socket over", web.Name, fpm.Name)
+	}
+	return nil, nil
+}
+
+func nameOr(name string, id int) string {
+	if name != "" {
+		return name
+	}
+	return strconv.Itoa(id)
+}
+
+func reaches(conf *nginx.Config, port string) bool {
+	for _, u := range diagnose.Upstreams(conf) {
+		if p, ok := diagnose.Loopback(u.Address); ok && p == port {
+			return true
+		}
+	}
+	return false
 }
 
 // repoint gives every fastcgi_pass to a loopback port the new address.
@@ -88,11 +139,10 @@ func socketPath(in Input, fpm *stack.Service, pool string) (string, error) {
 	if dir == "" {
 		dir = "/run/php"
 	}
-	p := path.Join(dir, "kasoku-"+pool+".sock")
+	p := path.Join(dir, "kasoku-"+fpm.Name+"-"+pool+".sock")
 	// sun_path holds 107 bytes and a zero (unix(7)).
 	if len(p) > 107 {
 		return "", fmt.Errorf("%s is too long for a socket's name (107 bytes)", p)
 	}
 	return p, nil
 }
-

@@ -142,20 +142,16 @@ func movable(d *nginx.Directive, location string) error {
 }
 
 // insertLocation adds text where no other regular expression loses a request
-// to it: behind the server's last location, or directly before origin if that
-// is a regular expression itself.
+// to it: at the server's end, or directly before origin if that is a regular
+// expression itself.
 func insertLocation(conf *nginx.Config, server, origin *nginx.Directive, text string) error {
-	at, insert := origin, origin.InsertBefore
 	if !strings.HasPrefix(origin.Args[0], "~") {
-		for _, d := range server.Find("location") {
-			at = d
-		}
-		insert = at.InsertAfter
+		return server.Append(text)
 	}
-	if n := timesShown(conf, at); n > 1 {
-		return fmt.Errorf("%s:%d is included in %d places; a location there would be in all of them", at.File.Path, at.Line, n)
+	if n := timesShown(conf, origin); n > 1 {
+		return fmt.Errorf("%s:%d is included in %d places; a location there would be in all of them", origin.File.Path, origin.Line, n)
 	}
-	return insert(text)
+	return origin.InsertBefore(text)
 }
 
 // timesShown counts how often includes show the same text.

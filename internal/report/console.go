@@ -21,7 +21,8 @@ type page struct {
 
 func (p *page) line(format string, args ...any) {
 	if p.err == nil {
-		_, p.err = fmt.Fprintf(p.w, format+"\n", args...)
+		// Answers' bodies and error texts come from the target.
+		_, p.err = fmt.Fprintln(p.w, ui.Clean(fmt.Sprintf(format, args...)))
 	}
 }
 

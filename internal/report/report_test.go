@@ -189,8 +189,8 @@ func TestNothingIsInjected(t *testing.T) {
 			t.Errorf("Markdown holds %q outside of code", no)
 		}
 	}
-	if strings.Contains(md, "\x1b") {
-		t.Error("Markdown holds a control character")
+	if strings.Contains(md+render(t, SessionText, m), "\x1b") {
+		t.Error("Markdown or text holds a control character")
 	}
 }
 

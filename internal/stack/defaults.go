@@ -17,6 +17,9 @@ const (
 	DefaultAlpha = 0.01
 	// DefaultMaxPairs bounds one experiment to twenty runs.
 	DefaultMaxPairs = 10
+	// DefaultMaxForeignCPU: on two CPUs a fifth of one. More moves the score
+	// by more than the effects that are looked for.
+	DefaultMaxForeignCPU = 0.10
 )
 
 // Control methods.
@@ -49,6 +52,14 @@ func (t Tune) FalseKeepRate() float64 {
 		return DefaultAlpha
 	}
 	return t.Alpha
+}
+
+// Foreign is MaxForeignCPU with the default applied.
+func (t Tune) Foreign() float64 {
+	if t.MaxForeignCPU == 0 {
+		return DefaultMaxForeignCPU
+	}
+	return t.MaxForeignCPU
 }
 
 // Pairs is MaxPairs with the default applied.

@@ -142,7 +142,7 @@ func (s *Stack) renderTune(b *bytes.Buffer) error {
 # pairs of runs an experiment may take.
 `)
 	if s.Tune == (Tune{}) {
-		fmt.Fprintf(b, "# tune: {smallest_effect: %v, alpha: %v, max_pairs: %d}\n", DefaultSmallestEffect, DefaultAlpha, DefaultMaxPairs)
+		fmt.Fprintf(b, "# tune: {smallest_effect: %v, alpha: %v, max_pairs: %d, max_foreign_cpu: %v}\n", DefaultSmallestEffect, DefaultAlpha, DefaultMaxPairs, DefaultMaxForeignCPU)
 		return nil
 	}
 	return section(b, struct {

@@ -142,6 +142,9 @@ type Tune struct {
 	Alpha float64 `yaml:"alpha,omitempty" json:"alpha,omitempty"`
 	// MaxPairs of runs per experiment. Default 10.
 	MaxPairs int `yaml:"max_pairs,omitempty" json:"max_pairs,omitempty"`
+	// MaxForeignCPU is the share of the machine that processes outside the
+	// stack may use in a run before it is no evidence. Default 0.10.
+	MaxForeignCPU float64 `yaml:"max_foreign_cpu,omitempty" json:"max_foreign_cpu,omitempty"`
 }
 
 // Service returns the service of that name, nil if there is none.

@@ -241,6 +241,9 @@ func (s *Stack) validateTune(d *document) {
 	if t.Alpha < 0 || t.Alpha >= 0.5 {
 		d.report("tune.alpha", "%v is outside 0–0.5; write a probability, e.g. 0.01", t.Alpha)
 	}
+	if t.MaxForeignCPU < 0 || t.MaxForeignCPU > 1 {
+		d.report("tune.max_foreign_cpu", "%v is outside 0–1; write a share of the machine, e.g. 0.1", t.MaxForeignCPU)
+	}
 	if t.MaxPairs < 0 || t.MaxPairs > 1000 {
 		d.report("tune.max_pairs", "%d is outside 1–1000", t.MaxPairs)
 	}

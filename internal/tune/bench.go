@@ -40,10 +40,6 @@ type RunOptions struct {
 	Workload int // 0: the scenario's
 }
 
-// maxForeignCPU is the share of the machine's CPU that processes outside the
-// stack may use in a run before it is no evidence.
-const maxForeignCPU = 0.10
-
 // Run resets the data, drives the load, collects evidence over the measured
 // window, judges whether the run is evidence at all, and stores it.
 func (b *Bench) Run(ctx context.Context, o RunOptions) (*store.Run, error) {
@@ -71,7 +67,7 @@ func (b *Bench) Run(ctx context.Context, o RunOptions) (*store.Run, error) {
 		return nil, fmt.Errorf("collect evidence: %w", err)
 	}
 	run := &store.Run{Session: b.Session, Step: o.Step, Kind: o.Kind, Side: o.Side, Label: o.Label,
-		Started: res.Started, Score: res.Score, Evidence: ev, ConfigHash: b.ConfigHash, Unfit: unfit(ev)}
+		Started: res.Started, Score: res.Score, Evidence: ev, ConfigHash: b.ConfigHash, Unfit: unfit(ev, b.Stack.Tune.Foreign())}
 	if err := b.Store.SaveRun(run); err != nil {
 		return nil, err
 	}
@@ -142,17 +138,18 @@ func tail(b []byte) string {
 	return s
 }
 
-// unfit says why a run is no evidence; "" if it is.
-func unfit(ev *evidence.Evidence) string {
+// unfit says why a run is no evidence; "" if it is. maxForeign is the share of
+// the machine that others may use.
+func unfit(ev *evidence.Evidence, maxForeign float64) string {
 	if ev.Load.Saturated != "" {
 		return "the load generator was the limit: " + ev.Load.Saturated
 	}
 	sys := ev.System
 	if total := float64(sys.CPUs) * ev.Load.Window.Seconds(); total > 0 {
-		if share := sys.ForeignCPU / total; share > maxForeignCPU {
+		if share := sys.ForeignCPU / total; share > maxForeign {
 			return fmt.Sprintf("processes outside the stack used %.0f %% of the CPU", 100*share)
 		}
-		if share := sys.Steal / total; share > maxForeignCPU {
+		if share := sys.Steal / total; share > maxForeign {
 			return fmt.Sprintf("other virtual machines took %.0f %% of the CPU (steal)", 100*share)
 		}
 	}

@@ -34,6 +34,9 @@ func (t *Tuner) try(ctx context.Context, plan remedy.Plan, finding *diagnose.Fin
 		rule.Seed = uint64(step.ID)
 		rule.AnyTail = plan.Workload > 0
 		step.Verdict, err = experiment.Run(ctx, rule, sw, func(v experiment.Verdict) {
+			if v.Pairs == 0 {
+				return
+			}
 			t.UI.Info(fmt.Sprintf("pair %d: %s (%s against %s)", v.Pairs, percent(v.Effect), score(v.CandidateScore), score(v.BaselineScore)))
 		})
 	}

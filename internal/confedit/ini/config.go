@@ -159,6 +159,9 @@ func (c *Config) include(f *File, l *line, chain []string) error {
 // included lists the files that an include stands for, in the reader's order.
 func (c *Config) included(l *line, main string) ([]string, error) {
 	target := l.value
+	if target == "" {
+		return nil, errors.New("it names no file")
+	}
 	if !path.IsAbs(target) {
 		if c.dialect == MySQL {
 			return nil, fmt.Errorf("the path is relative to wherever the server is started; write it absolute")

@@ -14,6 +14,10 @@ func (c *Config) Set(section, key, value string) error {
 	if err := c.check(section, key); err != nil {
 		return fmt.Errorf("set %s in [%s]: %w", key, section, err)
 	}
+	return c.guarded(func() error { return c.set(section, key, value) })
+}
+
+func (c *Config) set(section, key, value string) error {
 	if p, ok := c.winner(section, key); ok {
 		raw, err := c.dialect.encode(value, p.line.text[p.line.from:p.line.to])
 		if err != nil {
@@ -45,25 +49,72 @@ func (c *Config) Unset(section, key string) error {
 	if err := c.check(section, key); err != nil {
 		return fmt.Errorf("unset %s in [%s]: %w", key, section, err)
 	}
-	for _, p := range c.matches(section, key) {
-		if i := p.file.index(p.line); i >= 0 { // a file included twice shows it twice
-			p.file.lines = slices.Delete(p.file.lines, i, i+1)
-			p.file.renumber()
+	return c.guarded(func() error {
+		for _, p := range c.matches(section, key) {
+			if i := p.file.index(p.line); i >= 0 { // a file included twice shows it twice
+				p.file.lines = slices.Delete(p.file.lines, i, i+1)
+			}
+		}
+		return nil
+	})
+}
+
+// guarded makes an edit and then reads the files' new text again: if other
+// lines would be read differently (a quote that was alone has found a partner)
+// everything is put back.
+func (c *Config) guarded(edit func() error) error {
+	type saved struct {
+		lines []*line
+		texts []line
+	}
+	was := make([]saved, len(c.Files))
+	for i, f := range c.Files {
+		was[i].lines = slices.Clone(f.lines)
+		for _, l := range f.lines {
+			was[i].texts = append(was[i].texts, *l)
 		}
 	}
-	return nil
+	err := edit()
+	for _, f := range c.Files {
+		f.renumber()
+		if err == nil && !f.readsBack(c.dialect) {
+			err = fmt.Errorf("edit %s: the new text would change how the file's other lines are read; mend its quotes first", f.Path)
+		}
+	}
+	if err == nil {
+		return nil
+	}
+	for i, f := range c.Files {
+		f.lines = was[i].lines
+		for j, l := range f.lines {
+			*l = was[i].texts[j]
+		}
+	}
+	return err
+}
+
+// readsBack reports whether f's text, read afresh, gives f's lines.
+func (f *File) readsBack(d Dialect) bool {
+	fresh, err := d.lines(f.text())
+	return err == nil && slices.EqualFunc(f.lines, fresh, func(a, b *line) bool {
+		return a.text == b.text && a.kind == b.kind && a.key == b.key && a.value == b.value && a.section == b.section
+	})
 }
 
 // check refuses names that would not be read back as what they are.
 func (c *Config) check(section, key string) error {
-	if key == "" || strings.ContainsAny(key, "\r\n\x00") {
+	if key == "" || strings.ContainsAny(key, "\"'\r\n\x00") {
 		return fmt.Errorf("%q is not a key that such a file can hold", key)
 	}
 	probe := &line{text: key + "=0"}
 	if _, err := c.dialect.parse(probe); err != nil || probe.kind != entry || probe.key != key {
 		return fmt.Errorf("%q is not a key that such a file can hold", key)
 	}
-	if strings.ContainsAny(section, "]\r\n\x00") {
+	if c.dialect == PHP || c.dialect == FPM && section == "" {
+		return nil // sections do not matter, or it is the global one
+	}
+	head := &line{text: "[" + section + "]"}
+	if _, err := c.dialect.parse(head); err != nil || head.section != section || section == "" || strings.ContainsAny(section, "\r\n\x00") {
 		return fmt.Errorf("%q is not a section that such a file can hold", section)
 	}
 	return nil
@@ -88,7 +139,6 @@ func (c *Config) rewrite(p place, key, raw string) error {
 		return fmt.Errorf("set %s at %s:%d: %w", key, p.file.Path, l.num, err)
 	}
 	*l = fresh
-	p.file.renumber()
 	return nil
 }
 
@@ -183,9 +233,8 @@ func (c *Config) addLine(f *File, i int, key, raw string, like *line) {
 	f.insert(i, text)
 	fresh := f.lines[i]
 	if _, err := c.dialect.parse(fresh); err != nil || fresh.kind != entry {
-		fresh.kind = blank // check and encode rule this out
+		fresh.kind = blank // guarded refuses it
 	}
-	f.renumber()
 }
 
 // spacing returns what goes between a new key and its value: the same as in

@@ -200,6 +200,7 @@ func TestLoadErrors(t *testing.T) {
 	}{
 		{MySQL, "\na=1\n[mysqld]\n", "/etc/main:2: option a stands before any [section]"},
 		{MySQL, "[mysqld\n", "/etc/main:1: a section header has no closing bracket"},
+		{MySQL, "!include", "it names no file"},
 		{MySQL, "!include other.cnf\n", "write it absolute"},
 		{MySQL, "!include /etc/main\n", "in a circle"},
 		{PHP, "a = \"x\nb = 1\n", "/etc/main:1: a quote opened in the value of a is never closed"},
@@ -299,7 +300,7 @@ func TestUnset(t *testing.T) {
 func TestSetErrors(t *testing.T) {
 	for _, d := range []Dialect{MySQL, PHP, FPM} {
 		c := loadText(t, d, "[mysqld]\na = 1\n")
-		for _, bad := range [][3]string{{"mysqld", "", "1"}, {"mysqld", "#a\n", "1"}, {"mysqld", "a=b", "1"}, {"mysqld", "[a", "1"}, {"a]b", "k", "1"}, {"mysqld", "a", "x\x00"}} {
+		for _, bad := range [][3]string{{"mysqld", "", "1"}, {"mysqld", "#a\n", "1"}, {"mysqld", "a=b", "1"}, {"mysqld", "[a", "1"}, {"mysqld", "a", "x\x00"}} {
 			if err := c.Set(bad[0], bad[1], bad[2]); err == nil {
 				t.Errorf("dialect %d: set %q has no error: %q", d, bad, text(c))
 			}
@@ -307,6 +308,18 @@ func TestSetErrors(t *testing.T) {
 		if len(c.Changed()) != 0 {
 			t.Errorf("dialect %d: failed edits changed %q", d, c.Changed())
 		}
+	}
+	src := "a = don't\n" // a second quote would end a string that begins here
+	if c := loadText(t, PHP, src); c.Set("", "b", "it's") == nil || text(c) != src {
+		t.Errorf("a set that pairs a lone quote made %q", text(c))
+	}
+	for _, d := range []Dialect{MySQL, FPM} {
+		if err := loadText(t, d, "").Set("a]b", "k", "1"); err == nil {
+			t.Errorf("dialect %d: a section with a bracket has no error", d)
+		}
+	}
+	if err := loadText(t, MySQL, "").Set("", "k", "1"); err == nil {
+		t.Error("an option without section has no error")
 	}
 	c := loadText(t, FPM, "[www]\na = 1\n")
 	if err := c.Set("www", "a", "x\ny"); err == nil {

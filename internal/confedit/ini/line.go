@@ -131,8 +131,8 @@ func parseBang(l *line, start int) {
 	text := strings.TrimLeft(l.text[start+1:], spaces)
 	for _, word := range []string{"includedir", "include"} {
 		rest, ok := strings.CutPrefix(text, word)
-		if ok && rest != "" && isSpace(rest[0]) {
-			if !strings.HasSuffix(l.text, "\n") && !isSpace(rest[len(rest)-1]) {
+		if ok && (rest == "" || isSpace(rest[0])) {
+			if rest != "" && !strings.HasSuffix(l.text, "\n") && !isSpace(rest[len(rest)-1]) {
 				rest = rest[:len(rest)-1] // the server takes the last byte for the line end
 			}
 			l.kind, l.key, l.value = include, "!"+word, strings.Trim(rest, spaces)

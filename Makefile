@@ -1,0 +1,48 @@
+# `make` or `make help` lists the targets.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+MAKEFLAGS += --no-builtin-rules
+.DEFAULT_GOAL := help
+
+# How long one package's tests and the whole suite may take.
+PACKAGE_LIMIT ?= 20m
+SUITE_LIMIT ?= 60m
+TESTFLAGS ?=
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+
+# Every recipe that needs Go starts with this: the go that scripts/go.sh picks
+# comes first in PATH, for programs that call go as well.
+WITH_GO = go=$$(scripts/go.sh) && export PATH="$$(dirname "$$go"):$$PATH" &&
+
+.PHONY: help deps build static check test demo bench clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+deps: ## install what is missing (apt, as root): Go, nginx, MariaDB, PHP-FPM, …
+	@scripts/deps.sh
+
+build: deps ## build bin/kasoku, one static binary
+	@$(WITH_GO) CGO_ENABLED=0 go build -trimpath -ldflags '-X main.Version=$(VERSION)' -o bin/kasoku ./cmd/kasoku
+
+static: ## formatting, go vet, and this repository's own rules (internal/lint)
+	@$(WITH_GO) bad=$$(git ls-files --cached --others --exclude-standard -- '*.go' | xargs -r ls -d 2>/dev/null | xargs -r gofmt -l); \
+	if [ -n "$$bad" ]; then echo "not formatted; run gofmt -w on:"; echo "$$bad"; exit 1; fi
+	@$(WITH_GO) go vet ./...
+	@$(WITH_GO) go run ./internal/lint
+
+check: static ## static, and the tests that are quick
+	@$(WITH_GO) timeout --foreground $(SUITE_LIMIT) go test -short -timeout $(PACKAGE_LIMIT) $(TESTFLAGS) ./...
+
+test: deps build ## every test, against real servers
+	@$(WITH_GO) timeout --foreground $(SUITE_LIMIT) go test -timeout $(PACKAGE_LIMIT) $(TESTFLAGS) ./...
+
+demo: deps build ## tune the bank login from cases/login and say where the report is (BUDGET=10m)
+	@scripts/demo.sh
+
+bench: ## tell which benchmarks there are
+	@echo "Benchmarks are targets of their own, named bench-…:"
+	@grep -hoE '^bench-[a-z-]+:' $(MAKEFILE_LIST) | tr -d : | sed 's/^/  make /' || echo "  none yet"
+
+clean: ## remove what make built
+	rm -rf bin

@@ -1,0 +1,73 @@
+package main
+
+import "regexp"
+
+// module is the path in go.mod.
+const module = "kasoku"
+
+// layer is one step of the pipeline. A package may import packages of earlier
+// layers and of its own group, nothing else of the module.
+type layer []string
+
+// layers is the import order, left to right as data flows (docs/architecture.md).
+// A name stands for the folder under internal/ and all that is in it; these
+// are the groups. Two groups in one layer do not import each other.
+var layers = []layer{
+	{"regulation", "host", "stat", "ui", "confedit/ini", "confedit/nginx", "confedit/literal"},
+	{"load"},
+	{"stack"},
+	{"change", "evidence"},
+	{"diagnose"},
+	{"remedy"},
+	{"experiment"},
+	{"store"},
+	{"tune"},
+	{"report"},
+}
+
+// alone are groups that import nothing of the module and that nothing imports.
+var alone = []string{"lint"}
+
+// testOnly are packages that only tests may import.
+var testOnly = []string{"host/hosttest"}
+
+// outer are the folders beside internal/ whose packages may import everything
+// and are imported by nothing.
+var outer = []string{"cmd", "cases"}
+
+// writer is a method of host.Host that changes the host.
+type writer struct {
+	name string
+	// args is how many arguments a call has; it tells host's Remove from others
+	// of that name. 0: the name is enough.
+	args int
+}
+
+var writers = []writer{{"ReplaceFile", 0}, {"MakeDir", 0}, {"RemoveDir", 0}, {"Remove", 3}}
+
+// mayWrite are the groups that call writers: change, and host itself with its
+// contract suite.
+var mayWrite = []string{"change", "host"}
+
+// exits are the functions that end the process without running deferred work.
+// Only a command's main package calls them.
+var exits = map[string][]string{
+	"os":  {"Exit"},
+	"log": {"Fatal", "Fatalf", "Fatalln"},
+}
+
+// word is text that no tracked file may hold.
+type word struct {
+	re  *regexp.Regexp
+	why string
+}
+
+// words is split inside so that this file does not hold what it forbids.
+var words = []word{
+	{forbid(`(^|[^\w.*/-])/(wo` + `rk|ro` + `ot)/`), "a path of one machine; write a relative one, or a placeholder"},
+	{forbid(`\b(TO` + `DO|FIX` + `ME|XX` + `X)\b`), "something left to be done; do it or open an issue"},
+	{forbid(`(?i)\b(cla` + `ude|anth` + `ropic|chat` + `gpt|open` + `ai|cop` + `ilot)\b`), "the name of a tool that has no part in the project"},
+	{forbid(`(?i)\b(proxy\.go` + `lang\.org|sum\.go` + `lang\.org|deb\.deb` + `ian\.org|py` + `pi\.org|registry\.np` + `mjs\.org|crates\.` + `io)\b`), "a package registry's host; its client knows it"},
+}
+
+func forbid(expr string) *regexp.Regexp { return regexp.MustCompile(expr) }
