@@ -9,11 +9,13 @@ import (
 )
 
 // RecoverCmd finishes what an interrupted Kasoku left.
-type RecoverCmd struct{}
+type RecoverCmd struct {
+	Abandon int64 `placeholder:"ID" help:"Give up an unfinished journal entry that cannot be put back because somebody else changed the same file; what is there stays."`
+}
 
 // Help is shown below the flags.
 func (RecoverCmd) Help() string {
-	return "Every command that changes something does this first; this one does nothing else.\n\nExample:\n  kasoku recover"
+	return "Every command that changes something does this first; this one does nothing else. A file that somebody else changed meanwhile is never overwritten: look at it, then abandon the entry.\n\nExamples:\n  kasoku recover\n  kasoku recover --abandon 12"
 }
 
 // Run implements the command.
@@ -27,6 +29,12 @@ func (c *RecoverCmd) Run(ctx context.Context, a *App) error {
 		return err
 	}
 	defer p.Close()
+	if c.Abandon != 0 {
+		if err := p.Exec.Abandon(ctx, c.Abandon); err != nil {
+			return ui.Coded(ui.BadInput, err, "kasoku verify lists unfinished entries")
+		}
+		a.UI.Info(fmt.Sprintf("#%d is given up; the target stays as it is", c.Abandon))
+	}
 	txs, err := p.Exec.Recover(ctx)
 	if err != nil {
 		return ui.Coded(ui.NeedsRecovery, err, "`kasoku verify` shows what differs; .kasoku/journal/README.txt tells how to put it back by hand")

@@ -74,7 +74,9 @@ func throughApp(server *nginx.Directive, uri string) bool {
 }
 
 // fixed reports whether every sampled answer was the same public file.
-func fixed(a load.StaticSample) bool { return a.Status == 200 && !a.Varied && !a.SetsCookie }
+func fixed(a load.StaticSample) bool {
+	return a.Status == 200 && !a.Varied && !a.SetsCookie && a.Private == ""
+}
 
 func judgeStatic(m *model) ([]Finding, string) {
 	return m.eachFront(func(svc *stack.Service, _ *nginx.Config, server *nginx.Directive) []Finding {

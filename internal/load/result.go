@@ -98,6 +98,11 @@ type StaticSample struct {
 	SHA256      string `json:"sha256"`
 	Size        int64  `json:"size"`
 	SetsCookie  bool   `json:"sets_cookie"`
+	// Private says why it is not the same for everybody, "" if a plain request
+	// without a cookie gave the same bytes; Headers are those that the
+	// application adds to it, "Name: value", sorted. Both by ConfirmStatic.
+	Private string   `json:"private,omitempty"`
+	Headers []string `json:"headers,omitempty"`
 	// Varied is true if two answers in the run had different bytes.
 	Varied bool `json:"varied"`
 	// Count of requests for it in the window, and their summed latency.

@@ -17,7 +17,9 @@ import (
 type staticGroup struct {
 	root   string // their place on the host is root + URL path
 	origin *nginx.Directive
-	paths  []string
+	// headers that the application sends with each of them.
+	headers []string
+	paths   []string
 }
 
 // planStatic lets nginx send files that it now asks the application for.
@@ -61,10 +63,13 @@ func groupStatic(in Input, server *nginx.Directive, paths []string) ([]*staticGr
 		if origin == nil {
 			return nil, fmt.Errorf("%s is answered at server level, not in a location", p)
 		}
-		i := slices.IndexFunc(out, func(g *staticGroup) bool { return g.root == root && g.origin == origin })
+		headers := headersOf(in, p)
+		i := slices.IndexFunc(out, func(g *staticGroup) bool {
+			return g.root == root && g.origin == origin && slices.Equal(g.headers, headers)
+		})
 		if i < 0 {
 			i = len(out)
-			out = append(out, &staticGroup{root: root, origin: origin})
+			out = append(out, &staticGroup{root: root, origin: origin, headers: headers})
 		}
 		out[i].paths = append(out[i].paths, p)
 	}
@@ -73,6 +78,17 @@ func groupStatic(in Input, server *nginx.Directive, paths []string) ([]*staticGr
 	}
 	sort.SliceStable(out, func(i, j int) bool { return out[i].root < out[j].root })
 	return out, nil
+}
+
+// headersOf are what the application adds to a file's answer (Cache-Control,
+// Content-Security-Policy…): nginx must send them too.
+func headersOf(in Input, path string) []string {
+	for _, a := range in.Evidence.Load.Assets {
+		if a.Path == path {
+			return a.Headers
+		}
+	}
+	return nil
 }
 
 // unsafeInside are directives whose meaning changes when a location's body is
@@ -109,6 +125,13 @@ func addStatic(in Input, conf *nginx.Config, server *nginx.Directive, g *staticG
 	types, err := typesOf(in, g.paths)
 	if err != nil {
 		return err
+	}
+	for _, h := range g.headers {
+		name, value, _ := strings.Cut(h, ": ")
+		if strings.ContainsAny(value, "$\n\r") {
+			return fmt.Errorf("the application sends %s: %s, which nginx cannot write as it is", name, value)
+		}
+		fmt.Fprintf(&kept, "    add_header %s %s;\n", name, nginx.Quote(value))
 	}
 	app := freeName(conf, "location", "@kasoku_app")
 	// A file is only sent for GET and HEAD; nginx answers other methods with

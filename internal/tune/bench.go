@@ -76,7 +76,7 @@ func (b *Bench) Run(ctx context.Context, o RunOptions) (*store.Run, error) {
 
 func (b *Bench) loadOptions(workload int) load.Options {
 	return load.Options{Scenario: b.Scenario, URL: b.Stack.Load.URL, Workload: workload,
-		Warmup: b.Warmup, Window: b.Window, Allow: b.Stack.Load.Allow}
+		Warmup: b.Warmup, Window: b.Window, Allow: b.Stack.Load.Allow, Reset: b.reset}
 }
 
 // window starts and ends the collectors with the measured window.

@@ -11,6 +11,7 @@ import (
 	"kasoku/internal/change"
 	"kasoku/internal/diagnose"
 	"kasoku/internal/evidence"
+	"kasoku/internal/load"
 	"kasoku/internal/stack"
 	"kasoku/internal/store"
 )
@@ -26,6 +27,9 @@ func Observe(ctx context.Context, exec *change.Executor, b *Bench, workload int,
 	b.ConfigHash = snap.Hash()
 	run, err := instrumented(ctx, exec, b, snap, workload, label, ui)
 	if err != nil {
+		return nil, nil, err
+	}
+	if err := load.ConfirmStatic(ctx, b.loadOptions(workload), run.Evidence.Load.Assets); err != nil {
 		return nil, nil, err
 	}
 	// Again, now that the instruments are gone and the answers are known.
