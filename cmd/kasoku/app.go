@@ -153,7 +153,7 @@ func (a *App) loadable(ctx context.Context) (*Project, *tune.Bench, error) {
 		return nil, nil, ui.Coded(ui.BadInput, err, "docs/scenario.md lists every key")
 	}
 	p.Scenario = sc
-	return p, &tune.Bench{Stack: p.Stack, Hosts: p.Hosts, Scenario: sc, Store: p.Store, Progress: a.loadProgress()}, nil
+	return p, &tune.Bench{Stack: p.Stack, Hosts: p.Hosts, Scenario: sc, Store: p.Store, Progress: a.loadProgress(), Note: func(s string) { a.UI.Warn(s, "") }}, nil
 }
 
 // loadProgress draws one line about the run under way.

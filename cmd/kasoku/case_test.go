@@ -181,6 +181,17 @@ func (c *theCase) shorten() {
 	if err := os.WriteFile(p, []byte(s), 0o644); err != nil {
 		c.t.Fatal(err)
 	}
+	// Tests may share the machine with others.
+	f, err := os.OpenFile(filepath.Join(c.dir, "kasoku.yaml"), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if _, err := f.WriteString("tune: {max_foreign_cpu: 1}\n"); err != nil {
+		c.t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		c.t.Fatal(err)
+	}
 }
 
 func decode[T any](t *testing.T, text string) T {

@@ -77,7 +77,7 @@ func check(root string) ([]problem, error) {
 }
 
 // skipped are folders that hold nothing of the repository's own.
-var skipped = map[string]bool{".git": true, ".tools": true, ".kasoku": true, "bin": true, "run": true}
+var skipped = map[string]bool{".git": true, ".kasoku": true, "bin": true, "run": true}
 
 // walk lists the files under root for a tree that is not in git.
 func walk(root string) ([]string, error) {

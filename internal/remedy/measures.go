@@ -59,7 +59,8 @@ var binding = How{InLoop, "every diagnosis names the resource that binds, or say
 
 // Measures holds every measure, journey by journey.
 var Measures = []Measure{
-	{ID: "C01", Sign: "which URL is slow, and why", Done: "per-URL monitoring: methods, statements with counts, errors; Apdex with T = 0.1 s (server), 1 s (browser)", Kind: KindWork, Effect: "found all that follows"},
+	{ID: "C01", Sign: "which URL is slow, and why", Done: "per-URL monitoring: methods, statements with counts, errors; Apdex with T = 0.1 s (server), 1 s (browser)", Kind: KindWork, Effect: "found all that follows",
+		How: How{InLoop, "every run lists routes and statements by their share of the time (kasoku run)", "cmd/kasoku/e2e_test.go:TestWholeStory"}},
 	{ID: "C02", Sign: "many sockets in TIME_WAIT", Done: "counted them during load", Kind: KindProof, Effect: "20–28 thousand per server at peak",
 		How: How{InLoop, "sockets in TIME_WAIT are counted at the end of each run and cited where TCP on one host is found (internal/evidence, internal/diagnose)", "internal/evidence/procfs_test.go:TestParseSystemFiles"}},
 	{ID: "C03", Sign: "a guess about a setting", Done: "a load of many concurrencies before and after", Kind: KindWork, How: pairedRuns},
@@ -71,7 +72,8 @@ var Measures = []Measure{
 	{ID: "C09", Sign: "a cache entry rewritten with the same value", Done: "add instead of set", Kind: KindSource, Effect: "uncovered a bug too"},
 	{ID: "C10", Sign: "N single gets in a row", Done: "one multi-get of warmed keys", Kind: KindSource, Effect: "efficient"},
 	{ID: "C11", Sign: "a whole deck assembled at each view", Done: "one compressed entry per deck, deleted on edit", Kind: KindSource, Trade: "staleness if an edit is missed", Effect: "much faster from the second view on"},
-	{ID: "C12", Sign: "two gets per read, two sets per write in the cache class", Done: "one each; persistent connections, binary protocol, consistent hashing", Kind: KindSource},
+	{ID: "C12", Sign: "two gets per read, two sets per write in the cache class", Done: "one each; persistent connections, binary protocol, consistent hashing", Kind: KindSource,
+		How: How{Advises, "a connection for each request is a finding with its count and bound (internal/diagnose)", "internal/diagnose/rules_test.go:TestJudgeConnects"}},
 	{ID: "C13", Sign: "the session store is connected to in each request", Done: "persistent connections, within the server's connection limit", Kind: KindConfig, Effect: "1.5–2× response, time-outs gone"},
 	{ID: "C14", Sign: "user-agent parsing leads a profile", Done: "a local library instead of a remote cache", Kind: KindSource, Effect: "fast even uncached"},
 	{ID: "C15", Sign: "10–30 single-row INSERTs in a request", Done: "one bulk INSERT, rows in index order against deadlocks", Kind: KindSource, Effect: "much faster"},
@@ -89,7 +91,8 @@ var Measures = []Measure{
 	{ID: "C27", Sign: "CSS and JavaScript sent uncompressed", Done: "gzip on, caches purged", Kind: KindConfig, Effect: "far fewer bytes"},
 	{ID: "C28", Sign: "how many servers are needed", Done: "tuned first, then counted", Kind: KindWork, Effect: "less than half"},
 
-	{ID: "W01", Sign: "before anything", Done: "copies of all configuration, list of packages, graphs", Kind: KindWork},
+	{ID: "W01", Sign: "before anything", Done: "copies of all configuration, list of packages, graphs", Kind: KindWork,
+		How: How{InLoop, "the journal keeps the bytes of every file before it is changed; kasoku undo --all puts them back", "cmd/kasoku/e2e_test.go:TestWholeStory"}},
 	{ID: "W02", Sign: "each connection holds an Apache process with PHP", Done: "nginx with PHP-FPM", Kind: KindTopology, Effect: "18 req/s on the main page"},
 	{ID: "W03", Sign: "old PHP without a bytecode cache", Done: "newer PHP, OPcache, no timestamp checks", Kind: KindRuntime},
 	{ID: "W04", Sign: "the official benchmark is slow", Done: "an own one; the official requests read from the access log", Kind: KindWork, How: pairedRuns},
@@ -120,7 +123,8 @@ var Measures = []Measure{
 	{ID: "I11", Sign: "one row at a time in granting, gacha, decks", Done: "split by kind and batched", Kind: KindSource, Effect: "score 65,194–75,336"},
 	{ID: "I12", Sign: "master data read in each request", Done: "kept in the process by version", Kind: KindSource, Trade: "staleness within a version", Effect: "score 80,022"},
 	{ID: "I13", Sign: "one database saturated", Done: "sharded by user", Kind: KindTopology, Effect: "no gain: something else bound"},
-	{ID: "I14", Sign: "a new database connection in each request", Done: "long-lived workers", Kind: KindRuntime, Effect: "score 131,353"},
+	{ID: "I14", Sign: "a new database connection in each request", Done: "long-lived workers", Kind: KindRuntime, Effect: "score 131,353",
+		How: How{Advises, "a connection for each request is a finding with its count and bound (internal/diagnose)", "internal/diagnose/rules_test.go:TestJudgeConnects"}},
 	{ID: "I15", Sign: "ban list read each time", Done: "kept in the worker", Kind: KindSource, Trade: "staleness", Effect: "score 152,704"},
 	{ID: "I16", Sign: "interpreter time", Done: "JIT tried again once the database no longer bound", Kind: KindRuntime, Effect: "score 166,629"},
 	{ID: "I17", Sign: "device check; number of workers", Done: "cached; 20 by trial", Kind: KindSearch, Effect: "score 180,356"},
@@ -139,7 +143,8 @@ var Measures = []Measure{
 	{ID: "G05", Sign: "what load to test with", Done: "two scenarios: mix from real play logs, and new users drawing again and again", Kind: KindLoad},
 	{ID: "G06", Sign: "cost and clarity of load tests", Done: "one server tuned to the end, then more to check scaling", Kind: KindWork},
 	{ID: "G07", Sign: "before testing", Done: "every API in a scenario, production-like data, profiler ready", Kind: KindWork},
-	{ID: "G08", Sign: "several fixes at once hide each effect", Done: "one change at a time; load raised as CPU falls", Kind: KindWork},
+	{ID: "G08", Sign: "several fixes at once hide each effect", Done: "one change at a time; load raised as CPU falls", Kind: KindWork,
+		How: How{InLoop, "one change at a time, each proved; the workload is found again when CPU is idle", "internal/experiment/experiment_test.go:TestVerdicts"}},
 	{ID: "G09", Sign: "old compression library", Done: "upgraded", Kind: KindPackage, Effect: "−22 % CPU"},
 	{ID: "G10", Sign: "slow log encoder", Done: "another one", Kind: KindPackage, Effect: "−33 % CPU"},
 	{ID: "G11", Sign: "the garbage collector runs too often", Done: "off below a memory limit", Kind: KindRuntime, Effect: "−9 % CPU"},
@@ -161,5 +166,6 @@ var Measures = []Measure{
 	{ID: "L11", Sign: "session files on disk", Done: "in memory", Kind: KindConfig, Trade: "durability of sessions", Effect: "+2 %"},
 	{ID: "L12", Sign: "ports run out", Done: "wider port range, more open files for nginx", Kind: KindKernel},
 	{ID: "L13", Sign: "top page and static files made each time", Done: "Varnish for files and pages without a session; workload raised again", Kind: KindCache, Trade: "staleness", Effect: "42,505"},
-	{ID: "L14", Sign: "scores before a restart only", Done: "the score after a restart reported too", Kind: KindCheck, Effect: "43,961"},
+	{ID: "L14", Sign: "scores before a restart only", Done: "the score after a restart reported too", Kind: KindCheck, Effect: "43,961",
+		How: How{InLoop, "every service is restarted at the end of a session and the score measured again", "cmd/kasoku/e2e_test.go:TestWholeStory"}},
 }

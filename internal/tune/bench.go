@@ -27,6 +27,11 @@ type Bench struct {
 	ConfigHash string
 	// Window and Warmup override the scenario's when not 0.
 	Window, Warmup time.Duration
+	// Note is told what a run waits for; may be nil.
+	Note func(string)
+	// noisy is set after a run that was no evidence because of others: the
+	// next one waits for them to end.
+	noisy bool
 	// Progress is called about four times a second while load runs.
 	Progress func(load.Progress)
 }
@@ -43,6 +48,11 @@ type RunOptions struct {
 // Run resets the data, drives the load, collects evidence over the measured
 // window, judges whether the run is evidence at all, and stores it.
 func (b *Bench) Run(ctx context.Context, o RunOptions) (*store.Run, error) {
+	if b.noisy {
+		if err := b.awaitQuiet(ctx); err != nil {
+			return nil, err
+		}
+	}
 	if err := b.reset(ctx); err != nil {
 		return nil, err
 	}
@@ -68,6 +78,7 @@ func (b *Bench) Run(ctx context.Context, o RunOptions) (*store.Run, error) {
 	}
 	run := &store.Run{Session: b.Session, Step: o.Step, Kind: o.Kind, Side: o.Side, Label: o.Label,
 		Started: res.Started, Score: res.Score, Evidence: ev, ConfigHash: b.ConfigHash, Unfit: unfit(ev, b.Stack.Tune.Foreign())}
+	b.noisy = run.Unfit != ""
 	if err := b.Store.SaveRun(run); err != nil {
 		return nil, err
 	}

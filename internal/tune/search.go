@@ -82,16 +82,25 @@ func (t *Tuner) probe(ctx context.Context, step *store.Step, sw *switcher, value
 			return 0, err
 		}
 	}
-	run, err := t.Bench.Run(ctx, RunOptions{Kind: store.Probe, Side: side, Step: step.ID, Workload: t.workload,
-		Label: fmt.Sprintf("%s = %d", step.Plan.Search.Name, value)})
-	if err != nil {
-		return 0, err
+	var run *store.Run
+	var err error
+	for range probeTries {
+		if run, err = t.Bench.Run(ctx, RunOptions{Kind: store.Probe, Side: side, Step: step.ID, Workload: t.workload,
+			Label: fmt.Sprintf("%s = %d", step.Plan.Search.Name, value)}); err != nil {
+			return 0, err
+		}
+		if run.Unfit == "" {
+			break
+		}
 	}
-	if s := sample(run); s.Mismatches > 0 {
+	if run.Unfit != "" || run.Evidence.Load.Mismatches > 0 {
 		return 0, nil
 	}
 	return run.Score, nil
 }
+
+// probeTries bounds the repetition of a probe that is no evidence.
+const probeTries = 2
 
 // promising drops values that fell behind.
 func promising(values []int, scores map[int][]float64) []int {

@@ -74,6 +74,8 @@ func (t *Tuner) Run(ctx context.Context) (*store.Session, error) {
 	switch {
 	case err == nil:
 		t.session.State = "done"
+	case errors.Is(err, errNoisy):
+		t.session.State, t.session.Stopped = "interrupted", err.Error()
 	case ctx.Err() != nil:
 		t.session.State, t.session.Stopped = "interrupted", "interrupted; `kasoku tune` goes on from here"
 	default:
@@ -188,7 +190,7 @@ func (t *Tuner) measure(ctx context.Context, label string, n int) ([]float64, er
 
 // loop takes step after step until nothing pays.
 func (t *Tuner) loop(ctx context.Context) error {
-	fresh := true
+	fresh, doubts := true, 0
 	for {
 		if fresh {
 			if err := t.observe(ctx, t.label()); err != nil {
@@ -209,10 +211,22 @@ func (t *Tuner) loop(ctx context.Context) error {
 		t.remember(step)
 		if step.Verdict.Outcome == experiment.Inconclusive {
 			t.tried[step.Plan.ID] = attempt{binding: t.diag.Binds}
+			if doubts++; doubts >= maxDoubts {
+				return errNoisy
+			}
+		} else {
+			doubts = 0
 		}
 		fresh = step.Kept
 	}
 }
+
+// maxDoubts inconclusive experiments in a row end the session: where nothing
+// can be judged, going on only disturbs the service.
+const maxDoubts = 2
+
+// errNoisy ends a session that can be taken up again.
+var errNoisy = errors.New("two experiments in a row could not be judged; stop what else runs on this machine, then `kasoku tune` goes on from here")
 
 func (t *Tuner) label() string {
 	if t.session.AsFoundRun == 0 {
@@ -243,8 +257,7 @@ func (t *Tuner) next() (*remedy.Plan, *diagnose.Finding, error) {
 	t.refused(res.Refusals)
 	best := 0.0
 	for _, p := range res.Plans {
-		a, was := t.tried[p.ID]
-		if was && (a.final || a.binding == t.diag.Binds) {
+		if !t.due(p.ID, t.diag.Binds) {
 			continue
 		}
 		best = max(best, p.Bound)
@@ -262,6 +275,14 @@ func (t *Tuner) next() (*remedy.Plan, *diagnose.Finding, error) {
 		t.session.Stopped = "every plan that the findings call for has been tried"
 	}
 	return nil, nil, nil
+}
+
+// due reports whether a plan is worth a try now: it was not tried yet, or it
+// was put back while something else bound (I16). What failed or broke answers
+// is not tried again.
+func (t *Tuner) due(plan, binds string) bool {
+	a, was := t.tried[plan]
+	return !was || !a.final && a.binding != binds
 }
 
 func (t *Tuner) finding(p remedy.Plan) *diagnose.Finding {

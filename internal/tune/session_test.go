@@ -1,0 +1,59 @@
+package tune
+
+import (
+	"testing"
+	"time"
+
+	"kasoku/internal/experiment"
+	"kasoku/internal/remedy"
+	"kasoku/internal/store"
+)
+
+// What was put back is tried again when something else binds; what failed or
+// broke answers is not; what could not be judged may be tried at any time.
+func TestRetryWhenTheBindingMoves(t *testing.T) {
+	for _, c := range []struct {
+		outcome      experiment.Outcome
+		kept         bool
+		same, moved  bool
+		neverStarted bool
+	}{
+		{outcome: experiment.NoDifference, same: false, moved: true},
+		{outcome: experiment.Regressed, same: false, moved: true},
+		{outcome: experiment.Broke, same: false, moved: false},
+		{outcome: experiment.Failed, same: false, moved: false},
+		{outcome: experiment.Inconclusive, same: true, moved: true},
+		{outcome: experiment.NoDifference, neverStarted: true, same: true, moved: true},
+	} {
+		tu := &Tuner{tried: map[string]attempt{}}
+		st := &store.Step{Plan: remedy.Plan{ID: "p"}, Binding: "cpu: db", Kept: c.kept, Ended: time.Now(),
+			Verdict: experiment.Verdict{Outcome: c.outcome}}
+		if c.neverStarted {
+			st.Ended = time.Time{}
+		}
+		tu.remember(st)
+		if got := tu.due("p", "cpu: db"); got != c.same {
+			t.Errorf("%s, the same binds: due %v, want %v", c.outcome, got, c.same)
+		}
+		if got := tu.due("p", "cpu: php"); got != c.moved {
+			t.Errorf("%s, something else binds: due %v, want %v", c.outcome, got, c.moved)
+		}
+	}
+}
+
+func TestBestValueIsTheCheapestOnThePlateau(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		scores map[int][]float64
+		want   int
+	}{
+		{"a clear best", map[int][]float64{0: {100}, 4: {120}, 8: {150}}, 8},
+		{"the smaller of two alike", map[int][]float64{0: {100}, 4: {149}, 8: {150}}, 4},
+		{"what is set now if nothing is better", map[int][]float64{0: {149}, 4: {150}}, 0},
+		{"nothing measured", map[int][]float64{}, 0},
+	} {
+		if got := bestValue(c.scores); got != c.want {
+			t.Errorf("%s: %d, want %d", c.name, got, c.want)
+		}
+	}
+}
