@@ -30,7 +30,9 @@ func (c *PlanCmd) Run(ctx context.Context, a *App) error {
 	if err != nil {
 		return targetError(err)
 	}
-	res := remedy.PlanAll(remedy.Input{Stack: p.Stack, Evidence: run.Evidence, Snapshot: snap, Diagnosis: run.Diagnosis})
+	in := remedy.Input{Stack: p.Stack, Evidence: run.Evidence, Snapshot: snap, Diagnosis: run.Diagnosis}
+	res := remedy.PlanAll(in)
+	res.Plans = remedy.Together(in, res.Plans)
 	a.UI.Clear()
 	return a.print(res, func(w io.Writer) error { return planText(w, run.Diagnosis, res) })
 }

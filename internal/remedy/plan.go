@@ -50,8 +50,12 @@ func PlanAll(in Input) Result {
 			}
 		}
 	}
-	sort.SliceStable(out.Plans, func(i, j int) bool { return out.Plans[i].Promise() > out.Plans[j].Promise() })
+	byPromise(out.Plans)
 	return out
+}
+
+func byPromise(plans []Plan) {
+	sort.SliceStable(plans, func(i, j int) bool { return plans[i].Promise() > plans[j].Promise() })
 }
 
 // complete fills what every plan of a remedy has in common.

@@ -35,6 +35,9 @@ type Remedy struct {
 	// Reach is the part of a finding's bound, 0–1, that such a remedy usually
 	// brings. It only orders what is tried first; the experiment decides.
 	Reach float64
+	// Small remedies bring little each and disturb nothing: Together joins
+	// those that are called for into one plan.
+	Small bool
 	// Trades that it always makes; a Plan may add more.
 	Trades []regulation.Trade
 	// Plan returns the plans for one finding; none if it does not apply.

@@ -32,13 +32,13 @@ var Table = []Remedy{
 		ID: "nginx.php-socket", Title: "Unix socket between nginx and PHP-FPM", Measures: []string{"L03"}, Rules: []string{"web.loopback-tcp"},
 		Reason: "A unix socket passes bytes between two processes without the TCP stack and leaves no TIME_WAIT.",
 		Source: "unix(7), tcp(7)",
-		Reach:  0.2, Plan: planWebSocket, Test: "TestRemedyWebSocket",
+		Reach:  0.2, Small: true, Plan: planWebSocket, Test: "TestRemedyWebSocket",
 	},
 	{
 		ID: "app.db-socket", Title: "Unix socket between application and database", Measures: []string{"L03"}, Rules: []string{"db.loopback-tcp"},
 		Reason: "A unix socket passes bytes between two processes without the TCP stack and leaves no TIME_WAIT.",
 		Source: "unix(7), tcp(7)",
-		Reach:  0.3, Plan: planDatabaseSocket, Test: "TestRemedyDatabaseSocket",
+		Reach:  0.3, Small: true, Plan: planDatabaseSocket, Test: "TestRemedyDatabaseSocket",
 	},
 	{
 		ID: "php.opcache", Title: "OPcache", Measures: []string{"W03"}, Rules: []string{"php.opcache-off"},
@@ -80,7 +80,7 @@ var Table = []Remedy{
 		ID: "nginx.delivery", Title: "sendfile, tcp_nopush, keep-alive to clients", Measures: []string{"C19"}, Rules: []string{"web.delivery"},
 		Reason: "Fewer copies, packets and connections for the same answer.",
 		Source: "nginx documentation, \"sendfile\", \"tcp_nopush\", \"keepalive_timeout\"",
-		Reach:  0.1, Plan: planDelivery, Test: "TestRemedyDelivery",
+		Reach:  0.1, Small: true, Plan: planDelivery, Test: "TestRemedyDelivery",
 	},
 	{
 		ID: "nginx.keep-php", Title: "Kept connections to PHP-FPM", Measures: []string{"C13"}, Rules: []string{"web.delivery"},

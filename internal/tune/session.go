@@ -253,10 +253,11 @@ func (t *Tuner) observe(ctx context.Context, label string) error {
 
 // next picks the plan with the best promise that is worth a try.
 func (t *Tuner) next() (*remedy.Plan, *diagnose.Finding, error) {
-	res := remedy.PlanAll(remedy.Input{Stack: t.Stack, Evidence: t.evidence, Snapshot: t.snapshot, Diagnosis: t.diag})
+	in := remedy.Input{Stack: t.Stack, Evidence: t.evidence, Snapshot: t.snapshot, Diagnosis: t.diag}
+	res := remedy.PlanAll(in)
 	t.refused(res.Refusals)
 	best := 0.0
-	for _, p := range res.Plans {
+	for _, p := range remedy.Together(in, res.Plans) {
 		if !t.due(p.ID, t.diag.Binds) {
 			continue
 		}
