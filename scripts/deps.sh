@@ -2,7 +2,9 @@
 # Installs what building, testing and the demo need and is not there yet: Go,
 # nginx, MariaDB, PHP-FPM, memcached, Redis, Varnish and a few tools, from the
 # package archives that apt is set up with. Does nothing, not even update the
-# package lists, when nothing is missing.
+# package lists, when nothing is missing. Where Debian's release is too old to
+# have a fitting Go, that one package comes from the backports in the same
+# archive; apt's sources stay as they are.
 #
 # Daemons are kept from starting while they are installed: Kasoku's tests and
 # cases start their own.
@@ -11,6 +13,9 @@ cd "$(dirname "$0")/.."
 
 tell() { printf 'deps.sh: %s\n' "$*" >&2; }
 fail() { tell "$*"; exit 1; }
+
+CLEAN=() # what goes when the script ends
+trap 'rm -rf -- "${CLEAN[@]}"' EXIT
 
 # has looks where daemons are too; an ordinary user's PATH often leaves sbin out.
 has() { PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin" command -v "$1" >/dev/null; }
@@ -72,8 +77,7 @@ hold_daemons() {
     [ ! -e "$policy" ] || return 0
     printf '#!/bin/sh\nexit 101\n' >"$policy"
     chmod 755 "$policy"
-    # shellcheck disable=SC2064
-    trap "rm -f $policy" EXIT
+    CLEAN+=("$policy")
 }
 
 install() {
@@ -92,25 +96,109 @@ install() {
         fail "apt-get could not install ${chosen[*]}"
 }
 
-# newest_go prints the newest golang-1.N-go that apt has.
-newest_go() {
-    apt-cache search --names-only '^golang-1\.[0-9]+-go$' | sed -n 's/^golang-1\.\([0-9]*\)-go .*/\1/p' | sort -n | tail -n 1
+# gos OPTION… prints the N of each golang-1.N-go that apt has, the lowest first.
+gos() {
+    apt-cache "$@" search --names-only '^golang-1\.[0-9]+-go$' | sed -n 's/^golang-1\.\([0-9]*\)-go .*/\1/p' | sort -n || true
 }
 
+# at_least N prints the first line that is N or more.
+at_least() { awk -v n="$1" '$1 + 0 >= n && !found++'; }
+
+# fetching prints the newest line, if that Go gets the version of go.mod by
+# itself: from 1.21 on, unless it is told not to.
+fetching() {
+    local newest
+    newest=$(tail -n 1)
+    if [ "${GOTOOLCHAIN:-auto}" != local ]; then at_least 21 <<<"$newest"; fi
+}
+
+# debian_archive prints the address that apt gets this Debian release from.
+debian_archive() {
+    grep -qx 'ID=debian' /etc/os-release 2>/dev/null && [ -n "$CODENAME" ] || return 0
+    # shellcheck disable=SC2016
+    apt-get indextargets --format '$(ORIGIN) $(LABEL) $(CODENAME) $(COMPONENT) $(REPO_URI)' 'Identifier: Packages' 2>/dev/null |
+        awk -v codename="$CODENAME" '$1 == "Debian" && $2 == "Debian" && $3 == codename && $4 == "main" && $5 !~ /^cdrom:/ { sub(/\/$/, "", $5); if (!found++) print $5 }' || true
+}
+
+# look_into SUITE fills LOOK with the options by which apt sees only that suite
+# of the Debian archive, with lists of its own that go when the script ends.
+look_into() {
+    local dir key=/usr/share/keyrings/debian-archive-keyring.gpg
+    dir=$(mktemp -d)
+    CLEAN+=("$dir")
+    chmod 755 "$dir" # apt reads the lists as another user
+    mkdir -p "$dir/lists/partial"
+    if [ -e "$key" ]; then key="[signed-by=$key] "; else key=; fi
+    printf 'deb %s%s %s main\n' "$key" "$ARCHIVE" "$1" >"$dir/sources.list"
+    LOOK=(-o "Dir::Etc::sourcelist=$dir/sources.list" -o Dir::Etc::sourceparts=- -o "Dir::State::lists=$dir/lists"
+        -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache=)
+    apt-get "${LOOK[@]}" update -qq >&2 || tell "$1 cannot be read from $ARCHIVE"
+}
+
+# install_backport SUITE N, with LOOK for SUITE. Go's packages need no others,
+# so even those that were made for a later Debian fit; should that change, this
+# leaves the machine alone.
+install_backport() {
+    local more
+    more=$(apt-get "${LOOK[@]}" -s -qq install --no-install-recommends "golang-1.$2-go" |
+        awk -v n="$2" '/^(Inst|Remv) / && !($1 == "Inst" && $2 ~ "^golang-1\\." n "-(go|src)$") { printf " %s", $2 }') || {
+        tell "golang-1.$2-go of $1 does not fit this machine"
+        return 0
+    }
+    if [ -n "$more" ]; then
+        tell "golang-1.$2-go of $1 would change more than itself:$more; leaving it"
+        return
+    fi
+    tell "installing golang-1.$2-go from $1 in this machine's Debian archive, because its own suites have no fitting Go." \
+        "apt's sources stay as they are, so no updates to it come by themselves; apt-get remove golang-1.$2-go golang-1.$2-src takes it away again"
+    DEBIAN_FRONTEND=noninteractive apt-get "${LOOK[@]}" install -y -qq --no-install-recommends "golang-1.$2-go" >&2 ||
+        tell "apt-get could not install golang-1.$2-go from $1"
+}
+
+# install_go takes the Go that is nearest to go.mod's version from apt; else, on
+# Debian, from the backports to this release or to the stable one; else one that
+# fetches the right version by itself.
 install_go() {
-    local want minor
+    local want minor n suite ARCHIVE CODENAME LOOK
     want=$(sed -n 's/^go \([0-9.]*\)$/\1/p' go.mod)
     minor=${want#1.} minor=${minor%%.*}
     if [ "$(id -u)" = 0 ] && has apt-get; then
-        if [ -z "${UPDATED:-}" ] && [ "$(newest_go || true)" = "" ]; then
-            apt-get update -qq || true
+        n=$(gos | at_least "$minor")
+        if [ -z "$n" ] && [ -z "${UPDATED:-}" ]; then
+            tell "updating the package lists"
+            apt-get update -qq >&2 || true
             UPDATED=1
+            n=$(gos | at_least "$minor")
         fi
-        local newest
-        newest=$(newest_go || true)
-        # From 1.21 on, Go fetches the version of go.mod by itself unless it is told not to.
-        if [ -n "$newest" ] && { [ "$newest" -ge "$minor" ] || { [ "$newest" -ge 21 ] && [ "${GOTOOLCHAIN:-auto}" != local ]; }; }; then
-            install "golang-1.$newest-go"
+        if [ -n "$n" ]; then
+            install "golang-1.$n-go"
+            if scripts/go.sh >/dev/null 2>&1; then return; fi
+        fi
+
+        CODENAME=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release 2>/dev/null || true)
+        ARCHIVE=$(debian_archive)
+        local older= older_suite=
+        local -a older_look=()
+        if [ -n "$ARCHIVE" ]; then
+            for suite in "$CODENAME-backports" stable-backports; do
+                tell "looking for Go 1.$minor in $suite"
+                look_into "$suite"
+                n=$(gos "${LOOK[@]}" | at_least "$minor")
+                if [ -n "$n" ]; then
+                    install_backport "$suite" "$n"
+                    if scripts/go.sh >/dev/null 2>&1; then return; fi
+                elif [ -z "$older" ]; then
+                    older=$(gos "${LOOK[@]}" | fetching) older_suite=$suite older_look=("${LOOK[@]}")
+                fi
+            done
+        fi
+
+        n=$(gos | fetching)
+        if [ -n "$n" ]; then
+            install "golang-1.$n-go"
+        elif [ -n "$older" ]; then
+            LOOK=("${older_look[@]}")
+            install_backport "$older_suite" "$older"
         fi
     fi
     scripts/go.sh >/dev/null 2>&1 || fail "Kasoku needs Go $want or later, and apt does not offer it here.

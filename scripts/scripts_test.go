@@ -93,6 +93,124 @@ func TestDepsNeedsRoot(t *testing.T) {
 	}
 }
 
+// aptStandIn is an apt with one archive: the folder suites has a file for each
+// suite, with the golang-1.N-go that it offers. It logs what changes something.
+const aptStandIn = `
+suite=own simulate=
+for a in "$@"; do
+	case $a in
+	Dir::Etc::sourcelist=*) suite=$(awk '{ print $(NF-1) }' "${a#*sourcelist=}"); grep -q ' mirror://archive ' "${a#*=}" || exit 9;;
+	-s) simulate=1;;
+	esac
+done
+case $* in
+*indextargets*)
+	echo "Debian Debian bookworm contrib mirror://elsewhere/"
+	echo "Debian Debian-Security bookworm main mirror://security/"
+	echo "Debian Debian bookworm main cdrom:[disk]/"
+	echo "Debian Debian bookworm main mirror://archive/";;
+*search*) for n in $(cat "$DIR/suites/$suite"); do echo "golang-1.$n-go - Go"; done;;
+*madison*) echo "$*";;
+*update*) echo "update $suite" >>"$DIR/log"; test -e "$DIR/suites/$suite";;
+*install*)
+	for last in "$@"; do :; done
+	if [ -n "$simulate" ]; then
+		echo "Inst ${last%-go}-src (1 x [all])"; echo "Inst $last (1 x [amd64])"; cat "$DIR/more" 2>/dev/null
+		exit 0
+	fi
+	echo "install $last from $suite" >>"$DIR/log"
+	echo "$last" >"$DIR/installed";;
+esac
+exit`
+
+// TestDepsInstallsGo gives a copy of deps.sh, as root, an apt of several kinds.
+func TestDepsInstallsGo(t *testing.T) {
+	const own, bpo, stable = "own", "bookworm-backports", "stable-backports"
+	const looked = "update own\nupdate bookworm-backports"
+	const both = looked + "\nupdate stable-backports"
+	tests := []struct {
+		name, id, toolchain string
+		suites              map[string]string
+		more                string
+		log                 string
+		fails               bool
+	}{
+		{name: "own suites have it", id: "debian", toolchain: "local", suites: map[string]string{own: "19 26 27"},
+			log: "update own\ninstall golang-1.26-go from own"},
+		{name: "only a later one", id: "ubuntu", toolchain: "local", suites: map[string]string{own: "19 100"},
+			log: "update own\ninstall golang-1.100-go from own"},
+		{name: "own backports", id: "debian", toolchain: "auto", suites: map[string]string{own: "19", bpo: "23 26 27", stable: "27"},
+			log: looked + "\ninstall golang-1.26-go from bookworm-backports"},
+		{name: "bookworm", id: "debian", toolchain: "local", suites: map[string]string{own: "19", bpo: "21 23", stable: "25 26 27"},
+			log: both + "\ninstall golang-1.26-go from stable-backports"},
+		{name: "needs more than itself", id: "debian", toolchain: "local", suites: map[string]string{own: "19", bpo: "23", stable: "26"},
+			more: "Inst libc6 (2.41 x [amd64])", log: both, fails: true},
+		{name: "takes something away", id: "debian", toolchain: "local", suites: map[string]string{own: "19", bpo: "23", stable: "26"},
+			more: "Remv golang-1.26-go", log: both, fails: true},
+		{name: "one that fetches", id: "debian", toolchain: "auto", suites: map[string]string{own: "19", bpo: "21 23"},
+			log: both + "\ninstall golang-1.23-go from bookworm-backports"},
+		{name: "none may fetch", id: "debian", toolchain: "local", suites: map[string]string{own: "24", bpo: "21 23"}, log: both, fails: true},
+		{name: "own one that fetches", id: "debian", toolchain: "auto", suites: map[string]string{own: "24", bpo: "23"},
+			log: both + "\ninstall golang-1.24-go from own"},
+		{name: "not Debian", id: "ubuntu", toolchain: "auto", suites: map[string]string{own: "18", bpo: "26", stable: "26"}, log: "update own", fails: true},
+	}
+	src, err := os.ReadFile("deps.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, _, ok := strings.Cut(string(src), "\nmissing\nif ")
+	if !ok {
+		t.Fatal("deps.sh has no place to cut")
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			write := func(name, text string) {
+				if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			write("go.mod", "module x\n\ngo 1.26.0\n")
+			write("os-release", "ID="+tt.id+"\nVERSION_CODENAME=bookworm\n")
+			write("more", tt.more)
+			if err := os.Mkdir(filepath.Join(dir, "tmp"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			for suite, gos := range tt.suites {
+				write("suites/"+suite, gos)
+			}
+			program(t, filepath.Join(dir, "scripts", "go.sh"), `n=$(sed -n 's/^golang-1\.\(.*\)-go$/\1/p' "$DIR/installed") || exit 1
+[ "$n" -ge 26 ] || { [ "$n" -ge 21 ] && [ "$GOTOOLCHAIN" != local ]; }`)
+			program(t, filepath.Join(dir, "bin", "id"), "echo 0")
+			program(t, filepath.Join(dir, "bin", "apt-get"), aptStandIn)
+			program(t, filepath.Join(dir, "bin", "apt-cache"), aptStandIn)
+			script := program(t, filepath.Join(dir, "scripts", "deps.sh"), "")
+			copied := strings.NewReplacer("/etc/os-release", filepath.Join(dir, "os-release"), "/usr/sbin/policy-rc.d", filepath.Join(dir, "policy")).Replace(head)
+			write("scripts/deps.sh", copied+"\ninstall_go\n")
+
+			out, err := run(t, script, "DIR="+dir, "TMPDIR="+filepath.Join(dir, "tmp"), "GOTOOLCHAIN="+tt.toolchain,
+				"PATH="+filepath.Join(dir, "bin")+":"+os.Getenv("PATH"))
+			if (err != nil) != tt.fails || tt.fails && !strings.Contains(out, "Kasoku needs Go 1.26.0 or later") {
+				t.Errorf("deps.sh: %v\n%s", err, out)
+			}
+			log, err := os.ReadFile(filepath.Join(dir, "log"))
+			if got := strings.TrimSpace(string(log)); err != nil || got != tt.log {
+				t.Errorf("apt was asked for\n%s\nwant\n%s\n(%v) deps.sh said\n%s", got, tt.log, err, out)
+			}
+			if strings.Contains(tt.log, "-go from "+stable) && !strings.Contains(out, "installing golang-1.26-go from stable-backports") {
+				t.Errorf("deps.sh does not tell where Go comes from:\n%s", out)
+			}
+			left, err := filepath.Glob(filepath.Join(dir, "tmp", "*"))
+			if _, e := os.Stat(filepath.Join(dir, "policy")); err != nil || len(left) > 0 || e == nil {
+				t.Errorf("deps.sh leaves %v, policy-rc.d: %v", left, e)
+			}
+		})
+	}
+}
+
 // TestHelp checks that every target of the Makefile explains itself.
 func TestHelp(t *testing.T) {
 	src, err := os.ReadFile("../Makefile")

@@ -133,13 +133,13 @@ func TestVerdictsOfTry(t *testing.T) {
 	found := c.state()
 
 	// A candidate that answers wrongly is out at once, with the answer.
-	breakAll := "--- a/src/login.php\n+++ b/src/login.php\n" + replaceDiff(t, filepath.Join(c.dir, "app/src/login.php"), "return $failures >= (int) settings('login')['ip_ban_threshold'];", "return false;")
-	if err := os.WriteFile(filepath.Join(c.dir, "wrong.diff"), []byte(breakAll), 0o644); err != nil {
+	anyPassword := "--- a/src/login.php\n+++ b/src/login.php\n" + replaceDiff(t, filepath.Join(c.dir, "app/src/login.php"), "password_hash_of($password, $user['salt']) === $user['password_hash']", "true")
+	if err := os.WriteFile(filepath.Join(c.dir, "wrong.diff"), []byte(anyPassword), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	out, errs := c.want(ui.WrongAnswers, "try", "--patch", "wrong.diff", "--dir", "app", "-d", "2s", "--json")
 	step := decode[store.Step](t, out)
-	if step.Verdict.Runs > 2 || !strings.Contains(step.Verdict.Reason, "banned") {
+	if step.Verdict.Runs > 2 || !strings.Contains(step.Verdict.Reason, "expected") || !strings.Contains(step.Verdict.Reason, "POST /login") {
 		t.Errorf("after %d runs: %s\n%s", step.Verdict.Runs, step.Verdict.Reason, errs)
 	}
 	c.same(found, "after a wrong candidate")
@@ -152,7 +152,7 @@ func TestVerdictsOfTry(t *testing.T) {
 	c.same(found, "after a configuration that nginx refuses")
 
 	// The strict regulation is for everybody.
-	_, errs = c.want(ui.Failure, "try", "--set", "db.innodb_flush_log_at_trx_commit=0")
+	_, errs = c.want(ui.BadInput, "try", "--set", "db.innodb_flush_log_at_trx_commit=0")
 	if !strings.Contains(errs, "durability") {
 		t.Errorf("the refusal does not name the trade:\n%s", errs)
 	}
@@ -351,7 +351,9 @@ func TestBadSurroundings(t *testing.T) {
 			t.Log("not judged: needs another user")
 			return
 		}
-		cmd := exec.Command(c.kasoku, "-f", stack, "try", "--set", "web.keepalive_timeout=30", "-d", "500ms")
+		program := filepath.Join(c.dir, "kasoku")
+		c.must(exec.Command("install", "-m", "755", c.kasoku, program))
+		cmd := exec.Command(program, "-f", stack, "try", "--set", "web.keepalive_timeout=30", "-d", "500ms")
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 		cmd.Dir = "/"
 		out, err := cmd.CombinedOutput()
@@ -368,7 +370,7 @@ func TestBadSurroundings(t *testing.T) {
 		pid := filepath.Join(c.dir, "run/mariadb/mariadb.pid")
 		until(t, "the database to end", 20*time.Second, func() bool { return fileSize(pid) == 0 })
 		code, out, errs := c.run("tune", "--budget", "30s", "-d", "500ms")
-		if code != ui.Target || !strings.Contains(out+errs, "db") {
+		if code != ui.Target || !strings.Contains(out+errs, "database") {
 			t.Errorf("ended with %d\n%s\n%s", code, out, errs)
 		}
 	})

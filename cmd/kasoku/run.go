@@ -35,6 +35,9 @@ func (c *RunCmd) Run(ctx context.Context, a *App) error {
 	if err != nil {
 		return targetError(err)
 	}
+	if err := bench.Answered(scored); err != nil {
+		return targetError(err)
+	}
 	full := scored
 	if !c.ScoreOnly {
 		if full, _, err = tune.Observe(ctx, p.Exec, bench, p.workload(c.Workload), c.Label+" (statements recorded)", a.UI); err != nil {

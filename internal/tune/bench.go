@@ -140,6 +140,19 @@ func (b *Bench) reset(ctx context.Context) error {
 	return nil
 }
 
+// Answered is an error if a run got no right answer at all; it names the
+// target and the first answer.
+func (b *Bench) Answered(run *store.Run) error {
+	if run.Evidence.Load.Succeeded > 0 {
+		return nil
+	}
+	first := sample(run).Broken
+	if first == "" {
+		first = "nothing was answered within the window"
+	}
+	return fmt.Errorf("%s: no request was answered rightly: %s", b.Stack.Load.URL, first)
+}
+
 func tail(b []byte) string {
 	const most = 500
 	s := strings.TrimSpace(string(b))

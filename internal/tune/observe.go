@@ -29,6 +29,9 @@ func Observe(ctx context.Context, exec *change.Executor, b *Bench, workload int,
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := b.Answered(run); err != nil {
+		return nil, nil, err
+	}
 	if err := load.ConfirmStatic(ctx, b.loadOptions(workload), run.Evidence.Load.Assets); err != nil {
 		return nil, nil, err
 	}

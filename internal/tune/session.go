@@ -176,8 +176,8 @@ func (t *Tuner) measure(ctx context.Context, label string, n int) ([]float64, er
 		if err != nil {
 			return nil, err
 		}
-		if run.Evidence.Load.Succeeded == 0 {
-			return nil, fmt.Errorf("%s: no request was answered rightly: %s", label, sample(run).Broken)
+		if err := t.Bench.Answered(run); err != nil {
+			return nil, err
 		}
 		if run.Unfit != "" && tries < n+t.Rule.MaxRepeats {
 			t.UI.Warn("a run was no evidence: "+run.Unfit, "stop other work on this machine, or wait; it is repeated")

@@ -29,12 +29,20 @@ type Proposal struct {
 	Keep        bool
 }
 
+// ProposalError says why a proposal is not tried at all.
+type ProposalError struct{ Err error }
+
+func (e *ProposalError) Error() string { return e.Err.Error() }
+
+// Unwrap gives the cause.
+func (e *ProposalError) Unwrap() error { return e.Err }
+
 // Try judges a proposal by the same rule as the loop's own plans. Unless Keep
 // is set the target is put back even if it improved.
 func (t *Tuner) Try(ctx context.Context, p Proposal) (*store.Step, error) {
 	plan, err := t.plan(ctx, p)
 	if err != nil {
-		return nil, err
+		return nil, &ProposalError{err}
 	}
 	touched, restarted := []string{}, []string{}
 	for _, c := range plan.Changes {
@@ -44,7 +52,7 @@ func (t *Tuner) Try(ctx context.Context, p Proposal) (*store.Step, error) {
 		}
 	}
 	if why := t.Stack.Regulation.Refuses(plan.Trades, touched, restarted); why != "" {
-		return nil, fmt.Errorf("the regulation refuses it: %s", why)
+		return nil, &ProposalError{fmt.Errorf("the regulation refuses it: %s", why)}
 	}
 	t.workload = t.Stack.Load.Workload
 	if t.workload == 0 {
