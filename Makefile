@@ -37,7 +37,7 @@ check: static ## static, and the tests that are quick
 test: deps build ## every test, against real servers
 	@$(WITH_GO) timeout --foreground $(SUITE_LIMIT) go test -timeout $(PACKAGE_LIMIT) $(TESTFLAGS) ./...
 
-demo: deps build ## tune the bank login from cases/login and say where the report is (BUDGET=10m)
+demo: deps build ## tune the bank login from cases/login and say where the report is (BUDGET=6m30s)
 	@scripts/demo.sh
 
 bench: ## tell which benchmarks there are

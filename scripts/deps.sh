@@ -201,6 +201,7 @@ install_go() {
             install_backport "$older_suite" "$older"
         fi
     fi
+    if [ "$(id -u)" != 0 ] && has apt-get; then fail "Kasoku needs Go $want or later; installing it needs root: sudo make deps"; fi
     scripts/go.sh >/dev/null 2>&1 || fail "Kasoku needs Go $want or later, and apt does not offer it here.
     Install Go from its own download page into /usr/local/go, or from your
     distribution's backports; or set GO=/path/to/bin/go. Go 1.21 or later also

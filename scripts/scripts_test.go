@@ -134,7 +134,9 @@ func TestDepsInstallsGo(t *testing.T) {
 		more                string
 		log                 string
 		fails               bool
+		user                int
 	}{
+		{name: "not root", id: "debian", toolchain: "auto", suites: map[string]string{own: "26"}, fails: true, user: 1000},
 		{name: "own suites have it", id: "debian", toolchain: "local", suites: map[string]string{own: "19 26 27"},
 			log: "update own\ninstall golang-1.26-go from own"},
 		{name: "only a later one", id: "ubuntu", toolchain: "local", suites: map[string]string{own: "19 100"},
@@ -184,7 +186,7 @@ func TestDepsInstallsGo(t *testing.T) {
 			}
 			program(t, filepath.Join(dir, "scripts", "go.sh"), `n=$(sed -n 's/^golang-1\.\(.*\)-go$/\1/p' "$DIR/installed") || exit 1
 [ "$n" -ge 26 ] || { [ "$n" -ge 21 ] && [ "$GOTOOLCHAIN" != local ]; }`)
-			program(t, filepath.Join(dir, "bin", "id"), "echo 0")
+			program(t, filepath.Join(dir, "bin", "id"), fmt.Sprintf("echo %d", tt.user))
 			program(t, filepath.Join(dir, "bin", "apt-get"), aptStandIn)
 			program(t, filepath.Join(dir, "bin", "apt-cache"), aptStandIn)
 			script := program(t, filepath.Join(dir, "scripts", "deps.sh"), "")
@@ -196,9 +198,12 @@ func TestDepsInstallsGo(t *testing.T) {
 			if (err != nil) != tt.fails || tt.fails && !strings.Contains(out, "Kasoku needs Go 1.26.0 or later") {
 				t.Errorf("deps.sh: %v\n%s", err, out)
 			}
-			log, err := os.ReadFile(filepath.Join(dir, "log"))
-			if got := strings.TrimSpace(string(log)); err != nil || got != tt.log {
-				t.Errorf("apt was asked for\n%s\nwant\n%s\n(%v) deps.sh said\n%s", got, tt.log, err, out)
+			if (tt.user != 0) != strings.HasSuffix(out, "needs root: sudo make deps") {
+				t.Errorf("deps.sh as user %d: %s", tt.user, out)
+			}
+			log, _ := os.ReadFile(filepath.Join(dir, "log")) // none if apt was not asked
+			if got := strings.TrimSpace(string(log)); got != tt.log {
+				t.Errorf("apt was asked for\n%s\nwant\n%s\ndeps.sh said\n%s", got, tt.log, out)
 			}
 			if strings.Contains(tt.log, "-go from "+stable) && !strings.Contains(out, "installing golang-1.26-go from stable-backports") {
 				t.Errorf("deps.sh does not tell where Go comes from:\n%s", out)

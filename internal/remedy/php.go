@@ -40,6 +40,14 @@ func setPHPWith(in Input, svc *stack.Service, fpm *ini.Config, values [][2]strin
 		if err != nil {
 			return nil, err
 		}
+		if f, known := in.Snapshot.Files[hostOf(svc)][file]; known && !f.Writable && file != svc.PHPIni && inPool(kv[0]) {
+			// The scan folder is shared with other programs, and its value
+			// wins over php.ini's: the pools' own value wins over both.
+			if err := addToPools(fpm, kv); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		byFile[file] = append(byFile[file], kv)
 	}
 	changed := fpm.Changed()
@@ -82,6 +90,23 @@ func setInPools(fpm *ini.Config, kv [2]string) bool {
 		}
 	}
 	return pools > 0 && own == pools
+}
+
+// inPool reports whether a pool's value of a setting has effect. OPcache is set
+// up before pools are read; only whether JIT is used is looked at later (PHP
+// manual, "OPcache configuration": opcache.jit is changeable at run time).
+func inPool(key string) bool { return !strings.HasPrefix(key, "opcache.") || key == "opcache.jit" }
+
+func addToPools(fpm *ini.Config, kv [2]string) error {
+	for _, pool := range fpm.Sections() {
+		if pool == "" || pool == "global" {
+			continue
+		}
+		if err := fpm.Set(pool, "php_admin_value["+kv[0]+"]", kv[1]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // winningIni is the ini file whose value of key PHP uses: files of the scan

@@ -95,7 +95,7 @@ func startLab() (*lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.bench = &Bench{Stack: l.stack, Hosts: l.hosts, Scenario: sc, Store: st, Window: 1500 * time.Millisecond, Warmup: 300 * time.Millisecond}
+	l.bench = &Bench{Stack: l.stack, Hosts: l.hosts, Scenario: sc, Store: st, Window: 800 * time.Millisecond, Warmup: 200 * time.Millisecond}
 	l.exec, err = change.Open(context.Background(), change.Options{Dir: filepath.Join(dir, ".kasoku"), Stack: l.stack, Hosts: l.hosts,
 		Control: func(name string) (change.Controller, error) {
 			return stack.NewController(l.hosts["local"], l.stack, l.stack.Service(name))
