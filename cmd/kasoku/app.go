@@ -153,14 +153,15 @@ func (a *App) loadable(ctx context.Context) (*Project, *tune.Bench, error) {
 		return nil, nil, ui.Coded(ui.BadInput, err, "docs/scenario.md lists every key")
 	}
 	p.Scenario = sc
-	return p, &tune.Bench{Stack: p.Stack, Hosts: p.Hosts, Scenario: sc, Store: p.Store, Progress: a.loadProgress(), Note: func(s string) { a.UI.Warn(s, "") }}, nil
+	return p, &tune.Bench{Stack: p.Stack, Hosts: p.Hosts, Scenario: sc, Store: p.Store, Progress: a.loadProgress(p.Hosts["local"]), Note: func(s string) { a.UI.Warn(s, "") }}, nil
 }
 
 // loadProgress draws one line about the run under way.
-func (a *App) loadProgress() func(load.Progress) {
+func (a *App) loadProgress(h host.Host) func(load.Progress) {
+	cpu := &cpuSplit{host: h}
 	return func(pr load.Progress) {
-		a.UI.Progress(fmt.Sprintf("%-9s %4.1f s  %8s req/s  p50 %s  p99 %s  failed %d",
-			pr.Phase, pr.Elapsed.Seconds(), ui.Number(pr.RequestsPerSecond), ui.Duration(pr.P50), ui.Duration(pr.P99), pr.Failed))
+		a.UI.Progress(fmt.Sprintf("%-9s %4.1f s  %8s req/s  p50 %s  p99 %s  failed %d  %s",
+			pr.Phase, pr.Elapsed.Seconds(), ui.Number(pr.RequestsPerSecond), ui.Duration(pr.P50), ui.Duration(pr.P99), pr.Failed, cpu.text()))
 	}
 }
 

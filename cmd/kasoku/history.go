@@ -77,7 +77,7 @@ func historyText(w io.Writer, h historyList) error {
 		fmt.Fprintf(w, "run %d  %s  %s  %s  %s\n", r.ID, r.Started.Format(time.DateTime), r.Kind, ui.Number(r.Score), r.Label)
 	}
 	for _, tx := range h.Journal {
-		if tx.State == change.StateKept {
+		if tx.InForce() {
 			fmt.Fprintf(w, "kept #%d %s (kasoku undo %d)\n", tx.ID, tx.Title, tx.ID)
 		}
 	}

@@ -103,8 +103,9 @@ func (x *Executor) Close() error {
 func (x *Executor) History() []Tx { return x.list(func(*txn) bool { return true }) }
 
 // Kept returns the transactions that are in effect for good, oldest first.
+// Restarts alone leave nothing behind and are not among them.
 func (x *Executor) Kept() []Tx {
-	return x.list(func(t *txn) bool { return t.State == StateKept })
+	return x.list(func(t *txn) bool { return t.InForce() })
 }
 
 // Pending returns the transactions that were begun and neither kept nor put

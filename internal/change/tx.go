@@ -3,6 +3,7 @@ package change
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"kasoku/internal/host"
@@ -38,6 +39,12 @@ const (
 // Pending reports whether the transaction still has to be kept or put back.
 func (t Tx) Pending() bool {
 	return t.State != StateKept && t.State != StateReverted && t.State != StateUndone
+}
+
+// InForce reports whether the transaction was kept and left something on the
+// target: a restart of a service leaves nothing.
+func (t Tx) InForce() bool {
+	return t.State == StateKept && slices.ContainsFunc(t.Changes, func(c Change) bool { return c.Kind != KindRestart })
 }
 
 // Intent is what Apply is asked to do.

@@ -101,7 +101,7 @@ func (x *Executor) UndoAll(ctx context.Context) error {
 	defer x.mu.Unlock()
 	var txs []*txn
 	for _, t := range slices.Backward(x.journal.txs) {
-		if t.Pending() || t.State == StateKept {
+		if t.Pending() || t.InForce() {
 			txs = append(txs, t)
 		}
 	}

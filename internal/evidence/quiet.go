@@ -36,6 +36,17 @@ func Busy(ctx context.Context, h host.Host) (float64, error) {
 	return busy / (busy + idle), nil
 }
 
+// CPUTimes reads how many CPU seconds the host has spent working and in all
+// since it started, over all its CPUs.
+func CPUTimes(ctx context.Context, h host.Host) (busy, all float64, err error) {
+	s, err := readStat(ctx, h)
+	if err != nil {
+		return 0, 0, err
+	}
+	busy = s.User + s.Sys + s.IRQ + s.Steal
+	return busy, busy + s.Idle + s.IOWait, nil
+}
+
 func readStat(ctx context.Context, h host.Host) (procStat, error) {
 	data, err := h.ReadFile(ctx, "/proc/stat")
 	if err != nil {

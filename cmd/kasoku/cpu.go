@@ -1,0 +1,35 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"syscall"
+
+	"kasoku/internal/evidence"
+	"kasoku/internal/host"
+)
+
+// cpuSplit tells, from one call to the next, how busy the machine is and how
+// much of that is the load generator: this process.
+type cpuSplit struct {
+	host            host.Host
+	busy, all, self float64 // CPU seconds at the last call
+}
+
+// text is "cpu 97 % (load 12 %)", empty if it cannot be read.
+func (c *cpuSplit) text() string {
+	busy, all, err := evidence.CPUTimes(context.Background(), c.host)
+	var use syscall.Rusage
+	if err != nil || syscall.Getrusage(syscall.RUSAGE_SELF, &use) != nil {
+		return ""
+	}
+	self := seconds(use.Utime) + seconds(use.Stime)
+	last := *c
+	c.busy, c.all, c.self = busy, all, self
+	if last.all == 0 || all <= last.all {
+		return ""
+	}
+	return fmt.Sprintf("cpu %.0f %% (load %.0f %%)", 100*(busy-last.busy)/(all-last.all), 100*(self-last.self)/(all-last.all))
+}
+
+func seconds(t syscall.Timeval) float64 { return float64(t.Sec) + float64(t.Usec)/1e6 }
