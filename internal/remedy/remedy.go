@@ -33,7 +33,8 @@ type Remedy struct {
 	// Reason says why it helps, Source where that is written.
 	Reason, Source string
 	// Reach is the part of a finding's bound, 0–1, that such a remedy usually
-	// brings. It only orders what is tried first; the experiment decides.
+	// brings. It only orders what is tried first; the experiment decides. The
+	// values are rough: what experiments on cases/login reached.
 	Reach float64
 	// Small remedies bring little each and disturb nothing: Together joins
 	// those that are called for into one plan.

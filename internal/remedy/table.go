@@ -32,13 +32,13 @@ var Table = []Remedy{
 		ID: "nginx.php-socket", Title: "Unix socket between nginx and PHP-FPM", Measures: []string{"L03"}, Rules: []string{"web.loopback-tcp"},
 		Reason: "A unix socket passes bytes between two processes without the TCP stack and leaves no TIME_WAIT.",
 		Source: "unix(7), tcp(7)",
-		Reach:  0.2, Small: true, Plan: planWebSocket, Test: "TestRemedyWebSocket",
+		Reach:  0.05, Small: true, Plan: planWebSocket, Test: "TestRemedyWebSocket",
 	},
 	{
 		ID: "app.db-socket", Title: "Unix socket between application and database", Measures: []string{"L03"}, Rules: []string{"db.loopback-tcp"},
 		Reason: "A unix socket passes bytes between two processes without the TCP stack and leaves no TIME_WAIT.",
 		Source: "unix(7), tcp(7)",
-		Reach:  0.3, Small: true, Plan: planDatabaseSocket, Test: "TestRemedyDatabaseSocket",
+		Reach:  0.05, Small: true, Plan: planDatabaseSocket, Test: "TestRemedyDatabaseSocket",
 	},
 	{
 		ID: "php.opcache", Title: "OPcache", Measures: []string{"W03"}, Rules: []string{"php.opcache-off"},
@@ -56,7 +56,7 @@ var Table = []Remedy{
 		ID: "php.workers", Title: "Number of PHP-FPM processes", Measures: []string{"C18", "I17"}, Rules: []string{"php.workers"},
 		Reason: "Too few leave CPU idle, too many make it switch; the best number is found by trying.",
 		Source: "PHP manual, \"FPM configuration\": pm, pm.max_children",
-		Reach:  0.3, Plan: planWorkers, Test: "TestRemedyWorkers",
+		Reach:  0.1, Plan: planWorkers, Test: "TestRemedyWorkers",
 	},
 	{
 		ID: "php.session-memory", Title: "Session files in memory", Measures: []string{"L11"}, Rules: []string{"php.session-files"},
@@ -80,7 +80,7 @@ var Table = []Remedy{
 		ID: "nginx.delivery", Title: "sendfile, tcp_nopush, keep-alive to clients", Measures: []string{"C19"}, Rules: []string{"web.delivery"},
 		Reason: "Fewer copies, packets and connections for the same answer.",
 		Source: "nginx documentation, \"sendfile\", \"tcp_nopush\", \"keepalive_timeout\"",
-		Reach:  0.1, Small: true, Plan: planDelivery, Test: "TestRemedyDelivery",
+		Reach:  0.03, Small: true, Plan: planDelivery, Test: "TestRemedyDelivery",
 	},
 	{
 		ID: "nginx.keep-php", Title: "Kept connections to PHP-FPM", Measures: []string{"C13"}, Rules: []string{"web.delivery"},

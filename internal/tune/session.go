@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"kasoku/internal/change"
@@ -155,6 +156,11 @@ func (t *Tuner) resume(s *store.Session) error {
 
 // remember notes a step's plan, so that it is not repeated in vain.
 func (t *Tuner) remember(st *store.Step) {
+	if st.Kept && st.Plan.Search != nil && !st.Ended.IsZero() {
+		// The number has been found; it is looked for again when something
+		// else binds.
+		t.tried[key(st.Plan)] = attempt{binding: st.Binding}
+	}
 	if st.Ended.IsZero() || st.Kept {
 		return
 	}
@@ -162,9 +168,9 @@ func (t *Tuner) remember(st *store.Step) {
 	case experiment.Inconclusive, "":
 		return // may be tried again
 	case experiment.Broke, experiment.Failed:
-		t.tried[st.Plan.ID] = attempt{final: true}
+		t.tried[key(st.Plan)] = attempt{final: true}
 	default:
-		t.tried[st.Plan.ID] = attempt{binding: st.Binding}
+		t.tried[key(st.Plan)] = attempt{binding: st.Binding}
 	}
 }
 
@@ -210,7 +216,7 @@ func (t *Tuner) loop(ctx context.Context) error {
 		}
 		t.remember(step)
 		if step.Verdict.Outcome == experiment.Inconclusive {
-			t.tried[step.Plan.ID] = attempt{binding: t.diag.Binds}
+			t.tried[key(step.Plan)] = attempt{binding: t.diag.Binds}
 			if doubts++; doubts >= maxDoubts {
 				return errNoisy
 			}
@@ -258,7 +264,7 @@ func (t *Tuner) next() (*remedy.Plan, *diagnose.Finding, error) {
 	t.refused(res.Refusals)
 	best := 0.0
 	for _, p := range remedy.Together(in, res.Plans) {
-		if !t.due(p.ID, t.diag.Binds) {
+		if !t.due(key(p), t.diag.Binds) {
 			continue
 		}
 		best = max(best, p.Bound)
@@ -276,6 +282,15 @@ func (t *Tuner) next() (*remedy.Plan, *diagnose.Finding, error) {
 		t.session.Stopped = "every plan that the findings call for has been tried"
 	}
 	return nil, nil, nil
+}
+
+// key names a plan for what was tried. A search is the same whatever number it
+// begins from, which is the last part of its ID.
+func key(p remedy.Plan) string {
+	if i := strings.LastIndexByte(p.ID, ':'); p.Search != nil && i > 0 {
+		return p.ID[:i]
+	}
+	return p.ID
 }
 
 // due reports whether a plan is worth a try now: it was not tried yet, or it

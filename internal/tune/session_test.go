@@ -41,6 +41,21 @@ func TestRetryWhenTheBindingMoves(t *testing.T) {
 	}
 }
 
+// A number that was found is not looked for again while the same binds,
+// although the plan now begins from it.
+func TestASearchIsNotRepeatedAtOnce(t *testing.T) {
+	tu := &Tuner{tried: map[string]attempt{}}
+	tu.remember(&store.Step{Plan: remedy.Plan{ID: "php.workers:php:www:dynamic-5", Search: &remedy.Search{}}, Kept: true,
+		Binding: "cpu: db", Ended: time.Now(), Verdict: experiment.Verdict{Outcome: experiment.Improved}})
+	again := key(remedy.Plan{ID: "php.workers:php:www:static-8", Search: &remedy.Search{}})
+	if tu.due(again, "cpu: db") {
+		t.Error("due while the same binds")
+	}
+	if !tu.due(again, "cpu: php") {
+		t.Error("not due though something else binds")
+	}
+}
+
 func TestBestValueIsTheCheapestOnThePlateau(t *testing.T) {
 	for _, c := range []struct {
 		name   string
