@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"kasoku/internal/host"
 	"kasoku/internal/stack"
@@ -27,6 +28,11 @@ func (c *InitCmd) Run(ctx context.Context, a *App) error {
 	st, notes, err := stack.Discover(ctx, host.NewLocal())
 	if err != nil {
 		return ui.Coded(ui.Target, err, "run it on the machine where the services run, as a user who may see them (root)")
+	}
+	if st.Name == "" {
+		if abs, err := filepath.Abs(a.cli.File); err == nil {
+			st.Name = filepath.Base(filepath.Dir(abs))
+		}
 	}
 	text, err := st.Render()
 	if err != nil {
