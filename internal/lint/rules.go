@@ -13,8 +13,9 @@ type layer []string
 // A name stands for the folder under internal/ and all that is in it; these
 // are the groups. Two groups in one layer do not import each other.
 var layers = []layer{
-	{"regulation", "host", "stat", "ui", "confedit/ini", "confedit/nginx", "confedit/literal"},
+	{"regulation", "host", "stat", "ui", "confedit/ini", "confedit/nginx", "confedit/literal", "accesslog"},
 	{"load"},
+	{"foreign", "record"},
 	{"stack"},
 	{"change", "evidence"},
 	{"diagnose"},
@@ -33,7 +34,7 @@ var testOnly = []string{"host/hosttest"}
 
 // outer are the folders beside internal/ whose packages may import everything
 // and are imported by nothing.
-var outer = []string{"cmd", "cases", "scripts"}
+var outer = []string{"cmd", "cases", "scripts", "bench"}
 
 // writer is a method of host.Host that changes the host.
 type writer struct {

@@ -23,6 +23,16 @@ type Options struct {
 	Seed uint64
 	// Allow lists addresses or networks (CIDR) besides this machine's own.
 	Allow []string
+	// Arrivals plan when sessions begin (open model); nil: the scenario's
+	// arrivals, and without them the closed model. In the open model Workload
+	// is how many sessions may be under way at once.
+	Arrivals *Arrivals
+	// Engine: EngineAuto, EngineEpoll, EngineNet or EngineHTTP2; docs/adr/0006
+	// has the measurement behind the choice.
+	Engine Engine
+	// Loops is the number of epoll loops, one processor each; 0: one for each
+	// four processors.
+	Loops int
 	// Progress is called at the begin of every phase and then about every
 	// 250 ms, always from the same goroutine as Run. The call with PhaseMeasure
 	// returns before the window begins; the first with PhaseTeardown comes
@@ -35,6 +45,18 @@ type Options struct {
 	// firstRow moves the start in unique pools: rows used before, by pool.
 	firstRow []uint64
 }
+
+// Engine is a way to move bytes; the scenario and its checks are the same.
+type Engine string
+
+// The engines. EngineAuto takes EngineEpoll for plain HTTP/1.1 over TCP and
+// unix sockets, and EngineNet for TLS.
+const (
+	EngineAuto  Engine = ""
+	EngineEpoll Engine = "epoll" // own event loop on raw sockets
+	EngineNet   Engine = "net"   // a goroutine and a net.Conn for each user
+	EngineHTTP2 Engine = "http2" // as net, HTTP/2 by net/http; h2c without TLS
+)
 
 // Phase of a run.
 type Phase string
@@ -59,6 +81,9 @@ type Progress struct {
 	// RequestsPerSecond is right answers per second of the phase so far.
 	RequestsPerSecond float64
 	P50, P99          time.Duration
+	// Planned and Dropped sessions of the open model; 0 in the closed one.
+	Planned, Dropped int64
+	GeneratorCPU     time.Duration // CPU time this process used since the run began
 }
 
 // progressEvery is how often Progress is called.

@@ -34,10 +34,35 @@ type Result struct {
 	Series  []SeriesPoint  `json:"series"`            // one point a second
 	Assets  []StaticSample `json:"assets,omitempty"`  // one per distinct GET that answered with a file-like type
 
+	// Open is what only the open model has; nil in the closed one. There,
+	// Latency counts from the planned time.
+	Open *Open `json:"open,omitempty"`
+
+	// Engine that moved the bytes: epoll, net, http2, or the name of a foreign
+	// benchmark.
+	Engine string `json:"engine,omitempty"`
+
 	// GeneratorCPU is CPU time this process used in the window.
 	GeneratorCPU time.Duration `json:"generator_cpu"`
 	// Saturated says why the generator itself limited the run; "" if it did not.
 	Saturated string `json:"saturated,omitempty"`
+}
+
+// Open is what a run with planned arrivals adds. All counts are of the window.
+type Open struct {
+	PlannedPerSecond float64 `json:"planned_per_second"` // sessions, mean over the window
+	Planned          int64   `json:"planned"`            // sessions whose planned time lies in the window
+	Begun            int64   `json:"begun"`
+	// Dropped could not begin within the time-out of their first request,
+	// because all users were busy.
+	Dropped int64 `json:"dropped"`
+	// Uncorrected is latency from when a request was really sent: what hides a
+	// service's stalls.
+	Uncorrected Percentiles `json:"uncorrected"`
+	// Lateness is how long after its planned time a session began although a
+	// user was free: the generator's own error.
+	Lateness Percentiles `json:"lateness"`
+	MaxUsers int         `json:"max_users"` // most sessions under way at once
 }
 
 // MaxSamples bounds the mismatches kept with their bodies.
@@ -79,6 +104,9 @@ type Mismatch struct {
 	Expected string    `json:"expected"`
 	Got      string    `json:"got"`  // status or the reason
 	Body     string    `json:"body"` // first 4 KiB of the answer
+	// Reference is the first 4 KiB of the right answer where one is recorded
+	// (golden); "" otherwise.
+	Reference string `json:"reference,omitempty"`
 }
 
 // SeriesPoint is one second of a run.
