@@ -1,0 +1,95 @@
+package accesslog
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+)
+
+const (
+	// detectLines that are looked at; formats do not change within a log, but
+	// garbage of scanners may come first.
+	detectLines = 200
+	// detectShare of them that must fit.
+	detectShare = 0.5
+)
+
+// lenient formats are tried last: what follows the known values is kept as
+// the field "rest".
+var lenient = []struct{ name, text string }{
+	{"combined and more", combined + ` $rest`},
+	{"vhost_combined and more", `%v:%p %h %l %u %t "%r" %>s %O "%{Referer}i" "%{User-Agent}i" %{rest}x`},
+	{"common and more", `%h %l %u %t "%r" %>s %b %{rest}x`},
+}
+
+// Detect tells the format from a log's first lines. The error names the
+// first line and what to do.
+func Detect(head []byte) (*Format, error) {
+	var lines [][]byte
+	for line := range bytes.Lines(head) {
+		if line = bytes.TrimRight(line, "\r\n"); len(line) > 0 && len(lines) < detectLines {
+			lines = append(lines, line)
+		}
+	}
+	if len(lines) == 0 {
+		return nil, fmt.Errorf("detect the log's format: there are no lines")
+	}
+	candidates := []*Format{JSON(), LTSV()}
+	for _, k := range append(slices.Clone(known), lenient...) {
+		f, err := namedFormat(k.name, k.text)
+		if err != nil {
+			return nil, err
+		}
+		candidates = append(candidates, f)
+	}
+	var best *Format
+	most := 0
+	for _, f := range candidates {
+		if n := f.fits(lines); n > most {
+			best, most = f, n
+		}
+	}
+	if float64(most) < detectShare*float64(len(lines)) {
+		return nil, fmt.Errorf("detect the log's format: no known one fits the line %s; give the log_format or LogFormat text of the server's configuration", quoteText(lines[0], 200))
+	}
+	return best, nil
+}
+
+// fits counts the lines that the format can read.
+func (f *Format) fits(lines [][]byte) int {
+	var e Entry
+	var c clock
+	n := 0
+	for _, line := range lines {
+		e.reset()
+		c.key = c.key[:0]
+		if f.parse(f, bytes.Clone(line), &e, &c) == "" {
+			n++
+		}
+	}
+	return n
+}
+
+// detect reads ahead and chooses the format. false: there is no line, or an
+// error.
+func (r *Reader) detect() bool {
+	for !r.eof && r.end-r.begin < bufferSize/4 {
+		if !r.fill() {
+			return false
+		}
+	}
+	if r.begin == 0 {
+		if rest, ok := bytes.CutPrefix(r.buf[:r.end], []byte("\xef\xbb\xbf")); ok {
+			r.begin = r.end - len(rest)
+		}
+	}
+	head := r.buf[r.begin:r.end]
+	if len(bytes.TrimSpace(head)) == 0 && r.eof {
+		return false
+	}
+	if last := bytes.LastIndexByte(head, '\n'); last >= 0 && !r.eof {
+		head = head[:last]
+	}
+	r.format, r.err = Detect(head)
+	return r.err == nil
+}

@@ -1,0 +1,111 @@
+package accesslog
+
+import (
+	"bytes"
+	"time"
+)
+
+// Entry is one line. Its bytes are the reader's and valid until the next
+// line is read. A field that the log does not have, or has as "-", is nil.
+type Entry struct {
+	// Time as the log has it, in UTC: the end of the request if Ended, else
+	// its begin. Zero if the log has none.
+	Time  time.Time
+	Ended bool
+	// Client is the peer's address without a port; Forwarded the value of
+	// X-Forwarded-For.
+	Client, Forwarded []byte
+	User              []byte
+	// Method, Target and Protocol are the request line; Target is path and
+	// query as sent. A request line that is none is a Target without Method.
+	Method, Target, Protocol []byte
+	Host                     []byte
+	Status                   int           // 0: not in the log
+	Bytes                    int64         // sent; -1: not in the log
+	Request                  time.Duration // from first byte read to last byte sent; -1: not in the log
+	Upstream                 time.Duration // sum over all upstreams asked; -1: none, or not in the log
+	Referer, Agent           []byte
+	Cache                    []byte // HIT, MISS, …
+	Other                    []Field
+
+	path, query []byte // where the log has them apart
+	scratch     []byte
+	parts       clockParts
+}
+
+// Field is a value that has no place of its own in Entry.
+type Field struct {
+	Name  string // the variable: "request_length", "X-Trace-Id", a JSON key
+	Value []byte
+}
+
+// Path is the target without its query.
+func (e *Entry) Path() []byte {
+	path, _, _ := bytes.Cut(e.Target, []byte("?"))
+	return path
+}
+
+// Query is what follows the target's first question mark.
+func (e *Entry) Query() []byte {
+	_, query, _ := bytes.Cut(e.Target, []byte("?"))
+	return query
+}
+
+// Get returns another field's value; nil if there is none of the name.
+func (e *Entry) Get(name string) []byte {
+	for i := range e.Other {
+		if e.Other[i].Name == name {
+			return e.Other[i].Value
+		}
+	}
+	return nil
+}
+
+// Begin is when the request began, as well as the log tells.
+func (e *Entry) Begin() time.Time {
+	if e.Ended && e.Request > 0 {
+		return e.Time.Add(-e.Request)
+	}
+	return e.Time
+}
+
+func (e *Entry) reset() {
+	*e = Entry{Bytes: -1, Request: -1, Upstream: -1, Other: e.Other[:0], scratch: e.scratch[:0]}
+}
+
+// finish joins what stood apart.
+func (e *Entry) finish() {
+	if e.Target == nil && e.path != nil {
+		e.Target = e.path
+		if len(e.query) > 0 && bytes.IndexByte(e.path, '?') < 0 {
+			e.scratch = append(append(append(e.scratch[:0], e.path...), '?'), e.query...)
+			e.Target = e.scratch
+		}
+	}
+	if e.Time.IsZero() && e.parts.set {
+		e.Time = e.parts.time()
+	}
+}
+
+// setRequest splits "GET /path HTTP/1.1". Spaces within the path stay: some
+// clients send them.
+func (e *Entry) setRequest(v []byte) {
+	e.Target, e.Method, e.Protocol = v, nil, nil
+	first := bytes.IndexByte(v, ' ')
+	if first <= 0 || !isMethod(v[:first]) {
+		return
+	}
+	e.Method, e.Target = v[:first], v[first+1:]
+	if last := bytes.LastIndexByte(e.Target, ' '); last >= 0 && bytes.HasPrefix(e.Target[last+1:], []byte("HTTP/")) {
+		e.Target, e.Protocol = e.Target[:last], e.Target[last+1:]
+	}
+}
+
+func isMethod(b []byte) bool {
+	for _, c := range b {
+		if (c < 'A' || c > 'Z') && c != '-' && c != '_' {
+			return false
+		}
+	}
+	return len(b) > 0 && len(b) <= 20
+}

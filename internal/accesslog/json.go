@@ -1,0 +1,189 @@
+package accesslog
+
+import "time"
+
+// jsonPlaces are keys as nginx's configurations, Caddy and Traefik write
+// them. Nested keys are joined by dots.
+var jsonPlaces = map[string]place{
+	"time": {kind: kindTime}, "ts": {kind: kindTime}, "timestamp": {kind: kindTime}, "@timestamp": {kind: kindTime},
+	"time_local": {kind: kindTime}, "time_iso8601": {kind: kindTime}, "msec": {kind: kindTime},
+	"StartUTC": {kind: kindBegin},
+	"client":   {kind: kindClient}, "client_ip": {kind: kindClient}, "remote_addr": {kind: kindClient}, "remote_ip": {kind: kindClient},
+	"remote": {kind: kindClient}, "ClientHost": {kind: kindClient}, "request.remote_ip": {kind: kindClient}, "request.client_ip": {kind: kindClient},
+	"http_x_forwarded_for": {kind: kindForwarded}, "x_forwarded_for": {kind: kindForwarded}, "xff": {kind: kindForwarded},
+	"request.headers.X-Forwarded-For": {kind: kindForwarded},
+	"remote_user":                     {kind: kindUser}, "user": {kind: kindUser}, "user_id": {kind: kindUser}, "ClientUsername": {kind: kindUser},
+	"request": {kind: kindRequest}, "req": {kind: kindRequest},
+	"method": {kind: kindMethod}, "request_method": {kind: kindMethod}, "RequestMethod": {kind: kindMethod}, "request.method": {kind: kindMethod},
+	"request_uri": {kind: kindTarget}, "RequestPath": {kind: kindTarget}, "request.uri": {kind: kindTarget}, "url": {kind: kindTarget},
+	"uri": {kind: kindPath}, "path": {kind: kindPath}, "args": {kind: kindQuery}, "query": {kind: kindQuery}, "query_string": {kind: kindQuery},
+	"protocol": {kind: kindProtocol}, "server_protocol": {kind: kindProtocol}, "request.proto": {kind: kindProtocol}, "RequestProtocol": {kind: kindProtocol},
+	"status": {kind: kindStatus}, "status_code": {kind: kindStatus}, "DownstreamStatus": {kind: kindStatus},
+	"body_bytes_sent": {kind: kindBytes}, "bytes_sent": {kind: kindBytesDash}, "bytes_out": {kind: kindBytes}, "bytes": {kind: kindBytes},
+	"size": {kind: kindBytes}, "DownstreamContentSize": {kind: kindBytes},
+	"request_time": {kind: kindRequestTime, unit: seconds}, "duration": {kind: kindRequestTime, unit: seconds},
+	"response_time": {kind: kindRequestTime, unit: seconds}, "Duration": {kind: kindRequestTime, unit: time.Nanosecond},
+	"upstream_response_time": {kind: kindUpstreamTime, unit: seconds}, "OriginDuration": {kind: kindUpstreamTime, unit: time.Nanosecond},
+	"http_referer": {kind: kindReferer}, "referer": {kind: kindReferer}, "referrer": {kind: kindReferer},
+	"request.headers.Referer": {kind: kindReferer}, "request_Referer": {kind: kindReferer},
+	"http_user_agent": {kind: kindAgent}, "user_agent": {kind: kindAgent}, "ua": {kind: kindAgent},
+	"request.headers.User-Agent": {kind: kindAgent}, "request_User-Agent": {kind: kindAgent},
+	"host": {kind: kindHost}, "http_host": {kind: kindHost}, "vhost": {kind: kindHost}, "request.host": {kind: kindHost}, "RequestHost": {kind: kindHost},
+	"upstream_cache_status": {kind: kindCache}, "cache": {kind: kindCache},
+}
+
+// JSON are lines that are one object each.
+func JSON() *Format {
+	return &Format{Name: "json", parse: parseJSON, ended: true}
+}
+
+const whyJSON = "it is not one JSON object"
+
+func parseJSON(f *Format, line []byte, e *Entry, c *clock) string {
+	e.Ended = f.ended
+	s := scanner{b: line, e: e, c: c}
+	s.spaces()
+	if s.peek() != '{' || !s.value(0) {
+		if s.why != "" {
+			return s.why
+		}
+		return whyJSON
+	}
+	if s.spaces(); s.at < len(s.b) {
+		return whyLong
+	}
+	e.finish()
+	if e.Time.IsZero() || e.Target == nil {
+		return whyNoPairs
+	}
+	return ""
+}
+
+// maxDepth of nested values; Caddy's lines have four.
+const maxDepth = 16
+
+// scanner walks over one line's object and sets what it knows. key is the
+// way to the present value; it lives in the clock's buffer.
+type scanner struct {
+	b   []byte
+	at  int
+	e   *Entry
+	c   *clock
+	why string
+}
+
+func (s *scanner) peek() byte {
+	if s.at < len(s.b) {
+		return s.b[s.at]
+	}
+	return 0
+}
+
+func (s *scanner) spaces() {
+	for s.at < len(s.b) && (s.b[s.at] == ' ' || s.b[s.at] == '\t') {
+		s.at++
+	}
+}
+
+func (s *scanner) value(depth int) bool {
+	switch c := s.peek(); {
+	case depth > maxDepth:
+		return false
+	case c == '{':
+		return s.object(depth)
+	case c == '[':
+		return s.array(depth)
+	case c == '"':
+		text, ok := s.text()
+		return ok && s.set(decode(text))
+	default:
+		begin := s.at
+		for s.at < len(s.b) && s.b[s.at] != ',' && s.b[s.at] != '}' && s.b[s.at] != ']' && s.b[s.at] != ' ' {
+			s.at++
+		}
+		v := s.b[begin:s.at]
+		if len(v) == 0 {
+			return false
+		}
+		if string(v) == "null" {
+			v = nil
+		}
+		return s.set(v)
+	}
+}
+
+func (s *scanner) object(depth int) bool {
+	s.at++
+	for {
+		s.spaces()
+		switch s.peek() {
+		case '}':
+			s.at++
+			return true
+		case ',':
+			s.at++
+			continue
+		case '"':
+		default:
+			return false
+		}
+		key, ok := s.text()
+		if s.spaces(); !ok || s.peek() != ':' {
+			return false
+		}
+		s.at++
+		s.spaces()
+		length := len(s.c.key)
+		if length > 0 {
+			s.c.key = append(s.c.key, '.')
+		}
+		s.c.key = append(s.c.key, key...)
+		ok = s.value(depth + 1)
+		s.c.key = s.c.key[:length]
+		if !ok {
+			return false
+		}
+	}
+}
+
+// array takes the first scalar element; objects and the rest are walked over.
+func (s *scanner) array(depth int) bool {
+	s.at++
+	for n := 0; ; n++ {
+		s.spaces()
+		switch s.peek() {
+		case ']':
+			s.at++
+			return true
+		case ',':
+			s.at++
+			continue
+		case 0:
+			return false
+		}
+		if !s.value(depth + 1) {
+			return false
+		}
+	}
+}
+
+// text returns the inside of a string, still escaped.
+func (s *scanner) text() ([]byte, bool) {
+	begin := s.at + 1
+	for i := begin; i < len(s.b); i++ {
+		switch s.b[i] {
+		case '\\':
+			i++
+		case '"':
+			s.at = i + 1
+			return s.b[begin:i], true
+		}
+	}
+	return nil, false
+}
+
+// set the present key's value.
+func (s *scanner) set(v []byte) bool {
+	s.why = s.e.labelled(jsonPlaces, s.c.key, v, s.c)
+	return s.why == ""
+}

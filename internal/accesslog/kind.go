@@ -1,0 +1,266 @@
+package accesslog
+
+import (
+	"bytes"
+	"time"
+)
+
+// kind says where a value goes.
+type kind uint8
+
+const (
+	kindOther kind = iota
+	kindSkip
+	kindTime // any form that clock reads
+	kindBegin
+	kindClient
+	kindForwarded
+	kindUser
+	kindRequest
+	kindMethod
+	kindTarget
+	kindPath
+	kindQuery
+	kindProtocol
+	kindHost
+	kindStatus
+	kindBytes
+	kindBytesDash // Apache's %b: "-" is 0
+	kindRequestTime
+	kindUpstreamTime
+	kindReferer
+	kindAgent
+	kindCache
+	kindYear
+	kindMonth
+	kindMonthName
+	kindDay
+	kindHour
+	kindHour12
+	kindMinute
+	kindSecond
+	kindMillis
+	kindMicros
+	kindHalf // AM, PM
+	kindZone
+	kindEpoch
+	kindEpochMillis
+	kindEpochMicros
+)
+
+// place is a kind with the unit of its number.
+type place struct {
+	kind kind
+	// unit of a duration whose text has none; 0: seconds with a fraction, as
+	// nginx writes them.
+	unit time.Duration
+}
+
+// set puts a decoded value into the entry; false if it cannot be one.
+func (e *Entry) set(p place, name string, v []byte, c *clock) bool {
+	if len(v) == 0 || len(v) == 1 && v[0] == '-' {
+		if p.kind == kindBytesDash {
+			e.Bytes = 0
+		}
+		return true
+	}
+	switch p.kind {
+	case kindSkip:
+	case kindTime, kindBegin:
+		t, ok := c.read(v)
+		// Of several times the finer one counts: $time_local beside $msec.
+		if ok && (p.kind == kindBegin || e.Time.IsZero() || e.Time.Nanosecond() == 0 && t.Nanosecond() != 0) {
+			e.Time, e.Ended = t, e.Ended && p.kind == kindTime
+		}
+		return ok
+	case kindClient:
+		e.Client = withoutPort(v)
+		return bytes.IndexByte(v, ' ') < 0 // else other values came before it
+	case kindForwarded:
+		e.Forwarded = v
+	case kindUser:
+		e.User = v
+	case kindRequest:
+		e.setRequest(v)
+	case kindMethod:
+		e.Method = v
+	case kindTarget:
+		e.Target = v
+	case kindPath:
+		e.path = v
+	case kindQuery:
+		e.query = bytes.TrimPrefix(v, []byte("?"))
+	case kindProtocol:
+		e.Protocol = v
+	case kindHost:
+		if e.Host == nil {
+			e.Host = v
+		}
+	case kindReferer:
+		e.Referer = v
+	case kindAgent:
+		e.Agent = v
+	case kindCache:
+		e.Cache = v
+	case kindOther:
+		e.Other = append(e.Other, Field{name, v})
+	default:
+		return e.setNumber(p, v)
+	}
+	return true
+}
+
+func (e *Entry) setNumber(p place, v []byte) bool {
+	switch p.kind {
+	case kindStatus:
+		n, ok := number(v)
+		if !ok || len(v) != 3 {
+			return false
+		}
+		e.Status = int(n)
+	case kindBytes, kindBytesDash:
+		n, ok := number(v)
+		if ok && (e.Bytes < 0 || p.kind == kindBytes) {
+			e.Bytes = n
+		}
+		return ok
+	case kindRequestTime:
+		d, ok := duration(v, p.unit)
+		e.Request = d
+		return ok
+	case kindUpstreamTime:
+		return e.setUpstream(v, p.unit)
+	default:
+		return e.parts.setPart(p.kind, v)
+	}
+	return true
+}
+
+// setUpstream sums "0.012, 0.030 : 0.001"; nginx writes one per server asked,
+// and "-" for one that was not reached.
+func (e *Entry) setUpstream(v []byte, unit time.Duration) bool {
+	for len(v) > 0 {
+		end := 0
+		for end < len(v) && v[end] != ',' && v[end] != ' ' {
+			end++
+		}
+		if one := v[:end]; len(one) > 0 && string(one) != "-" && string(one) != ":" {
+			d, ok := duration(one, unit)
+			if !ok {
+				return false
+			}
+			e.Upstream = max(e.Upstream, 0) + d
+		}
+		v = v[min(end+1, len(v)):]
+	}
+	return true
+}
+
+// maxDuration: what is longer is no request.
+const maxDuration = 1000 * time.Hour
+
+// duration reads 1.234 in units; with unit 0 the fraction is required. A
+// unit behind the number (ms, us, µs, s, m) counts.
+func duration(v []byte, unit time.Duration) (time.Duration, bool) {
+	end := 0
+	for end < len(v) && (v[end] >= '0' && v[end] <= '9' || v[end] == '.') {
+		end++
+	}
+	if end < len(v) {
+		switch string(v[end:]) {
+		case "s":
+			unit = time.Second
+		case "ms":
+			unit = time.Millisecond
+		case "us", "µs":
+			unit = time.Microsecond
+		case "ns":
+			unit = time.Nanosecond
+		default:
+			return -1, false
+		}
+	}
+	whole, frac, dotted := bytes.Cut(v[:end], []byte("."))
+	if unit == 0 {
+		if unit = time.Second; !dotted {
+			return -1, false
+		}
+	}
+	n, ok := number(whole)
+	if !ok || n > int64(maxDuration/unit) {
+		return -1, false
+	}
+	d := time.Duration(n) * unit
+	if dotted {
+		var p clockParts
+		if !p.fractionDigits(frac) {
+			return -1, false
+		}
+		d += time.Duration(int64(p.nanos) * int64(unit) / int64(time.Second))
+	}
+	return d, true
+}
+
+// setPart sets one piece of a time.
+func (p *clockParts) setPart(k kind, v []byte) bool {
+	p.set = true
+	n, isNumber := number(bytes.TrimLeft(v, " "))
+	i := int(n)
+	switch k {
+	case kindMonthName:
+		return p.monthName(v)
+	case kindZone:
+		return p.readZone(v)
+	case kindHalf:
+		p.twelve, p.pm = true, v[0] == 'P' || v[0] == 'p'
+		return true
+	case kindEpoch:
+		p.epoch = n
+		return isNumber && n <= maxEpoch
+	case kindEpochMillis:
+		p.epoch, p.nanos = n/1000, int(n%1000)*1_000_000
+		return isNumber && n/1000 <= maxEpoch
+	case kindEpochMicros:
+		p.epoch, p.nanos = n/1_000_000, int(n%1_000_000)*1000
+		return isNumber && n/1_000_000 <= maxEpoch
+	case kindYear:
+		p.year = i
+		return isNumber && i <= 9999
+	case kindMonth:
+		p.month = i
+		return isNumber && i >= 1 && i <= 12
+	case kindDay:
+		p.day = i
+		return isNumber && i >= 1 && i <= 31
+	case kindHour, kindHour12:
+		p.hour, p.twelve = i, p.twelve || k == kindHour12
+		return isNumber && i < 24
+	case kindMinute:
+		p.minute = i
+		return isNumber && i < 60
+	case kindSecond:
+		p.second = i
+		return isNumber && i <= 60
+	case kindMillis:
+		p.nanos = i * 1_000_000
+		return isNumber && i < 1000
+	case kindMicros:
+		p.nanos = i * 1000
+		return isNumber && i < 1_000_000
+	}
+	return false
+}
+
+// withoutPort cuts the port off 10.0.0.1:5000 and [::1]:5000.
+func withoutPort(v []byte) []byte {
+	if v[0] == '[' {
+		if end := bytes.IndexByte(v, ']'); end > 1 {
+			return v[1:end]
+		}
+		return v
+	}
+	if at := bytes.IndexByte(v, ':'); at > 0 && bytes.IndexByte(v[at+1:], ':') < 0 {
+		return v[:at]
+	}
+	return v
+}
