@@ -475,6 +475,8 @@ func TestFindWorkloadFreshRows(t *testing.T) {
 	if _, _, err := FindWorkload(t.Context(), o, []int{1, 2, 3}, 100*time.Millisecond); err != nil {
 		t.Fatal(err)
 	}
+	mu.Lock()
+	defer mu.Unlock()
 	for path, n := range seen {
 		if n > 1 {
 			t.Fatalf("%s came %d times", path, n)

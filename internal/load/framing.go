@@ -2,144 +2,94 @@ package load
 
 import (
 	"bytes"
-	"fmt"
-	"io"
 	"math"
 )
 
-// readBody reads the body that begins at index at (RFC 9112, 6.3).
-func (w *wire) readBody(at int, f framing, head bool) error {
+// expectBody chooses how the body's end is found (RFC 9112, 6.3).
+func (w *wire) expectBody(f framing) error {
 	res := &w.res
 	switch {
-	case head || res.status == 204 || res.status == 304:
-		return w.finish(at, at)
+	case w.noBody || res.status == 204 || res.status == 304:
+		w.stage, w.need = inLength, w.bodyAt
 	case f.chunked:
-		return w.readChunks(at)
+		w.stage, w.next, w.to = inChunks, w.bodyAt, w.bodyAt
+	case f.length > maxBody:
+		return errLongBody
 	case f.length >= 0:
-		return w.readLength(at, f.length)
+		w.stage, w.length, w.need = inLength, f.length, w.bodyAt+int(f.length)
+	default:
+		w.stage, res.close = untilClose, true
 	}
-	res.close = true
-	for {
-		err := w.fill()
-		if err == io.EOF {
-			res.body = w.buf[at:w.end]
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if w.end-at > maxBody {
-			return errLongBody
-		}
-	}
+	return nil
 }
 
-// finish notes the body; bytes behind the answer are an error, because the
-// next answer has not been asked for yet.
-func (w *wire) finish(from, to int) error {
-	w.res.body = w.buf[from:to]
-	if w.end > to {
+// finish notes the body of an answer that ends at index last. Bytes behind it
+// are an error, because the next answer has not been asked for yet.
+func (w *wire) finish(to, last int) error {
+	w.res.body, w.res.size = w.buf[w.bodyAt:to], int64(w.end)
+	if w.end > last {
 		return errSurplus
 	}
 	return nil
 }
 
-func (w *wire) readLength(at int, length int64) error {
-	if length > maxBody {
-		return errLongBody
-	}
-	end := at + int(length)
-	if end > len(w.buf) {
-		w.grow(end + minRead)
-	}
-	for w.end < end {
-		if err := w.fill(); err != nil {
-			if err == io.EOF {
-				return brokenError(fmt.Sprintf("the connection ended after %d of %d bytes of the body", w.end-at, length))
-			}
-			return err
-		}
-	}
-	return w.finish(at, end)
-}
-
-// readChunks decodes a chunked body in place: the data moves down over the
+// takeChunks decodes a chunked body in place: the data moves down over the
 // chunk sizes.
-func (w *wire) readChunks(at int) error {
-	end, next := at, at // decoded up to end; undecoded from next
-	for {
-		line, after, err := w.chunkLine(next)
-		if err != nil {
-			return err
+func (w *wire) takeChunks() (done bool, err error) {
+	for w.stage == inChunks {
+		line, after, err := w.chunkLine(w.next)
+		if after == 0 || err != nil {
+			return false, err
 		}
 		size, err := chunkSize(line)
 		if err != nil {
-			return err
+			return false, err
 		}
-		next = after
 		if size == 0 {
+			w.stage, w.next, w.tail = inTrailers, after, after
 			break
 		}
-		if end-at+size > maxBody {
-			return errLongBody
+		if w.to-w.bodyAt+size > maxBody {
+			return false, errLongBody
 		}
-		for w.end < next+size+2 {
-			if err := w.chunkFill(); err != nil {
-				return err
-			}
+		if w.end < after+size+2 {
+			return false, nil
 		}
-		if w.buf[next+size] != '\r' || w.buf[next+size+1] != '\n' {
-			return errChunk
+		if w.buf[after+size] != '\r' || w.buf[after+size+1] != '\n' {
+			return false, errChunk
 		}
-		copy(w.buf[end:], w.buf[next:next+size])
-		end += size
-		next += size + 2
+		copy(w.buf[w.to:], w.buf[after:after+size])
+		w.to += size
+		w.next = after + size + 2
 	}
-	begin := next
 	for { // trailers, until an empty line
-		line, after, err := w.chunkLine(next)
-		if err != nil {
-			return err
+		line, after, err := w.chunkLine(w.next)
+		if after == 0 || err != nil {
+			return false, err
 		}
-		if next = after; len(line) == 0 {
-			break
+		if w.next = after; len(line) == 0 {
+			return true, w.finish(w.to, w.next)
 		}
 		if colon := bytes.IndexByte(line, ':'); colon <= 0 || !isToken(line[:colon]) {
-			return errHeader
+			return false, errHeader
 		}
-		if next-begin > maxHead {
-			return errLongHead
+		if w.next-w.tail > maxHead {
+			return false, errLongHead
 		}
 	}
-	w.res.body = w.buf[at:end]
-	if w.end > next {
-		return errSurplus
-	}
-	return nil
 }
 
-// chunkLine reads one line of the chunked coding that begins at from.
+// chunkLine is one line of the chunked coding that begins at from; after is 0
+// if it is not whole yet.
 func (w *wire) chunkLine(from int) (line []byte, after int, err error) {
-	for {
-		if i := bytes.IndexByte(w.buf[from:w.end], '\n'); i >= 0 {
-			line, _, err = cutLine(w.buf[from : from+i+1])
-			return line, from + i + 1, err
-		}
-		if w.end-from > maxHead {
-			return nil, 0, errLongHead
-		}
-		if err := w.chunkFill(); err != nil {
-			return nil, 0, err
-		}
+	if i := bytes.IndexByte(w.buf[from:w.end], '\n'); i >= 0 {
+		line, _, err = cutLine(w.buf[from : from+i+1])
+		return line, from + i + 1, err
 	}
-}
-
-func (w *wire) chunkFill() error {
-	err := w.fill()
-	if err == io.EOF {
-		return errCutChunk
+	if w.end-from > maxHead {
+		return nil, 0, errLongHead
 	}
-	return err
+	return nil, 0, nil
 }
 
 // chunkSize parses a chunk's size line; extensions behind ; are ignored.

@@ -3,6 +3,7 @@ package load
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -22,6 +23,9 @@ type target struct {
 	tls       *tls.Config
 	onMachine bool // it is this machine
 }
+
+// ErrNotAllowed is in the error about a target that load must not go to.
+var ErrNotAllowed = errors.New("load goes only to this machine")
 
 // resolveTimeout bounds the name look-up of the base URL.
 const resolveTimeout = 10 * time.Second
@@ -106,8 +110,8 @@ func allowedAddress(ctx context.Context, base, name string, allow []netip.Prefix
 		}
 		refused = append(refused, a.String())
 	}
-	return addr, false, fmt.Errorf("target %s is not this machine (%s); load goes only to this machine unless load.allow in kasoku.yaml lists the address or its network",
-		base, strings.Join(refused, ", "))
+	return addr, false, fmt.Errorf("target %s is not this machine (%s); %w unless load.allow in kasoku.yaml or --allow lists the address or its network",
+		base, strings.Join(refused, ", "), ErrNotAllowed)
 }
 
 func ownAddresses() (map[netip.Addr]bool, error) {
@@ -140,15 +144,20 @@ func parseAllow(allow []string) ([]netip.Prefix, error) {
 	return out, nil
 }
 
-// dial opens one connection.
-func (t *target) dial(ctx context.Context, deadline time.Time) (net.Conn, error) {
+// dial opens one connection; with TLS it speaks HTTP/1.1, or HTTP/2.
+func (t *target) dial(ctx context.Context, deadline time.Time, http2 bool) (net.Conn, error) {
 	d := net.Dialer{Deadline: deadline}
 	conn, err := d.DialContext(ctx, t.network, t.address)
 	if err != nil || t.tls == nil {
 		return conn, err
 	}
 	conn.SetDeadline(deadline)
-	secured := tls.Client(conn, t.tls)
+	config := t.tls
+	if http2 {
+		config = config.Clone()
+		config.NextProtos = []string{"h2"}
+	}
+	secured := tls.Client(conn, config)
 	if err := secured.HandshakeContext(ctx); err != nil {
 		conn.Close()
 		return nil, err

@@ -53,7 +53,9 @@ const browsing = `
   then: {contains: "Welcome ${user.login}"}
 `
 
-func cannedUser(t testing.TB) (*user, *session) {
+// cannedUser is a user, whose four requests of a session are answered from
+// memory.
+func cannedUser(t testing.TB) *blocking {
 	t.Helper()
 	page := func(status, headers, body string) []byte {
 		return []byte("HTTP/1.1 " + status + "\r\nServer: x\r\n" + headers + fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(body), body))
@@ -65,25 +67,32 @@ func cannedUser(t testing.TB) (*user, *session) {
 	}
 	r.meter.begin.Store(0) // within the window
 	r.meter.window = time.Hour
-	u := r.users[0]
-	u.conn = &cannedConn{answers: map[string][]byte{
+	b := newBlocking(r.users[0])
+	b.kept = true
+	b.conn = &cannedConn{answers: map[string][]byte{
 		"GET / HTTP/1.1":       page("200 OK", "Content-Type: text/html\r\nX-Frame-Options: DENY\r\nSet-Cookie: sid=abc; path=/\r\n", "<form>Login</form>"+strings.Repeat(" ", 2000)),
 		"GET /a.css HTTP/1.1":  page("200 OK", "Content-Type: text/css\r\n", strings.Repeat("a{} ", 2000)),
 		"POST /login HTTP/1.1": page("302 Found", "Location: /mypage\r\n", ""),
 		"GET /mypage HTTP/1.1": []byte("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nd\r\nWelcome user1\r\n5\r\n, hi!\r\n0\r\n\r\n"),
 	}}
-	u.wire.attach(u.conn)
-	return u, &r.opts.Scenario.sessions[0]
+	if b.user.proceed(0) != sending {
+		t.Fatal("nothing to send")
+	}
+	return b
+}
+
+func cannedSession(t testing.TB, b *blocking) {
+	for range 4 {
+		if d := b.send(); d != sending || b.user.failed {
+			t.Fatalf("%v %+v", d, b.user.why)
+		}
+	}
 }
 
 // After the first sessions a request costs no allocation.
 func TestNoAllocationPerRequest(t *testing.T) {
-	u, s := cannedUser(t)
-	session := func() {
-		if !u.session(s) {
-			t.Fatalf("%+v", u.why)
-		}
-	}
+	b := cannedUser(t)
+	session := func() { cannedSession(t, b) }
 	for range 3 {
 		session()
 	}
@@ -99,10 +108,11 @@ func TestNoAllocationInWire(t *testing.T) {
 	} {
 		var w wire
 		var r bytes.Reader
-		w.attach(&r)
+		shared := make([]byte, minRead)
 		read := func() {
 			r.Reset([]byte(answer))
-			if err := w.read(false); err != nil {
+			w.begin(false)
+			if err := w.readFrom(&r, shared); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -116,10 +126,10 @@ func TestNoAllocationInWire(t *testing.T) {
 
 // BenchmarkSession is the generator's own work without the kernel's.
 func BenchmarkSession(b *testing.B) {
-	u, s := cannedUser(b)
+	driver := cannedUser(b)
 	b.ReportAllocs()
 	for b.Loop() {
-		u.session(s)
+		cannedSession(b, driver)
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(4*b.N), "ns/request")
 }

@@ -31,6 +31,11 @@ type tally struct {
 	bytes int64
 	total time.Duration // Σ latency of answers and time-outs
 	hist  *hdrhistogram.Histogram
+
+	limits    limits // of the route; good, satisfied and tolerated need them
+	good      int64  // right within the objective
+	satisfied int64  // right within Apdex's T
+	tolerated int64  // right within 4 T, but not within T
 }
 
 // Latencies are recorded in nanoseconds from 64 ns to an hour, three
@@ -47,11 +52,32 @@ func (t *tally) add(o outcome, latency time.Duration, bytes int64) {
 		return // a refused connection is fast, but no answer
 	}
 	if t.hist == nil {
-		t.hist = hdrhistogram.New(hdrLowest, int64(time.Hour), hdrDigits)
+		t.hist = newHistogram()
 	}
 	t.total += latency
-	// Out of range is impossible: a request lasts at most maxTimeout.
-	_ = t.hist.RecordValue(min(max(int64(latency), hdrLowest), int64(time.Hour)))
+	recordLatency(t.hist, latency)
+	if o == succeeded {
+		t.classify(latency)
+	}
+}
+
+func newHistogram() *hdrhistogram.Histogram {
+	return hdrhistogram.New(hdrLowest, int64(time.Hour), hdrDigits)
+}
+
+// recordLatency cannot be out of range: a request lasts at most maxTimeout.
+func recordLatency(h *hdrhistogram.Histogram, latency time.Duration) {
+	_ = h.RecordValue(min(max(int64(latency), hdrLowest), int64(time.Hour)))
+}
+
+// percentilesOf a histogram alone; the mean is the histogram's, within its
+// three digits.
+func percentilesOf(h *hdrhistogram.Histogram) Percentiles {
+	if h.TotalCount() == 0 {
+		return Percentiles{}
+	}
+	at := func(p float64) time.Duration { return time.Duration(h.ValueAtPercentile(p)) }
+	return Percentiles{Mean: time.Duration(h.Mean()), P50: at(50), P90: at(90), P95: at(95), P99: at(99), Max: time.Duration(h.Max())}
 }
 
 func (t *tally) merge(o *tally) {
@@ -60,11 +86,14 @@ func (t *tally) merge(o *tally) {
 	}
 	t.bytes += o.bytes
 	t.total += o.total
+	t.good += o.good
+	t.satisfied += o.satisfied
+	t.tolerated += o.tolerated
 	if o.hist == nil {
 		return
 	}
 	if t.hist == nil {
-		t.hist = hdrhistogram.New(hdrLowest, int64(time.Hour), hdrDigits)
+		t.hist = newHistogram()
 	}
 	t.hist.Merge(o.hist)
 }
@@ -86,16 +115,26 @@ func (t *tally) percentiles() Percentiles {
 	}
 }
 
-// shard is a part of the meter with its own lock. A few shards serve all
-// users, because histograms are large; the lock is mostly free.
+// shard is a part of the meter. A few shards serve all users, because
+// histograms are large. Who records must hold mu; an event loop holds it for
+// all that one wake-up brought.
 type shard struct {
+	meter    *meter
 	mu       sync.Mutex
-	warm     tally // before the window
-	window   tally
+	held     bool    // by a loop: its users need not lock
 	routes   []tally // in the window
 	late     int64   // wrong answers outside the window
 	connects int64   // in the window
-	series   map[int]*SeriesPoint
+
+	// The same answers in less detail, for progress.
+	warm, recent glance
+
+	before []SeriesPoint // warm-up; [0] is the last second of it
+	series []SeriesPoint // the window
+
+	// Open model.
+	uncorrected, lateness *hdrhistogram.Histogram
+	begun                 int64
 }
 
 // meter counts a run. Times are since base.
@@ -109,12 +148,15 @@ type meter struct {
 
 const notYet = int64(-1)
 
-func newMeter(shards, routes int, window, warmup time.Duration) *meter {
+func newMeter(shards, routes int, window, warmup time.Duration, open bool) *meter {
 	m := &meter{base: time.Now(), window: window, plan: warmup, shards: make([]shard, shards)}
 	m.begin.Store(notYet)
 	for i := range m.shards {
-		m.shards[i].routes = make([]tally, routes)
-		m.shards[i].series = map[int]*SeriesPoint{}
+		s := &m.shards[i]
+		s.meter, s.routes = m, make([]tally, routes)
+		if open {
+			s.uncorrected, s.lateness = newHistogram(), newHistogram()
+		}
 	}
 	return m
 }
@@ -122,56 +164,77 @@ func newMeter(shards, routes int, window, warmup time.Duration) *meter {
 // now is the time since the meter's base.
 func (m *meter) now() time.Duration { return time.Since(m.base) }
 
+// bounds of the window; started is false before it.
+func (m *meter) bounds() (begin, end time.Duration, started bool) {
+	begin = time.Duration(m.begin.Load())
+	return begin, begin + m.window, begin >= 0
+}
+
 // record counts one request. A right answer counts if it ended in the window.
 // An error or time-out counts if the request overlapped the window, so that a
 // service that hangs at its end is not forgiven. A wrong answer counts
-// whenever it comes. counted reports whether the request ended in the window.
-func (m *meter) record(s *shard, route int, o outcome, sent, done time.Duration, bytes int64) (counted bool) {
-	begin := time.Duration(m.begin.Load())
-	started := begin >= 0
-	end := begin + m.window
-	inside := started && done >= begin && done < end
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// whenever it comes. Latency counts from planned, which is at.sent in the
+// closed model. counted reports whether the request ended in the window.
+func (s *shard) record(route int, o outcome, at span, planned time.Duration, bytes int64) (counted bool) {
+	if !s.held {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+	}
+	begin, end, started := s.meter.bounds()
+	inside := started && at.done >= begin && at.done < end
+	latency := at.done - planned
 	switch {
-	case inside, started && (o == timedOut || o == failed) && sent < end && done >= begin:
-		s.window.add(o, done-sent, bytes)
-		s.routes[route].add(o, done-sent, bytes)
-		if !inside {
-			done = end - 1
+	case inside, started && (o == timedOut || o == failed) && at.sent < end && at.done >= begin:
+		s.routes[route].add(o, latency, bytes)
+		s.recent.add(o, latency)
+		if s.uncorrected != nil && o != failed {
+			recordLatency(s.uncorrected, at.done-at.sent)
 		}
-		s.point(int((done - begin) / time.Second)).add(o)
+		point(&s.series, int((min(at.done, end-1)-begin)/time.Second)).add(o)
 	case o == mismatched:
 		s.late++
 	}
-	if !started || done < begin {
-		s.warm.add(o, done-sent, bytes)
+	if !started || at.done < begin {
+		s.warm.add(o, latency)
 		if !started {
-			begin = max(m.plan, done+1)
+			begin = max(s.meter.plan, at.done+1)
 		}
-		s.point(-1 - int((begin-done-1)/time.Second)).add(o)
+		point(&s.before, int((begin-at.done-1)/time.Second)).add(o)
 	}
 	return inside
 }
 
-// connected counts an opened connection.
-func (m *meter) connected(s *shard, at time.Duration) {
-	begin := time.Duration(m.begin.Load())
-	if begin < 0 || at < begin || at >= begin+m.window {
-		return
+// started counts a planned session that begins now, late by lateness.
+func (s *shard) started(planned, lateness time.Duration) {
+	if !s.held {
+		s.mu.Lock()
+		defer s.mu.Unlock()
 	}
-	s.mu.Lock()
-	s.connects++
-	s.mu.Unlock()
+	if begin, end, started := s.meter.bounds(); started && planned >= begin && planned < end {
+		s.begun++
+		recordLatency(s.lateness, lateness)
+	}
 }
 
-func (s *shard) point(second int) *SeriesPoint {
-	p := s.series[second]
-	if p == nil {
-		p = &SeriesPoint{Second: second}
-		s.series[second] = p
+// point is the counts of one second.
+func point(series *[]SeriesPoint, i int) *SeriesPoint {
+	for len(*series) <= i {
+		*series = append(*series, SeriesPoint{})
 	}
-	return p
+	return &(*series)[i]
+}
+
+// connected counts an opened connection.
+func (s *shard) connected(at time.Duration) {
+	begin, end, started := s.meter.bounds()
+	if !started || at < begin || at >= end {
+		return
+	}
+	if !s.held {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+	}
+	s.connects++
 }
 
 func (p *SeriesPoint) add(o outcome) {
@@ -200,67 +263,102 @@ func (m *meter) progress(phase Phase, since, length time.Duration) Progress {
 	if phase == PhaseSetup {
 		return p
 	}
-	t := m.sum(func(s *shard) *tally {
+	var g glance
+	for i := range m.shards {
+		s := &m.shards[i]
+		s.mu.Lock()
 		if phase == PhaseWarmup {
-			return &s.warm
+			g.merge(&s.warm)
+		} else {
+			g.merge(&s.recent)
 		}
-		return &s.window
-	})
+		s.mu.Unlock()
+	}
 	span := p.Elapsed
 	if phase == PhaseTeardown {
 		span = m.window
 	}
-	p.Succeeded, p.Failed = t.count[succeeded], t.failures()
+	p.Succeeded, p.Failed = g.succeeded, g.failed
 	if span > 0 {
 		p.RequestsPerSecond = float64(p.Succeeded) / span.Seconds()
 	}
-	q := t.percentiles()
-	p.P50, p.P99 = q.P50, q.P99
+	p.P50, p.P99 = g.percentile(0.50), g.percentile(0.99)
 	return p
 }
 
 // result fills in everything that the meter knows.
 func (m *meter) result(res *Result, s *Scenario) {
-	all := m.sum(func(s *shard) *tally { return &s.window })
+	var all tally
+	routes := make([]tally, len(s.routes))
+	for i := range routes {
+		routes[i] = m.sum(func(s *shard) *tally { return &s.routes[i] })
+		all.merge(&routes[i])
+	}
 	res.Requests, res.Succeeded, res.Mismatches = all.answered(), all.count[succeeded], all.count[mismatched]
 	res.Timeouts, res.Errors = all.count[timedOut], all.count[failed]
 	res.BytesIn, res.Latency = all.bytes, all.percentiles()
-	points := map[int]SeriesPoint{}
 	for i := range m.shards {
 		res.Unmeasured += m.shards[i].late
 		res.Connects += m.shards[i].connects
-		for second, p := range m.shards[i].series {
-			sum := points[second]
-			points[second] = SeriesPoint{second, sum.Succeeded + p.Succeeded, sum.Failed + p.Failed}
-		}
 	}
 	res.Mismatches += res.Unmeasured
-	for _, p := range points {
-		res.Series = append(res.Series, p)
-	}
-	slices.SortFunc(res.Series, func(a, b SeriesPoint) int { return a.Second - b.Second })
-	succeeded := make([]int64, len(s.routes))
+	res.Series = m.series()
+	worth := s.score.evaluate(m.scoreInput(res, &all, routes))
+	res.Score, res.ScoreText, res.Goodput, res.Apdex = worth.score, worth.text, worth.goodput, worth.apdex
 	for i, label := range s.routes {
-		t := m.sum(func(s *shard) *tally { return &s.routes[i] })
+		t := &routes[i]
 		n := t.count[0] + t.failures()
-		if succeeded[i] = t.count[0]; n == 0 {
+		if n == 0 {
 			continue
 		}
+		w := &worth.routes[i]
 		res.Routes = append(res.Routes, RouteResult{Route: label, Requests: n, Succeeded: t.count[0], Failed: t.failures(),
-			Bytes: t.bytes, Total: t.total, Latency: t.percentiles()})
+			Bytes: t.bytes, Total: t.total, Latency: t.percentiles(),
+			Good: w.good, Objective: w.objective, Apdex: w.apdex, ApdexT: w.t})
 	}
 	slices.SortFunc(res.Routes, func(a, b RouteResult) int {
 		return cmp.Or(cmp.Compare(b.Total, a.Total), cmp.Compare(a.Route, b.Route))
 	})
 	res.RequestsPerSecond = float64(res.Requests) / m.window.Seconds()
-	res.Score = s.score.points(succeeded, res.Mismatches, res.Timeouts, res.Errors) / m.window.Seconds()
 }
 
-// points is Σ weight(route)·succeeded − Σ penalties.
-func (s *scoring) points(succeeded []int64, mismatches, timeouts, errors int64) float64 {
-	p := 0.0
-	for i, n := range succeeded {
-		p += s.weights[i] * float64(n)
+// series of all shards, from the first second of the warm-up on.
+func (m *meter) series() []SeriesPoint {
+	var before, during []SeriesPoint
+	for i := range m.shards {
+		for j, p := range m.shards[i].before {
+			point(&before, j).sum(p)
+		}
+		for j, p := range m.shards[i].series {
+			point(&during, j).sum(p)
+		}
 	}
-	return p - s.mismatch*float64(mismatches) - s.timeout*float64(timeouts) - s.error*float64(errors)
+	var out []SeriesPoint
+	for i := len(before) - 1; i >= 0; i-- {
+		out = append(out, SeriesPoint{-1 - i, before[i].Succeeded, before[i].Failed})
+	}
+	for i, p := range during {
+		out = append(out, SeriesPoint{i, p.Succeeded, p.Failed})
+	}
+	return out
+}
+
+func (p *SeriesPoint) sum(o SeriesPoint) {
+	p.Succeeded += o.Succeeded
+	p.Failed += o.Failed
+}
+
+// open fills in what the open model adds.
+func (m *meter) open(plannedInWindow int64) *Open {
+	o := &Open{Planned: plannedInWindow, PlannedPerSecond: float64(plannedInWindow) / m.window.Seconds()}
+	uncorrected, lateness := newHistogram(), newHistogram()
+	for i := range m.shards {
+		s := &m.shards[i]
+		o.Begun += s.begun
+		uncorrected.Merge(s.uncorrected)
+		lateness.Merge(s.lateness)
+	}
+	o.Dropped = max(o.Planned-o.Begun, 0)
+	o.Uncorrected, o.Lateness = percentilesOf(uncorrected), percentilesOf(lateness)
+	return o
 }

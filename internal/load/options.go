@@ -94,6 +94,15 @@ func (o Options) complete() (Options, error) {
 	if o.Scenario == nil {
 		return o, errors.New("load: no scenario given")
 	}
+	if o.Arrivals == nil {
+		o.Arrivals = o.Scenario.Arrivals
+	}
+	if err := o.Arrivals.check(len(o.Scenario.sessions)); err != nil {
+		return o, err
+	}
+	if o.Loops < 0 || o.Loops > maxLoops {
+		return o, fmt.Errorf("loops is %d; write a number from 1 to %d, or 0 to leave it to Kasoku", o.Loops, maxLoops)
+	}
 	if o.Workload == 0 {
 		o.Workload = o.Scenario.Workload
 	}
@@ -117,4 +126,26 @@ func (o Options) complete() (Options, error) {
 		o.Progress = func(Progress) {}
 	}
 	return o, nil
+}
+
+// maxLoops: more threads than any one machine needs for load.
+const maxLoops = 256
+
+// engine chooses how bytes are moved to a target.
+func (o *Options) engine(t *target) (Engine, error) {
+	switch o.Engine {
+	case EngineAuto:
+		if t.tls != nil {
+			return EngineNet, nil
+		}
+		return EngineEpoll, nil
+	case EngineEpoll:
+		if t.tls != nil {
+			return "", errors.New("the engine epoll speaks no TLS; leave the engine to Kasoku, or use net")
+		}
+		return EngineEpoll, nil
+	case EngineNet, EngineHTTP2:
+		return o.Engine, nil
+	}
+	return "", fmt.Errorf("there is no engine %q; write epoll, net or http2, or leave it to Kasoku", o.Engine)
 }

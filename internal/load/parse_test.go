@@ -99,7 +99,7 @@ func TestParseErrors(t *testing.T) {
 		{"pool without rows", "version: 1\nname: x\npools: {p: {fields: {a: b}}}\n", "3:", []string{"needs generate"}},
 		{"pool of both kinds", "version: 1\nname: x\npools: {p: {generate: {to: 1}, file: x.csv, fields: {a: b}}}\n", "3:", []string{"both generate and file"}},
 		{"pool range", "version: 1\nname: x\npools:\n  p:\n    generate: {from: 5, to: 4}\n    fields: {a: b}\n", "5:", []string{"to (4) is below from (5)"}},
-		{"pool order", "version: 1\nname: x\npools: {p: {generate: {to: 4}, fields: {a: b}, order: shuffled}}\n", "3:", []string{"unique or random"}},
+		{"pool order", "version: 1\nname: x\npools: {p: {generate: {to: 4}, fields: {a: b}, order: shuffled}}\n", "3:", []string{"unique, random or sequential"}},
 		{"pool expression", "version: 1\nname: x\npools: {p: {generate: {to: 4}, fields: {a: \"${n/0}\"}}}\n", "3:", []string{"${n/0} is unknown", "${n/K}"}},
 		{"pool file", "version: 1\nname: x\npools: {p: {file: no.csv}}\n", "3:", []string{"no.csv", "relative to the scenario's folder"}},
 

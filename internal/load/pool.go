@@ -29,13 +29,22 @@ type pool struct {
 	name   string
 	index  int // in Scenario.pools
 	rows   uint64
-	random bool // independent draws; else each row once per round
+	order  poolOrder
 	fields []string
 
 	from  int64         // generated: n of row 0
 	exprs [][]fieldPart // generated: one per field
 	cells []string      // from a file: row-major
 }
+
+// poolOrder says which row a draw gives.
+type poolOrder uint8
+
+const (
+	uniqueOrder     poolOrder = iota // each row once per round, in a random order
+	randomOrder                      // independent draws
+	sequentialOrder                  // as in the file, over all users
+)
 
 // fieldPart of a generated field: a literal, or n with operations.
 type fieldPart struct {
@@ -97,9 +106,11 @@ func (d *document) readPool(p pair) *pool {
 		switch s, _ := d.text(n, what+": order"); s {
 		case "unique":
 		case "random":
-			out.random = true
+			out.order = randomOrder
+		case "sequential":
+			out.order = sequentialOrder
 		default:
-			d.fail(n, "%s: order is %q; write unique or random", what, s)
+			d.fail(n, "%s: order is %q; write unique, random or sequential", what, s)
 		}
 	}
 	switch {

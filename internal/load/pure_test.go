@@ -201,10 +201,10 @@ func TestScorePoints(t *testing.T) {
 // answers always.
 func TestMeter(t *testing.T) {
 	const s = time.Second
-	m := newMeter(1, 1, 2*s, s)
+	m := newMeter(1, 1, 2*s, s, false)
 	sh := &m.shards[0]
-	m.record(sh, 0, succeeded, 0, s/2, 1)  // warm-up, before the window is known
-	m.record(sh, 0, mismatched, 0, s/2, 1) // wrong in the warm-up
+	sh.record(0, succeeded, span{0, s / 2}, 0, 1)  // warm-up, before the window is known
+	sh.record(0, mismatched, span{0, s / 2}, 0, 1) // wrong in the warm-up
 	m.begin.Store(int64(s))
 	for _, r := range []struct {
 		o          outcome
@@ -221,7 +221,7 @@ func TestMeter(t *testing.T) {
 		{timedOut, 0, s - s/4},             // before it
 		{failed, 2*s + s/2, 2*s + s/2 + 1}, // in it
 	} {
-		m.record(sh, 0, r.o, r.sent, r.done, 10)
+		sh.record(0, r.o, span{r.sent, r.done}, r.sent, 10)
 	}
 	sc := &Scenario{routes: []string{"GET /"}, score: scoring{weights: []float64{2}, mismatch: 1, timeout: 1, error: 1}}
 	var res Result
@@ -255,9 +255,9 @@ func TestSaturated(t *testing.T) {
 		{"all processors", generator{own: cores * s * 95 / 100, all: cores * s}, s / 100, true, "processors it may use"},
 		{"half of a shared machine is its due", generator{own: cores * s / 2, all: cores * s}, s / 100, true, ""},
 		{"late, but the target uses more", generator{own: cores * s / 3, all: cores * s, late: s / 200}, s / 100, true, ""},
-		{"late and the bigger consumer", generator{own: cores * s * 6 / 10, all: cores * s, late: s / 200}, s / 100, true, "waited 5ms"},
-		{"late, the target elsewhere", generator{own: s / 10, all: 0, late: s / 200}, s / 100, false, "waited 5ms"},
-		{"late, machine not readable", generator{own: s / 10, all: 0, late: s / 200}, s / 100, true, "waited 5ms"},
+		{"late and the bigger consumer", generator{own: cores * s * 6 / 10, all: cores * s, late: s / 200}, s / 100, true, "typically 5ms"},
+		{"late, the target elsewhere", generator{own: s / 10, all: 0, late: s / 200}, s / 100, false, "typically 5ms"},
+		{"late, machine not readable", generator{own: s / 10, all: 0, late: s / 200}, s / 100, true, "typically 5ms"},
 		{"no latency", generator{late: s}, 0, false, ""},
 	}
 	for _, tt := range tests {

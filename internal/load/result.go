@@ -21,9 +21,17 @@ type Result struct {
 	// teardown: a wrong answer counts whenever it comes.
 	Unmeasured int64 `json:"unmeasured,omitempty"`
 
-	// Score is points per second: Σ weight(route)·succeeded − Σ penalties,
-	// divided by Window. It may be negative.
-	Score             float64 `json:"score"`
+	// Score is points per second, or what the scenario's expression gives. It
+	// may be negative; ScoreText says in one line how it was computed.
+	Score     float64 `json:"score"`
+	ScoreText string  `json:"score_text,omitempty"`
+	// Goodput is right answers within their route's objective, per second.
+	Goodput float64 `json:"goodput"`
+	// Apdex of all requests in the window, from 0 to 1, each with its route's
+	// T; a session that was dropped counts as one frustrated request. nil:
+	// nothing was asked.
+	Apdex *float64 `json:"apdex,omitempty"`
+
 	RequestsPerSecond float64 `json:"requests_per_second"`
 	BytesIn           int64   `json:"bytes_in"`
 	Connects          int64   `json:"connects"` // connections opened in the window
@@ -79,6 +87,11 @@ type RouteResult struct {
 	Bytes     int64         `json:"bytes"`
 	Total     time.Duration `json:"total"` // Σ latency
 	Latency   Percentiles   `json:"latency"`
+
+	Good      int64         `json:"good"` // right answers within Objective
+	Objective time.Duration `json:"objective,omitempty"`
+	Apdex     *float64      `json:"apdex,omitempty"`   // from 0 to 1; nil: not measured
+	ApdexT    time.Duration `json:"apdex_t,omitempty"` // its T
 }
 
 // Percentiles of latency, from an HDR histogram with three significant digits.

@@ -13,7 +13,8 @@ import (
 
 // When the generator is the limit. Two signs count, each alone:
 //
-// It has nearly all the processors that it may use (ownLimit): what the
+// It has nearly all the processors that it may use, or an event loop has
+// nearly all of its one (ownLimit): what the
 // service could do with more requests cannot be seen. On a machine shared with
 // the target the rest is too little for any target.
 //
@@ -37,7 +38,18 @@ type generator struct {
 	own   time.Duration // CPU, user and system
 	all   time.Duration // CPU spent on the whole machine; 0: not known
 	waits *metrics.Float64Histogram
-	late  time.Duration // median wait for a processor, after since
+	late  time.Duration // typical wait for a processor, after since
+
+	threads []thread      // of event loops
+	busiest time.Duration // CPU time of the busiest thread, after since
+}
+
+// thread is what the kernel knows of one thread: /proc/PID/task/TID/schedstat
+// (Documentation/scheduler/sched-stats.rst).
+type thread struct {
+	ran    time.Duration // on a processor
+	waited time.Duration // for one, with work to do
+	slices int64         // how often it got one
 }
 
 func readGenerator() generator {
@@ -54,6 +66,31 @@ func readGenerator() generator {
 		g.waits = sample[0].Value.Float64Histogram()
 	}
 	return g
+}
+
+// readThread of this process; the zero value if it is gone.
+func readThread(id int) thread {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/self/task/%d/schedstat", id))
+	if err != nil {
+		return thread{}
+	}
+	return parseSchedstat(string(text))
+}
+
+// parseSchedstat reads "ran waited slices", the first two in nanoseconds.
+func parseSchedstat(text string) thread {
+	f := strings.Fields(text)
+	if len(f) != 3 {
+		return thread{}
+	}
+	n := make([]int64, 3)
+	for i := range f {
+		var err error
+		if n[i], err = strconv.ParseInt(f[i], 10, 64); err != nil {
+			return thread{}
+		}
+	}
+	return thread{time.Duration(n[0]), time.Duration(n[1]), n[2]}
 }
 
 // parseBusy reads the first line of /proc/stat (proc(5)): user nice system
@@ -85,6 +122,17 @@ func (g generator) since(before generator) generator {
 	if g.waits != nil && before.waits != nil {
 		out.late = medianWait(g.waits, before.waits)
 	}
+	if len(g.threads) == 0 || len(g.threads) != len(before.threads) {
+		return out
+	}
+	var sum thread
+	for i, t := range g.threads {
+		b := before.threads[i]
+		out.busiest = max(out.busiest, t.ran-b.ran)
+		sum.waited += t.waited - b.waited
+		sum.slices += t.slices - b.slices
+	}
+	out.late = sum.waited / time.Duration(max(sum.slices, 1))
 	return out
 }
 
@@ -111,11 +159,42 @@ func medianWait(now, before *metrics.Float64Histogram) time.Duration {
 // fewer by the cgroup's quota or GOMAXPROCS.
 func maxProcs() int { return runtime.GOMAXPROCS(0) }
 
+// readGenerator reads what this process and its loops used.
+func (r *run) readGenerator() generator {
+	g := readGenerator()
+	for _, l := range r.loops {
+		g.threads = append(g.threads, readThread(l.thread))
+	}
+	return g
+}
+
+// latePart of the planned times' lateness that is no fault: the slack, and a
+// scheduler's usual turn on a busy machine (a few milliseconds).
+const latePart = 5 * time.Millisecond
+
+// fewSessions have no 99th percentile.
+const fewSessions = 100
+
+// saturated says why the generator was the limit; "" if it was not.
+func (r *run) saturated(res *Result, used generator) string {
+	if why := r.exhausted.Load(); why != nil {
+		return *why
+	}
+	if o := res.Open; o != nil && o.Begun >= fewSessions && o.Lateness.P99 > r.slack+latePart && o.Lateness.P99 > res.Latency.P50/4 {
+		return fmt.Sprintf("one of a hundred sessions began %s or more after its planned time although a user was free; lower the rate, or drive the load from another machine",
+			o.Lateness.P99.Round(100*time.Microsecond))
+	}
+	return used.saturated(r.opts.Window, res.Latency.P50, r.target.onMachine)
+}
+
 // saturated says why the generator was the limit; "" if it was not.
 func (g generator) saturated(window, median time.Duration, onMachine bool) string {
 	cores := float64(maxProcs())
 	if share := g.own.Seconds() / (window.Seconds() * cores); share >= ownLimit {
 		return fmt.Sprintf("the generator used %.0f %% of the %.0f processors it may use; lower the workload, or drive the load from another machine", 100*share, cores)
+	}
+	if share := g.busiest.Seconds() / window.Seconds(); share >= ownLimit && maxProcs() > 1 {
+		return fmt.Sprintf("the load engine's event loop used %.0f %% of its processor; use more loops, lower the workload, or drive the load from another machine", 100*share)
 	}
 	if median <= 0 || float64(g.late) < lateLimit*float64(median) {
 		return ""
@@ -127,7 +206,7 @@ func (g generator) saturated(window, median time.Duration, onMachine bool) strin
 			return ""
 		}
 	}
-	text := fmt.Sprintf("half of the answers waited %s or longer for the generator, of a median latency of %s", g.late.Round(time.Microsecond), median.Round(time.Microsecond))
+	text := fmt.Sprintf("answers waited typically %s for the generator, of a median latency of %s", g.late.Round(time.Microsecond), median.Round(time.Microsecond))
 	if onMachine && g.all > 0 {
 		text += fmt.Sprintf(", and it used %.0f %% of the CPU time spent", 100*share)
 	}

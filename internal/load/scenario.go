@@ -8,8 +8,6 @@ import (
 	"math"
 	"os"
 	"slices"
-	"sort"
-	"strings"
 	"time"
 
 	"github.com/goccy/go-yaml/ast"
@@ -47,6 +45,7 @@ type Scenario struct {
 	Duration time.Duration // of the measured window, > 0
 	Timeout  time.Duration // of a request, unless its step says otherwise
 	Seed     uint64
+	Arrivals *Arrivals // open model; nil: closed
 
 	pools    []*pool
 	sessions []session
@@ -69,6 +68,7 @@ type session struct {
 	weight int
 	draws  []draw
 	steps  []step
+	cache  cacheMode
 }
 
 // draw takes a row of a pool into slots.
@@ -123,6 +123,7 @@ func Parse(name string, src []byte) (*Scenario, error) {
 	if err := d.err(); err != nil {
 		return nil, err
 	}
+	c.out.number()
 	return c.out, nil
 }
 
@@ -132,7 +133,8 @@ type compiler struct {
 	out     *Scenario
 	pools   map[string]*pool
 	assets  map[string]int
-	follows bool // some step follows redirects
+	follows bool      // some step follows redirects
+	cache   cacheMode // of sessions that do not say
 	uses    []setUse
 }
 
@@ -145,7 +147,7 @@ type setUse struct {
 func (c *compiler) scenario(root ast.Node) {
 	s := c.out
 	o := c.object(root, "scenario", "version", "name", "workload", "warmup", "duration", "timeout", "seed",
-		"pools", "sessions", "setup", "teardown", "score")
+		"pools", "sessions", "setup", "teardown", "score", "arrivals", "cache")
 	version := int64(0)
 	if c.integer(o["version"], "version", 1, 1, &version); o["version"] == nil {
 		c.fail(root, "version is missing; write version: 1")
@@ -170,6 +172,7 @@ func (c *compiler) scenario(root ast.Node) {
 	s.setup = c.once("setup", o["setup"], global)
 	s.globals = global.next
 	s.slots = global.next
+	c.cache = c.readCache(o["cache"], "scenario")
 	c.readSessions(root, o["sessions"], global)
 	s.teardown = c.once("teardown", o["teardown"], global.child())
 	for _, u := range c.uses {
@@ -178,6 +181,7 @@ func (c *compiler) scenario(root ast.Node) {
 		}
 	}
 	c.readScore(o["score"])
+	s.Arrivals = c.readArrivals(o["arrivals"])
 }
 
 func (c *compiler) readPools(n ast.Node) {
@@ -211,13 +215,16 @@ func (c *compiler) readSessions(root, n ast.Node, global *scope) {
 	list := c.list(n, "sessions")
 	for i, e := range list {
 		what := fmt.Sprintf("session %d", i+1)
-		o := c.object(e, what, "name", "weight", "draw", "steps")
-		s := session{name: what}
+		o := c.object(e, what, "name", "weight", "draw", "steps", "cache")
+		s := session{name: what, cache: c.cache}
 		if o["name"] != nil {
 			if s.name, _ = c.text(o["name"], "name"); names[s.name] {
 				c.fail(o["name"], "two sessions are named %q; give each a name of its own", s.name)
 			}
 			names[s.name] = true
+		}
+		if o["cache"] != nil {
+			s.cache = c.readCache(o["cache"], s.name)
 		}
 		weight := int64(1)
 		c.integer(o["weight"], s.name+": weight", 1, 1_000_000, &weight)
@@ -260,51 +267,4 @@ func (c *compiler) route(label string) int {
 	i := len(c.out.routes)
 	c.out.routes, c.out.routeIndex[label] = append(c.out.routes, label), i
 	return i
-}
-
-// scoring says what an answer is worth, in points.
-type scoring struct {
-	weights                  []float64 // by route
-	mismatch, timeout, error float64   // points off, ≥ 0
-}
-
-func (c *compiler) readScore(n ast.Node) {
-	sc := scoring{mismatch: 50, error: 10, timeout: 20}
-	defaultWeight := 1.0
-	const most = 1e6
-	var o map[string]ast.Node
-	if n != nil {
-		o = c.object(n, "score", "weights", "default_weight", "penalty")
-	}
-	c.number(o["default_weight"], "score.default_weight", 0, most, &defaultWeight)
-	byLabel := map[string]float64{}
-	if o["weights"] != nil {
-		for _, p := range c.document.pairs(o["weights"], "score.weights") {
-			w := 0.0
-			c.number(p.value, "the weight of "+p.key, 0, most, &w)
-			byLabel[p.key] = w
-			_, known := c.out.routeIndex[p.key]
-			if followed := c.follows && strings.HasPrefix(p.key, "GET /"); followed {
-				c.route(p.key) // where a redirect may lead
-			} else if !known {
-				labels := slices.Clone(c.out.routes)
-				sort.Strings(labels)
-				c.fail(p.at, "score.weights: no step has the route %q; %s", p.key, suggest(p.key, labels))
-			}
-		}
-	}
-	if o["penalty"] != nil {
-		p := c.object(o["penalty"], "score.penalty", "mismatch", "error", "timeout")
-		c.number(p["mismatch"], "score.penalty.mismatch", 0, most, &sc.mismatch)
-		c.number(p["error"], "score.penalty.error", 0, most, &sc.error)
-		c.number(p["timeout"], "score.penalty.timeout", 0, most, &sc.timeout)
-	}
-	for _, label := range c.out.routes {
-		w, ok := byLabel[label]
-		if !ok {
-			w = defaultWeight
-		}
-		sc.weights = append(sc.weights, w)
-	}
-	c.out.score = sc
 }

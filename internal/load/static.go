@@ -120,7 +120,10 @@ func isFile(contentType []byte) bool {
 // observe notes an answer to a GET for target. print is its body's, or the
 // zero value if it is not known yet.
 func (u *user) observe(target []byte, res *response, body []byte, print fingerprint, counted bool, latency time.Duration) {
-	if !isFile(res.contentType) {
+	if !bytes.Equal(res.contentType, u.lastType) {
+		u.lastType, u.lastIsFile = append(u.lastType[:0], res.contentType...), isFile(res.contentType)
+	}
+	if !u.lastIsFile {
 		return
 	}
 	path, _ := cutByte(target, '?')
@@ -134,6 +137,9 @@ func (u *user) observe(target []byte, res *response, body []byte, print fingerpr
 	if c == nil {
 		name := string(bytes.Clone(path))
 		c = &staticCount{entry: u.run.statics.entry(name, res, body, print)}
+		if u.statics == nil {
+			u.statics = map[string]*staticCount{}
+		}
 		u.statics[name] = c
 	}
 	if counted {

@@ -35,8 +35,11 @@ type step struct {
 	extract []extraction
 	record  []recording
 	assets  []int
+	auto    *autoAssets // assets: auto; else nil
 	think   time.Duration
 	timeout time.Duration // 0: the scenario's
+	serial  int           // in the scenario
+	heavy   bool          // its checks take long
 }
 
 // ownHeaders are those the step sets itself, so the engine does not.
@@ -123,7 +126,7 @@ func (c *compiler) readStep(st *step, at ast.Node, o map[string]ast.Node, sc *sc
 	}
 	c.readExtract(st, o["extract"], sc)
 	c.readRecord(st, o["record"], sc)
-	c.readAssets(st, o["assets"])
+	c.readAssetsKey(st, o["assets"])
 }
 
 var methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
@@ -277,32 +280,6 @@ func (c *compiler) readRecord(st *step, n ast.Node, sc *scope) {
 			c.out.sets = append(c.out.sets, p.key)
 		}
 		st.record = append(st.record, recording{set: set, value: c.textTemplate(p.value, st.name+": record "+p.key, rawText, sc)})
-	}
-}
-
-func (c *compiler) readAssets(st *step, n ast.Node) {
-	for _, p := range c.texts(n, st.name+": assets") {
-		why := badPath(p.key)
-		if strings.Contains(p.key, "${") {
-			why = "holds a variable; an asset is the same for everybody, so make it a step"
-		}
-		if why != "" {
-			c.fail(p.at, "%s: asset %q %s", st.name, p.key, why)
-			continue
-		}
-		target := asciiPath(p.key)
-		i, known := c.assets[target]
-		if !known {
-			i = len(c.out.assets)
-			c.assets[target] = i
-			label, _, _ := strings.Cut(target, "?")
-			a := asset{target: []byte(target), route: c.route("GET " + label)}
-			a.step = step{name: "asset " + target, method: "GET", route: a.route, repeat: 1,
-				expect: expectation{statuses: []int{200}, size: -1}}
-			a.step.path.addLiteral(a.target)
-			c.out.assets = append(c.out.assets, a)
-		}
-		st.assets = append(st.assets, i)
 	}
 }
 

@@ -1,12 +1,7 @@
 package load
 
 import (
-	"errors"
-	"fmt"
-	"io"
 	"math/rand/v2"
-	"net"
-	"sync"
 	"time"
 )
 
@@ -20,31 +15,62 @@ const (
 
 // user is one virtual user: it runs session after session on one connection.
 // Everything it needs for a request is kept from the one before.
+//
+// It does no input or output itself. A driver asks it to proceed, sends what
+// it built, hands it the answer or the reason why there is none, and so on:
+// the same user runs on every engine.
 type user struct {
-	run    *run
-	id     uint64
-	shard  *shard // nil in setup and teardown, which are not counted
-	rng    *rand.Rand
-	vars   [][]byte // by slot
-	cursor []uint64 // draws so far, by pool
-	spans  []span   // of the session's steps, by index
-	jar    jar
+	run   *run
+	id    uint64
+	shard *shard // nil in setup and teardown, which are not counted
+	pcg   *rand.PCG
+	rng   *rand.Rand // of pcg
+	// ordinal is the number of the planned session (open model).
+	ordinal uint64
+	vars    [][]byte // by slot
+	cursor  []uint64 // draws so far, by pool
+	spans   []span   // of the session's steps, by index
+	jar     jar
+	cache   browserCache
+	queue   assetQueue // assets found in the page
 
-	mu    sync.Mutex // guards conn against interrupt
-	conn  net.Conn
-	wire  wire
-	timer *time.Timer
+	at      position
+	session *session
+	step    int
+	done    int    // repetitions of the step that are done
+	hop     int    // redirects followed; 0 is the step's own request
+	asset   int    // in the step's assets; -1 in a page's request
+	link    int    // the present asset in Scenario.assets; -1: none
+	asking  []byte // validators of the present request; nil: none
+	method  string
+	route   int
+	heavy   bool // checking the answer takes long enough to look at the clock again
+	failed  bool // setup and teardown: a step failed
+	again   bool // the present request was sent once more on a new connection
 
-	target, next, body, out []byte // of the present request
-	scratch                 []byte
-	text                    []byte // the answer's body, decoded
-	opaque                  string // why text is not the decoded body
-	inflate                 inflater
-	print                   fingerprint // of text, if it was needed
-	why                     failure     // of the last request that failed
+	planned time.Duration // open model: when the session should have begun
+	first   bool          // the present request is the first of a planned session
+	until   time.Duration // end of a pause
+	began   time.Duration // when the present request was sent
+	limit   time.Duration // its time-out
+
+	wire wire
+
+	target                []byte // of the present request; may be shared
+	request               []byte // what is sent; may be shared
+	path, next, body, out []byte
+	scratch               []byte
+	text                  []byte // the answer's body, decoded
+	opaque                string // why text is not the decoded body
+	inflate               inflater
+	print                 fingerprint // of text, if it was needed
+	why                   failure     // of the last request that failed
 
 	memory  []memory // recorded values, by set
 	statics map[string]*staticCount
+	// The last Content-Type seen, and whether it is a file's.
+	lastType   []byte
+	lastIsFile bool
 }
 
 // span is when a step's request was sent and its answer complete.
@@ -63,10 +89,10 @@ func (m *memory) add(value template, vars [][]byte) {
 
 func newUser(r *run, id int, s *shard) *user {
 	sc := r.opts.Scenario
-	u := &user{run: r, id: uint64(id), shard: s, rng: rand.New(rand.NewPCG(r.opts.Seed, uint64(id))),
+	pcg := rand.NewPCG(r.opts.Seed, uint64(id))
+	u := &user{run: r, id: uint64(id), shard: s, pcg: pcg, rng: rand.New(pcg),
 		vars: make([][]byte, sc.slots), cursor: make([]uint64, len(sc.pools)), spans: make([]span, sc.longest()),
-		memory: make([]memory, len(sc.sets)), statics: map[string]*staticCount{}, timer: time.NewTimer(time.Hour)}
-	u.timer.Stop()
+		memory: make([]memory, len(sc.sets)), asset: -1, link: -1, queue: assetQueue{memory: r.found}}
 	for i := range u.cursor {
 		if i < len(r.opts.firstRow) {
 			u.cursor[i] = (r.opts.firstRow[i] + r.shares - 1) / r.shares
@@ -84,17 +110,12 @@ func (s *Scenario) longest() int {
 	return n
 }
 
-// loop runs sessions until the window is over.
-func (u *user) loop() {
-	defer u.disconnect()
-	for !u.run.over() {
-		u.session(u.pick())
-	}
-}
-
 // pick draws a session by weight.
 func (u *user) pick() *session {
 	sc := u.run.opts.Scenario
+	if len(sc.sessions) == 1 {
+		return &sc.sessions[0]
+	}
 	at := u.rng.IntN(sc.weights)
 	for i := range sc.sessions {
 		if at -= sc.sessions[i].weight; at < 0 {
@@ -102,22 +123,6 @@ func (u *user) pick() *session {
 		}
 	}
 	return &sc.sessions[0] // not reached: the weights' sum is above every draw
-}
-
-// session does the steps until one fails; it reports whether all were done.
-func (u *user) session(s *session) bool {
-	u.jar.clear()
-	u.draw(s.draws)
-	for i := range s.steps {
-		st := &s.steps[i]
-		for range st.repeat {
-			u.draw(st.draws)
-			if u.stopped() || !u.perform(s, st) || !u.pause(st.think) {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // stopped: users stop with the window, setup and teardown only when the run
@@ -141,163 +146,17 @@ func (u *user) draw(draws []draw) {
 
 // row draws from a pool.
 func (u *user) row(p *pool) uint64 {
-	if p.random {
+	switch p.order {
+	case randomOrder:
 		return u.rng.Uint64N(p.rows)
+	case sequentialOrder:
+		return (u.run.sequence[p.index].Add(1) - 1) % p.rows
 	}
 	i := u.cursor[p.index]
 	u.cursor[p.index]++
+	if u.run.plan != nil && u.shard != nil {
+		// Each planned session has rows of its own, as many as it may draw.
+		return u.run.perms[p.index].at((u.ordinal*u.run.draws[p.index] + i) % p.rows)
+	}
 	return u.run.perms[p.index].at(p.position(i, u.id, u.run.shares))
-}
-
-// pause waits; false if the run stopped meanwhile.
-func (u *user) pause(d time.Duration) bool {
-	if d <= 0 {
-		return true
-	}
-	u.timer.Reset(d)
-	stop := u.run.stop
-	if u.shard == nil {
-		stop = nil
-	}
-	select {
-	case <-u.timer.C:
-		return true
-	case <-stop:
-	case <-u.run.ctx.Done():
-	}
-	u.timer.Stop()
-	return false
-}
-
-// perform does a step: the request, redirects, extractions, records, assets.
-func (u *user) perform(s *session, st *step) bool {
-	u.body = st.body.append(u.body[:0], u.vars)
-	u.target = st.path.append(u.target[:0], u.vars)
-	if st.rawPath && !u.cleanTarget() {
-		return u.reject(s, st)
-	}
-	method, route := st.method, st.route
-	for hop := 0; ; hop++ {
-		if !u.roundTrip(s, st, method, route, hop, -1) {
-			return false
-		}
-		if !st.follow || !isRedirect(u.wire.res.status) {
-			break
-		}
-		if u.stopped() {
-			return false
-		}
-		if status := u.wire.res.status; status != 307 && status != 308 && method != "HEAD" {
-			method = "GET"
-		}
-		u.target = append(u.target[:0], u.next...)
-		route = u.onward(st, method)
-	}
-	for i := range st.record {
-		u.memory[st.record[i].set].add(st.record[i].value, u.vars)
-	}
-	for _, a := range st.assets {
-		if u.stopped() || !u.fetch(s, a) {
-			return false
-		}
-	}
-	return true
-}
-
-// onward is the route of a redirect's target.
-func (u *user) onward(st *step, method string) int {
-	path, _ := cutByte(u.target, '?')
-	u.scratch = append(append(append(u.scratch[:0], method...), ' '), path...)
-	if i, ok := u.run.opts.Scenario.routeIndex[string(u.scratch)]; ok {
-		return i
-	}
-	return st.onward
-}
-
-// fetch gets an asset of the page before.
-func (u *user) fetch(s *session, asset int) bool {
-	a := &u.run.opts.Scenario.assets[asset]
-	u.body, u.target = u.body[:0], append(u.target[:0], a.target...)
-	return u.roundTrip(s, &a.step, "GET", a.route, 0, asset)
-}
-
-// reject counts a step that could not be sent, because what an answer gave as
-// a link is none.
-func (u *user) reject(s *session, st *step) bool {
-	u.why = failure{"a link within the target, for example /page", quoteShort(u.target)}
-	u.text, u.wire.end = nil, 0
-	now := u.run.meter.now()
-	u.count(s, st, st.method, st.route, mismatched, span{now, now})
-	return false
-}
-
-// roundTrip does one request and checks its answer. hop counts redirects
-// followed; asset is -1 for a step's own requests.
-func (u *user) roundTrip(s *session, st *step, method string, route, hop, asset int) bool {
-	u.build(st, method)
-	timeout := st.timeout
-	if timeout == 0 {
-		timeout = u.run.opts.Scenario.Timeout
-	}
-	at, err := u.exchange(method == "HEAD", timeout)
-	u.print, u.text = fingerprint{}, nil
-	if err != nil {
-		return u.broken(s, st, method, route, at, timeout, err)
-	}
-	res := &u.wire.res
-	for _, c := range res.cookies {
-		u.jar.set(c, u.target, time.Now())
-	}
-	u.text, u.opaque = u.inflate.decode(res)
-	if hop == 0 && asset < 0 {
-		u.spans[st.index] = at
-	}
-	o := succeeded
-	if !u.judge(s, st, hop, asset) {
-		o = mismatched
-	}
-	counted := u.count(s, st, method, route, o, at)
-	if method == "GET" {
-		u.observe(u.target, res, u.text, u.print, counted, at.done-at.sent)
-	}
-	return o == succeeded
-}
-
-// broken classifies a request without an answer.
-func (u *user) broken(s *session, st *step, method string, route int, at span, timeout time.Duration, err error) bool {
-	if u.run.ctx.Err() != nil {
-		return false
-	}
-	o := failed
-	u.why = failure{"an answer", err.Error()}
-	if isTimeout(err) {
-		o, u.why.got = timedOut, fmt.Sprintf("no complete answer within %s", timeout)
-	} else if errors.Is(err, io.EOF) {
-		u.why.got = string(errNoAnswer)
-	}
-	if asBroken(err) {
-		u.why = failure{"an answer that follows HTTP/1.1", "broken answer: " + err.Error()}
-		u.text = u.wire.buf[:u.wire.end]
-	}
-	u.count(s, st, method, route, o, at)
-	if o == failed && u.wire.end == 0 {
-		u.pause(refusedPause)
-	}
-	return false
-}
-
-// count records an outcome, and a sample of a failure.
-func (u *user) count(s *session, st *step, method string, route int, o outcome, at span) (counted bool) {
-	if o != succeeded {
-		kind := o
-		if u.shard == nil {
-			kind = mismatched // setup and teardown only know right and wrong
-		}
-		u.run.samples.add(kind, s.name, st.name, func() Mismatch { return u.describe(u.why, method, u.target, u.text) })
-	}
-	if u.shard == nil {
-		return false
-	}
-	bytes := int64(u.wire.end)
-	return u.run.meter.record(u.shard, route, o, at.sent, at.done, bytes)
 }

@@ -76,8 +76,8 @@ func TestWire(t *testing.T) {
 		for how, r := range readers {
 			t.Run(tt.name+" "+how, func(t *testing.T) {
 				var w wire
-				w.attach(r)
-				err := w.read(tt.head)
+				w.begin(tt.head)
+				err := w.readFrom(r, make([]byte, minRead))
 				if tt.err == errSurplus && how == "byte by byte" {
 					return // what comes later is seen with the next answer
 				}
@@ -94,8 +94,8 @@ func TestWire(t *testing.T) {
 
 func TestWireTruncated(t *testing.T) {
 	var w wire
-	w.attach(strings.NewReader("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc"))
-	if err := w.read(false); err == nil || err.Error() != "the connection ended after 3 of 10 bytes of the body" {
+	w.begin(false)
+	if err := w.readFrom(strings.NewReader("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc"), make([]byte, minRead)); err == nil || err.Error() != "the connection ended after 3 of 10 bytes of the body" {
 		t.Errorf("got %v", err)
 	}
 }
@@ -118,8 +118,8 @@ func TestWireAgreesWithNetHTTP(t *testing.T) {
 			t.Fatal(err)
 		}
 		var w wire
-		w.attach(&pieces{data: raw.Bytes(), size: rapid.IntRange(1, 5000).Draw(t, "piece")})
-		if err := w.read(false); err != nil {
+		w.begin(false)
+		if err := w.readFrom(&pieces{data: raw.Bytes(), size: rapid.IntRange(1, 5000).Draw(t, "piece")}, make([]byte, minRead)); err != nil {
 			t.Fatal(err)
 		}
 		if w.res.status != want.StatusCode || !bytes.Equal(w.res.body, body) || string(w.res.location) != "/x" ||
@@ -149,8 +149,8 @@ func FuzzWire(f *testing.F) {
 	f.Add([]byte("HTTP/1.0 100 x\r\n\r\nHTTP/1.1 302 x\r\nLocation: /\r\nContent-Length: 0\r\n\r\n"), true, 1000)
 	f.Fuzz(func(t *testing.T, in []byte, head bool, size int) {
 		var w wire
-		w.attach(&pieces{data: in, size: max(1, size&0xfff)})
-		if err := w.read(head); err != nil {
+		w.begin(head)
+		if err := w.readFrom(&pieces{data: in, size: max(1, size&0xfff)}, make([]byte, minRead)); err != nil {
 			return
 		}
 		if w.res.status < 200 || w.res.status > 999 || len(w.res.body) > len(in) {

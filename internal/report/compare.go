@@ -76,7 +76,7 @@ func side(run *store.Run) *Side {
 	}
 	l := run.Evidence.Load
 	s := &Side{Run: run.ID, Label: run.Label, Workload: l.Workload, Window: l.Window,
-		RequestsPerSecond: l.RequestsPerSecond, Latency: l.Latency}
+		RequestsPerSecond: l.RequestsPerSecond, Latency: l.Latency, Goodput: l.Goodput, Apdex: l.Apdex}
 	for _, p := range cpuParts(run.Evidence) {
 		s.CPUPerRequest += p.Before
 	}
@@ -149,7 +149,7 @@ func compareRoutes(before, after *evidence.Evidence) []RouteChange {
 				at[r.Route] = i
 				out = append(out, RouteChange{Route: r.Route})
 			}
-			s := &RouteStats{PerSecond: float64(r.Requests) / ev.Load.Window.Seconds(), P50: r.Latency.P50, P99: r.Latency.P99, Failed: r.Failed}
+			s := &RouteStats{PerSecond: float64(r.Requests) / ev.Load.Window.Seconds(), P50: r.Latency.P50, P99: r.Latency.P99, Failed: r.Failed, Apdex: r.Apdex}
 			if total > 0 {
 				s.Share = r.Total.Seconds() / total
 			}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"kasoku/internal/experiment"
+	"kasoku/internal/load"
 	"kasoku/internal/store"
 	"kasoku/internal/ui"
 )
@@ -45,6 +46,9 @@ func RunText(w io.Writer, scored, full *store.Run) error {
 	p.line("score %s points/s   %s requests/s   %d users   %s", ui.Number(scored.Score), ui.Number(l.RequestsPerSecond), l.Workload, l.Window)
 	p.line("right %d   wrong %d   time-outs %d   errors %d   latency p50 %s  p95 %s  p99 %s  max %s",
 		l.Succeeded, l.Mismatches, l.Timeouts, l.Errors, ui.Duration(l.Latency.P50), ui.Duration(l.Latency.P95), ui.Duration(l.Latency.P99), ui.Duration(l.Latency.Max))
+	if l.ScoreText != "" {
+		p.line("goodput %s/s   Apdex %s   %s", ui.Number(l.Goodput), apdexText(l.Apdex), l.ScoreText)
+	}
 	if scored.Unfit != "" {
 		p.line("This run is no evidence: %s", scored.Unfit)
 	}
@@ -76,10 +80,10 @@ func (p *page) routes(run *store.Run) {
 			break
 		}
 		rows = append(rows, []string{r.Route, fmt.Sprint(r.Requests), fmt.Sprint(r.Failed), share(r.Total.Seconds(), all.Seconds()),
-			ui.Duration(r.Latency.P50), ui.Duration(r.Latency.P99)})
+			ui.Duration(r.Latency.P50), ui.Duration(r.Latency.P99), apdexOf(r)})
 	}
 	p.line("")
-	p.table([]string{"route", "requests", "failed", "of time", "p50", "p99"}, rows)
+	p.table([]string{"route", "requests", "failed", "of time", "p50", "p99", "Apdex [T]"}, rows)
 }
 
 func (p *page) statements(run *store.Run) {
@@ -197,6 +201,22 @@ func Effect(v experiment.Verdict) string {
 		return ui.Percent(v.Effect)
 	}
 	return fmt.Sprintf("%s (%s … %s)", ui.Percent(v.Effect), ui.Percent(v.Low), ui.Percent(v.High))
+}
+
+// apdexText of an index; runs of older versions have none.
+func apdexText(a *float64) string {
+	if a == nil {
+		return "–"
+	}
+	return fmt.Sprintf("%.2f", *a)
+}
+
+// apdexOf a route, with its T as the specification wants.
+func apdexOf(r load.RouteResult) string {
+	if r.Apdex == nil {
+		return "–"
+	}
+	return fmt.Sprintf("%s [%s]", apdexText(r.Apdex), ui.Duration(r.ApdexT))
 }
 
 func share(part, of float64) string {

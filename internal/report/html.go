@@ -34,6 +34,7 @@ var htmlPage = template.Must(template.New("page").Funcs(template.FuncMap{
 	"duration": func(d time.Duration) string { return together(ui.Duration(d)) },
 	"effect":   func(v experiment.Verdict) string { return strings.ReplaceAll(Effect(v), " %", "\u00a0%") },
 	"points":   func(v float64) string { return together(points(v)) },
+	"apdex":    apdexText,
 	"change":   effectOf, "diffs": shownDiffs,
 	"join": func(s []string) string { return strings.Join(s, ", ") },
 	"clip": clip, "sql": oneLine, "day": day, "plural": plural, "tone": tone,

@@ -124,22 +124,22 @@ func (p *page) mdEvidence(m *Model) {
 	}
 	for _, r := range m.Routes {
 		b, a := routeText(r.Before), routeText(r.After)
-		routes = append(routes, []string{mdCode(r.Route), b[0], a[0], b[1], a[1], b[2], a[2]})
+		routes = append(routes, []string{mdCode(r.Route), b[0], a[0], b[1], a[1], b[2], a[2], b[3], a[3]})
 	}
 	for _, s := range m.Statements {
 		b, a := statementText(s.Before), statementText(s.After)
 		statements = append(statements, []string{mdCode(oneLine(s.Fingerprint)), b[0], a[0], b[1], a[1], b[2], a[2]})
 	}
 	p.mdTable([]string{"CPU per right answer", "before", "after", "change"}, cpu)
-	p.mdTable([]string{"Route", "requests/s", "after", "p50", "after", "p99", "after"}, routes)
+	p.mdTable([]string{"Route", "requests/s", "after", "p50", "after", "p99", "after", "Apdex", "after"}, routes)
 	p.mdTable([]string{"Statement", "calls per answer", "after", "time per call", "after", "rows read per call", "after"}, statements)
 }
 
-func routeText(s *RouteStats) [3]string {
+func routeText(s *RouteStats) [4]string {
 	if s == nil {
-		return [3]string{"–", "–", "–"}
+		return [4]string{"–", "–", "–", "–"}
 	}
-	return [3]string{ui.Count(s.PerSecond), ui.Duration(s.P50), ui.Duration(s.P99)}
+	return [4]string{ui.Count(s.PerSecond), ui.Duration(s.P50), ui.Duration(s.P99), apdexText(s.Apdex)}
 }
 
 func statementText(s *StatementStats) [3]string {

@@ -95,6 +95,8 @@ type Side struct {
 	Window            time.Duration     `json:"window"`
 	RequestsPerSecond float64           `json:"requests_per_second"`
 	Latency           load.Percentiles  `json:"latency"`
+	Goodput           float64           `json:"goodput"` // right answers within the objective per second
+	Apdex             *float64          `json:"apdex,omitempty"`
 	CPUPerRequest     float64           `json:"cpu_per_request"` // seconds per right answer: all parts of CPU
 	Demands           []diagnose.Demand `json:"demands"`
 	BindsText         string            `json:"binds_text"`
@@ -124,6 +126,7 @@ type RouteStats struct {
 	P99       time.Duration `json:"p99"`
 	Share     float64       `json:"share"`  // of all latency, 0–1
 	Failed    int64         `json:"failed"` // answers, wrong or none
+	Apdex     *float64      `json:"apdex,omitempty"`
 }
 
 // StatementChange is one class of statements before and after.

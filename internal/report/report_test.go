@@ -64,13 +64,16 @@ func TestSample(t *testing.T) {
 		"×34.1 the score in 41m12s: 4,037 points/s instead of 118 points/s. 5 of the 10 changes that were tried were kept.",
 		"kasoku undo 4", "8 users as found, 32 at the end", "Traded, as the regulation allows: logs and metrics may become fewer or later",
 		"&lt;script&gt;alert", "contains &#34;2 books&#34;", "it trades durability", "processes outside the stack used 23 %",
-		"SELECT * FROM customers WHERE email = ?", "the pool has no status page", "not judged", "logarithmic scale",
+		"goodput 119/s, Apdex 0.96", ">0.97</td>", "SELECT * FROM customers WHERE email = ?", "the pool has no status page", "not judged", "logarithmic scale",
 	} {
 		if !strings.Contains(strings.ToLower(page), strings.ToLower(want)) {
 			t.Errorf("the page does not hold %q", want)
 		}
 	}
 	md := render(t, Markdown, m)
+	if !strings.Contains(md, "| 0.97 | 1.00 |") {
+		t.Error("Markdown does not hold the Apdex of POST /login")
+	}
 	text := render(t, SessionText, m)
 	for name, s := range map[string]string{"page": page, "Markdown": md, "text": text} {
 		for _, no := range []string{"NaN", "Inf", "%!", "<no value>", "ZgotmplZ", "n/a"} {
@@ -280,5 +283,31 @@ func TestCommandsOnce(t *testing.T) {
 	got := commands(remedy.Plan{Changes: []change.Change{{Command: "a"}, {Command: ""}, {Command: "b"}, {Command: "a"}}})
 	if strings.Join(got, " ") != "a b" {
 		t.Errorf("got %v", got)
+	}
+}
+
+func TestRunText(t *testing.T) {
+	ev := before()
+	ev.Load.Routes[0].Apdex = nil // nothing was asked
+	run := &store.Run{ID: 7, Label: "baseline", Score: 98.6, Evidence: ev}
+	var b bytes.Buffer
+	if err := RunText(&b, run, run); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(b.String(), "goodput") {
+		t.Errorf("a run of an older version has a goodput:\n%s", b.String())
+	}
+	ev.Load.ScoreText = "score = right answers\x1b[31m per second"
+	b.Reset()
+	if err := RunText(&b, run, run); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"goodput 119/s   Apdex 0.96   score = right answers", "Apdex [T]", "0.97 [500 ms]", "–"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%q is missing:\n%s", want, b.String())
+		}
+	}
+	if strings.Contains(b.String(), "\x1b") {
+		t.Error("holds a control character")
 	}
 }

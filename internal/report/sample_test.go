@@ -149,8 +149,11 @@ func (b *sampler) steps() {
 
 func route(name string, n int64, p50, p99 time.Duration, failed int64) load.RouteResult {
 	return load.RouteResult{Route: name, Requests: n, Succeeded: n - failed, Failed: failed, Total: time.Duration(n) * p50 * 11 / 10,
-		Latency: load.Percentiles{P50: p50, P99: p99}}
+		Latency: load.Percentiles{P50: p50, P99: p99}, Good: n - failed, Objective: 500 * time.Millisecond,
+		Apdex: index(float64(n-failed) / float64(n)), ApdexT: 500 * time.Millisecond}
 }
+
+func index(v float64) *float64 { return &v }
 
 func statement(fingerprint string, n int64, each time.Duration, rows int64) evidence.Statement {
 	return evidence.Statement{Service: "db", Schema: "shop", Fingerprint: fingerprint, Count: n, Total: time.Duration(n) * each, RowsExamined: n * rows}
@@ -158,7 +161,7 @@ func statement(fingerprint string, n int64, each time.Duration, rows int64) evid
 
 func before() *evidence.Evidence {
 	return &evidence.Evidence{
-		Load: &load.Result{Window: 10 * time.Second, Requests: 1190, Succeeded: 1186, RequestsPerSecond: 119,
+		Load: &load.Result{Window: 10 * time.Second, Requests: 1190, Succeeded: 1186, RequestsPerSecond: 119, Goodput: 118.6, Apdex: index(0.96),
 			Latency: load.Percentiles{P50: 51 * time.Millisecond, P99: 240 * time.Millisecond},
 			Routes: []load.RouteResult{route("GET /orders", 260, 131*time.Millisecond, 290*time.Millisecond, 0), route("POST /login", 150, 88*time.Millisecond, 190*time.Millisecond, 4),
 				route("GET /cart", 270, 44*time.Millisecond, 120*time.Millisecond, 0), route("GET /css/site.css", 510, 6*time.Millisecond, 31*time.Millisecond, 0)}},

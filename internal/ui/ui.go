@@ -8,8 +8,8 @@
 //     a hint is a problem half told.
 //   - Colour repeats what the words say and never replaces them. NO_COLOR,
 //     --no-color and TERM=dumb turn it off. No emoji, no spinners.
-//   - Only the progress line is ever rewritten, and only on a terminal.
-//     Elsewhere it becomes an occasional plain line.
+//   - Only the progress line and the block of Show are ever rewritten, and only
+//     on a terminal. Elsewhere they become an occasional plain line.
 //   - Text that came from a target (an answer's body, an error message) cannot
 //     steer the terminal: control characters are printed as escapes.
 //   - Numbers have three significant digits and a unit.
@@ -49,7 +49,7 @@ type UI struct {
 	now      func() time.Time
 
 	mu       sync.Mutex
-	shown    bool      // a progress line stands on the terminal
+	shown    int       // progress lines that stand on the terminal
 	lastLine time.Time // of the last plain progress line
 }
 
@@ -163,8 +163,9 @@ func (u *UI) Progress(text string) {
 			width = 80
 		}
 		// The last column stays free: some terminals wrap when it is filled.
+		u.clearBlock()
 		fmt.Fprint(u.out, "\r\x1b[K"+Truncate("   "+line, width-1))
-		u.shown = true
+		u.shown = 1
 		return
 	}
 	if now := u.now(); u.lastLine.IsZero() || now.Sub(u.lastLine) >= plainEvery {
@@ -181,9 +182,10 @@ func (u *UI) Clear() {
 }
 
 func (u *UI) clear() {
-	if u.shown {
+	u.clearBlock()
+	if u.shown > 0 {
 		fmt.Fprint(u.out, "\r\x1b[K")
-		u.shown = false
+		u.shown = 0
 	}
 }
 
