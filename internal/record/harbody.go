@@ -1,0 +1,193 @@
+package record
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxRecordedBody of a request; scenarios have at most 256 KiB in all.
+const maxRecordedBody = 32 << 10
+
+func unescape(s string) string {
+	if plain, err := url.QueryUnescape(s); err == nil {
+		return plain
+	}
+	return s
+}
+
+// body of a request: a form, JSON, or a text as it was.
+func (h *harDraft) body(m *made) {
+	post := m.entry.Request.Post
+	method := m.entry.Request.Method
+	if post == nil || method == "GET" || method == "HEAD" || post.Text == "" && len(post.Params) == 0 {
+		return
+	}
+	switch kind := baseType(post.Type); {
+	case len(post.Text) > maxRecordedBody:
+		h.lost(m, fmt.Sprintf("its body of %d KiB is too large for a scenario", len(post.Text)>>10))
+	case kind == "application/x-www-form-urlencoded":
+		m.step.form = h.form(post)
+	case strings.HasSuffix(kind, "json") && h.json(m, post):
+	case !isLine(post.Type):
+		h.lost(m, "its Content-Type is none")
+	case !utf8.ValidString(post.Text) || strings.ContainsRune(post.Text, 0) || strings.ContainsRune(post.Text, utf8.RuneError):
+		h.lost(m, "its body is binary")
+	case post.Text == "":
+		h.lost(m, "the HAR has its fields, but not its body")
+	default:
+		m.step.body = h.text(post.Text)
+		m.step.headers = append(m.step.headers, pair{"Content-Type", literal(post.Type)})
+	}
+}
+
+// lost notes a body that could not be taken.
+func (h *harDraft) lost(m *made, why string) {
+	m.step.comment = append(m.step.comment, "The body is missing: "+why+". Fill in form:, json: or body:.")
+	h.notes = append(h.notes, m.entry.Request.Method+" "+m.entry.target()+" has no body: "+why+".")
+}
+
+func (h *harDraft) form(post *harPost) []pair {
+	var out []pair
+	add := func(name, value string) { out = append(out, pair{name, h.field(name, value)}) }
+	if post.Text == "" {
+		for _, p := range post.Params {
+			add(unescape(p.Name), unescape(p.Value))
+		}
+		return out
+	}
+	for _, p := range strings.Split(post.Text, "&") {
+		name, value, _ := strings.Cut(p, "=")
+		add(unescape(name), unescape(value))
+	}
+	return out
+}
+
+// field is a form field's or JSON key's value: a variable, masked, or as it
+// was.
+func (h *harDraft) field(name, value string) string {
+	if v, found := h.variable(name, value); found {
+		return v
+	}
+	if isSecret(name) && value != "" && !h.o.KeepSecrets {
+		h.masked[name] = true
+		return maskedValue
+	}
+	return literal(value)
+}
+
+// text of another body (multipart, XML, …): variables are replaced where they
+// stand; secrets in it are not known by name, except multipart fields.
+func (h *harDraft) text(body string) string {
+	out := literal(body)
+	const field = `; name="`
+	for rest := body; ; {
+		at := strings.Index(rest, field)
+		if at < 0 {
+			return out
+		}
+		rest = rest[at+len(field):]
+		name, after, ok := strings.Cut(rest, `"`)
+		_, value, found := strings.Cut(after, "\r\n\r\n")
+		value, _, closed := strings.Cut(value, "\r\n")
+		if !ok || !found || !closed || value == "" {
+			continue
+		}
+		if v := h.field(name, value); v != literal(value) {
+			out = strings.Replace(out, "\r\n\r\n"+literal(value)+"\r\n", "\r\n\r\n"+v+"\r\n", 1)
+		}
+	}
+}
+
+// json renders a JSON body as YAML, so that its texts can hold variables.
+// false: it cannot be written so.
+func (h *harDraft) json(m *made, post *harPost) bool {
+	d := json.NewDecoder(strings.NewReader(post.Text))
+	d.UseNumber()
+	var b strings.Builder
+	if !h.jsonValue(d, &b, "", 0) {
+		return false
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return false
+	}
+	m.step.json = b.String()
+	if post.Type != "application/json" && isLine(post.Type) {
+		m.step.headers = append(m.step.headers, pair{"Content-Type", literal(post.Type)})
+	}
+	return true
+}
+
+// maxJSONDepth: the scenario's own limit is 64.
+const maxJSONDepth = 30
+
+func (h *harDraft) jsonValue(d *json.Decoder, b *strings.Builder, name string, depth int) bool {
+	t, err := d.Token()
+	if err != nil || depth > maxJSONDepth {
+		return false
+	}
+	switch v := t.(type) {
+	case nil:
+		b.WriteString("null")
+	case bool:
+		b.WriteString(strconv.FormatBool(v))
+	case json.Number:
+		if _, err := strconv.ParseInt(v.String(), 10, 64); err != nil {
+			f, err := v.Float64()
+			if err != nil || strconv.FormatFloat(f, 'g', -1, 64) != v.String() || !strings.Contains(v.String(), ".") {
+				return false // YAML would write it differently
+			}
+		}
+		b.WriteString(v.String())
+	case string:
+		b.WriteString(double(h.field(name, v)))
+	case json.Delim:
+		return h.jsonNested(d, b, v, name, depth)
+	}
+	return true
+}
+
+func (h *harDraft) jsonNested(d *json.Decoder, b *strings.Builder, open json.Delim, name string, depth int) bool {
+	b.WriteString(open.String())
+	seen := map[string]bool{}
+	for i := 0; d.More(); i++ {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		key := name
+		if open == '{' {
+			t, err := d.Token()
+			k, ok := t.(string)
+			if err != nil || !ok || k == "" || seen[k] {
+				return false
+			}
+			seen[k], key = true, k
+			b.WriteString(double(k) + ": ")
+		}
+		if !h.jsonValue(d, b, key, depth+1) {
+			return false
+		}
+	}
+	end, err := d.Token()
+	if err != nil {
+		return false
+	}
+	b.WriteString(end.(json.Delim).String())
+	return true
+}
+
+// jsonPath finds where a JSON document has a text; "" if nowhere.
+func jsonPath(doc, value string) string {
+	d := json.NewDecoder(bytes.NewReader([]byte(doc)))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) != nil {
+		return ""
+	}
+	return findText(v, value, "$", 0)
+}
