@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"kasoku/internal/change"
 	"kasoku/internal/experiment"
@@ -58,12 +59,11 @@ func (a *App) print(v any, text func(w io.Writer) error) error {
 
 // Project is an opened kasoku.yaml with its state.
 type Project struct {
-	Stack    *stack.Stack
-	Dir      string // .kasoku
-	Hosts    map[string]host.Host
-	Store    *store.Store
-	Exec     *change.Executor // nil when opened for reading
-	Scenario *load.Scenario
+	Stack *stack.Stack
+	Dir   string // .kasoku
+	Hosts map[string]host.Host
+	Store *store.Store
+	Exec  *change.Executor // nil when opened for reading
 }
 
 // read opens the stack and the store, but not the journal for writing.
@@ -141,19 +141,41 @@ func (p *Project) recover(ctx context.Context, a *App) error {
 	return nil
 }
 
-// loadable also opens the scenario.
+// loadable also opens the scenario, if there is one.
 func (a *App) loadable(ctx context.Context) (*Project, *tune.Bench, error) {
 	p, err := a.write(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	sc, err := load.LoadScenario(p.Stack.Load.Scenario)
-	if err != nil {
+	bench := &tune.Bench{Stack: p.Stack, Hosts: p.Hosts, Store: p.Store, Note: func(s string) { a.UI.Warn(s, "") }}
+	if bench.Foreign() {
+		bench.Progress = a.benchmarkProgress(p.Hosts["local"])
+		return p, bench, nil
+	}
+	if bench.Scenario, err = load.LoadScenario(p.Stack.Load.Scenario); err != nil {
 		p.Close()
 		return nil, nil, ui.Coded(ui.BadInput, err, "docs/scenario.md lists every key")
 	}
-	p.Scenario = sc
-	return p, &tune.Bench{Stack: p.Stack, Hosts: p.Hosts, Scenario: sc, Store: p.Store, Progress: a.loadProgress(p.Hosts["local"]), Note: func(s string) { a.UI.Warn(s, "") }}, nil
+	bench.Progress = a.loadProgress(p.Hosts["local"])
+	return p, bench, nil
+}
+
+// measureFor sets a run's length, which somebody else's benchmark has its own.
+func (a *App) measureFor(bench *tune.Bench, d time.Duration) {
+	if d > 0 && bench.Foreign() {
+		a.UI.Warn("--duration is left out: load.command decides how long it runs", "change its arguments in kasoku.yaml")
+	}
+	bench.Window = d
+}
+
+// benchmarkProgress draws one line about somebody else's benchmark, which tells
+// its results only at its end.
+func (a *App) benchmarkProgress(h host.Host) func(load.Progress) {
+	cpu := &cpuSplit{host: h}
+	return func(pr load.Progress) {
+		cpu.others = pr.GeneratorCPU.Seconds()
+		a.UI.Progress(fmt.Sprintf("%-9s %4.1f s  load.command runs  %s", pr.Phase, pr.Elapsed.Seconds(), cpu.text()))
+	}
 }
 
 // loadProgress draws one line about the run under way.

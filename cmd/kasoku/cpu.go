@@ -10,9 +10,10 @@ import (
 )
 
 // cpuSplit tells, from one call to the next, how busy the machine is and how
-// much of that is the load generator: this process.
+// much of that is the load generator: this process, or also a benchmark that it runs.
 type cpuSplit struct {
 	host            host.Host
+	others          float64 // CPU seconds of a benchmark that makes the load
 	busy, all, self float64 // CPU seconds at the last call
 }
 
@@ -23,7 +24,7 @@ func (c *cpuSplit) text() string {
 	if err != nil || syscall.Getrusage(syscall.RUSAGE_SELF, &use) != nil {
 		return ""
 	}
-	self := seconds(use.Utime) + seconds(use.Stime)
+	self := seconds(use.Utime) + seconds(use.Stime) + c.others
 	last := *c
 	c.busy, c.all, c.self = busy, all, self
 	if last.all == 0 || all <= last.all {

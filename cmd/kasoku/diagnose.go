@@ -65,6 +65,6 @@ func (c *DiagnoseCmd) find(ctx context.Context, a *App) (*store.Run, error) {
 		return nil, err
 	}
 	defer p.Close()
-	run, _, err := tune.Observe(ctx, p.Exec, bench, p.workload(0), "diagnose", a.UI)
+	run, _, err := tune.Observe(ctx, p.Exec, bench, bench.Users(), "diagnose", a.UI)
 	return run, targetError(err)
 }

@@ -26,7 +26,7 @@ func (c *PlanCmd) Run(ctx context.Context, a *App) error {
 		return err
 	}
 	defer p.Close()
-	run, snap, err := tune.Observe(ctx, p.Exec, bench, p.workload(0), "plan", a.UI)
+	run, snap, err := tune.Observe(ctx, p.Exec, bench, bench.Users(), "plan", a.UI)
 	if err != nil {
 		return targetError(err)
 	}

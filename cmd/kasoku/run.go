@@ -30,8 +30,15 @@ func (c *RunCmd) Run(ctx context.Context, a *App) error {
 		return err
 	}
 	defer p.Close()
-	bench.Window = c.Duration
-	scored, err := bench.Run(ctx, tune.RunOptions{Kind: store.Scored, Label: c.Label, Workload: p.workload(c.Workload)})
+	a.measureFor(bench, c.Duration)
+	users := bench.Users()
+	switch {
+	case c.Workload > 0 && bench.Foreign():
+		a.UI.Warn("--workload is left out: load.command has its own users", "change its arguments in kasoku.yaml")
+	case c.Workload > 0:
+		users = c.Workload
+	}
+	scored, err := bench.Run(ctx, tune.RunOptions{Kind: store.Scored, Label: c.Label, Workload: users})
 	if err != nil {
 		return targetError(err)
 	}
@@ -40,7 +47,7 @@ func (c *RunCmd) Run(ctx context.Context, a *App) error {
 	}
 	full := scored
 	if !c.ScoreOnly {
-		if full, _, err = tune.Observe(ctx, p.Exec, bench, p.workload(c.Workload), c.Label+" (statements recorded)", a.UI); err != nil {
+		if full, _, err = tune.Observe(ctx, p.Exec, bench, users, c.Label+" (statements recorded)", a.UI); err != nil {
 			return targetError(err)
 		}
 	}
@@ -48,14 +55,4 @@ func (c *RunCmd) Run(ctx context.Context, a *App) error {
 	return a.print(map[string]any{"scored": scored, "diagnostic": full}, func(w io.Writer) error {
 		return report.RunText(w, scored, full)
 	})
-}
-
-func (p *Project) workload(asked int) int {
-	switch {
-	case asked > 0:
-		return asked
-	case p.Stack.Load.Workload > 0:
-		return p.Stack.Load.Workload
-	}
-	return p.Scenario.Workload
 }

@@ -29,7 +29,7 @@ func (c *TuneCmd) Run(ctx context.Context, a *App) error {
 		return err
 	}
 	defer p.Close()
-	bench.Window = c.Duration
+	a.measureFor(bench, c.Duration)
 	t := &tune.Tuner{Stack: p.Stack, Store: p.Store, Exec: p.Exec, Bench: bench, Rule: p.rule(), UI: a.UI,
 		Budget: c.Budget, Fresh: c.New, NoRestart: c.NoRestart}
 	session, err := t.Run(ctx)

@@ -142,6 +142,14 @@ func TestForeignIsNeverNegative(t *testing.T) {
 	if d := sys.ForeignCPU - 2.9; d > 1e-9 || d < -1e-9 {
 		t.Errorf("foreign CPU is %g, want 2.9", sys.ForeignCPU)
 	}
+	// Somebody else's benchmark is the generator too; its use before the
+	// window is not.
+	begin.benchmark, end.benchmark = 500*time.Millisecond, 2500*time.Millisecond
+	sys = used(begin, end)
+	split(&sys, begin, end, map[string][]int{"web": {1}}, 2)
+	if d, g := sys.ForeignCPU-0.9, sys.GeneratorCPU-2.6; d > 1e-9 || d < -1e-9 || g > 1e-9 || g < -1e-9 {
+		t.Errorf("with a benchmark: generator %g, want 2.6; foreign %g, want 0.9", sys.GeneratorCPU, sys.ForeignCPU)
+	}
 }
 
 // The generator of the tests is also the parent of the services.

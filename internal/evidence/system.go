@@ -20,6 +20,7 @@ type reading struct {
 	timeWait  int
 	pressure  map[string]int64 // by "cpu", "io", "memory"; absent if the kernel has none
 	table     processTable
+	benchmark time.Duration // CPU time of CollectorOptions.Benchmark so far
 }
 
 // readSystem takes one reading. /proc/stat and the process table come first,
@@ -115,6 +116,9 @@ func used(begin, end *reading) System {
 //
 //	Foreign = User + Sys − interrupts − services − generator, never below 0
 //
+// The generator is Kasoku itself and, where there is one, the benchmark that
+// it runs, with everything that the benchmark started.
+//
 // It is a remainder, so a process that begins and ends within the window is in
 // it. Interrupts are left out: the packets of the load itself cause them, and
 // some kernels do not charge them to the process that they interrupt.
@@ -140,6 +144,7 @@ func split(s *System, begin, end *reading, roots map[string][]int, generator int
 	if now, ok := end.table[generator]; ok {
 		s.GeneratorCPU = float64(max(now.Ticks-begin.table[generator].Ticks, 0)) / ticksPerSecond
 	}
+	s.GeneratorCPU += math.Max((end.benchmark - begin.benchmark).Seconds(), 0)
 	interrupts := math.Max(end.stat.IRQ-begin.stat.IRQ, 0)
 	s.ForeignCPU = math.Max(0, s.User+s.Sys-interrupts-s.ServicesCPU-s.GeneratorCPU)
 	return uses

@@ -38,6 +38,16 @@ type Command struct {
 	Dir string
 	// Timeout ends the command with SIGKILL; 0 means 30 s.
 	Timeout time.Duration
+	// Keep is how many bytes of each stream are kept from its begin and as many
+	// from its end; what is between them is replaced by a line that says so.
+	// 0: everything, and a command that prints without end is killed.
+	Keep int64
+	// Started is told the command's process number, which is its process
+	// group's too, before Run waits for its end; may be nil. It must not block.
+	Started func(pid int)
+	// EndGroup kills what the command leaves behind in its process group when
+	// it has ended by itself.
+	EndGroup bool
 }
 
 // Result of a Command that ran to its end.
@@ -45,6 +55,9 @@ type Result struct {
 	Stdout, Stderr []byte
 	ExitCode       int
 	Took           time.Duration
+	// CPU time of the command and of its descendants that were waited for
+	// (getrusage(2)); not of those that outlived their parent.
+	CPU time.Duration
 }
 
 // FileInfo is what Stat tells. It never follows a symlink at the last step.

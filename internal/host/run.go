@@ -72,10 +72,13 @@ func (p *process) run(ctx context.Context) (Result, error) {
 	if err != nil {
 		return Result{}, cause(err)
 	}
+	if p.command.Started != nil {
+		p.command.Started(p.cmd.Process.Pid)
+	}
 	err = p.wait(ctx, ended)
-	r := Result{Took: time.Since(started), Stdout: contents(p.stdout), Stderr: contents(p.stderr)}
-	if p.cmd.ProcessState != nil {
-		r.ExitCode = p.cmd.ProcessState.ExitCode()
+	r := Result{Took: time.Since(started), Stdout: contents(p.stdout, p.command.Keep), Stderr: contents(p.stderr, p.command.Keep)}
+	if s := p.cmd.ProcessState; s != nil {
+		r.ExitCode, r.CPU = s.ExitCode(), s.UserTime()+s.SystemTime()
 	}
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
@@ -118,6 +121,7 @@ func (p *process) start() (<-chan error, error) {
 		err := p.cmd.Start()
 		started <- err
 		if err == nil {
+			p.endGroup()
 			ended <- p.cmd.Wait()
 		}
 	}()
@@ -141,11 +145,33 @@ func (p *process) wait(ctx context.Context, ended <-chan error) error {
 			p.kill(ended)
 			return fmt.Errorf("no end after %s, killed: %w", p.limit, context.DeadlineExceeded)
 		case <-watch.C:
-			if size(p.stdout) > maxOutput || size(p.stderr) > maxOutput {
+			if keep := p.command.Keep; keep > 0 {
+				forget(p.stdout, keep)
+				forget(p.stderr, keep)
+			} else if size(p.stdout) > maxOutput || size(p.stderr) > maxOutput {
 				p.kill(ended)
 				return fmt.Errorf("printed more than %d MiB, killed", maxOutput>>20)
 			}
 		}
+	}
+}
+
+// endGroup waits for the command's end and kills the rest of its group, if
+// that was asked for. The command is not reaped yet, so that its number cannot
+// be another group's (waitid(2), WNOWAIT).
+func (p *process) endGroup() {
+	if !p.command.EndGroup {
+		return
+	}
+	for {
+		err := unix.Waitid(unix.P_PID, p.cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
+		if err == unix.EINTR {
+			continue
+		}
+		if err == nil {
+			_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
+		}
+		return
 	}
 }
 
@@ -173,9 +199,26 @@ func size(f *os.File) int64 {
 	return 0
 }
 
-func contents(f *os.File) []byte {
+// forget gives back the memory of what lies between the first and the last
+// keep bytes. The size stays: the command goes on writing at its end.
+func forget(f *os.File, keep int64) {
+	if n := size(f) - 2*keep; n > 0 {
+		_ = unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, keep, n)
+	}
+}
+
+// contents reads what the command wrote; with keep only its two ends.
+func contents(f *os.File, keep int64) []byte {
 	var b bytes.Buffer
 	// From offset 0 with pread, because the child moves the shared offset.
-	_, _ = io.Copy(&b, io.NewSectionReader(f, 0, min(size(f), maxOutput)))
+	read := func(from, n int64) { _, _ = io.Copy(&b, io.NewSectionReader(f, from, n)) }
+	all := size(f)
+	if keep <= 0 || all <= 2*keep {
+		read(0, min(all, maxOutput))
+		return b.Bytes()
+	}
+	read(0, keep)
+	fmt.Fprintf(&b, "\n… %d bytes left out …\n", all-2*keep)
+	read(all-keep, keep)
 	return b.Bytes()
 }

@@ -16,6 +16,9 @@ func (s *Stack) fill() {
 	}
 	s.Load.Scenario = s.absolute(s.Load.Scenario)
 	s.absoluteProgram(s.Load.Reset)
+	if c := s.Load.Command; c != nil {
+		s.absoluteProgram(c.Argv)
+	}
 	for i := range s.Services {
 		svc := &s.Services[i]
 		svc.Host = svc.HostName()

@@ -3,9 +3,12 @@ package stack
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
+
+	"kasoku/internal/foreign"
 )
 
 const goodYAML = `version: 1
@@ -116,6 +119,15 @@ func TestLoadErrors(t *testing.T) {
 		{"bad duration", "timeout: 5s", "timeout: soon", `services[0].health.timeout: "soon" is not a duration`},
 		{"negative duration", "timeout: 5s", "timeout: -5s", `"-5s" is not a duration`},
 		{"no scenario", "  scenario: scenario.yaml\n", "", `k.yaml:28:1: load.scenario: missing; write the path`},
+		{"scenario and command", "  scenario: scenario.yaml\n", "  scenario: scenario.yaml\n  command: {argv: [wrk]}\n", `k.yaml:30:3: load.command: there is a scenario too; keep one of scenario and command`},
+		{"command as a list", "  scenario: scenario.yaml\n", "  command: [wrk, -c4]\n", `k.yaml:29:3: load.command: must be a section`},
+		{"command without a program", "  scenario: scenario.yaml\n", "  command: {timeout: 1m}\n", `load.command.argv: missing; write [program, argument, …]`},
+		{"command with an unknown key", "  scenario: scenario.yaml\n", "  command: {argv: [b], scores: {json: $.a}}\n", `k.yaml:29:24: load.command.scores: unknown key; did you mean "score"?`},
+		{"command with an unknown format", "  scenario: scenario.yaml\n", "  command: {argv: [b], format: wrk3}\n", `k.yaml:29:24: load.command.format: unknown format "wrk3"; write one of wrk, ab, k6`},
+		{"command with a bad pattern", "  scenario: scenario.yaml\n", "  command: {argv: [b], score: {regexp: '('}}\n", `k.yaml:29:24: load.command.score: regexp: error parsing`},
+		{"command with a bad path", "  scenario: scenario.yaml\n", "  command: {argv: [b], latency: {p99: {json: p99}}}\n", `load.command.latency.p99: json: path "p99" does not begin with $`},
+		{"command with a bad time limit", "  scenario: scenario.yaml\n", "  command: {argv: [b], timeout: 5}\n", `load.command.timeout: 5 is not a duration`},
+		{"command with a number in the environment", "  scenario: scenario.yaml\n", "  command: {argv: [b], environment: {N: 5}}\n", `load.command.environment.N: 5 must be text`},
 		{"no url", "  url: http://127.0.0.1:8080\n", "", `load.url: missing`},
 		{"bad url", "url: http://127.0.0.1:8080\n", "url: 127.0.0.1:8080\n", `load.url: "127.0.0.1:8080" is not a URL`},
 		{"bad allow", "10.0.0.0/24", "10.0.0/24", `load.allow[0]: "10.0.0/24" is not an address range`},
@@ -154,6 +166,32 @@ func TestLoadErrors(t *testing.T) {
 				t.Errorf("%d lines", n)
 			}
 		})
+	}
+}
+
+func TestLoadCommand(t *testing.T) {
+	y := strings.Replace(goodYAML, "  scenario: scenario.yaml\n", `  command:
+    argv: [./bench, -target, "127.0.0.1:8080"]
+    format: isucon
+    score: {regexp: 'score: (\d+)'}
+    errors: {json: "$.fail"}
+    requests: {json: "$.success"}
+    latency: {unit: s, p99: {regexp: 'p99=(\S+)'}}
+    fail_if: {regexp: 'pass: false'}
+    timeout: 2m
+    environment: {GOGC: "200"}
+    warmup: 10s
+`, 1)
+	s, err := parse("k.yaml", []byte(y), "/srv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &foreign.Command{Argv: []string{"/srv/bench", "-target", "127.0.0.1:8080"}, Format: "isucon",
+		Score: &foreign.Value{Regexp: `score: (\d+)`}, Errors: &foreign.Value{JSON: "$.fail"}, Requests: &foreign.Value{JSON: "$.success"},
+		Latency: &foreign.Latency{Unit: "s", P99: &foreign.Value{Regexp: `p99=(\S+)`}}, FailIf: &foreign.Pattern{Regexp: "pass: false"},
+		Timeout: 2 * time.Minute, Environment: map[string]string{"GOGC": "200"}, Warmup: 10 * time.Second}
+	if !reflect.DeepEqual(s.Load.Command, want) || s.Load.Scenario != "" {
+		t.Fatalf("%+v", s.Load.Command)
 	}
 }
 

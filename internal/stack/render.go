@@ -96,9 +96,14 @@ func (s *Stack) renderLoad(b *bytes.Buffer) error {
 	l := s.Load
 	l.Scenario = s.relative(l.Scenario)
 	l.Reset = s.relativeProgram(l.Reset)
+	if l.Command != nil {
+		c := *l.Command
+		c.Argv = s.relativeProgram(c.Argv)
+		l.Command = &c
+	}
 	b.WriteString(`
 # What drives the stack: the scenario file says what load and what a right answer
-# looks like, url is the front door. reset brings the data back to the state that
+# looks like (or command runs your own benchmark), url is the front door. reset brings the data back to the state that
 # every run starts from. allow lists addresses (CIDR) besides this machine's own
 # that load may be sent to.
 `)

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"kasoku/internal/foreign"
 	"kasoku/internal/regulation"
 )
 
@@ -71,6 +72,11 @@ func drawStack(t *rapid.T) *Stack {
 	})
 	s := &Stack{Dir: "/srv/x", Version: 1, Name: word.Draw(t, "name")}
 	s.Load = LoadConfig{Scenario: path.Draw(t, "scenario"), URL: "http://127.0.0.1:8080", Workload: rapid.IntRange(0, 9).Draw(t, "workload")}
+	if rapid.Bool().Draw(t, "foreign") {
+		s.Load.Scenario = ""
+		s.Load.Command = &foreign.Command{Argv: []string{path.Draw(t, "program"), word.Draw(t, "arg")}, Format: rapid.SampledFrom([]string{"", "wrk"}).Draw(t, "format"),
+			Score: &foreign.Value{Regexp: `score: "?(\d+)`}, Timeout: time.Minute, Environment: map[string]string{"A": word.Draw(t, "value")}}
+	}
 	if rapid.Bool().Draw(t, "reset") {
 		s.Load.Reset = []string{path.Draw(t, "program"), word.Draw(t, "arg")}
 	}

@@ -9,6 +9,7 @@ package stack
 import (
 	"time"
 
+	"kasoku/internal/foreign"
 	"kasoku/internal/regulation"
 )
 
@@ -121,10 +122,13 @@ type Login struct {
 	Address string `yaml:"address,omitempty" json:"address,omitempty"`
 }
 
-// LoadConfig says what drives the stack.
+// LoadConfig says what drives the stack: a scenario or somebody else's
+// benchmark.
 type LoadConfig struct {
-	Scenario string `yaml:"scenario" json:"scenario"` // scenario.yaml
-	URL      string `yaml:"url" json:"url"`           // base URL of the front door
+	Scenario string `yaml:"scenario,omitempty" json:"scenario,omitempty"` // scenario.yaml
+	// Command is a benchmark that puts the load on instead of a scenario.
+	Command *foreign.Command `yaml:"command,omitempty" json:"command,omitempty"`
+	URL     string           `yaml:"url" json:"url"` // base URL of the front door
 	// Workload overrides the scenario's number of virtual users; 0: as there.
 	Workload int `yaml:"workload,omitempty" json:"workload,omitempty"`
 	// Reset brings the data back to the state every run starts from.

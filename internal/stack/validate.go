@@ -181,8 +181,15 @@ func validateLogin(d *document, path string, svc *Service) {
 }
 
 func (s *Stack) validateLoad(d *document) {
-	if s.Load.Scenario == "" {
-		d.report("load.scenario", `missing; write the path of a scenario file, e.g. "scenario: scenario.yaml"`)
+	switch c := s.Load.Command; {
+	case s.Load.Scenario != "" && c != nil:
+		d.report("load.command", "there is a scenario too; keep one of scenario and command")
+	case c != nil:
+		for _, p := range c.Check() {
+			d.report(strings.TrimSuffix("load.command."+p.Path, "."), "%s", p.Text)
+		}
+	case s.Load.Scenario == "":
+		d.report("load.scenario", `missing; write the path of a scenario file, e.g. "scenario: scenario.yaml", or a benchmark under command`)
 	}
 	if s.Load.URL == "" {
 		d.report("load.url", `missing; write the front door's base URL, e.g. "url: http://127.0.0.1:8080"`)

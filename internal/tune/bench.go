@@ -20,7 +20,7 @@ import (
 type Bench struct {
 	Stack    *stack.Stack
 	Hosts    map[string]host.Host
-	Scenario *load.Scenario
+	Scenario *load.Scenario // nil with load.command
 	Store    *store.Store
 	Session  int64
 	// ConfigHash of what is in place, set by the loop; stored with each run.
@@ -32,6 +32,10 @@ type Bench struct {
 	// noisy is set after a run that was no evidence because of others: the
 	// next one waits for them to end.
 	noisy bool
+	// took is the longest run of somebody else's benchmark so far, users how
+	// many the last run had.
+	took  time.Duration
+	users int
 	// Progress is called about four times a second while load runs.
 	Progress func(load.Progress)
 }
@@ -56,18 +60,20 @@ func (b *Bench) Run(ctx context.Context, o RunOptions) (*store.Run, error) {
 	if err := b.reset(ctx); err != nil {
 		return nil, err
 	}
-	col, err := evidence.NewCollector(ctx, b.Stack, b.Hosts, evidence.CollectorOptions{
-		Generator: os.Getpid(), Diagnostic: o.Kind == store.Diagnostic})
+	watch := evidence.CollectorOptions{Generator: os.Getpid(), Diagnostic: o.Kind == store.Diagnostic}
+	drive, err := b.driver(o.Workload, &watch)
+	if err != nil {
+		return nil, err
+	}
+	col, err := evidence.NewCollector(ctx, b.Stack, b.Hosts, watch)
 	if err != nil {
 		return nil, fmt.Errorf("prepare collectors: %w", err)
 	}
 	defer col.Close()
 	w := &window{ctx: ctx, col: col, progress: b.Progress}
-	opts := b.loadOptions(o.Workload)
-	opts.Progress = w.phase
-	res, err := load.Run(ctx, opts)
+	res, err := drive(ctx, w.phase)
 	if err != nil {
-		return nil, fmt.Errorf("load: %w", err)
+		return nil, err
 	}
 	if w.err != nil {
 		return nil, fmt.Errorf("collect evidence: %w", w.err)
@@ -76,6 +82,7 @@ func (b *Bench) Run(ctx context.Context, o RunOptions) (*store.Run, error) {
 	if err != nil {
 		return nil, fmt.Errorf("collect evidence: %w", err)
 	}
+	b.known(ev)
 	run := &store.Run{Session: b.Session, Step: o.Step, Kind: o.Kind, Side: o.Side, Label: o.Label,
 		Started: res.Started, Score: res.Score, Evidence: ev, ConfigHash: b.ConfigHash, Unfit: unfit(ev, b.Stack.Tune.Foreign())}
 	b.noisy = run.Unfit != ""
@@ -140,10 +147,15 @@ func (b *Bench) reset(ctx context.Context) error {
 	return nil
 }
 
-// Answered is an error if a run got no right answer at all; it names the
-// target and the first answer.
+// Answered is an error if a run got no right answer at all, or if somebody
+// else's benchmark judged the service wrong; it names the target and the first
+// answer.
 func (b *Bench) Answered(run *store.Run) error {
-	if run.Evidence.Load.Succeeded > 0 {
+	l := run.Evidence.Load
+	if b.Foreign() && l.Score <= 0 && l.Mismatches > 0 {
+		return fmt.Errorf("%s: load.command judged the service wrong: %s", b.Stack.Load.URL, sample(run).Broken)
+	}
+	if l.Succeeded > 0 {
 		return nil
 	}
 	first := sample(run).Broken

@@ -32,6 +32,9 @@ func Observe(ctx context.Context, exec *change.Executor, b *Bench, workload int,
 	if err := b.Answered(run); err != nil {
 		return nil, nil, err
 	}
+	if b.Foreign() {
+		ui.Info("not judged: which files could be served without the application, and whether more users score better; load.command does not tell its answers and has its own users")
+	}
 	if err := load.ConfirmStatic(ctx, b.loadOptions(workload), run.Evidence.Load.Assets); err != nil {
 		return nil, nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -91,10 +92,7 @@ func (t *Tuner) Run(ctx context.Context) (*store.Session, error) {
 // begin takes up an interrupted session or measures the service as found.
 func (t *Tuner) begin(ctx context.Context) error {
 	t.tried = map[string]attempt{}
-	t.workload = t.Stack.Load.Workload
-	if t.workload == 0 {
-		t.workload = t.Bench.Scenario.Workload
-	}
+	t.workload = t.Bench.Users()
 	if last, err := t.resumable(); err != nil {
 		return err
 	} else if last != nil {
@@ -115,6 +113,10 @@ func (t *Tuner) begin(ctx context.Context) error {
 		return err
 	}
 	t.session.AsFound = stat.GeoMean(scores)
+	if t.workload == 0 {
+		t.workload = t.Bench.Users() // now somebody else's benchmark has told
+		t.session.AsFoundWorkload = t.workload
+	}
 	t.UI.Info(fmt.Sprintf("as found: %s points/s with %d users", score(t.session.AsFound), t.workload))
 	return t.Store.SaveSession(t.session)
 }
@@ -142,6 +144,9 @@ func (t *Tuner) resume(s *store.Session) error {
 		return err
 	}
 	t.session, t.Bench.Session = s, s.ID
+	if t.workload == 0 {
+		t.workload = s.AsFoundWorkload
+	}
 	t.session.State = "running"
 	for _, st := range steps {
 		t.seq = max(t.seq, st.Seq)
@@ -161,6 +166,11 @@ func (t *Tuner) remember(st *store.Step) {
 		// else binds.
 		t.tried[key(st.Plan)] = attempt{binding: st.Binding}
 	}
+	if st.Kept && st.Verdict.CandidateScore >= muchFaster*st.Verdict.BaselineScore {
+		// What loaded the old service may not load this one: the workload is
+		// looked for again where the machine is not full (G08).
+		maps.DeleteFunc(t.tried, func(plan string, a attempt) bool { return !a.final && strings.HasPrefix(plan, "load.workload:") })
+	}
 	if st.Ended.IsZero() || st.Kept {
 		return
 	}
@@ -173,6 +183,10 @@ func (t *Tuner) remember(st *store.Step) {
 		t.tried[key(st.Plan)] = attempt{binding: st.Binding}
 	}
 }
+
+// muchFaster is the gain of one step after which the workload that was found
+// before says nothing any more.
+const muchFaster = 1.5
 
 // measure makes n fit scored runs and returns their scores.
 func (t *Tuner) measure(ctx context.Context, label string, n int) ([]float64, error) {
@@ -323,23 +337,11 @@ func (t *Tuner) refused(rs []remedy.Refusal) {
 	}
 }
 
-// runTime is about what one run takes, with reset and set-up.
-func (t *Tuner) runTime() time.Duration {
-	w, m := t.Bench.Window, t.Bench.Warmup
-	if w == 0 {
-		w = t.Bench.Scenario.Duration
-	}
-	if m == 0 {
-		m = t.Bench.Scenario.Warmup
-	}
-	return w + m + time.Second
-}
-
 // stepTime is the shortest experiment: three pairs and a diagnostic run.
-func (t *Tuner) stepTime() time.Duration { return 7 * t.runTime() }
+func (t *Tuner) stepTime() time.Duration { return 7 * t.Bench.runTime() }
 
 // reserve is kept for the end: restart, two scored runs and a diagnostic one.
-func (t *Tuner) reserve() time.Duration { return 4*t.runTime() + 10*time.Second }
+func (t *Tuner) reserve() time.Duration { return 4*t.Bench.runTime() + 10*time.Second }
 
 // conclude restarts every service and measures the final score again.
 func (t *Tuner) conclude(ctx context.Context) error {

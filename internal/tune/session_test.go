@@ -56,6 +56,25 @@ func TestASearchIsNotRepeatedAtOnce(t *testing.T) {
 	}
 }
 
+// After a step that made the service much faster, the workload found before is
+// looked for again although the same binds (G08).
+func TestTheWorkloadFollowsAMuchFasterService(t *testing.T) {
+	for _, c := range []struct {
+		score float64
+		want  bool
+	}{{149, false}, {150, true}} {
+		tu := &Tuner{tried: map[string]attempt{"load.workload:8": {binding: "cpu: db"}, "load.workload:16": {final: true}}}
+		tu.remember(&store.Step{Plan: remedy.Plan{ID: "p"}, Kept: true, Binding: "cpu: db", Ended: time.Now(),
+			Verdict: experiment.Verdict{Outcome: experiment.Improved, BaselineScore: 100, CandidateScore: c.score}})
+		if got := tu.due("load.workload:8", "cpu: db"); got != c.want {
+			t.Errorf("from 100 to %v: due %v, want %v", c.score, got, c.want)
+		}
+		if tu.due("load.workload:16", "cpu: db") {
+			t.Error("a workload that broke answers is tried again")
+		}
+	}
+}
+
 func TestBestValueIsTheCheapestOnThePlateau(t *testing.T) {
 	for _, c := range []struct {
 		name   string

@@ -54,10 +54,7 @@ func (t *Tuner) Try(ctx context.Context, p Proposal) (*store.Step, error) {
 	if why := t.Stack.Regulation.Refuses(plan.Trades, touched, restarted); why != "" {
 		return nil, &ProposalError{fmt.Errorf("the regulation refuses it: %s", why)}
 	}
-	t.workload = t.Stack.Load.Workload
-	if t.workload == 0 {
-		t.workload = t.Bench.Scenario.Workload
-	}
+	t.workload = t.Bench.Users()
 	t.session = &store.Session{Command: "try", Stack: t.Stack.Name, Started: time.Now(), State: "running", AsFoundWorkload: t.workload, FinalWorkload: t.workload}
 	if err := t.Store.SaveSession(t.session); err != nil {
 		return nil, err

@@ -22,6 +22,7 @@ import (
 func Suite(t *testing.T, open func(t *testing.T) host.Host) {
 	t.Run("Run", func(t *testing.T) { suiteRun(t, open(t)) })
 	t.Run("RunEnds", func(t *testing.T) { suiteRunEnds(t, open(t)) })
+	t.Run("RunWatched", func(t *testing.T) { suiteRunWatched(t, open(t)) })
 	t.Run("Read", func(t *testing.T) { suiteRead(t, open(t)) })
 	t.Run("Replace", func(t *testing.T) { suiteReplace(t, open(t)) })
 	t.Run("ReplaceRefuses", func(t *testing.T) { suiteReplaceRefuses(t, open(t)) })
@@ -133,6 +134,40 @@ func suiteRunEnds(t *testing.T, h host.Host) {
 		t.Fatal("the daemon that a successful command left was killed")
 	}
 	must(t, syscall.Kill(pid, syscall.SIGKILL))
+}
+
+// suiteRunWatched: what a long command needs that is not trusted to behave.
+func suiteRunWatched(t *testing.T, h host.Host) {
+	told := 0
+	r, err := h.Run(t.Context(), host.Command{Argv: []string{"sh", "-c", "echo $$; (while [ $((i=i+1)) -lt 300000 ]; do :; done)"}, Started: func(pid int) { told = pid }})
+	must(t, err)
+	if own, _ := strconv.Atoi(strings.TrimSpace(string(r.Stdout))); told == 0 || own != told {
+		t.Fatalf("Started told process %d, it was %d", told, own)
+	}
+	if r.CPU <= 0 || r.CPU > 2*r.Took {
+		t.Fatalf("%s of CPU in %s: a child's work must be in it", r.CPU, r.Took)
+	}
+
+	// 400 MB, of which a few bytes are asked for.
+	r, err = h.Run(t.Context(), host.Command{Argv: []string{"sh", "-c", "echo first; head -c 400000000 /dev/zero; echo last"}, Keep: 8})
+	must(t, err)
+	if out := string(r.Stdout); !strings.HasPrefix(out, "first\n") || !strings.HasSuffix(out, "last\n") || len(out) > 100 || !strings.Contains(out, "bytes left out") {
+		t.Fatalf("the two ends of much output: %.200q", out)
+	}
+	r, err = h.Run(t.Context(), host.Command{Argv: []string{"echo", "short"}, Keep: 8})
+	must(t, err)
+	if string(r.Stdout) != "short\n" {
+		t.Fatalf("little output: %q", r.Stdout)
+	}
+
+	r, err = h.Run(t.Context(), host.Command{Argv: []string{"sh", "-c", "sleep 300 & echo $!; exit 3"}, EndGroup: true})
+	must(t, err)
+	pid, err := strconv.Atoi(strings.TrimSpace(string(r.Stdout)))
+	must(t, err)
+	if r.ExitCode != 3 {
+		t.Fatalf("exit status %d, want 3", r.ExitCode)
+	}
+	poll(t, "the death of what the command left in its group", func() bool { return !alive(pid) })
 }
 
 // alive is false for a zombie, which only waits to be reaped.

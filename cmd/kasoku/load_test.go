@@ -1,0 +1,125 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"kasoku/internal/load"
+)
+
+// TestLoadScripts runs testdata/load: `kasoku load` on a real nginx, at $URL
+// and on the unix socket $SOCKET.
+func TestLoadScripts(t *testing.T) {
+	url, socket := startFiles(t)
+	testscript.Run(t, testscript.Params{Dir: "testdata/load", Setup: func(e *testscript.Env) error {
+		e.Setenv("URL", url)
+		e.Setenv("SOCKET", socket)
+		return nil
+	}})
+}
+
+// startFiles starts an nginx with a file /1k of 1024 bytes and a redirect.
+func startFiles(t *testing.T) (url, socket string) {
+	t.Helper()
+	binary, err := exec.LookPath("nginx")
+	if err != nil {
+		binary = "/usr/sbin/nginx"
+	}
+	dir, err := os.MkdirTemp("", "load") // short, for the socket's path
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o755); err != nil { // nginx's workers are another user
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := l.Addr().String()
+	l.Close()
+	socket = filepath.Join(dir, "n.sock")
+	conf := fmt.Sprintf(`daemon off; worker_processes 1; pid %[1]s/pid; error_log %[1]s/error.log;
+events { worker_connections 512; }
+http {
+  access_log off; client_body_temp_path %[1]s/b; proxy_temp_path %[1]s/p; fastcgi_temp_path %[1]s/f; uwsgi_temp_path %[1]s/u; scgi_temp_path %[1]s/s;
+  server {
+    listen %[2]s; listen unix:%[3]s; root %[1]s; keepalive_requests 10000000;
+    location = /moved { return 301 http://$http_host/1k; }
+  }
+}
+`, dir, address, socket)
+	for name, text := range map[string]string{"nginx.conf": conf, "1k": strings.Repeat("x", 1024)} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.Command(binary, "-p", dir, "-e", filepath.Join(dir, "error.log"), "-c", filepath.Join(dir, "nginx.conf"))
+	if err := cmd.Start(); err != nil {
+		t.Fatalf("start nginx: %v; install it with make deps", err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Signal(os.Interrupt) // the master ends its workers
+		cmd.Wait()
+	})
+	for deadline := time.Now().Add(10 * time.Second); ; {
+		conn, err := net.Dial("tcp", address)
+		if err == nil {
+			conn.Close()
+			return "http://" + address, socket
+		}
+		if time.Now().After(deadline) {
+			text, _ := os.ReadFile(filepath.Join(dir, "error.log"))
+			t.Fatalf("nginx does not answer: %v\n%s", err, text)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// The summary fits where people paste it.
+func TestLoadSummaryIsShort(t *testing.T) {
+	res := &load.Result{Workload: 32, Window: 10 * time.Second, Requests: 1000, Succeeded: 990, Mismatches: 10, GeneratorCPU: time.Second,
+		Saturated: "the generator used 97 % of the 2 processors", Engine: "epoll", Open: &load.Open{Planned: 1000}}
+	for i := range 20 {
+		res.Routes = append(res.Routes, load.RouteResult{Route: fmt.Sprintf("GET /%d%s", i, strings.Repeat("x", 100)), Requests: 5})
+		res.Samples = append(res.Samples, load.Mismatch{Kind: "mismatch", Request: fmt.Sprintf("GET /%d", i), Got: strings.Repeat("long\n\x1b[2J", 100)})
+	}
+	var b strings.Builder
+	if err := loadSummary(&b, &loading{request: "GET / on http://127.0.0.1"}, res); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
+	if len(lines) > 25 {
+		t.Errorf("%d lines, want at most 25:\n%s", len(lines), b.String())
+	}
+	if strings.Contains(b.String(), "\x1b") || !strings.Contains(b.String(), "NO EVIDENCE") {
+		t.Errorf("got:\n%s", b.String())
+	}
+}
+
+// The screen's curve has one bar for each interval and begins anew with each
+// phase's counts.
+func TestLoadScreenFollows(t *testing.T) {
+	s := &loadScreen{}
+	for i := range 100 {
+		phase := load.PhaseWarmup
+		if i >= 50 {
+			phase = load.PhaseMeasure
+		}
+		n := int64(i % 50)
+		s.follow(load.Progress{Phase: phase, Elapsed: time.Duration(n) * 250 * time.Millisecond, Succeeded: 100 * n,
+			GeneratorCPU: time.Duration(i) * 125 * time.Millisecond})
+	}
+	if len(s.rates) != sparkWidth || s.rates[0] != 400 || s.rates[sparkWidth-1] != 400 || s.cpu != 0.5 {
+		t.Errorf("%d bars, %v, generator %g", len(s.rates), s.rates, s.cpu)
+	}
+}

@@ -1,0 +1,113 @@
+package foreign
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// isuconJSON is the result that ISUCON benchmarkers print: catatsuy/private-isu
+// (pass, score, success, fail, messages), isucon9-qualify cmd/bench/main.go and
+// isucon13 bench/cmd/bench/bench.go (pass, score, messages).
+type isuconJSON struct {
+	Pass     *bool    `json:"pass"`
+	Score    *float64 `json:"score"`
+	Success  *float64 `json:"success"`
+	Fail     *float64 `json:"fail"`
+	Messages []string `json:"messages"`
+}
+
+// Log lines. Sources:
+//
+//	RESULT: success / SCORE: 268.9            karupanerura/isucon5-benchmarker, README.md
+//	score: 1710, suceess: 1434, fail: 0       catatsuy/private-isu at 016a8e6, benchmarker/cli.go (so spelled)
+//	score: 1234(1300 - 66) : pass             isucon11-qualify, bench/main.go
+//	deduction: 3 / timeout: 12                the same
+//	PASSED: true / SCORE: 990 (+1000 -10(1%)) isucon12-qualify, bench/cmd/bench/main.go
+//	Error 3 (Critical:1), ERROR[0] …          the same
+//	スコア: 1234                               isucon13, bench/cmd/bench/bench.go
+//
+// isucon11 also prints "SCORE: <tag>: <count>", which is no score.
+var (
+	isuconScore = regexp.MustCompile(`(?im)(?:\bscore|スコア)\s*[:=：]\s*([-+]?\d[\d,]*(?:\.\d+)?)\s*(?:$|["(,}])`)
+	isuconRaw   = regexp.MustCompile(`(?m)\bscore: -?\d+\(-?\d+ - -?\d+\) : (.+?)\s*$`)
+	isuconPass  = regexp.MustCompile(`(?i)\bpass(?:ed)?"?\s*[:=]\s*(true|false)\b`)
+	isuconRes   = regexp.MustCompile(`(?m)\bRESULT: (\w+)`)
+	isuconCount = regexp.MustCompile(`(?m)\bscore: -?\d+, suc+e+s+: (\d+), fail: (\d+)`)
+	isuconMinus = regexp.MustCompile(`(?m)\bdeduction: (\d+) / timeout: (\d+)`)
+	isuconError = regexp.MustCompile(`(?m)\bError (\d+) \(Critical:\d+\)`)
+	isuconLine  = regexp.MustCompile(`(?m)\b(?:ERR|ERROR\[\d+\]):? (.+)$`)
+)
+
+func (o *output) isucon() *isuconJSON {
+	return decode(o, func(j *isuconJSON) bool { return j.Pass != nil && j.Score != nil })
+}
+
+func isISUCON(o *output) bool { return o.isucon() != nil || isuconScore.MatchString(o.text) }
+
+func readISUCON(o *output) (*report, error) {
+	r := &report{}
+	if j := o.isucon(); j != nil {
+		r.isuconResult(j)
+		return r, nil
+	}
+	if r.score, r.scored = lastNumber(isuconScore, o.text); !r.scored {
+		return nil, errNoSummary
+	}
+	if m := last(isuconCount, o.text); m != nil {
+		success, _ := parseNumber(m[1])
+		fail, _ := parseNumber(m[2])
+		r.counts(count(success), count(fail))
+	}
+	if m := last(isuconMinus, o.text); m != nil {
+		wrong, _ := parseNumber(m[1])
+		late, _ := parseNumber(m[2])
+		r.mismatches, r.timeouts = count(wrong), count(late)
+	}
+	r.mismatches = max(r.mismatches, lastCount(isuconError, o.text))
+	for _, m := range isuconLine.FindAllStringSubmatch(o.text, -1) {
+		kind := "mismatch"
+		if kindOf(m[1]) == "timeout" {
+			kind = "timeout"
+		}
+		r.complain(kind, m[1])
+	}
+	why := ""
+	if m := last(isuconRaw, o.text); m != nil && m[1] != "pass" {
+		why = m[1]
+	}
+	if m := last(isuconPass, o.text); m != nil && strings.EqualFold(m[1], "false") {
+		why = m[0]
+	}
+	if m := last(isuconRes, o.text); m != nil && m[1] != "success" && m[1] != "pass" {
+		why = m[0]
+	}
+	if why != "" {
+		r.failed = "the benchmark did not pass: " + why
+	}
+	return r, nil
+}
+
+func (r *report) isuconResult(j *isuconJSON) {
+	r.score, r.scored = *j.Score, true
+	if j.Success != nil {
+		fail := 0.0
+		if j.Fail != nil {
+			fail = *j.Fail
+		}
+		r.counts(count(*j.Success), count(fail))
+	}
+	for _, m := range j.Messages {
+		r.complain("mismatch", m)
+	}
+	if !*j.Pass {
+		r.failed = "the benchmark did not pass"
+		if len(j.Messages) > 0 {
+			r.failed = fmt.Sprintf("the benchmark did not pass: %s", shorten(j.Messages[0], 200))
+		}
+	}
+}
+
+func (r *report) counts(success, fail int64) {
+	r.succeeded, r.mismatches, r.requests, r.counted = success, fail, success+fail, true
+}

@@ -1,0 +1,94 @@
+package tune
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"kasoku/internal/evidence"
+	"kasoku/internal/foreign"
+	"kasoku/internal/load"
+	"kasoku/internal/stack"
+)
+
+// foreignRunTime is what a run of somebody else's benchmark is taken to last
+// before the first one has told.
+const foreignRunTime = time.Minute
+
+// Foreign reports whether somebody else's benchmark puts the load on.
+func (b *Bench) Foreign() bool { return b.Stack.Load.Command != nil }
+
+// Users is how many virtual users a run has unless it is asked for others; 0
+// if only somebody else's benchmark knows.
+func (b *Bench) Users() int {
+	switch {
+	case b.Stack.Load.Workload > 0:
+		return b.Stack.Load.Workload
+	case b.Scenario != nil:
+		return b.Scenario.Workload
+	}
+	return b.users
+}
+
+// runTime is about what one run takes, with reset and set-up.
+func (b *Bench) runTime() time.Duration {
+	if b.Foreign() {
+		if b.took > 0 {
+			return b.took + time.Second
+		}
+		return min(foreignRunTime, b.Stack.Load.Command.Limit())
+	}
+	w, m := b.Window, b.Warmup
+	if w == 0 {
+		w = b.Scenario.Duration
+	}
+	if m == 0 {
+		m = b.Scenario.Warmup
+	}
+	return w + m + time.Second
+}
+
+// driver puts the load on and tells its progress.
+type driver func(ctx context.Context, progress func(load.Progress)) (*load.Result, error)
+
+// driver returns what drives one run, and lets the collectors know a benchmark.
+func (b *Bench) driver(workload int, opts *evidence.CollectorOptions) (driver, error) {
+	if !b.Foreign() {
+		o := b.loadOptions(workload)
+		return func(ctx context.Context, progress func(load.Progress)) (*load.Result, error) {
+			o.Progress = progress
+			res, err := load.Run(ctx, o)
+			if err != nil {
+				return nil, fmt.Errorf("load: %w", err)
+			}
+			return res, nil
+		}, nil
+	}
+	runner, err := foreign.Compile(b.Hosts[stack.LocalHost], *b.Stack.Load.Command, b.Stack.Dir, b.Stack.Load.URL)
+	if err != nil {
+		return nil, err
+	}
+	opts.Benchmark = runner.CPU
+	return func(ctx context.Context, progress func(load.Progress)) (*load.Result, error) {
+		begun := time.Now()
+		res, err := runner.Run(ctx, progress)
+		if err != nil {
+			return nil, err
+		}
+		b.took = max(b.took, time.Since(begun))
+		if res.Workload == 0 {
+			res.Workload = workload
+		}
+		return res, nil
+	}, nil
+}
+
+// known fills in what somebody else's benchmark did not tell: without a number
+// of users it is taken to have enough for every CPU, so that no bound of the
+// diagnosis comes from a number that nobody knows.
+func (b *Bench) known(ev *evidence.Evidence) {
+	if b.Foreign() && ev.Load.Workload == 0 {
+		ev.Load.Workload = max(1, ev.System.CPUs)
+	}
+	b.users = ev.Load.Workload
+}

@@ -1,0 +1,60 @@
+package tune
+
+import (
+	"testing"
+	"time"
+
+	"kasoku/internal/evidence"
+	"kasoku/internal/foreign"
+	"kasoku/internal/load"
+	"kasoku/internal/stack"
+	"kasoku/internal/store"
+)
+
+// TestForeignBenchTells: what a scenario would say comes from kasoku.yaml and
+// from the runs so far.
+func TestForeignBenchTells(t *testing.T) {
+	c := &foreign.Command{Argv: []string{"wrk"}}
+	b := &Bench{Stack: &stack.Stack{Load: stack.LoadConfig{Command: c}}}
+	if !b.Foreign() || b.Users() != 0 || b.runTime() != foreignRunTime {
+		t.Errorf("before the first run: %d users, %s", b.Users(), b.runTime())
+	}
+	c.Timeout = 10 * time.Second
+	if b.runTime() != 10*time.Second {
+		t.Errorf("no run is longer than its time limit: %s", b.runTime())
+	}
+	b.took = 3 * time.Second
+	ev := &evidence.Evidence{Load: &load.Result{Workload: 32}, System: evidence.System{CPUs: 2}}
+	b.known(ev)
+	if b.Users() != 32 || b.runTime() != 4*time.Second {
+		t.Errorf("after the first run: %d users, %s", b.Users(), b.runTime())
+	}
+	ev.Load.Workload = 0
+	b.known(ev)
+	if ev.Load.Workload != 2 {
+		t.Errorf("%d users, want one for each CPU", ev.Load.Workload)
+	}
+	b.Stack.Load.Workload = 8
+	if b.Users() != 8 {
+		t.Errorf("%d users, want what kasoku.yaml says", b.Users())
+	}
+}
+
+// TestForeignBenchAnswered: a benchmark that found the service wrong stops the
+// session; one that merely tells failed requests does not.
+func TestForeignBenchAnswered(t *testing.T) {
+	b := &Bench{Stack: &stack.Stack{Load: stack.LoadConfig{URL: "http://127.0.0.1:1", Command: &foreign.Command{Argv: []string{"b"}}}}}
+	for _, c := range []struct {
+		load load.Result
+		ok   bool
+	}{
+		{load.Result{Score: 5, Succeeded: 5}, true},
+		{load.Result{Score: 5, Succeeded: 5, Mismatches: 2}, true},
+		{load.Result{Score: 0, Succeeded: 5, Mismatches: 1}, false},
+		{load.Result{Score: 0}, false},
+	} {
+		if err := b.Answered(&store.Run{Evidence: &evidence.Evidence{Load: &c.load}}); (err == nil) != c.ok {
+			t.Errorf("%+v: %v", c.load, err)
+		}
+	}
+}
