@@ -14,10 +14,10 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 # comes first in PATH, for programs that call go as well.
 WITH_GO = go=$$(scripts/go.sh) && export PATH="$$(dirname "$$go"):$$PATH" &&
 
-.PHONY: help deps build static check test demo bench bench-hand clean
+.PHONY: help deps build static check test demo bench bench-hand bench-load bench-engines clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 deps: ## install what is missing (apt, as root): Go, nginx, MariaDB, PHP-FPM, …
 	@scripts/deps.sh
@@ -46,6 +46,12 @@ bench: ## tell which benchmarks there are
 
 bench-hand: deps build ## Kasoku's result on cases/login against one tuned by hand (bar: 0.90)
 	@$(WITH_GO) scripts/bench-hand.sh
+
+bench-load: deps build ## the load engine against wrk, ab, oha, k6, … on one nginx (ARGS="-only a,b")
+	@$(WITH_GO) scripts/bench-load.sh $(ARGS)
+
+bench-engines: deps ## ways to move a load generator's bytes: net.Conn, epoll, io_uring (ARGS="-rounds 3")
+	@$(WITH_GO) go run ./bench/engines $(ARGS)
 
 clean: ## remove what make built
 	rm -rf bin

@@ -1,0 +1,91 @@
+package ratio
+
+import (
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+var none = math.NaN()
+
+func TestOf(t *testing.T) {
+	for _, tt := range []struct {
+		why    string
+		values []float64
+		want   Summary
+	}{
+		{"nothing", nil, Summary{}},
+		{"only missing rounds", []float64{none, none}, Summary{}},
+		{"one", []float64{2}, Summary{1, 2, 2, 2}},
+		{"odd, not in order", []float64{9, 1, 2}, Summary{3, 2, 1, 9}},
+		{"even: the middle of the two", []float64{4, 1, 2, 9}, Summary{4, 3, 1, 9}},
+		{"a missing round is left out", []float64{1, none, 3}, Summary{2, 2, 1, 3}},
+		{"a division by nothing is left out", []float64{math.Inf(1), 3}, Summary{1, 3, 3, 3}},
+	} {
+		if got := Of(tt.values); got != tt.want {
+			t.Errorf("%s: %+v, want %+v", tt.why, got, tt.want)
+		}
+	}
+}
+
+func TestPairs(t *testing.T) {
+	// Round 2 lacks the divisor, round 4 the dividend, round 5 both.
+	got := Pairs([]float64{1, 2, 3, none}, []float64{2, none, 4, 5, 6})
+	if want := (Summary{2, 0.625, 0.5, 0.75}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if got := Pairs([]float64{1}, []float64{0}); got.N != 0 {
+		t.Errorf("a division by zero counts: %+v", got)
+	}
+	// The ratio of medians would be 1; rounds that drift alike give 0.5.
+	if got := Pairs([]float64{1, 2, 4}, []float64{2, 4, 8}); got.Median != 0.5 {
+		t.Errorf("drift does not cancel: %+v", got)
+	}
+}
+
+func TestLeastMost(t *testing.T) {
+	a, b := []float64{1, none, 3, none}, []float64{2, 5, 1}
+	least, most := Least(a, b), Most(a, b)
+	for i, want := range []float64{1, 5, 1} {
+		if least[i] != want {
+			t.Errorf("least of round %d is %v, want %v", i, least[i], want)
+		}
+	}
+	for i, want := range []float64{2, 5, 3} {
+		if most[i] != want {
+			t.Errorf("most of round %d is %v, want %v", i, most[i], want)
+		}
+	}
+	if !math.IsNaN(least[3]) || !math.IsNaN(most[3]) {
+		t.Errorf("a round without both is %v and %v", least[3], most[3])
+	}
+}
+
+func TestOfOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		v := rapid.SliceOfN(rapid.Float64Range(-1e6, 1e6), 1, 20).Draw(t, "values")
+		s := Of(v)
+		if s.N != len(v) || s.Min > s.Median || s.Median > s.Max {
+			t.Fatalf("%v gives %+v", v, s)
+		}
+		below := 0
+		for _, x := range v {
+			if x < s.Median {
+				below++
+			}
+		}
+		if below > len(v)/2 {
+			t.Fatalf("%d of %d lie below the median %v", below, len(v), s.Median)
+		}
+	})
+}
+
+func TestText(t *testing.T) {
+	if got := (Summary{}).Text(2); got != "–" {
+		t.Errorf("nothing is %q", got)
+	}
+	if got := (Summary{3, 0.8, 0.7, 1}).Text(2); got != "0.80 (0.70–1.00)" {
+		t.Errorf("%q", got)
+	}
+}

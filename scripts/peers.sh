@@ -1,0 +1,95 @@
+#!/bin/bash
+# Installs the load generators that make bench-load compares Kasoku with, where
+# they are missing: wrk and ab by apt, hey, vegeta, bombardier and k6 by go, oha
+# by cargo, the last five into .cache/peers/bin. Prints which are there.
+# Whatever cannot be had is named and left out; the status is 0 all the same.
+#
+# The first run takes some minutes of CPU (k6 and oha are big), later ones none.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+cache=$PWD/.cache/peers
+bin=$cache/bin
+mkdir -p "$bin"
+
+tell() { printf 'peers.sh: %s\n' "$*" >&2; }
+
+# has PROGRAM: in the cache or in PATH.
+has() { [ -x "$bin/$1" ] || command -v "$1" >/dev/null; }
+
+WORK=
+trap 'rm -rf -- "$WORK"' EXIT
+WORK=$(mktemp -d)
+
+# debian PROGRAM PACKAGE
+debian() {
+    has "$1" && return
+    if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
+        tell "$1 is missing; install it as root: apt-get install $2"
+        return
+    fi
+    tell "installing $2"
+    {
+        DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$2" ||
+            { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$2"; }
+    } >"$WORK/log" 2>&1 || because "$1"
+}
+
+# because PROGRAM tells the end of the log.
+because() { tell "$1 could not be installed: $(grep . "$WORK/log" | tail -n 3 | tr '\n' ' ')"; }
+
+# with_go PROGRAM PACKAGE MODULE VERSION…: the first version that builds. A
+# throw-away module that requires the version builds where "go install" does
+# not: the latter wants the list of all versions, which not every proxy gives.
+with_go() {
+    local program=$1 package=$2 module=$3 version go
+    shift 3
+    has "$program" && return
+    if ! go=$(scripts/go.sh 2>"$WORK/log"); then
+        because "$program"
+        return
+    fi
+    for version; do
+        tell "building $program $version"
+        rm -rf "$WORK/module" && mkdir "$WORK/module"
+        printf 'module peer\n\ngo 1.26.0\n\nrequire %s %s\n' "$module" "$version" >"$WORK/module/go.mod"
+        if (cd "$WORK/module" && GOTOOLCHAIN=local GOFLAGS=-mod=mod CGO_ENABLED=0 "$go" build -o "$WORK/$program" "$package") >"$WORK/log" 2>&1; then
+            mv "$WORK/$program" "$bin/$program"
+            return
+        fi
+    done
+    because "$program"
+}
+
+# with_cargo PROGRAM VERSION…: the first version that builds with this rustc.
+with_cargo() {
+    local program=$1 version
+    shift
+    has "$program" && return
+    if ! command -v cargo >/dev/null; then
+        tell "$program is missing: it needs cargo (Rust)"
+        return
+    fi
+    for version; do
+        tell "building $program $version"
+        if CARGO_TARGET_DIR=$WORK/target cargo install --locked --root "$WORK/root" --version "$version" "$program" >"$WORK/log" 2>&1; then
+            mv "$WORK/root/bin/$program" "$bin/$program"
+            return
+        fi
+    done
+    because "$program"
+}
+
+debian wrk wrk
+debian ab apache2-utils
+with_go hey github.com/rakyll/hey github.com/rakyll/hey v0.1.5 v0.1.4
+with_go vegeta github.com/tsenart/vegeta/v12 github.com/tsenart/vegeta/v12 v12.12.0
+with_go bombardier github.com/codesenberg/bombardier github.com/codesenberg/bombardier v1.2.6
+with_go k6 go.k6.io/k6 go.k6.io/k6 v0.57.0 v0.49.0
+with_cargo oha 1.16.0 1.9.0
+
+for program in wrk ab bombardier oha vegeta hey k6; do
+    has "$program" || missing="${missing:-}, $program"
+done
+[ -z "${missing:-}" ] || tell "missing:${missing#,}"
+has wrk2 || tell "wrk2: not installed (Debian has no package); put one into PATH to have it compared"
