@@ -14,6 +14,7 @@ import (
 
 // ScenarioCmd groups work on scenario files.
 type ScenarioCmd struct {
+	Record ScenarioRecordCmd `cmd:"" help:"Record the golden answers that a scenario compares with."`
 	Check  ScenarioCheckCmd  `cmd:"" help:"Check a scenario file and say what it does."`
 	New    ScenarioNewCmd    `cmd:"" help:"Write a scenario to begin with."`
 	Schema ScenarioSchemaCmd `cmd:"" help:"Print the JSON Schema of scenario files, for editors."`

@@ -9,13 +9,13 @@ import (
 )
 
 func (c *compiler) readBody(st *step, o map[string]ast.Node, sc *scope) {
-	for _, kind := range []string{"form", "json", "body"} {
+	for _, kind := range []string{"form", "json", "body", "multipart"} {
 		n := o[kind]
 		if n == nil {
 			continue
 		}
 		if st.hasBody {
-			c.fail(n, "%s has more than one of form, json and body; keep one", st.name)
+			c.fail(n, "%s has more than one of form, json, body and multipart; keep one", st.name)
 			return
 		}
 		st.hasBody = true
@@ -26,6 +26,8 @@ func (c *compiler) readBody(st *step, o map[string]ast.Node, sc *scope) {
 		case "json":
 			st.bodyType = "application/json"
 			c.jsonTemplate(n, st.name+": json", &st.body, sc, 0)
+		case "multipart":
+			c.readMultipart(st, n, sc)
 		case "body":
 			st.body = c.textTemplate(n, st.name+": body", rawText, sc)
 		}

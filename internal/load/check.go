@@ -105,6 +105,9 @@ func (u *user) checkText(e *expectation) bool {
 			return u.wrong("SHA-256 "+e.sha256, "SHA-256 "+got)
 		}
 	}
+	if e.golden != nil && !u.checkGolden(e.golden) {
+		return false
+	}
 	return e.time == nil || u.checkTime(e.time)
 }
 
@@ -206,6 +209,14 @@ func (x *extraction) find(u *user) (value []byte, ok bool) {
 	switch {
 	case x.header != "":
 		if value = u.wire.res.lookup(x.header); value == nil {
+			return nil, false
+		}
+	case x.cookie != "":
+		if value, ok = u.jar.value(x.cookie); !ok {
+			return nil, false
+		}
+	case x.css != nil:
+		if value, ok = x.css.find(u); !ok {
 			return nil, false
 		}
 	case x.asJSON:

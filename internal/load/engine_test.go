@@ -182,7 +182,8 @@ func TestRunMismatches(t *testing.T) {
 		{"no redirect", "request: GET /\nfollow: true", "status 301, 302, 303, 307 or 308", "status 200"},
 		{"asset", "request: GET /\nassets: [/vary.css]", "the same bytes", "other bytes"},
 		{"gzip", "request: GET /zip\nheaders: {X-As: gzip}\nexpect: {contains: x}", "a readable body", "not gzip"},
-		{"brotli", "request: GET /zip\nheaders: {X-As: br}\nexpect: {contains: x}", "a readable body", "cannot be read here"},
+		{"brotli", "request: GET /zip\nheaders: {X-As: br}\nexpect: {contains: x}", "a readable body", "a broken br body"},
+		{"unknown coding", "request: GET /zip\nheaders: {X-As: lzma}\nexpect: {contains: x}", "a readable body", "cannot be read here"},
 		{"masked", "request: POST /\nform: {login: \"${user.login}\", password: \"${user.password}\"}\nexpect: {status: 500}", "status 500", "status 200"},
 	}
 	for _, tt := range tests {

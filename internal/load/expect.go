@@ -23,6 +23,7 @@ type expectation struct {
 	size     int64  // -1: not asked
 	json     []jsonExpectation
 	sets     []setExpectation
+	golden   *golden
 	needBody bool // some check reads the body
 }
 
@@ -61,7 +62,7 @@ func (c *compiler) readExpect(n ast.Node, what string, sc *scope, names map[stri
 	if n == nil {
 		return e
 	}
-	o := c.object(n, what, "status", "type", "header", "contains", "not_contains", "regexp", "time", "sha256", "size",
+	o := c.object(n, what, "status", "type", "header", "contains", "not_contains", "regexp", "time", "sha256", "size", "golden", "mask",
 		"json", "json_has_all", "json_has_none")
 	c.readStatuses(&e, o["status"], what)
 	if o["type"] != nil {
@@ -91,7 +92,8 @@ func (c *compiler) readExpect(n ast.Node, what string, sc *scope, names map[stri
 	c.readDigest(&e, o["sha256"], what)
 	c.integer(o["size"], what+": size", 0, maxBody, &e.size)
 	c.readJSON(&e, o, what, sc)
-	e.needBody = len(e.contains)+len(e.lacks)+len(e.regexps)+len(e.json)+len(e.sets) > 0 || e.time != nil || e.sha256 != "" || e.size >= 0
+	e.golden = c.readGolden(o, what)
+	e.needBody = len(e.contains)+len(e.lacks)+len(e.regexps)+len(e.json)+len(e.sets) > 0 || e.time != nil || e.sha256 != "" || e.size >= 0 || e.golden != nil
 	return e
 }
 

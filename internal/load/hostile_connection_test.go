@@ -71,7 +71,7 @@ func TestMisbehaviourSlow(t *testing.T) {
 		}
 	}
 	misdeeds(t, []misdeed{
-		{name: "byte by byte", play: slowly(okHead + "Set-Cookie: a=b\r\nContent-Length: 2\r\n\r\nok"), want: "right"},
+		{name: "byte by byte", play: slowly(okHead + "Set-Cookie: a=b\r\nContent-Length: 2\r\n\r\nok"), want: "right", window: time.Second},
 		{name: "byte by byte until closed", play: func(p *peer) {
 			if p.ask() {
 				for _, s := range strings.SplitAfter(okHead+"\r\nok and a lot more", "") {

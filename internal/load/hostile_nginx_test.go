@@ -187,7 +187,7 @@ func realRows() []realRow {
 
 func (r *realRow) run(t *testing.T, url string, e Engine) {
 	src := strings.ReplaceAll(strings.TrimPrefix(r.steps, "- "), "\n- ", "\n  - ")
-	o := Options{Scenario: hostileScenario(t, src, 5*time.Second), URL: url, Workload: 3, Engine: e, Warmup: -1, Window: 150 * time.Millisecond}
+	o := Options{Scenario: hostileScenario(t, src, 5*time.Second), URL: url, Workload: 3, Engine: e, Warmup: -1, Window: 200 * time.Millisecond}
 	d := misdeed{want: r.want, also: r.also, got: r.got, connects: r.connects, step: src}
 	d.check(t, mustRun(t, o), &peers{})
 }
@@ -200,9 +200,12 @@ func TestRealServers(t *testing.T) {
 		secure    bool
 	}{{"tcp", web.plain, false}, {"unix", web.socket, false}, {"tls", web.secure, true}} {
 		for _, e := range engines(way.secure) {
-			for _, row := range realRows() {
-				t.Run(way.name+"/"+string(e)+"/"+row.name, func(t *testing.T) { row.run(t, way.url, e) })
-			}
+			t.Run(way.name+"/"+string(e), func(t *testing.T) {
+				t.Parallel()
+				for _, row := range realRows() {
+					t.Run(row.name, func(t *testing.T) { row.run(t, way.url, e) })
+				}
+			})
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -16,11 +17,13 @@ import (
 
 // everyLoad runs a test on each engine with one and eight users.
 func everyLoad(t *testing.T, test func(t *testing.T, e Engine, users int)) {
+	var all sync.WaitGroup // they mostly wait
 	for _, e := range engines(false) {
 		for _, users := range []int{1, 8} {
-			t.Run(fmt.Sprintf("%s/%d", e, users), func(t *testing.T) { test(t, e, users) })
+			all.Go(func() { t.Run(fmt.Sprintf("%s/%d", e, users), func(t *testing.T) { test(t, e, users) }) })
 		}
 	}
+	all.Wait()
 }
 
 func listenAt(t *testing.T, network, address string) net.Listener {

@@ -19,6 +19,7 @@ const (
 	inGenerate  = `{version: 1, name: example, pools: {users: {generate: {@}, fields: {login: "user${n}"}}}, sessions: [{steps: [{request: GET /}]}]}`
 	inArrivals  = `{` + someData + `, ` + oneVisit + `, arrivals: {@}}`
 	inStage     = `{` + someData + `, ` + oneVisit + `, arrivals: {stages: [{rate: 1, for: 1s}, {@}]}}`
+	inUpload    = `{` + someData + `, sessions: [{draw: {user: users}, steps: [` + firstStep + `, {request: POST /, multipart: {part: {@}}}]}]}`
 	inScore     = `{` + someData + `, ` + oneVisit + `, score: {@}}`
 	inApdex     = `{` + someData + `, ` + oneVisit + `, score: {apdex: {@}}}`
 	inPenalty   = `{` + someData + `, ` + oneVisit + `, score: {penalty: {@}}}`
@@ -51,6 +52,7 @@ var places = []sectionSpec{
 				example: "[{request: GET /report, expect: {json: {$.version: 1}}}]"},
 			{name: "cache", value: wordValue(cacheModes...), fallback: "none", meaning: "The browser cache for assets: none, session (emptied when a session begins: a new visitor) or user (kept over sessions: a returning visitor).", example: "session"},
 			{name: "arrivals", value: refValue("arrivals"), meaning: "When sessions begin, as planned (open model); workload is then how many may be under way at once.", example: "{rate: 200}"},
+			{name: "mask", value: someValue(textValue()), meaning: "Regular expressions of parts that differ in all golden answers; the first group of each, or the whole match, is not compared.", example: `['name="csrf" value="(\w+)"']`},
 			{name: "score", value: refValue("score"), meaning: "What answers are worth.", example: "{weights: {GET /: 2}, penalty: {error: 5}}"},
 		}},
 	{name: "pool", meaning: "Rows of data: generated, or from a file.", context: inPool, keys: []keySpec{
@@ -103,6 +105,15 @@ var places = []sectionSpec{
 		{name: "regexp", value: textValue(), meaning: "The first group of a match in the body, or in what the key beside it gives.", example: `'name="id" value="(\w+)"'`},
 		{name: "header", value: textValue(), meaning: "A header's value.", example: "Location"},
 		{name: "json", value: textValue(), meaning: "A value of a JSON body, by its path.", example: `"$.items[0].id"`},
+		{name: "css", value: textValue(), meaning: "The text of the first element of an HTML page that this CSS selector finds.", example: `"form#login input[name=csrf]"`},
+		{name: "attr", value: textValue(), meaning: "An attribute of that element instead of its text.", example: "value", with: []string{"css", `"input[name=csrf]"`}},
+		{name: "cookie", value: textValue(), meaning: "The value of a cookie of the session.", example: "sid"},
+	}},
+	{name: "upload", meaning: "One part of a multipart body: a file, or a text.", context: inUpload, keys: []keySpec{
+		{name: "file", value: textValue(), meaning: "A file, relative to the scenario.", example: "cat.png"},
+		{name: "text", value: textValue(), meaning: "A text instead of a file.", example: `"note of ${user.login}"`},
+		{name: "name", value: textValue(), meaning: "The file name sent; without it that of the file.", example: "photo.png", with: []string{"file", "cat.png"}},
+		{name: "type", value: textValue(), meaning: "The part's Content-Type; without it application/octet-stream for files.", example: "image/png", with: []string{"file", "cat.png"}},
 	}},
 	{name: "score", meaning: "What answers are worth.", context: inScore, keys: []keySpec{
 		{name: "weights", value: mapValue(numberValue(0, mostPoints)), meaning: "Points per right answer, by route.", example: "{GET /first: 3}"},
@@ -135,6 +146,8 @@ var stepTable = []keySpec{
 		meaning: "A url-encoded body; a list repeats a field.", example: `{login: "${user.login}", password: "${user.password}", tag: [a, b]}`, with: []string{"request", "POST /login"}},
 	{name: "json", value: anyValue(), meaning: "Any YAML, sent as JSON.", example: `{user: "${user.login}", tags: [a, 1, true, null]}`, with: []string{"request", "POST /api"}},
 	{name: "body", value: textValue(), meaning: "A text as it is.", example: `"<login>${user.login}</login>"`, with: []string{"request", "PUT /xml", "headers", "{Content-Type: text/xml}"}},
+	{name: "multipart", value: mapValue(schema{"anyOf": []schema{textValue(), refValue("upload")}}), meaning: "A form with file uploads: a text each, or a file.",
+		example: `{title: "${user.login}", picture: {file: cat.png, type: image/png}}`, with: []string{"request", "POST /pictures"}},
 	{name: "repeat", value: wholeValue(1, 1_000_000), fallback: "1", meaning: "How often the step is done.", example: "10"},
 	{name: "draw", value: namedValue(textValue()), meaning: "Fresh rows at each repetition; the row stays for the steps after it.", example: "{victim: users}"},
 	{name: "expect", value: refValue("expect"), meaning: "What the answer must be; without it status 200.", example: "{status: 200, contains: Welcome}"},
@@ -157,6 +170,8 @@ var expectTable = []keySpec{
 	{name: "time", value: refValue("time"), meaning: "A time in the body lies near a step's.", example: `{regexp: ` + exampleTime + `, layout: "2006-01-02 15:04:05", near: first}`},
 	{name: "sha256", value: patternValue("^[0-9A-Fa-f]{64}$"), meaning: "The body's digest.", example: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
 	{name: "size", value: wholeValue(0, maxBody), meaning: "The body's length in bytes.", example: "1024"},
+	{name: "golden", value: textValue(), meaning: "The body equals this recorded file, apart from masked parts; kasoku scenario record writes it.", example: "page.html"},
+	{name: "mask", value: someValue(textValue()), meaning: "Regular expressions of parts of this answer that are not compared with golden.", example: `['id=(\d+)']`, with: []string{"golden", "page.html"}},
 	{name: "json", value: mapValue(anyValue()), meaning: "The value at each path equals this one.", example: `{"$.user.name": "${user.login}", "$.items[0]": {id: 1}}`},
 	{name: "json_has_all", value: mapValue(patternValue("^@")), meaning: "In teardown: the array holds every value of a recorded set.", example: `{"$.users": "@in"}`, context: inTeardown},
 	{name: "json_has_none", value: mapValue(patternValue("^@")), meaning: "In teardown: the array holds no value of a recorded set.", example: `{"$.locked": "@in"}`, context: inTeardown},

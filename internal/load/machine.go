@@ -236,7 +236,7 @@ func (u *user) current() *step {
 // answered takes the answer in u.wire, which was complete at now.
 func (u *user) answered(now time.Duration) doing {
 	st, res, at := u.current(), &u.wire.res, span{u.began, now}
-	u.print, u.text = fingerprint{}, nil
+	u.print, u.text, u.dom, u.reference = fingerprint{}, nil, nil, nil
 	for _, c := range res.cookies {
 		u.jar.set(c, u.target, time.Now())
 	}
@@ -328,7 +328,7 @@ func (u *user) unanswered(err error, now time.Duration) doing {
 	}
 	u.run.trouble(err)
 	o := failed
-	u.print, u.text = fingerprint{}, nil
+	u.print, u.text, u.reference = fingerprint{}, nil, nil
 	u.why = failure{"an answer", err.Error()}
 	if isTimeout(err) {
 		o, u.why.got = timedOut, fmt.Sprintf("no complete answer within %s", u.limit)

@@ -26,7 +26,7 @@ type misdeed struct {
 	// onceEach: no request may be sent a second time; else at most one may.
 	onceEach bool
 	secure   bool          // TLS
-	window   time.Duration // 0: 100 ms
+	window   time.Duration // 0: 200 ms, so that a user who pauses is seen again
 	timeout  time.Duration // 0: 5 s, or 150 ms if time-outs are wanted
 	users    []int         // default 1 and 8
 }
@@ -122,7 +122,7 @@ func (d *misdeed) workloads() []int {
 func (d *misdeed) wants(kind string) bool { return slices.Contains(strings.Fields(d.want), kind) }
 
 func (d *misdeed) run(t *testing.T, e Engine, users int) {
-	scheme, window, timeout := "http", cmp.Or(d.window, 100*time.Millisecond), 5*time.Second
+	scheme, window, timeout := "http", cmp.Or(d.window, 2*refusedPause), 5*time.Second
 	if d.secure {
 		scheme = "https"
 	}

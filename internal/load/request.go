@@ -68,7 +68,7 @@ func (s *Scenario) number() {
 // long reports whether a check may take more than a few microseconds, so that
 // the next request's time must not be the answer's.
 func (e *expectation) long() bool {
-	return len(e.regexps)+len(e.json)+len(e.sets) > 0 || e.time != nil || e.sha256 != ""
+	return len(e.regexps)+len(e.json)+len(e.sets) > 0 || e.time != nil || e.sha256 != "" || e.golden != nil
 }
 
 // cleanTarget makes a link that a page gave a request target.

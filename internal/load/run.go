@@ -25,6 +25,7 @@ type run struct {
 	sequence []atomic.Uint64 // rows drawn from sequential pools
 	draws    []uint64        // open model: rows that one session may draw, by pool
 	hostLine []byte
+	recorder *goldenRecorder // Record
 	fixed    []*fixedRequest // by serial number; nil: built each time
 	users    []*user
 

@@ -79,7 +79,8 @@ func (u *user) describe(f failure, method string, target []byte, body []byte) Mi
 		text += " " + string(u.body[:min(len(u.body), maxText)])
 	}
 	return Mismatch{Request: readable(maskSecrets(text), maxText), Expected: readable(maskSecrets(f.expected), maxText),
-		Got: readable(maskSecrets(f.got), maxText), Body: readable(string(body[:min(len(body), maxSampleBody)]), maxSampleBody)}
+		Got: readable(maskSecrets(f.got), maxText), Body: readable(string(body[:min(len(body), maxSampleBody)]), maxSampleBody),
+		Reference: readable(string(u.reference[:min(len(u.reference), maxSampleBody)]), maxSampleBody)}
 }
 
 // readable makes text of bytes that may not be, at most n bytes long.

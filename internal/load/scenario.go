@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"regexp"
 	"slices"
 	"time"
 
@@ -92,7 +93,9 @@ func (s *Scenario) Routes() []string { return slices.Clone(s.routes) }
 // LoadScenario reads and compiles a scenario file. Pool files are relative to
 // its folder. The error lists every problem as file:line:column with what to
 // do.
-func LoadScenario(path string) (*Scenario, error) {
+func LoadScenario(path string) (*Scenario, error) { return loadScenario(path, false) }
+
+func loadScenario(path string, recording bool) (*Scenario, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("read scenario %s: there is no such file; docs/scenario.md shows how to write one: %w", path, fs.ErrNotExist)
@@ -105,12 +108,14 @@ func LoadScenario(path string) (*Scenario, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read scenario %s: %w", path, err)
 	}
-	return Parse(path, src)
+	return parseScenario(path, src, recording)
 }
 
 // Parse compiles scenario.yaml. name stands in errors, and its folder is what
 // pool files are relative to.
-func Parse(name string, src []byte) (*Scenario, error) {
+func Parse(name string, src []byte) (*Scenario, error) { return parseScenario(name, src, false) }
+
+func parseScenario(name string, src []byte, recording bool) (*Scenario, error) {
 	if len(src) > maxScenario {
 		return nil, fmt.Errorf("%s:1:1: larger than %d KiB; put data into pool files", name, maxScenario>>10)
 	}
@@ -118,7 +123,7 @@ func Parse(name string, src []byte) (*Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &compiler{document: d, out: &Scenario{Path: name, routeIndex: map[string]int{}}}
+	c := &compiler{document: d, recording: recording, out: &Scenario{Path: name, routeIndex: map[string]int{}}}
 	c.scenario(root)
 	if err := d.err(); err != nil {
 		return nil, err
@@ -136,6 +141,9 @@ type compiler struct {
 	follows bool      // some step follows redirects
 	cache   cacheMode // of sessions that do not say
 	uses    []setUse
+	masks   []*regexp.Regexp // of all golden answers
+	// recording: golden files need not be there.
+	recording bool
 }
 
 // setUse is an @set in an expectation, looked up when all records are known.
@@ -147,7 +155,7 @@ type setUse struct {
 func (c *compiler) scenario(root ast.Node) {
 	s := c.out
 	o := c.object(root, "scenario", "version", "name", "workload", "warmup", "duration", "timeout", "seed",
-		"pools", "sessions", "setup", "teardown", "score", "arrivals", "cache")
+		"pools", "sessions", "setup", "teardown", "score", "arrivals", "mask", "cache")
 	version := int64(0)
 	if c.integer(o["version"], "version", 1, 1, &version); o["version"] == nil {
 		c.fail(root, "version is missing; write version: 1")
@@ -166,6 +174,7 @@ func (c *compiler) scenario(root ast.Node) {
 	c.duration(o["timeout"], "timeout", time.Millisecond, maxTimeout, &s.Timeout)
 	s.Workload, s.Seed = int(workload), uint64(seed)
 
+	c.masks = c.readMasks(o["mask"], "scenario")
 	c.readPools(o["pools"])
 	c.assets = map[string]int{}
 	global := newScope()

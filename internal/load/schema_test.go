@@ -193,6 +193,8 @@ func withFiles(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
+		"cat.png":      "not really a picture",
+		"page.html":    "<h1>id=1</h1>",
 		"words.csv":    "word,lang\nkasoku,ja\nfast,en\n",
 		"arrivals.csv": "at,session\n0,visit\n0.25,visit\n",
 	} {

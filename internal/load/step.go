@@ -52,6 +52,8 @@ type extraction struct {
 	header string
 	path   []jsonStep
 	asJSON bool
+	css    *cssQuery
+	cookie string
 	re     *regexp.Regexp
 }
 
@@ -61,7 +63,7 @@ type recording struct {
 	value template
 }
 
-var stepKeys = []string{"name", "request", "route", "headers", "form", "json", "body", "repeat", "draw", "expect",
+var stepKeys = []string{"name", "request", "route", "headers", "form", "json", "body", "multipart", "repeat", "draw", "expect",
 	"follow", "then", "extract", "record", "assets", "think", "timeout"}
 
 func (c *compiler) readSteps(s *session, n ast.Node, sc *scope) {
@@ -244,7 +246,7 @@ func (c *compiler) readExtract(st *step, n ast.Node, sc *scope) {
 		if sc.drawn[p.key] != nil {
 			c.fail(p.at, "%s: a draw has this name; use another", what)
 		}
-		o := c.object(p.value, what, "regexp", "header", "json")
+		o := c.object(p.value, what, "regexp", "header", "json", "css", "attr", "cookie")
 		x := extraction{name: p.key}
 		if o["regexp"] != nil {
 			x.re = c.pattern(o["regexp"], what)
@@ -255,11 +257,25 @@ func (c *compiler) readExtract(st *step, n ast.Node, sc *scope) {
 		if o["json"] != nil {
 			x.path, x.asJSON = c.jsonPath(o["json"], what), true
 		}
-		if x.header != "" && x.asJSON {
-			c.fail(p.value, "%s has both header and json; keep one", what)
+		if o["css"] != nil {
+			x.css = c.readCSS(o["css"], o["attr"], what)
+		} else if o["attr"] != nil {
+			c.fail(o["attr"], "%s: attr is of the element that css finds; add css", what)
 		}
-		if x.header == "" && !x.asJSON && x.re == nil && o["regexp"] == nil {
-			c.fail(p.at, `%s needs regexp, header or json, for example {regexp: 'name="token" value="(\w+)"'}`, what)
+		if o["cookie"] != nil {
+			x.cookie, _ = c.text(o["cookie"], what+": cookie")
+		}
+		sources := 0
+		for _, key := range []string{"header", "json", "css", "cookie"} {
+			if o[key] != nil {
+				sources++
+			}
+		}
+		if sources > 1 {
+			c.fail(p.value, "%s has more than one of header, json, css and cookie; keep one", what)
+		}
+		if sources == 0 && o["regexp"] == nil {
+			c.fail(p.at, `%s needs regexp, header, json, css or cookie, for example {regexp: 'name="token" value="(\w+)"'}`, what)
 		}
 		x.slot = sc.slot(p.key)
 		st.extract = append(st.extract, x)

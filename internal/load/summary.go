@@ -130,7 +130,7 @@ func (st *step) checks() int {
 // checks beyond the status.
 func (e *expectation) checks() int {
 	n := len(e.headers) + len(e.contains) + len(e.lacks) + len(e.regexps) + len(e.json) + len(e.sets)
-	for _, given := range []bool{e.typ != nil, e.time != nil, e.sha256 != "", e.size >= 0} {
+	for _, given := range []bool{e.typ != nil, e.time != nil, e.sha256 != "", e.size >= 0, e.golden != nil} {
 		if given {
 			n++
 		}

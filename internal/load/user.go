@@ -3,6 +3,8 @@ package load
 import (
 	"math/rand/v2"
 	"time"
+
+	"golang.org/x/net/html"
 )
 
 const (
@@ -60,7 +62,10 @@ type user struct {
 	request               []byte // what is sent; may be shared
 	path, next, body, out []byte
 	scratch               []byte
-	text                  []byte // the answer's body, decoded
+	text                  []byte     // the answer's body, decoded
+	dom                   *html.Node // of text, if it was asked for
+	masked                []byte
+	reference             []byte // the golden answer that text is not
 	opaque                string // why text is not the decoded body
 	inflate               inflater
 	print                 fingerprint // of text, if it was needed
