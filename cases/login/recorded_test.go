@@ -1,0 +1,54 @@
+package login_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"kasoku/internal/load"
+	"kasoku/internal/record"
+)
+
+// TestRecordedScenario: a scenario made of the case's own access log, as a mix
+// and as a replay, runs on the case and gets the answers that were recorded.
+func TestRecordedScenario(t *testing.T) {
+	t.Parallel()
+	b := up(t, "php")
+	b.must("hand", b.dir)
+	b.reload()
+	b.drive()
+	for _, replay := range []bool{false, true} {
+		log, err := os.Open(filepath.Join(b.dir, "log", "access.log"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		draft, err := record.FromLog(log, record.LogOptions{Replay: replay})
+		log.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := t.TempDir()
+		if _, err := draft.Write(dir, false); err != nil {
+			t.Fatal(err)
+		}
+		scenario, err := load.LoadScenario(filepath.Join(dir, "scenario.yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := load.Run(context.Background(), load.Options{Scenario: scenario, URL: b.stack.Load.URL, Warmup: -1, Window: 2 * time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.Succeeded < 100 || res.Mismatches+res.Errors+res.Timeouts > 0 {
+			t.Errorf("replay %v: %d right, %d mismatches, %d errors, %d time-outs", replay, res.Succeeded, res.Mismatches, res.Errors, res.Timeouts)
+			for _, s := range res.Samples {
+				t.Logf("%s %s: want %s, got %s", s.Kind, s.Request, s.Expected, s.Got)
+			}
+		}
+		if replay && res.Open == nil {
+			t.Error("a replay has no planned arrivals")
+		}
+	}
+}
