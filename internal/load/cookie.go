@@ -12,6 +12,13 @@ type cookie struct{ name, value, path []byte }
 // jar holds a session's cookies. Its memory is kept from session to session.
 type jar struct{ cookies []cookie }
 
+// Bounds of browsers: at least 50 cookies for a host and 4096 bytes for one
+// (RFC 6265, 6.1); Chrome keeps 180.
+const (
+	maxCookies = 180
+	maxCookie  = 4096
+)
+
 func (j *jar) clear() { j.cookies = j.cookies[:0] }
 
 // set takes one Set-Cookie value that answered a request for path (RFC 6265,
@@ -57,7 +64,7 @@ func (j *jar) put(name, value, path []byte, gone bool) {
 		c.value = append(c.value[:0], value...)
 		return
 	}
-	if gone {
+	if gone || len(j.cookies) >= maxCookies || len(name)+len(value) > maxCookie {
 		return
 	}
 	if n := len(j.cookies); n < cap(j.cookies) {

@@ -97,7 +97,7 @@ func chunkSize(line []byte) (int, error) {
 	if i := bytes.IndexByte(line, ';'); i >= 0 {
 		line = line[:i]
 	}
-	line = trim(line)
+	line = bytes.TrimRight(line, " \t")
 	if len(line) == 0 || len(line) > 8 {
 		return 0, errChunk
 	}

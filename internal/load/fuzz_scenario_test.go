@@ -23,7 +23,7 @@ var (
 )
 
 // Parse never panics and is quick; its errors say where; and what it accepts
-// can be run.
+// can be run. Runs cover code by chance, so fuzz with -fuzzminimizetime=5x.
 func FuzzScenario(f *testing.F) {
 	f.Add([]byte(steps("- {request: \"POST /${user.login}\", form: {a: b}, follow: true, then: {contains: x}, record: {s: \"${user.login}\"}}")), byte(0))
 	f.Add([]byte(steps("- {request: GET /, extract: {x: {regexp: '(o)k'}}, think: 1ms, repeat: 2}\n- {request: \"GET ${x}\", assets: [/a.css]}")), byte(1))

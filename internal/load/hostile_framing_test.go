@@ -82,6 +82,7 @@ func TestMisbehaviourChunks(t *testing.T) {
 
 		{name: "size is no number", play: chunked("xyz\r\nok\r\n" + end), want: "error", got: wrong, connects: 1},
 		{name: "size with 0x", play: chunked("0x2\r\nok\r\n" + end), want: "error", got: wrong, connects: 1},
+		{name: "a space before the size", play: chunked(" 2\r\nok\r\n" + end), want: "error", got: wrong, connects: 1},
 		{name: "negative size", play: chunked("-2\r\nok\r\n" + end), want: "error", got: wrong, connects: 1},
 		{name: "no size", play: chunked("\r\nok\r\n" + end), want: "error", got: wrong, connects: 1},
 		{name: "only an extension", play: chunked(";a=b\r\nok\r\n" + end), want: "error", got: wrong, connects: 1},

@@ -56,6 +56,12 @@ func TestMisbehaviourHeads(t *testing.T) {
 		{name: "status 999", play: status("HTTP/1.1 999 OK"), want: "mismatch", got: "status 999"},
 
 		{name: "only line feeds", play: answers(strings.ReplaceAll(okAnswer, "\r\n", "\n")), want: "error", got: badEnd, connects: 1},
+		{name: "only line feeds, in pieces", play: func(p *peer) {
+			for ok := p.ask() && p.say("HTTP/1.1 200 OK"); ok; ok = p.ask() && p.say("HTTP/1.1 200 OK") {
+				time.Sleep(2 * time.Millisecond) // so that they are read one by one
+				p.say("\nContent-Length: 2\n\nok")
+			}
+		}, want: "error", got: badEnd, connects: 1, timeout: 400 * time.Millisecond},
 		{name: "one bare line feed", play: with("X: y\nZ: z"), want: "error", got: badEnd, connects: 1},
 		{name: "only carriage returns", play: answersOnce(strings.ReplaceAll(okAnswer, "\r\n", "\r")), want: "error", connects: 1},
 		{name: "a carriage return in a value", play: with("X: y\rZ: z"), want: "error", got: badEnd, connects: 1},

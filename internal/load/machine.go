@@ -341,7 +341,7 @@ func (u *user) unanswered(err error, now time.Duration) doing {
 	}
 	u.count(u.current(), o, span{u.began, now})
 	u.fail()
-	if o == failed && u.wire.end == 0 && !u.stopped() {
+	if o == failed && !u.stopped() {
 		u.until = now + refusedPause
 		return pausing
 	}
@@ -354,6 +354,7 @@ func (u *user) unasked(now time.Duration) {
 	if u.session == nil {
 		return
 	}
+	u.wire.end = 0 // the answer before has been counted
 	u.why, u.text = failure{"nothing, because nothing was asked", string(errUnasked)}, nil
 	u.count(&u.session.steps[min(u.step, len(u.session.steps)-1)], mismatched, span{now, now})
 }

@@ -118,7 +118,7 @@ func TestParseErrors(t *testing.T) {
 		{"unknown pool", step("draw: {v: people}"), "16:", []string{`there is no pool "people"`, "users"}},
 		{"header", step("headers: {Content-Length: 3}"), "16:", []string{"Kasoku's own"}},
 		{"header name", step("headers: {\"a b\": 3}"), "16:", []string{"cannot name a header"}},
-		{"two bodies", steps("- request: POST /\n  form: {a: b}\n  body: x"), "16:", []string{"more than one of form, json and body"}},
+		{"two bodies", steps("- request: POST /\n  form: {a: b}\n  body: x"), "16:", []string{"more than one of form, json, body and multipart"}},
 		{"body of GET", step("form: {a: b}"), "16:", []string{"GET requests have no body"}},
 		{"repeat", step("repeat: 0"), "16:", []string{"repeat is 0"}},
 		{"then without follow", step("then: {status: 200}"), "16:", []string{"add follow: true"}},
@@ -139,7 +139,7 @@ func TestParseErrors(t *testing.T) {
 		{"time zone", step("expect: {time: {regexp: (at), layout: \"15:04\", near: a, zone: Mars}}"), "16:", []string{"zone", "UTC"}},
 		{"step names", steps("- {name: a, request: GET /}\n- {name: a, request: GET /}"), "15:", []string{"two steps are named"}},
 		{"asset with variable", step("assets: [\"/${user.login}.png\"]"), "16:", []string{"make it a step"}},
-		{"extract", step("extract: {x: {}}"), "16:", []string{"needs regexp, header or json"}},
+		{"extract", step("extract: {x: {}}"), "16:", []string{"needs regexp, header, json, css or cookie"}},
 		{"weight of no route", steps("- request: GET /") + "score: {weights: {GET /x: 1}}\n", "15:", []string{`no step has the route "GET /x"`}},
 		{"penalty", steps("- request: GET /") + "score: {penalty: {error: -1}}\n", "15:", []string{"from 0 to"}},
 	}

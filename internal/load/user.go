@@ -10,8 +10,8 @@ import (
 const (
 	// maxHops of redirects, as common browsers' and curl's order of size.
 	maxHops = 10
-	// refusedPause keeps a user whom nobody answers from spinning: at most
-	// ten errors a second.
+	// refusedPause keeps a user who gets no right answer from spinning, and the
+	// machine from running out of ports: at most ten errors a second.
 	refusedPause = 100 * time.Millisecond
 )
 

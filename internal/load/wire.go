@@ -234,7 +234,7 @@ func (w *wire) takeHead() (more bool, err error) {
 	// A head mostly comes whole: it is parsed without looking for its end
 	// first. One that came in pieces is not parsed anew for each of them.
 	if w.seen > w.start && !bytes.Contains(w.buf[w.seen:w.end], headEnd) {
-		return w.moreHead()
+		return w.moreLines()
 	}
 	length, f, err := w.parseHead(w.buf[w.start:w.end])
 	if err != nil {
@@ -255,6 +255,20 @@ func (w *wire) takeHead() (more bool, err error) {
 		return w.end == w.start, nil
 	}
 	return false, w.expectBody(f)
+}
+
+// moreLines looks at the new part of a head in pieces: a line that ends with LF
+// alone will never be followed by the empty line that ends a head.
+func (w *wire) moreLines() (bool, error) {
+	for at := w.seen; ; at++ {
+		i := bytes.IndexByte(w.buf[at:w.end], '\n')
+		if i < 0 {
+			return w.moreHead()
+		}
+		if at += i; at == w.start || w.buf[at-1] != '\r' {
+			return false, errLineEnd
+		}
+	}
 }
 
 // moreHead: the head is not whole.
