@@ -45,7 +45,7 @@ func (b *bench) closedModel(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	wrk := ratio.Least(all.values(wrkLabels[0], (*sample).cpu), all.values(wrkLabels[1], (*sample).cpu))
+	wrk := ratio.Lower(all.values(wrkLabels[0], (*sample).cpu), all.values(wrkLabels[1], (*sample).cpu))
 	fmt.Fprintf(b.stdout, "\na) %d connections, closed, %d bytes; median (range) of the rounds\n", b.users, target.PageSize)
 	rows := [][]string{{"tool", "requests/s", "CPU µs/request", "÷ wrk's", "notes"}}
 	for _, e := range entries {
@@ -114,7 +114,7 @@ func (b *bench) peakRate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	wrk := ratio.Most(all.values(wrkLabels[0], (*sample).rate), all.values(wrkLabels[1], (*sample).rate))
+	wrk := ratio.Higher(all.values(wrkLabels[0], (*sample).rate), all.values(wrkLabels[1], (*sample).rate))
 	fmt.Fprintf(b.stdout, "\nc) peak rate, %d connections, %d bytes; median (range) of the rounds\n", b.users, target.TinySize)
 	rows := [][]string{{"tool", "requests/s", "÷ wrk's", "CPU µs/request", "notes"}}
 	for _, e := range entries {

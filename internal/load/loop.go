@@ -22,6 +22,12 @@ const (
 	// busyRetry is when a unix socket with a full backlog is tried again; the
 	// kernel says nothing when it has room (connect(2), EAGAIN).
 	busyRetry = time.Millisecond
+	// gatherFew answers at once are few; see gather.
+	gatherFew  = 8
+	gatherRest = 30 * time.Microsecond
+	// timerSlack of the loop's thread instead of the usual 50 µs (prctl(2),
+	// PR_SET_TIMERSLACK): short rests must be short.
+	timerSlack = 5 * time.Microsecond
 	// beginSeen is how soon the begin of the window is seen by a loop that
 	// waits for its first planned session.
 	beginSeen = 50 * time.Millisecond
@@ -50,6 +56,7 @@ type loop struct {
 	drained bool
 	kernel  caller
 	now     time.Duration // the last look at the clock
+	came    int           // events of the last wake-up
 
 	// batched: answers are read together, at most slack after they came; their
 	// times are the kernel's.
@@ -146,6 +153,7 @@ func (l *loop) work() {
 	defer runtime.UnlockOSThread()
 	l.shard.held = true
 	l.thread = syscall.Gettid()
+	setTimerSlack(int64(timerSlack))
 	loops.Add(1)
 	defer loops.Add(-1)
 	close(l.ready)
@@ -164,6 +172,7 @@ func (l *loop) work() {
 			break
 		}
 		l.look()
+		l.came = n
 		for i := range max(n, 0) {
 			if e := &l.events[i]; e.Fd >= 0 {
 				l.event(&l.slots[e.Fd], e)
@@ -215,7 +224,19 @@ func (l *loop) wait() (int, syscall.Errno) {
 		l.kernel.rest(int64(min(at-l.now, l.run.slack)))
 		return poll(l.epfd, l.events)
 	}
+	l.gather(at)
 	return l.kernel.await(l.epfd, l.events, int64(at-l.now))
+}
+
+// gather rests a little when few answers came at once though many are under
+// way. A wake-up for each of them costs the machine more than the answer
+// itself, and how many come at once otherwise depends on where the scheduler
+// put the target (measured: 1.5 to 8, and 5.5 to 4.3 µs of CPU for a request).
+// Answers are read up to gatherRest later for it.
+func (l *loop) gather(at time.Duration) {
+	if l.kernel.hold() && l.came > 0 && l.came < gatherFew && l.under >= 2*gatherFew && at > l.now+2*gatherRest {
+		l.kernel.rest(int64(gatherRest))
+	}
 }
 
 // turn does what is due beside events.

@@ -188,3 +188,10 @@ func (s *stamped) receive(fd int, b []byte) (n int, at int64, errno syscall.Errn
 	}
 	return int(got), at, 0
 }
+
+// setTimerSlack says how much later than asked this thread may be woken, in
+// nanoseconds. It is a wish: what the kernel does not grant costs accuracy only.
+func setTimerSlack(ns int64) {
+	const prSetTimerSlack = 29
+	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, prSetTimerSlack, uintptr(ns), 0)
+}

@@ -49,33 +49,20 @@ func Pairs(a, b []float64) Summary {
 	return Of(r)
 }
 
-// Least is the smaller of each round's values; a missing one (NaN) gives way.
-func Least(a, b []float64) []float64 { return each(a, b, math.Min) }
+// Lower is the series with the lower median. A series is one way to run a
+// tool; taking the better run of each round instead would compare with a tool
+// that knows beforehand which way will do better, and reward its noise.
+func Lower(a, b []float64) []float64 { return pick(a, b, func(a, b float64) bool { return a <= b }) }
 
-// Most is the greater of each round's values; a missing one (NaN) gives way.
-func Most(a, b []float64) []float64 { return each(a, b, math.Max) }
+// Higher is the series with the higher median.
+func Higher(a, b []float64) []float64 { return pick(a, b, func(a, b float64) bool { return a >= b }) }
 
-func each(a, b []float64, pick func(a, b float64) float64) []float64 {
-	out := make([]float64, max(len(a), len(b)))
-	for i := range out {
-		x, y := at(a, i), at(b, i)
-		switch {
-		case math.IsNaN(x):
-			out[i] = y
-		case math.IsNaN(y):
-			out[i] = x
-		default:
-			out[i] = pick(x, y)
-		}
+func pick(a, b []float64, first func(a, b float64) bool) []float64 {
+	x, y := Of(a), Of(b)
+	if y.N == 0 || x.N > 0 && first(x.Median, y.Median) {
+		return a
 	}
-	return out
-}
-
-func at(v []float64, i int) float64 {
-	if i < len(v) {
-		return v[i]
-	}
-	return math.NaN()
+	return b
 }
 
 // Text is median and range with the given number of decimals; "–" if empty.

@@ -44,21 +44,19 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-func TestLeastMost(t *testing.T) {
-	a, b := []float64{1, none, 3, none}, []float64{2, 5, 1}
-	least, most := Least(a, b), Most(a, b)
-	for i, want := range []float64{1, 5, 1} {
-		if least[i] != want {
-			t.Errorf("least of round %d is %v, want %v", i, least[i], want)
-		}
+func TestLowerHigher(t *testing.T) {
+	steady, wild := []float64{5, 5, 5, none}, []float64{1, 9, 8}
+	if got := Lower(steady, wild); got[0] != 5 {
+		t.Errorf("lower is %v: one lucky round does not make a series lower", got)
 	}
-	for i, want := range []float64{2, 5, 3} {
-		if most[i] != want {
-			t.Errorf("most of round %d is %v, want %v", i, most[i], want)
-		}
+	if got := Higher(steady, wild); got[0] != 1 {
+		t.Errorf("higher is %v", got)
 	}
-	if !math.IsNaN(least[3]) || !math.IsNaN(most[3]) {
-		t.Errorf("a round without both is %v and %v", least[3], most[3])
+	if got := Lower(nil, wild); len(got) != 3 {
+		t.Errorf("without the first, lower is %v", got)
+	}
+	if got := Higher(steady, []float64{none}); got[0] != 5 {
+		t.Errorf("without the second, higher is %v", got)
 	}
 }
 
