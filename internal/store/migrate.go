@@ -2,8 +2,12 @@ package store
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
 	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // applicationID marks the file as Kasoku's ("KSKU"; SQLite manual, PRAGMA
@@ -59,7 +63,7 @@ func SchemaVersion() int { return len(migrations) }
 
 // migrate checks whose file it is and applies what is missing.
 func (s *Store) migrate() error {
-	tx, err := s.db.Begin()
+	tx, err := s.begin()
 	if err != nil {
 		return s.fail("open", err)
 	}
@@ -110,3 +114,21 @@ func (s *Store) version(tx *sql.Tx) (int, error) {
 	}
 	return version, nil
 }
+
+// begin opens the first transaction. Two processes that create the file at the
+// same time both switch it to WAL, and SQLite refuses one of them at once,
+// whatever its busy time-out is (https://www.sqlite.org/wal.html, "Sometimes
+// Queries Return SQLITE_BUSY In WAL Mode"); so it is tried again for as long.
+func (s *Store) begin() (*sql.Tx, error) {
+	for deadline := time.Now().Add(busyTimeout * time.Millisecond); ; {
+		tx, err := s.db.Begin()
+		var se *sqlite.Error
+		if err == nil || !errors.As(err, &se) || se.Code()&0xff != sqlite3.SQLITE_BUSY || time.Now().After(deadline) {
+			return tx, err
+		}
+		time.Sleep(busyPause)
+	}
+}
+
+// busyPause between two tries to open.
+const busyPause = 5 * time.Millisecond
