@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/andybalholm/brotli"
+	"github.com/andybalholm/cascadia"
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -201,5 +202,30 @@ func TestInflate(t *testing.T) {
 		if got, opaque := f.decode(res); opaque != "" || !bytes.Equal(got, text) {
 			t.Errorf("%s after a broken body: %q", coding, opaque)
 		}
+	}
+}
+
+// A page that the parser refuses or that is too large has no value; it is a
+// wrong answer, not the end of the run.
+func TestCSSOfOddPages(t *testing.T) {
+	sel, err := cascadia.Parse("i.none")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, page := range map[string]string{
+		"deep":  strings.Repeat("<div>", 5000) + "<i>x</i>",
+		"large": "<i>x</i>" + strings.Repeat(" ", maxPage),
+		"empty": "",
+		"bytes": "\x00\xff<i",
+	} {
+		u := &user{text: []byte(page)}
+		q := &cssQuery{sel: sel}
+		if v, ok := q.find(u); ok {
+			t.Errorf("%s: found %q", name, v)
+		}
+	}
+	u := &user{text: []byte("<i class=none> a <b>c</b></i>")}
+	if v, ok := (&cssQuery{sel: sel}).find(u); !ok || string(v) != "a c" {
+		t.Errorf("found %q %v", v, ok)
 	}
 }

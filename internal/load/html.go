@@ -35,17 +35,27 @@ func (c *compiler) readCSS(selector, attr ast.Node, what string) *cssQuery {
 	return q
 }
 
-// page parses the answer once, however many queries there are.
+// maxPage that is searched, in bytes: parsing takes some ten nanoseconds for
+// each, and the other users wait meanwhile.
+const maxPage = 4 << 20
+
+// page parses the answer once, however many queries there are; nil if it is
+// too large or nested too deep for the parser (512 elements).
 func (u *user) page() *html.Node {
-	if u.dom == nil {
-		// The parser accepts any bytes; an error would be the reader's.
-		u.dom, _ = html.Parse(bytes.NewReader(u.text))
+	if u.dom == nil && len(u.text) <= maxPage {
+		if dom, err := html.Parse(bytes.NewReader(u.text)); err == nil {
+			u.dom = dom
+		}
 	}
 	return u.dom
 }
 
 func (q *cssQuery) find(u *user) (value []byte, ok bool) {
-	n := cascadia.Query(u.page(), q.sel)
+	page := u.page()
+	if page == nil {
+		return nil, false
+	}
+	n := cascadia.Query(page, q.sel)
 	if n == nil {
 		return nil, false
 	}
