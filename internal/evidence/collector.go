@@ -51,6 +51,7 @@ type Collector struct {
 	sampler *sampler
 	dbs     []*dbSource
 	fpms    []*fpmSource
+	sources []source
 	asking  sync.WaitGroup
 	health  []Health
 	closed  bool
@@ -94,6 +95,11 @@ func NewCollector(ctx context.Context, st *stack.Stack, hosts map[string]host.Ho
 		case svc.Kind == stack.PHPFPM:
 			c.findPools(ctx, h, svc)
 		}
+	}
+	for _, find := range sourceFinders {
+		found, health := find(ctx, setting{st: st, hosts: hosts, opts: opts, roots: c.roots})
+		c.sources = append(c.sources, found...)
+		c.health = append(c.health, health...)
 	}
 	if ctx.Err() != nil {
 		c.Close()
@@ -146,6 +152,9 @@ func (c *Collector) Start(ctx context.Context) error {
 	var dbs sync.WaitGroup
 	for _, d := range c.dbs {
 		dbs.Go(func() { d.start(ctx) })
+	}
+	for _, x := range c.sources {
+		dbs.Go(func() { x.start(ctx) })
 	}
 	dbs.Wait()
 	for name := range c.roots {
@@ -234,6 +243,9 @@ func (c *Collector) endLocked(ctx context.Context) error {
 	for _, d := range c.dbs {
 		dbs.Go(func() { d.stop(ctx) })
 	}
+	for _, x := range c.sources {
+		dbs.Go(func() { x.end(ctx) })
+	}
 	dbs.Wait()
 	c.asking.Wait() // of Start; long done
 	for _, f := range c.fpms {
@@ -271,6 +283,9 @@ func (c *Collector) Stop(ctx context.Context, result *load.Result) (*Evidence, e
 		statements, more := d.statements(ctx)
 		ev.Statements = append(ev.Statements, statements...)
 		ev.Health = append(ev.Health, more...)
+	}
+	for _, x := range c.sources {
+		x.tell(ctx, ev)
 	}
 	sortStatements(ev.Statements)
 	if ctx.Err() != nil {
@@ -378,5 +393,8 @@ func (c *Collector) Close() {
 	c.asking.Wait()
 	for _, d := range c.dbs {
 		d.close()
+	}
+	for _, x := range c.sources {
+		x.close()
 	}
 }

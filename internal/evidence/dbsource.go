@@ -24,7 +24,7 @@ type dbSource struct {
 	threads    map[uint64]bool // Kasoku's own, to leave out
 
 	begin, end        map[string]string
-	digests, digests2 map[string]digest
+	digests, digests2 map[string]digestRow
 	slow              slowState
 	err               error // why counters are missing
 	digestErr         error

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"kasoku/internal/sqllog"
 )
 
-// digest is one row of performance_schema.events_statements_summary_by_digest.
+// digestRow is one row of performance_schema.events_statements_summary_by_digest.
 // Times are picoseconds (MySQL manual, "Performance Schema Event Timing").
-type digest struct {
+type digestRow struct {
 	schema, text, sample              string
 	count, time, lock, examined, sent int64
 	scans, tmp, disk, sorts           int64
@@ -18,7 +20,7 @@ type digest struct {
 
 // readDigests reads the statement digests that the server has summed up since
 // it started; an error if performance_schema is off or may not be read.
-func readDigests(ctx context.Context, q querier, mariaDB bool, version string) (map[string]digest, error) {
+func readDigests(ctx context.Context, q querier, mariaDB bool, version string) (map[string]digestRow, error) {
 	sample := "''"
 	if !mariaDB && version >= "8" && version < "90" {
 		sample = "COALESCE(QUERY_SAMPLE_TEXT, '')"
@@ -31,9 +33,9 @@ func readDigests(ctx context.Context, q querier, mariaDB bool, version string) (
 		return nil, fmt.Errorf("read statement digests: %w", err)
 	}
 	defer rows.Close()
-	out := map[string]digest{}
+	out := map[string]digestRow{}
 	for rows.Next() {
-		var d digest
+		var d digestRow
 		var id, text sql.NullString
 		if err := rows.Scan(&d.schema, &id, &text, &d.sample, &d.count, &d.time, &d.lock, &d.examined, &d.sent,
 			&d.scans, &d.tmp, &d.disk, &d.sorts); err != nil {
@@ -48,7 +50,7 @@ func readDigests(ctx context.Context, q querier, mariaDB bool, version string) (
 // digestDelta turns two readings into the statements between them. Digests
 // that the server could not tell apart any more (its table was full) are one
 // class. Kasoku's own statements begin with SHOW GLOBAL or read the digests.
-func digestDelta(service string, begin, end map[string]digest) (out []Statement, count int64) {
+func digestDelta(service string, begin, end map[string]digestRow) (out []Statement, count int64) {
 	byKey := map[[2]string]*Statement{}
 	for id, now := range end {
 		was := begin[id]
@@ -58,12 +60,12 @@ func digestDelta(service string, begin, end map[string]digest) (out []Statement,
 		}
 		print := otherClass
 		if now.text != "" {
-			print = Fingerprint(now.text)
+			print = sqllog.Fingerprint(now.text)
 		}
 		key := [2]string{now.schema, print}
 		s := byKey[key]
 		if s == nil {
-			s = &Statement{Service: service, Schema: now.schema, Fingerprint: print, Example: strings.ToValidUTF8(Mask(now.sample), "?")}
+			s = &Statement{Service: service, Schema: now.schema, Fingerprint: print, Example: strings.ToValidUTF8(sqllog.Mask(now.sample), "?")}
 			byKey[key] = s
 		}
 		s.Count += n

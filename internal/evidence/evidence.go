@@ -9,7 +9,9 @@ package evidence
 import (
 	"time"
 
+	"kasoku/internal/digest"
 	"kasoku/internal/load"
+	"kasoku/internal/trace"
 )
 
 // Evidence of one run. Everything is for the measured window only.
@@ -20,7 +22,68 @@ type Evidence struct {
 	Services   map[string]ServiceUse   `json:"services"`
 	Statements []Statement             `json:"statements,omitempty"` // most total time first
 	Counters   map[string]CounterDelta `json:"counters,omitempty"`   // by service: database status, fpm status
-	Health     []Health                `json:"health"`
+	// Routes of the web servers' access logs, most total time first.
+	Routes []digest.Route `json:"routes,omitempty"`
+	// Requests is what single requests did behind the web server.
+	Requests *trace.Summary `json:"requests,omitempty"`
+	// Profiles of services, taken in diagnostic runs.
+	Profiles []Profile `json:"profiles,omitempty"`
+	// Logs: what services wrote to their error logs during the window.
+	Logs []LogLine `json:"logs,omitempty"`
+	// Latencies of one small command to a cache, over the window (C07).
+	Latencies []LatencyProbe `json:"latencies,omitempty"`
+	Health    []Health       `json:"health"`
+}
+
+// Profile says where the time of one service's processes went.
+type Profile struct {
+	Service string `json:"service"`
+	// Tool that took it: "perf", "go pprof", "excimer", "php-fpm slow log".
+	Tool string `json:"tool"`
+	// Wall: samples of elapsed time, waiting included; else of CPU time.
+	Wall    bool          `json:"wall"`
+	Samples int64         `json:"samples"`
+	Period  time.Duration `json:"period"` // one sample stands for it
+	// Top functions, largest self share first; shares of all samples, 0–1.
+	Top []ProfileFrame `json:"top"`
+	// Artifact is the name of the pprof file (gzip) kept with the run.
+	Artifact string `json:"artifact,omitempty"`
+	// Data is that file until the run is stored.
+	Data []byte `json:"-"`
+}
+
+// ProfileFrame is one function of a profile.
+type ProfileFrame struct {
+	Function string `json:"function"`
+	File     string `json:"file,omitempty"` // "app/user.php:120", as the tool knows it
+	// Self is its own share of the samples, Total with what it called. 0–1.
+	Self  float64 `json:"self"`
+	Total float64 `json:"total"`
+}
+
+// LogLine is one kind of message in a service's error log: numbers, addresses
+// and quoted values are put together.
+type LogLine struct {
+	Service string `json:"service"`
+	Level   string `json:"level"` // "crit", "error", "warning", "notice", "" unknown
+	Text    string `json:"text"`  // the first of its kind, secrets masked
+	Count   int64  `json:"count"`
+	// Measures that it points to, e.g. C16 for "no free port"; may be empty.
+	Measures []string `json:"measures,omitempty"`
+}
+
+// LatencyProbe is one series of timed small commands to a cache.
+type LatencyProbe struct {
+	Service string `json:"service"`
+	Command string `json:"command"` // "get", "PING"
+	Count   int64  `json:"count"`
+	// P50, P99 and Max over the window; First and Last are the medians of its
+	// first and last third.
+	P50   time.Duration `json:"p50"`
+	P99   time.Duration `json:"p99"`
+	Max   time.Duration `json:"max"`
+	First time.Duration `json:"first"`
+	Last  time.Duration `json:"last"`
 }
 
 // System is the host's use of resources in the window.
@@ -46,8 +109,98 @@ type System struct {
 	ListenOverflows int64   `json:"listen_overflows"` // during the window
 	// PSI "some" averages over the window, 0–100; -1 if the kernel has none.
 	PressureCPU, PressureIO, PressureMemory float64
+	// Interrupts per second, soft ones not counted. SoftIRQ and Guest are CPU
+	// seconds that are part of Sys and User.
+	Interrupts float64 `json:"interrupts_per_second"`
+	SoftIRQ    float64 `json:"softirq"`
+	// PerCPU is each CPU's utilization, 0–1: one full CPU among idle ones is a
+	// serial section.
+	PerCPU []float64 `json:"per_cpu,omitempty"`
+	// PageCache and Dirty are bytes at the end; SwapUsed too. SwapIn, SwapOut
+	// pages per second; MajorFaults per second (a page read from disk).
+	PageCache   int64   `json:"page_cache"`
+	Dirty       int64   `json:"dirty"`
+	SwapUsed    int64   `json:"swap_used"`
+	SwapIn      float64 `json:"swap_in_per_second"`
+	SwapOut     float64 `json:"swap_out_per_second"`
+	MajorFaults float64 `json:"major_faults_per_second"`
+	// Disks that were used, Networks that are up (lo too), TCP counters.
+	Disks    []DiskUse    `json:"disks,omitempty"`
+	Networks []NetworkUse `json:"networks,omitempty"`
+	TCP      TCPUse       `json:"tcp"`
+	// OpenFiles and FileMax are the host's (/proc/sys/fs/file-nr).
+	OpenFiles int64 `json:"open_files"`
+	FileMax   int64 `json:"file_max"`
+	// Cgroup limits that hold for this machine or container; nil: none.
+	Cgroup *CgroupUse `json:"cgroup,omitempty"`
+	// Others are the processes outside the stack that used most CPU.
+	Others []ProcessUse `json:"others,omitempty"`
 	// Samples are taken twice a second during the window.
 	Samples []SystemSample `json:"samples,omitempty"`
+}
+
+// DiskUse is one block device in the window (/proc/diskstats).
+type DiskUse struct {
+	Name string  `json:"name"`
+	Busy float64 `json:"busy"` // 0–1: time with I/O under way
+	// Reads and Writes per second, their bytes per second and mean latency.
+	Reads, Writes             float64
+	ReadBytes, WriteBytes     float64
+	ReadLatency, WriteLatency time.Duration
+	Queue                     float64 `json:"queue"` // mean requests under way
+}
+
+// NetworkUse is one interface in the window (/proc/net/dev).
+type NetworkUse struct {
+	Name                        string
+	ReceiveBytes, SendBytes     float64 // per second
+	ReceivePackets, SendPackets float64 // per second
+	Dropped, Errors             int64   // in the window, both ways
+	SpeedBytes                  float64 // per second each way; 0 unknown
+}
+
+// TCPUse is what the host's TCP did in the window.
+type TCPUse struct {
+	States map[string]int `json:"states,omitempty"` // sockets at the end by state: ESTAB, TIME-WAIT, …
+	// PortsUsed of PortRange (ip_local_port_range) by the busiest destination.
+	PortsUsed int    `json:"ports_used"`
+	PortRange int    `json:"port_range"`
+	PortsTo   string `json:"ports_to,omitempty"` // that destination
+	// In the window: connections made and taken, segments sent again, refused
+	// for a full accept queue (ListenOverflows), SYNs dropped, resets sent,
+	// TIME-WAIT sockets that had to be dropped.
+	ActiveOpens, PassiveOpens, Retransmits, ListenDrops, Resets, TimeWaitOverflow int64
+	Segments                                                                      int64 // sent
+	// Queues are the listening sockets with the fullest accept queues.
+	Queues []AcceptQueue `json:"queues,omitempty"`
+}
+
+// AcceptQueue is one listening socket: the longest queue seen and its limit.
+type AcceptQueue struct {
+	Listen  string `json:"listen"`
+	Service string `json:"service,omitempty"`
+	Longest int    `json:"longest"`
+	Limit   int    `json:"limit"`
+}
+
+// CgroupUse holds limits of a control group and what they did in the window.
+type CgroupUse struct {
+	CPUs             float64       `json:"cpus"` // quota / period; 0 none
+	Throttled        time.Duration `json:"throttled"`
+	ThrottledPeriods int64         `json:"throttled_periods"`
+	MemoryLimit      int64         `json:"memory_limit"` // bytes; 0 none
+	MemoryUsed       int64         `json:"memory_used"`
+	OOMKills         int64         `json:"oom_kills"`
+	PidsLimit        int64         `json:"pids_limit"` // 0 none
+	Pids             int64         `json:"pids"`
+}
+
+// ProcessUse is one process's CPU time in the window.
+type ProcessUse struct {
+	PID     int     `json:"pid"`
+	Name    string  `json:"name"`
+	Service string  `json:"service,omitempty"`
+	CPU     float64 `json:"cpu"` // seconds
 }
 
 // SystemSample is the host at one moment of the window.
@@ -67,26 +220,22 @@ type ServiceUse struct {
 	// at the end.
 	OpenFiles int `json:"open_files"`
 	FileLimit int `json:"file_limit"`
+	// User and Sys are the parts of CPU. Switches are voluntary and involuntary
+	// context switches per second of its processes; Threads at the end.
+	User, Sys              float64
+	Voluntary, Involuntary float64
+	Threads                int `json:"threads"`
+	// Busiest is the CPU time of the busiest thread, seconds: close to the
+	// window's length it is a serial section.
+	Busiest float64 `json:"busiest"`
+	// Top are its processes that used most CPU.
+	Top []ProcessUse `json:"top,omitempty"`
+	// Cgroup limits of the service, if it has its own.
+	Cgroup *CgroupUse `json:"cgroup,omitempty"`
 }
 
 // Statement is one class of SQL statements (a digest).
-type Statement struct {
-	Service      string        `json:"service"`
-	Schema       string        `json:"schema"`
-	Fingerprint  string        `json:"fingerprint"` // literals replaced by ?
-	Example      string        `json:"example"`     // one real statement; values of password-like columns masked
-	Count        int64         `json:"count"`
-	Total        time.Duration `json:"total"`
-	LockTime     time.Duration `json:"lock_time"`
-	RowsExamined int64         `json:"rows_examined"`
-	RowsSent     int64         `json:"rows_sent"`
-	FullScans    int64         `json:"full_scans"`
-	TmpTables    int64         `json:"tmp_tables"`
-	TmpDisk      int64         `json:"tmp_disk_tables"`
-	Filesorts    int64         `json:"filesorts"`
-	// Explain of Example as JSON, "" if it could not be taken.
-	Explain string `json:"explain,omitempty"`
-}
+type Statement = digest.Statement
 
 // CounterDelta holds a service's counters: Delta over the window for those
 // that count up, Value at its end for all (as the server prints them).

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"kasoku/internal/sqllog"
 )
 
 const (
@@ -16,25 +18,6 @@ const (
 	// dives, tables of one row), MariaDB also derived tables that it merges.
 	explainTime = 2 * time.Second
 )
-
-// explainable reports whether EXPLAIN can take the statement without running
-// it: one SELECT, UPDATE or DELETE, with or without WITH before it.
-func explainable(sql string) bool {
-	toks := lex(sql)
-	for len(toks) > 0 && toks[0].sign("(") {
-		toks = toks[1:]
-	}
-	if len(toks) == 0 {
-		return false
-	}
-	for _, t := range toks {
-		if t.sign(";") || t.kind == tokMark || t.is("INTO") {
-			return false // several statements, a placeholder, SELECT … INTO
-		}
-	}
-	first := toks[0]
-	return first.is("SELECT") || first.is("UPDATE") || first.is("DELETE") || first.is("WITH")
-}
 
 // Explain fills Statement.Explain for the statements of the service that took
 // most time. Statements are never run: each EXPLAIN stands in a transaction
@@ -51,7 +34,7 @@ func Explain(ctx context.Context, conn *sql.Conn, mariaDB bool, service string, 
 	left := explained
 	for i := range statements {
 		s := &statements[i]
-		if s.Service != service || left == 0 || len(s.Example) >= maxStatement || !explainable(s.Example) {
+		if s.Service != service || left == 0 || len(s.Example) >= sqllog.MaxStatement || !sqllog.Explainable(s.Example) {
 			continue
 		}
 		left--

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"kasoku/internal/host"
+	"kasoku/internal/sqllog"
 )
 
 // MaxSlowLog is how much of a slow log is read for one window, bytes. It is
@@ -116,7 +117,7 @@ func ReadSlowLog(ctx context.Context, h host.Host, service, file string, from, t
 	}
 	c := newClasses(service, skip)
 	r := &pieces{ctx: ctx, h: h, file: file, at: from, end: from + log.Bytes}
-	if err := ParseSlowLog(r, c.add); err != nil {
+	if err := sqllog.ParseSlowLog(r, c.add); err != nil {
 		return nil, fmt.Errorf("read slow log %s: %w", file, err)
 	}
 	log.Statements, log.Entries = c.list(), c.statements+c.commands

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"kasoku/internal/sqllog"
 )
 
 const (
@@ -37,7 +39,7 @@ func newClasses(service string, skip map[uint64]bool) *classes {
 	return &classes{service: service, skip: skip, byKey: map[[2]string]*class{}, cache: map[string]string{}}
 }
 
-func (c *classes) add(e SlowEntry) error {
+func (c *classes) add(e sqllog.SlowEntry) error {
 	if c.skip[e.Thread] {
 		return nil
 	}
@@ -78,7 +80,7 @@ func (c *classes) fingerprint(sql string) string {
 	if p, ok := c.cache[sql]; ok {
 		return p
 	}
-	p := Fingerprint(sql)
+	p := sqllog.Fingerprint(sql)
 	if len(c.cache) < 20000 && len(sql) < 1024 {
 		c.cache[sql] = p
 	}
@@ -90,7 +92,7 @@ func (c *classes) list() []Statement {
 	out := make([]Statement, 0, len(c.byKey))
 	for _, k := range c.byKey {
 		s := k.Statement
-		s.Example = strings.ToValidUTF8(Mask(s.Example), "?")
+		s.Example = strings.ToValidUTF8(sqllog.Mask(s.Example), "?")
 		out = append(out, s)
 	}
 	sortStatements(out)
@@ -101,4 +103,11 @@ func sortStatements(s []Statement) {
 	slices.SortFunc(s, func(a, b Statement) int {
 		return cmp.Or(cmp.Compare(b.Total, a.Total), cmp.Compare(a.Service, b.Service), cmp.Compare(a.Schema, b.Schema), cmp.Compare(a.Fingerprint, b.Fingerprint))
 	})
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }

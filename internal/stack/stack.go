@@ -41,6 +41,7 @@ type Stack struct {
 	Services   []Service             `yaml:"services" json:"services"`
 	Load       LoadConfig            `yaml:"load" json:"load"`
 	Regulation regulation.Regulation `yaml:"regulation,omitempty" json:"regulation"`
+	Evidence   EvidenceConfig        `yaml:"evidence,omitempty" json:"evidence"`
 	Tune       Tune                  `yaml:"tune,omitempty" json:"tune"`
 }
 
@@ -79,8 +80,20 @@ type Service struct {
 	TalksTo []string `yaml:"talks_to,omitempty,flow" json:"talks_to,omitempty"`
 	Control Control  `yaml:"control,omitempty" json:"control"`
 	Health  Health   `yaml:"health,omitempty" json:"health"`
-	// Login to a database service.
+	// Login to a database service, or to Redis.
 	Login *Login `yaml:"login,omitempty" json:"login,omitempty"`
+	// Status is the URL of the service's own status page: nginx stub_status,
+	// PHP's opcache_get_status as JSON (php-fpm, app). Empty: found in the
+	// configuration where that says it.
+	Status string `yaml:"status,omitempty" json:"status,omitempty"`
+	// PProf is the base URL of a Go program's profiles, e.g.
+	// http://127.0.0.1:6060/debug/pprof/ (kind app).
+	PProf string `yaml:"pprof,omitempty" json:"pprof,omitempty"`
+	// AccessLog is the file that the service writes a line to for each request.
+	// Empty: read from the configuration (nginx, Apache).
+	AccessLog string `yaml:"access_log,omitempty" json:"access_log,omitempty"`
+	// Logs are its error logs. Empty: read from the configuration.
+	Logs []string `yaml:"logs,omitempty,flow" json:"logs,omitempty"`
 }
 
 // Control says how a service is started, stopped and told to re-read its
@@ -136,6 +149,23 @@ type LoadConfig struct {
 	// Allow lists addresses (CIDR) besides this machine's own that load may be
 	// sent to. Without it Kasoku refuses to send load elsewhere.
 	Allow []string `yaml:"allow,omitempty,flow" json:"allow,omitempty"`
+}
+
+// EvidenceConfig says what a run looks at besides what Kasoku finds itself.
+type EvidenceConfig struct {
+	// OTLP is the address that diagnostic runs receive OpenTelemetry spans at
+	// (HTTP), e.g. 127.0.0.1:4318; OTLPGRPC the same for gRPC, e.g.
+	// 127.0.0.1:4317. Empty: no receiver.
+	OTLP     string `yaml:"otlp,omitempty" json:"otlp,omitempty"`
+	OTLPGRPC string `yaml:"otlp_grpc,omitempty" json:"otlp_grpc,omitempty"`
+	// Routes name requests before the learnt ones do: "/users/:name/*".
+	Routes []string `yaml:"routes,omitempty,flow" json:"routes,omitempty"`
+	// LogFormat of access logs whose server's configuration does not tell it:
+	// combined, ltsv, json, or the text of a log_format.
+	LogFormat string `yaml:"log_format,omitempty" json:"log_format,omitempty"`
+	// Profile: "auto" (default) takes profiles in the first diagnostic run,
+	// "off" never.
+	Profile string `yaml:"profile,omitempty" json:"profile,omitempty"`
 }
 
 // Tune holds the loop's own knobs.

@@ -27,6 +27,9 @@ type Bench struct {
 	ConfigHash string
 	// Window and Warmup override the scenario's when not 0.
 	Window, Warmup time.Duration
+	// Plain leaves out, in diagnostic runs, all instruments but the statement
+	// log: profiles and the access log.
+	Plain bool
 	// Note is told what a run waits for; may be nil.
 	Note func(string)
 	// noisy is set after a run that was no evidence because of others: the

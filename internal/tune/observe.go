@@ -4,15 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
-	"sort"
-	"time"
 
 	"kasoku/internal/change"
 	"kasoku/internal/diagnose"
 	"kasoku/internal/evidence"
 	"kasoku/internal/load"
-	"kasoku/internal/stack"
 	"kasoku/internal/store"
 )
 
@@ -49,71 +45,27 @@ func Observe(ctx context.Context, exec *change.Executor, b *Bench, workload int,
 	return run, snap, b.Store.SaveRun(run)
 }
 
-// instrumented runs the load with every database's statement log on.
+// instrumented runs the load with the instruments in place, each in a
+// transaction of its own, so that one that cannot be had does not cost the
+// others.
 func instrumented(ctx context.Context, exec *change.Executor, b *Bench, snap *evidence.Snapshot, workload int, label string, ui Reporter) (run *store.Run, err error) {
-	if cs := instruments(b.Stack, snap); len(cs) > 0 && exec != nil {
-		tx, aerr := exec.Apply(ctx, change.Intent{Title: "Record statements for a diagnostic run", Session: b.Session, Changes: cs})
+	for _, in := range instruments(b, snap) {
+		if exec == nil || len(in.changes) == 0 {
+			continue
+		}
+		tx, aerr := exec.Apply(ctx, change.Intent{Title: in.title, Session: b.Session, Changes: in.changes})
 		if aerr != nil {
 			if ctx.Err() != nil || len(exec.Pending()) > 0 {
 				return nil, aerr
 			}
-			ui.Warn("statements cannot be recorded: "+aerr.Error(), "the run goes on without them; findings about statements are not judged")
-		} else {
-			defer func() {
-				back, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
-				defer cancel()
-				err = errors.Join(err, exec.Revert(back, tx.ID))
-			}()
-		}
-	}
-	return b.Run(ctx, RunOptions{Kind: store.Diagnostic, Label: label, Workload: workload})
-}
-
-// instruments plans the statement log of every database: a folder of its own
-// for the log, then the variables, the switch last.
-func instruments(st *stack.Stack, snap *evidence.Snapshot) []change.Change {
-	var out []change.Change
-	for _, svc := range st.OfKind(stack.MariaDB, stack.MySQL) {
-		db := snap.Databases[svc.Name]
-		if db == nil {
+			ui.Warn(in.fails+": "+aerr.Error(), "the run goes on without; "+in.without)
 			continue
 		}
-		hostName := svc.Host
-		if hostName == "" {
-			hostName = "local"
-		}
-		user := snap.Users[hostName+"/"+svc.Name]
-		dir := path.Join(firstDir(db.Variables["tmpdir"]), fmt.Sprintf("kasoku-%s-%d", svc.Name, time.Now().UnixNano()))
-		out = append(out, change.Change{Kind: change.KindDir, Host: hostName, Path: dir,
-			After: &change.FileState{Mode: 0o700, UID: user.UID, GID: user.GID}, Why: "a folder for the statement log of a diagnostic run"})
-		vars := evidence.SlowLogVariables(db, path.Join(dir, "statements.log"))
-		names := make([]string, 0, len(vars))
-		for n := range vars {
-			names = append(names, n)
-		}
-		sort.Slice(names, func(i, j int) bool {
-			if a, b := names[i] == "slow_query_log", names[j] == "slow_query_log"; a != b {
-				return b
-			}
-			return names[i] < names[j]
-		})
-		for _, n := range names {
-			out = append(out, change.Change{Kind: change.KindVariable, Host: hostName, Service: svc.Name,
-				Variable: n, BeforeValue: db.Variables[n], AfterValue: vars[n], Why: "record every statement during a diagnostic run"})
-		}
+		defer func() {
+			back, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
+			defer cancel()
+			err = errors.Join(err, exec.Revert(back, tx.ID))
+		}()
 	}
-	return out
-}
-
-// firstDir: tmpdir may be a list (MariaDB manual, "tmpdir").
-func firstDir(list string) string {
-	for i := range len(list) {
-		if list[i] == ':' {
-			return list[:i]
-		}
-	}
-	if list == "" {
-		return "/tmp"
-	}
-	return list
+	return b.Run(ctx, RunOptions{Kind: store.Diagnostic, Label: label, Workload: workload})
 }

@@ -1,4 +1,4 @@
-package evidence
+package sqllog
 
 import (
 	"bufio"
@@ -14,7 +14,7 @@ import (
 type SlowEntry struct {
 	Thread       uint64
 	Schema       string
-	SQL          string // without its final ";"; at most maxStatement bytes
+	SQL          string // without its final ";"; at most MaxStatement bytes
 	QueryTime    time.Duration
 	LockTime     time.Duration
 	RowsSent     int64
@@ -27,9 +27,9 @@ type SlowEntry struct {
 	Command string
 }
 
-// maxStatement bounds how much of one statement is kept: enough for any query
+// MaxStatement bounds how much of one statement is kept: enough for any query
 // written by a person or an ORM; a bulk INSERT says no more after it.
-const maxStatement = 64 << 10
+const MaxStatement = 64 << 10
 
 var (
 	// A log begins with three such lines after each (re)start or FLUSH LOGS.
@@ -70,7 +70,7 @@ func ParseSlowLog(r io.Reader, each func(SlowEntry) error) error {
 	}
 }
 
-// readLine returns one line without its end, cut to maxStatement bytes plus
+// readLine returns one line without its end, cut to MaxStatement bytes plus
 // its last byte, so that a final ";" is not lost.
 func readLine(br *bufio.Reader) (string, error) {
 	var b []byte
@@ -82,13 +82,13 @@ func readLine(br *bufio.Reader) (string, error) {
 			if text != "" {
 				last = text[len(text)-1]
 			}
-			b = append(b, text[:min(len(text), maxStatement-min(len(b), maxStatement))]...)
+			b = append(b, text[:min(len(text), MaxStatement-min(len(b), MaxStatement))]...)
 		}
 		if errors.Is(err, bufio.ErrBufferFull) {
 			continue
 		}
-		if len(b) >= maxStatement && last == ';' {
-			b = append(b[:maxStatement], ';')
+		if len(b) >= MaxStatement && last == ';' {
+			b = append(b[:MaxStatement], ';')
 		}
 		return string(b), err
 	}
@@ -175,7 +175,7 @@ func (p *slowParser) line(s string) error {
 		}
 	}
 	p.began = true
-	if room := maxStatement + 1 - p.body.Len(); room > 0 {
+	if room := MaxStatement + 1 - p.body.Len(); room > 0 {
 		if p.body.Len() > 0 {
 			p.body.WriteByte('\n')
 		}

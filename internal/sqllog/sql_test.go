@@ -1,4 +1,4 @@
-package evidence
+package sqllog
 
 import (
 	"strings"
@@ -94,7 +94,7 @@ func TestExplainable(t *testing.T) {
 		"WITH x AS (SELECT 1) SELECT * FROM x": true, "INSERT INTO t VALUES (1)": false, "SELECT 1 INTO OUTFILE '/x'": false,
 		"SELECT 1; DROP TABLE t": false, "SELECT ?": false, "CALL p()": false, "ANALYZE TABLE t": false, "": false, "SELECT 'a;b'": true,
 	} {
-		if got := explainable(sql); got != want {
+		if got := Explainable(sql); got != want {
 			t.Errorf("%q: %t, want %t", sql, got, want)
 		}
 	}
@@ -113,6 +113,6 @@ func FuzzSQL(f *testing.F) {
 		}
 		Fingerprint(sql)
 		Mask(sql)
-		explainable(sql)
+		Explainable(sql)
 	})
 }

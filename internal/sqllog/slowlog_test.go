@@ -1,16 +1,22 @@
-package evidence
+package sqllog
 
 import (
 	"bytes"
-	"context"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
-
-	"kasoku/internal/host"
 )
+
+func fixture(t testing.TB, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
 
 func parseAll(t testing.TB, data []byte) []SlowEntry {
 	t.Helper()
@@ -122,98 +128,8 @@ func TestSlowLogHugeStatement(t *testing.T) {
 	log := "# User@Host: a[a] @ b []\n# Thread_id: 1  Schema: s  QC_hit: No\n# Query_time: 1  Lock_time: 0  Rows_sent: 0  Rows_examined: 0\nSET timestamp=1;\nINSERT INTO t VALUES " +
 		rows + "('z');\n# User@Host: a[a] @ b []\n# Thread_id: 1  Schema: s  QC_hit: No\n# Query_time: 0.5  Lock_time: 0  Rows_sent: 0  Rows_examined: 0\nSET timestamp=1;\nSELECT 1;\n"
 	e := parseAll(t, []byte(log))
-	if len(e) != 2 || len(e[0].SQL) > maxStatement+1 || e[1].SQL != "SELECT 1" {
+	if len(e) != 2 || len(e[0].SQL) > MaxStatement+1 || e[1].SQL != "SELECT 1" {
 		t.Fatalf("%d entries", len(e))
-	}
-}
-
-func TestReadSlowLog(t *testing.T) {
-	data := fixture(t, "mariadb-10.11-verbose.slow.log")
-	file := filepath.Join(t.TempDir(), "slow.log")
-	if err := os.WriteFile(file, data, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	log, err := ReadSlowLog(context.Background(), host.NewLocal(), "db", file, 0, -1, map[uint64]bool{8: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	all := parseAll(t, data)
-	if log.Entries != int64(len(all))-1 {
-		t.Errorf("%d entries without thread 8, want %d", log.Entries, len(all)-1)
-	}
-	for i, s := range log.Statements {
-		if strings.Contains(s.Example, "secret1") {
-			t.Errorf("a password is in %q", s.Example)
-		}
-		if i > 0 && s.Total > log.Statements[i-1].Total {
-			t.Error("not sorted by total time")
-		}
-	}
-	if s := log.Statements[0]; s.Count < 1 || s.Service != "db" {
-		t.Errorf("%+v", s)
-	}
-	// Native and emulated prepared statements are one class.
-	for _, s := range log.Statements {
-		if s.Fingerprint == "UPDATE users SET password_hash = ?, salt = ? WHERE id = ?" && s.Count != 2 {
-			t.Errorf("%+v", s)
-		}
-	}
-	if _, err := ReadSlowLog(context.Background(), host.NewLocal(), "db", file, 500, 100, nil); err == nil || !strings.Contains(err.Error(), "rotated") {
-		t.Errorf("a shorter log: %v", err)
-	}
-}
-
-func TestClassesAreBounded(t *testing.T) {
-	c := newClasses("db", nil)
-	for i := range maxClasses + 100 {
-		if err := c.add(SlowEntry{SQL: "SELECT a FROM t" + strings.Repeat("x", i%97) + "_" + string(rune('a'+i%26)) + strings.Repeat("y", i/97), QueryTime: 1}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if len(c.byKey) > maxClasses+1 || len(c.list()) != keptClasses {
-		t.Errorf("%d classes, %d kept", len(c.byKey), len(c.list()))
-	}
-}
-
-func TestSlowLogVariables(t *testing.T) {
-	vars := map[string]string{"slow_query_log": "OFF", "long_query_time": "10.000000", "log_output": "TABLE", "log_slow_verbosity": "",
-		"log_slow_filter": "admin,full_scan", "log_slow_rate_limit": "1", "min_examined_row_limit": "0", "slow_query_log_file": "a-slow.log", "datadir": "/var/lib/mysql/"}
-	got := SlowLogVariables(&Database{MariaDB: true, Variables: vars}, "")
-	want := map[string]string{"slow_query_log": "ON", "long_query_time": "0.000000", "log_output": "FILE", "log_slow_verbosity": "query_plan", "log_slow_filter": ""}
-	if len(got) != len(want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
-	for k, v := range want {
-		if g, ok := got[k]; !ok || g != v {
-			t.Errorf("%s: %q, want %q", k, g, v)
-		}
-	}
-	if p := SlowLogPath(vars); p != "/var/lib/mysql/a-slow.log" {
-		t.Error(p)
-	}
-	mysql := SlowLogVariables(&Database{Variables: map[string]string{"slow_query_log": "ON", "long_query_time": "0.000000", "log_output": "FILE", "log_slow_extra": "OFF"}}, "/tmp/x.log")
-	if len(mysql) != 2 || mysql["log_slow_extra"] != "ON" || mysql["slow_query_log_file"] != "/tmp/x.log" {
-		t.Errorf("MySQL: %v", mysql)
-	}
-}
-
-func TestJudgeSlowLog(t *testing.T) {
-	for _, c := range []struct {
-		entries     int64
-		asked, long float64
-		ok          bool
-		says        string
-	}{
-		{1000, 1005, 0, true, "1000 statements"},
-		{10, 1000, 0, false, "persistent connections"},
-		{10, 1000, 2, false, "long_query_time is 2 s"},
-		{0, 3, 0, true, "hardly asked"},
-		{0, 1000, 0, false, "old long_query_time"},
-	} {
-		ok, text := judgeSlowLog(&SlowLog{Entries: c.entries}, c.asked, c.long)
-		if ok != c.ok || !strings.Contains(text, c.says) {
-			t.Errorf("%+v: %t %s", c, ok, text)
-		}
 	}
 }
 
@@ -223,7 +139,7 @@ func FuzzSlowLog(f *testing.F) {
 	f.Add([]byte(mysql8Log))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		err := ParseSlowLog(bytes.NewReader(data), func(e SlowEntry) error {
-			if e.SQL == "" && e.Command == "" || e.QueryTime < 0 || e.RowsSent < 0 || len(e.SQL) > maxStatement+1 {
+			if e.SQL == "" && e.Command == "" || e.QueryTime < 0 || e.RowsSent < 0 || len(e.SQL) > MaxStatement+1 {
 				t.Fatalf("%+v", e)
 			}
 			return nil
@@ -232,16 +148,4 @@ func FuzzSlowLog(f *testing.F) {
 			t.Fatal(err)
 		}
 	})
-}
-
-// A log of half a million statements must not hold up the loop.
-func BenchmarkSlowLog(b *testing.B) {
-	data := bytes.Repeat(fixture(b, "mariadb-10.11-verbose.slow.log"), 50)
-	b.SetBytes(int64(len(data)))
-	for b.Loop() {
-		c := newClasses("db", nil)
-		if err := ParseSlowLog(bytes.NewReader(data), c.add); err != nil {
-			b.Fatal(err)
-		}
-	}
 }
