@@ -22,6 +22,23 @@ type Finding struct {
 	Formula string  `json:"formula"`
 	// Subject is what the remedy needs to know: route, table, file…
 	Subject map[string]string `json:"subject,omitempty"`
+	// Settings that it would have changed, so that no two findings of one run
+	// ask for opposite things.
+	Settings []Setting `json:"settings,omitempty"`
+	// Source is the line of code that it is about, "app/user.php:120"; "" unknown.
+	Source string `json:"source,omitempty"`
+}
+
+// Setting is one value that a finding would have changed.
+type Setting struct {
+	Service string `json:"service,omitempty"`
+	Name    string `json:"name"` // as the service's configuration calls it
+	Now     string `json:"now,omitempty"`
+	To      string `json:"to,omitempty"` // "" if the number must be found by trying
+	// Up is 1 for more, -1 for less, 0 for another value.
+	Up int `json:"up"`
+	// Memory that it would take more, bytes; less if negative.
+	Memory int64 `json:"memory,omitempty"`
 }
 
 // NotJudged is a rule that could not be applied, and why.
@@ -41,6 +58,22 @@ type Demand struct {
 	MaxThroughput float64 `json:"max_throughput"`
 }
 
+// Knee is the number of users beyond which more of them only wait.
+type Knee struct {
+	Users      float64 `json:"users"`
+	Throughput float64 `json:"throughput"` // right answers per second at most
+	Formula    string  `json:"formula"`    // with the numbers
+}
+
+// Next is a resource that would bind once those before it do not.
+type Next struct {
+	Resource      string  `json:"resource"`
+	MaxThroughput float64 `json:"max_throughput"`
+	// Factor is MaxThroughput over the run's throughput.
+	Factor float64 `json:"factor"`
+	Text   string  `json:"text"`
+}
+
 // Diagnosis of one run.
 type Diagnosis struct {
 	Findings  []Finding   `json:"findings"` // highest bound first
@@ -49,4 +82,8 @@ type Diagnosis struct {
 	// Binds names the resource that limits throughput, with the reason.
 	Binds     string `json:"binds"`
 	BindsText string `json:"binds_text"`
+	// Knee of the throughput curve; nil where it cannot be computed.
+	Knee *Knee `json:"knee,omitempty"`
+	// Next are the resources by the throughput that each allows, least first.
+	Next []Next `json:"next,omitempty"`
 }

@@ -55,7 +55,7 @@ func TestBound(t *testing.T) {
 		want  float64
 	}{
 		{"nothing saved leaves only what is idle or used by others", 0, 2 / 0.018 / 100},
-		{"half of the CPU doubles at most", 0.009, 2 / 0.009 / 100},
+		{"half of the CPU, and the rest a sixth cheaper", 0.009, 2 / (0.009 * (1 - 0.35/2)) / 100},
 		{"more than all is cut at a hundredth left", 1, 2 / 0.00018 / 100},
 	} {
 		if got, _ := m.bound(c.saved); math.Abs(got-c.want) > 1e-6 {
@@ -72,7 +72,7 @@ func TestBoundOfOneUser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, _ := m.bound(0.009); math.Abs(got-1/0.009/100) > 1e-6 {
+	if got, _ := m.bound(0.009); math.Abs(got-1/(0.009*(1-0.35/2))/100) > 1e-6 {
 		t.Errorf("×%g", got)
 	}
 }
@@ -123,7 +123,7 @@ func TestFullScanFinding(t *testing.T) {
 			continue
 		}
 		// Three quarters of the database's 4 ms go.
-		if want := 2 / (0.018 - 0.003) / 100; math.Abs(f.Bound-want) > 1e-6 || len(f.Evidence) != 1 {
+		if want := 2 / ((0.018 - 0.003) * (1 - 0.35*3/18)) / 100; math.Abs(f.Bound-want) > 1e-6 || len(f.Evidence) != 1 {
 			t.Errorf("bound ×%g, want ×%g; %v", f.Bound, want, f.Evidence)
 		}
 		return

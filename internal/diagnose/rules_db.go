@@ -118,7 +118,14 @@ func judgeDBMemory(m *model) ([]Finding, string) {
 		if len(cites) == 0 {
 			continue
 		}
-		f := Finding{Service: svc.Name, Evidence: cites,
+		var asks []Setting
+		if reads > 0 && db.DataBytes > pool {
+			asks = append(asks, Setting{Service: svc.Name, Name: "innodb_buffer_pool_size", Now: db.Variables["innodb_buffer_pool_size"], Up: 1, Memory: db.DataBytes - pool})
+		}
+		if redo > 0 && needRedo > redo {
+			asks = append(asks, Setting{Service: svc.Name, Name: "innodb_log_file_size", Now: db.Variables["innodb_log_file_size"], To: strconv.FormatInt(needRedo, 10), Up: 1})
+		}
+		f := Finding{Service: svc.Name, Evidence: cites, Settings: asks,
 			Title:   svc.Name + "'s memory and redo log are small for its data",
 			Text:    strings.Join(cites, "; ") + ".",
 			Subject: map[string]string{"redo": strconv.FormatInt(needRedo, 10), "reads": strconv.FormatFloat(reads, 'f', 0, 64)}}
@@ -151,7 +158,8 @@ func judgeCommitFlush(m *model) ([]Finding, string) {
 		f := Finding{Service: svc.Name, Title: svc.Name + " writes its log to disk at every commit",
 			Text: fmt.Sprintf("innodb_flush_log_at_trx_commit is 1: %.0f commits and %.0f fsyncs in %.0f s, disk in use %.0f %%. Changing it risks the last second of acknowledged writes.",
 				commits, fsyncs, m.window, 100*m.in.Evidence.System.DiskBusy),
-			Evidence: []string{"Handler_commit, fsync counters and innodb_flush_log_at_trx_commit of " + svc.Name}}
+			Evidence: []string{"Handler_commit, fsync counters and innodb_flush_log_at_trx_commit of " + svc.Name},
+			Settings: []Setting{{Service: svc.Name, Name: "innodb_flush_log_at_trx_commit", Now: "1"}}}
 		f.Bound, f.Formula = m.bound(m.perReq[svc.Name])
 		out = append(out, f)
 	}

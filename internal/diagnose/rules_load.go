@@ -1,6 +1,11 @@
 package diagnose
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+
+	"kasoku/internal/stack"
+)
 
 func judgeWorkload(m *model) ([]Finding, string) {
 	if m.busy >= saturatedCPU {
@@ -29,14 +34,55 @@ func judgeGenerator(m *model) ([]Finding, string) {
 	return []Finding{f}, ""
 }
 
+// judgeUnsaturated looks for what else makes requests wait, and says of each
+// cause what was seen (W13).
 func judgeUnsaturated(m *model) ([]Finding, string) {
 	name, text := m.binds()
 	if name != "nothing" {
 		return nil, ""
 	}
-	f := Finding{Title: "No resource is saturated",
-		Text:     text + ". Look at worker and connection limits, lock waits, and at work that is done one thing after another.",
-		Evidence: []string{"system counters"}}
+	f := Finding{Title: "No resource is saturated", Text: text + ". " + strings.Join(m.causes(), "; ") + ".",
+		Evidence: []string{"system counters", "load result"}}
 	f.Bound, f.Formula = m.boundWait()
 	return []Finding{f}, ""
+}
+
+// causes of waiting without a full resource, likeliest first, each with its
+// numbers.
+func (m *model) causes() []string {
+	var out []string
+	r, z := m.latency(), m.think()
+	cpu := m.allCPU - m.genCPU
+	if r > 0 {
+		out = append(out, fmt.Sprintf("latency × concurrency: %.0f users / (%s latency + %s between requests) = %.0f/s, of each %s only %s are CPU time, the rest is waiting",
+			m.n, seconds(r), seconds(z), m.n/(r+z), seconds(r), seconds(min(cpu, r))))
+	}
+	for _, svc := range m.in.Stack.OfKind(stack.PHPFPM) {
+		if pools, err := FPMPools(m.in.Snapshot, svc); err == nil {
+			for _, p := range pools {
+				out = append(out, fmt.Sprintf("workers: pool %s has %d processes for %.1f requests under way", p.Name, p.MaxChildren, m.inSystem))
+			}
+		}
+	}
+	for _, svc := range m.in.Stack.OfKind(stack.MariaDB, stack.MySQL) {
+		running, _ := m.values(svc.Name)("Threads_running")
+		out = append(out, fmt.Sprintf("locks: %.2f transactions of %s wait for rows on average, %.0f threads run at the end", m.lockWait[svc.Name], svc.Name, running))
+	}
+	if who, use := m.busiestThread(); who != "" && use > 0 {
+		out = append(out, fmt.Sprintf("serial sections: the busiest thread is of %s, %s in use", who, percent(use)))
+	}
+	sys := m.in.Evidence.System
+	if all := m.cpus * m.window; sys.IOWait > 0.05*all {
+		out = append(out, fmt.Sprintf("disk: %s of the time CPUs were idle while something waited for a disk", percent(sys.IOWait/all)))
+	}
+	if sys.ListenOverflows > 0 {
+		out = append(out, fmt.Sprintf("connections: %d came while an accept queue was full", sys.ListenOverflows))
+	}
+	if m.n > 0 && m.inSystem < 0.5*m.n {
+		out = append(out, fmt.Sprintf("the load: of %.0f users %.1f have a request under way, the others pause", m.n, m.inSystem))
+	}
+	if sat := m.in.Evidence.Load.Saturated; sat != "" {
+		out = append(out, "the generator: "+sat)
+	}
+	return out
 }

@@ -41,7 +41,8 @@ func judgeOPcache(m *model) ([]Finding, string) {
 		f := Finding{Service: svc.Name, Title: svc.Name + " compiles its scripts at every request",
 			Text: fmt.Sprintf("opcache.enable is %s although the extension is loaded; %s uses %s of CPU per request, part of it for compiling.",
 				v, svc.Name, seconds(m.perReq[svc.Name])),
-			Evidence: []string{"effective PHP settings of " + svc.Name}}
+			Evidence: []string{"effective PHP settings of " + svc.Name},
+			Settings: []Setting{{Service: svc.Name, Name: "opcache.enable", Now: v, To: "1"}}}
 		f.Bound, f.Formula = m.bound(m.perReq[svc.Name])
 		return []Finding{f}
 	})

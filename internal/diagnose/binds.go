@@ -1,0 +1,200 @@
+package diagnose
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"kasoku/internal/stack"
+)
+
+const (
+	// saturatedCPU: above this utilization CPU is what binds. On two cores
+	// under a closed load a fifth of the time is hand-over between processes,
+	// not room: cases/login's own processes leave 8–17 % idle however many
+	// users there are.
+	saturatedCPU = 0.80
+	// saturatedDisk: a disk with one request under way 80 % of the time makes
+	// the next one wait five times its service time (M/M/1: 1/(1−U)).
+	saturatedDisk = 0.80
+	// saturatedThread: a thread that never waits is at 1; the kernel's
+	// accounting and other work on its CPU take a tenth.
+	saturatedThread = 0.85
+	// saturatedNet: the same for an interface's speed, which frames and
+	// acknowledgements never let be reached.
+	saturatedNet = 0.85
+	// lockedShare of the requests under way that wait for a row lock.
+	lockedShare = 0.30
+)
+
+// binds names the resource that limits throughput and says why. What is full
+// comes first; what makes requests wait for each other next; a load that is
+// too small to fill anything last.
+func (m *model) binds() (string, string) {
+	sys := m.in.Evidence.System
+	if m.busy >= saturatedCPU {
+		who, most := m.heaviest()
+		if m.genCPU > most {
+			return "cpu: generator", fmt.Sprintf("CPU is %.0f %% busy and the load generator uses the largest part, %s of %s per request",
+				100*m.busy, seconds(m.genCPU), seconds(m.allCPU))
+		}
+		return "cpu: " + who, fmt.Sprintf("CPU is %.0f %% busy; %s uses %s of the %s per request",
+			100*m.busy, who, seconds(most), seconds(m.allCPU))
+	}
+	if c := sys.Cgroup; c != nil && c.CPUs > 0 && c.Throttled.Seconds() > 0.1*m.window {
+		return "cpu: quota", fmt.Sprintf("the control group's quota of %.2f CPUs held processes back for %.1f s of %.0f s", c.CPUs, c.Throttled.Seconds(), m.window)
+	}
+	if sys.DiskBusy >= saturatedDisk {
+		return "disk", fmt.Sprintf("the busiest disk is in use %.0f %% of the time", 100*sys.DiskBusy)
+	}
+	if name, use := m.busiestNetwork(); use >= saturatedNet {
+		return "network: " + name, fmt.Sprintf("%s moves %.0f %% of what its speed allows", name, 100*use)
+	}
+	for _, svc := range m.in.Stack.OfKind(stack.MariaDB, stack.MySQL) {
+		if w := m.lockWait[svc.Name]; w >= lockedShare*m.inSystem && w >= 0.5 {
+			return "locks: " + svc.Name, fmt.Sprintf("%.1f of the %.1f requests under way wait for a row lock in %s, while CPU is %.0f %% busy",
+				w, m.inSystem, svc.Name, 100*m.busy)
+		}
+	}
+	if svc, text := m.workerLimit(); svc != "" {
+		return "workers: " + svc, text
+	}
+	if svc, use := m.busiestThread(); use >= saturatedThread {
+		return "thread: " + svc, fmt.Sprintf("one thread of %s is busy %.0f %% of the time and cannot use a second CPU, while CPU is %.0f %% busy", svc, 100*use, 100*m.busy)
+	}
+	if m.inSystem < fewUsers*m.cpus {
+		return "load", fmt.Sprintf("%.1f requests are under way on average on %.3g CPUs: the load of %.0f users is too small to fill anything; CPU %.0f %%, disk %.0f %%",
+			m.inSystem, m.cpus, m.n, 100*m.busy, 100*sys.DiskBusy)
+	}
+	return "nothing", fmt.Sprintf("no resource is saturated: CPU %.0f %%, disk %.0f %%; %.0f users wait for each other or for something slow",
+		100*m.busy, 100*sys.DiskBusy, m.n)
+}
+
+// fewUsers per CPU: with fewer requests under way than this some CPU is idle
+// by arithmetic, whatever the service does.
+const fewUsers = 1.25
+
+// heaviest is the service with the largest CPU demand.
+func (m *model) heaviest() (who string, most float64) {
+	for name, d := range m.perReq {
+		if d > most || d == most && name < who {
+			who, most = name, d
+		}
+	}
+	return who, most
+}
+
+func (m *model) busiestThread() (who string, most float64) {
+	for name, use := range m.threads {
+		if use > most || use == most && name < who {
+			who, most = name, use
+		}
+	}
+	return who, most
+}
+
+// busiestNetwork is the interface that is nearest to its speed, each way.
+func (m *model) busiestNetwork() (name string, most float64) {
+	for _, n := range m.in.Evidence.System.Networks {
+		if n.SpeedBytes <= 0 {
+			continue
+		}
+		if use := math.Max(n.ReceiveBytes, n.SendBytes) / n.SpeedBytes; use > most {
+			name, most = n.Name, use
+		}
+	}
+	return name, most
+}
+
+// workerLimit finds a pool of PHP-FPM processes that is smaller than the
+// number of requests that it could be given.
+func (m *model) workerLimit() (service, text string) {
+	for _, svc := range m.in.Stack.OfKind(stack.PHPFPM) {
+		pools, err := FPMPools(m.in.Snapshot, svc)
+		if err != nil {
+			continue
+		}
+		for _, p := range pools {
+			queue, _ := m.values(svc.Name)(p.Name + ".max_listen_queue")
+			if p.MaxChildren > 0 && (m.inSystem >= 0.95*float64(p.MaxChildren) || queue >= math.Max(1, float64(p.MaxChildren)/2)) {
+				return svc.Name, fmt.Sprintf("%.1f requests are under way on average and pool %s has %d processes, while CPU is %.0f %% busy",
+					m.inSystem, p.Name, p.MaxChildren, 100*m.busy)
+			}
+		}
+	}
+	return "", ""
+}
+
+// limits are all resources by the throughput that each allows at most.
+func (m *model) limits() []Demand {
+	out := m.demands()
+	for name, use := range m.threads {
+		if use > 0 {
+			out = append(out, Demand{Resource: "thread: " + name, Utilization: use, PerRequest: use / m.x, MaxThroughput: m.x / use})
+		}
+	}
+	for _, svc := range m.in.Stack.OfKind(stack.PHPFPM) {
+		pools, err := FPMPools(m.in.Snapshot, svc)
+		if err != nil || m.inSystem <= 0 {
+			continue
+		}
+		room := 0
+		for _, p := range pools {
+			room += p.MaxChildren
+		}
+		if room > 0 {
+			out = append(out, Demand{Resource: "workers: " + svc.Name, Utilization: math.Min(1, m.inSystem/float64(room)),
+				PerRequest: m.latency(), MaxThroughput: float64(room) / m.latency()})
+		}
+	}
+	for name, w := range m.lockWait {
+		if w > 0 && m.inSystem > 0 {
+			// Transactions that hold the lock one after another: the lock is in
+			// use whenever somebody waits for it.
+			use := math.Min(1, w)
+			out = append(out, Demand{Resource: "locks: " + name, Utilization: use, PerRequest: use / m.x, MaxThroughput: m.x / use})
+		}
+	}
+	return out
+}
+
+// next lists what would bind one after another. Parts of the CPU are left
+// out: they are no resource of their own.
+func (m *model) next() []Next {
+	var out []Next
+	for _, d := range m.limits() {
+		if d.MaxThroughput <= 0 || len(d.Resource) > 5 && d.Resource[:5] == "cpu: " {
+			continue
+		}
+		out = append(out, Next{Resource: d.Resource, MaxThroughput: d.MaxThroughput, Factor: d.MaxThroughput / m.x,
+			Text: fmt.Sprintf("%s allows %.0f/s: %s per request, %.0f %% in use", d.Resource, d.MaxThroughput, seconds(d.PerRequest), 100*d.Utilization)})
+	}
+	slices.SortFunc(out, func(a, b Next) int {
+		if a.MaxThroughput != b.MaxThroughput {
+			return int(math.Copysign(1, a.MaxThroughput-b.MaxThroughput))
+		}
+		if a.Resource < b.Resource {
+			return -1
+		}
+		return 1
+	})
+	return out
+}
+
+// knee is N* = (D + Z)/D_max: the users at which the two asymptotes of a closed
+// system meet (Lazowska et al. 1984, ch. 5). D is what a request takes when it
+// waits for nobody, at least its CPU time on one core.
+func (m *model) knee() *Knee {
+	if m.allCPU <= 0 || m.x <= 0 {
+		return nil
+	}
+	disk := m.in.Evidence.System.DiskBusy / m.x
+	total := m.allCPU - m.genCPU + disk
+	worst := math.Max(m.allCPU/m.cpus, disk)
+	if total <= 0 || worst <= 0 {
+		return nil
+	}
+	users := (total + m.think()) / worst
+	return &Knee{Users: users, Throughput: 1 / worst, Formula: fmt.Sprintf("N* = (D + Z)/Dmax = (%s + %s) / %s = %.1f users; 1/Dmax = %.0f/s; the run had %.0f users and %.0f/s",
+		seconds(total), seconds(m.think()), seconds(worst), users, 1/worst, m.n, m.x)}
+}

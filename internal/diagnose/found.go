@@ -1,0 +1,90 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"kasoku/internal/evidence"
+	"kasoku/internal/stack"
+)
+
+// about begins a finding; bounded ends it.
+func about(service, title, text string, cites ...string) Finding {
+	return Finding{Service: service, Title: title, Text: text, Evidence: cites}
+}
+
+// bounded takes what model.bound and its like return.
+func (f Finding) bounded(bound float64, formula string) Finding {
+	f.Bound, f.Formula = bound, formula
+	return f
+}
+
+// asks adds settings.
+func (f Finding) asks(s ...Setting) Finding {
+	f.Settings = append(f.Settings, s...)
+	return f
+}
+
+// dbView is one database with what is known of it.
+type dbView struct {
+	svc *stack.Service
+	db  *evidence.Database
+	// delta looks a counter up that counts up, value one as it stands at the
+	// end, variable a server variable that is a number.
+	delta, value, variable func(string) (float64, bool)
+	perReq                 float64 // CPU seconds per request
+}
+
+// rate is a counter's increase per second; 0 if it is unknown.
+func (v dbView) rate(m *model, name string) float64 {
+	n, _ := v.delta(name)
+	return n / m.window
+}
+
+// eachDB calls judge for every database whose variables and counters are known.
+func (m *model) eachDB(judge func(v dbView) []Finding) ([]Finding, string) {
+	var out []Finding
+	why := ""
+	for _, svc := range m.in.Stack.OfKind(stack.MariaDB, stack.MySQL) {
+		db := m.in.Snapshot.Databases[svc.Name]
+		if db == nil {
+			why = fmt.Sprintf("%s: its variables could not be read", svc.Name)
+			continue
+		}
+		if _, ok := m.in.Evidence.Counters[svc.Name]; !ok {
+			why = fmt.Sprintf("%s: its counters were not read", svc.Name)
+			continue
+		}
+		out = append(out, judge(dbView{svc: svc, db: db, delta: m.counters(svc.Name), value: m.values(svc.Name), perReq: m.perReq[svc.Name],
+			variable: func(name string) (float64, bool) {
+				text, ok := fold(db.Variables, name)
+				if !ok {
+					return 0, false
+				}
+				return number(text)
+			}})...)
+	}
+	return out, why
+}
+
+// eachCounted calls judge for every service of the kinds whose counters are known.
+func (m *model) eachCounted(judge func(svc *stack.Service, delta, value func(string) (float64, bool)) []Finding, kinds ...stack.Kind) ([]Finding, string) {
+	var out []Finding
+	why := ""
+	for _, svc := range m.in.Stack.OfKind(kinds...) {
+		if _, ok := m.in.Evidence.Counters[svc.Name]; !ok {
+			why = fmt.Sprintf("%s: its counters were not read", svc.Name)
+			continue
+		}
+		out = append(out, judge(svc, m.counters(svc.Name), m.values(svc.Name))...)
+	}
+	return out, why
+}
+
+// perSecond prints a rate.
+func perSecond(n, window float64) string { return fmt.Sprintf("%.3g/s", n/window) }
+
+// percent prints a share.
+func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
+
+// most returns the highest bound of a finding's kind: all CPU of a service.
+func (m *model) serviceBound(name string) (float64, string) { return m.bound(m.perReq[name]) }

@@ -1,0 +1,287 @@
+package diagnose
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"kasoku/internal/stack"
+)
+
+// Signs of memcached (its doc/protocol.txt, "Statistics") and Redis (manual,
+// INFO), and of Varnish (varnish-counters(7)).
+
+func judgeEvictions(m *model) ([]Finding, string) {
+	return m.eachCounted(func(svc *stack.Service, delta, value func(string) (float64, bool)) []Finding {
+		n, _ := delta("evictions")
+		name, setting, limit := "evictions", "-m", "limit_maxbytes"
+		if svc.Kind == stack.Redis {
+			n, _ = delta("evicted_keys")
+			name, setting, limit = "evicted_keys", "maxmemory", "maxmemory"
+		}
+		if n/m.window < rare {
+			return nil
+		}
+		have, _ := value(limit)
+		return []Finding{about(svc.Name, svc.Name+" throws entries away for lack of memory",
+			fmt.Sprintf("%s rose by %.0f in %.0f s at a limit of %s; what was thrown away is made again.", name, n, m.window, size(int64(have))),
+			"counter "+name+" of "+svc.Name).
+			asks(Setting{Service: svc.Name, Name: setting, Now: size(int64(have)), Up: 1, Memory: int64(have)}).bounded(m.boundApp())}
+	}, stack.Memcached, stack.Redis)
+}
+
+// boundApp is the bound when all work of the application and its databases
+// went away for cached answers.
+func (m *model) boundApp() (float64, string) {
+	saved := 0.0
+	for _, svc := range m.in.Stack.Services {
+		if svc.IsDatabase() || svc.Kind == stack.PHPFPM || svc.Kind == stack.App {
+			saved += m.perReq[svc.Name]
+		}
+	}
+	return m.bound(saved)
+}
+
+// lowHits: below it more than half of the look-ups are in vain.
+const lowHits = 0.5
+
+func judgeHitRate(m *model) ([]Finding, string) {
+	return m.eachCounted(func(svc *stack.Service, delta, _ func(string) (float64, bool)) []Finding {
+		hit, miss := "get_hits", "get_misses"
+		switch svc.Kind {
+		case stack.Redis:
+			hit, miss = "keyspace_hits", "keyspace_misses"
+		case stack.Varnish:
+			hit, miss = "MAIN.cache_hit", "MAIN.cache_miss"
+		}
+		h, okH := delta(hit)
+		n, okM := delta(miss)
+		if !okH || !okM || (h+n)/m.window < rare || h >= lowHits*(h+n) {
+			return nil
+		}
+		return []Finding{about(svc.Name, fmt.Sprintf("%s has only %s of what it is asked for", svc.Name, percent(h/(h+n))),
+			fmt.Sprintf("%.0f hits and %.0f misses in %.0f s: keys that are never set, that expire too soon or that hold something which differs for each request.", h, n, m.window),
+			hit+", "+miss+" of "+svc.Name).bounded(m.boundApp())}
+	}, stack.Memcached, stack.Redis, stack.Varnish)
+}
+
+func judgeCacheRefuses(m *model) ([]Finding, string) {
+	return m.eachCounted(func(svc *stack.Service, delta, value func(string) (float64, bool)) []Finding {
+		n, _ := delta("listen_disabled_num")
+		name, setting := "listen_disabled_num", "-c"
+		if svc.Kind == stack.Redis {
+			n, _ = delta("rejected_connections")
+			name, setting = "rejected_connections", "maxclients"
+		}
+		limit, okL := value("max_connections")
+		now, okN := value("curr_connections")
+		if svc.Kind == stack.Redis {
+			limit, okL = value("maxclients")
+			now, okN = value("connected_clients")
+		}
+		near := okL && okN && limit > 0 && now >= nearLimit*limit
+		if n == 0 && !near {
+			return nil
+		}
+		return []Finding{about(svc.Name, svc.Name+" is at its limit of connections",
+			fmt.Sprintf("%s rose by %.0f in %.0f s; %.0f of %.0f connections are in use. Watch servers × workers when connections are kept.", name, n, m.window, now, limit),
+			name+" of "+svc.Name).asks(Setting{Service: svc.Name, Name: setting, Now: fmt.Sprint(limit), Up: 1}).bounded(m.boundWait())}
+	}, stack.Memcached, stack.Redis)
+}
+
+// judgeCacheConnects: a connection for each request (C12, C13).
+func judgeCacheConnects(m *model) ([]Finding, string) {
+	return m.eachCounted(func(svc *stack.Service, delta, _ func(string) (float64, bool)) []Finding {
+		name := "total_connections"
+		if svc.Kind == stack.Redis {
+			name = "total_connections_received"
+		}
+		n, ok := delta(name)
+		per := n / (m.x * m.window)
+		if !ok || per < 0.5 {
+			return nil
+		}
+		return []Finding{about(svc.Name, "The application connects to "+svc.Name+" for each request",
+			fmt.Sprintf("%.0f connections for %.0f right answers (%.2f each). Persistent connections (a persistent id, pconnect, a pool) save the set-up; servers × workers must stay below the limit.", n, m.x*m.window, per),
+			name+" of "+svc.Name).bounded(m.bound(m.sysCPU + m.perReq[svc.Name]))}
+	}, stack.Memcached, stack.Redis)
+}
+
+// manyGets per request are more than a page's parts: they are of a list.
+const manyGets = 10
+
+func judgeManyGets(m *model) ([]Finding, string) {
+	return m.eachCounted(func(svc *stack.Service, delta, _ func(string) (float64, bool)) []Finding {
+		name := "cmd_get"
+		if svc.Kind == stack.Redis {
+			name = "total_commands_processed"
+		}
+		n, ok := delta(name)
+		per := n / (m.x * m.window)
+		if !ok || per < manyGets {
+			return nil
+		}
+		return []Finding{about(svc.Name, fmt.Sprintf("Each request sends %.0f commands to %s", per, svc.Name),
+			fmt.Sprintf("%s rose by %.0f for %.0f right answers. If they go one by one, each waits a round trip: one multi-get or a pipeline waits once.", name, n, m.x*m.window),
+			name+" of "+svc.Name).bounded(m.bound(m.sysCPU + m.perReq[svc.Name]))}
+	}, stack.Memcached, stack.Redis)
+}
+
+const (
+	// slowerBy: the last third's median over the first's that is growth, not
+	// noise; slowCache a median that is slow for a look-up on one host.
+	slowerBy  = 2.0
+	slowCache = 1e-3
+)
+
+func judgeCacheLatency(m *model) ([]Finding, string) {
+	var out []Finding
+	seen := false
+	for _, p := range m.in.Evidence.Latencies {
+		seen = true
+		grows := p.First > 0 && float64(p.Last) >= slowerBy*float64(p.First) && p.Last.Seconds() >= slowCache/2
+		if !grows && p.P50.Seconds() < slowCache {
+			continue
+		}
+		text := fmt.Sprintf("%s took %s at the median (p99 %s, %d probes); %s in the first third of the run, %s in the last.",
+			p.Command, seconds(p.P50.Seconds()), seconds(p.P99.Seconds()), p.Count, seconds(p.First.Seconds()), seconds(p.Last.Seconds()))
+		if grows {
+			text += " Entries that never expire pile up and are evicted one by one; an expiry of an hour or less keeps it level."
+		}
+		out = append(out, about(p.Service, p.Service+" answers slowly", text, "latency probe of "+p.Service).bounded(m.boundDelay(p.P50.Seconds())))
+	}
+	if !seen && len(m.in.Stack.OfKind(stack.Memcached, stack.Redis)) > 0 {
+		return nil, "no latency of a cache was probed"
+	}
+	return out, ""
+}
+
+// judgeCacheLoopback: memcached or Redis on this host reached by TCP (C06).
+func judgeCacheLoopback(m *model) ([]Finding, string) {
+	var out []Finding
+	for _, svc := range m.in.Stack.OfKind(stack.Memcached, stack.Redis) {
+		for _, l := range svc.Listen {
+			if _, ok := Loopback(l); !ok || !m.askedFromHere(svc) {
+				continue
+			}
+			out = append(out, about(svc.Name, "The application talks to "+svc.Name+" over loopback TCP",
+				fmt.Sprintf("%s listens at %s and is asked from this host: each command passes the TCP stack twice, and closed connections stay in TIME_WAIT (%d now). A unix socket has neither; its permissions must be set.", svc.Name, l, m.in.Evidence.System.TimeWait),
+				"kasoku.yaml: "+svc.Name).bounded(m.boundKernel(1)))
+			break
+		}
+	}
+	return out, ""
+}
+
+// askedFromHere: some service on the same host talks to it.
+func (m *model) askedFromHere(svc *stack.Service) bool {
+	for _, s := range m.in.Stack.Services {
+		for _, to := range s.TalksTo {
+			if to == svc.Name && hostOf(&s) == hostOf(svc) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func judgeRedisPersistence(m *model) ([]Finding, string) {
+	return m.eachCounted(func(svc *stack.Service, _, _ func(string) (float64, bool)) []Finding {
+		v := m.in.Evidence.Counters[svc.Name].Value
+		save, _ := fold(v, "config.save")
+		fsync, _ := fold(v, "config.appendfsync")
+		aof, _ := fold(v, "aof_enabled")
+		var texts []string
+		var asks []Setting
+		if aof == "1" && fsync == "always" {
+			texts = append(texts, "every write is synced to disk (appendfsync always)")
+			asks = append(asks, Setting{Service: svc.Name, Name: "appendfsync", Now: "always", To: "everysec"})
+		}
+		if changes, _ := fold(v, "rdb_changes_since_last_save"); strings.TrimSpace(save) != "" && changes != "" {
+			if n, _ := number(changes); n/m.window >= 1000 {
+				texts = append(texts, fmt.Sprintf("snapshots are written while %.0f writes wait for the next (save %s): each forks and copies pages", n, save))
+				asks = append(asks, Setting{Service: svc.Name, Name: "save", Now: save, Up: -1})
+			}
+		}
+		if len(texts) == 0 {
+			return nil
+		}
+		return []Finding{about(svc.Name, svc.Name+" writes to disk under load", strings.Join(texts, "; ")+". Less often loses the last writes in a crash.", "INFO persistence, CONFIG of "+svc.Name).
+			asks(asks...).bounded(m.boundWait())}
+	}, stack.Redis)
+}
+
+func judgeRedisSlow(m *model) ([]Finding, string) {
+	return m.eachCounted(func(svc *stack.Service, delta, _ func(string) (float64, bool)) []Finding {
+		var worst string
+		var most, calls float64
+		for key, usec := range m.in.Evidence.Counters[svc.Name].Delta {
+			// commandstats.keys.usec
+			name, ok := strings.CutPrefix(key, "commandstats.")
+			if !ok || !strings.HasSuffix(name, ".usec") || usec <= most {
+				continue
+			}
+			name = strings.TrimSuffix(name, ".usec")
+			n, _ := delta("commandstats." + name + ".calls")
+			worst, most, calls = name, usec, n
+		}
+		// One thread serves all: a command of a millisecond holds all others up.
+		if calls == 0 || most/calls < 1000 {
+			return nil
+		}
+		return []Finding{about(svc.Name, fmt.Sprintf("%s of %s takes %s each", strings.ToUpper(worst), svc.Name, seconds(most/calls/1e6)),
+			fmt.Sprintf("%.0f calls took %.2f s of %.0f s; Redis has one thread for commands, so all others wait.", calls, most/1e6, m.window),
+			"INFO commandstats of "+svc.Name).bounded(m.boundDelay(most / 1e6 / (m.x * m.window)))}
+	}, stack.Redis)
+}
+
+func judgeVarnishStorage(m *model) ([]Finding, string) {
+	return m.eachCounted(func(svc *stack.Service, delta, _ func(string) (float64, bool)) []Finding {
+		n, _ := delta("MAIN.n_lru_nuked")
+		if n/m.window < rare {
+			return nil
+		}
+		return []Finding{about(svc.Name, svc.Name+"'s storage is full",
+			fmt.Sprintf("%.0f objects were thrown out for new ones in %.0f s (MAIN.n_lru_nuked).", n, m.window), "MAIN.n_lru_nuked of "+svc.Name).
+			asks(Setting{Service: svc.Name, Name: "-s", Up: 1}).bounded(m.boundApp())}
+	}, stack.Varnish)
+}
+
+func judgeVarnishQueue(m *model) ([]Finding, string) {
+	return m.eachCounted(func(svc *stack.Service, delta, value func(string) (float64, bool)) []Finding {
+		limited, _ := delta("MAIN.threads_limited")
+		dropped, _ := delta("MAIN.sess_dropped")
+		failed, _ := delta("MAIN.threads_failed")
+		if limited+dropped+failed == 0 {
+			return nil
+		}
+		return []Finding{about(svc.Name, svc.Name+" has too few threads",
+			fmt.Sprintf("%.0f times no thread could be made (MAIN.threads_limited), %.0f sessions were dropped in %.0f s.", limited+failed, dropped, m.window), "MAIN.threads_limited of "+svc.Name).
+			asks(Setting{Service: svc.Name, Name: "thread_pool_max", Up: 1}).bounded(m.boundWait())}
+	}, stack.Varnish)
+}
+
+// judgeCacheMissing: nothing is kept although most statements read the same
+// rows again and again (W05).
+func judgeNoCache(m *model) ([]Finding, string) {
+	if len(m.in.Stack.OfKind(stack.Memcached, stack.Redis)) > 0 {
+		return nil, ""
+	}
+	return m.eachDB(func(v dbView) []Finding {
+		reads, _ := v.delta("Com_select")
+		writes := 0.0
+		for _, c := range []string{"Com_insert", "Com_update", "Com_delete", "Com_replace"} {
+			n, _ := v.delta(c)
+			writes += n
+		}
+		share := m.perReq[v.svc.Name] / math.Max(m.allCPU, 1e-12)
+		// A hundred reads for each write and a fifth of the CPU: what is read
+		// hardly changes, and reading it is not cheap.
+		if reads < 100*math.Max(writes, 1) || share < 0.2 {
+			return nil
+		}
+		return []Finding{about(v.svc.Name, "What "+v.svc.Name+" is asked for hardly changes, and nothing keeps it",
+			fmt.Sprintf("%.0f reads for %.0f writes in %.0f s, %s of the CPU per request; the stack has no memcached or Redis. Where the application supports one, it is a setting.", reads, writes, m.window, percent(share)),
+			"Com_select, Com_insert, Com_update, Com_delete of "+v.svc.Name).bounded(m.serviceBound(v.svc.Name))}
+	})
+}

@@ -1,0 +1,189 @@
+package diagnose
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"kasoku/internal/stack"
+)
+
+// heavyShare of all requests' time: less is not where to begin.
+const heavyShare = 0.25
+
+func judgeHeavyRoute(m *model) ([]Finding, string) {
+	type row struct {
+		name        string
+		share, mean float64
+		count       int64
+		p95         float64
+	}
+	var rows []row
+	if routes := m.in.Evidence.Routes; len(routes) > 0 {
+		for _, r := range routes {
+			rows = append(rows, row{r.Method + " " + r.Route, r.Share, r.Time.Mean.Seconds(), r.Count, r.Time.P95.Seconds()})
+		}
+	} else {
+		total := 0.0
+		for _, r := range m.in.Evidence.Load.Routes {
+			total += r.Total.Seconds()
+		}
+		for _, r := range m.in.Evidence.Load.Routes {
+			rows = append(rows, row{r.Route, r.Total.Seconds() / math.Max(total, 1e-12), r.Latency.Mean.Seconds(), r.Requests, r.Latency.P95.Seconds()})
+		}
+	}
+	if len(rows) < 2 {
+		return nil, "" // one route is all there is
+	}
+	var out []Finding
+	for _, r := range rows[:min(len(rows), 3)] {
+		// More than its part by number: a route that is only frequent is not slow.
+		all := 0.0
+		for _, o := range rows {
+			all += float64(o.count)
+		}
+		if r.share < heavyShare || r.share < 2*float64(r.count)/math.Max(all, 1) {
+			continue
+		}
+		f := about("", fmt.Sprintf("%s takes %s of the time", r.name, percent(r.share)),
+			fmt.Sprintf("%d requests (%s of all), %s each, p95 %s.", r.count, percent(float64(r.count)/math.Max(all, 1)), seconds(r.mean), seconds(r.p95)), "routes by their share of the time")
+		f.Subject = map[string]string{"route": r.name}
+		out = append(out, f.bounded(m.bound(m.allCPU*r.share)))
+	}
+	return out, ""
+}
+
+func judgeWrongAnswers(m *model) ([]Finding, string) {
+	l := m.in.Evidence.Load
+	bad := l.Mismatches + l.Errors + l.Timeouts
+	if bad == 0 {
+		return nil, ""
+	}
+	text := fmt.Sprintf("%d answers were not as expected, %d requests got none, %d timed out, of %d.", l.Mismatches, l.Errors, l.Timeouts, l.Requests)
+	if len(l.Samples) > 0 {
+		s := l.Samples[0]
+		text += fmt.Sprintf(" The first: %s: expected %s, got %s", s.Request, cut(s.Expected, 200), cut(s.Got, 200))
+	}
+	return []Finding{about("", "Some requests fail", text, "load result").bounded(float64(l.Requests+l.Errors)/math.Max(1, float64(l.Succeeded)), "requests / right answers: if all were right")}, ""
+}
+
+func judgeServerErrors(m *model) ([]Finding, string) {
+	if len(m.in.Evidence.Routes) == 0 {
+		return nil, "no access log was read"
+	}
+	var cites []string
+	bad, all := int64(0), int64(0)
+	for _, r := range m.in.Evidence.Routes {
+		all += r.Count
+		n := r.Status[5] + r.Codes[499]
+		bad += n
+		if n > 0 {
+			cites = append(cites, fmt.Sprintf("%s %s: %d of %d", r.Method, r.Route, n, r.Count))
+		}
+	}
+	// One in a thousand is what a restart or a closing client leaves.
+	if float64(bad) < 0.001*float64(all) || bad < 2 {
+		return nil, ""
+	}
+	return []Finding{about("", "The server answers with errors", fmt.Sprintf("%d of %d answers were 5xx, or clients went away before them (499): %s.", bad, all, strings.Join(cites[:min(len(cites), 5)], "; ")), cites...).
+		bounded(1, "an error costs a right answer, not time")}, ""
+}
+
+// judgeLogs turns known messages of error logs into findings.
+func judgeLogs(m *model) ([]Finding, string) {
+	var out []Finding
+	for _, l := range m.in.Evidence.Logs {
+		if len(l.Measures) == 0 {
+			continue
+		}
+		f := about(l.Service, fmt.Sprintf("%s says: %s", l.Service, cut(l.Text, 100)), fmt.Sprintf("%d times in %.0f s (%s): %s", l.Count, m.window, l.Level, l.Text), "error log of "+l.Service)
+		f.Measures = l.Measures
+		out = append(out, f.bounded(m.boundWait()))
+	}
+	return out, ""
+}
+
+func cut(s string, n int) string {
+	r := []rune(s)
+	if len(r) <= n {
+		return s
+	}
+	return string(r[:n]) + "…"
+}
+
+// healthPaths are what balancers and monitors ask for.
+var healthPaths = []string{"/health", "/healthz", "/healthcheck", "/health-check", "/ping", "/status", "/livez", "/readyz", "/alive", "/up"}
+
+func judgeHealthCheck(m *model) ([]Finding, string) {
+	return m.eachFront(func(svc *stack.Service, _ *nginxConfig, server *nginxDirective) []Finding {
+		var out []Finding
+		for _, r := range m.in.Evidence.Routes {
+			known := false
+			for _, p := range healthPaths {
+				known = known || r.Route == p
+			}
+			if !known || r.Count == 0 || !throughApp(server, r.Route) {
+				continue
+			}
+			out = append(out, about(svc.Name, "Health checks go through the application: "+r.Route,
+				fmt.Sprintf("%d requests, %s each. `location = %s { empty_gif; access_log off; }` answers from %s itself; check the application apart, less often.", r.Count, seconds(r.Time.Mean.Seconds()), r.Route, svc.Name),
+				"access log").bounded(m.bound(m.allCPU*math.Max(r.Share, 0))))
+		}
+		return out
+	})
+}
+
+func judgeCacheStatus(m *model) ([]Finding, string) {
+	var out []Finding
+	for _, r := range m.in.Evidence.Routes {
+		hits, all := int64(0), int64(0)
+		var states []string
+		for state, n := range r.Cache {
+			all += n
+			switch strings.ToUpper(state) {
+			case "HIT", "STALE", "UPDATING", "REVALIDATED":
+				hits += n
+			}
+		}
+		if all < 20 || float64(hits) >= lowHits*float64(all) || r.Method != "GET" {
+			continue
+		}
+		for state, n := range r.Cache {
+			states = append(states, fmt.Sprintf("%s %d", state, n))
+		}
+		sortStrings(states)
+		out = append(out, about(r.Service, fmt.Sprintf("The cache has only %s of GET %s", percent(float64(hits)/float64(all)), r.Route),
+			fmt.Sprintf("%s; %s each on average. A cookie, a Vary header or a query that differs each time keeps it from being found.", strings.Join(states, ", "), seconds(r.Time.Mean.Seconds())),
+			"access log").bounded(m.bound(m.allCPU*math.Max(r.Share, 0))))
+	}
+	return out, ""
+}
+
+// judgeCacheable: answers that were the same for everybody and that the
+// application made each time (L13, W10).
+func judgeCacheable(m *model) ([]Finding, string) {
+	return m.eachFront(func(svc *stack.Service, _ *nginxConfig, server *nginxDirective) []Finding {
+		var paths []string
+		var count int64
+		var took, total float64
+		for _, a := range m.in.Evidence.Load.Assets {
+			if _, isFile := m.in.Snapshot.StaticFiles[a.Path]; isFile || !fixed(a) || !throughApp(server, a.Path) || a.Count < 2 {
+				continue
+			}
+			paths = append(paths, a.Path)
+			count += a.Count
+			took += a.Total.Seconds()
+		}
+		for _, r := range m.in.Evidence.Load.Routes {
+			total += r.Total.Seconds()
+		}
+		if len(paths) == 0 {
+			return nil
+		}
+		sortStrings(paths)
+		share := math.Max(float64(count)/math.Max(1, float64(m.in.Evidence.Load.Requests)), took/math.Max(total, 1e-12))
+		return []Finding{about(svc.Name, fmt.Sprintf("%d answers are made anew each time although they are the same for everybody", len(paths)),
+			fmt.Sprintf("%d requests for %s got the same bytes, with and without a cookie. A cache in front serves them without the application; they may then be old for its time.", count, strings.Join(paths[:min(len(paths), 5)], ", ")), paths...).
+			bounded(m.bound(m.allCPU * math.Min(1, share)))}
+	})
+}

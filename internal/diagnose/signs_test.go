@@ -1,0 +1,384 @@
+package diagnose
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"kasoku/internal/digest"
+	"kasoku/internal/evidence"
+	"kasoku/internal/load"
+	"kasoku/internal/stack"
+	"kasoku/internal/trace"
+)
+
+// healthy is a stack of every kind of service that does well: 10 s on 4 CPUs at
+// 85 %, 2,000 right answers, nothing near a limit, every source there.
+func healthy() Input {
+	st := &stack.Stack{Load: stack.LoadConfig{URL: "http://127.0.0.1:8080"}, Services: []stack.Service{
+		{Name: "web", Kind: stack.Nginx, Config: "/n", TalksTo: []string{"php"}},
+		{Name: "httpd", Kind: stack.Apache, Config: "/h"},
+		{Name: "php", Kind: stack.PHPFPM, Config: "/f", TalksTo: []string{"db", "mc", "kv"}},
+		{Name: "db", Kind: stack.MariaDB, Config: "/m"},
+		{Name: "mc", Kind: stack.Memcached, Listen: []string{"unix:/run/mc.sock"}},
+		{Name: "kv", Kind: stack.Redis, Listen: []string{"unix:/run/kv.sock"}},
+		{Name: "front", Kind: stack.Varnish},
+		{Name: "app", Kind: stack.App, RunsIn: "php"},
+		{Name: "api", Kind: stack.App},
+	}}
+	ev := &evidence.Evidence{
+		Load: &load.Result{Workload: 12, Window: 10 * time.Second, Requests: 2000, Succeeded: 2000,
+			Routes: []load.RouteResult{{Route: "GET /", Requests: 2000, Total: 100 * time.Second}},
+			Assets: []load.StaticSample{{Path: "/a.css", Status: 200, ContentType: "text/css", Size: 5000, Count: 100, Total: time.Second}}},
+		System: evidence.System{CPUs: 4, User: 26, Sys: 8, Idle: 6, ServicesCPU: 30, GeneratorCPU: 4, ContextSwitches: 8000,
+			MemoryTotal: 8 << 30, MemoryAvailable: 4 << 30, TimeWait: 12, OpenFiles: 900, FileMax: 100000,
+			TCP:      evidence.TCPUse{PortsUsed: 20, PortRange: 28232, PortsTo: "127.0.0.1:3306", Segments: 100000, Queues: []evidence.AcceptQueue{{Listen: "0.0.0.0:80", Service: "web", Longest: 2, Limit: 511}}},
+			Disks:    []evidence.DiskUse{{Name: "sda", Busy: 0.05, Writes: 20, WriteLatency: time.Millisecond}},
+			Networks: []evidence.NetworkUse{{Name: "eth0", SendBytes: 1e6, SpeedBytes: 125e6}}},
+		Services: map[string]evidence.ServiceUse{
+			"web": {CPU: 4, Processes: 5, RSS: 20 << 20, OpenFiles: 40, FileLimit: 1024}, "php": {CPU: 20, Processes: 9, RSS: 180 << 20, OpenFiles: 12, FileLimit: 1024},
+			"db": {CPU: 5, Processes: 1, RSS: 600 << 20, OpenFiles: 80, FileLimit: 16000}, "mc": {CPU: 0.4}, "kv": {CPU: 0.4}, "api": {CPU: 0.2}},
+		Counters: map[string]evidence.CounterDelta{
+			"db": {Delta: map[string]float64{"Connections": 3, "Com_select": 4000, "Com_insert": 400, "Com_commit": 400, "Handler_commit": 400, "Innodb_os_log_written": 1 << 20, "Innodb_rows_inserted": 400, "Threads_created": 1},
+				Value: map[string]string{"Max_used_connections": "14", "Open_tables": "30", "Open_table_definitions": "30", "Threads_running": "2"}},
+			"php":   {Delta: map[string]float64{"www.max_children_reached": 0, "opcache.misses": 0}, Value: map[string]string{"www.max_listen_queue": "0", "opcache.cache_full": "false"}},
+			"mc":    {Delta: map[string]float64{"get_hits": 5000, "get_misses": 100, "cmd_get": 5100, "total_connections": 1}, Value: map[string]string{"curr_connections": "12", "max_connections": "1024", "limit_maxbytes": "67108864", "version": "1.6.18"}},
+			"kv":    {Delta: map[string]float64{"keyspace_hits": 900, "keyspace_misses": 20, "total_commands_processed": 1000, "commandstats.get.usec": 2000, "commandstats.get.calls": 1000}, Value: map[string]string{"connected_clients": "9", "maxclients": "10000", "aof_enabled": "0", "config.save": "", "redis_version": "7.0.15"}},
+			"front": {Delta: map[string]float64{"MAIN.cache_hit": 900, "MAIN.cache_miss": 100}},
+		},
+		Statements: []evidence.Statement{{Service: "db", Fingerprint: "SELECT name FROM users WHERE id = ?", Count: 4000, Total: 2 * time.Second, RowsExamined: 4000, RowsSent: 4000}},
+		Routes:     []digest.Route{{Method: "GET", Route: "/", Count: 2000, Share: 1, Status: [6]int64{2: 2000}, Time: digest.Times{Count: 2000, Mean: 10 * time.Millisecond}}},
+		Requests: &trace.Summary{Source: "walk", Requests: 6, Routes: []trace.RouteCalls{{Method: "GET", Route: "/", Requests: 3,
+			Calls: []trace.CallClass{{Service: "db", System: trace.SQL, What: "SELECT name FROM users WHERE id = ?", PerRequest: 2}}}}},
+		Profiles:  []evidence.Profile{{Service: "php", Tool: "excimer", Samples: 2000, Top: []evidence.ProfileFrame{{Function: "Page::render", File: "app/page.php:10", Self: 0.12, Total: 0.5}}}},
+		Latencies: []evidence.LatencyProbe{{Service: "mc", Command: "get", Count: 100, P50: 80 * time.Microsecond, P99: time.Millisecond, First: 80 * time.Microsecond, Last: 85 * time.Microsecond}},
+		Logs:      []evidence.LogLine{{Service: "web", Level: "notice", Text: "signal process started", Count: 1}},
+	}
+	const ngx = "worker_processes 4; events { worker_connections 4096; }\nhttp { access_log /l main buffer=4k; sendfile on; tcp_nopush on; open_file_cache max=1000; gzip on; server_tokens off;\n" +
+		"upstream p { server unix:/run/p.sock; keepalive 8; } server { listen 8080; location / { fastcgi_pass p; fastcgi_keep_conn on; } location /a.css { root /srv; } } }\n"
+	file := func(service, text string) evidence.File {
+		return evidence.File{Service: service, Content: []byte(text)}
+	}
+	snap := &evidence.Snapshot{Memory: 8 << 30, CPUs: 4,
+		Files: map[string]map[string]evidence.File{"local": {"/n": file("web", ngx), "/f": file("php", "[www]\nlisten = /run/p.sock\npm = static\npm.max_children = 16\n"),
+			"/m": file("db", "[mysqld]\ninnodb_buffer_pool_size = 1G\n"), "/h": file("httpd", "LoadModule mpm_event_module x.so\n")}},
+		PHP: map[string]map[string]string{"php": {"opcache.enable": "On", "opcache.validate_timestamps": "Off", "opcache.jit_buffer_size": "64M", "version": "8.2.36",
+			"session.save_handler": "files", "session.save_path": "/dev/shm/s", "realpath_cache_size": "4096K"}},
+		Nginx: map[string]evidence.NginxBuild{"web": {Version: "1.22.1"}},
+		Databases: map[string]*evidence.Database{"db": {Version: "10.11.14-MariaDB", MariaDB: true, DataBytes: 300 << 20, Variables: map[string]string{
+			"innodb_buffer_pool_size": "1073741824", "innodb_log_file_size": "1073741824", "innodb_flush_log_at_trx_commit": "2", "max_connections": "151", "log_bin": "OFF",
+			"skip_name_resolve": "ON", "query_cache_type": "OFF", "transaction_isolation": "READ-COMMITTED", "sort_buffer_size": "2097152", "thread_cache_size": "151", "table_open_cache": "2000",
+			"table_definition_cache": "400", "binlog_cache_size": "32768", "tmp_table_size": "16777216", "max_heap_table_size": "16777216", "innodb_log_buffer_size": "16777216", "innodb_io_capacity": "200", "port": "3306"}}},
+	}
+	return Input{Stack: st, Evidence: ev, Snapshot: snap}
+}
+
+// alwaysAsked are rules about numbers that only trying tells, so they ask in
+// every run.
+var alwaysAsked = map[string]bool{"php.workers": true, "web.workers": true}
+
+func TestHealthyIsQuiet(t *testing.T) {
+	d, err := Diagnose(healthy())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range d.Findings {
+		if !alwaysAsked[f.Rule] {
+			t.Errorf("%s: %s (%s)", f.Rule, f.Title, f.Text)
+		}
+	}
+	for _, n := range d.NotJudged {
+		t.Errorf("not judged: %s: %s", n.Rule, n.Why)
+	}
+	if d.Binds != "cpu: php" {
+		t.Errorf("binds %s: %s", d.Binds, d.BindsText)
+	}
+}
+
+func delta(service, key string, n float64) func(*Input) {
+	return func(in *Input) { in.Evidence.Counters[service].Delta[key] = n }
+}
+
+func value(service, key, v string) func(*Input) {
+	return func(in *Input) { in.Evidence.Counters[service].Value[key] = v }
+}
+
+func system(f func(*evidence.System)) func(*Input) {
+	return func(in *Input) { f(&in.Evidence.System) }
+}
+
+func config(path, old, new string) func(*Input) {
+	return func(in *Input) {
+		f := in.Snapshot.Files["local"][path]
+		f.Content = []byte(strings.Replace(string(f.Content), old, new, 1))
+		in.Snapshot.Files["local"][path] = f
+	}
+}
+
+func pattern(kind string) func(*Input) {
+	return func(in *Input) {
+		in.Evidence.Requests.Patterns = []trace.Pattern{{Kind: kind, Measures: []string{"I04"}, Method: "GET", Route: "/", Service: "db", System: trace.SQL,
+			What: "SELECT name FROM users WHERE id = ?", PerRequest: 20, Most: 20, Could: 1, Requests: 3, With: 3, Better: "one", Sources: []string{"app/list.php:7"}}}
+	}
+}
+
+func profiled(name string, self float64) func(*Input) {
+	return func(in *Input) {
+		in.Evidence.Profiles[0].Top = append(in.Evidence.Profiles[0].Top, evidence.ProfileFrame{Function: name, Self: self, Total: self})
+	}
+}
+
+// idle leaves CPUs room.
+func idle(in *Input) { in.Evidence.System.User, in.Evidence.System.Idle = 6, 26 }
+
+func both(fs ...func(*Input)) func(*Input) {
+	return func(in *Input) {
+		for _, f := range fs {
+			f(in)
+		}
+	}
+}
+
+// signs has one sign for every rule: what a run looks like in which it must
+// speak, and a number or name that the finding must tell.
+var signs = []struct {
+	rule string
+	sign func(*Input)
+	says string
+}{
+	{"db.full-scan", func(in *Input) { in.Evidence.Statements[0].RowsExamined = 4000 * 50000 }, "50000 rows examined"},
+	{"db.sorts", func(in *Input) {
+		s := &in.Evidence.Statements[0]
+		s.RowsExamined, s.RowsSent, s.TmpTables, s.Filesorts = 4000*2000, 4000*200, 4000, 4000
+	}, "2000 rows examined each"},
+	{"db.row-locks", delta("db", "Innodb_row_lock_time", 40000), "4.0 transactions wait"},
+	{"db.isolation", both(variable("transaction_isolation", "REPEATABLE-READ"), delta("db", "Innodb_row_lock_time", 40000)), "REPEATABLE-READ"},
+	{"db.deadlocks", delta("db", "Innodb_deadlocks", 7), "7 deadlocks"},
+	{"db.prepares", both(delta("db", "Com_stmt_prepare", 4000), delta("db", "Com_stmt_execute", 4000)), "4000 prepared"},
+	{"db.many-commits", both(delta("db", "Com_commit", 0), delta("db", "Com_insert", 20000)), "10.0 writes per request"},
+	{"db.spare-index", func(in *Input) {
+		in.Snapshot.Databases["db"].Tables = []evidence.Table{{Schema: "s", Name: "t", Engine: "InnoDB", Indexes: []evidence.TableIndex{{Name: "a", Columns: []string{"x"}, Type: "BTREE"}, {Name: "b", Columns: []string{"x", "y"}, Type: "BTREE"}}}}
+	}, "a (x) is the beginning of b (x, y)"},
+	{"db.memory", both(variable("innodb_buffer_pool_size", "134217728"), delta("db", "Innodb_buffer_pool_reads", 700)), "700 pages"},
+	{"db.pool-too-large", both(variable("innodb_buffer_pool_size", "6442450944"), system(func(s *evidence.System) { s.MemoryAvailable = 1 << 30 })), "6144 MiB"},
+	{"db.overcommit", both(variable("innodb_buffer_pool_size", "4294967296"), variable("sort_buffer_size", "536870912")), "for each connection"},
+	{"db.commit-flush", variable("innodb_flush_log_at_trx_commit", "1"), "400 commits"},
+	{"db.binlog-sync", both(variable("log_bin", "ON"), variable("sync_binlog", "1")), "400 commits"},
+	{"db.connect-per-request", delta("db", "Connections", 2000), "2000 connections"},
+	{"db.connections", value("db", "Max_used_connections", "150"), "150 of max_connections = 151"},
+	{"db.aborted", delta("db", "Aborted_connects", 9), "9 log-ins failed"},
+	{"db.query-cache", both(variable("query_cache_type", "ON"), variable("query_cache_size", "1048576"), delta("db", "Qcache_inserts", 900)), "900 results"},
+	{"db.name-resolve", both(variable("skip_name_resolve", "OFF"), delta("db", "Connections", 2000)), "2000 connections"},
+	{"db.defaults", config("/m", "innodb_buffer_pool_size = 1G", "user = mysql"), "sets none of"},
+	{"db.unknown-settings", config("/m", "[mysqld]", "[mysqld]\ninnodb-file-format = Barracuda"), "innodb-file-format = Barracuda: gone since 10.6"},
+	{"db.myisam", both(delta("db", "Table_locks_waited", 500), func(in *Input) {
+		in.Snapshot.Databases["db"].Tables = []evidence.Table{{Schema: "s", Name: "t", Engine: "MyISAM"}}
+	}), "s.t"},
+	{"db.loopback-tcp", func(in *Input) {
+		in.Stack.Service("app").Settings = []string{"/a"}
+		in.Snapshot.Files["local"]["/a"] = evidence.File{Content: []byte("mysql:host=127.0.0.1;port=3306")}
+	}, "127.0.0.1:3306"},
+	{"db.thread-cache", both(delta("db", "Threads_created", 900), delta("db", "Connections", 990)), "rose by 900"},
+	{"db.table-cache", both(delta("db", "Opened_tables", 300), value("db", "Open_tables", "2000")), "rose by 300"},
+	{"db.definition-cache", both(delta("db", "Opened_table_definitions", 300), value("db", "Open_table_definitions", "400")), "rose by 300"},
+	{"db.binlog-cache", delta("db", "Binlog_cache_disk_use", 40), "rose by 40"},
+	{"db.tmp-disk", delta("db", "Created_tmp_disk_tables", 500), "rose by 500"},
+	{"db.sort-merge", delta("db", "Sort_merge_passes", 50), "sort_buffer_size is 2097152"},
+	{"db.log-buffer", delta("db", "Innodb_log_waits", 50), "rose by 50"},
+	{"db.pool-wait", delta("db", "Innodb_buffer_pool_wait_free", 50), "rose by 50"},
+	{"php.opcache-off", php("opcache.enable", "Off"), "opcache.enable is Off"},
+	{"php.opcache-full", value("php", "opcache.cache_full", "true"), "the cache is full"},
+	{"php.timestamps", php("opcache.validate_timestamps", "On"), "revalidate_freq = 0 s"},
+	{"php.realpath", php("realpath_cache_size", "16K"), "16K"},
+	{"php.debugger", php("xdebug.mode", "develop"), "xdebug.mode = develop"},
+	{"php.jit-off", php("opcache.jit_buffer_size", "0"), "jit_buffer_size is 0"},
+	{"php.workers", func(*Input) {}, "16 processes on 4 CPUs"},
+	{"php.pool-full", both(idle, delta("php", "www.max_children_reached", 3)), "rose by 3"},
+	{"php.too-many", config("/f", "= 16", "= 1600"), "1600 processes are allowed"},
+	{"php.max-requests", config("/f", "pm = static", "pm = static\npm.max_requests = 20"), "is 20"},
+	{"php.session-files", php("session.save_path", "/var/lib/php"), "/var/lib/php"},
+	{"php.session-connect", php("session.save_handler", "memcached"), "memcached without"},
+	{"web.static-through-app", func(in *Input) {
+		in.Evidence.Load.Assets[0].Path = "/b.css"
+		in.Snapshot.StaticFiles = map[string]evidence.StaticFile{"/b.css": {Readable: true}}
+	}, "100 of 2000 requests"},
+	{"web.cacheable", func(in *Input) { in.Evidence.Load.Assets[0].Path = "/feed.xml" }, "/feed.xml"},
+	{"web.cache-misses", func(in *Input) { in.Evidence.Routes[0].Cache = map[string]int64{"MISS": 90, "HIT": 10} }, "MISS 90"},
+	{"web.loopback-tcp", both(config("/n", "unix:/run/p.sock", "127.0.0.1:9000"), config("/f", "/run/p.sock", "127.0.0.1:9000")), "127.0.0.1:9000"},
+	{"web.workers", func(*Input) {}, "worker_processes is 4"},
+	{"web.connections", config("/n", "4096", "4"), "16 connections in all for 12 users"},
+	{"web.delivery", config("/n", "sendfile on", "sendfile off"), "sendfile is off"},
+	{"web.gzip", config("/n", "gzip on", "gzip off"), "/a.css"},
+	{"web.server-tokens", config("/n", "server_tokens off", "server_tokens on"), "server_tokens is on"},
+	{"web.file-cache", config("/n", "open_file_cache max=1000;", ""), "100 of 2000 requests"},
+	{"web.access-log", config("/n", " buffer=4k", ""), "no buffer"},
+	{"web.health-check", func(in *Input) {
+		in.Evidence.Routes = append(in.Evidence.Routes, digest.Route{Method: "GET", Route: "/healthz", Count: 400, Time: digest.Times{Mean: time.Millisecond}})
+	}, "400 requests"},
+	{"apache.prefork", config("/h", "mpm_event_module x.so", "mpm_prefork_module x.so\nLoadModule php_module y.so"), "mpm_prefork with mod_php"},
+	{"app.go-build", func(in *Input) {
+		in.Stack.Service("api").PProf = "http://127.0.0.1:6060/debug/pprof/"
+		in.Evidence.Services["api"] = evidence.ServiceUse{CPU: 25}
+	}, "default.pgo"},
+	{"version.old", php("version", "7.4.33"), "7.4.33"},
+	{"cache.evictions", delta("mc", "evictions", 900), "rose by 900"},
+	{"cache.hit-rate", delta("kv", "keyspace_misses", 5000), "5000 misses"},
+	{"cache.connections", value("mc", "curr_connections", "1000"), "1000 of 1024"},
+	{"cache.connect-per-request", delta("mc", "total_connections", 2000), "2000 connections"},
+	{"cache.many-gets", delta("mc", "cmd_get", 60000), "rose by 60000"},
+	{"cache.latency", func(in *Input) {
+		in.Evidence.Latencies[0].First, in.Evidence.Latencies[0].Last = time.Millisecond, 9*time.Millisecond
+	}, "9.00 ms in the last"},
+	{"cache.loopback-tcp", func(in *Input) { in.Stack.Service("mc").Listen = []string{"127.0.0.1:11211"} }, "127.0.0.1:11211"},
+	{"cache.none", both(delta("db", "Com_select", 90000), func(in *Input) {
+		in.Stack.Services = append(in.Stack.Services[:4:4], in.Stack.Services[6:]...)
+		in.Evidence.Services["db"] = evidence.ServiceUse{CPU: 15}
+	}), "90000 reads for 400 writes"},
+	{"redis.persistence", both(value("kv", "aof_enabled", "1"), value("kv", "config.appendfsync", "always")), "appendfsync always"},
+	{"redis.slow-command", both(delta("kv", "commandstats.keys.usec", 3e6), delta("kv", "commandstats.keys.calls", 100)), "100 calls took 3.00 s"},
+	{"varnish.storage", delta("front", "MAIN.n_lru_nuked", 400), "400 objects"},
+	{"varnish.threads", delta("front", "MAIN.threads_limited", 4), "4 times no thread"},
+	{"request.n+1", pattern(trace.NPlusOne), "20.0 calls per request"},
+	{"request.same-read", pattern(trace.SameRead), "20.0 calls per request"},
+	{"request.same-table", pattern(trace.SameTable), "20.0 calls per request"},
+	{"request.row-writes", pattern(trace.RowWrites), "20.0 calls per request"},
+	{"request.id-by-update", pattern(trace.IDByUpdate), "20.0 calls per request"},
+	{"request.single-gets", pattern(trace.SingleGets), "20.0 calls per request"},
+	{"request.single-redis", pattern(trace.SingleRedis), "20.0 calls per request"},
+	{"request.connects", pattern(trace.RowConnects), "20.0 calls per request"},
+	{"request.prepare-once", pattern(trace.PrepareOnce), "20.0 calls per request"},
+	{"request.same-write", pattern(trace.SameWrite), "20.0 calls per request"},
+	{"request.calls-per-item", pattern(trace.QueriesInLoop), "20.0 calls per request"},
+	{"request.many-calls", func(in *Input) { in.Evidence.Requests.Routes[0].Calls[0].PerRequest = 80 }, "80.0 × SELECT name"},
+	{"request.master-data", func(in *Input) {
+		bans := trace.CallClass{Service: "db", System: trace.SQL, What: "SELECT ip FROM bans", PerRequest: 1, Source: "app/ban.php:3"}
+		in.Evidence.Requests.Routes[0].Calls = append(in.Evidence.Requests.Routes[0].Calls, bans)
+		in.Evidence.Requests.Routes = append(in.Evidence.Requests.Routes, trace.RouteCalls{Method: "GET", Route: "/me", Requests: 3, Calls: []trace.CallClass{bans}})
+	}, "SELECT ip FROM bans is sent by 2 of 2 routes"},
+	{"profile.hot", func(in *Input) { in.Evidence.Profiles[0].Top[0].Self = 0.4 }, "app/page.php:10"},
+	{"profile.gc", profiled("runtime.gcBgMarkWorker", 0.3), "30 %"},
+	{"profile.compression", profiled("compress/flate.(*compressor).deflate", 0.3), "30 %"},
+	{"profile.encoding", profiled("encoding/json.Marshal", 0.3), "30 %"},
+	{"profile.logging", profiled("go.uber.org/zap.(*Logger).Info", 0.3), "30 %"},
+	{"profile.sorting", profiled("slices.SortFunc", 0.3), "30 %"},
+	{"profile.regexp", profiled("get_browser", 0.3), "30 %"},
+	{"profile.compile", profiled("zend_compile_top_stmt", 0.3), "30 %"},
+	{"profile.crypto", profiled("bcrypt.encryptBlock", 0.3), "30 %"},
+	{"tcp.time-wait", system(func(s *evidence.System) { s.TimeWait = 25000 }), "25000"},
+	{"tcp.ports", system(func(s *evidence.System) { s.TCP.PortsUsed = 27000 }), "27000 of 28232 ports"},
+	{"tcp.accept-queue", system(func(s *evidence.System) { s.TCP.Queues[0].Longest = 500 }), "500 of 511"},
+	{"tcp.retransmits", system(func(s *evidence.System) { s.TCP.Retransmits = 5000 }), "5000 of 100000"},
+	{"system.files", func(in *Input) { in.Evidence.Services["web"] = evidence.ServiceUse{OpenFiles: 1000, FileLimit: 1024} }, "1000 of 1024"},
+	{"system.memory", system(func(s *evidence.System) { s.MemoryAvailable = 100 << 20 }), "100 MiB of 8192 MiB"},
+	{"system.steal", system(func(s *evidence.System) { s.Steal = 4 }), "4.0 of"},
+	{"system.quota", system(func(s *evidence.System) { s.Cgroup = &evidence.CgroupUse{CPUs: 3.5, Throttled: 4 * time.Second} }), "stopped for 4.0 s"},
+	{"system.switching", system(func(s *evidence.System) { s.Sys, s.User, s.ContextSwitches = 15, 19, 200000 }), "50000 times a second on each CPU"},
+	{"system.disk", system(func(s *evidence.System) { s.Disks[0].Busy = 0.9 }), "90 %"},
+	{"system.network", system(func(s *evidence.System) { s.Networks[0].SendBytes = 110e6 }), "88 %"},
+	{"system.serial", both(idle, func(in *Input) { in.Evidence.Services["kv"] = evidence.ServiceUse{CPU: 9.5, Busiest: 9.5} }), "95 %"},
+	{"system.unsaturated", idle, "latency × concurrency"},
+	{"topology.database-apart", func(in *Input) { in.Evidence.Services["db"] = evidence.ServiceUse{CPU: 15} }, "7.50 ms"},
+	{"load.workload", idle, "12 users keep CPU"},
+	{"load.generator", system(func(s *evidence.System) { s.GeneratorCPU = 20 }), "load generator"},
+	{"load.errors", func(in *Input) { in.Evidence.Load.Mismatches = 3 }, "3 answers were not as expected"},
+	{"load.heavy-route", func(in *Input) {
+		in.Evidence.Routes = []digest.Route{{Method: "GET", Route: "/search", Count: 100, Share: 0.8}, {Method: "GET", Route: "/", Count: 1900, Share: 0.2}}
+	}, "100 requests (5 % of all)"},
+	{"log.server-errors", func(in *Input) { in.Evidence.Routes[0].Status[5] = 40 }, "40 of 2000 answers"},
+	{"log.messages", func(in *Input) {
+		in.Evidence.Logs = append(in.Evidence.Logs, evidence.LogLine{Service: "php", Level: "warning", Text: "server reached pm.max_children", Count: 5, Measures: []string{"C18"}})
+	}, "5 times in 10 s"},
+}
+
+func TestEveryRuleHasASign(t *testing.T) {
+	tested := map[string]bool{}
+	for _, c := range signs {
+		tested[c.rule] = true
+		t.Run(c.rule, func(t *testing.T) {
+			in := healthy()
+			c.sign(&in)
+			d, err := Diagnose(in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range d.Findings {
+				if f.Rule != c.rule {
+					continue
+				}
+				all := f.Title + "\n" + f.Text + "\n" + strings.Join(f.Evidence, "\n") + f.Source
+				if !strings.Contains(all, c.says) {
+					t.Errorf("it does not say %q:\n%s", c.says, all)
+				}
+				if f.Bound < 1 || f.Formula == "" || len(f.Measures) == 0 || f.Title == "" {
+					t.Errorf("incomplete: %+v", f)
+				}
+				return
+			}
+			t.Errorf("silent; not judged: %v", d.NotJudged)
+		})
+	}
+	for _, r := range Rules {
+		if !tested[r.ID] {
+			t.Errorf("rule %s has no sign", r.ID)
+		}
+		if r.Needs == "" || len(r.Measures) == 0 {
+			t.Errorf("rule %s says nothing of what it needs or stands for", r.ID)
+		}
+	}
+}
+
+// Whatever a run shows, no two findings ask for opposite things, none asks for
+// what is set, and all together fit into the memory that is there.
+func TestFindingsAgree(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		in := healthy()
+		for _, i := range rapid.SliceOfNDistinct(rapid.IntRange(0, len(signs)-1), 1, 12, rapid.ID).Draw(t, "signs") {
+			if signs[i].rule != "cache.none" { // it takes services away that others need
+				signs[i].sign(&in)
+			}
+		}
+		in.Evidence.System.MemoryAvailable = rapid.Int64Range(0, 8<<30).Draw(t, "available")
+		d, err := Diagnose(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked := map[string]Setting{}
+		memory := map[string]int64{}
+		for _, f := range d.Findings {
+			for _, s := range f.Settings {
+				key := s.Service + " " + s.Name
+				if before, ok := asked[key]; ok && before.Up*s.Up < 0 {
+					t.Fatalf("%s is asked to go both ways", key)
+				}
+				if s.To != "" && s.To == s.Now {
+					t.Fatalf("%s is asked for and set", key)
+				}
+				asked[key] = s
+				memory[key] = max(memory[key], s.Memory)
+			}
+		}
+		total := int64(0)
+		for _, n := range memory {
+			total += n
+		}
+		if total > 0 && float64(total) > roomLeft*float64(in.Evidence.System.MemoryAvailable) {
+			t.Fatalf("%d bytes are asked for, %d are available", total, in.Evidence.System.MemoryAvailable)
+		}
+	})
+}
+
+func ExampleDiagnose() {
+	d, err := Diagnose(healthy())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(d.Knee.Formula)
+	fmt.Println(d.Next[0].Text)
+	// Output:
+	// N* = (D + Z)/Dmax = (15.00 ms + 10.00 ms) / 4.25 ms = 5.9 users; 1/Dmax = 235/s; the run had 12 users and 200/s
+	// cpu allows 235/s: 17.00 ms per request, 85 % in use
+}
