@@ -364,9 +364,13 @@ func (f *fpmSource) tell(ev *Evidence) {
 	case f.err != nil:
 		ev.Health = append(ev.Health, Health{Source: source, Text: f.err.Error()})
 	case len(f.pools) > 0:
-		delta := fpmDelta(f.begin, f.end)
-		ev.Counters[f.service] = delta
-		ev.Health = append(ev.Health, Health{Source: source, OK: true, Text: fmt.Sprintf("%d pools", len(f.pools))})
+		delta, down := countDelta(f.begin, f.end, fpmCount)
+		addCounters(ev, f.service, "", delta)
+		h := Health{Source: source, OK: true, Text: fmt.Sprintf("%d pools", len(f.pools))}
+		if down > 0 {
+			h.OK, h.Text = false, f.service+" was restarted during the run; its counters began anew"
+		}
+		ev.Health = append(ev.Health, h)
 	}
 	for _, pool := range f.missing {
 		ev.Health = append(ev.Health, Health{Source: source, OK: true, Text: fmt.Sprintf("not judged: pool %s has no pm.status_path", pool)})

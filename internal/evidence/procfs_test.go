@@ -230,6 +230,6 @@ func FuzzProc(f *testing.F) {
 		parseStatusUser(data)
 		parseNginxBuild(data)
 		parsePHPInfo(data)
-		parseFPMStatus(data)
+		parseFPMStatus(data, "/status")
 	})
 }

@@ -33,4 +33,9 @@ type setting struct {
 var sourceFinders = []func(ctx context.Context, s setting) ([]source, []Health){
 	findSockets,
 	findCgroups,
+	findNginxStatus,
+	findOPcache,
+	findMemcached,
+	findRedis,
+	findVarnish,
 }
