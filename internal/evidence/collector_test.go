@@ -242,12 +242,12 @@ func TestCollectorWithoutDatabase(t *testing.T) {
 }
 
 func TestSplitFPMStatus(t *testing.T) {
-	got, err := parseFPMStatus([]byte(`{"pool":"www","listen queue":2,"max children reached":3,"accepted conn":10}`))
+	got, err := parseFPMStatus([]byte(`{"pool":"www","listen queue":2,"max children reached":3,"accepted conn":10}`), "/status")
 	if err != nil || got["listen_queue"] != "2" || got["pool"] != "www" {
 		t.Errorf("%v %v", got, err)
 	}
-	d := fpmDelta(map[string]string{"www.accepted_conn": "4", "www.listen_queue": "9"}, map[string]string{"www.accepted_conn": "10", "www.listen_queue": "2"})
-	if d.Delta["www.accepted_conn"] != 6 || len(d.Delta) != 1 {
+	d, down := countDelta(map[string]string{"www.accepted_conn": "4", "www.listen_queue": "9"}, map[string]string{"www.accepted_conn": "10", "www.listen_queue": "2"}, fpmCount)
+	if d.Delta["www.accepted_conn"] != 6 || len(d.Delta) != 1 || down != 0 {
 		t.Errorf("%v", d.Delta)
 	}
 	for listen, want := range map[string]string{"9000": "127.0.0.1:9000", "*:9000": "127.0.0.1:9000", "/run/a.sock": "/run/a.sock", "[::]:9": "127.0.0.1:9", "10.0.0.1:9000": "10.0.0.1:9000"} {

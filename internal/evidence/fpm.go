@@ -3,6 +3,7 @@ package evidence
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"net"
 	"strconv"
 	"strings"
@@ -54,9 +55,23 @@ func fpmAddress(listen string) string {
 	return net.JoinHostPort(host, port)
 }
 
-// parseFPMStatus reads the JSON status page. Names keep PHP's words with
-// underscores: listen_queue, active_processes, max_children_reached.
-func parseFPMStatus(data []byte) (map[string]string, error) {
+// fpmProcess is one entry of the full status page (PHP manual, "Status Page").
+type fpmProcess struct {
+	State    string  `json:"state"`            // "Idle", "Running", "Reading headers", …
+	Duration float64 `json:"request duration"` // µs: of the last request, or so far
+	Method   string  `json:"request method"`
+	URI      string  `json:"request uri"`
+	CPU      float64 `json:"last request cpu"`    // % of one CPU
+	Memory   float64 `json:"last request memory"` // bytes
+}
+
+// parseFPMStatus reads the JSON status page, in full or not. Names keep PHP's
+// words with underscores: listen_queue, active_processes, max_children_reached.
+// Processes are summed up: how many are in each state (state_running), and
+// over all but the one that answers (it serves page) their last or present
+// requests: request_usec_max, request_usec_mean, request_cpu_percent_mean,
+// request_memory_max, and longest_request without its query.
+func parseFPMStatus(data []byte, page string) (map[string]string, error) {
 	var fields map[string]any
 	if err := json.Unmarshal(data, &fields); err != nil {
 		return nil, fmt.Errorf("parse PHP-FPM status: %w", err)
@@ -68,23 +83,67 @@ func parseFPMStatus(data []byte) (map[string]string, error) {
 		case string:
 			out[key] = v
 		case float64:
-			out[key] = strconv.FormatFloat(v, 'f', -1, 64)
+			out[key] = number(v)
 		}
 	}
 	if out["pool"] == "" {
 		return nil, fmt.Errorf("parse PHP-FPM status: no pool is named; is pm.status_path shadowed by a script?")
 	}
+	var full struct {
+		Processes []fpmProcess `json:"processes"`
+	}
+	if err := json.Unmarshal(data, &full); err == nil && len(full.Processes) > 0 {
+		sumProcesses(out, full.Processes, page)
+	}
 	return out, nil
 }
 
-// fpmCounts are the fields of the status page that only grow.
-var fpmCounts = []string{"accepted_conn", "max_children_reached", "slow_requests"}
+func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+func sumProcesses(out map[string]string, processes []fpmProcess, page string) {
+	states := map[string]int{}
+	var n, sum, most, cpu, memory float64
+	longest := ""
+	for _, p := range processes {
+		path, _, _ := strings.Cut(p.URI, "?")
+		if path == page {
+			continue
+		}
+		states["state_"+strings.ReplaceAll(strings.ToLower(p.State), " ", "_")]++
+		if p.URI == "" || p.URI == "-" {
+			continue // it has served nothing yet
+		}
+		n++
+		sum, cpu, memory = sum+p.Duration, cpu+p.CPU, max(memory, p.Memory)
+		if p.Duration >= most {
+			most, longest = p.Duration, p.Method+" "+path
+		}
+	}
+	for name, count := range states {
+		out[name] = strconv.Itoa(count)
+	}
+	if n > 0 {
+		out["request_usec_max"], out["request_usec_mean"] = number(most), number(math.Round(sum/n))
+		out["request_cpu_percent_mean"], out["request_memory_max"] = number(math.Round(cpu/n*100)/100), number(memory)
+		out["longest_request"] = shorten(longest, 120)
+	}
+}
+
+// fpmCount reports whether a field ("pool.field") only grows.
+func fpmCount(key string) bool {
+	switch key[strings.LastIndexByte(key, '.')+1:] {
+	case "accepted_conn", "max_children_reached", "slow_requests":
+		return true
+	}
+	return false
+}
 
 // fpmTimeout: a busy pool answers its status only when a process is free.
 const fpmTimeout = time.Second
 
 // fpmStatus asks every pool that has a status page. Keys are "pool.field".
-// Pools without one are named in missing.
+// Pools without one are named in missing. The error is the first pool's that
+// could not be asked.
 func fpmStatus(pools []fpmPool) (values map[string]string, missing []string, err error) {
 	values = map[string]string{}
 	for _, p := range pools {
@@ -92,37 +151,34 @@ func fpmStatus(pools []fpmPool) (values map[string]string, missing []string, err
 			missing = append(missing, p.Name)
 			continue
 		}
-		body, askErr := fastcgiGet(fpmAddress(p.Listen), p.StatusPath, "json", fpmTimeout)
-		if askErr == nil {
-			var fields map[string]string
-			if fields, askErr = parseFPMStatus(body); askErr == nil {
-				for k, v := range fields {
-					values[p.Name+"."+k] = v
-				}
-				continue
+		fields, askErr := p.ask()
+		if askErr != nil {
+			if err == nil {
+				err = askErr
 			}
+			continue
 		}
-		if err == nil {
-			err = askErr
+		for k, v := range fields {
+			values[p.Name+"."+k] = v
 		}
 	}
 	return values, missing, err
 }
 
-// fpmDelta is what happened between two status readings.
-func fpmDelta(begin, end map[string]string) CounterDelta {
-	out := CounterDelta{Delta: map[string]float64{}, Value: end}
-	for key, text := range end {
-		for _, name := range fpmCounts {
-			if !strings.HasSuffix(key, "."+name) {
-				continue
-			}
-			now, err1 := strconv.ParseFloat(text, 64)
-			was, err2 := strconv.ParseFloat(begin[key], 64)
-			if err1 == nil && err2 == nil && now >= was {
-				out.Delta[key] = now - was
-			}
+// ask reads the full page, or the short one where the full one is broken: PHP
+// before 8.1 does not escape all that a request's address may hold.
+func (p fpmPool) ask() (map[string]string, error) {
+	for _, query := range []string{"json&full", "json"} {
+		body, err := fastcgiGet(fpmAddress(p.Listen), p.StatusPath, query, fpmTimeout)
+		if isTimeout(err) {
+			return nil, fmt.Errorf("%w; all processes of pool %s are busy: give it pm.status_listen, which answers without them", err, p.Name)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if fields, err := parseFPMStatus(body, p.StatusPath); err == nil || query == "json" {
+			return fields, err
 		}
 	}
-	return out
+	return nil, nil
 }
