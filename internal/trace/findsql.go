@@ -185,7 +185,7 @@ func findSameTable(st *stream) []occurrence {
 		case s.transaction():
 			drop(func(*statement) bool { return false })
 		case s.repeatable() && !s.open && len(s.tables) == 1 && !reComplex.MatchString(s.fingerprint) && reEqualities.MatchString(s.where):
-			id := s.tables[0] + "\x00" + s.where + "\x00" + s.values
+			id := s.tables[0] + "\x00" + s.where + "\x00" + s.condition
 			if live[id] == nil {
 				live[id] = &group{seen: map[string]bool{}}
 				order = append(order, id)

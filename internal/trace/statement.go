@@ -12,10 +12,11 @@ type statement struct {
 	fingerprint string
 	verb        string
 	tables      []string
-	// values are the literals, joined; open: the text has placeholders whose
-	// values are unknown, so equal texts may be different statements.
-	values string
-	open   bool
+	// values tells statements of one fingerprint apart, condition their WHERE;
+	// open: the text has placeholders whose values are unknown, so equal texts
+	// may be different statements.
+	values, condition string
+	open              bool
 	// where is the fingerprint from WHERE to what follows it; keyed: it
 	// compares a column with one value.
 	where string
@@ -38,11 +39,8 @@ var (
 )
 
 func readStatement(text string) *statement {
-	s := &statement{fingerprint: sqllog.Fingerprint(text), verb: sqlVerb(text)}
-	s.tables = sqlTables(s.fingerprint)
-	lits := sqlLiterals(text)
-	s.values, s.open = strings.Join(lits.values, "\x00"), lits.open
-	s.rows = lits.rows
+	s := &statement{fingerprint: sqllog.Fingerprint(text), verb: sqllog.Verb(text), tables: sqllog.Tables(text), rows: sqllog.InsertRows(text)}
+	s.values, s.condition, s.open = identity(text)
 	if m := reWhere.FindStringSubmatch(s.fingerprint); m != nil {
 		s.where = m[1]
 		s.keyed = reKeyed.MatchString(s.where)
@@ -52,7 +50,7 @@ func readStatement(text string) *statement {
 
 // reads: a SELECT that only reads.
 func (s *statement) reads() bool {
-	return (s.verb == "SELECT" || s.verb == "WITH") && !reLocking.MatchString(s.fingerprint) && !strings.Contains(s.fingerprint, " INTO ")
+	return s.verb == "SELECT" && !reLocking.MatchString(s.fingerprint) && !strings.Contains(s.fingerprint, " INTO ")
 }
 
 // repeatable: running it again without a write between brings the same rows.
@@ -83,7 +81,7 @@ func (s *statement) transaction() bool {
 
 // writes to one of the tables, or to nobody knows what.
 func (s *statement) writes(tables []string) bool {
-	if s.reads() || s.session() || s.verb == "SELECT" || s.verb == "WITH" || s.verb == "EXPLAIN" || s.verb == "DESCRIBE" || s.verb == "DESC" {
+	if s.reads() || s.session() || s.verb == "SELECT" || s.verb == "EXPLAIN" || s.verb == "DESCRIBE" || s.verb == "DESC" {
 		return false
 	}
 	if len(s.tables) == 0 {

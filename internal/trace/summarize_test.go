@@ -263,22 +263,26 @@ func TestPropertyMasked(t *testing.T) {
 	})
 }
 
-func TestSQLText(t *testing.T) {
-	for sql, want := range map[string]string{
-		"SELECT * FROM a, b AS x JOIN s.c ON a.id = c.id WHERE a.z = 'FROM q'": "SELECT a b s.c 0",
-		"/* c */ (SELECT 1 FROM `my t`)":                                       "SELECT my t 0",
-		"INSERT IGNORE INTO t (a) VALUES (1, f(2)), ('),(', 3)":                "INSERT t 2",
-		"INSERT INTO t SELECT * FROM u":                                        "INSERT t u 0",
-		"UPDATE LOW_PRIORITY t SET a = 1":                                      "UPDATE t 0",
-		"DELETE FROM t WHERE a IN (SELECT id FROM u)":                          "DELETE t u 0",
-		"SELECT a FROM t WHERE b = 1 FOR UPDATE":                               "SELECT t 0",
-		"SELECT 1":                                                             "SELECT 0",
-		"":                                                                     " 0",
+func TestIdentity(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		same bool
+	}{
+		{"SELECT * FROM t WHERE a = 1", "SELECT  *\nFROM t WHERE a=1 -- x", true},
+		{"SELECT * FROM t WHERE a = 1", "SELECT * FROM t WHERE a = -1", false},
+		{"SELECT * FROM t WHERE a = TRUE", "SELECT * FROM t WHERE a = FALSE", false},
+		{"SELECT * FROM t WHERE a = '/* 1 */'", "SELECT * FROM t WHERE a = '/* 2 */'", false},
+		{"SELECT * FROM t WHERE a = 'it''s'", "SELECT * FROM t WHERE a = 'it''t'", false},
 	} {
-		s := readStatement(sql)
-		got := strings.Join(append(append([]string{s.verb}, s.tables...), strconv.Itoa(s.rows)), " ")
-		if got != want {
-			t.Errorf("%s: got %q, want %q", sql, got, want)
+		a, _, _ := identity(c.a)
+		b, _, _ := identity(c.b)
+		if (a == b) != c.same {
+			t.Errorf("%s and %s: %t", c.a, c.b, a == b)
+		}
+	}
+	for text, want := range map[string]bool{"SELECT ?": true, "SELECT '?'": false, "SELECT $1": true, "SELECT `?` /* ? */": false} {
+		if _, _, open := identity(text); open != want {
+			t.Errorf("%s: open %t", text, open)
 		}
 	}
 }
