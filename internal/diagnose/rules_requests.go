@@ -72,7 +72,17 @@ func (m *model) routeShare(method, route string) float64 {
 			return r.Share
 		}
 	}
-	return 0
+	total, mine := 0.0, 0.0
+	for _, r := range m.in.Evidence.Load.Routes {
+		total += r.Total.Seconds()
+		if r.Route == method+" "+route || r.Route == route {
+			mine += r.Total.Seconds()
+		}
+	}
+	if total == 0 {
+		return 0
+	}
+	return mine / total
 }
 
 // patternCost is the most CPU per request of the whole mix that a pattern's
@@ -104,22 +114,32 @@ func (m *model) patternCost(p trace.Pattern) float64 {
 	return cost * part
 }
 
-// routeWeights is how often each route is asked in the mix, 0–1; by the access
-// log where there is one, else all alike.
+// routeWeights is how often each route is asked in the mix, 0–1: by what the
+// generator sent, by the access log where that has other names, else all alike.
 func (m *model) routeWeights() map[string]float64 {
-	out := map[string]float64{}
+	counts := map[string]float64{}
 	total := 0.0
+	for _, r := range m.in.Evidence.Load.Routes {
+		counts[r.Route] += float64(r.Requests)
+		total += float64(r.Requests)
+	}
+	logged := 0.0
 	for _, r := range m.in.Evidence.Routes {
-		out[r.Method+" "+r.Route] += float64(r.Count)
-		total += float64(r.Count)
+		logged += float64(r.Count)
 	}
-	for k := range out {
-		out[k] /= total
-	}
+	out := map[string]float64{}
 	req := m.in.Evidence.Requests
 	for _, r := range req.Routes {
-		if _, ok := out[r.Method+" "+r.Route]; !ok {
-			out[r.Method+" "+r.Route] = 1 / math.Max(1, float64(len(req.Routes)))
+		name := r.Method + " " + r.Route
+		if n := counts[name] + counts[r.Route]; n > 0 {
+			out[name] = n / total
+			continue
+		}
+		out[name] = 1 / math.Max(1, float64(len(req.Routes)))
+		for _, l := range m.in.Evidence.Routes {
+			if l.Method == r.Method && l.Route == r.Route {
+				out[name] = float64(l.Count) / logged
+			}
 		}
 	}
 	return out

@@ -23,7 +23,7 @@ func (s *Stack) fill() {
 		svc := &s.Services[i]
 		svc.Host = svc.HostName()
 		svc.Health.Timeout = svc.Health.Wait()
-		for _, p := range []*string{&svc.Config, &svc.Prefix, &svc.PHPIni, &svc.Root, &svc.Control.PIDFile} {
+		for _, p := range []*string{&svc.Config, &svc.Prefix, &svc.PHPIni, &svc.Root, &svc.Control.PIDFile, &svc.AccessLog} {
 			*p = s.absolute(*p)
 		}
 		if strings.Contains(svc.Binary, "/") {
@@ -31,6 +31,9 @@ func (s *Stack) fill() {
 		}
 		for j := range svc.Settings {
 			svc.Settings[j] = s.absolute(svc.Settings[j])
+		}
+		for j := range svc.Logs {
+			svc.Logs[j] = s.absolute(svc.Logs[j])
 		}
 		for j, l := range svc.Listen {
 			if path, ok := strings.CutPrefix(l, "unix:"); ok {

@@ -51,6 +51,9 @@ func (s *Stack) Render() ([]byte, error) {
 	if err := s.renderRegulation(&b); err != nil {
 		return nil, err
 	}
+	if err := s.renderEvidence(&b); err != nil {
+		return nil, err
+	}
 	if err := s.renderTune(&b); err != nil {
 		return nil, err
 	}
@@ -140,6 +143,23 @@ func (s *Stack) renderRegulation(b *bytes.Buffer) error {
 	}{r})
 }
 
+func (s *Stack) renderEvidence(b *bytes.Buffer) error {
+	b.WriteString(`
+# What runs look at besides what Kasoku finds itself: addresses to receive
+# OpenTelemetry spans at (otlp: HTTP, otlp_grpc), names of routes that come
+# before the learnt ones, the format of access logs whose server does not tell
+# it, and whether profiles are taken (auto or off).
+`)
+	e := s.Evidence
+	if e.OTLP == "" && e.OTLPGRPC == "" && len(e.Routes) == 0 && e.LogFormat == "" && e.Profile == "" {
+		b.WriteString("# evidence: {otlp: \"127.0.0.1:4318\", routes: [/users/:name], log_format: ltsv, profile: auto}\n")
+		return nil
+	}
+	return section(b, struct {
+		Evidence EvidenceConfig `yaml:"evidence"`
+	}{e})
+}
+
 func (s *Stack) renderTune(b *bytes.Buffer) error {
 	b.WriteString(`
 # The loop's own knobs: the smallest effect worth keeping (a fraction), the
@@ -184,12 +204,16 @@ func (s *Stack) relativeService(svc Service) Service {
 	if svc.Health.Timeout == DefaultHealthTimeout {
 		svc.Health.Timeout = 0
 	}
-	for _, p := range []*string{&svc.Config, &svc.Prefix, &svc.PHPIni, &svc.Root, &svc.Control.PIDFile} {
+	for _, p := range []*string{&svc.Config, &svc.Prefix, &svc.PHPIni, &svc.Root, &svc.Control.PIDFile, &svc.AccessLog} {
 		*p = s.relative(*p)
 	}
 	svc.Settings = slices.Clone(svc.Settings)
 	for i := range svc.Settings {
 		svc.Settings[i] = s.relative(svc.Settings[i])
+	}
+	svc.Logs = slices.Clone(svc.Logs)
+	for i := range svc.Logs {
+		svc.Logs[i] = s.relative(svc.Logs[i])
 	}
 	svc.Listen = slices.Clone(svc.Listen)
 	for i, l := range svc.Listen {

@@ -86,6 +86,9 @@ func drawStack(t *rapid.T) *Stack {
 	if rapid.Bool().Draw(t, "tuned") {
 		s.Tune = Tune{SmallestEffect: 0.02, MaxPairs: 4}
 	}
+	if rapid.Bool().Draw(t, "seen") {
+		s.Evidence = EvidenceConfig{OTLP: "127.0.0.1:4318", Routes: []string{"/users/:name/*"}, LogFormat: word.Draw(t, "log format"), Profile: ProfileOff}
+	}
 	n := rapid.IntRange(1, 3).Draw(t, "services")
 	for i := range n {
 		svc := Service{Name: "s" + string(rune('0'+i)), Kind: rapid.SampledFrom(kinds).Draw(t, "kind"), Host: LocalHost,
@@ -98,6 +101,9 @@ func drawStack(t *rapid.T) *Stack {
 		}
 		if svc.Kind == App {
 			svc.Root, svc.Settings = path.Draw(t, "root"), []string{path.Draw(t, "settings")}
+		}
+		if svc.Kind == Nginx && rapid.Bool().Draw(t, "logs") {
+			svc.AccessLog, svc.Logs, svc.Status = path.Draw(t, "access log"), []string{path.Draw(t, "log")}, "http://127.0.0.1/status"
 		}
 		if svc.IsDatabase() && rapid.Bool().Draw(t, "login") {
 			svc.Login = &Login{User: word.Draw(t, "user"), PasswordFile: path.Draw(t, "password_file")}

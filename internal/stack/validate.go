@@ -53,6 +53,7 @@ func (s *Stack) validate(d *document) {
 	s.validateLoad(d)
 	s.validateRegulation(d)
 	s.validateTune(d)
+	s.validateEvidence(d)
 }
 
 func (s *Stack) validateService(d *document, path string, svc *Service) {
@@ -93,6 +94,17 @@ func (s *Stack) validateService(d *document, path string, svc *Service) {
 	}
 	if svc.Login != nil {
 		validateLogin(d, path+".login", svc)
+	}
+	for key, u := range map[string]string{"status": svc.Status, "pprof": svc.PProf} {
+		if u == "" {
+			continue
+		}
+		if msg := checkURL(u); msg != "" {
+			d.report(path+"."+key, "%s", msg)
+		}
+	}
+	if svc.PProf != "" && svc.Kind != App {
+		d.report(path+".pprof", "belongs to an app service, this one is %s", svc.Kind)
 	}
 }
 
