@@ -32,6 +32,7 @@ type SlowScanner struct {
 	schema string // of the last use line in this piece
 	used   bool   // there was one
 	stamp  []byte // of the last "# Time:" line in this piece
+	cut    bool   // the piece ended within an entry
 }
 
 // After is the state that follows the piece, which was before.
@@ -47,6 +48,9 @@ func (p *SlowScanner) After(before SlowState) SlowState {
 
 // Schema returns the schema of the piece's last use line, if it has one.
 func (p *SlowScanner) Schema() (string, bool) { return p.schema, p.used }
+
+// Cut: the piece ended within an entry, which was left out.
+func (p *SlowScanner) Cut() bool { return p.cut }
 
 // Scan calls each for every whole entry. The entry and its texts are valid
 // during the call only: they lie in data.
@@ -71,6 +75,7 @@ func (p *SlowScanner) Scan(data []byte, each func(*SlowEntry) error) error {
 	if p.stamp != nil {
 		p.stamp = bytes.Clone(p.stamp) // the piece's buffer is used again
 	}
+	p.cut = p.open && !p.closed
 	return p.flush(each)
 }
 
@@ -94,7 +99,7 @@ func headerKind(s []byte) int {
 	}
 	if s[0] == '#' {
 		switch {
-		case bytes.HasPrefix(s, timePrefix) && slowStamp(s[len(timePrefix):]) > 0:
+		case bytes.HasPrefix(s, timePrefix) && isStamp(s[len(timePrefix):]):
 			return timeHeader
 		case bytes.HasPrefix(s, userPrefix) && isUser(s[len(userPrefix):]):
 			return userHeader
@@ -109,6 +114,19 @@ func headerKind(s []byte) int {
 		return bannerHeader
 	}
 	return notHeader
+}
+
+// isStamp: a time, and nothing else but a fraction, a zone or a user after it.
+func isStamp(s []byte) bool {
+	n := slowStamp(s)
+	if n == 0 {
+		return false
+	}
+	for n < len(s) && (isDigit(s[n]) || s[n] == '.' || s[n] == 'Z' || s[n] == '+' || s[n] == '-' || s[n] == ':') {
+		n++
+	}
+	rest := bytes.TrimSpace(s[n:])
+	return len(rest) == 0 || bytes.HasPrefix(rest, userPrefix)
 }
 
 func isUser(s []byte) bool {
