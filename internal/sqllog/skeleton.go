@@ -1,7 +1,7 @@
 package sqllog
 
 // Skeleton appends to dst the statement with its plain values made equal: a
-// text in quotes becomes ”, a whole number 0, a list of such after IN one 0,
+// text in quotes becomes ”, a number such as 12 or 1.5 0, a list of such after IN one 0,
 // equal rows after VALUES one row, a comment a space. Statements with one
 // skeleton have one fingerprint, that of the skeleton, and it takes a tenth of
 // the time, so it serves to look fingerprints up. Not ok: a statement with an
@@ -22,6 +22,10 @@ func Skeleton(dst []byte, sql string) (out []byte, ok bool) {
 		case digitByte:
 			from := i
 			for i++; i < n && isDigit(sql[i]); i++ {
+			}
+			if i+1 < n && sql[i] == '.' && isDigit(sql[i+1]) {
+				for i++; i < n && isDigit(sql[i]); i++ {
+				}
 			}
 			if isName(prev) || prev == '.' || prev == '@' || i < n && (isName(sql[i]) || sql[i] == '.' || sql[i] == '@') {
 				out = append(out, sql[from:i]...)

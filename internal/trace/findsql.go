@@ -35,10 +35,10 @@ func differing(calls []*call) int {
 	seen := map[string]bool{}
 	open := 0
 	for _, c := range calls {
-		if c.sql.open {
+		if c.open {
 			open++
 		} else {
-			seen[c.sql.values] = true
+			seen[c.values] = true
 		}
 	}
 	return len(seen) + open
@@ -136,11 +136,11 @@ func findSameRows(st *stream) []occurrence {
 		switch {
 		case s.transaction():
 			drop(func(*statement) bool { return false })
-		case s.repeatable() && !s.open && !c.Failed:
+		case s.repeatable() && !c.open && !c.Failed:
 			if s.keyed && differing(groups[s.fingerprint]) >= fewest {
 				continue // told as n+1
 			}
-			id := s.fingerprint + "\x00" + s.values
+			id := s.fingerprint + "\x00" + c.values
 			if live[id] == nil {
 				live[id] = &held{}
 				order = append(order, id)
@@ -184,8 +184,8 @@ func findSameTable(st *stream) []occurrence {
 		switch {
 		case s.transaction():
 			drop(func(*statement) bool { return false })
-		case s.repeatable() && !s.open && len(s.tables) == 1 && !reComplex.MatchString(s.fingerprint) && reEqualities.MatchString(s.where):
-			id := s.tables[0] + "\x00" + s.where + "\x00" + s.condition
+		case s.repeatable() && !c.open && len(s.tables) == 1 && !reComplex.MatchString(s.fingerprint) && reEqualities.MatchString(s.where):
+			id := s.tables[0] + "\x00" + s.where + "\x00" + c.row
 			if live[id] == nil {
 				live[id] = &group{seen: map[string]bool{}}
 				order = append(order, id)

@@ -27,8 +27,8 @@ type Watched struct {
 	Events []Event
 	// Skipped lines that the server says it left out, and Bad ones.
 	Skipped, Bad int64
-	// Missing: numbers of lines (gid) that never came between the first and the
-	// last one.
+	// Missing: lines whose number (gid) never came between the first and the
+	// last mark.
 	Missing int64
 }
 
@@ -43,16 +43,14 @@ type watchLine struct {
 	cmd    string
 	cfd    uint64
 	size   int64
-	port   string
 }
 
 // MemcachedEvents reads a watch stream of memcached ≥ 1.4.26. Lines of several
 // worker threads come out of order and are sorted by their number. A store
 // looks its key up first, which the stream shows as a get; these are left out.
 // incr, touch and delete are shown as gets only (see Lookups). Lines of the
-// connection that sent a mark, and of the one whose port is own ("" none), are
-// left out.
-func MemcachedEvents(r io.Reader, service, own string) (*Watched, error) {
+// connection that sent a mark are left out.
+func MemcachedEvents(r io.Reader, service string) (*Watched, error) {
 	out := &Watched{}
 	var lines []watchLine
 	err := eachLine(r, func(text string) {
@@ -74,11 +72,25 @@ func MemcachedEvents(r io.Reader, service, own string) (*Watched, error) {
 		return nil, fmt.Errorf("read the watch stream of %s: %w", service, err)
 	}
 	slices.SortStableFunc(lines, func(a, b watchLine) int { return cmp.Compare(a.gid, b.gid) })
-	if n := len(lines); n > 0 {
-		out.Missing = max(int64(lines[n-1].gid-lines[0].gid)+1-int64(n), 0)
-	}
-	out.Events = watchEvents(lines, service, own)
+	out.Missing = missing(lines)
+	out.Events = watchEvents(lines, service)
 	return out, nil
+}
+
+func missing(lines []watchLine) int64 {
+	isMark := func(l watchLine) bool {
+		_, ok := markOf(l.key)
+		return ok && l.kind == "item_get"
+	}
+	first := slices.IndexFunc(lines, isMark)
+	last := len(lines) - 1
+	for last > first && !isMark(lines[last]) {
+		last--
+	}
+	if first < 0 || last <= first {
+		return 0
+	}
+	return max(int64(lines[last].gid-lines[first].gid)-int64(last-first), 0)
 }
 
 // skipped: "skipped=12", or "[skipped: 12]" of older versions.
@@ -128,15 +140,13 @@ func parseWatchLine(text string) (watchLine, bool) {
 			l.cfd, _ = strconv.ParseUint(v, 10, 64)
 		case "size":
 			l.size, _ = strconv.ParseInt(v, 10, 64)
-		case "rport":
-			l.port = v
 		}
 	}
 	return l, ok && l.kind != ""
 }
 
 // watchEvents turns sorted lines into events.
-func watchEvents(lines []watchLine, service, own string) []Event {
+func watchEvents(lines []watchLine, service string) []Event {
 	marks := map[uint64]bool{} // file descriptors that marks came from
 	for _, l := range lines {
 		if _, ok := markOf(l.key); ok && l.kind == "item_get" {
@@ -151,7 +161,7 @@ func watchEvents(lines []watchLine, service, own string) []Event {
 			out = append(out, Event{At: l.at, Mark: n, Marked: true})
 			continue
 		}
-		if marks[l.cfd] || own != "" && l.kind == "conn_new" && l.port == own {
+		if marks[l.cfd] {
 			continue
 		}
 		c := Call{Service: service, System: Memcached, Failed: l.status == "oom" || l.status == "too_large"}

@@ -2,7 +2,6 @@ package trace
 
 import (
 	"fmt"
-	"hash/fnv"
 	"io"
 	"strconv"
 	"strings"
@@ -25,7 +24,7 @@ type Monitored struct {
 // are left out. Source: Redis command reference, "MONITOR".
 func RedisEvents(r io.Reader, service string) (*Monitored, error) {
 	out := &Monitored{}
-	own := map[string]bool{}
+	own := map[string]bool{} // addresses that marks came from
 	var events []Event
 	var addresses []string
 	conns := map[string]uint64{}
@@ -42,7 +41,7 @@ func RedisEvents(r io.Reader, service string) (*Monitored, error) {
 		e := Event{At: at}
 		if strings.EqualFold(args[0], "ECHO") && len(args) == 2 {
 			if n, marked := markOf(args[1]); marked {
-				own[addr] = !strings.HasPrefix(addr, "unix:")
+				own[addr] = true
 				events, addresses = append(events, Event{At: at, Mark: n, Marked: true}), append(addresses, "")
 				return
 			}
@@ -61,7 +60,9 @@ func RedisEvents(r io.Reader, service string) (*Monitored, error) {
 		return nil, fmt.Errorf("read the MONITOR stream of %s: %w", service, err)
 	}
 	for i, e := range events {
-		if !own[addresses[i]] {
+		// All clients of a Unix socket have the same address.
+		shared := strings.HasPrefix(addresses[i], "unix:") && e.Call.Text != "INFO"
+		if !own[addresses[i]] || shared {
 			out.Events = append(out.Events, e)
 		}
 	}
@@ -78,11 +79,7 @@ func redisCall(service string, args []string) Call {
 		c.Text += " " + k
 	}
 	if len(c.Keys) > 0 && len(rest) > 0 {
-		h := fnv.New64a()
-		for _, a := range rest {
-			fmt.Fprintf(h, "%d:%s", len(a), a)
-		}
-		c.Value = max(h.Sum64(), 1)
+		c.Value = hashOf(rest)
 	}
 	return c
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strconv"
 	"time"
 
 	"kasoku/internal/sqllog"
@@ -252,9 +253,13 @@ func measures(kind, system string) []string {
 // call is a Call with what is known about its text.
 type call struct {
 	Call
-	sql  *statement // of SQL; nil for connects
-	verb string     // of a cache command, lower case
-	what string     // masked
+	sql *statement // of SQL; nil for connects
+	// values tells SQL calls of one fingerprint apart, row their conditions;
+	// open: the values are unknown, so equal texts may differ.
+	values, row string
+	open        bool
+	verb        string // of a cache command, lower case
+	what        string // masked
 }
 
 // stream are one request's calls to one service, in order.
@@ -309,6 +314,11 @@ func (rd *reader) streams(r *Request) []*stream {
 		case c.System == SQL:
 			c.sql = rd.statement(c.Text)
 			c.what = c.sql.fingerprint
+			c.values, c.row, c.open = c.sql.values, c.sql.condition, c.sql.open
+			if c.Value != 0 { // of the placeholders
+				value := strconv.FormatUint(c.Value, 16)
+				c.values, c.row, c.open = c.values+"\x00"+value, c.row+"\x00"+value, false
+			}
 		case c.System == Memcached || c.System == Redis:
 			c.verb, c.what = rd.keys.command(c.Text, c.Keys)
 		default:

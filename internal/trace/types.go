@@ -44,8 +44,9 @@ type Call struct {
 	Failed bool `json:"failed,omitempty"`
 	// Keys of a cache command, as sent; Text holds them too. nil for SQL.
 	Keys []string `json:"-"`
-	// Value is a hash of what else the command sent (a value, a field); 0:
-	// none, or unknown. Equal calls have equal hashes.
+	// Value is a hash of what else the command sent (a value, a field; the
+	// values of a statement's placeholders); 0: none, or unknown. Equal calls
+	// have equal hashes.
 	Value uint64 `json:"-"`
 	// Size of the value written, bytes; 0 unknown.
 	Size int64 `json:"-"`
