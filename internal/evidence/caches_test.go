@@ -324,13 +324,3 @@ func BenchmarkLatencyProbe(b *testing.B) {
 		}
 	}
 }
-
-// BenchmarkQueues is one look at the accept queues.
-func BenchmarkQueues(b *testing.B) {
-	s := &socketSource{h: host.NewLocal(), queues: queues{}}
-	for b.Loop() {
-		if !s.look(context.Background()) {
-			b.Fatal(s.ssErr)
-		}
-	}
-}

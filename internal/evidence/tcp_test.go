@@ -156,6 +156,7 @@ func FuzzSockets(f *testing.F) {
 		for _, m := range parseCgroupMounts(data) {
 			m.levels(groups[""])
 		}
+		parseDiag(data)
 		var c cgroupCounts
 		c.parseCPUStat(data)
 		c.parseOOM(data)
