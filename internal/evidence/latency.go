@@ -70,8 +70,8 @@ func (s *latencySource) start(ctx context.Context) {
 func (s *latencySource) loop(ctx context.Context) {
 	// Connecting is not what is timed.
 	s.sent++
-	if s.err = s.conn.ask(ctx, s.request, s.answer); s.err != nil {
-		s.failed++
+	if err := s.conn.ask(ctx, s.request, s.answer); err != nil && ctx.Err() == nil {
+		s.failed, s.err = s.failed+1, err
 	}
 	tick := time.NewTicker(s.every)
 	defer tick.Stop()
@@ -87,6 +87,8 @@ func (s *latencySource) loop(ctx context.Context) {
 		err := s.conn.ask(ctx, s.request, s.answer)
 		took := time.Since(began)
 		switch {
+		case ctx.Err() != nil: // the window ended meanwhile
+			return
 		case err != nil:
 			s.failed, s.err = s.failed+1, err
 			if isTimeout(err) {

@@ -92,7 +92,7 @@ var liveFiles = map[string]string{
 	"my.d/extra.cnf": "[mysqld]\nmax_connections=50\n",
 	"nginx.conf": "user www-data; # @USER@\nworker_processes 2;\npid @DIR@/nginx.pid;\nerror_log @DIR@/nginx.err;\nevents { worker_connections 64; }\n" +
 		"http {\n access_log off;\n client_body_temp_path @DIR@/t1; proxy_temp_path @DIR@/t2; fastcgi_temp_path @DIR@/t3; uwsgi_temp_path @DIR@/t4; scgi_temp_path @DIR@/t5;\n include conf.d/*.conf;\n}\n",
-	"conf.d/site.conf": "server {\n listen 127.0.0.1:@PORT@;\n location / {\n  include /etc/nginx/fastcgi_params;\n  fastcgi_param SCRIPT_FILENAME @DIR@/public/index.php;\n  fastcgi_pass unix:@DIR@/php.sock;\n }\n}\n",
+	"conf.d/site.conf": "server {\n listen 127.0.0.1:@PORT@;\n location = /nginx_status { stub_status; }\n location / {\n  include /etc/nginx/fastcgi_params;\n  fastcgi_param SCRIPT_FILENAME @DIR@/public/index.php;\n  fastcgi_pass unix:@DIR@/php.sock;\n }\n}\n",
 	"php.ini":          "memory_limit = 77M\nopcache.enable = 0\nsession.save_path = \"@DIR@/sessions\"\n",
 	"fpm.conf":         "[global]\npid = @DIR@/fpm.pid\nerror_log = @DIR@/fpm.err\ninclude = @DIR@/pool.d/*.conf\n",
 	"pool.d/www.conf": "[www]\nuser = www-data ; @USER@\ngroup = www-data ; @USER@\nlisten = @DIR@/php.sock\nlisten.mode = 0666\npm = static\npm.max_children = 3\n" +

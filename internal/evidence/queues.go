@@ -8,13 +8,15 @@ import (
 	"strings"
 )
 
-// listening is one line of `ss -Hltxn`: for a listening socket Recv-Q is how
-// many connections wait to be accepted and Send-Q how many may (ss(8)).
+// listening is one listening socket: how many connections wait to be accepted,
+// and how many may.
 type listening struct {
 	Listen       string // "127.0.0.1:80", "*:80", "unix:/run/x.sock"
 	Queue, Limit int
 }
 
+// parseSS reads `ss -Hltxn`: of a listening socket Recv-Q is how many wait and
+// Send-Q how many may (ss(8)).
 func parseSS(data []byte) []listening {
 	var out []listening
 	for line := range bytes.Lines(data) {

@@ -18,8 +18,8 @@ type thread struct {
 	Voluntary, Involuntary int64  // context switches since it began
 }
 
-// maxThreads of one service are read. Each costs 40 µs (BenchmarkThreads), so
-// that many 12 ms at either end of the window; a database with a connection a
+// maxThreads of one service are read. Each costs 30 µs (BenchmarkThreads), so
+// that many 9 ms at either end of the window; a database with a connection a
 // thread can have thousands.
 const maxThreads = 300
 

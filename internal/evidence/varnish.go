@@ -46,8 +46,8 @@ func parseVarnishstat(data []byte) (varnishStats, error) {
 			continue
 		}
 		out.values[name] = c.Value.String()
-		// Uptimes are marked as counters.
-		if c.Flag == "c" && !strings.HasSuffix(name, ".uptime") {
+		// "a" was the counters' mark up to 4.0. Uptimes are marked as counters.
+		if (c.Flag == "c" || c.Flag == "a") && !strings.HasSuffix(name, ".uptime") {
 			out.counts[name] = true
 		}
 	}

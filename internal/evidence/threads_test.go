@@ -1,0 +1,109 @@
+package evidence
+
+import (
+	"context"
+	"os"
+	"runtime"
+	"testing"
+	"time"
+
+	"kasoku/internal/host"
+)
+
+// One thread of this process works; it is the busiest of the service.
+func TestBusiestThread(t *testing.T) {
+	ctx := context.Background()
+	roots := map[string][]int{"me": {os.Getpid()}}
+	read := func() *reading {
+		t.Helper()
+		r, err := readSystem(ctx, host.NewLocal())
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.threads, r.unread = readThreads(ctx, host.NewLocal(), r.table, roots)
+		return r
+	}
+	stop := make(chan struct{})
+	started := make(chan struct{})
+	go func() {
+		runtime.LockOSThread()
+		close(started)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+		}
+	}()
+	<-started
+	begin := read()
+	defer close(stop)
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		end := read()
+		sys := used(begin, end)
+		uses := split(&sys, begin, end, roots, 0)
+		me := uses["me"]
+		if me.Busiest >= 0.2 && me.Voluntary > 0 {
+			if me.Threads < 2 || me.CPU < me.Busiest || me.User <= 0 || me.User > me.CPU || me.User+me.Sys > me.CPU+1e-9 {
+				t.Errorf("%+v", me)
+			}
+			if len(me.Top) == 0 || me.Top[0].PID != os.Getpid() || me.Top[0].Service != "me" {
+				t.Errorf("top: %+v", me.Top)
+			}
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("no busy thread in 20 s: %+v", me)
+		}
+	}
+}
+
+func TestThreadUses(t *testing.T) {
+	begin := &reading{at: time.Unix(0, 0), threads: map[int]thread{1: {Service: "a", Started: 5, Ticks: 100, Voluntary: 10, Involuntary: 1},
+		2: {Service: "a", Started: 6, Ticks: 0}, 3: {Service: "a", Started: 7, Ticks: 900}}}
+	end := &reading{at: time.Unix(2, 0), threads: map[int]thread{1: {Service: "a", Started: 5, Ticks: 150, Voluntary: 30, Involuntary: 5},
+		2: {Service: "a", Started: 99, Ticks: 120, Voluntary: 4}, 4: {Service: "unknown", Ticks: 500}}}
+	uses := map[string]ServiceUse{"a": {}}
+	threadUses(begin, end, uses)
+	if got := uses["a"]; got.Busiest != 1.2 || got.Voluntary != 12 || got.Involuntary != 2 || len(uses) != 1 {
+		t.Errorf("%+v", got)
+	}
+	if v, i := parseSwitches([]byte("Name:\tvoluntary_ctxt_switches: 99\nvoluntary_ctxt_switches:\t7\nnonvoluntary_ctxt_switches:\t8\n")); v != 7 || i != 8 {
+		t.Errorf("%d %d", v, i)
+	}
+	if v, i := parseSwitches(fixture(t, "pid_status")); v == 0 && i == 0 {
+		t.Error("no switches were found in the capture")
+	}
+}
+
+// What Kasoku started is not somebody else's.
+func TestOthers(t *testing.T) {
+	proc := func(pid, parent int, ticks int64) procPID {
+		return procPID{PID: pid, Parent: parent, Ticks: ticks, Started: uint64(pid), Name: "p"}
+	}
+	begin := processTable{1: proc(1, 0, 0), 10: proc(10, 1, 0), 20: proc(20, 1, 0), 30: proc(30, 1, 50), 21: proc(21, 20, 0)}
+	end := processTable{1: proc(1, 0, 0), 10: proc(10, 1, 10), 11: proc(11, 10, 30), 20: proc(20, 1, 900), 21: proc(21, 20, 90),
+		22: proc(22, 20, 70), 30: proc(30, 1, 80), 31: proc(31, 30, 200), 40: proc(40, 1, 0)}
+	got := others(begin, end, map[string][]int{"web": {10}, "db": {21}}, 20)
+	if len(got) != 2 || got[0].PID != 31 || got[0].CPU != 2 || got[1].PID != 30 || got[1].CPU != 0.3 {
+		t.Errorf("%+v", got)
+	}
+	if got := others(begin, end, nil, 0); len(got) != topProcesses || got[0].PID != 20 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func BenchmarkThreads(b *testing.B) {
+	ctx := context.Background()
+	table, err := readProcesses(ctx, host.NewLocal())
+	if err != nil {
+		b.Fatal(err)
+	}
+	n := 0
+	for b.Loop() {
+		threads, _ := readThreads(ctx, host.NewLocal(), table, map[string][]int{"me": {os.Getpid()}})
+		n = len(threads)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/thread")
+}
