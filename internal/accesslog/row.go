@@ -11,7 +11,7 @@ type Row struct {
 	Bytes             int64         // -1: not in the log
 	Request, Upstream time.Duration // -1: not in the log
 	Cache             []byte
-	// Time only if Rows reads times; zero if the log has none.
+	// Time may be left out (zero) unless Rows reads times.
 	Time time.Time
 }
 
@@ -72,10 +72,7 @@ func (r *Rows) other(line []byte, row *Row) string {
 	if ok {
 		r.layouts = append(r.layouts, learnt)
 	}
-	*row = Row{Method: e.Method, Target: e.Target, Status: e.Status, Bytes: e.Bytes, Request: e.Request, Upstream: e.Upstream, Cache: e.Cache}
-	if r.Times {
-		row.Time = e.Time
-	}
+	*row = Row{Method: e.Method, Target: e.Target, Status: e.Status, Bytes: e.Bytes, Request: e.Request, Upstream: e.Upstream, Cache: e.Cache, Time: e.Time}
 	return ""
 }
 

@@ -176,3 +176,10 @@ func isWord(s string) bool {
 	}
 	return strings.Count(s, "-")+strings.Count(s, "_") <= 1
 }
+
+// IsSecretLike: a path's segment that looks random, as tokens do; its first
+// six bytes tell it apart well enough. UUIDs are names.
+func IsSecretLike(segment []byte) bool {
+	stem, _ := splitName(string(segment))
+	return class(stem) == markHash && len(segment) > 6
+}
