@@ -187,41 +187,45 @@ var pow10 = [10]int64{1, 10, 100, 1000, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9}
 // nine decimals.
 const maxShortDigits = 15
 
+// maxShortDuration is maxDuration.
+const maxShortDuration = int64(maxDuration)
+
 // number reads digits up to the value's end. Lists, signs and units go the
 // long way.
 func (p *piece) number(b []byte, at int, row *Row) (int, bool) {
-	n, i, dot := int64(0), at, -1
-	for ; i < len(b); i++ {
-		d := b[i] - '0'
-		if d <= 9 {
+	v := b[at:]
+	n, length, dot := int64(0), len(v), -1
+	for i, c := range v {
+		if d := c - '0'; d <= 9 {
 			n = n*10 + int64(d)
 			continue
 		}
-		if b[i] != '.' || dot >= 0 {
+		if c != '.' || dot >= 0 {
+			length = i
 			break
 		}
 		dot = i
 	}
-	if i < len(b) && b[i] != p.until || i == len(b) && p.until != 0 {
-		if dash := i == at && i < len(b) && b[i] == '-'; dash && (i+1 < len(b) && b[i+1] == p.until || i+1 == len(b) && p.until == 0) {
-			return i + 1, p.absent(row)
+	if length == len(v) {
+		if p.until != 0 {
+			return 0, false
+		}
+	} else if v[length] != p.until {
+		if length == 0 && v[0] == '-' && (len(v) > 1 && v[1] == p.until || len(v) == 1 && p.until == 0) {
+			return at + 1, p.absent(row)
 		}
 		return 0, false
 	}
-	if p.list && p.goesOn(b, at, i) {
+	end := at + length
+	switch {
+	case length == 0:
+		return end, p.absent(row)
+	case length > maxShortDigits, p.list && p.goesOn(b, at, end):
 		return 0, false
+	case dot < 0:
+		return end, p.put(row, n, length)
 	}
-	if i == at {
-		return i, p.absent(row)
-	}
-	if i-at > maxShortDigits {
-		return 0, false
-	}
-	decimals := 0
-	if dot >= 0 {
-		decimals = i - dot - 1
-	}
-	return i, p.put(row, n, i-at, decimals, dot >= 0)
+	return end, p.putFraction(row, n, length-dot-1, length)
 }
 
 // absent is an empty value or a dash.
@@ -232,29 +236,44 @@ func (p *piece) absent(row *Row) bool {
 	return true
 }
 
-func (p *piece) put(row *Row, n int64, length, decimals int, dotted bool) bool {
+func (p *piece) put(row *Row, n int64, length int) bool {
 	switch p.kind {
 	case kindStatus:
 		row.Status = int(n)
-		return length == 3 && !dotted
+		return length == 3
 	case kindBytes:
 		row.Bytes = n
-		return !dotted
+		return true
 	case kindBytesDash:
 		if row.Bytes < 0 {
 			row.Bytes = n
 		}
-		return !dotted
+		return true
 	}
+	if p.unit == 0 { // a fraction is required
+		return false
+	}
+	return p.putDuration(row, n, int64(p.unit))
+}
+
+// putFraction puts a number with decimals, which are among n's digits.
+func (p *piece) putFraction(row *Row, n int64, decimals, length int) bool {
 	unit := int64(p.unit)
 	if unit == 0 {
 		unit = int64(time.Second)
 	}
-	if decimals > 9 || unit < pow10[decimals] || dotted && decimals == 0 || p.unit == 0 && !dotted || dotted && length == decimals+1 {
+	if p.kind != kindRequestTime && p.kind != kindUpstreamTime || decimals == 0 || decimals > 9 || unit < pow10[decimals] || length == decimals+1 {
 		return false
 	}
-	per := unit / pow10[decimals] // ns of the last digit
-	if n > int64(maxDuration)/per {
+	if unit == int64(time.Second) && decimals == 3 { // as nginx writes
+		return p.putDuration(row, n, int64(time.Millisecond))
+	}
+	return p.putDuration(row, n, unit/pow10[decimals])
+}
+
+// putDuration puts n times per.
+func (p *piece) putDuration(row *Row, n, per int64) bool {
+	if n > maxShortDuration/per {
 		return false
 	}
 	if d := time.Duration(n * per); p.kind == kindRequestTime {
