@@ -34,7 +34,7 @@ func Detect(head []byte) (*Format, error) {
 	if len(lines) == 0 {
 		return nil, fmt.Errorf("detect the log's format: there are no lines")
 	}
-	candidates := []*Format{JSON(), LTSV()}
+	candidates := []*Format{JSON(), LTSV(), HAProxy()}
 	for _, k := range append(slices.Clone(known), lenient...) {
 		f, err := namedFormat(k.name, k.text)
 		if err != nil {
@@ -53,6 +53,23 @@ func Detect(head []byte) (*Format, error) {
 		return nil, fmt.Errorf("detect the log's format: no known one fits the line %s; give the log_format or LogFormat text of the server's configuration", quoteText(lines[0], 200))
 	}
 	return best, nil
+}
+
+// Fit counts the lines of a log's begin that are entries of the format, and
+// those that are not; unfit is the first of these.
+func (f *Format) Fit(head []byte) (good, bad int, unfit []byte) {
+	r := NewRows(f, false)
+	for line := range bytes.Lines(head) {
+		if line = bytes.TrimRight(line, "\r\n"); len(line) == 0 {
+			continue
+		}
+		if _, why := r.Entry(bytes.Clone(line)); why == "" {
+			good++
+		} else if bad++; unfit == nil {
+			unfit = line
+		}
+	}
+	return good, bad, unfit
 }
 
 // fits counts the lines that the format can read.

@@ -1,7 +1,6 @@
 package accesslog
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -11,7 +10,9 @@ import (
 type RouteOptions struct {
 	// Patterns come before what is learnt; the first that fits names the
 	// route. "/users/:name/posts/*": a segment that begins with : stands for
-	// one segment, a * at the end for all that follow.
+	// one segment, a * at the end for all that follow. A text that begins with
+	// ^ is a regular expression over the path without query, as alp's -m takes
+	// them: "^/users/\\d+$".
 	Patterns []string
 	// Slugs is how many different words at one place make it a :slug; 0: 30.
 	Slugs int
@@ -36,8 +37,9 @@ const (
 )
 
 // Routes learns routes from paths: Add all paths, then ask for the Route of
-// each; what is added later counts from the next Route on. The same paths give the same routes, whatever their order, as long as
-// no place has more than 2,000 different words.
+// each; what is added later counts from the next Route on. The same paths give
+// the same routes, whatever their order, as long as no place has more than
+// 2,000 different words. Paths may be shapes (AppendShape).
 type Routes struct {
 	patterns []pattern
 	slugs    int
@@ -46,28 +48,6 @@ type Routes struct {
 	built    bool
 	known    map[string]string
 	scratch  []byte
-}
-
-type pattern struct {
-	text     string
-	segments []string
-	open     bool // ends with *
-}
-
-// node is a place in a path: what came after the segments before it.
-type node struct {
-	count    int64            // paths that pass or end here
-	words    map[string]*node // by the segment
-	classes  map[string]*seen // by class and extension, ":id.jpg"
-	overflow bool             // more words than are kept
-	slug     map[string]*node // by extension, once built; "/" those with more below
-}
-
-// seen is a class at a place.
-type seen struct {
-	node  *node
-	first string   // values told apart up to the limit
-	more  []string // further ones
 }
 
 // NewRoutes returns a learner. The error names a pattern that is none.
@@ -80,15 +60,11 @@ func NewRoutes(o RouteOptions) (*Routes, error) {
 		r.numbers = defaultNumbers
 	}
 	for _, text := range o.Patterns {
-		path, open := strings.CutSuffix(text, "*")
-		if !strings.HasPrefix(text, "/") || strings.Contains(path, "*") || open && !strings.HasSuffix(path, "/") {
-			return nil, fmt.Errorf("route pattern %q: write a path with :name for a segment that varies, and perhaps /* at the end, for example /items/:id or /files/*", text)
+		p, err := parsePattern(text)
+		if err != nil {
+			return nil, err
 		}
-		parts := segments(path)
-		if open {
-			parts = parts[:len(parts)-1]
-		}
-		r.patterns = append(r.patterns, pattern{text, parts, open})
+		r.patterns = append(r.patterns, p)
 	}
 	return r, nil
 }
@@ -115,103 +91,21 @@ func segments(path string) []string {
 }
 
 // Add learns one request's path (or target; the query is ignored).
-func (r *Routes) Add(target string) {
+func (r *Routes) Add(target string) { r.AddCount(target, 1) }
+
+// AddCount learns a path that n requests had.
+func (r *Routes) AddCount(target string, n int64) {
 	r.built = false
 	path := PathOf(target)
 	if !strings.HasPrefix(path, "/") || r.match(path) != "" {
 		return
 	}
 	parts := segments(path)
-	n := r.root
-	n.count++
+	at := r.root
+	at.count += n
 	for i, s := range parts {
-		n = n.child(s, i == len(parts)-1, r.numbers)
-		n.count++
-	}
-}
-
-func (n *node) child(s string, last bool, limit int) *node {
-	if key := classKey(s, last); key != "" {
-		c := n.classes[key]
-		if c == nil {
-			if n.classes == nil {
-				n.classes = map[string]*seen{}
-			}
-			c = &seen{node: &node{}, first: s}
-			n.classes[key] = c
-		}
-		if s != c.first && len(c.more) < limit && !slices.Contains(c.more, s) {
-			c.more = append(c.more, s)
-		}
-		return c.node
-	}
-	child := n.words[s]
-	if child != nil {
-		return child
-	}
-	if n.words == nil {
-		n.words = map[string]*node{}
-	}
-	if len(n.words) >= maxChildren {
-		n.overflow = true
-		_, ext := splitName(s)
-		if !last {
-			ext = ""
-		}
-		s = "\x00" + ext // all others, by extension
-		if child = n.words[s]; child != nil {
-			return child
-		}
-	}
-	child = &node{}
-	n.words[s] = child
-	return child
-}
-
-// classKey is the class with the extension; only a path's last segment is a
-// file's name.
-func classKey(s string, last bool) string {
-	if c := class(s); c != "" {
-		return c
-	}
-	if last {
-		if stem, ext := splitName(s); ext != "" {
-			if c := class(stem); c != "" {
-				return c + ext
-			}
-		}
-	}
-	return ""
-}
-
-// merge adds o's counts and children to n.
-func (n *node) merge(o *node) {
-	n.count += o.count
-	n.overflow = n.overflow || o.overflow
-	for _, s := range slices.Sorted(maps.Keys(o.words)) {
-		if n.words == nil {
-			n.words = map[string]*node{}
-		}
-		if n.words[s] == nil {
-			n.words[s] = &node{}
-		}
-		n.words[s].merge(o.words[s])
-	}
-	for key, from := range o.classes {
-		if n.classes == nil {
-			n.classes = map[string]*seen{}
-		}
-		to := n.classes[key]
-		if to == nil {
-			to = &seen{node: &node{}, first: from.first}
-			n.classes[key] = to
-		}
-		for _, s := range append([]string{from.first}, from.more...) {
-			if s != to.first && !slices.Contains(to.more, s) {
-				to.more = append(to.more, s)
-			}
-		}
-		to.node.merge(from.node)
+		at = at.child(s, i == len(parts)-1, r.numbers)
+		at.count += n
 	}
 }
 
@@ -223,6 +117,7 @@ func (r *Routes) build() {
 }
 
 func (r *Routes) collapse(n *node) {
+	n.joinHashes()
 	groups := map[string][]string{} // words by extension; "/" those with more below
 	for _, s := range slices.Sorted(maps.Keys(n.words)) {
 		group := groupOf(s, n.words[s])
@@ -263,6 +158,21 @@ func (r *Routes) collapse(n *node) {
 	}
 }
 
+// joinHashes puts random texts that look like words to the hashes among which
+// they are.
+func (n *node) joinHashes() {
+	hashes := n.classes[hashMark]
+	if hashes == nil {
+		return
+	}
+	for _, s := range slices.Sorted(maps.Keys(n.words)) {
+		if mayBeRandom(s) && n.words[s].count*heavyWord < hashes.node.count {
+			hashes.node.merge(n.words[s])
+			delete(n.words, s)
+		}
+	}
+}
+
 // groupOf: words with more below are alike, and files with one extension.
 func groupOf(s string, n *node) string {
 	if len(n.words)+len(n.classes)+len(n.slug) > 0 {
@@ -291,28 +201,6 @@ func (r *Routes) slugsAmong(n *node, list []string) []string {
 	return out
 }
 
-// match finds the pattern that fits.
-func (r *Routes) match(path string) string {
-	if len(r.patterns) == 0 {
-		return ""
-	}
-	parts := segments(path)
-	for i := range r.patterns {
-		p := &r.patterns[i]
-		if p.open != (len(parts) > len(p.segments)) || len(parts) < len(p.segments) {
-			continue
-		}
-		fits := true
-		for j, s := range p.segments {
-			fits = fits && (s == parts[j] || strings.HasPrefix(s, ":") && parts[j] != "")
-		}
-		if fits {
-			return p.text
-		}
-	}
-	return ""
-}
-
 // Route names a path's route. A path that was not added gets the name that
 // its place has for others like it.
 func (r *Routes) Route(target string) string {
@@ -326,7 +214,7 @@ func (r *Routes) Route(target string) string {
 	route := path
 	if strings.HasPrefix(path, "/") {
 		if route = r.match(path); route == "" {
-			route = r.walk(path)
+			route = r.walk(path, false)
 		}
 	}
 	if len(r.known) < maxRemembered {
@@ -335,20 +223,35 @@ func (r *Routes) Route(target string) string {
 	return route
 }
 
-func (r *Routes) walk(path string) string {
+// Generalize returns the shape of a path with what was learnt: words that are
+// slugs and numbers that vary are marks. Patterns do not count.
+func (r *Routes) Generalize(path string) string {
+	if !r.built {
+		r.build()
+	}
+	return r.walk(path, true)
+}
+
+// walk names the segments one by one; as marks if shape.
+func (r *Routes) walk(path string, shape bool) string {
 	out := r.scratch[:0]
 	parts := segments(path)
 	n := r.root
 	for i, s := range parts {
 		var name string
 		name, n = r.step(n, s, i == len(parts)-1)
-		out = append(append(out, '/'), name...)
+		out = append(out, '/')
+		if name != "" && name[0] < markEnd && !shape {
+			out, name = append(out, markNames[name[0]]...), name[1:]
+		}
+		out = append(out, name...)
 	}
 	r.scratch = out
 	return string(out)
 }
 
-// step names one segment and goes on; n may be nil where nothing was learnt.
+// step names one segment, by its mark if it varies, and goes on; n may be nil
+// where nothing was learnt.
 func (r *Routes) step(n *node, s string, last bool) (string, *node) {
 	key := classKey(s, last)
 	if n == nil {
@@ -357,28 +260,38 @@ func (r *Routes) step(n *node, s string, last bool) (string, *node) {
 		}
 		return s, nil
 	}
-	if key != "" {
-		c := n.classes[key]
-		if c == nil {
-			return key, nil
-		}
-		if numbers := strings.HasPrefix(key, ":id") || strings.HasPrefix(key, ":date"); numbers && 1+len(c.more) < r.numbers && s == c.first {
-			return s, c.node
-		}
-		return key, c.node
-	}
-	if c := n.words[s]; c != nil || s == "" {
-		return s, c
-	}
 	ext := ""
 	if last {
 		_, ext = splitName(s)
 	}
+	switch {
+	case key == "":
+		if c := n.words[s]; c != nil || s == "" {
+			return s, c
+		}
+		if c := n.classes[hashMark]; c != nil && mayBeRandom(s) {
+			return hashMark, c.node
+		}
+	case key[0] == markSlug:
+		ext = key[1:]
+	default:
+		c := n.classes[key]
+		if c == nil {
+			return key, nil
+		}
+		if isCounted(key[0]) && !c.varies(r.numbers) && slices.Contains(c.values, s) {
+			return s, c.node
+		}
+		return key, c.node
+	}
 	if c := n.slug["/"]; c != nil && ext == "" {
-		return ":slug", c
+		return slugMark, c
 	}
 	if c := n.slug[ext]; c != nil && (last || ext != "") {
-		return ":slug" + ext, c
+		return slugMark + ext, c
+	}
+	if key != "" {
+		return key, nil
 	}
 	return s, nil
 }

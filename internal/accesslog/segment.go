@@ -2,20 +2,61 @@ package accesslog
 
 import "strings"
 
-// class of a path segment that varies, by its look alone. "" is a word, which
+// A mark is the first byte of a segment that stands for many. Segments of a
+// shape hold no other control bytes.
+const (
+	markID byte = 1 + iota
+	markDate
+	markUUID
+	markHash
+	markSlug
+	markEnd
+
+	slugMark = string(rune(markSlug))
+	hashMark = string(rune(markHash))
+)
+
+// markNames are how routes show marks.
+var markNames = [markEnd]string{markID: ":id", markDate: ":date", markUUID: ":uuid", markHash: ":hash", markSlug: ":slug"}
+
+// isCounted: numbers and dates stay themselves where there are few.
+func isCounted(mark byte) bool { return mark == markID || mark == markDate }
+
+// class of a path segment that varies, by its look alone. 0 is a word, which
 // may still be a slug.
-func class(s string) string {
+func class(s string) byte {
 	switch {
 	case s == "":
-		return ""
+		return 0
+	case s[0] < markEnd && s[0] > 0:
+		return s[0]
 	case isDate(s):
-		return ":date"
+		return markDate
 	case isNumber(s):
-		return ":id"
+		return markID
 	case isUUID(s):
-		return ":uuid"
+		return markUUID
 	case isHash(s):
-		return ":hash"
+		return markHash
+	}
+	return 0
+}
+
+// classKey is the class's mark with the extension; "" for a word. Only a
+// path's last segment is a file's name.
+func classKey(s string, last bool) string {
+	c := class(s)
+	switch {
+	case c != 0 && s[0] == c:
+		return s // a shape's
+	case c != 0:
+		return string(rune(c))
+	case last:
+		if stem, ext := splitName(s); ext != "" {
+			if c := class(stem); c != 0 {
+				return string(rune(c)) + ext
+			}
+		}
 	}
 	return ""
 }
@@ -99,8 +140,18 @@ func isHash(s string) bool {
 		return true
 	}
 	// Words joined by dashes change their kind at the dashes only; random text
-	// of 20 characters changes it 10 times.
-	return len(s) >= 20 && digits > 0 && (lower > 0 || upper > 0) && other <= len(s)/10 && changes*3 >= len(s)
+	// of 20 characters changes it 12 times, give or take 2.
+	return len(s) >= 20 && digits > 0 && (lower > 0 || upper > 0) && other <= len(s)/10 && changes*4 >= len(s)
+}
+
+// minRandom is how long a random text without a digit is at least, as one in
+// forty of 22 characters in base64 is.
+const minRandom = 20
+
+// mayBeRandom: a long text of letters, which nobody named so if its neighbours
+// are hashes.
+func mayBeRandom(s string) bool {
+	return len(s) >= minRandom && (strings.Count(s, "-")+strings.Count(s, "_"))*10 <= len(s) && !strings.ContainsAny(s, "%+. ")
 }
 
 // splitName cuts a file name's extension off: it stays in the route.
@@ -135,4 +186,11 @@ func isWord(s string) bool {
 		}
 	}
 	return strings.Count(s, "-")+strings.Count(s, "_") <= 1
+}
+
+// IsSecretLike: a path's segment that looks random, as tokens do; its first
+// six bytes tell it apart well enough. UUIDs are names.
+func IsSecretLike(segment []byte) bool {
+	stem, _ := splitName(string(segment))
+	return class(stem) == markHash && len(segment) > 6
 }
