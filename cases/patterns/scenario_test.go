@@ -36,7 +36,7 @@ func TestScenario(t *testing.T) {
 			t.Fatal(err)
 		}
 		result, err := load.Run(context.Background(), load.Options{
-			Scenario: scenario, URL: s.URL, Workload: 4, Warmup: 100 * time.Millisecond, Window: time.Second,
+			Scenario: scenario, URL: s.URL, Workload: 4, Warmup: 100 * time.Millisecond, Window: 600 * time.Millisecond,
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -25,6 +25,14 @@ type Service struct {
 // stopped and removed when the test ends.
 func New(t testing.TB, lang, form, otel string) *Service {
 	t.Helper()
+	s := newService(t)
+	s.Start(lang, form, otel)
+	return s
+}
+
+// newService is one that has not been started.
+func newService(t testing.TB) *Service {
+	t.Helper()
 	// Not t.TempDir: other users must be able to enter, and the path of the
 	// database's socket must be short (unix(7): 107 bytes).
 	dir, err := os.MkdirTemp("", "kp")
@@ -42,7 +50,6 @@ func New(t testing.TB, lang, form, otel string) *Service {
 			t.Errorf("the case was not purged: %v\n%s", err, out)
 		}
 	})
-	s.Start(lang, form, otel)
 	return s
 }
 
@@ -78,14 +85,14 @@ func (s *Service) must(args ...string) string {
 // It waits until nobody holds its output any more: a daemon that keeps it open
 // would make this fail.
 func (s *Service) Run(args ...string) (string, error) {
-	_, file, _, ok := runtime.Caller(0)
-	if !ok {
-		return "", fmt.Errorf("run case.sh: this program does not know where its source lies")
+	script, err := script()
+	if err != nil {
+		return "", err
 	}
 	// Building the Go program for the first time takes most of it.
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, filepath.Join(filepath.Dir(file), "case.sh"), args...)
+	cmd := exec.CommandContext(ctx, script, args...)
 	cmd.Env = append(os.Environ(), "CASE_DIR="+s.Dir)
 	// A killed test must not leave case.sh half done: it is told to end, and
 	// stops what it has started.
@@ -93,4 +100,13 @@ func (s *Service) Run(args ...string) (string, error) {
 	cmd.WaitDelay = 30 * time.Second
 	out, err := cmd.CombinedOutput()
 	return string(out), err
+}
+
+// script is the path of case.sh.
+func script() (string, error) {
+	_, file, _, ok := runtime.Caller(0)
+	if !ok {
+		return "", fmt.Errorf("find case.sh: this program does not know where its source lies")
+	}
+	return filepath.Join(filepath.Dir(file), "case.sh"), nil
 }
