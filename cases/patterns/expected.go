@@ -34,6 +34,7 @@ func Routes() []Route {
 		{"POST", "/events", "/events", trace.RowWrites, trace.SQL, []string{"C15"}, 10, 1},
 		{"POST", "/stock", "/stock", trace.RowWrites, trace.SQL, []string{"I08"}, 10, 1},
 		{"POST", "/orders", "/orders", trace.IDByUpdate, trace.SQL, []string{"I03"}, 1, 0},
+		{"POST", "/grants", "/grants", trace.QueriesInLoop, trace.SQL, []string{"G15", "I11"}, 10, 2},
 		{"GET", "/banner", "/banner", trace.SameRead, trace.Memcached, []string{"C08"}, 3, 1},
 		{"GET", "/cards", "/cards", trace.SingleGets, trace.Memcached, []string{"C10"}, 10, 1},
 		{"GET", "/scores", "/scores", trace.SingleRedis, trace.Redis, []string{"C10"}, 10, 1},

@@ -61,6 +61,8 @@ func (r Route) want(form string) string {
 		return choose(times(10, "mysql update"), "mysql update")
 	case "/orders":
 		return choose("mysql insert,mysql update", "mysql insert")
+	case "/grants":
+		return choose(times(5, "mysql insert")+","+times(5, "mysql select"), "mysql insert,mysql select")
 	case "/banner":
 		return choose(times(3, "memcached get"), "memcached get")
 	case "/cards":

@@ -60,6 +60,7 @@ func routes() []route {
 		{"POST /events", eventsBad, eventsClean},
 		{"POST /stock", stockBad, stockClean},
 		{"POST /orders", orderBad, orderClean},
+		{"POST /grants", grantsBad, grantsClean},
 		{"GET /banner", bannerBad, bannerClean},
 		{"GET /cards", cardsBad, cardsClean},
 		{"GET /scores", scoresBad, scoresClean},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"strings"
 )
@@ -60,6 +61,40 @@ func stockClean(s *service, ctx context.Context, _ int) (answer, error) {
 	}
 	_, err := s.db.exec(ctx, "UPDATE stock SET amount = amount - 1 WHERE id IN ("+placeholders(10)+")", ids...)
 	return answer{"taken": 10}, err
+}
+
+// grantsBad: a read and a write for each of five items.
+func grantsBad(s *service, ctx context.Context, _ int) (answer, error) {
+	var granted []string
+	for id := 1; id <= 5; id++ {
+		var name string
+		if err := s.db.row(ctx, "SELECT name FROM tags WHERE id = ?", []any{id}, &name); err != nil {
+			return nil, err
+		}
+		if _, err := s.db.exec(ctx, "INSERT INTO events (kind, amount) VALUES (?, ?)", name, id); err != nil {
+			return nil, err
+		}
+		granted = append(granted, name)
+	}
+	return answer{"granted": granted}, nil
+}
+
+func grantsClean(s *service, ctx context.Context, _ int) (answer, error) {
+	var granted []string
+	var values []any
+	const read = "SELECT id, name FROM tags WHERE id IN (?, ?, ?, ?, ?) ORDER BY id"
+	err := s.db.each(ctx, read, []any{1, 2, 3, 4, 5}, func(rows *sql.Rows) error {
+		var id int
+		var name string
+		err := rows.Scan(&id, &name)
+		granted, values = append(granted, name), append(values, name, id)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	_, err = s.db.exec(ctx, "INSERT INTO events (kind, amount) VALUES (?, ?), (?, ?), (?, ?), (?, ?), (?, ?)", values...)
+	return answer{"granted": granted}, err
 }
 
 // orderBad: the ID is made by changing a row that all orders wait for.

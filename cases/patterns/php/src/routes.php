@@ -15,6 +15,7 @@ const ROUTES = [
     'POST /events' => 'events',
     'POST /stock' => 'stock',
     'POST /orders' => 'order',
+    'POST /grants' => 'grants',
     'GET /banner' => 'banner',
     'GET /cards' => 'cards',
     'GET /scores' => 'scores',

@@ -47,6 +47,30 @@ function stock_clean(): array
     return ['taken' => 10];
 }
 
+/** grants_bad: a read and a write for each of five items. */
+function grants_bad(): array
+{
+    $granted = [];
+    foreach (range(1, 5) as $id) {
+        $name = rows('SELECT name FROM tags WHERE id = ?', [$id])[0]['name'];
+        execute('INSERT INTO events (kind, amount) VALUES (?, ?)', [$name, $id]);
+        $granted[] = $name;
+    }
+    return ['granted' => $granted];
+}
+
+function grants_clean(): array
+{
+    $ids = range(1, 5);
+    $names = array_column(rows('SELECT id, name FROM tags WHERE id IN (' . placeholders($ids) . ')', $ids), 'name', 'id');
+    $values = [];
+    foreach ($ids as $id) {
+        array_push($values, $names[$id], $id);
+    }
+    execute('INSERT INTO events (kind, amount) VALUES ' . implode(', ', array_fill(0, 5, '(?, ?)')), $values);
+    return ['granted' => array_map(fn ($id) => $names[$id], $ids)];
+}
+
 /** order_bad: the ID is made by changing a row that all orders wait for. */
 function order_bad(): array
 {
