@@ -30,7 +30,7 @@ func Routes() []Route {
 		{"GET", "/feed", "/feed", trace.NPlusOne, trace.SQL, []string{"I04"}, 10, 1},
 		{"GET", "/profiles/:id", "/profiles/7", trace.SameRead, trace.SQL, []string{"C08"}, 3, 1},
 		{"GET", "/accounts/:id", "/accounts/7", trace.SameTable, trace.SQL, []string{"G15"}, 3, 1},
-		{"GET", "/tags/:id", "/tags/7", trace.PrepareOnce, trace.SQL, []string{"I06"}, 1, 0},
+		{"GET", "/tags/:id", "/tags/7", trace.PrepareOnce, trace.SQL, []string{"I06"}, 2, 1},
 		{"POST", "/events", "/events", trace.RowWrites, trace.SQL, []string{"C15"}, 10, 1},
 		{"POST", "/stock", "/stock", trace.RowWrites, trace.SQL, []string{"I08"}, 10, 1},
 		{"POST", "/orders", "/orders", trace.IDByUpdate, trace.SQL, []string{"I03"}, 1, 0},
