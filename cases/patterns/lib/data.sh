@@ -7,7 +7,10 @@ create_database() {
     if [ -n "$AS_ROOT" ]; then chown "$DB_USER:" "$DIR/db"; fi
     as "$DB_USER" mariadb-install-db --defaults-file="$DIR/etc/mysql/my.cnf" \
         --datadir="$DIR/db" --auth-root-authentication-method=normal --skip-test-db \
-        >"$DIR/log/install-db.log" 2>&1 || fail "mariadb-install-db failed; see $DIR/log/install-db.log"
+        >"$DIR/log/install-db.log" 2>&1 || {
+        tail -n 20 "$DIR/log/install-db.log" "$DIR/log/mariadb.log" >&2
+        fail "mariadb-install-db failed; see above and $DIR/log/install-db.log"
+    }
     # Until the operator's user exists: root, through the socket.
     write_client_file root ""
     start db

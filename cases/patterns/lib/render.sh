@@ -56,14 +56,14 @@ render_app() {
 }
 
 make_folders() {
-    mkdir -p "$DIR"/{app,bin,etc,log,run/mariadb,run/cache,run/seen,secrets,tmp}
+    mkdir -p "$DIR"/{app,bin,etc,log,run/mariadb,run/cache,run/seen,secrets,tmp/db}
     chmod 700 "$DIR/secrets"
     : >"$DIR/log/mariadb.log"
     : >"$DIR/log/php-error.log"
     : >"$DIR/log/redis.log"
     [ -n "$AS_ROOT" ] || return 0
     chown "$WEB_USER:$WEB_GROUP" "$DIR/run/cache" "$DIR/run/seen" "$DIR/log/php-error.log" "$DIR/log/redis.log"
-    chown "$DB_USER:" "$DIR/run/mariadb" "$DIR/log/mariadb.log"
+    chown "$DB_USER:" "$DIR/run/mariadb" "$DIR/tmp/db" "$DIR/log/mariadb.log"
 }
 
 make_passwords() {
