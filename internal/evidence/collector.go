@@ -197,21 +197,15 @@ func (c *Collector) firstReading(ctx context.Context, name string) (*reading, er
 		}
 	}
 	if again {
-		return readSystem(ctx, h)
+		if r, err = readSystem(ctx, h); err != nil {
+			return nil, err
+		}
 	}
+	r.threads, r.unread = readThreads(ctx, h, r.table, c.roots[name])
 	return r, nil
 }
 
-// front is the host that System is about: this machine, else the only one.
-func (c *Collector) front() string {
-	if _, ok := c.roots[stack.LocalHost]; ok {
-		return stack.LocalHost
-	}
-	for _, name := range sortedKeys(c.roots) {
-		return name
-	}
-	return ""
-}
+func (c *Collector) front() string { return frontOf(c.roots) }
 
 // End takes the last readings. Call it when the window ends; Stop does it
 // otherwise. A second call does nothing.
@@ -236,6 +230,7 @@ func (c *Collector) endLocked(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		r.threads, r.unread = readThreads(ctx, c.hosts[name], r.table, still(c.roots[name], c.begin[name].table, r.table))
 		c.end[name] = r
 	}
 	c.readBenchmark(c.end)

@@ -113,6 +113,7 @@ type System struct {
 	// seconds that are part of Sys and User.
 	Interrupts float64 `json:"interrupts_per_second"`
 	SoftIRQ    float64 `json:"softirq"`
+	Guest      float64 `json:"guest"`
 	// PerCPU is each CPU's utilization, 0–1: one full CPU among idle ones is a
 	// serial section.
 	PerCPU []float64 `json:"per_cpu,omitempty"`

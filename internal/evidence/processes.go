@@ -1,9 +1,11 @@
 package evidence
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 
 	"kasoku/internal/host"
@@ -79,7 +81,9 @@ func (t processTable) owners(roots map[string][]int) map[int]string {
 //
 // The second line brings in workers that ended in the window, with their whole
 // life; the third takes off the part before the window.
-func serviceTicks(begin, end processTable, ownBegin, ownEnd map[int]string) map[string]int64 {
+//
+// pick chooses which time of a process is counted: all of it, or its user part.
+func serviceTicks(begin, end processTable, ownBegin, ownEnd map[int]string, pick func(procPID) (ticks, reaped int64)) map[string]int64 {
 	alive, reaped, ended := map[string]int64{}, map[string]int64{}, map[string]int64{}
 	for pid, service := range ownEnd {
 		now := end[pid]
@@ -87,12 +91,15 @@ func serviceTicks(begin, end processTable, ownBegin, ownEnd map[int]string) map[
 		if !same || was.Started != now.Started {
 			was = procPID{}
 		}
-		alive[service] += max(now.Ticks-was.Ticks, 0)
-		reaped[service] += max(now.Reaped-was.Reaped, 0)
+		ticks, children := pick(now)
+		ticksWas, childrenWas := pick(was)
+		alive[service] += max(ticks-ticksWas, 0)
+		reaped[service] += max(children-childrenWas, 0)
 	}
 	for pid, service := range ownBegin {
 		if now, ok := end[pid]; !ok || now.Started != begin[pid].Started {
-			ended[service] += begin[pid].Ticks + begin[pid].Reaped
+			ticks, children := pick(begin[pid])
+			ended[service] += ticks + children
 		}
 	}
 	out := map[string]int64{}
@@ -101,4 +108,50 @@ func serviceTicks(begin, end processTable, ownBegin, ownEnd map[int]string) map[
 		out[service] = ticks + max(reaped[service]-ended[service], 0)
 	}
 	return out
+}
+
+func allTicks(p procPID) (ticks, reaped int64)  { return p.Ticks, p.Reaped }
+func userTicks(p procPID) (ticks, reaped int64) { return p.User, p.ReapedUser }
+
+// topProcesses bounds the lists of processes: those after the fifth rarely add
+// anything to what the first tell.
+const topProcesses = 5
+
+// top lists the processes that used most CPU between two readings and were
+// alive at the end, of those that keep lets through.
+func top(begin, end processTable, keep func(pid int) bool) []ProcessUse {
+	var out []ProcessUse
+	for pid, now := range end {
+		was := begin[pid]
+		if was.Started != now.Started {
+			was = procPID{}
+		}
+		if ticks := now.Ticks - was.Ticks; ticks > 0 && keep(pid) {
+			out = append(out, ProcessUse{PID: pid, Name: now.Name, CPU: float64(ticks) / ticksPerSecond})
+		}
+	}
+	slices.SortFunc(out, func(a, b ProcessUse) int { return cmp.Or(cmp.Compare(b.CPU, a.CPU), cmp.Compare(a.PID, b.PID)) })
+	return out[:min(len(out), topProcesses)]
+}
+
+// generatorOwner stands for Kasoku itself among the owners of processes; no
+// service can have that name.
+const generatorOwner = "\x00"
+
+// others are the processes that belong neither to a service nor to Kasoku and
+// what it started.
+func others(begin, end processTable, roots map[string][]int, generator int) []ProcessUse {
+	all := map[string][]int{}
+	if generator > 0 {
+		all[generatorOwner] = []int{generator}
+	}
+	owned := end.owners(withRoots(all, still(roots, begin, end)))
+	return top(begin, end, func(pid int) bool { return owned[pid] == "" })
+}
+
+func withRoots(a, b map[string][]int) map[string][]int {
+	for name, pids := range b {
+		a[name] = pids
+	}
+	return a
 }

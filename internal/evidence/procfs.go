@@ -2,8 +2,9 @@ package evidence
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
-	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -18,18 +19,24 @@ type procStat struct {
 	// User includes nice and guests; Sys is the kernel on behalf of processes;
 	// IRQ is hard and soft interrupts, which belong to no process.
 	User, Sys, IRQ, Idle, IOWait, Steal float64
-	ContextSwitches                     int64
+	// SoftIRQ is part of IRQ, Guest part of User.
+	SoftIRQ, Guest  float64
+	ContextSwitches int64
+	Interrupts      int64 // hard ones
 }
 
 func parseStat(data []byte) (procStat, error) {
 	var s procStat
 	seen := false
 	for line := range bytes.Lines(data) {
-		f := strings.Fields(string(line))
 		switch {
-		case len(f) >= 8 && f[0] == "cpu":
-			var v [9]float64
-			for i := 1; i < len(f) && i <= 8; i++ {
+		case bytes.HasPrefix(line, []byte("cpu ")):
+			f := strings.Fields(string(line))
+			if len(f) < 8 {
+				continue
+			}
+			var v [11]float64
+			for i := 1; i < len(f) && i < len(v); i++ {
 				n, err := strconv.ParseUint(f[i], 10, 64)
 				if err != nil {
 					return s, fmt.Errorf("parse /proc/stat: %q is not a number", f[i])
@@ -37,18 +44,89 @@ func parseStat(data []byte) (procStat, error) {
 				v[i] = float64(n) / ticksPerSecond
 			}
 			s.User, s.Sys, s.Idle, s.IOWait = v[1]+v[2], v[3], v[4], v[5]
-			s.IRQ, s.Steal = v[6]+v[7], v[8]
+			s.IRQ, s.SoftIRQ, s.Steal, s.Guest = v[6]+v[7], v[7], v[8], v[9]+v[10]
 			seen = true
-		case len(f) > 1 && strings.HasPrefix(f[0], "cpu"):
+		case bytes.HasPrefix(line, []byte("cpu")):
 			s.CPUs++
-		case len(f) == 2 && f[0] == "ctxt":
-			s.ContextSwitches, _ = strconv.ParseInt(f[1], 10, 64)
+		case bytes.HasPrefix(line, []byte("ctxt ")):
+			s.ContextSwitches = firstNumber(line[5:])
+		case bytes.HasPrefix(line, []byte("intr ")):
+			// The sum; one number for each interrupt follows, some hundreds.
+			s.Interrupts = firstNumber(line[5:])
 		}
 	}
 	if !seen || s.CPUs == 0 {
 		return s, fmt.Errorf("parse /proc/stat: no cpu line")
 	}
 	return s, nil
+}
+
+// firstNumber reads the digits that b begins with; 0 if there are none or too
+// many.
+func firstNumber(b []byte) int64 {
+	b = bytes.TrimLeft(b, " ")
+	end := 0
+	for end < len(b) && b[end] >= '0' && b[end] <= '9' {
+		end++
+	}
+	n, err := strconv.ParseInt(string(b[:end]), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// cpuTime is one CPU's ticks since boot.
+type cpuTime struct{ Busy, All int64 }
+
+// parseCPUs reads the lines of single CPUs of /proc/stat by their name. A CPU
+// that is switched off has none, so a list would shift.
+func parseCPUs(data []byte) map[string]cpuTime {
+	out := map[string]cpuTime{}
+	for line := range bytes.Lines(data) {
+		if !bytes.HasPrefix(line, []byte("cpu")) {
+			break // they come first
+		}
+		f := strings.Fields(string(line))
+		if len(f) < 8 || f[0] == "cpu" {
+			continue
+		}
+		var one cpuTime
+		for i := 1; i < len(f) && i <= 8; i++ { // guests are in user already
+			n, err := strconv.ParseInt(f[i], 10, 64)
+			if err != nil || n < 0 || n > 1<<53 {
+				break
+			}
+			one.All += n
+			// Idle and waiting for a disk are not work; steal is not ours.
+			if i != 4 && i != 5 && i != 8 {
+				one.Busy += n
+			}
+		}
+		out[f[0]] = one
+	}
+	return out
+}
+
+// perCPU is each CPU's utilization between two readings, in order of number.
+func perCPU(begin, end map[string]cpuTime) []float64 {
+	var names []string
+	for name := range end {
+		if _, ok := begin[name]; ok {
+			names = append(names, name)
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
+	var out []float64
+	for _, name := range names {
+		busy, all := end[name].Busy-begin[name].Busy, end[name].All-begin[name].All
+		part := 0.0
+		if all > 0 {
+			part = min(max(float64(busy)/float64(all), 0), 1)
+		}
+		out = append(out, part)
+	}
+	return out
 }
 
 // parseMeminfo reads MemTotal and MemAvailable of /proc/meminfo in bytes.
@@ -90,39 +168,6 @@ func parseRunnable(data []byte) (int, error) {
 	return max(n-1, 0), nil
 }
 
-// disk is one line of /proc/diskstats (kernel Documentation/admin-guide/iostats.rst).
-type disk struct {
-	Writes int64 // completed
-	BusyMS int64 // time with a request under way
-}
-
-// partition matches names of parts of a disk, which would count twice.
-var partition = regexp.MustCompile(`^((sd|vd|hd|xvd)[a-z]+\d+|(nvme\d+n\d+|mmcblk\d+)p\d+)$`)
-
-// notDisk matches devices without a medium of their own.
-var notDisk = regexp.MustCompile(`^(loop|ram|zram|fd|sr)\d+$`)
-
-// stacked reports a device whose writes another device counts too.
-func stacked(name string) bool {
-	return strings.HasPrefix(name, "dm-") || strings.HasPrefix(name, "md")
-}
-
-func parseDiskstats(data []byte) map[string]disk {
-	out := map[string]disk{}
-	for line := range bytes.Lines(data) {
-		f := strings.Fields(string(line))
-		if len(f) < 14 || partition.MatchString(f[2]) || notDisk.MatchString(f[2]) {
-			continue
-		}
-		writes, err1 := strconv.ParseInt(f[7], 10, 64)
-		busy, err2 := strconv.ParseInt(f[12], 10, 64)
-		if err1 == nil && err2 == nil {
-			out[f[2]] = disk{Writes: writes, BusyMS: busy}
-		}
-	}
-	return out
-}
-
 // parseTimeWait reads the number of TIME_WAIT sockets of /proc/net/sockstat.
 func parseTimeWait(data []byte) (int, error) {
 	for line := range bytes.Lines(data) {
@@ -139,15 +184,16 @@ func parseTimeWait(data []byte) (int, error) {
 	return 0, fmt.Errorf("parse /proc/net/sockstat: no TCP line with tw")
 }
 
-// parseNetstat reads the TcpExt counters of /proc/net/netstat.
-func parseNetstat(data []byte) map[string]int64 {
+// parseNetstat reads the counters of one protocol ("TcpExt:", "Tcp:") of
+// /proc/net/netstat or /proc/net/snmp: a line of names, then one of values.
+func parseNetstat(data []byte, protocol string) map[string]int64 {
 	out := map[string]int64{}
 	var names []string
 	for line := range bytes.Lines(data) {
-		f := strings.Fields(string(line))
-		if len(f) == 0 || f[0] != "TcpExt:" {
+		if !bytes.HasPrefix(line, []byte(protocol)) {
 			continue
 		}
+		f := strings.Fields(string(line))
 		if names == nil {
 			names = f
 			continue

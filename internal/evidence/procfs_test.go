@@ -25,8 +25,8 @@ func TestParseStat(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := procStat{CPUs: 2, User: 780.63, Sys: 318.68, IRQ: 19.96, Idle: 5418.92, IOWait: 21.77, Steal: 0.51, ContextSwitches: s.ContextSwitches}
-	if s != want || s.ContextSwitches == 0 {
+	want := procStat{CPUs: 2, User: 780.63, Sys: 318.68, IRQ: 19.96, Idle: 5418.92, IOWait: 21.77, Steal: 0.51, SoftIRQ: 19.96, ContextSwitches: 17733346, Interrupts: 5360507}
+	if s != want {
 		t.Errorf("got %+v, want %+v", s, want)
 	}
 	if _, err := parseStat([]byte("cpu x y\n")); err == nil {
@@ -46,13 +46,14 @@ func TestParseSystemFiles(t *testing.T) {
 		t.Error(err)
 	}
 	disks := parseDiskstats(fixture(t, "proc_diskstats"))
-	if len(disks) != 1 || disks["vda"] != (disk{Writes: 361491, BusyMS: 74348}) {
+	if len(disks) != 1 || disks["vda"] != (disk{Reads: 1653810, Writes: 361491, ReadSectors: 57580778, WriteSectors: 18301544,
+		ReadMS: 546448, WriteMS: 62029, BusyMS: 74348, WeightedMS: 617746}) {
 		t.Errorf("disks: %+v, want only vda", disks)
 	}
 	if n, err := parseTimeWait(fixture(t, "proc_sockstat")); n != 8 || err != nil {
 		t.Errorf("TIME_WAIT: %d %v, want 8", n, err)
 	}
-	if _, ok := parseNetstat(fixture(t, "proc_netstat"))["ListenOverflows"]; !ok {
+	if _, ok := parseNetstat(fixture(t, "proc_netstat"), "TcpExt:")["ListenOverflows"]; !ok {
 		t.Error("ListenOverflows was not found")
 	}
 	if n, err := parsePressure(fixture(t, "proc_pressure_cpu")); n <= 0 || err != nil {
@@ -72,7 +73,7 @@ func TestPartitionsAreNoDisks(t *testing.T) {
 
 func TestParsePID(t *testing.T) {
 	p, err := parsePIDStat(fixture(t, "pid_stat"))
-	if err != nil || p != (procPID{PID: 22851, Parent: 1, Name: "mariadbd", State: 'S', Ticks: 32, Reaped: 0, Started: 199298}) {
+	if err != nil || p != (procPID{PID: 22851, Parent: 1, Name: "mariadbd", State: 'S', Ticks: 32, User: 16, Threads: 10, Started: 199298}) {
 		t.Errorf("stat: %+v %v", p, err)
 	}
 	p, err = parsePIDStat([]byte("7 (a) b (c) R 3 7 7 0 -1 0 0 0 0 0 5 6 7 8 20 0 1 0 99 0 0"))
@@ -120,7 +121,7 @@ func TestServiceTicks(t *testing.T) {
 			processTable{10: proc(10, 1, 5, 0), 20: proc(20, 1, 90, 0)}, 0},
 	}
 	for _, c := range cases {
-		got := serviceTicks(c.begin, c.end, c.begin.owners(roots), c.end.owners(roots))["php"]
+		got := serviceTicks(c.begin, c.end, c.begin.owners(roots), c.end.owners(roots), allTicks)["php"]
 		if got != c.want {
 			t.Errorf("%s: %d ticks, want %d", c.name, got, c.want)
 		}
@@ -220,7 +221,7 @@ func FuzzProc(f *testing.F) {
 		parseRunnable(data)
 		parseDiskstats(data)
 		parseTimeWait(data)
-		parseNetstat(data)
+		parseNetstat(data, "TcpExt:")
 		parsePressure(data)
 		parsePIDStat(data)
 		parsePss(data)

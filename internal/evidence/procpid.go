@@ -16,6 +16,9 @@ type procPID struct {
 	// Ticks is utime+stime, Reaped is cutime+cstime: of children that ended
 	// and were waited for, with their own reaped children.
 	Ticks, Reaped int64
+	// User and ReapedUser are the parts of them that are utime and cutime.
+	User, ReapedUser int64
+	Threads          int
 	// Started in ticks since boot; with PID it names one process for good.
 	Started uint64
 }
@@ -42,7 +45,8 @@ func parsePIDStat(data []byte) (procPID, error) {
 	}
 	// Field n of the manual is f[n-3].
 	p := procPID{PID: int(num(strings.TrimSpace(s[:open]))), Name: s[open+1 : end], State: f[0][0],
-		Parent: int(num(f[1])), Ticks: num(f[11]) + num(f[12]), Reaped: num(f[13]) + num(f[14]), Started: uint64(num(f[19]))}
+		Parent: int(num(f[1])), Ticks: num(f[11]) + num(f[12]), Reaped: num(f[13]) + num(f[14]),
+		User: num(f[11]), ReapedUser: num(f[13]), Threads: int(num(f[17])), Started: uint64(num(f[19]))}
 	return p, bad
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"time"
 
@@ -15,12 +16,19 @@ import (
 type reading struct {
 	at        time.Time
 	stat      procStat
+	cpus      map[string]cpuTime
 	disks     map[string]disk
-	overflows int64
+	nets      map[string]netDevice
+	tcp       map[string]int64 // counters of /proc/net/snmp (Tcp) and netstat (TcpExt)
 	timeWait  int
+	memory    memory
+	vm        vmCounts
+	files     [2]int64         // open, limit
 	pressure  map[string]int64 // by "cpu", "io", "memory"; absent if the kernel has none
 	table     processTable
-	benchmark time.Duration // CPU time of CollectorOptions.Benchmark so far
+	benchmark time.Duration  // CPU time of CollectorOptions.Benchmark so far
+	threads   map[int]thread // of the services, by TID
+	unread    map[string]int // threads of services that have too many to read
 }
 
 // readSystem takes one reading. /proc/stat and the process table come first,
@@ -30,25 +38,18 @@ type reading struct {
 // (go test -bench ReadSystem ./internal/evidence/).
 func readSystem(ctx context.Context, h host.Host) (*reading, error) {
 	r := &reading{at: time.Now(), pressure: map[string]int64{}}
-	data, err := h.ReadFile(ctx, "/proc/stat")
+	stat, err := h.ReadFile(ctx, "/proc/stat")
 	if err != nil {
 		return nil, fmt.Errorf("read CPU times of %s: %w", h.Name(), err)
 	}
-	if r.stat, err = parseStat(data); err != nil {
+	if r.stat, err = parseStat(stat); err != nil {
 		return nil, err
 	}
 	if r.table, err = readProcesses(ctx, h); err != nil {
 		return nil, err
 	}
-	if data, err = h.ReadFile(ctx, "/proc/diskstats"); err == nil {
-		r.disks = parseDiskstats(data)
-	}
-	if data, err = h.ReadFile(ctx, "/proc/net/netstat"); err == nil {
-		r.overflows = parseNetstat(data)["ListenOverflows"]
-	}
-	if data, err = h.ReadFile(ctx, "/proc/net/sockstat"); err == nil {
-		r.timeWait, _ = parseTimeWait(data)
-	}
+	r.cpus = parseCPUs(stat)
+	r.readCounters(ctx, h)
 	for _, name := range []string{"cpu", "io", "memory"} {
 		data, err := h.ReadFile(ctx, "/proc/pressure/"+name)
 		if err != nil {
@@ -62,6 +63,29 @@ func readSystem(ctx context.Context, h host.Host) (*reading, error) {
 		}
 	}
 	return r, nil
+}
+
+// readCounters reads what a kernel may lack: a file that is not there leaves
+// its part empty.
+func (r *reading) readCounters(ctx context.Context, h host.Host) {
+	r.tcp = map[string]int64{}
+	for _, one := range []struct {
+		path  string
+		parse func(data []byte)
+	}{
+		{"/proc/diskstats", func(data []byte) { r.disks = parseDiskstats(data) }},
+		{"/proc/net/dev", func(data []byte) { r.nets = parseNetDev(data) }},
+		{"/proc/net/snmp", func(data []byte) { maps.Copy(r.tcp, parseNetstat(data, "Tcp:")) }},
+		{"/proc/net/netstat", func(data []byte) { maps.Copy(r.tcp, parseNetstat(data, "TcpExt:")) }},
+		{"/proc/net/sockstat", func(data []byte) { r.timeWait, _ = parseTimeWait(data) }},
+		{"/proc/meminfo", func(data []byte) { r.memory = parseMemory(data) }},
+		{"/proc/vmstat", func(data []byte) { r.vm = parseVMStat(data) }},
+		{"/proc/sys/fs/file-nr", func(data []byte) { r.files[0], r.files[1] = parseFileNr(data) }},
+	} {
+		if data, err := h.ReadFile(ctx, one.path); err == nil {
+			one.parse(data)
+		}
+	}
 }
 
 // readMemory reads total and available memory in bytes.
@@ -83,25 +107,28 @@ func used(begin, end *reading) System {
 		CPUs: b.CPUs,
 		User: positive(b.User - a.User), Sys: positive(b.Sys + b.IRQ - a.Sys - a.IRQ),
 		Idle: positive(b.Idle - a.Idle), IOWait: positive(b.IOWait - a.IOWait), Steal: positive(b.Steal - a.Steal),
-		TimeWait: end.timeWait, ListenOverflows: max(end.overflows-begin.overflows, 0),
+		SoftIRQ: positive(b.SoftIRQ - a.SoftIRQ), Guest: positive(b.Guest - a.Guest), PerCPU: perCPU(begin.cpus, end.cpus),
+		PageCache: end.memory.PageCache, Dirty: end.memory.Dirty, SwapUsed: end.memory.SwapUsed,
+		OpenFiles: end.files[0], FileMax: end.files[1],
+		TimeWait: end.timeWait, TCP: tcpUse(begin.tcp, end.tcp),
 		PressureCPU: -1, PressureIO: -1, PressureMemory: -1,
 	}
+	s.ListenOverflows = max(end.tcp["ListenOverflows"]-begin.tcp["ListenOverflows"], 0)
 	if seconds <= 0 {
 		return s
 	}
-	s.ContextSwitches = positive(float64(b.ContextSwitches-a.ContextSwitches) / seconds)
-	var writes int64
-	for name, d := range end.disks {
-		was, ok := begin.disks[name]
-		if !ok {
-			continue
-		}
-		s.DiskBusy = math.Max(s.DiskBusy, math.Min(1, float64(d.BusyMS-was.BusyMS)/1000/seconds))
-		if !stacked(name) {
-			writes += max(d.Writes-was.Writes, 0)
+	per := func(now, was int64) float64 { return positive(float64(now-was) / seconds) }
+	s.ContextSwitches, s.Interrupts = per(b.ContextSwitches, a.ContextSwitches), per(b.Interrupts, a.Interrupts)
+	s.SwapIn, s.SwapOut = per(end.vm.SwapIn, begin.vm.SwapIn), per(end.vm.SwapOut, begin.vm.SwapOut)
+	s.MajorFaults = per(end.vm.MajorFaults, begin.vm.MajorFaults)
+	s.Networks = networkUses(begin.nets, end.nets, seconds)
+	s.Disks = diskUses(begin.disks, end.disks, seconds)
+	for _, d := range s.Disks {
+		s.DiskBusy = max(s.DiskBusy, d.Busy)
+		if !stacked(d.Name) {
+			s.DiskWrites += d.Writes
 		}
 	}
-	s.DiskWrites = float64(writes) / seconds
 	for name, to := range map[string]*float64{"cpu": &s.PressureCPU, "io": &s.PressureIO, "memory": &s.PressureMemory} {
 		now, ok1 := end.pressure[name]
 		was, ok2 := begin.pressure[name]
@@ -130,17 +157,29 @@ func split(s *System, begin, end *reading, roots map[string][]int, generator int
 	for service := range roots {
 		uses[service] = ServiceUse{}
 	}
-	for service, ticks := range serviceTicks(begin.table, end.table, ownBegin, ownEnd) {
+	user := serviceTicks(begin.table, end.table, ownBegin, ownEnd, userTicks)
+	for service, ticks := range serviceTicks(begin.table, end.table, ownBegin, ownEnd, allTicks) {
 		use := uses[service]
-		use.CPU = float64(ticks) / ticksPerSecond
+		use.CPU, use.User = float64(ticks)/ticksPerSecond, float64(min(user[service], ticks))/ticksPerSecond
+		use.Sys = use.CPU - use.User
 		uses[service] = use
 		s.ServicesCPU += use.CPU
 	}
-	for _, service := range ownEnd {
+	for pid, service := range ownEnd {
 		use := uses[service]
 		use.Processes++
+		use.Threads += end.table[pid].Threads
 		uses[service] = use
 	}
+	for service, use := range uses {
+		use.Top = top(begin.table, end.table, func(pid int) bool { return ownEnd[pid] == service })
+		for i := range use.Top {
+			use.Top[i].Service = service
+		}
+		uses[service] = use
+	}
+	s.Others = others(begin.table, end.table, roots, generator)
+	threadUses(begin, end, uses)
 	if now, ok := end.table[generator]; ok {
 		s.GeneratorCPU = float64(max(now.Ticks-begin.table[generator].Ticks, 0)) / ticksPerSecond
 	}

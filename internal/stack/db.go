@@ -127,10 +127,14 @@ func (l *Login) credentials(ctx context.Context, h host.Host) (credentials, erro
 		cr.user = l.User
 	}
 	if cr.user == "" {
-		return cr, fmt.Errorf("neither login.user nor the [client] section of %s names a user", l.DefaultsFile)
+		return cr, fmt.Errorf("%w: neither login.user nor the [client] section of %s names a user", errNoUser, l.DefaultsFile)
 	}
 	return cr, nil
 }
+
+// errNoUser: a database needs a user's name, Redis does not. The rest of the
+// credentials is there.
+var errNoUser = errors.New("no user")
 
 // readDefaults takes what the [client] section of an option file names.
 func (cr *credentials) readDefaults(ctx context.Context, h host.Host, path string) error {

@@ -135,7 +135,7 @@ func TestLoadErrors(t *testing.T) {
 		{"bad port", `"127.0.0.1:8080"`, `"127.0.0.1:80800"`, `has no port from 1 to 65535`},
 		{"password in the file", "password_file: secret/db", "password: geheim", `services[3].login.password: unknown key; the password itself is never written in kasoku.yaml`},
 		{"two passwords", "password_file: secret/db", "password_file: a, password_env: B", `names both password_file and password_env`},
-		{"login of a non-database", "    config: fpm.conf", "    config: fpm.conf\n    login: {user: root}", `services[1].login: belongs to a mariadb or mysql service`},
+		{"login of a non-database", "    config: fpm.conf", "    config: fpm.conf\n    login: {user: root}", `services[1].login: belongs to a mariadb, mysql or redis service`},
 		{"unknown method", "method: process", "method: supervisor", `unknown method "supervisor"; write one of systemd, process, command`},
 		{"systemd without unit", "method: process, pid_file: run/nginx.pid, start: [/usr/sbin/nginx, -c, nginx.conf]", "method: systemd", `control.unit: missing`},
 		{"command without stop", ", stop: [./db.sh, stop]", "", `method command needs both start and stop`},

@@ -165,11 +165,11 @@ func validateControl(d *document, path string, svc *Service) {
 func validateLogin(d *document, path string, svc *Service) {
 	l := svc.Login
 	switch {
-	case !svc.IsDatabase():
-		d.report(path, "belongs to a mariadb or mysql service, this one is %s", svc.Kind)
+	case !svc.IsDatabase() && svc.Kind != Redis:
+		d.report(path, "belongs to a mariadb, mysql or redis service, this one is %s", svc.Kind)
 	case l.PasswordFile != "" && l.PasswordEnv != "":
 		d.report(path, "names both password_file and password_env; keep one")
-	case l.User == "" && l.DefaultsFile == "":
+	case l.User == "" && l.DefaultsFile == "" && svc.Kind != Redis: // Redis has a default user
 		d.report(path+".user", "missing; write the database user, or defaults_file with a [client] section")
 	case l.Socket != "" && l.Address != "":
 		d.report(path, "names both socket and address; keep one")

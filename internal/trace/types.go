@@ -42,6 +42,17 @@ type Call struct {
 	Source string `json:"source,omitempty"`
 	// Failed: the server or the client said so.
 	Failed bool `json:"failed,omitempty"`
+	// Keys of a cache command, as sent; Text holds them too. nil for SQL.
+	Keys []string `json:"-"`
+	// Value is a hash of what else the command sent (a value, a field; the
+	// values of a statement's placeholders); 0: none, or unknown. Equal calls
+	// have equal hashes.
+	Value uint64 `json:"-"`
+	// Size of the value written, bytes; 0 unknown.
+	Size int64 `json:"-"`
+	// Batch: calls of one connection with the same number > 0 were sent
+	// together and cost one round trip.
+	Batch int `json:"batch,omitempty"`
 }
 
 // Request is one request and the calls it made, in order.

@@ -1,0 +1,112 @@
+package trace
+
+import (
+	"regexp"
+	"strings"
+
+	"kasoku/internal/sqllog"
+)
+
+// statement is what patterns need to know about one SQL text.
+type statement struct {
+	fingerprint string
+	verb        string
+	tables      []string
+	// values tells statements of one fingerprint apart, condition their WHERE;
+	// open: the text has placeholders whose values are unknown, so equal texts
+	// may be different statements.
+	values, condition string
+	open              bool
+	// where is the fingerprint from WHERE to what follows it; keyed: it
+	// compares a column with one value.
+	where string
+	keyed bool
+	// rows of an INSERT … VALUES.
+	rows int
+}
+
+var (
+	reKeyed = regexp.MustCompile("[A-Za-z0-9_`)] = \\?")
+	reWhere = regexp.MustCompile(` WHERE (.*?)(?: (?:GROUP BY|ORDER BY|LIMIT|HAVING|FOR UPDATE|FOR SHARE|LOCK IN|RETURNING|ON DUPLICATE)\b.*)?$`)
+	// Statements whose second run may answer differently although nothing was
+	// written by this request, or which are run for their effect.
+	reVolatile = regexp.MustCompile(`(?i)\b(NOW|SYSDATE|CURRENT_TIMESTAMP|CURDATE|CURTIME|UNIX_TIMESTAMP|UTC_TIMESTAMP|RAND|UUID|UUID_SHORT|LAST_INSERT_ID|FOUND_ROWS|ROW_COUNT|CONNECTION_ID|SLEEP|GET_LOCK|RELEASE_LOCK|IS_FREE_LOCK|BENCHMARK|NEXTVAL|LASTVAL|SQL_CALC_FOUND_ROWS) ?\(|\b(CURRENT_TIMESTAMP|CURRENT_DATE|CURRENT_TIME|SQL_CALC_FOUND_ROWS|NEXT VALUE FOR)\b|@`)
+	reLocking  = regexp.MustCompile(`\b(FOR UPDATE|LOCK IN SHARE MODE|FOR SHARE)\b`)
+	// A SELECT that cannot simply get more columns.
+	reComplex = regexp.MustCompile(`(?i)\b(JOIN|UNION|GROUP BY|HAVING|DISTINCT|ORDER BY|INTO|OVER|INTERSECT|EXCEPT)\b|\b(COUNT|SUM|MIN|MAX|AVG|GROUP_CONCAT|JSON_ARRAYAGG|JSON_OBJECTAGG|BIT_AND|BIT_OR|STD|STDDEV|VARIANCE) ?\(|\( ?SELECT\b`)
+	// Only equalities joined by AND: at most a few rows of one key.
+	reEqualities = regexp.MustCompile("^[`\\w.$]+ = \\?(?: AND [`\\w.$]+ = \\?)*$")
+)
+
+func readStatement(text string) *statement {
+	s := &statement{fingerprint: sqllog.Fingerprint(text), verb: sqllog.Verb(text), tables: sqllog.Tables(text), rows: sqllog.InsertRows(text)}
+	s.values, s.condition, s.open = identity(text)
+	if m := reWhere.FindStringSubmatch(s.fingerprint); m != nil {
+		s.where = m[1]
+		s.keyed = reKeyed.MatchString(s.where)
+	}
+	return s
+}
+
+// reads: a SELECT that only reads.
+func (s *statement) reads() bool {
+	return s.verb == "SELECT" && !reLocking.MatchString(s.fingerprint) && !strings.Contains(s.fingerprint, " INTO ")
+}
+
+// repeatable: running it again without a write between brings the same rows.
+func (s *statement) repeatable() bool {
+	return s.reads() && len(s.tables) > 0 && !reVolatile.MatchString(s.fingerprint)
+}
+
+// session: a statement about the connection or a transaction, not about rows.
+func (s *statement) session() bool {
+	switch s.verb {
+	case "SET", "BEGIN", "START", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE", "USE", "SHOW", "PING", "XA", "KILL", "FLUSH", "":
+		return true
+	case "SELECT":
+		return len(s.tables) == 0
+	}
+	return false
+}
+
+// transaction: it begins or ends one, so reads after it may be meant to see
+// anew what was read before.
+func (s *statement) transaction() bool {
+	switch s.verb {
+	case "BEGIN", "START", "COMMIT", "ROLLBACK", "XA":
+		return true
+	}
+	return false
+}
+
+// writes to one of the tables, or to nobody knows what.
+func (s *statement) writes(tables []string) bool {
+	if s.reads() || s.session() || s.verb == "SELECT" || s.verb == "EXPLAIN" || s.verb == "DESCRIBE" || s.verb == "DESC" {
+		return false
+	}
+	if len(s.tables) == 0 {
+		return true // CALL, EXECUTE, …
+	}
+	for _, t := range s.tables {
+		for _, u := range tables {
+			if strings.EqualFold(bare(t), bare(u)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// bare leaves the schema out of a table's name.
+func bare(table string) string { return table[strings.LastIndexByte(table, '.')+1:] }
+
+// rowWrite: it writes one row, by value or by key.
+func (s *statement) rowWrite() bool {
+	switch s.verb {
+	case "INSERT", "REPLACE":
+		return s.rows == 1
+	case "UPDATE", "DELETE":
+		return s.keyed
+	}
+	return false
+}
