@@ -1,6 +1,8 @@
 package patterns
 
 import (
+	"bytes"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -17,17 +19,20 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// collector takes spans over OTLP/HTTP and keeps them as they come.
+// collector takes spans over OTLP/HTTP, keeps them as they come and hands them
+// on.
 type collector struct {
 	URL string
+	// next is where messages are handed on to: host:port; "" nowhere.
+	next string
 
 	mu    sync.Mutex
 	spans []*tracepb.Span
 	bad   []string // what was no spans
 }
 
-func newCollector(t *testing.T) *collector {
-	c := &collector{}
+func newCollector(t *testing.T, next string) *collector {
+	c := &collector{next: next}
 	server := httptest.NewServer(c)
 	t.Cleanup(server.Close)
 	c.URL = server.URL
@@ -46,10 +51,13 @@ func (c *collector) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 			err = proto.Unmarshal(body, &message)
 		}
 	}
+	if err == nil && c.next != "" {
+		err = c.handOn(req, body)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err != nil || req.URL.Path != "/v1/traces" {
-		c.bad = append(c.bad, req.Method+" "+req.URL.Path+": "+http.StatusText(http.StatusBadRequest))
+		c.bad = append(c.bad, req.Method+" "+req.URL.Path+": "+fmt.Sprint(err))
 		w.WriteHeader(http.StatusBadRequest)
 		return
 	}
@@ -58,6 +66,19 @@ func (c *collector) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 			c.spans = append(c.spans, scope.Spans...)
 		}
 	}
+}
+
+// handOn sends the message as it came to the next collector.
+func (c *collector) handOn(req *http.Request, body []byte) error {
+	resp, err := http.Post("http://"+c.next+req.URL.Path, req.Header.Get("Content-Type"), bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("the next collector answers %s", resp.Status)
+	}
+	return nil
 }
 
 // request is one server span and its client spans, in order of their start.

@@ -3,6 +3,7 @@ package patterns
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -41,6 +42,9 @@ func newService(t testing.TB) *Service {
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := look(); err != nil {
 		t.Fatal(err)
 	}
 	s := &Service{Dir: filepath.Join(dir, "c"), t: t}
@@ -109,4 +113,23 @@ func script() (string, error) {
 		return "", fmt.Errorf("find case.sh: this program does not know where its source lies")
 	}
 	return filepath.Join(filepath.Dir(file), "case.sh"), nil
+}
+
+// look asks for every file of the case, so that go test knows what its result
+// depends on and does not repeat an old one when only a script has changed.
+func look() error {
+	path, err := script()
+	if err != nil {
+		return err
+	}
+	return filepath.WalkDir(filepath.Dir(path), func(name string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if e.IsDir() && e.Name() == "run" { // what case.sh made
+			return filepath.SkipDir
+		}
+		_, err = os.Stat(name)
+		return err
+	})
 }

@@ -81,41 +81,28 @@ func (r Route) want(form string) string {
 	return "unknown route"
 }
 
-// TestSpans: each request comes as a server span, and the calls of its form as
+// checkSpans: each request comes as a server span, and the calls of its form as
 // client spans that tell system, text and source line.
-func TestSpans(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts real servers")
+func checkSpans(t *testing.T, c *collector, s *Service, lang, form string) {
+	t.Helper()
+	for _, r := range Routes() {
+		ask(t, r.Method, s.URL+r.Path)
 	}
-	t.Parallel()
-	c := newCollector(t)
-	var s *Service
-	for _, f := range forms {
-		if s == nil {
-			s = New(t, f.lang, f.form, c.URL)
-		} else {
-			s.Start(f.lang, f.form, c.URL)
+	requests := c.take(t, len(Routes()))
+	for _, r := range Routes() {
+		name := r.Method + " " + strings.Replace(r.Route, ":id", "{id}", 1)
+		i := slices.IndexFunc(requests, func(q request) bool { return q.route == name })
+		if i < 0 {
+			t.Errorf("%s %s: no server span of %s", lang, form, name)
+			continue
 		}
-		c.take(t, 1) // start's own look at /ping
-		for _, r := range Routes() {
-			ask(t, r.Method, s.URL+r.Path)
+		connects := strings.HasPrefix(r.Route, "/connect/") && form == "bad"
+		if got := strings.Join(verbs(requests[i], connects), ","); got != r.want(form) {
+			t.Errorf("%s %s: %s calls %s, want %s", lang, form, name, got, r.want(form))
 		}
-		requests := c.take(t, len(Routes()))
-		for _, r := range Routes() {
-			name := r.Method + " " + strings.Replace(r.Route, ":id", "{id}", 1)
-			i := slices.IndexFunc(requests, func(q request) bool { return q.route == name })
-			if i < 0 {
-				t.Errorf("%s %s: no server span of %s", f.lang, f.form, name)
-				continue
-			}
-			connects := strings.HasPrefix(r.Route, "/connect/") && f.form == "bad"
-			if got := strings.Join(verbs(requests[i], connects), ","); got != r.want(f.form) {
-				t.Errorf("%s %s: %s calls %s, want %s", f.lang, f.form, name, got, r.want(f.form))
-			}
-			for _, call := range requests[i].calls {
-				if problem := checkCall(call); problem != "" {
-					t.Errorf("%s %s: %s: %s", f.lang, f.form, name, problem)
-				}
+		for _, call := range requests[i].calls {
+			if problem := checkCall(call); problem != "" {
+				t.Errorf("%s %s: %s: %s", lang, form, name, problem)
 			}
 		}
 	}

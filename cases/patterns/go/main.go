@@ -32,7 +32,7 @@ func run(ctx context.Context, file string) error {
 	if err != nil {
 		return err
 	}
-	flush, err := startTracing(ctx, conf["otel"])
+	flush, err := startTracing(ctx, conf)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"runtime"
+	"strconv"
 	"strings"
 	"time"
 
@@ -20,11 +21,22 @@ import (
 // http.request.method, db.system.name, db.query.text, code.file.path.
 var tracer trace.Tracer = noop.NewTracerProvider().Tracer("patterns")
 
-// startTracing sends spans to the collector at url ("" for none); flush sends
-// what is left.
-func startTracing(ctx context.Context, url string) (flush func(), err error) {
+// peers are the attributes of where each system's server is.
+var peers = map[string][]attribute.KeyValue{}
+
+// startTracing sends spans to the collector of the setting otel ("" for none);
+// flush sends what is left.
+func startTracing(ctx context.Context, conf map[string]string) (flush func(), err error) {
+	url := conf["otel"]
 	if url == "" {
 		return func() {}, nil
+	}
+	for system, setting := range map[string]string{"mysql": "db", "memcached": "memcached", "redis": "redis"} {
+		port, err := strconv.Atoi(conf[setting+"_port"])
+		if err != nil {
+			return nil, fmt.Errorf("%s_port in the settings: %w", setting, err)
+		}
+		peers[system] = []attribute.KeyValue{attribute.String("server.address", conf[setting+"_host"]), attribute.Int("server.port", port)}
 	}
 	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(url+"/v1/traces"))
 	if err != nil {
@@ -64,6 +76,7 @@ func call(ctx context.Context, name, system, text string, do func(context.Contex
 		return do(ctx)
 	}
 	attributes := append(more, attribute.String("db.system.name", system))
+	attributes = append(attributes, peers[system]...)
 	if text != "" {
 		attributes = append(attributes, attribute.String("db.query.text", text))
 	}
