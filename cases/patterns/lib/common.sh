@@ -1,0 +1,138 @@
+# Words, checks and state shared by the other parts of case.sh.
+
+# MARKER lies in every directory that case.sh made.
+MARKER=.patterns-case
+MARIADBD=/usr/sbin/mariadbd
+NGINX=/usr/sbin/nginx
+AS_ROOT=
+if [ "$(id -u)" = 0 ]; then AS_ROOT=1; fi
+WEB_USER=www-data WEB_GROUP=www-data DB_USER=mysql
+
+tell() { printf '%s\n' "$*" >&2; }
+fail() { tell "case.sh: $*"; exit 1; }
+
+# as USER COMMAND … runs it as that user; an ordinary user runs it as himself.
+as() {
+    local user=$1
+    shift
+    if [ -n "$AS_ROOT" ]; then
+        setpriv --reuid="$user" --regid="$(id -g "$user")" --clear-groups -- "$@"
+    else
+        "$@"
+    fi
+}
+
+need_program() {
+    [ -n "$(command -v "$1" || true)" ] || fail "$1 is not installed (package $2); run: make deps"
+}
+
+find_php_fpm() {
+    local f
+    PHP_FPM=
+    for f in /usr/sbin/php-fpm8.2 /usr/sbin/php-fpm8.[3-9] /usr/sbin/php-fpm; do
+        if [ -x "$f" ]; then PHP_FPM=$f; return; fi
+    done
+}
+
+check_programs() {
+    need_program setsid util-linux
+    need_program "$NGINX" nginx
+    need_program "$MARIADBD" mariadb-server
+    need_program mariadb-install-db mariadb-server
+    need_program mariadb mariadb-client
+    need_program memcached memcached
+    need_program redis-server redis-server
+    need_program redis-cli redis-tools
+    need_program curl curl
+    SETSID=$(command -v setsid)
+    MEMCACHED=$(command -v memcached)
+    REDIS=$(command -v redis-server)
+    find_php_fpm
+    if [ "$LANGUAGE" = php ]; then check_php; else need_program go golang; fi
+    if [ -n "$AS_ROOT" ]; then
+        need_program setpriv util-linux
+        id "$WEB_USER" >/dev/null 2>&1 || fail "there is no user $WEB_USER (package nginx); run: make deps"
+        id "$DB_USER" >/dev/null 2>&1 || fail "there is no user $DB_USER (package mariadb-server); run: make deps"
+    fi
+}
+
+check_php() {
+    [ -n "$PHP_FPM" ] || fail "php-fpm is not installed (package php8.2-fpm); run: make deps"
+    local modules need
+    modules=$("$PHP_FPM" -m 2>/dev/null)
+    for need in pdo_mysql=mysql memcached=memcached redis=redis; do
+        grep -qix "${need%%=*}" <<<"$modules" ||
+            fail "PHP has no ${need%%=*} (package php8.2-${need#*=}); run: make deps"
+    done
+}
+
+# check_directory makes DIR, or empties one that an earlier start left unfinished.
+check_directory() {
+    case $DIR in *[!A-Za-z0-9/._+-]*) fail "$DIR: use a path of letters, digits and . _ + - only" ;; esac
+    # A Unix socket's path has at most 107 bytes (sun_path in unix(7)).
+    local longest=$DIR/run/mariadb/mysqld.sock user
+    [ ${#longest} -le 107 ] || fail "$DIR is too long: $longest must have at most 107 characters"
+    if [ -f "$DIR/$MARKER" ]; then
+        stop_all
+        find "$DIR" -mindepth 1 -maxdepth 1 ! -name "$MARKER" -exec rm -rf {} +
+    elif [ -d "$DIR" ] && [ -n "$(ls -A "$DIR")" ]; then
+        trap - EXIT
+        fail "$DIR is not empty and was not made by case.sh; give another directory"
+    fi
+    mkdir -p "$DIR"
+    DIR=$(cd "$DIR" && pwd -P)
+    : >"$DIR/$MARKER"
+    chmod 755 "$DIR"
+    [ -n "$AS_ROOT" ] || return 0
+    for user in "$WEB_USER" "$DB_USER"; do
+        as "$user" test -x "$DIR" ||
+            fail "user $user cannot enter $DIR; give the folders above it o+x, or choose another directory"
+    done
+}
+
+port_is_used() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
+
+# free_port sets REPLY to a port nobody listens on. Below 32768, so that no
+# outgoing connection takes it between now and the start.
+free_port() {
+    local try
+    for try in {1..200}; do
+        REPLY=$((18000 + (RANDOM << 3 ^ RANDOM) % 14000))
+        case " ${HTTP_PORT:-} ${APP_PORT:-} ${DB_PORT:-} ${CACHE_PORT:-} ${REDIS_PORT:-} " in *" $REPLY "*) continue ;; esac
+        port_is_used "$REPLY" || return 0
+    done
+    fail "found no free port from 18000 to 31999"
+}
+
+pick_ports() {
+    local name
+    for name in HTTP_PORT APP_PORT DB_PORT CACHE_PORT REDIS_PORT; do
+        free_port
+        printf -v "$name" '%s' "$REPLY"
+    done
+}
+
+save_state() {
+    local name
+    (umask 077 && for name in LANGUAGE FORM OTEL NGINX PHP_FPM SETSID MEMCACHED REDIS HTTP_PORT APP_PORT \
+        DB_PORT CACHE_PORT REDIS_PORT APP_PASSWORD; do
+        printf '%s=%q\n' "$name" "${!name}"
+    done >"$DIR/case.env.new")
+    mv "$DIR/case.env.new" "$DIR/case.env"
+}
+
+load_state() {
+    DIR=$(cd "$DIR" && pwd -P)
+    # shellcheck source=/dev/null
+    . "$DIR/case.env"
+}
+
+need_case() {
+    [ -f "$DIR/$MARKER" ] || fail "$DIR holds no patterns case; run: CASE_DIR=$DIR $CASE/case.sh start"
+    if [ -f "$DIR/case.env" ]; then load_state; fi
+}
+
+need_state() {
+    need_case
+    [ -f "$DIR/case.env" ] || fail "$DIR was not finished; run: CASE_DIR=$DIR $CASE/case.sh start"
+}
