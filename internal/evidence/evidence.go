@@ -46,7 +46,8 @@ type Profile struct {
 	Period  time.Duration `json:"period"` // one sample stands for it; 0 if Of is set
 	// Of is what is shared out when it is not time: "bytes allocated".
 	Of string `json:"of,omitempty"`
-	// Top functions, largest self share first; shares of all samples, 0–1.
+	// Top functions, largest self share first; shares of all samples, 0–1. The
+	// last ones are there for what they call.
 	Top []ProfileFrame `json:"top"`
 	// Artifact is the name of the pprof file (gzip) kept with the run.
 	Artifact string `json:"artifact,omitempty"`

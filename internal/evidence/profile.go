@@ -12,9 +12,16 @@ import (
 	"github.com/google/pprof/profile"
 )
 
-// mostFrames of a profile are listed. What is below the thirtieth function has
-// hardly ever more than one sample in a hundred; the artifact has them all.
-const mostFrames = 30
+// mostFrames of a profile are listed by their own share. What is below the
+// thirtieth function has hardly ever more than one sample in a hundred; the
+// artifact has them all. mostCallers more are listed because they and what
+// they call have at least callerShare: an application's functions seldom have
+// much time of their own.
+const (
+	mostFrames  = 30
+	mostCallers = 20
+	callerShare = 0.05
+)
 
 // fewSamples: with 100 samples a share of 50 % is known to ±10 points
 // (two standard deviations of a binomial, 2·√(0.25/n)); with less it says
@@ -75,7 +82,7 @@ func (p *Profile) fill(pp *profile.Profile, counts, weights int) error {
 type functionWeight struct {
 	name, file  string
 	self, total int64
-	lines       map[int64]int64 // weight by line, self counting most
+	lines       map[int64]float64 // weight by line, self counting most
 }
 
 // place is the function's file and its line with most weight; for a program
@@ -98,24 +105,24 @@ func topFrames(pp *profile.Profile, value int, wall bool) []ProfileFrame {
 	byName := map[string]*functionWeight{}
 	var all int64
 	for _, s := range pp.Sample {
-		w := s.Value[value]
+		w := max(s.Value[value], 0)
 		all += w
 		seen := map[*functionWeight]bool{}
 		for i, frame := range sampleFrames(s) {
 			key := frame.name + "\x00" + frame.file
 			f := byName[key]
 			if f == nil {
-				f = &functionWeight{name: frame.name, file: frame.file, lines: map[int64]int64{}}
+				f = &functionWeight{name: frame.name, file: frame.file, lines: map[int64]float64{}}
 				byName[key] = f
 			}
 			if i == 0 {
 				f.self += w
-				f.lines[frame.line] += 1000 * w // own time says more than a call
+				f.lines[frame.line] += 1000 * float64(w) // own time says more than a call
 			}
 			if !seen[f] {
 				seen[f] = true
 				f.total += w
-				f.lines[frame.line] += w
+				f.lines[frame.line] += float64(w)
 			}
 		}
 	}
@@ -130,9 +137,30 @@ func topFrames(pp *profile.Profile, value int, wall bool) []ProfileFrame {
 		return cmp.Or(cmp.Compare(b.self, a.self), cmp.Compare(b.total, a.total), cmp.Compare(a.name, b.name), cmp.Compare(a.file, b.file))
 	})
 	var out []ProfileFrame
-	for _, f := range list[:min(len(list), mostFrames)] {
+	for _, f := range withCallers(list, all) {
 		out = append(out, ProfileFrame{Function: f.name, File: f.place(), Self: float64(f.self) / float64(all),
-			Total: float64(f.total) / float64(all), Waiting: wall && waits(f.name)})
+			Total: float64(f.total) / float64(all), Waiting: wall && Waits(f.name)})
+	}
+	return out
+}
+
+// withCallers cuts a list that is sorted by self.
+func withCallers(list []*functionWeight, all int64) []*functionWeight {
+	if len(list) <= mostFrames {
+		return list
+	}
+	callers := slices.Clone(list[mostFrames:])
+	slices.SortStableFunc(callers, func(a, b *functionWeight) int { return cmp.Compare(b.total, a.total) })
+	callers = callers[:min(len(callers), mostCallers)]
+	kept := map[*functionWeight]bool{}
+	for _, f := range callers {
+		kept[f] = float64(f.total) >= callerShare*float64(all)
+	}
+	out := slices.Clone(list[:mostFrames])
+	for _, f := range list[mostFrames:] {
+		if kept[f] {
+			out = append(out, f)
+		}
 	}
 	return out
 }

@@ -45,7 +45,6 @@ type goSource struct {
 	over    bool // the window has ended
 	began   time.Time
 	ended   time.Time
-	asked   time.Time // for the last piece
 	pieces  []*profile.Profile
 	covered time.Duration
 	err     error // why the pieces ended early
@@ -87,8 +86,7 @@ func (g *goSource) start(ctx context.Context) {
 func (g *goSource) take(ctx context.Context) {
 	for {
 		g.mu.Lock()
-		g.asked = time.Now()
-		last := g.over || g.asked.Sub(g.began) > goLongest
+		last := len(g.pieces) > 0 && (g.over || time.Since(g.began) > goLongest)
 		g.mu.Unlock()
 		if last {
 			return

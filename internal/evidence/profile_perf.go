@@ -159,8 +159,8 @@ func (p *perfSource) refused() string {
 		return "perf is not installed (apt-get install linux-perf)"
 	case p.err != nil:
 		return "perf: " + p.err.Error()
-	case len(p.result.Stdout) > 0 && (p.result.ExitCode == 0 || p.result.ExitCode == 128+2 || p.result.ExitCode == 255):
-		// perf passes the signal that ended it on to itself.
+	case len(p.result.Stdout) > 0 && (p.result.ExitCode == 0 || p.result.ExitCode > 128 && p.result.ExitCode < 255):
+		// perf 6.1 ends by SIGTERM after SIGINT, by 255 after an error.
 		return ""
 	}
 	text := lastLines(p.result.Stderr)

@@ -11,6 +11,9 @@ import (
 // mostStackLine is the longest line that is read: 200 frames of 300 bytes.
 const mostStackLine = 256 << 10
 
+// mostCount of one stack in one request: ten thousand seconds.
+const mostCount = 1_000_000
+
 // parseStacks reads the lines that Kasoku's PHP file writes (phpProfileFile),
 // one stack each, outermost frame first:
 //
@@ -33,7 +36,7 @@ func parseStacks(r io.Reader, add func(stack []stackFrame, count int64)) (bad in
 			continue
 		}
 		count, err := strconv.ParseInt(line[at+1:], 10, 32)
-		if err != nil || count <= 0 {
+		if err != nil || count <= 0 || count > mostCount {
 			bad++
 			continue
 		}

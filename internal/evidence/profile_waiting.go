@@ -13,7 +13,8 @@ var waiting = regexp.MustCompile(`(?i)^(e?poll|ppoll|p?select|epoll_p?wait2?|do_
 	`mysqli?(_real)?_(query|connect|stmt_execute|execute|reap_async_query)|mysqli(_stmt)?::(query|execute|prepare|real_connect)|PDO(Statement)?::(execute|query|exec|prepare|commit|__construct)|` +
 	`Memcached?::.*|Redis::.*|SoapClient::.*|(runtime\.)?(gopark|notetsleep.*|netpoll.*|futexsleep|selectgo|semacquire.*))$`)
 
-func waits(function string) bool {
+// Waits reports whether a function of this name waits for others.
+func Waits(function string) bool {
 	name := strings.TrimSuffix(strings.TrimLeft(function, "_"), "()")
 	return waiting.MatchString(name)
 }
