@@ -139,7 +139,7 @@ func topFrames(pp *profile.Profile, value int, wall bool) []ProfileFrame {
 	var out []ProfileFrame
 	for _, f := range withCallers(list, all) {
 		out = append(out, ProfileFrame{Function: f.name, File: f.place(), Self: float64(f.self) / float64(all),
-			Total: float64(f.total) / float64(all), Waiting: wall && Waits(f.name)})
+			Total: float64(f.total) / float64(all), Waiting: wall && waits(f.name)})
 	}
 	return out
 }
@@ -204,8 +204,11 @@ func (p *Profile) samplesText() string {
 	if p.Period > 0 {
 		text += fmt.Sprintf(" of %s", p.Period)
 	}
-	if len(p.Top) > 0 && p.Top[0].Self > 0 {
-		text += fmt.Sprintf("; most in %s (%.0f %%)", shorten(path.Base(p.Top[0].Function), 80), 100*p.Top[0].Self)
+	for _, f := range p.Top {
+		if f.Function != "[unknown]" && f.Self > 0 {
+			text += fmt.Sprintf("; most in %s (%.0f %%)", shorten(path.Base(f.Function), 80), 100*f.Self)
+			break
+		}
 	}
 	if p.Of == "" && p.Samples < fewSamples {
 		text += fmt.Sprintf("; these are few: shares are known to ±%.0f points at best, a longer window tells more", 200*math.Sqrt(0.25/float64(max(p.Samples, 1))))

@@ -23,9 +23,16 @@ func newProfileBuilder(kind string, period int64) *profileBuilder {
 		p: &profile.Profile{SampleType: []*profile.ValueType{{Type: "samples", Unit: "count"}, unit}, PeriodType: unit, Period: period, DefaultSampleType: kind}}
 }
 
-// add counts a stack, innermost frame first.
-func (b *profileBuilder) add(stack []stackFrame, count, nanoseconds int64) {
-	if len(stack) == 0 || count <= 0 {
+// withCPU adds CPU time as the third value of each sample, to go with wall time.
+func (b *profileBuilder) withCPU() *profileBuilder {
+	b.p.SampleType = append(b.p.SampleType, &profile.ValueType{Type: "cpu", Unit: "nanoseconds"})
+	return b
+}
+
+// add counts a stack, innermost frame first. values are nanoseconds, as many
+// as the profile has times.
+func (b *profileBuilder) add(stack []stackFrame, count int64, values ...int64) {
+	if len(stack) == 0 || count < 0 || count == 0 && len(values) < 2 {
 		return
 	}
 	locs := make([]*profile.Location, len(stack))
@@ -36,12 +43,14 @@ func (b *profileBuilder) add(stack []stackFrame, count, nanoseconds int64) {
 	}
 	s := b.samples[string(b.key)]
 	if s == nil {
-		s = &profile.Sample{Location: locs, Value: []int64{0, 0}}
+		s = &profile.Sample{Location: locs, Value: make([]int64, len(b.p.SampleType))}
 		b.samples[string(b.key)] = s
 		b.p.Sample = append(b.p.Sample, s)
 	}
 	s.Value[0] += count
-	s.Value[1] += nanoseconds
+	for i, v := range values {
+		s.Value[1+i] += v
+	}
 }
 
 func (b *profileBuilder) location(f stackFrame) *profile.Location {

@@ -201,7 +201,8 @@ const profiledPHP = `<?php
 namespace Shop;
 class Cart {
     public function total(): float { return $this->add(); }
-    private function add(): float { $x = 0; $until = microtime(true) + 0.05; while (microtime(true) < $until) { $x += sqrt($x + 1); } return $x; }
+    private function add(): float { $x = 0; $until = microtime(true) + 0.05; while (microtime(true) < $until) { $x += sqrt($x + 1); } $this->ask(); return $x; }
+    private function ask(): void { usleep(40000); }
 }
 echo (new Cart)->total() > 0 ? 'ok ' . FIRST : 'bad';
 exit;
@@ -290,6 +291,10 @@ func TestPHPProfile(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	if f := p.frame(t, `Shop\Cart::add`); f.Self <= 0 || !strings.HasSuffix(f.File, "/index.php:5") {
+		t.Errorf("%+v", f)
+	}
+	// usleep is not PHP's own code, so its time is that of who called it.
+	if f := p.frame(t, `Shop\Cart::ask`); !f.Waiting || f.Self <= 0 {
 		t.Errorf("%+v", f)
 	}
 	if f := p.frame(t, "{main}"); f.Total < 0.5 {

@@ -171,7 +171,7 @@ func (p *phpSource) span(ctx context.Context, file string, s *fileSpan) ([]byte,
 
 func (p *phpSource) tellStacks(ctx context.Context, ev *Evidence) {
 	name := "PHP profile of " + p.service
-	b := newProfileBuilder("wall", phpPeriod)
+	b := newProfileBuilder("wall", phpPeriod).withCPU()
 	most := int64(min(phpMostFile, phpAllFiles/max(p.children, 1)))
 	bad, full, files := 0, 0, 0
 	for _, file := range sortedKeys(p.stacks) {
@@ -180,7 +180,9 @@ func (p *phpSource) tellStacks(ctx context.Context, ev *Evidence) {
 			ev.Health = append(ev.Health, Health{Source: name, Text: err.Error()})
 			continue
 		}
-		n, err := parseStacks(bytes.NewReader(data), func(stack []stackFrame, count int64) { b.add(stack, count, count*phpPeriod) })
+		n, err := parseStacks(bytes.NewReader(data), func(stack []stackFrame, wall, cpu int64) {
+			b.add(stack, wall, wall*phpPeriod, cpu*phpPeriod)
+		})
 		if err != nil {
 			ev.Health = append(ev.Health, Health{Source: name, Text: fmt.Sprintf("%s: %v", file, err)})
 		}
@@ -201,7 +203,12 @@ func (p *phpSource) tellStacks(ctx context.Context, ev *Evidence) {
 		ev.Health = append(ev.Health, Health{Source: name, Text: err.Error()})
 		return
 	}
-	h := Health{Source: name, OK: true, Text: fmt.Sprintf("%s, from %d processes; elapsed time: waiting for databases and caches counts for the PHP line that waits", prof.samplesText(), files)}
+	if prof.Samples == 0 {
+		ev.Health = append(ev.Health, Health{Source: name, OK: true, Text: "not judged: less than 10 ms of elapsed time was sampled"})
+		return
+	}
+	prof.markWaiting(b.p, cpuChance(ev.System))
+	h := Health{Source: name, OK: true, Text: fmt.Sprintf("%s, from %d processes; elapsed time: waiting for databases and caches counts for the PHP function that waits", prof.samplesText(), files)}
 	if full > 0 {
 		h.Text += fmt.Sprintf("; %d files were full before the end", full)
 	}

@@ -102,10 +102,10 @@ const phpPrefix = "kasoku-prepend"
 func PHPProfileName(n int) string { return fmt.Sprintf("%s-%d.php", phpPrefix, n) }
 
 const (
-	// phpPeriod of samples: 10 ms of elapsed time. Excimer begins each request
-	// at a random point of the period, so that short requests are sampled as
-	// often as their time is worth. 100 samples a second of each process cost
-	// some 0.1 % of its time.
+	// phpPeriod of samples: 10 ms of elapsed time, and 10 ms of CPU time, which
+	// tells working from waiting. Excimer begins each request at a random point
+	// of the period, so that short requests are sampled as often as their time
+	// is worth.
 	phpPeriod = 10_000_000 // nanoseconds
 	// phpAllFiles and phpMostFile bound what all processes, and one, write:
 	// half of the room that SharedMemory was found to have.
@@ -143,24 +143,31 @@ const phpProfiler = `<?php
     if (!class_exists('ExcimerProfiler', false)) {
         return;
     }
-    $profiler = new ExcimerProfiler();
-    $profiler->setEventType(EXCIMER_REAL);
-    $profiler->setPeriod(@PERIOD@);
-    $profiler->setMaxDepth(@DEPTH@);
-    $profiler->start();
-    $write = static function () use ($profiler): void {
+    $profilers = [];
+    foreach ([EXCIMER_REAL, EXCIMER_CPU] as $type) {
+        $profiler = new ExcimerProfiler();
+        $profiler->setEventType($type);
+        $profiler->setPeriod(@PERIOD@);
+        $profiler->setMaxDepth(@DEPTH@);
+        $profiler->start();
+        $profilers[] = $profiler;
+    }
+    $write = static function () use ($profilers): void {
         try {
-            $profiler->stop();
             $stacks = [];
-            foreach ($profiler->getLog() as $entry) {
-                $stack = [];
-                foreach ($entry->getTrace() as $f) {
-                    $name = isset($f['function']) ? (isset($f['class']) ? $f['class'] . '::' : '') . $f['function'] : '{main}';
-                    array_unshift($stack, strtr($name, ";\t\n\0", ":   ") . "\t" . strtr($f['file'] ?? '', ";\t\n\0", ":   ") . ':' . (int) ($f['line'] ?? 0));
-                }
-                if ($stack !== []) {
-                    $key = implode(';', $stack);
-                    $stacks[$key] = ($stacks[$key] ?? 0) + $entry->getEventCount();
+            foreach ($profilers as $i => $profiler) {
+                $profiler->stop();
+                foreach ($profiler->getLog() as $entry) {
+                    $stack = [];
+                    foreach ($entry->getTrace() as $f) {
+                        $name = isset($f['function']) ? (isset($f['class']) ? $f['class'] . '::' : '') . $f['function'] : '{main}';
+                        array_unshift($stack, strtr($name, ";\t\n\0", ":   ") . "\t" . strtr($f['file'] ?? '', ";\t\n\0", ":   ") . ':' . (int) ($f['line'] ?? 0));
+                    }
+                    if ($stack !== []) {
+                        $key = implode(';', $stack);
+                        $stacks[$key] ??= [0, 0];
+                        $stacks[$key][$i] += $entry->getEventCount();
+                    }
                 }
             }
             if ($stacks === []) {
@@ -169,8 +176,8 @@ const phpProfiler = `<?php
             $file = @fopen(@FOLDER@ . '/' . getmypid() . '.stacks', 'ab');
             if ($file && fstat($file)['size'] < @MOST@) {
                 $text = '';
-                foreach ($stacks as $stack => $count) {
-                    $text .= $stack . ' ' . $count . "\n";
+                foreach ($stacks as $stack => $counts) {
+                    $text .= $stack . ' ' . implode(' ', $counts) . "\n";
                 }
                 fwrite($file, $text);
             }

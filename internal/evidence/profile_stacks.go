@@ -14,15 +14,15 @@ const mostStackLine = 256 << 10
 // mostCount of one stack in one request: ten thousand seconds.
 const mostCount = 1_000_000
 
-// parseStacks reads the lines that Kasoku's PHP file writes (phpProfileFile),
+// parseStacks reads the lines that Kasoku's PHP file writes (PHPProfileFile),
 // one stack each, outermost frame first:
 //
-//	{main}<TAB>/app/index.php:3;App\login<TAB>/app/user.php:120 7
+//	{main}<TAB>/app/index.php:3;App\login<TAB>/app/user.php:120 7 2
 //
-// The number behind the last blank is how many samples saw it. add gets the
-// stack innermost first. bad counts lines that are something else, such as one
-// that a process had not finished writing.
-func parseStacks(r io.Reader, add func(stack []stackFrame, count int64)) (bad int, err error) {
+// The numbers are how many samples of elapsed and of CPU time saw it. add gets
+// the stack innermost first. bad counts lines that are something else, such as
+// one that a process had not finished writing.
+func parseStacks(r io.Reader, add func(stack []stackFrame, wall, cpu int64)) (bad int, err error) {
 	in := bufio.NewScanner(r)
 	in.Buffer(make([]byte, 0, 64<<10), mostStackLine)
 	for in.Scan() {
@@ -30,35 +30,42 @@ func parseStacks(r io.Reader, add func(stack []stackFrame, count int64)) (bad in
 		if line == "" {
 			continue
 		}
-		at := strings.LastIndexByte(line, ' ')
-		if at <= 0 {
+		rest, cpu, ok1 := cutCount(line)
+		rest, wall, ok2 := cutCount(rest)
+		stack, ok3 := parseStack(rest)
+		if !ok1 || !ok2 || !ok3 || wall+cpu == 0 {
 			bad++
 			continue
 		}
-		count, err := strconv.ParseInt(line[at+1:], 10, 32)
-		if err != nil || count <= 0 || count > mostCount {
-			bad++
-			continue
-		}
-		frames := strings.Split(line[:at], ";")
-		stack := make([]stackFrame, 0, len(frames))
-		for i := len(frames) - 1; i >= 0; i-- {
-			f, ok := parseStackFrame(frames[i])
-			if !ok {
-				break
-			}
-			stack = append(stack, f)
-		}
-		if len(stack) != len(frames) {
-			bad++
-			continue
-		}
-		add(stack, count)
+		add(stack, wall, cpu)
 	}
 	if err := in.Err(); err != nil {
 		return bad, fmt.Errorf("read sampled stacks: %w", err)
 	}
 	return bad, nil
+}
+
+// cutCount takes the number behind the last blank off a line.
+func cutCount(line string) (rest string, n int64, ok bool) {
+	at := strings.LastIndexByte(line, ' ')
+	if at <= 0 {
+		return "", 0, false
+	}
+	n, err := strconv.ParseInt(line[at+1:], 10, 32)
+	return line[:at], n, err == nil && n >= 0 && n <= mostCount
+}
+
+func parseStack(text string) ([]stackFrame, bool) {
+	frames := strings.Split(text, ";")
+	stack := make([]stackFrame, 0, len(frames))
+	for i := len(frames) - 1; i >= 0; i-- {
+		f, ok := parseStackFrame(frames[i])
+		if !ok {
+			return nil, false
+		}
+		stack = append(stack, f)
+	}
+	return stack, true
 }
 
 func parseStackFrame(text string) (stackFrame, bool) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -120,8 +121,39 @@ func TestWaitingFunctions(t *testing.T) {
 		"mysqli_query": true, "PDOStatement::execute": true, "Memcached::get": true, "Redis::hGetAll": true, "runtime.gopark": true, "curl_exec": true,
 		"App\\Poll::show": false, "pollution": false, "strlen": false, "JOIN::exec": false, "runtime.mallocgc": false, "PDOStatement::fetchAll": false,
 	} {
-		if Waits(name) != want {
-			t.Errorf("Waits(%q) is %t", name, !want)
+		if waits(name) != want {
+			t.Errorf("waits(%q) is %t", name, !want)
+		}
+	}
+}
+
+// TestWaitingIsSeenFromCPUTime: what matters is the CPU time that was there to
+// be had.
+func TestWaitingIsSeenFromCPUTime(t *testing.T) {
+	b := newProfileBuilder("wall", 10).withCPU()
+	b.add(frames("query", "main"), 100, 1000, 50)
+	b.add(frames("render", "main"), 100, 1000, 200)
+	b.add(frames("few", "main"), 5, 50, 0)
+	for chance, want := range map[float64]string{1: "query render", 0.5: "query"} {
+		p := Profile{Wall: true}
+		if err := p.fill(b.p, 0, 1); err != nil {
+			t.Fatal(err)
+		}
+		p.markWaiting(b.p, chance)
+		var got []string
+		for _, f := range p.Top {
+			if f.Waiting {
+				got = append(got, f.Function)
+			}
+		}
+		slices.Sort(got)
+		if strings.Join(got, " ") != want {
+			t.Errorf("with %g of a CPU these wait: %v, not %s", chance, got, want)
+		}
+	}
+	for _, c := range []struct{ queue, want float64 }{{0, 1}, {2, 1}, {8, 0.25}} {
+		if got := cpuChance(System{CPUs: 2, RunQueue: c.queue}); got != c.want {
+			t.Errorf("run queue %g: %g", c.queue, got)
 		}
 	}
 }
@@ -194,11 +226,11 @@ nonsense
 }
 
 func TestStacks(t *testing.T) {
-	const text = "{main}\t/app/index.php:3;App\\login\t/app/user dir/user.php:120 7\n\nbroken 4\nf\tx.php:1 0\nf\tx.php:y 1\nx\n{main}\t/a.php:1 2\n"
+	const text = "{main}\t/app/index.php:3;App\\login\t/app/user dir/user.php:120 7 2\n\nbroken 4 0\nf\tx.php:1 0 0\nf\tx.php:y 1 1\nx\nf\tx.php:1 5\n{main}\t/a.php:1 0 2\n"
 	var got [][]stackFrame
 	var counts []int64
-	bad, err := parseStacks(strings.NewReader(text), func(s []stackFrame, n int64) { got, counts = append(got, s), append(counts, n) })
-	if err != nil || bad != 4 || len(got) != 2 || counts[0] != 7 || counts[1] != 2 {
+	bad, err := parseStacks(strings.NewReader(text), func(s []stackFrame, wall, cpu int64) { got, counts = append(got, s), append(counts, wall, cpu) })
+	if err != nil || bad != 5 || len(got) != 2 || !slices.Equal(counts, []int64{7, 2, 0, 2}) {
 		t.Fatal(bad, err, got, counts)
 	}
 	if got[0][0] != (stackFrame{"App\\login", "/app/user dir/user.php", 120}) || got[0][1] != (stackFrame{"{main}", "/app/index.php", 3}) {
@@ -235,10 +267,10 @@ func FuzzPerfScript(f *testing.F) {
 }
 
 func FuzzStacks(f *testing.F) {
-	f.Add([]byte("{main}\t/app/index.php:3;App\\login\t/app/user.php:120 7\n"))
+	f.Add([]byte("{main}\t/app/index.php:3;App\\login\t/app/user.php:120 7 2\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		b := newProfileBuilder("wall", 10)
-		_, _ = parseStacks(bytes.NewReader(data), func(s []stackFrame, n int64) { b.add(s, n, n*phpPeriod) })
+		b := newProfileBuilder("wall", 10).withCPU()
+		_, _ = parseStacks(bytes.NewReader(data), func(s []stackFrame, wall, cpu int64) { b.add(s, wall, wall*phpPeriod, cpu*phpPeriod) })
 		fuzzFill(t, b.p)
 	})
 }

@@ -14,7 +14,6 @@ import (
 
 	"github.com/google/pprof/profile"
 
-	"kasoku/internal/evidence"
 	"kasoku/internal/ui"
 )
 
@@ -30,8 +29,8 @@ type FlameOptions struct {
 	// Value names the profile's value to draw, "alloc_space"; if it has none of
 	// that name the last one, which is time in CPU profiles.
 	Value string
-	// Wall: functions that wait are drawn grey.
-	Wall bool
+	// Waiting functions are drawn grey.
+	Waiting map[string]bool
 }
 
 // Sizes of a flame graph, pixels.
@@ -247,7 +246,7 @@ func (d *flameDrawing) class(f *flame, depth int) string {
 	switch {
 	case depth == 0:
 		return "k-r"
-	case d.o.Wall && evidence.Waits(f.name):
+	case d.o.Waiting[f.name]:
 		return "k-w"
 	case strings.HasPrefix(f.file, "[kernel"):
 		return "k-k"

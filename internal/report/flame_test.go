@@ -150,7 +150,7 @@ func TestFlameIsAlwaysWellFormed(t *testing.T) {
 			p.Sample = append(p.Sample, s)
 		}
 		var b bytes.Buffer
-		if err := FlameSVG(&b, p, FlameOptions{Title: rapid.String().Draw(t, "title"), Wall: true}); err != nil {
+		if err := FlameSVG(&b, p, FlameOptions{Title: rapid.String().Draw(t, "title"), Waiting: map[string]bool{"a": true}}); err != nil {
 			return // nothing positive to draw
 		}
 		svgText(t, b.Bytes())

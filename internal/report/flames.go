@@ -85,7 +85,14 @@ func (f *Flame) paint(st *store.Store) error {
 		return fmt.Errorf("read profile %s: %w", f.Artifact, err)
 	}
 	var b bytes.Buffer
-	if err := FlameSVG(&b, p, FlameOptions{Title: f.What() + " of " + f.Service, Wall: f.Wall}); err != nil {
+	o := FlameOptions{Title: f.What() + " of " + f.Service, Waiting: map[string]bool{}}
+	if f.Wall {
+		o.Value = "wall"
+	}
+	for _, top := range f.Top {
+		o.Waiting[top.Function] = top.Waiting
+	}
+	if err := FlameSVG(&b, p, o); err != nil {
 		return err
 	}
 	f.Picture = template.HTML(b.String())

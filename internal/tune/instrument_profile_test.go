@@ -145,10 +145,4 @@ func TestObserveProfiles(t *testing.T) {
 	if after := l.hash(t); after != before {
 		t.Error("the configuration is not what it was")
 	}
-	// A plain run has none of it.
-	l.bench.Plain = true
-	defer func() { l.bench.Plain = false }()
-	if run, _, err = Observe(t.Context(), l.exec, l.bench, 0, t.Name(), quiet{}); err != nil || len(run.Evidence.Profiles) != 0 {
-		t.Errorf("%v: %d profiles in a plain run", err, len(run.Evidence.Profiles))
-	}
 }
