@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"net/http"
@@ -129,6 +130,27 @@ func TestPerfOfWhatIsNotThere(t *testing.T) {
 	p = &perfSource{result: host.Result{ExitCode: 255, Stderr: []byte("Access to performance monitoring is limited.\nConsider adjusting /proc/sys/kernel/perf_event_paranoid")}}
 	if why := p.refused(); !strings.Contains(why, "refuses perf") {
 		t.Error(why)
+	}
+}
+
+// TestPerfOfTheWrongWindow: samples of a moment do not stand for a minute.
+func TestPerfOfTheWrongWindow(t *testing.T) {
+	text := fixture(t, "perf_script.txt")
+	text = bytes.Repeat(text, 3) // enough samples
+	now := time.Now()
+	p := &perfSource{h: host.NewLocal(), roots: map[string][]int{"db": {10034}}, began: now.Add(-time.Minute), ended: now}
+	profiles, health := p.profiles(text)
+	ev := &Evidence{Health: health}
+	if len(profiles) != 1 || profiles[0].Samples != 123 || !ev.told("of a window of 60.0 s") {
+		t.Errorf("%+v %+v", profiles, health)
+	}
+	if !ev.told("in code without names") {
+		t.Errorf("%+v", health)
+	}
+	p.began = now.Add(-time.Second)
+	_, health = p.profiles(text)
+	if ev := (&Evidence{Health: health}); ev.told("of a window") {
+		t.Errorf("%+v", health)
 	}
 }
 

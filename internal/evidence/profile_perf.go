@@ -178,7 +178,6 @@ func lastLines(b []byte) string { return strings.Join(strings.Fields(string(b)),
 type perfService struct {
 	b                *profileBuilder
 	samples          int64
-	first, last      float64
 	hidden, nameless int64 // samples in the kernel, in programs, without a name
 }
 
@@ -190,7 +189,12 @@ func (p *perfSource) profiles(text []byte) ([]Profile, []Health) {
 		owners[pid] = service
 	}
 	by := map[string]*perfService{}
+	samples, first, last := 0, 0.0, 0.0
 	bad, err := parsePerfScript(bytes.NewReader(text), func(s perfSample) {
+		if samples++; samples == 1 {
+			first, last = s.at, s.at
+		}
+		first, last = min(first, s.at), max(last, s.at)
 		service := owners[s.pid]
 		if service == "" {
 			// A child that came and went in the window cannot be told apart if
@@ -202,7 +206,7 @@ func (p *perfSource) profiles(text []byte) ([]Profile, []Health) {
 		}
 		x := by[service]
 		if x == nil {
-			x = &perfService{b: newProfileBuilder("cpu", int64(time.Second)/perfRate), first: s.at}
+			x = &perfService{b: newProfileBuilder("cpu", int64(time.Second)/perfRate)}
 			by[service] = x
 		}
 		x.add(s)
@@ -212,6 +216,9 @@ func (p *perfSource) profiles(text []byte) ([]Profile, []Health) {
 		health = append(health, Health{Source: source, Text: err.Error()})
 	} else if bad > 0 {
 		health = append(health, Health{Source: source, Text: fmt.Sprintf("%d lines of perf script were not understood", bad)})
+	}
+	if h, partial := p.partial(samples, last-first); partial {
+		health = append(health, h)
 	}
 	var out []Profile
 	for _, service := range sortedKeys(p.roots) {
@@ -232,9 +239,19 @@ func (p *perfSource) profiles(text []byte) ([]Profile, []Health) {
 	return out, health
 }
 
+// partial: perf is slow to start on a full machine, or ended early, and what it
+// saw is then only a part of the window.
+func (p *perfSource) partial(samples int, seconds float64) (Health, bool) {
+	window := min(p.ended.Sub(p.began), perfLongest)
+	if samples < fewSamples || seconds > 0.5*window.Seconds() {
+		return Health{}, false
+	}
+	return Health{Source: "perf on " + p.h.Name(), Text: fmt.Sprintf("its samples are from %.1f s of a window of %.1f s: run again when the machine is quieter, or with a longer window",
+		seconds, window.Seconds())}, true
+}
+
 func (x *perfService) add(s perfSample) {
 	x.samples++
-	x.first, x.last = min(x.first, s.at), max(x.last, s.at)
 	leaf := &s.stack[0]
 	if leaf.name == "[unknown]" {
 		if strings.HasPrefix(leaf.file, "[kernel") || leaf.file == "" {
