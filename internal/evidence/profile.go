@@ -8,6 +8,7 @@ import (
 	"math"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/google/pprof/profile"
 )
@@ -205,7 +206,7 @@ func (p *Profile) samplesText() string {
 		text += fmt.Sprintf(" of %s", p.Period)
 	}
 	for _, f := range p.Top {
-		if f.Function != "[unknown]" && f.Self > 0 {
+		if !strings.HasPrefix(f.Function, "[unknown]") && f.Self > 0 {
 			text += fmt.Sprintf("; most in %s (%.0f %%)", shorten(path.Base(f.Function), 80), 100*f.Self)
 			break
 		}

@@ -144,6 +144,7 @@ func TestPerfOfTheWrongWindow(t *testing.T) {
 	if len(profiles) != 1 || profiles[0].Samples != 123 || !ev.told("of a window of 60.0 s") {
 		t.Errorf("%+v %+v", profiles, health)
 	}
+	profiles[0].frame(t, "[unknown] in mariadbd")
 	if !ev.told("in code without names") {
 		t.Errorf("%+v", health)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os/exec"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -258,6 +259,11 @@ func (x *perfService) add(s perfSample) {
 			x.hidden++
 		} else {
 			x.nameless++
+		}
+	}
+	for i := range s.stack {
+		if f := &s.stack[i]; f.name == "[unknown]" && f.file != "" {
+			f.name += " in " + path.Base(f.file)
 		}
 	}
 	x.b.add(s.stack, 1, s.period)
