@@ -146,7 +146,7 @@ func (p *perfSource) tell(ctx context.Context, ev *Evidence) {
 		ev.Health = append(ev.Health, Health{Source: source, Text: err.Error()})
 		return
 	}
-	profiles, health := p.profiles(res.Stdout)
+	profiles, health := p.profiles(res.Stdout, ev.Services)
 	if len(profiles) == 0 && res.ExitCode != 0 {
 		health = append(health, Health{Source: source, Text: fmt.Sprintf("perf script ended with %d: %s", res.ExitCode, shorten(lastLines(res.Stderr), 300))})
 	}
@@ -182,8 +182,8 @@ type perfService struct {
 	hidden, nameless int64 // samples in the kernel, in programs, without a name
 }
 
-// profiles splits the samples by service.
-func (p *perfSource) profiles(text []byte) ([]Profile, []Health) {
+// profiles splits the samples by service. uses is what each service used.
+func (p *perfSource) profiles(text []byte, uses map[string]ServiceUse) ([]Profile, []Health) {
 	source := "perf on " + p.h.Name()
 	owners := p.last.owners(p.roots)
 	for pid, service := range p.begin.owners(p.roots) {
@@ -226,7 +226,7 @@ func (p *perfSource) profiles(text []byte) ([]Profile, []Health) {
 		from := fmt.Sprintf("perf of %s", service)
 		x := by[service]
 		if x == nil {
-			health = append(health, Health{Source: from, OK: true, Text: "not judged: no sample was taken; the service used next to no CPU in the window"})
+			health = append(health, noSample(from, uses[service].CPU))
 			continue
 		}
 		prof := Profile{Service: service, Tool: "perf", Period: time.Second / perfRate}
@@ -238,6 +238,14 @@ func (p *perfSource) profiles(text []byte) ([]Profile, []Health) {
 		health = append(health, Health{Source: from, OK: true, Text: prof.samplesText() + x.caveats(p.ended.Sub(p.began))})
 	}
 	return out, health
+}
+
+// noSample tells why a service has none. Half a second of CPU is worth 50.
+func noSample(source string, cpu float64) Health {
+	if cpu > 0.5 {
+		return Health{Source: source, Text: fmt.Sprintf("no sample was taken though the service used %.1f s of CPU: perf was not ready before the window's end; a longer window helps", cpu)}
+	}
+	return Health{Source: source, OK: true, Text: "not judged: no sample was taken; the service used next to no CPU in the window"}
 }
 
 // partial: perf is slow to start on a full machine, or ended early, and what it
