@@ -365,3 +365,38 @@ func TestProfilesOnlyWhenAskedFor(t *testing.T) {
 		t.Errorf("%d sources", len(found))
 	}
 }
+
+// TestPHPSlowLogProfile: without a profiler, what FPM logged in the window.
+func TestPHPSlowLogProfile(t *testing.T) {
+	log := filepath.Join(t.TempDir(), "slow.log")
+	whole := fixture(t, "fpm_slow.log")
+	if err := os.WriteFile(log, whole, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	take := func(more []byte) *Evidence {
+		src := &phpSource{service: "php", h: host.NewLocal(), slow: map[string]*fileSpan{log: {}, log + ".none": {}}}
+		src.start(t.Context())
+		f, err := os.OpenFile(log, os.O_APPEND|os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if _, err := f.Write(more); err != nil {
+			t.Fatal(err)
+		}
+		src.end(t.Context())
+		ev := &Evidence{}
+		src.tell(t.Context(), ev)
+		return ev
+	}
+	if ev := take(nil); len(ev.Profiles) != 0 || !ev.told("longer than a second; there was none") {
+		t.Errorf("%+v", ev)
+	}
+	p := take(whole).only(t, "php-fpm slow log", "")
+	if p.Samples != 3 || !p.Wall || len(p.Busy()) == len(p.Top) {
+		t.Errorf("%+v", p)
+	}
+	if f := p.frame(t, "usleep"); f.Self != 1 || !f.Waiting || f.File != "/srv/app/index.php:2" {
+		t.Errorf("%+v", f)
+	}
+}
