@@ -14,12 +14,13 @@ import (
 
 // ShowCmd prints one thing.
 type ShowCmd struct {
-	What string `arg:"" help:"A run (17 or run/17), a step (step/3) or a journal entry (tx/5)."`
+	What     string `arg:"" help:"A run (17 or run/17), a step (step/3) or a journal entry (tx/5)."`
+	Artifact string `help:"Write this file of a run, such as a profile, to standard output; '?' lists them." placeholder:"NAME"`
 }
 
 // Help is shown below the flags.
 func (ShowCmd) Help() string {
-	return "Examples:\n  kasoku show 17\n  kasoku show step/3\n  kasoku show tx/5 --json"
+	return "Examples:\n  kasoku show 17\n  kasoku show step/3\n  kasoku show tx/5 --json\n  kasoku show 17 --artifact '?'\n  kasoku show 17 --artifact profile-php-excimer.pb.gz > php.pb.gz; go tool pprof php.pb.gz"
 }
 
 // Run implements the command.
@@ -37,6 +38,9 @@ func (c *ShowCmd) Run(ctx context.Context, a *App) error {
 		return err
 	}
 	defer p.Store.Close()
+	if c.Artifact != "" {
+		return c.artifact(a, p, kind, id)
+	}
 	switch kind {
 	case "run":
 		run, err := p.Store.Run(id)
@@ -54,6 +58,31 @@ func (c *ShowCmd) Run(ctx context.Context, a *App) error {
 		return c.tx(a, p, id)
 	}
 	return ui.Coded(ui.Usage, fmt.Errorf("%q: there are run/N, step/N and tx/N", c.What), "")
+}
+
+// artifact writes one file of a run, or lists what there is.
+func (c *ShowCmd) artifact(a *App, p *Project, kind string, id int64) error {
+	if kind != "run" {
+		return ui.Coded(ui.Usage, fmt.Errorf("only runs have artifacts, not %s", kind), "kasoku show RUN --artifact NAME")
+	}
+	if c.Artifact != "?" {
+		data, err := p.Store.Artifact(id, c.Artifact)
+		if err != nil {
+			return ui.Coded(ui.BadInput, err, fmt.Sprintf("kasoku show %d --artifact '?' lists them", id))
+		}
+		_, err = a.Out.Write(data)
+		return err
+	}
+	all, err := p.Store.Artifacts(id)
+	if err != nil {
+		return err
+	}
+	return a.print(all, func(w io.Writer) error {
+		for _, x := range all {
+			fmt.Fprintf(w, "%s\t%d bytes\n", x.Name, x.Bytes)
+		}
+		return nil
+	})
 }
 
 func (c *ShowCmd) tx(a *App, p *Project, id int64) error {

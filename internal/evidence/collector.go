@@ -24,6 +24,8 @@ type CollectorOptions struct {
 	// Diagnostic: read the slow query log (see SlowLogVariables). Without it
 	// statements come from performance_schema if that is on.
 	Diagnostic bool
+	// Profile: take profiles of the services. Only together with Diagnostic.
+	Profile bool
 }
 
 // Collector takes the Evidence of one load window:

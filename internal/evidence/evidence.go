@@ -43,8 +43,11 @@ type Profile struct {
 	// Wall: samples of elapsed time, waiting included; else of CPU time.
 	Wall    bool          `json:"wall"`
 	Samples int64         `json:"samples"`
-	Period  time.Duration `json:"period"` // one sample stands for it
-	// Top functions, largest self share first; shares of all samples, 0–1.
+	Period  time.Duration `json:"period"` // one sample stands for it; 0 if Of is set
+	// Of is what is shared out when it is not time: "bytes allocated".
+	Of string `json:"of,omitempty"`
+	// Top functions, largest self share first; shares of all samples, 0–1. The
+	// last ones are there for what they call.
 	Top []ProfileFrame `json:"top"`
 	// Artifact is the name of the pprof file (gzip) kept with the run.
 	Artifact string `json:"artifact,omitempty"`
@@ -59,6 +62,9 @@ type ProfileFrame struct {
 	// Self is its own share of the samples, Total with what it called. 0–1.
 	Self  float64 `json:"self"`
 	Total float64 `json:"total"`
+	// Waiting: the function waits for others (a socket, a lock, a timer) and
+	// uses no CPU meanwhile. Only profiles of elapsed time (Wall) have such.
+	Waiting bool `json:"waiting,omitempty"`
 }
 
 // LogLine is one kind of message in a service's error log: numbers, addresses

@@ -9,8 +9,10 @@ import (
 
 // phpInfo is what `php-fpm -i` tells.
 type phpInfo struct {
-	Values  map[string]string // directive → value; "version" too; "" for "no value"
-	Ini     string            // php.ini in use
+	// Values by directive; "" for "no value". "version" is PHP's own,
+	// "excimer.version" that of the sampling profiler if it is there.
+	Values  map[string]string
+	Ini     string // php.ini in use
 	ScanDir string
 	Scanned []string // files of ScanDir that were read, in order
 }
@@ -38,6 +40,8 @@ func parsePHPInfo(data []byte) phpInfo {
 		case len(f) != 2:
 		case f[0] == "PHP Version" && info.Values["version"] == "":
 			info.Values["version"] = f[1]
+		case f[0] == "excimer version":
+			info.Values["excimer.version"] = f[1]
 		case f[0] == "Loaded Configuration File":
 			info.Ini = none(f[1])
 		case f[0] == "Scan this dir for additional .ini files":

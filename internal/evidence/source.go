@@ -38,4 +38,5 @@ var sourceFinders = []func(ctx context.Context, s setting) ([]source, []Health){
 	findMemcached,
 	findRedis,
 	findVarnish,
+	findProfiles,
 }

@@ -25,6 +25,7 @@ var styleSource string
 // htmlPage escapes by context (html/template). Only the style sheet, which is this
 // package's own, and the pictures, whose texts canvas escapes, are trusted.
 var htmlPage = template.Must(template.New("page").Funcs(template.FuncMap{
+	"flames":   flameSection,
 	"css":      func() template.CSS { return template.CSS(styleSource) },
 	"timeline": timeline, "forest": forest, "cpu": cpuBars, "segment": segment,
 	"count": ui.Count, "factor": ui.Factor,

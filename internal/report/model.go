@@ -42,6 +42,8 @@ type Model struct {
 	// Findings and NotJudged of the last diagnosis: what remains.
 	Findings  []diagnose.Finding   `json:"findings"`
 	NotJudged []diagnose.NotJudged `json:"not_judged"`
+	// Flames are the profiles of both diagnostic runs, with their pictures.
+	Flames []Flame `json:"profiles,omitempty"`
 
 	Runs      RunCount  `json:"runs"`
 	Warnings  []Warning `json:"warnings"`

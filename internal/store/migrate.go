@@ -56,6 +56,14 @@ CREATE TABLE runs (
 );
 CREATE INDEX runs_session ON runs (session, id);
 CREATE INDEX runs_step ON runs (step, id);
+`, `
+CREATE TABLE artifacts (
+  id   INTEGER PRIMARY KEY AUTOINCREMENT,
+  run  INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  data BLOB NOT NULL,
+  UNIQUE (run, name)
+);
 `}
 
 // SchemaVersion that this Kasoku writes.

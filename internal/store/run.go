@@ -17,8 +17,16 @@ import (
 
 // SaveRun inserts the run and sets its ID, or updates it if it has one.
 // Evidence and diagnosis are stored as gzipped JSON, statements as given: the
-// collectors mask literals.
+// collectors mask literals. Profiles' bytes become artifacts of the run.
 func (s *Store) SaveRun(x *Run) error {
+	nameProfiles(x.Evidence)
+	if err := s.saveRun(x); err != nil {
+		return err
+	}
+	return s.saveProfiles(x)
+}
+
+func (s *Store) saveRun(x *Run) error {
 	ev, err := pack(x.Evidence)
 	if err != nil {
 		return fmt.Errorf("save run %q: evidence: %w", x.Label, err)

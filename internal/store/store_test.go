@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"database/sql"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -253,7 +254,7 @@ func TestNewerSchema(t *testing.T) {
 	}
 	s.Close()
 	_, err := Open(filepath.Dir(s.Path()))
-	if err == nil || !strings.Contains(err.Error(), "version 99") || !strings.Contains(err.Error(), "up to 1") {
+	if err == nil || !strings.Contains(err.Error(), "version 99") || !strings.Contains(err.Error(), fmt.Sprintf("up to %d", SchemaVersion())) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -63,7 +63,7 @@ func (b *Bench) Run(ctx context.Context, o RunOptions) (*store.Run, error) {
 	if err := b.reset(ctx); err != nil {
 		return nil, err
 	}
-	watch := evidence.CollectorOptions{Generator: os.Getpid(), Diagnostic: o.Kind == store.Diagnostic}
+	watch := evidence.CollectorOptions{Generator: os.Getpid(), Diagnostic: o.Kind == store.Diagnostic, Profile: o.Kind == store.Diagnostic && b.profiled()}
 	drive, err := b.driver(o.Workload, &watch)
 	if err != nil {
 		return nil, err

@@ -21,7 +21,7 @@ type instrument struct {
 }
 
 // instrumentPlans are all kinds of instruments. They are pure.
-var instrumentPlans = []func(b *Bench, snap *evidence.Snapshot) []instrument{statementLog}
+var instrumentPlans = []func(b *Bench, snap *evidence.Snapshot) []instrument{statementLog, phpProfiles}
 
 // instruments plans all of them.
 func instruments(b *Bench, snap *evidence.Snapshot) []instrument {
