@@ -228,3 +228,10 @@ func levelName(d *nginx.Directive) string {
 	}
 	return d.Name + " " + strings.Join(d.Args, " ")
 }
+
+// FullLogs: every request is written at once, with its time, to a file that
+// can be read.
+func FullLogs(levels []LogLevel) bool {
+	logs, quiet := chosenLogs(levels)
+	return len(quiet) == 0 && !slices.ContainsFunc(logs, func(a AccessLog) bool { return !a.Full() })
+}
