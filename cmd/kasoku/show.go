@@ -15,11 +15,12 @@ import (
 // ShowCmd prints one thing.
 type ShowCmd struct {
 	What string `arg:"" help:"A run (17 or run/17), a step (step/3) or a journal entry (tx/5)."`
+	All  bool   `help:"Every row and whole texts; default: the first 10 of each table."`
 }
 
 // Help is shown below the flags.
 func (ShowCmd) Help() string {
-	return "Examples:\n  kasoku show 17\n  kasoku show step/3\n  kasoku show tx/5 --json"
+	return "Examples:\n  kasoku show 17\n  kasoku show 17 --all\n  kasoku show step/3\n  kasoku show tx/5 --json"
 }
 
 // Run implements the command.
@@ -43,7 +44,14 @@ func (c *ShowCmd) Run(ctx context.Context, a *App) error {
 		if err != nil {
 			return ui.Coded(ui.BadInput, err, "kasoku history --runs lists them")
 		}
-		return a.print(run, func(w io.Writer) error { return report.RunText(w, run, run) })
+		if run.Evidence == nil || run.Evidence.Load == nil {
+			return ui.Coded(ui.BadInput, fmt.Errorf("run %d holds no evidence", id), "kasoku history --runs lists those that do")
+		}
+		limit := report.Most
+		if c.All {
+			limit = report.All
+		}
+		return a.print(run, func(w io.Writer) error { return report.RunText(w, run, run, limit) })
 	case "step":
 		st, err := p.Store.Step(id)
 		if err != nil {
