@@ -195,6 +195,7 @@ func (x *accessSource) close() {}
 func (x *accessSource) tell(ctx context.Context, ev *Evidence) {
 	var lines, bad int64
 	read := 0
+	var routes []digest.Route
 	var notes []string
 	for _, l := range x.logs {
 		d, err := x.digest(ctx, l)
@@ -204,10 +205,12 @@ func (x *accessSource) tell(ctx context.Context, ev *Evidence) {
 		}
 		read++
 		lines, bad = lines+d.Lines, bad+d.Bad
-		ev.Routes = append(ev.Routes, d.Routes...)
+		routes = append(routes, d.Routes...)
 		ev.Health = append(ev.Health, x.partHealth(l, d)...)
 		notes = append(notes, fmt.Sprintf("%d lines of %s (%s)", d.Lines, l.Path, cmp.Or(l.Name, d.Format)))
 	}
+	sharesOf(routes)
+	ev.Routes = append(ev.Routes, routes...)
 	sortRoutes(ev.Routes)
 	if read > 0 {
 		ev.Health = append(ev.Health, x.wholeHealth(ev, lines-bad, strings.Join(notes, ", ")))
@@ -241,9 +244,13 @@ func (x *accessSource) digest(ctx context.Context, l *logPart) (*digest.Access, 
 	if to == l.from {
 		return &digest.Access{}, nil
 	}
-	return digestLog(ctx, x.svc.Name, l.Path, func() io.Reader {
+	d, err := digestLog(ctx, x.svc.Name, l.Path, to-l.from, func() io.Reader {
 		return &pieces{ctx: ctx, h: x.h, file: l.Path, at: l.from, end: to}
 	}, f, x.st.Evidence.Routes)
+	if err != nil { // it may quote the log
+		return nil, errors.New(maskLog(err.Error()))
+	}
+	return d, nil
 }
 
 // clockSlack: logs tell whole seconds, and requests at the window's ends are

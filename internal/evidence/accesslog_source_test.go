@@ -85,7 +85,7 @@ func TestAccessLogHealth(t *testing.T) {
 		"gone": {timed, 10, nil, func(file string) { os.Remove(file) }, false, "became shorter during the run"},
 		"another format": {timed, 10, nil, func(file string) {
 			os.WriteFile(file, []byte(line(time.Now(), "/before")+strings.Repeat("what is this password=hunter2\n", 10)), 0o600)
-		}, false, "do not fit its format"},
+		}, false, "are no entries of the format"},
 		"syslog": {with(func(a *AccessLog) { a.Not = "it goes to syslog" }), 10, nil, nil, true, "not judged: "},
 	} {
 		t.Run(name, func(t *testing.T) {
