@@ -83,9 +83,8 @@ func accessName(service string) string { return "access log of " + service }
 
 // withoutLog says for each kind of web server why it has no log.
 var withoutLog = map[stack.Kind]string{
-	stack.Nginx:   "its configuration has no http block",
-	stack.Apache:  "its configuration has no CustomLog; add one whose LogFormat has %D, e.g. CustomLog logs/access.log \"%h %l %u %t \\\"%r\\\" %>s %b %D\"",
-	stack.Varnish: "varnishd writes no access log; run varnishncsa -a -w FILE and name FILE as access_log in kasoku.yaml",
+	stack.Nginx:  "its configuration has no http block",
+	stack.Apache: "its configuration has no CustomLog; add one whose LogFormat has %D, e.g. CustomLog logs/access.log \"%h %l %u %t \\\"%r\\\" %>s %b %D\"",
 }
 
 // accessLogs are the logs of one service that together hold each request once.
@@ -207,7 +206,11 @@ func (x *accessSource) tell(ctx context.Context, ev *Evidence) {
 		lines, bad = lines+d.Lines, bad+d.Bad
 		routes = append(routes, d.Routes...)
 		ev.Health = append(ev.Health, x.partHealth(l, d)...)
-		notes = append(notes, fmt.Sprintf("%d lines of %s (%s)", d.Lines, l.Path, cmp.Or(l.Name, d.Format)))
+		format := "format " + cmp.Or(l.Name, d.Format)
+		if strings.HasPrefix(l.Name, InstrumentLog) {
+			format = "added for this run"
+		}
+		notes = append(notes, fmt.Sprintf("%d lines of %s (%s)", d.Lines, l.Path, format))
 	}
 	sharesOf(routes)
 	ev.Routes = append(ev.Routes, routes...)

@@ -21,7 +21,7 @@ func logged(t *testing.T, l AccessLog, requests int64, quiet []string, write fun
 	t.Helper()
 	ctx := context.Background()
 	l.Path = filepath.Join(t.TempDir(), "access.log")
-	if err := os.WriteFile(l.Path, []byte(line(time.Now(), "/before")), 0o600); err != nil {
+	if err := os.WriteFile(l.Path, []byte(accessLine(time.Now(), "/before")), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	svc := stack.Service{Name: "web", Kind: stack.Nginx}
@@ -36,7 +36,7 @@ func logged(t *testing.T, l AccessLog, requests int64, quiet []string, write fun
 	return ev
 }
 
-func line(at time.Time, target string) string {
+func accessLine(at time.Time, target string) string {
 	return fmt.Sprintf("%s \"GET %s HTTP/1.1\" 200 10 0.250 0.200 HIT\n", at.Format("2006-01-02T15:04:05-07:00"), target)
 }
 
@@ -48,7 +48,7 @@ func appendLines(t *testing.T, n int, at time.Duration) func(string) {
 		}
 		defer f.Close()
 		for i := range n {
-			fmt.Fprint(f, line(time.Now().Add(at), fmt.Sprintf("/users/%d?token=secret", i)))
+			fmt.Fprint(f, accessLine(time.Now().Add(at), fmt.Sprintf("/users/%d?token=secret", i)))
 		}
 	}
 }
@@ -84,7 +84,7 @@ func TestAccessLogHealth(t *testing.T) {
 		}, false, "became shorter during the run"},
 		"gone": {timed, 10, nil, func(file string) { os.Remove(file) }, false, "became shorter during the run"},
 		"another format": {timed, 10, nil, func(file string) {
-			os.WriteFile(file, []byte(line(time.Now(), "/before")+strings.Repeat("what is this password=hunter2\n", 10)), 0o600)
+			os.WriteFile(file, []byte(accessLine(time.Now(), "/before")+strings.Repeat("what is this password=hunter2\n", 10)), 0o600)
 		}, false, "are no entries of the format"},
 		"syslog": {with(func(a *AccessLog) { a.Not = "it goes to syslog" }), 10, nil, nil, true, "not judged: "},
 	} {

@@ -241,7 +241,7 @@ func (x *errorSource) read(ctx context.Context, l *logPart) (kinds []LogLine, te
 	for _, k := range kinds {
 		lines += k.Count
 	}
-	text = fmt.Sprintf("%d messages of %d kinds in %s", lines, len(kinds), l.Path)
+	text = fmt.Sprintf("messages in %s: %d, of kinds: %d", l.Path, lines, len(kinds))
 	if more > 0 {
 		text += fmt.Sprintf(", %d more", more)
 	}

@@ -32,5 +32,6 @@ type setting struct {
 // they tell. What cannot be opened is returned as Health.
 var sourceFinders = []func(ctx context.Context, s setting) ([]source, []Health){
 	accessSources,
+	varnishSources,
 	errorSources,
 }

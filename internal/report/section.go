@@ -140,7 +140,7 @@ func (p *page) section(s Section, run int64, full bool) {
 	for i, r := range s.Rows {
 		rows[i] = slices.Clone(r)
 		for j, c := range s.Columns {
-			if !full && j < len(r) && !strings.HasPrefix(c, ">") {
+			if !full && !s.Bad && j < len(r) && !strings.HasPrefix(c, ">") {
 				rows[i][j] = ui.Truncate(strings.Join(strings.Fields(r[j]), " "), mostText)
 			}
 		}
