@@ -53,6 +53,6 @@ func (c *RunCmd) Run(ctx context.Context, a *App) error {
 	}
 	a.UI.Clear()
 	return a.print(map[string]any{"scored": scored, "diagnostic": full}, func(w io.Writer) error {
-		return report.RunText(w, scored, full)
+		return report.RunText(w, scored, full, report.Most)
 	})
 }

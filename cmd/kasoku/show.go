@@ -15,12 +15,13 @@ import (
 // ShowCmd prints one thing.
 type ShowCmd struct {
 	What     string `arg:"" help:"A run (17 or run/17), a step (step/3) or a journal entry (tx/5)."`
+	All      bool   `help:"Every row and whole texts; default: the first 10 of each table."`
 	Artifact string `help:"Write this file of a run, such as a profile, to standard output; '?' lists them." placeholder:"NAME"`
 }
 
 // Help is shown below the flags.
 func (ShowCmd) Help() string {
-	return "Examples:\n  kasoku show 17\n  kasoku show step/3\n  kasoku show tx/5 --json\n  kasoku show 17 --artifact '?'\n  kasoku show 17 --artifact profile-php-excimer.pb.gz > php.pb.gz; go tool pprof php.pb.gz"
+	return "Examples:\n  kasoku show 17\n  kasoku show 17 --all\n  kasoku show step/3\n  kasoku show tx/5 --json\n  kasoku show 17 --artifact '?'\n  kasoku show 17 --artifact profile-php-excimer.pb.gz > php.pb.gz; go tool pprof php.pb.gz"
 }
 
 // Run implements the command.
@@ -47,7 +48,14 @@ func (c *ShowCmd) Run(ctx context.Context, a *App) error {
 		if err != nil {
 			return ui.Coded(ui.BadInput, err, "kasoku history --runs lists them")
 		}
-		return a.print(run, func(w io.Writer) error { return report.RunText(w, run, run) })
+		if run.Evidence == nil || run.Evidence.Load == nil {
+			return ui.Coded(ui.BadInput, fmt.Errorf("run %d holds no evidence", id), "kasoku history --runs lists those that do")
+		}
+		limit := report.Most
+		if c.All {
+			limit = report.All
+		}
+		return a.print(run, func(w io.Writer) error { return report.RunText(w, run, run, limit) })
 	case "step":
 		st, err := p.Store.Step(id)
 		if err != nil {

@@ -21,8 +21,8 @@ import (
 	"kasoku/internal/stack"
 )
 
-// observe runs the sources around load.
-func observe(t *testing.T, find func(context.Context, setting) ([]source, []Health), s setting, load func()) *Evidence {
+// observeAll runs the sources around load.
+func observeAll(t *testing.T, find func(context.Context, setting) ([]source, []Health), s setting, load func()) *Evidence {
 	t.Helper()
 	sources, health := find(t.Context(), s)
 	ev := &Evidence{Health: health}
@@ -100,7 +100,7 @@ func TestPerf(t *testing.T) {
 	var ev *Evidence
 	// On a full machine perf itself is slow to start.
 	for window := 2 * time.Second; window < 20*time.Second; window *= 2 {
-		ev = observe(t, findPerf, setFor(stack.Service{Name: "count", Kind: stack.App, Host: "local"}, cmd.Process.Pid), func() { time.Sleep(window) })
+		ev = observeAll(t, findPerf, setFor(stack.Service{Name: "count", Kind: stack.App, Host: "local"}, cmd.Process.Pid), func() { time.Sleep(window) })
 		if len(ev.Profiles) > 0 {
 			break
 		}
@@ -135,7 +135,7 @@ func TestPerfOfWhatIsNotThere(t *testing.T) {
 	if err := gone.Run(); err != nil {
 		t.Fatal(err)
 	}
-	ev := observe(t, findPerf, setFor(stack.Service{Name: "gone", Kind: stack.Nginx, Host: "local"}, gone.Process.Pid), func() {})
+	ev := observeAll(t, findPerf, setFor(stack.Service{Name: "gone", Kind: stack.Nginx, Host: "local"}, gone.Process.Pid), func() {})
 	if len(ev.Profiles) != 0 || !ev.told("not judged: perf: none of the services' processes") {
 		t.Errorf("%+v", ev)
 	}
@@ -186,7 +186,7 @@ func TestGoPprof(t *testing.T) {
 	mux.HandleFunc("/debug/pprof/allocs", pprof.Handler("allocs").ServeHTTP)
 	srv := httptest.NewServer(mux)
 	defer srv.Close()
-	ev := observe(t, findGoPprof, setFor(stack.Service{Name: "app", Kind: stack.App, PProf: srv.URL + "/debug/pprof/"}), func() { burn(time.Now().Add(4 * time.Second)) })
+	ev := observeAll(t, findGoPprof, setFor(stack.Service{Name: "app", Kind: stack.App, PProf: srv.URL + "/debug/pprof/"}), func() { burn(time.Now().Add(4 * time.Second)) })
 	p := ev.only(t, "go pprof", "")
 	if f := p.frame(t, "kasoku/internal/evidence.burn"); f.Total <= 0 || !strings.Contains(f.File, "profile_live_test.go:") {
 		t.Errorf("%+v", f)
@@ -211,7 +211,7 @@ func TestGoPprofThatIsNot(t *testing.T) {
 		fmt.Fprint(w, "<html>hello")
 	}))
 	defer srv.Close()
-	ev := observe(t, findGoPprof, setFor(stack.Service{Name: "app", Kind: stack.App, PProf: strings.Replace(srv.URL, "//", "//user:secret@", 1)}), func() {})
+	ev := observeAll(t, findGoPprof, setFor(stack.Service{Name: "app", Kind: stack.App, PProf: strings.Replace(srv.URL, "//", "//user:secret@", 1)}), func() {})
 	if len(ev.Profiles) != 0 || !ev.told("this is no pprof profile") {
 		t.Errorf("%+v", ev)
 	}
@@ -219,11 +219,11 @@ func TestGoPprofThatIsNot(t *testing.T) {
 		t.Errorf("a password is told: %+v", ev.Health)
 	}
 	srv.Close()
-	ev = observe(t, findGoPprof, setFor(stack.Service{Name: "app", Kind: stack.App, PProf: srv.URL}), func() {})
+	ev = observeAll(t, findGoPprof, setFor(stack.Service{Name: "app", Kind: stack.App, PProf: srv.URL}), func() {})
 	if !ev.told("connection refused") {
 		t.Errorf("%+v", ev)
 	}
-	ev = observe(t, findGoPprof, setFor(stack.Service{Name: "app", Kind: stack.App, PProf: "localhost"}), func() {})
+	ev = observeAll(t, findGoPprof, setFor(stack.Service{Name: "app", Kind: stack.App, PProf: "localhost"}), func() {})
 	if !ev.told("no http URL") {
 		t.Errorf("%+v", ev)
 	}
@@ -314,7 +314,7 @@ func TestPHPProfile(t *testing.T) {
 	if err != nil || len(before) == 0 {
 		t.Fatal(before, err)
 	}
-	ev := observe(t, findPHPProfiles, setFor(l.svc, l.pid), func() {
+	ev := observeAll(t, findPHPProfiles, setFor(l.svc, l.pid), func() {
 		for range 20 {
 			if err := l.ask(); err != nil {
 				t.Error(err)
@@ -346,7 +346,7 @@ func TestPHPProfile(t *testing.T) {
 
 func TestPHPProfileOfSilence(t *testing.T) {
 	l := startFPM(t)
-	ev := observe(t, findPHPProfiles, setFor(l.svc, l.pid), func() {})
+	ev := observeAll(t, findPHPProfiles, setFor(l.svc, l.pid), func() {})
 	if len(ev.Profiles) != 0 || !ev.told("wrote nothing in the window") {
 		t.Errorf("what was before the window was counted: %+v", ev)
 	}

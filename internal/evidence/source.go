@@ -39,4 +39,7 @@ var sourceFinders = []func(ctx context.Context, s setting) ([]source, []Health){
 	findRedis,
 	findVarnish,
 	findProfiles,
+	accessSources,
+	varnishSources,
+	errorSources,
 }

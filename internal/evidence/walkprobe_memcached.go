@@ -73,7 +73,7 @@ func watchAnswer(ctx context.Context, conn net.Conn, what string) (string, error
 	if _, err := io.WriteString(conn, "watch "+what+"\r\n"); err != nil {
 		return "", err
 	}
-	line, err := readLine(conn)
+	line, err := readPlainLine(conn)
 	if err != nil {
 		return "", err
 	}

@@ -69,15 +69,15 @@ func monitorAnswer(ctx context.Context, conn net.Conn) (string, error) {
 	if _, err := io.WriteString(conn, stack.RedisCommand("MONITOR")); err != nil {
 		return "", err
 	}
-	line, err := readLine(conn)
+	line, err := readPlainLine(conn)
 	if err != nil {
 		return "", err
 	}
 	return line, conn.SetDeadline(noDeadline)
 }
 
-// readLine reads one line and nothing of what follows it.
-func readLine(r io.Reader) (string, error) {
+// readPlainLine reads one line and nothing of what follows it.
+func readPlainLine(r io.Reader) (string, error) {
 	var line []byte
 	var b [1]byte
 	for len(line) < 1024 {

@@ -35,10 +35,11 @@ func (m *Model) addEvidence(st *store.Store) error {
 		return nil
 	}
 	m.Before, m.After = side(before), side(after)
-	last := before.Diagnosis
+	last, run := before.Diagnosis, before
 	if after != nil {
-		last = after.Diagnosis
+		last, run = after.Diagnosis, after
 	}
+	m.Seen = &Seen{Run: run.ID, Label: run.Label, Unfit: run.Unfit, Evidence: run.Evidence}
 	if last != nil {
 		m.Findings, m.NotJudged = last.Findings, last.NotJudged
 	}

@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"io"
-	"sort"
 	"strings"
 	"time"
 
@@ -33,13 +32,17 @@ func (p *page) table(head []string, rows [][]string) {
 	}
 }
 
-// most is how many routes, statements and findings a page of text shows.
-const most = 8
+// Most rows of each table that a page of text shows; All shows every one.
+const (
+	Most = 10
+	All  = 0
+)
 
-// RunText prints a run as one page: score, slowest routes, top statements,
-// what each service used, what binds. scored gives the score, full the
-// statements and the diagnosis; they may be the same run.
-func RunText(w io.Writer, scored, full *store.Run) error {
+// RunText prints a run as one page, or with limit All everything about it:
+// score, what is not to be trusted, what binds, what to do, where the time
+// goes, what the machine did. scored gives the score and what the machine
+// used, full the rest; they may be the same run.
+func RunText(w io.Writer, scored, full *store.Run, limit int) error {
 	p := &page{w: w}
 	l := scored.Evidence.Load
 	p.line("run %d  %s  %s", scored.ID, scored.Label, scored.Started.Format(time.DateTime))
@@ -49,92 +52,31 @@ func RunText(w io.Writer, scored, full *store.Run) error {
 	if l.ScoreText != "" {
 		p.line("goodput %s/s   Apdex %s   %s", ui.Number(l.Goodput), apdexText(l.Apdex), l.ScoreText)
 	}
-	if scored.Unfit != "" {
-		p.line("This run is no evidence: %s", scored.Unfit)
-	}
-	p.routes(scored)
-	p.statements(full)
-	p.services(scored)
-	p.mismatches(scored)
-	for _, h := range full.Evidence.Health {
-		if !h.OK {
-			p.line("not covered: %s: %s", h.Source, h.Text)
-		}
-	}
 	if full.Diagnosis != nil {
 		p.line("")
 		p.line("Binds: %s", full.Diagnosis.BindsText)
 	}
+	for _, s := range Sections(joined(scored, full), limit) {
+		// What went well needs no lines on a page for a busy person.
+		if s.ID == "health" && limit != All {
+			p.line("\n%d further sources covered the run: kasoku show %d --all", len(s.Rows)+s.More, full.ID)
+			continue
+		}
+		p.section(s, full.ID, limit == All)
+	}
 	return p.err
 }
 
-func (p *page) routes(run *store.Run) {
-	l := run.Evidence.Load
-	var all time.Duration
-	for _, r := range l.Routes {
-		all += r.Total
+// joined is the full run with what the scored one tells better: without
+// instruments nothing but the load uses the machine.
+func joined(scored, full *store.Run) *store.Run {
+	if scored == full {
+		return full
 	}
-	var rows [][]string
-	for i, r := range l.Routes {
-		if i == most {
-			break
-		}
-		rows = append(rows, []string{r.Route, fmt.Sprint(r.Requests), fmt.Sprint(r.Failed), share(r.Total.Seconds(), all.Seconds()),
-			ui.Duration(r.Latency.P50), ui.Duration(r.Latency.P99), apdexOf(r)})
-	}
-	p.line("")
-	p.table([]string{"route", "requests", "failed", "of time", "p50", "p99", "Apdex [T]"}, rows)
-}
-
-func (p *page) statements(run *store.Run) {
-	ss := run.Evidence.Statements
-	if len(ss) == 0 {
-		return
-	}
-	var all time.Duration
-	for _, s := range ss {
-		all += s.Total
-	}
-	var rows [][]string
-	for i, s := range ss {
-		if i == most {
-			break
-		}
-		rows = append(rows, []string{fmt.Sprint(i + 1), fmt.Sprint(s.Count), share(s.Total.Seconds(), all.Seconds()),
-			ui.Duration(s.Total / time.Duration(max(s.Count, 1))), fmt.Sprint(s.RowsExamined / max(s.Count, 1)), shorten(s.Fingerprint, 90)})
-	}
-	p.line("")
-	p.table([]string{"#", "times", "of time", "mean", "rows read", "statement"}, rows)
-}
-
-func (p *page) services(run *store.Run) {
-	ev := run.Evidence
-	total := float64(ev.System.CPUs) * ev.Load.Window.Seconds()
-	names := make([]string, 0, len(ev.Services))
-	for n := range ev.Services {
-		names = append(names, n)
-	}
-	sort.Slice(names, func(i, j int) bool { return ev.Services[names[i]].CPU > ev.Services[names[j]].CPU })
-	var rows [][]string
-	for _, n := range names {
-		u := ev.Services[n]
-		rows = append(rows, []string{n, share(u.CPU, total), fmt.Sprint(u.Processes), fmt.Sprintf("%d MiB", u.RSS>>20)})
-	}
-	rows = append(rows, []string{"(generator)", share(ev.System.GeneratorCPU, total), "", ""},
-		[]string{"(others)", share(ev.System.ForeignCPU, total), "", ""},
-		[]string{"(idle)", share(ev.System.Idle+ev.System.IOWait, total), "", ""})
-	p.line("")
-	p.table([]string{"service", "of CPU", "processes", "memory"}, rows)
-}
-
-func (p *page) mismatches(run *store.Run) {
-	for i, m := range run.Evidence.Load.Samples {
-		if i == 3 {
-			p.line("… %d more samples: kasoku show %d --json", len(run.Evidence.Load.Samples)-i, run.ID)
-			return
-		}
-		p.line("wrong: %s: expected %s, got %s", m.Request, m.Expected, m.Got)
-	}
+	run, ev := *full, *full.Evidence
+	ev.Load, ev.System, ev.Services = scored.Evidence.Load, scored.Evidence.System, scored.Evidence.Services
+	run.Unfit, run.Evidence = scored.Unfit, &ev
+	return &run
 }
 
 // DiagnosisText prints a run's diagnosis.

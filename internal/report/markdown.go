@@ -41,6 +41,12 @@ func Markdown(w io.Writer, m *Model) error {
 	}
 	p.mdEvidence(m)
 	p.mdLeft(m)
+	if sections := m.Seen.Sections(); len(sections) > 0 {
+		p.line("\n## What the last diagnostic run saw\n\nRun %d (%s). `kasoku show %d --all` prints every row.", m.Seen.Run, mdText(m.Seen.Label), m.Seen.Run)
+		for _, s := range sections {
+			p.mdSection(s)
+		}
+	}
 	p.mdSure(m)
 	p.line("\n## To look closer, repeat or undo\n")
 	for _, c := range m.Reproduce {

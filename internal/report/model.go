@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"kasoku/internal/diagnose"
+	"kasoku/internal/evidence"
 	"kasoku/internal/load"
 	"kasoku/internal/regulation"
 	"kasoku/internal/store"
@@ -39,6 +40,8 @@ type Model struct {
 	CPU        []CPUShare        `json:"cpu"`
 	Routes     []RouteChange     `json:"routes"`
 	Statements []StatementChange `json:"statements"`
+	// Seen is all that the last diagnostic run saw; nil if there is none.
+	Seen *Seen `json:"seen,omitempty"`
 	// Findings and NotJudged of the last diagnosis: what remains.
 	Findings  []diagnose.Finding   `json:"findings"`
 	NotJudged []diagnose.NotJudged `json:"not_judged"`
@@ -103,6 +106,14 @@ type Side struct {
 	Demands           []diagnose.Demand `json:"demands"`
 	BindsText         string            `json:"binds_text"`
 	Unhealthy         []string          `json:"unhealthy"` // sources that did not cover the run
+}
+
+// Seen is one run's evidence, as the run stored it.
+type Seen struct {
+	Run      int64              `json:"run"`
+	Label    string             `json:"label"`
+	Unfit    string             `json:"unfit,omitempty"`
+	Evidence *evidence.Evidence `json:"evidence"`
 }
 
 // CPUShare is one part of a request's CPU time, in seconds per right answer.

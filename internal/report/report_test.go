@@ -173,6 +173,7 @@ func TestNothingIsInjected(t *testing.T) {
 		Routes:     []RouteChange{{Route: evil, Before: &RouteStats{}}},
 		Statements: []StatementChange{{Service: evil, Fingerprint: evil, Before: &StatementStats{}}},
 		Findings:   []diagnose.Finding{{Title: evil, Text: evil, Formula: evil, Evidence: []string{evil}}}, NotJudged: []diagnose.NotJudged{{Rule: evil, Why: evil}},
+		Seen:     &Seen{Label: evil, Unfit: evil, Evidence: fullEvidence(evil)},
 		Warnings: []Warning{{evil, evil}}, Reproduce: []Command{{evil, evil}}}
 	page := render(t, HTML, m)
 	clean := render(t, HTML, stripped(t, m, evil))
@@ -291,7 +292,7 @@ func TestRunText(t *testing.T) {
 	ev.Load.Routes[0].Apdex = nil // nothing was asked
 	run := &store.Run{ID: 7, Label: "baseline", Score: 98.6, Evidence: ev}
 	var b bytes.Buffer
-	if err := RunText(&b, run, run); err != nil {
+	if err := RunText(&b, run, run, Most); err != nil {
 		t.Fatal(err)
 	}
 	if strings.Contains(b.String(), "goodput") {
@@ -299,7 +300,7 @@ func TestRunText(t *testing.T) {
 	}
 	ev.Load.ScoreText = "score = right answers\x1b[31m per second"
 	b.Reset()
-	if err := RunText(&b, run, run); err != nil {
+	if err := RunText(&b, run, run, Most); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"goodput 119/s   Apdex 0.96   score = right answers", "Apdex [T]", "0.97 [500 ms]", "–"} {

@@ -264,3 +264,9 @@ func optionAfter(argv []string, name string) (string, bool) {
 	}
 	return "", false
 }
+
+// ErrorLogs are the files that the service's present configuration has it
+// write its errors to; nil if it names none.
+func ErrorLogs(ctx context.Context, h host.Host, svc *Service) []string {
+	return readSettings(ctx, h, svc).logs
+}

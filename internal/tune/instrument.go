@@ -18,10 +18,12 @@ type instrument struct {
 	changes []change.Change
 	// fails and without are told when it cannot be set up.
 	fails, without string
+	// not says why it could not even be planned; "" it could.
+	not string
 }
 
 // instrumentPlans are all kinds of instruments. They are pure.
-var instrumentPlans = []func(b *Bench, snap *evidence.Snapshot) []instrument{statementLog, phpProfiles}
+var instrumentPlans = []func(b *Bench, snap *evidence.Snapshot) []instrument{statementLog, accessLog, phpProfiles}
 
 // instruments plans all of them.
 func instruments(b *Bench, snap *evidence.Snapshot) []instrument {

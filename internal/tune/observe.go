@@ -50,6 +50,9 @@ func Observe(ctx context.Context, exec *change.Executor, b *Bench, workload int,
 // others.
 func instrumented(ctx context.Context, exec *change.Executor, b *Bench, snap *evidence.Snapshot, workload int, label string, ui Reporter) (run *store.Run, err error) {
 	for _, in := range instruments(b, snap) {
+		if in.not != "" && exec != nil {
+			ui.Warn(in.fails+": "+in.not, "the run goes on without; "+in.without)
+		}
 		if exec == nil || len(in.changes) == 0 {
 			continue
 		}

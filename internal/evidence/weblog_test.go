@@ -1,0 +1,236 @@
+package evidence
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"kasoku/internal/host"
+	"kasoku/internal/load"
+	"kasoku/internal/stack"
+)
+
+// webServer starts a server in the foreground, with its group ended by the
+// test, and waits until url answers.
+func webServer(t *testing.T, url, name string, args ...string) {
+	t.Helper()
+	path, err := program(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, before := &live{dir: "/"}, len(liveStop)
+	// Any file that is there serves as the pid file: url tells when it is up.
+	if err := l.daemon("proc/self/stat", path, args...); err != nil {
+		t.Fatal(err)
+	}
+	stop := liveStop[before]
+	liveStop = liveStop[:before]
+	t.Cleanup(stop)
+	if err := within(20*time.Second, name+" answers", func() error { return ask(url) }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func ask(url string) error {
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	res, err := client.Get(url)
+	if err == nil {
+		res.Body.Close()
+	}
+	return err
+}
+
+// watchWeb collects around what ask does.
+func watchWeb(t *testing.T, st *stack.Stack, requests int64, do func()) *Evidence {
+	t.Helper()
+	ctx := t.Context()
+	s := setting{st: st, hosts: map[string]host.Host{"local": host.NewLocal()}, opts: CollectorOptions{Diagnostic: true}}
+	ev := &Evidence{Load: &load.Result{Requests: requests, Window: time.Second}}
+	var all []source
+	for _, find := range []func(context.Context, setting) ([]source, []Health){accessSources, varnishSources, errorSources} {
+		found, health := find(ctx, s)
+		all, ev.Health = append(all, found...), append(ev.Health, health...)
+	}
+	time.Sleep(time.Second) // the warm-up of a real run
+	for _, x := range all {
+		defer x.close()
+		x.start(ctx)
+	}
+	do()
+	time.Sleep(200 * time.Millisecond) // lines are written after the answers
+	for _, x := range all {
+		x.end(ctx)
+	}
+	for _, x := range all {
+		x.tell(ctx, ev)
+	}
+	return ev
+}
+
+func routesText(ev *Evidence) string {
+	var out []string
+	for _, r := range ev.Routes {
+		out = append(out, fmt.Sprintf("%s: %d %s %s timed=%v %v", r.Service, r.Count, r.Method, r.Route, r.Time.Count == r.Count && r.Time.Max > 0, r.Cache))
+	}
+	return strings.Join(out, "\n")
+}
+
+func healthText(ev *Evidence) string {
+	var out []string
+	for _, h := range ev.Health {
+		out = append(out, fmt.Sprintf("%s: %v %s", h.Source, h.OK, h.Text))
+	}
+	return strings.Join(out, "\n")
+}
+
+func webFolder(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "kweb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestApacheLogsLive(t *testing.T) {
+	dir := webFolder(t)
+	port, err := freePort()
+	if err != nil {
+		t.Fatal(err)
+	}
+	conf := strings.NewReplacer("@DIR@", dir, "@PORT@", fmt.Sprint(port)).Replace("ServerRoot @DIR@\nPidFile @DIR@/apache.pid\nServerName x\nListen 127.0.0.1:@PORT@\nDefine LOGS @DIR@\n" +
+		"LoadModule mpm_event_module /usr/lib/apache2/modules/mod_mpm_event.so\nLoadModule authz_core_module /usr/lib/apache2/modules/mod_authz_core.so\n" +
+		"DocumentRoot @DIR@\nErrorLog ${LOGS}/error.log\nLogLevel core:info\n" +
+		"LogFormat \"%h %l %u %t \\\"%r\\\" %>s %b %D\" timed\nCustomLog ${LOGS}/access.log timed\n<Directory @DIR@/closed>\nRequire all denied\n</Directory>\n")
+	if os.Getuid() == 0 {
+		conf += "User www-data\nGroup www-data\n"
+	}
+	for name, text := range map[string]string{"apache.conf": conf, "items/1": "1", "items/2": "2", "closed/a": "x"} {
+		p := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(p, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	url := fmt.Sprintf("http://127.0.0.1:%d", port)
+	webServer(t, url+"/items/1", "apache2", "-d", dir, "-f", dir+"/apache.conf", "-D", "FOREGROUND")
+	st := &stack.Stack{Load: stack.LoadConfig{URL: url}, Services: []stack.Service{{Name: "web", Kind: stack.Apache, Config: dir + "/apache.conf", Listen: []string{fmt.Sprintf("127.0.0.1:%d", port)}}}}
+	ev := watchWeb(t, st, 32, func() {
+		for i := range 30 {
+			if err := ask(fmt.Sprintf("%s/items/%d", url, 1+i%2)); err != nil {
+				t.Error(err)
+			}
+		}
+		for range 2 {
+			if err := ask(url + "/closed/a"); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	if got := routesText(ev); !strings.Contains(got, "web: 30 GET /items/:id timed=true") || !strings.Contains(got, "web: 2 GET /closed/a") {
+		t.Errorf("%s\n%s", got, healthText(ev))
+	}
+	if len(ev.Logs) != 1 || ev.Logs[0].Count != 2 || ev.Logs[0].Level != "error" || !strings.Contains(ev.Logs[0].Text, "client denied by server configuration") {
+		t.Errorf("%+v\n%s", ev.Logs, healthText(ev))
+	}
+	if h := healthText(ev); strings.Contains(h, "false") {
+		t.Error(h)
+	}
+}
+
+func TestVarnishLogLive(t *testing.T) {
+	dir := webFolder(t)
+	port, err := freePort()
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := fmt.Sprintf("127.0.0.1:%d", port)
+	vcl := "vcl 4.1;\nbackend none none;\nsub vcl_recv { return (synth(200)); }\n"
+	if err := os.WriteFile(dir+"/a.vcl", []byte(vcl), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	argv := []string{"-F", "-n", dir + "/work", "-a", address, "-f", dir + "/a.vcl", "-s", "malloc,16m"}
+	webServer(t, "http://"+address+"/", "varnishd", argv...)
+	st := &stack.Stack{Load: stack.LoadConfig{URL: "http://" + address}, Services: []stack.Service{{Name: "cache", Kind: stack.Varnish, Listen: []string{address}, Control: stack.Control{Start: append([]string{"varnishd"}, argv...)}}}}
+	ev := watchWeb(t, st, 40, func() {
+		for i := range 40 {
+			if err := ask(fmt.Sprintf("http://%s/items/%d?token=x", address, i)); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	if got := routesText(ev); !strings.Contains(got, "cache: 40 GET /items/:id timed=true") || len(ev.Routes) != 1 {
+		t.Errorf("%s\n%s", got, healthText(ev))
+	}
+	if h := healthText(ev); strings.Contains(h, "false") || !strings.Contains(h, "40 lines of varnishncsa") {
+		t.Error(h)
+	}
+	st.Services[0].Control.Start = []string{"varnishd", "-n", dir + "/nothing"}
+	if h := healthText(watchWeb(t, st, 40, func() {})); !strings.Contains(h, "access log of cache: false varnishncsa") {
+		t.Error(h)
+	}
+}
+
+// TestErrorLogsLive: what PHP-FPM, PHP and MariaDB really write is found and
+// understood.
+func TestErrorLogsLive(t *testing.T) {
+	l := startLive(t)
+	ev := watchWeb(t, l.st, 0, func() {
+		for range 3 { // a wrong password each
+			if db, err := stack.OpenDB(t.Context(), l.hosts["local"], &stack.Service{Name: "db", Kind: stack.MariaDB, Host: "local", Login: &stack.Login{User: "nobody", Socket: l.dir + "/db.sock"}}); err == nil {
+				_ = db.Ping()
+				db.Close()
+			}
+		}
+		var wait []chan error
+		for range 12 { // three processes
+			c := make(chan error)
+			wait = append(wait, c)
+			go func() { c <- ask(l.url + "/?n=1") }()
+		}
+		for _, c := range wait {
+			<-c
+		}
+		if err := l.warn("a message that must be found"); err != nil {
+			t.Error(err)
+		}
+	})
+	h := healthText(ev)
+	for _, want := range []string{"error log of web: true", "error log of php: true", "error log of db: true"} {
+		if !strings.Contains(h, want) {
+			t.Errorf("no %q in\n%s", want, h)
+		}
+	}
+	if strings.Contains(h, "false") {
+		t.Error(h)
+	}
+	found := false
+	for _, k := range ev.Logs {
+		found = found || k.Service == "db" && strings.Contains(k.Text, "Access denied") && k.Count == 3 && k.Level == "warning"
+	}
+	if !found {
+		t.Errorf("MariaDB's warnings are not there: %+v\n%s", ev.Logs, h)
+	}
+}
+
+// warn appends a line to nginx's error log, as nginx does.
+func (l *live) warn(text string) error {
+	f, err := os.OpenFile(l.dir+"/nginx.err", os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = fmt.Fprintf(f, "%s [warn] 1#1: *1 %s, client: 127.0.0.1\n", time.Now().Format("2006/01/02 15:04:05"), text)
+	return err
+}

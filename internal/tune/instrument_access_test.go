@@ -1,0 +1,238 @@
+package tune
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"kasoku/internal/change"
+	"kasoku/internal/evidence"
+	"kasoku/internal/host"
+	"kasoku/internal/load"
+	"kasoku/internal/stack"
+)
+
+// web is a real nginx with static files and a configuration in two files.
+type web struct {
+	dir, url string
+	st       *stack.Stack
+	hosts    map[string]host.Host
+	exec     *change.Executor
+}
+
+// startWeb runs nginx with these lines in its http block; @DIR@ is its folder.
+func startWeb(t *testing.T, lines, site string) *web {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("starts a real server; run without -short")
+	}
+	program, err := exec.LookPath("nginx")
+	if err != nil {
+		program = "/usr/sbin/nginx"
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := l.Addr().String()
+	l.Close()
+	dir, err := os.MkdirTemp("", "kacc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	files := map[string]string{
+		"nginx.conf": "worker_processes 2;\npid @DIR@/nginx.pid;\nerror_log @DIR@/error.log;\nevents { worker_connections 64; }\nhttp {\n    include site.types;\n" + lines +
+			"    client_body_temp_path @DIR@/t1; proxy_temp_path @DIR@/t2; fastcgi_temp_path @DIR@/t3; uwsgi_temp_path @DIR@/t4; scgi_temp_path @DIR@/t5;\n    include conf.d/*.conf;\n}\n",
+		"site.types":       "types { text/html html; }\n",
+		"conf.d/site.conf": "server {\n    listen " + address + ";\n    root @DIR@/public;\n" + site + "}\n",
+		"public/a.html":    "a", "public/s/b.html": "b",
+	}
+	for name, text := range files {
+		p := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(p, []byte(strings.ReplaceAll(text, "@DIR@", dir)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	w := &web{dir: dir, url: "http://" + address, hosts: map[string]host.Host{"local": host.NewLocal()}}
+	w.st = &stack.Stack{Dir: dir, Name: "web", Load: stack.LoadConfig{URL: w.url}, Services: []stack.Service{{Name: "web", Kind: stack.Nginx, Binary: program,
+		Config: dir + "/nginx.conf", Prefix: dir, Listen: []string{address}, Control: stack.Control{Method: "process", PIDFile: dir + "/nginx.pid"}}}}
+	var out bytes.Buffer
+	cmd := exec.Command(program, "-p", dir, "-c", dir+"/nginx.conf", "-g", "daemon off;")
+	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = &out, &out, &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL); cmd.Wait() })
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		if res, err := http.Get(w.url + "/a.html"); err == nil {
+			res.Body.Close()
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("nginx does not answer: %s", out.String())
+		}
+	}
+	w.exec, err = change.Open(t.Context(), change.Options{Dir: filepath.Join(dir, ".kasoku"), Stack: w.st, Hosts: w.hosts,
+		Control: func(name string) (change.Controller, error) {
+			return stack.NewController(w.hosts["local"], w.st, w.st.Service(name))
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.exec.Close() })
+	return w
+}
+
+// tree is every configuration file's bytes, and what lies in the folder.
+func (w *web) tree(t *testing.T) string {
+	t.Helper()
+	var b strings.Builder
+	for _, p := range []string{"nginx.conf", "site.types", "conf.d/site.conf"} {
+		data, err := os.ReadFile(filepath.Join(w.dir, p))
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "%s\n%s", p, data)
+	}
+	left, _ := filepath.Glob(w.dir + "/kasoku-*")
+	fmt.Fprint(&b, left)
+	return b.String()
+}
+
+func (w *web) get(t *testing.T, path string, n int) {
+	t.Helper()
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	for range n {
+		res, err := client.Get(w.url + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+	}
+}
+
+// observe puts the instruments in place, asks for both pages within a window,
+// and puts everything back.
+func (w *web) observe(t *testing.T) *evidence.Evidence {
+	t.Helper()
+	ctx := t.Context()
+	before := w.tree(t)
+	snap, err := evidence.Take(ctx, w.st, w.hosts, evidence.TakeOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &Bench{Stack: w.st, Hosts: w.hosts}
+	for _, in := range accessLog(b, snap) {
+		if in.not != "" {
+			t.Fatal(in.not)
+		}
+		tx, err := w.exec.Apply(ctx, change.Intent{Title: in.title, Changes: in.changes})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			if err := w.exec.Revert(ctx, tx.ID); err != nil {
+				t.Error(err)
+			}
+			if after := w.tree(t); after != before {
+				t.Errorf("not as found:\n%s\nbut\n%s", before, after)
+			}
+		}()
+	}
+	if b.Plain = true; accessLog(b, snap) != nil {
+		t.Error("a plain run gets an access log")
+	}
+	col, err := evidence.NewCollector(ctx, w.st, w.hosts, evidence.CollectorOptions{Diagnostic: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer col.Close()
+	if err := col.Start(ctx); err != nil {
+		t.Fatal(err)
+	}
+	w.get(t, "/a.html", 40)
+	w.get(t, "/s/b.html", 20)
+	w.get(t, "/no/17", 2)
+	w.get(t, "/no/18", 2)
+	time.Sleep(200 * time.Millisecond) // the last lines are written after the answers
+	if err := col.End(ctx); err != nil {
+		t.Fatal(err)
+	}
+	ev, err := col.Stop(ctx, &load.Result{Requests: 64, Window: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ev
+}
+
+func healthOf(ev *evidence.Evidence, source string) (out []evidence.Health) {
+	for _, h := range ev.Health {
+		if h.Source == source {
+			out = append(out, h)
+		}
+	}
+	return out
+}
+
+func TestAccessLogIsGivenTimes(t *testing.T) {
+	const timed = "    log_format timed '$msec \"$request\" $status $body_bytes_sent $request_time $upstream_response_time';\n"
+	for name, c := range map[string]struct{ lines, site, own string }{
+		"off":                    {"    access_log off;\n", "", ""},
+		"nothing said":           {"", "", ""}, // the log that nginx was compiled with
+		"inherited without time": {"    access_log @DIR@/own.log;\n", "    location /s/ { access_log off; }\n    location /no/ { access_log @DIR@/own.log combined; access_log @DIR@/other.log; }\n", "own.log"},
+		"buffered":               {timed + "    access_log @DIR@/own.log timed buffer=64k flush=1h;\n", "", ""},
+		"full already":           {timed + "    access_log @DIR@/own.log timed;\n", "", "own.log"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if c.lines == "" && os.Getuid() != 0 {
+				t.Skip("only root may write to the log that nginx was compiled with")
+			}
+			w := startWeb(t, c.lines, c.site)
+			ev := w.observe(t)
+			var got []string
+			timed := true
+			for _, r := range ev.Routes {
+				got = append(got, fmt.Sprintf("%d %s %s", r.Count, r.Method, r.Route))
+				timed = timed && r.Time.Count == r.Count
+			}
+			all := strings.Join(got, "\n")
+			for _, want := range []string{"40 GET /a.html", "20 GET /s/b.html", "4 GET /no/:id"} {
+				if !strings.Contains(all, want) {
+					t.Errorf("no %q in\n%s\nhealth %+v", want, all, ev.Health)
+				}
+			}
+			if !timed {
+				t.Errorf("routes without times: %+v", ev.Routes)
+			}
+			for _, h := range healthOf(ev, "access log of web") {
+				if !h.OK {
+					t.Errorf("unhealthy: %+v", h)
+				}
+			}
+			if c.own != "" { // the log that was there went on
+				data, err := os.ReadFile(filepath.Join(w.dir, c.own))
+				if err != nil || bytes.Count(data, []byte("\n")) < 40 {
+					t.Errorf("%s has %d lines: %v", c.own, bytes.Count(data, []byte("\n")), err)
+				}
+			}
+			if len(ev.Logs) != 1 || ev.Logs[0].Count != 4 || ev.Logs[0].Level != "error" {
+				t.Errorf("error log: %+v", ev.Logs)
+			}
+		})
+	}
+}
