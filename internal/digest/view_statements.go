@@ -1,0 +1,199 @@
+package digest
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"kasoku/internal/ui"
+)
+
+var classOrders = []order[Statement]{
+	{"time", func(a, b *Statement) int { return cmp.Compare(a.Total, b.Total) }},
+	{"count", func(a, b *Statement) int { return cmp.Compare(a.Count, b.Count) }},
+	{"mean", func(a, b *Statement) int { return cmp.Compare(a.mean(), b.mean()) }},
+	{"p50", func(a, b *Statement) int { return cmp.Compare(a.P50, b.P50) }},
+	{"p95", func(a, b *Statement) int { return cmp.Compare(a.P95, b.P95) }},
+	{"p99", func(a, b *Statement) int { return cmp.Compare(a.P99, b.P99) }},
+	{"max", func(a, b *Statement) int { return cmp.Compare(a.Max, b.Max) }},
+	{"lock", func(a, b *Statement) int { return cmp.Compare(a.LockTime, b.LockTime) }},
+	{"examined", func(a, b *Statement) int { return cmp.Compare(a.RowsExamined, b.RowsExamined) }},
+	{"sent", func(a, b *Statement) int { return cmp.Compare(a.RowsSent, b.RowsSent) }},
+	{"bytes", func(a, b *Statement) int { return cmp.Compare(a.BytesSent, b.BytesSent) }},
+	{"errors", func(a, b *Statement) int { return cmp.Compare(a.Errors, b.Errors) }},
+	{"fingerprint", func(a, b *Statement) int { return strings.Compare(b.Fingerprint, a.Fingerprint) }},
+}
+
+func (s *Statement) mean() time.Duration {
+	if s.Count == 0 {
+		return 0
+	}
+	return s.Total / time.Duration(s.Count)
+}
+
+// Sort implements Digest.
+func (s *Statements) Sort(by string) error {
+	return sortRows(s.Classes, classOrders, by, func(a, b *Statement) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Schema, b.Schema), strings.Compare(a.Fingerprint, b.Fingerprint))
+	})
+}
+
+// SortKeys implements Digest.
+func (s *Statements) SortKeys() []string { return orderNames(classOrders) }
+
+// Cut implements Digest.
+func (s *Statements) Cut(n int) {
+	if n > 0 && n < len(s.Classes) {
+		s.Classes = s.Classes[:n]
+	}
+}
+
+// Health implements Digest.
+func (s *Statements) Health() []string { return slices.Clone(s.Warnings) }
+
+// CSV implements Digest.
+func (s *Statements) CSV(w io.Writer) error { return writeCSV(w, s.columns(), s.Classes) }
+
+// total time of all classes.
+func (s *Statements) total() time.Duration {
+	var t time.Duration
+	for i := range s.Classes {
+		t += s.Classes[i].Total
+	}
+	return t
+}
+
+// View implements Digest.
+func (s *Statements) View(names []string, n int) View {
+	v := View{Title: "Statements: " + logNames(names), Warnings: s.Warnings}
+	read := fmt.Sprintf("%s: %s statements in %s classes, %s", logNames(names), count(s.Entries), count(int64(len(s.Classes))), ui.Bytes(s.Bytes))
+	if s.Format != "" {
+		read += ", format " + s.Format
+	}
+	v.Facts = append(v.Facts, Fact{"read", read})
+	total := s.total()
+	if p := period(s.From, s.To, s.Entries, "statements"); p != "" {
+		if d := s.To.Sub(s.From); d > 0 {
+			p += fmt.Sprintf("; %.3g of them ran at once on average", total.Seconds()/d.Seconds())
+		}
+		v.Facts = append(v.Facts, Fact{"period", p})
+	}
+	v.Facts = append(v.Facts, Fact{"time", ui.Duration(total)})
+	if s.Commands > 0 {
+		v.Facts = append(v.Facts, Fact{"commands", count(s.Commands) + " administrator commands (Ping, Quit, …), not in the table"})
+	}
+	if s.Skipped > 0 {
+		v.Facts = append(v.Facts, Fact{"left out", count(s.Skipped) + " statements by filters or time"})
+	}
+	share := func(c *Statement) float64 {
+		if total == 0 {
+			return 0
+		}
+		return float64(c.Total) / float64(total)
+	}
+	v.Head, v.Rows = rowsOf(s.columns(), s.Classes, n, share, classDetail)
+	if v.More = more(s.Classes, n, "classes", share); v.More != "" {
+		v.More = strings.Replace(v.More, " are left out", " of the time are left out", 1)
+	}
+	return v
+}
+
+func classDetail(s *Statement) []Fact {
+	var out []Fact
+	if s.Example != "" {
+		out = append(out, Fact{"example", s.Example})
+	}
+	return out
+}
+
+// columns of the classes.
+func (s *Statements) columns() []column[Statement] {
+	total := s.total()
+	share := func(c *Statement) float64 {
+		if total == 0 {
+			return 0
+		}
+		return float64(c.Total) / float64(total)
+	}
+	schema := false
+	for i := range s.Classes {
+		schema = schema || s.Classes[i].Schema != ""
+	}
+	whole := func(name string, get func(*Statement) int64) column[Statement] {
+		return column[Statement]{name: name, exact: func(c *Statement) string { return integer(get(c)) }}
+	}
+	perRun := func(name, head string, get func(*Statement) int64) column[Statement] {
+		c := whole(name, get)
+		c.head, c.cell = head, func(x *Statement) string { return ui.Number(round3(mean(get(x), x.Count))) }
+		return c
+	}
+	at := func(name, head string, get func(*Statement) time.Duration) column[Statement] {
+		return column[Statement]{name: name + "_seconds", head: head,
+			cell:  func(c *Statement) string { return ui.Duration(get(c)) },
+			exact: func(c *Statement) string { return seconds(get(c)) }}
+	}
+	out := []column[Statement]{
+		{name: "count", head: "count", cell: func(c *Statement) string { return count(c.Count) }, exact: func(c *Statement) string { return integer(c.Count) }},
+		{name: "share", head: "share", cell: func(c *Statement) string { return ui.Share(share(c)) }, exact: func(c *Statement) string { return fraction(share(c)) }},
+		at("total", "total", func(c *Statement) time.Duration { return c.Total }),
+		at("mean", "mean", (*Statement).mean),
+		at("p50", "", func(c *Statement) time.Duration { return c.P50 }),
+		at("p95", "p95", func(c *Statement) time.Duration { return c.P95 }),
+		at("p99", "", func(c *Statement) time.Duration { return c.P99 }),
+		at("max", "max", func(c *Statement) time.Duration { return c.Max }),
+		at("lock", "", func(c *Statement) time.Duration { return c.LockTime }),
+		{head: "lock", cell: func(c *Statement) string { return ui.Duration(time.Duration(mean(int64(c.LockTime), c.Count))) }},
+		perRun("rows_examined", "examined", func(c *Statement) int64 { return c.RowsExamined }),
+		perRun("rows_sent", "sent", func(c *Statement) int64 { return c.RowsSent }),
+		whole("rows_affected", func(c *Statement) int64 { return c.RowsAffected }),
+		whole("bytes_sent", func(c *Statement) int64 { return c.BytesSent }),
+	}
+	for _, g := range signs {
+		out = append(out, whole(g.name, g.of))
+	}
+	out = append(out, column[Statement]{head: "signs", text: true, cell: signText})
+	if schema {
+		out = append(out, textHead("schema", "schema", func(c *Statement) string { return c.Schema }))
+	} else {
+		out = append(out, textColumn("schema", func(c *Statement) string { return c.Schema }))
+	}
+	statement := textHead("fingerprint", "statement", func(c *Statement) string { return oneLine(c.Fingerprint) })
+	statement.code = true
+	return append(out, statement, textColumn("example", func(c *Statement) string { return c.Example }))
+}
+
+// round3 keeps three decimals: 0.333 rows of a run, not 0.3333….
+func round3(f float64) float64 { return float64(int64(f*1000+0.5)) / 1000 }
+
+// signs are runs that did what a good statement rarely does.
+var signs = []struct {
+	name, text string
+	of         func(*Statement) int64
+}{
+	{"full_scans", "full scan", func(c *Statement) int64 { return c.FullScans }},
+	{"full_joins", "full join", func(c *Statement) int64 { return c.FullJoins }},
+	{"no_index", "no index", func(c *Statement) int64 { return c.NoIndex }},
+	{"tmp_tables", "tmp table", func(c *Statement) int64 { return c.TmpTables }},
+	{"tmp_disk_tables", "tmp on disk", func(c *Statement) int64 { return c.TmpDisk }},
+	{"filesorts", "filesort", func(c *Statement) int64 { return c.Filesorts }},
+	{"errors", "errors", func(c *Statement) int64 { return c.Errors }},
+}
+
+// signText is "full scan, filesort 40 %": a share of the runs where not all did.
+func signText(c *Statement) string {
+	var out []string
+	for _, g := range signs {
+		n := g.of(c)
+		switch {
+		case n <= 0 || g.name == "no_index" && c.FullScans >= n:
+		case n >= c.Count:
+			out = append(out, g.text)
+		default:
+			out = append(out, g.text+" "+ui.Share(float64(n)/float64(c.Count)))
+		}
+	}
+	return strings.Join(out, ", ")
+}
