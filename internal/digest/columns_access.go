@@ -28,18 +28,18 @@ func (a *Access) columns(exact bool) []column[Route] {
 		add(true, textColumn("method", func(r *Route) string { return r.Method }), textColumn("route", func(r *Route) string { return r.Route }))
 	}
 	add(true,
-		column[Route]{name: "count", head: "count", cell: func(r *Route) string { return count(r.Count) }, exact: func(r *Route) string { return integer(r.Count) }},
-		column[Route]{name: "share", head: "share", cell: func(r *Route) string { return ui.Share(r.Share) }, exact: func(r *Route) string { return fraction(r.Share) }})
+		countColumn("count", "count", func(r *Route) int64 { return r.Count }),
+		shareColumn("share", "share", func(r *Route) float64 { return r.Share }))
 	add(timed, timeColumns("", func(r *Route) *Times { return &r.Time })...)
 	add(upstream, upstreamColumns()...)
-	add(exact, statusColumn("status_2xx", 2), statusColumn("status_3xx", 3))
-	add(true, headed(statusColumn("status_4xx", 4), "4xx"), headed(statusColumn("status_5xx", 5), "5xx"))
+	add(exact, statusColumn("status_2xx", "", 2), statusColumn("status_3xx", "", 3))
+	add(true, statusColumn("status_4xx", "4xx", 4), statusColumn("status_5xx", "5xx", 5))
 	add(true,
-		column[Route]{name: "bytes", exact: func(r *Route) string { return integer(r.Bytes) }},
+		countColumn("bytes", "", func(r *Route) int64 { return r.Bytes }),
 		column[Route]{head: "size", cell: func(r *Route) string { return ui.Bytes(int64(mean(r.Bytes, r.Count))) }})
 	add(cache,
-		column[Route]{name: "cache_hits", exact: func(r *Route) string { return integer(hits(r)) }},
-		column[Route]{name: "cache_lookups", exact: func(r *Route) string { return integer(lookups(r)) }},
+		countColumn("cache_hits", "", hits),
+		countColumn("cache_lookups", "", lookups),
 		column[Route]{head: "hits", cell: hitText})
 	add(service, textHead("service", "service", func(r *Route) string { return r.Service }))
 	if !exact {
@@ -48,16 +48,6 @@ func (a *Access) columns(exact bool) []column[Route] {
 	add(exact, textColumn("example", func(r *Route) string { return r.Example }))
 	return out
 }
-
-func textColumn[R any](name string, f func(*R) string) column[R] {
-	return column[R]{name: name, exact: f, text: true}
-}
-
-func textHead[R any](name, head string, f func(*R) string) column[R] {
-	return column[R]{name: name, head: head, cell: f, exact: f, text: true}
-}
-
-func headed[R any](c column[R], head string) column[R] { c.head = head; return c }
 
 // timeColumns of durations; those for people are the usual percentiles.
 func timeColumns[R any](prefix string, of func(*R) *Times) []column[R] {
@@ -93,13 +83,11 @@ func upstreamColumns() []column[Route] {
 			out[i].head = "upstream"
 		}
 	}
-	return append([]column[Route]{{name: "upstream_count", exact: func(r *Route) string { return integer(r.Upstream.Count) }}}, out...)
+	return append([]column[Route]{countColumn("upstream_count", "", func(r *Route) int64 { return r.Upstream.Count })}, out...)
 }
 
-func statusColumn(name string, class int) column[Route] {
-	return column[Route]{name: name,
-		cell:  func(r *Route) string { return count(r.Status[class]) },
-		exact: func(r *Route) string { return integer(r.Status[class]) }}
+func statusColumn(name, head string, class int) column[Route] {
+	return countColumn(name, head, func(r *Route) int64 { return r.Status[class] })
 }
 
 // hits are answers from a cache: HIT, and those that nginx and Varnish give

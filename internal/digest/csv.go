@@ -49,7 +49,7 @@ func writeCSV[R any](w io.Writer, columns []column[R], rows []R) error {
 // begins like one gets an apostrophe before it (OWASP, "CSV Injection").
 func harmless(s string) string {
 	s = strings.NewReplacer("\r", " ", "\n", " ", "\t", " ").Replace(ui.Clean(s))
-	if first, _ := utf8.DecodeRuneInString(s); strings.ContainsRune("=+-@|%＝＋－＠", first) {
+	if first, _ := utf8.DecodeRuneInString(strings.TrimLeft(s, " ")); strings.ContainsRune("=+-@|%＝＋－＠", first) {
 		return "'" + s
 	}
 	return s

@@ -74,60 +74,53 @@ func percentChange(a, b time.Duration) string {
 
 // columns of a comparison.
 func (d *Diff) columns() []column[DiffRow] {
-	var out []column[DiffRow]
-	access := d.Kind == KindAccess
-	if access {
-		out = append(out, textColumn("method", func(r *DiffRow) string { return r.Method }), textColumn("route", func(r *DiffRow) string { return r.Route }))
-	} else {
-		out = append(out, textColumn("schema", func(r *DiffRow) string { return r.Schema }), textColumn("fingerprint", func(r *DiffRow) string { return oneLine(r.Fingerprint) }))
+	head, out := "request", []column[DiffRow]{
+		textColumn("method", func(r *DiffRow) string { return r.Method }), textColumn("route", func(r *DiffRow) string { return r.Route })}
+	if d.Kind == KindSlow {
+		head, out = "statement", []column[DiffRow]{
+			textColumn("schema", func(r *DiffRow) string { return r.Schema }), textColumn("fingerprint", func(r *DiffRow) string { return oneLine(r.Fingerprint) })}
 	}
-	number := func(name, head string, get func(*DiffRow) int64) {
-		out = append(out, column[DiffRow]{name: name, head: head,
-			cell: func(r *DiffRow) string { return count(get(r)) }, exact: func(r *DiffRow) string { return integer(get(r)) }})
-	}
-	timed := func(name, head string, get func(*DiffRow) (of DiffRun, at time.Duration)) {
-		if !d.Timed {
-			return
-		}
-		out = append(out, column[DiffRow]{name: name + "_seconds", head: head,
-			cell: func(r *DiffRow) string {
-				of, at := get(r)
-				if of.Count == 0 {
-					return "–"
-				}
-				return ui.Duration(at)
-			},
-			exact: func(r *DiffRow) string { _, at := get(r); return seconds(at) }})
+	counts := []column[DiffRow]{
+		countColumn("count_a", "count A", func(r *DiffRow) int64 { return r.A.Count }),
+		countColumn("count_b", "count B", func(r *DiffRow) int64 { return r.B.Count }),
 	}
 	if d.Timed {
 		out = append(out, column[DiffRow]{name: "change_seconds", head: "change",
 			cell: func(r *DiffRow) string { return signed(r.B.Total - r.A.Total) }, exact: func(r *DiffRow) string { return seconds(r.B.Total - r.A.Total) }})
+		out = append(append(out, counts...), diffTimes()...)
 	} else {
 		out = append(out, column[DiffRow]{head: "change", cell: func(r *DiffRow) string { return signedCount(r.B.Count - r.A.Count) }})
+		out = append(out, counts...)
 	}
-	number("count_a", "count A", func(r *DiffRow) int64 { return r.A.Count })
-	number("count_b", "count B", func(r *DiffRow) int64 { return r.B.Count })
-	timed("total_a", "", func(r *DiffRow) (DiffRun, time.Duration) { return r.A, r.A.Total })
-	timed("total_b", "", func(r *DiffRow) (DiffRun, time.Duration) { return r.B, r.B.Total })
-	timed("mean_a", "mean A", func(r *DiffRow) (DiffRun, time.Duration) { return r.A, r.A.Mean })
-	timed("mean_b", "mean B", func(r *DiffRow) (DiffRun, time.Duration) { return r.B, r.B.Mean })
-	if d.Timed {
-		out = append(out, column[DiffRow]{head: "by", cell: func(r *DiffRow) string { return percentChange(r.A.Mean, r.B.Mean) }})
+	return append(out,
+		shareColumn("share_a", "share A", func(r *DiffRow) float64 { return r.A.Share }),
+		shareColumn("share_b", "share B", func(r *DiffRow) float64 { return r.B.Share }),
+		textHead("state", "state", (*DiffRow).state),
+		column[DiffRow]{head: head, text: true, code: true, cell: (*DiffRow).name})
+}
+
+// diffTimes are the columns of times.
+func diffTimes() []column[DiffRow] {
+	one := func(name, head string, side func(*DiffRow) *DiffRun, at func(*DiffRun) time.Duration) column[DiffRow] {
+		return column[DiffRow]{name: name + "_seconds", head: head,
+			cell: func(r *DiffRow) string {
+				if side(r).Count == 0 {
+					return "–"
+				}
+				return ui.Duration(at(side(r)))
+			},
+			exact: func(r *DiffRow) string { return seconds(at(side(r))) }}
 	}
-	timed("p95_a", "p95 A", func(r *DiffRow) (DiffRun, time.Duration) { return r.A, r.A.P95 })
-	timed("p95_b", "p95 B", func(r *DiffRow) (DiffRun, time.Duration) { return r.B, r.B.P95 })
-	for _, s := range []struct {
-		name, head string
-		of         func(*DiffRow) float64
-	}{{"share_a", "share A", func(r *DiffRow) float64 { return r.A.Share }}, {"share_b", "share B", func(r *DiffRow) float64 { return r.B.Share }}} {
-		out = append(out, column[DiffRow]{name: s.name, head: s.head, cell: func(r *DiffRow) string { return ui.Share(s.of(r)) }, exact: func(r *DiffRow) string { return fraction(s.of(r)) }})
+	a, b := func(r *DiffRow) *DiffRun { return &r.A }, func(r *DiffRow) *DiffRun { return &r.B }
+	total := func(r *DiffRun) time.Duration { return r.Total }
+	mean := func(r *DiffRun) time.Duration { return r.Mean }
+	p95 := func(r *DiffRun) time.Duration { return r.P95 }
+	return []column[DiffRow]{
+		one("total_a", "", a, total), one("total_b", "", b, total),
+		one("mean_a", "mean A", a, mean), one("mean_b", "mean B", b, mean),
+		{head: "by", cell: func(r *DiffRow) string { return percentChange(r.A.Mean, r.B.Mean) }},
+		one("p95_a", "p95 A", a, p95), one("p95_b", "p95 B", b, p95),
 	}
-	out = append(out, textHead("state", "state", (*DiffRow).state))
-	head := "request"
-	if !access {
-		head = "statement"
-	}
-	return append(out, column[DiffRow]{head: head, text: true, code: true, cell: (*DiffRow).name})
 }
 
 func (r *DiffRow) state() string {

@@ -66,6 +66,24 @@ type column[R any] struct {
 	code  bool
 }
 
+func textColumn[R any](name string, f func(*R) string) column[R] {
+	return column[R]{name: name, exact: f, text: true}
+}
+
+func textHead[R any](name, head string, f func(*R) string) column[R] {
+	return column[R]{name: name, head: head, cell: f, exact: f, text: true}
+}
+
+// countColumn is one of whole numbers; head "" is only in CSV.
+func countColumn[R any](name, head string, get func(*R) int64) column[R] {
+	return column[R]{name: name, head: head, cell: func(r *R) string { return count(get(r)) }, exact: func(r *R) string { return integer(get(r)) }}
+}
+
+func shareColumn[R any](name, head string, get func(*R) float64) column[R] {
+	return column[R]{name: name, head: head, cell: func(r *R) string { return ui.Share(get(r)) }, exact: func(r *R) string { return fraction(get(r)) }}
+}
+
+// rowsOf makes the heads and at most n rows (0: all) for people.
 func rowsOf[R any](columns []column[R], rows []R, n int, bar func(*R) float64, detail func(*R) []Fact) ([]Head, []ViewRow) {
 	var heads []Head
 	for _, c := range columns {

@@ -88,12 +88,7 @@ func (s *Statements) View(names []string, n int) View {
 	if s.Skipped > 0 {
 		v.Facts = append(v.Facts, Fact{"left out", count(s.Skipped) + " statements by filters or time"})
 	}
-	share := func(c *Statement) float64 {
-		if total == 0 {
-			return 0
-		}
-		return float64(c.Total) / float64(total)
-	}
+	share := s.share()
 	v.Head, v.Rows = rowsOf(s.columns(), s.Classes, n, share, classDetail)
 	if v.More = more(s.Classes, n, "classes", share); v.More != "" {
 		v.More = strings.Replace(v.More, " are left out", " of the time are left out", 1)
@@ -107,62 +102,6 @@ func classDetail(s *Statement) []Fact {
 		out = append(out, Fact{"example", s.Example})
 	}
 	return out
-}
-
-// columns of the classes.
-func (s *Statements) columns() []column[Statement] {
-	total := s.total()
-	share := func(c *Statement) float64 {
-		if total == 0 {
-			return 0
-		}
-		return float64(c.Total) / float64(total)
-	}
-	schema := false
-	for i := range s.Classes {
-		schema = schema || s.Classes[i].Schema != ""
-	}
-	whole := func(name string, get func(*Statement) int64) column[Statement] {
-		return column[Statement]{name: name, exact: func(c *Statement) string { return integer(get(c)) }}
-	}
-	perRun := func(name, head string, get func(*Statement) int64) column[Statement] {
-		c := whole(name, get)
-		c.head, c.cell = head, func(x *Statement) string { return ui.Number(round3(mean(get(x), x.Count))) }
-		return c
-	}
-	at := func(name, head string, get func(*Statement) time.Duration) column[Statement] {
-		return column[Statement]{name: name + "_seconds", head: head,
-			cell:  func(c *Statement) string { return ui.Duration(get(c)) },
-			exact: func(c *Statement) string { return seconds(get(c)) }}
-	}
-	out := []column[Statement]{
-		{name: "count", head: "count", cell: func(c *Statement) string { return count(c.Count) }, exact: func(c *Statement) string { return integer(c.Count) }},
-		{name: "share", head: "share", cell: func(c *Statement) string { return ui.Share(share(c)) }, exact: func(c *Statement) string { return fraction(share(c)) }},
-		at("total", "total", func(c *Statement) time.Duration { return c.Total }),
-		at("mean", "mean", (*Statement).mean),
-		at("p50", "", func(c *Statement) time.Duration { return c.P50 }),
-		at("p95", "p95", func(c *Statement) time.Duration { return c.P95 }),
-		at("p99", "", func(c *Statement) time.Duration { return c.P99 }),
-		at("max", "max", func(c *Statement) time.Duration { return c.Max }),
-		at("lock", "", func(c *Statement) time.Duration { return c.LockTime }),
-		{head: "lock", cell: func(c *Statement) string { return ui.Duration(time.Duration(mean(int64(c.LockTime), c.Count))) }},
-		perRun("rows_examined", "examined", func(c *Statement) int64 { return c.RowsExamined }),
-		perRun("rows_sent", "sent", func(c *Statement) int64 { return c.RowsSent }),
-		whole("rows_affected", func(c *Statement) int64 { return c.RowsAffected }),
-		whole("bytes_sent", func(c *Statement) int64 { return c.BytesSent }),
-	}
-	for _, g := range signs {
-		out = append(out, whole(g.name, g.of))
-	}
-	out = append(out, column[Statement]{head: "signs", text: true, cell: signText})
-	if schema {
-		out = append(out, textHead("schema", "schema", func(c *Statement) string { return c.Schema }))
-	} else {
-		out = append(out, textColumn("schema", func(c *Statement) string { return c.Schema }))
-	}
-	statement := textHead("fingerprint", "statement", func(c *Statement) string { return oneLine(c.Fingerprint) })
-	statement.code = true
-	return append(out, statement, textColumn("example", func(c *Statement) string { return c.Example }))
 }
 
 // round3 keeps three decimals: 0.333 rows of a run, not 0.3333….
