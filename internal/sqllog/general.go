@@ -1,6 +1,12 @@
 package sqllog
 
-import "time"
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"time"
+)
 
 // GeneralEntry is one line of a general query log: what one connection sent.
 type GeneralEntry struct {
@@ -12,4 +18,117 @@ type GeneralEntry struct {
 	// "Execute", "Close stmt", "Reset stmt", "Quit", "Init DB", …
 	Command string
 	Text    string // the statement or argument; at most MaxStatement bytes
+}
+
+// generalCommands are the names that servers write, of MariaDB and MySQL
+// (sql_parse.cc, command_name).
+var generalCommands = func() map[string]bool {
+	out := map[string]bool{}
+	for _, name := range []string{"Sleep", "Quit", "Init DB", "Query", "Field List", "Create DB", "Drop DB", "Refresh", "Shutdown",
+		"Statistics", "Processlist", "Connect", "Kill", "Debug", "Ping", "Time", "Delayed insert", "Change user", "Binlog Dump",
+		"Table Dump", "Connect Out", "Register Slave", "Register Replica", "Prepare", "Execute", "Long Data", "Close stmt", "Reset stmt",
+		"Set option", "Fetch", "Daemon", "Binlog Dump GTID", "Reset Connection", "clone", "Group Replication Data Stream subscription",
+		"Bulk_execute", "Slave_worker", "Slave_IO", "Slave_SQL", "Com_multi", "Error"} {
+		out[name] = true
+	}
+	return out
+}()
+
+// ParseGeneral reads a general query log of MariaDB or MySQL (5.1 to 8.4) and
+// calls each for every entry. A text of several lines is one entry; text
+// before the first entry is left out. Errors are those of r and each.
+func ParseGeneral(r io.Reader, each func(GeneralEntry) error) error {
+	br := bufio.NewReaderSize(r, 64<<10)
+	var e GeneralEntry
+	var text []byte
+	open := false
+	flush := func() error {
+		if !open {
+			return nil
+		}
+		open = false
+		e.Text = string(text)
+		return each(e)
+	}
+	for {
+		line, err := generalLine(br)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		if len(line) > 0 || err == nil {
+			next, rest, ok := generalHeader(line)
+			switch {
+			case ok:
+				if err := flush(); err != nil {
+					return err
+				}
+				e, text, open = next, append(text[:0], rest[:min(len(rest), MaxStatement)]...), true
+			case headerKind(line) == bannerHeader:
+				if err := flush(); err != nil {
+					return err
+				}
+			case open && len(text) < MaxStatement:
+				text = append(text, '\n')
+				text = append(text, line[:min(len(line), MaxStatement-len(text))]...)
+			}
+		}
+		if err != nil {
+			return flush()
+		}
+	}
+}
+
+// generalLine returns a line without its end; of a very long one the start.
+func generalLine(br *bufio.Reader) ([]byte, error) {
+	line, err := br.ReadSlice('\n')
+	if !errors.Is(err, bufio.ErrBufferFull) {
+		return bytes.TrimRight(line, "\r\n"), err
+	}
+	long := bytes.Clone(line)
+	for errors.Is(err, bufio.ErrBufferFull) {
+		line, err = br.ReadSlice('\n')
+		if len(long) < 2*MaxStatement {
+			long = append(long, line...)
+		}
+	}
+	return bytes.TrimRight(long, "\r\n"), err
+}
+
+// threadWidth: servers pad a connection's number to it (log.cc, "%5ld ").
+const threadWidth = 5
+
+// generalHeader reads "261121 10:00:00\t    45 Connect\troot@localhost on shop",
+// "\t\t    45 Query\tSELECT 1" (within the same second) or
+// "2024-05-01T10:00:00.123456Z\t   45 Query\tSELECT 1".
+func generalHeader(line []byte) (e GeneralEntry, rest []byte, ok bool) {
+	i := 0
+	if len(line) > 0 && isDigit(line[0]) {
+		n := slowStamp(line)
+		if n == 0 {
+			return e, nil, false
+		}
+		e.Time = slowClock(line)
+		for i = n; i < len(line) && line[i] != '\t' && line[i] != ' '; i++ {
+		}
+	} else if !bytes.HasPrefix(line, []byte("\t\t")) {
+		return e, nil, false
+	}
+	for i < len(line) && (line[i] == '\t' || line[i] == ' ') {
+		i++
+	}
+	from := i
+	for i < len(line) && isDigit(line[i]) {
+		i++
+	}
+	width := i - bytes.LastIndexByte(line[:i], '\t') - 1
+	if i == from || width < threadWidth || i >= len(line) || line[i] != ' ' {
+		return e, nil, false
+	}
+	e.Thread = uint64(slowInt(line[from:i]))
+	command, rest, tab := bytes.Cut(line[i+1:], []byte("\t"))
+	if !tab || !generalCommands[string(command)] {
+		return e, nil, false
+	}
+	e.Command = string(command)
+	return e, rest, true
 }

@@ -112,6 +112,7 @@ func FuzzSQL(f *testing.F) {
 			end = tok.to
 		}
 		Fingerprint(sql)
+		checkSkeleton(t, sql)
 		Mask(sql)
 		Explainable(sql)
 	})

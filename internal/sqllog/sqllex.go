@@ -24,8 +24,10 @@ type token struct {
 // lex splits a statement in the dialect of MariaDB and MySQL. Comments are
 // left out; what stands in /*! … */ is code. It accepts any bytes: an open
 // quote ends with the text.
-func lex(sql string) []token {
-	var out []token
+func lex(sql string) []token { return lexInto(nil, sql) }
+
+// lexInto appends the tokens to out.
+func lexInto(out []token, sql string) []token {
 	i := 0
 	add := func(kind tokenKind, from, to int) {
 		text := sql[from:to]

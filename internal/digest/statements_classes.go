@@ -1,0 +1,145 @@
+package digest
+
+import (
+	"cmp"
+	"fmt"
+	"hash/maphash"
+	"slices"
+	"strings"
+
+	"kasoku/internal/sqllog"
+)
+
+// statementClasses gathers what the pieces of logs held, in the logs' order,
+// so that the result does not depend on who summed which piece up.
+type statementClasses struct {
+	o       *StatementOptions
+	seed    maphash.Seed
+	out     Statements
+	schema  string // in use at the end of the last piece
+	rate    int64
+	known   map[classKey]*statementClass
+	list    []*statementClass
+	other   *statementClass
+	maker   sqllog.Fingerprinter
+	at      []*statementClass // of the piece being merged, by its own numbers
+	entries int64             // whole ones of the present log
+}
+
+type statementClass struct {
+	Statement
+	times timeHistogram
+}
+
+func newStatementClasses(o *StatementOptions) *statementClasses {
+	return &statementClasses{o: o, seed: maphash.MakeSeed(), known: map[classKey]*statementClass{}}
+}
+
+// begin starts a log: nothing is carried over from the one before.
+func (c *statementClasses) begin() { c.schema, c.rate, c.entries = "", 0, 0 }
+
+// name notes the log's format.
+func (c *statementClasses) name(format string) {
+	if format != "" && !slices.Contains(strings.Split(c.out.Format, ", "), format) {
+		c.out.Format = strings.TrimPrefix(c.out.Format+", "+format, ", ")
+	}
+}
+
+func (c *statementClasses) end(name string, cut bool) {
+	warn := func(format string, args ...any) {
+		c.out.Warnings = append(c.out.Warnings, name+": "+fmt.Sprintf(format, args...))
+	}
+	if c.entries == 0 {
+		warn("it holds no statements")
+	}
+	if cut {
+		warn("the last entry is cut off and was left out")
+	}
+	if c.rate > 1 {
+		warn("log_slow_rate_limit let the server write one of %d statements or sessions; counts and times are of those", c.rate)
+	}
+}
+
+// merge adds the next piece.
+func (c *statementClasses) merge(p *pieceSum) {
+	c.entries += p.entries
+	c.out.Entries += p.entries - p.skipped - p.commands
+	c.out.Commands += p.commands
+	c.out.Skipped += p.skipped
+	c.rate = max(c.rate, p.rate)
+	if !p.from.IsZero() {
+		if c.out.From.IsZero() || p.from.Before(c.out.From) {
+			c.out.From = p.from
+		}
+		if p.to.After(c.out.To) {
+			c.out.To = p.to
+		}
+	}
+	c.at = c.at[:0]
+	for i := range p.classes {
+		k := &p.classes[i]
+		if k.carried {
+			k.schema = c.schema
+		}
+		class := c.class(k)
+		if class != c.other && (class.Count == 0 || k.Max > class.Max) {
+			class.Example = strings.Clone(k.slowest) // masked in result
+		}
+		class.Max = max(class.Max, k.Max)
+		class.merge(&k.Statement)
+		c.at = append(c.at, class)
+	}
+	for _, t := range p.times {
+		c.at[t.class].times.add(t.bucket)
+	}
+	if p.used {
+		c.schema = p.schema
+	}
+}
+
+// class finds or makes the class of a piece's.
+func (c *statementClasses) class(k *pieceClass) *statementClass {
+	key := classKey{schema: k.schema, print: k.print}
+	if class := c.known[key]; class != nil {
+		return class
+	}
+	if len(c.list) >= c.o.MaxClasses {
+		if c.other == nil {
+			c.other = &statementClass{Statement: Statement{Service: c.o.Service, Fingerprint: OtherStatements}}
+		}
+		return c.other
+	}
+	text := string(c.maker.Append(nil, k.slowest))
+	key.schema = strings.Clone(key.schema) // it may lie in the piece
+	class := &statementClass{Statement: Statement{Service: c.o.Service, Schema: key.schema, Fingerprint: strings.ToValidUTF8(text, "?")}}
+	c.known[key] = class
+	c.list = append(c.list, class)
+	return class
+}
+
+// result lists the classes, most total time first, with masked examples.
+func (c *statementClasses) result() *Statements {
+	if c.other != nil {
+		c.list = append(c.list, c.other)
+		c.out.Warnings = append(c.out.Warnings, fmt.Sprintf("there are more than %d classes; %d statements of the others are one class, %q",
+			c.o.MaxClasses, c.other.Count, OtherStatements))
+	}
+	c.out.Classes = make([]Statement, 0, len(c.list))
+	for _, class := range c.list {
+		s := class.Statement
+		s.Schema = strings.ToValidUTF8(s.Schema, "?")
+		s.Example = strings.ToValidUTF8(sqllog.Mask(s.Example), "?")
+		s.P50, s.P95, s.P99 = min(class.times.quantile(0.5), s.Max), min(class.times.quantile(0.95), s.Max), min(class.times.quantile(0.99), s.Max)
+		c.out.Classes = append(c.out.Classes, s)
+	}
+	SortStatements(c.out.Classes)
+	return &c.out
+}
+
+// SortStatements puts the class with most total time first; equal ones by
+// service, schema and fingerprint.
+func SortStatements(s []Statement) {
+	slices.SortFunc(s, func(a, b Statement) int {
+		return cmp.Or(cmp.Compare(b.Total, a.Total), cmp.Compare(a.Service, b.Service), cmp.Compare(a.Schema, b.Schema), cmp.Compare(a.Fingerprint, b.Fingerprint))
+	})
+}

@@ -1,0 +1,190 @@
+package digest
+
+import (
+	"hash/maphash"
+	"time"
+	"unsafe"
+
+	"kasoku/internal/sqllog"
+)
+
+// pieceClass sums a piece's statements of one class.
+type pieceClass struct {
+	schema  string // "" and carried: that of the piece before
+	carried bool
+	print   uint64 // hash of the fingerprint
+	Statement
+	slowest string // in the piece
+}
+
+// pieceSum is what one piece of a log held. Its texts lie in the piece.
+type pieceSum struct {
+	data     []byte
+	err      error
+	classes  []pieceClass     // in the order of their first statement
+	times    []statementTime  // of every statement
+	schema   string           // of the last use line
+	used     bool             // there was one
+	from, to time.Time        //
+	commands int64            //
+	skipped  int64            //
+	rate     int64            // the highest log_slow_rate_limit
+	entries  int64            // whole ones, skipped ones too
+	cut      bool             // the last entry has no end
+	index    map[classKey]int // of classes
+}
+
+type statementTime struct {
+	class  uint32
+	bucket uint16
+}
+
+type classKey struct {
+	schema  string
+	carried bool
+	print   uint64
+}
+
+// statementWorker sums pieces up. It is for one goroutine.
+type statementWorker struct {
+	o        *StatementOptions
+	seed     maphash.Seed
+	prints   []seenPrint
+	skeleton []byte
+	text     []byte
+	maker    sqllog.Fingerprinter
+	sum      *pieceSum
+}
+
+// seenPrint remembers the fingerprint of a skeleton.
+type seenPrint struct{ skeleton, print uint64 }
+
+// seenPrints slots take 512 kB per worker: more skeletons than the logs looked
+// at had, and they stay in the second-level cache.
+const seenPrints = 1 << 15
+
+func newStatementWorker(o *StatementOptions, seed maphash.Seed) *statementWorker {
+	return &statementWorker{o: o, seed: seed, prints: make([]seenPrint, seenPrints)}
+}
+
+// piece sums one piece up. before is nil unless entries need the state of the
+// pieces before as they are read.
+func (w *statementWorker) piece(data []byte, sum *pieceSum, before func() sqllog.SlowState) *sqllog.SlowScanner {
+	*sum = pieceSum{data: data, classes: sum.classes[:0], times: sum.times[:0], index: sum.index}
+	if sum.index == nil {
+		sum.index = map[classKey]int{}
+	}
+	clear(sum.index)
+	w.sum = sum
+	scan := &sqllog.SlowScanner{Before: before}
+	sum.err = scan.Scan(data, w.add)
+	sum.schema, sum.used = scan.Schema()
+	return scan
+}
+
+func (w *statementWorker) add(e *sqllog.SlowEntry) error {
+	s := w.sum
+	s.entries++
+	if w.o.left(e) {
+		s.skipped++
+		return nil
+	}
+	if !e.Time.IsZero() {
+		if s.from.IsZero() || e.Time.Before(s.from) {
+			s.from = e.Time
+		}
+		if e.Time.After(s.to) {
+			s.to = e.Time
+		}
+	}
+	s.rate = max(s.rate, e.RateLimit)
+	if e.Command != "" {
+		s.commands++
+		return nil
+	}
+	key := classKey{e.Schema, e.Carried, w.print(e.SQL)}
+	i, ok := s.index[key]
+	if !ok {
+		i = len(s.classes)
+		s.classes = append(s.classes, pieceClass{schema: e.Schema, carried: e.Carried, print: key.print})
+		s.index[key] = i
+	}
+	c := &s.classes[i]
+	if c.Count == 0 || e.QueryTime > c.Max {
+		c.Max, c.slowest = e.QueryTime, e.SQL
+	}
+	c.add(e)
+	s.times = append(s.times, statementTime{uint32(i), timeBucket(e.QueryTime)})
+	return nil
+}
+
+// add counts an entry; not its longest time and example.
+func (s *Statement) add(e *sqllog.SlowEntry) {
+	s.Count++
+	s.Total += e.QueryTime
+	s.LockTime += e.LockTime
+	s.RowsExamined += e.RowsExamined
+	s.RowsSent += e.RowsSent
+	s.RowsAffected += e.RowsAffected
+	s.BytesSent += e.BytesSent
+	s.TmpTables += e.TmpTables
+	s.TmpDisk += e.TmpDisk
+	if e.FullScan {
+		s.FullScans++
+	}
+	if e.FullJoin {
+		s.FullJoins++
+	}
+	// MariaDB sets "no index used" with exactly these two flags (sql_select.cc,
+	// make_join_readinfo).
+	if e.FullScan || e.FullJoin {
+		s.NoIndex++
+	}
+	if e.Filesort {
+		s.Filesorts++
+	}
+	if e.Failed {
+		s.Errors++
+	}
+}
+
+// merge adds t's sums.
+func (s *Statement) merge(t *Statement) {
+	s.Count += t.Count
+	s.Total += t.Total
+	s.LockTime += t.LockTime
+	s.RowsExamined += t.RowsExamined
+	s.RowsSent += t.RowsSent
+	s.RowsAffected += t.RowsAffected
+	s.BytesSent += t.BytesSent
+	s.FullScans += t.FullScans
+	s.FullJoins += t.FullJoins
+	s.NoIndex += t.NoIndex
+	s.TmpTables += t.TmpTables
+	s.TmpDisk += t.TmpDisk
+	s.Filesorts += t.Filesorts
+	s.Errors += t.Errors
+}
+
+// print returns the hash of a statement's fingerprint. Statements with one
+// skeleton have one fingerprint, and there are few skeletons.
+func (w *statementWorker) print(sql string) uint64 {
+	var ok bool
+	w.skeleton, ok = sqllog.Skeleton(w.skeleton[:0], sql)
+	var slot *seenPrint
+	var h uint64
+	if ok {
+		h = maphash.Bytes(w.seed, w.skeleton)
+		slot = &w.prints[h%seenPrints]
+		if slot.skeleton == h && h != 0 {
+			return slot.print
+		}
+		sql = unsafe.String(unsafe.SliceData(w.skeleton), len(w.skeleton)) // shorter
+	}
+	w.text = w.maker.Append(w.text[:0], sql)
+	print := maphash.Bytes(w.seed, w.text)
+	if ok {
+		*slot = seenPrint{h, print}
+	}
+	return print
+}
