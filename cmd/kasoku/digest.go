@@ -41,6 +41,9 @@ func (DigestCmd) Help() string {
 		"  ssh web zstdcat access.log.zst | kasoku digest -o html > digest.html"
 }
 
+// standardInput is its name in messages.
+const standardInput = "standard input"
+
 // shownRows of a digest for people, unless --limit says otherwise.
 const shownRows = 30
 
@@ -132,6 +135,13 @@ func (c *DigestCmd) write(a *App, d digest.Digest, sides [][]string) error {
 		}
 		d.Cut(limit)
 		return d.CSV(a.Out)
+	}
+	for _, names := range sides {
+		for i, name := range names {
+			if name == "-" {
+				names[i] = standardInput
+			}
+		}
 	}
 	names := sides[0]
 	if c.Diff {
@@ -237,7 +247,7 @@ func openInputs(names []string) ([]digest.Input, error) {
 				return nil, usage("name it once", "standard input is named twice")
 			}
 			stdin = true
-			out = append(out, digest.StreamInput("standard input", os.Stdin))
+			out = append(out, digest.StreamInput(standardInput, os.Stdin))
 			continue
 		}
 		in, err := digest.FileInput(name)

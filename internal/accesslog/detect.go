@@ -55,6 +55,23 @@ func Detect(head []byte) (*Format, error) {
 	return best, nil
 }
 
+// Fit counts the lines of a log's begin that are entries of the format, and
+// those that are not; unfit is the first of these.
+func (f *Format) Fit(head []byte) (good, bad int, unfit []byte) {
+	r := NewRows(f, false)
+	for line := range bytes.Lines(head) {
+		if line = bytes.TrimRight(line, "\r\n"); len(line) == 0 {
+			continue
+		}
+		if _, why := r.Entry(bytes.Clone(line)); why == "" {
+			good++
+		} else if bad++; unfit == nil {
+			unfit = line
+		}
+	}
+	return good, bad, unfit
+}
+
 // fits counts the lines that the format can read.
 func (f *Format) fits(lines [][]byte) int {
 	var e Entry

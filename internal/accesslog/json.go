@@ -19,11 +19,11 @@ var jsonPlaces = map[string]place{
 	"uri": {kind: kindPath}, "path": {kind: kindPath}, "args": {kind: kindQuery}, "query": {kind: kindQuery}, "query_string": {kind: kindQuery},
 	"protocol": {kind: kindProtocol}, "server_protocol": {kind: kindProtocol}, "request.proto": {kind: kindProtocol}, "RequestProtocol": {kind: kindProtocol},
 	"status": {kind: kindStatus}, "status_code": {kind: kindStatus}, "DownstreamStatus": {kind: kindStatus},
-	"body_bytes_sent": {kind: kindBytes}, "bytes_sent": {kind: kindBytesDash}, "bytes_out": {kind: kindBytes}, "bytes": {kind: kindBytes},
+	"body_bytes_sent": {kind: kindBytes}, "body_bytes": {kind: kindBytes}, "bytes_sent": {kind: kindBytesDash}, "bytes_out": {kind: kindBytes}, "bytes": {kind: kindBytes},
 	"size": {kind: kindBytes}, "DownstreamContentSize": {kind: kindBytes},
 	"request_time": {kind: kindRequestTime, unit: seconds}, "duration": {kind: kindRequestTime, unit: seconds},
-	"response_time": {kind: kindRequestTime, unit: seconds}, "Duration": {kind: kindRequestTime, unit: time.Nanosecond},
-	"upstream_response_time": {kind: kindUpstreamTime, unit: seconds}, "OriginDuration": {kind: kindUpstreamTime, unit: time.Nanosecond},
+	"response_time": {kind: kindRequestTime, unit: seconds}, "reqtime": {kind: kindRequestTime, unit: seconds}, "Duration": {kind: kindRequestTime, unit: time.Nanosecond},
+	"upstream_response_time": {kind: kindUpstreamTime, unit: seconds}, "apptime": {kind: kindUpstreamTime, unit: seconds}, "OriginDuration": {kind: kindUpstreamTime, unit: time.Nanosecond},
 	"http_referer": {kind: kindReferer}, "referer": {kind: kindReferer}, "referrer": {kind: kindReferer},
 	"request.headers.Referer": {kind: kindReferer}, "request_Referer": {kind: kindReferer},
 	"http_user_agent": {kind: kindAgent}, "user_agent": {kind: kindAgent}, "ua": {kind: kindAgent},
@@ -53,7 +53,7 @@ func parseJSON(f *Format, line []byte, e *Entry, c *clock) string {
 		return whyLong
 	}
 	e.finish()
-	if e.Time.IsZero() || e.Target == nil {
+	if e.Target == nil {
 		return whyNoPairs
 	}
 	return ""

@@ -138,7 +138,9 @@ func (e *Entry) setNumber(p place, v []byte) bool {
 
 // setUpstream sums "0.012, 0.030 : 0.001"; nginx writes one per server asked,
 // and "-" for one that was not reached.
+// Of several fields with such times the longest counts.
 func (e *Entry) setUpstream(v []byte, unit time.Duration) bool {
+	sum := time.Duration(-1)
 	for len(v) > 0 {
 		end := 0
 		for end < len(v) && v[end] != ',' && v[end] != ' ' {
@@ -149,10 +151,11 @@ func (e *Entry) setUpstream(v []byte, unit time.Duration) bool {
 			if !ok {
 				return false
 			}
-			e.Upstream = max(e.Upstream, 0) + d
+			sum = max(sum, 0) + d
 		}
 		v = v[min(end+1, len(v)):]
 	}
+	e.Upstream = max(e.Upstream, sum)
 	return true
 }
 

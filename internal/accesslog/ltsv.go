@@ -25,7 +25,7 @@ func LTSV() *Format {
 	return &Format{Name: "ltsv", parse: parseLTSV, escapes: true, ended: true}
 }
 
-const whyNoPairs = "it has neither a time nor a request"
+const whyNoPairs = "it has no request"
 
 func parseLTSV(f *Format, line []byte, e *Entry, c *clock) string {
 	e.Ended = f.ended
@@ -48,7 +48,7 @@ func parseLTSV(f *Format, line []byte, e *Entry, c *clock) string {
 		}
 	}
 	e.finish()
-	if e.Time.IsZero() || e.Target == nil {
+	if e.Target == nil {
 		return whyNoPairs
 	}
 	return ""

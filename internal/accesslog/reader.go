@@ -81,12 +81,17 @@ func (r *Reader) Next() bool {
 		r.entry.reset()
 		r.clock.key = r.clock.key[:0]
 		why := r.format.parse(r.format, line, &r.entry, &r.clock)
+		if why == "" && r.format.ops == nil && r.entry.Time.IsZero() {
+			why = whyNoTime // template formats need not have one
+		}
 		if why == "" {
 			return true
 		}
 		r.refuse(line, why)
 	}
 }
+
+const whyNoTime = "it has no time"
 
 func (r *Reader) refuse(line []byte, why string) {
 	if r.bad.Count++; len(r.bad.Samples) < maxBadLines {

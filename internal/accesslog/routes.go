@@ -1,7 +1,6 @@
 package accesslog
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -11,7 +10,9 @@ import (
 type RouteOptions struct {
 	// Patterns come before what is learnt; the first that fits names the
 	// route. "/users/:name/posts/*": a segment that begins with : stands for
-	// one segment, a * at the end for all that follow.
+	// one segment, a * at the end for all that follow. A text that begins with
+	// ^ is a regular expression over the path without query, as alp's -m takes
+	// them: "^/users/\\d+$".
 	Patterns []string
 	// Slugs is how many different words at one place make it a :slug; 0: 30.
 	Slugs int
@@ -36,8 +37,9 @@ const (
 )
 
 // Routes learns routes from paths: Add all paths, then ask for the Route of
-// each; what is added later counts from the next Route on. The same paths give the same routes, whatever their order, as long as
-// no place has more than 2,000 different words.
+// each; what is added later counts from the next Route on. The same paths give
+// the same routes, whatever their order, as long as no place has more than
+// 2,000 different words. Paths may be shapes (AppendShape).
 type Routes struct {
 	patterns []pattern
 	slugs    int
@@ -48,26 +50,20 @@ type Routes struct {
 	scratch  []byte
 }
 
-type pattern struct {
-	text     string
-	segments []string
-	open     bool // ends with *
-}
-
 // node is a place in a path: what came after the segments before it.
 type node struct {
 	count    int64            // paths that pass or end here
 	words    map[string]*node // by the segment
-	classes  map[string]*seen // by class and extension, ":id.jpg"
+	classes  map[string]*seen // by class mark and extension, "\x01.jpg"
 	overflow bool             // more words than are kept
 	slug     map[string]*node // by extension, once built; "/" those with more below
 }
 
 // seen is a class at a place.
 type seen struct {
-	node  *node
-	first string   // values told apart up to the limit
-	more  []string // further ones
+	node   *node
+	values []string // told apart, up to the limit
+	many   bool     // a shape says that the values vary
 }
 
 // NewRoutes returns a learner. The error names a pattern that is none.
@@ -80,15 +76,11 @@ func NewRoutes(o RouteOptions) (*Routes, error) {
 		r.numbers = defaultNumbers
 	}
 	for _, text := range o.Patterns {
-		path, open := strings.CutSuffix(text, "*")
-		if !strings.HasPrefix(text, "/") || strings.Contains(path, "*") || open && !strings.HasSuffix(path, "/") {
-			return nil, fmt.Errorf("route pattern %q: write a path with :name for a segment that varies, and perhaps /* at the end, for example /items/:id or /files/*", text)
+		p, err := parsePattern(text)
+		if err != nil {
+			return nil, err
 		}
-		parts := segments(path)
-		if open {
-			parts = parts[:len(parts)-1]
-		}
-		r.patterns = append(r.patterns, pattern{text, parts, open})
+		r.patterns = append(r.patterns, p)
 	}
 	return r, nil
 }
@@ -115,36 +107,66 @@ func segments(path string) []string {
 }
 
 // Add learns one request's path (or target; the query is ignored).
-func (r *Routes) Add(target string) {
+func (r *Routes) Add(target string) { r.AddCount(target, 1) }
+
+// AddCount learns a path that n requests had.
+func (r *Routes) AddCount(target string, n int64) {
 	r.built = false
 	path := PathOf(target)
 	if !strings.HasPrefix(path, "/") || r.match(path) != "" {
 		return
 	}
 	parts := segments(path)
-	n := r.root
-	n.count++
+	at := r.root
+	at.count += n
 	for i, s := range parts {
-		n = n.child(s, i == len(parts)-1, r.numbers)
-		n.count++
+		at = at.child(s, i == len(parts)-1, r.numbers)
+		at.count += n
 	}
 }
 
 func (n *node) child(s string, last bool, limit int) *node {
-	if key := classKey(s, last); key != "" {
-		c := n.classes[key]
-		if c == nil {
-			if n.classes == nil {
-				n.classes = map[string]*seen{}
-			}
-			c = &seen{node: &node{}, first: s}
-			n.classes[key] = c
+	key := classKey(s, last)
+	switch {
+	case key == "":
+		return n.word(s, last)
+	case key[0] == markSlug:
+		into := key[1:]
+		if !last {
+			into = "/"
 		}
-		if s != c.first && len(c.more) < limit && !slices.Contains(c.more, s) {
-			c.more = append(c.more, s)
+		if n.slug == nil {
+			n.slug = map[string]*node{}
 		}
-		return c.node
+		if n.slug[into] == nil {
+			n.slug[into] = &node{}
+		}
+		return n.slug[into]
 	}
+	c := n.classes[key]
+	if c == nil {
+		if n.classes == nil {
+			n.classes = map[string]*seen{}
+		}
+		c = &seen{node: &node{}}
+		n.classes[key] = c
+	}
+	c.see(s, limit)
+	return c.node
+}
+
+// see notes a value, of which only the first few are told apart.
+func (c *seen) see(s string, limit int) {
+	c.many = c.many || s[0] < markEnd
+	if !c.many && len(c.values) < limit && !slices.Contains(c.values, s) {
+		c.values = append(c.values, s)
+	}
+}
+
+// varies: the place holds more than its few values.
+func (c *seen) varies(limit int) bool { return c.many || len(c.values) >= limit }
+
+func (n *node) word(s string, last bool) *node {
 	child := n.words[s]
 	if child != nil {
 		return child
@@ -168,22 +190,6 @@ func (n *node) child(s string, last bool, limit int) *node {
 	return child
 }
 
-// classKey is the class with the extension; only a path's last segment is a
-// file's name.
-func classKey(s string, last bool) string {
-	if c := class(s); c != "" {
-		return c
-	}
-	if last {
-		if stem, ext := splitName(s); ext != "" {
-			if c := class(stem); c != "" {
-				return c + ext
-			}
-		}
-	}
-	return ""
-}
-
 // merge adds o's counts and children to n.
 func (n *node) merge(o *node) {
 	n.count += o.count
@@ -197,18 +203,28 @@ func (n *node) merge(o *node) {
 		}
 		n.words[s].merge(o.words[s])
 	}
+	for ext, from := range o.slug {
+		if n.slug == nil {
+			n.slug = map[string]*node{}
+		}
+		if n.slug[ext] == nil {
+			n.slug[ext] = &node{}
+		}
+		n.slug[ext].merge(from)
+	}
 	for key, from := range o.classes {
 		if n.classes == nil {
 			n.classes = map[string]*seen{}
 		}
 		to := n.classes[key]
 		if to == nil {
-			to = &seen{node: &node{}, first: from.first}
+			to = &seen{node: &node{}}
 			n.classes[key] = to
 		}
-		for _, s := range append([]string{from.first}, from.more...) {
-			if s != to.first && !slices.Contains(to.more, s) {
-				to.more = append(to.more, s)
+		to.many = to.many || from.many
+		for _, s := range from.values {
+			if !slices.Contains(to.values, s) {
+				to.values = append(to.values, s)
 			}
 		}
 		to.node.merge(from.node)
@@ -291,28 +307,6 @@ func (r *Routes) slugsAmong(n *node, list []string) []string {
 	return out
 }
 
-// match finds the pattern that fits.
-func (r *Routes) match(path string) string {
-	if len(r.patterns) == 0 {
-		return ""
-	}
-	parts := segments(path)
-	for i := range r.patterns {
-		p := &r.patterns[i]
-		if p.open != (len(parts) > len(p.segments)) || len(parts) < len(p.segments) {
-			continue
-		}
-		fits := true
-		for j, s := range p.segments {
-			fits = fits && (s == parts[j] || strings.HasPrefix(s, ":") && parts[j] != "")
-		}
-		if fits {
-			return p.text
-		}
-	}
-	return ""
-}
-
 // Route names a path's route. A path that was not added gets the name that
 // its place has for others like it.
 func (r *Routes) Route(target string) string {
@@ -326,7 +320,7 @@ func (r *Routes) Route(target string) string {
 	route := path
 	if strings.HasPrefix(path, "/") {
 		if route = r.match(path); route == "" {
-			route = r.walk(path)
+			route = r.walk(path, false)
 		}
 	}
 	if len(r.known) < maxRemembered {
@@ -335,20 +329,35 @@ func (r *Routes) Route(target string) string {
 	return route
 }
 
-func (r *Routes) walk(path string) string {
+// Generalize returns the shape of a path with what was learnt: words that are
+// slugs and numbers that vary are marks. Patterns do not count.
+func (r *Routes) Generalize(path string) string {
+	if !r.built {
+		r.build()
+	}
+	return r.walk(path, true)
+}
+
+// walk names the segments one by one; as marks if shape.
+func (r *Routes) walk(path string, shape bool) string {
 	out := r.scratch[:0]
 	parts := segments(path)
 	n := r.root
 	for i, s := range parts {
 		var name string
 		name, n = r.step(n, s, i == len(parts)-1)
-		out = append(append(out, '/'), name...)
+		out = append(out, '/')
+		if name != "" && name[0] < markEnd && !shape {
+			out, name = append(out, markNames[name[0]]...), name[1:]
+		}
+		out = append(out, name...)
 	}
 	r.scratch = out
 	return string(out)
 }
 
-// step names one segment and goes on; n may be nil where nothing was learnt.
+// step names one segment, by its mark if it varies, and goes on; n may be nil
+// where nothing was learnt.
 func (r *Routes) step(n *node, s string, last bool) (string, *node) {
 	key := classKey(s, last)
 	if n == nil {
@@ -357,28 +366,35 @@ func (r *Routes) step(n *node, s string, last bool) (string, *node) {
 		}
 		return s, nil
 	}
-	if key != "" {
-		c := n.classes[key]
-		if c == nil {
-			return key, nil
-		}
-		if numbers := strings.HasPrefix(key, ":id") || strings.HasPrefix(key, ":date"); numbers && 1+len(c.more) < r.numbers && s == c.first {
-			return s, c.node
-		}
-		return key, c.node
-	}
-	if c := n.words[s]; c != nil || s == "" {
-		return s, c
-	}
 	ext := ""
 	if last {
 		_, ext = splitName(s)
 	}
+	switch {
+	case key == "":
+		if c := n.words[s]; c != nil || s == "" {
+			return s, c
+		}
+	case key[0] == markSlug:
+		ext = key[1:]
+	default:
+		c := n.classes[key]
+		if c == nil {
+			return key, nil
+		}
+		if isCounted(key[0]) && !c.varies(r.numbers) && slices.Contains(c.values, s) {
+			return s, c.node
+		}
+		return key, c.node
+	}
 	if c := n.slug["/"]; c != nil && ext == "" {
-		return ":slug", c
+		return slugMark, c
 	}
 	if c := n.slug[ext]; c != nil && (last || ext != "") {
-		return ":slug" + ext, c
+		return slugMark + ext, c
+	}
+	if key != "" {
+		return key, nil
 	}
 	return s, nil
 }

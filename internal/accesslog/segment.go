@@ -2,20 +2,60 @@ package accesslog
 
 import "strings"
 
-// class of a path segment that varies, by its look alone. "" is a word, which
+// A mark is the first byte of a segment that stands for many. Segments of a
+// shape hold no other control bytes.
+const (
+	markID byte = 1 + iota
+	markDate
+	markUUID
+	markHash
+	markSlug
+	markEnd
+
+	slugMark = string(rune(markSlug))
+)
+
+// markNames are how routes show marks.
+var markNames = [markEnd]string{markID: ":id", markDate: ":date", markUUID: ":uuid", markHash: ":hash", markSlug: ":slug"}
+
+// isCounted: numbers and dates stay themselves where there are few.
+func isCounted(mark byte) bool { return mark == markID || mark == markDate }
+
+// class of a path segment that varies, by its look alone. 0 is a word, which
 // may still be a slug.
-func class(s string) string {
+func class(s string) byte {
 	switch {
 	case s == "":
-		return ""
+		return 0
+	case s[0] < markEnd && s[0] > 0:
+		return s[0]
 	case isDate(s):
-		return ":date"
+		return markDate
 	case isNumber(s):
-		return ":id"
+		return markID
 	case isUUID(s):
-		return ":uuid"
+		return markUUID
 	case isHash(s):
-		return ":hash"
+		return markHash
+	}
+	return 0
+}
+
+// classKey is the class's mark with the extension; "" for a word. Only a
+// path's last segment is a file's name.
+func classKey(s string, last bool) string {
+	c := class(s)
+	switch {
+	case c != 0 && s[0] == c:
+		return s // a shape's
+	case c != 0:
+		return string(rune(c))
+	case last:
+		if stem, ext := splitName(s); ext != "" {
+			if c := class(stem); c != 0 {
+				return string(rune(c)) + ext
+			}
+		}
 	}
 	return ""
 }
@@ -135,4 +175,11 @@ func isWord(s string) bool {
 		}
 	}
 	return strings.Count(s, "-")+strings.Count(s, "_") <= 1
+}
+
+// IsSecretLike: a path's segment that looks random, as tokens do; its first
+// six bytes tell it apart well enough. UUIDs are names.
+func IsSecretLike(segment []byte) bool {
+	stem, _ := splitName(string(segment))
+	return class(stem) == markHash && len(segment) > 6
 }

@@ -1,7 +1,7 @@
 package digest
 
 import (
-	"bytes"
+	"strings"
 
 	"kasoku/internal/accesslog"
 	"kasoku/internal/sqllog"
@@ -38,26 +38,34 @@ var entryFields = []field[sqllog.SlowEntry]{
 	{name: "lock_time", kind: timeValue, number: func(e *sqllog.SlowEntry) (int64, bool) { return int64(e.LockTime), true }},
 	{name: "rows_examined", kind: numberValue, number: func(e *sqllog.SlowEntry) (int64, bool) { return e.RowsExamined, true }},
 	{name: "rows_sent", kind: numberValue, number: func(e *sqllog.SlowEntry) (int64, bool) { return e.RowsSent, true }},
+	{name: "rows_affected", kind: numberValue, number: func(e *sqllog.SlowEntry) (int64, bool) { return e.RowsAffected, true }},
+	{name: "bytes_sent", kind: sizeValue, number: func(e *sqllog.SlowEntry) (int64, bool) { return e.BytesSent, true }},
 	{name: "tmp_tables", kind: numberValue, number: func(e *sqllog.SlowEntry) (int64, bool) { return e.TmpTables, true }},
 	{name: "thread", kind: numberValue, number: func(e *sqllog.SlowEntry) (int64, bool) { return int64(e.Thread), e.Thread > 0 }},
 	{name: "full_scan", kind: flagValue, flag: func(e *sqllog.SlowEntry) bool { return e.FullScan }},
+	{name: "full_join", kind: flagValue, flag: func(e *sqllog.SlowEntry) bool { return e.FullJoin }},
+	{name: "no_index", kind: flagValue, flag: func(e *sqllog.SlowEntry) bool { return e.FullScan || e.FullJoin }},
 	{name: "filesort", kind: flagValue, flag: func(e *sqllog.SlowEntry) bool { return e.Filesort }},
 	{name: "tmp_disk", kind: flagValue, flag: func(e *sqllog.SlowEntry) bool { return e.TmpDisk > 0 }},
+	{name: "failed", kind: flagValue, flag: func(e *sqllog.SlowEntry) bool { return e.Failed }},
 }
 
-// classFields are those of a class of statements.
+// classFields are those of a class of statements. They are asked once a class,
+// so they may take time.
 var classFields = []field[Statement]{
 	{name: "fingerprint", kind: textValue, fold: true, text: func(s *Statement) []byte { return []byte(s.Fingerprint) }},
-	{name: "verb", kind: textValue, fold: true, text: func(s *Statement) []byte { return firstWord([]byte(s.Fingerprint)) }},
-	{name: "no_index", kind: flagValue, flag: func(s *Statement) bool { return s.NoIndex > 0 || s.FullScans > 0 }},
+	{name: "verb", kind: textValue, fold: true, text: func(s *Statement) []byte { return []byte(sqllog.Verb(s.Fingerprint)) }},
+	{name: "table", kind: textValue, fold: true, list: tableNames},
 }
 
-// firstWord of a fingerprint, which has no comments; a bracket may come first.
-func firstWord(b []byte) []byte {
-	b = bytes.TrimLeft(b, "( ")
-	end := bytes.IndexAny(b, " (")
-	if end < 0 {
-		end = len(b)
+// tableNames are the tables with and without their schema.
+func tableNames(s *Statement) []string {
+	var out []string
+	for _, t := range sqllog.Tables(s.Fingerprint) {
+		out = append(out, t)
+		if at := strings.LastIndexByte(t, '.'); at >= 0 {
+			out = append(out, t[at+1:])
+		}
 	}
-	return b[:end]
+	return out
 }

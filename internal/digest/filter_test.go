@@ -105,7 +105,7 @@ func TestStatementFilter(t *testing.T) {
 		want bool
 	}{
 		{"schema=shop", true}, {"schema!=shop", false}, {"time>100ms", true}, {"rows_examined>1000", true}, {"rows_examined>5k", false},
-		{"full_scan", true}, {"!full_scan", false}, {"tmp_disk", false}, {"! tmp_disk", true}, {"sql~SELECT", true},
+		{"full_scan", true}, {"no_index", true}, {"failed", false}, {"!full_scan", false}, {"tmp_disk", false}, {"! tmp_disk", true}, {"sql~SELECT", true},
 	} {
 		f, err := ParseStatementFilter([]string{tt.expr})
 		if err != nil {
@@ -139,14 +139,15 @@ func TestApplyAccess(t *testing.T) {
 
 func TestApplyStatements(t *testing.T) {
 	s := &Statements{Entries: 7, Classes: []Statement{
-		{Fingerprint: "SELECT * FROM users WHERE id = ?", Count: 4, NoIndex: 1},
+		{Fingerprint: "SELECT * FROM shop.users u JOIN orders o ON o.user = u.id WHERE id = ?", Count: 4},
 		{Fingerprint: "(SELECT ?)", Count: 2},
 		{Fingerprint: "COMMIT", Count: 1},
 	}}
 	for _, tt := range []struct {
 		expr string
 		want int64
-	}{{"verb=select", 6}, {"verb=COMMIT", 1}, {"no_index", 4}, {"!no_index", 3}, {"fingerprint~users", 4}} {
+	}{{"verb=select", 6}, {"verb=COMMIT", 1}, {"fingerprint~users", 4},
+		{"table=users", 4}, {"table=shop.users", 4}, {"table=ORDERS", 4}, {"table!=users", 3}, {"table~^ord", 4}, {"table!~^ord", 3}, {"table=items", 0}} {
 		f, err := ParseStatementFilter([]string{tt.expr})
 		if err != nil {
 			t.Fatal(err)

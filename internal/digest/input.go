@@ -17,8 +17,8 @@ const (
 	// packedBuffer is read at once of a compressed file: large enough that
 	// system calls do not count.
 	packedBuffer = 1 << 20
-	// headSize is what a log is recognised by.
-	headSize = 64 << 10
+	// peekSize is what a log is recognised by.
+	peekSize = 64 << 10
 	// maxWindow that a zstd frame may ask for. "zstd --long=27" is the most
 	// that zstd itself unpacks without being told to; a frame that asks for
 	// more would cost its window in memory.
@@ -189,7 +189,7 @@ func (s *stream) start() {
 			s.err = err
 			return
 		}
-		s.body = bufio.NewReaderSize(r, headSize)
+		s.body = bufio.NewReaderSize(r, peekSize)
 	}
 }
 
@@ -232,13 +232,13 @@ func firstBytes(in Input) ([]byte, error) {
 	}
 	defer r.Close()
 	if s, ok := r.(*streamReader); ok {
-		head, err := s.s.peek(headSize)
+		head, err := s.s.peek(peekSize)
 		if err != nil {
 			return nil, fmt.Errorf("read %s: %w", in.Name, err)
 		}
 		return head, nil
 	}
-	head := make([]byte, headSize)
+	head := make([]byte, peekSize)
 	n, err := io.ReadFull(r, head)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, fmt.Errorf("read %s: %w", in.Name, err)

@@ -47,7 +47,7 @@ func KindOf(name string, head []byte) (Kind, error) {
 	case bytes.IndexByte(text, 0) >= 0:
 		return "", fmt.Errorf("%s is no log: it holds binary data", name)
 	}
-	if last := bytes.LastIndexByte(text, '\n'); last >= 0 && len(head) >= headSize {
+	if last := bytes.LastIndexByte(text, '\n'); last >= 0 && len(head) >= peekSize {
 		text = text[:last]
 	}
 	if _, err := accesslog.Detect(text); err != nil {

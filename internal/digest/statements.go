@@ -84,8 +84,8 @@ func StatementLogs(ctx context.Context, in []Input, o StatementOptions) (*Statem
 // piece's classes are few and all pieces under way take some 10 MB.
 const pieceSize = 1 << 20
 
-// job is one piece on its way.
-type job struct {
+// statementJob is one piece on its way.
+type statementJob struct {
 	data   []byte
 	sum    *pieceSum
 	done   chan struct{} // sum is there
@@ -101,9 +101,9 @@ func statementLog(ctx context.Context, in *Input, c *statementClasses) error {
 	defer r.Close()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	work := make(chan *job, c.o.Workers)
-	order := make(chan *job, 2*c.o.Workers)
-	free := make(chan *job, 3*c.o.Workers+2)
+	work := make(chan *statementJob, c.o.Workers)
+	order := make(chan *statementJob, 2*c.o.Workers)
+	free := make(chan *statementJob, 3*c.o.Workers+2)
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	wg.Go(func() {
@@ -145,14 +145,14 @@ func statementLog(ctx context.Context, in *Input, c *statementClasses) error {
 }
 
 // readPieces hands pieces to the workers and, in order, to the merger.
-func readPieces(ctx context.Context, r io.Reader, c *statementClasses, work, order chan<- *job, free <-chan *job) error {
+func readPieces(ctx context.Context, r io.Reader, c *statementClasses, work, order chan<- *statementJob, free <-chan *statementJob) error {
 	pieces := sqllog.NewSlowPieces(r, pieceSize)
 	prev := make(chan sqllog.SlowState, 1)
 	prev <- sqllog.SlowState{}
 	read := c.out.Bytes
 	var entries bool
 	for n := 0; ; n++ {
-		j := &job{sum: &pieceSum{}}
+		j := &statementJob{sum: &pieceSum{}}
 		select {
 		case j = <-free:
 		default:

@@ -23,7 +23,7 @@ var routeOrders = []order[Route]{
 	{"bytes", func(a, b *Route) int { return cmp.Compare(a.Bytes, b.Bytes) }},
 	{"upstream", func(a, b *Route) int { return cmp.Compare(a.Upstream.Total, b.Upstream.Total) }},
 	{"errors", func(a, b *Route) int { return cmp.Compare(a.Status[4]+a.Status[5], b.Status[4]+b.Status[5]) }},
-	{"route", func(a, b *Route) int { return -routeName(a, b) }},
+	{"route", func(a, b *Route) int { return -compareNames(a, b) }},
 }
 
 // order is a way to sort rows: the larger row comes first.
@@ -55,7 +55,7 @@ func sortRows[R any](rows []R, orders []order[R], by string, tie func(a, b *R) i
 	return sortKeyError(by, orderNames(orders))
 }
 
-func routeName(a, b *Route) int {
+func compareNames(a, b *Route) int {
 	return cmp.Or(strings.Compare(a.Route, b.Route), strings.Compare(a.Method, b.Method), strings.Compare(a.Service, b.Service))
 }
 
@@ -64,7 +64,7 @@ func (a *Access) Sort(by string) error {
 	if by == "" && !a.Timed {
 		by = "count"
 	}
-	return sortRows(a.Routes, routeOrders, by, func(x, y *Route) int { return cmp.Or(cmp.Compare(y.Count, x.Count), routeName(x, y)) })
+	return sortRows(a.Routes, routeOrders, by, func(x, y *Route) int { return cmp.Or(cmp.Compare(y.Count, x.Count), compareNames(x, y)) })
 }
 
 // SortKeys implements Digest.

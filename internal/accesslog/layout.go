@@ -1,0 +1,277 @@
+package accesslog
+
+import (
+	"bytes"
+	"encoding/binary"
+	"time"
+)
+
+// layout is the short way through a line: text that must stand there, and
+// values between. It is made of a format's template or learnt from a line of
+// labelled values.
+type layout struct {
+	pieces []piece
+	// wanted is how many pieces a row needs; the rest of the line is not read.
+	wanted int
+	ended  literal // behind the last piece
+	times  bool
+}
+
+// piece is a literal and the value behind it.
+type piece struct {
+	before literal
+	place
+	until byte // ends the value; 0: the line's end does
+	width int  // > 0: as in the format; else that of the line before
+	fixed bool
+	list  bool // may be several, joined as nginx does
+}
+
+// literal is text compared eight bytes at a time.
+type literal struct {
+	text string
+	head uint64 // first 8 bytes
+	mask uint64 // of those that count
+}
+
+func newLiteral(s string) literal {
+	var b, m [8]byte
+	copy(b[:], s)
+	for i := range min(len(s), 8) {
+		m[i] = 0xff
+	}
+	return literal{s, binary.LittleEndian.Uint64(b[:]), binary.LittleEndian.Uint64(m[:])}
+}
+
+// at reports whether the text stands at b[i:].
+func (l *literal) at(b []byte, i int) bool {
+	if len(l.text) <= 8 && i+8 <= len(b) {
+		return binary.LittleEndian.Uint64(b[i:])&l.mask == l.head
+	}
+	return i+len(l.text) <= len(b) && string(b[i:i+len(l.text)]) == l.text
+}
+
+// read fills the row; false if the line is not so, and then the row is
+// undefined.
+func (l *layout) read(b []byte, row *Row, c *clock) bool {
+	*row = Row{Bytes: -1, Request: -1, Upstream: -1}
+	at := 0
+	for i := range l.wanted {
+		p := &l.pieces[i]
+		if !p.before.at(b, at) {
+			return false
+		}
+		at += len(p.before.text)
+		var ok bool
+		switch p.kind {
+		case kindSkip:
+			at, ok = p.skip(b, at, l.after(i))
+		case kindRequest, kindMethod, kindTarget, kindCache:
+			at, ok = p.text(b, at, row)
+		case kindTime:
+			at, ok = p.time(b, at, row, c)
+		default:
+			at, ok = p.number(b, at, row)
+		}
+		if !ok {
+			return false
+		}
+	}
+	return row.Target != nil || l.wanted == 0
+}
+
+// after is the literal behind piece i.
+func (l *layout) after(i int) *literal {
+	if i+1 < len(l.pieces) {
+		return &l.pieces[i+1].before
+	}
+	return &l.ended
+}
+
+// skip walks over a value. Most have the width that they had in the line
+// before, as times do.
+func (p *piece) skip(b []byte, at int, after *literal) (int, bool) {
+	if end := at + p.width; end < len(b) && b[end] == p.until && after.at(b, end) {
+		return end, true
+	}
+	if p.fixed {
+		return 0, false
+	}
+	end := p.end(b, at)
+	if end < 0 || p.list && p.goesOn(b, at, end) {
+		return 0, false
+	}
+	p.width = end - at
+	return end, true
+}
+
+// goesOn: the value that ends at end is followed by another one of its list.
+func (p *piece) goesOn(b []byte, at, end int) bool {
+	return end > at && (b[end-1] == ',' || b[end-1] == ':') || end+1 < len(b) && b[end+1] == ':'
+}
+
+// end of a value; -1: there is none, or an escaped quote.
+func (p *piece) end(b []byte, at int) int {
+	if p.until == 0 {
+		return len(b)
+	}
+	n := bytes.IndexByte(b[at:], p.until)
+	if n < 0 || n > 0 && b[at+n-1] == '\\' {
+		return -1
+	}
+	return at + n
+}
+
+// text reads a request, its parts, or a cache state. Values with escapes go
+// the long way.
+func (p *piece) text(b []byte, at int, row *Row) (int, bool) {
+	end := p.end(b, at)
+	if end < 0 {
+		return 0, false
+	}
+	v := b[at:end]
+	if len(v) == 0 || len(v) == 1 && v[0] == '-' {
+		return end, p.kind == kindCache
+	}
+	switch p.kind {
+	case kindMethod:
+		row.Method = v
+	case kindTarget:
+		row.Target = v
+		return end, bytes.IndexByte(v, '\\') < 0
+	case kindCache:
+		row.Cache = v
+	case kindRequest:
+		return end, row.request(v)
+	}
+	return end, true
+}
+
+// protocolLength is that of " HTTP/1.1".
+const protocolLength = len(" HTTP/1.1")
+
+// request splits "GET /path HTTP/1.1"; others go the long way.
+func (row *Row) request(v []byte) bool {
+	n := 0
+	for n < len(v) && n < 8 && v[n] >= 'A' && v[n] <= 'Z' {
+		n++
+	}
+	cut := len(v) - protocolLength
+	if n == 0 || cut <= n || v[n] != ' ' || string(v[cut:cut+6]) != " HTTP/" {
+		return false
+	}
+	row.Method, row.Target = v[:n], v[n+1:cut]
+	return bytes.IndexByte(row.Target, '\\') < 0
+}
+
+func (p *piece) time(b []byte, at int, row *Row, c *clock) (int, bool) {
+	end := at + p.width
+	if !p.fixed || end >= len(b) || b[end] != p.until {
+		if end = p.end(b, at); end < 0 {
+			return 0, false
+		}
+	}
+	t, ok := c.read(b[at:end])
+	row.Time = t
+	return end, ok
+}
+
+// pow10 of the digits that a duration's fraction lacks.
+var pow10 = [10]int64{1, 10, 100, 1000, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9}
+
+// maxShortDigits of a number read the short way: below 2⁶³ ns in seconds with
+// nine decimals.
+const maxShortDigits = 15
+
+// number reads digits up to the value's end. Lists, signs and units go the
+// long way.
+func (p *piece) number(b []byte, at int, row *Row) (int, bool) {
+	n, i, dot := int64(0), at, -1
+	for ; i < len(b); i++ {
+		d := b[i] - '0'
+		if d <= 9 {
+			n = n*10 + int64(d)
+			continue
+		}
+		if b[i] != '.' || dot >= 0 {
+			break
+		}
+		dot = i
+	}
+	if i < len(b) && b[i] != p.until || i == len(b) && p.until != 0 {
+		if dash := i == at && i < len(b) && b[i] == '-'; dash && (i+1 < len(b) && b[i+1] == p.until || i+1 == len(b) && p.until == 0) {
+			return i + 1, p.absent(row)
+		}
+		return 0, false
+	}
+	if p.list && p.goesOn(b, at, i) {
+		return 0, false
+	}
+	if i == at {
+		return i, p.absent(row)
+	}
+	if i-at > maxShortDigits {
+		return 0, false
+	}
+	decimals := 0
+	if dot >= 0 {
+		decimals = i - dot - 1
+	}
+	return i, p.put(row, n, i-at, decimals, dot >= 0)
+}
+
+// absent is an empty value or a dash.
+func (p *piece) absent(row *Row) bool {
+	if p.kind == kindBytesDash && row.Bytes < 0 {
+		row.Bytes = 0
+	}
+	return true
+}
+
+func (p *piece) put(row *Row, n int64, length, decimals int, dotted bool) bool {
+	switch p.kind {
+	case kindStatus:
+		row.Status = int(n)
+		return length == 3 && !dotted
+	case kindBytes:
+		row.Bytes = n
+		return !dotted
+	case kindBytesDash:
+		if row.Bytes < 0 {
+			row.Bytes = n
+		}
+		return !dotted
+	}
+	unit := int64(p.unit)
+	if unit == 0 {
+		unit = int64(time.Second)
+	}
+	if decimals > 9 || unit < pow10[decimals] || dotted && decimals == 0 || p.unit == 0 && !dotted || dotted && length == decimals+1 {
+		return false
+	}
+	per := unit / pow10[decimals] // ns of the last digit
+	if n > int64(maxDuration)/per {
+		return false
+	}
+	if d := time.Duration(n * per); p.kind == kindRequestTime {
+		row.Request = d
+	} else {
+		row.Upstream = max(row.Upstream, d)
+	}
+	return true
+}
+
+// whole reports whether every piece of the layout is there.
+func (l *layout) whole(b []byte) bool {
+	at := 0
+	for i := range l.pieces {
+		p := &l.pieces[i]
+		if !p.before.at(b, at) {
+			return false
+		}
+		if at = p.end(b, at+len(p.before.text)); at < 0 {
+			return false
+		}
+	}
+	return l.ended.at(b, at)
+}

@@ -1,0 +1,194 @@
+package accesslog
+
+import "bytes"
+
+// templateLayout makes the short way of a format with literals. ok is false
+// if its values cannot be told apart by one byte each.
+func templateLayout(f *Format, times bool) (l layout, ok bool) {
+	if f.ops == nil || !f.hasRequest() {
+		return l, false
+	}
+	before := string(f.prefix)
+	for i := range f.ops {
+		o := &f.ops[i]
+		p := piece{before: newLiteral(before), place: o.place, width: o.width, fixed: o.width > 0, list: o.list}
+		if o.keep || o.spaces > 0 {
+			return l, false
+		}
+		if len(o.until) > 0 {
+			p.until = o.until[0]
+		}
+		l.pieces = append(l.pieces, p)
+		before = string(o.until)
+	}
+	l.ended = newLiteral(before)
+	return l.finish(times)
+}
+
+// finish decides which pieces a row needs.
+func (l layout) finish(times bool) (layout, bool) {
+	has := map[kind]bool{}
+	for i := range l.pieces {
+		has[l.pieces[i].kind] = true
+	}
+	apart := has[kindMethod] && (has[kindTarget] || has[kindPath])
+	request := 0
+	for i := range l.pieces {
+		p := &l.pieces[i]
+		switch p.kind {
+		case kindMethod, kindStatus, kindBytes, kindBytesDash, kindUpstreamTime, kindRequestTime, kindCache, kindTarget:
+		case kindTime, kindBegin:
+			if p.kind = kindTime; !times {
+				p.kind = kindSkip
+			}
+			times = false // the first one counts
+		case kindPath:
+			if p.kind = kindTarget; has[kindTarget] || has[kindRequest] {
+				p.kind = kindSkip
+			}
+		case kindRequest:
+			if apart {
+				p.kind = kindSkip
+			}
+		default:
+			if p.kind >= kindYear && times { // a time in pieces goes the long way
+				return l, false
+			}
+			p.kind = kindSkip
+		}
+		if p.kind == kindRequest || p.kind == kindTarget {
+			request++
+		}
+		if p.kind != kindSkip {
+			l.wanted = i + 1
+		}
+	}
+	return l, request == 1
+}
+
+// learnLayout makes the short way from a line of labelled values. Its values
+// must not be taken for the labels of others, so lines with escapes or
+// repeated labels teach nothing.
+func learnLayout(f *Format, line []byte, times bool) (l layout, ok bool) {
+	if f.ops != nil || bytes.IndexByte(line, '\\') >= 0 {
+		return l, false
+	}
+	switch f.Name {
+	case "ltsv":
+		l, ok = learnLTSV(line)
+	case "json":
+		l, ok = learnJSON(line)
+	}
+	if !ok {
+		return l, false
+	}
+	return l.finish(times)
+}
+
+func learnLTSV(line []byte) (l layout, ok bool) {
+	before := ""
+	seen := map[string]bool{}
+	for rest := line; len(rest) > 0; {
+		pair := rest
+		until := byte(0)
+		if tab := bytes.IndexByte(rest, '\t'); tab >= 0 {
+			pair, rest, until = rest[:tab], rest[tab+1:], '\t'
+		} else {
+			rest = nil
+		}
+		at := bytes.IndexByte(pair, ':')
+		if at <= 0 || seen[string(pair[:at])] {
+			return l, false
+		}
+		seen[string(pair[:at])] = true
+		l.pieces = append(l.pieces, newPiece(before+string(pair[:at+1]), ltsvPlaces[string(pair[:at])], until))
+		before = "\t"
+	}
+	return l, len(l.pieces) > 1 && l.pieces[len(l.pieces)-1].until == 0
+}
+
+func newPiece(before string, at place, until byte) piece {
+	if at.kind == kindOther {
+		at.kind = kindSkip
+	}
+	return piece{before: newLiteral(before), place: at, until: until}
+}
+
+// learnJSON takes the text between scalar values as it stands. Lists go the
+// long way.
+func learnJSON(line []byte) (l layout, ok bool) {
+	s := scanner{b: line}
+	var path []string
+	from := 0 // of the text before the next value
+	key := ""
+	for s.at < len(line) {
+		switch c := line[s.at]; c {
+		case '{':
+			if key != "" {
+				path, key = append(path, key), ""
+			}
+			s.at++
+		case '}':
+			if len(path) > 0 {
+				path = path[:len(path)-1]
+			}
+			s.at++
+		case ',', ' ', '\t':
+			s.at++
+		case '"':
+			text, ok := s.text()
+			if s.spaces(); !ok || s.peek() != ':' {
+				return l, false
+			}
+			s.at++
+			s.spaces()
+			key = string(text)
+			if s.peek() == '{' {
+				continue
+			}
+			end, until := jsonValue(line, s.at)
+			if end < 0 {
+				return l, false
+			}
+			if until == '"' {
+				s.at++
+			}
+			l.pieces = append(l.pieces, newPiece(string(line[from:s.at]), jsonPlaces[joinKey(path, key)], until))
+			from, key = end, ""
+			if s.at = end; until == '"' {
+				s.at++
+			}
+		default:
+			return l, false
+		}
+	}
+	l.ended = newLiteral(string(line[from:]))
+	return l, len(l.pieces) > 1
+}
+
+func joinKey(path []string, key string) string {
+	out := ""
+	for _, p := range path {
+		out += p + "."
+	}
+	return out + key
+}
+
+// jsonValue finds the end of a scalar and what ends it; -1: it is none.
+func jsonValue(b []byte, at int) (end int, until byte) {
+	if at >= len(b) || b[at] == '[' || b[at] == 'n' { // null is a text another time
+		return -1, 0
+	}
+	if b[at] == '"' {
+		n := bytes.IndexByte(b[at+1:], '"')
+		if n < 0 {
+			return -1, 0
+		}
+		return at + 1 + n, '"'
+	}
+	n := bytes.IndexAny(b[at:], ",} ")
+	if n < 0 {
+		return -1, 0
+	}
+	return at + n, b[at+n]
+}

@@ -1,0 +1,119 @@
+package accesslog
+
+import (
+	"time"
+)
+
+// Row is what a digest needs of a line. Its bytes are the line's.
+type Row struct {
+	Method, Target    []byte
+	Status            int           // 0: not in the log
+	Bytes             int64         // -1: not in the log
+	Request, Upstream time.Duration // -1: not in the log
+	Cache             []byte
+	// Time may be left out (zero) unless Rows reads times.
+	Time time.Time
+}
+
+// Rows reads lines of one format into rows. Lines that look like those
+// before them, piece by piece, take a short way: values that a row does not
+// hold are walked over and not checked. Others take the way of Reader. Not for
+// several goroutines.
+type Rows struct {
+	Zone *time.Location // of times that have none; nil: UTC
+	// Times says that Row.Time is wanted.
+	Times bool
+
+	format  *Format
+	layouts []layout
+	last    int // of the layout that fitted last
+	entry   Entry
+	clock   clock
+	slow    int // lines that no layout fitted
+}
+
+// maxLayouts learnt from a log; lines of one server differ little.
+const maxLayouts = 4
+
+// NewRows returns a reader of lines.
+func NewRows(f *Format, times bool) *Rows {
+	r := &Rows{format: f, Times: times}
+	if l, ok := templateLayout(f, times); ok {
+		r.layouts = append(r.layouts, l)
+	}
+	return r
+}
+
+// Parse reads a line without its end; why is "" if it fits. The line's bytes
+// may be changed (escapes are undone in place).
+func (r *Rows) Parse(line []byte, row *Row) (why string) {
+	if r.last < len(r.layouts) && r.layouts[r.last].read(line, row, &r.clock) {
+		return ""
+	}
+	return r.other(line, row)
+}
+
+func (r *Rows) other(line []byte, row *Row) string {
+	for i := range r.layouts {
+		if i != r.last && r.layouts[i].read(line, row, &r.clock) {
+			r.last = i
+			return ""
+		}
+	}
+	var learnt layout
+	var ok bool
+	if r.slow++; len(r.layouts) < maxLayouts && r.slow < 1000 {
+		learnt, ok = learnLayout(r.format, line, r.Times)
+	}
+	e, why := r.Entry(line)
+	if why != "" {
+		return why
+	}
+	if ok {
+		r.layouts = append(r.layouts, learnt)
+	}
+	*row = Row{Method: e.Method, Target: e.Target, Status: e.Status, Bytes: e.Bytes, Request: e.Request, Upstream: e.Upstream, Cache: e.Cache, Time: e.Time}
+	return ""
+}
+
+// Entry reads a line the long way, with all its values. They are valid until
+// the next line is read.
+func (r *Rows) Entry(line []byte) (e *Entry, why string) {
+	r.clock.zone = r.Zone
+	r.clock.key = r.clock.key[:0]
+	r.entry.reset()
+	if why = r.format.parse(r.format, line, &r.entry, &r.clock); why != "" {
+		return nil, why
+	}
+	if r.entry.Target == nil && !r.format.hasRequest() {
+		return nil, whyNoRequest
+	}
+	return &r.entry, ""
+}
+
+// Whole reports whether a line without an end looks complete: all of a known
+// layout's values are there.
+func (r *Rows) Whole(line []byte) bool {
+	for i := range r.layouts {
+		if r.layouts[i].whole(line) {
+			return true
+		}
+	}
+	return len(r.layouts) == 0
+}
+
+// hasRequest: the format has a place for a request or its path.
+func (f *Format) hasRequest() bool {
+	if f.ops == nil {
+		return true
+	}
+	for i := range f.ops {
+		switch f.ops[i].kind {
+		case kindRequest, kindTarget, kindPath:
+			return true
+		}
+	}
+	return false
+}
+
+const whyNoRequest = "the format has no request"

@@ -1,0 +1,139 @@
+package digest
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// result joins what the workers found.
+func (run *accessRun) result(workers []*accessWorker) *Access {
+	a := &Access{Routes: []Route{}}
+	for i := range run.files {
+		run.files[i].sum(a)
+	}
+	var slots []*slot
+	evicted := int64(0)
+	for _, w := range workers {
+		slots = append(slots, w.slots.all()...)
+		evicted += w.slots.evicted
+	}
+	if evicted > 0 {
+		a.Warnings = append(a.Warnings, fmt.Sprintf("there are too many routes: %s with few requests are summed as %s; give --route patterns for them", plural(evicted, "path"), othersRoute))
+	}
+	a.Routes = run.routes(slots, a)
+	if a.Bad*2 > a.Lines {
+		a.Warnings = append(a.Warnings, fmt.Sprintf("most lines (%d of %d) are no entries of the format %q: what is shown stands for the rest only; give --format", a.Bad, a.Lines, a.Format))
+	}
+	if !a.Timed && a.Lines > a.Bad+a.Skipped {
+		a.Warnings = append(a.Warnings, "the log has no request times: routes are in the order of their number of requests; log $request_time (nginx) or %D (Apache) to see where the time goes")
+	}
+	return a
+}
+
+// sum adds what is known of a file.
+func (f *accessFile) sum(a *Access) {
+	a.Warnings = append(a.Warnings, f.warnings...)
+	a.Bytes += f.bytes
+	if f.format != nil && !slices.Contains(strings.Split(a.Format, ", "), f.format.Name) {
+		if a.Format != "" {
+			a.Format += ", "
+		}
+		a.Format += f.format.Name
+	}
+	lines := int64(0)
+	backward := false
+	var to time.Time // of the parts before
+	for i := range f.parts {
+		p := &f.parts[i]
+		a.Lines += p.entries
+		a.Bad += p.bad
+		a.Skipped += p.skipped
+		if p.bad > 0 && a.BadAt == "" {
+			a.BadAt, a.FirstBad = fmt.Sprintf("%s:%d", f.Name, lines+p.badLine), p.badText
+		}
+		if p.cut {
+			a.Warnings = append(a.Warnings, fmt.Sprintf("%s: the last line is cut, it is not counted", f.Name))
+		}
+		lines += p.lines
+		if p.from.IsZero() {
+			continue
+		}
+		backward = backward || p.backward || p.from.Before(to.Add(-clockSlack))
+		to = p.to
+		if a.From.IsZero() || p.from.Before(a.From) {
+			a.From = p.from
+		}
+		if p.to.After(a.To) {
+			a.To = p.to
+		}
+	}
+	if backward {
+		a.Warnings = append(a.Warnings, fmt.Sprintf("%s: its times run backwards, as when logs were joined or the clock was set", f.Name))
+	}
+}
+
+// name of a row.
+type routeName struct{ method, route string }
+
+// routes learns from all slots, joins those of one route and gives them out,
+// most total time first.
+func (run *accessRun) routes(slots []*slot, a *Access) []Route {
+	o := run.o.Routes
+	o.Patterns = nil
+	learnt := learnRoutes(o, slots)
+	sums := map[routeName]*slot{}
+	for _, s := range slots {
+		name := routeName{s.method, s.route}
+		if s.path != "" {
+			name.route = printable([]byte(learnt.Route(s.learnt())), maxRouteName)
+		}
+		if into := sums[name]; into != nil {
+			into.merge(s)
+		} else {
+			sums[name] = s
+		}
+	}
+	type named struct {
+		routeName
+		*slot
+	}
+	var all []named
+	for name, s := range sums {
+		all = append(all, named{name, s})
+		a.Timed = a.Timed || s.time.count > 0
+	}
+	slices.SortFunc(all, func(x, y named) int {
+		return cmp.Or(cmp.Compare(y.time.total, x.time.total), cmp.Compare(y.count, x.count), cmp.Compare(x.routeName.route, y.routeName.route), cmp.Compare(x.routeName.method, y.routeName.method))
+	})
+	if beyond := len(all) - run.o.MaxRoutes; beyond > 0 {
+		a.Warnings = append(a.Warnings, fmt.Sprintf("%s beyond the first %d are summed as %s", plural(int64(beyond), "route"), run.o.MaxRoutes, othersRoute))
+		rest := &slot{at: all[run.o.MaxRoutes].at, example: all[run.o.MaxRoutes].example}
+		for _, n := range all[run.o.MaxRoutes:] {
+			rest.merge(n.slot)
+		}
+		all = append(all[:run.o.MaxRoutes], named{routeName{otherMethod, othersRoute}, rest})
+	}
+	total, count := time.Duration(0), int64(0)
+	for _, n := range all {
+		total += n.time.total
+		count += n.count
+	}
+	out := []Route{}
+	for _, n := range all {
+		r := n.row(run.o.Service, n.routeName.method, n.routeName.route)
+		switch {
+		case total > 0:
+			r.Share = float64(n.time.total) / float64(total)
+		case count > 0:
+			r.Share = float64(n.count) / float64(count)
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// maxRouteName bytes are shown; nginx takes request lines of 8 KB.
+const maxRouteName = 1000

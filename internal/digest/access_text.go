@@ -1,0 +1,60 @@
+package digest
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+)
+
+// notText says why bytes are no lines of text; "" if they are.
+func notText(head []byte) string {
+	for _, k := range []struct{ magic, name string }{
+		{"\x1f\x8b", "gzip"}, {"\x28\xb5\x2f\xfd", "zstd"}, {"BZh", "bzip2"}, {"\xfd7zXZ", "xz"}, {"PK\x03\x04", "zip"}, {"\x7fELF", "program"}, {"%PDF", "PDF"},
+	} {
+		if bytes.HasPrefix(head, []byte(k.magic)) {
+			return "it is a " + k.name + " file"
+		}
+	}
+	// Text has some control bytes, from scanners; a log that was truncated
+	// while it was written begins with zeros.
+	odd := 0
+	rest := bytes.TrimLeft(head, "\x00")
+	if len(rest) == 0 && len(head) > 0 {
+		return "it holds zeros only"
+	}
+	for _, c := range rest {
+		if c < ' ' && c != '\t' && c != '\n' && c != '\r' && c != 0x1b {
+			odd++
+		}
+	}
+	if odd*20 > len(rest) {
+		return fmt.Sprintf("it is binary, %d of its first %d bytes are control characters", odd, len(rest))
+	}
+	return ""
+}
+
+func firstLine(head []byte) []byte {
+	for line := range bytes.Lines(head) {
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			return line
+		}
+	}
+	return nil
+}
+
+// secretValue of a query or a form in any text.
+var secretValue = regexp.MustCompile(`([?&;][^=&?\s"]{1,60}=)[^&;\s"]+`)
+
+// badLine shows a line that is not understood, without its queries' values.
+func badLine(line []byte) string {
+	line = line[:min(len(line), 4*maxExample)]
+	return printable(secretValue.ReplaceAll(line, []byte("${1}*")), maxExample)
+}
+
+// plural: "1 line", "2 lines".
+func plural(n int64, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
