@@ -20,6 +20,14 @@ var apacheHeaders = map[string]place{
 	"referer": {kind: kindReferer}, "user-agent": {kind: kindAgent}, "host": {kind: kindHost}, "x-forwarded-for": {kind: kindForwarded},
 }
 
+// varnishPlaces of varnishncsa's %{…}x, in lower case. A hit's time to the
+// first byte is Varnish's own, not that of a server behind it.
+var varnishPlaces = map[string]place{
+	"varnish:time_firstbyte": {kind: kindUpstreamTime, unit: seconds},
+	"varnish:hitmiss":        {kind: kindCache},
+	"varnish:handling":       {kind: kindCache},
+}
+
 // Apache compiles a LogFormat string. Times are those of the begin of the
 // request, unless the format says %{end:…}t.
 func Apache(format string) (*Format, error) {
@@ -84,6 +92,8 @@ func (b *build) directive(s string) (rest string, err error) {
 		b.value(op{place: place{kind: kindRequestTime, unit: unit}, name: name})
 	case letter == 'i':
 		b.value(op{place: apacheHeaders[strings.ToLower(argument)], name: argument, list: strings.EqualFold(argument, "x-forwarded-for")})
+	case letter == 'x' && varnishPlaces[strings.ToLower(argument)].kind != kindOther:
+		b.value(op{place: varnishPlaces[strings.ToLower(argument)], name: argument})
 	case argument != "" && !(letter == 'a' && argument == "c"):
 		b.value(op{name: argument})
 	default:

@@ -34,7 +34,7 @@ func Detect(head []byte) (*Format, error) {
 	if len(lines) == 0 {
 		return nil, fmt.Errorf("detect the log's format: there are no lines")
 	}
-	candidates := []*Format{JSON(), LTSV()}
+	candidates := []*Format{JSON(), LTSV(), HAProxy()}
 	for _, k := range append(slices.Clone(known), lenient...) {
 		f, err := namedFormat(k.name, k.text)
 		if err != nil {

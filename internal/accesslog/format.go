@@ -36,6 +36,7 @@ type op struct {
 // Known formats by name. They are what ParseFormat takes besides format
 // strings.
 var known = []struct{ name, text string }{
+	{"traefik", apacheCombined + ` %{requests}x "%{router}x" "%{server}x" %{ms}Tms`},
 	{"main", combined + ` "$http_x_forwarded_for"`}, // nginx.conf of nginx's own packages
 	{"combined", combined},
 	{"combined_time", combined + ` $request_time`},
@@ -54,7 +55,7 @@ const (
 )
 
 // ParseFormat compiles a format: a known name (combined, common, main, ltsv,
-// json, …), nginx's log_format string, Apache's LogFormat string, or the
+// json, haproxy, traefik, …), nginx's log_format string, Apache's LogFormat string, or the
 // whole directive as it stands in the configuration.
 func ParseFormat(s string) (*Format, error) {
 	s = strings.TrimSpace(s)
@@ -63,6 +64,8 @@ func ParseFormat(s string) (*Format, error) {
 		return LTSV(), nil
 	case "json":
 		return JSON(), nil
+	case "haproxy":
+		return HAProxy(), nil
 	}
 	for _, k := range known {
 		if strings.EqualFold(s, k.name) {
@@ -85,7 +88,7 @@ func ParseFormat(s string) (*Format, error) {
 	case strings.Contains(s, "%"):
 		return Apache(strings.ReplaceAll(s, `\"`, `"`))
 	}
-	names := []string{"ltsv", "json"}
+	names := []string{"ltsv", "json", "haproxy"}
 	for _, k := range known {
 		names = append(names, k.name)
 	}

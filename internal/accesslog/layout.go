@@ -22,6 +22,7 @@ type piece struct {
 	before literal
 	place
 	until byte // ends the value; 0: the line's end does
+	never byte // 0, or what the last value of a line does not hold
 	width int  // > 0: as in the format; else that of the line before
 	fixed bool
 	list  bool // may be several, joined as nginx does
@@ -77,7 +78,7 @@ func (l *layout) read(b []byte, row *Row, c *clock) bool {
 			return false
 		}
 	}
-	return row.Target != nil || l.wanted == 0
+	return row.Target != nil && (l.wanted < len(l.pieces) || l.ended.at(b, at) && at+len(l.ended.text) == len(b))
 }
 
 // after is the literal behind piece i.
@@ -113,6 +114,9 @@ func (p *piece) goesOn(b []byte, at, end int) bool {
 // end of a value; -1: there is none, or an escaped quote.
 func (p *piece) end(b []byte, at int) int {
 	if p.until == 0 {
+		if p.never != 0 && bytes.IndexByte(b[at:], p.never) >= 0 {
+			return -1
+		}
 		return len(b)
 	}
 	n := bytes.IndexByte(b[at:], p.until)
@@ -273,5 +277,5 @@ func (l *layout) whole(b []byte) bool {
 			return false
 		}
 	}
-	return l.ended.at(b, at)
+	return l.ended.at(b, at) && at+len(l.ended.text) == len(b)
 }

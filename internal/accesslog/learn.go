@@ -82,7 +82,10 @@ func learnLayout(f *Format, line []byte, times bool) (l layout, ok bool) {
 	if !ok {
 		return l, false
 	}
-	return l.finish(times)
+	if l, ok = l.finish(times); ok {
+		l.wanted = len(l.pieces) // what follows may be other labels
+	}
+	return l, ok
 }
 
 func learnLTSV(line []byte) (l layout, ok bool) {
@@ -104,7 +107,11 @@ func learnLTSV(line []byte) (l layout, ok bool) {
 		l.pieces = append(l.pieces, newPiece(before+string(pair[:at+1]), ltsvPlaces[string(pair[:at])], until))
 		before = "\t"
 	}
-	return l, len(l.pieces) > 1 && l.pieces[len(l.pieces)-1].until == 0
+	if len(l.pieces) < 2 || l.pieces[len(l.pieces)-1].until != 0 {
+		return l, false
+	}
+	l.pieces[len(l.pieces)-1].never = '\t'
+	return l, true
 }
 
 func newPiece(before string, at place, until byte) piece {

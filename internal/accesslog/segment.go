@@ -13,6 +13,7 @@ const (
 	markEnd
 
 	slugMark = string(rune(markSlug))
+	hashMark = string(rune(markHash))
 )
 
 // markNames are how routes show marks.
@@ -139,8 +140,18 @@ func isHash(s string) bool {
 		return true
 	}
 	// Words joined by dashes change their kind at the dashes only; random text
-	// of 20 characters changes it 10 times.
-	return len(s) >= 20 && digits > 0 && (lower > 0 || upper > 0) && other <= len(s)/10 && changes*3 >= len(s)
+	// of 20 characters changes it 12 times, give or take 2.
+	return len(s) >= 20 && digits > 0 && (lower > 0 || upper > 0) && other <= len(s)/10 && changes*4 >= len(s)
+}
+
+// minRandom is how long a random text without a digit is at least, as one in
+// forty of 22 characters in base64 is.
+const minRandom = 20
+
+// mayBeRandom: a long text of letters, which nobody named so if its neighbours
+// are hashes.
+func mayBeRandom(s string) bool {
+	return len(s) >= minRandom && (strings.Count(s, "-")+strings.Count(s, "_"))*10 <= len(s) && !strings.ContainsAny(s, "%+. ")
 }
 
 // splitName cuts a file name's extension off: it stays in the route.

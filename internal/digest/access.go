@@ -56,12 +56,6 @@ const (
 // Errors: an input cannot be opened or read, or is no log of a known format;
 // a route pattern is none; the context's.
 func AccessLogs(ctx context.Context, in []Input, o AccessOptions) (*Access, error) {
-	if o.Workers <= 0 {
-		o.Workers = runtime.GOMAXPROCS(0)
-	}
-	if o.MaxRoutes <= 0 {
-		o.MaxRoutes = defaultMaxRoutes
-	}
 	patterns, err := accesslog.NewRoutes(o.Routes)
 	if err != nil {
 		return nil, fmt.Errorf("digest access logs: %w", err)
@@ -70,6 +64,12 @@ func AccessLogs(ctx context.Context, in []Input, o AccessOptions) (*Access, erro
 }
 
 func newAccessRun(in []Input, o AccessOptions, patterns *accesslog.Routes) *accessRun {
+	if o.Workers <= 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	if o.MaxRoutes <= 0 {
+		o.MaxRoutes = defaultMaxRoutes
+	}
 	run := &accessRun{o: o, patterns: patterns, jobs: make(chan job), free: make(chan []byte, o.Workers+2),
 		files: make([]accessFile, len(in)), segment: segmentSize, block: blockSize}
 	for i := range in {
@@ -143,6 +143,7 @@ type accessRun struct {
 type accessFile struct {
 	Input
 	format   *accesslog.Format
+	first    []byte // the log's first lines, from which each worker learns
 	at       io.ReaderAt
 	warnings []string
 	bytes    int64

@@ -12,6 +12,8 @@ import (
 const (
 	// headSize is how much of an input shows its format.
 	headSize = 64 << 10
+	// firstSize of them is some lines.
+	firstSize = 8 << 10
 	// segmentSize of a file is one worker's job: small enough that the workers
 	// end together, large enough that its cut lines do not count.
 	segmentSize = 16 << 20
@@ -96,8 +98,9 @@ func (run *accessRun) segments(ctx context.Context, i int) error {
 	if f.format, err = run.formatOf(f.Name, wholeLines(head[:n], whole), whole); err != nil {
 		return err
 	}
+	f.first = head[:min(n, firstSize)]
 	if f.format == nil {
-		f.warnings = append(f.warnings, f.Name+" is empty")
+		f.warnings, f.bytes = append(f.warnings, f.Name+" is empty"), f.Size
 		return nil
 	}
 	for part, offset := 0, int64(0); offset < f.Size; part, offset = part+1, offset+run.segment {
@@ -144,9 +147,10 @@ func (run *accessRun) stream(ctx context.Context, i int) error {
 			if f.format, err = run.formatOf(f.Name, wholeLines(lines[:min(len(lines), headSize)], whole), whole); err != nil {
 				return err
 			}
+			f.first = bytes.Clone(lines[:min(len(lines), firstSize)])
 		}
 		if f.format == nil {
-			f.warnings = append(f.warnings, f.Name+" is empty")
+			f.warnings, f.bytes = append(f.warnings, f.Name+" is empty"), r.offset
 			return nil
 		}
 		err := run.send(ctx, job{file: i, part: part, offset: at, data: lines, block: block, size: r.offset - from, final: final})

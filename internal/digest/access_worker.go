@@ -37,6 +37,9 @@ func (w *accessWorker) do(ctx context.Context, j job) error {
 		clear(w.rows) // jobs come file by file, nearly
 		w.lines = accesslog.NewRows(f.format, w.timed)
 		w.rows[j.file] = w.lines
+		for line := range bytes.Lines(f.first) {
+			w.lines.Parse(bytes.TrimRight(bytes.Clone(line), "\r\n"), &w.row)
+		}
 	}
 	p := part{}
 	size := j.size
