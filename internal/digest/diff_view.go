@@ -3,7 +3,6 @@ package digest
 import (
 	"fmt"
 	"math"
-	"strings"
 	"time"
 
 	"kasoku/internal/ui"
@@ -15,20 +14,20 @@ func (d *Diff) View(names []string, n int) View {
 	if len(names) == 2 {
 		v.Title = fmt.Sprintf("Comparison of %s (A) with %s (B)", names[0], names[1])
 	}
-	what, rows := "requests", "routes"
+	what, rows := "request", "route"
 	if d.Kind == KindSlow {
-		what, rows = "statements", "classes"
+		what, rows = "statement", "class"
 	}
 	for i, s := range []DiffSide{d.A, d.B} {
 		text := ""
 		if i < len(names) {
 			text = names[i] + ": "
 		}
-		text += fmt.Sprintf("%s %s", count(s.Count), what)
+		text += amount(s.Count, what)
 		if d.Timed {
 			text += ", " + ui.Duration(s.Total)
 		}
-		if p := period(s.From, s.To, s.Count, what); p != "" {
+		if p := period(s.From, s.To, s.Count, what+"s"); p != "" {
 			text += ", " + p
 		}
 		v.Facts = append(v.Facts, Fact{string(rune('A' + i)), text})
@@ -47,9 +46,7 @@ func (d *Diff) View(names []string, n int) View {
 		return math.Abs(d.change(r)) / whole
 	}
 	v.Head, v.Rows = rowsOf(d.columns(), d.Rows, n, part, nil)
-	if v.More = more(d.Rows, n, rows, part); v.More != "" {
-		v.More = strings.Replace(v.More, " are left out", " of all change are left out", 1)
-	}
+	v.More = more(d.Rows, n, rows, "all change", part)
 	return v
 }
 

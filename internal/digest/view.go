@@ -111,7 +111,7 @@ func rowsOf[R any](columns []column[R], rows []R, n int, bar func(*R) float64, d
 }
 
 // more tells what a limit left out.
-func more[R any](rows []R, n int, what string, share func(*R) float64) string {
+func more[R any](rows []R, n int, what, of string, share func(*R) float64) string {
 	if n <= 0 || len(rows) <= n {
 		return ""
 	}
@@ -119,7 +119,11 @@ func more[R any](rows []R, n int, what string, share func(*R) float64) string {
 	for i := n; i < len(rows); i++ {
 		rest += share(&rows[i])
 	}
-	return fmt.Sprintf("%s more %s with %s are left out; --limit 0 shows all", ui.Count(float64(len(rows)-n)), what, ui.Share(rest))
+	verb := "are"
+	if len(rows)-n == 1 {
+		verb = "is"
+	}
+	return fmt.Sprintf("%s %s left out, with %s of %s; --limit 0 shows all", amount(int64(len(rows)-n), what), verb, ui.Share(rest), of)
 }
 
 // logNames joins names and leaves out what nobody reads.
@@ -155,6 +159,18 @@ func rate(f float64) string {
 
 // count, whole and exact.
 func count(n int64) string { return ui.Count(float64(n)) }
+
+// amount is "1 route", "2 classes".
+func amount(n int64, what string) string {
+	switch {
+	case n == 1:
+	case strings.HasSuffix(what, "s"):
+		what += "es"
+	default:
+		what += "s"
+	}
+	return count(n) + " " + what
+}
 
 func integer(n int64) string { return fmt.Sprint(n) }
 

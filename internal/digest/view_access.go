@@ -92,7 +92,7 @@ func (a *Access) requests() int64 {
 // View implements Digest.
 func (a *Access) View(names []string, n int) View {
 	v := View{Title: "Requests by route: " + logNames(names), Warnings: a.Warnings}
-	read := fmt.Sprintf("%s: %s lines, %s", logNames(names), count(a.Lines), ui.Bytes(a.Bytes))
+	read := fmt.Sprintf("%s: %s, %s", logNames(names), amount(a.Lines, "line"), ui.Bytes(a.Bytes))
 	if a.Format != "" {
 		read += ", format " + a.Format
 	}
@@ -101,29 +101,24 @@ func (a *Access) View(names []string, n int) View {
 	if p := period(a.From, a.To, kept, "requests"); p != "" {
 		v.Facts = append(v.Facts, Fact{"period", p})
 	}
-	v.Facts = append(v.Facts, Fact{"requests", fmt.Sprintf("%s on %s routes", count(kept), count(int64(len(a.Routes))))})
+	v.Facts = append(v.Facts, Fact{"requests", count(kept) + " on " + amount(int64(len(a.Routes)), "route")})
 	if a.Skipped > 0 {
-		v.Facts = append(v.Facts, Fact{"left out", count(a.Skipped) + " requests by filters or time"})
+		v.Facts = append(v.Facts, Fact{"left out", amount(a.Skipped, "request") + " by filters or time"})
 	}
 	if a.Bad > 0 {
 		v.Facts = append(v.Facts, Fact{"not understood", a.badText()})
 	}
-	if !a.Timed && kept > 0 {
-		v.Facts = append(v.Facts, Fact{"times", "not judged: the log has none; add $request_time (nginx) or %D (Apache) to its format. Shares are of requests"})
-	}
 	v.Head, v.Rows = rowsOf(a.columns(false), a.Routes, n, func(r *Route) float64 { return r.Share }, routeDetail)
-	of := "of the time"
+	of := "the time"
 	if !a.Timed {
-		of = "of the requests"
+		of = "the requests"
 	}
-	if v.More = more(a.Routes, n, "routes", func(r *Route) float64 { return r.Share }); v.More != "" {
-		v.More = strings.Replace(v.More, " are left out", " "+of+" are left out", 1)
-	}
+	v.More = more(a.Routes, n, "route", of, func(r *Route) float64 { return r.Share })
 	return v
 }
 
 func (a *Access) badText() string {
-	s := fmt.Sprintf("%s of %s lines", count(a.Bad), count(a.Lines))
+	s := fmt.Sprintf("%s of %s", count(a.Bad), amount(a.Lines, "line"))
 	if a.BadAt != "" {
 		s += fmt.Sprintf("; the first is %s: %s", a.BadAt, ui.Truncate(a.FirstBad, badColumns))
 	}

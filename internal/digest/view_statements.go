@@ -69,7 +69,7 @@ func (s *Statements) total() time.Duration {
 // View implements Digest.
 func (s *Statements) View(names []string, n int) View {
 	v := View{Title: "Statements: " + logNames(names), Warnings: s.Warnings}
-	read := fmt.Sprintf("%s: %s statements in %s classes, %s", logNames(names), count(s.Entries), count(int64(len(s.Classes))), ui.Bytes(s.Bytes))
+	read := fmt.Sprintf("%s: %s in %s, %s", logNames(names), amount(s.Entries, "statement"), amount(int64(len(s.Classes)), "class"), ui.Bytes(s.Bytes))
 	if s.Format != "" {
 		read += ", format " + s.Format
 	}
@@ -83,16 +83,14 @@ func (s *Statements) View(names []string, n int) View {
 	}
 	v.Facts = append(v.Facts, Fact{"time", ui.Duration(total)})
 	if s.Commands > 0 {
-		v.Facts = append(v.Facts, Fact{"commands", count(s.Commands) + " administrator commands (Ping, Quit, …), not in the table"})
+		v.Facts = append(v.Facts, Fact{"commands", amount(s.Commands, "administrator command") + " (Ping, Quit, …), not in the table"})
 	}
 	if s.Skipped > 0 {
-		v.Facts = append(v.Facts, Fact{"left out", count(s.Skipped) + " statements by filters or time"})
+		v.Facts = append(v.Facts, Fact{"left out", amount(s.Skipped, "statement") + " by filters or time"})
 	}
 	share := s.share()
 	v.Head, v.Rows = rowsOf(s.columns(), s.Classes, n, share, classDetail)
-	if v.More = more(s.Classes, n, "classes", share); v.More != "" {
-		v.More = strings.Replace(v.More, " are left out", " of the time are left out", 1)
-	}
+	v.More = more(s.Classes, n, "class", "the time", share)
 	return v
 }
 

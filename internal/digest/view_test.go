@@ -60,7 +60,7 @@ count  share   total     mean      p50      p95      p99      max  upstream  4xx
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if got := text(t, accessSample(), 1, 0); !strings.Contains(got, "1 more routes with 20 % of the time are left out; --limit 0 shows all") || strings.Contains(got, "検索") {
+	if got := text(t, accessSample(), 1, 0); !strings.Contains(got, "1 route is left out, with 20 % of the time; --limit 0 shows all") || strings.Contains(got, "検索") {
 		t.Error(got)
 	}
 }
@@ -69,7 +69,7 @@ func TestUntimedText(t *testing.T) {
 	a := accessSample()
 	a.Timed = false
 	got := text(t, a, 1, 0)
-	for _, want := range []string{"not judged: the log has none; add $request_time", "20 % of the requests are left out"} {
+	for _, want := range []string{"1 route is left out, with 20 % of the requests"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in\n%s", want, got)
 		}
