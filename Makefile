@@ -14,7 +14,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 # comes first in PATH, for programs that call go as well.
 WITH_GO = go=$$(scripts/go.sh) && export PATH="$$(dirname "$$go"):$$PATH" &&
 
-.PHONY: help deps build static check test demo bench bench-hand bench-load bench-engines clean
+.PHONY: help deps build static check test demo bench bench-hand bench-load bench-digest bench-engines clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,6 +49,9 @@ bench-hand: deps build ## Kasoku's result on cases/login against one tuned by ha
 
 bench-load: deps build ## the load engine against wrk, ab, oha, k6, … on one nginx (ARGS="-only a,b")
 	@$(WITH_GO) scripts/bench-load.sh $(ARGS)
+
+bench-digest: deps build ## kasoku digest against alp, goaccess, pt-query-digest, slp, grep (ARGS="-rounds 3")
+	@$(WITH_GO) scripts/bench-digest.sh $(ARGS)
 
 bench-engines: deps ## ways to move a load generator's bytes: net.Conn, epoll, io_uring (ARGS="-rounds 3")
 	@$(WITH_GO) go run ./bench/engines $(ARGS)

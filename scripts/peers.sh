@@ -1,10 +1,12 @@
 #!/bin/bash
-# Installs the load generators that make bench-load compares Kasoku with, where
-# they are missing: wrk and ab by apt, hey, vegeta, bombardier and k6 by go, oha
-# by cargo, the last five into .cache/peers/bin. Prints which are there.
-# Whatever cannot be had is named and left out; the status is 0 all the same.
+# Installs what Kasoku is compared with, where it is missing, and prints what is
+# not there. "peers.sh" or "peers.sh load" for make bench-load: wrk and ab by apt,
+# hey, vegeta, bombardier and k6 by go, oha by cargo. "peers.sh digest" for make
+# bench-digest: goaccess, percona-toolkit and zstd by apt, alp and slp by go. What
+# go and cargo build goes into .cache/peers/bin. Whatever cannot be had is named
+# and left out; the status is 0 all the same.
 #
-# The first run takes some minutes of CPU (k6 and oha are big), later ones none.
+# The first run takes some minutes of CPU (k6, oha and slp are big), later ones none.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -41,6 +43,7 @@ because() { tell "$1 could not be installed: $(grep . "$WORK/log" | tail -n 3 | 
 # with_go PROGRAM PACKAGE MODULE VERSION…: the first version that builds. A
 # throw-away module that requires the version builds where "go install" does
 # not: the latter wants the list of all versions, which not every proxy gives.
+# CGO=1 for what needs a C compiler.
 with_go() {
     local program=$1 package=$2 module=$3 version go
     shift 3
@@ -53,7 +56,7 @@ with_go() {
         tell "building $program $version"
         rm -rf "$WORK/module" && mkdir "$WORK/module"
         printf 'module peer\n\ngo 1.26.0\n\nrequire %s %s\n' "$module" "$version" >"$WORK/module/go.mod"
-        if (cd "$WORK/module" && GOTOOLCHAIN=local GOFLAGS=-mod=mod CGO_ENABLED=0 "$go" build -o "$WORK/$program" "$package") >"$WORK/log" 2>&1; then
+        if (cd "$WORK/module" && GOTOOLCHAIN=local GOFLAGS=-mod=mod CGO_ENABLED=${CGO:-0} "$go" build -o "$WORK/$program" "$package") >"$WORK/log" 2>&1; then
             mv "$WORK/$program" "$bin/$program"
             return
         fi
@@ -80,16 +83,39 @@ with_cargo() {
     because "$program"
 }
 
-debian wrk wrk
-debian ab apache2-utils
-with_go hey github.com/rakyll/hey github.com/rakyll/hey v0.1.5 v0.1.4
-with_go vegeta github.com/tsenart/vegeta/v12 github.com/tsenart/vegeta/v12 v12.12.0
-with_go bombardier github.com/codesenberg/bombardier github.com/codesenberg/bombardier v1.2.6
-with_go k6 go.k6.io/k6 go.k6.io/k6 v0.57.0 v0.49.0
-with_cargo oha 1.16.0 1.9.0
+# absent PROGRAM… tells which are not there.
+absent() {
+    local program missing=
+    for program; do has "$program" || missing="$missing, $program"; done
+    [ -z "$missing" ] || tell "missing:${missing#,}"
+}
 
-for program in wrk ab bombardier oha vegeta hey k6; do
-    has "$program" || missing="${missing:-}, $program"
-done
-[ -z "${missing:-}" ] || tell "missing:${missing#,}"
-has wrk2 || tell "wrk2: not installed (Debian has no package); put one into PATH to have it compared"
+load() {
+    debian wrk wrk
+    debian ab apache2-utils
+    with_go hey github.com/rakyll/hey github.com/rakyll/hey v0.1.5 v0.1.4
+    with_go vegeta github.com/tsenart/vegeta/v12 github.com/tsenart/vegeta/v12 v12.12.0
+    with_go bombardier github.com/codesenberg/bombardier github.com/codesenberg/bombardier v1.2.6
+    with_go k6 go.k6.io/k6 go.k6.io/k6 v0.57.0 v0.49.0
+    with_cargo oha 1.16.0 1.9.0
+    absent wrk ab bombardier oha vegeta hey k6
+    has wrk2 || tell "wrk2: not installed (Debian has no package); put one into PATH to have it compared"
+}
+
+digest() {
+    debian goaccess goaccess
+    debian pt-query-digest percona-toolkit
+    debian zstd zstd
+    with_go alp github.com/tkuchiki/alp/cmd/alp github.com/tkuchiki/alp v1.0.21
+    # Its SQL parser is C.
+    CGO=1 with_go slp github.com/tkuchiki/slp/cmd/slp github.com/tkuchiki/slp v0.2.1
+    absent goaccess pt-query-digest zstd alp slp
+}
+
+case ${1:-load} in
+load | digest) "${1:-load}" ;;
+*)
+    echo "usage: scripts/peers.sh [load|digest]" >&2
+    exit 2
+    ;;
+esac

@@ -26,6 +26,7 @@ import (
 type App struct {
 	cli *CLI
 	Out io.Writer
+	Err io.Writer // where it matters that it is not Out; messages go through UI
 	UI  *ui.UI
 }
 
@@ -34,7 +35,7 @@ func newApp(cli *CLI, stdout, stderr io.Writer) *App {
 	if cli.JSON {
 		progress = stderr
 	}
-	return &App{cli: cli, Out: stdout,
+	return &App{cli: cli, Out: stdout, Err: stderr,
 		UI: ui.New(progress, stderr, ui.Options{JSON: cli.JSON, Quiet: cli.Quiet, NoColor: cli.NoColor, TTY: isTerminal(progress)})}
 }
 
@@ -52,7 +53,11 @@ func (a *App) print(v any, text func(w io.Writer) error) error {
 	if !a.cli.JSON {
 		return text(a.Out)
 	}
-	enc := json.NewEncoder(a.Out)
+	return writeJSON(a.Out, v)
+}
+
+func writeJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
 	return enc.Encode(v)
 }

@@ -40,6 +40,7 @@ type CLI struct {
 	Show     ShowCmd     `cmd:"" help:"Show one run, step or journal entry."`
 	Report   ReportCmd   `cmd:"" help:"Write the report of a session."`
 	Export   ExportCmd   `cmd:"" help:"Write the kept changes as files, SQL and commands."`
+	Digest   DigestCmd   `cmd:"" help:"Sum up access logs by route or slow query logs by statement; needs no kasoku.yaml."`
 	Scenario ScenarioCmd `cmd:"" help:"Work on scenario files."`
 	Version  VersionCmd  `cmd:"" help:"Print the version."`
 }

@@ -34,6 +34,11 @@ func Detect(head []byte) (*Format, error) {
 	if len(lines) == 0 {
 		return nil, fmt.Errorf("detect the log's format: there are no lines")
 	}
+	// A last line without its end may be cut; it would fit best where the text
+	// behind the known values does not matter.
+	if n := len(lines); n > 1 && head[len(head)-1] != '\n' {
+		lines = lines[:n-1]
+	}
 	candidates := []*Format{JSON(), LTSV(), HAProxy()}
 	for _, k := range append(slices.Clone(known), lenient...) {
 		f, err := namedFormat(k.name, k.text)

@@ -71,7 +71,9 @@ func sameKind(w io.Writer) bool {
 	return !ok || columns(f) > 0
 }
 
-// columns of the terminal w, 0 if it is none.
+// Columns of the terminal w, 0 if it is none.
+func Columns(w io.Writer) int { return columns(w) }
+
 func columns(w io.Writer) int {
 	f, ok := w.(*os.File)
 	if !ok {

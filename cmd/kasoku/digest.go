@@ -1,0 +1,346 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"kasoku/internal/accesslog"
+	"kasoku/internal/digest"
+	"kasoku/internal/ui"
+)
+
+// DigestCmd sums logs up.
+type DigestCmd struct {
+	Logs   []string `arg:"" optional:"" help:"Access logs or slow query logs, plain or packed by gzip, zstd or bzip2; - or none is standard input." name:"file"`
+	Diff   bool     `help:"Compare two logs, A and B; each may be several, as 'a.log,a.log.1' or 'old/*.log'."`
+	Kind   string   `enum:"auto,access,slow" default:"auto" help:"What the logs are: access or slow (default: recognised)." placeholder:"KIND"`
+	Format string   `help:"Access logs: nginx's log_format or Apache's LogFormat text, or combined, common, ltsv, json, … (default: recognised)." placeholder:"TEXT"`
+	Route  []string `help:"Access logs: a route that is known, such as /items/:id or /files/*, or a regular expression that begins with ^; may be repeated." sep:"none" placeholder:"PATTERN"`
+	Since  string   `help:"Leave out what is older: RFC 3339, '2026-11-21 10:00', 10:00, 15m or 2d (ago)." placeholder:"TIME"`
+	Until  string   `help:"Leave out what is newer." placeholder:"TIME"`
+	Filter []string `help:"Only what fits, such as 'status>=500', 'route~^/api', 'time>100ms', no_index; may be repeated, all must fit." sep:"none" placeholder:"EXPR"`
+	Sort   string   `aliases:"by" help:"Sort by time (default), count, mean, p95, max, bytes, …; with --diff by the change of it." placeholder:"KEY"`
+	Limit  *int     `help:"Rows at most; 0 is all (default: 30; all for csv and json)." placeholder:"N"`
+	Output string   `short:"o" enum:"text,markdown,csv,json,html" default:"text" help:"text, markdown, csv, json or html." placeholder:"FORM"`
+}
+
+// Help is shown below the flags.
+func (DigestCmd) Help() string {
+	return "Tells where the time goes: requests by route (routes are learnt, /items/17 is /items/:id), statements by class. " +
+		"docs/digest.md has every field of --filter.\n\nExamples:\n" +
+		"  kasoku digest /var/log/nginx/access.log\n" +
+		"  kasoku digest access.log access.log.1 access.log.2.gz --since '2026-11-21 10:00'\n" +
+		"  kasoku digest slow.log --filter 'time>100ms' --filter full_scan --by examined\n" +
+		"  kasoku digest --diff before.log after.log\n" +
+		"  ssh web zstdcat access.log.zst | kasoku digest -o html > digest.html"
+}
+
+// standardInput is its name in messages.
+const standardInput = "standard input"
+
+// shownRows of a digest for people, unless --limit says otherwise.
+const shownRows = 30
+
+// Run implements the command.
+func (c *DigestCmd) Run(ctx context.Context, a *App) error {
+	if a.cli.JSON {
+		c.Output = "json"
+	}
+	if c.Limit != nil && *c.Limit < 0 {
+		return usage("--limit 0 shows all", "--limit must not be below 0")
+	}
+	if len(c.Logs) == 0 {
+		if ui.Columns(os.Stdin) > 0 { // a terminal
+			return usage("kasoku digest access.log, or pipe a log into it", "no log is named")
+		}
+		c.Logs = []string{"-"}
+	}
+	sides := [][]string{c.Logs}
+	if c.Diff {
+		if len(c.Logs) != 2 {
+			return usage("kasoku digest --diff A B; several logs of one side: 'a.log,a.log.1' or 'old/*.log'", "--diff compares two logs, not %d", len(c.Logs))
+		}
+		sides = nil
+		for _, s := range c.Logs {
+			sides = append(sides, logSet(s))
+		}
+	}
+	job := &digestJob{DigestCmd: c, app: a, progress: newDigestProgress(a)}
+	// A read from a terminal or a pipe cannot be ended from outside, so the
+	// work is left behind when the person has had enough.
+	done := make(chan error, 1)
+	var result digest.Digest
+	go func() {
+		var err error
+		result, err = job.digest(ctx, sides)
+		done <- err
+	}()
+	var err error
+	select {
+	case err = <-done:
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	job.progress.clear()
+	if ctx.Err() != nil {
+		return ui.Coded(ui.Interrupted, errors.New("interrupted; nothing was written"), "")
+	}
+	if err != nil {
+		return err
+	}
+	return c.write(a, result, sides)
+}
+
+// logSet is one side of a comparison: a file, a list or a pattern.
+func logSet(s string) []string {
+	if _, err := os.Stat(s); err == nil || s == "-" {
+		return []string{s}
+	}
+	var out []string
+	for _, part := range strings.Split(s, ",") {
+		names, err := filepath.Glob(part)
+		if err != nil || len(names) == 0 {
+			names = []string{part} // opening it says what is wrong
+		}
+		out = append(out, names...)
+	}
+	return out
+}
+
+// write prints the result in the form asked for.
+func (c *DigestCmd) write(a *App, d digest.Digest, sides [][]string) error {
+	if err := d.Sort(c.Sort); err != nil {
+		return ui.Coded(ui.Usage, err, "kasoku digest --help")
+	}
+	limit := shownRows
+	if c.Output == "csv" || c.Output == "json" {
+		limit = 0
+	}
+	if c.Limit != nil {
+		limit = *c.Limit
+	}
+	switch c.Output {
+	case "json":
+		d.Cut(limit)
+		return writeJSON(a.Out, d)
+	case "csv":
+		for _, h := range d.Health() {
+			a.UI.Warn(h, "")
+		}
+		d.Cut(limit)
+		return d.CSV(a.Out)
+	}
+	for _, names := range sides {
+		for i, name := range names {
+			if name == "-" {
+				names[i] = standardInput
+			}
+		}
+	}
+	names := sides[0]
+	if c.Diff {
+		names = []string{strings.Join(sides[0], ", "), strings.Join(sides[1], ", ")}
+	}
+	v := d.View(names, limit)
+	switch c.Output {
+	case "markdown":
+		return digest.WriteMarkdown(a.Out, v)
+	case "html":
+		return digest.WriteHTML(a.Out, v)
+	}
+	return digest.WriteText(a.Out, v, textWidth(a.Out))
+}
+
+// pipedWidth is where lines are cut that go to no terminal: wide enough for
+// nearly every route, while a statement of pages would bury the table.
+const pipedWidth = 240
+
+func textWidth(w io.Writer) int {
+	if n := ui.Columns(w); n > 0 {
+		return n
+	}
+	return pipedWidth
+}
+
+// digestJob reads the logs.
+type digestJob struct {
+	*DigestCmd
+	app      *App
+	progress *digestProgress
+
+	kind         digest.Kind
+	since, until time.Time
+	access       digest.AccessOptions
+	requests     *digest.AccessFilter
+	statements   digest.StatementOptions
+	entries      *digest.StatementFilter
+}
+
+func (j *digestJob) digest(ctx context.Context, sides [][]string) (digest.Digest, error) {
+	var inputs [][]digest.Input
+	for _, names := range sides {
+		in, err := openInputs(names)
+		if err != nil {
+			return nil, err
+		}
+		inputs = append(inputs, in)
+	}
+	if err := j.prepare(inputs); err != nil {
+		return nil, err
+	}
+	j.progress.expect(inputs)
+	var out []digest.Digest
+	for _, in := range inputs {
+		d, err := j.one(ctx, in)
+		if err != nil {
+			return nil, digestError(err)
+		}
+		out = append(out, d)
+	}
+	if !j.Diff {
+		return out[0], nil
+	}
+	if j.kind == digest.KindSlow {
+		return digest.DiffStatements(out[0].(*digest.Statements), out[1].(*digest.Statements)), nil
+	}
+	return digest.DiffAccess(out[0].(*digest.Access), out[1].(*digest.Access)), nil
+}
+
+func (j *digestJob) one(ctx context.Context, in []digest.Input) (digest.Digest, error) {
+	defer j.progress.next(in)
+	if j.kind == digest.KindSlow {
+		s, err := digest.StatementLogs(ctx, in, j.statements)
+		if err != nil {
+			return nil, err
+		}
+		digest.ApplyStatements(j.entries, s)
+		return s, nil
+	}
+	d, err := digest.AccessLogs(ctx, in, j.access)
+	if err != nil {
+		return nil, err
+	}
+	digest.ApplyAccess(j.requests, d)
+	return d, nil
+}
+
+func digestError(err error) error {
+	var damaged *digest.DamagedError
+	if errors.As(err, &damaged) {
+		return ui.Coded(ui.BadInput, err, fmt.Sprintf("copy it again, or take what can be unpacked: %s -dc %s 2>/dev/null | kasoku digest -", damaged.Packing, damaged.Name))
+	}
+	return ui.Coded(ui.BadInput, err, "kasoku digest --help tells how to name a format and a kind")
+}
+
+func openInputs(names []string) ([]digest.Input, error) {
+	var out []digest.Input
+	stdin := false
+	for _, name := range names {
+		if name == "-" {
+			if stdin {
+				return nil, usage("name it once", "standard input is named twice")
+			}
+			stdin = true
+			out = append(out, digest.StreamInput(standardInput, os.Stdin))
+			continue
+		}
+		in, err := digest.FileInput(name)
+		if err != nil {
+			return nil, ui.Coded(ui.BadInput, err, "name logs that can be read: kasoku digest access.log access.log.1 access.log.2.gz")
+		}
+		out = append(out, in)
+	}
+	return out, nil
+}
+
+// prepare recognises the kind and reads the flags that depend on it.
+func (j *digestJob) prepare(inputs [][]digest.Input) error {
+	var all []digest.Input
+	for _, in := range inputs {
+		all = append(all, in...)
+	}
+	if err := j.times(time.Now()); err != nil {
+		return err
+	}
+	j.kind = digest.Kind(j.Kind)
+	if j.Kind == "auto" && j.Format != "" {
+		j.kind = digest.KindAccess
+	}
+	if j.kind == "auto" {
+		k, err := digest.KindOfAll(all)
+		if err != nil {
+			hint := "--format TEXT names an access log's format, --kind slow a slow log"
+			var damaged *digest.DamagedError
+			if errors.As(err, &damaged) {
+				return digestError(err)
+			}
+			return ui.Coded(ui.BadInput, err, hint)
+		}
+		j.kind = k
+	}
+	switch j.kind {
+	case digest.KindGeneral:
+		return ui.Coded(ui.BadInput, fmt.Errorf("%s is a general query log, which has no times", all[0].Name),
+			"log slow queries instead: SET GLOBAL slow_query_log=1, long_query_time=0")
+	case digest.KindSlow:
+		return j.prepareStatements()
+	case digest.KindEmpty:
+		j.kind = digest.KindAccess
+	}
+	return j.prepareAccess()
+}
+
+func (j *digestJob) times(now time.Time) error {
+	for _, t := range []struct {
+		flag, text string
+		to         *time.Time
+	}{{"--since", j.Since, &j.since}, {"--until", j.Until, &j.until}} {
+		if t.text == "" {
+			continue
+		}
+		var err error
+		if *t.to, err = digest.ParseMoment(t.text, now); err != nil {
+			return ui.Coded(ui.Usage, fmt.Errorf("%s: %w", t.flag, err), "")
+		}
+	}
+	if !j.since.IsZero() && !j.until.IsZero() && !j.since.Before(j.until) {
+		return usage("", "--since %s is not before --until %s", j.since.Format(time.RFC3339), j.until.Format(time.RFC3339))
+	}
+	return nil
+}
+
+func (j *digestJob) prepareAccess() error {
+	var err error
+	if j.requests, err = digest.ParseAccessFilter(j.Filter); err != nil {
+		return ui.Coded(ui.Usage, err, "docs/digest.md lists the fields; put the expression in single quotes")
+	}
+	j.access = digest.AccessOptions{Routes: accesslog.RouteOptions{Patterns: j.Route}, Keep: j.requests.Keep(),
+		Since: j.since, Until: j.until, Progress: j.progress.show}
+	if j.Format != "" {
+		if j.access.Format, err = accesslog.ParseFormat(j.Format); err != nil {
+			return ui.Coded(ui.BadInput, err, "copy the text from the server's configuration, in single quotes")
+		}
+	}
+	if _, err := accesslog.NewRoutes(j.access.Routes); err != nil {
+		return ui.Coded(ui.Usage, err, "--route /items/:id, /files/* or ^/x/[0-9]+$")
+	}
+	return nil
+}
+
+func (j *digestJob) prepareStatements() error {
+	if j.Format != "" || len(j.Route) > 0 {
+		return usage("leave them out", "--format and --route are for access logs; this is a slow query log")
+	}
+	var err error
+	if j.entries, err = digest.ParseStatementFilter(j.Filter); err != nil {
+		return ui.Coded(ui.Usage, err, "docs/digest.md lists the fields; put the expression in single quotes")
+	}
+	j.statements = digest.StatementOptions{Keep: j.entries.Keep(), Since: j.since, Until: j.until, Progress: j.progress.show}
+	return nil
+}

@@ -1,0 +1,95 @@
+package digest
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+
+	"kasoku/internal/accesslog"
+)
+
+// Kind is what a log holds.
+type Kind string
+
+// Kinds of logs.
+const (
+	KindAccess  Kind = "access"  // requests, one a line
+	KindSlow    Kind = "slow"    // statements with their times
+	KindGeneral Kind = "general" // statements without times
+	KindEmpty   Kind = "empty"
+)
+
+var (
+	// Headers of slow logs (MariaDB, MySQL, Percona).
+	slowHeader = regexp.MustCompile(`(?m)^# (Time: \d|User@Host: .*@|Query_time: *[\d.]|Thread_id: \d)`)
+	// "	    5 Query	SELECT 1" (MariaDB, MySQL 5), "2026-11-21T10:00:00.1Z	    5 Query	SELECT 1" (MySQL 5.7 on).
+	generalLine = regexp.MustCompile(`(?m)^(\d{6}\s+\d{1,2}:\d\d:\d\d|\d{4}-\d\d-\d\dT\S+)?\s+\d+ (Query|Connect|Quit|Prepare|Execute|Init DB|Close stmt|Reset stmt)\b`)
+	// Both kinds begin with such lines after each start of the server.
+	serverBanner = regexp.MustCompile(`(?m)^(\S+, Version: .*started with:|Time\s+Id Command\s+Argument)\s*$`)
+	errorLog     = regexp.MustCompile(`(?m)^(\d{4}[-/]\d\d[-/]\d\d[ T]\d{1,2}:\d\d:\d\d\S*) +(\d+ )?\[(Note|Warning|ERROR|System|notice|error|warn|crit|alert|emerg)\]`)
+)
+
+// KindOf recognises a log by its head; name is for the error, which says what
+// the head looks like and what to do.
+func KindOf(name string, head []byte) (Kind, error) {
+	text := bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))
+	switch {
+	case len(bytes.TrimSpace(text)) == 0:
+		return KindEmpty, nil
+	case slowHeader.Match(text):
+		return KindSlow, nil
+	case generalLine.Match(text):
+		return KindGeneral, nil
+	case serverBanner.Match(text):
+		// Nothing was logged since the server started; a slow log and a general
+		// log look the same until then.
+		return KindSlow, nil
+	case bytes.IndexByte(text, 0) >= 0:
+		return "", fmt.Errorf("%s is no log: it holds binary data", name)
+	}
+	if last := bytes.LastIndexByte(text, '\n'); last >= 0 && len(head) >= peekSize {
+		text = text[:last]
+	}
+	if _, err := accesslog.Detect(text); err != nil {
+		if errorLog.Match(text) {
+			return "", fmt.Errorf("%s is a server's error log; a digest is made of access logs and slow query logs", name)
+		}
+		return "", fmt.Errorf("%s: %w", name, err)
+	}
+	return KindAccess, nil
+}
+
+// KindOfAll is the kind of several logs, empty ones left aside. The error
+// names two that do not belong together.
+func KindOfAll(in []Input) (Kind, error) {
+	found, of := KindEmpty, ""
+	for _, i := range in {
+		head, err := firstBytes(i)
+		if err != nil {
+			return "", err
+		}
+		k, err := KindOf(i.Name, head)
+		switch {
+		case err != nil:
+			return "", err
+		case k == KindEmpty || k == found:
+		case found == KindEmpty:
+			found, of = k, i.Name
+		default:
+			return "", fmt.Errorf("%s is %s, but %s is %s: digest them apart", of, found.article(), i.Name, k.article())
+		}
+	}
+	return found, nil
+}
+
+func (k Kind) article() string {
+	switch k {
+	case KindAccess:
+		return "an access log"
+	case KindSlow:
+		return "a slow query log"
+	case KindGeneral:
+		return "a general query log"
+	}
+	return "empty"
+}
