@@ -51,7 +51,7 @@ func TestFromSpans(t *testing.T) {
 			}
 		}
 		c.take(t, each*len(Routes()))
-		requests, health := receiver.Requests(nameRoute, trace.SpanOptions{Services: s.services(t)})
+		requests, health := receiver.Requests(nameRoute, trace.SpanOptions{Services: s.services(t, c.URL)})
 		if len(requests) != each*len(Routes()) || health != "" {
 			t.Errorf("%s %s: %d requests, health %q, want %d and none", f.lang, f.form, len(requests), health, each*len(Routes()))
 		}
@@ -63,12 +63,16 @@ func TestFromSpans(t *testing.T) {
 // nameRoute names requests as access logs' routes are named.
 func nameRoute(_, _, route string) string { return strings.Replace(route, "{id}", ":id", 1) }
 
-// services names the stack's service behind an address.
-func (s *Service) services(t *testing.T) func(system, addr string) string {
+// services names the stack's service behind an address. The stack must tell
+// where spans are sent to.
+func (s *Service) services(t *testing.T, otel string) func(system, addr string) string {
 	t.Helper()
 	st, err := stack.Load(s.Stack)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if "http://"+st.Evidence.OTLP != otel {
+		t.Errorf("evidence.otlp is %q, spans are sent to %s", st.Evidence.OTLP, otel)
 	}
 	return func(_, addr string) string {
 		for _, svc := range st.Services {

@@ -39,7 +39,8 @@ func ask(t *testing.T, method, url string) (int, any) {
 	return resp.StatusCode, body
 }
 
-// TestRoutes: both forms of both programs give the same answers.
+// TestRoutes: both forms of both programs give the same answers, and those that
+// the scenario expects.
 func TestRoutes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts real servers")
@@ -69,6 +70,7 @@ func TestRoutes(t *testing.T) {
 			}
 			got[bad] = body
 		}
+		t.Run("scenario "+f.lang+" "+f.form, func(t *testing.T) { s.checkScenario(t) })
 		if first == nil {
 			first = got
 			continue

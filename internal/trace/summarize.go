@@ -195,7 +195,7 @@ func (s *routeSum) found() []Pattern {
 		if o.kind == PrepareOnce && float64(p.with) < prepareShare*float64(talks) {
 			continue
 		}
-		out = append(out, Pattern{Kind: o.kind, Measures: measures(o.kind, o.system), Method: s.method, Route: s.route,
+		out = append(out, Pattern{Kind: o.kind, Measures: measures(&o), Method: s.method, Route: s.route,
 			Service: o.service, System: o.system, What: o.what, After: mostOf(p.after),
 			PerRequest: float64(p.calls) / float64(p.with), Most: p.most, Could: float64(p.could) / float64(p.with),
 			Requests: s.requests, With: p.with, Took: p.took / time.Duration(s.requests),
@@ -221,8 +221,8 @@ func ranked(counts map[string]int, n int) []string {
 }
 
 // measures are the catalogue's IDs of a kind of pattern.
-func measures(kind, system string) []string {
-	switch kind {
+func measures(o *occurrence) []string {
+	switch o.kind {
 	case NPlusOne:
 		return []string{"I04"}
 	case SameRead:
@@ -230,7 +230,10 @@ func measures(kind, system string) []string {
 	case SameTable:
 		return []string{"G15"}
 	case RowWrites:
-		return []string{"C15", "I08"}
+		if verb := o.calls[0].sql.verb; verb == "INSERT" || verb == "REPLACE" {
+			return []string{"C15"}
+		}
+		return []string{"I08"}
 	case IDByUpdate:
 		return []string{"I03"}
 	case SingleGets, SingleRedis:
@@ -238,14 +241,17 @@ func measures(kind, system string) []string {
 	case PrepareOnce:
 		return []string{"I06"}
 	case SameWrite:
-		return []string{"C09", "C12"}
+		return []string{"C09"}
 	case QueriesInLoop:
 		return []string{"G15", "I11"}
 	case RowConnects:
-		if system == SQL {
+		switch o.system {
+		case SQL:
 			return []string{"I14"}
+		case Memcached:
+			return []string{"C12", "C13"}
 		}
-		return []string{"C12", "C13"}
+		return []string{"C13"}
 	}
 	return nil
 }
