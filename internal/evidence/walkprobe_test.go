@@ -21,8 +21,8 @@ import (
 	"kasoku/internal/trace"
 )
 
-// server runs a program in its own process group until the test ends.
-func server(t *testing.T, endpoint string, argv ...string) {
+// probeServer runs a program in its own process group until the test ends.
+func probeServer(t *testing.T, endpoint string, argv ...string) {
 	t.Helper()
 	path, err := program(argv[0])
 	if err != nil {
@@ -65,7 +65,7 @@ func startMemcached(t *testing.T) stack.Service {
 	if os.Getuid() == 0 {
 		argv = append(argv, "-u", "nobody")
 	}
-	server(t, endpoint, argv...)
+	probeServer(t, endpoint, argv...)
 	return stack.Service{Name: "cache", Kind: stack.Memcached, Listen: []string{endpoint}}
 }
 
@@ -73,7 +73,7 @@ func startMemcached(t *testing.T) stack.Service {
 func startRedis(t *testing.T) stack.Service {
 	t.Helper()
 	endpoint, port := localPort(t)
-	server(t, endpoint, "redis-server", "--port", port, "--bind", "127.0.0.1", "--save", "", "--requirepass", "geheim")
+	probeServer(t, endpoint, "redis-server", "--port", port, "--bind", "127.0.0.1", "--save", "", "--requirepass", "geheim")
 	file := filepath.Join(t.TempDir(), "redis_password")
 	if err := os.WriteFile(file, []byte("geheim\n"), 0o600); err != nil {
 		t.Fatal(err)
