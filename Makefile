@@ -14,7 +14,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 # comes first in PATH, for programs that call go as well.
 WITH_GO = go=$$(scripts/go.sh) && export PATH="$$(dirname "$$go"):$$PATH" &&
 
-.PHONY: help deps build static check test demo bench bench-hand bench-load bench-digest bench-engines clean
+.PHONY: help deps build static check test demo bench bench-hand bench-load bench-digest bench-bounds bench-overhead bench-engines clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -52,6 +52,12 @@ bench-load: deps build ## the load engine against wrk, ab, oha, k6, … on one n
 
 bench-digest: deps build ## kasoku digest against alp, goaccess, pt-query-digest, slp, grep (ARGS="-rounds 3")
 	@$(WITH_GO) scripts/bench-digest.sh $(ARGS)
+
+bench-bounds: deps build ## bounds of findings against measured gains on cases/login (ARGS="-only 'a hot row'")
+	@$(WITH_GO) scripts/bench-diagnosis.sh bounds $(ARGS)
+
+bench-overhead: deps build ## what the collectors of every run cost on cases/login (bar: 1 %)
+	@$(WITH_GO) scripts/bench-diagnosis.sh overhead $(ARGS)
 
 bench-engines: deps ## ways to move a load generator's bytes: net.Conn, epoll, io_uring (ARGS="-rounds 3")
 	@$(WITH_GO) go run ./bench/engines $(ARGS)

@@ -12,6 +12,12 @@ type Rule struct {
 	Judge func(m *model) (found []Finding, notJudged string)
 }
 
+// Judges is false for rules that only say what no run on one host can tell.
+func (r Rule) Judges() bool { return r.Needs != needMore }
+
+// needMore is what no run on one host has.
+const needMore = "more than a run on one host"
+
 // Diagnose applies every rule to one run.
 func Diagnose(in Input) (*Diagnosis, error) {
 	m, err := newModel(in)

@@ -29,7 +29,7 @@ const (
 
 var statementRules = []Rule{
 	{"db.full-scan", []string{"I02", "I07", "I10", "L06", "W06"}, needStatements, judgeFullScan},
-	{"db.sorts", []string{"W06", "C25"}, needStatements, judgeSorts},
+	{"db.sorts", []string{"W06", "W09", "C25"}, needStatements, judgeSorts},
 	{"db.row-locks", []string{"I03"}, needDB, judgeRowLocks},
 	{"db.isolation", []string{"C21"}, needDB, judgeIsolation},
 	{"db.deadlocks", []string{"C15"}, needDB, judgeDeadlocks},
@@ -161,6 +161,9 @@ var systemRules = []Rule{
 	{"system.network", []string{"C27"}, needSystem, judgeNetwork},
 	{"system.serial", []string{"W13"}, needSystem, judgeSerial},
 	{"system.unsaturated", []string{"W13"}, needSystem, judgeUnsaturated},
+	{"topology.hosts", []string{"W12", "I18", "I22", "I24", "C28", "G06"}, needMore, judgeHosts},
+	{"topology.boot", []string{"W15", "W16"}, needMore, judgeBoot},
+	{"topology.runtime", []string{"L02", "L04", "I21", "G13"}, needMore, judgeRuntime},
 	{"topology.database-apart", []string{"I05", "I13", "I22"}, "CPU by service", judgeDatabaseApart},
 }
 

@@ -90,8 +90,14 @@ func TestHealthyIsQuiet(t *testing.T) {
 			t.Errorf("%s: %s (%s)", f.Rule, f.Title, f.Text)
 		}
 	}
+	judges := map[string]bool{}
+	for _, r := range Rules {
+		judges[r.ID] = r.Judges()
+	}
 	for _, n := range d.NotJudged {
-		t.Errorf("not judged: %s: %s", n.Rule, n.Why)
+		if judges[n.Rule] {
+			t.Errorf("not judged: %s: %s", n.Rule, n.Why)
+		}
 	}
 	if d.Binds != "cpu: php" {
 		t.Errorf("binds %s: %s", d.Binds, d.BindsText)
@@ -321,8 +327,8 @@ func TestEveryRuleHasASign(t *testing.T) {
 		})
 	}
 	for _, r := range Rules {
-		if !tested[r.ID] {
-			t.Errorf("rule %s has no sign", r.ID)
+		if tested[r.ID] != r.Judges() {
+			t.Errorf("rule %s has no sign, or one that it cannot judge", r.ID)
 		}
 		if r.Needs == "" || len(r.Measures) == 0 {
 			t.Errorf("rule %s says nothing of what it needs or stands for", r.ID)

@@ -22,7 +22,7 @@ import (
 	"kasoku/internal/sqllog"
 )
 
-func sample(t testing.TB, name string) []byte {
+func slowSample(t testing.TB, name string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("../sqllog/testdata", name))
 	if err != nil {
@@ -62,7 +62,7 @@ func TestStatementLogsOfEveryForm(t *testing.T) {
 		{"mariadb-11.4", "mariadb", 1, 15, 10800, 8, 0, 0, 0, 0, 0, []string{"", "shop"}},
 	}
 	for _, c := range cases {
-		s := digested(t, sample(t, c.name+".slow.log"), StatementOptions{})
+		s := digested(t, slowSample(t, c.name+".slow.log"), StatementOptions{})
 		var sum Statement
 		var schemas []string
 		for _, class := range s.Classes {
@@ -96,7 +96,7 @@ func TestStatementLogsOfEveryForm(t *testing.T) {
 
 // Examples must not carry secrets.
 func TestStatementLogsMaskSecrets(t *testing.T) {
-	s := digested(t, sample(t, "mariadb-10.11-query-plan.slow.log"), StatementOptions{Service: "db"})
+	s := digested(t, slowSample(t, "mariadb-10.11-query-plan.slow.log"), StatementOptions{Service: "db"})
 	for _, c := range s.Classes {
 		if strings.Contains(c.Example+c.Fingerprint, "geheim1") {
 			t.Errorf("a password in %+v", c)
@@ -116,7 +116,7 @@ func TestStatementLogsDoNotDependOnPieces(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range files {
-		logs = append(logs, sample(t, filepath.Base(f)))
+		logs = append(logs, slowSample(t, filepath.Base(f)))
 	}
 	for _, f := range slowgen.Forms {
 		logs = append(logs, slowLogOf(t, f, 100))
@@ -192,7 +192,7 @@ func TestStatementLogsOfOtherThings(t *testing.T) {
 		{"an access log", access, "it looks like an access log"},
 		{"binary", string(random), "binary"},
 		{"gzip", "\x1f\x8b\x08\x00abc", "compressed"},
-		{"general log", string(sample(t, "mariadb-10.11.general.log")[150:]), "general query log"},
+		{"general log", string(slowSample(t, "mariadb-10.11.general.log")[150:]), "general query log"},
 		{"a statement's rest", "WHERE password = 'geheim'", "a part of one statement"},
 	} {
 		_, err := StatementLogs(context.Background(), []Input{inputOf("x.log", []byte(c.data))}, StatementOptions{})
@@ -203,7 +203,7 @@ func TestStatementLogsOfOtherThings(t *testing.T) {
 	if s := digested(t, nil, StatementOptions{}); len(s.Warnings) != 1 || !strings.Contains(s.Warnings[0], "no statements") {
 		t.Errorf("an empty log: %q", s.Warnings)
 	}
-	data := sample(t, "mysql-8.0.slow.log")
+	data := slowSample(t, "mysql-8.0.slow.log")
 	if s := digested(t, data[:len(data)-5], StatementOptions{}); s.Entries != 15 || len(s.Warnings) != 1 || !strings.Contains(s.Warnings[0], "cut off") {
 		t.Errorf("a cut log: %d entries, %q", s.Entries, s.Warnings)
 	}
@@ -315,8 +315,8 @@ func TestStatementLogsMemory(t *testing.T) {
 
 func FuzzStatementLogs(f *testing.F) {
 	f.Add([]byte("use a;\n"), uint16(100))
-	f.Add(sample(f, "mysql-5.7.slow.log")[:1500], uint16(300))
-	f.Add(sample(f, "mariadb-10.11-query-plan.slow.log")[:1500], uint16(64))
+	f.Add(slowSample(f, "mysql-5.7.slow.log")[:1500], uint16(300))
+	f.Add(slowSample(f, "mariadb-10.11-query-plan.slow.log")[:1500], uint16(64))
 	f.Fuzz(func(t *testing.T, data []byte, piece uint16) {
 		in := []Input{inputOf("log", data)}
 		one, err1 := StatementLogs(context.Background(), in, StatementOptions{Workers: 1, piece: 1 << 17})

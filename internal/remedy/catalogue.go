@@ -6,6 +6,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"kasoku/internal/diagnose"
 )
 
 // CatalogueEntry is a measure and what Kasoku does about it.
@@ -14,12 +16,18 @@ type CatalogueEntry struct {
 	Status Status
 	// Remedies of Table that apply it, by ID.
 	Remedies []string
-	// Tests that show it: of the remedies, or How's.
+	// Findings are the rules of internal/diagnose that see its sign.
+	Findings []string
+	// Tests that show it: of the remedies, How's, or of the rules.
 	Tests []string
 }
 
+// signTest shows that every rule speaks when its sign is there.
+const signTest = "internal/diagnose/signs_test.go:TestEveryRuleHasASign"
+
 // Catalogue lists every measure with its status. A measure that a remedy of
-// Table names is applied; else what its How says; else it is not yet done.
+// Table names is applied; else what its How says; else it is advised if a rule
+// finds its sign; else it is not yet done.
 func Catalogue() []CatalogueEntry {
 	var out []CatalogueEntry
 	for _, m := range Measures {
@@ -33,11 +41,20 @@ func Catalogue() []CatalogueEntry {
 				}
 			}
 		}
-		if e.Status == "" {
-			e.Status = NotYet
+		for _, r := range diagnose.Rules {
+			if r.Judges() && slices.Contains(r.Measures, m.ID) {
+				e.Findings = append(e.Findings, r.ID)
+			}
 		}
 		if m.How.Test != "" {
 			e.Tests = append(e.Tests, m.How.Test)
+		}
+		if e.Status == "" && len(e.Findings) > 0 {
+			e.Status = Advises
+			e.Tests = append(e.Tests, signTest)
+		}
+		if e.Status == "" {
+			e.Status = NotYet
 		}
 		out = append(out, e)
 	}
@@ -95,6 +112,9 @@ func writeEntry(b *bytes.Buffer, e CatalogueEntry) {
 	}
 	if e.How.Mechanism != "" {
 		by = append(by, cell(e.How.Mechanism))
+	}
+	if len(e.Findings) > 0 && len(e.Remedies) == 0 {
+		by = append(by, "findings `"+strings.Join(e.Findings, "`, `")+"`")
 	}
 	var tests []string
 	for _, t := range e.Tests {

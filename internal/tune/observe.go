@@ -12,21 +12,35 @@ import (
 	"kasoku/internal/store"
 )
 
-// Observe makes a diagnostic run: it takes a snapshot, sets the statement log
-// through the journal, runs the load, takes the instruments away again and
-// diagnoses what was seen.
+// Observe makes a diagnostic run: it takes a snapshot, sets the instruments
+// through the journal, runs the load, takes them away again, follows single
+// requests (not if b.Plain) and diagnoses what was seen.
 func Observe(ctx context.Context, exec *change.Executor, b *Bench, workload int, label string, ui Reporter) (*store.Run, *evidence.Snapshot, error) {
 	snap, err := evidence.Take(ctx, b.Stack, b.Hosts, evidence.TakeOptions{})
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the configuration: %w", err)
 	}
 	b.ConfigHash = snap.Hash()
-	run, err := instrumented(ctx, exec, b, snap, workload, label, ui)
+	var run *store.Run
+	spans, health, err := withSpans(ctx, b, func() (err error) {
+		run, err = instrumented(ctx, exec, b, snap, workload, label, ui)
+		return err
+	})
 	if err != nil {
 		return nil, nil, err
 	}
+	run.Evidence.Health = append(run.Evidence.Health, health...)
 	if err := b.Answered(run); err != nil {
 		return nil, nil, err
+	}
+	if !b.Plain {
+		walk, health, err := walkOnce(ctx, exec, b, snap, ui)
+		if err != nil {
+			return nil, nil, err
+		}
+		run.Evidence.Requests = join(walk, spans)
+		run.Evidence.Health = append(run.Evidence.Health, health...)
+		confirmConnections(run, b.Stack)
 	}
 	if b.Foreign() {
 		ui.Info("not judged: which files could be served without the application, and whether more users score better; load.command does not tell its answers and has its own users")

@@ -255,8 +255,26 @@ func (t *Tuner) label() string {
 	return "with statements recorded"
 }
 
-// observe makes a diagnostic run and diagnoses it.
+// observe makes a diagnostic run and diagnoses it. Profiles are taken and
+// single requests followed in the session's first one, and in lastLook: no
+// remedy is planned by them, and they take as long as an experiment.
 func (t *Tuner) observe(ctx context.Context, label string) error {
+	t.Bench.Plain = t.session.AsFoundRun != 0
+	return t.look(ctx, label)
+}
+
+// lastLook is observe with everything, so that the report can say what is left
+// to do in the source.
+func (t *Tuner) lastLook(ctx context.Context) error {
+	if !t.Bench.Plain {
+		return nil // the last one was such a run, and nothing was kept since
+	}
+	t.UI.Step("Look at what is left")
+	t.Bench.Plain = false
+	return t.look(ctx, "at the end, with everything recorded")
+}
+
+func (t *Tuner) look(ctx context.Context, label string) error {
 	run, snap, err := Observe(ctx, t.Exec, t.Bench, t.workload, label, t.UI)
 	if err != nil {
 		return err
@@ -340,11 +358,15 @@ func (t *Tuner) refused(rs []remedy.Refusal) {
 // stepTime is the shortest experiment: three pairs and a diagnostic run.
 func (t *Tuner) stepTime() time.Duration { return 7 * t.Bench.runTime() }
 
-// reserve is kept for the end: restart, two scored runs and a diagnostic one.
-func (t *Tuner) reserve() time.Duration { return 4*t.Bench.runTime() + 10*time.Second }
+// reserve is kept for the end: a diagnostic run with a walk, two scored runs,
+// a restart, and two more.
+func (t *Tuner) reserve() time.Duration { return 6*t.Bench.runTime() + 15*time.Second }
 
 // conclude restarts every service and measures the final score again.
 func (t *Tuner) conclude(ctx context.Context) error {
+	if err := t.lastLook(ctx); err != nil {
+		return err
+	}
 	t.UI.Step("Measure the final score")
 	scores, err := t.measure(ctx, "final", 2)
 	if err != nil {

@@ -1,0 +1,23 @@
+package diagnose
+
+import "fmt"
+
+// What one run on one host cannot tell is said, so that nobody takes silence
+// for an answer.
+
+func judgeHosts(m *model) ([]Finding, string) {
+	knee := m.knee()
+	if knee == nil {
+		return nil, "the run had no demand that could be scaled up"
+	}
+	return nil, fmt.Sprintf("the stack has one host, which can give %.0f/s at most; balance, weights and shards of several are not looked at", knee.Throughput)
+}
+
+func judgeBoot(*model) ([]Finding, string) {
+	return nil, "whether every service comes back by itself, and warm, shows only in a reboot, which a run does not make"
+}
+
+func judgeRuntime(m *model) ([]Finding, string) {
+	name, _ := m.binds()
+	return nil, fmt.Sprintf("%s binds; another implementation, application server or machine can only be tried: kasoku try judges it", name)
+}
