@@ -26,6 +26,7 @@ type piece struct {
 	width int  // > 0: as in the format; else that of the line before
 	fixed bool
 	list  bool // may be several, joined as nginx does
+	luck  int8 // of guessing the width: below 0 it is not tried
 }
 
 // literal is text compared eight bytes at a time.
@@ -33,6 +34,7 @@ type literal struct {
 	text string
 	head uint64 // first 8 bytes
 	mask uint64 // of those that count
+	tail uint64 // last 8 bytes of a longer text
 }
 
 func newLiteral(s string) literal {
@@ -41,32 +43,49 @@ func newLiteral(s string) literal {
 	for i := range min(len(s), 8) {
 		m[i] = 0xff
 	}
-	return literal{s, binary.LittleEndian.Uint64(b[:]), binary.LittleEndian.Uint64(m[:])}
+	l := literal{text: s, head: binary.LittleEndian.Uint64(b[:]), mask: binary.LittleEndian.Uint64(m[:])}
+	if len(s) > 8 {
+		l.tail = binary.LittleEndian.Uint64([]byte(s[len(s)-8:]))
+	}
+	return l
 }
 
 // at reports whether the text stands at b[i:].
 func (l *literal) at(b []byte, i int) bool {
-	if len(l.text) <= 8 && i+8 <= len(b) {
-		return binary.LittleEndian.Uint64(b[i:])&l.mask == l.head
+	if i+8 > len(b) {
+		return string(b[i:]) == l.text || len(l.text) < 8 && bytes.HasPrefix(b[i:], []byte(l.text))
 	}
-	return i+len(l.text) <= len(b) && string(b[i:i+len(l.text)]) == l.text
+	if binary.LittleEndian.Uint64(b[i:])&l.mask != l.head {
+		return false
+	}
+	return len(l.text) <= 8 || l.rest(b, i)
+}
+
+// rest compares what is behind the first eight bytes.
+func (l *literal) rest(b []byte, i int) bool {
+	end := i + len(l.text)
+	if end > len(b) || binary.LittleEndian.Uint64(b[end-8:]) != l.tail {
+		return false
+	}
+	return len(l.text) <= 16 || string(b[i:end]) == l.text
 }
 
 // read fills the row; false if the line is not so, and then the row is
 // undefined.
 func (l *layout) read(b []byte, row *Row, c *clock) bool {
 	*row = Row{Bytes: -1, Request: -1, Upstream: -1}
-	at := 0
+	at, known := 0, false // the text before is there
 	for i := range l.wanted {
 		p := &l.pieces[i]
-		if !p.before.at(b, at) {
+		if !known && !p.before.at(b, at) {
 			return false
 		}
 		at += len(p.before.text)
+		known = false
 		var ok bool
 		switch p.kind {
 		case kindSkip:
-			at, ok = p.skip(b, at, l.after(i))
+			at, known, ok = p.skip(b, at, l.after(i))
 		case kindRequest, kindMethod, kindTarget, kindCache:
 			at, ok = p.text(b, at, row)
 		case kindTime:
@@ -89,21 +108,32 @@ func (l *layout) after(i int) *literal {
 	return &l.ended
 }
 
+// A width that is guessed wrongly costs more than it saves when it is right:
+// a miss takes what four hits give, and below 0 it is not guessed any more.
+const (
+	maxLuck     = 64
+	missedWidth = 4
+)
+
 // skip walks over a value. Most have the width that they had in the line
-// before, as times do.
-func (p *piece) skip(b []byte, at int, after *literal) (int, bool) {
-	if end := at + p.width; end < len(b) && b[end] == p.until && after.at(b, end) {
-		return end, true
+// before, as times do; known says that the text behind it was compared.
+func (p *piece) skip(b []byte, at int, after *literal) (end int, known, ok bool) {
+	if p.luck >= 0 {
+		if end := at + p.width; end < len(b) && b[end] == p.until && after.at(b, end) {
+			p.luck = min(p.luck+1, maxLuck)
+			return end, true, true
+		}
+		p.luck -= missedWidth
 	}
 	if p.fixed {
-		return 0, false
+		return 0, false, false
 	}
-	end := p.end(b, at)
+	end = p.end(b, at)
 	if end < 0 || p.list && p.goesOn(b, at, end) {
-		return 0, false
+		return 0, false, false
 	}
 	p.width = end - at
-	return end, true
+	return end, false, true
 }
 
 // goesOn: the value that ends at end is followed by another one of its list.
