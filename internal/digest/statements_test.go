@@ -307,6 +307,11 @@ func TestStatementLogsMemory(t *testing.T) {
 	if peak.Load() > 96<<20 {
 		t.Errorf("%d MiB of memory for a log of 192 MiB", peak.Load()>>20)
 	}
+	// A statement of 20 MB is one, and what follows it is read again.
+	huge := s.Classes[slices.IndexFunc(s.Classes, func(c Statement) bool { return strings.HasPrefix(c.Fingerprint, "INSERT INTO t VALUES (?)") })]
+	if n := s.Entries / 20000; huge.Count < n-1 || huge.Count > n+1 || len(huge.Example) > sqllog.MaxStatement {
+		t.Errorf("%d statements of 20 MB among %d, example of %d bytes", huge.Count, s.Entries, len(huge.Example))
+	}
 	other := s.Classes[slices.IndexFunc(s.Classes, func(c Statement) bool { return c.Fingerprint == OtherStatements })]
 	if other.Example != "" || other.Count < 50000 {
 		t.Errorf("%+v", other)
