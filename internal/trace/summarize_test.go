@@ -286,3 +286,19 @@ func TestIdentity(t *testing.T) {
 		}
 	}
 }
+
+// 1,000 requests of 60 calls.
+func BenchmarkSummarize(b *testing.B) {
+	var requests []Request
+	for i := range 1000 {
+		var calls []Call
+		for j := range 30 {
+			calls = append(calls, db(fmt.Sprintf("SELECT * FROM users WHERE id = %d AND gone = 0", i*30+j))...)
+			calls = append(calls, cache(Memcached, fmt.Sprintf("get user:%d", j))...)
+		}
+		requests = append(requests, Request{Method: "GET", Route: "/r", Calls: calls})
+	}
+	for b.Loop() {
+		Summarize(requests, Options{})
+	}
+}
