@@ -247,8 +247,9 @@ var (
 	// n = n + ?
 	reCounter = regexp.MustCompile("SET ([`\\w.]+) = ([`\\w.]+) \\+ \\?")
 	// Tables that hold nothing but numbers to be given out. A balance read FOR
-	// UPDATE and then changed has the same form, so the name decides.
-	reCounterTable = regexp.MustCompile(`(?i)(^|_)(seqs?|sequences?|counters?|tickets?|ids?|id_?gen(erators?)?|idgen|generators?|serials?|autoincrements?)($|_)`)
+	// UPDATE and then changed, or a count of visits, has the same form, so the
+	// name decides.
+	reCounterTable = regexp.MustCompile(`(?i)(^|_)(seqs?|sequences?|ids|id_?gen(erators?)?|generators?|autoincrements?)($|_)`)
 )
 
 // idCalls are the calls that make an ID from a counter row.
@@ -263,18 +264,17 @@ func idCalls(rows []*call) map[*call]bool {
 			out[c] = true
 			continue
 		}
-		m := reCounter.FindStringSubmatch(s.fingerprint)
-		if s.verb != "UPDATE" || len(s.tables) != 1 || m == nil || m[1] != m[2] && bare(m[1]) != bare(m[2]) || !reCounterTable.MatchString(bare(s.tables[0])) {
-			if s.verb == "UPDATE" && len(s.tables) == 1 && reCounterTable.MatchString(bare(s.tables[0])) && i > 0 && lockedRead(rows[i-1].sql, s.tables[0]) {
-				out[rows[i-1]], out[c] = true, true
-			}
+		if s.verb != "UPDATE" || len(s.tables) != 1 || !reCounterTable.MatchString(bare(s.tables[0])) {
 			continue
 		}
-		out[c] = true
-		for _, j := range []int{i - 1, i + 1} {
-			if j >= 0 && j < len(rows) && rows[j].sql.verb == "SELECT" && sameTable(rows[j].sql, s.tables[0]) {
-				out[rows[j]] = true
-			}
+		// The number is read before, with a lock, or after.
+		m := reCounter.FindStringSubmatch(s.fingerprint)
+		counts := m != nil && bare(m[1]) == bare(m[2])
+		switch {
+		case i > 0 && lockedRead(rows[i-1].sql, s.tables[0]):
+			out[rows[i-1]], out[c] = true, true
+		case counts && i+1 < len(rows) && rows[i+1].sql.verb == "SELECT" && sameTable(rows[i+1].sql, s.tables[0]):
+			out[rows[i+1]], out[c] = true, true
 		}
 	}
 	return out
