@@ -2,6 +2,14 @@ package trace
 
 import "strings"
 
+// loops are searched for once.
+func (st *stream) loops() []loop {
+	if !st.looped {
+		st.found, st.looped = loops(st.rows()), true
+	}
+	return st.found
+}
+
 // maxGroup is the longest group of statements looked for as a loop's body; a
 // longer one is rarely repeated in one request, and the search is quadratic in
 // it.
@@ -22,11 +30,14 @@ func loops(rows []*call) []loop {
 	for i := 0; i < len(rows); {
 		best, bestTurns := 0, 0
 		for size := 2; size <= maxGroup && i+fewest*size <= len(rows); size++ {
+			if !loopBody(rows[i : i+size]) {
+				continue
+			}
 			turns := 1
 			for i+(turns+1)*size <= len(rows) && sameGroup(rows[i:i+size], rows[i+turns*size:]) {
 				turns++
 			}
-			if turns >= fewest && turns*size > best*bestTurns && loopBody(rows[i:i+size]) {
+			if turns >= fewest && turns*size > best*bestTurns {
 				best, bestTurns = size, turns
 			}
 		}
@@ -57,16 +68,16 @@ func sameGroup(a, b []*call) bool {
 func loopBody(group []*call) bool {
 	writes, different := false, false
 	for _, c := range group {
-		writes = writes || !c.sql.reads()
+		writes = writes || !c.sql.reads
 		different = different || c.sql.fingerprint != group[0].sql.fingerprint
 	}
 	return writes && different
 }
 
 // loopCalls are all calls inside such loops.
-func loopCalls(rows []*call) map[*call]bool {
+func (st *stream) loopCalls() map[*call]bool {
 	out := map[*call]bool{}
-	for _, l := range loops(rows) {
+	for _, l := range st.loops() {
 		for _, c := range l.calls {
 			out[c] = true
 		}
@@ -78,7 +89,7 @@ func loopCalls(rows []*call) map[*call]bool {
 // do once each for all items.
 func findLoops(st *stream) []occurrence {
 	var out []occurrence
-	for _, l := range loops(st.rows()) {
+	for _, l := range st.loops() {
 		out = append(out, occurrence{kind: QueriesInLoop, what: strings.Join(l.group, "; "), calls: l.calls, could: len(l.group),
 			better: "each of these statements once for all items: read with IN (…), write with several rows"})
 	}

@@ -61,12 +61,12 @@ func byFingerprint(calls []*call) (order []string, groups map[string][]*call) {
 // Chunked reads (id > ? LIMIT ?) have no key compared and are not meant.
 func findNPlusOne(st *stream) []occurrence {
 	rows := st.rows()
-	claimed := loopCalls(rows)
+	claimed := st.loopCalls()
 	order, groups := byFingerprint(rows)
 	var out []occurrence
 	for _, fp := range order {
 		g := unclaimed(groups[fp], claimed)
-		if len(g) < fewest || !g[0].sql.reads() || !g[0].sql.keyed || differing(g) < fewest {
+		if len(g) < fewest || !g[0].sql.reads || !g[0].sql.keyed || differing(g) < fewest {
 			continue
 		}
 		out = append(out, occurrence{kind: NPlusOne, what: fp, after: before(rows, g[0]), calls: g, could: 1, better: inList(fp)})
@@ -91,7 +91,7 @@ func before(rows []*call, c *call) string {
 		if r == c {
 			return last
 		}
-		if r.sql.fingerprint != c.sql.fingerprint && r.sql.reads() {
+		if r.sql.fingerprint != c.sql.fingerprint && r.sql.reads {
 			last = r.sql.fingerprint
 		}
 	}
@@ -136,7 +136,7 @@ func findSameRows(st *stream) []occurrence {
 		switch {
 		case s.transaction():
 			drop(func(*statement) bool { return false })
-		case s.repeatable() && !c.open && !c.Failed:
+		case s.repeatable && !c.open && !c.Failed:
 			if s.keyed && differing(groups[s.fingerprint]) >= fewest {
 				continue // told as n+1
 			}
@@ -146,7 +146,7 @@ func findSameRows(st *stream) []occurrence {
 				order = append(order, id)
 			}
 			live[id].calls = append(live[id].calls, c)
-		case !s.reads():
+		case !s.reads:
 			drop(func(o *statement) bool { return !s.writes(o.tables) })
 		}
 	}
@@ -184,7 +184,7 @@ func findSameTable(st *stream) []occurrence {
 		switch {
 		case s.transaction():
 			drop(func(*statement) bool { return false })
-		case s.repeatable() && !c.open && len(s.tables) == 1 && !reComplex.MatchString(s.fingerprint) && reEqualities.MatchString(s.where):
+		case s.row && !c.open:
 			id := s.tables[0] + "\x00" + s.where + "\x00" + c.row
 			if live[id] == nil {
 				live[id] = &group{seen: map[string]bool{}}
@@ -194,7 +194,7 @@ func findSameTable(st *stream) []occurrence {
 				g.seen[s.fingerprint] = true
 				g.calls = append(g.calls, c)
 			}
-		case !s.reads():
+		case !s.reads:
 			drop(func(o *statement) bool { return !s.writes(o.tables) })
 		}
 	}
@@ -214,7 +214,7 @@ func findSameTable(st *stream) []occurrence {
 // findRowWrites: single-row writes of one kind one after another.
 func findRowWrites(st *stream) []occurrence {
 	rows := st.rows()
-	claimed := loopCalls(rows)
+	claimed := st.loopCalls()
 	ids := idCalls(rows)
 	var out []occurrence
 	for i := 0; i < len(rows); {
@@ -247,8 +247,9 @@ var (
 	// n = n + ?
 	reCounter = regexp.MustCompile("SET ([`\\w.]+) = ([`\\w.]+) \\+ \\?")
 	// Tables that hold nothing but numbers to be given out. A balance read FOR
-	// UPDATE and then changed has the same form, so the name decides.
-	reCounterTable = regexp.MustCompile(`(?i)(^|_)(seqs?|sequences?|counters?|tickets?|ids?|id_?gen(erators?)?|idgen|generators?|serials?|autoincrements?)($|_)`)
+	// UPDATE and then changed, or a count of visits, has the same form, so the
+	// name decides.
+	reCounterTable = regexp.MustCompile(`(?i)(^|_)(seqs?|sequences?|ids|id_?gen(erators?)?|generators?|autoincrements?)($|_)`)
 )
 
 // idCalls are the calls that make an ID from a counter row.
@@ -263,18 +264,17 @@ func idCalls(rows []*call) map[*call]bool {
 			out[c] = true
 			continue
 		}
-		m := reCounter.FindStringSubmatch(s.fingerprint)
-		if s.verb != "UPDATE" || len(s.tables) != 1 || m == nil || m[1] != m[2] && bare(m[1]) != bare(m[2]) || !reCounterTable.MatchString(bare(s.tables[0])) {
-			if s.verb == "UPDATE" && len(s.tables) == 1 && reCounterTable.MatchString(bare(s.tables[0])) && i > 0 && lockedRead(rows[i-1].sql, s.tables[0]) {
-				out[rows[i-1]], out[c] = true, true
-			}
+		if s.verb != "UPDATE" || len(s.tables) != 1 || !reCounterTable.MatchString(bare(s.tables[0])) {
 			continue
 		}
-		out[c] = true
-		for _, j := range []int{i - 1, i + 1} {
-			if j >= 0 && j < len(rows) && rows[j].sql.verb == "SELECT" && sameTable(rows[j].sql, s.tables[0]) {
-				out[rows[j]] = true
-			}
+		// The number is read before, with a lock, or after.
+		m := reCounter.FindStringSubmatch(s.fingerprint)
+		counts := m != nil && bare(m[1]) == bare(m[2])
+		switch {
+		case i > 0 && lockedRead(rows[i-1].sql, s.tables[0]):
+			out[rows[i-1]], out[c] = true, true
+		case counts && i+1 < len(rows) && rows[i+1].sql.verb == "SELECT" && sameTable(rows[i+1].sql, s.tables[0]):
+			out[rows[i+1]], out[c] = true, true
 		}
 	}
 	return out

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	logs "go.opentelemetry.io/proto/otlp/collector/logs/v1"
+	metrics "go.opentelemetry.io/proto/otlp/collector/metrics/v1"
 	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	"google.golang.org/grpc"
 	_ "google.golang.org/grpc/encoding/gzip" // exporters may compress
@@ -68,6 +70,8 @@ func Listen(ctx context.Context, httpAddr, grpcAddr string) (*Receiver, error) {
 		}
 		r.grpc = grpc.NewServer(grpc.MaxRecvMsgSize(maxBody))
 		collector.RegisterTraceServiceServer(r.grpc, &traceService{r: r})
+		metrics.RegisterMetricsServiceServer(r.grpc, metricsService{})
+		logs.RegisterLogsServiceServer(r.grpc, logsService{})
 		r.grpcAddr = l.Addr().String()
 		r.serving.Go(func() { r.grpc.Serve(l) })
 	}
@@ -213,4 +217,22 @@ type traceService struct {
 func (t *traceService) Export(_ context.Context, req *collector.ExportTraceServiceRequest) (*collector.ExportTraceServiceResponse, error) {
 	t.r.keep(fromProto(req))
 	return &collector.ExportTraceServiceResponse{}, nil
+}
+
+type metricsService struct {
+	metrics.UnimplementedMetricsServiceServer
+}
+
+// Export drops metrics.
+func (metricsService) Export(context.Context, *metrics.ExportMetricsServiceRequest) (*metrics.ExportMetricsServiceResponse, error) {
+	return &metrics.ExportMetricsServiceResponse{}, nil
+}
+
+type logsService struct {
+	logs.UnimplementedLogsServiceServer
+}
+
+// Export drops logs.
+func (logsService) Export(context.Context, *logs.ExportLogsServiceRequest) (*logs.ExportLogsServiceResponse, error) {
+	return &logs.ExportLogsServiceResponse{}, nil
 }

@@ -19,6 +19,10 @@ import (
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	oteltrace "go.opentelemetry.io/otel/trace"
+	logs "go.opentelemetry.io/proto/otlp/collector/logs/v1"
+	metrics "go.opentelemetry.io/proto/otlp/collector/metrics/v1"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
 )
 
 func listen(t *testing.T, grpcAddr string) *Receiver {
@@ -213,6 +217,25 @@ func TestReceiverJSON(t *testing.T) {
 	}
 }
 
+// Programs that send metrics and logs too must not complain.
+func TestReceiverDropsOtherSignals(t *testing.T) {
+	r := listen(t, "127.0.0.1:0")
+	_, addr := r.Addrs()
+	conn, err := grpc.NewClient(addr, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	if _, err := metrics.NewMetricsServiceClient(conn).Export(ctx, &metrics.ExportMetricsServiceRequest{}); err != nil {
+		t.Error(err)
+	}
+	if _, err := logs.NewLogsServiceClient(conn).Export(ctx, &logs.ExportLogsServiceRequest{}); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestReceiverBounded(t *testing.T) {
 	r := &Receiver{}
 	many := make([]span, maxSpans/2)
@@ -258,6 +281,20 @@ func TestSpanCircle(t *testing.T) {
 	tree := newSpanTree(spans)
 	if tree.orphans != 2 || len(tree.roots) != 0 {
 		t.Errorf("%+v", tree)
+	}
+}
+
+// A request that a traced proxy passed on is one request.
+func TestSpansOfAProxy(t *testing.T) {
+	id := func(n byte) spanID { return spanID{span: [8]byte{n}} }
+	get := map[string]string{"http.request.method": "GET", "url.path": "/a"}
+	query := map[string]string{"db.system": "mysql", "db.statement": "SELECT 1 FROM t"}
+	r := &Receiver{}
+	r.keep([]span{{id: id(1), kind: spanServer, attrs: get}, {id: id(2), parent: id(1), kind: spanClient, attrs: get},
+		{id: id(3), parent: id(2), kind: spanServer, attrs: get}, {id: id(4), parent: id(3), kind: spanClient, attrs: query}})
+	requests, health := r.Requests(nil, SpanOptions{})
+	if len(requests) != 1 || len(requests[0].Calls) != 1 || requests[0].Calls[0].Text != "SELECT 1 FROM t" || health != "" {
+		t.Errorf("%+v, %q", requests, health)
 	}
 }
 

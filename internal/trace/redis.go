@@ -3,6 +3,7 @@ package trace
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -75,11 +76,13 @@ func redisCall(service string, args []string) Call {
 	c := Call{Service: service, System: Redis, Text: strings.ToUpper(args[0])}
 	var rest []string
 	c.Keys, rest = redisKeys(strings.ToLower(args[0]), args[1:])
+	// SET … NX is an attempt, as for a lock, so a second one is not the same.
+	attempt := c.Text == "SET" && slices.ContainsFunc(rest, func(a string) bool { return strings.EqualFold(a, "NX") })
+	if len(c.Keys) > 0 && len(rest) > 0 && !attempt {
+		c.Value = hashOf(rest)
+	}
 	for _, k := range c.Keys {
 		c.Text += " " + k
-	}
-	if len(c.Keys) > 0 && len(rest) > 0 {
-		c.Value = hashOf(rest)
 	}
 	return c
 }

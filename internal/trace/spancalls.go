@@ -87,8 +87,24 @@ func newSpanTree(spans []span) *spanTree {
 			t.orphans++
 		}
 	}
+	t.dropFronts()
 	slices.SortStableFunc(t.roots, func(a, b int) int { return cmp.Compare(spans[a].start, spans[b].start) })
 	return t
+}
+
+// dropFronts leaves out requests that were only passed on, as by a traced
+// proxy: they called no database and no cache, and a request behind them was
+// received too.
+func (t *spanTree) dropFronts() {
+	front := map[int]bool{}
+	for _, i := range t.roots {
+		if outer := t.rootOf(i); outer >= 0 {
+			front[outer] = true
+		}
+	}
+	t.roots = slices.DeleteFunc(t.roots, func(i int) bool {
+		return front[i] && !slices.ContainsFunc(t.calls[i], func(c int) bool { return t.spans[c].system() != HTTP })
+	})
 }
 
 // rootOf returns the request a span belongs to, -1 if it is not known.

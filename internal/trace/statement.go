@@ -9,20 +9,29 @@ import (
 
 // statement is what patterns need to know about one SQL text.
 type statement struct {
-	fingerprint string
-	verb        string
-	tables      []string
+	*class
 	// values tells statements of one fingerprint apart, condition their WHERE;
 	// open: the text has placeholders whose values are unknown, so equal texts
 	// may be different statements.
 	values, condition string
 	open              bool
+	// rows of an INSERT … VALUES.
+	rows int
+}
+
+// class is what all statements of one fingerprint share.
+type class struct {
+	fingerprint string
+	verb        string
+	tables      []string
 	// where is the fingerprint from WHERE to what follows it; keyed: it
 	// compares a column with one value.
 	where string
 	keyed bool
-	// rows of an INSERT … VALUES.
-	rows int
+	// reads: a SELECT that only reads. repeatable: running it again without a
+	// write between brings the same rows. row: it reads one table by equalities
+	// only, so another SELECT with the same condition could bring its columns.
+	reads, repeatable, row bool
 }
 
 var (
@@ -38,24 +47,32 @@ var (
 	reEqualities = regexp.MustCompile("^[`\\w.$]+ = \\?(?: AND [`\\w.$]+ = \\?)*$")
 )
 
-func readStatement(text string) *statement {
-	s := &statement{fingerprint: sqllog.Fingerprint(text), verb: sqllog.Verb(text), tables: sqllog.Tables(text), rows: sqllog.InsertRows(text)}
+// readStatement reads one text; classes are known ones by fingerprint.
+func readStatement(text string, classes map[string]*class) *statement {
+	fingerprint := sqllog.Fingerprint(text)
+	c := classes[fingerprint]
+	if c == nil {
+		c = readClass(text, fingerprint)
+		classes[fingerprint] = c
+	}
+	s := &statement{class: c}
 	s.values, s.condition, s.open = identity(text)
-	if m := reWhere.FindStringSubmatch(s.fingerprint); m != nil {
-		s.where = m[1]
-		s.keyed = reKeyed.MatchString(s.where)
+	if c.verb == "INSERT" || c.verb == "REPLACE" {
+		s.rows = sqllog.InsertRows(text)
 	}
 	return s
 }
 
-// reads: a SELECT that only reads.
-func (s *statement) reads() bool {
-	return s.verb == "SELECT" && !reLocking.MatchString(s.fingerprint) && !strings.Contains(s.fingerprint, " INTO ")
-}
-
-// repeatable: running it again without a write between brings the same rows.
-func (s *statement) repeatable() bool {
-	return s.reads() && len(s.tables) > 0 && !reVolatile.MatchString(s.fingerprint)
+func readClass(text, fingerprint string) *class {
+	c := &class{fingerprint: fingerprint, verb: sqllog.Verb(text), tables: sqllog.Tables(text)}
+	if m := reWhere.FindStringSubmatch(fingerprint); m != nil {
+		c.where = m[1]
+		c.keyed = reKeyed.MatchString(c.where)
+	}
+	c.reads = c.verb == "SELECT" && !reLocking.MatchString(fingerprint) && !strings.Contains(fingerprint, " INTO ")
+	c.repeatable = c.reads && len(c.tables) > 0 && !reVolatile.MatchString(fingerprint)
+	c.row = c.repeatable && len(c.tables) == 1 && !reComplex.MatchString(fingerprint) && reEqualities.MatchString(c.where)
+	return c
 }
 
 // session: a statement about the connection or a transaction, not about rows.
@@ -81,7 +98,7 @@ func (s *statement) transaction() bool {
 
 // writes to one of the tables, or to nobody knows what.
 func (s *statement) writes(tables []string) bool {
-	if s.reads() || s.session() || s.verb == "SELECT" || s.verb == "EXPLAIN" || s.verb == "DESCRIBE" || s.verb == "DESC" {
+	if s.reads || s.session() || s.verb == "SELECT" || s.verb == "EXPLAIN" || s.verb == "DESCRIBE" || s.verb == "DESC" {
 		return false
 	}
 	if len(s.tables) == 0 {

@@ -148,6 +148,16 @@ func TestRedisKeys(t *testing.T) {
 	}
 }
 
+func TestRedisValues(t *testing.T) {
+	value := func(words string) uint64 { return redisCall("redis", strings.Fields(words)).Value }
+	if value("SET a 1") != value("set a 1") || value("SET a 1") == value("SET a 2") || value("SET a 1") == 0 || value("HGET a 12 3") == value("HGET a 1 23") {
+		t.Error("values are not told apart")
+	}
+	if value("SET lock me NX PX 100") != 0 {
+		t.Error("an attempt to set is taken for a set")
+	}
+}
+
 func TestGeneralEvents(t *testing.T) {
 	e := func(thread uint64, command, text string) sqllog.GeneralEntry {
 		return sqllog.GeneralEntry{Thread: thread, Command: command, Text: text}

@@ -44,7 +44,7 @@ const (
 func Summarize(requests []Request, o Options) *Summary {
 	out := &Summary{Source: o.Source, Requests: len(requests)}
 	names := learnKeys(requests)
-	reader := &reader{keys: names, known: map[string]*statement{}}
+	rd := &reader{keys: names, known: map[string]*statement{}, classes: map[string]*class{}}
 	routes := map[[2]string]*routeSum{}
 	for i := range requests {
 		r := &requests[i]
@@ -54,7 +54,7 @@ func Summarize(requests []Request, o Options) *Summary {
 			sum = &routeSum{method: r.Method, route: r.Route, classes: map[classID]*CallClass{}, patterns: map[patternID]*patternSum{}, talks: map[string]int{}}
 			routes[id] = sum
 		}
-		sum.add(r, reader)
+		sum.add(r, rd)
 	}
 	for _, sum := range routes {
 		out.Routes = append(out.Routes, sum.calls())
@@ -272,6 +272,8 @@ type call struct {
 type stream struct {
 	service, system string
 	calls           []call
+	found           []loop
+	looped          bool
 }
 
 // reader turns calls into streams. Statements come again and again, so what
@@ -279,6 +281,8 @@ type stream struct {
 type reader struct {
 	keys  *keyNames
 	known map[string]*statement
+	// classes by fingerprint.
+	classes map[string]*class
 }
 
 // maxKnown texts are kept at once.
@@ -290,11 +294,12 @@ func (rd *reader) statement(text string) *statement {
 	}
 	if len(rd.known) >= maxKnown {
 		clear(rd.known)
+		clear(rd.classes)
 	}
 	if len(text) > sqllog.MaxStatement {
 		text = text[:sqllog.MaxStatement]
 	}
-	s := readStatement(text)
+	s := readStatement(text, rd.classes)
 	rd.known[text] = s
 	return s
 }

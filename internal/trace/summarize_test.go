@@ -129,6 +129,10 @@ var patternCases = []struct {
 		[]string{"id-by-update | UPDATE id_generator SET id = LAST_INSERT_ID(id + ?) | 2/0"}},
 	{"an ID by a locked counter", db("BEGIN", "SELECT n FROM order_seq FOR UPDATE", "UPDATE order_seq SET n = n + 1", "COMMIT"),
 		[]string{"id-by-update | UPDATE order_seq SET n = n + ? | 2/0"}},
+	{"an ID counted up, then read", db("UPDATE sequences SET n = n + 1 WHERE name = 'orders'", "SELECT n FROM sequences WHERE name = 'orders'"),
+		[]string{"id-by-update | UPDATE sequences SET n = n + ? WHERE name = ? | 2/0"}},
+	{"a count of visits", db("UPDATE counters SET n = n + 1 WHERE page = 3", "SELECT n FROM counters WHERE page = 3"), nil},
+	{"votes for a ticket", db("SELECT * FROM tickets WHERE id = 3", "UPDATE tickets SET votes = votes + 1 WHERE id = 3", "SELECT votes FROM tickets WHERE id = 3"), nil},
 	{"an upsert that tells its ID", db("INSERT INTO words (w) VALUES ('a') ON DUPLICATE KEY UPDATE id = LAST_INSERT_ID(id)", "SELECT LAST_INSERT_ID()"), nil},
 	{"a balance", db("BEGIN", "SELECT balance FROM accounts WHERE id = 1 FOR UPDATE", "UPDATE accounts SET balance = balance + 5 WHERE id = 1", "COMMIT"), nil},
 
@@ -284,5 +288,21 @@ func TestIdentity(t *testing.T) {
 		if _, _, open := identity(text); open != want {
 			t.Errorf("%s: open %t", text, open)
 		}
+	}
+}
+
+// 1,000 requests of 60 calls.
+func BenchmarkSummarize(b *testing.B) {
+	var requests []Request
+	for i := range 1000 {
+		var calls []Call
+		for j := range 30 {
+			calls = append(calls, db(fmt.Sprintf("SELECT * FROM users WHERE id = %d AND gone = 0", i*30+j))...)
+			calls = append(calls, cache(Memcached, fmt.Sprintf("get user:%d", j))...)
+		}
+		requests = append(requests, Request{Method: "GET", Route: "/r", Calls: calls})
+	}
+	for b.Loop() {
+		Summarize(requests, Options{})
 	}
 }
