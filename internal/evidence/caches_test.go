@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -311,16 +312,40 @@ func TestOPcacheLive(t *testing.T) {
 	}
 }
 
-// BenchmarkLatencyProbe is one probe of a memcached.
+// BenchmarkLatencyProbe is a window of five seconds of probes: the CPU time of
+// Kasoku and of the memcached that answers.
 func BenchmarkLatencyProbe(b *testing.B) {
 	socket := filepath.Join(b.TempDir(), "m")
 	server(b, connects("unix", socket), "memcached", "-u", "root", "-s", socket, "-m", "8")
-	c := &cacheConn{h: host.NewLocal(), svc: &stack.Service{Name: "cache", Kind: stack.Memcached, Listen: []string{"unix:" + socket}}}
-	defer c.close()
-	p := newProbe(c, nil)
-	for b.Loop() {
-		if err := c.ask(context.Background(), p.request, p.answer); err != nil {
+	svc := &stack.Service{Name: "cache", Kind: stack.Memcached, Listen: []string{"unix:" + socket}}
+	cache := &cacheConn{h: host.NewLocal(), svc: svc}
+	defer cache.close()
+	used := func() float64 {
+		values := map[string]string{}
+		if err := cache.ask(context.Background(), "stats\r\n", func(r *bufio.Reader) error { return parseMemcachedStats(r, "", values) }); err != nil {
 			b.Fatal(err)
 		}
+		user, _ := strconv.ParseFloat(values["rusage_user"], 64)
+		sys, _ := strconv.ParseFloat(values["rusage_system"], 64)
+		return user + sys
 	}
+	const window = 5 * time.Second
+	before := used()
+	time.Sleep(window)
+	idle := used() - before // memcached's own timers
+	var own, theirs float64
+	for b.Loop() {
+		p := newProbe(&cacheConn{h: host.NewLocal(), svc: svc}, &counterSource{})
+		theirsWas, ownWas := used(), spent(b)
+		p.start(context.Background())
+		time.Sleep(window)
+		p.end(context.Background())
+		own += (spent(b) - ownWas).Seconds()
+		theirs += used() - theirsWas - idle
+		p.close()
+	}
+	n := float64(b.N)
+	b.ReportMetric(1000*own/n, "kasoku-ms")
+	b.ReportMetric(1000*theirs/n, "memcached-ms")
+	b.ReportMetric(100*(own+theirs)/n/window.Seconds(), "%-of-a-CPU")
 }

@@ -1,0 +1,53 @@
+package evidence
+
+import (
+	"net"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// answerFastCGI answers one connection after another with these bodies.
+func answerFastCGI(t *testing.T, bodies ...string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "s")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for _, body := range bodies {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			c.Read(make([]byte, 4096))
+			c.Write([]byte(record(fcgiStdout, "Content-type: application/json\r\n\r\n"+body, 0) + record(fcgiEnd, "\x00\x00\x00\x00\x00\x00\x00\x00", 0)))
+			c.Close()
+		}
+	}()
+	return path
+}
+
+// Old versions do not escape a request's address; the short page has none.
+func TestFPMFullPageIsBroken(t *testing.T) {
+	pool := fpmPool{Name: "www", StatusPath: "/status", Listen: answerFastCGI(t,
+		`{"pool":"www","accepted conn":7,"processes":[{"state":"Idle","request uri":"/a"b"}]}`, `{"pool":"www","accepted conn":8}`)}
+	got, _, err := fpmStatus([]fpmPool{pool})
+	if err != nil || got["www.accepted_conn"] != "8" {
+		t.Errorf("%v %v", got, err)
+	}
+}
+
+func TestFPMIsBusy(t *testing.T) {
+	l, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, _, err = fpmStatus([]fpmPool{{Name: "www", StatusPath: "/status", Listen: l.Addr().String()}})
+	if err == nil || !strings.Contains(err.Error(), "pm.status_listen") {
+		t.Errorf("%v", err)
+	}
+}
