@@ -213,12 +213,22 @@ func (x *accessSource) tell(ctx context.Context, ev *Evidence) {
 		notes = append(notes, fmt.Sprintf("%d lines of %s (%s)", d.Lines, l.Path, format))
 	}
 	sharesOf(routes)
+	sortRoutes(routes)
+	if len(routes) > maxRoutes {
+		ev.Health = append(ev.Health, Health{Source: accessName(x.svc.Name), OK: true,
+			Text: fmt.Sprintf("%d routes were found, the first %d are kept; name those that belong together as evidence.routes in kasoku.yaml", len(routes), maxRoutes)})
+		routes = routes[:maxRoutes]
+	}
 	ev.Routes = append(ev.Routes, routes...)
 	sortRoutes(ev.Routes)
 	if read > 0 {
 		ev.Health = append(ev.Health, x.wholeHealth(ev, lines-bad, strings.Join(notes, ", ")))
 	}
 }
+
+// maxRoutes are kept with a run: more is no list of routes, but of pages, and
+// each costs some 400 bytes in the store.
+const maxRoutes = 1000
 
 // digest reads what the window wrote to one log.
 func (x *accessSource) digest(ctx context.Context, l *logPart) (*digest.Access, error) {
@@ -297,8 +307,10 @@ func timeVariable(k stack.Kind) string {
 	switch k {
 	case stack.Apache, stack.Varnish:
 		return "%D"
+	case stack.Nginx:
+		return "$request_time"
 	}
-	return "$request_time"
+	return "each request's time (HAProxy: option httplog)"
 }
 
 // lineSlack is what the counts of lines and of requests may differ by: those

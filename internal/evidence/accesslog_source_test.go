@@ -170,3 +170,25 @@ func TestAccessLogsOfKinds(t *testing.T) {
 		}
 	}
 }
+
+// TestAccessLogOfUnknownFormat: the lines tell the format where no
+// configuration does, here HAProxy's option httplog.
+func TestAccessLogOfUnknownFormat(t *testing.T) {
+	ev := logged(t, AccessLog{}, 50, nil, func(file string) {
+		f, err := os.OpenFile(file, os.O_APPEND|os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		for i := range 50 {
+			fmt.Fprintf(f, "%s host haproxy[812]: 127.0.0.1:5000 [%s] front back/app1 0/0/1/240/250 200 150 - - ---- 1/1/0/0/0 0/0 \"GET /users/%d HTTP/1.1\"\n",
+				time.Now().Format(time.Stamp), time.Now().Format("02/Jan/2006:15:04:05.000"), i)
+		}
+	})
+	if len(ev.Routes) != 1 || ev.Routes[0].Route != "/users/:id" || ev.Routes[0].Count != 50 || ev.Routes[0].Time.P50 < 240*time.Millisecond || ev.Routes[0].Time.P50 > 260*time.Millisecond {
+		t.Errorf("%+v\n%s", ev.Routes, healthText(ev))
+	}
+	if h := healthText(ev); !strings.Contains(h, "as the generator's 50 requests") || strings.Contains(h, "false") {
+		t.Error(h)
+	}
+}

@@ -100,7 +100,7 @@ func (x *varnishListener) close() { x.cancel() }
 
 // varnishFlush is how long lines may take from varnishd to varnishncsa's
 // output: it looks for new ones every 10 ms, on a busy machine less often.
-const varnishFlush = 500 * time.Millisecond
+const varnishFlush = time.Second
 
 func (x *varnishListener) tell(ctx context.Context, ev *Evidence) {
 	text, ok := x.lines(ctx)

@@ -56,13 +56,12 @@ func watchWeb(t *testing.T, st *stack.Stack, requests int64, do func()) *Evidenc
 		found, health := find(ctx, s)
 		all, ev.Health = append(all, found...), append(ev.Health, health...)
 	}
-	time.Sleep(time.Second) // the warm-up of a real run
+	time.Sleep(time.Second) // as a real run's warm-up: the listeners are up
 	for _, x := range all {
 		defer x.close()
 		x.start(ctx)
 	}
 	do()
-	time.Sleep(200 * time.Millisecond) // lines are written after the answers
 	for _, x := range all {
 		x.end(ctx)
 	}
@@ -137,6 +136,14 @@ func TestApacheLogsLive(t *testing.T) {
 				t.Error(err)
 			}
 		}
+		// The last lines are written after the answers; one was there before.
+		_ = within(20*time.Second, "the log is written", func() error {
+			data, err := os.ReadFile(dir + "/access.log")
+			if n := strings.Count(string(data), "\n"); err == nil && n < 33 {
+				err = fmt.Errorf("%d lines", n)
+			}
+			return err
+		})
 	})
 	if got := routesText(ev); !strings.Contains(got, "web: 30 GET /items/:id timed=true") || !strings.Contains(got, "web: 2 GET /closed/a") {
 		t.Errorf("%s\n%s", got, healthText(ev))

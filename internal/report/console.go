@@ -58,8 +58,11 @@ func RunText(w io.Writer, scored, full *store.Run, limit int) error {
 	}
 	for _, s := range Sections(joined(scored, full), limit) {
 		// What went well needs no lines on a page for a busy person.
-		if s.ID == "health" && limit != All {
-			p.line("\n%d further sources covered the run: kasoku show %d --all", len(s.Rows)+s.More, full.ID)
+		switch {
+		case limit != All && s.ID == "health":
+			p.line("\n%s covered the run: kasoku show %d --all", plural(len(s.Rows)+s.More, "further source", "further sources"), full.ID)
+			continue
+		case limit != All && s.ID == "counters":
 			continue
 		}
 		p.section(s, full.ID, limit == All)

@@ -34,7 +34,7 @@ func Sections(run *store.Run, limit int) []Section {
 	}
 	var out []Section
 	for _, build := range []func(*store.Run) Section{unhealthy, bounds, workList, failures, serviceLogs, loadRoutes, webRoutes, routeCalls, sqlClasses,
-		services, system, disks, networks, queues, caches, latencies, topFunctions, processes, healthy} {
+		services, system, disks, networks, queues, caches, latencies, topFunctions, processes, healthy, counted} {
 		s := build(run)
 		if len(s.Rows) == 0 {
 			continue
@@ -88,8 +88,8 @@ func (s Section) names() []string {
 const mostSeen = 25
 
 // elsewhere are the sections whose content a report has in its comparison of
-// before and after.
-var elsewhere = []string{"routes", "bounds"}
+// before and after, or that are too long for it.
+var elsewhere = []string{"routes", "bounds", "counters"}
 
 // Sections of the run, without those that the report has elsewhere.
 func (x *Seen) Sections() []Section {

@@ -36,14 +36,12 @@ func serviceLogs(run *store.Run) Section {
 
 // cacheCounters are where servers count what they could answer from memory:
 // memcached "stats", Redis INFO, Varnish MAIN counters, OPcache status, InnoDB
-// buffer pool. misses is of all if hits is "".
+// buffer pool.
 var cacheCounters = []struct{ cache, hits, misses, evictions string }{
 	{"memcached", "get_hits", "get_misses", "evictions"},
 	{"redis", "keyspace_hits", "keyspace_misses", "evicted_keys"},
 	{"varnish", "MAIN.cache_hit", "MAIN.cache_miss", "MAIN.n_lru_nuked"},
-	{"varnish", "cache_hit", "cache_miss", "n_lru_nuked"},
-	{"OPcache", "opcache_hits", "opcache_misses", "opcache_oom_restarts"},
-	{"OPcache", "hits", "misses", "oom_restarts"},
+	{"OPcache", "opcache.opcache_statistics.hits", "opcache.opcache_statistics.misses", "opcache.opcache_statistics.oom_restarts"},
 	{"query cache", "Qcache_hits", "Qcache_inserts", "Qcache_lowmem_prunes"},
 }
 
@@ -115,5 +113,20 @@ func healthy(run *store.Run) Section {
 		}
 		return cmp.Compare(judged(a), judged(b))
 	})
+	return s
+}
+
+// counted: every counter that moved, and what it shows at the end. Only for
+// those who ask for everything.
+func counted(run *store.Run) Section {
+	s := Section{ID: "counters", Title: "Counters", Columns: []string{"service", "counter", ">in the window", "at the end"}}
+	for _, service := range slices.Sorted(maps.Keys(run.Evidence.Counters)) {
+		c := run.Evidence.Counters[service]
+		for _, name := range slices.Sorted(maps.Keys(c.Delta)) {
+			if c.Delta[name] != 0 {
+				s.Rows = append(s.Rows, []string{service, name, ui.Count(c.Delta[name]), c.Value[name]})
+			}
+		}
+	}
 	return s
 }
