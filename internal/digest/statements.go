@@ -33,6 +33,8 @@ type StatementOptions struct {
 	// Progress is called with the number of (uncompressed) bytes read so far;
 	// nil: not. Calls do not overlap.
 	Progress func(int64)
+
+	piece int // bytes that one worker takes at a time; 0: pieceSize
 }
 
 // OtherStatements is the fingerprint of the class that gathers what is beyond
@@ -70,6 +72,9 @@ func StatementLogs(ctx context.Context, in []Input, o StatementOptions) (*Statem
 	}
 	if o.MaxClasses <= 0 {
 		o.MaxClasses = maxClasses
+	}
+	if o.piece <= 0 {
+		o.piece = pieceSize
 	}
 	c := newStatementClasses(&o)
 	for i := range in {
@@ -146,7 +151,7 @@ func statementLog(ctx context.Context, in *Input, c *statementClasses) error {
 
 // readPieces hands pieces to the workers and, in order, to the merger.
 func readPieces(ctx context.Context, r io.Reader, c *statementClasses, work, order chan<- *statementJob, free <-chan *statementJob) error {
-	pieces := sqllog.NewSlowPieces(r, pieceSize)
+	pieces := sqllog.NewSlowPieces(r, c.o.piece)
 	prev := make(chan sqllog.SlowState, 1)
 	prev <- sqllog.SlowState{}
 	read := c.out.Bytes

@@ -49,7 +49,8 @@ type classKey struct {
 type statementWorker struct {
 	o        *StatementOptions
 	seed     maphash.Seed
-	prints   []seenPrint
+	prints   []seenPrint // by the skeleton's hash
+	missed   int
 	skeleton []byte
 	text     []byte
 	maker    sqllog.Fingerprinter
@@ -59,12 +60,15 @@ type statementWorker struct {
 // seenPrint remembers the fingerprint of a skeleton.
 type seenPrint struct{ skeleton, print uint64 }
 
-// seenPrints slots take 512 kB per worker: more skeletons than the logs looked
-// at had, and they stay in the second-level cache.
-const seenPrints = 1 << 15
+// The table of a worker's seenPrints begins small and grows to 512 kB: more
+// skeletons than the logs looked at had, and it stays in the second-level cache.
+const (
+	fewPrints  = 1 << 9
+	mostPrints = 1 << 15
+)
 
 func newStatementWorker(o *StatementOptions, seed maphash.Seed) *statementWorker {
-	return &statementWorker{o: o, seed: seed, prints: make([]seenPrint, seenPrints)}
+	return &statementWorker{o: o, seed: seed, prints: make([]seenPrint, fewPrints)}
 }
 
 // piece sums one piece up. before is nil unless entries need the state of the
@@ -175,7 +179,7 @@ func (w *statementWorker) print(sql string) uint64 {
 	var h uint64
 	if ok {
 		h = maphash.Bytes(w.seed, w.skeleton)
-		slot = &w.prints[h%seenPrints]
+		slot = &w.prints[h%uint64(len(w.prints))]
 		if slot.skeleton == h && h != 0 {
 			return slot.print
 		}
@@ -185,6 +189,9 @@ func (w *statementWorker) print(sql string) uint64 {
 	print := maphash.Bytes(w.seed, w.text)
 	if ok {
 		*slot = seenPrint{h, print}
+		if w.missed++; w.missed > len(w.prints) && len(w.prints) < mostPrints {
+			w.prints, w.missed = make([]seenPrint, 8*len(w.prints)), 0
+		}
 	}
 	return print
 }

@@ -38,6 +38,7 @@ func ReadDatabase(ctx context.Context, q querier) (*Database, error) {
 	if err := readIndexes(ctx, q, byName); err != nil {
 		return nil, err
 	}
+	readIndexUse(ctx, q, db, byName)
 	return db, nil
 }
 
@@ -70,7 +71,8 @@ func wrap(what string, err error) error {
 func readTables(ctx context.Context, q querier, db *Database, byName map[[2]string]*Table) error {
 	const what = "read tables of the database"
 	rows, err := q.QueryContext(ctx, `SELECT TABLE_SCHEMA, TABLE_NAME, COALESCE(ENGINE, ''), COALESCE(TABLE_ROWS, 0),
-		COALESCE(DATA_LENGTH, 0), COALESCE(INDEX_LENGTH, 0)
+		COALESCE(DATA_LENGTH, 0), COALESCE(INDEX_LENGTH, 0), COALESCE(AVG_ROW_LENGTH, 0),
+		LEAST(COALESCE(AUTO_INCREMENT, 0), 9223372036854775807)
 		FROM information_schema.TABLES WHERE TABLE_TYPE = 'BASE TABLE' AND TABLE_SCHEMA `+userSchemas+`
 		ORDER BY TABLE_SCHEMA, TABLE_NAME`)
 	if err != nil {
@@ -79,7 +81,7 @@ func readTables(ctx context.Context, q querier, db *Database, byName map[[2]stri
 	defer rows.Close()
 	for rows.Next() {
 		var t Table
-		if err := rows.Scan(&t.Schema, &t.Name, &t.Engine, &t.Rows, &t.DataBytes, &t.IndexBytes); err != nil {
+		if err := rows.Scan(&t.Schema, &t.Name, &t.Engine, &t.Rows, &t.DataBytes, &t.IndexBytes, &t.RowBytes, &t.AutoIncrement); err != nil {
 			return wrap(what, err)
 		}
 		db.Tables = append(db.Tables, t)
@@ -137,9 +139,10 @@ func readIndexes(ctx context.Context, q querier, byName map[[2]string]*Table) er
 			continue
 		}
 		if n := len(t.Indexes); n == 0 || t.Indexes[n-1].Name != name {
-			t.Indexes = append(t.Indexes, TableIndex{Name: name, Unique: nonUnique == 0, Type: kind})
+			t.Indexes = append(t.Indexes, TableIndex{Name: name, Unique: nonUnique == 0, Type: kind, Reads: -1})
 		}
 		ix := &t.Indexes[len(t.Indexes)-1]
+		ix.Cardinality = cardinality // that of the last column is the whole's
 		if seq == 1 && part == 0 && cardinality > 0 {
 			t.distinct(column, cardinality)
 		}

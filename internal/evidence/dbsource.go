@@ -241,6 +241,8 @@ func judgeSlowLog(log *SlowLog, asked, long float64) (ok bool, text string) {
 		return true, text + "; the database was hardly asked"
 	case float64(log.Entries) >= covered*asked:
 		return true, text
+	case log.Sampled != "":
+		return false, text + ": " + log.Sampled + "; SET GLOBAL log_slow_rate_limit = 1"
 	case long > 0:
 		return false, text + fmt.Sprintf(": long_query_time is %g s, faster ones are not logged; SET GLOBAL long_query_time = 0", long)
 	}

@@ -326,10 +326,14 @@ type Database struct {
 type Table struct {
 	Schema, Name, Engine string
 	Rows                 int64 // estimate
+	RowBytes             int64 // mean length, an estimate; 0 unknown
 	DataBytes            int64
 	IndexBytes           int64
-	Columns              []Column
-	Indexes              []TableIndex
+	// AutoIncrement is the next value of its AUTO_INCREMENT column; 0: it has
+	// none.
+	AutoIncrement int64
+	Columns       []Column
+	Indexes       []TableIndex
 }
 
 // Column of a table.
@@ -346,4 +350,9 @@ type TableIndex struct {
 	Unique  bool
 	Columns []string // in order; "col(10)" for a prefix
 	Type    string   // BTREE, HASH, FULLTEXT, SPATIAL, RTREE
+	// Cardinality estimates the distinct values of all its columns together;
+	// 0 unknown.
+	Cardinality int64
+	// Reads of rows through it since the server began; -1 unknown.
+	Reads int64
 }

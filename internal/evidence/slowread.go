@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"kasoku/internal/digest"
 	"kasoku/internal/host"
 	"kasoku/internal/sqllog"
 )
@@ -83,6 +84,8 @@ type SlowLog struct {
 	Bytes      int64
 	// Truncated is true when there was more than MaxSlowLog.
 	Truncated bool
+	// Sampled says so when the server logged only one of several statements.
+	Sampled string
 }
 
 // slowLogSize is the log's present length; 0 if there is no such file yet.
@@ -115,12 +118,24 @@ func ReadSlowLog(ctx context.Context, h host.Host, service, file string, from, t
 	if log.Bytes > MaxSlowLog {
 		log.Bytes, log.Truncated = MaxSlowLog, true
 	}
-	c := newClasses(service, skip)
-	r := &pieces{ctx: ctx, h: h, file: file, at: from, end: from + log.Bytes}
-	if err := sqllog.ParseSlowLog(r, c.add); err != nil {
-		return nil, fmt.Errorf("read slow log %s: %w", file, err)
+	in := digest.Input{Name: "slow log " + file, Size: log.Bytes, Open: func() (io.ReadCloser, error) {
+		return io.NopCloser(&pieces{ctx: ctx, h: h, file: file, at: from, end: from + log.Bytes}), nil
+	}}
+	sums, err := digest.StatementLogs(ctx, []digest.Input{in}, digest.StatementOptions{Service: service,
+		Keep: func(e *sqllog.SlowEntry) bool { return !skip[e.Thread] }})
+	if errors.Is(err, digest.ErrNotSlowLog) {
+		return log, nil // a part of an entry, or none
 	}
-	log.Statements, log.Entries = c.list(), c.statements+c.commands
+	if err != nil {
+		return nil, err
+	}
+	log.Statements = sums.Classes[:min(len(sums.Classes), keptClasses)]
+	log.Entries = sums.Entries + sums.Commands
+	for _, w := range sums.Warnings {
+		if strings.Contains(w, "log_slow_rate_limit") {
+			log.Sampled = w
+		}
+	}
 	return log, nil
 }
 

@@ -46,20 +46,12 @@ func TestReadSlowLog(t *testing.T) {
 			t.Errorf("%+v", s)
 		}
 	}
+	// A window within one entry has no statement; that is no error.
+	if log, err = ReadSlowLog(context.Background(), host.NewLocal(), "db", file, 300, 340, nil); err != nil || log.Entries != 0 {
+		t.Errorf("a part of an entry: %+v, %v", log, err)
+	}
 	if _, err := ReadSlowLog(context.Background(), host.NewLocal(), "db", file, 500, 100, nil); err == nil || !strings.Contains(err.Error(), "rotated") {
 		t.Errorf("a shorter log: %v", err)
-	}
-}
-
-func TestClassesAreBounded(t *testing.T) {
-	c := newClasses("db", nil)
-	for i := range maxClasses + 100 {
-		if err := c.add(sqllog.SlowEntry{SQL: "SELECT a FROM t" + strings.Repeat("x", i%97) + "_" + string(rune('a'+i%26)) + strings.Repeat("y", i/97), QueryTime: 1}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if len(c.byKey) > maxClasses+1 || len(c.list()) != keptClasses {
-		t.Errorf("%d classes, %d kept", len(c.byKey), len(c.list()))
 	}
 }
 
@@ -105,14 +97,31 @@ func TestJudgeSlowLog(t *testing.T) {
 	}
 }
 
-// A log of half a million statements must not hold up the loop.
-func BenchmarkSlowLog(b *testing.B) {
-	data := bytes.Repeat(fixture(b, "../../sqllog/testdata/mariadb-10.11-verbose.slow.log"), 50)
-	b.SetBytes(int64(len(data)))
-	for b.Loop() {
-		c := newClasses("db", nil)
-		if err := sqllog.ParseSlowLog(bytes.NewReader(data), c.add); err != nil {
-			b.Fatal(err)
-		}
+func TestJudgeSampledSlowLog(t *testing.T) {
+	if ok, text := judgeSlowLog(&SlowLog{Entries: 100, Sampled: "one of 10 statements"}, 1000, 0); ok || !strings.Contains(text, "log_slow_rate_limit = 1") {
+		t.Errorf("%t %s", ok, text)
+	}
+}
+
+// Two readings of performance_schema, as MySQL 8 fills them.
+func TestDigestDelta(t *testing.T) {
+	begin := map[string]digestRow{"a": {schema: "shop", text: "SELECT * FROM `t` WHERE `a` = ?", count: 10, time: 1000, scans: 10, p95: 77}}
+	end := map[string]digestRow{
+		"a": {schema: "shop", text: "SELECT * FROM `t` WHERE `a` = ?", count: 15, time: 3000, scans: 15, joins: 2, noIndex: 5, p95: 80, affected: 3, errors: 1},
+		"b": {schema: "shop", text: "INSERT INTO `t` VALUES (...)", sample: "INSERT INTO t VALUES (1, 'geheim')", count: 4, time: 9000, affected: 4, p95: 100, p99: 200},
+		"c": {schema: "shop", text: "", count: 1},
+	}
+	got, n := digestDelta("db", begin, end)
+	if n != 10 || len(got) != 3 {
+		t.Fatalf("%d statements, %+v", n, got)
+	}
+	if s := got[0]; s.Count != 4 || s.RowsAffected != 4 || s.P95 != 100 || s.P99 != 200 || strings.Contains(s.Example, "geheim") {
+		t.Errorf("a new class: %+v", s)
+	}
+	if s := got[1]; s.Count != 5 || s.FullScans != 5 || s.FullJoins != 2 || s.NoIndex != 5 || s.RowsAffected != 3 || s.Errors != 1 || s.P95 != 0 {
+		t.Errorf("a class that had runs before: %+v", s)
+	}
+	if s := got[2]; s.Fingerprint != otherClass {
+		t.Errorf("beyond the server's limit: %+v", s)
 	}
 }

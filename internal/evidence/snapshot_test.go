@@ -120,6 +120,16 @@ func checkDatabase(t *testing.T, db *Database) {
 	if c := users.Columns[1]; c.Name != "login" || c.Type != "varchar(100)" || c.Nullable {
 		t.Errorf("column: %+v", c)
 	}
+	if users.RowBytes <= 0 || users.AutoIncrement <= 0 {
+		t.Errorf("%d bytes a row, next ID %d", users.RowBytes, users.AutoIncrement)
+	}
+	for i := range users.Indexes {
+		x := &users.Indexes[i]
+		if x.Reads < 0 || x.Cardinality <= 0 {
+			t.Errorf("index %s: %d reads, cardinality %d", x.Name, x.Reads, x.Cardinality)
+		}
+		x.Reads, x.Cardinality = 0, 0
+	}
 	want := []TableIndex{{Name: "PRIMARY", Unique: true, Columns: []string{"id"}, Type: "BTREE"},
 		{Name: "email", Unique: true, Columns: []string{"email"}, Type: "BTREE"},
 		{Name: "part", Columns: []string{"city(5)", "login"}, Type: "BTREE"}}

@@ -46,7 +46,7 @@ func (s *statement) eligible(o Options) bool {
 	if !reads {
 		return false
 	}
-	if s.FullScans > 0 {
+	if s.FullScans > 0 || s.FullJoins > 0 {
 		return true
 	}
 	returned := max(s.RowsSent, s.Count)
