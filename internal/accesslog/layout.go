@@ -26,6 +26,7 @@ type piece struct {
 	width int  // > 0: as in the format; else that of the line before
 	fixed bool
 	list  bool // may be several, joined as nginx does
+	luck  int8 // of guessing the width: below 0 it is not tried
 }
 
 // literal is text compared eight bytes at a time.
@@ -33,6 +34,7 @@ type literal struct {
 	text string
 	head uint64 // first 8 bytes
 	mask uint64 // of those that count
+	tail uint64 // last 8 bytes of a longer text
 }
 
 func newLiteral(s string) literal {
@@ -41,32 +43,49 @@ func newLiteral(s string) literal {
 	for i := range min(len(s), 8) {
 		m[i] = 0xff
 	}
-	return literal{s, binary.LittleEndian.Uint64(b[:]), binary.LittleEndian.Uint64(m[:])}
+	l := literal{text: s, head: binary.LittleEndian.Uint64(b[:]), mask: binary.LittleEndian.Uint64(m[:])}
+	if len(s) > 8 {
+		l.tail = binary.LittleEndian.Uint64([]byte(s[len(s)-8:]))
+	}
+	return l
 }
 
 // at reports whether the text stands at b[i:].
 func (l *literal) at(b []byte, i int) bool {
-	if len(l.text) <= 8 && i+8 <= len(b) {
-		return binary.LittleEndian.Uint64(b[i:])&l.mask == l.head
+	if i+8 > len(b) {
+		return string(b[i:]) == l.text || len(l.text) < 8 && bytes.HasPrefix(b[i:], []byte(l.text))
 	}
-	return i+len(l.text) <= len(b) && string(b[i:i+len(l.text)]) == l.text
+	if binary.LittleEndian.Uint64(b[i:])&l.mask != l.head {
+		return false
+	}
+	return len(l.text) <= 8 || l.rest(b, i)
+}
+
+// rest compares what is behind the first eight bytes.
+func (l *literal) rest(b []byte, i int) bool {
+	end := i + len(l.text)
+	if end > len(b) || binary.LittleEndian.Uint64(b[end-8:]) != l.tail {
+		return false
+	}
+	return len(l.text) <= 16 || string(b[i:end]) == l.text
 }
 
 // read fills the row; false if the line is not so, and then the row is
 // undefined.
 func (l *layout) read(b []byte, row *Row, c *clock) bool {
 	*row = Row{Bytes: -1, Request: -1, Upstream: -1}
-	at := 0
+	at, known := 0, false // the text before is there
 	for i := range l.wanted {
 		p := &l.pieces[i]
-		if !p.before.at(b, at) {
+		if !known && !p.before.at(b, at) {
 			return false
 		}
 		at += len(p.before.text)
+		known = false
 		var ok bool
 		switch p.kind {
 		case kindSkip:
-			at, ok = p.skip(b, at, l.after(i))
+			at, known, ok = p.skip(b, at, l.after(i))
 		case kindRequest, kindMethod, kindTarget, kindCache:
 			at, ok = p.text(b, at, row)
 		case kindTime:
@@ -89,21 +108,32 @@ func (l *layout) after(i int) *literal {
 	return &l.ended
 }
 
+// A width that is guessed wrongly costs more than it saves when it is right:
+// a miss takes what four hits give, and below 0 it is not guessed any more.
+const (
+	maxLuck     = 64
+	missedWidth = 4
+)
+
 // skip walks over a value. Most have the width that they had in the line
-// before, as times do.
-func (p *piece) skip(b []byte, at int, after *literal) (int, bool) {
-	if end := at + p.width; end < len(b) && b[end] == p.until && after.at(b, end) {
-		return end, true
+// before, as times do; known says that the text behind it was compared.
+func (p *piece) skip(b []byte, at int, after *literal) (end int, known, ok bool) {
+	if p.luck >= 0 {
+		if end := at + p.width; end < len(b) && b[end] == p.until && after.at(b, end) {
+			p.luck = min(p.luck+1, maxLuck)
+			return end, true, true
+		}
+		p.luck -= missedWidth
 	}
 	if p.fixed {
-		return 0, false
+		return 0, false, false
 	}
-	end := p.end(b, at)
+	end = p.end(b, at)
 	if end < 0 || p.list && p.goesOn(b, at, end) {
-		return 0, false
+		return 0, false, false
 	}
 	p.width = end - at
-	return end, true
+	return end, false, true
 }
 
 // goesOn: the value that ends at end is followed by another one of its list.
@@ -187,41 +217,45 @@ var pow10 = [10]int64{1, 10, 100, 1000, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9}
 // nine decimals.
 const maxShortDigits = 15
 
+// maxShortDuration is maxDuration.
+const maxShortDuration = int64(maxDuration)
+
 // number reads digits up to the value's end. Lists, signs and units go the
 // long way.
 func (p *piece) number(b []byte, at int, row *Row) (int, bool) {
-	n, i, dot := int64(0), at, -1
-	for ; i < len(b); i++ {
-		d := b[i] - '0'
-		if d <= 9 {
+	v := b[at:]
+	n, length, dot := int64(0), len(v), -1
+	for i, c := range v {
+		if d := c - '0'; d <= 9 {
 			n = n*10 + int64(d)
 			continue
 		}
-		if b[i] != '.' || dot >= 0 {
+		if c != '.' || dot >= 0 {
+			length = i
 			break
 		}
 		dot = i
 	}
-	if i < len(b) && b[i] != p.until || i == len(b) && p.until != 0 {
-		if dash := i == at && i < len(b) && b[i] == '-'; dash && (i+1 < len(b) && b[i+1] == p.until || i+1 == len(b) && p.until == 0) {
-			return i + 1, p.absent(row)
+	if length == len(v) {
+		if p.until != 0 {
+			return 0, false
+		}
+	} else if v[length] != p.until {
+		if length == 0 && v[0] == '-' && (len(v) > 1 && v[1] == p.until || len(v) == 1 && p.until == 0) {
+			return at + 1, p.absent(row)
 		}
 		return 0, false
 	}
-	if p.list && p.goesOn(b, at, i) {
+	end := at + length
+	switch {
+	case length == 0:
+		return end, p.absent(row)
+	case length > maxShortDigits, p.list && p.goesOn(b, at, end):
 		return 0, false
+	case dot < 0:
+		return end, p.put(row, n, length)
 	}
-	if i == at {
-		return i, p.absent(row)
-	}
-	if i-at > maxShortDigits {
-		return 0, false
-	}
-	decimals := 0
-	if dot >= 0 {
-		decimals = i - dot - 1
-	}
-	return i, p.put(row, n, i-at, decimals, dot >= 0)
+	return end, p.putFraction(row, n, length-dot-1, length)
 }
 
 // absent is an empty value or a dash.
@@ -232,29 +266,44 @@ func (p *piece) absent(row *Row) bool {
 	return true
 }
 
-func (p *piece) put(row *Row, n int64, length, decimals int, dotted bool) bool {
+func (p *piece) put(row *Row, n int64, length int) bool {
 	switch p.kind {
 	case kindStatus:
 		row.Status = int(n)
-		return length == 3 && !dotted
+		return length == 3
 	case kindBytes:
 		row.Bytes = n
-		return !dotted
+		return true
 	case kindBytesDash:
 		if row.Bytes < 0 {
 			row.Bytes = n
 		}
-		return !dotted
+		return true
 	}
+	if p.unit == 0 { // a fraction is required
+		return false
+	}
+	return p.putDuration(row, n, int64(p.unit))
+}
+
+// putFraction puts a number with decimals, which are among n's digits.
+func (p *piece) putFraction(row *Row, n int64, decimals, length int) bool {
 	unit := int64(p.unit)
 	if unit == 0 {
 		unit = int64(time.Second)
 	}
-	if decimals > 9 || unit < pow10[decimals] || dotted && decimals == 0 || p.unit == 0 && !dotted || dotted && length == decimals+1 {
+	if p.kind != kindRequestTime && p.kind != kindUpstreamTime || decimals == 0 || decimals > 9 || unit < pow10[decimals] || length == decimals+1 {
 		return false
 	}
-	per := unit / pow10[decimals] // ns of the last digit
-	if n > int64(maxDuration)/per {
+	if unit == int64(time.Second) && decimals == 3 { // as nginx writes
+		return p.putDuration(row, n, int64(time.Millisecond))
+	}
+	return p.putDuration(row, n, unit/pow10[decimals])
+}
+
+// putDuration puts n times per.
+func (p *piece) putDuration(row *Row, n, per int64) bool {
+	if n > maxShortDuration/per {
 		return false
 	}
 	if d := time.Duration(n * per); p.kind == kindRequestTime {

@@ -62,6 +62,7 @@ func (l layout) finish(times bool) (layout, bool) {
 		if p.kind != kindSkip {
 			l.wanted = i + 1
 		}
+		p.luck = maxLuck
 	}
 	return l, request == 1
 }

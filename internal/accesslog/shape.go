@@ -2,6 +2,7 @@ package accesslog
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -51,15 +52,20 @@ func AppendShape(dst, target []byte, keep bool) (shape []byte, counted, ok bool)
 			return dst, false, false
 		}
 	}
-	dst = append(dst, '/')
-	begin := len(dst) // of the segment
+	dst = slices.Grow(dst, len(target)+1)
+	out := dst[:cap(dst)]
+	at := len(dst) // the next byte's place
+	out[at] = '/'
+	at++
+	begin := at // of the segment
 	parts := 1
 	var has byte
 	for _, c := range target[1:] {
 		k := byteKinds[c]
 		if k < endsPath {
 			has |= k
-			dst = append(dst, c)
+			out[at] = c
+			at++
 			continue
 		}
 		if k == endsPath {
@@ -67,33 +73,36 @@ func AppendShape(dst, target []byte, keep bool) (shape []byte, counted, ok bool)
 		}
 		if parts == maxSegments { // the last one holds the rest
 			has |= hasLetter
-			dst = append(dst, c)
-			continue
+		} else {
+			if has&^(hasLetter|hasSign) != 0 || at-begin == uuidLength {
+				var n bool
+				at, n = shapeSegment(out[:at], begin, has, false, keep)
+				counted = counted || n
+			}
+			parts++
+			begin, has = at+1, 0
 		}
-		if has&^(hasLetter|hasSign) != 0 || len(dst)-begin == uuidLength {
-			var n bool
-			dst, n = shapeSegment(dst, begin, has, false, keep)
-			counted = counted || n
-		}
-		dst = append(dst, '/')
-		parts++
-		begin, has = len(dst), 0
+		out[at] = c
+		at++
 	}
-	if has&^(hasLetter|hasSign) != 0 || len(dst)-begin >= uuidLength {
+	if has&^(hasLetter|hasSign) != 0 || at-begin >= uuidLength {
 		var n bool
-		dst, n = shapeSegment(dst, begin, has, true, keep)
+		at, n = shapeSegment(out[:at], begin, has, true, keep)
 		counted = counted || n
 	}
-	return dst, counted, true
+	return out[:at], counted, true
 }
 
-// shapeSegment puts a mark in place of dst[begin:] if it is of a class.
-func shapeSegment(dst []byte, begin int, has byte, last, keep bool) (out []byte, counted bool) {
+// shapeSegment puts a mark in place of dst[begin:] if it is of a class, and
+// returns where it ends. A mark with an extension is never longer than the
+// segment.
+func shapeSegment(dst []byte, begin int, has byte, last, keep bool) (end int, counted bool) {
 	if has == hasDigit { // most
 		if keep {
-			return dst, true
+			return len(dst), true
 		}
-		return append(dst[:begin], markID), true
+		dst[begin] = markID
+		return begin + 1, true
 	}
 	s := dst[begin:]
 	if has&hasControl != 0 {
@@ -105,13 +114,13 @@ func shapeSegment(dst []byte, begin int, has byte, last, keep bool) (out []byte,
 	}
 	key := classKey(string(s), last)
 	if key == "" {
-		return dst, false
+		return len(dst), false
 	}
 	counted = isCounted(key[0])
 	if counted && keep {
-		return dst, true
+		return len(dst), true
 	}
-	return append(dst[:begin], key...), counted
+	return begin + copy(s, key), counted
 }
 
 // pathBytes is PathOf.

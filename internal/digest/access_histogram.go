@@ -9,22 +9,22 @@ const (
 	// subBuckets per power of two: a bucket is at most 1/128 = 0.8 % wide.
 	subBuckets = 128
 	subBits    = 7
-	// pages: values are microseconds up to 2⁶³ ns, that is below 2⁵⁴; the
-	// first page holds what is below 128 exactly.
-	pages = 54 - subBits + 1
 	// fewValues are kept one by one: most routes of a long tail have no more.
 	fewValues = 32
 )
 
 // histogram counts durations in buckets, log-linear: page 0 holds 0–127 µs,
-// page p the values from 128·2^(p-1) µs in steps of 2^(p-1) µs.
+// page p the values from 128·2^(p-1) µs in steps of 2^(p-1) µs. Only the
+// pages from the least value's to the greatest's are there; their counts are
+// of 16 bits, as most of the time goes into fetching them from memory.
 type histogram struct {
-	count int64
-	total time.Duration
-	max   time.Duration
-	few   []uint16
-	pages *[pages]*[subBuckets]uint16 // nil: few holds all
-	carry map[uint16]int64            // what does not fit 16 bits, which halve the memory that is touched
+	count  int64
+	total  time.Duration
+	max    time.Duration
+	counts []uint16 // of the buckets from low on; nil: few holds all
+	low    uint16
+	few    []uint16
+	carry  map[uint16]int64 // what does not fit 16 bits
 }
 
 // bucketOf a duration.
@@ -53,7 +53,7 @@ func (h *histogram) add(d time.Duration) {
 	h.total += d
 	h.max = max(h.max, d)
 	b := bucketOf(d)
-	if h.pages == nil {
+	if h.counts == nil {
 		if len(h.few) < fewValues {
 			h.few = append(h.few, b)
 			return
@@ -63,28 +63,43 @@ func (h *histogram) add(d time.Duration) {
 	h.put(b, 1)
 }
 
-// spread moves the single values to pages.
+// spread moves the single values to counts.
 func (h *histogram) spread() {
-	h.pages = new([pages]*[subBuckets]uint16)
-	for _, b := range h.few {
+	few := h.few
+	h.few = nil
+	for _, b := range few {
 		h.put(b, 1)
 	}
-	h.few = nil
 }
 
 func (h *histogram) put(b, n uint16) {
-	page := h.pages[b/subBuckets]
-	if page == nil {
-		page = new([subBuckets]uint16)
-		h.pages[b/subBuckets] = page
+	if int(b-h.low) >= len(h.counts) { // also where b < low
+		h.cover(b)
 	}
-	at := &page[b%subBuckets]
+	at := &h.counts[b-h.low]
 	if *at += n; *at < n {
-		if h.carry == nil {
-			h.carry = map[uint16]int64{}
-		}
-		h.carry[b] += 1 << 16
+		h.carried(b, 1<<16)
 	}
+}
+
+func (h *histogram) carried(b uint16, n int64) {
+	if h.carry == nil {
+		h.carry = map[uint16]int64{}
+	}
+	h.carry[b] += n
+}
+
+// cover makes room for a bucket, in whole pages.
+func (h *histogram) cover(b uint16) {
+	low, end := b-b%subBuckets, b-b%subBuckets+subBuckets
+	if h.counts != nil {
+		low, end = min(low, h.low), max(end, h.low+uint16(len(h.counts)))
+	}
+	counts := make([]uint16, end-low)
+	if h.counts != nil {
+		copy(counts[h.low-low:], h.counts)
+	}
+	h.counts, h.low = counts, low
 }
 
 // merge adds o's values.
@@ -92,33 +107,21 @@ func (h *histogram) merge(o *histogram) {
 	h.count += o.count
 	h.total += o.total
 	h.max = max(h.max, o.max)
-	if h.pages == nil && o.pages == nil && len(h.few)+len(o.few) <= fewValues {
+	if h.counts == nil && o.counts == nil && len(h.few)+len(o.few) <= fewValues {
 		h.few = append(h.few, o.few...)
 		return
 	}
-	if h.pages == nil {
-		h.spread()
-	}
+	h.spread()
 	for _, b := range o.few {
 		h.put(b, 1)
 	}
-	if o.pages != nil {
-		for p, page := range o.pages {
-			if page == nil {
-				continue
-			}
-			for i, n := range page {
-				if n > 0 {
-					h.put(uint16(p*subBuckets+i), n)
-				}
-			}
+	for i, n := range o.counts {
+		if n > 0 {
+			h.put(o.low+uint16(i), n)
 		}
 	}
 	for b, n := range o.carry {
-		if h.carry == nil {
-			h.carry = map[uint16]int64{}
-		}
-		h.carry[b] += n
+		h.carried(b, n)
 	}
 }
 
@@ -129,25 +132,18 @@ func (h *histogram) times() Times {
 		return t
 	}
 	t.Mean = h.total / time.Duration(h.count)
-	if h.pages == nil {
-		h.spread()
-	}
+	h.spread()
 	wanted := []struct {
 		share float64
 		to    *time.Duration
 	}{{0.50, &t.P50}, {0.90, &t.P90}, {0.95, &t.P95}, {0.99, &t.P99}}
 	seen := int64(0)
-	for p, page := range h.pages {
-		if page == nil {
-			continue
-		}
-		for i, n := range page {
-			b := uint16(p*subBuckets + i)
-			seen += int64(n) + h.carry[b]
-			for len(wanted) > 0 && seen > 0 && float64(seen) >= wanted[0].share*float64(h.count) {
-				*wanted[0].to = min(bucketMiddle(b), h.max)
-				wanted = wanted[1:]
-			}
+	for i, n := range h.counts {
+		b := h.low + uint16(i)
+		seen += int64(n) + h.carry[b]
+		for len(wanted) > 0 && seen > 0 && float64(seen) >= wanted[0].share*float64(h.count) {
+			*wanted[0].to = min(bucketMiddle(b), h.max)
+			wanted = wanted[1:]
 		}
 	}
 	return t

@@ -69,7 +69,7 @@ func TestAccessMemoryIsBounded(t *testing.T) {
 			return fmt.Sprintf("/%c%c/%c%c/%c%c/%c%c", 'a'+i%5, 'a'+i/5%5, 'a'+i/25%5, 'a'+i/125%5, 'a'+i/625%5, 'a'+i/3125%5, 'a'+i/15625%5, 'a'+i/78125%5)
 		}, 5001},
 	} {
-		const size = 80 << 20
+		const size = 50 << 20
 		g := &endless{left: size, line: func(i int) string { return fmt.Sprintf(head+"%s\n", i%1000, c.target(i)) }}
 		in := Input{Name: "endless", Open: func() (io.ReadCloser, error) { return g, nil }}
 		a, err := AccessLogs(context.Background(), []Input{in}, AccessOptions{Workers: 2})

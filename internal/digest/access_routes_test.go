@@ -79,7 +79,9 @@ var sites = []site{
 				5, "/forum/", 9, func() string { return fmt.Sprintf("/forum/%d", 1+r.IntN(12)) }, 15, func() string { return fmt.Sprintf("/forum/%d/%d", 1+r.IntN(12), r.IntN(1e5)) },
 				2, func() string { return fmt.Sprintf("/forum/%d/new", 1+r.IntN(12)) }, 6, func() string { return "/user/" + user }, 3, func() string { return "/user/" + user + "/posts" },
 				4, func() string { return "/search?q=" + title }, 5, "/static/style.css", 5, "/static/app.js", 5, "/static/logo.png", 1, "/feed.xml",
-				6, func() string { return fmt.Sprintf("/uploads/%d/%02d/%s.png", 2025+r.IntN(2), 1+r.IntN(12), hash(r.IntN(5000))[:32]) })
+				6, func() string {
+					return fmt.Sprintf("/uploads/%d/%02d/%s.png", 2025+r.IntN(2), 1+r.IntN(12), hash(r.IntN(5000))[:32])
+				})
 		}},
 	{"a social game", []string{"/", "/admin/login", "/admin/user/:id", "/admin/master", "/api/login", "/user", "/user/:id/gacha/index", "/user/:id/gacha/draw/:id/:id", "/user/:id/present/index/:id", "/user/:id/present/receive",
 		"/user/:id/item", "/user/:id/card", "/user/:id/card/addexp/:id", "/user/:id/reward", "/user/:id/home", "/session/:hash", "/player/:hash/avatar.png", "/rank/:date"},
