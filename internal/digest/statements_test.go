@@ -247,14 +247,14 @@ func TestStatementLogsFilters(t *testing.T) {
 	}
 }
 
-// endless repeats a log's entries until n bytes are read; their tables differ,
+// endlessSlow repeats a log's entries until n bytes are read; their tables differ,
 // and now and then comes a statement of 20 MB.
-type endless struct {
+type endlessSlow struct {
 	left, at, huge int64
 	buf            []byte
 }
 
-func (e *endless) Read(b []byte) (int, error) {
+func (e *endlessSlow) Read(b []byte) (int, error) {
 	if e.left <= 0 {
 		return 0, io.EOF
 	}
@@ -290,7 +290,7 @@ func (e *endless) Read(b []byte) (int, error) {
 // Memory stays the same however long the log, its classes and its statements.
 func TestStatementLogsMemory(t *testing.T) {
 	var peak atomic.Uint64
-	in := Input{Name: "endless", Open: func() (io.ReadCloser, error) { return io.NopCloser(&endless{left: 192 << 20}), nil }}
+	in := Input{Name: "endless", Open: func() (io.ReadCloser, error) { return io.NopCloser(&endlessSlow{left: 192 << 20}), nil }}
 	s, err := StatementLogs(context.Background(), []Input{in}, StatementOptions{MaxClasses: 1000, Progress: func(n int64) {
 		if n>>20%8 == 0 {
 			var m runtime.MemStats
