@@ -8,7 +8,9 @@ import (
 	"path/filepath"
 	"slices"
 
+	"kasoku/bench/load/proc"
 	"kasoku/internal/digest"
+	"kasoku/internal/digest/slowgen"
 )
 
 // Bars of the issue.
@@ -22,7 +24,7 @@ func (b *bench) slowLog(n int) (log, error) {
 	l := log{path: filepath.Join(b.cache, fmt.Sprintf("slow-%d.log", n)), lines: n}
 	err := create(l.path, func(w io.Writer) error {
 		b.say("writing %s", l.path)
-		return genSlow(w, n)
+		return slowgen.Write(w, slowgen.MariaDB, n)
 	})
 	if err != nil {
 		return l, err
@@ -48,9 +50,9 @@ func (b *bench) slowLogs(ctx context.Context) error {
 	got, err := b.compareTools(ctx, "slow log", []tool{
 		{name: "kasoku", log: whole, args: []string{b.kasoku, "digest", "-q", "-o", "json", whole.path}, check: slowCount(whole)},
 		{name: "kasoku (1/10 of the log)", log: part, args: []string{b.kasoku, "digest", "-q", "-o", "json", part.path}, rounds: 1, check: keep(&ours)},
-		{name: pt, log: part, args: b.find("pt-query-digest", "--no-version-check", "--output", "json", "--limit", "100%", part.path), rounds: 2, check: keep(&theirs)},
+		{name: pt, log: part, args: ptQueryDigest(b, part.path), rounds: 2, check: keep(&theirs)},
 		{name: slp, log: part, args: b.find("slp", "my", "--file", part.path, "--format", "tsv", "--bundle-where-in", "--bundle-values", "--limit", "100000000"), rounds: 3},
-		{name: "grep -c", log: whole, args: []string{"grep", "-c", "# Query_time: 1", whole.path}},
+		{name: "grep -c", log: whole, args: []string{"grep", "-c", "Query_time: 0.00", whole.path}},
 	})
 	if err != nil {
 		return err
@@ -66,7 +68,39 @@ func (b *bench) slowLogs(ctx context.Context) error {
 		return err
 	}
 	b.figures.same("slow log", "classes and counts as pt-query-digest's", differences, compared)
+	return b.everyForm(ctx)
+}
+
+// formEntries are enough for every class of the generator to come.
+const formEntries = 2000
+
+// everyForm compares classes and counts on a log of each server's form.
+func (b *bench) everyForm(ctx context.Context) error {
+	for _, f := range slowgen.Forms {
+		path := filepath.Join(b.cache, fmt.Sprintf("slow-%d.%s.log", formEntries, f))
+		if err := create(path, func(w io.Writer) error { return slowgen.Write(w, f, formEntries) }); err != nil {
+			return err
+		}
+		var out [2][]byte
+		for i, args := range [][]string{{b.kasoku, "digest", "-q", "-o", "json", path}, ptQueryDigest(b, path)} {
+			r, err := proc.Run(ctx, proc.Command{Args: args, Limit: runLimit})
+			if err != nil {
+				return err
+			}
+			out[i] = r.Stdout
+		}
+		differences, compared, err := sameClasses(out[0], out[1])
+		if err != nil {
+			return err
+		}
+		b.figures.same("slow log", fmt.Sprintf("classes and counts, form of %s", f), differences, compared)
+	}
 	return nil
+}
+
+// ptQueryDigest is its command line; nil if it is not installed.
+func ptQueryDigest(b *bench, path string) []string {
+	return b.find("pt-query-digest", "--no-version-check", "--output", "json", "--limit", "100%", path)
 }
 
 func slowCount(l log) func([]byte) error {

@@ -14,7 +14,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-const sample = "10.0.0.1 - - [10/Oct/2023:13:55:36 +0000] \"GET /a HTTP/1.1\" 200 5 \"-\" \"a\"\n"
+const logLine = "10.0.0.1 - - [10/Oct/2023:13:55:36 +0000] \"GET /a HTTP/1.1\" 200 5 \"-\" \"a\"\n"
 
 func zipped(t *testing.T, text string) []byte {
 	t.Helper()
@@ -68,7 +68,7 @@ func all(t *testing.T, in Input) string {
 
 // The first bytes tell how a log is packed, whatever its name.
 func TestInputs(t *testing.T) {
-	long := strings.Repeat(sample, 20000) // more than any buffer
+	long := strings.Repeat(logLine, 20000) // more than any buffer
 	for _, tt := range []struct {
 		name  string
 		bytes []byte
@@ -79,9 +79,9 @@ func TestInputs(t *testing.T) {
 		{"empty", nil, "", true},
 		{"short", []byte("x"), "x", true},
 		{"gzip.log", zipped(t, long), long, false},
-		{"two members", append(zipped(t, sample), zipped(t, sample)...), sample + sample, false},
+		{"two members", append(zipped(t, logLine), zipped(t, logLine)...), logLine + logLine, false},
 		{"zstd.log", zstded(t, long), long, false},
-		{"two frames", append(zstded(t, sample), zstded(t, sample)...), sample + sample, false},
+		{"two frames", append(zstded(t, logLine), zstded(t, logLine)...), logLine + logLine, false},
 		{"bzip2", []byte(bzipped), "hello\n", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -119,7 +119,7 @@ func TestInputs(t *testing.T) {
 
 // "digest <access.log": standard input that is a file is read like one.
 func TestStreamThatIsAFile(t *testing.T) {
-	for _, b := range [][]byte{[]byte(sample), zipped(t, sample)} {
+	for _, b := range [][]byte{[]byte(logLine), zipped(t, logLine)} {
 		f, err := os.Open(write(t, "log", b))
 		if err != nil {
 			t.Fatal(err)
@@ -130,7 +130,7 @@ func TestStreamThatIsAFile(t *testing.T) {
 			t.Errorf("size %d, parts %v", in.Size, in.At != nil)
 		}
 		for range 2 {
-			if got := all(t, in); got != sample {
+			if got := all(t, in); got != logLine {
 				t.Errorf("%q", got)
 			}
 		}
@@ -145,7 +145,7 @@ func TestStreamThatIsAFile(t *testing.T) {
 }
 
 func TestDamagedInputs(t *testing.T) {
-	long := strings.Repeat(sample, 20000)
+	long := strings.Repeat(logLine, 20000)
 	for name, b := range map[string][]byte{"gzip": zipped(t, long), "zstd": zstded(t, long), "bzip2": []byte(bzipped)} {
 		for _, keep := range []int{10, len(b) / 2, len(b) - 2} {
 			in, err := FileInput(write(t, "log", b[:keep]))
@@ -190,7 +190,7 @@ func TestPipeInput(t *testing.T) {
 	if out, err := exec.Command("mkfifo", name).CombinedOutput(); err != nil {
 		t.Skipf("not judged: mkfifo: %v %s", err, out)
 	}
-	go func() { _ = os.WriteFile(name, zipped(t, sample), 0) }() // blocks until it is read
+	go func() { _ = os.WriteFile(name, zipped(t, logLine), 0) }() // blocks until it is read
 	in, err := FileInput(name)
 	if err != nil {
 		t.Fatal(err)
@@ -198,7 +198,7 @@ func TestPipeInput(t *testing.T) {
 	if k, err := KindOfAll([]Input{in}); k != KindAccess || err != nil {
 		t.Fatal(k, err)
 	}
-	if got := all(t, in); got != sample {
+	if got := all(t, in); got != logLine {
 		t.Errorf("%q", got)
 	}
 }
@@ -214,7 +214,7 @@ func TestKindOf(t *testing.T) {
 		want      Kind
 		fails     string
 	}{
-		{"combined", sample, KindAccess, ""},
+		{"combined", logLine, KindAccess, ""},
 		{"ltsv", "time:2023-10-10T13:55:36+00:00\tmethod:GET\turi:/a\tstatus:200\treqtime:0.1\n", KindAccess, ""},
 		{"json", `{"time":"2023-10-10T13:55:36+00:00","method":"GET","uri":"/a","status":200}` + "\n", KindAccess, ""},
 		{"MariaDB slow log", string(slow), KindSlow, ""},
@@ -225,7 +225,7 @@ func TestKindOf(t *testing.T) {
 		{"MySQL general log", "2024-05-01T10:00:00.123456Z\t    5 Query\tselect 1\n", KindGeneral, ""},
 		{"empty", "", KindEmpty, ""},
 		{"only line ends", "\n\r\n\n", KindEmpty, ""},
-		{"a byte order mark", "\xef\xbb\xbf" + sample, KindAccess, ""},
+		{"a byte order mark", "\xef\xbb\xbf" + logLine, KindAccess, ""},
 		{"binary", "\x7fELF\x02\x01\x01\x00\x00\x00", "", "binary data"},
 		{"prose", "It was a dark and stormy night.\nThe rain fell.\n", "", "no known one fits"},
 		{"nginx error log", "2026/11/21 10:00:00 [error] 123#123: *1 open() failed\n", "", "error log"},
@@ -241,20 +241,20 @@ func TestKindOf(t *testing.T) {
 func TestKindOfAll(t *testing.T) {
 	of := func(name, text string) Input { return StreamInput(name, strings.NewReader(text)) }
 	slow := "# User@Host: a[a] @ localhost []\n"
-	if k, err := KindOfAll([]Input{of("a", ""), of("b", sample), of("c", sample)}); k != KindAccess || err != nil {
+	if k, err := KindOfAll([]Input{of("a", ""), of("b", logLine), of("c", logLine)}); k != KindAccess || err != nil {
 		t.Errorf("%s %v", k, err)
 	}
 	if k, err := KindOfAll([]Input{of("a", "")}); k != KindEmpty || err != nil {
 		t.Errorf("%s %v", k, err)
 	}
-	_, err := KindOfAll([]Input{of("a.log", sample), of("b.log", slow)})
+	_, err := KindOfAll([]Input{of("a.log", logLine), of("b.log", slow)})
 	if err == nil || !strings.Contains(err.Error(), "a.log is an access log, but b.log is a slow query log") {
 		t.Errorf("%v", err)
 	}
 }
 
 func FuzzKindOf(f *testing.F) {
-	f.Add([]byte(sample))
+	f.Add([]byte(logLine))
 	f.Add([]byte("# Time: 2024-05-01T10:00:00.123456Z\n"))
 	f.Add([]byte("{\"a\":\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
