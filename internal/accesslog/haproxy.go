@@ -35,7 +35,13 @@ func parseHAProxy(_ *Format, line []byte, e *Entry, c *clock) string {
 	if e.Time, ok = c.read(rest[:end]); !ok {
 		return whyTime
 	}
-	e.Client = withoutPort(client)
+	if len(client) == 0 {
+		return whyHAProxy
+	}
+	e.Client = client
+	if at := bytes.LastIndexByte(client, ':'); at > 0 { // a port always follows, also ::1
+		e.Client = client[:at]
+	}
 	rest = bytes.TrimPrefix(rest[end+1:], []byte(" "))
 	var fields [9][]byte // frontend, backend/server, timers, status, bytes, cookies, state, connections
 	for i := range fields {
