@@ -35,7 +35,13 @@ func parseHAProxy(_ *Format, line []byte, e *Entry, c *clock) string {
 	if e.Time, ok = c.read(rest[:end]); !ok {
 		return whyTime
 	}
-	e.Client = withoutPort(client)
+	if len(client) == 0 {
+		return whyHAProxy
+	}
+	e.Client = client
+	if at := bytes.LastIndexByte(client, ':'); at > 0 { // a port always follows, also ::1
+		e.Client = client[:at]
+	}
 	rest = bytes.TrimPrefix(rest[end+1:], []byte(" "))
 	var fields [9][]byte // frontend, backend/server, timers, status, bytes, cookies, state, connections
 	for i := range fields {
@@ -60,10 +66,26 @@ func parseHAProxy(_ *Format, line []byte, e *Entry, c *clock) string {
 		return whyShort
 	}
 	if request = request[:last]; string(request) != "<BADREQ>" {
-		e.setRequest(decode(request))
+		e.setRequest(unhash(request))
 	}
 	e.finish()
 	return ""
+}
+
+// unhash undoes #22, in place: HAProxy writes quotes, #, and what is not
+// printable so.
+func unhash(b []byte) []byte {
+	to := 0
+	for i := 0; i < len(b); i, to = i+1, to+1 {
+		b[to] = b[i]
+		if b[i] == '#' && i+2 < len(b) {
+			if hi, lo := hexValue(b[i+1]), hexValue(b[i+2]); hi >= 0 && lo >= 0 {
+				b[to] = byte(hi<<4 | lo)
+				i += 2
+			}
+		}
+	}
+	return b[:to]
 }
 
 // timers reads TR/Tw/Tc/Tr/Ta in milliseconds; -1 where the request did not

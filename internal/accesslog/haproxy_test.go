@@ -13,7 +13,7 @@ func TestProxyFormats(t *testing.T) {
 		{"a refused request", "haproxy", `10.0.1.2:33317 [06/Feb/2009:12:14:14.655] http-in http-in/<NOSRV> -1/-1/-1/-1/0 400 0 - - PR-- 1/1/0/0/0 0/0 "<BADREQ>"`,
 			`2009-02-06T12:14:14.655Z|10.0.1.2||||||400|0|0|-1||||frontend=http-in backend=http-in server=<NOSRV> timers=-1/-1/-1/-1/0 termination=PR--`},
 		{"option logasap", "haproxy", `::1:33317 [06/Feb/2009:12:14:14.655] in~ b/s 0/0/1/2/+3 200 +2750 - - ---- 1/1/1/1/0 0/0 "POST / HTTP/1.1"`,
-			`2009-02-06T12:14:14.655Z|::1:33317||POST|/|HTTP/1.1||200|2750|3000|3000||||frontend=in~ backend=b server=s timers=0/0/1/2/+3 termination=----`},
+			`2009-02-06T12:14:14.655Z|::1||POST|/|HTTP/1.1||200|2750|3000|3000||||frontend=in~ backend=b server=s timers=0/0/1/2/+3 termination=----`},
 		{"Varnish", `%h %l %u %t "%r" %s %b "%{Referer}i" "%{User-agent}i" %D %{Varnish:time_firstbyte}x %{Varnish:handling}x`,
 			`10.0.0.1 - - [10/Oct/2023:13:55:36 +0000] "GET http://shop/a HTTP/1.1" 200 5 "-" "curl" 1500 0.001234 miss`,
 			`2023-10-10T13:55:36Z|10.0.0.1||GET|http://shop/a|HTTP/1.1||200|5|1500|1234||curl|miss|`},
@@ -39,7 +39,7 @@ func TestProxyFormats(t *testing.T) {
 			t.Errorf("%s: recognised as %+v, %v", c.name, found, err)
 		}
 	}
-	for _, bad := range []string{"", "x [y] z", `10.0.1.2:1 [06/Feb/2009:12:14:14.655] a b 1/2/3 200 5 - - ---- 1/1/1/1/0 0/0 "GET / HTTP/1.1"`,
+	for _, bad := range []string{"", "x [y] z", "-  [21/Nov/2026:10:00:00 +0000]T0", `10.0.1.2:1 [06/Feb/2009:12:14:14.655] a b 1/2/3 200 5 - - ---- 1/1/1/1/0 0/0 "GET / HTTP/1.1"`,
 		`10.0.1.2:1 [06/Feb/2009:12:14:14.655] a b/c 0/0/0/0/0 200 5 - - ---- 1/1/1/1/0 0/0 "GET`} {
 		var e Entry
 		if why := parseHAProxy(nil, []byte(bad), &e, &clock{}); why == "" {

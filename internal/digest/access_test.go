@@ -271,7 +271,11 @@ func FuzzAccess(f *testing.F) {
 		}
 		patterns, _ := accesslog.NewRoutes(o.Routes)
 		in := []Input{{Name: "x", Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(log)), nil }}}
-		a, err := newAccessRun(in, o, patterns).do(context.Background())
+		run := newAccessRun(in, o, patterns)
+		run.block = maxLine + 1<<10 // the least
+		hang := time.AfterFunc(20*time.Second, func() { panic(fmt.Sprintf("hangs on %q as %q", log, format)) })
+		defer hang.Stop()
+		a, err := run.do(context.Background())
 		if err != nil {
 			return
 		}
