@@ -1,10 +1,12 @@
 package evidence
 
 import (
+	"fmt"
 	"net"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // answerFastCGI answers one connection after another with these bodies.
@@ -37,6 +39,25 @@ func TestFPMFullPageIsBroken(t *testing.T) {
 	got, _, err := fpmStatus([]fpmPool{pool})
 	if err != nil || got["www.accepted_conn"] != "8" {
 		t.Errorf("%v %v", got, err)
+	}
+}
+
+// The pool's processes end after seven requests, and a new one has served
+// nothing yet, so it may take some until two have.
+func TestFPMFullPageLive(t *testing.T) {
+	l := startLive(t)
+	pool := fpmPool{Name: "www", StatusPath: "/status", Listen: l.dir + "/php.sock"}
+	if err := within(20*time.Second, "a process has served a request", func() error {
+		if _, err := l.get("/?n=1"); err != nil {
+			return err
+		}
+		got, err := pool.ask()
+		if err == nil && (got["request_usec_max"] == "" || got["longest_request"] != "GET /" || got["request_memory_max"] == "" || got["state_idle"] == "") {
+			err = fmt.Errorf("%v", got)
+		}
+		return err
+	}); err != nil {
+		t.Error(err)
 	}
 }
 
