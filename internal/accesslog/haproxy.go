@@ -60,10 +60,26 @@ func parseHAProxy(_ *Format, line []byte, e *Entry, c *clock) string {
 		return whyShort
 	}
 	if request = request[:last]; string(request) != "<BADREQ>" {
-		e.setRequest(decode(request))
+		e.setRequest(unhash(request))
 	}
 	e.finish()
 	return ""
+}
+
+// unhash undoes #22, in place: HAProxy writes quotes, #, and what is not
+// printable so.
+func unhash(b []byte) []byte {
+	to := 0
+	for i := 0; i < len(b); i, to = i+1, to+1 {
+		b[to] = b[i]
+		if b[i] == '#' && i+2 < len(b) {
+			if hi, lo := hexValue(b[i+1]), hexValue(b[i+2]); hi >= 0 && lo >= 0 {
+				b[to] = byte(hi<<4 | lo)
+				i += 2
+			}
+		}
+	}
+	return b[:to]
 }
 
 // timers reads TR/Tw/Tc/Tr/Ta in milliseconds; -1 where the request did not

@@ -35,6 +35,8 @@ type literal struct {
 	head uint64 // first 8 bytes
 	mask uint64 // of those that count
 	tail uint64 // last 8 bytes of a longer text
+	// short is head if that is all of the text; else what no masked bytes are.
+	short uint64
 }
 
 func newLiteral(s string) literal {
@@ -44,30 +46,29 @@ func newLiteral(s string) literal {
 		m[i] = 0xff
 	}
 	l := literal{text: s, head: binary.LittleEndian.Uint64(b[:]), mask: binary.LittleEndian.Uint64(m[:])}
-	if len(s) > 8 {
+	if l.short = l.head; len(s) > 8 {
 		l.tail = binary.LittleEndian.Uint64([]byte(s[len(s)-8:]))
+		l.mask, l.short = 0, 1
 	}
 	return l
 }
 
-// at reports whether the text stands at b[i:].
-func (l *literal) at(b []byte, i int) bool {
-	if i+8 > len(b) {
-		return string(b[i:]) == l.text || len(l.text) < 8 && bytes.HasPrefix(b[i:], []byte(l.text))
-	}
-	if binary.LittleEndian.Uint64(b[i:])&l.mask != l.head {
-		return false
-	}
-	return len(l.text) <= 8 || l.rest(b, i)
+// begins reports whether b begins with the text. Texts of up to eight bytes
+// are compared without a call.
+func (l *literal) begins(b []byte) bool {
+	return len(b) >= 8 && binary.LittleEndian.Uint64(b)&l.mask == l.short || l.slow(b)
 }
 
-// rest compares what is behind the first eight bytes.
-func (l *literal) rest(b []byte, i int) bool {
-	end := i + len(l.text)
-	if end > len(b) || binary.LittleEndian.Uint64(b[end-8:]) != l.tail {
+//go:noinline
+func (l *literal) slow(b []byte) bool {
+	n := len(l.text)
+	if n > len(b) {
 		return false
 	}
-	return len(l.text) <= 16 || string(b[i:end]) == l.text
+	if n <= 8 || n > 16 {
+		return string(b[:n]) == l.text
+	}
+	return binary.LittleEndian.Uint64(b) == l.head && binary.LittleEndian.Uint64(b[n-8:]) == l.tail
 }
 
 // read fills the row; false if the line is not so, and then the row is
@@ -77,7 +78,7 @@ func (l *layout) read(b []byte, row *Row, c *clock) bool {
 	at, known := 0, false // the text before is there
 	for i := range l.wanted {
 		p := &l.pieces[i]
-		if !known && !p.before.at(b, at) {
+		if !known && !p.before.begins(b[at:]) {
 			return false
 		}
 		at += len(p.before.text)
@@ -97,7 +98,7 @@ func (l *layout) read(b []byte, row *Row, c *clock) bool {
 			return false
 		}
 	}
-	return row.Target != nil && (l.wanted < len(l.pieces) || l.ended.at(b, at) && at+len(l.ended.text) == len(b))
+	return row.Target != nil && (l.wanted < len(l.pieces) || l.ended.begins(b[at:]) && at+len(l.ended.text) == len(b))
 }
 
 // after is the literal behind piece i.
@@ -119,7 +120,7 @@ const (
 // before, as times do; known says that the text behind it was compared.
 func (p *piece) skip(b []byte, at int, after *literal) (end int, known, ok bool) {
 	if p.luck >= 0 {
-		if end := at + p.width; end < len(b) && b[end] == p.until && after.at(b, end) {
+		if end := at + p.width; end < len(b) && b[end] == p.until && after.begins(b[end:]) {
 			p.luck = min(p.luck+1, maxLuck)
 			return end, true, true
 		}
@@ -319,12 +320,12 @@ func (l *layout) whole(b []byte) bool {
 	at := 0
 	for i := range l.pieces {
 		p := &l.pieces[i]
-		if !p.before.at(b, at) {
+		if !p.before.begins(b[at:]) {
 			return false
 		}
 		if at = p.end(b, at+len(p.before.text)); at < 0 {
 			return false
 		}
 	}
-	return l.ended.at(b, at) && at+len(l.ended.text) == len(b)
+	return l.ended.begins(b[at:]) && at+len(l.ended.text) == len(b)
 }

@@ -9,21 +9,24 @@ const (
 	// subBuckets per power of two: a bucket is at most 1/128 = 0.8 % wide.
 	subBuckets = 128
 	subBits    = 7
-	// fewValues are kept one by one: most routes of a long tail have no more.
+	// fewValues are kept one by one before they are counted: 64 bytes are what
+	// a processor fetches at once, and most routes of a long tail have no more.
 	fewValues = 32
 )
 
 // histogram counts durations in buckets, log-linear: page 0 holds 0–127 µs,
 // page p the values from 128·2^(p-1) µs in steps of 2^(p-1) µs. Only the
-// pages from the least value's to the greatest's are there; their counts are
-// of 16 bits, as most of the time goes into fetching them from memory.
+// pages from the least value's to the greatest's are there. As most of the time
+// goes into fetching counts from memory, they are of 16 bits, and values wait
+// until there are some to count together.
 type histogram struct {
 	count  int64
 	total  time.Duration
 	max    time.Duration
-	counts []uint16 // of the buckets from low on; nil: few holds all
+	few    [fewValues]uint16 // buckets of values not yet in counts
+	n      int               // of few that are used
+	counts []uint16          // of the buckets from low on
 	low    uint16
-	few    []uint16
 	carry  map[uint16]int64 // what does not fit 16 bits
 }
 
@@ -52,24 +55,19 @@ func (h *histogram) add(d time.Duration) {
 	h.count++
 	h.total += d
 	h.max = max(h.max, d)
-	b := bucketOf(d)
-	if h.counts == nil {
-		if len(h.few) < fewValues {
-			h.few = append(h.few, b)
-			return
-		}
+	if h.n == fewValues {
 		h.spread()
 	}
-	h.put(b, 1)
+	h.few[h.n] = bucketOf(d)
+	h.n++
 }
 
-// spread moves the single values to counts.
+// spread moves the waiting values to counts.
 func (h *histogram) spread() {
-	few := h.few
-	h.few = nil
-	for _, b := range few {
+	for _, b := range h.few[:h.n] {
 		h.put(b, 1)
 	}
+	h.n = 0
 }
 
 func (h *histogram) put(b, n uint16) {
@@ -107,13 +105,12 @@ func (h *histogram) merge(o *histogram) {
 	h.count += o.count
 	h.total += o.total
 	h.max = max(h.max, o.max)
-	if h.counts == nil && o.counts == nil && len(h.few)+len(o.few) <= fewValues {
-		h.few = append(h.few, o.few...)
-		return
-	}
-	h.spread()
-	for _, b := range o.few {
-		h.put(b, 1)
+	for _, b := range o.few[:o.n] {
+		if h.n == fewValues {
+			h.spread()
+		}
+		h.few[h.n] = b
+		h.n++
 	}
 	for i, n := range o.counts {
 		if n > 0 {
