@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"kasoku/internal/host"
 	"kasoku/internal/load"
@@ -135,6 +136,47 @@ func checkDatabase(t *testing.T, db *Database) {
 		{Name: "part", Columns: []string{"city(5)", "login"}, Type: "BTREE"}}
 	if !reflect.DeepEqual(users.Indexes, want) {
 		t.Errorf("indexes: %+v", users.Indexes)
+	}
+}
+
+// Without performance_schema, user statistics count reads by index.
+func TestIndexUseByUserStatistics(t *testing.T) {
+	l := startLive(t)
+	ctx := context.Background()
+	db, err := ReadDatabase(ctx, l.db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	byName := map[[2]string]*Table{}
+	for i := range db.Tables {
+		table := &db.Tables[i]
+		byName[[2]string{table.Schema, table.Name}] = table
+		for k := range table.Indexes {
+			table.Indexes[k].Reads = -1
+		}
+	}
+	db.Variables["performance_schema"], db.Variables["userstat"] = "OFF", "OFF"
+	users := byName[[2]string{"shop", "users"}]
+	if readIndexUse(ctx, l.db, db, byName); users.Indexes[1].Reads != -1 {
+		t.Errorf("nothing counts, but: %+v", users.Indexes)
+	}
+	l.set(t, map[string]string{"userstat": "ON"})
+	db.Variables["userstat"] = "ON"
+	conn, err := l.db.Conn(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var n int
+	if err := conn.QueryRowContext(ctx, "SELECT id FROM shop.users WHERE email = '7@x'").Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	conn.Close()
+	deadline := time.Now().Add(10 * time.Second)
+	for users.Indexes[1].Reads < 1 && time.Now().Before(deadline) {
+		readIndexUse(ctx, l.db, db, byName)
+	}
+	if x := users.Indexes[1]; x.Name != "email" || x.Reads < 1 || users.Indexes[2].Reads != 0 {
+		t.Errorf("%+v", users.Indexes)
 	}
 }
 

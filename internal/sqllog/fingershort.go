@@ -38,6 +38,10 @@ func shorten(toks []token) []token {
 	return out
 }
 
+// repeatCandidates bounds how many SELECTs before a UNION are tried as the
+// start of the part that repeats: deeper nesting than that is not written.
+const repeatCandidates = 16
+
 // oneRepeat shortens A UNION A UNION A to A UNION A. It works in place.
 func oneRepeat(toks []token) []token {
 	for first := 0; first < len(toks); first++ {
@@ -48,24 +52,30 @@ func oneRepeat(toks []token) []token {
 		if first+1 < len(toks) && (toks[first+1].is("ALL") || toks[first+1].is("DISTINCT")) {
 			join = 2
 		}
-		for from := 0; from < first; from++ {
+		tried := 0
+		for from := first - 1; from >= 0 && tried < repeatCandidates; from-- {
 			if !toks[from].is("SELECT") {
 				continue
 			}
-			part := append([]token(nil), toks[from:first+join]...) // A UNION
-			at := first + join
-			n := first - from
-			if at+n > len(toks) || !sameTokens(toks[at:at+n], part[:n]) {
-				continue
+			tried++
+			if n := first - from; repeats(toks, from, first, join) {
+				at := first + join
+				end := at + n
+				for end+join+n <= len(toks) && sameTokens(toks[end:end+join], toks[first:at]) && sameTokens(toks[end+join:end+join+n], toks[from:first]) {
+					end += join + n
+				}
+				toks = append(toks[:at+n], toks[end:]...)
+				first = at + n - 1
+				break
 			}
-			end := at + n
-			for end+join+n <= len(toks) && sameTokens(toks[end:end+join], part[n:]) && sameTokens(toks[end+join:end+join+n], part[:n]) {
-				end += join + n
-			}
-			toks = append(toks[:at+n], toks[end:]...)
-			first = at + n - 1
-			break
 		}
 	}
 	return toks
+}
+
+// repeats: after the UNION at first (join words long) comes toks[from:first]
+// again.
+func repeats(toks []token, from, first, join int) bool {
+	at, n := first+join, first-from
+	return at+n <= len(toks) && sameTokens(toks[at:at+n], toks[from:first])
 }

@@ -20,18 +20,13 @@ func Skeleton(dst []byte, sql string) (out []byte, ok bool) {
 			}
 			out = append(out, sql[from:i]...)
 		case digitByte:
-			from := i
-			for i++; i < n && isDigit(sql[i]); i++ {
-			}
-			if i+1 < n && sql[i] == '.' && isDigit(sql[i+1]) {
-				for i++; i < n && isDigit(sql[i]); i++ {
-				}
-			}
-			if isName(prev) || prev == '.' || prev == '@' || i < n && (isName(sql[i]) || sql[i] == '.' || sql[i] == '@') {
-				out = append(out, sql[from:i]...)
-			} else {
+			m, plain := numberAt(sql[i:], prev)
+			if plain {
 				out = append(out, '0')
+			} else {
+				out = append(out, sql[i:i+m]...)
 			}
+			i += m
 		case quoteByte:
 			i += quotedLength(sql[i:], c, true)
 			out = append(out, c, c)
@@ -64,6 +59,20 @@ func Skeleton(dst []byte, sql string) (out []byte, ok bool) {
 	return out, true
 }
 
+// numberAt returns the length of the digits, with a fraction, that s begins
+// with, and whether they are a whole token after the byte prev.
+func numberAt(s string, prev byte) (n int, plain bool) {
+	for n < len(s) && isDigit(s[n]) {
+		n++
+	}
+	if n+1 < len(s) && s[n] == '.' && isDigit(s[n+1]) {
+		for n++; n < len(s) && isDigit(s[n]); n++ {
+		}
+	}
+	goesOn := n < len(s) && (isName(s[n]) || s[n] == '.' || s[n] == '@')
+	return n, !goesOn && !isName(prev) && prev != '.' && prev != '@'
+}
+
 const (
 	plainByte = iota
 	digitByte
@@ -91,8 +100,8 @@ func skipComment(s string) (n int, good bool) {
 		return lineLength(s), true
 	case len(s) < 2:
 		return 0, true
-	case s[:2] == "*/", len(s) > 2 && s[:3] == "/*!":
-		return 0, false
+	case s[:2] == "*/", s[:2] == "--", len(s) > 2 && s[:3] == "/*!":
+		return 0, false // two signs, but what follows may make a comment of them
 	case s[:2] == "/*":
 		for i := 2; i+1 < len(s); i++ {
 			if s[i] == '*' && s[i+1] == '/' {

@@ -244,6 +244,10 @@ func slowSet(s []byte) (stamp int64, ok bool) {
 	if len(s) < 14 || string(s[:4]) != "SET " || s[len(s)-1] != ';' {
 		return 0, false
 	}
+	const usual = "SET timestamp="
+	if len(s) > len(usual)+1 && string(s[:len(usual)]) == usual && allDigits(s[len(usual):len(s)-1]) {
+		return slowInt(s[len(usual):]), true
+	}
 	for part := range bytes.SplitSeq(s[4:len(s)-1], []byte(",")) {
 		name, value, found := bytes.Cut(part, []byte("="))
 		if len(part) == 0 && ok {
@@ -267,6 +271,15 @@ func slowSet(s []byte) (stamp int64, ok bool) {
 		ok = true
 	}
 	return stamp, ok
+}
+
+func allDigits(s []byte) bool {
+	for _, c := range s {
+		if !isDigit(c) {
+			return false
+		}
+	}
+	return true
 }
 
 // view is b as a string without a copy: valid as long as b is.

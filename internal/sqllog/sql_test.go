@@ -3,6 +3,7 @@ package sqllog
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 )
@@ -27,12 +28,42 @@ func TestFingerprint(t *testing.T) {
 		{"strings with introducer, adjacent strings", "SELECT _utf8mb4'x', N'y', 'a' 'b'", "SELECT ?, ?, ?"},
 		{"functions", "SELECT COUNT(*), MAX(id) FROM t GROUP BY LEFT(a, 3)", "SELECT COUNT(*), MAX(id) FROM t GROUP BY LEFT(a, ?)"},
 		{"variables", "SET @a := 5, @@session.sql_mode = ''", "SET @a := ?, @@session.sql_mode = ?"},
+		{"limit with an offset", "SELECT a FROM t LIMIT 5, 10", "SELECT a FROM t LIMIT ?"},
+		{"limit with OFFSET", "SELECT a FROM t LIMIT 5 OFFSET 10", "SELECT a FROM t LIMIT ?"},
+		{"ascending is the rule", "SELECT asc FROM t ORDER BY a ASC, b DESC, t.asc asc", "SELECT ASC FROM t ORDER BY a, b DESC, t.asc"},
+		{"a union of equal parts", "SELECT a FROM t WHERE b=1 UNION ALL SELECT a FROM t WHERE b=2 UNION ALL SELECT a FROM t WHERE b=3 ORDER BY a",
+			"SELECT a FROM t WHERE b = ? UNION ALL SELECT a FROM t WHERE b = ? ORDER BY a"},
+		{"a union of others", "SELECT a FROM t UNION SELECT a FROM u", "SELECT a FROM t UNION SELECT a FROM u"},
+		{"a call", "call shop.pay(1, @x)", "CALL shop.pay"},
+		{"use", "use `shop`", "USE ?"},
 		{"open quote", "SELECT 'abc", "SELECT ?"},
 		{"empty", " ; ", ""},
 	}
 	for _, c := range cases {
 		if got := Fingerprint(c.sql); got != c.want {
 			t.Errorf("%s:\n got %s\nwant %s", c.why, got, c.want)
+		}
+	}
+}
+
+// Statements of the longest kind must not take a time that grows with their
+// square: a log may hold many.
+func TestFingerprintOfLongStatements(t *testing.T) {
+	for _, unit := range []string{"SELECT a%d UNION ", "SELECT a, a, a UNION ", "(", "VALUES (1),", "SELECT x IN (1", "'a' ", "password = f(", "-", "`a`.", "/* */", "CASE WHEN a IN (SELECT b FROM t%d UNION ALL "} {
+		var b strings.Builder
+		for i := 0; b.Len() < MaxStatement; i++ {
+			b.WriteString(strings.ReplaceAll(unit, "%d", strings.Repeat("x", i%50)))
+		}
+		began := time.Now()
+		Fingerprint(b.String())
+		Skeleton(nil, b.String())
+		if took := time.Since(began); took > 5*time.Second {
+			t.Errorf("%q: %v", unit, took)
+		}
+		Mask(b.String())
+		Tables(b.String())
+		if took := time.Since(began); took > 20*time.Second {
+			t.Errorf("masking %q: %v", unit, took)
 		}
 	}
 }
@@ -115,5 +146,9 @@ func FuzzSQL(f *testing.F) {
 		checkSkeleton(t, sql)
 		Mask(sql)
 		Explainable(sql)
+		Tables(sql)
+		Verb(sql)
+		Literals(sql)
+		InsertRows(sql)
 	})
 }
