@@ -256,7 +256,7 @@ func (p *clockParts) setPart(k kind, v []byte) bool {
 
 // withoutPort cuts the port off 10.0.0.1:5000 and [::1]:5000.
 func withoutPort(v []byte) []byte {
-	if v[0] == '[' {
+	if len(v) > 0 && v[0] == '[' {
 		if end := bytes.IndexByte(v, ']'); end > 1 {
 			return v[1:end]
 		}

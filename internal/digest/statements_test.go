@@ -270,7 +270,7 @@ func (e *endlessSlow) Read(b []byte) (int, error) {
 	if len(e.buf) == 0 {
 		e.at++
 		e.buf = []byte("# User@Host: a[a] @ b []\n# Thread_id: 1  Schema: s  QC_hit: No\n# Query_time: 0.5  Lock_time: 0  Rows_sent: 0  Rows_examined: 0\nSET timestamp=1;\n")
-		if e.at%20000 == 0 {
+		if e.at%20000 == 500 {
 			e.huge = 20 << 20
 			e.buf = append(e.buf, "INSERT INTO t VALUES "...)
 		} else {
@@ -290,7 +290,8 @@ func (e *endlessSlow) Read(b []byte) (int, error) {
 // Memory stays the same however long the log, its classes and its statements.
 func TestStatementLogsMemory(t *testing.T) {
 	var peak atomic.Uint64
-	in := Input{Name: "endless", Open: func() (io.ReadCloser, error) { return io.NopCloser(&endlessSlow{left: 192 << 20}), nil }}
+	log := &endlessSlow{left: 192 << 20}
+	in := Input{Name: "endless", Open: func() (io.ReadCloser, error) { return io.NopCloser(log), nil }}
 	s, err := StatementLogs(context.Background(), []Input{in}, StatementOptions{MaxClasses: 1000, Progress: func(n int64) {
 		if n>>20%8 == 0 {
 			var m runtime.MemStats
@@ -306,6 +307,14 @@ func TestStatementLogsMemory(t *testing.T) {
 	}
 	if peak.Load() > 96<<20 {
 		t.Errorf("%d MiB of memory for a log of 192 MiB", peak.Load()>>20)
+	}
+	// A statement of 20 MB is one, and what follows it is read again.
+	if s.Entries > log.at || s.Entries < log.at-1 {
+		t.Errorf("%d statements of %d", s.Entries, log.at)
+	}
+	huge := s.Classes[slices.IndexFunc(s.Classes, func(c Statement) bool { return strings.HasPrefix(c.Fingerprint, "INSERT INTO t VALUES (?)") })]
+	if len(huge.Example) > sqllog.MaxStatement || len(huge.Fingerprint) > 100 {
+		t.Errorf("an example of %d bytes, a fingerprint of %d", len(huge.Example), len(huge.Fingerprint))
 	}
 	other := s.Classes[slices.IndexFunc(s.Classes, func(c Statement) bool { return c.Fingerprint == OtherStatements })]
 	if other.Example != "" || other.Count < 50000 {
