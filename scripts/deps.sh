@@ -1,6 +1,7 @@
 #!/bin/bash
 # Installs what building, testing and the demo need and is not there yet: Go,
-# nginx, MariaDB, PHP-FPM, memcached, Redis, Varnish and a few tools, from the
+# nginx, Apache, HAProxy, MariaDB, PHP-FPM, memcached, Redis, Varnish, profilers
+# and a few tools, from the
 # package archives that apt is set up with. Does nothing, not even update the
 # package lists, when nothing is missing. Where Debian's release is too old to
 # have a fitting Go, that one package comes from the backports in the same
@@ -43,7 +44,8 @@ missing() {
     MISSING=()
     local need program package
     for need in nginx=nginx-light\|nginx mariadbd=mariadb-server mariadb=mariadb-client my_print_defaults=mariadb-client \
-        memcached=memcached redis-server=redis-server varnishd=varnish curl=curl make=make git=git setpriv=util-linux ps=procps; do
+        memcached=memcached redis-server=redis-server redis-cli=redis-tools varnishd=varnish apache2=apache2 haproxy=haproxy \
+        perf=linux-perf pt-query-digest=percona-toolkit zstd=zstd bzip2=bzip2 ss=iproute2 curl=curl make=make git=git setpriv=util-linux ps=procps; do
         program=${need%%=*} package=${need#*=}
         if ! has "$program"; then MISSING+=("$package"); fi
     done
@@ -57,6 +59,10 @@ missing() {
     if ! php_has 'pdo_mysql'; then MISSING+=("php$version-mysql"); fi
     # Without a version the module comes with php-fpm.
     if [ -n "$version" ] && ! php_has 'Zend OPcache'; then MISSING+=("php$version-opcache"); fi
+    # For the case of patterns per request, and for profiles.
+    if ! php_has 'memcached'; then MISSING+=("php${version:-}-memcached|php-memcached"); fi
+    if ! php_has 'redis'; then MISSING+=("php${version:-}-redis|php-redis"); fi
+    if ! php_has 'excimer'; then MISSING+=("php${version:-}-excimer|php-excimer"); fi
 }
 
 # choose prints the first of A|B that apt can install.

@@ -216,13 +216,13 @@ func judgeRedisSlow(m *model) ([]Finding, string) {
 		var worst string
 		var most, calls float64
 		for key, usec := range m.in.Evidence.Counters[svc.Name].Delta {
-			// commandstats.keys.usec
-			name, ok := strings.CutPrefix(key, "commandstats.")
+			// cmdstat_keys.usec
+			name, ok := strings.CutPrefix(key, "cmdstat_")
 			if !ok || !strings.HasSuffix(name, ".usec") || usec <= most {
 				continue
 			}
 			name = strings.TrimSuffix(name, ".usec")
-			n, _ := delta("commandstats." + name + ".calls")
+			n, _ := delta("cmdstat_" + name + ".calls")
 			worst, most, calls = name, usec, n
 		}
 		// One thread serves all: a command of a millisecond holds all others up.

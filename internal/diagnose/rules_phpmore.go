@@ -73,9 +73,9 @@ func judgeOPcacheFull(m *model) ([]Finding, string) {
 	return m.eachCounted(func(svc *stack.Service, delta, value func(string) (float64, bool)) []Finding {
 		var cites []string
 		full, okFull := fold(m.in.Evidence.Counters[svc.Name].Value, "opcache.cache_full")
-		restarts, _ := delta("opcache.oom_restarts")
-		hash, _ := delta("opcache.hash_restarts")
-		misses, _ := delta("opcache.misses")
+		restarts, _ := delta("opcache.opcache_statistics.oom_restarts")
+		hash, _ := delta("opcache.opcache_statistics.hash_restarts")
+		misses, _ := delta("opcache.opcache_statistics.misses")
 		if okFull && On(full) {
 			cites = append(cites, "the cache is full")
 		}

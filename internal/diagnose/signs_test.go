@@ -44,9 +44,9 @@ func healthy() Input {
 		Counters: map[string]evidence.CounterDelta{
 			"db": {Delta: map[string]float64{"Connections": 3, "Com_select": 4000, "Com_insert": 400, "Com_commit": 400, "Handler_commit": 400, "Innodb_os_log_written": 1 << 20, "Innodb_rows_inserted": 400, "Threads_created": 1},
 				Value: map[string]string{"Max_used_connections": "14", "Open_tables": "30", "Open_table_definitions": "30", "Threads_running": "2"}},
-			"php":   {Delta: map[string]float64{"www.max_children_reached": 0, "opcache.misses": 0}, Value: map[string]string{"www.max_listen_queue": "0", "opcache.cache_full": "false"}},
+			"php":   {Delta: map[string]float64{"www.max_children_reached": 0, "opcache.opcache_statistics.misses": 0}, Value: map[string]string{"www.max_listen_queue": "0", "opcache.cache_full": "false"}},
 			"mc":    {Delta: map[string]float64{"get_hits": 5000, "get_misses": 100, "cmd_get": 5100, "total_connections": 1}, Value: map[string]string{"curr_connections": "12", "max_connections": "1024", "limit_maxbytes": "67108864", "version": "1.6.18"}},
-			"kv":    {Delta: map[string]float64{"keyspace_hits": 900, "keyspace_misses": 20, "total_commands_processed": 1000, "commandstats.get.usec": 2000, "commandstats.get.calls": 1000}, Value: map[string]string{"connected_clients": "9", "maxclients": "10000", "aof_enabled": "0", "config.save": "", "redis_version": "7.0.15"}},
+			"kv":    {Delta: map[string]float64{"keyspace_hits": 900, "keyspace_misses": 20, "total_commands_processed": 1000, "cmdstat_get.usec": 2000, "cmdstat_get.calls": 1000}, Value: map[string]string{"connected_clients": "9", "maxclients": "10000", "aof_enabled": "0", "config.save": "", "redis_version": "7.0.15"}},
 			"front": {Delta: map[string]float64{"MAIN.cache_hit": 900, "MAIN.cache_miss": 100}},
 		},
 		Statements: []evidence.Statement{{Service: "db", Fingerprint: "SELECT name FROM users WHERE id = ?", Count: 4000, Total: 2 * time.Second, RowsExamined: 4000, RowsSent: 4000}},
@@ -244,7 +244,7 @@ var signs = []struct {
 		in.Evidence.Services["db"] = evidence.ServiceUse{CPU: 15}
 	}), "90000 reads for 400 writes"},
 	{"redis.persistence", both(value("kv", "aof_enabled", "1"), value("kv", "config.appendfsync", "always")), "appendfsync always"},
-	{"redis.slow-command", both(delta("kv", "commandstats.keys.usec", 3e6), delta("kv", "commandstats.keys.calls", 100)), "100 calls took 3.00 s"},
+	{"redis.slow-command", both(delta("kv", "cmdstat_keys.usec", 3e6), delta("kv", "cmdstat_keys.calls", 100)), "100 calls took 3.00 s"},
 	{"varnish.storage", delta("front", "MAIN.n_lru_nuked", 400), "400 objects"},
 	{"varnish.threads", delta("front", "MAIN.threads_limited", 4), "4 times no thread"},
 	{"request.n+1", pattern(trace.NPlusOne), "20.0 calls per request"},
