@@ -14,7 +14,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 # comes first in PATH, for programs that call go as well.
 WITH_GO = go=$$(scripts/go.sh) && export PATH="$$(dirname "$$go"):$$PATH" &&
 
-.PHONY: help deps build static check test demo bench bench-hand bench-load bench-digest bench-bounds bench-overhead bench-engines clean
+.PHONY: help deps deps-test build static check test demo bench bench-hand bench-load bench-digest bench-bounds bench-overhead bench-engines clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,7 +34,10 @@ static: ## formatting, go vet, and this repository's own rules (internal/lint)
 check: static ## static, and the tests that are quick
 	@$(WITH_GO) timeout --foreground $(SUITE_LIMIT) go test -short -timeout $(PACKAGE_LIMIT) $(TESTFLAGS) ./...
 
-test: deps build ## every test, against real servers
+deps-test: ## install what tests need, too: Apache, HAProxy, pt-query-digest, …
+	@scripts/deps.sh test
+
+test: deps-test build ## every test, against real servers
 	@$(WITH_GO) timeout --foreground $(SUITE_LIMIT) go test -timeout $(PACKAGE_LIMIT) $(TESTFLAGS) ./...
 
 demo: deps build ## tune the bank login from cases/login and say where the report is (BUDGET=6m30s)

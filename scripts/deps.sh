@@ -1,7 +1,8 @@
 #!/bin/bash
-# Installs what building, testing and the demo need and is not there yet: Go,
-# nginx, Apache, HAProxy, MariaDB, PHP-FPM, memcached, Redis, Varnish, profilers
-# and a few tools, from the
+# Installs what building and the demo need and is not there yet: Go, nginx,
+# MariaDB, PHP-FPM, memcached, Redis, Varnish, profilers and a few tools; with
+# the word "test" also what only tests need: Apache, HAProxy, pt-query-digest, …
+# All comes from the
 # package archives that apt is set up with. Does nothing, not even update the
 # package lists, when nothing is missing. Where Debian's release is too old to
 # have a fitting Go, that one package comes from the backports in the same
@@ -14,6 +15,9 @@ cd "$(dirname "$0")/.."
 
 tell() { printf 'deps.sh: %s\n' "$*" >&2; }
 fail() { tell "$*"; exit 1; }
+
+EXTRA=
+if [ "${1:-}" = test ]; then EXTRA='redis-cli=redis-tools apache2=apache2 haproxy=haproxy pt-query-digest=percona-toolkit zstd=zstd bzip2=bzip2'; fi
 
 CLEAN=() # what goes when the script ends
 trap 'rm -rf -- "${CLEAN[@]}"' EXIT
@@ -44,8 +48,8 @@ missing() {
     MISSING=()
     local need program package
     for need in nginx=nginx-light\|nginx mariadbd=mariadb-server mariadb=mariadb-client my_print_defaults=mariadb-client \
-        memcached=memcached redis-server=redis-server redis-cli=redis-tools varnishd=varnish apache2=apache2 haproxy=haproxy \
-        perf=linux-perf pt-query-digest=percona-toolkit zstd=zstd bzip2=bzip2 ss=iproute2 curl=curl make=make git=git setpriv=util-linux ps=procps; do
+        memcached=memcached redis-server=redis-server varnishd=varnish \
+        perf=linux-perf\|linux-tools-generic ss=iproute2 $EXTRA curl=curl make=make git=git setpriv=util-linux ps=procps; do
         program=${need%%=*} package=${need#*=}
         if ! has "$program"; then MISSING+=("$package"); fi
     done
@@ -59,10 +63,11 @@ missing() {
     if ! php_has 'pdo_mysql'; then MISSING+=("php$version-mysql"); fi
     # Without a version the module comes with php-fpm.
     if [ -n "$version" ] && ! php_has 'Zend OPcache'; then MISSING+=("php$version-opcache"); fi
-    # For the case of patterns per request, and for profiles.
+    if ! php_has 'excimer'; then MISSING+=("php${version:-}-excimer|php-excimer"); fi
+    [ -n "$EXTRA" ] || return 0
+    # For the case of patterns per request.
     if ! php_has 'memcached'; then MISSING+=("php${version:-}-memcached|php-memcached"); fi
     if ! php_has 'redis'; then MISSING+=("php${version:-}-redis|php-redis"); fi
-    if ! php_has 'excimer'; then MISSING+=("php${version:-}-excimer|php-excimer"); fi
 }
 
 # choose prints the first of A|B that apt can install.
