@@ -20,7 +20,7 @@ type RunCmd struct {
 
 // Help is shown below the flags.
 func (RunCmd) Help() string {
-	return "Makes a scored run, then a second one with the databases' statement log on (its score is not used; the log is set and taken away through the journal). Everything is stored.\n\nExamples:\n  kasoku run\n  kasoku run -c 16 -d 10s --label 'after deploy'\n  kasoku run --json > run.json"
+	return "Makes a scored run, then a diagnostic one whose score is not used: statements, the access log and profiles are recorded, and requests followed one at a time to see what each calls. What that needs on the target is set and taken away through the journal. Everything is stored: kasoku show RUN --all prints it whole.\n\nExamples:\n  kasoku run\n  kasoku run -c 16 -d 10s --label 'after deploy'\n  kasoku run --json > run.json"
 }
 
 // Run implements the command.

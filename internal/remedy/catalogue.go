@@ -98,6 +98,10 @@ func WriteCatalogue(w io.Writer) error {
 	for _, r := range Table {
 		writeRemedy(&b, r)
 	}
+	b.WriteString("\n# Findings\n\nEvery run is looked through for these signs. A rule whose evidence is missing says so.\n\n| rule | needs | measures |\n|---|---|---|\n")
+	for _, r := range diagnose.Rules {
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", r.ID, cell(r.Needs), strings.Join(r.Measures, ", "))
+	}
 	_, err := w.Write(b.Bytes())
 	if err != nil {
 		return fmt.Errorf("write the catalogue: %w", err)

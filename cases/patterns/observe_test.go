@@ -1,0 +1,106 @@
+package patterns
+
+import (
+	"context"
+	"database/sql"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"kasoku/internal/change"
+	"kasoku/internal/host"
+	"kasoku/internal/load"
+	"kasoku/internal/stack"
+	"kasoku/internal/store"
+	"kasoku/internal/tune"
+)
+
+// TestObserve: what `kasoku run` finds in a service that nobody instrumented is
+// exactly the patterns of the bad form, each with a finding, and none of the
+// clean form; and the target is as it was.
+func TestObserve(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts real servers")
+	}
+	t.Parallel()
+	var s *Service
+	for _, f := range forms {
+		if s == nil {
+			s = New(t, f.lang, f.form, "")
+		} else {
+			s.Start(f.lang, f.form, "")
+		}
+		who := f.lang + " " + f.form
+		run := s.observe(t)
+		for _, h := range run.Evidence.Health {
+			if h.Source == "requests one at a time" && !h.OK {
+				t.Errorf("%s: %s", who, h.Text)
+			}
+		}
+		if run.Evidence.Requests == nil {
+			t.Fatalf("%s: no request was followed: %+v", who, run.Evidence.Health)
+		}
+		checkPatterns(t, who, f.form, run.Evidence.Requests)
+		found := map[string]bool{}
+		for _, x := range run.Diagnosis.Findings {
+			if x.Subject["kind"] != "" {
+				found[x.Subject["route"]] = true
+			}
+		}
+		for _, p := range run.Evidence.Requests.Patterns {
+			if !found[p.Method+" "+p.Route] {
+				t.Errorf("%s: %s at %s %s has no finding", who, p.Kind, p.Method, p.Route)
+			}
+		}
+	}
+}
+
+// observe makes one diagnostic run as the command does.
+func (s *Service) observe(t *testing.T) *store.Run {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	st, err := stack.Load(s.Stack)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st.Evidence.Profile = stack.ProfileOff // it has tests of its own
+	scenario, err := load.LoadScenario(filepath.Join(s.Dir, "scenario.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	db, err := store.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	hosts := map[string]host.Host{stack.LocalHost: host.NewLocal()}
+	x, err := change.Open(ctx, change.Options{Dir: dir, Stack: st, Hosts: hosts,
+		Control: func(name string) (change.Controller, error) {
+			return stack.NewController(hosts[stack.LocalHost], st, st.Service(name))
+		},
+		DB: func(ctx context.Context, name string) (*sql.DB, error) {
+			return stack.OpenDB(ctx, hosts[stack.LocalHost], st.Service(name))
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	b := &tune.Bench{Stack: st, Hosts: hosts, Store: db, Scenario: scenario, Window: time.Second, Warmup: 200 * time.Millisecond}
+	run, _, err := tune.Observe(ctx, x, b, 4, "patterns", reporter{t})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left := x.Pending(); len(left) > 0 {
+		t.Errorf("%d changes were not put back", len(left))
+	}
+	return run
+}
+
+// reporter puts the loop's words into the test's log.
+type reporter struct{ t *testing.T }
+
+func (r reporter) Step(s string)       { r.t.Log(s) }
+func (r reporter) Info(s string)       { r.t.Log(s) }
+func (r reporter) Warn(s, hint string) { r.t.Logf("%s (%s)", s, hint) }
