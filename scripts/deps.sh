@@ -1,7 +1,7 @@
 #!/bin/bash
 # Installs what building and the demo need and is not there yet: Go, nginx,
 # MariaDB, PHP-FPM, memcached, Redis, Varnish, profilers and a few tools; with
-# the word "test" also what only tests need: Apache, HAProxy, pt-query-digest, …
+# the word "test" also what only tests need: Apache, HAProxy, wrk, ab, …
 # All comes from the
 # package archives that apt is set up with. Does nothing, not even update the
 # package lists, when nothing is missing. Where Debian's release is too old to
@@ -17,7 +17,7 @@ tell() { printf 'deps.sh: %s\n' "$*" >&2; }
 fail() { tell "$*"; exit 1; }
 
 EXTRA=
-if [ "${1:-}" = test ]; then EXTRA='redis-cli=redis-tools apache2=apache2 haproxy=haproxy pt-query-digest=percona-toolkit zstd=zstd bzip2=bzip2'; fi
+if [ "${1:-}" = test ]; then EXTRA='redis-cli=redis-tools wrk=wrk ab=apache2-utils apache2=apache2 haproxy=haproxy pt-query-digest=percona-toolkit zstd=zstd bzip2=bzip2'; fi
 
 CLEAN=() # what goes when the script ends
 trap 'rm -rf -- "${CLEAN[@]}"' EXIT

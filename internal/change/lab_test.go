@@ -60,8 +60,12 @@ func startLab() error {
 		return err
 	}
 	l := theLab
-	out, err := exec.Command("mariadb-install-db", "--no-defaults", "--datadir="+l.path("data"), "--auth-root-authentication-method=normal",
-		"--skip-test-db", "--user=root").CombinedOutput()
+	install := exec.Command("mariadb-install-db", "--no-defaults", "--datadir="+l.path("data"), "--auth-root-authentication-method=normal",
+		"--skip-test-db", "--user=root")
+	// Servers that start at the same time with one folder for temporary tables
+	// delete each other's.
+	install.Env = append(os.Environ(), "TMPDIR="+dir)
+	out, err := install.CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("mariadb-install-db: %w: %s", err, out)
 	}

@@ -163,6 +163,9 @@ func (l *live) start(port, dbPort int) error {
 		}
 	}
 	install := exec.Command(paths["mariadb-install-db"], "--defaults-file="+d+"/my.cnf", "--auth-root-authentication-method=normal", "--skip-test-db")
+	// Servers that start at the same time with one folder for temporary tables
+	// delete each other's.
+	install.Env = append(os.Environ(), "TMPDIR="+d)
 	if out, err := install.CombinedOutput(); err != nil {
 		return fmt.Errorf("mariadb-install-db: %s", out)
 	}

@@ -43,7 +43,7 @@ server { listen %[2]s; location / { return 200 "hello\n"; } location /bad { retu
 	}
 	cmd := exec.Command("nginx", "-e", "stderr", "-c", filepath.Join(dir, "conf"))
 	if err := cmd.Start(); err != nil {
-		t.Fatalf("start nginx: %v (make deps installs it)", err)
+		t.Fatalf("start nginx: %v (make deps-test installs it)", err)
 	}
 	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
 	poll(t, "nginx to listen", func() bool {
@@ -102,7 +102,7 @@ func TestRealTools(t *testing.T) {
 	} {
 		t.Run(strings.Join(c.argv[:1], "")+fmt.Sprint(c.bad), func(t *testing.T) {
 			if _, err := exec.LookPath(c.argv[0]); err != nil {
-				t.Fatalf("%v (make deps installs it)", err)
+				t.Fatalf("%v (make deps-test installs it)", err)
 			}
 			before := childrenCPU(t)
 			res, err := runner(t, Command{Argv: c.argv}, url).Run(t.Context(), nil)

@@ -196,8 +196,14 @@ innodb_log_file_size = 4M
 skip-name-resolve
 `, l.dir, port))
 	must(t, os.MkdirAll(l.path("db"), 0o755))
-	out, err := exec.Command(need(t, "mariadb-install-db"), "--no-defaults", "--datadir="+l.path("db/data"), "--user=mysql",
-		"--auth-root-authentication-method=normal", "--skip-test-db", "--skip-log-bin").CombinedOutput()
+	// Servers that start at the same time with one folder for temporary tables
+	// delete each other's.
+	must(t, os.Mkdir(l.path("db/tmp"), 0o777))
+	must(t, os.Chmod(l.path("db/tmp"), 0o777))
+	install := exec.Command(need(t, "mariadb-install-db"), "--no-defaults", "--datadir="+l.path("db/data"), "--user=mysql",
+		"--auth-root-authentication-method=normal", "--skip-test-db", "--skip-log-bin")
+	install.Env = append(os.Environ(), "TMPDIR="+l.path("db/tmp"))
+	out, err := install.CombinedOutput()
 	if err != nil {
 		t.Fatalf("mariadb-install-db: %v\n%s", err, out)
 	}

@@ -4,7 +4,9 @@ create_database() {
     mkdir -p "$DIR/db"
     if [ -n "$AS_ROOT" ]; then chown "$DB_USER:" "$DIR/db"; fi
     # As the database's own user, so that nothing of the system is touched.
-    as "$DB_USER" mariadb-install-db --defaults-file="$DIR/etc/mysql/my.cnf" \
+    # Servers that start at the same time with one folder for temporary tables
+    # delete each other's.
+    TMPDIR=$DIR/db as "$DB_USER" mariadb-install-db --defaults-file="$DIR/etc/mysql/my.cnf" \
         --datadir="$DIR/db" --auth-root-authentication-method=normal --skip-test-db \
         >"$DIR/log/install-db.log" 2>&1 || fail "mariadb-install-db failed; see $DIR/log/install-db.log"
     start db

@@ -313,7 +313,11 @@ func startMariaDB(t *testing.T) *sql.DB {
 	if os.Getuid() == 0 {
 		user = []string{"--user=root"}
 	}
-	out, err := exec.Command("mariadb-install-db", append(user, "--no-defaults", "--datadir="+data, "--skip-test-db", "--auth-root-authentication-method=normal")...).CombinedOutput()
+	install := exec.Command("mariadb-install-db", append(user, "--no-defaults", "--datadir="+data, "--skip-test-db", "--auth-root-authentication-method=normal")...)
+	// Servers that start at the same time with one folder for temporary tables
+	// delete each other's.
+	install.Env = append(os.Environ(), "TMPDIR="+dir)
+	out, err := install.CombinedOutput()
 	if err != nil {
 		t.Fatalf("create a data folder: %v\n%s", err, out)
 	}
