@@ -21,7 +21,7 @@ type StatementOptions struct {
 	// Keep leaves out the entries for which it returns false; nil keeps all. It
 	// is called by several goroutines. The entry is valid during the call only.
 	Keep func(*sqllog.SlowEntry) bool
-	// Since and Until bound the entries' times, both included; zero: no bound.
+	// Since and Until bound the entries' times, Since included, Until not; zero: no bound.
 	// Entries without a time are kept.
 	Since, Until time.Time
 	Workers      int // that parse; 0: one per CPU
@@ -47,7 +47,7 @@ const maxClasses = 5000
 
 // left tells whether the filters leave an entry out.
 func (o *StatementOptions) left(e *sqllog.SlowEntry) bool {
-	if !e.Time.IsZero() && (!o.Since.IsZero() && e.Time.Before(o.Since) || !o.Until.IsZero() && e.Time.After(o.Until)) {
+	if !e.Time.IsZero() && (!o.Since.IsZero() && e.Time.Before(o.Since) || !o.Until.IsZero() && !e.Time.Before(o.Until)) {
 		return true
 	}
 	return o.Keep != nil && !o.Keep(e)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The lines are real ones of nginx 1.22, PHP-FPM 8.2, MariaDB 10.11, Apache
+// The lines are written in the form of nginx 1.22, PHP-FPM 8.2, MariaDB 10.11, Apache
 // 2.4 and Redis 7 with names changed; MySQL's are by its manual.
 func TestParseErrorLog(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -73,28 +73,52 @@ func latencies(run *store.Run) Section {
 	return s
 }
 
-// topFunctions: where profiles saw the time go.
+// topFunctions: where profiles saw the time go, the service that used most CPU
+// first; what waits comes after what works, and profiles of a few samples last.
 func topFunctions(run *store.Run) Section {
 	s := Section{ID: "functions", Title: "Where the code spends its time", Note: "self: in the function itself; total: with what it called",
 		Columns: []string{"service", ">self", ">total", "`function", "`line", "profile"}}
-	// The first functions of each profile before the second ones of any.
-	for i, more := 0, true; more; i++ {
-		more = false
-		for _, p := range run.Evidence.Profiles {
-			if i >= len(p.Top) {
-				continue
-			}
-			more = true
-			what := p.Tool + ", CPU"
-			if p.Wall {
-				what = p.Tool + ", waiting included"
-			}
-			f := p.Top[i]
-			s.Rows = append(s.Rows, []string{p.Service, ui.Share(f.Self), ui.Share(f.Total), f.Function, f.File, fmt.Sprintf("%s, %d samples", what, p.Samples)})
+	type row struct {
+		cells  []string
+		weight float64
+	}
+	var rows []row
+	for _, p := range run.Evidence.Profiles {
+		what := p.Tool + ", CPU"
+		switch {
+		case p.Of != "":
+			what = p.Tool + ", " + p.Of
+		case p.Wall:
+			what = p.Tool + ", elapsed time"
 		}
+		what = fmt.Sprintf("%s, %d samples", what, p.Samples)
+		for _, f := range p.Top {
+			r := row{weight: f.Self * run.Evidence.Services[p.Service].CPU}
+			text := what
+			switch {
+			case f.Waiting:
+				text += "; waits"
+				r.weight /= 1e3
+			case p.Of != "":
+				r.weight /= 10
+			}
+			if p.Samples < fewSamples {
+				text += " (few)"
+				r.weight /= 1e6
+			}
+			r.cells = []string{p.Service, ui.Share(f.Self), ui.Share(f.Total), f.Function, f.File, text}
+			rows = append(rows, r)
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(b.weight, a.weight) })
+	for _, r := range rows {
+		s.Rows = append(s.Rows, r.cells)
 	}
 	return s
 }
+
+// fewSamples: with fewer, a share of 10 % is uncertain by 6 points or more.
+const fewSamples = 25
 
 // healthy: what the other sources covered, and what was not judged.
 func healthy(run *store.Run) Section {

@@ -87,8 +87,8 @@ func TestSections(t *testing.T) {
 	if *out != "" {
 		t.Log("\n" + text.String())
 	}
-	if got := cells["functions"]; got[3] != "App\\Book::render" || !strings.Contains(strings.Join(got[6:12], " "), "Marshal") {
-		t.Errorf("each profile's first function comes first: %q", got)
+	if got := cells["functions"]; got[3] != "App\\Book::render" || got[9] != "second" || !strings.Contains(got[15], "Marshal") {
+		t.Errorf("the service that uses most CPU comes first, and its first function: %q", got)
 	}
 	for _, no := range []string{"NaN", "Inf", "%!", "<nil>"} {
 		if strings.Contains(text.String(), no) {

@@ -100,8 +100,7 @@ type Pattern struct {
 	// Requests of the route looked at, With those that had the pattern.
 	Requests int `json:"requests"`
 	With     int `json:"with"`
-	// Took is the calls' time per request of the route, 0 unknown; Saved what
-	// Could instead of PerRequest would take less, by the mean call.
+	// Took is the calls' time per request of the route, 0 unknown.
 	Took time.Duration `json:"took,omitempty"`
 	// Better is the form it should have: "SELECT … WHERE id IN (?, …)".
 	Better string `json:"better"`
