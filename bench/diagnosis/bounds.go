@@ -126,18 +126,19 @@ func (c *login) bound(ctx context.Context, b bottleneck, pairs int) (ok bool, er
 	return ok, nil
 }
 
-// with measures while the bottleneck is in, and diagnoses it once.
+// with measures while the bottleneck is in, and diagnoses it once: after the
+// scored run, which tells what throughput and CPU are without instruments.
 func (c *login) with(ctx context.Context, b bottleneck, diagnosed bool) (score float64, d *diagnose.Diagnosis, err error) {
-	if diagnosed {
-		c.bench.Plain = true
-		run, _, err := tune.Observe(ctx, c.exec, c.bench, b.workload, b.name, silent{})
-		if err != nil {
-			return 0, nil, err
-		}
-		d = run.Diagnosis
-	}
 	score, err = c.score(ctx, b.workload)
-	return score, d, err
+	if err != nil || !diagnosed {
+		return score, nil, err
+	}
+	c.bench.Plain = true
+	run, _, err := tune.Observe(ctx, c.exec, c.bench, b.workload, b.name, silent{})
+	if err != nil {
+		return 0, nil, err
+	}
+	return score, run.Diagnosis, nil
 }
 
 func (c *login) score(ctx context.Context, workload int) (float64, error) {

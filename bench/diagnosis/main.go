@@ -20,8 +20,8 @@ import (
 )
 
 func main() {
-	pairs := flag.Int("pairs", 0, "pairs of runs; 0: 3 for bounds, 12 for overhead")
-	window := flag.Duration("d", 4*time.Second, "measured window")
+	pairs := flag.Int("pairs", 0, "pairs of runs; 0: 3 for bounds, 30 for overhead")
+	window := flag.Duration("d", 4*time.Second, "measured window of a run of bounds")
 	only := flag.String("only", "", "bounds: the one bottleneck to put in, by its name's beginning")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -53,7 +53,7 @@ func run(ctx context.Context, args []string, pairs int, window time.Duration, on
 		return c.bounds(ctx, pairs, only)
 	case "overhead":
 		if pairs == 0 {
-			pairs = 12
+			pairs = 30
 		}
 		return c.overhead(ctx, pairs)
 	}

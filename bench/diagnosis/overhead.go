@@ -3,43 +3,160 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"os"
-	"os/exec"
+	"slices"
+	"sync"
+	"time"
 
+	"kasoku/internal/evidence"
 	"kasoku/internal/load"
 	"kasoku/internal/stat"
-	"kasoku/internal/store"
-	"kasoku/internal/tune"
 )
 
-// overheadBar is the most that collectors which are on in every run may take
-// of the throughput.
-const overheadBar = 0.01
+const (
+	// overheadBar is the most that collectors which are on in every run may
+	// take of the throughput.
+	overheadBar = 0.01
+	// block of seconds with the collectors, then without, or the other way
+	// round: as long as a short run's window, so that the readings at its begin
+	// and end weigh as much.
+	block = 5
+)
 
-// overhead alternates scored runs, whose collectors read before, during and
-// after the window, with runs of the load alone.
+// overhead is one long run in which the collectors of a scored run are on and
+// off in turn, in random order within each pair of blocks. Runs one after the
+// other differ by more than the collectors could cost.
 func (c *login) overhead(ctx context.Context, pairs int) (bool, error) {
-	var ratios []float64
-	for pair := range pairs {
-		var with, alone float64
-		for i := range 2 {
-			var err error
-			if (i+pair)%2 == 0 { // AB BA: drift cancels
-				with, err = c.collected(ctx)
-			} else {
-				alone, err = c.alone(ctx)
+	b := c.bench
+	// Opened beforehand: that is not part of a window.
+	cols, err := c.collectors(ctx, pairs)
+	defer func() {
+		for _, col := range cols {
+			col.Close()
+		}
+	}()
+	if err != nil {
+		return false, err
+	}
+	var work sync.WaitGroup
+	var failed error
+	begun := false
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	res, err := load.Run(ctx, load.Options{Scenario: b.Scenario, URL: b.Stack.Load.URL, Warmup: 3 * time.Second,
+		Window: time.Duration(pairs*2*block) * time.Second, Progress: func(p load.Progress) {
+			if p.Phase != load.PhaseMeasure || begun {
+				return
 			}
-			if err != nil {
-				return false, err
+			begun = true
+			work.Go(func() {
+				if failed = toggle(ctx, time.Now(), cols); failed != nil {
+					cancel()
+				}
+			})
+		}})
+	cancel()
+	work.Wait()
+	if failed != nil && !isCancel(failed) {
+		return false, failed
+	}
+	if err != nil {
+		return false, err
+	}
+	if res.Mismatches > 0 {
+		return false, fmt.Errorf("%d wrong answers", res.Mismatches)
+	}
+	return judge(res, pairs), nil
+}
+
+func isCancel(err error) bool { return err != nil && context.Canceled.Error() == err.Error() }
+
+// first reports whether the collectors are on in a pair's first block: a fixed
+// sequence without a period (bits of the golden ratio's multiples).
+func first(pair int) bool { return math.Mod(float64(pair+1)*0.6180339887498949, 1) < 0.5 }
+
+// on reports whether they are in a block.
+func on(n int) bool { return first(n/2) == (n%2 == 0) }
+
+// collectors of the blocks that have one, by the block's number.
+func (c *login) collectors(ctx context.Context, pairs int) (map[int]*evidence.Collector, error) {
+	out := map[int]*evidence.Collector{}
+	for n := range 2 * pairs {
+		if !on(n) {
+			continue
+		}
+		col, err := evidence.NewCollector(ctx, c.bench.Stack, c.bench.Hosts, evidence.CollectorOptions{Generator: os.Getpid()})
+		if err != nil {
+			return out, err
+		}
+		out[n] = col
+	}
+	return out, nil
+}
+
+// toggle starts and ends each block's collector.
+func toggle(ctx context.Context, begin time.Time, cols map[int]*evidence.Collector) error {
+	for _, n := range slices.Sorted(maps.Keys(cols)) {
+		if err := within(ctx, cols[n], begin.Add(time.Duration(n*block)*time.Second)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// within reads from a block's begin to its end.
+func within(ctx context.Context, col *evidence.Collector, at time.Time) error {
+	if err := until(ctx, at); err != nil {
+		return err
+	}
+	if err := col.Start(ctx); err != nil {
+		return err
+	}
+	// The last readings are part of the block.
+	if err := until(ctx, at.Add(block*time.Second-100*time.Millisecond)); err != nil {
+		return err
+	}
+	return col.End(ctx)
+}
+
+func until(ctx context.Context, at time.Time) error {
+	timer := time.NewTimer(time.Until(at))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// judge compares the blocks of each pair.
+func judge(res *load.Result, pairs int) bool {
+	rate := func(n int) float64 {
+		sum := 0.0
+		for _, p := range res.Series {
+			if p.Second >= n*block && p.Second < (n+1)*block {
+				sum += float64(p.Succeeded)
 			}
 		}
-		ratios = append(ratios, with/alone)
-		fmt.Printf("pair %2d: %7.0f right answers/s with the collectors, %7.0f without: %.4f\n", pair+1, with, alone, with/alone)
+		return sum / block
+	}
+	var ratios []float64
+	var with, without float64
+	for pair := range pairs {
+		a, b := rate(2*pair), rate(2*pair+1)
+		if !on(2 * pair) {
+			a, b = b, a
+		}
+		ratios = append(ratios, a/b)
+		with, without = with+a/float64(pairs), without+b/float64(pairs)
 	}
 	loss := 1 - stat.GeoMean(ratios)
-	fmt.Printf("\nloss of throughput: %.2f %% ± %.2f (95 %% of %d pairs; bar: %.0f %%)\n", 100*loss, 100*spread(ratios), pairs, 100*overheadBar)
-	return loss <= overheadBar, nil
+	fmt.Printf("%d pairs of %d s: %.0f right answers/s with the collectors, %.0f without\n", pairs, block, with, without)
+	fmt.Printf("loss of throughput: %.2f %% ± %.2f (95 %%; bar: %.0f %%)\n", 100*loss, 100*spread(ratios), 100*overheadBar)
+	return loss <= overheadBar
 }
 
 // spread is the half-width of the mean ratio's 95 % interval (normal; a dozen
@@ -54,33 +171,4 @@ func spread(ratios []float64) float64 {
 	}
 	n := float64(len(ratios))
 	return 1.96 * math.Sqrt(sum/math.Max(1, n-1)/n)
-}
-
-func (c *login) collected(ctx context.Context) (float64, error) {
-	run, err := c.bench.Run(ctx, tune.RunOptions{Kind: store.Scored, Label: "with collectors"})
-	if err != nil {
-		return 0, err
-	}
-	return right(run.Evidence.Load)
-}
-
-func (c *login) alone(ctx context.Context) (float64, error) {
-	reset := exec.CommandContext(ctx, script, "reset", c.dir)
-	reset.Stderr = os.Stderr
-	if err := reset.Run(); err != nil {
-		return 0, fmt.Errorf("reset the case: %w", err)
-	}
-	b := c.bench
-	res, err := load.Run(ctx, load.Options{Scenario: b.Scenario, URL: b.Stack.Load.URL, Window: b.Window, Progress: func(load.Progress) {}})
-	if err != nil {
-		return 0, err
-	}
-	return right(res)
-}
-
-func right(l *load.Result) (float64, error) {
-	if l.Mismatches > 0 {
-		return 0, fmt.Errorf("%d wrong answers", l.Mismatches)
-	}
-	return float64(l.Succeeded) / l.Window.Seconds(), nil
 }

@@ -82,6 +82,9 @@ type Diagnosis struct {
 	// Binds names the resource that limits throughput, with the reason.
 	Binds     string `json:"binds"`
 	BindsText string `json:"binds_text"`
+	// Reference is the scored run whose throughput, CPU and counters it is made
+	// of, 0: the diagnosed run's own. Instruments cost CPU that nobody can save.
+	Reference int64 `json:"reference,omitempty"`
 	// Knee of the throughput curve; nil where it cannot be computed.
 	Knee *Knee `json:"knee,omitempty"`
 	// Next are the resources by the throughput that each allows, least first.

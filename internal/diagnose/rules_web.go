@@ -102,8 +102,10 @@ func judgeStatic(m *model) ([]Finding, string) {
 				count, all, 100*float64(count)/all, svc.Name, took),
 			Evidence: paths, Subject: map[string]string{"paths": strings.Join(paths, "\n")}}
 		// At most the application does nothing any more for this share of
-		// requests, counted by number or by time, whichever is larger.
-		var total, app float64
+		// requests, counted by number or by time, whichever is larger, and the
+		// web server no longer hands them on.
+		var total float64
+		app := m.perReq[svc.Name]
 		for _, r := range m.in.Evidence.Load.Routes {
 			total += r.Total.Seconds()
 		}

@@ -30,6 +30,11 @@ type Bench struct {
 	// Plain leaves out, in diagnostic runs, all instruments but the statement
 	// log: profiles and the access log.
 	Plain bool
+	// reference is the last fit scored run of the configuration in place: what
+	// throughput and CPU are without a diagnostic run's instruments. sides are
+	// the last fit ones of an experiment.
+	reference *store.Run
+	sides     map[experiment.Side]*store.Run
 	// Note is told what a run waits for; may be nil.
 	Note func(string)
 	// noisy is set after a run that was no evidence because of others: the
@@ -92,8 +97,26 @@ func (b *Bench) Run(ctx context.Context, o RunOptions) (*store.Run, error) {
 	if err := b.Store.SaveRun(run); err != nil {
 		return nil, err
 	}
+	b.remember(run)
 	return run, nil
 }
+
+// remember keeps fit scored runs for the diagnosis.
+func (b *Bench) remember(run *store.Run) {
+	switch {
+	case run.Kind != store.Scored || run.Unfit != "" || run.Evidence.Load.Succeeded == 0:
+	case run.Side == "":
+		b.reference = run
+	default:
+		if b.sides == nil {
+			b.sides = map[experiment.Side]*store.Run{}
+		}
+		b.sides[run.Side] = run
+	}
+}
+
+// kept says that the candidate is what is in place now.
+func (b *Bench) kept() { b.reference = b.sides[experiment.Candidate] }
 
 func (b *Bench) loadOptions(workload int) load.Options {
 	return load.Options{Scenario: b.Scenario, URL: b.Stack.Load.URL, Workload: workload,

@@ -52,11 +52,29 @@ func Observe(ctx context.Context, exec *change.Executor, b *Bench, workload int,
 	if snap, err = evidence.Take(ctx, b.Stack, b.Hosts, evidence.TakeOptions{Assets: run.Evidence.Load.Assets}); err != nil {
 		return nil, nil, fmt.Errorf("read the configuration: %w", err)
 	}
-	run.Diagnosis, err = diagnose.Diagnose(diagnose.Input{Stack: b.Stack, Evidence: run.Evidence, Snapshot: snap})
+	seen, reference := b.seen(run)
+	run.Diagnosis, err = diagnose.Diagnose(diagnose.Input{Stack: b.Stack, Evidence: seen, Snapshot: snap})
 	if err != nil {
 		return nil, nil, err
 	}
+	run.Diagnosis.Reference = reference
 	return run, snap, b.Store.SaveRun(run)
+}
+
+// seen is what the diagnosis is made of: throughput, CPU and counters of the
+// last scored run with the same load, because the instruments cost CPU that no
+// remedy can save; statements, routes, requests and profiles of the diagnostic
+// one. Without such a run it is the diagnostic run alone.
+func (b *Bench) seen(run *store.Run) (ev *evidence.Evidence, reference int64) {
+	ref := b.reference
+	if ref == nil || ref.Evidence.Load.Workload != run.Evidence.Load.Workload {
+		return run.Evidence, 0
+	}
+	all, load := *run.Evidence, *ref.Evidence.Load
+	load.Assets = run.Evidence.Load.Assets // with what ConfirmStatic found
+	all.Load, all.System, all.Services, all.Counters = &load, ref.Evidence.System, ref.Evidence.Services, ref.Evidence.Counters
+	all.Latencies = ref.Evidence.Latencies
+	return &all, ref.ID
 }
 
 // instrumented runs the load with the instruments in place, each in a
