@@ -65,8 +65,10 @@ func (c *login) overhead(ctx context.Context, pairs int) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if res.Mismatches > 0 {
-		return false, fmt.Errorf("%d wrong answers", res.Mismatches)
+	// A run of minutes may meet a full second's scheduling pause in a check of
+	// times; more than that would be another load.
+	if res.Mismatches > res.Requests/10000 {
+		return false, fmt.Errorf("%d wrong answers; the first: %+v", res.Mismatches, res.Samples[0])
 	}
 	return judge(res, pairs), nil
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"kasoku/internal/diagnose"
 	"kasoku/internal/experiment"
 	"kasoku/internal/load"
 	"kasoku/internal/store"
@@ -82,6 +83,33 @@ func joined(scored, full *store.Run) *store.Run {
 	return &run
 }
 
+// wholeFindings are printed with their text and evidence, further ones by a
+// line: what could bring most comes first.
+const wholeFindings = 12
+
+// outlook says in sentences where the throughput curve bends, what binds after
+// what, and which run the numbers are of.
+func outlook(d *diagnose.Diagnosis) []string {
+	var out []string
+	if d.Knee != nil {
+		out = append(out, fmt.Sprintf("knee: beyond %.1f users more only wait; at most %s/s. %s", d.Knee.Users, ui.Number(d.Knee.Throughput), d.Knee.Formula))
+	}
+	for i, n := range d.Next {
+		if i == 3 {
+			break
+		}
+		word := "then"
+		if i == 0 {
+			word = "first to be full"
+		}
+		out = append(out, fmt.Sprintf("%s: %s (×%.3g)", word, n.Text, n.Factor))
+	}
+	if d.Reference != 0 {
+		out = append(out, fmt.Sprintf("throughput, CPU and counters are of scored run %d, without instruments", d.Reference))
+	}
+	return out
+}
+
 // DiagnosisText prints a run's diagnosis.
 func DiagnosisText(w io.Writer, run *store.Run) error {
 	p := &page{w: w}
@@ -93,10 +121,24 @@ func DiagnosisText(w io.Writer, run *store.Run) error {
 	}
 	p.line("")
 	p.table([]string{"resource", "in use", "per request", "at most req/s"}, rows)
+	p.line("")
+	for _, text := range outlook(d) {
+		p.line("%s", text)
+	}
 	for i, f := range d.Findings {
+		if i >= wholeFindings {
+			if i == wholeFindings {
+				p.line("")
+			}
+			p.line("%d. %s (at most ×%.3g) [%s]", i+1, f.Title, f.Bound, f.Rule)
+			continue
+		}
 		p.line("\n%d. %s (at most ×%.3g) [%s; %s]", i+1, f.Title, f.Bound, f.Rule, strings.Join(f.Measures, " "))
 		p.line("   %s", f.Text)
 		p.line("   bound: %s", f.Formula)
+		if f.Source != "" {
+			p.line("   at %s", f.Source)
+		}
 		for j, e := range f.Evidence {
 			if j == 5 {
 				p.line("   … %d more", len(f.Evidence)-j)

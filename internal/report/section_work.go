@@ -35,12 +35,21 @@ func bounds(run *store.Run) Section {
 	if run.Diagnosis == nil {
 		return s
 	}
+	if k := run.Diagnosis.Knee; k != nil {
+		s.Note += fmt.Sprintf("; beyond %.1f users more only wait", k.Users)
+	}
 	for _, d := range run.Diagnosis.Demands {
 		full := "–"
 		if d.MaxThroughput > 0 {
 			full = ui.Number(d.MaxThroughput)
 		}
 		s.Rows = append(s.Rows, []string{d.Resource, ui.Share(d.Utilization), ui.Seconds(d.PerRequest), full})
+	}
+	// Threads, workers and locks are no demands of the host, but may bind next.
+	for _, n := range run.Diagnosis.Next {
+		if kind, _, _ := strings.Cut(n.Resource, ":"); kind == "thread" || kind == "workers" || kind == "locks" {
+			s.Rows = append(s.Rows, []string{n.Resource, ui.Share(1 / n.Factor), "–", ui.Number(n.MaxThroughput)})
+		}
 	}
 	return s
 }
