@@ -38,7 +38,7 @@ deps-test: ## install what tests need, too: Apache, HAProxy, pt-query-digest, â€
 	@scripts/deps.sh test
 
 test: deps-test build ## every test, against real servers
-	@$(WITH_GO) timeout --foreground $(SUITE_LIMIT) go test -timeout $(PACKAGE_LIMIT) $(TESTFLAGS) ./...
+	@$(WITH_GO) timeout --foreground $(SUITE_LIMIT) go test -p 1 -timeout $(PACKAGE_LIMIT) $(TESTFLAGS) ./...
 
 demo: deps build ## tune the bank login from cases/login and say where the report is (BUDGET=6m30s)
 	@scripts/demo.sh

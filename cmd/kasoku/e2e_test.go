@@ -229,7 +229,7 @@ func TestInterrupt(t *testing.T) {
 	c := startCase(t)
 	c.shorten()
 	found := c.state()
-	cmd := exec.Command(c.kasoku, "tune", "--budget", "60s", "-d", "1s", "--quiet")
+	cmd := exec.Command(c.kasoku, "tune", "--budget", "100s", "-d", "1s", "--quiet")
 	cmd.Dir = c.dir
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -133,7 +133,7 @@ func TestMisbehaviourLarge(t *testing.T) {
 	misdeeds(t, []misdeed{
 		{name: "60 MB", play: length(60, "Content-Length: 62914560\r\n"), step: sized("62914560"), want: "right", users: one, window: time.Second, timeout: slow},
 		{name: "60 MB in chunks", play: chunks(60), step: sized("62914560"), want: "right", users: one, window: time.Second, timeout: slow},
-		{name: "60 MB until closed", play: untilClosed(60), step: sized("62914560"), want: "right", connects: 1, users: one, window: time.Second, timeout: slow},
+		{name: "60 MB until closed", play: untilClosed(60), step: sized("62914560"), want: "right", connects: 1, users: one, window: 3 * time.Second, timeout: slow},
 		{name: "8 MB for each", play: length(8, "Content-Length: 8388608\r\n"), step: sized("8388608"), want: "right", users: []int{8}, window: time.Second, timeout: slow},
 		{name: "100 MB", play: length(100, "Content-Length: 104857600\r\n"), want: "error", got: long, connects: 1},
 		{name: "100 MB in chunks", play: chunks(100), want: "error", got: long, connects: -1, users: one, window: time.Second, timeout: slow},

@@ -27,6 +27,8 @@ type Bench struct {
 	ConfigHash string
 	// Window and Warmup override the scenario's when not 0.
 	Window, Warmup time.Duration
+	// Walk is how long single requests may be followed; 0: 20 s, the most.
+	Walk time.Duration
 	// Plain leaves out, in diagnostic runs, all instruments but the statement
 	// log: profiles and the access log.
 	Plain bool

@@ -64,6 +64,8 @@ func (t *Tuner) Run(ctx context.Context) (*store.Session, error) {
 	started := time.Now()
 	if t.Budget > 0 {
 		t.deadline = started.Add(t.Budget)
+		// A tenth of the time for what only tells about the source.
+		t.Bench.Walk = t.Budget / 10
 	}
 	if err := t.begin(ctx); err != nil {
 		return t.session, err
@@ -269,6 +271,10 @@ func (t *Tuner) lastLook(ctx context.Context) error {
 	if !t.Bench.Plain {
 		return nil // the last one was such a run, and nothing was kept since
 	}
+	if !t.deadline.IsZero() && time.Until(t.deadline) < t.reserve()+2*t.Bench.runTime()+t.Bench.walkLimit() {
+		t.UI.Info("the budget leaves no time to follow single requests and take profiles again; `kasoku run` does")
+		return nil
+	}
 	t.UI.Step("Look at what is left")
 	t.Bench.Plain = false
 	return t.look(ctx, "at the end, with everything recorded")
@@ -358,9 +364,8 @@ func (t *Tuner) refused(rs []remedy.Refusal) {
 // stepTime is the shortest experiment: three pairs and a diagnostic run.
 func (t *Tuner) stepTime() time.Duration { return 7 * t.Bench.runTime() }
 
-// reserve is kept for the end: a diagnostic run with a walk, two scored runs,
-// a restart, and two more.
-func (t *Tuner) reserve() time.Duration { return 6*t.Bench.runTime() + 15*time.Second }
+// reserve is kept for the end: two scored runs, a restart, and two more.
+func (t *Tuner) reserve() time.Duration { return 4*t.Bench.runTime() + 10*time.Second }
 
 // conclude restarts every service and measures the final score again.
 func (t *Tuner) conclude(ctx context.Context) error {

@@ -17,8 +17,15 @@ import (
 	"kasoku/internal/trace"
 )
 
-// walkLimit bounds the walk; what it has seen by then counts.
-const walkLimit = 20 * time.Second
+// longestWalk bounds the walk; what it has seen by then counts.
+const longestWalk = 20 * time.Second
+
+func (b *Bench) walkLimit() time.Duration {
+	if b.Walk > 0 {
+		return min(b.Walk, longestWalk)
+	}
+	return longestWalk
+}
 
 // walkRounds through every session: the first warms up and is left out; with
 // three more, a connection that is new in each is told from one that is new once.
@@ -82,7 +89,7 @@ func walkRequests(ctx context.Context, b *Bench, logs map[string]string) ([]trac
 		return nil, nil, err
 	}
 	defer probe.Close()
-	visits, werr := load.Walk(ctx, b.loadOptions(1), load.WalkOptions{Rounds: walkRounds, Limit: walkLimit, Before: probe.Mark})
+	visits, werr := load.Walk(ctx, b.loadOptions(1), load.WalkOptions{Rounds: walkRounds, Limit: b.walkLimit(), Before: probe.Mark})
 	if len(visits) == 0 && werr != nil {
 		return nil, nil, werr
 	}
