@@ -133,10 +133,29 @@ func (d *misdeed) run(t *testing.T, e Engine, users int) {
 	}
 	s := startPeers(t, scheme, d.play)
 	o := Options{Scenario: hostileScenario(t, cmp.Or(d.step, okStep), timeout), URL: s.url, Workload: users, Engine: e, Warmup: -1, Window: window}
-	d.check(t, mustRun(t, o), s)
+	res := mustRun(t, o)
+	// A machine that is busy with something else answers nothing in a short
+	// window; that says nothing about the engine.
+	for tries := 0; tries < 2 && nothing(res); tries++ {
+		o.Window *= 4
+		s = startPeers(t, scheme, d.play)
+		o.URL = s.url
+		res = mustRun(t, o)
+	}
+	d.check(t, res, s)
 	if d.want == "timeout" {
 		d.cancel(t, o)
 	}
+}
+
+// nothing was counted, neither right nor wrong.
+func nothing(res *Result) bool {
+	for _, n := range countsOf(res) {
+		if n > 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // mustRun runs, and fails if it takes longer than a run may.
