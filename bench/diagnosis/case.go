@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"os"
 	"os/exec"
@@ -43,13 +42,7 @@ func openCase(ctx context.Context, dir string, window time.Duration) (*login, er
 		return nil, err
 	}
 	hosts := map[string]host.Host{stack.LocalHost: host.NewLocal()}
-	x, err := change.Open(ctx, change.Options{Dir: state, Stack: st, Hosts: hosts,
-		Control: func(service string) (change.Controller, error) {
-			return stack.NewController(hosts[stack.LocalHost], st, st.Service(service))
-		},
-		DB: func(ctx context.Context, service string) (*sql.DB, error) {
-			return stack.OpenDB(ctx, hosts[stack.LocalHost], st.Service(service))
-		}})
+	x, err := tune.OpenExecutor(ctx, state, st, hosts)
 	if err != nil {
 		db.Close()
 		return nil, err

@@ -2,12 +2,10 @@ package patterns
 
 import (
 	"context"
-	"database/sql"
 	"path/filepath"
 	"testing"
 	"time"
 
-	"kasoku/internal/change"
 	"kasoku/internal/host"
 	"kasoku/internal/load"
 	"kasoku/internal/stack"
@@ -76,13 +74,7 @@ func (s *Service) observe(t *testing.T) *store.Run {
 	}
 	defer db.Close()
 	hosts := map[string]host.Host{stack.LocalHost: host.NewLocal()}
-	x, err := change.Open(ctx, change.Options{Dir: dir, Stack: st, Hosts: hosts,
-		Control: func(name string) (change.Controller, error) {
-			return stack.NewController(hosts[stack.LocalHost], st, st.Service(name))
-		},
-		DB: func(ctx context.Context, name string) (*sql.DB, error) {
-			return stack.OpenDB(ctx, hosts[stack.LocalHost], st.Service(name))
-		}})
+	x, err := tune.OpenExecutor(ctx, dir, st, hosts)
 	if err != nil {
 		t.Fatal(err)
 	}

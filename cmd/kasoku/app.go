@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -110,22 +109,7 @@ func (a *App) write(ctx context.Context) (*Project, error) {
 }
 
 func (p *Project) executor(ctx context.Context, u *ui.UI) (*change.Executor, error) {
-	x, err := change.Open(ctx, change.Options{Dir: p.Dir, Stack: p.Stack, Hosts: p.Hosts,
-		Control: func(service string) (change.Controller, error) {
-			svc := p.Stack.Service(service)
-			if svc == nil {
-				return nil, fmt.Errorf("no service %q in %s", service, p.Stack.Path)
-			}
-			return stack.NewController(p.Hosts["local"], p.Stack, svc)
-		},
-		DB: func(ctx context.Context, service string) (*sql.DB, error) {
-			svc := p.Stack.Service(service)
-			if svc == nil {
-				return nil, fmt.Errorf("no service %q in %s", service, p.Stack.Path)
-			}
-			return stack.OpenDB(ctx, p.Hosts["local"], svc)
-		},
-	})
+	x, err := tune.OpenExecutor(ctx, p.Dir, p.Stack, p.Hosts)
 	switch {
 	case errors.Is(err, change.ErrBusy):
 		return nil, ui.Coded(ui.Busy, err, "wait until it ends, or stop it")

@@ -86,5 +86,5 @@ func perSecond(n, window float64) string { return fmt.Sprintf("%.3g/s", n/window
 // percent prints a share.
 func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
 
-// most returns the highest bound of a finding's kind: all CPU of a service.
+// serviceBound is the bound when all CPU of a service went away.
 func (m *model) serviceBound(name string) (float64, string) { return m.bound(m.perReq[name]) }

@@ -261,7 +261,7 @@ func judgeVarnishQueue(m *model) ([]Finding, string) {
 	}, stack.Varnish)
 }
 
-// judgeCacheMissing: nothing is kept although most statements read the same
+// judgeNoCache: nothing is kept although most statements read the same
 // rows again and again (W05).
 func judgeNoCache(m *model) ([]Finding, string) {
 	if len(m.in.Stack.OfKind(stack.Memcached, stack.Redis)) > 0 {

@@ -33,7 +33,7 @@ func judgeRealpath(m *model) ([]Finding, string) {
 	})
 }
 
-// slowExtensions make every function call dearer while they are on.
+// judgeDebuggers finds extensions that make every call dearer while they are on.
 func judgeDebuggers(m *model) ([]Finding, string) {
 	return m.eachPHP(func(svc *stack.Service, php map[string]string) []Finding {
 		var on []string

@@ -3,8 +3,10 @@ package diagnose
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
+	"kasoku/internal/confedit/nginx"
 	"kasoku/internal/stack"
 )
 
@@ -115,7 +117,7 @@ func cut(s string, n int) string {
 var healthPaths = []string{"/health", "/healthz", "/healthcheck", "/health-check", "/ping", "/status", "/livez", "/readyz", "/alive", "/up"}
 
 func judgeHealthCheck(m *model) ([]Finding, string) {
-	return m.eachFront(func(svc *stack.Service, _ *nginxConfig, server *nginxDirective) []Finding {
+	return m.eachFront(func(svc *stack.Service, _ *nginx.Config, server *nginx.Directive) []Finding {
 		var out []Finding
 		for _, r := range m.in.Evidence.Routes {
 			known := false
@@ -151,7 +153,7 @@ func judgeCacheStatus(m *model) ([]Finding, string) {
 		for state, n := range r.Cache {
 			states = append(states, fmt.Sprintf("%s %d", state, n))
 		}
-		sortStrings(states)
+		slices.Sort(states)
 		out = append(out, about(r.Service, fmt.Sprintf("The cache has only %s of GET %s", percent(float64(hits)/float64(all)), r.Route),
 			fmt.Sprintf("%s; %s each on average. A cookie, a Vary header or a query that differs each time keeps it from being found.", strings.Join(states, ", "), seconds(r.Time.Mean.Seconds())),
 			"access log").bounded(m.bound(m.allCPU*math.Max(r.Share, 0))))
@@ -162,7 +164,7 @@ func judgeCacheStatus(m *model) ([]Finding, string) {
 // judgeCacheable: answers that were the same for everybody and that the
 // application made each time (L13, W10).
 func judgeCacheable(m *model) ([]Finding, string) {
-	return m.eachFront(func(svc *stack.Service, _ *nginxConfig, server *nginxDirective) []Finding {
+	return m.eachFront(func(svc *stack.Service, _ *nginx.Config, server *nginx.Directive) []Finding {
 		var paths []string
 		var count int64
 		var took, total float64
@@ -180,7 +182,7 @@ func judgeCacheable(m *model) ([]Finding, string) {
 		if len(paths) == 0 {
 			return nil
 		}
-		sortStrings(paths)
+		slices.Sort(paths)
 		share := math.Max(float64(count)/math.Max(1, float64(m.in.Evidence.Load.Requests)), took/math.Max(total, 1e-12))
 		return []Finding{about(svc.Name, fmt.Sprintf("%d answers are made anew each time although they are the same for everybody", len(paths)),
 			fmt.Sprintf("%d requests for %s got the same bytes, with and without a cookie. A cache in front serves them without the application; they may then be old for its time.", count, strings.Join(paths[:min(len(paths), 5)], ", ")), paths...).

@@ -88,7 +88,7 @@ func judgeFiles(m *model) ([]Finding, string) {
 	return out, ""
 }
 
-// judgeMemory: the host has too little left; something must take less.
+// judgeLowMemory: the host has too little left; something must take less.
 func judgeLowMemory(m *model) ([]Finding, string) {
 	s := m.in.Evidence.System
 	if s.MemoryTotal <= 0 {

@@ -10,18 +10,11 @@ import (
 	"kasoku/internal/stack"
 )
 
-type (
-	nginxConfig    = nginx.Config
-	nginxDirective = nginx.Directive
-)
-
-func sortStrings(s []string) { slices.Sort(s) }
-
 // textBytes: below a kilobyte a compressed answer saves no packet.
 const textBytes = 1024
 
 func judgeGzip(m *model) ([]Finding, string) {
-	return m.eachFront(func(svc *stack.Service, _ *nginxConfig, server *nginxDirective) []Finding {
+	return m.eachFront(func(svc *stack.Service, _ *nginx.Config, server *nginx.Directive) []Finding {
 		if OnOff(server, "gzip", false) || OnOff(server, "gzip_static", false) {
 			return nil
 		}
@@ -39,7 +32,7 @@ func judgeGzip(m *model) ([]Finding, string) {
 		if len(paths) == 0 {
 			return nil
 		}
-		sortStrings(paths)
+		slices.Sort(paths)
 		return []Finding{about(svc.Name, svc.Name+" sends text uncompressed",
 			fmt.Sprintf("%d requests for %s moved %s in %.0f s; text shrinks to a quarter or so. It takes CPU unless it is compressed beforehand (gzip_static).", count, strings.Join(paths[:min(len(paths), 5)], ", "), size(bytes), m.window), paths...).
 			asks(Setting{Service: svc.Name, Name: "gzip", Now: "off", To: "on"}).bounded(m.boundKernel(1))}
@@ -47,7 +40,7 @@ func judgeGzip(m *model) ([]Finding, string) {
 }
 
 func judgeTokens(m *model) ([]Finding, string) {
-	return m.eachFront(func(svc *stack.Service, _ *nginxConfig, server *nginxDirective) []Finding {
+	return m.eachFront(func(svc *stack.Service, _ *nginx.Config, server *nginx.Directive) []Finding {
 		if !OnOff(server, "server_tokens", true) {
 			return nil
 		}

@@ -2,8 +2,11 @@
 // own about servers or statistics. One session runs like this:
 //
 //  1. take a Snapshot of the configuration as found and two scored runs;
-//  2. a diagnostic run (statements recorded, score not used) gives Evidence;
-//  3. diagnose turns it into Findings with a bound on what each could bring;
+//  2. a diagnostic run (statements and access log recorded, score not used)
+//     gives Evidence; the session's first and last also take profiles and
+//     follow single requests;
+//  3. diagnose turns it, with throughput and CPU of the last scored run, into
+//     Findings with a bound on what each could bring;
 //  4. remedy plans changes for them; the regulation removes what is forbidden;
 //  5. the plan with the best promise becomes the candidate: change applies it
 //     through the journal, experiment alternates it with the baseline;
@@ -13,7 +16,8 @@
 //     worth it, or the budget ends;
 //  8. every service is restarted and the final score measured again.
 //
-// Files: bench.go measures one run; switcher.go puts baseline or candidate in
+// Files: bench.go measures one run; observe.go makes a diagnostic one with the
+// instruments of instrument*.go, walk.go and spans.go; switcher.go puts baseline or candidate in
 // place; step.go is one turn of the loop; search.go looks for a number;
 // session.go is the whole.
 package tune

@@ -2,7 +2,6 @@ package tune
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"os"
 	"os/exec"
@@ -96,13 +95,7 @@ func startLab() (*lab, error) {
 		return nil, err
 	}
 	l.bench = &Bench{Stack: l.stack, Hosts: l.hosts, Scenario: sc, Store: st, Window: 800 * time.Millisecond, Warmup: 200 * time.Millisecond}
-	l.exec, err = change.Open(context.Background(), change.Options{Dir: filepath.Join(dir, ".kasoku"), Stack: l.stack, Hosts: l.hosts,
-		Control: func(name string) (change.Controller, error) {
-			return stack.NewController(l.hosts["local"], l.stack, l.stack.Service(name))
-		},
-		DB: func(ctx context.Context, name string) (*sql.DB, error) {
-			return stack.OpenDB(ctx, l.hosts["local"], l.stack.Service(name))
-		}})
+	l.exec, err = OpenExecutor(context.Background(), filepath.Join(dir, ".kasoku"), l.stack, l.hosts)
 	return l, err
 }
 

@@ -265,21 +265,6 @@ func (t *Tuner) observe(ctx context.Context, label string) error {
 	return t.look(ctx, label)
 }
 
-// lastLook is observe with everything, so that the report can say what is left
-// to do in the source.
-func (t *Tuner) lastLook(ctx context.Context) error {
-	if !t.Bench.Plain {
-		return nil // the last one was such a run, and nothing was kept since
-	}
-	if !t.deadline.IsZero() && time.Until(t.deadline) < t.reserve()+2*t.Bench.runTime()+t.Bench.walkLimit() {
-		t.UI.Info("the budget leaves no time to follow single requests and take profiles again; `kasoku run` does")
-		return nil
-	}
-	t.UI.Step("Look at what is left")
-	t.Bench.Plain = false
-	return t.look(ctx, "at the end, with everything recorded")
-}
-
 func (t *Tuner) look(ctx context.Context, label string) error {
 	run, snap, err := Observe(ctx, t.Exec, t.Bench, t.workload, label, t.UI)
 	if err != nil {
@@ -359,50 +344,4 @@ func (t *Tuner) refused(rs []remedy.Refusal) {
 			t.session.Refusals = append(t.session.Refusals, r)
 		}
 	}
-}
-
-// stepTime is the shortest experiment: three pairs and a diagnostic run.
-func (t *Tuner) stepTime() time.Duration { return 7 * t.Bench.runTime() }
-
-// reserve is kept for the end: two scored runs, a restart, and two more.
-func (t *Tuner) reserve() time.Duration { return 4*t.Bench.runTime() + 10*time.Second }
-
-// conclude restarts every service and measures the final score again.
-func (t *Tuner) conclude(ctx context.Context) error {
-	if err := t.lastLook(ctx); err != nil {
-		return err
-	}
-	t.UI.Step("Measure the final score")
-	scores, err := t.measure(ctx, "final", 2)
-	if err != nil {
-		return err
-	}
-	t.session.Final, t.session.FinalWorkload = stat.GeoMean(scores), t.workload
-	if t.NoRestart || len(t.Stack.Regulation.NoRestart) > 0 {
-		return nil
-	}
-	t.UI.Step("Restart every service and measure again")
-	if err := t.restartAll(ctx); err != nil {
-		return err
-	}
-	if scores, err = t.measure(ctx, "after a restart of every service", 2); err != nil {
-		return err
-	}
-	t.session.AfterRestart = stat.GeoMean(scores)
-	return nil
-}
-
-// restartAll restarts databases first, front doors last.
-func (t *Tuner) restartAll(ctx context.Context) error {
-	var cs []change.Change
-	for _, svc := range t.Stack.Services {
-		if svc.RunsIn == "" && svc.Control.Method != "" {
-			cs = append(cs, change.Change{Kind: change.KindRestart, Host: svc.Host, Service: svc.Name, Activate: change.Restart})
-		}
-	}
-	tx, err := t.Exec.Apply(ctx, change.Intent{Title: "Restart every service", Session: t.session.ID, Changes: cs})
-	if err != nil {
-		return fmt.Errorf("restart every service: %w", err)
-	}
-	return t.Exec.Keep(ctx, tx.ID)
 }
