@@ -3,6 +3,7 @@ package accesslog
 import (
 	"bytes"
 	"encoding/binary"
+	"math/bits"
 	"time"
 )
 
@@ -20,6 +21,7 @@ type layout struct {
 // piece is a literal and the value behind it.
 type piece struct {
 	before literal
+	after  *literal // the next one's before
 	place
 	until byte // ends the value; 0: the line's end does
 	never byte // 0, or what the last value of a line does not hold
@@ -29,15 +31,17 @@ type piece struct {
 	luck  int8 // of guessing the width: below 0 it is not tried
 }
 
-// literal is text compared eight bytes at a time.
+// literal is text compared by its first eight bytes and its last eight, which
+// overlap if it is shorter than sixteen.
 type literal struct {
-	text string
-	head uint64 // first 8 bytes
-	mask uint64 // of those that count
-	tail uint64 // last 8 bytes of a longer text
-	// short is head if that is all of the text; else what no masked bytes are.
-	short uint64
+	text       string
+	head, tail uint64
+	mask       uint64 // of head's and tail's bytes that count; 0: the text is too long for this
+	tailAt     int
 }
+
+// literalRoom is what a literal's short comparison reads.
+const literalRoom = 16
 
 func newLiteral(s string) literal {
 	var b, m [8]byte
@@ -46,29 +50,26 @@ func newLiteral(s string) literal {
 		m[i] = 0xff
 	}
 	l := literal{text: s, head: binary.LittleEndian.Uint64(b[:]), mask: binary.LittleEndian.Uint64(m[:])}
-	if l.short = l.head; len(s) > 8 {
-		l.tail = binary.LittleEndian.Uint64([]byte(s[len(s)-8:]))
-		l.mask, l.short = 0, 1
+	l.tail = l.head
+	if len(s) > 8 {
+		l.tailAt = len(s) - 8
+		l.tail = binary.LittleEndian.Uint64([]byte(s[l.tailAt:]))
+	}
+	if len(s) > literalRoom {
+		l.mask, l.tailAt = 0, 0
 	}
 	return l
 }
 
-// begins reports whether b begins with the text. Texts of up to eight bytes
-// are compared without a call.
-func (l *literal) begins(b []byte) bool {
-	return len(b) >= 8 && binary.LittleEndian.Uint64(b)&l.mask == l.short || l.slow(b)
+// differs is 0 if b, which has literalRoom bytes, begins with the text; for
+// texts longer than that it says nothing.
+func (l *literal) differs(b []byte) uint64 {
+	return ((binary.LittleEndian.Uint64(b) ^ l.head) | (binary.LittleEndian.Uint64(b[l.tailAt:]) ^ l.tail)) & l.mask
 }
 
-//go:noinline
-func (l *literal) slow(b []byte) bool {
-	n := len(l.text)
-	if n > len(b) {
-		return false
-	}
-	if n <= 8 || n > 16 {
-		return string(b[:n]) == l.text
-	}
-	return binary.LittleEndian.Uint64(b) == l.head && binary.LittleEndian.Uint64(b[n-8:]) == l.tail
+// begins reports whether b begins with the text.
+func (l *literal) begins(b []byte) bool {
+	return len(b) >= len(l.text) && string(b[:len(l.text)]) == l.text
 }
 
 // read fills the row; false if the line is not so, and then the row is
@@ -76,19 +77,40 @@ func (l *literal) slow(b []byte) bool {
 func (l *layout) read(b []byte, row *Row, c *clock) bool {
 	*row = Row{Bytes: -1, Request: -1, Upstream: -1}
 	at, known := 0, false // the text before is there
-	for i := range l.wanted {
-		p := &l.pieces[i]
-		if !known && !p.before.begins(b[at:]) {
-			return false
+	pieces := l.pieces[:l.wanted]
+	for i := range pieces {
+		p := &pieces[i]
+		if !known {
+			rest := b[at:]
+			if len(rest) < literalRoom || p.before.mask == 0 {
+				if !p.before.begins(rest) {
+					return false
+				}
+			} else if p.before.differs(rest) != 0 {
+				return false
+			}
 		}
 		at += len(p.before.text)
 		known = false
 		var ok bool
 		switch p.kind {
 		case kindSkip:
-			at, known, ok = p.skip(b, at, l.after(i))
+			if p.luck >= 0 {
+				end := at + p.width
+				if after := p.after; end+literalRoom <= len(b) && b[end] == p.until && after.mask != 0 && after.differs(b[end:]) == 0 {
+					p.luck = min(p.luck+1, maxLuck)
+					at, known = end, true
+					continue
+				}
+				p.luck -= missedWidth
+			}
+			at, ok = p.skip(b, at)
 		case kindRequest, kindMethod, kindTarget, kindCache:
 			at, ok = p.text(b, at, row)
+		case kindStatus:
+			at, ok = p.status(b, at, row)
+		case kindRequestTime, kindUpstreamTime:
+			at, ok = p.seconds(b, at, row)
 		case kindTime:
 			at, ok = p.time(b, at, row, c)
 		default:
@@ -101,12 +123,34 @@ func (l *layout) read(b []byte, row *Row, c *clock) bool {
 	return row.Target != nil && (l.wanted < len(l.pieces) || l.ended.begins(b[at:]) && at+len(l.ended.text) == len(b))
 }
 
-// after is the literal behind piece i.
-func (l *layout) after(i int) *literal {
-	if i+1 < len(l.pieces) {
-		return &l.pieces[i+1].before
+// status reads three digits; what else may be there goes the way of numbers.
+func (p *piece) status(b []byte, at int, row *Row) (int, bool) {
+	if v := b[at:]; len(v) > 3 && v[3] == p.until {
+		x, y, z := v[0]-'0', v[1]-'0', v[2]-'0'
+		if x <= 9 && y <= 9 && z <= 9 {
+			row.Status = int(x)*100 + int(y)*10 + int(z)
+			return at + 3, true
+		}
 	}
-	return &l.ended
+	return p.number(b, at, row)
+}
+
+// seconds reads a time below ten seconds with three decimals, as nginx writes
+// it; others go the way of numbers.
+func (p *piece) seconds(b []byte, at int, row *Row) (int, bool) {
+	if v := b[at:]; (p.unit == 0 || p.unit == seconds) && len(v) > 5 && v[1] == '.' && v[5] == p.until && !(p.list && p.goesOn(b, at, at+5)) {
+		w, x, y, z := v[0]-'0', v[2]-'0', v[3]-'0', v[4]-'0'
+		if w <= 9 && x <= 9 && y <= 9 && z <= 9 {
+			d := time.Duration(int64(w)*1000+int64(x)*100+int64(y)*10+int64(z)) * time.Millisecond
+			if p.kind == kindRequestTime {
+				row.Request = d
+			} else {
+				row.Upstream = max(row.Upstream, d)
+			}
+			return at + 5, true
+		}
+	}
+	return p.number(b, at, row)
 }
 
 // A width that is guessed wrongly costs more than it saves when it is right:
@@ -116,25 +160,13 @@ const (
 	missedWidth = 4
 )
 
-// skip walks over a value. Most have the width that they had in the line
-// before, as times do; known says that the text behind it was compared.
-func (p *piece) skip(b []byte, at int, after *literal) (end int, known, ok bool) {
-	if p.luck >= 0 {
-		if end := at + p.width; end < len(b) && b[end] == p.until && after.begins(b[end:]) {
-			p.luck = min(p.luck+1, maxLuck)
-			return end, true, true
-		}
-		p.luck -= missedWidth
-	}
+// skip walks over a value.
+func (p *piece) skip(b []byte, at int) (end int, ok bool) {
 	if p.fixed {
-		return 0, false, false
+		return 0, false
 	}
 	end = p.end(b, at)
-	if end < 0 || p.list && p.goesOn(b, at, end) {
-		return 0, false, false
-	}
-	p.width = end - at
-	return end, false, true
+	return end, end >= 0 && !(p.list && p.goesOn(b, at, end))
 }
 
 // goesOn: the value that ends at end is followed by another one of its list.
@@ -150,11 +182,41 @@ func (p *piece) end(b []byte, at int) int {
 		}
 		return len(b)
 	}
-	n := bytes.IndexByte(b[at:], p.until)
+	n := -1
+	if p.width < shortValue {
+		n = indexShort(b[at:], p.until)
+	}
+	if n < 0 {
+		n = bytes.IndexByte(b[at:], p.until)
+	}
 	if n < 0 || n > 0 && b[at+n-1] == '\\' {
 		return -1
 	}
+	if !p.fixed {
+		p.width = n
+	}
 	return at + n
+}
+
+// shortValue bytes are looked at without a call.
+const shortValue = 16
+
+// indexShort is bytes.IndexByte if c is among the first bytes; else -1. A byte
+// that is c becomes 0, and only the lowest 0 must be told from others.
+func indexShort(b []byte, c byte) int {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	if len(b) < shortValue {
+		return -1
+	}
+	x := binary.LittleEndian.Uint64(b) ^ uint64(c)*ones
+	if x = (x - ones) &^ x & highs; x != 0 {
+		return bits.TrailingZeros64(x) / 8
+	}
+	x = binary.LittleEndian.Uint64(b[8:]) ^ uint64(c)*ones
+	if x = (x - ones) &^ x & highs; x != 0 {
+		return 8 + bits.TrailingZeros64(x)/8
+	}
+	return -1
 }
 
 // text reads a request, its parts, or a cache state. Values with escapes go

@@ -63,6 +63,9 @@ func (l layout) finish(times bool) (layout, bool) {
 			l.wanted = i + 1
 		}
 		p.luck = maxLuck
+		if p.after = &l.ended; i+1 < len(l.pieces) {
+			p.after = &l.pieces[i+1].before
+		}
 	}
 	return l, request == 1
 }

@@ -78,17 +78,32 @@ func isNumber(s string) bool {
 }
 
 // isUUID in its usual form, 8-4-4-4-12 hexadecimal digits.
-func isUUID(s string) bool {
-	if len(s) != 36 {
+func isUUID[text string | []byte](s text) bool {
+	if len(s) != uuidLength || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
 		return false
 	}
+	dashes := 0
 	for i := range len(s) {
-		if dash := i == 8 || i == 13 || i == 18 || i == 23; dash != (s[i] == '-') || !dash && hexValue(s[i]) < 0 {
+		switch hexDigits[s[i]] {
+		case 0:
 			return false
+		case hexDash:
+			dashes++
 		}
 	}
-	return true
+	return dashes == 4
 }
+
+const hexDash = 2
+
+// hexDigits is 0 for bytes that are not in a UUID.
+var hexDigits = func() (k [256]byte) {
+	for _, c := range []byte("0123456789abcdefABCDEF") {
+		k[c] = 1
+	}
+	k['-'] = hexDash
+	return k
+}()
 
 // isDate: 2024-05-17, 2024-05, perhaps with a time behind T or _.
 func isDate(s string) bool {

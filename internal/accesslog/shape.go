@@ -112,6 +112,10 @@ func shapeSegment(dst []byte, begin int, has byte, last, keep bool) (end int, co
 			}
 		}
 	}
+	if len(s) == uuidLength && isUUID(s) { // the next most
+		dst[begin] = markUUID
+		return begin + 1, false
+	}
 	key := classKey(string(s), last)
 	if key == "" {
 		return len(dst), false

@@ -70,7 +70,7 @@ func newAccessRun(in []Input, o AccessOptions, patterns *accesslog.Routes) *acce
 	if o.MaxRoutes <= 0 {
 		o.MaxRoutes = defaultMaxRoutes
 	}
-	run := &accessRun{o: o, patterns: patterns, jobs: make(chan job), free: make(chan []byte, o.Workers+2),
+	run := &accessRun{o: o, patterns: patterns, jobs: make(chan job, ahead), free: make(chan []byte, o.Workers+2+ahead),
 		files: make([]accessFile, len(in)), segment: segmentSize, block: blockSize}
 	for i := range in {
 		run.files[i].Input = in[i]

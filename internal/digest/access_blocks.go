@@ -17,11 +17,15 @@ const (
 	// segmentSize of a file is one worker's job: small enough that the workers
 	// end together, large enough that its cut lines do not count.
 	segmentSize = 16 << 20
-	// blockSize of streams.
-	blockSize = 4 << 20
+	// blockSize of streams: what is unpacked should be in a cache still when it
+	// is parsed.
+	blockSize = maxLine + maxLine/4
 	// readSize: a read this large stays in the processor's second cache until
 	// it is parsed, which is faster than mapping the file.
 	readSize = 256 << 10
+	// ahead of the workers, so many blocks are unpacked: who unpacks then need
+	// not wait for a worker to end its line of blocks.
+	ahead = 2
 	// maxLine: longer ones are no entries. A block is longer.
 	maxLine = 1 << 20
 )

@@ -30,6 +30,9 @@ type slotTable struct {
 // maxByPath paths are remembered for patterns.
 const maxByPath = 1 << 15
 
+// keyRoom is enough for most keys, and for workers not to share cache lines.
+const keyRoom = 1 << 10
+
 func (t *slotTable) init(run *accessRun) {
 	t.run = run
 	t.keep = run.o.Routes.Numbers > 2
@@ -38,6 +41,7 @@ func (t *slotTable) init(run *accessRun) {
 		t.limit = run.slots
 	}
 	t.places = make([]*slot, 1024)
+	t.key = make([]byte, 0, keyRoom)
 	if len(run.o.Routes.Patterns) > 0 {
 		t.byPath = map[string]*slot{}
 	}

@@ -22,7 +22,14 @@ type accessWorker struct {
 	timed bool // Since or Until is set
 
 	slots slotTable
+
+	// Workers lie beside each other in memory. What one writes for every line
+	// must not share a cache line with what another reads.
+	_ [cacheLines]byte
 }
+
+// cacheLines: processors fetch lines of 64 bytes, in pairs.
+const cacheLines = 128
 
 func newAccessWorker(run *accessRun) *accessWorker {
 	w := &accessWorker{run: run, rows: map[int]*accesslog.Rows{}, timed: !run.o.Since.IsZero() || !run.o.Until.IsZero()}
