@@ -11,6 +11,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io/fs"
+	"net"
 	"time"
 )
 
@@ -116,6 +117,13 @@ type Host interface {
 	// Lock takes an exclusive advisory lock on a file, which is created if
 	// absent. ErrLocked names the holder if another process has it.
 	Lock(ctx context.Context, path string) (unlock func() error, err error)
+	// DialContext connects to an endpoint ("tcp", "unix") as seen from the host.
+	// ctx bounds connecting only.
+	DialContext(ctx context.Context, network, address string) (net.Conn, error)
+	// Program returns the path, on the host, of a Kasoku program of this very
+	// version that the host can run. It is put there if need be, and stays at
+	// least until the Host is closed.
+	Program(ctx context.Context) (path string, err error)
 }
 
 // ErrLocked is returned by Lock when another live process holds the lock.

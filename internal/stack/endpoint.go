@@ -10,11 +10,6 @@ import (
 	"kasoku/internal/host"
 )
 
-// dialer is implemented by hosts whose network is not this machine's.
-type dialer interface {
-	DialContext(ctx context.Context, network, address string) (net.Conn, error)
-}
-
 // dial connects to an endpoint ("host:port" or "unix:/path") as seen from the
 // host.
 func dial(ctx context.Context, h host.Host, endpoint string) (net.Conn, error) {
@@ -24,11 +19,7 @@ func dial(ctx context.Context, h host.Host, endpoint string) (net.Conn, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	if d, ok := h.(dialer); ok {
-		return d.DialContext(ctx, network, address)
-	}
-	var d net.Dialer
-	return d.DialContext(ctx, network, address)
+	return h.DialContext(ctx, network, address)
 }
 
 // connectAddress replaces the wildcard that a server listens on by the loopback

@@ -45,10 +45,17 @@ type Stack struct {
 	Tune       Tune                  `yaml:"tune,omitempty" json:"tune"`
 }
 
-// HostConfig is one machine. In this version only the local one.
+// HostConfig is one machine. The one named "local" is this one, whether it is
+// listed or not.
 type HostConfig struct {
-	// Address is empty for the local machine.
-	Address string `yaml:"address,omitempty" json:"address,omitempty"`
+	// SSH is the destination as ssh(1) takes it: user@name, or a Host of the
+	// user's own configuration, which also says port, key and jump hosts.
+	SSH string `yaml:"ssh,omitempty" json:"ssh,omitempty"`
+	// SSHConfig is the configuration file that ssh reads instead of the user's
+	// own (ssh -F).
+	SSHConfig string `yaml:"ssh_config,omitempty" json:"ssh_config,omitempty"`
+	// Sudo runs Kasoku's helper there by "sudo -n", for users other than root.
+	Sudo bool `yaml:"sudo,omitempty" json:"sudo,omitempty"`
 }
 
 // Service is something that runs on a host and can be tuned.

@@ -33,8 +33,15 @@ func (s *Stack) validate(d *document) {
 		d.report("version", "%d is not known to this Kasoku; write 1", s.Version)
 	}
 	for name, h := range s.Hosts {
-		if name != LocalHost || h.Address != "" {
-			d.report("hosts."+name, "only the local machine can be tuned in this version; remove it")
+		switch {
+		case !serviceName.MatchString(name):
+			d.report("hosts."+name, "a host's name may only have letters, digits, '-', '_' and '.'")
+		case name == LocalHost && h != (HostConfig{}):
+			d.report("hosts."+name, "is this machine; give other machines other names")
+		case name != LocalHost && h.SSH == "":
+			d.report("hosts."+name+".ssh", "missing; write what you type after ssh, e.g. \"ssh: root@db1\"")
+		case strings.HasPrefix(h.SSH, "-"):
+			d.report("hosts."+name+".ssh", "%q is an option, not a destination", h.SSH)
 		}
 	}
 	if len(s.Services) == 0 {
@@ -71,8 +78,8 @@ func (s *Stack) validateService(d *document, path string, svc *Service) {
 	case svc.Config == "" && slices.Contains(needConfig, svc.Kind):
 		d.report(path+".config", "missing; write the path of %s's main configuration file", svc.Kind)
 	}
-	if svc.Host != LocalHost {
-		d.report(path+".host", "%q is not known; only %q can be tuned in this version", svc.Host, LocalHost)
+	if _, ok := s.Hosts[svc.Host]; !ok && svc.Host != LocalHost {
+		d.report(path+".host", "%q is not under hosts; write hosts: {%s: {ssh: user@name}}", svc.Host, svc.Host)
 	}
 	if svc.PHPIni != "" && svc.Kind != PHPFPM {
 		d.report(path+".php_ini", "belongs to a php-fpm service, this one is %s", svc.Kind)
