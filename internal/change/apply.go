@@ -33,8 +33,10 @@ func (x *Executor) Apply(ctx context.Context, in Intent) (Tx, error) {
 	if err != nil {
 		return Tx{}, fmt.Errorf("apply %q: %w", in.Title, err)
 	}
-	if err = x.carryOut(ctx, t); err == nil {
-		return t.copy(), nil
+	if err = x.ready(ctx, t); err == nil {
+		if err = x.carryOut(ctx, t); err == nil {
+			return t.copy(), nil
+		}
 	}
 	err = fmt.Errorf("apply %q: %w", in.Title, err)
 	if undo := x.putBack(ctx, []*txn{t}, err.Error()); undo != nil {
@@ -83,6 +85,11 @@ func (x *Executor) begin(ctx context.Context, in Intent) (*txn, error) {
 	for _, service := range x.touched(t) {
 		if _, err := x.control(service); err != nil {
 			return nil, err
+		}
+	}
+	for i := range t.Changes { // a copy on a host knows only its own services
+		if h := x.hostOf(&t.Changes[i]); h != "local" {
+			t.Changes[i].Host = h
 		}
 	}
 	for _, b := range blobs {
@@ -219,13 +226,17 @@ func (x *Executor) write(ctx context.Context, t *txn, i int) error {
 	x.step(t, "change%d.look", i)
 	s, err := a.look(ctx)
 	if err == nil && !s.blind && !s.before {
-		err = fmt.Errorf("%s: %w: it is now %s", c.Title(), ErrChanged, short(s.got))
+		e := x.explained(ctx, a, s, c.Before)
+		err = fmt.Errorf("%s: %w: it is now %s%s", c.Title(), ErrChanged, short(s.got), e.theirs())
 	}
 	if err != nil { // nothing was written yet
 		return errors.Join(err, x.note(t, record{Op: opSkipped, Change: &i}))
 	}
 	x.say("%s", c.Title())
 	x.step(t, "change%d.write", i)
+	if err := x.heard(ctx, c); err != nil {
+		return errors.Join(err, x.note(t, record{Op: opSkipped, Change: &i}))
+	}
 	value, err := a.write(ctx)
 	switch {
 	case errors.Is(err, host.ErrChanged):

@@ -56,7 +56,7 @@ func (x *Executor) session(ctx context.Context, service string) (*session, error
 
 // lockName is this folder's own, and at most 64 characters (MySQL's limit).
 func (x *Executor) lockName() string {
-	s := sha256.Sum256([]byte(x.journal.dir))
+	s := sha256.Sum256([]byte(x.journal.project)) // a host's copy has the same
 	return "kasoku." + hex.EncodeToString(s[:8])
 }
 

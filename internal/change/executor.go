@@ -38,6 +38,15 @@ type Options struct {
 	Control func(service string) (Controller, error)
 	// DB logs in to a database service. The Executor closes the pool.
 	DB func(ctx context.Context, service string) (*sql.DB, error)
+	// Target makes every host keep a copy of the journal and put itself back
+	// when this process is gone; nil: only Dir.
+	Target *TargetOptions
+	// Unreachable are hosts of the stack that could not be opened, and why.
+	// What is on them is left out, and said.
+	Unreachable map[string]error
+	// Here is the name of this host, where Dir is its copy of a journal: only
+	// its own changes are dealt with. A guard sets it.
+	Here string
 	// Progress is told what is being done, one line at a time; may be nil.
 	Progress func(string)
 	// Trace is called before every step on the journal or on a host, with its
@@ -59,44 +68,62 @@ type Executor struct {
 	// mine are the transactions that this process began: it knows what
 	// services were told.
 	mine map[int64]bool
+	// targets are the hosts with copies of the journal.
+	targets map[string]*target
 }
 
 // Open takes the lease on the folder and reads its journal. ErrBusy names the
 // process that has the lease. Nothing is put back: see Pending and Recover.
 func Open(ctx context.Context, o Options) (*Executor, error) {
 	x := &Executor{options: o, hosts: map[string]host.Host{"local": host.NewLocal()},
-		pools: map[string]*sql.DB{}, controls: map[string]Controller{}, mine: map[int64]bool{}}
+		pools: map[string]*sql.DB{}, controls: map[string]Controller{}, mine: map[int64]bool{}, targets: map[string]*target{}}
 	for name, h := range o.Hosts {
 		x.hosts[name] = h
 	}
 	dir, err := filepath.Abs(o.Dir)
-	if err == nil {
-		err = os.MkdirAll(dir, 0o700)
-	}
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", o.Dir, err)
 	}
 	local := x.hosts["local"]
-	if x.unlock, err = local.Lock(ctx, filepath.Join(dir, "lock")); err != nil {
-		if errors.Is(err, host.ErrLocked) {
-			err = fmt.Errorf("%w: %w; wait for it or end it", ErrBusy, err)
-		}
+	if x.unlock, err = lockFolder(ctx, local, dir); err != nil {
 		return nil, err
 	}
 	if x.journal, err = openJournal(ctx, dir, local); err != nil {
 		return nil, errors.Join(err, x.unlock())
 	}
+	if o.Target != nil {
+		if err := x.openTargets(ctx); err != nil {
+			return nil, errors.Join(err, x.close(ctx))
+		}
+	}
 	return x, nil
 }
 
-// Close gives the lease back. Pending transactions stay pending.
+// lockFolder creates a .kasoku folder and takes its lease.
+func lockFolder(ctx context.Context, local host.Host, dir string) (unlock func() error, err error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("open %s: %w", dir, err)
+	}
+	unlock, err = local.Lock(ctx, filepath.Join(dir, "lock"))
+	if errors.Is(err, host.ErrLocked) {
+		err = fmt.Errorf("%w: %w; wait for it or end it", ErrBusy, err)
+	}
+	return unlock, err
+}
+
+// Close gives the leases back. Pending transactions stay pending here; where a
+// guard is armed, the host puts them back by itself after its time.
 func (x *Executor) Close() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	return x.close(context.Background())
+}
+
+func (x *Executor) close(ctx context.Context) error {
 	for name := range x.pools {
 		x.forget(name)
 	}
-	return errors.Join(x.journal.out.Close(), x.unlock())
+	return errors.Join(x.closeTargets(ctx), x.journal.out.Close(), x.unlock())
 }
 
 // History returns all transactions, oldest first, without bytes.
@@ -195,7 +222,10 @@ func (x *Executor) note(t *txn, r record) error {
 	}
 	x.step(t, "%s", name)
 	r.Tx = t.ID
-	return x.journal.append(r)
+	if x.options.Here != "" {
+		r.By, r.Host = byGuard, x.options.Here
+	}
+	return x.writeLine(t, r)
 }
 
 // names lists transactions for a message.

@@ -84,13 +84,16 @@ func (j *journal) prepare(ctx context.Context, size int64) error {
 		}
 	}
 	if j.lines > 0 {
-		return nil
+		if j.format == version && j.project != "" {
+			return nil
+		}
+		return j.append(record{Format: version, Project: newNonce()})
 	}
 	err := j.host.ReplaceFile(ctx, filepath.Join(j.dir, "README.txt"), readme, host.Replace{Mode: 0o600, UID: -1, GID: -1})
 	if err != nil && !errors.Is(err, host.ErrChanged) {
 		return err
 	}
-	if err := j.append(record{Format: version}); err != nil {
+	if err := j.append(record{Format: version, Project: newNonce()}); err != nil {
 		return err
 	}
 	d, err := os.Open(j.dir)
@@ -103,15 +106,31 @@ func (j *journal) prepare(ctx context.Context, size int64) error {
 // append writes one line durably and takes it into the history. After an
 // error the journal is as it was before.
 func (j *journal) append(r record) error {
+	line, err := j.encode(&r)
+	if err != nil {
+		return err
+	}
+	return j.put(r, line)
+}
+
+// encode numbers a line. One that was written elsewhere keeps its time.
+func (j *journal) encode(r *record) ([]byte, error) {
+	if r.N = j.lines + 1; r.Time.IsZero() {
+		r.Time = time.Now().UTC()
+	}
+	line, err := r.line()
+	if err != nil {
+		return nil, fmt.Errorf("journal: encode: %w", err)
+	}
+	return line, nil
+}
+
+// put writes an encoded line.
+func (j *journal) put(r record, line []byte) error {
 	if j.broken != nil {
 		return fmt.Errorf("journal: an earlier line could not be taken back: %w", j.broken)
 	}
-	r.N, r.Time = j.lines+1, time.Now().UTC()
-	line, err := r.line()
-	if err != nil {
-		return fmt.Errorf("journal: encode: %w", err)
-	}
-	_, err = j.out.Write(line)
+	_, err := j.out.Write(line)
 	if err == nil {
 		err = j.out.Sync()
 	}

@@ -59,7 +59,7 @@ func TestDamagedJournal(t *testing.T) {
 		{"a line missing", lines[0] + strings.Join(lines[2:], ""), "line 2"},
 		{"a line doubled", lines[0] + lines[1] + strings.Join(lines[1:], ""), "line 3"},
 		{"garbage in the middle", lines[0] + lines[1] + "x\n" + strings.Join(lines[2:], ""), "line 3"},
-		{"a newer format", line(t, record{N: 1, Format: 2}), "format 2"},
+		{"a newer format", line(t, record{N: 1, Format: version + 1}), "format 3"},
 		{"a word of a newer format", whole + line(t, record{N: int64(len(lines)), Tx: 1, Op: "danced"}), "danced"},
 		{"an unknown transaction", whole + line(t, record{N: int64(len(lines)), Tx: 9, Op: opKept}), "tx 9"},
 		{"an unknown change", whole + line(t, record{N: int64(len(lines)), Tx: 1, Op: opIntent, Change: new(5)}), "does not have"},

@@ -30,10 +30,16 @@ func (x *Executor) putBack(ctx context.Context, txs []*txn, why string) error {
 	defer cancel()
 	u := &putback{x: x, why: why, errs: map[int64][]error{}}
 	for _, t := range txs {
+		if !t.Pending() && t.State != StateKept { // its host put it back meanwhile
+			return x.stray(ctx, t)
+		}
 		if err := u.announce(t); err != nil {
 			return err
 		}
 		u.txs = append(u.txs, t)
+	}
+	if err := x.ready(ctx, u.txs...); err != nil {
+		x.say("%v", err) // what can be put back is
 	}
 	u.restoreAll(ctx)
 	restarted := u.activate(ctx)
@@ -80,8 +86,11 @@ func (u *putback) restoreAll(ctx context.Context) {
 // restore puts one change back, whatever became of it.
 func (u *putback) restore(ctx context.Context, t *txn, i int) error {
 	p := t.progress[i]
-	if !p.intent || p.skipped || p.restored {
+	if !p.intent || p.skipped || p.restored || u.x.elsewhere(&t.Changes[i]) {
 		return nil
+	}
+	if err := u.x.reach(&t.Changes[i]); err != nil {
+		return fmt.Errorf("put back %s: %w", t.Changes[i].Title(), err)
 	}
 	a, err := u.x.act(t, i)
 	if err != nil {
@@ -96,7 +105,7 @@ func (u *putback) restore(ctx context.Context, t *txn, i int) error {
 		if back, err := u.furtherBack(ctx, t, i); err != nil {
 			return err
 		} else if !back {
-			return a.conflict(s)
+			return u.x.explained(ctx, a, s, t.Changes[i].After)
 		}
 	} else if !s.before {
 		u.x.say("undo: %s", t.Changes[i].Title())
@@ -166,7 +175,7 @@ func (u *putback) reverse(ctx context.Context, a act) error {
 func (u *putback) activate(ctx context.Context) map[string]bool {
 	need, of := map[string]Activation{}, map[string][]*txn{}
 	for _, t := range u.txs {
-		for service, how := range u.needs(t) {
+		for service, how := range u.x.within(t, u.needs(t)) {
 			need[service] = max(need[service], how)
 			of[service] = append(of[service], t)
 		}
@@ -213,7 +222,7 @@ func (u *putback) verify(ctx context.Context, restarted map[string]bool) {
 	for _, t := range u.txs { // newest first, so that the oldest wins
 		for i := len(t.Changes) - 1; i >= 0; i-- {
 			p := t.progress[i]
-			if o := t.Changes[i].object(); o != "" && p.intent && !p.skipped {
+			if o := t.Changes[i].object(); o != "" && p.intent && !p.skipped && !u.x.elsewhere(&t.Changes[i]) && u.x.reach(&t.Changes[i]) == nil {
 				oldest[o] = pending{t, i}
 			}
 		}
@@ -247,7 +256,7 @@ func (u *putback) verifyOne(ctx context.Context, t *txn, i int, restarted map[st
 	case err != nil:
 		return fmt.Errorf("verify %s: %w", c.Title(), err)
 	case !s.before && !s.blind:
-		return a.conflict(s)
+		return u.x.explained(ctx, a, s, c.After)
 	case s.attrs != "":
 		return fmt.Errorf("%s is back, but someone else changed its %s; set that back, or abandon the transaction", c.Path, s.attrs)
 	}
@@ -262,6 +271,9 @@ func (u *putback) finish() error {
 		done := record{Op: opReverted, Error: t.why}
 		if t.State == StateUndoing {
 			done = record{Op: opUndone}
+		}
+		if u.x.openElsewhere(t) {
+			done = record{Op: opBackHere}
 		}
 		if len(errs) > 0 {
 			done = record{Op: opProblem, Error: errors.Join(errs...).Error()}

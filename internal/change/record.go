@@ -10,7 +10,9 @@ import (
 )
 
 // version of the journal's format, in its first line.
-const version = 1
+// Version 2 names the project, and has lines about hosts and their guards.
+// Older formats are read; a newer one is refused.
+const version = 2
 
 // op is what a line of the journal says.
 type op string
@@ -29,13 +31,20 @@ const (
 	opProblem    op = "problem"   // putting back failed for the reason in Error
 	opReverted   op = "reverted"
 	opUndone     op = "undone"
+
+	opDeciding op = "deciding"  // all hosts agree that it may be kept; the controller decides
+	opBackHere op = "back_here" // all of it that is on Host is put back
+	opArming   op = "arming"    // Host is about to get a guard; Value is its entry for a reboot
+	opArmed    op = "armed"
+	opDisarmed op = "disarmed" // Host's guard and its entry are gone
+	opNoted    op = "noted"    // a remark
 )
 
 // record is one line of the journal.
 type record struct {
 	N      int64     `json:"n"` // line number, from 1
 	Time   time.Time `json:"time"`
-	Format int       `json:"kasoku_journal,omitempty"` // only in line 1
+	Format int       `json:"kasoku_journal,omitempty"` // in line 1, and where a newer Kasoku goes on
 	Tx     int64     `json:"tx,omitempty"`
 	Op     op        `json:"op,omitempty"`
 	Change *int      `json:"change,omitempty"`
@@ -49,6 +58,10 @@ type record struct {
 	Service string `json:"service,omitempty"`
 	How     string `json:"how,omitempty"`
 	Error   string `json:"error,omitempty"`
+
+	Project string `json:"project,omitempty"` // beside Format
+	Host    string `json:"host,omitempty"`
+	By      string `json:"by,omitempty"` // "guard": Host did it by itself
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)

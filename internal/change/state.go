@@ -14,6 +14,11 @@ type txn struct {
 	activating map[string]Activation
 	// why it is being put back.
 	why string
+	// deciding: its hosts wait for the controller's word, and do not put it
+	// back by themselves.
+	deciding bool
+	// back are the hosts on which all of it is put back.
+	back map[string]bool
 }
 
 // progress of one change, as the journal tells it.
@@ -25,6 +30,11 @@ type progress struct {
 type history struct {
 	lines int64
 	txs   []*txn // by ID, ascending
+	// format of the last lines, and the project's ID, "" before format 2.
+	format  int
+	project string
+	// entries are what starts hosts' guards after a reboot, by host.
+	entries map[string]string
 }
 
 func (h *history) tx(id int64) *txn {
@@ -70,9 +80,17 @@ func (h *history) take(r record) error {
 	if r.N != h.lines+1 {
 		return fmt.Errorf("it is numbered %d, lines are missing or doubled", r.N)
 	}
-	if h.lines == 0 {
-		if r.Format != version {
-			return fmt.Errorf("format %d, this Kasoku knows format %d", r.Format, version)
+	if h.lines == 0 || r.Format != 0 {
+		if r.Format < 1 || r.Format > version {
+			return fmt.Errorf("format %d, this Kasoku knows formats up to %d", r.Format, version)
+		}
+		h.format, h.project = r.Format, r.Project
+		h.lines++
+		return nil
+	}
+	if r.Tx == 0 {
+		if err := h.takeHost(r); err != nil {
+			return err
 		}
 		h.lines++
 		return nil
@@ -97,6 +115,23 @@ func (h *history) take(r record) error {
 	return nil
 }
 
+// takeHost adds a line about a host.
+func (h *history) takeHost(r record) error {
+	switch r.Op {
+	case opArming, opArmed:
+		if h.entries == nil {
+			h.entries = map[string]string{}
+		}
+		h.entries[r.Host] = r.Value
+	case opDisarmed:
+		delete(h.entries, r.Host)
+	case opNoted:
+	default:
+		return fmt.Errorf("%q is not known to this Kasoku", r.Op)
+	}
+	return nil
+}
+
 // ofChange are the ops that speak of one change.
 var ofChange = []op{opIntent, opApplied, opSkipped, opRestored}
 
@@ -108,7 +143,7 @@ func (t *txn) take(r record) error {
 		t.takeChange(r.Op, *r.Change, r.Value)
 		return nil
 	}
-	if !t.Pending() && r.Op != opUndoing {
+	if !t.Pending() && r.Op != opUndoing && r.Op != opNoted {
 		return fmt.Errorf("%s after it was %s", r.Op, t.State)
 	}
 	switch r.Op {
@@ -121,11 +156,19 @@ func (t *txn) take(r record) error {
 	case opActivated:
 		t.State = StateApplied
 	case opKept:
-		t.State, t.Ended = StateKept, r.Time
+		t.State, t.Ended, t.deciding = StateKept, r.Time, false
+	case opDeciding:
+		t.deciding = true
+	case opBackHere:
+		if t.back == nil {
+			t.back = map[string]bool{}
+		}
+		t.back[r.Host] = true
+	case opNoted:
 	case opReverting:
-		t.State, t.Error, t.why = StateReverting, r.Error, r.Error
+		t.State, t.Error, t.why, t.deciding = StateReverting, r.Error, r.Error, false
 	case opUndoing:
-		t.State, t.Error = StateUndoing, r.Error
+		t.State, t.Error, t.back = StateUndoing, r.Error, nil
 	case opProblem:
 		t.Error = r.Error
 	case opReverted, opUndone:

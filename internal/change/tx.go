@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"kasoku/internal/host"
@@ -62,10 +63,30 @@ type Drift struct {
 	Object string `json:"object"` // path, variable or index
 	Want   string `json:"want"`
 	Got    string `json:"got"`
+	Host   string `json:"host"`
+	Kind   Kind   `json:"kind"`
+	// Trace is what can be told about who did it; nil for what leaves none.
+	Trace *Trace `json:"trace,omitempty"`
+	// Saved is the file that holds the bytes found, Diff how they differ from
+	// Kasoku's, with secrets masked.
+	Saved string `json:"saved,omitempty"`
+	Diff  string `json:"diff,omitempty"`
 }
 
 func (d Drift) String() string {
-	return fmt.Sprintf("%s: the journal (tx %d) says %s, found %s", d.Object, d.Tx, d.Want, d.Got)
+	s := fmt.Sprintf("%s: the journal (tx %d) says %s, found %s", d.Object, d.Tx, d.Want, d.Got)
+	if d.Trace != nil {
+		s += d.Trace.String()
+	} else {
+		s += "\n  when and by whom is not known: a value leaves no trace"
+	}
+	if d.Saved != "" {
+		s += "\n  what is there now is saved in " + d.Saved
+	}
+	if d.Diff != "" {
+		s += "\n" + strings.TrimSuffix(d.Diff, "\n")
+	}
+	return s
 }
 
 var (
@@ -91,6 +112,9 @@ type ConflictError struct {
 	Before, After, Got string
 	// Blob is the file that holds the bytes from before; "" if there are none.
 	Blob string
+	// Theirs is the file that holds the bytes found, and Diff how they differ
+	// from Kasoku's, with secrets masked; "" for what is no file.
+	Theirs, Diff string
 }
 
 func (e *ConflictError) Error() string {
@@ -98,6 +122,12 @@ func (e *ConflictError) Error() string {
 		e.Object, e.Tx, short(e.Before), e.Tx, short(e.After), short(e.Got))
 	if e.Blob != "" {
 		s += fmt.Sprintf(" The bytes from before lie in %s.", e.Blob)
+	}
+	if e.Theirs != "" {
+		s += fmt.Sprintf(" What is there now is saved in %s.", e.Theirs)
+	}
+	if e.Diff != "" {
+		s += " It differs from what Kasoku wrote by:\n" + e.Diff
 	}
 	return s + " Put it right by hand and recover again, or abandon the transaction to leave it as it is."
 }

@@ -19,16 +19,20 @@ func (x *Executor) Recover(ctx context.Context) ([]Tx, error) {
 }
 
 func (x *Executor) recover(ctx context.Context) ([]Tx, error) {
+	return x.recoverAll(ctx, "Kasoku ended before it was decided upon")
+}
+
+func (x *Executor) recoverAll(ctx context.Context, why string) ([]Tx, error) {
 	var txs []*txn
 	for _, t := range slices.Backward(x.journal.txs) {
-		if t.Pending() {
+		if t.Pending() && !x.notHere(t) {
 			txs = append(txs, t)
 		}
 	}
 	if len(txs) == 0 {
 		return nil, nil
 	}
-	err := x.putBack(ctx, txs, "Kasoku ended before it was decided upon")
+	err := x.putBack(ctx, txs, why)
 	if err != nil {
 		err = fmt.Errorf("recover: %w", err)
 	}
@@ -62,10 +66,16 @@ func (x *Executor) Revert(ctx context.Context, id int64) error {
 }
 
 // Keep makes an applied transaction stay.
-func (x *Executor) Keep(_ context.Context, id int64) error {
+//
+// If someone else changed what the transaction changed, the error is a
+// *ConflictError and it stays applied.
+func (x *Executor) Keep(ctx context.Context, id int64) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	t, err := x.inState(id, StateApplied)
+	if err == nil {
+		err = x.decide(ctx, t)
+	}
 	if err == nil {
 		err = x.note(t, record{Op: opKept})
 	}
@@ -182,44 +192,4 @@ func overlap(a, b *txn) bool {
 
 func inside(object, dir string) bool {
 	return strings.HasPrefix(object, dir+string(filepath.Separator))
-}
-
-// Verify compares the target with what the journal says is in effect: files,
-// directories, variables and indexes of transactions that are kept or applied.
-// Commands and restarts cannot be seen and are not judged.
-func (x *Executor) Verify(ctx context.Context) ([]Drift, error) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	latest := map[string]pending{}
-	var order []string
-	for _, t := range x.journal.txs {
-		if t.State != StateKept && t.State != StateApplied {
-			continue
-		}
-		for i := range t.Changes {
-			o := t.Changes[i].object()
-			if _, seen := latest[o]; o != "" && !seen {
-				order = append(order, o)
-			}
-			latest[o] = pending{t, i}
-		}
-	}
-	var out []Drift
-	for _, o := range order {
-		p := latest[o]
-		a, err := x.act(p.t, p.i)
-		if err != nil {
-			return out, fmt.Errorf("verify: %w", err)
-		}
-		s, err := a.look(ctx)
-		if err != nil {
-			return out, fmt.Errorf("verify: %w", err)
-		}
-		if s.after && s.attrs == "" {
-			continue
-		}
-		e := a.conflict(s)
-		out = append(out, Drift{Tx: p.t.ID, Change: p.i, Object: e.Object, Want: short(e.After), Got: short(s.got) + comma(s.attrs)})
-	}
-	return out, nil
 }
