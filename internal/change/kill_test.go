@@ -63,6 +63,9 @@ func (l lab) seen(t *testing.T) string {
 func victim(ctx context.Context, job string) {
 	l := lab{os.Getenv("KASOKU_TEST_LAB")}
 	o := l.options(os.Getenv("KASOKU_TEST_DIR"))
+	if base := os.Getenv("KASOKU_TEST_BASE"); base != "" {
+		o.Target = &TargetOptions{Name: "lab", Base: base, RevertAfter: testDeadline}
+	}
 	at, _ := strconv.Atoi(os.Getenv("KASOKU_TEST_STEP"))
 	n := 0
 	counting := func(step string) {
@@ -96,6 +99,10 @@ func victim(ctx context.Context, job string) {
 		trace = counting
 		tx := apply(l.everyKind())
 		fail(x.Keep(ctx, tx.ID))
+	case "guarded":
+		trace = counting
+		tx := apply(l.withoutPHP())
+		fail(x.Keep(ctx, tx.ID))
 	case "revert":
 		tx := apply(l.withoutPHP())
 		trace = counting
@@ -109,6 +116,10 @@ func victim(ctx context.Context, job string) {
 		trace = counting
 		_, err := x.Recover(ctx)
 		fail(err)
+	case "stay":
+		apply(l.withoutPHP())
+		os.Stdout.WriteString("applied")
+		select {}
 	case "index":
 		_, err := x.Apply(ctx, Intent{Title: "index", Changes: l.everyKind()[5:6]})
 		fail(err)
