@@ -109,7 +109,7 @@ func (a *App) write(ctx context.Context) (*Project, error) {
 }
 
 func (p *Project) executor(ctx context.Context, u *ui.UI) (*change.Executor, error) {
-	x, err := tune.OpenExecutor(ctx, p.Dir, p.Stack, p.Hosts)
+	x, err := tune.OpenExecutor(ctx, p.Dir, p.Stack, p.Hosts, p.safety(u))
 	switch {
 	case errors.Is(err, change.ErrBusy):
 		return nil, ui.Coded(ui.Busy, err, "wait until it ends, or stop it")

@@ -31,6 +31,7 @@ func startCase(t *testing.T) *theCase {
 		t.Skip("starts real servers; run without -short")
 	}
 	c := &theCase{t: t, kasoku: filepath.Join(t.TempDir(), "kasoku")}
+	t.Setenv(stateDirEnv, filepath.Join(t.TempDir(), "state"))
 	c.must(exec.Command("go", "build", "-o", c.kasoku, "."))
 	dir, err := os.MkdirTemp("", "kc")
 	if err != nil {

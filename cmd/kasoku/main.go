@@ -42,6 +42,7 @@ type CLI struct {
 	Export   ExportCmd   `cmd:"" help:"Write the kept changes as files, SQL and commands."`
 	Digest   DigestCmd   `cmd:"" help:"Sum up access logs by route or slow query logs by statement; needs no kasoku.yaml."`
 	Scenario ScenarioCmd `cmd:"" help:"Work on scenario files."`
+	Guard    GuardCmd    `cmd:"" hidden:"" help:"The host's own revert; Kasoku starts it."`
 	Version  VersionCmd  `cmd:"" help:"Print the version."`
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -17,5 +18,8 @@ func TestMain(m *testing.M) {
 
 // TestScripts runs testdata/script: what a user types and sees.
 func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{Dir: "testdata/script"})
+	testscript.Run(t, testscript.Params{Dir: "testdata/script", Setup: func(e *testscript.Env) error {
+		e.Setenv(stateDirEnv, filepath.Join(e.WorkDir, "state"))
+		return nil
+	}})
 }

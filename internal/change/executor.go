@@ -49,6 +49,8 @@ type Options struct {
 	Here string
 	// Progress is told what is being done, one line at a time; may be nil.
 	Progress func(string)
+	// Warn is told what a person must know besides; nil: Progress is.
+	Warn func(string)
 	// Trace is called before every step on the journal or on a host, with its
 	// name (tx3.change0.intent). Tests kill the process there; may be nil.
 	Trace func(step string)
@@ -202,6 +204,15 @@ func (x *Executor) say(format string, args ...any) {
 	if x.options.Progress != nil {
 		x.options.Progress(fmt.Sprintf(format, args...))
 	}
+}
+
+// warn tells what a person must know.
+func (x *Executor) warn(format string, args ...any) {
+	if x.options.Warn == nil {
+		x.say(format, args...)
+		return
+	}
+	x.options.Warn(fmt.Sprintf(format, args...))
 }
 
 // step is the point before a step at which tests kill the process.

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -144,7 +145,7 @@ func (g *target) logins(ctx context.Context) map[string]Login {
 		if l, err := login(ctx, svc.Name); err == nil {
 			out[svc.Name] = l
 		} else {
-			g.x.say("the guard of host %s cannot be given the login of %s: %v", g.name, svc.Name, err)
+			g.x.warn("the guard of host %s cannot be given the login of %s: %v", g.name, svc.Name, err)
 		}
 	}
 	return out
@@ -320,32 +321,45 @@ func (x *Executor) decide(ctx context.Context, t *txn) error {
 // back. A guard that stays goes off after its time.
 func (x *Executor) closeTargets(ctx context.Context) error {
 	pending := slices.ContainsFunc(x.journal.txs, (*txn).isPending)
-	var errs []error
-	for _, name := range x.targetNames() {
-		g := x.targets[name]
-		if g == nil {
-			continue
+	each := func(act func(ctx context.Context, g *target) error) error {
+		var errs []error
+		for _, name := range slices.Sorted(maps.Keys(x.targets)) {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), mirrorTimeout)
+			g := x.targets[name]
+			g.mu.Lock()
+			errs = append(errs, act(ctx, g))
+			g.mu.Unlock()
+			cancel()
 		}
+		return errors.Join(errs...)
+	}
+	for _, g := range x.targets {
 		if g.guard != nil {
 			g.guard.stop()
 			<-g.guard.done
 		}
-		g.mu.Lock()
-		if g.err == nil {
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), mirrorTimeout)
-			if !pending {
-				errs = append(errs, g.disarm(ctx))
-			}
-			errs = append(errs, g.catchUp(ctx, nil))
-			cancel()
-		}
-		if g.unlock != nil {
-			errs = append(errs, g.unlock())
-			g.unlock = nil
-		}
-		g.mu.Unlock()
 	}
-	return errors.Join(errs...)
+	// All lines first, so that each copy gets them all.
+	err1 := each(func(ctx context.Context, g *target) error {
+		if g.err != nil || pending {
+			return nil
+		}
+		return g.disarm(ctx)
+	})
+	err2 := each(func(ctx context.Context, g *target) error {
+		if g.err != nil {
+			return nil
+		}
+		return g.catchUp(ctx, nil)
+	})
+	err3 := each(func(_ context.Context, g *target) error {
+		if g.unlock == nil {
+			return nil
+		}
+		defer func() { g.unlock = nil }()
+		return g.unlock()
+	})
+	return errors.Join(err1, err2, err3)
 }
 
 // disarm ends the host's guard, of whatever Kasoku, and removes what would

@@ -50,7 +50,7 @@ func (g *target) installEntry(ctx context.Context) (bootEntry, error) {
 		return e, err
 	}
 	if e.How == "" {
-		g.x.say("host %s: a reboot is not covered, because it has no systemd and no cron that Kasoku may use; after one, run `kasoku recover`", g.name)
+		g.x.warn("host %s: a reboot is not covered, because it has no systemd and no cron that Kasoku may use; after one, run `kasoku recover`", g.name)
 	} else if err := e.install(ctx, g.h, text); err != nil {
 		return e, err
 	}

@@ -48,7 +48,7 @@ func (o Owner) String() string {
 
 // self describes this process.
 func self(project, name, dir string) Owner {
-	o := Owner{Project: project, Name: name, PID: os.Getpid(), Dir: dir, User: "?", From: "?"}
+	o := Owner{Project: project, Name: name, PID: os.Getpid(), Dir: dir, User: "?", From: "?", Since: time.Now().UTC()}
 	if h, err := os.Hostname(); err == nil {
 		o.From = h
 	}
@@ -70,7 +70,7 @@ func takeLease(ctx context.Context, h host.Host, base string, me Owner) (unlock 
 	}
 	holder, err := h.ReadFile(ctx, filepath.Join(base, leaseFile))
 	if err == nil {
-		me.Holder, me.Since = strings.TrimSpace(string(holder)), time.Now().UTC()
+		me.Holder = strings.TrimSpace(string(holder))
 		err = putJSON(ctx, h, filepath.Join(base, ownerFile), me)
 	}
 	if err != nil {

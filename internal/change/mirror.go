@@ -36,6 +36,7 @@ type TargetOptions struct {
 type Login struct {
 	User     string `json:"user"`
 	Password string `json:"password"`
+	Endpoint string `json:"endpoint,omitempty"` // as the login names it
 }
 
 // DefaultRevertAfter covers a controller that swaps or a network that
@@ -88,11 +89,11 @@ func (x *Executor) openTargets(ctx context.Context) error {
 			continue
 		}
 		err := g.open(ctx)
-		if errors.Is(err, ErrBusy) || errors.Is(err, errApart) {
+		if g.err = err; errors.Is(err, ErrBusy) || errors.Is(err, errApart) {
 			return err
 		}
-		if g.err = err; err != nil {
-			x.say("host %s: %v", name, err)
+		if err != nil {
+			x.warn("host %s: %v", name, err)
 		}
 	}
 	return nil
@@ -292,7 +293,7 @@ func (x *Executor) writeLine(t *txn, r record) error {
 		case slices.Contains(fatalOps, r.Op) || errors.Is(err, ErrTakenOver):
 			errs = append(errs, err)
 		case g.reachable():
-			x.say("%v", err)
+			x.warn("%v", err)
 		}
 	}
 	return errors.Join(errs...)

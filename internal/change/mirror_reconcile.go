@@ -86,7 +86,7 @@ func (g *target) adopt(extra []byte, diverged bool, path string) error {
 			}
 		} else if r.By == byGuard && t != nil && !told[r.Tx] && (r.Op == opReverting || r.Op == opRestored) {
 			told[r.Tx] = true
-			g.x.say("host %s put tx %d (%s) back by itself at %s: %s", g.name, t.ID, t.Title, r.Time.Format("2006-01-02 15:04:05 MST"), r.Error)
+			g.x.warn("host %s put tx %d (%s) back by itself at %s: %s", g.name, t.ID, t.Title, r.Time.Format("2006-01-02 15:04:05 MST"), r.Error)
 		}
 		if err := g.x.journal.append(r); err != nil {
 			return err

@@ -65,7 +65,7 @@ func (g *target) lease(ctx context.Context) error {
 			return err
 		}
 		if !told {
-			g.x.say("host %s is putting itself back; waiting for it", g.name)
+			g.x.warn("host %s is putting itself back; waiting for it", g.name)
 			told = true
 		}
 		select {

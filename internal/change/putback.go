@@ -39,7 +39,7 @@ func (x *Executor) putBack(ctx context.Context, txs []*txn, why string) error {
 		u.txs = append(u.txs, t)
 	}
 	if err := x.ready(ctx, u.txs...); err != nil {
-		x.say("%v", err) // what can be put back is
+		x.warn("%v", err) // what can be put back is
 	}
 	u.restoreAll(ctx)
 	restarted := u.activate(ctx)

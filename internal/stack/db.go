@@ -99,6 +99,9 @@ type credentials struct {
 
 // credentials reads the password from where the Login says.
 func (l *Login) credentials(ctx context.Context, h host.Host) (credentials, error) {
+	if l.given != nil {
+		return *l.given, nil
+	}
 	cr := credentials{user: l.User}
 	if l.DefaultsFile != "" {
 		if err := cr.readDefaults(ctx, h, l.DefaultsFile); err != nil {

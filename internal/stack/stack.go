@@ -140,6 +140,8 @@ type Login struct {
 	// Socket or Address to log in through; empty: the service's Listen[0].
 	Socket  string `yaml:"socket,omitempty" json:"socket,omitempty"`
 	Address string `yaml:"address,omitempty" json:"address,omitempty"`
+
+	given *credentials // by Give
 }
 
 // LoadConfig says what drives the stack: a scenario or somebody else's
@@ -186,6 +188,9 @@ type Tune struct {
 	// MaxForeignCPU is the share of the machine that processes outside the
 	// stack may use in a run before it is no evidence. Default 0.10.
 	MaxForeignCPU float64 `yaml:"max_foreign_cpu,omitempty" json:"max_foreign_cpu,omitempty"`
+	// RevertAfter is how long a host waits for a silent Kasoku before it puts
+	// itself back. Default 60s; at least 1s.
+	RevertAfter time.Duration `yaml:"revert_after,omitempty" json:"revert_after,omitempty"`
 }
 
 // Service returns the service of that name, nil if there is none.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"kasoku/internal/regulation"
 )
@@ -269,6 +270,9 @@ func (s *Stack) validateTune(d *document) {
 	}
 	if t.MaxForeignCPU < 0 || t.MaxForeignCPU > 1 {
 		d.report("tune.max_foreign_cpu", "%v is outside 0–1; write a share of the machine, e.g. 0.1", t.MaxForeignCPU)
+	}
+	if t.RevertAfter != 0 && t.RevertAfter < time.Second {
+		d.report("tune.revert_after", "%s is too short for a heartbeat over a network; write at least 1s, e.g. 60s", t.RevertAfter)
 	}
 	if t.MaxPairs < 0 || t.MaxPairs > 1000 {
 		d.report("tune.max_pairs", "%d is outside 1–1000", t.MaxPairs)

@@ -10,28 +10,43 @@ import (
 	"kasoku/internal/stack"
 )
 
-// OpenExecutor opens the journal in dir for a stack whose services are on this
-// machine. Errors are those of change.Open.
-func OpenExecutor(ctx context.Context, dir string, st *stack.Stack, hosts map[string]host.Host) (*change.Executor, error) {
-	service := func(name string) (*stack.Service, error) {
-		if svc := st.Service(name); svc != nil {
-			return svc, nil
-		}
-		return nil, fmt.Errorf("no service %q in %s", name, st.Path)
+// OpenExecutor opens the journal in dir for a stack and its hosts. with may
+// complete the options. Errors are those of change.Open.
+func OpenExecutor(ctx context.Context, dir string, st *stack.Stack, hosts map[string]host.Host, with ...func(*change.Options)) (*change.Executor, error) {
+	o := ExecutorOptions(dir, st, hosts)
+	for _, f := range with {
+		f(&o)
 	}
-	return change.Open(ctx, change.Options{Dir: dir, Stack: st, Hosts: hosts,
+	return change.Open(ctx, o)
+}
+
+// ExecutorOptions are what an Executor needs to work on a stack: its hosts, and
+// control and database logins of its services.
+func ExecutorOptions(dir string, st *stack.Stack, hosts map[string]host.Host) change.Options {
+	service := func(name string) (*stack.Service, host.Host, error) {
+		svc := st.Service(name)
+		if svc == nil {
+			return nil, nil, fmt.Errorf("no service %q in %s", name, st.Path)
+		}
+		h := hosts[svc.HostName()]
+		if h == nil {
+			return nil, nil, fmt.Errorf("service %s: host %s is not connected", name, svc.HostName())
+		}
+		return svc, h, nil
+	}
+	return change.Options{Dir: dir, Stack: st, Hosts: hosts,
 		Control: func(name string) (change.Controller, error) {
-			svc, err := service(name)
+			svc, h, err := service(name)
 			if err != nil {
 				return nil, err
 			}
-			return stack.NewController(hosts[stack.LocalHost], st, svc)
+			return stack.NewController(h, st, svc)
 		},
 		DB: func(ctx context.Context, name string) (*sql.DB, error) {
-			svc, err := service(name)
+			svc, h, err := service(name)
 			if err != nil {
 				return nil, err
 			}
-			return stack.OpenDB(ctx, hosts[stack.LocalHost], svc)
-		}})
+			return stack.OpenDB(ctx, h, svc)
+		}}
 }
