@@ -64,13 +64,19 @@ func writeJSON(w io.Writer, v any) error {
 // Project is an opened kasoku.yaml with its state.
 type Project struct {
 	Stack *stack.Stack
-	Dir   string // .kasoku
-	Hosts map[string]host.Host
+	Dir   string               // .kasoku
+	Hosts map[string]host.Host // only "local" when opened for reading
 	Store *store.Store
 	Exec  *change.Executor // nil when opened for reading
+
+	// Unreachable are the hosts that recover and verify do without, and why.
+	Unreachable map[string]error
+
+	closeHosts func() error
 }
 
-// read opens the stack and the store, but not the journal for writing.
+// read opens the stack and the store, but not the journal for writing, and
+// connects to no host.
 func (a *App) read() (*Project, error) {
 	st, err := stack.Load(a.cli.File)
 	if err != nil {
@@ -80,7 +86,7 @@ func (a *App) read() (*Project, error) {
 		}
 		return nil, ui.Coded(ui.BadInput, err, hint)
 	}
-	p := &Project{Stack: st, Dir: filepath.Join(st.Dir, ".kasoku"), Hosts: map[string]host.Host{"local": host.NewLocal()}}
+	p := &Project{Stack: st, Dir: filepath.Join(st.Dir, ".kasoku"), Hosts: map[string]host.Host{stack.LocalHost: host.NewLocal()}}
 	if p.Store, err = store.Open(p.Dir); err != nil {
 		return nil, ui.Coded(ui.Failure, err, "check that the folder can be written and that the disk is not full")
 	}
@@ -95,7 +101,7 @@ func (a *App) write(ctx context.Context) (*Project, error) {
 		return nil, err
 	}
 	if p.Exec, err = p.executor(ctx, a.UI); err != nil {
-		p.Store.Close()
+		p.Close()
 		return nil, err
 	}
 	if len(p.Exec.Pending()) > 0 {
@@ -108,8 +114,29 @@ func (a *App) write(ctx context.Context) (*Project, error) {
 	return p, nil
 }
 
+// connect opens the hosts that services run on.
+func (p *Project) connect(ctx context.Context) error {
+	if p.closeHosts != nil {
+		return nil
+	}
+	hosts, end, err := stack.OpenHosts(ctx, p.Stack)
+	if err != nil {
+		return ui.Coded(ui.Target, err, "try `ssh DESTINATION true` by hand with the same configuration; hosts: in kasoku.yaml names the destination")
+	}
+	p.Hosts, p.closeHosts = hosts, end
+	return nil
+}
+
+// executor connects to the hosts and opens the journal for writing.
 func (p *Project) executor(ctx context.Context, u *ui.UI) (*change.Executor, error) {
+	if err := p.connect(ctx); err != nil {
+		return nil, err
+	}
 	x, err := tune.OpenExecutor(ctx, p.Dir, p.Stack, p.Hosts, p.safety(u))
+	if err != nil {
+		_ = p.closeHosts() // the error above says what is wrong
+		p.closeHosts = nil
+	}
 	switch {
 	case errors.Is(err, change.ErrBusy):
 		return nil, ui.Coded(ui.Busy, err, "wait until it ends, or stop it")
@@ -138,14 +165,14 @@ func (a *App) loadable(ctx context.Context) (*Project, *tune.Bench, error) {
 	}
 	bench := &tune.Bench{Stack: p.Stack, Hosts: p.Hosts, Store: p.Store, Note: func(s string) { a.UI.Warn(s, "") }}
 	if bench.Foreign() {
-		bench.Progress = a.benchmarkProgress(p.Hosts["local"])
+		bench.Progress = a.benchmarkProgress(p.Hosts[stack.LocalHost])
 		return p, bench, nil
 	}
 	if bench.Scenario, err = load.LoadScenario(p.Stack.Load.Scenario); err != nil {
 		p.Close()
 		return nil, nil, ui.Coded(ui.BadInput, err, "docs/scenario.md lists every key")
 	}
-	bench.Progress = a.loadProgress(p.Hosts["local"])
+	bench.Progress = a.loadProgress(p.Hosts[stack.LocalHost])
 	return p, bench, nil
 }
 
@@ -176,10 +203,13 @@ func (a *App) loadProgress(h host.Host) func(load.Progress) {
 	}
 }
 
-// Close gives the lease back.
+// Close gives the lease back and ends the connections.
 func (p *Project) Close() {
 	if p.Exec != nil {
 		p.Exec.Close()
+	}
+	if p.closeHosts != nil {
+		_ = p.closeHosts() // nothing is left to be done on them
 	}
 	p.Store.Close()
 }

@@ -44,11 +44,14 @@ func (c *GuardCmd) Run(ctx context.Context, a *App) error {
 // /var/lib/kasoku. Tests need one each.
 const stateDirEnv = "KASOKU_STATE_DIR"
 
+func (p *Project) stateDir() string { return os.Getenv(stateDirEnv) }
+
 // safety makes the hosts keep copies of the journal and put themselves back.
 func (p *Project) safety(u *ui.UI) func(*change.Options) {
 	return func(o *change.Options) {
+		o.Unreachable = p.Unreachable
 		o.Warn = func(s string) { u.Warn(s, "") }
-		o.Target = &change.TargetOptions{Name: p.Stack.Name, Base: os.Getenv(stateDirEnv), RevertAfter: p.Stack.Tune.RevertAfter,
+		o.Target = &change.TargetOptions{Name: p.Stack.Name, Base: p.stateDir(), RevertAfter: p.Stack.Tune.RevertAfter,
 			Login: func(ctx context.Context, service string) (change.Login, error) {
 				svc := p.Stack.Service(service)
 				user, password, endpoint, err := svc.Login.Resolve(ctx, p.Hosts[svc.HostName()])

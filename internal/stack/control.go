@@ -192,7 +192,7 @@ func (c *Controller) dir() string {
 	if c.svc.Kind == App && c.svc.Root != "" {
 		return c.svc.Root
 	}
-	if c.s.Dir != "" {
+	if c.s.Dir != "" && c.svc.HostName() == LocalHost {
 		return c.s.Dir
 	}
 	return "/"

@@ -19,10 +19,17 @@ func (s *Stack) fill() {
 	if c := s.Load.Command; c != nil {
 		s.absoluteProgram(c.Argv)
 	}
+	for name, h := range s.Hosts {
+		h.SSHConfig = s.absolute(h.SSHConfig)
+		s.Hosts[name] = h
+	}
 	for i := range s.Services {
 		svc := &s.Services[i]
 		svc.Host = svc.HostName()
 		svc.Health.Timeout = svc.Health.Wait()
+		if svc.Host != LocalHost {
+			continue // kasoku.yaml's folder is not there: paths must be absolute
+		}
 		for _, p := range []*string{&svc.Config, &svc.Prefix, &svc.PHPIni, &svc.Root, &svc.Control.PIDFile, &svc.AccessLog} {
 			*p = s.absolute(*p)
 		}

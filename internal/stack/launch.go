@@ -139,9 +139,9 @@ func (c *Controller) awaitMaster(ctx context.Context, argv []string) error {
 }
 
 // runDir is where launch keeps a service's output, made if it is absent:
-// .kasoku/run beside kasoku.yaml.
+// .kasoku/run beside kasoku.yaml, on another host a temporary folder.
 func (c *Controller) runDir(ctx context.Context) (string, error) {
-	if c.s.Dir == "" {
+	if c.s.Dir == "" || c.svc.HostName() != LocalHost {
 		res, err := run(ctx, c.h, "", 0, "mktemp", "-d", "-t", "kasoku-run.XXXXXX")
 		return strings.TrimSpace(string(res.Stdout)), err
 	}

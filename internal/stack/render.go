@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -30,10 +31,10 @@ func (s *Stack) Render() ([]byte, error) {
 		return nil, err
 	}
 	if len(s.Hosts) > 0 {
-		b.WriteString("\n# Machines. Only the local one in this version.\n")
+		b.WriteString("\n# Other machines than this one, reached by ssh with your own configuration.\n")
 		if err := section(&b, struct {
 			Hosts map[string]HostConfig `yaml:"hosts"`
-		}{s.Hosts}); err != nil {
+		}{s.relativeHosts()}); err != nil {
 			return nil, err
 		}
 	}
@@ -196,6 +197,16 @@ func section(b *bytes.Buffer, v any) error {
 	return nil
 }
 
+// relativeHosts is a copy with short paths.
+func (s *Stack) relativeHosts() map[string]HostConfig {
+	out := maps.Clone(s.Hosts)
+	for name, h := range out {
+		h.SSHConfig = s.relative(h.SSHConfig)
+		out[name] = h
+	}
+	return out
+}
+
 // relativeService is a copy with short paths and without default values.
 func (s *Stack) relativeService(svc Service) Service {
 	if svc.Host == LocalHost {
@@ -203,6 +214,9 @@ func (s *Stack) relativeService(svc Service) Service {
 	}
 	if svc.Health.Timeout == DefaultHealthTimeout {
 		svc.Health.Timeout = 0
+	}
+	if svc.HostName() != LocalHost {
+		return svc // kasoku.yaml's folder is not there
 	}
 	for _, p := range []*string{&svc.Config, &svc.Prefix, &svc.PHPIni, &svc.Root, &svc.Control.PIDFile, &svc.AccessLog} {
 		*p = s.relative(*p)

@@ -52,7 +52,7 @@ type HostConfig struct {
 	// user's own configuration, which also says port, key and jump hosts.
 	SSH string `yaml:"ssh,omitempty" json:"ssh,omitempty"`
 	// SSHConfig is the configuration file that ssh reads instead of the user's
-	// own (ssh -F).
+	// own (ssh -F); relative to kasoku.yaml's folder.
 	SSHConfig string `yaml:"ssh_config,omitempty" json:"ssh_config,omitempty"`
 	// Sudo runs Kasoku's helper there by "sudo -n", for users other than root.
 	Sudo bool `yaml:"sudo,omitempty" json:"sudo,omitempty"`
@@ -62,7 +62,9 @@ type HostConfig struct {
 type Service struct {
 	Name string `yaml:"name" json:"name"`
 	Kind Kind   `yaml:"kind" json:"kind"`
-	Host string `yaml:"host,omitempty" json:"host,omitempty"` // default "local"
+	// Host it runs on, default "local". All paths of the service, those of its
+	// login too, are on that host, and must be absolute on another than local.
+	Host string `yaml:"host,omitempty" json:"host,omitempty"`
 	// Version as the program told discovery, e.g. "1.22.1". Not written as a
 	// key, because an upgrade would make it wrong.
 	Version string `yaml:"-" json:"version,omitempty"`
@@ -105,7 +107,7 @@ type Service struct {
 
 // Control says how a service is started, stopped and told to re-read its
 // configuration. Commands run without a shell, in kasoku.yaml's folder (an app
-// with Root: there).
+// with Root: there; on another host: in /).
 type Control struct {
 	// Method: "systemd" (Unit), "process" (PIDFile and Start, signals
 	// otherwise), "command" (Start, Stop, Reload). Default: systemd if Unit is

@@ -82,6 +82,7 @@ func (s *Stack) validateService(d *document, path string, svc *Service) {
 	if _, ok := s.Hosts[svc.Host]; !ok && svc.Host != LocalHost {
 		d.report(path+".host", "%q is not under hosts; write hosts: {%s: {ssh: user@name}}", svc.Host, svc.Host)
 	}
+	validatePaths(d, path, svc)
 	if svc.PHPIni != "" && svc.Kind != PHPFPM {
 		d.report(path+".php_ini", "belongs to a php-fpm service, this one is %s", svc.Kind)
 	}

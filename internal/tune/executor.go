@@ -10,7 +10,8 @@ import (
 	"kasoku/internal/stack"
 )
 
-// OpenExecutor opens the journal in dir for a stack and its hosts. with may
+// OpenExecutor opens the journal in dir for a stack and its hosts (see
+// stack.OpenHosts). with may
 // complete the options. Errors are those of change.Open.
 func OpenExecutor(ctx context.Context, dir string, st *stack.Stack, hosts map[string]host.Host, with ...func(*change.Options)) (*change.Executor, error) {
 	o := ExecutorOptions(dir, st, hosts)

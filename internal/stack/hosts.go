@@ -1,0 +1,107 @@
+package stack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"kasoku/internal/host"
+	"kasoku/internal/host/ssh"
+)
+
+// openTimeout bounds connecting to one host: ssh with a jump host, and the
+// helper of some ten megabytes over a slow line.
+const openTimeout = 60 * time.Second
+
+// openSSH connects to a host; tests put other hosts in its place.
+var openSSH = func(ctx context.Context, o ssh.Options) (host.Host, func() error, error) {
+	h, err := ssh.Open(ctx, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	return h, h.Close, nil
+}
+
+// HostNames are the hosts that services run on, sorted. The machine that
+// Kasoku runs on is among them only if a service runs there.
+func (s *Stack) HostNames() []string {
+	var out []string
+	for i := range s.Services {
+		out = append(out, s.Services[i].HostName())
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// FrontHost is the host that a run's System is about: this machine if a
+// service runs on it, else that of the first service.
+func (s *Stack) FrontHost() string {
+	for i := range s.Services {
+		if s.Services[i].HostName() == LocalHost {
+			return LocalHost
+		}
+	}
+	if len(s.Services) > 0 {
+		return s.Services[0].HostName()
+	}
+	return LocalHost
+}
+
+// OpenHosts connects to every host that a service runs on, all at once, and
+// returns them by name with the one named "local", which is always there. The
+// error names each host that could not be reached; then none is open. closeAll
+// ends the connections and may be called twice.
+func OpenHosts(ctx context.Context, s *Stack) (hosts map[string]host.Host, closeAll func() error, err error) {
+	hosts = map[string]host.Host{LocalHost: host.NewLocal()}
+	var mu sync.Mutex
+	var closers []func() error
+	var wg sync.WaitGroup
+	names := s.HostNames()
+	failed := make([]error, len(names))
+	for i, name := range names {
+		if name == LocalHost {
+			continue
+		}
+		wg.Go(func() {
+			h, end, err := openHost(ctx, name, s.Hosts[name])
+			if err != nil {
+				failed[i] = err
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			hosts[name] = h
+			closers = append(closers, end)
+		})
+	}
+	wg.Wait()
+	closeAll = sync.OnceValue(func() error {
+		var errs []error
+		for _, end := range closers {
+			errs = append(errs, end())
+		}
+		return errors.Join(errs...)
+	})
+	if err := errors.Join(failed...); err != nil {
+		return nil, nil, errors.Join(err, closeAll())
+	}
+	return hosts, closeAll, nil
+}
+
+func openHost(ctx context.Context, name string, c HostConfig) (host.Host, func() error, error) {
+	h, end, err := OpenHost(ctx, name, c)
+	if err != nil {
+		return nil, nil, fmt.Errorf("open host %s (ssh %s): %w", name, c.SSH, err)
+	}
+	return h, end, nil
+}
+
+// OpenHost connects to one host by the name that kasoku.yaml gives it.
+func OpenHost(ctx context.Context, name string, c HostConfig) (h host.Host, end func() error, err error) {
+	ctx, cancel := context.WithTimeout(ctx, openTimeout)
+	defer cancel()
+	return openSSH(ctx, ssh.Options{Name: name, Destination: c.SSH, ConfigFile: c.SSHConfig, Sudo: c.Sudo})
+}
