@@ -55,6 +55,9 @@ type armed struct {
 	done    chan struct{}
 }
 
+// silent is how long the guard has not heard of this process, at most.
+func (a *armed) silent() time.Duration { return sinceBoot() - time.Duration(a.renewed.Load()) }
+
 // newNonce is 8 random bytes in hexadecimal.
 func newNonce() string {
 	var b [8]byte
@@ -226,7 +229,7 @@ func (x *Executor) heard(ctx context.Context, c *Change) error {
 		return nil
 	}
 	a := g.guard
-	silent := sinceBoot() - time.Duration(a.renewed.Load())
+	silent := a.silent()
 	if silent < a.After/2 {
 		return nil
 	}

@@ -20,7 +20,10 @@ import (
 
 // testDeadline of the guards in these tests: long enough that a controller on a
 // busy machine is not taken for dead.
-const testDeadline = time.Second
+const (
+	testDeadline = time.Second
+	liveDeadline = 3 * testDeadline
+)
 
 // Files beside a project's folder that steer the guard of these tests.
 const (
@@ -69,7 +72,8 @@ func (l lab) guarded(t *testing.T) guarded {
 
 func (g guarded) options() Options {
 	o := g.lab.options(g.dir)
-	o.Target = &TargetOptions{Name: "lab", Base: g.base, RevertAfter: testDeadline}
+	// The guard of this very process would end it.
+	o.Target = &TargetOptions{Name: "lab", Base: g.base, RevertAfter: liveDeadline}
 	return o
 }
 
@@ -291,7 +295,7 @@ func TestLiveControllerIsLeftInPeace(t *testing.T) {
 	tx, err := x.Apply(t.Context(), Intent{Title: "every kind", Changes: l.withoutPHP()})
 	must(t, err)
 	guard := g.state(t)
-	time.Sleep(5 * testDeadline / 2)
+	time.Sleep(2 * liveDeadline)
 	wantEqual(t, "guard", g.state(t).Phase, phaseWatching)
 	must(t, x.Keep(t.Context(), tx.ID))
 	must(t, x.UndoAll(t.Context()))

@@ -73,6 +73,8 @@ type target struct {
 	// err is why the host cannot be worked on; nil if it can.
 	err   error
 	guard *armed
+	// adopted counts the lines about transactions that were taken from the copy.
+	adopted int
 }
 
 // openTargets takes the lease of every host and brings its copy and this
@@ -226,6 +228,9 @@ func (g *target) catchUp(ctx context.Context, more []byte) error {
 	if err != nil {
 		err = g.settle(ctx, path, lines, err)
 	}
+	if err == errGrown && len(more) == 0 {
+		return g.catchUp(ctx, nil)
+	}
 	if err != nil {
 		return fmt.Errorf("write the journal's copy: %w", err)
 	}
@@ -245,20 +250,40 @@ func (g *target) settle(ctx context.Context, path string, lines []byte, cause er
 	case int64(len(theirs)) <= g.size:
 		return cause
 	}
-	// Someone else wrote: the guard. It ended whoever held the lease.
+	putBack, err := g.comeBack(ctx)
+	if err != nil {
+		return errors.Join(cause, err)
+	}
+	if !putBack {
+		return errGrown
+	}
+	return fmt.Errorf("%w: host %s did not hear of this Kasoku for %s", ErrTakenOver, g.name, g.x.revertAfter())
+}
+
+// errGrown: the copy had lines that change nothing, and has been brought here.
+var errGrown = errors.New("the copy has grown")
+
+// comeBack is for when the host's guard has acted: it ended whoever held the
+// lease, and is gone. What it did is taken into the journal; putBack tells
+// whether that was more than ending itself. g.mu is held.
+func (g *target) comeBack(ctx context.Context) (putBack bool, err error) {
+	if g.guard != nil {
+		g.guard.stop()
+		<-g.guard.done
+		g.guard = nil
+	}
 	if g.unlock != nil {
 		_ = g.unlock() // it is gone already
 		g.unlock = nil
 	}
-	if err := g.lease(ctx); err != nil {
-		g.err = err
-		return errors.Join(cause, err)
+	g.adopted = 0
+	if err = g.lease(ctx); err == nil {
+		err = g.reconcile(ctx)
 	}
-	if err := g.reconcile(ctx); err != nil {
+	if err != nil {
 		g.err = err
-		return errors.Join(cause, err)
 	}
-	return fmt.Errorf("%w: host %s did not hear of this Kasoku for %s", ErrTakenOver, g.name, g.x.revertAfter())
+	return g.adopted > 0, err
 }
 
 // fatalOps are the lines without which nothing may go on. The others tell what was
@@ -365,6 +390,13 @@ func (g *target) ready(ctx context.Context, t *txn) error {
 	defer g.mu.Unlock()
 	if g.err != nil {
 		return fmt.Errorf("host %s is left out: %w", g.name, g.err)
+	}
+	if a := g.guard; a != nil && a.silent() >= a.After/2 {
+		if err := g.beat(ctx, a); errors.Is(err, ErrTakenOver) {
+			if _, err := g.comeBack(ctx); err != nil {
+				return err
+			}
+		}
 	}
 	if err := g.sendBlobs(ctx, t); err != nil {
 		return err

@@ -91,6 +91,9 @@ func (g *target) adopt(extra []byte, diverged bool, path string) error {
 		if err := g.x.journal.append(r); err != nil {
 			return err
 		}
+		if r.Tx != 0 {
+			g.adopted++
+		}
 	}
 	return nil
 }

@@ -75,7 +75,7 @@ func (p *pair) options() Options {
 	o.Stack = &stack.Stack{Version: 1, Name: "lab", Services: []stack.Service{
 		{Name: "web", Kind: stack.Nginx, Host: "web1", TalksTo: []string{"db"}}, {Name: "db", Kind: stack.MariaDB, Host: "db1"}}}
 	o.Hosts = map[string]host.Host{"web1": p.web, "db1": p.db}
-	o.Target = &TargetOptions{Name: "lab", RevertAfter: testDeadline}
+	o.Target = &TargetOptions{Name: "lab", RevertAfter: liveDeadline}
 	o.Warn = func(s string) { p.warnings = append(p.warnings, s) }
 	db := o.DB
 	o.DB = func(ctx context.Context, service string) (*sql.DB, error) {
@@ -259,6 +259,65 @@ func TestInDoubt(t *testing.T) {
 	must(t, err)
 	must(t, x.Close())
 	wantEqual(t, "recovered", l.seen(t), before)
+}
+
+// silence makes the heartbeats to a host fail, and takes the lease away as the
+// end of its connection does.
+func silence(t *testing.T, x *Executor, h *named) {
+	t.Helper()
+	must(t, x.targets[h.name].unlock())
+	h.Arm(hosttest.Fault{Op: hosttest.Run, Match: "touch -c", Times: -1, Err: hosttest.Lost})
+}
+
+// TestTakenOver: the network comes back after the host has put itself back. The
+// controller learns it at its next step, does not go on, and can begin anew.
+func TestTakenOver(t *testing.T) {
+	l := newLab(t)
+	l.asFound(t)
+	before := l.seen(t)
+	p := l.pair(t)
+	x := p.open(t)
+	tx, err := x.Apply(t.Context(), Intent{Title: "one", Changes: p.changes()[:1]})
+	must(t, err)
+	silence(t, x, p.web)
+	guarded{lab: l, base: p.web.base}.settled(t, phaseDone)
+	wantErr(t, x.Keep(t.Context(), tx.ID), ErrChanged) // the file is not as it was applied
+	p.web.Disarm()
+	_, err = x.Apply(t.Context(), Intent{Title: "two", Changes: p.changes()[:1]})
+	must(t, err)
+	wantEqual(t, "history", states(x.History()), "1 reverted, 2 applied")
+	must(t, x.Revert(t.Context(), 2))
+	must(t, x.Close())
+	wantEqual(t, "in the end", l.seen(t), before)
+}
+
+// TestStrayWrite: the controller is held up right before it writes, for so long
+// that the host has put itself back. What it then writes does not stay.
+func TestStrayWrite(t *testing.T) {
+	l := newLab(t)
+	l.asFound(t)
+	before := l.seen(t)
+	p := l.pair(t)
+	o := p.options()
+	var x *Executor
+	held := false
+	o.Trace = func(step string) {
+		if step == "tx1.change0.write" && !held {
+			held = true
+			silence(t, x, p.web)
+			guarded{lab: l, base: p.web.base}.settled(t, phaseDone)
+			p.web.Disarm()
+			// As if it had been held up after heard.
+			x.targets["web1"].guard.renewed.Store(int64(sinceBoot()))
+		}
+	}
+	x, err := Open(t.Context(), o)
+	must(t, err)
+	_, err = x.Apply(t.Context(), Intent{Title: "one", Changes: p.changes()[:1]})
+	wantErr(t, err, ErrTakenOver)
+	wantEqual(t, "history", states(x.History()), "1 reverted")
+	must(t, x.Close())
+	wantEqual(t, "in the end", l.seen(t), before)
 }
 
 // mirrored is a fixture whose host keeps a copy; its guard stays quiet.
@@ -614,4 +673,41 @@ func TestGuardDoesNotStoreLogins(t *testing.T) {
 	}))
 	f.x, err = Open(t.Context(), options())
 	must(t, err)
+}
+
+// BenchmarkCopies is one edit applied and put back, with and without a copy of
+// the journal on the host.
+func BenchmarkCopies(b *testing.B) {
+	for _, with := range []bool{false, true} {
+		b.Run(map[bool]string{false: "journal only", true: "with a copy"}[with], func(b *testing.B) {
+			dir := b.TempDir()
+			o := Options{Dir: filepath.Join(dir, ".kasoku")}
+			if with {
+				o.Target = &TargetOptions{Base: filepath.Join(dir, "host"), RevertAfter: time.Hour}
+			}
+			conf := filepath.Join(dir, "web.conf")
+			if err := os.WriteFile(conf, []byte("a\n"), 0o640); err != nil {
+				b.Fatal(err)
+			}
+			x, err := Open(b.Context(), o)
+			if err != nil {
+				b.Fatal(err)
+			}
+			change := edit1(conf, "a\n", "b\n", "", None)
+			change.Service = ""
+			for b.Loop() {
+				tx, err := x.Apply(b.Context(), Intent{Title: "t", Changes: []Change{change}})
+				if err == nil {
+					err = x.Revert(b.Context(), tx.ID)
+				}
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(x.journal.lines)/float64(b.N), "lines/op")
+			if err := x.Close(); err != nil {
+				b.Fatal(err)
+			}
+		})
+	}
 }
