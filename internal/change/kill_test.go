@@ -63,6 +63,9 @@ func (l lab) seen(t *testing.T) string {
 func victim(ctx context.Context, job string) {
 	l := lab{os.Getenv("KASOKU_TEST_LAB")}
 	o := l.options(os.Getenv("KASOKU_TEST_DIR"))
+	if setup := setups[strings.Split(job, "-")[0]]; setup != nil {
+		setup(l, &o)
+	}
 	at, _ := strconv.Atoi(os.Getenv("KASOKU_TEST_STEP"))
 	n := 0
 	counting := func(step string) {
@@ -90,6 +93,11 @@ func victim(ctx context.Context, job string) {
 		tx, err := x.Apply(ctx, Intent{Title: "every kind", Changes: changes})
 		fail(err)
 		return tx
+	}
+	if plan := plans[strings.Split(job, "-")[0]]; plan != nil {
+		victimOf(ctx, x, job, plan(l), fail, func() { trace = counting })
+		fail(x.Close())
+		return
 	}
 	switch job {
 	case "apply":
