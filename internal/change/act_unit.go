@@ -38,7 +38,10 @@ type UnitState struct {
 }
 
 func (s UnitState) String() string {
-	return strings.Trim(s.Enabled+" and "+s.Active, " and")
+	if s.Enabled == "" || s.Active == "" {
+		return s.Enabled + s.Active
+	}
+	return s.Enabled + " and " + s.Active
 }
 
 func (u *Unit) what() string {

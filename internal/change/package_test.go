@@ -156,7 +156,7 @@ func TestPackages(t *testing.T) {
 func TestPackageWayBack(t *testing.T) {
 	l, o := packageLab(t)
 	x := o.executor(t, l)
-	o.sh(t, "apt-get install -y -qq ktool=2 >/dev/null; rm -f /var/log/ktool")
+	o.sh(t, "apt-get install -y -qq -o Dpkg::Options::=--force-confold ktool=2 >/dev/null; rm -f /var/log/ktool")
 	before := o.seenPackages(t)
 	tx, err := x.Apply(t.Context(), Intent{Title: "down", Changes: []Change{install("ktool", "1")}})
 	must(t, err)
@@ -234,7 +234,7 @@ func TestPackageLock(t *testing.T) {
 	must(t, err)
 	defer x.Close()
 	// A process of its own, because a process does not wait for its own lock.
-	c := exec.Command("chroot", o.root, "perl", "-MFcntl", "-e", `open my $f, ">>", "/var/lib/dpkg/lock-frontend"; fcntl($f, F_SETLK, pack("s s l! l! i", F_WRLCK, 0, 0, 0, 0)) or die; $| = 1; print "held\n"; sleep 600`)
+	c := exec.Command("chroot", o.root, "perl", "-MFcntl", "-e", `open my $f, ">>", "/var/lib/dpkg/lock-frontend"; my $l = pack("s s x4 q q i x4", F_WRLCK, 0, 0, 0, 0); fcntl($f, F_SETLK, $l) or die; $| = 1; print "held\n"; sleep 600`)
 	pipe, err := c.StdoutPipe()
 	must(t, err)
 	must(t, c.Start())
