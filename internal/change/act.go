@@ -38,6 +38,19 @@ type sight struct {
 	attrs string
 }
 
+// claimer is an act that can tell, when look found neither before nor after,
+// whether Kasoku itself made what is there and was killed before it could say
+// so. Only putting back asks. It makes after true if so, and may tidy up.
+type claimer interface {
+	claim(ctx context.Context, s sight) (sight, error)
+}
+
+// sweeper is an act that leaves debris when it is killed. Putting back sweeps
+// before it looks.
+type sweeper interface {
+	sweep(ctx context.Context) error
+}
+
 // work is one change under way, with what every kind needs.
 type work struct {
 	x *Executor
@@ -71,8 +84,16 @@ func (x *Executor) act(t *txn, i int) (act, error) {
 		return &dirAct{w}, nil
 	case KindExec:
 		return &execAct{w}, nil
+	case KindSysctl:
+		return &sysctlAct{w}, nil
+	case KindUnit:
+		return &unitAct{w}, nil
+	case KindPackage:
+		return &packageAct{w}, nil
+	case KindGit:
+		return &gitAct{w}, nil
 	}
-	return nil, fmt.Errorf("kind of change %q is not known; it is file, dir, variable, index, exec or restart", c.Kind)
+	return nil, fmt.Errorf("kind of change %q is not known; it is file, dir, variable, index, exec, restart, sysctl, unit, package or git", c.Kind)
 }
 
 // differs is a conflict with the parts that every kind has.
@@ -84,14 +105,27 @@ func (w *work) differs(before, after, got string) *ConflictError {
 func (w *work) subject() string {
 	switch w.c.Kind {
 	case KindFile, KindDir:
-		if w.c.hostName() == "local" {
-			return w.c.Path
-		}
-		return w.c.hostName() + ":" + w.c.Path
+		return w.onHost(w.c.Path)
+	case KindSysctl:
+		return w.onHost("kernel setting " + w.c.Variable)
+	case KindUnit:
+		return w.onHost(w.c.Unit.what() + " " + w.c.Unit.Name)
+	case KindPackage:
+		return w.onHost("package " + w.c.Package.Name)
+	case KindGit:
+		return w.onHost("checkout " + w.c.Git.Dir)
 	case KindVariable:
 		return w.c.Service + "'s variable " + w.c.Variable
 	case KindIndex:
 		return w.c.Service + "'s index " + indexName(w.c.Index)
 	}
 	return w.c.Title()
+}
+
+// onHost names a thing with its host, if that is not the local one.
+func (w *work) onHost(name string) string {
+	if w.c.hostName() == "local" {
+		return name
+	}
+	return w.c.hostName() + ":" + name
 }

@@ -81,15 +81,18 @@ func (a *fileAct) earlier() *FileState {
 }
 
 // read returns the file as it is; an empty hash if it does not exist.
-func (a *fileAct) read(ctx context.Context) (FileState, error) {
-	_, info, err := resolve(ctx, a.h, a.c.Path)
+func (a *fileAct) read(ctx context.Context) (FileState, error) { return a.readPath(ctx, a.c.Path) }
+
+// readPath does the same for any file.
+func (a *fileAct) readPath(ctx context.Context, path string) (FileState, error) {
+	_, info, err := resolve(ctx, a.h, path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return FileState{}, nil
 	}
 	if err != nil {
 		return FileState{}, err
 	}
-	b, err := a.h.ReadFile(ctx, a.c.Path)
+	b, err := a.h.ReadFile(ctx, path)
 	if err != nil {
 		return FileState{}, err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"time"
 )
 
 // indexAct creates or drops one secondary index.
@@ -178,13 +179,61 @@ func (a *indexAct) restore(ctx context.Context) error {
 	return a.alter(ctx, s, a.c.UndoSQL())
 }
 
-// alter runs DDL without blocking writers if the server can, and does not let
-// it wait long behind a transaction.
+// alter runs DDL without blocking writers if the server can. It waits only
+// shortly for the table's metadata lock, because all other statements on the
+// table queue behind it meanwhile, and tries again after letting them through.
 func (a *indexAct) alter(ctx context.Context, s *session, statement string) error {
-	if _, err := s.conn.ExecContext(ctx, fmt.Sprintf("SET SESSION lock_wait_timeout = %d", metadataWait)); err != nil {
+	undo, err := a.bounds(ctx, s)
+	defer undo()
+	if err != nil {
 		return fmt.Errorf("%s: %w", a.subject(), unreachable(err))
 	}
-	defer s.conn.ExecContext(context.WithoutCancel(ctx), "SET SESSION lock_wait_timeout = DEFAULT")
+	for try := 1; ; try++ {
+		err = a.alterOnce(ctx, s, statement)
+		if mysqlNumber(err) != 1205 || try == metadataTries {
+			break
+		}
+		a.x.say("%s: a transaction holds the table; letting others through, then trying again", a.subject())
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%s: %w", statement, ctx.Err())
+		case <-time.After(metadataPause):
+		}
+	}
+	switch {
+	case err == nil:
+		return nil
+	case mysqlNumber(err) == 1205:
+		return fmt.Errorf("%s: a transaction held the table through %d tries of %d s; end it (information_schema.INNODB_TRX shows it), or try when the service is quiet: %w", statement, metadataTries, metadataWait, err)
+	}
+	return fmt.Errorf("%s: %w", statement, unreachable(err))
+}
+
+// bounds sets what DDL may wait for in this session; undo puts that back. A
+// server-wide max_statement_time (MariaDB) would end it half way.
+func (a *indexAct) bounds(ctx context.Context, s *session) (undo func(), err error) {
+	names := []string{"lock_wait_timeout", "innodb_lock_wait_timeout", "max_statement_time"}
+	values := []int{metadataWait, metadataWait, 0}
+	undo = func() {
+		for _, name := range names {
+			// A failure means that the server has no such variable, or that the
+			// connection is broken and its session gone.
+			_, _ = s.conn.ExecContext(context.WithoutCancel(ctx), "SET SESSION "+name+" = DEFAULT")
+		}
+	}
+	for i, name := range names {
+		_, err := s.conn.ExecContext(ctx, fmt.Sprintf("SET SESSION %s = %d", name, values[i]))
+		if err != nil && mysqlNumber(err) != 1193 { // unknown variable: MySQL has no max_statement_time
+			return undo, err
+		}
+	}
+	return undo, nil
+}
+
+// alterOnce asks for the way that locks least first: with writers going on,
+// with readers only, and whatever the server does by itself (a copy of the
+// table, during which nobody writes).
+func (a *indexAct) alterOnce(ctx context.Context, s *session, statement string) error {
 	comma := " "
 	if strings.HasPrefix(statement, "ALTER TABLE") {
 		comma = ", "
@@ -200,15 +249,9 @@ func (a *indexAct) alter(ctx context.Context, s *session, statement string) erro
 		if n := mysqlNumber(err); n != 1845 && n != 1846 {
 			break
 		}
-		a.x.say("%s: the server refuses %q here, trying with more locking", a.subject(), how)
+		a.x.say("%s: the server refuses %q here (%v), trying with more locking", a.subject(), how, err)
 	}
-	switch {
-	case err == nil:
-		return nil
-	case mysqlNumber(err) == 1205:
-		return fmt.Errorf("%s: a transaction held the table for %d s; end it, or try when the service is quiet: %w", statement, metadataWait, err)
-	}
-	return fmt.Errorf("%s: %w", statement, unreachable(err))
+	return err
 }
 
 func (a *indexAct) conflict(s sight) *ConflictError {

@@ -64,11 +64,14 @@ func (x *Executor) begin(ctx context.Context, in Intent) (*txn, error) {
 		return nil, errors.New("there is nothing to change")
 	}
 	t := &txn{Tx: Tx{ID: x.journal.nextID(), Title: in.Title, Plan: in.Plan, Session: in.Session, Changes: slices.Clone(in.Changes)},
-		progress: make([]progress, len(in.Changes)), activating: map[string]Activation{}}
+		progress: make([]progress, len(in.Changes)), activating: map[string]Activation{}, inPhase: map[int]map[string]Activation{}}
 	blobs := map[host.Hash][]byte{}
 	for i := range t.Changes {
 		if err := t.once(i); err != nil {
 			return nil, err
+		}
+		if i > 0 && t.Changes[i].Phase < t.Changes[i-1].Phase || t.Changes[i].Phase < 0 {
+			return nil, fmt.Errorf("%s: it is of phase %d, behind a change of phase %d; the changes of a plan stand in the order of their phases, from 0", t.Changes[i].Title(), t.Changes[i].Phase, t.Changes[max(0, i-1)].Phase)
 		}
 		a, err := x.act(t, i)
 		if err != nil {
@@ -82,7 +85,7 @@ func (x *Executor) begin(ctx context.Context, in Intent) (*txn, error) {
 			blobs[host.HashOf(b)] = b
 		}
 	}
-	for _, service := range x.touched(t) {
+	for _, service := range x.touched(t, t.all()) {
 		if _, err := x.control(service); err != nil {
 			return nil, err
 		}
@@ -131,11 +134,11 @@ func (c *Change) forgetBytes() {
 	}
 }
 
-// touched are the services whose configuration a transaction touches or which
+// touched are the services whose configuration changes i of t touch, or which
 // must be activated, in order.
-func (x *Executor) touched(t *txn) []string {
+func (x *Executor) touched(t *txn, of []int) []string {
 	need := map[string]Activation{}
-	for i := range t.Changes {
+	for _, i := range of {
 		if c := &t.Changes[i]; c.Service != "" {
 			need[x.runner(c.Service)] = None
 		}
@@ -143,18 +146,20 @@ func (x *Executor) touched(t *txn) []string {
 	return x.inOrder(need)
 }
 
-// configured reports whether t changes what the service reads from disk.
-func (x *Executor) configured(t *txn, service string) bool {
-	return slices.ContainsFunc(t.Changes, func(c Change) bool {
+// configured reports whether changes i of t change what the service reads from
+// disk.
+func (x *Executor) configured(t *txn, of []int, service string) bool {
+	return slices.ContainsFunc(of, func(i int) bool {
+		c := &t.Changes[i]
 		return c.Service != "" && x.runner(c.Service) == service && (c.Activate != None || c.Kind != KindVariable && c.Kind != KindIndex)
 	})
 }
 
-// needs is the strongest activation that each service needs, of those changes
-// that may have been written.
-func (x *Executor) needs(t *txn) map[string]Activation {
+// needs is the strongest activation that each service needs, of those of the
+// changes that may have been written.
+func (x *Executor) needs(t *txn, of []int) map[string]Activation {
 	need := map[string]Activation{}
-	for i := range t.Changes {
+	for _, i := range of {
 		c, p := &t.Changes[i], t.progress[i]
 		if c.Service != "" && c.Activate != None && p.intent && !p.skipped {
 			s := x.runner(c.Service)
@@ -164,16 +169,48 @@ func (x *Executor) needs(t *txn) map[string]Activation {
 	return need
 }
 
-// carryOut does what the journaled transaction says.
+// carryOut does what the journaled transaction says, phase by phase.
 func (x *Executor) carryOut(ctx context.Context, t *txn) error {
-	for i := range t.Changes {
+	phases := t.phases()
+	for n, of := range phases {
+		if err := x.carryOutPhase(ctx, t, of); err != nil {
+			if len(phases) > 1 {
+				err = fmt.Errorf("phase %d: %w", t.Changes[of[0]].Phase, err)
+			}
+			return err
+		}
+		if n < len(phases)-1 {
+			continue
+		}
+		// Once more all of them: a later phase may have broken an earlier one.
+		if n > 0 {
+			if err := x.readBack(ctx, t, t.all()); err != nil {
+				return err
+			}
+		}
+		for _, service := range x.touched(t, t.all()) {
+			x.step(t, "healthy.%s", service)
+			if err := x.waitHealthy(ctx, service); err != nil {
+				return err
+			}
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return x.note(t, record{Op: opActivated})
+}
+
+// carryOutPhase writes the changes of one phase, activates their services and
+// reads everything back.
+func (x *Executor) carryOutPhase(ctx context.Context, t *txn, of []int) error {
+	for _, i := range of {
 		if err := x.write(ctx, t, i); err != nil {
 			return err
 		}
 	}
-	touched := x.touched(t)
-	for _, service := range touched {
-		if !x.configured(t, service) {
+	for _, service := range x.touched(t, of) {
+		if !x.configured(t, of, service) {
 			continue
 		}
 		x.step(t, "check.%s", service)
@@ -181,9 +218,9 @@ func (x *Executor) carryOut(ctx context.Context, t *txn) error {
 			return err
 		}
 	}
-	need := x.needs(t)
+	need := x.needs(t, of)
 	for _, service := range x.inOrder(need) {
-		if err := x.note(t, record{Op: opActivating, Service: service, How: need[service].String()}); err != nil {
+		if err := x.note(t, record{Op: opActivating, Service: service, How: need[service].String(), Phase: t.Changes[of[0]].Phase}); err != nil {
 			return err
 		}
 		x.step(t, "activate.%s", service)
@@ -195,19 +232,7 @@ func (x *Executor) carryOut(ctx context.Context, t *txn) error {
 			return err
 		}
 	}
-	if err := x.readBack(ctx, t); err != nil {
-		return err
-	}
-	for _, service := range touched {
-		x.step(t, "healthy.%s", service)
-		if err := x.waitHealthy(ctx, service); err != nil {
-			return err
-		}
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return x.note(t, record{Op: opActivated})
+	return x.readBack(ctx, t, of)
 }
 
 // write journals and writes one change.
@@ -250,10 +275,10 @@ func (x *Executor) write(ctx context.Context, t *txn, i int) error {
 	return x.note(t, record{Op: opApplied, Change: &i, Value: value})
 }
 
-// readBack checks that the target now is as planned. A variable that a
+// readBack checks that changes i of t now are as planned. A variable that a
 // restart has reset is set again.
-func (x *Executor) readBack(ctx context.Context, t *txn) error {
-	for i := range t.Changes {
+func (x *Executor) readBack(ctx context.Context, t *txn, of []int) error {
+	for _, i := range of {
 		a, err := x.act(t, i)
 		if err != nil {
 			return err
@@ -264,7 +289,7 @@ func (x *Executor) readBack(ctx context.Context, t *txn) error {
 			return err
 		}
 		c := &t.Changes[i]
-		if s.blind || t.superseded(i) {
+		if s.blind || t.superseded(i, of) {
 			continue
 		}
 		if !s.after && c.Kind == KindVariable && t.activating[x.runner(c.Service)] == Restart {
@@ -291,10 +316,11 @@ func (x *Executor) setAgain(ctx context.Context, t *txn, i int, a act) error {
 	return x.note(t, record{Op: opApplied, Change: &i, Value: value})
 }
 
-// superseded reports whether a later change of t edits the same file again.
-func (t *txn) superseded(i int) bool {
-	for j := i + 1; j < len(t.Changes); j++ {
-		if o := t.Changes[i].object(); o != "" && t.Changes[j].object() == o {
+// superseded reports whether a later one of these changes edits the same file
+// again.
+func (t *txn) superseded(i int, of []int) bool {
+	for _, j := range of {
+		if o := t.Changes[i].object(); j > i && o != "" && t.Changes[j].object() == o {
 			return true
 		}
 	}

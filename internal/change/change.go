@@ -23,6 +23,10 @@ const (
 	KindIndex    Kind = "index"    // create or drop one index
 	KindExec     Kind = "exec"     // a pair of commands, apply and undo
 	KindRestart  Kind = "restart"  // activate a service though no file changed
+	KindSysctl   Kind = "sysctl"   // a kernel setting at run time
+	KindUnit     Kind = "unit"     // enable, disable, mask, start or stop a unit or a supervisor's program
+	KindPackage  Kind = "package"  // install, upgrade, downgrade or remove a Debian package
+	KindGit      Kind = "git"      // a commit in an application's checkout, with its build
 )
 
 // Activation is how a service takes a change on, from the least disturbing.
@@ -63,6 +67,10 @@ type Change struct {
 	// Service that must take the change on, and how.
 	Service  string     `json:"service,omitempty"`
 	Activate Activation `json:"activate"`
+	// Phase orders changes within a transaction, from 0: all of a phase are
+	// written, in effect and healthy before the next begins, and they are put
+	// back in the reverse order. The changes of a plan stand in this order.
+	Phase int `json:"phase,omitempty"`
 	// Why, in one sentence, and Command, what a person would type to redo it.
 	Why     string `json:"why,omitempty"`
 	Command string `json:"command,omitempty"`
@@ -73,11 +81,15 @@ type Change struct {
 	After  *FileState `json:"after,omitempty"`
 
 	// KindVariable: Service is the database. Values as the server prints them
-	// in SHOW GLOBAL VARIABLES. An empty BeforeValue means that the plan did
+	// in SHOW GLOBAL VARIABLES. KindSysctl: Variable is the key as sysctl(8)
+	// takes it, values as /proc/sys has them; Also are further keys that the
+	// kernel changes with it, as they were before (the executor fills it in). An empty BeforeValue means that the plan did
 	// not look; the executor then takes what it finds.
 	Variable    string `json:"variable,omitempty"`
 	BeforeValue string `json:"before_value,omitempty"`
 	AfterValue  string `json:"after_value,omitempty"`
+
+	Also map[string]string `json:"also,omitempty"`
 
 	// KindIndex: Service is the database.
 	Index *Index `json:"index,omitempty"`
@@ -88,11 +100,16 @@ type Change struct {
 	IndexDef string `json:"index_def,omitempty"`
 	// Reported is what the server told after a KindVariable or KindIndex change
 	// was applied, which may differ from what was asked: MariaDB rounds some
-	// values. The executor fills it in.
+	// values. For KindSysctl it is what the kernel made of the value, for
+	// KindGit the new commit. The executor fills it in.
 	Reported string `json:"reported,omitempty"`
 
 	// KindExec: both commands run on Host, in Dir; each must be idempotent.
 	Apply []string `json:"apply,omitempty"`
 	Undo  []string `json:"undo,omitempty"`
 	Dir   string   `json:"dir,omitempty"`
+
+	Unit    *Unit    `json:"unit,omitempty"`    // KindUnit
+	Package *Package `json:"package,omitempty"` // KindPackage
+	Git     *Git     `json:"git,omitempty"`     // KindGit
 }

@@ -21,7 +21,11 @@ const (
 	zombieWait = 60 // s
 	// metadataWait is how long a statement may wait for a table's metadata
 	// lock. All other statements on the table queue behind it meanwhile.
-	metadataWait = 5 // s
+	metadataWait = 2 // s
+	// metadataTries is how often that is tried, with metadataPause between, in
+	// which the statements that had queued run.
+	metadataTries = 3
+	metadataPause = time.Second
 )
 
 // session is one database connection that alone acts for this .kasoku folder.

@@ -181,6 +181,14 @@ func Load(dir string, t Tx) (Tx, error) { return (&journal{dir: JournalDir(dir)}
 func (j *journal) load(t Tx) (Tx, error) {
 	changes := make([]Change, len(t.Changes))
 	for i, c := range t.Changes {
+		if c.Kind == KindGit && c.Git != nil && c.Git.PatchHash != "" && c.Git.Patch == nil {
+			b, err := j.loadBlob(c.Git.PatchHash)
+			if err != nil {
+				return t, err
+			}
+			g := *c.Git
+			g.Patch, c.Git = b, &g
+		}
 		for _, side := range []**FileState{&c.Before, &c.After} {
 			if c.Kind != KindFile || *side == nil {
 				continue

@@ -300,7 +300,7 @@ func (x *Executor) stray(ctx context.Context, t *txn) error {
 			errs = append(errs, err)
 		}
 	}
-	if need := x.needs(t); found {
+	if need := x.needs(t, t.all()); found {
 		for _, service := range x.inOrder(need) {
 			errs = append(errs, x.revive(ctx, service, need[service]))
 		}

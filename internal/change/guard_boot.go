@@ -70,7 +70,7 @@ func (g *target) planEntry(how string) (bootEntry, string) {
 		if s := g.x.options.Stack; s != nil {
 			for i := range s.Services {
 				if svc := &s.Services[i]; svc.HostName() == g.name && svc.Control.Unit != "" {
-					after = append(after, unitName(svc.Control.Unit))
+					after = append(after, fullUnit(svc.Control.Unit))
 				}
 			}
 		}
@@ -96,8 +96,8 @@ WantedBy=multi-user.target
 	return bootEntry{}, ""
 }
 
-// unitName completes a unit's name as systemctl does.
-func unitName(unit string) string {
+// fullUnit completes a unit's name as systemctl does.
+func fullUnit(unit string) string {
 	if strings.Contains(unit, ".") {
 		return unit
 	}

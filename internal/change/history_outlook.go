@@ -67,7 +67,7 @@ func (x *Executor) foresee(ctx context.Context, t *txn, i int, pr *Prospect) {
 		pr.Will = "undo it"
 	case s.before:
 		pr.Will = "is as before already"
-	case s.after, t.superseded(i):
+	case s.after, t.superseded(i, t.all()):
 		pr.Will = "put it back"
 	case c.Kind == KindVariable:
 		pr.Will = "put it back, if its value is Kasoku's: " + s.got

@@ -66,6 +66,9 @@ func victim(ctx context.Context, job string) {
 	if base := os.Getenv("KASOKU_TEST_BASE"); base != "" {
 		o.Target = &TargetOptions{Name: "lab", Base: base, RevertAfter: testDeadline}
 	}
+	if setup := setups[strings.Split(job, "-")[0]]; setup != nil {
+		setup(l, &o)
+	}
 	at, _ := strconv.Atoi(os.Getenv("KASOKU_TEST_STEP"))
 	n := 0
 	counting := func(step string) {
@@ -93,6 +96,11 @@ func victim(ctx context.Context, job string) {
 		tx, err := x.Apply(ctx, Intent{Title: "every kind", Changes: changes})
 		fail(err)
 		return tx
+	}
+	if plan := plans[strings.Split(job, "-")[0]]; plan != nil {
+		victimOf(ctx, x, job, plan(l), fail, func() { trace = counting })
+		fail(x.Close())
+		return
 	}
 	switch job {
 	case "apply":

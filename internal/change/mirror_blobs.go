@@ -31,6 +31,20 @@ func (c *Change) savedBytes() []host.Hash {
 			out = append(out, h)
 		}
 	}
+	if c.Package != nil {
+		for i := range c.Package.Files {
+			if h := c.Package.Files[i].File.Hash; h != "" {
+				out = append(out, h)
+			}
+		}
+	}
+	if c.Git != nil {
+		for _, h := range []host.Hash{c.Git.PatchHash, c.Git.Saved} {
+			if h != "" {
+				out = append(out, h)
+			}
+		}
+	}
 	return out
 }
 

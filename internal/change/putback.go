@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // putback is an undo of one or more transactions under way.
@@ -12,7 +13,12 @@ type putback struct {
 	txs   []*txn // newest first
 	why   string
 	errs  map[int64][]error
-	later []pending // whose database did not answer yet
+	later []pending // of this stage, whose database did not answer yet
+	// failed are the transactions of which something is not back; stuck are
+	// those of which an earlier stage has failed.
+	failed, stuck map[int64]bool
+	// restarted are the services that this undo restarted.
+	restarted map[string]bool
 }
 
 // pending is one change still to be restored.
@@ -28,7 +34,7 @@ type pending struct {
 func (x *Executor) putBack(ctx context.Context, txs []*txn, why string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTimeout)
 	defer cancel()
-	u := &putback{x: x, why: why, errs: map[int64][]error{}}
+	u := &putback{x: x, why: why, errs: map[int64][]error{}, restarted: map[string]bool{}, failed: map[int64]bool{}, stuck: map[int64]bool{}}
 	for _, t := range txs {
 		if !t.Pending() && t.State != StateKept { // its host put it back meanwhile
 			return x.stray(ctx, t)
@@ -41,18 +47,25 @@ func (x *Executor) putBack(ctx context.Context, txs []*txn, why string) error {
 	if err := x.ready(ctx, u.txs...); err != nil {
 		x.warn("%v", err) // what can be put back is
 	}
-	u.restoreAll(ctx)
-	restarted := u.activate(ctx)
-	for _, p := range u.later {
-		if err := u.restore(ctx, p.t, p.i); err != nil {
-			u.fail(p.t, err)
+	for _, s := range stages(u.txs) {
+		u.stage(ctx, s)
+		for _, part := range s {
+			u.stuck[part.t.ID] = u.failed[part.t.ID]
 		}
 	}
-	u.verify(ctx, restarted)
+	u.verify(ctx)
 	return u.finish()
 }
 
-func (u *putback) fail(t *txn, err error) { u.errs[t.ID] = append(u.errs[t.ID], err) }
+func (u *putback) fail(t *txn, err error) {
+	u.errs[t.ID] = append(u.errs[t.ID], err)
+	if !errors.Is(err, errNotNoted) {
+		u.failed[t.ID] = true
+	}
+}
+
+// errNotNoted: what was to be done is done, only the journal does not say so.
+var errNotNoted = errors.New("it could not be noted")
 
 // announce journals that putting back begins. For a kept transaction that line
 // must be there first, or a kill would leave it half undone and called kept.
@@ -65,20 +78,33 @@ func (u *putback) announce(t *txn) error {
 		return nil
 	}
 	if err := u.x.note(t, record{Op: opReverting, Error: u.why}); err != nil {
-		u.fail(t, err)
+		u.fail(t, fmt.Errorf("%w: %w", errNotNoted, err))
 	}
 	return nil
 }
 
-func (u *putback) restoreAll(ctx context.Context) {
-	for _, t := range u.txs {
-		for i := len(t.Changes) - 1; i >= 0; i-- {
+// stage restores the changes of one stage and activates their services.
+func (u *putback) stage(ctx context.Context, s stage) {
+	u.later = nil
+	for _, part := range s {
+		t := part.t
+		if u.blocked(part) {
+			u.x.say("undo: %s: phase %d stays, because a later one, which builds on it, is not back", t.Title, part.phase())
+			continue
+		}
+		for _, i := range slices.Backward(part.of) {
 			err := u.restore(ctx, t, i)
 			if errors.Is(err, errUnreachable) {
 				u.later = append(u.later, pending{t, i})
 			} else if err != nil {
 				u.fail(t, err)
 			}
+		}
+	}
+	u.activate(ctx, s)
+	for _, p := range u.later {
+		if err := u.restore(ctx, p.t, p.i); err != nil {
+			u.fail(p.t, err)
 		}
 	}
 }
@@ -114,7 +140,10 @@ func (u *putback) restore(ctx context.Context, t *txn, i int) error {
 			return fmt.Errorf("put back %s: %w", t.Changes[i].Title(), err)
 		}
 	}
-	return u.x.note(t, record{Op: opRestored, Change: &i})
+	if err := u.x.note(t, record{Op: opRestored, Change: &i}); err != nil {
+		return fmt.Errorf("put back %s: %w: %w", t.Changes[i].Title(), errNotNoted, err)
+	}
+	return nil
 }
 
 // furtherBack reports whether the object is as an older change of this undo
@@ -145,14 +174,14 @@ func (u *putback) furtherBack(ctx context.Context, t *txn, i int) (bool, error) 
 
 // look removes debris of a kill and settles whose work is there.
 func (u *putback) look(ctx context.Context, a act) (sight, error) {
-	if f, ok := a.(*fileAct); ok {
-		if err := f.sweep(ctx); err != nil {
+	if d, ok := a.(sweeper); ok {
+		if err := d.sweep(ctx); err != nil {
 			return sight{}, err
 		}
 	}
 	s, err := a.look(ctx)
-	if v, ok := a.(*variableAct); ok && err == nil && !s.before && !s.after {
-		return v.claim(ctx, s)
+	if c, ok := a.(claimer); ok && err == nil && !s.blind && !s.before && !s.after {
+		return c.claim(ctx, s)
 	}
 	return s, err
 }
@@ -170,14 +199,13 @@ func (u *putback) reverse(ctx context.Context, a act) error {
 	return err
 }
 
-// activate makes the services concerned take the old configuration on, and
-// returns those that were restarted.
-func (u *putback) activate(ctx context.Context) map[string]bool {
+// activate makes the services of a stage take the old configuration on.
+func (u *putback) activate(ctx context.Context, s stage) {
 	need, of := map[string]Activation{}, map[string][]*txn{}
-	for _, t := range u.txs {
-		for service, how := range u.x.within(t, u.needs(t)) {
+	for _, part := range s {
+		for service, how := range u.x.within(part.t, u.needs(part)) {
 			need[service] = max(need[service], how)
-			of[service] = append(of[service], t)
+			of[service] = append(of[service], part.t)
 		}
 	}
 	for _, p := range u.later {
@@ -188,28 +216,30 @@ func (u *putback) activate(ctx context.Context) map[string]bool {
 			need[service] = Restart
 		}
 	}
-	restarted := map[string]bool{}
 	for _, service := range u.x.inOrder(need) {
 		u.x.step(of[service][0], "undo.activate.%s", service)
-		restarted[service] = need[service] == Restart
+		u.restarted[service] = u.restarted[service] || need[service] == Restart
 		if err := u.x.revive(ctx, service, need[service]); err != nil {
 			for _, t := range of[service] {
 				u.fail(t, err)
 			}
 		}
 	}
-	return restarted
 }
 
-// needs is what must be activated to put t back. If this process applied t, a
-// service that was never told to take the changes on is left in peace; if a
-// killed process did, anything may have made it read them since.
-func (u *putback) needs(t *txn) map[string]Activation {
-	if u.x.mine[t.ID] {
-		return t.activating
+// needs is what must be activated to put a part back. If this process applied
+// it, a service that was never told to take the changes on is left in peace;
+// if a killed process did, anything may have made it read them since.
+func (u *putback) needs(p part) map[string]Activation {
+	if u.blocked(p) {
+		return nil
 	}
-	need := u.x.needs(t)
-	for service, how := range t.activating {
+	told := p.t.inPhase[p.phase()]
+	if u.x.mine[p.t.ID] {
+		return told
+	}
+	need := u.x.needs(p.t, p.of)
+	for service, how := range told {
 		need[service] = max(need[service], how)
 	}
 	return need
@@ -217,7 +247,7 @@ func (u *putback) needs(t *txn) map[string]Activation {
 
 // verify looks at every object once more: it must be as the oldest of the
 // changes found it, with mode and owner.
-func (u *putback) verify(ctx context.Context, restarted map[string]bool) {
+func (u *putback) verify(ctx context.Context) {
 	oldest := map[string]pending{}
 	for _, t := range u.txs { // newest first, so that the oldest wins
 		for i := len(t.Changes) - 1; i >= 0; i-- {
@@ -232,20 +262,20 @@ func (u *putback) verify(ctx context.Context, restarted map[string]bool) {
 			continue // it is known not to be back
 		}
 		u.x.step(p.t, "undo.verify%d", p.i)
-		if err := u.verifyOne(ctx, p.t, p.i, restarted); err != nil {
+		if err := u.verifyOne(ctx, p.t, p.i); err != nil {
 			u.fail(p.t, err)
 		}
 	}
 }
 
-func (u *putback) verifyOne(ctx context.Context, t *txn, i int, restarted map[string]bool) error {
+func (u *putback) verifyOne(ctx context.Context, t *txn, i int) error {
 	a, err := u.x.act(t, i)
 	if err != nil {
 		return err
 	}
 	s, err := a.look(ctx)
 	c := &t.Changes[i]
-	if err == nil && !s.before && c.Kind == KindVariable && restarted[u.x.runner(c.Service)] {
+	if err == nil && !s.before && c.Kind == KindVariable && u.restarted[u.x.runner(c.Service)] {
 		// The restart took the value from the files; before, it had been set
 		// at run time.
 		if err = a.restore(ctx); err == nil {

@@ -57,6 +57,7 @@ type record struct {
 	Value   string `json:"value,omitempty"`
 	Service string `json:"service,omitempty"`
 	How     string `json:"how,omitempty"`
+	Phase   int    `json:"phase,omitempty"` // of opActivating
 	Error   string `json:"error,omitempty"`
 
 	Project string `json:"project,omitempty"` // beside Format

@@ -12,6 +12,8 @@ type txn struct {
 	progress []progress
 	// activating holds the strongest activation begun per service.
 	activating map[string]Activation
+	// inPhase holds the same for each phase.
+	inPhase map[int]map[string]Activation
 	// why it is being put back.
 	why string
 	// deciding: its hosts wait for the controller's word, and do not put it
@@ -100,7 +102,7 @@ func (h *history) take(r record) error {
 			return fmt.Errorf("tx %d begins a second time", r.Tx)
 		}
 		h.txs = append(h.txs, &txn{Tx: Tx{ID: r.Tx, Title: r.Title, Plan: r.Plan, Session: r.Session, State: StateApplying,
-			Begun: r.Time, Changes: r.Changes}, progress: make([]progress, len(r.Changes)), activating: map[string]Activation{}})
+			Begun: r.Time, Changes: r.Changes}, progress: make([]progress, len(r.Changes)), activating: map[string]Activation{}, inPhase: map[int]map[string]Activation{}})
 		h.lines++
 		return nil
 	}
@@ -153,6 +155,10 @@ func (t *txn) take(r record) error {
 			how = Restart
 		}
 		t.activating[r.Service] = max(t.activating[r.Service], how)
+		if t.inPhase[r.Phase] == nil {
+			t.inPhase[r.Phase] = map[string]Activation{}
+		}
+		t.inPhase[r.Phase][r.Service] = max(t.inPhase[r.Phase][r.Service], how)
 	case opActivated:
 		t.State = StateApplied
 	case opKept:

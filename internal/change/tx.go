@@ -173,6 +173,20 @@ func (c *Change) object() string {
 		return c.hostName() + ":" + c.Path
 	case KindVariable:
 		return c.Service + ":@@" + c.Variable
+	case KindSysctl:
+		return c.hostName() + ":sysctl:" + strings.ReplaceAll(c.Variable, "/", ".")
+	case KindUnit:
+		if c.Unit != nil {
+			return c.hostName() + ":unit:" + c.Unit.Name
+		}
+	case KindPackage:
+		if c.Package != nil {
+			return c.hostName() + ":package:" + c.Package.Name
+		}
+	case KindGit:
+		if c.Git != nil {
+			return c.hostName() + ":git:" + c.Git.Dir
+		}
 	case KindIndex:
 		if c.Index != nil {
 			return c.Service + ":" + c.Index.Schema + "." + c.Index.Table + "." + c.Index.Name
@@ -197,6 +211,14 @@ func (c *Change) Title() string {
 		return "run " + commandLine(c.Apply)
 	case KindRestart:
 		return c.Activate.String() + " " + c.Service
+	case KindSysctl:
+		return "sysctl " + c.Variable + "=" + commandLine([]string{c.AfterValue})
+	case KindUnit:
+		return c.Unit.title()
+	case KindPackage:
+		return c.Package.title()
+	case KindGit:
+		return c.Git.title()
 	}
 	return string(c.Kind)
 }

@@ -81,7 +81,7 @@ func (x *Executor) drift(ctx context.Context, p pending) (*Drift, error) {
 // untouched makes sure that nobody else changed what t changed.
 func (x *Executor) untouched(ctx context.Context, t *txn) error {
 	for i := range t.Changes {
-		if t.superseded(i) || t.Changes[i].object() == "" {
+		if t.superseded(i, t.all()) || t.Changes[i].object() == "" {
 			continue
 		}
 		a, err := x.act(t, i)

@@ -159,10 +159,34 @@ func (x *exporter) change(c change.Change) error {
 			line = "(cd " + quote(c.Dir) + " && " + line + ")"
 		}
 		fmt.Fprintf(&x.script, "%s\n# to undo: %s\n", line, comment(quoteAll(c.Undo)))
+	case change.KindSysctl, change.KindUnit, change.KindPackage, change.KindGit:
+		return x.shell(c)
 	case change.KindRestart:
 		// Named at the end with the others.
 	default:
 		return fmt.Errorf("unknown kind %q: it was written by a newer Kasoku", c.Kind)
+	}
+	return nil
+}
+
+// shell exports what a change of the kernel, a unit, a package or a checkout
+// comes down to; a patch as a file of its own.
+func (x *exporter) shell(c change.Change) error {
+	if g := c.Git; g != nil && g.PatchHash != "" {
+		b, err := x.blobs.Blob(g.PatchHash)
+		if err != nil {
+			return err
+		}
+		if err := x.write(path.Join("patches", string(g.PatchHash)), string(b), 0o644); err != nil {
+			return err
+		}
+	}
+	do, undo := c.Shell("patches")
+	for _, line := range do {
+		fmt.Fprintf(&x.script, "%s\n", line)
+	}
+	for _, line := range undo {
+		fmt.Fprintf(&x.script, "# to undo: %s\n", comment(line))
 	}
 	return nil
 }

@@ -1,0 +1,387 @@
+package change
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"kasoku/internal/host"
+)
+
+// Git is a commit in an application's checkout. Either Patch is committed on
+// top of what is checked out, or Rev, which the repository must have already,
+// is checked out. Either way the checkout is then on a branch of Kasoku's own.
+type Git struct {
+	Dir string `json:"dir"` // top folder of the checkout
+	// Patch is what git diff prints, relative to Dir. Its bytes are in the
+	// journal's blob folder by PatchHash.
+	Patch     []byte    `json:"-"`
+	PatchHash host.Hash `json:"patch,omitempty"`
+	Rev       string    `json:"rev,omitempty"`
+	Message   string    `json:"message,omitempty"`
+	// Build runs in Dir as the checkout's owner after it has changed, Timeout
+	// at most (0: 10 min). Products are the files and folders that it makes,
+	// relative to Dir and not tracked by git; undo brings back what they were.
+	Build    []string      `json:"build,omitempty"`
+	Timeout  time.Duration `json:"timeout,omitempty"`
+	Products []string      `json:"products,omitempty"`
+
+	// The executor fills in what follows.
+	Before string    `json:"before,omitempty"` // commit
+	Ref    string    `json:"ref,omitempty"`    // refs/heads/…; "" = detached
+	After  string    `json:"after,omitempty"`  // commit
+	Branch string    `json:"branch,omitempty"` // Kasoku's, as refs/heads/…
+	When   time.Time `json:"when,omitzero"`    // of the commit, so that it can be made again
+	UID    int       `json:"uid"`              // owner of the checkout, who runs git and the build
+	GID    int       `json:"gid"`
+	Home   string    `json:"home,omitempty"` // of the owner
+	// Files are those that the commit changes or deletes, and Attributes their
+	// mode, owner, group and time before, as stat(1) printed them.
+	Files      []string `json:"files,omitempty"`
+	Attributes string   `json:"attributes,omitempty"`
+	// Saved is a tar archive of the products as they were before.
+	Saved host.Hash `json:"saved,omitempty"`
+}
+
+func (g *Git) title() string {
+	switch {
+	case g == nil:
+		return "git (no checkout given)"
+	case g.Rev != "":
+		return "check out " + g.Rev + " in " + g.Dir
+	}
+	return "commit to " + g.Dir + ": " + g.message()
+}
+
+func (g *Git) message() string {
+	if g.Message == "" {
+		return "Change under test by Kasoku"
+	}
+	first, _, _ := strings.Cut(g.Message, "\n")
+	return first
+}
+
+// gitAct commits, builds, and goes back.
+type gitAct struct{ work }
+
+var gitRev = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/-]*$`)
+
+func (a *gitAct) prepare(ctx context.Context) ([][]byte, error) {
+	g := a.c.Git
+	if g == nil || !filepath.IsAbs(g.Dir) || filepath.Clean(g.Dir) != g.Dir || (len(g.Patch) == 0 && g.PatchHash == "") == (g.Rev == "") || g.Rev != "" && !gitRev.MatchString(g.Rev) {
+		return nil, fmt.Errorf("%s: it needs the absolute path of a checkout, and either a patch or a revision", g.title())
+	}
+	n := *g
+	g, a.c.Git = &n, &n
+	g.Before, g.Ref, g.After, g.Branch, g.Saved = "", "", "", "", ""
+	for _, p := range g.Products {
+		if !filepath.IsLocal(p) || path.Clean(p) != p || p == "." || p == ".git" || strings.HasPrefix(p, ".git/") || strings.HasPrefix(p, "-") {
+			return nil, fmt.Errorf("%s: product %q: it must be a path inside the checkout, relative to its top", g.title(), p)
+		}
+	}
+	var blobs [][]byte
+	if g.Rev == "" {
+		if err := a.loadPatch(); err != nil {
+			return nil, err
+		}
+		blobs = append(blobs, g.Patch)
+	}
+	if err := a.owner(ctx); err != nil {
+		return nil, err
+	}
+	if err := a.clean(ctx); err != nil {
+		return nil, err
+	}
+	if err := a.plan(ctx); err != nil {
+		return nil, err
+	}
+	saved, err := a.tar(ctx)
+	if err != nil {
+		return nil, err
+	}
+	g.Saved = host.HashOf(saved)
+	g.Patch = nil
+	return append(blobs, saved), nil
+}
+
+// loadPatch takes the patch from the plan or from the journal.
+func (a *gitAct) loadPatch() error {
+	g := a.c.Git
+	if g.Patch == nil {
+		b, err := a.x.journal.loadBlob(g.PatchHash)
+		if err != nil {
+			return fmt.Errorf("%s: %w", g.title(), err)
+		}
+		g.Patch = b
+	}
+	if h := host.HashOf(g.Patch); g.PatchHash != "" && g.PatchHash != h {
+		return fmt.Errorf("%s: the patch does not have the plan's hash", g.title())
+	} else {
+		g.PatchHash = h
+	}
+	return nil
+}
+
+// clean refuses a checkout in which there is someone's work, and takes down
+// what is checked out.
+func (a *gitAct) clean(ctx context.Context) error {
+	g := a.c.Git
+	top, err := a.git(ctx, nil, "rev-parse", "--show-toplevel")
+	if err != nil {
+		return err
+	}
+	if top != g.Dir {
+		return fmt.Errorf("%s: %s is not the top of a checkout, that is %s", g.title(), g.Dir, top)
+	}
+	if g.Before, err = a.git(ctx, nil, "rev-parse", "--verify", "HEAD^{commit}"); err != nil {
+		return err
+	}
+	if g.Ref, err = a.ref(ctx); err != nil {
+		return err
+	}
+	dirty, err := a.dirty(ctx, "all")
+	if err != nil {
+		return err
+	}
+	if untracked := a.unexpected(dirty); len(untracked) > 0 {
+		return fmt.Errorf("%s: %w: its files are not as committed: %s; commit, stash or ignore them first", g.title(), ErrChanged, some(untracked))
+	}
+	for _, what := range []string{"MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "BISECT_LOG", "rebase-merge", "rebase-apply", "index.lock"} {
+		file, err := a.gitPath(ctx, what)
+		if err != nil {
+			return err
+		}
+		if _, err := a.h.Stat(ctx, file); err == nil {
+			return fmt.Errorf("%s: %w: someone is in the middle of something there: %s exists; finish that first", g.title(), ErrChanged, file)
+		}
+	}
+	if len(g.Products) == 0 {
+		return nil
+	}
+	tracked, err := a.git(ctx, nil, append([]string{"ls-files", "--"}, g.Products...)...)
+	if err == nil && tracked != "" {
+		err = fmt.Errorf("%s: products must not be tracked by git, but these are: %s", g.title(), some(strings.Split(tracked, "\n")))
+	}
+	return err
+}
+
+// unexpected are the dirty files outside the products.
+func (a *gitAct) unexpected(dirty []string) []string {
+	return slices.DeleteFunc(slices.Clone(dirty), func(file string) bool {
+		return slices.ContainsFunc(a.c.Git.Products, func(p string) bool {
+			return file == p || strings.HasPrefix(file, p+"/")
+		})
+	})
+}
+
+// some names a few of many files.
+func some(files []string) string {
+	const most = 8
+	if len(files) > most {
+		return strings.Join(files[:most], ", ") + fmt.Sprintf(" and %d more", len(files)-most)
+	}
+	return strings.Join(files, ", ")
+}
+
+// plan makes the commit in a store that is thrown away, to see that the patch
+// fits and what the commit will be called.
+func (a *gitAct) plan(ctx context.Context) error {
+	g := a.c.Git
+	g.When = time.Now().UTC().Truncate(time.Second)
+	var err error
+	diff := ""
+	if g.Rev != "" {
+		if g.After, err = a.git(ctx, nil, "rev-parse", "--verify", g.Rev+"^{commit}"); err == nil {
+			diff, err = a.git(ctx, nil, append(strings.Fields(diffNames), g.Before, g.After)...)
+		}
+	} else if g.After, err = a.commit(ctx, true); err == nil {
+		g.After, diff, _ = strings.Cut(g.After, "\n")
+	}
+	if err != nil {
+		return err
+	}
+	if g.After == g.Before {
+		return fmt.Errorf("%s: %w: it is checked out already", g.title(), ErrChanged)
+	}
+	g.Branch = "refs/heads/kasoku/" + g.After[:12]
+	if branches, err := a.git(ctx, nil, "for-each-ref", "--format=%(refname)", g.Branch, "refs/heads/kasoku"); err != nil {
+		return err
+	} else if branches == "refs/heads/kasoku" || slices.Contains(strings.Fields(branches), g.Branch) {
+		return fmt.Errorf("%s: %w: there is a branch %s already; delete or rename it", g.title(), ErrChanged, strings.TrimPrefix(branches, "refs/heads/"))
+	}
+	return a.attributes(ctx, diff)
+}
+
+func (a *gitAct) look(ctx context.Context) (sight, error) {
+	g := a.c.Git
+	now, err := a.standing(ctx)
+	if err != nil {
+		return sight{}, err
+	}
+	s := sight{got: now.String()}
+	clean := len(a.unexpected(now.dirty)) == 0 && !now.locked
+	s.after = clean && now.head == g.After && now.ref == g.Branch
+	if clean && now.head == g.Before && now.ref == g.Ref && now.branch == "" {
+		same, err := a.sameProducts(ctx)
+		if err != nil {
+			return s, err
+		}
+		attributes, err := a.stat(ctx)
+		if err != nil {
+			return s, err
+		}
+		s.before = same && attributes == g.Attributes
+		if !same {
+			s.got += ", with other build products"
+		} else if !s.before {
+			s.got += ", with other modes, owners or times of files"
+		}
+	}
+	return s, nil
+}
+
+// sameProducts compares the products with those that were saved.
+func (a *gitAct) sameProducts(ctx context.Context) (bool, error) {
+	if len(a.c.Git.Products) == 0 {
+		return true, nil
+	}
+	b, err := a.tar(ctx)
+	return host.HashOf(b) == a.c.Git.Saved, err
+}
+
+// claim: a kill in the middle of a checkout, of the build, or of going back.
+// What is there is Kasoku's if HEAD is one of the two commits and every file
+// that differs is one that the commit changes, with bytes of either side.
+func (a *gitAct) claim(ctx context.Context, s sight) (sight, error) {
+	if err := a.endLeftovers(ctx); err != nil {
+		return s, err
+	}
+	g := a.c.Git
+	now, err := a.standing(ctx)
+	if err != nil {
+		return s, err
+	}
+	ours := (now.head == g.Before || now.head == g.After) && (now.ref == g.Ref || now.ref == g.Branch)
+	if !ours {
+		return s, nil
+	}
+	foreign, err := a.foreign(ctx, a.unexpected(now.dirty))
+	if err == nil {
+		s.after = len(foreign) == 0
+	}
+	if len(foreign) > 0 {
+		s.got = now.String() + "; these are someone's: " + some(foreign)
+	}
+	return s, err
+}
+
+func (a *gitAct) sweep(ctx context.Context) error { return a.endLeftovers(ctx) }
+
+func (a *gitAct) write(ctx context.Context) (string, error) {
+	g := a.c.Git
+	if g.Rev == "" {
+		if err := a.loadPatch(); err != nil {
+			return "", err
+		}
+		made, err := a.commit(ctx, false)
+		if err != nil {
+			return "", err
+		}
+		if made != g.After {
+			return "", fmt.Errorf("%s: git made commit %s, the plan said %s", g.title(), made, g.After)
+		}
+	}
+	if _, err := a.git(ctx, nil, "checkout", "--quiet", "-b", strings.TrimPrefix(g.Branch, "refs/heads/"), g.After); err != nil {
+		return "", err
+	}
+	if err := a.keepAttributes(ctx, false); err != nil {
+		return "", err
+	}
+	if len(g.Build) == 0 {
+		return g.After, nil
+	}
+	before, err := a.unknown(ctx)
+	if err != nil {
+		return "", err
+	}
+	if err := a.build(ctx); err != nil {
+		return "", err
+	}
+	after, err := a.unknown(ctx)
+	if err != nil {
+		return "", err
+	}
+	if more := a.unexpected(slices.DeleteFunc(after, func(f string) bool { return slices.Contains(before, f) })); len(more) > 0 {
+		a.x.say("%s: since the build began there are files that undo will leave, because they are not named as its products: %s", a.subject(), some(more))
+	}
+	return g.After, nil
+}
+
+// build runs the build command as the owner.
+func (a *gitAct) build(ctx context.Context) error {
+	g := a.c.Git
+	limit := g.Timeout
+	if limit <= 0 {
+		limit = execTimeout
+	}
+	r, err := a.h.Run(ctx, host.Command{Argv: a.asOwner(g.Build), Dir: g.Dir, Env: a.env(), Timeout: limit, Keep: 1 << 20, EndGroup: true})
+	if err == nil && r.ExitCode != 0 {
+		err = fmt.Errorf("exit status %d: %s", r.ExitCode, tail(r))
+	}
+	if err != nil {
+		return fmt.Errorf("%s: build with %s: %w", a.subject(), commandLine(g.Build), err)
+	}
+	return nil
+}
+
+func (a *gitAct) restore(ctx context.Context) error {
+	g := a.c.Git
+	if err := a.endLeftovers(ctx); err != nil {
+		return err
+	}
+	if err := a.unlock(ctx); err != nil {
+		return err
+	}
+	// Again, because look may have seen "after" while someone edits a file:
+	// what is forced back must be Kasoku's.
+	now, err := a.standing(ctx)
+	if err != nil {
+		return err
+	}
+	foreign, err := a.foreign(ctx, a.unexpected(now.dirty))
+	if err != nil {
+		return err
+	}
+	if len(foreign) > 0 {
+		return fmt.Errorf("%s: someone has edited %s; it was left alone: commit or remove that work, then recover again", a.subject(), some(foreign))
+	}
+	if err := a.removeAdded(ctx); err != nil {
+		return err
+	}
+	to := []string{"checkout", "--quiet", "--force", "--detach", g.Before}
+	if g.Ref != "" {
+		to = []string{"checkout", "--quiet", "--force", strings.TrimPrefix(g.Ref, "refs/heads/")}
+	}
+	if _, err := a.git(ctx, nil, to...); err != nil {
+		return err
+	}
+	if now.branch != "" {
+		if _, err := a.git(ctx, nil, "update-ref", "-d", g.Branch, g.After); err != nil {
+			return err
+		}
+	}
+	if err := a.keepAttributes(ctx, true); err != nil {
+		return err
+	}
+	return a.untar(ctx)
+}
+
+func (a *gitAct) conflict(s sight) *ConflictError {
+	g := a.c.Git
+	return a.differs(standing{head: g.Before, ref: g.Ref}.String(), standing{head: g.After, ref: g.Branch}.String(), s.got)
+}

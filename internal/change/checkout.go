@@ -1,0 +1,508 @@
+package change
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"kasoku/internal/host"
+)
+
+// standing is where a checkout stands.
+type standing struct {
+	head, ref string
+	branch    string   // commit of Kasoku's branch, "" if it does not exist
+	dirty     []string // files that are not as committed
+	locked    bool     // index.lock is there
+}
+
+func (s standing) String() string {
+	out := "at " + s.head[:min(12, len(s.head))]
+	if s.ref != "" {
+		out += " on " + strings.TrimPrefix(s.ref, "refs/heads/")
+	}
+	if len(s.dirty) > 0 {
+		out += ", with uncommitted " + some(s.dirty)
+	}
+	if s.locked {
+		out += ", with index.lock"
+	}
+	return out
+}
+
+// owner finds who owns the checkout: git and the build run as that user, so
+// that all files stay theirs.
+func (a *gitAct) owner(ctx context.Context) error {
+	g := a.c.Git
+	info, err := a.h.Stat(ctx, g.Dir)
+	if err != nil {
+		return fmt.Errorf("%s: %w", g.title(), err)
+	}
+	if !info.Mode.IsDir() {
+		return fmt.Errorf("%s: %s is no directory", g.title(), g.Dir)
+	}
+	g.UID, g.GID, g.Home = info.UID, info.GID, ""
+	me, err := a.h.Run(ctx, host.Command{Argv: []string{"id", "-u"}})
+	if err != nil {
+		return fmt.Errorf("%s: %w", g.title(), err)
+	}
+	if id := strings.TrimSpace(string(me.Stdout)); id == strconv.Itoa(g.UID) {
+		g.UID = -1 // no change of user is needed
+		return nil
+	} else if id != "0" {
+		return fmt.Errorf("%s: the checkout belongs to user %d and Kasoku runs as user %s; run it as that user or as root", g.title(), g.UID, id)
+	}
+	r, err := a.h.Run(ctx, host.Command{Argv: []string{"getent", "passwd", strconv.Itoa(g.UID)}})
+	if f := strings.Split(string(r.Stdout), ":"); err == nil && len(f) > 5 {
+		g.Home = f[5]
+	}
+	return err
+}
+
+// asOwner puts a command into the owner's hands.
+func (a *gitAct) asOwner(argv []string) []string {
+	g := a.c.Git
+	// Kasoku itself may have been started by git.
+	argv = append([]string{"env", "-u", "GIT_DIR", "-u", "GIT_WORK_TREE", "-u", "GIT_INDEX_FILE", "-u", "GIT_OBJECT_DIRECTORY"}, argv...)
+	if g.UID < 0 {
+		return argv
+	}
+	return append([]string{"setpriv", "--reuid", strconv.Itoa(g.UID), "--regid", strconv.Itoa(g.GID), "--clear-groups", "--"}, argv...)
+}
+
+func (a *gitAct) env() []string {
+	g := a.c.Git
+	when := fmt.Sprintf("%d +0000", g.When.Unix())
+	env := []string{"LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", a.mark(),
+		"GIT_AUTHOR_NAME=Kasoku", "GIT_AUTHOR_EMAIL=kasoku@localhost", "GIT_AUTHOR_DATE=" + when,
+		"GIT_COMMITTER_NAME=Kasoku", "GIT_COMMITTER_EMAIL=kasoku@localhost", "GIT_COMMITTER_DATE=" + when}
+	if g.UID >= 0 && g.Home != "" {
+		env = append(env, "HOME="+g.Home)
+	}
+	return env
+}
+
+// gitOptions: the checkout's hooks do not run, and file names are printed as
+// they are. A folder whose .git belongs to someone else is not refused: Kasoku
+// was told to work there.
+func (a *gitAct) gitOptions() []string {
+	return []string{"-c", "safe.directory=" + a.c.Git.Dir, "-c", "core.hooksPath=/dev/null", "-c", "core.quotePath=false", "-c", "gc.auto=0", "-c", "advice.detachedHead=false"}
+}
+
+// git runs git in the checkout and returns what it printed without its last
+// newline.
+func (a *gitAct) git(ctx context.Context, stdin []byte, args ...string) (string, error) {
+	argv := a.asOwner(append(append([]string{"git"}, a.gitOptions()...), args...))
+	r, err := a.h.Run(ctx, host.Command{Argv: argv, Dir: a.c.Git.Dir, Stdin: stdin, Env: a.env(), Timeout: execTimeout})
+	if err == nil && r.ExitCode != 0 {
+		err = fmt.Errorf("git %s: exit status %d: %s", commandLine(args), r.ExitCode, tail(r))
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", a.subject(), err)
+	}
+	return strings.TrimRight(string(r.Stdout), "\n"), nil
+}
+
+// ref is the branch that is checked out, "" if HEAD is detached.
+func (a *gitAct) ref(ctx context.Context) (string, error) {
+	// It prints HEAD if that is no symbolic reference.
+	ref, err := a.git(ctx, nil, "rev-parse", "--symbolic-full-name", "HEAD")
+	if ref == "HEAD" {
+		ref = ""
+	}
+	return ref, err
+}
+
+func (a *gitAct) gitPath(ctx context.Context, name string) (string, error) {
+	p, err := a.git(ctx, nil, "rev-parse", "--git-path", name)
+	if err == nil && !path.IsAbs(p) {
+		p = path.Join(a.c.Git.Dir, p)
+	}
+	return p, err
+}
+
+// dirty lists files that are not as committed; untracked is git status's
+// --untracked-files (all or no).
+func (a *gitAct) dirty(ctx context.Context, untracked string) ([]string, error) {
+	out, err := a.git(ctx, nil, "status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files="+untracked)
+	return statusFiles(out), err
+}
+
+// unknown lists untracked and ignored files, a wholly ignored folder as one.
+func (a *gitAct) unknown(ctx context.Context) ([]string, error) {
+	out, err := a.git(ctx, nil, "status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--ignored=matching")
+	return statusFiles(out), err
+}
+
+// statusFiles takes the names out of git status --porcelain=v1 -z --no-renames:
+// two letters and a blank before each.
+func statusFiles(out string) []string {
+	var files []string
+	for entry := range strings.SplitSeq(out, "\x00") {
+		if len(entry) > 3 {
+			files = append(files, strings.TrimSuffix(entry[3:], "/"))
+		}
+	}
+	return files
+}
+
+func (a *gitAct) standing(ctx context.Context) (standing, error) {
+	var s standing
+	var err error
+	if s.head, err = a.git(ctx, nil, "rev-parse", "--verify", "HEAD"); err != nil {
+		return s, err
+	}
+	if s.ref, err = a.ref(ctx); err != nil {
+		return s, err
+	}
+	if s.branch, err = a.git(ctx, nil, "for-each-ref", "--format=%(objectname)", a.c.Git.Branch); err != nil {
+		return s, err
+	}
+	if s.dirty, err = a.dirty(ctx, "all"); err != nil {
+		return s, err
+	}
+	lock, err := a.gitPath(ctx, "index.lock")
+	if err != nil {
+		return s, err
+	}
+	_, err = a.h.Stat(ctx, lock)
+	if s.locked = err == nil; errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return s, err
+}
+
+// diffNames lists what two commits differ in: a letter and a name each, all
+// ended by zeros.
+const diffNames = ` diff-tree -r -z --no-renames --name-status `
+
+// commit makes the commit of the patch and prints it; dry leaves no trace of
+// it and prints the names of the files that it changes, too.
+func (a *gitAct) commit(ctx context.Context, dry bool) (string, error) {
+	g := a.c.Git
+	git := "git"
+	for _, o := range a.gitOptions() {
+		git += " " + commandLine([]string{o})
+	}
+	script := "set -e\numask 022\nt=$(mktemp -d /tmp/kasoku-git-XXXXXX); trap 'rm -rf \"$t\"' EXIT\nexport GIT_INDEX_FILE=\"$t/index\"\n"
+	if dry {
+		script += "o=$(cd \"$(" + git + " rev-parse --git-path objects)\" && pwd)\nmkdir \"$t/objects\"\nexport GIT_OBJECT_DIRECTORY=\"$t/objects\" GIT_ALTERNATE_OBJECT_DIRECTORIES=\"$o\"\n"
+	}
+	script += git + " read-tree \"$1\"\n" + git + " apply --cached --whitespace=nowarn -\n" +
+		"tree=$(" + git + " write-tree)\nnew=$(" + git + " commit-tree \"$tree\" -p \"$1\" -m \"$2\")\necho \"$new\"\n"
+	if dry {
+		script += git + diffNames + "\"$1\" \"$new\"\n"
+	}
+	message := g.Message
+	if message == "" {
+		message = g.message()
+	}
+	r, err := a.h.Run(ctx, host.Command{Argv: a.asOwner([]string{"sh", "-c", script, "sh", g.Before, message}), Dir: g.Dir, Stdin: g.Patch, Env: a.env(), Timeout: execTimeout})
+	if err == nil && r.ExitCode != 0 {
+		err = fmt.Errorf("the patch cannot be committed on top of %.12s: %s", g.Before, tail(r))
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", a.subject(), err)
+	}
+	return strings.TrimSpace(string(r.Stdout)), nil
+}
+
+// changed maps the files that differ between the two commits to the hashes of
+// their blobs on either side; all zeros where a file is not there.
+func (a *gitAct) changed(ctx context.Context) (map[string][2]string, error) {
+	g := a.c.Git
+	out, err := a.git(ctx, nil, "diff-tree", "-r", "-z", "--no-renames", "--no-abbrev", g.Before, g.After)
+	if err != nil {
+		return nil, err
+	}
+	files := map[string][2]string{}
+	fields := strings.Split(out, "\x00")
+	for i := 0; i+1 < len(fields); i += 2 {
+		// ":100644 100644 before after M"
+		f := strings.Fields(fields[i])
+		if len(f) != 5 {
+			return nil, fmt.Errorf("%s: git diff-tree printed %q", a.subject(), fields[i])
+		}
+		files[fields[i+1]] = [2]string{f[2], f[3]}
+	}
+	return files, nil
+}
+
+// exists reports whether the repository has the new commit: a kill may have
+// come before it was made.
+func (a *gitAct) exists(ctx context.Context) (bool, error) {
+	out, err := a.git(ctx, []byte(a.c.Git.After+"\n"), "cat-file", "--batch-check")
+	return err == nil && !strings.HasSuffix(out, "missing"), err
+}
+
+// foreign returns those of the dirty files that are not a checkout between the
+// two commits: other files, or with bytes of neither side.
+func (a *gitAct) foreign(ctx context.Context, dirty []string) ([]string, error) {
+	there, err := a.exists(ctx)
+	if err != nil || !there || len(dirty) == 0 {
+		return dirty, err
+	}
+	files, err := a.changed(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, name := range dirty {
+		sides, known := files[name]
+		if known {
+			if known, err = a.partOf(ctx, name, sides); err != nil {
+				return nil, err
+			}
+		}
+		if !known {
+			out = append(out, name)
+		}
+	}
+	return out, nil
+}
+
+// partOf reports whether a file has the bytes of one side, or as much of them
+// as git had written when it was killed, or is absent.
+func (a *gitAct) partOf(ctx context.Context, name string, sides [2]string) (bool, error) {
+	file := path.Join(a.c.Git.Dir, name)
+	info, err := a.h.Stat(ctx, file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	var now []byte
+	switch {
+	case info.Mode&fs.ModeSymlink != 0:
+		now = []byte(info.Target)
+	case info.Mode.IsRegular():
+		if now, err = a.h.ReadFile(ctx, file); err != nil {
+			return false, err
+		}
+	default:
+		return false, nil
+	}
+	for _, side := range sides {
+		if strings.Trim(side, "0") == "" {
+			continue
+		}
+		argv := a.asOwner(append(append([]string{"git"}, a.gitOptions()...), "cat-file", "--filters", "--path="+name, side))
+		r, err := a.h.Run(ctx, host.Command{Argv: argv, Dir: a.c.Git.Dir, Env: a.env()})
+		if err != nil || r.ExitCode != 0 {
+			return false, errors.Join(fmt.Errorf("%s: read %s: %s", a.subject(), side, tail(r)), err)
+		}
+		if bytes.HasPrefix(r.Stdout, now) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// removeAdded removes the files that the commit adds, which a forced checkout
+// leaves if git was killed before it wrote its index, and their empty folders.
+func (a *gitAct) removeAdded(ctx context.Context) error {
+	there, err := a.exists(ctx)
+	if err != nil || !there {
+		return err
+	}
+	files, err := a.changed(ctx)
+	if err != nil {
+		return err
+	}
+	var added, folders []string
+	for name, sides := range files {
+		if strings.Trim(sides[0], "0") != "" {
+			continue
+		}
+		added = append(added, "./"+name)
+		for d := path.Dir(name); d != "."; d = path.Dir(d) {
+			folders = append(folders, "./"+d)
+		}
+	}
+	if len(added) == 0 {
+		return nil
+	}
+	slices.Sort(added)
+	// The deepest first; one that is not empty, or not there, stays so.
+	slices.SortFunc(folders, func(p, q string) int { return len(q) - len(p) })
+	for _, argv := range [][]string{append([]string{"rm", "-f", "--"}, added...), append([]string{"rmdir", "--ignore-fail-on-non-empty", "--"}, slices.Compact(folders)...)} {
+		if len(argv) < 4 && argv[0] == "rmdir" {
+			continue
+		}
+		r, err := a.h.Run(ctx, host.Command{Argv: a.asOwner(argv), Dir: a.c.Git.Dir, Env: []string{"LC_ALL=C"}})
+		if err == nil && r.ExitCode != 0 && argv[0] == "rm" {
+			err = errors.New(tail(r))
+		}
+		if err != nil {
+			return fmt.Errorf("%s: remove what the commit had added: %w", a.subject(), err)
+		}
+	}
+	return nil
+}
+
+// tar packs the products that exist, with owner, mode and time.
+func (a *gitAct) tar(ctx context.Context) ([]byte, error) {
+	g := a.c.Git
+	var there []string
+	for _, p := range g.Products {
+		if _, err := a.h.Stat(ctx, path.Join(g.Dir, p)); err == nil {
+			there = append(there, p)
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
+	if len(there) == 0 {
+		return []byte{}, nil
+	}
+	argv := append([]string{"tar", "--create", "--format=pax", "--pax-option=delete=atime,delete=ctime", "--sort=name", "--numeric-owner", "--file=-", "--"}, there...)
+	r, err := a.h.Run(ctx, host.Command{Argv: argv, Dir: g.Dir, Timeout: execTimeout, Env: []string{"LC_ALL=C"}})
+	if err == nil && r.ExitCode != 0 {
+		err = fmt.Errorf("exit status %d: %s", r.ExitCode, tail(host.Result{Stderr: r.Stderr}))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: save the build products %s: %w", a.subject(), some(there), err)
+	}
+	return r.Stdout, nil
+}
+
+// untar makes the products what they were.
+func (a *gitAct) untar(ctx context.Context) error {
+	g := a.c.Git
+	same, err := a.sameProducts(ctx)
+	if err != nil || same {
+		return err
+	}
+	saved, err := a.x.journal.loadBlob(g.Saved)
+	if err != nil {
+		return err
+	}
+	steps := []host.Command{{Argv: append([]string{"rm", "-rf", "--"}, g.Products...)}}
+	if len(saved) > 0 {
+		steps = append(steps, host.Command{Argv: []string{"tar", "--extract", "--preserve-permissions", "--numeric-owner", "--file=-"}, Stdin: saved})
+	}
+	for _, c := range steps {
+		c.Dir, c.Timeout, c.Env = g.Dir, execTimeout, []string{"LC_ALL=C"}
+		r, err := a.h.Run(ctx, c)
+		if err == nil && r.ExitCode != 0 {
+			err = fmt.Errorf("exit status %d: %s", r.ExitCode, tail(r))
+		}
+		if err != nil {
+			return fmt.Errorf("%s: put the build products back: %w", a.subject(), err)
+		}
+	}
+	return nil
+}
+
+// attributes takes down mode, owner and time of the files that the commit
+// changes, which git does not keep, from the answer of diffNames. It refuses
+// files that the commit adds and that are there, ignored by git: checking out
+// would overwrite them.
+func (a *gitAct) attributes(ctx context.Context, diff string) error {
+	g := a.c.Git
+	fields := strings.Split(diff, "\x00")
+	var files []string
+	for i := 0; i+1 < len(fields); i += 2 {
+		name := fields[i+1]
+		if strings.Contains(name, "\n") {
+			return fmt.Errorf("%s: a file's name has a line break: %q", g.title(), name)
+		}
+		if fields[i] != "A" {
+			files = append(files, name)
+			continue
+		}
+		if _, err := a.h.Stat(ctx, path.Join(g.Dir, name)); err == nil {
+			return fmt.Errorf("%s: %w: the commit adds %s, which is there, ignored by git; move it away first", g.title(), ErrChanged, name)
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	g.Files = files
+	var err error
+	g.Attributes, err = a.stat(ctx)
+	return err
+}
+
+// stat prints mode, owner, group, time and name of the files that the commit
+// changes and that exist.
+func (a *gitAct) stat(ctx context.Context) (string, error) {
+	g := a.c.Git
+	if len(g.Files) == 0 {
+		return "", nil
+	}
+	// Exit status 1: some do not exist.
+	r, err := a.h.Run(ctx, host.Command{Argv: append([]string{"stat", "-c", "%a %u %g %.9Y %n", "--"}, g.Files...), Dir: g.Dir, Env: []string{"LC_ALL=C"}})
+	if err == nil && r.ExitCode > 1 {
+		err = errors.New(tail(r))
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s: read its files' modes: %w", a.subject(), err)
+	}
+	return string(r.Stdout), nil
+}
+
+// setAttributes gives files the mode and owner of standard input, and with $1
+// their time. A file that has them is not touched.
+const setAttributes = `while read -r mode uid gid time name; do
+ [ -e "$name" ] && [ ! -L "$name" ] || continue
+ [ "$(stat -c '%u %g' -- "$name")" = "$uid $gid" ] || chown -- "$uid:$gid" "$name" || exit
+ [ "$(stat -c %a -- "$name")" = "$mode" ] || chmod -- "$mode" "$name" || exit
+ [ -z "$1" ] || touch -d "@$time" -- "$name" || exit
+done`
+
+// keepAttributes gives the files of the commit the mode and owner that they
+// had, and with times also their time.
+func (a *gitAct) keepAttributes(ctx context.Context, times bool) error {
+	g := a.c.Git
+	flag := ""
+	if times {
+		flag = "times"
+	}
+	r, err := a.h.Run(ctx, host.Command{Argv: []string{"sh", "-c", setAttributes, "sh", flag}, Dir: g.Dir, Stdin: []byte(g.Attributes), Env: []string{"LC_ALL=C"}})
+	if err == nil && r.ExitCode != 0 {
+		err = errors.New(tail(r))
+	}
+	if err != nil {
+		return fmt.Errorf("%s: keep its files' modes and owners: %w", a.subject(), err)
+	}
+	return nil
+}
+
+// others lists git processes at work in the checkout, as "pid command".
+const others = `for c in /proc/[0-9]*/cwd; do
+ d=$(readlink "$c" 2>/dev/null) || continue
+ case $d/ in "$1"/*) p=${c%/cwd}; read -r name <"$p/comm" 2>/dev/null && [ "$name" = git ] && echo "${p#/proc/} $name" ;; esac
+done
+exit 0`
+
+// unlock removes the lock that a killed git left. Someone else's stays: who
+// is at work there is asked for first.
+func (a *gitAct) unlock(ctx context.Context) error {
+	lock, err := a.gitPath(ctx, "index.lock")
+	if err != nil {
+		return err
+	}
+	if _, err := a.h.Stat(ctx, lock); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	r, err := a.h.Run(ctx, host.Command{Argv: []string{"sh", "-c", others, "sh", a.c.Git.Dir}})
+	if err == nil && len(r.Stdout) > 0 {
+		err = fmt.Errorf("someone else's git is at work there (process %s); wait for its end, then recover again", strings.TrimSpace(string(r.Stdout)))
+	}
+	if err == nil {
+		r, err = a.h.Run(ctx, host.Command{Argv: []string{"rm", "-f", "--", lock}})
+	}
+	if err == nil && r.ExitCode != 0 {
+		err = errors.New(tail(r))
+	}
+	if err != nil {
+		return fmt.Errorf("%s: remove %s: %w", a.subject(), lock, err)
+	}
+	return nil
+}

@@ -1,0 +1,326 @@
+package change
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// theApp belongs to another user than the tests, as an application does.
+const appUser = 33 // www-data
+
+func init() {
+	plans["git"] = func(l lab) []Change { return []Change{appPatch(l)} }
+}
+
+// appPatch changes, adds and deletes files, and builds.
+func appPatch(l lab) Change {
+	return Change{Kind: KindGit, Git: &Git{Dir: l.path("app"), Message: "Cache the list\n\nIt is read often.", Patch: []byte(patch),
+		Build: []string{"sh", "build.sh"}, Products: []string{"build", "absent", "one.o"}}}
+}
+
+const patch = `diff --git a/app.php b/app.php
+index 1111111..2222222 100644
+--- a/app.php
++++ b/app.php
+@@ -1,3 +1,3 @@
+ <?php
+-echo 'slow';
++echo 'fast';
+ // end
+diff --git a/lib/cache/new.php b/lib/cache/new.php
+new file mode 100755
+index 0000000..3333333
+--- /dev/null
++++ b/lib/cache/new.php
+@@ -0,0 +1 @@
++<?php // new
+diff --git a/old.php b/old.php
+deleted file mode 100644
+index 4444444..0000000
+--- a/old.php
++++ /dev/null
+@@ -1 +0,0 @@
+-<?php // old
+`
+
+// makeApp is a checkout with a build, of which the last is there, and with an
+// ignored file of its own.
+const makeApp = `
+git init -q -b main . && git config user.name a && git config user.email a@localhost
+printf "<?php\necho 'slow';\n// end\n" >app.php; echo '<?php // old' >old.php
+printf 'build/\n*.o\nabsent\n.env\nslow\n' >.gitignore
+printf 'set -e\nrm -rf build\nmkdir build\n[ ! -e slow ] || sleep 600\ncp app.php build/out; ln -s out build/link; echo o >one.o; echo made >absent; id -u >build/user\n' >build.sh
+git add -A && git commit -qm first
+printf "<?php\necho 'other';\n// end\n" >app.php && git commit -qam second && git branch other
+git reset -q --hard HEAD~1
+sh build.sh; rm absent; mkdir build/deep; echo x >build/deep/file; chmod 600 build/deep/file; echo secret >.env
+chmod 640 app.php; touch -d '2011-11-11 11:11:11.5' app.php old.php build/out build build/deep
+git reflog expire --expire=now --all
+mkdir -p .git/hooks; printf '#!/bin/sh\ntouch /tmp/kasoku-hook-ran\n' >.git/hooks/post-checkout; chmod 755 .git/hooks/post-checkout
+`
+
+func newApp(t *testing.T) lab {
+	t.Helper()
+	dir, err := os.MkdirTemp(memory(), "kgt")
+	must(t, err)
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	must(t, os.Chmod(dir, 0o755))
+	l := lab{dir}
+	must(t, os.Mkdir(l.path("app"), 0o755))
+	if os.Geteuid() == 0 {
+		must(t, os.Chown(l.path("app"), appUser, appUser))
+	}
+	l.inApp(t, makeApp)
+	return l
+}
+
+// inApp runs a script in the checkout as its owner.
+func (l lab) inApp(t *testing.T, script string) string {
+	t.Helper()
+	c := exec.Command("sh", "-ec", script)
+	c.Dir = l.path("app")
+	c.Env = append(os.Environ(), "HOME=/nonexistent", "GIT_CONFIG_GLOBAL=/dev/null")
+	if os.Geteuid() == 0 {
+		c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: appUser, Gid: appUser}}
+	}
+	out, err := c.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v: %s", script, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// seenApp is the whole tree except git's own files, with owner, mode and time,
+// and what git knows.
+func (l lab) seenApp(t *testing.T) string {
+	t.Helper()
+	tree := strings.Split(treeOf(t, l.path("app")), "\n")
+	tree = slices.DeleteFunc(tree, func(line string) bool {
+		return strings.Contains(line, "/app/.git ") || strings.Contains(line, "/app/.git/")
+	})
+	return strings.Join(tree, "\n") + "\n" + l.inApp(t, "git symbolic-ref -q HEAD || echo detached; git rev-parse HEAD; git for-each-ref; git ls-files -s; GIT_OPTIONAL_LOCKS=0 git status --porcelain --ignored; ls .git/*.lock 2>/dev/null || true")
+}
+
+func (l lab) app(t *testing.T) *Executor {
+	t.Helper()
+	x, err := Open(t.Context(), l.options(l.project(t)))
+	must(t, err)
+	t.Cleanup(func() { x.Close() })
+	return x
+}
+
+func TestGit(t *testing.T) {
+	l := newApp(t)
+	x := l.app(t)
+	for _, c := range []struct {
+		name   string
+		before string // done first
+		change Change
+		wants  map[string]string // script to what it prints
+	}{
+		{"a patch on a branch", "", appPatch(l), map[string]string{
+			"cat build/out":               "<?php\necho 'fast';\n// end",
+			"git log -1 --format=%s%n%an": "Cache the list\nKasoku",
+			"git rev-parse HEAD~1":        "", "ls old.php lib/cache/new.php 2>/dev/null || true": "lib/cache/new.php",
+			"stat -c '%a' app.php lib/cache/new.php": "640\n755", "cat build/user": itoa(ownerOf(t, l.path("app"))), "cat .env": "secret"}},
+		{"a branch", "", Change{Kind: KindGit, Git: &Git{Dir: l.path("app"), Rev: "other"}}, map[string]string{"sed -n 2p app.php": "echo 'other';"}},
+		{"a patch on a detached head", "git checkout -q --detach", appPatch(l), map[string]string{"cat build/out": "<?php\necho 'fast';\n// end"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if c.before != "" {
+				l.inApp(t, "rm -f .git/hooks/post-checkout; "+c.before)
+			}
+			before := l.seenApp(t)
+			tx, err := x.Apply(t.Context(), Intent{Title: c.name, Changes: []Change{c.change}})
+			must(t, err)
+			for script, want := range c.wants {
+				if want == "" {
+					want = tx.Changes[0].Git.Before
+				}
+				wantEqual(t, script, l.inApp(t, script), want)
+			}
+			wantEqual(t, "commit", l.inApp(t, "git rev-parse HEAD"), tx.Changes[0].Reported)
+			drift, err := x.Verify(t.Context())
+			if err != nil || len(drift) > 0 {
+				t.Fatalf("drift %v, %v", drift, err)
+			}
+			must(t, x.Keep(t.Context(), tx.ID))
+			must(t, x.Undo(t.Context(), tx.ID, false))
+			wantEqual(t, "undone", l.seenApp(t), before)
+			if _, err := os.Stat("/tmp/kasoku-hook-ran"); !errors.Is(err, fs.ErrNotExist) {
+				t.Fatal("the checkout's hook ran")
+			}
+		})
+	}
+}
+
+func ownerOf(t *testing.T, path string) int {
+	t.Helper()
+	var s syscall.Stat_t
+	must(t, syscall.Stat(path, &s))
+	return int(s.Uid)
+}
+
+func TestGitRefusals(t *testing.T) {
+	for _, c := range []struct {
+		name, script string
+		edit         func(g *Git)
+		says         []string
+	}{
+		{"an edited file", "echo >>app.php", nil, []string{"app.php", "not as committed"}},
+		{"a staged file", "echo >>app.php; git add app.php", nil, []string{"app.php"}},
+		{"an unknown file", "echo >mine.php", nil, []string{"mine.php"}},
+		{"an ignored file that the commit adds", "mkdir -p lib/cache; echo mine >lib/cache/new.php; echo lib/ >>.git/info/exclude", nil, []string{"lib/cache/new.php", "ignored by git"}},
+		{"a merge under way", "git rev-parse HEAD >.git/MERGE_HEAD", nil, []string{"MERGE_HEAD", "in the middle"}},
+		{"a lock", "touch .git/index.lock", nil, []string{"index.lock"}},
+		{"a patch that does not fit", "sed -i s/slow/swift/ app.php; git commit -qam x", nil, []string{"cannot be committed", "app.php"}},
+		{"a revision that is not there", "", func(g *Git) { g.Patch, g.Rev = nil, "nothing" }, []string{"rev-parse"}},
+		{"no top", "mkdir sub; touch sub/x; git add sub; git commit -qm x", func(g *Git) { g.Dir += "/sub" }, []string{"not the top"}},
+		{"a tracked product", "", func(g *Git) { g.Products = []string{"app.php"} }, []string{"must not be tracked"}},
+		{"a product outside", "", func(g *Git) { g.Products = []string{"../x"} }, []string{"inside the checkout"}},
+		{"a relative path", "", func(g *Git) { g.Dir = "app" }, []string{"absolute"}},
+		{"both", "", func(g *Git) { g.Rev = "other" }, []string{"either a patch or a revision"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			l := newApp(t)
+			x := l.app(t)
+			if c.script != "" {
+				l.inApp(t, c.script)
+			}
+			before := l.seenApp(t)
+			change := appPatch(l)
+			if c.edit != nil {
+				c.edit(change.Git)
+			}
+			objects := l.inApp(t, "find .git/objects -type f | sort")
+			_, err := x.Apply(t.Context(), Intent{Title: "t", Changes: []Change{change}})
+			wantText(t, err, c.says...)
+			if len(x.History()) > 0 {
+				t.Fatal("it is in the journal")
+			}
+			wantEqual(t, "after the refusal", l.seenApp(t), before)
+			wantEqual(t, "objects", l.inApp(t, "find .git/objects -type f | sort"), objects)
+		})
+	}
+}
+
+// TestGitSomeoneElse: work done in the checkout meanwhile is not overwritten.
+func TestGitSomeoneElse(t *testing.T) {
+	for name, script := range map[string]string{
+		"an edit of a changed file": "echo mine >>app.php", "an edit of another file": "echo mine >>build.sh",
+		"a file of theirs": "echo mine >mine.php", "a commit": "git -c core.hooksPath=/dev/null commit -q --allow-empty -m mine",
+		"another branch": "git -c core.hooksPath=/dev/null checkout -q other",
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newApp(t)
+			x := l.app(t)
+			tx, err := x.Apply(t.Context(), Intent{Title: "t", Changes: []Change{appPatch(l)}})
+			must(t, err)
+			l.inApp(t, script)
+			theirs := l.seenApp(t)
+			var conflict *ConflictError
+			if err := x.Revert(t.Context(), tx.ID); !errors.As(err, &conflict) {
+				t.Fatalf("error %v", err)
+			}
+			wantEqual(t, "left alone", l.seenApp(t), theirs)
+		})
+	}
+}
+
+// TestGitBuildFails: everything comes back, and the error has the build's words.
+func TestGitBuildFails(t *testing.T) {
+	l := newApp(t)
+	x := l.app(t)
+	before := l.seenApp(t)
+	c := appPatch(l)
+	c.Git.Build = []string{"sh", "-c", "rm -rf build; echo no compiler >&2; exit 3"}
+	_, err := x.Apply(t.Context(), Intent{Title: "t", Changes: []Change{c}})
+	wantText(t, err, "exit status 3", "no compiler")
+	wantEqual(t, "after", l.seenApp(t), before)
+	if len(x.Pending()) > 0 {
+		t.Fatal("pending")
+	}
+}
+
+func TestGitKilledAtEveryStep(t *testing.T) {
+	l := newApp(t)
+	for _, job := range []string{"git-apply", "git-revert"} {
+		t.Logf("%s: %d steps", job, killedEverywhere(t, l, job, func() string { return l.seenApp(t) }))
+	}
+}
+
+// TestGitKilledInBuild: the build of a killed Kasoku does not go on and write
+// into what recovery has put back.
+func TestGitKilledInBuild(t *testing.T) {
+	l := newApp(t)
+	l.inApp(t, "touch slow")
+	before := l.seenApp(t)
+	dir := l.project(t)
+	c := exec.Command(os.Args[0])
+	c.Env = append(os.Environ(), "KASOKU_TEST_VICTIM=git-apply", "KASOKU_TEST_LAB="+l.dir, "KASOKU_TEST_DIR="+dir)
+	must(t, c.Start())
+	must(t, until(limit, func() error {
+		if _, err := os.Stat(l.path("app/build/out")); err == nil {
+			return errors.New("the last build is still there")
+		}
+		b, err := os.ReadFile(filepath.Join(JournalDir(dir), journalFile))
+		if err != nil || !strings.Contains(string(b), `"op":"intent"`) {
+			return errors.Join(errors.New("not begun"), err)
+		}
+		return nil
+	}))
+	must(t, c.Process.Kill())
+	c.Wait()
+	x, err := Open(t.Context(), l.options(dir))
+	must(t, err)
+	defer x.Close()
+	_, err = x.Recover(t.Context())
+	must(t, err)
+	time.Sleep(100 * time.Millisecond) // a build that goes on would write now
+	wantEqual(t, "recovered", l.seenApp(t), before)
+}
+
+// TestGitKilledInCheckout: what git leaves when it is killed in the middle:
+// some files of either side, one half written, a lock.
+func TestGitKilledInCheckout(t *testing.T) {
+	for name, script := range map[string]string{
+		"only the lock":                   "",
+		"the first file":                  "git -c core.hooksPath=/dev/null show $new:app.php >app.php",
+		"half of the first file":          "git show $new:app.php | head -c 9 >app.php",
+		"all files, not yet HEAD":         "git show $new:app.php >app.php; mkdir -p lib/cache; git show $new:lib/cache/new.php >lib/cache/new.php; rm old.php",
+		"a file removed, not yet written": "rm -f app.php old.php",
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newApp(t)
+			before := l.seenApp(t)
+			dir := l.project(t)
+			x, err := Open(t.Context(), l.options(dir))
+			must(t, err)
+			tx, err := x.begin(t.Context(), Intent{Title: "t", Changes: []Change{appPatch(l)}})
+			must(t, err)
+			must(t, x.note(tx, record{Op: opIntent, Change: new(int)}))
+			a, err := x.act(tx, 0)
+			must(t, err)
+			g := a.(*gitAct)
+			must(t, g.loadPatch())
+			made, err := g.commit(t.Context(), false)
+			must(t, err)
+			must(t, x.Close())
+			l.inApp(t, "touch .git/index.lock; new="+made+"; "+script)
+			x, err = Open(t.Context(), l.options(dir))
+			must(t, err)
+			defer x.Close()
+			_, err = x.Recover(t.Context())
+			must(t, err)
+			wantEqual(t, "recovered", l.seenApp(t), before)
+		})
+	}
+}

@@ -1,0 +1,128 @@
+package change
+
+import (
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"kasoku/internal/host/hosttest"
+)
+
+// TestIndexLetsOthersThrough: a transaction holds the table while an index is
+// to be made. Others wait behind it for a short while only, and when the
+// transaction ends in time the index is made.
+func TestIndexLetsOthersThrough(t *testing.T) {
+	l := newLab(t)
+	l.asFound(t)
+	for _, ends := range []bool{true, false} {
+		db, err := l.db(t.Context())
+		must(t, err)
+		holder, err := db.BeginTx(t.Context(), nil)
+		must(t, err)
+		_, err = holder.Exec("SELECT COUNT(*) FROM shop.t")
+		must(t, err)
+		o := l.options(l.project(t))
+		tried := make(chan string, 10)
+		o.Progress = func(s string) {
+			if strings.Contains(s, "letting others through") {
+				tried <- s
+			}
+		}
+		x, err := Open(t.Context(), o)
+		must(t, err)
+		var longest time.Duration
+		stop, done := make(chan struct{}), sync.WaitGroup{}
+		done.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				began := time.Now()
+				if _, err := db.Exec("UPDATE shop.t SET a = a WHERE id = 1"); err != nil {
+					t.Error(err)
+				}
+				longest = max(longest, time.Since(began))
+				time.Sleep(10 * time.Millisecond)
+			}
+		})
+		result := make(chan error, 1)
+		go func() {
+			_, err := x.Apply(t.Context(), Intent{Title: "index", Changes: l.everyKind()[5:6]})
+			result <- err
+		}()
+		select {
+		case <-tried:
+		case err := <-result:
+			t.Fatalf("it did not wait for the transaction: %v", err)
+		}
+		if ends {
+			must(t, holder.Commit())
+			must(t, <-result)
+			must(t, x.UndoAll(t.Context()))
+		} else {
+			wantText(t, <-result, "held the table through 3 tries", "INNODB_TRX")
+			must(t, holder.Rollback())
+		}
+		close(stop)
+		done.Wait()
+		must(t, x.Close())
+		must(t, db.Close())
+		// One try and what the busy machine adds.
+		if most := metadataWait*time.Second + 2*time.Second; longest > most {
+			t.Errorf("another statement waited %s, more than %s", longest, most)
+		}
+		t.Logf("another statement waited %s at most", longest)
+	}
+}
+
+// TestIndexOutlivesStatementTime: a server-wide limit for statements does not
+// end the making of an index.
+func TestIndexOutlivesStatementTime(t *testing.T) {
+	l := newLab(t)
+	l.asFound(t)
+	l.exec(t, "INSERT INTO shop.t (a, b) SELECT seq, REPEAT(seq, 10) FROM shop.seq_1_to_200000")
+	l.exec(t, "SET GLOBAL max_statement_time = 0.05")
+	defer l.exec(t, "SET GLOBAL max_statement_time = 0")
+	x := l.open(t)
+	tx, err := x.Apply(t.Context(), Intent{Title: "index", Changes: l.everyKind()[5:6]})
+	must(t, err)
+	must(t, x.Revert(t.Context(), tx.ID))
+}
+
+// TestPermanentVariable: a variable and the file that makes it permanent are
+// one unit, also when someone restarts the server between them and the end.
+func TestPermanentVariable(t *testing.T) {
+	f := newFixture(t)
+	l := newLab(t)
+	l.asFound(t)
+	f.x.options.DB = l.options("").DB
+	for _, restarted := range []string{"", "from the new file", "from the old file"} {
+		path := f.file("my.cnf", "[mysqld]\nmax_connections = 151\n")
+		before := f.tree()
+		plan := []Change{edit1(path, "[mysqld]\nmax_connections = 151\n", "[mysqld]\nmax_connections = 200\n", "db", None), setVariable("max_connections", "151", "200")}
+		tx, err := f.apply(plan...)
+		must(t, err)
+		switch restarted { // a restart takes the value from the file
+		case "from the new file":
+			l.exec(t, "SET GLOBAL max_connections = 200")
+		case "from the old file":
+			l.exec(t, "SET GLOBAL max_connections = 151")
+		}
+		drift, err := f.x.Verify(t.Context())
+		if err != nil || (len(drift) == 0) != (restarted != "from the old file") {
+			t.Fatalf("drift %v, %v", drift, err)
+		}
+		must(t, f.x.Revert(t.Context(), tx.ID))
+		wantEqual(t, "variable", l.variable(t, "max_connections"), "151")
+		wantEqual(t, "file", f.tree(), before)
+	}
+	// The file cannot be written: the variable is not set either.
+	path := f.file("my.cnf", "[mysqld]\n")
+	f.host.Arm(hosttest.Fault{Op: hosttest.Replace, Match: "my.cnf", Err: hosttest.DiskFull})
+	_, err := f.apply(setVariable("max_connections", "151", "200"), edit1(path, "[mysqld]\n", "[mysqld]\nmax_connections = 200\n", "db", None))
+	wantErr(t, err, hosttest.DiskFull)
+	wantEqual(t, "variable", l.variable(t, "max_connections"), "151")
+}

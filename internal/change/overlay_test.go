@@ -1,0 +1,137 @@
+package change
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"kasoku/internal/host"
+)
+
+// overlay is a whole Debian system for one test: this machine's own below, and
+// a folder in memory above it that takes what is written. Commands run in it
+// by chroot(8). apt, dpkg and systemctl are the real ones, and their lists,
+// locks and links are its own.
+type overlay struct {
+	local *host.Local
+	root  string
+}
+
+// newOverlay mounts one; the processes that are killed find it by its folder.
+func newOverlay(t *testing.T, dir string) overlay {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("an overlay of the machine's files needs root")
+	}
+	o := overlayIn(dir)
+	for _, d := range []string{"up", "work", "root"} {
+		must(t, os.Mkdir(filepath.Join(dir, d), 0o755))
+	}
+	if err := unix.Mount("overlay", o.root, "overlay", 0, "lowerdir=/,upperdir="+filepath.Join(dir, "up")+",workdir="+filepath.Join(dir, "work")); err != nil {
+		t.Skipf("this machine cannot mount an overlay of its own files: %v", err)
+	}
+	t.Cleanup(func() {
+		for _, d := range []string{"tmp", "dev", "proc", ""} {
+			if err := unix.Unmount(filepath.Join(o.root, d), unix.MNT_DETACH); err != nil && d == "" {
+				t.Errorf("unmount %s: %v", o.root, err)
+			}
+		}
+	})
+	for _, d := range []string{"proc", "dev"} {
+		must(t, unix.Mount("/"+d, filepath.Join(o.root, d), "", unix.MS_BIND|unix.MS_REC, ""))
+		must(t, unix.Mount("", filepath.Join(o.root, d), "", unix.MS_PRIVATE|unix.MS_REC, ""))
+	}
+	must(t, unix.Mount("tmpfs", filepath.Join(o.root, "tmp"), "tmpfs", 0, "mode=1777"))
+	// The machine's own policy about services is not part of the test.
+	if err := os.Remove(filepath.Join(o.root, policyFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func overlayIn(dir string) overlay {
+	return overlay{host.NewLocal(), filepath.Join(dir, "root")}
+}
+
+// at is a path as this process sees it. What the kernel tells is the same.
+func (o overlay) at(path string) string {
+	if strings.HasPrefix(path, "/proc/") {
+		return path
+	}
+	return filepath.Join(o.root, path)
+}
+
+func (o overlay) Name() string { return "local" }
+
+func (o overlay) Run(ctx context.Context, c host.Command) (host.Result, error) {
+	dir := c.Dir
+	if dir == "" {
+		dir = "/"
+	}
+	c.Argv = append([]string{"chroot", o.root, "env", "-C", dir, "--"}, c.Argv...)
+	c.Dir = "/"
+	return o.local.Run(ctx, c)
+}
+
+func (o overlay) ReadFile(ctx context.Context, path string) ([]byte, error) {
+	return o.local.ReadFile(ctx, o.at(path))
+}
+
+func (o overlay) Stat(ctx context.Context, path string) (host.FileInfo, error) {
+	i, err := o.local.Stat(ctx, o.at(path))
+	i.Path = path
+	return i, err
+}
+
+func (o overlay) List(ctx context.Context, dir string) ([]host.FileInfo, error) {
+	entries, err := o.local.List(ctx, o.at(dir))
+	for i := range entries {
+		entries[i].Path = filepath.Join(dir, filepath.Base(entries[i].Path))
+	}
+	return entries, err
+}
+
+func (o overlay) ReplaceFile(ctx context.Context, path string, data []byte, r host.Replace) error {
+	return o.local.ReplaceFile(ctx, o.at(path), data, r)
+}
+
+func (o overlay) Remove(ctx context.Context, path string, expect host.Hash) error {
+	return o.local.Remove(ctx, o.at(path), expect)
+}
+
+func (o overlay) MakeDir(ctx context.Context, path string, mode fs.FileMode, uid, gid int) error {
+	return o.local.MakeDir(ctx, o.at(path), mode, uid, gid)
+}
+
+func (o overlay) RemoveDir(ctx context.Context, path string) error {
+	return o.local.RemoveDir(ctx, o.at(path))
+}
+
+func (o overlay) Lock(ctx context.Context, path string) (func() error, error) {
+	return o.local.Lock(ctx, path) // of the .kasoku folder, which is outside
+}
+
+func (o overlay) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	return o.local.DialContext(ctx, network, address)
+}
+
+func (o overlay) Program(ctx context.Context) (string, error) { return o.local.Program(ctx) }
+
+// sh runs a script in the overlay.
+func (o overlay) sh(t *testing.T, script string) string {
+	t.Helper()
+	r, err := o.Run(t.Context(), host.Command{Argv: []string{"sh", "-ec", script}, Timeout: 2 * time.Minute, Env: []string{"LC_ALL=C", "DEBIAN_FRONTEND=noninteractive"}})
+	must(t, err)
+	if r.ExitCode != 0 {
+		t.Fatalf("%s: exit status %d: %s%s", script, r.ExitCode, r.Stdout, r.Stderr)
+	}
+	return strings.TrimSpace(string(r.Stdout))
+}
