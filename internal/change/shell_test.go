@@ -24,12 +24,12 @@ func TestShell(t *testing.T) {
 		{"a program", Change{Kind: KindUnit, Unit: &Unit{Name: "w", Supervisor: "/etc/s.conf", Before: UnitState{Active: "inactive"}, After: UnitState{Active: "active"}}},
 			"supervisorctl -c /etc/s.conf start w\n# undo: supervisorctl -c /etc/s.conf stop w\n"},
 		{"a package", Change{Kind: KindPackage, Package: &Package{Name: "a", Version: "2", Set: []PackageState{{Name: "a", Before: "1", After: "2"}, {Name: "b", After: "3"}}}},
-			"apt-get install --no-install-recommends --allow-downgrades a=2\n#   a: 1 -> 2\n#   b: absent -> 3\n# undo: apt-get install --purge --allow-downgrades a=1 b-\n"},
+			"apt-get install -y --no-install-recommends --allow-downgrades a=2\n#   a: 1 -> 2\n#   b: absent -> 3\n# undo: apt-get install -y --purge --allow-downgrades a=1 b-\n"},
 		{"a removal", Change{Kind: KindPackage, Package: &Package{Name: "a"}},
-			"apt-get install --no-install-recommends --allow-downgrades a-\n# undo: apt-get install --purge --allow-downgrades\n"},
+			"apt-get install -y --no-install-recommends --allow-downgrades a-\n# undo: apt-get install -y --purge --allow-downgrades\n"},
 		{"a commit", Change{Kind: KindGit, Git: &Git{Dir: "/srv/a b", Patch: []byte("diff\n"), PatchHash: "77", Message: "m", Build: []string{"make", "all"}, Products: []string{"out"},
 			Before: "11", Ref: "refs/heads/main", After: "22", Branch: "refs/heads/kasoku/22", Saved: "88"}},
-			"git -C '/srv/a b' checkout -b kasoku/22\ngit -C '/srv/a b' apply --index - < blobs/77\ngit -C '/srv/a b' commit -m m\n(cd '/srv/a b' && make all)\n" +
+			"git -C '/srv/a b' checkout -b kasoku/22\ngit -C '/srv/a b' apply --index - < blobs/77\ngit -C '/srv/a b' -c user.name=Kasoku -c user.email=kasoku@localhost commit -q -m m\n(cd '/srv/a b' && make all)\n" +
 				"# undo: git -C '/srv/a b' checkout main\n# undo: git -C '/srv/a b' branch -D kasoku/22\n# undo: (cd '/srv/a b' && rm -rf -- out)\n" +
 				"# undo: tar -C '/srv/a b' -xpf blobs/88   # an empty archive: there were none\ndiff\n"},
 	} {
