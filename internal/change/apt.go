@@ -237,46 +237,23 @@ func (a *packageAct) unlocked(ctx context.Context) error {
 	}
 }
 
-// dpkgLocks are apt's and dpkg's own locks, which they take with fcntl(2).
-var dpkgLocks = []string{"/var/lib/dpkg/lock-frontend", "/var/lib/dpkg/lock"}
+// findLockHolder prints the process that holds apt's or dpkg's lock. Both take
+// theirs with fcntl(2). The file is told by its path, because the inode numbers
+// of /proc/locks are not those of stat(2) on an overlay, as containers have it.
+// A line is "1: POSIX  ADVISORY  WRITE 812 fe:01:1234 0 EOF".
+const findLockHolder = `while read -r _ kind _ _ pid _; do
+ [ "$kind" = POSIX ] || continue
+ for f in /proc/"$pid"/fd/*; do
+  case $(readlink "$f" 2>/dev/null) in /var/lib/dpkg/lock|/var/lib/dpkg/lock-frontend) echo "$pid"; exit ;; esac
+ done
+done </proc/locks
+exit 0`
 
 // lockHolder is the process that holds one of dpkg's locks, "" if none does.
-// It looks at /proc/locks, so that it takes no lock itself.
+// It takes no lock itself.
 func (a *packageAct) lockHolder(ctx context.Context) (string, error) {
-	r, err := a.dpkg(ctx, append([]string{"stat", "-c", "%Hd:%Ld:%i"}, dpkgLocks...)...)
-	if err != nil {
-		return "", err
-	}
-	locks, err := a.h.ReadFile(ctx, "/proc/locks")
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil // no such kernel option; apt-get itself will wait
-	}
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", a.subject(), err)
-	}
-	return holderOf(string(locks), strings.Fields(string(r.Stdout))), nil
-}
-
-// holderOf finds a lock on one of the files (major:minor:inode, decimal as
-// stat(1) prints them) in the text of /proc/locks, which has the device in
-// hexadecimal: "1: POSIX  ADVISORY  WRITE 812 fe:01:1234 0 EOF".
-func holderOf(locks string, files []string) string {
-	for line := range strings.Lines(locks) {
-		f := strings.Fields(line)
-		if len(f) < 6 || f[1] == "->" { // one who waits
-			continue
-		}
-		for _, file := range files {
-			var major, minor, inode, m, n, i uint64
-			if _, err := fmt.Sscanf(strings.ReplaceAll(file, ":", " "), "%d %d %d", &major, &minor, &inode); err != nil {
-				continue
-			}
-			if _, err := fmt.Sscanf(strings.ReplaceAll(f[5], ":", " "), "%x %x %d", &m, &n, &i); err == nil && i == inode && m == major && n == minor {
-				return f[4]
-			}
-		}
-	}
-	return ""
+	r, err := a.dpkg(ctx, "sh", "-c", findLockHolder)
+	return strings.TrimSpace(string(r.Stdout)), err
 }
 
 // restore goes back in one call of apt-get: saved packages in, new ones out

@@ -67,8 +67,8 @@ func (p *Package) shell() (do, undo []string) {
 	case "candidate":
 		what = p.Name
 	}
-	do = []string{commandLine([]string{"apt-get", "install", "--no-install-recommends", "--allow-downgrades", what})}
-	back := []string{"apt-get", "install", "--purge", "--allow-downgrades"}
+	do = []string{commandLine([]string{"apt-get", "install", "-y", "--no-install-recommends", "--allow-downgrades", what})}
+	back := []string{"apt-get", "install", "-y", "--purge", "--allow-downgrades"}
 	for _, s := range p.Set {
 		if s.Before == "" {
 			back = append(back, s.Name+"-")
@@ -87,7 +87,7 @@ func (g *Git) shell(blobs string) (do, undo []string) {
 	}
 	if g.Rev == "" {
 		do = append(do, in("checkout", "-b", branch),
-			in("apply", "--index", "-")+" < "+commandLine([]string{path.Join(blobs, string(g.PatchHash))}), in("commit", "-m", g.message()))
+			in("apply", "--index", "-")+" < "+commandLine([]string{path.Join(blobs, string(g.PatchHash))}), in("-c", "user.name=Kasoku", "-c", "user.email=kasoku@localhost", "commit", "-q", "-m", g.message()))
 	} else {
 		do = append(do, in("checkout", "-b", branch, at))
 	}

@@ -182,9 +182,15 @@ func (x *exporter) shell(c change.Change) error {
 		}
 	}
 	do, undo := c.Shell("patches")
+	end := ""
+	if c.Git != nil { // the others may be repeated
+		fmt.Fprintf(&x.script, "if ! git -C %s rev-parse -q --verify %s >/dev/null; then\n", quote(c.Git.Dir), quote(c.Git.Branch))
+		end = "fi\n"
+	}
 	for _, line := range do {
 		fmt.Fprintf(&x.script, "%s\n", line)
 	}
+	x.script.WriteString(end)
 	for _, line := range undo {
 		fmt.Fprintf(&x.script, "# to undo: %s\n", comment(line))
 	}
