@@ -43,6 +43,7 @@ type CLI struct {
 	Digest   DigestCmd   `cmd:"" help:"Sum up access logs by route or slow query logs by statement; needs no kasoku.yaml."`
 	Scenario ScenarioCmd `cmd:"" help:"Work on scenario files."`
 	Version  VersionCmd  `cmd:"" help:"Print the version."`
+	Agent    AgentCmd    `cmd:"" hidden:"" help:"What runs on a target host."`
 }
 
 // exitCodes is printed below every help text.

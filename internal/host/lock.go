@@ -15,6 +15,24 @@ import (
 // when the process ends, however it ends. The file holds the owner's pid, so
 // that ErrLocked can name it.
 func (*Local) Lock(ctx context.Context, path string) (func() error, error) {
+	return lock(ctx, path, nil)
+}
+
+// Relock takes a lock again whose holder, process was, has ended without giving
+// it back. ErrLocked if somebody else has it or had it since: whoever gives a
+// lock back empties the file, and whoever takes it writes his own number.
+func (*Local) Relock(ctx context.Context, path string, was int) (func() error, error) {
+	return lock(ctx, path, func(f *os.File) error {
+		if last := holder(f); last != fmt.Sprint("process ", was) {
+			return fmt.Errorf("%w since it was lost (last holder: %s, ours was process %d)", ErrLocked, last, was)
+		}
+		return nil
+	})
+}
+
+// lock takes an flock(2). check, if not nil, may refuse the file once it is
+// locked.
+func lock(ctx context.Context, path string, check func(*os.File) error) (func() error, error) {
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("lock %s: %w", path, err)
@@ -33,6 +51,12 @@ func (*Local) Lock(ctx context.Context, path string) (func() error, error) {
 		if !same(f, path) {
 			f.Close() // someone deleted the file meanwhile: lock the one that counts
 			continue
+		}
+		if check != nil {
+			if err := check(f); err != nil {
+				f.Close()
+				return nil, fmt.Errorf("lock %s: %w", path, err)
+			}
 		}
 		if err := sign(f); err != nil {
 			f.Close()
