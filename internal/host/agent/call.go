@@ -133,28 +133,29 @@ func (c *call) run(ctx context.Context) {
 }
 
 // lock holds a lock until the controller gives it back or closes the stream. If
-// the connection is lost, the process's end lets go of it, and the holder's
-// number stays in the file: so the next helper sees that nobody had it since.
+// the connection is lost it is dropped: so the next helper sees whether somebody
+// had it since.
 func (c *call) lock(ctx context.Context, stop func()) {
-	var unlock func() error
-	var err error
-	if c.q.Was != 0 {
-		unlock, err = c.server.local.Relock(ctx, c.q.Path, c.q.Was)
-	} else {
-		unlock, err = c.server.local.Lock(ctx, c.q.Path)
-	}
+	held, err := c.server.local.Hold(ctx, c.q.Path, c.q.Was)
 	if err != nil {
 		c.done(answer{Err: toWire(err)})
 		return
 	}
 	stop()
 	c.answer(answer{})
+	defer c.readUntilEnd()()
 	var b [1]byte
 	_, err = c.stream.Read(b[:])
-	if err != nil && c.server.session.IsClosed() {
+	if err != nil && c.server.ctx.Err() != nil || c.server.session.IsClosed() {
+		held.Drop()
 		return
 	}
-	c.done(answer{Err: toWire(unlock())})
+	c.done(answer{Err: toWire(held.Unlock())})
+}
+
+// readUntilEnd makes reads of the stream end when all calls do.
+func (c *call) readUntilEnd() (stop func() bool) {
+	return context.AfterFunc(c.server.ctx, func() { _ = c.stream.SetReadDeadline(time.Unix(1, 0)) })
 }
 
 func (c *call) dial(ctx context.Context, stop func()) {
@@ -164,6 +165,7 @@ func (c *call) dial(ctx context.Context, stop func()) {
 		return
 	}
 	stop()
+	defer c.readUntilEnd()()
 	defer context.AfterFunc(c.server.ctx, func() { conn.Close() })()
 	c.done(answer{Address: conn.RemoteAddr().String()})
 	splice(conn, c.stream)

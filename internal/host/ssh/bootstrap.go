@@ -94,9 +94,6 @@ func (d *dialogue) start(ctx context.Context, h *Host, after *agent.Process) (ag
 	if err != nil {
 		return none, refuse("%w: %w", ErrProgram, err)
 	}
-	if want := h.options.Version; want != "" && hello.Version != want {
-		return none, refuse("%w: %s is version %s, this program %s; build both from one source", ErrProgram, program.path, hello.Version, want)
-	}
 	return hello, ctx.Err()
 }
 
@@ -118,11 +115,10 @@ func (d *dialogue) provide(h *Host, program build, after *agent.Process) error {
 		return err
 	}
 	if word == "send" {
-		if err := d.send(program, h.alter); err != nil {
-			return err
-		}
+		sent := d.send(program, h.alter)
+		// The script tells why it did not take all.
 		if word, rest, err = d.line(); err != nil {
-			return err
+			return errors.Join(sent, err)
 		}
 	}
 	switch word {

@@ -1,6 +1,7 @@
 kasoku() {
     # Written for any /bin/sh. Talks in lines: "NONCE word rest". What a shell's
-    # start-up files print goes by unheeded. Reads nothing that is not there yet.
+    # start-up files print goes by unheeded. It never returns: the shell would
+    # take what follows for commands.
     n=$1
     say() { printf '\n%s %s\n' "$n" "$*"; }
     sum() { set -- $(sha256sum <"$1" 2>/dev/null || openssl dgst -sha256 -r <"$1"); printf %s "$1"; }
@@ -8,7 +9,7 @@ kasoku() {
     export PATH
     umask 077
     say system "$(uname -sm)"
-    IFS= read -r want && IFS= read -r folder && IFS= read -r sudo && IFS= read -r arguments || return 1
+    IFS= read -r want && IFS= read -r folder && IFS= read -r sudo && IFS= read -r arguments || exit 1
     u=$(id -u)
     cache=${HOME:-/nonexistent}/.cache
     if [ -d "$cache" ]; then cache=$cache/kasoku; else cache=${HOME:-/nonexistent}/.kasoku-cache; fi
@@ -36,14 +37,14 @@ kasoku() {
     done
     if [ -z "$place" ]; then
         say nowhere "$why"
-        return 1
+        exit 1
     fi
     p=$place/kasoku-$want
     if [ -f "$p" ] && ! [ -L "$p" ] && [ "$(sum "$p")" = "$want" ]; then
         say present "$p"
     else
         say send "$p"
-        IFS= read -r size || return 1
+        IFS= read -r size || exit 1
         # Killed in between, it leaves a file that the next helper removes.
         trap 'rm -f "$t"' HUP INT TERM
         head -c "$size" | gzip -dc >"$t"
@@ -52,7 +53,7 @@ kasoku() {
             rm -f "$t"
             rmdir "$place" 2>/dev/null
             say damaged "$got"
-            return 1
+            exit 1
         fi
         trap - HUP INT TERM
         say arrived "$p"

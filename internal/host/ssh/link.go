@@ -79,6 +79,10 @@ func (h *Host) dial(ctx context.Context, after *agent.Process) (*link, error) {
 		<-l.client.Lost()
 		l.end()
 	}()
+	if want := h.options.Version; want != "" && hello.Version != want {
+		_ = l.client.Bye(ctx) // removes the program; the connection ends anyway
+		return nil, fmt.Errorf("%s: %w: the program for the target is version %s, this program %s; build both from one source", stageStart, ErrProgram, hello.Version, want)
+	}
 	return l, nil
 }
 

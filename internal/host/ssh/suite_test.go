@@ -1,8 +1,8 @@
 package ssh_test
 
 import (
-	"os"
 	"testing"
+	"time"
 
 	"kasoku/internal/host"
 	"kasoku/internal/host/hosttest"
@@ -44,4 +44,20 @@ func TestContractBehindJumpHost(t *testing.T) {
 	hosttest.Suite(t, func(*testing.T) host.Host { return h })
 }
 
-func TestMain(m *testing.M) { os.Exit(m.Run()) }
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func until(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(20 * time.Second); !done(); <-tick.C {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited 20 s in vain for %s", what)
+		}
+	}
+}
