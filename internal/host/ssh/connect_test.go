@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -44,6 +45,22 @@ func TestUnknownKey(t *testing.T) {
 	trusting := sshtest.Start(t, sshtest.Client("StrictHostKeyChecking no"))
 	must(t, os.Remove(trusting.KnownHosts))
 	wantFault(t, options(t, trusting), ssh.ErrHostKey)
+}
+
+func TestUnknownKeyOfJumpHost(t *testing.T) {
+	jump := sshtest.Start(t)
+	s := sshtest.Start(t, sshtest.Via(jump))
+	must(t, os.Remove(jump.KnownHosts))
+	wantFault(t, options(t, s), ssh.ErrHostKey, "Host key verification failed")
+}
+
+// TestCtrlC: the terminal's signal goes to Kasoku's process group only, and ssh
+// must live until everything is put back.
+func TestCtrlC(t *testing.T) {
+	h := open(t, sshtest.Start(t))
+	if group, err := syscall.Getpgid(h.Ssh()); err != nil || group != h.Ssh() {
+		t.Fatalf("ssh is in process group %d, %v; want one of its own", group, err)
+	}
 }
 
 func TestChangedKey(t *testing.T) {

@@ -127,14 +127,14 @@ func (l *link) said() string {
 	return ""
 }
 
-// start runs ssh in a process group of its own, so that Ctrl-C in the terminal
-// does not cut the connection which putting things back needs. It dies with
-// Kasoku.
+// start runs ssh in a session of its own: Ctrl-C in the terminal does not cut
+// the connection which putting things back needs, and neither ssh nor one that
+// it starts for a jump host can ask questions there. It dies with Kasoku.
 func (l *link) start(args []string) error {
 	l.cmd = exec.Command("ssh", args...)
-	l.cmd.Env = append(os.Environ(), "LC_ALL=C")
+	l.cmd.Env = append(os.Environ(), "LC_ALL=C", "SSH_ASKPASS_REQUIRE=never")
 	l.cmd.Stderr = l.stderr
-	l.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+	l.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGTERM}
 	// What ssh's children (ProxyCommand) hold open must not make Wait wait.
 	l.cmd.WaitDelay = time.Second
 	var err error
