@@ -105,6 +105,32 @@ func TestCutInRun(t *testing.T) {
 	wantEmpty(t, filepath.Dir(path))
 }
 
+// TestHelperKilled: the far side's helper dies without a word.
+func TestHelperKilled(t *testing.T) {
+	h := open(t, sshtest.Start(t))
+	file := filepath.Join(t.TempDir(), "lock")
+	unlock, err := h.Lock(t.Context(), file)
+	must(t, err)
+	r, err := h.Run(t.Context(), host.Command{Argv: []string{"sh", "-c", "echo $PPID"}})
+	must(t, err)
+	helper, err := strconv.Atoi(strings.TrimSpace(string(r.Stdout)))
+	must(t, err)
+	g := &group{file: filepath.Join(t.TempDir(), "pids"), err: make(chan error, 1)}
+	go func() {
+		_, err := h.Run(t.Context(), host.Command{Argv: []string{"sh", "-c", "echo $$ >" + g.file + ".new; mv " + g.file + ".new " + g.file + "; exec sleep 300"}, Timeout: time.Hour})
+		g.err <- err
+	}()
+	g.pids(t)
+	must(t, syscall.Kill(helper, syscall.SIGKILL))
+	g.wantLost(t)
+	g.wantDead(t)
+	wantRuns(t, h)
+	if _, err := host.NewLocal().Lock(t.Context(), file); !errors.Is(err, host.ErrLocked) {
+		t.Fatalf("the lock on the new connection: %v", err)
+	}
+	must(t, unlock())
+}
+
 // TestPastEndsFirst: the far side does not see that the connection is gone, but
 // what ran there ends before the next connection is used.
 func TestPastEndsFirst(t *testing.T) {
