@@ -75,6 +75,9 @@ func Serve(ctx context.Context, conn io.ReadWriteCloser, o Options) error {
 	s := &server{local: host.NewLocal(), own: own, session: session, bye: make(chan struct{})}
 	s.ctx, s.cancel = context.WithCancel(ctx)
 	s.serve(ctx)
+	if own.file == nil {
+		return nil // nothing that would have to wait for the controller
+	}
 	select {
 	case <-s.bye:
 	case <-ctx.Done():

@@ -14,9 +14,13 @@ import (
 
 // Programs returns a folder with a static build of this repository's Kasoku for
 // this machine, for ssh.Options.Programs. It is built once per test process,
-// into a folder that test processes share, so that little is built anew.
+// into a folder that test processes share, so that little is built anew. If
+// KASOKU_PROGRAMS is set, that folder is taken as it is.
 func Programs(t testing.TB) string {
 	t.Helper()
+	if dir := os.Getenv("KASOKU_PROGRAMS"); dir != "" {
+		return dir
+	}
 	dir, err := built()
 	check(t, err, "build Kasoku for a target")
 	return dir
