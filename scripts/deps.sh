@@ -17,7 +17,7 @@ tell() { printf 'deps.sh: %s\n' "$*" >&2; }
 fail() { tell "$*"; exit 1; }
 
 EXTRA=
-if [ "${1:-}" = test ]; then EXTRA='redis-cli=redis-tools wrk=wrk ab=apache2-utils apache2=apache2 haproxy=haproxy pt-query-digest=percona-toolkit zstd=zstd bzip2=bzip2 dpkg-scanpackages=dpkg-dev supervisord=supervisor systemctl=systemd'; fi
+if [ "${1:-}" = test ]; then EXTRA='redis-cli=redis-tools wrk=wrk ab=apache2-utils apache2=apache2 haproxy=haproxy pt-query-digest=percona-toolkit zstd=zstd bzip2=bzip2 dpkg-scanpackages=dpkg-dev supervisord=supervisor systemctl=systemd sshd=openssh-server sudo=sudo'; fi
 
 CLEAN=() # what goes when the script ends
 trap 'rm -rf -- "${CLEAN[@]}"' EXIT
@@ -48,7 +48,7 @@ missing() {
     MISSING=()
     local need program package
     for need in nginx=nginx-light\|nginx mariadbd=mariadb-server mariadb=mariadb-client my_print_defaults=mariadb-client \
-        memcached=memcached redis-server=redis-server varnishd=varnish \
+        ssh=openssh-client memcached=memcached redis-server=redis-server varnishd=varnish \
         perf=linux-perf\|linux-tools-generic ss=iproute2 $EXTRA curl=curl make=make git=git setpriv=util-linux ps=procps; do
         program=${need%%=*} package=${need#*=}
         if ! has "$program"; then MISSING+=("$package"); fi

@@ -44,6 +44,7 @@ type CLI struct {
 	Scenario ScenarioCmd `cmd:"" help:"Work on scenario files."`
 	Guard    GuardCmd    `cmd:"" hidden:"" help:"The host's own revert; Kasoku starts it."`
 	Version  VersionCmd  `cmd:"" help:"Print the version."`
+	Agent    AgentCmd    `cmd:"" hidden:"" help:"What runs on a target host."`
 }
 
 // exitCodes is printed below every help text.

@@ -14,7 +14,25 @@ import (
 // Lock takes an flock(2) on path, without waiting. The kernel gives it back
 // when the process ends, however it ends. The file holds the owner's pid, so
 // that ErrLocked can name it.
-func (*Local) Lock(ctx context.Context, path string) (func() error, error) {
+func (l *Local) Lock(ctx context.Context, path string) (func() error, error) {
+	held, err := l.Hold(ctx, path, 0)
+	if err != nil {
+		return nil, err
+	}
+	return held.Unlock, nil
+}
+
+// Held is a lock that this process has.
+type Held struct {
+	mu sync.Mutex
+	f  *os.File // nil: given back
+}
+
+// Hold is Lock, with a choice of how the lock is given back. If was is not 0, it
+// is a lock that process was had and dropped, or died with: ErrLocked if
+// somebody else has had it since, because whoever takes a lock writes his number
+// into the file, and whoever gives it back empties it.
+func (*Local) Hold(ctx context.Context, path string, was int) (*Held, error) {
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("lock %s: %w", path, err)
@@ -34,19 +52,39 @@ func (*Local) Lock(ctx context.Context, path string) (func() error, error) {
 			f.Close() // someone deleted the file meanwhile: lock the one that counts
 			continue
 		}
+		if last := holder(f); was != 0 && last != fmt.Sprint("process ", was) {
+			f.Close()
+			return nil, fmt.Errorf("lock %s: %w since it was lost (last holder: %s; it was process %d)", path, ErrLocked, last, was)
+		}
 		if err := sign(f); err != nil {
 			f.Close()
 			return nil, fmt.Errorf("lock %s: write pid: %w", path, cause(err))
 		}
-		var once sync.Once
-		return func() (err error) {
-			once.Do(func() {
-				// The file stays: deleting it would let two processes each
-				// hold a lock on a file of that name.
-				err = errors.Join(f.Truncate(0), f.Close())
-			})
-			return err
-		}, nil
+		return &Held{f: f}, nil
+	}
+}
+
+// Unlock gives the lock back. The file stays: deleting it would let two
+// processes each hold a lock on a file of that name.
+func (h *Held) Unlock() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.f == nil {
+		return nil
+	}
+	err := errors.Join(h.f.Truncate(0), h.f.Close())
+	h.f = nil
+	return err
+}
+
+// Drop lets go of the lock as the end of the process would: the file still
+// names this process, so that its successor sees that nobody had it since.
+func (h *Held) Drop() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.f != nil {
+		h.f.Close()
+		h.f = nil
 	}
 }
 

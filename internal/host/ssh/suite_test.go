@@ -1,0 +1,63 @@
+package ssh_test
+
+import (
+	"testing"
+	"time"
+
+	"kasoku/internal/host"
+	"kasoku/internal/host/hosttest"
+	"kasoku/internal/host/ssh"
+	"kasoku/internal/host/sshtest"
+)
+
+// open connects to s and closes the host when the test ends.
+func open(t *testing.T, s *sshtest.Server, more ...func(*ssh.Options)) *ssh.Host {
+	t.Helper()
+	h, err := ssh.Open(t.Context(), options(t, s, more...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := h.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	return h
+}
+
+func options(t *testing.T, s *sshtest.Server, more ...func(*ssh.Options)) ssh.Options {
+	o := ssh.Options{Name: "web1", Destination: s.Destination, ConfigFile: s.ConfigFile, Programs: sshtest.Programs(t), Folder: s.Dir + "/programs"}
+	for _, f := range more {
+		f(&o)
+	}
+	return o
+}
+
+func TestContract(t *testing.T) {
+	h := open(t, sshtest.Start(t))
+	hosttest.Suite(t, func(*testing.T) host.Host { return h })
+}
+
+func TestContractBehindJumpHost(t *testing.T) {
+	jump := sshtest.Start(t)
+	h := open(t, sshtest.Start(t, sshtest.Via(jump)))
+	hosttest.Suite(t, func(*testing.T) host.Host { return h })
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func until(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(20 * time.Second); !done(); <-tick.C {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited 20 s in vain for %s", what)
+		}
+	}
+}
