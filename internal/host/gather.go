@@ -19,7 +19,8 @@ import (
 // of arguments. What cannot be read is left out.
 const gatherScript = `printf '%s\0' $@ | LC_ALL=C xargs -0 grep -aHs ''`
 
-// gatherAtOnce files are read side by side when no pattern must be resolved.
+// gatherAtOnce files are read side by side without a program there; for more,
+// or where a pattern must be resolved, gatherScript is cheaper.
 const gatherAtOnce = 16
 
 // Gather reads small files of a host in one round trip, and returns a host
@@ -41,7 +42,7 @@ func Gather(ctx context.Context, h Host, patterns ...string) Host {
 		return Gather(ctx, h.Host, patterns...)
 	}
 	g := &gathered{Host: h, patterns: patterns, files: map[string][]byte{}}
-	if !slices.ContainsFunc(patterns, func(p string) bool { return strings.ContainsAny(p, "*[?") }) {
+	if len(patterns) <= gatherAtOnce && !slices.ContainsFunc(patterns, func(p string) bool { return strings.ContainsAny(p, "*[?") }) {
 		return g.each(ctx)
 	}
 	res, err := h.Run(ctx, Command{Argv: append([]string{"sh", "-c", gatherScript, "sh"}, patterns...), Timeout: 10 * time.Second})
@@ -66,11 +67,8 @@ type gathered struct {
 func (g *gathered) each(ctx context.Context) Host {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
-	room := make(chan struct{}, gatherAtOnce)
 	for _, p := range g.patterns {
-		room <- struct{}{}
 		wg.Go(func() {
-			defer func() { <-room }()
 			data, err := g.Host.ReadFile(ctx, p)
 			if err == nil {
 				mu.Lock()
