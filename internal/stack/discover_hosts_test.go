@@ -129,7 +129,9 @@ location /api { proxy_pass http://127.0.0.2:%s/; }`, l.dir, l.path("php.sock"), 
 			t.Errorf("%s: %s, want %s", c.what, c.got, c.want)
 		}
 	}
-	if !slices.ContainsFunc(notes, func(n string) bool { return strings.HasPrefix(n, "web1: ") && strings.Contains(n, "other.ini names a database that was not found") }) {
+	if !slices.ContainsFunc(notes, func(n string) bool {
+		return strings.HasPrefix(n, "web1: ") && strings.Contains(n, "other.ini names a database that was not found")
+	}) {
 		t.Errorf("other.ini names this host's own address, where no database is: %q", notes)
 	}
 	s.Name, s.Dir = "found", l.dir

@@ -214,7 +214,12 @@ func unfit(ev *evidence.Evidence, maxForeign float64) string {
 			where = " of " + name
 		}
 		sys := ev.On(name)
-		total := float64(sys.CPUs) * ev.Load.Window.Seconds()
+		// What the host's own clock counted between its two readings, which is
+		// not just the window if they were under way for long.
+		total := sys.User + sys.Sys + sys.Idle + sys.IOWait + sys.Steal
+		if total <= 0 {
+			total = float64(sys.CPUs) * ev.Load.Window.Seconds()
+		}
 		if total <= 0 {
 			continue
 		}
