@@ -307,3 +307,34 @@ func TestEvidenceOnAHost(t *testing.T) {
 		t.Error("hosts are mixed up")
 	}
 }
+
+// BenchmarkReadingFromAfar tells what a reading of another host costs there:
+// CPU of the programs that it starts (the helper's own reads come on top for a
+// sample, four small files).
+func BenchmarkReadingFromAfar(b *testing.B) {
+	h := &costed{Local: host.NewLocal()}
+	roots := map[string][]int{"me": {os.Getpid()}}
+	n := 0
+	for b.Loop() {
+		r, err := readSystem(context.Background(), h)
+		if err != nil {
+			b.Fatal(err)
+		}
+		r.threads, _ = readThreads(context.Background(), h, r.table, roots)
+		n = len(r.table)
+	}
+	b.ReportMetric(float64(h.cpu.Load())/1e6/float64(b.N), "cpu-ms/op")
+	b.ReportMetric(float64(n), "processes")
+}
+
+// costed is this machine as a far one, adding up the CPU time of what runs there.
+type costed struct {
+	*host.Local
+	cpu atomic.Int64
+}
+
+func (c *costed) Run(ctx context.Context, cmd host.Command) (host.Result, error) {
+	res, err := c.Local.Run(ctx, cmd)
+	c.cpu.Add(int64(res.CPU))
+	return res, err
+}

@@ -16,7 +16,8 @@ import (
 	"kasoku/internal/store"
 )
 
-// Bench measures runs of one stack and stores them.
+// Bench measures runs of one stack and stores them. The load, and the command
+// that resets the data, are this machine's.
 type Bench struct {
 	Stack    *stack.Stack
 	Hosts    map[string]host.Host
