@@ -17,6 +17,7 @@ type TryCmd struct {
 	Set      []string      `placeholder:"SERVICE.KEY=VALUE" help:"A setting, in the service's own words; may be repeated." sep:"none"`
 	Patch    string        `placeholder:"FILE" help:"A unified diff (git apply -p1) against --dir."`
 	Dir      string        `default:"." help:"Folder that the patch applies to and where commands run."`
+	Host     string        `placeholder:"NAME" help:"Host that --dir is on; default: that of the app whose root holds it, or the only one."`
 	Apply    string        `placeholder:"COMMAND" help:"A shell command that puts the candidate in place; needs --undo."`
 	Undo     string        `placeholder:"COMMAND" help:"The shell command that takes it away again. Both must be idempotent."`
 	Restart  []string      `placeholder:"SERVICE" help:"Services to restart after the change."`
@@ -40,7 +41,7 @@ func (c *TryCmd) Run(ctx context.Context, a *App) error {
 	}
 	defer p.Close()
 	a.measureFor(bench, c.Duration)
-	proposal := tune.Proposal{Title: c.Title, Set: c.Set, Patch: c.Patch, Dir: c.Dir, Apply: c.Apply, Undo: c.Undo,
+	proposal := tune.Proposal{Title: c.Title, Set: c.Set, Patch: c.Patch, Dir: c.Dir, Host: c.Host, Apply: c.Apply, Undo: c.Undo,
 		Restart: c.Restart, Reload: c.Reload, Keep: c.Keep}
 	t := &tune.Tuner{Stack: p.Stack, Store: p.Store, Exec: p.Exec, Bench: bench, Rule: p.rule(), UI: a.UI}
 	step, err := t.Try(ctx, proposal)

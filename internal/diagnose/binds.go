@@ -31,24 +31,17 @@ const (
 // comes first; what makes requests wait for each other next; a load that is
 // too small to fill anything last.
 func (m *model) binds() (string, string) {
-	sys := m.in.Evidence.System
-	if m.busy >= saturatedCPU {
-		who, most := m.heaviest()
-		if m.genCPU > most {
-			return "cpu: generator", fmt.Sprintf("CPU is %.0f %% busy and the load generator uses the largest part, %s of %s per request",
-				100*m.busy, seconds(m.genCPU), seconds(m.allCPU))
+	if k := m.busiest(); k.busy >= saturatedCPU {
+		who, most := m.heaviestOn(k)
+		if k.genCPU > most {
+			return "cpu: generator", fmt.Sprintf("CPU%s is %.0f %% busy and the load generator uses the largest part, %s of %s per request",
+				m.on(k), 100*k.busy, seconds(k.genCPU), seconds(k.allCPU))
 		}
-		return "cpu: " + who, fmt.Sprintf("CPU is %.0f %% busy; %s uses %s of the %s per request",
-			100*m.busy, who, seconds(most), seconds(m.allCPU))
+		return "cpu: " + who, fmt.Sprintf("CPU%s is %.0f %% busy; %s uses %s of the %s per request",
+			m.on(k), 100*k.busy, who, seconds(most), seconds(k.allCPU))
 	}
-	if c := sys.Cgroup; c != nil && c.CPUs > 0 && c.Throttled.Seconds() > 0.1*m.window {
-		return "cpu: quota", fmt.Sprintf("the control group's quota of %.2f CPUs held processes back for %.1f s of %.0f s", c.CPUs, c.Throttled.Seconds(), m.window)
-	}
-	if sys.DiskBusy >= saturatedDisk {
-		return "disk", fmt.Sprintf("the busiest disk is in use %.0f %% of the time", 100*sys.DiskBusy)
-	}
-	if name, use := m.busiestNetwork(); use >= saturatedNet {
-		return "network: " + name, fmt.Sprintf("%s moves %.0f %% of what its speed allows", name, 100*use)
+	if name, text := m.fullMachine(); name != "" {
+		return name, text
 	}
 	for _, svc := range m.in.Stack.OfKind(stack.MariaDB, stack.MySQL) {
 		if w := m.lockWait[svc.Name]; w >= lockedShare*m.inSystem && w >= 0.5 {
@@ -64,19 +57,50 @@ func (m *model) binds() (string, string) {
 	}
 	if m.inSystem < fewUsers*m.cpus {
 		return "load", fmt.Sprintf("%.1f requests are under way on average on %.3g CPUs: the load of %.0f users is too small to fill anything; CPU %.0f %%, disk %.0f %%",
-			m.inSystem, m.cpus, m.n, 100*m.busy, 100*sys.DiskBusy)
+			m.inSystem, m.cpus, m.n, 100*m.busy, 100*m.diskBusy())
 	}
 	return "nothing", fmt.Sprintf("no resource is saturated: CPU %.0f %%, disk %.0f %%; %.0f users wait for each other or for something slow",
-		100*m.busy, 100*sys.DiskBusy, m.n)
+		100*m.busy, 100*m.diskBusy(), m.n)
 }
 
 // fewUsers per CPU: with fewer requests under way than this some CPU is idle
 // by arithmetic, whatever the service does.
 const fewUsers = 1.25
 
-// heaviest is the service with the largest CPU demand.
-func (m *model) heaviest() (who string, most float64) {
+// fullMachine finds a machine whose quota, disk or network is used up.
+func (m *model) fullMachine() (name, text string) {
+	for _, k := range m.machines {
+		if c := k.sys.Cgroup; c != nil && c.CPUs > 0 && c.Throttled.Seconds() > 0.1*m.window {
+			return "cpu: quota" + m.on(k), fmt.Sprintf("the control group's quota of %.2f CPUs%s held processes back for %.1f s of %.0f s", c.CPUs, m.on(k), c.Throttled.Seconds(), m.window)
+		}
+	}
+	for _, k := range m.machines {
+		if k.sys.DiskBusy >= saturatedDisk {
+			return "disk" + m.on(k), fmt.Sprintf("the busiest disk%s is in use %.0f %% of the time", m.on(k), 100*k.sys.DiskBusy)
+		}
+	}
+	for _, k := range m.machines {
+		if net, use := k.busiestNetwork(); use >= saturatedNet {
+			return "network: " + net + m.on(k), fmt.Sprintf("%s%s moves %.0f %% of what its speed allows", net, m.on(k), 100*use)
+		}
+	}
+	return "", ""
+}
+
+// diskBusy is the busiest disk's utilization on any machine.
+func (m *model) diskBusy() (most float64) {
+	for _, k := range m.machines {
+		most = max(most, k.sys.DiskBusy)
+	}
+	return most
+}
+
+// heaviestOn is the service with the largest CPU demand on a machine.
+func (m *model) heaviestOn(k *machine) (who string, most float64) {
 	for name, d := range m.perReq {
+		if len(m.machines) > 1 && m.hostOf(name) != k.name {
+			continue
+		}
 		if d > most || d == most && name < who {
 			who, most = name, d
 		}
@@ -94,8 +118,8 @@ func (m *model) busiestThread() (who string, most float64) {
 }
 
 // busiestNetwork is the interface that is nearest to its speed, each way.
-func (m *model) busiestNetwork() (name string, most float64) {
-	for _, n := range m.in.Evidence.System.Networks {
+func (k *machine) busiestNetwork() (name string, most float64) {
+	for _, n := range k.sys.Networks {
 		if n.SpeedBytes <= 0 {
 			continue
 		}
@@ -118,7 +142,7 @@ func (m *model) workerLimit() (service, text string) {
 			queue, _ := m.values(svc.Name)(p.Name + ".max_listen_queue")
 			if p.MaxChildren > 0 && (m.inSystem >= 0.95*float64(p.MaxChildren) || queue >= math.Max(1, float64(p.MaxChildren)/2)) {
 				return svc.Name, fmt.Sprintf("%.1f requests are under way on average and pool %s has %d processes, while CPU is %.0f %% busy",
-					m.inSystem, p.Name, p.MaxChildren, 100*m.busy)
+					m.inSystem, p.Name, p.MaxChildren, 100*m.at(svc.Name).busy)
 			}
 		}
 	}
@@ -188,9 +212,12 @@ func (m *model) knee() *Knee {
 	if m.allCPU <= 0 || m.x <= 0 {
 		return nil
 	}
-	disk := m.in.Evidence.System.DiskBusy / m.x
-	total := m.allCPU - m.genCPU + disk
-	worst := math.Max(m.allCPU/m.cpus, disk)
+	total, worst := m.allCPU-m.genCPU, 0.0
+	for _, k := range m.machines {
+		disk := k.sys.DiskBusy / m.x
+		total += disk
+		worst = max(worst, k.allCPU/k.cpus, disk)
+	}
 	if total <= 0 || worst <= 0 {
 		return nil
 	}

@@ -12,8 +12,10 @@ type Finding struct {
 	// Measures are IDs of docs/catalogue.md.
 	Measures []string `json:"measures"`
 	Service  string   `json:"service,omitempty"`
-	Title    string   `json:"title"` // one line
-	Text     string   `json:"text"`  // names the numbers
+	// Host that it is about where it is no service's; "" with one host.
+	Host  string `json:"host,omitempty"`
+	Title string `json:"title"` // one line
+	Text  string `json:"text"`  // names the numbers
 	// Evidence cites the sources: "statement #1: 12.3 s of 20 s", …
 	Evidence []string `json:"evidence"`
 	// Bound is the most that removing it could multiply throughput by (≥ 1);
@@ -32,7 +34,8 @@ type Finding struct {
 // Setting is one value that a finding would have changed.
 type Setting struct {
 	Service string `json:"service,omitempty"`
-	Name    string `json:"name"` // as the service's configuration calls it
+	Host    string `json:"host,omitempty"` // of a setting of the host itself; "" with one host
+	Name    string `json:"name"`           // as the service's configuration calls it
 	Now     string `json:"now,omitempty"`
 	To      string `json:"to,omitempty"` // "" if the number must be found by trying
 	// Up is 1 for more, -1 for less, 0 for another value.

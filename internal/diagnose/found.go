@@ -87,4 +87,4 @@ func perSecond(n, window float64) string { return fmt.Sprintf("%.3g/s", n/window
 func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
 
 // serviceBound is the bound when all CPU of a service went away.
-func (m *model) serviceBound(name string) (float64, string) { return m.bound(m.perReq[name]) }
+func (m *model) serviceBound(name string) (float64, string) { return m.boundBy(name, m.perReq[name]) }

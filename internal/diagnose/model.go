@@ -19,15 +19,16 @@ type Input struct {
 // Everything is per right answer, in seconds.
 type model struct {
 	in       Input
-	window   float64 // seconds
-	x        float64 // right answers per second
-	n        float64 // virtual users
-	cpus     float64
+	window   float64            // seconds
+	x        float64            // right answers per second
+	n        float64            // virtual users
+	machines []*machine         // that do work for requests, the front host first
+	cpus     float64            // of all machines together
 	perReq   map[string]float64 // CPU seconds per request by service
-	genCPU   float64            // of the generator
+	genCPU   float64            // of the generator, if it runs on one of the machines
 	sysCPU   float64            // kernel share of all CPU per request
-	allCPU   float64            // everything the host spent per request
-	busy     float64            // CPU utilization, 0–1
+	allCPU   float64            // everything the machines spent per request
+	busy     float64            // CPU utilization of the busiest machine, 0–1
 	inSystem float64            // mean number of requests under way (Little: Σ latency / window)
 	// threads is the utilization of each service's busiest thread, 0–1.
 	threads map[string]float64
@@ -46,26 +47,15 @@ func newModel(in Input) (*model, error) {
 		return nil, fmt.Errorf("diagnose: no request was answered rightly, so nothing can be attributed (see `kasoku show` for the answers)")
 	}
 	m := &model{in: in, window: ev.Load.Window.Seconds(), n: float64(ev.Load.Workload),
-		cpus: math.Max(1, float64(ev.System.CPUs)), perReq: map[string]float64{},
+		perReq:  map[string]float64{},
 		threads: map[string]float64{}, lockWait: map[string]float64{}, lockWaits: map[string]float64{}}
-	if c := ev.System.Cgroup; c != nil && c.CPUs > 0 && c.CPUs < m.cpus {
-		m.cpus = c.CPUs // a quota is all that there is
-	}
 	ok := float64(ev.Load.Succeeded)
 	m.x = ok / m.window
 	for name, use := range ev.Services {
 		m.perReq[name] = use.CPU / ok
 		m.threads[name] = use.Busiest / m.window
 	}
-	m.genCPU = ev.System.GeneratorCPU / ok
-	spent := ev.System.User + ev.System.Sys
-	// What other processes used is not demand of a request: it would make
-	// every bound too low.
-	m.allCPU = max(spent-ev.System.ForeignCPU, 0) / ok
-	m.sysCPU = ev.System.Sys / ok
-	if total := m.cpus * m.window; total > 0 {
-		m.busy = math.Min(1, spent/total)
-	}
+	m.findMachines(ok)
 	for _, r := range ev.Load.Routes {
 		m.inSystem += r.Total.Seconds() / m.window
 	}
@@ -91,52 +81,105 @@ func (m *model) think() float64 { return math.Max(0, m.n/m.x-m.latency()) }
 const interference = 0.35
 
 // bound is the most that throughput could be multiplied by if saved seconds
-// of CPU per request went away: X' ≤ min(C, N)/left, the asymptotic bounds of a
-// closed system (Denning & Buzen 1978; Lazowska et al. 1984, Quantitative
-// System Performance, ch. 5), where left is the demand D − s, made smaller by
-// what less interference may bring: (D−s)·(1 − i·s/D). Never below 1.
+// of CPU per request went away, on all machines in proportion to what each
+// spends: the asymptotic bounds of a closed system (Denning & Buzen 1978;
+// Lazowska et al. 1984, Quantitative System Performance, ch. 5),
+//
+//	X' ≤ min over machines k of Ck/leftk, N/Σ leftk
+//
+// where left is the demand D − s of a machine, made smaller by what less
+// interference may bring: (D−s)·(1 − i·s/D). Never below 1.
 func (m *model) bound(saved float64) (float64, string) {
-	saved = math.Min(math.Max(saved, 0), m.allCPU)
-	rest := m.allCPU - saved
-	if m.allCPU > 0 {
-		rest *= 1 - interference*saved/m.allCPU
+	part := math.Min(math.Max(saved, 0)/math.Max(m.allCPU, 1e-12), 1)
+	at := map[string]float64{}
+	for _, k := range m.machines {
+		at[k.name] = part * k.allCPU
 	}
-	left := math.Max(rest, m.allCPU*0.01)
-	limit := math.Min(m.cpus/left, m.n/left)
-	f := math.Max(1, limit/m.x)
-	return f, fmt.Sprintf("min(%.3g CPUs, %.0f users) / (%s − %s CPU per request, the rest up to %.0f %% cheaper) = %.0f/s, against %.0f/s now",
-		m.cpus, m.n, seconds(m.allCPU), seconds(saved), 100*interference*saved/math.Max(m.allCPU, 1e-12), limit, m.x)
+	return m.boundAt(at)
+}
+
+// boundOf is bound for CPU that services would save, by their names: each on
+// its own machine.
+func (m *model) boundOf(saved map[string]float64) (float64, string) {
+	at := map[string]float64{}
+	for name, s := range saved {
+		at[m.hostOf(name)] += s
+	}
+	return m.boundAt(at)
+}
+
+// boundBy is boundOf for one service.
+func (m *model) boundBy(service string, saved float64) (float64, string) {
+	return m.boundOf(map[string]float64{service: saved})
+}
+
+// boundAt is bound for CPU that is saved on machines, by their names.
+func (m *model) boundAt(saved map[string]float64) (float64, string) {
+	limit, sum := math.Inf(1), 0.0
+	var text string
+	for _, k := range m.machines {
+		s := math.Min(math.Max(saved[k.name], 0), k.allCPU)
+		rest, thrift := k.allCPU-s, 0.0
+		if k.allCPU > 0 {
+			thrift = interference * s / k.allCPU
+		}
+		left := math.Max(rest*(1-thrift), k.allCPU*0.01)
+		sum += left
+		if most := k.cpus / math.Max(left, 1e-12); most < limit {
+			limit = most
+			text = fmt.Sprintf("min(%.3g CPUs, %.0f users) / (%s − %s CPU per request%s, the rest up to %.0f %% cheaper)",
+				k.cpus, m.n, seconds(k.allCPU), seconds(s), m.on(k), 100*thrift)
+		}
+	}
+	if users := m.n / math.Max(sum, 1e-12); users < limit {
+		limit = users
+	}
+	if len(m.machines) > 1 {
+		text = fmt.Sprintf("the least of each host's bound, %s, and %.0f users / %s", text, m.n, seconds(sum))
+	}
+	return math.Max(1, limit/m.x), fmt.Sprintf("%s = %.0f/s, against %.0f/s now", text, limit, m.x)
 }
 
 // boundWait is the bound when waiting, not CPU, goes away: CPU stays what it
 // is and becomes the limit, or another resource that is known.
 func (m *model) boundWait() (float64, string) {
-	limit := m.cpus / m.fullDemand()
-	return math.Max(1, limit/m.x), fmt.Sprintf("%.3g CPUs / %s CPU per request, up to %.0f %% cheaper on full CPUs = %.0f/s, against %.0f/s now",
-		m.cpus, seconds(m.allCPU), 100*interference*(1-m.busy), limit, m.x)
-}
-
-// fullDemand is the CPU per request that may be left when CPUs are full: where
-// they are not, each request wakes processes and finds cold caches, which
-// requests that queue up do not. It is the same kind of thrift as interference
-// and measured with it.
-func (m *model) fullDemand() float64 {
-	return math.Max(m.allCPU*(1-interference*(1-m.busy)), 1e-9)
+	k := m.narrowest()
+	limit := k.cpus / k.fullDemand()
+	return math.Max(1, limit/m.x), fmt.Sprintf("%.3g CPUs / %s CPU per request%s, up to %.0f %% cheaper on full CPUs = %.0f/s, against %.0f/s now",
+		k.cpus, seconds(k.allCPU), m.on(k), 100*interference*(1-k.busy), limit, m.x)
 }
 
 // boundDelay is the bound when each request waits for less by d seconds and
 // CPU stays what it is: X' ≤ min(C/D, N/(R − d + Z)) (Lazowska et al., ch. 5).
 func (m *model) boundDelay(d float64) (float64, string) {
+	k := m.narrowest()
 	r, z := m.latency(), m.think()
-	left := math.Max(math.Max(r-d, m.allCPU/math.Max(1, m.cpus)), 1e-6)
-	limit := math.Min(m.cpus/m.fullDemand(), m.n/(left+z))
-	return math.Max(1, limit/m.x), fmt.Sprintf("min(%.3g CPUs / %s CPU per request, %.0f users / (%s − %s latency + %s between requests)) = %.0f/s, against %.0f/s now",
-		m.cpus, seconds(m.allCPU), m.n, seconds(r), seconds(d), seconds(z), limit, m.x)
+	left := math.Max(math.Max(r-d, k.allCPU/math.Max(1, k.cpus)), 1e-6)
+	limit := math.Min(k.cpus/k.fullDemand(), m.n/(left+z))
+	return math.Max(1, limit/m.x), fmt.Sprintf("min(%.3g CPUs / %s CPU per request%s, %.0f users / (%s − %s latency + %s between requests)) = %.0f/s, against %.0f/s now",
+		k.cpus, seconds(k.allCPU), m.on(k), m.n, seconds(r), seconds(d), seconds(z), limit, m.x)
 }
 
 // boundKernel is bound for work that saves only what the kernel spends on
-// moving bytes and switching: share of the kernel's CPU.
-func (m *model) boundKernel(share float64) (float64, string) { return m.bound(m.sysCPU * share) }
+// moving bytes and switching: share of the kernel's CPU, on every machine.
+func (m *model) boundKernel(share float64) (float64, string) {
+	at := map[string]float64{}
+	for _, k := range m.machines {
+		at[k.name] = share * k.sysCPU
+	}
+	return m.boundAt(at)
+}
+
+// boundKernelOf is boundKernel on the machines of these services only.
+func (m *model) boundKernelOf(share float64, services ...string) (float64, string) {
+	at := map[string]float64{}
+	for _, name := range services {
+		if k := m.machineOf(name); k != nil {
+			at[k.name] = share * k.sysCPU
+		}
+	}
+	return m.boundAt(at)
+}
 
 // counters returns a look-up of one service's counters in the window, whatever
 // the case of their names.

@@ -15,18 +15,22 @@ const roomLeft = 0.8
 // highest bound first, and that is their order of precedence, but a decrease
 // for want of memory goes before every increase.
 func (m *model) reconcile(in []Finding, not []NotJudged) ([]Finding, []NotJudged) {
-	type key struct{ service, name string }
+	type key struct{ host, service, name string }
 	less := map[key]string{} // asked to go down, by rule
 	for _, f := range in {
 		for _, s := range f.Settings {
 			if s.Up < 0 {
-				less[key{s.Service, s.Name}] = f.Rule
+				less[key{s.Host, s.Service, s.Name}] = f.Rule
 			}
 		}
 	}
 	asked := map[key]Setting{}
-	room := int64(roomLeft * float64(m.in.Evidence.System.MemoryAvailable))
-	known := m.in.Evidence.System.MemoryTotal > 0
+	room := map[string]int64{} // by host; absent if its memory was not read
+	for _, k := range m.machines {
+		if k.sys.MemoryTotal > 0 {
+			room[k.name] = int64(roomLeft * float64(k.sys.MemoryAvailable))
+		}
+	}
 	var out []Finding
 	for _, f := range in {
 		if len(f.Settings) == 0 {
@@ -36,8 +40,10 @@ func (m *model) reconcile(in []Finding, not []NotJudged) ([]Finding, []NotJudged
 		var keep []Setting
 		why := ""
 		for _, s := range f.Settings {
-			k := key{s.Service, s.Name}
+			k := key{s.Host, s.Service, s.Name}
 			before, twice := asked[k]
+			on := m.hostOf(s.Service)
+			free, known := room[on]
 			switch {
 			case s.To != "" && s.To == s.Now:
 				why = fmt.Sprintf("%s is %s already", s.Name, s.Now)
@@ -45,11 +51,11 @@ func (m *model) reconcile(in []Finding, not []NotJudged) ([]Finding, []NotJudged
 				why = fmt.Sprintf("more %s was asked for, but %s asks for less", s.Name, less[k])
 			case twice && s.Up == 0 && before.To != s.To:
 				why = fmt.Sprintf("%s = %s was asked for, but a finding that may bring more asks for %s", s.Name, s.To, before.To)
-			case known && s.Memory > 0 && s.Memory > room:
-				why = fmt.Sprintf("%s would take %s more and %s are available", s.Name, size(s.Memory), size(max(room, 0)))
+			case known && s.Memory > 0 && s.Memory > free:
+				why = fmt.Sprintf("%s would take %s more and %s are available", s.Name, size(s.Memory), size(max(free, 0)))
 			default:
 				if s.Memory > 0 && !twice {
-					room -= s.Memory
+					room[on] -= s.Memory
 				}
 				asked[k] = s
 				keep = append(keep, s)

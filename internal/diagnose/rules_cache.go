@@ -33,13 +33,24 @@ func judgeEvictions(m *model) ([]Finding, string) {
 // boundApp is the bound when all work of the application and its databases
 // went away for cached answers.
 func (m *model) boundApp() (float64, string) {
-	saved := 0.0
+	saved := map[string]float64{}
 	for _, svc := range m.in.Stack.Services {
 		if svc.IsDatabase() || svc.Kind == stack.PHPFPM || svc.Kind == stack.App {
-			saved += m.perReq[svc.Name]
+			saved[svc.Name] = m.perReq[svc.Name]
 		}
 	}
-	return m.bound(saved)
+	return m.boundOf(saved)
+}
+
+// boundCalls is the bound when a service and all of the kernel's work were
+// spared: that of calls to it.
+func (m *model) boundCalls(service string) (float64, string) {
+	at := map[string]float64{}
+	for _, k := range m.machines {
+		at[k.name] = k.sysCPU
+	}
+	at[m.hostOf(service)] += m.perReq[service]
+	return m.boundAt(at)
 }
 
 // lowHits: below it more than half of the look-ups are in vain.
@@ -103,7 +114,7 @@ func judgeCacheConnects(m *model) ([]Finding, string) {
 		}
 		return []Finding{about(svc.Name, "The application connects to "+svc.Name+" for each request",
 			fmt.Sprintf("%.0f connections for %.0f right answers (%.2f each). Persistent connections (a persistent id, pconnect, a pool) save the set-up; servers × workers must stay below the limit.", n, m.x*m.window, per),
-			name+" of "+svc.Name).bounded(m.bound(m.sysCPU + m.perReq[svc.Name]))}
+			name+" of "+svc.Name).bounded(m.boundCalls(svc.Name))}
 	}, stack.Memcached, stack.Redis)
 }
 
@@ -123,7 +134,7 @@ func judgeManyGets(m *model) ([]Finding, string) {
 		}
 		return []Finding{about(svc.Name, fmt.Sprintf("Each request sends %.0f commands to %s", per, svc.Name),
 			fmt.Sprintf("%s rose by %.0f for %.0f right answers. If they go one by one, each waits a round trip: one multi-get or a pipeline waits once.", name, n, m.x*m.window),
-			name+" of "+svc.Name).bounded(m.bound(m.sysCPU + m.perReq[svc.Name]))}
+			name+" of "+svc.Name).bounded(m.boundCalls(svc.Name))}
 	}, stack.Memcached, stack.Redis)
 }
 
@@ -165,8 +176,8 @@ func judgeCacheLoopback(m *model) ([]Finding, string) {
 				continue
 			}
 			out = append(out, about(svc.Name, "The application talks to "+svc.Name+" over loopback TCP",
-				fmt.Sprintf("%s listens at %s and is asked from this host: each command passes the TCP stack twice, and closed connections stay in TIME_WAIT (%d now). A unix socket has neither; its permissions must be set.", svc.Name, l, m.in.Evidence.System.TimeWait),
-				"kasoku.yaml: "+svc.Name).bounded(m.boundKernel(1)))
+				fmt.Sprintf("%s listens at %s and is asked from this host: each command passes the TCP stack twice, and closed connections stay in TIME_WAIT (%d now). A unix socket has neither; its permissions must be set.", svc.Name, l, m.at(svc.Name).sys.TimeWait),
+				"kasoku.yaml: "+svc.Name).bounded(m.boundKernelOf(1, svc.Name)))
 			break
 		}
 	}

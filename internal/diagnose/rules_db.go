@@ -53,7 +53,7 @@ func judgeFullScan(m *model) ([]Finding, string) {
 			Title: fmt.Sprintf("%s reads whole tables to find a few rows", svc.Name),
 			Text: fmt.Sprintf("%d statement classes take %.0f %% of %s's statement time (%.2f of %.2f s) and examine thousands of rows for each one that they return.",
 				len(cites), 100*scanning/all, svc.Name, scanning, all)}
-		f.Bound, f.Formula = m.bound(m.perReq[svc.Name] * scanning / all)
+		f.Bound, f.Formula = m.boundBy(svc.Name, m.perReq[svc.Name]*scanning/all)
 		out = append(out, f)
 	}
 	if !judged {
@@ -130,7 +130,7 @@ func judgeDBMemory(m *model) ([]Finding, string) {
 			Text:    strings.Join(cites, "; ") + ".",
 			Subject: map[string]string{"redo": strconv.FormatInt(needRedo, 10), "reads": strconv.FormatFloat(reads, 'f', 0, 64)}}
 		// All of the database's CPU is the most that fewer page reads save.
-		f.Bound, f.Formula = m.bound(m.perReq[svc.Name])
+		f.Bound, f.Formula = m.boundBy(svc.Name, m.perReq[svc.Name])
 		out = append(out, f)
 	}
 	return out, why
@@ -157,10 +157,10 @@ func judgeCommitFlush(m *model) ([]Finding, string) {
 		}
 		f := Finding{Service: svc.Name, Title: svc.Name + " writes its log to disk at every commit",
 			Text: fmt.Sprintf("innodb_flush_log_at_trx_commit is 1: %.0f commits and %.0f fsyncs in %.0f s, disk in use %.0f %%. Changing it risks the last second of acknowledged writes.",
-				commits, fsyncs, m.window, 100*m.in.Evidence.System.DiskBusy),
+				commits, fsyncs, m.window, 100*m.at(svc.Name).sys.DiskBusy),
 			Evidence: []string{"Handler_commit, fsync counters and innodb_flush_log_at_trx_commit of " + svc.Name},
 			Settings: []Setting{{Service: svc.Name, Name: "innodb_flush_log_at_trx_commit", Now: "1"}}}
-		f.Bound, f.Formula = m.bound(m.perReq[svc.Name])
+		f.Bound, f.Formula = m.boundBy(svc.Name, m.perReq[svc.Name])
 		out = append(out, f)
 	}
 	return out, why
@@ -186,7 +186,7 @@ func judgeConnects(m *model) ([]Finding, string) {
 			Text: fmt.Sprintf("%.0f connections for %.0f right answers (%.2f each). A persistent connection (PDO::ATTR_PERSISTENT, a pool) saves set-up and log-in; this is a change in the source.",
 				conns, m.x*m.window, perRequest),
 			Evidence: []string{"Connections of " + svc.Name}, Subject: map[string]string{"source": "yes"}}
-		f.Bound, f.Formula = m.bound(m.perReq[svc.Name])
+		f.Bound, f.Formula = m.boundBy(svc.Name, m.perReq[svc.Name])
 		out = append(out, f)
 	}
 	return out, why
@@ -209,7 +209,7 @@ func judgeLoopbackDB(m *model) ([]Finding, string) {
 					Text: fmt.Sprintf("%s names %s:%s; both ends are on one host, so each statement passes the TCP stack twice for nothing.",
 						file, a.Host, a.Port),
 					Evidence: []string{file}, Subject: map[string]string{"file": file, "database": db.Name, "app": app.Name}}
-				found.Bound, found.Formula = m.bound(m.sysCPU)
+				found.Bound, found.Formula = m.boundKernelOf(1, app.Name)
 				out = append(out, found)
 			}
 		}

@@ -75,7 +75,7 @@ func judgeEmptyConfig(m *model) ([]Finding, string) {
 		pool, _ := v.variable("innodb_buffer_pool_size")
 		return []Finding{about(v.svc.Name, v.svc.Name+" runs with its defaults",
 			fmt.Sprintf("%s sets none of %s: the buffer pool is %s, data and indexes are %s, the host has %s.",
-				v.svc.Config, strings.Join(usualSettings[:5], ", "), size(int64(pool)), size(v.db.DataBytes), size(m.in.Snapshot.Memory)),
+				v.svc.Config, strings.Join(usualSettings[:5], ", "), size(int64(pool)), size(v.db.DataBytes), size(m.memoryOf(v.svc))),
 			v.svc.Config).bounded(m.serviceBound(v.svc.Name))}
 	})
 }
@@ -221,6 +221,6 @@ func judgeSpareIndexes(m *model) ([]Finding, string) {
 		slices.Sort(cites)
 		return []Finding{about(v.svc.Name, fmt.Sprintf("%d indexes of %s are covered by others", len(cites), v.svc.Name),
 			fmt.Sprintf("%.0f rows are written each second and each must be put into them too: %s.", writes, strings.Join(cites[:min(len(cites), 5)], "; ")), cites...).
-			bounded(m.bound(v.perReq * 0.2))} // an index of a dozen is a twelfth of a write; a fifth is ample
+			bounded(m.boundBy(v.svc.Name, v.perReq*0.2))} // an index of a dozen is a twelfth of a write; a fifth is ample
 	})
 }

@@ -81,7 +81,7 @@ func judgeLimit(l dbLimit) func(m *model) ([]Finding, string) {
 			if l.per == 0 {
 				return []Finding{f.bounded(m.boundWait())}
 			}
-			return []Finding{f.bounded(m.bound(min(v.perReq, n/(m.x*m.window)*l.per)))}
+			return []Finding{f.bounded(m.boundBy(v.svc.Name, min(v.perReq, n/(m.x*m.window)*l.per)))}
 		})
 	}
 }

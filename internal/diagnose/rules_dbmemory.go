@@ -1,6 +1,10 @@
 package diagnose
 
-import "fmt"
+import (
+	"fmt"
+
+	"kasoku/internal/stack"
+)
 
 // perConnection are the buffers that a connection may take, each as often as a
 // statement needs it; once each is the usual estimate (MySQL manual, "How MySQL
@@ -12,7 +16,11 @@ var sharedBuffers = []string{"innodb_buffer_pool_size", "innodb_log_buffer_size"
 
 // judgeOvercommit: what the configuration allows is more than there is.
 func judgeOvercommit(m *model) ([]Finding, string) {
-	if m.in.Snapshot.Memory <= 0 {
+	known := true
+	for _, svc := range m.in.Stack.OfKind(stack.MariaDB, stack.MySQL) {
+		known = known && m.memoryOf(svc) > 0
+	}
+	if !known {
 		return nil, "the host's memory is not known"
 	}
 	return m.eachDB(func(v dbView) []Finding {
@@ -29,12 +37,12 @@ func judgeOvercommit(m *model) ([]Finding, string) {
 		limit, _ := v.variable("max_connections")
 		total := once + used*each
 		// Nine tenths: the kernel and the other services need the rest.
-		if total < 0.9*float64(m.in.Snapshot.Memory) {
+		if total < 0.9*float64(m.memoryOf(v.svc)) {
 			return nil
 		}
 		return []Finding{about(v.svc.Name, v.svc.Name+" may take more memory than there is",
 			fmt.Sprintf("%s of shared buffers and %s for each connection; with the %.0f connections that were open at most (limit %.0f) that is %s of %s.",
-				size(int64(once)), size(int64(each)), used, limit, size(int64(total)), size(m.in.Snapshot.Memory)),
+				size(int64(once)), size(int64(each)), used, limit, size(int64(total)), size(m.memoryOf(v.svc))),
 			"variables of "+v.svc.Name).
 			asks(Setting{Service: v.svc.Name, Name: "innodb_buffer_pool_size", Now: v.db.Variables["innodb_buffer_pool_size"], Up: -1},
 				Setting{Service: v.svc.Name, Name: "tmp_table_size", Now: v.db.Variables["tmp_table_size"], Up: -1}).bounded(1, "it is a risk, not a gain")}
@@ -46,7 +54,7 @@ func judgeOvercommit(m *model) ([]Finding, string) {
 func judgePoolTooLarge(m *model) ([]Finding, string) {
 	return m.eachDB(func(v dbView) []Finding {
 		pool, _ := v.variable("innodb_buffer_pool_size")
-		s := m.in.Evidence.System
+		s := m.at(v.svc.Name).sys
 		if v.db.DataBytes <= 0 || pool < 1<<30 || pool < 4*float64(v.db.DataBytes) || s.MemoryTotal == 0 || float64(s.MemoryAvailable) > 0.15*float64(s.MemoryTotal) {
 			return nil
 		}

@@ -35,7 +35,7 @@ func judgeSorts(m *model) ([]Finding, string) {
 		}
 		out = append(out, about(svc.Name, svc.Name+" groups and sorts many rows in temporary tables",
 			fmt.Sprintf("%d statement classes take %s of the statement time. An index in the order of GROUP BY and ORDER BY avoids both; larger buffers do not.", len(cites), percent(sorting/all)), cites...).
-			bounded(m.bound(m.perReq[svc.Name]*sorting/all)))
+			bounded(m.boundBy(svc.Name, m.perReq[svc.Name]*sorting/all)))
 	}
 	if !judged && len(m.in.Stack.OfKind(stack.MariaDB, stack.MySQL)) > 0 {
 		return nil, "the run recorded no statements (a diagnostic run does)"
@@ -56,7 +56,7 @@ func judgePrepares(m *model) ([]Finding, string) {
 		return []Finding{about(v.svc.Name, "Statements are prepared at the server and used once",
 			fmt.Sprintf("%.0f prepared, %.0f executed in %.0f s (%.1f prepares per request): each costs a round trip and a parse more. The driver can fill the values in itself (PDO::ATTR_EMULATE_PREPARES, interpolateParams).",
 				prepares, executes, m.window, perRequest),
-			"Com_stmt_prepare, Com_stmt_execute of "+v.svc.Name).bounded(m.bound(v.perReq))}
+			"Com_stmt_prepare, Com_stmt_execute of "+v.svc.Name).bounded(m.boundBy(v.svc.Name, v.perReq))}
 	})
 }
 
@@ -83,13 +83,15 @@ func judgeManyCommits(m *model) ([]Finding, string) {
 // judgeDatabaseApart: the database is most of the CPU, so what spreads it may
 // help (I05, I13, I22).
 func judgeDatabaseApart(m *model) ([]Finding, string) {
-	if m.busy < saturatedCPU {
+	k := m.busiest()
+	if k.busy < saturatedCPU {
 		return nil, ""
 	}
 	var db, app float64
 	var dbs, apps []string
 	for _, svc := range m.in.Stack.Services {
 		switch {
+		case m.hostOf(svc.Name) != k.name: // it is apart already
 		case svc.IsDatabase():
 			db += m.perReq[svc.Name]
 			dbs = append(dbs, svc.Name)
@@ -102,9 +104,9 @@ func judgeDatabaseApart(m *model) ([]Finding, string) {
 	if all := db + app; all == 0 || db < 0.25*all || app < 0.25*all {
 		return nil, ""
 	}
-	left := max(db, app) + m.genCPU
+	left := max(db, app) + k.genCPU
 	return []Finding{about("", "Database and application share a full machine",
 		fmt.Sprintf("%s use %s of CPU per request, %s %s: on a host of its own each would have all of it. Network round trips are added.",
 			strings.Join(dbs, ", "), seconds(db), strings.Join(apps, ", "), seconds(app)), "CPU by service").
-		bounded(m.bound(max(m.allCPU-left, 0)))}, ""
+		bounded(m.boundAt(map[string]float64{k.name: max(k.allCPU-left, 0)}))}, ""
 }

@@ -71,12 +71,13 @@ func (m *model) causes() []string {
 	if who, use := m.busiestThread(); who != "" && use > 0 {
 		out = append(out, fmt.Sprintf("serial sections: the busiest thread is of %s, %s in use", who, percent(use)))
 	}
-	sys := m.in.Evidence.System
-	if all := m.cpus * m.window; sys.IOWait > 0.05*all {
-		out = append(out, fmt.Sprintf("disk: %s of the time CPUs were idle while something waited for a disk", percent(sys.IOWait/all)))
-	}
-	if sys.ListenOverflows > 0 {
-		out = append(out, fmt.Sprintf("connections: %d came while an accept queue was full", sys.ListenOverflows))
+	for _, k := range m.machines {
+		if all := k.cpus * m.window; k.sys.IOWait > 0.05*all {
+			out = append(out, fmt.Sprintf("disk%s: %s of the time CPUs were idle while something waited for a disk", m.on(k), percent(k.sys.IOWait/all)))
+		}
+		if k.sys.ListenOverflows > 0 {
+			out = append(out, fmt.Sprintf("connections%s: %d came while an accept queue was full", m.on(k), k.sys.ListenOverflows))
+		}
 	}
 	if m.n > 0 && m.inSystem < 0.5*m.n {
 		out = append(out, fmt.Sprintf("the load: of %.0f users %.1f have a request under way, the others pause", m.n, m.inSystem))

@@ -43,7 +43,7 @@ func judgeOPcache(m *model) ([]Finding, string) {
 				v, svc.Name, seconds(m.perReq[svc.Name])),
 			Evidence: []string{"effective PHP settings of " + svc.Name},
 			Settings: []Setting{{Service: svc.Name, Name: "opcache.enable", Now: v, To: "1"}}}
-		f.Bound, f.Formula = m.bound(m.perReq[svc.Name])
+		f.Bound, f.Formula = m.boundBy(svc.Name, m.perReq[svc.Name])
 		return []Finding{f}
 	})
 }
@@ -62,7 +62,7 @@ func judgeJIT(m *model) ([]Finding, string) {
 			Text: fmt.Sprintf("opcache.jit_buffer_size is 0, so nothing is compiled to machine code; %s uses %s of CPU per request.",
 				svc.Name, seconds(m.perReq[svc.Name])),
 			Evidence: []string{"effective PHP settings of " + svc.Name}}
-		f.Bound, f.Formula = m.bound(m.perReq[svc.Name])
+		f.Bound, f.Formula = m.boundBy(svc.Name, m.perReq[svc.Name])
 		return []Finding{f}
 	})
 }
@@ -77,12 +77,12 @@ func judgeWorkers(m *model) ([]Finding, string) {
 		for _, p := range pools {
 			f := Finding{Service: svc.Name, Title: fmt.Sprintf("pool %s of %s: is %d the right number of processes?", p.Name, svc.Name, p.MaxChildren),
 				Text: fmt.Sprintf("pm = %s with at most %d processes on %.0f CPUs; %.1f requests are under way on average and CPU is %.0f %% busy. The best number is found by trying.",
-					p.PM, p.MaxChildren, m.cpus, m.inSystem, 100*m.busy),
+					p.PM, p.MaxChildren, m.at(svc.Name).cpus, m.inSystem, 100*m.at(svc.Name).busy),
 				Evidence: []string{svc.Config},
 				Subject:  map[string]string{"pool": p.Name, "current": strconv.Itoa(p.MaxChildren), "pm": p.PM}}
-			if m.busy >= saturatedCPU {
+			if m.at(svc.Name).busy >= saturatedCPU {
 				// Only what the kernel spends on switching can be saved.
-				f.Bound, f.Formula = m.bound(m.sysCPU)
+				f.Bound, f.Formula = m.boundKernelOf(1, svc.Name)
 			} else {
 				f.Bound, f.Formula = m.boundWait()
 			}
@@ -111,7 +111,7 @@ func judgeSessions(m *model) ([]Finding, string) {
 		f := Finding{Service: svc.Name, Title: svc.Name + " keeps sessions as files on disk",
 			Text:     fmt.Sprintf("session.save_path is %s. In memory they are cheaper, but a reboot logs everybody out.", path),
 			Evidence: []string{"effective PHP settings of " + svc.Name}, Subject: map[string]string{"path": path}}
-		f.Bound, f.Formula = m.bound(m.sysCPU)
+		f.Bound, f.Formula = m.boundKernelOf(1, svc.Name)
 		return []Finding{f}
 	})
 }

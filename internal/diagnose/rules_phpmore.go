@@ -17,7 +17,7 @@ func judgeTimestamps(m *model) ([]Finding, string) {
 		return []Finding{about(svc.Name, svc.Name+" looks for changed scripts all the time",
 			fmt.Sprintf("opcache.validate_timestamps is on with revalidate_freq = %d s: each script is stat'ed again. Off, a deployment must reload PHP-FPM.", freq),
 			"effective PHP settings of "+svc.Name).
-			asks(Setting{Service: svc.Name, Name: "opcache.validate_timestamps", Now: "1", To: "0"}).bounded(m.boundKernel(0.2))}
+			asks(Setting{Service: svc.Name, Name: "opcache.validate_timestamps", Now: "1", To: "0"}).bounded(m.boundKernelOf(0.2, svc.Name))}
 	})
 }
 
@@ -29,7 +29,7 @@ func judgeRealpath(m *model) ([]Finding, string) {
 		}
 		return []Finding{about(svc.Name, svc.Name+" resolves paths anew", fmt.Sprintf("realpath_cache_size is %s; an application of a thousand files needs some hundred KiB.", php["realpath_cache_size"]),
 			"effective PHP settings of "+svc.Name).
-			asks(Setting{Service: svc.Name, Name: "realpath_cache_size", Now: php["realpath_cache_size"], To: "4096K", Up: 1}).bounded(m.boundKernel(0.2))}
+			asks(Setting{Service: svc.Name, Name: "realpath_cache_size", Now: php["realpath_cache_size"], To: "4096K", Up: 1}).bounded(m.boundKernelOf(0.2, svc.Name))}
 	})
 }
 
@@ -65,7 +65,7 @@ func judgeSessionConnect(m *model) ([]Finding, string) {
 		return []Finding{about(svc.Name, "Sessions connect to "+handler+" for each request",
 			fmt.Sprintf("session.save_handler is %s without a persistent connection; with one, servers × workers connections stay open and must be below the store's limit.", handler),
 			"effective PHP settings of "+svc.Name).
-			asks(Setting{Service: svc.Name, Name: "memcached.sess_persistent", Now: "0", To: "1"}).bounded(m.boundKernel(0.5))}
+			asks(Setting{Service: svc.Name, Name: "memcached.sess_persistent", Now: "0", To: "1"}).bounded(m.boundKernelOf(0.5, svc.Name))}
 	})
 }
 
@@ -107,12 +107,12 @@ func judgePoolFull(m *model) ([]Finding, string) {
 			reached, _ := delta(p.Name + ".max_children_reached")
 			queue, _ := value(p.Name + ".max_listen_queue")
 			slow, _ := delta(p.Name + ".slow_requests")
-			if reached == 0 && queue < 1 && slow == 0 || m.busy >= saturatedCPU {
+			if reached == 0 && queue < 1 && slow == 0 || m.at(svc.Name).busy >= saturatedCPU {
 				continue // with full CPU more processes only switch more
 			}
 			need := int64(float64(m.in.Evidence.Services[svc.Name].RSS) / max(1, float64(m.in.Evidence.Services[svc.Name].Processes)))
 			out = append(out, about(svc.Name, fmt.Sprintf("Requests wait for a process of pool %s", p.Name),
-				fmt.Sprintf("max_children_reached rose by %.0f, up to %.0f connections waited, %.0f requests were slow; %d processes, CPU %s busy. Another takes about %s.", reached, queue, slow, p.MaxChildren, percent(m.busy), size(need)),
+				fmt.Sprintf("max_children_reached rose by %.0f, up to %.0f connections waited, %.0f requests were slow; %d processes, CPU %s busy. Another takes about %s.", reached, queue, slow, p.MaxChildren, percent(m.at(svc.Name).busy), size(need)),
 				"PHP-FPM status of "+svc.Name).
 				asks(Setting{Service: svc.Name, Name: "pm.max_children", Now: strconv.Itoa(p.MaxChildren), Up: 1, Memory: need}).bounded(m.boundWait()))
 		}
@@ -130,14 +130,14 @@ func judgeTooManyProcesses(m *model) ([]Finding, string) {
 	for _, svc := range m.in.Stack.OfKind(stack.PHPFPM) {
 		use := m.in.Evidence.Services[svc.Name]
 		pools, err := FPMPools(m.in.Snapshot, svc)
-		if err != nil || use.Processes < 2 || m.in.Evidence.System.MemoryTotal == 0 {
+		if err != nil || use.Processes < 2 || m.at(svc.Name).sys.MemoryTotal == 0 {
 			continue
 		}
 		room, each := 0, use.RSS/int64(use.Processes)
 		for _, p := range pools {
 			room += p.MaxChildren
 		}
-		free := m.in.Evidence.System.MemoryAvailable
+		free := m.at(svc.Name).sys.MemoryAvailable
 		if more := int64(room-use.Processes) * each; more > free {
 			out = append(out, about(svc.Name, svc.Name+" may take more memory than there is",
 				fmt.Sprintf("%d processes are allowed, %d run, %s each: all of them would take %s more and %s are available.", room, use.Processes, size(each), size(more), size(free)),
@@ -165,7 +165,7 @@ func judgeShortLives(m *model) ([]Finding, string) {
 			}
 			out = append(out, about(svc.Name, fmt.Sprintf("Processes of pool %s end after %d requests", name, n),
 				fmt.Sprintf("pm.max_requests is %d: at %.0f requests/s %.1f processes are started each second.", n, m.x, m.x/float64(n)), svc.Config).
-				asks(Setting{Service: svc.Name, Name: "pm.max_requests", Now: v.Text, Up: 1}).bounded(m.bound(0.02/float64(n))))
+				asks(Setting{Service: svc.Name, Name: "pm.max_requests", Now: v.Text, Up: 1}).bounded(m.boundBy(svc.Name, 0.02/float64(n))))
 		}
 	}
 	return out, ""

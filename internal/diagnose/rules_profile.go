@@ -64,7 +64,7 @@ func judgeProfile(sign profileSign) func(m *model) ([]Finding, string) {
 			f := about(p.Service, p.Service+" "+sign.title,
 				fmt.Sprintf("%s of %s's samples (%s): %s. %s", percent(share), p.Service, p.Tool, strings.Join(cites[:min(len(cites), 5)], ", "), sign.text), append([]string{"profile of " + p.Service}, cites...)...)
 			f.Source = source
-			return []Finding{f.bounded(m.bound(m.perReq[p.Service] * math.Min(1, share)))}
+			return []Finding{f.bounded(m.boundBy(p.Service, m.perReq[p.Service]*math.Min(1, share)))}
 		})
 	}
 }
@@ -124,6 +124,6 @@ func judgeHot(m *model) ([]Finding, string) {
 		f := about(p.Service, fmt.Sprintf("%s is %s of %s's time", top.Function, percent(top.Self), p.Service),
 			fmt.Sprintf("%s (%s) takes %s itself and %s with what it calls.", top.Function, top.File, percent(top.Self), percent(top.Total)), "profile of "+p.Service)
 		f.Source, f.Subject = top.File, map[string]string{"source": "yes"}
-		return []Finding{f.bounded(m.bound(m.perReq[p.Service] * math.Min(1, math.Max(top.Self, top.Total))))}
+		return []Finding{f.bounded(m.boundBy(p.Service, m.perReq[p.Service]*math.Min(1, math.Max(top.Self, top.Total))))}
 	})
 }

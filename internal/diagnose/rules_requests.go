@@ -58,7 +58,7 @@ func judgePattern(kind string) func(m *model) ([]Finding, string) {
 				f.Evidence = append(f.Evidence, p.Sources...)
 			}
 			f.Subject = map[string]string{"route": p.Method + " " + p.Route, "kind": kind, "source": "yes"}
-			out = append(out, f.bounded(m.bound(m.patternCost(p))))
+			out = append(out, f.bounded(m.boundOf(m.patternCost(p))))
 		}
 		return out, ""
 	}
@@ -89,7 +89,7 @@ func (m *model) routeShare(method, route string) float64 {
 // needless calls can take: their part of all calls to that service, of the
 // service's CPU, and the same part of the application's, which waits for and
 // handles each. Without a count of calls it is all of the service's.
-func (m *model) patternCost(p trace.Pattern) float64 {
+func (m *model) patternCost(p trace.Pattern) map[string]float64 {
 	calls, mine := 0.0, 0.0
 	weights := m.routeWeights()
 	for _, r := range m.in.Evidence.Requests.Routes {
@@ -107,11 +107,11 @@ func (m *model) patternCost(p trace.Pattern) float64 {
 	if calls > 0 {
 		part = math.Min(1, mine/calls)
 	}
-	cost := m.perReq[p.Service]
+	cost := map[string]float64{p.Service: part * m.perReq[p.Service]}
 	for _, svc := range m.in.Stack.OfKind(stack.PHPFPM, stack.App) {
-		cost += m.perReq[svc.Name]
+		cost[svc.Name] += part * m.perReq[svc.Name]
 	}
-	return cost * part
+	return cost
 }
 
 // routeWeights is how often each route is asked in the mix, 0–1: by what the
@@ -167,17 +167,17 @@ func judgeManyCalls(m *model) ([]Finding, string) {
 		for _, c := range r.Calls[:min(len(r.Calls), 5)] {
 			cites = append(cites, fmt.Sprintf("%.1f × %s", c.PerRequest, c.What))
 		}
-		app := 0.0
+		app := map[string]float64{}
+		share := math.Min(1, math.Max(m.routeShare(r.Method, r.Route), weights[r.Method+" "+r.Route]))
 		for name, d := range m.perReq {
 			if svc := m.in.Stack.Service(name); svc != nil && svc.Kind != stack.Nginx && svc.Kind != stack.Apache {
-				app += d
+				app[name] = d * share
 			}
 		}
 		f := about("", fmt.Sprintf("%s %s makes %.0f calls", r.Method, r.Route, n),
 			"What is assembled from so many parts at each view can be kept as one entry and thrown away when a part changes: "+strings.Join(cites, "; ")+".", cites...)
 		f.Subject = map[string]string{"route": r.Method + " " + r.Route, "source": "yes"}
-		share := math.Max(m.routeShare(r.Method, r.Route), weights[r.Method+" "+r.Route])
-		out = append(out, f.bounded(m.bound(app*math.Min(1, share))))
+		out = append(out, f.bounded(m.boundOf(app)))
 	}
 	return out, ""
 }
@@ -221,7 +221,7 @@ func judgeMasterData(m *model) ([]Finding, string) {
 		f := about(key[0], "The same statement for everybody is sent in nearly each request",
 			fmt.Sprintf("%s is sent by %d of %d routes with nothing that differs; kept in the process and read anew when it changes, it costs nothing.", key[1], u.routes, len(req.Routes)), "requests followed ("+req.Source+")")
 		f.Source, f.Subject = u.source, map[string]string{"statement": key[1], "source": "yes"}
-		out = append(out, f.bounded(m.bound(m.statementCost(key[0], key[1]))))
+		out = append(out, f.bounded(m.boundBy(key[0], m.statementCost(key[0], key[1]))))
 	}
 	return out, ""
 }

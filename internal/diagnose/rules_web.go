@@ -85,7 +85,7 @@ func judgeStatic(m *model) ([]Finding, string) {
 		var took float64
 		for _, a := range m.in.Evidence.Load.Assets {
 			f, isFile := m.in.Snapshot.StaticFiles[a.Path]
-			if !fixed(a) || !isFile || !f.Readable || !throughApp(server, a.Path) {
+			if !fixed(a) || !isFile || !f.Readable || f.Host != "" && f.Host != hostOf(svc) || !throughApp(server, a.Path) {
 				continue
 			}
 			paths = append(paths, a.Path)
@@ -105,18 +105,21 @@ func judgeStatic(m *model) ([]Finding, string) {
 		// requests, counted by number or by time, whichever is larger, and the
 		// web server no longer hands them on.
 		var total float64
-		app := m.perReq[svc.Name]
+		app := map[string]float64{svc.Name: m.perReq[svc.Name]}
 		for _, r := range m.in.Evidence.Load.Routes {
 			total += r.Total.Seconds()
 		}
 		for _, s := range m.in.Stack.OfKind(stack.PHPFPM, stack.App) {
-			app += m.perReq[s.Name]
+			app[s.Name] = m.perReq[s.Name]
 		}
 		share := float64(count) / all
 		if total > 0 {
 			share = max(share, took/total)
 		}
-		f.Bound, f.Formula = m.bound(app * min(share, 1))
+		for name := range app {
+			app[name] *= min(share, 1)
+		}
+		f.Bound, f.Formula = m.boundOf(app)
 		return []Finding{f}
 	})
 }
@@ -142,10 +145,10 @@ func judgeLoopbackWeb(m *model) ([]Finding, string) {
 					seen[port] = true
 					f := Finding{Service: svc.Name, Title: fmt.Sprintf("%s talks to %s over loopback TCP", svc.Name, fpm.Name),
 						Text: fmt.Sprintf("fastcgi_pass is %s; both ends are on one host. The kernel spends %s per request in all, and %d sockets were in TIME_WAIT at the end.",
-							u.Address, seconds(m.sysCPU), m.in.Evidence.System.TimeWait),
+							u.Address, seconds(m.at(svc.Name).sysCPU), m.at(svc.Name).sys.TimeWait),
 						Evidence: []string{svc.Config, fpm.Config},
 						Subject:  map[string]string{"address": u.Address, "fpm": fpm.Name, "pool": p.Name, "port": port}}
-					f.Bound, f.Formula = m.bound(m.sysCPU)
+					f.Bound, f.Formula = m.boundKernelOf(1, svc.Name)
 					out = append(out, f)
 				}
 			}
@@ -168,18 +171,18 @@ func NginxWorkers(conf *nginx.Config, cpus int) int {
 
 func judgeNginxWorkers(m *model) ([]Finding, string) {
 	return m.eachNginx(func(svc *stack.Service, conf *nginx.Config) []Finding {
-		n := NginxWorkers(conf, int(m.cpus))
-		if n == int(m.cpus) && n == 1 {
+		n := NginxWorkers(conf, int(m.at(svc.Name).cpus))
+		if n == int(m.at(svc.Name).cpus) && n == 1 {
 			return nil
 		}
-		f := Finding{Service: svc.Name, Title: fmt.Sprintf("%s has %d worker(s) on %.0f CPUs", svc.Name, n, m.cpus),
+		f := Finding{Service: svc.Name, Title: fmt.Sprintf("%s has %d worker(s) on %.0f CPUs", svc.Name, n, m.at(svc.Name).cpus),
 			Text: fmt.Sprintf("worker_processes is %d; %s uses %s of CPU per request. One worker per CPU is the rule, one alone is better when others need the CPUs: found by trying.",
 				n, svc.Name, seconds(m.perReq[svc.Name])),
 			Evidence: []string{svc.Config}, Subject: map[string]string{"current": strconv.Itoa(n)}}
 		if used := m.perReq[svc.Name] * m.x; used >= 0.85*float64(n) {
 			f.Bound, f.Formula = m.boundWait() // a worker is one thread and its CPU is full
 		} else {
-			f.Bound, f.Formula = m.bound(m.perReq[svc.Name])
+			f.Bound, f.Formula = m.boundBy(svc.Name, m.perReq[svc.Name])
 		}
 		return []Finding{f}
 	})
@@ -196,7 +199,7 @@ func judgeNginxConnections(m *model) ([]Finding, string) {
 			}
 		}
 		// A proxied request holds two connections.
-		if room := per * NginxWorkers(conf, int(m.cpus)); float64(room) < 2*m.n {
+		if room := per * NginxWorkers(conf, int(m.at(svc.Name).cpus)); float64(room) < 2*m.n {
 			f := Finding{Service: svc.Name, Title: svc.Name + " has too few connections",
 				Text: fmt.Sprintf("%d connections in all for %.0f users, each of which may hold two.", room, m.n), Evidence: []string{svc.Config}}
 			f.Bound, f.Formula = m.boundWait()
@@ -254,7 +257,7 @@ func judgeNginxDelivery(m *model) ([]Finding, string) {
 		sort.Strings(texts)
 		f := Finding{Service: svc.Name, Title: svc.Name + " does more per answer than it need",
 			Text: strings.Join(texts, "; ") + ".", Evidence: []string{svc.Config}}
-		f.Bound, f.Formula = m.bound(m.sysCPU)
+		f.Bound, f.Formula = m.boundKernelOf(1, svc.Name)
 		return []Finding{f}
 	})
 }
@@ -276,7 +279,7 @@ func judgeFileCache(m *model) ([]Finding, string) {
 		f := Finding{Service: svc.Name, Title: svc.Name + " opens each static file anew",
 			Text: fmt.Sprintf("%d of %d requests are for files that %s opens, stats and closes each time (no open_file_cache). With it a replaced file may be served old for open_file_cache_valid.",
 				count, m.in.Evidence.Load.Requests, svc.Name), Evidence: []string{svc.Config}}
-		f.Bound, f.Formula = m.bound(m.perReq[svc.Name] * float64(count) / float64(m.in.Evidence.Load.Requests))
+		f.Bound, f.Formula = m.boundBy(svc.Name, m.perReq[svc.Name]*float64(count)/float64(m.in.Evidence.Load.Requests))
 		return []Finding{f}
 	})
 }
@@ -288,7 +291,7 @@ func judgeAccessLog(m *model) ([]Finding, string) {
 		}
 		f := Finding{Service: svc.Name, Title: svc.Name + " writes its log line by line",
 			Text: "access_log has no buffer, so each request is one write. With a buffer, lines reach the log later and the last ones are lost in a crash.", Evidence: []string{svc.Config}}
-		f.Bound, f.Formula = m.bound(m.perReq[svc.Name])
+		f.Bound, f.Formula = m.boundBy(svc.Name, m.perReq[svc.Name])
 		return []Finding{f}
 	})
 }

@@ -35,7 +35,7 @@ func judgeGzip(m *model) ([]Finding, string) {
 		slices.Sort(paths)
 		return []Finding{about(svc.Name, svc.Name+" sends text uncompressed",
 			fmt.Sprintf("%d requests for %s moved %s in %.0f s; text shrinks to a quarter or so. It takes CPU unless it is compressed beforehand (gzip_static).", count, strings.Join(paths[:min(len(paths), 5)], ", "), size(bytes), m.window), paths...).
-			asks(Setting{Service: svc.Name, Name: "gzip", Now: "off", To: "on"}).bounded(m.boundKernel(1))}
+			asks(Setting{Service: svc.Name, Name: "gzip", Now: "off", To: "on"}).bounded(m.boundKernelOf(1, svc.Name))}
 	})
 }
 
@@ -46,7 +46,7 @@ func judgeTokens(m *model) ([]Finding, string) {
 		}
 		return []Finding{about(svc.Name, svc.Name+" tells its version in each answer",
 			"server_tokens is on: some bytes more in each answer, and a help to attackers.", svc.Config).
-			asks(Setting{Service: svc.Name, Name: "server_tokens", Now: "on", To: "off"}).bounded(m.boundKernel(0.05))}
+			asks(Setting{Service: svc.Name, Name: "server_tokens", Now: "on", To: "off"}).bounded(m.boundKernelOf(0.05, svc.Name))}
 	})
 }
 
@@ -106,7 +106,7 @@ func judgeOldVersions(m *model) ([]Finding, string) {
 			continue
 		}
 		out = append(out, about(svc.Name, fmt.Sprintf("%s runs version %s", svc.Name, version),
-			fmt.Sprintf("%s %s is older than %s: %s.", svc.Kind, version, old.below, old.gain), "version of "+svc.Name).bounded(m.bound(m.perReq[svc.Name])))
+			fmt.Sprintf("%s %s is older than %s: %s.", svc.Kind, version, old.below, old.gain), "version of "+svc.Name).bounded(m.boundBy(svc.Name, m.perReq[svc.Name])))
 	}
 	return out, ""
 }
@@ -140,15 +140,15 @@ func (m *model) versionOf(svc *stack.Service) string {
 func judgeGoBuild(m *model) ([]Finding, string) {
 	var out []Finding
 	for _, svc := range m.in.Stack.OfKind(stack.App) {
-		if svc.PProf == "" || m.busy < saturatedCPU {
+		if svc.PProf == "" || m.at(svc.Name).busy < saturatedCPU {
 			continue
 		}
-		if who, _ := m.heaviest(); who != svc.Name {
+		if who, _ := m.heaviestOn(m.at(svc.Name)); who != svc.Name {
 			continue
 		}
 		out = append(out, about(svc.Name, svc.Name+" binds and can be built by its own profile",
 			"A CPU profile of this load as default.pgo beside main lets the compiler inline what is hot (go.dev/doc/pgo: 2–14 %).", "profile of "+svc.Name).
-			bounded(m.bound(0.14*m.perReq[svc.Name])))
+			bounded(m.boundBy(svc.Name, 0.14*m.perReq[svc.Name])))
 	}
 	return out, ""
 }

@@ -12,6 +12,7 @@ import (
 // around the machine or container (of process 1), and those of services.
 type cgroupSource struct {
 	h       host.Host
+	name    string // of the host
 	mounts  []cgroupMount
 	machine *cgroupProbe // nil: no limits
 	of      map[string]*cgroupProbe
@@ -26,21 +27,30 @@ type cgroupProbe struct {
 	begin, end                              cgroupCounts
 }
 
-// findCgroups returns the source of the host that System is about.
-func findCgroups(ctx context.Context, s setting) ([]source, []Health) {
-	name := frontOf(s.roots)
-	h := s.hosts[name]
-	if h == nil {
-		return nil, nil
+// findCgroups returns a source for every host.
+func findCgroups(ctx context.Context, s setting) (out []source, health []Health) {
+	for _, name := range sortedKeys(s.roots) {
+		h := s.hosts[name]
+		if h == nil {
+			continue
+		}
+		src, why := cgroupsOf(ctx, h, name, s.roots[name])
+		if src == nil {
+			health = append(health, Health{Source: "control groups of " + name, OK: true, Text: "not judged: " + why})
+			continue
+		}
+		out = append(out, src)
 	}
-	none := func(why string) ([]source, []Health) {
-		return nil, []Health{{Source: "control groups of " + name, OK: true, Text: "not judged: " + why}}
-	}
+	return out, health
+}
+
+func cgroupsOf(ctx context.Context, h host.Host, name string, roots map[string][]int) (src *cgroupSource, why string) {
+	none := func(why string) (*cgroupSource, string) { return nil, why }
 	data, err := h.ReadFile(ctx, "/proc/self/mountinfo")
 	if err != nil {
 		return none(err.Error())
 	}
-	src := &cgroupSource{h: h, mounts: parseCgroupMounts(data), of: map[string]*cgroupProbe{}}
+	src = &cgroupSource{h: h, name: name, mounts: parseCgroupMounts(data), of: map[string]*cgroupProbe{}}
 	if len(src.mounts) == 0 {
 		return none("no control groups are mounted (/sys/fs/cgroup)")
 	}
@@ -50,7 +60,7 @@ func findCgroups(ctx context.Context, s setting) ([]source, []Health) {
 	}
 	outer := parseCgroups(first)
 	src.machine = src.probe(ctx, outer, nil)
-	for service, pids := range s.roots[name] {
+	for service, pids := range roots {
 		if len(pids) == 0 {
 			continue
 		}
@@ -62,7 +72,7 @@ func findCgroups(ctx context.Context, s setting) ([]source, []Health) {
 			src.of[service] = p
 		}
 	}
-	return []source{src}, nil
+	return src, ""
 }
 
 // probe looks for limits in a process's groups and those around them, but not
@@ -193,11 +203,11 @@ func (p *cgroupProbe) use() *CgroupUse {
 }
 
 func (s *cgroupSource) tell(_ context.Context, ev *Evidence) {
-	h := Health{Source: "control groups of " + s.h.Name(), OK: true, Text: "no limits hold for the machine"}
-	if s.machine != nil {
-		ev.System.Cgroup = s.machine.use()
+	h := Health{Source: "control groups of " + s.name, OK: true, Text: "no limits hold for the machine"}
+	if sys := ev.On(s.name); s.machine != nil && sys != nil {
+		sys.Cgroup = s.machine.use()
 		h.Text = "limits hold for the machine"
-		s.judge(&h, "the machine", ev.System.Cgroup)
+		s.judge(&h, "the machine", sys.Cgroup)
 	}
 	for _, name := range sortedKeys(s.of) {
 		use := ev.Services[name]

@@ -48,21 +48,23 @@ type Collector struct {
 	hosts map[string]host.Host
 	opts  CollectorOptions
 
-	mu      sync.Mutex
-	begin   map[string]*reading
-	end     map[string]*reading
-	roots   map[string]map[string][]int // host → service → its processes
-	sampler *sampler
-	dbs     []*dbSource
-	fpms    []*fpmSource
-	sources []source
-	asking  sync.WaitGroup
-	health  []Health
-	closed  bool
+	mu       sync.Mutex
+	begin    map[string]*reading
+	end      map[string]*reading
+	roots    map[string]map[string][]int // host → service → its processes
+	samplers map[string]*sampler         // by host
+	dbs      []*dbSource
+	fpms     []*fpmSource
+	sources  []source
+	asking   sync.WaitGroup
+	noting   sync.Mutex // of health
+	health   []Health
+	closed   bool
 }
 
 // fpmSource is one php-fpm service with a status page.
 type fpmSource struct {
+	h          host.Host
 	service    string
 	pools      []fpmPool
 	missing    []string
@@ -74,7 +76,11 @@ type fpmSource struct {
 // source that cannot be had is told in Evidence.Health; the error is for a
 // host that is missing, or for ctx. The caller closes the Collector.
 func NewCollector(ctx context.Context, st *stack.Stack, hosts map[string]host.Host, opts CollectorOptions) (*Collector, error) {
-	c := &Collector{st: st, hosts: hosts, opts: opts, begin: map[string]*reading{}, end: map[string]*reading{}, roots: map[string]map[string][]int{}}
+	c := &Collector{st: st, hosts: hosts, opts: opts, begin: map[string]*reading{}, end: map[string]*reading{},
+		roots: map[string]map[string][]int{}, samplers: map[string]*sampler{}}
+	if opts.Generator > 0 && hosts[stack.LocalHost] != nil {
+		c.roots[stack.LocalHost] = map[string][]int{} // it makes the load
+	}
 	for i := range st.Services {
 		svc := &st.Services[i]
 		h := hosts[svc.HostName()]
@@ -113,6 +119,8 @@ func NewCollector(ctx context.Context, st *stack.Stack, hosts map[string]host.Ho
 }
 
 func (c *Collector) bad(source string, err error) {
+	c.noting.Lock()
+	defer c.noting.Unlock()
 	c.health = append(c.health, Health{Source: source, Text: err.Error()})
 }
 
@@ -131,10 +139,9 @@ func (c *Collector) findPools(ctx context.Context, h host.Host, svc *stack.Servi
 		c.bad("status of "+svc.Name, err)
 		return
 	}
-	src := &fpmSource{service: svc.Name}
+	src := &fpmSource{h: h, service: svc.Name}
 	for _, p := range fpmPools(conf) {
-		// The status is asked by a direct connection, so from the machine itself.
-		if p.StatusPath == "" || svc.HostName() != stack.LocalHost {
+		if p.StatusPath == "" {
 			src.missing = append(src.missing, p.Name)
 			continue
 		}
@@ -151,7 +158,7 @@ func (c *Collector) Start(ctx context.Context) error {
 		return errors.New("collect evidence: Start was called twice")
 	}
 	for _, f := range c.fpms {
-		c.asking.Go(func() { f.begin, _, f.err = fpmStatus(f.pools) })
+		c.asking.Go(func() { f.begin, _, f.err = fpmStatus(ctx, f.h, f.pools) })
 	}
 	var dbs sync.WaitGroup
 	for _, d := range c.dbs {
@@ -161,24 +168,38 @@ func (c *Collector) Start(ctx context.Context) error {
 		dbs.Go(func() { x.start(ctx) })
 	}
 	dbs.Wait()
-	for name := range c.roots {
-		r, err := c.firstReading(ctx, name)
-		if err != nil {
-			return err
-		}
-		c.begin[name] = r
+	begin, err := c.everyHost(func(name string) (*reading, error) { return c.firstReading(ctx, name) })
+	if err != nil {
+		return err
 	}
+	c.begin = begin
 	c.readBenchmark(c.begin)
-	if name := c.front(); name != "" {
-		c.sampler = startSampler(ctx, c.hosts[name], c.begin[name], sampleEvery)
+	for name := range c.roots {
+		c.samplers[name] = startSampler(ctx, c.hosts[name], c.begin[name], sampleInterval(c.hosts[name]))
 	}
 	return nil
 }
 
-// readBenchmark adds the benchmark's CPU time to the reading of the host that
-// it runs on.
+// everyHost takes a reading of all hosts at the same time.
+func (c *Collector) everyHost(read func(name string) (*reading, error)) (map[string]*reading, error) {
+	names := sortedKeys(c.roots)
+	readings, errs := make([]*reading, len(names)), make([]error, len(names))
+	var wg sync.WaitGroup
+	for i, name := range names {
+		wg.Go(func() { readings[i], errs[i] = read(name) })
+	}
+	wg.Wait()
+	out := map[string]*reading{}
+	for i, name := range names {
+		out[name] = readings[i]
+	}
+	return out, errors.Join(errs...)
+}
+
+// readBenchmark adds the benchmark's CPU time to the reading of the machine
+// that it runs on.
 func (c *Collector) readBenchmark(readings map[string]*reading) {
-	if r := readings[c.front()]; r != nil && c.opts.Benchmark != nil {
+	if r := readings[stack.LocalHost]; r != nil && c.opts.Benchmark != nil {
 		r.benchmark = c.opts.Benchmark()
 	}
 }
@@ -209,8 +230,6 @@ func (c *Collector) firstReading(ctx context.Context, name string) (*reading, er
 	return r, nil
 }
 
-func (c *Collector) front() string { return frontOf(c.roots) }
-
 // End takes the last readings. Call it when the window ends; Stop does it
 // otherwise. A second call does nothing.
 func (c *Collector) End(ctx context.Context) error {
@@ -226,17 +245,20 @@ func (c *Collector) endLocked(ctx context.Context) error {
 	if len(c.end) > 0 {
 		return nil
 	}
-	if c.sampler != nil {
-		c.sampler.stop(ctx)
-	}
-	for name := range c.begin {
-		r, err := readSystem(ctx, c.hosts[name])
-		if err != nil {
-			return err
+	end, err := c.everyHost(func(name string) (*reading, error) {
+		if s := c.samplers[name]; s != nil {
+			s.stop(ctx)
 		}
-		r.threads, r.unread = readThreads(ctx, c.hosts[name], r.table, still(c.roots[name], c.begin[name].table, r.table))
-		c.end[name] = r
+		r, err := readSystem(ctx, c.hosts[name])
+		if err == nil {
+			r.threads, r.unread = readThreads(ctx, c.hosts[name], r.table, still(c.roots[name], c.begin[name].table, r.table))
+		}
+		return r, err
+	})
+	if err != nil {
+		return err
 	}
+	c.end = end
 	c.readBenchmark(c.end)
 	var dbs sync.WaitGroup
 	for _, d := range c.dbs {
@@ -250,7 +272,7 @@ func (c *Collector) endLocked(ctx context.Context) error {
 	for _, f := range c.fpms {
 		c.asking.Go(func() {
 			if f.err == nil {
-				f.end, _, f.err = fpmStatus(f.pools)
+				f.end, _, f.err = fpmStatus(ctx, f.h, f.pools)
 			}
 		})
 	}
@@ -293,14 +315,15 @@ func (c *Collector) Stop(ctx context.Context, result *load.Result) (*Evidence, e
 	return ev, nil
 }
 
-// system fills System and Services.
+// system fills System, Hosts and Services.
 func (c *Collector) system(ctx context.Context, ev *Evidence) {
-	front := c.front()
+	front := c.st.FrontHost()
 	for _, name := range sortedKeys(c.begin) {
 		begin, end := c.begin[name], c.end[name]
 		sys := used(begin, end)
+		sys.Host = name
 		generator := 0
-		if name == front {
+		if name == stack.LocalHost {
 			generator = c.opts.Generator
 		}
 		uses := split(&sys, begin, end, c.roots[name], generator)
@@ -311,16 +334,20 @@ func (c *Collector) system(ctx context.Context, ev *Evidence) {
 				ev.Health = append(ev.Health, Health{Source: "processes of " + service, Text: service + " ended during the run"})
 			}
 		}
-		if name != front {
-			continue
-		}
 		var err error
-		if c.sampler != nil {
-			err = c.sampler.into(&sys)
+		if s := c.samplers[name]; s != nil {
+			err = s.into(&sys)
 		}
 		readSpeeds(ctx, c.hosts[name], sys.Networks)
-		ev.System = sys
-		h := systemHealth(name, sys, end.at.Sub(begin.at), err)
+		if name == front {
+			ev.System = sys
+		} else {
+			if ev.Hosts == nil {
+				ev.Hosts = map[string]*System{}
+			}
+			ev.Hosts[name] = &sys
+		}
+		h := systemHealth(name, sys, span(begin, end), err)
 		h.Text += notJudged(sys, begin.unread, end.unread)
 		ev.Health = append(ev.Health, h)
 	}
@@ -364,9 +391,9 @@ func (c *Collector) Close() {
 		return
 	}
 	c.closed = true
-	if c.sampler != nil {
-		c.sampler.cancel()
-		<-c.sampler.done
+	for _, s := range c.samplers {
+		s.cancel()
+		<-s.done
 	}
 	c.asking.Wait()
 	for _, d := range c.dbs {

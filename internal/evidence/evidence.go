@@ -16,8 +16,11 @@ import (
 
 // Evidence of one run. Everything is for the measured window only.
 type Evidence struct {
-	Load   *load.Result `json:"load"`
-	System System       `json:"system"`
+	Load *load.Result `json:"load"`
+	// System is the front host's (stack.Stack.FrontHost); Hosts are those of the
+	// other hosts by name, the machine that makes the load among them. See On.
+	System System             `json:"system"`
+	Hosts  map[string]*System `json:"hosts,omitempty"`
 	// Services by name of the stack's service.
 	Services   map[string]ServiceUse   `json:"services"`
 	Statements []Statement             `json:"statements,omitempty"` // most total time first
@@ -92,9 +95,11 @@ type LatencyProbe struct {
 	Last  time.Duration `json:"last"`
 }
 
-// System is the host's use of resources in the window.
+// System is a host's use of resources in the window.
 type System struct {
-	CPUs int `json:"cpus"`
+	// Host is its name in kasoku.yaml; "" in runs stored before there were several.
+	Host string `json:"host,omitempty"`
+	CPUs int    `json:"cpus"`
 	// CPU seconds by mode over all CPUs in the window; Sys includes interrupts.
 	// User+Sys+Idle+IOWait+Steal is CPUs × Window, to a tick (10 ms) per CPU.
 	User, Sys, IOWait, Idle, Steal float64
@@ -277,13 +282,24 @@ type Snapshot struct {
 	// StaticFiles: files below the application roots whose bytes equal a
 	// sampled answer, by URL path.
 	StaticFiles map[string]StaticFile `json:"static_files,omitempty"`
-	// Root is true when Kasoku acts as root on the host.
+	// Root is true when Kasoku acts as root on the front host
+	// (stack.Stack.FrontHost); the three after it are that host's too. See On.
 	Root   bool  `json:"root"`
 	Memory int64 `json:"memory"` // bytes of the host
 	CPUs   int   `json:"cpus"`
 	// SharedMemory: "/dev/shm" if it is a tmpfs that has room, else "".
-	SharedMemory string   `json:"shared_memory,omitempty"`
-	Health       []Health `json:"health"`
+	SharedMemory string `json:"shared_memory,omitempty"`
+	// Machines are the other hosts that services run on, by name.
+	Machines map[string]Machine `json:"machines,omitempty"`
+	Health   []Health           `json:"health"`
+}
+
+// Machine is what a host has and may; the fields are those of Snapshot.
+type Machine struct {
+	Root         bool   `json:"root"`
+	Memory       int64  `json:"memory"`
+	CPUs         int    `json:"cpus"`
+	SharedMemory string `json:"shared_memory,omitempty"`
 }
 
 // File is one configuration file's bytes and attributes.
@@ -300,7 +316,8 @@ type File struct {
 
 // StaticFile is a file that an answer was found to be a copy of.
 type StaticFile struct {
-	Path        string `json:"path"` // on the host
+	Host        string `json:"host,omitempty"` // that it lies on
+	Path        string `json:"path"`           // on the host
 	ContentType string `json:"content_type"`
 	Readable    bool   `json:"readable"` // by the web server's workers
 }

@@ -2,14 +2,16 @@ package evidence
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"slices"
 	"strings"
 	"time"
+
+	"kasoku/internal/host"
 )
 
 // FastCGI record types and the one role used (FastCGI Specification 1.0, §8).
@@ -92,9 +94,10 @@ func parseFastCGI(r io.Reader) ([]byte, error) {
 	}
 }
 
-// fastcgiGet asks a FastCGI server at "unix:/path", "/path" or "host:port"
-// for one page and returns its body. Any status but 200 is an error.
-func fastcgiGet(address, page, query string, timeout time.Duration) ([]byte, error) {
+// fastcgiGet asks a FastCGI server at "unix:/path", "/path" or "host:port", as
+// seen from the host, for one page and returns its body. Any status but 200 is
+// an error.
+func fastcgiGet(ctx context.Context, h host.Host, address, page, query string, timeout time.Duration) ([]byte, error) {
 	network := "tcp"
 	if rest, ok := strings.CutPrefix(address, "unix:"); ok {
 		address = rest
@@ -102,7 +105,9 @@ func fastcgiGet(address, page, query string, timeout time.Duration) ([]byte, err
 	if strings.HasPrefix(address, "/") {
 		network = "unix"
 	}
-	conn, err := net.DialTimeout(network, address, timeout)
+	dial, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	conn, err := h.DialContext(dial, network, address)
 	if err != nil {
 		return nil, fmt.Errorf("ask %s for %s: %w", address, page, err)
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"kasoku/internal/host"
 )
 
 func TestFastCGIRequest(t *testing.T) {
@@ -45,7 +47,7 @@ func TestFastCGITimeout(t *testing.T) {
 	}
 	defer l.Close()
 	began := time.Now()
-	if _, err := fastcgiGet(l.Addr().String(), "/status", "json", 100*time.Millisecond); err == nil {
+	if _, err := fastcgiGet(t.Context(), host.NewLocal(), l.Addr().String(), "/status", "json", 100*time.Millisecond); err == nil {
 		t.Error("no error")
 	}
 	if took := time.Since(began); took > 5*time.Second {

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"kasoku/internal/confedit/ini"
+	"kasoku/internal/host"
 )
 
 // fpmPool is where one pool of PHP-FPM tells its status.
@@ -143,15 +145,15 @@ const fpmTimeout = time.Second
 
 // fpmStatus asks every pool that has a status page. Keys are "pool.field".
 // Pools without one are named in missing. The error is the first pool's that
-// could not be asked.
-func fpmStatus(pools []fpmPool) (values map[string]string, missing []string, err error) {
+// could not be asked. It is asked from the pools' host.
+func fpmStatus(ctx context.Context, h host.Host, pools []fpmPool) (values map[string]string, missing []string, err error) {
 	values = map[string]string{}
 	for _, p := range pools {
 		if p.StatusPath == "" {
 			missing = append(missing, p.Name)
 			continue
 		}
-		fields, askErr := p.ask()
+		fields, askErr := p.ask(ctx, h)
 		if askErr != nil {
 			if err == nil {
 				err = askErr
@@ -167,9 +169,9 @@ func fpmStatus(pools []fpmPool) (values map[string]string, missing []string, err
 
 // ask reads the full page, or the short one where the full one is broken: PHP
 // before 8.1 does not escape all that a request's address may hold.
-func (p fpmPool) ask() (map[string]string, error) {
+func (p fpmPool) ask(ctx context.Context, h host.Host) (map[string]string, error) {
 	for _, query := range []string{"json&full", "json"} {
-		body, err := fastcgiGet(fpmAddress(p.Listen), p.StatusPath, query, fpmTimeout)
+		body, err := fastcgiGet(ctx, h, fpmAddress(p.Listen), p.StatusPath, query, fpmTimeout)
 		if isTimeout(err) {
 			return nil, fmt.Errorf("%w; all processes of pool %s are busy: give it pm.status_listen, which answers without them", err, p.Name)
 		}

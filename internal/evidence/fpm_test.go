@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"kasoku/internal/host"
 )
 
 // answerFastCGI answers one connection after another with these bodies.
@@ -36,7 +38,7 @@ func answerFastCGI(t *testing.T, bodies ...string) string {
 func TestFPMFullPageIsBroken(t *testing.T) {
 	pool := fpmPool{Name: "www", StatusPath: "/status", Listen: answerFastCGI(t,
 		`{"pool":"www","accepted conn":7,"processes":[{"state":"Idle","request uri":"/a"b"}]}`, `{"pool":"www","accepted conn":8}`)}
-	got, _, err := fpmStatus([]fpmPool{pool})
+	got, _, err := fpmStatus(t.Context(), host.NewLocal(), []fpmPool{pool})
 	if err != nil || got["www.accepted_conn"] != "8" {
 		t.Errorf("%v %v", got, err)
 	}
@@ -51,7 +53,7 @@ func TestFPMFullPageLive(t *testing.T) {
 		if _, err := l.get("/?n=1"); err != nil {
 			return err
 		}
-		got, err := pool.ask()
+		got, err := pool.ask(t.Context(), host.NewLocal())
 		if err == nil && (got["request_usec_max"] == "" || got["longest_request"] != "GET /" || got["request_memory_max"] == "" || got["state_idle"] == "") {
 			err = fmt.Errorf("%v", got)
 		}
@@ -67,7 +69,7 @@ func TestFPMIsBusy(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	_, _, err = fpmStatus([]fpmPool{{Name: "www", StatusPath: "/status", Listen: l.Addr().String()}})
+	_, _, err = fpmStatus(t.Context(), host.NewLocal(), []fpmPool{{Name: "www", StatusPath: "/status", Listen: l.Addr().String()}})
 	if err == nil || !strings.Contains(err.Error(), "pm.status_listen") {
 		t.Errorf("%v", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // ticksPerSecond is USER_HZ, the unit of CPU times in /proc: 100 on every
@@ -206,6 +207,17 @@ func parseNetstat(data []byte, protocol string) map[string]int64 {
 		break
 	}
 	return out
+}
+
+// parseUptime reads the first number of /proc/uptime: seconds since boot, to a
+// hundredth (proc_uptime(5)). 0 if it is none.
+func parseUptime(data []byte) time.Duration {
+	first, _, _ := strings.Cut(strings.TrimSpace(string(data)), " ")
+	s, err := strconv.ParseFloat(first, 64)
+	if err != nil || s < 0 || s > 1e9 {
+		return 0
+	}
+	return time.Duration(s * float64(time.Second))
 }
 
 // parsePressure reads the "some" total of /proc/pressure/*: microseconds

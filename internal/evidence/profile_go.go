@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/pprof/profile"
 
+	"kasoku/internal/host"
 	"kasoku/internal/stack"
 )
 
@@ -55,6 +56,14 @@ type goSource struct {
 	asking    [2]chan struct{} // closed when allocs of the same index is there
 }
 
+// hostClient makes connections as seen from a host.
+func hostClient(h host.Host) http.Client {
+	if h == nil {
+		return http.Client{}
+	}
+	return http.Client{Transport: &http.Transport{DialContext: h.DialContext}}
+}
+
 func findGoPprof(_ context.Context, s setting) ([]source, []Health) {
 	var out []source
 	var health []Health
@@ -69,7 +78,7 @@ func findGoPprof(_ context.Context, s setting) ([]source, []Health) {
 			continue
 		}
 		u.RawQuery, u.Fragment = "", ""
-		out = append(out, &goSource{service: svc.Name, base: strings.TrimSuffix(u.String(), "/")})
+		out = append(out, &goSource{service: svc.Name, base: strings.TrimSuffix(u.String(), "/"), client: hostClient(s.hosts[svc.HostName()])})
 	}
 	return out, health
 }

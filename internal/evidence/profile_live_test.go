@@ -300,7 +300,7 @@ func startFPM(t *testing.T) *fpmLab {
 }
 
 func (l *fpmLab) ask() error {
-	body, err := fastcgiGet(l.dir+"/php.sock", l.dir+"/index.php", "", 10*time.Second)
+	body, err := fastcgiGet(context.Background(), host.NewLocal(), l.dir+"/php.sock", l.dir+"/index.php", "", 10*time.Second)
 	if err == nil && !strings.Contains(string(body), "ok first") {
 		err = fmt.Errorf("answered %q", body)
 	}

@@ -207,7 +207,7 @@ func (p *phpSource) tellStacks(ctx context.Context, ev *Evidence) {
 		ev.Health = append(ev.Health, Health{Source: name, OK: true, Text: "not judged: less than 10 ms of elapsed time was sampled"})
 		return
 	}
-	prof.markWaiting(b.p, cpuChance(ev.System))
+	prof.markWaiting(b.p, cpuChance(ev.On(p.h.Name())))
 	h := Health{Source: name, OK: true, Text: fmt.Sprintf("%s, from %d processes; elapsed time: waiting for databases and caches counts for the PHP function that waits", prof.samplesText(), files)}
 	if full > 0 {
 		h.Text += fmt.Sprintf("; %d files were full before the end", full)

@@ -152,7 +152,7 @@ func TestWaitingIsSeenFromCPUTime(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ queue, want float64 }{{0, 1}, {2, 1}, {8, 0.25}} {
-		if got := cpuChance(System{CPUs: 2, RunQueue: c.queue}); got != c.want {
+		if got := cpuChance(&System{CPUs: 2, RunQueue: c.queue}); got != c.want {
 			t.Errorf("run queue %g: %g", c.queue, got)
 		}
 	}

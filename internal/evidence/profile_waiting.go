@@ -34,8 +34,8 @@ const (
 
 // cpuChance is the part of a CPU that a runnable process got: all of it unless
 // more were runnable than there are CPUs.
-func cpuChance(sys System) float64 {
-	if sys.CPUs <= 0 || sys.RunQueue <= float64(sys.CPUs) {
+func cpuChance(sys *System) float64 {
+	if sys == nil || sys.CPUs <= 0 || sys.RunQueue <= float64(sys.CPUs) {
 		return 1
 	}
 	return float64(sys.CPUs) / sys.RunQueue

@@ -60,10 +60,8 @@ func Take(ctx context.Context, st *stack.Stack, hosts map[string]host.Host, opts
 			t.bad("files of "+name, err)
 		}
 	}
-	if h := hosts[stack.LocalHost]; h != nil {
-		if err := t.machine(h); err != nil {
-			return nil, err
-		}
+	if err := t.machines(); err != nil {
+		return nil, err
 	}
 	if !opts.Brief {
 		t.static()
@@ -239,27 +237,47 @@ func (t *taker) database(h host.Host, svc *stack.Service, r *fileReader) error {
 	return confErr
 }
 
-// machine reads memory, CPUs and rights of the local host.
-func (t *taker) machine(h host.Host) error {
-	data, err := h.ReadFile(t.ctx, "/proc/stat")
+// machines reads what every host has.
+func (t *taker) machines() error {
+	front := t.st.FrontHost()
+	for _, name := range t.st.HostNames() {
+		m, err := machine(t.ctx, t.hosts[name])
+		if err != nil {
+			return fmt.Errorf("take a snapshot of %s: %w", name, err)
+		}
+		if name == front {
+			t.snap.Root, t.snap.Memory, t.snap.CPUs, t.snap.SharedMemory = m.Root, m.Memory, m.CPUs, m.SharedMemory
+			continue
+		}
+		if t.snap.Machines == nil {
+			t.snap.Machines = map[string]Machine{}
+		}
+		t.snap.Machines[name] = m
+	}
+	return nil
+}
+
+// machine reads memory, CPUs and rights of a host.
+func machine(ctx context.Context, h host.Host) (m Machine, err error) {
+	data, err := h.ReadFile(ctx, "/proc/stat")
 	if err != nil {
-		return fmt.Errorf("take a snapshot of %s: %w", h.Name(), err)
+		return m, err
 	}
 	stat, err := parseStat(data)
 	if err != nil {
-		return err
+		return m, err
 	}
-	t.snap.CPUs = stat.CPUs
-	if t.snap.Memory, _, err = readMemory(t.ctx, h); err != nil {
-		return err
+	m.CPUs = stat.CPUs
+	if m.Memory, _, err = readMemory(ctx, h); err != nil {
+		return m, err
 	}
-	res, err := h.Run(t.ctx, host.Command{Argv: []string{"id", "-u"}})
+	res, err := h.Run(ctx, host.Command{Argv: []string{"id", "-u"}})
 	if err != nil {
-		return fmt.Errorf("take a snapshot of %s: %w", h.Name(), err)
+		return m, err
 	}
-	t.snap.Root = strings.TrimSpace(string(res.Stdout)) == "0"
-	t.snap.SharedMemory = sharedMemory(t.ctx, h)
-	return nil
+	m.Root = strings.TrimSpace(string(res.Stdout)) == "0"
+	m.SharedMemory = sharedMemory(ctx, h)
+	return m, nil
 }
 
 const (
@@ -326,6 +344,7 @@ func (t *taker) static() {
 			continue
 		}
 		for p, f := range found {
+			f.Host = web.HostName()
 			if old, ok := t.snap.StaticFiles[p]; !ok || !old.Readable {
 				t.snap.StaticFiles[p] = f
 			}

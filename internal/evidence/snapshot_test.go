@@ -89,7 +89,7 @@ func TestTake(t *testing.T) {
 	if snap.Memory < 1<<28 || snap.CPUs < 1 {
 		t.Errorf("memory %d, CPUs %d", snap.Memory, snap.CPUs)
 	}
-	want := map[string]StaticFile{"/css/site.css": {Path: l.dir + "/public/css/site.css", ContentType: "text/css", Readable: true}}
+	want := map[string]StaticFile{"/css/site.css": {Host: "local", Path: l.dir + "/public/css/site.css", ContentType: "text/css", Readable: true}}
 	if !reflect.DeepEqual(snap.StaticFiles, want) {
 		t.Errorf("static files: %+v", snap.StaticFiles)
 	}

@@ -23,6 +23,7 @@ const (
 // states and ports at its end. They are of Kasoku's own network namespace.
 type socketSource struct {
 	h         host.Host
+	name      string              // of the host
 	endpoints map[string][]string // of services, by name
 	apart     []string            // services in other network namespaces
 
@@ -42,14 +43,18 @@ type socketSource struct {
 	everyQueue time.Duration
 }
 
-// findSockets returns the source for the host that System is about.
-func findSockets(ctx context.Context, s setting) ([]source, []Health) {
-	name := frontOf(s.roots)
-	h := s.hosts[name]
-	if h == nil {
-		return nil, nil
+// findSockets returns a source for every host.
+func findSockets(ctx context.Context, s setting) (out []source, _ []Health) {
+	for _, name := range sortedKeys(s.roots) {
+		if h := s.hosts[name]; h != nil {
+			out = append(out, socketsOf(ctx, s, name, h))
+		}
 	}
-	src := &socketSource{h: h, endpoints: map[string][]string{}, queues: queues{}, everyQueue: queueEvery}
+	return out, nil
+}
+
+func socketsOf(ctx context.Context, s setting, name string, h host.Host) *socketSource {
+	src := &socketSource{h: h, name: name, endpoints: map[string][]string{}, queues: queues{}, everyQueue: queueEvery}
 	if _, is := h.(*host.Local); !is {
 		src.everyQueue = queueEveryRemote
 	}
@@ -68,7 +73,7 @@ func findSockets(ctx context.Context, s setting) ([]source, []Health) {
 		}
 		src.endpoints[svc.Name] = stack.Endpoints(ctx, h, svc)
 	}
-	return []source{src}, nil
+	return src
 }
 
 // start begins to look at the accept queues.
@@ -171,7 +176,11 @@ func (s *socketSource) service(listen string) string {
 func (s *socketSource) tell(_ context.Context, ev *Evidence) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	tcp := &ev.System.TCP
+	sys := ev.On(s.name)
+	if sys == nil {
+		return // the host was not read, which is said
+	}
+	tcp := &sys.TCP
 	if s.table != nil {
 		tcp.States = s.table.states
 	}
@@ -180,7 +189,7 @@ func (s *socketSource) tell(_ context.Context, ev *Evidence) {
 		tcp.PortsUsed, tcp.PortsTo = s.table.busiest(s.low, s.high)
 	}
 	tcp.Queues = s.queues.list(s.service)
-	h := Health{Source: "sockets of " + s.h.Name(), OK: true}
+	h := Health{Source: "sockets of " + s.name, OK: true}
 	total := 0
 	for _, n := range tcp.States {
 		total += n
@@ -199,14 +208,3 @@ func (s *socketSource) tell(_ context.Context, ev *Evidence) {
 }
 
 func (s *socketSource) close() { s.stop() }
-
-// frontOf is the host that System is about: this machine, else the first.
-func frontOf(roots map[string]map[string][]int) string {
-	if _, ok := roots[stack.LocalHost]; ok {
-		return stack.LocalHost
-	}
-	for _, name := range sortedKeys(roots) {
-		return name
-	}
-	return ""
-}

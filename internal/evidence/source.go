@@ -31,6 +31,7 @@ type setting struct {
 // sourceFinders return the sources that a stack has, in the order in which
 // they tell. What cannot be opened is returned as Health.
 var sourceFinders = []func(ctx context.Context, s setting) ([]source, []Health){
+	findClocks,
 	findSockets,
 	findCgroups,
 	findNginxStatus,

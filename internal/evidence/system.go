@@ -14,7 +14,10 @@ import (
 
 // reading is the host's cumulative counters at one moment.
 type reading struct {
-	at        time.Time
+	at time.Time
+	// uptime of another host: what lies between two readings is told by its own
+	// clock, whatever time they took on the way. 0: at tells it.
+	uptime    time.Duration
 	stat      procStat
 	cpus      map[string]cpuTime
 	disks     map[string]disk
@@ -31,6 +34,25 @@ type reading struct {
 	unread    map[string]int // threads of services that have too many to read
 }
 
+// span is the time between two readings.
+func span(begin, end *reading) time.Duration {
+	if begin.uptime > 0 && end.uptime > begin.uptime {
+		return end.uptime - begin.uptime
+	}
+	return end.at.Sub(begin.at)
+}
+
+// remote reports whether reading from the host takes a round trip.
+func remote(h host.Host) bool {
+	_, is := h.(*host.Local)
+	return !is
+}
+
+// systemFiles are all that readSystem reads, in the order in which a far host
+// reads them: what is compared with each other comes first.
+var systemFiles = []string{"/proc/uptime", "/proc/stat", "/proc/[0-9]*/stat", "/proc/diskstats", "/proc/net/dev", "/proc/net/snmp", "/proc/net/netstat",
+	"/proc/net/sockstat", "/proc/meminfo", "/proc/vmstat", "/proc/sys/fs/file-nr", "/proc/pressure/cpu", "/proc/pressure/io", "/proc/pressure/memory"}
+
 // readSystem takes one reading. /proc/stat and the process table come first,
 // beside each other, because they are compared.
 //
@@ -38,6 +60,12 @@ type reading struct {
 // process table (go test -bench ReadSystem ./internal/evidence/).
 func readSystem(ctx context.Context, h host.Host) (*reading, error) {
 	r := &reading{at: time.Now(), pressure: map[string]int64{}}
+	h = host.Gather(ctx, h, systemFiles...)
+	if remote(h) {
+		if data, err := h.ReadFile(ctx, "/proc/uptime"); err == nil {
+			r.uptime = parseUptime(data)
+		}
+	}
 	stat, err := h.ReadFile(ctx, "/proc/stat")
 	if err != nil {
 		return nil, fmt.Errorf("read CPU times of %s: %w", h.Name(), err)
@@ -100,7 +128,7 @@ func readMemory(ctx context.Context, h host.Host) (total, available int64, err e
 // used computes what happened between two readings, without the parts that
 // are sampled in between and without the split by service.
 func used(begin, end *reading) System {
-	seconds := end.at.Sub(begin.at).Seconds()
+	seconds := span(begin, end).Seconds()
 	positive := func(v float64) float64 { return math.Max(v, 0) } // iowait may run backwards (proc(5))
 	a, b := begin.stat, end.stat
 	s := System{
@@ -205,7 +233,11 @@ func still(roots map[string][]int, begin, end processTable) map[string][]int {
 // finish adds memory and open files of each service's processes.
 func finish(ctx context.Context, h host.Host, begin, end *reading, roots map[string][]int, uses map[string]ServiceUse) {
 	fullest := map[string]float64{}
-	for pid, service := range end.table.owners(still(roots, begin.table, end.table)) {
+	owners := end.table.owners(still(roots, begin.table, end.table))
+	if remote(h) {
+		h = host.Gather(ctx, h, processFiles(owners)...)
+	}
+	for pid, service := range owners {
 		use := uses[service]
 		dir := fmt.Sprintf("/proc/%d", pid)
 		use.RSS += memoryOf(ctx, h, dir)
@@ -216,6 +248,17 @@ func finish(ctx context.Context, h host.Host, begin, end *reading, roots map[str
 		}
 		uses[service] = use
 	}
+}
+
+// processFiles are what finish reads.
+func processFiles(owners map[int]string) []string {
+	var out []string
+	for pid := range owners {
+		for _, name := range []string{"smaps_rollup", "status", "limits"} {
+			out = append(out, fmt.Sprintf("/proc/%d/%s", pid, name))
+		}
+	}
+	return out
 }
 
 func memoryOf(ctx context.Context, h host.Host, dir string) int64 {

@@ -33,6 +33,9 @@ func readThreads(ctx context.Context, h host.Host, table processTable, roots map
 	for pid, service := range owners {
 		count[service] += table[pid].Threads
 	}
+	if remote(h) {
+		h = host.Gather(ctx, h, threadFiles(table, owners, count)...)
+	}
 	for pid, service := range owners {
 		if count[service] > maxThreads {
 			unread[service] = count[service]
@@ -71,6 +74,21 @@ func readThreads(ctx context.Context, h host.Host, table processTable, roots map
 	return threads, unread
 }
 
+// threadFiles are what readThreads reads, as patterns for a far host.
+func threadFiles(table processTable, owners map[int]string, count map[string]int) []string {
+	var out []string
+	for pid, service := range owners {
+		switch {
+		case count[service] > maxThreads:
+		case table[pid].Threads <= 1:
+			out = append(out, fmt.Sprintf("/proc/%d/status", pid))
+		default:
+			out = append(out, fmt.Sprintf("/proc/%d/task/[0-9]*/stat", pid), fmt.Sprintf("/proc/%d/task/[0-9]*/status", pid))
+		}
+	}
+	return out
+}
+
 func (t *thread) readSwitches(ctx context.Context, h host.Host, dir string) bool {
 	data, err := h.ReadFile(ctx, dir+"/status")
 	if err != nil {
@@ -104,7 +122,7 @@ func parseSwitches(data []byte) (voluntary, involuntary int64) {
 // Threads that ended in the window are not in it, so of a service whose
 // processes come and go these are lower bounds.
 func threadUses(begin, end *reading, uses map[string]ServiceUse) {
-	seconds := end.at.Sub(begin.at).Seconds()
+	seconds := span(begin, end).Seconds()
 	if seconds <= 0 {
 		return
 	}

@@ -18,6 +18,27 @@ func hostOf(s *stack.Service) string {
 	return s.Host
 }
 
+// machineOf is what the host of a service has and may.
+func machineOf(in Input, svc *stack.Service) evidence.Machine { return in.Snapshot.On(hostOf(svc)) }
+
+// cpusOf is the number of CPUs of a service's host, at least 1.
+func cpusOf(in Input, service string) int {
+	if svc := in.Stack.Service(service); svc != nil {
+		return max(machineOf(in, svc).CPUs, 1)
+	}
+	return max(in.Snapshot.CPUs, 1)
+}
+
+// spareMemory is what the service's host has left beyond the regulation's
+// headroom, bytes; negative if there is too little. 0 if the run did not read it.
+func spareMemory(in Input, svc *stack.Service) int64 {
+	sys := in.Evidence.On(hostOf(svc))
+	if sys == nil {
+		return 0
+	}
+	return sys.MemoryAvailable - machineOf(in, svc).Memory*int64(in.Stack.Regulation.Headroom())/100
+}
+
 // fileChange replaces one file that the snapshot holds.
 func fileChange(snap *evidence.Snapshot, svc *stack.Service, path string, content []byte, act change.Activation, why string) (change.Change, error) {
 	f, ok := snap.Files[hostOf(svc)][path]

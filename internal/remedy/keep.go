@@ -20,7 +20,7 @@ func planKeepUpstream(in Input, f diagnose.Finding) ([]Plan, error) {
 		if diagnose.DeliveryGaps(conf, server)["fastcgi_keep_conn"] == "" {
 			return fmt.Errorf("no connection to the application at a fixed address is made anew for each request")
 		}
-		return keepAll(in, conf, server)
+		return keepAll(in, f.Service, conf, server)
 	})
 	if err != nil {
 		return nil, err
@@ -28,13 +28,13 @@ func planKeepUpstream(in Input, f diagnose.Finding) ([]Plan, error) {
 	return []Plan{{ID: "nginx.keep-php:" + f.Service, Title: "Keep connections from " + f.Service + " to PHP-FPM open", Changes: changes}}, nil
 }
 
-func keepAll(in Input, conf *nginx.Config, server *nginx.Directive) error {
+func keepAll(in Input, web string, conf *nginx.Config, server *nginx.Directive) error {
 	upstreams := diagnose.Upstreams(conf)
 	different := map[string]bool{}
 	for _, u := range upstreams {
 		different[u.Directive.Args[0]] = true
 	}
-	workers := diagnose.NginxWorkers(conf, max(in.Snapshot.CPUs, 1))
+	workers := diagnose.NginxWorkers(conf, cpusOf(in, web))
 	children := smallestPool(in)
 	// A kept connection occupies its PHP-FPM process even when nothing is
 	// asked. If all were kept, a request of another worker would wait for one
@@ -122,7 +122,7 @@ func leastChildren(in Input) int {
 	n := 0
 	for _, web := range in.Stack.OfKind(stack.Nginx) {
 		if conf, err := diagnose.NginxConfig(in.Snapshot, web); err == nil {
-			n += 2 * keptConnections(conf) * diagnose.NginxWorkers(conf, max(in.Snapshot.CPUs, 1))
+			n += 2 * keptConnections(conf) * diagnose.NginxWorkers(conf, cpusOf(in, web.Name))
 		}
 	}
 	return n
@@ -136,7 +136,7 @@ func keepsRoom(in Input, service string, workers int) error {
 		return err
 	}
 	kept, children := keptConnections(conf)*workers, smallestPool(in)
-	if kept > 0 && children > 0 && workers > diagnose.NginxWorkers(conf, max(in.Snapshot.CPUs, 1)) && 2*kept > children {
+	if kept > 0 && children > 0 && workers > diagnose.NginxWorkers(conf, cpusOf(in, service)) && 2*kept > children {
 		return fmt.Errorf("%d workers would keep %d connections to a pool of %d processes", workers, kept, children)
 	}
 	return nil

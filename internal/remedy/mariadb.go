@@ -149,7 +149,7 @@ func planMemory(in Input, f diagnose.Finding) ([]Plan, error) {
 		// adaptive hash index and the lock system that live in the pool too.
 		want := roundUp(db.DataBytes*5/4, 128*mib)
 		// What is available now, less the regulation's headroom.
-		spare := in.Evidence.System.MemoryAvailable - in.Snapshot.Memory*int64(in.Stack.Regulation.Headroom())/100
+		spare := spareMemory(in, in.Stack.Service(f.Service))
 		want = min(want, pool+spare/(128*mib)*128*mib)
 		if want > pool {
 			sets = append(sets, set{"innodb_buffer_pool_size", strconv.FormatInt(want, 10), fmt.Sprintf("%dM", want/mib)})
@@ -199,6 +199,9 @@ func planDatabaseSocket(in Input, f diagnose.Finding) ([]Plan, error) {
 	db := in.Snapshot.Databases[f.Subject["database"]]
 	if app == nil || db == nil || db.Variables["socket"] == "" {
 		return nil, fmt.Errorf("%s has no socket", f.Subject["database"])
+	}
+	if server := in.Stack.Service(f.Subject["database"]); server == nil || hostOf(server) != hostOf(app) {
+		return nil, fmt.Errorf("%s and %s are on different hosts: a unix socket connects programs of one host", app.Name, f.Subject["database"])
 	}
 	content := diagnose.ReplaceAddresses(in.Snapshot.Files[hostOf(app)][file].Content, func(a diagnose.DatabaseAddress) string {
 		if a.Loopback() && a.Port == db.Variables["port"] {

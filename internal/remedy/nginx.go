@@ -64,7 +64,7 @@ func planNginxWorkers(in Input, f diagnose.Finding) ([]Plan, error) {
 			return setTop(conf, "worker_processes", strconv.Itoa(n))
 		})
 	}
-	n := max(in.Snapshot.CPUs, 1)
+	n := cpusOf(in, f.Service)
 	if current == n {
 		n = 1
 	}

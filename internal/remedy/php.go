@@ -201,11 +201,14 @@ func workerCounts(in Input, service string, current int, static bool) []int {
 		perProcess = max(use.RSS/int64(use.Processes), mib)
 		running = use.Processes - 1 // one is the main process
 	}
-	room := in.Evidence.System.MemoryAvailable - in.Snapshot.Memory*int64(in.Stack.Regulation.Headroom())/100
+	room := int64(0)
+	if svc := in.Stack.Service(service); svc != nil {
+		room = spareMemory(in, svc)
+	}
 	least, most := leastChildren(in), mostConnections(in)
 	var out []int
 	for _, per := range []int{1, 2, 4, 8} {
-		n := per * max(in.Snapshot.CPUs, 1)
+		n := per * cpusOf(in, service)
 		switch {
 		case static && n == current, n < least:
 		case n > running && int64(n-running)*perProcess > room, n > current && n > most:
@@ -234,14 +237,14 @@ func mostConnections(in Input) int {
 // planSessions moves session files to a file system in memory.
 func planSessions(in Input, f diagnose.Finding) ([]Plan, error) {
 	svc := in.Stack.Service(f.Service)
-	if in.Snapshot.SharedMemory == "" {
+	if machineOf(in, svc).SharedMemory == "" {
 		return nil, fmt.Errorf("the host has no memory file system with room")
 	}
 	user, ok := in.Snapshot.Users[hostOf(svc)+"/"+svc.Name]
 	if !ok {
 		return nil, fmt.Errorf("the user of %s's workers is not known", svc.Name)
 	}
-	dir := path.Join(in.Snapshot.SharedMemory, "kasoku-sessions-"+strings.ToLower(svc.Name))
+	dir := path.Join(machineOf(in, svc).SharedMemory, "kasoku-sessions-"+strings.ToLower(svc.Name))
 	mk := change.Change{Kind: change.KindDir, Host: hostOf(svc), Path: dir, Why: f.Text,
 		After:   &change.FileState{Mode: 0o700, UID: user.UID, GID: user.GID},
 		Command: fmt.Sprintf("install -d -m 700 -o %s -g %s %s", nameOr(user.Name, user.UID), nameOr(user.Group, user.GID), dir)}
@@ -257,7 +260,7 @@ func planSessions(in Input, f diagnose.Finding) ([]Plan, error) {
 		return nil, err
 	}
 	all := []change.Change{mk}
-	if in.Snapshot.Root && svc.Control.Unit != "" {
+	if machineOf(in, svc).Root && svc.Control.Unit != "" {
 		all = append(all, bootFolder(svc, dir, user))
 		why = f.Text + " systemd makes the folder anew at each boot."
 	}

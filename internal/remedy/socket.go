@@ -2,6 +2,7 @@ package remedy
 
 import (
 	"fmt"
+	"net"
 	"path"
 	"strconv"
 
@@ -24,8 +25,16 @@ func planWebSocket(in Input, f diagnose.Finding) ([]Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	if hostOf(web) != hostOf(fpm) {
+		return nil, fmt.Errorf("%s is on %s and %s on %s: a unix socket connects programs of one host", web.Name, hostOf(web), fpm.Name, hostOf(fpm))
+	}
 	for _, other := range in.Stack.OfKind(stack.Nginx) {
-		if conf, err := diagnose.NginxConfig(in.Snapshot, other); other != web && err == nil && reaches(conf, f.Subject["port"]) {
+		conf, err := diagnose.NginxConfig(in.Snapshot, other)
+		if other == web || err != nil {
+			continue
+		}
+		near := hostOf(other) == hostOf(fpm)
+		if near && reaches(conf, f.Subject["port"]) || !near && reachesFrom(conf, f.Subject["port"]) {
 			return nil, fmt.Errorf("%s connects to the port of pool %s too", other.Name, pool)
 		}
 	}
@@ -81,7 +90,7 @@ func socketRights(in Input, web, fpm *stack.Service) ([][2]string, error) {
 	if !known {
 		return nil, fmt.Errorf("the user of %s's workers is not known, so the socket cannot be handed to it", web.Name)
 	}
-	if in.Snapshot.Root {
+	if machineOf(in, fpm).Root {
 		return [][2]string{{"listen.owner", nameOr(user.Name, user.UID)}, {"listen.group", nameOr(user.Group, user.GID)}, {"listen.mode", "0660"}}, nil
 	}
 	own, known := in.Snapshot.Users[hostOf(fpm)+"/"+fpm.Name]
@@ -102,6 +111,27 @@ func reaches(conf *nginx.Config, port string) bool {
 	for _, u := range diagnose.Upstreams(conf) {
 		if p, ok := diagnose.Loopback(u.Address); ok && p == port {
 			return true
+		}
+	}
+	return false
+}
+
+// reachesFrom: an nginx on another host passes requests to some other host's
+// port, which may be the pool's.
+func reachesFrom(conf *nginx.Config, port string) bool {
+	for _, u := range diagnose.Upstreams(conf) {
+		addresses := []string{u.Address}
+		if u.Block != nil {
+			addresses = nil
+			for _, s := range u.Block.Find("server") {
+				addresses = append(addresses, s.Args[:min(1, len(s.Args))]...)
+			}
+		}
+		for _, a := range addresses {
+			_, p, err := net.SplitHostPort(a)
+			if _, own := diagnose.Loopback(a); err == nil && p == port && !own {
+				return true
+			}
 		}
 	}
 	return false

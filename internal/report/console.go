@@ -78,7 +78,7 @@ func joined(scored, full *store.Run) *store.Run {
 		return full
 	}
 	run, ev := *full, *full.Evidence
-	ev.Load, ev.System, ev.Services = scored.Evidence.Load, scored.Evidence.System, scored.Evidence.Services
+	ev.Load, ev.System, ev.Hosts, ev.Services = scored.Evidence.Load, scored.Evidence.System, scored.Evidence.Hosts, scored.Evidence.Services
 	run.Unfit, run.Evidence = scored.Unfit, &ev
 	return &run
 }

@@ -21,7 +21,15 @@ func services(run *store.Run) Section {
 	if ev.Load != nil {
 		window = ev.Load.Window.Seconds()
 	}
-	total := float64(ev.System.CPUs) * window
+	var all evidence.System // of all hosts together
+	for _, h := range ev.HostNames() {
+		sys := ev.On(h)
+		all.CPUs += sys.CPUs
+		all.GeneratorCPU += sys.GeneratorCPU
+		all.ForeignCPU += sys.ForeignCPU
+		all.Idle += sys.Idle + sys.IOWait
+	}
+	total := float64(all.CPUs) * window
 	names := slices.SortedFunc(maps.Keys(ev.Services), func(a, b string) int {
 		return cmp.Or(cmp.Compare(ev.Services[b].CPU, ev.Services[a].CPU), cmp.Compare(a, b))
 	})
@@ -40,7 +48,7 @@ func services(run *store.Run) Section {
 	for _, o := range []struct {
 		name string
 		cpu  float64
-	}{{"(generator)", ev.System.GeneratorCPU}, {"(others)", ev.System.ForeignCPU}, {"(idle)", ev.System.Idle + ev.System.IOWait}} {
+	}{{"(generator)", all.GeneratorCPU}, {"(others)", all.ForeignCPU}, {"(idle)", all.Idle}} {
 		s.Rows = append(s.Rows, []string{o.name, share(o.cpu, total)})
 	}
 	return s
@@ -61,18 +69,35 @@ func rate(v float64) string {
 	return ui.Count(v)
 }
 
-// system: the host that the run is about, one fact a line.
+// on names a host's part where there are several.
+func on(ev *evidence.Evidence, host, name string) string {
+	if len(ev.Hosts) == 0 {
+		return name
+	}
+	return host + ": " + name
+}
+
+// system: each host that the run is about, one fact a line.
 func system(run *store.Run) Section {
 	s := Section{ID: "system", Title: "The machine", Columns: []string{"what", "value"}}
-	sys := run.Evidence.System
+	ev := run.Evidence
+	if len(ev.Hosts) > 0 {
+		s.Title = "The machines"
+	}
+	for _, host := range ev.HostNames() {
+		addSystem(*ev.On(host), func(is bool, name, format string, args ...any) {
+			if is {
+				s.Rows = append(s.Rows, []string{on(ev, host, name), fmt.Sprintf(format, args...)})
+			}
+		})
+	}
+	return s
+}
+
+func addSystem(sys evidence.System, add func(is bool, name, format string, args ...any)) {
 	all := sys.User + sys.Sys + sys.Idle + sys.IOWait + sys.Steal
 	if all <= 0 {
-		return s
-	}
-	add := func(is bool, name, format string, args ...any) {
-		if is {
-			s.Rows = append(s.Rows, []string{name, fmt.Sprintf(format, args...)})
-		}
+		return
 	}
 	add(true, "CPU", "%d CPUs: user %s, system %s, waiting for disks %s, stolen %s, idle %s", sys.CPUs, share(sys.User, all), share(sys.Sys, all), share(sys.IOWait, all), share(sys.Steal, all), share(sys.Idle, all))
 	add(sys.SoftIRQ > 0, "soft interrupts", "%s of CPU", share(sys.SoftIRQ, all))
@@ -87,7 +112,6 @@ func system(run *store.Run) Section {
 	if c := sys.Cgroup; c != nil {
 		addCgroup(*c, add)
 	}
-	return s
 }
 
 func addTCP(sys evidence.System, add func(is bool, name, format string, args ...any)) {
@@ -127,8 +151,10 @@ func perCPU(use []float64) string {
 
 func disks(run *store.Run) Section {
 	s := Section{ID: "disks", Title: "Disks", Columns: []string{"disk", ">busy", ">reads/s", ">bytes/s", ">latency", ">writes/s", ">bytes/s ", ">latency ", ">queue"}}
-	for _, d := range run.Evidence.System.Disks {
-		s.Rows = append(s.Rows, []string{d.Name, ui.Share(d.Busy), rate(d.Reads), rateBytes(d.ReadBytes), orDash(d.ReadLatency), rate(d.Writes), rateBytes(d.WriteBytes), orDash(d.WriteLatency), ui.Number(d.Queue)})
+	for _, host := range run.Evidence.HostNames() {
+		for _, d := range run.Evidence.On(host).Disks {
+			s.Rows = append(s.Rows, []string{on(run.Evidence, host, d.Name), ui.Share(d.Busy), rate(d.Reads), rateBytes(d.ReadBytes), orDash(d.ReadLatency), rate(d.Writes), rateBytes(d.WriteBytes), orDash(d.WriteLatency), ui.Number(d.Queue)})
+		}
 	}
 	return s
 }
@@ -142,16 +168,20 @@ func rateBytes(v float64) string {
 
 func networks(run *store.Run) Section {
 	s := Section{ID: "networks", Title: "Networks", Columns: []string{"interface", ">in/s", ">packets/s", ">out/s", ">packets/s ", ">of its speed", ">dropped", ">errors"}}
-	for _, n := range run.Evidence.System.Networks {
-		s.Rows = append(s.Rows, []string{n.Name, rateBytes(n.ReceiveBytes), rate(n.ReceivePackets), rateBytes(n.SendBytes), rate(n.SendPackets), share(max(n.ReceiveBytes, n.SendBytes), n.SpeedBytes), number(n.Dropped), number(n.Errors)})
+	for _, host := range run.Evidence.HostNames() {
+		for _, n := range run.Evidence.On(host).Networks {
+			s.Rows = append(s.Rows, []string{on(run.Evidence, host, n.Name), rateBytes(n.ReceiveBytes), rate(n.ReceivePackets), rateBytes(n.SendBytes), rate(n.SendPackets), share(max(n.ReceiveBytes, n.SendBytes), n.SpeedBytes), number(n.Dropped), number(n.Errors)})
+		}
 	}
 	return s
 }
 
 func queues(run *store.Run) Section {
 	s := Section{ID: "queues", Title: "Accept queues", Columns: []string{"listens on", "service", ">longest seen", ">limit"}}
-	for _, q := range run.Evidence.System.TCP.Queues {
-		s.Rows = append(s.Rows, []string{q.Listen, q.Service, number(int64(q.Longest)), number(int64(q.Limit))})
+	for _, host := range run.Evidence.HostNames() {
+		for _, q := range run.Evidence.On(host).TCP.Queues {
+			s.Rows = append(s.Rows, []string{on(run.Evidence, host, q.Listen), q.Service, number(int64(q.Longest)), number(int64(q.Limit))})
+		}
 	}
 	return s
 }
@@ -167,9 +197,11 @@ func processes(run *store.Run) Section {
 			all = append(all, p)
 		}
 	}
-	for _, p := range ev.System.Others {
-		p.Service = "(others)"
-		all = append(all, p)
+	for _, host := range ev.HostNames() {
+		for _, p := range ev.On(host).Others {
+			p.Service = on(ev, host, "(others)")
+			all = append(all, p)
+		}
 	}
 	slices.SortFunc(all, func(a, b evidence.ProcessUse) int {
 		return cmp.Or(cmp.Compare(b.CPU, a.CPU), cmp.Compare(a.PID, b.PID))

@@ -24,10 +24,15 @@ type instance struct {
 
 // discovery is the state of one Discover.
 type discovery struct {
+	place Place
 	h     host.Host
 	procs *processes
-	found []*instance
-	notes []string
+	// all are the hosts that are looked at together, this one among them.
+	all []*discovery
+	// addresses and names by which other hosts reach this one.
+	addresses []string
+	found     []*instance
+	notes     []string
 	// allOwners maps listening endpoints to processes; built when first needed.
 	allOwners map[string]int
 }
@@ -61,32 +66,19 @@ var discoverers = []struct {
 // It only reads /proc and configuration, and asks programs for their version.
 // No password is looked for or copied.
 func Discover(ctx context.Context, h host.Host) (*Stack, []string, error) {
-	procs, err := readProcesses(ctx, h)
-	if err != nil {
-		return nil, nil, err
-	}
-	d := &discovery{h: h, procs: procs}
+	return DiscoverHosts(ctx, []Place{{Name: LocalHost, Host: h}})
+}
+
+// services finds the instances of all kinds that have programs of their own.
+func (d *discovery) services(ctx context.Context) error {
 	for _, e := range discoverers {
-		for _, p := range procs.masters(ctx, &Service{Kind: e.kind}) {
+		for _, p := range d.procs.masters(ctx, &Service{Kind: e.kind}) {
 			if err := d.add(ctx, e.kind, e.name, p, e.fill); err != nil {
-				return nil, nil, err
+				return err
 			}
 		}
 	}
-	d.apps(ctx)
-	d.links(ctx)
-	s := &Stack{Version: 1, Load: LoadConfig{Scenario: "scenario.yaml"}}
-	for _, in := range d.found {
-		s.Services = append(s.Services, in.svc)
-	}
-	d.frontDoor(s)
-	if len(s.Services) == 0 {
-		d.note("No nginx, Apache, PHP-FPM, MariaDB, MySQL, memcached, Redis or Varnish runs on %s; start the services first, or write kasoku.yaml by hand.", h.Name())
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, nil, fmt.Errorf("discover services on %s: %w", h.Name(), err)
-	}
-	return s, d.notes, nil
+	return nil
 }
 
 // add makes an instance of a main process.
@@ -96,7 +88,7 @@ func (d *discovery) add(ctx context.Context, kind Kind, name string, p *process,
 		return nil
 	}
 	in := &instance{master: p, pids: d.procs.family(p.pid)}
-	in.svc = Service{Name: d.freeName(name), Kind: kind, Host: LocalHost}
+	in.svc = Service{Name: d.freeName(name), Kind: kind, Host: d.place.Name}
 	exe := link(ctx, d.h, p.pid, "exe")
 	if exe == "" {
 		d.note("The program of process %d (%s) cannot be read; run `kasoku init` as root to find all of it.", p.pid, p.comm)
@@ -124,7 +116,9 @@ func (d *discovery) elsewhere(ctx context.Context, p *process) bool {
 // freeName is the name, with the first free number from 2 on if it is taken.
 func (d *discovery) freeName(name string) string {
 	taken := func(n string) bool {
-		return slices.ContainsFunc(d.found, func(in *instance) bool { return in.svc.Name == n })
+		return slices.ContainsFunc(d.all, func(o *discovery) bool {
+			return slices.ContainsFunc(o.found, func(in *instance) bool { return in.svc.Name == n })
+		})
 	}
 	for i, n := 2, name; ; i++ {
 		if !taken(n) {
@@ -270,11 +264,15 @@ func (d *discovery) frontDoor(s *Stack) {
 	for _, kind := range []Kind{Varnish, Nginx, Apache, App} {
 		for _, svc := range s.OfKind(kind) {
 			for _, l := range svc.Listen {
-				if strings.HasPrefix(l, "unix:") {
+				address := d.reachable(svc, l)
+				if address == "" {
 					continue
 				}
-				s.Load.URL = "http://" + strings.TrimSuffix(connectAddress(l), ":80")
+				s.Load.URL = "http://" + strings.TrimSuffix(address, ":80")
 				d.note("load.url is a guess (%s, where %s listens); check it.", s.Load.URL, svc.Name)
+				if svc.HostName() != LocalHost {
+					d.note("Load goes to another machine only if its address is allowed: write it under load.allow, if it is yours to load.")
+				}
 				return
 			}
 		}

@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"cmp"
 	"context"
 	"io/fs"
 	"path"
@@ -13,6 +14,7 @@ import (
 // servers that nginx, Apache or Varnish pass requests to.
 func (d *discovery) apps(ctx context.Context) {
 	var apps []*instance
+	far := map[*instance]*discovery{} // of those on other hosts
 	for _, php := range d.found {
 		if php.svc.Kind != PHPFPM {
 			continue
@@ -21,18 +23,31 @@ func (d *discovery) apps(ctx context.Context) {
 			if slices.ContainsFunc(apps, func(a *instance) bool { return a.svc.Root == root && a.svc.RunsIn == php.svc.Name }) {
 				continue
 			}
-			app := &instance{svc: Service{Kind: App, Host: LocalHost, Root: root, RunsIn: php.svc.Name}}
+			app := &instance{svc: Service{Kind: App, Host: d.place.Name, Root: root, RunsIn: php.svc.Name}}
 			apps = append(apps, app)
 		}
 	}
 	for _, web := range d.found {
 		for _, b := range web.backends {
-			if app := d.appServer(ctx, web, b, append(slices.Clone(d.found), apps...)); app != nil {
+			at, endpoint := d, b
+			if o, port := d.hostAt(ctx, b); o != nil {
+				at = o
+				if _, there := o.owner(ctx, b); !there {
+					endpoint = "127.0.0.1:" + port // where one on all addresses listens, too
+				}
+				if slices.ContainsFunc(o.found, func(k *instance) bool { return k.listensAt([]string{b}, d.callsFor(ctx, o)) }) {
+					continue
+				}
+			}
+			known := slices.DeleteFunc(slices.Clone(apps), func(a *instance) bool { return a.svc.Host != at.place.Name })
+			if app := at.appServer(ctx, web, endpoint, append(known, at.found...)); app != nil {
 				apps = append(apps, app)
+				far[app] = at
 			}
 		}
 	}
 	for _, app := range apps {
+		d := cmp.Or(far[app], d)
 		app.svc.Name = d.freeName("app")
 		d.found = append(d.found, app)
 		if app.svc.RunsIn == "" {
@@ -42,7 +57,13 @@ func (d *discovery) apps(ctx context.Context) {
 		}
 		d.settings(ctx, app)
 	}
-	// Front to back: apps stand before what they talk to.
+	for _, d := range d.all {
+		d.sort()
+	}
+}
+
+// sort puts apps before what they talk to, as a request passes the services.
+func (d *discovery) sort() {
 	rank := map[Kind]int{Memcached: 2, Redis: 2, MariaDB: 3, MySQL: 3, App: 1}
 	slices.SortStableFunc(d.found, func(a, b *instance) int { return rank[a.svc.Kind] - rank[b.svc.Kind] })
 }
@@ -115,7 +136,7 @@ func (d *discovery) appServer(ctx context.Context, web *instance, endpoint strin
 		p = parent
 	}
 	in := &instance{master: p, pids: d.procs.family(p.pid)}
-	in.svc = Service{Kind: App, Host: LocalHost, Binary: exe, Root: link(ctx, d.h, p.pid, "cwd")}
+	in.svc = Service{Kind: App, Host: d.place.Name, Binary: exe, Root: link(ctx, d.h, p.pid, "cwd")}
 	if in.svc.Root == "/" {
 		in.svc.Root = ""
 	}
@@ -204,6 +225,9 @@ func (d *discovery) settings(ctx context.Context, app *instance) {
 			}
 		}
 	}
+	for _, o := range d.others() {
+		stores = append(stores, o.stores()...)
+	}
 	if len(app.svc.Settings) == 0 && len(stores) > 0 {
 		d.note("No file below %s names a database or cache that was found; fill in settings and talks_to of %s.", app.svc.Root, app.svc.Name)
 	}
@@ -219,6 +243,9 @@ func (d *discovery) settingsFile(ctx context.Context, app *instance, file string
 		return
 	}
 	found := namedStores(string(data), stores)
+	if names, guessed := d.farStores(ctx, string(data)); len(names) > 0 {
+		found.names, found.guessed = append(found.names, names...), found.guessed || guessed
+	}
 	if len(found.names) == 0 && !found.mentions {
 		return
 	}
@@ -268,12 +295,33 @@ func (d *discovery) links(ctx context.Context) {
 			}
 		}
 	}
+	for _, o := range d.others() {
+		d.farLinks(ctx, o, add)
+	}
 	if ctx.Err() != nil {
 		return
 	}
 	for _, in := range d.found {
 		if in.svc.Kind == App && len(in.svc.TalksTo) == 0 {
 			d.note("%s: whom it talks to was not found; fill in talks_to.", in.svc.Name)
+		}
+	}
+}
+
+// farLinks fills in who talks to services on another host.
+func (d *discovery) farLinks(ctx context.Context, o *discovery, add func(from, to *instance)) {
+	calls := d.callsFor(ctx, o)
+	for _, from := range d.found {
+		for _, to := range o.found {
+			if to.listensAt(from.backends, calls) {
+				add(from, to)
+			}
+			for _, s := range from.sockets {
+				if s.connected && s.path == "" && s.remote.IsValid() && !reaches([]string{s.local.String()}, from.svc.Listen) &&
+					to.listensAt([]string{s.remote.String()}, calls) {
+					add(d.appIn(from), to)
+				}
+			}
 		}
 	}
 }

@@ -116,7 +116,7 @@ load: {scenario: s.yaml, url: "http://127.0.0.1"}
 	if err == nil || !strings.Contains(err.Error(), "login.password_file") && !strings.Contains(err.Error(), `"secret" is relative`) {
 		t.Fatalf("a relative password_file on another host: %v", err)
 	}
-	s, err := parse("kasoku.yaml", []byte(strings.Replace(text, "secret", "/root/secret", 1)), "/here")
+	s, err := parse("kasoku.yaml", []byte(strings.Replace(text, "secret", "/etc/db-secret", 1)), "/here")
 	must(t, err)
 	if got := s.Hosts["db1"].SSHConfig; got != "/here/lab/ssh.conf" {
 		t.Errorf("ssh_config is %q", got)
@@ -125,7 +125,7 @@ load: {scenario: s.yaml, url: "http://127.0.0.1"}
 	must(t, err)
 	again, err := parse("kasoku.yaml", out, "/here")
 	must(t, err)
-	if again.Hosts["db1"] != s.Hosts["db1"] || again.Service("db").Login.PasswordFile != "/root/secret" {
+	if again.Hosts["db1"] != s.Hosts["db1"] || again.Service("db").Login.PasswordFile != "/etc/db-secret" {
 		t.Errorf("written and read again it differs:\n%s", out)
 	}
 }

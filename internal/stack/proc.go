@@ -32,11 +32,12 @@ type processes struct {
 // readProcesses reads /proc. Kernel threads and processes that ended meanwhile
 // are left out.
 func readProcesses(ctx context.Context, h host.Host) (*processes, error) {
+	t := &processes{h: h, byPID: map[int]*process{}}
+	h = host.Gather(ctx, h, "/proc/[0-9]*/stat", "/proc/[0-9]*/cmdline")
 	entries, err := h.List(ctx, "/proc")
 	if err != nil {
 		return nil, fmt.Errorf("read the process table of %s: %w", h.Name(), err)
 	}
-	t := &processes{h: h, byPID: map[int]*process{}}
 	for _, e := range entries {
 		pid, err := strconv.Atoi(filepath.Base(e.Path))
 		if err != nil {

@@ -16,7 +16,8 @@ import (
 	"kasoku/internal/store"
 )
 
-// Bench measures runs of one stack and stores them.
+// Bench measures runs of one stack and stores them. The load, and the command
+// that resets the data, are this machine's.
 type Bench struct {
 	Stack    *stack.Stack
 	Hosts    map[string]host.Host
@@ -165,7 +166,7 @@ func (b *Bench) reset(ctx context.Context) error {
 	if len(argv) == 0 {
 		return nil
 	}
-	res, err := b.Hosts["local"].Run(ctx, host.Command{Argv: argv, Dir: b.Stack.Dir, Timeout: 2 * time.Minute})
+	res, err := b.Hosts[stack.LocalHost].Run(ctx, host.Command{Argv: argv, Dir: b.Stack.Dir, Timeout: 2 * time.Minute})
 	if err != nil {
 		return fmt.Errorf("load.reset (%s): %w", strings.Join(argv, " "), err)
 	}
@@ -203,18 +204,31 @@ func tail(b []byte) string {
 }
 
 // unfit says why a run is no evidence; "" if it is. maxForeign is the share of
-// the machine that others may use.
+// each machine that others may use.
 func unfit(ev *evidence.Evidence, maxForeign float64) string {
 	if ev.Load.Saturated != "" {
 		return "the load generator was the limit: " + ev.Load.Saturated
 	}
-	sys := ev.System
-	if total := float64(sys.CPUs) * ev.Load.Window.Seconds(); total > 0 {
+	for _, name := range ev.HostNames() {
+		where := ""
+		if len(ev.Hosts) > 0 {
+			where = " of " + name
+		}
+		sys := ev.On(name)
+		// What the host's own clock counted between its two readings, which is
+		// not just the window if they were under way for long.
+		total := sys.User + sys.Sys + sys.Idle + sys.IOWait + sys.Steal
+		if total <= 0 {
+			total = float64(sys.CPUs) * ev.Load.Window.Seconds()
+		}
+		if total <= 0 {
+			continue
+		}
 		if share := sys.ForeignCPU / total; share > maxForeign {
-			return fmt.Sprintf("processes outside the stack used %.0f %% of the CPU", 100*share)
+			return fmt.Sprintf("processes outside the stack used %.0f %% of the CPU%s", 100*share, where)
 		}
 		if share := sys.Steal / total; share > maxForeign {
-			return fmt.Sprintf("other virtual machines took %.0f %% of the CPU (steal)", 100*share)
+			return fmt.Sprintf("other virtual machines took %.0f %% of the CPU%s (steal)", 100*share, where)
 		}
 	}
 	return ""

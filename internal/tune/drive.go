@@ -88,7 +88,18 @@ func (b *Bench) driver(workload int, opts *evidence.CollectorOptions) (driver, e
 // diagnosis comes from a number that nobody knows.
 func (b *Bench) known(ev *evidence.Evidence) {
 	if b.Foreign() && ev.Load.Workload == 0 {
-		ev.Load.Workload = max(1, ev.System.CPUs)
+		ev.Load.Workload = max(1, serviceCPUs(ev))
 	}
 	b.users = ev.Load.Workload
+}
+
+// serviceCPUs counts the CPUs of all hosts that services use.
+func serviceCPUs(ev *evidence.Evidence) int {
+	n := ev.System.CPUs
+	for _, sys := range ev.Hosts {
+		if sys.ServicesCPU > 0 {
+			n += sys.CPUs
+		}
+	}
+	return n
 }

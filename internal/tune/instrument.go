@@ -43,10 +43,7 @@ func statementLog(b *Bench, snap *evidence.Snapshot) []instrument {
 		if db == nil {
 			continue
 		}
-		hostName := svc.Host
-		if hostName == "" {
-			hostName = "local"
-		}
+		hostName := svc.HostName()
 		user := snap.Users[hostName+"/"+svc.Name]
 		dir := path.Join(firstDir(db.Variables["tmpdir"]), fmt.Sprintf("kasoku-%s-%d", svc.Name, time.Now().UnixNano()))
 		out = append(out, change.Change{Kind: change.KindDir, Host: hostName, Path: dir,

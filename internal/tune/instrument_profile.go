@@ -32,7 +32,8 @@ func phpProfiles(b *Bench, snap *evidence.Snapshot) []instrument {
 	var out []instrument
 	for _, svc := range b.Stack.OfKind(stack.PHPFPM) {
 		user, known := snap.Users[svc.HostName()+"/"+svc.Name]
-		if !known || snap.SharedMemory == "" || len(snap.PHP[svc.Name]) == 0 {
+		shared := snap.On(svc.HostName()).SharedMemory
+		if !known || shared == "" || len(snap.PHP[svc.Name]) == 0 {
 			continue
 		}
 		conf, err := diagnose.FPMConfig(snap, svc)
@@ -40,7 +41,7 @@ func phpProfiles(b *Bench, snap *evidence.Snapshot) []instrument {
 			continue // the collector says so
 		}
 		p := &phpProfile{svc: svc, snap: snap, conf: conf, user: user,
-			folder: path.Join(snap.SharedMemory, fmt.Sprintf("kasoku-php-%s-%d", strings.ToLower(svc.Name), time.Now().UnixNano()))}
+			folder: path.Join(shared, fmt.Sprintf("kasoku-php-%s-%d", strings.ToLower(svc.Name), time.Now().UnixNano()))}
 		if changes := p.changes(evidence.PHPProfilePools(snap.PHP[svc.Name], conf, user)); len(changes) > 0 {
 			out = append(out, instrument{title: "Sample PHP functions of " + svc.Name + " for a diagnostic run", changes: changes,
 				fails: "PHP functions of " + svc.Name + " cannot be sampled", without: "which of them take the time is not judged"})

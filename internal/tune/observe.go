@@ -72,7 +72,7 @@ func (b *Bench) seen(run *store.Run) (ev *evidence.Evidence, reference int64) {
 	}
 	all, load := *run.Evidence, *ref.Evidence.Load
 	load.Assets = run.Evidence.Load.Assets // with what ConfirmStatic found
-	all.Load, all.System, all.Services, all.Counters = &load, ref.Evidence.System, ref.Evidence.Services, ref.Evidence.Counters
+	all.Load, all.System, all.Hosts, all.Services, all.Counters = &load, ref.Evidence.System, ref.Evidence.Hosts, ref.Evidence.Services, ref.Evidence.Counters
 	all.Latencies = ref.Evidence.Latencies
 	return &all, ref.ID
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"kasoku/internal/change"
+	"kasoku/internal/evidence"
 	"kasoku/internal/experiment"
 	"kasoku/internal/store"
 )
@@ -66,13 +67,29 @@ func sample(run *store.Run) experiment.Sample {
 	ev := run.Evidence
 	s := experiment.Sample{RunID: run.ID, Side: run.Side, Score: run.Score, Unfit: run.Unfit,
 		Mismatches: ev.Load.Mismatches, Failures: ev.Load.Errors + ev.Load.Timeouts, Requests: ev.Load.Requests,
-		P99: ev.Load.Latency.P99, MemoryAvailable: ev.System.MemoryAvailable}
+		P99: ev.Load.Latency.P99, MemoryAvailable: scarcest(ev)}
 	if ev.Load.Succeeded > 0 {
-		s.CPUPerRequest = ev.System.ServicesCPU / float64(ev.Load.Succeeded)
+		s.CPUPerRequest = ev.ServicesCPU() / float64(ev.Load.Succeeded)
 	}
 	if s.Mismatches+s.Failures > 0 && len(ev.Load.Samples) > 0 {
 		m := ev.Load.Samples[0]
 		s.Broken = fmt.Sprintf("%s: expected %s, got %s", m.Request, m.Expected, m.Got)
 	}
 	return s
+}
+
+// scarcest is the available memory of the host that has least of it in
+// proportion, among those that services run on.
+func scarcest(ev *evidence.Evidence) int64 {
+	least, share := ev.System.MemoryAvailable, 0.0
+	for _, name := range ev.HostNames() {
+		sys := ev.On(name)
+		if sys.MemoryTotal <= 0 || sys != &ev.System && sys.ServicesCPU == 0 {
+			continue
+		}
+		if s := float64(sys.MemoryAvailable) / float64(sys.MemoryTotal); share == 0 || s < share {
+			least, share = sys.MemoryAvailable, s
+		}
+	}
+	return least
 }

@@ -19,10 +19,13 @@ import (
 
 // Proposal is a change that somebody else made.
 type Proposal struct {
-	Title       string
-	Set         []string // service.key=value
-	Patch       string   // file with a unified diff
-	Dir         string
+	Title string
+	Set   []string // service.key=value
+	Patch string   // file with a unified diff
+	Dir   string
+	// Host that Dir and the commands are on; "": that of the app whose root
+	// holds Dir, or the only one that there is.
+	Host        string
 	Apply, Undo string // shell commands
 	Restart     []string
 	Reload      []string
@@ -102,12 +105,12 @@ func (t *Tuner) plan(ctx context.Context, p Proposal) (remedy.Plan, error) {
 		}
 		plan.Changes = append(plan.Changes, files...)
 	}
-	dir, err := filepath.Abs(p.Dir)
-	if err != nil {
-		return plan, err
-	}
 	if p.Apply != "" {
-		plan.Changes = append(plan.Changes, change.Change{Kind: change.KindExec, Dir: dir, Why: plan.Why,
+		hostName, dir, err := t.place(p)
+		if err != nil {
+			return plan, err
+		}
+		plan.Changes = append(plan.Changes, change.Change{Kind: change.KindExec, Host: hostName, Dir: dir, Why: plan.Why,
 			Apply: []string{"sh", "-c", p.Apply}, Undo: []string{"sh", "-c", p.Undo}, Command: p.Apply})
 	}
 	acts, err := t.activations(p)
@@ -130,7 +133,7 @@ func (t *Tuner) activations(p Proposal) ([]change.Change, error) {
 			if svc == nil {
 				return fmt.Errorf("try: no service %q in %s", n, t.Stack.Path)
 			}
-			out = append(out, change.Change{Kind: change.KindRestart, Host: svc.Host, Service: n, Activate: act})
+			out = append(out, change.Change{Kind: change.KindRestart, Host: svc.HostName(), Service: n, Activate: act})
 		}
 		return nil
 	}
@@ -153,11 +156,11 @@ func (t *Tuner) patched(ctx context.Context, p Proposal) ([]change.Change, error
 		return nil, err
 	}
 	defer os.RemoveAll(work)
-	h := t.Bench.Hosts["local"]
-	dir, err := filepath.Abs(p.Dir)
+	hostName, dir, err := t.place(p)
 	if err != nil {
 		return nil, err
 	}
+	h := t.Bench.Hosts[hostName]
 	before := map[string]*change.FileState{}
 	for _, n := range names {
 		st, err := fileState(ctx, h, filepath.Join(dir, n))
@@ -188,7 +191,7 @@ func (t *Tuner) patched(ctx context.Context, p Proposal) ([]change.Change, error
 	}
 	var out []change.Change
 	for _, n := range names {
-		c, err := patchedChange(filepath.Join(dir, n), filepath.Join(work, n), before[n])
+		c, err := patchedChange(hostName, filepath.Join(dir, n), filepath.Join(work, n), before[n])
 		if err != nil {
 			return nil, err
 		}
@@ -197,8 +200,8 @@ func (t *Tuner) patched(ctx context.Context, p Proposal) ([]change.Change, error
 	return out, nil
 }
 
-func patchedChange(path, result string, before *change.FileState) (change.Change, error) {
-	c := change.Change{Kind: change.KindFile, Path: path, Before: before, Why: "proposed with kasoku try"}
+func patchedChange(hostName, path, result string, before *change.FileState) (change.Change, error) {
+	c := change.Change{Kind: change.KindFile, Host: hostName, Path: path, Before: before, Why: "proposed with kasoku try"}
 	content, err := os.ReadFile(result)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
