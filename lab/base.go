@@ -47,7 +47,7 @@ func Base(ctx context.Context, dir string, packages []string, progress func(stri
 	if err := checkPackages(packages); err != nil {
 		return nil, err
 	}
-	src, err := readSources(ctx)
+	src, err := readRelease(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -61,6 +61,9 @@ func Base(ctx context.Context, dir string, packages []string, progress func(stri
 		return info, nil
 	}
 	if err := need(buildPrograms); err != nil {
+		return nil, err
+	}
+	if err := src.readArchive(ctx); err != nil {
 		return nil, err
 	}
 	if _, err := bare.once(ctx, bare.bootstrap); err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"golang.org/x/sys/unix"
@@ -21,6 +22,10 @@ func (l *Lab) Down(ctx context.Context) error {
 		}
 		if err := unmount(h.Root); err != nil {
 			return err
+		}
+		// systemd-nspawn makes it for machinectl bind, and leaves it.
+		if err := os.RemoveAll(filepath.Join("/run/systemd/nspawn/propagate", h.Machine)); err != nil {
+			return fmt.Errorf("remove what systemd-nspawn left: %w", err)
 		}
 		return h.removeCgroups()
 	})

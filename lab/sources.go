@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -24,77 +25,71 @@ type sources struct {
 // suites are the parts of a release that a base may use, by what follows the codename.
 var suites = []string{"", "-updates", "-security"}
 
-// readSources asks apt and /etc/os-release.
-func readSources(ctx context.Context) (*sources, error) {
+// readRelease says what this machine runs, which its bases are of, too.
+func readRelease(ctx context.Context) (*sources, error) {
 	codename, err := osCodename()
-	if err != nil {
-		return nil, err
-	}
-	// One line per index: what apt would fetch, whatever the format of its files.
-	targets, err := run(ctx, "apt-get", "indextargets", "--format", "$(RELEASE)|$(COMPONENT)|$(REPO_URI)", "Identifier: Packages")
-	if err != nil {
-		return nil, err
-	}
-	s, err := parseTargets(codename, targets)
 	if err != nil {
 		return nil, err
 	}
 	arch, err := run(ctx, "dpkg", "--print-architecture")
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w; a base can be built only where there is dpkg: name a root file system with --base", err)
 	}
-	s.Arch = strings.TrimSpace(arch)
+	return &sources{Codename: codename, Arch: strings.TrimSpace(arch)}, nil
+}
+
+// readArchive asks apt where it gets the release from, and how.
+func (s *sources) readArchive(ctx context.Context) error {
+	// One line per index: what apt would fetch, whatever the format of its files.
+	targets, err := run(ctx, "apt-get", "indextargets", "--format", "$(RELEASE)|$(COMPONENT)|$(REPO_URI)", "Identifier: Packages")
+	if err != nil {
+		return err
+	}
+	if err := s.parseTargets(targets); err != nil {
+		return err
+	}
 	conf, err := run(ctx, "apt-config", "dump")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for line := range strings.Lines(conf) {
 		if line = strings.TrimSpace(line); strings.HasPrefix(line, "Acquire::") && !strings.HasPrefix(line, "Acquire::IndexTargets") && strings.Contains(line, ` "`) {
 			s.Conf = append(s.Conf, line)
 		}
 	}
-	return s, nil
+	return nil
 }
 
 // parseTargets reads apt-get's list: RELEASE|COMPONENT|REPO_URI.
-func parseTargets(codename, targets string) (*sources, error) {
-	s := &sources{Codename: codename}
+func (s *sources) parseTargets(targets string) error {
+	codename := s.Codename
 	type suite struct{ release, uri string }
 	sections := map[suite][]string{}
 	var order []suite
 	for line := range strings.Lines(targets) {
 		f := strings.Split(strings.TrimSpace(line), "|")
-		if len(f) != 3 || !contains(suites, strings.TrimPrefix(f[0], codename)) || !strings.HasPrefix(f[0], codename) || strings.HasPrefix(f[2], "cdrom:") {
+		if len(f) != 3 || !slices.Contains(suites, strings.TrimPrefix(f[0], codename)) || !strings.HasPrefix(f[0], codename) || strings.HasPrefix(f[2], "cdrom:") {
 			continue
 		}
 		k := suite{f[0], strings.TrimSuffix(f[2], "/")}
 		if sections[k] == nil {
 			order = append(order, k)
 		}
-		if !contains(sections[k], f[1]) {
+		if !slices.Contains(sections[k], f[1]) {
 			sections[k] = append(sections[k], f[1])
 		}
 	}
 	for _, k := range order {
 		sort.Strings(sections[k])
-		if k.release == codename && s.Mirror == "" && contains(sections[k], "main") {
+		if k.release == codename && s.Mirror == "" && slices.Contains(sections[k], "main") {
 			s.Mirror, s.Sections = k.uri, sections[k]
 		}
 		s.Lines = append(s.Lines, fmt.Sprintf("deb %s %s %s", k.uri, k.release, strings.Join(sections[k], " ")))
 	}
 	if s.Mirror == "" {
-		return nil, fmt.Errorf("apt on this machine has no archive for %s main; add one to its sources, or name a root file system with --base", codename)
+		return fmt.Errorf("apt on this machine has no archive for %s main; add one to its sources, or name a root file system with --base", codename)
 	}
-	return s, nil
-}
-
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
+	return nil
 }
 
 // osCodename is the release that this machine runs.
