@@ -119,17 +119,21 @@ func lossRules(table, port string, percent float64) string {
 		return text
 	}
 	const of = 100_000 // thousandths of a percent
+	drop := fmt.Sprintf("numgen random mod %d < %d drop", of, int(percent*of/100))
+	if percent == 100 {
+		drop = "drop" // nft refuses a comparison that is always true
+	}
 	return text + fmt.Sprintf(`table bridge %s {
 	chain sent {
 		type filter hook prerouting priority 0
-		iifname "%s" numgen random mod %d < %d drop
+		iifname "%s" %s
 	}
 	chain received {
 		type filter hook postrouting priority 0
-		oifname "%s" numgen random mod %d < %d drop
+		oifname "%s" %s
 	}
 }
-`, table, port, of, int(percent*of/100), port, of, int(percent*of/100))
+`, table, port, drop, port, drop)
 }
 
 // leader is the host's init as seen from outside, the child of its systemd-nspawn.

@@ -35,20 +35,14 @@ func (h *Host) wait(ctx context.Context, before string, ended <-chan error) (str
 			last = errors.New("nothing answers at its SSH port")
 			continue
 		}
-		id, err := h.BootID(ctx)
-		if err != nil || id == before {
-			last = err
-			continue
-		}
-		// It ends with 1 when a unit failed, and prints the state in any case.
-		state, err := h.lab.SSH(ctx, h.Name, "systemctl is-system-running --wait; systemctl --failed --no-legend --plain | cut -d' ' -f1")
+		state, err := h.state(ctx, before)
 		if err != nil {
 			last = err
 			continue
 		}
 		f := strings.Fields(state)
 		if len(f) == 0 || f[0] != "running" && f[0] != "degraded" {
-			last = fmt.Errorf("systemd says %q", state)
+			last = fmt.Errorf("systemd says %q", state) // nothing: it is the boot before
 			continue
 		}
 		if len(f) > 1 {
@@ -56,6 +50,15 @@ func (h *Host) wait(ctx context.Context, before string, ended <-chan error) (str
 		}
 		return f[0], nil
 	}
+}
+
+// state asks systemd for its state, after it has started all there is, and for
+// the units that failed. Of a host that is still in the boot before it is empty.
+func (h *Host) state(ctx context.Context, before string) (string, error) {
+	// An answer can stay away for good: the host may go down meanwhile.
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	return h.lab.SSH(ctx, h.Name, fmt.Sprintf(`[ "$(cat %s)" = "%s" ] || { systemctl is-system-running --wait; systemctl --failed --no-legend --plain | cut -d' ' -f1; }`, bootID, before))
 }
 
 // logTail is the end of what the host said while it booted.

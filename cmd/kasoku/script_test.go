@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"testing"
 
@@ -17,5 +18,10 @@ func TestMain(m *testing.M) {
 
 // TestScripts runs testdata/script: what a user types and sees.
 func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{Dir: "testdata/script"})
+	testscript.Run(t, testscript.Params{Dir: "testdata/script", Condition: func(name string) (bool, error) {
+		if name == "root" {
+			return os.Geteuid() == 0, nil
+		}
+		return false, fmt.Errorf("no condition is called %q", name)
+	}})
 }

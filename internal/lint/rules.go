@@ -30,7 +30,7 @@ var layers = []layer{
 var alone = []string{"lint"}
 
 // testOnly are packages that only tests may import.
-var testOnly = []string{"host/hosttest"}
+var testOnly = []string{"host/hosttest", "lab/labtest"}
 
 // outer are the folders beside internal/ whose packages may import everything
 // and are imported by nothing.
