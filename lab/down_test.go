@@ -108,6 +108,27 @@ func TestDownLeavesNothing(t *testing.T) {
 	}
 }
 
+// TestDownOfAlmostNothing: Up was killed before it wrote what it makes.
+func TestDownOfAlmostNothing(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("disposable hosts need root")
+	}
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "labs", "half"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	l, err := lab.Open(dir, "half")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Down(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if _, err := lab.Open(dir, "half"); !errors.Is(err, lab.ErrNoLab) {
+		t.Errorf("after that: %v", err)
+	}
+}
+
 // supervisorOf finds the process `lab host DIR`.
 func supervisorOf(t *testing.T, h *lab.Host) int {
 	t.Helper()

@@ -45,6 +45,7 @@ type Host struct {
 	Address        string `json:"address"`         // reachable from inside the lab's network
 	SSHDestination string `json:"ssh_destination"` // for ssh -F SSHConfig; the user is root
 	Machine        string `json:"machine"`         // systemd-nspawn's name, unique on this machine
+	State          string `json:"state"`           // systemd's word when it was first up: "running", or "degraded" and the units that failed
 	Root           string `json:"root"`            // its file system as seen from this machine, while it is up
 
 	lab *Lab
@@ -124,7 +125,11 @@ func openDir(dir string) (*Lab, error) {
 	l := &Lab{}
 	err := readJSON(filepath.Join(dir, "lab.json"), l)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("open lab %s: %w", filepath.Base(dir), ErrNoLab)
+		if _, err := os.Stat(dir); err != nil {
+			return nil, fmt.Errorf("open lab %s: %w", filepath.Base(dir), ErrNoLab)
+		}
+		// Up was killed in its first moment; Down has to find what there is.
+		return newLab(Options{Dir: filepath.Dir(filepath.Dir(dir)), Name: filepath.Base(dir)}), nil
 	}
 	if err != nil {
 		return nil, err
@@ -145,7 +150,7 @@ func List(dir string) ([]*Lab, error) {
 	for _, n := range names {
 		l, err := openDir(filepath.Join(stateDir(dir), "labs", n.Name()))
 		if errors.Is(err, ErrNoLab) {
-			continue // being made or removed
+			continue // removed meanwhile
 		}
 		if err != nil {
 			return nil, err

@@ -137,17 +137,20 @@ func (l *Lab) make(ctx context.Context, o Options) error {
 	if err := l.writeSSH(); err != nil {
 		return err
 	}
-	return l.each(func(h *Host) error {
+	err = l.each(func(h *Host) error {
 		ended, err := h.start()
 		if err != nil {
 			return err
 		}
-		state, err := h.wait(ctx, "", ended)
-		if err == nil {
-			o.Progress(fmt.Sprintf("%s is %s", h.Name, state))
+		if h.State, err = h.wait(ctx, "", ended); err == nil {
+			o.Progress(fmt.Sprintf("%s is %s", h.Name, h.State))
 		}
 		return err
 	})
+	if err != nil {
+		return err
+	}
+	return l.save()
 }
 
 // each does f for all hosts at the same time.

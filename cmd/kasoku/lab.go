@@ -89,7 +89,7 @@ func (c *LabUpCmd) Run(ctx context.Context, a *App) error {
 	return a.print(l, func(w io.Writer) error {
 		fmt.Fprintf(w, "lab %s is up after %s:\n", l.Name, ui.Duration(time.Since(start)))
 		for _, h := range l.Hosts {
-			fmt.Fprintf(w, "  %-4s %s\n", h.Name, h.Address)
+			fmt.Fprintf(w, "  %-4s %s  %s\n", h.Name, h.Address, h.State)
 		}
 		_, err := fmt.Fprintf(w, "\nssh -F %s h1\nkasoku lab exec -- curl http://%s/\nkasoku lab down\n", l.SSHConfig, l.Hosts[0].Address)
 		return err
