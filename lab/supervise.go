@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -48,6 +49,9 @@ func RunHost(ctx context.Context, dir string) error {
 	}
 	defer os.Remove(h.file("nspawn.pid"))
 	for {
+		if err := h.removePort(ctx); err != nil {
+			return err
+		}
 		start := time.Now()
 		status, err := h.boot(ctx, cgroups)
 		fmt.Fprintf(os.Stderr, "%s: systemd-nspawn ended with %d (%v) after %s\n", time.Now().UTC().Format(time.RFC3339), status, err, time.Since(start).Round(time.Millisecond))
@@ -58,6 +62,21 @@ func RunHost(ctx context.Context, dir string) error {
 			return nil // powered off
 		case status != rebootStatus:
 			return fmt.Errorf("boot host %s: %w; console.log and supervisor.log beside it tell more", h.Name, err)
+		}
+	}
+}
+
+// removePort removes the cable of the boot before. The kernel does so by itself,
+// but takes its time after the host's last process.
+func (h *Host) removePort(ctx context.Context) error {
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		ports, err := run(ctx, "ip", "-n", h.lab.Namespace, "-o", "link", "show", "master", bridge)
+		if err != nil || !strings.Contains(ports, " "+h.port()+"@") {
+			return err
+		}
+		// It may go between the two commands.
+		if _, err := run(ctx, "ip", "-n", h.lab.Namespace, "link", "delete", "dev", h.port()); err != nil && time.Now().After(deadline) {
+			return fmt.Errorf("remove the network cable of host %s: %w", h.Name, err)
 		}
 	}
 }

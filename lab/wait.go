@@ -82,7 +82,8 @@ func (h *Host) BootID(ctx context.Context) (string, error) {
 // With hard it loses its power: every process is killed where it stands. What
 // it wrote to its files before survives, because the page cache is the
 // machine's. A host that is off is started. After a reboot or a power cut
-// settings like caps and Cut are as before; a host that is cut is not waited for.
+// settings like caps and Cut are as before; a host that is cut is waited for only
+// until its init runs.
 func (l *Lab) Reboot(ctx context.Context, name string, hard bool) error {
 	h, err := l.Host(name)
 	if err != nil {
@@ -109,10 +110,26 @@ func (l *Lab) Reboot(ctx context.Context, name string, hard bool) error {
 		}
 	}
 	if s.Cut {
-		return nil
+		return h.waitForInit(ctx, ended)
 	}
 	_, err = h.wait(ctx, before, ended)
 	return err
+}
+
+// waitForInit waits until the host boots, which can be seen without its network.
+func (h *Host) waitForInit(ctx context.Context, ended <-chan error) error {
+	for {
+		select {
+		case err := <-ended:
+			return fmt.Errorf("host %s ended while it booted (%v)%s", h.Name, err, h.logTail())
+		case <-ctx.Done():
+			return fmt.Errorf("wait for host %s: %w%s", h.Name, ctx.Err(), h.logTail())
+		case <-time.After(10 * time.Millisecond):
+		}
+		if _, err := h.leader(); err == nil {
+			return nil
+		}
+	}
 }
 
 // askReboot tells the host's init to reboot and returns the boot id until then.
