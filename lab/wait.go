@@ -116,6 +116,20 @@ func (l *Lab) Reboot(ctx context.Context, name string, hard bool) error {
 	return err
 }
 
+// Wait waits until a host answers SSH and its systemd has started all there is,
+// at most three minutes, and returns systemd's word for the state: "running", or
+// "degraded" and the units that failed. Use it after Heal of a host that
+// rebooted while it was cut off.
+func (l *Lab) Wait(ctx context.Context, name string) (string, error) {
+	h, err := l.Host(name)
+	if err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeout(ctx, bootTime)
+	defer cancel()
+	return h.wait(ctx, "", nil)
+}
+
 // waitForInit waits until the host boots, which can be seen without its network.
 func (h *Host) waitForInit(ctx context.Context, ended <-chan error) error {
 	for {
