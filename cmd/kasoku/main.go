@@ -9,11 +9,13 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
 
 	"kasoku/internal/ui"
+	"kasoku/lab"
 )
 
 // Version is set by the build.
@@ -42,6 +44,7 @@ type CLI struct {
 	Export   ExportCmd   `cmd:"" help:"Write the kept changes as files, SQL and commands."`
 	Digest   DigestCmd   `cmd:"" help:"Sum up access logs by route or slow query logs by statement; needs no kasoku.yaml."`
 	Scenario ScenarioCmd `cmd:"" help:"Work on scenario files."`
+	Lab      LabCmd      `cmd:"" help:"Disposable Linux hosts on this machine, to try Kasoku on."`
 	Guard    GuardCmd    `cmd:"" hidden:"" help:"The host's own revert; Kasoku starts it."`
 	Version  VersionCmd  `cmd:"" help:"Print the version."`
 	Agent    AgentCmd    `cmd:"" hidden:"" help:"What runs on a target host."`
@@ -59,6 +62,9 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // run is main with its surroundings passed in.
 func run(args []string, stdout, stderr io.Writer) int {
+	if status, ok := lab.Helper(args); ok {
+		return status
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	var cli CLI
@@ -67,6 +73,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		kong.Description("Kasoku finds what holds a web service back, changes one thing, proves it by interleaved runs, and keeps it or puts everything back.\n\n"+
 			"Examples:\n  kasoku init\n  kasoku tune --budget 30m\n  kasoku report --open-with cat"),
 		kong.UsageOnError(), kong.Writers(stdout, stderr), kong.BindTo(ctx, (*context.Context)(nil)),
+		kong.Vars{"lab_packages": strings.Join(lab.DefaultPackages, ",")},
 		kong.Exit(func(c int) { code, exited = c, true }),
 		kong.Help(func(o kong.HelpOptions, k *kong.Context) error {
 			if err := kong.DefaultHelpPrinter(o, k); err != nil {

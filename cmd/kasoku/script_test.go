@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -24,5 +25,10 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{Dir: "testdata/script", Setup: func(e *testscript.Env) error {
 		e.Setenv(stateDirEnv, filepath.Join(e.WorkDir, "state"))
 		return nil
+	}, Condition: func(name string) (bool, error) {
+		if name == "root" {
+			return os.Geteuid() == 0, nil
+		}
+		return false, fmt.Errorf("no condition is called %q", name)
 	}})
 }

@@ -13,7 +13,7 @@ type layer []string
 // A name stands for the folder under internal/ and all that is in it; these
 // are the groups. Two groups in one layer do not import each other.
 var layers = []layer{
-	{"regulation", "host", "stat", "ui", "confedit/ini", "confedit/nginx", "confedit/literal", "accesslog", "sqllog"},
+	{"lab", "regulation", "host", "stat", "ui", "confedit/ini", "confedit/nginx", "confedit/literal", "accesslog", "sqllog"},
 	{"load", "digest", "trace"},
 	{"foreign", "record"},
 	{"stack"},
@@ -30,7 +30,7 @@ var layers = []layer{
 var alone = []string{"lint"}
 
 // testOnly are packages that only tests may import.
-var testOnly = []string{"host/hosttest", "host/sshtest"}
+var testOnly = []string{"host/hosttest", "host/sshtest", "lab/labtest"}
 
 // outer are the folders beside internal/ whose packages may import everything
 // and are imported by nothing.
