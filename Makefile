@@ -14,7 +14,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 # comes first in PATH, for programs that call go as well.
 WITH_GO = go=$$(scripts/go.sh) && export PATH="$$(dirname "$$go"):$$PATH" &&
 
-.PHONY: help deps deps-test build static check test demo bench bench-hand bench-load bench-digest bench-bounds bench-overhead bench-engines clean
+.PHONY: help deps deps-test build static check test demo bench bench-hand bench-load bench-digest bench-bounds bench-overhead bench-engines fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -64,6 +64,9 @@ bench-overhead: deps build ## what the collectors of every run cost on cases/log
 
 bench-engines: deps ## ways to move a load generator's bytes: net.Conn, epoll, io_uring (ARGS="-rounds 3")
 	@$(WITH_GO) go run ./bench/engines $(ARGS)
+
+fuzz: ## fuzz all configuration editors (EXECS=10000000)
+	@$(WITH_GO) scripts/fuzz.sh $(EXECS)
 
 clean: ## remove what make built
 	rm -rf bin

@@ -13,7 +13,7 @@ import (
 // what the old and the new value have in common at both ends are replaced, so
 // that lines and comments of a value over several lines stay. If there is
 // none, a line is added to the section; if that is missing, it is added to the
-// main file. A value may hold line feeds but no empty lines.
+// main file. A value may hold line feeds.
 func (c *Config) Set(section, key, value string) (textedit.Edit, error) {
 	if err := check(section, key, value); err != nil {
 		return textedit.Edit{}, err
@@ -116,7 +116,7 @@ func check(section, key, value string) error {
 	f := newFile("", nil)
 	f.text = "[" + section + "]\n" + key + "=" + f.layout(value, nil) + "\n"
 	f.parse()
-	if strings.ContainsAny(section+key, "\r\n\x00") || strings.ContainsAny(value, "\r\x00") || strings.Contains(value, "\n\n") || f.broken != "" ||
+	if strings.ContainsAny(section+key, "\r\n\x00") || strings.ContainsAny(value, "\r\x00") || f.broken != "" ||
 		len(f.entries) != 2 || f.entries[0].section != section || f.entries[1].keyText != key || f.entries[1].value.String() != value {
 		return fmt.Errorf("set %s of [%s] to %q: such a line would not be read back; a ; or # behind white space starts a comment", key, section, value)
 	}

@@ -150,7 +150,7 @@ func texts(values []Value) []string {
 // check refuses what would not be read back as what it is.
 func check(section, key, value string) error {
 	f := newFile("", []byte("["+section+"]\n"+key+"="+value+"\n"))
-	if strings.ContainsAny(section+key+value, "\r\n\x00") || len(f.entries) != 2 || f.entries[1].section != section ||
+	if key == "" || strings.ContainsAny(section+key+value, "\r\n\x00") || len(f.entries) != 2 || f.entries[1].section != section ||
 		f.entries[1].key != key || f.entries[1].value.String() != value || continued(value) {
 		return fmt.Errorf("set %s in [%s] to %q: such a line would not be read back; the value must be one line without white space around it", key, section, value)
 	}
