@@ -19,6 +19,9 @@ var (
 // there is none, a line is added behind a commented-out one, or else at the
 // end.
 func (f *EnvFile) Set(key, value string) (textedit.Edit, error) {
+	if v, ok := f.Get(key); ok && v.Text == value {
+		return textedit.Edit{}, nil
+	}
 	if !envName.MatchString(key) || strings.ContainsAny(value, "\r\n\x00") {
 		return textedit.Edit{}, fmt.Errorf("set %q to %q in %s: an environment file cannot hold that", key, value, f.Path)
 	}
@@ -26,9 +29,6 @@ func (f *EnvFile) Set(key, value string) (textedit.Edit, error) {
 		v := f.vars[i]
 		if v.key != key {
 			continue
-		}
-		if v.value.String() == value {
-			return textedit.Edit{}, nil
 		}
 		return f.apply(key, value, textedit.Edit{Path: f.Path, From: v.at, To: v.end, New: encodeEnv(value, f.text[v.at:v.end])})
 	}
