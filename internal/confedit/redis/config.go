@@ -258,3 +258,17 @@ func (c *Config) Changed() map[string][]byte {
 	}
 	return out
 }
+
+// Names lists the directives that are set, in lower case and by their new
+// names, in the order they first appear.
+func (c *Config) Names() []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, p := range c.places() {
+		if n := p.entry().name; !seen[n] {
+			seen[n] = true
+			out = append(out, n)
+		}
+	}
+	return out
+}

@@ -142,3 +142,18 @@ func (c *Config) Changed() map[string][]byte {
 	}
 	return out
 }
+
+// Keys lists the settings of a section in the order they first appear.
+func (c *Config) Keys(section string) []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, f := range c.Files {
+		for _, e := range f.entries {
+			if !e.header && e.section == section && !seen[e.key] {
+				seen[e.key] = true
+				out = append(out, e.key)
+			}
+		}
+	}
+	return out
+}
