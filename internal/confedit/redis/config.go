@@ -163,6 +163,8 @@ func (c *Config) included(target string) ([]string, error) {
 type place struct {
 	file *File
 	i    int
+	// behind says that an include stands before it in its file.
+	behind bool
 }
 
 func (p place) entry() entry { return p.file.entries[p.i] }
@@ -172,8 +174,10 @@ func (c *Config) places() []place {
 	var out []place
 	var walk func(f *File, depth int)
 	walk = func(f *File, depth int) {
+		behind := false
 		for i, e := range f.entries {
-			out = append(out, place{f, i})
+			out = append(out, place{f, i, behind})
+			behind = behind || e.name == "include"
 			for _, sub := range e.files {
 				if depth < maxIncludes {
 					walk(sub, depth+1)
@@ -231,17 +235,23 @@ func (c *Config) All(name string) []Value {
 }
 
 // Save returns the snapshot points in force, "seconds changes" each: those of
-// all save lines behind the last `save ""`. set is false where no line is, so
-// that Redis's default holds.
+// all save lines behind the last `save ""`. A line behind an include replaces
+// all before it: at the end of an included file Redis forgets that it is
+// reading a configuration (reading_config_file in config.c; seen with 7.0).
+// set is false where no line is, so that Redis's default holds.
 func (c *Config) Save() (points []string, set bool) {
-	for _, v := range c.All("save") {
-		set = true
-		if len(v.Args) == 1 && v.Args[0] == "" {
-			points = nil
+	for _, p := range c.places() {
+		e := p.entry()
+		if e.name != "save" {
 			continue
 		}
-		for i := 0; i+1 < len(v.Args); i += 2 {
-			points = append(points, v.Args[i]+" "+v.Args[i+1])
+		args := e.values()
+		set = true
+		if p.behind || len(args) == 1 && args[0] == "" {
+			points = nil
+		}
+		for i := 0; i+1 < len(args); i += 2 {
+			points = append(points, args[i]+" "+args[i+1])
 		}
 	}
 	return points, set

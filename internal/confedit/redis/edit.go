@@ -75,7 +75,8 @@ var point = regexp.MustCompile(`^[0-9]+ [0-9]+$`)
 
 // SetSave makes points ("seconds changes" each) the only snapshot points; none
 // turns snapshots off. The first save line becomes the new ones and the others
-// go. Lines in several files are refused.
+// go; new ones stand before the first include (see Save). Lines in several
+// files, and several points behind an include, are refused.
 func (c *Config) SetSave(points ...string) ([]textedit.Edit, error) {
 	lines := make([]string, 0, len(points)+1)
 	for _, p := range points {
@@ -100,7 +101,13 @@ func (c *Config) SetSave(points ...string) ([]textedit.Edit, error) {
 	var edits []textedit.Edit
 	eol := textedit.EOL(f.text)
 	if len(found) == 0 {
-		edits = append(edits, textedit.InsertLine(f.Path, f.text, len(f.text), strings.Join(lines, eol)))
+		at := len(f.text)
+		if i := slices.IndexFunc(f.entries, func(e entry) bool { return e.name == "include" }); i >= 0 {
+			at = f.entries[i].line.From
+		}
+		edits = append(edits, textedit.InsertLine(f.Path, f.text, at, strings.Join(lines, eol)))
+	} else if found[0].behind && len(points) > 1 {
+		return nil, fmt.Errorf("set save in %s: its save lines stand behind an include, where only the last one counts; move them before it first", found[0].file.Path)
 	}
 	for i, p := range found {
 		if p.file != found[0].file {

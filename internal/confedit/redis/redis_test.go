@@ -129,6 +129,18 @@ func TestSave(t *testing.T) {
 			t.Errorf("a second time: %+v, %v", again, err)
 		}
 	}
+	behind := Parse("/r", []byte("save 1 1\ninclude /x\nsave 2 2\nsave 3 3\n"))
+	if points, _ := behind.Save(); !slices.Equal(points, []string{"3 3"}) {
+		t.Errorf("behind an include: %q", points)
+	}
+	behind = Parse("/r", []byte("include /x\nsave 2 2\n"))
+	if _, err := behind.SetSave("1 1", "2 2"); err == nil || len(behind.Changed()) != 0 {
+		t.Errorf("two points behind an include have no error: %q", behind.Changed())
+	}
+	behind = Parse("/r", []byte("a 1\ninclude /x\n"))
+	if _, err := behind.SetSave("1 1", "2 2"); err != nil || string(behind.Files[0].Bytes()) != "a 1\nsave 1 1\nsave 2 2\ninclude /x\n" {
+		t.Errorf("points went to %q, %v", behind.Files[0].Bytes(), err)
+	}
 	if _, err := Parse("/r", nil).SetSave("x 1"); err == nil {
 		t.Error("a point without a number has no error")
 	}
