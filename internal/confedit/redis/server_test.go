@@ -51,6 +51,11 @@ func serve(t *testing.T, dir, conf string) func(name string) string {
 		}
 	}
 	t.Cleanup(func() { _ = conn.Close() })
+	return getter(t, conn)
+}
+
+// getter returns a function that asks for one setting.
+func getter(t *testing.T, conn net.Conn) func(name string) string {
 	_ = conn.SetDeadline(time.Now().Add(time.Minute))
 	r := bufio.NewReader(conn)
 	line := func() string {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"kasoku/internal/confedit/args"
 )
 
 // dump has systemd itself load a unit from folders that stand for Dirs and
@@ -152,6 +154,43 @@ func TestSystemdTakesEdits(t *testing.T) {
 	put(t, root, c.Changed())
 	if got := field(dump(t, root, "web.service"), "Command Line"); !slices.Equal(got, []string{"/bin/sleep 1"}) {
 		t.Errorf("systemd starts %q", got)
+	}
+}
+
+// TestSystemdSplitsTheSame has systemd split command lines. It prints them in
+// its own spelling.
+func TestSystemdSplitsTheSame(t *testing.T) {
+	lines := []string{
+		`a "b c" 'd e'`, `a"b"'c' \x41\tb`, `"a\"b" 'a\'b'`, `a\sb \101 \u00e9`, `%% 50%%`, `a \; b`, `"a;b" c`, `a\qb \;c`, `'$$x' $$y`, `--t=5 -t5`, `"" ''`, "a \\\n  b\tc \\\n# c\n d",
+	}
+	var unit strings.Builder
+	for _, l := range lines {
+		unit.WriteString("ExecStartPre=/bin/echo " + l + "\n")
+	}
+	root := t.TempDir()
+	src := "[Service]\n" + unit.String() + "ExecStart=/bin/true\n"
+	put(t, root, map[string][]byte{"/etc/systemd/system/web.service": []byte(src)})
+	want := field(dump(t, root, "web.service"), "Command Line")
+	got := Parse("/u", []byte(src)).List("Service", "ExecStartPre")
+	if len(want) != len(lines)+1 || len(got) != len(lines) {
+		t.Fatalf("systemd has %d command lines, this package %d", len(want), len(got))
+	}
+	values := func(text string) []string {
+		l := args.Parse(text, args.Systemd)
+		if l.Err() != nil {
+			t.Error(l.Err())
+		}
+		var out []string
+		for _, w := range l.Words {
+			out = append(out, w.Value)
+		}
+		return out
+	}
+	for i := range lines {
+		a, b := values(strings.ReplaceAll(want[i], `\$`, "$")), values(got[i].Text)
+		if !slices.Equal(a, b) {
+			t.Errorf("%s is %q to systemd, %q here (%s)", lines[i], a, b, want[i])
+		}
 	}
 }
 
