@@ -14,7 +14,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 # comes first in PATH, for programs that call go as well.
 WITH_GO = go=$$(scripts/go.sh) && export PATH="$$(dirname "$$go"):$$PATH" &&
 
-.PHONY: help deps deps-test build static check test demo bench bench-hand bench-load bench-digest bench-bounds bench-overhead bench-engines lab-base clean
+.PHONY: help deps deps-test build static check test demo bench bench-hand bench-load bench-digest bench-bounds bench-overhead bench-engines lab-base fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -67,6 +67,9 @@ bench-engines: deps ## ways to move a load generator's bytes: net.Conn, epoll, i
 
 lab-base: deps-test build ## build the system that disposable hosts start from (docs/lab.md), as root
 	@bin/kasoku lab base
+
+fuzz: ## fuzz all configuration editors (EXECS=10000000)
+	@$(WITH_GO) scripts/fuzz.sh $(EXECS)
 
 clean: ## remove what make built
 	rm -rf bin

@@ -13,8 +13,10 @@ type layer []string
 // A name stands for the folder under internal/ and all that is in it; these
 // are the groups. Two groups in one layer do not import each other.
 var layers = []layer{
-	{"lab", "regulation", "host", "stat", "ui", "confedit/ini", "confedit/nginx", "confedit/literal", "accesslog", "sqllog"},
-	{"load", "digest", "trace"},
+	{"confedit/textedit"},
+	{"confedit/args"},
+	{"lab", "regulation", "host", "stat", "ui", "confedit/ini", "confedit/nginx", "confedit/literal", "confedit/sysctl", "confedit/redis", "confedit/memcached", "confedit/unit", "confedit/supervisor", "accesslog", "sqllog"},
+	{"load", "digest", "trace", "confedit"},
 	{"foreign", "record"},
 	{"stack"},
 	{"change", "evidence"},

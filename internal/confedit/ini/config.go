@@ -22,6 +22,11 @@ const maxIncludes = 10
 // Config is a main file and all that it includes.
 type Config struct {
 	Files []*File // in the order they are first read
+	// Version is the MySQL-family server's, such as "10.11": with it sections
+	// that are for this version alone ([mariadb-10.11]) count as the server's.
+	// Suffix is what --defaults-group-suffix says: sections with it
+	// ([mysqld.two]) count as those without. Set them before the first question.
+	Version, Suffix string
 
 	dialect Dialect
 	main    *File
@@ -220,13 +225,28 @@ func (c *Config) walk(f *File, section *string, out *[]place, depth int) {
 	}
 	for _, l := range f.lines {
 		if l.kind == header {
-			*section = l.section
+			*section = c.group(l.section)
 		}
 		*out = append(*out, place{file: f, line: l, section: *section, special: c.dialect.elsewhere(*section)})
 		for _, sub := range l.files {
 			c.walk(sub, section, out, depth+1)
 		}
 	}
+}
+
+// group returns the section that one for a version or a suffix stands for.
+func (c *Config) group(section string) string {
+	if c.dialect != MySQL {
+		return section
+	}
+	if base, ok := strings.CutSuffix(section, c.Suffix); ok && c.Suffix != "" && base != "" {
+		return base
+	}
+	base, ok := strings.CutSuffix(section, "-"+c.Version)
+	if ok && c.Version != "" && (base == "mysqld" || base == "mariadb" || base == "mariadbd") {
+		return base
+	}
+	return section
 }
 
 // matches lists where key is set in section, in the order read.

@@ -24,7 +24,7 @@ const (
 
 // serverGroups are the sections that a MariaDB server reads as one, whatever
 // their order; `mariadbd --help --verbose` names them. Sections with a version
-// ([mariadb-10.11]) are not among them.
+// ([mariadb-10.11]) are among them if Config.Version says so.
 var serverGroups = []string{"mysqld", "server", "mariadb", "mariadbd", "client-server", "galera"}
 
 // canonicalKey brings spellings that mean the same key together.

@@ -78,6 +78,48 @@ func TestMariaDBReadsTheSame(t *testing.T) {
 	}
 }
 
+// TestServerGroups has mariadbd read sections for a version and with a suffix.
+func TestServerGroups(t *testing.T) {
+	server := program(t, "mariadbd", "mysqld")
+	out, err := exec.Command(server, "--no-defaults", "--version").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, version, _ := strings.Cut(string(out), "Ver ")
+	parts := strings.SplitN(version, ".", 3)
+	if len(parts) < 3 {
+		t.Fatalf("mariadbd --version says %s", out)
+	}
+	version = parts[0] + "." + parts[1]
+	name := filepath.Join(t.TempDir(), "my.cnf")
+	src := "[mysqld]\nback_log=51\nmax_connections=52\nthread_cache_size=53\n[mariadb-" + version + "]\nback_log=61\n[mariadb-1.0]\nback_log=62\n[mysqld.two]\nmax_connections=71\n[mysqld.three]\nthread_cache_size=72\n"
+	c := loadText(t, MySQL, src)
+	c.Version, c.Suffix = version, ".two"
+	for i, edit := range []string{"", "81"} {
+		if edit != "" {
+			if err := c.Set("mysqld", "back_log", edit); err != nil {
+				t.Fatal(err)
+			}
+		}
+		write(t, name, c.Files[0].Bytes())
+		out, err := exec.Command(server, "--defaults-file="+name, "--defaults-group-suffix=.two", "--user=root", "--help", "--verbose").Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, key := range []string{"back-log", "max-connections", "thread-cache-size"} {
+			want := ""
+			for _, l := range strings.Split(string(out), "\n") {
+				if f := strings.Fields(l); len(f) == 2 && f[0] == key {
+					want = f[1]
+				}
+			}
+			if v, _ := c.Get("mysqld", key); v.Text != want {
+				t.Errorf("round %d: %s is %s to mariadbd, %s here", i, key, want, v.Text)
+			}
+		}
+	}
+}
+
 // TestMariaDBReadsWhatSetWrites sets random values and has MariaDB's own
 // reader read them back.
 func TestMariaDBReadsWhatSetWrites(t *testing.T) {

@@ -1,0 +1,167 @@
+package args
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"kasoku/internal/confedit/textedit"
+)
+
+// Set gives the option that name is a spelling of a value: the last occurrence
+// is edited in its place and spelling; if there is none, the option is added
+// behind the first command's last argument as "--name=value" or "-n value". A
+// switch takes no value ("") and is added if it is not there. The edit's
+// offsets are of the list's text.
+func (l *List) Set(g Grammar, name, value string) (textedit.Edit, error) {
+	g, o := g.with(name)
+	if len(name) < 2 || name[0] != '-' || strings.ContainsAny(name, " \t\r\n=\x00'\"\\$%`") {
+		return textedit.Edit{}, fmt.Errorf("set option %q: an option begins with - and holds no white space, quote or =", name)
+	}
+	if !o.Arg && value != "" {
+		return textedit.Edit{}, fmt.Errorf("set option %s to %q: it takes no value; list it with Arg if it does", name, value)
+	}
+	occ, ok := l.Get(g, name)
+	if ok && !o.Arg {
+		return textedit.Edit{}, nil
+	}
+	if ok {
+		return l.SetAt(occ, value)
+	}
+	return l.add(g, o, name, value)
+}
+
+// SetAt changes the value of one occurrence, as All or Get have returned it
+// since the last edit.
+func (l *List) SetAt(occ Occurrence, value string) (textedit.Edit, error) {
+	if err := l.Err(); err != nil {
+		return textedit.Edit{}, fmt.Errorf("set option %s: %w", occ.Name, err)
+	}
+	if !occ.option.Arg || occ.Word >= len(l.Words) || occ.attached && value == "" && len(occ.Name) == 2 {
+		return textedit.Edit{}, fmt.Errorf("set option %s to %q: it cannot be written in this place", occ.Name, value)
+	}
+	w := l.Words[occ.Word]
+	if occ.Literal && occ.Value == value {
+		return textedit.Edit{}, nil
+	}
+	e, err := l.replacement(w, occ.from, value)
+	if err != nil {
+		return textedit.Edit{}, fmt.Errorf("set option %s: %w", occ.Name, err)
+	}
+	want := l.values()
+	want[occ.Word] = w.Value[:occ.from] + value
+	return e, l.apply(want, e)
+}
+
+// replacement is the edit by which w's value reads tail from byte from on.
+func (l *List) replacement(w Word, from int, tail string) (textedit.Edit, error) {
+	if n := len(w.Value); from < n {
+		quote, same := w.quotes[from], true
+		for _, q := range w.quotes[from:] {
+			same = same && q == quote
+		}
+		a, b := w.value.Span(from, n, 0)
+		s, err := inside(tail, quote, l.quoting)
+		ok := err == nil && same && tail != "" && (quote != 0 || l.quoting == Plain || bare(tail, l.quoting))
+		if ok {
+			return textedit.Edit{From: a, To: b, New: s}, nil
+		}
+	}
+	s, err := Encode(w.Value[:from]+tail, l.text[w.From:w.To], l.quoting)
+	return textedit.Edit{From: w.From, To: w.To, New: s}, err
+}
+
+// add puts a new option behind the first command's last argument.
+func (l *List) add(g Grammar, o Option, name, value string) (textedit.Edit, error) {
+	if err := l.Err(); err != nil {
+		return textedit.Edit{}, fmt.Errorf("add option %s: %w", name, err)
+	}
+	words := []string{name}
+	if o.Arg && strings.HasPrefix(name, "--") {
+		words = []string{name + "=" + value}
+	} else if o.Arg {
+		words = append(words, value)
+	}
+	var raw []string
+	for _, w := range words {
+		s, err := Encode(w, "", l.quoting)
+		if err != nil {
+			return textedit.Edit{}, fmt.Errorf("add option %s: %w", name, err)
+		}
+		raw = append(raw, s)
+	}
+	n := l.walk(g, func(Occurrence) {})
+	e := textedit.Edit{New: strings.Join(raw, " ")}
+	if n > 0 {
+		e.From = l.Words[n-1].To
+		e.New = " " + e.New
+	} else if len(l.Words) > 0 {
+		e.From = l.Words[0].From
+		e.New += " "
+	}
+	e.To = e.From
+	return e, l.apply(slices.Insert(l.values(), n, words...), e)
+}
+
+// Unset takes every occurrence of the option out, with the white space before
+// it. One in a bundle of letters is refused.
+func (l *List) Unset(g Grammar, name string) ([]textedit.Edit, error) {
+	if err := l.Err(); err != nil {
+		return nil, fmt.Errorf("unset option %s: %w", name, err)
+	}
+	g, o := g.with(name)
+	var out []textedit.Edit
+	gone := map[int]bool{}
+	var bad error
+	l.walk(g, func(occ Occurrence) {
+		if !occ.option.has(o.Names[0]) {
+			return
+		}
+		if occ.Bundled() {
+			bad = fmt.Errorf("unset option %s: it stands among other letters in %s; part them first", name, l.Words[occ.first].Value)
+			return
+		}
+		e := textedit.Edit{From: l.Words[occ.first].From, To: l.Words[occ.Word].To}
+		if occ.first > 0 {
+			e.From = l.Words[occ.first-1].To
+		} else if occ.Word+1 < len(l.Words) {
+			e.To = l.Words[occ.Word+1].From
+		}
+		for i := occ.first; i <= occ.Word; i++ {
+			gone[i] = true
+		}
+		if n := len(out); n > 0 && e.From < out[n-1].To { // both took the white space between them
+			e.From = out[n-1].To
+		}
+		out = append(out, e)
+	})
+	if bad != nil || len(out) == 0 {
+		return nil, bad
+	}
+	var want []string
+	for i, v := range l.values() {
+		if !gone[i] {
+			want = append(want, v)
+		}
+	}
+	return out, l.apply(want, out...)
+}
+
+func (l *List) values() []string {
+	var out []string
+	for _, w := range l.Words {
+		out = append(out, w.Value)
+	}
+	return out
+}
+
+// apply makes edits if the new text reads as the words that are wanted.
+func (l *List) apply(want []string, edits ...textedit.Edit) error {
+	fresh := Parse(textedit.Apply(l.text, edits...), l.quoting)
+	if fresh.broken != "" || !slices.Equal(fresh.values(), want) {
+		return errors.New("edit arguments: the new text would be split into other words")
+	}
+	*l = *fresh
+	return nil
+}
