@@ -13,7 +13,7 @@ type layer []string
 // A name stands for the folder under internal/ and all that is in it; these
 // are the groups. Two groups in one layer do not import each other.
 var layers = []layer{
-	{"regulation", "host", "stat", "ui", "confedit/ini", "confedit/nginx", "confedit/literal", "accesslog", "sqllog"},
+	{"regulation", "host", "stat", "ui", "confedit/apache", "confedit/ini", "confedit/nginx", "confedit/literal", "confedit/vcl", "accesslog", "sqllog"},
 	{"load", "digest", "trace"},
 	{"foreign", "record"},
 	{"stack"},

@@ -1,0 +1,8 @@
+varnishadm vcl.inline test '<< EOF
+vcl 4.0;
+
+backend be {
+        .host = "localhost";
+}
+EOF'
+VCL compiled.
