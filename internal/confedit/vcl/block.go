@@ -34,11 +34,11 @@ func parse(tokens []token) ([]*Block, error) {
 	var out []*Block
 	for i := 0; i < len(tokens); {
 		t := tokens[i]
-		if t.raw == ";" || t.kind == inlineC {
+		if t.kind == inlineC {
 			i++
 			continue
 		}
-		if t.raw == "}" || t.raw == "{" {
+		if t.raw == "}" || t.raw == "{" || t.raw == ";" {
 			return nil, errorAt(t.line, "unexpected %q", t.raw)
 		}
 		b := &Block{Kind: t.raw, Line: t.line, first: i}
