@@ -16,57 +16,60 @@ func isSpace(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
 func cutLines(src string) []*line {
 	var out []*line
 	for num := 1; src != ""; {
-		end, count := 0, 0
-		for {
-			nl := strings.IndexByte(src[end:], '\n')
-			if nl < 0 {
-				end = len(src)
-				break
-			}
-			one := src[end : end+nl]
-			end += nl + 1
-			count++
-			if end == len(src) || !continued(one) {
-				break
-			}
-		}
-		out = append(out, &line{text: src[:end], num: num})
-		src, num = src[end:], num+count
+		_, _, n := join(src, false)
+		out = append(out, &line{text: src[:n], num: num})
+		num += strings.Count(src[:n], "\n")
+		src = src[n:]
 	}
 	return out
 }
 
-// continued reports whether a physical line (without its line feed) goes on
-// with the next one. A NUL ends what the server sees of it, and it then does
-// not see the line end either.
-func continued(one string) bool {
-	return strings.IndexByte(one, 0) < 0 && strings.HasSuffix(strings.TrimSuffix(one, "\r"), `\`)
+// join takes one line from the start of src as the server does: after each
+// physical line it looks whether all that it has so far ends in a backslash
+// before the line end, takes that off, and reads on. So after a\\ and a line
+// end, an empty line does not end the line either. A NUL ends what the server
+// sees of a physical line, and it then does not see the line end.
+//
+// It returns the line, the place in src of each of its bytes if places says
+// so, and the length in src.
+func join(src string, places bool) (b []byte, at []int, n int) {
+	for n < len(src) {
+		end := len(src)
+		if nl := strings.IndexByte(src[n:], '\n'); nl >= 0 {
+			end = n + nl + 1
+		}
+		stop := end
+		nul := strings.IndexByte(src[n:end], 0)
+		if nul >= 0 {
+			stop = n + nul
+		}
+		b = append(b, src[n:stop]...)
+		for i := n; i < stop && places; i++ {
+			at = append(at, i)
+		}
+		n = end
+		k := len(b)
+		if nul >= 0 || b[k-1] != '\n' {
+			return b, at, n
+		}
+		if k--; k > 0 && b[k-1] == '\r' {
+			k--
+		}
+		if k == 0 || b[k-1] != '\\' {
+			return b, at, n
+		}
+		b = b[:k-1]
+		if places {
+			at = at[:k-1]
+		}
+	}
+	return b, at, n
 }
 
 // logical returns the line as the server sees it after joining and trimming,
 // and for each of its bytes, and for its end, the place in l.text.
 func (l *line) logical() (string, []int) {
-	src := l.text
-	var b []byte
-	var at []int
-	for pos := 0; pos < len(src); {
-		end := len(src)
-		next := end
-		if nl := strings.IndexByte(src[pos:], '\n'); nl >= 0 {
-			next = pos + nl + 1
-			if one := src[pos : pos+nl]; continued(one) {
-				end = pos + len(strings.TrimSuffix(one, "\r")) - 1
-			}
-		}
-		stop := min(end, next)
-		if nul := strings.IndexByte(src[pos:stop], 0); nul >= 0 {
-			stop = pos + nul
-		}
-		for i := pos; i < stop; i++ {
-			b, at = append(b, src[i]), append(at, i)
-		}
-		pos = next
-	}
+	b, at, _ := join(l.text, true)
 	from, to := 0, len(b)
 	for from < to && isSpace(b[from]) {
 		from++
@@ -74,7 +77,7 @@ func (l *line) logical() (string, []int) {
 	for to > from && isSpace(b[to-1]) {
 		to--
 	}
-	last := len(src)
+	last := len(l.text)
 	if to > from {
 		last = at[to-1] + 1
 	}
