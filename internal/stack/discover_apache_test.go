@@ -192,3 +192,30 @@ func TestDiscoverModPHP(t *testing.T) {
 		t.Errorf("found %+v\nnotes: %q", s.Services, notes)
 	}
 }
+
+// What varnishd is started with decides whether its VCL compiles, and an edit
+// that Apache does not take is told in Apache's words.
+func TestCheckApacheAndVarnish(t *testing.T) {
+	ctx := context.Background()
+	l := newLab(t)
+	must(t, os.Mkdir(l.path("vcl"), 0o755))
+	l.write("vcl/part.vcl", "backend spare { .host = \"127.0.0.1\"; }\n")
+	conf := l.write("main.vcl", "vcl 4.1;\nbackend default none;\ninclude \"part.vcl\";\n")
+	start := []string{need(t, "varnishd"), "-f", conf, "-p", "vcl_path=" + l.path("vcl")}
+	svc := Service{Name: "v", Kind: Varnish, Config: conf, Binary: start[0], Control: Control{Method: MethodProcess, Start: start}}
+	if err := l.add(svc).Check(ctx); err == nil || !strings.Contains(err.Error(), "Unused backend spare") {
+		t.Errorf("an unused backend: %v", err)
+	}
+	svc.Control.Start = append(start, "-pvcc_err_unref=off")
+	must(t, l.add(svc).Check(ctx))
+
+	port := freePort(t)
+	l.write("rel.conf", "Timeout 5\n")
+	text := strings.Replace(l.apacheConf(port, "mpm_event", "Include rel.conf\n"), "ServerRoot "+l.dir+"\n", "", 1)
+	web := l.apacheServer(port, text)
+	must(t, web.Check(ctx)) // the relative include is below the prefix
+	l.write("rel.conf", "Bogus 5\n")
+	if err := web.Check(ctx); err == nil || !strings.Contains(err.Error(), "Bogus") {
+		t.Errorf("an unknown directive: %v", err)
+	}
+}
