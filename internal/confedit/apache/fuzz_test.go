@@ -32,9 +32,8 @@ func FuzzLoad(f *testing.F) {
 		if len(d.Args) > 0 && !d.gone {
 			fuzzArgs(t, c, d, append([]string{arg}, d.Args[1:]...), m)
 		}
-		for _, edit := range []func(string) error{d.InsertBefore, d.InsertAfter, d.Append, c.Root.Append} {
-			fuzzInsert(t, c, edit, text, m)
-		}
+		edits := []func(string) error{d.InsertBefore, d.InsertAfter, d.Append, c.Root.Append}
+		fuzzInsert(t, c, edits[uint(n)%4], text, m)
 		before := everything(c)
 		if err := d.Remove(); err != nil {
 			if everything(c) != before {

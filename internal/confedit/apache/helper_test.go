@@ -6,6 +6,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 	"testing"
@@ -84,12 +85,12 @@ func checkFresh(t testing.TB, c *Config, files memory) {
 	if err != nil {
 		t.Fatalf("the edited files cannot be read: %v\n%s", err, now)
 	}
-	if a, b := dump(c.Root, 0), dump(fresh.Root, 0); a != b {
-		t.Fatalf("the edited tree is\n%sa fresh reading gives\n%s", a, b)
+	if !same(c.Root, fresh.Root) {
+		t.Fatalf("the edited tree is\n%sa fresh reading gives\n%s", dump(c.Root, 0), dump(fresh.Root, 0))
 	}
 	c.Root.Walk(func(d *Directive) bool {
-		if i := 0; d.gone {
-			t.Fatalf("%s (%d) is in the tree and counts as removed", d.where(), i)
+		if d.gone {
+			t.Fatalf("%s is in the tree and counts as removed", d.where())
 		}
 		for _, k := range d.Children {
 			if k.Parent != d {
@@ -98,6 +99,12 @@ func checkFresh(t testing.TB, c *Config, files memory) {
 		}
 		return true
 	})
+}
+
+// same reports whether two trees say the same.
+func same(a, b *Directive) bool {
+	return a.Name == b.Name && slices.Equal(a.Args, b.Args) && a.IsSection == b.IsSection && a.File.Path == b.File.Path &&
+		a.Line == b.Line && a.State == b.State && a.IsMacro() == b.IsMacro() && slices.EqualFunc(a.Children, b.Children, same)
 }
 
 // checkSpan requires that now is was with one run of whole lines replaced by

@@ -144,6 +144,10 @@ func (a *Args) SetParam(param, value string) error {
 	if param == "" || strings.ContainsAny(param, "= \t\r\n\x00") || strings.ContainsAny(value, "\r\n\x00") {
 		return fmt.Errorf("set varnishd parameter %q to %q: that cannot be an argument", param, value)
 	}
+	return a.guarded(func() error { a.setParam(param, value); return nil })
+}
+
+func (a *Args) setParam(param, value string) {
 	var last, same *option
 	for _, o := range a.options() {
 		if o.letter != 'p' {
@@ -156,7 +160,7 @@ func (a *Args) SetParam(param, value string) error {
 	}
 	if same != nil {
 		a.setValue(*same, param+"="+value)
-		return nil
+		return
 	}
 	at, gap := a.end(), " "
 	if last != nil {
@@ -168,7 +172,23 @@ func (a *Args) SetParam(param, value string) error {
 	text := param + "=" + value
 	a.words = slices.Insert(a.words, at,
 		argument{gap: gap, raw: "-p", value: "-p"}, argument{gap: " ", raw: writeWord(text), value: text})
-	return nil
+}
+
+// guarded makes an edit; if the line would then not be read as the words that
+// were meant (a backslash at its end takes up what follows), it is undone.
+func (a *Args) guarded(edit func() error) error {
+	was := slices.Clone(a.words)
+	err := edit()
+	if err == nil && a.line {
+		fresh, _, bad := cutLine(a.Line())
+		if bad != nil || !slices.EqualFunc(fresh, a.words, func(x, y argument) bool { return x.value == y.value }) {
+			err = fmt.Errorf("edit varnishd's arguments: the new text would change how %q is read; mend its quotes and backslashes first", a.Line())
+		}
+	}
+	if err != nil {
+		a.words = was
+	}
+	return err
 }
 
 // UnsetParam takes every -p of a parameter out.
@@ -248,6 +268,10 @@ func (a *Args) SetStorageSize(storage, size string) error {
 	if size == "" || strings.ContainsAny(size, ", \t\r\n\x00") {
 		return fmt.Errorf("set size of varnishd storage %s: %q is no size", storage, size)
 	}
+	return a.guarded(func() error { return a.setStorageSize(storage, size) })
+}
+
+func (a *Args) setStorageSize(storage, size string) error {
 	list := a.Storages()
 	if len(list) == 0 && storage == "s0" {
 		text := "malloc," + size

@@ -199,6 +199,11 @@ func TestArgs(t *testing.T) {
 			t.Error("a wrong edit was made")
 		}
 	}
+	open, err := ParseLine(`varnishd \`)
+	must(t, "line", err)
+	if err := open.SetParam("a", "1"); err == nil || open.Line() != `varnishd \` {
+		t.Errorf("a backslash at the end took up what follows: %q, %v", open.Line(), err)
+	}
 	if _, err := ParseLine(`a "b`); err == nil {
 		t.Error("an open quote was taken")
 	}
