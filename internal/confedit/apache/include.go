@@ -84,8 +84,8 @@ func (r *reader) included(pattern string, optional bool) ([]string, error) {
 
 // tree returns the file itself, or the files below a folder.
 func (r *reader) tree(name string, depth int) ([]string, error) {
-	if r.c.byID[name] != nil || depth > maxIncludes {
-		return []string{name}, nil
+	if _, err := r.c.file(name); err == nil || depth > maxIncludes {
+		return []string{name}, nil // kept, so not read again
 	}
 	inside, err := r.c.glob(globEscape(path.Clean(name)) + "/*")
 	if err != nil || len(inside) == 0 {
