@@ -304,10 +304,14 @@ func (a *Args) setStorageSize(storage, size string) error {
 	return fmt.Errorf("set size of varnishd storage %s: there is no such -s", storage)
 }
 
-// end is where a new option goes: before --.
+// end is where a new option goes: before a -- that is no option's value.
 func (a *Args) end() int {
+	taken := map[int]bool{}
+	for _, o := range a.options() {
+		taken[o.word] = o.word != o.first
+	}
 	for i, w := range a.words {
-		if w.value == "--" {
+		if w.value == "--" && !taken[i] {
 			return i
 		}
 	}

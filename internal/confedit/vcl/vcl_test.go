@@ -199,6 +199,11 @@ func TestArgs(t *testing.T) {
 			t.Error("a wrong edit was made")
 		}
 	}
+	odd := ParseArgs([]string{"varnishd", "-n", "--", "-F"})
+	must(t, "set", odd.SetParam("a", "1"))
+	if got := odd.Argv(); !slices.Equal(got, []string{"varnishd", "-n", "--", "-F", "-p", "a=1"}) {
+		t.Errorf("-- as a value: %q", got)
+	}
 	open, err := ParseLine(`varnishd \`)
 	must(t, "line", err)
 	if err := open.SetParam("a", "1"); err == nil || open.Line() != `varnishd \` {
