@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"kasoku/internal/confedit/vcl"
 	"kasoku/internal/host"
 )
 
@@ -47,11 +48,18 @@ func (c *Controller) check(ctx context.Context) error {
 			bin = ctl
 		}
 		argv = []string{bin, "-t", "-f", c.svc.Config}
+		if c.svc.Prefix != "" {
+			argv = append(argv, "-d", c.svc.Prefix)
+		}
 	case Varnish:
 		if c.svc.Config == "" {
 			return nil
 		}
 		argv = []string{bin, "-C", "-f", c.svc.Config}
+		// Parameters such as vcl_path and vcc_err_unref decide what compiles.
+		for _, p := range vcl.ParseArgs(c.svc.Control.Start).Values('p') {
+			argv = append(argv, "-p", p)
+		}
 	}
 	_, err = run(ctx, c.h, c.dir(), checkTimeout, argv...)
 	return err

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// apps finds the applications: PHP below the document roots of nginx, and
-// servers that nginx, Apache or Varnish pass requests to.
+// apps finds the applications: PHP below the document roots of nginx
+// and Apache, and servers that nginx, Apache or Varnish pass requests to.
 func (d *discovery) apps(ctx context.Context) {
 	var apps []*instance
 	far := map[*instance]*discovery{} // of those on other hosts
@@ -27,6 +27,7 @@ func (d *discovery) apps(ctx context.Context) {
 			apps = append(apps, app)
 		}
 	}
+	apps = append(apps, d.modPHP(ctx)...)
 	for _, web := range d.found {
 		for _, b := range web.backends {
 			at, endpoint := d, b
@@ -76,23 +77,32 @@ func (d *discovery) phpRoots(ctx context.Context, php *instance) []string {
 	}
 	var out []string
 	for _, web := range d.found {
-		if web.svc.Kind != Nginx {
-			continue
-		}
-		cfg, err := d.loadNginx(ctx, &web.svc)
-		if err != nil {
-			continue // noted when the instance was found
-		}
-		for _, root := range d.documentRoots(&web.svc, cfg, endpoints) {
+		for _, root := range d.rootsOf(ctx, web, endpoints) {
 			if r := d.appRoot(ctx, root); !slices.Contains(out, r) {
 				out = append(out, r)
 			}
 		}
 	}
 	if len(out) == 0 {
-		d.note("No nginx passes requests to %s, so its application was not found; add an app with root, settings and runs_in: %s.", php.svc.Name, php.svc.Name)
+		d.note("Neither nginx nor Apache passes requests to %s, so its application was not found; add an app with root, settings and runs_in: %s.", php.svc.Name, php.svc.Name)
 	}
 	return out
+}
+
+// rootsOf returns the document roots from which a web server passes requests to
+// one of the endpoints. An error was noted when the instance was found.
+func (d *discovery) rootsOf(ctx context.Context, web *instance, endpoints []string) []string {
+	switch web.svc.Kind {
+	case Nginx:
+		if cfg, err := d.loadNginx(ctx, &web.svc); err == nil {
+			return d.documentRoots(&web.svc, cfg, endpoints)
+		}
+	case Apache:
+		if cfg, err := d.loadApache(ctx, web); err == nil && len(endpoints) > 0 {
+			return d.apacheRoots(cfg, endpoints)
+		}
+	}
+	return nil
 }
 
 // publicFolders are usual names of the part of an application that the web

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"kasoku/internal/confedit/nginx"
+	"kasoku/internal/confedit/vcl"
 )
 
 // nginxOptions are nginx's own that take a value (nginx -h).
@@ -205,33 +206,6 @@ func reaches(a, b []string) bool {
 	})
 }
 
-var apacheDefault = regexp.MustCompile(`(HTTPD_ROOT|SERVER_CONFIG_FILE)="([^"]*)"`)
-
-func (d *discovery) apache(ctx context.Context, in *instance) {
-	svc := &in.svc
-	compiled := map[string]string{}
-	for _, m := range apacheDefault.FindAllStringSubmatch(d.output(ctx, svc.Binary, "-V"), -1) {
-		compiled[m[1]] = m[2]
-	}
-	svc.Prefix, _ = optionAfter(in.master.cmdline, "-d")
-	if svc.Prefix == "" {
-		svc.Prefix = compiled["HTTPD_ROOT"]
-	}
-	svc.Config, _ = optionAfter(in.master.cmdline, "-f")
-	if svc.Config == "" {
-		svc.Config = compiled["SERVER_CONFIG_FILE"]
-	}
-	svc.Config = resolveUnder(svc.Prefix, svc.Config)
-	d.note("%s is Apache: its sites are not read; fill in talks_to, and root and settings of an app that runs in it.", svc.Name)
-}
-
-var (
-	vclHost = regexp.MustCompile(`\.host\s*=\s*"([^"]+)"`)
-	vclPort = regexp.MustCompile(`\.port\s*=\s*"([^"]+)"`)
-	vclPath = regexp.MustCompile(`\.path\s*=\s*"([^"]+)"`)
-	vclUnit = regexp.MustCompile(`(?s)backend\s+\w+\s*\{.*?\}`)
-)
-
 func (d *discovery) varnish(ctx context.Context, in *instance) {
 	svc := &in.svc
 	// The management interface also listens; only -a endpoints take requests.
@@ -254,20 +228,41 @@ func (d *discovery) varnish(ctx context.Context, in *instance) {
 	}
 	svc.Config, _ = optionAfter(in.master.cmdline, "-f")
 	svc.Config = resolveUnder("/etc/varnish", svc.Config)
-	data, err := d.h.ReadFile(ctx, svc.Config)
+	var path []string
+	if p, ok := vcl.ParseArgs(in.master.cmdline).Param("vcl_path"); ok {
+		path = strings.Split(p, ":")
+	}
+	cfg, err := vcl.Load(svc.Config, path, hostRead(ctx, d.h), hostGlob(ctx, d.h))
 	if err != nil {
 		d.note("The VCL of %s could not be read (%v); fill in whom it talks to.", svc.Name, err)
 		return
 	}
-	for _, unit := range vclUnit.FindAllString(string(data), -1) {
-		if m := vclPath.FindStringSubmatch(unit); m != nil {
-			in.backends = append(in.backends, "unix:"+m[1])
-		} else if m := vclHost.FindStringSubmatch(unit); m != nil {
-			port := "80"
-			if p := vclPort.FindStringSubmatch(unit); p != nil {
-				port = p[1]
-			}
-			in.backends = append(in.backends, net.JoinHostPort(m[1], port))
+	in.backends = vclBackends(cfg)
+}
+
+// vclBackends returns the endpoints of all backends of a VCL and its includes.
+func vclBackends(cfg *vcl.Config) []string {
+	var out []string
+	add := func(e string) {
+		if !slices.Contains(out, e) {
+			out = append(out, e)
 		}
 	}
+	for _, b := range cfg.Blocks("backend") {
+		value := func(name string) string {
+			p, _ := b.Property(name)
+			s, _ := vcl.Text(p.Value)
+			return s
+		}
+		host, port := value("host"), value("port")
+		switch {
+		case value("path") != "":
+			add("unix:" + value("path"))
+		case host != "" && port != "":
+			add(net.JoinHostPort(strings.Trim(host, "[]"), port))
+		case host != "":
+			add(withPort(host, "80"))
+		}
+	}
+	return out
 }

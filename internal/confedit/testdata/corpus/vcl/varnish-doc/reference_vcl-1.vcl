@@ -1,0 +1,4 @@
+import std;
+sub vcl_recv {
+    std.log("foo");
+}

@@ -1,0 +1,3 @@
+sub vcl_recv {
+    call pipe_if_local;
+}

@@ -1,0 +1,6 @@
+sub filter_cookies {
+    if (!req.http.cookie) {
+        return;
+    }
+    # complex cookie filtering
+}

@@ -1,0 +1,3 @@
+sub vcl_recv {
+	std.set_ip_tos(32);
+}

@@ -1,0 +1,3 @@
+sub vcl_init {
+	new foo = vmod.class(...);
+}

@@ -1,0 +1,3 @@
+sub somewhere {
+	foo.method(...);
+}

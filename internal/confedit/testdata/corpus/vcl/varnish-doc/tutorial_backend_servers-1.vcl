@@ -1,0 +1,6 @@
+vcl 4.0;
+
+backend default {
+    .host = "www.varnish-cache.org";
+    .port = "80";
+}

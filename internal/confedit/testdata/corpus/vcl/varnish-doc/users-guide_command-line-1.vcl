@@ -1,0 +1,3 @@
+backend default {
+	.host = "localhost:81";
+}

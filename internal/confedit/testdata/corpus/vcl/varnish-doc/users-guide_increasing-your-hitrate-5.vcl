@@ -1,0 +1,5 @@
+sub vcl_backend_fetch {
+  # To prevent conditional backend fetches.
+  unset bereq.http.If-None-Match;
+  unset bereq.http.If-Modified-Since;
+}

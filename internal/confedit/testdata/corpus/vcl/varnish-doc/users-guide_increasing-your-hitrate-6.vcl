@@ -1,0 +1,5 @@
+sub vcl_recv {
+  if (req.url ~ "^/this/is/personal/") {
+    return(pass);
+  }
+}

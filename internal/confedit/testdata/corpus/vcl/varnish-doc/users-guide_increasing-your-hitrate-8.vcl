@@ -1,0 +1,5 @@
+sub vcl_backend_response {
+  if (beresp.http.X-This-Is == "personal") {
+    set beresp.uncacheable = true;
+  }
+}

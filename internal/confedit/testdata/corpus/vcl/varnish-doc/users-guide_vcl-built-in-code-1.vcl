@@ -1,0 +1,3 @@
+sub vcl_recv {
+    # loaded code for vcl_recv
+}

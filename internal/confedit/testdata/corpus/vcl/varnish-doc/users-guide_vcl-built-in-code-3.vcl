@@ -1,0 +1,3 @@
+sub vcl_req_cookie {
+    return;
+}

@@ -1,0 +1,5 @@
+sub vcl_beresp_stale {
+    if (beresp.ttl + beresp.grace > 0s) {
+        return;
+    }
+}

@@ -1,0 +1,5 @@
+sub vcl_recv {
+  if (req.url ~ "^/images") {
+    unset req.http.cookie;
+  }
+}

@@ -1,0 +1,3 @@
+sub vcl_hit {
+     return (deliver);
+}

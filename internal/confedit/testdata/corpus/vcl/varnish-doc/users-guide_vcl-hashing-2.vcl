@@ -1,0 +1,3 @@
+sub vcl_hash {
+    hash_data(req.http.X-Country-Code);
+}

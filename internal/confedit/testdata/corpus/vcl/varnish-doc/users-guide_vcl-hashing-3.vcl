@@ -1,0 +1,4 @@
+sub vcl_hash {
+    hash_data(req.http.X-Country-Code);
+    return(lookup);
+}

@@ -1,0 +1,5 @@
+sub pipe_if_local {
+  if (client.ip ~ local) {
+    return (pipe);
+  }
+}

@@ -1,0 +1,3 @@
+backend my_uds_backend {
+      .path = "/path/to/backend.sock";
+}

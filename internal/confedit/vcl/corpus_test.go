@@ -1,0 +1,135 @@
+package vcl
+
+import (
+	"sort"
+	"strings"
+	"testing"
+)
+
+// parts returns what a reading has cut a text into.
+func parts(f *File) string {
+	var b strings.Builder
+	at := 0
+	for _, t := range f.tokens {
+		b.WriteString(f.src[at:t.from] + t.raw)
+		at = t.to
+	}
+	return b.String() + f.src[at:]
+}
+
+// loose loads a text whose includes and syntax of former versions may fail.
+func loose(text string) (*Config, error) {
+	m := memory{mainPath: strings.ReplaceAll(text, "include ", "import ")}
+	return Load(mainPath, nil, m.read, m.glob)
+}
+
+// TestCorpusIdentity: every real file prints as it was read.
+func TestCorpusIdentity(t *testing.T) {
+	files := corpus(t)
+	if len(files) < 25 {
+		t.Fatalf("only %d files", len(files))
+	}
+	for name, text := range files {
+		c, err := loose(text)
+		must(t, name, err)
+		f := c.Files[0]
+		if parts(f) != f.src || f.src != strings.ReplaceAll(text, "include ", "import ") {
+			t.Errorf("%s is printed otherwise", name)
+		}
+	}
+}
+
+// TestCorpusEdits adds, sets and removes in every real file: only the part
+// changes, doing it twice changes nothing more, and taking it back gives the
+// file again.
+func TestCorpusEdits(t *testing.T) {
+	files := corpus(t)
+	var names []string
+	for name := range files {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	edits := 0
+	for _, name := range names {
+		c, err := loose(files[name])
+		must(t, name, err)
+		was := mainText(c)
+		for _, b := range c.Blocks("backend") {
+			if b.open == 0 {
+				continue
+			}
+			for _, p := range b.Properties() {
+				if p.Value[0] == '{' || p.Name == "host" {
+					continue
+				}
+				must(t, name, c.SetProperty(b, p.Name, "17"))
+				must(t, name, c.SetProperty(b, p.Name, p.Value))
+				edits += 2
+			}
+			if mainText(c) != was {
+				t.Fatalf("%s: properties are not put back", name)
+			}
+			must(t, name, c.SetProperty(b, "kasoku_test", `"a"`))
+			once := mainText(c)
+			checkSpan(t, was, once, 0, 60)
+			must(t, name, c.SetProperty(b, ".kasoku_test", `"a"`))
+			if mainText(c) != once {
+				t.Fatalf("%s: setting twice changes something", name)
+			}
+			must(t, name, c.UnsetProperty(b, "kasoku_test"))
+			if mainText(c) != was {
+				t.Fatalf("%s: a property that was added does not come out again:\n%q\n%q", name, was, mainText(c))
+			}
+			edits += 3
+		}
+		edits += marksInto(t, name, c, was)
+		checkFresh(t, c, memory{mainPath: was})
+	}
+	t.Logf("%d edits", edits)
+	if edits < 300 {
+		t.Errorf("only %d edits were made", edits)
+	}
+}
+
+func marksInto(t *testing.T, name string, c *Config, was string) int {
+	t.Helper()
+	edits := 0
+	for _, b := range c.Blocks("sub") {
+		for i, add := range []func(sub, mark, code string) error{c.Begin, c.End} {
+			must(t, name, add(b.Name, "test-1", "if (req.url) {\n  # note\n  set req.http.x = {\"a\n}b\"};\n}"))
+			once := mainText(c)
+			checkSpan(t, was, once, 0, 400)
+			must(t, name, add(b.Name, "test-1", "if (req.url) {\n  # note\n  set req.http.x = {\"a\n}b\"};\n}"))
+			if mainText(c) != once {
+				t.Fatalf("%s: adding twice changes something (%d)", name, i)
+			}
+			if m, ok := c.Marked("test-1"); !ok || !strings.Contains(m.Code, "# note") {
+				t.Fatalf("%s: the mark is not found in\n%s", name, once)
+			}
+			must(t, name, c.RemoveMarked("test-1"))
+			if now := mainText(c); now != was && strings.Join(strings.Fields(now), " ") != strings.Join(strings.Fields(was), " ") {
+				t.Fatalf("%s: what is left is\n%q\nof\n%q", name, now, was)
+			}
+			// A block on one line keeps the line end that the code needed.
+			c.restore(t, was)
+			edits += 3
+		}
+	}
+	return edits
+}
+
+// restore starts again from a text.
+func (c *Config) restore(t *testing.T, text string) {
+	t.Helper()
+	f := c.Files[0]
+	if f.src != text {
+		must(t, f.Path, c.splice(f, 0, len(f.src), text, nil))
+	}
+}
+
+func must(t *testing.T, name string, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+}
