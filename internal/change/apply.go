@@ -176,7 +176,11 @@ func (x *Executor) carryOut(ctx context.Context, t *txn) error {
 	}
 	need := x.needs(t)
 	for _, service := range x.inOrder(need) {
-		if err := x.note(t, record{Op: opActivating, Service: service, How: need[service].String()}); err != nil {
+		was, err := x.state(ctx, service)
+		if err != nil {
+			return err
+		}
+		if err := x.note(t, record{Op: opActivating, Service: service, How: need[service].String(), Value: was}); err != nil {
 			return err
 		}
 		x.step(t, "activate.%s", service)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"kasoku/internal/stack"
 )
 
 // putback is an undo of one or more transactions under way.
@@ -183,6 +185,15 @@ func (u *putback) activate(ctx context.Context) map[string]bool {
 	for _, service := range u.x.inOrder(need) {
 		u.x.step(of[service][0], "undo.activate.%s", service)
 		restarted[service] = need[service] == Restart
+		if was := u.was(service); was == stack.Stopped || was == stack.Failed {
+			restarted[service] = false
+			if err := u.x.down(ctx, service, was); err != nil {
+				for _, t := range of[service] {
+					u.fail(t, err)
+				}
+			}
+			continue
+		}
 		if err := u.x.revive(ctx, service, need[service]); err != nil {
 			for _, t := range of[service] {
 				u.fail(t, err)
@@ -190,6 +201,17 @@ func (u *putback) activate(ctx context.Context) map[string]bool {
 		}
 	}
 	return restarted
+}
+
+// was is the service's state before the oldest of the transactions that
+// activated it; "" if none knows.
+func (u *putback) was(service string) stack.State {
+	for i := len(u.txs) - 1; i >= 0; i-- { // newest first in txs
+		if s, ok := u.txs[i].was[service]; ok {
+			return s
+		}
+	}
+	return ""
 }
 
 // needs is what must be activated to put t back. If this process applied t, a

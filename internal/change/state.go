@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+
+	"kasoku/internal/stack"
 )
 
 // txn is a Tx with how far each of its changes came.
@@ -12,6 +14,8 @@ type txn struct {
 	progress []progress
 	// activating holds the strongest activation begun per service.
 	activating map[string]Activation
+	// was is what a service's Stater told before its first activation.
+	was map[string]stack.State
 	// why it is being put back.
 	why string
 }
@@ -82,7 +86,7 @@ func (h *history) take(r record) error {
 			return fmt.Errorf("tx %d begins a second time", r.Tx)
 		}
 		h.txs = append(h.txs, &txn{Tx: Tx{ID: r.Tx, Title: r.Title, Plan: r.Plan, Session: r.Session, State: StateApplying,
-			Begun: r.Time, Changes: r.Changes}, progress: make([]progress, len(r.Changes)), activating: map[string]Activation{}})
+			Begun: r.Time, Changes: r.Changes}, progress: make([]progress, len(r.Changes)), activating: map[string]Activation{}, was: map[string]stack.State{}})
 		h.lines++
 		return nil
 	}
@@ -118,6 +122,9 @@ func (t *txn) take(r record) error {
 			how = Restart
 		}
 		t.activating[r.Service] = max(t.activating[r.Service], how)
+		if _, known := t.was[r.Service]; !known && r.Value != "" {
+			t.was[r.Service] = stack.State(r.Value)
+		}
 	case opActivated:
 		t.State = StateApplied
 	case opKept:

@@ -23,7 +23,7 @@ func (s *Stack) fill() {
 		svc := &s.Services[i]
 		svc.Host = svc.HostName()
 		svc.Health.Timeout = svc.Health.Wait()
-		for _, p := range []*string{&svc.Config, &svc.Prefix, &svc.PHPIni, &svc.Root, &svc.Control.PIDFile, &svc.AccessLog} {
+		for _, p := range []*string{&svc.Config, &svc.Prefix, &svc.PHPIni, &svc.Root, &svc.Control.PIDFile, &svc.Control.Config, &svc.AccessLog} {
 			*p = s.absolute(*p)
 		}
 		if strings.Contains(svc.Binary, "/") {
@@ -41,7 +41,7 @@ func (s *Stack) fill() {
 			}
 		}
 		c := &svc.Control
-		for _, argv := range [][]string{c.Start, c.Stop, c.Reload, c.Check} {
+		for _, argv := range [][]string{c.Start, c.Stop, c.Reload, c.Check, c.Drain} {
 			s.absoluteProgram(argv)
 		}
 		if l := svc.Login; l != nil {
