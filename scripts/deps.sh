@@ -17,7 +17,7 @@ tell() { printf 'deps.sh: %s\n' "$*" >&2; }
 fail() { tell "$*"; exit 1; }
 
 EXTRA=
-if [ "${1:-}" = test ]; then EXTRA='redis-cli=redis-tools wrk=wrk ab=apache2-utils apache2=apache2 haproxy=haproxy pt-query-digest=percona-toolkit zstd=zstd bzip2=bzip2'; fi
+if [ "${1:-}" = test ]; then EXTRA='redis-cli=redis-tools supervisord=supervisor ansible-playbook=ansible-core setfacl=acl sudo=sudo wrk=wrk ab=apache2-utils apache2=apache2 haproxy=haproxy pt-query-digest=percona-toolkit zstd=zstd bzip2=bzip2'; fi
 
 CLEAN=() # what goes when the script ends
 trap 'rm -rf -- "${CLEAN[@]}"' EXIT

@@ -26,11 +26,15 @@ func (c *PlanCmd) Run(ctx context.Context, a *App) error {
 		return err
 	}
 	defer p.Close()
+	rights, err := a.rights(ctx, p)
+	if err != nil {
+		return err
+	}
 	run, snap, err := tune.Observe(ctx, p.Exec, bench, bench.Users(), "plan", a.UI)
 	if err != nil {
 		return targetError(err)
 	}
-	in := remedy.Input{Stack: p.Stack, Evidence: run.Evidence, Snapshot: snap, Diagnosis: run.Diagnosis}
+	in := remedy.Input{Stack: p.Stack, Evidence: run.Evidence, Snapshot: snap, Diagnosis: run.Diagnosis, Rights: rights}
 	res := remedy.PlanAll(in)
 	res.Plans = remedy.Together(in, res.Plans)
 	a.UI.Clear()
