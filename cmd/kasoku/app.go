@@ -80,6 +80,9 @@ func (a *App) read() (*Project, error) {
 		}
 		return nil, ui.Coded(ui.BadInput, err, hint)
 	}
+	if err := st.TakePasswords(); err != nil {
+		return nil, err
+	}
 	p := &Project{Stack: st, Dir: filepath.Join(st.Dir, ".kasoku"), Hosts: map[string]host.Host{"local": host.NewLocal()}}
 	if p.Store, err = store.Open(p.Dir); err != nil {
 		return nil, ui.Coded(ui.Failure, err, "check that the folder can be written and that the disk is not full")
@@ -109,6 +112,9 @@ func (a *App) write(ctx context.Context) (*Project, error) {
 }
 
 func (p *Project) executor(ctx context.Context, u *ui.UI) (*change.Executor, error) {
+	if err := passwords(p.Stack); err != nil {
+		return nil, err
+	}
 	x, err := tune.OpenExecutor(ctx, p.Dir, p.Stack, p.Hosts)
 	switch {
 	case errors.Is(err, change.ErrBusy):

@@ -34,6 +34,9 @@ func (c *CheckCmd) Run(ctx context.Context, a *App) error {
 		}
 		return ui.Coded(ui.BadInput, err, hint)
 	}
+	if err := passwords(st); err != nil {
+		return err
+	}
 	// Without the store: that it cannot be opened is one of the answers.
 	p := &Project{Stack: st, Dir: filepath.Join(st.Dir, ".kasoku"), Hosts: map[string]host.Host{stack.LocalHost: host.NewLocal()}}
 	r, err := stack.CheckRights(ctx, p.Hosts, st)

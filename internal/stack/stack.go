@@ -143,13 +143,17 @@ type Health struct {
 }
 
 // Login to a database. The password itself is never written in kasoku.yaml:
-// it comes from PasswordFile, from the environment variable PasswordEnv, or
-// from the [client] section of DefaultsFile.
+// it comes from PasswordFile, from the environment variable PasswordEnv, from
+// the [client] section of DefaultsFile, or, with Ask, from whoever sits at the
+// terminal.
 type Login struct {
 	User         string `yaml:"user,omitempty" json:"user,omitempty"`
 	PasswordFile string `yaml:"password_file,omitempty" json:"password_file,omitempty"`
 	PasswordEnv  string `yaml:"password_env,omitempty" json:"password_env,omitempty"`
 	DefaultsFile string `yaml:"defaults_file,omitempty" json:"defaults_file,omitempty"`
+	// Ask for the password on the terminal, without echo.
+	Ask   bool   `yaml:"ask,omitempty" json:"ask,omitempty"`
+	asked secret // what was answered
 	// Socket or Address to log in through; empty: the service's Listen[0].
 	Socket  string `yaml:"socket,omitempty" json:"socket,omitempty"`
 	Address string `yaml:"address,omitempty" json:"address,omitempty"`

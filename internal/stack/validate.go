@@ -198,6 +198,8 @@ func validateLogin(d *document, path string, svc *Service) {
 		d.report(path, "belongs to a mariadb, mysql or redis service, this one is %s", svc.Kind)
 	case l.PasswordFile != "" && l.PasswordEnv != "":
 		d.report(path, "names both password_file and password_env; keep one")
+	case l.Ask && (l.PasswordFile != "" || l.PasswordEnv != ""):
+		d.report(path+".ask", "there is a password_file or password_env too; keep one")
 	case l.User == "" && l.DefaultsFile == "" && svc.Kind != Redis: // Redis has a default user
 		d.report(path+".user", "missing; write the database user, or defaults_file with a [client] section")
 	case l.Socket != "" && l.Address != "":
