@@ -16,23 +16,23 @@ import (
 
 // unit is what `systemctl show` says about one unit (org.freedesktop.systemd1(5)).
 type unit struct {
-	name     string
-	load     string // LoadState: loaded, not-found, bad-setting, error, masked
-	active   string // ActiveState: active, reloading, inactive, failed, activating, deactivating
-	sub      string // SubState, e.g. running, auto-restart
-	result   string // Result of the last run: success, exit-code, start-limit-hit, …
-	enabled  string // UnitFileState: enabled, disabled, static, masked, …
-	mainPID  int
-	status   int    // ExecMainStatus: exit status or signal of the last main process
-	cgroup   string // ControlGroup below the hierarchy's root
-	stale    bool   // NeedDaemonReload: the files are newer than what systemd has read
-	reloads  bool   // CanReload: the unit has an ExecReload
-	fragment string // FragmentPath
+	name    string
+	load    string // LoadState: loaded, not-found, bad-setting, error, masked
+	active  string // ActiveState: active, reloading, inactive, failed, activating, deactivating
+	sub     string // SubState, e.g. running, auto-restart
+	result  string // Result of the last run: success, exit-code, start-limit-hit, …
+	enabled string // UnitFileState: enabled, disabled, static, masked, …
+	mainPID int
+	status  int      // ExecMainStatus: exit status or signal of the last main process
+	cgroup  string   // ControlGroup below the hierarchy's root
+	stale   bool     // NeedDaemonReload: the files are newer than what systemd has read
+	reloads bool     // CanReload: the unit has an ExecReload
+	dropIns []string // DropInPaths
 }
 
 // unitProperties that parseUnit reads.
 var unitProperties = []string{"LoadState", "ActiveState", "SubState", "Result", "UnitFileState", "MainPID", "ExecMainStatus",
-	"ControlGroup", "NeedDaemonReload", "CanReload", "FragmentPath"}
+	"ControlGroup", "NeedDaemonReload", "CanReload", "DropInPaths"}
 
 // parseUnit reads what `systemctl show --property=…` prints: one Name=value a
 // line. Properties that it does not know are left out.
@@ -65,8 +65,8 @@ func parseUnit(r io.Reader) (unit, error) {
 			u.stale = value == "yes"
 		case "CanReload":
 			u.reloads = value == "yes"
-		case "FragmentPath":
-			u.fragment = value
+		case "DropInPaths":
+			u.dropIns = strings.Fields(value)
 		}
 	}
 	if err := lines.Err(); err != nil {
@@ -174,10 +174,31 @@ func (c *Controller) order(ctx context.Context, limit time.Duration, verb string
 	return fmt.Errorf("%w\n  unit %s is now %s", err, u.name, now.describe())
 }
 
+// dropInRoots are where administrators and Kasoku write drop-ins.
+var dropInRoots = []string{"/etc/systemd/system", "/run/systemd/system"}
+
+// newDropIns reports whether there are drop-ins that systemd has not read.
+// NeedDaemonReload does not tell about the first one of a unit: systemd looks
+// for them only in folders that it knew when it last read all units.
+func (c *Controller) newDropIns(ctx context.Context, u unit) bool {
+	for _, root := range dropInRoots {
+		found, err := c.h.List(ctx, root+"/"+u.name+".d")
+		if err != nil {
+			continue
+		}
+		for _, f := range found {
+			if strings.HasSuffix(f.Path, ".conf") && !slices.Contains(u.dropIns, f.Path) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // refreshed makes systemd read its unit files again if they changed since, and
 // returns the unit as it is then.
 func (c *Controller) refreshed(ctx context.Context, u unit) (unit, error) {
-	if !u.stale {
+	if !u.stale && !c.newDropIns(ctx, u) {
 		return u, nil
 	}
 	if err := c.systemctl(ctx, 0, "daemon-reload"); err != nil {

@@ -18,6 +18,9 @@ func newSystemd(t *testing.T) *lab {
 	must(t, err)
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 	t.Setenv("UNITS", l.path("units"))
+	roots := dropInRoots
+	dropInRoots = []string{l.path("units")}
+	t.Cleanup(func() { dropInRoots = roots })
 	must(t, os.Mkdir(l.path("units"), 0o755))
 	return l
 }
@@ -95,12 +98,17 @@ func TestSystemdReadsChangedUnits(t *testing.T) {
 	l.write("units/cache.service.d/kasoku.conf", "[Service]\nExecStart=\nExecStart="+need(t, "memcached")+" -u nobody -l 127.0.0.1 -t 7 -p "+port+"\n")
 	must(t, c.Restart(ctx))
 	l.wantCalls("daemon-reload", "restart cache.service")
+	must(t, c.Restart(ctx))
+	l.wantCalls("restart cache.service") // it is read
 	pids, err := c.PIDs(ctx)
 	must(t, err)
 	cmdline, err := os.ReadFile("/proc/" + itoa(pids[0]) + "/cmdline")
 	if err != nil || !strings.Contains(string(cmdline), "-t\x007") {
 		t.Errorf("it runs as %q, %v", cmdline, err)
 	}
+	must(t, os.Remove(l.path("units/cache.service.d/kasoku.conf")))
+	must(t, c.Restart(ctx))
+	l.wantCalls("daemon-reload", "restart cache.service")
 }
 
 // Experiments restart more often than systemd's start limit allows.
