@@ -86,6 +86,9 @@ func (a *App) read() (*Project, error) {
 		}
 		return nil, ui.Coded(ui.BadInput, err, hint)
 	}
+	if err := st.TakePasswords(); err != nil {
+		return nil, err
+	}
 	p := &Project{Stack: st, Dir: filepath.Join(st.Dir, ".kasoku"), Hosts: map[string]host.Host{stack.LocalHost: host.NewLocal()}}
 	if p.Store, err = store.Open(p.Dir); err != nil {
 		return nil, ui.Coded(ui.Failure, err, "check that the folder can be written and that the disk is not full")
@@ -129,6 +132,9 @@ func (p *Project) connect(ctx context.Context) error {
 
 // executor connects to the hosts and opens the journal for writing.
 func (p *Project) executor(ctx context.Context, u *ui.UI) (*change.Executor, error) {
+	if err := passwords(p.Stack); err != nil {
+		return nil, err
+	}
 	if err := p.connect(ctx); err != nil {
 		return nil, err
 	}

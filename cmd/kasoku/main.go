@@ -29,6 +29,7 @@ type CLI struct {
 	NoColor bool   `help:"No colour (also: NO_COLOR in the environment)."`
 
 	Init     InitCmd     `cmd:"" help:"Find the services on this machine and write kasoku.yaml."`
+	Check    CheckCmd    `cmd:"" help:"Say which rights are lacking, and what is left out without them."`
 	Load     LoadCmd     `cmd:"" help:"Put load on a URL or run a scenario; needs no kasoku.yaml."`
 	Run      RunCmd      `cmd:"" help:"Make one measured run."`
 	Diagnose DiagnoseCmd `cmd:"" help:"Say what binds and what removing it could bring at most."`

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"kasoku/internal/change"
 	"kasoku/internal/diagnose"
@@ -26,24 +28,79 @@ func (c *PlanCmd) Run(ctx context.Context, a *App) error {
 		return err
 	}
 	defer p.Close()
+	rights, err := a.rights(ctx, p)
+	if err != nil {
+		return err
+	}
 	run, snap, err := tune.Observe(ctx, p.Exec, bench, bench.Users(), "plan", a.UI)
 	if err != nil {
 		return targetError(err)
 	}
-	in := remedy.Input{Stack: p.Stack, Evidence: run.Evidence, Snapshot: snap, Diagnosis: run.Diagnosis}
+	in := remedy.Input{Stack: p.Stack, Evidence: run.Evidence, Snapshot: snap, Diagnosis: run.Diagnosis, Rights: rights}
 	res := remedy.PlanAll(in)
 	res.Plans = remedy.Together(in, res.Plans)
 	a.UI.Clear()
-	return a.print(res, func(w io.Writer) error { return planText(w, run.Diagnosis, res) })
+	if a.cli.JSON {
+		return writeJSON(a.Out, planned(run.Diagnosis, res))
+	}
+	return planText(a.Out, run.Diagnosis, res)
+}
+
+// plannedAct is one change as people read it.
+type plannedAct struct {
+	Title   string `json:"title"`
+	Diff    string `json:"diff"`              // of a file, or the statement or command, with what undoes it
+	Command string `json:"command,omitempty"` // what a person would type
+	Then    string `json:"then,omitempty"`    // "reload web"
+}
+
+// plannedStep is one plan with its changes as people read them.
+type plannedStep struct {
+	remedy.Plan
+	Acts []plannedAct `json:"acts"`
+}
+
+// planned is what kasoku plan --json prints.
+func planned(d *diagnose.Diagnosis, res remedy.Result) any {
+	steps := func(p remedy.Plan) plannedStep {
+		s := plannedStep{Plan: p, Acts: []plannedAct{}}
+		for _, ch := range p.Changes {
+			s.Acts = append(s.Acts, act(ch))
+		}
+		return s
+	}
+	type refused struct {
+		Plan plannedStep `json:"plan"`
+		Why  string      `json:"why"`
+	}
+	out := struct {
+		Binds    string        `json:"binds"`
+		Plans    []plannedStep `json:"plans"`
+		Refusals []refused     `json:"refusals"`
+		Skipped  []string      `json:"skipped"`
+	}{d.BindsText, []plannedStep{}, []refused{}, res.Skipped}
+	for _, p := range res.Plans {
+		out.Plans = append(out.Plans, steps(p))
+	}
+	for _, r := range res.Refusals {
+		out.Refusals = append(out.Refusals, refused{steps(r.Plan), r.Why})
+	}
+	return out
+}
+
+func act(ch change.Change) plannedAct {
+	a := plannedAct{Title: change.Redact(ch.Title()), Diff: change.Diff(ch), Command: change.Redact(ch.Command)}
+	if ch.Service != "" && ch.Activate != change.None {
+		a.Then = ch.Activate.String() + " " + ch.Service
+	}
+	return a
 }
 
 func planText(w io.Writer, d *diagnose.Diagnosis, res remedy.Result) error {
 	fmt.Fprintf(w, "Binds: %s\n\n", d.BindsText)
 	for i, p := range res.Plans {
 		fmt.Fprintf(w, "%d. %s (at most ×%.3g)\n   %s\n", i+1, p.Title, p.Bound, p.Why)
-		for _, ch := range p.Changes {
-			fmt.Fprintf(w, "%s\n", change.Diff(ch))
-		}
+		planActs(w, p)
 	}
 	for _, r := range res.Refusals {
 		fmt.Fprintf(w, "refused: %s: %s\n", r.Plan.Title, r.Why)
@@ -52,4 +109,30 @@ func planText(w io.Writer, d *diagnose.Diagnosis, res remedy.Result) error {
 		fmt.Fprintf(w, "not planned: %s\n", s)
 	}
 	return nil
+}
+
+// planActs prints what a plan would do, in order: what is changed, then what
+// takes it on.
+func planActs(w io.Writer, p remedy.Plan) {
+	var then []string
+	for _, ch := range p.Changes {
+		x := act(ch)
+		fmt.Fprintf(w, "%s\n", x.Diff)
+		if x.Command != "" {
+			fmt.Fprintf(w, "by hand: %s\n", x.Command)
+		}
+		if x.Then != "" && !slices.Contains(then, x.Then) {
+			then = append(then, x.Then)
+		}
+	}
+	if p.Workload != 0 {
+		fmt.Fprintf(w, "the load with %d virtual users\n", p.Workload)
+	}
+	if s := p.Search; s != nil {
+		fmt.Fprintf(w, "a search for the best %s, now %d, among %v\n", s.Name, s.Current, s.Values)
+	}
+	if len(then) > 0 {
+		fmt.Fprintf(w, "then: %s\n", strings.Join(then, ", "))
+	}
+	fmt.Fprintln(w)
 }

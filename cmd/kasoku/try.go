@@ -40,10 +40,14 @@ func (c *TryCmd) Run(ctx context.Context, a *App) error {
 		return err
 	}
 	defer p.Close()
+	rights, err := a.rights(ctx, p)
+	if err != nil {
+		return err
+	}
 	a.measureFor(bench, c.Duration)
 	proposal := tune.Proposal{Title: c.Title, Set: c.Set, Patch: c.Patch, Dir: c.Dir, Host: c.Host, Apply: c.Apply, Undo: c.Undo,
 		Restart: c.Restart, Reload: c.Reload, Keep: c.Keep}
-	t := &tune.Tuner{Stack: p.Stack, Store: p.Store, Exec: p.Exec, Bench: bench, Rule: p.rule(), UI: a.UI}
+	t := &tune.Tuner{Stack: p.Stack, Store: p.Store, Exec: p.Exec, Bench: bench, Rule: p.rule(), UI: a.UI, Rights: rights}
 	step, err := t.Try(ctx, proposal)
 	if err != nil {
 		return targetError(err)

@@ -29,9 +29,13 @@ func (c *TuneCmd) Run(ctx context.Context, a *App) error {
 		return err
 	}
 	defer p.Close()
+	rights, err := a.rights(ctx, p)
+	if err != nil {
+		return err
+	}
 	a.measureFor(bench, c.Duration)
 	t := &tune.Tuner{Stack: p.Stack, Store: p.Store, Exec: p.Exec, Bench: bench, Rule: p.rule(), UI: a.UI,
-		Budget: c.Budget, Fresh: c.New, NoRestart: c.NoRestart}
+		Budget: c.Budget, Fresh: c.New, NoRestart: c.NoRestart, Rights: rights}
 	session, err := t.Run(ctx)
 	if err != nil {
 		return targetError(err)

@@ -122,6 +122,35 @@ func (x *Executor) waitHealthy(ctx context.Context, service string) error {
 	return err
 }
 
+// state is what a service's Stater tells; "" if its Controller is none.
+func (x *Executor) state(ctx context.Context, service string) (string, error) {
+	c, err := x.control(service)
+	if err != nil {
+		return "", err
+	}
+	s, ok := c.(Stater)
+	if !ok {
+		return "", nil
+	}
+	was, err := s.State(ctx)
+	return string(was), err
+}
+
+// down ends a service that did not run before Kasoku activated it.
+func (x *Executor) down(ctx context.Context, service string, was stack.State) error {
+	c, err := x.control(service)
+	if err != nil {
+		return err
+	}
+	s, ok := c.(Stater)
+	if !ok {
+		return nil
+	}
+	x.say("%s: stop, as it was %s before", service, was)
+	x.forget(service)
+	return s.PutBack(ctx, was)
+}
+
 // revive activates a service on its way back: if the gentle way fails, it is
 // restarted, because it may be dead.
 func (x *Executor) revive(ctx context.Context, service string, how Activation) error {

@@ -220,7 +220,11 @@ func (x *Executor) carryOutPhase(ctx context.Context, t *txn, of []int) error {
 	}
 	need := x.needs(t, of)
 	for _, service := range x.inOrder(need) {
-		if err := x.note(t, record{Op: opActivating, Service: service, How: need[service].String(), Phase: t.Changes[of[0]].Phase}); err != nil {
+		was, err := x.state(ctx, service)
+		if err != nil {
+			return err
+		}
+		if err := x.note(t, record{Op: opActivating, Service: service, How: need[service].String(), Value: was, Phase: t.Changes[of[0]].Phase}); err != nil {
 			return err
 		}
 		x.step(t, "activate.%s", service)

@@ -26,6 +26,14 @@ type Controller interface {
 	WaitHealthy(ctx context.Context) error
 }
 
+// Stater is a Controller that also tells whether a service runs, so that one
+// that did not is stopped again. stack.Controller is one.
+type Stater interface {
+	State(ctx context.Context) (stack.State, error)
+	// PutBack brings the service to a state that State told before.
+	PutBack(ctx context.Context, was stack.State) error
+}
+
 // Options of an Executor.
 type Options struct {
 	// Dir is the .kasoku folder. It is created if absent.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"kasoku/internal/stack"
 )
 
 // putback is an undo of one or more transactions under way.
@@ -218,6 +220,14 @@ func (u *putback) activate(ctx context.Context, s stage) {
 	}
 	for _, service := range u.x.inOrder(need) {
 		u.x.step(of[service][0], "undo.activate.%s", service)
+		if was := u.was(service); was == stack.Stopped || was == stack.Failed {
+			if err := u.x.down(ctx, service, was); err != nil {
+				for _, t := range of[service] {
+					u.fail(t, err)
+				}
+			}
+			continue
+		}
 		u.restarted[service] = u.restarted[service] || need[service] == Restart
 		if err := u.x.revive(ctx, service, need[service]); err != nil {
 			for _, t := range of[service] {
@@ -225,6 +235,17 @@ func (u *putback) activate(ctx context.Context, s stage) {
 			}
 		}
 	}
+}
+
+// was is the service's state before the oldest of the transactions that
+// activated it; "" if none knows.
+func (u *putback) was(service string) stack.State {
+	for i := len(u.txs) - 1; i >= 0; i-- { // newest first in txs
+		if s, ok := u.txs[i].was[service]; ok {
+			return s
+		}
+	}
+	return ""
 }
 
 // needs is what must be activated to put a part back. If this process applied

@@ -22,7 +22,7 @@ const (
 	opIntent     op = "intent"     // change N is about to be written
 	opApplied    op = "applied"    // change N is written; Value is what the server reports
 	opSkipped    op = "skipped"    // change N was not written: its precondition failed
-	opActivating op = "activating" // Service is about to take changes on, by How
+	opActivating op = "activating" // Service is about to take changes on, by How; Value is its state before
 	opActivated  op = "activated"  // everything is in effect and checked
 	opKept       op = "kept"
 	opReverting  op = "reverting" // putting back begins, for the reason in Error

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+
+	"kasoku/internal/stack"
 )
 
 // txn is a Tx with how far each of its changes came.
@@ -14,6 +16,8 @@ type txn struct {
 	activating map[string]Activation
 	// inPhase holds the same for each phase.
 	inPhase map[int]map[string]Activation
+	// was is what a service's Stater told before its first activation.
+	was map[string]stack.State
 	// why it is being put back.
 	why string
 	// deciding: its hosts wait for the controller's word, and do not put it
@@ -102,7 +106,7 @@ func (h *history) take(r record) error {
 			return fmt.Errorf("tx %d begins a second time", r.Tx)
 		}
 		h.txs = append(h.txs, &txn{Tx: Tx{ID: r.Tx, Title: r.Title, Plan: r.Plan, Session: r.Session, State: StateApplying,
-			Begun: r.Time, Changes: r.Changes}, progress: make([]progress, len(r.Changes)), activating: map[string]Activation{}, inPhase: map[int]map[string]Activation{}})
+			Begun: r.Time, Changes: r.Changes}, progress: make([]progress, len(r.Changes)), activating: map[string]Activation{}, was: map[string]stack.State{}, inPhase: map[int]map[string]Activation{}})
 		h.lines++
 		return nil
 	}
@@ -159,6 +163,9 @@ func (t *txn) take(r record) error {
 			t.inPhase[r.Phase] = map[string]Activation{}
 		}
 		t.inPhase[r.Phase][r.Service] = max(t.inPhase[r.Phase][r.Service], how)
+		if _, known := t.was[r.Service]; !known && r.Value != "" {
+			t.was[r.Service] = stack.State(r.Value)
+		}
 	case opActivated:
 		t.State = StateApplied
 	case opKept:

@@ -46,7 +46,7 @@ func fileChange(snap *evidence.Snapshot, svc *stack.Service, path string, conten
 		return change.Change{}, fmt.Errorf("%s is not among the configuration files of %s", path, svc.Name)
 	}
 	if !f.Writable {
-		return change.Change{}, fmt.Errorf("%s: no permission to write it", path)
+		return change.Change{}, fmt.Errorf("write %s: %w; `kasoku check` tells what grants it", path, fs.ErrPermission)
 	}
 	attrs := change.FileState{Mode: fs.FileMode(f.Mode), UID: f.UID, GID: f.GID}
 	before, after := attrs, attrs

@@ -46,6 +46,10 @@ func PlanAll(in Input) Result {
 					out.Refusals = append(out.Refusals, Refusal{Plan: p, Why: why})
 					continue
 				}
+				if err := change.Lacking(in.Stack, in.Rights, p.Changes); err != nil {
+					out.Refusals = append(out.Refusals, Refusal{Plan: p, Why: "not judged because " + err.Error()})
+					continue
+				}
 				out.Plans = append(out.Plans, p)
 			}
 		}

@@ -21,6 +21,8 @@ type Input struct {
 	Evidence  *evidence.Evidence // of the latest diagnostic run
 	Snapshot  *evidence.Snapshot
 	Diagnosis *diagnose.Diagnosis
+	// Rights of the user who runs Kasoku; nil: nobody asked, all is planned.
+	Rights *stack.Rights
 }
 
 // Remedy is one entry of the table.

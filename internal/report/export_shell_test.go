@@ -27,7 +27,7 @@ func TestExportShell(t *testing.T) {
 	patch := b.state("--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n").Hash
 	commit := change.Tx{ID: 1, Title: "commit", State: change.StateKept, Changes: []change.Change{{Kind: change.KindGit, Git: &change.Git{Dir: app, PatchHash: patch, Message: "it's b",
 		Build: []string{"touch", "built"}, Before: "1", After: "2", Ref: "refs/heads/main", Branch: "refs/heads/kasoku/2"}}}}
-	if _, err := Export(dir, []change.Tx{commit}, b, false); err != nil {
+	if _, err := Export(dir, []change.Tx{commit}, b, ExportOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -44,7 +44,7 @@ func TestExportShell(t *testing.T) {
 		{Kind: change.KindUnit, Unit: &change.Unit{Name: "a.service", Before: change.UnitState{Enabled: "enabled", Active: "active"}, After: change.UnitState{Enabled: "disabled", Active: "inactive"}}},
 		{Kind: change.KindPackage, Package: &change.Package{Name: "redis-server", Version: "7.0"}}}}
 	dir = filepath.Join(t.TempDir(), "out")
-	if _, err := Export(dir, []change.Tx{others}, b, false); err != nil {
+	if _, err := Export(dir, []change.Tx{others}, b, ExportOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "apply.sh"))

@@ -13,7 +13,7 @@ import (
 func setGlobal(c change.Change) string {
 	value := c.AfterValue
 	if !bareValue.MatchString(value) {
-		value = "'" + strings.NewReplacer(`\`, `\\`, `'`, `''`).Replace(value) + "'"
+		value = text(value)
 	}
 	return fmt.Sprintf("SET GLOBAL %s = %s", ident(c.Variable), value)
 }
@@ -40,6 +40,24 @@ func indexSQL(c change.Change) (string, error) {
 	}
 	return fmt.Sprintf("CREATE INDEX %s ON %s (%s)", ident(x.Name), table, strings.Join(cols, ", ")), nil
 }
+
+// unlessDone wraps an index's statement so that it can be run again: CREATE
+// INDEX IF NOT EXISTS is only MariaDB's.
+func unlessDone(c change.Change, stmt string) string {
+	done := "COUNT(*) > 0"
+	if c.Drop {
+		done = "COUNT(*) = 0"
+	}
+	return fmt.Sprintf("SET @kasoku = (SELECT IF(%s, 'DO 0', %s) FROM information_schema.statistics WHERE table_schema = %s AND table_name = %s AND index_name = %s);\n"+
+		"PREPARE kasoku FROM @kasoku; EXECUTE kasoku; DEALLOCATE PREPARE kasoku;\n", done, text(stmt), text(c.Index.Schema), text(c.Index.Table), text(c.Index.Name))
+}
+
+// text is a string literal in the default sql_mode.
+func text(s string) string {
+	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `''`).Replace(s) + "'"
+}
+
+const sqlHead = "-- Written by kasoku export: indexes and variables of the kept changes, in order. It can be run again.\n\n"
 
 // prefixed is a column with a prefix length, "name(10)".
 var prefixed = regexp.MustCompile(`^(.+)(\([0-9]+\))$`)

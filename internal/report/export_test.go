@@ -47,7 +47,7 @@ func keptOn(target string) ([]change.Tx, blobs) {
 			{Kind: change.KindVariable, Service: "db", Variable: "sql_mode", AfterValue: `A,'B\`}}},
 		{ID: 5, Title: "Second thought", Changes: []change.Change{
 			{Kind: change.KindFile, Service: "web", Activate: change.Restart, Path: conf, After: b.state("final\n")},
-			{Kind: change.KindFile, Path: filepath.Join(target, "gone"), After: &change.FileState{}},
+			{Kind: change.KindFile, Path: filepath.Join(target, "gone"), Before: b.state(""), After: &change.FileState{}},
 			{Kind: change.KindExec, Apply: []string{"touch", "--", "a b;c"}, Undo: []string{"rm", "--", "a b;c"}, Dir: target}}},
 		{ID: 6, Title: "Restart every service", Changes: []change.Change{{Kind: change.KindRestart, Service: "db", Activate: change.Restart}}},
 	}, b
@@ -57,12 +57,12 @@ func TestExport(t *testing.T) {
 	target := t.TempDir()
 	kept, b := keptOn(target)
 	dir := filepath.Join(t.TempDir(), "new", "tuned")
-	files, err := Export(dir, kept, b, false)
+	files, err := Export(dir, kept, b, ExportOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	conf := "files/local" + target + "/it's a.conf"
-	if want := []string{conf, "changes.sql", "apply.sh", "README.md"}; !slices.Equal(files, want) {
+	if want := []string{conf, "changes.diff", "changes.sql", "apply.sh", "playbook.yml", "README.md"}; !slices.Equal(files, want) {
 		t.Errorf("wrote %q, want %q", files, want)
 	}
 	read := func(name string) string {
@@ -76,8 +76,8 @@ func TestExport(t *testing.T) {
 		t.Errorf("the file holds %q", got)
 	}
 	sql := read("changes.sql")
-	for _, want := range []string{"SET GLOBAL `table_open_cache` = 4000;", "CREATE INDEX `kasoku_a` ON `shop`.`o``x` (`a`, `b`(10));",
-		"DROP INDEX `old` ON `shop`.`t`;", `SET GLOBAL ` + "`sql_mode`" + ` = 'A,''B\\';`} {
+	for _, want := range []string{"SET GLOBAL `table_open_cache` = 4000;", "-- CREATE INDEX `kasoku_a` ON `shop`.`o``x` (`a`, `b`(10));",
+		"-- DROP INDEX `old` ON `shop`.`t`;", `SET GLOBAL ` + "`sql_mode`" + ` = 'A,''B\\';`} {
 		if !strings.Contains(sql, "\n"+want+"\n") {
 			t.Errorf("changes.sql has no line %q:\n%s", want, sql)
 		}
@@ -95,7 +95,7 @@ func TestApplyScriptWorks(t *testing.T) {
 	target := t.TempDir()
 	kept, b := keptOn(target)
 	dir := t.TempDir()
-	if _, err := Export(dir, kept, b, false); err != nil {
+	if _, err := Export(dir, kept, b, ExportOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	gone := filepath.Join(target, "gone")
@@ -132,23 +132,23 @@ func TestExportRefuses(t *testing.T) {
 	if err := os.WriteFile(mine, []byte("precious"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Export(full, kept, b, false); !errors.Is(err, ErrNotEmpty) {
+	if _, err := Export(full, kept, b, ExportOptions{}); !errors.Is(err, ErrNotEmpty) {
 		t.Errorf("a folder that is not empty: %v", err)
 	}
-	if _, err := Export(full, kept, b, true); err != nil {
+	if _, err := Export(full, kept, b, ExportOptions{Force: true}); err != nil {
 		t.Errorf("forced: %v", err)
 	}
 	if got, _ := os.ReadFile(mine); string(got) != "precious" {
 		t.Error("force touched a file that is not of the export")
 	}
-	if _, err := Export(mine, kept, b, true); err == nil {
+	if _, err := Export(mine, kept, b, ExportOptions{Force: true}); err == nil {
 		t.Error("a file as the folder was taken")
 	}
-	if _, err := Export(filepath.Join(t.TempDir(), "a"), kept, blobs{}, false); err == nil || !strings.Contains(err.Error(), "it's a.conf") {
+	if _, err := Export(filepath.Join(t.TempDir(), "a"), kept, blobs{}, ExportOptions{}); err == nil || !strings.Contains(err.Error(), "it's a.conf") {
 		t.Errorf("missing bytes: %v", err)
 	}
 	bad := []change.Tx{{ID: 1, Changes: []change.Change{{Kind: "new kind"}}}}
-	if _, err := Export(filepath.Join(t.TempDir(), "a"), bad, b, false); err == nil || !strings.Contains(err.Error(), "newer") {
+	if _, err := Export(filepath.Join(t.TempDir(), "a"), bad, b, ExportOptions{}); err == nil || !strings.Contains(err.Error(), "newer") {
 		t.Errorf("unknown kind: %v", err)
 	}
 }
@@ -163,7 +163,7 @@ func TestExportStaysInside(t *testing.T) {
 	} {
 		c.Kind, c.After = change.KindFile, b.state("x")
 		dir := filepath.Join(t.TempDir(), "d")
-		files, err := Export(dir, []change.Tx{{ID: 1, Changes: []change.Change{c}}}, b, false)
+		files, err := Export(dir, []change.Tx{{ID: 1, Changes: []change.Change{c}}}, b, ExportOptions{})
 		if err != nil {
 			t.Errorf("%q %q: %v", c.Host, c.Path, err)
 			continue
@@ -176,7 +176,7 @@ func TestExportStaysInside(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(dir, "files")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Export(dir, []change.Tx{{ID: 1, Changes: []change.Change{{Kind: change.KindFile, Path: "/p", After: b.state("x")}}}}, b, true); err == nil {
+	if _, err := Export(dir, []change.Tx{{ID: 1, Changes: []change.Change{{Kind: change.KindFile, Path: "/p", After: b.state("x")}}}}, b, ExportOptions{Force: true}); err == nil {
 		t.Error("wrote through a link out of the folder")
 	}
 	if left, _ := os.ReadDir(outside); len(left) != 0 {

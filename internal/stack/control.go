@@ -32,6 +32,10 @@ type Controller struct {
 	launched identity
 	// output is the file that gets what the launched program prints.
 	output string
+	// cursor is where systemd's log ended before the last act.
+	cursor string
+	// drainFailed: control.drain was asked and did not do it.
+	drainFailed bool
 }
 
 // NewController returns a controller for svc, which must be one of s.
@@ -73,7 +77,9 @@ func (c *Controller) start(ctx context.Context) error {
 	c.markLogs(ctx)
 	switch c.svc.ControlMethod() {
 	case MethodSystemd:
-		_, err = run(ctx, c.h, "", c.patience(), "systemctl", "start", c.svc.Control.Unit)
+		err = c.order(ctx, c.patience(), "start")
+	case MethodSupervisor:
+		err = c.supervisorStart(ctx)
 	case MethodCommand:
 		_, err = run(ctx, c.h, c.dir(), c.patience(), c.svc.Control.Start...)
 	default:
@@ -93,9 +99,12 @@ func (c *Controller) Stop(ctx context.Context) error { return c.fail("stop", c.s
 func (c *Controller) stop(ctx context.Context) error {
 	family, err := c.family(ctx)
 	if errors.Is(err, ErrNotRunning) {
-		return nil
+		return c.stopManaged(ctx)
 	}
 	if err != nil {
+		return err
+	}
+	if err := c.drain(ctx); err != nil {
 		return err
 	}
 	c.markLogs(ctx)
@@ -103,7 +112,10 @@ func (c *Controller) stop(ctx context.Context) error {
 	limit := plan.total()
 	switch {
 	case c.svc.ControlMethod() == MethodSystemd:
-		_, err = run(ctx, c.h, "", limit+c.patience(), "systemctl", "stop", c.svc.Control.Unit)
+		err = c.order(ctx, limit+c.patience(), "stop")
+	case c.svc.ControlMethod() == MethodSupervisor:
+		limit = max(limit, c.stopWait(ctx))
+		err = c.supervisorStop(ctx)
 	case len(c.svc.Control.Stop) > 0:
 		_, err = run(ctx, c.h, c.dir(), limit+c.patience(), c.svc.Control.Stop...)
 	default:
@@ -125,12 +137,8 @@ func (c *Controller) Restart(ctx context.Context) error {
 }
 
 func (c *Controller) restart(ctx context.Context) error {
-	if c.svc.ControlMethod() == MethodSystemd {
-		c.markLogs(ctx)
-		if _, err := run(ctx, c.h, "", stopPlans[c.svc.Kind].total()+c.patience(), "systemctl", "restart", c.svc.Control.Unit); err != nil {
-			return fmt.Errorf("%w%s", err, c.logTail(ctx))
-		}
-		return c.waitHealthy(ctx)
+	if m := c.svc.ControlMethod(); m == MethodSystemd || m == MethodSupervisor {
+		return c.restartManaged(ctx, m)
 	}
 	// A service that could not be started again must not be stopped.
 	if c.svc.ControlMethod() == MethodProcess {
@@ -150,24 +158,20 @@ func (c *Controller) restart(ctx context.Context) error {
 // PIDs returns the service's main process and all its descendants, or
 // ErrNotRunning (wrapped).
 func (c *Controller) PIDs(ctx context.Context) ([]int, error) {
-	m, err := c.master(ctx)
+	family, err := c.family(ctx)
 	if err != nil {
 		return nil, c.fail("find the processes of", err)
 	}
-	t, err := readProcesses(ctx, c.h)
-	if err != nil {
-		return nil, c.fail("find the processes of", err)
-	}
-	pids := t.family(m.pid)
-	if len(pids) == 0 {
-		return nil, c.fail("find the processes of", ErrNotRunning)
+	pids := make([]int, len(family))
+	for i, id := range family {
+		pids[i] = id.pid
 	}
 	return pids, nil
 }
 
 // family is PIDs with the start times that make them unmistakable.
 func (c *Controller) family(ctx context.Context) ([]identity, error) {
-	m, err := c.master(ctx)
+	roots, err := c.roots(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -175,13 +179,31 @@ func (c *Controller) family(ctx context.Context) ([]identity, error) {
 	if err != nil {
 		return nil, err
 	}
-	ids := []identity{m}
-	for _, pid := range t.family(m.pid) {
-		if pid != m.pid {
-			ids = append(ids, identity{pid, t.byPID[pid].started})
+	var ids []identity
+	for _, root := range roots {
+		if p := t.byPID[root.pid]; p == nil || p.started != root.started {
+			continue
+		}
+		for _, pid := range t.family(root.pid) {
+			if id := (identity{pid, t.byPID[pid].started}); !slices.Contains(ids, id) {
+				ids = append(ids, id)
+			}
 		}
 	}
+	if len(ids) == 0 {
+		return nil, ErrNotRunning
+	}
 	return ids, nil
+}
+
+// roots are the main processes: one, but for a group of programs under
+// supervisor.
+func (c *Controller) roots(ctx context.Context) ([]identity, error) {
+	if c.svc.ControlMethod() == MethodSupervisor {
+		return c.programMasters(ctx)
+	}
+	m, err := c.master(ctx)
+	return []identity{m}, err
 }
 
 // patience bounds commands that start, stop or reload.
@@ -200,8 +222,15 @@ func (c *Controller) dir() string {
 
 // master finds the service's main process, or ErrNotRunning (wrapped).
 func (c *Controller) master(ctx context.Context) (identity, error) {
-	if c.svc.ControlMethod() == MethodSystemd {
+	switch c.svc.ControlMethod() {
+	case MethodSystemd:
 		return c.unitMaster(ctx)
+	case MethodSupervisor:
+		all, err := c.programMasters(ctx)
+		if err != nil {
+			return identity{}, err
+		}
+		return all[0], nil
 	}
 	for _, path := range c.pidFiles(ctx) {
 		data, err := c.h.ReadFile(ctx, path)
@@ -221,23 +250,6 @@ func (c *Controller) master(ctx context.Context) (identity, error) {
 		// The PID was given to another program, or the file is stale.
 	}
 	return c.scanForMaster(ctx)
-}
-
-// unitMaster asks systemd.
-func (c *Controller) unitMaster(ctx context.Context) (identity, error) {
-	res, err := run(ctx, c.h, "", 0, "systemctl", "show", "--property=MainPID", "--value", c.svc.Control.Unit)
-	if err != nil {
-		return identity{}, err
-	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(res.Stdout)))
-	if err != nil || pid == 0 {
-		return identity{}, fmt.Errorf("unit %s %w", c.svc.Control.Unit, ErrNotRunning)
-	}
-	p, err := readProcess(ctx, c.h, pid)
-	if err != nil {
-		return identity{}, fmt.Errorf("unit %s %w", c.svc.Control.Unit, ErrNotRunning)
-	}
-	return identity{pid, p.started}, nil
 }
 
 // pidFiles that may name the main process: kasoku.yaml's, else the

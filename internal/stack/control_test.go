@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -320,39 +319,40 @@ func TestControlStubborn(t *testing.T) {
 	}
 }
 
-// The systemd method, against a stand-in for systemctl that keeps one memcached:
-// PID 1 of a test machine is not systemd.
-func TestControlSystemd(t *testing.T) {
+// A reload waits for the old workers to finish, but not for ever: one with a
+// connection that stays open goes on beside the new ones.
+func TestControlNginxDrains(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	l := newLab(t)
 	port := freePort(t)
-	script := l.write("bin/systemctl", `#!/bin/sh
-pid=`+l.dir+`/cache.pid
-start() { memcached -d -u root -l 127.0.0.1 -p `+port+` -P $pid; until [ -s $pid ]; do :; done; }
-stop() { p=$(cat $pid) && kill $p; rm -f $pid; while kill -0 $p 2>/dev/null && ! grep -q Z /proc/$p/stat; do :; done; }
-[ "$2" = cache.service ] || [ "$1" = show ] || exit 5
-case $1 in
-start) start ;; stop) stop ;; restart) stop; start ;;
-reload) echo "Job type reload is not applicable" >&2; exit 1 ;;
-show) cat $pid 2>/dev/null || echo 0 ;;
-esac
-`)
-	must(t, os.Chmod(script, 0o755))
-	t.Setenv("PATH", filepath.Dir(script)+":"+os.Getenv("PATH"))
-	c := l.add(Service{Name: "cache", Kind: Memcached, Listen: []string{"127.0.0.1:" + port}, Control: Control{Unit: "cache.service"}})
+	l.write("big", strings.Repeat("x", 1<<20))
+	slow := "root " + l.dir + "; limit_rate 400k;" // the file takes 2.5 s
+	c := l.nginx(port, slow)
 	must(t, c.Start(ctx))
-	before, err := c.PIDs(ctx)
-	must(t, err)
-	must(t, c.Restart(ctx))
-	after, err := c.PIDs(ctx)
-	if err != nil || before[0] == after[0] {
-		t.Errorf("restart %v → %v, %v", before, after, err)
-	}
-	if err := c.Reload(ctx); err == nil || !strings.Contains(err.Error(), "not applicable") {
-		t.Errorf("reload: %v", err)
-	}
-	must(t, c.Stop(ctx))
-	if _, err := c.PIDs(ctx); !errors.Is(err, ErrNotRunning) {
-		t.Errorf("after stop: %v", err)
+	for _, row := range []struct {
+		limit   time.Duration
+		waits   bool
+		workers int // beside the master and the two new ones
+	}{{10 * time.Second, true, 0}, {100 * time.Millisecond, false, 1}} {
+		c.svc.Control.DrainTimeout = row.limit
+		res, err := http.Get("http://127.0.0.1:" + port + "/big")
+		must(t, err)
+		began := time.Now()
+		done := make(chan int64, 1)
+		go func() {
+			n, _ := io.Copy(io.Discard, res.Body)
+			res.Body.Close()
+			done <- n
+		}()
+		must(t, c.Reload(ctx))
+		took := time.Since(began)
+		pids, err := c.PIDs(ctx)
+		if err != nil || len(pids) != 3+row.workers || (took > time.Second) != row.waits {
+			t.Errorf("limit %s: took %s, processes %v, %v", row.limit, took, pids, err)
+		}
+		if n := <-done; n != 1<<20 {
+			t.Errorf("limit %s: the download was cut at %d bytes", row.limit, n)
+		}
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"log"
 	"net"
-	"os"
 	"strings"
 	"time"
 
@@ -120,11 +119,16 @@ func (l *Login) credentials(ctx context.Context, h host.Host) (credentials, erro
 		line, _, _ := bytes.Cut(data, []byte("\n"))
 		cr.password = newSecret(strings.TrimSuffix(string(line), "\r"))
 	case l.PasswordEnv != "":
-		v, ok := os.LookupEnv(l.PasswordEnv)
+		v, ok := passwordFromEnv(l.PasswordEnv)
 		if !ok {
 			return cr, fmt.Errorf("the environment variable %s (password_env) is not set; export it before running kasoku", l.PasswordEnv)
 		}
-		cr.password = newSecret(v)
+		cr.password = v
+	case l.Ask:
+		if l.asked.reveal == nil {
+			return cr, fmt.Errorf("nobody was asked for the password (login.ask); run kasoku on a terminal, or name password_file or password_env")
+		}
+		cr.password = l.asked
 	}
 	if l.User != "" {
 		cr.user = l.User

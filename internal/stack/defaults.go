@@ -24,9 +24,10 @@ const (
 
 // Control methods.
 const (
-	MethodSystemd = "systemd"
-	MethodProcess = "process"
-	MethodCommand = "command"
+	MethodSystemd    = "systemd"
+	MethodSupervisor = "supervisor"
+	MethodProcess    = "process"
+	MethodCommand    = "command"
 )
 
 // Wait is how long a service may take to answer, with the default applied.
@@ -88,6 +89,8 @@ func (s *Service) ControlMethod() string {
 		return s.Control.Method
 	case s.Control.Unit != "":
 		return MethodSystemd
+	case s.Control.Program != "":
+		return MethodSupervisor
 	}
 	return MethodProcess
 }

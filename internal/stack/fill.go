@@ -30,7 +30,7 @@ func (s *Stack) fill() {
 		if svc.Host != LocalHost {
 			continue // kasoku.yaml's folder is not there: paths must be absolute
 		}
-		for _, p := range []*string{&svc.Config, &svc.Prefix, &svc.PHPIni, &svc.Root, &svc.Control.PIDFile, &svc.AccessLog} {
+		for _, p := range []*string{&svc.Config, &svc.Prefix, &svc.PHPIni, &svc.Root, &svc.Control.PIDFile, &svc.Control.Config, &svc.AccessLog} {
 			*p = s.absolute(*p)
 		}
 		if strings.Contains(svc.Binary, "/") {
@@ -48,7 +48,7 @@ func (s *Stack) fill() {
 			}
 		}
 		c := &svc.Control
-		for _, argv := range [][]string{c.Start, c.Stop, c.Reload, c.Check} {
+		for _, argv := range [][]string{c.Start, c.Stop, c.Reload, c.Check, c.Drain} {
 			s.absoluteProgram(argv)
 		}
 		if l := svc.Login; l != nil {

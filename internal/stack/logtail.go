@@ -12,6 +12,9 @@ import (
 // only what comes after.
 func (c *Controller) markLogs(ctx context.Context) {
 	c.logs = map[string]int64{}
+	if c.svc.ControlMethod() == MethodSystemd {
+		c.cursor = c.journalCursor(ctx)
+	}
 	for _, file := range readSettings(ctx, c.h, c.svc).logs {
 		if info, err := c.h.Stat(ctx, file); err == nil {
 			c.logs[file] = info.Size
@@ -26,10 +29,7 @@ func (c *Controller) logTail(ctx context.Context) string {
 	ctx = context.WithoutCancel(ctx) // the cause may be that ctx ended
 	var text strings.Builder
 	if c.svc.ControlMethod() == MethodSystemd {
-		res, err := c.h.Run(ctx, host.Command{Argv: []string{"journalctl", "--unit", c.svc.Control.Unit, "--lines", strconv.Itoa(outputLines), "--no-pager", "--output", "cat"}})
-		if err == nil {
-			text.Write(res.Stdout)
-		}
+		text.Write(c.journalTail(ctx))
 	}
 	files := readSettings(ctx, c.h, c.svc).logs
 	if c.output != "" {

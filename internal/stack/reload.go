@@ -55,8 +55,7 @@ func (c *Controller) askReload(ctx context.Context, master identity) error {
 		_, err := run(ctx, c.h, c.dir(), c.patience(), ctl.Reload...)
 		return err
 	case c.svc.ControlMethod() == MethodSystemd:
-		_, err := run(ctx, c.h, "", c.patience(), "systemctl", "reload", ctl.Unit)
-		return err
+		return c.reloadUnit(ctx, master)
 	}
 	signal, ok := reloadSignals[c.svc.Kind]
 	if !ok {
@@ -95,6 +94,12 @@ func (c *Controller) awaitNginxWorkers(ctx context.Context, family []identity) e
 	if err == nil && !ok {
 		err = fmt.Errorf("its old workers still serve after %s, so it did not take the new configuration", reloadWait)
 	}
+	if err != nil {
+		return err
+	}
+	// The old workers finish what they began. One that holds a connection open
+	// (a WebSocket, a long download) may take hours: that is no failure.
+	_, err = waitGone(ctx, c.h, family[1:], c.drained())
 	return err
 }
 
@@ -102,14 +107,16 @@ func (c *Controller) awaitNginxWorkers(ctx context.Context, family []identity) e
 // new master has started its own. The master executes itself anew; one that
 // runs as a daemon gets another PID by that.
 func (c *Controller) awaitFPMWorkers(ctx context.Context, family []identity) error {
-	left, err := waitGone(ctx, c.h, family[1:], reloadWait)
+	now := readSettings(ctx, c.h, c.svc)
+	wait := reloadWait + now.finish // which the old configuration may have had longer
+	left, err := waitGone(ctx, c.h, family[1:], wait)
 	if err != nil {
 		return err
 	}
 	if len(left) > 0 {
-		return fmt.Errorf("worker %d still runs %s after the signal", left[0].pid, reloadWait)
+		return fmt.Errorf("worker %d still runs %s after the signal", left[0].pid, wait)
 	}
-	if readSettings(ctx, c.h, c.svc).onDemand {
+	if now.onDemand {
 		return nil // it has no workers before the first request
 	}
 	ok, err := poll(ctx, c.svc.Health.Wait(), func() (bool, error) {

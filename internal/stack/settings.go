@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"kasoku/internal/confedit/ini"
 	"kasoku/internal/confedit/nginx"
@@ -21,6 +22,9 @@ type settings struct {
 	endpoints []string // where it listens: "127.0.0.1:8080", "unix:/run/x.sock"
 	logs      []string // error logs
 	onDemand  bool     // every php-fpm pool has pm = ondemand
+	// finish is how long php-fpm lets requests under way go on when it reloads
+	// (process_control_timeout; 0: not at all).
+	finish time.Duration
 }
 
 // readSettings reads the service's configuration. What cannot be read there
@@ -113,6 +117,9 @@ func fpmSettings(ctx context.Context, h host.Host, svc *Service) settings {
 	if v, ok := cfg.Get("global", "error_log"); ok && v.Text != "" && v.Text != "syslog" {
 		s.logs = append(s.logs, underPrefix(svc, v.Text))
 	}
+	if v, ok := cfg.Get("global", "process_control_timeout"); ok {
+		s.finish = fpmTime(v.Text)
+	}
 	s.onDemand = true
 	for _, pool := range cfg.Sections() {
 		if pool == "global" {
@@ -126,6 +133,21 @@ func fpmSettings(ctx context.Context, h host.Host, svc *Service) settings {
 		}
 	}
 	return s
+}
+
+// fpmTime reads a time of php-fpm.conf: seconds, or with the unit s, m, h or d.
+func fpmTime(s string) time.Duration {
+	unit := time.Second
+	if n := len(s); n > 0 {
+		if u, ok := map[byte]time.Duration{'s': time.Second, 'm': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour}[s[n-1]]; ok {
+			unit, s = u, s[:n-1]
+		}
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(s))
+	if err != nil || n < 0 {
+		return 0
+	}
+	return time.Duration(n) * unit
 }
 
 // fpmEndpoint turns a pool's listen into an endpoint: "9000", "127.0.0.1:9000",

@@ -109,13 +109,19 @@ type Service struct {
 // configuration. Commands run without a shell, in kasoku.yaml's folder (an app
 // with Root: there; on another host: in /).
 type Control struct {
-	// Method: "systemd" (Unit), "process" (PIDFile and Start, signals
-	// otherwise), "command" (Start, Stop, Reload). Default: systemd if Unit is
-	// given, else process. A process may leave out PIDFile (the service is then
-	// found by its binary, configuration and listen address) and, for nginx,
-	// php-fpm and databases, Start (binary and config say it).
-	Method  string   `yaml:"method,omitempty" json:"method,omitempty"`
-	Unit    string   `yaml:"unit,omitempty" json:"unit,omitempty"`
+	// Method: "systemd" (Unit), "supervisor" (Program, Config), "process"
+	// (PIDFile and Start, signals otherwise), "command" (Start, Stop, Reload).
+	// Default: systemd if Unit is given, supervisor if Program is, else process.
+	// A process may leave out PIDFile (the service is then found by its binary,
+	// configuration and listen address) and, for nginx, php-fpm and databases,
+	// Start (binary and config say it).
+	Method string `yaml:"method,omitempty" json:"method,omitempty"`
+	Unit   string `yaml:"unit,omitempty" json:"unit,omitempty"`
+	// Program of supervisor: a name, group:name, or group:* for all of a group.
+	Program string `yaml:"program,omitempty" json:"program,omitempty"`
+	// Config is the supervisord.conf that names supervisord's socket. Empty:
+	// supervisorctl's own search.
+	Config  string   `yaml:"config,omitempty" json:"config,omitempty"`
 	PIDFile string   `yaml:"pid_file,omitempty" json:"pid_file,omitempty"`
 	Start   []string `yaml:"start,omitempty,flow" json:"start,omitempty"`
 	Stop    []string `yaml:"stop,omitempty,flow" json:"stop,omitempty"`
@@ -123,6 +129,13 @@ type Control struct {
 	// Check validates the configuration without touching the service. Empty:
 	// the kind's own (nginx -t, php-fpm -t, mariadbd --help --verbose).
 	Check []string `yaml:"check,omitempty,flow" json:"check,omitempty"`
+	// Drain runs before the service is stopped or restarted and returns when
+	// its workers have finished what they do (a queue worker's "quit when
+	// idle"). If it fails or takes longer than DrainTimeout (default one
+	// minute), the service is not stopped. DrainTimeout also bounds the wait for
+	// old workers of nginx after a reload (default 10s), which go on afterwards.
+	Drain        []string      `yaml:"drain,omitempty,flow" json:"drain,omitempty"`
+	DrainTimeout time.Duration `yaml:"drain_timeout,omitempty" json:"drain_timeout,omitempty"`
 }
 
 // Health is how to know that a service answers. Empty: connect to Listen[0].
@@ -132,13 +145,17 @@ type Health struct {
 }
 
 // Login to a database. The password itself is never written in kasoku.yaml:
-// it comes from PasswordFile, from the environment variable PasswordEnv, or
-// from the [client] section of DefaultsFile.
+// it comes from PasswordFile, from the environment variable PasswordEnv, from
+// the [client] section of DefaultsFile, or, with Ask, from whoever sits at the
+// terminal.
 type Login struct {
 	User         string `yaml:"user,omitempty" json:"user,omitempty"`
 	PasswordFile string `yaml:"password_file,omitempty" json:"password_file,omitempty"`
 	PasswordEnv  string `yaml:"password_env,omitempty" json:"password_env,omitempty"`
 	DefaultsFile string `yaml:"defaults_file,omitempty" json:"defaults_file,omitempty"`
+	// Ask for the password on the terminal, without echo.
+	Ask   bool   `yaml:"ask,omitempty" json:"ask,omitempty"`
+	asked secret // what was answered
 	// Socket or Address to log in through; empty: the service's Listen[0].
 	Socket  string `yaml:"socket,omitempty" json:"socket,omitempty"`
 	Address string `yaml:"address,omitempty" json:"address,omitempty"`

@@ -148,17 +148,17 @@ func (s *Stack) validateLinks(d *document, path string, svc *Service) {
 
 func (s *Service) hasControl() bool {
 	c := s.Control
-	return c.Method != "" || c.Unit != "" || c.PIDFile != "" || len(c.Start)+len(c.Stop)+len(c.Reload) > 0
+	return c.Method != "" || c.Unit != "" || c.Program != "" || c.PIDFile != "" || len(c.Start)+len(c.Stop)+len(c.Reload) > 0
 }
 
 func validateControl(d *document, path string, svc *Service) {
 	c := svc.Control
-	methods := []string{MethodSystemd, MethodProcess, MethodCommand}
+	methods := []string{MethodSystemd, MethodSupervisor, MethodProcess, MethodCommand}
 	if c.Method != "" && !slices.Contains(methods, c.Method) {
 		d.report(path+".method", "unknown method %q; write one of %s", c.Method, strings.Join(methods, ", "))
 		return
 	}
-	for key, argv := range map[string][]string{"start": c.Start, "stop": c.Stop, "reload": c.Reload, "check": c.Check} {
+	for key, argv := range map[string][]string{"start": c.Start, "stop": c.Stop, "reload": c.Reload, "check": c.Check, "drain": c.Drain} {
 		if argv != nil && (len(argv) == 0 || argv[0] == "") {
 			d.report(path+"."+key, "is empty; write [program, argument, …]")
 		}
@@ -171,6 +171,13 @@ func validateControl(d *document, path string, svc *Service) {
 		if c.PIDFile != "" || len(c.Start)+len(c.Stop) > 0 {
 			d.report(path, "pid_file, start and stop belong to another method; systemd needs only unit")
 		}
+	case MethodSupervisor:
+		if c.Program == "" {
+			d.report(path+".program", `missing; write the name that supervisorctl status shows, e.g. "program: web"`)
+		}
+		if c.PIDFile != "" || len(c.Start)+len(c.Stop) > 0 {
+			d.report(path, "pid_file, start and stop belong to another method; supervisor needs only program and config")
+		}
 	case MethodCommand:
 		if len(c.Start) == 0 || len(c.Stop) == 0 {
 			d.report(path, "method command needs both start and stop; write them as [program, argument, …]")
@@ -181,6 +188,9 @@ func validateControl(d *document, path string, svc *Service) {
 			d.report(path+".unit", "belongs to method systemd, this one is %s", svc.ControlMethod())
 		}
 	}
+	if m := svc.ControlMethod(); m != MethodSupervisor && (c.Program != "" || c.Config != "") {
+		d.report(path, "program and config belong to method supervisor, this one is %s", m)
+	}
 }
 
 func validateLogin(d *document, path string, svc *Service) {
@@ -190,6 +200,8 @@ func validateLogin(d *document, path string, svc *Service) {
 		d.report(path, "belongs to a mariadb, mysql or redis service, this one is %s", svc.Kind)
 	case l.PasswordFile != "" && l.PasswordEnv != "":
 		d.report(path, "names both password_file and password_env; keep one")
+	case l.Ask && (l.PasswordFile != "" || l.PasswordEnv != ""):
+		d.report(path+".ask", "there is a password_file or password_env too; keep one")
 	case l.User == "" && l.DefaultsFile == "" && svc.Kind != Redis: // Redis has a default user
 		d.report(path+".user", "missing; write the database user, or defaults_file with a [client] section")
 	case l.Socket != "" && l.Address != "":

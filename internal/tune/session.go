@@ -39,6 +39,9 @@ type Tuner struct {
 	Fresh bool
 	// NoRestart leaves out the restart of every service at the end.
 	NoRestart bool
+	// Rights of the user who runs Kasoku; plans that need others are left out.
+	// nil: nobody asked.
+	Rights *stack.Rights
 
 	// putBack: an improved candidate is put back all the same (kasoku try).
 	putBack  bool
@@ -282,7 +285,7 @@ func (t *Tuner) look(ctx context.Context, label string) error {
 
 // next picks the plan with the best promise that is worth a try.
 func (t *Tuner) next() (*remedy.Plan, *diagnose.Finding, error) {
-	in := remedy.Input{Stack: t.Stack, Evidence: t.evidence, Snapshot: t.snapshot, Diagnosis: t.diag}
+	in := remedy.Input{Stack: t.Stack, Evidence: t.evidence, Snapshot: t.snapshot, Diagnosis: t.diag, Rights: t.Rights}
 	res := remedy.PlanAll(in)
 	t.refused(res.Refusals)
 	best := 0.0

@@ -57,6 +57,9 @@ func (t *Tuner) Try(ctx context.Context, p Proposal) (*store.Step, error) {
 	if why := t.Stack.Regulation.Refuses(plan.Trades, touched, restarted); why != "" {
 		return nil, &ProposalError{fmt.Errorf("the regulation refuses it: %s", why)}
 	}
+	if err := change.Lacking(t.Stack, t.Rights, plan.Changes); err != nil {
+		return nil, &ProposalError{err}
+	}
 	t.workload = t.Bench.Users()
 	t.session = &store.Session{Command: "try", Stack: t.Stack.Name, Started: time.Now(), State: "running", AsFoundWorkload: t.workload, FinalWorkload: t.workload}
 	if err := t.Store.SaveSession(t.session); err != nil {

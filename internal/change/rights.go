@@ -1,0 +1,60 @@
+package change
+
+import (
+	"fmt"
+	"io/fs"
+
+	"kasoku/internal/stack"
+)
+
+// RightsError says which right a set of changes lacks. It is a kind of
+// fs.ErrPermission.
+type RightsError struct{ Why string }
+
+func (e *RightsError) Error() string { return "not permitted: " + e.Why }
+
+// Is makes it a kind of fs.ErrPermission.
+func (*RightsError) Is(target error) bool { return target == fs.ErrPermission }
+
+// Lacking says which right the changes need that is not there, with the
+// command that grants it; nil if there is none, and for what nobody asked
+// about (r is nil, a file that belongs to no service).
+func Lacking(s *stack.Stack, r *stack.Rights, changes []Change) error {
+	x := &Executor{options: Options{Stack: s}}
+	for i := range changes {
+		if why := lacks(r, &changes[i], x.runner(changes[i].Service)); why != "" {
+			return fmt.Errorf("%s: %w", changes[i].Title(), &RightsError{why})
+		}
+	}
+	return nil
+}
+
+// lacks looks at one change; runner is the service that takes it on.
+func lacks(r *stack.Rights, c *Change, runner string) string {
+	switch c.Kind {
+	case KindFile:
+		if why := r.Refuses(stack.NeedWrite, c.Service, c.Path); why != "" {
+			return why
+		}
+		if why := r.Refuses(stack.NeedValidate, runner, ""); why != "" {
+			return why
+		}
+	case KindVariable:
+		if why := r.Refuses(stack.NeedVariable, c.Service, ""); why != "" {
+			return why
+		}
+	case KindIndex:
+		if c.Index != nil {
+			if why := r.Refuses(stack.NeedIndex, c.Service, c.Index.Schema); why != "" {
+				return why
+			}
+		}
+	}
+	switch c.Activate {
+	case Reload:
+		return r.Refuses(stack.NeedReload, runner, "")
+	case Restart:
+		return r.Refuses(stack.NeedRestart, runner, "")
+	}
+	return ""
+}
