@@ -52,7 +52,7 @@ func checkImports(s *source) []problem {
 		group, place := groupOf(target)
 		short := strings.TrimPrefix(target, "internal/")
 		switch {
-		case !s.test && contains(testOnly, short) && path.Dir(target) != s.dir():
+		case !s.test && !contains(breakers, s.dir()) && contains(testOnly, short) && path.Dir(target) != s.dir():
 			out = append(out, s.at(spec, "%s is for tests only", name))
 		case group == own:
 		case group == "":

@@ -34,6 +34,9 @@ var alone = []string{"lint"}
 // testOnly are packages that only tests may import.
 var testOnly = []string{"host/hosttest", "host/sshtest", "lab/labtest"}
 
+// breakers break hosts on purpose, as tests do.
+var breakers = []string{"bench/faults"}
+
 // outer are the folders beside internal/ whose packages may import everything
 // and are imported by nothing.
 var outer = []string{"cmd", "cases", "scripts", "bench"}

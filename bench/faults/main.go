@@ -1,0 +1,150 @@
+// Command faults breaks Kasoku and its target at every step of every kind of
+// change, and looks whether everything is as before or as kept:
+//
+//	kinds   file, directory, variable, index, command, restart, sysctl, unit,
+//	        package, move of an endpoint, git commit
+//	faults  SIGKILL of the controller and of the helper on the target, SSH cut,
+//	        hard reboot of the target, disk full, permission lost, a service
+//	        that does not come up, an object edited by someone else meanwhile
+//
+// The target is a disposable host (kasoku lab) with systemd, nginx and MariaDB,
+// reached by SSH. One case is one kind × one step × one fault: a process of its
+// own applies and keeps the change and runs into the fault before that step;
+// then the fault is healed, Kasoku recovers, and files (bytes, mode, owner),
+// schema, variables, kernel settings, units, packages and checkouts are
+// compared with what they were before and after. What someone else edited must
+// still be as they left it.
+//
+// In: bin/kasoku. Out: a table, and with -write the page docs/faults.md. Exit
+// status 0 if at least -least cases ran and none was lost, 1 if not, 2 if the
+// benchmark itself failed, 130 if interrupted.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// settings are the command line.
+type settings struct {
+	kasoku, base string
+	kinds, on    []string // faults
+	write        string
+	least        int
+	reboots      int // every so many steps are tried with a reboot
+	verbose      bool
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	if text := os.Getenv(victimEnv); text != "" {
+		os.Exit(victim(ctx, text))
+	}
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// run is main with its surroundings passed in.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	s, err := parse(args, stderr)
+	if errors.Is(err, flag.ErrHelp) {
+		return 0
+	}
+	if err == nil {
+		var ok bool
+		if ok, err = matrix(ctx, s, stdout, stderr); err == nil && !ok {
+			return 1
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		fmt.Fprintln(stderr, "faults: interrupted")
+		return 130
+	case err != nil:
+		fmt.Fprintln(stderr, "faults:", err)
+		return 2
+	}
+	return 0
+}
+
+func parse(args []string, stderr io.Writer) (settings, error) {
+	var s settings
+	f := flag.NewFlagSet("faults", flag.ContinueOnError)
+	f.SetOutput(stderr)
+	f.StringVar(&s.kasoku, "kasoku", "bin/kasoku", "Kasoku's static program")
+	f.StringVar(&s.base, "base", "", "folder of the disposable hosts' bases; empty: the default")
+	onlyKinds := f.String("kinds", strings.Join(names(kinds), ","), "kinds of change to try")
+	onlyFaults := f.String("faults", strings.Join(names(faults), ","), "faults to try")
+	f.StringVar(&s.write, "write", "", "write the table as Markdown to this file")
+	f.IntVar(&s.least, "least", 500, "cases that must have run")
+	f.IntVar(&s.reboots, "reboots", 2, "reboot before every so many steps; a reboot takes some seconds")
+	f.BoolVar(&s.verbose, "v", false, "a line for each case")
+	if err := f.Parse(args); err != nil {
+		return s, err
+	}
+	s.kinds, s.on = strings.Split(*onlyKinds, ","), strings.Split(*onlyFaults, ",")
+	for _, c := range []struct {
+		what      string
+		got, have []string
+	}{{"kind", s.kinds, names(kinds)}, {"fault", s.on, names(faults)}} {
+		for _, name := range c.got {
+			if !slices.Contains(c.have, name) {
+				return s, fmt.Errorf("there is no %s %q; choose from %s", c.what, name, strings.Join(c.have, ","))
+			}
+		}
+	}
+	if f.NArg() > 0 {
+		return s, fmt.Errorf("unexpected %q; see -help", f.Arg(0))
+	}
+	if s.reboots < 1 {
+		return s, errors.New("-reboots must be 1 or more")
+	}
+	return s, nil
+}
+
+// matrix runs all cases on a host of its own.
+func matrix(ctx context.Context, s settings, stdout, stderr io.Writer) (bool, error) {
+	began := time.Now()
+	t, err := openTarget(ctx, s, stderr)
+	if err != nil {
+		return false, err
+	}
+	defer t.close()
+	m := &results{out: stdout, log: stderr, verbose: s.verbose}
+	for _, k := range kinds {
+		if !slices.Contains(s.kinds, k.name) {
+			continue
+		}
+		if err := m.kind(ctx, t, k, s); err != nil {
+			return false, fmt.Errorf("kind %s: %w", k.name, err)
+		}
+	}
+	m.took = time.Since(began)
+	m.print()
+	if s.write != "" {
+		if err := m.markdown(s.write); err != nil {
+			return false, err
+		}
+	}
+	return m.met(s.least), nil
+}
+
+// named has a name.
+type named interface{ title() string }
+
+func names[T named](all []T) []string {
+	var out []string
+	for _, x := range all {
+		out = append(out, x.title())
+	}
+	return out
+}
