@@ -45,9 +45,14 @@ func newOverlay(t *testing.T, dir string) overlay {
 			}
 		}
 	})
-	for _, d := range []string{"proc", "dev"} {
-		must(t, unix.Mount("/"+d, filepath.Join(o.root, d), "", unix.MS_BIND|unix.MS_REC, ""))
-		must(t, unix.Mount("", filepath.Join(o.root, d), "", unix.MS_PRIVATE|unix.MS_REC, ""))
+	// Nothing of the machine's is bound in, so that removing the folder can
+	// never remove more than that, whatever became of the test.
+	must(t, unix.Mount("proc", filepath.Join(o.root, "proc"), "proc", 0, ""))
+	must(t, unix.Mount("tmpfs", filepath.Join(o.root, "dev"), "tmpfs", 0, "mode=755"))
+	for name, minor := range map[string]uint32{"null": 3, "zero": 5, "random": 8, "urandom": 9} { // major 1: mem(4), random(4)
+		node := filepath.Join(o.root, "dev", name)
+		must(t, unix.Mknod(node, unix.S_IFCHR|0o666, int(unix.Mkdev(1, minor))))
+		must(t, os.Chmod(node, 0o666))
 	}
 	must(t, unix.Mount("tmpfs", filepath.Join(o.root, "tmp"), "tmpfs", 0, "mode=1777"))
 	// The machine's own policy about services is not part of the test.
