@@ -146,7 +146,7 @@ func (t *target) one(ctx context.Context, k *kind, f *fault, step int, before, a
 
 // recover does what the next Kasoku would and judges the end state.
 func (t *target) recover(ctx context.Context, v task, k *kind, f *fault, before, after string) (state, problem string) {
-	s, err := t.access.open(ctx, v.Project, nil)
+	s, err := t.open(ctx, v.Project)
 	if err != nil {
 		return "", "open: " + err.Error()
 	}
@@ -206,7 +206,7 @@ func (t *target) judgeEdited(ctx context.Context, s *session, k *kind, now strin
 // it up anew.
 func (t *target) asFound(ctx context.Context, k *kind, before string, v task, o *outcome) error {
 	if o.state == change.StateKept && o.problem == "" {
-		s, err := t.access.open(ctx, v.Project, nil)
+		s, err := t.open(ctx, v.Project)
 		if err != nil {
 			return err
 		}

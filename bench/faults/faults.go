@@ -23,6 +23,7 @@ type fault struct {
 	applies    func(k *kind) bool
 	slow       bool // takes seconds
 	edits      bool // someone else edits the object
+	once       bool // one case is enough
 }
 
 func (f *fault) title() string { return f.name }
@@ -54,7 +55,7 @@ const filler = "filler"
 
 // faults in the order of the table.
 var faults = []*fault{
-	{name: "none", what: "nothing breaks: the change is kept, and undone afterwards.",
+	{name: "none", what: "nothing breaks: the change is kept, and undone afterwards.", once: true,
 		strike: func(context.Context, *session, task, *kind) {}},
 	{name: "controller killed", what: "SIGKILL of the process that applies the change.",
 		strike: func(context.Context, *session, task, *kind) {

@@ -74,19 +74,45 @@ type session struct {
 	exec   *change.Executor
 	faulty *hosttest.Faulty
 	host   *ssh.Host
+	// borrowed: the host stays open for the next session.
+	borrowed bool
 }
 
 func (s *session) close() {
 	s.exec.Close()
-	s.host.Close()
+	if !s.borrowed {
+		s.host.Close()
+	}
 }
 
 // open opens the journal of a project whose only host is the target.
 func (a access) open(ctx context.Context, project string, trace func(string)) (*session, error) {
-	h, err := ssh.Open(ctx, ssh.Options{Name: hostName, Destination: hostName, ConfigFile: a.Config, Programs: a.Programs})
+	h, err := a.connect(ctx)
 	if err != nil {
 		return nil, err
 	}
+	s, err := a.openOn(ctx, h, project, trace)
+	if err != nil {
+		h.Close()
+	}
+	return s, err
+}
+
+func (a access) connect(ctx context.Context) (*ssh.Host, error) {
+	return ssh.Open(ctx, ssh.Options{Name: hostName, Destination: hostName, ConfigFile: a.Config, Programs: a.Programs})
+}
+
+// open opens a project over the connection that the matrix keeps, which makes
+// itself anew when it was cut.
+func (t *target) open(ctx context.Context, project string) (*session, error) {
+	s, err := t.access.openOn(ctx, t.host, project, nil)
+	if err == nil {
+		s.borrowed = true
+	}
+	return s, err
+}
+
+func (a access) openOn(ctx context.Context, h *ssh.Host, project string, trace func(string)) (*session, error) {
 	s := &session{host: h, faulty: hosttest.NewFaulty(h)}
 	st := &stack.Stack{Name: "faults", Hosts: map[string]stack.HostConfig{hostName: {SSH: hostName, SSHConfig: a.Config}},
 		Services: []stack.Service{
@@ -96,6 +122,7 @@ func (a access) open(ctx context.Context, project string, trace func(string)) (*
 				Control: stack.Control{Method: stack.MethodSystemd, Unit: "mariadb.service"}, Health: stack.Health{Timeout: 20 * time.Second},
 				Login: &stack.Login{User: "kasoku", PasswordFile: "/var/lib/faults/password", Socket: "/run/mysqld/mysqld.sock"}},
 		}}
+	var err error
 	s.exec, err = change.Open(ctx, change.Options{Dir: project, Stack: st, Hosts: map[string]host.Host{"local": host.NewLocal(), hostName: s.faulty},
 		Control: func(name string) (change.Controller, error) {
 			return stack.NewController(s.faulty, st, st.Service(name))
@@ -105,7 +132,6 @@ func (a access) open(ctx context.Context, project string, trace func(string)) (*
 		},
 		Trace: trace})
 	if err != nil {
-		h.Close()
 		return nil, err
 	}
 	return s, nil
@@ -115,6 +141,7 @@ func (a access) open(ctx context.Context, project string, trace func(string)) (*
 type target struct {
 	access access
 	lab    *lab.Lab
+	host   *ssh.Host
 	dir    string
 }
 
@@ -164,12 +191,11 @@ func openTarget(ctx context.Context, s settings, log io.Writer) (*target, error)
 }
 
 // keepHelper leaves the program on the target, so that a case need not copy it.
-func (t *target) keepHelper(ctx context.Context) error {
-	h, err := ssh.Open(ctx, ssh.Options{Name: hostName, Destination: hostName, ConfigFile: t.access.Config, Programs: t.access.Programs})
-	if err != nil {
+func (t *target) keepHelper(ctx context.Context) (err error) {
+	if t.host, err = t.access.connect(ctx); err != nil {
 		return err
 	}
-	return errors.Join(h.Keep(ctx), h.Close())
+	return t.host.Keep(ctx)
 }
 
 // copyConfig makes the two copies of the ssh configuration.
@@ -184,6 +210,9 @@ func copyConfig(from, to string) error {
 func (t *target) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
+	if t.host != nil {
+		t.host.Close()
+	}
 	exec.CommandContext(ctx, "ssh", "-F", t.access.Config+beside, "-S", t.access.Config+beside+".sock", "-O", "exit", hostName).Run()
 	t.lab.Down(ctx)
 	os.RemoveAll(t.dir)
