@@ -14,7 +14,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 # comes first in PATH, for programs that call go as well.
 WITH_GO = go=$$(scripts/go.sh) && export PATH="$$(dirname "$$go"):$$PATH" &&
 
-.PHONY: help deps deps-test build static check test demo bench bench-hand bench-load bench-digest bench-bounds bench-overhead bench-engines lab-base fuzz clean
+.PHONY: help deps deps-test build static check test test-long demo bench bench-hand bench-load bench-digest bench-bounds bench-overhead bench-engines bench-hosts faults lab-base fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,7 +38,10 @@ deps-test: ## install what tests need, too: Apache, HAProxy, pt-query-digest, â€
 	@scripts/deps.sh test
 
 test: deps-test build ## every test, against real servers
-	@$(WITH_GO) timeout --foreground $(SUITE_LIMIT) go test -p 1 -timeout $(PACKAGE_LIMIT) $(TESTFLAGS) ./...
+	@$(WITH_GO) PACKAGE_LIMIT=$(PACKAGE_LIMIT) TESTFLAGS='$(TESTFLAGS)' timeout --foreground $(SUITE_LIMIT) scripts/test.sh
+
+test-long: deps-test build ## every test, also those that kill Kasoku before every step of apt and systemd
+	@$(WITH_GO) LONG=1 PACKAGE_LIMIT=40m TESTFLAGS='$(TESTFLAGS)' timeout --foreground 90m scripts/test.sh
 
 demo: deps build ## tune the bank login from cases/login and say where the report is (BUDGET=6m30s)
 	@scripts/demo.sh
@@ -64,6 +67,12 @@ bench-overhead: deps build ## what the collectors of every run cost on cases/log
 
 bench-engines: deps ## ways to move a load generator's bytes: net.Conn, epoll, io_uring (ARGS="-rounds 3")
 	@$(WITH_GO) go run ./bench/engines $(ARGS)
+
+bench-hosts: deps-test build ## the bank login tuned over SSH on one and two disposable hosts, and after a reboot (bar: 0.95)
+	@scripts/bench-hosts.sh
+
+faults: deps-test build ## break a disposable host at every step of every kind of change (bar: 500 cases, none lost)
+	@$(WITH_GO) scripts/faults.sh $(ARGS)
 
 lab-base: deps-test build ## build the system that disposable hosts start from (docs/lab.md), as root
 	@bin/kasoku lab base

@@ -24,6 +24,7 @@ func TestOrdinaryUser(t *testing.T) {
 		t.Skip("needs root to become another user")
 	}
 	c := startCase(t)
+	t.Setenv(stateDirEnv, "") // where an ordinary user's is
 	c.shorten()
 	o := newOrdinary(c)
 

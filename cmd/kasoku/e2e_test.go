@@ -287,13 +287,24 @@ func TestBadSurroundings(t *testing.T) {
 	})
 	t.Run("somebody else works here", func(t *testing.T) {
 		edit("version: 1", "version: 1")
-		cmd := exec.Command(c.kasoku, "run", "-d", "20s", "--score-only", "--quiet")
-		cmd.Dir = c.dir
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
+		var cmd *exec.Cmd
+		var ended chan error
+		start := func() {
+			cmd, ended = exec.Command(c.kasoku, "run", "-d", "20s", "--score-only", "--quiet"), make(chan error, 1)
+			cmd.Dir = c.dir
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			go func(c *exec.Cmd, ended chan error) { ended <- c.Wait() }(cmd, ended)
 		}
-		defer func() { cmd.Process.Kill(); cmd.Wait() }()
+		start()
+		defer func() { cmd.Process.Kill(); <-ended }()
 		until(t, "the lease", 20*time.Second, func() bool {
+			select {
+			case <-ended: // it came while the command below had the lease
+				start()
+			case <-time.After(500 * time.Millisecond):
+			}
 			code, _, errs := c.run("undo", "--all")
 			return code == ui.Busy && strings.Contains(errs, "kasoku")
 		})

@@ -13,11 +13,28 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 4 && os.Args[1] == "guard" { // the program that a host is given is this one
 		os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 	}
-	testscript.Main(m, map[string]func(){
+	testscript.Main(apart{m}, map[string]func(){
 		"kasoku": func() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) },
 		// exits N COMMAND… checks the exact exit code.
 		"exits": func() { os.Exit(exits(os.Args[1:])) },
 	})
+}
+
+// apart runs the tests with a state folder of their own: one Kasoku works on a
+// machine at a time, and tests are not to wait for others.
+type apart struct{ *testing.M }
+
+func (a apart) Run() int {
+	if os.Getenv(stateDirEnv) == "" {
+		state, err := os.MkdirTemp("", "kasoku-state")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(state)
+		os.Setenv(stateDirEnv, state)
+	}
+	return a.M.Run()
 }
 
 // TestScripts runs testdata/script: what a user types and sees.

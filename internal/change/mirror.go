@@ -21,7 +21,8 @@ type TargetOptions struct {
 	// Name of the stack, for people.
 	Name string
 	// Base is Kasoku's folder on each host; "": /var/lib/kasoku for root, else
-	// the user's $XDG_STATE_HOME/kasoku or ~/.local/state/kasoku there.
+	// the user's $XDG_STATE_HOME/kasoku or ~/.local/state/kasoku there, or
+	// /var/tmp/kasoku-state-UID where that cannot be written.
 	Base string
 	// RevertAfter is how long a host waits for a silent controller before it
 	// puts itself back; 0: DefaultRevertAfter.

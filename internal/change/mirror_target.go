@@ -12,8 +12,15 @@ import (
 	"kasoku/internal/stack"
 )
 
-// where prints what is needed to know about a host.
-const where = `if [ "$(id -u)" = 0 ]; then echo /var/lib/kasoku; else echo "${XDG_STATE_HOME:-$HOME/.local/state}/kasoku"; fi
+// where prints what is needed to know about a host. Users of services often
+// have a home that they cannot write to.
+const where = `if [ "$(id -u)" = 0 ]; then echo /var/lib/kasoku
+elif (umask 077; mkdir -p "${XDG_STATE_HOME:-$HOME/.local/state}/kasoku") 2>/dev/null; then echo "${XDG_STATE_HOME:-$HOME/.local/state}/kasoku"
+else
+	own="/var/tmp/kasoku-state-$(id -u)"
+	mkdir -m 700 "$own" 2>/dev/null
+	if [ -O "$own" ] && [ ! -L "$own" ]; then echo "$own"; fi
+fi
 cat /proc/sys/kernel/random/boot_id
 id -u`
 

@@ -133,6 +133,7 @@ load: {scenario: s.yaml, url: "http://127.0.0.1"}
 // Over a real sshd.
 func TestOpenHostsSSH(t *testing.T) {
 	server := sshtest.Start(t)
+	t.Setenv("KASOKU_PROGRAMS", sshtest.Programs(t))
 	st := twoHosts()
 	for name := range st.Hosts {
 		st.Hosts[name] = HostConfig{SSH: server.Destination, SSHConfig: server.ConfigFile}
