@@ -23,6 +23,7 @@ type fault struct {
 	applies    func(k *kind) bool
 	slow       bool // takes seconds
 	edits      bool // someone else edits the object
+	cuts       bool // the connection must be made anew, which takes seconds
 	once       bool // one case is enough
 }
 
@@ -62,11 +63,11 @@ var faults = []*fault{
 			syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			select {}
 		}},
-	{name: "helper killed", what: "SIGKILL of Kasoku's helper on the target; the controller lives on.",
+	{name: "helper killed", what: "SIGKILL of Kasoku's helper on the target; the controller lives on.", cuts: true,
 		strike: func(ctx context.Context, s *session, v task, _ *kind) {
 			must(v.Target.sh(ctx, `pkill -KILL -f 'agent serve' || true`))
 		}},
-	{name: "SSH cut", what: "the controller's ssh processes are killed; the target sees a closed connection.",
+	{name: "SSH cut", what: "the controller's ssh processes are killed; the target sees a closed connection.", cuts: true,
 		strike: func(ctx context.Context, s *session, v task, _ *kind) {
 			exec.Command("pkill", "-KILL", "-f", "ssh.*"+v.Target.Config).Run()
 		}},

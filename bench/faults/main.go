@@ -41,6 +41,7 @@ type settings struct {
 	write        string
 	least        int
 	reboots      int // every so many steps are tried with a reboot
+	cuts         int // … and with a cut connection
 	verbose      bool
 }
 
@@ -87,6 +88,7 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	f.StringVar(&s.write, "write", "", "write the table as Markdown to this file")
 	f.IntVar(&s.least, "least", 500, "cases that must have run")
 	f.IntVar(&s.reboots, "reboots", 2, "reboot before every so many steps; a reboot takes some seconds")
+	f.IntVar(&s.cuts, "cuts", 1, "cut the connection before every so many steps; a case takes some seconds")
 	f.BoolVar(&s.verbose, "v", false, "a line for each case")
 	if err := f.Parse(args); err != nil {
 		return s, err
@@ -105,8 +107,8 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	if f.NArg() > 0 {
 		return s, fmt.Errorf("unexpected %q; see -help", f.Arg(0))
 	}
-	if s.reboots < 1 {
-		return s, errors.New("-reboots must be 1 or more")
+	if s.reboots < 1 || s.cuts < 1 {
+		return s, errors.New("-reboots and -cuts must be 1 or more")
 	}
 	return s, nil
 }

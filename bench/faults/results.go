@@ -44,7 +44,7 @@ func (m *results) kind(ctx context.Context, t *target, k *kind, s settings) erro
 		c, began := &cell{}, time.Now()
 		m.cells[[2]string{k.name, f.name}] = c
 		for step := 1; step <= len(steps); step++ {
-			if f.slow && step%s.reboots != 0 || f.once && step > 1 {
+			if f.slow && step%s.reboots != 0 || f.cuts && step%s.cuts != 0 || f.once && step > 1 {
 				continue
 			}
 			o, err := t.one(ctx, k, f, step, before, after)
