@@ -42,6 +42,7 @@ type settings struct {
 	least        int
 	reboots      int // every so many steps are tried with a reboot
 	cuts         int // … and with a cut connection
+	every        int // … and with the other faults
 	verbose      bool
 }
 
@@ -89,6 +90,7 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	f.IntVar(&s.least, "least", 500, "cases that must have run")
 	f.IntVar(&s.reboots, "reboots", 2, "reboot before every so many steps; a reboot takes some seconds")
 	f.IntVar(&s.cuts, "cuts", 1, "cut the connection before every so many steps; a case takes some seconds")
+	f.IntVar(&s.every, "every", 1, "strike before every so many steps with the other faults, another one for each fault")
 	f.BoolVar(&s.verbose, "v", false, "a line for each case")
 	if err := f.Parse(args); err != nil {
 		return s, err
@@ -107,8 +109,8 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	if f.NArg() > 0 {
 		return s, fmt.Errorf("unexpected %q; see -help", f.Arg(0))
 	}
-	if s.reboots < 1 || s.cuts < 1 {
-		return s, errors.New("-reboots and -cuts must be 1 or more")
+	if s.reboots < 1 || s.cuts < 1 || s.every < 1 {
+		return s, errors.New("-reboots, -cuts and -every must be 1 or more")
 	}
 	return s, nil
 }
@@ -127,6 +129,8 @@ func matrix(ctx context.Context, s settings, stdout, stderr io.Writer) (bool, er
 			continue
 		}
 		if err := m.kind(ctx, t, k, s); err != nil {
+			m.took = time.Since(began)
+			m.print() // what there is
 			return false, fmt.Errorf("kind %s: %w", k.name, err)
 		}
 	}

@@ -37,14 +37,14 @@ func (m *results) kind(ctx context.Context, t *target, k *kind, s settings) erro
 		m.cells, m.steps = map[[2]string]*cell{}, map[string]int{}
 	}
 	m.kinds, m.steps[k.name] = append(m.kinds, k.name), len(steps)
-	for _, f := range faults {
+	for n, f := range faults {
 		if !slices.Contains(s.on, f.name) || f.applies != nil && !f.applies(k) {
 			continue
 		}
 		c, began := &cell{}, time.Now()
 		m.cells[[2]string{k.name, f.name}] = c
 		for step := 1; step <= len(steps); step++ {
-			if f.slow && step%s.reboots != 0 || f.cuts && step%s.cuts != 0 || f.once && step > 1 {
+			if f.slow && step%s.reboots != 0 || f.cuts && step%s.cuts != 0 || f.once && step > 1 || !f.once && !f.slow && !f.cuts && (step+n)%s.every != 0 {
 				continue
 			}
 			o, err := t.one(ctx, k, f, step, before, after)

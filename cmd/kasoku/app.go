@@ -27,6 +27,8 @@ type App struct {
 	Out io.Writer
 	Err io.Writer // where it matters that it is not Out; messages go through UI
 	UI  *ui.UI
+	// changes: the command has opened the journal to change a target.
+	changes bool
 }
 
 func newApp(cli *CLI, stdout, stderr io.Writer) *App {
@@ -103,6 +105,7 @@ func (a *App) write(ctx context.Context) (*Project, error) {
 	if err != nil {
 		return nil, err
 	}
+	a.changes = true
 	if p.Exec, err = p.executor(ctx, a.UI); err != nil {
 		p.Close()
 		return nil, err

@@ -2,9 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -57,23 +57,11 @@ func (c *InitCmd) Run(ctx context.Context, a *App) error {
 		_, err := a.Out.Write(text)
 		return err
 	}
-	flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL
-	if c.Force {
-		flags = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
-	}
-	f, err := os.OpenFile(a.cli.File, flags, 0o644)
-	if err != nil {
-		if os.IsExist(err) {
-			err = fmt.Errorf("%s exists: %w", a.cli.File, fs.ErrExist)
-		}
-		return ui.Coded(ui.BadInput, err, "kasoku init --force overwrites it; --print only shows it")
-	}
-	if _, err := f.Write(text); err != nil {
-		f.Close()
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
+	switch err := putFile(a.cli.File, text, c.Force); {
+	case errors.Is(err, fs.ErrExist):
+		return ui.Coded(ui.BadInput, fmt.Errorf("%s exists: %w", a.cli.File, fs.ErrExist), "kasoku init --force overwrites it; --print only shows it")
+	case err != nil:
+		return ui.Coded(ui.Failure, fmt.Errorf("write %s: %w", a.cli.File, err), "what was there is as it was; check the folder's rights and the disk's free space, or name another file with --file")
 	}
 	a.UI.Info(fmt.Sprintf("%s: %d services found. Fill in load.url and load.scenario, then: kasoku run", a.cli.File, len(st.Services)))
 	return nil

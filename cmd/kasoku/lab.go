@@ -38,7 +38,7 @@ func labError(err error) error {
 	case errors.As(err, &cannot):
 		return ui.Coded(ui.Target, err, cannot.Hint())
 	case errors.Is(err, lab.ErrExists):
-		return ui.Coded(ui.Busy, err, "kasoku lab down, or another --name")
+		return ui.Coded(ui.Busy, err, "kasoku lab --name NAME down ends it; or give another --name")
 	case errors.Is(err, lab.ErrNoLab):
 		return ui.Coded(ui.BadInput, err, "kasoku lab list")
 	}
@@ -91,7 +91,7 @@ func (c *LabUpCmd) Run(ctx context.Context, a *App) error {
 		for _, h := range l.Hosts {
 			fmt.Fprintf(w, "  %-4s %s  %s\n", h.Name, h.Address, h.State)
 		}
-		_, err := fmt.Fprintf(w, "\nssh -F %s h1\nkasoku lab exec -- curl http://%s/\nkasoku lab down\n", l.SSHConfig, l.Hosts[0].Address)
+		_, err := fmt.Fprintf(w, "\nssh -F %s h1\nkasoku lab --name %[2]s exec -- curl http://%[3]s/\nkasoku lab --name %[2]s down\n", l.SSHConfig, l.Name, l.Hosts[0].Address)
 		return err
 	})
 }

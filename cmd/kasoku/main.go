@@ -106,7 +106,11 @@ func (a *App) exit(ctx context.Context, err error) int {
 		return ui.OK
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		a.UI.Warn("interrupted; the target has been put back", "")
+		said := "interrupted"
+		if a.changes {
+			said += "; the target has been put back"
+		}
+		a.UI.Warn(said, "")
 		return ui.Interrupted
 	}
 	a.UI.Error(err)

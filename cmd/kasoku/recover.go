@@ -45,7 +45,7 @@ func (c *RecoverCmd) Run(ctx context.Context, a *App) error {
 		return err
 	}
 	if c.DryRun {
-		return c.tell(ctx, a, p.Exec)
+		return c.tell(ctx, a, p)
 	}
 	if c.Abandon != 0 {
 		if err := p.Exec.Abandon(ctx, c.Abandon); err != nil {
@@ -62,10 +62,18 @@ func (c *RecoverCmd) Run(ctx context.Context, a *App) error {
 			fmt.Fprintf(w, "put back #%d %s\n", tx.ID, tx.Title)
 		}
 		if len(txs) == 0 {
-			fmt.Fprintln(w, "nothing to recover: every change is kept or put back")
+			fmt.Fprintln(w, nothingToRecover(p))
 		}
 		return nil
 	})
+}
+
+// nothingToRecover says of what that is known.
+func nothingToRecover(p *Project) string {
+	if len(p.Unreachable) > 0 {
+		return "nothing to recover is known; the hosts named above were not looked at"
+	}
+	return "nothing to recover: every change is kept or put back"
 }
 
 // fetch writes the journal anew from a host's copy.
@@ -85,7 +93,8 @@ func (c *RecoverCmd) fetch(ctx context.Context, p *Project) error {
 }
 
 // tell prints what recovery would do.
-func (c *RecoverCmd) tell(ctx context.Context, a *App, x *change.Executor) error {
+func (c *RecoverCmd) tell(ctx context.Context, a *App, p *Project) error {
+	x := p.Exec
 	outlook := x.Outlook(ctx)
 	conflicts := 0
 	for _, o := range outlook {
@@ -103,7 +112,7 @@ func (c *RecoverCmd) tell(ctx context.Context, a *App, x *change.Executor) error
 		if n := len(x.Pending()); len(outlook) == 0 && n > 0 {
 			fmt.Fprintf(w, "%d unfinished entries that changed nothing would be closed\n", n)
 		} else if n == 0 {
-			fmt.Fprintln(w, "nothing to recover: every change is kept or put back")
+			fmt.Fprintln(w, nothingToRecover(p))
 		}
 		return nil
 	})

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 
 	"kasoku/internal/report"
@@ -57,7 +56,7 @@ func (c *ReportCmd) Run(ctx context.Context, a *App) error {
 	if err := write(&b, m); err != nil {
 		return err
 	}
-	if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
+	if err := putFile(path, b.Bytes(), true); err != nil {
 		return ui.Coded(ui.Failure, err, "name another file with -o")
 	}
 	fmt.Fprintln(a.Out, path)

@@ -39,6 +39,9 @@ func (c *VerifyCmd) Run(ctx context.Context, a *App) error {
 		return err
 	}
 	drifts, unseen := p.Exec.Verify(ctx)
+	for name, err := range p.Unreachable {
+		unseen = errors.Join(unseen, fmt.Errorf("host %s was not looked at: %w", name, err))
+	}
 	v := verification{Kept: len(p.Exec.Kept()), Pending: p.Exec.Pending(), Drift: drifts}
 	if unseen != nil {
 		v.NotSeen = unseen.Error()

@@ -93,8 +93,8 @@ var (
 	// ErrChanged: the target is no longer what the plan saw. Nothing of this
 	// change was written.
 	ErrChanged = errors.New("the target is not what the plan saw; plan again")
-	// ErrBusy: another process has the lease on this .kasoku folder.
-	ErrBusy = errors.New("another kasoku is at work in this folder")
+	// ErrBusy: another process has the lease on this .kasoku folder or on a host.
+	ErrBusy = errors.New("another kasoku is at work here")
 	// ErrPending: an earlier transaction must be put back first.
 	ErrPending = errors.New("an earlier change is not finished; recover first")
 	// ErrUnknown: there is no such transaction, or it is not in the state that

@@ -100,7 +100,7 @@ func (x *exporter) writePlaybook(kept []change.Tx) error {
 				continue
 			}
 			tasks = append(tasks, task{key("name", "statements of "+service),
-				key("ansible.builtin.command", yaml.MapSlice{key("argv", []string{"mysql"}), key("stdin", "{{ lookup('ansible.builtin.file', '"+x.sqlName(service)+"') }}")}),
+				key("ansible.builtin.command", yaml.MapSlice{key("argv", x.client(service)), key("stdin", "{{ lookup('ansible.builtin.file', '"+x.sqlName(service)+"') }}")}),
 				key("tags", []string{"sql"})})
 		}
 		if len(tasks) == 0 {

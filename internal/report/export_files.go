@@ -114,10 +114,11 @@ func (x *exporter) readme(kept []change.Tx) string {
 	}
 	for _, service := range x.databases() {
 		if x.options.Format == FormatFiles {
-			break
+			item(fmt.Sprintf("What was kept on the database %s, indexes and variables, is no file: `kasoku export --format sql` writes it.", service))
+			continue
 		}
 		name := x.sqlName(service)
-		item(fmt.Sprintf("`%s`: run it on the database %s (`mysql < %s`). It can be run again. Indexes are made online, but a large table takes its time. `SET GLOBAL` lasts until the server restarts; files below keep it.", name, service, name))
+		item(fmt.Sprintf("`%s`: run it on the database %s (`%s < %s`). It can be run again. Indexes are made online, but a large table takes its time. `SET GLOBAL` lasts until the server restarts; files below keep it.", name, service, strings.Join(x.client(service), " "), name))
 	}
 	for _, name := range x.order {
 		if x.wants(FormatShell) {

@@ -86,12 +86,24 @@ func (x *exporter) writeScripts(kept []change.Tx) error {
 	for _, name := range x.order {
 		h := x.hosts[name]
 		text := scriptHead + h.expect.String() + "if [ \"${1:-}\" = --check ]; then echo 'everything is as expected'; exit 0; fi\n" +
-			h.script.String() + activate(kept, name)
+			h.script.String() + x.statements(kept, name) + activate(kept, name)
 		if err := x.write(scriptName(name), text, 0o755); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// statements tells which ones a host's script does not run.
+func (x *exporter) statements(kept []change.Tx, hostName string) string {
+	out := ""
+	for _, service := range x.databases() {
+		if x.serviceHost(kept, service) == hostName {
+			line := fmt.Sprintf("Not run from here: %s < %s", strings.Join(x.client(service), " "), x.sqlName(service))
+			out += "\necho " + quote(line) + "\n"
+		}
+	}
+	return out
 }
 
 // needs is the strongest activation of each service on a host, and the

@@ -1,7 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"net"
 	"regexp"
 	"strings"
 
@@ -87,4 +89,34 @@ func quoteAll(argv []string) string {
 // script or of SQL.
 func comment(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r < 0x20 || r == 0x7f || r == 0x85 || r == 0x2028 || r == 0x2029 }), " ")
+}
+
+// client is the command that takes a database's statements, with where it
+// listens as kasoku.yaml has it.
+func (x *exporter) client(service string) []string {
+	argv := []string{"mysql"}
+	if x.options.Stack == nil {
+		return argv
+	}
+	svc := x.options.Stack.Service(service)
+	if svc == nil {
+		return argv
+	}
+	endpoint := ""
+	if len(svc.Listen) > 0 {
+		endpoint = svc.Listen[0]
+	}
+	if svc.Login != nil {
+		endpoint = cmp.Or(svc.Login.Address, endpoint)
+		if svc.Login.Socket != "" {
+			endpoint = "unix:" + svc.Login.Socket
+		}
+	}
+	if socket, ok := strings.CutPrefix(endpoint, "unix:"); ok {
+		return append(argv, "--socket="+socket)
+	}
+	if name, port, err := net.SplitHostPort(endpoint); err == nil {
+		return append(argv, "--host="+name, "--port="+port)
+	}
+	return argv
 }

@@ -94,6 +94,10 @@ func (d *discovery) add(ctx context.Context, kind Kind, name string, p *process,
 		d.note("The program of process %d (%s) cannot be read; run `kasoku init` as root to find all of it.", p.pid, p.comm)
 		exe = lookUp(ctx, d.h, p.comm)
 	}
+	if kind == Redis && filepath.Base(exe) == redisCheck {
+		exe = filepath.Join(filepath.Dir(exe), "redis-server")
+		d.note("Redis hides the arguments that it was started with; add those besides the configuration file to %s's control.start.", name)
+	}
 	in.svc.Binary = exe
 	if err := d.readSockets(ctx, in); err != nil {
 		return err

@@ -12,6 +12,10 @@ import (
 
 // programs are the names under which a kind's program runs. Only kinds that
 // discovery can tell by name are here.
+// redisCheck is what Debian's redis-server is a link to: which of them runs, it
+// knows from its name.
+const redisCheck = "redis-check-rdb"
+
 var programs = []struct {
 	kind    Kind
 	pattern *regexp.Regexp

@@ -70,10 +70,13 @@ func (t *Tuner) Run(ctx context.Context) (*store.Session, error) {
 		// A tenth of the time for what only tells about the source.
 		t.Bench.Walk = t.Budget / 10
 	}
-	if err := t.begin(ctx); err != nil {
-		return t.session, err
+	err := t.begin(ctx)
+	if t.session == nil { // it was not to be had
+		return nil, err
 	}
-	err := t.loop(ctx)
+	if err == nil {
+		err = t.loop(ctx)
+	}
 	if err == nil {
 		err = t.conclude(ctx)
 	}
