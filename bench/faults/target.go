@@ -218,11 +218,16 @@ func (t *target) close() {
 	os.RemoveAll(t.dir)
 }
 
-// wait until the host answers and its services are up.
+// wait until the host answers and its database is up, or has failed and waits
+// for Kasoku to put it back.
 func (t *target) wait(ctx context.Context) error {
 	deadline := time.Now().Add(time.Minute)
 	for {
-		err := t.access.sh(ctx, `systemctl is-active -q mariadb && mariadb -e 'SELECT 1' >/dev/null`)
+		err := t.access.sh(ctx, `case $(systemctl is-active mariadb || true) in
+active) mariadb -e 'SELECT 1' >/dev/null;;
+failed|inactive) [ -z "$(systemctl list-jobs --no-legend)" ];;
+*) false;;
+esac`)
 		if err == nil || ctx.Err() != nil || time.Now().After(deadline) {
 			return err
 		}
