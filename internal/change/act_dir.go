@@ -58,6 +58,24 @@ func (a *dirAct) write(ctx context.Context) (string, error) {
 	return "", err
 }
 
-func (a *dirAct) restore(ctx context.Context) error { return a.h.RemoveDir(ctx, a.c.Path) }
+// restore removes the directory with what services put into it; but a file that
+// Kasoku itself has put there, or was to, is gone by then, unless someone else
+// has changed it: then it all stays.
+func (a *dirAct) restore(ctx context.Context) error {
+	for _, t := range a.x.journal.txs {
+		for i := range t.Changes {
+			c := &t.Changes[i]
+			if c.Kind != KindFile || !inside(c.object(), a.c.object()) {
+				continue
+			}
+			if _, err := a.h.Stat(ctx, c.Path); err == nil {
+				return a.conflict(sight{got: "a directory with someone else's " + c.Path})
+			} else if !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+	}
+	return a.h.RemoveDir(ctx, a.c.Path)
+}
 
 func (a *dirAct) conflict(s sight) *ConflictError { return a.differs("nothing", "a directory", s.got) }

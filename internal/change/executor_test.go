@@ -3,6 +3,7 @@ package change
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -454,4 +455,39 @@ func TestDamagedBlob(t *testing.T) {
 	must(t, os.WriteFile(blob, []byte("a\n"), 0o600))
 	must(t, f.x.Revert(t.Context(), tx.ID))
 	wantEqual(t, "content", content(t, conf), "a\n")
+}
+
+// What someone else has put in place of a file in a directory of Kasoku's own
+// stays when the directory goes, and so does the directory.
+func TestDirectoryHoldsSomeoneElsesFile(t *testing.T) {
+	for _, row := range []struct{ name, step string }{{"before it is written", "tx1.change1.intent"}, {"after", "tx1.activated"}} {
+		t.Run(row.name, func(t *testing.T) {
+			f := newFixture(t)
+			dir := filepath.Join(f.dir, "kasoku-cache")
+			file := filepath.Join(dir, "new")
+			f.trace = func(step string) {
+				if step == row.step {
+					must(t, os.WriteFile(file, []byte("theirs"), 0o644))
+				}
+			}
+			tx, err := f.apply(Change{Kind: KindDir, Path: dir}, create(file, "ours", ""))
+			if err == nil {
+				err = f.x.Keep(t.Context(), tx.ID)
+			}
+			wantErr(t, err, ErrChanged)
+			_, err = f.x.Recover(t.Context())
+			var conflict *ConflictError
+			if !errors.As(err, &conflict) {
+				t.Errorf("recover: %v", err)
+			}
+			wantEqual(t, "their file", content(t, file), "theirs")
+			must(t, os.Remove(file))
+			if _, err := f.x.Recover(t.Context()); err != nil {
+				t.Errorf("after they took it away: %v", err)
+			}
+			if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("the directory is still there: %v", err)
+			}
+		})
+	}
 }
