@@ -122,7 +122,7 @@ var kinds = []*kind{
 		},
 		setUp: `
 systemctl unmask -q faults-dummy 2>/dev/null || true
-printf '[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart=/bin/true\n[Install]\nWantedBy=multi-user.target\n' > /etc/systemd/system/faults-dummy.service
+printf '[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart=/bin/true\n[Install]\nWantedBy=multi-user.target\n' > /usr/lib/systemd/system/faults-dummy.service
 systemctl daemon-reload; systemctl enable -q --now faults-dummy
 `,
 		see: `echo "unit $(systemctl is-enabled faults-dummy) $(systemctl is-active faults-dummy)"
