@@ -179,7 +179,7 @@ echo slow > app.txt; echo build.out > .gitignore; cat app.txt > build.out
 touch -d '2011-11-11 11:11:11' app.txt .gitignore build.out
 git add -A; git -c user.name=x -c user.email=x@y commit -q -m first
 `,
-		see: `cd /srv/app; echo "git $(git rev-parse 'HEAD^{tree}') $(git log -1 --format=%s) $(git rev-list --count HEAD) $(git status --porcelain | tr '\n' ' ') $(git branch --show-current | tr -d '0-9')"
+		see: `cd /srv/app; echo "git $(git rev-parse 'HEAD^{tree}') $(git log -1 --format=%s) $(git rev-list --count HEAD) $(git status --porcelain | tr '\n' ' ') $(git branch --show-current | sed 's,kasoku/.*,kasoku,')"
 `},
 }
 
