@@ -76,7 +76,8 @@ func TestOrdinaryUser(t *testing.T) {
 	// What it may do it does, what it may not it refuses before it starts.
 	found := c.state()
 	code, out, errs = o.run("try", "--set", "web.keepalive_timeout=66", "-d", "500ms")
-	if code != ui.OK && code != ui.NoDifference && code != ui.Inconclusive {
+	// Half a second tells nothing about the change: any verdict will do here.
+	if code != ui.OK && (code < ui.NoDifference || code > ui.WrongAnswers) {
 		t.Errorf("ended with %d\n%s%s", code, out, errs)
 	}
 	c.same(found, "after a try by www-data")
