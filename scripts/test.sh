@@ -11,7 +11,7 @@ limit=${PACKAGE_LIMIT:-20m}
 read -ra flags <<<"${TESTFLAGS:-}"
 short=-short
 [ -z "${LONG:-}" ] || short=
-waits='^kasoku/(lab|internal/(change|host|stack|confedit|remedy|report|diagnose))(/|$)'
+waits='^kasoku/(lab|cases/remedies|internal/(change|host|stack|confedit|remedy|report|diagnose))(/|$)'
 output=$(mktemp)
 trap 'rm -f "$output"' EXIT
 status=0

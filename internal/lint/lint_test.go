@@ -43,7 +43,7 @@ func TestRules(t *testing.T) {
 		want            string // "" for no violation
 	}{
 		{"an import of an earlier layer", "internal/tune/a.go", doc("tune") + `import _ "kasoku/internal/load"`, ""},
-		{"an import within a group", "internal/remedy/index/a.go", doc("index") + `import _ "kasoku/internal/remedy"`, ""},
+		{"an import within a group", "internal/host/ssh/a.go", doc("ssh") + `import _ "kasoku/internal/host"`, ""},
 		{"an import of a later layer", "internal/load/a.go", doc("load") + `import _ "kasoku/internal/stack"`, "a.go:3: load must not import stack"},
 		{"an import in the same layer", "internal/change/a.go", doc("change") + `import _ "kasoku/internal/evidence"`, "change must not import evidence"},
 		{"a test's import of a later layer", "internal/load/a_test.go", "package load\n" + `import _ "kasoku/internal/tune"`, "load must not import tune"},

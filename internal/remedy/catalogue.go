@@ -139,9 +139,15 @@ func writeRemedy(b *bytes.Buffer, r Remedy) {
 		{"trades", strings.Join(trades, ", ")},
 		{"measures", strings.Join(r.Measures, ", ")},
 		{"answers", strings.Join(r.Rules, ", ")},
+		{"by hand", r.Command},
+		{"undo", r.Undo},
+		{"measured here", r.Effect},
 		{"test", "`" + r.Test + "`"},
 	} {
-		if line.text == "" {
+		switch {
+		case line.text == "" && line.name == "measured here":
+			line.text = "not yet"
+		case line.text == "":
 			line.text = "none"
 		}
 		fmt.Fprintf(b, "- %s: %s\n", line.name, line.text)

@@ -1,9 +1,10 @@
-package remedy
+package remedy_test
 
 import (
 	"bytes"
 	"fmt"
 	"io/fs"
+	"kasoku/internal/remedy"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,12 +16,12 @@ const root = "../.."
 
 func TestCatalogueIsComplete(t *testing.T) {
 	seen := map[string]int{}
-	for _, e := range Catalogue() {
+	for _, e := range remedy.Catalogue() {
 		seen[e.ID]++
 		if e.Sign == "" || e.Done == "" || e.Kind == "" {
 			t.Errorf("%s: sign, what was done and kind are needed", e.ID)
 		}
-		if h := e.How; h != (How{}) && (h.Mechanism == "" || h.Test == "" || h.Status != Advises && h.Status != InLoop) {
+		if h := e.How; h != (remedy.How{}) && (h.Mechanism == "" || h.Test == "" || h.Status != remedy.Advises && h.Status != remedy.InLoop) {
 			t.Errorf("%s: %+v needs status, mechanism and test", e.ID, h)
 		}
 	}
@@ -36,7 +37,7 @@ func TestCatalogueIsComplete(t *testing.T) {
 	for id := range seen {
 		t.Errorf("%s is no measure", id)
 	}
-	for _, r := range Table {
+	for _, r := range remedy.Table {
 		for _, id := range r.Measures {
 			if !known(id) {
 				t.Errorf("remedy %s names the unknown measure %s", r.ID, id)
@@ -46,7 +47,7 @@ func TestCatalogueIsComplete(t *testing.T) {
 }
 
 func known(id string) bool {
-	for _, m := range Measures {
+	for _, m := range remedy.Measures {
 		if m.ID == id {
 			return true
 		}
@@ -56,7 +57,7 @@ func known(id string) bool {
 
 func TestCatalogueIsUpToDate(t *testing.T) {
 	var want bytes.Buffer
-	if err := WriteCatalogue(&want); err != nil {
+	if err := remedy.WriteCatalogue(&want); err != nil {
 		t.Fatal(err)
 	}
 	got, err := os.ReadFile(filepath.Join(root, "docs", "catalogue.md"))
@@ -100,12 +101,12 @@ func TestCatalogueTestsExist(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range Table {
+	for _, r := range remedy.Table {
 		if !have[r.Test] {
 			t.Errorf("remedy %s: test %q is not in the repository", r.ID, r.Test)
 		}
 	}
-	for _, m := range Measures {
+	for _, m := range remedy.Measures {
 		if test := m.How.Test; test != "" && !have[test] {
 			t.Errorf("%s: test %q is not in the repository", m.ID, test)
 		}

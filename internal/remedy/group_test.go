@@ -1,19 +1,21 @@
-package remedy
+package remedy_test
 
 import (
 	"strings"
 	"testing"
 
 	"kasoku/internal/change"
+	"kasoku/internal/remedy"
+	"kasoku/internal/remedy/remedytest"
 )
 
 // The sockets and delivery edit the same nginx.conf: together they are one
 // change of it that holds all, and begins from what is there.
 func TestTogether(t *testing.T) {
-	in, res := plan(t, world(nil))
-	before := string(in.Snapshot.Files["local"][ngxPath].Content)
-	var group *Plan
-	for _, p := range Together(in, res.Plans) {
+	in, res := remedytest.Plan(t, remedytest.World(nil))
+	before := string(in.Snapshot.Files["local"][remedytest.NginxPath].Content)
+	var group *remedy.Plan
+	for _, p := range remedy.Together(in, res.Plans) {
 		if p.Remedy == "group" {
 			group = &p
 			continue
@@ -34,14 +36,14 @@ func TestTogether(t *testing.T) {
 			t.Errorf("%s is changed twice", c.Path)
 		}
 		files[c.Path] = string(c.After.Content)
-		if c.Path == ngxPath && string(c.Before.Content) != before {
+		if c.Path == remedytest.NginxPath && string(c.Before.Content) != before {
 			t.Error("the change of nginx.conf does not begin from what is there")
 		}
 	}
 	for path, words := range map[string][]string{
-		ngxPath: {"fastcgi_pass unix:", "sendfile on;"},
-		fpmPath: {"listen = /"},
-		appPath: {"unix_socket=/run/mysqld.sock"},
+		remedytest.NginxPath: {"fastcgi_pass unix:", "sendfile on;"},
+		remedytest.FPMPath:   {"listen = /"},
+		remedytest.AppPath:   {"unix_socket=/run/mysqld.sock"},
 	} {
 		for _, w := range words {
 			if !strings.Contains(files[path], w) {
@@ -54,38 +56,48 @@ func TestTogether(t *testing.T) {
 			t.Errorf("measures %v lack %s", group.Measures, id)
 		}
 	}
-	if string(in.Snapshot.Files["local"][ngxPath].Content) != before {
+	if string(in.Snapshot.Files["local"][remedytest.NginxPath].Content) != before {
 		t.Error("planning changed the snapshot")
 	}
 }
 
 // One small plan alone needs no group.
 func TestTogetherLeavesOneAlone(t *testing.T) {
-	in, res := plan(t, world(nil))
-	var one []Plan
+	in, res := remedytest.Plan(t, remedytest.World(nil))
+	var one []remedy.Plan
 	for _, p := range res.Plans {
 		if p.Remedy == "app.db-socket" {
 			one = append(one, p)
 		}
 	}
-	if got := Together(in, one); len(got) != 1 || got[0].ID != one[0].ID {
+	if got := remedy.Together(in, one); len(got) != 1 || got[0].ID != one[0].ID {
 		t.Errorf("got %v", got)
 	}
 }
 
 // What the application says with a file, nginx must say too.
 func TestStaticKeepsTheApplicationsHeaders(t *testing.T) {
-	in := world(nil)
-	in.asset("/srv/public", "/css/a.css", "text/css")
+	in := remedytest.World(nil)
+	remedytest.Asset(in, "/srv/public", "/css/a.css", "text/css")
 	in.Evidence.Load.Assets[0].Headers = []string{"Cache-Control: max-age=60", "X-Frame-Options: DENY"}
-	text := after(want(t, in, "nginx.static"), ngxPath)
+	text := remedytest.After(remedytest.Want(t, in, "nginx.static"), remedytest.NginxPath)
 	for _, w := range []string{"add_header Cache-Control max-age=60;", "add_header X-Frame-Options DENY;"} {
 		if !strings.Contains(text, w) {
 			t.Errorf("%q is lost:\n%s", w, text)
 		}
 	}
 	in.Evidence.Load.Assets[0].Headers = []string{"X-Price: 5$"}
-	wantNone(t, in, "nginx.static", "X-Price")
+	remedytest.WantNone(t, in, "nginx.static", "X-Price")
 	in.Evidence.Load.Assets[0].Private = "a stranger gets status 302"
-	wantNone(t, in, "nginx.static", "")
+	remedytest.WantNone(t, in, "nginx.static", "")
+}
+
+// remedyOf is the entry of the table, nil if there is none.
+func remedyOf(id string) *remedy.Remedy {
+	for i := range remedy.Table {
+		if remedy.Table[i].ID == id {
+			return &remedy.Table[i]
+		}
+	}
+	return nil
 }

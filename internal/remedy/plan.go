@@ -41,7 +41,7 @@ func PlanAll(in Input) Result {
 					continue
 				}
 				seen[p.ID] = true
-				touched, restarted := services(p.Changes)
+				touched, restarted := Services(p.Changes)
 				if why := in.Stack.Regulation.Refuses(p.Trades, touched, restarted); why != "" {
 					out.Refusals = append(out.Refusals, Refusal{Plan: p, Why: why})
 					continue
@@ -91,24 +91,8 @@ func answers(r Remedy, rule string) bool {
 	return false
 }
 
-// searchCost is what a search takes beside a plain experiment: its probes (two
-// rounds of about five values, with a switch before each) take as long again,
-// and more.
-const searchCost = 2.5
-
-// Promise orders plans: the gain that is left below the bound, times the part
-// of it that such a remedy usually reaches, divided by the time that it takes
-// (1 = one experiment).
-func (p Plan) Promise() float64 {
-	gain := (p.Bound - 1) * p.Reach
-	if p.Search != nil || p.Workload > 0 {
-		return gain / searchCost
-	}
-	return gain
-}
-
-// services lists whom the changes touch and whom they restart.
-func services(cs []change.Change) (touched, restarted []string) {
+// Services lists whom the changes touch and whom they restart.
+func Services(cs []change.Change) (touched, restarted []string) {
 	for _, c := range cs {
 		if c.Service == "" {
 			continue

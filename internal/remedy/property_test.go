@@ -1,4 +1,4 @@
-package remedy
+package remedy_test
 
 import (
 	"slices"
@@ -8,22 +8,25 @@ import (
 	"pgregory.net/rapid"
 
 	"kasoku/internal/regulation"
+	"kasoku/internal/remedy"
+	"kasoku/internal/remedy/planning"
+	"kasoku/internal/remedy/remedytest"
 	"kasoku/internal/stack"
 )
 
-func drawWorld(t *rapid.T) Input {
+func drawWorld(t *rapid.T) remedy.Input {
 	pass := rapid.SampledFrom([]string{"127.0.0.1:9000", "localhost:9000", "unix:/run/php.sock", "$backend"}).Draw(t, "pass")
 	lines := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"sendfile off;", "keepalive_timeout 0;", "keepalive_requests 10;", "tcp_nopush on;", "open_file_cache_valid 9s;"}), 0, 5, rapid.ID[string]).Draw(t, "lines")
-	in := world(map[string]string{
-		ngxPath: ngx("        " + strings.Join(lines, " ") + "\n" + strings.ReplaceAll(passAll, "127.0.0.1:9000", pass) + "\n        location /files/ { root /srv; }\n"),
-		fpmPath: "[www]\nlisten = " + rapid.SampledFrom([]string{"9000", "127.0.0.1:9000", "/run/php.sock"}).Draw(t, "listen") +
+	in := remedytest.World(map[string]string{
+		remedytest.NginxPath: remedytest.Nginx("        " + strings.Join(lines, " ") + "\n" + strings.ReplaceAll(remedytest.PassAll, "127.0.0.1:9000", pass) + "\n        location /files/ { root /srv; }\n"),
+		remedytest.FPMPath: "[www]\nlisten = " + rapid.SampledFrom([]string{"9000", "127.0.0.1:9000", "/run/php.sock"}).Draw(t, "listen") +
 			"\npm = " + rapid.SampledFrom([]string{"static", "dynamic", "ondemand"}).Draw(t, "pm") + "\npm.max_children = " + rapid.SampledFrom([]string{"2", "5", "40"}).Draw(t, "children") + "\n",
 	})
-	in.asset("/srv/app", "/img/a.png", "image/png")
-	in.asset("/srv", "/files/a.css", "text/css")
+	remedytest.Asset(in, "/srv/app", "/img/a.png", "image/png")
+	remedytest.Asset(in, "/srv", "/files/a.css", "text/css")
 	in.Evidence.Load.Workload = rapid.IntRange(1, 5000).Draw(t, "workload")
 	in.Evidence.System.MemoryAvailable = rapid.Int64Range(0, 8<<30).Draw(t, "memory")
-	in.Stack.Regulation.Allow = rapid.SliceOfDistinct(rapid.SampledFrom(allTrades()), rapid.ID[regulation.Trade]).Draw(t, "allow")
+	in.Stack.Regulation.Allow = rapid.SliceOfDistinct(rapid.SampledFrom(remedytest.AllTrades()), rapid.ID[regulation.Trade]).Draw(t, "allow")
 	return in
 }
 
@@ -32,7 +35,7 @@ func drawWorld(t *rapid.T) Input {
 func TestPlansObeyTheRegulation(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		in := drawWorld(r)
-		_, res := plan(t, in)
+		_, res := remedytest.Plan(t, in)
 		seen := map[string]bool{}
 		for i, p := range res.Plans {
 			for _, trade := range p.Trades {
@@ -48,12 +51,12 @@ func TestPlansObeyTheRegulation(t *testing.T) {
 				r.Fatalf("%s promises more than the plan before it", p.ID)
 			}
 		}
-		_, again := plan(t, in)
-		if ids(again.Plans) != ids(res.Plans) {
-			r.Fatalf("first\n%s\nthen\n%s", ids(res.Plans), ids(again.Plans))
+		_, again := remedytest.Plan(t, in)
+		if remedytest.IDs(again.Plans) != remedytest.IDs(res.Plans) {
+			r.Fatalf("first\n%s\nthen\n%s", remedytest.IDs(res.Plans), remedytest.IDs(again.Plans))
 		}
 		for i, p := range res.Plans {
-			if after(p, "") != after(again.Plans[i], "") {
+			if remedytest.After(p, "") != remedytest.After(again.Plans[i], "") {
 				r.Fatalf("%s: other bytes the second time", p.ID)
 			}
 		}
@@ -64,7 +67,7 @@ func TestPlansObeyTheRegulation(t *testing.T) {
 func TestPlansAreIdempotent(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		in := drawWorld(r)
-		_, res := plan(t, in)
+		_, res := remedytest.Plan(t, in)
 		if len(res.Plans) == 0 {
 			return
 		}
@@ -72,14 +75,14 @@ func TestPlansAreIdempotent(t *testing.T) {
 		if p.Remedy == "load.workload" || p.Remedy == "mariadb.index" {
 			return // they change no configuration
 		}
-		put(in, p.Changes)
+		remedytest.Put(in, p.Changes)
 		if p.Remedy == "mariadb.memory" {
 			in.Snapshot.Databases["db"].DataBytes = 1 // what is read again is as large as the pool allows
 		}
-		_, again := plan(t, in)
+		_, again := remedytest.Plan(t, in)
 		for _, q := range again.Plans {
 			if q.ID == p.ID {
-				r.Fatalf("%s is planned again; its files are now\n%s", p.ID, after(p, ""))
+				r.Fatalf("%s is planned again; its files are now\n%s", p.ID, remedytest.After(p, ""))
 			}
 		}
 	})
@@ -87,7 +90,7 @@ func TestPlansAreIdempotent(t *testing.T) {
 
 func TestFrontAddress(t *testing.T) {
 	for url, want := range map[string]string{"http://a": "a:80", "http://a:1/x": "a:1", "://": ""} {
-		if got := frontAddress(&stack.Stack{Load: stack.LoadConfig{URL: url}}); got != want {
+		if got := planning.FrontAddress(&stack.Stack{Load: stack.LoadConfig{URL: url}}); got != want {
 			t.Errorf("%s: %q", url, got)
 		}
 	}

@@ -8,74 +8,16 @@
 package remedy
 
 import (
-	"kasoku/internal/change"
-	"kasoku/internal/diagnose"
-	"kasoku/internal/evidence"
-	"kasoku/internal/regulation"
-	"kasoku/internal/stack"
+	"kasoku/internal/remedy/planning"
 )
 
-// Input of planning: all that is known, nothing that acts.
-type Input struct {
-	Stack     *stack.Stack
-	Evidence  *evidence.Evidence // of the latest diagnostic run
-	Snapshot  *evidence.Snapshot
-	Diagnosis *diagnose.Diagnosis
-	// Rights of the user who runs Kasoku; nil: nobody asked, all is planned.
-	Rights *stack.Rights
-}
-
-// Remedy is one entry of the table.
-type Remedy struct {
-	ID       string   // "mariadb.index"
-	Title    string   // "Missing indexes"
-	Measures []string // IDs of MEASURES
-	// Rules are the diagnose rules whose findings it answers.
-	Rules []string
-	// Reason says why it helps, Source where that is written.
-	Reason, Source string
-	// Reach is the part of a finding's bound, 0–1, that such a remedy usually
-	// brings. It only orders what is tried first; the experiment decides. The
-	// values are rough: what experiments on cases/login reached.
-	Reach float64
-	// Small remedies bring little each and disturb nothing: Together joins
-	// those that are called for into one plan.
-	Small bool
-	// Trades that it always makes; a Plan may add more.
-	Trades []regulation.Trade
-	// Plan returns the plans for one finding; none if it does not apply.
-	Plan func(in Input, f diagnose.Finding) ([]Plan, error)
-	// Test names the test that shows it on the real server.
-	Test string
-}
-
-// Plan is one way to act on a finding.
-type Plan struct {
-	ID       string             `json:"id"` // stable for the same act: "mariadb.index:db.users(login)"
-	Remedy   string             `json:"remedy"`
-	Measures []string           `json:"measures"`
-	Title    string             `json:"title"`
-	Why      string             `json:"why"` // with the finding's numbers
-	Bound    float64            `json:"bound"`
-	Reach    float64            `json:"reach"`
-	Rule     string             `json:"rule"` // of the finding
-	Trades   []regulation.Trade `json:"trades,omitempty"`
-	Changes  []change.Change    `json:"changes"`
-	// Workload, if not 0, is a new number of virtual users (L01): it changes
-	// the load, not the target.
-	Workload int `json:"workload,omitempty"`
-	// Search asks the loop to look for the best of several values; Values are
-	// the candidates in the order to try, At plans one of them.
-	Search *Search `json:"search,omitempty"`
-}
-
-// Search over one number, e.g. the count of PHP-FPM processes.
-type Search struct {
-	Name    string                                   `json:"name"` // "pm.max_children"
-	Current int                                      `json:"current"`
-	Values  []int                                    `json:"values"` // ascending, without Current
-	At      func(value int) ([]change.Change, error) `json:"-"`
-}
+// What the stages after this one use of package planning.
+type (
+	Input  = planning.Input
+	Remedy = planning.Remedy
+	Plan   = planning.Plan
+	Search = planning.Search
+)
 
 // Refusal is a plan that the regulation forbids.
 type Refusal struct {

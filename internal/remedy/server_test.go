@@ -1,8 +1,9 @@
-package remedy
+package remedy_test
 
 import (
 	"fmt"
 	"io"
+	"kasoku/internal/remedy/remedytest"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -67,21 +68,21 @@ func TestNginxAcceptsThePlans(t *testing.T) {
 		runs(t, what+"\n"+conf, nginx, "-t", "-q", "-p", dir, "-c", file, "-g", "pid "+dir+"/pid; error_log stderr;")
 	}
 	bad := strings.NewReplacer("buffer=64k", "", "4096", "4").Replace(
-		ngx("        sendfile off; keepalive_timeout 0; keepalive_requests 5;\n        location /files/ { root /srv; }\n" + passAll))
+		remedytest.Nginx("        sendfile off; keepalive_timeout 0; keepalive_requests 5;\n        location /files/ { root /srv; }\n" + remedytest.PassAll))
 	bad = strings.Replace(bad, "    server {", "    server { listen 127.0.0.1:8081; access_log /tmp/a.log combined; access_log /tmp/b.log; }\n    server {", 1)
-	in := world(map[string]string{ngxPath: bad})
+	in := remedytest.World(map[string]string{remedytest.NginxPath: bad})
 	for _, f := range []string{"/img/a b.png", "/img/a+.png", "/x.css"} {
-		in.asset("/srv/app", f, map[bool]string{true: "image/png", false: "text/css; charset=UTF-8"}[strings.HasSuffix(f, "png")])
+		remedytest.Asset(in, "/srv/app", f, map[bool]string{true: "image/png", false: "text/css; charset=UTF-8"}[strings.HasSuffix(f, "png")])
 	}
-	in.asset("/srv", "/files/a.css", "text/css")
+	remedytest.Asset(in, "/srv", "/files/a.css", "text/css")
 	check("as found", bad)
 	for _, id := range []string{"nginx.static", "nginx.php-socket", "nginx.workers", "nginx.connections", "nginx.delivery", "nginx.keep-php", "nginx.file-cache", "nginx.access-log"} {
-		fresh := world(map[string]string{ngxPath: bad})
+		fresh := remedytest.World(map[string]string{remedytest.NginxPath: bad})
 		fresh.Snapshot.StaticFiles, fresh.Evidence.Load.Assets = in.Snapshot.StaticFiles, in.Evidence.Load.Assets
-		check(id+" alone", after(want(t, fresh, id), ngxPath))
-		p := want(t, in, id)
-		put(in, p.Changes)
-		check(id, after(p, ngxPath))
+		check(id+" alone", remedytest.After(remedytest.Want(t, fresh, id), remedytest.NginxPath))
+		p := remedytest.Want(t, in, id)
+		remedytest.Put(in, p.Changes)
+		check(id, remedytest.After(p, remedytest.NginxPath))
 	}
 }
 
@@ -105,11 +106,11 @@ func TestStaticOnRealNginx(t *testing.T) {
 	}
 	conf := "pid pid; error_log stderr;\nevents { }\nhttp {\n    access_log off;\n    server {\n        listen " + address +
 		";\n        location / { add_header X-Frame-Options DENY; proxy_set_header Host $http_host; proxy_pass " + app.URL + "; }\n    }\n}\n"
-	in := world(map[string]string{ngxPath: conf})
+	in := remedytest.World(map[string]string{remedytest.NginxPath: conf})
 	in.Stack.Load.URL = "http://" + address
-	in.asset(dir+"/app", "/img/a.png", "image/png")
-	in.asset(dir+"/app", "/css/a.css", "text/css; charset=utf-8")
-	write(t, dir+"/nginx.conf", after(want(t, in, "nginx.static"), ngxPath))
+	remedytest.Asset(in, dir+"/app", "/img/a.png", "image/png")
+	remedytest.Asset(in, dir+"/app", "/css/a.css", "text/css; charset=utf-8")
+	write(t, dir+"/nginx.conf", remedytest.After(remedytest.Want(t, in, "nginx.static"), remedytest.NginxPath))
 	cmd := exec.Command(nginx, "-p", dir, "-c", dir+"/nginx.conf", "-g", "daemon off;")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -148,24 +149,24 @@ func TestStaticOnRealNginx(t *testing.T) {
 func TestPHPAcceptsThePlans(t *testing.T) {
 	fpm, dir := program(t, "/usr/sbin/php-fpm8.2"), openDir(t)
 	head := "[global]\npid = " + dir + "/fpm.pid\nerror_log = " + dir + "/fpm.log\n[www]\nuser = www-data\nlisten = 127.0.0.1:9000\npm = dynamic\npm.max_children = 5\npm.start_servers = 1\npm.min_spare_servers = 1\npm.max_spare_servers = 2\n"
-	in := world(map[string]string{fpmPath: head})
+	in := remedytest.World(map[string]string{remedytest.FPMPath: head})
 	for _, id := range []string{"php.opcache", "php.jit", "php.session-memory", "nginx.php-socket", "php.workers"} {
-		p := want(t, in, id)
-		put(in, p.Changes)
-		write(t, dir+"/fpm.conf", string(in.Snapshot.Files["local"][fpmPath].Content))
-		write(t, dir+"/php.ini", string(in.Snapshot.Files["local"][iniPath].Content))
+		p := remedytest.Want(t, in, id)
+		remedytest.Put(in, p.Changes)
+		write(t, dir+"/fpm.conf", string(in.Snapshot.Files["local"][remedytest.FPMPath].Content))
+		write(t, dir+"/php.ini", string(in.Snapshot.Files["local"][remedytest.PHPIniPath].Content))
 		runs(t, id, fpm, "-t", "-y", dir+"/fpm.conf", "-c", dir+"/php.ini")
 	}
-	has(t, runs(t, "settings", fpm, "-i", "-c", dir+"/php.ini"), "session.save_path => /dev/shm/kasoku-sessions-php => ", "session.gc_probability => 1 =>", "opcache.jit_buffer_size => 64M =>")
+	remedytest.Has(t, runs(t, "settings", fpm, "-i", "-c", dir+"/php.ini"), "session.save_path => /dev/shm/kasoku-sessions-php => ", "session.gc_probability => 1 =>", "opcache.jit_buffer_size => 64M =>")
 }
 
 func TestMariaDBAcceptsThePlans(t *testing.T) {
 	server, dir := program(t, "/usr/sbin/mariadbd"), openDir(t)
-	in := world(nil)
+	in := remedytest.World(nil)
 	for _, id := range []string{"mariadb.memory", "mariadb.commit-flush"} {
-		put(in, want(t, in, id).Changes)
+		remedytest.Put(in, remedytest.Want(t, in, id).Changes)
 	}
-	write(t, dir+"/my.cnf", string(in.Snapshot.Files["local"][cnfPath].Content))
+	write(t, dir+"/my.cnf", string(in.Snapshot.Files["local"][remedytest.MyCnfPath].Content))
 	out := strings.Join(strings.Fields(runs(t, "options", server, "--defaults-file="+dir+"/my.cnf", "--user=mysql", "--help", "--verbose")), " ")
-	has(t, out, "innodb-buffer-pool-size 671088640", "innodb-log-file-size 335544320", "innodb-flush-log-at-trx-commit 2")
+	remedytest.Has(t, out, "innodb-buffer-pool-size 671088640", "innodb-log-file-size 335544320", "innodb-flush-log-at-trx-commit 2")
 }

@@ -12,6 +12,10 @@ import (
 	"kasoku/internal/diagnose"
 	"kasoku/internal/evidence"
 	"kasoku/internal/regulation"
+	"kasoku/internal/remedy/database"
+	"kasoku/internal/remedy/php"
+	"kasoku/internal/remedy/planning"
+	"kasoku/internal/remedy/web"
 	"kasoku/internal/stack"
 )
 
@@ -187,12 +191,12 @@ func setDatabase(in Input, svc *stack.Service, kvs [][2]string, why string) ([]c
 		if _, known := db.Variables[name]; !known {
 			return nil, fmt.Errorf("%s %s has no variable %s", svc.Kind, db.Version, name)
 		}
-		if err := conf.Set(serverSection(conf, name), name, kv[1]); err != nil {
+		if err := conf.Set(database.ServerSection(conf, name), name, kv[1]); err != nil {
 			return nil, err
 		}
 	}
 	// A restart takes every kind of variable on, dynamic or not.
-	return fileChanges(in.Snapshot, svc, conf.Changed(), change.Restart, why)
+	return planning.FileChanges(in.Snapshot, svc, conf.Changed(), change.Restart, why)
 }
 
 func setFPM(in Input, svc *stack.Service, kvs [][2]string, why string) ([]change.Change, error) {
@@ -216,7 +220,7 @@ func setFPM(in Input, svc *stack.Service, kvs [][2]string, why string) ([]change
 			}
 		}
 	}
-	return setPHPWith(in, svc, conf, ini, why)
+	return php.SetWith(in, svc, conf, ini, why)
 }
 
 func setNginx(in Input, svc *stack.Service, kvs [][2]string, why string) ([]change.Change, error) {
@@ -224,7 +228,7 @@ func setNginx(in Input, svc *stack.Service, kvs [][2]string, why string) ([]chan
 	if err != nil {
 		return nil, err
 	}
-	server := diagnose.FrontServer(conf, frontAddress(in.Stack))
+	server := diagnose.FrontServer(conf, planning.FrontAddress(in.Stack))
 	if server == nil {
 		return nil, fmt.Errorf("no server block listens where load.url points")
 	}
@@ -235,13 +239,13 @@ func setNginx(in Input, svc *stack.Service, kvs [][2]string, why string) ([]chan
 		}
 		switch {
 		case strings.HasPrefix(kv[0], "worker_") && kv[0] != "worker_connections" && kv[0] != "worker_aio_requests":
-			err = setTop(conf, kv[0], args...)
+			err = web.SetTop(conf, kv[0], args...)
 		case slices.Contains([]string{"worker_connections", "worker_aio_requests", "multi_accept", "accept_mutex"}, kv[0]):
 			events := conf.Root.First("events")
 			if events == nil {
 				return nil, fmt.Errorf("%s: there is no events block", kv[0])
 			}
-			err = setDirective(events, kv[0], args...)
+			err = web.SetDirective(events, kv[0], args...)
 		default:
 			err = setEffective(server, kv[0], args)
 		}
@@ -249,7 +253,7 @@ func setNginx(in Input, svc *stack.Service, kvs [][2]string, why string) ([]chan
 			return nil, err
 		}
 	}
-	return fileChanges(in.Snapshot, svc, conf.Changed(), change.Reload, why)
+	return planning.FileChanges(in.Snapshot, svc, conf.Changed(), change.Reload, why)
 }
 
 // setEffective changes the directive that applies to the server, or adds it
@@ -258,7 +262,7 @@ func setEffective(server *nginx.Directive, name string, args []string) error {
 	d := server.Effective(name)
 	switch {
 	case d == nil:
-		return setDirective(server.Parent, name, args...)
+		return web.SetDirective(server.Parent, name, args...)
 	case d.IsBlock:
 		return fmt.Errorf("%s is a block; use --patch", name)
 	case len(d.Parent.Find(name)) > 1:

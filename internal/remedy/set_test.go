@@ -1,7 +1,9 @@
-package remedy
+package remedy_test
 
 import (
 	"fmt"
+	"kasoku/internal/remedy"
+	"kasoku/internal/remedy/remedytest"
 	"strings"
 	"testing"
 )
@@ -29,13 +31,13 @@ func TestSet(t *testing.T) {
 		{"web.access_log=off", "access_log off;", "[observability]"},
 		{"web.open_file_cache=max=10 inactive=5s", "open_file_cache max=10 inactive=5s;", "[staleness]"},
 	} {
-		in := world(nil)
-		changes, trades, err := Set(in.Stack, in.Snapshot, strings.Split(c.sets, "|"))
+		in := remedytest.World(nil)
+		changes, trades, err := remedy.Set(in.Stack, in.Snapshot, strings.Split(c.sets, "|"))
 		if err != nil {
 			t.Errorf("%s: %v", c.sets, err)
 			continue
 		}
-		if text := strings.ReplaceAll(afterChanges(changes, ""), "_commit = ", "_commit="); !strings.Contains(text, c.want) && !strings.Contains(strings.ReplaceAll(text, " = ", "="), c.want) {
+		if text := strings.ReplaceAll(remedytest.AfterChanges(changes, ""), "_commit = ", "_commit="); !strings.Contains(text, c.want) && !strings.Contains(strings.ReplaceAll(text, " = ", "="), c.want) {
 			t.Errorf("%s: %q is missing in %s", c.sets, c.want, text)
 		}
 		if fmt.Sprint(trades) != c.trades {
@@ -52,12 +54,12 @@ func TestSet(t *testing.T) {
 }
 
 func TestSetKeepsBothEditsOfOneFile(t *testing.T) {
-	in := world(map[string]string{fpmPath: "[www]\nlisten = 9000\npm.max_children = 5\nphp_value[memory_limit] = 64M\n"})
-	changes, _, err := Set(in.Stack, in.Snapshot, []string{"php.pm.max_children=9", "php.memory_limit=99M"})
+	in := remedytest.World(map[string]string{remedytest.FPMPath: "[www]\nlisten = 9000\npm.max_children = 5\nphp_value[memory_limit] = 64M\n"})
+	changes, _, err := remedy.Set(in.Stack, in.Snapshot, []string{"php.pm.max_children=9", "php.memory_limit=99M"})
 	if err != nil || len(changes) != 1 {
 		t.Fatal(len(changes), err)
 	}
-	has(t, afterChanges(changes, fpmPath), "pm.max_children = 9", "php_value[memory_limit] = 99M")
+	remedytest.Has(t, remedytest.AfterChanges(changes, remedytest.FPMPath), "pm.max_children = 9", "php_value[memory_limit] = 99M")
 }
 
 func TestSetRefuses(t *testing.T) {
@@ -71,14 +73,14 @@ func TestSetRefuses(t *testing.T) {
 		"web.sendfile=":    "a value is needed",
 		"web.server=a.b;c": "is a block",
 	} {
-		in := world(nil)
-		if _, _, err := Set(in.Stack, in.Snapshot, []string{set}); err == nil || !strings.Contains(err.Error(), why) {
+		in := remedytest.World(nil)
+		if _, _, err := remedy.Set(in.Stack, in.Snapshot, []string{set}); err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("%s: %v, want %q", set, err, why)
 		}
 	}
-	in := world(map[string]string{ngxPath: "http { server { listen 8080; add_header A 1; add_header B 2; } }"})
+	in := remedytest.World(map[string]string{remedytest.NginxPath: "http { server { listen 8080; add_header A 1; add_header B 2; } }"})
 	for set, why := range map[string]string{"web.worker_connections=9": "no events", "web.add_header=C 3": "more than once"} {
-		if _, _, err := Set(in.Stack, in.Snapshot, []string{set}); err == nil || !strings.Contains(err.Error(), why) {
+		if _, _, err := remedy.Set(in.Stack, in.Snapshot, []string{set}); err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("%s: %v, want %q", set, err, why)
 		}
 	}

@@ -1,4 +1,6 @@
-package remedy
+// Package remedytest builds a small site as found badly configured, for tests of
+// what is planned for it.
+package remedytest
 
 import (
 	"fmt"
@@ -11,36 +13,37 @@ import (
 	"kasoku/internal/evidence"
 	"kasoku/internal/load"
 	"kasoku/internal/regulation"
+	"kasoku/internal/remedy"
 	"kasoku/internal/stack"
 )
 
 const (
-	ngxPath = "/etc/nginx/nginx.conf"
-	fpmPath = "/etc/php/fpm.conf"
-	iniPath = "/etc/php/php.ini"
-	cnfPath = "/etc/mysql/my.cnf"
-	appPath = "/srv/app/config.ini"
+	NginxPath  = "/etc/nginx/nginx.conf"
+	FPMPath    = "/etc/php/fpm.conf"
+	PHPIniPath = "/etc/php/php.ini"
+	MyCnfPath  = "/etc/mysql/my.cnf"
+	AppPath    = "/srv/app/config.ini"
 )
 
 // ngx wraps the inside of a server in a whole configuration.
-func ngx(server string) string {
+func Nginx(server string) string {
 	return "worker_processes 1;\nevents {\n    worker_connections 4096;\n}\nhttp {\n    access_log /tmp/a.log combined buffer=64k;\n    server {\n        listen 127.0.0.1:8080;\n        root /srv/public;\n" + server + "\n    }\n}\n"
 }
 
-const passAll = `        location / {
+const PassAll = `        location / {
             fastcgi_pass 127.0.0.1:9000;
             fastcgi_param SCRIPT_FILENAME $document_root/index.php;
             fastcgi_param REQUEST_URI $request_uri;
         }`
 
 // world is a small site on one host, as found badly configured.
-func world(files map[string]string) Input {
+func World(files map[string]string) remedy.Input {
 	have := map[string]string{
-		ngxPath: ngx(passAll),
-		fpmPath: "[global]\npid = /run/fpm.pid\n[www]\nlisten = 127.0.0.1:9000\npm = dynamic\npm.max_children = 32\n",
-		iniPath: "[PHP]\nmemory_limit = 128M\n",
-		cnfPath: "[mysqld]\nport = 3306\n",
-		appPath: "dsn = \"mysql:host=127.0.0.1;port=3306;dbname=app\"\n",
+		NginxPath:  Nginx(PassAll),
+		FPMPath:    "[global]\npid = /run/fpm.pid\n[www]\nlisten = 127.0.0.1:9000\npm = dynamic\npm.max_children = 32\n",
+		PHPIniPath: "[PHP]\nmemory_limit = 128M\n",
+		MyCnfPath:  "[mysqld]\nport = 3306\n",
+		AppPath:    "dsn = \"mysql:host=127.0.0.1;port=3306;dbname=app\"\n",
 	}
 	for p, c := range files {
 		have[p] = c
@@ -68,10 +71,10 @@ func world(files map[string]string) Input {
 		snap.Files["local"][p] = evidence.File{Content: []byte(c), Mode: 0o644, Service: svc, Writable: true}
 	}
 	st := &stack.Stack{Load: stack.LoadConfig{URL: "http://127.0.0.1:8080"}, Services: []stack.Service{
-		{Name: "web", Kind: stack.Nginx, Config: ngxPath, Prefix: "/etc/nginx"},
-		{Name: "php", Kind: stack.PHPFPM, Config: fpmPath, PHPIni: iniPath},
-		{Name: "db", Kind: stack.MariaDB, Config: cnfPath},
-		{Name: "app", Kind: stack.App, RunsIn: "php", Settings: []string{appPath}},
+		{Name: "web", Kind: stack.Nginx, Config: NginxPath, Prefix: "/etc/nginx"},
+		{Name: "php", Kind: stack.PHPFPM, Config: FPMPath, PHPIni: PHPIniPath},
+		{Name: "db", Kind: stack.MariaDB, Config: MyCnfPath},
+		{Name: "app", Kind: stack.App, RunsIn: "php", Settings: []string{AppPath}},
 	}}
 	ev := &evidence.Evidence{
 		Load: &load.Result{Workload: 8, Window: 10 * time.Second, Requests: 1000, Succeeded: 1000,
@@ -80,27 +83,27 @@ func world(files map[string]string) Input {
 		Services: map[string]evidence.ServiceUse{"web": {CPU: 2, FileLimit: 1024}, "php": {CPU: 10, Processes: 6, RSS: 180 << 20}, "db": {CPU: 4}},
 		Counters: map[string]evidence.CounterDelta{"db": {Delta: map[string]float64{"Innodb_buffer_pool_reads": 5000, "Innodb_os_log_written": 5 << 20, "Handler_commit": 900}}},
 	}
-	return Input{Stack: st, Evidence: ev, Snapshot: snap}
+	return remedy.Input{Stack: st, Evidence: ev, Snapshot: snap}
 }
 
 // asset is a file that the application sends, below root.
-func (in Input) asset(root, url, typ string) {
+func Asset(in remedy.Input, root, url, typ string) {
 	in.Snapshot.StaticFiles[url] = evidence.StaticFile{Path: root + url, ContentType: typ, Readable: true}
 	in.Evidence.Load.Assets = append(in.Evidence.Load.Assets, load.StaticSample{Path: url, Status: 200, ContentType: typ, Count: 100, Total: time.Second})
 }
 
 // plan diagnoses and plans; it fails the test if that is impossible.
-func plan(t testing.TB, in Input) (Input, Result) {
+func Plan(t testing.TB, in remedy.Input) (remedy.Input, remedy.Result) {
 	t.Helper()
 	d, err := diagnose.Diagnose(diagnose.Input{Stack: in.Stack, Evidence: in.Evidence, Snapshot: in.Snapshot})
 	if err != nil {
 		t.Fatal(err)
 	}
 	in.Diagnosis = d
-	return in, PlanAll(in)
+	return in, remedy.PlanAll(in)
 }
 
-func allTrades() []regulation.Trade {
+func AllTrades() []regulation.Trade {
 	var out []regulation.Trade
 	for _, t := range regulation.Trades {
 		out = append(out, t.Trade)
@@ -109,28 +112,28 @@ func allTrades() []regulation.Trade {
 }
 
 // want returns the one plan of a remedy with every trade allowed.
-func want(t testing.TB, in Input, id string) Plan {
+func Want(t testing.TB, in remedy.Input, id string) remedy.Plan {
 	t.Helper()
-	in.Stack.Regulation.Allow = allTrades()
-	_, res := plan(t, in)
+	in.Stack.Regulation.Allow = AllTrades()
+	_, res := Plan(t, in)
 	for _, p := range res.Plans {
 		if p.Remedy == id {
 			return p
 		}
 	}
 	t.Fatalf("%s is not planned; skipped: %v", id, res.Skipped)
-	return Plan{}
+	return remedy.Plan{}
 }
 
 // wantNone expects that a remedy is skipped with a reason holding text, or
 // with text "" that nothing is said of it.
-func wantNone(t testing.TB, in Input, id, text string) {
+func WantNone(t testing.TB, in remedy.Input, id, text string) {
 	t.Helper()
-	in.Stack.Regulation.Allow = allTrades()
-	_, res := plan(t, in)
+	in.Stack.Regulation.Allow = AllTrades()
+	_, res := Plan(t, in)
 	for _, p := range res.Plans {
 		if p.Remedy == id {
-			t.Fatalf("%s is planned: %s", id, after(p, ""))
+			t.Fatalf("%s is planned: %s", id, After(p, ""))
 		}
 	}
 	said := ""
@@ -145,9 +148,9 @@ func wantNone(t testing.TB, in Input, id, text string) {
 }
 
 // after is the bytes that a plan gives a file, or all of its files.
-func after(p Plan, file string) string { return afterChanges(p.Changes, file) }
+func After(p remedy.Plan, file string) string { return AfterChanges(p.Changes, file) }
 
-func afterChanges(cs []change.Change, file string) string {
+func AfterChanges(cs []change.Change, file string) string {
 	out := ""
 	for _, c := range cs {
 		if c.Kind == change.KindFile && (file == "" || c.Path == file) {
@@ -158,7 +161,7 @@ func afterChanges(cs []change.Change, file string) string {
 }
 
 // put applies a plan to the snapshot, as a later snapshot would show it.
-func put(in Input, cs []change.Change) {
+func Put(in remedy.Input, cs []change.Change) {
 	for _, c := range cs {
 		switch c.Kind {
 		case change.KindFile:
@@ -170,7 +173,7 @@ func put(in Input, cs []change.Change) {
 		}
 	}
 	for path, f := range in.Snapshot.Files["local"] {
-		if path != iniPath {
+		if path != PHPIniPath {
 			continue
 		}
 		for line := range strings.Lines(string(f.Content)) {
@@ -181,7 +184,7 @@ func put(in Input, cs []change.Change) {
 	}
 }
 
-func has(t testing.TB, text string, parts ...string) {
+func Has(t testing.TB, text string, parts ...string) {
 	t.Helper()
 	for _, p := range parts {
 		if !strings.Contains(text, p) {
@@ -190,7 +193,7 @@ func has(t testing.TB, text string, parts ...string) {
 	}
 }
 
-func hasNot(t testing.TB, text string, parts ...string) {
+func HasNot(t testing.TB, text string, parts ...string) {
 	t.Helper()
 	for _, p := range parts {
 		if strings.Contains(text, p) {
@@ -199,7 +202,7 @@ func hasNot(t testing.TB, text string, parts ...string) {
 	}
 }
 
-func ids(ps []Plan) string {
+func IDs(ps []remedy.Plan) string {
 	var out []string
 	for _, p := range ps {
 		out = append(out, fmt.Sprint(p.ID, p.Trades))

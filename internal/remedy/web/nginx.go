@@ -1,8 +1,8 @@
-package remedy
+// Package web plans changes of web servers.
+package web
 
 import (
 	"fmt"
-	"net/url"
 	"strconv"
 	"strings"
 
@@ -10,39 +10,28 @@ import (
 	"kasoku/internal/confedit/nginx"
 	"kasoku/internal/diagnose"
 	"kasoku/internal/regulation"
-	"kasoku/internal/stack"
+	"kasoku/internal/remedy/planning"
 )
 
-// editNginx loads the configuration, lets edit change it, and plans the files.
-func editNginx(in Input, service string, act change.Activation, why string, edit func(conf *nginx.Config, server *nginx.Directive) error) ([]change.Change, error) {
+// Edit loads the configuration, lets edit change it, and plans the files.
+func Edit(in planning.Input, service string, act change.Activation, why string, edit func(conf *nginx.Config, server *nginx.Directive) error) ([]change.Change, error) {
 	svc := in.Stack.Service(service)
 	conf, err := diagnose.NginxConfig(in.Snapshot, svc)
 	if err != nil {
 		return nil, err
 	}
-	server := diagnose.FrontServer(conf, frontAddress(in.Stack))
+	server := diagnose.FrontServer(conf, planning.FrontAddress(in.Stack))
 	if server == nil {
 		return nil, fmt.Errorf("%s: no server block listens where load.url points", service)
 	}
 	if err := edit(conf, server); err != nil {
 		return nil, err
 	}
-	return fileChanges(in.Snapshot, svc, conf.Changed(), act, why)
+	return planning.FileChanges(in.Snapshot, svc, conf.Changed(), act, why)
 }
 
-func frontAddress(st *stack.Stack) string {
-	u, err := url.Parse(st.Load.URL)
-	if err != nil {
-		return ""
-	}
-	if u.Port() == "" {
-		return u.Host + ":80"
-	}
-	return u.Host
-}
-
-// setDirective changes a directive where it applies from, or adds it to block.
-func setDirective(block *nginx.Directive, name string, args ...string) error {
+// SetDirective changes a directive where it applies from, or adds it to block.
+func SetDirective(block *nginx.Directive, name string, args ...string) error {
 	if d := block.First(name); d != nil {
 		return d.SetArgs(args...)
 	}
@@ -54,17 +43,17 @@ func setDirective(block *nginx.Directive, name string, args ...string) error {
 }
 
 // planNginxWorkers tries the other usual number of workers.
-func planNginxWorkers(in Input, f diagnose.Finding) ([]Plan, error) {
+func planNginxWorkers(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 	current, err := strconv.Atoi(f.Subject["current"])
 	if err != nil {
 		return nil, err
 	}
 	at := func(n int) ([]change.Change, error) {
-		return editNginx(in, f.Service, change.Reload, f.Text, func(conf *nginx.Config, _ *nginx.Directive) error {
-			return setTop(conf, "worker_processes", strconv.Itoa(n))
+		return Edit(in, f.Service, change.Reload, f.Text, func(conf *nginx.Config, _ *nginx.Directive) error {
+			return SetTop(conf, "worker_processes", strconv.Itoa(n))
 		})
 	}
-	n := cpusOf(in, f.Service)
+	n := planning.CPUsOf(in, f.Service)
 	if current == n {
 		n = 1
 	}
@@ -75,17 +64,17 @@ func planNginxWorkers(in Input, f diagnose.Finding) ([]Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []Plan{{ID: fmt.Sprintf("nginx.workers:%s:%d", f.Service, n),
+	return []planning.Plan{{ID: fmt.Sprintf("nginx.workers:%s:%d", f.Service, n),
 		Title: fmt.Sprintf("Run %s with %d worker(s) instead of %d", f.Service, n, current), Changes: changes}}, nil
 }
 
-// setTop sets a directive of the main context; a new one goes to the top.
-func setTop(conf *nginx.Config, name string, args ...string) error {
+// SetTop sets a directive of the main context; a new one goes to the top.
+func SetTop(conf *nginx.Config, name string, args ...string) error {
 	if d := conf.Root.First(name); d != nil {
 		return d.SetArgs(args...)
 	}
 	if len(conf.Root.Children) == 0 {
-		return setDirective(conf.Root, name, args...)
+		return SetDirective(conf.Root, name, args...)
 	}
 	text := name
 	for _, a := range args {
@@ -96,7 +85,7 @@ func setTop(conf *nginx.Config, name string, args ...string) error {
 
 // fileLimit is how many files a worker may open: as configured, else as the
 // kernel told of the running processes; 0 if neither is known.
-func fileLimit(in Input, conf *nginx.Config, service string) int {
+func fileLimit(in planning.Input, conf *nginx.Config, service string) int {
 	if d := conf.Root.First("worker_rlimit_nofile"); d != nil && len(d.Args) > 0 {
 		n, _ := strconv.Atoi(d.Args[0])
 		return n
@@ -104,12 +93,12 @@ func fileLimit(in Input, conf *nginx.Config, service string) int {
 	return in.Evidence.Services[service].FileLimit
 }
 
-func planConnections(in Input, f diagnose.Finding) ([]Plan, error) {
+func planConnections(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 	// Four for each user, spread unevenly over workers, and never below 1024.
 	n := max(1024, 4*in.Evidence.Load.Workload)
-	changes, err := editNginx(in, f.Service, change.Reload, f.Text, func(conf *nginx.Config, _ *nginx.Directive) error {
+	changes, err := Edit(in, f.Service, change.Reload, f.Text, func(conf *nginx.Config, _ *nginx.Directive) error {
 		if fileLimit(in, conf, f.Service) < 2*n {
-			if err := setTop(conf, "worker_rlimit_nofile", strconv.Itoa(2*n)); err != nil {
+			if err := SetTop(conf, "worker_rlimit_nofile", strconv.Itoa(2*n)); err != nil {
 				return err
 			}
 		}
@@ -117,20 +106,20 @@ func planConnections(in Input, f diagnose.Finding) ([]Plan, error) {
 		if events == nil {
 			return fmt.Errorf("%s has no events block", f.Service)
 		}
-		return setDirective(events, "worker_connections", strconv.Itoa(n))
+		return SetDirective(events, "worker_connections", strconv.Itoa(n))
 	})
 	if err != nil {
 		return nil, err
 	}
-	return []Plan{{ID: fmt.Sprintf("nginx.connections:%s:%d", f.Service, n), Changes: changes,
+	return []planning.Plan{{ID: fmt.Sprintf("nginx.connections:%s:%d", f.Service, n), Changes: changes,
 		Title: fmt.Sprintf("Give each worker of %s %d connections", f.Service, n)}}, nil
 }
 
 // planDelivery closes the gaps that diagnose.DeliveryGaps lists. The changes
 // are independent and safe, so they are one experiment.
-func planDelivery(in Input, f diagnose.Finding) ([]Plan, error) {
+func planDelivery(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 	var gaps map[string]string
-	changes, err := editNginx(in, f.Service, change.Reload, f.Text, func(conf *nginx.Config, server *nginx.Directive) error {
+	changes, err := Edit(in, f.Service, change.Reload, f.Text, func(conf *nginx.Config, server *nginx.Directive) error {
 		gaps = diagnose.DeliveryGaps(conf, server)
 		http := server.Parent
 		for _, want := range [][2]string{{"sendfile", "on"}, {"tcp_nopush", "on"}, {"keepalive_timeout", "65s"}, {"keepalive_requests", "10000"}} {
@@ -146,7 +135,7 @@ func planDelivery(in Input, f diagnose.Finding) ([]Plan, error) {
 			if d := server.Effective(name); d != nil {
 				where = d.Parent
 			}
-			if err := setDirective(where, name, value); err != nil {
+			if err := SetDirective(where, name, value); err != nil {
 				return err
 			}
 		}
@@ -158,14 +147,14 @@ func planDelivery(in Input, f diagnose.Finding) ([]Plan, error) {
 	if len(changes) == 0 {
 		return nil, fmt.Errorf("only the connection to the application is left, see nginx.keep-php")
 	}
-	return []Plan{{ID: "nginx.delivery:" + f.Service, Title: "Let " + f.Service + " deliver with less work (sendfile, keep-alive)", Changes: changes}}, nil
+	return []planning.Plan{{ID: "nginx.delivery:" + f.Service, Title: "Let " + f.Service + " deliver with less work (sendfile, keep-alive)", Changes: changes}}, nil
 }
 
-func planFileCache(in Input, f diagnose.Finding) ([]Plan, error) {
-	changes, err := editNginx(in, f.Service, change.Reload, f.Text, func(_ *nginx.Config, server *nginx.Directive) error {
+func planFileCache(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
+	changes, err := Edit(in, f.Service, change.Reload, f.Text, func(_ *nginx.Config, server *nginx.Directive) error {
 		for _, d := range [][]string{{"open_file_cache", "max=10000", "inactive=20s"}, {"open_file_cache_valid", "30s"},
 			{"open_file_cache_min_uses", "2"}, {"open_file_cache_errors", "on"}} {
-			if err := setDirective(server.Parent, d[0], d[1:]...); err != nil {
+			if err := SetDirective(server.Parent, d[0], d[1:]...); err != nil {
 				return err
 			}
 		}
@@ -174,13 +163,13 @@ func planFileCache(in Input, f diagnose.Finding) ([]Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []Plan{{ID: "nginx.file-cache:" + f.Service, Trades: []regulation.Trade{regulation.Staleness}, Changes: changes,
+	return []planning.Plan{{ID: "nginx.file-cache:" + f.Service, Trades: []regulation.Trade{regulation.Staleness}, Changes: changes,
 		Title: "Let " + f.Service + " keep files open (open_file_cache)"}}, nil
 }
 
 // planAccessLog gives the logs that apply to the server a buffer.
-func planAccessLog(in Input, f diagnose.Finding) ([]Plan, error) {
-	changes, err := editNginx(in, f.Service, change.Reload, f.Text, func(conf *nginx.Config, server *nginx.Directive) error {
+func planAccessLog(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
+	changes, err := Edit(in, f.Service, change.Reload, f.Text, func(conf *nginx.Config, server *nginx.Directive) error {
 		first := server.Effective("access_log")
 		if first == nil {
 			return fmt.Errorf("%s writes to its compiled-in log; name it with access_log first", f.Service)
@@ -200,7 +189,7 @@ func planAccessLog(in Input, f diagnose.Finding) ([]Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []Plan{{ID: "nginx.access-log:" + f.Service, Trades: []regulation.Trade{regulation.Observability}, Changes: changes,
+	return []planning.Plan{{ID: "nginx.access-log:" + f.Service, Trades: []regulation.Trade{regulation.Observability}, Changes: changes,
 		Title: "Let " + f.Service + " write its access log in blocks"}}, nil
 }
 

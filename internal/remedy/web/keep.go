@@ -1,4 +1,4 @@
-package remedy
+package web
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"kasoku/internal/change"
 	"kasoku/internal/confedit/nginx"
 	"kasoku/internal/diagnose"
+	"kasoku/internal/remedy/planning"
 	"kasoku/internal/stack"
 )
 
@@ -15,8 +16,8 @@ import (
 const keepUpstream = 8
 
 // planKeepUpstream keeps connections from nginx to PHP-FPM open.
-func planKeepUpstream(in Input, f diagnose.Finding) ([]Plan, error) {
-	changes, err := editNginx(in, f.Service, change.Reload, f.Text, func(conf *nginx.Config, server *nginx.Directive) error {
+func planKeepUpstream(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
+	changes, err := Edit(in, f.Service, change.Reload, f.Text, func(conf *nginx.Config, server *nginx.Directive) error {
 		if diagnose.DeliveryGaps(conf, server)["fastcgi_keep_conn"] == "" {
 			return fmt.Errorf("no connection to the application at a fixed address is made anew for each request")
 		}
@@ -25,16 +26,16 @@ func planKeepUpstream(in Input, f diagnose.Finding) ([]Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []Plan{{ID: "nginx.keep-php:" + f.Service, Title: "Keep connections from " + f.Service + " to PHP-FPM open", Changes: changes}}, nil
+	return []planning.Plan{{ID: "nginx.keep-php:" + f.Service, Title: "Keep connections from " + f.Service + " to PHP-FPM open", Changes: changes}}, nil
 }
 
-func keepAll(in Input, web string, conf *nginx.Config, server *nginx.Directive) error {
+func keepAll(in planning.Input, web string, conf *nginx.Config, server *nginx.Directive) error {
 	upstreams := diagnose.Upstreams(conf)
 	different := map[string]bool{}
 	for _, u := range upstreams {
 		different[u.Directive.Args[0]] = true
 	}
-	workers := diagnose.NginxWorkers(conf, cpusOf(in, web))
+	workers := diagnose.NginxWorkers(conf, planning.CPUsOf(in, web))
 	children := smallestPool(in)
 	// A kept connection occupies its PHP-FPM process even when nothing is
 	// asked. If all were kept, a request of another worker would wait for one
@@ -78,11 +79,11 @@ func keepOne(conf *nginx.Config, server *nginx.Directive, u diagnose.Upstream, n
 			return err
 		}
 	}
-	return setDirective(u.Directive.Parent, "fastcgi_keep_conn", "on")
+	return SetDirective(u.Directive.Parent, "fastcgi_keep_conn", "on")
 }
 
 // smallestPool is the lowest pm.max_children of all pools, 0 if none is known.
-func smallestPool(in Input) int {
+func smallestPool(in planning.Input) int {
 	n := 0
 	for _, fpm := range in.Stack.OfKind(stack.PHPFPM) {
 		pools, err := diagnose.FPMPools(in.Snapshot, fpm)
@@ -116,13 +117,13 @@ func keptConnections(conf *nginx.Config) int {
 	return n
 }
 
-// leastChildren is the number of PHP-FPM processes that kept connections ask
+// LeastChildren is the number of PHP-FPM processes that kept connections ask
 // for: twice as many as may be kept.
-func leastChildren(in Input) int {
+func LeastChildren(in planning.Input) int {
 	n := 0
 	for _, web := range in.Stack.OfKind(stack.Nginx) {
 		if conf, err := diagnose.NginxConfig(in.Snapshot, web); err == nil {
-			n += 2 * keptConnections(conf) * diagnose.NginxWorkers(conf, cpusOf(in, web.Name))
+			n += 2 * keptConnections(conf) * diagnose.NginxWorkers(conf, planning.CPUsOf(in, web.Name))
 		}
 	}
 	return n
@@ -130,13 +131,13 @@ func leastChildren(in Input) int {
 
 // keepsRoom refuses a number of workers whose kept connections could occupy
 // more than half of a pool.
-func keepsRoom(in Input, service string, workers int) error {
+func keepsRoom(in planning.Input, service string, workers int) error {
 	conf, err := diagnose.NginxConfig(in.Snapshot, in.Stack.Service(service))
 	if err != nil {
 		return err
 	}
 	kept, children := keptConnections(conf)*workers, smallestPool(in)
-	if kept > 0 && children > 0 && workers > diagnose.NginxWorkers(conf, cpusOf(in, service)) && 2*kept > children {
+	if kept > 0 && children > 0 && workers > diagnose.NginxWorkers(conf, planning.CPUsOf(in, service)) && 2*kept > children {
 		return fmt.Errorf("%d workers would keep %d connections to a pool of %d processes", workers, kept, children)
 	}
 	return nil

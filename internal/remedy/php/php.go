@@ -1,4 +1,5 @@
-package remedy
+// Package php plans changes of PHP and PHP-FPM.
+package php
 
 import (
 	"fmt"
@@ -13,22 +14,24 @@ import (
 	"kasoku/internal/evidence"
 	"kasoku/internal/host"
 	"kasoku/internal/regulation"
+	"kasoku/internal/remedy/planning"
+	"kasoku/internal/remedy/web"
 	"kasoku/internal/stack"
 )
 
-// setPHP plans php.ini settings where they win: in a pool's php_value or
+// Set plans php.ini settings where they win: in a pool's php_value or
 // php_admin_value, and unless every pool has its own, in the last file of the
 // scan folder that names them, else in the service's php.ini.
-func setPHP(in Input, svc *stack.Service, values [][2]string, why string) ([]change.Change, error) {
+func Set(in planning.Input, svc *stack.Service, values [][2]string, why string) ([]change.Change, error) {
 	fpm, err := diagnose.FPMConfig(in.Snapshot, svc)
 	if err != nil {
 		return nil, err
 	}
-	return setPHPWith(in, svc, fpm, values, why)
+	return SetWith(in, svc, fpm, values, why)
 }
 
-// setPHPWith is setPHP on a pool configuration that may hold edits already.
-func setPHPWith(in Input, svc *stack.Service, fpm *ini.Config, values [][2]string, why string) ([]change.Change, error) {
+// SetWith is Set on a pool configuration that may hold edits already.
+func SetWith(in planning.Input, svc *stack.Service, fpm *ini.Config, values [][2]string, why string) ([]change.Change, error) {
 	byFile := map[string][][2]string{}
 	for _, kv := range values {
 		// OPcache is set up before pools are read, so a pool's value alone can
@@ -40,7 +43,7 @@ func setPHPWith(in Input, svc *stack.Service, fpm *ini.Config, values [][2]strin
 		if err != nil {
 			return nil, err
 		}
-		if f, known := in.Snapshot.Files[hostOf(svc)][file]; known && !f.Writable && file != svc.PHPIni && inPool(kv[0]) {
+		if f, known := in.Snapshot.Files[planning.HostOf(svc)][file]; known && !f.Writable && file != svc.PHPIni && inPool(kv[0]) {
 			// The scan folder is shared with other programs, and its value
 			// wins over php.ini's: the pools' own value wins over both.
 			if err := addToPools(fpm, kv); err != nil {
@@ -65,7 +68,7 @@ func setPHPWith(in Input, svc *stack.Service, fpm *ini.Config, values [][2]strin
 			changed[p] = b
 		}
 	}
-	return fileChanges(in.Snapshot, svc, changed, change.Restart, why)
+	return planning.FileChanges(in.Snapshot, svc, changed, change.Restart, why)
 }
 
 // setInPools edits the pools' own values of a php setting. It reports whether
@@ -114,7 +117,7 @@ func addToPools(fpm *ini.Config, kv [2]string) error {
 // configuration file").
 func winningIni(snap *evidence.Snapshot, svc *stack.Service, key string) (string, error) {
 	best := ""
-	for p, f := range snap.Files[hostOf(svc)] {
+	for p, f := range snap.Files[planning.HostOf(svc)] {
 		if f.Service != svc.Name || path.Ext(p) != ".ini" || p == svc.PHPIni {
 			continue
 		}
@@ -135,33 +138,33 @@ func winningIni(snap *evidence.Snapshot, svc *stack.Service, key string) (string
 	return svc.PHPIni, nil
 }
 
-func planOPcache(in Input, f diagnose.Finding) ([]Plan, error) {
+func planOPcache(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 	svc := in.Stack.Service(f.Service)
-	changes, err := setPHP(in, svc, [][2]string{{"opcache.enable", "1"}}, f.Text)
+	changes, err := Set(in, svc, [][2]string{{"opcache.enable", "1"}}, f.Text)
 	if err != nil {
 		return nil, err
 	}
-	p := Plan{ID: "php.opcache:" + svc.Name, Title: "Turn on OPcache in " + svc.Name, Changes: changes}
+	p := planning.Plan{ID: "php.opcache:" + svc.Name, Title: "Turn on OPcache in " + svc.Name, Changes: changes}
 	if v, known := in.Snapshot.PHP[svc.Name]["opcache.validate_timestamps"]; known && !diagnose.On(v) {
 		// New scripts would not be seen before the next reload.
 		p.Trades = []regulation.Trade{regulation.Staleness}
 	}
-	return []Plan{p}, nil
+	return []planning.Plan{p}, nil
 }
 
-func planJIT(in Input, f diagnose.Finding) ([]Plan, error) {
+func planJIT(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 	svc := in.Stack.Service(f.Service)
 	// 64 MiB hold the machine code of a large framework; tracing is what the
 	// manual recommends (PHP manual, "opcache.jit").
-	changes, err := setPHP(in, svc, [][2]string{{"opcache.jit", "tracing"}, {"opcache.jit_buffer_size", "64M"}}, f.Text)
+	changes, err := Set(in, svc, [][2]string{{"opcache.jit", "tracing"}, {"opcache.jit_buffer_size", "64M"}}, f.Text)
 	if err != nil {
 		return nil, err
 	}
-	return []Plan{{ID: "php.jit:" + svc.Name, Title: "Compile hot PHP code of " + svc.Name + " to machine code (JIT)", Changes: changes}}, nil
+	return []planning.Plan{{ID: "php.jit:" + svc.Name, Title: "Compile hot PHP code of " + svc.Name + " to machine code (JIT)", Changes: changes}}, nil
 }
 
 // planWorkers searches the number of processes of a pool, as static ones.
-func planWorkers(in Input, f diagnose.Finding) ([]Plan, error) {
+func planWorkers(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 	svc := in.Stack.Service(f.Service)
 	pool := f.Subject["pool"]
 	current, err := strconv.Atoi(f.Subject["current"])
@@ -178,37 +181,37 @@ func planWorkers(in Input, f diagnose.Finding) ([]Plan, error) {
 				return nil, err
 			}
 		}
-		return fileChanges(in.Snapshot, svc, conf.Changed(), change.Restart, f.Text)
+		return planning.FileChanges(in.Snapshot, svc, conf.Changed(), change.Restart, f.Text)
 	}
-	values := workerCounts(in, svc.Name, current, f.Subject["pm"] == "static")
+	values := WorkerCounts(in, svc.Name, current, f.Subject["pm"] == "static")
 	if len(values) == 0 {
 		return nil, fmt.Errorf("pool %s: memory, kept connections and the database's max_connections leave no other number", pool)
 	}
-	p := Plan{ID: fmt.Sprintf("php.workers:%s:%s:%s-%d", svc.Name, pool, f.Subject["pm"], current),
+	p := planning.Plan{ID: fmt.Sprintf("php.workers:%s:%s:%s-%d", svc.Name, pool, f.Subject["pm"], current),
 		Title:  fmt.Sprintf("Find the number of processes of pool %s in %s", pool, svc.Name),
-		Search: &Search{Name: "pm.max_children", Current: current, Values: values, At: at}}
+		Search: &planning.Search{Name: "pm.max_children", Current: current, Values: values, At: at}}
 	p.Changes, err = at(values[0])
-	return []Plan{p}, err
+	return []planning.Plan{p}, err
 }
 
-// workerCounts are the numbers to try: one, two, four and eight processes per
+// WorkerCounts are the numbers to try: one, two, four and eight processes per
 // CPU, as far as memory and the database's connections allow, and not so few
 // that connections kept by nginx occupy them all.
-func workerCounts(in Input, service string, current int, static bool) []int {
-	perProcess := int64(32 * mib) // PHP's own default limit is 128 MiB; few use a quarter
+func WorkerCounts(in planning.Input, service string, current int, static bool) []int {
+	perProcess := int64(32 * planning.MiB) // PHP's own default limit is 128 MiB; few use a quarter
 	running := 0
 	if use, ok := in.Evidence.Services[service]; ok && use.Processes > 1 && use.RSS > 0 {
-		perProcess = max(use.RSS/int64(use.Processes), mib)
+		perProcess = max(use.RSS/int64(use.Processes), planning.MiB)
 		running = use.Processes - 1 // one is the main process
 	}
 	room := int64(0)
 	if svc := in.Stack.Service(service); svc != nil {
-		room = spareMemory(in, svc)
+		room = planning.SpareMemory(in, svc)
 	}
-	least, most := leastChildren(in), mostConnections(in)
+	least, most := web.LeastChildren(in), mostConnections(in)
 	var out []int
 	for _, per := range []int{1, 2, 4, 8} {
-		n := per * cpusOf(in, service)
+		n := per * planning.CPUsOf(in, service)
 		switch {
 		case static && n == current, n < least:
 		case n > running && int64(n-running)*perProcess > room, n > current && n > most:
@@ -222,7 +225,7 @@ func workerCounts(in Input, service string, current int, static bool) []int {
 
 // mostConnections is how many processes may hold one connection each to every
 // database, with a tenth left for others.
-func mostConnections(in Input) int {
+func mostConnections(in planning.Input) int {
 	most := math.MaxInt
 	for _, svc := range in.Stack.OfKind(stack.MariaDB, stack.MySQL) {
 		if db := in.Snapshot.Databases[svc.Name]; db != nil {
@@ -235,19 +238,19 @@ func mostConnections(in Input) int {
 }
 
 // planSessions moves session files to a file system in memory.
-func planSessions(in Input, f diagnose.Finding) ([]Plan, error) {
+func planSessions(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 	svc := in.Stack.Service(f.Service)
-	if machineOf(in, svc).SharedMemory == "" {
+	if planning.MachineOf(in, svc).SharedMemory == "" {
 		return nil, fmt.Errorf("the host has no memory file system with room")
 	}
-	user, ok := in.Snapshot.Users[hostOf(svc)+"/"+svc.Name]
+	user, ok := in.Snapshot.Users[planning.HostOf(svc)+"/"+svc.Name]
 	if !ok {
 		return nil, fmt.Errorf("the user of %s's workers is not known", svc.Name)
 	}
-	dir := path.Join(machineOf(in, svc).SharedMemory, "kasoku-sessions-"+strings.ToLower(svc.Name))
-	mk := change.Change{Kind: change.KindDir, Host: hostOf(svc), Path: dir, Why: f.Text,
+	dir := path.Join(planning.MachineOf(in, svc).SharedMemory, "kasoku-sessions-"+strings.ToLower(svc.Name))
+	mk := change.Change{Kind: change.KindDir, Host: planning.HostOf(svc), Path: dir, Why: f.Text,
 		After:   &change.FileState{Mode: 0o700, UID: user.UID, GID: user.GID},
-		Command: fmt.Sprintf("install -d -m 700 -o %s -g %s %s", nameOr(user.Name, user.UID), nameOr(user.Group, user.GID), dir)}
+		Command: fmt.Sprintf("install -d -m 700 -o %s -g %s %s", planning.NameOr(user.Name, user.UID), planning.NameOr(user.Group, user.GID), dir)}
 	values := [][2]string{{"session.save_path", dir}}
 	why := f.Text + " The folder is gone after a reboot; it must be there before " + svc.Name + " starts."
 	if in.Snapshot.PHP[svc.Name]["session.gc_probability"] == "0" {
@@ -255,23 +258,23 @@ func planSessions(in Input, f diagnose.Finding) ([]Plan, error) {
 		// they know; nobody would empty this one.
 		values = append(values, [2]string{"session.gc_probability", "1"})
 	}
-	changes, err := setPHP(in, svc, values, f.Text)
+	changes, err := Set(in, svc, values, f.Text)
 	if err != nil {
 		return nil, err
 	}
 	all := []change.Change{mk}
-	if machineOf(in, svc).Root && svc.Control.Unit != "" {
+	if planning.MachineOf(in, svc).Root && svc.Control.Unit != "" {
 		all = append(all, bootFolder(svc, dir, user))
 		why = f.Text + " systemd makes the folder anew at each boot."
 	}
-	return []Plan{{ID: "php.session-memory:" + svc.Name, Title: "Keep sessions of " + svc.Name + " in memory", Why: why,
+	return []planning.Plan{{ID: "php.session-memory:" + svc.Name, Title: "Keep sessions of " + svc.Name + " in memory", Why: why,
 		Trades: []regulation.Trade{regulation.SessionDurability}, Changes: append(all, changes...)}}, nil
 }
 
 // bootFolder has systemd make a folder in memory at each boot (tmpfiles.d(5)).
 func bootFolder(svc *stack.Service, dir string, user evidence.ProcessUser) change.Change {
-	content := fmt.Appendf(nil, "d %s 0700 %s %s -\n", dir, nameOr(user.Name, user.UID), nameOr(user.Group, user.GID))
-	return change.Change{Kind: change.KindFile, Host: hostOf(svc), Path: "/etc/tmpfiles.d/" + path.Base(dir) + ".conf",
+	content := fmt.Appendf(nil, "d %s 0700 %s %s -\n", dir, planning.NameOr(user.Name, user.UID), planning.NameOr(user.Group, user.GID))
+	return change.Change{Kind: change.KindFile, Host: planning.HostOf(svc), Path: "/etc/tmpfiles.d/" + path.Base(dir) + ".conf",
 		Before: &change.FileState{}, After: &change.FileState{Hash: host.HashOf(content), Content: content, Mode: 0o644},
 		Why: "Without it the folder, and every log-in, would fail after a reboot."}
 }

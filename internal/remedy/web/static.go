@@ -1,4 +1,4 @@
-package remedy
+package web
 
 import (
 	"fmt"
@@ -11,6 +11,7 @@ import (
 	"kasoku/internal/change"
 	"kasoku/internal/confedit/nginx"
 	"kasoku/internal/diagnose"
+	"kasoku/internal/remedy/planning"
 )
 
 // staticGroup is files below one folder that one location passes on.
@@ -25,10 +26,10 @@ type staticGroup struct {
 // planStatic lets nginx send files that it now asks the application for.
 // Anything that is not there, and every method but GET and HEAD, still goes to
 // the application.
-func planStatic(in Input, f diagnose.Finding) ([]Plan, error) {
+func planStatic(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 	var what []string
 	files := 0
-	changes, err := editNginx(in, f.Service, change.Reload, f.Text, func(conf *nginx.Config, server *nginx.Directive) error {
+	changes, err := Edit(in, f.Service, change.Reload, f.Text, func(conf *nginx.Config, server *nginx.Directive) error {
 		groups, err := groupStatic(in, server, strings.Split(f.Subject["paths"], "\n"))
 		if err != nil {
 			return err
@@ -45,14 +46,14 @@ func planStatic(in Input, f diagnose.Finding) ([]Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []Plan{{ID: "nginx.static:" + f.Service + ":" + strings.Join(what, "+"),
+	return []planning.Plan{{ID: "nginx.static:" + f.Service + ":" + strings.Join(what, "+"),
 		Title: fmt.Sprintf("Let %s send %d static files itself", f.Service, files), Changes: changes}}, nil
 }
 
 // groupStatic sorts URL paths by folder and location. Left out are files whose
 // place does not end with the URL path, hidden ones and those without an
 // extension, which no narrow pattern can name.
-func groupStatic(in Input, server *nginx.Directive, paths []string) ([]*staticGroup, error) {
+func groupStatic(in planning.Input, server *nginx.Directive, paths []string) ([]*staticGroup, error) {
 	var out []*staticGroup
 	for _, p := range paths {
 		root, ok := strings.CutSuffix(in.Snapshot.StaticFiles[p].Path, p)
@@ -82,7 +83,7 @@ func groupStatic(in Input, server *nginx.Directive, paths []string) ([]*staticGr
 
 // headersOf are what the application adds to a file's answer (Cache-Control,
 // Content-Security-Policy…): nginx must send them too.
-func headersOf(in Input, path string) []string {
+func headersOf(in planning.Input, path string) []string {
 	for _, a := range in.Evidence.Load.Assets {
 		if a.Path == path {
 			return a.Headers
@@ -103,7 +104,7 @@ var guards = []string{"allow", "deny", "satisfy", "auth_basic", "auth_request", 
 var alsoForFiles = []string{"add_header", "expires", "etag", "access_log", "error_log", "log_not_found",
 	"gzip", "gzip_types", "gzip_vary", "gzip_min_length", "gzip_comp_level", "gzip_static", "sendfile", "tcp_nopush"}
 
-func addStatic(in Input, conf *nginx.Config, server *nginx.Directive, g *staticGroup) error {
+func addStatic(in planning.Input, conf *nginx.Config, server *nginx.Directive, g *staticGroup) error {
 	name := strings.Join(g.origin.Args, " ")
 	if g.origin.Parent != server {
 		return fmt.Errorf("location %s is inside another one; a named location cannot be", name)
@@ -235,7 +236,7 @@ func alternatives(set map[string]bool) string {
 
 // typesOf writes the Content-Types as the application sent them. A charset is
 // written apart, because nginx compares gzip_types with the bare type.
-func typesOf(in Input, paths []string) (string, error) {
+func typesOf(in planning.Input, paths []string) (string, error) {
 	byExt := map[string]string{}
 	for _, p := range paths {
 		ext, typ := strings.TrimPrefix(path.Ext(p), "."), in.Snapshot.StaticFiles[p].ContentType

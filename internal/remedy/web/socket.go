@@ -1,4 +1,4 @@
-package remedy
+package web
 
 import (
 	"fmt"
@@ -9,12 +9,13 @@ import (
 	"kasoku/internal/change"
 	"kasoku/internal/confedit/nginx"
 	"kasoku/internal/diagnose"
+	"kasoku/internal/remedy/planning"
 	"kasoku/internal/stack"
 )
 
 // planWebSocket moves the connection between nginx and PHP-FPM from loopback
 // TCP to a unix socket: both ends in one plan.
-func planWebSocket(in Input, f diagnose.Finding) ([]Plan, error) {
+func planWebSocket(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 	web, fpm := in.Stack.Service(f.Service), in.Stack.Service(f.Subject["fpm"])
 	conf, err := diagnose.FPMConfig(in.Snapshot, fpm)
 	if err != nil {
@@ -25,15 +26,15 @@ func planWebSocket(in Input, f diagnose.Finding) ([]Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if hostOf(web) != hostOf(fpm) {
-		return nil, fmt.Errorf("%s is on %s and %s on %s: a unix socket connects programs of one host", web.Name, hostOf(web), fpm.Name, hostOf(fpm))
+	if planning.HostOf(web) != planning.HostOf(fpm) {
+		return nil, fmt.Errorf("%s is on %s and %s on %s: a unix socket connects programs of one host", web.Name, planning.HostOf(web), fpm.Name, planning.HostOf(fpm))
 	}
 	for _, other := range in.Stack.OfKind(stack.Nginx) {
 		conf, err := diagnose.NginxConfig(in.Snapshot, other)
 		if other == web || err != nil {
 			continue
 		}
-		near := hostOf(other) == hostOf(fpm)
+		near := planning.HostOf(other) == planning.HostOf(fpm)
 		if near && reaches(conf, f.Subject["port"]) || !near && reachesFrom(conf, f.Subject["port"]) {
 			return nil, fmt.Errorf("%s connects to the port of pool %s too", other.Name, pool)
 		}
@@ -61,17 +62,17 @@ func planWebSocket(in Input, f diagnose.Finding) ([]Plan, error) {
 			return nil, err
 		}
 	}
-	changes, err := fileChanges(in.Snapshot, fpm, conf.Changed(), change.Restart, f.Text)
+	changes, err := planning.FileChanges(in.Snapshot, fpm, conf.Changed(), change.Restart, f.Text)
 	if err != nil {
 		return nil, err
 	}
-	webChanges, err := editNginx(in, web.Name, change.Reload, f.Text, func(conf *nginx.Config, _ *nginx.Directive) error {
+	webChanges, err := Edit(in, web.Name, change.Reload, f.Text, func(conf *nginx.Config, _ *nginx.Directive) error {
 		return repoint(conf, f.Subject["port"], "unix:"+socket)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return []Plan{{ID: "nginx.php-socket:" + web.Name + ":" + fpm.Name + ":" + pool,
+	return []planning.Plan{{ID: "nginx.php-socket:" + web.Name + ":" + fpm.Name + ":" + pool,
 		Title:   fmt.Sprintf("Connect %s to %s through a unix socket", web.Name, fpm.Name),
 		Changes: append(changes, webChanges...)}}, nil
 }
@@ -85,26 +86,19 @@ func tooShort(backlog string) bool {
 }
 
 // socketRights lets nginx's workers connect, and nobody else.
-func socketRights(in Input, web, fpm *stack.Service) ([][2]string, error) {
-	user, known := in.Snapshot.Users[hostOf(web)+"/"+web.Name]
+func socketRights(in planning.Input, web, fpm *stack.Service) ([][2]string, error) {
+	user, known := in.Snapshot.Users[planning.HostOf(web)+"/"+web.Name]
 	if !known {
 		return nil, fmt.Errorf("the user of %s's workers is not known, so the socket cannot be handed to it", web.Name)
 	}
-	if machineOf(in, fpm).Root {
-		return [][2]string{{"listen.owner", nameOr(user.Name, user.UID)}, {"listen.group", nameOr(user.Group, user.GID)}, {"listen.mode", "0660"}}, nil
+	if planning.MachineOf(in, fpm).Root {
+		return [][2]string{{"listen.owner", planning.NameOr(user.Name, user.UID)}, {"listen.group", planning.NameOr(user.Group, user.GID)}, {"listen.mode", "0660"}}, nil
 	}
-	own, known := in.Snapshot.Users[hostOf(fpm)+"/"+fpm.Name]
+	own, known := in.Snapshot.Users[planning.HostOf(fpm)+"/"+fpm.Name]
 	if !known || own.UID != user.UID {
 		return nil, fmt.Errorf("%s runs as another user than %s and only root can hand the socket over", web.Name, fpm.Name)
 	}
 	return nil, nil
-}
-
-func nameOr(name string, id int) string {
-	if name != "" {
-		return name
-	}
-	return strconv.Itoa(id)
 }
 
 func reaches(conf *nginx.Config, port string) bool {
@@ -157,7 +151,7 @@ func repoint(conf *nginx.Config, port, address string) error {
 
 // socketPath puts the socket beside PHP-FPM's pid file, where that service
 // may write and which exists before it starts.
-func socketPath(in Input, fpm *stack.Service, pool string) (string, error) {
+func socketPath(in planning.Input, fpm *stack.Service, pool string) (string, error) {
 	dir := ""
 	if fpm.Control.PIDFile != "" {
 		dir = path.Dir(fpm.Control.PIDFile)

@@ -1,4 +1,5 @@
-package remedy
+// Package database plans changes of MariaDB and MySQL: indexes and settings.
+package database
 
 import (
 	"fmt"
@@ -11,9 +12,10 @@ import (
 	"kasoku/internal/evidence"
 	"kasoku/internal/regulation"
 	"kasoku/internal/remedy/index"
+	"kasoku/internal/remedy/planning"
 )
 
-func planIndexes(in Input, f diagnose.Finding) ([]Plan, error) {
+func planIndexes(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 	db := in.Snapshot.Databases[f.Service]
 	if db == nil {
 		return nil, fmt.Errorf("the schema of %s is not known", f.Service)
@@ -28,18 +30,18 @@ func planIndexes(in Input, f diagnose.Finding) ([]Plan, error) {
 	if len(advice) == 0 {
 		return nil, fmt.Errorf("no index would help: %s", joinNotes(notes))
 	}
-	p := Plan{Title: fmt.Sprintf("Add %d missing index(es) to %s", len(advice), f.Service)}
+	p := planning.Plan{Title: fmt.Sprintf("Add %d missing index(es) to %s", len(advice), f.Service)}
 	var names []string
 	for _, a := range advice {
 		spec := &change.Index{Schema: a.Schema, Table: a.Table, Name: a.Name, Columns: a.Columns}
-		p.Changes = append(p.Changes, change.Change{Kind: change.KindIndex, Host: hostOf(in.Stack.Service(f.Service)), Service: f.Service,
+		p.Changes = append(p.Changes, change.Change{Kind: change.KindIndex, Host: planning.HostOf(in.Stack.Service(f.Service)), Service: f.Service,
 			Index: spec, Why: a.Reason,
 			Command: fmt.Sprintf("CREATE INDEX `%s` ON `%s`.`%s` (%s)", a.Name, a.Schema, a.Table, strings.Join(a.Columns, ", "))})
 		names = append(names, fmt.Sprintf("%s.%s(%s)", a.Schema, a.Table, strings.Join(a.Columns, ",")))
 	}
 	p.ID = "mariadb.index:" + strings.Join(names, "+")
 	p.Why = f.Text
-	return []Plan{p}, nil
+	return []planning.Plan{p}, nil
 }
 
 func joinNotes(notes []index.Note) string {
@@ -60,7 +62,7 @@ type set struct {
 }
 
 // planVariables plans run-time values that are also made permanent.
-func planVariables(in Input, service string, sets []set, why string) ([]change.Change, error) {
+func planVariables(in planning.Input, service string, sets []set, why string) ([]change.Change, error) {
 	svc := in.Stack.Service(service)
 	db := in.Snapshot.Databases[service]
 	if svc == nil || db == nil {
@@ -73,24 +75,24 @@ func planVariables(in Input, service string, sets []set, why string) ([]change.C
 	var vars []change.Change
 	act := change.None
 	for _, s := range sets {
-		if err := conf.Set(serverSection(conf, s.name), s.name, s.option); err != nil {
+		if err := conf.Set(ServerSection(conf, s.name), s.name, s.option); err != nil {
 			return nil, err
 		}
 		if !dynamic(db, s.name) {
 			act = change.Restart
 			continue
 		}
-		vars = append(vars, change.Change{Kind: change.KindVariable, Host: hostOf(svc), Service: service, Variable: s.name,
+		vars = append(vars, change.Change{Kind: change.KindVariable, Host: planning.HostOf(svc), Service: service, Variable: s.name,
 			BeforeValue: db.Variables[s.name], AfterValue: s.value, Why: why,
 			Command: fmt.Sprintf("SET GLOBAL %s = %s", s.name, s.value)})
 	}
-	files, err := fileChanges(in.Snapshot, svc, conf.Changed(), act, why)
+	files, err := planning.FileChanges(in.Snapshot, svc, conf.Changed(), act, why)
 	return append(files, vars...), err
 }
 
-// serverSection is where a server option is to be written: the group that
+// ServerSection is where a server option is to be written: the group that
 // already holds it, else [mysqld], which every version reads.
-func serverSection(conf interface {
+func ServerSection(conf interface {
 	Sections() []string
 	Keys(string) []string
 }, option string) string {
@@ -133,10 +135,8 @@ func versionAtLeast(version string, major, minor int) bool {
 	return err1 == nil && err2 == nil && (a > major || a == major && b >= minor)
 }
 
-const mib = 1 << 20
-
 // planMemory sizes buffer pool and redo log for the data that is there.
-func planMemory(in Input, f diagnose.Finding) ([]Plan, error) {
+func planMemory(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 	db := in.Snapshot.Databases[f.Service]
 	if db == nil {
 		return nil, fmt.Errorf("the variables of %s are not known", f.Service)
@@ -147,13 +147,13 @@ func planMemory(in Input, f diagnose.Finding) ([]Plan, error) {
 	if reads, _ := strconv.ParseFloat(f.Subject["reads"], 64); reads > 0 && db.DataBytes > pool {
 		// A quarter more than the data: room for its growth, and for the
 		// adaptive hash index and the lock system that live in the pool too.
-		want := roundUp(db.DataBytes*5/4, 128*mib)
+		want := roundUp(db.DataBytes*5/4, 128*planning.MiB)
 		// What is available now, less the regulation's headroom.
-		spare := spareMemory(in, in.Stack.Service(f.Service))
-		want = min(want, pool+spare/(128*mib)*128*mib)
+		spare := planning.SpareMemory(in, in.Stack.Service(f.Service))
+		want = min(want, pool+spare/(128*planning.MiB)*128*planning.MiB)
 		if want > pool {
-			sets = append(sets, set{"innodb_buffer_pool_size", strconv.FormatInt(want, 10), fmt.Sprintf("%dM", want/mib)})
-			what = append(what, fmt.Sprintf("buffer pool %d → %d MiB", pool/mib, want/mib))
+			sets = append(sets, set{"innodb_buffer_pool_size", strconv.FormatInt(want, 10), fmt.Sprintf("%dM", want/planning.MiB)})
+			what = append(what, fmt.Sprintf("buffer pool %d → %d MiB", pool/planning.MiB, want/planning.MiB))
 		}
 	}
 	redo, _ := strconv.ParseInt(db.Variables["innodb_log_file_size"], 10, 64)
@@ -163,9 +163,9 @@ func planMemory(in Input, f diagnose.Finding) ([]Plan, error) {
 	}
 	if need, _ := strconv.ParseInt(f.Subject["redo"], 10, 64); need/files > redo && redo > 0 {
 		// At most 1 GiB: crash recovery reads all of it.
-		if want := min(roundUp(need/files, 64*mib), 1024*mib/files); want > redo {
-			sets = append(sets, set{"innodb_log_file_size", strconv.FormatInt(want, 10), fmt.Sprintf("%dM", want/mib)})
-			what = append(what, fmt.Sprintf("redo log %d → %d MiB", redo/mib, want/mib))
+		if want := min(roundUp(need/files, 64*planning.MiB), 1024*planning.MiB/files); want > redo {
+			sets = append(sets, set{"innodb_log_file_size", strconv.FormatInt(want, 10), fmt.Sprintf("%dM", want/planning.MiB)})
+			what = append(what, fmt.Sprintf("redo log %d → %d MiB", redo/planning.MiB, want/planning.MiB))
 		}
 	}
 	if len(sets) == 0 {
@@ -176,7 +176,7 @@ func planMemory(in Input, f diagnose.Finding) ([]Plan, error) {
 		return nil, err
 	}
 	sort.Strings(what)
-	return []Plan{{ID: "mariadb.memory:" + f.Service + ":" + strings.Join(what, ","),
+	return []planning.Plan{{ID: "mariadb.memory:" + f.Service + ":" + strings.Join(what, ","),
 		Title: fmt.Sprintf("Size %s for its data: %s", f.Service, strings.Join(what, ", ")), Changes: changes}}, nil
 }
 
@@ -184,26 +184,26 @@ func roundUp(n, to int64) int64 { return (n + to - 1) / to * to }
 
 // planCommitFlush lets commits reach the disk once a second: with 2 a crash of
 // the server loses nothing, a crash of the machine up to a second.
-func planCommitFlush(in Input, f diagnose.Finding) ([]Plan, error) {
+func planCommitFlush(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 	changes, err := planVariables(in, f.Service, []set{{"innodb_flush_log_at_trx_commit", "2", "2"}}, f.Text)
 	if err != nil {
 		return nil, err
 	}
-	return []Plan{{ID: "mariadb.commit-flush:" + f.Service + ":2", Trades: []regulation.Trade{regulation.Durability},
+	return []planning.Plan{{ID: "mariadb.commit-flush:" + f.Service + ":2", Trades: []regulation.Trade{regulation.Durability},
 		Title: fmt.Sprintf("Write %s's log to disk once a second instead of at each commit", f.Service), Changes: changes}}, nil
 }
 
 // planDatabaseSocket points the application at the database's unix socket.
-func planDatabaseSocket(in Input, f diagnose.Finding) ([]Plan, error) {
+func planDatabaseSocket(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 	app, file := in.Stack.Service(f.Subject["app"]), f.Subject["file"]
 	db := in.Snapshot.Databases[f.Subject["database"]]
 	if app == nil || db == nil || db.Variables["socket"] == "" {
 		return nil, fmt.Errorf("%s has no socket", f.Subject["database"])
 	}
-	if server := in.Stack.Service(f.Subject["database"]); server == nil || hostOf(server) != hostOf(app) {
+	if server := in.Stack.Service(f.Subject["database"]); server == nil || planning.HostOf(server) != planning.HostOf(app) {
 		return nil, fmt.Errorf("%s and %s are on different hosts: a unix socket connects programs of one host", app.Name, f.Subject["database"])
 	}
-	content := diagnose.ReplaceAddresses(in.Snapshot.Files[hostOf(app)][file].Content, func(a diagnose.DatabaseAddress) string {
+	content := diagnose.ReplaceAddresses(in.Snapshot.Files[planning.HostOf(app)][file].Content, func(a diagnose.DatabaseAddress) string {
 		if a.Loopback() && a.Port == db.Variables["port"] {
 			return a.WithSocket(db.Variables["socket"])
 		}
@@ -215,10 +215,10 @@ func planDatabaseSocket(in Input, f diagnose.Finding) ([]Plan, error) {
 		// an opcode cache may hold of them.
 		act = change.Reload
 	}
-	c, err := fileChange(in.Snapshot, svc, file, content, act, f.Text)
+	c, err := planning.FileChange(in.Snapshot, svc, file, content, act, f.Text)
 	if err != nil {
 		return nil, err
 	}
-	return []Plan{{ID: "app.db-socket:" + app.Name + ":" + file, Changes: []change.Change{c},
+	return []planning.Plan{{ID: "app.db-socket:" + app.Name + ":" + file, Changes: []change.Change{c},
 		Title: fmt.Sprintf("Connect %s to %s through its unix socket", app.Name, f.Subject["database"])}}, nil
 }

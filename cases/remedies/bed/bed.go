@@ -1,0 +1,321 @@
+// Package bed shows remedies on real servers: from the bad state it sees the
+// finding, applies the plan through the journal, sees every answer right and
+// the sign gone, takes it back and compares hashes. Tests of the families of
+// remedies (cases/remedies/<family>) share it.
+package bed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"kasoku/internal/change"
+	"kasoku/internal/evidence"
+	"kasoku/internal/host"
+	"kasoku/internal/load"
+	"kasoku/internal/regulation"
+	"kasoku/internal/remedy"
+	"kasoku/internal/stack"
+	"kasoku/internal/store"
+	"kasoku/internal/tune"
+)
+
+// Bed is a stack of real servers in a private folder.
+type Bed struct {
+	Dir   string
+	Stack *stack.Stack
+	Bench *tune.Bench
+	Exec  *change.Executor
+	Hosts map[string]host.Host
+}
+
+// Folder is a short private folder that servers' users may enter, removed at
+// the end of the test. Short tests are skipped: they start no servers.
+func Folder(t testing.TB) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("starts real servers; run without -short")
+	}
+	dir, err := os.MkdirTemp("", "kr")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// Write puts a file into the bed's folder; %DIR% in it stands for the folder.
+func Write(t testing.TB, dir, name, content string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(strings.ReplaceAll(content, "%DIR%", dir)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// Start runs a server in the background until the end of the test. Its output
+// goes to dir/name.out and is shown if the test fails.
+func Start(t testing.TB, dir, name string, argv ...string) *exec.Cmd {
+	t.Helper()
+	out, err := os.Create(filepath.Join(dir, name+".out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, out, out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatalf("start %s: %v; run `make deps-test`", name, err)
+	}
+	done := make(chan struct{})
+	go func() { _ = cmd.Wait(); close(done) }()
+	t.Cleanup(func() {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM)
+		select {
+		case <-done:
+		case <-time.After(10 * time.Second):
+			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+			<-done
+		}
+		if t.Failed() {
+			if text, err := os.ReadFile(out.Name()); err == nil {
+				t.Logf("%s said:\n%s", name, text)
+			}
+		}
+	})
+	return cmd
+}
+
+// StopByPIDFile ends, after the test, a server that Kasoku may have restarted
+// meanwhile: the one whose process number the file holds.
+func StopByPIDFile(t testing.TB, file string) {
+	t.Helper()
+	t.Cleanup(func() {
+		var pid int
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return
+		}
+		if _, err := fmt.Sscan(string(text), &pid); err != nil || pid < 2 {
+			return
+		}
+		_ = syscall.Kill(pid, syscall.SIGTERM)
+		for range 100 {
+			if syscall.Kill(pid, 0) != nil {
+				return
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	})
+}
+
+// FreePort is a TCP port of loopback that nobody listens on.
+func FreePort(t testing.TB) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+// Await waits until something accepts at address ("host:port" or a socket's path).
+func Await(t testing.TB, address string) {
+	t.Helper()
+	network := "tcp"
+	if strings.HasPrefix(address, "/") {
+		network = "unix"
+	}
+	for range 200 {
+		c, err := net.DialTimeout(network, address, time.Second)
+		if err == nil {
+			c.Close()
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Fatalf("nothing accepts at %s", address)
+}
+
+// Open reads dir/kasoku.yaml, whose servers run, and opens its journal.
+func Open(t testing.TB, dir string) *Bed {
+	t.Helper()
+	t.Setenv("KASOKU_STATE_DIR", filepath.Join(dir, "state"))
+	b := &Bed{Dir: dir, Hosts: map[string]host.Host{"local": host.NewLocal()}}
+	var err error
+	if b.Stack, err = stack.Load(filepath.Join(dir, "kasoku.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	sc, err := load.LoadScenario(b.Stack.Load.Scenario)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := store.Open(filepath.Join(dir, ".kasoku"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Bench = &tune.Bench{Stack: b.Stack, Hosts: b.Hosts, Scenario: sc, Store: st, Window: 500 * time.Millisecond, Warmup: 100 * time.Millisecond, Plain: true}
+	if b.Exec, err = tune.OpenExecutor(context.Background(), filepath.Join(dir, ".kasoku"), b.Stack, b.Hosts); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(b.Exec.Close(), st.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+type silent struct{}
+
+func (silent) Step(string)         {}
+func (silent) Info(string)         {}
+func (silent) Warn(string, string) {}
+
+// Hash of everything that undo must bring back.
+func (b *Bed) Hash(t testing.TB) string {
+	t.Helper()
+	snap, err := evidence.Take(t.Context(), b.Stack, b.Hosts, evidence.TakeOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return snap.Hash()
+}
+
+// Plans observes the stack once and plans everything, every trade and package
+// allowed. Observing takes two short runs.
+func (b *Bed) Plans(t testing.TB) remedy.Result {
+	t.Helper()
+	return b.PlansUnder(t, Relaxed())
+}
+
+// PlansUnder is Plans with a regulation.
+func (b *Bed) PlansUnder(t testing.TB, reg regulation.Regulation) remedy.Result {
+	t.Helper()
+	bench := *b.Bench // a new bench knows nothing of earlier configurations
+	run, snap, err := tune.Observe(t.Context(), b.Exec, &bench, 0, t.Name(), silent{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	st := *b.Stack
+	st.Regulation = reg
+	return remedy.PlanAll(remedy.Input{Stack: &st, Evidence: run.Evidence, Snapshot: snap, Diagnosis: run.Diagnosis})
+}
+
+// Relaxed allows every trade, and packages.
+func Relaxed() regulation.Regulation {
+	r := regulation.Regulation{Install: true}
+	for _, t := range regulation.Trades {
+		r.Allow = append(r.Allow, t.Trade)
+	}
+	return r
+}
+
+// Want is the first plan of a remedy.
+func Want(t testing.TB, res remedy.Result, id string) remedy.Plan {
+	t.Helper()
+	var have []string
+	for _, p := range res.Plans {
+		if p.Remedy == id {
+			return p
+		}
+		have = append(have, p.ID)
+	}
+	t.Fatalf("%s was not planned; planned %v; skipped %v; refused %d", id, have, res.Skipped, len(res.Refusals))
+	return remedy.Plan{}
+}
+
+// Apply puts a plan in force through the journal.
+func (b *Bed) Apply(t testing.TB, p remedy.Plan) change.Tx {
+	t.Helper()
+	tx, err := b.Exec.Apply(t.Context(), change.Intent{Title: p.Title, Plan: p.ID, Changes: p.Changes})
+	if err != nil {
+		t.Fatalf("%s: %v", p.ID, err)
+	}
+	return tx
+}
+
+// Revert takes a plan back.
+func (b *Bed) Revert(t testing.TB, tx change.Tx) {
+	t.Helper()
+	if err := b.Exec.Revert(t.Context(), tx.ID); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Answers makes a scored run and expects every answer to be right.
+func (b *Bed) Answers(t testing.TB, label string) *store.Run {
+	t.Helper()
+	bench := *b.Bench
+	run, err := bench.Run(t.Context(), tune.RunOptions{Kind: store.Scored, Label: label})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ev := run.Evidence.Load; ev.Mismatches+ev.Errors+ev.Timeouts > 0 || ev.Succeeded == 0 {
+		t.Errorf("%s: %d right, %d wrong, %d errors, %d time-outs", label, ev.Succeeded, ev.Mismatches, ev.Errors, ev.Timeouts)
+	}
+	return run
+}
+
+// Show shows remedies one by one, all planned from one look at the bad state:
+// finding → apply → right answers → sign gone → undo → bytes back. inForce, if
+// not nil, looks while the plan is in force (a server's own word for a setting).
+func (b *Bed) Show(t *testing.T, inForce func(t *testing.T, p remedy.Plan), ids ...string) {
+	t.Helper()
+	bad := b.Plans(t)
+	for _, id := range ids {
+		t.Run(id, func(t *testing.T) {
+			p := Want(t, bad, id)
+			before := b.Hash(t)
+			tx := b.Apply(t, p)
+			b.Answers(t, id)
+			if b.Hash(t) == before {
+				t.Errorf("%s changed nothing", id)
+			}
+			if inForce != nil {
+				inForce(t, p)
+			}
+			for _, again := range b.Plans(t).Plans {
+				if again.ID == p.ID {
+					t.Errorf("%s is planned again although it is in force: %s", p.ID, again.Why)
+				}
+			}
+			b.Revert(t, tx)
+			if b.Hash(t) != before {
+				t.Errorf("%s: the target is not as before", id)
+			}
+		})
+	}
+}
+
+// Output runs a command and returns what it prints.
+func Output(t testing.TB, argv ...string) string {
+	t.Helper()
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Stdin = nil
+	var text strings.Builder
+	cmd.Stdout, cmd.Stderr = io.Writer(&text), io.Writer(&text)
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%s: %v\n%s", strings.Join(argv, " "), err, text.String())
+	}
+	return text.String()
+}
