@@ -79,6 +79,9 @@ func (m *Model) addSteps(ctx context.Context, st *store.Store) error {
 		}
 		m.Steps = append(m.Steps, x)
 	}
+	for i := range m.Steps {
+		m.Steps[i].SecondLook = m.secondLook(m.Steps[i])
+	}
 	return nil
 }
 

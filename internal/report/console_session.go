@@ -22,7 +22,7 @@ func SessionText(w io.Writer, m *Model) error {
 	if s.AfterRestart > 0 {
 		p.line("          %s points/s after a restart of every service", ui.Number(s.AfterRestart))
 	}
-	p.line("time      %s, %d steps, %d kept", m.Took.Round(time.Second), len(m.Steps), len(m.Kept()))
+	p.line("time      %s, %d steps, %d kept", m.Took.Round(time.Second), len(m.Kept())+len(m.Rejected()), len(m.Kept()))
 	p.line("")
 	for _, st := range m.Kept() {
 		undo := ""

@@ -10,15 +10,16 @@ import (
 // headline is the result in one sentence.
 func headline(m *Model) string {
 	s, kept := m.Score, len(m.Kept())
-	tried := plural(len(m.Steps), "change that was tried", "changes that were tried")
+	steps := kept + len(m.Rejected()) // without second looks
+	tried := plural(steps, "change that was tried", "changes that were tried")
 	switch {
 	case s.AsFound == 0 && s.Final == 0 && m.Session.Command != "tune":
 		return tryHeadline(m)
 	case s.AsFound == 0 && s.Final == 0:
 		return "The session ended before the service was measured as found."
-	case kept == 0 && len(m.Steps) == 0:
+	case kept == 0 && steps == 0:
 		return fmt.Sprintf("%s as found; nothing was tried.", points(s.AsFound))
-	case kept == 0 && len(m.Steps) == 1:
+	case kept == 0 && steps == 1:
 		return fmt.Sprintf("%s as found; the one change that was tried was not better, and was put back.", points(s.AsFound))
 	case kept == 0:
 		return fmt.Sprintf("%s as found; none of the %s was better, and each was put back.", points(s.AsFound), tried)
@@ -143,6 +144,8 @@ func asFoundLoad(n int) string {
 // outcomeText is a step's verdict in a word or two.
 func outcomeText(s Step) string {
 	switch {
+	case s.LeftOut:
+		return "kept at first, taken out again"
 	case s.Kept:
 		return "kept"
 	case s.Verdict.Outcome == "":

@@ -76,6 +76,9 @@ func (p *page) mdKept(s Step) {
 	p.line("\n### %d. %s\n", s.Seq, mdText(s.Plan.Title))
 	p.line("- Why: %s", mdText(s.Plan.Why))
 	p.line("- Effect: **%s**, %d pairs, %d runs, %s", mdText(Effect(s.Verdict)), s.Verdict.Pairs, s.Verdict.Runs, ui.Duration(s.Verdict.Took))
+	if s.SecondLook != "" {
+		p.line("- Looked at again: %s", mdText(s.SecondLook))
+	}
 	traded := "nothing"
 	for i, t := range s.Trades {
 		if i == 0 {
@@ -100,7 +103,11 @@ func (p *page) mdRejected(s Step) {
 	if s.Verdict.Pairs > 0 {
 		p.line("- Effect: %s, %d pairs", mdText(Effect(s.Verdict)), s.Verdict.Pairs)
 	}
-	p.line("- Put back because: %s", mdText(s.Verdict.Reason))
+	if s.SecondLook != "" {
+		p.line("- Taken out because: %s", mdText(s.SecondLook))
+	} else {
+		p.line("- Put back because: %s", mdText(s.Verdict.Reason))
+	}
 	for _, x := range s.Wrong {
 		p.line("- Request: %s", mdCode(x.Request))
 		p.line("- Expected: %s", mdText(x.Expected))

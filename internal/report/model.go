@@ -8,6 +8,7 @@
 package report
 
 import (
+	"fmt"
 	"time"
 
 	"kasoku/internal/diagnose"
@@ -84,6 +85,8 @@ type Step struct {
 	Wrong []load.Mismatch `json:"wrong,omitempty"`
 	// Factor is the candidate's score / the score as found; 0 if unknown.
 	Factor float64 `json:"factor"`
+	// SecondLook is what came of looking at it again, "" if nothing did.
+	SecondLook string `json:"second_look,omitempty"`
 }
 
 // Trade is something that was given up for speed, in words.
@@ -179,18 +182,42 @@ type Command struct {
 	Why  string `json:"why"`
 }
 
-// Kept returns the kept steps in order.
-func (m *Model) Kept() []Step { return m.some(true) }
+// Kept returns the steps whose changes are in force, in order.
+func (m *Model) Kept() []Step {
+	return m.some(func(s Step) bool { return s.Kept && !s.LeftOut })
+}
 
-// Rejected returns the steps that were put back, in order.
-func (m *Model) Rejected() []Step { return m.some(false) }
+// Rejected returns the steps that were put back, at once or when they were
+// looked at again, in order.
+func (m *Model) Rejected() []Step {
+	return m.some(func(s Step) bool { return (!s.Kept || s.LeftOut) && len(s.LeavesOut) == 0 })
+}
 
-func (m *Model) some(kept bool) []Step {
+func (m *Model) some(want func(Step) bool) []Step {
 	var out []Step
 	for _, s := range m.Steps {
-		if s.Kept == kept {
+		if want(s) {
 			out = append(out, s)
 		}
 	}
 	return out
+}
+
+// secondLook is what came of looking at a kept step again, "" if nothing did.
+func (m *Model) secondLook(s Step) string {
+	for _, again := range m.Steps {
+		if s.LookedAgain == 0 || again.Seq != s.LookedAgain {
+			continue
+		}
+		with := "with it"
+		if len(again.LeavesOut) > 1 {
+			with = fmt.Sprintf("with the %d of step %d together", len(again.LeavesOut), again.Seq)
+		}
+		text := fmt.Sprintf("%s against without: %s", with, Effect(again.Verdict))
+		if s.LeftOut {
+			text += "; taken out"
+		}
+		return text
+	}
+	return ""
 }

@@ -87,6 +87,14 @@ type Step struct {
 	Binding string `json:"binding"`
 	// Diffs are unified diffs and statements of the changes, for people.
 	Diffs []Diff `json:"diffs"`
+	// LeavesOut are the Seq of kept steps that this experiment looked at again:
+	// the service with them (candidate) against without (baseline). Tx is set
+	// if they were taken out.
+	LeavesOut []int `json:"leaves_out,omitempty"`
+	// LookedAgain is the Seq of such an experiment about this step, 0 if there
+	// was none; LeftOut: it no longer paid and was taken out.
+	LookedAgain int  `json:"looked_again,omitempty"`
+	LeftOut     bool `json:"left_out,omitempty"`
 }
 
 // Diff is one change as people read it.

@@ -12,6 +12,14 @@ import (
 // stepTime is the shortest experiment: three pairs and a diagnostic run.
 func (t *Tuner) stepTime() time.Duration { return 7 * t.Bench.runTime() }
 
+// secondLook is kept for leaveOut, where something weak was kept.
+func (t *Tuner) secondLook() time.Duration {
+	if t.weak == 0 {
+		return 0
+	}
+	return t.stepTime()
+}
+
 // reserve is kept for the end: two scored runs, a restart, and two more.
 func (t *Tuner) reserve() time.Duration { return 4*t.Bench.runTime() + 10*time.Second }
 

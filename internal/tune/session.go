@@ -50,6 +50,7 @@ type Tuner struct {
 	workload int
 	deadline time.Time
 	tried    map[string]attempt // by plan ID
+	weak     int                // steps that were kept with less than weakEffect
 	diag     *diagnose.Diagnosis
 	evidence *evidence.Evidence
 	snapshot *evidence.Snapshot
@@ -76,6 +77,9 @@ func (t *Tuner) Run(ctx context.Context) (*store.Session, error) {
 	}
 	if err == nil {
 		err = t.loop(ctx)
+	}
+	if err == nil {
+		err = t.leaveOut(ctx)
 	}
 	if err == nil {
 		err = t.conclude(ctx)
@@ -158,6 +162,9 @@ func (t *Tuner) resume(s *store.Session) error {
 	t.session.State = "running"
 	for _, st := range steps {
 		t.seq = max(t.seq, st.Seq)
+		if len(st.LeavesOut) > 0 {
+			continue
+		}
 		t.remember(&st)
 		if st.Kept && st.Plan.Workload > 0 {
 			t.workload = st.Plan.Workload
@@ -169,6 +176,10 @@ func (t *Tuner) resume(s *store.Session) error {
 
 // remember notes a step's plan, so that it is not repeated in vain.
 func (t *Tuner) remember(st *store.Step) {
+	if st.LeftOut {
+		t.tried[key(st.Plan)] = attempt{final: true} // or it would come and go
+		return
+	}
 	if st.Kept && st.Plan.Search != nil && !st.Ended.IsZero() {
 		// The number has been found; it is looked for again when something
 		// else binds.
@@ -178,6 +189,9 @@ func (t *Tuner) remember(st *store.Step) {
 		// What loaded the old service may not load this one: the workload is
 		// looked for again where the machine is not full (G08).
 		maps.DeleteFunc(t.tried, func(plan string, a attempt) bool { return !a.final && strings.HasPrefix(plan, "load.workload:") })
+	}
+	if st.Kept && st.Tx != 0 && st.Verdict.Effect < weakEffect {
+		t.weak++
 	}
 	if st.Ended.IsZero() || st.Kept {
 		return
@@ -300,7 +314,7 @@ func (t *Tuner) next() (*remedy.Plan, *diagnose.Finding, error) {
 		if p.Bound-1 < t.Rule.SmallestEffect {
 			continue
 		}
-		if !t.deadline.IsZero() && time.Until(t.deadline) < t.stepTime()+t.reserve() {
+		if !t.deadline.IsZero() && time.Until(t.deadline) < t.stepTime()+t.secondLook()+t.reserve() {
 			t.session.Stopped = fmt.Sprintf("the budget of %s is used; next would be: %s (at most %s)", t.Budget, p.Title, factor(p.Bound))
 			return nil, nil, nil
 		}

@@ -1,0 +1,212 @@
+package tune
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	"kasoku/internal/change"
+	"kasoku/internal/evidence"
+	"kasoku/internal/experiment"
+	"kasoku/internal/remedy"
+	"kasoku/internal/store"
+)
+
+// weakEffect: kept changes that brought less are looked at again together. Each
+// alone may be lost in noise by now, and together they take one experiment.
+const weakEffect = 0.10
+
+// leaveOut looks at kept changes again, now that others came after them: the
+// service with them against the service without. What no longer pays is taken
+// out. Weak ones go first, as one group; the others follow one by one, the
+// least effect first, as far as the budget reaches. What was kept last needs
+// no second look.
+func (t *Tuner) leaveOut(ctx context.Context) error {
+	steps, err := t.Store.Steps(t.session.ID)
+	if err != nil {
+		return err
+	}
+	for _, group := range groupsToLeaveOut(steps) {
+		if !t.deadline.IsZero() && time.Until(t.deadline) < t.stepTime()+t.reserve() {
+			t.UI.Info("the budget leaves no time to look again at what else was kept")
+			return nil
+		}
+		if err := t.leaveOutGroup(ctx, group); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// groupsToLeaveOut are the kept steps that others followed and that were not
+// looked at again yet.
+func groupsToLeaveOut(steps []store.Step) [][]store.Step {
+	last := 0
+	for _, s := range steps {
+		if changesTarget(s) {
+			last = max(last, s.Seq)
+		}
+	}
+	var weak []store.Step
+	var strong [][]store.Step
+	for _, s := range steps {
+		switch {
+		case !changesTarget(s) || s.Seq == last || s.LookedAgain != 0:
+		case s.Verdict.Effect < weakEffect:
+			weak = append(weak, s)
+		default:
+			strong = append(strong, []store.Step{s})
+		}
+	}
+	sort.SliceStable(strong, func(i, j int) bool { return strong[i][0].Verdict.Effect < strong[j][0].Verdict.Effect })
+	if len(weak) > 0 {
+		return append([][]store.Step{weak}, strong...)
+	}
+	return strong
+}
+
+// changesTarget: it was kept and is in the journal; a new workload is not.
+func changesTarget(s store.Step) bool { return s.Kept && s.Tx != 0 && len(s.LeavesOut) == 0 && !s.LeftOut }
+
+// leaveOutGroup is one such experiment.
+func (t *Tuner) leaveOutGroup(ctx context.Context, group []store.Step) error {
+	var titles []string
+	step := &store.Step{Session: t.session.ID, Seq: t.seq + 1, Started: time.Now(), Binding: t.diag.Binds}
+	for _, s := range group {
+		step.LeavesOut = append(step.LeavesOut, s.Seq)
+		titles = append(titles, s.Plan.Title)
+	}
+	step.Plan = remedy.Plan{ID: fmt.Sprintf("leave-out:%v", step.LeavesOut), Remedy: "leave-out", Title: "Once more: " + strings.Join(titles, "; "),
+		Why: "It was kept before others were; with it is compared with without it."}
+	changes, err := t.without(ctx, group)
+	if err != nil {
+		t.UI.Info(fmt.Sprintf("not looked at again: %s: %v", strings.Join(titles, "; "), err))
+		return nil
+	}
+	step.Plan.Changes = changes
+	if err := t.Store.SaveStep(step); err != nil {
+		return err
+	}
+	t.seq++
+	t.UI.Step(fmt.Sprintf("%d. %s", step.Seq, step.Plan.Title))
+	sw := &switcher{exec: t.Exec, bench: t.Bench, step: step.ID, baseWorkload: t.workload, candWorkload: t.workload,
+		intent: change.Intent{Title: "Without: " + strings.Join(titles, "; "), Plan: step.Plan.ID, Session: t.session.ID, Changes: changes}}
+	rule := t.Rule
+	rule.Seed = uint64(step.ID)
+	step.Verdict, err = experiment.Run(ctx, rule, mirrored{sw}, nil)
+	return t.finishLeaveOut(ctx, step, group, sw, err)
+}
+
+// without plans the reversal of the group's transactions, the last one first.
+func (t *Tuner) without(ctx context.Context, group []store.Step) ([]change.Change, error) {
+	snap, err := evidence.Take(ctx, t.Stack, t.Bench.Hosts, evidence.TakeOptions{})
+	if err != nil {
+		return nil, err
+	}
+	kept := t.Exec.Kept()
+	var all []change.Change
+	for _, s := range group {
+		i := slices.IndexFunc(kept, func(tx change.Tx) bool { return tx.ID == s.Tx })
+		if i < 0 {
+			return nil, fmt.Errorf("it was undone meanwhile")
+		}
+		tx, err := t.Exec.Load(kept[i])
+		if err != nil {
+			return nil, err
+		}
+		// One transaction after the other, each with phases of its own.
+		first := 0
+		if len(all) > 0 {
+			first = all[len(all)-1].Phase + 1
+		}
+		for _, c := range tx.Changes {
+			c.Phase += first
+			all = append(all, c)
+		}
+	}
+	return remedy.Without(snap, all)
+}
+
+// mirrored swaps the sides: what is in place counts as the candidate, so that
+// it must prove again that it is better than the service without it.
+type mirrored struct{ sw *switcher }
+
+func (m mirrored) Measure(ctx context.Context, side experiment.Side, pair int) (experiment.Sample, error) {
+	other := experiment.Baseline
+	if side == experiment.Baseline {
+		other = experiment.Candidate
+	}
+	s, err := m.sw.Measure(ctx, other, pair)
+	s.Side = side
+	return s, err
+}
+
+// finishLeaveOut takes the group out if it no longer pays, and notes with the
+// steps what was seen.
+func (t *Tuner) finishLeaveOut(ctx context.Context, step *store.Step, group []store.Step, sw *switcher, err error) error {
+	if errors.Is(err, experiment.ErrCandidate) {
+		step.Verdict.Outcome, step.Verdict.Reason = experiment.Failed, "the service does not come up without it: "+err.Error()
+		err = nil
+	}
+	drop := err == nil && noLongerPays(step.Verdict, t.Rule.SmallestEffect)
+	side := experiment.Baseline
+	if drop {
+		side = experiment.Candidate
+	}
+	// Also when ctx has ended: one side must be in place.
+	back, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
+	defer cancel()
+	if serr := sw.to(back, side); serr != nil {
+		err, drop = errors.Join(err, serr), false
+	}
+	if drop {
+		if kerr := t.Exec.Keep(back, sw.tx); kerr != nil {
+			err, drop = errors.Join(err, kerr), false
+		} else {
+			step.Tx = sw.tx
+			t.Bench.kept()
+		}
+	}
+	step.Ended, step.Diffs = time.Now(), diffs(step.Plan.Changes)
+	if err != nil && step.Verdict.Outcome == "" {
+		step.Verdict.Outcome, step.Verdict.Reason = experiment.Inconclusive, "interrupted: "+err.Error()
+	}
+	err = errors.Join(err, t.Store.SaveStep(step))
+	if err == nil {
+		err = t.noteLeftOut(step, group, drop)
+	}
+	return err
+}
+
+func (t *Tuner) noteLeftOut(step *store.Step, group []store.Step, drop bool) error {
+	for _, s := range group {
+		s.LookedAgain, s.LeftOut = step.Seq, drop
+		if err := t.Store.SaveStep(&s); err != nil {
+			return err
+		}
+	}
+	v := step.Verdict
+	word := "it stays"
+	if drop {
+		word = "taken out"
+	}
+	t.UI.Info(fmt.Sprintf("%s: with it %s (95 %%: %s to %s), %d runs; %s", word, percent(v.Effect), percent(v.Low), percent(v.High), v.Runs, v.Reason))
+	return nil
+}
+
+// noLongerPays judges "with" against "without". It was proved once, so it goes
+// only if it is now seen to bring less than the smallest effect worth keeping;
+// a doubt leaves it.
+func noLongerPays(v experiment.Verdict, smallest float64) bool {
+	switch v.Outcome {
+	case experiment.Regressed, experiment.Broke:
+		return true
+	case experiment.NoDifference:
+		return v.Effect < smallest
+	}
+	return false
+}
