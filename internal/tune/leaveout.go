@@ -70,7 +70,9 @@ func groupsToLeaveOut(steps []store.Step) [][]store.Step {
 }
 
 // changesTarget: it was kept and is in the journal; a new workload is not.
-func changesTarget(s store.Step) bool { return s.Kept && s.Tx != 0 && len(s.LeavesOut) == 0 && !s.LeftOut }
+func changesTarget(s store.Step) bool {
+	return s.Kept && s.Tx != 0 && len(s.LeavesOut) == 0 && !s.LeftOut
+}
 
 // leaveOutGroup is one such experiment.
 func (t *Tuner) leaveOutGroup(ctx context.Context, group []store.Step) error {

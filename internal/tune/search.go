@@ -13,32 +13,13 @@ import (
 	"kasoku/internal/store"
 )
 
-// probeRounds: each value is measured this often, in random order, before the
-// best is put to the proof. Values that fall behind by more than probeDrop in
-// the first round are not measured again.
-const (
-	probeRounds = 2
-	probeDrop   = 0.10
-)
-
 // search measures the plan's values and makes the best one the candidate.
 func (t *Tuner) search(ctx context.Context, step *store.Step, sw *switcher) (stop bool, err error) {
 	s := step.Plan.Search
-	scores := map[int][]float64{}
-	values := append([]int{0}, s.Values...) // 0 stands for what is set now
 	coin := rand.New(rand.NewPCG(uint64(step.ID), 1))
-	for range probeRounds {
-		coin.Shuffle(len(values), func(i, j int) { values[i], values[j] = values[j], values[i] })
-		for _, v := range values {
-			got, err := t.probe(ctx, step, sw, v)
-			if err != nil {
-				return false, err
-			}
-			if got > 0 {
-				scores[v] = append(scores[v], got)
-			}
-		}
-		values = promising(values, scores)
+	scores, err := climb(s.Values, s.Current, coin, func(v int) (float64, error) { return t.probe(ctx, step, sw, v) })
+	if err != nil {
+		return false, err
 	}
 	if err := sw.to(ctx, experiment.Baseline); err != nil {
 		return false, err
@@ -101,21 +82,6 @@ func (t *Tuner) probe(ctx context.Context, step *store.Step, sw *switcher, value
 
 // probeTries bounds the repetition of a probe that is no evidence.
 const probeTries = 2
-
-// promising drops values that fell behind.
-func promising(values []int, scores map[int][]float64) []int {
-	top := 0.0
-	for _, v := range values {
-		top = max(top, stat.GeoMean(scores[v]))
-	}
-	out := values[:0]
-	for _, v := range values {
-		if v == 0 || stat.GeoMean(scores[v]) >= top*(1-probeDrop) {
-			out = append(out, v)
-		}
-	}
-	return out
-}
 
 // bestValue is the cheapest value within plateau of the top score, 0 if what
 // is set now is among those.
