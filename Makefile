@@ -14,7 +14,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 # comes first in PATH, for programs that call go as well.
 WITH_GO = go=$$(scripts/go.sh) && export PATH="$$(dirname "$$go"):$$PATH" &&
 
-.PHONY: help deps deps-test build static check test test-long demo bench bench-hand bench-load bench-digest bench-bounds bench-overhead bench-engines bench-hosts faults lab-base fuzz clean
+.PHONY: help deps deps-test build static check test test-long demo bench bench-hand bench-tuners bench-load bench-digest bench-bounds bench-overhead bench-engines bench-hosts faults lab-base fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -52,6 +52,9 @@ bench: ## tell which benchmarks there are
 
 bench-hand: deps build ## Kasoku's result on cases/login against one tuned by hand (bar: 0.90)
 	@$(WITH_GO) scripts/bench-hand.sh
+
+bench-tuners: deps build ## Kasoku on cases/login against mysqltuner, a random search and a person (30 min; bars 0.95 and 1)
+	@$(WITH_GO) scripts/bench-tuners.sh
 
 bench-load: deps build ## the load engine against wrk, ab, oha, k6, … on one nginx (ARGS="-only a,b")
 	@$(WITH_GO) scripts/bench-load.sh $(ARGS)

@@ -1,0 +1,69 @@
+#!/bin/bash
+# Ways to tune the bank login, side by side in one run: as found, mysqltuner's
+# advice by the letter (after a load), a random search over settings and indexes
+# with as much time as Kasoku took, a person's configuration (cases/login/hand),
+# Kasoku under the strict regulation, and Kasoku under the one that the service's
+# original author allowed himself. Then Kasoku looks at the one tuned by hand:
+# it should keep next to nothing. Ends with 1 if a figure falls short.
+# BUDGET of a session, ROUNDS of the comparison and SEED may be set.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+budget=${BUDGET:-6m30s}
+rounds=${ROUNDS:-8}
+seed=${SEED:-1}
+work=$(mktemp -d /tmp/ktXXXXXX)
+case=cases/login/case.sh
+kasoku=$PWD/bin/kasoku
+cleanup() {
+    for dir in "$work"/*/; do "$case" down "${dir%/}" --purge || true; done
+    rm -rf "$work"
+}
+trap cleanup EXIT
+chmod 755 "$work"
+command -v mysqltuner >/dev/null || DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends mysqltuner >/dev/null
+
+say() { printf '\n== %s\n' "$*"; }
+up() { "$case" up "$work/$1" >/dev/null; }
+tune() { "$kasoku" -f "$work/$1/kasoku.yaml" tune --budget "$budget" --duration 3s || case $? in 10 | 12) ;; *) exit 2 ;; esac; }
+
+go build -o "$work.tuners" ./bench/tuners
+trap 'cleanup; rm -f "$work.tuners"' EXIT
+
+say "Kasoku, strict regulation, at most $budget"
+up kasoku
+begun=$SECONDS
+tune kasoku
+took=$((SECONDS - begun))
+
+say "Kasoku, relaxed regulation, at most $budget"
+up relaxed
+cat >>"$work/relaxed/kasoku.yaml" <<'END'
+regulation:
+  allow: [durability, session_durability, observability, staleness]
+END
+tune relaxed
+
+say "mysqltuner after a load of 60 s"
+up mysqltuner
+"$kasoku" -f "$work/mysqltuner/kasoku.yaml" --quiet run --score-only --duration 60s >/dev/null
+mysqltuner --defaults-file "$work/mysqltuner/secrets/client.cnf" --nocolor --forcemem "$(awk '/MemTotal/ { print int($2 / 1024) }' /proc/meminfo)" --forceswap 1 >"$work/mysqltuner/advice.txt" 2>&1 </dev/null || true
+"$work.tuners" advice "$work/mysqltuner" <"$work/mysqltuner/advice.txt"
+
+say "Random search for ${took}s"
+up random
+"$work.tuners" random -t "${took}s" -seed "$seed" "$work/random"
+
+say "By hand"
+up hand
+"$case" hand "$work/hand" >/dev/null
+
+say "All in turn"
+up found
+status=0
+"$work.tuners" compare -rounds "$rounds" -seed "$seed" found="$work/found" mysqltuner="$work/mysqltuner" random="$work/random" \
+    hand="$work/hand" kasoku="$work/kasoku" relaxed="$work/relaxed" || status=$?
+
+say "A service that is well tuned: Kasoku under the strict regulation on the one tuned by hand"
+tune hand
+exit "$status"
