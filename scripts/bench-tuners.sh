@@ -28,7 +28,7 @@ up() { "$case" up "$work/$1" >/dev/null; }
 tune() { "$kasoku" -f "$work/$1/kasoku.yaml" tune --budget "$budget" --duration 3s || case $? in 10 | 12) ;; *) exit 2 ;; esac; }
 
 go build -o "$work.tuners" ./bench/tuners
-trap 'cleanup; rm -f "$work.tuners"' EXIT
+trap 'cleanup; rm -f "$work.tuners" "$work.mysqltuner"' EXIT
 
 say "Kasoku, strict regulation, at most $budget"
 up kasoku
@@ -47,7 +47,10 @@ tune relaxed
 say "mysqltuner after a load of 60 s"
 up mysqltuner
 "$kasoku" -f "$work/mysqltuner/kasoku.yaml" --quiet run --score-only --duration 60s >/dev/null
-mysqltuner --defaults-file "$work/mysqltuner/secrets/client.cnf" --nocolor --forcemem "$(awk '/MemTotal/ { print int($2 / 1024) }' /proc/meminfo)" --forceswap 1 >"$work/mysqltuner/advice.txt" 2>&1 </dev/null || true
+# 1.9.9 divides by innodb_buffer_pool_chunk_size, which is 0 (chosen by the
+# server) since MariaDB 10.11.12; a copy without that line goes through.
+sed 's/if ( !defined( \(\$myvar{.innodb_buffer_pool_chunk_size.}\) ) )/if ( !\1 )/' "$(command -v mysqltuner)" >"$work.mysqltuner"
+perl "$work.mysqltuner" --defaults-file "$work/mysqltuner/secrets/client.cnf" --nocolor --forcemem "$(awk '/MemTotal/ { print int($2 / 1024) }' /proc/meminfo)" --forceswap 1 >"$work/mysqltuner/advice.txt" 2>&1 </dev/null || true
 "$work.tuners" advice "$work/mysqltuner" <"$work/mysqltuner/advice.txt"
 
 say "Random search for ${took}s"
