@@ -24,26 +24,98 @@ type theCase struct {
 	kasoku string
 }
 
-// startCase builds the program and starts the case in a private folder.
+// startCase starts the case in a private folder of the test's own.
 func startCase(t *testing.T) *theCase {
+	t.Helper()
+	c := newCase(t)
+	c.dir = caseFolder(t)
+	t.Cleanup(func() { c.must(exec.Command(caseScript(t), "down", c.dir, "--purge")) })
+	c.must(exec.Command(caseScript(t), "up", c.dir))
+	return c
+}
+
+// newCase is a case without its servers. The program is this one: TestMain
+// puts it into PATH as kasoku.
+func newCase(t *testing.T) *theCase {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("starts real servers; run without -short")
 	}
-	c := &theCase{t: t, kasoku: filepath.Join(t.TempDir(), "kasoku")}
-	t.Setenv(stateDirEnv, filepath.Join(t.TempDir(), "state"))
-	c.must(exec.Command("go", "build", "-o", c.kasoku, "."))
-	dir, err := os.MkdirTemp("", "kc")
+	program, err := exec.LookPath("kasoku")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Remove(dir); err != nil {
+	t.Setenv(stateDirEnv, filepath.Join(t.TempDir(), "state"))
+	return &theCase{t: t, kasoku: program}
+}
+
+// caseFolder is a name for a folder that is not there yet, short for sockets.
+func caseFolder(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "kc")
+	if err == nil {
+		err = os.Remove(dir)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
-	c.dir = dir
-	t.Cleanup(func() { c.must(exec.Command(caseScript(t), "down", dir, "--purge")) })
-	c.must(exec.Command(caseScript(t), "up", dir))
+	return dir
+}
+
+// shared is the case that tests use one after the other: to set it up takes
+// longer than most of what they do with it.
+var shared struct {
+	dir   string
+	files map[string][]byte // that tests may write over
+	state string
+}
+
+// shareCase lends the case that other tests used before, as found: tests put
+// it back hash for hash, or the next one gets a new case. It must not be used
+// by tests that leave it in another state.
+func shareCase(t *testing.T) *theCase {
+	t.Helper()
+	c := newCase(t)
+	if shared.dir != "" {
+		c.dir = shared.dir
+		for name, text := range shared.files {
+			if err := os.WriteFile(filepath.Join(c.dir, name), text, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.RemoveAll(filepath.Join(c.dir, ".kasoku")); err != nil {
+			t.Fatal(err)
+		}
+		if exec.Command(caseScript(t), "status", c.dir).Run() == nil && c.state() == shared.state {
+			c.must(exec.Command(caseScript(t), "reset", c.dir))
+			return c
+		}
+		t.Log("the shared case was not left as found: a new one is started")
+		endShared()
+	}
+	shared.dir, shared.files = caseFolder(t), map[string][]byte{}
+	c.dir = shared.dir
+	c.must(exec.Command(caseScript(t), "up", c.dir))
+	for _, name := range []string{"kasoku.yaml", "scenario.yaml"} {
+		b, err := os.ReadFile(filepath.Join(c.dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		shared.files[name] = b
+	}
+	shared.state = c.state()
 	return c
+}
+
+// endShared takes the shared case away; TestMain calls it at the end.
+func endShared() {
+	if shared.dir == "" {
+		return
+	}
+	if out, err := exec.Command("../../cases/login/case.sh", "down", shared.dir, "--purge").CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "end the shared case: %v\n%s", err, out)
+	}
+	shared.dir = ""
 }
 
 func caseScript(t *testing.T) string {
@@ -74,7 +146,9 @@ func (c *theCase) runEnv(env []string, args ...string) (code int, stdout, stderr
 	cmd := exec.Command(c.kasoku, args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = c.dir, &out, &errs
 	cmd.Env = append(os.Environ(), env...)
+	began := time.Now()
 	err := cmd.Run()
+	c.t.Logf("%s in kasoku %s", time.Since(began).Round(100*time.Millisecond), strings.Join(args, " "))
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
 		c.t.Fatal(err)

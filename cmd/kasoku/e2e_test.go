@@ -17,7 +17,7 @@ import (
 
 // TestWholeStory takes one service through everything a user does.
 func TestWholeStory(t *testing.T) {
-	c := startCase(t)
+	c := shareCase(t)
 	c.shorten()
 	found := c.state()
 
@@ -128,7 +128,7 @@ func readPassword(t *testing.T, file string) string {
 
 // TestVerdictsOfTry: what somebody proposes is judged, and the exit code tells.
 func TestVerdictsOfTry(t *testing.T) {
-	c := startCase(t)
+	c := shareCase(t)
 	c.shorten()
 	found := c.state()
 
@@ -190,7 +190,7 @@ func replaceDiff(t *testing.T, file, old, new string) string {
 // TestKilledSession: SIGKILL in the middle of a session, at several moments;
 // the next command puts back what was half done.
 func TestKilledSession(t *testing.T) {
-	c := startCase(t)
+	c := shareCase(t)
 	c.shorten()
 	found := c.state()
 	for _, after := range []time.Duration{0, 300 * time.Millisecond, time.Second, 3 * time.Second} {
@@ -226,7 +226,7 @@ func fileSize(p string) int64 {
 // TestInterrupt: Ctrl-C puts the target back, ends with 130, and the session
 // can be taken up again.
 func TestInterrupt(t *testing.T) {
-	c := startCase(t)
+	c := shareCase(t)
 	c.shorten()
 	found := c.state()
 	cmd := exec.Command(c.kasoku, "tune", "--budget", "100s", "-d", "1s", "--quiet")
@@ -257,7 +257,7 @@ func TestInterrupt(t *testing.T) {
 
 // TestBadSurroundings: every obstacle is a clear error, and nothing changes.
 func TestBadSurroundings(t *testing.T) {
-	c := startCase(t)
+	c := shareCase(t)
 	c.shorten()
 	found := c.state()
 	stack := filepath.Join(c.dir, "kasoku.yaml")

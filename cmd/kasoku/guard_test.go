@@ -16,7 +16,7 @@ import (
 // TestHostPutsItselfBack: the session is killed and nobody recovers. The host
 // puts itself back with the program's own copy, and the next command knows.
 func TestHostPutsItselfBack(t *testing.T) {
-	c := startCase(t)
+	c := shareCase(t)
 	c.shorten()
 	yaml := filepath.Join(c.dir, "kasoku.yaml")
 	b, err := os.ReadFile(yaml)
