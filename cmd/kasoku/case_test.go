@@ -261,7 +261,7 @@ func (c *theCase) shorten() {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	if _, err := f.WriteString("tune: {max_foreign_cpu: 1}\n"); err != nil {
+	if _, err := f.WriteString("tune: {max_foreign_cpu: 1, max_pairs: 6}\n"); err != nil {
 		c.t.Fatal(err)
 	}
 	if err := f.Close(); err != nil {

@@ -1,5 +1,26 @@
 package load
 
+import "slices"
+
+// Writes lists the labels of requests whose method may change data (RFC 9110,
+// 9.2.1), in the order of the file.
+func (s *Scenario) Writes() []string {
+	var out []string
+	sessions := append([]session{*s.setup}, s.sessions...)
+	for i := range sessions {
+		for j := range sessions[i].steps {
+			st := &sessions[i].steps[j]
+			if slices.Contains([]string{"GET", "HEAD", "OPTIONS", "TRACE"}, st.method) {
+				continue
+			}
+			if label := s.routes[st.route]; !slices.Contains(out, label) {
+				out = append(out, label)
+			}
+		}
+	}
+	return out
+}
+
 // Rows is how many rows of each unique pool were drawn, by the pool's name.
 //
 // A service whose data is not reset keeps what a run did to it: the user who was

@@ -11,6 +11,14 @@ import (
 	"kasoku/internal/stack"
 )
 
+// ResetError says that the stack's own command to bring the data back failed.
+type ResetError struct{ Err error }
+
+func (e *ResetError) Error() string { return e.Err.Error() }
+
+// Unwrap gives the cause.
+func (e *ResetError) Unwrap() error { return e.Err }
+
 // prepare brings the data back to the state from which every run starts. Where
 // nothing does that, it looks up which rows of the scenario's pools earlier runs
 // have used: the next one draws others, so that it does not meet the users that
@@ -53,11 +61,14 @@ func (b *Bench) reset(ctx context.Context) error {
 		return nil
 	}
 	res, err := b.Hosts[stack.LocalHost].Run(ctx, host.Command{Argv: argv, Dir: b.Stack.Dir, Timeout: 2 * time.Minute})
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	if err != nil {
-		return fmt.Errorf("load.reset (%s): %w", strings.Join(argv, " "), err)
+		return &ResetError{fmt.Errorf("load.reset (%s): %w", strings.Join(argv, " "), err)}
 	}
 	if res.ExitCode != 0 {
-		return fmt.Errorf("load.reset (%s) ended with %d: %s", strings.Join(argv, " "), res.ExitCode, tail(res.Stderr))
+		return &ResetError{fmt.Errorf("load.reset (%s) ended with %d: %s", strings.Join(argv, " "), res.ExitCode, tail(res.Stderr))}
 	}
 	return nil
 }
