@@ -211,7 +211,24 @@ func (c *theCase) schema() string {
 	return strings.Join(append(out, c.sql("SHOW GLOBAL VARIABLES WHERE variable_name IN ('innodb_buffer_pool_size','innodb_log_file_size','innodb_flush_log_at_trx_commit','slow_query_log','long_query_time','slow_query_log_file','log_slow_verbosity')")), "\n")
 }
 
+// trying reports whether an index of Kasoku's is there: an experiment is under
+// way. While the database starts again there is none to be seen.
+func (c *theCase) trying() bool {
+	c.t.Helper()
+	out, err := c.ask("SHOW INDEX FROM login.login_log WHERE Key_name LIKE 'kasoku%'; SHOW INDEX FROM login.users WHERE Key_name LIKE 'kasoku%'")
+	return err == nil && strings.Contains(out, "kasoku_")
+}
+
 func (c *theCase) sql(statement string) string {
+	c.t.Helper()
+	out, err := c.ask(statement)
+	if err != nil {
+		c.t.Fatalf("%s: %v\n%s", statement, err, out)
+	}
+	return out
+}
+
+func (c *theCase) ask(statement string) (string, error) {
 	c.t.Helper()
 	password, err := os.ReadFile(filepath.Join(c.dir, "secrets", "db_admin"))
 	if err != nil {
@@ -220,10 +237,7 @@ func (c *theCase) sql(statement string) string {
 	cmd := exec.Command("mariadb", "--no-defaults", "-N", "-u", "kasoku", "-S", filepath.Join(c.dir, "run/mariadb/mysqld.sock"), "-e", statement)
 	cmd.Env = append(os.Environ(), "MYSQL_PWD="+strings.TrimSpace(string(password)))
 	out, err := cmd.CombinedOutput()
-	if err != nil {
-		c.t.Fatalf("%s: %v\n%s", statement, err, out)
-	}
-	return string(out)
+	return string(out), err
 }
 
 // same fails the test and says which lines differ.

@@ -40,7 +40,7 @@ func TestOrdinaryUser(t *testing.T) {
 		lacking[string(x.Need)+" "+x.Service+" "+x.Object] = x
 	}
 	conf := filepath.Join(c.dir, "etc/nginx/nginx.conf")
-	for _, want := range []string{"write web " + conf, "reload web *", "restart db *", "variable db *", "index db login", "observe db PROCESS"} {
+	for _, want := range []string{"write web " + conf, "reload web *", "restart db *", "variable db *", "index db login", "observe db PROCESS", "kernel  *", "units  *", "packages  *"} {
 		if lacking[want].Why == "" || lacking[want].Grant == "" {
 			t.Errorf("it does not say that it lacks %q, and what grants it: %+v", want, lacking[want])
 		}

@@ -238,7 +238,7 @@ func TestInterrupt(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the first experiment", time.Minute, func() bool { return strings.Contains(c.schema(), "kasoku_") })
+	until(t, "the first experiment", time.Minute, c.trying)
 	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}

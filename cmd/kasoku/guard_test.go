@@ -33,7 +33,7 @@ func TestHostPutsItselfBack(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the first experiment", time.Minute, func() bool { return strings.Contains(c.schema(), "kasoku_") })
+	until(t, "the first experiment", time.Minute, c.trying)
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"kasoku/internal/experiment"
+	"kasoku/internal/host"
 	"kasoku/internal/load"
 	"kasoku/internal/store"
 	"kasoku/internal/tune"
@@ -55,12 +56,17 @@ func TestKilledSessionIsTold(t *testing.T) {
 	if err := st.SaveSession(&store.Session{ID: 1, Command: "try", Stack: "x", State: "running"}); err != nil {
 		t.Fatal(err)
 	}
-	_, stop := leaseHolder(t, dir)
+	unlock, err := host.NewLocal().Lock(t.Context(), filepath.Join(dir, ".kasoku", "lock"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	if text := said(ui.OK, "history"); !strings.Contains(text, "try  running") {
 		t.Errorf("while it runs history shows:\n%s", text)
 	}
 	said(ui.Busy, "undo", "--all")
-	stop()
+	if err := unlock(); err != nil {
+		t.Fatal(err)
+	}
 	if err := st.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +98,7 @@ func TestErrorsOfUse(t *testing.T) {
 	}{
 		{"try", "nothing is proposed", ui.Usage},
 		{"init --print --host h1 --host h1", "given twice", ui.Usage},
-		{"digest --format bogus a", "is not known", ui.Usage},
+		{"digest --format bogus " + filepath.Join(dir, "a"), "is not known", ui.Usage},
 		{"show #4", "edit b", ui.OK},
 		{"show tx/4", "edit b", ui.OK},
 		{"verify", "4 kept changes in force", ui.OK},
@@ -115,7 +121,7 @@ func TestCheckLooksAtTheScenario(t *testing.T) {
 		}
 	}
 	write("app.ini", "x = 1\n")
-	stack := "version: 1\nname: x\nservices: [{name: app, kind: app, settings: [app.ini], control: {method: command, start: [\"true\"], stop: [\"true\"], status: [\"true\"], reload: [\"true\"]}}]\nload: {scenario: s.yaml, url: \"http://127.0.0.1:1\"%s}\n"
+	stack := "version: 1\nname: x\nservices: [{name: app, kind: app, settings: [app.ini], control: {method: command, start: [\"true\"], stop: [\"true\"], reload: [\"true\"]}}]\nload: {scenario: s.yaml, url: \"http://127.0.0.1:1\"%s}\n"
 	scenario := "version: 1\nname: x\nsessions: [{name: a, steps: [{request: GET /}, {request: POST /login, route: POST /login (wrong)}]}]\n"
 	for _, row := range []struct {
 		reset, scenario, says string
