@@ -2,9 +2,13 @@ package lab
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -89,6 +93,9 @@ func own(path string) (*os.File, error) {
 // not see its own.
 func owner(path string) int {
 	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrPermission) {
+		return listedOwner(path)
+	}
 	if err != nil {
 		return 0
 	}
@@ -98,4 +105,24 @@ func owner(path string) int {
 		return 0
 	}
 	return int(found.Pid)
+}
+
+// listedOwner is owner for a user who may not open the file: the kernel lists
+// all locks by inode (proc(5), /proc/locks).
+func listedOwner(path string) int {
+	var st unix.Stat_t
+	locks, err := os.ReadFile("/proc/locks")
+	if err != nil || unix.Stat(path, &st) != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(locks)) {
+		f := strings.Fields(line) // 1: POSIX ADVISORY WRITE 1234 08:01:5678 0 EOF
+		if len(f) < 6 || f[1] != "POSIX" || !strings.HasSuffix(f[5], fmt.Sprintf(":%d", st.Ino)) {
+			continue
+		}
+		if pid, err := strconv.Atoi(f[4]); err == nil && pid > 0 {
+			return pid
+		}
+	}
+	return 0
 }

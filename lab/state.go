@@ -99,8 +99,19 @@ func (l *Lab) Host(name string) (*Host, error) {
 			return h, nil
 		}
 	}
-	return nil, fmt.Errorf("lab %s has no host %q; kasoku lab list shows what it has", l.Name, name)
+	return nil, fmt.Errorf("lab %s: %w: %q", l.Name, ErrNoHost, name)
 }
+
+// ErrNoHost is wrapped by errors about a host that the lab does not have.
+var ErrNoHost = errors.New("there is no such host")
+
+// ArgumentError says that something was asked for that cannot be: a name, a
+// number of hosts, a cap.
+type ArgumentError struct{ Text string }
+
+func (e *ArgumentError) Error() string { return e.Text }
+
+func wrong(format string, args ...any) error { return &ArgumentError{fmt.Sprintf(format, args...)} }
 
 // ErrNoLab is wrapped by Open's error when there is no lab of that name.
 var ErrNoLab = errors.New("there is no such lab")
@@ -116,7 +127,7 @@ func Open(dir, name string) (*Lab, error) {
 // checkName keeps a name usable as a file's and a namespace's.
 func checkName(name string) error {
 	if name == "" || len(name) > 32 || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || name[0] == '-' {
-		return fmt.Errorf("%q cannot be a lab's name; use up to 32 lower-case letters, digits and dashes", name)
+		return wrong("%q cannot be a lab's name; use up to 32 lower-case letters, digits and dashes", name)
 	}
 	return nil
 }

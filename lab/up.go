@@ -83,13 +83,13 @@ func (o Options) check() error {
 		return err
 	}
 	if o.Count > maxHosts {
-		return fmt.Errorf("%d hosts: a lab has %d at most", o.Count, maxHosts)
+		return wrong("%d hosts: a lab has %d at most", o.Count, maxHosts)
 	}
 	if o.CPUs != 0 && (o.CPUs < 0.01 || o.CPUs > 1024) {
-		return fmt.Errorf("a cap of %g CPUs: give 0.01 or more, or 0 for none", o.CPUs)
+		return wrong("a cap of %g CPUs: give 0.01 or more, or 0 for none", o.CPUs)
 	}
 	if strings.ContainsAny(stateDir(o.Dir), ":,\\ ") {
-		return fmt.Errorf("the state folder %s: overlays cannot be in a path with a colon, comma, backslash or space", stateDir(o.Dir))
+		return wrong("the state folder %s: overlays cannot be in a path with a colon, comma, backslash or space", stateDir(o.Dir))
 	}
 	if err := Check(); err != nil {
 		return err

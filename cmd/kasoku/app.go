@@ -110,6 +110,10 @@ func (a *App) write(ctx context.Context) (*Project, error) {
 		p.Close()
 		return nil, err
 	}
+	if err := endKilled(p.Store); err != nil {
+		p.Close()
+		return nil, ui.Coded(ui.Failure, err, "check that the folder can be written and that the disk is not full")
+	}
 	if len(p.Exec.Pending()) > 0 {
 		a.UI.Warn("an earlier Kasoku was interrupted in the middle of a change", "it is put back first")
 		if err := p.recover(ctx, a); err != nil {
@@ -203,10 +207,16 @@ func (a *App) benchmarkProgress(h host.Host) func(load.Progress) {
 	}
 }
 
+// tellAfter is how far a phase must be to have something to tell.
+const tellAfter = 100 * time.Millisecond
+
 // loadProgress draws one line about the run under way.
 func (a *App) loadProgress(h host.Host) func(load.Progress) {
 	cpu := &cpuSplit{host: h}
 	return func(pr load.Progress) {
+		if pr.Elapsed < tellAfter { // nothing has been counted yet
+			return
+		}
 		a.UI.Progress(fmt.Sprintf("%-9s %4.1f s  %8s req/s  p50 %s  p99 %s  failed %d  %s",
 			pr.Phase, pr.Elapsed.Seconds(), ui.Number(pr.RequestsPerSecond), ui.Duration(pr.P50), ui.Duration(pr.P99), pr.Failed, cpu.text()))
 	}

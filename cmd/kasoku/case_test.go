@@ -24,26 +24,98 @@ type theCase struct {
 	kasoku string
 }
 
-// startCase builds the program and starts the case in a private folder.
+// startCase starts the case in a private folder of the test's own.
 func startCase(t *testing.T) *theCase {
+	t.Helper()
+	c := newCase(t)
+	c.dir = caseFolder(t)
+	t.Cleanup(func() { c.must(exec.Command(caseScript(t), "down", c.dir, "--purge")) })
+	c.must(exec.Command(caseScript(t), "up", c.dir))
+	return c
+}
+
+// newCase is a case without its servers. The program is this one: TestMain
+// puts it into PATH as kasoku.
+func newCase(t *testing.T) *theCase {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("starts real servers; run without -short")
 	}
-	c := &theCase{t: t, kasoku: filepath.Join(t.TempDir(), "kasoku")}
-	t.Setenv(stateDirEnv, filepath.Join(t.TempDir(), "state"))
-	c.must(exec.Command("go", "build", "-o", c.kasoku, "."))
-	dir, err := os.MkdirTemp("", "kc")
+	program, err := exec.LookPath("kasoku")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Remove(dir); err != nil {
+	t.Setenv(stateDirEnv, filepath.Join(t.TempDir(), "state"))
+	return &theCase{t: t, kasoku: program}
+}
+
+// caseFolder is a name for a folder that is not there yet, short for sockets.
+func caseFolder(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "kc")
+	if err == nil {
+		err = os.Remove(dir)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
-	c.dir = dir
-	t.Cleanup(func() { c.must(exec.Command(caseScript(t), "down", dir, "--purge")) })
-	c.must(exec.Command(caseScript(t), "up", dir))
+	return dir
+}
+
+// shared is the case that tests use one after the other: to set it up takes
+// longer than most of what they do with it.
+var shared struct {
+	dir   string
+	files map[string][]byte // that tests may write over
+	state string
+}
+
+// shareCase lends the case that other tests used before, as found: tests put
+// it back hash for hash, or the next one gets a new case. It must not be used
+// by tests that leave it in another state.
+func shareCase(t *testing.T) *theCase {
+	t.Helper()
+	c := newCase(t)
+	if shared.dir != "" {
+		c.dir = shared.dir
+		for name, text := range shared.files {
+			if err := os.WriteFile(filepath.Join(c.dir, name), text, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.RemoveAll(filepath.Join(c.dir, ".kasoku")); err != nil {
+			t.Fatal(err)
+		}
+		if exec.Command(caseScript(t), "status", c.dir).Run() == nil && c.state() == shared.state {
+			c.must(exec.Command(caseScript(t), "reset", c.dir))
+			return c
+		}
+		t.Log("the shared case was not left as found: a new one is started")
+		endShared()
+	}
+	shared.dir, shared.files = caseFolder(t), map[string][]byte{}
+	c.dir = shared.dir
+	c.must(exec.Command(caseScript(t), "up", c.dir))
+	for _, name := range []string{"kasoku.yaml", "scenario.yaml"} {
+		b, err := os.ReadFile(filepath.Join(c.dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		shared.files[name] = b
+	}
+	shared.state = c.state()
 	return c
+}
+
+// endShared takes the shared case away; TestMain calls it at the end.
+func endShared() {
+	if shared.dir == "" {
+		return
+	}
+	if out, err := exec.Command("../../cases/login/case.sh", "down", shared.dir, "--purge").CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "end the shared case: %v\n%s", err, out)
+	}
+	shared.dir = ""
 }
 
 func caseScript(t *testing.T) string {
@@ -74,7 +146,9 @@ func (c *theCase) runEnv(env []string, args ...string) (code int, stdout, stderr
 	cmd := exec.Command(c.kasoku, args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = c.dir, &out, &errs
 	cmd.Env = append(os.Environ(), env...)
+	began := time.Now()
 	err := cmd.Run()
+	c.t.Logf("%s in kasoku %s", time.Since(began).Round(100*time.Millisecond), strings.Join(args, " "))
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
 		c.t.Fatal(err)
@@ -137,7 +211,24 @@ func (c *theCase) schema() string {
 	return strings.Join(append(out, c.sql("SHOW GLOBAL VARIABLES WHERE variable_name IN ('innodb_buffer_pool_size','innodb_log_file_size','innodb_flush_log_at_trx_commit','slow_query_log','long_query_time','slow_query_log_file','log_slow_verbosity')")), "\n")
 }
 
+// trying reports whether an index of Kasoku's is there: an experiment is under
+// way. While the database starts again there is none to be seen.
+func (c *theCase) trying() bool {
+	c.t.Helper()
+	out, err := c.ask("SHOW INDEX FROM login.login_log WHERE Key_name LIKE 'kasoku%'; SHOW INDEX FROM login.users WHERE Key_name LIKE 'kasoku%'")
+	return err == nil && strings.Contains(out, "kasoku_")
+}
+
 func (c *theCase) sql(statement string) string {
+	c.t.Helper()
+	out, err := c.ask(statement)
+	if err != nil {
+		c.t.Fatalf("%s: %v\n%s", statement, err, out)
+	}
+	return out
+}
+
+func (c *theCase) ask(statement string) (string, error) {
 	c.t.Helper()
 	password, err := os.ReadFile(filepath.Join(c.dir, "secrets", "db_admin"))
 	if err != nil {
@@ -146,10 +237,7 @@ func (c *theCase) sql(statement string) string {
 	cmd := exec.Command("mariadb", "--no-defaults", "-N", "-u", "kasoku", "-S", filepath.Join(c.dir, "run/mariadb/mysqld.sock"), "-e", statement)
 	cmd.Env = append(os.Environ(), "MYSQL_PWD="+strings.TrimSpace(string(password)))
 	out, err := cmd.CombinedOutput()
-	if err != nil {
-		c.t.Fatalf("%s: %v\n%s", statement, err, out)
-	}
-	return string(out)
+	return string(out), err
 }
 
 // same fails the test and says which lines differ.
@@ -187,7 +275,7 @@ func (c *theCase) shorten() {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	if _, err := f.WriteString("tune: {max_foreign_cpu: 1}\n"); err != nil {
+	if _, err := f.WriteString("tune: {max_foreign_cpu: 1, max_pairs: 6}\n"); err != nil {
 		c.t.Fatal(err)
 	}
 	if err := f.Close(); err != nil {

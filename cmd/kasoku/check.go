@@ -7,8 +7,10 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"strings"
 
 	"kasoku/internal/host"
+	"kasoku/internal/load"
 	"kasoku/internal/stack"
 	"kasoku/internal/ui"
 )
@@ -21,7 +23,7 @@ type CheckCmd struct {
 // Help is shown below the flags.
 func (CheckCmd) Help() string {
 	return "Looks, without changing anything, whether the user who runs it may do what tuning needs: replace configuration files, reload and restart services, set variables and build indexes, read logs and processes, take profiles, and whether there is space for the journal. For what is lacking it prints the command that grants it, to be run by an administrator. `kasoku tune`, `try` and `plan` look first, too, and leave out what may not be done.\n\n" +
-		"Ends with 4 only if nothing at all could be tuned.\n\nExamples:\n  kasoku check\n  kasoku check --all\n  sudo -u kasoku kasoku check --json"
+		"It also reads the scenario, and says if it may change data that nothing brings back.\n\nEnds with 4 only if nothing at all could be tuned, and with 3 if the scenario cannot be read.\n\nExamples:\n  kasoku check\n  kasoku check --all\n  sudo -u kasoku kasoku check --json"
 }
 
 // Run implements the command.
@@ -50,7 +52,27 @@ func (c *CheckCmd) Run(ctx context.Context, a *App) error {
 	if err := a.print(r, func(w io.Writer) error { return rightsText(w, r, c.All) }); err != nil {
 		return err
 	}
-	return nothingToTune(r)
+	if err := nothingToTune(r); err != nil {
+		return err
+	}
+	return a.checkLoad(st)
+}
+
+// checkLoad looks at the scenario: whether it can be read, and whether what it
+// does to the data is taken back.
+func (a *App) checkLoad(st *stack.Stack) error {
+	if st.Load.Command != nil {
+		return nil
+	}
+	sc, err := load.LoadScenario(st.Load.Scenario)
+	if err != nil {
+		return ui.Coded(ui.BadInput, err, "docs/scenario.md lists every key")
+	}
+	if writes := sc.Writes(); len(writes) > 0 && len(st.Load.Reset) == 0 {
+		a.UI.Warn(fmt.Sprintf("load.reset is not set, and the scenario may change data (%s)", strings.Join(writes, ", ")),
+			"name a command that brings the data back; without one every run meets what earlier ones left, and draws rows of unique pools that they did not use")
+	}
+	return nil
 }
 
 func nothingToTune(r *stack.Rights) error {

@@ -235,6 +235,9 @@ func digestError(err error) error {
 	if errors.As(err, &damaged) {
 		return ui.Coded(ui.BadInput, err, fmt.Sprintf("copy it again, or take what can be unpacked: %s -dc %s 2>/dev/null | kasoku digest -", damaged.Packing, damaged.Name))
 	}
+	if errors.Is(err, accesslog.ErrFormat) {
+		return ui.Coded(ui.Usage, err, "kasoku digest --help tells how to name a format")
+	}
 	return ui.Coded(ui.BadInput, err, "kasoku digest --help tells how to name a format and a kind")
 }
 

@@ -17,35 +17,39 @@ import (
 
 // TestWholeStory takes one service through everything a user does.
 func TestWholeStory(t *testing.T) {
-	c := startCase(t)
+	c := shareCase(t)
 	c.shorten()
 	found := c.state()
 
-	// One page about one run.
-	out, _ := c.want(ui.OK, "run", "-d", "1s")
+	// A session with little time keeps at least the indexes.
+	out, errs := c.want(ui.OK, "tune", "--budget", "50s", "-d", "1s", "--json")
+	m := decode[report.Model](t, out)
+	if m.Session.State != "done" || len(m.Kept()) == 0 || m.Score.Factor < 1.5 {
+		t.Fatalf("session %+v\n%s", m.Session, errs)
+	}
+	// On a busy machine two runs may differ by half; what is lost by a restart
+	// would be lost whole.
+	if s := m.Session; s.AfterRestart < s.Final/2 && s.AfterRestart < 3*s.AsFound {
+		t.Errorf("after a restart %.0f, before %.0f, as found %.0f points/s", s.AfterRestart, s.Final, s.AsFound)
+	}
+	c.want(ui.OK, "verify")
+	c.reports(m)
+	c.secrets()
+
+	// One page about one run. (Of the service as found it takes five times as
+	// long: single requests are followed, and each takes seconds.)
+	tuned := c.state()
+	out, _ = c.want(ui.OK, "run", "-d", "1s")
 	for _, word := range []string{"score", "route", "statement", "Binds"} {
 		if !strings.Contains(out, word) {
 			t.Errorf("run does not tell %q:\n%s", word, out)
 		}
 	}
-	c.same(found, "after run")
+	c.same(tuned, "after run")
 	out, _ = c.want(ui.OK, "diagnose")
 	if !strings.Contains(out, "bound:") {
 		t.Errorf("diagnose tells no bound:\n%s", out)
 	}
-
-	// A session with little time keeps at least the indexes.
-	out, errs := c.want(ui.OK, "tune", "--budget", "75s", "-d", "1s", "--json")
-	m := decode[report.Model](t, out)
-	if m.Session.State != "done" || len(m.Kept()) == 0 || m.Score.Factor < 1.5 {
-		t.Fatalf("session %+v\n%s", m.Session, errs)
-	}
-	if m.Session.AfterRestart < m.Session.Final/2 {
-		t.Errorf("after a restart %.0f, before %.0f points/s", m.Session.AfterRestart, m.Session.Final)
-	}
-	c.want(ui.OK, "verify")
-	c.reports(m)
-	c.secrets()
 
 	// Everything back, hash for hash.
 	c.want(ui.OK, "undo", "--all")
@@ -128,7 +132,7 @@ func readPassword(t *testing.T, file string) string {
 
 // TestVerdictsOfTry: what somebody proposes is judged, and the exit code tells.
 func TestVerdictsOfTry(t *testing.T) {
-	c := startCase(t)
+	c := shareCase(t)
 	c.shorten()
 	found := c.state()
 
@@ -145,7 +149,7 @@ func TestVerdictsOfTry(t *testing.T) {
 	c.same(found, "after a wrong candidate")
 
 	// nginx refuses it itself: nothing was activated.
-	out, _ = c.want(ui.Target, "try", "--set", "web.keepalive_timeout=banana", "-d", "1s")
+	out, _ = c.want(ui.BadInput, "try", "--set", "web.keepalive_timeout=banana", "-d", "1s")
 	if !strings.Contains(out, "keepalive_timeout") {
 		t.Errorf("the cause is not told:\n%s", out)
 	}
@@ -190,11 +194,11 @@ func replaceDiff(t *testing.T, file, old, new string) string {
 // TestKilledSession: SIGKILL in the middle of a session, at several moments;
 // the next command puts back what was half done.
 func TestKilledSession(t *testing.T) {
-	c := startCase(t)
+	c := shareCase(t)
 	c.shorten()
 	found := c.state()
 	for _, after := range []time.Duration{0, 300 * time.Millisecond, time.Second, 3 * time.Second} {
-		cmd := exec.Command(c.kasoku, "tune", "--budget", "60s", "-d", "1s", "--new", "--quiet")
+		cmd := exec.Command(c.kasoku, "tune", "--budget", "40s", "-d", "1s", "--new", "--quiet")
 		cmd.Dir = c.dir
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
@@ -226,15 +230,15 @@ func fileSize(p string) int64 {
 // TestInterrupt: Ctrl-C puts the target back, ends with 130, and the session
 // can be taken up again.
 func TestInterrupt(t *testing.T) {
-	c := startCase(t)
+	c := shareCase(t)
 	c.shorten()
 	found := c.state()
-	cmd := exec.Command(c.kasoku, "tune", "--budget", "100s", "-d", "1s", "--quiet")
+	cmd := exec.Command(c.kasoku, "tune", "--budget", "50s", "-d", "1s", "--quiet")
 	cmd.Dir = c.dir
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the first experiment", time.Minute, func() bool { return strings.Contains(c.schema(), "kasoku_") })
+	until(t, "the first experiment", time.Minute, c.trying)
 	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
@@ -247,7 +251,7 @@ func TestInterrupt(t *testing.T) {
 	if !strings.Contains(out, `"interrupted"`) {
 		t.Errorf("history does not tell that it was interrupted:\n%s", out)
 	}
-	_, errs := c.want(ui.OK, "tune", "--budget", "40s", "-d", "1s", "--json")
+	_, errs := c.want(ui.OK, "tune", "--budget", "10s", "-d", "500ms", "--no-restart", "--json")
 	if !strings.Contains(errs, "Take up session") {
 		t.Errorf("the session was not taken up:\n%s", errs)
 	}
@@ -257,7 +261,7 @@ func TestInterrupt(t *testing.T) {
 
 // TestBadSurroundings: every obstacle is a clear error, and nothing changes.
 func TestBadSurroundings(t *testing.T) {
-	c := startCase(t)
+	c := shareCase(t)
 	c.shorten()
 	found := c.state()
 	stack := filepath.Join(c.dir, "kasoku.yaml")
@@ -280,8 +284,8 @@ func TestBadSurroundings(t *testing.T) {
 			t.Fatal(err)
 		}
 		edit("secrets/db_admin", "secrets/../../../../../../../.."+wrong)
-		_, out, errs := c.run("run", "-d", "500ms")
-		if !strings.Contains(out+errs, "db") || strings.Contains(out+errs, "not-it-4711") {
+		_, out, errs := c.run("run", "-d", "500ms", "--score-only", "--json")
+		if !strings.Contains(out+errs, "Access denied") || strings.Contains(out+errs, "not-it-4711") {
 			t.Errorf("%s\n%s", out, errs)
 		}
 	})
@@ -384,6 +388,7 @@ func TestBadSurroundings(t *testing.T) {
 		if code != ui.Target || !strings.Contains(out+errs, "database") {
 			t.Errorf("ended with %d\n%s\n%s", code, out, errs)
 		}
+		c.must(exec.Command(caseScript(t), "up", c.dir))
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 
 	"kasoku/internal/change"
+	"kasoku/internal/load"
 	"kasoku/internal/tune"
 	"kasoku/internal/ui"
 )
@@ -14,11 +15,16 @@ import (
 func targetError(err error) error {
 	var coded *ui.CodedError
 	var proposal *tune.ProposalError
+	var reset *tune.ResetError
 	switch {
 	case err == nil, errors.As(err, &coded), errors.Is(err, context.Canceled):
 		return err
 	case errors.As(err, &proposal) && !errors.Is(err, fs.ErrPermission):
 		return ui.Coded(ui.BadInput, err, "correct the proposal (kasoku try --help), or allow it under regulation in kasoku.yaml")
+	case errors.Is(err, load.ErrNotAllowed):
+		return ui.Coded(ui.BadInput, err, "is it yours? Then list its address or network under load.allow in kasoku.yaml")
+	case errors.As(err, &reset):
+		return ui.Coded(ui.BadInput, err, "run the command by hand in the folder of kasoku.yaml; it must end with 0 before every run")
 	case errors.Is(err, fs.ErrPermission):
 		return ui.Coded(ui.Target, err, "run as a user who may do it (root), or list the service under regulation.no_touch")
 	case errors.Is(err, change.ErrPending):

@@ -16,7 +16,7 @@ import (
 // TestHostPutsItselfBack: the session is killed and nobody recovers. The host
 // puts itself back with the program's own copy, and the next command knows.
 func TestHostPutsItselfBack(t *testing.T) {
-	c := startCase(t)
+	c := shareCase(t)
 	c.shorten()
 	yaml := filepath.Join(c.dir, "kasoku.yaml")
 	b, err := os.ReadFile(yaml)
@@ -28,12 +28,12 @@ func TestHostPutsItselfBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	found := c.state()
-	cmd := exec.Command(c.kasoku, "tune", "--budget", "100s", "-d", "1s", "--quiet")
+	cmd := exec.Command(c.kasoku, "tune", "--budget", "50s", "-d", "1s", "--quiet")
 	cmd.Dir = c.dir
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the first experiment", time.Minute, func() bool { return strings.Contains(c.schema(), "kasoku_") })
+	until(t, "the first experiment", time.Minute, c.trying)
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}

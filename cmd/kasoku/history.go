@@ -42,6 +42,11 @@ func (c *HistoryCmd) Run(ctx context.Context, a *App) error {
 	if h.Sessions, err = p.Store.Sessions(c.Limit); err != nil {
 		return err
 	}
+	if !change.InUse(p.Dir) {
+		for i := range h.Sessions {
+			killed(&h.Sessions[i])
+		}
+	}
 	for _, s := range h.Sessions {
 		if h.Steps[s.ID], err = p.Store.Steps(s.ID); err != nil {
 			return err

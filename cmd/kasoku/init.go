@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"kasoku/internal/host"
@@ -81,6 +82,9 @@ func (c *InitCmd) places(ctx context.Context) ([]stack.Place, func(), error) {
 		name := stack.HostNameOf(to)
 		if name == "" || strings.HasPrefix(to, "-") {
 			return nil, nil, ui.Coded(ui.BadInput, fmt.Errorf("--host %q is no destination of ssh", to), "write it as you type it after ssh, e.g. --host root@db1")
+		}
+		if slices.ContainsFunc(names, func(n string) bool { return st.Hosts[n].SSH == to }) {
+			return nil, nil, ui.Coded(ui.Usage, fmt.Errorf("--host %s is given twice", to), "name each machine once")
 		}
 		for i, base := 2, name; ; i++ {
 			if _, taken := st.Hosts[name]; !taken && name != stack.LocalHost {

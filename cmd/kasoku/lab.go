@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strconv"
 	"strings"
 	"time"
@@ -17,7 +18,7 @@ import (
 // connect, are lab.Helper's and no person's.
 type LabCmd struct {
 	Dir  string `env:"KASOKU_LAB" placeholder:"DIR" help:"Where bases and labs are kept (default: /var/lib/kasoku-lab)."`
-	Name string `default:"lab" help:"Which lab; there can be several."`
+	Name string `help:"Which lab; there can be several (default: lab, and of list: all)."`
 
 	Up     LabUpCmd     `cmd:"" help:"Start hosts."`
 	Down   LabDownCmd   `cmd:"" help:"End the hosts and remove all of them."`
@@ -34,6 +35,7 @@ type LabCmd struct {
 // labError gives an error its exit code and hint.
 func labError(err error) error {
 	var cannot *lab.CannotError
+	var argument *lab.ArgumentError
 	switch {
 	case errors.As(err, &cannot):
 		return ui.Coded(ui.Target, err, cannot.Hint())
@@ -41,13 +43,27 @@ func labError(err error) error {
 		return ui.Coded(ui.Busy, err, "kasoku lab --name NAME down ends it; or give another --name")
 	case errors.Is(err, lab.ErrNoLab):
 		return ui.Coded(ui.BadInput, err, "kasoku lab list")
+	case errors.Is(err, lab.ErrNoHost):
+		return ui.Coded(ui.BadInput, err, "kasoku lab list shows what there is")
+	case errors.As(err, &argument):
+		return ui.Coded(ui.Usage, err, "kasoku lab --help")
+	case errors.Is(err, fs.ErrPermission):
+		return ui.Coded(ui.Target, err, "labs need root; `kasoku lab list` does not")
 	}
 	return err
 }
 
+// name of the lab that the command line means.
+func (c *LabCmd) name() string {
+	if c.Name == "" {
+		return "lab"
+	}
+	return c.Name
+}
+
 // openLab opens the lab that the command line names.
 func (a *App) openLab() (*lab.Lab, error) {
-	l, err := lab.Open(a.cli.Lab.Dir, a.cli.Lab.Name)
+	l, err := lab.Open(a.cli.Lab.Dir, a.cli.Lab.name())
 	return l, labError(err)
 }
 
@@ -71,6 +87,9 @@ func (LabUpCmd) Help() string {
 
 // Run implements the command.
 func (c *LabUpCmd) Run(ctx context.Context, a *App) error {
+	if c.Count < 1 {
+		return ui.Coded(ui.Usage, fmt.Errorf("lab up: -n %d: a lab has one host at least", c.Count), "kasoku lab down ends one")
+	}
 	memory, err := optionalSize(c.Memory)
 	if err != nil {
 		return ui.Coded(ui.Usage, err, "")
@@ -80,7 +99,7 @@ func (c *LabUpCmd) Run(ctx context.Context, a *App) error {
 		packages = []string{}
 	}
 	start := time.Now()
-	l, err := lab.Up(ctx, lab.Options{Dir: a.cli.Lab.Dir, Name: a.cli.Lab.Name, Count: c.Count, CPUs: c.CPUs, Memory: memory,
+	l, err := lab.Up(ctx, lab.Options{Dir: a.cli.Lab.Dir, Name: a.cli.Lab.name(), Count: c.Count, CPUs: c.CPUs, Memory: memory,
 		Packages: packages, Base: c.Base, Program: c.Program, Progress: a.UI.Progress})
 	a.UI.Clear()
 	if err != nil {
@@ -124,7 +143,7 @@ func (c *LabDownCmd) Run(ctx context.Context, a *App) error {
 		labs[0], err = a.openLab()
 	}
 	if err != nil {
-		return err
+		return labError(err)
 	}
 	gone := []string{}
 	for _, l := range labs {
@@ -148,8 +167,12 @@ func (LabListCmd) Help() string { return "Examples:\n  kasoku lab list\n  kasoku
 // Run implements the command.
 func (c *LabListCmd) Run(ctx context.Context, a *App) error {
 	labs, err := lab.List(a.cli.Lab.Dir)
+	if name := a.cli.Lab.Name; err == nil && name != "" {
+		labs = make([]*lab.Lab, 1)
+		labs[0], err = a.openLab()
+	}
 	if err != nil {
-		return err
+		return labError(err)
 	}
 	type host struct {
 		*lab.Host

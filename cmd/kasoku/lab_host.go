@@ -159,11 +159,11 @@ func (c *LabLimitCmd) Run(ctx context.Context, a *App) error {
 	}
 	h, err := l.Host(c.Host)
 	if err != nil {
-		return err
+		return labError(err)
 	}
 	s, err := h.Settings()
 	if err != nil {
-		return err
+		return labError(err)
 	}
 	return a.print(s, func(w io.Writer) error {
 		text := settingsText(s)

@@ -18,7 +18,7 @@ type PlanCmd struct{}
 
 // Help is shown below the flags.
 func (PlanCmd) Help() string {
-	return "Makes a diagnostic run and prints every plan with its diffs and statements, best promise first, and what the regulation forbids. Besides the statement log of that run nothing is changed.\n\nExamples:\n  kasoku plan\n  kasoku plan --json"
+	return "Makes a measured run, with load as in `kasoku run`, follows single requests (half a minute in all on a slow service), and prints every plan with its diffs and statements, best promise first, and what the regulation forbids. Besides the statement log of that run nothing is changed.\n\nExamples:\n  kasoku plan\n  kasoku plan --json"
 }
 
 // Run implements the command.
@@ -118,7 +118,7 @@ func planActs(w io.Writer, p remedy.Plan) {
 	for _, ch := range p.Changes {
 		x := act(ch)
 		fmt.Fprintf(w, "%s\n", x.Diff)
-		if x.Command != "" {
+		if x.Command != "" && !strings.Contains(x.Diff, strings.TrimSuffix(x.Command, ";")) { // of an index it is the same
 			fmt.Fprintf(w, "by hand: %s\n", x.Command)
 		}
 		if x.Then != "" && !slices.Contains(then, x.Then) {

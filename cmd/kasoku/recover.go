@@ -47,6 +47,9 @@ func (c *RecoverCmd) Run(ctx context.Context, a *App) error {
 	if c.DryRun {
 		return c.tell(ctx, a, p)
 	}
+	if err := endKilled(p.Store); err != nil {
+		return err
+	}
 	if c.Abandon != 0 {
 		if err := p.Exec.Abandon(ctx, c.Abandon); err != nil {
 			return ui.Coded(ui.BadInput, err, "kasoku verify lists unfinished entries")

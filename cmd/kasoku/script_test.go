@@ -34,6 +34,7 @@ func (a apart) Run() int {
 		defer os.RemoveAll(state)
 		os.Setenv(stateDirEnv, state)
 	}
+	defer endShared()
 	return a.M.Run()
 }
 

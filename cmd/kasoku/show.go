@@ -14,7 +14,7 @@ import (
 
 // ShowCmd prints one thing.
 type ShowCmd struct {
-	What     string `arg:"" help:"A run (17 or run/17), a step (step/3) or a journal entry (tx/5)."`
+	What     string `arg:"" help:"A run (17 or run/17), a step (step/3) or a journal entry (tx/5 or '#5')."`
 	All      bool   `help:"Every row and whole texts; default: the first 10 of each table."`
 	Artifact string `help:"Write this file of a run, such as a profile, to standard output; '?' lists them." placeholder:"NAME"`
 }
@@ -27,7 +27,11 @@ func (ShowCmd) Help() string {
 // Run implements the command.
 func (c *ShowCmd) Run(ctx context.Context, a *App) error {
 	kind, num, found := strings.Cut(c.What, "/")
-	if !found {
+	switch {
+	case found:
+	case strings.HasPrefix(c.What, "#"): // as history and undo write entries of the journal
+		kind, num = "tx", c.What[1:]
+	default:
 		kind, num = "run", c.What
 	}
 	id, err := strconv.ParseInt(num, 10, 64)

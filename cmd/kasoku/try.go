@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -29,12 +30,15 @@ type TryCmd struct {
 
 // Help is shown below the flags.
 func (TryCmd) Help() string {
-	return "The verdict is the exit code: 0 improved, 10 no difference, 11 regressed, 12 inconclusive, 13 wrong answers. Scenario and regulation are read from kasoku.yaml and cannot be changed by what is tried.\n\n" +
+	return "The verdict is the exit code: 0 improved, 10 no difference, 11 regressed, 12 inconclusive, 13 wrong answers; 3 if the service's own check refuses it. Scenario and regulation are read from kasoku.yaml and cannot be changed by what is tried.\n\n" +
 		"Examples:\n  kasoku try --set php.pm.max_children=20\n  kasoku try --set web.keepalive_timeout=30s --set db.table_open_cache=4000\n  kasoku try --patch faster.diff --dir app --restart php --keep\n  kasoku try --apply 'cp new.so app/' --undo 'cp old.so app/' --restart app --json"
 }
 
 // Run implements the command.
 func (c *TryCmd) Run(ctx context.Context, a *App) error {
+	if err := c.complete(); err != nil {
+		return err
+	}
 	p, bench, err := a.loadable(ctx)
 	if err != nil {
 		return err
@@ -59,6 +63,17 @@ func (c *TryCmd) Run(ctx context.Context, a *App) error {
 	return verdictError(step.Verdict)
 }
 
+// complete refuses a command line that proposes nothing, or half of something.
+func (c *TryCmd) complete() error {
+	switch {
+	case len(c.Set) == 0 && c.Patch == "" && c.Apply == "" && c.Undo == "":
+		return ui.Coded(ui.Usage, errors.New("try: nothing is proposed; use --set, --patch or --apply with --undo"), "kasoku try --help")
+	case (c.Apply == "") != (c.Undo == ""):
+		return ui.Coded(ui.Usage, errors.New("try: --apply and --undo go together, so that it can be taken away again"), "kasoku try --help")
+	}
+	return nil
+}
+
 // verdictError turns a verdict into the documented exit code.
 func verdictError(v experiment.Verdict) error {
 	code := map[experiment.Outcome]int{experiment.Improved: ui.OK, experiment.NoDifference: ui.NoDifference,
@@ -66,6 +81,9 @@ func verdictError(v experiment.Verdict) error {
 		experiment.Broke: ui.WrongAnswers, experiment.Failed: ui.Target}[v.Outcome]
 	if code == ui.OK {
 		return nil
+	}
+	if v.Refused {
+		return ui.Coded(ui.BadInput, fmt.Errorf("%s: %s", v.Outcome, v.Reason), "the service's own check says what is wrong with the value; nothing was activated")
 	}
 	return ui.Coded(code, fmt.Errorf("%s: %s", v.Outcome, v.Reason), "")
 }

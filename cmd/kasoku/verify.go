@@ -68,7 +68,15 @@ func (v verification) text(w io.Writer) error {
 		fmt.Fprintln(w, d)
 	}
 	if len(v.Pending)+len(v.Drift) == 0 && v.NotSeen == "" {
-		fmt.Fprintf(w, "the target matches the journal: %d kept changes in force\n", v.Kept)
+		fmt.Fprintf(w, "the target matches the journal: %s in force\n", counted(v.Kept, "kept change"))
 	}
 	return nil
+}
+
+// counted is a number with what it counts: "1 kept change", "2 kept changes".
+func counted(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
 }

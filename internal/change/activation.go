@@ -106,10 +106,19 @@ func (x *Executor) activate(ctx context.Context, service string, how Activation)
 	return err
 }
 
+// refusedError is what a service's own checker says; a kind of ErrRefused.
+type refusedError struct{ err error }
+
+func (e *refusedError) Error() string      { return e.err.Error() }
+func (e *refusedError) Unwrap() error      { return e.err }
+func (*refusedError) Is(target error) bool { return target == ErrRefused }
+
 func (x *Executor) check(ctx context.Context, service string) error {
 	c, err := x.control(service)
 	if err == nil {
-		err = c.Check(ctx)
+		if err = c.Check(ctx); err != nil {
+			err = &refusedError{err}
+		}
 	}
 	return err
 }

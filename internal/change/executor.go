@@ -109,6 +109,10 @@ func Open(ctx context.Context, o Options) (*Executor, error) {
 	return x, nil
 }
 
+// InUse reports whether a Kasoku has the lease on a .kasoku folder. It takes
+// nothing, so it may be told by whoever can read the folder.
+func InUse(dir string) bool { return lockHolder(filepath.Join(dir, "lock")) != 0 }
+
 // lockFolder creates a .kasoku folder and takes its lease.
 func lockFolder(ctx context.Context, local host.Host, dir string) (unlock func() error, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {

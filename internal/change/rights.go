@@ -49,6 +49,24 @@ func lacks(r *stack.Rights, c *Change, runner string) string {
 				return why
 			}
 		}
+	case KindSysctl:
+		if why := r.RefusesOn(stack.NeedKernel, c.hostName(), "*"); why != "" {
+			return why
+		}
+	case KindPackage:
+		if why := r.RefusesOn(stack.NeedPackages, c.hostName(), "*"); why != "" {
+			return why
+		}
+	case KindUnit:
+		if why := lacksUnit(r, c); why != "" {
+			return why
+		}
+	case KindGit:
+		if c.Git != nil {
+			if why := r.RefusesOn(stack.NeedCheckout, c.hostName(), c.Git.Dir); why != "" {
+				return why
+			}
+		}
 	}
 	switch c.Activate {
 	case Reload:
@@ -57,4 +75,12 @@ func lacks(r *stack.Rights, c *Change, runner string) string {
 		return r.Refuses(stack.NeedRestart, runner, "")
 	}
 	return ""
+}
+
+// lacksUnit: a supervisor's program is its service's, a unit is the machine's.
+func lacksUnit(r *stack.Rights, c *Change) string {
+	if c.Unit != nil && c.Unit.Supervisor != "" {
+		return r.Refuses(stack.NeedRestart, c.Service, "")
+	}
+	return r.RefusesOn(stack.NeedUnits, c.hostName(), "*")
 }

@@ -97,6 +97,8 @@ var (
 	ErrBusy = errors.New("another kasoku is at work here")
 	// ErrPending: an earlier transaction must be put back first.
 	ErrPending = errors.New("an earlier change is not finished; recover first")
+	// ErrRefused: the service's own checker does not accept the configuration.
+	ErrRefused = errors.New("the service's own check refuses it")
 	// ErrUnknown: there is no such transaction, or it is not in the state that
 	// the call needs.
 	ErrUnknown = errors.New("no such transaction")

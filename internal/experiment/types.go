@@ -67,6 +67,9 @@ type Verdict struct {
 	Runs    int           `json:"runs"` // including repeated ones
 	Took    time.Duration `json:"took"`
 	Reason  string        `json:"reason"` // why it ended, in one sentence
+	// Refused: the service's own check did not accept the candidate's
+	// configuration, so it was never in effect.
+	Refused bool `json:"refused,omitempty"`
 	// Warnings are data: each says what to do.
 	Warnings []string `json:"warnings,omitempty"`
 	Samples  []Sample `json:"samples"`

@@ -472,9 +472,25 @@ func TestFindWorkloadFreshRows(t *testing.T) {
 		time.Sleep(2 * time.Millisecond)
 	}))
 	defer srv.Close()
-	o := Options{Scenario: mustParse(t, strings.Replace(steps("- request: GET /${user.login}"), "to: 1000", "to: 100000", 1)), URL: srv.URL}
+	o := Options{Scenario: mustParse(t, strings.Replace(steps("- request: GET /${user.login}"), "to: 1000", "to: 100000", 1)), URL: srv.URL, Rows: Rows{}}
 	if _, _, err := FindWorkload(t.Context(), o, []int{1, 2, 3}, 100*time.Millisecond); err != nil {
 		t.Fatal(err)
+	}
+	// So do all that are told of the rows: later runs, a walk, planned sessions.
+	o.Window, o.Warmup = 100*time.Millisecond, -1
+	for range 2 {
+		if _, err := Run(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Walk(t.Context(), o, WalkOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o.Arrivals, o.Workload = &Arrivals{Stages: []Stage{{From: 200, To: 200, For: time.Second}}}, 8
+	for range 2 {
+		if _, err := Run(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
 	}
 	mu.Lock()
 	defer mu.Unlock()

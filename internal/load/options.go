@@ -42,6 +42,11 @@ type Options struct {
 	// FindWorkload calls it before each of its runs; Run does not.
 	Reset func(context.Context) error
 
+	// Rows remembers which rows of unique pools were drawn: the run begins after
+	// them and adds its own. nil: every run begins with the first row, which is
+	// right if Reset or its like ran before.
+	Rows Rows
+
 	// firstRow moves the start in unique pools: rows used before, by pool.
 	firstRow []uint64
 }

@@ -74,7 +74,11 @@ func execute(ctx context.Context, opts Options) (*Result, []uint64, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return res, r.rowsUsed(), nil
+	used := r.rowsUsed()
+	if r.opts.Rows != nil {
+		r.opts.Rows.note(r.opts.Scenario, used)
+	}
+	return res, used, nil
 }
 
 func newRun(ctx context.Context, opts Options) (*run, error) {
@@ -87,6 +91,9 @@ func newRun(ctx context.Context, opts Options) (*run, error) {
 		return nil, err
 	}
 	sc := opts.Scenario
+	if opts.Rows != nil && opts.firstRow == nil {
+		opts.firstRow = opts.Rows.of(sc)
+	}
 	r := &run{ctx: ctx, opts: opts, target: t, found: newAssetMemory(t.inside), statics: newStatics(len(sc.assets)), shares: uint64(opts.Workload) + sc.extraShares(),
 		sequence: make([]atomic.Uint64, len(sc.pools)), hostLine: []byte("Host: " + t.host + "\r\n"), stop: make(chan struct{}),
 		patience: sc.Timeout}
@@ -388,15 +395,4 @@ func (r *run) recorded(name string) map[string]bool {
 		}
 	}
 	return all
-}
-
-// rowsUsed is how far each pool was drawn from, in rows.
-func (r *run) rowsUsed() []uint64 {
-	used := make([]uint64, len(r.perms))
-	for i := range used {
-		for _, u := range r.users {
-			used[i] = max(used[i], u.cursor[i]*r.shares)
-		}
-	}
-	return used
 }

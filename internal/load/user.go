@@ -99,9 +99,7 @@ func newUser(r *run, id int, s *shard) *user {
 		vars: make([][]byte, sc.slots), cursor: make([]uint64, len(sc.pools)), spans: make([]span, sc.longest()),
 		memory: make([]memory, len(sc.sets)), asset: -1, link: -1, queue: assetQueue{memory: r.found}}
 	for i := range u.cursor {
-		if i < len(r.opts.firstRow) {
-			u.cursor[i] = (r.opts.firstRow[i] + r.shares - 1) / r.shares
-		}
+		u.cursor[i] = (r.firstRow(i) + r.shares - 1) / r.shares
 	}
 	return u
 }
@@ -161,7 +159,7 @@ func (u *user) row(p *pool) uint64 {
 	u.cursor[p.index]++
 	if u.run.plan != nil && u.shard != nil {
 		// Each planned session has rows of its own, as many as it may draw.
-		return u.run.perms[p.index].at((u.ordinal*u.run.draws[p.index] + i) % p.rows)
+		return u.run.perms[p.index].at((u.run.firstRow(p.index) + u.ordinal*u.run.draws[p.index] + i) % p.rows)
 	}
 	return u.run.perms[p.index].at(p.position(i, u.id, u.run.shares))
 }

@@ -77,6 +77,9 @@ func Walk(ctx context.Context, opts Options, w WalkOptions) ([]Visit, error) {
 	walk := &walk{ctx: ctx, r: r, b: r.newBlocking(u), o: w}
 	defer walk.b.disconnect()
 	err = walk.rounds()
+	if opts.Rows != nil {
+		opts.Rows.note(r.opts.Scenario, r.rowsUsed())
+	}
 	for slot := range r.opts.Scenario.globals {
 		r.teardown.user.vars[slot] = r.setup.user.vars[slot]
 	}

@@ -3,54 +3,37 @@ package stack
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
-	"net"
 	"os"
-	"os/exec"
-	"path"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
 
-	"kasoku/internal/host"
+	"kasoku/internal/host/ssh"
+	"kasoku/internal/host/sshtest"
+	disposable "kasoku/lab"
+	"kasoku/lab/labtest"
 )
 
-// sshHost is enough of a host to control services of a disposable one by plain
-// ssh. The real one has its own tests; this keeps what is tested here to
-// systemd.
+// sshHost is a disposable host with systemd as PID 1.
 type sshHost struct {
-	host.Host
-	t    *testing.T
-	argv []string
+	*ssh.Host
+	t *testing.T
 }
 
-// realSystemd is the host that $KASOKU_TEST_SSH_CONFIG and
-// $KASOKU_TEST_SSH_HOST name, e.g. one of `kasoku lab up`. It must have
-// systemd, nginx and memcached, and let root in.
+// realSystemd starts one and connects to it as Kasoku does.
 func realSystemd(t *testing.T) *sshHost {
 	t.Helper()
-	config, name := os.Getenv("KASOKU_TEST_SSH_CONFIG"), os.Getenv("KASOKU_TEST_SSH_HOST")
-	if config == "" || name == "" {
-		t.Skip("no host with systemd: set KASOKU_TEST_SSH_CONFIG and KASOKU_TEST_SSH_HOST (kasoku lab up)")
+	if testing.Short() || os.Geteuid() != 0 {
+		t.Skip("a disposable host needs root, and takes too long for -short")
 	}
-	return &sshHost{host.NewLocal(), t, []string{"ssh", "-F", config, "-o", "BatchMode=yes", "-o", "ControlMaster=auto", "-o", "ControlPersist=20",
-		"-o", "ControlPath=" + t.TempDir() + "/%C", name}}
-}
-
-func (s *sshHost) Name() string { return "lab" }
-
-func (s *sshHost) Run(ctx context.Context, c host.Command) (host.Result, error) {
-	var words []string
-	for _, a := range c.Argv {
-		words = append(words, shellWord(a))
-	}
-	line := strings.Join(words, " ")
-	if c.Dir != "" {
-		line = "cd " + shellWord(c.Dir) + " && " + line
-	}
-	c.Argv, c.Dir = append(s.argv[:len(s.argv):len(s.argv)], line), ""
-	return s.Host.Run(ctx, c)
+	programs := sshtest.Programs(t)
+	l := labtest.Up(t, disposable.Options{Count: 1, Program: filepath.Join(programs, "kasoku-linux-"+runtime.GOARCH)})
+	h, err := ssh.Open(context.Background(), ssh.Options{Name: "lab", Destination: "h1", ConfigFile: l.SSHConfig, Programs: programs})
+	must(t, err)
+	t.Cleanup(func() { must(t, h.Close()) })
+	return &sshHost{h, t}
 }
 
 func (s *sshHost) sh(script string, args ...string) string {
@@ -62,59 +45,16 @@ func (s *sshHost) sh(script string, args ...string) string {
 	return strings.TrimSpace(string(res.Stdout))
 }
 
-func (s *sshHost) ReadFile(ctx context.Context, p string) ([]byte, error) {
-	res, err := s.Run(ctx, host.Command{Argv: []string{"cat", "--", p}})
-	if err == nil && res.ExitCode != 0 {
-		err = fs.ErrNotExist
-	}
-	return res.Stdout, err
-}
-
-func (s *sshHost) Stat(ctx context.Context, p string) (host.FileInfo, error) {
-	res, err := s.Run(ctx, host.Command{Argv: []string{"sh", "-c", `stat -c '%u %g %s' -- "$1" && readlink -- "$1" || [ -e "$1" ]`, "sh", p}})
-	if err == nil && res.ExitCode != 0 {
-		err = fs.ErrNotExist
-	}
-	info := host.FileInfo{Path: p}
-	lines := strings.Split(string(res.Stdout), "\n")
-	_, _ = fmt.Sscan(lines[0], &info.UID, &info.GID, &info.Size) // zero where it is not told
-	if len(lines) > 1 {
-		info.Target = lines[1]
-	}
-	return info, err
-}
-
-func (s *sshHost) List(ctx context.Context, dir string) ([]host.FileInfo, error) {
-	res, err := s.Run(ctx, host.Command{Argv: []string{"ls", "-1", "--", dir}})
-	if err == nil && res.ExitCode != 0 {
-		err = fs.ErrNotExist
-	}
-	var out []host.FileInfo
-	for name := range strings.FieldsSeq(string(res.Stdout)) {
-		out = append(out, host.FileInfo{Path: path.Join(dir, name)})
-	}
-	return out, err
-}
-
-// DialContext goes through ssh -W's stand-in on the host: a pipe to its port.
-func (s *sshHost) DialContext(_ context.Context, _, address string) (net.Conn, error) {
-	_, port, err := net.SplitHostPort(address)
-	if err != nil {
-		return nil, err
-	}
-	res, err := s.Run(context.Background(), host.Command{Argv: []string{"ss", "-Hltn", "sport", "=", ":" + port}})
-	if err != nil || len(res.Stdout) == 0 {
-		return nil, fmt.Errorf("dial %s: nobody listens there, %v", address, err)
-	}
-	here, there := net.Pipe()
-	there.Close()
-	return here, nil
-}
-
-// TestSystemdForReal is the story of TestSystemdStory and its fellows on a
-// systemd that is PID 1.
-func TestSystemdForReal(t *testing.T) {
+// TestOnSystemd runs on a systemd that is PID 1.
+func TestOnSystemd(t *testing.T) {
+	t.Parallel()
 	h := realSystemd(t)
+	t.Run("unit", func(t *testing.T) { unitForReal(t, h) })
+	t.Run("nginx", func(t *testing.T) { nginxForReal(t, h) })
+}
+
+// unitForReal is the story of TestSystemdStory and its fellows.
+func unitForReal(t *testing.T, h *sshHost) {
 	ctx := context.Background()
 	const unitFile = "/etc/systemd/system/kasoku-test.service"
 	clean := func() {
@@ -191,9 +131,8 @@ func TestSystemdForReal(t *testing.T) {
 	}
 }
 
-// TestSystemdNginxForReal reloads Debian's own nginx unit.
-func TestSystemdNginxForReal(t *testing.T) {
-	h := realSystemd(t)
+// nginxForReal reloads Debian's own nginx unit.
+func nginxForReal(t *testing.T, h *sshHost) {
 	ctx := context.Background()
 	svc := &Service{Name: "web", Kind: Nginx, Config: "/etc/nginx/nginx.conf", Prefix: "/usr/share/nginx", Binary: "/usr/sbin/nginx",
 		Control: Control{Unit: "nginx.service"}, Listen: []string{"0.0.0.0:80"}, Health: Health{Timeout: 15 * time.Second}}
@@ -210,8 +149,8 @@ func TestSystemdNginxForReal(t *testing.T) {
 	if err != nil || before[0] != after[0] || len(before) < 2 || before[1] == after[1] {
 		t.Errorf("reload: %v → %v, %v", before, after, err)
 	}
-	if out, err := exec.Command(h.argv[0], append(h.argv[1:len(h.argv):len(h.argv)], "systemctl", "is-active", "nginx.service")...).Output(); err != nil || strings.TrimSpace(string(out)) != "active" {
-		t.Errorf("systemctl says %q, %v", out, err)
+	if out := h.sh("systemctl is-active nginx.service"); out != "active" {
+		t.Errorf("systemctl says %q", out)
 	}
 	must(t, c.Restart(ctx))
 	again, err := c.PIDs(ctx)

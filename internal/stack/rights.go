@@ -25,6 +25,10 @@ const (
 	NeedIndex    Need = "index"    // CREATE and DROP INDEX, and the space to build one
 	NeedObserve  Need = "observe"  // evidence: logs, processes, profiles, statements
 	NeedJournal  Need = "journal"  // the .kasoku folder
+	NeedKernel   Need = "kernel"   // settings under /proc/sys
+	NeedUnits    Need = "units"    // enable, disable, mask, start and stop units
+	NeedPackages Need = "packages" // install, upgrade and remove packages
+	NeedCheckout Need = "checkout" // commits in an application's checkout
 )
 
 // Right is one thing that Kasoku may or may not do.
@@ -71,11 +75,31 @@ func (r *Rights) Refuses(need Need, service, object string) string {
 	if r == nil {
 		return ""
 	}
-	x := r.find(need, service, object)
-	if x == nil || x.Have {
+	return r.find(need, service, object).refusal()
+}
+
+// RefusesOn is Refuses for what belongs to a host and to no service: its
+// kernel, its units, its packages, a folder on it.
+func (r *Rights) RefusesOn(need Need, host, object string) string {
+	if r == nil {
 		return ""
 	}
-	if x.Grant == "" {
+	for i := range r.All {
+		x := &r.All[i]
+		if x.Need == need && x.Host == host && (x.Object == object || x.Object == "*") {
+			return x.refusal()
+		}
+	}
+	return ""
+}
+
+// refusal says why there is no such right, and how to get it; "" if there is,
+// or if nobody asked (x is nil).
+func (x *Right) refusal() string {
+	switch {
+	case x == nil || x.Have:
+		return ""
+	case x.Grant == "":
 		return x.Why
 	}
 	return x.Why + "; to allow it: " + x.Grant
@@ -148,6 +172,7 @@ func CheckRights(ctx context.Context, hosts map[string]host.Host, s *Stack) (*Ri
 	}
 	for _, name := range slices.Sorted(keys(seen)) {
 		seen[name].machine(ctx, name)
+		seen[name].system(ctx)
 	}
 	return r, ctx.Err()
 }
@@ -215,6 +240,7 @@ func (p *probe) service(ctx context.Context, svc *Service) {
 		return
 	}
 	p.files(ctx, svc)
+	p.checkout(ctx, svc)
 	if svc.RunsIn == "" {
 		p.activation(ctx, svc)
 		p.observation(ctx, svc)

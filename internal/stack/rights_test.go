@@ -2,6 +2,8 @@ package stack
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -109,6 +111,34 @@ func TestUnitOrdersAreThoseGiven(t *testing.T) {
 	for _, call := range calls {
 		if !known[call] {
 			t.Errorf("%q is given, but not asked about", call)
+		}
+	}
+}
+
+// Whoever is neither root nor the owner of a checkout makes no commits in it,
+// and changes nothing of the machine.
+func TestRightsOfAnOrdinaryUser(t *testing.T) {
+	t.Parallel()
+	ctx, dir := context.Background(), t.TempDir()
+	must(t, os.Mkdir(filepath.Join(dir, ".git"), 0o755))
+	svc := &Service{Name: "shop", Kind: App, Root: dir}
+	asked := func(me account) *Rights {
+		p := &probe{r: &Rights{}, s: &Stack{}, h: host.NewLocal(), me: me}
+		p.checkout(ctx, svc)
+		p.checkout(ctx, &Service{Name: "plain", Kind: App, Root: t.TempDir()}) // no checkout, so nobody asks
+		p.system(ctx)
+		return p.r
+	}
+	if r := asked(account{uid: os.Getuid(), name: "owner"}); r.RefusesOn(NeedCheckout, LocalHost, dir) != "" {
+		t.Errorf("the owner: %+v", r.All)
+	}
+	if r := asked(account{uid: 0, name: "root"}); len(r.All) != 4 || len(r.Lacking()) > 0 {
+		t.Errorf("root: %+v", r.All)
+	}
+	r := asked(account{uid: 64999, name: "somebody"})
+	for need, object := range map[Need]string{NeedKernel: "*", NeedPackages: "*", NeedCheckout: dir} {
+		if why := r.RefusesOn(need, LocalHost, object); !strings.Contains(why, "somebody") || !strings.Contains(why, "to allow it: run kasoku as") {
+			t.Errorf("%s: %q", need, why)
 		}
 	}
 }

@@ -64,6 +64,11 @@ CREATE TABLE artifacts (
   data BLOB NOT NULL,
   UNIQUE (run, name)
 );
+`, `
+CREATE TABLE drawn (
+  pool TEXT PRIMARY KEY,
+  rows INTEGER NOT NULL
+);
 `}
 
 // SchemaVersion that this Kasoku writes.

@@ -47,6 +47,10 @@ type Bench struct {
 	// many the last run had.
 	took  time.Duration
 	users int
+	// suspected: it was said that the data may be what is wrong.
+	suspected bool
+	// drawn are the rows of pools that runs without a reset have used up.
+	drawn load.Rows
 	// Progress is called about four times a second while load runs.
 	Progress func(load.Progress)
 }
@@ -68,7 +72,7 @@ func (b *Bench) Run(ctx context.Context, o RunOptions) (*store.Run, error) {
 			return nil, err
 		}
 	}
-	if err := b.reset(ctx); err != nil {
+	if err := b.prepare(ctx); err != nil {
 		return nil, err
 	}
 	watch := evidence.CollectorOptions{Generator: os.Getpid(), Diagnostic: o.Kind == store.Diagnostic, Profile: o.Kind == store.Diagnostic && b.profiled()}
@@ -86,6 +90,10 @@ func (b *Bench) Run(ctx context.Context, o RunOptions) (*store.Run, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := b.noteDrawn(); err != nil {
+		return nil, err
+	}
+	b.suspectData(res)
 	if w.err != nil {
 		return nil, fmt.Errorf("collect evidence: %w", w.err)
 	}
@@ -122,8 +130,12 @@ func (b *Bench) remember(run *store.Run) {
 func (b *Bench) kept() { b.reference = b.sides[experiment.Candidate] }
 
 func (b *Bench) loadOptions(workload int) load.Options {
-	return load.Options{Scenario: b.Scenario, URL: b.Stack.Load.URL, Workload: workload,
-		Warmup: b.Warmup, Window: b.Window, Allow: b.Stack.Load.Allow, Reset: b.reset}
+	o := load.Options{Scenario: b.Scenario, URL: b.Stack.Load.URL, Workload: workload,
+		Warmup: b.Warmup, Window: b.Window, Allow: b.Stack.Load.Allow, Rows: b.drawn}
+	if len(b.Stack.Load.Reset) > 0 {
+		o.Reset = b.reset
+	}
+	return o
 }
 
 // window starts and ends the collectors with the measured window.
@@ -157,23 +169,6 @@ func (w *window) note(err error) {
 	if w.err == nil {
 		w.err = err
 	}
-}
-
-// reset runs the stack's own command that brings the data back to the state
-// from which every run starts.
-func (b *Bench) reset(ctx context.Context) error {
-	argv := b.Stack.Load.Reset
-	if len(argv) == 0 {
-		return nil
-	}
-	res, err := b.Hosts[stack.LocalHost].Run(ctx, host.Command{Argv: argv, Dir: b.Stack.Dir, Timeout: 2 * time.Minute})
-	if err != nil {
-		return fmt.Errorf("load.reset (%s): %w", strings.Join(argv, " "), err)
-	}
-	if res.ExitCode != 0 {
-		return fmt.Errorf("load.reset (%s) ended with %d: %s", strings.Join(argv, " "), res.ExitCode, tail(res.Stderr))
-	}
-	return nil
 }
 
 // Answered is an error if a run got no right answer at all, or if somebody

@@ -131,6 +131,9 @@ func (t *Tuner) searchWorkload(ctx context.Context, step *store.Step, sw *switch
 	if err != nil {
 		return false, err
 	}
+	if err := t.Bench.noteDrawn(); err != nil {
+		return false, err
+	}
 	text := ""
 	for _, p := range points {
 		text += fmt.Sprintf("%d → %s  ", p.Workload, score(p.Score))

@@ -23,7 +23,9 @@ func (t *Tuner) try(ctx context.Context, plan remedy.Plan, finding *diagnose.Fin
 	t.seq++
 	t.UI.Step(fmt.Sprintf("%d. %s", step.Seq, plan.Title))
 	t.UI.Info(fmt.Sprintf("why: %s", plan.Why))
-	t.UI.Info(fmt.Sprintf("at most %s", factor(plan.Bound)))
+	if plan.Bound > 1 { // a proposal comes without a bound
+		t.UI.Info(fmt.Sprintf("at most %s", factor(plan.Bound)))
+	}
 
 	sw, stop, err := t.candidate(ctx, step)
 	if err != nil {
@@ -64,6 +66,7 @@ func (t *Tuner) candidate(ctx context.Context, step *store.Step) (sw *switcher, 
 func (t *Tuner) finish(ctx context.Context, step *store.Step, sw *switcher, err error) (*store.Step, error) {
 	if errors.Is(err, experiment.ErrCandidate) {
 		step.Verdict.Outcome, step.Verdict.Reason = experiment.Failed, err.Error()
+		step.Verdict.Refused = errors.Is(err, change.ErrRefused)
 		err = nil
 	}
 	step.Diffs = diffs(step.Plan.Changes)

@@ -81,7 +81,7 @@ func walkOnce(ctx context.Context, exec *change.Executor, b *Bench, snap *eviden
 
 // walkRequests joins what was sent with what the services behind were asked.
 func walkRequests(ctx context.Context, b *Bench, logs map[string]string) ([]trace.Request, []evidence.Health, error) {
-	if err := b.reset(ctx); err != nil {
+	if err := b.prepare(ctx); err != nil {
 		return nil, nil, err
 	}
 	probe, err := evidence.StartProbe(ctx, b.Stack, b.Hosts, evidence.ProbeOptions{GeneralLogs: logs})
@@ -90,6 +90,9 @@ func walkRequests(ctx context.Context, b *Bench, logs map[string]string) ([]trac
 	}
 	defer probe.Close()
 	visits, werr := load.Walk(ctx, b.loadOptions(1), load.WalkOptions{Rounds: walkRounds, Limit: b.walkLimit(), Before: probe.Mark})
+	if err := b.noteDrawn(); err != nil {
+		return nil, nil, err
+	}
 	if len(visits) == 0 && werr != nil {
 		return nil, nil, werr
 	}
