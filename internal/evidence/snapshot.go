@@ -223,6 +223,10 @@ func (t *taker) database(h host.Host, svc *stack.Service, r *fileReader) error {
 		return confErr
 	}
 	t.snap.Databases[svc.Name] = db
+	if !t.opts.Brief {
+		readAccounts(t.ctx, conn, db)
+		t.foreignOptions(h, svc, db)
+	}
 	text := fmt.Sprintf("%d variables, %d tables", len(db.Variables), len(db.Tables))
 	if !t.opts.Brief {
 		left, err := EstimateDistinct(t.ctx, conn, db)
