@@ -244,8 +244,8 @@ func judgeJoinBuffer(m *model) ([]Finding, string) {
 	return m.eachDB(func(v dbView) []Finding {
 		joins := v.rate(m, "Select_full_join")
 		now, ok := v.variable("join_buffer_size")
-		// C25 went up to 4 MiB; from there on only an index helps.
-		if !ok || joins < rare || now >= 4<<20 {
+		// C25 had 1 MiB; from there on only an index helps.
+		if !ok || joins < rare || now >= 1<<20 {
 			return nil
 		}
 		return []Finding{about(v.svc.Name, v.svc.Name+" joins tables without an index",

@@ -114,7 +114,9 @@ func value(service, key, v string) func(*Input) {
 
 // mysql makes the database one of MySQL.
 func mysql(version string) func(*Input) {
-	return func(in *Input) { in.Snapshot.Databases["db"].Version, in.Snapshot.Databases["db"].MariaDB = version, false }
+	return func(in *Input) {
+		in.Snapshot.Databases["db"].Version, in.Snapshot.Databases["db"].MariaDB = version, false
+	}
 }
 
 func system(f func(*evidence.System)) func(*Input) {

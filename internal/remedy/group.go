@@ -35,6 +35,22 @@ func Together(in Input, plans []Plan) []Plan {
 	return out
 }
 
+// Join makes one plan of several, each planned on what those before it leave;
+// left are those that cannot be planned there any more. Its trades are all of
+// theirs. There must be at least one plan.
+func Join(in Input, plans []Plan) (joined Plan, left []Plan) {
+	c, left := combine(in, plans)
+	joined = c.plan()
+	for _, p := range c.parts {
+		for _, t := range p.Trades {
+			if !slices.Contains(joined.Trades, t) {
+				joined.Trades = append(joined.Trades, t)
+			}
+		}
+	}
+	return joined, left
+}
+
 func remedyOf(id string) *Remedy {
 	for i := range Table {
 		if Table[i].ID == id {

@@ -54,10 +54,8 @@ var knobs = []knob{
 	{variable: "max_connections", rule: "db.connections", size: func(v view) int64 { return max(v.connections(), v.now("max_connections")) * 3 / 2 },
 		most: 10000, step: 10, unit: -1, each: true, why: "half as many again; each may take all of its buffers"},
 
-	{variable: "back_log", rule: "db.aborted", size: func(v view) int64 { return min(50+v.now("max_connections")/5, 900) },
-		most: 65535, why: "50 + max_connections / 5, at most 900: the server's own default (MySQL manual, \"back_log\")"},
-	{variable: "thread_cache_size", rule: "db.aborted", size: threads, most: 16384, unit: 256 * kib,
-		why: "a connection that finds a thread waits for none to be made (C24)"},
+	{variable: "back_log", rule: "db.aborted", size: func(v view) int64 { return since(v.now("back_log") < 50, min(50+v.now("max_connections")/5, 900)) },
+		most: 65535, why: "50 + max_connections / 5, at most 900, where it was set below the least that this gives: the server's own default (MySQL manual, \"back_log\")"},
 	{variable: "wait_timeout", rule: "db.aborted", size: func(v view) int64 { return since(v.delta("Aborted_clients") > 0, 180) },
 		most: 31536000, session: true, why: "clients that rest are not cut off before three minutes (C24)"},
 
@@ -70,8 +68,8 @@ var knobs = []knob{
 		why: "as tmp_table_size"},
 	{variable: "sort_buffer_size", rule: "db.sort-merge", size: twice("sort_buffer_size"), least: 2 * mb, most: 4 * mb, unit: 1, each: true, session: true,
 		why: "twice as now, at least the 2 MiB of MariaDB's default and at most the 4 MiB of C25: a larger one is slower to get than it saves (MySQL manual, \"sort_buffer_size\")"},
-	{variable: "join_buffer_size", rule: "db.join-buffer", size: twice("join_buffer_size"), least: mb, most: 4 * mb, unit: 1, each: true, session: true,
-		why: "twice as now, 1 to 4 MiB as in C25"},
+	{variable: "join_buffer_size", rule: "db.join-buffer", size: func(view) int64 { return mb }, most: 4 * mb, unit: 1, each: true, session: true,
+		why: "the 1 MiB of C25: beyond it only an index helps"},
 	{variable: "read_buffer_size", rule: "db.read-buffer", size: twice("read_buffer_size"), least: mb, most: 2 * mb, step: 4 * kib, unit: 1, each: true, session: true,
 		why: "twice as now, up to the 2 MiB of C25"},
 	{variable: "read_rnd_buffer_size", rule: "db.read-buffer", size: twice("read_rnd_buffer_size"), least: mb, most: 4 * mb, step: 4 * kib, unit: 1, each: true, session: true,
@@ -80,13 +78,14 @@ var knobs = []knob{
 	{variable: "innodb_log_buffer_size", rule: "db.log-buffer", size: twice("innodb_log_buffer_size"), least: 64 * mb, most: 256 * mb, step: mb, unit: 1,
 		why: "room for the largest transaction under way (MySQL manual, \"Optimizing InnoDB Redo Logging\")"},
 
-	{variable: "innodb_io_capacity", rule: "db.io-capacity", size: ioCapacity, least: 1000, most: 20000, step: 100,
-		why: "twice what is written now, at least C26's 1000, at most three quarters of what the disk was seen to do when busy"},
-	{variable: "innodb_io_capacity_max", rule: "db.io-capacity", size: func(v view) int64 { return 2 * v.now("innodb_io_capacity") }, most: 40000, step: 100,
+	// The ceiling first: a server that is given a capacity above it raises it by
+	// itself, and then it is no longer what the plan saw.
+	{variable: "innodb_io_capacity_max", rule: "db.io-capacity", size: ioCeiling, most: 40000, step: 100,
 		why: "twice innodb_io_capacity, the server's own default (MySQL manual, \"innodb_io_capacity_max\")"},
-	{variable: "innodb_io_capacity", rule: "db.pool-wait", size: ioCapacity, least: 1000, most: 20000, step: 100, why: "as for db.io-capacity"},
-	{variable: "innodb_io_capacity_max", rule: "db.pool-wait", size: func(v view) int64 { return 2 * v.now("innodb_io_capacity") }, most: 40000, step: 100,
-		why: "twice innodb_io_capacity"},
+	{variable: "innodb_io_capacity", rule: "db.io-capacity", size: ioCapacity, most: 20000, step: 100,
+		why: "twice what is written now, at least C26's 1000, at most three quarters of what the disk was seen to do when busy"},
+	{variable: "innodb_io_capacity_max", rule: "db.pool-wait", size: ioCeiling, most: 40000, step: 100, why: "twice innodb_io_capacity"},
+	{variable: "innodb_io_capacity", rule: "db.pool-wait", size: ioCapacity, most: 20000, step: 100, why: "as for db.io-capacity"},
 	{variable: "innodb_lru_scan_depth", rule: "db.pool-wait", size: scanDepth, most: 8192, step: 64,
 		why: "twice as many pages are freed ahead, at most an eighth of the pool's (MySQL manual, \"innodb_lru_scan_depth\": more if there is spare I/O capacity)"},
 
@@ -161,7 +160,12 @@ func ioCapacity(v view) int64 {
 			}
 		}
 	}
-	return want
+	return min(max(want, 1000), 20000)
+}
+
+func ioCeiling(v view) int64 {
+	want := roundUp(ioCapacity(v), 100)
+	return since(want > v.now("innodb_io_capacity"), 2*want)
 }
 
 func scanDepth(v view) int64 {

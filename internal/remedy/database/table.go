@@ -11,7 +11,6 @@ const undoSetting = "the option files' saved bytes come back, and SET GLOBAL put
 // Tests on the real server (cases/remedies/database) and on made-up ones.
 const (
 	testSettings = "TestDatabaseSettings"
-	testWrites   = "TestDatabaseWrites"
 	testOthers   = "TestKnobsOfOtherVersions"
 )
 
