@@ -105,7 +105,7 @@ func ids(n int64) string {
 // joined puts what answers several findings in force as one transaction, so
 // that the server restarts once, and looks whether each sign is gone. Plans
 // that compute from what others set come before them.
-func (s *server) joined(t *testing.T, rules ...string) {
+func (s *server) joined(t *testing.T, rules ...string) remedy.Result {
 	t.Helper()
 	in := s.Look(t, bed.Relaxed())
 	res := remedy.PlanAll(in)
@@ -143,6 +143,7 @@ func (s *server) joined(t *testing.T, rules ...string) {
 	if s.Hash(t) != before {
 		t.Error("the target is not as before")
 	}
+	return res
 }
 
 // answers is the plan of this family for a rule's finding.
@@ -171,9 +172,21 @@ func TestDatabaseSettings(t *testing.T) {
 	s := start(t, bad, fill(), busy())
 	s.Bench.Window = 1500 * time.Millisecond // long enough for what a busy machine does seldom
 	crowd(t, s, 13)
-	s.joined(t, "db.aborted", "db.thread-cache", "db.table-cache", "db.definition-cache", "db.connections", "db.binlog-cache",
+	res := s.joined(t, "db.aborted", "db.thread-cache", "db.table-cache", "db.definition-cache", "db.connections", "db.binlog-cache",
 		"db.tmp-disk", "db.sort-merge", "db.join-buffer", "db.read-buffer", "db.query-cache", "db.name-resolve", "db.adaptive-hash",
 		"db.log-buffer", "db.io-capacity", "db.dirty-pages", "db.flush-method", "db.autoinc-lock", "db.isolation", "db.doublewrite", "db.binlog-sync")
+	t.Run("mariadb.no-binlog", func(t *testing.T) {
+		p, before := bed.Want(t, res, "mariadb.no-binlog"), s.Hash(t)
+		tx := s.Apply(t, p)
+		s.Answers(t, p.ID)
+		if got := s.variable(t, "log_bin"); got != "OFF" {
+			t.Errorf("log_bin is %s", got)
+		}
+		s.Revert(t, tx)
+		if s.Hash(t) != before {
+			t.Error("the target is not as before")
+		}
+	})
 }
 
 // crowd has n connections open at a time, so that the server remembers it.

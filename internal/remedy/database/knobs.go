@@ -83,7 +83,7 @@ var knobs = []knob{
 	{variable: "innodb_io_capacity_max", rule: "db.io-capacity", size: ioCeiling, most: 40000, step: 100,
 		why: "twice innodb_io_capacity, the server's own default (MySQL manual, \"innodb_io_capacity_max\")"},
 	{variable: "innodb_io_capacity", rule: "db.io-capacity", size: ioCapacity, most: 20000, step: 100,
-		why: "twice what is written now, at least C26's 1000, at most three quarters of what the disk was seen to do when busy"},
+		why: "four times what is written while it holds back, at least C26's 1000, at most three quarters of what the disk was seen to do when busy"},
 	{variable: "innodb_io_capacity_max", rule: "db.pool-wait", size: ioCeiling, most: 40000, step: 100, why: "twice innodb_io_capacity"},
 	{variable: "innodb_io_capacity", rule: "db.pool-wait", size: ioCapacity, most: 20000, step: 100, why: "as for db.io-capacity"},
 	{variable: "innodb_lru_scan_depth", rule: "db.pool-wait", size: scanDepth, most: 8192, step: 64,
@@ -152,7 +152,7 @@ func tmpTable(v view) int64 { return 4 * min(v.now("tmp_table_size"), v.now("max
 // is a guess, and nothing is said of it.
 func ioCapacity(v view) int64 {
 	window := v.in.Evidence.Load.Window.Seconds()
-	want := max(int64(2*v.delta("Innodb_buffer_pool_pages_flushed")/max(window, 0.001)), 2*v.now("innodb_io_capacity"))
+	want := max(int64(4*v.delta("Innodb_buffer_pool_pages_flushed")/max(window, 0.001)), 2*v.now("innodb_io_capacity"))
 	if sys := v.in.Evidence.On(planning.HostOf(v.svc)); sys != nil {
 		for _, d := range sys.Disks {
 			if d.Busy >= 0.05 && d.Writes > 1 {
