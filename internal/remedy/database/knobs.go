@@ -64,7 +64,7 @@ var knobs = []knob{
 
 	{variable: "tmp_table_size", rule: "db.tmp-disk", size: tmpTable, least: 32 * mb, most: 256 * mb, step: mb, unit: 1, each: true, session: true,
 		why: "four times as now, up to the 256 MiB of C25; the smaller of tmp_table_size and max_heap_table_size counts"},
-	{variable: "max_heap_table_size", rule: "db.tmp-disk", size: tmpTable, least: 32 * mb, most: 256 * mb, step: mb, session: true,
+	{variable: "max_heap_table_size", rule: "db.tmp-disk", size: func(v view) int64 { return v.now("tmp_table_size") }, most: 256 * mb, each: true, session: true,
 		why: "as tmp_table_size"},
 	{variable: "sort_buffer_size", rule: "db.sort-merge", size: twice("sort_buffer_size"), least: 2 * mb, most: 4 * mb, unit: 1, each: true, session: true,
 		why: "twice as now, at least the 2 MiB of MariaDB's default and at most the 4 MiB of C25: a larger one is slower to get than it saves (MySQL manual, \"sort_buffer_size\")"},

@@ -85,19 +85,21 @@ func (k knob) sized(v view, spare int64) (n int64, why string) {
 		return 0, ""
 	}
 	if cost := k.cost(v, want); cost > 0 && cost > spare {
-		// What there is memory for, if that is still half as much again.
 		per := max(cost/(want-now), 1)
-		fits := now + max(spare, 0)/per
-		fits -= fits % max(k.step, 1)
-		if fits < now*3/2 || fits <= now || fits < k.least {
+		fits, ok := k.fits(now, max(spare, 0)/per)
+		if !ok {
 			return 0, fmt.Sprintf("%s = %s would take %s more and %s are left beyond the regulation's headroom", k.variable, k.written(want), mib(cost), mib(max(spare, 0)))
 		}
 		want = fits
 	}
-	if why := k.product(v, want); why != "" {
-		return 0, why
-	}
-	return want, ""
+	return k.product(v, want)
+}
+
+// fits is what there is room for, if that is at least half as much again.
+func (k knob) fits(now, room int64) (int64, bool) {
+	n := now + room
+	n -= n % max(k.step, 1)
+	return n, n > now && n >= now*3/2 && n >= k.least
 }
 
 // cost is the memory that n takes more than now: for what each connection may
@@ -113,28 +115,24 @@ func (k knob) cost(v view, n int64) int64 {
 	return more * k.unit
 }
 
-// product refuses what would make the buffers of all connections that are
-// allowed more than the host's memory, if they were not so before.
-func (k knob) product(v view, n int64) string {
-	memory := planning.MachineOf(v.in, v.svc).Memory
-	if !k.each || memory <= 0 {
-		return ""
+// product holds what the buffers of all connections that are allowed may take
+// against the host's memory, unless it was more already: n, or what fits.
+func (k knob) product(v view, n int64) (int64, string) {
+	memory, now := planning.MachineOf(v.in, v.svc).Memory, v.now(k.variable)
+	if !k.each || memory <= 0 || v.most() > memory {
+		return n, ""
 	}
-	before := v.most()
-	after := view{in: v.in, svc: v.svc, db: v.db, set: map[string]int64{k.variable: n}}
-	for name, value := range v.set {
-		if name != k.variable {
-			after.set[name] = value
+	after := v.with(k.variable, n)
+	if then := after.most(); then > memory {
+		per := max((then-v.most())/(n-now), 1)
+		fits, ok := k.fits(now, (memory-v.most())/per)
+		if !ok {
+			return 0, fmt.Sprintf("%s = %s would allow %d connections × %s + shared buffers = %s, more than the host's %s: lower max_connections first",
+				k.variable, k.written(n), after.now("max_connections"), mib(after.each()), mib(then), mib(memory))
 		}
+		return fits, ""
 	}
-	if k.variable == "tmp_table_size" {
-		after.set["max_heap_table_size"] = max(n, v.now("max_heap_table_size"))
-	}
-	if then := after.most(); before <= memory && then > memory {
-		return fmt.Sprintf("%s = %s would allow %d connections × %s + shared buffers = %s, more than the host's %s: lower max_connections first",
-			k.variable, k.written(n), after.now("max_connections"), mib(after.each()), mib(then), mib(memory))
-	}
-	return ""
+	return n, ""
 }
 
 // sameValue compares values as servers print them.

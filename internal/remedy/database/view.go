@@ -2,6 +2,7 @@ package database
 
 import (
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 
@@ -108,6 +109,17 @@ func (v view) most() int64 {
 		sum += v.now(name)
 	}
 	return sum
+}
+
+// with is the view after a variable was set.
+func (v view) with(name string, n int64) view {
+	set := maps.Clone(v.set)
+	set[name] = n
+	if name == "tmp_table_size" { // the two are raised together
+		set["max_heap_table_size"] = max(n, v.now("max_heap_table_size"))
+	}
+	v.set = set
+	return v
 }
 
 // mib prints bytes.
