@@ -138,7 +138,7 @@ var static = map[string]struct{ maria, mysql version }{
 	"innodb_buffer_pool_instances": {},
 	"innodb_log_buffer_size":       {mysql: version{8, 0, 11}},
 	"innodb_flush_method":          {},
-	"innodb_doublewrite":           {maria: version{11, 0, 6}},
+	"innodb_doublewrite":           {}, // newer versions can; a restart does for all
 	"innodb_autoinc_lock_mode":     {},
 	"innodb_sync_array_size":       {},
 	"back_log":                     {},
