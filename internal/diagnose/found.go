@@ -18,6 +18,15 @@ func (f Finding) bounded(bound float64, formula string) Finding {
 	return f
 }
 
+// with tells the remedy something.
+func (f Finding) with(key, value string) Finding {
+	if f.Subject == nil {
+		f.Subject = map[string]string{}
+	}
+	f.Subject[key] = value
+	return f
+}
+
 // asks adds settings.
 func (f Finding) asks(s ...Setting) Finding {
 	f.Settings = append(f.Settings, s...)

@@ -53,7 +53,7 @@ var databaseRules = append([]Rule{
 	{"db.unknown-settings", []string{"W08"}, "option files", judgeGone},
 	{"db.myisam", []string{"W07"}, needDB, judgeMyISAM},
 	{"db.loopback-tcp", []string{"L03"}, "application settings", judgeLoopbackDB},
-}, limitRules()...)
+}, append(limitRules(), dbSettingRules...)...)
 
 // limitMeasures are what each of dbLimits stands for.
 var limitMeasures = map[string][]string{

@@ -103,6 +103,12 @@ func judgeDBMemory(m *model) ([]Finding, string) {
 		if n, err := strconv.ParseInt(db.Variables["innodb_log_files_in_group"], 10, 64); err == nil && n > 1 {
 			redo *= n
 		}
+		// MySQL from 8.0.30 on counts all files together (manual, "Configuring
+		// Redo Log Capacity").
+		redoName := "innodb_log_file_size"
+		if n, err := strconv.ParseInt(db.Variables["innodb_redo_log_capacity"], 10, 64); err == nil && n > 0 {
+			redo, redoName = n, "innodb_redo_log_capacity"
+		}
 		reads, _ := counter("Innodb_buffer_pool_reads")
 		written, _ := counter("Innodb_os_log_written")
 		needRedo := int64(written / m.window * redoSeconds)
@@ -123,7 +129,7 @@ func judgeDBMemory(m *model) ([]Finding, string) {
 			asks = append(asks, Setting{Service: svc.Name, Name: "innodb_buffer_pool_size", Now: db.Variables["innodb_buffer_pool_size"], Up: 1, Memory: db.DataBytes - pool})
 		}
 		if redo > 0 && needRedo > redo {
-			asks = append(asks, Setting{Service: svc.Name, Name: "innodb_log_file_size", Now: db.Variables["innodb_log_file_size"], To: strconv.FormatInt(needRedo, 10), Up: 1})
+			asks = append(asks, Setting{Service: svc.Name, Name: redoName, Now: db.Variables[redoName], To: strconv.FormatInt(needRedo, 10), Up: 1})
 		}
 		f := Finding{Service: svc.Name, Evidence: cites, Settings: asks,
 			Title:   svc.Name + "'s memory and redo log are small for its data",

@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"kasoku/internal/confedit/ini"
+	"kasoku/internal/evidence"
 )
 
 func judgeBinlogSync(m *model) ([]Finding, string) {
@@ -123,35 +126,50 @@ func judgeGone(m *model) ([]Finding, string) {
 			why = fmt.Sprintf("%s: %v", v.svc.Name, err)
 			return nil
 		}
-		var cites []string
-		for _, section := range serverSections(conf.Sections()) {
-			for _, g := range goneSettings {
-				since := g.mysql
-				if v.db.MariaDB {
-					since = g.maria
-				}
-				if since == "" || !versionAtLeast(v.db.Version, since) {
-					continue
-				}
-				for _, name := range []string{g.name, strings.ReplaceAll(g.name, "_", "-")} {
-					if val, ok := conf.Get(section, name); ok {
-						cites = append(cites, fmt.Sprintf("[%s] %s = %s: gone since %s", section, name, val.Text, since))
-					}
-				}
-			}
-		}
+		cites, names := foreignSettings(v.db, conf)
 		if len(cites) == 0 {
 			return nil
 		}
 		slices.Sort(cites)
 		return []Finding{about(v.svc.Name, fmt.Sprintf("%d settings of %s are for another version", len(cites), v.svc.Name),
 			fmt.Sprintf("%s runs %s; what the file says about these does nothing, or keeps the server from starting after an upgrade: %s.", v.svc.Name, v.db.Version, strings.Join(cites, "; ")),
-			append([]string{v.svc.Config}, cites...)...).bounded(1, "a setting that is not read costs nothing; the one that took its place may")}
+			append([]string{v.svc.Config}, cites...)...).with("options", strings.Join(names, " ")).bounded(1, "a setting that is not read costs nothing; the one that took its place may")}
 	})
 	if why == "" {
 		why = missing
 	}
 	return out, why
+}
+
+// foreignSettings cites what the option files set for another version: by the
+// server's own word, and by goneSettings where it says nothing. Names are as
+// the files spell them.
+func foreignSettings(db *evidence.Database, conf *ini.Config) (cites, names []string) {
+	cite := func(section, name, why string) {
+		if v, ok := conf.Get(section, name); ok && !slices.Contains(names, name) {
+			cites = append(cites, fmt.Sprintf("[%s] %s = %s: %s", section, name, v.Text, why))
+			names = append(names, name)
+		}
+	}
+	for _, section := range serverSections(conf.Sections()) {
+		for _, key := range conf.Keys(section) {
+			plain := strings.ReplaceAll(key, "-", "_")
+			if i := slices.IndexFunc(db.Foreign, func(o evidence.ForeignOption) bool { return strings.ReplaceAll(o.Name, "-", "_") == plain }); i >= 0 {
+				cite(section, key, db.Foreign[i].Why)
+				continue
+			}
+			for _, g := range goneSettings {
+				since := g.mysql
+				if db.MariaDB {
+					since = g.maria
+				}
+				if g.name == plain && since != "" && versionAtLeast(db.Version, since) {
+					cite(section, key, "gone since "+since)
+				}
+			}
+		}
+	}
+	return cites, names
 }
 
 // versionAtLeast compares dotted versions: "10.11.4-MariaDB" ≥ "10.6".

@@ -112,6 +112,13 @@ func value(service, key, v string) func(*Input) {
 	return func(in *Input) { in.Evidence.Counters[service].Value[key] = v }
 }
 
+// mysql makes the database one of MySQL.
+func mysql(version string) func(*Input) {
+	return func(in *Input) {
+		in.Snapshot.Databases["db"].Version, in.Snapshot.Databases["db"].MariaDB = version, false
+	}
+}
+
 func system(f func(*evidence.System)) func(*Input) {
 	return func(in *Input) { f(&in.Evidence.System) }
 }
@@ -195,6 +202,23 @@ var signs = []struct {
 	{"db.sort-merge", delta("db", "Sort_merge_passes", 50), "sort_buffer_size is 2097152"},
 	{"db.log-buffer", delta("db", "Innodb_log_waits", 50), "rose by 50"},
 	{"db.pool-wait", delta("db", "Innodb_buffer_pool_wait_free", 50), "rose by 50"},
+	{"db.io-capacity", delta("db", "Innodb_buffer_pool_pages_flushed", 1900), "190 pages are written each second"},
+	{"db.dirty-pages", both(variable("innodb_max_dirty_pages_pct", "5"), delta("db", "Innodb_buffer_pool_pages_flushed", 500), value("db", "Innodb_buffer_pool_pages_dirty", "60"), value("db", "Innodb_buffer_pool_pages_total", "1000")), "60 of 1000 pages"},
+	{"db.flush-neighbors", both(variable("innodb_flush_neighbors", "1"), delta("db", "Innodb_buffer_pool_pages_flushed", 500), mysql("5.7.44")), "a write to sda takes 1.00 ms"},
+	{"db.flush-method", both(variable("innodb_flush_method", "fsync"), delta("db", "Innodb_buffer_pool_pages_flushed", 500)), "innodb_flush_method is fsync"},
+	{"db.doublewrite", both(variable("innodb_doublewrite", "ON"), delta("db", "Innodb_dblwr_pages_written", 5000)), "500 pages a second"},
+	{"db.binlog-unused", both(variable("log_bin", "ON"), variable("sync_binlog", "0")), "no replica is connected"},
+	{"db.autoinc-lock", both(variable("innodb_autoinc_lock_mode", "1"), delta("db", "Com_insert_select", 300), func(in *Input) {
+		in.Snapshot.Databases["db"].Tables = []evidence.Table{{Schema: "s", Name: "t", Engine: "InnoDB", AutoIncrement: 9}}
+	}), "30 bulk inserts"},
+	{"db.sync-array", both(variable("innodb_sync_array_size", "1"), value("db", "Threads_running", "900")), "900 threads run"},
+	{"db.adaptive-hash", both(variable("innodb_adaptive_hash_index", "ON"), delta("db", "Innodb_adaptive_hash_hash_searches", 1000), delta("db", "Innodb_adaptive_hash_non_hash_searches", 90000)), "1 % of 91000 index searches"},
+	{"db.query-cache-unused", delta("db", "Com_select", 90000), "90000 reads for 400 writes"},
+	{"db.join-buffer", both(variable("join_buffer_size", "262144"), delta("db", "Select_full_join", 300)), "30 joins a second"},
+	{"db.read-buffer", both(variable("read_buffer_size", "131072"), delta("db", "Handler_read_rnd_next", 900000), func(in *Input) {
+		in.Snapshot.Databases["db"].Tables = []evidence.Table{{Schema: "s", Name: "t", Engine: "MyISAM", DataBytes: 9 << 20}}
+	}), "less than half of s.t"},
+	{"db.table-instances", both(variable("table_open_cache_instances", "16"), delta("db", "Table_open_cache_overflows", 300), mysql("8.0.36")), "each of 16 instances has only 125"},
 	{"php.opcache-off", php("opcache.enable", "Off"), "opcache.enable is Off"},
 	{"php.opcache-full", value("php", "opcache.cache_full", "true"), "the cache is full"},
 	{"php.timestamps", php("opcache.validate_timestamps", "On"), "revalidate_freq = 0 s"},

@@ -344,6 +344,20 @@ type Database struct {
 	Variables map[string]string `json:"variables"`  // SHOW GLOBAL VARIABLES
 	Tables    []Table           `json:"tables"`     // of user schemas
 	DataBytes int64             `json:"data_bytes"` // InnoDB data + indexes
+	// Accounts that may log in; nil if they could not be read.
+	Accounts []Account `json:"accounts,omitempty"`
+	// Foreign are options of its files that this server does not know or
+	// ignores, by its own word.
+	Foreign []ForeignOption `json:"foreign,omitempty"`
+}
+
+// Account of a database server.
+type Account struct{ User, Host string }
+
+// ForeignOption is an option that is for another version of the server.
+type ForeignOption struct {
+	Name string `json:"name"` // as the file spells it
+	Why  string `json:"why"`  // what the server says
 }
 
 // Table of a user schema.

@@ -217,12 +217,19 @@ func (t *taker) database(h host.Host, svc *stack.Service, r *fileReader) error {
 		// variable and needs none.
 		_, _ = conn.ExecContext(t.ctx, "SET SESSION information_schema_stats_expiry = 0")
 	}
+	// Sorting the lists of tables needs some 20 KiB; a server whose own sorts
+	// have less would refuse (error 1038).
+	_, _ = conn.ExecContext(t.ctx, "SET SESSION sort_buffer_size = GREATEST(@@SESSION.sort_buffer_size, 262144)")
 	db, err := ReadDatabase(t.ctx, conn)
 	if err != nil {
 		t.bad("database "+svc.Name, err)
 		return confErr
 	}
 	t.snap.Databases[svc.Name] = db
+	if !t.opts.Brief {
+		readAccounts(t.ctx, conn, db)
+		t.foreignOptions(h, svc, db)
+	}
 	text := fmt.Sprintf("%d variables, %d tables", len(db.Variables), len(db.Tables))
 	if !t.opts.Brief {
 		left, err := EstimateDistinct(t.ctx, conn, db)

@@ -35,6 +35,22 @@ func Together(in Input, plans []Plan) []Plan {
 	return out
 }
 
+// Join makes one plan of several, each planned on what those before it leave;
+// left are those that cannot be planned there any more. Its trades are all of
+// theirs. There must be at least one plan.
+func Join(in Input, plans []Plan) (joined Plan, left []Plan) {
+	c, left := combine(in, plans)
+	joined = c.plan()
+	for _, p := range c.parts {
+		for _, t := range p.Trades {
+			if !slices.Contains(joined.Trades, t) {
+				joined.Trades = append(joined.Trades, t)
+			}
+		}
+	}
+	return joined, left
+}
+
 func remedyOf(id string) *Remedy {
 	for i := range Table {
 		if Table[i].ID == id {
@@ -86,18 +102,20 @@ func replan(in Input, p Plan) (Plan, bool) {
 	return Plan{}, false
 }
 
-// add takes changes in; several of one file become one.
+// add takes changes in; several of one file or
+// variable become one.
 func (c *combination) add(changes []change.Change) {
 	for _, n := range changes {
 		i := slices.IndexFunc(c.changes, func(o change.Change) bool {
-			return n.Kind == change.KindFile && o.Kind == n.Kind && o.Host == n.Host && o.Path == n.Path
+			return o.Kind == n.Kind && o.Host == n.Host && (n.Kind == change.KindFile && o.Path == n.Path ||
+				n.Kind == change.KindVariable && o.Service == n.Service && o.Variable == n.Variable)
 		})
 		if i < 0 {
 			c.changes = append(c.changes, n)
 			continue
 		}
 		old := &c.changes[i]
-		old.After = n.After
+		old.After, old.AfterValue, old.Command = n.After, n.AfterValue, n.Command
 		old.Activate = max(old.Activate, n.Activate)
 		if !strings.Contains(old.Why, n.Why) {
 			old.Why += " " + n.Why
@@ -105,11 +123,19 @@ func (c *combination) add(changes []change.Change) {
 	}
 }
 
-// withChanges is the snapshot with the files as the changes leave them.
+// withChanges is the snapshot with the files and variables as the changes leave
+// them.
 func withChanges(snap *evidence.Snapshot, changes []change.Change) *evidence.Snapshot {
 	out := *snap
 	out.Files = maps.Clone(snap.Files)
 	for _, c := range changes {
+		if db := out.Databases[c.Service]; c.Kind == change.KindVariable && db != nil {
+			copied := *db
+			copied.Variables = maps.Clone(db.Variables)
+			copied.Variables[c.Variable] = c.AfterValue
+			out.Databases = maps.Clone(out.Databases)
+			out.Databases[c.Service] = &copied
+		}
 		if c.Kind != change.KindFile {
 			continue
 		}

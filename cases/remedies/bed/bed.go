@@ -211,6 +211,12 @@ func (b *Bed) Plans(t testing.TB) remedy.Result {
 // PlansUnder is Plans with a regulation.
 func (b *Bed) PlansUnder(t testing.TB, reg regulation.Regulation) remedy.Result {
 	t.Helper()
+	return remedy.PlanAll(b.Look(t, reg))
+}
+
+// Look observes the stack once: what planning under a regulation works from.
+func (b *Bed) Look(t testing.TB, reg regulation.Regulation) remedy.Input {
+	t.Helper()
 	bench := *b.Bench // a new bench knows nothing of earlier configurations
 	run, snap, err := tune.Observe(t.Context(), b.Exec, &bench, 0, t.Name(), silent{})
 	if err != nil {
@@ -218,7 +224,7 @@ func (b *Bed) PlansUnder(t testing.TB, reg regulation.Regulation) remedy.Result 
 	}
 	st := *b.Stack
 	st.Regulation = reg
-	return remedy.PlanAll(remedy.Input{Stack: &st, Evidence: run.Evidence, Snapshot: snap, Diagnosis: run.Diagnosis})
+	return remedy.Input{Stack: &st, Evidence: run.Evidence, Snapshot: snap, Diagnosis: run.Diagnosis}
 }
 
 // Relaxed allows every trade, and packages.

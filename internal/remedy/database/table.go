@@ -5,30 +5,64 @@ import (
 	"kasoku/internal/remedy/planning"
 )
 
+// undoSetting is what taking a setting back does.
+const undoSetting = "the option files' saved bytes come back, and SET GLOBAL puts the running value back (or a restart, where the setting needs one)"
+
+// Tests on the real server (cases/remedies/database) and on made-up ones.
+const (
+	testSettings = "TestDatabaseSettings"
+	testOthers   = "TestKnobsOfOtherVersions"
+)
+
 // Remedies of this family, in the order in which they are listed for people.
-var Remedies = []planning.Remedy{
+var Remedies = append([]planning.Remedy{
 	{
 		ID: "mariadb.index", Title: "Missing indexes", Measures: []string{"I02", "I07", "I10", "L06"}, Rules: []string{"db.full-scan"},
 		Reason: "An index finds the rows of a statement in a few page reads instead of all of the table's.",
 		Source: "MariaDB Knowledge Base, \"Building the best INDEX for a given SELECT\"",
 		Reach:  0.9, Plan: planIndexes, Test: "TestRemedyIndex",
+		Command: "CREATE INDEX kasoku_login ON app.users (login)", Undo: "DROP INDEX",
 	},
 	{
-		ID: "mariadb.memory", Title: "InnoDB buffer pool and redo log sized for the data", Measures: []string{"C21", "L07"}, Rules: []string{"db.memory"},
+		ID: "mariadb.memory", Title: "InnoDB buffer pool and redo log sized for the data", Measures: []string{"C21", "L07", "I01"}, Rules: []string{"db.memory"},
 		Reason: "Pages that do not fit into the pool are read from files again and again; a full redo log makes writers wait for a checkpoint.",
-		Source: "MariaDB Knowledge Base, \"InnoDB Buffer Pool\" and \"InnoDB Redo Log\"",
+		Source: "MariaDB Knowledge Base, \"InnoDB Buffer Pool\" and \"InnoDB Redo Log\"; MySQL manual, \"Configuring Redo Log Capacity\"",
 		Reach:  0.2, Plan: planMemory, Test: "TestRemedyMemory",
+		Command: "SET GLOBAL innodb_buffer_pool_size = 671088640; and innodb_buffer_pool_size = 640M in [mysqld]", Undo: undoSetting,
+	},
+	{
+		ID: "mariadb.pool-smaller", Title: "A buffer pool no larger than the data needs", Measures: []string{"C21"}, Rules: []string{"db.pool-too-large"},
+		Reason: "Memory that the pool never fills is what other services and the page cache lack.",
+		Source: "MariaDB documentation, \"InnoDB Buffer Pool\": it can be resized while the server runs",
+		Reach:  0.1, Plan: planSmaller, Test: "TestPoolSmaller",
+		Command: "SET GLOBAL innodb_buffer_pool_size = 1073741824; and the same in [mysqld]", Undo: undoSetting,
 	},
 	{
 		ID: "mariadb.commit-flush", Title: "Log written to disk once a second", Measures: []string{"L07", "W07"}, Rules: []string{"db.commit-flush"},
 		Reason: "Each commit waits for the disk; once a second is enough where the last second may be lost.",
 		Source: "MariaDB Knowledge Base, \"innodb_flush_log_at_trx_commit\"",
 		Trades: []regulation.Trade{regulation.Durability}, Reach: 0.3, Plan: planCommitFlush, Test: "TestRemedyCommitFlush",
+		Command: "SET GLOBAL innodb_flush_log_at_trx_commit = 2; and the same in [mysqld]", Undo: undoSetting,
+	},
+	{
+		ID: "mariadb.defaults", Title: "A my.cnf where there is hardly any", Measures: []string{"W07", "I01", "L07"}, Rules: []string{"db.defaults"},
+		Reason: "A server that is left to its defaults is right in none of what this run asks for; all of it is set at once, with one restart. Only what gives nothing up is among it.",
+		Source: "the sources of the single settings; MySQL manual, \"InnoDB Startup Configuration\"",
+		Reach:  0.3, Plan: planDefaults, Test: "TestDatabaseDefaults",
+		Command: "write the settings into [mysqld] and restart", Undo: undoSetting,
+	},
+	{
+		ID: "mariadb.foreign", Title: "Settings of another version taken out", Measures: []string{"W08"}, Rules: []string{"db.unknown-settings"},
+		Reason: "What the running version does not know does nothing, or keeps the server from starting after an upgrade.",
+		Source: "the server's own word: mariadbd --help --verbose reads its files and says what it does not know",
+		Plan:   planForeign, Test: "TestForeignOptions",
+		Command: "mariadbd --defaults-file=my.cnf --help --verbose >/dev/null; take the lines out that it names", Undo: "the option files' saved bytes come back",
 	},
 	{
 		ID: "app.db-socket", Title: "Unix socket between application and database", Measures: []string{"L03"}, Rules: []string{"db.loopback-tcp"},
 		Reason: "A unix socket passes bytes between two processes without the TCP stack and leaves no TIME_WAIT.",
 		Source: "unix(7), tcp(7)",
 		Reach:  0.05, Small: true, Plan: planDatabaseSocket, Test: "TestRemedyDatabaseSocket",
+		Command: "in the application's settings: mysql:unix_socket=/run/mysqld/mysqld.sock instead of host and port", Undo: "the settings' saved bytes come back",
 	},
-}
+}, settingRemedies...)

@@ -1,0 +1,82 @@
+package database_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"kasoku/cases/remedies/bed"
+	"kasoku/internal/remedy"
+)
+
+// quiet reads the same few things again and again.
+func quiet() map[string]route {
+	return map[string]route{
+		"/read": {weight: 4, sql: func(n int64) (out []string) {
+			for i := range int64(10) {
+				out = append(out, fmt.Sprintf("SELECT v FROM pages WHERE id = %d", (n+i)%40+1))
+			}
+			return out
+		}},
+		"/joined": {weight: 1, sql: func(int64) []string {
+			return []string{"SELECT COUNT(*) FROM pages a JOIN pages b ON b.grp = a.grp + 1 WHERE a.id <= 10"}
+		}},
+	}
+}
+
+var pages = []string{
+	"CREATE TABLE pages (id INT PRIMARY KEY, grp INT NOT NULL, v VARCHAR(400) NOT NULL)",
+	"INSERT INTO pages SELECT seq, seq % 9, REPEAT('v', 300) FROM seq_1_to_500",
+}
+
+// An almost empty my.cnf gets, as one plan, what the run asks for; lines for
+// another version are taken out.
+func TestDatabaseDefaults(t *testing.T) {
+	s := start(t, "", pages, quiet())
+	s.Bench.Window = time.Second
+	s.Show(t, func(t *testing.T, p remedy.Plan) {
+		for name, want := range map[string]string{"skip_name_resolve": "ON", "query_cache_type": "ON", "query_cache_size": "67108864", "join_buffer_size": "1048576"} {
+			if got := s.variable(t, name); got != want {
+				t.Errorf("%s is %s, want %s", name, got, want)
+			}
+		}
+		if len(p.Trades) > 0 {
+			t.Errorf("it trades %v", p.Trades)
+		}
+	}, "mariadb.defaults")
+}
+
+// The server's own word tells what is for another version: one option that it
+// still accepts and ignores, one that it accepts only with loose_ (meant so,
+// and left alone), and one that was added after its start and that it would
+// not start with.
+func TestForeignOptions(t *testing.T) {
+	s := start(t, "innodb-file-format = Barracuda\nloose_from_elsewhere = 1\ninnodb_buffer_pool_instances = 8\n", pages, quiet())
+	file := s.Dir + "/my.cnf"
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, append(text, "table_cache = 64\n"...), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s.Show(t, func(t *testing.T, p remedy.Plan) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, gone := range []string{"file-format", "pool_instances", "table_cache"} {
+			if strings.Contains(string(text), gone) {
+				t.Errorf("%s is still in\n%s", gone, text)
+			}
+		}
+		if !strings.Contains(string(text), "loose_from_elsewhere = 1\n") {
+			t.Error("a loose option was taken out")
+		}
+		if out := bed.Output(t, "/usr/sbin/mariadbd", "--defaults-file="+file, "--help", "--verbose"); strings.Contains(out, "was removed") || strings.Contains(out, "unknown variable 'table_cache") {
+			t.Errorf("the server still complains:\n%.2000s", out)
+		}
+	}, "mariadb.foreign")
+}

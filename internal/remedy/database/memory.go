@@ -1,0 +1,119 @@
+package database
+
+import (
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+
+	"kasoku/internal/diagnose"
+	"kasoku/internal/remedy/planning"
+)
+
+// redoMost: crash recovery reads all of the redo log.
+const redoMost = 1024 * mb
+
+// memoryKnobs are those of db.memory: buffer pool, its instances, redo log.
+var memoryKnobs = []knob{
+	// A quarter more than the data: room for its growth, and for the adaptive
+	// hash index and the lock system that live in the pool too.
+	{variable: "innodb_buffer_pool_size", size: poolSize,
+		step: 128 * mb, most: 1 << 42, unit: 1, why: "the data and a quarter more, within what memory is left"},
+	// One instance for each GiB, as far as there are CPUs (MySQL manual,
+	// "innodb_buffer_pool_instances": at least 1 GiB each).
+	{variable: "innodb_buffer_pool_instances", maria: version{10, 5, 1}, most: 64, size: func(v view) int64 {
+		return min(v.now("innodb_buffer_pool_size")>>30, int64(planning.CPUsOf(v.in, v.svc.Name)), 8)
+	}, why: "one for each GiB, as far as there are CPUs"},
+	{variable: "innodb_log_file_size", mysql: version{8, 0, 30}, step: 64 * mb, most: redoMost, unit: 0, size: func(v view) int64 {
+		files := max(v.now("innodb_log_files_in_group"), 1)
+		need := v.subject("redo") / files
+		return since(need > v.now("innodb_log_file_size"), min(roundUp(need, 64*mb), redoMost/files))
+	}, why: "ten minutes of writing, at most 1 GiB in all: a crash recovery reads all of it"},
+	// All files together (MySQL manual, "Configuring Redo Log Capacity").
+	{variable: "innodb_redo_log_capacity", step: 64 * mb, most: redoMost, size: func(v view) int64 { return v.subject("redo") },
+		why: "ten minutes of writing, at most 1 GiB"},
+}
+
+// subject is a number that the finding tells.
+func (v view) subject(key string) int64 {
+	n, err := strconv.ParseFloat(v.f.Subject[key], 64)
+	if err != nil {
+		return 0
+	}
+	return int64(n)
+}
+
+// chooseMemory settles memoryKnobs.
+func chooseMemory(v view, spare *int64) (out []choice, notes []string) {
+	for _, k := range memoryKnobs {
+		if !v.has(k.variable) || k.over(v) {
+			continue
+		}
+		now := v.now(k.variable)
+		want := k.size(v)
+		if want <= 0 {
+			continue
+		}
+		want = min(roundUp(want, max(k.step, 1)), k.most)
+		if k.unit > 0 { // as much of it as there is memory for
+			room := max(*spare, 0) / k.step * k.step
+			if want = min(want, now+room); want <= now {
+				notes = append(notes, "memory less the regulation's headroom leaves no room for a larger pool")
+			}
+		}
+		if want <= now {
+			continue
+		}
+		*spare -= (want - now) * k.unit
+		v.set[k.variable] = want
+		out = append(out, choice{k, set{name: k.variable, value: strconv.FormatInt(want, 10), option: inMiB(k, want)}, inMiB(k, now)})
+	}
+	return out, notes
+}
+
+// inMiB is a size as option files have it; a count is a count.
+func inMiB(k knob, n int64) string {
+	if k.step == 0 {
+		return strconv.FormatInt(n, 10)
+	}
+	return fmt.Sprintf("%dM", n/mb)
+}
+
+// planMemory sizes buffer pool and redo log for the data that is there.
+func planMemory(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
+	v, err := newView(in, f)
+	if err != nil {
+		return nil, err
+	}
+	spare := planning.SpareMemory(in, v.svc)
+	chosen, notes := chooseMemory(v, &spare)
+	if len(chosen) == 0 {
+		return nil, fmt.Errorf("%s: %s", f.Service, strings.Join(append(notes, "the redo log is at what is needed, or at its most (1 GiB)"), "; "))
+	}
+	sort.Slice(chosen, func(i, j int) bool { return chosen[i].variable < chosen[j].variable })
+	return v.plan("mariadb.memory", "Memory and redo log", f.Text, chosen, notes)
+}
+
+func roundUp(n, to int64) int64 { return (n + to - 1) / to * to }
+
+// planSmaller gives memory of a pool that is much larger than its data back.
+func planSmaller(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
+	v, err := newView(in, f)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range f.Settings {
+		to, err := strconv.ParseInt(s.To, 10, 64)
+		if s.Name != "innodb_buffer_pool_size" || err != nil {
+			continue
+		}
+		k := knob{variable: s.Name, step: mb, why: "twice the data"}
+		to = roundUp(to, mb)
+		return v.plan("mariadb.pool-smaller", "Smaller pool", f.Text, []choice{{k, set{name: s.Name, value: strconv.FormatInt(to, 10), option: inMiB(k, to)}, inMiB(k, v.now(s.Name))}}, nil)
+	}
+	return nil, fmt.Errorf("%s: no smaller size was asked for", f.Service)
+}
+
+func poolSize(v view) int64 {
+	return since(v.subject("reads") > 0 && v.db.DataBytes > v.now("innodb_buffer_pool_size"), v.db.DataBytes*5/4)
+}

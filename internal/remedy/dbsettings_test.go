@@ -1,0 +1,224 @@
+package remedy_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"kasoku/internal/change"
+	"kasoku/internal/evidence"
+	"kasoku/internal/regulation"
+	"kasoku/internal/remedy"
+	"kasoku/internal/remedy/remedytest"
+)
+
+// dbWorld has a database with these variables, counters' rises and values.
+func dbWorld(t *testing.T, variables map[string]string, delta map[string]float64, values map[string]string) remedy.Input {
+	t.Helper()
+	in := remedytest.World(nil)
+	for k, v := range variables {
+		in.Snapshot.Databases["db"].Variables[k] = v
+	}
+	c := in.Evidence.Counters["db"]
+	for k, n := range delta {
+		c.Delta[k] = n
+	}
+	c.Value = values
+	in.Evidence.Counters["db"] = c
+	return in
+}
+
+func onMySQL(in remedy.Input, version string) remedy.Input {
+	in.Snapshot.Databases["db"].Version, in.Snapshot.Databases["db"].MariaDB = version, false
+	return in
+}
+
+// dbLines are lines of my.cnf that a plan adds or changes, and how it is activated.
+func dbLines(p remedy.Plan) string {
+	var out []string
+	for _, c := range p.Changes {
+		if c.Kind == change.KindFile {
+			for line := range strings.Lines(string(c.After.Content)) {
+				if !strings.Contains(string(c.Before.Content), line) {
+					out = append(out, strings.TrimSpace(line))
+				}
+			}
+			out = append(out, fmt.Sprint(c.Activate))
+		}
+	}
+	slices.Sort(out)
+	return strings.Join(out, "; ")
+}
+
+func TestKnobs(t *testing.T) {
+	many := map[string]float64{"Connections": 1000}
+	with := func(m map[string]float64) map[string]float64 {
+		for k, v := range many {
+			m[k] = v
+		}
+		return m
+	}
+	for _, c := range []struct {
+		name, remedy string
+		in           remedy.Input
+		want         string
+	}{
+		{"threads: as many as connections were open, at least what is allowed", "mariadb.thread-cache",
+			dbWorld(t, map[string]string{"thread_cache_size": "0"}, with(map[string]float64{"Threads_created": 900}), map[string]string{"Max_used_connections": "20"}), "none; thread_cache_size = 151"},
+		{"tables: twice as many; files only if the limit is low", "mariadb.table-cache",
+			dbWorld(t, map[string]string{"table_open_cache": "1400", "open_files_limit": "100000"}, map[string]float64{"Opened_tables": 900}, map[string]string{"Open_tables": "1400"}), "none; table_open_cache = 2800"},
+		{"connections: half as many again", "mariadb.connections",
+			dbWorld(t, nil, nil, map[string]string{"Max_used_connections": "150"}), "max_connections = 230; none"},
+		{"sorts: connections come and go, so they take it as they come", "mariadb.buffers",
+			dbWorld(t, map[string]string{"sort_buffer_size": "262144"}, with(map[string]float64{"Sort_merge_passes": 900}), nil), "none; sort_buffer_size = 2M"},
+		{"sorts: connections are kept, so it takes a restart to reach them", "mariadb.buffers",
+			dbWorld(t, map[string]string{"sort_buffer_size": "262144"}, map[string]float64{"Sort_merge_passes": 900}, nil), "restart; sort_buffer_size = 2M"},
+		{"the binary log's cache holds four transactions of the usual size", "mariadb.binlog-cache",
+			dbWorld(t, map[string]string{"binlog_cache_size": "32768"}, with(map[string]float64{"Binlog_cache_disk_use": 90, "Binlog_commits": 100, "Binlog_bytes_written": 4 << 20}), nil), "binlog_cache_size = 164K; none"},
+		{"pages: the ceiling first, within what the disk was seen to do", "mariadb.io", withDisk(dbWorld(t, map[string]string{"innodb_io_capacity": "200", "innodb_io_capacity_max": "2000"},
+			map[string]float64{"Innodb_buffer_pool_pages_flushed": 9000}, nil)), "innodb_io_capacity = 1500; innodb_io_capacity_max = 3000; none"},
+		{"isolation by the option that every version has", "mariadb.isolation",
+			dbWorld(t, nil, with(map[string]float64{"Innodb_row_lock_time": 90000}), nil), "none; transaction_isolation = READ-COMMITTED"},
+		{"query cache: none from the start cannot be switched on", "mariadb.query-cache",
+			dbWorld(t, map[string]string{"query_cache_type": "OFF", "query_cache_size": "1048576"}, map[string]float64{"Com_select": 90000}, nil), "query_cache_size = 64M; query_cache_type = ON; restart"},
+		{"no doublewrite", "mariadb.doublewrite", dbWorld(t, map[string]string{"innodb_doublewrite": "ON"}, map[string]float64{"Innodb_dblwr_pages_written": 9000}, nil), "innodb_doublewrite = OFF; restart"},
+	} {
+		if got := dbLines(remedytest.Want(t, c.in, c.remedy)); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// withDisk did 100 writes a second in a twentieth of its time: 2,000 at most.
+func withDisk(in remedy.Input) remedy.Input {
+	in.Evidence.System.Disks = []evidence.DiskUse{{Name: "sda", Busy: 0.05, Writes: 100, WriteLatency: time.Millisecond}}
+	return in
+}
+
+// Settings of servers that are not packaged here.
+func TestKnobsOfOtherVersions(t *testing.T) {
+	redo := map[string]float64{"Innodb_os_log_written": 10 << 20}
+	for _, c := range []struct {
+		name, remedy string
+		in           remedy.Input
+		want         string
+	}{
+		{"MySQL 8.0.30: all of the redo log is one number, and can change", "mariadb.memory",
+			onMySQL(dbWorld(t, map[string]string{"innodb_redo_log_capacity": "104857600", "innodb_buffer_pool_size": "1073741824"}, redo, nil), "8.0.36"), "innodb_redo_log_capacity = 640M; none"},
+		{"MySQL 5.7: two files and a restart", "mariadb.memory",
+			onMySQL(dbWorld(t, map[string]string{"innodb_log_files_in_group": "2", "innodb_buffer_pool_size": "1073741824"}, redo, nil), "5.7.44"), "innodb_log_file_size = 320M; restart"},
+		{"MySQL: an instance for each GiB, as far as there are CPUs", "mariadb.memory", func() remedy.Input {
+			in := onMySQL(dbWorld(t, map[string]string{"innodb_buffer_pool_instances": "1", "innodb_redo_log_capacity": "1073741824"}, nil, nil), "8.0.36")
+			in.Snapshot.Databases["db"].DataBytes = 2 << 30
+			return in
+		}(), "innodb_buffer_pool_instances = 2; innodb_buffer_pool_size = 2560M; restart"},
+		{"MySQL: fewer instances of the table cache", "mariadb.table-cache",
+			onMySQL(dbWorld(t, map[string]string{"table_open_cache": "2000", "table_open_cache_instances": "16"}, map[string]float64{"Table_open_cache_overflows": 300}, map[string]string{"Open_tables": "900"}), "8.0.36"), "restart; table_open_cache_instances = 1"},
+		{"MySQL 5.7: no neighbours", "mariadb.io",
+			onMySQL(withDisk(dbWorld(t, map[string]string{"innodb_flush_neighbors": "1"}, map[string]float64{"Innodb_buffer_pool_pages_flushed": 90}, nil)), "5.7.44"), "innodb_flush_neighbors = 0; none"},
+		{"MySQL 8.0: the log buffer can change", "mariadb.log-buffer",
+			onMySQL(dbWorld(t, map[string]string{"innodb_log_buffer_size": "16777216"}, map[string]float64{"Innodb_log_waits": 90}, nil), "8.0.36"), "innodb_log_buffer_size = 64M; none"},
+		{"MariaDB 10.5: lists of waiting threads", "mariadb.sync-array", func() remedy.Input {
+			in := dbWorld(t, map[string]string{"innodb_sync_array_size": "1"}, nil, map[string]string{"Threads_running": "900"})
+			in.Snapshot.Databases["db"].Version = "10.5.23-MariaDB"
+			return in
+		}(), "innodb_sync_array_size = 4; restart"},
+		{"no page is clean: more of them ahead", "mariadb.io",
+			dbWorld(t, map[string]string{"innodb_io_capacity": "20000", "innodb_lru_scan_depth": "256", "innodb_page_size": "16384"}, map[string]float64{"Innodb_buffer_pool_wait_free": 90}, nil), "innodb_lru_scan_depth = 512; none"},
+	} {
+		if got := dbLines(remedytest.Want(t, c.in, c.remedy)); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+	remedytest.WantNone(t, onMySQL(dbWorld(t, map[string]string{"log_bin": "ON"}, nil, nil), "8.0.36"), "mariadb.no-binlog", "skip-log-bin")
+}
+
+func TestPoolSmaller(t *testing.T) {
+	in := dbWorld(t, map[string]string{"innodb_buffer_pool_size": "6442450944"}, nil, nil)
+	in.Evidence.System.MemoryAvailable = 1 << 30
+	if got := dbLines(remedytest.Want(t, in, "mariadb.pool-smaller")); got != "innodb_buffer_pool_size = 1024M; none" {
+		t.Error(got)
+	}
+}
+
+// What all connections may take is held against the host's memory.
+func TestMemoryProduct(t *testing.T) {
+	big := func() remedy.Input {
+		return dbWorld(t, map[string]string{"tmp_table_size": "16777216", "max_heap_table_size": "16777216"}, map[string]float64{"Created_tmp_disk_tables": 900, "Connections": 1000}, map[string]string{"Max_used_connections": "20"})
+	}
+	if got := dbLines(remedytest.Want(t, big(), "mariadb.buffers")); got != "max_heap_table_size = 53M; none; tmp_table_size = 53M" { // 151 × 53 MiB + a pool of 128 MiB are just below 8 GiB
+		t.Error(got)
+	}
+	in := big()
+	in.Snapshot.Databases["db"].Variables["max_connections"] = "400"
+	remedytest.WantNone(t, in, "mariadb.buffers", "lower max_connections first")
+	in = big()
+	in.Evidence.System.MemoryAvailable = 1700 << 20 // 62 MiB beyond the headroom of a fifth of 8 GiB
+	remedytest.WantNone(t, in, "mariadb.buffers", "beyond the regulation's headroom")
+}
+
+func TestNames(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		accounts []evidence.Account
+		want     string // part of why not; "" it is planned
+	}{
+		{"accounts by address and from anywhere", []evidence.Account{{User: "app", Host: "10.0.0.5"}, {User: "app", Host: "10.1.%"}, {User: "web", Host: "%"}, {User: "root", Host: "localhost"}}, ""},
+		{"an account by name", []evidence.Account{{User: "app", Host: "web1.example.org"}}, "by a host's name"},
+		{"one that only looks like digits", []evidence.Account{{User: "app", Host: "cafe"}}, "by a host's name"},
+		{"an account for localhost with its twin", []evidence.Account{{User: "app", Host: "localhost"}, {User: "app", Host: "127.0.0.1"}}, ""},
+		{"one without", []evidence.Account{{User: "app", Host: "localhost"}}, "no twin"},
+		{"accounts that could not be read", nil, "mysql.user"},
+	} {
+		in := dbWorld(t, map[string]string{"skip_name_resolve": "OFF"}, map[string]float64{"Connections": 2000}, nil)
+		in.Snapshot.Databases["db"].Accounts = c.accounts
+		if c.want != "" {
+			remedytest.WantNone(t, in, "mariadb.names", c.want)
+			continue
+		}
+		if got := dbLines(remedytest.Want(t, in, "mariadb.names")); got != "restart; skip_name_resolve = ON" {
+			t.Errorf("%s: %s", c.name, got)
+		}
+	}
+}
+
+// An empty my.cnf gets everything that a finding asks for and that gives
+// nothing up, in one plan; what is in force is not planned again.
+func TestDefaults(t *testing.T) {
+	make := func() remedy.Input {
+		return dbWorld(t, map[string]string{"innodb_io_capacity": "200", "innodb_io_capacity_max": "2000", "sort_buffer_size": "262144", "innodb_doublewrite": "ON", "sync_binlog": "0"},
+			map[string]float64{"Innodb_buffer_pool_pages_flushed": 9000, "Sort_merge_passes": 900, "Innodb_dblwr_pages_written": 9000, "Innodb_row_lock_time": 90000}, nil)
+	}
+	in := make()
+	p := remedytest.Want(t, in, "mariadb.defaults")
+	if want := "innodb_buffer_pool_size = 640M; innodb_io_capacity = 3600; innodb_io_capacity_max = 7200; innodb_log_file_size = 320M; restart; sort_buffer_size = 2M"; dbLines(p) != want || len(p.Trades) > 0 {
+		t.Errorf("%s, trades %v, want %s", dbLines(p), p.Trades, want)
+	}
+	remedytest.Put(in, p.Changes)
+	remedytest.WantNone(t, in, "mariadb.defaults", "")
+}
+
+// Every trade is named, and the strict regulation refuses every plan that makes one.
+func TestTradesAreNamed(t *testing.T) {
+	in := dbWorld(t, map[string]string{"innodb_doublewrite": "ON", "log_bin": "ON", "sync_binlog": "1", "binlog_format": "ROW", "innodb_autoinc_lock_mode": "1"},
+		map[string]float64{"Innodb_dblwr_pages_written": 9000, "Innodb_row_lock_time": 90000, "Com_insert_select": 900}, nil)
+	in.Snapshot.Databases["db"].Tables = []evidence.Table{{Schema: "s", Name: "t", Engine: "InnoDB", AutoIncrement: 9}}
+	f := in.Snapshot.Files["local"][remedytest.MyCnfPath]
+	f.Content = append(f.Content, "log-bin = binlog\n"...)
+	in.Snapshot.Files["local"][remedytest.MyCnfPath] = f
+	_, res := remedytest.Plan(t, in)
+	refused := map[string]regulation.Trade{}
+	for _, r := range res.Refusals {
+		if len(r.Plan.Trades) > 0 {
+			refused[r.Plan.Remedy] = r.Plan.Trades[0]
+		}
+	}
+	for id, want := range map[string]regulation.Trade{"mariadb.doublewrite": regulation.Durability, "mariadb.binlog-sync": regulation.Durability, "mariadb.no-binlog": regulation.Durability,
+		"mariadb.isolation": regulation.Isolation, "mariadb.autoinc-lock": regulation.Isolation, "mariadb.commit-flush": regulation.Durability} {
+		if refused[id] != want {
+			t.Errorf("%s: refused for %q, want %q; skipped %v", id, refused[id], want, res.Skipped)
+		}
+	}
+}
