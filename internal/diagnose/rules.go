@@ -114,6 +114,8 @@ var cacheRules = []Rule{
 	{"redis.persistence", []string{"I19"}, needCache, judgeRedisPersistence},
 	{"redis.slow-command", []string{"C10"}, needCache, judgeRedisSlow},
 	{"varnish.storage", []string{"W11"}, needCache, judgeVarnishStorage},
+	{"varnish.pages", []string{"W10"}, "sampled answers and VCL", judgeVarnishPages},
+	{"varnish.file-storage", []string{"W11"}, "varnishd's arguments", judgeVarnishFile},
 	{"varnish.threads", []string{"W13"}, needCache, judgeVarnishQueue},
 }
 

@@ -105,3 +105,76 @@ func (m *model) varnishInFront() *stack.Service {
 	}
 	return nil
 }
+
+// PlainForAll reports whether logged-in users got the same bytes of a page as
+// strangers, so that their cookies need not be looked at.
+func PlainForAll(p load.PageSample) bool { return CacheablePage(p) && p.Known >= 2 && !p.Differs }
+
+// judgeVarnishPages: pages that a Varnish in front could keep and passes on (W10).
+func judgeVarnishPages(m *model) ([]Finding, string) {
+	svc := m.varnishInFront()
+	if svc == nil {
+		return nil, ""
+	}
+	if m.in.Stack.Load.Command != nil {
+		return nil, "load.command does not tell its answers"
+	}
+	conf, err := VarnishConfig(m.in.Snapshot, svc)
+	if err != nil {
+		return nil, fmt.Sprintf("%s: %v", svc.Name, err)
+	}
+	done := ""
+	if mark, ok := conf.Marked(VarnishMark); ok {
+		done = mark.Code
+	}
+	age := MaxAge(m.in.Stack.Regulation)
+	var all sparing
+	var plain []string
+	for _, p := range m.in.Evidence.Load.Pages {
+		if !CacheablePage(p) {
+			continue
+		}
+		if !p.Hit {
+			all.add(p.URL, p.Count, p.Total, age.Seconds(), m.window)
+		}
+		if PlainForAll(p) && !strings.Contains(done, PagePattern(p.URL)) {
+			all.add(p.URL, p.Known, p.Total/time.Duration(max(p.Count, 1))*time.Duration(p.Known), age.Seconds(), m.window)
+			plain = append(plain, p.URL)
+		}
+	}
+	share := all.share(m.in.Evidence.Load)
+	if len(all.urls) == 0 || share < leastSpared {
+		return nil, ""
+	}
+	slices.Sort(all.urls)
+	all.urls = slices.Compact(all.urls)
+	f := about(svc.Name, fmt.Sprintf("%s passes %d pages on although they are the same for everybody", svc.Name, len(all.urls)),
+		fmt.Sprintf("Strangers all got the same bytes of %s, and it kept none or passed requests with a cookie on although it changes nothing (%d pages). Kept for %s each, %.0f of %d requests would be answered without the application.",
+			strings.Join(all.urls[:min(len(all.urls), 5)], ", "), len(plain), age, all.requests, m.in.Evidence.Load.Requests), all.urls...)
+	return []Finding{f.bounded(m.bound(m.allCPU * share))}, ""
+}
+
+// VarnishMark is the mark of what Kasoku writes at the beginning of vcl_recv.
+const VarnishMark = "kasoku-pages"
+
+// judgeVarnishFile: a cache whose storage is a file, while memory is there (W11).
+func judgeVarnishFile(m *model) ([]Finding, string) {
+	var out []Finding
+	why := ""
+	for _, svc := range m.in.Stack.OfKind(stack.Varnish) {
+		start, err := FindVarnishStart(m.in.Snapshot, svc)
+		if err != nil {
+			why = err.Error()
+			continue
+		}
+		for _, s := range start.Args.Storages() {
+			if s.Kind != "file" {
+				continue
+			}
+			out = append(out, about(svc.Name, svc.Name+" keeps its objects in a file",
+				fmt.Sprintf("Storage %s is file,%s: each hit goes through the page cache, and what is written back to disk competes with the database. Varnish's own manual advises malloc where memory holds what is asked for.", s.Name, strings.Join(s.Rest, ",")),
+				"-s of "+svc.Name).asks(Setting{Service: svc.Name, Name: "-s", Now: "file", To: "malloc"}).bounded(m.boundKernelOf(0.5, svc.Name)))
+		}
+	}
+	return out, why
+}

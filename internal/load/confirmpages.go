@@ -150,6 +150,11 @@ func confirmPage(ctx context.Context, client *http.Client, origin string, s *Pag
 	// What differs although nothing else does is made anew for each request (a
 	// token, a time): then nothing can be said of who asks.
 	again, err := getPage(ctx, client, origin+s.URL)
+	if err == nil {
+		// Two numbers are the request's and that of the one that fetched it
+		// (varnish-faq, "X-Varnish").
+		s.Hit = len(strings.Fields(again.header.Get("X-Varnish"))) > 1
+	}
 	if err == nil && !again.same(first) {
 		s.Private = "it is another from one request to the next"
 	}

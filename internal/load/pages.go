@@ -39,9 +39,11 @@ type PageSample struct {
 	// Private says why it is not the same for all strangers, "" if it was, by
 	// ConfirmPages; Confirmed if that has asked. Headers are those that bear on
 	// caching, "Name: value", sorted.
-	Private   string   `json:"private,omitempty"`
-	Confirmed bool     `json:"confirmed,omitempty"`
-	Headers   []string `json:"headers,omitempty"`
+	Private   string `json:"private,omitempty"`
+	Confirmed bool   `json:"confirmed,omitempty"`
+	// Hit: a Varnish in front had it when it was asked for again.
+	Hit     bool     `json:"hit,omitempty"`
+	Headers []string `json:"headers,omitempty"`
 }
 
 // pages gathers PageSamples over all users.

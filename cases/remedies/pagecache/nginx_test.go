@@ -18,7 +18,7 @@ func TestNginxPageCache(t *testing.T) {
 	x := startSite(t, "", "")
 	x.bed = bed.Open(t, x.dir)
 	x.bed.Show(t, func(t *testing.T, p remedy.Plan) {
-		if len(p.Fresh.URLs) != 2 || p.Fresh.MaxAge != 2*time.Second {
+		if len(p.Fresh.URLs) != 3 || p.Fresh.MaxAge != 2*time.Second {
 			t.Errorf("%+v", p.Fresh)
 		}
 		before := x.made(t)

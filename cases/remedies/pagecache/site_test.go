@@ -33,8 +33,8 @@ case '/': case '/item':
 	echo "<html><p>version $version of ", htmlspecialchars($_SERVER['REQUEST_URI']), " at ", htmlspecialchars($_SERVER['HTTP_X_FORWARDED_HOST'] ?? $_SERVER['HTTP_HOST']), "</p>";
 	if ($user !== '') { echo "<p>hello $user</p>"; }
 	break;
+case '/about': echo "about version $version at ", htmlspecialchars($_SERVER['HTTP_X_FORWARDED_HOST'] ?? $_SERVER['HTTP_HOST']); break;
 case '/login': setcookie('user', $_POST['name'], 0, '/'); echo 'welcome'; break;
-case '/short': header('Cache-Control: public, max-age=1'); echo "short $version"; break;
 case '/private': header('Cache-Control: private, max-age=60'); echo 'yours'; break;
 case '/token': echo bin2hex(random_bytes(8)); break;
 case '/made': header('Cache-Control: no-store'); echo filesize("$dir/made"); break;
@@ -73,6 +73,7 @@ sessions:
     steps:
       - {name: top, request: GET /, expect: {contains: [version], not_contains: [hello]}}
       - {name: item, request: "GET /item?id=3", expect: {contains: ["id=3"], not_contains: [hello]}}
+      - {name: about, request: GET /about}
       - {name: private, request: GET /private}
       - {name: token, request: GET /token}
   - name: user
@@ -80,6 +81,7 @@ sessions:
     steps:
       - {name: login, request: POST /login, form: {name: ann}}
       - {name: mine, request: GET /, expect: {contains: [hello ann]}}
+      - {name: about, request: GET /about}
 `
 
 // site is nginx with PHP-FPM behind it in a private folder.
@@ -188,7 +190,7 @@ func (x site) compare(t *testing.T, url string, maxAge time.Duration) load.Fresh
 			}
 		}
 	}()
-	report, err := load.CheckFresh(t.Context(), load.Options{URL: url}, load.FreshCheck{URLs: []string{"/", "/item?id=3"}, MaxAge: maxAge, For: 3 * time.Second,
+	report, err := load.CheckFresh(t.Context(), load.Options{URL: url}, load.FreshCheck{URLs: []string{"/", "/about"}, MaxAge: maxAge, For: 3 * time.Second,
 		Cookies: []string{"user=ann", "user=bob"}})
 	close(done)
 	<-over
