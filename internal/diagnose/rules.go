@@ -50,6 +50,7 @@ var databaseRules = append([]Rule{
 	{"db.query-cache", []string{"W07"}, needDB, judgeQueryCache},
 	{"db.name-resolve", []string{"W07"}, needDB, judgeNameResolve},
 	{"db.defaults", []string{"W07", "I01", "L07"}, needDB, judgeEmptyConfig},
+	{"db.pool-cold", []string{"W16"}, needDB, judgePoolCold},
 	{"db.unknown-settings", []string{"W08"}, "option files", judgeGone},
 	{"db.myisam", []string{"W07"}, needDB, judgeMyISAM},
 	{"db.loopback-tcp", []string{"L03"}, "application settings", judgeLoopbackDB},

@@ -248,6 +248,9 @@ var signs = []struct {
 	{"redis.persistence", both(value("kv", "aof_enabled", "1"), value("kv", "config.appendfsync", "always")), "appendfsync always"},
 	{"redis.slow-command", both(delta("kv", "cmdstat_keys.usec", 3e6), delta("kv", "cmdstat_keys.calls", 100)), "100 calls took 3.00 s"},
 	{"varnish.storage", delta("front", "MAIN.n_lru_nuked", 400), "400 objects"},
+	{"db.pool-cold", func(in *Input) {
+		in.Snapshot.Databases["db"].Variables["innodb_buffer_pool_load_at_startup"] = "OFF"
+	}, "300 MiB"},
 	{"varnish.pages", func(in *Input) {
 		in.Stack.Services[6].Listen = []string{"127.0.0.1:8080"}
 		in.Evidence.Load.Pages = []load.PageSample{{URL: "/", Status: 200, Count: 1000, Known: 500, Total: 5 * time.Second, Confirmed: true}}

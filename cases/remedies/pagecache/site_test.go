@@ -173,8 +173,8 @@ func (x site) made(t *testing.T) int {
 }
 
 // compare asks the page past the cache and through it, while somebody writes
-// every 600 ms, and returns the report.
-func (x site) compare(t *testing.T, url string, maxAge time.Duration) load.FreshReport {
+// every 600 ms, for a time, and returns the report.
+func (x site) compare(t *testing.T, url string, maxAge, during time.Duration) load.FreshReport {
 	t.Helper()
 	done, over := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -190,7 +190,7 @@ func (x site) compare(t *testing.T, url string, maxAge time.Duration) load.Fresh
 			}
 		}
 	}()
-	report, err := load.CheckFresh(t.Context(), load.Options{URL: url}, load.FreshCheck{URLs: []string{"/", "/about"}, MaxAge: maxAge, For: 3 * time.Second,
+	report, err := load.CheckFresh(t.Context(), load.Options{URL: url}, load.FreshCheck{URLs: []string{"/", "/about"}, MaxAge: maxAge, For: during,
 		Cookies: []string{"user=ann", "user=bob"}})
 	close(done)
 	<-over
