@@ -2,8 +2,11 @@ package diagnose
 
 import (
 	"fmt"
+	"net/url"
 	"strconv"
 	"strings"
+
+	"kasoku/internal/stack"
 )
 
 // fold finds a key whatever its case.
@@ -37,4 +40,18 @@ func size(n int64) string {
 		return fmt.Sprintf("%d KiB", n>>10)
 	}
 	return fmt.Sprintf("%d bytes", n)
+}
+
+// FrontPort is the port of load.url; "" if it is no URL.
+func FrontPort(st *stack.Stack) string {
+	u, err := url.Parse(st.Load.URL)
+	switch {
+	case err != nil || u.Host == "":
+		return ""
+	case u.Port() != "":
+		return u.Port()
+	case u.Scheme == "https":
+		return "443"
+	}
+	return "80"
 }

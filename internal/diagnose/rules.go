@@ -50,6 +50,7 @@ var databaseRules = append([]Rule{
 	{"db.query-cache", []string{"W07"}, needDB, judgeQueryCache},
 	{"db.name-resolve", []string{"W07"}, needDB, judgeNameResolve},
 	{"db.defaults", []string{"W07", "I01", "L07"}, needDB, judgeEmptyConfig},
+	{"db.pool-cold", []string{"W16"}, needDB, judgePoolCold},
 	{"db.unknown-settings", []string{"W08"}, "option files", judgeGone},
 	{"db.myisam", []string{"W07"}, needDB, judgeMyISAM},
 	{"db.loopback-tcp", []string{"L03"}, "application settings", judgeLoopbackDB},
@@ -114,6 +115,8 @@ var cacheRules = []Rule{
 	{"redis.persistence", []string{"I19"}, needCache, judgeRedisPersistence},
 	{"redis.slow-command", []string{"C10"}, needCache, judgeRedisSlow},
 	{"varnish.storage", []string{"W11"}, needCache, judgeVarnishStorage},
+	{"varnish.pages", []string{"W10"}, "sampled answers and VCL", judgeVarnishPages},
+	{"varnish.file-storage", []string{"W11"}, "varnishd's arguments", judgeVarnishFile},
 	{"varnish.threads", []string{"W13"}, needCache, judgeVarnishQueue},
 }
 

@@ -160,32 +160,3 @@ func judgeCacheStatus(m *model) ([]Finding, string) {
 	}
 	return out, ""
 }
-
-// judgeCacheable: answers that were the same for everybody and that the
-// application made each time (L13, W10).
-func judgeCacheable(m *model) ([]Finding, string) {
-	return m.eachFront(func(svc *stack.Service, _ *nginx.Config, server *nginx.Directive) []Finding {
-		var paths []string
-		var count int64
-		var took, total float64
-		for _, a := range m.in.Evidence.Load.Assets {
-			if _, isFile := m.in.Snapshot.StaticFiles[a.Path]; isFile || !fixed(a) || !throughApp(server, a.Path) || a.Count < 2 {
-				continue
-			}
-			paths = append(paths, a.Path)
-			count += a.Count
-			took += a.Total.Seconds()
-		}
-		for _, r := range m.in.Evidence.Load.Routes {
-			total += r.Total.Seconds()
-		}
-		if len(paths) == 0 {
-			return nil
-		}
-		slices.Sort(paths)
-		share := math.Max(float64(count)/math.Max(1, float64(m.in.Evidence.Load.Requests)), took/math.Max(total, 1e-12))
-		return []Finding{about(svc.Name, fmt.Sprintf("%d answers are made anew each time although they are the same for everybody", len(paths)),
-			fmt.Sprintf("%d requests for %s got the same bytes, with and without a cookie. A cache in front serves them without the application; they may then be old for its time.", count, strings.Join(paths[:min(len(paths), 5)], ", ")), paths...).
-			bounded(m.bound(m.allCPU * math.Min(1, share)))}
-	})
-}

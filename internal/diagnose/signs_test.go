@@ -25,7 +25,7 @@ func healthy() Input {
 		{Name: "db", Kind: stack.MariaDB, Config: "/m"},
 		{Name: "mc", Kind: stack.Memcached, Listen: []string{"unix:/run/mc.sock"}},
 		{Name: "kv", Kind: stack.Redis, Listen: []string{"unix:/run/kv.sock"}},
-		{Name: "front", Kind: stack.Varnish},
+		{Name: "front", Kind: stack.Varnish, Config: "/vcl", Control: stack.Control{Start: []string{"sh", "/v"}}},
 		{Name: "app", Kind: stack.App, RunsIn: "php"},
 		{Name: "api", Kind: stack.App},
 	}}
@@ -64,7 +64,7 @@ func healthy() Input {
 	}
 	snap := &evidence.Snapshot{Memory: 8 << 30, CPUs: 4,
 		Files: map[string]map[string]evidence.File{"local": {"/n": file("web", ngx), "/f": file("php", "[www]\nlisten = /run/p.sock\npm = static\npm.max_children = 16\n"),
-			"/m": file("db", "[mysqld]\ninnodb_buffer_pool_size = 1G\n"), "/h": file("httpd", "LoadModule mpm_event_module x.so\n")}},
+			"/m": file("db", "[mysqld]\ninnodb_buffer_pool_size = 1G\n"), "/v": file("front", "exec varnishd -a :6081 -f /vcl -s malloc,1g\n"), "/vcl": file("front", "vcl 4.1;\nbackend app { .host = \"127.0.0.1\"; }\n"), "/h": file("httpd", "LoadModule mpm_event_module x.so\n")}},
 		PHP: map[string]map[string]string{"php": {"opcache.enable": "On", "opcache.validate_timestamps": "Off", "opcache.jit_buffer_size": "64M", "version": "8.2.36",
 			"session.save_handler": "files", "session.save_path": "/dev/shm/s", "realpath_cache_size": "4096K"}},
 		Nginx: map[string]evidence.NginxBuild{"web": {Version: "1.22.1"}},
@@ -235,7 +235,9 @@ var signs = []struct {
 		in.Evidence.Load.Assets[0].Path = "/b.css"
 		in.Snapshot.StaticFiles = map[string]evidence.StaticFile{"/b.css": {Readable: true}}
 	}, "100 of 2000 requests"},
-	{"web.cacheable", func(in *Input) { in.Evidence.Load.Assets[0].Path = "/feed.xml" }, "/feed.xml"},
+	{"web.cacheable", func(in *Input) {
+		in.Evidence.Load.Pages = []load.PageSample{{URL: "/", Status: 200, Count: 1000, Changes: 7, Total: 5 * time.Second, Confirmed: true}}
+	}, "995 of 2000 requests"},
 	{"web.cache-misses", func(in *Input) { in.Evidence.Routes[0].Cache = map[string]int64{"MISS": 90, "HIT": 10} }, "MISS 90"},
 	{"web.loopback-tcp", both(config("/n", "unix:/run/p.sock", "127.0.0.1:9000"), config("/f", "/run/p.sock", "127.0.0.1:9000")), "127.0.0.1:9000"},
 	{"web.workers", func(*Input) {}, "worker_processes is 4"},
@@ -270,6 +272,14 @@ var signs = []struct {
 	{"redis.persistence", both(value("kv", "aof_enabled", "1"), value("kv", "config.appendfsync", "always")), "appendfsync always"},
 	{"redis.slow-command", both(delta("kv", "cmdstat_keys.usec", 3e6), delta("kv", "cmdstat_keys.calls", 100)), "100 calls took 3.00 s"},
 	{"varnish.storage", delta("front", "MAIN.n_lru_nuked", 400), "400 objects"},
+	{"db.pool-cold", func(in *Input) {
+		in.Snapshot.Databases["db"].Variables["innodb_buffer_pool_load_at_startup"] = "OFF"
+	}, "300 MiB"},
+	{"varnish.pages", func(in *Input) {
+		in.Stack.Services[6].Listen = []string{"127.0.0.1:8080"}
+		in.Evidence.Load.Pages = []load.PageSample{{URL: "/", Status: 200, Count: 1000, Known: 500, Total: 5 * time.Second, Confirmed: true}}
+	}, "(1 pages)"},
+	{"varnish.file-storage", config("/v", "malloc,1g", "file,/var/lib/varnish/s,1g"), "file,/var/lib/varnish/s,1g"},
 	{"varnish.threads", delta("front", "MAIN.threads_limited", 4), "4 times no thread"},
 	{"request.n+1", pattern(trace.NPlusOne), "20.0 calls per request"},
 	{"request.same-read", pattern(trace.SameRead), "20.0 calls per request"},

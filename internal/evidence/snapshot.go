@@ -89,6 +89,8 @@ func (t *taker) service(h host.Host, svc *stack.Service) {
 		err = t.php(h, svc, r)
 	case stack.MariaDB, stack.MySQL:
 		err = t.database(h, svc, r)
+	case stack.Varnish:
+		err = varnishFiles(svc, r)
 	default:
 		if svc.Config != "" {
 			_, err = r.read(svc.Config)

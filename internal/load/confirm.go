@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"sort"
 	"strings"
@@ -29,18 +28,13 @@ func ConfirmStatic(ctx context.Context, opts Options, samples []StaticSample) er
 	if len(samples) == 0 {
 		return nil
 	}
-	t, err := newTarget(ctx, opts.URL, opts.Allow)
+	client, origin, err := plainClient(ctx, opts)
 	if err != nil {
 		return err
 	}
-	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, t.network, t.address)
-	}
-	client := &http.Client{Timeout: confirmTimeout, Transport: &http.Transport{DialContext: dial, TLSClientConfig: t.tls, DisableCompression: true},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	defer client.CloseIdleConnections()
 	for i := range samples {
-		if err := confirm(ctx, client, t.origin, &samples[i]); err != nil {
+		if err := confirm(ctx, client, origin, &samples[i]); err != nil {
 			return fmt.Errorf("ask for %s without a cookie: %w", samples[i].Path, err)
 		}
 	}

@@ -133,6 +133,7 @@ func (u *user) begin(st *step, now time.Duration) bool {
 	u.setLimit(st)
 	if f := u.run.fixed[st.serial]; f != nil && len(u.jar.cookies) == 0 {
 		u.body, u.target, u.request = u.body[:0], f.target, f.request
+		u.stranger = len(st.own.telling) == 0
 		return true
 	}
 	u.body = st.body.append(u.body[:0], u.vars)

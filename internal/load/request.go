@@ -114,9 +114,11 @@ func (u *user) build(st *step, method string) {
 	}
 	b = st.headers.append(b, u.vars)
 	b = append(b, u.asking...)
+	before := len(b)
 	if !st.own.cookie {
 		b = u.jar.append(b, u.target)
 	}
+	u.stranger = len(b) == before && len(st.own.telling) == 0
 	switch {
 	case st.hasBody && method == st.method:
 		if st.bodyType != "" {

@@ -41,6 +41,10 @@ type Result struct {
 	Samples []Mismatch     `json:"samples,omitempty"` // at most MaxSamples
 	Series  []SeriesPoint  `json:"series"`            // one point a second
 	Assets  []StaticSample `json:"assets,omitempty"`  // one per distinct GET that answered with a file-like type
+	// Pages are what strangers asked for with GET that is no file, most time first.
+	Pages []PageSample `json:"pages,omitempty"`
+	// TellingHeaders of the scenario, in lower case, may tell who asks.
+	TellingHeaders []string `json:"telling_headers,omitempty"`
 
 	// Open is what only the open model has; nil in the closed one. There,
 	// Latency counts from the planned time.

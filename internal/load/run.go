@@ -18,6 +18,7 @@ type run struct {
 	target   *target
 	meter    *meter
 	statics  *statics
+	pages    pages
 	found    *assetMemory // what pages and style sheets refer to
 	samples  samples
 	perms    []permutation   // by pool
@@ -374,6 +375,7 @@ func (r *run) result(started time.Time, used generator, failed bool) *Result {
 	r.meter.result(res, o.Scenario)
 	res.Samples = r.samples.sorted()
 	res.Assets = r.statics.samples(r.users)
+	res.Pages, res.TellingHeaders = r.pages.samples(r.users), o.Scenario.OwnHeaders()
 	res.GeneratorCPU = used.own
 	res.Saturated = r.saturated(res, used)
 	return res

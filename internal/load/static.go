@@ -124,6 +124,7 @@ func (u *user) observe(target []byte, res *response, body []byte, print fingerpr
 		u.lastType, u.lastIsFile = append(u.lastType[:0], res.contentType...), isFile(res.contentType)
 	}
 	if !u.lastIsFile {
+		u.observePage(res, body, counted, latency)
 		return
 	}
 	path, _ := cutByte(target, '?')

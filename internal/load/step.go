@@ -43,7 +43,10 @@ type step struct {
 }
 
 // ownHeaders are those the step sets itself, so the engine does not.
-type ownHeaders struct{ host, agent, accept, cookie, contentType bool }
+type ownHeaders struct {
+	host, agent, accept, cookie, contentType bool
+	telling                                  []string // may tell who asks, in lower case
+}
 
 // extraction takes a value out of an answer into a slot.
 type extraction struct {
@@ -228,6 +231,9 @@ func (c *compiler) readHeaders(st *step, n ast.Node, sc *scope) {
 		st.own.accept = st.own.accept || name == "accept"
 		st.own.cookie = st.own.cookie || name == "cookie"
 		st.own.contentType = st.own.contentType || name == "content-type"
+		if !slices.Contains(anonymous, name) {
+			st.own.telling = append(st.own.telling, name)
+		}
 		st.headers.addLiteral([]byte(p.key + ": "))
 		st.headers.addTemplate(c.template(p.value, st.name+": "+p.key, text, headerText, sc))
 		st.headers.addLiteral([]byte("\r\n"))

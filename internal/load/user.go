@@ -73,6 +73,9 @@ type user struct {
 
 	memory  []memory // recorded values, by set
 	statics map[string]*staticCount
+	pages   map[string]*pageCount
+	// stranger: the present request tells nothing of who asks.
+	stranger bool
 	// The last Content-Type seen, and whether it is a file's.
 	lastType   []byte
 	lastIsFile bool

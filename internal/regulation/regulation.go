@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"time"
 )
 
 // Trade is something that a remedy gives up for speed. A remedy names every
@@ -48,6 +49,11 @@ var Trades = []struct {
 type Regulation struct {
 	// Allow lists the trades that may be made. Empty: none.
 	Allow []Trade `yaml:"allow,omitempty" json:"allow,omitempty"`
+	// Staleness is how old an answer may be where the trade staleness is made:
+	// a cached page is at most that much older than what the application would
+	// have answered. 0 means the default, 2s; at most a day. It needs staleness
+	// in Allow.
+	Staleness time.Duration `yaml:"staleness,omitempty" json:"staleness,omitempty"`
 	// MemoryHeadroomPercent of the host's memory that stays free for what
 	// Kasoku does not know of. Range 0–90; 0 means the default, 20.
 	MemoryHeadroomPercent int `yaml:"memory_headroom_percent,omitempty" json:"memory_headroom_percent,omitempty"`
@@ -62,6 +68,27 @@ type Regulation struct {
 // DefaultMemoryHeadroomPercent is used when kasoku.yaml names none: a fifth of
 // the machine for the kernel, the page cache and whatever else runs there.
 const DefaultMemoryHeadroomPercent = 20
+
+// DefaultStaleness is used when kasoku.yaml allows the trade and names no
+// limit: the shortest that nginx can keep, whose cache counts whole seconds, so
+// that one second of validity may be nearly two of age.
+const DefaultStaleness = 2 * time.Second
+
+// longestStaleness that may be written: a day covers every page that is worth
+// a cache, and more is most likely a slip.
+const longestStaleness = 24 * time.Hour
+
+// MaxAge is how old an answer may be, with the default applied; 0 if the trade
+// may not be made.
+func (r Regulation) MaxAge() time.Duration {
+	switch {
+	case !r.Allows(Staleness):
+		return 0
+	case r.Staleness == 0:
+		return DefaultStaleness
+	}
+	return r.Staleness
+}
 
 // Allows reports whether the trade may be made.
 func (r Regulation) Allows(t Trade) bool { return slices.Contains(r.Allow, t) }
@@ -106,6 +133,12 @@ func (r Regulation) Validate() error {
 		if !slices.Contains(known, string(t)) {
 			return fmt.Errorf("regulation.allow: unknown trade %q (known: %v)", t, known)
 		}
+	}
+	if r.Staleness < 0 || r.Staleness > longestStaleness {
+		return fmt.Errorf("regulation.staleness: %s is outside 0–24h", r.Staleness)
+	}
+	if r.Staleness > 0 && !r.Allows(Staleness) {
+		return fmt.Errorf("regulation.staleness: %s limits a trade that regulation.allow does not list; add staleness there", r.Staleness)
 	}
 	if r.MemoryHeadroomPercent < 0 || r.MemoryHeadroomPercent > 90 {
 		return fmt.Errorf("regulation.memory_headroom_percent: %d is outside 0–90", r.MemoryHeadroomPercent)

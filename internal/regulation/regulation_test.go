@@ -3,6 +3,7 @@ package regulation
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 // The zero Regulation is strict: it refuses every trade there is.
@@ -48,6 +49,9 @@ func TestValidate(t *testing.T) {
 		{Regulation{Allow: []Trade{"honesty"}}, "honesty"},
 		{Regulation{MemoryHeadroomPercent: 91}, "0–90"},
 		{Regulation{MemoryHeadroomPercent: -1}, "0–90"},
+		{Regulation{Allow: []Trade{Staleness}, Staleness: 5 * time.Minute}, ""},
+		{Regulation{Allow: []Trade{Staleness}, Staleness: -1}, "0–24h"},
+		{Regulation{Staleness: time.Minute}, "does not list"},
 	} {
 		err := c.r.Validate()
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
@@ -56,5 +60,23 @@ func TestValidate(t *testing.T) {
 	}
 	if got := (Regulation{}).Headroom(); got != DefaultMemoryHeadroomPercent {
 		t.Errorf("headroom %d", got)
+	}
+}
+
+// The limit is the one written; without one the default, and none without the
+// trade.
+func TestMaxAge(t *testing.T) {
+	for _, c := range []struct {
+		r    Regulation
+		want time.Duration
+	}{
+		{Regulation{}, 0},
+		{Regulation{Allow: []Trade{Durability}}, 0},
+		{Regulation{Allow: []Trade{Staleness}}, DefaultStaleness},
+		{Regulation{Allow: []Trade{Staleness}, Staleness: 5 * time.Minute}, 5 * time.Minute},
+	} {
+		if got := c.r.MaxAge(); got != c.want {
+			t.Errorf("%+v: %s, want %s", c.r, got, c.want)
+		}
 	}
 }

@@ -51,6 +51,8 @@ var settingTrades = []struct {
 	{stack.Nginx, "open_file_cache", regulation.Staleness, func(v string) bool { return v != "off" }},
 	{stack.Nginx, "fastcgi_cache", regulation.Staleness, func(v string) bool { return v != "off" }},
 	{stack.Nginx, "proxy_cache", regulation.Staleness, func(v string) bool { return v != "off" }},
+	{stack.Nginx, "uwsgi_cache", regulation.Staleness, func(v string) bool { return v != "off" }},
+	{stack.Nginx, "scgi_cache", regulation.Staleness, func(v string) bool { return v != "off" }},
 	{stack.PHPFPM, "opcache.validate_timestamps", regulation.Staleness, off},
 	{stack.PHPFPM, "opcache.revalidate_freq", regulation.Staleness, func(v string) bool { n, err := strconv.Atoi(v); return err != nil || n > 2 }},
 	{stack.PHPFPM, "session.save_path", regulation.SessionDurability, func(v string) bool { return strings.Contains(v, "/dev/shm") || strings.Contains(v, "/run") }},

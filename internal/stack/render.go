@@ -130,10 +130,11 @@ func (s *Stack) renderRegulation(b *bytes.Buffer) error {
 	for _, t := range regulation.Trades {
 		fmt.Fprintf(b, "#   %-19s %s\n", string(t.Trade)+":", t.Text)
 	}
-	fmt.Fprintf(b, `# memory_headroom_percent of the memory stays free (default %d). no_restart lists
+	fmt.Fprintf(b, `# staleness limits that trade: how old an answer may be (default %s).
+# memory_headroom_percent of the memory stays free (default %d). no_restart lists
 # services that may only be reloaded, no_touch those that may not be changed.
 # install permits installing packages (default false).
-`, regulation.DefaultMemoryHeadroomPercent)
+`, regulation.DefaultStaleness, regulation.DefaultMemoryHeadroomPercent)
 	r := s.Regulation
 	if len(r.Allow)+len(r.NoRestart)+len(r.NoTouch) == 0 && r.MemoryHeadroomPercent == 0 && !r.Install {
 		b.WriteString("regulation:\n  allow: []\n")

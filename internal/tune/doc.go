@@ -9,7 +9,8 @@
 //     Findings with a bound on what each could bring;
 //  4. remedy plans changes for them; the regulation removes what is forbidden;
 //  5. the plan with the best promise becomes the candidate: change applies it
-//     through the journal, experiment alternates it with the baseline;
+//     through the journal, experiment alternates it with the baseline; pages
+//     that it keeps are compared with the application's own (fresh.go);
 //  6. improved → kept in the journal; anything else → put back, verified by
 //     hash; either way stored;
 //  7. again from 2 (or from 4 when nothing changed), until no plan's bound is

@@ -48,6 +48,9 @@ func Observe(ctx context.Context, exec *change.Executor, b *Bench, workload int,
 	if err := load.ConfirmStatic(ctx, b.loadOptions(workload), run.Evidence.Load.Assets); err != nil {
 		return nil, nil, err
 	}
+	if err := load.ConfirmPages(ctx, b.loadOptions(workload), run.Evidence.Load.Pages); err != nil {
+		return nil, nil, err
+	}
 	// Again, now that the instruments are gone and the answers are known.
 	if snap, err = evidence.Take(ctx, b.Stack, b.Hosts, evidence.TakeOptions{Assets: run.Evidence.Load.Assets}); err != nil {
 		return nil, nil, fmt.Errorf("read the configuration: %w", err)
@@ -71,7 +74,7 @@ func (b *Bench) seen(run *store.Run) (ev *evidence.Evidence, reference int64) {
 		return run.Evidence, 0
 	}
 	all, load := *run.Evidence, *ref.Evidence.Load
-	load.Assets = run.Evidence.Load.Assets // with what ConfirmStatic found
+	load.Assets, load.Pages = run.Evidence.Load.Assets, run.Evidence.Load.Pages // with what ConfirmStatic and ConfirmPages found
 	all.Load, all.System, all.Hosts, all.Services, all.Counters = &load, ref.Evidence.System, ref.Evidence.Hosts, ref.Evidence.Services, ref.Evidence.Counters
 	all.Latencies = ref.Evidence.Latencies
 	return &all, ref.ID

@@ -70,6 +70,12 @@ func (t *Tuner) finish(ctx context.Context, step *store.Step, sw *switcher, err 
 		err = nil
 	}
 	step.Diffs = diffs(step.Plan.Changes)
+	if err == nil && step.Verdict.Outcome == experiment.Improved {
+		var why string
+		if why, err = t.stale(ctx, step, sw); why != "" {
+			step.Verdict.Outcome, step.Verdict.Reason = experiment.Failed, why
+		}
+	}
 	if err == nil && step.Verdict.Outcome == experiment.Improved && !t.putBack {
 		err = t.keep(ctx, step, sw)
 	} else if sw != nil {

@@ -336,3 +336,30 @@ func (a *Args) setValue(o option, value string) {
 	}
 	w.raw, w.value = raw, fresh
 }
+
+// ReplaceStorage gives a storage by name another kind and size, "malloc,256m";
+// its name stays.
+func (a *Args) ReplaceStorage(storage, spec string) error {
+	if spec == "" || strings.ContainsAny(spec, "= \t\r\n\x00") {
+		return fmt.Errorf("replace varnishd storage %s: %q is no storage", storage, spec)
+	}
+	return a.guarded(func() error {
+		list, i := a.Storages(), 0
+		for _, o := range a.options() {
+			if o.letter != 's' {
+				continue
+			}
+			s := list[i]
+			i++
+			if s.Name != storage {
+				continue
+			}
+			if own, _, named := strings.Cut(strings.SplitN(o.value, ",", 2)[0], "="); named {
+				spec = own + "=" + spec
+			}
+			a.setValue(o, spec)
+			return nil
+		}
+		return errors.New("replace varnishd storage " + storage + ": there is none of that name")
+	})
+}

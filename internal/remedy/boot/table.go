@@ -4,4 +4,15 @@ package boot
 import "kasoku/internal/remedy/planning"
 
 // Remedies of this family, in the order in which they are listed for people.
-var Remedies []planning.Remedy
+var Remedies = []planning.Remedy{
+	{
+		ID: "mariadb.pool-warm", Title: "Buffer pool filled again after a restart", Measures: []string{"W16"}, Rules: []string{"db.pool-cold"},
+		Reason: "Pages that were in memory before are read in order at the start instead of one by one under load.",
+		Source: "MariaDB Knowledge Base, \"InnoDB Buffer Pool\", section \"InnoDB Buffer Pool Dump/Restore\"; MySQL manual, \"Saving and Restoring the Buffer Pool State\"",
+		Reach:  0.2, Plan: planPool,
+		Command: "`SET GLOBAL innodb_buffer_pool_dump_at_shutdown = ON, GLOBAL innodb_buffer_pool_dump_pct = 100`, the same and `innodb_buffer_pool_load_at_startup = ON` below `[mysqld]`, restart",
+		Undo:    "the file's bytes back, the variables as before, a restart; the list of pages (ib_buffer_pool, some kilobytes in the data folder) stays",
+		Effect:  "of 2,192 pages in the pool, 2,106 are there after a restart instead of 695 (`go test ./cases/remedies/pagecache -run PoolWarm -v`)",
+		Test:    "cases/remedies/pagecache/boot_test.go:TestPoolWarm",
+	},
+}

@@ -4,6 +4,8 @@
 package planning
 
 import (
+	"time"
+
 	"kasoku/internal/change"
 	"kasoku/internal/diagnose"
 	"kasoku/internal/evidence"
@@ -69,9 +71,19 @@ type Plan struct {
 	// Workload, if not 0, is a new number of virtual users (L01): it changes
 	// the load, not the target.
 	Workload int `json:"workload,omitempty"`
+	// Fresh, if not nil, is what a cache of whole pages must keep to; the loop
+	// compares it with what the application itself answers.
+	Fresh *Fresh `json:"fresh,omitempty"`
 	// Search asks the loop to look for the best of several values; Values are
 	// the candidates in the order to try, At plans one of them.
 	Search *Search `json:"search,omitempty"`
+}
+
+// Fresh is what a cache of whole pages promises: strangers get each page at
+// most MaxAge older than the application would have answered it.
+type Fresh struct {
+	URLs   []string      `json:"urls"`
+	MaxAge time.Duration `json:"max_age"`
 }
 
 // Search over one number, e.g. the count of PHP-FPM processes.

@@ -1,0 +1,132 @@
+package pagecache
+
+import (
+	"database/sql"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"kasoku/cases/remedies/bed"
+	"kasoku/internal/remedy"
+)
+
+const poolConf = `[mysqld]
+%USER%
+port = %PORT%
+bind-address = 127.0.0.1
+socket = %DIR%/db/s.sock
+pid-file = %DIR%/db/p.pid
+datadir = %DIR%/db
+tmpdir = %DIR%/db
+log_error = %DIR%/db/error.log
+innodb_buffer_pool_size = 64M
+innodb_log_file_size = 16M
+# begins cold
+innodb_buffer_pool_dump_at_shutdown = OFF
+innodb_buffer_pool_load_at_startup = OFF
+`
+
+const poolStack = `version: 1
+name: pool
+services:
+  - name: db
+    kind: mariadb
+    binary: /usr/sbin/mariadbd
+    config: %DIR%/my.cnf
+    listen: ["127.0.0.1:%PORT%", "unix:%DIR%/db/s.sock"]
+    control: {method: process, pid_file: %DIR%/db/p.pid, start: ["/usr/sbin/mariadbd", "--defaults-file=%DIR%/my.cnf"]}
+    login: {user: kasoku, password_file: %DIR%/secret}
+load: {scenario: %DIR%/scenario.yaml, url: "%URL%"}
+`
+
+// TestPoolWarm: after the restart that the plan itself makes, the pool holds
+// what it held before; without the plan it is nearly empty.
+func TestPoolWarm(t *testing.T) {
+	dir := bed.Folder(t)
+	data, port, user := filepath.Join(dir, "db"), fmt.Sprint(bed.FreePort(t)), ""
+	if err := os.Mkdir(data, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	install := []string{"mariadb-install-db", "--no-defaults", "--datadir=" + data, "--auth-root-authentication-method=normal", "--skip-test-db", "--innodb-log-file-size=16M"}
+	if os.Getuid() == 0 {
+		user = "user = mysql"
+		bed.Output(t, "chown", "mysql:", data)
+		install = append(install, "--user=mysql")
+	}
+	cmd := exec.Command(install[0], install[1:]...)
+	cmd.Env = append(os.Environ(), "TMPDIR="+data) // servers that share one delete each other's files
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	app := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "alive") }))
+	t.Cleanup(app.Close)
+	fill := strings.NewReplacer("%USER%", user, "%PORT%", port, "%URL%", app.URL)
+	bed.Write(t, dir, "my.cnf", fill.Replace(poolConf))
+	bed.Write(t, dir, "kasoku.yaml", fill.Replace(poolStack))
+	bed.Write(t, dir, "scenario.yaml", "version: 1\nname: pool\nworkload: 2\nsessions:\n  - name: s\n    steps:\n      - {request: GET /, think: 5ms, expect: {contains: [alive]}}\n")
+	password := "kasoku-" + filepath.Base(dir)
+	if err := os.WriteFile(filepath.Join(dir, "secret"), []byte(password), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	bed.StopByPIDFile(t, filepath.Join(data, "p.pid"))
+	bed.Start(t, dir, "mariadbd", "/usr/sbin/mariadbd", "--defaults-file="+dir+"/my.cnf")
+	bed.Await(t, data+"/s.sock")
+	cfg := mysql.NewConfig()
+	cfg.User, cfg.Net, cfg.Addr, cfg.Logger = "root", "unix", data+"/s.sock", log.New(io.Discard, "", 0)
+	connector, err := mysql.NewConnector(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := sql.OpenDB(connector)
+	t.Cleanup(func() { db.Close() })
+	db.SetMaxIdleConns(0) // restarts break kept ones
+	for _, s := range []string{"CREATE USER kasoku@localhost IDENTIFIED BY '" + password + "'", "GRANT ALL ON *.* TO kasoku@localhost", "CREATE USER kasoku@127.0.0.1 IDENTIFIED BY '" + password + "'", "GRANT ALL ON *.* TO kasoku@127.0.0.1",
+		"CREATE DATABASE app", "CREATE TABLE app.t (id INT PRIMARY KEY, v CHAR(250) NOT NULL)", "INSERT INTO app.t SELECT seq, REPEAT('x', 250) FROM app.seq_1_to_100000"} {
+		if _, err := db.ExecContext(t.Context(), s); err != nil {
+			t.Fatalf("%s: %v", s, err)
+		}
+	}
+	pages := func() int {
+		t.Helper()
+		var name, n string
+		if err := db.QueryRowContext(t.Context(), "SHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool_pages_data'").Scan(&name, &n); err != nil {
+			t.Fatal(err)
+		}
+		count, err := strconv.Atoi(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return count
+	}
+	b := bed.Open(t, dir)
+	full := pages()
+	b.Show(t, func(t *testing.T, _ remedy.Plan) {
+		var warm int
+		for range 50 { // the pages are read in the background
+			if warm = pages(); warm >= full*8/10 {
+				break
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		if warm < full*8/10 {
+			t.Errorf("%d pages before the restart, %d after it", full, warm)
+		}
+		t.Logf("%d pages before the restart, %d after it", full, warm)
+	}, "mariadb.pool-warm")
+	cold := pages()
+	t.Logf("%d pages after the restart that took it back", cold)
+	if cold > full/2 {
+		t.Errorf("of %d pages %d were there after a restart without it", full, cold)
+	}
+}

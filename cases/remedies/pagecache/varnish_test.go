@@ -1,0 +1,96 @@
+package pagecache
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"kasoku/cases/remedies/bed"
+	"kasoku/internal/remedy"
+)
+
+// siteVCL keeps nothing by itself: varnishd is started with default_ttl=0, and
+// the application gives no time.
+const siteVCL = `vcl 4.1;
+
+backend app {
+    .host = "127.0.0.1";
+    .port = "%PORT%";
+}
+
+sub vcl_recv {
+    # ours
+    if (req.method == "PURGE") {
+        return (purge);
+    }
+}
+`
+
+const startVarnish = `#!/bin/sh
+exec /usr/sbin/varnishd -n %DIR%/v -a 127.0.0.1:%FRONT% -f %DIR%/site.vcl \
+    -s file,%DIR%/v.storage,64m \
+    -p default_ttl=0 -P %DIR%/varnish.pid
+`
+
+const reloadVarnish = `#!/bin/sh
+set -e
+name=v$(date +%s%N)
+varnishadm -n %DIR%/v vcl.load $name %DIR%/site.vcl
+varnishadm -n %DIR%/v vcl.use $name
+`
+
+// TestVarnish: a Varnish that keeps nothing, in a file, in front of nginx and
+// PHP-FPM.
+func TestVarnish(t *testing.T) {
+	port := fmt.Sprint(bed.FreePort(t))
+	front := "127.0.0.1:" + port
+	x := startSite(t, `  - name: front
+    kind: varnish
+    binary: /usr/sbin/varnishd
+    config: %DIR%/site.vcl
+    listen: ["`+front+`"]
+    talks_to: [web]
+    control: {method: process, pid_file: %DIR%/varnish.pid, start: [sh, %DIR%/start-varnish], reload: [sh, %DIR%/reload-varnish]}
+`, front)
+	fill := strings.NewReplacer("%PORT%", x.address[strings.LastIndex(x.address, ":")+1:], "%FRONT%", port)
+	bed.Write(t, x.dir, "site.vcl", fill.Replace(siteVCL))
+	bed.Write(t, x.dir, "start-varnish", fill.Replace(startVarnish))
+	bed.Write(t, x.dir, "reload-varnish", reloadVarnish)
+	bed.StopByPIDFile(t, x.dir+"/varnish.pid")
+	bed.Output(t, "sh", x.dir+"/start-varnish")
+	bed.Await(t, front)
+	x.bed = bed.Open(t, x.dir)
+	x.bed.Show(t, func(t *testing.T, p remedy.Plan) {
+		if p.Remedy == "varnish.storage" {
+			if text := bed.Output(t, "varnishadm", "-n", x.dir+"/v", "storage.list"); strings.Contains(text, "file") || !strings.Contains(text, "s0 = malloc") {
+				t.Errorf("storages: %s", text)
+			}
+			return
+		}
+		before := x.made(t)
+		for range 10 {
+			get(t, front, "/")
+			get(t, front, "/about", "Cookie: user=ann") // it is the same for users
+			get(t, front, "/item?id=3")
+		}
+		if n := x.made(t) - before; n > 6 {
+			t.Errorf("30 requests were made %d times", n)
+		}
+		before = x.made(t)
+		for range 5 {
+			get(t, front, "/", "Cookie: user=ann")
+			get(t, front, "/", "Authorization: Bearer x")
+			get(t, front, "/", "X-Rewrite-URL: /private")
+			get(t, front, "/private")
+			get(t, front, "/item?id=4")
+		}
+		if n := x.made(t) - before; n != 25 {
+			t.Errorf("25 requests that no cache may answer were made %d times", n)
+		}
+		report := x.compare(t, "http://"+front, p.Fresh.MaxAge, longer)
+		t.Logf("%+v", report)
+		if len(report.Wrong) > 0 || report.Compared < 80 || report.Unknown > report.Compared/3 {
+			t.Errorf("%+v", report)
+		}
+	}, "varnish.storage", "varnish.pages")
+}

@@ -1,0 +1,51 @@
+package load
+
+import (
+	"testing"
+	"time"
+)
+
+// moment is a page with content v, asked for and given at second s.
+func moment(v byte, s float64) page {
+	at := time.Unix(1000, 0).Add(time.Duration(s * float64(time.Second)))
+	return page{status: 200, sum: [32]byte{v}, sent: at, arrived: at.Add(time.Millisecond)}
+}
+
+func TestJudgeFresh(t *testing.T) {
+	// The page is 1 until second 4, then 2, and 3 once at second 9.
+	var origin []page
+	for s := range 12 {
+		v := byte(1)
+		if s >= 4 {
+			v = 2
+		}
+		if s == 9 {
+			v = 3
+		}
+		origin = append(origin, moment(v, float64(s)))
+	}
+	for _, c := range []struct {
+		name  string
+		p     page
+		wrong bool
+		known bool
+	}{
+		{"the present one", moment(2, 6.5), false, true},
+		{"one that is not too old", moment(1, 4.5), false, true},
+		{"at the limit: it changed at some time between 3 and 4", moment(1, 6), false, true},
+		{"older than the limit", moment(1, 7.5), true, true},
+		{"one that came while it changed", moment(2, 3.5), false, true},
+		{"one that is still to come", moment(2, 2.9), true, true},
+		{"one that may be from before the first", moment(7, 1), false, false},
+		{"somebody else's page while nothing changed", moment(7, 7.2), true, true},
+		{"an unseen one while it changed", moment(7, 9.5), false, false},
+	} {
+		why, known := judgeFresh(c.p, origin, 2*time.Second)
+		if (why != "") != c.wrong || known != c.known {
+			t.Errorf("%s: %q, known %v", c.name, why, known)
+		}
+	}
+	if _, err := CheckFresh(t.Context(), Options{URL: "http://192.0.2.1/"}, FreshCheck{URLs: []string{"/"}}); err == nil {
+		t.Error("a request was sent to another machine")
+	}
+}

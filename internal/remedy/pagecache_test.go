@@ -1,0 +1,156 @@
+package remedy_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"kasoku/internal/evidence"
+	"kasoku/internal/load"
+	"kasoku/internal/regulation"
+	"kasoku/internal/remedy"
+	"kasoku/internal/remedy/remedytest"
+	"kasoku/internal/stack"
+)
+
+// page is one that every stranger gets alike.
+func strangersPage(url string) load.PageSample {
+	return load.PageSample{URL: url, Route: "GET " + url, Status: 200, Count: 200, Total: 10 * time.Second, Confirmed: true}
+}
+
+func pagesWorld(pages ...load.PageSample) remedy.Input {
+	in := remedytest.World(nil)
+	in.Evidence.Load.Pages = pages
+	in.Stack.Regulation.Staleness = 5 * time.Minute
+	return in
+}
+
+func TestNginxKeepsWhatIsTheSameForAll(t *testing.T) {
+	in := pagesWorld(strangersPage("/"), strangersPage("/list?sort=a.b"))
+	in.Evidence.Load.TellingHeaders = []string{"x-api-key"}
+	in.Evidence.Load.Assets = []load.StaticSample{{Path: "/logo.png", Status: 200, Count: 100, Total: time.Second, Headers: []string{"Cache-Control: public, max-age=100"}}}
+	p := remedytest.Want(t, in, "nginx.page-cache")
+	text := remedytest.After(p, "")
+	remedytest.Has(t, text, `~^/list\?sort=a\.b$ 1;`, `~^/logo\.png(?:\?.*)?$`, "|$http_authorization|$http_x_original_url|", "|$http_x_api_key|$http_cookie\"",
+		"fastcgi_cache_valid 200 99s;", "fastcgi_cache_use_stale off;", "|$http_host|$request_uri|", "fastcgi_no_cache $kasoku_private $kasoku_dated;", "/dev/shm/kasoku-pages-web")
+	if len(p.Trades) != 1 || p.Trades[0] != regulation.Staleness || p.Fresh == nil || p.Fresh.MaxAge != 5*time.Minute {
+		t.Errorf("trades %v, fresh %+v", p.Trades, p.Fresh)
+	}
+	// In force, it is not asked for again; another page is added to the map.
+	remedytest.Put(in, p.Changes)
+	remedytest.WantNone(t, in, "nginx.page-cache", "")
+	in.Evidence.Load.Pages = append(in.Evidence.Load.Pages, strangersPage("/news"))
+	again := remedytest.After(remedytest.Want(t, in, "nginx.page-cache"), "")
+	if strings.Count(again, "fastcgi_cache_path") != 1 || strings.Count(again, "fastcgi_cache_key") != 1 || strings.Count(again, "/news$") != 1 {
+		t.Errorf("not one cache:\n%s", again)
+	}
+}
+
+func TestNginxKeepsNothingElse(t *testing.T) {
+	change := func(f func(*load.PageSample)) remedy.Input {
+		p := strangersPage("/")
+		f(&p)
+		return pagesWorld(p)
+	}
+	for name, in := range map[string]remedy.Input{
+		"a cookie":    change(func(p *load.PageSample) { p.SetsCookie = true }),
+		"private":     change(func(p *load.PageSample) { p.Private = "it is another for another Accept-Language" }),
+		"not asked":   change(func(p *load.PageSample) { p.Confirmed = false }),
+		"always new":  change(func(p *load.PageSample) { p.Changes = 150 }),
+		"an error":    change(func(p *load.PageSample) { p.Status = 404 }),
+		"asked once":  change(func(p *load.PageSample) { p.Count = 1 }),
+		"hardly used": change(func(p *load.PageSample) { p.Count, p.Total = 3, time.Millisecond }),
+	} {
+		t.Run(name, func(t *testing.T) { remedytest.WantNone(t, in, "nginx.page-cache", "") })
+	}
+	for name, c := range map[string]struct{ inside, why string }{
+		"a cache of its own": {"fastcgi_cache other; fastcgi_pass 127.0.0.1:9000;", ""},
+		"no buffering":       {"fastcgi_buffering off; fastcgi_pass 127.0.0.1:9000;", "buffering off"},
+		"a rest of one":      {"fastcgi_cache_valid 1m; fastcgi_pass 127.0.0.1:9000;", "fastcgi_cache_valid already"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := remedytest.World(map[string]string{remedytest.NginxPath: remedytest.Nginx("location / { " + c.inside + " }")})
+			in.Evidence.Load.Pages = []load.PageSample{strangersPage("/")}
+			remedytest.WantNone(t, in, "nginx.page-cache", c.why)
+		})
+	}
+	in := pagesWorld(strangersPage("/"))
+	in.Stack.Regulation.Staleness = 1500 * time.Millisecond
+	remedytest.WantNone(t, in, "nginx.page-cache", "below 2s")
+}
+
+// Without the trade it is refused, and says which.
+func TestStrictRefusesPageCaches(t *testing.T) {
+	in := pagesWorld(strangersPage("/"))
+	in.Stack.Regulation = regulation.Regulation{}
+	_, res := remedytest.Plan(t, in)
+	for _, r := range res.Refusals {
+		if r.Plan.Remedy == "nginx.page-cache" && strings.Contains(r.Why, "staleness") {
+			return
+		}
+	}
+	t.Errorf("not refused: %+v", res.Refusals)
+}
+
+// What an application lets live shorter than it would be kept is not kept.
+func TestShorterLivesAreNotKept(t *testing.T) {
+	in := pagesWorld(strangersPage("/"))
+	in.Stack.Regulation.Staleness = 302 * time.Second
+	text := remedytest.After(remedytest.Want(t, in, "nginx.page-cache"), "")
+	m := regexp.MustCompile(`"~\*(\(\^\|\[,\\s\]\)\(s-maxage.*)" 1;`).FindStringSubmatch(text)
+	if m == nil {
+		t.Fatalf("no expression:\n%s", text)
+	}
+	re := regexp.MustCompile("(?i)" + strings.ReplaceAll(m[1], `\"`, `"`))
+	for value, kept := range map[string]bool{"max-age=0": false, "max-age=7": false, "max-age=99": false, "max-age=300": false, "public, s-maxage=299": false,
+		"max-age=301": true, "max-age=1000": true, "max-age=00300": false, "max-age=3000": true, "public": true, "stale-if-error=5": true} {
+		if re.MatchString(value) == kept {
+			t.Errorf("%s: kept %v, by %s", value, !kept, re)
+		}
+	}
+}
+
+const plainVCL = "vcl 4.1;\nbackend app { .host = \"127.0.0.1\"; }\n"
+
+func varnished(vcl string) remedy.Input {
+	in := pagesWorld(strangersPage("/"), strangersPage("/about"))
+	in.Evidence.Load.Pages[1].Known = 50
+	in.Stack.Load.URL = "http://127.0.0.1:6081"
+	in.Stack.Services = append(in.Stack.Services, stack.Service{Name: "front", Kind: stack.Varnish, Config: "/etc/varnish/default.vcl", Listen: []string{"127.0.0.1:6081"},
+		Control: stack.Control{Start: []string{"sh", "/srv/start"}}})
+	in.Snapshot.Files["local"]["/etc/varnish/default.vcl"] = evidence.File{Content: []byte(vcl), Service: "front", Writable: true}
+	in.Snapshot.Files["local"]["/srv/start"] = evidence.File{Content: []byte("#!/bin/sh\nexec varnishd -a :6081 \\\n  -s file,/v/x,1g -F\n"), Service: "front", Writable: true}
+	return in
+}
+
+func TestVarnishKeepsPages(t *testing.T) {
+	in := varnished(plainVCL)
+	text := remedytest.After(remedytest.Want(t, in, "varnish.pages"), "")
+	remedytest.Has(t, text, `req.url ~ {"(?:^/$|^/about$)"}`, `if (req.url ~ {"(?:^/about$)"})`, "set beresp.ttl = 300.000s;", "set beresp.grace = 0s;", "req.http.Authorization || req.http.x-original-url")
+	text = remedytest.After(remedytest.Want(t, in, "varnish.storage"), "")
+	remedytest.Has(t, text, "-s malloc,1024m -F\n")
+	remedytest.WantNone(t, varnished(plainVCL+"sub vcl_recv { set req.backend_hint = app; }\n"), "varnish.pages", "backend_hint")
+	in = varnished(plainVCL)
+	for i := range in.Evidence.Load.Pages {
+		in.Evidence.Load.Pages[i].Hit, in.Evidence.Load.Pages[i].Known = true, 0
+	}
+	remedytest.WantNone(t, in, "varnish.pages", "")
+}
+
+// Many URLs of a route that are all the same for strangers stand for it.
+func TestPagesOfARoute(t *testing.T) {
+	var pages []load.PageSample
+	for _, id := range strings.Split("a b c d e f g h i j", " ") {
+		p := strangersPage("/item/" + id)
+		p.Route = "GET /item/${item.id}"
+		pages = append(pages, p)
+	}
+	text := remedytest.After(remedytest.Want(t, pagesWorld(pages...), "nginx.page-cache"), "")
+	remedytest.Has(t, text, `~^/item/[^/?]+$`)
+	bad := strangersPage("/item/mine")
+	bad.Route, bad.Private = pages[0].Route, "it sets a cookie"
+	text = remedytest.After(remedytest.Want(t, pagesWorld(append(pages, bad)...), "nginx.page-cache"), "")
+	remedytest.Has(t, text, `~^/item/a$`)
+	remedytest.HasNot(t, text, "[^/?]+", "mine")
+}

@@ -1,0 +1,54 @@
+package tune
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"kasoku/internal/experiment"
+	"kasoku/internal/load"
+	"kasoku/internal/store"
+)
+
+const (
+	// freshPages are compared: those named first stand for the others, which
+	// are kept by the same lines of configuration.
+	freshPages = 5
+	// A comparison lasts twice the limit, so that an answer can be too old, but
+	// no shorter and no longer than this.
+	freshLeast, freshMost = 3 * time.Second, 20 * time.Second
+)
+
+// stale says why a candidate that keeps whole pages may not stay: while the
+// load writes, it compares what strangers get with what the application itself
+// answers. "" if nothing is wrong, or the plan keeps no pages.
+func (t *Tuner) stale(ctx context.Context, step *store.Step, sw *switcher) (string, error) {
+	fresh := step.Plan.Fresh
+	if fresh == nil || sw == nil || len(fresh.URLs) == 0 {
+		return "", nil
+	}
+	if err := sw.to(ctx, experiment.Candidate); err != nil {
+		return "", err
+	}
+	opts := t.Bench.loadOptions(t.workload)
+	check := load.FreshCheck{URLs: fresh.URLs[:min(len(fresh.URLs), freshPages)], MaxAge: fresh.MaxAge,
+		For: min(max(2*fresh.MaxAge, freshLeast), freshMost)}
+	opts.Window = check.For + opts.Warmup // the load goes on until the comparison is over, by time
+	t.UI.Info(fmt.Sprintf("comparing %d pages with the application's own answers for %s while the load goes on", len(check.URLs), check.For))
+	done := make(chan error, 1)
+	go func() {
+		_, err := load.Run(ctx, opts)
+		done <- err
+	}()
+	report, err := load.CheckFresh(ctx, opts, check)
+	if err = errors.Join(err, <-done); err != nil {
+		return "", fmt.Errorf("compare cached pages with the application: %w", err)
+	}
+	t.UI.Info(fmt.Sprintf("%d answers compared, %d could not be told, %d wrong", report.Compared, report.Unknown, len(report.Wrong)))
+	if len(report.Wrong) > 0 {
+		return "the cache gives wrong answers: " + strings.Join(report.Wrong[:min(len(report.Wrong), 3)], "; "), nil
+	}
+	return "", nil
+}
