@@ -325,6 +325,10 @@ func (t *processes) masters(ctx context.Context, svc *Service) []*process {
 // command line must have been started with control.start.
 func (c *Controller) listens(ctx context.Context, t *processes, p *process) bool {
 	want := readSettings(ctx, c.h, c.svc).endpoints
+	if c.svc.Kind == Memcached || c.svc.Kind == Redis {
+		// While one moves, its configuration is ahead of the process.
+		want = slices.Concat(want, c.svc.Listen)
+	}
 	if len(want) == 0 {
 		writesTitle := c.svc.Kind == Nginx || c.svc.Kind == PHPFPM || c.svc.Kind == Redis
 		return writesTitle || len(c.svc.Control.Start) == 0 && c.svc.Kind != App || sameCommand(p.cmdline, c.svc.Control.Start)
