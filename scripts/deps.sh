@@ -68,6 +68,8 @@ missing() {
     # For the case of patterns per request.
     if ! php_has 'memcached'; then MISSING+=("php${version:-}-memcached|php-memcached"); fi
     if ! php_has 'redis'; then MISSING+=("php${version:-}-redis|php-redis"); fi
+    # Loaded by a test of debuggers alone; see debugger_off.
+    if [ -z "$(find /usr/lib/php -name xdebug.so 2>/dev/null)" ]; then MISSING+=("php${version:-}-xdebug|php-xdebug"); fi
     # For the discovery of PHP in Apache.
     if [ -z "$(find /usr/lib/apache2/modules -name 'libphp*.so' 2>/dev/null)" ]; then MISSING+=("libapache2-mod-php${version:-}|libapache2-mod-php"); fi
 }

@@ -127,6 +127,16 @@ func StopByPIDFile(t testing.TB, file string) {
 	})
 }
 
+// PHPFPM is the path of the newest PHP-FPM.
+func PHPFPM(t testing.TB) string {
+	t.Helper()
+	found, err := filepath.Glob("/usr/sbin/php-fpm[0-9]*")
+	if err != nil || len(found) == 0 {
+		t.Fatal("there is no PHP-FPM; run `make deps-test`")
+	}
+	return found[len(found)-1]
+}
+
 // FreePort is a TCP port of loopback that nobody listens on.
 func FreePort(t testing.TB) int {
 	t.Helper()
