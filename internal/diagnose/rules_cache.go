@@ -82,8 +82,14 @@ func judgeHitRate(m *model) ([]Finding, string) {
 
 func judgeCacheRefuses(m *model) ([]Finding, string) {
 	return m.eachCounted(func(svc *stack.Service, delta, value func(string) (float64, bool)) []Finding {
+		// A memcached that is full answers with an error at once
+		// (maxconns_fast, the default of 1.6); without it, it stops to accept
+		// (doc/protocol.txt: rejected_connections, listen_disabled_num).
 		n, _ := delta("listen_disabled_num")
 		name, setting := "listen_disabled_num", "-c"
+		if fast, _ := delta("rejected_connections"); svc.Kind == stack.Memcached && fast > 0 {
+			n, name = fast, "rejected_connections"
+		}
 		if svc.Kind == stack.Redis {
 			n, _ = delta("rejected_connections")
 			name, setting = "rejected_connections", "maxclients"

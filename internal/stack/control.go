@@ -148,6 +148,11 @@ func (c *Controller) restart(ctx context.Context) error {
 	}
 	if m, err := c.master(ctx); err == nil {
 		c.inherited = readInherited(ctx, c.h, m.pid)
+		if c.svc.Kind == Memcached {
+			// It bounds its own files by its connections (-c), both limits; the
+			// next one may be told to take more.
+			c.inherited.fileLimit = ""
+		}
 	}
 	if err := c.stop(ctx); err != nil {
 		return err

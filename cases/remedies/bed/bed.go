@@ -240,12 +240,12 @@ func Relaxed() regulation.Regulation {
 	return r
 }
 
-// Want is the first plan of a remedy.
+// Want is the first plan of a remedy, or the plan with that ID.
 func Want(t testing.TB, res remedy.Result, id string) remedy.Plan {
 	t.Helper()
 	var have []string
 	for _, p := range res.Plans {
-		if p.Remedy == id {
+		if p.Remedy == id || p.ID == id {
 			return p
 		}
 		have = append(have, p.ID)

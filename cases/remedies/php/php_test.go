@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"kasoku/cases/remedies/bed"
 	"kasoku/internal/remedy"
@@ -87,6 +88,7 @@ services:
     php_ini: php.ini
     status: http://127.0.0.1:PORT/opcache
     control: {pid_file: fpm.pid}
+evidence: {profile: "off"}
 load:
   scenario: scenario.yaml
   url: http://127.0.0.1:PORT
@@ -143,6 +145,7 @@ func site(t *testing.T) *bed.Bed {
 
 func TestPHPRemedies(t *testing.T) {
 	b := site(t)
+	b.Bench.Window = 250 * time.Millisecond
 	page := b.Stack.Service("php").Status
 	b.Show(t, func(t *testing.T, p remedy.Plan) {
 		t.Log(p.Title)

@@ -204,7 +204,7 @@ func repoint(in planning.Input, svc *stack.Service, clients []diagnose.CacheClie
 			return text
 		}
 	}
-	done := map[string]bool{}
+	done, written := map[string]bool{}, map[string]bool{}
 	for _, c := range clients {
 		key := c.Service + "\n" + c.File
 		if done[key] {
@@ -225,11 +225,16 @@ func repoint(in planning.Input, svc *stack.Service, clients []diagnose.CacheClie
 			out = append(out, changes...)
 			continue
 		}
-		content := diagnose.ReplaceCacheAddresses(string(in.Snapshot.Files[planning.HostOf(svc)][c.File].Content), with(""))
 		act := change.Restart
 		if client.Kind == stack.PHPFPM {
 			act = change.Reload // scripts read it at each request; processes may hold connections
 		}
+		if written[c.File] { // by a client that shares it
+			out = append(out, change.Change{Kind: change.KindRestart, Host: planning.HostOf(client), Service: client.Name, Activate: act, Why: why})
+			continue
+		}
+		written[c.File] = true
+		content := diagnose.ReplaceCacheAddresses(string(in.Snapshot.Files[planning.HostOf(svc)][c.File].Content), with(""))
 		one, err := planning.FileChange(in.Snapshot, client, c.File, []byte(content), act, why)
 		if err != nil {
 			return nil, err

@@ -85,14 +85,14 @@ var Remedies = []planning.Remedy{
 		ID: "php.session-store", Title: "Sessions in the memcached or Redis that is there", Measures: []string{"L11", "W05"}, Rules: []string{"php.session-files"},
 		Reason: "A cache that the stack already has holds sessions without a disk, and for several web servers at once. The lock that files have is kept: a request waits for another of the same session.",
 		Source: "PHP manual, \"Memcached: sessions support\"; phpredis's README, \"PHP Session handler\"",
-		Trades: []regulation.Trade{regulation.SessionDurability}, Reach: 0.1, Plan: planSessionStore, Test: "TestSessionStores",
+		Trades: []regulation.Trade{regulation.SessionDurability}, Reach: 0.1, Plan: planSessionStore, Test: "TestCaches",
 		Command: "`session.save_handler = memcached`, `session.save_path = 127.0.0.1:11211`, `memcached.sess_persistent = 1` in php.ini, then `systemctl restart php8.2-fpm`", Undo: undoFile,
 	},
 	{
 		ID: "php.session-persistent", Title: "Kept connections to the session store", Measures: []string{"C13"}, Rules: []string{"php.session-connect"},
 		Reason: "A connection for each request costs a round trip, a port, and now and then a time-out. Kept ones are one for each process, so their number is checked against the store's limit.",
 		Source: "PHP manual, \"Memcached: runtime configuration\": memcached.sess_persistent; phpredis's README, \"PHP Session handler\": persistent",
-		Reach:  0.5, Plan: planKeepSessionStore, Test: "TestSessionStores",
+		Reach:  0.5, Plan: planKeepSessionStore, Test: "TestCaches",
 		Command: "`memcached.sess_persistent = 1`, or `?persistent=1` behind the address in session.save_path, in php.ini, then `systemctl restart php8.2-fpm`", Undo: undoFile,
 	},
 }
