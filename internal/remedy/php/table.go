@@ -83,7 +83,7 @@ var Remedies = []planning.Remedy{
 	},
 	{
 		ID: "php.session-store", Title: "Sessions in the memcached or Redis that is there", Measures: []string{"L11", "W05"}, Rules: []string{"php.session-files"},
-		Reason: "A cache that the stack already has holds sessions without a disk, and for several web servers at once. The lock that files have is kept: a request waits for another of the same session.",
+		Reason: "A cache that the stack already has holds sessions without a disk, and for several web servers at once. The lock that files have is kept: a request waits for another of the same session. An application's own object cache is a matter of that application.",
 		Source: "PHP manual, \"Memcached: sessions support\"; phpredis's README, \"PHP Session handler\"",
 		Trades: []regulation.Trade{regulation.SessionDurability}, Reach: 0.1, Plan: planSessionStore, Test: "TestCaches",
 		Command: "`session.save_handler = memcached`, `session.save_path = 127.0.0.1:11211`, `memcached.sess_persistent = 1` in php.ini, then `systemctl restart php8.2-fpm`", Undo: undoFile,
