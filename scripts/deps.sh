@@ -68,6 +68,8 @@ missing() {
     # For the case of patterns per request.
     if ! php_has 'memcached'; then MISSING+=("php${version:-}-memcached|php-memcached"); fi
     if ! php_has 'redis'; then MISSING+=("php${version:-}-redis|php-redis"); fi
+    # A test of debuggers loads it; see debugger_off.
+    if [ -z "$(find /usr/lib/php -name xdebug.so 2>/dev/null)" ]; then MISSING+=("php${version:-}-xdebug|php-xdebug"); fi
     # For the discovery of PHP in Apache.
     if [ -z "$(find /usr/lib/apache2/modules -name 'libphp*.so' 2>/dev/null)" ]; then MISSING+=("libapache2-mod-php${version:-}|libapache2-mod-php"); fi
 }
@@ -107,6 +109,13 @@ install() {
     hold_daemons
     DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${chosen[@]}" >&2 ||
         fail "apt-get could not install ${chosen[*]}"
+    case " ${chosen[*]} " in *xdebug*) debugger_off ;; esac
+}
+
+# debugger_off keeps a debugger that was just installed out of every PHP: it
+# would make all of them slower. Who wants it loads it by name.
+debugger_off() {
+    phpdismod xdebug || fail "phpdismod xdebug failed; take 20-xdebug.ini out of PHP's conf.d folders"
 }
 
 # gos OPTION… prints the N of each golang-1.N-go that apt has, the lowest first.

@@ -82,6 +82,7 @@ var phpRules = []Rule{
 	{"php.too-many", []string{"C18", "C20"}, "memory by service", judgeTooManyProcesses},
 	{"php.max-requests", []string{"C18"}, "pool configuration", judgeShortLives},
 	{"php.session-files", []string{"L11"}, needPHP, judgeSessions},
+	{"php.locale-archive", []string{"C20"}, "memory maps of PHP-FPM", judgeLocaleArchive},
 	{"php.session-connect", []string{"C13"}, needPHP, judgeSessionConnect},
 }
 

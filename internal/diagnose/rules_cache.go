@@ -23,8 +23,12 @@ func judgeEvictions(m *model) ([]Finding, string) {
 			return nil
 		}
 		have, _ := value(limit)
-		return []Finding{about(svc.Name, svc.Name+" throws entries away for lack of memory",
-			fmt.Sprintf("%s rose by %.0f in %.0f s at a limit of %s; what was thrown away is made again.", name, n, m.window, size(int64(have))),
+		text := fmt.Sprintf("%s rose by %.0f in %.0f s at a limit of %s; what was thrown away is made again.", name, n, m.window, size(int64(have)))
+		if sample, ok := value("sample_items"); ok && sample > 0 {
+			never, _ := value("sample_items_without_expiry")
+			text += fmt.Sprintf(" Of %.0f sampled entries %.0f have no expiry; an application that gives each one makes room by itself.", sample, never)
+		}
+		return []Finding{about(svc.Name, svc.Name+" throws entries away for lack of memory", text,
 			"counter "+name+" of "+svc.Name).
 			asks(Setting{Service: svc.Name, Name: setting, Now: size(int64(have)), Up: 1, Memory: int64(have)}).bounded(m.boundApp())}
 	}, stack.Memcached, stack.Redis)
@@ -78,8 +82,14 @@ func judgeHitRate(m *model) ([]Finding, string) {
 
 func judgeCacheRefuses(m *model) ([]Finding, string) {
 	return m.eachCounted(func(svc *stack.Service, delta, value func(string) (float64, bool)) []Finding {
+		// A memcached that is full answers with an error at once
+		// (maxconns_fast, the default of 1.6); without it, it stops to accept
+		// (doc/protocol.txt: rejected_connections, listen_disabled_num).
 		n, _ := delta("listen_disabled_num")
 		name, setting := "listen_disabled_num", "-c"
+		if fast, _ := delta("rejected_connections"); svc.Kind == stack.Memcached && fast > 0 {
+			n, name = fast, "rejected_connections"
+		}
 		if svc.Kind == stack.Redis {
 			n, _ = delta("rejected_connections")
 			name, setting = "rejected_connections", "maxclients"
@@ -165,35 +175,6 @@ func judgeCacheLatency(m *model) ([]Finding, string) {
 		return nil, "no latency of a cache was probed"
 	}
 	return out, ""
-}
-
-// judgeCacheLoopback: memcached or Redis on this host reached by TCP (C06).
-func judgeCacheLoopback(m *model) ([]Finding, string) {
-	var out []Finding
-	for _, svc := range m.in.Stack.OfKind(stack.Memcached, stack.Redis) {
-		for _, l := range svc.Listen {
-			if _, ok := Loopback(l); !ok || !m.askedFromHere(svc) {
-				continue
-			}
-			out = append(out, about(svc.Name, "The application talks to "+svc.Name+" over loopback TCP",
-				fmt.Sprintf("%s listens at %s and is asked from this host: each command passes the TCP stack twice, and closed connections stay in TIME_WAIT (%d now). A unix socket has neither; its permissions must be set.", svc.Name, l, m.at(svc.Name).sys.TimeWait),
-				"kasoku.yaml: "+svc.Name).bounded(m.boundKernelOf(1, svc.Name)))
-			break
-		}
-	}
-	return out, ""
-}
-
-// askedFromHere: some service on the same host talks to it.
-func (m *model) askedFromHere(svc *stack.Service) bool {
-	for _, s := range m.in.Stack.Services {
-		for _, to := range s.TalksTo {
-			if to == svc.Name && hostOf(&s) == hostOf(svc) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 func judgeRedisPersistence(m *model) ([]Finding, string) {

@@ -46,51 +46,15 @@ func judgeDebuggers(m *model) ([]Finding, string) {
 		if On(php["tideways.enable_cli"]) || php["tideways.sample_rate"] != "" && php["tideways.sample_rate"] != "0" {
 			on = append(on, "tideways samples requests")
 		}
+		if On(php["pcov.enabled"]) {
+			on = append(on, "pcov.enabled is on")
+		}
 		if len(on) == 0 {
 			return nil
 		}
 		return []Finding{about(svc.Name, svc.Name+" runs with a debugger or tracer on", strings.Join(on, "; ")+": it hooks each call. Off in production.", "effective PHP settings of "+svc.Name).
 			bounded(m.serviceBound(svc.Name))}
 	})
-}
-
-// judgeSessionConnect: a session store that is connected to for each request (C13).
-func judgeSessionConnect(m *model) ([]Finding, string) {
-	return m.eachPHP(func(svc *stack.Service, php map[string]string) []Finding {
-		handler := php["session.save_handler"]
-		kept := On(php["memcached.sess_persistent"]) || strings.Contains(php["session.save_path"], "persistent=1")
-		if handler != "memcached" && handler != "memcache" && handler != "redis" || kept {
-			return nil
-		}
-		return []Finding{about(svc.Name, "Sessions connect to "+handler+" for each request",
-			fmt.Sprintf("session.save_handler is %s without a persistent connection; with one, servers × workers connections stay open and must be below the store's limit.", handler),
-			"effective PHP settings of "+svc.Name).
-			asks(Setting{Service: svc.Name, Name: "memcached.sess_persistent", Now: "0", To: "1"}).bounded(m.boundKernelOf(0.5, svc.Name))}
-	})
-}
-
-func judgeOPcacheFull(m *model) ([]Finding, string) {
-	return m.eachCounted(func(svc *stack.Service, delta, value func(string) (float64, bool)) []Finding {
-		var cites []string
-		full, okFull := fold(m.in.Evidence.Counters[svc.Name].Value, "opcache.cache_full")
-		restarts, _ := delta("opcache.opcache_statistics.oom_restarts")
-		hash, _ := delta("opcache.opcache_statistics.hash_restarts")
-		misses, _ := delta("opcache.opcache_statistics.misses")
-		if okFull && On(full) {
-			cites = append(cites, "the cache is full")
-		}
-		if restarts+hash > 0 {
-			cites = append(cites, fmt.Sprintf("%.0f restarts for lack of room", restarts+hash))
-		}
-		if misses/m.window >= 10 {
-			cites = append(cites, fmt.Sprintf("%.0f scripts a second were compiled", misses/m.window))
-		}
-		if len(cites) == 0 {
-			return nil
-		}
-		return []Finding{about(svc.Name, svc.Name+"'s OPcache is too small", strings.Join(cites, "; ")+".", "OPcache status of "+svc.Name).
-			asks(Setting{Service: svc.Name, Name: "opcache.memory_consumption", Up: 1, Memory: 128 << 20}, Setting{Service: svc.Name, Name: "opcache.max_accelerated_files", Up: 1}).bounded(m.serviceBound(svc.Name))}
-	}, stack.PHPFPM)
 }
 
 // judgePoolFull: PHP-FPM itself says that it had too few processes (C18).
@@ -163,9 +127,11 @@ func judgeShortLives(m *model) ([]Finding, string) {
 			if !ok || err != nil || n <= 0 || n >= 500 {
 				continue
 			}
-			out = append(out, about(svc.Name, fmt.Sprintf("Processes of pool %s end after %d requests", name, n),
+			f := about(svc.Name, fmt.Sprintf("Processes of pool %s end after %d requests", name, n),
 				fmt.Sprintf("pm.max_requests is %d: at %.0f requests/s %.1f processes are started each second.", n, m.x, m.x/float64(n)), svc.Config).
-				asks(Setting{Service: svc.Name, Name: "pm.max_requests", Now: v.Text, Up: 1}).bounded(m.boundBy(svc.Name, 0.02/float64(n))))
+				asks(Setting{Service: svc.Name, Name: "pm.max_requests", Now: v.Text, Up: 1}).bounded(m.boundBy(svc.Name, 0.02/float64(n)))
+			f.Subject = map[string]string{"pool": name}
+			out = append(out, f)
 		}
 	}
 	return out, ""

@@ -66,7 +66,7 @@ func healthy() Input {
 		Files: map[string]map[string]evidence.File{"local": {"/n": file("web", ngx), "/f": file("php", "[www]\nlisten = /run/p.sock\npm = static\npm.max_children = 16\n"),
 			"/m": file("db", "[mysqld]\ninnodb_buffer_pool_size = 1G\n"), "/v": file("front", "exec varnishd -a :6081 -f /vcl -s malloc,1g\n"), "/vcl": file("front", "vcl 4.1;\nbackend app { .host = \"127.0.0.1\"; }\n"), "/h": file("httpd", "LoadModule mpm_event_module x.so\n")}},
 		PHP: map[string]map[string]string{"php": {"opcache.enable": "On", "opcache.validate_timestamps": "Off", "opcache.jit_buffer_size": "64M", "version": "8.2.36",
-			"session.save_handler": "files", "session.save_path": "/dev/shm/s", "realpath_cache_size": "4096K"}},
+			"session.save_handler": "files", "session.save_path": "/dev/shm/s", "realpath_cache_size": "4096K", "process.locale-archive": "0"}},
 		Nginx: map[string]evidence.NginxBuild{"web": {Version: "1.22.1"}},
 		Databases: map[string]*evidence.Database{"db": {Version: "10.11.14-MariaDB", MariaDB: true, DataBytes: 300 << 20, Variables: map[string]string{
 			"innodb_buffer_pool_size": "1073741824", "innodb_log_file_size": "1073741824", "innodb_flush_log_at_trx_commit": "2", "max_connections": "151", "log_bin": "OFF",
@@ -230,6 +230,7 @@ var signs = []struct {
 	{"php.too-many", config("/f", "= 16", "= 1600"), "1600 processes are allowed"},
 	{"php.max-requests", config("/f", "pm = static", "pm = static\npm.max_requests = 20"), "is 20"},
 	{"php.session-files", php("session.save_path", "/var/lib/php"), "/var/lib/php"},
+	{"php.locale-archive", php("process.locale-archive", "222298112"), "212 MiB"},
 	{"php.session-connect", php("session.save_handler", "memcached"), "memcached without"},
 	{"web.static-through-app", func(in *Input) {
 		in.Evidence.Load.Assets[0].Path = "/b.css"

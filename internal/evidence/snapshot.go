@@ -193,6 +193,9 @@ func (t *taker) php(h host.Host, svc *stack.Service, r *fileReader) error {
 		t.fixed[svc.HostName()][path.Clean(p)] = true
 	}
 	poolValues(info.Values, conf)
+	if pids, err := servicePIDs(t.ctx, h, t.st, svc); err == nil && len(pids) > 0 && !t.opts.Brief {
+		readLocaleArchive(t.ctx, h, pids[0], info.Values)
+	}
 	t.snap.PHP[svc.Name] = info.Values
 	return nil
 }

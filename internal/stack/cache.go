@@ -44,7 +44,7 @@ func DialCache(ctx context.Context, h host.Host, svc *Service) (net.Conn, error)
 	if svc.Kind != Memcached && svc.Kind != Redis {
 		return nil, fmt.Errorf("connect to %s: a %s service is not a cache", svc.Name, svc.Kind)
 	}
-	endpoint, err := cacheEndpoint(svc)
+	endpoint, err := cacheEndpoint(ctx, h, svc)
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", svc.Name, err)
 	}
@@ -62,15 +62,17 @@ func DialCache(ctx context.Context, h host.Host, svc *Service) (net.Conn, error)
 	return conn, nil
 }
 
-// cacheEndpoint is where to log in: as the Login says, else Listen[0].
-func cacheEndpoint(svc *Service) (string, error) {
+// cacheEndpoint is where to log in: as the Login says, else where the present
+// configuration has it listen, else Listen[0].
+func cacheEndpoint(ctx context.Context, h host.Host, svc *Service) (string, error) {
 	switch {
 	case svc.Login != nil && svc.Login.Socket != "":
 		return "unix:" + svc.Login.Socket, nil
 	case svc.Login != nil && svc.Login.Address != "":
 		return svc.Login.Address, nil
-	case len(svc.Listen) > 0:
-		return svc.Listen[0], nil
+	}
+	if all := Endpoints(ctx, h, svc); len(all) > 0 {
+		return all[0], nil
 	}
 	return "", errors.New("it is not known where the server listens; write listen")
 }

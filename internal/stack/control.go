@@ -148,6 +148,11 @@ func (c *Controller) restart(ctx context.Context) error {
 	}
 	if m, err := c.master(ctx); err == nil {
 		c.inherited = readInherited(ctx, c.h, m.pid)
+		if c.svc.Kind == Memcached {
+			// It bounds its own files by its connections (-c), both limits; the
+			// next one may be told to take more.
+			c.inherited.fileLimit = ""
+		}
 	}
 	if err := c.stop(ctx); err != nil {
 		return err
@@ -325,6 +330,10 @@ func (t *processes) masters(ctx context.Context, svc *Service) []*process {
 // command line must have been started with control.start.
 func (c *Controller) listens(ctx context.Context, t *processes, p *process) bool {
 	want := readSettings(ctx, c.h, c.svc).endpoints
+	if c.svc.Kind == Memcached || c.svc.Kind == Redis {
+		// While one moves, its configuration is ahead of the process.
+		want = slices.Concat(want, c.svc.Listen)
+	}
 	if len(want) == 0 {
 		writesTitle := c.svc.Kind == Nginx || c.svc.Kind == PHPFPM || c.svc.Kind == Redis
 		return writesTitle || len(c.svc.Control.Start) == 0 && c.svc.Kind != App || sameCommand(p.cmdline, c.svc.Control.Start)

@@ -38,6 +38,8 @@ func readSettings(ctx context.Context, h host.Host, svc *Service) settings {
 		s = fpmSettings(ctx, h, svc)
 	case MariaDB, MySQL:
 		s = databaseSettings(ctx, h, svc)
+	case Memcached, Redis:
+		s = cacheSettings(ctx, h, svc)
 	}
 	if len(s.endpoints) == 0 {
 		s.endpoints = svc.Listen

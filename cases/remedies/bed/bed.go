@@ -127,6 +127,16 @@ func StopByPIDFile(t testing.TB, file string) {
 	})
 }
 
+// PHPFPM is the path of the newest PHP-FPM.
+func PHPFPM(t testing.TB) string {
+	t.Helper()
+	found, err := filepath.Glob("/usr/sbin/php-fpm[0-9]*")
+	if err != nil || len(found) == 0 {
+		t.Fatal("there is no PHP-FPM; run `make deps-test`")
+	}
+	return found[len(found)-1]
+}
+
 // FreePort is a TCP port of loopback that nobody listens on.
 func FreePort(t testing.TB) int {
 	t.Helper()
@@ -236,12 +246,12 @@ func Relaxed() regulation.Regulation {
 	return r
 }
 
-// Want is the first plan of a remedy.
+// Want is the first plan of a remedy, or the plan with that ID.
 func Want(t testing.TB, res remedy.Result, id string) remedy.Plan {
 	t.Helper()
 	var have []string
 	for _, p := range res.Plans {
-		if p.Remedy == id {
+		if p.Remedy == id || p.ID == id {
 			return p
 		}
 		have = append(have, p.ID)

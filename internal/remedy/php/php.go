@@ -36,7 +36,7 @@ func SetWith(in planning.Input, svc *stack.Service, fpm *ini.Config, values [][2
 	for _, kv := range values {
 		// OPcache is set up before pools are read, so a pool's value alone can
 		// turn nothing of it on.
-		if setInPools(fpm, kv) && !strings.HasPrefix(kv[0], "opcache.") {
+		if setInPools(fpm, kv) && inPool(kv[0]) && kv[0] != "opcache.jit" {
 			continue
 		}
 		file, err := winningIni(in.Snapshot, svc, kv[0])
@@ -98,7 +98,15 @@ func setInPools(fpm *ini.Config, kv [2]string) bool {
 // inPool reports whether a pool's value of a setting has effect. OPcache is set
 // up before pools are read; only whether JIT is used is looked at later (PHP
 // manual, "OPcache configuration": opcache.jit is changeable at run time).
-func inPool(key string) bool { return !strings.HasPrefix(key, "opcache.") || key == "opcache.jit" }
+// Xdebug and pcov, too, read their mode when PHP starts.
+func inPool(key string) bool {
+	for _, early := range []string{"opcache.", "xdebug.", "pcov."} {
+		if strings.HasPrefix(key, early) {
+			return key == "opcache.jit"
+		}
+	}
+	return true
+}
 
 func addToPools(fpm *ini.Config, kv [2]string) error {
 	for _, pool := range fpm.Sections() {

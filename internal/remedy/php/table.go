@@ -5,6 +5,9 @@ import (
 	"kasoku/internal/remedy/planning"
 )
 
+// undoFile is what taking back a plan of files alone does.
+const undoFile = "the files' bytes, modes, owners and times come back, and PHP-FPM is restarted"
+
 // Remedies of this family, in the order in which they are listed for people.
 var Remedies = []planning.Remedy{
 	{
@@ -12,23 +15,84 @@ var Remedies = []planning.Remedy{
 		Reason: "Without it every request parses and compiles all scripts that it uses.",
 		Source: "PHP manual, \"OPcache\"",
 		Reach:  0.5, Plan: planOPcache, Test: "TestRemedyOPcache",
+		Command: "`opcache.enable = 1` in php.ini, then `systemctl restart php8.2-fpm`", Undo: undoFile,
+	},
+	{
+		ID: "php.opcache-room", Title: "OPcache with room for all scripts", Measures: []string{"W03"}, Rules: []string{"php.opcache-full"},
+		Reason: "What does not fit is compiled at each request; when keys run out or memory is wasted, OPcache empties itself and begins anew. Strings beyond the buffer are kept by every process for itself.",
+		Source: "PHP manual, \"OPcache configuration\": opcache.memory_consumption, opcache.max_accelerated_files, opcache.interned_strings_buffer",
+		Reach:  0.5, Plan: planOPcacheRoom, Test: "TestPHPRemedies",
+		Command: "`opcache.memory_consumption = 256` (MiB), `opcache.max_accelerated_files = 20000` in php.ini, then `systemctl restart php8.2-fpm`", Undo: undoFile,
+	},
+	{
+		ID: "php.timestamps", Title: "Compiled scripts trusted until a reload", Measures: []string{"W03"}, Rules: []string{"php.timestamps"},
+		Reason: "With timestamps checked, every script is asked for by stat(2) again when revalidate_freq has passed.",
+		Source: "PHP manual, \"OPcache configuration\": opcache.validate_timestamps, opcache.revalidate_freq",
+		Trades: []regulation.Trade{regulation.Staleness}, Reach: 0.2, Plan: planTimestamps, Test: "TestPHPRemedies",
+		Command: "`opcache.validate_timestamps = 0` in php.ini, then `systemctl restart php8.2-fpm`; each deployment ends with `systemctl reload php8.2-fpm`", Undo: undoFile,
+	},
+	{
+		ID: "php.realpath", Title: "Cache of resolved paths", Measures: []string{"W03"}, Rules: []string{"php.realpath"},
+		Reason: "A path that is not in the cache is resolved by an lstat(2) for each of its parts, at each include.",
+		Source: "PHP manual, \"Core php.ini directives\": realpath_cache_size",
+		Reach:  0.2, Small: true, Plan: planRealpath, Test: "TestPHPRemedies",
+		Command: "`realpath_cache_size = 4096K` in php.ini, then `systemctl restart php8.2-fpm`", Undo: undoFile,
+	},
+	{
+		ID: "php.debugger", Title: "Debuggers, tracers and coverage drivers off", Measures: []string{"W14"}, Rules: []string{"php.debugger"},
+		Reason: "They hook every function call and statement, whether somebody debugs or not. Which other extensions are unused cannot be known from outside, so those stay.",
+		Source: "Xdebug documentation, \"xdebug.mode\"; pcov's README, \"pcov.enabled\"",
+		Trades: []regulation.Trade{regulation.Observability}, Reach: 0.5, Plan: planDebugger, Test: "TestPHPRemedies",
+		Command: "`xdebug.mode = off` in php.ini, then `systemctl restart php8.2-fpm`", Undo: undoFile,
 	},
 	{
 		ID: "php.jit", Title: "JIT", Measures: []string{"I16"}, Rules: []string{"php.jit-off"},
 		Reason: "Hot code runs as machine code; it pays only where the interpreter itself binds.",
 		Source: "PHP manual, \"opcache.jit\"",
 		Reach:  0.03, Plan: planJIT, Test: "TestRemedyJIT",
+		Command: "`opcache.jit = tracing`, `opcache.jit_buffer_size = 64M` in php.ini, then `systemctl restart php8.2-fpm`", Undo: undoFile,
 	},
 	{
 		ID: "php.workers", Title: "Number of PHP-FPM processes", Measures: []string{"C18", "I17"}, Rules: []string{"php.workers"},
 		Reason: "Too few leave CPU idle, too many make it switch; the best number is found by trying.",
 		Source: "PHP manual, \"FPM configuration\": pm, pm.max_children",
 		Reach:  0.1, Plan: planWorkers, Test: "TestRemedyWorkers",
+		Command: "`pm = static`, `pm.max_children = 8` in the pool's file, then `systemctl restart php8.2-fpm`; measure; try the next number", Undo: undoFile,
+	},
+	{
+		ID: "php.max-requests", Title: "Processes that live longer", Measures: []string{"C18"}, Rules: []string{"php.max-requests"},
+		Reason: "A process that ends after few requests is started anew all the time, with its connections and caches empty.",
+		Source: "PHP manual, \"FPM configuration\": pm.max_requests",
+		Reach:  0.5, Plan: planLongLives, Test: "TestPHPRemedies",
+		Command: "`pm.max_requests = 2000` in the pool's file, then `systemctl restart php8.2-fpm`", Undo: undoFile,
+	},
+	{
+		ID: "php.fewer", Title: "No more processes than memory has room for", Measures: []string{"C18"}, Rules: []string{"php.too-many"},
+		Reason: "When a crowd comes, processes that do not fit make the machine swap or end the database; a queue costs less.",
+		Source: "PHP manual, \"FPM configuration\": pm.max_children",
+		Reach:  0.1, Plan: planFewer, Test: "TestPHPRemedies",
+		Command: "`pm.max_children = 40` in the pool's file, then `systemctl restart php8.2-fpm`", Undo: undoFile,
 	},
 	{
 		ID: "php.session-memory", Title: "Session files in memory", Measures: []string{"L11"}, Rules: []string{"php.session-files"},
 		Reason: "A session that never reaches a disk costs less; a reboot ends all sessions.",
 		Source: "PHP manual, \"session.save_path\"; tmpfs(5)",
 		Trades: []regulation.Trade{regulation.SessionDurability}, Reach: 0.1, Plan: planSessions, Test: "TestRemedySessions",
+		Command: "`install -d -m 700 -o www-data -g www-data /dev/shm/kasoku-sessions-php`, `session.save_path = /dev/shm/kasoku-sessions-php` in php.ini, then `systemctl restart php8.2-fpm`",
+		Undo:    "the files' bytes, modes, owners and times come back, PHP-FPM is restarted, and the folder is removed",
+	},
+	{
+		ID: "php.session-store", Title: "Sessions in the memcached or Redis that is there", Measures: []string{"L11", "W05"}, Rules: []string{"php.session-files"},
+		Reason: "A cache that the stack already has holds sessions without a disk, and for several web servers at once. The lock that files have is kept: a request waits for another of the same session. An application's own object cache is a matter of that application.",
+		Source: "PHP manual, \"Memcached: sessions support\"; phpredis's README, \"PHP Session handler\"",
+		Trades: []regulation.Trade{regulation.SessionDurability}, Reach: 0.1, Plan: planSessionStore, Test: "TestCaches",
+		Command: "`session.save_handler = memcached`, `session.save_path = 127.0.0.1:11211`, `memcached.sess_persistent = 1` in php.ini, then `systemctl restart php8.2-fpm`", Undo: undoFile,
+	},
+	{
+		ID: "php.session-persistent", Title: "Kept connections to the session store", Measures: []string{"C13"}, Rules: []string{"php.session-connect"},
+		Reason: "A connection for each request costs a round trip, a port, and now and then a time-out. Kept ones are one for each process, so their number is checked against the store's limit.",
+		Source: "PHP manual, \"Memcached: runtime configuration\": memcached.sess_persistent; phpredis's README, \"PHP Session handler\": persistent",
+		Reach:  0.5, Plan: planKeepSessionStore, Test: "TestCaches",
+		Command: "`memcached.sess_persistent = 1`, or `?persistent=1` behind the address in session.save_path, in php.ini, then `systemctl restart php8.2-fpm`", Undo: undoFile,
 	},
 }
