@@ -25,8 +25,9 @@ const (
 
 // planBacklog lets more connections wait to be accepted. The queue is as long
 // as the smaller of what the program asks for and net.core.somaxconn, both as
-// they are when the program calls listen(2); so the kernel comes first (phase
-// 0), and then the server listens anew (phase 1).
+// they are when the program calls listen(2). So where the kernel's limit changes
+// the server is restarted, also when that is taken back: else the queue would
+// keep the length that it had meanwhile.
 func planBacklog(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 	t, err := targetOf(in, f)
 	if err != nil {
@@ -57,10 +58,7 @@ func planBacklog(in planning.Input, f diagnose.Finding) ([]planning.Plan, error)
 		if len(more) > 0 {
 			title += fmt.Sprintf(", %s listens with %d on %s", service, n, strings.Join(full[service], " and "))
 		}
-		for _, c := range more {
-			c.Phase = 1
-			cs = append(cs, c)
-		}
+		cs = append(cs, more...)
 	}
 	if len(cs) == 0 {
 		return nil, fmt.Errorf("the queues may hold %d already; whoever accepts is too slow", n)
@@ -119,16 +117,22 @@ func (t *target) serverBacklog(svc *stack.Service, listens []string, n int, why 
 	case stack.Redis:
 		cs, err = t.redisBacklog(svc, n, why)
 	}
-	if err != nil || len(cs) > 0 || !anew {
+	if err != nil || !anew {
 		return cs, err
+	}
+	for i := range cs {
+		cs[i].Activate = change.Restart
+	}
+	if len(cs) > 0 {
+		return cs, nil
 	}
 	// Others take what the kernel allows, or ask for enough: they only have to
 	// call listen(2) again.
 	return []change.Change{{Kind: change.KindRestart, Host: t.host, Service: svc.Name, Activate: change.Restart, Why: why}}, nil
 }
 
-// nginxBacklog: 511 by default (nginx documentation, "listen": backlog). With a
-// changed number a reload calls listen(2) again (ngx_configure_listening_sockets).
+// nginxBacklog: 511 by default (nginx documentation, "listen": backlog). With
+// another number a reload calls listen(2) again (ngx_configure_listening_sockets).
 func (t *target) nginxBacklog(svc *stack.Service, listens []string, n int, why string) ([]change.Change, error) {
 	conf, err := diagnose.NginxConfig(t.in.Snapshot, svc)
 	if err != nil {

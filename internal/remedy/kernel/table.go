@@ -18,8 +18,8 @@ var Remedies = []planning.Remedy{
 		Reason: "A connection that finds the queue full is dropped, and the client tries again after a second. The queue is the smaller of the server's backlog and net.core.somaxconn as they were when the server began to listen.",
 		Source: ipSysctl + ", somaxconn, tcp_max_syn_backlog; listen(2); nginx documentation, \"listen\": backlog",
 		Reach:  0.4, Plan: planBacklog,
-		Command: "sysctl -w net.core.somaxconn=4096 net.ipv4.tcp_max_syn_backlog=4096; in nginx `listen 80 backlog=4096;`, then `nginx -s reload` (PHP-FPM `listen.backlog`, MariaDB `back_log`, Redis `tcp-backlog`: then a restart)",
-		Undo:    "first the server's line and a reload or restart, then the kernel's settings; " + putBack,
+		Command: "sysctl -w net.core.somaxconn=4096 net.ipv4.tcp_max_syn_backlog=4096; in nginx `listen 80 backlog=4096;`, then restart nginx (PHP-FPM `listen.backlog`, MariaDB `back_log`, Redis `tcp-backlog`)",
+		Undo:    putBack + "; the server's line too, and it is restarted, because a queue keeps the length that it had when its server began to listen",
 		Test:    "TestKernelBacklog",
 	},
 	{
@@ -35,7 +35,7 @@ var Remedies = []planning.Remedy{
 		Reason: "tcp_tw_reuse lets the side that connects take a port again after a second. tcp_fin_timeout does not shorten TIME_WAIT (60 s in the kernel's source): it bounds FIN_WAIT_2, where the other side has not closed. tcp_max_tw_buckets keeps sockets from being dropped early. Each is only set where its own sign is there.",
 		Source: ipSysctl + ", tcp_tw_reuse, tcp_fin_timeout, tcp_max_tw_buckets",
 		Reach:  0.1, Plan: tuning{"kernel.time-wait", wantTimeWait}.plan,
-		Command: "sysctl -w net.ipv4.tcp_tw_reuse=1 net.ipv4.tcp_fin_timeout=10", Undo: putBack, Test: "TestKernelTimeWait",
+		Command: "sysctl -w net.ipv4.tcp_tw_reuse=1 net.ipv4.tcp_fin_timeout=10", Undo: putBack, Test: "TestKernelSettings",
 	},
 	{
 		ID: "kernel.tcp-buffers", Title: "TCP buffers that may grow to 16 MiB", Measures: []string{"C16"}, Rules: []string{"tcp.buffers"},
@@ -71,7 +71,7 @@ var Remedies = []planning.Remedy{
 		Source: "getrlimit(2), RLIMIT_NOFILE; Linux, Documentation/admin-guide/sysctl/fs.rst, file-max; nginx documentation, \"worker_rlimit_nofile\"; PHP manual, rlimit_files; MariaDB Knowledge Base, open_files_limit",
 		Reach:  0.5, Plan: planFiles,
 		Command: "nginx: `worker_rlimit_nofile 4096;` and reload; PHP-FPM: `rlimit_files = 4096`; MariaDB: `open_files_limit = 4096`; the host: sysctl -w fs.file-max=…",
-		Undo:    "the server's file comes back byte for byte, with a reload or restart; of the host: " + putBack, Test: "TestKernelFiles",
+		Undo:    "the server's file comes back byte for byte, with a reload or restart; of the host: " + putBack, Test: "TestKernelPorts",
 	},
 	{
 		ID: "kernel.swappiness", Title: "Less swapping of processes", Measures: []string{"C16"}, Rules: []string{"system.swapping"},
