@@ -40,7 +40,7 @@ var kernelKeys = []string{
 	"net.core.busy_poll", "net.core.busy_read", "net.core.default_qdisc",
 	"net.ipv4.tcp_max_syn_backlog", "net.ipv4.tcp_syncookies", "net.ipv4.ip_local_port_range", "net.ipv4.ip_local_reserved_ports",
 	"net.ipv4.tcp_tw_reuse", "net.ipv4.tcp_timestamps", "net.ipv4.tcp_fin_timeout", "net.ipv4.tcp_max_tw_buckets",
-	"net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem", "net.ipv4.tcp_congestion_control", "net.ipv4.tcp_available_congestion_control",
+	"net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem", "net.ipv4.tcp_congestion_control", "net.ipv4.tcp_available_congestion_control", "net.ipv4.tcp_allowed_congestion_control",
 	"net.ipv4.tcp_slow_start_after_idle", "net.netfilter.nf_conntrack_max",
 	"vm.swappiness", "vm.overcommit_memory", "vm.overcommit_ratio", "vm.dirty_ratio", "vm.dirty_bytes",
 	"vm.dirty_background_ratio", "vm.dirty_background_bytes", "fs.file-max", "fs.nr_open",

@@ -199,10 +199,9 @@ func wantBuffers(t *target, _ diagnose.Finding) ([]set, error) {
 		}
 		if n, err := strconv.ParseInt(f[2], 10, 64); err == nil && n < 16*planning.MiB {
 			out = append(out, set{key, fmt.Sprintf("%s %s %d", f[0], f[1], 16*planning.MiB)})
+		} else if key == "net.ipv4.tcp_rmem" { // what the finding is about
+			return nil, fmt.Errorf("receive buffers may grow to %s bytes already; who reads is too slow", f[2])
 		}
-	}
-	if len(out) == 0 {
-		return nil, errors.New("buffers may grow to 16 MiB already; the reader is too slow")
 	}
 	for _, key := range []string{"net.core.rmem_max", "net.core.wmem_max"} {
 		if s := t.settings[key]; s.Writable {
@@ -220,6 +219,11 @@ func wantCongestion(t *target, _ diagnose.Finding) ([]set, error) {
 	const key = "net.ipv4.tcp_congestion_control"
 	if !slices.Contains(strings.Fields(t.settings["net.ipv4.tcp_available_congestion_control"].Value), "bbr") {
 		return nil, fmt.Errorf("the kernel of %s has no BBR loaded (modprobe tcp_bbr); loss on the way is left to %s", t.host, t.settings[key].Value)
+	}
+	// In a network namespace of a container only those may be set that the
+	// machine allows to everybody; the others could not be put back.
+	if now := t.settings[key].Value; now != "bbr" && !slices.Contains(strings.Fields(t.settings["net.ipv4.tcp_allowed_congestion_control"].Value), now) {
+		return nil, fmt.Errorf("%s could not be put back on %s: tcp_allowed_congestion_control does not name it", now, t.host)
 	}
 	return []set{{key, "bbr"}}, nil
 }
