@@ -32,6 +32,7 @@ done
 dpkg-scanpackages -m . >Packages 2>/dev/null
 find /etc/apt -name '*.list' -delete -o -name '*.sources' -delete
 echo "deb [trusted=yes] file:$1 ./" >/etc/apt/sources.list
+rm -f /var/lib/man-db/auto-update # else dpkg's trigger reads every manual page
 rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin
 apt-get update -qq -o APT::Sandbox::User=root
 `
