@@ -1,8 +1,12 @@
 package evidence
 
 import (
+	"os"
 	"slices"
+	"strings"
 	"testing"
+
+	"kasoku/internal/host"
 )
 
 func TestParseKernel(t *testing.T) {
@@ -60,5 +64,36 @@ func TestParsePackages(t *testing.T) {
 	c := parseCandidates([]byte("nginx:\n  Installed: 1\n  Candidate: 2\n  Version table:\n *** 1 500\nlibz:i386:\n  Candidate: (none)\n"))
 	if c["nginx"] != "2" || len(c) != 1 {
 		t.Errorf("candidates %v", c)
+	}
+}
+
+// far is this machine read as another one is: many files in one round trip.
+type far struct{ *host.Local }
+
+func (far) Name() string { return "far" }
+
+// TestKernelOfAnotherHost: read at once or one by one, settings are the same.
+func TestKernelOfAnotherHost(t *testing.T) {
+	read := func(h host.Host) map[string]KernelSetting {
+		tk := &taker{ctx: t.Context(), snap: &Snapshot{Files: map[string]map[string]File{"h": {}}}}
+		if err := tk.kernel("h", h); err != nil {
+			t.Fatal(err)
+		}
+		return tk.snap.Kernel["h"]
+	}
+	here, there := read(host.NewLocal()), read(far{host.NewLocal()})
+	for k, v := range here {
+		if there[k] != v {
+			t.Errorf("%s: %+v here, %+v there", k, v, there[k])
+		}
+	}
+	if len(there) != len(here) || len(here) < 15 {
+		t.Errorf("%d settings here, %d there", len(here), len(there))
+	}
+	if here["net.core.somaxconn"].Value == "" || strings.Contains(here["net.ipv4.tcp_rmem"].Value, "\t") {
+		t.Errorf("%+v", here)
+	}
+	if os.Geteuid() == 0 && here["net.ipv4.tcp_available_congestion_control"].Writable {
+		t.Error("a list that only tells is taken as writable")
 	}
 }

@@ -134,7 +134,10 @@ func TestKernelBacklog(t *testing.T) {
 	b := start(t, "", slowly, "")
 	// Who finds the queue full tries again after a second (tcp(7), SYN retransmission).
 	b.Bench.Window = 1500 * time.Millisecond
+	before := b.Answers(t, "before").Evidence.Load
 	b.Show(t, func(t *testing.T, p remedy.Plan) {
+		with := b.Answers(t, "with it").Evidence.Load
+		t.Logf("%d users: %d right answers in %v before, %d with it", users, before.Succeeded, before.Window, with.Succeeded)
 		if out := bed.Output(t, "ss", "-Hltn"); !strings.Contains(out, " 4096 ") || strings.Contains(out, " 4 ") {
 			t.Errorf("it listens with another backlog:\n%s", out)
 		}

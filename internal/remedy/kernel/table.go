@@ -20,6 +20,7 @@ var Remedies = []planning.Remedy{
 		Reach:  0.4, Plan: planBacklog,
 		Command: "sysctl -w net.core.somaxconn=4096 net.ipv4.tcp_max_syn_backlog=4096; in nginx `listen 80 backlog=4096;`, then restart nginx (PHP-FPM `listen.backlog`, MariaDB `back_log`, Redis `tcp-backlog`)",
 		Undo:    putBack + "; the server's line too, and it is restarted, because a queue keeps the length that it had when its server began to listen",
+		Effect:  "a queue of 4 for 20 users: 52 right answers in 1.5 s, 97 with it (one run each, on 2 CPUs that other work shared): go test ./cases/remedies/kernel -run TestKernelBacklog -v",
 		Test:    "TestKernelBacklog",
 	},
 	{

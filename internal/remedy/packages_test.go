@@ -1,4 +1,4 @@
-package packages_test
+package remedy_test
 
 import (
 	"testing"
@@ -9,7 +9,7 @@ import (
 	"kasoku/internal/remedy/remedytest"
 )
 
-func world() remedy.Input {
+func packagesWorld() remedy.Input {
 	in := remedytest.World(nil)
 	in.Stack.Regulation.Install = true
 	in.Snapshot.Packages = map[string][]evidence.Package{"local": {
@@ -22,8 +22,8 @@ func world() remedy.Input {
 	return in
 }
 
-func TestUpgrade(t *testing.T) {
-	in, res := remedytest.Plan(t, world())
+func TestPlanUpgrade(t *testing.T) {
+	in, res := remedytest.Plan(t, packagesWorld())
 	got := map[string]string{}
 	for _, p := range res.Plans {
 		if p.Remedy != "packages.upgrade" {

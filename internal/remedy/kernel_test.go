@@ -1,4 +1,4 @@
-package kernel_test
+package remedy_test
 
 import (
 	"slices"
@@ -12,8 +12,8 @@ import (
 	"kasoku/internal/stack"
 )
 
-// world is remedytest's with a kernel that has its defaults.
-func world(files map[string]string) remedy.Input {
+// kernelWorld is remedytest's with a kernel that has its defaults.
+func kernelWorld(files map[string]string) remedy.Input {
 	in := remedytest.World(files)
 	settings := map[string]evidence.KernelSetting{}
 	for k, v := range map[string]string{
@@ -34,8 +34,8 @@ func world(files map[string]string) remedy.Input {
 	return in
 }
 
-// becomes lists the settings that a plan leads to.
-func becomes(p remedy.Plan) string {
+// kernelBecomes lists the settings that a plan leads to.
+func kernelBecomes(p remedy.Plan) string {
 	var out []string
 	for _, c := range p.Changes {
 		if c.Kind == change.KindSysctl {
@@ -45,11 +45,11 @@ func becomes(p remedy.Plan) string {
 	return strings.Join(out, "; ")
 }
 
-func TestKnobs(t *testing.T) {
+func TestPlanKernel(t *testing.T) {
 	for _, c := range []struct {
 		id    string
 		sign  func(s *evidence.System)
-		want  string // what becomes says
+		want  string // what kernelBecomes says
 		file  string // what the permanent file says
 		where string
 	}{
@@ -75,11 +75,11 @@ func TestKnobs(t *testing.T) {
 			evidence.DiskScheduler("sda") + "=none", "w " + evidence.DiskScheduler("sda") + " - - - - none\n", change.TmpfilesFile},
 	} {
 		t.Run(c.id, func(t *testing.T) {
-			in := world(nil)
+			in := kernelWorld(nil)
 			c.sign(&in.Evidence.System)
 			p := remedytest.Want(t, in, c.id)
-			if becomes(p) != c.want {
-				t.Errorf("it becomes %s\nwant %s", becomes(p), c.want)
+			if kernelBecomes(p) != c.want {
+				t.Errorf("it becomes %s\nwant %s", kernelBecomes(p), c.want)
 			}
 			remedytest.Has(t, remedytest.After(p, c.where), c.file)
 			for _, ch := range p.Changes {
@@ -107,7 +107,7 @@ func TestKnobs(t *testing.T) {
 }
 
 // What is set already, or cannot be put back, is not planned.
-func TestKnobsLeft(t *testing.T) {
+func TestPlanKernelLeft(t *testing.T) {
 	for _, c := range []struct {
 		id         string
 		sign       func(s *evidence.System)
@@ -125,7 +125,7 @@ func TestKnobsLeft(t *testing.T) {
 		{"kernel.huge-pages", func(s *evidence.System) { s.Kernel.CompactStalls = 90 }, evidence.HugePages, "madvise", ""},
 		{"kernel.io-scheduler", func(s *evidence.System) { s.Disks = []evidence.DiskUse{{Name: "sda", Busy: 0.9}} }, evidence.DiskScheduler("sda"), "none", ""},
 	} {
-		in := world(nil)
+		in := kernelWorld(nil)
 		c.sign(&in.Evidence.System)
 		in.Snapshot.Kernel["local"][c.key] = evidence.KernelSetting{Value: c.value, Writable: true}
 		remedytest.WantNone(t, in, c.id, c.says)
@@ -133,8 +133,8 @@ func TestKnobsLeft(t *testing.T) {
 }
 
 // A file of Kasoku's own is edited, not replaced.
-func TestKnobsKeepFiles(t *testing.T) {
-	in := world(nil)
+func TestPlanKernelKeepFiles(t *testing.T) {
+	in := kernelWorld(nil)
 	for p, text := range map[string]string{change.SysctlFile: "# mine\nvm.swappiness = 30\nnet.core.somaxconn=9999\n",
 		change.TmpfilesFile: "w /sys/x - - - - 1\nw " + evidence.HugePages + " - - - - always\n"} {
 		in.Snapshot.Files["local"][p] = evidence.File{Content: []byte(text), Hash: "h", Mode: 0o600, UID: 3, GID: 4, Writable: true}
@@ -152,22 +152,22 @@ func TestKnobsKeepFiles(t *testing.T) {
 	}
 }
 
-func full(in remedy.Input, service, listen string) {
+func fullQueue(in remedy.Input, service, listen string) {
 	in.Evidence.System.TCP.Queues = []evidence.AcceptQueue{{Listen: listen, Service: service, Longest: 128, Limit: 128}}
 	in.Snapshot.Kernel["local"]["net.core.somaxconn"] = evidence.KernelSetting{Value: "128", Writable: true}
 }
 
-func TestBacklog(t *testing.T) {
+func TestPlanBacklog(t *testing.T) {
 	for _, c := range []struct{ service, listen, file, want string }{
 		{"web", "0.0.0.0:8080", remedytest.NginxPath, "backlog=4096"},
 		{"db", "127.0.0.1:3306", remedytest.MyCnfPath, "back_log"},
 	} {
-		in := world(nil)
-		full(in, c.service, c.listen)
+		in := kernelWorld(nil)
+		fullQueue(in, c.service, c.listen)
 		p := remedytest.Want(t, in, "kernel.backlog")
 		remedytest.Has(t, remedytest.After(p, c.file), c.want)
-		if becomes(p) != "net.core.somaxconn=4096; net.ipv4.tcp_max_syn_backlog=4096" {
-			t.Errorf("it becomes %s", becomes(p))
+		if kernelBecomes(p) != "net.core.somaxconn=4096; net.ipv4.tcp_max_syn_backlog=4096" {
+			t.Errorf("it becomes %s", kernelBecomes(p))
 		}
 		// The kernel's limit counts when the server begins to listen.
 		if _, restarted := remedy.Services(p.Changes); !slices.Equal(restarted, []string{c.service}) {
@@ -175,45 +175,45 @@ func TestBacklog(t *testing.T) {
 		}
 	}
 	// The kernel allows enough: nginx's own number, by a reload.
-	in := world(nil)
-	full(in, "web", "0.0.0.0:8080")
+	in := kernelWorld(nil)
+	fullQueue(in, "web", "0.0.0.0:8080")
 	for _, k := range []string{"net.core.somaxconn", "net.ipv4.tcp_max_syn_backlog"} {
 		in.Snapshot.Kernel["local"][k] = evidence.KernelSetting{Value: "4096", Writable: true}
 	}
 	p := remedytest.Want(t, in, "kernel.backlog")
-	if _, restarted := remedy.Services(p.Changes); len(restarted) > 0 || becomes(p) != "" {
-		t.Errorf("restarted %v, %s", restarted, becomes(p))
+	if _, restarted := remedy.Services(p.Changes); len(restarted) > 0 || kernelBecomes(p) != "" {
+		t.Errorf("restarted %v, %s", restarted, kernelBecomes(p))
 	}
 	// A program that asks for enough by itself only listens again.
-	in = world(nil)
+	in = kernelWorld(nil)
 	in.Stack.Services = append(in.Stack.Services, stack.Service{Name: "api", Kind: stack.App})
-	full(in, "api", "127.0.0.1:9999")
+	fullQueue(in, "api", "127.0.0.1:9999")
 	p = remedytest.Want(t, in, "kernel.backlog")
 	if last := p.Changes[len(p.Changes)-1]; last.Kind != change.KindRestart || last.Service != "api" {
 		t.Errorf("last %+v", last)
 	}
 	// All is as large as it gets.
-	in = world(nil)
-	full(in, "", "0.0.0.0:8080")
+	in = kernelWorld(nil)
+	fullQueue(in, "", "0.0.0.0:8080")
 	for _, k := range []string{"net.core.somaxconn", "net.ipv4.tcp_max_syn_backlog"} {
 		in.Snapshot.Kernel["local"][k] = evidence.KernelSetting{Value: "65535", Writable: true}
 	}
 	remedytest.WantNone(t, in, "kernel.backlog", "whoever accepts is too slow")
 }
 
-func TestServiceFiles(t *testing.T) {
+func TestPlanServiceFiles(t *testing.T) {
 	for _, c := range []struct{ service, file, want string }{
 		{"web", remedytest.NginxPath, "worker_rlimit_nofile 4096;"},
 		{"php", remedytest.FPMPath, "rlimit_files = 4096"},
 		{"db", remedytest.MyCnfPath, "open_files_limit"},
 	} {
-		in := world(nil)
+		in := kernelWorld(nil)
 		use := in.Evidence.Services[c.service]
 		use.OpenFiles, use.FileLimit = 1000, 1024
 		in.Evidence.Services[c.service] = use
 		remedytest.Has(t, remedytest.After(remedytest.Want(t, in, "kernel.files"), c.file), c.want)
 	}
-	in := world(nil)
+	in := kernelWorld(nil)
 	in.Stack.Services = append(in.Stack.Services, stack.Service{Name: "api", Kind: stack.App})
 	in.Evidence.Services["api"] = evidence.ServiceUse{OpenFiles: 1000, FileLimit: 1024}
 	remedytest.WantNone(t, in, "kernel.files", "LimitNOFILE=4096")
