@@ -218,3 +218,14 @@ func TestPlanServiceFiles(t *testing.T) {
 	in.Evidence.Services["api"] = evidence.ServiceUse{OpenFiles: 1000, FileLimit: 1024}
 	remedytest.WantNone(t, in, "kernel.files", "LimitNOFILE=4096")
 }
+
+// A regulation may keep the kernel as it is.
+func TestPlanKernelForbidden(t *testing.T) {
+	in := kernelWorld(nil)
+	in.Evidence.System.SwapIn = 100
+	in.Stack.Regulation.NoTouch = []string{"kernel"}
+	_, res := remedytest.Plan(t, in)
+	if !slices.ContainsFunc(res.Refusals, func(r remedy.Refusal) bool { return r.Plan.Remedy == "kernel.swappiness" }) {
+		t.Errorf("it is not refused: %v", remedytest.IDs(res.Plans))
+	}
+}
