@@ -20,6 +20,8 @@ import (
 // Keys under net.* belong to a network namespace: what is set is what the
 // host's processes see in the namespace that Kasoku's command runs in. All
 // others are the machine's, and inside a container mostly cannot be written.
+//
+// A key that is a path below /sys is one of sysfsSetting.
 type sysctlAct struct{ work }
 
 // SysctlFile is where a permanent kernel setting belongs. The name sorts after
@@ -49,12 +51,25 @@ func sysctlName(key string) string {
 	return key
 }
 
-func sysctlPath(key string) string { return path.Join("/proc/sys", sysctlName(key)) }
+func sysctlPath(key string) string {
+	if ofSysfs(key) {
+		return key
+	}
+	return path.Join("/proc/sys", sysctlName(key))
+}
+
+// settable reports whether a KindSysctl change may name the key.
+func settable(key string) bool {
+	if ofSysfs(key) {
+		return sysfsSetting.MatchString(key)
+	}
+	return sysctlKey.MatchString(key) && !strings.Contains(sysctlName(key), "..")
+}
 
 func (a *sysctlAct) prepare(ctx context.Context) ([][]byte, error) {
 	c := a.c
-	if !sysctlKey.MatchString(c.Variable) || strings.Contains(sysctlName(c.Variable), "..") || strings.TrimSpace(c.AfterValue) == "" || strings.ContainsAny(c.AfterValue, "\n\x00") {
-		return nil, fmt.Errorf("set kernel setting %q to %q: it needs a key like net.core.somaxconn and a value of one line", c.Variable, c.AfterValue)
+	if !settable(c.Variable) || strings.TrimSpace(c.AfterValue) == "" || strings.ContainsAny(c.AfterValue, "\n\x00") {
+		return nil, fmt.Errorf("set kernel setting %q to %q: it needs a key like net.core.somaxconn, or a path of those known below /sys, and a value of one line", c.Variable, c.AfterValue)
 	}
 	now, err := a.read(ctx, c.Variable)
 	if err != nil {
@@ -89,7 +104,11 @@ func (a *sysctlAct) read(ctx context.Context, key string) (string, error) {
 	case err != nil:
 		return "", fmt.Errorf("read %s: %w", a.subject(), err)
 	}
-	return strings.TrimRight(string(b), "\n"), nil
+	text := strings.TrimRight(string(b), "\n")
+	if ofSysfs(key) {
+		text = chosen(text)
+	}
+	return text, nil
 }
 
 // writable says before anything is journaled that a setting cannot be set
@@ -101,7 +120,7 @@ func (a *sysctlAct) writable(ctx context.Context) error {
 		return fmt.Errorf("%s: %w", a.subject(), err)
 	}
 	if r.ExitCode != 0 {
-		return fmt.Errorf("%s: it cannot be set here: %s is not writable for Kasoku's user (not root, a container with a read-only /proc/sys, or a setting that only the machine outside has); set it there by hand: sysctl -w %s", a.subject(), p, commandLine([]string{a.c.Variable + "=" + a.c.AfterValue}))
+		return fmt.Errorf("%s: it cannot be set here: %s is not writable for Kasoku's user (not root, a container with a read-only /proc/sys, or a setting that only the machine outside has); set it there by hand: %s", a.subject(), p, setKernel(a.c.Variable, a.c.AfterValue))
 	}
 	return nil
 }

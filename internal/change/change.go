@@ -82,9 +82,10 @@ type Change struct {
 
 	// KindVariable: Service is the database. Values as the server prints them
 	// in SHOW GLOBAL VARIABLES. KindSysctl: Variable is the key as sysctl(8)
-	// takes it, values as /proc/sys has them; Also are further keys that the
-	// kernel changes with it, as they were before (the executor fills it in). An empty BeforeValue means that the plan did
-	// not look; the executor then takes what it finds.
+	// takes it, or a path below /sys; values as /proc/sys has them; Also are further keys that the
+	// kernel changes with it, as they were before (the executor fills it in).
+	// An empty BeforeValue means that the plan did not look; the executor then
+	// takes what it finds.
 	Variable    string `json:"variable,omitempty"`
 	BeforeValue string `json:"before_value,omitempty"`
 	AfterValue  string `json:"after_value,omitempty"`

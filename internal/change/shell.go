@@ -15,7 +15,7 @@ import (
 func (c *Change) Shell(blobs string) (do, undo []string) {
 	switch {
 	case c.Kind == KindSysctl:
-		return []string{commandLine([]string{"sysctl", "-w", c.Variable + "=" + c.AfterValue})}, c.sysctlUndo()
+		return []string{setKernel(c.Variable, c.AfterValue)}, c.sysctlUndo()
 	case c.Kind == KindUnit && c.Unit != nil:
 		return c.Unit.shell(c.Unit.Before, c.Unit.After), c.Unit.shell(c.Unit.After, c.Unit.Before)
 	case c.Kind == KindPackage && c.Package != nil:
@@ -32,7 +32,7 @@ func (c *Change) sysctlUndo() []string {
 			return []string{commandLine([]string{"sysctl", "-w", twin + "=" + was})}
 		}
 	}
-	return []string{commandLine([]string{"sysctl", "-w", c.Variable + "=" + strings.Join(strings.Fields(c.BeforeValue), " ")})}
+	return []string{setKernel(c.Variable, strings.Join(strings.Fields(c.BeforeValue), " "))}
 }
 
 // shell leads from one state of a unit to another.

@@ -214,6 +214,9 @@ func (c *Change) Title() string {
 	case KindRestart:
 		return c.Activate.String() + " " + c.Service
 	case KindSysctl:
+		if ofSysfs(c.Variable) {
+			return setKernel(c.Variable, c.AfterValue)
+		}
 		return "sysctl " + c.Variable + "=" + commandLine([]string{c.AfterValue})
 	case KindUnit:
 		return c.Unit.title()

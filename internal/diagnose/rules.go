@@ -5,6 +5,7 @@ import "kasoku/internal/trace"
 // Rules is the table of everything that is looked for.
 var Rules = slicesOf(
 	statementRules, databaseRules, phpRules, webRules, cacheRules, requestRules, profileRules(), systemRules, loadRules,
+	kernelRules, packageRules,
 )
 
 func slicesOf(groups ...[]Rule) []Rule {

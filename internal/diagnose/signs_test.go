@@ -62,7 +62,7 @@ func healthy() Input {
 	file := func(service, text string) evidence.File {
 		return evidence.File{Service: service, Content: []byte(text)}
 	}
-	snap := &evidence.Snapshot{Memory: 8 << 30, CPUs: 4,
+	snap := &evidence.Snapshot{Memory: 8 << 30, CPUs: 4, Kernel: healthyKernel(), Packages: healthyPackages(),
 		Files: map[string]map[string]evidence.File{"local": {"/n": file("web", ngx), "/f": file("php", "[www]\nlisten = /run/p.sock\npm = static\npm.max_children = 16\n"),
 			"/m": file("db", "[mysqld]\ninnodb_buffer_pool_size = 1G\n"), "/v": file("front", "exec varnishd -a :6081 -f /vcl -s malloc,1g\n"), "/vcl": file("front", "vcl 4.1;\nbackend app { .host = \"127.0.0.1\"; }\n"), "/h": file("httpd", "LoadModule mpm_event_module x.so\n")}},
 		PHP: map[string]map[string]string{"php": {"opcache.enable": "On", "opcache.validate_timestamps": "Off", "opcache.jit_buffer_size": "64M", "version": "8.2.36",

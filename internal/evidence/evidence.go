@@ -140,6 +140,7 @@ type System struct {
 	Disks    []DiskUse    `json:"disks,omitempty"`
 	Networks []NetworkUse `json:"networks,omitempty"`
 	TCP      TCPUse       `json:"tcp"`
+	Kernel   KernelUse    `json:"kernel"`
 	// OpenFiles and FileMax are the host's (/proc/sys/fs/file-nr).
 	OpenFiles int64 `json:"open_files"`
 	FileMax   int64 `json:"file_max"`
@@ -291,7 +292,11 @@ type Snapshot struct {
 	SharedMemory string `json:"shared_memory,omitempty"`
 	// Machines are the other hosts that services run on, by name.
 	Machines map[string]Machine `json:"machines,omitempty"`
-	Health   []Health           `json:"health"`
+	// Kernel settings by host and key ("vm.swappiness", or a path below /sys).
+	Kernel map[string]map[string]KernelSetting `json:"kernel,omitempty"`
+	// Packages by host that services run from; nil: not asked. Sorted by name.
+	Packages map[string][]Package `json:"packages,omitempty"`
+	Health   []Health             `json:"health"`
 }
 
 // Machine is what a host has and may; the fields are those of Snapshot.

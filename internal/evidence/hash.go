@@ -23,8 +23,9 @@ func settable(name string) bool {
 
 // facts lists all that Hash covers, one "subject = value" a line, sorted:
 // content, mode and owner of every configuration file, variables of databases
-// except volatile ones, and tables with their columns and indexes. Times,
-// sizes and numbers of rows are left out.
+// except volatile ones, tables with their columns and indexes, and kernel
+// settings of the host's network and disks. Times, sizes and numbers of rows
+// are left out.
 func (s *Snapshot) facts() map[string]string {
 	out := map[string]string{}
 	for h, files := range s.Files {
@@ -32,6 +33,7 @@ func (s *Snapshot) facts() map[string]string {
 			out["file "+h+":"+p] = fmt.Sprintf("%s mode %04o owner %d:%d", f.Hash, f.Mode, f.UID, f.GID)
 		}
 	}
+	s.kernelFacts(out)
 	for service, db := range s.Databases {
 		for name, v := range db.Variables {
 			if settable(name) {

@@ -55,6 +55,11 @@ func Take(ctx context.Context, st *stack.Stack, hosts map[string]host.Host, opts
 			return nil, fmt.Errorf("take a snapshot of %s: %w", svc.Name, ctx.Err())
 		}
 	}
+	for name := range t.snap.Files {
+		if err := t.kernel(name, hosts[name]); err != nil {
+			t.bad("kernel settings of "+name, err)
+		}
+	}
 	for name, files := range t.snap.Files {
 		if err := markWritable(ctx, hosts[name], files, t.fixed[name]); err != nil {
 			t.bad("files of "+name, err)
@@ -65,6 +70,7 @@ func Take(ctx context.Context, st *stack.Stack, hosts map[string]host.Host, opts
 	}
 	if !opts.Brief {
 		t.static()
+		t.packages()
 	}
 	return t.snap, nil
 }

@@ -31,6 +31,7 @@ type reading struct {
 	table     processTable
 	benchmark time.Duration  // CPU time of CollectorOptions.Benchmark so far
 	threads   map[int]thread // of the services, by TID
+	kernel    kernelReading
 	unread    map[string]int // threads of services that have too many to read
 }
 
@@ -51,7 +52,8 @@ func remote(h host.Host) bool {
 // systemFiles are all that readSystem reads, in the order in which a far host
 // reads them: what is compared with each other comes first.
 var systemFiles = []string{"/proc/uptime", "/proc/stat", "/proc/[0-9]*/stat", "/proc/diskstats", "/proc/net/dev", "/proc/net/snmp", "/proc/net/netstat",
-	"/proc/net/sockstat", "/proc/meminfo", "/proc/vmstat", "/proc/sys/fs/file-nr", "/proc/pressure/cpu", "/proc/pressure/io", "/proc/pressure/memory"}
+	"/proc/net/sockstat", "/proc/meminfo", "/proc/vmstat", "/proc/sys/fs/file-nr",
+	"/proc/net/softnet_stat", "/proc/sys/net/netfilter/nf_conntrack_count", "/proc/sys/net/netfilter/nf_conntrack_max", "/proc/pressure/cpu", "/proc/pressure/io", "/proc/pressure/memory"}
 
 // readSystem takes one reading. /proc/stat and the process table come first,
 // beside each other, because they are compared.
@@ -107,7 +109,10 @@ func (r *reading) readCounters(ctx context.Context, h host.Host) {
 		{"/proc/net/netstat", func(data []byte) { maps.Copy(r.tcp, parseNetstat(data, "TcpExt:")) }},
 		{"/proc/net/sockstat", func(data []byte) { r.timeWait, _ = parseTimeWait(data) }},
 		{"/proc/meminfo", func(data []byte) { r.memory = parseMemory(data) }},
-		{"/proc/vmstat", func(data []byte) { r.vm = parseVMStat(data) }},
+		{"/proc/vmstat", func(data []byte) { r.vm, r.kernel.stalls = parseVMStat(data), counterOf(data, "compact_stall") }},
+		{"/proc/net/softnet_stat", func(data []byte) { r.kernel.softnet[0], r.kernel.softnet[1] = parseSoftnet(data) }},
+		{"/proc/sys/net/netfilter/nf_conntrack_count", func(data []byte) { r.kernel.tracked[0] = firstNumber(data) }},
+		{"/proc/sys/net/netfilter/nf_conntrack_max", func(data []byte) { r.kernel.tracked[1] = firstNumber(data) }},
 		{"/proc/sys/fs/file-nr", func(data []byte) { r.files[0], r.files[1] = parseFileNr(data) }},
 	} {
 		if data, err := h.ReadFile(ctx, one.path); err == nil {
@@ -141,6 +146,7 @@ func used(begin, end *reading) System {
 		TimeWait: end.timeWait, TCP: tcpUse(begin.tcp, end.tcp),
 		PressureCPU: -1, PressureIO: -1, PressureMemory: -1,
 	}
+	s.Kernel = kernelUse(begin, end, seconds)
 	s.ListenOverflows = max(end.tcp["ListenOverflows"]-begin.tcp["ListenOverflows"], 0)
 	if seconds <= 0 {
 		return s

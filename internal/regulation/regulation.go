@@ -44,6 +44,10 @@ var Trades = []struct {
 	{Security, "permissions may become wider than as found"},
 }
 
+// Kernel stands in NoTouch for kernel settings, which belong to no service and
+// to all that runs on a host.
+const Kernel = "kernel"
+
 // Regulation is the `regulation:` section of kasoku.yaml.
 // The zero value is the strict regulation.
 type Regulation struct {
@@ -59,7 +63,8 @@ type Regulation struct {
 	MemoryHeadroomPercent int `yaml:"memory_headroom_percent,omitempty" json:"memory_headroom_percent,omitempty"`
 	// NoRestart names services that may be reloaded but never restarted.
 	NoRestart []string `yaml:"no_restart,omitempty" json:"no_restart,omitempty"`
-	// NoTouch names services that may not be changed at all.
+	// NoTouch names services that may not be changed at all; Kernel among them
+	// keeps the settings of the hosts' kernels.
 	NoTouch []string `yaml:"no_touch,omitempty" json:"no_touch,omitempty"`
 	// Install permits installing and upgrading packages. Default false.
 	Install bool `yaml:"install,omitempty" json:"install,omitempty"`

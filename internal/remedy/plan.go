@@ -7,6 +7,7 @@ import (
 
 	"kasoku/internal/change"
 	"kasoku/internal/diagnose"
+	"kasoku/internal/regulation"
 )
 
 // Result of planning: what could be tried, best first, what the regulation
@@ -91,9 +92,13 @@ func answers(r Remedy, rule string) bool {
 	return false
 }
 
-// Services lists whom the changes touch and whom they restart.
+// Services lists whom the changes touch and whom they restart. Kernel settings
+// are no service's; they count as regulation.Kernel.
 func Services(cs []change.Change) (touched, restarted []string) {
 	for _, c := range cs {
+		if c.Kind == change.KindSysctl {
+			touched = append(touched, regulation.Kernel)
+		}
 		if c.Service == "" {
 			continue
 		}

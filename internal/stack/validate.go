@@ -266,7 +266,7 @@ func (s *Stack) validateRegulation(d *document) {
 	}
 	for key, names := range map[string][]string{"no_restart": r.NoRestart, "no_touch": r.NoTouch} {
 		for i, n := range names {
-			if s.Service(n) == nil {
+			if s.Service(n) == nil && (key != "no_touch" || n != regulation.Kernel) {
 				d.report(fmt.Sprintf("regulation.%s[%d]", key, i), "there is no service %q", n)
 			}
 		}
