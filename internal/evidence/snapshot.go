@@ -89,6 +89,10 @@ func (t *taker) service(h host.Host, svc *stack.Service) {
 		err = t.php(h, svc, r)
 	case stack.MariaDB, stack.MySQL:
 		err = t.database(h, svc, r)
+	case stack.App:
+		if err = t.app(h, svc, r); err == nil && svc.Config != "" {
+			_, err = r.read(svc.Config)
+		}
 	default:
 		if svc.Config != "" {
 			_, err = r.read(svc.Config)
