@@ -46,6 +46,12 @@ func (t *taker) app(h host.Host, svc *stack.Service, r *fileReader) error {
 	if err := t.startFiles(svc, r); err != nil {
 		t.bad("start of "+svc.Name, err)
 	}
+	if b := svc.Build; b != nil {
+		// A profile that the program is built by already.
+		if _, err := r.read(path.Join(b.Dir, "default.pgo")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.bad("build of "+svc.Name, err)
+		}
+	}
 	pids, err := servicePIDs(t.ctx, h, t.st, svc)
 	if err != nil {
 		return nil // service() tells it
