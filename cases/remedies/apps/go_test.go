@@ -13,6 +13,7 @@ import (
 	"kasoku/internal/diagnose"
 	"kasoku/internal/evidence"
 	"kasoku/internal/remedy"
+	"kasoku/internal/store"
 )
 
 func snapshot(t *testing.T, b *bed.Bed) *evidence.Snapshot {
@@ -31,6 +32,12 @@ func goBuild(t *testing.T, name, out string) {
 	if text, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("build %s: %v\n%s", name, err, text)
 	}
+}
+
+// perRequest is the CPU time of the app and its database for a right answer.
+func perRequest(run *store.Run) time.Duration {
+	ev := run.Evidence
+	return time.Duration((ev.Services["app"].CPU + ev.Services["db"].CPU) / float64(ev.Load.Succeeded) * float64(time.Second)).Round(time.Microsecond)
 }
 
 // database starts a private MariaDB with one table.
@@ -88,15 +95,18 @@ regulation: {memory_headroom_percent: 5}
 	scenario(t, dir, "GET /item", "a lamp")
 	run(t, dir, "shop", port, "DSN=shop:secret@unix("+dir+"/db.sock)/shop?parseTime=true", dir+"/shop", fmt.Sprintf("127.0.0.1:%d", port))
 	b := bed.Open(t, dir)
-	b.Bench.Plain, b.Bench.Window, b.Bench.Walk = false, 2*time.Second, 100*time.Millisecond
+	b.Bench.Plain, b.Bench.Window, b.Bench.Walk = false, 1500*time.Millisecond, 100*time.Millisecond
 	return b, port
 }
 
 // The collector runs seldom once it has a limit, and statements go in one
-// round trip once the driver fills the values in.
+// round trip once the driver fills the values in; its threads follow a quota.
 func TestGo(t *testing.T) {
-	b, _ := goShop(t)
+	b, port := goShop(t)
+	t.Run("go.maxprocs", func(t *testing.T) { maxProcs(t, b, port) })
+	was := perRequest(b.Answers(t, "as found"))
 	b.Show(t, func(t *testing.T, p remedy.Plan) {
+		t.Logf("CPU per request: %s, as found %s", perRequest(b.Answers(t, p.Remedy)), was)
 		switch p.Remedy {
 		case "go.gc":
 			env := snapshot(t, b).Apps["app"].Env
@@ -112,39 +122,32 @@ func TestGo(t *testing.T) {
 	}, "go.gc", "go.interpolate")
 }
 
-// A quota cannot be set here, so the evidence of one is; what is planned from
-// it is applied to the real program.
-func TestGoMaxProcs(t *testing.T) {
-	b, port := goShop(t)
-	if b.Stack.Regulation = bed.Relaxed(); get(t, port, "/procs") == "2" {
-		b.Stack.Service("app").Control.Start = append([]string{"env", "KASOKU_TEST=1"}, b.Stack.Service("app").Control.Start...)
-	}
-	snap := snapshot(t, b)
-	if snap.Apps["app"].Go == nil || snap.Apps["app"].Go.SeesQuota("") {
-		t.Fatalf("the program was built so that it does not look at its quota: %+v", snap.Apps["app"].Go)
-	}
-	snap.CPUs = 8 // of a larger machine
+// maxProcs: a quota cannot be set here, so the evidence of one is; what is
+// planned from it is applied to the real program.
+func maxProcs(t *testing.T, b *bed.Bed, port int) {
+	st := *b.Stack
+	st.Regulation = bed.Relaxed()
 	run := b.Answers(t, "as found")
 	use := run.Evidence.Services["app"]
 	use.Cgroup = &evidence.CgroupUse{CPUs: 2.5, Throttled: time.Second}
 	run.Evidence.Services["app"] = use
-	planned := func(snap *evidence.Snapshot) remedy.Result {
-		d, err := diagnose.Diagnose(diagnose.Input{Stack: b.Stack, Evidence: run.Evidence, Snapshot: snap})
+	planned := func() remedy.Result {
+		snap := snapshot(t, b)
+		snap.CPUs = 8 // of a larger machine
+		d, err := diagnose.Diagnose(diagnose.Input{Stack: &st, Evidence: run.Evidence, Snapshot: snap})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return remedy.PlanAll(remedy.Input{Stack: b.Stack, Evidence: run.Evidence, Snapshot: snap, Diagnosis: d})
+		return remedy.PlanAll(remedy.Input{Stack: &st, Evidence: run.Evidence, Snapshot: snap, Diagnosis: d})
 	}
-	p := bed.Want(t, planned(snap), "go.maxprocs")
+	p := bed.Want(t, planned(), "go.maxprocs")
 	before := b.Hash(t)
 	tx := b.Apply(t, p)
 	b.Answers(t, "three threads")
 	if n := get(t, port, "/procs"); n != "3" {
 		t.Errorf("Go runs on %s threads, want 3", n)
 	}
-	after := snapshot(t, b)
-	after.CPUs = 8
-	for _, again := range planned(after).Plans {
+	for _, again := range planned().Plans {
 		if again.ID == p.ID {
 			t.Errorf("planned again: %s", again.Why)
 		}
@@ -183,7 +186,7 @@ load: {scenario: scenario.yaml, url: "http://127.0.0.1:%PORT%"}
 	scenario(t, dir, "GET /", "")
 	run(t, dir, "small", port, dir+"/src/small", fmt.Sprintf("127.0.0.1:%d", port))
 	b := bed.Open(t, dir)
-	b.Bench.Plain, b.Bench.Window, b.Bench.Walk = false, 2*time.Second, 100*time.Millisecond
+	b.Bench.Plain, b.Bench.Window, b.Bench.Walk = false, 1500*time.Millisecond, 100*time.Millisecond
 
 	product := func() string {
 		info, err := os.Stat(dir + "/src/small")
@@ -193,8 +196,9 @@ load: {scenario: scenario.yaml, url: "http://127.0.0.1:%PORT%"}
 		sum := bed.Output(t, "sha256sum", dir+"/src/small")
 		return fmt.Sprint(sum, info.Mode(), info.ModTime())
 	}
-	was := product()
+	was, cpu := product(), perRequest(b.Answers(t, "as found"))
 	b.Show(t, func(t *testing.T, p remedy.Plan) {
+		t.Logf("CPU per request: %s, as found %s", perRequest(b.Answers(t, p.Remedy)), cpu)
 		if g := snapshot(t, b).Apps["app"].Go; g == nil || !g.Profiled() {
 			t.Errorf("the program that runs was not built by a profile: %+v", g)
 		}
@@ -208,4 +212,3 @@ load: {scenario: scenario.yaml, url: "http://127.0.0.1:%PORT%"}
 		t.Errorf("left in the folder: %v %v", left, hidden)
 	}
 }
-

@@ -26,7 +26,7 @@ var Remedies = []planning.Remedy{
 		Reach:  0.3, Plan: planGoMaxProcs,
 		Command: "`GOMAXPROCS=2` in the environment, then a restart",
 		Undo:    "the file of the environment is put back, the app restarted",
-		Test:    "cases/remedies/apps/go_test.go:TestGoMaxProcs",
+		Test:    goTest,
 	},
 	{
 		ID: "go.pgo", Title: "Profile-guided build of a Go program", Measures: []string{"G12"}, Rules: []string{"app.go-build"},
@@ -35,7 +35,7 @@ var Remedies = []planning.Remedy{
 		Reach:  0.5, Plan: planPGO,
 		Command: "`curl -o default.pgo 'http://127.0.0.1:6060/debug/pprof/profile?seconds=30' && go build -o app . && systemctl restart app`",
 		Undo:    "default.pgo is removed, the program that was saved before is moved back (bytes, mode, time), the app restarted",
-		Test:    goTest,
+		Test:    "cases/remedies/apps/go_test.go:TestGoProfileGuided",
 	},
 	{
 		ID: "go.interpolate", Title: "Values filled in by Go's MySQL driver", Measures: []string{"I06"}, Rules: []string{"app.interpolate"},

@@ -1,8 +1,8 @@
+//go:debug containermaxprocs=0
+
 // Shop is a small Go service for tests: each request reads a row by a statement
 // with a value and makes garbage.
 package main
-
-//go:debug containermaxprocs=0
 
 import (
 	"database/sql"
