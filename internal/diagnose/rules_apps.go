@@ -21,6 +21,7 @@ var appRules = []Rule{
 	{"app.go-gc", []string{"G11"}, needProfile, judgeGoGC},
 	{"app.gomaxprocs", []string{"C05", "G11"}, needApp, judgeGoMaxProcs},
 	{"app.interpolate", []string{"I06"}, needDB, judgeInterpolate},
+	{"app.go-flags", []string{"G12"}, needApp, judgeGoFlags},
 	{"app.ruby-jit", []string{"I16"}, needApp, judgeRubyJIT},
 	{"app.node-env", []string{"W14"}, needApp, judgeNodeEnv},
 }

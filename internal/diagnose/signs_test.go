@@ -294,6 +294,9 @@ var signs = []struct {
 	{"app.interpolate", both(goApp, delta("db", "Com_stmt_prepare", 4000), delta("db", "Com_stmt_execute", 4000), func(in *Input) {
 		in.Snapshot.Files["local"]["/api.env"] = evidence.File{Service: "api", Content: []byte("DSN=u:p@tcp(db:3306)/app?parseTime=true\n")}
 	}), "/api.env does not say interpolateParams"},
+	{"app.go-flags", both(goApp, func(in *Input) {
+		in.Snapshot.Apps["api"].Go.Settings = map[string]string{"-gcflags": "all=-N -l"}
+	}), "built with -gcflags=-l"},
 	{"app.ruby-jit", func(in *Input) {
 		in.Snapshot.Apps = map[string]evidence.AppProcess{"api": {Exe: "/usr/bin/ruby3.1", Argv: []string{"puma", "5.6.5"}}}
 		in.Evidence.Services["api"] = evidence.ServiceUse{CPU: 20}

@@ -25,6 +25,13 @@ func snapshot(t *testing.T, b *bed.Bed) *evidence.Snapshot {
 	return snap
 }
 
+// profiled has diagnostic runs take a profile, in a window that brings enough
+// samples on a busy machine too.
+func profiled(b *bed.Bed) {
+	b.Bench.Plain, b.Bench.Window, b.Bench.Walk = false, 3*time.Second, 100*time.Millisecond
+	b.Window = 700 * time.Millisecond
+}
+
 // goBuild builds a program of testdata.
 func goBuild(t *testing.T, name, out string) {
 	t.Helper()
@@ -95,7 +102,7 @@ regulation: {memory_headroom_percent: 5}
 	scenario(t, dir, "GET /item", "a lamp")
 	run(t, dir, "shop", port, "DSN=shop:secret@unix("+dir+"/db.sock)/shop?parseTime=true", dir+"/shop", fmt.Sprintf("127.0.0.1:%d", port))
 	b := bed.Open(t, dir)
-	b.Bench.Plain, b.Bench.Window, b.Bench.Walk = false, 1500*time.Millisecond, 100*time.Millisecond
+	profiled(b)
 	return b, port
 }
 
@@ -186,7 +193,7 @@ load: {scenario: scenario.yaml, url: "http://127.0.0.1:%PORT%"}
 	scenario(t, dir, "GET /", "")
 	run(t, dir, "small", port, dir+"/src/small", fmt.Sprintf("127.0.0.1:%d", port))
 	b := bed.Open(t, dir)
-	b.Bench.Plain, b.Bench.Window, b.Bench.Walk = false, 1500*time.Millisecond, 100*time.Millisecond
+	profiled(b)
 
 	product := func() string {
 		info, err := os.Stat(dir + "/src/small")

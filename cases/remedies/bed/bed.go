@@ -5,6 +5,7 @@
 package bed
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,6 +37,8 @@ type Bed struct {
 	Bench *tune.Bench
 	Exec  *change.Executor
 	Hosts map[string]host.Host
+	// Window of the runs that Answers makes; 0: the bench's.
+	Window time.Duration
 }
 
 // Folder is a short private folder that servers' users may enter, removed at
@@ -266,6 +269,7 @@ func (b *Bed) Revert(t testing.TB, tx change.Tx) {
 func (b *Bed) Answers(t testing.TB, label string) *store.Run {
 	t.Helper()
 	bench := *b.Bench
+	bench.Window = cmp.Or(b.Window, bench.Window)
 	run, err := bench.Run(t.Context(), tune.RunOptions{Kind: store.Scored, Label: label})
 	if err != nil {
 		t.Fatal(err)
