@@ -140,6 +140,9 @@ func (m *model) versionOf(svc *stack.Service) string {
 func judgeGoBuild(m *model) ([]Finding, string) {
 	var out []Finding
 	for _, svc := range m.in.Stack.OfKind(stack.App) {
+		if build := m.in.Snapshot.Apps[svc.Name].Go; build != nil && build.Profiled() {
+			continue // it was already
+		}
 		if svc.PProf == "" || m.at(svc.Name).busy < saturatedCPU {
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"kasoku/internal/appserver"
 	"kasoku/internal/digest"
 	"kasoku/internal/evidence"
 	"kasoku/internal/load"
@@ -153,6 +154,17 @@ func both(fs ...func(*Input)) func(*Input) {
 			f(in)
 		}
 	}
+}
+
+// gunicorn runs the api in one worker; goApp is one in Go.
+func gunicorn(in *Input) {
+	in.Snapshot.Apps = map[string]evidence.AppProcess{"api": {Argv: []string{"python3", "/usr/bin/gunicorn", "app:app"}}}
+	in.Evidence.Services["api"] = evidence.ServiceUse{CPU: 2, Processes: 2, RSS: 60 << 20}
+}
+
+func goApp(in *Input) {
+	in.Snapshot.Apps = map[string]evidence.AppProcess{"api": {Env: map[string]string{}, Go: &appserver.GoBuild{Version: "go1.24.1"}}}
+	in.Evidence.Services["api"] = evidence.ServiceUse{CPU: 2, Processes: 1, RSS: 60 << 20}
 }
 
 // signs has one sign for every rule: what a run looks like in which it must
@@ -308,6 +320,25 @@ var signs = []struct {
 	{"profile.regexp", profiled("get_browser", 0.3), "30 %"},
 	{"profile.compile", profiled("zend_compile_top_stmt", 0.3), "30 %"},
 	{"profile.crypto", profiled("bcrypt.encryptBlock", 0.3), "30 %"},
+	{"app.workers", both(idle, gunicorn), "1 processes with 1 threads"},
+	{"app.go-gc", both(goApp, func(in *Input) {
+		in.Evidence.Profiles = append(in.Evidence.Profiles, evidence.Profile{Service: "api", Tool: "go pprof", Samples: 900,
+			Top: []evidence.ProfileFrame{{Function: "runtime.gcBgMarkWorker", Self: 0.01, Total: 0.3}, {Function: "main.index", Self: 0.5, Total: 0.6}}})
+	}), "GOMEMLIMIT=480MiB"},
+	{"app.gomaxprocs", both(goApp, system(func(s *evidence.System) { s.Cgroup = &evidence.CgroupUse{CPUs: 1.5, Throttled: 4 * time.Second} })), "on 4 threads under a quota of 1.5 CPUs"},
+	{"app.interpolate", both(goApp, delta("db", "Com_stmt_prepare", 4000), delta("db", "Com_stmt_execute", 4000), func(in *Input) {
+		in.Snapshot.Files["local"]["/api.env"] = evidence.File{Service: "api", Content: []byte("DSN=u:p@tcp(db:3306)/app?parseTime=true\n")}
+	}), "/api.env does not say interpolateParams"},
+	{"app.go-flags", both(goApp, func(in *Input) {
+		in.Snapshot.Apps["api"].Go.Settings = map[string]string{"-gcflags": "all=-N -l"}
+	}), "built with -gcflags=-l"},
+	{"app.ruby-jit", func(in *Input) {
+		in.Snapshot.Apps = map[string]evidence.AppProcess{"api": {Exe: "/usr/bin/ruby3.1", Argv: []string{"puma", "5.6.5"}}}
+		in.Evidence.Services["api"] = evidence.ServiceUse{CPU: 20}
+	}, "Ruby 3.1"},
+	{"app.node-env", func(in *Input) {
+		in.Snapshot.Apps = map[string]evidence.AppProcess{"api": {Exe: "/usr/bin/node", Env: map[string]string{"NODE_ENV": "development"}}}
+	}, `NODE_ENV is "development"`},
 	{"tcp.time-wait", system(func(s *evidence.System) { s.TimeWait = 25000 }), "25000"},
 	{"tcp.ports", system(func(s *evidence.System) { s.TCP.PortsUsed = 27000 }), "27000 of 28232 ports"},
 	{"tcp.accept-queue", system(func(s *evidence.System) { s.TCP.Queues[0].Longest = 500 }), "500 of 511"},

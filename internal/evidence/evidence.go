@@ -278,6 +278,11 @@ type Snapshot struct {
 	PHP map[string]map[string]string `json:"php,omitempty"`
 	// Nginx by service name: version and modules of `nginx -V`.
 	Nginx map[string]NginxBuild `json:"nginx,omitempty"`
+	// Apps by app service name: its main process.
+	Apps map[string]AppProcess `json:"apps,omitempty"`
+	// GoProfiles by app service name: the latest CPU profile of a Go program,
+	// as a pprof file.
+	GoProfiles map[string][]byte `json:"-"`
 	// Users by "host/service": the user and groups its workers run as.
 	Users map[string]ProcessUser `json:"users,omitempty"`
 	// StaticFiles: files below the application roots whose bytes equal a

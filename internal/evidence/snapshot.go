@@ -97,6 +97,10 @@ func (t *taker) service(h host.Host, svc *stack.Service) {
 		err = t.database(h, svc, r)
 	case stack.Varnish:
 		err = varnishFiles(svc, r)
+	case stack.App:
+		if err = t.app(h, svc, r); err == nil && svc.Config != "" {
+			_, err = r.read(svc.Config)
+		}
 	default:
 		if svc.Config != "" {
 			_, err = r.read(svc.Config)

@@ -15,7 +15,7 @@ type layer []string
 var layers = []layer{
 	{"confedit/textedit"},
 	{"confedit/args"},
-	{"lab", "regulation", "host", "stat", "ui", "confedit/apache", "confedit/ini", "confedit/nginx", "confedit/literal", "confedit/sysctl", "confedit/redis", "confedit/memcached", "confedit/unit", "confedit/supervisor", "confedit/vcl", "accesslog", "sqllog"},
+	{"lab", "regulation", "host", "stat", "ui", "confedit/apache", "confedit/ini", "confedit/nginx", "confedit/literal", "confedit/sysctl", "confedit/redis", "confedit/memcached", "confedit/unit", "confedit/supervisor", "confedit/vcl", "accesslog", "sqllog", "appserver"},
 	{"load", "digest", "trace", "confedit"},
 	{"foreign", "record"},
 	{"stack"},

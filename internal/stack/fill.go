@@ -30,7 +30,7 @@ func (s *Stack) fill() {
 		if svc.Host != LocalHost {
 			continue // kasoku.yaml's folder is not there: paths must be absolute
 		}
-		for _, p := range []*string{&svc.Config, &svc.Prefix, &svc.PHPIni, &svc.Root, &svc.Control.PIDFile, &svc.Control.Config, &svc.AccessLog} {
+		for _, p := range []*string{&svc.Config, &svc.Prefix, &svc.PHPIni, &svc.Root, &svc.Control.PIDFile, &svc.Control.EnvFile, &svc.Control.Config, &svc.AccessLog} {
 			*p = s.absolute(*p)
 		}
 		if strings.Contains(svc.Binary, "/") {
@@ -46,6 +46,9 @@ func (s *Stack) fill() {
 			if path, ok := strings.CutPrefix(l, "unix:"); ok {
 				svc.Listen[j] = "unix:" + s.absolute(path)
 			}
+		}
+		if b := svc.Build; b != nil {
+			b.Dir = s.absolute(b.Dir)
 		}
 		c := &svc.Control
 		for _, argv := range [][]string{c.Start, c.Stop, c.Reload, c.Check, c.Drain} {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	envfile "kasoku/internal/confedit/unit"
 	"kasoku/internal/host"
 )
 
@@ -71,7 +72,11 @@ func (c *Controller) launch(ctx context.Context) error {
 	}
 	full := []string{"setsid", "-f", "sh", "-c", launchScript, "kasoku", c.output, pidFile, c.dir(), c.inherited.fileLimit,
 		"env", "-i", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/"}
-	full = append(full, c.inherited.env...)
+	env, err := c.environment(ctx)
+	if err != nil {
+		return err
+	}
+	full = append(full, env...)
 	res, err := run(ctx, c.h, "", 0, append(full, argv...)...)
 	if err != nil {
 		return err
@@ -82,6 +87,25 @@ func (c *Controller) launch(ctx context.Context) error {
 	}
 	c.launched = id
 	return c.awaitMaster(ctx, argv)
+}
+
+// environment is what the program gets: what its env_file says, else what the
+// process before had of envKept.
+func (c *Controller) environment(ctx context.Context) ([]string, error) {
+	if c.svc.Control.EnvFile == "" {
+		return c.inherited.env, nil
+	}
+	data, err := c.h.ReadFile(ctx, c.svc.Control.EnvFile)
+	if err != nil {
+		return nil, fmt.Errorf("read control.env_file: %w", err)
+	}
+	file := envfile.ParseEnv(c.svc.Control.EnvFile, data)
+	var out []string
+	for _, name := range file.Keys() {
+		v, _ := file.Get(name)
+		out = append(out, name+"="+v.Text)
+	}
+	return out, nil
 }
 
 // launchedProcess reads the PID that the launch script wrote.

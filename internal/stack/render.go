@@ -219,7 +219,7 @@ func (s *Stack) relativeService(svc Service) Service {
 	if svc.HostName() != LocalHost {
 		return svc // kasoku.yaml's folder is not there
 	}
-	for _, p := range []*string{&svc.Config, &svc.Prefix, &svc.PHPIni, &svc.Root, &svc.Control.PIDFile, &svc.Control.Config, &svc.AccessLog} {
+	for _, p := range []*string{&svc.Config, &svc.Prefix, &svc.PHPIni, &svc.Root, &svc.Control.PIDFile, &svc.Control.EnvFile, &svc.Control.Config, &svc.AccessLog} {
 		*p = s.relative(*p)
 	}
 	svc.Settings = slices.Clone(svc.Settings)
@@ -239,6 +239,11 @@ func (s *Stack) relativeService(svc Service) Service {
 	c := &svc.Control
 	for _, argv := range []*[]string{&c.Start, &c.Stop, &c.Reload, &c.Check, &c.Drain} {
 		*argv = s.relativeProgram(*argv)
+	}
+	if svc.Build != nil {
+		b := *svc.Build
+		b.Dir = s.relative(b.Dir)
+		svc.Build = &b
 	}
 	if svc.Login != nil {
 		l := *svc.Login

@@ -98,11 +98,22 @@ type Service struct {
 	// PProf is the base URL of a Go program's profiles, e.g.
 	// http://127.0.0.1:6060/debug/pprof/ (kind app).
 	PProf string `yaml:"pprof,omitempty" json:"pprof,omitempty"`
+	// Build says how a compiled app's program is made (kind app).
+	Build *Build `yaml:"build,omitempty" json:"build,omitempty"`
 	// AccessLog is the file that the service writes a line to for each request.
 	// Empty: read from the configuration (nginx, Apache).
 	AccessLog string `yaml:"access_log,omitempty" json:"access_log,omitempty"`
 	// Logs are its error logs. Empty: read from the configuration.
 	Logs []string `yaml:"logs,omitempty,flow" json:"logs,omitempty"`
+}
+
+// Build says how an app's program is made from its source.
+type Build struct {
+	// Dir is the folder of the main package, where Command runs.
+	Dir     string   `yaml:"dir" json:"dir"`
+	Command []string `yaml:"command,flow" json:"command"` // [go, build, -o, app, .]
+	// Products are the files that Command makes or replaces, relative to Dir.
+	Products []string `yaml:"products,flow" json:"products"`
 }
 
 // Control says how a service is started, stopped and told to re-read its
@@ -121,8 +132,12 @@ type Control struct {
 	Program string `yaml:"program,omitempty" json:"program,omitempty"`
 	// Config is the supervisord.conf that names supervisord's socket. Empty:
 	// supervisorctl's own search.
-	Config  string   `yaml:"config,omitempty" json:"config,omitempty"`
-	PIDFile string   `yaml:"pid_file,omitempty" json:"pid_file,omitempty"`
+	Config  string `yaml:"config,omitempty" json:"config,omitempty"`
+	PIDFile string `yaml:"pid_file,omitempty" json:"pid_file,omitempty"`
+	// EnvFile holds NAME=value lines, as systemd's EnvironmentFile= has them,
+	// that a process gets as its environment when Kasoku starts it (method
+	// process). With it, nothing else of the environment before is kept.
+	EnvFile string   `yaml:"env_file,omitempty" json:"env_file,omitempty"`
 	Start   []string `yaml:"start,omitempty,flow" json:"start,omitempty"`
 	Stop    []string `yaml:"stop,omitempty,flow" json:"stop,omitempty"`
 	Reload  []string `yaml:"reload,omitempty,flow" json:"reload,omitempty"`

@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -96,6 +97,7 @@ func (s *Stack) validateService(d *document, path string, svc *Service) {
 	}
 	s.validateLinks(d, path, svc)
 	validateControl(d, path+".control", svc)
+	validateBuild(d, path+".build", svc)
 	if u := svc.Health.URL; u != "" {
 		if msg := checkURL(u); msg != "" {
 			d.report(path+".health.url", "%s", msg)
@@ -188,8 +190,28 @@ func validateControl(d *document, path string, svc *Service) {
 			d.report(path+".unit", "belongs to method systemd, this one is %s", svc.ControlMethod())
 		}
 	}
+	if m := svc.ControlMethod(); m != MethodProcess && c.EnvFile != "" {
+		d.report(path+".env_file", "belongs to method process, this one is %s, which has an environment of its own", m)
+	}
 	if m := svc.ControlMethod(); m != MethodSupervisor && (c.Program != "" || c.Config != "") {
 		d.report(path, "program and config belong to method supervisor, this one is %s", m)
+	}
+}
+
+func validateBuild(d *document, path string, svc *Service) {
+	b := svc.Build
+	switch {
+	case b == nil:
+	case svc.Kind != App:
+		d.report(path, "belongs to an app, this one is %s", svc.Kind)
+	case b.Dir == "" || len(b.Command) == 0 || len(b.Products) == 0:
+		d.report(path, "needs dir (of the main package), command ([go, build, -o, app, .]) and products ([app])")
+	default:
+		for _, p := range b.Products {
+			if !filepath.IsLocal(p) {
+				d.report(path+".products", "%q is not inside dir; write it relative to that", p)
+			}
+		}
 	}
 }
 

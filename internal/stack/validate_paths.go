@@ -23,6 +23,10 @@ func validatePaths(d *document, at string, svc *Service) {
 	check("root", svc.Root)
 	check("access_log", svc.AccessLog)
 	check("control.pid_file", svc.Control.PIDFile)
+	check("control.env_file", svc.Control.EnvFile)
+	if svc.Build != nil {
+		check("build.dir", svc.Build.Dir)
+	}
 	if strings.Contains(svc.Binary, "/") {
 		check("binary", svc.Binary)
 	}

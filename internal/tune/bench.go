@@ -38,6 +38,8 @@ type Bench struct {
 	// the last fit ones of an experiment.
 	reference *store.Run
 	sides     map[experiment.Side]*store.Run
+	// goProfiles are the latest CPU profiles of Go programs, by service.
+	goProfiles map[string][]byte
 	// Note is told what a run waits for; may be nil.
 	Note func(string)
 	// noisy is set after a run that was no evidence because of others: the

@@ -55,6 +55,7 @@ func Observe(ctx context.Context, exec *change.Executor, b *Bench, workload int,
 	if snap, err = evidence.Take(ctx, b.Stack, b.Hosts, evidence.TakeOptions{Assets: run.Evidence.Load.Assets}); err != nil {
 		return nil, nil, fmt.Errorf("read the configuration: %w", err)
 	}
+	snap.GoProfiles = b.keepProfiles(run)
 	seen, reference := b.seen(run)
 	run.Diagnosis, err = diagnose.Diagnose(diagnose.Input{Stack: b.Stack, Evidence: seen, Snapshot: snap})
 	if err != nil {
@@ -62,6 +63,25 @@ func Observe(ctx context.Context, exec *change.Executor, b *Bench, workload int,
 	}
 	run.Diagnosis.Reference = reference
 	return run, snap, b.Store.SaveRun(run)
+}
+
+// keepProfiles remembers the CPU profiles of Go programs, whose bytes a stored
+// run lets go of: later diagnostic runs take none, and a build needs one.
+func (b *Bench) keepProfiles(run *store.Run) map[string][]byte {
+	for _, p := range run.Evidence.Profiles {
+		if p.Tool != "go pprof" || p.Of != "" || p.Artifact == "" {
+			continue
+		}
+		data, err := b.Store.Artifact(run.ID, p.Artifact)
+		if err != nil {
+			continue // without it the build is not planned
+		}
+		if b.goProfiles == nil {
+			b.goProfiles = map[string][]byte{}
+		}
+		b.goProfiles[p.Service] = data
+	}
+	return b.goProfiles
 }
 
 // seen is what the diagnosis is made of: throughput, CPU and counters of the

@@ -3,5 +3,65 @@ package apps
 
 import "kasoku/internal/remedy/planning"
 
+const (
+	goTest     = "cases/remedies/apps/go_test.go:TestGo"
+	serverTest = "cases/remedies/apps/servers_test.go:TestGunicorn"
+)
+
 // Remedies of this family, in the order in which they are listed for people.
-var Remedies []planning.Remedy
+var Remedies = []planning.Remedy{
+	{
+		ID: "go.gc", Title: "Go's garbage collector near a memory limit", Measures: []string{"G11"}, Rules: []string{"app.go-gc"},
+		Reason: "The collector's work is in proportion to how often it runs. With GOGC=off it runs only when the heap comes near GOMEMLIMIT, which is set from memory that is free beyond the regulation's headroom.",
+		Source: "go.dev/doc/gc-guide, \"Memory limit\": GOGC=off with GOMEMLIMIT; package runtime, \"Environment Variables\"",
+		Reach:  0.6, Plan: planGoGC,
+		Command: "`GOGC=off` and `GOMEMLIMIT=512MiB` in the environment: `systemctl edit app` → `Environment=GOGC=off GOMEMLIMIT=512MiB`, then `systemctl restart app`",
+		Undo:    "the file of the environment is put back, the app restarted",
+		Test:    goTest,
+	},
+	{
+		ID: "go.maxprocs", Title: "Go's threads under a CPU quota", Measures: []string{"C05", "G11"}, Rules: []string{"app.gomaxprocs"},
+		Reason: "Before Go 1.25 the runtime takes the machine's CPUs for its own: its threads use the quota up early in each period and are stopped for the rest of it.",
+		Source: "Go 1.25 release notes, \"Container-aware GOMAXPROCS\"; runtime/cgroup_linux.go, adjustCgroupGOMAXPROCS",
+		Reach:  0.3, Plan: planGoMaxProcs,
+		Command: "`GOMAXPROCS=2` in the environment, then a restart",
+		Undo:    "the file of the environment is put back, the app restarted",
+		Test:    goTest,
+	},
+	{
+		ID: "go.pgo", Title: "Profile-guided build of a Go program", Measures: []string{"G12"}, Rules: []string{"app.go-build"},
+		Reason: "With a CPU profile of the real load the compiler inlines and lays out what is hot.",
+		Source: "go.dev/doc/pgo: default.pgo in the main package's folder, 2–14 % as of Go 1.22",
+		Reach:  0.5, Plan: planPGO,
+		Command: "`curl -o default.pgo 'http://127.0.0.1:6060/debug/pprof/profile?seconds=30' && go build -o app . && systemctl restart app`",
+		Undo:    "default.pgo is removed, the program that was saved before is moved back (bytes, mode, time), the app restarted",
+		Test:    "cases/remedies/apps/go_test.go:TestGoProfileGuided",
+	},
+	{
+		ID: "go.interpolate", Title: "Values filled in by Go's MySQL driver", Measures: []string{"I06"}, Rules: []string{"app.interpolate"},
+		Reason: "Each statement with values is prepared, executed and closed: two round trips and a parse where one does. Values read into `any` come as text instead of numbers then; answers are compared. Statements that the program prepares itself stay as they are.",
+		Source: "github.com/go-sql-driver/mysql, README, \"interpolateParams\"",
+		Reach:  0.5, Plan: planInterpolate,
+		Command: "`?interpolateParams=true` (or `&interpolateParams=true`) at the end of the DSN, then a restart",
+		Undo:    "the settings file is put back, the app restarted",
+		Test:    goTest,
+	},
+	{
+		ID: "app.workers", Title: "Number of an application server's workers", Measures: []string{"I17", "C18"}, Rules: []string{"app.workers"},
+		Reason: "A worker of Gunicorn, Puma, Unicorn, Starman, uWSGI or Uvicorn answers one request at a time (or one per thread). Too few leave CPU idle while requests wait, too many take turns and memory; the best number is found by trying.",
+		Source: "Gunicorn documentation, \"How Many Workers?\"; Puma README, \"Clustered mode\"; starman(1), --workers; uWSGI, \"Things to know\"",
+		Reach:  0.3, Plan: planWorkers,
+		Command: "`gunicorn --workers 4`, `workers = 4` in gunicorn.conf.py, `WEB_CONCURRENCY=4` (Gunicorn, Puma, Uvicorn), `starman --workers 4`, `processes = 4` in uWSGI's ini; then a restart",
+		Undo:    "the file that says the number is put back, the app restarted",
+		Test:    serverTest,
+	},
+	{
+		ID: "ruby.yjit", Title: "Ruby's JIT", Measures: []string{"I16"}, Rules: []string{"app.ruby-jit"},
+		Reason: "Hot methods run as machine code; it pays where the interpreter itself binds, and takes some memory in each process.",
+		Source: "Ruby 3.1 release notes, \"YJIT\"; ruby(1), --yjit, RUBYOPT",
+		Reach:  0.3, Plan: planRubyJIT,
+		Command: "`RUBYOPT=--yjit` in the environment, then a restart",
+		Undo:    "the file of the environment is put back, the app restarted",
+		Test:    "cases/remedies/apps/servers_test.go:TestPuma",
+	},
+}

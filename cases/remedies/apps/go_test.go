@@ -1,0 +1,221 @@
+package apps_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"kasoku/cases/remedies/bed"
+	"kasoku/internal/diagnose"
+	"kasoku/internal/evidence"
+	"kasoku/internal/remedy"
+	"kasoku/internal/store"
+)
+
+func snapshot(t *testing.T, b *bed.Bed) *evidence.Snapshot {
+	t.Helper()
+	snap, err := evidence.Take(t.Context(), b.Stack, b.Hosts, evidence.TakeOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return snap
+}
+
+// profiled has diagnostic runs take a profile. Two seconds bring enough samples
+// where nothing else works; see bed.Show for where something does.
+func profiled(b *bed.Bed) {
+	b.Bench.Plain, b.Bench.Window, b.Bench.Walk = false, 2*time.Second, 100*time.Millisecond
+	b.Window = 700 * time.Millisecond
+}
+
+// goBuild builds a program of testdata.
+func goBuild(t *testing.T, name, out string) {
+	t.Helper()
+	cmd := exec.Command(need(t, "go"), "build", "-o", out, "./testdata/"+name)
+	if text, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("build %s: %v\n%s", name, err, text)
+	}
+}
+
+// perRequest is the CPU time of the app and its database for a right answer.
+func perRequest(run *store.Run) time.Duration {
+	ev := run.Evidence
+	return time.Duration((ev.Services["app"].CPU + ev.Services["db"].CPU) / float64(ev.Load.Succeeded) * float64(time.Second)).Round(time.Microsecond)
+}
+
+// database starts a private MariaDB with one table.
+func database(t *testing.T, dir string) {
+	t.Helper()
+	own := []string{"--no-defaults", "--datadir=" + dir + "/data"}
+	if os.Getuid() == 0 {
+		own = append(own, "--user=mysql")
+		bed.Output(t, "chown", "mysql", dir)
+	}
+	install := exec.Command(need(t, "mariadb-install-db"), append(own, "--auth-root-authentication-method=normal", "--skip-test-db")...)
+	install.Env = append(os.Environ(), "TMPDIR="+dir)
+	if text, err := install.CombinedOutput(); err != nil {
+		t.Fatalf("mariadb-install-db: %v\n%s", err, text)
+	}
+	bed.Write(t, dir, "my.cnf", "[mysqld]\ndatadir = %DIR%/data\nsocket = %DIR%/db.sock\npid-file = %DIR%/db.pid\nskip-networking\ninnodb_flush_log_at_trx_commit = 2\n")
+	argv := []string{need(t, "mariadbd"), "--defaults-file=" + dir + "/my.cnf"}
+	if os.Getuid() == 0 {
+		argv = append(argv, "--user=mysql")
+	}
+	bed.Start(t, dir, "mariadbd", argv...)
+	bed.Await(t, dir+"/db.sock")
+	bed.Output(t, need(t, "mariadb"), "--no-defaults", "-u", "root", "-S", dir+"/db.sock", "-e",
+		"CREATE DATABASE shop; CREATE TABLE shop.items (id INT PRIMARY KEY, name VARCHAR(20)) ENGINE=InnoDB; INSERT INTO shop.items VALUES (7, 'a lamp'); CREATE USER shop@localhost IDENTIFIED BY 'secret'; GRANT ALL ON shop.* TO shop@localhost")
+}
+
+// goShop is the Go service with its database, as found: no limit for the
+// collector, statements prepared at the server each time.
+func goShop(t *testing.T) (*bed.Bed, int) {
+	t.Helper()
+	need(t, "mariadbd")
+	dir, port := bed.Folder(t), bed.FreePort(t)
+	goBuild(t, "shop", dir+"/shop")
+	database(t, dir)
+	write(t, dir, "app.env", "# what the shop gets\nDSN='shop:secret@unix(%DIR%/db.sock)/shop?parseTime=true'\n", port)
+	write(t, dir, "kasoku.yaml", `version: 1
+services:
+  - name: app
+    kind: app
+    binary: %DIR%/shop
+    root: %DIR%
+    settings: [%DIR%/app.env]
+    listen: ["127.0.0.1:%PORT%"]
+    talks_to: [db]
+    pprof: http://127.0.0.1:%PORT%/debug/pprof/
+    control: {start: [%DIR%/shop, "127.0.0.1:%PORT%"], env_file: %DIR%/app.env}
+  - name: db
+    kind: mariadb
+    config: %DIR%/my.cnf
+    listen: ["unix:%DIR%/db.sock"]
+    login: {user: root, socket: %DIR%/db.sock}
+load: {scenario: scenario.yaml, url: "http://127.0.0.1:%PORT%"}
+regulation: {memory_headroom_percent: 5}
+`, port)
+	scenario(t, dir, "GET /item", "a lamp")
+	run(t, dir, "shop", port, "DSN=shop:secret@unix("+dir+"/db.sock)/shop?parseTime=true", dir+"/shop", fmt.Sprintf("127.0.0.1:%d", port))
+	b := bed.Open(t, dir)
+	profiled(b)
+	return b, port
+}
+
+// The collector runs seldom once it has a limit, and statements go in one
+// round trip once the driver fills the values in; its threads follow a quota.
+func TestGo(t *testing.T) {
+	b, port := goShop(t)
+	t.Run("go.maxprocs", func(t *testing.T) { maxProcs(t, b, port) })
+	was := perRequest(b.Answers(t, "as found"))
+	b.Show(t, func(t *testing.T, p remedy.Plan) {
+		t.Logf("CPU per request: %s, as found %s", perRequest(b.Answers(t, p.Remedy)), was)
+		switch p.Remedy {
+		case "go.gc":
+			env := snapshot(t, b).Apps["app"].Env
+			if env["GOGC"] != "off" || !strings.HasSuffix(env["GOMEMLIMIT"], "MiB") {
+				t.Errorf("the process runs with %v", env)
+			}
+		case "go.interpolate":
+			run := b.Answers(t, "counters")
+			if n := run.Evidence.Counters["db"].Delta["Com_stmt_prepare"]; n > 10 {
+				t.Errorf("%.0f statements are prepared still", n)
+			}
+		}
+	}, "go.gc", "go.interpolate")
+}
+
+// maxProcs: a quota cannot be set here, so the evidence of one is; what is
+// planned from it is applied to the real program.
+func maxProcs(t *testing.T, b *bed.Bed, port int) {
+	st := *b.Stack
+	st.Regulation = bed.Relaxed()
+	run := b.Answers(t, "as found")
+	use := run.Evidence.Services["app"]
+	use.Cgroup = &evidence.CgroupUse{CPUs: 2.5, Throttled: time.Second}
+	run.Evidence.Services["app"] = use
+	planned := func() remedy.Result {
+		snap := snapshot(t, b)
+		snap.CPUs = 8 // of a larger machine
+		d, err := diagnose.Diagnose(diagnose.Input{Stack: &st, Evidence: run.Evidence, Snapshot: snap})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return remedy.PlanAll(remedy.Input{Stack: &st, Evidence: run.Evidence, Snapshot: snap, Diagnosis: d})
+	}
+	p := bed.Want(t, planned(), "go.maxprocs")
+	before := b.Hash(t)
+	tx := b.Apply(t, p)
+	b.Answers(t, "three threads")
+	if n := get(t, port, "/procs"); n != "3" {
+		t.Errorf("Go runs on %s threads, want 3", n)
+	}
+	for _, again := range planned().Plans {
+		if again.ID == p.ID {
+			t.Errorf("planned again: %s", again.Why)
+		}
+	}
+	b.Revert(t, tx)
+	if b.Hash(t) != before {
+		t.Error("the target is not as before")
+	}
+}
+
+// The program is built by the profile of the run, and undo brings the very
+// file back.
+func TestGoProfileGuided(t *testing.T) {
+	need(t, "go")
+	dir, port := bed.Folder(t), bed.FreePort(t)
+	copied(t, dir, "small/main.go", "src/main.go")
+	write(t, dir, "src/go.mod", "module small\n\ngo 1.22\n", port)
+	build := exec.Command("go", "build", "-o", "small", ".")
+	build.Dir = dir + "/src"
+	if text, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	write(t, dir, "app.env", "", port)
+	write(t, dir, "kasoku.yaml", `version: 1
+services:
+  - name: app
+    kind: app
+    binary: %DIR%/src/small
+    root: %DIR%
+    listen: ["127.0.0.1:%PORT%"]
+    pprof: http://127.0.0.1:%PORT%/debug/pprof/
+    control: {start: [%DIR%/src/small, "127.0.0.1:%PORT%"], env_file: %DIR%/app.env}
+    build: {dir: %DIR%/src, command: [go, build, -o, small, .], products: [small]}
+load: {scenario: scenario.yaml, url: "http://127.0.0.1:%PORT%"}
+`, port)
+	scenario(t, dir, "GET /", "")
+	run(t, dir, "small", port, dir+"/src/small", fmt.Sprintf("127.0.0.1:%d", port))
+	b := bed.Open(t, dir)
+	profiled(b)
+
+	product := func() string {
+		info, err := os.Stat(dir + "/src/small")
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := bed.Output(t, "sha256sum", dir+"/src/small")
+		return fmt.Sprint(sum, info.Mode(), info.ModTime())
+	}
+	was, cpu := product(), perRequest(b.Answers(t, "as found"))
+	b.Show(t, func(t *testing.T, p remedy.Plan) {
+		t.Logf("CPU per request: %s, as found %s", perRequest(b.Answers(t, p.Remedy)), cpu)
+		if g := snapshot(t, b).Apps["app"].Go; g == nil || !g.Profiled() {
+			t.Errorf("the program that runs was not built by a profile: %+v", g)
+		}
+	}, "go.pgo")
+	if now := product(); now != was {
+		t.Errorf("the program was\n%s\nand is\n%s", was, now)
+	}
+	left, err := filepath.Glob(dir + "/src/*")
+	hidden, err2 := filepath.Glob(dir + "/src/.kasoku*")
+	if err != nil || err2 != nil || len(left) != 3 || len(hidden) != 0 {
+		t.Errorf("left in the folder: %v %v", left, hidden)
+	}
+}

@@ -1,0 +1,117 @@
+package apps_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"kasoku/cases/remedies/bed"
+	"kasoku/internal/remedy"
+)
+
+// oneWorker is a stack of one application server with too few workers.
+func oneWorker(t *testing.T, dir, control string, port int) *bed.Bed {
+	t.Helper()
+	write(t, dir, "kasoku.yaml", `version: 1
+services:
+  - name: app
+    kind: app
+    root: %DIR%
+    listen: ["127.0.0.1:%PORT%"]
+    control: `+control+`
+load: {scenario: scenario.yaml, url: "http://127.0.0.1:%PORT%"}
+regulation: {memory_headroom_percent: 5}
+`, port)
+	scenario(t, dir, "GET /", "sum 2666466670000")
+	return bed.Open(t, dir)
+}
+
+// more expects that more workers run than before.
+func more(t *testing.T, b *bed.Bed) func(t *testing.T, p remedy.Plan) {
+	return func(t *testing.T, p remedy.Plan) {
+		if p.Search == nil || len(p.Search.Values) == 0 || p.Search.Current > 1 {
+			t.Fatalf("%s searches from %d over %v", p.ID, p.Search.Current, p.Search.Values)
+		}
+		// Workers come up one by one.
+		for range 40 {
+			if children(t, b) == p.Search.Values[0] {
+				return
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+		t.Errorf("%d processes run, want %d", children(t, b), p.Search.Values[0])
+	}
+}
+
+// Gunicorn as a plain process takes the number from its environment file.
+func TestGunicorn(t *testing.T) {
+	gunicorn := need(t, "gunicorn")
+	dir, port := bed.Folder(t), bed.FreePort(t)
+	copied(t, dir, "python/shop.py", "shop.py")
+	write(t, dir, "app.env", "", port)
+	address := fmt.Sprintf("127.0.0.1:%d", port)
+	b := oneWorker(t, dir, fmt.Sprintf("{start: [%s, --bind, %q, \"shop:app\"], env_file: %%DIR%%/app.env}", gunicorn, address), port)
+	run(t, dir, "gunicorn", port, gunicorn, "--bind", address, "shop:app")
+	b.Show(t, func(t *testing.T, p remedy.Plan) {
+		more(t, b)(t, p)
+		if text, _ := os.ReadFile(dir + "/app.env"); string(text) != fmt.Sprintf("WEB_CONCURRENCY=%d\n", p.Search.Values[0]) {
+			t.Errorf("the environment file holds %q", text)
+		}
+	}, "app.workers")
+}
+
+// Starman under supervisor has it in its command, which is edited in
+// supervisor's own file.
+func TestStarman(t *testing.T) {
+	supervisord, starman := need(t, "supervisord"), need(t, "starman")
+	dir, port := bed.Folder(t), bed.FreePort(t)
+	copied(t, dir, "perl/app.psgi", "app.psgi")
+	write(t, dir, "supervisord.conf", `[supervisord]
+logfile=%DIR%/supervisord.log
+pidfile=%DIR%/supervisord.pid
+[unix_http_server]
+file=%DIR%/supervisor.sock
+[rpcinterface:supervisor]
+supervisor.rpcinterface_factory = supervisor.rpcinterface:make_main_rpcinterface
+[supervisorctl]
+serverurl=unix://%DIR%/supervisor.sock
+[program:app]
+; one worker, as it was set up years ago
+command=`+starman+` --listen 127.0.0.1:%PORT% --workers=1 app.psgi ; do not forget the port
+directory=%DIR%
+startsecs=0
+`, port)
+	b := oneWorker(t, dir, "{program: app, config: %DIR%/supervisord.conf}", port)
+	bed.Start(t, dir, "supervisord", supervisord, "-n", "-c", dir+"/supervisord.conf")
+	bed.Await(t, fmt.Sprintf("127.0.0.1:%d", port))
+	b.Show(t, func(t *testing.T, p remedy.Plan) {
+		more(t, b)(t, p)
+		text, _ := os.ReadFile(dir + "/supervisord.conf")
+		if !strings.Contains(string(text), "; do not forget the port") || strings.Contains(string(text), "--workers=1 ") {
+			t.Errorf("the command is edited wrongly:\n%s", text)
+		}
+	}, "app.workers")
+}
+
+// Puma has it in its own file; Ruby's JIT goes into the environment.
+func TestPuma(t *testing.T) {
+	puma := need(t, "puma")
+	dir, port := bed.Folder(t), bed.FreePort(t)
+	copied(t, dir, "ruby/config.ru", "config.ru")
+	copied(t, dir, "ruby/config/puma.rb", "config/puma.rb")
+	write(t, dir, "app.env", "RACK_ENV=production\n", port)
+	address := fmt.Sprintf("tcp://127.0.0.1:%d", port)
+	b := oneWorker(t, dir, fmt.Sprintf("{start: [%s, -b, %q, config.ru], env_file: %%DIR%%/app.env}", puma, address), port)
+	run(t, dir, "puma", port, "RACK_ENV=production", puma, "-b", address, "config.ru")
+	b.Show(t, func(t *testing.T, p remedy.Plan) {
+		if p.Remedy == "ruby.yjit" {
+			if on := get(t, port, "/jit"); on != "yes" {
+				t.Errorf("the JIT is on: %q", on)
+			}
+			return
+		}
+		more(t, b)(t, p)
+	}, "app.workers", "ruby.yjit")
+}

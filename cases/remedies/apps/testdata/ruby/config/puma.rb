@@ -1,0 +1,2 @@
+workers 1
+threads 1, 1

@@ -1,0 +1,120 @@
+package appserver
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+
+	"kasoku/internal/confedit/args"
+)
+
+func TestTell(t *testing.T) {
+	for line, want := range map[string]string{
+		"/usr/bin/python3 /usr/bin/gunicorn -w 2 app:app":     "gunicorn",
+		"python3 -m gunicorn app:app":                         "gunicorn",
+		"gunicorn: master [app:app]":                          "gunicorn",
+		"puma 5.6.5 (tcp://0.0.0.0:9292) [shop]":              "puma",
+		"bundle exec puma -C config/puma.rb":                  "puma",
+		"starman master --workers 2 app.psgi":                 "starman",
+		"unicorn master -c unicorn.rb":                        "unicorn",
+		"uwsgi --ini /etc/app.ini":                            "uwsgi",
+		"node server.js":                                      "",
+		"./api --listen :8080":                                "",
+		"/usr/bin/python3 manage.py runserver --gunicorn-ish": "",
+	} {
+		got := ""
+		if s := Tell(strings.Fields(line)); s != nil {
+			got = s.Name
+		}
+		if got != want {
+			t.Errorf("%q is told as %q, want %q", line, got, want)
+		}
+	}
+}
+
+// What wins: the option, then more options in a variable, then the file, then
+// the variable with the number, then the default.
+func TestCount(t *testing.T) {
+	for _, c := range []struct {
+		name, command, config string
+		env                   map[string]string
+		want                  Number
+	}{
+		{"option", "gunicorn -w 3 --threads=2 app:app", "workers = 5\n", map[string]string{"WEB_CONCURRENCY": "7"}, Number{3, InOption, "", 2}},
+		{"more options", "gunicorn app:app", "workers = 5\n", map[string]string{"GUNICORN_CMD_ARGS": "--workers=9"}, Number{9, InEnvArgs, "", 1}},
+		{"file", "gunicorn app:app", "# workers = 1\nworkers = 5 # enough\n", map[string]string{"WEB_CONCURRENCY": "7"}, Number{5, InConfig, "", 1}},
+		{"computed", "gunicorn app:app", "workers = cpu_count() * 2\n", nil, Number{1, Nowhere, "cpu_count() * 2", 1}},
+		{"variable", "gunicorn app:app", "", map[string]string{"WEB_CONCURRENCY": "7"}, Number{7, InEnv, "", 1}},
+		{"default", "gunicorn app:app", "", nil, Number{1, Nowhere, "", 1}},
+		{"puma's file", "puma", "threads 1, 3\nworkers 2\n", nil, Number{2, InConfig, "", 3}},
+		{"puma's default form", "puma", "workers ENV.fetch(\"WEB_CONCURRENCY\") { 2 }\n", map[string]string{"WEB_CONCURRENCY": "4"}, Number{4, InEnv, `ENV.fetch("WEB_CONCURRENCY") { 2 }`, 5}},
+		{"puma, one process", "puma app.ru", "", nil, Number{0, Nowhere, "", 5}},
+		{"starman", "starman --port 5000 app.psgi", "", nil, Number{5, Nowhere, "", 1}},
+		{"uwsgi", "uwsgi --ini a.ini", "[uwsgi]\nprocesses = 4\nthreads = 2\n", nil, Number{4, InConfig, "", 2}},
+	} {
+		s := Tell(strings.Fields(c.command))
+		env := func(k string) (string, bool) { v, ok := c.env[k]; return v, ok }
+		if got := s.Count(c.command, args.Shell, env, c.config); got != c.want {
+			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
+		}
+	}
+}
+
+func TestSetConfig(t *testing.T) {
+	for _, c := range []struct{ server, old, want string }{
+		{"gunicorn", "bind = 'x'\nworkers = 1  # one\n", "bind = 'x'\nworkers = 8  # one\n"},
+		{"gunicorn", "bind = 'x'", "bind = 'x'\nworkers = 8\n"},
+		{"gunicorn", "workers = n()\n", ""},
+		{"puma", "workers 2\nthreads 1, 5\n", "workers 8\nthreads 1, 5\n"},
+		{"starman", "", ""},
+	} {
+		got, ok := Tell([]string{c.server}).SetConfig(c.old, 8)
+		if got != c.want || ok != (c.want != "") {
+			t.Errorf("%s: %q becomes %q", c.server, c.old, got)
+		}
+	}
+}
+
+// The test's own program was built by Go, so it has what ParseGoBuild reads.
+func TestParseGoBuild(t *testing.T) {
+	data, err := os.ReadFile("/proc/self/exe")
+	if err != nil {
+		t.Skip(err)
+	}
+	for at := 0; ; {
+		i := bytes.Index(data[at:], []byte("\xff Go buildinf:"))
+		if i < 0 {
+			t.Fatal("no build information was found")
+		}
+		if at += i; at%16 == 0 {
+			b, err := ParseGoBuild(data[at:min(len(data), at+1<<16)])
+			if err == nil && strings.HasPrefix(b.Version, "go1.") && b.Settings["GOARCH"] != "" {
+				return
+			}
+		}
+		at++
+	}
+}
+
+func TestSeesQuota(t *testing.T) {
+	for _, c := range []struct {
+		version, defaults, godebug string
+		want                       bool
+	}{
+		{"go1.24.1", "", "", false},
+		{"go1.25", "", "", true},
+		{"go1.26.8", "containermaxprocs=0,updatemaxprocs=0", "", false},
+		{"go1.26.8", "", "containermaxprocs=0", false},
+	} {
+		b := &GoBuild{Version: c.version, Settings: map[string]string{"DefaultGODEBUG": c.defaults}}
+		if b.SeesQuota(c.godebug) != c.want {
+			t.Errorf("%+v", c)
+		}
+	}
+}
+
+func FuzzParseGoBuild(f *testing.F) {
+	f.Add([]byte("\xff Go buildinf:\x08\x02" + strings.Repeat("\x00", 16) + "\x04go1."))
+	f.Fuzz(func(_ *testing.T, data []byte) { _, _ = ParseGoBuild(data) })
+}

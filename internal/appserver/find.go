@@ -1,0 +1,177 @@
+package appserver
+
+import (
+	"path"
+	"strconv"
+	"strings"
+
+	"kasoku/internal/confedit/args"
+)
+
+// Where a server's number of workers is written.
+type Where string
+
+const (
+	InOption  Where = "option"        // of its command
+	InEnvArgs Where = "env arguments" // options in an environment variable
+	InConfig  Where = "configuration" // in its own file
+	InEnv     Where = "environment"   // a variable that holds the number
+	Nowhere   Where = ""              // its default
+)
+
+// Number is how many workers a server has, and where that is written.
+type Number struct {
+	Workers int
+	Where   Where
+	// Computed is the expression that the configuration has in place of a
+	// number, "" if it has none.
+	Computed string
+	// Threads answer requests at once in each worker.
+	Threads int
+}
+
+// Tell finds the server that a command runs or that a main process calls
+// itself; nil if it is none of the table.
+func Tell(words []string) *Server {
+	for i := range Servers {
+		s := &Servers[i]
+		if s.Title != nil && s.Title.MatchString(strings.Join(words, " ")) {
+			return s
+		}
+		for n, w := range words {
+			// An interpreter, its switches and a module's -m stand before it.
+			if n > 6 {
+				break
+			}
+			if s.Program.MatchString(path.Base(w)) {
+				return s
+			}
+		}
+	}
+	return nil
+}
+
+// ConfigFiles are the files that it may read its configuration from, the one
+// that the command names or else its defaults; folder is where it runs.
+func (s *Server) ConfigFiles(command, folder string) []string {
+	named := ""
+	if s.ConfigOption != "" {
+		if o, ok := args.Parse(command, args.Shell).Get(s.Grammar, s.ConfigOption); ok && o.Literal {
+			named = strings.TrimPrefix(o.Value, "file:")
+		}
+	}
+	out := s.Configs
+	if named != "" {
+		out = []string{named}
+	}
+	var abs []string
+	for _, f := range out {
+		if !path.IsAbs(f) {
+			if folder == "" {
+				continue
+			}
+			f = path.Join(folder, f)
+		}
+		abs = append(abs, f)
+	}
+	return abs
+}
+
+// Count finds the number of workers. env looks a variable up, config is the
+// configuration file's text, "" without one.
+func (s *Server) Count(command string, quoting args.Quoting, env func(string) (string, bool), config string) Number {
+	out := Number{Workers: s.Default, Threads: s.DefaultThreads}
+	set := func(text string, where Where) bool {
+		n, err := strconv.Atoi(strings.TrimSpace(text))
+		if err != nil || n < 0 {
+			return false
+		}
+		out.Workers, out.Where = n, where
+		return true
+	}
+	list := args.Parse(command, quoting)
+	var more *args.List
+	if s.EnvArgs != "" {
+		if v, ok := env(s.EnvArgs); ok {
+			more = args.Parse(v, args.Shell)
+		}
+	}
+	out.Threads = s.threads(list, more, env, config)
+	if o, ok := list.Get(s.Grammar, s.Option); s.Option != "" && ok && set(o.Value, InOption) {
+		return out
+	}
+	if more != nil {
+		if o, ok := more.Get(s.Grammar, s.Option); ok && set(o.Value, InEnvArgs) {
+			return out
+		}
+	}
+	if s.Key != nil {
+		if m := last(s.Key.FindAllStringSubmatch(config, -1)); m != nil && set(m[1], InConfig) {
+			return out
+		}
+		if m := last(s.Computed.FindAllStringSubmatch(config, -1)); m != nil {
+			out.Computed = strings.TrimSpace(m[1])
+		}
+	}
+	if s.Env != "" {
+		if v, ok := env(s.Env); ok && set(v, InEnv) {
+			return out
+		}
+	}
+	return out
+}
+
+func (s *Server) threads(list, more *args.List, env func(string) (string, bool), config string) int {
+	for _, l := range []*args.List{list, more} {
+		if l == nil || s.Threads == "" {
+			continue
+		}
+		if o, ok := l.Get(s.Grammar, s.Threads); ok {
+			if n, err := strconv.Atoi(o.Value); err == nil && n > 0 {
+				return n
+			}
+		}
+	}
+	if s.KeyThreads != nil {
+		if m := last(s.KeyThreads.FindAllStringSubmatch(config, -1)); m != nil {
+			if n, err := strconv.Atoi(m[1]); err == nil && n > 0 {
+				return n
+			}
+		}
+	}
+	if s.EnvThreads != "" {
+		if v, ok := env(s.EnvThreads); ok {
+			if n, err := strconv.Atoi(v); err == nil && n > 0 {
+				return n
+			}
+		}
+	}
+	return s.DefaultThreads
+}
+
+func last(all [][]string) []string {
+	if len(all) == 0 {
+		return nil
+	}
+	return all[len(all)-1]
+}
+
+// SetConfig gives the number in a configuration file's text another value:
+// the assignment that counts is edited, or a line is added at the end. ok is
+// false if the file computes it or the server has no such file.
+func (s *Server) SetConfig(config string, n int) (string, bool) {
+	if s.Key == nil {
+		return "", false
+	}
+	if all := s.Key.FindAllStringSubmatchIndex(config, -1); len(all) > 0 {
+		at := all[len(all)-1]
+		return config[:at[2]] + strconv.Itoa(n) + config[at[3]:], true
+	}
+	if s.Computed.MatchString(config) || s.Line == "" {
+		return "", false
+	}
+	if config != "" && !strings.HasSuffix(config, "\n") {
+		config += "\n"
+	}
+	return config + strings.Replace(s.Line, "%d", strconv.Itoa(n), 1) + "\n", true
+}

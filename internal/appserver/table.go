@@ -1,0 +1,98 @@
+package appserver
+
+import (
+	"regexp"
+
+	"kasoku/internal/confedit/args"
+)
+
+// Server is one program that runs an application in several workers.
+type Server struct {
+	Name string
+	// Program is a word of the command, without its folder, that tells it.
+	Program *regexp.Regexp
+	// Title is what its main process calls itself, "" if it keeps its command.
+	Title *regexp.Regexp
+	// Grammar lists its options that take a value; Option is the one that
+	// takes the number of workers, Threads the one for requests that a worker
+	// answers at once. "" if it has none.
+	Grammar         args.Grammar
+	Option, Threads string
+	// EnvArgs is an environment variable that holds more options; Env one that
+	// holds the number, EnvThreads one for threads.
+	EnvArgs, Env, EnvThreads string
+	// Default is the number of workers where nothing says it, DefaultThreads
+	// of threads.
+	Default, DefaultThreads int
+	// ConfigOption names the configuration file in the command; Configs are
+	// those that it reads from its folder without that, the first that is there.
+	ConfigOption string
+	Configs      []string
+	// Key finds the number in the configuration file (first group); Computed
+	// the key with anything else behind it. Line sets it.
+	Key, Computed, KeyThreads *regexp.Regexp
+	Line                      string // "workers = %d"
+	// Least workers; puma has 0 for a single process that forks none.
+	Least int
+	// Source of all that.
+	Source string
+}
+
+func options(names ...[]string) args.Grammar {
+	var g args.Grammar
+	for _, n := range names {
+		g.Options = append(g.Options, args.Option{Names: n, Arg: true})
+	}
+	return g
+}
+
+// Servers is the table. Where two of a row's places say the number, the order
+// is: option, EnvArgs, configuration file, Env, Default.
+var Servers = []Server{
+	{
+		Name: "gunicorn", Program: regexp.MustCompile(`^gunicorn3?$`), Title: regexp.MustCompile(`^gunicorn: `),
+		Grammar: options([]string{"-w", "--workers"}, []string{"--threads"}, []string{"-c", "--config"}, []string{"-b", "--bind"}, []string{"-k", "--worker-class"}, []string{"-t", "--timeout"}, []string{"-n", "--name"}, []string{"-e", "--env"}, []string{"-p", "--pid"}, []string{"--log-level"}, []string{"--chdir"}),
+		Option:  "--workers", Threads: "--threads", EnvArgs: "GUNICORN_CMD_ARGS", Env: "WEB_CONCURRENCY", Default: 1, DefaultThreads: 1,
+		ConfigOption: "--config", Configs: []string{"gunicorn.conf.py"},
+		Key: regexp.MustCompile(`(?m)^workers[ \t]*=[ \t]*(\d+)[ \t]*(?:#.*)?$`), Computed: regexp.MustCompile(`(?m)^[ \t]*workers[ \t]*=(.*)$`),
+		KeyThreads: regexp.MustCompile(`(?m)^threads[ \t]*=[ \t]*(\d+)`), Line: "workers = %d", Least: 1,
+		Source: "Gunicorn documentation, \"Configuration Overview\" (order of the five places) and \"Settings\": workers, GUNICORN_CMD_ARGS; gunicorn/config.py 20.1, class Workers",
+	},
+	{
+		Name: "puma", Program: regexp.MustCompile(`^puma$`), Title: regexp.MustCompile(`^puma(: cluster)? \d`),
+		Grammar: options([]string{"-w", "--workers"}, []string{"-t", "--threads"}, []string{"-C", "--config"}, []string{"-b", "--bind"}, []string{"-p", "--port"}, []string{"-e", "--environment"}, []string{"-S", "--state"}, []string{"--pidfile"}, []string{"--dir"}),
+		Option:  "--workers", Threads: "", Env: "WEB_CONCURRENCY", EnvThreads: "PUMA_MAX_THREADS", Default: 0, DefaultThreads: 5,
+		ConfigOption: "--config", Configs: []string{"config/puma.rb"},
+		Key: regexp.MustCompile(`(?m)^[ \t]*workers[ \t(]+(\d+)\)?[ \t]*(?:#.*)?$`), Computed: regexp.MustCompile(`(?m)^[ \t]*workers[ \t(](.*)$`),
+		KeyThreads: regexp.MustCompile(`(?m)^[ \t]*threads[ \t(]+\d+[ \t]*,[ \t]*(\d+)`), Line: "workers %d", Least: 0,
+		Source: "puma 5.6 lib/puma/configuration.rb, puma_default_options (WEB_CONCURRENCY, PUMA_MAX_THREADS, MAX_THREADS) and config_files; lib/puma/dsl.rb, workers",
+	},
+	{
+		Name: "unicorn", Program: regexp.MustCompile(`^unicorn(_rails)?$`), Title: regexp.MustCompile(`^unicorn(_rails)? master`),
+		Grammar: options([]string{"-c", "--config-file"}, []string{"-l", "--listen"}, []string{"-p", "--port"}, []string{"-o", "--host"}, []string{"-E", "--env"}),
+		Default: 1, DefaultThreads: 1, ConfigOption: "--config-file",
+		Key: regexp.MustCompile(`(?m)^[ \t]*worker_processes[ \t(]+(\d+)\)?[ \t]*(?:#.*)?$`), Computed: regexp.MustCompile(`(?m)^[ \t]*worker_processes[ \t(](.*)$`),
+		Line: "worker_processes %d", Least: 1,
+		Source: "Unicorn::Configurator#worker_processes; it has no option for it",
+	},
+	{
+		Name: "starman", Program: regexp.MustCompile(`^starman$`), Title: regexp.MustCompile(`^starman master`),
+		Grammar: options([]string{"--workers"}, []string{"--backlog"}, []string{"--max-requests"}, []string{"-l", "--listen"}, []string{"-p", "--port"}, []string{"-I"}, []string{"--pid"}, []string{"-E", "--env"}, []string{"--user"}, []string{"--group"}),
+		Option:  "--workers", Default: 5, DefaultThreads: 1, Least: 1,
+		Source: "starman(1): --workers, defaults to 5",
+	},
+	{
+		Name: "uwsgi", Program: regexp.MustCompile(`^uwsgi(-core)?$`),
+		Grammar: options([]string{"-p", "--processes", "--workers"}, []string{"--threads"}, []string{"--ini"}, []string{"-s", "--socket"}, []string{"--http"}, []string{"--http-socket"}, []string{"--module", "-w"}, []string{"--wsgi-file"}, []string{"--pidfile"}, []string{"--plugin", "--plugins"}),
+		Option:  "--processes", Threads: "--threads", Env: "UWSGI_PROCESSES", EnvThreads: "UWSGI_THREADS", Default: 1, DefaultThreads: 1,
+		ConfigOption: "--ini", Key: regexp.MustCompile(`(?m)^[ \t]*(?:processes|workers)[ \t]*=[ \t]*(\d+)[ \t]*$`), Computed: regexp.MustCompile(`(?m)^[ \t]*(?:processes|workers)[ \t]*=(.*)$`),
+		KeyThreads: regexp.MustCompile(`(?m)^[ \t]*threads[ \t]*=[ \t]*(\d+)`), Line: "processes = %d", Least: 1,
+		Source: "uWSGI documentation, \"Configuring uWSGI\" (UWSGI_ variables) and \"Options\": processes, workers",
+	},
+	{
+		Name: "uvicorn", Program: regexp.MustCompile(`^uvicorn$`),
+		Grammar: options([]string{"--workers"}, []string{"--host"}, []string{"--port"}, []string{"--uds"}, []string{"--log-level"}, []string{"--loop"}, []string{"--http"}, []string{"--app-dir"}, []string{"--env-file"}),
+		Option:  "--workers", Env: "WEB_CONCURRENCY", Default: 1, DefaultThreads: 1, Least: 1,
+		Source: "Uvicorn documentation, \"Settings\": --workers defaults to $WEB_CONCURRENCY, or 1",
+	},
+}

@@ -1,0 +1,348 @@
+package diagnose
+
+import (
+	"fmt"
+	"math"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"kasoku/internal/appserver"
+	"kasoku/internal/confedit/args"
+	"kasoku/internal/evidence"
+	"kasoku/internal/stack"
+)
+
+const needApp = "an app's process and how it is started"
+
+var appRules = []Rule{
+	{"app.workers", []string{"I17", "C18"}, needApp, judgeAppWorkers},
+	{"app.go-gc", []string{"G11"}, needProfile, judgeGoGC},
+	{"app.gomaxprocs", []string{"C05", "G11"}, needApp, judgeGoMaxProcs},
+	{"app.interpolate", []string{"I06"}, needDB, judgeInterpolate},
+	{"app.go-flags", []string{"G12"}, needApp, judgeGoFlags},
+	{"app.ruby-jit", []string{"I16"}, needApp, judgeRubyJIT},
+	{"app.node-env", []string{"W14"}, needApp, judgeNodeEnv},
+}
+
+// AppServer is a service's application server and its number of workers.
+type AppServer struct {
+	*appserver.Server
+	Now appserver.Number
+	// Config is the configuration file that it reads, "" if it has none, and
+	// Text what stands there.
+	Config, Text string
+	Start        *AppStart
+}
+
+// AppServerOf finds it; nil without an error if the service is none of
+// appserver.Servers.
+func AppServerOf(snap *evidence.Snapshot, svc *stack.Service) (*AppServer, error) {
+	process, known := snap.Apps[svc.Name]
+	if !known || svc.RunsIn != "" {
+		return nil, nil
+	}
+	start, err := StartOf(snap, svc)
+	if err != nil {
+		return nil, err
+	}
+	words := start.Words()
+	server := appserver.Tell(words)
+	if server == nil {
+		server = appserver.Tell(process.Argv)
+	}
+	if server == nil {
+		return nil, nil
+	}
+	command, quoting := start.Command()
+	if command == "" {
+		var quoted []string
+		for _, w := range words {
+			q, err := args.Encode(w, "", args.Shell)
+			if err != nil {
+				return nil, fmt.Errorf("%s: read its command: %w", svc.Name, err)
+			}
+			quoted = append(quoted, q)
+		}
+		command = strings.Join(quoted, " ")
+	}
+	out := &AppServer{Server: server, Start: start}
+	read, _ := files(snap, svc)
+	for _, f := range server.ConfigFiles(command, process.Dir) {
+		if data, err := read(f); err == nil {
+			out.Config, out.Text = f, string(data)
+			break
+		}
+	}
+	out.Now = server.Count(command, quoting, start.Env, out.Text)
+	return out, nil
+}
+
+// judgeAppWorkers: workers that are all at work while CPU is idle are too few;
+// many more than CPUs on a full machine switch, and their memory may be more
+// than there is.
+func judgeAppWorkers(m *model) ([]Finding, string) {
+	var out []Finding
+	why := ""
+	for _, svc := range m.in.Stack.OfKind(stack.App) {
+		s, err := AppServerOf(m.in.Snapshot, svc)
+		if err != nil {
+			why = err.Error()
+			continue
+		}
+		if s == nil {
+			continue
+		}
+		k := m.at(svc.Name)
+		processes := max(s.Now.Workers, 1)
+		slots := float64(processes * max(s.Now.Threads, 1))
+		use := m.in.Evidence.Services[svc.Name]
+		each := int64(0)
+		if use.Processes > 0 {
+			each = use.RSS / int64(use.Processes)
+		}
+		f := about(svc.Name, fmt.Sprintf("%s: is %d the right number of %s's workers?", svc.Name, s.Now.Workers, s.Name),
+			fmt.Sprintf("%d processes with %d threads each on %.0f CPUs; %.1f requests are under way on average and CPU is %s busy.", processes, max(s.Now.Threads, 1), k.cpus, m.inSystem, percent(k.busy)),
+			"start of "+svc.Name, "latency × throughput")
+		f.Subject = map[string]string{"server": s.Name, "current": strconv.Itoa(s.Now.Workers)}
+		setting := Setting{Service: svc.Name, Name: "workers", Now: strconv.Itoa(s.Now.Workers)}
+		switch {
+		case k.sys.MemoryTotal > 0 && float64(k.sys.MemoryAvailable) < 0.05*float64(k.sys.MemoryTotal) && float64(processes) > k.cpus:
+			f.Text += fmt.Sprintf(" They take %s each, and %s of memory are left: fewer would do.", size(each), size(k.sys.MemoryAvailable))
+			setting.Up, setting.Memory = -1, -each
+			f = f.bounded(m.boundWait())
+		case m.inSystem >= 0.8*slots && (k.busy < saturatedCPU || float64(processes) < k.cpus):
+			f.Text += " All are at work while requests wait: more would answer them. The best number is found by trying."
+			setting.Up, setting.Memory = 1, each
+			f = f.bounded(m.boundWait())
+		case k.busy >= saturatedCPU && float64(processes) > 4*k.cpus:
+			f.Text += " On full CPUs so many only take turns; the best number is found by trying."
+			setting.Up = -1
+			f = f.bounded(m.boundKernelOf(1, svc.Name))
+		default:
+			continue
+		}
+		f.Subject["up"] = strconv.Itoa(setting.Up)
+		out = append(out, f.asks(setting))
+	}
+	return out, why
+}
+
+// gcFrames are functions of Go's collector and of what it makes programs do
+// (runtime package, mgc.go, mgcmark.go, mgcsweep.go).
+var gcFrames = []string{"runtime.gc", "runtime.(*gcwork)", "runtime.scan", "runtime.greyobject", "runtime.markroot", "runtime.findobject", "runtime.wbbuf", "runtime.bgsweep", "runtime.sweepone", "runtime.(*mspan).sweep", "runtime.(*sweeplocked)", "runtime.trygetfull", "runtime.(*mspan).typepointersof", "runtime.typepointers"}
+
+// gcShare of a profile: what its frames have themselves, or what the worker
+// and the assists have with all that they call, whichever is seen more of.
+func gcShare(p evidence.Profile) float64 {
+	self, total := 0.0, 0.0
+	for _, f := range p.Top {
+		name := strings.ToLower(f.Function)
+		for _, part := range gcFrames {
+			if strings.HasPrefix(name, part) {
+				self += f.Self
+				break
+			}
+		}
+		if name == "runtime.gcbgmarkworker" || name == "runtime.gcassistalloc" {
+			total += f.Total
+		}
+	}
+	return math.Min(1, math.Max(self, total))
+}
+
+const (
+	// gcWorth: a tenth of a service's samples is the least whose removal a run
+	// shows.
+	gcWorth = 0.10
+	// gcRoom: the collector's work is in proportion to 1/(heap − live); at
+	// eight times what the process takes now it is a seventh, and more memory
+	// saves little more ("A Guide to the Go Garbage Collector", GOGC).
+	gcRoom = 8
+	// gcLeast: with less than twice as much it would run as often as now.
+	gcLeast = 2
+)
+
+// judgeGoGC: a Go program whose collector takes much and that has memory to
+// spare may collect less often (G11).
+func judgeGoGC(m *model) ([]Finding, string) {
+	why := ""
+	out, not := m.eachProfile(func(p evidence.Profile) []Finding {
+		svc := m.in.Stack.Service(p.Service)
+		app, known := m.in.Snapshot.Apps[p.Service]
+		share := gcShare(p)
+		if svc == nil || !known || app.Go == nil || !app.Go.AtLeast(19) || p.Of != "" || share < gcWorth {
+			return nil // GOMEMLIMIT is there since Go 1.19
+		}
+		start, err := StartOf(m.in.Snapshot, svc)
+		if err != nil {
+			why = err.Error()
+			return nil
+		}
+		if app.Env == nil {
+			why = svc.Name + ": the environment of its process could not be read"
+			return nil
+		}
+		gogc, _ := start.Env("GOGC")
+		if _, limited := start.Env("GOMEMLIMIT"); limited || gogc == "off" {
+			return nil // someone has chosen
+		}
+		use := m.in.Evidence.Services[svc.Name]
+		limit := m.heapLimit(svc, use)
+		if limit < gcLeast*use.RSS || use.RSS == 0 {
+			why = fmt.Sprintf("%s: its collector takes %s, but it has %s and there is no memory for twice as much", svc.Name, percent(share), size(use.RSS))
+			return nil
+		}
+		f := about(svc.Name, fmt.Sprintf("%s spends %s of its CPU on collecting garbage, and memory is free", svc.Name, percent(share)),
+			fmt.Sprintf("It takes %s now (GOGC=%s). With GOGC=off and GOMEMLIMIT=%dMiB it would collect only when it comes near that.", size(use.RSS), orWord(gogc, "100"), limit>>20),
+			"profile of "+svc.Name, "memory of "+svc.Name)
+		f.Subject = map[string]string{"limit": strconv.FormatInt(limit>>20, 10), "share": percent(share)}
+		return []Finding{f.asks(Setting{Service: svc.Name, Name: "GOMEMLIMIT", To: fmt.Sprintf("%dMiB", limit>>20), Up: 1, Memory: limit - use.RSS}).
+			bounded(m.boundBy(svc.Name, m.perReq[svc.Name]*share))}
+	})
+	if why == "" && len(out) == 0 && m.anyGo() {
+		why = not
+	}
+	return out, why
+}
+
+// heapLimit is what a Go program may take: most of what is free beyond the
+// regulation's headroom, not more than helps, and below its group's limit.
+func (m *model) heapLimit(svc *stack.Service, use evidence.ServiceUse) int64 {
+	k := m.at(svc.Name)
+	spare := k.sys.MemoryAvailable - k.sys.MemoryTotal*int64(m.in.Stack.Regulation.Headroom())/100
+	limit := min(use.RSS+max(0, int64(roomLeft*float64(spare))), gcRoom*use.RSS)
+	for _, c := range []*evidence.CgroupUse{use.Cgroup, k.sys.Cgroup} {
+		if c != nil && c.MemoryLimit > 0 {
+			// A tenth stays for what the runtime does not count (the guide above).
+			limit = min(limit, use.RSS+(c.MemoryLimit*9/10-c.MemoryUsed))
+		}
+	}
+	return limit
+}
+
+func (m *model) anyGo() bool {
+	for _, a := range m.in.Snapshot.Apps {
+		if a.Go != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// judgeGoMaxProcs: more threads at work than the CPU quota allows use it up
+// early in each period and stand still for the rest.
+func judgeGoMaxProcs(m *model) ([]Finding, string) {
+	var out []Finding
+	why := ""
+	for _, svc := range m.in.Stack.OfKind(stack.App) {
+		app := m.in.Snapshot.Apps[svc.Name]
+		if app.Go == nil {
+			continue
+		}
+		var quota, throttled float64
+		for _, c := range []*evidence.CgroupUse{m.at(svc.Name).sys.Cgroup, m.in.Evidence.Services[svc.Name].Cgroup} {
+			if c != nil && c.CPUs > 0 && (quota == 0 || c.CPUs < quota) {
+				quota, throttled = c.CPUs, c.Throttled.Seconds()
+			}
+		}
+		if quota == 0 || throttled == 0 {
+			continue
+		}
+		start, err := StartOf(m.in.Snapshot, svc)
+		if err != nil {
+			why = err.Error()
+			continue
+		}
+		godebug, _ := start.Env("GODEBUG")
+		have := m.in.Snapshot.On(m.hostOf(svc.Name)).CPUs
+		if text, set := start.Env("GOMAXPROCS"); set {
+			if n, err := strconv.Atoi(text); err == nil && n > 0 {
+				have = n
+			}
+		} else if app.Go.SeesQuota(godebug) {
+			continue
+		}
+		// As Go 1.25 chooses by itself: rounded up, at least 2
+		// (runtime/cgroup_linux.go, adjustCgroupGOMAXPROCS).
+		want := max(int(math.Ceil(quota)), 2)
+		if have <= want {
+			continue
+		}
+		f := about(svc.Name, fmt.Sprintf("%s runs Go on %d threads under a quota of %.3g CPUs", svc.Name, have, quota),
+			fmt.Sprintf("%s looks at the machine's CPUs only. Its threads used the quota up early and were stopped for %.1f s of %.0f s.", app.Go.Version, throttled, m.window), "cpu.max, cpu.stat", "program of "+svc.Name)
+		f.Subject = map[string]string{"procs": strconv.Itoa(want)}
+		out = append(out, f.asks(Setting{Service: svc.Name, Name: "GOMAXPROCS", Now: strconv.Itoa(have), To: strconv.Itoa(want), Up: -1}).
+			bounded(m.boundDelay(throttled/(m.x*m.window))))
+	}
+	return out, why
+}
+
+// rubyVersion in the path of a program: /usr/bin/ruby3.1, versions/3.2.2/bin/ruby.
+var rubyVersion = regexp.MustCompile(`(?:ruby-?|/)(\d+)\.(\d+)`)
+
+// jitShare: an interpreter with less than a third of the machine's work has
+// less to save than a run shows; YJIT saves 15–25 % of it (Ruby 3.1 release
+// notes: 22 % on railsbench).
+const jitShare = 0.3
+
+// judgeRubyJIT: Ruby 3.1 and later can compile hot methods (YJIT).
+func judgeRubyJIT(m *model) ([]Finding, string) {
+	var out []Finding
+	why := ""
+	for _, svc := range m.in.Stack.OfKind(stack.App) {
+		app, known := m.in.Snapshot.Apps[svc.Name]
+		if !known || !strings.HasPrefix(path.Base(app.Exe), "ruby") || m.perReq[svc.Name] < jitShare*m.allCPU {
+			continue
+		}
+		v := rubyVersion.FindStringSubmatch(app.Exe)
+		if v == nil {
+			why = svc.Name + ": " + app.Exe + " does not tell its version"
+			continue
+		}
+		major, _ := strconv.Atoi(v[1])
+		minor, _ := strconv.Atoi(v[2])
+		start, err := StartOf(m.in.Snapshot, svc)
+		if err != nil {
+			why = err.Error()
+			continue
+		}
+		opts, _ := start.Env("RUBYOPT")
+		enabled, _ := start.Env("RUBY_YJIT_ENABLE")
+		if major < 3 || major == 3 && minor < 1 || strings.Contains(opts+strings.Join(start.Words(), " "), "jit") || enabled != "" {
+			continue
+		}
+		f := about(svc.Name, svc.Name+" interprets its Ruby code",
+			fmt.Sprintf("Ruby %s.%s can compile hot methods to machine code (YJIT), which is off; %s takes %s of CPU per request.", v[1], v[2], svc.Name, seconds(m.perReq[svc.Name])), "process of "+svc.Name)
+		out = append(out, f.asks(Setting{Service: svc.Name, Name: "RUBYOPT", Now: opts, To: strings.TrimSpace(opts + " --yjit")}).
+			bounded(m.boundBy(svc.Name, 0.25*m.perReq[svc.Name])))
+	}
+	return out, why
+}
+
+// judgeNodeEnv: without NODE_ENV=production Express compiles its views anew at
+// each request and frameworks check more (Express, "Production best
+// practices"). It is told, not done: the variable often chooses the database
+// and other settings too.
+func judgeNodeEnv(m *model) ([]Finding, string) {
+	var out []Finding
+	for _, svc := range m.in.Stack.OfKind(stack.App) {
+		app, known := m.in.Snapshot.Apps[svc.Name]
+		if !known || path.Base(app.Exe) != "node" || app.Env == nil || app.Env["NODE_ENV"] == "production" {
+			continue
+		}
+		f := about(svc.Name, svc.Name+" runs Node without NODE_ENV=production",
+			fmt.Sprintf("NODE_ENV is %q: templates may be compiled at each request, and frameworks check and log more. Set it where %s is started, after a look at what else it chooses (config/production.json, the database).", app.Env["NODE_ENV"], svc.Name), "process of "+svc.Name)
+		f.Subject = map[string]string{"source": "yes"}
+		out = append(out, f.bounded(m.serviceBound(svc.Name)))
+	}
+	return out, ""
+}
+
+func orWord(s, word string) string {
+	if s == "" {
+		return word
+	}
+	return s
+}

@@ -1,0 +1,206 @@
+package evidence
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"kasoku/internal/appserver"
+	"kasoku/internal/confedit/supervisor"
+	"kasoku/internal/confedit/unit"
+	"kasoku/internal/host"
+	"kasoku/internal/stack"
+)
+
+// AppProcess is the main process of an app service as it runs now.
+type AppProcess struct {
+	// Argv is its command line, or the title that it gave itself.
+	Argv []string `json:"-"`
+	// Exe is its program.
+	Exe string `json:"exe,omitempty"`
+	// Dir is the folder that it runs in.
+	Dir string `json:"dir,omitempty"`
+	// Env are those of AppEnv that it was started with; nil if its environment
+	// could not be read.
+	Env map[string]string `json:"env,omitempty"`
+	// Children are its direct child processes.
+	Children int `json:"children"`
+	// Go is what the Go linker wrote into its program; nil if it is none.
+	Go *appserver.GoBuild `json:"go,omitempty"`
+}
+
+// AppEnv are the variables that say how an application's runtime performs.
+// Nothing else of an environment is kept, because it may hold secrets.
+var AppEnv = []string{"GOGC", "GOMEMLIMIT", "GOMAXPROCS", "GODEBUG", "WEB_CONCURRENCY", "GUNICORN_CMD_ARGS", "PUMA_MAX_THREADS", "MAX_THREADS",
+	"UWSGI_PROCESSES", "UWSGI_THREADS", "NODE_ENV", "RUBYOPT", "RUBY_YJIT_ENABLE", "RAILS_ENV", "RACK_ENV"}
+
+// app reads the files that say how an app is started, and looks at its process.
+func (t *taker) app(h host.Host, svc *stack.Service, r *fileReader) error {
+	if svc.RunsIn != "" {
+		return nil
+	}
+	if err := t.startFiles(svc, r); err != nil {
+		t.bad("start of "+svc.Name, err)
+	}
+	if b := svc.Build; b != nil {
+		// A profile that the program is built by already.
+		if _, err := r.read(path.Join(b.Dir, "default.pgo")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.bad("build of "+svc.Name, err)
+		}
+	}
+	pids, err := servicePIDs(t.ctx, h, t.st, svc)
+	if err != nil {
+		return nil // service() tells it
+	}
+	p, err := t.appProcess(h, pids)
+	if err != nil {
+		t.bad("process of "+svc.Name, err)
+		return nil
+	}
+	command := p.Argv
+	if len(svc.Control.Start) > 0 {
+		command = svc.Control.Start
+	}
+	server := appserver.Tell(p.Argv)
+	if server == nil {
+		server = appserver.Tell(command)
+	}
+	if server != nil {
+		for _, f := range server.ConfigFiles(strings.Join(command, " "), p.Dir) {
+			if _, err := r.read(f); err == nil {
+				break
+			} else if !errors.Is(err, fs.ErrNotExist) {
+				t.bad("configuration of "+svc.Name, err)
+			}
+		}
+	}
+	if t.snap.Apps == nil {
+		t.snap.Apps = map[string]AppProcess{}
+	}
+	if !t.opts.Brief {
+		if p.Go, err = goBuild(t, h, pids[0]); err != nil {
+			t.bad("program of "+svc.Name, err)
+		}
+	}
+	t.snap.Apps[svc.Name] = p
+	return nil
+}
+
+// startFiles reads the unit, supervisor's configuration or the environment
+// file that an app is started by.
+func (t *taker) startFiles(svc *stack.Service, r *fileReader) error {
+	switch svc.ControlMethod() {
+	case stack.MethodSystemd:
+		conf, err := unit.Load(UnitName(svc.Control.Unit), r.read, r.glob)
+		if err != nil {
+			return err
+		}
+		for _, v := range conf.List("Service", "EnvironmentFile") {
+			file := strings.TrimPrefix(v.Text, "-")
+			if _, err := r.read(file); err != nil && !(errors.Is(err, fs.ErrNotExist) && file != v.Text) {
+				return fmt.Errorf("read %s: %w", file, err)
+			}
+		}
+	case stack.MethodSupervisor:
+		if svc.Control.Config == "" {
+			return nil
+		}
+		_, err := supervisor.Load(svc.Control.Config, nil, r.read, r.glob)
+		return err
+	case stack.MethodProcess:
+		if svc.Control.EnvFile != "" {
+			_, err := r.read(svc.Control.EnvFile)
+			return err
+		}
+	}
+	return nil
+}
+
+// UnitName is a unit's full name: systemctl adds .service where none is given.
+func UnitName(name string) string {
+	if path.Ext(name) == "" {
+		return name + ".service"
+	}
+	return name
+}
+
+func (t *taker) appProcess(h host.Host, pids []int) (AppProcess, error) {
+	var p AppProcess
+	dir := "/proc/" + strconv.Itoa(pids[0])
+	data, err := h.ReadFile(t.ctx, dir+"/cmdline")
+	if err != nil {
+		return p, err
+	}
+	p.Argv = parseNulls(data)
+	if info, err := h.Stat(t.ctx, dir+"/cwd"); err == nil {
+		p.Dir = info.Target
+	}
+	if info, err := h.Stat(t.ctx, dir+"/exe"); err == nil {
+		p.Exe = strings.TrimSuffix(info.Target, " (deleted)")
+	}
+	if data, err := h.ReadFile(t.ctx, dir+"/environ"); err == nil {
+		p.Env = parseAppEnv(data)
+	}
+	table, err := readProcesses(t.ctx, h)
+	if err != nil {
+		return p, err
+	}
+	for _, q := range table {
+		if q.Parent == pids[0] {
+			p.Children++
+		}
+	}
+	return p, nil
+}
+
+// parseNulls cuts /proc/PID/cmdline. A title written over it is one word, or
+// has zeros behind it.
+func parseNulls(data []byte) []string {
+	text := strings.TrimRight(string(data), "\x00")
+	words := strings.Split(text, "\x00")
+	if len(words) == 1 {
+		return strings.Fields(text)
+	}
+	return words
+}
+
+// parseAppEnv takes AppEnv out of /proc/PID/environ.
+func parseAppEnv(data []byte) map[string]string {
+	out := map[string]string{}
+	for e := range strings.SplitSeq(string(data), "\x00") {
+		if name, value, ok := strings.Cut(e, "="); ok && slices.Contains(AppEnv, name) {
+			out[name] = value
+		}
+	}
+	return out
+}
+
+// goBuildScript prints what stands behind the linker's magic in a program. It
+// is aligned to 16 bytes, which tells it from the text of it in programs that
+// look for it themselves (debug/buildinfo).
+const goBuildScript = `LC_ALL=C; export LC_ALL
+for at in $(grep -abo "$(printf '\377 Go buildinf:')" "$1" | tr '\377' '\n' | sed -n 's/^\([0-9]*\):$/\1/p'); do
+  if [ $((at % 16)) = 0 ]; then tail -c +$((at + 1)) "$1" | head -c 65536; exit 0; fi
+done`
+
+// goBuild reads a Go program's build information; nil if it is no Go program,
+// or one that was built before Go 1.18 or stripped of it.
+func goBuild(t *taker, h host.Host, pid int) (*appserver.GoBuild, error) {
+	exe := fmt.Sprintf("/proc/%d/exe", pid)
+	res, err := h.Run(t.ctx, host.Command{Argv: []string{"sh", "-c", goBuildScript, "sh", exe}})
+	if err != nil {
+		return nil, err
+	}
+	if len(res.Stdout) == 0 {
+		return nil, nil
+	}
+	b, err := appserver.ParseGoBuild(res.Stdout)
+	if err != nil {
+		return nil, nil
+	}
+	return b, nil
+}

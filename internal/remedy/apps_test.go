@@ -1,0 +1,227 @@
+package remedy_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"kasoku/internal/appserver"
+	"kasoku/internal/change"
+	"kasoku/internal/evidence"
+	"kasoku/internal/regulation"
+	"kasoku/internal/remedy"
+	"kasoku/internal/remedy/remedytest"
+	"kasoku/internal/stack"
+)
+
+const (
+	unitPath  = "/etc/systemd/system/api.service"
+	envPath   = "/srv/api/api.env"
+	superPath = "/etc/supervisor/supervisord.conf"
+)
+
+// goAPI is the site with a Go service beside it, started as control says.
+func goAPI(control stack.Control, files map[string]string) remedy.Input {
+	in := remedytest.World(nil)
+	in.Stack.Services = append(in.Stack.Services, stack.Service{Name: "api", Kind: stack.App, Control: control, TalksTo: []string{"db"}, Listen: []string{"127.0.0.1:9090"}})
+	for p, text := range files {
+		in.Snapshot.Files["local"][p] = evidence.File{Content: []byte(text), Mode: 0o600, Service: "api", Writable: true}
+	}
+	in.Snapshot.Apps = map[string]evidence.AppProcess{"api": {Env: map[string]string{}, Dir: "/srv/api", Go: &appserver.GoBuild{Version: "go1.24.1"}}}
+	in.Evidence.Services["api"] = evidence.ServiceUse{CPU: 11, Processes: 1, RSS: 100 << 20}
+	return in
+}
+
+func withGarbage(in remedy.Input) remedy.Input {
+	in.Evidence.Profiles = []evidence.Profile{{Service: "api", Tool: "go pprof", Samples: 900,
+		Top: []evidence.ProfileFrame{{Function: "runtime.scanobject", Self: 0.2, Total: 0.2}, {Function: "main.index", Self: 0.5, Total: 0.6}}}}
+	return in
+}
+
+func plainProcess() stack.Control {
+	return stack.Control{Start: []string{"/srv/api/api"}, EnvFile: envPath}
+}
+
+// The variable goes where each way to start a program takes it from, and is
+// not planned again from what is there then.
+func TestAppEnvironment(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		control stack.Control
+		files   map[string]string
+		path    string
+		want    []string
+	}{
+		{"process", plainProcess(), map[string]string{envPath: "DSN=x\n"}, envPath, []string{"DSN=x\n", "GOGC=off\n", "GOMEMLIMIT=800MiB\n"}},
+		{"unit", stack.Control{Unit: "api"}, map[string]string{unitPath: "[Service]\nExecStart=/srv/api/api\nEnvironment=A=1 \"GOGC=200\"\n"}, unitPath,
+			[]string{"ExecStart=/srv/api/api\n", "Environment=A=1", "GOGC=off", "GOMEMLIMIT=800MiB"}},
+		{"unit with a file that wins", stack.Control{Unit: "api.service"}, map[string]string{unitPath: "[Service]\nExecStart=/srv/api/api\nEnvironmentFile=-" + envPath + "\n", envPath: "GOGC=50\n"}, envPath, []string{"GOGC=off\n"}},
+		{"supervisor", stack.Control{Program: "api", Config: superPath}, map[string]string{superPath: "[program:api]\ncommand=/srv/api/api ; here\nenvironment=A=\"1,2\",GOGC='50'\n"}, superPath,
+			[]string{`environment=A="1,2",GOGC="off",GOMEMLIMIT="800MiB"`, "; here"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			in := withGarbage(goAPI(c.control, c.files))
+			p := remedytest.Want(t, in, "go.gc")
+			remedytest.Has(t, remedytest.After(p, c.path), c.want...)
+			remedytest.HasNot(t, remedytest.After(p, c.path), "GOGC=50", "GOGC=200")
+			for _, ch := range p.Changes {
+				if ch.Activate != change.Restart || ch.Service != "api" {
+					t.Errorf("%s: %s of %q", ch.Path, ch.Activate, ch.Service)
+				}
+			}
+			remedytest.Put(in, p.Changes)
+			remedytest.WantNone(t, in, "go.gc", "")
+		})
+	}
+}
+
+func TestAppNoEnvironment(t *testing.T) {
+	in := withGarbage(goAPI(stack.Control{Start: []string{"/srv/api/api"}}, nil))
+	remedytest.WantNone(t, in, "go.gc", "control.env_file")
+	in = withGarbage(goAPI(stack.Control{Start: []string{"env", "GOGC=100", "/srv/api/api"}, EnvFile: envPath}, map[string]string{envPath: ""}))
+	remedytest.WantNone(t, in, "go.gc", "control.start in kasoku.yaml sets GOGC itself")
+	in = withGarbage(goAPI(stack.Control{Unit: "api"}, map[string]string{"/lib/systemd/system/api.service": "[Service]\nExecStart=/srv/api/api\n"}))
+	remedytest.WantNone(t, in, "go.gc", "has no drop-in folder")
+}
+
+// What the collector may take is bounded by what is free and by its group.
+func TestAppGoMemory(t *testing.T) {
+	in := withGarbage(goAPI(plainProcess(), map[string]string{envPath: ""}))
+	in.Evidence.System.MemoryAvailable = 1700 << 20 // 20 % of 8 GiB stay free
+	_, res := remedytest.Plan(t, in)
+	if strings.Contains(remedytest.IDs(res.Plans), "go.gc") {
+		t.Errorf("planned although %d MiB are what must stay free", 8<<10/5)
+	}
+	in.Evidence.System.MemoryAvailable = 4 << 30
+	use := in.Evidence.Services["api"]
+	use.Cgroup = &evidence.CgroupUse{MemoryLimit: 400 << 20, MemoryUsed: 110 << 20}
+	in.Evidence.Services["api"] = use
+	p := remedytest.Want(t, in, "go.gc")
+	remedytest.Has(t, remedytest.After(p, envPath), "GOMEMLIMIT=350MiB") // 100 + (360 − 110)
+	in.Snapshot.Apps["api"] = evidence.AppProcess{Env: map[string]string{"GOMEMLIMIT": "1GiB"}, Go: &appserver.GoBuild{Version: "go1.24.1"}}
+	remedytest.WantNone(t, in, "go.gc", "")
+}
+
+func TestAppGoMaxProcs(t *testing.T) {
+	in := goAPI(plainProcess(), map[string]string{envPath: ""})
+	in.Snapshot.CPUs = 16
+	use := in.Evidence.Services["api"]
+	use.Cgroup = &evidence.CgroupUse{CPUs: 3.5, Throttled: time.Second}
+	in.Evidence.Services["api"] = use
+	p := remedytest.Want(t, in, "go.maxprocs")
+	if got := remedytest.After(p, envPath); got != "GOMAXPROCS=4\n" {
+		t.Errorf("%q", got)
+	}
+	in.Snapshot.Apps["api"] = evidence.AppProcess{Env: map[string]string{}, Go: &appserver.GoBuild{Version: "go1.25.0"}}
+	remedytest.WantNone(t, in, "go.maxprocs", "") // it looks by itself
+}
+
+func TestAppInterpolate(t *testing.T) {
+	for _, c := range []struct{ old, want string }{
+		{"DSN=u:p@tcp(127.0.0.1:3306)/app\n", "DSN=u:p@tcp(127.0.0.1:3306)/app?interpolateParams=true\n"},
+		{"DSN='u:p@unix(/run/db.sock)/app?parseTime=true'\n", "DSN='u:p@unix(/run/db.sock)/app?parseTime=true&interpolateParams=true'\n"},
+		{"DSN=u:p@tcp(db)/app?interpolateParams=false\n", ""},
+		{"DSN=u:p@tcp(db)/app?collation=gbk_chinese_ci\n", ""},
+	} {
+		in := goAPI(plainProcess(), map[string]string{envPath: c.old})
+		in.Evidence.Counters["db"].Delta["Com_stmt_prepare"], in.Evidence.Counters["db"].Delta["Com_stmt_execute"] = 3000, 3000
+		if c.want == "" {
+			remedytest.WantNone(t, in, "go.interpolate", "")
+			continue
+		}
+		p := remedytest.Want(t, in, "go.interpolate")
+		if got := remedytest.After(p, envPath); got != c.want {
+			t.Errorf("%q becomes %q", c.old, got)
+		}
+		remedytest.Put(in, p.Changes)
+		remedytest.WantNone(t, in, "go.interpolate", "")
+	}
+}
+
+func TestAppProfileGuided(t *testing.T) {
+	in := goAPI(plainProcess(), map[string]string{envPath: ""})
+	svc := in.Stack.Service("api")
+	svc.PProf = "http://127.0.0.1:6060/debug/pprof/"
+	remedytest.WantNone(t, in, "go.pgo", "name in kasoku.yaml how api is built")
+	svc.Build = &stack.Build{Dir: "/srv/api/cmd", Command: []string{"go", "build", "-o", "../api", "."}, Products: []string{"../api"}}
+	remedytest.WantNone(t, in, "go.pgo", "no CPU profile")
+	in.Snapshot.GoProfiles = map[string][]byte{"api": []byte("pprof")}
+	p := remedytest.Want(t, in, "go.pgo")
+	if len(p.Changes) != 2 || p.Changes[0].Path != "/srv/api/cmd/default.pgo" || string(p.Changes[0].After.Content) != "pprof" || p.Changes[1].Kind != change.KindExec || p.Changes[1].Activate != change.Restart {
+		t.Errorf("%+v", p.Changes)
+	}
+	app := in.Snapshot.Apps["api"]
+	app.Go = &appserver.GoBuild{Version: "go1.24.1", Settings: map[string]string{"-pgo": "/srv/api/cmd/default.pgo"}}
+	in.Snapshot.Apps["api"] = app
+	remedytest.WantNone(t, in, "go.pgo", "")
+}
+
+// appServer is the site with an application server beside it that has one worker.
+func appServer(start []string, files map[string]string, env map[string]string) remedy.Input {
+	in := goAPI(stack.Control{Start: start, EnvFile: envPath}, files)
+	in.Snapshot.Apps["api"] = evidence.AppProcess{Argv: start, Dir: "/srv/api", Env: env}
+	in.Evidence.Services["api"] = evidence.ServiceUse{CPU: 2, Processes: 2, RSS: 100 << 20}
+	in.Evidence.System.User, in.Evidence.System.Idle = 6, 9
+	return in
+}
+
+// The number is written where it counts.
+func TestAppWorkers(t *testing.T) {
+	const conf = "/srv/api/gunicorn.conf.py"
+	for _, c := range []struct {
+		name, path, want string
+		in               remedy.Input
+	}{
+		{"variable", envPath, "WEB_CONCURRENCY=2\n", appServer([]string{"gunicorn", "app:app"}, map[string]string{envPath: ""}, nil)},
+		{"more options", envPath, "GUNICORN_CMD_ARGS='--workers=2 --threads 1'\n", appServer([]string{"gunicorn", "app:app"}, map[string]string{envPath: "GUNICORN_CMD_ARGS='--workers=1 --threads 1'\n"}, nil)},
+		{"file", conf, "bind = 'x'\nworkers = 2\n", appServer([]string{"gunicorn", "app:app"}, map[string]string{envPath: "", conf: "bind = 'x'\nworkers = 1\n"}, nil)},
+		{"named file", "/etc/api.py", "workers = 2\n", appServer([]string{"gunicorn", "-c", "/etc/api.py", "app:app"}, map[string]string{envPath: "", "/etc/api.py": ""}, nil)},
+		{"variable that a file takes", envPath, "WEB_CONCURRENCY=2\n", appServer([]string{"puma"}, map[string]string{envPath: "", "/srv/api/config/puma.rb": "workers ENV.fetch('WEB_CONCURRENCY') { 1 }\nthreads 1, 1\n"}, nil)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := remedytest.Want(t, c.in, "app.workers")
+			if got := remedytest.After(p, c.path); got != c.want {
+				t.Errorf("%s holds %q, want %q", c.path, got, c.want)
+			}
+			if p.Search == nil || len(p.Search.Values) < 3 || p.Search.Values[0] != 2 {
+				t.Errorf("%+v", p.Search)
+			}
+		})
+	}
+	remedytest.WantNone(t, appServer([]string{"gunicorn", "-w", "1", "app:app"}, map[string]string{envPath: ""}, nil), "app.workers", "control.start in kasoku.yaml")
+	remedytest.WantNone(t, appServer([]string{"gunicorn", "app:app"}, map[string]string{envPath: "", conf: "workers = cpu_count()\n"}, nil), "app.workers", "computes the number")
+	enough := appServer([]string{"gunicorn", "app:app"}, map[string]string{envPath: "WEB_CONCURRENCY=32\n"}, nil)
+	remedytest.WantNone(t, enough, "app.workers", "")
+}
+
+// Neither memory nor the database's connections are used up by more workers.
+func TestAppWorkersBounds(t *testing.T) {
+	in := appServer([]string{"gunicorn", "app:app"}, map[string]string{envPath: ""}, nil)
+	in.Snapshot.Databases["db"].Variables["max_connections"] = "5"
+	p := remedytest.Want(t, in, "app.workers")
+	if len(p.Search.Values) != 2 || p.Search.Values[1] != 4 {
+		t.Errorf("%v for 5 connections", p.Search.Values)
+	}
+	in.Stack.Regulation = regulation.Regulation{MemoryHeadroomPercent: 49}
+	in.Evidence.Services["api"] = evidence.ServiceUse{CPU: 2, Processes: 1, RSS: 3 << 30}
+	remedytest.WantNone(t, in, "app.workers", "")
+}
+
+func TestAppUnitCommand(t *testing.T) {
+	in := appServer(nil, map[string]string{unitPath: "[Service]\nExecStart=/usr/bin/gunicorn --workers 1 \\\n  app:app\n"}, nil)
+	in.Stack.Service("api").Control = stack.Control{Unit: "api"}
+	p := remedytest.Want(t, in, "app.workers")
+	remedytest.Has(t, remedytest.After(p, unitPath), "ExecStart=/usr/bin/gunicorn --workers 2 ", "app:app\n")
+}
+
+func TestAppRubyJIT(t *testing.T) {
+	in := appServer([]string{"puma"}, map[string]string{envPath: "RUBYOPT=-W0\n"}, nil)
+	in.Snapshot.Apps["api"] = evidence.AppProcess{Exe: "/opt/versions/3.3.1/bin/ruby", Argv: []string{"puma", "6.4"}, Dir: "/srv/api"}
+	in.Evidence.Services["api"] = evidence.ServiceUse{CPU: 14, Processes: 2, RSS: 100 << 20}
+	p := remedytest.Want(t, in, "ruby.yjit")
+	remedytest.Has(t, remedytest.After(p, envPath), "RUBYOPT=\"-W0 --yjit\"\n")
+	remedytest.Put(in, p.Changes)
+	remedytest.WantNone(t, in, "ruby.yjit", "")
+	in.Snapshot.Apps["api"] = evidence.AppProcess{Exe: "/usr/bin/ruby2.7", Argv: []string{"puma", "6.4"}, Dir: "/srv/api"}
+	remedytest.WantNone(t, in, "ruby.yjit", "")
+}
