@@ -4,7 +4,7 @@ import "kasoku/internal/trace"
 
 // Rules is the table of everything that is looked for.
 var Rules = slicesOf(
-	statementRules, databaseRules, phpRules, webRules, cacheRules, requestRules, profileRules(), systemRules, loadRules,
+	statementRules, databaseRules, phpRules, webRules, webServerRules, cacheRules, requestRules, profileRules(), systemRules, loadRules,
 )
 
 func slicesOf(groups ...[]Rule) []Rule {

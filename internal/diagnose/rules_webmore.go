@@ -22,8 +22,8 @@ func judgeGzip(m *model) ([]Finding, string) {
 		var bytes, count int64
 		for _, a := range m.in.Evidence.Load.Assets {
 			kind, _, _ := strings.Cut(a.ContentType, ";")
-			text := strings.HasPrefix(kind, "text/") || strings.HasSuffix(kind, "javascript") || strings.HasSuffix(kind, "json") || strings.HasSuffix(kind, "svg+xml") || strings.HasSuffix(kind, "/xml")
-			if text && a.Size >= textBytes && a.Status == 200 {
+			packed := slices.ContainsFunc(a.Headers, func(h string) bool { return strings.HasPrefix(h, "Content-Encoding: ") })
+			if IsText(strings.TrimSpace(kind)) && !packed && a.Size >= textBytes && a.Status == 200 {
 				paths = append(paths, a.Path)
 				bytes += a.Size * a.Count
 				count += a.Count
@@ -37,6 +37,11 @@ func judgeGzip(m *model) ([]Finding, string) {
 			fmt.Sprintf("%d requests for %s moved %s in %.0f s; text shrinks to a quarter or so. It takes CPU unless it is compressed beforehand (gzip_static).", count, strings.Join(paths[:min(len(paths), 5)], ", "), size(bytes), m.window), paths...).
 			asks(Setting{Service: svc.Name, Name: "gzip", Now: "off", To: "on"}).bounded(m.boundKernelOf(1, svc.Name))}
 	})
+}
+
+// IsText reports whether a media type is text, which shrinks when compressed.
+func IsText(kind string) bool {
+	return strings.HasPrefix(kind, "text/") || strings.HasSuffix(kind, "javascript") || strings.HasSuffix(kind, "json") || strings.HasSuffix(kind, "svg+xml") || strings.HasSuffix(kind, "/xml")
 }
 
 func judgeTokens(m *model) ([]Finding, string) {

@@ -33,6 +33,8 @@ type Evidence struct {
 	Profiles []Profile `json:"profiles,omitempty"`
 	// Logs: what services wrote to their error logs during the window.
 	Logs []LogLine `json:"logs,omitempty"`
+	// Answers of paths that health checks ask for, asked some times more.
+	Answers []load.ConstantAnswer `json:"answers,omitempty"`
 	// Latencies of one small command to a cache, over the window (C07).
 	Latencies []LatencyProbe `json:"latencies,omitempty"`
 	Health    []Health       `json:"health"`
@@ -320,6 +322,8 @@ type StaticFile struct {
 	Path        string `json:"path"`           // on the host
 	ContentType string `json:"content_type"`
 	Readable    bool   `json:"readable"` // by the web server's workers
+	// Gzip: the file with .gz at its end is the same, compressed.
+	Gzip bool `json:"gzip,omitempty"`
 }
 
 // ProcessUser is whom a service's workers run as.
