@@ -76,7 +76,7 @@ func TestNginxAcceptsThePlans(t *testing.T) {
 	}
 	remedytest.Asset(in, "/srv", "/files/a.css", "text/css")
 	check("as found", bad)
-	for _, id := range []string{"nginx.static", "nginx.php-socket", "nginx.workers", "nginx.connections", "nginx.delivery", "nginx.keep-php", "nginx.file-cache", "nginx.access-log"} {
+	for _, id := range []string{"nginx.static", "nginx.php-socket", "nginx.workers", "nginx.connections", "nginx.delivery", "nginx.keep-php", "nginx.file-cache", "nginx.access-log", "nginx.gzip", "nginx.tokens"} {
 		fresh := remedytest.World(map[string]string{remedytest.NginxPath: bad})
 		fresh.Snapshot.StaticFiles, fresh.Evidence.Load.Assets = in.Snapshot.StaticFiles, in.Evidence.Load.Assets
 		check(id+" alone", remedytest.After(remedytest.Want(t, fresh, id), remedytest.NginxPath))

@@ -211,6 +211,19 @@ func (b *Bed) Plans(t testing.TB) remedy.Result {
 // PlansUnder is Plans with a regulation.
 func (b *Bed) PlansUnder(t testing.TB, reg regulation.Regulation) remedy.Result {
 	t.Helper()
+	return remedy.PlanAll(b.InputUnder(t, reg))
+}
+
+// Input observes the stack once, and plans as Plans does.
+func (b *Bed) Input(t testing.TB) (remedy.Input, remedy.Result) {
+	t.Helper()
+	in := b.InputUnder(t, Relaxed())
+	return in, remedy.PlanAll(in)
+}
+
+// InputUnder is what planning under a regulation knows.
+func (b *Bed) InputUnder(t testing.TB, reg regulation.Regulation) remedy.Input {
+	t.Helper()
 	bench := *b.Bench // a new bench knows nothing of earlier configurations
 	run, snap, err := tune.Observe(t.Context(), b.Exec, &bench, 0, t.Name(), silent{})
 	if err != nil {
@@ -218,7 +231,7 @@ func (b *Bed) PlansUnder(t testing.TB, reg regulation.Regulation) remedy.Result 
 	}
 	st := *b.Stack
 	st.Regulation = reg
-	return remedy.PlanAll(remedy.Input{Stack: &st, Evidence: run.Evidence, Snapshot: snap, Diagnosis: run.Diagnosis})
+	return remedy.Input{Stack: &st, Evidence: run.Evidence, Snapshot: snap, Diagnosis: run.Diagnosis}
 }
 
 // Relaxed allows every trade, and packages.
