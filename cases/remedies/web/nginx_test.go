@@ -29,7 +29,7 @@ type site struct {
 }
 
 const siteNginx = `user www-data;
-worker_processes 2;
+worker_processes %WORKERS%;
 pid %DIR%/nginx.pid;
 error_log %DIR%/nginx-error.log warn;
 events {
@@ -72,7 +72,7 @@ type setup struct {
 	fpm                          string // more of [global]
 	steps                        string // more of the scenario's steps
 	files                        map[string]string
-	limit                        int // open files of nginx, soft; 0: as here
+	limit                        int // open files of its only worker, soft; 0: two workers, as here
 }
 
 // startSite starts the servers and opens the bed.
@@ -81,7 +81,7 @@ func startSite(t *testing.T, s setup) site {
 	dir := bed.Folder(t)
 	x := site{dir: dir, address: fmt.Sprintf("127.0.0.1:%d", bed.FreePort(t))}
 	x.fpm = fmt.Sprintf("127.0.0.1:%d", bed.FreePort(t))
-	conf := strings.NewReplacer("%EVENTS%", s.events, "%HTTP%", s.http, "%SERVER%", s.server, "%LISTEN%", s.listen, "%ADDRESS%", x.address, "%FPM%", x.fpm).Replace(siteNginx)
+	conf := strings.NewReplacer("%WORKERS%", map[bool]string{true: "2", false: "1"}[s.limit == 0], "%EVENTS%", s.events, "%HTTP%", s.http, "%SERVER%", s.server, "%LISTEN%", s.listen, "%ADDRESS%", x.address, "%FPM%", x.fpm).Replace(siteNginx)
 	bed.Write(t, dir, "nginx.conf", conf)
 	bed.Write(t, dir, "app/index.php", sitePHP)
 	for name, text := range s.files {
@@ -255,7 +255,7 @@ func TestNginxBuffers(t *testing.T) {
 // TestNginxStuckClients: clients that stop reading hold sockets in FIN-WAIT-1
 // and bring nginx near its limit of open files.
 func TestNginxStuckClients(t *testing.T) {
-	x := startSite(t, setup{http: "send_timeout 1s; keepalive_timeout 65s;", listen: "sndbuf=8k", limit: 400,
+	x := startSite(t, setup{http: "send_timeout 1s; keepalive_timeout 65s;", listen: "sndbuf=8k", limit: 220,
 		files: map[string]string{"files/big.png": strings.Repeat("0123456789abcdef", 1<<16)}})
 	stop := x.stuck(t, 150)
 	bad := x.bed.Plans(t)
@@ -266,8 +266,10 @@ func TestNginxStuckClients(t *testing.T) {
 			before := x.bed.Hash(t)
 			tx := x.bed.Apply(t, p)
 			x.bed.Answers(t, id)
-			defer x.stuck(t, 150)()
-			for _, again := range x.bed.Plans(t).Plans {
+			stop := x.stuck(t, 150)
+			again := x.bed.Plans(t)
+			stop()
+			for _, again := range again.Plans {
 				if again.ID == p.ID {
 					t.Errorf("%s is planned again although it is in force: %s", p.ID, again.Why)
 				}
@@ -285,14 +287,17 @@ func TestNginxStuckClients(t *testing.T) {
 func (x site) stuck(t *testing.T, n int) (stop func()) {
 	t.Helper()
 	var conns []net.Conn
-	for range 2 * n {
-		c, err := net.Dial("tcp", x.address)
-		if err != nil {
-			t.Fatal(err)
+	dial := func() {
+		for range n {
+			c, err := net.Dial("tcp", x.address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			conns = append(conns, c)
 		}
-		conns = append(conns, c)
 	}
-	for _, c := range conns[:n] {
+	dial()
+	for _, c := range conns {
 		if err := c.(*net.TCPConn).SetReadBuffer(4096); err != nil {
 			t.Fatal(err)
 		}
@@ -302,6 +307,7 @@ func (x site) stuck(t *testing.T, n int) (stop func()) {
 	}
 	// A worker closes a client that took nothing for send_timeout (1 s).
 	time.Sleep(1500 * time.Millisecond)
+	dial()
 	return func() {
 		for _, c := range conns {
 			c.Close()
