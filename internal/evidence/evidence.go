@@ -279,6 +279,8 @@ type Snapshot struct {
 	PHP map[string]map[string]string `json:"php,omitempty"`
 	// Nginx by service name: version and modules of `nginx -V`.
 	Nginx map[string]NginxBuild `json:"nginx,omitempty"`
+	// Apache by service name.
+	Apache map[string]ApacheBuild `json:"apache,omitempty"`
 	// Users by "host/service": the user and groups its workers run as.
 	Users map[string]ProcessUser `json:"users,omitempty"`
 	// StaticFiles: files below the application roots whose bytes equal a

@@ -8,7 +8,7 @@ import (
 )
 
 // Remedies of this family, in the order in which they are listed for people.
-var Remedies = slices.Concat(nginxRemedies, nginxMore)
+var Remedies = slices.Concat(nginxRemedies, nginxMore, apacheRemedies)
 
 const undoConfig = "The files' bytes come back, then nginx is reloaded."
 
