@@ -122,7 +122,11 @@ func onlyForModPHP(in planning.Input, svc *stack.Service, conf *apache.Config, m
 			where = fmt.Sprintf("%s:%d: ", d.File.Path, d.Line)
 		}
 		switch name {
-		case "php_value", "php_flag", "php_admin_value", "php_admin_flag", "phpinidir":
+		case "phpinidir":
+			if !conditional(d) {
+				bad = fmt.Errorf("%s%s would be unknown to Apache; write it in <IfModule php_module>", where, d.Name)
+			}
+		case "php_value", "php_flag", "php_admin_value", "php_admin_flag":
 			bad = fmt.Errorf("%s%s is for PHP inside Apache only; write it into PHP-FPM's pool or a .user.ini first", where, d.Name)
 		case "sethandler", "addhandler", "addtype":
 			if slices.ContainsFunc(d.Args, func(a string) bool { return strings.Contains(a, "x-httpd-php") || a == "php-script" }) {
@@ -142,6 +146,16 @@ func onlyForModPHP(in planning.Input, svc *stack.Service, conf *apache.Config, m
 		}
 	}
 	return bad
+}
+
+// conditional reports whether a directive is in <IfModule>.
+func conditional(d *apache.Directive) bool {
+	for at := d.Parent; at != nil; at = at.Parent {
+		if at.Is("IfModule") {
+			return true
+		}
+	}
+	return false
 }
 
 // modPHPLine are lines of .htaccess that only PHP inside Apache obeys. Those in
@@ -280,16 +294,16 @@ func phpValues(in planning.Input, svc *stack.Service, files []string) (phpSettin
 		if err != nil {
 			return out, err
 		}
-		for _, section := range conf.Sections() {
-			for _, key := range conf.Keys(section) {
-				v, ok := conf.Get(section, key)
-				switch {
-				case !ok:
-				case key == "extension" || key == "zend_extension":
-					out.extensions[strings.TrimSuffix(path.Base(v.Text), ".so")] = true
-				default:
-					out.values[key] = v.Text
-				}
+		// PHP makes nothing of sections but [PATH=] and [HOST=], which the editor
+		// leaves out.
+		for _, key := range conf.Keys("") {
+			v, ok := conf.Get("", key)
+			switch {
+			case !ok:
+			case key == "extension" || key == "zend_extension":
+				out.extensions[strings.TrimSuffix(path.Base(v.Text), ".so")] = true
+			default:
+				out.values[key] = v.Text
 			}
 		}
 	}

@@ -17,7 +17,7 @@ var apacheRemedies = []planning.Remedy{
 		ID: "apache.keepalive", Title: "Connections to clients kept", Measures: []string{"C19"}, Rules: []string{"apache.keepalive"},
 		Reason: "A kept connection saves set-up and tear-down; with event workers an idle one costs no thread.",
 		Source: "Apache HTTP Server documentation, \"KeepAlive\", \"MaxKeepAliveRequests\", \"MPM event\"",
-		Reach:  0.2, Small: true, Plan: planApacheKeepAlive, Test: "TestApacheEventFPM",
+		Reach:  0.2, Small: true, Plan: planApacheKeepAlive, Test: "TestApacheWorkers",
 		Command: "KeepAlive On, MaxKeepAliveRequests 10000", Undo: undoApache,
 	},
 	{
@@ -31,7 +31,7 @@ var apacheRemedies = []planning.Remedy{
 		ID: "apache.deflate", Title: "Text compressed by Apache", Measures: []string{"C27"}, Rules: []string{"apache.deflate"},
 		Reason: "Text shrinks to a third or less for clients that ask for it.",
 		Source: "Apache HTTP Server documentation, mod_deflate",
-		Reach:  0.05, Plan: planDeflate, Test: "TestApacheEventFPM",
+		Reach:  0.05, Plan: planDeflate, Test: "TestApacheWorkers",
 		Command: "a2enmod deflate; AddOutputFilterByType DEFLATE text/html text/css application/javascript …", Undo: undoApache,
 	},
 }
