@@ -1,4 +1,4 @@
-package web_test
+package remedy_test
 
 import (
 	"strings"
@@ -52,7 +52,7 @@ func apacheWorld(withFPM bool, edit map[string]string) remedy.Input {
 	return in
 }
 
-func kinds(p remedy.Plan) string {
+func changeKinds(p remedy.Plan) string {
 	var out []string
 	for _, c := range p.Changes {
 		s := string(c.Kind)
@@ -66,7 +66,7 @@ func kinds(p remedy.Plan) string {
 
 func TestEventFPMIntoAPoolOfTheStack(t *testing.T) {
 	p := remedytest.Want(t, apacheWorld(true, map[string]string{"php.ini": "[PHP]\nmemory_limit = 512M\n"}), "apache.event-fpm")
-	if got, want := kinds(p), "file file -php8.2.load -php8.2.conf -mpm_prefork.load +mpm_event.load +proxy.load +proxy_fcgi.load +setenvif.load"; got != want {
+	if got, want := changeKinds(p), "file file -php8.2.load -php8.2.conf -mpm_prefork.load +mpm_event.load +proxy.load +proxy_fcgi.load +setenvif.load"; got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
 	if p.Changes[0].Phase != 0 || p.Changes[0].Activate != change.Reload || p.Changes[1].Phase != 1 || p.Changes[1].Activate != change.Restart {
@@ -81,15 +81,15 @@ func TestEventFPMByDebiansPackage(t *testing.T) {
 	remedytest.WantNone(t, in, "apache.event-fpm", "does not permit")
 	in.Stack.Regulation.Install = true
 	p := remedytest.Want(t, in, "apache.event-fpm")
-	if !strings.HasPrefix(kinds(p), "package file -") || p.Changes[0].Package.Name != "php8.2-fpm" {
-		t.Errorf("%s %+v", kinds(p), p.Changes[0].Package)
+	if !strings.HasPrefix(changeKinds(p), "package file -") || p.Changes[0].Package.Name != "php8.2-fpm" {
+		t.Errorf("%s %+v", changeKinds(p), p.Changes[0].Package)
 	}
 	in = apacheWorld(false, map[string]string{"www.conf": "[www]\nlisten = /run/php/php8.2-fpm.sock\n"})
 	b := in.Snapshot.Apache["httpd"]
 	b.FPMPool = "/etc/apache2/www.conf"
 	in.Snapshot.Apache["httpd"] = b
-	if p := remedytest.Want(t, in, "apache.event-fpm"); !strings.HasPrefix(kinds(p), "unit file -") || p.Changes[0].Unit.Name != "php8.2-fpm.service" {
-		t.Errorf("%s", kinds(p))
+	if p := remedytest.Want(t, in, "apache.event-fpm"); !strings.HasPrefix(changeKinds(p), "unit file -") || p.Changes[0].Unit.Name != "php8.2-fpm.service" {
+		t.Errorf("%s", changeKinds(p))
 	}
 }
 
