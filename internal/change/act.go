@@ -82,6 +82,8 @@ func (x *Executor) act(t *txn, i int) (act, error) {
 		return &fileAct{w}, nil
 	case KindDir:
 		return &dirAct{w}, nil
+	case KindLink:
+		return &linkAct{w}, nil
 	case KindExec:
 		return &execAct{w}, nil
 	case KindSysctl:
@@ -93,7 +95,7 @@ func (x *Executor) act(t *txn, i int) (act, error) {
 	case KindGit:
 		return &gitAct{w}, nil
 	}
-	return nil, fmt.Errorf("kind of change %q is not known; it is file, dir, variable, index, exec, restart, sysctl, unit, package or git", c.Kind)
+	return nil, fmt.Errorf("kind of change %q is not known; it is file, dir, link, variable, index, exec, restart, sysctl, unit, package or git", c.Kind)
 }
 
 // differs is a conflict with the parts that every kind has.
@@ -104,7 +106,7 @@ func (w *work) differs(before, after, got string) *ConflictError {
 // subject names the object for people.
 func (w *work) subject() string {
 	switch w.c.Kind {
-	case KindFile, KindDir:
+	case KindFile, KindDir, KindLink:
 		return w.onHost(w.c.Path)
 	case KindSysctl:
 		return w.onHost("kernel setting " + w.c.Variable)

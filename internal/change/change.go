@@ -19,6 +19,7 @@ type Kind string
 const (
 	KindFile     Kind = "file"     // create or replace one file
 	KindDir      Kind = "dir"      // create one directory of Kasoku's own
+	KindLink     Kind = "link"     // make or remove one symbolic link
 	KindVariable Kind = "variable" // a server variable at run time (SET GLOBAL)
 	KindIndex    Kind = "index"    // create or drop one index
 	KindExec     Kind = "exec"     // a pair of commands, apply and undo
@@ -75,7 +76,7 @@ type Change struct {
 	Why     string `json:"why,omitempty"`
 	Command string `json:"command,omitempty"`
 
-	// KindFile and KindDir.
+	// KindFile, KindDir and KindLink.
 	Path   string     `json:"path,omitempty"`
 	Before *FileState `json:"before,omitempty"` // what the plan saw
 	After  *FileState `json:"after,omitempty"`
@@ -110,6 +111,7 @@ type Change struct {
 	Undo  []string `json:"undo,omitempty"`
 	Dir   string   `json:"dir,omitempty"`
 
+	Link    *Link    `json:"link,omitempty"`    // KindLink
 	Unit    *Unit    `json:"unit,omitempty"`    // KindUnit
 	Package *Package `json:"package,omitempty"` // KindPackage
 	Git     *Git     `json:"git,omitempty"`     // KindGit

@@ -22,6 +22,8 @@ func Diff(c Change) string {
 			mode = c.After.Mode
 		}
 		return fmt.Sprintf("mkdir -m %s %s\n# undo: rm -r %s\n", octal(mode), commandLine([]string{c.Path}), commandLine([]string{c.Path}))
+	case KindLink:
+		return fmt.Sprintf("%s\n# undo: %s\n", c.Link.command(c.Path, c.Link.Remove), c.Link.command(c.Path, !c.Link.Remove))
 	case KindExec:
 		return Redact(fmt.Sprintf("%s\n# undo: %s\n", commandLine(c.Apply), commandLine(c.Undo)))
 	case KindRestart:

@@ -171,7 +171,7 @@ func (c *Change) hostName() string {
 // "" overlaps with nothing.
 func (c *Change) object() string {
 	switch c.Kind {
-	case KindFile, KindDir:
+	case KindFile, KindDir, KindLink:
 		return c.hostName() + ":" + c.Path
 	case KindVariable:
 		return c.Service + ":@@" + c.Variable
@@ -207,6 +207,8 @@ func (c *Change) Title() string {
 		return "edit " + c.Path
 	case KindDir:
 		return "create directory " + c.Path
+	case KindLink:
+		return c.Link.title(c.Path)
 	case KindVariable, KindIndex:
 		return c.SQL()
 	case KindExec:

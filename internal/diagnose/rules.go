@@ -4,7 +4,7 @@ import "kasoku/internal/trace"
 
 // Rules is the table of everything that is looked for.
 var Rules = slicesOf(
-	statementRules, databaseRules, phpRules, webRules, cacheRules, requestRules, profileRules(), appRules, systemRules, loadRules,
+	statementRules, databaseRules, phpRules, webRules, webServerRules, apacheRules, cacheRules, requestRules, profileRules(), appRules, systemRules, loadRules,
 	kernelRules, packageRules,
 )
 
@@ -100,7 +100,6 @@ var webRules = []Rule{
 	{"web.file-cache", []string{"C19", "L10"}, needWeb, judgeFileCache},
 	{"web.access-log", []string{"I09", "W14"}, needWeb, judgeAccessLog},
 	{"web.health-check", []string{"C17"}, needLog, judgeHealthCheck},
-	{"apache.prefork", []string{"W02"}, "Apache's configuration", judgePrefork},
 	{"app.go-build", []string{"G12"}, "pprof address", judgeGoBuild},
 	{"version.old", []string{"C04", "W03", "G09", "I24"}, "versions", judgeOldVersions},
 }

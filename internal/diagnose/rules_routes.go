@@ -116,20 +116,30 @@ func cut(s string, n int) string {
 // healthPaths are what balancers and monitors ask for.
 var healthPaths = []string{"/health", "/healthz", "/healthcheck", "/health-check", "/ping", "/status", "/livez", "/readyz", "/alive", "/up"}
 
+// HealthPath reports whether balancers and monitors ask for such a path.
+func HealthPath(path string) bool { return slices.Contains(healthPaths, path) }
+
 func judgeHealthCheck(m *model) ([]Finding, string) {
 	return m.eachFront(func(svc *stack.Service, _ *nginx.Config, server *nginx.Directive) []Finding {
 		var out []Finding
 		for _, r := range m.in.Evidence.Routes {
-			known := false
-			for _, p := range healthPaths {
-				known = known || r.Route == p
-			}
-			if !known || r.Count == 0 || !throughApp(server, r.Route) {
+			if !HealthPath(r.Route) || r.Count == 0 || r.Method != "GET" || !throughApp(server, r.Route) {
 				continue
 			}
-			out = append(out, about(svc.Name, "Health checks go through the application: "+r.Route,
+			if loc := nginx.MatchLocation(server, r.Route); loc != nil && loc.First("return") != nil {
+				continue // it answers by itself before it passes anything on
+			}
+			var other []string
+			for _, o := range m.in.Evidence.Routes {
+				if o.Route == r.Route && o.Method != "GET" && o.Method != "HEAD" {
+					other = append(other, o.Method)
+				}
+			}
+			f := about(svc.Name, "Health checks go through the application: "+r.Route,
 				fmt.Sprintf("%d requests, %s each. `location = %s { empty_gif; access_log off; }` answers from %s itself; check the application apart, less often.", r.Count, seconds(r.Time.Mean.Seconds()), r.Route, svc.Name),
-				"access log").bounded(m.bound(m.allCPU*math.Max(r.Share, 0))))
+				"access log").bounded(m.bound(m.allCPU * math.Max(r.Share, 0)))
+			f.Subject = map[string]string{"path": r.Route, "other": strings.Join(other, " ")}
+			out = append(out, f)
 		}
 		return out
 	})

@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -22,8 +21,8 @@ func judgeGzip(m *model) ([]Finding, string) {
 		var bytes, count int64
 		for _, a := range m.in.Evidence.Load.Assets {
 			kind, _, _ := strings.Cut(a.ContentType, ";")
-			text := strings.HasPrefix(kind, "text/") || strings.HasSuffix(kind, "javascript") || strings.HasSuffix(kind, "json") || strings.HasSuffix(kind, "svg+xml") || strings.HasSuffix(kind, "/xml")
-			if text && a.Size >= textBytes && a.Status == 200 {
+			packed := slices.ContainsFunc(a.Headers, func(h string) bool { return strings.HasPrefix(h, "Content-Encoding: ") })
+			if IsText(strings.TrimSpace(kind)) && !packed && a.Size >= textBytes && a.Status == 200 {
 				paths = append(paths, a.Path)
 				bytes += a.Size * a.Count
 				count += a.Count
@@ -39,6 +38,11 @@ func judgeGzip(m *model) ([]Finding, string) {
 	})
 }
 
+// IsText reports whether a media type is text, which shrinks when compressed.
+func IsText(kind string) bool {
+	return strings.HasPrefix(kind, "text/") || strings.HasSuffix(kind, "javascript") || strings.HasSuffix(kind, "json") || strings.HasSuffix(kind, "svg+xml") || strings.HasSuffix(kind, "/xml")
+}
+
 func judgeTokens(m *model) ([]Finding, string) {
 	return m.eachFront(func(svc *stack.Service, _ *nginx.Config, server *nginx.Directive) []Finding {
 		if !OnOff(server, "server_tokens", true) {
@@ -48,40 +52,6 @@ func judgeTokens(m *model) ([]Finding, string) {
 			"server_tokens is on: some bytes more in each answer, and a help to attackers.", svc.Config).
 			asks(Setting{Service: svc.Name, Name: "server_tokens", Now: "on", To: "off"}).bounded(m.boundKernelOf(0.05, svc.Name))}
 	})
-}
-
-var (
-	preforkLine = regexp.MustCompile(`(?mi)^\s*LoadModule\s+mpm_prefork_module\b`)
-	modPHPLine  = regexp.MustCompile(`(?mi)^\s*LoadModule\s+php[0-9]*_module\b`)
-)
-
-// judgePrefork: Apache with PHP inside its processes (W02).
-func judgePrefork(m *model) ([]Finding, string) {
-	var out []Finding
-	why := ""
-	for _, svc := range m.in.Stack.OfKind(stack.Apache) {
-		prefork, php, files := false, false, 0
-		for _, f := range m.in.Snapshot.Files[hostOf(svc)] {
-			if f.Service != svc.Name {
-				continue
-			}
-			files++
-			prefork = prefork || preforkLine.Match(f.Content)
-			php = php || modPHPLine.Match(f.Content)
-		}
-		if files == 0 {
-			why = svc.Name + ": its configuration was not read"
-			continue
-		}
-		if !prefork || !php {
-			continue
-		}
-		use := m.in.Evidence.Services[svc.Name]
-		out = append(out, about(svc.Name, svc.Name+" holds a PHP process for each connection",
-			fmt.Sprintf("mpm_prefork with mod_php: %d processes, %s; a slow client or an idle kept connection occupies a whole PHP. Event workers with PHP-FPM, or nginx in front, separate the two.", use.Processes, size(use.RSS)),
-			svc.Config).bounded(m.boundWait()))
-	}
-	return out, why
 }
 
 // oldVersion: what is older gets no security fixes any more, and newer ones

@@ -33,6 +33,8 @@ type Evidence struct {
 	Profiles []Profile `json:"profiles,omitempty"`
 	// Logs: what services wrote to their error logs during the window.
 	Logs []LogLine `json:"logs,omitempty"`
+	// Answers of paths that health checks ask for, asked some times more.
+	Answers []load.ConstantAnswer `json:"answers,omitempty"`
 	// Latencies of one small command to a cache, over the window (C07).
 	Latencies []LatencyProbe `json:"latencies,omitempty"`
 	Health    []Health       `json:"health"`
@@ -283,6 +285,8 @@ type Snapshot struct {
 	// GoProfiles by app service name: the latest CPU profile of a Go program,
 	// as a pprof file.
 	GoProfiles map[string][]byte `json:"-"`
+	// Apache by service name.
+	Apache map[string]ApacheBuild `json:"apache,omitempty"`
 	// Users by "host/service": the user and groups its workers run as.
 	Users map[string]ProcessUser `json:"users,omitempty"`
 	// StaticFiles: files below the application roots whose bytes equal a
@@ -330,6 +334,8 @@ type StaticFile struct {
 	Path        string `json:"path"`           // on the host
 	ContentType string `json:"content_type"`
 	Readable    bool   `json:"readable"` // by the web server's workers
+	// Gzip: the file with .gz at its end is the same, compressed.
+	Gzip bool `json:"gzip,omitempty"`
 }
 
 // ProcessUser is whom a service's workers run as.

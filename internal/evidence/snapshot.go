@@ -91,6 +91,8 @@ func (t *taker) service(h host.Host, svc *stack.Service) {
 	switch svc.Kind {
 	case stack.Nginx:
 		err = t.nginx(h, svc, r)
+	case stack.Apache:
+		err = t.apache(h, svc, r)
 	case stack.PHPFPM:
 		err = t.php(h, svc, r)
 	case stack.MariaDB, stack.MySQL:

@@ -1,10 +1,13 @@
 package evidence
 
 import (
+	"bytes"
 	"cmp"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/url"
 	"path"
@@ -65,12 +68,27 @@ func FindStatic(ctx context.Context, h host.Host, roots []string, user ProcessUs
 		if err != nil || string(host.HashOf(data)) != strings.ToLower(c.sample.SHA256) {
 			continue
 		}
-		found[c.sample.Path] = StaticFile{Path: c.path, ContentType: c.sample.ContentType, Readable: readable(ctx, h, c.path, user)}
+		found[c.sample.Path] = StaticFile{Path: c.path, ContentType: c.sample.ContentType, Readable: readable(ctx, h, c.path, user), Gzip: gzipped(ctx, h, c.path, data, user)}
 	}
 	if w.seen >= maxEntries {
 		note = fmt.Sprintf("only the first %d entries below %s were searched for static files", maxEntries, strings.Join(roots, ", "))
 	}
 	return found, note, nil
+}
+
+// gzipped reports whether the same bytes lie beside a file in compressed form,
+// as nginx's gzip_static looks for them.
+func gzipped(ctx context.Context, h host.Host, file string, data []byte, user ProcessUser) bool {
+	packed, err := h.ReadFile(ctx, file+".gz")
+	if err != nil || !readable(ctx, h, file+".gz", user) {
+		return false
+	}
+	r, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return false
+	}
+	plain, err := io.ReadAll(io.LimitReader(r, int64(len(data))+1))
+	return err == nil && bytes.Equal(plain, data)
 }
 
 type candidate struct {

@@ -1,13 +1,13 @@
 package remedy
 
 import (
+	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"kasoku/internal/change"
-	"kasoku/internal/evidence"
+	"kasoku/internal/remedy/planning"
 )
 
 // Together joins the plans of small remedies into one: each alone brings less
@@ -25,7 +25,11 @@ func Together(in Input, plans []Plan) []Plan {
 	if len(small) < 2 {
 		return plans
 	}
-	slices.SortFunc(small, func(a, b Plan) int { return strings.Compare(a.ID, b.ID) })
+	// What moves in phases comes last: its first phase begins with what the
+	// others leave.
+	slices.SortFunc(small, func(a, b Plan) int {
+		return cmp.Or(phases(a)-phases(b), strings.Compare(a.ID, b.ID))
+	})
 	group, left := combine(in, small)
 	if len(group.parts) < 2 {
 		return plans
@@ -60,6 +64,15 @@ func remedyOf(id string) *Remedy {
 	return nil
 }
 
+// phases is the number of phases after a plan's first.
+func phases(p Plan) int {
+	n := 0
+	for _, c := range p.Changes {
+		n = max(n, c.Phase)
+	}
+	return n
+}
+
 // combination is plans put one on top of the other.
 type combination struct {
 	parts   []Plan
@@ -69,15 +82,21 @@ type combination struct {
 // combine plans each part on the configuration that the parts before it leave.
 // A part that cannot be planned there any more is left over.
 func combine(in Input, small []Plan) (c combination, left []Plan) {
+	moves := false
 	for _, p := range small {
 		again, ok := replan(in, p)
+		// A second move would have to begin before the first has ended.
+		if phases(p) > 0 && moves {
+			ok = false
+		}
+		moves = moves || phases(p) > 0
 		if !ok {
 			left = append(left, p)
 			continue
 		}
 		c.parts = append(c.parts, p)
 		c.add(again.Changes)
-		in.Snapshot = withChanges(in.Snapshot, again.Changes)
+		in.Snapshot = planning.WithChanges(in.Snapshot, again.Changes)
 	}
 	return c, left
 }
@@ -107,7 +126,7 @@ func replan(in Input, p Plan) (Plan, bool) {
 func (c *combination) add(changes []change.Change) {
 	for _, n := range changes {
 		i := slices.IndexFunc(c.changes, func(o change.Change) bool {
-			return o.Kind == n.Kind && o.Host == n.Host && (n.Kind == change.KindFile && o.Path == n.Path ||
+			return o.Kind == n.Kind && o.Host == n.Host && o.Phase == n.Phase && (n.Kind == change.KindFile && o.Path == n.Path ||
 				n.Kind == change.KindVariable && o.Service == n.Service && o.Variable == n.Variable)
 		})
 		if i < 0 {
@@ -121,31 +140,6 @@ func (c *combination) add(changes []change.Change) {
 			old.Why += " " + n.Why
 		}
 	}
-}
-
-// withChanges is the snapshot with the files and variables as the changes leave
-// them.
-func withChanges(snap *evidence.Snapshot, changes []change.Change) *evidence.Snapshot {
-	out := *snap
-	out.Files = maps.Clone(snap.Files)
-	for _, c := range changes {
-		if db := out.Databases[c.Service]; c.Kind == change.KindVariable && db != nil {
-			copied := *db
-			copied.Variables = maps.Clone(db.Variables)
-			copied.Variables[c.Variable] = c.AfterValue
-			out.Databases = maps.Clone(out.Databases)
-			out.Databases[c.Service] = &copied
-		}
-		if c.Kind != change.KindFile {
-			continue
-		}
-		files := maps.Clone(out.Files[c.Host])
-		f := files[c.Path]
-		f.Content, f.Hash = c.After.Content, string(c.After.Hash)
-		files[c.Path] = f
-		out.Files[c.Host] = files
-	}
-	return &out
 }
 
 // plan is the combination as one plan.

@@ -1,6 +1,7 @@
 package remedy_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -28,15 +29,26 @@ func TestTogether(t *testing.T) {
 		t.Fatalf("no group among %d plans; skipped %v", len(res.Plans), res.Skipped)
 	}
 	files := map[string]string{}
+	phase := 0
 	for _, c := range group.Changes {
 		if c.Kind != change.KindFile {
 			continue
 		}
-		if _, twice := files[c.Path]; twice {
-			t.Errorf("%s is changed twice", c.Path)
+		old, twice := files[c.Path]
+		if key := fmt.Sprint(c.Path, c.Phase); files[key] != "" {
+			t.Errorf("%s is changed twice in phase %d", c.Path, c.Phase)
+		} else {
+			files[key] = "seen"
 		}
+		if c.Phase < phase {
+			t.Errorf("phase %d comes after phase %d", c.Phase, phase)
+		}
+		phase = c.Phase
 		files[c.Path] = string(c.After.Content)
-		if c.Path == remedytest.NginxPath && string(c.Before.Content) != before {
+		if twice && string(c.Before.Content) != old {
+			t.Errorf("%s: a change does not begin with what the one before leaves", c.Path)
+		}
+		if c.Path == remedytest.NginxPath && !twice && string(c.Before.Content) != before {
 			t.Error("the change of nginx.conf does not begin from what is there")
 		}
 	}

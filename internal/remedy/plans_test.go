@@ -8,6 +8,7 @@ import (
 
 	"kasoku/internal/change"
 	"kasoku/internal/evidence"
+	"kasoku/internal/host"
 	"kasoku/internal/regulation"
 	"kasoku/internal/remedy"
 	"kasoku/internal/remedy/php"
@@ -24,8 +25,21 @@ func TestWebSocket(t *testing.T) {
 		f.Content = []byte(strings.Replace(string(f.Content), "    server {", "    upstream other { server 127.0.0.1:9100; server 127.0.0.1:9101; }\n    upstream pool { server 127.0.0.1:9000 weight=2; }\n    server {", 1))
 		in.Snapshot.Files["local"][remedytest.NginxPath] = f
 		p := remedytest.Want(t, in, "nginx.php-socket")
-		remedytest.Has(t, remedytest.After(p, remedytest.FPMPath), "listen = /run/php/kasoku-php-www.sock", "listen.owner = www-data", "listen.mode = 0660", "listen.backlog = 4096")
-		remedytest.HasNot(t, remedytest.After(p, remedytest.FPMPath), "acl_users", "listen = "+listen+"\n")
+		if len(p.Changes) != 3 {
+			t.Fatalf("%d changes, want both endpoints, the client, one endpoint", len(p.Changes))
+		}
+		for i, c := range p.Changes {
+			if c.Phase != i || c.Activate != change.Reload {
+				t.Errorf("change %d: phase %d, %s", i, c.Phase, c.Activate)
+			}
+		}
+		both, last := string(p.Changes[0].After.Content), string(p.Changes[2].After.Content)
+		remedytest.Has(t, both, "listen = "+listen+"\n", "[kasoku-www]", "pm = ondemand", "/run/php/kasoku-php-www.sock", "process_control_timeout = 10s")
+		if p.Changes[2].Before.Hash != host.HashOf([]byte(both)) {
+			t.Error("the last phase does not begin with what the first leaves")
+		}
+		remedytest.Has(t, last, "listen = /run/php/kasoku-php-www.sock", "listen.owner = www-data", "listen.mode = 0660", "listen.backlog = 4096")
+		remedytest.HasNot(t, last, "acl_users", "listen = "+listen+"\n", "kasoku-www]")
 		if n := strings.Count(remedytest.After(p, remedytest.NginxPath), "unix:/run/php/kasoku-php-www.sock"); n != 3 {
 			t.Errorf("listen %s: %d places point to the socket, want 3", listen, n)
 		}

@@ -75,8 +75,9 @@ func TestNginxAcceptsThePlans(t *testing.T) {
 		remedytest.Asset(in, "/srv/app", f, map[bool]string{true: "image/png", false: "text/css; charset=UTF-8"}[strings.HasSuffix(f, "png")])
 	}
 	remedytest.Asset(in, "/srv", "/files/a.css", "text/css")
+	in.Evidence.Load.Assets[len(in.Evidence.Load.Assets)-1].Size = 5000
 	check("as found", bad)
-	for _, id := range []string{"nginx.static", "nginx.php-socket", "nginx.workers", "nginx.connections", "nginx.delivery", "nginx.keep-php", "nginx.file-cache", "nginx.access-log"} {
+	for _, id := range []string{"nginx.static", "nginx.php-socket", "nginx.workers", "nginx.connections", "nginx.delivery", "nginx.keep-php", "nginx.file-cache", "nginx.access-log", "nginx.gzip", "nginx.tokens"} {
 		fresh := remedytest.World(map[string]string{remedytest.NginxPath: bad})
 		fresh.Snapshot.StaticFiles, fresh.Evidence.Load.Assets = in.Snapshot.StaticFiles, in.Evidence.Load.Assets
 		check(id+" alone", remedytest.After(remedytest.Want(t, fresh, id), remedytest.NginxPath))

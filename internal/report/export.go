@@ -210,6 +210,12 @@ func (x *exporter) change(c change.Change) error {
 			mode, owner = c.After.Mode.Perm(), ownerFlags(c.After)
 		}
 		fmt.Fprintf(&x.script, "install -d -m %04o%s -- %s\n", mode, owner, quote(c.Path))
+	case change.KindLink:
+		if c.Link.Remove {
+			fmt.Fprintf(&x.script, "rm -f -- %s\n", quote(c.Path))
+		} else {
+			fmt.Fprintf(&x.script, "ln -sfn -- %s %s\n", quote(c.Link.Target), quote(c.Path))
+		}
 	case change.KindVariable:
 		fmt.Fprintf(x.sql(c.Service), "-- %s; was %s\n%s;\n\n", comment(c.Why), comment(c.BeforeValue), setGlobal(c))
 		fmt.Fprintf(&x.script, "# by SQL, service %s: %s\n", comment(c.Service), comment(setGlobal(c)))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"kasoku/internal/change"
 	"kasoku/internal/diagnose"
@@ -51,6 +52,9 @@ func Observe(ctx context.Context, exec *change.Executor, b *Bench, workload int,
 	if err := load.ConfirmPages(ctx, b.loadOptions(workload), run.Evidence.Load.Pages); err != nil {
 		return nil, nil, err
 	}
+	if run.Evidence.Answers, err = load.AskConstant(ctx, b.loadOptions(workload), healthPaths(run)); err != nil {
+		return nil, nil, err
+	}
 	// Again, now that the instruments are gone and the answers are known.
 	if snap, err = evidence.Take(ctx, b.Stack, b.Hosts, evidence.TakeOptions{Assets: run.Evidence.Load.Assets}); err != nil {
 		return nil, nil, fmt.Errorf("read the configuration: %w", err)
@@ -82,6 +86,17 @@ func (b *Bench) keepProfiles(run *store.Run) map[string][]byte {
 		b.goProfiles[p.Service] = data
 	}
 	return b.goProfiles
+}
+
+// healthPaths are the paths of health checks that were asked for in a run.
+func healthPaths(run *store.Run) []string {
+	var out []string
+	for _, r := range run.Evidence.Routes {
+		if r.Method == "GET" && diagnose.HealthPath(r.Route) && !slices.Contains(out, r.Route) {
+			out = append(out, r.Route)
+		}
+	}
+	return out
 }
 
 // seen is what the diagnosis is made of: throughput, CPU and counters of the

@@ -141,7 +141,7 @@ func diffs(cs []change.Change) []store.Diff {
 			d.Kind, d.Title = "file", c.Path
 		case change.KindIndex, change.KindVariable:
 			d.Kind, d.Title = "sql", c.Service
-		case change.KindDir:
+		case change.KindDir, change.KindLink:
 			d.Title = c.Path
 		}
 		out = append(out, d)

@@ -228,6 +228,13 @@ func (b *Bed) PlansUnder(t testing.TB, reg regulation.Regulation) remedy.Result 
 	return remedy.PlanAll(b.Look(t, reg))
 }
 
+// Input observes the stack once, and plans as Plans does.
+func (b *Bed) Input(t testing.TB) (remedy.Input, remedy.Result) {
+	t.Helper()
+	in := b.Look(t, Relaxed())
+	return in, remedy.PlanAll(in)
+}
+
 // Look observes the stack once: what planning under a regulation works from.
 func (b *Bed) Look(t testing.TB, reg regulation.Regulation) remedy.Input {
 	t.Helper()

@@ -3,6 +3,7 @@ package planning
 import (
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/url"
 	"sort"
 	"strconv"
@@ -95,4 +96,28 @@ func FrontAddress(st *stack.Stack) string {
 		return u.Host + ":80"
 	}
 	return u.Host
+}
+
+// WithChanges is the snapshot with the files as the changes leave them.
+func WithChanges(snap *evidence.Snapshot, changes []change.Change) *evidence.Snapshot {
+	out := *snap
+	out.Files = maps.Clone(snap.Files)
+	for _, c := range changes {
+		if db := out.Databases[c.Service]; c.Kind == change.KindVariable && db != nil {
+			copied := *db
+			copied.Variables = maps.Clone(db.Variables)
+			copied.Variables[c.Variable] = c.AfterValue
+			out.Databases = maps.Clone(out.Databases)
+			out.Databases[c.Service] = &copied
+		}
+		if c.Kind != change.KindFile {
+			continue
+		}
+		files := maps.Clone(out.Files[c.Host])
+		f := files[c.Path]
+		f.Content, f.Hash = c.After.Content, string(c.After.Hash)
+		files[c.Path] = f
+		out.Files[c.Host] = files
+	}
+	return &out
 }

@@ -1,26 +1,28 @@
 package web
 
 import (
+	"bytes"
 	"fmt"
 	"net"
 	"path"
+	"slices"
 	"strconv"
+	"strings"
 
 	"kasoku/internal/change"
+	"kasoku/internal/confedit/ini"
 	"kasoku/internal/confedit/nginx"
 	"kasoku/internal/diagnose"
+	"kasoku/internal/evidence"
 	"kasoku/internal/remedy/planning"
 	"kasoku/internal/stack"
 )
 
 // planWebSocket moves the connection between nginx and PHP-FPM from loopback
-// TCP to a unix socket: both ends in one plan.
+// TCP to a unix socket, in the three phases of docs/changes.md, "Moving an
+// endpoint": PHP-FPM listens on both, nginx is switched, the port is closed.
 func planWebSocket(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 	web, fpm := in.Stack.Service(f.Service), in.Stack.Service(f.Subject["fpm"])
-	conf, err := diagnose.FPMConfig(in.Snapshot, fpm)
-	if err != nil {
-		return nil, err
-	}
 	pool := f.Subject["pool"]
 	socket, err := socketPath(in, fpm, pool)
 	if err != nil {
@@ -29,20 +31,137 @@ func planWebSocket(in planning.Input, f diagnose.Finding) ([]planning.Plan, erro
 	if planning.HostOf(web) != planning.HostOf(fpm) {
 		return nil, fmt.Errorf("%s is on %s and %s on %s: a unix socket connects programs of one host", web.Name, planning.HostOf(web), fpm.Name, planning.HostOf(fpm))
 	}
+	if err := nobodyElse(in, web, fpm, pool, f.Subject["port"]); err != nil {
+		return nil, err
+	}
+	rights, err := socketRights(in, web, fpm)
+	if err != nil {
+		return nil, err
+	}
+	// Both pools may be busy while requests move over; the second one starts
+	// its processes on demand.
+	if room, use := planning.SpareMemory(in, fpm), in.Evidence.Services[fpm.Name].RSS; room != 0 && room < use {
+		return nil, fmt.Errorf("two pools for the time of the move may take %d MiB more, and %d are left", use/planning.MiB, max(room, 0)/planning.MiB)
+	}
+	asFound := in.Snapshot
+	var all []change.Change
+	phase := func(changes []change.Change, err error) error {
+		for i := range changes {
+			changes[i].Phase = phaseAfter(all)
+		}
+		all = append(all, changes...)
+		in.Snapshot = planning.WithChanges(in.Snapshot, changes)
+		return err
+	}
+	if err := phase(editPools(in, asFound, fpm, f.Text, func(conf *ini.Config) error { return secondPool(conf, pool, socket, rights) })); err != nil {
+		return nil, err
+	}
+	if err := phase(Edit(in, web.Name, change.Reload, f.Text, func(conf *nginx.Config, _ *nginx.Directive) error {
+		return repoint(conf, f.Subject["port"], "unix:"+socket)
+	})); err != nil {
+		return nil, err
+	}
+	if err := phase(editPools(in, asFound, fpm, f.Text, func(conf *ini.Config) error { return oneSocket(conf, pool, socket, rights) })); err != nil {
+		return nil, err
+	}
+	return []planning.Plan{{ID: "nginx.php-socket:" + web.Name + ":" + fpm.Name + ":" + pool,
+		Title: fmt.Sprintf("Connect %s to %s through a unix socket", web.Name, fpm.Name), Changes: all}}, nil
+}
+
+// phaseAfter is the phase that follows all changes so far.
+func phaseAfter(changes []change.Change) int {
+	n := 0
+	for _, c := range changes {
+		n = max(n, c.Phase+1)
+	}
+	return n
+}
+
+// nobodyElse refuses a pool that other web servers connect to.
+func nobodyElse(in planning.Input, web, fpm *stack.Service, pool, port string) error {
 	for _, other := range in.Stack.OfKind(stack.Nginx) {
 		conf, err := diagnose.NginxConfig(in.Snapshot, other)
 		if other == web || err != nil {
 			continue
 		}
 		near := planning.HostOf(other) == planning.HostOf(fpm)
-		if near && reaches(conf, f.Subject["port"]) || !near && reachesFrom(conf, f.Subject["port"]) {
-			return nil, fmt.Errorf("%s connects to the port of pool %s too", other.Name, pool)
+		if near && reaches(conf, port) || !near && reachesFrom(conf, port) {
+			return fmt.Errorf("%s connects to the port of pool %s too", other.Name, pool)
 		}
 	}
-	rights, err := socketRights(in, web, fpm)
+	return nil
+}
+
+// editPools plans PHP-FPM's files: those as found with an edit, in place of
+// those as they are by then. A reload hands listening sockets on.
+func editPools(in planning.Input, asFound *evidence.Snapshot, fpm *stack.Service, why string, edit func(conf *ini.Config) error) ([]change.Change, error) {
+	conf, err := diagnose.FPMConfig(asFound, fpm)
 	if err != nil {
 		return nil, err
 	}
+	if err := edit(conf); err != nil {
+		return nil, err
+	}
+	want := conf.Changed()
+	host := planning.HostOf(fpm)
+	for p, found := range asFound.Files[host] {
+		_, edited := want[p]
+		now := in.Snapshot.Files[host][p].Content
+		if !edited && !bytes.Equal(now, found.Content) {
+			want[p] = found.Content
+		}
+		if edited && bytes.Equal(now, want[p]) {
+			delete(want, p)
+		}
+	}
+	for p := range want {
+		if f := asFound.Files[host][p]; f.Service != fpm.Name && f.Service != "" {
+			delete(want, p) // nginx's, by the phase before
+		}
+	}
+	return planning.FileChanges(in.Snapshot, fpm, want, change.Reload, why)
+}
+
+// tcpOnly have no meaning on a socket, or would overrule listen.owner there
+// (PHP manual, "FPM configuration").
+var tcpOnly = []string{"listen.acl_users", "listen.acl_groups"}
+
+// secondPool adds a pool on the socket that is as the first.
+func secondPool(conf *ini.Config, pool, socket string, rights [][2]string) error {
+	second := "kasoku-" + pool
+	if slices.Contains(conf.Sections(), second) {
+		return fmt.Errorf("there is a pool %s already", second)
+	}
+	for _, key := range conf.Keys(pool) {
+		v, ok := conf.Get(pool, key)
+		if !ok || slices.Contains(tcpOnly, key) || key == "listen.allowed_clients" {
+			continue
+		}
+		if err := conf.Set(second, key, strings.ReplaceAll(v.Text, "$pool", pool)); err != nil {
+			return err
+		}
+	}
+	sets := append(onSocket(conf, pool, socket, rights), [2]string{"pm", "ondemand"})
+	for _, kv := range sets {
+		if err := conf.Set(second, kv[0], kv[1]); err != nil {
+			return err
+		}
+	}
+	return letFinish(conf)
+}
+
+// letFinish lets requests under way end before their process does; the default
+// 0 ends them at once (PHP manual, "process_control_timeout"). It holds from
+// the first reload on, which itself still obeys what was there before.
+func letFinish(conf *ini.Config) error {
+	if v, ok := conf.Get("global", "process_control_timeout"); ok && strings.TrimRight(v.Text, "smhd") != "0" {
+		return nil
+	}
+	return conf.Set("global", "process_control_timeout", "10s")
+}
+
+// onSocket are the settings of a pool that listens on the socket.
+func onSocket(conf *ini.Config, pool, socket string, rights [][2]string) [][2]string {
 	sets := append([][2]string{{"listen", socket}}, rights...)
 	// A full queue makes a TCP client wait, but a client of a unix socket fails
 	// at once (unix(7), EAGAIN), so the queue must be long. The kernel cuts it
@@ -50,31 +169,22 @@ func planWebSocket(in planning.Input, f diagnose.Finding) ([]planning.Plan, erro
 	if v, ok := conf.Get(pool, "listen.backlog"); !ok || tooShort(v.Text) {
 		sets = append(sets, [2]string{"listen.backlog", strconv.Itoa(socketBacklog)})
 	}
-	for _, kv := range sets {
+	return sets
+}
+
+// oneSocket gives the socket to the pool as it was found.
+func oneSocket(conf *ini.Config, pool, socket string, rights [][2]string) error {
+	for _, kv := range onSocket(conf, pool, socket, rights) {
 		if err := conf.Set(pool, kv[0], kv[1]); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	// They have no meaning for TCP, but on a socket they would overrule
-	// listen.owner (PHP manual, "FPM configuration").
-	for _, key := range []string{"listen.acl_users", "listen.acl_groups"} {
+	for _, key := range tcpOnly {
 		if err := conf.Unset(pool, key); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	changes, err := planning.FileChanges(in.Snapshot, fpm, conf.Changed(), change.Restart, f.Text)
-	if err != nil {
-		return nil, err
-	}
-	webChanges, err := Edit(in, web.Name, change.Reload, f.Text, func(conf *nginx.Config, _ *nginx.Directive) error {
-		return repoint(conf, f.Subject["port"], "unix:"+socket)
-	})
-	if err != nil {
-		return nil, err
-	}
-	return []planning.Plan{{ID: "nginx.php-socket:" + web.Name + ":" + fpm.Name + ":" + pool,
-		Title:   fmt.Sprintf("Connect %s to %s through a unix socket", web.Name, fpm.Name),
-		Changes: append(changes, webChanges...)}}, nil
+	return letFinish(conf)
 }
 
 // socketBacklog is the default of net.core.somaxconn since Linux 5.4.

@@ -1,0 +1,89 @@
+package web
+
+import (
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"kasoku/cases/remedies/bed"
+)
+
+// TestPHPSocketUnderLoad moves the connection between nginx and PHP-FPM to a
+// unix socket and back while clients ask for a page; not one request fails.
+func TestPHPSocketUnderLoad(t *testing.T) {
+	x := startSite(t, setup{fpm: "process_control_timeout = 10s"})
+	p := bed.Want(t, x.bed.Plans(t), "nginx.php-socket")
+	before := x.bed.Hash(t)
+	stop := x.visit(t)
+	tx := x.bed.Apply(t, p)
+	if c, err := net.Dial("tcp", x.fpm); err == nil {
+		c.Close()
+		t.Error("the port is still open")
+	}
+	stop()
+	x.bed.Answers(t, "on the socket")
+	for _, again := range x.bed.Plans(t).Plans {
+		if again.Remedy == p.Remedy {
+			t.Errorf("%s is planned again although it is in force: %s", p.ID, again.Why)
+		}
+	}
+	stop = x.visit(t)
+	x.bed.Revert(t, tx)
+	stop()
+	if x.bed.Hash(t) != before {
+		t.Error("the target is not as before")
+	}
+	bed.Await(t, x.fpm)
+}
+
+// visit asks for a page, four clients at once, until stop.
+func (x site) visit(t *testing.T) (stop func()) {
+	t.Helper()
+	var sent, failed atomic.Int64
+	var first atomic.Value
+	end := make(chan struct{})
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			client := http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+			for {
+				select {
+				case <-end:
+					return
+				default:
+				}
+				sent.Add(1)
+				res, err := client.Get("http://" + x.address + "/")
+				if err == nil {
+					res.Body.Close()
+					if res.StatusCode != http.StatusOK {
+						failed.Add(1)
+						first.CompareAndSwap(nil, res.Status)
+					}
+					continue
+				}
+				failed.Add(1)
+				first.CompareAndSwap(nil, err.Error())
+			}
+		})
+	}
+	time.Sleep(100 * time.Millisecond)
+	return func() {
+		t.Helper()
+		close(end)
+		all.Wait()
+		t.Logf("%d requests", sent.Load())
+		if failed.Load() > 0 || sent.Load() == 0 {
+			t.Errorf("%d of %d requests failed, the first: %v; %s", failed.Load(), sent.Load(), first.Load(), lastLines(x.file(t, "nginx-error.log")))
+		}
+	}
+}
+
+func lastLines(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return strings.Join(lines[max(0, len(lines)-5):], "\n")
+}

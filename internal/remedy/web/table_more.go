@@ -1,0 +1,79 @@
+package web
+
+import (
+	"kasoku/internal/regulation"
+	"kasoku/internal/remedy/planning"
+)
+
+var nginxMore = []planning.Remedy{
+	{
+		ID: "nginx.gzip", Title: "Compressed text", Measures: []string{"C27"}, Rules: []string{"web.gzip"},
+		Reason: "Text shrinks to a third or less. Only clients that ask for it get it; caches keep both forms apart (Vary). Files that lie there compressed cost no CPU. Over TLS the length of an answer can tell of secrets in it (BREACH), which is named as a trade.",
+		Source: "nginx documentation, ngx_http_gzip_module, ngx_http_gzip_static_module",
+		Reach:  0.05, Plan: planGzip, Test: "TestNginxRemedies",
+		Command: "gzip on; gzip_vary on; gzip_proxied any; gzip_comp_level 4; gzip_min_length 1024; gzip_types text/css application/javascript …; gzip_static on;", Undo: undoConfig,
+	},
+	{
+		ID: "nginx.tokens", Title: "No version in answers", Measures: []string{"L09"}, Rules: []string{"web.server-tokens"},
+		Reason: "Some bytes less in each answer.",
+		Source: "nginx documentation, \"server_tokens\"",
+		Reach:  0.03, Small: true, Plan: planTokens, Test: "TestNginxRemedies",
+		Command: "server_tokens off;", Undo: undoConfig,
+	},
+	{
+		ID: "nginx.health-check", Title: "Health checks answered by nginx", Measures: []string{"C17"}, Rules: []string{"web.health-check"},
+		Reason: "A check that asks for a constant needs no application process, as often as balancers ask. It then tells whether nginx lives, not whether the application does, and is not logged: a trade of observability.",
+		Source: "nginx documentation, \"return\", \"access_log\"",
+		Trades: []regulation.Trade{regulation.Observability}, Reach: 0.8, Plan: planHealthCheck, Test: "TestNginxRemedies",
+		Command: "location = /healthz { access_log off; types { } default_type text/plain; return 200 \"ok\"; }", Undo: undoConfig,
+	},
+	{
+		ID: "nginx.keep-proxy", Title: "Kept connections to HTTP applications", Measures: []string{"C13"}, Rules: []string{"web.proxy-keepalive"},
+		Reason: "A kept connection saves set-up and tear-down for each request, and a port for a minute.",
+		Source: "nginx documentation, \"keepalive\" (upstream)",
+		Reach:  0.3, Plan: planKeepProxy, Test: "TestNginxRemedies",
+		Command: "upstream app { server 127.0.0.1:8000; keepalive 32; } … proxy_pass http://app; proxy_http_version 1.1; proxy_set_header Connection \"\";", Undo: undoConfig,
+	},
+	{
+		ID: "nginx.buffers", Title: "Answers of the application held in memory", Measures: []string{"C19"}, Rules: []string{"web.buffers"},
+		Reason: "An answer that does not fit into its connection's buffers goes through a temporary file.",
+		Source: "nginx documentation, \"fastcgi_buffers\", \"proxy_buffers\", \"proxy_max_temp_file_size\"",
+		Reach:  0.2, Plan: planBuffers, Test: "TestNginxBuffers",
+		Command: "fastcgi_buffer_size 16k; fastcgi_buffers 32 16k; fastcgi_busy_buffers_size 32k;", Undo: undoConfig,
+	},
+	{
+		ID: "nginx.accept", Title: "Connections taken as they come", Measures: []string{"C19", "L08"}, Rules: []string{"web.accept"},
+		Reason: "With accept_mutex on, workers take turns and a connection may wait for accept_mutex_delay (0.5 s) though a worker is idle; with multi_accept a worker empties a long queue at once; select and poll look at every connection for each event.",
+		Source: "nginx documentation, \"accept_mutex\", \"multi_accept\", \"use\"; CHANGES of 1.11.3",
+		Reach:  0.1, Small: true, Plan: planAccept, Test: "TestNginxRemedies",
+		Command: "events { accept_mutex off; multi_accept on; use epoll; }", Undo: undoConfig,
+	},
+	{
+		ID: "nginx.sendfile-chunk", Title: "Large files in pieces", Measures: []string{"C19"}, Rules: []string{"web.sendfile-chunk"},
+		Reason: "Without a bound one fast connection may hold a whole worker.",
+		Source: "nginx documentation, \"sendfile_max_chunk\"; CHANGES of 1.21.4",
+		Reach:  0.1, Small: true, Plan: planSendfileChunk, Test: "TestNginxRemedies",
+		Command: "sendfile_max_chunk 512k;", Undo: undoConfig,
+	},
+	{
+		ID: "nginx.reset", Title: "Timed-out connections given up at once", Measures: []string{"C19"}, Rules: []string{"web.stuck"},
+		Reason: "A closed socket with bytes that the client does not take stays in FIN-WAIT-1 for minutes, with its buffers.",
+		Source: "nginx documentation, \"reset_timedout_connection\"",
+		Reach:  0.1, Small: true, Plan: planReset, Test: "TestNginxStuckClients",
+		Command: "reset_timedout_connection on;", Undo: undoConfig,
+	},
+	{
+		ID: "nginx.file-limit", Title: "Open files per worker", Measures: []string{"L12"}, Rules: []string{"system.files"},
+		Reason: "At the limit a worker refuses connections (\"Too many open files\").",
+		Source: "nginx documentation, \"worker_rlimit_nofile\"; setrlimit(2)",
+		Reach:  0.5, Plan: planFileLimit, Test: "TestNginxStuckClients",
+		Command: "worker_rlimit_nofile 4096;", Undo: undoConfig,
+	},
+	{
+		ID: "nginx.static-log", Title: "No log of files that were sent", Measures: []string{"I09", "W14"}, Rules: []string{"web.static-log"},
+		Reason: "A line for each picture costs a formatting and a write and says little; it is missing from then on.",
+		Source: "nginx documentation, \"access_log\"",
+		Trades: []regulation.Trade{regulation.Observability}, Reach: 0.1, Plan: planStaticLog, Test: "TestNginxRemedies",
+		Command: "location /img/ { access_log off; }", Undo: undoConfig,
+	},
+}

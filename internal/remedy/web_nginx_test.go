@@ -1,0 +1,151 @@
+package remedy_test
+
+import (
+	"strings"
+	"testing"
+
+	"kasoku/internal/digest"
+	"kasoku/internal/evidence"
+	"kasoku/internal/load"
+	"kasoku/internal/remedy"
+	"kasoku/internal/remedy/remedytest"
+	"kasoku/internal/stack"
+)
+
+// textAsset is an asset large enough to be compressed.
+func textAsset(in remedy.Input) {
+	remedytest.Asset(in, "/srv", "/files/a.css", "text/css; charset=utf-8")
+	in.Evidence.Load.Assets[len(in.Evidence.Load.Assets)-1].Size = 5000
+}
+
+func nginxSite(server string) remedy.Input {
+	return remedytest.World(map[string]string{remedytest.NginxPath: remedytest.Nginx(server)})
+}
+
+func nginxConf(t *testing.T, in remedy.Input, id string) string {
+	t.Helper()
+	return remedytest.After(remedytest.Want(t, in, id), remedytest.NginxPath)
+}
+
+func TestGzip(t *testing.T) {
+	in := nginxSite("        gzip off;\n        gzip_types text/csv;\n" + remedytest.PassAll)
+	textAsset(in)
+	text := nginxConf(t, in, "nginx.gzip")
+	remedytest.Has(t, text, "        gzip on;", "gzip_vary on;", "gzip_types text/plain text/css", "gzip_comp_level 4;")
+	remedytest.HasNot(t, text, "gzip off", "text/csv", "gzip_static", "brotli", "text/html")
+	if p := remedytest.Want(t, in, "nginx.gzip"); len(p.Trades) != 0 {
+		t.Errorf("trades %v", p.Trades)
+	}
+
+	in = remedytest.World(map[string]string{remedytest.NginxPath: "load_module modules/ngx_http_brotli_filter_module.so;\n" + strings.Replace(remedytest.Nginx(remedytest.PassAll), "listen 127.0.0.1:8080", "listen 127.0.0.1:8080 ssl", 1)})
+	textAsset(in)
+	f := in.Snapshot.StaticFiles["/files/a.css"]
+	f.Gzip = true
+	in.Snapshot.StaticFiles["/files/a.css"] = f
+	in.Snapshot.Nginx = map[string]evidence.NginxBuild{"web": {Version: "1.22.1", Modules: []string{"--with-http_gzip_static_module"}}}
+	remedytest.Has(t, nginxConf(t, in, "nginx.gzip"), "gzip_static on;", "brotli on;", "brotli_types text/plain")
+	if p := remedytest.Want(t, in, "nginx.gzip"); len(p.Trades) != 1 || p.Trades[0] != "security" {
+		t.Errorf("over TLS it trades %v", p.Trades)
+	}
+	// What the application compresses itself is left alone.
+	in = nginxSite(remedytest.PassAll)
+	textAsset(in)
+	in.Evidence.Load.Assets[0].Headers = []string{"Content-Encoding: gzip"}
+	remedytest.WantNone(t, in, "nginx.gzip", "")
+}
+
+// checkedSite is a site whose health check is asked for, with its answer.
+func checkedSite(server string, a load.ConstantAnswer, more ...digest.Route) remedy.Input {
+	in := nginxSite(server)
+	a.Path = "/healthz"
+	in.Evidence.Routes = append([]digest.Route{{Method: "GET", Route: "/healthz", Count: 300, Share: 0.3}}, more...)
+	in.Evidence.Answers = []load.ConstantAnswer{a}
+	return in
+}
+
+func TestHealthCheck(t *testing.T) {
+	ok := load.ConstantAnswer{Status: 200, ContentType: "text/plain", Body: []byte(`say "ok"` + "\n"), Headers: []string{"Cache-Control: no-store"}}
+	p := remedytest.Want(t, checkedSite(remedytest.PassAll, ok), "nginx.health-check")
+	remedytest.Has(t, remedytest.After(p, ""), "location = /healthz {", "access_log off;", "types { }", "default_type text/plain;", `return 200 "say \"ok\"\n";`, "add_header Cache-Control no-store;")
+	if len(p.Trades) != 1 || p.Trades[0] != "observability" {
+		t.Errorf("trades %v", p.Trades)
+	}
+	own := "        location = /healthz { fastcgi_pass 127.0.0.1:9000; add_header X-A 1; }\n"
+	text := nginxConf(t, checkedSite(own+remedytest.PassAll, ok), "nginx.health-check")
+	if strings.Count(text, "location = /healthz") != 1 || strings.Count(text, "X-A") != 1 || !strings.Contains(text, "return 200") {
+		t.Error(text)
+	}
+	for name, c := range map[string]struct {
+		in  remedy.Input
+		why string
+	}{
+		"varies":   {checkedSite(remedytest.PassAll, load.ConstantAnswer{Status: 200, Varies: "other bytes"}), "other bytes"},
+		"sick":     {checkedSite(remedytest.PassAll, load.ConstantAnswer{Status: 503}), "status 503"},
+		"variable": {checkedSite(remedytest.PassAll, load.ConstantAnswer{Status: 200, Body: []byte("$5")}), "as they are"},
+		"guard":    {checkedSite("        allow 10.0.0.0/8; deny all;\n"+remedytest.PassAll, ok), "guards"},
+		"posted":   {checkedSite(remedytest.PassAll, ok, digest.Route{Method: "POST", Route: "/healthz", Count: 1}), "POST"},
+	} {
+		t.Run(name, func(t *testing.T) { remedytest.WantNone(t, c.in, "nginx.health-check", c.why) })
+	}
+	in := checkedSite(remedytest.PassAll, ok)
+	in.Evidence.Answers = nil
+	remedytest.WantNone(t, in, "nginx.health-check", "not asked")
+}
+
+func TestKeepProxy(t *testing.T) {
+	in := nginxSite("        proxy_set_header X-Real-IP $remote_addr;\n        location / { proxy_pass http://127.0.0.1:8000; }")
+	text := nginxConf(t, in, "nginx.keep-proxy")
+	remedytest.Has(t, text, "upstream kasoku_http0 {", "server 127.0.0.1:8000;", "keepalive 32;", "proxy_pass http://kasoku_http0;", "proxy_http_version 1.1;", `proxy_set_header Connection "";`,
+		"proxy_set_header Host 127.0.0.1:8000;", "proxy_redirect http://127.0.0.1:8000/ /;")
+	if strings.Count(text, "X-Real-IP") != 2 {
+		t.Errorf("the server's headers are lost in the location:\n%s", text)
+	}
+	// A named upstream keeps its name, so Host and redirects stay as they are.
+	in = nginxSite("        location / { proxy_pass http://app/x/; proxy_set_header Connection close; }")
+	f := in.Snapshot.Files["local"][remedytest.NginxPath]
+	f.Content = []byte(strings.Replace(string(f.Content), "    server {", "    upstream app { least_conn; server 127.0.0.1:8000; }\n    server {", 1))
+	in.Snapshot.Files["local"][remedytest.NginxPath] = f
+	text = nginxConf(t, in, "nginx.keep-proxy")
+	remedytest.Has(t, text, "keepalive 32;", `proxy_set_header Connection "";`)
+	remedytest.HasNot(t, text, "proxy_redirect", "Host", "close")
+
+	for name, c := range map[string][2]string{
+		"tls":  {"location / { proxy_pass https://127.0.0.1:8443; }", "TLS"},
+		"path": {"location / { proxy_pass http://127.0.0.1:8000/x/; }", "path"},
+		"host": {"location / { proxy_pass http://127.0.0.1:8000; proxy_set_header Host $proxy_host; }", "$proxy_host"},
+		"if":   {"location / { if ($arg_x) { proxy_pass http://127.0.0.1:8000; } }", `inside "if"`},
+	} {
+		t.Run(name, func(t *testing.T) { remedytest.WantNone(t, nginxSite("        "+c[0]), "nginx.keep-proxy", c[1]) })
+	}
+	t.Run("websocket", func(t *testing.T) {
+		remedytest.WantNone(t, nginxSite("        location / { proxy_pass http://127.0.0.1:8000; proxy_http_version 1.1; proxy_set_header Upgrade $http_upgrade; proxy_set_header Connection upgrade; }"), "nginx.keep-proxy", "")
+	})
+	in = nginxSite("        location / { proxy_pass http://127.0.0.1:8000; }")
+	in.Stack.Services = append(in.Stack.Services, stack.Service{Name: "perl", Kind: stack.App})
+	in.Evidence.Services["perl"] = evidence.ServiceUse{CPU: 1, Processes: 6}
+	remedytest.Has(t, nginxConf(t, in, "nginx.keep-proxy"), "keepalive 3;")
+}
+
+func TestBuffersAndLimits(t *testing.T) {
+	in := nginxSite(remedytest.PassAll)
+	in.Evidence.Routes = []digest.Route{{Method: "GET", Route: "/", Count: 100, Bytes: 100 * 400 << 10}}
+	in.Evidence.Logs = []evidence.LogLine{{Service: "web", Level: "warn", Text: "an upstream response is buffered to a temporary file /t/1", Count: 9}}
+	remedytest.Has(t, nginxConf(t, in, "nginx.buffers"), "fastcgi_buffers 50 16k;", "fastcgi_buffer_size 16k;")
+	in.Evidence.Load.Workload = 50000
+	remedytest.WantNone(t, in, "nginx.buffers", "do not fit")
+
+	in = nginxSite(remedytest.PassAll)
+	in.Evidence.Services["web"] = evidence.ServiceUse{CPU: 2, OpenFiles: 1000, FileLimit: 1024}
+	remedytest.Has(t, nginxConf(t, in, "nginx.file-limit"), "worker_rlimit_nofile 8192;")
+	in.Snapshot.Root = false
+	remedytest.WantNone(t, in, "nginx.file-limit", "LimitNOFILE")
+}
+
+func TestStaticLogOnlyForFiles(t *testing.T) {
+	in := nginxSite(remedytest.PassAll + "\n        location /files/ { root /srv; }\n")
+	remedytest.Asset(in, "/srv", "/files/a.png", "image/png")
+	text := nginxConf(t, in, "nginx.static-log")
+	if strings.Count(text, "access_log off;") != 1 || !strings.Contains(text[strings.Index(text, "location /files/"):], "access_log off;") {
+		t.Error(text)
+	}
+}
