@@ -35,6 +35,9 @@ type Evidence struct {
 	Logs []LogLine `json:"logs,omitempty"`
 	// Latencies of one small command to a cache, over the window (C07).
 	Latencies []LatencyProbe `json:"latencies,omitempty"`
+	// LockWaits: tables whose rows transactions waited for, most first; only
+	// diagnostic runs look.
+	LockWaits []LockWait `json:"lock_waits,omitempty"`
 	Health    []Health       `json:"health"`
 }
 
@@ -344,6 +347,8 @@ type Database struct {
 	Variables map[string]string `json:"variables"`  // SHOW GLOBAL VARIABLES
 	Tables    []Table           `json:"tables"`     // of user schemas
 	DataBytes int64             `json:"data_bytes"` // InnoDB data + indexes
+	// DataFree is what the file system of datadir has left, bytes; 0 unknown.
+	DataFree int64 `json:"data_free,omitempty"`
 }
 
 // Table of a user schema.
@@ -358,6 +363,18 @@ type Table struct {
 	AutoIncrement int64
 	Columns       []Column
 	Indexes       []TableIndex
+	// ForeignKeys that it declares. Triggers on it, as far as the account sees
+	// them.
+	ForeignKeys []ForeignKey
+	Triggers    int
+}
+
+// ForeignKey of a table, with what it refers to.
+type ForeignKey struct {
+	Name                string
+	Columns             []string
+	RefSchema, RefTable string
+	RefColumns          []string
 }
 
 // Column of a table.
