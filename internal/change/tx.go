@@ -191,6 +191,10 @@ func (c *Change) object() string {
 		if c.Index != nil {
 			return c.Service + ":" + c.Index.Schema + "." + c.Index.Table + "." + c.Index.Name
 		}
+	case KindTable:
+		if c.Table != nil {
+			return c.Service + ":" + c.Table.Schema + "." + c.Table.Name
+		}
 	}
 	return ""
 }
@@ -205,7 +209,7 @@ func (c *Change) Title() string {
 		return "edit " + c.Path
 	case KindDir:
 		return "create directory " + c.Path
-	case KindVariable, KindIndex:
+	case KindVariable, KindIndex, KindTable:
 		return c.SQL()
 	case KindExec:
 		return "run " + commandLine(c.Apply)

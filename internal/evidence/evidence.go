@@ -38,7 +38,7 @@ type Evidence struct {
 	// LockWaits: tables whose rows transactions waited for, most first; only
 	// diagnostic runs look.
 	LockWaits []LockWait `json:"lock_waits,omitempty"`
-	Health    []Health       `json:"health"`
+	Health    []Health   `json:"health"`
 }
 
 // Profile says where the time of one service's processes went.

@@ -65,7 +65,7 @@ func TestExportedSQL(t *testing.T) {
 		t.Skip("starts a real server; run without -short")
 	}
 	sql := mariadb(t)
-	sql("CREATE DATABASE shop; CREATE TABLE shop.`o``x` (a INT, b VARCHAR(99)); CREATE TABLE shop.t (a INT, KEY old (a))")
+	sql("CREATE DATABASE shop; CREATE TABLE shop.`o``x` (a INT, b VARCHAR(99)); CREATE TABLE shop.t (a INT, KEY old (a)); CREATE TABLE shop.`i``d` (id INT)")
 	kept, b := keptOn("/etc/x")
 	kept[1].Changes[2].Variable, kept[1].Changes[2].AfterValue = "init_connect", `SELECT 'it''s', "\\"`
 	dir := t.TempDir()
