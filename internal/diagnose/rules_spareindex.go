@@ -91,7 +91,7 @@ func judgeSpareIndexes(m *model) ([]Finding, string) {
 		for _, s := range SpareIndexes(v.db, uptime) {
 			cites = append(cites, s.Why)
 		}
-		writes := v.rate(m, "Innodb_rows_inserted") + v.rate(m, "Innodb_rows_updated") + v.rate(m, "Innodb_rows_deleted")
+		writes := v.rowsWritten(m)
 		if len(cites) == 0 || writes < rare {
 			return nil
 		}
@@ -99,4 +99,14 @@ func judgeSpareIndexes(m *model) ([]Finding, string) {
 			fmt.Sprintf("%.0f rows are written each second and each must be put into them too: %s.", writes, strings.Join(cites[:min(len(cites), 5)], "; ")), cites...).
 			bounded(m.boundBy(v.svc.Name, v.perReq*0.2))} // an index of a dozen is a twelfth of a write; a fifth is ample
 	})
+}
+
+// rowsWritten per second. MariaDB 10.11 has no Innodb_rows_inserted and its
+// like; it counts rows put into temporary tables apart (Handler_tmp_write),
+// which MySQL does not.
+func (v dbView) rowsWritten(m *model) float64 {
+	if _, known := v.delta("Innodb_rows_inserted"); known {
+		return v.rate(m, "Innodb_rows_inserted") + v.rate(m, "Innodb_rows_updated") + v.rate(m, "Innodb_rows_deleted")
+	}
+	return v.rate(m, "Handler_write") + v.rate(m, "Handler_update") + v.rate(m, "Handler_delete")
 }

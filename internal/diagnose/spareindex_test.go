@@ -41,3 +41,23 @@ func TestSpareIndexes(t *testing.T) {
 		}
 	}
 }
+
+// TestSpareIndexesOnMariaDB: MariaDB 10.11 counts written rows in Handler_write
+// only, so the rule was silent there.
+func TestSpareIndexesOnMariaDB(t *testing.T) {
+	in := healthy()
+	in.Snapshot.Databases["db"].Tables = []evidence.Table{{Schema: "s", Name: "t", Engine: "InnoDB", Indexes: []evidence.TableIndex{
+		{Name: "a", Columns: []string{"x"}, Type: "BTREE"}, {Name: "b", Columns: []string{"x", "y"}, Type: "BTREE"}}}}
+	delete(in.Evidence.Counters["db"].Delta, "Innodb_rows_inserted")
+	in.Evidence.Counters["db"].Delta["Handler_write"] = 4000
+	d, err := Diagnose(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range d.Findings {
+		if f.Rule == "db.spare-index" {
+			return
+		}
+	}
+	t.Errorf("silent; not judged: %v", d.NotJudged)
+}
