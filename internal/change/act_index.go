@@ -113,8 +113,8 @@ func sameColumns(planned, have []string) bool {
 	return true
 }
 
-// definition returns the index's line in SHOW CREATE TABLE, with which ALTER
-// TABLE … ADD makes the very same index again.
+// definition returns the index's line in SHOW CREATE TABLE, from which the very
+// same index can be made again.
 func (a *indexAct) definition(ctx context.Context, s *session) (string, error) {
 	var table, text string
 	err := s.conn.QueryRowContext(ctx, "SHOW CREATE TABLE "+tableName(a.c.Index)).Scan(&table, &text)
@@ -196,7 +196,7 @@ func (c *Change) SQL() string {
 	case c.Kind != KindIndex || c.Index == nil:
 		return ""
 	case c.Drop:
-		return "ALTER TABLE " + tableName(c.Index) + " DROP INDEX " + quoteName(c.Index.Name)
+		return dropIndex(c.Index)
 	}
 	return "CREATE INDEX " + quoteName(c.Index.Name) + " ON " + tableName(c.Index) + " (" + columnList(c.Index.Columns) + ")"
 }
@@ -211,11 +211,26 @@ func (c *Change) UndoSQL() string {
 	case c.Kind != KindIndex || c.Index == nil:
 		return ""
 	case c.Drop && c.IndexDef != "":
-		return "ALTER TABLE " + tableName(c.Index) + " ADD " + c.IndexDef
+		return indexAgain(c.Index, c.IndexDef)
 	case c.Drop:
 		return "CREATE INDEX " + quoteName(c.Index.Name) + " ON " + tableName(c.Index) + " (" + columnList(c.Index.Columns) + ")"
 	}
-	return "ALTER TABLE " + tableName(c.Index) + " DROP INDEX " + quoteName(c.Index.Name)
+	return dropIndex(c.Index)
+}
+
+// dropIndex needs the INDEX privilege only, as CREATE INDEX does; ALTER TABLE …
+// DROP INDEX needs ALTER, so an account that may make an index could not take
+// it back.
+func dropIndex(x *Index) string {
+	return "DROP INDEX " + quoteName(x.Name) + " ON " + tableName(x)
+}
+
+// indexAgain turns a line of SHOW CREATE TABLE, "UNIQUE KEY `i` (`a`) COMMENT
+// 'c'", into the CREATE INDEX that makes the same index.
+func indexAgain(x *Index, def string) string {
+	kind, rest, _ := strings.Cut(def, "KEY ")
+	n := min(len(quoteName(x.Name)), len(rest)) // the server's spelling of the name stays
+	return "CREATE " + kind + "INDEX " + rest[:n] + " ON " + tableName(x) + rest[n:]
 }
 
 func quoteName(n string) string { return "`" + strings.ReplaceAll(n, "`", "``") + "`" }

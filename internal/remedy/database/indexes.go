@@ -19,15 +19,15 @@ var missingIndexes = planning.Remedy{
 	Source: "MariaDB Knowledge Base, \"Building the best INDEX for a given SELECT\"",
 	Reach:  0.9, Plan: planIndexes, Test: "TestRemedyIndex",
 	Command: "CREATE INDEX kasoku_login_log_user_id ON app.login_log (user_id)",
-	Undo:    "ALTER TABLE … DROP INDEX …; the table's other indexes and its rows are not touched",
+	Undo:    "DROP INDEX … ON …; the table's other indexes and its rows are not touched",
 }
 
 var spareIndexes = planning.Remedy{
 	ID: "mariadb.drop-index", Title: "Indexes that serve nobody", Measures: []string{"I02"}, Rules: []string{"db.spare-index"},
 	Reason: "Each row written goes into every index of its table; one that another contains, or that nobody reads, is only upkeep, space and memory.",
 	Source: "MySQL 8.0 Reference Manual, \"InnoDB Multi-Versioning\" and \"The schema_redundant_indexes and x$schema_flattened_keys Views\"; MariaDB Knowledge Base, \"Sys Schema Views: schema_unused_indexes\"",
-	Reach:  0.3, Plan: planSpareIndexes, Test: "TestSpareIndexes",
-	Command: "ALTER TABLE app.orders DROP INDEX customer",
+	Reach:  0.3, Plan: planSpareIndexes, Test: "TestIndexesAndHotRow",
+	Command: "DROP INDEX customer ON app.orders",
 	Undo:    "made again from its line in SHOW CREATE TABLE, saved before; it then stands last among the table's indexes",
 }
 
@@ -36,8 +36,9 @@ var hotRow = planning.Remedy{
 	Reason: "InnoDB keeps a changed row locked until commit, so a counter that every transaction changes lets them through one at a time. Aria locks the table for the statement only.",
 	Source: "MariaDB Knowledge Base, \"Aria Storage Engine\" and \"InnoDB Lock Modes\"",
 	Trades: []regulation.Trade{regulation.Isolation, regulation.Durability},
-	Reach:  0.6, Plan: planHotRow, Test: "TestHotRow",
+	Reach:  0.6, Plan: planHotRow, Test: "TestIndexesAndHotRow",
 	Command: "ALTER TABLE app.ids ENGINE=Aria",
+	Effect:  "orders per second ×2.4 to ×2.6 (8 users, 3 ms of other work in each transaction, three turns): `go test ./cases/remedies/indexes -run TestIndexesAndHotRow -v`",
 	Undo:    "ALTER TABLE … ENGINE=InnoDB, then the options that Aria leaves in the definition taken out; the rows go along as they are",
 }
 
@@ -61,7 +62,7 @@ func buildTime(t *evidence.Table, size int64) time.Duration {
 	if t != nil {
 		rows = t.DataBytes
 	}
-	return time.Duration((float64(rows)/readPerSecond + float64(size)/buildPerSecond) * float64(time.Second))
+	return max(time.Duration((float64(rows)/readPerSecond+float64(size)/buildPerSecond)*float64(time.Second)), 100*time.Millisecond)
 }
 
 func planIndexes(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {

@@ -1,4 +1,4 @@
-package database_test
+package remedy_test
 
 import (
 	"testing"
@@ -47,7 +47,7 @@ func TestSpareIndexPlan(t *testing.T) {
 		return in
 	}
 	p := remedytest.Want(t, world(), "mariadb.drop-index")
-	if len(p.Changes) != 1 || p.Changes[0].SQL() != "ALTER TABLE `app`.`users` DROP INDEX `short`" {
+	if len(p.Changes) != 1 || p.Changes[0].SQL() != "DROP INDEX `short` ON `app`.`users`" {
 		t.Errorf("changes %+v", p.Changes)
 	}
 	remedytest.Has(t, p.Why, "short (a) is the beginning of long (a, b)", "they take about 21 MiB")

@@ -1,4 +1,4 @@
-package database_test
+package remedy_test
 
 import (
 	"testing"
