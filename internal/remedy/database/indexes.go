@@ -25,7 +25,7 @@ var missingIndexes = planning.Remedy{
 var spareIndexes = planning.Remedy{
 	ID: "mariadb.drop-index", Title: "Indexes that serve nobody", Measures: []string{"I02"}, Rules: []string{"db.spare-index"},
 	Reason: "Each row written goes into every index of its table; one that another contains, or that nobody reads, is only upkeep, space and memory.",
-	Source: "MySQL 8.0 Reference Manual, \"InnoDB Multi-Versioning\" and \"The schema_redundant_indexes and x$schema_flattened_keys Views\"; MariaDB Knowledge Base, \"Sys Schema Views: schema_unused_indexes\"",
+	Source: "MySQL 8.0 Reference Manual, \"The schema_redundant_indexes and x$schema_flattened_keys Views\", \"The schema_unused_indexes View\" and \"FOREIGN KEY Constraints\"",
 	Reach:  0.3, Plan: planSpareIndexes, Test: "TestIndexesAndHotRow",
 	Command: "DROP INDEX customer ON app.orders",
 	Undo:    "made again from its line in SHOW CREATE TABLE, saved before; it then stands last among the table's indexes",
@@ -34,7 +34,7 @@ var spareIndexes = planning.Remedy{
 var hotRow = planning.Remedy{
 	ID: "mariadb.hot-row", Title: "A counter's row not held until commit", Measures: []string{"I03"}, Rules: []string{"db.hot-row"},
 	Reason: "InnoDB keeps a changed row locked until commit, so a counter that every transaction changes lets them through one at a time. Aria locks the table for the statement only.",
-	Source: "MariaDB Knowledge Base, \"Aria Storage Engine\" and \"InnoDB Lock Modes\"",
+	Source: "MariaDB Knowledge Base, \"Aria Storage Engine\", \"Aria Group Commit\" and \"InnoDB Lock Modes\"",
 	Trades: []regulation.Trade{regulation.Isolation, regulation.Durability},
 	Reach:  0.6, Plan: planHotRow, Test: "TestIndexesAndHotRow",
 	Command: "ALTER TABLE app.ids ENGINE=Aria",
