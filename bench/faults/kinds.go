@@ -97,6 +97,17 @@ var kinds = []*kind{
 				{Kind: change.KindIndex, Host: hostName, Service: "db", Index: &change.Index{Schema: "faults", Table: "t", Name: "old", Columns: []string{"b(20)"}}, Drop: true},
 			}
 		}},
+	{name: "table", what: "a small table gets another storage engine.", database: true,
+		edit:  `mariadb -e "ALTER TABLE faults.c ENGINE=MyISAM"`,
+		trace: "ENGINE=MyISAM",
+		setUp: `
+mariadb -e "CREATE DATABASE IF NOT EXISTS faults; CREATE OR REPLACE TABLE faults.c (id BIGINT UNSIGNED NOT NULL, PRIMARY KEY (id)) ENGINE=InnoDB; INSERT INTO faults.c VALUES (41)"
+`,
+		see: `mariadb -N -e "SHOW CREATE TABLE faults.c; SELECT * FROM faults.c"
+`,
+		changes: func() []change.Change {
+			return []change.Change{{Kind: change.KindTable, Host: hostName, Service: "db", Table: &change.Table{Schema: "faults", Name: "c", Engine: "Aria", Before: "InnoDB"}}}
+		}},
 	{name: "command", what: "a pair of commands, apply and undo.",
 		changes: func() []change.Change {
 			return []change.Change{{Kind: change.KindExec, Host: hostName, Apply: []string{"touch", "/srv/faults-flag"}, Undo: []string{"rm", "-f", "/srv/faults-flag"}}}

@@ -69,6 +69,8 @@ func (x *Executor) act(t *txn, i int) (act, error) {
 		return &variableAct{w}, nil
 	case KindIndex:
 		return &indexAct{w}, nil
+	case KindTable:
+		return &tableAct{w}, nil
 	case KindRestart:
 		return &restartAct{w}, nil
 	}
@@ -95,7 +97,7 @@ func (x *Executor) act(t *txn, i int) (act, error) {
 	case KindGit:
 		return &gitAct{w}, nil
 	}
-	return nil, fmt.Errorf("kind of change %q is not known; it is file, dir, link, variable, index, exec, restart, sysctl, unit, package or git", c.Kind)
+	return nil, fmt.Errorf("kind of change %q is not known; it is file, dir, link, variable, index, table, exec, restart, sysctl, unit, package or git", c.Kind)
 }
 
 // differs is a conflict with the parts that every kind has.
@@ -120,6 +122,10 @@ func (w *work) subject() string {
 		return w.c.Service + "'s variable " + w.c.Variable
 	case KindIndex:
 		return w.c.Service + "'s index " + indexName(w.c.Index)
+	case KindTable:
+		if w.c.Table != nil {
+			return w.c.Service + "'s table " + w.c.Table.Schema + "." + w.c.Table.Name
+		}
 	}
 	return w.c.Title()
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"time"
 )
 
 // indexAct creates or drops one secondary index.
@@ -114,8 +113,8 @@ func sameColumns(planned, have []string) bool {
 	return true
 }
 
-// definition returns the index's line in SHOW CREATE TABLE, with which ALTER
-// TABLE … ADD makes the very same index again.
+// definition returns the index's line in SHOW CREATE TABLE, from which the very
+// same index can be made again.
 func (a *indexAct) definition(ctx context.Context, s *session) (string, error) {
 	var table, text string
 	err := s.conn.QueryRowContext(ctx, "SHOW CREATE TABLE "+tableName(a.c.Index)).Scan(&table, &text)
@@ -179,81 +178,6 @@ func (a *indexAct) restore(ctx context.Context) error {
 	return a.alter(ctx, s, a.c.UndoSQL())
 }
 
-// alter runs DDL without blocking writers if the server can. It waits only
-// shortly for the table's metadata lock, because all other statements on the
-// table queue behind it meanwhile, and tries again after letting them through.
-func (a *indexAct) alter(ctx context.Context, s *session, statement string) error {
-	undo, err := a.bounds(ctx, s)
-	defer undo()
-	if err != nil {
-		return fmt.Errorf("%s: %w", a.subject(), unreachable(err))
-	}
-	for try := 1; ; try++ {
-		err = a.alterOnce(ctx, s, statement)
-		if mysqlNumber(err) != 1205 || try == metadataTries {
-			break
-		}
-		a.x.say("%s: a transaction holds the table; letting others through, then trying again", a.subject())
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("%s: %w", statement, ctx.Err())
-		case <-time.After(metadataPause):
-		}
-	}
-	switch {
-	case err == nil:
-		return nil
-	case mysqlNumber(err) == 1205:
-		return fmt.Errorf("%s: a transaction held the table through %d tries of %d s; end it (information_schema.INNODB_TRX shows it), or try when the service is quiet: %w", statement, metadataTries, metadataWait, err)
-	}
-	return fmt.Errorf("%s: %w", statement, unreachable(err))
-}
-
-// bounds sets what DDL may wait for in this session; undo puts that back. A
-// server-wide max_statement_time (MariaDB) would end it half way.
-func (a *indexAct) bounds(ctx context.Context, s *session) (undo func(), err error) {
-	names := []string{"lock_wait_timeout", "innodb_lock_wait_timeout", "max_statement_time"}
-	values := []int{metadataWait, metadataWait, 0}
-	undo = func() {
-		for _, name := range names {
-			// A failure means that the server has no such variable, or that the
-			// connection is broken and its session gone.
-			_, _ = s.conn.ExecContext(context.WithoutCancel(ctx), "SET SESSION "+name+" = DEFAULT")
-		}
-	}
-	for i, name := range names {
-		_, err := s.conn.ExecContext(ctx, fmt.Sprintf("SET SESSION %s = %d", name, values[i]))
-		if err != nil && mysqlNumber(err) != 1193 { // unknown variable: MySQL has no max_statement_time
-			return undo, err
-		}
-	}
-	return undo, nil
-}
-
-// alterOnce asks for the way that locks least first: with writers going on,
-// with readers only, and whatever the server does by itself (a copy of the
-// table, during which nobody writes).
-func (a *indexAct) alterOnce(ctx context.Context, s *session, statement string) error {
-	comma := " "
-	if strings.HasPrefix(statement, "ALTER TABLE") {
-		comma = ", "
-	}
-	var err error
-	for _, how := range []string{"ALGORITHM=INPLACE" + comma + "LOCK=NONE", "ALGORITHM=INPLACE", ""} {
-		full := statement
-		if how != "" {
-			full += comma + how
-		}
-		_, err = s.conn.ExecContext(ctx, full)
-		// 1845, 1846: the table's engine or this index cannot be done that way.
-		if n := mysqlNumber(err); n != 1845 && n != 1846 {
-			break
-		}
-		a.x.say("%s: the server refuses %q here (%v), trying with more locking", a.subject(), how, err)
-	}
-	return err
-}
-
 func (a *indexAct) conflict(s sight) *ConflictError {
 	before, after := "absent", a.describe(a.c.Index.Columns)
 	if a.c.Drop {
@@ -262,32 +186,51 @@ func (a *indexAct) conflict(s sight) *ConflictError {
 	return a.differs(before, after, s.got)
 }
 
-// SQL is the statement of a variable or index change, "" for other kinds.
+// SQL is the statement of a variable, index or table change, "" for other kinds.
 func (c *Change) SQL() string {
 	switch {
 	case c.Kind == KindVariable:
 		return "SET GLOBAL " + c.Variable + " = " + quoteValue(c.AfterValue)
+	case c.Kind == KindTable:
+		return tableSQL(c.Table)
 	case c.Kind != KindIndex || c.Index == nil:
 		return ""
 	case c.Drop:
-		return "ALTER TABLE " + tableName(c.Index) + " DROP INDEX " + quoteName(c.Index.Name)
+		return dropIndex(c.Index)
 	}
 	return "CREATE INDEX " + quoteName(c.Index.Name) + " ON " + tableName(c.Index) + " (" + columnList(c.Index.Columns) + ")"
 }
 
-// UndoSQL is the statement that takes a variable or index change back.
+// UndoSQL is the statement that takes a variable, index or table change back.
 func (c *Change) UndoSQL() string {
 	switch {
 	case c.Kind == KindVariable:
 		return "SET GLOBAL " + c.Variable + " = " + quoteValue(c.BeforeValue)
+	case c.Kind == KindTable:
+		return strings.Join(tableUndo(c.Table), "; ")
 	case c.Kind != KindIndex || c.Index == nil:
 		return ""
 	case c.Drop && c.IndexDef != "":
-		return "ALTER TABLE " + tableName(c.Index) + " ADD " + c.IndexDef
+		return indexAgain(c.Index, c.IndexDef)
 	case c.Drop:
 		return "CREATE INDEX " + quoteName(c.Index.Name) + " ON " + tableName(c.Index) + " (" + columnList(c.Index.Columns) + ")"
 	}
-	return "ALTER TABLE " + tableName(c.Index) + " DROP INDEX " + quoteName(c.Index.Name)
+	return dropIndex(c.Index)
+}
+
+// dropIndex needs the INDEX privilege only, as CREATE INDEX does; ALTER TABLE …
+// DROP INDEX needs ALTER, so an account that may make an index could not take
+// it back.
+func dropIndex(x *Index) string {
+	return "DROP INDEX " + quoteName(x.Name) + " ON " + tableName(x)
+}
+
+// indexAgain turns a line of SHOW CREATE TABLE, "UNIQUE KEY `i` (`a`) COMMENT
+// 'c'", into the CREATE INDEX that makes the same index.
+func indexAgain(x *Index, def string) string {
+	kind, rest, _ := strings.Cut(def, "KEY ")
+	n := min(len(quoteName(x.Name)), len(rest)) // the server's spelling of the name stays
+	return "CREATE " + kind + "INDEX " + rest[:n] + " ON " + tableName(x) + rest[n:]
 }
 
 func quoteName(n string) string { return "`" + strings.ReplaceAll(n, "`", "``") + "`" }

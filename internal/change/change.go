@@ -22,6 +22,7 @@ const (
 	KindLink     Kind = "link"     // make or remove one symbolic link
 	KindVariable Kind = "variable" // a server variable at run time (SET GLOBAL)
 	KindIndex    Kind = "index"    // create or drop one index
+	KindTable    Kind = "table"    // the storage engine of one small table
 	KindExec     Kind = "exec"     // a pair of commands, apply and undo
 	KindRestart  Kind = "restart"  // activate a service though no file changed
 	KindSysctl   Kind = "sysctl"   // a kernel setting at run time
@@ -100,6 +101,7 @@ type Change struct {
 	// IndexDef is the definition of a dropped index as SHOW CREATE TABLE had
 	// it. The executor fills it in.
 	IndexDef string `json:"index_def,omitempty"`
+	Table    *Table `json:"table,omitempty"` // KindTable: Service is the database
 	// Reported is what the server told after a KindVariable or KindIndex change
 	// was applied, which may differ from what was asked: MariaDB rounds some
 	// values. For KindSysctl it is what the kernel made of the value, for

@@ -14,7 +14,7 @@ func Diff(c Change) string {
 	switch c.Kind {
 	case KindFile:
 		return Redact(fileDiff(c))
-	case KindVariable, KindIndex:
+	case KindVariable, KindIndex, KindTable:
 		return Redact(c.SQL()) + ";\n-- undo: " + Redact(c.UndoSQL()) + ";\n"
 	case KindDir:
 		mode := defaultDirMode

@@ -35,8 +35,8 @@ func TestDiff(t *testing.T) {
 		change Change
 		want   string
 	}{
-		{Change{Kind: KindIndex, Index: index}, "CREATE INDEX `i` ON `s`.`t``` (`a`, `b`(10));\n-- undo: ALTER TABLE `s`.`t``` DROP INDEX `i`;\n"},
-		{Change{Kind: KindIndex, Index: index, Drop: true, IndexDef: "UNIQUE KEY `i` (`a`)"}, "ALTER TABLE `s`.`t``` DROP INDEX `i`;\n-- undo: ALTER TABLE `s`.`t``` ADD UNIQUE KEY `i` (`a`);\n"},
+		{Change{Kind: KindIndex, Index: index}, "CREATE INDEX `i` ON `s`.`t``` (`a`, `b`(10));\n-- undo: DROP INDEX `i` ON `s`.`t```;\n"},
+		{Change{Kind: KindIndex, Index: index, Drop: true, IndexDef: "UNIQUE KEY `i` (`a`)"}, "DROP INDEX `i` ON `s`.`t```;\n-- undo: CREATE UNIQUE INDEX `i` ON `s`.`t``` (`a`);\n"},
 		{Change{Kind: KindVariable, Variable: "v", BeforeValue: "1.5", AfterValue: "o'n\\"}, "SET GLOBAL v = 'o''n\\\\';\n-- undo: SET GLOBAL v = 1.5;\n"},
 		{Change{Kind: KindVariable, Variable: "v", BeforeValue: "ON", AfterValue: ""}, "SET GLOBAL v = '';\n-- undo: SET GLOBAL v = ON;\n"},
 		{Change{Kind: KindDir, Path: "/kasoku", After: &FileState{Mode: 0o700}}, "mkdir -m 0700 /kasoku\n# undo: rm -r /kasoku\n"},

@@ -67,6 +67,12 @@ func lacks(r *stack.Rights, c *Change, runner string) string {
 				return why
 			}
 		}
+	case KindTable:
+		if c.Table != nil {
+			if why := r.Refuses(stack.NeedIndex, c.Service, c.Table.Schema); why != "" {
+				return why
+			}
+		}
 	}
 	switch c.Activate {
 	case Reload:

@@ -193,6 +193,10 @@ func (c *Change) object() string {
 		if c.Index != nil {
 			return c.Service + ":" + c.Index.Schema + "." + c.Index.Table + "." + c.Index.Name
 		}
+	case KindTable:
+		if c.Table != nil {
+			return c.Service + ":" + c.Table.Schema + "." + c.Table.Name
+		}
 	}
 	return ""
 }
@@ -209,7 +213,7 @@ func (c *Change) Title() string {
 		return "create directory " + c.Path
 	case KindLink:
 		return c.Link.title(c.Path)
-	case KindVariable, KindIndex:
+	case KindVariable, KindIndex, KindTable:
 		return c.SQL()
 	case KindExec:
 		return "run " + commandLine(c.Apply)

@@ -32,6 +32,7 @@ var statementRules = []Rule{
 	{"db.full-scan", []string{"I02", "I07", "I10", "L06", "W06"}, needStatements, judgeFullScan},
 	{"db.sorts", []string{"W06", "W09", "C25"}, needStatements, judgeSorts},
 	{"db.row-locks", []string{"I03"}, needDB, judgeRowLocks},
+	{"db.hot-row", []string{"I03"}, needDB, judgeHotRow},
 	{"db.isolation", []string{"C21"}, needDB, judgeIsolation},
 	{"db.deadlocks", []string{"C15"}, needDB, judgeDeadlocks},
 	{"db.prepares", []string{"I06"}, needDB, judgePrepares},

@@ -216,29 +216,3 @@ func judgeMyISAM(m *model) ([]Finding, string) {
 			"Table_locks_waited of "+v.svc.Name).bounded(m.boundWait())}
 	})
 }
-
-// judgeSpareIndexes: an index whose columns begin another one is only upkeep.
-func judgeSpareIndexes(m *model) ([]Finding, string) {
-	return m.eachDB(func(v dbView) []Finding {
-		var cites []string
-		for _, t := range v.db.Tables {
-			for _, a := range t.Indexes {
-				for _, b := range t.Indexes {
-					if a.Name != b.Name && !a.Unique && a.Type == "BTREE" && b.Type == "BTREE" && len(a.Columns) <= len(b.Columns) && slices.Equal(a.Columns, b.Columns[:len(a.Columns)]) &&
-						(len(a.Columns) < len(b.Columns) || b.Unique || a.Name > b.Name) {
-						cites = append(cites, fmt.Sprintf("%s.%s: %s (%s) is the beginning of %s (%s)", t.Schema, t.Name, a.Name, strings.Join(a.Columns, ", "), b.Name, strings.Join(b.Columns, ", ")))
-						break
-					}
-				}
-			}
-		}
-		writes := v.rate(m, "Innodb_rows_inserted") + v.rate(m, "Innodb_rows_updated") + v.rate(m, "Innodb_rows_deleted")
-		if len(cites) == 0 || writes < rare {
-			return nil
-		}
-		slices.Sort(cites)
-		return []Finding{about(v.svc.Name, fmt.Sprintf("%d indexes of %s are covered by others", len(cites), v.svc.Name),
-			fmt.Sprintf("%.0f rows are written each second and each must be put into them too: %s.", writes, strings.Join(cites[:min(len(cites), 5)], "; ")), cites...).
-			bounded(m.boundBy(v.svc.Name, v.perReq*0.2))} // an index of a dozen is a twelfth of a write; a fifth is ample
-	})
-}

@@ -180,6 +180,9 @@ var signs = []struct {
 		s.RowsExamined, s.RowsSent, s.TmpTables, s.Filesorts = 4000*2000, 4000*200, 4000, 4000
 	}, "2000 rows examined each"},
 	{"db.row-locks", delta("db", "Innodb_row_lock_time", 40000), "4.0 transactions wait"},
+	{"db.hot-row", both(delta("db", "Innodb_row_lock_time", 40000), func(in *Input) {
+		in.Evidence.LockWaits = []evidence.LockWait{{Service: "db", Schema: "s", Table: "ids", Waiting: 3.5, Samples: 40, Seen: 38, Rows: 1, Hottest: 1, Statement: "UPDATE ids SET id = LAST_INSERT_ID(id + ?)"}}
+	}), "one row of s.ids"},
 	{"db.isolation", both(variable("transaction_isolation", "REPEATABLE-READ"), delta("db", "Innodb_row_lock_time", 40000)), "REPEATABLE-READ"},
 	{"db.deadlocks", delta("db", "Innodb_deadlocks", 7), "7 deadlocks"},
 	{"db.prepares", both(delta("db", "Com_stmt_prepare", 4000), delta("db", "Com_stmt_execute", 4000)), "4000 prepared"},

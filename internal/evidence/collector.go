@@ -304,6 +304,9 @@ func (c *Collector) Stop(ctx context.Context, result *load.Result) (*Evidence, e
 		statements, more := d.statements(ctx)
 		ev.Statements = append(ev.Statements, statements...)
 		ev.Health = append(ev.Health, more...)
+		waits, more := d.lockWaits()
+		ev.LockWaits = append(ev.LockWaits, waits...)
+		ev.Health = append(ev.Health, more...)
 	}
 	for _, x := range c.sources {
 		x.tell(ctx, ev)

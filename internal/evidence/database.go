@@ -38,6 +38,12 @@ func ReadDatabase(ctx context.Context, q querier) (*Database, error) {
 	if err := readIndexes(ctx, q, byName); err != nil {
 		return nil, err
 	}
+	if err := readForeignKeys(ctx, q, byName); err != nil {
+		return nil, err
+	}
+	if err := readTriggers(ctx, q, byName); err != nil {
+		return nil, err
+	}
 	readIndexUse(ctx, q, db, byName)
 	return db, nil
 }

@@ -22,6 +22,8 @@ type dbSource struct {
 	mariaDB    bool
 	version    string
 	threads    map[uint64]bool // Kasoku's own, to leave out
+	locks      *lockSampler    // of a diagnostic run; nil: none, because of locksErr
+	locksErr   error
 
 	begin, end        map[string]string
 	digests, digests2 map[string]digestRow
@@ -50,6 +52,12 @@ func openDBSource(ctx context.Context, h host.Host, svc *stack.Service, diagnost
 		d.close()
 		return nil, err
 	}
+	if diagnostic {
+		var id uint64
+		if d.locks, id, d.locksErr = openLocks(ctx, d.pool, d.mariaDB, d.version); d.locksErr == nil {
+			d.threads[id] = true
+		}
+	}
 	return d, nil
 }
 
@@ -73,6 +81,9 @@ func (d *dbSource) connect(ctx context.Context) error {
 }
 
 func (d *dbSource) close() {
+	if d.locks != nil {
+		d.locks.close()
+	}
 	if d.conn != nil {
 		d.conn.Close()
 	}
@@ -97,6 +108,9 @@ func (d *dbSource) start(ctx context.Context) {
 		d.slow.from, d.slow.err = slowLogSize(ctx, d.h, d.slow.file)
 	}
 	d.begin, d.err = readStatus(ctx, d.conn)
+	if d.locks != nil && d.err == nil {
+		d.locks.start(ctx)
+	}
 }
 
 func (d *dbSource) readSlowState(ctx context.Context) {
@@ -118,6 +132,9 @@ func (d *dbSource) useSlowLog() bool {
 
 // stop reads the same again at the window's end.
 func (d *dbSource) stop(ctx context.Context) {
+	if d.locks != nil {
+		d.locks.stop()
+	}
 	if d.err != nil {
 		return
 	}
@@ -162,7 +179,23 @@ func (d *dbSource) questions(delta CounterDelta) float64 {
 	if err1 == nil && err2 == nil {
 		ended = max(delta.Delta["Connections"]-(now-was), 0)
 	}
-	return max(delta.Delta["Questions"]-ownQuestions-ended, 0)
+	own := float64(ownQuestions)
+	if d.locks != nil {
+		own += d.locks.asked()
+	}
+	return max(delta.Delta["Questions"]-own-ended, 0)
+}
+
+// lockWaits returns what transactions waited for.
+func (d *dbSource) lockWaits() ([]LockWait, []Health) {
+	switch {
+	case d.err != nil || !d.diagnostic:
+		return nil, nil
+	case d.locks == nil:
+		return nil, []Health{{Source: "row locks of " + d.svc.Name, OK: true, Text: fmt.Sprintf("not judged: %v", d.locksErr)}}
+	}
+	waits, health := d.locks.tell(d.svc.Name)
+	return waits, []Health{health}
 }
 
 // statements reads and explains what the window's statements were.

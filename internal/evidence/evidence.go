@@ -37,7 +37,10 @@ type Evidence struct {
 	Answers []load.ConstantAnswer `json:"answers,omitempty"`
 	// Latencies of one small command to a cache, over the window (C07).
 	Latencies []LatencyProbe `json:"latencies,omitempty"`
-	Health    []Health       `json:"health"`
+	// LockWaits: tables whose rows transactions waited for, most first; only
+	// diagnostic runs look.
+	LockWaits []LockWait `json:"lock_waits,omitempty"`
+	Health    []Health   `json:"health"`
 }
 
 // Profile says where the time of one service's processes went.
@@ -365,6 +368,8 @@ type Database struct {
 	// Foreign are options of its files that this server does not know or
 	// ignores, by its own word.
 	Foreign []ForeignOption `json:"foreign,omitempty"`
+	// DataFree is what the file system of datadir has left, bytes; 0 unknown.
+	DataFree int64 `json:"data_free,omitempty"`
 }
 
 // Account of a database server.
@@ -388,6 +393,18 @@ type Table struct {
 	AutoIncrement int64
 	Columns       []Column
 	Indexes       []TableIndex
+	// ForeignKeys that it declares. Triggers on it, as far as the account sees
+	// them.
+	ForeignKeys []ForeignKey
+	Triggers    int
+}
+
+// ForeignKey of a table, with what it refers to.
+type ForeignKey struct {
+	Name                string
+	Columns             []string
+	RefSchema, RefTable string
+	RefColumns          []string
 }
 
 // Column of a table.

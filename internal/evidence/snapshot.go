@@ -249,6 +249,7 @@ func (t *taker) database(h host.Host, svc *stack.Service, r *fileReader) error {
 	}
 	text := fmt.Sprintf("%d variables, %d tables", len(db.Variables), len(db.Tables))
 	if !t.opts.Brief {
+		db.DataFree = freeBytes(t.ctx, h, db.Variables["datadir"])
 		left, err := EstimateDistinct(t.ctx, conn, db)
 		if err != nil {
 			t.bad("database "+svc.Name, err)

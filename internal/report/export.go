@@ -226,6 +226,12 @@ func (x *exporter) change(c change.Change) error {
 		}
 		fmt.Fprintf(x.sql(c.Service), "-- %s\n-- %s;\n%s\n", comment(c.Why), comment(stmt), unlessDone(c, stmt))
 		fmt.Fprintf(&x.script, "# by SQL, service %s: %s\n", comment(c.Service), comment(stmt))
+	case change.KindTable:
+		if c.Table == nil {
+			return fmt.Errorf("a change of kind %q names no table", c.Kind)
+		}
+		fmt.Fprintf(x.sql(c.Service), "-- %s; was %s\n%s;\n\n", comment(c.Why), comment(c.Table.Before), c.SQL())
+		fmt.Fprintf(&x.script, "# by SQL, service %s: %s\n", comment(c.Service), comment(c.SQL()))
 	case change.KindExec:
 		line := quoteAll(c.Apply)
 		if c.Dir != "" {

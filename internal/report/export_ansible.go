@@ -20,7 +20,7 @@ func key(name string, value any) yaml.MapItem { return yaml.MapItem{Key: name, V
 // for kinds that Ansible has no module for.
 func (x *exporter) tasks(tx change.Tx, c change.Change, shell string) []task {
 	name := fmt.Sprintf("%d. %s: %s", tx.ID, tx.Title, c.Title())
-	if c.Kind == change.KindIndex || c.Kind == change.KindVariable {
+	if bySQL(c) {
 		return nil // by the service's SQL file, once
 	}
 	var module yaml.MapItem
@@ -137,11 +137,16 @@ func once(tasks []task) []task {
 	return out
 }
 
+// bySQL: the service's SQL file makes the change.
+func bySQL(c change.Change) bool {
+	return c.Kind == change.KindIndex || c.Kind == change.KindTable || c.Kind == change.KindVariable
+}
+
 // serviceHost is the host whose play runs a database's statements.
 func (x *exporter) serviceHost(kept []change.Tx, service string) string {
 	for _, tx := range kept {
 		for _, c := range tx.Changes {
-			if c.Service == service && (c.Kind == change.KindIndex || c.Kind == change.KindVariable) {
+			if c.Service == service && bySQL(c) {
 				return hostOf(c)
 			}
 		}

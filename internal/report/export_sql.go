@@ -59,7 +59,7 @@ func text(s string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `''`).Replace(s) + "'"
 }
 
-const sqlHead = "-- Written by kasoku export: indexes and variables of the kept changes, in order. It can be run again.\n\n"
+const sqlHead = "-- Written by kasoku export: indexes, engines and variables of the kept changes, in order. It can be run again.\n\n"
 
 // prefixed is a column with a prefix length, "name(10)".
 var prefixed = regexp.MustCompile(`^(.+)(\([0-9]+\))$`)

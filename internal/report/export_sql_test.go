@@ -65,9 +65,9 @@ func TestExportedSQL(t *testing.T) {
 		t.Skip("starts a real server; run without -short")
 	}
 	sql := mariadb(t)
-	sql("CREATE DATABASE shop; CREATE TABLE shop.`o``x` (a INT, b VARCHAR(99)); CREATE TABLE shop.t (a INT, KEY old (a))")
+	sql("CREATE DATABASE shop; CREATE TABLE shop.`o``x` (a INT, b VARCHAR(99)); CREATE TABLE shop.t (a INT, KEY old (a)); CREATE TABLE shop.`i``d` (id INT)")
 	kept, b := keptOn("/etc/x")
-	kept[1].Changes[2].Variable, kept[1].Changes[2].AfterValue = "init_connect", `SELECT 'it''s', "\\"`
+	kept[1].Changes[3].Variable, kept[1].Changes[3].AfterValue = "init_connect", `SELECT 'it''s', "\\"`
 	dir := t.TempDir()
 	if _, err := Export(dir, kept, b, ExportOptions{Format: FormatSQL}); err != nil {
 		t.Fatal(err)
@@ -84,7 +84,7 @@ func TestExportedSQL(t *testing.T) {
 		if got := sql("SELECT COUNT(*) FROM information_schema.statistics WHERE index_name = 'old'"); got != "0\n" {
 			t.Errorf("the old index is there: %q", got)
 		}
-		if got := sql("SELECT @@table_open_cache; SELECT HEX(@@init_connect)"); got != fmt.Sprintf("4000\n%X\n", kept[1].Changes[2].AfterValue) {
+		if got := sql("SELECT @@table_open_cache; SELECT HEX(@@init_connect)"); got != fmt.Sprintf("4000\n%X\n", kept[1].Changes[3].AfterValue) {
 			t.Errorf("variables: %q", got)
 		}
 	}

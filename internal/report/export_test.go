@@ -44,6 +44,7 @@ func keptOn(target string) ([]change.Tx, blobs) {
 		{ID: 3, Title: "Index", Changes: []change.Change{
 			{Kind: change.KindIndex, Service: "db", Why: "scan", Index: &change.Index{Schema: "shop", Table: "o`x", Name: "kasoku_a", Columns: []string{"a", "b(10)"}}},
 			{Kind: change.KindIndex, Service: "db", Drop: true, Index: &change.Index{Schema: "shop", Table: "t", Name: "old"}},
+			{Kind: change.KindTable, Service: "db", Why: "hot", Table: &change.Table{Schema: "shop", Name: "i`d", Engine: "Aria", Before: "InnoDB"}},
 			{Kind: change.KindVariable, Service: "db", Variable: "sql_mode", AfterValue: `A,'B\`}}},
 		{ID: 5, Title: "Second thought", Changes: []change.Change{
 			{Kind: change.KindFile, Service: "web", Activate: change.Restart, Path: conf, After: b.state("final\n")},

@@ -139,7 +139,7 @@ func diffs(cs []change.Change) []store.Diff {
 		switch c.Kind {
 		case change.KindFile:
 			d.Kind, d.Title = "file", c.Path
-		case change.KindIndex, change.KindVariable:
+		case change.KindIndex, change.KindTable, change.KindVariable:
 			d.Kind, d.Title = "sql", c.Service
 		case change.KindDir, change.KindLink:
 			d.Title = c.Path

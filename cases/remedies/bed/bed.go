@@ -141,6 +141,29 @@ func PHPFPM(t testing.TB) string {
 	return found[len(found)-1]
 }
 
+// KillByPIDFile kills a server at once, as a crash would, and waits for its end.
+func KillByPIDFile(t testing.TB, file string) {
+	t.Helper()
+	var pid int
+	text, err := os.ReadFile(file)
+	if err == nil {
+		_, err = fmt.Sscan(string(text), &pid)
+	}
+	if err != nil || pid < 2 {
+		t.Fatalf("%s names no process: %v", file, err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	for range 500 {
+		if syscall.Kill(pid, 0) != nil {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatalf("process %d does not end", pid)
+}
+
 // FreePort is a TCP port of loopback that nobody listens on.
 func FreePort(t testing.TB) int {
 	t.Helper()

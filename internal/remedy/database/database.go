@@ -3,55 +3,12 @@ package database
 
 import (
 	"fmt"
-	"strings"
 
 	"kasoku/internal/change"
 	"kasoku/internal/diagnose"
-	"kasoku/internal/evidence"
 	"kasoku/internal/regulation"
-	"kasoku/internal/remedy/index"
 	"kasoku/internal/remedy/planning"
 )
-
-func planIndexes(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
-	db := in.Snapshot.Databases[f.Service]
-	if db == nil {
-		return nil, fmt.Errorf("the schema of %s is not known", f.Service)
-	}
-	var statements []evidence.Statement
-	for _, s := range in.Evidence.Statements {
-		if s.Service == f.Service {
-			statements = append(statements, s)
-		}
-	}
-	advice, notes := index.Advise(statements, db.Tables, index.Options{})
-	if len(advice) == 0 {
-		return nil, fmt.Errorf("no index would help: %s", joinNotes(notes))
-	}
-	p := planning.Plan{Title: fmt.Sprintf("Add %d missing index(es) to %s", len(advice), f.Service)}
-	var names []string
-	for _, a := range advice {
-		spec := &change.Index{Schema: a.Schema, Table: a.Table, Name: a.Name, Columns: a.Columns}
-		p.Changes = append(p.Changes, change.Change{Kind: change.KindIndex, Host: planning.HostOf(in.Stack.Service(f.Service)), Service: f.Service,
-			Index: spec, Why: a.Reason,
-			Command: fmt.Sprintf("CREATE INDEX `%s` ON `%s`.`%s` (%s)", a.Name, a.Schema, a.Table, strings.Join(a.Columns, ", "))})
-		names = append(names, fmt.Sprintf("%s.%s(%s)", a.Schema, a.Table, strings.Join(a.Columns, ",")))
-	}
-	p.ID = "mariadb.index:" + strings.Join(names, "+")
-	p.Why = f.Text
-	return []planning.Plan{p}, nil
-}
-
-func joinNotes(notes []index.Note) string {
-	if len(notes) == 0 {
-		return "no scanning statement has a usable column"
-	}
-	var out []string
-	for _, n := range notes {
-		out = append(out, n.Text)
-	}
-	return strings.Join(out, "; ")
-}
 
 // planCommitFlush lets commits reach the disk once a second: with 2 a crash of
 // the server loses nothing, a crash of the machine up to a second.

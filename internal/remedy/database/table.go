@@ -16,13 +16,9 @@ const (
 
 // Remedies of this family, in the order in which they are listed for people.
 var Remedies = append([]planning.Remedy{
-	{
-		ID: "mariadb.index", Title: "Missing indexes", Measures: []string{"I02", "I07", "I10", "L06"}, Rules: []string{"db.full-scan"},
-		Reason: "An index finds the rows of a statement in a few page reads instead of all of the table's.",
-		Source: "MariaDB Knowledge Base, \"Building the best INDEX for a given SELECT\"",
-		Reach:  0.9, Plan: planIndexes, Test: "TestRemedyIndex",
-		Command: "CREATE INDEX kasoku_login ON app.users (login)", Undo: "DROP INDEX",
-	},
+	missingIndexes,
+	spareIndexes,
+	hotRow,
 	{
 		ID: "mariadb.memory", Title: "InnoDB buffer pool and redo log sized for the data", Measures: []string{"C21", "L07", "I01"}, Rules: []string{"db.memory"},
 		Reason: "Pages that do not fit into the pool are read from files again and again; a full redo log makes writers wait for a checkpoint.",

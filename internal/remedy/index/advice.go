@@ -10,6 +10,7 @@
 package index
 
 import (
+	"slices"
 	"sort"
 	"time"
 
@@ -100,8 +101,9 @@ func Advise(statements []evidence.Statement, tables []evidence.Table, opts Optio
 	order := canonicalOrder(statements)
 	w := &workload{opts: opts, catalog: cat}
 	var notes []Note
+	affected := slices.ContainsFunc(statements, func(s evidence.Statement) bool { return s.RowsAffected > 0 })
 	for _, at := range order {
-		s := newStatement(statements[at], at, cat)
+		s := newStatement(statements[at], at, cat, affected)
 		w.total += s.seconds()
 		for _, n := range s.notes {
 			n.Statement = at

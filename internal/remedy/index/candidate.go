@@ -117,7 +117,11 @@ func (w *workload) sequences(a *access) (plain, covering [][]string) {
 	}
 	var rest []string
 	if !a.all && !a.block.writes {
-		rest = sortedKeys(a.needed)
+		for _, c := range sortedKeys(a.needed) {
+			if !a.table.innodb() || !contains(a.table.primary, c) { // InnoDB adds those by itself
+				rest = append(rest, c)
+			}
+		}
 	}
 	for _, head := range heads(equal, join) {
 		for _, order := range orders(a.table, head) {

@@ -40,12 +40,33 @@ func (m *model) block(b *block) estimate {
 		if s.perRow {
 			times = max(1, base.out)
 		}
+		if kept, ok := materialized(s); ok && kept.cost+times < e.cost*times {
+			e, times = estimate{rows: kept.rows + times, cost: kept.cost + times, out: e.out}, 1
+		}
 		base.add(e, times)
 		if len(b.accesses) == 0 {
 			base.out += e.out
 		}
 	}
 	return base
+}
+
+// materialized estimates a correlated IN or EXISTS whose rows are read once and
+// kept in a temporary table, as the server does where that is cheaper (MariaDB
+// Knowledge Base, "Semi-join Materialization Strategy", "EXISTS-to-IN
+// Optimization"). Each outer row then is one look into it.
+func materialized(s subquery) (e estimate, ok bool) {
+	if !s.perRow || !s.list || len(s.block.accesses) == 0 || len(s.block.subs) > 0 {
+		return e, false
+	}
+	for _, a := range s.block.accesses {
+		if a.table == nil {
+			return e, false
+		}
+		e.rows += a.table.rows
+		e.cost += a.table.rows
+	}
+	return e, true
 }
 
 func (e *estimate) add(o estimate, times float64) {

@@ -4,26 +4,29 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"math"
 	"os"
-	"os/exec"
-	"path/filepath"
+	"regexp"
 	"slices"
 	"sort"
 	"strings"
 	"testing"
 	"time"
 
-	_ "github.com/go-sql-driver/mysql"
-
 	"kasoku/internal/evidence"
 )
 
 // TestAgainstExhaustiveSearch compares the advisor with a search over sets of
 // single and two-column indexes on a real MariaDB, by the rows that the server
-// reads: at most a tenth more than the best set found.
+// reads and the index entries that writes would cost: at most 15 % more than the
+// best set found. KASOKU_LONG=1 tries sets of three indexes per table too,
+// which takes minutes.
 func TestAgainstExhaustiveSearch(t *testing.T) {
 	db := startMariaDB(t)
-	for _, w := range realWorkloads {
+	var table strings.Builder
+	fmt.Fprintf(&table, "%-10s %12s %12s %12s %6s  %s\n", "schema", "no index", "advised", "best found", "ratio", "advised indexes")
+	product, n := 1.0, 0.0
+	for _, w := range realWorkloads() {
 		t.Run(w.name, func(t *testing.T) {
 			l := newLab(t, db, w)
 			advice, notes := Advise(l.evidence(), l.tables(), Options{})
@@ -35,14 +38,27 @@ func TestAgainstExhaustiveSearch(t *testing.T) {
 			l.createAll()
 			mine := l.total(chosen)
 			best, set := l.search()
-			t.Logf("no index: %.0f rows; advised %v: %.0f; best found %v: %.0f; notes %v", none, chosen, mine, set, best, notes)
-			if mine > 1.1*best {
-				t.Errorf("the advised indexes make the server read %.0f rows, the best found %.0f", mine, best)
+			ratio := mine / best
+			product, n = product*ratio, n+1
+			fmt.Fprintf(&table, "%-10s %12.0f %12.0f %12.0f %6.2f  %s\n", w.name, none, mine, best, ratio, strings.Join(chosen, " "))
+			if ratio > maxRatio {
+				t.Errorf("the advised indexes %v cost %.0f, the best found %v %.0f; notes %v", chosen, mine, set, best, notes)
 				l.explain(chosen, set)
 			}
 		})
 	}
+	t.Logf("cost in rows read by the whole workload, %.0f for each index entry written; geometric mean of the ratios %.3f\n%s", entryRows, math.Pow(product, 1/n), table.String())
+	if n < 20 {
+		t.Errorf("%.0f schemas, at least 20 are promised", n)
+	}
 }
+
+// maxRatio of the advised set's cost to the best found.
+const maxRatio = 1.15
+
+// entryRows is what an index entry costs to write, in rows read: the advisor's
+// 10 µs over the 0.3 µs per row that evidence() tells it.
+const entryRows = 33.0
 
 // lab is one workload's schema on the server.
 type lab struct {
@@ -51,7 +67,8 @@ type lab struct {
 	w       realWorkload
 	names   []string          // of tables
 	indexes map[string]string // "table(a,b)" → table
-	hidden  map[string]bool   // by "table(a,b)"
+	columns map[string][]string
+	hidden  map[string]bool // by "table(a,b)"
 	cache   map[string]float64
 }
 
@@ -62,7 +79,7 @@ func newLab(t *testing.T, db *sql.DB, w realWorkload) *lab {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	l := &lab{t: t, conn: conn, w: w, names: sortedKeys(w.columns), indexes: map[string]string{}, hidden: map[string]bool{}, cache: map[string]float64{}}
+	l := &lab{t: t, conn: conn, w: w, names: sortedKeys(w.columns), indexes: map[string]string{}, columns: map[string][]string{}, hidden: map[string]bool{}, cache: map[string]float64{}}
 	l.exec("CREATE DATABASE " + w.name)
 	l.exec("USE " + w.name)
 	for _, s := range w.schema {
@@ -131,14 +148,16 @@ func (l *lab) number(query string) (n float64) {
 }
 
 // reads of one class: mean rows read and sent per execution. What it writes
-// is rolled back. The server also counts what it reads of its own statistics
-// when it opens a table, so the tables are opened first.
-func (l *lab) reads(s realStatement) (read, sent float64) {
+// is rolled back; FLUSH would commit, so it comes before. The server also counts
+// what it reads of its own statistics when it opens a table, so the tables are
+// opened first.
+func (l *lab) reads(s realStatement) (read, sent, affected float64) {
 	l.exec("EXPLAIN " + s.instances[0])
 	for _, q := range s.instances {
-		l.exec("BEGIN")
 		l.exec("FLUSH STATUS")
+		l.exec("BEGIN")
 		sent += float64(len(l.strings(q)))
+		affected += max(0, l.number("SELECT ROW_COUNT()"))
 		for _, line := range l.strings("SHOW SESSION STATUS LIKE 'Handler_read%'") {
 			var n float64
 			if _, err := fmt.Sscan(strings.Split(line, "\t")[1], &n); err != nil {
@@ -149,16 +168,17 @@ func (l *lab) reads(s realStatement) (read, sent float64) {
 		l.exec("ROLLBACK")
 	}
 	n := float64(len(s.instances))
-	return read / n, sent / n
+	return read / n, sent / n, affected / n
 }
 
 // evidence as a run would have seen it: 0.1 ms and 0.3 µs per row read.
 func (l *lab) evidence() (out []evidence.Statement) {
 	for _, s := range l.w.statements {
-		read, sent := l.reads(s)
+		read, sent, affected := l.reads(s)
 		st := evidence.Statement{Schema: l.w.name, Example: s.instances[0], Fingerprint: s.instances[0], Count: s.count,
 			Total:        time.Duration(float64(s.count) * (1e5 + 300*read)),
-			RowsExamined: int64(read * float64(s.count)), RowsSent: int64(sent * float64(s.count))}
+			RowsExamined: int64(read * float64(s.count)), RowsSent: int64(sent * float64(s.count)),
+			RowsAffected: int64(affected * float64(s.count))}
 		if read > 1000 {
 			st.FullScans = s.count
 		}
@@ -186,7 +206,7 @@ func (l *lab) create(table string, columns []string) string {
 	key := table + "(" + strings.Join(columns, ",") + ")"
 	if _, ok := l.indexes[key]; !ok {
 		l.exec(fmt.Sprintf("CREATE INDEX `%s` ON %s (%s) IGNORED", key, table, strings.Join(columns, ",")))
-		l.indexes[key], l.hidden[key] = table, true
+		l.indexes[key], l.hidden[key], l.columns[key] = table, true, columns
 	}
 	return key
 }
@@ -207,6 +227,7 @@ func (l *lab) createAll() {
 
 // show makes the optimizer see these indexes and no others.
 func (l *lab) show(set []string) {
+	words := map[string][]string{}
 	for _, key := range sortedKeys(l.indexes) {
 		hide := !slices.Contains(set, key)
 		if hide == l.hidden[key] {
@@ -216,18 +237,28 @@ func (l *lab) show(set []string) {
 		if hide {
 			word = "IGNORED"
 		}
-		l.exec(fmt.Sprintf("ALTER TABLE %s ALTER INDEX `%s` %s", l.indexes[key], key, word))
+		words[l.indexes[key]] = append(words[l.indexes[key]], fmt.Sprintf("ALTER INDEX `%s` %s", key, word))
 		l.hidden[key] = hide
+	}
+	for _, table := range sortedKeys(words) {
+		l.exec("ALTER TABLE " + table + " " + strings.Join(words[table], ", "))
 	}
 }
 
-// total rows read by the workload with a set of indexes.
+var word = regexp.MustCompile(`\w+`)
+
+// total cost of the workload with a set of indexes: rows read, and the entries
+// that its writes put into the indexes.
 func (l *lab) total(set []string) float64 {
 	sum := 0.0
 	for _, s := range l.w.statements {
+		words := word.FindAllString(s.instances[0], -1)
 		var relevant []string
 		for _, key := range set {
-			if strings.Contains(s.instances[0], " "+l.indexes[key]+" ") {
+			// An index whose first column a statement does not name saves it no
+			// rows.
+			first, _ := splitPrefix(l.columns[key][0])
+			if slices.Contains(words, l.indexes[key]) && slices.Contains(words, first) {
 				relevant = append(relevant, key)
 			}
 		}
@@ -235,48 +266,83 @@ func (l *lab) total(set []string) float64 {
 		key := s.instances[0] + strings.Join(relevant, ";")
 		if _, ok := l.cache[key]; !ok {
 			l.show(relevant)
-			l.cache[key], _ = l.reads(s)
+			l.cache[key], _, _ = l.reads(s)
 		}
-		sum += l.cache[key] * float64(s.count)
+		sum += (l.cache[key] + entryRows*l.entries(s, words, set)) * float64(s.count)
 	}
 	return sum
 }
 
-// search tries, table by table, every set of up to two indexes of which none
-// is a prefix of the other, given the best sets of the other tables, twice.
+// entries that one run of a statement writes into the indexes of a set: one for
+// a row inserted or deleted, two for a changed column.
+func (l *lab) entries(s realStatement, words []string, set []string) (n float64) {
+	if words[0] == "SELECT" || s.writes == 0 {
+		return 0
+	}
+	for _, key := range set {
+		if !slices.Contains(words, l.indexes[key]) {
+			continue
+		}
+		switch words[0] {
+		case "INSERT", "DELETE":
+			n += s.writes
+		case "UPDATE":
+			assigned, _, _ := strings.Cut(s.instances[0], " WHERE ")
+			for _, c := range l.columns[key] {
+				if strings.Contains(assigned, " "+c+" = ") {
+					n += 2 * s.writes
+					break
+				}
+			}
+		}
+	}
+	return n
+}
+
+// most indexes per table in a set that is tried.
+func most() int {
+	if os.Getenv("KASOKU_LONG") != "" {
+		return 3
+	}
+	return 2
+}
+
+// search tries, table by table, every set of up to two (or three) indexes of
+// which none is a prefix of another, given the best sets of the other tables,
+// twice.
 func (l *lab) search() (best float64, set []string) {
 	chosen := map[string][]string{}
 	for range 2 {
 		for _, n := range l.names {
-			var pool []string
+			var pool, others []string
 			for key, table := range l.indexes {
-				if table == n && strings.Count(key, ",") < 2 {
+				if table == n && len(l.columns[key]) <= 2 {
 					pool = append(pool, key)
 				}
 			}
 			sort.Strings(pool)
-			var others []string
 			for m, s := range chosen {
 				if m != n {
 					others = append(others, s...)
 				}
 			}
-			found := l.total(others)
-			mine := []string(nil)
-			for i, a := range pool {
-				for _, b := range append([]string{""}, pool[i+1:]...) {
-					try := []string{a}
-					if b != "" {
-						if strings.HasPrefix(a, strings.TrimSuffix(b, ")")+",") || strings.HasPrefix(b, strings.TrimSuffix(a, ")")+",") {
-							continue
-						}
-						try = append(try, b)
+			found, mine := l.total(others), []string(nil)
+			var try func(from int, have []string)
+			try = func(from int, have []string) {
+				for i := from; i < len(pool); i++ {
+					next := append(slices.Clone(have), pool[i])
+					if redundant(next) {
+						continue
 					}
-					if rows := l.total(append(try, others...)); rows < found {
-						found, mine = rows, try
+					if cost := l.total(append(slices.Clone(others), next...)); cost < found {
+						found, mine = cost, next
+					}
+					if len(next) < most() {
+						try(i+1, next)
 					}
 				}
 			}
+			try(0, nil)
 			best, chosen[n] = found, mine
 		}
 	}
@@ -286,74 +352,24 @@ func (l *lab) search() (best float64, set []string) {
 	return best, set
 }
 
+// redundant says whether the last of a set is a prefix of another, or has one.
+func redundant(set []string) bool {
+	last := strings.TrimSuffix(set[len(set)-1], ")")
+	for _, o := range set[:len(set)-1] {
+		o = strings.TrimSuffix(o, ")")
+		if strings.HasPrefix(o, last+",") || strings.HasPrefix(last, o+",") {
+			return true
+		}
+	}
+	return false
+}
+
 func (l *lab) explain(sets ...[]string) {
 	for _, s := range l.w.statements {
 		for _, set := range sets {
 			l.show(set)
-			read, _ := l.reads(s)
+			read, _, _ := l.reads(s)
 			l.t.Logf("%s\n with %v: %.1f rows: %q", s.instances[0], set, read, l.strings("EXPLAIN "+s.instances[0]))
-		}
-	}
-}
-
-func startMariaDB(t *testing.T) *sql.DB {
-	t.Helper()
-	for _, name := range []string{"mariadbd", "mariadb-install-db"} {
-		if _, err := exec.LookPath(name); err != nil {
-			t.Fatalf("this test needs MariaDB's server: %v; run `make deps`", err)
-		}
-	}
-	dir, err := os.MkdirTemp("", "kidx")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	data, socket := filepath.Join(dir, "data"), filepath.Join(dir, "s")
-	user := []string{}
-	if os.Getuid() == 0 {
-		user = []string{"--user=root"}
-	}
-	install := exec.Command("mariadb-install-db", append(user, "--no-defaults", "--datadir="+data, "--skip-test-db", "--auth-root-authentication-method=normal")...)
-	// Servers that start at the same time with one folder for temporary tables
-	// delete each other's.
-	install.Env = append(os.Environ(), "TMPDIR="+dir)
-	out, err := install.CombinedOutput()
-	if err != nil {
-		t.Fatalf("create a data folder: %v\n%s", err, out)
-	}
-	server := exec.Command("mariadbd", append([]string{"--no-defaults"}, append(user, "--datadir="+data, "--socket="+socket, "--skip-networking",
-		"--pid-file="+filepath.Join(dir, "pid"), "--innodb-buffer-pool-size=64M", "--innodb-flush-log-at-trx-commit=0", "--sync-frm=0", "--innodb-flush-method=nosync")...)...)
-	log, err := os.Create(filepath.Join(dir, "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
-	server.Stdout, server.Stderr = log, log
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
-	exited := make(chan error, 1)
-	go func() { exited <- server.Wait() }()
-	t.Cleanup(func() { server.Process.Kill(); <-exited })
-	db, err := sql.Open("mysql", "root@unix("+socket+")/")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { db.Close() })
-	for deadline := time.Now().Add(20 * time.Second); ; {
-		if err = db.Ping(); err == nil {
-			return db
-		}
-		if time.Now().After(deadline) {
-			text, _ := os.ReadFile(filepath.Join(dir, "log"))
-			t.Fatalf("MariaDB did not come up: %v\n%s", err, text)
-		}
-		select {
-		case err := <-exited:
-			exited <- err
-			text, _ := os.ReadFile(filepath.Join(dir, "log"))
-			t.Fatalf("MariaDB ended: %v\n%s", err, text)
-		case <-time.After(50 * time.Millisecond):
 		}
 	}
 }

@@ -17,6 +17,8 @@ type statement struct {
 	root  *block
 	notes []Note
 	base  *estimate // with the existing indexes, once it is known
+	// affected: the source counts the rows that statements change.
+	affected bool
 	// Writes per execution.
 	insertInto  *table
 	insertRows  float64
@@ -80,8 +82,8 @@ func digestText(s string) string {
 }
 
 // newStatement parses the example, or else the fingerprint.
-func newStatement(st evidence.Statement, at int, cat *catalog) *statement {
-	s := &statement{Statement: st, at: at}
+func newStatement(st evidence.Statement, at int, cat *catalog, affected bool) *statement {
+	s := &statement{Statement: st, at: at, affected: affected}
 	node, err := parse(st.Example)
 	if err != nil || st.Example == "" {
 		var again error
@@ -123,6 +125,10 @@ func calibrate(s *statement) {
 			found = min(found, max(sent, 0.5))
 		}
 		a.actual = min(1, found/examined)
+	case b.writes && s.affected && b.limit == 0 && (len(s.deleteFrom) > 0 || s.RowsAffected > 0):
+		// Rows deleted are those that were met. Of an UPDATE the server counts
+		// those that it changed: some at least, if any.
+		a.actual = min(1, max(float64(s.RowsAffected)/n, 0.5)/a.table.rows)
 	case b.writes, b.limit > 0 && sent > b.limit/2:
 		return // not sent, or cut off by the limit
 	default:
@@ -152,6 +158,29 @@ func (a *access) fit() {
 	}
 	if len(ranges) == 1 {
 		ranges[0].sel = min(1, max(a.actual/combine(rest), 1/a.table.rows))
+	}
+	if len(ranges) == 0 && len(rest) > 1 {
+		a.fitEqual()
+	}
+}
+
+// fitEqual blames the least selective of several equalities where fewer rows
+// were met than their columns' variety lets expect: the value asked for is rarer
+// than the others of a flag or a NULL.
+func (a *access) fitEqual() {
+	loosest, others := a.preds[0], 1.0
+	for _, p := range a.preds {
+		if a.selectivity(p) > a.selectivity(loosest) {
+			loosest = p
+		}
+	}
+	for _, p := range a.preds {
+		if p != loosest {
+			others *= a.selectivity(p)
+		}
+	}
+	if sel := max(a.actual/others, 1/a.table.rows); sel < a.selectivity(loosest)/2 {
+		loosest.sel = sel
 	}
 }
 

@@ -2,6 +2,7 @@ package index
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -18,6 +19,13 @@ type realWorkload struct {
 type realStatement struct {
 	count     int64
 	instances []string
+	writes    float64 // rows that one run inserts, deletes or changes
+}
+
+// writing is a class that writes so many rows each time.
+func writing(rows float64, s realStatement) realStatement {
+	s.writes = rows
+	return s
 }
 
 func each(count int64, format string, values ...any) realStatement {
@@ -28,7 +36,11 @@ func each(count int64, format string, values ...any) realStatement {
 	return s
 }
 
-var realWorkloads = []realWorkload{
+func realWorkloads() []realWorkload {
+	return slices.Concat(webWorkloads, playWorkloads, officeWorkloads)
+}
+
+var webWorkloads = []realWorkload{
 	{
 		name: "login",
 		schema: []string{

@@ -1,0 +1,64 @@
+package index
+
+import (
+	"fmt"
+	"strings"
+
+	"kasoku/internal/evidence"
+)
+
+// missed is how much more a statement must cost without an index before it
+// counts as needing it: less is within what the model can tell.
+const missed = 1.01
+
+// Needed says which statement an existing index serves better than what would be
+// left without it, "" if none. A statement on the table that cannot be judged
+// counts as needing it.
+func Needed(statements []evidence.Statement, tables []evidence.Table, schema, table, name string) string {
+	var rest []evidence.Table
+	for _, t := range tables {
+		if strings.EqualFold(t.Schema, schema) && strings.EqualFold(t.Name, table) {
+			var keep []evidence.TableIndex
+			for _, x := range t.Indexes {
+				if !strings.EqualFold(x.Name, name) {
+					keep = append(keep, x)
+				}
+			}
+			t.Indexes = keep
+		}
+		rest = append(rest, t)
+	}
+	with, without := newCatalog(tables), newCatalog(rest)
+	for at, st := range statements {
+		text := strings.ToLower(st.Example + " " + st.Fingerprint)
+		if !strings.Contains(text, strings.ToLower(table)) {
+			continue
+		}
+		short := shorten(st.Fingerprint, st.Example)
+		a := newStatement(st, at, with, false)
+		if a.root == nil && a.insertInto == nil && !strings.HasPrefix(strings.TrimSpace(text), "insert") {
+			return fmt.Sprintf("%q cannot be judged", short)
+		}
+		if strings.Contains(text, " index") && strings.Contains(text, strings.ToLower(name)) {
+			return fmt.Sprintf("%q may name it", short)
+		}
+		if a.root == nil {
+			continue // an INSERT of values reads nothing
+		}
+		if before, after := a.baseline().cost, newStatement(st, at, without, false).baseline().cost; after > missed*before+1 {
+			return fmt.Sprintf("%q costs %.1f times as much without it", short, after/max(before, 1))
+		}
+	}
+	return ""
+}
+
+// Size of an index with these columns ("col", "col(10)") on the table, bytes,
+// estimated.
+func Size(t evidence.Table, columns []string) int64 {
+	d := indexDef{table: newTable(t)}
+	for _, spec := range columns {
+		name, length := splitPrefix(spec)
+		d.columns, d.lengths = append(d.columns, strings.ToLower(name)), append(d.lengths, length)
+	}
+	return (&candidate{indexDef: d}).size()
+}

@@ -1,0 +1,87 @@
+package index
+
+import (
+	"database/sql"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	_ "github.com/go-sql-driver/mysql"
+)
+
+// startMariaDB starts a private server until the end of the test.
+func startMariaDB(t *testing.T) *sql.DB {
+	t.Helper()
+	for _, name := range []string{"mariadbd", "mariadb-install-db"} {
+		if _, err := exec.LookPath(name); err != nil {
+			t.Fatalf("this test needs MariaDB's server: %v; run `make deps`", err)
+		}
+	}
+	dir, err := os.MkdirTemp(memory(), "kidx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	data, socket := filepath.Join(dir, "data"), filepath.Join(dir, "s")
+	user := []string{}
+	if os.Getuid() == 0 {
+		user = []string{"--user=root"}
+	}
+	install := exec.Command("mariadb-install-db", append(user, "--no-defaults", "--datadir="+data, "--skip-test-db", "--auth-root-authentication-method=normal")...)
+	// Servers that start at the same time with one folder for temporary tables
+	// delete each other's.
+	install.Env = append(os.Environ(), "TMPDIR="+dir)
+	out, err := install.CombinedOutput()
+	if err != nil {
+		t.Fatalf("create a data folder: %v\n%s", err, out)
+	}
+	server := exec.Command("mariadbd", append([]string{"--no-defaults"}, append(user, "--datadir="+data, "--socket="+socket, "--skip-networking",
+		"--pid-file="+filepath.Join(dir, "pid"), "--innodb-buffer-pool-size=64M", "--innodb-flush-log-at-trx-commit=0", "--sync-frm=0", "--innodb-flush-method=nosync")...)...)
+	log, err := os.Create(filepath.Join(dir, "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	server.Stdout, server.Stderr = log, log
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	exited := make(chan error, 1)
+	go func() { exited <- server.Wait() }()
+	t.Cleanup(func() { server.Process.Kill(); <-exited })
+	db, err := sql.Open("mysql", "root@unix("+socket+")/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	for deadline := time.Now().Add(20 * time.Second); ; {
+		if err = db.Ping(); err == nil {
+			return db
+		}
+		if time.Now().After(deadline) {
+			text, _ := os.ReadFile(filepath.Join(dir, "log"))
+			t.Fatalf("MariaDB did not come up: %v\n%s", err, text)
+		}
+		select {
+		case err := <-exited:
+			exited <- err
+			text, _ := os.ReadFile(filepath.Join(dir, "log"))
+			t.Fatalf("MariaDB ended: %v\n%s", err, text)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// memory is a folder without a disk, if there is one: an index is hidden and
+// shown thousands of times, and each time is synced.
+func memory() string {
+	const shm = "/dev/shm"
+	if f, err := os.CreateTemp(shm, "k"); err == nil {
+		f.Close()
+		os.Remove(f.Name())
+		return shm
+	}
+	return ""
+}

@@ -1,0 +1,66 @@
+package remedy_test
+
+import (
+	"testing"
+	"time"
+
+	"kasoku/internal/evidence"
+	"kasoku/internal/remedy"
+	"kasoku/internal/remedy/remedytest"
+)
+
+// scanWorld is a service that scans a table of a million rows.
+func scanWorld() remedy.Input {
+	in := remedytest.World(nil)
+	in.Snapshot.Databases["db"].Tables = []evidence.Table{{Schema: "app", Name: "users", Engine: "InnoDB", Rows: 1000000, DataBytes: 160 << 20,
+		Columns: []evidence.Column{{Name: "id", Type: "int(11)", Distinct: 1000000}, {Name: "login", Type: "varchar(40)", Distinct: 1000000}},
+		Indexes: []evidence.TableIndex{{Name: "PRIMARY", Unique: true, Columns: []string{"id"}, Type: "BTREE", Reads: -1}}}}
+	in.Evidence.Statements = []evidence.Statement{{Service: "db", Schema: "app", Fingerprint: "SELECT id FROM users WHERE login = ?", Example: "SELECT id FROM users WHERE login = 'x'",
+		Count: 100, Total: 40 * time.Second, RowsExamined: 100000000, RowsSent: 100, FullScans: 100}}
+	return in
+}
+
+func TestIndexSizes(t *testing.T) {
+	in := scanWorld()
+	in.Snapshot.Databases["db"].DataFree = 10 << 30
+	p := remedytest.Want(t, in, "mariadb.index")
+	remedytest.Has(t, p.Why, "take about 37 MiB", "at most about 5.8s to build", "10240 MiB are free")
+	remedytest.Has(t, p.Changes[0].Why, "37 MiB", "while others read and write")
+	in.Snapshot.Databases["db"].DataFree = 100 << 20
+	remedytest.WantNone(t, in, "mariadb.index", "no room for an index")
+	in.Snapshot.Databases["db"].DataFree = 0 // nobody could tell
+	remedytest.HasNot(t, remedytest.Want(t, in, "mariadb.index").Why, "are free")
+}
+
+func TestSpareIndexPlan(t *testing.T) {
+	world := func(sql ...string) remedy.Input {
+		in := scanWorld()
+		users := &in.Snapshot.Databases["db"].Tables[0]
+		for _, name := range []string{"a", "b"} {
+			users.Columns = append(users.Columns, evidence.Column{Name: name, Type: "int(11)", Distinct: 2000})
+		}
+		users.Indexes = append(users.Indexes, evidence.TableIndex{Name: "short", Columns: []string{"a"}, Type: "BTREE", Reads: 5}, evidence.TableIndex{Name: "long", Columns: []string{"a", "b"}, Type: "BTREE", Reads: 5})
+		in.Evidence.Counters["db"].Delta["Innodb_rows_inserted"] = 9000
+		for _, s := range append([]string{"SELECT id FROM users WHERE a = 5", "INSERT INTO users VALUES (1, 'x', 2, 3)"}, sql...) {
+			in.Evidence.Statements = append(in.Evidence.Statements, evidence.Statement{Service: "db", Schema: "app", Fingerprint: s, Example: s, Count: 900, Total: time.Second, RowsExamined: 450000, RowsSent: 450000})
+		}
+		return in
+	}
+	p := remedytest.Want(t, world(), "mariadb.drop-index")
+	if len(p.Changes) != 1 || p.Changes[0].SQL() != "DROP INDEX `short` ON `app`.`users`" {
+		t.Errorf("changes %+v", p.Changes)
+	}
+	remedytest.Has(t, p.Why, "short (a) is the beginning of long (a, b)", "they take about 21 MiB")
+	remedytest.WantNone(t, world("SELECT * FROM users WHERE a = 5 ORDER BY id DESC LIMIT 1"), "mariadb.drop-index", "times as much without it")
+	remedytest.WantNone(t, world("SELECT * FROM users FORCE INDEX (short) WHERE a = 5"), "mariadb.drop-index", "may name it")
+	remedytest.WantNone(t, world("SELECT * FROM users WHERE ("), "mariadb.drop-index", "cannot be judged")
+
+	// Unread for a month: the longer one goes and the shorter one stays.
+	in := world()
+	in.Evidence.Counters["db"] = evidence.CounterDelta{Delta: in.Evidence.Counters["db"].Delta, Value: map[string]string{"Uptime": "2592000"}}
+	users := &in.Snapshot.Databases["db"].Tables[0]
+	users.Indexes[2].Reads = 0
+	if p := remedytest.Want(t, in, "mariadb.drop-index"); len(p.Changes) != 1 {
+		t.Errorf("both of two go: %s", p.ID)
+	}
+}
