@@ -235,9 +235,6 @@ func digestError(err error) error {
 	if errors.As(err, &damaged) {
 		return ui.Coded(ui.BadInput, err, fmt.Sprintf("copy it again, or take what can be unpacked: %s -dc %s 2>/dev/null | kasoku digest -", damaged.Packing, damaged.Name))
 	}
-	if errors.Is(err, accesslog.ErrFormat) {
-		return ui.Coded(ui.Usage, err, "kasoku digest --help tells how to name a format")
-	}
 	return ui.Coded(ui.BadInput, err, "kasoku digest --help tells how to name a format and a kind")
 }
 
@@ -327,7 +324,7 @@ func (j *digestJob) prepareAccess() error {
 		Since: j.since, Until: j.until, Progress: j.progress.show}
 	if j.Format != "" {
 		if j.access.Format, err = accesslog.ParseFormat(j.Format); err != nil {
-			return ui.Coded(ui.BadInput, err, "copy the text from the server's configuration, in single quotes")
+			return ui.Coded(ui.Usage, err, "copy the text from the server's configuration, in single quotes")
 		}
 	}
 	if _, err := accesslog.NewRoutes(j.access.Routes); err != nil {

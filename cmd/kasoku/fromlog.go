@@ -72,7 +72,7 @@ func (c *ScenarioFromLogCmd) Run(_ context.Context, a *App) error {
 	}
 	if c.Format != "" {
 		if o.Format, err = accesslog.ParseFormat(c.Format); err != nil {
-			return ui.Coded(ui.BadInput, err, "copy the text from the server's configuration, in single quotes")
+			return ui.Coded(ui.Usage, err, "copy the text from the server's configuration, in single quotes")
 		}
 	}
 	in, done, err := openLogs(c.Logs)

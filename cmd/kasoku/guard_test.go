@@ -28,12 +28,12 @@ func TestHostPutsItselfBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	found := c.state()
-	cmd := exec.Command(c.kasoku, "tune", "--budget", "50s", "-d", "1s", "--quiet")
+	cmd := exec.Command(c.kasoku, "tune", "--budget", "80s", "-d", "1s", "--quiet")
 	cmd.Dir = c.dir
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the first experiment", time.Minute, c.trying)
+	until(t, "the first experiment", 2*time.Minute, c.trying)
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}

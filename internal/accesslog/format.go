@@ -2,7 +2,6 @@ package accesslog
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -93,11 +92,8 @@ func ParseFormat(s string) (*Format, error) {
 	for _, k := range known {
 		names = append(names, k.name)
 	}
-	return nil, fmt.Errorf("log format %q %w; write one of %s, nginx's log_format text or Apache's LogFormat text", s, ErrFormat, strings.Join(names, ", "))
+	return nil, fmt.Errorf("log format %q is not known; write one of %s, nginx's log_format text or Apache's LogFormat text", s, strings.Join(names, ", "))
 }
-
-// ErrFormat is in the error about a format's name that says nothing.
-var ErrFormat = errors.New("is not known")
 
 var (
 	nginxDirective  = regexp.MustCompile(`(?s)^log_format\s+\S+\s+(.*?);?$`)
