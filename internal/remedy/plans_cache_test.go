@@ -1,4 +1,4 @@
-package cache_test
+package remedy_test
 
 import (
 	"slices"
@@ -18,8 +18,8 @@ const (
 	redisPath     = "/etc/redis/redis.conf"
 )
 
-// world is a site with a memcached and a Redis, named by the application.
-func world(app string, php ...string) remedy.Input {
+// cacheWorld is a site with a memcached and a Redis, named by the application.
+func cacheWorld(app string, php ...string) remedy.Input {
 	in := remedytest.World(map[string]string{remedytest.AppPath: app})
 	for i := 0; i+1 < len(php); i += 2 {
 		in.Snapshot.PHP["php"][php[i]] = php[i+1]
@@ -35,8 +35,8 @@ func world(app string, php ...string) remedy.Input {
 	return in
 }
 
-// plan is the plan with the ID.
-func plan(t *testing.T, in remedy.Input, id string) remedy.Plan {
+// planWith is the plan with the ID.
+func planWith(t *testing.T, in remedy.Input, id string) remedy.Plan {
 	t.Helper()
 	in.Stack.Regulation.Allow = remedytest.AllTrades()
 	_, res := remedytest.Plan(t, in)
@@ -50,8 +50,8 @@ func plan(t *testing.T, in remedy.Input, id string) remedy.Plan {
 }
 
 func TestMemcachedSocket(t *testing.T) {
-	in := world("a = 127.0.0.1:11211\nb = memcached://localhost:11211?weight=1\nc = 127.0.0.1:112110\n", "session.save_handler", "memcached", "session.save_path", "127.0.0.1:11211")
-	p := plan(t, in, "cache.socket:mc")
+	in := cacheWorld("a = 127.0.0.1:11211\nb = memcached://localhost:11211?weight=1\nc = 127.0.0.1:112110\n", "session.save_handler", "memcached", "session.save_path", "127.0.0.1:11211")
+	p := planWith(t, in, "cache.socket:mc")
 	remedytest.Has(t, remedytest.After(p, memcachedPath), "-s /run/memcached/kasoku-mc.sock", "-a 0777", "-b 4096")
 	remedytest.Has(t, remedytest.After(p, remedytest.AppPath), "a = /run/memcached/kasoku-mc.sock\n", "b = memcached:///run/memcached/kasoku-mc.sock?weight=1", "127.0.0.1:112110")
 	remedytest.Has(t, remedytest.After(p, remedytest.PHPIniPath), "session.save_path = /run/memcached/kasoku-mc.sock")
@@ -63,11 +63,11 @@ func TestMemcachedSocket(t *testing.T) {
 	in.Stack.Service("php").TalksTo = []string{"mc"}
 	remedytest.WantNone(t, in, "cache.socket", "")
 
-	in = world("a = 127.0.0.1:11211\n")
+	in = cacheWorld("a = 127.0.0.1:11211\n")
 	u := in.Snapshot.Users["local/php"]
 	u.Groups = []int{110}
 	in.Snapshot.Users["local/php"] = u
-	p = plan(t, in, "cache.socket:mc")
+	p = planWith(t, in, "cache.socket:mc")
 	remedytest.Has(t, remedytest.After(p, memcachedPath), "-a 0770") // the clients are in its group
 	if len(p.Trades) > 0 {
 		t.Errorf("a cache that is emptied trades %v", p.Trades)
@@ -75,20 +75,20 @@ func TestMemcachedSocket(t *testing.T) {
 }
 
 func TestMemcachedSocketRefusals(t *testing.T) {
-	in := world("nothing = here\n")
+	in := cacheWorld("nothing = here\n")
 	remedytest.WantNone(t, in, "cache.socket", "no settings that Kasoku can edit name mc's port")
-	in = world("a = 127.0.0.1:11211\n")
+	in = cacheWorld("a = 127.0.0.1:11211\n")
 	in.Stack.Services = append(in.Stack.Services, stack.Service{Name: "worker", Kind: stack.App, TalksTo: []string{"mc"}})
 	remedytest.WantNone(t, in, "cache.socket", "worker talks to mc, but its settings do not name the port")
 	in.Stack.Service("worker").Host = "other"
 	remedytest.WantNone(t, in, "cache.socket", "cannot listen on both")
-	in = world("a = tcp://127.0.0.1:11211\n")
+	in = cacheWorld("a = tcp://127.0.0.1:11211\n")
 	remedytest.WantNone(t, in, "cache.socket", "how a client that writes")
 }
 
 func TestRedisSocket(t *testing.T) {
-	in := world("a = redis://u:p@127.0.0.1:6379/2\nb = tcp://127.0.0.1:6379\n", "session.save_handler", "redis", "session.save_path", "127.0.0.1:6379")
-	p := plan(t, in, "cache.socket:kv")
+	in := cacheWorld("a = redis://u:p@127.0.0.1:6379/2\nb = tcp://127.0.0.1:6379\n", "session.save_handler", "redis", "session.save_path", "127.0.0.1:6379")
+	p := planWith(t, in, "cache.socket:kv")
 	remedytest.Has(t, remedytest.After(p, redisPath), "unixsocket /run/redis/kasoku-kv.sock", "unixsocketperm 777", "tcp-backlog 4096", "port 6379")
 	remedytest.Has(t, remedytest.After(p, remedytest.AppPath), "a = unix://u:p@/run/redis/kasoku-kv.sock?db=2\n", "b = unix:///run/redis/kasoku-kv.sock\n")
 	remedytest.Has(t, remedytest.After(p, remedytest.PHPIniPath), "unix:///run/redis/kasoku-kv.sock")
@@ -101,36 +101,36 @@ func TestRedisSocket(t *testing.T) {
 		t.Errorf("a Redis that saves what it holds loses nothing by a restart, but it trades %v", p.Trades)
 	}
 	in.Evidence.Counters["kv"].Value["config.save"] = ""
-	if p = plan(t, in, "cache.socket:kv"); !slices.Contains(p.Trades, regulation.Durability) || !slices.Contains(p.Trades, regulation.SessionDurability) {
+	if p = planWith(t, in, "cache.socket:kv"); !slices.Contains(p.Trades, regulation.Durability) || !slices.Contains(p.Trades, regulation.SessionDurability) {
 		t.Errorf("a Redis that saves nothing is emptied, but it trades %v", p.Trades)
 	}
 }
 
-func TestRoom(t *testing.T) {
-	in := world("")
+func TestCacheRoom(t *testing.T) {
+	in := cacheWorld("")
 	in.Evidence.Counters["mc"].Delta["evictions"] = 500
 	in.Evidence.Counters["kv"].Delta["evicted_keys"] = 500
-	remedytest.Has(t, remedytest.After(plan(t, in, "cache.memory:mc:64"), memcachedPath), "-m 128\n")
-	remedytest.Has(t, remedytest.After(plan(t, in, "cache.memory:kv:100"), redisPath), "maxmemory 200mb")
+	remedytest.Has(t, remedytest.After(planWith(t, in, "cache.memory:mc:64"), memcachedPath), "-m 128\n")
+	remedytest.Has(t, remedytest.After(planWith(t, in, "cache.memory:kv:100"), redisPath), "maxmemory 200mb")
 	in.Evidence.System.MemoryAvailable = 8<<30/5 + 200<<20
 	in.Evidence.Counters["kv"].Delta["evicted_keys"] = 0
-	remedytest.Has(t, remedytest.After(plan(t, in, "cache.memory:mc:64"), memcachedPath), "-m 128\n")
+	remedytest.Has(t, remedytest.After(planWith(t, in, "cache.memory:mc:64"), memcachedPath), "-m 128\n")
 	in.Evidence.System.MemoryAvailable = 1 << 30
 	in.Evidence.Counters["mc"].Delta["evictions"] = 0
 	remedytest.WantNone(t, in, "cache.memory", "")
 
 	in.Evidence.Counters["mc"].Delta["rejected_connections"] = 9
-	remedytest.Has(t, remedytest.After(plan(t, in, "cache.connections:mc:100"), memcachedPath), "-c 1024")
+	remedytest.Has(t, remedytest.After(planWith(t, in, "cache.connections:mc:100"), memcachedPath), "-c 1024")
 	in.Snapshot.Root = false
 	in.Evidence.Services["mc"] = evidence.ServiceUse{FileLimit: 1024}
 	remedytest.WantNone(t, in, "cache.connections", "may open 1024 files")
 }
 
-func TestPersistence(t *testing.T) {
-	in := world("")
+func TestRedisPersistence(t *testing.T) {
+	in := cacheWorld("")
 	in.Evidence.Counters["kv"].Value["aof_enabled"], in.Evidence.Counters["kv"].Value["config.appendfsync"] = "1", "always"
 	in.Evidence.Counters["kv"].Value["rdb_changes_since_last_save"] = "90000"
-	p := plan(t, in, "redis.persistence:kv")
+	p := planWith(t, in, "redis.persistence:kv")
 	text := remedytest.After(p, redisPath)
 	remedytest.Has(t, text, "appendfsync everysec", "save 3600 1\n")
 	remedytest.HasNot(t, text, "300 100")

@@ -1,4 +1,4 @@
-package php_test
+package remedy_test
 
 import (
 	"slices"
@@ -12,8 +12,8 @@ import (
 	"kasoku/internal/stack"
 )
 
-// on is a world whose OPcache is on, with the settings given.
-func on(settings ...string) remedy.Input {
+// phpOn is a world whose OPcache is on, with the settings given.
+func phpOn(settings ...string) remedy.Input {
 	in := remedytest.World(nil)
 	php := in.Snapshot.PHP["php"]
 	php["opcache.enable"] = "1"
@@ -23,7 +23,7 @@ func on(settings ...string) remedy.Input {
 	return in
 }
 
-func status(in remedy.Input, values map[string]string) remedy.Input {
+func opcacheStatus(in remedy.Input, values map[string]string) remedy.Input {
 	all := map[string]string{}
 	for k, v := range values {
 		all["opcache."+k] = v
@@ -33,10 +33,10 @@ func status(in remedy.Input, values map[string]string) remedy.Input {
 }
 
 func TestOPcacheRoom(t *testing.T) {
-	in := status(on("opcache.memory_consumption", "64"), map[string]string{"cache_full": "1"})
+	in := opcacheStatus(phpOn("opcache.memory_consumption", "64"), map[string]string{"cache_full": "1"})
 	remedytest.Has(t, remedytest.After(remedytest.Want(t, in, "php.opcache-room"), remedytest.PHPIniPath), "opcache.memory_consumption = 128")
 
-	in = status(on("opcache.max_accelerated_files", "2000"), map[string]string{"cache_full": "1",
+	in = opcacheStatus(phpOn("opcache.max_accelerated_files", "2000"), map[string]string{"cache_full": "1",
 		"opcache_statistics.num_cached_keys": "3907", "opcache_statistics.max_cached_keys": "3907"})
 	text := remedytest.After(remedytest.Want(t, in, "php.opcache-room"), remedytest.PHPIniPath)
 	remedytest.Has(t, text, "opcache.max_accelerated_files = 4000")
@@ -44,38 +44,38 @@ func TestOPcacheRoom(t *testing.T) {
 
 	// The buffer of strings is part of the memory, which grows by as much.
 	strs := map[string]string{"interned_strings_usage.used_memory": "8388000", "interned_strings_usage.buffer_size": "8388608"}
-	in = status(on("opcache.interned_strings_buffer", "8", "opcache.memory_consumption", "128"), strs)
+	in = opcacheStatus(phpOn("opcache.interned_strings_buffer", "8", "opcache.memory_consumption", "128"), strs)
 	remedytest.Has(t, remedytest.After(remedytest.Want(t, in, "php.opcache-room"), remedytest.PHPIniPath),
 		"opcache.interned_strings_buffer = 16", "opcache.memory_consumption = 136")
 
 	in.Evidence.System.MemoryAvailable = 8<<30/5 + 4<<20
 	remedytest.WantNone(t, in, "php.opcache-room", "the host can spare 4 MiB")
-	remedytest.WantNone(t, status(on(), map[string]string{"cache_full": "0"}), "php.opcache-room", "")
+	remedytest.WantNone(t, opcacheStatus(phpOn(), map[string]string{"cache_full": "0"}), "php.opcache-room", "")
 }
 
 func TestTimestampsAndRealpath(t *testing.T) {
-	p := remedytest.Want(t, on("opcache.validate_timestamps", "1", "opcache.revalidate_freq", "2"), "php.timestamps")
+	p := remedytest.Want(t, phpOn("opcache.validate_timestamps", "1", "opcache.revalidate_freq", "2"), "php.timestamps")
 	remedytest.Has(t, remedytest.After(p, remedytest.PHPIniPath), "opcache.validate_timestamps = 0")
 	if !slices.Equal(p.Trades, []regulation.Trade{regulation.Staleness}) {
 		t.Errorf("trades %v", p.Trades)
 	}
-	remedytest.WantNone(t, on("opcache.validate_timestamps", "0"), "php.timestamps", "")
-	remedytest.Has(t, remedytest.After(remedytest.Want(t, on("realpath_cache_size", "16K"), "php.realpath"), remedytest.PHPIniPath), "realpath_cache_size = 4096K")
+	remedytest.WantNone(t, phpOn("opcache.validate_timestamps", "0"), "php.timestamps", "")
+	remedytest.Has(t, remedytest.After(remedytest.Want(t, phpOn("realpath_cache_size", "16K"), "php.realpath"), remedytest.PHPIniPath), "realpath_cache_size = 4096K")
 }
 
 func TestDebugger(t *testing.T) {
 	for _, c := range []struct{ setting, value, want string }{
 		{"xdebug.mode", "debug,profile", "xdebug.mode = off"}, {"pcov.enabled", "1", "pcov.enabled = 0"}, {"tideways.sample_rate", "30", "tideways.sample_rate = 0"},
 	} {
-		p := remedytest.Want(t, on(c.setting, c.value), "php.debugger")
+		p := remedytest.Want(t, phpOn(c.setting, c.value), "php.debugger")
 		remedytest.Has(t, remedytest.After(p, remedytest.PHPIniPath), c.want)
 		if !slices.Contains(p.Trades, regulation.Observability) {
 			t.Errorf("%s trades %v", c.setting, p.Trades)
 		}
 	}
-	remedytest.WantNone(t, on("xdebug.mode", "off", "pcov.enabled", "0"), "php.debugger", "")
+	remedytest.WantNone(t, phpOn("xdebug.mode", "off", "pcov.enabled", "0"), "php.debugger", "")
 	// A pool's value of it comes too late: PHP has started.
-	in := on("xdebug.mode", "debug")
+	in := phpOn("xdebug.mode", "debug")
 	in.Snapshot.Files["local"]["/etc/php/conf.d/20-xdebug.ini"] = evidence.File{Content: []byte("xdebug.mode=debug\n"), Service: "php"}
 	remedytest.WantNone(t, in, "php.debugger", "permission")
 }
@@ -91,7 +91,7 @@ func TestLivesAndNumbers(t *testing.T) {
 
 // stores is a world with a memcached and a Redis.
 func stores(settings ...string) remedy.Input {
-	in := on(append([]string{"memcached.sess_persistent", "Off", "memcached.sess_locking", "On", "redis.session.locking_enabled", "0"}, settings...)...)
+	in := phpOn(append([]string{"memcached.sess_persistent", "Off", "memcached.sess_locking", "On", "redis.session.locking_enabled", "0"}, settings...)...)
 	in.Stack.Services = append(in.Stack.Services, stack.Service{Name: "mc", Kind: stack.Memcached, Listen: []string{"127.0.0.1:11211"}},
 		stack.Service{Name: "kv", Kind: stack.Redis, Listen: []string{"127.0.0.1:6379"}})
 	in.Evidence.Counters["mc"] = evidence.CounterDelta{Delta: map[string]float64{}, Value: map[string]string{"max_connections": "1024", "curr_connections": "4", "limit_maxbytes": "67108864", "bytes": "1000"}}
