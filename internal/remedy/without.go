@@ -100,8 +100,17 @@ func withoutEdit(snap *evidence.Snapshot, c change.Change, r *change.Change, mad
 
 // lessEdit is now without the edit that led from before to after: the edits
 // from after to now and those from after back to before, put on after together.
+// Edits that touch are refused: between equal lines their order is a guess.
 func lessEdit(before, after, now string) (string, error) {
-	both, ok := udiff.Merge(udiff.Lines(after, now), udiff.Lines(after, before))
+	later, back := udiff.Lines(after, now), udiff.Lines(after, before)
+	for _, x := range later {
+		for _, y := range back {
+			if x.Start <= y.End && y.Start <= x.End && x != y {
+				return "", fmt.Errorf("a later change edited the same lines, or those beside them")
+			}
+		}
+	}
+	both, ok := udiff.Merge(later, back)
 	if !ok {
 		return "", fmt.Errorf("a later change edited the same lines")
 	}
