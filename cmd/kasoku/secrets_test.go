@@ -35,9 +35,10 @@ func TestSecretsStayWhereTheyAre(t *testing.T) {
 	c := startCase(t)
 	c.shorten()
 	secrets := c.plant()
-	// Secrets pass through a quick service as they do through a slow one, and
-	// the single requests that a diagnosis follows take a tenth of the time.
-	c.sql("CREATE INDEX quick_user ON login.login_log (user_id, succeeded, id); CREATE INDEX quick_ip ON login.login_log (ip, succeeded, id); CREATE INDEX quick_login ON login.users (login)")
+	// Secrets pass through a service with some indexes as they do through one
+	// without, and a diagnosis takes a third of the time. One index is left to
+	// find, so that something is kept.
+	c.sql("CREATE INDEX quick_user ON login.login_log (user_id, succeeded, id); CREATE INDEX quick_ip ON login.login_log (ip, succeeded, id)")
 	ctx, cancel := context.WithCancel(context.Background())
 	watch := watchProcesses(ctx, secrets)
 	traffic := c.traffic(ctx, secrets)
@@ -64,7 +65,7 @@ func TestSecretsStayWhereTheyAre(t *testing.T) {
 	do(ok, "plan")
 	do(ok, "plan", "--json")
 	do([]int{ui.OK, ui.NoDifference, ui.Inconclusive, ui.Regressed}, "try", "--patch", c.patchBesideSecrets(), "--dir", "app", "--restart", "php", "-d", "500ms")
-	do(ok, "tune", "--budget", "40s", "-d", "1s")
+	do(ok, "tune", "--budget", "60s", "-d", "1s")
 	for _, n := range []string{"1", "2", "3", "4"} {
 		do([]int{ui.OK, ui.BadInput}, "show", n, "--all")
 		do([]int{ui.OK, ui.BadInput}, "show", n, "--json")
@@ -79,7 +80,7 @@ func TestSecretsStayWhereTheyAre(t *testing.T) {
 	do(ok, "export", "exported")
 	// A wrong password and a database that is away: errors tell no secret.
 	c.must(exec.Command("sh", "-c", "kill $(cat "+filepath.Join(c.dir, "run/mariadb/mariadb.pid")+")"))
-	do([]int{ui.Target, ui.NeedsRecovery, ui.Failure}, "run", "-d", "500ms")
+	do([]int{ui.Target, ui.NeedsRecovery, ui.Failure, ui.BadInput}, "run", "-d", "500ms")
 	cancel()
 	if n := <-traffic; n < 10 {
 		t.Errorf("only %d requests and statements with secrets were made", n)
