@@ -24,7 +24,7 @@ func targetError(err error) error {
 	case errors.Is(err, load.ErrNotAllowed):
 		return ui.Coded(ui.BadInput, err, "is it yours? Then list its address or network under load.allow in kasoku.yaml")
 	case errors.As(err, &reset):
-		return ui.Coded(ui.BadInput, err, "run the command by hand in the folder of kasoku.yaml; it must end with 0 before every run")
+		return ui.Coded(ui.Target, err, "run the command by hand in the folder of kasoku.yaml; it must end with 0 before every run")
 	case errors.Is(err, fs.ErrPermission):
 		return ui.Coded(ui.Target, err, "run as a user who may do it (root), or list the service under regulation.no_touch")
 	case errors.Is(err, change.ErrPending):

@@ -81,7 +81,7 @@ func TestErrorsOfUse(t *testing.T) {
 		hint string
 	}{
 		{fmt.Errorf("load: %w", load.ErrNotAllowed), ui.BadInput, "load.allow"},
-		{fmt.Errorf("run: %w", &tune.ResetError{Err: errors.New("load.reset (x) ended with 1")}), ui.BadInput, "by hand"},
+		{fmt.Errorf("run: %w", &tune.ResetError{Err: errors.New("load.reset (x) ended with 1")}), ui.Target, "by hand"},
 		{verdictError(experiment.Verdict{Outcome: experiment.Failed, Refused: true}), ui.BadInput, "own check"},
 		{verdictError(experiment.Verdict{Outcome: experiment.Failed}), ui.Target, ""},
 		{(&TryCmd{}).complete(), ui.Usage, "kasoku try --help"},
