@@ -155,9 +155,11 @@ every step of every kind of change, on a disposable host with systemd, nginx and
 SSH; then Kasoku recovers, and everything must be as before or as kept: files with bytes, mode and
 owner, schema, variables, kernel settings, units, packages, checkouts. This page is its output.
 
-A number is how many cases ran, one for each step. "–": the fault cannot meet that kind.
+A number is how many cases ran, one for each step or each so many of them. "–": the fault cannot meet that kind.
+This page was made by
 
 `)
+	fmt.Fprintf(&b, "    make faults ARGS=%q\n\n", strings.Join(os.Args[1:], " "))
 	for i, row := range m.rows() {
 		b.WriteString("| " + strings.Join(row, " | ") + " |\n")
 		if i == 0 {
