@@ -159,7 +159,11 @@ A number is how many cases ran, one for each step or each so many of them. "–"
 This page was made by
 
 `)
-	fmt.Fprintf(&b, "    make faults ARGS=%q\n\n", strings.Join(os.Args[1:], " "))
+	args := slices.Clone(os.Args[1:])
+	if i := slices.Index(args, "-kasoku"); i >= 0 { // the make target's own
+		args = slices.Delete(args, i, min(i+2, len(args)))
+	}
+	fmt.Fprintf(&b, "    make faults ARGS=%q\n\n", strings.Join(args, " "))
 	for i, row := range m.rows() {
 		b.WriteString("| " + strings.Join(row, " | ") + " |\n")
 		if i == 0 {
