@@ -112,6 +112,7 @@ services:
     control: {method: process, pid_file: %DIR%/fpm.pid}
   - {name: app, kind: app, root: %DIR%/app, runs_in: php}
 load: {scenario: scenario.yaml, url: "http://`+x.address+`"}
+evidence: {profile: "off"}
 `)
 	bed.Start(t, dir, "fpm", fpmProgram, "-F", "-y", dir+"/fpm.conf")
 	bed.Start(t, dir, "nginx", append(limit, nginxProgram, "-p", dir, "-c", dir+"/nginx.conf", "-g", "daemon off;")...)
