@@ -200,7 +200,8 @@ func TestApacheWorkers(t *testing.T) {
 			x.bed.Answers(t, "full")
 		}
 	}
-	x.bed.Window = 0
+	// The window stays that long: after a reload Apache may answer nothing until
+	// its next look.
 	x.bed.Show(t, func(t *testing.T, p remedy.Plan) {
 		if p.Remedy == "apache.deflate" {
 			res, packed := x.get(t, "/site.css", "Accept-Encoding: gzip")

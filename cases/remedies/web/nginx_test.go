@@ -182,7 +182,8 @@ func TestNginxRemedies(t *testing.T) {
 			"      - {name: api, request: GET /api/x, expect: {contains: [api]}}\n",
 	})
 	apiHost := strings.TrimPrefix(api.URL, "http://")
-	x.bed.Show(t, func(t *testing.T, p remedy.Plan) {
+	in, bad := x.bed.Input(t)
+	x.bed.ShowFrom(t, bad, func(t *testing.T, p remedy.Plan) {
 		switch p.Remedy {
 		case "nginx.gzip":
 			res, body := x.get(t, "/files/site.css", "Accept-Encoding: gzip", "Via: 1.1 balancer")
@@ -209,13 +210,12 @@ func TestNginxRemedies(t *testing.T) {
 			}
 		}
 	}, "nginx.gzip", "nginx.health-check", "nginx.keep-proxy", "nginx.static-log")
-	x.small(t, "nginx.tokens", "nginx.accept", "nginx.sendfile-chunk")
+	x.small(t, in, bad, "nginx.tokens", "nginx.accept", "nginx.sendfile-chunk")
 }
 
 // small shows remedies that are tried together, as one.
-func (x site) small(t *testing.T, ids ...string) {
+func (x site) small(t *testing.T, in remedy.Input, res remedy.Result, ids ...string) {
 	t.Helper()
-	in, res := x.bed.Input(t)
 	var group *remedy.Plan
 	for _, p := range remedy.Together(in, res.Plans) {
 		if p.Remedy == "group" {
