@@ -105,19 +105,26 @@ func judgeApacheKeepAlive(m *model) ([]Finding, string) {
 	})
 }
 
-// reachedWorkers is Apache's message (AH00161, AH00484, server/mpm).
+// reachedWorkers is Apache's message (AH00161, AH00286, AH00484, server/mpm).
 const reachedWorkers = "server reached maxrequestworkers"
 
+// judgeApacheWorkers: Apache says that no worker was idle, in the window or,
+// as it says it once in its life, before it. Said before it counts if there
+// are more users than workers and connections waited to be accepted, which
+// Apache leaves to the kernel while all workers are busy.
 func judgeApacheWorkers(m *model) ([]Finding, string) {
 	return m.eachApache(func(svc *stack.Service, conf *apache.Config) []Finding {
-		said := ""
-		for _, l := range m.in.Evidence.Logs {
-			if l.Service == svc.Name && strings.Contains(strings.ToLower(l.Text), reachedWorkers) {
-				said = l.Text
+		now, err := strconv.Atoi(setting(conf, "MaxRequestWorkers"))
+		if err != nil {
+			return nil
+		}
+		said := saidFull(m.in.Evidence.Logs, svc.Name)
+		if waited := m.waitedAt(svc.Name); said == "" && waited > 0 && m.n > float64(now) {
+			if earlier := saidFull(m.in.Evidence.LogsBefore, svc.Name); earlier != "" {
+				said = fmt.Sprintf("%d connections waited to be accepted; since its start, before this run: %s", waited, earlier)
 			}
 		}
-		now, err := strconv.Atoi(setting(conf, "MaxRequestWorkers"))
-		if said == "" || err != nil {
+		if said == "" {
 			return nil
 		}
 		f := about(svc.Name, svc.Name+" has too few workers", fmt.Sprintf("MaxRequestWorkers is %d for %.0f users: %s", now, m.n, cut(said, 200)), "error log of "+svc.Name).
@@ -125,6 +132,17 @@ func judgeApacheWorkers(m *model) ([]Finding, string) {
 		f.Subject = map[string]string{"now": strconv.Itoa(now)}
 		return []Finding{f.bounded(m.boundWait())}
 	})
+}
+
+// saidFull is a service's word that its workers are all busy, "" if it is not
+// among the messages.
+func saidFull(logs []evidence.LogLine, service string) string {
+	for _, l := range logs {
+		if l.Service == service && strings.Contains(strings.ToLower(l.Text), reachedWorkers) {
+			return l.Text
+		}
+	}
+	return ""
 }
 
 // deflates reports whether Apache compresses anything.

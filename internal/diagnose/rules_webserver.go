@@ -65,6 +65,17 @@ func (m *model) acceptQueue(service string) float64 {
 	return fullest
 }
 
+// waitedAt is how many connections were seen waiting for a service to accept them.
+func (m *model) waitedAt(service string) int {
+	longest := 0
+	for _, q := range m.at(service).sys.TCP.Queues {
+		if q.Service == service {
+			longest = max(longest, q.Longest)
+		}
+	}
+	return longest
+}
+
 func judgeAccept(m *model) ([]Finding, string) {
 	return m.eachNginx(func(svc *stack.Service, conf *nginx.Config) []Finding {
 		queue := m.acceptQueue(svc.Name)

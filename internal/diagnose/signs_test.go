@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -382,6 +383,38 @@ var signs = []struct {
 	{"log.messages", func(in *Input) {
 		in.Evidence.Logs = append(in.Evidence.Logs, evidence.LogLine{Service: "php", Level: "warning", Text: "server reached pm.max_children", Count: 5, Measures: []string{"C18"}})
 	}, "5 times in 10 s"},
+}
+
+// TestApacheFullSinceLong: what Apache said before the window counts only with
+// connections that wait and more users than workers.
+func TestApacheFullSinceLong(t *testing.T) {
+	for name, c := range map[string]struct {
+		workers string
+		waited  int
+		said    string
+		want    bool
+	}{
+		"full since long": {"8", 5, "AH00484: server reached MaxRequestWorkers setting, consider raising it", true},
+		"nobody waits":    {"8", 0, "AH00484: server reached MaxRequestWorkers setting, consider raising it", false},
+		"few users":       {"12", 5, "AH00484: server reached MaxRequestWorkers setting, consider raising it", false},
+		"never full":      {"8", 5, "", false},
+		"few idle":        {"8", 5, "AH10159: server is within MinSpareThreads of MaxRequestWorkers, consider raising it", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := healthy()
+			config("/h", "LoadModule", "MaxRequestWorkers "+c.workers+"\nLoadModule")(&in)
+			in.Evidence.LogsBefore = []evidence.LogLine{{Service: "httpd", Level: "error", Text: c.said, Count: 1}}
+			in.Evidence.System.TCP.Queues = append(in.Evidence.System.TCP.Queues, evidence.AcceptQueue{Listen: "0.0.0.0:81", Service: "httpd", Longest: c.waited, Limit: 511})
+			d, err := Diagnose(in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found := slices.ContainsFunc(d.Findings, func(f Finding) bool { return f.Rule == "apache.workers" })
+			if found != c.want {
+				t.Errorf("found %t", found)
+			}
+		})
+	}
 }
 
 func TestEveryRuleHasASign(t *testing.T) {

@@ -19,6 +19,8 @@ type errorSource struct {
 	h    host.Host
 	svc  string
 	logs []*logPart
+	// apache: it says once in its life that its workers are too few.
+	apache bool
 	// not says why there is nothing to read.
 	not string
 }
@@ -34,7 +36,7 @@ func errorSources(ctx context.Context, s setting) ([]source, []Health) {
 		svc := &s.st.Services[i]
 		h := s.hosts[svc.HostName()]
 		files, not := errorLogs(ctx, h, svc)
-		x := &errorSource{h: h, svc: svc.Name, not: not}
+		x := &errorSource{h: h, svc: svc.Name, not: not, apache: svc.Kind == stack.Apache}
 		for _, f := range files {
 			if key := svc.HostName() + ":" + f; !seen[key] {
 				seen[key] = true
@@ -214,6 +216,11 @@ func (x *errorSource) tell(ctx context.Context, ev *Evidence) {
 		}
 		all = append(all, kinds...)
 		covered = append(covered, text)
+		earlier, err := x.before(ctx, l)
+		if err != nil {
+			ev.Health = append(ev.Health, Health{Source: name, Text: err.Error()})
+		}
+		ev.LogsBefore = append(ev.LogsBefore, earlier...)
 	}
 	sortLogs(all)
 	ev.Logs = append(ev.Logs, all[:min(len(all), maxLogKinds)]...)

@@ -62,6 +62,38 @@ func TestParseErrorLog(t *testing.T) {
 	}
 }
 
+func TestApacheBefore(t *testing.T) {
+	line := func(text string) string {
+		return "[Fri Nov 21 23:15:45.123456 2025] [mpm_event:notice] [pid 7:tid 7] " + text + "\n"
+	}
+	start := line("AH00489: Apache/2.4.66 (Debian) configured -- resuming normal operations")
+	reload := line("AH00493: SIGUSR1 received.  Doing graceful restart") + start
+	full := line("AH00484: server reached MaxRequestWorkers setting, consider raising the MaxRequestWorkers setting")
+	stop := line("AH00491: caught SIGTERM, shutting down")
+	for name, c := range map[string]struct {
+		log  string
+		want int
+	}{
+		"full since long":      {start + full + strings.Repeat(line("AH00094: other"), 9000), 1},
+		"reloaded since":       {start + full + reload + reload, 1},
+		"started anew":         {start + full + stop + start, 0},
+		"started after a kill": {start + full + reload + start, 0},
+		"few idle, no load":    {start + line("AH10159: server is within MinSpareThreads of MaxRequestWorkers, consider raising the MaxRequestWorkers setting"), 0},
+		"its start cut off":    {full, 1},
+		"empty":                {"", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := parseApacheBefore(strings.NewReader(c.log), "httpd")
+			if err != nil || len(got) != c.want {
+				t.Fatalf("%+v, %v", got, err)
+			}
+			if c.want > 0 && (got[0].Service != "httpd" || !strings.Contains(got[0].Text, apacheFull)) {
+				t.Errorf("%+v", got[0])
+			}
+		})
+	}
+}
+
 func TestErrorLogIsBounded(t *testing.T) {
 	var b strings.Builder
 	word := func(i int) string {

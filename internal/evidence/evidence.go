@@ -33,6 +33,9 @@ type Evidence struct {
 	Profiles []Profile `json:"profiles,omitempty"`
 	// Logs: what services wrote to their error logs during the window.
 	Logs []LogLine `json:"logs,omitempty"`
+	// LogsBefore: what Apache wrote between its start and the window, of the
+	// messages that it writes once in its life.
+	LogsBefore []LogLine `json:"logs_before,omitempty"`
 	// Answers of paths that health checks ask for, asked some times more.
 	Answers []load.ConstantAnswer `json:"answers,omitempty"`
 	// Latencies of one small command to a cache, over the window (C07).

@@ -23,22 +23,71 @@ var serverHeaders = map[string]bool{"Date": true, "Server": true, "Connection": 
 // ConfirmStatic asks for each sampled file once more, as a stranger would: a
 // plain GET without a cookie. A file that a stranger does not get with the
 // same bytes is marked Private; headers that the application adds are noted.
-// It sends one request for each sample and only where load may go.
-func ConfirmStatic(ctx context.Context, opts Options, samples []StaticSample) error {
+// It sends one request for each sample and only where load may go. One that
+// gets no answer is not confirmed: it is marked Private with the reason, and
+// the first of these reasons is returned as unasked.
+func ConfirmStatic(ctx context.Context, opts Options, samples []StaticSample) (unasked string, err error) {
 	if len(samples) == 0 {
-		return nil
+		return "", nil
 	}
 	client, origin, err := plainClient(ctx, opts)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer client.CloseIdleConnections()
+	var f failures
 	for i := range samples {
-		if err := confirm(ctx, client, origin, &samples[i]); err != nil {
-			return fmt.Errorf("ask for %s without a cookie: %w", samples[i].Path, err)
+		s := &samples[i]
+		if f.tooMany() {
+			s.Private = notAsked
+			continue
+		}
+		if err := f.ask(ctx, s.Path, func() error { return confirm(ctx, client, origin, s) }); err != nil {
+			s.Private = "not asked for again: " + err.Error()
 		}
 	}
-	return nil
+	return f.text(), ctx.Err()
+}
+
+// failures are requests after a run that got no answer: the machine may have
+// no port left, the server no worker. They end no observation.
+type failures struct {
+	count int
+	spent time.Duration
+	first string
+}
+
+// notAsked is said of what is left out after too many failures.
+const notAsked = "not asked for again: requests before it got no answer"
+
+// tooMany: one request may wait as long as confirmTimeout, so that many that
+// get no answer would hold up the observation.
+func (f *failures) tooMany() bool { return f.spent >= confirmBudget }
+
+// ask notes whether do, a request for what, got an answer.
+func (f *failures) ask(ctx context.Context, what string, do func() error) error {
+	begin := time.Now()
+	err := do()
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	f.count++
+	f.spent += time.Since(begin)
+	if f.first == "" {
+		f.first = fmt.Sprintf("%s: %v", what, err)
+	}
+	return err
+}
+
+// text is "" if all got an answer.
+func (f *failures) text() string {
+	switch {
+	case f.count == 0:
+		return ""
+	case f.tooMany():
+		return fmt.Sprintf("%d requests got no answer and the rest was left out; the first: %s", f.count, f.first)
+	}
+	return fmt.Sprintf("%d requests got no answer; the first: %s", f.count, f.first)
 }
 
 func confirm(ctx context.Context, client *http.Client, origin string, s *StaticSample) error {

@@ -1,11 +1,13 @@
 package load
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -36,8 +38,8 @@ func TestConfirmStatic(t *testing.T) {
 	for _, p := range []string{"/public.css", "/mine.css", "/login.css", "/cookie.css"} {
 		samples = append(samples, StaticSample{Path: p, Status: 200, SHA256: hex.EncodeToString(sum[:]), Size: 4})
 	}
-	if err := ConfirmStatic(t.Context(), Options{URL: srv.URL}, samples); err != nil {
-		t.Fatal(err)
+	if unasked, err := ConfirmStatic(t.Context(), Options{URL: srv.URL}, samples); err != nil || unasked != "" {
+		t.Fatal(unasked, err)
 	}
 	for i, want := range []string{"", "a stranger gets other bytes", "a stranger gets status 302", "it sets a cookie"} {
 		if samples[i].Private != want {
@@ -47,7 +49,64 @@ func TestConfirmStatic(t *testing.T) {
 	if !slices.Equal(samples[0].Headers, []string{"Cache-Control: max-age=60"}) {
 		t.Errorf("headers %q", samples[0].Headers)
 	}
-	if err := ConfirmStatic(t.Context(), Options{URL: "http://192.0.2.1/"}, samples); err == nil {
+	if _, err := ConfirmStatic(t.Context(), Options{URL: "http://192.0.2.1/"}, samples); err == nil {
 		t.Error("a request was sent to another machine")
+	}
+}
+
+// TestAskAgainWithoutAnswer: what gets no answer after a run is not confirmed,
+// and ends nothing.
+func TestAskAgainWithoutAnswer(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/gone" || r.URL.Path == "/half" && r.Header.Get("Accept") == "application/json" {
+			panic(http.ErrAbortHandler) // closes the connection
+		}
+		w.Write([]byte("same"))
+	}))
+	defer srv.Close()
+	opts, ctx := Options{URL: srv.URL}, t.Context()
+	sum := sha256.Sum256([]byte("same"))
+	file := StaticSample{Status: 200, SHA256: hex.EncodeToString(sum[:]), Size: 4}
+	files := []StaticSample{file, file}
+	files[0].Path, files[1].Path = "/gone", "/here"
+	unasked, err := ConfirmStatic(ctx, opts, files)
+	if err != nil || !strings.Contains(unasked, "1 requests got no answer; the first: /gone") {
+		t.Errorf("files: %q, %v", unasked, err)
+	}
+	if !strings.Contains(files[0].Private, "not asked for again") || files[1].Private != "" {
+		t.Errorf("%q, %q", files[0].Private, files[1].Private)
+	}
+	pages := []PageSample{{URL: "/gone", Status: 200}, {URL: "/half", Status: 200}, {URL: "/here", Status: 200}}
+	unasked, err = ConfirmPages(ctx, opts, pages)
+	if err != nil || !strings.Contains(unasked, "2 requests") {
+		t.Errorf("pages: %q, %v", unasked, err)
+	}
+	for i, want := range []bool{false, false, true} {
+		if pages[i].Confirmed != want {
+			t.Errorf("%+v", pages[i])
+		}
+	}
+	answers, unasked, err := AskConstant(ctx, opts, []string{"/gone", "/here"})
+	if err != nil || !strings.Contains(unasked, "/gone") || !strings.Contains(answers[0].Varies, "no answer") || answers[1].Varies != "" {
+		t.Errorf("answers: %+v, %q, %v", answers, unasked, err)
+	}
+	// No port listens there: nothing is asked, nothing fails.
+	srv.Close()
+	if unasked, err := ConfirmPages(ctx, opts, pages); err != nil || unasked == "" || pages[2].Confirmed {
+		t.Errorf("pages: %q, %v, %+v", unasked, err, pages[2])
+	}
+	stopped, stop := context.WithCancel(ctx)
+	stop()
+	if _, err := ConfirmPages(stopped, opts, pages); err == nil {
+		t.Error("a stopped run goes on")
+	}
+}
+
+// TestFailuresBudget: requests that only run into the time limit do not hold
+// up an observation one after the other.
+func TestFailuresBudget(t *testing.T) {
+	f := failures{count: 1, spent: confirmBudget, first: "/a: timeout"}
+	if !f.tooMany() || !strings.Contains(f.text(), "the rest was left out; the first: /a: timeout") {
+		t.Error(f.text())
 	}
 }

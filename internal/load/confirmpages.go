@@ -40,16 +40,17 @@ var strangers = []struct{ name, value string }{
 // it is, by other kinds of client, and as it is again. A page that they do not
 // all get with the same bytes is marked Private. It sends only where load may
 // go, to at most confirmedPages and for confirmBudget; the rest stays
-// unconfirmed.
-func ConfirmPages(ctx context.Context, opts Options, samples []PageSample) error {
+// unconfirmed, as does what gets no answer, of which unasked says why.
+func ConfirmPages(ctx context.Context, opts Options, samples []PageSample) (unasked string, err error) {
 	if len(samples) == 0 {
-		return nil
+		return "", nil
 	}
 	client, origin, err := plainClient(ctx, opts)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer client.CloseIdleConnections()
+	var f failures
 	end := time.Now().Add(confirmBudget)
 	for i := range samples[:min(len(samples), confirmedPages)] {
 		if time.Now().After(end) {
@@ -58,11 +59,12 @@ func ConfirmPages(ctx context.Context, opts Options, samples []PageSample) error
 		if samples[i].SetsCookie || samples[i].Status != http.StatusOK {
 			continue
 		}
-		if err := confirmPage(ctx, client, origin, &samples[i]); err != nil {
-			return fmt.Errorf("ask for %s as a stranger: %w", samples[i].URL, err)
+		s := &samples[i]
+		if f.ask(ctx, s.URL, func() error { return confirmPage(ctx, client, origin, s) }) != nil {
+			s.Confirmed = false
 		}
 	}
-	return nil
+	return f.text(), ctx.Err()
 }
 
 // plainClient sends requests as they are to where load may go, without

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"slices"
 	"sort"
@@ -36,35 +35,33 @@ const (
 )
 
 // AskConstant asks each path a few times as a stranger would, over more than a
-// second, and tells the answer if it was the same each time. It sends load only
-// where load may go.
-func AskConstant(ctx context.Context, opts Options, paths []string) ([]ConstantAnswer, error) {
+// second, and tells the answer if it was the same each time; Varies says it of
+// a path that gave none, and unasked why. It sends load only where load may go.
+func AskConstant(ctx context.Context, opts Options, paths []string) (answers []ConstantAnswer, unasked string, err error) {
 	if len(paths) == 0 {
-		return nil, nil
+		return nil, "", nil
 	}
-	t, err := newTarget(ctx, opts.URL, opts.Allow)
+	client, origin, err := plainClient(ctx, opts)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, t.network, t.address)
-	}
-	client := &http.Client{Timeout: confirmTimeout, Transport: &http.Transport{DialContext: dial, TLSClientConfig: t.tls, DisableCompression: true},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	defer client.CloseIdleConnections()
+	var f failures
 	out := make([]ConstantAnswer, len(paths))
 	for n := range constantAsks {
 		if n > 0 {
 			select {
 			case <-ctx.Done():
-				return nil, ctx.Err()
+				return nil, "", ctx.Err()
 			case <-time.After(constantPause):
 			}
 		}
 		for i, p := range paths {
-			now, err := askConstant(ctx, client, t.origin, p)
-			if err != nil {
-				return nil, fmt.Errorf("ask for %s: %w", p, err)
+			now := ConstantAnswer{Path: p, Varies: notAsked}
+			if !f.tooMany() {
+				if err := f.ask(ctx, p, func() (err error) { now, err = askConstant(ctx, client, origin, p); return err }); err != nil {
+					now.Varies = "no answer: " + err.Error()
+				}
 			}
 			if n == 0 {
 				out[i] = now
@@ -73,7 +70,7 @@ func AskConstant(ctx context.Context, opts Options, paths []string) ([]ConstantA
 			}
 		}
 	}
-	return out, nil
+	return out, f.text(), ctx.Err()
 }
 
 // differs says how an answer differs from the first; "" if it does not.

@@ -26,9 +26,9 @@ func TestAskConstant(t *testing.T) {
 		}
 	}))
 	defer srv.Close()
-	got, err := AskConstant(t.Context(), Options{URL: srv.URL}, []string{"/same", "/count", "/cookie", "/long"})
-	if err != nil || len(got) != 4 {
-		t.Fatal(got, err)
+	got, unasked, err := AskConstant(t.Context(), Options{URL: srv.URL}, []string{"/same", "/count", "/cookie", "/long"})
+	if err != nil || unasked != "" || len(got) != 4 {
+		t.Fatal(got, unasked, err)
 	}
 	a := got[0]
 	if a.Varies != "" || a.Status != 200 || string(a.Body) != "ok" || a.ContentType != "text/plain" || fmt.Sprint(a.Headers) != "[Cache-Control: no-cache]" {

@@ -79,8 +79,8 @@ sessions:
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := ConfirmPages(t.Context(), opts, res.Pages); err != nil {
-		t.Fatal(err)
+	if unasked, err := ConfirmPages(t.Context(), opts, res.Pages); err != nil || unasked != "" {
+		t.Fatal(unasked, err)
 	}
 	got := map[string]PageSample{}
 	for _, p := range res.Pages {
@@ -105,7 +105,7 @@ sessions:
 	if strings.Join(res.TellingHeaders, " ") != "x-api-key" {
 		t.Errorf("telling headers %q", res.TellingHeaders)
 	}
-	if err := ConfirmPages(t.Context(), Options{URL: "http://192.0.2.1/"}, res.Pages); err == nil {
+	if _, err := ConfirmPages(t.Context(), Options{URL: "http://192.0.2.1/"}, res.Pages); err == nil {
 		t.Error("a request was sent to another machine")
 	}
 }

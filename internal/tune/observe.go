@@ -46,13 +46,7 @@ func Observe(ctx context.Context, exec *change.Executor, b *Bench, workload int,
 	if b.Foreign() {
 		ui.Info("not judged: which files could be served without the application, and whether more users score better; load.command does not tell its answers and has its own users")
 	}
-	if err := load.ConfirmStatic(ctx, b.loadOptions(workload), run.Evidence.Load.Assets); err != nil {
-		return nil, nil, err
-	}
-	if err := load.ConfirmPages(ctx, b.loadOptions(workload), run.Evidence.Load.Pages); err != nil {
-		return nil, nil, err
-	}
-	if run.Evidence.Answers, err = load.AskConstant(ctx, b.loadOptions(workload), healthPaths(run)); err != nil {
+	if err := askAgain(ctx, b.loadOptions(workload), run); err != nil {
 		return nil, nil, err
 	}
 	// Again, now that the instruments are gone and the answers are known.
@@ -67,6 +61,32 @@ func Observe(ctx context.Context, exec *change.Executor, b *Bench, workload int,
 	}
 	run.Diagnosis.Reference = reference
 	return run, snap, b.Store.SaveRun(run)
+}
+
+// askAgain asks for the run's files, pages and health checks as strangers
+// would. What gets no answer (no local port may be left) is not confirmed; the
+// run's health says why.
+func askAgain(ctx context.Context, opts load.Options, run *store.Run) error {
+	ev := run.Evidence
+	note := func(source, unasked string) {
+		if unasked != "" {
+			ev.Health = append(ev.Health, evidence.Health{Source: source, Text: unasked})
+		}
+	}
+	unasked, err := load.ConfirmStatic(ctx, opts, ev.Load.Assets)
+	if err != nil {
+		return err
+	}
+	note("files, asked for again", unasked)
+	if unasked, err = load.ConfirmPages(ctx, opts, ev.Load.Pages); err != nil {
+		return err
+	}
+	note("pages, asked for again", unasked)
+	if ev.Answers, unasked, err = load.AskConstant(ctx, opts, healthPaths(run)); err != nil {
+		return err
+	}
+	note("health checks, asked again", unasked)
+	return nil
 }
 
 // keepProfiles remembers the CPU profiles of Go programs, whose bytes a stored

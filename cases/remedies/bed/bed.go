@@ -341,6 +341,12 @@ func (b *Bed) Show(t *testing.T, inForce func(t *testing.T, p remedy.Plan), ids 
 		b.Bench.Window *= 2
 		bad = b.Plans(t)
 	}
+	b.ShowFrom(t, bad, inForce, ids...)
+}
+
+// ShowFrom is Show with a look at the bad state that was taken before.
+func (b *Bed) ShowFrom(t *testing.T, bad remedy.Result, inForce func(t *testing.T, p remedy.Plan), ids ...string) {
+	t.Helper()
 	for _, id := range ids {
 		t.Run(id, func(t *testing.T) {
 			p := Want(t, bad, id)

@@ -157,10 +157,9 @@ func TestKernelBacklog(t *testing.T) {
 }
 
 // TestKernelPorts: 24 local ports and 85 files for twenty users who keep their
-// connections. One look plans both.
+// connections.
 func TestKernelPorts(t *testing.T) {
 	bed.NeedPrivate(t)
-	set(t, "net.ipv4.ip_local_port_range", "20000 20023")
 	// Open files are counted when the connections have gone: fifty logs are
 	// open all the time.
 	logs := ""
@@ -168,7 +167,8 @@ func TestKernelPorts(t *testing.T) {
 		logs += fmt.Sprintf("access_log %%DIR%%/log%d; ", i)
 	}
 	b := start(t, "worker_rlimit_nofile 85;", `return 200 "hello\n"; } location /logs/ { `+logs, "")
-	b.Show(t, func(t *testing.T, p remedy.Plan) {
+	set(t, "net.ipv4.ip_local_port_range", "20000 20023") // the server has its port
+	inForce := func(t *testing.T, p remedy.Plan) {
 		switch p.Remedy {
 		case "kernel.ports":
 			port := b.Stack.Load.URL[strings.LastIndexByte(b.Stack.Load.URL, ':')+1:]
@@ -180,8 +180,13 @@ func TestKernelPorts(t *testing.T) {
 				t.Errorf("limits of a worker:\n%s", out)
 			}
 		}
-	}, "kernel.ports", "kernel.files")
+	}
+	b.Show(t, inForce, "kernel.ports")
 	if get(t, "net.ipv4.ip_local_port_range") != "20000 20023" || get(t, "net.ipv4.ip_local_reserved_ports") != "" {
 		t.Errorf("ports %s, reserved %s", get(t, "net.ipv4.ip_local_port_range"), get(t, "net.ipv4.ip_local_reserved_ports"))
 	}
+	// A run needs twenty ports, which the one before it holds for another second
+	// (TIME-WAIT; ip-sysctl, tcp_tw_reuse).
+	set(t, "net.ipv4.ip_local_port_range", "10000 65535")
+	b.Show(t, inForce, "kernel.files")
 }

@@ -112,6 +112,7 @@ services:
     control: {method: process, pid_file: %DIR%/fpm.pid}
   - {name: app, kind: app, root: %DIR%/app, runs_in: php}
 load: {scenario: scenario.yaml, url: "http://`+x.address+`"}
+evidence: {profile: "off"}
 `)
 	bed.Start(t, dir, "fpm", fpmProgram, "-F", "-y", dir+"/fpm.conf")
 	bed.Start(t, dir, "nginx", append(limit, nginxProgram, "-p", dir, "-c", dir+"/nginx.conf", "-g", "daemon off;")...)
@@ -181,7 +182,8 @@ func TestNginxRemedies(t *testing.T) {
 			"      - {name: api, request: GET /api/x, expect: {contains: [api]}}\n",
 	})
 	apiHost := strings.TrimPrefix(api.URL, "http://")
-	x.bed.Show(t, func(t *testing.T, p remedy.Plan) {
+	in, bad := x.bed.Input(t)
+	x.bed.ShowFrom(t, bad, func(t *testing.T, p remedy.Plan) {
 		switch p.Remedy {
 		case "nginx.gzip":
 			res, body := x.get(t, "/files/site.css", "Accept-Encoding: gzip", "Via: 1.1 balancer")
@@ -208,13 +210,12 @@ func TestNginxRemedies(t *testing.T) {
 			}
 		}
 	}, "nginx.gzip", "nginx.health-check", "nginx.keep-proxy", "nginx.static-log")
-	x.small(t, "nginx.tokens", "nginx.accept", "nginx.sendfile-chunk")
+	x.small(t, in, bad, "nginx.tokens", "nginx.accept", "nginx.sendfile-chunk")
 }
 
 // small shows remedies that are tried together, as one.
-func (x site) small(t *testing.T, ids ...string) {
+func (x site) small(t *testing.T, in remedy.Input, res remedy.Result, ids ...string) {
 	t.Helper()
-	in, res := x.bed.Input(t)
 	var group *remedy.Plan
 	for _, p := range remedy.Together(in, res.Plans) {
 		if p.Remedy == "group" {

@@ -15,7 +15,7 @@ import (
 // TestPHPSocketUnderLoad moves the connection between nginx and PHP-FPM to a
 // unix socket and back while clients ask for a page; not one request fails.
 func TestPHPSocketUnderLoad(t *testing.T) {
-	x := startSite(t, setup{fpm: "process_control_timeout = 10s"})
+	x := startSite(t, setup{fpm: "process_control_timeout = 3s"})
 	p := bed.Want(t, x.bed.Plans(t), "nginx.php-socket")
 	before := x.bed.Hash(t)
 	stop := x.visit(t)
