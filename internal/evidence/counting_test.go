@@ -237,3 +237,11 @@ func FuzzCounters(f *testing.F) {
 		parseFPMStatus(data, "/status")
 	})
 }
+
+// A memcached that is full answers so and closes; that is no wrong protocol.
+func TestMemcachedRefuses(t *testing.T) {
+	err := parseMemcachedStats(bufio.NewReader(strings.NewReader("ERROR Too many open connections\r\n")), "", map[string]string{})
+	if err == nil || !strings.Contains(err.Error(), "raise -c") {
+		t.Errorf("it says %v", err)
+	}
+}

@@ -26,6 +26,9 @@ func parseMemcachedStats(r *bufio.Reader, prefix string, to map[string]string) e
 		if line == "END" {
 			return nil
 		}
+		if line == "ERROR Too many open connections" { // memcached.c, maxconns_fast
+			return errors.New("read memcached stats: it refuses connections: all that its option -c allows are in use; raise -c, or have its clients keep fewer")
+		}
 		rest, ok := strings.CutPrefix(line, "STAT ")
 		name, value, _ := strings.Cut(rest, " ")
 		if !ok || name == "" {

@@ -85,7 +85,7 @@ func TestLivesAndNumbers(t *testing.T) {
 	remedytest.Has(t, remedytest.After(remedytest.Want(t, in, "php.max-requests"), remedytest.FPMPath), "pm.max_requests = 2000")
 
 	in = remedytest.World(map[string]string{remedytest.FPMPath: "[a]\nlisten = 9000\npm = static\npm.max_children = 300\n[b]\nlisten = 9001\npm = static\npm.max_children = 100\n"})
-	in.Evidence.System.MemoryAvailable = 8<<30/5 + 30<<20*95 // room for 95 more of 30 MiB beside the 5 that run
+	in.Evidence.System.MemoryAvailable = 8<<30/5 + 30<<20*127 // three quarters of it are room for 95 more of 30 MiB beside the 5 that run
 	remedytest.Has(t, remedytest.After(remedytest.Want(t, in, "php.fewer"), remedytest.FPMPath), "pm.max_children = 75", "pm.max_children = 25")
 }
 

@@ -74,12 +74,14 @@ $redis = new Redis();
 if ($scheme === 'unix') { $redis->connect($at); } else { $redis->connect(...explode(":", $at)); }
 $redis->set('k', 'right');
 
-// Values that fill a memcached of 2 MiB, over 16 connections that are kept:
-// those of the three processes are close to its limit of 56.
-for ($i = 0; $i < 16; $i++) {
+// Values that fill a memcached of 2 MiB, over 40 connections that are kept:
+// the 120 of the three processes are close to its limit of 140. It refuses by
+// the number of the file, of which it has some 12 for itself: of a limit that
+// is nearer Kasoku could not read its counters.
+for ($i = 0; $i < 40; $i++) {
     $small = new Memcached('kept' . $i);
     if (!count($small->getServerList())) { $small->addServer('127.0.0.1', (int)$set['small']); }
-    $small->set('v' . mt_rand(0, 200), random_bytes(12000));
+    $small->set('v' . mt_rand(0, 1000), random_bytes(12000));
 }
 echo 'n=', $_SESSION['n'], ' cache=', $kept, ' store=', $redis->get('k');
 `
@@ -139,7 +141,7 @@ func site(t *testing.T) *bed.Bed {
 	write("app/index.php", page)
 	write("app/settings.ini", "cache = \"127.0.0.1:CACHEPORT\"\nstore = \"tcp://127.0.0.1:STOREPORT\"\nsmall = SMALLPORT\n")
 	write("cache.conf", "# options, one on a line\n-m 64\n-p CACHEPORT\n-l 127.0.0.1\n-u memcache\n-P %DIR%/run/cache.pid\n")
-	write("small.conf", "-m 2\n-p SMALLPORT\n-l 127.0.0.1\n-c 56\n-t 1\n-u memcache\n-P %DIR%/run/small.pid\n")
+	write("small.conf", "-m 2\n-p SMALLPORT\n-l 127.0.0.1\n-c 140\n-t 1\n-u memcache\n-P %DIR%/run/small.pid\n")
 	write("redis.conf", "bind 127.0.0.1\nport STOREPORT\ndir %DIR%/redis\npidfile %DIR%/redis/redis.pid\nsave \"\"\nappendonly yes\nappendfsync always\ndaemonize yes\nlogfile %DIR%/redis/redis.log\n")
 	write("kasoku.yaml", `version: 1
 name: caches
@@ -168,6 +170,13 @@ load: {scenario: scenario.yaml, url: "http://127.0.0.1:WEBPORT"}
 	bed.Output(t, "/usr/sbin/nginx", "-c", filepath.Join(dir, "nginx.conf"))
 	for _, port := range []string{p.cache, p.small, p.store, p.web} {
 		bed.Await(t, "127.0.0.1:"+port)
+	}
+	// Each process opens its connections and the small memcached is full
+	// before anything is looked at, however few requests a run then makes.
+	for range 3 {
+		for _, name := range names {
+			bed.Output(t, "curl", "-fsS", "http://127.0.0.1:"+p.web+"/"+name+"/?step=0")
+		}
 	}
 	return bed.Open(t, dir)
 }
@@ -221,7 +230,7 @@ func TestCaches(t *testing.T) {
 			look(t)
 		}
 	},
-		"cache.memory:small:2", "cache.connections:small:56", "redis.persistence:store",
+		"cache.memory:small:2", "cache.connections:small:140", "redis.persistence:store",
 		"cache.socket:cache", "cache.socket:store",
 		"php.session-persistent:inmc", "php.session-persistent:inkv",
 		"php.session-store:files:cache", "php.session-store:files:store")

@@ -147,8 +147,10 @@ func (c *Config) placeFor(section, key string) (place, bool) {
 	var best, example place
 	ok, shown := false, false
 	want := c.dialect.canonicalKey(key)
+	// Asked once: each time it walks all lines, and a php.ini has thousands.
+	has := c.dialect == PHP && slices.Contains(c.Sections(), section)
 	for _, p := range c.places() {
-		if p.special || !c.inSection(p, section) {
+		if p.special || !c.inSection(p, section, has) {
 			continue
 		}
 		switch p.line.kind {
@@ -167,10 +169,10 @@ func (c *Config) placeFor(section, key string) (place, bool) {
 }
 
 // inSection is stricter than what counts: a new key goes under the section
-// that was asked for. For PHP that is the section where there is one.
-func (c *Config) inSection(p place, section string) bool {
+// that was asked for. For PHP that is the section where there is one (has).
+func (c *Config) inSection(p place, section string, has bool) bool {
 	if c.dialect == PHP {
-		if slices.Contains(c.Sections(), section) {
+		if has {
 			return p.section == section
 		}
 		return p.line.kind == blank // only behind its commented-out line
