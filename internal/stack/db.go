@@ -60,6 +60,9 @@ func OpenDB(ctx context.Context, h host.Host, svc *Service) (*sql.DB, error) {
 	cfg.Net, cfg.Addr = "kasoku", endpoint
 	cfg.DialFunc = func(ctx context.Context, _, addr string) (net.Conn, error) { return dial(ctx, h, addr) }
 	cfg.Timeout = dbTimeout
+	// A server tuned to drop idle clients would drop this one, too, between the
+	// first look at its counters and the last. 28800 s is the servers' default.
+	cfg.Params = map[string]string{"wait_timeout": "28800"}
 	cfg.Logger = log.New(io.Discard, "", 0) // its errors are returned as well
 	connector, err := mysql.NewConnector(cfg)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"kasoku/internal/host"
 )
@@ -33,6 +34,20 @@ func TestDatabase(t *testing.T) {
 	svc.Login = &Login{User: "root", Socket: l.path("db/my.sock")}
 	db, err := OpenDB(ctx, l.h, svc)
 	must(t, err)
+	// A server that drops idle clients soon keeps Kasoku's connection.
+	if _, err := db.ExecContext(ctx, "SET GLOBAL wait_timeout = 1"); err != nil {
+		t.Fatal(err)
+	}
+	impatient, err := OpenDB(ctx, l.h, svc)
+	must(t, err)
+	kept, err := impatient.Conn(ctx)
+	must(t, err)
+	time.Sleep(1500 * time.Millisecond)
+	if err := kept.PingContext(ctx); err != nil {
+		t.Errorf("after 1.5 s idle with wait_timeout = 1: %v", err)
+	}
+	must(t, kept.Close())
+	must(t, impatient.Close())
 	for _, q := range []string{
 		"CREATE USER kasoku@127.0.0.1 IDENTIFIED BY 'gehe#im \"x'",
 		"GRANT ALL ON *.* TO kasoku@127.0.0.1",
