@@ -3,12 +3,16 @@ package database_test
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"kasoku/cases/remedies/bed"
 	"kasoku/internal/change"
+	"kasoku/internal/diagnose"
+	"kasoku/internal/evidence"
 	"kasoku/internal/remedy"
 )
 
@@ -67,7 +71,7 @@ func busy() map[string]route {
 	return map[string]route{
 		"/many-tables": {weight: 3, sql: func(n int64) (out []string) {
 			for i := range int64(25) {
-				out = append(out, fmt.Sprintf("SELECT id FROM t%03d", (n*25+i)%manyTables))
+				out = append(out, fmt.Sprintf("SELECT SQL_NO_CACHE id FROM t%03d", (n*25+i)%manyTables))
 			}
 			return out
 		}},
@@ -105,7 +109,7 @@ func ids(n int64) string {
 // joined puts what answers several findings in force as one transaction, so
 // that the server restarts once, and looks whether each sign is gone. Plans
 // that compute from what others set come before them.
-func (s *server) joined(t *testing.T, rules ...string) remedy.Result {
+func (s *server) joined(t *testing.T, rules ...string) (remedy.Input, remedy.Result) {
 	t.Helper()
 	in, res, plans := s.seen(t, rules)
 	p, left := remedy.Join(in, plans)
@@ -128,7 +132,7 @@ func (s *server) joined(t *testing.T, rules ...string) remedy.Result {
 	if s.Hash(t) != before {
 		t.Error("the target is not as before")
 	}
-	return res
+	return in, res
 }
 
 // seen looks until every rule has a plan: on a machine that is busy with other
@@ -185,9 +189,10 @@ func TestDatabaseSettings(t *testing.T) {
 	s := start(t, bad, fill(), busy())
 	s.Bench.Window = 1500 * time.Millisecond // long enough for what a busy machine does seldom
 	crowd(t, s, 13)
-	res := s.joined(t, "db.aborted", "db.thread-cache", "db.table-cache", "db.definition-cache", "db.connections", "db.binlog-cache",
+	in, res := s.joined(t, "db.aborted", "db.thread-cache", "db.table-cache", "db.definition-cache", "db.connections", "db.binlog-cache",
 		"db.tmp-disk", "db.sort-merge", "db.join-buffer", "db.read-buffer", "db.query-cache", "db.name-resolve", "db.adaptive-hash",
-		"db.log-buffer", "db.io-capacity", "db.dirty-pages", "db.flush-method", "db.autoinc-lock", "db.isolation", "db.doublewrite", "db.binlog-sync")
+		"db.log-buffer", "db.dirty-pages", "db.flush-method", "db.autoinc-lock", "db.isolation", "db.doublewrite", "db.binlog-sync")
+	t.Run("db.io-capacity", func(t *testing.T) { s.paced(t, in) })
 	t.Run("mariadb.no-binlog", func(t *testing.T) {
 		p, before := bed.Want(t, res, "mariadb.no-binlog"), s.Hash(t)
 		tx := s.Apply(t, p)
@@ -200,6 +205,59 @@ func TestDatabaseSettings(t *testing.T) {
 			t.Error("the target is not as before")
 		}
 	})
+}
+
+// paced shows db.io-capacity. How fast pages are written is the disk's and the
+// flusher's own affair, so the sign is put into the evidence of the look: half
+// as many pages again each second as innodb_io_capacity names, on a disk that
+// has time.
+func (s *server) paced(t *testing.T, in remedy.Input) {
+	ev := *in.Evidence
+	ev.System.DiskBusy = 0.3
+	db := ev.Counters["db"]
+	db.Delta = maps.Clone(db.Delta)
+	db.Delta["Innodb_buffer_pool_pages_flushed"] = 150 * ev.Load.Window.Seconds()
+	db.Delta["Innodb_buffer_pool_wait_free"] = 0 // another sign that asks for the same
+	ev.Counters = maps.Clone(ev.Counters)
+	ev.Counters["db"] = db
+	said := ""
+	plan := func(snap *evidence.Snapshot) (remedy.Plan, bool) {
+		d, err := diagnose.Diagnose(diagnose.Input{Stack: in.Stack, Evidence: &ev, Snapshot: snap})
+		if err != nil {
+			t.Fatal(err)
+		}
+		res := remedy.PlanAll(remedy.Input{Stack: in.Stack, Evidence: &ev, Snapshot: snap, Diagnosis: d})
+		for _, f := range d.Findings {
+			said += f.Rule + " "
+		}
+		said += fmt.Sprint(res.Skipped)
+		// Both findings about writing pages may be answered by one plan.
+		for _, p := range res.Plans {
+			if slices.ContainsFunc(p.Changes, func(c change.Change) bool { return c.Variable == "innodb_io_capacity" }) {
+				return p, true
+			}
+		}
+		return remedy.Plan{}, false
+	}
+	p, ok := plan(in.Snapshot)
+	if !ok {
+		t.Fatalf("not planned; findings and what was skipped: %s", said)
+	}
+	before := s.Hash(t)
+	tx := s.Apply(t, p)
+	s.Answers(t, p.ID)
+	s.took(t, p)
+	snap, err := evidence.Take(t.Context(), s.Stack, s.Hosts, evidence.TakeOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, ok := plan(snap); ok {
+		t.Errorf("its sign is still there: %s", again.ID)
+	}
+	s.Revert(t, tx)
+	if s.Hash(t) != before {
+		t.Error("the target is not as before")
+	}
 }
 
 // crowd has n connections open at a time, so that the server remembers it.
