@@ -49,7 +49,7 @@ var Remedies = append([]planning.Remedy{
 	},
 	{
 		ID: "mariadb.foreign", Title: "Settings of another version taken out", Measures: []string{"W08"}, Rules: []string{"db.unknown-settings"},
-		Reason: "What the running version does not know does nothing, or keeps the server from starting after an upgrade.",
+		Reason: "What the running version does not know does nothing, or keeps the server from starting after an upgrade. It gains nothing by itself, so `kasoku tune` does not try it; `kasoku plan` shows it.",
 		Source: "the server's own word: mariadbd --help --verbose reads its files and says what it does not know",
 		Plan:   planForeign, Test: "TestForeignOptions",
 		Command: "mariadbd --defaults-file=my.cnf --help --verbose >/dev/null; take the lines out that it names", Undo: "the option files' saved bytes come back",

@@ -1,0 +1,73 @@
+package evidence
+
+// Database is a database server as it is configured and what it holds.
+type Database struct {
+	Version   string            `json:"version"` // SELECT VERSION()
+	MariaDB   bool              `json:"mariadb"`
+	Variables map[string]string `json:"variables"`  // SHOW GLOBAL VARIABLES
+	Tables    []Table           `json:"tables"`     // of user schemas
+	DataBytes int64             `json:"data_bytes"` // InnoDB data + indexes
+	// Accounts that may log in; nil if they could not be read.
+	Accounts []Account `json:"accounts,omitempty"`
+	// Foreign are options of its files that this server does not know or
+	// ignores, by its own word.
+	Foreign []ForeignOption `json:"foreign,omitempty"`
+	// DataFree is what the file system of datadir has left, bytes; 0 unknown.
+	DataFree int64 `json:"data_free,omitempty"`
+}
+
+// Account of a database server.
+type Account struct{ User, Host string }
+
+// ForeignOption is an option that is for another version of the server.
+type ForeignOption struct {
+	Name string `json:"name"` // as the file spells it
+	Why  string `json:"why"`  // what the server says
+}
+
+// Table of a user schema.
+type Table struct {
+	Schema, Name, Engine string
+	Rows                 int64 // estimate
+	RowBytes             int64 // mean length, an estimate; 0 unknown
+	DataBytes            int64
+	IndexBytes           int64
+	// AutoIncrement is the next value of its AUTO_INCREMENT column; 0: it has
+	// none.
+	AutoIncrement int64
+	Columns       []Column
+	Indexes       []TableIndex
+	// ForeignKeys that it declares. Triggers on it, as far as the account sees
+	// them.
+	ForeignKeys []ForeignKey
+	Triggers    int
+}
+
+// ForeignKey of a table, with what it refers to.
+type ForeignKey struct {
+	Name                string
+	Columns             []string
+	RefSchema, RefTable string
+	RefColumns          []string
+}
+
+// Column of a table.
+type Column struct {
+	Name, Type string // Type as in SHOW COLUMNS: varchar(255)
+	Nullable   bool
+	// Distinct values estimated from a bounded sample of rows; 0 unknown.
+	Distinct int64
+}
+
+// TableIndex is one index as SHOW INDEX tells it.
+type TableIndex struct {
+	Name    string
+	Unique  bool
+	Columns []string // in order; "col(10)" for a prefix
+	Type    string   // BTREE, HASH, FULLTEXT, SPATIAL, RTREE
+	// Cardinality estimates the distinct values of all its columns together;
+	// 0 unknown.
+	Cardinality int64
+	// Reads of rows through it since the server began; -1 unknown.
+	Reads int64
+}
