@@ -160,13 +160,13 @@ func TestKernelBacklog(t *testing.T) {
 // connections.
 func TestKernelPorts(t *testing.T) {
 	bed.NeedPrivate(t)
-	// Open files are counted when the connections have gone: fifty logs are
+	// Open files are counted when the connections have gone: two hundred logs are
 	// open all the time.
 	logs := ""
-	for i := range 50 {
+	for i := range 200 {
 		logs += fmt.Sprintf("access_log %%DIR%%/log%d; ", i)
 	}
-	b := start(t, "worker_rlimit_nofile 85;", `return 200 "hello\n"; } location /logs/ { `+logs, "")
+	b := start(t, "worker_rlimit_nofile 240;", `return 200 "hello\n"; } location /logs/ { `+logs, "")
 	set(t, "net.ipv4.ip_local_port_range", "20000 20023") // the server has its port
 	inForce := func(t *testing.T, p remedy.Plan) {
 		switch p.Remedy {
