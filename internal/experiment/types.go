@@ -28,6 +28,7 @@ type Sample struct {
 	Mismatches int64         `json:"mismatches"`
 	Failures   int64         `json:"failures"` // errors and time-outs
 	Requests   int64         `json:"requests"`
+	P50        time.Duration `json:"p50"`
 	P99        time.Duration `json:"p99"`
 	// CPUPerRequest of the services, in seconds.
 	CPUPerRequest   float64 `json:"cpu_per_request"`
@@ -73,6 +74,12 @@ type Verdict struct {
 	// Warnings are data: each says what to do.
 	Warnings []string `json:"warnings,omitempty"`
 	Samples  []Sample `json:"samples"`
+	// Shifts is what else changed: latency, CPU per request, memory, failures.
+	Shifts []Shift `json:"shifts,omitempty"`
+	// Switching is the time spent putting sides in place, part of Took.
+	Switching time.Duration `json:"switching,omitempty"`
+	// Level is the one-sided false-keep rate that this experiment had.
+	Level float64 `json:"level,omitempty"`
 	// BaselineScore and CandidateScore are geometric means of fit runs.
 	BaselineScore  float64 `json:"baseline_score"`
 	CandidateScore float64 `json:"candidate_score"`
