@@ -58,6 +58,10 @@ func everything(c *Config) string {
 func fuzzArgs(t *testing.T, c *Config, d *Directive, args []string, m memory) {
 	t.Helper()
 	before := everything(c)
+	lines := 0
+	if d.line != nil { // a file has none
+		lines = 1 + strings.Count(strings.TrimSuffix(d.line.text, "\n"), "\n")
+	}
 	if err := d.SetArgs(args...); err != nil {
 		if everything(c) != before {
 			t.Fatalf("a failed set (%v) made %q of %q", err, everything(c), before)
@@ -68,7 +72,7 @@ func fuzzArgs(t *testing.T, c *Config, d *Directive, args []string, m memory) {
 	if !slices.Equal(d.Args, args) && !d.means(args) {
 		t.Fatalf("%q became %q: arguments %q, want %q", before, after, d.Args, args)
 	}
-	checkSpan(t, before, after, 1+strings.Count(before, "\\\n")+strings.Count(before, "\\\r\n"))
+	checkSpan(t, before, after, lines)
 	checkFresh(t, c, m)
 	if err := d.SetArgs(args...); err != nil || everything(c) != after {
 		t.Fatalf("setting %q twice (%v) made %q of %q", args, err, everything(c), after)
