@@ -16,8 +16,8 @@ import (
 // offsets are of the list's text.
 func (l *List) Set(g Grammar, name, value string) (textedit.Edit, error) {
 	g, o := g.with(name)
-	if len(name) < 2 || name[0] != '-' || strings.ContainsAny(name, " \t\r\n=\x00'\"\\$%`") {
-		return textedit.Edit{}, fmt.Errorf("set option %q: an option begins with - and holds no white space, quote or =", name)
+	if len(name) < 2 || name[0] != '-' || name == "--" || strings.ContainsAny(name, " \t\r\n=\x00'\"\\$%`") {
+		return textedit.Edit{}, fmt.Errorf("set option %q: an option begins with -, holds no white space, quote or =, and is not -- alone", name)
 	}
 	if !o.Arg && value != "" {
 		return textedit.Edit{}, fmt.Errorf("set option %s to %q: it takes no value; list it with Arg if it does", name, value)
