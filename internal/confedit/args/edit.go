@@ -101,7 +101,16 @@ func (l *List) add(g Grammar, o Option, name, value string) (textedit.Edit, erro
 		e.New += " "
 	}
 	e.To = e.From
-	return e, l.apply(slices.Insert(l.values(), n, words...), e)
+	was := *l
+	if err := l.apply(slices.Insert(l.values(), n, words...), e); err != nil {
+		return e, err
+	}
+	// An option before it that lacks its value would take this one as such.
+	if occ, ok := l.Get(g, name); !ok || o.Arg && occ.Value != value {
+		*l = was
+		return textedit.Edit{}, fmt.Errorf("add option %s: %q would not read it; does its last option lack a value?", name, was.text)
+	}
+	return e, nil
 }
 
 // Unset takes every occurrence of the option out, with the white space before
