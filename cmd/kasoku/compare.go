@@ -12,6 +12,7 @@ import (
 
 	"kasoku/internal/experiment"
 	"kasoku/internal/report"
+	"kasoku/internal/stack"
 	"kasoku/internal/tune"
 	"kasoku/internal/ui"
 )
@@ -46,9 +47,10 @@ func (c *CompareCmd) Run(ctx context.Context, a *App) error {
 		return err
 	}
 	defer p.Close()
-	rights, err := a.rights(ctx, p)
+	// Only those that a comparison needs are asked for: see change.Lacking.
+	rights, err := stack.CheckRights(ctx, p.Hosts, p.Stack)
 	if err != nil {
-		return err
+		return targetError(err)
 	}
 	a.measureFor(bench, c.Duration)
 	t := &tune.Tuner{Stack: p.Stack, Store: p.Store, Exec: p.Exec, Bench: bench, Rule: p.rule(), UI: a.UI, Rights: rights, Budget: c.Budget}
@@ -105,7 +107,8 @@ func compareFailed(err error, pending bool) error {
 	case errors.Is(err, context.Canceled) && !pending:
 		return err
 	case pending:
-		return ui.Coded(ui.NeedsRecovery, err, "kasoku recover")
+		// Not wrapped: an interruption that left something is told as that.
+		return ui.Coded(ui.NeedsRecovery, errors.New(err.Error()), "kasoku recover")
 	case errors.As(err, &build):
 		return ui.Coded(ui.BadInput, err, "check that version out elsewhere and run services[].build.command by hand; the checkout is as it was")
 	}

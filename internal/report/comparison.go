@@ -63,7 +63,11 @@ var metricNames = map[string]struct {
 func comparisonTable(c *tune.Comparison) (head []string, rows [][]string) {
 	for _, m := range c.Metrics {
 		how := metricNames[m.Name]
-		effect, between := ui.Percent(m.Effect), ui.Percent(m.Low)+" … "+ui.Percent(m.High)
+		change := ui.Percent
+		if m.Name == "errors" { // a difference of shares
+			change = func(d float64) string { return strings.Replace(fmt.Sprintf("%+.2f points", 100*d), "-", "−", 1) }
+		}
+		effect, between := change(m.Effect), change(m.Low)+" … "+change(m.High)
 		if m.Name == "errors" && m.Base+m.Head == 0 {
 			effect, between = "–", "–"
 		} else if m.Low == m.High {

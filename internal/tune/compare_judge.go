@@ -27,7 +27,7 @@ func (t *Tuner) judge(ctx context.Context, c *Comparison, sw *switcher, base int
 	}
 	var runner experiment.Runner = &budgeted{runner: onBase{sw, base}, deadline: t.deadline, now: time.Now}
 	runner = lenient{runner, c.MaxRegression}
-	v, err := experiment.Run(ctx, rule, runner, func(v experiment.Verdict) {
+	v, err := bothWays(ctx, rule, runner, func(v experiment.Verdict) {
 		if v.Pairs == 0 {
 			return
 		}

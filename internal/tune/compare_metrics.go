@@ -89,7 +89,8 @@ func ratio(pairs [][2]experiment.Sample, of func(experiment.Sample) float64) (Me
 
 // failing compares the shares of requests that went wrong by their difference.
 func failing(pairs [][2]experiment.Sample) (Metric, bool) {
-	share := func(wrong, of int64) float64 { return float64(wrong) / float64(max(of, 1)) }
+	// Wrong answers of the warm-up count, its requests do not.
+	share := func(wrong, of int64) float64 { return float64(wrong) / float64(max(of, wrong, 1)) }
 	var wrong, all [2]int64
 	var diffs []float64
 	for _, p := range pairs {
