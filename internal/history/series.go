@@ -1,6 +1,9 @@
 package history
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // Point is one measurement: the runs of one occasion taken together, so that
 // runs which shared a busy minute do not count as many witnesses.
@@ -16,6 +19,16 @@ type Point struct {
 	Config string `json:"config,omitempty"`
 	// Outlier: alone so far from its neighbours that it was not counted.
 	Outlier bool `json:"outlier,omitempty"`
+}
+
+// Add takes a further run into the measurement.
+func (p *Point) Add(score float64, run int64, config string) {
+	n := float64(p.Runs)
+	p.Score = math.Exp((n*math.Log(p.Score) + math.Log(score)) / (n + 1))
+	p.Runs, p.Last = p.Runs+1, run
+	if config != "" {
+		p.Config = config
+	}
 }
 
 // Level is a stretch of measurements that differ by noise only.
@@ -73,4 +86,17 @@ func (s *Series) Find(smallest float64) {
 	for i := 1; i < len(s.Levels); i++ {
 		s.Changes = append(s.Changes, d.change(s.Points, s.Levels[i-1], s.Levels[i]))
 	}
+}
+
+// Configs are the last configuration known of the level before change i, and
+// the first of that after it; "" if nobody looked.
+func (s *Series) Configs(i int) (before, after string) {
+	old, new := s.Levels[i], s.Levels[i+1]
+	for j := old.To - 1; j >= old.From && before == ""; j-- {
+		before = s.Points[j].Config
+	}
+	for j := new.From; j < new.To && after == ""; j++ {
+		after = s.Points[j].Config
+	}
+	return before, after
 }
