@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"kasoku/internal/change"
@@ -142,7 +144,7 @@ func levelsTitle(s history.Series) string {
 
 // changeLine is one line about a change of level.
 func changeLine(c history.Change) string {
-	return fmt.Sprintf("%s  %s (%s … %s)  %s → %s  between %s and then", c.Time.Format(time.DateTime), ui.Percent(c.Effect), ui.Percent(c.Low), ui.Percent(c.High),
+	return fmt.Sprintf("%s  %s (%s … %s)  %s → %s  (after %s)", c.Time.Format(time.DateTime), ui.Percent(c.Effect), ui.Percent(c.Low), ui.Percent(c.High),
 		ui.Count(c.Before), points(c.After), c.Since.Format(time.DateTime))
 }
 
@@ -171,6 +173,31 @@ func LevelsText(w io.Writer, all []history.Series, loss func(string) string) err
 		}
 	}
 	return p.err
+}
+
+// addLevels: one session alone has no history.
+func (m *Model) addLevels(st *store.Store) error {
+	sessions, err := st.Sessions(2)
+	if err != nil || len(sessions) < 2 {
+		return err
+	}
+	all, err := Levels(st, LevelOptions{Smallest: m.Rule.SmallestEffect})
+	m.Levels = slices.DeleteFunc(all, func(s history.Series) bool { return len(s.Points) < 2 })
+	return err
+}
+
+// mdLevels tells the same in Markdown.
+func (p *page) mdLevels(m *Model) {
+	if len(m.Levels) == 0 {
+		return
+	}
+	p.line("\n## Over time\n")
+	for _, s := range m.Levels {
+		p.line("- %s %s", mdText(levelsTitle(s)), mdCode(s.Spark(sparkWidth)))
+		for _, c := range s.Changes {
+			p.line("  - %s: %s", mdText(changeLine(c)), mdText(strings.Join(c.Between, "; ")))
+		}
+	}
 }
 
 // raw writes a line that is clean already and may have colour.
