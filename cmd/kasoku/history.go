@@ -4,9 +4,13 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"kasoku/internal/change"
+	"kasoku/internal/history"
 	"kasoku/internal/report"
 	"kasoku/internal/store"
 	"kasoku/internal/ui"
@@ -14,13 +18,14 @@ import (
 
 // HistoryCmd lists what was done.
 type HistoryCmd struct {
-	Runs  bool `help:"List runs too."`
-	Limit int  `default:"20" help:"At most this many sessions and runs."`
+	Runs  bool   `help:"List runs too."`
+	Limit int    `default:"20" help:"At most this many sessions and runs."`
+	Since string `placeholder:"WHEN" help:"Only what is younger: 12h, 30d, 8w, or a date (2026-01-31)."`
 }
 
 // Help is shown below the flags.
 func (HistoryCmd) Help() string {
-	return "Sessions with their steps, and the journal with what is kept.\n\nExamples:\n  kasoku history\n  kasoku history --runs --limit 50 --json"
+	return "Sessions with their steps, the journal with what is kept, and how the score of what was in place went over time: each change of level with its date, its size and what Kasoku did then.\n\nExamples:\n  kasoku history\n  kasoku history --since 30d\n  kasoku history --runs --limit 50 --json"
 }
 
 // historyList is what history prints.
@@ -29,6 +34,7 @@ type historyList struct {
 	Steps    map[int64][]store.Step `json:"steps"`
 	Runs     []store.Run            `json:"runs,omitempty"`
 	Journal  []change.Tx            `json:"journal"`
+	Levels   []history.Series       `json:"levels"`
 }
 
 // Run implements the command.
@@ -38,10 +44,15 @@ func (c *HistoryCmd) Run(ctx context.Context, a *App) error {
 		return err
 	}
 	defer p.Store.Close()
+	since, err := sinceWhen(c.Since, time.Now())
+	if err != nil {
+		return err
+	}
 	h := historyList{Steps: map[int64][]store.Step{}}
 	if h.Sessions, err = p.Store.Sessions(c.Limit); err != nil {
 		return err
 	}
+	h.Sessions = slices.DeleteFunc(h.Sessions, func(s store.Session) bool { return s.Started.Before(since) })
 	if !change.InUse(p.Dir) {
 		for i := range h.Sessions {
 			killed(&h.Sessions[i])
@@ -56,14 +67,38 @@ func (c *HistoryCmd) Run(ctx context.Context, a *App) error {
 		if h.Runs, err = p.Store.Runs(store.RunFilter{Limit: c.Limit}); err != nil {
 			return err
 		}
+		h.Runs = slices.DeleteFunc(h.Runs, func(r store.Run) bool { return r.Started.Before(since) })
 	}
 	if h.Journal, err = change.Read(p.Dir); err != nil {
 		return ui.Coded(ui.Failure, err, "the journal's README.txt tells how to put things back by hand")
 	}
-	return a.print(h, func(w io.Writer) error { return historyText(w, h) })
+	if h.Levels, err = report.Levels(p.Store, report.LevelOptions{Since: since, Smallest: p.rule().SmallestEffect, Journal: h.Journal}); err != nil {
+		return err
+	}
+	return a.print(h, func(w io.Writer) error { return historyText(w, h, a.UI.Loss) })
 }
 
-func historyText(w io.Writer, h historyList) error {
+// sinceWhen reads --since: a time ago (also in days and weeks), or a date.
+func sinceWhen(text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if t, err := time.ParseInLocation(time.DateOnly, text, time.Local); err == nil {
+		return t, nil
+	}
+	if d, err := time.ParseDuration(text); err == nil && d > 0 {
+		return now.Add(-d), nil
+	}
+	for unit, days := range map[string]int{"d": 1, "w": 7} {
+		number, ok := strings.CutSuffix(text, unit)
+		if n, err := strconv.Atoi(number); ok && err == nil && n > 0 {
+			return now.AddDate(0, 0, -n*days), nil
+		}
+	}
+	return time.Time{}, ui.Coded(ui.Usage, fmt.Errorf("history: --since %q is neither a time ago (12h, 30d, 8w) nor a date (2026-01-31)", text), "kasoku history --help")
+}
+
+func historyText(w io.Writer, h historyList, loss func(string) string) error {
 	if len(h.Sessions)+len(h.Runs)+len(h.Journal) == 0 {
 		_, err := fmt.Fprintln(w, "nothing yet: kasoku run, kasoku tune")
 		return err
@@ -86,5 +121,5 @@ func historyText(w io.Writer, h historyList) error {
 			fmt.Fprintf(w, "kept #%d %s (kasoku undo %d)\n", tx.ID, tx.Title, tx.ID)
 		}
 	}
-	return nil
+	return report.LevelsText(w, h.Levels, loss)
 }

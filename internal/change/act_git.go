@@ -16,6 +16,7 @@ import (
 // Git is a commit in an application's checkout. Either Patch is committed on
 // top of what is checked out, or Rev, which the repository must have already,
 // is checked out. Either way the checkout is then on a branch of Kasoku's own.
+// A Rev that is checked out already is built again.
 type Git struct {
 	Dir string `json:"dir"` // top folder of the checkout
 	// Patch is what git diff prints, relative to Dir. Its bytes are in the
@@ -30,6 +31,9 @@ type Git struct {
 	Build    []string      `json:"build,omitempty"`
 	Timeout  time.Duration `json:"timeout,omitempty"`
 	Products []string      `json:"products,omitempty"`
+	// Built is the archive that Executor.Build made of the products; they are
+	// then unpacked instead of built again.
+	Built host.Hash `json:"built,omitempty"`
 
 	// The executor fills in what follows.
 	Before string    `json:"before,omitempty"` // commit
@@ -90,6 +94,13 @@ func (a *gitAct) prepare(ctx context.Context) ([][]byte, error) {
 			return nil, err
 		}
 		blobs = append(blobs, g.Patch)
+	}
+	if g.Built != "" {
+		built, err := a.x.journal.loadBlob(g.Built)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", g.title(), err)
+		}
+		blobs = append(blobs, built)
 	}
 	if err := a.owner(ctx); err != nil {
 		return nil, err
@@ -205,7 +216,7 @@ func (a *gitAct) plan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if g.After == g.Before {
+	if g.After == g.Before && len(g.Build) == 0 && g.Built == "" {
 		return fmt.Errorf("%s: %w: it is checked out already", g.title(), ErrChanged)
 	}
 	g.Branch = "refs/heads/kasoku/" + g.After[:12]
@@ -302,6 +313,9 @@ func (a *gitAct) write(ctx context.Context) (string, error) {
 	if err := a.keepAttributes(ctx, false); err != nil {
 		return "", err
 	}
+	if g.Built != "" {
+		return g.After, a.unpack(ctx, g.Built)
+	}
 	if len(g.Build) == 0 {
 		return g.After, nil
 	}
@@ -361,6 +375,11 @@ func (a *gitAct) restore(ctx context.Context) error {
 		return fmt.Errorf("%s: someone has edited %s; it was left alone: commit or remove that work, then recover again", a.subject(), some(foreign))
 	}
 	if err := a.removeAdded(ctx); err != nil {
+		return err
+	}
+	// A forced checkout writes every file whose time is not the index's, such
+	// as those that a later transaction gave their old time, and their modes go.
+	if _, err := a.git(ctx, nil, "update-index", "-q", "--refresh"); err != nil {
 		return err
 	}
 	to := []string{"checkout", "--quiet", "--force", "--detach", g.Before}

@@ -18,6 +18,14 @@ const appUser = 33 // www-data
 
 func init() {
 	plans["git"] = func(l lab) []Change { return []Change{appPatch(l)} }
+	plans["gitagain"] = func(l lab) []Change { return []Change{appAgain(l)} }
+}
+
+// appAgain builds what is checked out once more.
+func appAgain(l lab) Change {
+	c := appPatch(l)
+	c.Git.Patch, c.Git.Rev = nil, "main"
+	return c
 }
 
 // appPatch changes, adds and deletes files, and builds.
@@ -132,6 +140,7 @@ func TestGit(t *testing.T) {
 			"git rev-parse HEAD~1":        "", "ls old.php lib/cache/new.php 2>/dev/null || true": "lib/cache/new.php",
 			"stat -c '%a' app.php lib/cache/new.php": "640\n755", "cat build/user": itoa(ownerOf(t, l.path("app"))), "cat .env": "secret"}},
 		{"a branch", "", Change{Kind: KindGit, Git: &Git{Dir: l.path("app"), Rev: "other"}}, map[string]string{"sed -n 2p app.php": "echo 'other';"}},
+		{"the same commit, built again", "", appAgain(l), map[string]string{"cat build/user": itoa(ownerOf(t, l.path("app"))), "git rev-parse main HEAD | uniq | wc -l": "1", "ls build/deep 2>&1 | wc -l": "1"}},
 		{"a patch on a detached head", "git checkout -q --detach", appPatch(l), map[string]string{"cat build/out": "<?php\necho 'fast';\n// end"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -187,6 +196,7 @@ func TestGitRefusals(t *testing.T) {
 		{"a tracked product", "", func(g *Git) { g.Products = []string{"app.php"} }, []string{"must not be tracked"}},
 		{"a product outside", "", func(g *Git) { g.Products = []string{"../x"} }, []string{"inside the checkout"}},
 		{"a relative path", "", func(g *Git) { g.Dir = "app" }, []string{"absolute"}},
+		{"what is checked out, with nothing to build", "", func(g *Git) { g.Patch, g.Build, g.Rev = nil, nil, "main" }, []string{"checked out already"}},
 		{"both", "", func(g *Git) { g.Rev = "other" }, []string{"either a patch or a revision"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -250,9 +260,50 @@ func TestGitBuildFails(t *testing.T) {
 	}
 }
 
+// TestGitBuiltBefore: two revisions are built once, then one stands on the
+// other and both change places without a build.
+func TestGitBuiltBefore(t *testing.T) {
+	l := newApp(t)
+	x := l.app(t)
+	before := l.seenApp(t)
+	side := func(rev string) Change {
+		c := appAgain(l)
+		c.Git.Rev = rev
+		built, err := x.Build(t.Context(), "build "+rev, c)
+		must(t, err)
+		wantEqual(t, "after the build of "+rev, l.seenApp(t), before)
+		// A build would be seen.
+		c.Git.Built, c.Git.Build = built, []string{"sh", "-c", "echo built >build/again"}
+		return c
+	}
+	base, head := side("main"), side("other")
+	tx, err := x.Apply(t.Context(), Intent{Title: "base", Changes: []Change{base}})
+	must(t, err)
+	asBase := l.seenApp(t)
+	wantEqual(t, "base", l.inApp(t, "sed -n 2p build/out; ls build/again 2>/dev/null || true"), "echo 'slow';")
+	for range 2 {
+		top, err := x.Apply(t.Context(), Intent{Title: "head", Changes: []Change{head}})
+		must(t, err)
+		wantEqual(t, "head", l.inApp(t, "sed -n 2p app.php; sed -n 2p build/out; ls build/again 2>/dev/null || true"), "echo 'other';\necho 'other';")
+		must(t, x.Revert(t.Context(), top.ID))
+		wantEqual(t, "base again", l.seenApp(t), asBase)
+	}
+	must(t, x.Revert(t.Context(), tx.ID))
+	wantEqual(t, "as found", l.seenApp(t), before)
+
+	bad := appAgain(l)
+	bad.Git.Rev, bad.Git.Build = "other", []string{"sh", "-c", "echo no compiler >&2; exit 3"}
+	_, err = x.Build(t.Context(), "build other", bad)
+	wantText(t, err, "exit status 3", "no compiler")
+	bad.Git.Build, bad.Git.Products = []string{"true"}, []string{"none"}
+	_, err = x.Build(t.Context(), "build other", bad)
+	wantText(t, err, "made none of its products none")
+	wantEqual(t, "after failures", l.seenApp(t), before)
+}
+
 func TestGitKilledAtEveryStep(t *testing.T) {
 	l := newApp(t)
-	for _, job := range []string{"git-apply", "git-revert"} {
+	for _, job := range []string{"git-apply", "git-revert", "gitagain-apply"} {
 		t.Logf("%s: %d steps", job, killedEverywhere(t, l, job, func() string { return l.seenApp(t) }))
 	}
 }

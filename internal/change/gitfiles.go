@@ -179,7 +179,13 @@ func (a *gitAct) untar(ctx context.Context) error {
 	if err != nil || same {
 		return err
 	}
-	saved, err := a.x.journal.loadBlob(g.Saved)
+	return a.unpack(ctx, g.Saved)
+}
+
+// unpack makes the products those of an archive.
+func (a *gitAct) unpack(ctx context.Context, archive host.Hash) error {
+	g := a.c.Git
+	saved, err := a.x.journal.loadBlob(archive)
 	if err != nil {
 		return err
 	}
@@ -194,7 +200,7 @@ func (a *gitAct) untar(ctx context.Context) error {
 			err = fmt.Errorf("exit status %d: %s", r.ExitCode, tail(r))
 		}
 		if err != nil {
-			return fmt.Errorf("%s: put the build products back: %w", a.subject(), err)
+			return fmt.Errorf("%s: put build products in place: %w", a.subject(), err)
 		}
 	}
 	return nil

@@ -16,7 +16,7 @@ var layers = []layer{
 	{"confedit/textedit"},
 	{"confedit/args"},
 	{"lab", "regulation", "host", "stat", "ui", "confedit/apache", "confedit/ini", "confedit/nginx", "confedit/literal", "confedit/sysctl", "confedit/redis", "confedit/memcached", "confedit/unit", "confedit/supervisor", "confedit/vcl", "accesslog", "sqllog", "appserver"},
-	{"load", "digest", "trace", "confedit"},
+	{"load", "digest", "trace", "confedit", "history"},
 	{"foreign", "record"},
 	{"stack"},
 	{"change", "evidence"},

@@ -48,6 +48,9 @@ func Build(ctx context.Context, st *store.Store, session int64, o Options) (*Mod
 	if err := m.addFlames(st); err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}
+	if err := m.addLevels(st); err != nil {
+		return nil, fmt.Errorf("report: %w", err)
+	}
 	m.addScore()
 	m.addTook()
 	m.Headline, m.Caveats = headline(m), caveats(m)

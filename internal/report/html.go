@@ -12,6 +12,7 @@ import (
 
 	"kasoku/internal/diagnose"
 	"kasoku/internal/experiment"
+	"kasoku/internal/history"
 	"kasoku/internal/store"
 	"kasoku/internal/ui"
 )
@@ -37,6 +38,7 @@ var htmlPage = template.Must(template.New("page").Funcs(template.FuncMap{
 	"points":   func(v float64) string { return together(points(v)) },
 	"apdex":    apdexText,
 	"change":   effectOf, "diffs": shownDiffs,
+	"levels": levelsTitle, "changed": changeLine, "spark": func(s history.Series) string { return s.Spark(sparkWidth) },
 	"join": func(s []string) string { return strings.Join(s, ", ") },
 	"clip": clip, "sql": oneLine, "day": day, "plural": plural, "tone": tone,
 	"lines": diffLines, "open": openDiff, "demands": demandRows,

@@ -47,6 +47,7 @@ func Markdown(w io.Writer, m *Model) error {
 			p.mdSection(s)
 		}
 	}
+	p.mdLevels(m)
 	p.mdSure(m)
 	p.line("\n## To look closer, repeat or undo\n")
 	for _, c := range m.Reproduce {

@@ -13,6 +13,7 @@ import (
 
 	"kasoku/internal/diagnose"
 	"kasoku/internal/evidence"
+	"kasoku/internal/history"
 	"kasoku/internal/load"
 	"kasoku/internal/regulation"
 	"kasoku/internal/store"
@@ -48,6 +49,9 @@ type Model struct {
 	NotJudged []diagnose.NotJudged `json:"not_judged"`
 	// Flames are the profiles of both diagnostic runs, with their pictures.
 	Flames []Flame `json:"profiles,omitempty"`
+
+	// Levels are the scores over time, if there is more than one session.
+	Levels []history.Series `json:"levels,omitempty"`
 
 	Runs      RunCount  `json:"runs"`
 	Warnings  []Warning `json:"warnings"`

@@ -103,8 +103,9 @@ func TestOldStoresGetArtifacts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := &Run{Kind: Scored, Started: time.Now()}
-	if err := s.saveRun(run); err != nil {
+	run, err := s.insert("save a run", `INSERT INTO runs (session, step, kind, side, label, started, score, unfit, config_hash)
+		VALUES (0, 0, 'scored', '', 'old', ?, 1, '', '')`, stamp(time.Now()))
+	if err != nil {
 		t.Fatal(err)
 	}
 	s.Close()
@@ -112,7 +113,7 @@ func TestOldStoresGetArtifacts(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if err := s.SaveArtifact(run.ID, "x", []byte("y")); err != nil {
+	if err := s.SaveArtifact(run, "x", []byte("y")); err != nil {
 		t.Error(err)
 	}
 }

@@ -69,6 +69,10 @@ CREATE TABLE drawn (
   pool TEXT PRIMARY KEY,
   rows INTEGER NOT NULL
 );
+`, `
+ALTER TABLE runs ADD COLUMN scenario TEXT NOT NULL DEFAULT '';
+ALTER TABLE runs ADD COLUMN workload INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX runs_measured ON runs (kind, unfit, scenario, workload, side, started, score, session, step, config_hash);
 `}
 
 // SchemaVersion that this Kasoku writes.

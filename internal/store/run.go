@@ -35,10 +35,11 @@ func (s *Store) saveRun(x *Run) error {
 	if err != nil {
 		return fmt.Errorf("save run %q: diagnosis: %w", x.Label, err)
 	}
-	args := []any{x.Session, x.Step, x.Kind, string(x.Side), x.Label, stamp(x.Started), x.Score, x.Unfit, x.ConfigHash, ev, dg}
+	scenario, workload := loadOf(x.Evidence)
+	args := []any{x.Session, x.Step, x.Kind, string(x.Side), x.Label, stamp(x.Started), x.Score, x.Unfit, x.ConfigHash, ev, dg, scenario, workload}
 	if x.ID == 0 {
-		id, err := s.insert("save a run", `INSERT INTO runs (session, step, kind, side, label, started, score, unfit, config_hash, evidence, diagnosis)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, args...)
+		id, err := s.insert("save a run", `INSERT INTO runs (session, step, kind, side, label, started, score, unfit, config_hash, evidence, diagnosis, scenario, workload)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, args...)
 		if err != nil {
 			return err
 		}
@@ -46,7 +47,7 @@ func (s *Store) saveRun(x *Run) error {
 		return nil
 	}
 	return s.update("run", x.ID, `UPDATE runs SET session = ?, step = ?, kind = ?, side = ?, label = ?, started = ?, score = ?,
-		unfit = ?, config_hash = ?, evidence = ?, diagnosis = ? WHERE id = ?`, append(args, x.ID)...)
+		unfit = ?, config_hash = ?, evidence = ?, diagnosis = ?, scenario = ?, workload = ? WHERE id = ?`, append(args, x.ID)...)
 }
 
 // Run returns one run with evidence and diagnosis, ErrNotFound (wrapped) if

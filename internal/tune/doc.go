@@ -20,5 +20,6 @@
 // Files: bench.go measures one run; observe.go makes a diagnostic one with the
 // instruments of instrument*.go, walk.go and spans.go; switcher.go puts baseline or candidate in
 // place; step.go is one turn of the loop; search.go looks for a number;
-// session.go is the whole.
+// session.go is the whole. try.go judges what somebody proposes, compare*.go
+// two versions of an application (checkout.go).
 package tune
