@@ -118,8 +118,14 @@ func (o simOptions) powers(ctx context.Context, traces []*trace, rule experiment
 		own := func(c *cell) bool { return c.method.name == "Kasoku" && c.effect == e }
 		row("Kasoku: mean runs", cells, own, (*cell).meanRuns, 1)
 		row("Kasoku: mean seconds", cells, own, (*cell).meanTook, 1)
+		if e < 0 {
+			ok = bar("−2 % kept, over all recordings", sum(cells, own).share(), falseKeepBar, false) && ok
+			continue
+		}
 		quiet := sum(cells, func(c *cell) bool { return own(c) && !c.trace.loud })
 		if quiet.n == 0 {
+			fmt.Println("MISSED not judged: every recording is loud; record a quiet one (verdict record -h)")
+			ok = false
 			continue
 		}
 		switch e {
@@ -127,8 +133,6 @@ func (o simOptions) powers(ctx context.Context, traces []*trace, rule experiment
 			ok = bar("+5 % kept, over all recordings that are not loud", quiet.share(), power5Bar, true) && ok
 		case 0.02:
 			ok = bar("+2 % kept, over all recordings that are not loud", quiet.share(), power2Bar, true) && ok
-		case -0.02:
-			ok = bar("−2 % kept", quiet.share(), falseKeepBar, false) && ok
 		}
 	}
 	return ok, nil
