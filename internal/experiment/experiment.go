@@ -13,9 +13,11 @@ import (
 
 // Rule says how sure a verdict must be.
 type Rule struct {
-	// Alpha is the false-keep rate of one experiment: 0.01, 0.025, 0.05, 0.10.
+	// Alpha is the false-keep rate of one experiment, from stat.MinAlpha to
+	// stat.MaxAlpha.
 	Alpha float64
-	// MaxPairs of runs; at least 6.
+	// MaxPairs of runs; at least 3. See stat.NewSequential for those that are
+	// used fully.
 	MaxPairs int
 	// SmallestEffect worth keeping, as a fraction: 0.01 = 1 %.
 	SmallestEffect float64
@@ -26,13 +28,18 @@ type Rule struct {
 	// AnyTail turns the guard on tail latency off: more users wait longer by
 	// nature when the load itself is what is tried.
 	AnyTail bool
-	// Seed of the coin that orders each pair.
+	// Deadline after which no pair begins any more; zero: none. An experiment
+	// that it ends is inconclusive.
+	Deadline time.Time
+	// Seed of the coin that orders the pairs.
 	Seed uint64
 }
 
-// DefaultRule: 1 % false keeps, 1 % smallest effect, at most 10 pairs.
+// DefaultRule: 1 % false keeps, 1 % smallest effect, at most 40 pairs, with which
+// 2 % can be shown where pairs differ by 2 to 3 % (docs/verdict.md). Most
+// experiments end long before.
 func DefaultRule() Rule {
-	return Rule{Alpha: 0.01, MaxPairs: 10, SmallestEffect: 0.01, MaxRepeats: 3}
+	return Rule{Alpha: 0.01, MaxPairs: 40, SmallestEffect: 0.01, MaxRepeats: 3}
 }
 
 // Guards that are never traded for score.
@@ -53,7 +60,7 @@ func Run(ctx context.Context, r Rule, runner Runner, progress func(Verdict)) (Ve
 	if err != nil {
 		return Verdict{}, fmt.Errorf("experiment: %w", err)
 	}
-	e := &running{rule: r, seq: seq, runner: runner, started: time.Now(),
+	e := &running{rule: r, verdict: Verdict{Level: r.Alpha}, seq: seq, runner: runner, started: time.Now(),
 		coin: rand.New(rand.NewPCG(r.Seed, 0x6b61736f6b75))}
 	for pair := 1; ; pair++ {
 		done, err := e.pair(ctx, pair)
@@ -67,6 +74,10 @@ func Run(ctx context.Context, r Rule, runner Runner, progress func(Verdict)) (Ve
 		if done {
 			return e.verdict, nil
 		}
+		if !r.Deadline.IsZero() && time.Now().After(r.Deadline) {
+			e.end(Inconclusive, fmt.Sprintf("the time was used up after %d pairs; give a larger budget", pair))
+			return e.verdict, nil
+		}
 	}
 }
 
@@ -76,6 +87,7 @@ type running struct {
 	seq     stat.Sequential
 	runner  Runner
 	coin    *rand.Rand
+	second  Side // of the latest odd pair, first of the next
 	started time.Time
 	verdict Verdict
 	logs    []float64 // log ratios candidate / baseline of the pairs so far
@@ -85,11 +97,7 @@ type running struct {
 
 // pair measures one pair in random order and reports whether the verdict is sure.
 func (e *running) pair(ctx context.Context, n int) (bool, error) {
-	order := []Side{Baseline, Candidate}
-	if e.coin.IntN(2) == 1 {
-		order[0], order[1] = order[1], order[0]
-	}
-	for _, side := range order {
+	for _, side := range e.order(n) {
 		s, err := e.measure(ctx, side, n)
 		if err != nil {
 			return false, err
@@ -109,6 +117,28 @@ func (e *running) pair(ctx context.Context, n int) (bool, error) {
 		}
 	}
 	return e.look()
+}
+
+// order of the n-th pair, from 1. The coin is tossed for two pairs at a time: the
+// second has the other order (AB BA or BA AB). A steady drift then cancels
+// within four runs instead of on average only, and between the two pairs nothing
+// is switched.
+func (e *running) order(n int) [2]Side {
+	if n%2 == 1 {
+		e.second = Candidate
+		if e.coin.IntN(2) == 1 {
+			e.second = Baseline
+		}
+		return [2]Side{other(e.second), e.second}
+	}
+	return [2]Side{e.second, other(e.second)}
+}
+
+func other(s Side) Side {
+	if s == Baseline {
+		return Candidate
+	}
+	return Baseline
 }
 
 // measure repeats a run until it is fit as evidence.
@@ -199,16 +229,21 @@ func (e *running) look() (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	e.verdict.Effect = math.Expm1(t.Mean)
 	e.verdict.Low, e.verdict.High = math.Expm1(t.Lower(0.975)), math.Expm1(t.Upper(0.975))
 	switch {
 	case d == stat.Greater && e.verdict.Effect < e.rule.SmallestEffect:
 		e.end(NoDifference, fmt.Sprintf("faster, but by less than %.1f %%", 100*e.rule.SmallestEffect))
 	case d == stat.Greater && !e.rule.AnyTail && e.slowTail() > maxP99Ratio:
 		e.end(Regressed, fmt.Sprintf("the score rose, but the 99th percentile of latency grew %.2f times", e.slowTail()))
+	case d == stat.Greater && e.plain() <= 0:
+		e.end(NoDifference, fmt.Sprintf("most pairs are faster (%+.1f %%), but a few so slow that it does not pay on the whole; look at the runs (kasoku show RUN)", 100*e.verdict.Effect))
 	case d == stat.Greater:
-		e.end(Improved, fmt.Sprintf("p = %.2g after %d pairs, below %.2g", t.PGreater, t.N, e.seq.PerLook))
+		e.end(Improved, fmt.Sprintf("p = %.2g after %d pairs, below %.2g", t.PGreater, t.N, e.seq.Level(t.N)))
 	case d == stat.Less:
-		e.end(Regressed, fmt.Sprintf("p = %.2g after %d pairs, below %.2g", t.PLess, t.N, e.seq.PerLook))
+		e.end(Regressed, fmt.Sprintf("p = %.2g after %d pairs, below %.2g", t.PLess, t.N, e.seq.Level(t.N)))
+	case d == stat.Futile && t.PLess < e.rule.Alpha:
+		e.end(Regressed, fmt.Sprintf("slower (p = %.2g after %d pairs)", t.PLess, t.N))
 	case d == stat.Futile:
 		e.end(NoDifference, fmt.Sprintf("an effect above %+.1f %% is unlikely, and a smaller one cannot be shown in %d pairs",
 			100*math.Expm1(t.Upper(0.90)), e.seq.Max()))
@@ -218,10 +253,17 @@ func (e *running) look() (bool, error) {
 	return true, nil
 }
 
+// plain is the mean log ratio of all pairs. The test leaves the best and the
+// worst out, so that a burst of somebody else's work cannot decide; a candidate
+// that itself stalls now and then must not gain by that.
+func (e *running) plain() float64 {
+	mean, _ := stat.MeanSD(e.logs)
+	return mean
+}
+
 // estimate fills the verdict's effect and scores from the pairs so far.
 func (e *running) estimate() {
-	mean, _ := stat.MeanSD(e.logs)
-	e.verdict.Effect = math.Expm1(mean)
+	e.verdict.Effect = math.Expm1(e.plain())
 	scores := func(ss []Sample) []float64 {
 		out := make([]float64, 0, len(ss))
 		for _, s := range ss {

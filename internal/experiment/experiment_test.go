@@ -70,7 +70,7 @@ func TestVerdicts(t *testing.T) {
 		{"a candidate that scores nothing has regressed", 100, 0, nil, Regressed, "scored nothing", 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			f := newFake(c.base, c.cand, 0.02, 1)
+			f := newFake(c.base, c.cand, 0.005, 1)
 			f.edit = c.edit
 			v, err := Run(t.Context(), DefaultRule(), f, nil)
 			if err != nil {
@@ -84,7 +84,7 @@ func TestVerdicts(t *testing.T) {
 }
 
 func TestAnUnfitRunIsRepeated(t *testing.T) {
-	f := newFake(100, 200, 0.02, 1)
+	f := newFake(100, 200, 0.005, 1)
 	f.edit = func(s *Sample, n int) {
 		if n == 2 {
 			s.Score, s.Unfit = 1, "foreign load"
@@ -114,7 +114,7 @@ func TestOrderIsRandom(t *testing.T) {
 
 func TestAARarelyKeeps(t *testing.T) {
 	kept, pairs := 0, 0
-	const trials = 2000
+	const trials = 1500
 	for seed := range uint64(trials) {
 		r := DefaultRule()
 		r.Seed = seed

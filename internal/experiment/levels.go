@@ -1,14 +1,64 @@
 package experiment
 
+import "kasoku/internal/stat"
+
 // Levels hands out the false-keep rate of each experiment of a session, so that
-// what a whole session keeps holds, too.
+// what a whole session keeps holds, too: the chance that a session keeps
+// anything that brings nothing is at most Session, however many experiments it
+// makes.
+//
+// It is alpha-spending with a refund. The session begins with Session to spend.
+// Each experiment may err at a fraction of what is left; if it keeps nothing that
+// is spent, if it keeps something it is given back: either it kept something
+// true, which is no error, or the session has erred already. So until the first
+// false keep all candidates without effect have spent at most Session together,
+// and the chance of it is no larger (the union bound of online fallback, Tian &
+// Ramdas 2021, Stat. Methods Med. Res. 30:976, and of alpha-investing without a
+// reward, Foster & Stine 2008, J. R. Stat. Soc. B 70:429). It needs of each
+// experiment only that it holds its level whatever came before, which the coin
+// of its own sees to.
 type Levels struct {
 	// Each is the most that one experiment may have, as a fraction.
 	Each float64
+	// Session is the most that all may have together; 0: SessionTimes × Each.
+	Session float64
+
+	spent float64
 }
 
-// Next is the level of the experiment that begins now.
-func (l *Levels) Next() float64 { return l.Each }
+const (
+	// SessionTimes: by default one session in twenty keeps anything in vain when
+	// an experiment alone does so one time in a hundred.
+	SessionTimes = 5
+	// spending is the share of what is left that one experiment may spend: a
+	// session of cases/login keeps nothing in 10 to 20 experiments, and the
+	// last of these, with the smallest effects, still have half of the first's.
+	spending = 1.0 / 20
+)
 
-// Tell says how the experiment that Next was asked for ended.
-func (l *Levels) Tell(kept bool) {}
+// Next is the level of the experiment that begins now. It never is less than
+// what the sequential test can be asked for.
+func (l *Levels) Next() float64 {
+	return max(min(l.Each, l.left()*spending), stat.MinAlpha)
+}
+
+// Tell says how an experiment ended that Next was asked for. One that ended
+// before its first look at the scores could not err and need not be told.
+func (l *Levels) Tell(kept bool) { l.Charge(l.Next(), kept) }
+
+// Charge is Tell for an experiment that had the given level, in a session that
+// is taken up again.
+func (l *Levels) Charge(level float64, kept bool) {
+	if !kept {
+		l.spent += level
+	}
+}
+
+// left is what the session may still spend.
+func (l *Levels) left() float64 {
+	all := l.Session
+	if all == 0 {
+		all = SessionTimes * l.Each
+	}
+	return max(all-l.spent, 0)
+}

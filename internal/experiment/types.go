@@ -8,6 +8,8 @@ package experiment
 import (
 	"context"
 	"time"
+
+	"kasoku/internal/stat"
 )
 
 // Side of an experiment.
@@ -83,4 +85,22 @@ type Verdict struct {
 	// BaselineScore and CandidateScore are geometric means of fit runs.
 	BaselineScore  float64 `json:"baseline_score"`
 	CandidateScore float64 `json:"candidate_score"`
+}
+
+// Looked reports whether the experiment came to a look at the scores: without
+// one it could not end as improved.
+func (v Verdict) Looked() bool { return v.Pairs >= stat.FirstLook }
+
+// NoLongerPays judges the verdict of what is in place, as the candidate,
+// against the service without it. It was proved once, so it goes only if it is
+// now seen to bring less than the smallest effect worth keeping (a fraction); a
+// doubt leaves it.
+func (v Verdict) NoLongerPays(smallest float64) bool {
+	switch v.Outcome {
+	case Regressed, Broke:
+		return true
+	case NoDifference:
+		return v.Effect < smallest
+	}
+	return false
 }

@@ -215,9 +215,11 @@ type EvidenceConfig struct {
 type Tune struct {
 	// SmallestEffect worth keeping, as a fraction. Default 0.01.
 	SmallestEffect float64 `yaml:"smallest_effect,omitempty" json:"smallest_effect,omitempty"`
-	// Alpha is the false-keep rate of one experiment. Default 0.01.
+	// Alpha is the false-keep rate of one experiment, from 0.00001 to 0.1.
+	// Default 0.01. A session of tune keeps anything in vain with at most five
+	// times that.
 	Alpha float64 `yaml:"alpha,omitempty" json:"alpha,omitempty"`
-	// MaxPairs of runs per experiment. Default 10.
+	// MaxPairs of runs per experiment. Default 40; at least 3.
 	MaxPairs int `yaml:"max_pairs,omitempty" json:"max_pairs,omitempty"`
 	// MaxForeignCPU is the share of the machine that processes outside the
 	// stack may use in a run before it is no evidence. Default 0.10.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"kasoku/internal/regulation"
+	"kasoku/internal/stat"
 )
 
 // kinds in the order in which messages list them.
@@ -300,8 +301,8 @@ func (s *Stack) validateTune(d *document) {
 	if t.SmallestEffect < 0 || t.SmallestEffect >= 1 {
 		d.report("tune.smallest_effect", "%v is outside 0–1; write a fraction, e.g. 0.01 for 1 %%", t.SmallestEffect)
 	}
-	if t.Alpha < 0 || t.Alpha >= 0.5 {
-		d.report("tune.alpha", "%v is outside 0–0.5; write a probability, e.g. 0.01", t.Alpha)
+	if t.Alpha != 0 && (t.Alpha < stat.MinAlpha || t.Alpha > stat.MaxAlpha) {
+		d.report("tune.alpha", "%v is outside %v–%v; write a probability, e.g. 0.01", t.Alpha, stat.MinAlpha, stat.MaxAlpha)
 	}
 	if t.MaxForeignCPU < 0 || t.MaxForeignCPU > 1 {
 		d.report("tune.max_foreign_cpu", "%v is outside 0–1; write a share of the machine, e.g. 0.1", t.MaxForeignCPU)
@@ -309,8 +310,8 @@ func (s *Stack) validateTune(d *document) {
 	if t.RevertAfter != 0 && t.RevertAfter < time.Second {
 		d.report("tune.revert_after", "%s is too short for a heartbeat over a network; write at least 1s, e.g. 60s", t.RevertAfter)
 	}
-	if t.MaxPairs < 0 || t.MaxPairs > 1000 {
-		d.report("tune.max_pairs", "%d is outside 1–1000", t.MaxPairs)
+	if t.MaxPairs != 0 && (t.MaxPairs < stat.FirstLook || t.MaxPairs > 1000) {
+		d.report("tune.max_pairs", "%d is outside %d–1000; fewer than %d pairs show nothing", t.MaxPairs, stat.FirstLook, stat.FirstLook)
 	}
 }
 

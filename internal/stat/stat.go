@@ -46,7 +46,9 @@ const minSD = 0.001
 
 // TTest is a one-sample t-test of numbers against zero.
 type TTest struct {
-	N        int
+	N int
+	// DF are the degrees of freedom.
+	DF       int
 	Mean, SE float64
 	// PGreater is the one-sided p-value of "the true mean is ≤ 0", PLess that
 	// of "the true mean is ≥ 0".
@@ -60,13 +62,14 @@ func OneSample(xs []float64) (TTest, error) {
 	}
 	mean, sd := MeanSD(xs)
 	sd = math.Max(sd, minSD)
-	n := float64(len(xs))
-	t := TTest{N: len(xs), Mean: mean, SE: sd / math.Sqrt(n)}
-	dist := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}
-	v := mean / t.SE
-	t.PLess = dist.CDF(v)
-	t.PGreater = dist.CDF(-v)
-	return t, nil
+	return newTTest(len(xs), len(xs)-1, mean, sd/math.Sqrt(float64(len(xs)))), nil
+}
+
+func newTTest(n, df int, mean, se float64) TTest {
+	t := TTest{N: n, DF: df, Mean: mean, SE: se}
+	dist := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(df)}
+	t.PLess, t.PGreater = dist.CDF(mean/se), dist.CDF(-mean/se)
+	return t
 }
 
 // Upper returns the one-sided upper confidence bound of the mean at the level
@@ -80,10 +83,10 @@ func (t TTest) Lower(level float64) float64 { return t.Mean - t.quantile(level)*
 // one-sided level p, if their deviation stays what it was.
 func (t TTest) Detectable(n int, p float64) float64 {
 	sd := t.SE * math.Sqrt(float64(t.N))
-	q := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(n - 1)}.Quantile(1 - p)
+	q := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(n - 2*cut(n) - 1)}.Quantile(1 - p)
 	return q * sd / math.Sqrt(float64(n))
 }
 
 func (t TTest) quantile(level float64) float64 {
-	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(t.N - 1)}.Quantile(level)
+	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(t.DF)}.Quantile(level)
 }

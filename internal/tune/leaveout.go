@@ -97,8 +97,10 @@ func (t *Tuner) leaveOutGroup(ctx context.Context, group []store.Step) error {
 	t.UI.Step(fmt.Sprintf("%d. %s", step.Seq, step.Plan.Title))
 	sw := &switcher{exec: t.Exec, bench: t.Bench, step: step.ID, baseWorkload: t.workload, candWorkload: t.workload,
 		intent: change.Intent{Title: "Without: " + strings.Join(titles, "; "), Plan: step.Plan.ID, Session: t.session.ID, Changes: changes}}
-	rule := t.Rule
-	rule.Seed = uint64(step.ID)
+	rule, err := t.rule(step)
+	if err != nil {
+		return t.finishLeaveOut(ctx, step, group, sw, err)
+	}
 	step.Verdict, err = experiment.Run(ctx, rule, mirrored{sw}, nil)
 	return t.finishLeaveOut(ctx, step, group, sw, err)
 }
@@ -154,7 +156,7 @@ func (t *Tuner) finishLeaveOut(ctx context.Context, step *store.Step, group []st
 		step.Verdict.Outcome, step.Verdict.Reason = experiment.Failed, "the service does not come up without it: "+err.Error()
 		err = nil
 	}
-	drop := err == nil && noLongerPays(step.Verdict, t.Rule.SmallestEffect)
+	drop := err == nil && step.Verdict.NoLongerPays(t.Rule.SmallestEffect)
 	side := experiment.Baseline
 	if drop {
 		side = experiment.Candidate
@@ -198,17 +200,4 @@ func (t *Tuner) noteLeftOut(step *store.Step, group []store.Step, drop bool) err
 	}
 	t.UI.Info(fmt.Sprintf("%s: with it %s (95 %%: %s to %s), %d runs; %s", word, percent(v.Effect), percent(v.Low), percent(v.High), v.Runs, v.Reason))
 	return nil
-}
-
-// noLongerPays judges "with" against "without". It was proved once, so it goes
-// only if it is now seen to bring less than the smallest effect worth keeping;
-// a doubt leaves it.
-func noLongerPays(v experiment.Verdict, smallest float64) bool {
-	switch v.Outcome {
-	case experiment.Regressed, experiment.Broke:
-		return true
-	case experiment.NoDifference:
-		return v.Effect < smallest
-	}
-	return false
 }

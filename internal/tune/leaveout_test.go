@@ -59,7 +59,7 @@ func TestNoLongerPays(t *testing.T) {
 		{experiment.Inconclusive, -0.02, false},
 		{experiment.Failed, 0, false},
 	} {
-		if got := noLongerPays(experiment.Verdict{Outcome: c.outcome, Effect: c.effect}, 0.01); got != c.want {
+		if got := (experiment.Verdict{Outcome: c.outcome, Effect: c.effect}).NoLongerPays(0.01); got != c.want {
 			t.Errorf("%s with %+.3f: %v", c.outcome, c.effect, got)
 		}
 	}

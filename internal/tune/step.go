@@ -32,17 +32,19 @@ func (t *Tuner) try(ctx context.Context, plan remedy.Plan, finding *diagnose.Fin
 		return t.finish(ctx, step, sw, err)
 	}
 	if !stop {
-		rule := t.Rule
-		rule.Seed = uint64(step.ID)
-		rule.AnyTail = plan.Workload > 0
+		rule, err := t.rule(step)
+		if err != nil {
+			return t.finish(ctx, step, sw, err)
+		}
 		step.Verdict, err = experiment.Run(ctx, rule, sw, func(v experiment.Verdict) {
 			if v.Pairs == 0 {
 				return
 			}
 			t.UI.Info(fmt.Sprintf("pair %d: %s (%s against %s)", v.Pairs, percent(v.Effect), score(v.CandidateScore), score(v.BaselineScore)))
 		})
+		return t.finish(ctx, step, sw, err)
 	}
-	return t.finish(ctx, step, sw, err)
+	return t.finish(ctx, step, sw, nil)
 }
 
 // candidate prepares the switcher; a search settles its number first. stop is

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+
+	"kasoku/internal/experiment"
+	"kasoku/internal/stat"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// level at which every method decides, so that they differ in nothing else.
+const level = 0.01
+
+// method of deciding whether a candidate is faster.
+type method struct {
+	name string
+	keep func(p *replay, coin *rand.Rand) bool
+}
+
+// fixedPairs of the methods that do not look before the end: with Kasoku's first
+// default of ten pairs a common choice.
+const fixedPairs = 10
+
+func methods(rule experiment.Rule) []method {
+	return []method{
+		{"Kasoku", kasoku(rule)},
+		{"10 pairs, t-test", fixedTest},
+		{"one run each", singleRun},
+		{"10 × A, 10 × B, t-test", aThenB},
+		{"t-test after every pair", peeking(rule.MaxPairs)},
+	}
+}
+
+// kasoku is the very experiment of the product.
+func kasoku(rule experiment.Rule) func(*replay, *rand.Rand) bool {
+	return func(p *replay, coin *rand.Rand) bool {
+		rule.Seed = coin.Uint64()
+		v, err := experiment.Run(context.Background(), rule, p, nil)
+		return err == nil && v.Outcome == experiment.Improved
+	}
+}
+
+// ratio of one pair in random order, as a logarithm.
+func ratio(p *replay, coin *rand.Rand) (float64, bool) {
+	first, second := experiment.Baseline, experiment.Candidate
+	sign := 1.0
+	if coin.IntN(2) == 1 {
+		first, second, sign = second, first, -1
+	}
+	a, ok1 := p.fit(first)
+	b, ok2 := p.fit(second)
+	return sign * math.Log(b/a), ok1 && ok2 && a > 0 && b > 0
+}
+
+func fixedTest(p *replay, coin *rand.Rand) bool {
+	var logs []float64
+	for range fixedPairs {
+		x, ok := ratio(p, coin)
+		if !ok {
+			return false
+		}
+		logs = append(logs, x)
+	}
+	t, err := stat.OneSample(logs)
+	return err == nil && t.PGreater < level
+}
+
+func singleRun(p *replay, coin *rand.Rand) bool {
+	x, ok := ratio(p, coin)
+	return ok && x > 0
+}
+
+func aThenB(p *replay, _ *rand.Rand) bool {
+	sides := [2][]float64{}
+	for i, side := range []experiment.Side{experiment.Baseline, experiment.Candidate} {
+		for range fixedPairs {
+			s, ok := p.fit(side)
+			if !ok || s <= 0 {
+				return false
+			}
+			sides[i] = append(sides[i], math.Log(s))
+		}
+	}
+	return welch(sides[1], sides[0]).PGreater < level
+}
+
+func peeking(most int) func(*replay, *rand.Rand) bool {
+	return func(p *replay, coin *rand.Rand) bool {
+		var logs []float64
+		for len(logs) < most {
+			x, ok := ratio(p, coin)
+			if !ok {
+				return false
+			}
+			logs = append(logs, x)
+			if t, err := stat.OneSample(logs); err == nil && len(logs) >= stat.FirstLook && t.PGreater < level {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// welch tests whether the mean of xs is above that of ys, without taking their
+// variances to be equal (Welch 1947, Biometrika 34:28). Each needs two numbers;
+// with fewer both p-values are 1.
+func welch(xs, ys []float64) stat.TTest {
+	if len(xs) < 2 || len(ys) < 2 {
+		return stat.TTest{PGreater: 1, PLess: 1}
+	}
+	mx, sx := stat.MeanSD(xs)
+	my, sy := stat.MeanSD(ys)
+	vx, vy := sx*sx/float64(len(xs)), sy*sy/float64(len(ys))
+	nu := (vx + vy) * (vx + vy) / (vx*vx/float64(len(xs)-1) + vy*vy/float64(len(ys)-1))
+	t := stat.TTest{N: len(xs) + len(ys), Mean: mx - my, SE: math.Sqrt(vx + vy)}
+	dist := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: nu}
+	t.PLess, t.PGreater = dist.CDF(t.Mean/t.SE), dist.CDF(-t.Mean/t.SE)
+	return t
+}

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"strings"
+	"time"
+
+	"kasoku/internal/experiment"
+	"kasoku/internal/stack"
+)
+
+// Bars at the default setting (issue: verdicts that hold).
+const (
+	falseKeepBar = 0.01 // most, of experiments without an effect
+	power5Bar    = 0.95 // least, of candidates that are 5 % faster
+	power2Bar    = 0.80 // least, of candidates that are 2 % faster
+)
+
+// effects that are simulated besides none.
+var effects = []float64{-0.02, 0.01, 0.02, 0.05, 0.10, 0.30}
+
+// simOptions are sim's flags.
+type simOptions struct {
+	noise, only string
+	n, power    int
+	sessions    int
+	seed        uint64
+	window      time.Duration
+}
+
+// sim prints figures beside their bars; false if one is missed.
+func sim(ctx context.Context, args []string) (bool, error) {
+	var o simOptions
+	f := flag.NewFlagSet("verdict sim", flag.ContinueOnError)
+	f.StringVar(&o.noise, "noise", "bench/verdict/noise", "folder of the recordings")
+	f.StringVar(&o.only, "only", "", "recordings whose name begins with this")
+	f.IntVar(&o.n, "n", 10000, "experiments without an effect for each method and recording")
+	f.IntVar(&o.power, "power", 2000, "experiments for each effect")
+	f.IntVar(&o.sessions, "sessions", 500, "sessions of 30 experiments for each recording")
+	f.Uint64Var(&o.seed, "seed", 1, "of all coins")
+	f.DurationVar(&o.window, "window", 0, "cut the runs to this; 0: as recorded")
+	if err := f.Parse(args); err != nil {
+		return false, err
+	}
+	recordings, err := loadAll(o.noise)
+	if err != nil {
+		return false, err
+	}
+	var traces []*trace
+	for _, r := range recordings {
+		if strings.HasPrefix(r.Name, o.only) {
+			traces = append(traces, newTrace(r, o.window, stack.DefaultMaxForeignCPU))
+		}
+	}
+	rule := experiment.DefaultRule()
+	fmt.Printf("Default rule: level %g, smallest effect %g %%, at most %d pairs; every method decides at %g.\n",
+		rule.Alpha, 100*rule.SmallestEffect, rule.MaxPairs, level)
+	for _, t := range traces {
+		describe(t)
+	}
+	ok, err := o.falseKeeps(ctx, traces, rule)
+	if err != nil {
+		return false, err
+	}
+	powerful, err := o.powers(ctx, traces, rule)
+	if err != nil {
+		return false, err
+	}
+	held, err := o.wholeSessions(ctx, traces, rule)
+	return ok && powerful && held, err
+}
+
+// falseKeeps: candidates that change nothing, by every method.
+func (o simOptions) falseKeeps(ctx context.Context, traces []*trace, rule experiment.Rule) (bool, error) {
+	var cells []*cell
+	for _, m := range methods(rule) {
+		for _, t := range traces {
+			cells = append(cells, &cell{trace: t, method: m, n: o.n})
+		}
+	}
+	if err := fillAll(ctx, cells, o.seed); err != nil {
+		return false, err
+	}
+	fmt.Printf("\nFalse keeps, %% of %d experiments for each recording\n", o.n)
+	header(traces)
+	for _, m := range methods(rule) {
+		own := func(c *cell) bool { return c.method.name == m.name }
+		row(m.name, cells, own, (*cell).share, 100)
+	}
+	kasoku := sum(cells, func(c *cell) bool { return c.method.name == "Kasoku" })
+	return bar("Kasoku's false keeps over all recordings", kasoku.share(), falseKeepBar, false), nil
+}
+
+// powers: candidates that are faster or slower. Loud recordings are shown, but
+// the bars are for runs that are evidence at the default share of foreign CPU.
+func (o simOptions) powers(ctx context.Context, traces []*trace, rule experiment.Rule) (bool, error) {
+	var cells []*cell
+	for _, m := range methods(rule) {
+		for _, e := range effects {
+			for _, t := range traces {
+				cells = append(cells, &cell{trace: t, method: m, effect: e, n: o.power})
+			}
+		}
+	}
+	if err := fillAll(ctx, cells, o.seed); err != nil {
+		return false, err
+	}
+	ok := true
+	for _, e := range effects {
+		fmt.Printf("\nKept with a true effect of %+.0f %%, %% of %d\n", 100*e, o.power)
+		header(traces)
+		for _, m := range methods(rule) {
+			own := func(c *cell) bool { return c.method.name == m.name && c.effect == e }
+			row(m.name, cells, own, (*cell).share, 100)
+		}
+		own := func(c *cell) bool { return c.method.name == "Kasoku" && c.effect == e }
+		row("Kasoku: mean runs", cells, own, (*cell).meanRuns, 1)
+		row("Kasoku: mean seconds", cells, own, (*cell).meanTook, 1)
+		if e < 0 {
+			ok = bar("−2 % kept, over all recordings", sum(cells, own).share(), falseKeepBar, false) && ok
+			continue
+		}
+		quiet := sum(cells, func(c *cell) bool { return own(c) && !c.trace.loud })
+		if quiet.n == 0 {
+			fmt.Println("MISSED not judged: every recording is loud; record a quiet one (verdict record -h)")
+			ok = false
+			continue
+		}
+		switch e {
+		case 0.05:
+			ok = bar("+5 % kept, over all recordings that are not loud", quiet.share(), power5Bar, true) && ok
+		case 0.02:
+			ok = bar("+2 % kept, over all recordings that are not loud", quiet.share(), power2Bar, true) && ok
+		}
+	}
+	return ok, nil
+}
+
+// labelWidth and columnWidth lay the tables out.
+const labelWidth, columnWidth = 24, 20
+
+func header(traces []*trace) {
+	fmt.Printf("%-*s", labelWidth, "")
+	for _, t := range traces {
+		name := t.name
+		if t.loud {
+			name += " (loud)"
+		}
+		fmt.Printf(" %*s", columnWidth, name)
+	}
+	fmt.Printf(" %*s\n", columnWidth, "all")
+}
+
+func row(label string, cells []*cell, own func(*cell) bool, figure func(*cell) float64, times float64) {
+	fmt.Printf("%-*s", labelWidth, label)
+	for _, c := range cells {
+		if own(c) {
+			fmt.Printf(" %*.1f", columnWidth, times*figure(c))
+		}
+	}
+	fmt.Printf(" %*.1f\n", columnWidth, times*figure(sum(cells, own)))
+}
+
+// bar prints a share beside its bar and reports whether it is met.
+func bar(what string, got, want float64, least bool) bool {
+	ok, word := got <= want, "at most"
+	if least {
+		ok, word = got >= want, "at least"
+	}
+	mark := "ok"
+	if !ok {
+		mark = "MISSED"
+	}
+	fmt.Printf("%-6s %s: %.2f %% (bar: %s %.0f %%)\n", mark, what, 100*got, word, 100*want)
+	return ok
+}
