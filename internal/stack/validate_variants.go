@@ -51,6 +51,7 @@ func validateVariants(d *document, path string, svc *Service) {
 			}
 		}
 		validateControl(d, p+".control", as)
+		validatePaths(d, p, as)
 		validateBuild(d, p+".build", as)
 		if v.PProf != "" {
 			if msg := checkURL(v.PProf); msg != "" {
