@@ -83,6 +83,20 @@ func TestVariantPlans(t *testing.T) {
 	}
 }
 
+// Under supervisor autostart goes with it, in the same file.
+func TestVariantAutostart(t *testing.T) {
+	in := ruby(stack.Main, python)
+	in.Snapshot.Files["local"][superPath] = evidence.File{Content: []byte("[program:rb]\ncommand=rb ; ours\n[program:py]\ncommand=py\nautostart=false\n"), Mode: 0o644, Service: "api", Writable: true}
+	in.Stack.Service("api").Control = stack.Control{Program: "rb", Config: superPath}
+	p := wantID(t, in, "app.variant:api:python")
+	if titles(p) != "make program rb inactive; make program py active; edit "+superPath || p.Changes[2].Activate != change.None {
+		t.Errorf("planned: %s", titles(p))
+	}
+	if text := remedytest.After(p, superPath); text != "[program:rb]\ncommand=rb ; ours\nautostart=false\n[program:py]\ncommand=py\nautostart=true\n" {
+		t.Errorf("it is\n%s", text)
+	}
+}
+
 // What must not be restarted or touched is not switched, and nothing is planned
 // of what nobody looked at or what costs little.
 func TestVariantRefused(t *testing.T) {

@@ -64,8 +64,29 @@ func switchTo(in planning.Input, svc *stack.Service, name, why string) (planning
 		return planning.Plan{}, err
 	}
 	off.Why, on.Why = why, why
+	edits, err := autostart(in, svc, next, why)
+	if err != nil {
+		return planning.Plan{}, err
+	}
 	return planning.Plan{ID: variantPlan(svc, name), Back: variantPlan(svc, svc.InUse()),
-		Title: fmt.Sprintf("Run %s as %s instead of %s", svc.Name, name, svc.InUse()), Changes: []change.Change{off, on}}, nil
+		Title: fmt.Sprintf("Run %s as %s instead of %s", svc.Name, name, svc.InUse()), Changes: append([]change.Change{off, on}, edits...)}, nil
+}
+
+// autostart edits supervisord's configuration so that it starts the next
+// implementation by itself. It comes last and is read at the next restart:
+// what runs is as it should be by then.
+func autostart(in planning.Input, svc, next *stack.Service, why string) ([]change.Change, error) {
+	if svc.ControlMethod() != stack.MethodSupervisor {
+		return nil, nil
+	}
+	start, err := diagnose.StartOf(in.Snapshot, svc)
+	if err == nil {
+		err = start.HandOn(next)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return planning.FileChanges(in.Snapshot, svc, start.Changed(), change.None, why)
 }
 
 // turn starts or stops the implementation that svc stands for; boot also
