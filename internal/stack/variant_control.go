@@ -108,6 +108,11 @@ func (c *Controller) choose(ctx context.Context) error {
 	if c.named == nil || len(c.named.Variants) == 0 || c.named.using != "" {
 		return nil
 	}
+	if c.svc.using != "" { // mostly it still runs, and each look costs a command
+		if now, err := c.state(ctx); err == nil && now == Running {
+			return nil
+		}
+	}
 	states, err := VariantStates(ctx, c.h, c.s, c.named)
 	if err != nil {
 		return err

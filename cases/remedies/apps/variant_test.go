@@ -2,7 +2,6 @@ package apps_test
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
@@ -128,76 +127,6 @@ func TestVariant(t *testing.T) {
 	}
 	if now := answering(t, b); now != "gunicorn" || b.Hash(t) != before {
 		t.Errorf("after undo %s answers, and the hash is as before: %v", now, b.Hash(t) == before)
-	}
-	b.Answers(t, "undone")
-}
-
-// Under supervisor, the same server with threads instead of processes: which
-// runs is told by supervisord, and autostart goes with it in its own file.
-func TestVariantSupervised(t *testing.T) {
-	gunicorn, supervisord := need(t, "gunicorn"), need(t, "supervisord")
-	dir, port := bed.Folder(t), bed.FreePort(t)
-	copied(t, dir, "python/shop.py", "shop.py")
-	conf := bed.Write(t, dir, "supervisord.conf", strings.ReplaceAll(`[supervisord]
-logfile=%DIR%/supervisord.log
-pidfile=%DIR%/supervisord.pid
-[unix_http_server]
-file=%DIR%/supervisor.sock
-[rpcinterface:supervisor]
-supervisor.rpcinterface_factory = supervisor.rpcinterface:make_main_rpcinterface
-[supervisorctl]
-serverurl=unix://%DIR%/supervisor.sock
-[program:sync]
-command=`+gunicorn+` --bind 127.0.0.1:%PORT% shop:app ; since 2014
-directory=%DIR%
-startsecs=0
-[program:threads]
-command=`+gunicorn+` --bind 127.0.0.1:%PORT% --worker-class gthread --threads 4 shop:app
-directory=%DIR%
-startsecs=0
-autostart=false
-`, "%PORT%", fmt.Sprint(port)))
-	write(t, dir, "kasoku.yaml", `version: 1
-services:
-  - name: app
-    kind: app
-    root: %DIR%
-    listen: ["127.0.0.1:%PORT%"]
-    control: {program: sync, config: supervisord.conf}
-    variants:
-      - {name: threads, control: {program: threads, config: supervisord.conf}}
-load: {scenario: scenario.yaml, url: "http://127.0.0.1:%PORT%"}
-`, port)
-	scenario(t, dir, "GET /", "sum 2666466670000")
-	bed.Start(t, dir, "supervisord", supervisord, "-n", "-c", conf)
-	bed.Await(t, fmt.Sprintf("127.0.0.1:%d", port))
-	b := bed.Open(t, dir)
-	plan := bed.Want(t, b.Plans(t), "app.variant:app:threads")
-	before := b.Hash(t)
-	tx := b.Apply(t, plan)
-	b.Answers(t, "threads")
-	if states := snapshot(t, b).Variants["app"]; states["threads"].State != stack.Running || states[stack.Main].State != stack.Stopped {
-		t.Errorf("states %v", states)
-	}
-	text, err := os.ReadFile(conf)
-	if err != nil || !strings.Contains(string(text), "since 2014\ndirectory="+dir+"\nstartsecs=0\nautostart=false\n") || !strings.Contains(string(text), "autostart=true\n") {
-		t.Errorf("%v; autostart is not handed on:\n%s", err, text)
-	}
-	// A restart reads the file again; the other one stays down.
-	if err := b.Exec.Keep(t.Context(), tx.ID); err != nil {
-		t.Fatal(err)
-	}
-	if err := b.Exec.Keep(t.Context(), b.Apply(t, restarting()).ID); err != nil {
-		t.Fatal(err)
-	}
-	if states := snapshot(t, b).Variants["app"]; states["threads"].State != stack.Running || states[stack.Main].State != stack.Stopped {
-		t.Errorf("after a restart: states %v", states)
-	}
-	if err := b.Exec.UndoAll(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if b.Hash(t) != before {
-		t.Error("the target is not as before")
 	}
 	b.Answers(t, "undone")
 }
