@@ -92,12 +92,14 @@ func (x *Executor) act(t *txn, i int) (act, error) {
 		return &sysctlAct{w}, nil
 	case KindUnit:
 		return &unitAct{w}, nil
+	case KindProcess:
+		return &processAct{w}, nil
 	case KindPackage:
 		return &packageAct{w}, nil
 	case KindGit:
 		return &gitAct{w}, nil
 	}
-	return nil, fmt.Errorf("kind of change %q is not known; it is file, dir, link, variable, index, table, exec, restart, sysctl, unit, package or git", c.Kind)
+	return nil, fmt.Errorf("kind of change %q is not known; it is file, dir, link, variable, index, table, exec, restart, sysctl, unit, process, package or git", c.Kind)
 }
 
 // differs is a conflict with the parts that every kind has.
@@ -114,6 +116,8 @@ func (w *work) subject() string {
 		return w.onHost("kernel setting " + w.c.Variable)
 	case KindUnit:
 		return w.onHost(w.c.Unit.what() + " " + w.c.Unit.Name)
+	case KindProcess:
+		return w.onHost(w.c.Process.what(w.c.Service))
 	case KindPackage:
 		return w.onHost("package " + w.c.Package.Name)
 	case KindGit:

@@ -17,6 +17,10 @@ import (
 // Unit says how a systemd unit or a supervisor's program is to be.
 type Unit struct {
 	Name string `json:"name"`
+	// Variant is the implementation of the change's service (stack.Variant) that
+	// it is: it is started and stopped as that, with its drain and until it is
+	// healthy. "" for other units.
+	Variant string `json:"variant,omitempty"`
 	// Supervisor is the configuration file of the supervisord whose program
 	// this is; "" for a unit of systemd.
 	Supervisor string `json:"supervisor,omitempty"`
@@ -156,6 +160,9 @@ func (a *unitAct) systemctl(ctx context.Context, args ...string) (host.Result, e
 
 // act runs systemctl or supervisorctl for its effect.
 func (a *unitAct) act(ctx context.Context, verb string) error {
+	if a.c.Unit.Variant != "" && (verb == "start" || verb == "stop") && a.x.options.Variant != nil {
+		return a.turn(ctx, a.c.Unit.Variant, verb == "start")
+	}
 	r, err := a.systemctl(ctx, verb, a.c.Unit.Name)
 	if err == nil && r.ExitCode != 0 {
 		err = fmt.Errorf("%s %s: exit status %d: %s", verb, a.subject(), r.ExitCode, tail(r))

@@ -22,6 +22,7 @@ func (x *Executor) runner(service string) string {
 // control returns the Controller of a service.
 func (x *Executor) control(service string) (Controller, error) {
 	if c := x.controls[service]; c != nil {
+		x.prefer(c, service)
 		return c, nil
 	}
 	if x.options.Control == nil {
@@ -32,6 +33,7 @@ func (x *Executor) control(service string) (Controller, error) {
 		return nil, err
 	}
 	x.controls[service] = c
+	x.prefer(c, service)
 	return c, nil
 }
 

@@ -27,6 +27,7 @@ const (
 	KindRestart  Kind = "restart"  // activate a service though no file changed
 	KindSysctl   Kind = "sysctl"   // a kernel setting at run time
 	KindUnit     Kind = "unit"     // enable, disable, mask, start or stop a unit or a supervisor's program
+	KindProcess  Kind = "process"  // start or stop one implementation of a service that is no unit
 	KindPackage  Kind = "package"  // install, upgrade, downgrade or remove a Debian package
 	KindGit      Kind = "git"      // a commit in an application's checkout, with its build
 )
@@ -115,6 +116,7 @@ type Change struct {
 
 	Link    *Link    `json:"link,omitempty"`    // KindLink
 	Unit    *Unit    `json:"unit,omitempty"`    // KindUnit
+	Process *Process `json:"process,omitempty"` // KindProcess
 	Package *Package `json:"package,omitempty"` // KindPackage
 	Git     *Git     `json:"git,omitempty"`     // KindGit
 }

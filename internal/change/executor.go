@@ -34,6 +34,17 @@ type Stater interface {
 	PutBack(ctx context.Context, was stack.State) error
 }
 
+// Starter starts and stops one implementation of a service. stack.Controller is
+// one.
+type Starter interface {
+	// Start returns when it is healthy; nothing happens if it runs.
+	Start(ctx context.Context) error
+	// Stop returns when all its processes are gone; nothing happens if it does
+	// not run.
+	Stop(ctx context.Context) error
+	State(ctx context.Context) (stack.State, error)
+}
+
 // Options of an Executor.
 type Options struct {
 	// Dir is the .kasoku folder. It is created if absent.
@@ -44,6 +55,9 @@ type Options struct {
 	Hosts map[string]host.Host
 	// Control returns the Controller of a service.
 	Control func(service string) (Controller, error)
+	// Variant returns what starts and stops one implementation of a service
+	// (stack.Variant), whichever runs. Needed for KindProcess.
+	Variant func(service, name string) (Starter, error)
 	// DB logs in to a database service. The Executor closes the pool.
 	DB func(ctx context.Context, service string) (*sql.DB, error)
 	// Target makes every host keep a copy of the journal and put itself back

@@ -71,6 +71,11 @@ func (g *target) planEntry(how string) (bootEntry, string) {
 			for i := range s.Services {
 				if svc := &s.Services[i]; svc.HostName() == g.name && svc.Control.Unit != "" {
 					after = append(after, fullUnit(svc.Control.Unit))
+					for _, v := range svc.Variants {
+						if v.Control.Unit != "" {
+							after = append(after, fullUnit(v.Control.Unit))
+						}
+					}
 				}
 			}
 		}

@@ -61,6 +61,10 @@ func lacks(r *stack.Rights, c *Change, runner string) string {
 		if why := lacksUnit(r, c); why != "" {
 			return why
 		}
+	case KindProcess:
+		if why := r.Refuses(stack.NeedRestart, runner, ""); why != "" {
+			return why
+		}
 	case KindGit:
 		if c.Git != nil {
 			if why := r.RefusesOn(stack.NeedCheckout, c.hostName(), c.Git.Dir); why != "" {

@@ -9,7 +9,7 @@ import (
 )
 
 // Shell returns the commands that a person would type, as root, to bring a
-// change of kind sysctl, unit, package or git about, and to take it back; nil
+// change of kind sysctl, unit, process, package or git about, and to take it back; nil
 // for other kinds. Patches and saved bytes are read from the folder blobs, where
 // they have their hashes for names; in the journal's folder that is "blobs".
 func (c *Change) Shell(blobs string) (do, undo []string) {
@@ -18,6 +18,8 @@ func (c *Change) Shell(blobs string) (do, undo []string) {
 		return []string{setKernel(c.Variable, c.AfterValue)}, c.sysctlUndo()
 	case c.Kind == KindUnit && c.Unit != nil:
 		return c.Unit.shell(c.Unit.Before, c.Unit.After), c.Unit.shell(c.Unit.After, c.Unit.Before)
+	case c.Kind == KindProcess && c.Process != nil:
+		return c.Process.shell()
 	case c.Kind == KindPackage && c.Package != nil:
 		return c.Package.shell()
 	case c.Kind == KindGit && c.Git != nil:

@@ -181,6 +181,10 @@ func (c *Change) object() string {
 		if c.Unit != nil {
 			return c.hostName() + ":unit:" + c.Unit.Name
 		}
+	case KindProcess:
+		if c.Process != nil {
+			return c.hostName() + ":process:" + c.Service + "/" + c.Process.Name
+		}
 	case KindPackage:
 		if c.Package != nil {
 			return c.hostName() + ":package:" + c.Package.Name
@@ -226,6 +230,8 @@ func (c *Change) Title() string {
 		return "sysctl " + c.Variable + "=" + commandLine([]string{c.AfterValue})
 	case KindUnit:
 		return c.Unit.title()
+	case KindProcess:
+		return c.Process.title(c.Service)
 	case KindPackage:
 		return c.Package.title()
 	case KindGit:

@@ -20,6 +20,9 @@ const needMore = "more than a run on one host"
 
 // Diagnose applies every rule to one run.
 func Diagnose(in Input) (*Diagnosis, error) {
+	if in.Snapshot != nil {
+		in.Stack = in.Snapshot.StackInUse(in.Stack)
+	}
 	m, err := newModel(in)
 	if err != nil {
 		return nil, err

@@ -22,5 +22,5 @@ func judgeBoot(*model) ([]Finding, string) {
 
 func judgeRuntime(m *model) ([]Finding, string) {
 	name, _ := m.binds()
-	return nil, fmt.Sprintf("%s binds; another implementation, application server or machine can only be tried: kasoku try judges it", name)
+	return nil, fmt.Sprintf("%s binds; another implementation, application server or machine can only be tried: name it in kasoku.yaml (services[].variants), or kasoku try judges it", name)
 }

@@ -373,6 +373,11 @@ var signs = []struct {
 	{"system.serial", both(idle, func(in *Input) { in.Evidence.Services["kv"] = evidence.ServiceUse{CPU: 9.5, Busiest: 9.5} }), "95 %"},
 	{"system.unsaturated", idle, "latency × concurrency"},
 	{"topology.database-apart", func(in *Input) { in.Evidence.Services["db"] = evidence.ServiceUse{CPU: 15} }, "7.50 ms"},
+	{"app.variant", func(in *Input) {
+		in.Stack.Service("api").Variants = []stack.Variant{{Name: "perl"}}
+		in.Snapshot.Variants = map[string]map[string]stack.VariantState{"api": {stack.Main: {State: stack.Running}, "perl": {State: stack.Stopped}}}
+		in.Evidence.Services["api"] = evidence.ServiceUse{CPU: 12, Processes: 2, RSS: 60 << 20}
+	}, "names main, perl"},
 	{"load.workload", idle, "12 users keep CPU"},
 	{"load.generator", system(func(s *evidence.System) { s.GeneratorCPU = 20 }), "load generator"},
 	{"load.errors", func(in *Input) { in.Evidence.Load.Mismatches = 3 }, "3 answers were not as expected"},

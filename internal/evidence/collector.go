@@ -65,10 +65,14 @@ type Collector struct {
 // source that cannot be had is told in Evidence.Health; the error is for a
 // host that is missing, or for ctx. The caller closes the Collector.
 func NewCollector(ctx context.Context, st *stack.Stack, hosts map[string]host.Host, opts CollectorOptions) (*Collector, error) {
+	st, failed := st.InUse(ctx, hosts)
 	c := &Collector{st: st, hosts: hosts, opts: opts, begin: map[string]*reading{}, end: map[string]*reading{},
 		roots: map[string]map[string][]int{}, samplers: map[string]*sampler{}}
 	if opts.Generator > 0 && hosts[stack.LocalHost] != nil {
 		c.roots[stack.LocalHost] = map[string][]int{} // it makes the load
+	}
+	if failed != nil {
+		c.bad("implementations", failed)
 	}
 	for i := range st.Services {
 		svc := &st.Services[i]

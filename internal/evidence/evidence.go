@@ -11,6 +11,7 @@ import (
 
 	"kasoku/internal/digest"
 	"kasoku/internal/load"
+	"kasoku/internal/stack"
 	"kasoku/internal/trace"
 )
 
@@ -288,6 +289,9 @@ type Snapshot struct {
 	Nginx map[string]NginxBuild `json:"nginx,omitempty"`
 	// Apps by app service name: its main process.
 	Apps map[string]AppProcess `json:"apps,omitempty"`
+	// Variants by app service name and implementation: what each does now; only
+	// of services that have variants.
+	Variants map[string]map[string]stack.VariantState `json:"variants,omitempty"`
 	// GoProfiles by app service name: the latest CPU profile of a Go program,
 	// as a pprof file.
 	GoProfiles map[string][]byte `json:"-"`

@@ -23,7 +23,8 @@ func settable(name string) bool {
 
 // facts lists all that Hash covers, one "subject = value" a line, sorted:
 // content, mode and owner of every configuration file, variables of databases
-// except volatile ones, tables with their columns and indexes, and kernel
+// except volatile ones, tables with their columns and indexes, which of a
+// service's implementations runs and starts at boot, and kernel
 // settings of the host's network and disks. Times, sizes and numbers of rows
 // are left out.
 func (s *Snapshot) facts() map[string]string {
@@ -34,6 +35,11 @@ func (s *Snapshot) facts() map[string]string {
 		}
 	}
 	s.kernelFacts(out)
+	for service, states := range s.Variants {
+		for name, v := range states {
+			out["implementation "+service+"/"+name] = v.String()
+		}
+	}
 	for service, db := range s.Databases {
 		for name, v := range db.Variables {
 			if settable(name) {

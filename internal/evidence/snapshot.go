@@ -41,6 +41,8 @@ func Take(ctx context.Context, st *stack.Stack, hosts map[string]host.Host, opts
 	t := &taker{ctx: ctx, st: st, hosts: hosts, opts: opts, fixed: map[string]map[string]bool{}, roots: map[string][]string{},
 		snap: &Snapshot{Files: map[string]map[string]File{}, Databases: map[string]*Database{}, PHP: map[string]map[string]string{},
 			Nginx: map[string]NginxBuild{}, Users: map[string]ProcessUser{}, StaticFiles: map[string]StaticFile{}}}
+	t.variants()
+	st = t.st
 	for i := range st.Services {
 		svc := &st.Services[i]
 		h := hosts[svc.HostName()]
@@ -73,6 +75,34 @@ func Take(ctx context.Context, st *stack.Stack, hosts map[string]host.Host, opts
 		t.packages()
 	}
 	return t.snap, nil
+}
+
+// variants looks which implementation of each service runs; the rest of the
+// snapshot is of that one.
+func (t *taker) variants() {
+	for i := range t.st.Services {
+		svc := &t.st.Services[i]
+		h := t.hosts[svc.HostName()]
+		if len(svc.Variants) == 0 || h == nil {
+			continue
+		}
+		states, err := stack.VariantStates(t.ctx, h, t.st, svc)
+		if err != nil {
+			t.bad("implementations of "+svc.Name, err)
+			continue
+		}
+		if t.snap.Variants == nil {
+			t.snap.Variants = map[string]map[string]stack.VariantState{}
+		}
+		t.snap.Variants[svc.Name] = states
+	}
+	t.st = t.snap.StackInUse(t.st)
+}
+
+// StackInUse is the stack with each service as the implementation that ran when
+// the snapshot was taken.
+func (s *Snapshot) StackInUse(st *stack.Stack) *stack.Stack {
+	return st.With(stack.UsingOf(st, s.Variants))
 }
 
 func (t *taker) bad(source string, err error) {

@@ -83,6 +83,9 @@ type combination struct {
 // A part that cannot be planned there any more is left over.
 func combine(in Input, small []Plan) (c combination, left []Plan) {
 	moves := false
+	if in.Snapshot != nil {
+		in.Stack = in.Snapshot.StackInUse(in.Stack)
+	}
 	for _, p := range small {
 		again, ok := replan(in, p)
 		// A second move would have to begin before the first has ended.

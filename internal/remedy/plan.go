@@ -22,6 +22,9 @@ type Result struct {
 func PlanAll(in Input) Result {
 	var out Result
 	seen := map[string]bool{}
+	if in.Snapshot != nil {
+		in.Stack = in.Snapshot.StackInUse(in.Stack)
+	}
 	for _, f := range in.Diagnosis.Findings {
 		for _, r := range Table {
 			if !answers(r, f.Rule) {
@@ -103,7 +106,7 @@ func Services(cs []change.Change) (touched, restarted []string) {
 			continue
 		}
 		touched = append(touched, c.Service)
-		if c.Activate == change.Restart {
+		if c.Restarts() {
 			restarted = append(restarted, c.Service)
 		}
 	}

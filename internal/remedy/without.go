@@ -47,6 +47,10 @@ func Without(snap *evidence.Snapshot, changes []change.Change) ([]change.Change,
 				return nil, fmt.Errorf("index %s was dropped; kasoku undo makes it again", c.Index.Name)
 			}
 			r.Index, r.Drop = c.Index, true
+		case change.KindProcess, change.KindUnit:
+			if err := withoutTurn(snap, c, &r); err != nil {
+				return nil, err
+			}
 		case change.KindDir, change.KindRestart:
 			continue
 		default:

@@ -19,7 +19,7 @@ const checkTimeout = time.Minute
 // have none (memcached, Redis, an app) pass. The error carries the validator's
 // words.
 func (c *Controller) Check(ctx context.Context) error {
-	return c.fail("check the configuration of", c.check(ctx))
+	return c.chosen(ctx, "check the configuration of", c.check)
 }
 
 func (c *Controller) check(ctx context.Context) error {

@@ -22,7 +22,11 @@ var ErrNotRunning = errors.New("is not running")
 type Controller struct {
 	h   host.Host
 	s   *Stack
-	svc *Service // the one with processes
+	svc *Service // the one with processes, as the implementation in use
+	// named is svc as the caller gave it, preferred what to act on while no
+	// implementation of it runs.
+	named     *Service
+	preferred string
 	// logs are the sizes of the service's logs before the last act, so that an
 	// error shows only what was written since.
 	logs map[string]int64
@@ -50,7 +54,16 @@ func NewController(h host.Host, s *Stack, svc *Service) (*Controller, error) {
 		}
 		svc = in
 	}
-	return &Controller{h: h, s: s, svc: svc}, nil
+	return &Controller{h: h, s: s, svc: svc, named: svc}, nil
+}
+
+// chosen makes the Controller act on the implementation in use, and then acts.
+func (c *Controller) chosen(ctx context.Context, name string, act func(context.Context) error) error {
+	err := c.choose(ctx)
+	if err == nil {
+		err = act(ctx)
+	}
+	return c.fail(name, err)
 }
 
 // fail names the act and the service in front of an error.
@@ -64,7 +77,7 @@ func (c *Controller) fail(act string, err error) error {
 // Start starts the service and waits until it is healthy. A service that runs
 // already is left alone. The daemon is detached: it outlives Kasoku and holds
 // none of its pipes.
-func (c *Controller) Start(ctx context.Context) error { return c.fail("start", c.start(ctx)) }
+func (c *Controller) Start(ctx context.Context) error { return c.chosen(ctx, "start", c.start) }
 
 func (c *Controller) start(ctx context.Context) error {
 	_, err := c.master(ctx)
@@ -94,7 +107,7 @@ func (c *Controller) start(ctx context.Context) error {
 // Stop ends the service and waits until all its processes are gone. Nothing
 // happens if it does not run. A service that loses data when killed (a database)
 // is only asked; the error says so when it takes too long.
-func (c *Controller) Stop(ctx context.Context) error { return c.fail("stop", c.stop(ctx)) }
+func (c *Controller) Stop(ctx context.Context) error { return c.chosen(ctx, "stop", c.stop) }
 
 func (c *Controller) stop(ctx context.Context) error {
 	family, err := c.family(ctx)
@@ -133,7 +146,7 @@ func (c *Controller) stop(ctx context.Context) error {
 
 // Restart stops the service, starts it and waits until it is healthy.
 func (c *Controller) Restart(ctx context.Context) error {
-	return c.fail("restart", c.restart(ctx))
+	return c.chosen(ctx, "restart", c.restart)
 }
 
 func (c *Controller) restart(ctx context.Context) error {
@@ -163,9 +176,13 @@ func (c *Controller) restart(ctx context.Context) error {
 // PIDs returns the service's main process and all its descendants, or
 // ErrNotRunning (wrapped).
 func (c *Controller) PIDs(ctx context.Context) ([]int, error) {
-	family, err := c.family(ctx)
+	var family []identity
+	err := c.chosen(ctx, "find the processes of", func(ctx context.Context) (err error) {
+		family, err = c.family(ctx)
+		return err
+	})
 	if err != nil {
-		return nil, c.fail("find the processes of", err)
+		return nil, err
 	}
 	pids := make([]int, len(family))
 	for i, id := range family {
@@ -253,6 +270,9 @@ func (c *Controller) master(ctx context.Context) (identity, error) {
 			return identity{pid, p.started}, nil
 		}
 		// The PID was given to another program, or the file is stale.
+	}
+	if c.svc.using != "" {
+		return identity{}, ErrNotRunning // another implementation may listen there
 	}
 	return c.scanForMaster(ctx)
 }

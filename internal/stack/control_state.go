@@ -17,8 +17,12 @@ const (
 
 // State tells whether the service runs.
 func (c *Controller) State(ctx context.Context) (State, error) {
-	s, err := c.state(ctx)
-	return s, c.fail("look at", err)
+	var s State
+	err := c.chosen(ctx, "look at", func(ctx context.Context) (err error) {
+		s, err = c.state(ctx)
+		return err
+	})
+	return s, err
 }
 
 func (c *Controller) state(ctx context.Context) (State, error) {

@@ -54,11 +54,34 @@ func (s *Stack) fill() {
 		for _, argv := range [][]string{c.Start, c.Stop, c.Reload, c.Check, c.Drain} {
 			s.absoluteProgram(argv)
 		}
+		for j := range svc.Variants {
+			s.fillVariant(&svc.Variants[j])
+		}
 		if l := svc.Login; l != nil {
 			for _, p := range []*string{&l.PasswordFile, &l.DefaultsFile, &l.Socket} {
 				*p = s.absolute(*p)
 			}
 		}
+	}
+}
+
+// fillVariant is fill for one variant of a service on this machine.
+func (s *Stack) fillVariant(v *Variant) {
+	c := &v.Control
+	for _, p := range []*string{&v.Root, &c.PIDFile, &c.EnvFile, &c.Config} {
+		*p = s.absolute(*p)
+	}
+	if strings.Contains(v.Binary, "/") {
+		v.Binary = s.absolute(v.Binary)
+	}
+	for i := range v.Settings {
+		v.Settings[i] = s.absolute(v.Settings[i])
+	}
+	if v.Build != nil {
+		v.Build.Dir = s.absolute(v.Build.Dir)
+	}
+	for _, argv := range [][]string{c.Start, c.Stop, c.Reload, c.Check, c.Drain} {
+		s.absoluteProgram(argv)
 	}
 }
 

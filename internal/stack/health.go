@@ -26,7 +26,7 @@ import (
 // It gives up early when the service has no process any more. The error names
 // what was tried and carries the last lines of the service's log.
 func (c *Controller) WaitHealthy(ctx context.Context) error {
-	return c.fail("wait for", c.waitHealthy(ctx))
+	return c.chosen(ctx, "wait for", c.waitHealthy)
 }
 
 func (c *Controller) waitHealthy(ctx context.Context) error {

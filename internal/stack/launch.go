@@ -65,8 +65,8 @@ func (c *Controller) launch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.output = path.Join(dir, c.svc.Name+".log")
-	pidFile := path.Join(dir, c.svc.Name+".launched")
+	c.output = path.Join(dir, c.fileName()+".log")
+	pidFile := path.Join(dir, c.fileName()+".launched")
 	if _, err := run(ctx, c.h, "", 0, "rm", "-f", pidFile); err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ const reloadWait = 20 * time.Second
 // connections (PHP-FPM: requests under way end when process_control_timeout is
 // 0, its default), and returns when the new configuration serves. Databases,
 // memcached, Redis and apps have no such thing unless control.reload names it.
-func (c *Controller) Reload(ctx context.Context) error { return c.fail("reload", c.reload(ctx)) }
+func (c *Controller) Reload(ctx context.Context) error { return c.chosen(ctx, "reload", c.reload) }
 
 func (c *Controller) reload(ctx context.Context) error {
 	family, err := c.family(ctx)

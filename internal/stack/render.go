@@ -245,12 +245,37 @@ func (s *Stack) relativeService(svc Service) Service {
 		b.Dir = s.relative(b.Dir)
 		svc.Build = &b
 	}
+	svc.Variants = slices.Clone(svc.Variants)
+	for i := range svc.Variants {
+		svc.Variants[i] = s.relativeVariant(svc.Variants[i])
+	}
 	if svc.Login != nil {
 		l := *svc.Login
 		l.PasswordFile, l.DefaultsFile, l.Socket = s.relative(l.PasswordFile), s.relative(l.DefaultsFile), s.relative(l.Socket)
 		svc.Login = &l
 	}
 	return svc
+}
+
+// relativeVariant is a copy with short paths.
+func (s *Stack) relativeVariant(v Variant) Variant {
+	c := &v.Control
+	for _, p := range []*string{&v.Root, &c.PIDFile, &c.EnvFile, &c.Config} {
+		*p = s.relative(*p)
+	}
+	v.Settings = slices.Clone(v.Settings)
+	for i := range v.Settings {
+		v.Settings[i] = s.relative(v.Settings[i])
+	}
+	for _, argv := range []*[]string{&c.Start, &c.Stop, &c.Reload, &c.Check, &c.Drain} {
+		*argv = s.relativeProgram(*argv)
+	}
+	if v.Build != nil {
+		b := *v.Build
+		b.Dir = s.relative(b.Dir)
+		v.Build = &b
+	}
+	return v
 }
 
 // relative shortens a path below s.Dir. The folder itself becomes ".".

@@ -111,6 +111,12 @@ func drawStack(t *rapid.T) *Stack {
 		if rapid.Bool().Draw(t, "control") {
 			svc.Control = Control{Method: MethodProcess, PIDFile: path.Draw(t, "pid"), Start: []string{path.Draw(t, "start"), word.Draw(t, "arg"), "--a=b"}}
 		}
+		if svc.Kind == App && svc.Control.PIDFile != "" && rapid.Bool().Draw(t, "variants") {
+			svc.Variants = []Variant{{Name: "v", Control: Control{Unit: "v.service"}, PProf: "http://127.0.0.1:6060/"},
+				{Name: "w", Root: path.Draw(t, "its root"), Settings: []string{path.Draw(t, "its settings")}, Binary: path.Draw(t, "its binary"),
+					Control: Control{PIDFile: "/run/w.pid", EnvFile: path.Draw(t, "its environment"), Start: []string{path.Draw(t, "its start"), word.Draw(t, "its arg")}},
+					Build:   &Build{Dir: path.Draw(t, "its source"), Command: []string{"go", "build"}, Products: []string{"app"}}}}
+		}
 		s.Services = append(s.Services, svc)
 	}
 	return s

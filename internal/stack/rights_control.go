@@ -13,9 +13,10 @@ import (
 // activation asks whether the service can be made to take changes on.
 func (p *probe) activation(ctx context.Context, svc *Service) {
 	c, err := NewController(p.h, p.s, svc)
-	if err != nil {
+	if err != nil || c.choose(ctx) != nil {
 		return
 	}
+	svc = c.svc
 	reload := Right{Need: NeedReload, Service: svc.Name, Object: "*", Without: "changes that need a reload"}
 	restart := Right{Need: NeedRestart, Service: svc.Name, Object: "*", Without: "changes that need a restart"}
 	switch svc.ControlMethod() {

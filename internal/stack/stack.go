@@ -105,6 +105,11 @@ type Service struct {
 	AccessLog string `yaml:"access_log,omitempty" json:"access_log,omitempty"`
 	// Logs are its error logs. Empty: read from the configuration.
 	Logs []string `yaml:"logs,omitempty,flow" json:"logs,omitempty"`
+	// Variants are other implementations of an app; one of all runs at a time.
+	Variants []Variant `yaml:"variants,omitempty" json:"variants,omitempty"`
+
+	using string   // the implementation that it stands for, see As
+	main  *Service // as in kasoku.yaml, where using is set
 }
 
 // Build says how an app's program is made from its source.

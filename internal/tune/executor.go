@@ -43,6 +43,17 @@ func ExecutorOptions(dir string, st *stack.Stack, hosts map[string]host.Host) ch
 			}
 			return stack.NewController(h, st, svc)
 		},
+		Variant: func(name, variant string) (change.Starter, error) {
+			svc, h, err := service(name)
+			if err != nil {
+				return nil, err
+			}
+			as := svc.As(variant)
+			if as == nil {
+				return nil, fmt.Errorf("service %s has no implementation %q any more; write it into kasoku.yaml again (services[].variants)", name, variant)
+			}
+			return stack.NewController(h, st, as)
+		},
 		DB: func(ctx context.Context, name string) (*sql.DB, error) {
 			svc, h, err := service(name)
 			if err != nil {

@@ -185,6 +185,9 @@ func (t *Tuner) remember(st *store.Step) {
 		// else binds.
 		t.tried[key(st.Plan)] = attempt{binding: st.Binding}
 	}
+	if st.Kept && st.Plan.Back != "" {
+		t.tried[st.Plan.Back] = attempt{binding: st.Binding} // it lost just now
+	}
 	if st.Kept && st.Verdict.CandidateScore >= muchFaster*st.Verdict.BaselineScore {
 		// What loaded the old service may not load this one: the workload is
 		// looked for again where the machine is not full (G08).

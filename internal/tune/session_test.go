@@ -56,6 +56,16 @@ func TestASearchIsNotRepeatedAtOnce(t *testing.T) {
 	}
 }
 
+// The plan that leads back from what was kept is not tried at once.
+func TestWhatLostIsNotTriedAtOnce(t *testing.T) {
+	tu := &Tuner{tried: map[string]attempt{}}
+	tu.remember(&store.Step{Plan: remedy.Plan{ID: "app.variant:app:perl", Back: "app.variant:app:main"}, Kept: true,
+		Binding: "cpu: app", Ended: time.Now(), Verdict: experiment.Verdict{Outcome: experiment.Improved}})
+	if tu.due("app.variant:app:main", "cpu: app") || !tu.due("app.variant:app:main", "cpu: db") || !tu.due("app.variant:app:go", "cpu: app") {
+		t.Error("what lost is tried again at once, or what did not is not")
+	}
+}
+
 // After a step that made the service much faster, the workload found before is
 // looked for again although the same binds (G08).
 func TestTheWorkloadFollowsAMuchFasterService(t *testing.T) {
