@@ -22,5 +22,8 @@ func TestMain(m *testing.M) {
 	}
 	code := m.Run()
 	stopLab()
+	if packageBase != "" {
+		os.RemoveAll(packageBase)
+	}
 	os.Exit(code)
 }
