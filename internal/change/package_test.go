@@ -286,7 +286,7 @@ func TestPackageLock(t *testing.T) {
 
 // TestPackageKilledAtEveryStep kills Kasoku before every step.
 func TestPackageKilledAtEveryStep(t *testing.T) {
-	if testing.Short() {
+	if !everyStep() {
 		t.Skip("apt takes two minutes for it")
 	}
 	l, o := packageLab(t)
