@@ -21,4 +21,4 @@ chmod 755 "$work"
 bin/kasoku -f "$work/kasoku/kasoku.yaml" tune --budget "$budget" --duration 3s
 "$case" up "$work/hand" >/dev/null
 "$case" hand "$work/hand" >/dev/null
-go run ./cases/login/compare -pairs 8 -d 3s -bar "$bar" "$work/kasoku" "$work/hand"
+go run ./bench/tuners compare -rounds 8 -d 3s -bar "$bar" kasoku="$work/kasoku" hand="$work/hand"

@@ -80,6 +80,20 @@ var kinds = []*kind{
 				{Kind: change.KindFile, Host: hostName, Path: "/srv/kasoku-faults/new", After: &change.FileState{Content: []byte("new"), UID: -1, GID: -1, Mode: 0o600}},
 			}
 		}},
+	{name: "link", what: "a symbolic link is made and another one removed.",
+		edit: "ln -sfn 'someone else' /srv/faults-links/on; ln -sfn 'someone else' /srv/faults-links/off", trace: "link off someone else",
+		changes: func() []change.Change {
+			return []change.Change{
+				{Kind: change.KindLink, Host: hostName, Path: "/srv/faults-links/off", Link: &change.Link{Target: "../available/off", Remove: true}},
+				{Kind: change.KindLink, Host: hostName, Path: "/srv/faults-links/on", Link: &change.Link{Target: "../available/on"}},
+			}
+		},
+		setUp: `
+rm -rf /srv/faults-links; mkdir -p /srv/faults-links
+ln -s ../available/off /srv/faults-links/off; touch -h -d '2011-11-11 11:11:11' /srv/faults-links/off
+`,
+		see: `for f in /srv/faults-links/*; do echo "link ${f##*/} $(readlink "$f")"; done
+`},
 	{name: "variable", what: "a MariaDB variable is set at run time and made permanent in a file.", database: true, writesFiles: true,
 		edit: `mariadb -e "SET GLOBAL max_connections = 199"`, trace: "max_connections\t199",
 		changes: func() []change.Change {

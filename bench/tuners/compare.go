@@ -10,8 +10,8 @@ import (
 	"kasoku/internal/stat"
 )
 
-// Bars: a person's configuration is not better by more than 5 %, and neither
-// mysqltuner nor a random search is better at all.
+// Bars: a person's configuration is not better by more than 5 %, if no other bar
+// is given, and neither mysqltuner nor a random search is better at all.
 const (
 	barHand  = 0.95
 	barOther = 1.0
@@ -25,8 +25,9 @@ type contestant struct {
 }
 
 // compare measures all copies in rounds of random order and prints their
-// scores. The one named "kasoku" is compared with the others.
-func compare(ctx context.Context, args []string, rounds int, window time.Duration, users int, seed uint64) error {
+// scores. The one named "kasoku" is compared with the others, by hand with the
+// bar hand; "found" may be missing.
+func compare(ctx context.Context, args []string, rounds int, window time.Duration, users int, seed uint64, hand float64) error {
 	var all []*contestant
 	for _, a := range args {
 		name, dir, ok := strings.Cut(a, "=")
@@ -47,17 +48,20 @@ func compare(ctx context.Context, args []string, rounds int, window time.Duratio
 			if err != nil {
 				return fmt.Errorf("%s: %w", all[i].name, err)
 			}
+			if got == 0 && all[i].name == "hand" {
+				return fmt.Errorf("hand: wrong answers; there is nothing to compare with")
+			}
 			all[i].scores = append(all[i].scores, max(got, 1e-6))
 		}
 		fmt.Printf("round %d of %d\n", round+1, rounds)
 	}
-	return table(all)
+	return table(all, hand)
 }
 
-func table(all []*contestant) error {
+func table(all []*contestant, hand float64) error {
 	found, kasoku := pick(all, "found"), pick(all, "kasoku")
-	if found == nil || kasoku == nil {
-		return fmt.Errorf("name one copy found and one kasoku")
+	if kasoku == nil {
+		return fmt.Errorf("name one copy kasoku")
 	}
 	fmt.Printf("\n%-18s %10s %16s %9s   %s\n", "", "points/s", "", "× found", "kasoku ÷ it (bar)")
 	var err error
@@ -66,8 +70,12 @@ func table(all []*contestant) error {
 		for _, s := range c.scores {
 			lo, hi = min(lo, s), max(hi, s)
 		}
-		line := fmt.Sprintf("%-18s %10.0f %16s %9.1f", c.name, stat.GeoMean(c.scores), fmt.Sprintf("(%.0f–%.0f)", lo, hi), ratio(c, found))
-		if bar, judged := map[string]float64{"hand": barHand, "mysqltuner": barOther, "random": barOther}[c.name]; judged {
+		times := "–"
+		if found != nil {
+			times = fmt.Sprintf("%.1f", ratio(c, found))
+		}
+		line := fmt.Sprintf("%-18s %10.0f %16s %9s", c.name, stat.GeoMean(c.scores), fmt.Sprintf("(%.0f–%.0f)", lo, hi), times)
+		if bar, judged := map[string]float64{"hand": hand, "mysqltuner": barOther, "random": barOther}[c.name]; judged {
 			r := ratio(kasoku, c)
 			word := "ok"
 			if r < bar {

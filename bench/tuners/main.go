@@ -54,6 +54,7 @@ func run(ctx context.Context, args []string) error {
 	seed := f.Uint64("seed", 1, "random, compare: seed")
 	window := f.Duration("d", 3*time.Second, "measured window of a run")
 	rounds := f.Int("rounds", 8, "compare: rounds of runs")
+	bar := f.Float64("bar", barHand, "compare: least ratio of Kasoku's score to that by hand")
 	users := f.Int("c", 0, "virtual users; 0: the scenario's")
 	if err := f.Parse(args[1:]); err != nil {
 		return err
@@ -64,7 +65,7 @@ func run(ctx context.Context, args []string) error {
 	case args[0] == "advice" && f.NArg() == 1:
 		return followAdvice(ctx, f.Arg(0), os.Stdin)
 	case args[0] == "compare" && f.NArg() > 1:
-		return compare(ctx, f.Args(), *rounds, *window, *users, *seed)
+		return compare(ctx, f.Args(), *rounds, *window, *users, *seed, *bar)
 	}
 	return fmt.Errorf("%s: see the head of bench/tuners/main.go for its arguments", args[0])
 }

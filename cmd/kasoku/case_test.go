@@ -283,6 +283,18 @@ func (c *theCase) shorten() {
 	}
 }
 
+// quicken makes requests take about half of their time: two of the three indexes
+// that are missing are there, one is left to be found. For tests of what does
+// not depend on how slow the service is.
+func (c *theCase) quicken() {
+	c.t.Helper()
+	c.sql("CREATE INDEX quick_user ON login.login_log (user_id, succeeded, id); CREATE INDEX quick_ip ON login.login_log (ip, succeeded, id)")
+	c.t.Cleanup(func() {
+		// shareCase sees whether it worked; a case of the test's own is purged.
+		_, _ = c.ask("DROP INDEX quick_user ON login.login_log; DROP INDEX quick_ip ON login.login_log")
+	})
+}
+
 func decode[T any](t *testing.T, text string) T {
 	t.Helper()
 	var v T

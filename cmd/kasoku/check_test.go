@@ -27,6 +27,7 @@ func TestOrdinaryUser(t *testing.T) {
 	c := startCase(t)
 	t.Setenv(stateDirEnv, "") // where an ordinary user's is
 	c.shorten()
+	c.quicken()
 	o := newOrdinary(c)
 
 	// The journal is its own, else it may change nothing.

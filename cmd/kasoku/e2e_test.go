@@ -195,6 +195,7 @@ func replaceDiff(t *testing.T, file, old, new string) string {
 func TestKilledSession(t *testing.T) {
 	c := shareCase(t)
 	c.shorten()
+	c.quicken()
 	found := c.state()
 	for _, after := range []time.Duration{0, 300 * time.Millisecond, time.Second, 3 * time.Second} {
 		cmd := exec.Command(c.kasoku, "tune", "--budget", "40s", "-d", "1s", "--new", "--quiet")
@@ -231,6 +232,7 @@ func fileSize(p string) int64 {
 func TestInterrupt(t *testing.T) {
 	c := shareCase(t)
 	c.shorten()
+	c.quicken()
 	found := c.state()
 	cmd := exec.Command(c.kasoku, "tune", "--budget", "80s", "-d", "1s", "--quiet")
 	cmd.Dir = c.dir

@@ -18,6 +18,7 @@ import (
 func TestHostPutsItselfBack(t *testing.T) {
 	c := shareCase(t)
 	c.shorten()
+	c.quicken()
 	yaml := filepath.Join(c.dir, "kasoku.yaml")
 	b, err := os.ReadFile(yaml)
 	if err != nil {

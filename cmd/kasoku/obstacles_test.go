@@ -17,6 +17,7 @@ import (
 func TestBadSurroundings(t *testing.T) {
 	c := shareCase(t)
 	c.shorten()
+	c.quicken()
 	found := c.state()
 	stack := filepath.Join(c.dir, "kasoku.yaml")
 	good, err := os.ReadFile(stack)

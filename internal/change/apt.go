@@ -240,13 +240,14 @@ func (a *packageAct) unlocked(ctx context.Context) error {
 // findLockHolder prints the process that holds apt's or dpkg's lock. Both take
 // theirs with fcntl(2). The file is told by its path, because the inode numbers
 // of /proc/locks are not those of stat(2) on an overlay, as containers have it.
-// A line is "1: POSIX  ADVISORY  WRITE 812 fe:01:1234 0 EOF".
+// A line is "1: POSIX  ADVISORY  WRITE 812 fe:01:1234 0 EOF". A database has
+// hundreds of locks and of open files: each process is looked at once, and none
+// is started for a file.
 const findLockHolder = `while read -r _ kind _ _ pid _; do
  [ "$kind" = POSIX ] || continue
- for f in /proc/"$pid"/fd/*; do
-  case $(readlink "$f" 2>/dev/null) in /var/lib/dpkg/lock|/var/lib/dpkg/lock-frontend) echo "$pid"; exit ;; esac
- done
+ case " $* " in *" /proc/$pid/fd "*) ;; *) set -- "$@" "/proc/$pid/fd" ;; esac
 done </proc/locks
+[ $# = 0 ] || find "$@" \( -lname /var/lib/dpkg/lock -o -lname /var/lib/dpkg/lock-frontend \) 2>/dev/null | cut -d/ -f3 | head -n 1
 exit 0`
 
 // lockHolder is the process that holds one of dpkg's locks, "" if none does.

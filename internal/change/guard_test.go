@@ -136,7 +136,7 @@ func (g guarded) samePast(t *testing.T) {
 
 // stride lets a quick run try some of the steps.
 func stride() int {
-	if testing.Short() {
+	if !everyStep() {
 		return 9
 	}
 	return 1

@@ -22,5 +22,12 @@ func TestMain(m *testing.M) {
 	}
 	code := m.Run()
 	stopLab()
+	if packageBase != "" {
+		os.RemoveAll(packageBase)
+	}
 	os.Exit(code)
 }
+
+// everyStep reports whether each step of each kind is to be tried, which takes
+// minutes more: with LONG=1, as make test-long sets it.
+func everyStep() bool { return os.Getenv("LONG") != "" && !testing.Short() }

@@ -26,7 +26,8 @@ type overlay struct {
 }
 
 // newOverlay mounts one; the processes that are killed find it by its folder.
-func newOverlay(t *testing.T, dir string) overlay {
+// below are the upper folders of others, which lie between the machine and it.
+func newOverlay(t *testing.T, dir string, below ...string) overlay {
 	t.Helper()
 	if os.Geteuid() != 0 {
 		t.Skip("an overlay of the machine's files needs root")
@@ -35,16 +36,11 @@ func newOverlay(t *testing.T, dir string) overlay {
 	for _, d := range []string{"up", "work", "root"} {
 		must(t, os.Mkdir(filepath.Join(dir, d), 0o755))
 	}
-	if err := unix.Mount("overlay", o.root, "overlay", 0, "lowerdir=/,upperdir="+filepath.Join(dir, "up")+",workdir="+filepath.Join(dir, "work")); err != nil {
+	lower := strings.Join(append(below, "/"), ":")
+	if err := unix.Mount("overlay", o.root, "overlay", 0, "lowerdir="+lower+",upperdir="+o.upper()+",workdir="+filepath.Join(dir, "work")); err != nil {
 		t.Skipf("this machine cannot mount an overlay of its own files: %v", err)
 	}
-	t.Cleanup(func() {
-		for _, d := range []string{"tmp", "dev", "proc", ""} {
-			if err := unix.Unmount(filepath.Join(o.root, d), unix.MNT_DETACH); err != nil && d == "" {
-				t.Errorf("unmount %s: %v", o.root, err)
-			}
-		}
-	})
+	t.Cleanup(func() { o.unmount(t) })
 	// Nothing of the machine's is bound in, so that removing the folder can
 	// never remove more than that, whatever became of the test.
 	must(t, unix.Mount("proc", filepath.Join(o.root, "proc"), "proc", 0, ""))
@@ -60,6 +56,19 @@ func newOverlay(t *testing.T, dir string) overlay {
 		t.Fatal(err)
 	}
 	return o
+}
+
+// upper is the folder that takes what is written.
+func (o overlay) upper() string { return filepath.Join(filepath.Dir(o.root), "up") }
+
+// unmount leaves only the upper folder's files. It may have been done before.
+func (o overlay) unmount(t *testing.T) {
+	for _, d := range []string{"tmp", "dev", "proc", ""} {
+		err := unix.Unmount(filepath.Join(o.root, d), unix.MNT_DETACH)
+		if err != nil && !errors.Is(err, unix.EINVAL) && d == "" { // EINVAL: nothing is mounted there
+			t.Errorf("unmount %s: %v", o.root, err)
+		}
+	}
 }
 
 func overlayIn(dir string) overlay {

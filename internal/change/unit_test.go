@@ -155,7 +155,7 @@ func TestUnitRefusals(t *testing.T) {
 }
 
 func TestUnitKilledAtEveryStep(t *testing.T) {
-	if testing.Short() {
+	if !everyStep() {
 		t.Skip("it takes a minute; TestUnitHalfWay is the short one")
 	}
 	l, o := unitLab(t)
@@ -237,7 +237,7 @@ func TestPrograms(t *testing.T) {
 	nothing := Change{Kind: KindUnit, Unit: &Unit{Name: "nothing", Supervisor: l.path("supervisor.conf"), After: UnitState{Active: "active"}}}
 	_, err = x.Apply(t.Context(), Intent{Title: "t", Changes: []Change{nothing}})
 	wantText(t, err, "nothing", "no such process")
-	if testing.Short() {
+	if !everyStep() {
 		return // each call of supervisorctl takes a second
 	}
 	for _, job := range []string{"program-apply"} {

@@ -13,7 +13,7 @@ type layer []string
 // A name stands for the folder under internal/ and all that is in it; these
 // are the groups. Two groups in one layer do not import each other.
 var layers = []layer{
-	{"confedit/textedit"},
+	{"confedit/textedit", "confedit/memory"},
 	{"confedit/args"},
 	{"lab", "regulation", "host", "stat", "ui", "confedit/apache", "confedit/ini", "confedit/nginx", "confedit/literal", "confedit/sysctl", "confedit/redis", "confedit/memcached", "confedit/unit", "confedit/supervisor", "confedit/vcl", "accesslog", "sqllog", "appserver"},
 	{"load", "digest", "trace", "confedit", "history"},
@@ -36,7 +36,7 @@ var layers = []layer{
 var alone = []string{"lint"}
 
 // testOnly are packages that only tests may import.
-var testOnly = []string{"host/hosttest", "host/sshtest", "lab/labtest"}
+var testOnly = []string{"host/hosttest", "host/sshtest", "lab/labtest", "confedit/memory"}
 
 // breakers break hosts on purpose, as tests do.
 var breakers = []string{"bench/faults"}

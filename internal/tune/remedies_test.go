@@ -6,7 +6,6 @@ import (
 
 	"kasoku/internal/change"
 	"kasoku/internal/remedy"
-	"kasoku/internal/store"
 )
 
 // show starts from the bad state of the case as found (or as prepare leaves
@@ -23,17 +22,15 @@ func show(t *testing.T, id string, prepare ...string) {
 	}
 	before := l.hash(t)
 	tx := l.apply(t, id)
-	run, err := l.bench.Run(t.Context(), RunOptions{Kind: store.Scored, Label: id})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if ev := run.Evidence.Load; ev.Mismatches+ev.Errors+ev.Timeouts > 0 || ev.Succeeded == 0 {
-		t.Errorf("with %s: %d right, %d wrong, %d errors, %d time-outs: %s", id, ev.Succeeded, ev.Mismatches, ev.Errors, ev.Timeouts, sample(run).Broken)
-	}
 	if l.hash(t) == before {
 		t.Errorf("%s changed nothing", id)
 	}
-	for _, p := range l.plans(t, relaxed()).Plans {
+	// One run shows both: that every answer is right, and that the sign is gone.
+	now := l.observe(t)
+	if ev := now.run.Evidence.Load; ev.Mismatches+ev.Errors+ev.Timeouts > 0 || ev.Succeeded == 0 {
+		t.Errorf("with %s: %d right, %d wrong, %d errors, %d time-outs: %s", id, ev.Succeeded, ev.Mismatches, ev.Errors, ev.Timeouts, sample(now.run).Broken)
+	}
+	for _, p := range l.planned(now, relaxed()).Plans {
 		if p.ID == tx.Plan {
 			t.Errorf("%s is planned again although it is in force: %s", p.ID, p.Why)
 		}

@@ -6,6 +6,8 @@ import (
 	"sort"
 	"strings"
 	"testing"
+
+	"kasoku/internal/confedit/memory"
 )
 
 var plainInclude = regexp.MustCompile(`(?mi)^(\s*)Include `)
@@ -69,7 +71,7 @@ func TestCorpusEdits(t *testing.T) {
 			editAndBack(t, name, c, d, text)
 			edits += 3
 		}
-		checkFresh(t, c, memory{mainPath: text})
+		checkFresh(t, c, memory.Files{mainPath: text})
 	}
 	t.Logf("%d edits", edits)
 	if edits < 500 {

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"strings"
 	"testing"
+
+	"kasoku/internal/confedit/memory"
 )
 
 // pick returns the n-th directive of a name in a configuration, active or not.
@@ -54,7 +56,7 @@ func TestEdits(t *testing.T) {
 		{"a virtual host's own value", "KeepAlive On\n<VirtualHost *>\n</VirtualHost>\n", func(c *Config) error { return c.Set("KeepAlive", c.VirtualHosts()[0], "Off") }, "KeepAlive On\n<VirtualHost *>\n    KeepAlive Off\n</VirtualHost>\n"},
 	}
 	for _, tt := range tests {
-		files := memory{mainPath: tt.was}
+		files := memory.Files{mainPath: tt.was}
 		c := load(t, files)
 		if err := tt.edit(c); err != nil || mainText(c) != tt.want {
 			t.Errorf("%s: %v\ngot  %q\nwant %q", tt.why, err, mainText(c), tt.want)
@@ -115,8 +117,8 @@ func TestLoadErrors(t *testing.T) {
 		"<Macro M>\nUse M\n</Macro>\nUse M": "use macros more than",
 		strings.Repeat("<A>\n", 300):        "nested more than",
 	} {
-		m := memory{mainPath: text}
-		if _, err := Load(mainPath, Options{}, m.read, m.glob); err == nil || !strings.Contains(err.Error(), want) {
+		m := memory.Files{mainPath: text}
+		if _, err := Load(mainPath, Options{}, m.Read, m.Glob); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
@@ -128,7 +130,7 @@ func TestLoadErrors(t *testing.T) {
 
 // A file that is included twice is one text seen at two places.
 func TestSharedFile(t *testing.T) {
-	files := memory{
+	files := memory.Files{
 		mainPath:              "<VirtualHost a>\nInclude /x\n</VirtualHost>\n<VirtualHost b>\nInclude /x\n</VirtualHost>\n",
 		"/x":                  "# c\nTimeout 5\n",
 		"/etc/apache2/unused": "A",
@@ -158,7 +160,7 @@ func TestSharedFile(t *testing.T) {
 }
 
 func TestValues(t *testing.T) {
-	c := load(t, memory{
+	c := load(t, memory.Files{
 		mainPath: `LoadModule mpm_event_module x.so
 Timeout 300
 EnableSendfile On
@@ -257,7 +259,7 @@ HostnameLookups On
 }
 
 func TestModules(t *testing.T) {
-	files := memory{
+	files := memory.Files{
 		"/e/mods-available/a.load": "# Depends: b c\nLoadModule a",
 		"/e/mods-available/b.load": "LoadModule b\n# Conflicts: c", // below a directive: no header
 		"/e/mods-available/b.conf": "",
@@ -267,7 +269,7 @@ func TestModules(t *testing.T) {
 		"/e/mods-available/p.load": "# Depends: q",
 		"/e/mods-available/q.load": "# Depends: p",
 	}
-	m, err := LoadModules("/e", files.read, files.glob)
+	m, err := LoadModules("/e", files.Read, files.Glob)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -275,7 +277,7 @@ func TestModules(t *testing.T) {
 		t.Errorf("%v, %v", got, err)
 	}
 	delete(files, "/e/mods-enabled/y.load")
-	if m, err = LoadModules("/e", files.read, files.glob); err != nil {
+	if m, err = LoadModules("/e", files.Read, files.Glob); err != nil {
 		t.Fatal(err)
 	}
 	got, err := m.Enable("a")
@@ -286,7 +288,7 @@ func TestModules(t *testing.T) {
 	for _, l := range got {
 		files[l.Path] = files["/e/mods-available/"+strings.TrimPrefix(l.Path, "/e/mods-enabled/")]
 	}
-	if m, err = LoadModules("/e", files.read, files.glob); err != nil {
+	if m, err = LoadModules("/e", files.Read, files.Glob); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := m.Enable("a"); err != nil || len(got) != 0 {
@@ -306,7 +308,7 @@ func TestModules(t *testing.T) {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
-	if _, err := LoadModules("/nowhere", files.read, files.glob); err == nil {
+	if _, err := LoadModules("/nowhere", files.Read, files.Glob); err == nil {
 		t.Error("a folder without modules was taken")
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"kasoku/internal/confedit/memory"
 )
 
 // FuzzLoad: whatever can be read prints as it was read; an edit that is made
@@ -14,8 +16,8 @@ func FuzzLoad(f *testing.F) {
 	f.Add("Define A \"b\\\"c\" \\\r\n d\r\nUse M\r\n<Directory />\r\n</Directory>", 2, `a\`, "<If x>\nFoo\n</If>")
 	f.Add("<Macro M $x>\nListen $x\n</Macro>\nUse M 80\nInclude b\nTimeOut ${A}", 4, "$x", "# c")
 	f.Fuzz(func(t *testing.T, src string, n int, arg, text string) {
-		m := memory{mainPath: src, "/etc/apache2/b": "Foo 1\nServerName b"}
-		c, err := Load(mainPath, Options{}, m.read, m.glob)
+		m := memory.Files{mainPath: src, "/etc/apache2/b": "Foo 1\nServerName b"}
+		c, err := Load(mainPath, Options{}, m.Read, m.Glob)
 		if err != nil {
 			return
 		}
@@ -55,7 +57,7 @@ func everything(c *Config) string {
 	return b.String()
 }
 
-func fuzzArgs(t *testing.T, c *Config, d *Directive, args []string, m memory) {
+func fuzzArgs(t *testing.T, c *Config, d *Directive, args []string, m memory.Files) {
 	t.Helper()
 	before := everything(c)
 	lines := 0
@@ -79,7 +81,7 @@ func fuzzArgs(t *testing.T, c *Config, d *Directive, args []string, m memory) {
 	}
 }
 
-func fuzzInsert(t *testing.T, c *Config, edit func(string) error, text string, m memory) {
+func fuzzInsert(t *testing.T, c *Config, edit func(string) error, text string, m memory.Files) {
 	t.Helper()
 	before := everything(c)
 	if err := edit(text); err != nil {

@@ -2,51 +2,18 @@ package apache
 
 import (
 	"fmt"
-	"io/fs"
-	"os"
-	"path"
-	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
 	"testing"
+
+	"kasoku/internal/confedit/memory"
 )
-
-// memory serves files from a map.
-type memory map[string]string
-
-func (m memory) read(name string) ([]byte, error) {
-	s, ok := m[name]
-	if !ok {
-		return nil, fs.ErrNotExist
-	}
-	return []byte(s), nil
-}
-
-func (m memory) glob(pattern string) ([]string, error) {
-	var out []string
-	seen := map[string]bool{}
-	for name := range m {
-		for at := name; at != "/" && at != "."; at = path.Dir(at) { // folders, too
-			ok, err := path.Match(pattern, at)
-			if err != nil {
-				return nil, err
-			}
-			if ok && !seen[at] {
-				seen[at] = true
-				out = append(out, at)
-			}
-		}
-	}
-	sort.Sort(sort.Reverse(sort.StringSlice(out))) // Load must sort
-	return out, nil
-}
 
 const mainPath = "/etc/apache2/apache2.conf"
 
-func load(t testing.TB, files memory) *Config {
+func load(t testing.TB, files memory.Files) *Config {
 	t.Helper()
-	c, err := Load(mainPath, Options{Version: "2.4.66"}, files.read, files.glob)
+	c, err := Load(mainPath, Options{Version: "2.4.66"}, files.Read, files.Glob)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +22,7 @@ func load(t testing.TB, files memory) *Config {
 
 func loadText(t testing.TB, text string) *Config {
 	t.Helper()
-	return load(t, memory{mainPath: text})
+	return load(t, memory.Files{mainPath: text})
 }
 
 func mainText(c *Config) string { return string(c.Files[0].Bytes()) }
@@ -72,16 +39,10 @@ func dump(d *Directive, depth int) string {
 
 // checkFresh requires that the tree after edits is the tree that a fresh
 // reading of the files gives, and that parents fit.
-func checkFresh(t testing.TB, c *Config, files memory) {
+func checkFresh(t testing.TB, c *Config, files memory.Files) {
 	t.Helper()
-	now := memory{}
-	for name, text := range files {
-		now[name] = text
-	}
-	for name, text := range c.Changed() {
-		now[name] = string(text)
-	}
-	fresh, err := Load(c.main, c.opt, now.read, now.glob)
+	now := files.With(c.Changed())
+	fresh, err := Load(c.main, c.opt, now.Read, now.Glob)
 	if err != nil {
 		t.Fatalf("the edited files cannot be read: %v\n%s", err, now)
 	}
@@ -126,38 +87,8 @@ func checkSpan(t testing.TB, was, now string, most int) {
 
 const corpusDir = "../testdata/corpus/apache"
 
-// corpus reads the real files that the manifest lists, and requires that it
-// lists all.
-func corpus(t testing.TB) map[string]string {
+// corpus are the real files.
+func corpus(t testing.TB) memory.Files {
 	t.Helper()
-	manifest, err := os.ReadFile(filepath.Join(corpusDir, "MANIFEST"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	out := map[string]string{}
-	for row := range strings.Lines(string(manifest)) {
-		if strings.HasPrefix(row, "#") {
-			continue
-		}
-		f := strings.Split(strings.TrimSuffix(row, "\n"), "\t")
-		if len(f) != 4 || f[1] == "" || f[2] == "" || f[3] == "" {
-			t.Fatalf("MANIFEST: %q does not say file, package, version and path", row)
-		}
-		text, err := os.ReadFile(filepath.Join(corpusDir, f[0]))
-		if err != nil {
-			t.Fatal(err)
-		}
-		out[f[0]] = string(text)
-	}
-	files := 0
-	err = filepath.WalkDir(corpusDir, func(_ string, e fs.DirEntry, err error) error {
-		if err == nil && !e.IsDir() {
-			files++
-		}
-		return err
-	})
-	if err != nil || files != len(out)+1 {
-		t.Fatalf("the manifest lists %d files, the folder has %d (%v)", len(out), files-1, err)
-	}
-	return out
+	return memory.Corpus(t, corpusDir, 4, 1, 2, 3)
 }

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"kasoku/internal/confedit/memory"
 )
 
 // program returns the path of a program that tests need.
@@ -95,7 +97,7 @@ func TestReaderAgreesWithApache(t *testing.T) {
 	for i, raw := range lines {
 		// The empty lines take up what backslashes at the end join.
 		line := fmt.Sprintf("Define V%d %s\n%s", i, raw, strings.Repeat("\n", 14))
-		c, err := Load(mainPath, Options{}, memory{mainPath: "Define X xx\n" + line + "A b\n"}.read, nil)
+		c, err := Load(mainPath, Options{}, memory.Files{mainPath: "Define X xx\n" + line + "A b\n"}.Read, nil)
 		if err != nil {
 			t.Fatalf("%q: %v", line, err)
 		}

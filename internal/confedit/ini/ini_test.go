@@ -1,43 +1,18 @@
 package ini
 
 import (
-	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"kasoku/internal/confedit/memory"
 )
-
-// memory serves files from a map.
-type memory map[string]string
-
-func (m memory) read(name string) ([]byte, error) {
-	s, ok := m[name]
-	if !ok {
-		return nil, fs.ErrNotExist
-	}
-	return []byte(s), nil
-}
-
-func (m memory) glob(pattern string) ([]string, error) {
-	var out []string
-	for name := range m { // in no order: Load must sort
-		ok, err := path.Match(pattern, name)
-		if err != nil {
-			return nil, err
-		}
-		if ok {
-			out = append(out, name)
-		}
-	}
-	return out, nil
-}
 
 func loadText(t testing.TB, d Dialect, text string) *Config {
 	t.Helper()
-	m := memory{"/etc/main": text}
-	c, err := Load("/etc/main", d, m.read, m.glob)
+	m := memory.Files{"/etc/main": text}
+	c, err := Load("/etc/main", d, m.Read, m.Glob)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,13 +113,13 @@ func TestGet(t *testing.T) {
 }
 
 func TestIncludes(t *testing.T) {
-	files := memory{
+	files := memory.Files{
 		"/etc/my.cnf":       "[mysqld]\na = 1\n!includedir /etc/conf.d/\nb = 1\n! include /etc/none.cnf\n!unknown\n",
 		"/etc/conf.d/b.cnf": "[mysqld]\na = 3\n",
 		"/etc/conf.d/a.cnf": "[mysqld]\na = 2\n[client]\nb = 2\n",
 		"/etc/conf.d/c.ini": "[mysqld]\na = 4\n",
 	}
-	c, err := Load("/etc/my.cnf", MySQL, files.read, files.glob)
+	c, err := Load("/etc/my.cnf", MySQL, files.Read, files.Glob)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,12 +139,12 @@ func TestIncludes(t *testing.T) {
 		t.Errorf("changed %q", got)
 	}
 
-	pools := memory{
+	pools := memory.Files{
 		"/usr/local/etc/php-fpm.conf":       "[global]\npid = x\ninclude=etc/php-fpm.d/*.conf\n",
 		"/usr/local/etc/php-fpm.d/www.conf": "[www]\npm = static\n",
 		"/usr/local/etc/php-fpm.d/zz.conf":  "[global]\ndaemonize = no\n\n[www]\nlisten = 9000\n",
 	}
-	c, err = Load("/usr/local/etc/php-fpm.conf", FPM, pools.read, pools.glob)
+	c, err = Load("/usr/local/etc/php-fpm.conf", FPM, pools.Read, pools.Glob)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,8 +158,8 @@ func TestIncludes(t *testing.T) {
 		t.Errorf("changed %q", got)
 	}
 
-	scan := memory{"/etc/php.ini": "a = 1\n", "/etc/conf.d/10-x.ini": "a = 2\n"}
-	c, err = LoadAll([]string{"/etc/php.ini", "/etc/conf.d/10-x.ini"}, PHP, scan.read, scan.glob)
+	scan := memory.Files{"/etc/php.ini": "a = 1\n", "/etc/conf.d/10-x.ini": "a = 2\n"}
+	c, err = LoadAll([]string{"/etc/php.ini", "/etc/conf.d/10-x.ini"}, PHP, scan.Read, scan.Glob)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,14 +183,14 @@ func TestLoadErrors(t *testing.T) {
 		{FPM, "include=/etc/m*\n", "in a circle"},
 	}
 	for _, tt := range tests {
-		m := memory{"/etc/main": tt.src}
-		_, err := Load("/etc/main", tt.d, m.read, m.glob)
+		m := memory.Files{"/etc/main": tt.src}
+		_, err := Load("/etc/main", tt.d, m.Read, m.Glob)
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%q: got error %v, want one with %q", tt.src, err, tt.want)
 		}
 	}
-	m := memory{}
-	if _, err := Load("/etc/main", PHP, m.read, m.glob); err == nil {
+	m := memory.Files{}
+	if _, err := Load("/etc/main", PHP, m.Read, m.Glob); err == nil {
 		t.Error("a missing main file is no error")
 	}
 }

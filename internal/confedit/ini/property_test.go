@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"kasoku/internal/confedit/memory"
 )
 
 var dialects = rapid.SampledFrom([]Dialect{MySQL, PHP, FPM})
@@ -33,8 +35,8 @@ func genFile(t *rapid.T, d Dialect) string {
 func TestRandomSets(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := dialects.Draw(t, "dialect")
-		m := memory{"/etc/main": genFile(t, d)}
-		c, err := Load("/etc/main", d, m.read, m.glob)
+		m := memory.Files{"/etc/main": genFile(t, d)}
+		c, err := Load("/etc/main", d, m.Read, m.Glob)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,8 +58,8 @@ func TestRandomSets(t *testing.T) {
 				continue
 			}
 			now := c.Files[0].text()
-			m2 := memory{"/etc/main": now}
-			fresh, err := Load("/etc/main", d, m2.read, m2.glob)
+			m2 := memory.Files{"/etc/main": now}
+			fresh, err := Load("/etc/main", d, m2.Read, m2.Glob)
 			if err != nil {
 				t.Fatalf("%q became %q: %v", was, now, err)
 			}
@@ -117,8 +119,8 @@ func FuzzLoad(f *testing.F) {
 	f.Add("[www]\nphp_admin_value[a] = 1\ninclude=/z/*", 2, "www", "php_admin_value[a]", "\"")
 	f.Fuzz(func(t *testing.T, src string, dialect int, section, key, value string) {
 		d := Dialect(uint(dialect) % 3)
-		m := memory{"/etc/main": src}
-		c, err := Load("/etc/main", d, m.read, m.glob)
+		m := memory.Files{"/etc/main": src}
+		c, err := Load("/etc/main", d, m.Read, m.Glob)
 		if err != nil {
 			return
 		}
@@ -131,8 +133,8 @@ func FuzzLoad(f *testing.F) {
 			}
 			return
 		}
-		m = memory{"/etc/main": text(c)}
-		fresh, err := Load("/etc/main", d, m.read, m.glob)
+		m = memory.Files{"/etc/main": text(c)}
+		fresh, err := Load("/etc/main", d, m.Read, m.Glob)
 		if err != nil {
 			t.Fatalf("%q became %q: %v", src, text(c), err)
 		}

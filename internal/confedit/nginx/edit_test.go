@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"kasoku/internal/confedit/memory"
 )
 
 // find returns the first directive of that name anywhere.
@@ -82,7 +84,7 @@ func TestEdits(t *testing.T) {
 		{"remove the only one", "s { a; }", "a", remove, "s { }"},
 	}
 	for _, tt := range tests {
-		files := memory{"/etc/nginx/nginx.conf": tt.src}
+		files := memory.Files{"/etc/nginx/nginx.conf": tt.src}
 		c := load(t, files)
 		if err := tt.edit(findAny(t, c, tt.on)); err != nil {
 			t.Errorf("%s: %v", tt.why, err)
@@ -117,7 +119,7 @@ func TestAppendToRoot(t *testing.T) {
 // TestEditGoesToTheRightFile edits through a file that is included twice: the
 // text changes once, both places show it.
 func TestEditGoesToTheRightFile(t *testing.T) {
-	files := memory{
+	files := memory.Files{
 		"/etc/nginx/nginx.conf": "http {\n  server { include php.inc; }\n  server { include php.inc; }\n}\n",
 		"/etc/nginx/php.inc":    "\tfastcgi_pass x;\n",
 		"/etc/nginx/more.inc":   "more;\n",
@@ -241,11 +243,11 @@ func pieces(n *node, skip map[*node]bool, out *[]string) {
 func TestRandomEdits(t *testing.T) {
 	inserts := []string{"new 1;", "new {\n  new 2;\n}", "# new\nnew;", "new; # new", "include /etc/nginx/inc;"}
 	rapid.Check(t, func(t *rapid.T) {
-		files := memory{
+		files := memory.Files{
 			"/etc/nginx/nginx.conf": genConfig(t, 0, true) + rapid.SampledFrom([]string{"", "include inc;\nx { include inc; }"}).Draw(t, "include"),
 			"/etc/nginx/inc":        genConfig(t, 2, true),
 		}
-		c, err := Load("/etc/nginx/nginx.conf", "", files.read, files.glob)
+		c, err := Load("/etc/nginx/nginx.conf", "", files.Read, files.Glob)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -309,8 +311,8 @@ func without(got, want []string) (string, bool) {
 func TestRemoveRestores(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		src := genConfig(t, 0, true)
-		files := memory{"/etc/nginx/nginx.conf": src}
-		c, err := Load("/etc/nginx/nginx.conf", "", files.read, files.glob)
+		files := memory.Files{"/etc/nginx/nginx.conf": src}
+		c, err := Load("/etc/nginx/nginx.conf", "", files.Read, files.Glob)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -348,15 +350,9 @@ func TestRemoveRestores(t *testing.T) {
 }
 
 // checkSame is checkConsistent for rapid.
-func checkSame(t *rapid.T, c *Config, files memory) {
-	now := memory{}
-	for name, text := range files {
-		now[name] = text
-	}
-	for name, text := range c.Changed() {
-		now[name] = string(text)
-	}
-	fresh, err := Load(c.Files[0].Path, "", now.read, now.glob)
+func checkSame(t *rapid.T, c *Config, files memory.Files) {
+	now := files.With(c.Changed())
+	fresh, err := Load(c.Files[0].Path, "", now.Read, now.Glob)
 	if err != nil {
 		t.Fatalf("the edited files do not parse: %v\n%q", err, now)
 	}
@@ -380,8 +376,8 @@ func FuzzEdit(f *testing.F) {
 	f.Add("a { b 1; }\n# c\nd;", "x;", "v w", 1, 0)
 	f.Add("a {\r\n\tb;\r\n}", "x { y; } # z", "$", 2, 1)
 	f.Fuzz(func(t *testing.T, src, text, arg string, at, op int) {
-		files := memory{"/etc/nginx/nginx.conf": src}
-		c, err := Load("/etc/nginx/nginx.conf", "", files.read, files.glob)
+		files := memory.Files{"/etc/nginx/nginx.conf": src}
+		c, err := Load("/etc/nginx/nginx.conf", "", files.Read, files.Glob)
 		if err != nil {
 			return
 		}

@@ -3,6 +3,8 @@ package nginx
 import (
 	"strings"
 	"testing"
+
+	"kasoku/internal/confedit/memory"
 )
 
 // FuzzLoad: every text that nginx's rules take prints as it is; setting the
@@ -12,8 +14,8 @@ func FuzzLoad(f *testing.F) {
 	f.Add("a 1;\r\nb { c \"x\\\"\" 'y'; # d\n}\nmap $a ${b} { ~^x{2} \"{;}\"; }", 1, "v w", "z")
 	f.Add("location ~ \\.php$ { content_by_lua_block { local a = \"}\" -- }\n } if ($a = 'b') { return 404; } }", 0, "", "}")
 	f.Fuzz(func(t *testing.T, src string, which int, one, two string) {
-		files := memory{"/etc/nginx/nginx.conf": src}
-		c, err := Load("/etc/nginx/nginx.conf", "", files.read, files.glob)
+		files := memory.Files{"/etc/nginx/nginx.conf": src}
+		c, err := Load("/etc/nginx/nginx.conf", "", files.Read, files.Glob)
 		if err != nil {
 			return
 		}

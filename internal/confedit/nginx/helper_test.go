@@ -4,42 +4,16 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
-	"sort"
 	"strings"
 	"testing"
+
+	"kasoku/internal/confedit/memory"
 )
 
-// memory serves files from a map.
-type memory map[string]string
-
-func (m memory) read(name string) ([]byte, error) {
-	s, ok := m[name]
-	if !ok {
-		return nil, fs.ErrNotExist
-	}
-	return []byte(s), nil
-}
-
-func (m memory) glob(pattern string) ([]string, error) {
-	var out []string
-	for name := range m {
-		ok, err := path.Match(pattern, name)
-		if err != nil {
-			return nil, err
-		}
-		if ok {
-			out = append(out, name)
-		}
-	}
-	sort.Sort(sort.Reverse(sort.StringSlice(out))) // Load must sort
-	return out, nil
-}
-
-func load(t testing.TB, files memory) *Config {
+func load(t testing.TB, files memory.Files) *Config {
 	t.Helper()
-	c, err := Load("/etc/nginx/nginx.conf", "", files.read, files.glob)
+	c, err := Load("/etc/nginx/nginx.conf", "", files.Read, files.Glob)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +22,7 @@ func load(t testing.TB, files memory) *Config {
 
 func loadText(t testing.TB, text string) *Config {
 	t.Helper()
-	return load(t, memory{"/etc/nginx/nginx.conf": text})
+	return load(t, memory.Files{"/etc/nginx/nginx.conf": text})
 }
 
 func mainText(c *Config) string { return string(c.Files[0].Bytes()) }
@@ -65,16 +39,10 @@ func dump(d *Directive, depth int) string {
 
 // checkConsistent requires that the tree after edits is the tree that a fresh
 // reading of the files gives, lines included, and that parents fit.
-func checkConsistent(t testing.TB, c *Config, files memory) {
+func checkConsistent(t testing.TB, c *Config, files memory.Files) {
 	t.Helper()
-	now := memory{}
-	for name, text := range files {
-		now[name] = text
-	}
-	for name, text := range c.Changed() {
-		now[name] = string(text)
-	}
-	fresh, err := Load(c.Files[0].Path, "", now.read, now.glob)
+	now := files.With(c.Changed())
+	fresh, err := Load(c.Files[0].Path, "", now.Read, now.Glob)
 	if err != nil {
 		t.Fatalf("the edited files do not parse: %v\n%s", err, now)
 	}

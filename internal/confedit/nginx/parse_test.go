@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"kasoku/internal/confedit/memory"
 )
 
 // TestIdentity parses every configuration file of the installed nginx and all
@@ -79,20 +81,20 @@ func TestParseErrors(t *testing.T) {
 		{"include nginx.conf;", "in a circle"},
 	}
 	for _, tt := range tests {
-		m := memory{"/etc/nginx/nginx.conf": tt.src}
-		_, err := Load("nginx.conf", "/etc/nginx", m.read, m.glob)
+		m := memory.Files{"/etc/nginx/nginx.conf": tt.src}
+		_, err := Load("nginx.conf", "/etc/nginx", m.Read, m.Glob)
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%q: got error %v, want one with %q", tt.src, err, tt.want)
 		}
 	}
-	m := memory{"/etc/nginx/nginx.conf": "include none.conf;"}
-	if _, err := Load("/etc/nginx/nginx.conf", "", m.read, m.glob); !errors.Is(err, fs.ErrNotExist) {
+	m := memory.Files{"/etc/nginx/nginx.conf": "include none.conf;"}
+	if _, err := Load("/etc/nginx/nginx.conf", "", m.Read, m.Glob); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a missing include gives %v, want fs.ErrNotExist in it", err)
 	}
 }
 
 func TestIncludes(t *testing.T) {
-	files := memory{
+	files := memory.Files{
 		"/etc/nginx/nginx.conf":     "http {\n  include conf.d/*.conf;\n  include none.d/*.conf;\n  last;\n}\n",
 		"/etc/nginx/conf.d/b.conf":  "second;\ninclude deep.inc;\n",
 		"/etc/nginx/conf.d/a.conf":  "first;\n",

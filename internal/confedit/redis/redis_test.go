@@ -1,44 +1,21 @@
 package redis
 
 import (
-	"io/fs"
-	"path"
 	"slices"
 	"strings"
 	"testing"
 
+	"kasoku/internal/confedit/memory"
 	"kasoku/internal/confedit/textedit"
 )
 
-type memory map[string]string
-
-func (m memory) read(name string) ([]byte, error) {
-	s, ok := m[name]
-	if !ok {
-		return nil, fs.ErrNotExist
-	}
-	return []byte(s), nil
-}
-
-func (m memory) glob(pattern string) ([]string, error) {
-	var out []string
-	for name := range m {
-		if ok, err := path.Match(pattern, name); err != nil {
-			return nil, err
-		} else if ok {
-			out = append(out, name)
-		}
-	}
-	return out, nil
-}
-
 func TestGet(t *testing.T) {
-	m := memory{
+	m := memory.Files{
 		"/r.conf":   "# c\nMaxMemory 100mb\ninclude /d/*.conf\nappendonly no\nslave-read-only yes\nclient-output-buffer-limit normal 0 0 0\nclient-output-buffer-limit pubsub 1 2 3\n",
 		"/d/b.conf": "maxmemory 300mb\nrequirepass \"a\\x41 \\\"b\\\"\"\n",
 		"/d/a.conf": "maxmemory 200mb\nappendonly yes\nlogfile ''\n",
 	}
-	c, err := Load("/r.conf", m.read, m.glob)
+	c, err := Load("/r.conf", m.Read, m.Glob)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,8 +38,8 @@ func TestGet(t *testing.T) {
 		t.Errorf("changed %q, %v", c.Changed(), err)
 	}
 	for src, want := range map[string]string{"include /none\n": "file does not exist", "include x.conf\n": "write it absolute", "include /r.conf\n": "in a circle", "\na \"b\"c\n": "/r.conf:2: unbalanced quotes"} {
-		m := memory{"/r.conf": src}
-		if _, err := Load("/r.conf", m.read, m.glob); err == nil || !strings.Contains(err.Error(), want) {
+		m := memory.Files{"/r.conf": src}
+		if _, err := Load("/r.conf", m.Read, m.Glob); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want one with %q", src, err, want)
 		}
 	}

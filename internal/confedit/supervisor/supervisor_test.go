@@ -2,10 +2,8 @@ package supervisor
 
 import (
 	"encoding/json"
-	"io/fs"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -13,40 +11,19 @@ import (
 
 	"pgregory.net/rapid"
 
+	"kasoku/internal/confedit/memory"
 	"kasoku/internal/confedit/textedit"
 )
 
-type memory map[string]string
-
-func (m memory) read(name string) ([]byte, error) {
-	s, ok := m[name]
-	if !ok {
-		return nil, fs.ErrNotExist
-	}
-	return []byte(s), nil
-}
-
-func (m memory) glob(pattern string) ([]string, error) {
-	var out []string
-	for name := range m {
-		if ok, err := path.Match(pattern, name); err != nil {
-			return nil, err
-		} else if ok {
-			out = append(out, name)
-		}
-	}
-	return out, nil
-}
-
 func TestLoad(t *testing.T) {
-	m := memory{
+	m := memory.Files{
 		"/s/supervisord.conf": "[supervisord]\nuser=a ; c\n[include]\nfiles = %(here)s/conf.d/*.conf\n  more/%(ENV_X)s.ini none*\n[program:a]\ncommand=/bin/a\n",
 		"/s/conf.d/2.conf":    "[program:a]\nNumProcs: 2\n[include]\nfiles=/other\n",
 		"/s/conf.d/1.conf":    "[program:a]\nnumprocs=1\nenvironment=\n  A=\"1\", ; one\n\n  B=\"%(ENV_HOME)s\"\n",
 		"/s/more/x.ini":       "[DEFAULT]\nautostart=no\n",
 		"/other":              "[program:a]\ncommand=/bin/other\n",
 	}
-	c, err := Load("/s/supervisord.conf", map[string]string{"X": "x"}, m.read, m.glob)
+	c, err := Load("/s/supervisord.conf", map[string]string{"X": "x"}, m.Read, m.Glob)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,8 +46,8 @@ func TestLoad(t *testing.T) {
 		t.Errorf("changed %q by %+v, %v", c.Changed(), e, err)
 	}
 	for src, want := range map[string]string{"a=1\n": "/m:1: an option stands before any [section]", "[a]\nb\n": "/m:2: this is no option", "[include]\nfiles=%(ENV_Q)s\n": "there is no value for ENV_Q"} {
-		m := memory{"/m": src}
-		if _, err := Load("/m", nil, m.read, m.glob); err == nil || !strings.Contains(err.Error(), want) {
+		m := memory.Files{"/m": src}
+		if _, err := Load("/m", nil, m.Read, m.Glob); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want one with %q", src, err, want)
 		}
 	}

@@ -1,45 +1,21 @@
 package sysctl
 
 import (
-	"io/fs"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"kasoku/internal/confedit/memory"
 	"kasoku/internal/confedit/textedit"
 )
 
-// memory serves files from a map.
-type memory map[string]string
-
-func (m memory) read(name string) ([]byte, error) {
-	s, ok := m[name]
-	if !ok {
-		return nil, fs.ErrNotExist
-	}
-	return []byte(s), nil
-}
-
-func (m memory) glob(pattern string) ([]string, error) {
-	var out []string
-	for name := range m {
-		if ok, err := path.Match(pattern, name); err != nil {
-			return nil, err
-		} else if ok {
-			out = append(out, name)
-		}
-	}
-	return out, nil
-}
-
-func load(t testing.TB, r Reader, m memory) *Config {
+func load(t testing.TB, r Reader, m memory.Files) *Config {
 	t.Helper()
-	c, err := Load(r, m.read, m.glob)
+	c, err := Load(r, m.Read, m.Glob)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +25,7 @@ func load(t testing.TB, r Reader, m memory) *Config {
 const own = "/etc/sysctl.d/90-kasoku.conf"
 
 func TestOrder(t *testing.T) {
-	m := memory{
+	m := memory.Files{
 		"/usr/lib/sysctl.d/50-a.conf": "a.a = 1\nb.b=1\n",
 		"/etc/sysctl.d/50-a.conf":     "b.b=2\n",
 		"/run/sysctl.d/40-x.conf":     "c.c=1\nb.b=3\n",
@@ -98,15 +74,15 @@ func TestGet(t *testing.T) {
 func TestSet(t *testing.T) {
 	for _, tt := range []struct {
 		why   string
-		m     memory
+		m     memory.Files
 		name  string
 		after string
 	}{
-		{"in place under /etc", memory{"/etc/sysctl.d/99-x.conf": "# c\n a.b\t=  1 \r\n"}, "/etc/sysctl.d/99-x.conf", "# c\n a.b\t=  7 \r\n"},
-		{"not in the package's file", memory{"/usr/lib/sysctl.d/50-x.conf": "a.b=1\n"}, own, "a.b = 7\n"},
-		{"added to what is there", memory{own: "c.d = 1"}, own, "c.d = 1\na.b = 7"},
-		{"beside a pattern", memory{"/etc/sysctl.d/95-x.conf": "a.* = 1\n"}, own, "a.b = 7\n"},
-		{"an empty value", memory{own: "a.b =\n"}, own, "a.b = 7\n"},
+		{"in place under /etc", memory.Files{"/etc/sysctl.d/99-x.conf": "# c\n a.b\t=  1 \r\n"}, "/etc/sysctl.d/99-x.conf", "# c\n a.b\t=  7 \r\n"},
+		{"not in the package's file", memory.Files{"/usr/lib/sysctl.d/50-x.conf": "a.b=1\n"}, own, "a.b = 7\n"},
+		{"added to what is there", memory.Files{own: "c.d = 1"}, own, "c.d = 1\na.b = 7"},
+		{"beside a pattern", memory.Files{"/etc/sysctl.d/95-x.conf": "a.* = 1\n"}, own, "a.b = 7\n"},
+		{"an empty value", memory.Files{own: "a.b =\n"}, own, "a.b = 7\n"},
 	} {
 		c := load(t, Systemd, tt.m)
 		e, err := c.Set("a.b", "7", own)
@@ -119,7 +95,7 @@ func TestSet(t *testing.T) {
 			t.Errorf("%s: changed %q by %+v, want %q", tt.why, got, e, tt.after)
 		}
 	}
-	c := load(t, Procps, memory{"/run/sysctl.d/95-x.conf": "a.b=1\n"})
+	c := load(t, Procps, memory.Files{"/run/sysctl.d/95-x.conf": "a.b=1\n"})
 	if _, err := c.Set("a.b", "7", own); err == nil || !strings.Contains(err.Error(), "/run/sysctl.d/95-x.conf:1 is applied later") || len(c.Changed()) != 0 || len(c.Files) != 1 {
 		t.Errorf("a set without effect: %v, changed %q", err, c.Changed())
 	}
@@ -128,7 +104,7 @@ func TestSet(t *testing.T) {
 			t.Errorf("set %q has no error: %q", bad, c.Changed())
 		}
 	}
-	c = load(t, Systemd, memory{own: "a.b=1\nc.d=2\n-a.b = 3"})
+	c = load(t, Systemd, memory.Files{own: "a.b=1\nc.d=2\n-a.b = 3"})
 	if _, err := c.Unset("a/b", own); err != nil || string(c.Changed()[own]) != "c.d=2\n" {
 		t.Errorf("unset made %q, %v", c.Changed(), err)
 	}

@@ -1,37 +1,14 @@
 package unit
 
 import (
-	"io/fs"
-	"path"
 	"slices"
 	"strings"
 	"testing"
 
 	"kasoku/internal/confedit/args"
+	"kasoku/internal/confedit/memory"
 	"kasoku/internal/confedit/textedit"
 )
-
-type memory map[string]string
-
-func (m memory) read(name string) ([]byte, error) {
-	s, ok := m[name]
-	if !ok {
-		return nil, fs.ErrNotExist
-	}
-	return []byte(s), nil
-}
-
-func (m memory) glob(pattern string) ([]string, error) {
-	var out []string
-	for name := range m {
-		if ok, err := path.Match(pattern, name); err != nil {
-			return nil, err
-		} else if ok {
-			out = append(out, name)
-		}
-	}
-	return out, nil
-}
 
 const (
 	dropIn = "/etc/systemd/system/web.service.d/kasoku.conf"
@@ -39,7 +16,7 @@ const (
 )
 
 func TestLoad(t *testing.T) {
-	m := memory{
+	m := memory.Files{
 		"/lib/systemd/system/web.service":                   daemon,
 		"/usr/lib/systemd/system/web.service.d/10-a.conf":   "[Service]\nLimitNOFILE=1\nEnvironment=B=1\n",
 		"/etc/systemd/system/web.service.d/10-a.conf":       "[Service]\nLimitNOFILE=2\n",
@@ -48,7 +25,7 @@ func TestLoad(t *testing.T) {
 		"/etc/systemd/system/web.service.d/not.txt":         "[Service]\nLimitNOFILE=9\n",
 		"/etc/systemd/system/other.service.d/20-other.conf": "[Service]\nLimitNOFILE=9\n",
 	}
-	c, err := Load("web.service", m.read, m.glob)
+	c, err := Load("web.service", m.Read, m.Glob)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +47,7 @@ func TestLoad(t *testing.T) {
 	if _, err := c.Set("Service", "Environment", "E=1", dropIn); err == nil || !strings.Contains(err.Error(), "service.d/zz.conf:4 is read later") {
 		t.Errorf("a set without effect: %v", err)
 	}
-	if _, err := Load("none.service", m.read, m.glob); err == nil {
+	if _, err := Load("none.service", m.Read, m.Glob); err == nil {
 		t.Error("a unit that is nowhere has no error")
 	}
 	for _, bad := range []string{"/etc/x.conf", "/etc/systemd/system/web.service.d/x.txt", "/lib/systemd/system/web.service.d/05-b.conf"} {

@@ -4,6 +4,8 @@ import (
 	"sort"
 	"strings"
 	"testing"
+
+	"kasoku/internal/confedit/memory"
 )
 
 // parts returns what a reading has cut a text into.
@@ -19,8 +21,8 @@ func parts(f *File) string {
 
 // loose loads a text whose includes and syntax of former versions may fail.
 func loose(text string) (*Config, error) {
-	m := memory{mainPath: strings.ReplaceAll(text, "include ", "import ")}
-	return Load(mainPath, nil, m.read, m.glob)
+	m := memory.Files{mainPath: strings.ReplaceAll(text, "include ", "import ")}
+	return Load(mainPath, nil, m.Read, m.Glob)
 }
 
 // TestCorpusIdentity: every real file prints as it was read.
@@ -83,7 +85,7 @@ func TestCorpusEdits(t *testing.T) {
 			edits += 3
 		}
 		edits += marksInto(t, name, c, was)
-		checkFresh(t, c, memory{mainPath: was})
+		checkFresh(t, c, memory.Files{mainPath: was})
 	}
 	t.Logf("%d edits", edits)
 	if edits < 300 {

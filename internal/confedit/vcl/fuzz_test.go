@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"kasoku/internal/confedit/memory"
 )
 
 // FuzzLoad: whatever can be read prints as it was read; a property that can be
@@ -15,8 +17,8 @@ func FuzzLoad(f *testing.F) {
 	f.Add("probe p {\r\n .url = {\"a\n\"};\r\n}\r\nsub s {\r\n}", "url", "1s", "# x")
 	f.Add("backend a{.x={.y=1;};.z=2}C{ } }C /* } */ sub s{//}\n}", "z", "3", "if(x){\"\"\"a\"\"\";}")
 	f.Fuzz(func(t *testing.T, src, property, value, code string) {
-		m := memory{mainPath: src}
-		c, err := Load(mainPath, nil, m.read, m.glob)
+		m := memory.Files{mainPath: src}
+		c, err := Load(mainPath, nil, m.Read, m.Glob)
 		if err != nil {
 			return
 		}
@@ -72,8 +74,8 @@ func fuzzProperty(t *testing.T, c *Config, b *Block, property, value string) {
 		return
 	}
 	name := strings.TrimPrefix(property, ".")
-	m := memory{mainPath: mainText(c)}
-	fresh, err := Load(mainPath, nil, m.read, m.glob)
+	m := memory.Files{mainPath: mainText(c)}
+	fresh, err := Load(mainPath, nil, m.Read, m.Glob)
 	if err != nil {
 		t.Fatalf("%q became %q: %v", was, mainText(c), err)
 	}

@@ -3,43 +3,20 @@ package vcl
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"kasoku/internal/confedit/memory"
 )
-
-// memory serves files from a map.
-type memory map[string]string
-
-func (m memory) read(name string) ([]byte, error) {
-	s, ok := m[name]
-	if !ok {
-		return nil, fs.ErrNotExist
-	}
-	return []byte(s), nil
-}
-
-func (m memory) glob(pattern string) ([]string, error) {
-	var out []string
-	for name := range m {
-		if ok, err := path.Match(pattern, name); err != nil {
-			return nil, err
-		} else if ok {
-			out = append(out, name)
-		}
-	}
-	return out, nil
-}
 
 const mainPath = "/etc/varnish/default.vcl"
 
-func load(t testing.TB, files memory) *Config {
+func load(t testing.TB, files memory.Files) *Config {
 	t.Helper()
-	c, err := Load(mainPath, nil, files.read, files.glob)
+	c, err := Load(mainPath, nil, files.Read, files.Glob)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +25,7 @@ func load(t testing.TB, files memory) *Config {
 
 func loadText(t testing.TB, text string) *Config {
 	t.Helper()
-	return load(t, memory{mainPath: text})
+	return load(t, memory.Files{mainPath: text})
 }
 
 func mainText(c *Config) string { return string(c.Files[0].Bytes()) }
@@ -67,16 +44,10 @@ func dump(c *Config) string {
 
 // checkFresh requires that what is known after edits is what a fresh reading
 // of the files gives.
-func checkFresh(t testing.TB, c *Config, files memory) {
+func checkFresh(t testing.TB, c *Config, files memory.Files) {
 	t.Helper()
-	now := memory{}
-	for name, text := range files {
-		now[name] = text
-	}
-	for name, text := range c.Changed() {
-		now[name] = string(text)
-	}
-	fresh, err := Load(c.main, c.path, now.read, now.glob)
+	now := files.With(c.Changed())
+	fresh, err := Load(c.main, c.path, now.Read, now.Glob)
 	if err != nil {
 		t.Fatalf("the edited files cannot be read: %v\n%s", err, now)
 	}
@@ -103,40 +74,10 @@ func checkSpan(t testing.TB, was, now string, gone, fresh int) {
 
 const corpusDir = "../testdata/corpus/vcl"
 
-// corpus reads the real files that the manifest lists, and requires that it
-// lists all.
-func corpus(t testing.TB) map[string]string {
+// corpus are the real files.
+func corpus(t testing.TB) memory.Files {
 	t.Helper()
-	manifest, err := os.ReadFile(filepath.Join(corpusDir, "MANIFEST"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	out := map[string]string{}
-	for row := range strings.Lines(string(manifest)) {
-		if strings.HasPrefix(row, "#") {
-			continue
-		}
-		f := strings.Split(strings.TrimSuffix(row, "\n"), "\t")
-		if len(f) != 5 || f[2] == "" || f[3] == "" {
-			t.Fatalf("MANIFEST: %q does not say file, package, version, path and part", row)
-		}
-		text, err := os.ReadFile(filepath.Join(corpusDir, f[0]))
-		if err != nil {
-			t.Fatal(err)
-		}
-		out[f[0]] = string(text)
-	}
-	files := 0
-	err = filepath.WalkDir(corpusDir, func(_ string, e fs.DirEntry, err error) error {
-		if err == nil && !e.IsDir() {
-			files++
-		}
-		return err
-	})
-	if err != nil || files != len(out)+1 {
-		t.Fatalf("the manifest lists %d files, the folder has %d (%v)", len(out), files-1, err)
-	}
-	return out
+	return memory.Corpus(t, corpusDir, 5, 2, 3)
 }
 
 // accepts runs varnishd -C on a text.

@@ -3,6 +3,8 @@ package vcl
 import (
 	"strings"
 	"testing"
+
+	"kasoku/internal/confedit/memory"
 )
 
 const site = `vcl 4.1;
@@ -69,7 +71,7 @@ func TestRealVarnishAcceptsEdits(t *testing.T) {
 		if err := accepts(t, mainText(c)); err != nil {
 			t.Errorf("varnishd refuses the edited file: %v\n%s", err, mainText(c))
 		}
-		checkFresh(t, c, memory{mainPath: text})
+		checkFresh(t, c, memory.Files{mainPath: text})
 		for _, m := range c.Marks() {
 			must(t, m.Mark, c.RemoveMarked(m.Mark))
 		}
@@ -109,8 +111,8 @@ func TestRealVarnishAgrees(t *testing.T) {
 		if (err == nil) != tt.varn {
 			t.Errorf("varnishd about %q: %v", tt.text, err)
 		}
-		m := memory{mainPath: tt.text}
-		if _, err := Load(mainPath, nil, m.read, m.glob); (err == nil) != tt.parses {
+		m := memory.Files{mainPath: tt.text}
+		if _, err := Load(mainPath, nil, m.Read, m.Glob); (err == nil) != tt.parses {
 			t.Errorf("%q: %v, want read: %v", tt.text, err, tt.parses)
 		}
 	}

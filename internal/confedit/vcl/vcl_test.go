@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"kasoku/internal/confedit/memory"
 )
 
 func TestEdits(t *testing.T) {
@@ -62,7 +64,7 @@ func TestEdits(t *testing.T) {
 		if err := tt.edit(c); err != nil || mainText(c) != once {
 			t.Errorf("%s: a second time gives %v\n%q", tt.why, err, mainText(c))
 		}
-		checkFresh(t, c, memory{mainPath: tt.was})
+		checkFresh(t, c, memory.Files{mainPath: tt.was})
 	}
 }
 
@@ -99,7 +101,7 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestIncludes(t *testing.T) {
-	files := memory{
+	files := memory.Files{
 		mainPath:                       "vcl 4.1;\ninclude \"a.vcl\";\ninclude \"./b.vcl\";\nsub vcl_recv { }\ninclude +glob \"d/*.vcl\";\n",
 		"/usr/share/varnish/vcl/a.vcl": "backend a { .host = \"h\"; }\n",
 		"/etc/varnish/b.vcl":           "sub vcl_recv { call b; }\n",
@@ -122,11 +124,11 @@ func TestIncludes(t *testing.T) {
 		t.Errorf("changed %q", changed)
 	}
 	checkFresh(t, c, files)
-	for why, m := range map[string]memory{
+	for why, m := range map[string]memory.Files{
 		"is in none of": {mainPath: `include "no.vcl";`},
 		"circle":        {mainPath: `include "default.vcl";`},
 	} {
-		if _, err := Load(mainPath, nil, m.read, m.glob); err == nil || !strings.Contains(err.Error(), why) {
+		if _, err := Load(mainPath, nil, m.Read, m.Glob); err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("%q: %v, want %q", m, err, why)
 		}
 	}

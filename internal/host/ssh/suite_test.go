@@ -26,15 +26,16 @@ func open(t *testing.T, s *sshtest.Server, more ...func(*ssh.Options)) *ssh.Host
 }
 
 func options(t *testing.T, s *sshtest.Server, more ...func(*ssh.Options)) ssh.Options {
-	o := ssh.Options{Name: "web1", Destination: s.Destination, ConfigFile: s.ConfigFile, Programs: sshtest.Programs(t), Folder: s.Dir + "/programs"}
+	o := ssh.Options{Name: "web1", Destination: s.Destination, ConfigFile: s.ConfigFile, Programs: sshtest.Helper(t), Folder: s.Dir + "/programs"}
 	for _, f := range more {
 		f(&o)
 	}
 	return o
 }
 
+// TestContract is that of the whole program; all other tests send its helper.
 func TestContract(t *testing.T) {
-	h := open(t, sshtest.Start(t))
+	h := open(t, sshtest.Start(t), func(o *ssh.Options) { o.Programs = sshtest.Programs(t) })
 	hosttest.Suite(t, func(*testing.T) host.Host { return h })
 }
 
