@@ -142,7 +142,7 @@ type shard struct {
 type meter struct {
 	base   time.Time
 	window time.Duration
-	begin  atomic.Int64 // of the window, in ns since base; notYet before
+	begin  atomic.Int64  // of the window, in ns since base; notYet before
 	first  time.Duration // begin of the warm-up
 	slot   time.Duration // of shard.before
 	shards []shard

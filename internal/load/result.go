@@ -8,8 +8,8 @@ type Result struct {
 	Workload int           `json:"workload"` // virtual users
 	Seed     uint64        `json:"seed"`
 	Started  time.Time     `json:"started"` // begin of the measured window
-	Warmup   time.Duration `json:"warmup"` // the most that it might take
-	Window   time.Duration `json:"window"` // length of the measured window
+	Warmup   time.Duration `json:"warmup"`  // the most that it might take
+	Window   time.Duration `json:"window"`  // length of the measured window
 
 	// WarmupTook is how long the warm-up lasted; 0: not known (somebody else's
 	// benchmark). Steady: throughput, and with planned arrivals p50, was seen to
