@@ -191,7 +191,7 @@ func (n Noise) window(most time.Duration) (time.Duration, string) {
 		w = least
 		reason += fmt.Sprintf("; shorter ones would have fewer than %d requests or last less than %s", leastRequests, leastWindow)
 	}
-	return min((w+paceStep-1).Truncate(paceStep), most), reason
+	return min((w + paceStep - 1).Truncate(paceStep), most), reason
 }
 
 // withinRun is the variance of one second's logarithm of right answers, by the
