@@ -120,6 +120,9 @@ func (b *Bench) Run(ctx context.Context, o RunOptions) (*store.Run, error) {
 	}
 	b.remember(run)
 	b.notePace(run, time.Since(begun)-res.Window)
+	if res.Unsteady != "" && run.Unfit == "" && run.Kind == store.Scored && run.Step == 0 && b.Note != nil {
+		b.Note(fmt.Sprintf("run %d: %s", run.ID, res.Unsteady)) // a verdict tells those of its runs
+	}
 	return run, nil
 }
 
