@@ -111,6 +111,7 @@ func TestWindowDrift(t *testing.T) {
 		want  string
 	}{
 		{"a second step", second, nil, "rising"},
+		{"a growing table", ticks(func(i int) float64 { return 100 - 2*float64(i) }), nil, "data that grows"},
 		{"of a constant plan", second, ConstantRate(100), "rising"},
 		{"as planned", second, &Arrivals{Stages: []Stage{{From: 100, To: 160, For: time.Second}}}, ""},
 		{"noise", ticks(func(int) float64 { return 100 * (1 + 0.1*rng.NormFloat64()) }), nil, ""},

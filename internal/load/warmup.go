@@ -92,7 +92,11 @@ func (w warmth) told(res *Result, plan *Arrivals) {
 	if d := windowDrift(res.Ticks); d.moved {
 		res.Steady = false
 		if res.Unsteady == "" {
-			res.Unsteady = fmt.Sprintf("%s from the first half of the window to the second: the service may not have been warm, or something else changed; write a longer warmup into the scenario", d.text())
+			why := "the service was not warm yet; write a longer warmup into the scenario"
+			if d.by < 0 {
+				why = "the load itself slows it down (data that grows), or something else used the machine; only runs of one length compare"
+			}
+			res.Unsteady = fmt.Sprintf("%s from the first half of the window to the second: %s", d.text(), why)
 		}
 	}
 }
