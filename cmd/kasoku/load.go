@@ -28,7 +28,7 @@ type LoadCmd struct {
 	Stages      string         `help:"Open model: '100:10s,100..1000:30s' is 100/s for 10 s, then up to 1000/s in 30 s." placeholder:"STAGES"`
 	Poisson     bool           `help:"Open model: random arrivals instead of evenly spaced ones."`
 	FindMax     string         `help:"Find the highest rate that keeps all conditions, for example 'p99<50ms,errors<0.1%'." placeholder:"OBJECTIVE"`
-	Warmup      *time.Duration `help:"Load before the window; default 1s or the scenario's."`
+	Warmup      *time.Duration `help:"Load before the window at most: it ends when throughput is steady; default 3s or the scenario's."`
 	Seed        uint64         `help:"Seed of everything random; default: the scenario's."`
 	Engine      string         `enum:"auto,epoll,net,http2" default:"auto" help:"How bytes are moved: ${enum}."`
 	Loops       int            `help:"Event loops of the epoll engine, one processor each; default: one for each four processors." placeholder:"N"`

@@ -31,7 +31,7 @@ func loadSummary(w io.Writer, l *loading, res *load.Result) error {
 	var s summary
 	s.line("target", "%s", l.request)
 	s.line("load", "%s", loadText(l, res))
-	s.line("window", "%s after %s of warm-up, seed %d", ui.Duration(res.Window), ui.Duration(res.Warmup), res.Seed)
+	s.line("window", "%s after %s of warm-up%s, seed %d", ui.Duration(res.Window), ui.Duration(res.WarmupTook), steadyText(res), res.Seed)
 	if l.simple != nil {
 		s.line("checked", "%s", l.simple.Checked())
 	} else {
@@ -66,6 +66,9 @@ func loadSummary(w io.Writer, l *loading, res *load.Result) error {
 		}
 		s.WriteString(text)
 	}
+	if res.Unsteady != "" {
+		s.line("note", "%s", res.Unsteady)
+	}
 	if res.Saturated != "" {
 		s.line("NO EVIDENCE", "%s", res.Saturated)
 	}
@@ -84,6 +87,17 @@ func wrongAnswers(samples []load.Mismatch) []string {
 		}
 	}
 	return out
+}
+
+// steadyText says whether the service was warm, as far as it was judged.
+func steadyText(res *load.Result) string {
+	switch {
+	case res.Steady:
+		return " (steady)"
+	case res.Unsteady != "":
+		return " (NOT steady)"
+	}
+	return ""
 }
 
 func count(n int64) string { return ui.Count(float64(n)) }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 
 	"kasoku/internal/change"
 	"kasoku/internal/report"
+	"kasoku/internal/store"
 	"kasoku/internal/ui"
 )
 
@@ -109,8 +111,18 @@ func (c *ShowCmd) tx(a *App, p *Project, id int64) error {
 		if tx, err = change.Load(p.Dir, tx); err != nil {
 			return err
 		}
+		step, err := p.Store.StepOfTx(id)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
 		return a.print(tx, func(w io.Writer) error {
 			fmt.Fprintf(w, "#%d %s: %s\n", tx.ID, tx.Title, tx.State)
+			if step != nil {
+				fmt.Fprintf(w, "step/%d: %s\n", step.ID, report.Effect(step.Verdict))
+				for _, text := range report.Shifts(step.Verdict) {
+					fmt.Fprintf(w, "also changed: %s\n", text)
+				}
+			}
 			for _, ch := range tx.Changes {
 				fmt.Fprintln(w, change.Diff(ch))
 			}

@@ -12,7 +12,7 @@ import (
 // TuneCmd is the loop.
 type TuneCmd struct {
 	Budget    time.Duration `default:"30m" help:"Wall-clock time for the whole session; 0 = until nothing pays."`
-	Duration  time.Duration `short:"d" help:"Measured window of each run; default: the scenario's."`
+	Duration  time.Duration `short:"d" help:"Measured window of each run; default: the scenario's, and chosen by measurement for experiments."`
 	New       bool          `help:"Begin a new session even if an interrupted one could go on."`
 	NoRestart bool          `help:"Do not restart the services at the end."`
 }

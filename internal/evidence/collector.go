@@ -301,7 +301,7 @@ func (c *Collector) system(ctx context.Context, ev *Evidence) {
 		for service, use := range uses {
 			ev.Services[service] = use
 			if use.Processes == 0 && len(c.roots[name][service]) > 0 {
-				ev.Health = append(ev.Health, Health{Source: "processes of " + service, Text: service + " ended during the run"})
+				ev.Health = append(ev.Health, Health{Source: "processes of " + service, Text: service + " ended during the run", Spoils: true})
 			}
 		}
 		var err error

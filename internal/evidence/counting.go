@@ -55,8 +55,10 @@ func (s *counterSource) tell(ctx context.Context, ev *Evidence) {
 	h.OK, h.Text = true, fmt.Sprintf("%d values", len(s.values))
 	switch {
 	case s.identity != nil && s.identity(s.begin) != s.identity(s.values):
-		h.OK, h.Text = false, s.service+" was restarted during the run; its counters began anew"
+		h.OK, h.Spoils, h.Text = false, true, s.service+" was restarted during the run; its counters began anew"
 	case down > 0:
+		// OPcache begins anew by itself when it is full; that is a finding.
+		h.Spoils = s.prefix == ""
 		h.OK, h.Text = false, fmt.Sprintf("%d counters became smaller during the run, so %s was restarted or somebody set them to zero; they are left out", down, s.service)
 	}
 	for name, n := range s.own {

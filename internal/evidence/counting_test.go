@@ -65,6 +65,21 @@ func TestCounterHealth(t *testing.T) {
 			t.Errorf("%s: %+v", c.why, h)
 		}
 	}
+	// A restart spoils the run; that OPcache emptied itself does not.
+	for _, c := range []struct {
+		src    counterSource
+		end    map[string]string
+		spoils bool
+	}{
+		{counterSource{identity: life}, map[string]string{"pid": "2", "n": "6"}, true},
+		{counterSource{}, map[string]string{"pid": "1", "n": "0"}, true},
+		{counterSource{prefix: "opcache."}, map[string]string{"pid": "1", "n": "0"}, false},
+		{counterSource{identity: life}, map[string]string{"pid": "1", "n": "6"}, false},
+	} {
+		if h := healthOf(window(&c.src, one, c.end), "counters of cache"); h.Spoils != c.spoils {
+			t.Errorf("%v: %+v", c.end, h)
+		}
+	}
 	src := &counterSource{prefix: "x.", own: map[string]float64{"n": 3, "absent": 1}}
 	ev := window(src, one, map[string]string{"pid": "1", "n": "15"})
 	if d := ev.Counters["cache"].Delta; d["x.n"] != 7 || len(d) != 2 {

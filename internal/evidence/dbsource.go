@@ -162,7 +162,7 @@ func (d *dbSource) counters() (*CounterDelta, Health) {
 	delta := statusDelta(d.begin, d.end)
 	if up, err := strconv.Atoi(d.end["Uptime"]); err == nil {
 		if was, err := strconv.Atoi(d.begin["Uptime"]); err == nil && up < was {
-			return &delta, Health{Source: source, Text: d.svc.Name + " was restarted during the run; its counters began anew"}
+			return &delta, Health{Source: source, Text: d.svc.Name + " was restarted during the run; its counters began anew", Spoils: true}
 		}
 	}
 	return &delta, Health{Source: source, OK: true, Text: fmt.Sprintf("%d status variables; %.0f statements by Questions", len(delta.Value), d.questions(delta))}

@@ -273,6 +273,9 @@ type Health struct {
 	Source string `json:"source"` // "slow log of db", "system", "generator"…
 	OK     bool   `json:"ok"`
 	Text   string `json:"text"` // what it covered, or why not
+	// Spoils: what was measured cannot be trusted either, because the service
+	// or its counters began anew in the window; the run is repeated.
+	Spoils bool `json:"spoils,omitempty"`
 }
 
 // Snapshot is the configuration as it is now: what planning works on, so that

@@ -1,15 +1,105 @@
 package experiment
 
+import (
+	"math"
+
+	"kasoku/internal/stat"
+)
+
 // Shift is something else than the score that differs between the sides.
 type Shift struct {
 	// Metric: "p50", "p99", "cpu_per_request", "memory_available", "failures".
 	Metric string `json:"metric"`
 	// Baseline and Candidate are geometric means over the pairs, in the
-	// metric's unit: seconds, CPU seconds, bytes, share of requests.
+	// metric's unit: seconds, CPU seconds, bytes; of "failures" they are the
+	// share of all requests, 0–1.
 	Baseline  float64 `json:"baseline"`
 	Candidate float64 `json:"candidate"`
 	// Effect and its 95 % interval are ratios minus one: 0.1 = 10 % more.
 	Effect float64 `json:"effect"`
 	Low    float64 `json:"low"`
 	High   float64 `json:"high"`
+}
+
+// shiftWorthTelling is an effect that is told even if it is not certain.
+const shiftWorthTelling = 0.05
+
+// Notable: the interval excludes that nothing changed, or it is much.
+func (s Shift) Notable() bool {
+	return s.Low > 0 || s.High < 0 || math.Abs(s.Effect) > shiftWorthTelling
+}
+
+// metrics that are compared, in the order in which they are told. value is not
+// positive where a run does not know it.
+var metrics = []struct {
+	name  string
+	value func(Sample) float64
+}{
+	{"p50", func(s Sample) float64 { return s.P50.Seconds() }},
+	{"p99", func(s Sample) float64 { return s.P99.Seconds() }},
+	{"cpu_per_request", func(s Sample) float64 { return s.CPUPerRequest }},
+	{"memory_available", func(s Sample) float64 { return float64(s.MemoryAvailable) }},
+}
+
+// Shifts compares everything but the score over the complete pairs, of which
+// there must be two. The interval is Student's, of the log ratios, as of the
+// score itself, but not corrected for the number of looks or metrics: it tells,
+// and decides nothing.
+func Shifts(samples []Sample) []Shift {
+	all := PairsOf(samples)
+	var out []Shift
+	for _, m := range metrics {
+		var base, cand []float64
+		for _, p := range all {
+			if b, c := m.value(p.Baseline), m.value(p.Candidate); b > 0 && c > 0 {
+				base, cand = append(base, b), append(cand, c)
+			}
+		}
+		if s, ok := shift(base, cand); ok {
+			s.Metric, s.Baseline, s.Candidate = m.name, stat.GeoMean(base), stat.GeoMean(cand)
+			out = append(out, s)
+		}
+	}
+	if s, ok := failures(all); ok {
+		out = append(out, s)
+	}
+	return out
+}
+
+// shift is the ratio of pairs with its interval; ok is false below two pairs.
+func shift(base, cand []float64) (Shift, bool) {
+	logs := make([]float64, len(base))
+	for i := range base {
+		logs[i] = math.Log(cand[i] / base[i])
+	}
+	t, err := stat.OneSample(logs)
+	if err != nil {
+		return Shift{}, false
+	}
+	return Shift{Effect: math.Expm1(t.Mean), Low: math.Expm1(t.Lower(0.975)), High: math.Expm1(t.Upper(0.975))}, true
+}
+
+// failures compares the share of requests that were answered wrongly or not at
+// all; ok is false if there were none. Half a failure is added on both sides,
+// so that a ratio to none is known (Haldane 1956, Anscombe 1956).
+func failures(all []Pair) (Shift, bool) {
+	var base, cand []float64
+	var failed, requests [2]int64
+	for _, p := range all {
+		for i, s := range []Sample{p.Baseline, p.Candidate} {
+			failed[i] += s.Failures + s.Mismatches
+			requests[i] += s.Requests
+		}
+		base, cand = append(base, smoothed(p.Baseline)), append(cand, smoothed(p.Candidate))
+	}
+	if failed[0]+failed[1] == 0 {
+		return Shift{}, false
+	}
+	s, ok := shift(base, cand)
+	s.Metric, s.Baseline, s.Candidate = "failures", share(failed[0], requests[0]), share(failed[1], requests[1])
+	return s, ok
+}
+
+func smoothed(s Sample) float64 {
+	return (float64(s.Failures+s.Mismatches) + 0.5) / (float64(s.Requests) + 1)
 }

@@ -80,6 +80,11 @@ type Verdict struct {
 	Shifts []Shift `json:"shifts,omitempty"`
 	// Switching is the time spent putting sides in place, part of Took.
 	Switching time.Duration `json:"switching,omitempty"`
+	// Switches is how often that was, and SwitchedBy what disturbed the services
+	// most: "none" (a variable, a file that is read at each use), "reload" or
+	// "restart"; "" if nothing on the hosts differs between the sides.
+	Switches   int    `json:"switches,omitempty"`
+	SwitchedBy string `json:"switched_by,omitempty"`
 	// Level is the one-sided false-keep rate that this experiment had.
 	Level float64 `json:"level,omitempty"`
 	// BaselineScore and CandidateScore are geometric means of fit runs.

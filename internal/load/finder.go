@@ -55,7 +55,7 @@ func (f *finder) estimate() (float64, error) {
 	if o.Workload == 0 {
 		o.Workload = leastUsers
 	}
-	o.Window, o.Warmup = f.cfg.Probe/2, f.cfg.Warmup
+	o.Window, o.Warmup, o.FixedWarmup = f.cfg.Probe/2, f.cfg.Warmup, true
 	res, err := f.measure(o)
 	if err != nil {
 		return 0, err
@@ -265,7 +265,7 @@ func (f *finder) probe(kind ProbeKind, rate float64, window time.Duration) (Prob
 	if o.Workload == 0 {
 		o.Workload = UsersFor(rate)
 	}
-	o.Window, o.Warmup = window, f.cfg.Warmup
+	o.Window, o.Warmup, o.FixedWarmup = window, f.cfg.Warmup, true
 	res, err := f.measure(o)
 	if err != nil {
 		return Probe{}, fmt.Errorf("probe at %g per second: %w", rate, err)

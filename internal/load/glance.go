@@ -53,3 +53,30 @@ func (g *glance) percentile(p float64) time.Duration {
 	}
 	return 0
 }
+
+// less is what came since an earlier look.
+func (g *glance) less(o *glance) glance {
+	out := glance{succeeded: g.succeeded - o.succeeded, failed: g.failed - o.failed}
+	for i, n := range g.buckets {
+		out.buckets[i] = n - o.buckets[i]
+	}
+	return out
+}
+
+// median as if latencies lay evenly within their bucket, so that it does not
+// jump from one to the next; 0 if empty.
+func (g *glance) median() time.Duration {
+	total := uint64(0)
+	for _, n := range g.buckets {
+		total += uint64(n)
+	}
+	half, seen := float64(total)/2, 0.0
+	for i, n := range g.buckets {
+		if n > 0 && seen+float64(n) >= half {
+			low, width := time.Duration(8|i&7)<<(i>>3-3), time.Duration(1)<<(i>>3-3)
+			return low + time.Duration((half-seen)/float64(n)*float64(width))
+		}
+		seen += float64(n)
+	}
+	return 0
+}

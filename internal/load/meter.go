@@ -129,8 +129,9 @@ type shard struct {
 	// The same answers in less detail, for progress.
 	warm, recent glance
 
-	before []SeriesPoint // warm-up; [0] is the last second of it
-	series []SeriesPoint // the window
+	before []SeriesPoint // warm-up, one for each meter.slot
+	series []SeriesPoint // the window, one a second
+	ticks  []int64       // the window: right answers by tickEvery
 
 	// Open model.
 	uncorrected, lateness *hdrhistogram.Histogram
@@ -141,19 +142,23 @@ type shard struct {
 type meter struct {
 	base   time.Time
 	window time.Duration
-	begin  atomic.Int64 // of the window, in ns since base; notYet before
-	plan   time.Duration
+	begin  atomic.Int64  // of the window, in ns since base; notYet before
+	first  time.Duration // begin of the warm-up
+	slot   time.Duration // of shard.before
 	shards []shard
 }
 
 const notYet = int64(-1)
 
 func newMeter(shards, routes int, window, warmup time.Duration, open bool) *meter {
-	m := &meter{base: time.Now(), window: window, plan: warmup, shards: make([]shard, shards)}
+	m := &meter{base: time.Now(), window: window, slot: max(tickEvery, warmup/mostSlots), shards: make([]shard, shards)}
 	m.begin.Store(notYet)
 	for i := range m.shards {
 		s := &m.shards[i]
 		s.meter, s.routes = m, make([]tally, routes)
+		if window <= mostTicks*tickEvery {
+			s.ticks = make([]int64, (window+tickEvery-1)/tickEvery)
+		}
 		if open {
 			s.uncorrected, s.lateness = newHistogram(), newHistogram()
 		}
@@ -163,6 +168,9 @@ func newMeter(shards, routes int, window, warmup time.Duration, open bool) *mete
 
 // now is the time since the meter's base.
 func (m *meter) now() time.Duration { return time.Since(m.base) }
+
+// mostSlots of a warm-up, so that a long one needs little memory.
+const mostSlots = 6000
 
 // bounds of the window; started is false before it.
 func (m *meter) bounds() (begin, end time.Duration, started bool) {
@@ -190,16 +198,17 @@ func (s *shard) record(route int, o outcome, at span, planned time.Duration, byt
 		if s.uncorrected != nil && o != failed {
 			recordLatency(s.uncorrected, at.done-at.sent)
 		}
-		point(&s.series, int((min(at.done, end-1)-begin)/time.Second)).add(o)
+		into := min(at.done, end-1) - begin
+		point(&s.series, int(into/time.Second)).add(o)
+		if i := int(into / tickEvery); o == succeeded && i < len(s.ticks) {
+			s.ticks[i]++
+		}
 	case o == mismatched:
 		s.late++
 	}
 	if !started || at.done < begin {
 		s.warm.add(o, latency)
-		if !started {
-			begin = max(s.meter.plan, at.done+1)
-		}
-		point(&s.before, int((begin-at.done-1)/time.Second)).add(o)
+		point(&s.before, int(max(at.done-s.meter.first, 0)/s.meter.slot)).add(o)
 	}
 	return inside
 }
@@ -302,7 +311,7 @@ func (m *meter) result(res *Result, s *Scenario) {
 		res.Connects += m.shards[i].connects
 	}
 	res.Mismatches += res.Unmeasured
-	res.Series = m.series()
+	res.Series, res.Ticks = m.series(), m.ticks()
 	worth := s.score.evaluate(m.scoreInput(res, &all, routes))
 	res.Score, res.ScoreText, res.Goodput, res.Apdex = worth.score, worth.text, worth.goodput, worth.apdex
 	for i, label := range s.routes {
@@ -327,7 +336,12 @@ func (m *meter) series() []SeriesPoint {
 	var before, during []SeriesPoint
 	for i := range m.shards {
 		for j, p := range m.shards[i].before {
-			point(&before, j).sum(p)
+			if p == (SeriesPoint{}) {
+				continue
+			}
+			// Its middle, counted back from the window's begin.
+			back := time.Duration(m.begin.Load()) - m.first - time.Duration(j)*m.slot - m.slot/2
+			point(&before, int(max(back, 0)/time.Second)).sum(p)
 		}
 		for j, p := range m.shards[i].series {
 			point(&during, j).sum(p)
@@ -339,6 +353,20 @@ func (m *meter) series() []SeriesPoint {
 	}
 	for i, p := range during {
 		out = append(out, SeriesPoint{i, p.Succeeded, p.Failed})
+	}
+	return out
+}
+
+// ticks of all shards; nil if the window is too long for them.
+func (m *meter) ticks() []int64 {
+	var out []int64
+	for i := range m.shards {
+		for j, n := range m.shards[i].ticks {
+			if out == nil {
+				out = make([]int64, len(m.shards[i].ticks))
+			}
+			out[j] += n
+		}
 	}
 	return out
 }

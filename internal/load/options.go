@@ -15,8 +15,11 @@ type Options struct {
 	URL string
 	// Workload is the number of virtual users; 0: the scenario's.
 	Workload int
-	// Warmup before the window; 0: the scenario's, negative: none.
-	Warmup time.Duration
+	// Warmup before the window is the most that it lasts: it ends when the
+	// service is steady (settling), not before 300 ms. 0: the scenario's,
+	// negative: none. FixedWarmup: it lasts exactly that long.
+	Warmup      time.Duration
+	FixedWarmup bool
 	// Window is the measured time; 0: the scenario's.
 	Window time.Duration
 	// Seed of everything random; 0: the scenario's.

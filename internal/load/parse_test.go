@@ -55,10 +55,22 @@ func TestParseDocumentExample(t *testing.T) {
 	}
 }
 
+func TestParseWarmup(t *testing.T) {
+	const rest = "\nversion: 1\nname: x\nsessions: [{steps: [{request: GET /}]}]\n"
+	for text, want := range map[string]time.Duration{"auto": AutoWarmup, "2s": 2 * time.Second, "0s": 0} {
+		if s := mustParse(t, "warmup: "+text+rest); s.Warmup != want {
+			t.Errorf("%s: %s", text, s.Warmup)
+		}
+	}
+	if _, err := Parse("s.yaml", []byte("warmup: soon"+rest)); err == nil || !strings.Contains(err.Error(), "or auto") {
+		t.Error(err)
+	}
+}
+
 // Omitted keys have the defaults that docs/scenario.md names.
 func TestParseDefaults(t *testing.T) {
 	s := mustParse(t, "version: 1\nname: x\nsessions:\n- steps:\n  - request: GET /a?q=1\n")
-	if s.Workload != 8 || s.Warmup != time.Second || s.Duration != 5*time.Second || s.Timeout != 5*time.Second || s.Seed != 1 {
+	if s.Workload != 8 || s.Warmup != AutoWarmup || s.Duration != 5*time.Second || s.Timeout != 5*time.Second || s.Seed != 1 {
 		t.Errorf("defaults: %+v", s)
 	}
 	if got := s.Routes(); len(got) != 1 || got[0] != "GET /a" {

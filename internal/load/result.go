@@ -8,8 +8,16 @@ type Result struct {
 	Workload int           `json:"workload"` // virtual users
 	Seed     uint64        `json:"seed"`
 	Started  time.Time     `json:"started"` // begin of the measured window
-	Warmup   time.Duration `json:"warmup"`
-	Window   time.Duration `json:"window"` // length of the measured window
+	Warmup   time.Duration `json:"warmup"`  // the most that it might take
+	Window   time.Duration `json:"window"`  // length of the measured window
+
+	// WarmupTook is how long the warm-up lasted; 0: not known (somebody else's
+	// benchmark). Steady: throughput, and with planned arrivals p50, was seen to
+	// be steady when the window began, and was within it. Unsteady says what was
+	// not; "" with Steady false: it was not judged, or too uneven to tell.
+	WarmupTook time.Duration `json:"warmup_took,omitempty"`
+	Steady     bool          `json:"steady"`
+	Unsteady   string        `json:"unsteady,omitempty"`
 
 	Requests   int64 `json:"requests"`   // answered within the window, right or wrong
 	Succeeded  int64 `json:"succeeded"`  // right answers
@@ -40,6 +48,7 @@ type Result struct {
 	Latency Percentiles    `json:"latency"`           // of all requests
 	Samples []Mismatch     `json:"samples,omitempty"` // at most MaxSamples
 	Series  []SeriesPoint  `json:"series"`            // one point a second
+	Ticks   []int64        `json:"ticks,omitempty"`   // right answers in each 100 ms of a window up to a minute
 	Assets  []StaticSample `json:"assets,omitempty"`  // one per distinct GET that answered with a file-like type
 	// Pages are what strangers asked for with GET that is no file, most time first.
 	Pages []PageSample `json:"pages,omitempty"`

@@ -249,7 +249,7 @@ func (r *run) drive() (*Result, error) {
 	if !r.setup.once(sc.setup) {
 		return nil, r.setupError(setup)
 	}
-	m.plan = m.now() + o.Warmup
+	m.first = m.now()
 	for _, u := range r.users[:o.Workload] {
 		for slot := range sc.globals {
 			u.vars[slot] = append([]byte(nil), setup.vars[slot]...)
@@ -268,7 +268,8 @@ func (r *run) drive() (*Result, error) {
 	}
 	defer running.Wait()
 	defer r.end()
-	if !r.wait(PhaseWarmup, o.Warmup, first) {
+	warm, ok := r.warmUp(first)
+	if !ok {
 		return nil, r.ctx.Err()
 	}
 	o.Progress(r.progress(PhaseMeasure, m.now(), o.Window, first))
@@ -292,7 +293,7 @@ func (r *run) drive() (*Result, error) {
 		teardown.vars[slot] = setup.vars[slot]
 	}
 	failed := !r.teardown.once(sc.teardown)
-	return r.result(started, used, failed), nil
+	return r.result(started, used, failed, warm), nil
 }
 
 // end tells the users that the window is over.
@@ -358,7 +359,7 @@ func (r *run) wait(phase Phase, length time.Duration, first generator) bool {
 	}
 }
 
-func (r *run) result(started time.Time, used generator, failed bool) *Result {
+func (r *run) result(started time.Time, used generator, failed bool, warm warmth) *Result {
 	o := &r.opts
 	if failed {
 		r.meter.shards[0].late++
@@ -373,6 +374,7 @@ func (r *run) result(started time.Time, used generator, failed bool) *Result {
 		}
 	}
 	r.meter.result(res, o.Scenario)
+	warm.told(res, o.Arrivals)
 	res.Samples = r.samples.sorted()
 	res.Assets = r.statics.samples(r.users)
 	res.Pages, res.TellingHeaders = r.pages.samples(r.users), o.Scenario.OwnHeaders()

@@ -17,7 +17,7 @@ import (
 // Defaults of scenario.yaml; docs/scenario.md shows them.
 const (
 	defaultWorkload = 8
-	defaultWarmup   = time.Second
+	defaultWarmup   = AutoWarmup
 	defaultDuration = 5 * time.Second
 	defaultTimeout  = 5 * time.Second
 	defaultSeed     = 1
@@ -42,7 +42,7 @@ type Scenario struct {
 	Name     string
 	Path     string        // as given to Parse
 	Workload int           // virtual users, ≥ 1
-	Warmup   time.Duration // before the window, ≥ 0
+	Warmup   time.Duration // before the window at most, ≥ 0
 	Duration time.Duration // of the measured window, > 0
 	Timeout  time.Duration // of a request, unless its step says otherwise
 	Seed     uint64
@@ -169,7 +169,7 @@ func (c *compiler) scenario(root ast.Node) {
 	s.Warmup, s.Duration, s.Timeout = defaultWarmup, defaultDuration, defaultTimeout
 	c.integer(o["workload"], "workload", 1, maxWorkload, &workload)
 	c.integer(o["seed"], "seed", 0, math.MaxInt64, &seed)
-	c.duration(o["warmup"], "warmup", 0, maxWindow, &s.Warmup)
+	c.readWarmup(o["warmup"])
 	c.duration(o["duration"], "duration", time.Millisecond, maxWindow, &s.Duration)
 	c.duration(o["timeout"], "timeout", time.Millisecond, maxTimeout, &s.Timeout)
 	s.Workload, s.Seed = int(workload), uint64(seed)

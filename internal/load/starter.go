@@ -41,7 +41,7 @@ const starter = `# yaml-language-server: $schema=scenario.schema.json
 version: 1
 name: %s
 workload: 8            # visitors at the same time
-warmup: 1s             # not measured
+warmup: auto           # not measured; it ends when throughput is steady
 duration: 5s           # measured
 
 # Data that visitors use. Each row is drawn once until all are used up.

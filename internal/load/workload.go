@@ -43,6 +43,7 @@ func FindWorkload(ctx context.Context, opts Options, values []int, probe time.Du
 	}
 	opts.Window = probe
 	opts.Warmup = max(time.Duration(probeWarmup*float64(probe)), minProbeWarmup)
+	opts.FixedWarmup = true // probes are compared with each other
 	for _, n := range values {
 		opts.Workload = n
 		if opts.Reset != nil {

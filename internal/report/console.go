@@ -50,6 +50,9 @@ func RunText(w io.Writer, scored, full *store.Run, limit int) error {
 	p.line("score %s points/s   %s requests/s   %d users   %s", ui.Number(scored.Score), ui.Number(l.RequestsPerSecond), l.Workload, l.Window)
 	p.line("right %d   wrong %d   time-outs %d   errors %d   latency p50 %s  p95 %s  p99 %s  max %s",
 		l.Succeeded, l.Mismatches, l.Timeouts, l.Errors, ui.Duration(l.Latency.P50), ui.Duration(l.Latency.P95), ui.Duration(l.Latency.P99), ui.Duration(l.Latency.Max))
+	if text := warmupText(l); text != "" {
+		p.line("%s", text)
+	}
 	if l.ScoreText != "" {
 		p.line("goodput %s/s   Apdex %s   %s", ui.Number(l.Goodput), apdexText(l.Apdex), l.ScoreText)
 	}
@@ -163,7 +166,10 @@ func StepText(w io.Writer, st *store.Step) error {
 	p.line("%s: %s %s", st.Plan.Title, v.Outcome, Effect(v))
 	p.line("%s", v.Reason)
 	if v.Pairs > 0 {
-		p.line("baseline %s, candidate %s points/s; %d pairs, %d runs, %s", ui.Number(v.BaselineScore), ui.Number(v.CandidateScore), v.Pairs, v.Runs, v.Took.Round(time.Second))
+		p.line("baseline %s, candidate %s points/s; %d pairs, %d runs, %s%s", ui.Number(v.BaselineScore), ui.Number(v.CandidateScore), v.Pairs, v.Runs, v.Took.Round(time.Second), switching(v))
+	}
+	for _, text := range Shifts(v) {
+		p.line("also changed: %s", text)
 	}
 	for _, warn := range v.Warnings {
 		p.line("note: %s", warn)

@@ -35,9 +35,16 @@ var htmlPage = template.Must(template.New("page").Funcs(template.FuncMap{
 	"seconds":  func(s float64) string { return together(ui.Seconds(s)) },
 	"duration": func(d time.Duration) string { return together(ui.Duration(d)) },
 	"effect":   func(v experiment.Verdict) string { return strings.ReplaceAll(Effect(v), " %", "\u00a0%") },
-	"points":   func(v float64) string { return together(points(v)) },
-	"apdex":    apdexText,
-	"change":   effectOf, "diffs": shownDiffs,
+	"shifts": func(v experiment.Verdict) []string {
+		out := Shifts(v)
+		for i := range out {
+			out[i] = strings.ReplaceAll(out[i], " %", "\u00a0%")
+		}
+		return out
+	},
+	"points": func(v float64) string { return together(points(v)) },
+	"apdex":  apdexText,
+	"change": effectOf, "diffs": shownDiffs,
 	"levels": levelsTitle, "changed": changeLine, "spark": func(s history.Series) string { return s.Spark(sparkWidth) },
 	"join": func(s []string) string { return strings.Join(s, ", ") },
 	"clip": clip, "sql": oneLine, "day": day, "plural": plural, "tone": tone,

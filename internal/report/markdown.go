@@ -77,6 +77,7 @@ func (p *page) mdKept(s Step) {
 	p.line("\n### %d. %s\n", s.Seq, mdText(s.Plan.Title))
 	p.line("- Why: %s", mdText(s.Plan.Why))
 	p.line("- Effect: **%s**, %d pairs, %d runs, %s", mdText(Effect(s.Verdict)), s.Verdict.Pairs, s.Verdict.Runs, ui.Duration(s.Verdict.Took))
+	p.mdShifts(s)
 	if s.SecondLook != "" {
 		p.line("- Looked at again: %s", mdText(s.SecondLook))
 	}
@@ -99,11 +100,18 @@ func (p *page) mdKept(s Step) {
 	p.mdDiffs(s)
 }
 
+func (p *page) mdShifts(s Step) {
+	for _, text := range Shifts(s.Verdict) {
+		p.line("- Also changed: %s", mdText(text))
+	}
+}
+
 func (p *page) mdRejected(s Step) {
 	p.line("\n### %d. %s: %s\n", s.Seq, mdText(s.Plan.Title), mdText(outcomeText(s)))
 	if s.Verdict.Pairs > 0 {
 		p.line("- Effect: %s, %d pairs", mdText(Effect(s.Verdict)), s.Verdict.Pairs)
 	}
+	p.mdShifts(s)
 	if s.SecondLook != "" {
 		p.line("- Taken out because: %s", mdText(s.SecondLook))
 	} else {

@@ -35,6 +35,19 @@ func (s *Store) Step(id int64) (*Step, error) {
 	return &xs[0], nil
 }
 
+// StepOfTx returns the step whose changes are an entry of the journal, ErrNotFound
+// (wrapped) if there is none.
+func (s *Store) StepOfTx(tx int64) (*Step, error) {
+	xs, err := s.steps(`WHERE tx = ? ORDER BY id DESC LIMIT 1`, tx)
+	if err != nil {
+		return nil, err
+	}
+	if len(xs) == 0 || tx == 0 {
+		return nil, s.missing("step of journal entry", tx)
+	}
+	return &xs[0], nil
+}
+
 // Steps returns the steps of a session in order.
 func (s *Store) Steps(session int64) ([]Step, error) {
 	return s.steps(`WHERE session = ? ORDER BY seq, id`, session)

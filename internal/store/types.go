@@ -39,6 +39,8 @@ type Session struct {
 	// Binds at the end, with the reason.
 	Binds     string `json:"binds"`
 	BindsText string `json:"binds_text"`
+	// Pace is how long the runs of its experiments are, and why.
+	Pace experiment.Pace `json:"pace,omitzero"`
 	// Regulation as it was, in words, and what it refused.
 	Allowed  []string         `json:"allowed"`
 	Refusals []remedy.Refusal `json:"refusals,omitempty"`

@@ -45,6 +45,10 @@ type Bench struct {
 	// noisy is set after a run that was no evidence because of others: the
 	// next one waits for them to end.
 	noisy bool
+	// pace is how long runs of experiments are; nil: as the scenario says.
+	pace *experiment.Pace
+	// before is the last fit scored run, of whichever side.
+	before *store.Run
 	// took is the longest run of somebody else's benchmark so far, users how
 	// many the last run had.
 	took  time.Duration
@@ -74,11 +78,12 @@ func (b *Bench) Run(ctx context.Context, o RunOptions) (*store.Run, error) {
 			return nil, err
 		}
 	}
+	begun := time.Now()
 	if err := b.prepare(ctx); err != nil {
 		return nil, err
 	}
 	watch := evidence.CollectorOptions{Generator: os.Getpid(), Diagnostic: o.Kind == store.Diagnostic, Profile: o.Kind == store.Diagnostic && b.profiled()}
-	drive, err := b.driver(o.Workload, &watch)
+	drive, err := b.driver(o, &watch)
 	if err != nil {
 		return nil, err
 	}
@@ -106,11 +111,18 @@ func (b *Bench) Run(ctx context.Context, o RunOptions) (*store.Run, error) {
 	b.known(ev)
 	run := &store.Run{Session: b.Session, Step: o.Step, Kind: o.Kind, Side: o.Side, Label: o.Label,
 		Started: res.Started, Score: res.Score, Evidence: ev, ConfigHash: b.ConfigHash, Unfit: unfit(ev, b.Stack.Tune.Foreign())}
+	if run.Unfit == "" {
+		run.Unfit = poor(run, w.jump())
+	}
 	b.noisy = run.Unfit != ""
 	if err := b.Store.SaveRun(run); err != nil {
 		return nil, err
 	}
 	b.remember(run)
+	b.notePace(run, time.Since(begun)-res.Window)
+	if res.Unsteady != "" && run.Unfit == "" && run.Kind == store.Scored && run.Step == 0 && b.Note != nil {
+		b.Note(fmt.Sprintf("run %d: %s", run.ID, res.Unsteady)) // a verdict tells those of its runs
+	}
 	return run, nil
 }
 
@@ -148,7 +160,12 @@ type window struct {
 	mu       sync.Mutex
 	last     load.Phase
 	err      error
+	// began and ended are what the clock told at the window's ends.
+	began, ended time.Time
 }
+
+// jump is how far the clock was set within the window.
+func (w *window) jump() time.Duration { return clockJump(w.began, w.ended) }
 
 func (w *window) phase(p load.Progress) {
 	w.mu.Lock()
@@ -157,7 +174,9 @@ func (w *window) phase(p load.Progress) {
 		switch {
 		case p.Phase == load.PhaseMeasure:
 			w.note(w.col.Start(w.ctx))
+			w.began = time.Now()
 		case w.last == load.PhaseMeasure:
+			w.ended = time.Now()
 			w.note(w.col.End(w.ctx))
 		}
 		w.last = p.Phase
@@ -198,35 +217,4 @@ func tail(b []byte) string {
 		s = "…" + s[len(s)-most:]
 	}
 	return s
-}
-
-// unfit says why a run is no evidence; "" if it is. maxForeign is the share of
-// each machine that others may use.
-func unfit(ev *evidence.Evidence, maxForeign float64) string {
-	if ev.Load.Saturated != "" {
-		return "the load generator was the limit: " + ev.Load.Saturated
-	}
-	for _, name := range ev.HostNames() {
-		where := ""
-		if len(ev.Hosts) > 0 {
-			where = " of " + name
-		}
-		sys := ev.On(name)
-		// What the host's own clock counted between its two readings, which is
-		// not just the window if they were under way for long.
-		total := sys.User + sys.Sys + sys.Idle + sys.IOWait + sys.Steal
-		if total <= 0 {
-			total = float64(sys.CPUs) * ev.Load.Window.Seconds()
-		}
-		if total <= 0 {
-			continue
-		}
-		if share := sys.ForeignCPU / total; share > maxForeign {
-			return fmt.Sprintf("processes outside the stack used %.0f %% of the CPU%s", 100*share, where)
-		}
-		if share := sys.Steal / total; share > maxForeign {
-			return fmt.Sprintf("other virtual machines took %.0f %% of the CPU%s (steal)", 100*share, where)
-		}
-	}
-	return ""
 }

@@ -9,6 +9,7 @@ import (
 	"kasoku/internal/foreign"
 	"kasoku/internal/load"
 	"kasoku/internal/stack"
+	"kasoku/internal/store"
 )
 
 // foreignRunTime is what a run of somebody else's benchmark is taken to last
@@ -45,6 +46,10 @@ func (b *Bench) runTime() time.Duration {
 	if m == 0 {
 		m = b.Scenario.Warmup
 	}
+	if b.pace != nil && b.pace.Known.Cost.Weight > 0 {
+		// What runs cost beside their window is known.
+		return w + time.Duration(b.pace.Known.Cost.Value()*float64(time.Second))
+	}
 	return w + m + time.Second
 }
 
@@ -52,9 +57,13 @@ func (b *Bench) runTime() time.Duration {
 type driver func(ctx context.Context, progress func(load.Progress)) (*load.Result, error)
 
 // driver returns what drives one run, and lets the collectors know a benchmark.
-func (b *Bench) driver(workload int, opts *evidence.CollectorOptions) (driver, error) {
+func (b *Bench) driver(run RunOptions, opts *evidence.CollectorOptions) (driver, error) {
+	workload := run.Workload
 	if !b.Foreign() {
 		o := b.loadOptions(workload)
+		if run.Step != 0 && run.Kind != store.Diagnostic {
+			o.Window = b.window()
+		}
 		return func(ctx context.Context, progress func(load.Progress)) (*load.Result, error) {
 			o.Progress = progress
 			res, err := load.Run(ctx, o)

@@ -152,6 +152,7 @@ func (m mirrored) Measure(ctx context.Context, side experiment.Side, pair int) (
 // finishLeaveOut takes the group out if it no longer pays, and notes with the
 // steps what was seen.
 func (t *Tuner) finishLeaveOut(ctx context.Context, step *store.Step, group []store.Step, sw *switcher, err error) error {
+	sw.tell(&step.Verdict)
 	if errors.Is(err, experiment.ErrCandidate) {
 		step.Verdict.Outcome, step.Verdict.Reason = experiment.Failed, "the service does not come up without it: "+err.Error()
 		err = nil

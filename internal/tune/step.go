@@ -27,6 +27,9 @@ func (t *Tuner) try(ctx context.Context, plan remedy.Plan, finding *diagnose.Fin
 		t.UI.Info(fmt.Sprintf("at most %s", factor(plan.Bound)))
 	}
 
+	if err := t.setPace(); err != nil {
+		return nil, err
+	}
 	sw, stop, err := t.candidate(ctx, step)
 	if err != nil {
 		return t.finish(ctx, step, sw, err)
@@ -66,6 +69,7 @@ func (t *Tuner) candidate(ctx context.Context, step *store.Step) (sw *switcher, 
 // finish keeps the candidate if it improved, else makes sure that the
 // baseline is back, and stores the step.
 func (t *Tuner) finish(ctx context.Context, step *store.Step, sw *switcher, err error) (*store.Step, error) {
+	sw.tell(&step.Verdict)
 	if errors.Is(err, experiment.ErrCandidate) {
 		step.Verdict.Outcome, step.Verdict.Reason = experiment.Failed, err.Error()
 		step.Verdict.Refused = errors.Is(err, change.ErrRefused)

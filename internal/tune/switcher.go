@@ -14,7 +14,8 @@ import (
 // switcher is the experiment's Runner: it puts the wanted side in place and
 // measures it.
 type switcher struct {
-	exec                       *change.Executor
+	turns                      turns
+	exec                       applier
 	bench                      *Bench
 	intent                     change.Intent
 	step                       int64
@@ -24,7 +25,7 @@ type switcher struct {
 
 // Measure implements experiment.Runner.
 func (s *switcher) Measure(ctx context.Context, side experiment.Side, pair int) (experiment.Sample, error) {
-	if err := s.to(ctx, side); err != nil {
+	if err := s.turn(ctx, side); err != nil {
 		return experiment.Sample{}, err
 	}
 	workload := s.baseWorkload
@@ -36,6 +37,7 @@ func (s *switcher) Measure(ctx context.Context, side experiment.Side, pair int) 
 	if err != nil {
 		return experiment.Sample{}, err
 	}
+	s.turns.note(run)
 	return sample(run), nil
 }
 

@@ -1,0 +1,69 @@
+package tune
+
+import (
+	"fmt"
+	"time"
+
+	"kasoku/internal/experiment"
+	"kasoku/internal/store"
+)
+
+// loadTick is what load.Result.Ticks count by.
+const loadTick = 100 * time.Millisecond
+
+// window of a run of an experiment or a search: what the user says, else what
+// was chosen by measurement, else the scenario's.
+func (b *Bench) window() time.Duration {
+	switch {
+	case b.Window > 0:
+		return b.Window
+	case b.pace != nil && b.pace.Window > 0:
+		return min(b.pace.Window, b.Scenario.Duration)
+	}
+	return b.Scenario.Duration
+}
+
+// notePace takes a run's spread and cost in, for the choice of the next windows.
+func (b *Bench) notePace(run *store.Run, cost time.Duration) {
+	if b.Foreign() || run.Kind != store.Scored || run.Unfit != "" || run.Score <= 0 {
+		return
+	}
+	if b.pace == nil {
+		b.pace = &experiment.Pace{}
+	}
+	l := run.Evidence.Load
+	b.pace.NoteRun(l.Ticks, loadTick, l.Window, cost, run.Side == experiment.Candidate)
+	if was := b.before; was != nil && run.Step == 0 && was.Step == 0 && was.Session == run.Session && was.ConfigHash == run.ConfigHash &&
+		was.Evidence.Load.Workload == l.Workload && was.Evidence.Load.Window == l.Window {
+		b.pace.NoteNeighbours(was.Score, run.Score, l.Window)
+	}
+	b.before = run
+}
+
+// setPace chooses the windows of the next experiment's runs and says so. The
+// choice is stored with the session.
+func (t *Tuner) setPace() error {
+	b := t.Bench
+	if b.Foreign() || b.Scenario == nil || b.Window > 0 {
+		return nil
+	}
+	if p := &t.session.Pace; b.pace != p {
+		if *p == (experiment.Pace{}) && b.pace != nil {
+			*p = *b.pace // runs as found
+		}
+		b.pace = p
+	}
+	score := t.session.AsFound
+	if b.reference != nil {
+		score = b.reference.Score
+	}
+	if !b.pace.Begin(score, t.workload, b.Scenario.Duration) {
+		return nil
+	}
+	if b.pace.Window == 0 {
+		t.UI.Info(fmt.Sprintf("runs of %s again, until it is known how much they vary now", b.Scenario.Duration))
+	} else {
+		t.UI.Info(fmt.Sprintf("runs of %s from now on (the scenario's duration is %s): %s", b.pace.Window, b.Scenario.Duration, b.pace.Why))
+	}
+	return t.Store.SaveSession(t.session)
+}

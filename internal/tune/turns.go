@@ -1,0 +1,83 @@
+package tune
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"kasoku/internal/change"
+	"kasoku/internal/experiment"
+	"kasoku/internal/store"
+)
+
+// applier is what a switcher needs of a change.Executor.
+type applier interface {
+	Apply(ctx context.Context, in change.Intent) (change.Tx, error)
+	Revert(ctx context.Context, id int64) error
+	Pending() []change.Tx
+}
+
+// turns is what an experiment's runner saw beside the scores.
+type turns struct {
+	switches int
+	took     time.Duration
+	runs     int
+	window   time.Duration // of the last run
+	// unsteady runs, and what the first of them said.
+	unsteady int
+	why      string
+}
+
+// turn puts a side in place and measures how long that takes. Where it is in
+// place already nothing is done and nothing counted.
+func (s *switcher) turn(ctx context.Context, side experiment.Side) error {
+	was, begun := s.tx, time.Now()
+	err := s.to(ctx, side)
+	if s.tx != was || err != nil {
+		s.turns.switches++
+		s.turns.took += time.Since(begun)
+	}
+	return err
+}
+
+// note what a run says about itself.
+func (t *turns) note(run *store.Run) {
+	t.runs++
+	t.window = run.Evidence.Load.Window
+	if why := run.Evidence.Load.Unsteady; why != "" && run.Unfit == "" {
+		if t.unsteady++; t.unsteady == 1 {
+			t.why = why
+		}
+	}
+}
+
+// disturbs is the most disturbing activation of the changes.
+func disturbs(cs []change.Change) change.Activation {
+	most := change.None
+	for _, c := range cs {
+		most = max(most, c.Activate)
+	}
+	return most
+}
+
+// tell adds to a verdict what else the runs showed: what changed beside the
+// score, how long switching took, and whether the service was warm. It does
+// nothing if the switcher measured nothing.
+func (s *switcher) tell(v *experiment.Verdict) {
+	if s == nil || s.turns.runs == 0 {
+		return
+	}
+	v.Shifts = experiment.Shifts(v.Samples)
+	v.Switches, v.Switching, v.SwitchedBy = s.turns.switches, s.turns.took, ""
+	if len(s.intent.Changes) > 0 {
+		v.SwitchedBy = disturbs(s.intent.Changes).String()
+	}
+	if n := s.turns.unsteady; n > 0 {
+		v.Warnings = append(v.Warnings, fmt.Sprintf("%d of %d runs were not steady; the first: %s", n, s.turns.runs, s.turns.why))
+	}
+	if p := s.bench.pace; p != nil {
+		p.NoteExperiment(v.Samples, s.turns.window)
+		p.NoteSwitching(s.turns.took)
+	}
+	s.turns = turns{}
+}
