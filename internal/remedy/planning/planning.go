@@ -74,6 +74,11 @@ type Plan struct {
 	// Fresh, if not nil, is what a cache of whole pages must keep to; the loop
 	// compares it with what the application itself answers.
 	Fresh *Fresh `json:"fresh,omitempty"`
+	// Build is about the longest that putting it in place takes beside the
+	// activation of services, e.g. building indexes; 0 = nothing worth a word.
+	Build time.Duration `json:"build,omitempty"`
+	// Parts, if there are any, are the plans that this one joins.
+	Parts []Part `json:"parts,omitempty"`
 	// Search asks the loop to look for the best of several values; Values are
 	// the candidates in the order to try, At plans one of them.
 	Search *Search `json:"search,omitempty"`
