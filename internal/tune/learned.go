@@ -22,9 +22,17 @@ type learned struct {
 	harmful  int
 }
 
-// harmed reports whether a verdict says that the candidate did harm.
-func harmed(o experiment.Outcome) bool {
-	return o == experiment.Regressed || o == experiment.Broke || o == experiment.Failed
+// harmed reports whether a verdict says that the candidate did harm; also if it
+// ended early because nothing could be gained any more, and the 95 % interval
+// lies below nothing.
+func harmed(v experiment.Verdict) bool {
+	switch v.Outcome {
+	case experiment.Regressed, experiment.Broke, experiment.Failed:
+		return true
+	case experiment.NoDifference:
+		return v.Pairs >= leastPairs && v.High < 0
+	}
+	return false
 }
 
 // from takes a finished step in.
@@ -35,7 +43,7 @@ func (l *learned) from(st *store.Step) {
 	}
 	parts := max(len(st.Plan.Parts), 1)
 	switch {
-	case !harmed(v.Outcome):
+	case !harmed(v):
 		l.tried += parts
 	case parts == 1: // of a group only one may have done it: judged when it is alone
 		l.tried++

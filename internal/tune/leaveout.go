@@ -243,7 +243,7 @@ func (t *Tuner) noteLeftOut(step *store.Step, group []store.Step, drop bool) err
 // be too small to be proved, together they were.
 func (t *Tuner) drops(look *store.Step) bool {
 	if look.LeavesOutPart != "" {
-		return look.Verdict.Outcome == experiment.Regressed || look.Verdict.Outcome == experiment.Broke
+		return harmed(look.Verdict) && look.Verdict.Outcome != experiment.Failed
 	}
 	return noLongerPays(look.Verdict, t.Rule.SmallestEffect)
 }

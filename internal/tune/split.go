@@ -35,12 +35,12 @@ func (h *halves) after(st *store.Step) {
 		was, *h = (*h)[i], (*h)[i+1:]
 	}
 	v := st.Verdict
-	if was.first && was.harm && !harmed(v.Outcome) && v.Outcome != experiment.Inconclusive && len(*h) > 0 {
+	if was.first && was.harm && !harmed(v) && v.Outcome != experiment.Inconclusive && len(*h) > 0 {
 		(*h)[0].bad = true
 		h.divide()
 	}
 	if splits(st) {
-		h.push(half{ids: byPromise(st.Plan.Parts), bad: harmed(v.Outcome)})
+		h.push(half{ids: byPromise(st.Plan.Parts), bad: harmed(v)})
 	}
 }
 
@@ -68,7 +68,7 @@ func splits(st *store.Step) bool {
 		return false
 	}
 	switch {
-	case harmed(st.Verdict.Outcome):
+	case harmed(st.Verdict):
 		return true
 	case st.Verdict.Outcome == experiment.NoDifference:
 		return !st.Plan.Parts[0].Small

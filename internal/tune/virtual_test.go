@@ -60,7 +60,7 @@ func (nothing) Restart(context.Context) error     { return nil }
 func (nothing) WaitHealthy(context.Context) error { return nil }
 
 func newVirtual(t *testing.T, knobs ...knob) *virtual {
-	v := &virtual{t: t, dir: t.TempDir(), knobs: knobs}
+	v := &virtual{t: t, dir: quickDir(t), knobs: knobs}
 	text := ""
 	for _, k := range knobs { // apart from each other, so that edits do not touch
 		text += "# about " + k.name + "\n" + k.name + " = off\n\n"
@@ -71,11 +71,25 @@ func newVirtual(t *testing.T, knobs ...knob) *virtual {
 	old := remedy.Table
 	remedy.Table = nil
 	for _, k := range knobs {
-		remedy.Table = append(remedy.Table, remedy.Remedy{ID: "v." + k.name, Rules: []string{"slow." + k.name}, Reach: k.reach, Small: k.small, Plan: v.planOf(k)})
+		remedy.Table = append(remedy.Table, remedy.Remedy{ID: k.name + ".on", Rules: []string{"slow." + k.name}, Reach: k.reach, Small: k.small, Plan: v.planOf(k)})
 	}
-	t.Cleanup(func() { remedy.Table = old; v.close() })
+	t.Cleanup(func() {
+		remedy.Table = old
+		v.close()
+	})
 	v.open()
 	return v
+}
+
+// quickDir is a folder in memory where there is one: the journal and the store
+// wait for the disk at every write.
+func quickDir(t *testing.T) string {
+	dir, err := os.MkdirTemp("/dev/shm", "kasoku-virtual-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
 }
 
 func (v *virtual) path() string { return filepath.Join(v.dir, "app.conf") }
