@@ -31,7 +31,7 @@ func choices(in remedy.Input, plans []remedy.Plan, o outlook) []remedy.Plan {
 	if n < 2 {
 		return out
 	}
-	group, left := remedy.Group(in, pool[:n])
+	group, _ := remedy.Group(in, pool[:n]) // what is left over is tried alone
 	if len(group.Parts) < 2 {
 		return out
 	}
@@ -41,7 +41,6 @@ func choices(in remedy.Input, plans []remedy.Plan, o outlook) []remedy.Plan {
 			rest = append(rest, p)
 		}
 	}
-	_ = left // they are among the rest
 	out = append(rest, group)
 	o.order(out)
 	return out
@@ -58,8 +57,8 @@ func hasPart(group remedy.Plan, id string) bool {
 
 // worthJoining is how many plans of pool, from the first on, are best joined: as
 // many as save the most time; 0 if none. What is saved is the time of the
-// experiments one by one, less that of the one for all, less what splitting
-// takes if one of them does harm.
+// experiments one by one, less that of the one for all, less what splitting is
+// expected to take for those that do harm.
 func (o outlook) worthJoining(pool []remedy.Plan) int {
 	best, most := 0, 0.0
 	for n := 2; n <= min(len(pool), mostParts); n++ {
@@ -70,9 +69,10 @@ func (o outlook) worthJoining(pool []remedy.Plan) int {
 			together.Build += p.Build
 			together.Parts = append(together.Parts, remedy.Part{Remedy: p.Remedy, Rule: p.Rule, Bound: p.Bound, Reach: p.Reach})
 		}
-		fine := math.Pow(1-o.harm, float64(n))
-		splitting := float64(splitSteps(n)) * alone / float64(n)
-		if saved := alone - float64(o.time(together)) - (1-fine)*splitting; saved > most {
+		// Each one that harms is looked for by itself; all halves of all halves
+		// are 2n − 2.
+		splitting := math.Min(o.harm*float64(n*splitSteps(n)), float64(2*n-2)) * alone / float64(n)
+		if saved := alone - float64(o.time(together)) - splitting; saved > most {
 			best, most = n, saved
 		}
 	}
