@@ -25,7 +25,9 @@ type killer struct {
 	v      *virtual
 	writes int // steps of the executor so far
 	at     int // the one before which it ends; 0 = never
-	cancel context.CancelFunc
+	// runsAt are how many runs of experiments came before each step.
+	runsAt []int
+	seen   int // steps that the interrupted session had begun
 }
 
 const storeTriggers = `
@@ -73,6 +75,7 @@ func (k *killer) session(t *testing.T, at, storeWrites int, ctrlC bool) (killed 
 	defer cancel()
 	k.v.trace = func(step string) {
 		k.writes++
+		k.runsAt = append(k.runsAt, k.v.runs)
 		dead := k.at > 0 && k.writes >= k.at
 		switch {
 		case dead && ctrlC:
@@ -174,26 +177,43 @@ func TestResumeAtEveryPoint(t *testing.T) {
 		t.Fatalf("on at the end: %s", want)
 	}
 	t.Logf("%d steps of the executor, %d writes of the store", steps, storeWrites)
+	runsOf, done := map[string]int{}, 0
+	var points []int // right after a verdict, and a little later
+	for _, st := range whole.v.steps(s.ID) {
+		runsOf[st.Plan.ID] = st.Verdict.Runs
+		done += st.Verdict.Runs
+		if i := slices.Index(whole.runsAt, done); i >= 0 {
+			points = append(points, i+1, min(i+5, steps))
+		}
+	}
 	stride, storeStride := 1, 1
 	if os.Getenv("LONG") == "" {
-		stride, storeStride = 61, 7 // the points fall everywhere in experiments
+		stride, storeStride = 83, 7 // the points fall everywhere in experiments
 	}
 	for at := 1; at <= steps; at += stride {
-		resumed(t, at, many, false, want)
-		resumed(t, min(at+stride/2, steps), many, true, want) // Ctrl-C
+		points = append(points, at)
+		resumed(t, min(at+stride/2, steps), many, true, want, runsOf) // Ctrl-C
+	}
+	for _, at := range points {
+		resumed(t, at, many, false, want, runsOf)
 	}
 	for n := 1; n < storeWrites; n += storeStride {
-		resumed(t, 0, n, false, want)
+		resumed(t, 0, n, false, want, nil)
 	}
 }
 
-func resumed(t *testing.T, at, storeWrites int, ctrlC bool, want string) {
+// resumed is one such interruption. runsOf are how many runs each plan's
+// experiment takes: until the interruption every session is the same.
+func resumed(t *testing.T, at, storeWrites int, ctrlC bool, want string, runsOf map[string]int) {
 	t.Helper()
 	k := newKiller(t)
 	k.session(t, at, storeWrites, ctrlC)
 	k.again(t)
 	before := finished(k.v, t)
 	first, err := k.v.store.LastSession()
+	if err == nil {
+		k.seen = len(k.v.steps(first.ID))
+	}
 	if k.session(t, 0, many, false) {
 		t.Fatal("the second was not to be killed")
 	}
@@ -220,7 +240,25 @@ func resumed(t *testing.T, at, storeWrites int, ctrlC bool, want string) {
 			fail("step %d was judged and is measured again: %d runs, then %d", id, runs, after[id])
 		}
 	}
+	if err == nil {
+		k.lost(first.ID, before, runsOf, fail)
+	}
 	k.consistent(last.ID, fail)
+}
+
+// lost looks for an experiment that had all its runs before the interruption,
+// and whose verdict was not on disk.
+func (k *killer) lost(session int64, before map[int64]int, runsOf map[string]int, fail func(string, ...any)) {
+	for _, st := range k.v.steps(session) {
+		runs, err := k.v.store.Runs(store.RunFilter{Session: session, Step: st.ID})
+		if err != nil {
+			k.v.t.Fatal(err)
+		}
+		_, saved := before[st.ID]
+		if need := runsOf[st.Plan.ID]; need > 0 && len(runs) >= need && !saved && st.Seq <= k.seen {
+			fail("step %d had all its %d runs and its verdict was lost", st.Seq, need)
+		}
+	}
 }
 
 // consistent compares the steps with the journal.
