@@ -206,6 +206,11 @@ func TestResumeAtEveryPoint(t *testing.T) {
 // experiment takes: until the interruption every session is the same.
 func resumed(t *testing.T, at, storeWrites int, ctrlC bool, want string, runsOf map[string]int) {
 	t.Helper()
+	t.Run("", func(t *testing.T) { resumedOnce(t, at, storeWrites, ctrlC, want, runsOf) })
+}
+
+func resumedOnce(t *testing.T, at, storeWrites int, ctrlC bool, want string, runsOf map[string]int) {
+	t.Helper()
 	k := newKiller(t)
 	k.session(t, at, storeWrites, ctrlC)
 	k.again(t)
