@@ -31,6 +31,6 @@ func killed(s *store.Session) bool {
 	if s.State != "running" {
 		return false
 	}
-	s.State, s.Stopped = "interrupted", "Kasoku was killed"
+	s.State, s.Stopped, s.StopReason = "interrupted", "Kasoku was killed", store.StopInterrupted
 	return true
 }

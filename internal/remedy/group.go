@@ -3,6 +3,7 @@ package remedy
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -10,13 +11,16 @@ import (
 	"kasoku/internal/remedy/planning"
 )
 
+// GroupID is the Remedy of a plan that joins others.
+const GroupID = "group"
+
 // Together joins the plans of small remedies into one: each alone brings less
 // than the noise of a run, together they can be proved, and it takes the time
-// of one experiment. The group is kept or put back as a whole. Best first.
+// of one experiment. Best first.
 func Together(in Input, plans []Plan) []Plan {
 	var small, out []Plan
 	for _, p := range plans {
-		if r := remedyOf(p.Remedy); r != nil && r.Small && len(p.Trades) == 0 && p.Search == nil && p.Workload == 0 {
+		if isSmall(p) && len(p.Trades) == 0 && p.Search == nil && p.Workload == 0 {
 			small = append(small, p)
 		} else {
 			out = append(out, p)
@@ -25,12 +29,8 @@ func Together(in Input, plans []Plan) []Plan {
 	if len(small) < 2 {
 		return plans
 	}
-	// What moves in phases comes last: its first phase begins with what the
-	// others leave.
-	slices.SortFunc(small, func(a, b Plan) int {
-		return cmp.Or(phases(a)-phases(b), strings.Compare(a.ID, b.ID))
-	})
-	group, left := combine(in, small)
+	inPhases(small, func(a, b Plan) int { return strings.Compare(a.ID, b.ID) })
+	group, left := combine(in, small, false)
 	if len(group.parts) < 2 {
 		return plans
 	}
@@ -39,13 +39,55 @@ func Together(in Input, plans []Plan) []Plan {
 	return out
 }
 
+// inPhases sorts plans. What moves in phases comes last: its first phase begins
+// with what the others leave.
+func inPhases(plans []Plan, order func(a, b Plan) int) {
+	slices.SortStableFunc(plans, func(a, b Plan) int { return cmp.Or(phases(a)-phases(b), order(a, b)) })
+}
+
+func isSmall(p Plan) bool {
+	r := remedyOf(p.Remedy)
+	return r != nil && r.Small
+}
+
+// Joinable reports whether a plan may be tried together with others that are
+// not small: it trades nothing, looks for no number, keeps no pages, and each of
+// its changes can be taken out again while others stay (see Without).
+func Joinable(p Plan) bool {
+	if len(p.Trades) > 0 || p.Search != nil || p.Workload > 0 || p.Fresh != nil || len(p.Changes) == 0 || isSmall(p) {
+		return false
+	}
+	return !slices.ContainsFunc(p.Changes, func(c change.Change) bool {
+		switch c.Kind {
+		case change.KindFile, change.KindVariable, change.KindSysctl, change.KindDir:
+			return false
+		case change.KindIndex:
+			return c.Drop
+		}
+		return true
+	})
+}
+
+// Group joins plans that are independent of each other: one that sets what an
+// earlier one sets, or edits a line that an earlier one wrote, is left over.
+// Best first. There must be at least one plan.
+func Group(in Input, plans []Plan) (joined Plan, left []Plan) {
+	sorted := slices.Clone(plans)
+	inPhases(sorted, func(a, b Plan) int { return cmp.Compare(b.Promise(), a.Promise()) })
+	c, left := combine(in, sorted, true)
+	if len(c.parts) == 0 {
+		return Plan{}, left
+	}
+	return c.plan(), left
+}
+
 // Join makes one plan of several, each planned on what those before it leave;
 // left are those that cannot be planned there any more. Its trades are all of
 // theirs. There must be at least one plan.
 func Join(in Input, plans []Plan) (joined Plan, left []Plan) {
-	c, left := combine(in, plans)
+	c, left := combine(in, plans, false)
 	joined = c.plan()
-	for _, p := range c.parts {
+	for _, p := range c.whole {
 		for _, t := range p.Trades {
 			if !slices.Contains(joined.Trades, t) {
 				joined.Trades = append(joined.Trades, t)
@@ -75,30 +117,35 @@ func phases(p Plan) int {
 
 // combination is plans put one on top of the other.
 type combination struct {
-	parts   []Plan
+	whole   []Plan
+	parts   []Part
 	changes []change.Change
 }
 
 // combine plans each part on the configuration that the parts before it leave.
-// A part that cannot be planned there any more is left over.
-func combine(in Input, small []Plan) (c combination, left []Plan) {
+// A part that cannot be planned there any more is left over; so is one, if they
+// are to be apart, that changes what an earlier one changed.
+func combine(in Input, plans []Plan, apart bool) (c combination, left []Plan) {
 	moves := false
 	if in.Snapshot != nil {
 		in.Stack = in.Snapshot.StackInUse(in.Stack)
 	}
-	for _, p := range small {
+	for _, p := range plans {
 		again, ok := replan(in, p)
 		// A second move would have to begin before the first has ended.
 		if phases(p) > 0 && moves {
 			ok = false
 		}
-		moves = moves || phases(p) > 0
+		if ok && apart && c.overlaps(again.Changes) {
+			ok = false
+		}
 		if !ok {
 			left = append(left, p)
 			continue
 		}
-		c.parts = append(c.parts, p)
-		c.add(again.Changes)
+		moves = moves || phases(p) > 0
+		p.Build = again.Build
+		c.add(p, again.Changes)
 		in.Snapshot = planning.WithChanges(in.Snapshot, again.Changes)
 	}
 	return c, left
@@ -107,6 +154,9 @@ func combine(in Input, small []Plan) (c combination, left []Plan) {
 // replan makes the same plan on in's snapshot.
 func replan(in Input, p Plan) (Plan, bool) {
 	r := remedyOf(p.Remedy)
+	if r == nil {
+		return Plan{}, false
+	}
 	for _, f := range in.Diagnosis.Findings {
 		if !answers(*r, f.Rule) {
 			continue
@@ -124,32 +174,75 @@ func replan(in Input, p Plan) (Plan, bool) {
 	return Plan{}, false
 }
 
-// add takes changes in; several of one file or
-// variable become one.
-func (c *combination) add(changes []change.Change) {
+// add takes a plan in, with its changes as they are on top of the others. A
+// file may be edited several times in a row, so that each part can be told from
+// the others; a variable that is set again is one change.
+func (c *combination) add(p Plan, changes []change.Change) {
+	part := Part{ID: p.ID, Remedy: p.Remedy, Title: p.Title, Why: p.Why, Rule: p.Rule, Bound: p.Bound, Reach: p.Reach, Small: isSmall(p), First: len(c.changes)}
 	for _, n := range changes {
 		i := slices.IndexFunc(c.changes, func(o change.Change) bool {
-			return o.Kind == n.Kind && o.Host == n.Host && o.Phase == n.Phase && (n.Kind == change.KindFile && o.Path == n.Path ||
-				n.Kind == change.KindVariable && o.Service == n.Service && o.Variable == n.Variable)
+			return n.Kind == change.KindVariable && same(o, n) && o.Phase == n.Phase
 		})
 		if i < 0 {
 			c.changes = append(c.changes, n)
 			continue
 		}
+		part.Tied = true
+		for k := range c.parts {
+			if of := &c.parts[k]; of.First <= i && i < of.First+of.Count {
+				of.Tied = true
+			}
+		}
 		old := &c.changes[i]
-		old.After, old.AfterValue, old.Command = n.After, n.AfterValue, n.Command
+		old.AfterValue, old.Command = n.AfterValue, n.Command
 		old.Activate = max(old.Activate, n.Activate)
 		if !strings.Contains(old.Why, n.Why) {
 			old.Why += " " + n.Why
 		}
 	}
+	part.Count = len(c.changes) - part.First
+	c.whole, c.parts = append(c.whole, p), append(c.parts, part)
+}
+
+// same reports whether two changes act on the same thing.
+func same(a, b change.Change) bool {
+	if a.Kind != b.Kind || a.Host != b.Host {
+		return false
+	}
+	switch a.Kind {
+	case change.KindFile, change.KindDir:
+		return a.Path == b.Path
+	case change.KindVariable, change.KindSysctl:
+		return a.Service == b.Service && a.Variable == b.Variable
+	case change.KindIndex:
+		return a.Service == b.Service && a.Index.Schema == b.Index.Schema && a.Index.Table == b.Index.Table && a.Index.Name == b.Index.Name
+	}
+	return false
+}
+
+// overlaps reports whether changes touch what is in the combination: the same
+// variable, directory or index, or lines of a file that are not the original's.
+func (c *combination) overlaps(changes []change.Change) bool {
+	for _, n := range changes {
+		for _, o := range c.changes {
+			if !same(o, n) {
+				continue
+			}
+			if n.Kind != change.KindFile || n.Before == nil || o.Before == nil || editsBeyond(string(o.Before.Content), string(n.Before.Content), string(n.After.Content)) {
+				return true
+			}
+			break // the first edit of the file holds its original
+		}
+	}
+	return false
 }
 
 // plan is the combination as one plan.
 func (c combination) plan() Plan {
-	p := Plan{Remedy: "group", Changes: c.changes, Rule: c.parts[0].Rule}
+	p := Plan{Remedy: GroupID, Changes: c.changes, Rule: c.parts[0].Rule, Parts: c.parts}
 	var ids, titles, whys []string
-	for _, part := range c.parts {
+	small := true
+	for i, part := range c.whole {
 		ids, titles = append(ids, part.ID), append(titles, part.Title)
 		if !slices.Contains(whys, part.Why) {
 			whys = append(whys, part.Why)
@@ -159,12 +252,39 @@ func (c combination) plan() Plan {
 				p.Measures = append(p.Measures, m)
 			}
 		}
-		// They save parts of the same work, so the bounds do not add up.
-		p.Bound = max(p.Bound, part.Bound)
+		small = small && c.parts[i].Small
 		p.Reach = min(p.Reach+part.Reach, 0.5)
+		p.Build += part.Build
 	}
-	p.ID = "group:" + strings.Join(ids, "+")
-	p.Title = fmt.Sprintf("%d small changes together: %s", len(titles), strings.Join(titles, "; "))
+	p.Bound = c.bound(small)
+	p.ID = GroupID + ":" + strings.Join(ids, "+")
+	word := "changes"
+	if small {
+		word = "small changes"
+	}
+	p.Title = fmt.Sprintf("%d %s together: %s", len(titles), word, strings.Join(titles, "; "))
 	p.Why = strings.Join(whys, " ")
 	return p
+}
+
+// mostShare keeps the bound of a group finite.
+const mostShare = 0.99
+
+// bound of the whole. Small ones save parts of the same work, so theirs do not
+// add up. A bound B says that a share 1 − 1/B of the time goes away at most;
+// the shares of different findings add up, those of one do not.
+func (c combination) bound(small bool) float64 {
+	most, byRule := 1.0, map[string]float64{}
+	for _, p := range c.parts {
+		most = math.Max(most, p.Bound)
+		byRule[p.Rule] = math.Max(byRule[p.Rule], p.Bound)
+	}
+	if small {
+		return most
+	}
+	share := 0.0
+	for _, b := range byRule {
+		share += 1 - 1/math.Max(b, 1)
+	}
+	return math.Max(most, 1/(1-math.Min(share, mostShare)))
 }

@@ -1,17 +1,21 @@
 package remedy_test
 
 import (
-	"fmt"
+	"math"
+	"slices"
 	"strings"
 	"testing"
 
 	"kasoku/internal/change"
+	"kasoku/internal/diagnose"
 	"kasoku/internal/remedy"
+	"kasoku/internal/remedy/planning"
 	"kasoku/internal/remedy/remedytest"
 )
 
-// The sockets and delivery edit the same nginx.conf: together they are one
-// change of it that holds all, and begins from what is there.
+// The sockets and delivery edit the same nginx.conf: the first edit begins from
+// what is there, each other from what the one before it leaves, and each is told
+// to be of one part.
 func TestTogether(t *testing.T) {
 	in, res := remedytest.Plan(t, remedytest.World(nil))
 	before := string(in.Snapshot.Files["local"][remedytest.NginxPath].Content)
@@ -35,11 +39,6 @@ func TestTogether(t *testing.T) {
 			continue
 		}
 		old, twice := files[c.Path]
-		if key := fmt.Sprint(c.Path, c.Phase); files[key] != "" {
-			t.Errorf("%s is changed twice in phase %d", c.Path, c.Phase)
-		} else {
-			files[key] = "seen"
-		}
 		if c.Phase < phase {
 			t.Errorf("phase %d comes after phase %d", c.Phase, phase)
 		}
@@ -51,6 +50,16 @@ func TestTogether(t *testing.T) {
 		if c.Path == remedytest.NginxPath && !twice && string(c.Before.Content) != before {
 			t.Error("the change of nginx.conf does not begin from what is there")
 		}
+	}
+	next := 0
+	for _, p := range group.Parts {
+		if p.First != next || p.Count == 0 || !p.Small {
+			t.Errorf("part %+v; its changes are expected to begin at %d", p, next)
+		}
+		next += p.Count
+	}
+	if next != len(group.Changes) || len(group.Parts) < 3 {
+		t.Errorf("%d parts hold %d of %d changes", len(group.Parts), next, len(group.Changes))
 	}
 	for path, words := range map[string][]string{
 		remedytest.NginxPath: {"fastcgi_pass unix:", "sendfile on;"},
@@ -70,6 +79,73 @@ func TestTogether(t *testing.T) {
 	}
 	if string(in.Snapshot.Files["local"][remedytest.NginxPath].Content) != before {
 		t.Error("planning changed the snapshot")
+	}
+}
+
+// Plans of different services are joined, one that edits what another has
+// written is left over, and any part can be taken out alone.
+func TestGroup(t *testing.T) {
+	old := remedy.Table
+	t.Cleanup(func() { remedy.Table = old })
+	line := func(id, service, path, from, to string) remedy.Remedy {
+		return remedy.Remedy{ID: id, Rules: []string{"slow." + id}, Reach: 0.5, Plan: func(in remedy.Input, _ diagnose.Finding) ([]remedy.Plan, error) {
+			text := string(in.Snapshot.Files["local"][path].Content)
+			if !strings.Contains(text, from) {
+				return nil, nil
+			}
+			c, err := planning.FileChange(in.Snapshot, in.Stack.Service(service), path, []byte(strings.Replace(text, from, to, 1)), change.Reload, id)
+			return []remedy.Plan{{ID: id + ":" + to, Title: id, Changes: []change.Change{c}}}, err
+		}}
+	}
+	remedy.Table = []remedy.Remedy{
+		line("a", "web", remedytest.NginxPath, "worker_processes 1;", "worker_processes 2;"),
+		line("b", "web", remedytest.NginxPath, "worker_connections 4096;", "worker_connections 8192;"),
+		line("c", "web", remedytest.NginxPath, "worker_processes ", "worker_processes  "), // the line that a writes
+		line("d", "php", remedytest.FPMPath, "pm.max_children = 32", "pm.max_children = 8"),
+	}
+	in := remedytest.World(nil)
+	in.Diagnosis = &diagnose.Diagnosis{}
+	for i, bound := range []float64{1.5, 1.2, 1.1, 1.25} {
+		in.Diagnosis.Findings = append(in.Diagnosis.Findings, diagnose.Finding{Rule: "slow." + remedy.Table[i].ID, Bound: bound})
+	}
+	res := remedy.PlanAll(in)
+	group, left := remedy.Group(in, res.Plans)
+	if len(res.Plans) != 4 || len(group.Parts) != 3 || len(left) != 1 || left[0].Remedy != "c" {
+		t.Fatalf("%d plans, parts %+v, left %v", len(res.Plans), group.Parts, left)
+	}
+	// Shares 1/3, 1/6 and 1/5 of the time: 1 ÷ (1 − 0.7).
+	if math.Abs(group.Bound-1/0.3) > 1e-6 {
+		t.Errorf("bound %v, want %v", group.Bound, 1/0.3)
+	}
+	after := planning.WithChanges(in.Snapshot, group.Changes)
+	a := group.Parts[slices.IndexFunc(group.Parts, func(p remedy.Part) bool { return p.Remedy == "a" })]
+	out, err := remedy.Without(after, group.Changes[a.First:a.First+a.Count])
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(planning.WithChanges(after, out).Files["local"][remedytest.NginxPath].Content)
+	if !strings.Contains(text, "worker_processes 1;") || !strings.Contains(text, "worker_connections 8192;") {
+		t.Errorf("without a:\n%s", text)
+	}
+	for _, p := range res.Plans {
+		if !remedy.Joinable(p) {
+			t.Errorf("%s cannot be joined", p.ID)
+		}
+	}
+	for name, spoil := range map[string]func(*remedy.Plan){
+		"a trade":        func(p *remedy.Plan) { p.Trades = remedytest.AllTrades()[:1] },
+		"a search":       func(p *remedy.Plan) { p.Search = &remedy.Search{} },
+		"a workload":     func(p *remedy.Plan) { p.Workload = 16 },
+		"a package":      func(p *remedy.Plan) { p.Changes = append(p.Changes, change.Change{Kind: change.KindPackage}) },
+		"a lost index":   func(p *remedy.Plan) { p.Changes = append(p.Changes, change.Change{Kind: change.KindIndex, Drop: true}) },
+		"pages to check": func(p *remedy.Plan) { p.Fresh = &planning.Fresh{} },
+	} {
+		p := res.Plans[0]
+		p.Changes = slices.Clone(p.Changes)
+		spoil(&p)
+		if remedy.Joinable(p) {
+			t.Errorf("with %s it is joined", name)
+		}
 	}
 }
 

@@ -16,6 +16,7 @@ type (
 	Input  = planning.Input
 	Remedy = planning.Remedy
 	Plan   = planning.Plan
+	Part   = planning.Part
 	Search = planning.Search
 )
 

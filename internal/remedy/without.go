@@ -3,6 +3,7 @@ package remedy
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/aymanbagabas/go-udiff"
 
@@ -119,4 +120,21 @@ func lessEdit(before, after, now string) (string, error) {
 		return "", fmt.Errorf("a later change edited the same lines")
 	}
 	return udiff.Apply(after, both)
+}
+
+// editsBeyond reports whether the edits from before to after take away lines
+// that are not the original's: somebody else has written them since.
+func editsBeyond(original, before, after string) bool {
+	of := map[string]bool{}
+	for _, line := range strings.Split(original, "\n") {
+		of[line] = true
+	}
+	for _, e := range udiff.Lines(before, after) {
+		for _, line := range strings.Split(strings.TrimSuffix(before[e.Start:e.End], "\n"), "\n") {
+			if e.End > e.Start && !of[line] {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -19,6 +19,9 @@ func SessionText(w io.Writer, m *Model) error {
 	if s.Final > 0 {
 		p.line("final     %s points/s with %d users   %s", ui.Number(s.Final), s.FinalWorkload, ui.Factor(s.Final/max(s.AsFound, 1e-9)))
 	}
+	if s.FinalAsFoundLoad > 0 {
+		p.line("          %s points/s with %d users   %s", ui.Number(s.FinalAsFoundLoad), s.AsFoundWorkload, ui.Factor(s.FinalAsFoundLoad/max(s.AsFound, 1e-9)))
+	}
 	if s.AfterRestart > 0 {
 		p.line("          %s points/s after a restart of every service", ui.Number(s.AfterRestart))
 	}

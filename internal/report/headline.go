@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"kasoku/internal/experiment"
+	"kasoku/internal/store"
 	"kasoku/internal/ui"
 )
 
@@ -63,7 +64,7 @@ func caveats(m *Model) []string {
 		out = append(out, "The final score was not measured; the number is that of the last kept change's own experiment.")
 	}
 	if s.FinalWorkload != 0 && s.AsFoundWorkload != 0 && s.FinalWorkload != s.AsFoundWorkload {
-		out = append(out, fmt.Sprintf("The load was changed too: %d users as found, %d at the end. Part of the factor comes from that.", s.AsFoundWorkload, s.FinalWorkload))
+		out = append(out, loadChanged(s))
 	}
 	if e := m.Score.RestartEffect; e < -m.Rule.SmallestEffect-restartNoise {
 		out = append(out, fmt.Sprintf("After a restart of every service the score was %s against the final one: something warms up slowly, or does not survive a restart.", ui.Percent(e)))
@@ -72,6 +73,16 @@ func caveats(m *Model) []string {
 		out = append(out, "Traded, as the regulation allows: "+given+".")
 	}
 	return out
+}
+
+// loadChanged says how much of the factor comes from more users.
+func loadChanged(s store.Session) string {
+	text := fmt.Sprintf("The load was changed too: %d users as found, %d at the end.", s.AsFoundWorkload, s.FinalWorkload)
+	if s.FinalAsFoundLoad <= 0 || s.AsFound <= 0 {
+		return text + " Part of the factor comes from that."
+	}
+	return text + fmt.Sprintf(" With %d users, as found, the service now scores %s: %s from the changes alone.",
+		s.AsFoundWorkload, points(s.FinalAsFoundLoad), ui.Factor(s.FinalAsFoundLoad/s.AsFound))
 }
 
 // restartNoise is how far two runs may differ before it is worth a word:

@@ -27,12 +27,18 @@ type Session struct {
 	State string `json:"state"`
 	// Stopped says why it ended, in one sentence.
 	Stopped string `json:"stopped,omitempty"`
+	// StopReason is the same for programs: one of Stop….
+	StopReason string `json:"stop_reason,omitempty"`
 	// AsFound and Final scores are geometric means of fit runs, at AsFoundWorkload and FinalWorkload.
 	AsFound         float64 `json:"as_found"`
 	Final           float64 `json:"final"`
 	AfterRestart    float64 `json:"after_restart"` // re-measured after every service was restarted; 0 = not done
 	AsFoundWorkload int     `json:"as_found_workload"`
 	FinalWorkload   int     `json:"final_workload"`
+	// FinalAsFoundLoad is the final configuration's score with AsFoundWorkload
+	// users, so that it compares with AsFound; 0 = not measured, because the
+	// workload did not change or the budget did not allow it.
+	FinalAsFoundLoad float64 `json:"final_as_found_load,omitempty"`
 	// AsFoundRun and FinalRun are the diagnostic runs before and after.
 	AsFoundRun int64 `json:"as_found_run"`
 	FinalRun   int64 `json:"final_run"`
@@ -45,6 +51,16 @@ type Session struct {
 	Allowed  []string         `json:"allowed"`
 	Refusals []remedy.Refusal `json:"refusals,omitempty"`
 }
+
+// Why a session of `kasoku tune` ended.
+const (
+	StopNothingLeft   = "nothing_left"   // every plan that is called for was tried
+	StopBelowSmallest = "below_smallest" // what is left has a bound below the smallest effect
+	StopBudget        = "budget"         // the time is used
+	StopNoisy         = "noisy"          // experiments could not be judged
+	StopInterrupted   = "interrupted"    // Ctrl-C, or killed
+	StopFailed        = "failed"         // an error
+)
 
 // Kinds of runs.
 const (
@@ -93,6 +109,9 @@ type Step struct {
 	// the service with them (candidate) against without (baseline). Tx is set
 	// if they were taken out.
 	LeavesOut []int `json:"leaves_out,omitempty"`
+	// LeavesOutPart is the ID of the one part of such a step, a group, that it is
+	// about; "" = the whole.
+	LeavesOutPart string `json:"leaves_out_part,omitempty"`
 	// LookedAgain is the Seq of such an experiment about this step, 0 if there
 	// was none; LeftOut: it no longer paid and was taken out.
 	LookedAgain int  `json:"looked_again,omitempty"`

@@ -14,15 +14,15 @@ import (
 	"kasoku/internal/experiment"
 )
 
-// virtual scores 100 on the baseline and effect more on the candidate, with 1 %
+// drawn scores 100 on the baseline and effect more on the candidate, with 1 %
 // of noise.
-type virtual struct {
+type drawn struct {
 	rng    *rand.Rand
 	effect float64
 	runs   int
 }
 
-func (v *virtual) Measure(_ context.Context, side experiment.Side, pair int) (experiment.Sample, error) {
+func (v *drawn) Measure(_ context.Context, side experiment.Side, pair int) (experiment.Sample, error) {
 	v.runs++
 	s := experiment.Sample{RunID: int64(v.runs), Side: side, Pair: pair, Requests: 1000, P50: time.Millisecond, P99: 2 * time.Millisecond, CPUPerRequest: 0.001,
 		Score: 100 * math.Exp(0.01*v.rng.NormFloat64())}
@@ -32,7 +32,7 @@ func (v *virtual) Measure(_ context.Context, side experiment.Side, pair int) (ex
 	return s, nil
 }
 
-// compareWith runs the experiment of a comparison on a virtual target.
+// compareWith runs the experiment of a comparison on a drawn target.
 func compareWith(t *testing.T, effect, allow float64, seed uint64) experiment.Verdict {
 	t.Helper()
 	rule := experiment.DefaultRule()
@@ -40,7 +40,7 @@ func compareWith(t *testing.T, effect, allow float64, seed uint64) experiment.Ve
 	if allow > 0 {
 		rule.SmallestEffect = 0
 	}
-	target := &virtual{rng: rand.New(rand.NewPCG(seed, 9)), effect: effect}
+	target := &drawn{rng: rand.New(rand.NewPCG(seed, 9)), effect: effect}
 	v, err := bothWays(t.Context(), rule, lenient{target, allow}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -112,7 +112,7 @@ func TestLossAtTheLimit(t *testing.T) {
 // would still fit.
 func TestBudgetEndsBetweenPairs(t *testing.T) {
 	now := time.Unix(0, 0)
-	v := &virtual{rng: rand.New(rand.NewPCG(1, 1))}
+	v := &drawn{rng: rand.New(rand.NewPCG(1, 1))}
 	b := &budgeted{runner: runnerFunc(func(ctx context.Context, side experiment.Side, pair int) (experiment.Sample, error) {
 		now = now.Add(5 * time.Second)
 		return v.Measure(ctx, side, pair)

@@ -20,8 +20,15 @@ func (t *Tuner) secondLook() time.Duration {
 	return t.stepTime()
 }
 
-// reserve is kept for the end: two scored runs, a restart, and two more.
-func (t *Tuner) reserve() time.Duration { return 4*t.Bench.runTime() + 10*time.Second }
+// reserve is kept for the end: two scored runs, a restart, and two more; and
+// two with the load as found, if that is another by now.
+func (t *Tuner) reserve() time.Duration {
+	runs := time.Duration(4)
+	if t.workload != t.session.AsFoundWorkload {
+		runs += 2
+	}
+	return runs*t.Bench.runTime() + 10*time.Second
+}
 
 // conclude restarts every service and measures the final score again.
 func (t *Tuner) conclude(ctx context.Context) error {
@@ -34,6 +41,9 @@ func (t *Tuner) conclude(ctx context.Context) error {
 		return err
 	}
 	t.session.Final, t.session.FinalWorkload = stat.GeoMean(scores), t.workload
+	if err := t.sameLoad(ctx); err != nil {
+		return err
+	}
 	if t.NoRestart || len(t.Stack.Regulation.NoRestart) > 0 {
 		return nil
 	}
@@ -45,6 +55,26 @@ func (t *Tuner) conclude(ctx context.Context) error {
 		return err
 	}
 	t.session.AfterRestart = stat.GeoMean(scores)
+	return nil
+}
+
+// sameLoad measures the final configuration with as many users as found, if the
+// load was raised meanwhile: only that score compares with the one as found (G08).
+func (t *Tuner) sameLoad(ctx context.Context) error {
+	if t.workload == t.session.AsFoundWorkload || t.session.AsFoundWorkload == 0 {
+		return nil
+	}
+	t.UI.Step(fmt.Sprintf("Measure the final score with %d users, as found", t.session.AsFoundWorkload))
+	raised := t.workload
+	t.workload = t.session.AsFoundWorkload
+	defer func() { t.workload = raised }()
+	scores, err := t.measure(ctx, "final, with the load as found", 2)
+	if err != nil {
+		return err
+	}
+	t.session.FinalAsFoundLoad = stat.GeoMean(scores)
+	t.UI.Info(fmt.Sprintf("%s points/s: %s of the factor of %s do not come from more users", score(t.session.FinalAsFoundLoad),
+		factor(t.session.FinalAsFoundLoad/max(t.session.AsFound, 1e-9)), factor(t.session.Final/max(t.session.AsFound, 1e-9))))
 	return nil
 }
 

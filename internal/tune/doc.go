@@ -8,18 +8,21 @@
 //  3. diagnose turns it, with throughput and CPU of the last scored run, into
 //     Findings with a bound on what each could bring;
 //  4. remedy plans changes for them; the regulation removes what is forbidden;
-//  5. the plan with the best promise becomes the candidate: change applies it
+//  5. the plan, or the group of independent plans, with the best promise per
+//     time becomes the candidate (promise.go, joined.go): change applies it
 //     through the journal, experiment alternates it with the baseline; pages
 //     that it keeps are compared with the application's own (fresh.go);
 //  6. improved → kept in the journal; anything else → put back, verified by
-//     hash; either way stored;
+//     hash; either way stored; a group that was put back is tried in halves
+//     (split.go);
 //  7. again from 2 (or from 4 when nothing changed), until no plan's bound is
 //     worth it, or the budget ends;
 //  8. every service is restarted and the final score measured again.
 //
 // Files: bench.go measures one run; observe.go makes a diagnostic one with the
 // instruments of instrument*.go, walk.go and spans.go; switcher.go puts baseline or candidate in
-// place; step.go is one turn of the loop; search.go looks for a number;
+// place; step.go is one turn of the loop; next.go chooses it by what learned.go
+// holds; search.go looks for a number; resume.go takes up an interrupted session;
 // session.go is the whole. try.go judges what somebody proposes, compare*.go
 // two versions of an application (checkout.go).
 package tune

@@ -33,8 +33,7 @@ func (t *Tuner) stale(ctx context.Context, step *store.Step, sw *switcher) (stri
 		return "", err
 	}
 	opts := t.Bench.loadOptions(t.workload)
-	check := load.FreshCheck{URLs: fresh.URLs[:min(len(fresh.URLs), freshPages)], MaxAge: fresh.MaxAge,
-		For: min(max(2*fresh.MaxAge, freshLeast), freshMost)}
+	check := load.FreshCheck{URLs: fresh.URLs[:min(len(fresh.URLs), freshPages)], MaxAge: fresh.MaxAge, For: freshTime(fresh.MaxAge)}
 	opts.Window = check.For + opts.Warmup // the load goes on until the comparison is over, by time
 	t.UI.Info(fmt.Sprintf("comparing %d pages with the application's own answers for %s while the load goes on", len(check.URLs), check.For))
 	done := make(chan error, 1)
@@ -52,3 +51,6 @@ func (t *Tuner) stale(ctx context.Context, step *store.Step, sw *switcher) (stri
 	}
 	return "", nil
 }
+
+// freshTime is how long pages that may be maxAge old are compared.
+func freshTime(maxAge time.Duration) time.Duration { return min(max(2*maxAge, freshLeast), freshMost) }

@@ -31,15 +31,22 @@ func (t *Tuner) leaveOut(ctx context.Context) error {
 		return err
 	}
 	for _, group := range groupsToLeaveOut(steps) {
-		if !t.deadline.IsZero() && time.Until(t.deadline) < t.stepTime()+t.reserve() {
-			t.UI.Info("the budget leaves no time to look again at what else was kept")
+		if t.noTimeToLookAgain() {
 			return nil
 		}
-		if err := t.leaveOutGroup(ctx, group); err != nil {
+		if err := t.leaveOutGroup(ctx, group, nil); err != nil {
 			return err
 		}
 	}
-	return nil
+	return t.leaveOutParts(ctx)
+}
+
+func (t *Tuner) noTimeToLookAgain() bool {
+	if t.deadline.IsZero() || time.Until(t.deadline) >= t.stepTime()+t.reserve() {
+		return false
+	}
+	t.UI.Info("the budget leaves no time to look again at what else was kept")
+	return true
 }
 
 // groupsToLeaveOut are the kept steps that others followed and that were not
@@ -55,9 +62,10 @@ func groupsToLeaveOut(steps []store.Step) [][]store.Step {
 	var strong [][]store.Step
 	for _, s := range steps {
 		switch {
-		case !changesTarget(s) || s.Seq == last || s.LookedAgain != 0:
+		case !changesTarget(s) || s.Seq == last || s.LookedAgain != 0 || slices.ContainsFunc(s.Plan.Parts, func(p remedy.Part) bool { return p.LeftOut }):
 		case s.Verdict.Effect < weakEffect:
 			weak = append(weak, s)
+		case len(s.Plan.Parts) > 1 && !s.Plan.Parts[0].Small: // each part is looked at
 		default:
 			strong = append(strong, []store.Step{s})
 		}
@@ -74,8 +82,9 @@ func changesTarget(s store.Step) bool {
 	return s.Kept && s.Tx != 0 && len(s.LeavesOut) == 0 && !s.LeftOut
 }
 
-// leaveOutGroup is one such experiment.
-func (t *Tuner) leaveOutGroup(ctx context.Context, group []store.Step) error {
+// leaveOutGroup is one such experiment: about kept steps, or about one part of
+// one step.
+func (t *Tuner) leaveOutGroup(ctx context.Context, group []store.Step, part *remedy.Part) error {
 	var titles []string
 	step := &store.Step{Session: t.session.ID, Seq: t.seq + 1, Started: time.Now(), Binding: t.diag.Binds}
 	for _, s := range group {
@@ -84,16 +93,28 @@ func (t *Tuner) leaveOutGroup(ctx context.Context, group []store.Step) error {
 	}
 	step.Plan = remedy.Plan{ID: fmt.Sprintf("leave-out:%v", step.LeavesOut), Remedy: "leave-out", Title: "Once more: " + strings.Join(titles, "; "),
 		Why: "It was kept before others were; with it is compared with without it."}
-	changes, err := t.without(ctx, group)
+	if part != nil {
+		titles = []string{part.Title}
+		step.LeavesOutPart = part.ID
+		step.Plan.ID += ":" + part.ID
+		step.Plan.Title, step.Plan.Why = "Once more: "+part.Title, "It was kept together with others; with it is compared with without it."
+	}
+	changes, err := t.without(ctx, group, part)
 	if err != nil {
 		t.UI.Info(fmt.Sprintf("not looked at again: %s: %v", strings.Join(titles, "; "), err))
 		return nil
+	}
+	was, judged := t.proved[step.Plan.ID]
+	if judged { // before an interruption
+		delete(t.proved, step.Plan.ID)
+		step.ID, step.Seq, step.Started, step.Verdict = was.ID, was.Seq, was.Started, was.Verdict
+	} else {
+		t.seq++
 	}
 	step.Plan.Changes = changes
 	if err := t.Store.SaveStep(step); err != nil {
 		return err
 	}
-	t.seq++
 	t.UI.Step(fmt.Sprintf("%d. %s", step.Seq, step.Plan.Title))
 	sw := &switcher{exec: t.Exec, bench: t.Bench, step: step.ID, baseWorkload: t.workload, candWorkload: t.workload,
 		intent: change.Intent{Title: "Without: " + strings.Join(titles, "; "), Plan: step.Plan.ID, Session: t.session.ID, Changes: changes}}
@@ -101,12 +122,15 @@ func (t *Tuner) leaveOutGroup(ctx context.Context, group []store.Step) error {
 	if err != nil {
 		return t.finishLeaveOut(ctx, step, group, sw, err)
 	}
-	step.Verdict, err = experiment.Run(ctx, rule, mirrored{sw}, nil)
+	if !judged {
+		step.Verdict, err = experiment.Run(ctx, rule, mirrored{sw}, nil)
+	}
 	return t.finishLeaveOut(ctx, step, group, sw, err)
 }
 
-// without plans the reversal of the group's transactions, the last one first.
-func (t *Tuner) without(ctx context.Context, group []store.Step) ([]change.Change, error) {
+// without plans the reversal of the group's transactions, the last one first;
+// with part, of that part alone.
+func (t *Tuner) without(ctx context.Context, group []store.Step, part *remedy.Part) ([]change.Change, error) {
 	snap, err := evidence.Take(ctx, t.Stack, t.Bench.Hosts, evidence.TakeOptions{})
 	if err != nil {
 		return nil, err
@@ -121,6 +145,12 @@ func (t *Tuner) without(ctx context.Context, group []store.Step) ([]change.Chang
 		tx, err := t.Exec.Load(kept[i])
 		if err != nil {
 			return nil, err
+		}
+		if part != nil {
+			if part.First+part.Count > len(tx.Changes) {
+				return nil, fmt.Errorf("the journal has %d changes of it", len(tx.Changes))
+			}
+			return remedy.Without(snap, tx.Changes[part.First:part.First+part.Count])
 		}
 		// One transaction after the other, each with phases of its own.
 		first := 0
@@ -157,7 +187,12 @@ func (t *Tuner) finishLeaveOut(ctx context.Context, step *store.Step, group []st
 		step.Verdict.Outcome, step.Verdict.Reason = experiment.Failed, "the service does not come up without it: "+err.Error()
 		err = nil
 	}
-	drop := err == nil && step.Verdict.NoLongerPays(t.Rule.SmallestEffect)
+	drop := err == nil && t.drops(step)
+	if err == nil { // on disk before the target follows it
+		if err = t.Store.SaveStep(step); err != nil {
+			drop = false
+		}
+	}
 	side := experiment.Baseline
 	if drop {
 		side = experiment.Candidate
@@ -176,7 +211,10 @@ func (t *Tuner) finishLeaveOut(ctx context.Context, step *store.Step, group []st
 			t.Bench.kept()
 		}
 	}
-	step.Ended, step.Diffs = time.Now(), diffs(step.Plan.Changes)
+	step.Diffs = diffs(step.Plan.Changes)
+	if cut := err != nil && t.drops(step) && !drop; !cut {
+		step.Ended = time.Now() // otherwise a session that goes on takes it out
+	}
 	if err != nil && step.Verdict.Outcome == "" {
 		step.Verdict.Outcome, step.Verdict.Reason = experiment.Inconclusive, "interrupted: "+err.Error()
 	}
@@ -189,7 +227,7 @@ func (t *Tuner) finishLeaveOut(ctx context.Context, step *store.Step, group []st
 
 func (t *Tuner) noteLeftOut(step *store.Step, group []store.Step, drop bool) error {
 	for _, s := range group {
-		s.LookedAgain, s.LeftOut = step.Seq, drop
+		noteLook(&s, step)
 		if err := t.Store.SaveStep(&s); err != nil {
 			return err
 		}
@@ -201,4 +239,14 @@ func (t *Tuner) noteLeftOut(step *store.Step, group []store.Step, drop bool) err
 	}
 	t.UI.Info(fmt.Sprintf("%s: with it %s (95 %%: %s to %s), %d runs; %s", word, percent(v.Effect), percent(v.Low), percent(v.High), v.Runs, v.Reason))
 	return nil
+}
+
+// drops reports whether what a second look was about is taken out by its
+// verdict. A part of a group goes only if it is seen to harm: alone it may well
+// be too small to be proved, together they were.
+func (t *Tuner) drops(look *store.Step) bool {
+	if look.LeavesOutPart != "" {
+		return harmed(look.Verdict) && look.Verdict.Outcome != experiment.Failed
+	}
+	return look.Verdict.NoLongerPays(t.Rule.SmallestEffect)
 }

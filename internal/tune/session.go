@@ -4,15 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"strings"
 	"time"
 
 	"kasoku/internal/change"
 	"kasoku/internal/diagnose"
 	"kasoku/internal/evidence"
 	"kasoku/internal/experiment"
-	"kasoku/internal/remedy"
 	"kasoku/internal/stack"
 	"kasoku/internal/stat"
 	"kasoku/internal/store"
@@ -51,9 +48,14 @@ type Tuner struct {
 	deadline time.Time
 	tried    map[string]attempt // by plan ID
 	weak     int                // steps that were kept with less than weakEffect
+	learned  learned
+	halves   halves                // of groups that were not kept
+	proved   map[string]store.Step // by plan ID: judged, but what follows was cut off
 	diag     *diagnose.Diagnosis
 	evidence *evidence.Evidence
 	snapshot *evidence.Snapshot
+	// observes replaces Observe, and leaves out the last look; tests set it.
+	observes func(ctx context.Context, label string) (*store.Run, *evidence.Snapshot, error)
 }
 
 // attempt is what came of a plan that was not kept.
@@ -89,11 +91,14 @@ func (t *Tuner) Run(ctx context.Context) (*store.Session, error) {
 	case err == nil:
 		t.session.State = "done"
 	case errors.Is(err, errNoisy):
-		t.session.State, t.session.Stopped = "interrupted", err.Error()
+		t.session.State = "interrupted"
+		t.stopped(store.StopNoisy, err.Error())
 	case ctx.Err() != nil:
-		t.session.State, t.session.Stopped = "interrupted", "interrupted; `kasoku tune` goes on from here"
+		t.session.State = "interrupted"
+		t.stopped(store.StopInterrupted, "interrupted; `kasoku tune` goes on from here")
 	default:
-		t.session.State, t.session.Stopped = "failed", err.Error()
+		t.session.State = "failed"
+		t.stopped(store.StopFailed, err.Error())
 	}
 	if serr := t.Store.SaveSession(t.session); serr != nil {
 		err = errors.Join(err, serr)
@@ -101,9 +106,15 @@ func (t *Tuner) Run(ctx context.Context) (*store.Session, error) {
 	return t.session, err
 }
 
+// stopped notes why the session ends, for people and for programs.
+func (t *Tuner) stopped(reason, text string) {
+	t.session.StopReason, t.session.Stopped = reason, text
+}
+
 // begin takes up an interrupted session or measures the service as found.
 func (t *Tuner) begin(ctx context.Context) error {
-	t.tried = map[string]attempt{}
+	t.tried, t.proved, t.halves = map[string]attempt{}, map[string]store.Step{}, nil
+	t.learned = learned{}
 	t.workload = t.Bench.Users()
 	if last, err := t.resumable(); err != nil {
 		return err
@@ -132,86 +143,6 @@ func (t *Tuner) begin(ctx context.Context) error {
 	t.UI.Info(fmt.Sprintf("as found: %s points/s with %d users", score(t.session.AsFound), t.workload))
 	return t.Store.SaveSession(t.session)
 }
-
-// resumable returns the last session if it was interrupted.
-func (t *Tuner) resumable() (*store.Session, error) {
-	if t.Fresh {
-		return nil, nil
-	}
-	sessions, err := t.Store.Sessions(1)
-	if err != nil || len(sessions) == 0 {
-		return nil, err
-	}
-	s := sessions[0]
-	if s.Command != "tune" || s.Stack != t.Stack.Name || s.AsFound == 0 || (s.State != "interrupted" && s.State != "running") {
-		return nil, nil
-	}
-	return &s, nil
-}
-
-// resume goes on with a session: kept steps are in place, tried ones are known.
-func (t *Tuner) resume(s *store.Session) error {
-	steps, err := t.Store.Steps(s.ID)
-	if err != nil {
-		return err
-	}
-	t.session, t.Bench.Session = s, s.ID
-	if t.workload == 0 {
-		t.workload = s.AsFoundWorkload
-	}
-	t.session.State = "running"
-	for _, st := range steps {
-		t.seq = max(t.seq, st.Seq)
-		if len(st.LeavesOut) > 0 {
-			continue
-		}
-		t.remember(&st)
-		if st.Kept && st.Plan.Workload > 0 {
-			t.workload = st.Plan.Workload
-		}
-	}
-	t.UI.Step(fmt.Sprintf("Take up session %d after %d steps (--new begins a fresh one)", s.ID, len(steps)))
-	return t.Store.SaveSession(t.session)
-}
-
-// remember notes a step's plan, so that it is not repeated in vain.
-func (t *Tuner) remember(st *store.Step) {
-	if st.LeftOut {
-		t.tried[key(st.Plan)] = attempt{final: true} // or it would come and go
-		return
-	}
-	if st.Kept && st.Plan.Search != nil && !st.Ended.IsZero() {
-		// The number has been found; it is looked for again when something
-		// else binds.
-		t.tried[key(st.Plan)] = attempt{binding: st.Binding}
-	}
-	if st.Kept && st.Plan.Back != "" {
-		t.tried[st.Plan.Back] = attempt{binding: st.Binding} // it lost just now
-	}
-	if st.Kept && st.Verdict.CandidateScore >= muchFaster*st.Verdict.BaselineScore {
-		// What loaded the old service may not load this one: the workload is
-		// looked for again where the machine is not full (G08).
-		maps.DeleteFunc(t.tried, func(plan string, a attempt) bool { return !a.final && strings.HasPrefix(plan, "load.workload:") })
-	}
-	if st.Kept && st.Tx != 0 && st.Verdict.Effect < weakEffect {
-		t.weak++
-	}
-	if st.Ended.IsZero() || st.Kept {
-		return
-	}
-	switch st.Verdict.Outcome {
-	case experiment.Inconclusive, "":
-		return // may be tried again
-	case experiment.Broke, experiment.Failed:
-		t.tried[key(st.Plan)] = attempt{final: true}
-	default:
-		t.tried[key(st.Plan)] = attempt{binding: st.Binding}
-	}
-}
-
-// muchFaster is the gain of one step after which the workload that was found
-// before says nothing any more.
-const muchFaster = 1.5
 
 // measure makes n fit scored runs and returns their scores.
 func (t *Tuner) measure(ctx context.Context, label string, n int) ([]float64, error) {
@@ -255,7 +186,7 @@ func (t *Tuner) loop(ctx context.Context) error {
 		}
 		t.remember(step)
 		if step.Verdict.Outcome == experiment.Inconclusive {
-			t.tried[key(step.Plan)] = attempt{binding: t.diag.Binds}
+			t.mark(step.Plan, attempt{binding: t.diag.Binds})
 			if doubts++; doubts >= maxDoubts {
 				return errNoisy
 			}
@@ -289,7 +220,13 @@ func (t *Tuner) observe(ctx context.Context, label string) error {
 }
 
 func (t *Tuner) look(ctx context.Context, label string) error {
-	run, snap, err := Observe(ctx, t.Exec, t.Bench, t.workload, label, t.UI)
+	observe := t.observes
+	if observe == nil {
+		observe = func(ctx context.Context, label string) (*store.Run, *evidence.Snapshot, error) {
+			return Observe(ctx, t.Exec, t.Bench, t.workload, label, t.UI)
+		}
+	}
+	run, snap, err := observe(ctx, label)
 	if err != nil {
 		return err
 	}
@@ -301,70 +238,4 @@ func (t *Tuner) look(ctx context.Context, label string) error {
 	t.session.Binds, t.session.BindsText = t.diag.Binds, t.diag.BindsText
 	t.UI.Info("binds: " + t.diag.BindsText)
 	return t.Store.SaveSession(t.session)
-}
-
-// next picks the plan with the best promise that is worth a try.
-func (t *Tuner) next() (*remedy.Plan, *diagnose.Finding, error) {
-	in := remedy.Input{Stack: t.Stack, Evidence: t.evidence, Snapshot: t.snapshot, Diagnosis: t.diag, Rights: t.Rights}
-	res := remedy.PlanAll(in)
-	t.refused(res.Refusals)
-	best := 0.0
-	for _, p := range remedy.Together(in, res.Plans) {
-		if !t.due(key(p), t.diag.Binds) {
-			continue
-		}
-		best = max(best, p.Bound)
-		if p.Bound-1 < t.Rule.SmallestEffect {
-			continue
-		}
-		if !t.deadline.IsZero() && time.Until(t.deadline) < t.stepTime()+t.secondLook()+t.reserve() {
-			t.session.Stopped = fmt.Sprintf("the budget of %s is used; next would be: %s (at most %s)", t.Budget, p.Title, factor(p.Bound))
-			return nil, nil, nil
-		}
-		return &p, t.finding(p), nil
-	}
-	t.session.Stopped = "nothing that is left could bring more than the smallest effect worth keeping"
-	if best == 0 {
-		t.session.Stopped = "every plan that the findings call for has been tried"
-	}
-	return nil, nil, nil
-}
-
-// key names a plan for what was tried. A search is the same whatever number it
-// begins from, which is the last part of its ID.
-func key(p remedy.Plan) string {
-	if i := strings.LastIndexByte(p.ID, ':'); p.Search != nil && i > 0 {
-		return p.ID[:i]
-	}
-	return p.ID
-}
-
-// due reports whether a plan is worth a try now: it was not tried yet, or it
-// was put back while something else bound (I16). What failed or broke answers
-// is not tried again.
-func (t *Tuner) due(plan, binds string) bool {
-	a, was := t.tried[plan]
-	return !was || !a.final && a.binding != binds
-}
-
-func (t *Tuner) finding(p remedy.Plan) *diagnose.Finding {
-	for i, f := range t.diag.Findings {
-		if f.Rule == p.Rule {
-			return &t.diag.Findings[i]
-		}
-	}
-	return nil
-}
-
-// refused keeps each refusal once for the report.
-func (t *Tuner) refused(rs []remedy.Refusal) {
-	for _, r := range rs {
-		known := false
-		for _, old := range t.session.Refusals {
-			known = known || old.Plan.ID == r.Plan.ID
-		}
-		if !known {
-			t.session.Refusals = append(t.session.Refusals, r)
-		}
-	}
 }

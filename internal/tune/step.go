@@ -16,6 +16,9 @@ import (
 // try makes one plan the candidate of an experiment, keeps it or puts it
 // back, and stores what came of it.
 func (t *Tuner) try(ctx context.Context, plan remedy.Plan, finding *diagnose.Finding, binding string) (*store.Step, error) {
+	if was, ok := t.proved[plan.ID]; ok {
+		return t.again(ctx, &was, plan)
+	}
 	step := &store.Step{Session: t.session.ID, Seq: t.seq + 1, Started: time.Now(), Plan: plan, Finding: finding, Binding: binding}
 	if err := t.Store.SaveStep(step); err != nil {
 		return nil, err
@@ -50,17 +53,42 @@ func (t *Tuner) try(ctx context.Context, plan remedy.Plan, finding *diagnose.Fin
 	return t.finish(ctx, step, sw, nil)
 }
 
+// again keeps what was judged better before an interruption, without another
+// experiment.
+func (t *Tuner) again(ctx context.Context, step *store.Step, plan remedy.Plan) (*store.Step, error) {
+	delete(t.proved, plan.ID)
+	title := step.Plan.Title
+	step.Plan = plan
+	if step.Chosen != 0 && plan.Search != nil {
+		changes, err := plan.Search.At(step.Chosen)
+		if err != nil {
+			return nil, err
+		}
+		step.Plan.Changes = changes
+	}
+	step.Plan.Title = title
+	t.UI.Step(fmt.Sprintf("%d. %s", step.Seq, title))
+	t.UI.Info("it was proved before the interruption")
+	sw := t.switcher(step)
+	return t.finish(ctx, step, sw, nil)
+}
+
+// switcher puts the sides of a step in place.
+func (t *Tuner) switcher(step *store.Step) *switcher {
+	plan := step.Plan
+	return &switcher{exec: t.Exec, bench: t.Bench, step: step.ID,
+		baseWorkload: t.workload, candWorkload: t.workload,
+		intent: change.Intent{Title: plan.Title, Plan: plan.ID, Session: t.session.ID, Changes: plan.Changes}}
+}
+
 // candidate prepares the switcher; a search settles its number first. stop is
 // true when the search already showed that nothing is better.
 func (t *Tuner) candidate(ctx context.Context, step *store.Step) (sw *switcher, stop bool, err error) {
-	plan := step.Plan
-	sw = &switcher{exec: t.Exec, bench: t.Bench, step: step.ID,
-		baseWorkload: t.workload, candWorkload: t.workload,
-		intent: change.Intent{Title: plan.Title, Plan: plan.ID, Session: t.session.ID, Changes: plan.Changes}}
+	sw = t.switcher(step)
 	switch {
-	case plan.Workload > 0:
+	case step.Plan.Workload > 0:
 		stop, err = t.searchWorkload(ctx, step, sw)
-	case plan.Search != nil:
+	case step.Plan.Search != nil:
 		stop, err = t.search(ctx, step, sw)
 	}
 	return sw, stop, err
@@ -76,15 +104,16 @@ func (t *Tuner) finish(ctx context.Context, step *store.Step, sw *switcher, err 
 		err = nil
 	}
 	step.Diffs = diffs(step.Plan.Changes)
-	if err == nil && step.Verdict.Outcome == experiment.Improved {
-		var why string
-		if why, err = t.stale(ctx, step, sw); why != "" {
-			step.Verdict.Outcome, step.Verdict.Reason = experiment.Failed, why
-		}
+	judged := err == nil
+	if judged {
+		// The verdict is on disk before the target follows it: whoever is killed
+		// from here on need not measure again.
+		err = t.Store.SaveStep(step)
 	}
-	if err == nil && step.Verdict.Outcome == experiment.Improved && !t.putBack {
-		err = t.keep(ctx, step, sw)
-	} else if sw != nil {
+	if err == nil && step.Verdict.Outcome == experiment.Improved {
+		err = t.follow(ctx, step, sw)
+	}
+	if !step.Kept && sw != nil {
 		// Also when ctx has ended: the target must be put back.
 		back, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
 		defer cancel()
@@ -92,7 +121,9 @@ func (t *Tuner) finish(ctx context.Context, step *store.Step, sw *switcher, err 
 			err = errors.Join(err, rerr)
 		}
 	}
-	step.Ended = time.Now()
+	if cut := judged && err != nil && step.Verdict.Outcome == experiment.Improved && !step.Kept; !cut {
+		step.Ended = time.Now() // otherwise a session that goes on keeps it
+	}
 	if err != nil && step.Verdict.Outcome == "" {
 		step.Verdict.Outcome, step.Verdict.Reason = experiment.Inconclusive, "interrupted: "+err.Error()
 	}
@@ -103,6 +134,21 @@ func (t *Tuner) finish(ctx context.Context, step *store.Step, sw *switcher, err 
 		t.announce(step)
 	}
 	return step, err
+}
+
+// follow keeps what improved, unless its pages turn out to be stale, or it is
+// only tried.
+func (t *Tuner) follow(ctx context.Context, step *store.Step, sw *switcher) error {
+	why, err := t.stale(ctx, step, sw)
+	if err == nil && why == "" && !t.putBack {
+		if err = t.keep(ctx, step, sw); isCandidate(err) {
+			why, err = err.Error(), nil // it came up before, and does not any more
+		}
+	}
+	if why != "" {
+		step.Verdict.Outcome, step.Verdict.Reason = experiment.Failed, why
+	}
+	return err
 }
 
 // undoTime bounds putting a candidate back after Ctrl-C.

@@ -25,8 +25,8 @@ func (p *pretended) Apply(context.Context, change.Intent) (change.Tx, error) {
 func (p *pretended) Revert(context.Context, int64) error { p.reverted++; return nil }
 func (p *pretended) Pending() []change.Tx                { return nil }
 
-// virtual is the switcher without a load: runs score around a level.
-type virtual struct {
+// unloaded is the switcher without a load: runs score around a level.
+type unloaded struct {
 	sw    *switcher
 	sides []experiment.Side
 	rng   *rand.Rand
@@ -34,7 +34,7 @@ type virtual struct {
 	edit  func(*store.Run)
 }
 
-func (v *virtual) Measure(ctx context.Context, side experiment.Side, _ int) (experiment.Sample, error) {
+func (v *unloaded) Measure(ctx context.Context, side experiment.Side, _ int) (experiment.Sample, error) {
 	if err := v.sw.turn(ctx, side); err != nil {
 		return experiment.Sample{}, err
 	}
@@ -53,8 +53,8 @@ func (v *virtual) Measure(ctx context.Context, side experiment.Side, _ int) (exp
 	return sample(run), nil
 }
 
-func newVirtual(exec applier, seed uint64, gain float64) *virtual {
-	return &virtual{rng: rand.New(rand.NewPCG(seed, 1)), gain: gain,
+func newUnloaded(exec applier, seed uint64, gain float64) *unloaded {
+	return &unloaded{rng: rand.New(rand.NewPCG(seed, 1)), gain: gain,
 		sw: &switcher{exec: exec, bench: &Bench{pace: &experiment.Pace{}}, intent: change.Intent{
 			Changes: []change.Change{{Kind: change.KindFile, Activate: change.Reload}, {Kind: change.KindRestart, Activate: change.Restart}}}}}
 }
@@ -65,7 +65,7 @@ func TestNothingIsSwitchedNeedlessly(t *testing.T) {
 	spared := 0
 	for seed := range uint64(20) {
 		exec := &pretended{}
-		v := newVirtual(exec, seed, 1)
+		v := newUnloaded(exec, seed, 1)
 		r := experiment.DefaultRule()
 		r.Seed = seed
 		verdict, err := experiment.Run(t.Context(), r, v, nil)
@@ -93,7 +93,7 @@ func TestNothingIsSwitchedNeedlessly(t *testing.T) {
 
 // The verdict tells what else changed, and that the service was not warm.
 func TestTheVerdictTellsMore(t *testing.T) {
-	v := newVirtual(&pretended{}, 1, 2)
+	v := newUnloaded(&pretended{}, 1, 2)
 	v.edit = func(r *store.Run) {
 		if r.ID == 2 {
 			r.Evidence.Load.Unsteady = "throughput was still rising by 30 %"

@@ -100,6 +100,7 @@ func planIndexes(in planning.Input, f diagnose.Finding) ([]planning.Plan, error)
 		return nil, fmt.Errorf("no room for an index: %s has %s left, building %s takes twice its size and %s are to stay free",
 			db.Variables["datadir"], mib(db.DataFree), strings.Join(left, ", "), mib(spareRoom))
 	}
+	p.Build = took
 	p.Title = fmt.Sprintf("Add %d missing index(es) to %s", len(names), f.Service)
 	p.ID = "mariadb.index:" + strings.Join(names, "+")
 	p.Why = fmt.Sprintf("%s The indexes take about %s and at most about %s to build", f.Text, mib(space), took.Round(100*time.Millisecond))

@@ -77,6 +77,11 @@ type Plan struct {
 	// Back is the ID of the plan that would lead back once this one is kept: it
 	// is not tried while the same binds. "" if no plan does.
 	Back string `json:"back,omitempty"`
+	// Build is about the longest that putting it in place takes beside the
+	// activation of services, e.g. building indexes; 0 = nothing worth a word.
+	Build time.Duration `json:"build,omitempty"`
+	// Parts, if there are any, are the plans that this one joins.
+	Parts []Part `json:"parts,omitempty"`
 	// Search asks the loop to look for the best of several values; Values are
 	// the candidates in the order to try, At plans one of them.
 	Search *Search `json:"search,omitempty"`

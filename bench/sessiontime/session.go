@@ -1,0 +1,73 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"kasoku/internal/stack"
+	"kasoku/internal/store"
+)
+
+// session is what a finished session of tune tells.
+type session struct {
+	asFound, final float64
+	// took is the whole session, reached the time until what was kept first
+	// scored near the final score.
+	took, reached time.Duration
+	plans         []wanted // that it tried, in its order
+}
+
+// wanted is a plan that the session tried; chosen is the value that a search
+// settled on, 0 if there was none.
+type wanted struct {
+	id     string
+	chosen int
+}
+
+// readSession reads the last session of tune in a copy of the case.
+func readSession(dir string) (session, error) {
+	var out session
+	st, err := stack.Load(filepath.Join(dir, "kasoku.yaml"))
+	if err != nil {
+		return out, err
+	}
+	db, err := store.Open(filepath.Join(st.Dir, ".kasoku"))
+	if err != nil {
+		return out, err
+	}
+	defer db.Close()
+	s, err := db.LastSession()
+	if err != nil {
+		return out, err
+	}
+	if s.Command != "tune" || s.State != "done" || s.Final <= 0 {
+		return out, fmt.Errorf("%s: the last session (%s, %s) is no finished one of tune", dir, s.Command, s.State)
+	}
+	steps, err := db.Steps(s.ID)
+	if err != nil {
+		return out, err
+	}
+	return summarize(s, steps), nil
+}
+
+// summarize reads time and plans from the steps of a session.
+func summarize(s *store.Session, steps []store.Step) session {
+	out := session{asFound: s.AsFound, final: s.Final, took: s.Ended.Sub(s.Started), reached: s.Ended.Sub(s.Started)}
+	there := false
+	for _, st := range steps {
+		if len(st.LeavesOut) > 0 {
+			continue
+		}
+		if len(st.Plan.Parts) == 0 {
+			out.plans = append(out.plans, wanted{st.Plan.ID, st.Chosen})
+		}
+		for _, p := range st.Plan.Parts {
+			out.plans = append(out.plans, wanted{id: p.ID})
+		}
+		if st.Kept && !there && st.Verdict.CandidateScore >= near*s.Final {
+			out.reached, there = st.Ended.Sub(s.Started), true
+		}
+	}
+	return out
+}

@@ -1,0 +1,84 @@
+package tune
+
+import (
+	"math"
+	"math/bits"
+
+	"kasoku/internal/remedy"
+)
+
+// mostParts of a group: if one of eight does harm, it is found in at most six
+// further experiments (two for each halving), which is still fewer than eight.
+const mostParts = 8
+
+// mostGain of a plan that is joined, as log of a factor: what is expected to
+// bring half as much again would hide another one's harm, changes what binds,
+// and alone ends after the fewest pairs anyway.
+var mostGain = math.Log(1.5)
+
+// choices are what may be tried next, best promise first: small plans joined
+// (ADR 5), others joined where that is expected to save time, the rest alone.
+func choices(in remedy.Input, plans []remedy.Plan, o outlook) []remedy.Plan {
+	out := remedy.Together(in, plans)
+	o.order(out)
+	var pool []remedy.Plan
+	for _, p := range out {
+		if remedy.Joinable(p) && o.gain(p) <= mostGain && o.gain(p) > 0 {
+			pool = append(pool, p)
+		}
+	}
+	n := o.worthJoining(pool)
+	if n < 2 {
+		return out
+	}
+	group, _ := remedy.Group(in, pool[:n]) // what is left over is tried alone
+	if len(group.Parts) < 2 {
+		return out
+	}
+	var rest []remedy.Plan
+	for _, p := range out {
+		if !hasPart(group, p.ID) {
+			rest = append(rest, p)
+		}
+	}
+	out = append(rest, group)
+	o.order(out)
+	return out
+}
+
+func hasPart(group remedy.Plan, id string) bool {
+	for _, p := range group.Parts {
+		if p.ID == id {
+			return true
+		}
+	}
+	return false
+}
+
+// worthJoining is how many plans of pool, from the first on, are best joined: as
+// many as save the most time; 0 if none. What is saved is the time of the
+// experiments one by one, less that of the one for all, less what splitting is
+// expected to take for those that do harm.
+func (o outlook) worthJoining(pool []remedy.Plan) int {
+	best, most := 0, 0.0
+	for n := 2; n <= min(len(pool), mostParts); n++ {
+		alone, together := 0.0, remedy.Plan{Remedy: remedy.GroupID}
+		for _, p := range pool[:n] {
+			alone += float64(o.time(p))
+			together.Changes = append(together.Changes, p.Changes...)
+			together.Build += p.Build
+			together.Parts = append(together.Parts, remedy.Part{Remedy: p.Remedy, Rule: p.Rule, Bound: p.Bound, Reach: p.Reach})
+		}
+		// Each one that harms is looked for by itself; all halves of all halves
+		// are 2n − 2.
+		splitting := math.Min(o.harm*float64(n*splitSteps(n)), float64(2*n-2)) * alone / float64(n)
+		if saved := alone - float64(o.time(together)) - splitting; saved > most {
+			best, most = n, saved
+		}
+	}
+	return best
+}
+
+// splitSteps is the most experiments that finding one harmful part of n takes:
+// for each halving one for either half.
+func splitSteps(n int) int { return 2 * bits.Len(uint(n-1)) }

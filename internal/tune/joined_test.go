@@ -1,0 +1,213 @@
+package tune
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"kasoku/internal/experiment"
+	"kasoku/internal/remedy"
+	"kasoku/internal/store"
+)
+
+// experiments of a session without second looks.
+func experimentsOf(steps []store.Step) (n, runs int) {
+	for _, s := range steps {
+		if len(s.LeavesOut) == 0 {
+			n++
+			runs += s.Verdict.Runs
+		}
+	}
+	return n, runs
+}
+
+// Among plans that are tried together, one that harms or breaks answers is
+// found and put back, all others are kept, with fewer experiments and runs than
+// one by one. What breaks is final only when it was alone.
+func TestOneBadPlanOfAGroup(t *testing.T) {
+	names := []string{"a", "b", "c", "d", "e", "f", "g", "h"}
+	for _, c := range []struct {
+		name        string
+		bad         string // the one that does harm
+		knob        knob
+		most        int // experiments
+		wantAll     bool
+		wantOutcome string
+	}{
+		{name: "none", most: 1, wantAll: true},
+		{name: "the first is slow", bad: "a", knob: knob{factor: 0.3}, most: 7, wantOutcome: "regressed"},
+		{name: "one in the middle breaks answers", bad: "d", knob: knob{factor: 1.2, breaks: true}, most: 7, wantOutcome: "broke answers"},
+		{name: "the last breaks answers", bad: "h", knob: knob{factor: 1.2, breaks: true}, most: 5, wantOutcome: "broke answers"},
+	} {
+		t.Run(strings.ReplaceAll(c.name, " ", "-"), func(t *testing.T) {
+			var knobs []knob
+			var want []string
+			for i, n := range names {
+				k := good(n, 9-float64(i)/2)
+				if n == c.bad {
+					k.factor, k.breaks = c.knob.factor, c.knob.breaks
+				} else {
+					want = append(want, n)
+				}
+				knobs = append(knobs, k)
+			}
+			v := newVirtual(t, knobs...)
+			tu := v.tuner()
+			if err := tu.begin(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if err := tu.loop(t.Context()); err != nil { // without second looks
+				t.Fatal(err)
+			}
+			s := tu.session
+			v.tell(s.ID)
+			if got := v.on(); got != strings.Join(want, " ") {
+				t.Errorf("on at the end: %s; want %v", got, want)
+			}
+			steps := v.steps(s.ID)
+			n, runs := experimentsOf(steps)
+			if n > c.most {
+				t.Errorf("%d experiments, at most %d are needed", n, c.most)
+			}
+			if len(steps[0].Plan.Parts) != len(names) {
+				t.Errorf("the first step joins %d plans", len(steps[0].Plan.Parts))
+			}
+			for plan, a := range tu.tried {
+				if a.final && plan != "v."+c.bad+":on" {
+					t.Errorf("%s is not tried again", plan)
+				}
+			}
+			if c.bad != "" {
+				a := tu.tried["v."+c.bad+":on"]
+				if a.final != c.knob.breaks || a.binding == "" && !a.final {
+					t.Errorf("the bad one: %+v", a)
+				}
+				alone := false
+				for _, st := range steps {
+					alone = alone || st.Plan.ID == "v."+c.bad+":on" && string(st.Verdict.Outcome) == c.wantOutcome
+				}
+				if !alone {
+					t.Errorf("the bad one was not judged %q alone", c.wantOutcome)
+				}
+			}
+			if c.knob.breaks {
+				return // those take less than the one that is slow
+			}
+			other := newVirtual(t, knobs...)
+			oneN, oneRuns := other.oneByOne()
+			t.Logf("%d experiments, %d runs; one by one %d, %d", n, runs, oneN, oneRuns)
+			if n >= oneN || runs >= oneRuns {
+				t.Errorf("%d experiments and %d runs; one by one it takes %d and %d", n, runs, oneN, oneRuns)
+			}
+		})
+	}
+}
+
+// A plan that harms a little behind the others' gain is kept with them, and
+// taken out at the end, when each part is looked at; what each of the others
+// brings is noted.
+func TestHiddenHarmIsTakenOut(t *testing.T) {
+	bad := good("c", 8)
+	bad.factor = 0.94
+	v := newVirtual(t, good("a", 10), good("b", 9), bad, good("d", 7))
+	s, err := v.tuner().Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.tell(s.ID)
+	if got := v.on(); got != "a b d" {
+		t.Errorf("on at the end: %s", got)
+	}
+	parts := v.steps(s.ID)[0].Plan.Parts
+	if len(parts) != 4 {
+		t.Fatalf("%d parts", len(parts))
+	}
+	for _, p := range parts {
+		isBad := p.ID == "v.c:on"
+		if p.LookedAgain == 0 || p.LeftOut != isBad || (p.Gain < 0) != isBad {
+			t.Errorf("%s: looked again in step %d, gain %+.3f, left out %v", p.ID, p.LookedAgain, p.Gain, p.LeftOut)
+		}
+	}
+	if err := v.exec.UndoAll(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if v.on() != "" {
+		t.Errorf("after undo of everything: %s", v.on())
+	}
+}
+
+// Plans that were of a group without effect are tried again when something else
+// binds, and not before.
+func TestPartsAreTriedAgainWhenTheBindingMoves(t *testing.T) {
+	useless := func(name string) knob { return knob{name: name, factor: 1, bound: 1.2, reach: 0.5} }
+	big := knob{name: "big", factor: 3, bound: 4, reach: 0.9}
+	v := newVirtual(t, useless("a"), useless("b"), useless("c"))
+	tu := v.tuner()
+	if _, err := tu.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"v.a:on", "v.b:on", "v.c:on"} {
+		if tu.due(id, "cpu: app") || !tu.due(id, "disk: db") {
+			t.Errorf("%s: %+v", id, tu.tried[id])
+		}
+	}
+	if tu.session.StopReason != store.StopNothingLeft {
+		t.Errorf("stopped: %s, %s", tu.session.StopReason, tu.session.Stopped)
+	}
+	// What pays only once another is on: it is found in vain first.
+	late := newVirtual(t, useless("a"), useless("b"), big)
+	late.binds = func(on map[string]bool) string {
+		return map[bool]string{true: "disk: db", false: "cpu: app"}[on["big"]]
+	}
+	s, err := late.tuner().Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	late.tell(s.ID)
+	if late.on() != "big" || late.steps(s.ID)[0].Plan.ID != "v.big:on" {
+		t.Errorf("on: %s; first %s", late.on(), late.steps(s.ID)[0].Plan.ID)
+	}
+}
+
+// What is left of a group that did harm: the halves of the half that must hold
+// it, if the other is harmless.
+func TestHalves(t *testing.T) {
+	part := func(id string, bound float64) remedy.Part { return remedy.Part{ID: id, Bound: bound, Reach: 1} }
+	group := step("regressed", part("a", 1.4), part("d", 1.1), part("b", 1.3), part("c", 1.2))
+	var h halves
+	h.after(group)
+	if len(h) != 2 || strings.Join(h[0].ids, "") != "ab" || strings.Join(h[1].ids, "") != "cd" {
+		t.Fatalf("%+v", h)
+	}
+	kept := step("improved", part("a", 1.4), part("b", 1.3))
+	kept.Kept = true
+	h.after(kept)
+	if len(h) != 2 || strings.Join(h[0].ids, "") != "c" || strings.Join(h[1].ids, "") != "d" || h[0].bad {
+		t.Fatalf("the other half is not divided at once: %+v", h)
+	}
+	h.after(step("regressed", part("c", 1.2)))
+	if len(h) != 1 || h[0].bad || !h.holds("d") || h.holds("c") {
+		t.Fatalf("%+v", h)
+	}
+	small := step("no difference", part("a", 1), part("b", 1))
+	for i := range small.Plan.Parts {
+		small.Plan.Parts[i].Small = true
+	}
+	h = nil
+	if h.after(small); len(h) != 0 {
+		t.Errorf("small ones without effect are split: %+v", h)
+	}
+	small.Verdict.Outcome = "broke answers"
+	if h.after(small); len(h) != 2 {
+		t.Errorf("small ones that broke answers are not split: %+v", h)
+	}
+}
+
+// step is a finished one about these parts.
+func step(outcome experiment.Outcome, parts ...remedy.Part) *store.Step {
+	p := remedy.Plan{ID: parts[0].ID, Parts: parts}
+	if len(parts) == 1 {
+		p.Parts = nil
+	}
+	return &store.Step{Plan: p, Started: time.Now(), Ended: time.Now(), Verdict: experiment.Verdict{Outcome: outcome}}
+}

@@ -1,0 +1,225 @@
+package tune
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+	"time"
+
+	"kasoku/internal/diagnose"
+	"kasoku/internal/experiment"
+	"kasoku/internal/remedy"
+	"kasoku/internal/store"
+)
+
+// remember notes a step's plan, so that it is not repeated in vain.
+func (t *Tuner) remember(st *store.Step) {
+	t.learned.from(st)
+	t.halves.after(st)
+	for _, p := range st.Plan.Parts {
+		if st.LeftOut || p.LeftOut {
+			t.tried[p.ID] = attempt{final: true}
+		}
+	}
+	if st.LeftOut {
+		t.tried[key(st.Plan)] = attempt{final: true} // or it would come and go
+		return
+	}
+	if st.Kept && st.Plan.Search != nil && !st.Ended.IsZero() {
+		// The number has been found; it is looked for again when something
+		// else binds.
+		t.tried[key(st.Plan)] = attempt{binding: st.Binding}
+	}
+	if st.Kept && st.Plan.Back != "" {
+		t.tried[st.Plan.Back] = attempt{binding: st.Binding} // it lost just now
+	}
+	if st.Kept && st.Verdict.CandidateScore >= muchFaster*st.Verdict.BaselineScore {
+		// What loaded the old service may not load this one: the workload is
+		// looked for again where the machine is not full (G08).
+		maps.DeleteFunc(t.tried, func(plan string, a attempt) bool { return !a.final && strings.HasPrefix(plan, "load.workload:") })
+	}
+	if st.Kept && st.Tx != 0 && st.Verdict.Effect < weakEffect {
+		t.weak++
+	}
+	if st.Ended.IsZero() || st.Kept {
+		return
+	}
+	switch outcome := st.Verdict.Outcome; {
+	case outcome == experiment.Inconclusive || outcome == "":
+		return // may be tried again
+	case splits(st):
+		return // nobody is guilty until it is alone
+	case outcome == experiment.Broke || outcome == experiment.Failed:
+		t.mark(st.Plan, attempt{final: true})
+	default:
+		t.mark(st.Plan, attempt{binding: st.Binding})
+	}
+}
+
+// mark notes an attempt with a plan, or with each part of a group.
+func (t *Tuner) mark(p remedy.Plan, a attempt) {
+	if len(p.Parts) == 0 {
+		t.tried[key(p)] = a
+	}
+	for _, part := range p.Parts {
+		t.tried[part.ID] = a
+	}
+}
+
+// muchFaster is the gain of one step after which the workload that was found
+// before says nothing any more.
+const muchFaster = 1.5
+
+// next picks the plan with the best promise that is worth a try: one whose
+// verdict is known from before an interruption, a half of a group that was not
+// kept, or the first of choices that the time left allows.
+func (t *Tuner) next() (*remedy.Plan, *diagnose.Finding, error) {
+	in := remedy.Input{Stack: t.Stack, Evidence: t.evidence, Snapshot: t.snapshot, Diagnosis: t.diag, Rights: t.Rights}
+	res := remedy.PlanAll(in)
+	t.refused(res.Refusals)
+	if p := t.provedPlan(in, res.Plans); p != nil {
+		return p, t.finding(*p), nil
+	}
+	var due []remedy.Plan
+	for _, p := range res.Plans {
+		if t.due(key(p), t.diag.Binds) {
+			due = append(due, p)
+		}
+	}
+	o := t.learned.outlook(t.Bench.runTime(), t.Rule)
+	var plans []remedy.Plan
+	if p := t.halves.next(in, due); p != nil {
+		plans = []remedy.Plan{*p}
+	} else {
+		plans = choices(in, due, o)
+	}
+	return t.pick(plans, o)
+}
+
+// pick takes the first plan that is worth a try and that the time left allows.
+// If there is none, it says why.
+func (t *Tuner) pick(plans []remedy.Plan, o outlook) (*remedy.Plan, *diagnose.Finding, error) {
+	best, late := 0.0, (*remedy.Plan)(nil)
+	for _, p := range plans {
+		best = max(best, p.Bound)
+		if p.Bound-1 < t.Rule.SmallestEffect {
+			continue
+		}
+		if t.late(p, o) {
+			if late == nil {
+				late = &p
+			}
+			continue
+		}
+		return &p, t.finding(p), nil
+	}
+	switch {
+	case late != nil:
+		t.stopped(store.StopBudget, fmt.Sprintf("the budget of %s is used; next would be: %s (at most %s, about %s)",
+			t.Budget, late.Title, factor(late.Bound), o.time(*late).Round(time.Second)))
+	case best > 0:
+		t.stopped(store.StopBelowSmallest, fmt.Sprintf("nothing that is left could bring more than the smallest effect worth keeping (%s; the best that is left: at most %s)",
+			percent(t.Rule.SmallestEffect), percent(best-1)))
+	default:
+		t.stopped(store.StopNothingLeft, "every plan that the findings call for has been tried")
+	}
+	return nil, nil, nil
+}
+
+// late reports whether the time left does not allow to try a plan, with what
+// must follow.
+func (t *Tuner) late(p remedy.Plan, o outlook) bool {
+	if t.deadline.IsZero() {
+		return false
+	}
+	// The fewest pairs may do, and the step may end the session's search.
+	least := max(t.stepTime(), time.Duration(leastPairs)*(2*o.run+o.activation(p.Changes))+p.Build)
+	return time.Until(t.deadline) < least+t.secondLook()+t.reserve()
+}
+
+// provedPlan is a plan that was judged better before an interruption and is
+// not in force. One that can no longer be planned is forgotten.
+func (t *Tuner) provedPlan(in remedy.Input, plans []remedy.Plan) *remedy.Plan {
+	for id, st := range t.proved {
+		if len(st.LeavesOut) > 0 {
+			continue
+		}
+		ids, found := partIDs(st.Plan), []remedy.Plan(nil)
+		for _, p := range plans {
+			for _, want := range ids {
+				if p.ID == want {
+					found = append(found, p)
+				}
+			}
+		}
+		if p := sameAgain(in, st.Plan, found); p != nil {
+			return p
+		}
+		delete(t.proved, id)
+	}
+	return nil
+}
+
+// sameAgain plans what was planned before out of the plans that it stood for,
+// nil if that is something else by now.
+func sameAgain(in remedy.Input, was remedy.Plan, plans []remedy.Plan) *remedy.Plan {
+	if len(plans) == 0 {
+		return nil
+	}
+	if len(was.Parts) == 0 {
+		return &plans[0]
+	}
+	p, left := remedy.Group(in, plans)
+	if was.Parts[0].Small {
+		for _, q := range remedy.Together(in, plans) {
+			if q.ID == was.ID {
+				return &q
+			}
+		}
+	}
+	if len(left) > 0 || p.ID != was.ID {
+		return nil
+	}
+	return &p
+}
+
+// key names a plan for what was tried. A search is the same whatever number it
+// begins from, which is the last part of its ID.
+func key(p remedy.Plan) string {
+	if i := strings.LastIndexByte(p.ID, ':'); p.Search != nil && i > 0 {
+		return p.ID[:i]
+	}
+	return p.ID
+}
+
+// due reports whether a plan is worth a try now: it was not tried yet, or it
+// was put back while something else bound (I16). What failed or broke answers
+// is not tried again.
+func (t *Tuner) due(plan, binds string) bool {
+	a, was := t.tried[plan]
+	return !was || !a.final && a.binding != binds
+}
+
+// finding is what a plan answers; of a group, what its first part does: the
+// others name theirs in Part.Rule.
+func (t *Tuner) finding(p remedy.Plan) *diagnose.Finding {
+	for i, f := range t.diag.Findings {
+		if f.Rule == p.Rule {
+			return &t.diag.Findings[i]
+		}
+	}
+	return nil
+}
+
+// refused keeps each refusal once for the report.
+func (t *Tuner) refused(rs []remedy.Refusal) {
+	for _, r := range rs {
+		known := false
+		for _, old := range t.session.Refusals {
+			known = known || old.Plan.ID == r.Plan.ID
+		}
+		if !known {
+			t.session.Refusals = append(t.session.Refusals, r)
+		}
+	}
+}

@@ -1,0 +1,184 @@
+package tune
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"kasoku/internal/change"
+	"kasoku/internal/remedy"
+	"kasoku/internal/stat"
+)
+
+// outlook is what a session knows when it chooses its next step: how long
+// things take here and what came of plans so far. What has not been measured
+// yet has a rough prior. It only orders what is tried; experiments decide.
+type outlook struct {
+	run      time.Duration // one measured run, with reset and set-up
+	maxPairs int
+	alpha    float64 // false-keep rate of one experiment
+	noise    float64 // standard deviation of a pair's log-ratio
+	// switching is the time that one service takes to be put in place, by how
+	// it takes changes on.
+	switching map[change.Activation]time.Duration
+	// shrink says, by family of remedies, how much of the expected gain plans
+	// brought in this session: 1 = all of it.
+	shrink map[string]float64
+	// harm is the share of plans that make the service worse, break it or do
+	// not come up.
+	harm float64
+}
+
+// Priors, until the session has measured its own.
+const (
+	// priorNoise: separate runs on a small machine differ by about 5 % (the
+	// margin that the report uses, too); a pair's ratio by √2 of that.
+	priorNoise = 0.07
+	// priorHarm is not measured: it stands for "seldom", weighs as much as
+	// priorHarmWeight experiments, and gives way to the session's own count.
+	priorHarm       = 0.1
+	priorHarmWeight = 10
+	// priorShrinkWeight is what the remedy's own Reach weighs against what was
+	// seen in this session, in experiments.
+	priorShrinkWeight = 2
+)
+
+// priorSwitching are orders of magnitude: a statement, a reload with its
+// checks, a restart of a database with its checks and its wait for health.
+var priorSwitching = map[change.Activation]time.Duration{
+	change.None: 100 * time.Millisecond, change.Reload: 500 * time.Millisecond, change.Restart: 3 * time.Second,
+}
+
+const (
+	leastPairs = 3 // the fewest pairs after which an experiment may end
+	// nullPairs: experiments without any effect end for futility after 4 pairs
+	// on average (ADR 2).
+	nullPairs = 4
+	// looks share the false-keep rate about so: 0.0024 of 0.01 each (ADR 2).
+	levelPerLook = 0.24
+	// switchesPerPair: one between its two sides, and one before every other
+	// pair, because a coin decides which side is first.
+	switchesPerPair = 1.5
+	// probesOfSearch are the most that a search takes on average for one
+	// number (TestClimb: 7 to 13 of 7 values).
+	probesOfSearch = 13
+	// workloadProbes: the load is doubled until it no longer pays.
+	workloadProbes = 5
+)
+
+// gain is the expected log of the factor that a plan brings: the part of its
+// bound that such a remedy usually reaches, corrected by what its family
+// brought so far. Those of a group add up, except those of one finding, of
+// which the best counts.
+func (o outlook) gain(p remedy.Plan) float64 {
+	if len(p.Parts) == 0 {
+		return o.part(p.Remedy, p.Bound, p.Reach)
+	}
+	byRule, sum := map[string]float64{}, 0.0
+	for _, part := range p.Parts {
+		g := o.part(part.Remedy, part.Bound, part.Reach)
+		byRule[part.Rule] = math.Max(byRule[part.Rule], g)
+		sum += g
+	}
+	total := 0.0
+	for _, g := range byRule {
+		total += g
+	}
+	if p.Parts[0].Small { // parts of the same work; what they reach adds up
+		return math.Min(sum, math.Log(math.Max(p.Bound, 1)))
+	}
+	return total
+}
+
+func (o outlook) part(id string, bound, reach float64) float64 {
+	g := math.Log1p(math.Max(bound-1, 0) * reach)
+	if s, known := o.shrink[family(id)]; known {
+		g *= s
+	}
+	return g
+}
+
+// family of a remedy: "mariadb" of "mariadb.index". Remedies of one family act
+// on the same service and its part of the time.
+func family(id string) string {
+	name, _, _ := strings.Cut(id, ".")
+	return name
+}
+
+// pairs that an experiment is expected to take for a true effect of gain: the
+// fewest that can show it; if none can, it ends for futility.
+func (o outlook) pairs(gain float64) int {
+	t := stat.TTest{N: 2, SE: o.noise / math.Sqrt2}
+	level := o.alpha * levelPerLook
+	for n := leastPairs; n <= o.maxPairs; n++ {
+		if gain >= t.Detectable(n, level) {
+			return n
+		}
+	}
+	if gain < t.Detectable(o.maxPairs, level)/2 {
+		return min(nullPairs, o.maxPairs)
+	}
+	return o.maxPairs
+}
+
+// time that trying the plan is expected to take.
+func (o outlook) time(p remedy.Plan) time.Duration {
+	pairs := float64(o.pairs(o.gain(p)))
+	once := o.activation(p.Changes)
+	total := pairs * (2*float64(o.run) + switchesPerPair*float64(once) + switchesPerPair/2*float64(p.Build))
+	switch {
+	case p.Workload > 0:
+		total += workloadProbes * float64(probeWindow+time.Second)
+	case p.Search != nil:
+		if changes, err := valueOf(p.Search); err == nil {
+			once = o.activation(changes)
+			total += pairs * switchesPerPair * float64(once)
+		}
+		probes := min(probeRounds*(len(p.Search.Values)+1), probesOfSearch)
+		total += float64(probes) * float64(o.run+once)
+	}
+	if p.Fresh != nil {
+		total += float64(freshTime(p.Fresh.MaxAge))
+	}
+	return time.Duration(total)
+}
+
+// valueOf plans one value of a search, to see what it activates.
+func valueOf(s *remedy.Search) ([]change.Change, error) {
+	if len(s.Values) == 0 || s.At == nil {
+		return nil, nil
+	}
+	return s.At(s.Values[0])
+}
+
+// activation is the time of putting one side in place.
+func (o outlook) activation(changes []change.Change) time.Duration {
+	strongest := map[string]change.Activation{}
+	for _, c := range changes {
+		strongest[c.Host+"/"+c.Service] = max(strongest[c.Host+"/"+c.Service], c.Activate)
+	}
+	var total time.Duration
+	for _, act := range strongest {
+		total += o.switching[act]
+	}
+	return total
+}
+
+// promise is the expected gain (log) per minute.
+func (o outlook) promise(p remedy.Plan) float64 {
+	return o.gain(p) / math.Max(o.time(p).Minutes(), 1e-6)
+}
+
+// order sorts plans, the one with the best promise first.
+func (o outlook) order(plans []remedy.Plan) {
+	slices.SortStableFunc(plans, func(a, b remedy.Plan) int {
+		switch x, y := o.promise(a), o.promise(b); {
+		case x > y:
+			return -1
+		case x < y:
+			return 1
+		}
+		return 0
+	})
+}

@@ -1,0 +1,111 @@
+package tune
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"kasoku/internal/change"
+	"kasoku/internal/experiment"
+	"kasoku/internal/store"
+)
+
+// resumable returns the last session if it was interrupted.
+func (t *Tuner) resumable() (*store.Session, error) {
+	if t.Fresh {
+		return nil, nil
+	}
+	sessions, err := t.Store.Sessions(1)
+	if err != nil || len(sessions) == 0 {
+		return nil, err
+	}
+	s := sessions[0]
+	if s.Command != "tune" || s.Stack != t.Stack.Name || s.AsFound == 0 || (s.State != "interrupted" && s.State != "running") {
+		return nil, nil
+	}
+	return &s, nil
+}
+
+// resume goes on with a session: kept steps are in place, tried ones are known.
+func (t *Tuner) resume(s *store.Session) error {
+	steps, err := t.Store.Steps(s.ID)
+	if err != nil {
+		return err
+	}
+	t.session, t.Bench.Session = s, s.ID
+	if t.workload == 0 {
+		t.workload = s.AsFoundWorkload
+	}
+	t.session.State = "running"
+	t.stopped("", "")
+	if err := t.reconcile(steps); err != nil {
+		return err
+	}
+	for i := range steps {
+		st := &steps[i]
+		t.seq = max(t.seq, st.Seq)
+		if len(st.LeavesOut) > 0 {
+			continue
+		}
+		t.remember(st)
+		if st.Kept && st.Plan.Workload > 0 {
+			t.workload = st.Plan.Workload
+		}
+	}
+	t.UI.Step(fmt.Sprintf("Take up session %d after %d steps (--new begins a fresh one)", s.ID, len(steps)))
+	return t.Store.SaveSession(t.session)
+}
+
+// reconcile finishes in the store what a killed session had finished on the
+// target, by what the journal says: a step is stored with its verdict before it
+// is kept or put back, and Recover has put back whatever was not kept.
+func (t *Tuner) reconcile(steps []store.Step) error {
+	for i := range steps {
+		st := &steps[i]
+		if !st.Ended.IsZero() || st.Verdict.Outcome == "" || st.Verdict.Outcome == experiment.Inconclusive {
+			continue // not judged: it is tried again
+		}
+		if err := t.reconcileStep(st, steps); err != nil {
+			return err
+		}
+	}
+	// A second look is noted with the steps that it is about only after it ended.
+	var errs []error
+	for _, look := range steps {
+		if len(look.LeavesOut) == 0 || look.Ended.IsZero() || look.Verdict.Outcome == "" || look.Verdict.Outcome == experiment.Inconclusive {
+			continue
+		}
+		for i := range steps {
+			if st := &steps[i]; slices.Contains(look.LeavesOut, st.Seq) && noteLook(st, &look) {
+				errs = append(errs, t.Store.SaveStep(st))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// reconcileStep is reconcile for one step that was judged and not ended.
+func (t *Tuner) reconcileStep(st *store.Step, steps []store.Step) error {
+	all := t.Exec.Kept()
+	kept := slices.IndexFunc(all, func(tx change.Tx) bool {
+		return tx.Session == st.Session && tx.Plan == st.Plan.ID && !slices.ContainsFunc(steps, func(o store.Step) bool { return o.Tx == tx.ID })
+	})
+	look := len(st.LeavesOut) > 0
+	follows := st.Verdict.Outcome == experiment.Improved
+	if look {
+		follows = t.drops(st)
+	}
+	switch {
+	case kept >= 0:
+		st.Tx, st.Ended, st.Kept = all[kept].ID, all[kept].Ended, !look
+	case follows && !look && st.Plan.Workload > 0: // nothing on the target belongs to it
+		st.Kept, st.Ended = true, time.Now()
+	case follows: // it was to be kept, or taken out, and was not any more
+		t.proved[st.Plan.ID] = *st
+		return nil
+	default:
+		st.Ended = time.Now()
+	}
+	return t.Store.SaveStep(st)
+}

@@ -1,0 +1,134 @@
+package tune
+
+import (
+	"cmp"
+	"slices"
+
+	"kasoku/internal/experiment"
+	"kasoku/internal/remedy"
+	"kasoku/internal/store"
+)
+
+// half is a part of a group that was not kept, to be tried by itself.
+type half struct {
+	ids []string // of plans, best promise first
+	// bad: the other half of a group that did harm is harmless, so this one
+	// holds what harms; it is not tried whole.
+	bad bool
+	// harm: the group that it is a half of did harm; first: its other half comes
+	// next.
+	harm, first bool
+}
+
+// halves of groups that were not kept, the next one first. They follow from the
+// stored steps alone.
+type halves []half
+
+// after takes the outcome of a step into account.
+func (h *halves) after(st *store.Step) {
+	ids := partIDs(st.Plan)
+	i := slices.IndexFunc(*h, func(x half) bool {
+		return !slices.ContainsFunc(ids, func(id string) bool { return !slices.Contains(x.ids, id) })
+	})
+	var was half
+	if i >= 0 { // those before it had nothing left to try
+		was, *h = (*h)[i], (*h)[i+1:]
+	}
+	v := st.Verdict
+	if was.first && was.harm && !harmed(v) && v.Outcome != experiment.Inconclusive && len(*h) > 0 {
+		(*h)[0].bad = true
+		h.divide()
+	}
+	if splits(st) {
+		h.push(half{ids: byPromise(st.Plan.Parts), bad: harmed(v)})
+	}
+}
+
+// push puts the two halves of x in front.
+func (h *halves) push(x half) {
+	mid := (len(x.ids) + 1) / 2
+	*h = append(halves{{ids: x.ids[:mid], harm: x.bad, first: true}, {ids: x.ids[mid:], harm: x.bad}}, *h...)
+}
+
+// divide replaces what is known to be bad and is more than one by its halves.
+func (h *halves) divide() {
+	if len(*h) > 0 && (*h)[0].bad && len((*h)[0].ids) > 1 {
+		x := (*h)[0]
+		*h = (*h)[1:]
+		h.push(x)
+	}
+}
+
+// splits reports whether a group that was not kept is to be tried in halves:
+// if it did harm, or if it brought too little although more than the smallest
+// effect is still plausible. Small plans cannot be shown in parts (ADR 5), so
+// they are split only to find the one that harms.
+func splits(st *store.Step) bool {
+	if st.Kept || st.Ended.IsZero() || len(st.Plan.Parts) < 2 {
+		return false
+	}
+	switch {
+	case harmed(st.Verdict):
+		return true
+	case st.Verdict.Outcome == experiment.NoDifference:
+		return !st.Plan.Parts[0].Small
+	}
+	return false
+}
+
+// byPromise are the IDs of parts, the one that may bring the most first.
+func byPromise(parts []remedy.Part) []string {
+	sorted := slices.Clone(parts)
+	slices.SortStableFunc(sorted, func(a, b remedy.Part) int {
+		return cmp.Compare((b.Bound-1)*b.Reach, (a.Bound-1)*a.Reach)
+	})
+	var out []string
+	for _, p := range sorted {
+		out = append(out, p.ID)
+	}
+	return out
+}
+
+// partIDs are the IDs of the plans that a plan stands for.
+func partIDs(p remedy.Plan) []string {
+	if len(p.Parts) == 0 {
+		return []string{p.ID}
+	}
+	var out []string
+	for _, part := range p.Parts {
+		out = append(out, part.ID)
+	}
+	return out
+}
+
+// holds reports whether a plan waits to be tried with its half.
+func (h halves) holds(id string) bool {
+	return slices.ContainsFunc(h, func(x half) bool { return slices.Contains(x.ids, id) })
+}
+
+// next is the plan of the half that is to be tried now, nil if none waits. Of a
+// half whose plans are no longer called for nothing is left.
+func (h *halves) next(in remedy.Input, plans []remedy.Plan) *remedy.Plan {
+	for len(*h) > 0 {
+		var found []remedy.Plan
+		for _, p := range plans {
+			if slices.Contains((*h)[0].ids, p.ID) {
+				found = append(found, p)
+			}
+		}
+		if len(found) == 1 {
+			return &found[0]
+		}
+		if len(found) > 1 {
+			p, _ := remedy.Group(in, found)
+			if len(p.Parts) == 1 {
+				return &found[0]
+			}
+			if len(p.Parts) > 1 {
+				return &p
+			}
+		}
+		*h = (*h)[1:]
+	}
+	return nil
+}
