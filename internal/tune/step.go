@@ -49,7 +49,7 @@ func (t *Tuner) try(ctx context.Context, plan remedy.Plan, finding *diagnose.Fin
 // true when the search already showed that nothing is better.
 func (t *Tuner) candidate(ctx context.Context, step *store.Step) (sw *switcher, stop bool, err error) {
 	plan := step.Plan
-	sw = &switcher{exec: t.Exec, bench: t.Bench, step: step.ID,
+	sw = &switcher{exec: t.Exec, bench: t.Bench, step: step.ID, judge: t.judge,
 		baseWorkload: t.workload, candWorkload: t.workload,
 		intent: change.Intent{Title: plan.Title, Plan: plan.ID, Session: t.session.ID, Changes: plan.Changes}}
 	switch {
@@ -77,14 +77,18 @@ func (t *Tuner) finish(ctx context.Context, step *store.Step, sw *switcher, err 
 		}
 	}
 	if err == nil && step.Verdict.Outcome == experiment.Improved && !t.putBack {
-		err = t.keep(ctx, step, sw)
-	} else if sw != nil {
+		err = tampered(step, t.keep(ctx, step, sw))
+	} else {
+		err = tampered(step, err)
+	}
+	if !step.Kept && sw != nil {
 		// Also when ctx has ended: the target must be put back.
 		back, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
 		defer cancel()
-		if rerr := sw.to(back, experiment.Baseline); rerr != nil {
+		if rerr := tampered(step, sw.to(back, experiment.Baseline)); rerr != nil {
 			err = errors.Join(err, rerr)
 		}
+		t.handBack(back, step)
 	}
 	step.Ended = time.Now()
 	if err != nil && step.Verdict.Outcome == "" {
