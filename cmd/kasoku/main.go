@@ -56,6 +56,7 @@ const exitCodes = `
 Exit codes: 0 done; 1 failure; 2 wrong use; 3 bad input (kasoku.yaml, scenario);
 4 target unreachable or not permitted; 5 another Kasoku works here; 6 recovery
 needed; 10 no difference; 11 regressed; 12 inconclusive; 13 wrong answers;
+14 refused, because it touches what judges it;
 130 interrupted (the target has been put back).
 `
 

@@ -20,6 +20,11 @@ func guardedFiles(b *Bench) []guarded {
 		for _, p := range append([]string{s.Config, s.PHPIni}, s.Settings...) {
 			l.configs[resolved(p)] = true
 		}
+		if s.Build != nil {
+			for _, p := range s.Build.Products {
+				l.configs[resolved(filepath.Join(s.Build.Dir, p))] = true
+			}
+		}
 	}
 	if b.Stack.Path != "" {
 		l.add(guarded{what: "kasoku.yaml", path: b.Stack.Path})
@@ -46,7 +51,7 @@ func guardedFiles(b *Bench) []guarded {
 // lister collects guarded files, each once.
 type lister struct {
 	dir     string          // kasoku.yaml's, where the load's commands run
-	configs map[string]bool // files that tuning is about, resolved
+	configs map[string]bool // files that tuning is about and programs that are built, resolved
 	files   []guarded
 }
 

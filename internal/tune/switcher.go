@@ -18,9 +18,9 @@ type switcher struct {
 	bench                      *Bench
 	intent                     change.Intent
 	step                       int64
-	tx                         int64 // of the candidate that is applied; 0 = baseline is in place
+	tx                         int64  // of the candidate that is applied; 0 = baseline is in place
 	judge                      *judge // of a proposal; nil: Kasoku's own plan
-	baseWorkload, candWorkload int   // differ only when the plan changes the load
+	baseWorkload, candWorkload int    // differ only when the plan changes the load
 }
 
 // Measure implements experiment.Runner.

@@ -40,9 +40,9 @@ type Proposal struct {
 
 func (p *Proposal) patches() bool { return p.Patch != "" || len(p.Diff) > 0 }
 
-// empty says what is wrong with a proposal that proposes nothing, or half of
+// Incomplete says what is wrong with a proposal that proposes nothing, or half of
 // something; nil if nothing is.
-func (p *Proposal) empty() error {
+func (p *Proposal) Incomplete() error {
 	switch {
 	case len(p.Set) == 0 && !p.patches() && p.Rev == "" && p.Apply == "" && p.Undo == "":
 		return fmt.Errorf("try: nothing is proposed; use --set, --patch, --branch, --commit or --apply with --undo")
@@ -132,7 +132,7 @@ func (t *Tuner) judged(ctx context.Context, plan proposed) (*store.Step, error) 
 // plan turns a proposal into changes.
 func (t *Tuner) plan(ctx context.Context, p Proposal) (proposed, error) {
 	plan := proposed{Plan: remedy.Plan{Remedy: "proposal", Title: p.Title, Why: "proposed with kasoku try", Bound: 1}}
-	if err := p.empty(); err != nil {
+	if err := p.Incomplete(); err != nil {
 		return plan, err
 	}
 	snap, err := evidence.Take(ctx, t.Stack, t.Bench.Hosts, evidence.TakeOptions{})
@@ -217,4 +217,3 @@ func (t *Tuner) activations(p Proposal) ([]change.Change, error) {
 	}
 	return out, errors.Join(add(p.Reload, change.Reload), add(p.Restart, change.Restart))
 }
-
