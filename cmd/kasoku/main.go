@@ -36,6 +36,7 @@ type CLI struct {
 	Tune     TuneCmd     `cmd:"" help:"Make the service faster, unattended."`
 	Plan     PlanCmd     `cmd:"" help:"Show what would be tried, as diffs and commands; change nothing."`
 	Try      TryCmd      `cmd:"" help:"Judge one change that somebody made."`
+	MCP      MCPCmd      `cmd:"" name:"mcp" help:"Let a coding agent ask and, if allowed, try (Model Context Protocol)."`
 	Undo     UndoCmd     `cmd:"" help:"Put kept changes back."`
 	Recover  RecoverCmd  `cmd:"" help:"Put back what an interrupted Kasoku left behind."`
 	Verify   VerifyCmd   `cmd:"" help:"Check that the target still matches the journal."`

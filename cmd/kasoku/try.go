@@ -43,17 +43,11 @@ func (c *TryCmd) Run(ctx context.Context, a *App) error {
 	if err := c.complete(); err != nil {
 		return err
 	}
-	p, bench, err := a.loadable(ctx)
+	t, end, err := a.tuner(ctx, c.Duration, a.UI)
 	if err != nil {
 		return err
 	}
-	defer p.Close()
-	rights, err := a.rights(ctx, p)
-	if err != nil {
-		return err
-	}
-	a.measureFor(bench, c.Duration)
-	t := &tune.Tuner{Stack: p.Stack, Store: p.Store, Exec: p.Exec, Bench: bench, Rule: p.rule(), UI: a.UI, Rights: rights}
+	defer end()
 	step, err := t.Try(ctx, c.proposal())
 	if err != nil {
 		return targetError(err)
@@ -63,6 +57,22 @@ func (c *TryCmd) Run(ctx context.Context, a *App) error {
 		return err
 	}
 	return verdictError(step.Verdict)
+}
+
+// tuner opens the project as its only writer; end gives it back. Each run
+// measures for d, 0: as the scenario says.
+func (a *App) tuner(ctx context.Context, d time.Duration, tell tune.Reporter) (t *tune.Tuner, end func(), err error) {
+	p, bench, err := a.loadable(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	rights, err := a.rights(ctx, p)
+	if err != nil {
+		p.Close()
+		return nil, nil, err
+	}
+	a.measureFor(bench, d)
+	return &tune.Tuner{Stack: p.Stack, Store: p.Store, Exec: p.Exec, Bench: bench, Rule: p.rule(), UI: tell, Rights: rights}, p.Close, nil
 }
 
 // complete refuses a command line that proposes nothing, or half of something.

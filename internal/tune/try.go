@@ -99,9 +99,12 @@ func (t *Tuner) Try(ctx context.Context, p Proposal) (*store.Step, error) {
 	t.putBack = !p.Keep
 	step, err := t.judged(ctx, plan)
 	t.session.Ended, t.session.State = time.Now(), "done"
-	if err != nil {
+	switch {
+	case err != nil && ctx.Err() != nil:
+		t.session.State, t.session.Stopped = "interrupted", "interrupted; the target was put back"
+	case err != nil:
 		t.session.State, t.session.Stopped = "failed", err.Error()
-	} else {
+	default:
 		t.session.AsFound, t.session.Final = step.Verdict.BaselineScore, step.Verdict.BaselineScore
 		if step.Kept {
 			t.session.Final = step.Verdict.CandidateScore
