@@ -21,4 +21,5 @@
 // instruments of instrument*.go, walk.go and spans.go; switcher.go puts baseline or candidate in
 // place; step.go is one turn of the loop; search.go looks for a number;
 // session.go is the whole.
+// try*.go judge somebody else's change; judge*.go watch what it must leave alone.
 package tune
