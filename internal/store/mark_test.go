@@ -1,7 +1,10 @@
 package store
 
 import (
+	"fmt"
 	"os"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -64,5 +67,46 @@ func TestMark(t *testing.T) {
 	}
 	if mark() == second {
 		t.Error("another file in its place is not seen")
+	}
+}
+
+// A second Store of this process leaves the first one's locks alone: without
+// them another process would take the log of what is not yet in the database
+// away when it ends.
+func TestASecondStoreKeepsTheLocks(t *testing.T) {
+	dir := t.TempDir()
+	first, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer first.Close()
+	locks := func() int {
+		t.Helper()
+		var st syscall.Stat_t
+		if err := syscall.Stat(first.Path(), &st); err != nil {
+			t.Fatal(err)
+		}
+		b, err := os.ReadFile("/proc/locks")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Count(string(b), fmt.Sprintf(":%d ", st.Ino))
+	}
+	if _, err := first.Sessions(0); err != nil {
+		t.Fatal(err)
+	}
+	was := locks()
+	if was == 0 {
+		t.Fatal("SQLite holds no lock on the database")
+	}
+	second, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := second.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if now := locks(); now != was {
+		t.Errorf("%d locks, were %d", now, was)
 	}
 }
