@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"kasoku/internal/report"
 	"kasoku/internal/stack"
-	"kasoku/internal/store"
 	"kasoku/internal/ui"
 )
 
@@ -84,7 +84,7 @@ func TestOrdinaryUser(t *testing.T) {
 	if code != ui.OK && code != ui.NoDifference && code != ui.Regressed && code != ui.Inconclusive {
 		t.Errorf("ended with %d\n%s%s", code, out, errs)
 	}
-	for _, s := range decode[store.Step](t, out).Verdict.Samples {
+	for _, s := range decode[report.TryResult](t, out).Samples {
 		if s.Mismatches > 0 {
 			t.Errorf("run %d: %d of %d answers were wrong: %s", s.RunID, s.Mismatches, s.Requests, s.Broken)
 		}

@@ -141,9 +141,9 @@ func TestVerdictsOfTry(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, errs := c.want(ui.WrongAnswers, "try", "--patch", "wrong.diff", "--dir", "app", "-d", "2s", "--json")
-	step := decode[store.Step](t, out)
-	if step.Verdict.Runs > 2 || !strings.Contains(step.Verdict.Reason, "expected") || !strings.Contains(step.Verdict.Reason, "POST /login") {
-		t.Errorf("after %d runs: %s\n%s", step.Verdict.Runs, step.Verdict.Reason, errs)
+	got := decode[report.TryResult](t, out)
+	if got.Runs > 2 || !strings.Contains(got.Reason, "expected") || got.Broken == nil || !strings.Contains(got.Broken.Sample, "POST /login") {
+		t.Errorf("after %d runs: %s: %+v\n%s", got.Runs, got.Reason, got.Broken, errs)
 	}
 	c.same(found, "after a wrong candidate")
 

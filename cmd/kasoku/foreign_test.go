@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"kasoku/internal/report"
 	"kasoku/internal/stack"
 	"kasoku/internal/store"
 	"kasoku/internal/ui"
@@ -248,9 +249,8 @@ func TestForeignBenchmarkJudges(t *testing.T) {
 	c.command(fmt.Sprintf(`{argv: [ab, -q, -l, -k, -n, "12000", -c, "4", "%s/"]}`, c.url))
 	verdicts := []int{ui.OK, ui.NoDifference, ui.Regressed, ui.Inconclusive}
 	out, _ := c.want(verdicts, "try", "--set", "web.keepalive_requests=2000", "--json")
-	var step store.Step
-	if err := json.Unmarshal([]byte(out), &step); err != nil || step.Verdict.Runs < 2 || step.Verdict.BaselineScore <= 0 {
-		t.Errorf("%v: %+v", err, step.Verdict)
+	if got := decode[report.TryResult](t, out); got.Runs < 2 || got.Scores.Baseline <= 0 {
+		t.Errorf("%+v", got)
 	}
 	// A candidate that the benchmark finds wrong is out.
 	c.bench("ab -q -l -k -n 2000 -c 4 $KASOKU_URL/ >ab.out || exit 1\necho score: 10\n! grep Non-2xx ab.out\n")

@@ -37,6 +37,7 @@ type CLI struct {
 	Plan     PlanCmd     `cmd:"" help:"Show what would be tried, as diffs and commands; change nothing."`
 	Try      TryCmd      `cmd:"" help:"Judge one change that somebody made."`
 	Compare  CompareCmd  `cmd:"" help:"Judge two versions of an application."`
+	MCP      MCPCmd      `cmd:"" name:"mcp" help:"Let a coding agent ask and, if allowed, try (Model Context Protocol)."`
 	Undo     UndoCmd     `cmd:"" help:"Put kept changes back."`
 	Recover  RecoverCmd  `cmd:"" help:"Put back what an interrupted Kasoku left behind."`
 	Verify   VerifyCmd   `cmd:"" help:"Check that the target still matches the journal."`
@@ -57,6 +58,7 @@ const exitCodes = `
 Exit codes: 0 done; 1 failure; 2 wrong use; 3 bad input (kasoku.yaml, scenario);
 4 target unreachable or not permitted; 5 another Kasoku works here; 6 recovery
 needed; 10 no difference; 11 regressed; 12 inconclusive; 13 wrong answers;
+14 refused, because it touches what judges it;
 130 interrupted (the target has been put back).
 `
 

@@ -9,6 +9,7 @@ import (
 
 	"kasoku/internal/experiment"
 	"kasoku/internal/report"
+	"kasoku/internal/store"
 	"kasoku/internal/tune"
 	"kasoku/internal/ui"
 )
@@ -17,7 +18,9 @@ import (
 type TryCmd struct {
 	Set      []string      `placeholder:"SERVICE.KEY=VALUE" help:"A setting, in the service's own words; may be repeated." sep:"none"`
 	Patch    string        `placeholder:"FILE" help:"A unified diff (git apply -p1) against --dir."`
-	Dir      string        `default:"." help:"Folder that the patch applies to and where commands run."`
+	Branch   string        `placeholder:"REF" help:"A branch or tag that the application's checkout is moved to, with its build and restart."`
+	Commit   string        `placeholder:"REV" help:"The same with a commit."`
+	Dir      string        `placeholder:"DIR" help:"Folder that the patch applies to and where commands run, or inside the checkout; default: the working folder, for --branch and --commit that of the only application."`
 	Host     string        `placeholder:"NAME" help:"Host that --dir is on; default: that of the app whose root holds it, or the only one."`
 	Apply    string        `placeholder:"COMMAND" help:"A shell command that puts the candidate in place; needs --undo."`
 	Undo     string        `placeholder:"COMMAND" help:"The shell command that takes it away again. Both must be idempotent."`
@@ -30,8 +33,9 @@ type TryCmd struct {
 
 // Help is shown below the flags.
 func (TryCmd) Help() string {
-	return "The verdict is the exit code: 0 improved, 10 no difference, 11 regressed, 12 inconclusive, 13 wrong answers; 3 if the service's own check refuses it. Scenario and regulation are read from kasoku.yaml and cannot be changed by what is tried.\n\n" +
-		"Examples:\n  kasoku try --set php.pm.max_children=20\n  kasoku try --set web.keepalive_timeout=30s --set db.table_open_cache=4000\n  kasoku try --patch faster.diff --dir app --restart php --keep\n  kasoku try --apply 'cp new.so app/' --undo 'cp old.so app/' --restart app --json"
+	return "The verdict is the exit code: 0 improved, 10 no difference, 11 regressed, 12 inconclusive, 13 wrong answers, 14 refused because it touches what judges it; 3 if the service's own check refuses it. With --json the result has the form of docs/formats.md.\n\n" +
+		"Scenario, regulation, the load's commands and Kasoku's own state are watched while it is tried: what changes them is put back and refused. --branch needs a clean checkout; services[].build of kasoku.yaml says how it is built.\n\n" +
+		"Examples:\n  kasoku try --set php.pm.max_children=20\n  kasoku try --set web.keepalive_timeout=30s --set db.table_open_cache=4000\n  kasoku try --patch faster.diff --dir app --restart php --keep\n  kasoku try --branch faster-list --json\n  kasoku try --apply 'cp new.so app/' --undo 'cp old.so app/' --restart app --json"
 }
 
 // Run implements the command.
@@ -39,51 +43,57 @@ func (c *TryCmd) Run(ctx context.Context, a *App) error {
 	if err := c.complete(); err != nil {
 		return err
 	}
-	p, bench, err := a.loadable(ctx)
+	t, end, err := a.tuner(ctx, c.Duration, a.UI)
 	if err != nil {
 		return err
 	}
-	defer p.Close()
-	rights, err := a.rights(ctx, p)
-	if err != nil {
-		return err
-	}
-	a.measureFor(bench, c.Duration)
-	proposal := tune.Proposal{Title: c.Title, Set: c.Set, Patch: c.Patch, Dir: c.Dir, Host: c.Host, Apply: c.Apply, Undo: c.Undo,
-		Restart: c.Restart, Reload: c.Reload, Keep: c.Keep}
-	t := &tune.Tuner{Stack: p.Stack, Store: p.Store, Exec: p.Exec, Bench: bench, Rule: p.rule(), UI: a.UI, Rights: rights}
-	step, err := t.Try(ctx, proposal)
+	defer end()
+	step, err := t.Try(ctx, c.proposal())
 	if err != nil {
 		return targetError(err)
 	}
 	a.UI.Clear()
-	if err := a.print(step, func(w io.Writer) error { return report.StepText(w, step) }); err != nil {
+	if err := a.print(report.Trial(step), func(w io.Writer) error { return report.StepText(w, step) }); err != nil {
 		return err
 	}
 	return verdictError(step.Verdict)
 }
 
+// tuner opens the project as its only writer; end gives it back. Each run
+// measures for d, 0: as the scenario says.
+func (a *App) tuner(ctx context.Context, d time.Duration, tell tune.Reporter) (t *tune.Tuner, end func(), err error) {
+	p, bench, err := a.loadable(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	rights, err := a.rights(ctx, p)
+	if err != nil {
+		p.Close()
+		return nil, nil, err
+	}
+	a.measureFor(bench, d)
+	return &tune.Tuner{Stack: p.Stack, Store: p.Store, Exec: p.Exec, Bench: bench, Rule: p.rule(), UI: tell, Rights: rights}, p.Close, nil
+}
+
 // complete refuses a command line that proposes nothing, or half of something.
 func (c *TryCmd) complete() error {
-	switch {
-	case len(c.Set) == 0 && c.Patch == "" && c.Apply == "" && c.Undo == "":
-		return ui.Coded(ui.Usage, errors.New("try: nothing is proposed; use --set, --patch or --apply with --undo"), "kasoku try --help")
-	case (c.Apply == "") != (c.Undo == ""):
-		return ui.Coded(ui.Usage, errors.New("try: --apply and --undo go together, so that it can be taken away again"), "kasoku try --help")
+	p := c.proposal()
+	if c.Branch != "" && c.Commit != "" {
+		return ui.Coded(ui.Usage, errors.New("try: use one of --branch and --commit"), "kasoku try --help")
 	}
-	return nil
+	return ui.Coded(ui.Usage, p.Incomplete(), "kasoku try --help")
+}
+
+func (c *TryCmd) proposal() tune.Proposal {
+	return tune.Proposal{Title: c.Title, Set: c.Set, Patch: c.Patch, Rev: c.Branch + c.Commit, Dir: c.Dir, Host: c.Host,
+		Apply: c.Apply, Undo: c.Undo, Restart: c.Restart, Reload: c.Reload, Keep: c.Keep}
 }
 
 // verdictError turns a verdict into the documented exit code.
 func verdictError(v experiment.Verdict) error {
-	code := map[experiment.Outcome]int{experiment.Improved: ui.OK, experiment.NoDifference: ui.NoDifference,
-		experiment.Regressed: ui.Regressed, experiment.Inconclusive: ui.Inconclusive,
-		experiment.Broke: ui.WrongAnswers, experiment.Failed: ui.Target}[v.Outcome]
+	code := report.VerdictCode(v)
 	if code == ui.OK {
 		return nil
 	}
-	if v.Refused {
-		return ui.Coded(ui.BadInput, fmt.Errorf("%s: %s", v.Outcome, v.Reason), "the service's own check says what is wrong with the value; nothing was activated")
-	}
-	return ui.Coded(code, fmt.Errorf("%s: %s", v.Outcome, v.Reason), "")
+	return ui.Coded(code, fmt.Errorf("%s: %s", v.Outcome, v.Reason), report.NextStep(&store.Step{Verdict: v}))
 }

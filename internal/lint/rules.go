@@ -30,6 +30,7 @@ var layers = []layer{
 	{"store"},
 	{"tune"},
 	{"report"},
+	{"mcp"},
 }
 
 // alone are groups that import nothing of the module and that nothing imports.

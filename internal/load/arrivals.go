@@ -180,6 +180,7 @@ func (c *compiler) readRecorded(a *Arrivals, o map[string]ast.Node) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(filepath.Dir(c.name), path)
 	}
+	c.reads(path)
 	f, err := os.Open(path)
 	if err != nil {
 		c.fail(n, "arrivals: recorded: %v; its path is relative to the scenario's folder", err)

@@ -32,6 +32,14 @@ type document struct {
 	anchors map[string]ast.Node
 	visits  int
 	errs    []error
+	files   []string // that it names and that were read
+}
+
+// reads notes a file that the document names.
+func (d *document) reads(path string) {
+	if !slices.Contains(d.files, path) {
+		d.files = append(d.files, path)
+	}
 }
 
 // pair is one key of a mapping. at is the key's place.

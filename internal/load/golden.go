@@ -48,6 +48,7 @@ func (c *compiler) readGolden(o map[string]ast.Node, what string) *golden {
 	if !filepath.IsAbs(name) {
 		g.path = filepath.Join(filepath.Dir(c.name), name)
 	}
+	c.reads(g.path)
 	f, err := os.Open(g.path)
 	switch {
 	case errors.Is(err, os.ErrNotExist) && c.recording:

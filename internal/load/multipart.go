@@ -105,6 +105,7 @@ func (c *compiler) readBeside(n ast.Node, what, path string, most int64) (data [
 	if full = path; !filepath.IsAbs(path) {
 		full = filepath.Join(filepath.Dir(c.name), path)
 	}
+	c.reads(full)
 	f, err := os.Open(full)
 	if err != nil {
 		hint := "check its permissions"

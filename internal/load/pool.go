@@ -218,6 +218,7 @@ func (d *document) readPoolFile(p *pool, what string, n ast.Node) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(filepath.Dir(d.name), path)
 	}
+	d.reads(path)
 	f, err := os.Open(path)
 	if err != nil {
 		hint := "check its permissions"

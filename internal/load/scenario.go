@@ -61,6 +61,7 @@ type Scenario struct {
 	routeIndex map[string]int
 	assets     []asset // distinct ones
 	score      scoring
+	files      []string // that it was read from besides Path
 }
 
 // session is what a virtual user does between picking it and the next.
@@ -89,6 +90,16 @@ type asset struct {
 
 // Routes lists the labels that results use, in the order of the file.
 func (s *Scenario) Routes() []string { return slices.Clone(s.routes) }
+
+// Files lists what the scenario was read from: its own file first, then pools,
+// golden answers, uploaded files and recorded arrivals. Paths are as the
+// scenario's own: relative ones to the working folder.
+func (s *Scenario) Files() []string {
+	if s.Path == "" {
+		return slices.Clone(s.files)
+	}
+	return append([]string{s.Path}, s.files...)
+}
 
 // LoadScenario reads and compiles a scenario file. Pool files are relative to
 // its folder. The error lists every problem as file:line:column with what to
@@ -128,6 +139,7 @@ func parseScenario(name string, src []byte, recording bool) (*Scenario, error) {
 	if err := d.err(); err != nil {
 		return nil, err
 	}
+	c.out.files = d.files
 	c.out.number()
 	return c.out, nil
 }

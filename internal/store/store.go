@@ -63,20 +63,29 @@ func Open(dir string) (*Store, error) {
 
 // private makes sure that the file exists and that only its owner can read
 // it. SQLite gives its -wal and -shm files the same mode.
+//
+// A file that is there is not opened: closing it would drop the locks that
+// another Store of this process holds (sqlite.org/howtocorrupt.html, 2.2), and
+// `kasoku mcp` reads while it tries.
 func private(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return err
+	st, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+		if errors.Is(err, fs.ErrExist) {
+			return nil // another Kasoku was quicker
+		}
+		if err != nil {
+			return err
+		}
+		return f.Close()
 	}
-	defer f.Close()
-	st, err := f.Stat()
 	if err != nil {
 		return err
 	}
 	if st.Mode().Perm()&0o077 == 0 {
 		return nil
 	}
-	if err := f.Chmod(0o600); err != nil && !errors.Is(err, fs.ErrPermission) {
+	if err := os.Chmod(path, 0o600); err != nil && !errors.Is(err, fs.ErrPermission) {
 		return err
 	}
 	return nil

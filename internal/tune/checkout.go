@@ -16,10 +16,10 @@ import (
 
 // checkout is the git checkout that applications run from.
 type checkout struct {
-	h    host.Host
-	host string
-	dir  string // its top
-	head string // the commit that is checked out
+	host host.Host
+	name string // of the host
+	top  string
+	head string // the commit that is checked out; only checkoutOf tells
 	apps []*stack.Service
 }
 
@@ -30,12 +30,9 @@ func (t *Tuner) checkoutOf(ctx context.Context, service string) (*checkout, erro
 	var named *checkout
 	var not []string
 	for _, app := range t.Stack.OfKind(stack.App) {
-		folder := app.Root
-		if app.Build != nil {
-			folder = app.Build.Dir
-		}
-		c := &checkout{h: t.Bench.Hosts[app.HostName()], host: app.HostName(), dir: folder}
-		if folder == "" || c.h == nil {
+		folder := sourceOf(app)
+		c := &checkout{host: t.Bench.Hosts[app.HostName()], name: app.HostName(), top: folder}
+		if folder == "" || c.host == nil {
 			not = append(not, app.Name+" has no root")
 			continue
 		}
@@ -44,8 +41,8 @@ func (t *Tuner) checkoutOf(ctx context.Context, service string) (*checkout, erro
 			not = append(not, fmt.Sprintf("%s: %v", app.Name, err))
 			continue
 		}
-		c.dir = top
-		if i := slices.IndexFunc(all, func(o *checkout) bool { return o.host == c.host && o.dir == top }); i >= 0 {
+		c.top = top
+		if i := slices.IndexFunc(all, func(o *checkout) bool { return o.name == c.name && o.top == top }); i >= 0 {
 			c = all[i]
 		} else {
 			all = append(all, c)
@@ -77,23 +74,6 @@ func because(why []string) string {
 	return " (" + strings.Join(why, "; ") + ")"
 }
 
-// git asks the checkout; it changes nothing there.
-func (c *checkout) git(ctx context.Context, args ...string) (string, error) {
-	// The checkout may belong to someone else than the user who runs Kasoku.
-	argv := append([]string{"env", "-u", "GIT_DIR", "-u", "GIT_WORK_TREE", "-u", "GIT_INDEX_FILE", "git", "-c", "safe.directory=*"}, args...)
-	r, err := c.h.Run(ctx, host.Command{Argv: argv, Dir: c.dir, Env: []string{"LC_ALL=C", "GIT_OPTIONAL_LOCKS=0"}, Timeout: gitTime})
-	if err == nil && r.ExitCode != 0 {
-		err = errors.New(tail(append(r.Stderr, r.Stdout...)))
-	}
-	if err != nil {
-		return "", fmt.Errorf("git %s in %s: %w", args[0], c.dir, err)
-	}
-	return strings.TrimRight(string(r.Stdout), "\n"), nil
-}
-
-// gitTime bounds a question to git, which answers from its own files.
-const gitTime = 30 * time.Second
-
 // commit is the full name of what a reference points at.
 func (c *checkout) commit(ctx context.Context, ref string) (string, error) {
 	if ref == "" || strings.HasPrefix(ref, "-") {
@@ -101,57 +81,116 @@ func (c *checkout) commit(ctx context.Context, ref string) (string, error) {
 	}
 	name, err := c.git(ctx, "rev-parse", "--verify", "--quiet", ref+"^{commit}")
 	if err != nil || name == "" {
-		return "", fmt.Errorf("compare: %s does not have %s; fetch it first (a shallow clone lacks old commits: git fetch --unshallow)", c.dir, ref)
+		return "", fmt.Errorf("compare: %s does not have %s; fetch it first (a shallow clone lacks old commits: git fetch --unshallow)", c.top, ref)
 	}
 	return name, nil
+}
+
+// sourceOf an application is the folder that it is built in, or runs from.
+func sourceOf(app *stack.Service) string {
+	if app.Build != nil && app.Build.Dir != "" {
+		return app.Build.Dir
+	}
+	return app.Root
+}
+
+// holds reports whether a folder is in the checkout. git tells its top without
+// symbolic links.
+func (c *checkout) holds(dir string) bool {
+	return within(dir, c.top) || onThisMachine(c.name) && within(resolved(dir), resolved(c.top))
 }
 
 // build is one command that builds all apps of the checkout from its top, with
 // what it makes; nil if there is nothing to build.
 func (c *checkout) build() (command, products []string, err error) {
-	var script []string
+	var script strings.Builder
 	for _, app := range c.apps {
-		if app.Build == nil {
+		if app.Build == nil || len(app.Build.Command) == 0 {
 			continue
 		}
-		sub, err := filepath.Rel(c.dir, app.Build.Dir)
-		if err != nil || !filepath.IsLocal(sub) {
-			return nil, nil, fmt.Errorf("compare: build.dir of %s, %s, is not inside its checkout %s", app.Name, app.Build.Dir, c.dir)
+		sub := c.relative(app.Build.Dir)
+		if !filepath.IsLocal(sub) {
+			return nil, nil, fmt.Errorf("build.dir of %s, %s, is not inside its checkout %s", app.Name, app.Build.Dir, c.top)
 		}
-		words := make([]string, len(app.Build.Command))
-		for i, w := range app.Build.Command {
-			words[i] = quoted(w)
-		}
-		script = append(script, "(cd "+quoted(sub)+" && "+strings.Join(words, " ")+")")
+		fmt.Fprintf(&script, "(cd %s && %s)\n", quoted(sub), quoted(app.Build.Command...))
 		for _, p := range app.Build.Products {
 			products = append(products, filepath.Join(sub, p))
 		}
 	}
-	if len(script) == 0 {
+	if script.Len() == 0 {
 		return nil, nil, nil
 	}
 	slices.Sort(products)
-	return []string{"sh", "-c", strings.Join(script, " && ")}, slices.Compact(products), nil
+	return []string{"sh", "-ec", script.String()}, slices.Compact(products), nil
 }
 
-// quoted is one word of a shell's command line.
-func quoted(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
-
-// at are the changes that put a commit in place: its files, its build made
-// before (built; "" if there is nothing to build), and a restart of every app.
-// With again nothing is checked out, only restarted.
-func (c *checkout) at(commit string, built host.Hash, again bool) ([]change.Change, error) {
-	var out []change.Change
-	if !again {
-		command, products, err := c.build()
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, change.Change{Kind: change.KindGit, Host: c.host, Why: "compared with kasoku compare",
-			Git: &change.Git{Dir: c.dir, Rev: commit, Build: command, Products: products, Built: built}})
+// at are the changes that put a commit in place: its files, its build (made
+// before: built; "" if it is yet to be made), and every app told.
+func (c *checkout) at(commit string, built host.Hash, why string) ([]change.Change, error) {
+	command, products, err := c.build()
+	if err != nil {
+		return nil, err
 	}
-	for _, app := range c.apps {
-		out = append(out, change.Change{Kind: change.KindRestart, Host: c.host, Service: app.Name, Activate: change.Restart})
+	out := []change.Change{{Kind: change.KindGit, Host: c.name, Why: why,
+		Git: &change.Git{Dir: c.top, Rev: commit, Build: command, Products: products, Built: built}}}
+	for i, act := range c.told() {
+		if i == 0 {
+			out[0].Service, out[0].Activate = act.Service, act.Activate
+			continue
+		}
+		out = append(out, act)
 	}
 	return out, nil
+}
+
+// told are restarts of every app. The runner of an application without
+// processes of its own is told, too: PHP keeps compiled files until then, if it
+// does not look.
+func (c *checkout) told() []change.Change {
+	var out []change.Change
+	for _, app := range c.apps {
+		act := change.Change{Kind: change.KindRestart, Host: c.name, Service: app.Name, Activate: change.Restart}
+		if app.RunsIn != "" {
+			act.Activate = change.Reload
+		}
+		out = append(out, act)
+	}
+	return out
+}
+
+func (c *checkout) relative(dir string) string {
+	for _, d := range []string{dir, resolved(dir)} {
+		if rel, err := filepath.Rel(c.top, d); err == nil && filepath.IsLocal(rel) {
+			return rel
+		}
+	}
+	return dir
+}
+
+// quoted is a command as the shell reads it.
+func quoted(argv ...string) string {
+	out := make([]string, len(argv))
+	for i, a := range argv {
+		out[i] = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+	}
+	return strings.Join(out, " ")
+}
+
+// gitLimit of one reading git command: they take milliseconds, on a huge
+// repository seconds.
+const gitLimit = time.Minute
+
+// git reads from the checkout, whoever owns it: nothing that its configuration
+// names is run.
+func (c *checkout) git(ctx context.Context, args ...string) (string, error) {
+	argv := append([]string{"env", "-u", "GIT_DIR", "-u", "GIT_WORK_TREE", "-u", "GIT_INDEX_FILE", "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C",
+		"git", "-c", "safe.directory=*", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "-C", c.top}, args...)
+	r, err := c.host.Run(ctx, host.Command{Argv: argv, Timeout: gitLimit})
+	if err == nil && r.ExitCode != 0 {
+		err = errors.New(tail(append(r.Stderr, r.Stdout...)))
+	}
+	if err != nil {
+		return "", fmt.Errorf("git %s in %s: %w", args[0], c.top, err)
+	}
+	return strings.TrimRight(string(r.Stdout), "\n"), nil
 }

@@ -136,7 +136,7 @@ func (t *Tuner) comparison(ctx context.Context, o Compared) (*checkout, *Compari
 	if why := t.Stack.Regulation.Refuses(nil, touched, restarted); why != "" {
 		return nil, nil, fmt.Errorf("the regulation refuses it: %s", why)
 	}
-	changes, err := place.at(c.Head.Commit, "", false)
+	changes, err := place.at(c.Head.Commit, "", comparedWhy)
 	if err == nil {
 		err = change.Lacking(t.Stack, t.Rights, changes)
 	}
@@ -150,14 +150,17 @@ func (t *Tuner) compare(ctx context.Context, place *checkout, c *Comparison) err
 		return err
 	}
 	same := c.Head.Commit == c.Base.Commit
-	head, err := place.at(c.Head.Commit, c.Head.built, same)
+	head, err := place.told(), error(nil)
+	if !same {
+		head, err = place.at(c.Head.Commit, c.Head.built, comparedWhy)
+	}
 	if err != nil {
 		return err
 	}
 	title := c.Head.Name() + " against " + c.Base.Name()
 	step := &store.Step{Session: t.session.ID, Seq: 1, Started: time.Now(),
 		Plan: remedy.Plan{ID: "compare:" + c.Base.Commit + ".." + c.Head.Commit, Remedy: "compare", Title: title,
-			Why: "compared with kasoku compare", Changes: head, Bound: 1}, Diffs: diffs(head)}
+			Why: comparedWhy, Changes: head, Bound: 1}, Diffs: diffs(head)}
 	if err := t.Store.SaveStep(step); err != nil {
 		return err
 	}
@@ -170,7 +173,7 @@ func (t *Tuner) compare(ctx context.Context, place *checkout, c *Comparison) err
 		intent: change.Intent{Title: title, Plan: step.Plan.ID, Session: t.session.ID, Changes: head}}
 	base, err := t.placeBase(ctx, place, c)
 	if err == nil {
-		step.Verdict, err = t.judge(ctx, c, sw, base)
+		step.Verdict, err = t.judgeComparison(ctx, c, sw, base)
 	}
 	// Also when ctx has ended.
 	back, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
@@ -190,6 +193,8 @@ func (t *Tuner) compare(ctx context.Context, place *checkout, c *Comparison) err
 	return errors.Join(err, t.Store.SaveStep(step))
 }
 
+const comparedWhy = "compared with kasoku compare"
+
 // build makes the products of both sides, once each.
 func (t *Tuner) build(ctx context.Context, place *checkout, c *Comparison) error {
 	command, products, err := place.build()
@@ -203,8 +208,8 @@ func (t *Tuner) build(ctx context.Context, place *checkout, c *Comparison) error
 		}
 		t.UI.Step("Build " + v.Name())
 		began := time.Now()
-		v.built, err = t.Exec.Build(ctx, "build "+v.Name(), change.Change{Kind: change.KindGit, Host: place.host,
-			Git: &change.Git{Dir: place.dir, Rev: v.Commit, Build: command, Products: products}})
+		v.built, err = t.Exec.Build(ctx, "build "+v.Name(), change.Change{Kind: change.KindGit, Host: place.name,
+			Git: &change.Git{Dir: place.top, Rev: v.Commit, Build: command, Products: products}})
 		if err != nil {
 			if ctx.Err() != nil || len(t.Exec.Pending()) > 0 || errors.Is(err, change.ErrChanged) {
 				return err
@@ -222,7 +227,7 @@ func (t *Tuner) placeBase(ctx context.Context, place *checkout, c *Comparison) (
 	if c.Base.Commit == place.head && c.Base.built == "" {
 		return 0, nil
 	}
-	changes, err := place.at(c.Base.Commit, c.Base.built, false)
+	changes, err := place.at(c.Base.Commit, c.Base.built, comparedWhy)
 	if err != nil {
 		return 0, err
 	}

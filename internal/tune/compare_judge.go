@@ -16,9 +16,9 @@ import (
 // more than what is allowed.
 const NotRegressed experiment.Outcome = "not regressed"
 
-// judge runs the experiment. base is the transaction that put the baseline in
+// judgeComparison runs the experiment. base is the transaction that put the baseline in
 // place, 0 if there is none.
-func (t *Tuner) judge(ctx context.Context, c *Comparison, sw *switcher, base int64) (experiment.Verdict, error) {
+func (t *Tuner) judgeComparison(ctx context.Context, c *Comparison, sw *switcher, base int64) (experiment.Verdict, error) {
 	rule := t.Rule
 	rule.Seed = uint64(sw.step)
 	if c.MaxRegression > 0 {

@@ -23,6 +23,7 @@
 // instruments of instrument*.go, walk.go and spans.go; switcher.go puts baseline or candidate in
 // place; step.go is one turn of the loop; next.go chooses it by what learned.go
 // holds; search.go looks for a number; resume.go takes up an interrupted session;
-// session.go is the whole. try.go judges what somebody proposes, compare*.go
-// two versions of an application (checkout.go).
+// session.go is the whole. try*.go judge what somebody proposes,
+// judge*.go watch what it must leave alone; compare*.go judge two versions of an
+// application (checkout.go).
 package tune

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"kasoku/internal/change"
@@ -92,20 +93,28 @@ func askAgain(ctx context.Context, opts load.Options, run *store.Run) error {
 // keepProfiles remembers the CPU profiles of Go programs, whose bytes a stored
 // run lets go of: later diagnostic runs take none, and a build needs one.
 func (b *Bench) keepProfiles(run *store.Run) map[string][]byte {
+	if b.goProfiles == nil {
+		b.goProfiles = map[string][]byte{}
+	}
+	maps.Copy(b.goProfiles, GoProfiles(b.Store, run))
+	return b.goProfiles
+}
+
+// GoProfiles are the CPU profiles of Go programs that a stored run took, by
+// service.
+func GoProfiles(st *store.Store, run *store.Run) map[string][]byte {
+	out := map[string][]byte{}
 	for _, p := range run.Evidence.Profiles {
 		if p.Tool != "go pprof" || p.Of != "" || p.Artifact == "" {
 			continue
 		}
-		data, err := b.Store.Artifact(run.ID, p.Artifact)
+		data, err := st.Artifact(run.ID, p.Artifact)
 		if err != nil {
 			continue // without it the build is not planned
 		}
-		if b.goProfiles == nil {
-			b.goProfiles = map[string][]byte{}
-		}
-		b.goProfiles[p.Service] = data
+		out[p.Service] = data
 	}
-	return b.goProfiles
+	return out
 }
 
 // healthPaths are the paths of health checks that were asked for in a run.

@@ -42,6 +42,7 @@ type Tuner struct {
 
 	// putBack: an improved candidate is put back all the same (kasoku try).
 	putBack  bool
+	judge    *judge // of a proposal
 	session  *store.Session
 	seq      int
 	workload int

@@ -76,7 +76,7 @@ func (t *Tuner) again(ctx context.Context, step *store.Step, plan remedy.Plan) (
 // switcher puts the sides of a step in place.
 func (t *Tuner) switcher(step *store.Step) *switcher {
 	plan := step.Plan
-	return &switcher{exec: t.Exec, bench: t.Bench, step: step.ID,
+	return &switcher{exec: t.Exec, bench: t.Bench, step: step.ID, judge: t.judge,
 		baseWorkload: t.workload, candWorkload: t.workload,
 		intent: change.Intent{Title: plan.Title, Plan: plan.ID, Session: t.session.ID, Changes: plan.Changes}}
 }
@@ -103,6 +103,7 @@ func (t *Tuner) finish(ctx context.Context, step *store.Step, sw *switcher, err 
 		step.Verdict.Refused = errors.Is(err, change.ErrRefused)
 		err = nil
 	}
+	err = tampered(step, err)
 	step.Diffs = diffs(step.Plan.Changes)
 	judged := err == nil
 	if judged {
@@ -111,15 +112,16 @@ func (t *Tuner) finish(ctx context.Context, step *store.Step, sw *switcher, err 
 		err = t.Store.SaveStep(step)
 	}
 	if err == nil && step.Verdict.Outcome == experiment.Improved {
-		err = t.follow(ctx, step, sw)
+		err = tampered(step, t.follow(ctx, step, sw))
 	}
 	if !step.Kept && sw != nil {
 		// Also when ctx has ended: the target must be put back.
 		back, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
 		defer cancel()
-		if rerr := sw.to(back, experiment.Baseline); rerr != nil {
+		if rerr := tampered(step, sw.to(back, experiment.Baseline)); rerr != nil {
 			err = errors.Join(err, rerr)
 		}
+		t.handBack(back, step)
 	}
 	if cut := judged && err != nil && step.Verdict.Outcome == experiment.Improved && !step.Kept; !cut {
 		step.Ended = time.Now() // otherwise a session that goes on keeps it

@@ -19,8 +19,9 @@ type switcher struct {
 	bench                      *Bench
 	intent                     change.Intent
 	step                       int64
-	tx                         int64 // of the candidate that is applied; 0 = baseline is in place
-	baseWorkload, candWorkload int   // differ only when the plan changes the load
+	tx                         int64  // of the candidate that is applied; 0 = baseline is in place
+	judge                      *judge // of a proposal; nil: Kasoku's own plan
+	baseWorkload, candWorkload int    // differ only when the plan changes the load
 }
 
 // Measure implements experiment.Runner.
@@ -34,6 +35,9 @@ func (s *switcher) Measure(ctx context.Context, side experiment.Side, pair int) 
 	}
 	run, err := s.bench.Run(ctx, RunOptions{Kind: store.Scored, Side: side, Step: s.step, Workload: workload,
 		Label: fmt.Sprintf("%s, pair %d: %s", s.intent.Title, pair, side)})
+	if err == nil {
+		err = s.judge.look("after a run of the " + string(side))
+	}
 	if err != nil {
 		return experiment.Sample{}, err
 	}
@@ -47,19 +51,30 @@ func (s *switcher) to(ctx context.Context, side experiment.Side) error {
 	case len(s.intent.Changes) == 0:
 		return nil
 	case side == experiment.Candidate && s.tx == 0:
+		if err := s.judge.before(); err != nil {
+			return err
+		}
 		tx, err := s.exec.Apply(ctx, s.intent)
 		if err != nil {
+			if told := s.judge.after("it was put in place"); told != nil && len(s.exec.Pending()) == 0 {
+				return errors.Join(told, err)
+			}
 			if ctx.Err() != nil || len(s.exec.Pending()) > 0 {
 				return err
 			}
 			return errors.Join(experiment.ErrCandidate, err)
 		}
 		s.tx = tx.ID
+		return s.judge.after("it was put in place")
 	case side == experiment.Baseline && s.tx != 0:
+		if err := s.judge.before(); err != nil {
+			return err
+		}
 		if err := s.exec.Revert(ctx, s.tx); err != nil {
 			return fmt.Errorf("put back the baseline: %w", err)
 		}
 		s.tx = 0
+		return s.judge.after("it was taken away")
 	}
 	return nil
 }

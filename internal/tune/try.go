@@ -4,15 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"kasoku/internal/change"
 	"kasoku/internal/evidence"
-	"kasoku/internal/host"
+	"kasoku/internal/experiment"
 	"kasoku/internal/remedy"
 	"kasoku/internal/store"
 )
@@ -22,7 +19,13 @@ type Proposal struct {
 	Title string
 	Set   []string // service.key=value
 	Patch string   // file with a unified diff
-	Dir   string
+	Diff  []byte   // the unified diff itself, instead of Patch
+	// Rev is a branch, tag or commit that the application's checkout is moved
+	// to, with its build and restart.
+	Rev string
+	// Dir that a patch is relative to, that commands run in, or inside the
+	// checkout; "": the working folder, with Rev that of the only application.
+	Dir string
 	// Host that Dir and the commands are on; "": that of the app whose root
 	// holds Dir, or the only one that there is.
 	Host        string
@@ -30,6 +33,35 @@ type Proposal struct {
 	Restart     []string
 	Reload      []string
 	Keep        bool
+	// Confined: only the applications' folders and the configuration files that
+	// services read may be written.
+	Confined bool
+}
+
+func (p *Proposal) patches() bool { return p.Patch != "" || len(p.Diff) > 0 }
+
+// Incomplete says what is wrong with a proposal that proposes nothing, or half of
+// something; nil if nothing is.
+func (p *Proposal) Incomplete() error {
+	switch {
+	case len(p.Set) == 0 && !p.patches() && p.Rev == "" && p.Apply == "" && p.Undo == "":
+		return fmt.Errorf("try: nothing is proposed; use --set, --patch, --branch, --commit or --apply with --undo")
+	case (p.Apply == "") != (p.Undo == ""):
+		return fmt.Errorf("try: --apply and --undo go together, so that it can be taken away again")
+	case p.Rev != "" && p.patches():
+		return fmt.Errorf("try: a patch and a commit cannot be tried at once; commit the patch on that branch")
+	}
+	return nil
+}
+
+// proposed is a proposal turned into changes.
+type proposed struct {
+	remedy.Plan
+	// writes are the files on this machine that they write, as far as it is
+	// known beforehand.
+	writes []string
+	// diff of a commit, with secrets masked.
+	diff *store.Diff
 }
 
 // ProposalError says why a proposal is not tried at all.
@@ -41,24 +73,22 @@ func (e *ProposalError) Error() string { return e.Err.Error() }
 func (e *ProposalError) Unwrap() error { return e.Err }
 
 // Try judges a proposal by the same rule as the loop's own plans. Unless Keep
-// is set the target is put back even if it improved.
+// is set the target is put back even if it improved. One that touches what
+// judges it is refused: its step tells why.
 func (t *Tuner) Try(ctx context.Context, p Proposal) (*store.Step, error) {
 	plan, err := t.plan(ctx, p)
 	if err != nil {
 		return nil, &ProposalError{err}
 	}
-	touched, restarted := []string{}, []string{}
-	for _, c := range plan.Changes {
-		touched = append(touched, c.Service)
-		if c.Activate == change.Restart {
-			restarted = append(restarted, c.Service)
-		}
-	}
+	touched, restarted := remedy.Services(plan.Changes)
 	if why := t.Stack.Regulation.Refuses(plan.Trades, touched, restarted); why != "" {
 		return nil, &ProposalError{fmt.Errorf("the regulation refuses it: %s", why)}
 	}
 	if err := change.Lacking(t.Stack, t.Rights, plan.Changes); err != nil {
 		return nil, &ProposalError{err}
+	}
+	if t.judge, err = newJudge(t.Bench, t.Exec); err != nil {
+		return nil, err
 	}
 	t.workload = t.Bench.Users()
 	t.session = &store.Session{Command: "try", Stack: t.Stack.Name, Started: time.Now(), State: "running", AsFoundWorkload: t.workload, FinalWorkload: t.workload}
@@ -67,11 +97,14 @@ func (t *Tuner) Try(ctx context.Context, p Proposal) (*store.Step, error) {
 	}
 	t.Bench.Session = t.session.ID
 	t.putBack = !p.Keep
-	step, err := t.try(ctx, plan, nil, "")
+	step, err := t.judged(ctx, plan)
 	t.session.Ended, t.session.State = time.Now(), "done"
-	if err != nil {
+	switch {
+	case err != nil && ctx.Err() != nil:
+		t.session.State, t.session.Stopped = "interrupted", "interrupted; the target was put back"
+	case err != nil:
 		t.session.State, t.session.Stopped = "failed", err.Error()
-	} else {
+	default:
 		t.session.AsFound, t.session.Final = step.Verdict.BaselineScore, step.Verdict.BaselineScore
 		if step.Kept {
 			t.session.Final = step.Verdict.CandidateScore
@@ -80,14 +113,30 @@ func (t *Tuner) Try(ctx context.Context, p Proposal) (*store.Step, error) {
 	return step, errors.Join(err, t.Store.SaveSession(t.session))
 }
 
-// plan turns a proposal into changes.
-func (t *Tuner) plan(ctx context.Context, p Proposal) (remedy.Plan, error) {
-	plan := remedy.Plan{Remedy: "proposal", Title: p.Title, Why: "proposed with kasoku try", Bound: 1}
-	if len(p.Set) == 0 && p.Patch == "" && p.Apply == "" {
-		return plan, fmt.Errorf("try: nothing is proposed; use --set, --patch or --apply with --undo")
+// judged tries a plan, unless it touches what judges it.
+func (t *Tuner) judged(ctx context.Context, plan proposed) (*store.Step, error) {
+	var step *store.Step
+	var err error
+	if why := t.judge.touches(plan.writes); why != "" {
+		step = &store.Step{Session: t.session.ID, Seq: t.seq + 1, Started: time.Now(), Ended: time.Now(), Plan: plan.Plan, Diffs: diffs(plan.Changes),
+			Verdict: experiment.Verdict{Outcome: experiment.Tampered, Reason: why + "; nothing was applied"}}
+		t.seq++
+		err = t.Store.SaveStep(step)
+	} else if step, err = t.try(ctx, plan.Plan, nil, ""); step == nil {
+		return nil, err
 	}
-	if (p.Apply == "") != (p.Undo == "") {
-		return plan, fmt.Errorf("try: --apply and --undo go together, so that it can be taken away again")
+	if plan.diff == nil {
+		return step, err
+	}
+	step.Diffs = append(step.Diffs, *plan.diff)
+	return step, errors.Join(err, t.Store.SaveStep(step))
+}
+
+// plan turns a proposal into changes.
+func (t *Tuner) plan(ctx context.Context, p Proposal) (proposed, error) {
+	plan := proposed{Plan: remedy.Plan{Remedy: "proposal", Title: p.Title, Why: "proposed with kasoku try", Bound: 1}}
+	if err := p.Incomplete(); err != nil {
+		return plan, err
 	}
 	snap, err := evidence.Take(ctx, t.Stack, t.Bench.Hosts, evidence.TakeOptions{})
 	if err != nil {
@@ -101,12 +150,27 @@ func (t *Tuner) plan(ctx context.Context, p Proposal) (remedy.Plan, error) {
 		}
 		plan.Changes, plan.Trades = append(plan.Changes, sets...), trades
 	}
-	if p.Patch != "" {
+	if p.patches() {
 		files, err := t.patched(ctx, p)
 		if err != nil {
 			return plan, err
 		}
 		plan.Changes = append(plan.Changes, files...)
+	}
+	if p.Confined {
+		if err := t.confined(snap, plan.Changes); err != nil {
+			return plan, err
+		}
+	}
+	for _, c := range plan.Changes {
+		if c.Path != "" && onThisMachine(c.Host) {
+			plan.writes = append(plan.writes, c.Path)
+		}
+	}
+	if p.Rev != "" {
+		if err := t.moved(ctx, p, &plan); err != nil {
+			return plan, err
+		}
 	}
 	if p.Apply != "" {
 		hostName, dir, err := t.place(p)
@@ -122,10 +186,24 @@ func (t *Tuner) plan(ctx context.Context, p Proposal) (remedy.Plan, error) {
 	}
 	plan.Changes = append(plan.Changes, acts...)
 	if plan.Title == "" {
-		plan.Title = strings.TrimSpace(strings.Join(append(append([]string{}, p.Set...), p.Patch, p.Apply), " "))
+		plan.Title = p.words()
 	}
 	plan.ID = "try:" + plan.Title
 	return plan, nil
+}
+
+// words name a proposal that has no title.
+func (p *Proposal) words() string {
+	words := append([]string{}, p.Set...)
+	for _, w := range []string{p.Patch, p.Rev, p.Apply} {
+		if w != "" {
+			words = append(words, w)
+		}
+	}
+	if len(p.Diff) > 0 {
+		words = append(words, "a patch")
+	}
+	return strings.Join(words, " ")
 }
 
 func (t *Tuner) activations(p Proposal) ([]change.Change, error) {
@@ -141,125 +219,4 @@ func (t *Tuner) activations(p Proposal) ([]change.Change, error) {
 		return nil
 	}
 	return out, errors.Join(add(p.Reload, change.Reload), add(p.Restart, change.Restart))
-}
-
-// patched applies the diff to copies of the files that it names and returns
-// the results as file changes, so that undo is by bytes.
-func (t *Tuner) patched(ctx context.Context, p Proposal) ([]change.Change, error) {
-	diff, err := os.ReadFile(p.Patch)
-	if err != nil {
-		return nil, fmt.Errorf("read the patch: %w", err)
-	}
-	names, err := patchedFiles(string(diff))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", p.Patch, err)
-	}
-	work, err := os.MkdirTemp("", "kasoku-patch-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(work)
-	hostName, dir, err := t.place(p)
-	if err != nil {
-		return nil, err
-	}
-	h := t.Bench.Hosts[hostName]
-	before := map[string]*change.FileState{}
-	for _, n := range names {
-		st, err := fileState(ctx, h, filepath.Join(dir, n))
-		if err != nil {
-			return nil, err
-		}
-		before[n] = st
-		if st.Hash == "" {
-			continue
-		}
-		if err := os.MkdirAll(filepath.Join(work, filepath.Dir(n)), 0o700); err != nil {
-			return nil, err
-		}
-		if err := os.WriteFile(filepath.Join(work, n), st.Content, 0o600); err != nil {
-			return nil, err
-		}
-	}
-	abs, err := filepath.Abs(p.Patch)
-	if err != nil {
-		return nil, err
-	}
-	cmd := exec.CommandContext(ctx, "git", "apply", "-p1", "--whitespace=nowarn", abs)
-	cmd.Dir = work
-	// Outside any checkout, whatever the folder lies in.
-	cmd.Env = append(os.Environ(), "GIT_DIR="+filepath.Join(work, ".none"), "GIT_CEILING_DIRECTORIES="+filepath.Dir(work))
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("the patch does not apply to %s: %s", dir, tail(out))
-	}
-	var out []change.Change
-	for _, n := range names {
-		c, err := patchedChange(hostName, filepath.Join(dir, n), filepath.Join(work, n), before[n])
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, c)
-	}
-	return out, nil
-}
-
-func patchedChange(hostName, path, result string, before *change.FileState) (change.Change, error) {
-	c := change.Change{Kind: change.KindFile, Host: hostName, Path: path, Before: before, Why: "proposed with kasoku try"}
-	content, err := os.ReadFile(result)
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		c.After = &change.FileState{}
-	case err != nil:
-		return c, err
-	default:
-		after := *before
-		after.Content, after.Hash = content, host.HashOf(content)
-		after.ModTime = time.Time{}
-		if before.Hash == "" {
-			after.Mode, after.UID, after.GID = 0o644, -1, -1
-		}
-		c.After = &after
-	}
-	return c, nil
-}
-
-// patchedFiles lists the files a unified diff changes, relative to -p1.
-func patchedFiles(diff string) ([]string, error) {
-	var out []string
-	seen := map[string]bool{}
-	for _, line := range strings.Split(diff, "\n") {
-		for _, prefix := range []string{"--- a/", "+++ b/"} {
-			name, ok := strings.CutPrefix(line, prefix)
-			if !ok {
-				continue
-			}
-			name, _, _ = strings.Cut(strings.TrimSuffix(name, "\r"), "\t")
-			if !filepath.IsLocal(name) {
-				return nil, fmt.Errorf("it names %q, which lies outside the folder", name)
-			}
-			if !seen[name] {
-				seen[name] = true
-				out = append(out, name)
-			}
-		}
-	}
-	if len(out) == 0 {
-		return nil, fmt.Errorf("no file is named (lines that begin with --- a/ and +++ b/)")
-	}
-	return out, nil
-}
-
-func fileState(ctx context.Context, h host.Host, path string) (*change.FileState, error) {
-	content, err := h.ReadFile(ctx, path)
-	if errors.Is(err, os.ErrNotExist) {
-		return &change.FileState{}, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	info, err := h.Stat(ctx, path)
-	if err != nil {
-		return nil, err
-	}
-	return &change.FileState{Hash: host.HashOf(content), Content: content, Mode: info.Mode.Perm(), UID: info.UID, GID: info.GID, ModTime: info.ModTime}, nil
 }

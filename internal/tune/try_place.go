@@ -21,7 +21,7 @@ func (t *Tuner) place(p Proposal) (hostName, dir string, err error) {
 		return "", "", fmt.Errorf("try: no service of %s is on a host %q", t.Stack.Path, hostName)
 	}
 	if hostName == stack.LocalHost {
-		dir, err = filepath.Abs(p.Dir)
+		dir, err = filepath.Abs(p.Dir) // "" is the working folder
 		return hostName, dir, err
 	}
 	if !filepath.IsAbs(p.Dir) {

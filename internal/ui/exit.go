@@ -16,6 +16,7 @@ const (
 	Regressed     = 11  // try: the change makes it slower
 	Inconclusive  = 12  // try: too noisy to tell
 	WrongAnswers  = 13  // try: the change breaks answers
+	Refused       = 14  // try: the change touches what judges it
 	Interrupted   = 130 // by a signal; the target has been put back (128 + SIGINT)
 )
 
