@@ -217,7 +217,7 @@ type Tune struct {
 	SmallestEffect float64 `yaml:"smallest_effect,omitempty" json:"smallest_effect,omitempty"`
 	// Alpha is the false-keep rate of one experiment. Default 0.01.
 	Alpha float64 `yaml:"alpha,omitempty" json:"alpha,omitempty"`
-	// MaxPairs of runs per experiment. Default 10.
+	// MaxPairs of runs per experiment, at least stat.LeastPairs. Default 10.
 	MaxPairs int `yaml:"max_pairs,omitempty" json:"max_pairs,omitempty"`
 	// MaxForeignCPU is the share of the machine that processes outside the
 	// stack may use in a run before it is no evidence. Default 0.10.

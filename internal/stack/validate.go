@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"kasoku/internal/regulation"
+	"kasoku/internal/stat"
 )
 
 // kinds in the order in which messages list them.
@@ -302,6 +303,8 @@ func (s *Stack) validateTune(d *document) {
 	}
 	if t.Alpha < 0 || t.Alpha >= 0.5 {
 		d.report("tune.alpha", "%v is outside 0–0.5; write a probability, e.g. 0.01", t.Alpha)
+	} else if rates := stat.Alphas(); t.Alpha != 0 && !slices.Contains(rates, t.Alpha) {
+		d.report("tune.alpha", "for %v no test is known; use one of %v", t.Alpha, rates)
 	}
 	if t.MaxForeignCPU < 0 || t.MaxForeignCPU > 1 {
 		d.report("tune.max_foreign_cpu", "%v is outside 0–1; write a share of the machine, e.g. 0.1", t.MaxForeignCPU)
@@ -309,8 +312,8 @@ func (s *Stack) validateTune(d *document) {
 	if t.RevertAfter != 0 && t.RevertAfter < time.Second {
 		d.report("tune.revert_after", "%s is too short for a heartbeat over a network; write at least 1s, e.g. 60s", t.RevertAfter)
 	}
-	if t.MaxPairs < 0 || t.MaxPairs > 1000 {
-		d.report("tune.max_pairs", "%d is outside 1–1000", t.MaxPairs)
+	if least := stat.LeastPairs(); t.MaxPairs != 0 && (t.MaxPairs < least || t.MaxPairs > 1000) {
+		d.report("tune.max_pairs", "%d is outside %d–1000; with fewer pairs of runs no verdict is sure, so write at least %d, or leave it out for %d", t.MaxPairs, least, least, DefaultMaxPairs)
 	}
 }
 

@@ -32,6 +32,12 @@ var boundaries = []struct {
 
 var boundaryAlphas = [4]float64{0.01, 0.025, 0.05, 0.10}
 
+// Alphas are the total one-sided errors that NewSequential takes.
+func Alphas() []float64 { return slices.Clone(boundaryAlphas[:]) }
+
+// LeastPairs is the smallest maxPairs that NewSequential takes.
+func LeastPairs() int { return slices.Max(boundaries[0].looks) }
+
 // NewSequential returns the test with at most maxPairs pairs and a total
 // one-sided error of at most alpha. Alpha is one of 0.01, 0.025, 0.05, 0.10;
 // maxPairs at least 6 (6, 10 and 20 are used fully, others rounded down).
@@ -47,7 +53,7 @@ func NewSequential(alpha float64, maxPairs int) (Sequential, error) {
 		}
 	}
 	if best == nil {
-		return Sequential{}, fmt.Errorf("max pairs %d: need at least %d", maxPairs, boundaries[0].looks[3])
+		return Sequential{}, fmt.Errorf("max pairs %d: need at least %d", maxPairs, LeastPairs())
 	}
 	return *best, nil
 }

@@ -47,14 +47,7 @@ func (t *Tuner) Try(ctx context.Context, p Proposal) (*store.Step, error) {
 	if err != nil {
 		return nil, &ProposalError{err}
 	}
-	touched, restarted := []string{}, []string{}
-	for _, c := range plan.Changes {
-		touched = append(touched, c.Service)
-		if c.Activate == change.Restart {
-			restarted = append(restarted, c.Service)
-		}
-	}
-	if why := t.Stack.Regulation.Refuses(plan.Trades, touched, restarted); why != "" {
+	if why := remedy.Forbidden(t.Stack.Regulation, plan); why != "" {
 		return nil, &ProposalError{fmt.Errorf("the regulation refuses it: %s", why)}
 	}
 	if err := change.Lacking(t.Stack, t.Rights, plan.Changes); err != nil {
