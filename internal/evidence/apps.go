@@ -131,12 +131,16 @@ func (t *taker) startFiles(svc *stack.Service, r *fileReader) error {
 	return nil
 }
 
-// UnitName is a unit's full name: systemctl adds .service where none is given.
+// unitTypes are the endings that a unit's name can have (systemd.unit(5)).
+var unitTypes = []string{".service", ".socket", ".device", ".mount", ".automount", ".swap", ".target", ".path", ".timer", ".slice", ".scope"}
+
+// UnitName is a unit's full name: systemctl adds .service where no type is
+// given, as in php8.2-fpm.
 func UnitName(name string) string {
-	if path.Ext(name) == "" {
-		return name + ".service"
+	if slices.Contains(unitTypes, path.Ext(name)) {
+		return name
 	}
-	return name
+	return name + ".service"
 }
 
 func (t *taker) appProcess(h host.Host, pids []int) (AppProcess, error) {
