@@ -70,6 +70,8 @@ missing() {
     if ! php_has 'redis'; then MISSING+=("php${version:-}-redis|php-redis"); fi
     # A test of debuggers loads it; see debugger_off.
     if [ -z "$(find /usr/lib/php -name xdebug.so 2>/dev/null)" ]; then MISSING+=("php${version:-}-xdebug|php-xdebug"); fi
+    # A test of compression loads it.
+    if [ ! -e /usr/lib/nginx/modules/ngx_http_brotli_filter_module.so ]; then MISSING+=(libnginx-mod-http-brotli-filter); fi
     # For the discovery of PHP in Apache.
     if [ -z "$(find /usr/lib/apache2/modules -name 'libphp*.so' 2>/dev/null)" ]; then MISSING+=("libapache2-mod-php${version:-}|libapache2-mod-php"); fi
 }

@@ -18,7 +18,7 @@ type Kind string
 
 const (
 	KindFile     Kind = "file"     // create or replace one file
-	KindDir      Kind = "dir"      // create one directory of Kasoku's own
+	KindDir      Kind = "dir"      // create one directory of Kasoku's own, or of a unit's drop-ins
 	KindLink     Kind = "link"     // make or remove one symbolic link
 	KindVariable Kind = "variable" // a server variable at run time (SET GLOBAL)
 	KindIndex    Kind = "index"    // create or drop one index

@@ -21,6 +21,9 @@ func Diff(c Change) string {
 		if c.After != nil && c.After.Mode != 0 {
 			mode = c.After.Mode
 		}
+		if dropinDir(c.Path) {
+			return fmt.Sprintf("mkdir -p -m %s %s\n# undo: rmdir --ignore-fail-on-non-empty %s\n", octal(mode), commandLine([]string{c.Path}), commandLine([]string{c.Path}))
+		}
 		return fmt.Sprintf("mkdir -m %s %s\n# undo: rm -r %s\n", octal(mode), commandLine([]string{c.Path}), commandLine([]string{c.Path}))
 	case KindLink:
 		return fmt.Sprintf("%s\n# undo: %s\n", c.Link.command(c.Path, c.Link.Remove), c.Link.command(c.Path, !c.Link.Remove))

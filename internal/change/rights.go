@@ -39,6 +39,12 @@ func lacks(r *stack.Rights, c *Change, runner string) string {
 		if why := r.Refuses(stack.NeedValidate, runner, ""); why != "" {
 			return why
 		}
+	case KindDir:
+		if dropinDir(c.Path) {
+			if why := r.RefusesOn(stack.NeedUnits, c.hostName(), "*"); why != "" {
+				return why
+			}
+		}
 	case KindVariable:
 		if why := r.Refuses(stack.NeedVariable, c.Service, ""); why != "" {
 			return why

@@ -14,7 +14,7 @@ import (
 	"kasoku/internal/stack"
 )
 
-// AppStart is how an app service is started, as its files say it: a unit, a
+// AppStart is how a service is started, as its files say it: a unit, a
 // program of supervisor, or a process with an environment file. Edits go into
 // the files' bytes only; Changed returns them.
 type AppStart struct {
@@ -77,9 +77,9 @@ func StartOf(snap *evidence.Snapshot, svc *stack.Service) (*AppStart, error) {
 	return s, nil
 }
 
-// dropin is a file that is there among a unit's drop-ins of an administrator,
-// or the unit itself where it is an administrator's own. A new folder of
-// drop-ins is not made.
+// dropin is where a unit's new settings go: the unit itself where it is an
+// administrator's own without drop-ins, else a file among its drop-ins, whose
+// folder may have to be made.
 func dropin(conf *unit.Config, name string) string {
 	own := path.Join("/etc/systemd/system", name)
 	last := ""
@@ -88,10 +88,10 @@ func dropin(conf *unit.Config, name string) string {
 			last = f.Path
 		}
 	}
-	if path.Dir(last) == own+".d" {
-		return path.Join(own+".d", "zz-kasoku.conf")
+	if last == own {
+		return own
 	}
-	return last
+	return path.Join(own+".d", "zz-kasoku.conf")
 }
 
 // Env is a variable's value as the files say it, or as the process was started
@@ -186,9 +186,6 @@ func (s *AppStart) setUnitEnv(name, value string) error {
 	if strings.ContainsAny(value, "\"\\\r\n") {
 		return fmt.Errorf("%s: Environment= cannot hold %q as it is", s.svc.Name, value)
 	}
-	if s.dropin == "" {
-		return fmt.Errorf("%s: its unit is a package's and has no drop-in folder; make one (systemctl edit %s)", s.svc.Name, s.svc.Control.Unit)
-	}
 	written := strings.ReplaceAll(name+"="+value, "%", "%%")
 	if strings.ContainsAny(written, " \t'") {
 		written = `"` + written + `"`
@@ -261,6 +258,25 @@ func (s *AppStart) SetOption(g args.Grammar, name, value string) error {
 	}
 	v := s.unit.List("Service", "ExecStart")[0]
 	_, err := s.unit.SetPart("Service", "ExecStart", v, 0, len(v.Text), list.String())
+	return err
+}
+
+// Unit is the value of a setting in the [Service] section of the unit that
+// starts it; false if it has none, or is not started by a unit.
+func (s *AppStart) Unit(key string) (string, bool) {
+	if s.unit == nil {
+		return "", false
+	}
+	v, ok := s.unit.Get("Service", key)
+	return v.Text, ok
+}
+
+// SetUnit gives a setting of the [Service] section another value.
+func (s *AppStart) SetUnit(key, value string) error {
+	if s.unit == nil {
+		return fmt.Errorf("%s is not started by a unit of systemd, so %s has no place; whoever starts it says the limit", s.svc.Name, key)
+	}
+	_, err := s.unit.Set("Service", key, value, s.dropin)
 	return err
 }
 

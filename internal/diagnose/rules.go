@@ -5,7 +5,7 @@ import "kasoku/internal/trace"
 // Rules is the table of everything that is looked for.
 var Rules = slicesOf(
 	statementRules, databaseRules, phpRules, webRules, webServerRules, apacheRules, cacheRules, requestRules, profileRules(), appRules, systemRules, loadRules,
-	kernelRules, packageRules,
+	kernelRules, packageRules, unitRules,
 )
 
 func slicesOf(groups ...[]Rule) []Rule {

@@ -17,7 +17,7 @@ var dbSettingRules = []Rule{
 	{"db.autoinc-lock", []string{"C21"}, needDB, judgeAutoincLock},
 	{"db.sync-array", []string{"C21"}, needDB, judgeSyncArray},
 	{"db.adaptive-hash", []string{"W07"}, needDB, judgeAdaptiveHash},
-	{"db.query-cache-unused", []string{"W07"}, needDB, judgeQueryCacheUnused},
+	{"db.query-cache-unused", []string{"W07", "W09"}, needDB, judgeQueryCacheUnused},
 	{"db.join-buffer", []string{"C25"}, needDB, judgeJoinBuffer},
 	{"db.read-buffer", []string{"C25"}, needDB, judgeReadBuffer},
 	{"db.table-instances", []string{"C22"}, needDB, judgeTableInstances},

@@ -11,8 +11,8 @@ import (
 const largeArchive = 32 << 20
 
 // judgeLocaleArchive: PHP-FPM's main process, and so every child, maps an
-// archive of all languages (C20). It is a file of the whole machine that
-// localedef rewrites in place under those who map it, so it is told and not done.
+// archive of all languages (C20). It is looked into for PHP's own C.UTF-8 as
+// PHP starts, which most systems have in a folder as well.
 func judgeLocaleArchive(m *model) ([]Finding, string) {
 	seen := false
 	out, why := m.eachPHP(func(svc *stack.Service, php map[string]string) []Finding {
@@ -21,9 +21,13 @@ func judgeLocaleArchive(m *model) ([]Finding, string) {
 		if !ok || n < largeArchive {
 			return nil
 		}
+		bound, formula := 1.0, "it saves memory, not time, and memory is not short"
+		if len(m.lowMemory(m.at(svc.Name).sys)) > 0 {
+			bound, formula = m.boundWait()
+		}
 		return []Finding{about(svc.Name, svc.Name+" maps a locale archive of all languages",
-			fmt.Sprintf("Each process maps %s of /usr/lib/locale/locale-archive. Its pages are shared, but page tables and what setlocale() touches are not. Keep the languages that are used in /etc/locale.gen, then `locale-gen --purge`, and restart %s.", size(int64(n)), svc.Name),
-			"/proc/PID/maps of "+svc.Name).bounded(1, "it saves memory, not time")}
+			fmt.Sprintf("Each process maps %s of the C library's locale-archive because PHP asks for C.UTF-8 when it starts. The pages are shared; what it costs each process is address space and page tables. (Fewer languages in /etc/locale.gen and `locale-gen --purge` make the archive itself small.)", size(int64(n))),
+			"/proc/PID/maps of "+svc.Name).bounded(bound, formula)}
 	})
 	if why == "" && !seen && len(m.in.Stack.OfKind(stack.PHPFPM)) > 0 {
 		why = "the memory maps of PHP-FPM's main process could not be read"

@@ -246,6 +246,14 @@ var signs = []struct {
 	{"php.too-many", config("/f", "= 16", "= 1600"), "1600 processes are allowed"},
 	{"php.max-requests", config("/f", "pm = static", "pm = static\npm.max_requests = 20"), "is 20"},
 	{"php.session-files", php("session.save_path", "/var/lib/php"), "/var/lib/php"},
+	{"system.agents", system(func(s *evidence.System) {
+		s.Others = []evidence.ProcessUse{{PID: 9, Name: "munin-node", Unit: "munin-node.service", CPU: 1.5}, {PID: 8, Name: "sshd", Unit: "ssh.service", CPU: 9}}
+	}), "munin-node (munin-node.service) used 1.50 s of CPU in 10 s, 4 %"},
+	{"system.tasks", func(in *Input) {
+		use := in.Evidence.Services["php"]
+		use.Cgroup = &evidence.CgroupUse{PidsLimit: 100, Pids: 90}
+		in.Evidence.Services["php"] = use
+	}, "90 of 100 processes"},
 	{"php.locale-archive", php("process.locale-archive", "222298112"), "212 MiB"},
 	{"php.session-connect", php("session.save_handler", "memcached"), "memcached without"},
 	{"web.static-through-app", func(in *Input) {

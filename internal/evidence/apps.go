@@ -90,8 +90,19 @@ func (t *taker) app(h host.Host, svc *stack.Service, r *fileReader) error {
 	return nil
 }
 
+// startOf reads how a server of another kind is started. Who has no rights to
+// these files, or a unit that is made at boot, can be tuned all the same.
+func (t *taker) startOf(svc *stack.Service, r *fileReader) {
+	if svc.RunsIn != "" || svc.ControlMethod() == stack.MethodSupervisor {
+		return
+	}
+	if err := t.startFiles(svc, r); err != nil {
+		t.good("start of "+svc.Name, "not judged: "+err.Error())
+	}
+}
+
 // startFiles reads the unit, supervisor's configuration or the environment
-// file that an app is started by.
+// file that a service is started by.
 func (t *taker) startFiles(svc *stack.Service, r *fileReader) error {
 	switch svc.ControlMethod() {
 	case stack.MethodSystemd:
@@ -120,13 +131,8 @@ func (t *taker) startFiles(svc *stack.Service, r *fileReader) error {
 	return nil
 }
 
-// UnitName is a unit's full name: systemctl adds .service where none is given.
-func UnitName(name string) string {
-	if path.Ext(name) == "" {
-		return name + ".service"
-	}
-	return name
-}
+// UnitName is a unit's full name, as stack.UnitName.
+func UnitName(name string) string { return stack.UnitName(name) }
 
 func (t *taker) appProcess(h host.Host, pids []int) (AppProcess, error) {
 	var p AppProcess

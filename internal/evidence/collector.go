@@ -298,6 +298,7 @@ func (c *Collector) system(ctx context.Context, ev *Evidence) {
 		}
 		uses := split(&sys, begin, end, c.roots[name], generator)
 		finish(ctx, c.hosts[name], begin, end, c.roots[name], uses)
+		nameUnits(ctx, c.hosts[name], sys.Others)
 		for service, use := range uses {
 			ev.Services[service] = use
 			if use.Processes == 0 && len(c.roots[name][service]) > 0 {

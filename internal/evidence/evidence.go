@@ -223,6 +223,9 @@ type ProcessUse struct {
 	Name    string  `json:"name"`
 	Service string  `json:"service,omitempty"`
 	CPU     float64 `json:"cpu"` // seconds
+	// Unit of systemd that it belongs to, "munin-node.service"; only of those
+	// outside the stack.
+	Unit string `json:"unit,omitempty"`
 }
 
 // SystemSample is the host at one moment of the window.

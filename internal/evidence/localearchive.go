@@ -14,6 +14,14 @@ import (
 // library's locale archive that its main process maps (C20).
 const localeArchive = "process.locale-archive"
 
+// localeUnpacked is the name of the folder that has PHP's own locale, C.UTF-8,
+// outside the archive; "" if it is only in there.
+const localeUnpacked = "process.locale-folder"
+
+// localeFolder is where the C library looks for locales behind its archive
+// (locale(7), "Files").
+const localeFolder = "/usr/lib/locale"
+
 // parseMapped sums up what of /proc/PID/maps belongs to files of a name, bytes
 // (proc_pid_maps(5): from-to rights offset device inode path).
 func parseMapped(maps []byte, name string) int64 {
@@ -40,5 +48,12 @@ func readLocaleArchive(ctx context.Context, h host.Host, pid int, values map[str
 	if err != nil {
 		return
 	}
-	values[localeArchive] = strconv.FormatInt(parseMapped(maps, "locale-archive"), 10)
+	n := parseMapped(maps, "locale-archive")
+	values[localeArchive] = strconv.FormatInt(n, 10)
+	if n == 0 {
+		return
+	}
+	if info, err := h.Stat(ctx, localeFolder+"/C.utf8"); err == nil && info.Mode.IsDir() {
+		values[localeUnpacked] = localeFolder
+	}
 }

@@ -143,6 +143,9 @@ func (t *taker) service(h host.Host, svc *stack.Service) {
 	} else if n := len(r.files) - before; n > 0 {
 		t.good("configuration of "+svc.Name, fmt.Sprintf("%d files", n))
 	}
+	if svc.Kind != stack.App {
+		t.startOf(svc, r)
+	}
 	for _, p := range svc.Settings {
 		if _, err := r.read(p); err != nil {
 			t.bad("settings of "+svc.Name, fmt.Errorf("read %s: %w", p, err))

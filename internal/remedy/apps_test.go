@@ -80,8 +80,20 @@ func TestAppNoEnvironment(t *testing.T) {
 	remedytest.WantNone(t, in, "go.gc", "control.env_file")
 	in = withGarbage(goAPI(stack.Control{Start: []string{"env", "GOGC=100", "/srv/api/api"}, EnvFile: envPath}, map[string]string{envPath: ""}))
 	remedytest.WantNone(t, in, "go.gc", "control.start in kasoku.yaml sets GOGC itself")
-	in = withGarbage(goAPI(stack.Control{Unit: "api"}, map[string]string{"/lib/systemd/system/api.service": "[Service]\nExecStart=/srv/api/api\n"}))
-	remedytest.WantNone(t, in, "go.gc", "has no drop-in folder")
+}
+
+// A package's unit stays as it is: a folder of drop-ins is made for it.
+func TestAppPackagesUnit(t *testing.T) {
+	in := withGarbage(goAPI(stack.Control{Unit: "api"}, map[string]string{"/lib/systemd/system/api.service": "[Service]\nExecStart=/srv/api/api\n"}))
+	p := remedytest.Want(t, in, "go.gc")
+	if len(p.Changes) != 2 || p.Changes[0].Kind != change.KindDir || p.Changes[0].Path != unitPath+".d" {
+		t.Fatalf("%+v", p.Changes)
+	}
+	remedytest.Has(t, remedytest.After(p, unitPath+".d/zz-kasoku.conf"), "[Service]\n", "GOGC=off", "GOMEMLIMIT=800MiB")
+	in.Snapshot.Files["local"][unitPath+".d/admin.conf"] = evidence.File{Content: []byte("[Unit]\n"), Service: "api"}
+	if p := remedytest.Want(t, in, "go.gc"); len(p.Changes) != 1 {
+		t.Errorf("the folder is there: %+v", p.Changes)
+	}
 }
 
 // What the collector may take is bounded by what is free and by its group.

@@ -117,6 +117,9 @@ func writeEntry(b *bytes.Buffer, e CatalogueEntry) {
 	if e.How.Mechanism != "" {
 		by = append(by, cell(e.How.Mechanism))
 	}
+	if e.OutOfReach != "" {
+		by = append(by, cell(e.OutOfReach))
+	}
 	if len(e.Findings) > 0 && len(e.Remedies) == 0 {
 		by = append(by, "findings `"+strings.Join(e.Findings, "`, `")+"`")
 	}

@@ -216,7 +216,27 @@ func TestPlanServiceFiles(t *testing.T) {
 	in := kernelWorld(nil)
 	in.Stack.Services = append(in.Stack.Services, stack.Service{Name: "api", Kind: stack.App})
 	in.Evidence.Services["api"] = evidence.ServiceUse{OpenFiles: 1000, FileLimit: 1024}
-	remedytest.WantNone(t, in, "kernel.files", "LimitNOFILE=4096")
+	remedytest.WantNone(t, in, "kernel.files", "ulimit -n 4096")
+	const unit = "/lib/systemd/system/api.service"
+	in.Stack.Service("api").Control = stack.Control{Unit: "api"}
+	in.Snapshot.Files["local"][unit] = evidence.File{Content: []byte("[Service]\nExecStart=/srv/api\nLimitNOFILE=1024:2048\n"), Service: "api"}
+	p := remedytest.Want(t, in, "kernel.files")
+	if got := remedytest.After(p, "/etc/systemd/system/api.service.d/zz-kasoku.conf"); got != "[Service]\nLimitNOFILE=4096\n" || p.Changes[0].Kind != change.KindDir {
+		t.Errorf("%q, %+v", got, p.Changes)
+	}
+	// A database raises its own limit as far as its unit lets it.
+	for limit, want := range map[string]bool{"": false, "LimitNOFILE=32768": false, "LimitNOFILE=infinity": false, "LimitNOFILE=2048": true, "LimitNOFILE=1024:4095": true} {
+		in := kernelWorld(nil)
+		in.Stack.Service("db").Control = stack.Control{Unit: "mariadb"}
+		in.Snapshot.Files["local"]["/lib/systemd/system/mariadb.service"] = evidence.File{Content: []byte("[Service]\nExecStart=/usr/sbin/mariadbd\n" + limit + "\n"), Service: "db"}
+		use := in.Evidence.Services["db"]
+		use.OpenFiles, use.FileLimit = 1000, 1024
+		in.Evidence.Services["db"] = use
+		p := remedytest.Want(t, in, "kernel.files")
+		if got := remedytest.After(p, "/etc/systemd/system/mariadb.service.d/zz-kasoku.conf"); (got != "") != want || want && got != "[Service]\nLimitNOFILE=4096\n" {
+			t.Errorf("%s: %q", limit, got)
+		}
+	}
 }
 
 // A regulation may keep the kernel as it is.

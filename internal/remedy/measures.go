@@ -44,6 +44,8 @@ type Measure struct {
 	// How Kasoku advises it or does it in the loop; the zero How is not yet.
 	// What a remedy of Table applies is not said here.
 	How How
+	// OutOfReach says why nothing is done about it, if that will stay so.
+	OutOfReach string
 }
 
 // How names the mechanism of a measure that no remedy applies.
@@ -150,7 +152,11 @@ var Measures = []Measure{
 	{ID: "G10", Sign: "slow log encoder", Done: "another one", Kind: KindPackage, Effect: "−33 % CPU"},
 	{ID: "G11", Sign: "the garbage collector runs too often", Done: "off below a memory limit", Kind: KindRuntime, Effect: "−9 % CPU"},
 	{ID: "G12", Sign: "CPU binds", Done: "profile-guided build", Kind: KindBuild, Effect: "−7 % CPU"},
-	{ID: "G13", Sign: "CPU binds", Done: "ARM instances", Kind: KindHardware, Effect: "−10–20 % CPU"},
+	{ID: "G13", Sign: "CPU binds", Done: "ARM instances", Kind: KindHardware, Effect: "−10–20 % CPU",
+		// A run sees how much CPU a request takes on the processor that is there.
+		// What another one would take is in no counter of it, and depends on the
+		// program; a number would be somebody else's.
+		OutOfReach: "out of reach: no evidence of a run tells what another processor would take; measure the same stack there and compare the two with kasoku run"},
 	{ID: "G14", Sign: "the API log carries whole responses", Done: "needless fields dropped", Kind: KindSource, Trade: "observability", Effect: "−34 % CPU"},
 	{ID: "G15", Sign: "several queries on one table in a request", Done: "merged", Kind: KindSource},
 

@@ -1,6 +1,7 @@
 package remedy_test
 
 import (
+	"strings"
 	"testing"
 
 	"kasoku/internal/change"
@@ -41,7 +42,17 @@ func TestPlanUpgrade(t *testing.T) {
 		t.Errorf("plans %v", got)
 	}
 	in.Stack.Regulation.Install = false
-	remedytest.WantNone(t, in, "packages.upgrade", "does not allow to install packages")
+	refused := 0
+	_, res = remedytest.Plan(t, in)
+	for _, r := range res.Refusals {
+		if strings.HasPrefix(r.Plan.ID, "packages.upgrade:") && strings.Contains(r.Why, "install: true") {
+			refused++
+		}
+	}
+	if refused != 2 {
+		t.Errorf("%d plans are refused for installing packages, want 2", refused)
+	}
+	remedytest.WantNone(t, in, "packages.upgrade", "")
 	in.Stack.Regulation.Install, in.Snapshot.Root = true, false
 	remedytest.WantNone(t, in, "packages.upgrade", "only be upgraded by root")
 	in.Snapshot.Packages = nil

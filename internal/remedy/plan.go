@@ -45,8 +45,7 @@ func PlanAll(in Input) Result {
 					continue
 				}
 				seen[p.ID] = true
-				touched, restarted := Services(p.Changes)
-				if why := in.Stack.Regulation.Refuses(p.Trades, touched, restarted); why != "" {
+				if why := Forbidden(in.Stack.Regulation, p); why != "" {
 					out.Refusals = append(out.Refusals, Refusal{Plan: p, Why: why})
 					continue
 				}
@@ -60,6 +59,20 @@ func PlanAll(in Input) Result {
 	}
 	byPromise(out.Plans)
 	return out
+}
+
+// Forbidden says why the regulation does not let a plan be applied; "" if it does.
+func Forbidden(r regulation.Regulation, p Plan) string {
+	touched, restarted := Services(p.Changes)
+	if why := r.Refuses(p.Trades, touched, restarted); why != "" {
+		return why
+	}
+	for _, c := range p.Changes {
+		if c.Kind == change.KindPackage && !r.Install {
+			return "it installs packages, which the regulation does not permit (regulation: install: true)"
+		}
+	}
+	return ""
 }
 
 func byPromise(plans []Plan) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"kasoku/internal/change"
 	"kasoku/internal/evidence"
 	"kasoku/internal/regulation"
 	"kasoku/internal/remedy"
@@ -144,4 +145,38 @@ func TestSessionPersistent(t *testing.T) {
 		}
 	}
 	remedytest.WantNone(t, stores("session.save_handler", "redis", "session.save_path", "tcp://10.9.9.9:6380"), "php.session-persistent", "not a service of the stack")
+}
+
+// archiveWorld has a PHP-FPM under systemd that maps a large locale archive.
+func archiveWorld() remedy.Input {
+	in := remedytest.World(nil)
+	for k, v := range map[string]string{"process.locale-archive": "67108864", "process.locale-folder": "/usr/lib/locale"} {
+		in.Snapshot.PHP["php"][k] = v
+	}
+	in.Stack.Service("php").Control = stack.Control{Unit: "php8.2-fpm"}
+	in.Snapshot.Files["local"]["/usr/lib/systemd/system/php8.2-fpm.service"] = evidence.File{Content: []byte("[Service]\nType=notify\nExecStart=/usr/sbin/php-fpm8.2 --nodaemonize\n"), Service: "php"}
+	return in
+}
+
+func TestPlanLocale(t *testing.T) {
+	p := remedytest.Want(t, archiveWorld(), "php.locale")
+	if got := remedytest.After(p, "/etc/systemd/system/php8.2-fpm.service.d/zz-kasoku.conf"); !strings.HasSuffix(got, "Environment=LOCPATH=/usr/lib/locale\n") || !strings.HasPrefix(got, "[Service]\n") || p.Changes[0].Kind != change.KindDir {
+		t.Errorf("%q: %+v", got, p.Changes)
+	}
+	for why, change := range map[string]func(in remedy.Input){
+		"takes its locale from the environment": func(in remedy.Input) { in.Snapshot.PHP["php"]["version"] = "7.4.33" },
+		"is only in the archive":                func(in remedy.Input) { in.Snapshot.PHP["php"]["process.locale-folder"] = "" },
+		"clear_env = no": func(in remedy.Input) {
+			f := in.Snapshot.Files["local"][remedytest.FPMPath]
+			f.Content = append(f.Content, "clear_env = no\n"...)
+			in.Snapshot.Files["local"][remedytest.FPMPath] = f
+		},
+	} {
+		in := archiveWorld()
+		change(in)
+		remedytest.WantNone(t, in, "php.locale", why)
+	}
+	in := archiveWorld()
+	in.Snapshot.PHP["php"]["process.locale-archive"] = "3000000"
+	remedytest.WantNone(t, in, "php.locale", "")
 }

@@ -11,6 +11,7 @@ import (
 	"kasoku/internal/remedy/packages"
 	"kasoku/internal/remedy/pagecache"
 	"kasoku/internal/remedy/php"
+	"kasoku/internal/remedy/units"
 	"kasoku/internal/remedy/web"
 	"kasoku/internal/remedy/workload"
 )
@@ -25,6 +26,7 @@ var Table = slices.Concat(
 	cache.Remedies,
 	kernel.Remedies,
 	packages.Remedies,
+	units.Remedies,
 	boot.Remedies,
 	workload.Remedies,
 )

@@ -182,7 +182,7 @@ var dropInRoots = []string{"/etc/systemd/system", "/run/systemd/system"}
 // for them only in folders that it knew when it last read all units.
 func (c *Controller) newDropIns(ctx context.Context, u unit) bool {
 	for _, root := range dropInRoots {
-		found, err := c.h.List(ctx, root+"/"+u.name+".d")
+		found, err := c.h.List(ctx, root+"/"+UnitName(u.name)+".d")
 		if err != nil {
 			continue
 		}

@@ -84,7 +84,7 @@ func drawStack(t *rapid.T) *Stack {
 		s.Regulation = regulation.Regulation{Allow: []regulation.Trade{regulation.Staleness}, MemoryHeadroomPercent: 30, NoTouch: []string{"s0"}, Install: true}
 	}
 	if rapid.Bool().Draw(t, "tuned") {
-		s.Tune = Tune{SmallestEffect: 0.02, MaxPairs: 4}
+		s.Tune = Tune{SmallestEffect: 0.02, MaxPairs: 6}
 	}
 	if rapid.Bool().Draw(t, "seen") {
 		s.Evidence = EvidenceConfig{OTLP: "127.0.0.1:4318", Routes: []string{"/users/:name/*"}, LogFormat: word.Draw(t, "log format"), Profile: ProfileOff}

@@ -80,8 +80,7 @@ func (t *Tuner) Try(ctx context.Context, p Proposal) (*store.Step, error) {
 	if err != nil {
 		return nil, &ProposalError{err}
 	}
-	touched, restarted := remedy.Services(plan.Changes)
-	if why := t.Stack.Regulation.Refuses(plan.Trades, touched, restarted); why != "" {
+	if why := remedy.Forbidden(t.Stack.Regulation, plan.Plan); why != "" {
 		return nil, &ProposalError{fmt.Errorf("the regulation refuses it: %s", why)}
 	}
 	if err := change.Lacking(t.Stack, t.Rights, plan.Changes); err != nil {

@@ -37,6 +37,10 @@ func TestDatabaseDefaults(t *testing.T) {
 	s := start(t, "", pages, quiet())
 	s.Bench.Window = time.Second
 	s.Show(t, func(t *testing.T, p remedy.Plan) {
+		if p.Remedy == "mariadb.query-cache" {
+			s.answersFromCache(t, "SELECT v FROM app.pages WHERE id = 7")
+			return
+		}
 		for name, want := range map[string]string{"skip_name_resolve": "ON", "query_cache_type": "ON", "query_cache_size": "67108864", "join_buffer_size": "1048576"} {
 			if got := s.variable(t, name); got != want {
 				t.Errorf("%s is %s, want %s", name, got, want)
@@ -45,7 +49,46 @@ func TestDatabaseDefaults(t *testing.T) {
 		if len(p.Trades) > 0 {
 			t.Errorf("it trades %v", p.Trades)
 		}
-	}, "mariadb.defaults")
+	}, "mariadb.defaults", "mariadb.query-cache")
+}
+
+// answersFromCache: the server answers a statement that it knows without
+// running it, and runs it again once its table was written (W09).
+func (s *server) answersFromCache(t *testing.T, statement string) {
+	t.Helper()
+	count := func() (runs, hits int) {
+		return s.status(t, "Com_select"), s.status(t, "Qcache_hits")
+	}
+	ask := func() {
+		if _, err := s.root.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ask()
+	runs, hits := count()
+	for range 5 {
+		ask()
+	}
+	if r, h := count(); r != runs || h != hits+5 {
+		t.Errorf("asked five times more, the server ran it %d times and answered %d times from its cache", r-runs, h-hits)
+	}
+	if _, err := s.root.ExecContext(t.Context(), "UPDATE app.pages SET grp = grp + 1 WHERE id = 7"); err != nil {
+		t.Fatal(err)
+	}
+	ask()
+	if r, _ := count(); r != runs+1 {
+		t.Errorf("after a write the server ran it %d times, want once", r-runs)
+	}
+}
+
+// status is one of the server's counters.
+func (s *server) status(t *testing.T, name string) (n int) {
+	t.Helper()
+	var key string
+	if err := s.root.QueryRowContext(t.Context(), "SHOW GLOBAL STATUS LIKE ?", name).Scan(&key, &n); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return n
 }
 
 // The server's own word tells what is for another version: one option that it

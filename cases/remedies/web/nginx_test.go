@@ -68,6 +68,7 @@ default: $x = 0; for ($i = 0; $i < 20000; $i++) { $x += $i; } echo "page $x"; }
 
 // setup says what is bad about a site.
 type setup struct {
+	top                          string // before all else of nginx.conf
 	events, http, server, listen string // more of nginx.conf
 	fpm                          string // more of [global]
 	steps                        string // more of the scenario's steps
@@ -82,7 +83,7 @@ func startSite(t *testing.T, s setup) site {
 	x := site{dir: dir, address: fmt.Sprintf("127.0.0.1:%d", bed.FreePort(t))}
 	x.fpm = fmt.Sprintf("127.0.0.1:%d", bed.FreePort(t))
 	conf := strings.NewReplacer("%WORKERS%", map[bool]string{true: "2", false: "1"}[s.limit == 0], "%EVENTS%", s.events, "%HTTP%", s.http, "%SERVER%", s.server, "%LISTEN%", s.listen, "%ADDRESS%", x.address, "%FPM%", x.fpm).Replace(siteNginx)
-	bed.Write(t, dir, "nginx.conf", conf)
+	bed.Write(t, dir, "nginx.conf", s.top+conf)
 	bed.Write(t, dir, "app/index.php", sitePHP)
 	for name, text := range s.files {
 		bed.Write(t, dir, "public/"+name, text)

@@ -2,34 +2,12 @@ package apps
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 
 	"kasoku/internal/change"
 	"kasoku/internal/diagnose"
-	"kasoku/internal/host"
 	"kasoku/internal/remedy/planning"
 	"kasoku/internal/stack"
 )
-
-// fileChanges are the changes of an app's files, sorted by path. One that is
-// not there yet is made: a drop-in of its unit, its configuration.
-func fileChanges(in planning.Input, svc *stack.Service, changed map[string][]byte, why string) ([]change.Change, error) {
-	var out []change.Change
-	for _, p := range slices.Sorted(maps.Keys(changed)) {
-		if _, known := in.Snapshot.Files[planning.HostOf(svc)][p]; !known {
-			out = append(out, change.Change{Kind: change.KindFile, Host: planning.HostOf(svc), Service: svc.Name, Activate: change.Restart, Path: p, Why: why,
-				Before: &change.FileState{}, After: &change.FileState{Hash: host.HashOf(changed[p]), Content: changed[p], Mode: 0o644, UID: -1, GID: -1}})
-			continue
-		}
-		c, err := planning.FileChange(in.Snapshot, svc, p, changed[p], change.Restart, why)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, c)
-	}
-	return out, nil
-}
 
 // setEnv plans variables of an app's environment. A process reads them when it
 // starts, so the app is restarted.
@@ -43,7 +21,7 @@ func setEnv(in planning.Input, svc *stack.Service, why string, values ...[2]stri
 			return nil, err
 		}
 	}
-	return fileChanges(in, svc, start.Changed(), why)
+	return planning.StartChanges(in, svc, start.Changed(), why)
 }
 
 func app(in planning.Input, f diagnose.Finding) (*stack.Service, error) {
@@ -108,7 +86,7 @@ func planInterpolate(in planning.Input, f diagnose.Finding) ([]planning.Plan, er
 	if n == 0 {
 		return nil, fmt.Errorf("%s names no database that Go's driver could fill values in for", file)
 	}
-	changes, err := fileChanges(in, svc, map[string][]byte{file: text}, f.Text)
+	changes, err := planning.StartChanges(in, svc, map[string][]byte{file: text}, f.Text)
 	if err != nil {
 		return nil, err
 	}

@@ -61,7 +61,7 @@ func planPGO(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 		return nil, fmt.Errorf("%s was built by %s, which does not take default.pgo by itself", svc.Name, process.Go.Version)
 	}
 	file := path.Join(b.Dir, "default.pgo")
-	changes, err := fileChanges(in, svc, map[string][]byte{file: data}, f.Text)
+	changes, err := planning.StartChanges(in, svc, map[string][]byte{file: data}, f.Text)
 	if err != nil {
 		return nil, err
 	}

@@ -35,7 +35,7 @@ func planWorkers(in planning.Input, f diagnose.Finding) ([]planning.Plan, error)
 		if err != nil {
 			return nil, err
 		}
-		return fileChanges(in, svc, changed, f.Text)
+		return planning.StartChanges(in, svc, changed, f.Text)
 	}
 	values := workerCounts(in, svc, server, f.Subject["up"] == "1")
 	if len(values) == 0 {

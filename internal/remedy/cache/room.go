@@ -57,10 +57,15 @@ func planConnections(in planning.Input, f diagnose.Finding) ([]planning.Plan, er
 	// memcached raises its own limit of files as root and else ends; Redis
 	// takes fewer clients (32 files are for itself: redis.conf, maxclients).
 	const own = 32
-	if use := in.Evidence.Services[svc.Name]; !planning.MachineOf(in, svc).Root && use.FileLimit > 0 && next+own > use.FileLimit {
-		return nil, fmt.Errorf("%s may open %d files and needs %d for as many connections; raise LimitNOFILE of its unit", svc.Name, use.FileLimit, next+own)
+	unit, err := planning.UnitFiles(in, svc, next+own, f.Text)
+	if err != nil {
+		return nil, err
+	}
+	if use := in.Evidence.Services[svc.Name]; svc.ControlMethod() != stack.MethodSystemd && !planning.MachineOf(in, svc).Root && use.FileLimit > 0 && next+own > use.FileLimit {
+		return nil, fmt.Errorf("%s may open %d files and needs %d for as many connections; raise the limit of who starts it (ulimit -n)", svc.Name, use.FileLimit, next+own)
 	}
 	changes, err := set(in, svc, f.Text, name, strconv.Itoa(next))
+	changes = append(unit, changes...)
 	return []planning.Plan{{ID: fmt.Sprintf("cache.connections:%s:%d", svc.Name, now), Title: fmt.Sprintf("Let %s take %d connections instead of %d", svc.Name, next, now),
 		Trades: restartTrades(in, svc), Changes: changes}}, err
 }

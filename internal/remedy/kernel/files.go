@@ -74,9 +74,22 @@ func serviceFiles(in planning.Input, svc *stack.Service, n int, why string) ([]c
 		if err := setServer(conf, "open_files_limit", value); err != nil {
 			return nil, err
 		}
-		return planning.FileChanges(in.Snapshot, svc, conf.Changed(), change.Restart, why)
+		// The server runs as its own user, so what its unit allows is the most.
+		cs, err := planning.UnitFiles(in, svc, n, why)
+		if err != nil {
+			return nil, err
+		}
+		files, err := planning.FileChanges(in.Snapshot, svc, conf.Changed(), change.Restart, why)
+		return append(cs, files...), err
+	case stack.Memcached, stack.Redis:
+		// They set the limit by themselves to what their connections need.
+		return nil, fmt.Errorf("%s may open as many files as it takes connections (%s)", svc.Name, map[stack.Kind]string{stack.Memcached: "-c", stack.Redis: "maxclients"}[svc.Kind])
 	}
-	return nil, fmt.Errorf("%s has no setting of its own for it; its limit comes from who starts it (systemd: LimitNOFILE=%d in a drop-in of its unit)", svc.Name, n)
+	if svc.ControlMethod() != stack.MethodSystemd {
+		return nil, fmt.Errorf("%s has no setting of its own for it; its limit comes from who starts it (ulimit -n %d)", svc.Name, n)
+	}
+	// The rest take the soft limit as it is.
+	return planning.SetUnit(in, svc, why, [2]string{"LimitNOFILE", value})
 }
 
 // setMain sets a directive of nginx's main context; a new one goes to the top.

@@ -76,6 +76,14 @@ var Remedies = []planning.Remedy{
 		Command: "`pm.max_children = 40` in the pool's file, then `systemctl restart php8.2-fpm`", Undo: undoFile,
 	},
 	{
+		ID: "php.locale", Title: "PHP-FPM without the archive of all languages", Measures: []string{"C20"}, Rules: []string{"php.locale-archive"},
+		Reason: "PHP asks for C.UTF-8 when it starts; the C library looks for it in its archive first and maps all of that, in the main process and in every worker. With LOCPATH the main process takes it from its folder. Workers start without that variable, so setlocale() in a script finds every language that it found before; it maps the archive in its own worker only. Not where a pool hands the environment on (clear_env = no), and not before PHP 8.0.",
+		Source: "locale(7), LOCPATH; PHP source, zend_reset_lc_ctype_locale; PHP manual, \"FPM configuration\": clear_env",
+		Reach:  0.1, Plan: planLocale, Test: "cases/remedies/locale/locale_test.go:TestLocaleArchive",
+		Command: "`systemctl edit php8.2-fpm` → `[Service]`, `Environment=LOCPATH=/usr/lib/locale`, then `systemctl restart php8.2-fpm`",
+		Undo:    "the drop-in goes, with its folder if Kasoku made it (or the environment file's bytes come back), and PHP-FPM is restarted",
+	},
+	{
 		ID: "php.session-memory", Title: "Session files in memory", Measures: []string{"L11"}, Rules: []string{"php.session-files"},
 		Reason: "A session that never reaches a disk costs less; a reboot ends all sessions.",
 		Source: "PHP manual, \"session.save_path\"; tmpfs(5)",
