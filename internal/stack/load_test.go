@@ -159,8 +159,8 @@ func TestLoadErrors(t *testing.T) {
 		{"alias", "talks_to: [db]", "talks_to: *x", `YAML aliases are not read here`},
 		{"two documents", "load:\n", "---\nload:\n", `has 2 YAML documents`},
 		{"tune", "regulation:\n", "tune: {alpha: 2}\nregulation:\n", `tune.alpha: 2 is outside`},
-		{"a false-keep rate without a test", "regulation:\n", "tune: {alpha: 0.03}\nregulation:\n", `use one of [0.01 0.025 0.05 0.1]`},
-		{"too few pairs", "regulation:\n", "tune: {max_pairs: 5}\nregulation:\n", `tune.max_pairs: 5 is outside 6–1000`},
+		{"a false-keep rate without a test", "regulation:\n", "tune: {alpha: 0.2}\nregulation:\n", `0.2 is outside 1e-05–0.1`},
+		{"too few pairs", "regulation:\n", "tune: {max_pairs: 2}\nregulation:\n", `tune.max_pairs: 2 is outside 3–1000`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if !strings.Contains(goodYAML, c.old) {

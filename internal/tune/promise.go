@@ -52,11 +52,9 @@ var priorSwitching = map[change.Activation]time.Duration{
 
 const (
 	leastPairs = 3 // the fewest pairs after which an experiment may end
-	// nullPairs: experiments without any effect end for futility after 4 pairs
-	// on average (ADR 2).
-	nullPairs = 4
-	// looks share the false-keep rate about so: 0.0024 of 0.01 each (ADR 2).
-	levelPerLook = 0.24
+	// nullPairs: experiments without any effect end for futility after about 18
+	// runs (docs/verdict.md).
+	nullPairs = 9
 	// switchesPerPair: one between its two sides, and one before every other
 	// pair, because a coin decides which side is first.
 	switchesPerPair = 1.5
@@ -109,17 +107,20 @@ func family(id string) string {
 // pairs that an experiment is expected to take for a true effect of gain: the
 // fewest that can show it; if none can, it ends for futility.
 func (o outlook) pairs(gain float64) int {
+	seq, err := stat.NewSequential(o.alpha, o.maxPairs)
+	if err != nil { // the settings of a test; config.check refuses others
+		return o.maxPairs
+	}
 	t := stat.TTest{N: 2, SE: o.noise / math.Sqrt2}
-	level := o.alpha * levelPerLook
-	for n := leastPairs; n <= o.maxPairs; n++ {
-		if gain >= t.Detectable(n, level) {
+	for _, n := range seq.Looks {
+		if gain >= t.Detectable(n, seq.Level(n)) {
 			return n
 		}
 	}
-	if gain < t.Detectable(o.maxPairs, level)/2 {
-		return min(nullPairs, o.maxPairs)
+	if gain < t.Detectable(seq.Max(), seq.Last)/2 {
+		return min(nullPairs, seq.Max())
 	}
-	return o.maxPairs
+	return seq.Max()
 }
 
 // time that trying the plan is expected to take.

@@ -39,8 +39,9 @@ func TestExpectedPairs(t *testing.T) {
 		{"ten times as fast", math.Log(10), 0.07, 3, 3},
 		{"twice as fast, little noise", math.Log(2), 0.03, 3, 3},
 		{"a tenth", math.Log(1.1), 0.03, 5, 7},
-		{"just to be shown", 0.06, 0.05, 9, 10},
-		{"less than can be shown", 0.03, 0.05, 10, 10},
+		{"a third", math.Log(1.3), 0.15, 9, 20},
+		{"just to be shown", 0.022, 0.05, 32, 40},
+		{"less than can be shown", 0.015, 0.05, 40, 40},
 		{"nothing", 0, 0.05, nullPairs, nullPairs},
 		{"far below the noise", 0.005, 0.07, nullPairs, nullPairs},
 	} {
@@ -50,7 +51,7 @@ func TestExpectedPairs(t *testing.T) {
 			t.Errorf("%s: %d pairs, want %d to %d", c.name, got, c.least, c.most)
 		}
 	}
-	o, last := freshOutlook(), 11
+	o, last := freshOutlook(), math.MaxInt
 	for g := o.noise / 2; g < 3; g *= 1.1 { // what can be shown more easily is never dearer
 		n := o.pairs(g)
 		if n > last && last != nullPairs {
