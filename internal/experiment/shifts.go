@@ -72,7 +72,7 @@ func shift(base, cand []float64) (Shift, bool) {
 	for i := range base {
 		logs[i] = math.Log(cand[i] / base[i])
 	}
-	t, err := stat.OneSample(logs)
+	t, err := stat.Trimmed(logs)
 	if err != nil {
 		return Shift{}, false
 	}

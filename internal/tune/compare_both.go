@@ -32,6 +32,12 @@ func bothWays(ctx context.Context, rule experiment.Rule, runner experiment.Runne
 	})
 	back.Took += v.Took
 	back = turnedBack(back)
+	if err == nil && back.Outcome == experiment.Improved {
+		// The question for a gain was answered. Turned round, what ends for
+		// futility is called a loss by a single test, and that of the baseline
+		// would be a second chance for the candidate.
+		back.Outcome, back.Reason = v.Outcome, v.Reason
+	}
 	if err == nil && back.Pairs < v.Pairs { // told by the first of them; the numbers are of all
 		v.Outcome, v.Reason, v.Took = back.Outcome, back.Reason, back.Took
 		back = v

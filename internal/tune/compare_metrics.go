@@ -109,9 +109,10 @@ func failing(pairs [][2]experiment.Sample) (Metric, bool) {
 	return m, true
 }
 
-// between is the mean of numbers with its 95 % interval (Student).
+// between is the trimmed mean of numbers with its 95 % interval, as the verdict
+// has it.
 func between(xs []float64) (low, mean, high float64) {
-	t, err := stat.OneSample(xs)
+	t, err := stat.Trimmed(xs)
 	if err != nil {
 		return xs[0], xs[0], xs[0]
 	}
