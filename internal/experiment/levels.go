@@ -30,10 +30,11 @@ const (
 	// SessionTimes: by default one session in twenty keeps anything in vain when
 	// an experiment alone does so one time in a hundred.
 	SessionTimes = 5
-	// spending is the share of what is left that one experiment may spend: a
-	// session of cases/login keeps nothing in 10 to 20 experiments, and the
-	// last of these, with the smallest effects, still have half of the first's.
-	spending = 1.0 / 20
+	// spending is the share of what is left that one experiment may spend. A
+	// session of cases/login keeps nothing in about ten experiments; up to there
+	// none has a lower level than with a twentieth, and the first, which bring
+	// most, have twice as much.
+	spending = 1.0 / 10
 )
 
 // Next is the level of the experiment that begins now. It never is less than

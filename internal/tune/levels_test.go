@@ -27,7 +27,7 @@ func TestLevelsComeFromTheStoredSteps(t *testing.T) {
 		{"broken before the first look costs nothing", []store.Step{step(experiment.Broke, 1, 0.002), step(experiment.Failed, 0, 0)}, 0},
 		{"interrupted after a look is spent", []store.Step{step(experiment.Inconclusive, 4, 0.002)}, 0.002},
 		{"a second look costs nothing", []store.Step{leaveOut}, 0},
-		{"a step without a level is taken to have had the next", []store.Step{step(experiment.NoDifference, 4, 0)}, 0.0025},
+		{"a step without a level is taken to have had the next", []store.Step{step(experiment.NoDifference, 4, 0)}, 0.005},
 	} {
 		got := levelsAfter(c.steps, 0.01)
 		want := experiment.Levels{Each: 0.01}
