@@ -226,7 +226,9 @@ func (d *misdeed) checkConnections(t *testing.T, res *Result, s *peers) {
 	switch {
 	case d.connects == 1 && (res.Connects < all-slack || res.Connects > all+slack):
 		t.Errorf("%d connections for %d requests, want one each", res.Connects, all)
-	case d.connects == 0 && res.Connects > users:
+	// http.Transport dials one more where a connection comes back in the very
+	// moment in which it is asked for; not kept, there would be hundreds.
+	case d.connects == 0 && res.Connects > users+max(1, users/4):
 		t.Errorf("%d connections for %d users, want them kept", res.Connects, users)
 	}
 	if d.step != "" {
