@@ -8,7 +8,8 @@ part=${1:-sim}
 [ $# -gt 0 ] && shift
 case $part in
 sim) exec go run ./bench/verdict sim "$@" ;;
-real | time)
+time) ARGS="$*" exec scripts/bench-session-time.sh ;;
+real)
     echo "bench-verdict: the part $part is not there yet; docs/verdict.md tells what is" >&2
     exit 2
     ;;

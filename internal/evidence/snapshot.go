@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"slices"
-	"strconv"
 	"strings"
 
 	"kasoku/internal/confedit/ini"
@@ -293,89 +291,6 @@ func (t *taker) database(h host.Host, svc *stack.Service, r *fileReader) error {
 	}
 	t.good("database "+svc.Name, text)
 	return confErr
-}
-
-// machines reads what every host has.
-func (t *taker) machines() error {
-	front := t.st.FrontHost()
-	for _, name := range t.st.HostNames() {
-		m, err := machine(t.ctx, t.hosts[name])
-		if err != nil {
-			return fmt.Errorf("take a snapshot of %s: %w", name, err)
-		}
-		if name == front {
-			t.snap.Root, t.snap.Memory, t.snap.CPUs, t.snap.SharedMemory = m.Root, m.Memory, m.CPUs, m.SharedMemory
-			continue
-		}
-		if t.snap.Machines == nil {
-			t.snap.Machines = map[string]Machine{}
-		}
-		t.snap.Machines[name] = m
-	}
-	return nil
-}
-
-// machine reads memory, CPUs and rights of a host.
-func machine(ctx context.Context, h host.Host) (m Machine, err error) {
-	data, err := h.ReadFile(ctx, "/proc/stat")
-	if err != nil {
-		return m, err
-	}
-	stat, err := parseStat(data)
-	if err != nil {
-		return m, err
-	}
-	m.CPUs = stat.CPUs
-	if m.Memory, _, err = readMemory(ctx, h); err != nil {
-		return m, err
-	}
-	res, err := h.Run(ctx, host.Command{Argv: []string{"id", "-u"}})
-	if err != nil {
-		return m, err
-	}
-	m.Root = strings.TrimSpace(string(res.Stdout)) == "0"
-	m.SharedMemory = sharedMemory(ctx, h)
-	return m, nil
-}
-
-const (
-	shm = "/dev/shm"
-	// shmRoom that must be free: 16,000 session files, each one page.
-	shmRoom = 64 << 20
-)
-
-// sharedMemory is /dev/shm if it is a tmpfs with room.
-func sharedMemory(ctx context.Context, h host.Host) string {
-	data, err := h.ReadFile(ctx, "/proc/mounts")
-	if err != nil || !mountedAs(data, shm, "tmpfs") {
-		return ""
-	}
-	res, err := h.Run(ctx, host.Command{Argv: []string{"stat", "-f", "-c", "%a %S", shm}})
-	if err != nil || res.ExitCode != 0 {
-		return ""
-	}
-	f := strings.Fields(string(res.Stdout))
-	if len(f) != 2 {
-		return ""
-	}
-	blocks, err1 := strconv.ParseInt(f[0], 10, 64)
-	size, err2 := strconv.ParseInt(f[1], 10, 64)
-	if err1 != nil || err2 != nil || blocks < shmRoom/max(size, 1) {
-		return ""
-	}
-	return shm
-}
-
-// mountedAs: the last mount on dir is of this type and may be written
-// (proc_pid_mounts(5): device, folder, type, options).
-func mountedAs(mounts []byte, dir, kind string) bool {
-	is := false
-	for line := range strings.Lines(string(mounts)) {
-		if f := strings.Fields(line); len(f) >= 4 && f[1] == dir {
-			is = f[2] == kind && slices.Contains(strings.Split(f[3], ","), "rw")
-		}
-	}
-	return is
 }
 
 // static finds the files behind sampled answers on hosts that run nginx.

@@ -27,30 +27,7 @@ type Metric struct {
 // metrics of the fit runs, pair by pair. What no pair has on both sides is left
 // out.
 func metrics(samples []experiment.Sample) []Metric {
-	type pair struct{ base, head *experiment.Sample }
-	pairs := map[int]*pair{}
-	last := 0
-	for i := range samples {
-		s := &samples[i]
-		if s.Unfit != "" {
-			continue
-		}
-		if pairs[s.Pair] == nil {
-			pairs[s.Pair] = &pair{}
-		}
-		if s.Side == experiment.Baseline {
-			pairs[s.Pair].base = s
-		} else {
-			pairs[s.Pair].head = s
-		}
-		last = max(last, s.Pair)
-	}
-	var whole [][2]experiment.Sample
-	for n := range last + 1 {
-		if p := pairs[n]; p != nil && p.base != nil && p.head != nil {
-			whole = append(whole, [2]experiment.Sample{*p.base, *p.head})
-		}
-	}
+	whole := experiment.PairsOf(samples)
 	out := []Metric{}
 	for _, m := range []struct {
 		name string
@@ -73,10 +50,10 @@ func metrics(samples []experiment.Sample) []Metric {
 }
 
 // ratio compares what is above 0 by logarithms.
-func ratio(pairs [][2]experiment.Sample, of func(experiment.Sample) float64) (Metric, bool) {
+func ratio(pairs []experiment.Pair, of func(experiment.Sample) float64) (Metric, bool) {
 	var base, head, logs []float64
 	for _, p := range pairs {
-		if b, h := of(p[0]), of(p[1]); b > 0 && h > 0 {
+		if b, h := of(p.Baseline), of(p.Candidate); b > 0 && h > 0 {
 			base, head, logs = append(base, b), append(head, h), append(logs, math.Log(h/b))
 		}
 	}
@@ -88,16 +65,16 @@ func ratio(pairs [][2]experiment.Sample, of func(experiment.Sample) float64) (Me
 }
 
 // failing compares the shares of requests that went wrong by their difference.
-func failing(pairs [][2]experiment.Sample) (Metric, bool) {
+func failing(pairs []experiment.Pair) (Metric, bool) {
 	// Wrong answers of the warm-up count, its requests do not.
 	share := func(wrong, of int64) float64 { return float64(wrong) / float64(max(of, wrong, 1)) }
 	var wrong, all [2]int64
 	var diffs []float64
 	for _, p := range pairs {
-		for i, s := range p {
+		for i, s := range []experiment.Sample{p.Baseline, p.Candidate} {
 			wrong[i], all[i] = wrong[i]+s.Mismatches+s.Failures, all[i]+s.Requests
 		}
-		diffs = append(diffs, share(p[1].Mismatches+p[1].Failures, p[1].Requests)-share(p[0].Mismatches+p[0].Failures, p[0].Requests))
+		diffs = append(diffs, share(p.Candidate.Mismatches+p.Candidate.Failures, p.Candidate.Requests)-share(p.Baseline.Mismatches+p.Baseline.Failures, p.Baseline.Requests))
 	}
 	if len(diffs) == 0 {
 		return Metric{}, false

@@ -19,7 +19,7 @@ import (
 // TestAgainstExhaustiveSearch compares the advisor with a search over sets of
 // single and two-column indexes on a real MariaDB, by the rows that the server
 // reads and the index entries that writes would cost: at most 15 % more than the
-// best set found. KASOKU_LONG=1 tries sets of three indexes per table too,
+// best set found. LONG=1 tries sets of three indexes per table too,
 // which takes minutes.
 func TestAgainstExhaustiveSearch(t *testing.T) {
 	db := startMariaDB(t)
@@ -301,7 +301,7 @@ func (l *lab) entries(s realStatement, words []string, set []string) (n float64)
 
 // most indexes per table in a set that is tried.
 func most() int {
-	if os.Getenv("KASOKU_LONG") != "" {
+	if os.Getenv("LONG") != "" {
 		return 3
 	}
 	return 2
