@@ -22,6 +22,10 @@ const (
 	// Cobb, Spratt, A comparison of five steady-state truncation heuristics,
 	// WSC 2000).
 	leastBatch = 5
+	// leastRounds of all virtual users make one value, too: they start together,
+	// so at first their answers come in waves, and ticks with one wave each look
+	// alike at any speed.
+	leastRounds = 2
 	// leastSpread values after the truncation: fewer have no spread.
 	leastSpread = 3
 	// steadyWithin is the drift between the halves of what is kept that counts
@@ -50,6 +54,8 @@ type settling struct {
 	rates, middles []float64 // right answers per second; p50 in seconds
 	// latency is judged, too: of planned arrivals, whose rate says nothing.
 	latency bool
+	// users at once; 0 with planned arrivals, whose answers come in no rounds.
+	users int
 
 	answers int64 // of the batch under way
 	span    time.Duration
@@ -61,7 +67,7 @@ func (s *settling) note(answers int64, span, p50 time.Duration) {
 	s.answers += answers
 	s.span += span
 	s.middle += p50.Seconds() * float64(answers)
-	if s.answers < leastBatch || s.span <= 0 {
+	if s.answers < int64(max(leastBatch, leastRounds*s.users)) || s.span <= 0 {
 		return
 	}
 	s.rates = append(s.rates, float64(s.answers)/s.span.Seconds())

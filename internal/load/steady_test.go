@@ -75,6 +75,24 @@ func TestDriftIsTold(t *testing.T) {
 	}
 }
 
+// Users that started together answer in waves: one wave in each tick is no
+// proof of a steady rate.
+func TestSettlingWaitsForTwoRounds(t *testing.T) {
+	s := settling{users: 8}
+	for i, answers := range []int64{8, 8, 8, 16, 24} {
+		s.note(answers, tickEvery, 0)
+		if d := s.judge(); d.steady {
+			t.Fatalf("steady after %d ticks: %+v", i+1, d)
+		}
+	}
+	for range 12 {
+		s.note(160, tickEvery, 0)
+	}
+	if d := s.judge(); !d.steady {
+		t.Errorf("%+v", d)
+	}
+}
+
 // With planned arrivals the rate is the plan's; the latency tells.
 func TestSettlingByLatency(t *testing.T) {
 	s := settling{latency: true}

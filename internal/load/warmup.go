@@ -42,6 +42,9 @@ func (r *run) warmUp(first generator) (w warmth, ok bool) {
 	tick := time.NewTicker(tickEvery)
 	defer tick.Stop()
 	s := settling{latency: o.Arrivals != nil}
+	if o.Arrivals == nil {
+		s.users = o.Workload
+	}
 	var seen glance
 	at, told := since, since
 	for over := false; !over; {
