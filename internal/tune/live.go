@@ -1,0 +1,58 @@
+package tune
+
+import (
+	"time"
+
+	"kasoku/internal/experiment"
+	"kasoku/internal/load"
+)
+
+// Live is a session, or a single run, at one moment, for those who watch it:
+// the terminal and the dashboard. It is a value of its own: who receives one may
+// keep it.
+type Live struct {
+	At time.Time `json:"at"`
+	// Session's ID, 0 for a run without one; it began at Started and ends its
+	// search at Deadline (zero: no budget).
+	Session  int64     `json:"session,omitempty"`
+	Started  time.Time `json:"started"`
+	Deadline time.Time `json:"deadline,omitzero"`
+	// Doing is the part of the work under way, as Reporter.Step tells it.
+	Doing string `json:"doing"`
+	// Trying is the experiment under way; nil between experiments.
+	Trying *Trying `json:"trying,omitempty"`
+	// Load is that of the run under way; nil between runs. CPU is the share of
+	// each host's CPUs in use, 0 to 1, newest last, about one a second.
+	Load *load.Progress       `json:"load,omitempty"`
+	CPU  map[string][]float64 `json:"cpu,omitempty"`
+	// Rates of right answers per second, newest last, about one a second over
+	// the latest runs; 0 between them.
+	Rates []float64 `json:"rates,omitempty"`
+	// Said is a message that was told at this moment; nil: none.
+	Said *Said `json:"said,omitempty"`
+	// Runs and Steps are how many the store holds of the session: who shows them
+	// reads again when one of them grew.
+	Runs  int `json:"runs"`
+	Steps int `json:"steps"`
+}
+
+// Trying is an experiment under way.
+type Trying struct {
+	Seq   int    `json:"seq"` // of the step
+	Plan  string `json:"plan"`
+	Title string `json:"title"`
+	Why   string `json:"why"` // the finding, in one sentence
+	// Bound on the factor of the score that it could bring, 0 if unknown.
+	Bound float64         `json:"bound,omitempty"`
+	Side  experiment.Side `json:"side"` // of the run under way
+	// So far: without samples.
+	Verdict   experiment.Verdict `json:"verdict"`
+	MostPairs int                `json:"most_pairs"`
+}
+
+// Said is a message to a person.
+type Said struct {
+	Level string `json:"level"` // "step", "info" or "warning"
+	Text  string `json:"text"`
+	Hint  string `json:"hint,omitempty"`
+}
