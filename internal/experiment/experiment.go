@@ -31,6 +31,8 @@ type Rule struct {
 	// Deadline after which no pair begins any more; zero: none. An experiment
 	// that it ends is inconclusive.
 	Deadline time.Time
+	// Slope of the service, learned on; nil: it is learned from nothing.
+	Slope *Slope
 	// Seed of the coin that orders the pairs.
 	Seed uint64
 }
@@ -60,7 +62,11 @@ func Run(ctx context.Context, r Rule, runner Runner, progress func(Verdict)) (Ve
 	if err != nil {
 		return Verdict{}, fmt.Errorf("experiment: %w", err)
 	}
-	e := &running{rule: r, verdict: Verdict{Level: r.Alpha}, seq: seq, runner: runner, started: time.Now(),
+	slope := r.Slope
+	if slope == nil {
+		slope = &Slope{}
+	}
+	e := &running{rule: r, pairs: corrected{slope: slope, last: map[Side]Sample{}}, verdict: Verdict{Level: r.Alpha}, seq: seq, runner: runner, started: time.Now(),
 		coin: rand.New(rand.NewPCG(r.Seed, 0x6b61736f6b75))}
 	for pair := 1; ; pair++ {
 		done, err := e.pair(ctx, pair)
@@ -90,7 +96,7 @@ type running struct {
 	second  Side // of the latest odd pair, first of the next
 	started time.Time
 	verdict Verdict
-	logs    []float64 // log ratios candidate / baseline of the pairs so far
+	pairs   corrected
 	base    []Sample
 	cand    []Sample
 }
@@ -219,13 +225,13 @@ func (e *running) look() (bool, error) {
 	case b.Score <= 0:
 		b.Score = c.Score / 1000 // a score of nothing: any ratio beyond measure will do
 	}
-	e.logs = append(e.logs, math.Log(c.Score/b.Score))
-	e.verdict.Pairs = len(e.logs)
+	e.pairs.add(b, c)
+	e.verdict.Pairs, e.verdict.Corrected = len(e.pairs.free), e.pairs.told()
 	e.estimate()
-	if len(e.logs) < 2 {
+	if e.verdict.Pairs < 2 {
 		return false, nil
 	}
-	d, t, err := e.seq.Look(e.logs, math.Log1p(e.rule.SmallestEffect))
+	d, t, err := e.pairs.look(e.seq, math.Log1p(e.rule.SmallestEffect))
 	if err != nil {
 		return false, err
 	}
@@ -257,7 +263,7 @@ func (e *running) look() (bool, error) {
 // worst out, so that a burst of somebody else's work cannot decide; a candidate
 // that itself stalls now and then must not gain by that.
 func (e *running) plain() float64 {
-	mean, _ := stat.MeanSD(e.logs)
+	mean, _ := stat.MeanSD(e.pairs.free)
 	return mean
 }
 
