@@ -40,17 +40,39 @@ func (m *model) findMachines(ok float64) {
 		spent := sys.User + sys.Sys
 		// What other processes used is not demand of a request: it would make
 		// every bound too low.
-		k.allCPU, k.sysCPU, k.genCPU = max(spent-sys.ForeignCPU, 0)/ok, sys.Sys/ok, sys.GeneratorCPU/ok
+		k.allCPU, k.genCPU = max(spent-sys.ForeignCPU, 0)/ok, sys.GeneratorCPU/ok
 		if total := k.cpus * m.window; total > 0 {
 			k.busy = math.Min(1, spent/total)
 		}
 		m.machines = append(m.machines, k)
 		m.cpus += k.cpus
 		m.allCPU += k.allCPU
-		m.sysCPU += k.sysCPU
 		m.genCPU += k.genCPU
 		m.busy = max(m.busy, k.busy)
 	}
+	for _, k := range m.machines {
+		k.sysCPU = m.kernelCPU(k) / ok
+		m.sysCPU += k.sysCPU
+	}
+}
+
+// kernelCPU is what a machine's kernel spent on requests, seconds: without its
+// part in what other processes used, which is taken to be as large as in the
+// whole, but at least what the services' own processes spent there.
+func (m *model) kernelCPU(k *machine) float64 {
+	sys := k.sys
+	spent := sys.User + sys.Sys
+	if spent <= 0 {
+		return 0
+	}
+	services := 0.0
+	for name, use := range m.in.Evidence.Services {
+		if m.hostOf(name) == k.name {
+			services += use.Sys
+		}
+	}
+	ours := math.Max(spent-sys.ForeignCPU, 0)
+	return math.Min(math.Max(sys.Sys*ours/spent, services), ours)
 }
 
 // fullDemand is the CPU per request that may be left when CPUs are full: where

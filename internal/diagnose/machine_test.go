@@ -162,3 +162,27 @@ func TestGeneratorApart(t *testing.T) {
 		t.Errorf("%d machines, %g CPUs, %g s per request, generator %g s", len(m.machines), m.cpus, m.allCPU, m.genCPU)
 	}
 }
+
+// The kernel's time for other processes is no request's: a bound of what the
+// kernel spends would have no end on a machine that others use.
+func TestKernelTimeOfOthers(t *testing.T) {
+	in := twoHosts()
+	in.Evidence.System.User, in.Evidence.System.Sys, in.Evidence.System.ForeignCPU = 10, 25, 25
+	m, err := newModel(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := m.at("web").sysCPU, 25.0/1000*10/35; math.Abs(got-want) > 1e-9 {
+		t.Errorf("%g s per request, want %g: the part of what is not foreign", got, want)
+	}
+	in.Evidence.Services["app"] = evidence.ServiceUse{CPU: 9, User: 0.5, Sys: 8.5}
+	if m, err = newModel(in); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := m.at("web").sysCPU, 8.5/1000; math.Abs(got-want) > 1e-9 {
+		t.Errorf("%g s per request, want %g: what the services' own processes spent", got, want)
+	}
+	if bound, text := m.boundKernelOf(1, "web"); bound > 7 {
+		t.Errorf("bound %g (%s)", bound, text)
+	}
+}

@@ -294,6 +294,16 @@ func (e *running) slowTail() float64 {
 
 func (e *running) end(o Outcome, reason string) {
 	e.verdict.Outcome, e.verdict.Reason = o, reason
+	if c := e.verdict.Corrected; c != nil && c.P < surelyShifted {
+		e.verdict.Warnings = append(e.verdict.Warnings, fmt.Sprintf("without any load this machine's caches were %.1f %% %s with the candidate than without (p = %.2g), so only what the raw scores showed, too, was counted; look at what it leaves running", 100*math.Abs(c.Shift), faster(c.Shift), c.P))
+	}
+}
+
+func faster(shift float64) string {
+	if shift < 0 {
+		return "slower"
+	}
+	return "faster"
 }
 
 // ErrCandidate wraps a Runner's error that says the candidate could not be

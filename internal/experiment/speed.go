@@ -20,6 +20,9 @@ const (
 	// shiftLevel is the two-sided p-value below which the machine's speed counts
 	// as another on either side.
 	shiftLevel = 0.1
+	// surelyShifted is that of a warning: by chance it comes once in a hundred
+	// experiments.
+	surelyShifted = 0.01
 )
 
 // Slope is how a service's score follows the speed of the machine's caches:
