@@ -1,0 +1,71 @@
+package diagnose
+
+import (
+	"testing"
+	"time"
+
+	"kasoku/internal/evidence"
+	"kasoku/internal/load"
+	"kasoku/internal/trace"
+)
+
+func TestWorkList(t *testing.T) {
+	users := "SELECT name FROM users WHERE id = ?"
+	ev := &evidence.Evidence{
+		Load: &load.Result{Routes: []load.RouteResult{{Route: "GET /list", Requests: 10, Total: 3 * time.Second}, {Route: "GET /", Requests: 10, Total: time.Second}}},
+		Requests: &trace.Summary{Requests: 6, Patterns: []trace.Pattern{
+			{Kind: trace.RowConnects, Method: "GET", Route: "/", Service: "db", What: "a new connection", PerRequest: 1, With: 3, Requests: 3},
+			{Kind: trace.NPlusOne, Measures: []string{"I04"}, Method: "GET", Route: "/list", Service: "db", What: users, Keys: []string{"id"}, PerRequest: 20, Most: 21, Could: 1, With: 3, Requests: 3, Took: time.Millisecond, Sources: []string{"app/list.php:7"}}}},
+		Statements: []evidence.Statement{{Service: "db", Fingerprint: users, Total: 3 * time.Second}, {Service: "db", Fingerprint: "x", Total: time.Second}, {Service: "db2", Fingerprint: users, Total: time.Hour}},
+		Profiles:   []evidence.Profile{{Service: "php", Top: []evidence.ProfileFrame{{Function: "hash", File: "app/user.php:5", Self: 0.4, Total: 0.5}}}}}
+	d := &Diagnosis{Findings: []Finding{
+		{Rule: "profile.hot", Service: "php", Title: "hash is 40 % of php's time", Text: "hash (app/user.php:5) takes 40 % itself", Source: "app/user.php:5", Subject: map[string]string{"source": "yes"}, Bound: 1.8},
+		{Rule: "request.n+1", Service: "db", Text: "GET /list: 20.0 calls per request: " + users + ".", Subject: map[string]string{"route": "GET /list", "kind": trace.NPlusOne, "source": "yes"}, Bound: 1.5},
+		{Rule: "db.memory", Service: "db", Title: "a setting", Bound: 3}}}
+	got := WorkList(ev, d)
+	if len(got) != 3 {
+		t.Fatalf("%d items: %+v", len(got), got)
+	}
+	if w := got[0]; w.Rule != "profile.hot" || w.Statement != "hash" || w.FunctionShare != 0.4 || w.Sources[0] != "app/user.php:5" || w.Bound != 1.8 {
+		t.Errorf("%+v", w)
+	}
+	if w := got[1]; w.Route != "GET /list" || w.PerRequest != 20 || w.Could != 1 || w.Bound != 1.5 || w.RouteShare != 0.75 || w.StatementShare != 0.75 ||
+		w.Form.Text != "SELECT id, name FROM users WHERE id IN (?, ?, …)" || w.Sources[0] != "app/list.php:7" {
+		t.Errorf("%+v", w)
+	}
+	if w := got[2]; w.Rule != "request.connects" || w.Bound != 0 || w.Form.Text != "" {
+		t.Errorf("%+v", w)
+	}
+	if got := WorkList(nil, d); len(got) != 1 {
+		t.Errorf("without evidence: %+v", got)
+	}
+	if got := WorkList(nil, nil); got != nil {
+		t.Errorf("of nothing: %+v", got)
+	}
+	ev.Load = nil
+	if got := WorkList(ev, nil); len(got) != 2 || got[0].Bound != 0 {
+		t.Errorf("not diagnosed: %+v", got)
+	}
+}
+
+// TestWorkListIsOfTheRules: every pattern that a rule judges becomes an item
+// that has the rule's bound.
+func TestWorkListIsOfTheRules(t *testing.T) {
+	for kind := range patternTitle {
+		in := healthy()
+		pattern(kind)(&in)
+		d, err := Diagnose(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range WorkList(in.Evidence, d) {
+			if w.Rule == "request."+kind && w.Bound >= 1 && w.Text != "" {
+				d = nil
+				break
+			}
+		}
+		if d != nil {
+			t.Errorf("%s: no item with a bound", kind)
+		}
+	}
+}
