@@ -18,28 +18,17 @@ type Work struct {
 	Measures []string `json:"measures"` // IDs of docs/catalogue.md
 	Title    string   `json:"title"`    // one line, without the route
 	Text     string   `json:"text"`     // names the numbers
-	// Route "GET /items" and Service that the calls go to, or whose code it is.
-	Route   string `json:"route,omitempty"`
+	// Service that the calls go to, or whose code it is.
 	Service string `json:"service,omitempty"`
 	// Statement, command or function as it is now, values masked; After is the
 	// statement whose rows it follows.
 	Statement string `json:"statement,omitempty"`
 	After     string `json:"after,omitempty"`
-	// PerRequest is the mean number of calls in requests that have the pattern,
-	// Most the highest seen, Could how many would do; With of Requests have it.
-	// All are 0 for functions.
-	PerRequest float64 `json:"per_request"`
-	Most       int     `json:"most"`
-	Could      float64 `json:"could"`
-	With       int     `json:"with"`
-	Requests   int     `json:"requests"`
-	// Took is the calls' time per request of the route, one request at a time;
-	// 0 unknown.
-	Took time.Duration `json:"took,omitempty"`
-	// Shares, 0–1, 0 unknown: the route's of all requests' time, the
-	// statement's of the service's statement time, the function's of the
-	// service's samples.
-	RouteShare     float64 `json:"route_share,omitempty"`
+	// On are the routes that do it, the one with most calls first; empty for
+	// functions.
+	On []WorkOn `json:"on,omitempty"`
+	// Shares, 0–1, 0 unknown: the statement's of the service's statement time,
+	// the function's of the service's samples.
 	StatementShare float64 `json:"statement_share,omitempty"`
 	FunctionShare  float64 `json:"function_share,omitempty"`
 	// Sources are lines of code, "app/user.php:120", most frequent first.
@@ -51,18 +40,35 @@ type Work struct {
 	Bound float64 `json:"bound,omitempty"`
 }
 
+// WorkOn is how often a route does it.
+type WorkOn struct {
+	Route string `json:"route"` // "GET /items"
+	// PerRequest is the mean number of calls in requests that have the pattern,
+	// Most the highest seen, Could how many would do; With of Requests have it.
+	PerRequest float64 `json:"per_request"`
+	Most       int     `json:"most"`
+	Could      float64 `json:"could"`
+	With       int     `json:"with"`
+	Requests   int     `json:"requests"`
+	// Took is the calls' time per request of the route, one request at a time;
+	// 0 unknown.
+	Took time.Duration `json:"took,omitempty"`
+	// Share is the route's of all requests' time, 0–1; 0 unknown.
+	Share float64 `json:"share,omitempty"`
+}
+
+func (o WorkOn) saved() float64 { return (o.PerRequest - o.Could) * float64(o.With) }
+
 // WorkList lists what only a change of source code can mend, highest bound
-// first: the patterns of single requests, and the findings about functions and
-// calls that name their place. Either argument may be nil.
+// first: the patterns of single requests, one item for all routes that do the
+// same, and the findings about functions and calls that name their place. Either argument may be nil.
 func WorkList(ev *evidence.Evidence, d *Diagnosis) []Work {
 	var out []Work
 	if d == nil {
 		d = &Diagnosis{}
 	}
 	if ev != nil && ev.Requests != nil {
-		for _, p := range ev.Requests.Patterns {
-			out = append(out, patternWork(ev, d, p))
-		}
+		out = patternsWork(ev, d)
 	}
 	for _, f := range d.Findings {
 		if aboutSource(f) {
@@ -75,16 +81,47 @@ func WorkList(ev *evidence.Evidence, d *Diagnosis) []Work {
 	return out
 }
 
-func (w Work) saved() float64 { return (w.PerRequest - w.Could) * float64(w.With) }
+func (w Work) saved() (sum float64) {
+	for _, o := range w.On {
+		sum += o.saved()
+	}
+	return sum
+}
+
+func patternsWork(ev *evidence.Evidence, d *Diagnosis) []Work {
+	type id struct{ kind, service, what string }
+	var out []Work
+	at := map[id]int{}
+	for _, p := range ev.Requests.Patterns {
+		w := patternWork(ev, d, p)
+		n := id{p.Kind, p.Service, p.What}
+		i, known := at[n]
+		if !known {
+			at[n] = len(out)
+			out = append(out, w)
+			continue
+		}
+		have := &out[i]
+		have.On = append(have.On, w.On...)
+		if w.Bound > have.Bound {
+			have.Bound, have.Text = w.Bound, w.Text
+		}
+		for _, s := range w.Sources {
+			if !slices.Contains(have.Sources, s) {
+				have.Sources = append(have.Sources, s)
+			}
+		}
+	}
+	return out
+}
 
 func patternWork(ev *evidence.Evidence, d *Diagnosis, p trace.Pattern) Work {
-	route := strings.TrimSpace(p.Method + " " + p.Route)
-	w := Work{Rule: "request." + p.Kind, Measures: p.Measures, Title: cmp.Or(patternTitle[p.Kind], p.Kind), Route: route, Service: p.Service,
-		Statement: p.What, After: p.After, PerRequest: p.PerRequest, Most: p.Most, Could: p.Could, With: p.With, Requests: p.Requests, Took: p.Took,
-		StatementShare: statementShare(ev, p), Sources: p.Sources, Better: p.Better, Form: p.Form()}
+	on := WorkOn{Route: strings.TrimSpace(p.Method + " " + p.Route), PerRequest: p.PerRequest, Most: p.Most, Could: p.Could, With: p.With, Requests: p.Requests, Took: p.Took}
 	if ev.Load != nil {
-		w.RouteShare = (&model{in: Input{Evidence: ev}}).routeShare(p.Method, p.Route)
+		on.Share = (&model{in: Input{Evidence: ev}}).routeShare(p.Method, p.Route)
 	}
+	w := Work{Rule: "request." + p.Kind, Measures: p.Measures, Title: cmp.Or(patternTitle[p.Kind], p.Kind), Service: p.Service, Statement: p.What, After: p.After,
+		On: []WorkOn{on}, StatementShare: statementShare(ev, p), Sources: slices.Clone(p.Sources), Better: p.Better, Form: p.Form()}
 	for _, f := range d.Findings {
 		if f.Subject["kind"] == p.Kind && f.Subject["route"] == p.Method+" "+p.Route && f.Service == p.Service && strings.Contains(f.Text, p.What) {
 			w.Bound, w.Text = f.Bound, f.Text
@@ -123,7 +160,10 @@ func aboutSource(f Finding) bool {
 }
 
 func findingWork(ev *evidence.Evidence, f Finding) Work {
-	w := Work{Rule: f.Rule, Measures: f.Measures, Title: f.Title, Text: f.Text, Route: f.Subject["route"], Service: f.Service, Statement: f.Subject["statement"], Bound: f.Bound}
+	w := Work{Rule: f.Rule, Measures: f.Measures, Title: f.Title, Text: f.Text, Service: f.Service, Statement: f.Subject["statement"], Bound: f.Bound}
+	if r := f.Subject["route"]; r != "" {
+		w.On = []WorkOn{{Route: strings.TrimSpace(r)}}
+	}
 	if f.Source != "" {
 		w.Sources = []string{f.Source}
 	}

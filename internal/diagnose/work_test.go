@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -15,7 +16,8 @@ func TestWorkList(t *testing.T) {
 		Load: &load.Result{Routes: []load.RouteResult{{Route: "GET /list", Requests: 10, Total: 3 * time.Second}, {Route: "GET /", Requests: 10, Total: time.Second}}},
 		Requests: &trace.Summary{Requests: 6, Patterns: []trace.Pattern{
 			{Kind: trace.RowConnects, Method: "GET", Route: "/", Service: "db", What: "a new connection", PerRequest: 1, With: 3, Requests: 3},
-			{Kind: trace.NPlusOne, Measures: []string{"I04"}, Method: "GET", Route: "/list", Service: "db", What: users, Keys: []string{"id"}, PerRequest: 20, Most: 21, Could: 1, With: 3, Requests: 3, Took: time.Millisecond, Sources: []string{"app/list.php:7"}}}},
+			{Kind: trace.NPlusOne, Measures: []string{"I04"}, Method: "GET", Route: "/list", Service: "db", What: users, Keys: []string{"id"}, PerRequest: 20, Most: 21, Could: 1, With: 3, Requests: 3, Took: time.Millisecond, Sources: []string{"app/list.php:7"}},
+			{Kind: trace.NPlusOne, Measures: []string{"I04"}, Method: "GET", Route: "/all", Service: "db", What: users, Keys: []string{"id"}, PerRequest: 9, Could: 1, With: 3, Requests: 3, Sources: []string{"app/list.php:7", "app/all.php:9"}}}},
 		Statements: []evidence.Statement{{Service: "db", Fingerprint: users, Total: 3 * time.Second}, {Service: "db", Fingerprint: "x", Total: time.Second}, {Service: "db2", Fingerprint: users, Total: time.Hour}},
 		Profiles:   []evidence.Profile{{Service: "php", Top: []evidence.ProfileFrame{{Function: "hash", File: "app/user.php:5", Self: 0.4, Total: 0.5}}}}}
 	d := &Diagnosis{Findings: []Finding{
@@ -29,8 +31,8 @@ func TestWorkList(t *testing.T) {
 	if w := got[0]; w.Rule != "profile.hot" || w.Statement != "hash" || w.FunctionShare != 0.4 || w.Sources[0] != "app/user.php:5" || w.Bound != 1.8 {
 		t.Errorf("%+v", w)
 	}
-	if w := got[1]; w.Route != "GET /list" || w.PerRequest != 20 || w.Could != 1 || w.Bound != 1.5 || w.RouteShare != 0.75 || w.StatementShare != 0.75 ||
-		w.Form.Text != "SELECT id, name FROM users WHERE id IN (?, ?, …)" || w.Sources[0] != "app/list.php:7" {
+	if w := got[1]; len(w.On) != 2 || w.On[0].Route != "GET /list" || w.On[0].PerRequest != 20 || w.On[0].Could != 1 || w.Bound != 1.5 || w.On[0].Share != 0.75 || w.StatementShare != 0.75 ||
+		w.Form.Text != "SELECT id, name FROM users WHERE id IN (?, ?, …)" || strings.Join(w.Sources, " ") != "app/list.php:7 app/all.php:9" {
 		t.Errorf("%+v", w)
 	}
 	if w := got[2]; w.Rule != "request.connects" || w.Bound != 0 || w.Form.Text != "" {
