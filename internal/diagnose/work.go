@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -24,6 +25,8 @@ type Work struct {
 	// statement whose rows it follows.
 	Statement string `json:"statement,omitempty"`
 	After     string `json:"after,omitempty"`
+	// Also are further statements that the same change of code mends.
+	Also []string `json:"also,omitempty"`
 	// On are the routes that do it, the one with most calls first; empty for
 	// functions.
 	On []WorkOn `json:"on,omitempty"`
@@ -95,6 +98,9 @@ func patternsWork(ev *evidence.Evidence, d *Diagnosis) []Work {
 	for _, p := range ev.Requests.Patterns {
 		w := patternWork(ev, d, p)
 		n := id{p.Kind, p.Service, p.What}
+		if p.Kind == trace.PrepareOnce {
+			n.what = "" // one setting of the driver mends all
+		}
 		i, known := at[n]
 		if !known {
 			at[n] = len(out)
@@ -102,7 +108,11 @@ func patternsWork(ev *evidence.Evidence, d *Diagnosis) []Work {
 			continue
 		}
 		have := &out[i]
-		have.On = append(have.On, w.On...)
+		have.add(w.On[0])
+		if w.Statement != have.Statement && !slices.Contains(have.Also, w.Statement) {
+			have.Also = append(have.Also, w.Statement)
+			have.StatementShare += w.StatementShare
+		}
 		if w.Bound > have.Bound {
 			have.Bound, have.Text = w.Bound, w.Text
 		}
@@ -113,6 +123,18 @@ func patternsWork(ev *evidence.Evidence, d *Diagnosis) []Work {
 		}
 	}
 	return out
+}
+
+// add one more route, or more calls of one.
+func (w *Work) add(o WorkOn) {
+	for i := range w.On {
+		if have := &w.On[i]; have.Route == o.Route {
+			have.PerRequest, have.Could, have.Most = have.PerRequest+o.PerRequest, have.Could+o.Could, have.Most+o.Most
+			have.With, have.Took = max(have.With, o.With), have.Took+o.Took
+			return
+		}
+	}
+	w.On = append(w.On, o)
 }
 
 func patternWork(ev *evidence.Evidence, d *Diagnosis, p trace.Pattern) Work {
@@ -150,13 +172,19 @@ func statementShare(ev *evidence.Evidence, p trace.Pattern) float64 {
 	return mine / all
 }
 
+// rePlace is a line of a source file; programs and libraries have no lines.
+var rePlace = regexp.MustCompile(`\.\w+:\d+$`)
+
 // aboutSource: a finding that names a place in code, or that says of itself
 // that only the source can be changed; patterns are listed by themselves.
 func aboutSource(f Finding) bool {
 	if f.Subject["kind"] != "" && strings.HasPrefix(f.Rule, "request.") {
 		return false
 	}
-	return f.Subject["source"] == "yes" || strings.HasPrefix(f.Rule, "profile.") && f.Source != ""
+	if strings.HasPrefix(f.Rule, "profile.") {
+		return rePlace.MatchString(f.Source)
+	}
+	return f.Subject["source"] == "yes"
 }
 
 func findingWork(ev *evidence.Evidence, f Finding) Work {

@@ -23,6 +23,7 @@ func TestWorkList(t *testing.T) {
 	d := &Diagnosis{Findings: []Finding{
 		{Rule: "profile.hot", Service: "php", Title: "hash is 40 % of php's time", Text: "hash (app/user.php:5) takes 40 % itself", Source: "app/user.php:5", Subject: map[string]string{"source": "yes"}, Bound: 1.8},
 		{Rule: "request.n+1", Service: "db", Text: "GET /list: 20.0 calls per request: " + users + ".", Subject: map[string]string{"route": "GET /list", "kind": trace.NPlusOne, "source": "yes"}, Bound: 1.5},
+		{Rule: "profile.hot", Service: "db", Title: "[unknown] in mariadbd is 46 % of db's time", Source: "/usr/sbin/mariadbd", Subject: map[string]string{"source": "yes"}, Bound: 9},
 		{Rule: "db.memory", Service: "db", Title: "a setting", Bound: 3}}}
 	got := WorkList(ev, d)
 	if len(got) != 3 {
@@ -47,6 +48,19 @@ func TestWorkList(t *testing.T) {
 	ev.Load = nil
 	if got := WorkList(ev, nil); len(got) != 2 || got[0].Bound != 0 {
 		t.Errorf("not diagnosed: %+v", got)
+	}
+}
+
+// Statements prepared to be used once are one item: one setting mends all.
+func TestPreparesAreOneItem(t *testing.T) {
+	p := func(route, what string) trace.Pattern {
+		return trace.Pattern{Kind: trace.PrepareOnce, Method: "GET", Route: route, Service: "db", What: what, PerRequest: 2, Most: 2, Could: 1, With: 3, Requests: 3}
+	}
+	ev := &evidence.Evidence{Requests: &trace.Summary{Patterns: []trace.Pattern{p("/a", "SELECT 1"), p("/a", "SELECT 2"), p("/b", "SELECT 1")}},
+		Statements: []evidence.Statement{{Service: "db", Fingerprint: "SELECT 1", Total: 1}, {Service: "db", Fingerprint: "SELECT 2", Total: 1}, {Service: "db", Fingerprint: "x", Total: 2}}}
+	got := WorkList(ev, nil)
+	if len(got) != 1 || len(got[0].On) != 2 || got[0].On[0].PerRequest != 4 || got[0].On[1].PerRequest != 2 || strings.Join(got[0].Also, " ") != "SELECT 2" || got[0].StatementShare != 0.5 {
+		t.Errorf("%+v", got)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"math"
 	"strconv"
+	"strings"
 
 	"kasoku/internal/experiment"
 	"kasoku/internal/ui"
@@ -46,7 +47,7 @@ func ratioText(r float64, short bool) string {
 	case r == 1:
 		return "×1"
 	case r < 2 && r >= 0.5:
-		return fmt.Sprintf("%+.0f %%", 100*(r-1))
+		return strings.Replace(fmt.Sprintf("%+.0f %%", 100*(r-1)), "-", "−", 1)
 	}
 	return "×" + strconv.FormatFloat(r, 'g', 3, 64)
 }

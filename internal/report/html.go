@@ -107,10 +107,11 @@ func diffClass(kind, line string) string {
 	return ""
 }
 
-// openDiff: short diffs of kept changes are read, the others looked up.
+// openDiff: short diffs of kept changes are read, the others looked up. SQL
+// stands above already, as what to do by hand.
 func openDiff(d store.Diff, kept bool) bool {
-	const short = 30 // lines: most of a screen
-	return kept && strings.Count(d.Text, "\n") <= short
+	const short = 40 // lines: most of a screen
+	return kept && d.Kind != "sql" && strings.Count(d.Text, "\n") <= short
 }
 
 // demandRow is one resource before and after.

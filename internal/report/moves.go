@@ -80,8 +80,13 @@ func drawMoves(rows []move, label string) template.HTML {
 			c.group(r.title, func() {
 				l.rowLabel(c, at, "label", r.label)
 				y := l.rowY(at)
-				drawRange(c, s, r.before, y-4, "move-before")
-				drawRange(c, s, r.after, y+4, "move-after")
+				apart := 4.0
+				if r.point() {
+					apart = 0
+					c.line(s.x(r.before[1]), y, s.x(r.after[1]), y, "move")
+				}
+				drawRange(c, s, r.before, y-apart, "move-before")
+				drawRange(c, s, r.after, y+apart, "move-after")
 				if b, a := r.before[1], r.after[1]; b > 0 && a > 0 {
 					c.text(l.width, y+4.5, "value", "end", ui.Factor(a/b))
 				}
@@ -89,6 +94,11 @@ func drawMoves(rows []move, label string) template.HTML {
 		}
 		return c.svg(l.class, label)
 	})
+}
+
+// point: there is one value on each side.
+func (r move) point() bool {
+	return r.before[1] > 0 && r.after[1] > 0 && r.before[0] == r.before[1] && r.after[0] == r.after[1]
 }
 
 // drawRange draws a bar with dots at both ends, one dot if they are the same.

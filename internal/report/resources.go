@@ -227,7 +227,7 @@ const nextShown = 4
 func outlookOf(next []diagnose.Next) []string {
 	var out []string
 	for _, n := range next[:min(len(next), nextShown)] {
-		out = append(out, fmt.Sprintf("%s (%s of the throughput of this run)", n.Text, ui.Factor(n.Factor)))
+		out = append(out, fmt.Sprintf("%s (%s this run’s throughput)", n.Text, ui.Factor(n.Factor)))
 	}
 	return out
 }

@@ -132,7 +132,7 @@ func (s stacked) bars() []bar {
 func (s stacked) draw(l layout) string {
 	bars := s.bars()
 	const height = 26.0
-	label, row := 176.0, height+12
+	label, row := 196.0, height+12
 	if l.label == 0 {
 		label, row = 0, height+30
 	}

@@ -41,8 +41,9 @@ type TimeShare struct {
 // timeParts are the parts of one run's answers, in Before. Statements run one
 // after another in a request, so their time is part of it; where they add up to
 // more than the answers took (work beside requests), nothing is left for the
-// rest. nil without a load.
-func timeParts(ev *evidence.Evidence) []TimeShare {
+// rest. logged: the access log's times tell the parts at the web server and
+// behind it. nil without a load.
+func timeParts(ev *evidence.Evidence, logged bool) []TimeShare {
 	if ev == nil || ev.Load == nil || ev.Load.Succeeded <= 0 {
 		return nil
 	}
@@ -64,8 +65,10 @@ func timeParts(ev *evidence.Evidence) []TimeShare {
 	}
 	server, upstream := 0.0, 0.0
 	for _, r := range ev.Routes {
-		server += r.Time.Total.Seconds() / n
-		upstream += r.Upstream.Total.Seconds() / n
+		if logged {
+			server += r.Time.Total.Seconds() / n
+			upstream += r.Upstream.Total.Seconds() / n
+		}
 	}
 	left := max(0, total-sql)
 	add := func(name, part string, t float64) {
@@ -88,13 +91,25 @@ func timeParts(ev *evidence.Evidence) []TimeShare {
 	return out
 }
 
+// hasTimes: the access log tells what the servers behind took. Without it on
+// one side, both are told without, so that parts of the same name are compared.
+func hasTimes(ev *evidence.Evidence) bool {
+	for _, r := range ev.Routes {
+		if r.Upstream.Total > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // compareTimes joins both sides: the statements that take most on either side
 // first, then what the others of each service take, then the rest.
 func compareTimes(before, after *evidence.Evidence) []TimeShare {
 	type key struct{ part, service, name string }
 	var all []TimeShare
 	at := map[key]int{}
-	for i, parts := range [][]TimeShare{timeParts(before), timeParts(after)} {
+	logged := hasTimes(before) && (after == nil || hasTimes(after))
+	for i, parts := range [][]TimeShare{timeParts(before, logged), timeParts(after, logged)} {
 		for _, p := range parts {
 			k := key{p.Part, p.Service, p.Name}
 			j, known := at[k]

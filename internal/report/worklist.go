@@ -43,7 +43,7 @@ func onText(w diagnose.Work) []string {
 			if float64(o.Most) > o.PerRequest {
 				text += fmt.Sprintf(" (at most %d)", o.Most)
 			}
-			text += fmt.Sprintf(", %s would do", wouldDo(o.Could))
+			text += fmt.Sprintf(", %s", wouldDo(o.Could))
 			if o.With < o.Requests {
 				text += fmt.Sprintf("; in %d of %d requests", o.With, o.Requests)
 			}
@@ -68,9 +68,9 @@ func timesText(n float64) string {
 
 func wouldDo(n float64) string {
 	if n == 0 {
-		return "none"
+		return "none is needed"
 	}
-	return ui.Number(n)
+	return ui.Number(n) + " would do"
 }
 
 // shareText says what share of its service's time it has; "" if unknown.
@@ -114,6 +114,9 @@ func (p *page) mdWork(m *Model) {
 			p.line("  - now: %s%s", mdCode(oneLine(w.Statement)), mdText(note(shareText(w))))
 		} else if w.Text != "" {
 			p.line("  - %s", mdText(w.Text))
+		}
+		for _, also := range w.Also {
+			p.line("  - and: %s", mdCode(oneLine(also)))
 		}
 		p.mdForm(w)
 	}
@@ -169,6 +172,9 @@ func (p *page) textWork(m *Model) {
 		}
 		if w.Statement != "" {
 			p.line("      now     %s%s", oneLine(w.Statement), note(shareText(w)))
+		}
+		if len(w.Also) > 0 {
+			p.line("              and %d more", len(w.Also))
 		}
 		if w.Form.Text != "" && w.Form.Text != w.Statement {
 			p.line("      better  %s", strings.ReplaceAll(w.Form.Text, "\n", "\n              "))
