@@ -108,8 +108,9 @@ func TestPageLoadsNothing(t *testing.T) {
 func TestPicturesAreWellFormed(t *testing.T) {
 	page := render(t, HTML, sample(t))
 	pics := regexp.MustCompile(`(?s)<svg.*?</svg>`).FindAllString(page, -1)
-	if len(pics) != 6 {
-		t.Fatalf("%d pictures, want 3 in 2 layouts", len(pics))
+	// Score, proofs of 9 steps, resources, time, CPU, routes, statements, forest.
+	if want := 2 * (1 + 9 + 6); len(pics) != want {
+		t.Fatalf("%d pictures, want %d", len(pics), want)
 	}
 	for _, p := range pics {
 		d := xml.NewDecoder(strings.NewReader(p))
