@@ -205,12 +205,16 @@ func (p *mdPage) mdRejected(s Step) {
 				p.mdBlock("", clip(x.Body))
 			}
 		}
-		p.mdDiffs(s)
 	})
 }
 
+// mdDiffs writes what a kept step changed; SQL stands above already, as what to
+// do by hand. What was put back is in force nowhere: the HTML page has its diffs.
 func (p *mdPage) mdDiffs(s Step) {
 	for _, d := range shownDiffs(s) {
+		if d.Kind == "sql" && len(s.Commands) > 0 {
+			continue
+		}
 		if p.limits.DiffLines == 0 {
 			p.line("- Changed: %s (the diff: `kasoku report -o report.html`)", mdCode(d.Title))
 			continue
