@@ -2,6 +2,7 @@ package report
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"html/template"
 	"math"
@@ -164,6 +165,18 @@ func TestPageEqualsStore(t *testing.T) {
 	if len(steps) == 0 {
 		t.Fatal("no steps")
 	}
+	var back Model
+	if err := json.Unmarshal([]byte(render(t, JSON, m)), &back); err != nil || len(back.Steps) != len(steps) {
+		t.Fatalf("JSON: %v, %d steps", err, len(back.Steps))
+	}
+	for i, s := range steps {
+		if want, _ := json.Marshal(s); !same(t, want, back.Steps[i].Step) {
+			t.Errorf("JSON of step %d is not the store's", s.Seq)
+		}
+	}
+	if want, _ := json.Marshal(session); !same(t, want, back.Session) {
+		t.Error("JSON of the session is not the store's")
+	}
 	for _, s := range steps {
 		place := byID(all, fmt.Sprintf("step-%d", s.Seq))
 		if place == "(none)" {
@@ -181,6 +194,15 @@ func TestPageEqualsStore(t *testing.T) {
 			t.Errorf("step %d: kept is %t", s.Seq, s.Kept)
 		}
 	}
+}
+
+func same(t *testing.T, want []byte, v any) bool {
+	t.Helper()
+	got, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(got) == string(want)
 }
 
 // TestLargeSessionIsSmall: forty steps with long diffs, many pairs and all
