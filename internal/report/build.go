@@ -39,7 +39,12 @@ func Build(ctx context.Context, st *store.Store, session int64, o Options) (*Mod
 	if err := m.addSteps(ctx, st); err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}
-	if err := m.addRuns(st); err != nil {
+	runs, err := st.Runs(store.RunFilter{Session: session})
+	if err != nil {
+		return nil, fmt.Errorf("report: %w", err)
+	}
+	m.addRuns(runs)
+	if err := m.addWork(st, runs); err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}
 	if err := m.addEvidence(st); err != nil {
@@ -51,6 +56,7 @@ func Build(ctx context.Context, st *store.Store, session int64, o Options) (*Mod
 	if err := m.addLevels(st); err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}
+	m.Noise = noise(m.Steps)
 	m.addScore()
 	m.addTook()
 	m.Headline, m.Caveats = headline(m), caveats(m)
@@ -142,11 +148,7 @@ func commands(p remedy.Plan) []string {
 }
 
 // addRuns counts the session's runs and says which were no evidence.
-func (m *Model) addRuns(st *store.Store) error {
-	runs, err := st.Runs(store.RunFilter{Session: m.Session.ID})
-	if err != nil {
-		return err
-	}
+func (m *Model) addRuns(runs []store.Run) {
 	m.Runs.Total = len(runs)
 	for i := len(runs) - 1; i >= 0; i-- { // oldest first
 		r := runs[i]
@@ -166,7 +168,6 @@ func (m *Model) addRuns(st *store.Store) error {
 		}
 		m.Warnings = append(m.Warnings, Warning{Where: fmt.Sprintf("run %d", r.ID), Text: "unfit: " + r.Unfit})
 	}
-	return nil
 }
 
 func (m *Model) addScore() {

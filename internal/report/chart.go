@@ -14,8 +14,9 @@ import (
 // from the page's style sheet by class, so that light, dark and print need one
 // picture. Every text is escaped here.
 type canvas struct {
-	b    strings.Builder
-	w, h float64
+	b     strings.Builder
+	w, h  float64
+	links bool // something in it can be followed
 }
 
 func (c *canvas) line(x1, y1, x2, y2 float64, class string) {
@@ -48,9 +49,26 @@ func (c *canvas) group(title string, draw func()) {
 	c.b.WriteString(`</g>`)
 }
 
+// link is a group that leads to a place of the page; target is an ID of this
+// package's making, "" for none.
+func (c *canvas) link(target, title string, draw func()) {
+	if target == "" {
+		c.group(title, draw)
+		return
+	}
+	c.links = true
+	c.b.WriteString(`<a href="#` + html.EscapeString(target) + `">`)
+	c.group(title, draw)
+	c.b.WriteString(`</a>`)
+}
+
 // svg is the whole picture. It scales down with the page, never up.
 func (c *canvas) svg(class, label string) string {
-	return fmt.Sprintf(`<svg class="%s" viewBox="0 0 %s %s" style="max-width:%spx" role="img" aria-label="%s" xmlns="http://www.w3.org/2000/svg">%s</svg>`,
+	role := "img"
+	if c.links {
+		role = "group" // what is in an image cannot be followed
+	}
+	return fmt.Sprintf(`<svg class="%s" viewBox="0 0 %s %s" style="max-width:%spx" role="`+role+`" aria-label="%s" xmlns="http://www.w3.org/2000/svg">%s</svg>`,
 		class, px(c.w), px(c.h), px(c.w), html.EscapeString(label), c.b.String())
 }
 

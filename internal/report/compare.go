@@ -48,6 +48,8 @@ func (m *Model) addEvidence(st *store.Store) error {
 		ev = after.Evidence
 	}
 	m.CPU = compareCPU(before.Evidence, ev)
+	m.Times = compareTimes(before.Evidence, ev)
+	m.Resources = resources(m.Before, m.After)
 	m.Routes = compareRoutes(before.Evidence, ev)
 	m.Statements = compareStatements(before.Evidence, ev)
 	return nil
@@ -82,11 +84,13 @@ func side(run *store.Run) *Side {
 		s.CPUPerRequest += p.Before
 	}
 	if d := run.Diagnosis; d != nil {
-		s.Demands, s.BindsText = d.Demands, d.BindsText
+		s.Demands, s.Binds, s.BindsText, s.Next = d.Demands, d.Binds, d.BindsText, d.Next
 	}
 	for _, h := range run.Evidence.Health {
 		if !h.OK {
 			s.Unhealthy = append(s.Unhealthy, h.Source+": "+h.Text)
+		} else {
+			s.Healthy++
 		}
 	}
 	return s

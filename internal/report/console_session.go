@@ -40,6 +40,7 @@ func SessionText(w io.Writer, m *Model) error {
 	for _, r := range s.Refusals {
 		p.line("  refused       %s   %s", r.Plan.Title, r.Why)
 	}
+	p.textWork(m)
 	p.line("")
 	p.line("Binds now: %s", s.BindsText)
 	p.line("Ended because %s.", s.Stopped)

@@ -55,7 +55,7 @@ const (
 // with k-, because several pictures share a page.
 const flameStyle = `<style>.k-f rect{stroke:#fcfcfa;stroke-width:.6}.k-f text{font:11px system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",Arial,sans-serif;fill:#1c1c1a;pointer-events:none}` +
 	`.k-0{fill:#e8b48a}.k-1{fill:#e9c28d}.k-2{fill:#e6a58a}.k-3{fill:#efcf98}.k-k{fill:#a9bfd6}.k-w{fill:#d3d1c8}.k-r{fill:#e8e7e1}.k-f g:hover rect{stroke:#1c1c1a;stroke-width:1.2}` +
-	`@media (prefers-color-scheme:dark){.k-f rect{stroke:#16171a}.k-f text{fill:#f0efe9}.k-0{fill:#8a5530}.k-1{fill:#876228}.k-2{fill:#8a4632}.k-3{fill:#7d6a2a}.k-k{fill:#3f5f80}.k-w{fill:#4a4b4d}.k-r{fill:#2f3034}.k-f g:hover rect{stroke:#e2e1dc}}</style>`
+	`@media screen and (prefers-color-scheme:dark){.k-f rect{stroke:#16171a}.k-f text{fill:#f0efe9}.k-0{fill:#8a5530}.k-1{fill:#876228}.k-2{fill:#8a4632}.k-3{fill:#7d6a2a}.k-k{fill:#3f5f80}.k-w{fill:#4a4b4d}.k-r{fill:#2f3034}.k-f g:hover rect{stroke:#e2e1dc}}</style>`
 
 // flame is one function in the tree of calls.
 type flame struct {

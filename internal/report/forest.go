@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"math"
 	"strconv"
+	"strings"
 
 	"kasoku/internal/experiment"
 	"kasoku/internal/ui"
@@ -46,7 +47,7 @@ func ratioText(r float64, short bool) string {
 	case r == 1:
 		return "×1"
 	case r < 2 && r >= 0.5:
-		return fmt.Sprintf("%+.0f %%", 100*(r-1))
+		return strings.Replace(fmt.Sprintf("%+.0f %%", 100*(r-1)), "-", "−", 1)
 	}
 	return "×" + strconv.FormatFloat(r, 'g', 3, 64)
 }
@@ -78,7 +79,7 @@ func drawForest(steps []Step, smallest float64, l layout) string {
 		if st.Kept {
 			class = "label strong"
 		}
-		c.group(fmt.Sprintf("%d. %s\n%s %s\n%d pairs, %d runs\n%s", st.Seq, st.Plan.Title, v.Outcome, Effect(v), v.Pairs, v.Runs, v.Reason), func() {
+		c.link(stepID(st), fmt.Sprintf("%d. %s\n%s %s\n%d pairs, %d runs\n%s", st.Seq, st.Plan.Title, v.Outcome, Effect(v), v.Pairs, v.Runs, v.Reason), func() {
 			at := top + l.row*float64(i)
 			y := l.rowY(at)
 			l.rowLabel(c, at, class, fmt.Sprintf("%d  %s", st.Seq, st.Plan.Title))

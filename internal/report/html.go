@@ -1,11 +1,9 @@
 package report
 
 import (
-	"bytes"
 	_ "embed"
 	"fmt"
 	"html/template"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -28,7 +26,10 @@ var styleSource string
 var htmlPage = template.Must(template.New("page").Funcs(template.FuncMap{
 	"flames":   flameSection,
 	"css":      func() template.CSS { return template.CSS(styleSource) },
-	"timeline": timeline, "forest": forest, "cpu": cpuBars, "segment": segment,
+	"timeline": timeline, "forest": forest, "cpu": cpuBars, "segment": segment, "timeBars": timeBars, "timeSegment": timeSegment,
+	"resourceBars": resourceBars, "routeMoves": routeMoves, "statementMoves": statementMoves, "proof": proof, "view": viewStep,
+	"outlook": outlookOf, "onText": onText, "shareText": shareText, "outcome": outcomeText, "inc": func(i int) int { return i + 1 },
+	"level": func(p float64) string { return together(ui.Number(100*p) + " %") },
 	"count": ui.Count, "factor": ui.Factor,
 	"percent":  func(e float64) string { return together(ui.Percent(e)) },
 	"share":    func(p float64) string { return together(ui.Share(p)) },
@@ -44,32 +45,22 @@ var htmlPage = template.Must(template.New("page").Funcs(template.FuncMap{
 	},
 	"points": func(v float64) string { return together(points(v)) },
 	"apdex":  apdexText,
-	"change": effectOf, "diffs": shownDiffs,
+	"change": effectOf, "shown": func(v stepView) []store.Diff { return shownDiffs(v.Step) },
 	"levels": levelsTitle, "changed": changeLine, "spark": func(s history.Series) string { return s.Spark(sparkWidth) },
 	"join": func(s []string) string { return strings.Join(s, ", ") },
 	"clip": clip, "sql": oneLine, "day": day, "plural": plural, "tone": tone,
 	"lines": diffLines, "open": openDiff, "demands": demandRows,
 	"sides": func(m *Model) []*Side {
-		out := []*Side{m.Before}
+		var out []*Side
+		if m.Before != nil {
+			out = append(out, m.Before)
+		}
 		if m.After != nil {
 			out = append(out, m.After)
 		}
 		return out
 	},
 }).Parse(pageSource))
-
-// HTML writes the report as one file without scripts that loads nothing.
-func HTML(w io.Writer, m *Model) error {
-	var b bytes.Buffer // nothing is written of a page that fails half-way
-	if err := htmlPage.Execute(&b, m); err != nil {
-		return fmt.Errorf("report: write HTML: %w", err)
-	}
-	// Control characters are no HTML; the page's own text has none.
-	if _, err := io.WriteString(w, ui.Clean(b.String())); err != nil {
-		return fmt.Errorf("report: write HTML: %w", err)
-	}
-	return nil
-}
 
 // together keeps a number and its unit on one line.
 func together(s string) string { return strings.ReplaceAll(s, " ", "\u00a0") }
@@ -84,17 +75,15 @@ func shownDiffs(s Step) []store.Diff {
 // diffLine is one line of a diff with its class: add, del, hunk or none.
 type diffLine struct{ Class, Text string }
 
-// mostDiffLines bounds one diff on the page; the export has the whole.
-const mostDiffLines = 400
-
-func diffLines(d store.Diff) []diffLine {
+// diffLines are at most most lines of a diff; the export has the whole.
+func diffLines(d store.Diff, most int) []diffLine {
 	text := strings.TrimRight(ui.Clean(d.Text), "\n")
 	if text == "" {
 		return nil
 	}
 	var out []diffLine
 	for i, l := range strings.Split(text, "\n") {
-		if i == mostDiffLines {
+		if i == most {
 			return append(out, diffLine{"hunk", fmt.Sprintf("… %d more lines", strings.Count(text, "\n")+1-i)})
 		}
 		out = append(out, diffLine{diffClass(d.Kind, l), l})
@@ -118,10 +107,11 @@ func diffClass(kind, line string) string {
 	return ""
 }
 
-// openDiff: short diffs of kept changes are read, the others looked up.
+// openDiff: short diffs of kept changes are read, the others looked up. SQL
+// stands above already, as what to do by hand.
 func openDiff(d store.Diff, kept bool) bool {
-	const short = 30 // lines: most of a screen
-	return kept && strings.Count(d.Text, "\n") <= short
+	const short = 40 // lines: most of a screen
+	return kept && d.Kind != "sql" && strings.Count(d.Text, "\n") <= short
 }
 
 // demandRow is one resource before and after.

@@ -1,17 +1,60 @@
 package report
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
+	"kasoku/internal/diagnose"
 	"kasoku/internal/ui"
 )
 
+// mostMarkdown is the longest text in characters: GitHub takes no more in a
+// pull request's description or comment ("body is too long (maximum is 65536
+// characters)", its API's answer).
+const mostMarkdown = 65_536
+
+// mdLimits bound what the text holds of lists without a natural end.
+type mdLimits struct {
+	Seen      bool // tables of what the last run saw
+	DiffLines int  // of one diff
+	Evidence  bool // findings and warnings beyond the first
+}
+
+// mdSizes are tried in this order until the text is short enough.
+var mdSizes = []mdLimits{{true, 400, true}, {false, 400, true}, {false, 40, true}, {false, 12, false}, {false, 0, false}}
+
 // Markdown writes the report for a pull request or a wiki (GitHub's dialect),
-// in the order of the HTML page and without pictures.
+// in the order of the HTML page and without pictures: what everybody reads
+// stands open, the rest in <details>.
 func Markdown(w io.Writer, m *Model) error {
-	p := &page{w: w}
+	var b bytes.Buffer
+	for _, l := range mdSizes {
+		b.Reset()
+		p := &mdPage{page{w: &b}, l}
+		p.whole(m)
+		if p.err != nil {
+			return fmt.Errorf("report: write Markdown: %w", p.err)
+		}
+		if utf8.RuneCount(b.Bytes()) <= mostMarkdown {
+			break
+		}
+	}
+	if _, err := b.WriteTo(w); err != nil {
+		return fmt.Errorf("report: write Markdown: %w", err)
+	}
+	return nil
+}
+
+// mdPage is a text with its limits.
+type mdPage struct {
+	page
+	limits mdLimits
+}
+
+func (p *mdPage) whole(m *Model) {
 	p.line("# %s", mdText(m.Headline))
 	p.line("")
 	p.line("Kasoku, %s, session %d, %s", mdText(m.Session.Stack), m.Session.ID, day(m.Session.Started))
@@ -20,6 +63,7 @@ func Markdown(w io.Writer, m *Model) error {
 	}
 	p.mdFacts(m)
 	p.line("\n## What was kept")
+	p.mdKeptTable(m)
 	for _, s := range m.Kept() {
 		p.mdKept(s)
 	}
@@ -27,6 +71,7 @@ func Markdown(w io.Writer, m *Model) error {
 		p.line("\nNothing. The target is as it was found.")
 	}
 	p.line("\n## What was tried and put back")
+	p.mdRejectedTable(m)
 	for _, s := range m.Rejected() {
 		p.mdRejected(s)
 	}
@@ -34,18 +79,21 @@ func Markdown(w io.Writer, m *Model) error {
 		p.line("\nNothing.")
 	}
 	if len(m.Session.Refusals) > 0 {
-		p.line("\n## Refused by the regulation\n")
-		for _, r := range m.Session.Refusals {
-			p.line("- %s: %s", mdText(r.Plan.Title), mdText(r.Why))
-		}
+		p.fold(fmt.Sprintf("Refused by the regulation (%d)", len(m.Session.Refusals)), func() {
+			for _, r := range m.Session.Refusals {
+				p.line("- %s: %s", mdText(r.Plan.Title), mdText(r.Why))
+			}
+		})
 	}
-	p.mdEvidence(m)
 	p.mdLeft(m)
-	if sections := m.Seen.Sections(); len(sections) > 0 {
-		p.line("\n## What the last diagnostic run saw\n\nRun %d (%s). `kasoku show %d --all` prints every row.", m.Seen.Run, mdText(m.Seen.Label), m.Seen.Run)
-		for _, s := range sections {
-			p.mdSection(s)
-		}
+	p.mdEvidence(m)
+	if sections := m.Seen.Sections(); len(sections) > 0 && p.limits.Seen {
+		p.fold(fmt.Sprintf("What the last diagnostic run saw (run %d)", m.Seen.Run), func() {
+			p.line("Run %d (%s). `kasoku show %d --all` prints every row.", m.Seen.Run, mdText(m.Seen.Label), m.Seen.Run)
+			for _, s := range sections {
+				p.mdSection(s)
+			}
+		})
 	}
 	p.mdLevels(m)
 	p.mdSure(m)
@@ -53,13 +101,55 @@ func Markdown(w io.Writer, m *Model) error {
 	for _, c := range m.Reproduce {
 		p.line("- %s: %s", mdCode(c.Text), mdText(c.Why))
 	}
-	if p.err != nil {
-		return fmt.Errorf("report: write Markdown: %w", p.err)
-	}
-	return nil
 }
 
-func (p *page) mdFacts(m *Model) {
+// fold writes what is read by those who ask for it. The empty lines are needed
+// for Markdown within HTML (GFM 4.6).
+func (p *mdPage) fold(title string, body func()) {
+	// Within the line of a tag Markdown's escapes mean nothing.
+	p.line("\n<details><summary>%s</summary>\n", mdEntities.Replace(strings.Join(strings.Fields(ui.Clean(title)), " ")))
+	body()
+	p.line("\n</details>")
+}
+
+// mdKeptTable is what a reviewer reads first.
+func (p *mdPage) mdKeptTable(m *Model) {
+	var rows [][]string
+	for _, s := range m.Kept() {
+		undo := "–"
+		if s.Tx != 0 {
+			undo = fmt.Sprintf("`kasoku undo %d`", s.Tx)
+		}
+		rows = append(rows, []string{fmt.Sprint(s.Seq), asText(s.Plan.Title), Effect(s.Verdict), asText(tradedText(s)), undo})
+	}
+	p.mdTable([]string{"#", "Change", "Effect (95 %)", "Traded", "Undo"}, rows)
+}
+
+func (p *mdPage) mdRejectedTable(m *Model) {
+	var rows [][]string
+	for _, s := range m.Rejected() {
+		why := s.SecondLook
+		if why == "" {
+			why = s.Verdict.Reason
+		}
+		rows = append(rows, []string{fmt.Sprint(s.Seq), asText(s.Plan.Title), asText(outcomeText(s)), Effect(s.Verdict), asText(why)})
+	}
+	p.mdTable([]string{"#", "Change", "Outcome", "Effect (95 %)", "Why"}, rows)
+}
+
+// tradedText is what a step gave up, in words.
+func tradedText(s Step) string {
+	if len(s.Trades) == 0 {
+		return "nothing"
+	}
+	var all []string
+	for _, t := range s.Trades {
+		all = append(all, t.Text)
+	}
+	return strings.Join(all, "; ")
+}
+
+func (p *mdPage) mdFacts(m *Model) {
 	s := m.Score
 	rows := [][]string{{"As found", points(s.AsFound)}, {"At the end", points(s.Final)}}
 	if s.Factor > 0 {
@@ -73,31 +163,23 @@ func (p *page) mdFacts(m *Model) {
 	p.mdTable([]string{"", ""}, rows)
 }
 
-func (p *page) mdKept(s Step) {
-	p.line("\n### %d. %s\n", s.Seq, mdText(s.Plan.Title))
-	p.line("- Why: %s", mdText(s.Plan.Why))
-	p.line("- Effect: **%s**, %d pairs, %d runs, %s", mdText(Effect(s.Verdict)), s.Verdict.Pairs, s.Verdict.Runs, ui.Duration(s.Verdict.Took))
-	p.mdShifts(s)
-	if s.SecondLook != "" {
-		p.line("- Looked at again: %s", mdText(s.SecondLook))
-	}
-	traded := "nothing"
-	for i, t := range s.Trades {
-		if i == 0 {
-			traded = ""
-		} else {
-			traded += "; "
+func (p *mdPage) mdKept(s Step) {
+	p.fold(fmt.Sprintf("%d. %s: why, proof, how", s.Seq, s.Plan.Title), func() {
+		p.line("- Why: %s", mdText(s.Plan.Why))
+		p.line("- Effect: **%s**, %s, %s, %s; %s", mdText(Effect(s.Verdict)), plural(s.Verdict.Pairs, "pair", "pairs"), plural(s.Verdict.Runs, "run", "runs"), ui.Duration(s.Verdict.Took), mdText(s.Verdict.Reason))
+		p.mdShifts(s)
+		if s.SecondLook != "" {
+			p.line("- Looked at again: %s", mdText(s.SecondLook))
 		}
-		traded += t.Text
-	}
-	p.line("- Traded: %s", mdText(traded))
-	for _, c := range s.Commands {
-		p.line("- By hand: %s", mdCode(c))
-	}
-	if s.Tx != 0 {
-		p.line("- Undo: `kasoku undo %d`", s.Tx)
-	}
-	p.mdDiffs(s)
+		p.line("- Traded: %s", mdText(tradedText(s)))
+		for _, c := range s.Commands {
+			p.line("- By hand: %s", mdCode(c))
+		}
+		if s.Tx != 0 {
+			p.line("- Undo: `kasoku undo %d`", s.Tx)
+		}
+		p.mdDiffs(s)
+	})
 }
 
 func (p *page) mdShifts(s Step) {
@@ -106,41 +188,60 @@ func (p *page) mdShifts(s Step) {
 	}
 }
 
-func (p *page) mdRejected(s Step) {
-	p.line("\n### %d. %s: %s\n", s.Seq, mdText(s.Plan.Title), mdText(outcomeText(s)))
-	if s.Verdict.Pairs > 0 {
-		p.line("- Effect: %s, %d pairs", mdText(Effect(s.Verdict)), s.Verdict.Pairs)
-	}
-	p.mdShifts(s)
-	if s.SecondLook != "" {
-		p.line("- Taken out because: %s", mdText(s.SecondLook))
-	} else {
-		p.line("- Put back because: %s", mdText(s.Verdict.Reason))
-	}
-	for _, x := range s.Wrong {
-		p.line("- Request: %s", mdCode(x.Request))
-		p.line("- Expected: %s", mdText(x.Expected))
-		p.line("- Got: %s", mdText(x.Got))
-		if x.Body != "" {
-			p.mdBlock("", clip(x.Body))
+func (p *mdPage) mdRejected(s Step) {
+	p.fold(fmt.Sprintf("%d. %s: %s", s.Seq, s.Plan.Title, outcomeText(s)), func() {
+		if s.Plan.Why != "" {
+			p.line("- Why tried: %s", mdText(s.Plan.Why))
 		}
-	}
+		if s.Verdict.Pairs > 0 {
+			p.line("- Effect: %s, %s", mdText(Effect(s.Verdict)), plural(s.Verdict.Pairs, "pair", "pairs"))
+		}
+		p.mdShifts(s)
+		for _, x := range s.Wrong {
+			p.line("- Request: %s", mdCode(x.Request))
+			p.line("- Expected: %s", mdText(x.Expected))
+			p.line("- Got: %s", mdText(x.Got))
+			if x.Body != "" && p.limits.DiffLines > 0 {
+				p.mdBlock("", clip(x.Body))
+			}
+		}
+	})
 }
 
-func (p *page) mdDiffs(s Step) {
+// mdDiffs writes what a kept step changed; SQL stands above already, as what to
+// do by hand. What was put back is in force nowhere: the HTML page has its diffs.
+func (p *mdPage) mdDiffs(s Step) {
 	for _, d := range shownDiffs(s) {
+		if d.Kind == "sql" && len(s.Commands) > 0 {
+			continue
+		}
+		if p.limits.DiffLines == 0 {
+			p.line("- Changed: %s (the diff: `kasoku report -o report.html`)", mdCode(d.Title))
+			continue
+		}
 		lang := map[string]string{"file": "diff", "sql": "sql"}[d.Kind]
-		p.mdBlock(lang, ui.Clean(d.Text))
+		var text []string
+		for _, l := range diffLines(d, p.limits.DiffLines) {
+			text = append(text, l.Text)
+		}
+		p.mdBlock(lang, strings.Join(text, "\n"))
 	}
 }
 
-func (p *page) mdEvidence(m *Model) {
+func (p *mdPage) mdEvidence(m *Model) {
 	p.line("\n## Before and after")
 	if m.Before == nil {
 		p.line("\nNo diagnostic run was stored.")
 		return
 	}
-	var cpu, routes, statements [][]string
+	var times, cpu, routes, statements [][]string
+	for _, t := range m.Times {
+		name := t.Name
+		if t.Part == partStatement {
+			name = mdCode(oneLine(name))
+		}
+		times = append(times, []string{name, ui.Seconds(t.Before), ui.Seconds(t.After), effectOf(t.Before, t.After)})
+	}
 	for _, c := range m.CPU {
 		cpu = append(cpu, []string{c.Name, ui.Seconds(c.Before), ui.Seconds(c.After), effectOf(c.Before, c.After)})
 	}
@@ -152,6 +253,7 @@ func (p *page) mdEvidence(m *Model) {
 		b, a := statementText(s.Before), statementText(s.After)
 		statements = append(statements, []string{mdCode(oneLine(s.Fingerprint)), b[0], a[0], b[1], a[1], b[2], a[2]})
 	}
+	p.mdTable([]string{"Time of a right answer", "before", "after", "change"}, times)
 	p.mdTable([]string{"CPU per right answer", "before", "after", "change"}, cpu)
 	p.mdTable([]string{"Route", "requests/s", "after", "p50", "after", "p99", "after", "Apdex", "after"}, routes)
 	p.mdTable([]string{"Statement", "calls per answer", "after", "time per call", "after", "rows read per call", "after"}, statements)
@@ -171,85 +273,62 @@ func statementText(s *StatementStats) [3]string {
 	return [3]string{ui.Count(s.CallsPerRequest), ui.Seconds(s.TimePerCall), ui.Count(s.RowsPerCall)}
 }
 
-func (p *page) mdLeft(m *Model) {
-	p.line("\n## What is left\n")
-	for _, f := range m.Findings {
-		p.line("- **%s** (at most %s): %s", mdText(f.Title), ui.Factor(f.Bound), mdText(f.Text))
+// openFindings stand open; the others are folded.
+const openFindings = 5
+
+func (p *mdPage) mdLeft(m *Model) {
+	p.line("\n## What binds now, and what would be next\n")
+	if last := (pageView{Model: m}).Last(); last != nil {
+		p.line("%s", mdText(last.BindsText))
+		if next := outlookOf(last.Next); len(next) > 0 {
+			p.line("")
+			for i, text := range next {
+				p.line("%d. %s", i+1, mdText(text))
+			}
+		}
 	}
-	for _, n := range m.NotJudged {
-		p.line("- not judged: %s: %s", mdCode(n.Rule), mdText(n.Why))
+	p.mdWork(m)
+	if len(m.Findings) > 0 {
+		p.line("\n### Findings of the last diagnostic run\n")
+	}
+	finding := func(f diagnose.Finding) {
+		at := ""
+		if f.Source != "" {
+			at = " at " + mdCode(f.Source)
+		}
+		p.line("- **%s** (at most %s)%s: %s", mdText(f.Title), ui.Factor(f.Bound), at, mdText(f.Text))
+	}
+	open := min(openFindings, len(m.Findings))
+	for _, f := range m.Findings[:open] {
+		finding(f)
+	}
+	if rest := m.Findings[open:]; len(rest)+len(m.NotJudged) > 0 && p.limits.Evidence {
+		p.fold(fmt.Sprintf("%s, %d not judged", plural(len(rest), "more finding", "more findings"), len(m.NotJudged)), func() {
+			for _, f := range rest {
+				finding(f)
+			}
+			for _, n := range m.NotJudged {
+				p.line("- not judged: %s: %s", mdCode(n.Rule), mdText(n.Why))
+			}
+		})
 	}
 	if len(m.Findings)+len(m.NotJudged) == 0 {
 		p.line("No findings.")
 	}
 }
 
-func (p *page) mdSure(m *Model) {
+func (p *mdPage) mdSure(m *Model) {
 	p.line("\n## How sure this is\n")
 	p.line("Randomized pairs of baseline and candidate, group-sequential test: false-keep rate %s for each experiment, at most %d pairs, smallest effect %s. %d runs: %d scored, %d diagnostic, %d probes, %d unfit and repeated.",
 		ui.Share(m.Rule.Alpha), m.Rule.MaxPairs, ui.Percent(m.Rule.SmallestEffect), m.Runs.Total, m.Runs.Scored, m.Runs.Diagnostic, m.Runs.Probe, m.Runs.Unfit)
-	for _, x := range m.Warnings {
-		p.line("- %s: %s", mdText(x.Where), mdText(x.Text))
+	if m.Noise > 0 {
+		p.line("\nScores of one configuration differed by %s from run to run (standard deviation, median over the experiments).", ui.Share(m.Noise))
 	}
-}
-
-// mdTable writes a table; cells that are not code are escaped.
-func (p *page) mdTable(head []string, rows [][]string) {
-	if len(rows) == 0 {
-		return
-	}
-	p.line("\n| %s |", strings.Join(head, " | "))
-	p.line("|%s", strings.Repeat(" --- |", len(head)))
-	for _, r := range rows {
-		for i, c := range r {
-			if strings.HasPrefix(c, "`") {
-				// Within a table a bar ends the cell even in code (GFM 4.10).
-				r[i] = strings.ReplaceAll(c, "|", `\|`)
-			} else {
-				r[i] = mdText(c)
+	if len(m.Warnings) > 0 && p.limits.Evidence {
+		p.fold(fmt.Sprintf("Warnings (%d)", len(m.Warnings)), func() {
+			for _, x := range m.Warnings {
+				p.line("- %s: %s", mdText(x.Where), mdText(x.Text))
 			}
-		}
-		p.line("| %s |", strings.Join(r, " | "))
+		})
 	}
-}
-
-// mdBlock writes a fenced block whose fence the text cannot close.
-func (p *page) mdBlock(lang, text string) {
-	fence := strings.Repeat("`", max(3, longestRun(text, '`')+1))
-	p.line("\n%s%s\n%s\n%s\n", fence, lang, strings.TrimRight(text, "\n"), fence)
-}
-
-// mdCode is a code span (CommonMark 6.1): as many back quotes as the text does
-// not hold.
-func mdCode(s string) string {
-	s = strings.Join(strings.Fields(ui.Clean(s)), " ")
-	fence := strings.Repeat("`", longestRun(s, '`')+1)
-	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") || s == "" {
-		s = " " + s + " "
-	}
-	return fence + s + fence
-}
-
-// mdEscape is every character that means something within a line, as
-// backslash escape (CommonMark 2.4) or, for HTML, as entity. "#", "+", "-" and
-// digits matter only at the beginning of a line, where no text is put.
-var mdEscape = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "|", `\|`, "~", `\~`,
-	"<", "&lt;", ">", "&gt;", "&", "&amp;", "!", `\!`, "@", "&#64;")
-
-// mdText is one line of plain text.
-func mdText(s string) string {
-	return mdEscape.Replace(strings.Join(strings.Fields(ui.Clean(s)), " "))
-}
-
-func longestRun(s string, of rune) int {
-	longest, run := 0, 0
-	for _, r := range s {
-		if r == of {
-			run++
-			longest = max(longest, run)
-		} else {
-			run = 0
-		}
-	}
-	return longest
 }

@@ -37,9 +37,12 @@ type Model struct {
 
 	// Before and After are the diagnostic runs at the session's ends; After is
 	// nil if there is only one, Before if there is none.
-	Before     *Side             `json:"before,omitempty"`
-	After      *Side             `json:"after,omitempty"`
-	CPU        []CPUShare        `json:"cpu"`
+	Before *Side      `json:"before,omitempty"`
+	After  *Side      `json:"after,omitempty"`
+	CPU    []CPUShare `json:"cpu"`
+	// Times are the parts of the time that a right answer takes.
+	Times      []TimeShare       `json:"times"`
+	Resources  []Resource        `json:"resources"`
 	Routes     []RouteChange     `json:"routes"`
 	Statements []StatementChange `json:"statements"`
 	// Seen is all that the last diagnostic run saw; nil if there is none.
@@ -47,12 +50,18 @@ type Model struct {
 	// Findings and NotJudged of the last diagnosis: what remains.
 	Findings  []diagnose.Finding   `json:"findings"`
 	NotJudged []diagnose.NotJudged `json:"not_judged"`
+	// Work is what only the source code can mend, as run WorkRun saw it.
+	Work    []diagnose.Work `json:"work"`
+	WorkRun int64           `json:"work_run,omitempty"`
 	// Flames are the profiles of both diagnostic runs, with their pictures.
 	Flames []Flame `json:"profiles,omitempty"`
 
 	// Levels are the scores over time, if there is more than one session.
 	Levels []history.Series `json:"levels,omitempty"`
 
+	// Noise is how much scores of one configuration differ: the median over the
+	// experiments of their baselines' coefficient of variation; 0 unknown.
+	Noise     float64   `json:"noise"`
 	Runs      RunCount  `json:"runs"`
 	Warnings  []Warning `json:"warnings"`
 	Reproduce []Command `json:"reproduce"`
@@ -111,7 +120,10 @@ type Side struct {
 	Apdex             *float64          `json:"apdex,omitempty"`
 	CPUPerRequest     float64           `json:"cpu_per_request"` // seconds per right answer: all parts of CPU
 	Demands           []diagnose.Demand `json:"demands"`
+	Binds             string            `json:"binds"` // the resource, as the diagnosis names it
 	BindsText         string            `json:"binds_text"`
+	Next              []diagnose.Next   `json:"next"`      // what would be full next, least throughput first
+	Healthy           int               `json:"healthy"`   // sources that covered the run
 	Unhealthy         []string          `json:"unhealthy"` // sources that did not cover the run
 }
 

@@ -22,6 +22,7 @@ import (
 	"kasoku/internal/load"
 	"kasoku/internal/remedy"
 	"kasoku/internal/store"
+	"kasoku/internal/trace"
 )
 
 // -out DIR keeps the sample's renderings, to look at them:
@@ -108,8 +109,9 @@ func TestPageLoadsNothing(t *testing.T) {
 func TestPicturesAreWellFormed(t *testing.T) {
 	page := render(t, HTML, sample(t))
 	pics := regexp.MustCompile(`(?s)<svg.*?</svg>`).FindAllString(page, -1)
-	if len(pics) != 6 {
-		t.Fatalf("%d pictures, want 3 in 2 layouts", len(pics))
+	// Score, proofs of 9 steps, resources, time, CPU, routes, statements, forest.
+	if want := 2 * (1 + 9 + 6); len(pics) != want {
+		t.Fatalf("%d pictures, want %d", len(pics), want)
 	}
 	for _, p := range pics {
 		d := xml.NewDecoder(strings.NewReader(p))
@@ -168,13 +170,17 @@ func TestNothingIsInjected(t *testing.T) {
 				Diffs: []store.Diff{{Title: evil, Text: evil, Kind: "file"}}}, Trades: []Trade{{Text: evil}}, Commands: []string{evil}},
 			{Step: store.Step{Plan: remedy.Plan{Title: evil}, Verdict: experiment.Verdict{Outcome: experiment.Outcome(evil), Reason: evil, Pairs: 3, Low: .1, High: .2}},
 				Wrong: []load.Mismatch{{Request: evil, Expected: evil, Got: evil, Body: evil, Step: evil}}}},
-		Before: &Side{Label: evil, CPUPerRequest: 1, Demands: []diagnose.Demand{{Resource: evil}}, Unhealthy: []string{evil}}, After: &Side{Label: evil},
+		Before: &Side{Label: evil, CPUPerRequest: 1, Demands: []diagnose.Demand{{Resource: evil}}, Unhealthy: []string{evil}}, After: &Side{Label: evil, BindsText: evil, Next: []diagnose.Next{{Resource: evil, Text: evil, Factor: 2}}},
 		CPU:        []CPUShare{{Name: evil, Part: "service", Before: 1000, After: 1}},
 		Routes:     []RouteChange{{Route: evil, Before: &RouteStats{}}},
 		Statements: []StatementChange{{Service: evil, Fingerprint: evil, Before: &StatementStats{}}},
 		Findings:   []diagnose.Finding{{Title: evil, Text: evil, Formula: evil, Evidence: []string{evil}}}, NotJudged: []diagnose.NotJudged{{Rule: evil, Why: evil}},
-		Seen:     &Seen{Label: evil, Unfit: evil, Evidence: fullEvidence(evil)},
-		Warnings: []Warning{{evil, evil}}, Reproduce: []Command{{evil, evil}}}
+		Work: []diagnose.Work{{Title: evil, Text: evil, Statement: evil, After: evil, Also: []string{evil}, Sources: []string{evil}, Better: evil, Service: evil, StatementShare: .5,
+			On: []diagnose.WorkOn{{Route: evil, PerRequest: 2}}, Form: trace.Form{Text: "SELECT " + evil, Notes: []string{evil}}}},
+		Times:     []TimeShare{{Name: evil, Part: partStatement, Service: evil, Before: 1}, {Name: evil, Part: partOutside, Before: 1}},
+		Resources: []Resource{{Name: evil, Before: index(0.5), Binds: true}},
+		Seen:      &Seen{Label: evil, Unfit: evil, Evidence: fullEvidence(evil)},
+		Warnings:  []Warning{{evil, evil}}, Reproduce: []Command{{evil, evil}}}
 	page := render(t, HTML, m)
 	clean := render(t, HTML, stripped(t, m, evil))
 	tags := regexp.MustCompile(`<[a-zA-Z/!][^>]*>`)

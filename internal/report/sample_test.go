@@ -199,5 +199,8 @@ func diagnosis(ev *evidence.Evidence) *diagnose.Diagnosis {
 	for _, name := range []string{"db", "php", "web"} {
 		d.Demands = append(d.Demands, diagnose.Demand{Resource: "cpu: " + name, Utilization: ev.Services[name].CPU / 20, PerRequest: ev.Services[name].CPU / ok, MaxThroughput: 2 * ok / ev.Services[name].CPU})
 	}
+	busy := (13.9 + 3.9 + 1) / 20
+	d.Demands = append(d.Demands, diagnose.Demand{Resource: "cpu", Utilization: busy, PerRequest: 20 * busy / ok, MaxThroughput: ok / busy / 10})
+	d.Next = []diagnose.Next{{Resource: "cpu", MaxThroughput: ok / busy / 10, Factor: 1 / busy, Text: "cpu allows more"}, {Resource: "workers: php", MaxThroughput: ok / 5, Factor: 2, Text: "workers: php allows twice as much"}}
 	return d
 }

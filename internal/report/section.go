@@ -92,11 +92,13 @@ const mostSeen = 25
 var elsewhere = []string{"routes", "bounds", "counters"}
 
 // Sections of the run, without those that the report has elsewhere.
-func (x *Seen) Sections() []Section {
+func (x *Seen) Sections() []Section { return x.sections(mostSeen) }
+
+func (x *Seen) sections(rows int) []Section {
 	if x == nil {
 		return nil
 	}
-	all := Sections(&store.Run{ID: x.Run, Label: x.Label, Unfit: x.Unfit, Evidence: x.Evidence}, mostSeen)
+	all := Sections(&store.Run{ID: x.Run, Label: x.Label, Unfit: x.Unfit, Evidence: x.Evidence}, rows)
 	return slices.DeleteFunc(all, func(s Section) bool { return slices.Contains(elsewhere, s.ID) })
 }
 

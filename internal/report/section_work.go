@@ -70,8 +70,12 @@ func workList(run *store.Run) Section {
 		return s
 	}
 	for _, p := range run.Evidence.Requests.Patterns {
+		better := p.Better
+		if f := p.Form().Text; f != "" && f != p.What {
+			better = f
+		}
 		s.Rows = append(s.Rows, []string{strings.TrimSpace(p.Method + " " + p.Route), cmp.Or(patternWords[p.Kind], p.Kind) + " → " + p.Service,
-			ui.Number(p.PerRequest), ui.Number(p.Could), fmt.Sprintf("%d of %d", p.With, p.Requests), orDash(p.Took), p.What, p.Better,
+			ui.Number(p.PerRequest), ui.Number(p.Could), fmt.Sprintf("%d of %d", p.With, p.Requests), orDash(p.Took), p.What, better,
 			strings.Join(p.Measures, " "), strings.Join(p.Sources, ", ")})
 	}
 	return s

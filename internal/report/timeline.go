@@ -54,7 +54,8 @@ type mark struct {
 	text  string // beside the mark
 	// whole: a measurement of the service itself, not a step.
 	whole, kept bool
-	fault       bool // has no score: it failed or broke answers
+	fault       bool   // has no score: it failed or broke answers
+	target      string // ID of the step's place on the page
 }
 
 // timelineMarks are the rows: as found, every step, the end.
@@ -67,7 +68,7 @@ func timelineMarks(m *Model) []mark {
 	for _, s := range m.Steps {
 		v := s.Verdict
 		x := mark{label: fmt.Sprintf("%d  %s", s.Seq, s.Plan.Title), score: v.CandidateScore, kept: s.Kept,
-			title: fmt.Sprintf("%d. %s\n%s: %s\n%s", s.Seq, s.Plan.Title, v.Outcome, v.Reason, Effect(v))}
+			title: fmt.Sprintf("%d. %s\n%s: %s\n%s", s.Seq, s.Plan.Title, v.Outcome, v.Reason, Effect(v)), target: stepID(s)}
 		switch {
 		case s.Kept && s.Factor > 0:
 			x.text = ui.Count(v.CandidateScore) + "  " + ui.Factor(s.Factor)
@@ -95,6 +96,15 @@ func timelineMarks(m *Model) []mark {
 		end("After restarting every service", m.Score.AfterRestart)
 	}
 	return out
+}
+
+// stepID is where the page tells of a step; "" for second looks, which are told
+// with the steps that were looked at.
+func stepID(s Step) string {
+	if len(s.LeavesOut) > 0 {
+		return ""
+	}
+	return fmt.Sprintf("step-%d", s.Seq)
 }
 
 // timeline draws the score of the session from top to bottom: a solid line
@@ -127,7 +137,7 @@ func drawTimeline(marks []mark, l layout) string {
 		if k.kept || k.whole {
 			class = "label strong"
 		}
-		c.group(k.title, func() {
+		c.link(k.target, k.title, func() {
 			at := top + l.row*float64(i)
 			x, y := s.x(k.score), l.rowY(at)
 			if i == 0 {

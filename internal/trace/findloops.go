@@ -90,7 +90,7 @@ func (st *stream) loopCalls() map[*call]bool {
 func findLoops(st *stream) []occurrence {
 	var out []occurrence
 	for _, l := range st.loops() {
-		out = append(out, occurrence{kind: QueriesInLoop, what: strings.Join(l.group, "; "), calls: l.calls, could: len(l.group),
+		out = append(out, occurrence{kind: QueriesInLoop, what: strings.Join(l.group, "; "), calls: l.calls, could: len(l.group), statements: l.group, keys: varyingOf(l.calls),
 			better: "each of these statements once for all items: read with IN (…), write with several rows"})
 	}
 	return out

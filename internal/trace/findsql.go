@@ -69,7 +69,7 @@ func findNPlusOne(st *stream) []occurrence {
 		if len(g) < fewest || !g[0].sql.reads || !g[0].sql.keyed || differing(g) < fewest {
 			continue
 		}
-		out = append(out, occurrence{kind: NPlusOne, what: fp, after: before(rows, g[0]), calls: g, could: 1, better: inList(fp)})
+		out = append(out, occurrence{kind: NPlusOne, what: fp, after: before(rows, g[0]), calls: g, could: 1, better: inList(fp), keys: varying(g)})
 	}
 	return out
 }
@@ -205,8 +205,12 @@ func findSameTable(st *stream) []occurrence {
 			continue
 		}
 		s := g.calls[0].sql
+		var all []string
+		for _, c := range g.calls {
+			all = append(all, c.sql.fingerprint)
+		}
 		out = append(out, occurrence{kind: SameTable, what: s.tables[0] + " WHERE " + s.where, calls: g.calls, could: 1,
-			better: "one SELECT with the columns of all of them", example: s.fingerprint})
+			better: "one SELECT with the columns of all of them", example: s.fingerprint, statements: all})
 	}
 	return out
 }
@@ -223,7 +227,7 @@ func findRowWrites(st *stream) []occurrence {
 			j++
 		}
 		if g := rows[i:j]; len(g) >= fewest && g[0].sql.rowWrite() && !claimed[g[0]] && !ids[g[0]] && differing(g) >= fewest {
-			out = append(out, occurrence{kind: RowWrites, what: g[0].sql.fingerprint, calls: g, could: 1, better: bulk(g[0].sql)})
+			out = append(out, occurrence{kind: RowWrites, what: g[0].sql.fingerprint, calls: g, could: 1, better: bulk(g[0].sql), keys: varying(g)})
 		}
 		i = j
 	}

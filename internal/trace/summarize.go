@@ -109,6 +109,8 @@ type occurrence struct {
 	service, system string
 	what, after     string
 	better, example string
+	keys            []string // columns whose values differ
+	statements      []string // fingerprints, where there are several
 	calls           []*call
 	could           int
 }
@@ -196,7 +198,7 @@ func (s *routeSum) found() []Pattern {
 			continue
 		}
 		out = append(out, Pattern{Kind: o.kind, Measures: measures(&o), Method: s.method, Route: s.route,
-			Service: o.service, System: o.system, What: o.what, After: mostOf(p.after),
+			Service: o.service, System: o.system, What: o.what, Keys: o.keys, Statements: o.statements, After: mostOf(p.after),
 			PerRequest: float64(p.calls) / float64(p.with), Most: p.most, Could: float64(p.could) / float64(p.with),
 			Requests: s.requests, With: p.with, Took: p.took / time.Duration(s.requests),
 			Better: o.better, Sources: ranked(p.sources, maxSources), Example: o.example})

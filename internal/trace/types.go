@@ -90,6 +90,11 @@ type Pattern struct {
 	System   string   `json:"system"`
 	// What is repeated, values masked: a fingerprint, "get user:*", a table.
 	What string `json:"what"`
+	// Keys are the columns whose values differ between the calls; nil if that
+	// is not known. Statements are the fingerprints of a pattern that has
+	// several (same-table, calls-per-item), in their order.
+	Keys       []string `json:"keys,omitempty"`
+	Statements []string `json:"statements,omitempty"`
 	// After is the statement whose rows the calls follow (n+1); may be "".
 	After string `json:"after,omitempty"`
 	// PerRequest is the mean number of such calls in the requests that have the
