@@ -127,11 +127,11 @@ func (noFiles) Disasm(string, uint64, uint64, bool) ([]driver.Inst, error) { ret
 // quiet has nobody to talk to.
 type quiet struct{}
 
-func (quiet) ReadLine(string) (string, error)       { return "", io.EOF }
-func (quiet) Print(...any)                          {}
-func (quiet) PrintErr(...any)                       {}
-func (quiet) IsTerminal() bool                      { return false }
-func (quiet) WantBrowser() bool                     { return false }
+func (quiet) ReadLine(string) (string, error)     { return "", io.EOF }
+func (quiet) Print(...any)                        {}
+func (quiet) PrintErr(...any)                     {}
+func (quiet) IsTerminal() bool                    { return false }
+func (quiet) WantBrowser() bool                   { return false }
 func (quiet) SetAutoComplete(func(string) string) {}
 
 // pprofFlags are the command line "-http=… -no_browser profile".

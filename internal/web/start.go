@@ -88,6 +88,9 @@ func Start(ctx context.Context, o StartOptions) (*Running, error) {
 	return x, nil
 }
 
+// OpenReading reports whether pages can be read without a login.
+func (x *Running) OpenReading() bool { return x.o.OpenReading }
+
 // Wait until ctx ends or serving fails, then Stop.
 func (x *Running) Wait(ctx context.Context) error {
 	select {
