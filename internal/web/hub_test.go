@@ -74,7 +74,9 @@ func (b *browser) stream(t *testing.T, last string) *stream {
 		t.Fatalf("%d %v", res.StatusCode, res.Header)
 	}
 	t.Cleanup(func() { stop(); res.Body.Close() })
-	return &stream{t: t, in: bufio.NewScanner(res.Body), stop: stop}
+	in := bufio.NewScanner(res.Body)
+	in.Buffer(nil, 4<<20)
+	return &stream{t: t, in: in, stop: stop}
 }
 
 // next event's data.
