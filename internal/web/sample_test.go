@@ -48,7 +48,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-var begun = time.Date(2026, 3, 2, 14, 2, 0, 0, time.UTC)
+var begun = time.Now().UTC().Add(-21 * time.Minute).Truncate(time.Second)
 
 func newSample(t testing.TB) *sample {
 	t.Helper()

@@ -80,7 +80,7 @@
         const step = /^(\d+)\./.exec(title);
         g.setAttribute("tabindex", "0");
         g.setAttribute("role", step ? "link" : "img");
-        g.setAttribute("aria-label", title);
+        g.setAttribute(step ? "aria-description" : "aria-label", title);
         // The text below says the same; a second one would cover the picture.
         g.querySelector("title")?.remove();
         const tell = () => { why.textContent = title; };
