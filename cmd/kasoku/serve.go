@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/alecthomas/kong"
+
 	"kasoku/internal/store"
+	"kasoku/internal/tune"
 	"kasoku/internal/ui"
 	"kasoku/internal/web"
 )
@@ -52,29 +55,41 @@ func (a *App) dashboard(p *Project, st *store.Store, listen string, more func(*w
 	return o
 }
 
-func (a *App) toldWeb(x *web.Running) {
-	if x.OpenReading() {
-		fmt.Fprintf(a.Err, "dashboard: %s\n  to put changes back: %s\n", x.URL, x.Login)
-		return
+func (a *App) toldWeb(x *web.Running) { fmt.Fprintln(a.Err, x.Told()) }
+
+// webFlag is --web or --web=HOST:PORT; "" = not asked for.
+type webFlag string
+
+// IsBool lets the flag stand without a value (kong).
+func (webFlag) IsBool() bool { return true }
+
+// Decode reads the flag (kong).
+func (w *webFlag) Decode(ctx *kong.DecodeContext) error {
+	if ctx.Scan.Peek().Type != kong.FlagValueToken {
+		*w = web.DefaultListen
+		return nil
 	}
-	fmt.Fprintf(a.Err, "dashboard: %s\n", x.Login)
+	return ctx.Scan.PopValueInto("address", (*string)(w))
 }
 
-// startWeb shows the session of this process while it runs: give publish to
-// what watches it, and call end when it is over. It opens the store once more,
-// so that reading never waits for the session's writes.
-func (a *App) startWeb(ctx context.Context, p *Project, listen string) (x *web.Running, end func(), err error) {
+// startWeb shows the session of this process while it runs, if at says where:
+// publish takes its moments and never waits, end ends it. The store is opened
+// once more, so that reading never waits for the session's writes.
+func (a *App) startWeb(ctx context.Context, p *Project, at webFlag) (publish func(tune.Live), end func(), err error) {
+	if at == "" {
+		return func(tune.Live) {}, func() {}, nil
+	}
 	st, err := store.Open(p.Dir)
 	if err != nil {
 		return nil, nil, ui.Coded(ui.Failure, err, "")
 	}
-	x, err = web.Start(ctx, a.dashboard(p, st, listen, nil))
+	x, err := web.Start(ctx, a.dashboard(p, st, string(at), nil))
 	if err != nil {
 		st.Close()
 		return nil, nil, ui.Coded(ui.Failure, err, "--web=HOST:PORT chooses another address")
 	}
 	a.toldWeb(x)
-	return x, func() {
+	return x.Publish, func() {
 		x.Stop()
 		st.Close()
 	}, nil

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
 	cdpage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
@@ -88,7 +89,7 @@ func newTab(t *testing.T) *tab {
 			}
 		}
 	})
-	b.do(log.Enable())
+	b.do(log.Enable(), emulation.SetFocusEmulationEnabled(true)) // a headless window has no focus of its own
 	return b
 }
 
@@ -122,16 +123,17 @@ func eval[T any](b *tab, expression string) T {
 	return v
 }
 
-// until an expression is true; the test's time-out ends it.
+// until an expression is true. Errors are tried again: the page may just leave.
 func (b *tab) until(expression string) {
 	b.t.Helper()
-	err := chromedp.Run(b.ctx, chromedp.Poll(expression, nil, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(30*time.Second)))
-	for n := 0; err != nil && n < 5 && strings.Contains(err.Error(), "navigated"); n++ { // the page left while it was asked
-		err = chromedp.Run(b.ctx, chromedp.Poll(expression, nil, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(30*time.Second)))
+	var is bool
+	var err error
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end) && b.ctx.Err() == nil; time.Sleep(30 * time.Millisecond) {
+		if err = chromedp.Run(b.ctx, chromedp.Evaluate("!!("+expression+")", &is)); err == nil && is {
+			return
+		}
 	}
-	if err != nil {
-		b.t.Fatalf("%s: %v\n%s", expression, err, b.said())
-	}
+	b.t.Fatalf("not true: %s (%v)\n%s", expression, err, b.said())
 }
 
 // shot keeps a picture of the whole page.
@@ -285,7 +287,10 @@ func (b *tab) keys(web *browser) {
 	b.t.Helper()
 	b.do(chromedp.Focus(`#timeline svg.wide g[role=link]`, chromedp.ByQuery))
 	b.until(`document.getElementById("why").textContent.includes("Index orders")`)
-	b.do(chromedp.KeyEvent("\r"))
+	// As a keyboard does it: what the key would type is dropped if the page
+	// deals with the key itself. chromedp.KeyEvent types it all the same.
+	b.do(input.DispatchKeyEvent(input.KeyDown).WithKey("Enter").WithCode("Enter").WithText("\r").WithWindowsVirtualKeyCode(13),
+		input.DispatchKeyEvent(input.KeyUp).WithKey("Enter").WithCode("Enter").WithWindowsVirtualKeyCode(13))
 	b.until(`document.getElementById("step-1").open && document.activeElement.closest("details").id === "step-1"`)
 	b.do(chromedp.Click("#theme"), chromedp.Click("#theme"))
 	b.until(`document.documentElement.dataset.theme === "dark" && getComputedStyle(document.body).backgroundColor === "rgb(19, 20, 23)"`)

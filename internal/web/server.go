@@ -128,13 +128,14 @@ type page struct {
 	Login   bool   // logged in
 	CSRF    string // of the login
 	Live    bool   // show the live panel
+	Undo    bool   // changes can be put back here
 	Busy    string // who works on the project
 	Body    any
 }
 
 // render writes one page, nothing of one that fails half-way.
 func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, name string, p page, body any) {
-	p.Body, p.Stack, p.Version = body, s.o.Stack, s.o.Version
+	p.Body, p.Stack, p.Version, p.Undo = body, s.o.Stack, s.o.Version, s.o.Undo != nil
 	if l := s.loginOf(r); l != nil {
 		p.Login, p.CSRF = true, l.csrf
 	}

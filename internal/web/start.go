@@ -88,8 +88,17 @@ func Start(ctx context.Context, o StartOptions) (*Running, error) {
 	return x, nil
 }
 
-// OpenReading reports whether pages can be read without a login.
-func (x *Running) OpenReading() bool { return x.o.OpenReading }
+// Told says where it is, for the terminal: with the token only where it is of
+// use.
+func (x *Running) Told() string {
+	switch {
+	case !x.o.OpenReading:
+		return "dashboard: " + x.Login
+	case x.o.Undo == nil:
+		return "dashboard: " + x.URL
+	}
+	return "dashboard: " + x.URL + "\n  to put changes back: " + x.Login
+}
 
 // Wait until ctx ends or serving fails, then Stop.
 func (x *Running) Wait(ctx context.Context) error {

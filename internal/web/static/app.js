@@ -94,7 +94,11 @@
           d.querySelector("summary").focus();
         };
         g.addEventListener("click", open);
-        g.addEventListener("keydown", (e) => { if (e.key === "Enter") open(); });
+        g.addEventListener("keydown", (e) => {
+          if (e.key !== "Enter") return;
+          e.preventDefault(); // the key must not also fold what gets the focus
+          open();
+        });
       }
     }
   }
