@@ -306,7 +306,8 @@ func (b *tab) pprof(web *browser, p *sample) {
 	b.do(chromedp.Navigate(fmt.Sprintf("%s/runs/%d/profiles/profile-php-excimer.pb.gz/flamegraph", web.url, p.after)))
 	b.until(`document.querySelectorAll(".boxtext").length >= 3 && document.body.textContent.includes("Template::render")`)
 	b.shot("pprof-light")
-	if said := b.said(); said != "" {
+	// The sandbox is there against windows and forms only, which that says.
+	if said := b.said(); said != "" && (strings.Contains(said, "\n") || !strings.Contains(said, "can escape its sandboxing")) {
 		b.t.Errorf("pprof: %s", said)
 	}
 }

@@ -171,7 +171,7 @@ func TestHeaders(t *testing.T) {
 	for _, path := range append(p.paths(), "/static/app.js", "/nothing", "/runs/999999") {
 		res, _ := b.do("GET", path, nil, nil)
 		h := res.Header
-		if h.Get("Content-Security-Policy") != policy || h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Referrer-Policy") != "no-referrer" || h.Get("X-Frame-Options") != "DENY" {
+		if h.Get("Content-Security-Policy") != policy || h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Referrer-Policy") != "same-origin" || h.Get("X-Frame-Options") != "DENY" {
 			t.Errorf("%s: %v", path, h)
 		}
 	}
