@@ -76,7 +76,7 @@ func (s *Server) sessionView(r *http.Request, id int64) (*sessionView, error) {
 	if c.view != nil && c.id == id && c.mark == mark {
 		return c.view, nil
 	}
-	m, err := report.Build(r.Context(), s.o.Store, id, report.Options{Rule: s.o.Rule})
+	m, err := report.Build(r.Context(), s.o.Store, id, report.Options{Rule: s.o.Rule, WithoutLevels: true})
 	if err != nil {
 		return nil, err
 	}
