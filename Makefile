@@ -14,7 +14,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 # comes first in PATH, for programs that call go as well.
 WITH_GO = go=$$(scripts/go.sh) && export PATH="$$(dirname "$$go"):$$PATH" &&
 
-.PHONY: help deps deps-test build static check test test-long demo bench bench-hand bench-tuners bench-load bench-digest bench-bounds bench-overhead bench-engines bench-hosts bench-verdict faults lab-base fuzz clean
+.PHONY: help deps deps-test build static check test test-long demo bench bench-hand bench-tuners bench-load bench-digest bench-bounds bench-overhead bench-engines bench-hosts bench-verdict bench-web faults lab-base fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -73,6 +73,9 @@ bench-engines: deps ## ways to move a load generator's bytes: net.Conn, epoll, i
 
 bench-hosts: deps-test build ## the bank login tuned over SSH on one and two disposable hosts, and after a reboot (bar: 0.95)
 	@scripts/bench-hosts.sh
+
+bench-web: deps ## the dashboard's pages on a store of 10,000 runs (bar: worst-ms below 200), and what a viewer costs
+	@$(WITH_GO) go test -run '^$$' -bench . -benchtime 20x ./internal/web
 
 bench-verdict: deps ## how often verdicts are wrong, on recorded noise (PART=sim; bars: 1 % false keeps, +5 % in 95, +2 % in 80 %)
 	@$(WITH_GO) scripts/bench-verdict.sh $(or $(PART),sim) $(ARGS)

@@ -15,6 +15,7 @@ type RunCmd struct {
 	Workload  int           `short:"c" help:"Virtual users; default: the stack file's or the scenario's."`
 	Duration  time.Duration `short:"d" help:"Measured window; default: the scenario's."`
 	ScoreOnly bool          `help:"Leave out the second run that records statements."`
+	Web       webFlag       `placeholder:"HOST:PORT" help:"Show it in a browser meanwhile; default address: 127.0.0.1:7399."`
 	Label     string        `default:"run" help:"What to call it in the history."`
 }
 
@@ -31,6 +32,11 @@ func (c *RunCmd) Run(ctx context.Context, a *App) error {
 	}
 	defer p.Close()
 	a.measureFor(bench, c.Duration)
+	_, endWeb, err := a.startWeb(ctx, p, c.Web)
+	if err != nil {
+		return err
+	}
+	defer endWeb()
 	users := bench.Users()
 	switch {
 	case c.Workload > 0 && bench.Foreign():

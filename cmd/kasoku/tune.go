@@ -15,6 +15,7 @@ type TuneCmd struct {
 	Duration  time.Duration `short:"d" help:"Measured window of each run; default: the scenario's, and chosen by measurement for experiments."`
 	New       bool          `help:"Begin a new session even if an interrupted one could go on."`
 	NoRestart bool          `help:"Do not restart the services at the end."`
+	Web       webFlag       `placeholder:"HOST:PORT" help:"Show the session in a browser meanwhile; default address: 127.0.0.1:7399."`
 }
 
 // Help is shown below the flags.
@@ -34,6 +35,11 @@ func (c *TuneCmd) Run(ctx context.Context, a *App) error {
 		return err
 	}
 	a.measureFor(bench, c.Duration)
+	_, endWeb, err := a.startWeb(ctx, p, c.Web)
+	if err != nil {
+		return err
+	}
+	defer endWeb()
 	t := &tune.Tuner{Stack: p.Stack, Store: p.Store, Exec: p.Exec, Bench: bench, Rule: p.rule(), UI: a.UI,
 		Budget: c.Budget, Fresh: c.New, NoRestart: c.NoRestart, Rights: rights}
 	session, err := t.Run(ctx)

@@ -30,7 +30,7 @@ var layers = []layer{
 	{"store"},
 	{"tune"},
 	{"report"},
-	{"mcp"},
+	{"mcp", "web"},
 }
 
 // alone are groups that import nothing of the module and that nothing imports.

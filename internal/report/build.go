@@ -19,6 +19,9 @@ type Options struct {
 	Rule experiment.Rule
 	// Now is the time of the report; zero: the present.
 	Now time.Time
+	// WithoutLevels leaves out the scores over all sessions, which take reading
+	// every scored run.
+	WithoutLevels bool
 }
 
 // Build reads a session and all that belongs to it. A session that is still
@@ -53,8 +56,10 @@ func Build(ctx context.Context, st *store.Store, session int64, o Options) (*Mod
 	if err := m.addFlames(st); err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}
-	if err := m.addLevels(st); err != nil {
-		return nil, fmt.Errorf("report: %w", err)
+	if !o.WithoutLevels {
+		if err := m.addLevels(st); err != nil {
+			return nil, fmt.Errorf("report: %w", err)
+		}
 	}
 	m.Noise = noise(m.Steps)
 	m.addScore()

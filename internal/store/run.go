@@ -77,6 +77,8 @@ type RunFilter struct {
 	Session int64
 	Step    int64
 	Kind    string
+	// Before leaves out runs from this ID on: the next page of a list.
+	Before int64
 	// Limit is the most runs to return; 0 = all.
 	Limit int
 }
@@ -93,6 +95,9 @@ func (s *Store) Runs(f RunFilter) ([]Run, error) {
 	add(f.Session != 0, "session", f.Session)
 	add(f.Step != 0, "step", f.Step)
 	add(f.Kind != "", "kind", f.Kind)
+	if f.Before != 0 {
+		where, args = append(where, "id < ?"), append(args, f.Before)
+	}
 	query := `SELECT ` + runColumns + ` FROM runs`
 	if len(where) > 0 {
 		query += ` WHERE ` + strings.Join(where, ` AND `)

@@ -42,6 +42,12 @@ func (s *Store) Sessions(limit int) ([]Session, error) {
 	return s.sessions(`ORDER BY id DESC LIMIT ?`, every(limit))
 }
 
+// SessionsBefore returns the latest sessions whose ID is less than before,
+// newest first: the next page of a list. limit 0 = all.
+func (s *Store) SessionsBefore(before int64, limit int) ([]Session, error) {
+	return s.sessions(`WHERE id < ? ORDER BY id DESC LIMIT ?`, before, every(limit))
+}
+
 // LastSession returns the newest session, ErrNotFound (wrapped) if there is none.
 func (s *Store) LastSession() (*Session, error) {
 	xs, err := s.Sessions(1)

@@ -1,0 +1,42 @@
+package report
+
+import (
+	"html/template"
+
+	"kasoku/internal/store"
+)
+
+// Timeline, Forest and CPUBars are the report's pictures for other pages; ""
+// if there is nothing to draw. Their texts are escaped; colours come from the
+// page's style sheet by class.
+func Timeline(m *Model) template.HTML { return timeline(m) }
+
+// Forest: see Timeline.
+func Forest(m *Model) template.HTML { return forest(m) }
+
+// CPUBars: see Timeline.
+func CPUBars(m *Model) template.HTML { return cpuBars(m) }
+
+// Pair compares any two runs as Build compares the ends of a session. Only what
+// belongs to the comparison is filled in. Both hold evidence of a load.
+func Pair(a, b *store.Run) *Model {
+	m := &Model{Format: Format, Before: side(a), After: side(b), CPU: compareCPU(a.Evidence, b.Evidence),
+		Routes: compareRoutes(a.Evidence, b.Evidence), Statements: compareStatements(a.Evidence, b.Evidence)}
+	return m
+}
+
+// Flames are the profiles of a run with their pictures, and what could not be
+// drawn.
+func Flames(st *store.Store, run *store.Run) (out []Flame, problems []string) {
+	if run.Evidence == nil {
+		return nil, nil
+	}
+	for _, p := range run.Evidence.Profiles {
+		f := Flame{Run: run.ID, Profile: p}
+		if err := f.paint(st); err != nil {
+			problems = append(problems, err.Error())
+		}
+		out = append(out, f)
+	}
+	return out, problems
+}

@@ -1,0 +1,112 @@
+package web
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"mime"
+	"net/http"
+
+	"kasoku/internal/evidence"
+	"kasoku/internal/report"
+	"kasoku/internal/store"
+)
+
+// runView is what the page of a run shows.
+type runView struct {
+	*store.Run
+	Where     []bar
+	Resources []resource
+	Hosts     []hostCharts
+	Sections  []report.Section
+	Plans     []plan
+	Flames    []report.Flame
+	Problems  []string
+	Artifacts []store.Artifact
+	All       bool
+}
+
+// plan is how a database runs one class of statements.
+type plan struct {
+	Service, Fingerprint, Example, Explain string
+}
+
+// mostRows of each table, unless all are asked for.
+const mostRows = 12
+
+func (s *Server) run(w http.ResponseWriter, r *http.Request) {
+	id, ok := s.number(w, r, r.PathValue("id"))
+	if !ok {
+		return
+	}
+	run, err := s.o.Store.Run(id)
+	if err != nil {
+		s.failed(w, r, err)
+		return
+	}
+	v := &runView{Run: run, All: r.URL.Query().Has("all"), Where: whereTime(run), Resources: resources(run.Diagnosis)}
+	binds := ""
+	if run.Diagnosis != nil {
+		binds = run.Diagnosis.Binds
+	}
+	v.Hosts = overTime(run.Evidence, binds)
+	limit := mostRows
+	if v.All {
+		limit = 0
+	}
+	for _, x := range report.Sections(run, limit) {
+		if x.ID == "counters" && !v.All {
+			continue // some hundreds of rows for those who ask for everything
+		}
+		for _, row := range x.Rows {
+			for i := range row {
+				row[i] = text(row[i])
+			}
+		}
+		v.Sections = append(v.Sections, x)
+	}
+	v.Plans = plansOf(run.Evidence)
+	v.Flames, v.Problems = report.Flames(s.o.Store, run)
+	if v.Artifacts, err = s.o.Store.Artifacts(id); err != nil {
+		s.failed(w, r, err)
+		return
+	}
+	s.render(w, r, http.StatusOK, "run", page{Title: fmt.Sprintf("Run %d", id), At: "runs"}, v)
+}
+
+// plansOf are the EXPLAINs, as the database gave them.
+func plansOf(ev *evidence.Evidence) []plan {
+	if ev == nil {
+		return nil
+	}
+	var out []plan
+	for _, q := range ev.Statements {
+		if q.Explain == "" {
+			continue
+		}
+		explain := q.Explain
+		var b bytes.Buffer
+		if json.Indent(&b, []byte(explain), "", "  ") == nil {
+			explain = b.String()
+		}
+		out = append(out, plan{q.Service, q.Fingerprint, q.Example, explain})
+	}
+	return out
+}
+
+// artifact gives a file of a run away as bytes that no browser shows.
+func (s *Server) artifact(w http.ResponseWriter, r *http.Request) {
+	id, ok := s.number(w, r, r.PathValue("id"))
+	if !ok {
+		return
+	}
+	name := r.PathValue("name")
+	data, err := s.o.Store.Artifact(id, name)
+	if err != nil {
+		s.failed(w, r, err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/octet-stream")
+	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": fmt.Sprintf("run-%d-%s", id, name)}))
+	_, _ = w.Write(data) // a browser that left
+}

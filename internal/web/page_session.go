@@ -1,0 +1,112 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"html/template"
+	"net/http"
+	"sync"
+
+	"kasoku/internal/change"
+	"kasoku/internal/report"
+	"kasoku/internal/store"
+)
+
+// sessionView is what the page of a session shows.
+type sessionView struct {
+	*report.Model
+	Timeline, Forest, CPU template.HTML
+	Where                 []bar
+	Resources             []resource
+	Hosts                 []hostCharts
+	Last                  *store.Run // the latest diagnostic run
+	Running               bool
+	// Undoable are the kept transactions that are still in force.
+	Undoable map[int64]bool
+}
+
+// sessionCache keeps the page that all viewers look at, so that five of them
+// cost one reading of the store.
+type sessionCache struct {
+	mu   sync.Mutex
+	id   int64
+	mark string
+	view *sessionView
+}
+
+// latest shows the newest session, or how to begin one.
+func (s *Server) latest(w http.ResponseWriter, r *http.Request) {
+	x, err := s.o.Store.LastSession()
+	if errors.Is(err, store.ErrNotFound) {
+		s.render(w, r, http.StatusOK, "session", page{Title: "No session yet", At: "session", Live: true, Busy: s.atWork()}, (*sessionView)(nil))
+		return
+	}
+	if err != nil {
+		s.failed(w, r, err)
+		return
+	}
+	s.showSession(w, r, x.ID)
+}
+
+func (s *Server) session(w http.ResponseWriter, r *http.Request) {
+	if id, ok := s.number(w, r, r.PathValue("id")); ok {
+		s.showSession(w, r, id)
+	}
+}
+
+func (s *Server) showSession(w http.ResponseWriter, r *http.Request, id int64) {
+	v, err := s.sessionView(r, id)
+	if err != nil {
+		s.failed(w, r, err)
+		return
+	}
+	s.render(w, r, http.StatusOK, "session", page{Title: fmt.Sprintf("Session %d", id), At: "session", Live: v.Running, Busy: s.atWork()}, v)
+}
+
+// sessionView builds what the page shows, or takes it from the cache while
+// nothing was written.
+func (s *Server) sessionView(r *http.Request, id int64) (*sessionView, error) {
+	mark, err := s.o.Store.Mark()
+	if err != nil {
+		return nil, err
+	}
+	c := &s.built
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.view != nil && c.id == id && c.mark == mark {
+		return c.view, nil
+	}
+	m, err := report.Build(r.Context(), s.o.Store, id, report.Options{Rule: s.o.Rule, WithoutLevels: true})
+	if err != nil {
+		return nil, err
+	}
+	mask(m)
+	v := &sessionView{Model: m, Timeline: report.Timeline(m), Forest: report.Forest(m), CPU: report.CPUBars(m),
+		Running: m.Session.State == "running", Undoable: map[int64]bool{}}
+	if m.Seen != nil {
+		if v.Last, err = s.o.Store.Run(m.Seen.Run); err != nil {
+			return nil, err
+		}
+		v.Where = whereTime(v.Last)
+		if d := v.Last.Diagnosis; d != nil {
+			v.Resources, v.Hosts = resources(d), overTime(v.Last.Evidence, d.Binds)
+		}
+	}
+	txs, err := change.Read(s.o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, tx := range txs {
+		v.Undoable[tx.ID] = tx.InForce()
+	}
+	c.id, c.mark, c.view = id, mark, v
+	return v, nil
+}
+
+// mask hides values that look like secrets before pictures are drawn of them.
+func mask(m *report.Model) {
+	for i := range m.Steps {
+		x := &m.Steps[i]
+		x.Plan.Title, x.Plan.Why, x.Verdict.Reason = text(x.Plan.Title), text(x.Plan.Why), text(x.Verdict.Reason)
+	}
+}

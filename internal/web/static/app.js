@@ -1,0 +1,249 @@
+"use strict";
+// The dashboard's only script. Pages are complete without it; it adds the theme
+// switch, the exchange of a token behind the address, the live panel, and the
+// reason of a step on focus. It makes no HTML out of text.
+
+(() => {
+  const root = document.documentElement;
+
+  // ---- theme: what the system has, or what was chosen
+  const themes = ["system", "light", "dark"];
+  const stored = () => { try { return localStorage.getItem("theme"); } catch { return null; } };
+  const setTheme = (name) => {
+    if (name === "light" || name === "dark") root.dataset.theme = name;
+    else delete root.dataset.theme;
+    const b = document.getElementById("theme");
+    if (b) { b.hidden = false; b.textContent = "Theme: " + name; }
+  };
+  setTheme(stored() || "system");
+
+  // ---- token: http://…/#token=… is exchanged for a cookie and forgotten
+  if (location.hash.startsWith("#token=")) {
+    const token = location.hash.slice("#token=".length);
+    history.replaceState(null, "", location.pathname + location.search);
+    fetch("/login", { method: "POST", credentials: "same-origin", body: new URLSearchParams({ token }) })
+      .then((r) => { location.replace(r.ok ? "/" : "/login"); })
+      .catch(() => location.replace("/login"));
+  }
+
+  document.addEventListener("DOMContentLoaded", () => {
+    setTheme(stored() || "system");
+    document.getElementById("theme")?.addEventListener("click", () => {
+      const next = themes[(themes.indexOf(stored() || "system") + 1) % themes.length];
+      try { localStorage.setItem("theme", next); } catch { /* it holds for this page */ }
+      setTheme(next);
+    });
+    enhance();
+    openTarget();
+    addEventListener("hashchange", openTarget);
+    chooseTwo();
+    for (const f of document.querySelectorAll("form[action$='/undo']")) {
+      f.addEventListener("submit", () => {
+        const b = f.querySelector("button");
+        b.disabled = true;
+        b.textContent = "Putting it back…";
+      });
+    }
+    if (document.getElementById("live")) follow();
+  });
+
+  // A link to something folded opens it.
+  function openTarget() {
+    const at = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (at instanceof HTMLDetailsElement) { at.open = true; at.scrollIntoView(); }
+  }
+
+  // Exactly two runs can be compared.
+  function chooseTwo() {
+    const boxes = [...document.querySelectorAll("input[name=run]")];
+    const button = document.querySelector("form[action='/compare'] button");
+    if (!button) return;
+    const look = () => {
+      const n = boxes.filter((b) => b.checked).length;
+      button.disabled = n !== 2;
+      for (const b of boxes) b.disabled = n >= 2 && !b.checked;
+    };
+    for (const b of boxes) b.addEventListener("change", look);
+    look();
+  }
+
+  // ---- why: rows of the timeline tell their reason on hover and focus, and
+  // lead to the step
+  function enhance() {
+    const why = document.getElementById("why");
+    const figure = document.getElementById("timeline");
+    if (!why || !figure) return;
+    for (const svg of figure.querySelectorAll("svg")) {
+      svg.setAttribute("role", "group");
+      for (const g of svg.querySelectorAll(":scope > g")) {
+        const title = g.querySelector("title")?.textContent || "";
+        const step = /^(\d+)\./.exec(title);
+        g.setAttribute("tabindex", "0");
+        g.setAttribute("role", step ? "link" : "img");
+        g.setAttribute(step ? "aria-description" : "aria-label", title);
+        // The text below says the same; a second one would cover the picture.
+        g.querySelector("title")?.remove();
+        const tell = () => { why.textContent = title; };
+        g.addEventListener("pointerenter", tell);
+        g.addEventListener("focus", tell);
+        const open = () => {
+          const d = step && document.getElementById("step-" + step[1]);
+          if (!d) return;
+          d.open = true;
+          d.scrollIntoView({ block: "center" });
+          d.querySelector("summary").focus();
+        };
+        g.addEventListener("click", open);
+        g.addEventListener("keydown", (e) => {
+          if (e.key !== "Enter") return;
+          e.preventDefault(); // the key must not also fold what gets the focus
+          open();
+        });
+      }
+    }
+  }
+
+  // ---- live
+  const $ = (id) => document.getElementById(id);
+  const put = (id, text) => { const e = $(id); if (e && e.textContent !== text) e.textContent = text; };
+  const svgNS = "http://www.w3.org/2000/svg";
+
+  function follow() {
+    const part = $("refresh");
+    const mine = Number(part.dataset.session);
+    const newest = location.pathname === "/";
+    let steps = Number(part.dataset.steps), source, pending = false, timer = 0, deadline = 0, budget = 0;
+
+    const connect = () => {
+      source = new EventSource("/events");
+      source.addEventListener("open", () => { $("lost").hidden = true; });
+      source.addEventListener("live", (e) => show(JSON.parse(e.data)));
+      source.addEventListener("error", () => {
+        $("lost").hidden = false;
+        // Refused (too many viewers, logged out): the browser has given up.
+        if (source.readyState === EventSource.CLOSED) setTimeout(connect, 10000);
+      });
+    };
+    connect();
+    setInterval(clock, 1000);
+
+    function clock() {
+      if (!deadline) { put("left", ""); return; }
+      const left = Math.max(0, (deadline - Date.now()) / 1000);
+      const m = Math.floor(left / 60);
+      put("left", (m > 0 ? m + " min " : "") + Math.floor(left % 60) + " s of the budget left");
+      $("budget").value = 1 - left / budget;
+    }
+
+    function show(now) {
+      if (newest && now.session && now.session !== mine) { location.reload(); return; }
+      if (now.session && now.session !== mine) return;
+      $("live").hidden = false;
+      put("doing", now.doing + (now.busy ? " (" + now.busy + ")" : ""));
+      deadline = now.budget ? Date.now() + now.left * 1000 : 0;
+      budget = now.budget || 1;
+      $("budget").hidden = !deadline;
+      clock();
+      trying(now.trying);
+      gauges(now);
+      for (const s of now.said || []) say(s);
+      if (now.steps !== steps || (part.dataset.running === "true" && now.doing.startsWith("session ") && now.doing !== "session running")) {
+        steps = now.steps;
+        refresh();
+      }
+    }
+
+    // The rest of the page is made on the server; it comes again when a step
+    // ended, at most every two seconds.
+    function refresh() {
+      if (pending) return;
+      pending = true;
+      clearTimeout(timer);
+      timer = setTimeout(async () => {
+        try {
+          const r = await fetch(location.href, { credentials: "same-origin" });
+          if (r.ok) replace(new DOMParser().parseFromString(await r.text(), "text/html"));
+        } catch { /* the next event tries again */ }
+        pending = false;
+      }, 300);
+    }
+  }
+
+  function replace(page) {
+    for (const fresh of page.querySelectorAll("[data-part]")) {
+      const old = $(fresh.id);
+      if (!old) continue;
+      const open = [...old.querySelectorAll("details[id][open]")].map((d) => d.id);
+      const focus = document.activeElement?.closest("details[id]")?.id;
+      old.replaceChildren(...fresh.childNodes);
+      Object.assign(old.dataset, fresh.dataset);
+      for (const id of open) { const d = $(id); if (d) d.open = true; }
+      if (focus && document.activeElement === document.body) $(focus)?.querySelector("summary")?.focus({ preventScroll: true });
+    }
+    enhance();
+  }
+
+  function trying(t) {
+    $("trying").hidden = !t;
+    if (!t) return;
+    put("try-title", t.seq + ". " + t.title);
+    put("try-why", t.why + (t.bound ? " (at most " + t.bound + ")" : ""));
+    put("try-effect", t.effect || "no effect known yet");
+    put("try-pairs", t.pairs + (t.most ? " of at most " + t.most : "") + " pairs" + (t.side ? ", now the " + t.side : ""));
+    const svg = $("try-interval");
+    svg.replaceChildren();
+    svg.toggleAttribute("hidden", !t.effect);
+    if (!t.effect) return;
+    svg.setAttribute("aria-label", "Effect so far: " + t.effect);
+    const pad = Math.max(0.05, (Math.max(t.high, 0) - Math.min(t.low, 0)) * 0.1);
+    const lo = Math.min(t.low, 0) - pad, hi = Math.max(t.high, 0) + pad;
+    const x = (v) => (100 * (v - lo) / (hi - lo)).toFixed(2) + "%";
+    const add = (name, attrs) => {
+      const e = document.createElementNS(svgNS, name);
+      for (const [k, v] of Object.entries(attrs)) e.setAttribute(k, v);
+      svg.append(e);
+    };
+    add("line", { class: "zero", x1: x(0), x2: x(0), y1: 2, y2: 32 });
+    add("line", { class: "whisker", x1: x(t.low), x2: x(t.high), y1: 17, y2: 17 });
+    add("circle", { class: "dot", cx: x(t.mean), cy: 17, r: 6 });
+  }
+
+  // spark draws values, newest last, from 0 to top.
+  function spark(line, values, top) {
+    const n = Math.max(values.length - 1, 1);
+    line.setAttribute("points", values.map((v, i) => (100 * i / n).toFixed(2) + "," + (98 - 96 * Math.min(1, v / top)).toFixed(2)).join(" "));
+  }
+
+  function gauges(now) {
+    const rates = now.rates || [];
+    $("rate").hidden = rates.length < 2 && !now.load;
+    put("rate-now", now.load ? now.load.rate : "");
+    put("rate-more", now.load ? now.load.phase + ", p50 " + now.load.p50 + ", p99 " + now.load.p99 + ", failed " + now.load.failed : "between runs");
+    if (rates.length > 1) spark($("rate").querySelector("polyline"), rates, Math.max(...rates, 1) * 1.05);
+    for (const c of now.cpu || []) {
+      const id = "cpu-" + c.host;
+      let f = $(id);
+      if (!f) {
+        f = $("rate").cloneNode(true);
+        f.id = id;
+        f.hidden = false;
+        for (const e of f.querySelectorAll("[id]")) e.removeAttribute("id");
+        f.querySelector("figcaption").firstChild.textContent = "CPU of " + c.host + " ";
+        f.querySelector("svg").setAttribute("aria-label", "CPU of " + c.host);
+        f.querySelector("p").textContent = "of all its CPUs";
+        $("gauges").append(f);
+      }
+      f.querySelector("strong").textContent = c.now || "";
+      if ((c.uses || []).length > 1) spark(f.querySelector("polyline"), c.uses, 1);
+    }
+  }
+
+  function say(s) {
+    const li = document.createElement("li");
+    li.className = s.level === "warning" ? "bad" : "";
+    li.textContent = s.text + (s.hint ? " (" + s.hint + ")" : "");
+    const list = $("said");
+    list.prepend(li);
+    while (list.children.length > 6) list.lastChild.remove();
+  }
+})();
