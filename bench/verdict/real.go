@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"time"
 
@@ -16,10 +17,11 @@ import (
 
 // realOptions are real's flags.
 type realOptions struct {
-	only, write, title string
-	n                  int
-	window             time.Duration
-	foreign            float64
+	only, write string
+	match       *regexp.Regexp
+	n           int
+	window      time.Duration
+	foreign     float64
 }
 
 func parseReal(args []string) (realOptions, error) {
@@ -27,7 +29,7 @@ func parseReal(args []string) (realOptions, error) {
 	f := flag.NewFlagSet("verdict real", flag.ContinueOnError)
 	f.StringVar(&o.only, "only", "", "one part: aa (a comment is changed), harm or good")
 	f.IntVar(&o.n, "n", 0, "changes of each part; 0: all")
-	f.StringVar(&o.title, "title", "", "the one change of that title")
+	match := f.String("match", "", "only changes whose title matches this regular expression")
 	f.StringVar(&o.write, "write", "", "file that the table is kept in, as Markdown")
 	f.DurationVar(&o.window, "d", 2*time.Second, "measured window of a run, as of kasoku try -d; 0: as the session finds best")
 	f.Float64Var(&o.foreign, "foreign", 0, "share of the machine that others may use before a run is no evidence; 0: as kasoku.yaml says")
@@ -40,7 +42,9 @@ func parseReal(args []string) (realOptions, error) {
 	case o.only != "" && !slices.Contains([]string{partAA, partHarm, partGood}, o.only):
 		return o, fmt.Errorf("-only %s: write aa, harm or good", o.only)
 	}
-	return o, nil
+	var err error
+	o.match, err = regexp.Compile(*match)
+	return o, err
 }
 
 // realTrials tries changes of which it is known what they do on real copies of
@@ -51,12 +55,9 @@ func realTrials(ctx context.Context, args []string) (ok bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	all := trials(o.only, o.n)
-	if o.title != "" {
-		all = slices.DeleteFunc(trials(o.only, 0), func(t trial) bool { return t.title != o.title })
-	}
+	all := trials(o.only, o.match, o.n)
 	if len(all) == 0 {
-		return false, fmt.Errorf("no change is called %q", o.title)
+		return false, fmt.Errorf("the title of no such change matches %q", o.match)
 	}
 	work, err := os.MkdirTemp("", "kv")
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"kasoku/internal/experiment"
+	"kasoku/internal/report"
 )
 
 // result is what became of one trial.
@@ -100,9 +101,12 @@ func (r *realRun) save(name string) error {
 		fmt.Fprintln(&b, x)
 	}
 	r.tell(&b)
-	b.WriteString("\nWhy each ended:\n\n")
+	b.WriteString("\nWhy each ended, and what else changed:\n\n")
 	for _, x := range r.results {
-		fmt.Fprintf(&b, "- %s: %s\n", x.title, x.verdict.Reason)
+		fmt.Fprintf(&b, "- %s: %s\n", x.title, strings.ReplaceAll(x.verdict.Reason, "\n", " "))
+		for _, s := range report.Shifts(x.verdict) {
+			fmt.Fprintf(&b, "  - %s\n", s)
+		}
 	}
 	return os.WriteFile(name, []byte(b.String()), 0o644)
 }

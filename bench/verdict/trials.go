@@ -1,5 +1,7 @@
 package main
 
+import "regexp"
+
 // trial is one change on a real copy of the bank login, of which it is known
 // whether it is to be kept.
 type trial struct {
@@ -54,7 +56,7 @@ var (
 	sleepy       = act{edits: []edit{{pagesPHP, "    [$user, $reason] =", "    usleep(20000);\n    [$user, $reason] ="}}}
 	connectOften = act{edits: []edit{{dbPHP, "if ($pdo === null) {", "if (true) {"}}}
 	neverBans    = act{edits: []edit{{loginPHP, "if (ip_banned()) {", "if (false) {"}}}
-	tinyPool     = act{edits: []edit{{myCnf, "innodb_buffer_pool_size = 256M", "innodb_buffer_pool_size = 5M"}}, restart: db}
+	tinyPool     = act{edits: []edit{{myCnf, "innodb_buffer_pool_size = 256M", "innodb_buffer_pool_size = 8M"}}, restart: db}
 	binlog       = act{edits: []edit{{myCnf, "[mysqld]\n", "[mysqld]\nlog_bin\nsync_binlog = 1\n"}}, restart: db}
 
 	loginIndex = act{sql: "ALTER TABLE users ADD INDEX IF NOT EXISTS login (login)", unsql: "ALTER TABLE users DROP INDEX IF EXISTS login"}
@@ -69,8 +71,9 @@ var (
 )
 
 // trials are all of them, one base after the other, so that each copy is
-// brought up once; most is how many of each part, 0: all.
-func trials(only string, most int) []trial {
+// brought up once: those of a part ("": of each) whose title matches, at most
+// so many of each part (0: all).
+func trials(only string, match *regexp.Regexp, most int) []trial {
 	var all []trial
 	for n := range manyAA {
 		t := comments[n%len(comments)]
@@ -81,7 +84,7 @@ func trials(only string, most int) []trial {
 	all = append(all, good...)
 	counts, out := map[string]int{}, []trial{}
 	for _, t := range all {
-		if only != "" && t.part != only || most > 0 && counts[t.part] >= most {
+		if only != "" && t.part != only || !match.MatchString(t.title) || most > 0 && counts[t.part] >= most {
 			continue
 		}
 		counts[t.part]++
@@ -102,7 +105,7 @@ var harmful = []trial{
 	{partHarm, "20 ms asleep in each login", byHand, act{}, sleepy},
 	{partHarm, "a connection for each statement", byHand, act{}, connectOften},
 	{partHarm, "addresses are not banned any more (faster, and wrong)", byHand, act{}, neverBans},
-	{partHarm, "a buffer pool of 5 MB", byHand, act{}, tinyPool},
+	{partHarm, "a buffer pool of 8 MB", byHand, act{}, tinyPool},
 	{partHarm, "a binary log, synced at each commit", byHand, act{}, binlog},
 }
 
