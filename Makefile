@@ -74,7 +74,7 @@ bench-engines: deps ## ways to move a load generator's bytes: net.Conn, epoll, i
 bench-hosts: deps-test build ## the bank login tuned over SSH on one and two disposable hosts, and after a reboot (bar: 0.95)
 	@scripts/bench-hosts.sh
 
-bench-verdict: deps ## how often verdicts are wrong, on recorded noise (PART=sim; bars: 1 % false keeps, +5 % in 95, +2 % in 80 %)
+bench-verdict: deps build ## how often verdicts are wrong, on recorded noise (PART=sim) and on the real bank login (PART=real), and a session's time (PART=time)
 	@$(WITH_GO) scripts/bench-verdict.sh $(or $(PART),sim) $(ARGS)
 
 faults: deps-test build ## break a disposable host at every step of every kind of change (bar: 500 cases, none lost)

@@ -50,7 +50,7 @@ var (
 	noOPcache    = act{edits: []edit{{phpIni, "opcache.enable = 1", "opcache.enable = 0"}}, restart: php}
 	oneProcess   = act{edits: []edit{{poolConf, "pm.max_children = 8", "pm.max_children = 1"}}, restart: php}
 	shortLives   = act{edits: []edit{{poolConf, "pm = static\n", "pm = static\npm.max_requests = 1\n"}}, restart: php}
-	staticByPHP  = act{edits: []edit{{serverConf, "    location /css/ {\n    }\n\n    location /images/ {\n    }\n\n", ""}}, reload: web}
+	staticByPHP  = act{edits: []edit{{serverConf, "    location /css/ {\n    }\n\n    location /images/ {\n    }\n\n    location / {\n", "    location / {\n"}}, reload: web}
 	debugLog     = act{edits: []edit{{nginxConf, "nginx-error.log;", "nginx-error.log debug;"}}, reload: web}
 	noKeepAlive  = act{edits: []edit{{nginxConf, "keepalive_timeout 65;", "keepalive_timeout 0;"}}, reload: web}
 	sleepy       = act{edits: []edit{{pagesPHP, "    [$user, $reason] =", "    usleep(20000);\n    [$user, $reason] ="}}}

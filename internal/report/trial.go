@@ -127,9 +127,6 @@ func NextStep(st *store.Step) string {
 	case experiment.Regressed:
 		return "do not make this change; `kasoku diagnose` says what binds"
 	case experiment.Inconclusive:
-		if v.OutOfTime {
-			return "give a larger budget (--budget), and try again"
-		}
 		return "stop what else runs on the machine, or measure longer (--duration, tune.max_pairs), and try again"
 	case experiment.Broke:
 		return "correct the change until every answer is right; the reason shows one that was not"
