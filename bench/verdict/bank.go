@@ -39,7 +39,8 @@ const (
 // handIndexes are the statements that make the base `indexed`.
 const handIndexes = "cases/login/hand/indexes.sql"
 
-// openBank brings a copy up in dir. What was begun is left to close.
+// openBank brings a copy up in dir. A window of 0 is the scenario's, foreign 0
+// what the stack file allows. What was begun is left to close.
 func openBank(ctx context.Context, dir string, b base, window time.Duration, foreign float64) (*bank, error) {
 	k := &bank{dir: dir}
 	if err := k.script(ctx, "up"); err != nil {
