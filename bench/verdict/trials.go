@@ -51,7 +51,7 @@ var (
 	oneProcess   = act{edits: []edit{{poolConf, "pm.max_children = 8", "pm.max_children = 1"}}, restart: php}
 	shortLives   = act{edits: []edit{{poolConf, "pm = static\n", "pm = static\npm.max_requests = 1\n"}}, restart: php}
 	staticByPHP  = act{edits: []edit{{serverConf, "    location /css/ {\n    }\n\n    location /images/ {\n    }\n\n    location / {\n", "    location / {\n"}}, reload: web}
-	sleepy       = act{edits: []edit{{pagesPHP, "    [$user, $reason] =", "    usleep(20000);\n    [$user, $reason] ="}}}
+	sleepy       = act{edits: []edit{{pagesPHP, "    [$user, $reason] =", "    usleep(100000);\n    [$user, $reason] ="}}}
 	connectOften = act{edits: []edit{{dbPHP, "if ($pdo === null) {", "if (true) {"}}}
 	neverBans    = act{edits: []edit{{loginPHP, "if (ip_banned()) {", "if (false) {"}}}
 
@@ -97,7 +97,7 @@ var harmful = []trial{
 	{partHarm, "the index on login_log.user_id dropped", byHand, act{}, userIndex.back()},
 	{partHarm, "the index on login_log.ip dropped", byHand, act{}, addrIndex.back()},
 	{partHarm, "static files through PHP", byHand, act{}, staticByPHP},
-	{partHarm, "20 ms asleep in each login", byHand, act{}, sleepy},
+	{partHarm, "100 ms asleep in each login", byHand, act{}, sleepy},
 	{partHarm, "a connection for each statement", byHand, act{}, connectOften},
 	{partHarm, "addresses are not banned any more (faster, and wrong)", byHand, act{}, neverBans},
 }
@@ -112,7 +112,7 @@ var good = []trial{
 	{partGood, "8 FPM processes, not 1", byHand, oneProcess, oneProcess.back()},
 	{partGood, "FPM processes that stay", byHand, shortLives, shortLives.back()},
 	{partGood, "persistent connections", byHand, act{}, persistent},
-	{partGood, "logins without 20 ms asleep", byHand, sleepy, sleepy.back()},
+	{partGood, "logins without 100 ms asleep", byHand, sleepy, sleepy.back()},
 	{partGood, "index on login_log.user_id", byHand, userIndex.back(), userIndex},
 	{partGood, "index on login_log.ip", byHand, addrIndex.back(), addrIndex},
 }
