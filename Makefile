@@ -77,7 +77,7 @@ bench-hosts: deps-test build ## the bank login tuned over SSH on one and two dis
 bench-web: deps ## the dashboard's pages on a store of 10,000 runs (bar: worst-ms below 200), and what a viewer costs
 	@$(WITH_GO) go test -run '^$$' -bench . -benchtime 20x ./internal/web
 
-bench-verdict: deps ## how often verdicts are wrong, on recorded noise (PART=sim; bars: 1 % false keeps, +5 % in 95, +2 % in 80 %)
+bench-verdict: deps build ## how often verdicts are wrong, on recorded noise (PART=sim) and on the real bank login (PART=real), and a session's time (PART=time)
 	@$(WITH_GO) scripts/bench-verdict.sh $(or $(PART),sim) $(ARGS)
 
 faults: deps-test build ## break a disposable host at every step of every kind of change (bar: 500 cases, none lost)

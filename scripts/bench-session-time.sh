@@ -3,6 +3,8 @@
 # within 5 % of its final score, against the same plans one by one with fixed
 # 5+5 runs of the scenario's full duration. Ends with 1 if it is more than a
 # third. ARGS go to bench/sessiontime (e.g. -limit 40m); BUDGET of the session.
+# FOREIGN is the share of the machine that others may use (tune.max_foreign_cpu),
+# to see that it works where it is not quiet; its figures are then worth nothing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -17,12 +19,17 @@ trap cleanup EXIT
 chmod 755 "$work"
 go build -o "$work.sessiontime" ./bench/sessiontime
 
+up() {
+    "$case" up "$1" >/dev/null
+    if [ -n "${FOREIGN:-}" ]; then printf 'tune:\n  max_foreign_cpu: %s\n' "$FOREIGN" >>"$1/kasoku.yaml"; fi
+}
+
 printf '== Kasoku, at most %s\n' "$budget"
-"$case" up "$work/kasoku" >/dev/null
+up "$work/kasoku"
 bin/kasoku -f "$work/kasoku/kasoku.yaml" tune --budget "$budget" || case $? in 10 | 12) ;; *) exit 2 ;; esac
 "$case" down "$work/kasoku"
 
 printf '\n== One by one\n'
-"$case" up "$work/one" >/dev/null
+up "$work/one"
 # shellcheck disable=SC2086 # ARGS are words
 "$work.sessiontime" ${ARGS:-} "$work/kasoku" "$work/one"

@@ -7,6 +7,9 @@
 //	                         figure beside its bar
 //	verdict explore [flags]  tries numbers of pairs, windows and rules
 //
+//	verdict real [flags]     tries changes of which it is known what they do on real
+//	                         copies of the case
+//
 // Recordings lie in noise/ beside this file; noise/README.md says how each was
 // made. It ends with 1 if a bar is missed and with 2 if something failed.
 package main
@@ -39,15 +42,17 @@ func main() {
 
 func run(ctx context.Context, args []string) (bool, error) {
 	if len(args) == 0 {
-		return false, fmt.Errorf("write: verdict record|sim|explore [flags]; -h tells them")
+		return false, fmt.Errorf("write: verdict record|sim|explore|real [flags]; -h tells them")
 	}
 	switch args[0] {
 	case "record":
 		return true, record(ctx, args[1:])
 	case "sim":
 		return sim(ctx, args[1:])
+	case "real":
+		return realTrials(ctx, args[1:])
 	case "explore":
 		return true, explore(ctx, args[1:])
 	}
-	return false, fmt.Errorf("%q is neither record nor sim nor explore", args[0])
+	return false, fmt.Errorf("%q is none of record, sim, explore and real", args[0])
 }

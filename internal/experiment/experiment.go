@@ -29,7 +29,7 @@ type Rule struct {
 	// nature when the load itself is what is tried.
 	AnyTail bool
 	// Deadline after which no pair begins any more; zero: none. An experiment
-	// that it ends is inconclusive.
+	// that it ends is inconclusive and says so in Verdict.OutOfTime.
 	Deadline time.Time
 	// Slope of the service, learned on; nil: it is learned from nothing.
 	Slope *Slope
@@ -81,6 +81,7 @@ func Run(ctx context.Context, r Rule, runner Runner, progress func(Verdict)) (Ve
 			return e.verdict, nil
 		}
 		if !r.Deadline.IsZero() && time.Now().After(r.Deadline) {
+			e.verdict.OutOfTime = true
 			e.end(Inconclusive, fmt.Sprintf("the time was used up after %d pairs; give a larger budget", pair))
 			return e.verdict, nil
 		}

@@ -177,7 +177,7 @@ func TestTheDeadlineEndsIt(t *testing.T) {
 	r := DefaultRule()
 	r.Deadline = time.Now().Add(-time.Second)
 	v, err := Run(t.Context(), r, newFake(100, 200, 0.02, 1), nil)
-	if err != nil || v.Outcome != Inconclusive || v.Pairs != 1 {
+	if err != nil || v.Outcome != Inconclusive || v.Pairs != 1 || !v.OutOfTime {
 		t.Errorf("got %s after %d pairs, %v", v.Outcome, v.Pairs, err)
 	}
 }

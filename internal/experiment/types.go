@@ -76,6 +76,8 @@ type Verdict struct {
 	// Refused: the service's own check did not accept the candidate's
 	// configuration, so it was never in effect.
 	Refused bool `json:"refused,omitempty"`
+	// OutOfTime: Rule.Deadline ended it before it was sure. That is no sign of noise.
+	OutOfTime bool `json:"out_of_time,omitempty"`
 	// Warnings are data: each says what to do.
 	Warnings []string `json:"warnings,omitempty"`
 	Samples  []Sample `json:"samples"`

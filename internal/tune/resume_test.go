@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -35,13 +36,18 @@ CREATE TABLE IF NOT EXISTS left_to_write (n INTEGER);
 DELETE FROM left_to_write;
 INSERT INTO left_to_write VALUES (?);`
 
-// watch lets the store take so many writes of sessions and steps.
+// watch lets the store take so many writes of sessions and steps, with LONG=1
+// also of runs.
 func (k *killer) watch(t *testing.T, storeWrites int) {
 	t.Helper()
 	if _, err := k.db.Exec(strings.Replace(storeTriggers, "?", "1000000000", 1)); err != nil {
 		t.Fatal(err)
 	}
-	for _, table := range []string{"sessions", "steps"} {
+	tables := []string{"sessions", "steps"}
+	if everyPoint() {
+		tables = append(tables, "runs")
+	}
+	for _, table := range tables {
 		for _, op := range []string{"INSERT", "UPDATE"} {
 			name := "t_" + table + "_" + op
 			if _, err := k.db.Exec("CREATE TRIGGER IF NOT EXISTS " + name + " BEFORE " + op + " ON " + table +
@@ -65,6 +71,14 @@ func (k *killer) left() (n int) {
 // many is more than any session here writes.
 const many = 1 << 30
 
+// everyPoint: with LONG=1 (make test-long) sessions end before every single
+// write, else before some of them.
+func everyPoint() bool { return os.Getenv("LONG") != "" }
+
+// stuckAfter ends the test with all goroutines where a session, which takes some
+// tenths of a second, does not end by itself.
+const stuckAfter = 2 * time.Minute
+
 // session runs one, which is killed before the executor's step `at` or after so
 // many writes of the store, and says whether it was.
 func (k *killer) session(t *testing.T, at, storeWrites int, ctrlC bool) (killed bool) {
@@ -73,6 +87,9 @@ func (k *killer) session(t *testing.T, at, storeWrites int, ctrlC bool) (killed 
 	k.at, k.writes = at, 0
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
+	defer time.AfterFunc(stuckAfter, func() {
+		panic(fmt.Sprintf("a session to end before step %d, after %d writes of the store, Ctrl-C %v, has not ended after %s", at, storeWrites, ctrlC, stuckAfter))
+	}).Stop()
 	k.v.trace = func(step string) {
 		k.writes++
 		k.runsAt = append(k.runsAt, k.v.runs)
@@ -187,7 +204,7 @@ func TestResumeAtEveryPoint(t *testing.T) {
 		}
 	}
 	stride, storeStride := 1, 1
-	if os.Getenv("LONG") == "" {
+	if !everyPoint() {
 		stride, storeStride = 83, 7 // the points fall everywhere in experiments
 	}
 	for at := 1; at <= steps; at += stride {

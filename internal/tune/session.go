@@ -186,6 +186,10 @@ func (t *Tuner) loop(ctx context.Context) error {
 			return err
 		}
 		t.remember(step)
+		if step.Verdict.OutOfTime {
+			t.stopped(store.StopBudget, fmt.Sprintf("the budget of %s was used up while %q was tried, which could not be judged in that time", t.Budget, step.Plan.Title))
+			return nil
+		}
 		if step.Verdict.Outcome == experiment.Inconclusive {
 			t.mark(step.Plan, attempt{binding: t.diag.Binds})
 			if doubts++; doubts >= maxDoubts {

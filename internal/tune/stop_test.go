@@ -27,6 +27,10 @@ func TestWhyASessionEnds(t *testing.T) {
 			tu.Budget = time.Millisecond
 			return nil
 		}, store.StopBudget, "Turn on a", "done"},
+		{"no time for a verdict", []knob{good("a", 20), good("b", 20)}, func(_ *virtual, tu *Tuner) context.Context {
+			tu.Budget, tu.UI = time.Hour, &lastMinute{tuner: tu}
+			return nil
+		}, store.StopBudget, "could not be judged in that time", "done"},
 		{"interrupted", []knob{good("a", 20)}, func(v *virtual, _ *Tuner) context.Context {
 			ctx, cancel := context.WithCancel(v.t.Context())
 			v.trace = func(string) { cancel() }
@@ -65,6 +69,18 @@ func TestWhyASessionEnds(t *testing.T) {
 				t.Errorf("on: %s", v.on())
 			}
 		})
+	}
+}
+
+// lastMinute is a Reporter that lets the budget end when the first experiment begins.
+type lastMinute struct {
+	quiet
+	tuner *Tuner
+}
+
+func (l *lastMinute) Step(title string) {
+	if strings.HasPrefix(title, "1. ") {
+		l.tuner.deadline = time.Now()
 	}
 }
 

@@ -66,8 +66,10 @@ func newVirtual(t *testing.T, knobs ...knob) *virtual {
 		text += "# about " + k.name + "\n" + k.name + " = off\n\n"
 	}
 	v.write(text)
+	// It runs in another service, so that nobody looks for its process: that
+	// would take longer than all the rest where many run.
 	v.stack = &stack.Stack{Name: "virtual", Dir: v.dir, Path: filepath.Join(v.dir, "kasoku.yaml"),
-		Services: []stack.Service{{Name: "app", Kind: stack.App, Root: v.dir, Settings: []string{v.path()}}}}
+		Services: []stack.Service{{Name: "app", Kind: stack.App, Root: v.dir, Settings: []string{v.path()}, RunsIn: "elsewhere"}}}
 	old := remedy.Table
 	remedy.Table = nil
 	for _, k := range knobs {

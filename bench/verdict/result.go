@@ -1,0 +1,112 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+
+	"kasoku/internal/experiment"
+	"kasoku/internal/report"
+)
+
+// result is what became of one trial.
+type result struct {
+	trial
+	verdict experiment.Verdict
+	kept    bool
+	took    time.Duration // with putting sides in place and keeping
+}
+
+const tableHead = `| part | change | from | verdict | kept | effect | 95 % | pairs | runs | seconds |
+|---|---|---|---|---|---|---|---|---|---|`
+
+// String is the result's row of the table. An interval needs two pairs.
+func (r result) String() string {
+	v, effect, interval := r.verdict, "–", "–"
+	if v.Pairs > 0 {
+		effect = fmt.Sprintf("%+.1f %%", 100*v.Effect)
+	}
+	if v.Pairs > 1 {
+		interval = fmt.Sprintf("%+.1f to %+.1f", 100*v.Low, 100*v.High)
+	}
+	kept := "no"
+	if r.kept {
+		kept = "yes"
+	}
+	return fmt.Sprintf("| %s | %s | %s | %s | %s | %s | %s | %d | %d | %.0f |", r.part, r.title, r.base, v.Outcome, kept, effect, interval,
+		v.Pairs, v.Runs, r.took.Seconds())
+}
+
+// figure is how many of a part were kept beside how many are to be.
+type figure struct {
+	what         string
+	kept, of, to int
+}
+
+func (f figure) held() bool { return f.kept == f.to }
+
+func (f figure) String() string {
+	word := "ok    "
+	if !f.held() {
+		word = "MISSED"
+	}
+	return fmt.Sprintf("%s %s: %d of %d kept (bar: %d)", word, f.what, f.kept, f.of, f.to)
+}
+
+// figures of the parts that were tried. Of the good ones all are to be kept, of
+// the others none.
+func figures(results []result) []figure {
+	var out []figure
+	for _, p := range []struct{ part, what string }{{partAA, "a comment changed"}, {partHarm, "harmful changes"}, {partGood, "known-good changes"}} {
+		f := figure{what: p.what}
+		for _, r := range results {
+			if r.part != p.part {
+				continue
+			}
+			f.of++
+			if r.kept {
+				f.kept++
+			}
+		}
+		if p.part == partGood {
+			f.to = f.of
+		}
+		if f.of > 0 {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// tell prints the figures and reports whether all bars are held.
+func (r *realRun) tell(w io.Writer) bool {
+	held := len(r.results) > 0
+	fmt.Fprintln(w)
+	for _, f := range figures(r.results) {
+		fmt.Fprintln(w, f)
+		held = held && f.held()
+	}
+	fmt.Fprintf(w, "%d of %d experiments in %s\n", len(r.results), r.all, time.Since(r.begun).Round(time.Second))
+	return held
+}
+
+// save keeps table, reasons and figures in a file.
+func (r *realRun) save(name string) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Verdicts on the real bank login\n\n%s, %d CPUs, windows of %s (as found: the scenario's).\n\n%s\n", time.Now().UTC().Format(time.DateOnly), runtime.NumCPU(), r.options.window, tableHead)
+	for _, x := range r.results {
+		fmt.Fprintln(&b, x)
+	}
+	r.tell(&b)
+	b.WriteString("\nWhy each ended, and what else changed:\n\n")
+	for _, x := range r.results {
+		fmt.Fprintf(&b, "- %s: %s\n", x.title, strings.ReplaceAll(x.verdict.Reason, "\n", " "))
+		for _, s := range report.Shifts(x.verdict) {
+			fmt.Fprintf(&b, "  - %s\n", s)
+		}
+	}
+	return os.WriteFile(name, []byte(b.String()), 0o644)
+}
