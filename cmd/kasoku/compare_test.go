@@ -37,6 +37,7 @@ echo '<?php usleep(4000); echo "hello\n";' | version slow
 echo '<?php echo "hollo\n";' | version wrong
 echo '<?php unfinished();' | version broken
 echo '<?php http_response_code(500);' | version down
+git checkout -q -b sly start; echo 'echo "# less" >>../scenario.yaml' >>build.sh; git commit -qam 'The sly version'
 git checkout -q main
 sh build.sh; echo '# as found' >>out/app.php; touch -d '2011-11-11 11:11:11.5' src.php out/app.php
 `
@@ -188,6 +189,10 @@ func TestCompare(t *testing.T) {
 	if text := v.summary(summary); !strings.Contains(text, "### Kasoku: no comparison") || !strings.Contains(text, "line 7") {
 		t.Errorf("the summary is\n%s", text)
 	}
+	v.want([]int{ui.Refused}, []string{"touches its judge", "the scenario (", "when sly (", "was put back", "leave scenario, regulation"}, "compare", "main", "sly", "--fail-on", "regressed")
+	if text := v.summary(summary); !strings.Contains(text, "### Kasoku: refused") {
+		t.Errorf("the summary is\n%s", text)
+	}
 	v.want([]int{ui.Target}, []string{"down (", "could not be put in place"}, "compare", "main", "down")
 	v.want([]int{ui.BadInput}, []string{"does not have nowhere", "--unshallow"}, "compare", "nowhere", "main")
 
@@ -247,6 +252,7 @@ func TestComparedCodes(t *testing.T) {
 		{experiment.Improved, ui.OK, ui.OK}, {tune.NotRegressed, ui.OK, ui.OK},
 		{experiment.NoDifference, ui.NoDifference, ui.OK}, {experiment.Inconclusive, ui.Inconclusive, ui.OK},
 		{experiment.Regressed, ui.Regressed, ui.Regressed}, {experiment.Broke, ui.WrongAnswers, ui.WrongAnswers}, {experiment.Failed, ui.Target, ui.Target},
+		{experiment.Tampered, ui.Refused, ui.Refused},
 	} {
 		v := experiment.Verdict{Outcome: row.outcome}
 		if got, lax := ui.Code(comparedError(v, "")), ui.Code(comparedError(v, "regressed")); got != row.code || lax != row.regresed {

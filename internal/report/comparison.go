@@ -27,6 +27,8 @@ func Comparing(c *tune.Comparison) string {
 			text += fmt.Sprintf(" Slower by more than %.1f %% is ruled out; slower by less is not.", 100*loss)
 		}
 		return text
+	case experiment.Tampered:
+		return fmt.Sprintf("Refused, because what is compared touches its judge: %s.", v.Reason)
 	case experiment.Broke:
 		return fmt.Sprintf("%s answers wrongly: %s.", head, v.Reason)
 	case experiment.Failed:

@@ -86,6 +86,28 @@ func (c *checkout) commit(ctx context.Context, ref string) (string, error) {
 	return name, nil
 }
 
+// writes are the files that differ between what is checked out and any of
+// commits: those that putting one in place writes. Only files on this machine
+// are told: the judge is here.
+func (c *checkout) writes(ctx context.Context, commits ...string) ([]string, error) {
+	if !onThisMachine(c.name) {
+		return nil, nil
+	}
+	var out []string
+	for _, commit := range commits {
+		names, err := c.git(ctx, "diff-tree", "-r", "-z", "--no-renames", "--name-only", c.head, commit)
+		if err != nil {
+			return nil, err
+		}
+		for name := range strings.SplitSeq(strings.TrimRight(names, "\x00"), "\x00") {
+			if name != "" {
+				out = append(out, filepath.Join(c.top, name))
+			}
+		}
+	}
+	return out, nil
+}
+
 // sourceOf an application is the folder that it is built in, or runs from.
 func sourceOf(app *stack.Service) string {
 	if app.Build != nil && app.Build.Dir != "" {

@@ -59,6 +59,10 @@ type Comparison struct {
 	// NotRegressed if that much is ruled out.
 	Verdict experiment.Verdict `json:"verdict"`
 	Metrics []Metric           `json:"metrics"`
+
+	// writes are the files on this machine that putting a side in place writes,
+	// as far as it is known beforehand.
+	writes []string
 }
 
 // BuildError says that a side cannot be built, with what the build printed last.
@@ -77,7 +81,8 @@ func (e *BuildError) Unwrap() error { return e.Err }
 // Compare judges two versions of an application by the loop's own rule: both
 // are built, then Head is the candidate on top of Base. The checkout and its
 // services are as they were afterwards, whatever happens. A side that cannot
-// be built is a *BuildError, a wrong question a *ProposalError.
+// be built is a *BuildError, a wrong question a *ProposalError. What touches
+// the judge, by its files or by its build, is refused (experiment.Tampered).
 func (t *Tuner) Compare(ctx context.Context, o Compared) (*Comparison, error) {
 	started := time.Now()
 	if t.Budget > 0 {
@@ -86,6 +91,9 @@ func (t *Tuner) Compare(ctx context.Context, o Compared) (*Comparison, error) {
 	place, c, err := t.comparison(ctx, o)
 	if err != nil {
 		return nil, &ProposalError{err}
+	}
+	if t.judge, err = newJudge(t.Bench, t.Exec); err != nil {
+		return nil, err
 	}
 	t.workload = t.Bench.Users()
 	t.session = &store.Session{Command: "compare", Stack: t.Stack.Name, Started: started, Budget: t.Budget, State: "running",
@@ -140,15 +148,44 @@ func (t *Tuner) comparison(ctx context.Context, o Compared) (*checkout, *Compari
 	if err == nil {
 		err = change.Lacking(t.Stack, t.Rights, changes)
 	}
+	if err == nil {
+		c.writes, err = place.writes(ctx, c.Base.Commit, c.Head.Commit)
+	}
 	return place, c, err
 }
 
-// compare builds both sides, puts Base in place, measures, and puts back what
-// was there.
+// compare judges the two sides, puts back what was there, and stores what came
+// of it. What touches the judge is refused, before anything is built if git
+// tells it beforehand.
 func (t *Tuner) compare(ctx context.Context, place *checkout, c *Comparison) error {
-	if err := t.build(ctx, place, c); err != nil {
+	title := c.Head.Name() + " against " + c.Base.Name()
+	step := &store.Step{Session: t.session.ID, Seq: 1, Started: time.Now(),
+		Plan: remedy.Plan{ID: "compare:" + c.Base.Commit + ".." + c.Head.Commit, Remedy: "compare", Title: title, Why: comparedWhy, Bound: 1}}
+	err := t.Store.SaveStep(step)
+	if err != nil {
 		return err
 	}
+	c.Step = step.ID
+	if why := t.judge.touches(c.writes); why != "" {
+		step.Verdict.Outcome, step.Verdict.Reason = experiment.Tampered, why+"; nothing was built"
+	} else if err = t.build(ctx, place, c); err == nil {
+		err = t.turnsOf(ctx, place, c, step)
+	}
+	err = tampered(step, err)
+	back, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
+	defer cancel()
+	t.handBack(back, step)
+	step.Ended = time.Now()
+	if err != nil && step.Verdict.Outcome == "" {
+		step.Verdict.Outcome, step.Verdict.Reason = experiment.Inconclusive, "interrupted: "+err.Error()
+	}
+	c.Verdict, c.Metrics = step.Verdict, metrics(step.Verdict.Samples)
+	return errors.Join(err, t.Store.SaveStep(step))
+}
+
+// turnsOf puts Base in place, lets the two take turns until the verdict is
+// sure, and puts the checkout back, also when ctx has ended.
+func (t *Tuner) turnsOf(ctx context.Context, place *checkout, c *Comparison, step *store.Step) error {
 	same := c.Head.Commit == c.Base.Commit
 	head, err := place.told(), error(nil)
 	if !same {
@@ -157,40 +194,28 @@ func (t *Tuner) compare(ctx context.Context, place *checkout, c *Comparison) err
 	if err != nil {
 		return err
 	}
-	title := c.Head.Name() + " against " + c.Base.Name()
-	step := &store.Step{Session: t.session.ID, Seq: 1, Started: time.Now(),
-		Plan: remedy.Plan{ID: "compare:" + c.Base.Commit + ".." + c.Head.Commit, Remedy: "compare", Title: title,
-			Why: comparedWhy, Changes: head, Bound: 1}, Diffs: diffs(head)}
-	if err := t.Store.SaveStep(step); err != nil {
-		return err
-	}
-	c.Step = step.ID
-	t.UI.Step(title)
+	step.Plan.Changes, step.Diffs = head, diffs(head)
+	t.UI.Step(step.Plan.Title)
 	if same {
 		t.UI.Info("both are the same commit: the two sides differ by a restart only")
 	}
-	sw := &switcher{exec: t.Exec, bench: t.Bench, step: step.ID, baseWorkload: t.workload, candWorkload: t.workload,
-		intent: change.Intent{Title: title, Plan: step.Plan.ID, Session: t.session.ID, Changes: head}}
-	base, err := t.placeBase(ctx, place, c)
+	sw := &switcher{exec: t.Exec, bench: t.Bench, step: step.ID, judge: t.judge, baseWorkload: t.workload, candWorkload: t.workload,
+		intent: change.Intent{Title: step.Plan.Title, Plan: step.Plan.ID, Session: t.session.ID, Changes: head}}
+	sw.beneath, err = t.placeBase(ctx, place, c)
 	if err == nil {
-		step.Verdict, err = t.judgeComparison(ctx, c, sw, base)
+		step.Verdict, err = t.judgeComparison(ctx, c, sw)
 	}
-	// Also when ctx has ended.
+	err = tampered(step, err)
 	back, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
 	defer cancel()
-	berr := sw.to(back, experiment.Baseline)
-	if berr == nil && base != 0 {
-		berr = t.Exec.Revert(back, base)
+	berr := tampered(step, sw.to(back, experiment.Baseline))
+	if berr == nil && sw.beneath != 0 {
+		berr = t.Exec.Revert(back, sw.beneath)
 	}
 	if berr != nil {
 		err = errors.Join(err, fmt.Errorf("put back the checkout: %w", berr))
 	}
-	step.Ended = time.Now()
-	if err != nil && step.Verdict.Outcome == "" {
-		step.Verdict.Outcome, step.Verdict.Reason = experiment.Inconclusive, "interrupted: "+err.Error()
-	}
-	c.Verdict, c.Metrics = step.Verdict, metrics(step.Verdict.Samples)
-	return errors.Join(err, t.Store.SaveStep(step))
+	return err
 }
 
 const comparedWhy = "compared with kasoku compare"
@@ -207,9 +232,15 @@ func (t *Tuner) build(ctx context.Context, place *checkout, c *Comparison) error
 			return nil
 		}
 		t.UI.Step("Build " + v.Name())
+		if err := t.judge.before(); err != nil {
+			return err
+		}
 		began := time.Now()
 		v.built, err = t.Exec.Build(ctx, "build "+v.Name(), change.Change{Kind: change.KindGit, Host: place.name,
 			Git: &change.Git{Dir: place.top, Rev: v.Commit, Build: command, Products: products}})
+		if told := t.judge.after(v.Name() + " was built"); told != nil && len(t.Exec.Pending()) == 0 {
+			return told
+		}
 		if err != nil {
 			if ctx.Err() != nil || len(t.Exec.Pending()) > 0 || errors.Is(err, change.ErrChanged) {
 				return err
@@ -231,9 +262,16 @@ func (t *Tuner) placeBase(ctx context.Context, place *checkout, c *Comparison) (
 	if err != nil {
 		return 0, err
 	}
-	tx, err := t.Exec.Apply(ctx, change.Intent{Title: "put " + c.Base.Name() + " in place", Session: t.session.ID, Changes: changes})
-	if err != nil {
+	if err := t.judge.before(); err != nil {
 		return 0, err
 	}
-	return tx.ID, nil
+	tx, err := t.Exec.Apply(ctx, change.Intent{Title: "put " + c.Base.Name() + " in place", Session: t.session.ID, Changes: changes})
+	told := t.judge.after(c.Base.Name() + " was put in place")
+	switch {
+	case err == nil:
+		return tx.ID, told
+	case told != nil && len(t.Exec.Pending()) == 0:
+		return 0, told
+	}
+	return 0, err
 }
