@@ -100,12 +100,16 @@ func ComparisonText(w io.Writer, c *tune.Comparison) error {
 	p.line("")
 	p.table(comparisonTable(c))
 	p.line("\n%s", comparisonFacts(c))
-	p.line("base %s %s", c.Base.Name(), c.Base.Subject)
-	p.line("head %s %s", c.Head.Name(), c.Head.Subject)
+	for _, side := range []struct {
+		name string
+		v    tune.Version
+	}{{"base", c.Base}, {"head", c.Head}} {
+		p.line("%s", strings.TrimSpace(side.name+" "+side.v.Name()+" "+side.v.Subject))
+	}
 	for _, warn := range c.Verdict.Warnings {
 		p.line("note: %s", warn)
 	}
-	p.line("the checkout is as it was; kasoku show step/%d has the runs", c.Step)
+	p.line("the target is as it was; kasoku show step/%d has the runs", c.Step)
 	return p.err
 }
 
@@ -120,8 +124,17 @@ func ComparisonMarkdown(w io.Writer, c *tune.Comparison) error {
 	head, rows := comparisonTable(c)
 	p.mdTable(head, rows)
 	p.line("\n%s", mdText(comparisonFacts(c)))
-	p.line("\n- base %s: %s", mdCode(c.Base.Name()), mdText(c.Base.Subject))
-	p.line("- head %s: %s", mdCode(c.Head.Name()), mdText(c.Head.Subject))
+	p.line("")
+	for _, side := range []struct {
+		name string
+		v    tune.Version
+	}{{"base", c.Base}, {"head", c.Head}} {
+		text := "- " + side.name + " " + mdCode(side.v.Name())
+		if side.v.Subject != "" {
+			text += ": " + mdText(side.v.Subject)
+		}
+		p.line("%s", text)
+	}
 	for i, warn := range c.Verdict.Warnings {
 		if i == mostNotes {
 			p.line("- … %d more notes", len(c.Verdict.Warnings)-i)

@@ -65,6 +65,48 @@ func TestCompareRefusesWhatTouchesTheJudge(t *testing.T) {
 	}
 }
 
+// Two ready builds take turns in the place of the app's products, which come
+// back as they were; git is not asked, and what is built is not looked for.
+func TestCompareFolders(t *testing.T) {
+	x := newTrial(t)
+	x.sh("rm -rf app/.git; mkdir base head none; echo 100 >base/built; echo 200 >head/built; echo no >head/speed; touch -d 2011-11-11 app/built")
+	state := func() string { return x.sh("find app base head -type f -printf '%p %m %u %T@ ' -exec md5sum {} \\;") }
+	before := state()
+	dir := func(name string) string { return filepath.Join(x.dir, name) }
+	c := x.compare(Compared{BaseDir: dir("base"), HeadDir: dir("head")})
+	if v := c.Verdict; v.Outcome != experiment.Improved || v.Effect < 0.5 || c.Head.Name() != dir("head") || c.Services[0] != "app" || c.Head.Build != 0 {
+		t.Errorf("%+v", c)
+	}
+	if c = x.compare(Compared{BaseDir: dir("head"), HeadDir: dir("base")}); c.Verdict.Outcome != experiment.Regressed {
+		t.Errorf("the other way round: %s, %s", c.Verdict.Outcome, c.Verdict.Reason)
+	}
+	x.tuner.Rule.MaxPairs = 3
+	if c = x.compare(Compared{BaseDir: dir("app"), HeadDir: dir("app"), Service: "app"}); c.Verdict.Outcome == experiment.Improved || c.Verdict.Runs == 0 {
+		t.Errorf("with itself: %s, %s", c.Verdict.Outcome, c.Verdict.Reason)
+	}
+	if now := state(); now != before {
+		t.Errorf("not as before:\n%s\n%s", before, now)
+	}
+	for says, o := range map[string]Compared{
+		"holds none of the products": {BaseDir: dir("base"), HeadDir: dir("none")},
+		"go together":                {BaseDir: dir("base")},
+		"not both":                   {BaseDir: dir("base"), HeadDir: dir("head"), Base: "main"},
+		"web is no app":              {BaseDir: dir("base"), HeadDir: dir("head"), Service: "web"},
+	} {
+		var wrong *ProposalError
+		if _, err := x.tuner.Compare(t.Context(), o); !errors.As(err, &wrong) || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", says, err)
+		}
+	}
+	// The scenario's files among the products are the judge's.
+	x.sh("mkdir app/data base/data head/data; mv rows.csv app/data/; ln -s app/data/rows.csv rows.csv; touch base/data/x head/data/x")
+	x.tuner.Stack.Service("app").Build.Products = []string{"built", "data"}
+	before = state()
+	if c = x.compare(Compared{BaseDir: dir("base"), HeadDir: dir("head")}); c.Verdict.Outcome != experiment.Tampered || !strings.Contains(c.Verdict.Reason, "load.command") || state() != before {
+		t.Errorf("%s, %s", c.Verdict.Outcome, c.Verdict.Reason)
+	}
+}
+
 // What the judge sees only when the candidate is taken away does not keep it
 // from being taken away.
 func TestWhatIsRefusedIsTakenAway(t *testing.T) {
