@@ -49,33 +49,14 @@ func onlyTail(v experiment.Verdict) string {
 	return " " + strings.ToUpper(v.Reason[:1]) + v.Reason[1:] + "."
 }
 
-// metricNames are the rows of a comparison's table, and how numbers are printed.
-var metricNames = map[string]struct {
-	title string
-	print func(float64) string
-}{
-	"score":           {"score", points},
-	"p50":             {"latency p50", ui.Seconds},
-	"p99":             {"latency p99", ui.Seconds},
-	"cpu_per_request": {"CPU per request", ui.Seconds},
-	"errors":          {"wrong or failed", ui.Share},
-}
-
 // comparisonTable has a row for each metric.
 func comparisonTable(c *tune.Comparison) (head []string, rows [][]string) {
 	for _, m := range c.Metrics {
-		how := metricNames[m.Name]
-		change := ui.Percent
-		if m.Name == "errors" { // a difference of shares
-			change = func(d float64) string { return strings.Replace(fmt.Sprintf("%+.2f points", 100*d), "-", "−", 1) }
+		how, between := metricNames[m.Metric], "–"
+		if m.Low != m.High {
+			between = ui.Percent(m.Low) + " … " + ui.Percent(m.High)
 		}
-		effect, between := change(m.Effect), change(m.Low)+" … "+change(m.High)
-		if m.Name == "errors" && m.Base+m.Head == 0 {
-			effect, between = "–", "–"
-		} else if m.Low == m.High {
-			between = "–"
-		}
-		rows = append(rows, []string{how.title, how.print(m.Base), how.print(m.Head), effect, between})
+		rows = append(rows, []string{how.name, how.text(m.Baseline), how.text(m.Candidate), ui.Percent(m.Effect), between})
 	}
 	return []string{"", "base", "head", "change", "95 % interval"}, rows
 }

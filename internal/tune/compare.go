@@ -51,8 +51,14 @@ func (v Version) Name() string {
 	return v.Ref + " (" + short + ")"
 }
 
+// ComparisonFormat is the version of Comparison as JSON. It grows when a field
+// changes its meaning or goes; new fields may come without. 1, which had no
+// field format, named metrics otherwise, and of errors told the difference.
+const ComparisonFormat = 2
+
 // Comparison is what came of one.
 type Comparison struct {
+	Format  int     `json:"format"`
 	Base    Version `json:"base"`
 	Head    Version `json:"head"`
 	Session int64   `json:"session"` // kasoku show and report know it
@@ -65,7 +71,9 @@ type Comparison struct {
 	// Verdict about Head against Base. With MaxRegression its outcome is
 	// NotRegressed if that much is ruled out.
 	Verdict experiment.Verdict `json:"verdict"`
-	Metrics []Metric           `json:"metrics"`
+	// Metrics are the score and what else was measured on both sides; the
+	// baseline is Base, the candidate Head.
+	Metrics []experiment.Shift `json:"metrics"`
 
 	// writes are the files on this machine that putting a side in place writes,
 	// as far as it is known beforehand.
@@ -135,7 +143,7 @@ func (t *Tuner) comparison(ctx context.Context, o Compared) (sides, *Comparison,
 	if o.MaxRegression < 0 || o.MaxRegression >= 1 {
 		return nil, nil, fmt.Errorf("compare: the regression that is allowed must be between 0 and 100 %%, not %g %%", 100*o.MaxRegression)
 	}
-	c := &Comparison{MaxRegression: o.MaxRegression, Budget: t.Budget}
+	c := &Comparison{Format: ComparisonFormat, MaxRegression: o.MaxRegression, Budget: t.Budget}
 	var place sides
 	var err error
 	if o.BaseDir != "" || o.HeadDir != "" {
@@ -192,7 +200,7 @@ func (t *Tuner) compare(ctx context.Context, place sides, c *Comparison) error {
 	if err != nil && step.Verdict.Outcome == "" {
 		step.Verdict.Outcome, step.Verdict.Reason = experiment.Inconclusive, "interrupted: "+err.Error()
 	}
-	c.Verdict, c.Metrics = step.Verdict, metrics(step.Verdict.Samples)
+	c.Verdict, c.Metrics = step.Verdict, experiment.Metrics(step.Verdict.Samples)
 	return errors.Join(err, t.Store.SaveStep(step))
 }
 
@@ -218,6 +226,7 @@ func (t *Tuner) turnsOf(ctx context.Context, place sides, c *Comparison, step *s
 	if err == nil {
 		step.Verdict, err = t.judgeComparison(ctx, c, sw)
 	}
+	sw.tell(&step.Verdict)
 	err = tampered(step, err)
 	back, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
 	defer cancel()
