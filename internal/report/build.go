@@ -172,6 +172,9 @@ func (m *Model) addRuns(st *store.Store) error {
 func (m *Model) addScore() {
 	s := m.Session
 	m.Score = Score{AsFound: s.AsFound, Final: s.Final, Measured: s.Final != 0, AfterRestart: s.AfterRestart}
+	for _, x := range s.NotRestarted {
+		m.Score.NotRestarted = append(m.Score.NotRestarted, x.Service)
+	}
 	if !m.Score.Measured {
 		m.Score.Final = s.AsFound
 		for _, k := range m.Kept() {

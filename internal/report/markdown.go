@@ -66,7 +66,7 @@ func (p *page) mdFacts(m *Model) {
 		rows = append(rows, []string{"Factor", ui.Factor(s.Factor)})
 	}
 	if s.AfterRestart > 0 {
-		rows = append(rows, []string{"After restarting every service", points(s.AfterRestart) + " (" + ui.Percent(s.RestartEffect) + ")"})
+		rows = append(rows, []string{"After " + s.Restarted(), points(s.AfterRestart) + " (" + ui.Percent(s.RestartEffect) + ")"})
 	}
 	rows = append(rows, []string{"Time taken", fmt.Sprintf("%s, %d runs", ui.Duration(m.Took), m.Runs.Total)},
 		[]string{"What binds now", m.Session.BindsText}, []string{"Why it ended", m.Session.Stopped})
