@@ -29,7 +29,7 @@ var htmlPage = template.Must(template.New("page").Funcs(template.FuncMap{
 	"flames":   flameSection,
 	"css":      func() template.CSS { return template.CSS(styleSource) },
 	"timeline": timeline, "forest": forest, "cpu": cpuBars, "segment": segment,
-	"count": ui.Count, "factor": ui.Factor,
+	"count": ui.Count, "factor": ui.Factor, "bound": ui.Bound,
 	"percent":  func(e float64) string { return together(ui.Percent(e)) },
 	"share":    func(p float64) string { return together(ui.Share(p)) },
 	"seconds":  func(s float64) string { return together(ui.Seconds(s)) },

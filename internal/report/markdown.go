@@ -174,7 +174,7 @@ func statementText(s *StatementStats) [3]string {
 func (p *page) mdLeft(m *Model) {
 	p.line("\n## What is left\n")
 	for _, f := range m.Findings {
-		p.line("- **%s** (at most %s): %s", mdText(f.Title), ui.Factor(f.Bound), mdText(f.Text))
+		p.line("- **%s** (%s): %s", mdText(f.Title), ui.Bound(f.Bound), mdText(f.Text))
 	}
 	for _, n := range m.NotJudged {
 		p.line("- not judged: %s: %s", mdCode(n.Rule), mdText(n.Why))
