@@ -19,8 +19,10 @@ import (
 
 // CompareCmd judges two versions of an application.
 type CompareCmd struct {
-	Base          string        `arg:"" help:"Branch, tag or commit that is the measure."`
-	Head          string        `arg:"" help:"Branch, tag or commit that is judged."`
+	Base          string        `arg:"" optional:"" help:"Branch, tag or commit that is the measure."`
+	Head          string        `arg:"" optional:"" help:"Branch, tag or commit that is judged."`
+	BaseDir       string        `placeholder:"DIR" help:"Instead of BASE: folder on the app's host that holds a ready build, that is its services[].build.products."`
+	HeadDir       string        `placeholder:"DIR" help:"Instead of HEAD: the same of the build that is judged."`
 	Service       string        `placeholder:"NAME" help:"The app whose checkout it is; default: the only one."`
 	Budget        time.Duration `default:"5m" help:"Wall-clock time for builds and runs; 0 = until the verdict is sure."`
 	Duration      time.Duration `short:"d" help:"Measured window of each run; default: the scenario's."`
@@ -31,9 +33,9 @@ type CompareCmd struct {
 
 // Help is shown below the flags.
 func (CompareCmd) Help() string {
-	return "Builds both versions of the app's git checkout, then runs them in turns as try does, and puts the checkout back as it was. The verdict is the exit code: 0 improved (with --max-regression: that much is ruled out), 10 no difference, 11 regressed, 12 inconclusive, 13 wrong answers; 3 if a version cannot be built; 4 if HEAD does not come up.\n\n" +
+	return "Builds both versions of the app's git checkout, then runs them in turns as try does, and puts the checkout back as it was. With --base-dir and --head-dir nothing is built and no git is needed: two ready builds take turns in the place of the app's build products. The verdict is the exit code: 0 improved (with --max-regression: that much is ruled out), 10 no difference, 11 regressed, 12 inconclusive, 13 wrong answers, 14 refused because a version touches scenario, regulation or what else judges it; 3 if a version cannot be built; 4 if HEAD does not come up.\n\n" +
 		"Within GitHub Actions the result also becomes the step's summary and an annotation: docs/ci.md has a workflow to copy.\n\n" +
-		"Examples:\n  kasoku compare main HEAD\n  kasoku compare origin/main HEAD --max-regression 2% --budget 10m\n  kasoku compare v1.2 v1.3 --fail-on regressed -d 2s --json"
+		"Examples:\n  kasoku compare main HEAD\n  kasoku compare origin/main HEAD --max-regression 2% --budget 10m\n  kasoku compare v1.2 v1.3 --fail-on regressed -d 2s --json\n  kasoku compare --base-dir artifacts/main --head-dir artifacts/head"
 }
 
 // Run implements the command.
@@ -54,7 +56,7 @@ func (c *CompareCmd) Run(ctx context.Context, a *App) error {
 	}
 	a.measureFor(bench, c.Duration)
 	t := &tune.Tuner{Stack: p.Stack, Store: p.Store, Exec: p.Exec, Bench: bench, Rule: p.rule(), UI: a.UI, Rights: rights, Budget: c.Budget}
-	result, err := t.Compare(ctx, tune.Compared{Base: c.Base, Head: c.Head, Service: c.Service, MaxRegression: limit})
+	result, err := t.Compare(ctx, tune.Compared{Base: c.Base, Head: c.Head, BaseDir: c.BaseDir, HeadDir: c.HeadDir, Service: c.Service, MaxRegression: limit})
 	a.UI.Clear()
 	if err != nil {
 		err = compareFailed(err, len(p.Exec.Pending()) > 0)
@@ -76,6 +78,18 @@ func (c *CompareCmd) Run(ctx context.Context, a *App) error {
 
 // complete checks the command line and returns --max-regression as a fraction.
 func (c *CompareCmd) complete() (limit float64, err error) {
+	wrong := ""
+	switch {
+	case (c.BaseDir == "") != (c.HeadDir == ""):
+		wrong = "--base-dir and --head-dir go together"
+	case c.BaseDir != "" && c.Base != "":
+		wrong = "either two revisions or two folders are compared, not both"
+	case c.BaseDir == "" && c.Head == "":
+		wrong = "name two revisions, BASE and HEAD, or two ready builds with --base-dir and --head-dir"
+	}
+	if wrong != "" {
+		return 0, ui.Coded(ui.Usage, errors.New("compare: "+wrong), "kasoku compare --help")
+	}
 	if c.MaxRegression == "" {
 		return 0, nil
 	}

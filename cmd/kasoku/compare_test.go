@@ -37,6 +37,7 @@ echo '<?php usleep(4000); echo "hello\n";' | version slow
 echo '<?php echo "hollo\n";' | version wrong
 echo '<?php unfinished();' | version broken
 echo '<?php http_response_code(500);' | version down
+git checkout -q -b sly start; echo 'echo "# less" >>../scenario.yaml' >>build.sh; git commit -qam 'The sly version'
 git checkout -q main
 sh build.sh; echo '# as found' >>out/app.php; touch -d '2011-11-11 11:11:11.5' src.php out/app.php
 `
@@ -174,7 +175,7 @@ func TestCompare(t *testing.T) {
 
 	// What is equal is not regressed.
 	not := []int{ui.OK, ui.NoDifference, ui.Inconclusive}
-	out, _ := v.want(not, []string{"same commit"}, "compare", "main", "HEAD", "--json")
+	out, _ := v.want(not, []string{"both are the same"}, "compare", "main", "HEAD", "--json")
 	c := decode[tune.Comparison](t, out)
 	if c.Base.Commit != c.Head.Commit || c.Verdict.Runs < 2 || c.Verdict.BaselineScore <= 0 || len(c.Metrics) < 3 || c.Base.Build <= 0 {
 		t.Errorf("%+v", c)
@@ -188,7 +189,20 @@ func TestCompare(t *testing.T) {
 	if text := v.summary(summary); !strings.Contains(text, "### Kasoku: no comparison") || !strings.Contains(text, "line 7") {
 		t.Errorf("the summary is\n%s", text)
 	}
+	v.want([]int{ui.Refused}, []string{"touches its judge", "the scenario (", "when sly (", "was put back", "leave scenario, regulation"}, "compare", "main", "sly", "--fail-on", "regressed")
+	if text := v.summary(summary); !strings.Contains(text, "### Kasoku: refused") {
+		t.Errorf("the summary is\n%s", text)
+	}
 	v.want([]int{ui.Target}, []string{"down (", "could not be put in place"}, "compare", "main", "down")
+	// Two ready builds in folders: no git is asked, and nothing is built.
+	v.git("mkdir -p ../base/out ../head/out; git show main:src.php >../base/out/app.php; git show slow:src.php >../head/out/app.php; git show wrong:src.php >../head/src.php")
+	folders := []string{"compare", "--base-dir", filepath.Join(v.dir, "base"), "--head-dir", filepath.Join(v.dir, "head")}
+	v.summary(summary)
+	v.want([]int{ui.Regressed}, []string{"head is slower than ", "latency p99"}, folders...)
+	if text := v.summary(summary); !strings.Contains(text, "### Kasoku: regressed") || strings.Contains(text, "built in") {
+		t.Errorf("the summary is\n%s", text)
+	}
+	v.want([]int{ui.BadInput}, []string{"holds none of the products out"}, "compare", "--base-dir", v.dir, "--head-dir", folders[4])
 	v.want([]int{ui.BadInput}, []string{"does not have nowhere", "--unshallow"}, "compare", "nowhere", "main")
 
 	// Not even a pair fits: that is no verdict, and with --fail-on regressed no
@@ -247,6 +261,7 @@ func TestComparedCodes(t *testing.T) {
 		{experiment.Improved, ui.OK, ui.OK}, {tune.NotRegressed, ui.OK, ui.OK},
 		{experiment.NoDifference, ui.NoDifference, ui.OK}, {experiment.Inconclusive, ui.Inconclusive, ui.OK},
 		{experiment.Regressed, ui.Regressed, ui.Regressed}, {experiment.Broke, ui.WrongAnswers, ui.WrongAnswers}, {experiment.Failed, ui.Target, ui.Target},
+		{experiment.Tampered, ui.Refused, ui.Refused},
 	} {
 		v := experiment.Verdict{Outcome: row.outcome}
 		if got, lax := ui.Code(comparedError(v, "")), ui.Code(comparedError(v, "regressed")); got != row.code || lax != row.regresed {
@@ -254,6 +269,7 @@ func TestComparedCodes(t *testing.T) {
 		}
 	}
 	for _, args := range []string{"compare main", "compare a b --max-regression 2", "compare a b --max-regression 100%", "compare a b --max-regression x%",
+		"compare", "compare a --base-dir x --head-dir y", "compare --base-dir x",
 		"compare a b --max-regression 2% --fail-on not-improved", "compare a b --fail-on never"} {
 		var out, errs bytes.Buffer
 		if code := run(strings.Fields(args), &out, &errs); code != ui.Usage {

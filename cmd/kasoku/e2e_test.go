@@ -54,6 +54,7 @@ func TestWholeStory(t *testing.T) {
 	c.want(ui.OK, "undo", "--all")
 	c.same(found, "after undo --all")
 	c.want(ui.OK, "verify")
+	c.agentReads(c.firstDiagnostic(), "CREATE INDEX")
 	out, _ = c.want(ui.OK, "run", "-d", "1s", "--score-only", "--json")
 	again := decode[struct{ Scored store.Run }](t, out)
 	if again.Scored.Score > 3*m.Session.AsFound {

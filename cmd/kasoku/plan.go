@@ -11,6 +11,7 @@ import (
 	"kasoku/internal/diagnose"
 	"kasoku/internal/remedy"
 	"kasoku/internal/tune"
+	"kasoku/internal/ui"
 )
 
 // PlanCmd shows what tune would try.
@@ -99,7 +100,7 @@ func act(ch change.Change) plannedAct {
 func planText(w io.Writer, d *diagnose.Diagnosis, res remedy.Result) error {
 	fmt.Fprintf(w, "Binds: %s\n\n", d.BindsText)
 	for i, p := range res.Plans {
-		fmt.Fprintf(w, "%d. %s (at most ×%.3g)\n   %s\n", i+1, p.Title, p.Bound, p.Why)
+		fmt.Fprintf(w, "%d. %s (%s)\n   %s\n", i+1, p.Title, ui.Bound(p.Bound), p.Why)
 		planActs(w, p)
 	}
 	for _, r := range res.Refusals {

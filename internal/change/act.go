@@ -98,8 +98,10 @@ func (x *Executor) act(t *txn, i int) (act, error) {
 		return &packageAct{w}, nil
 	case KindGit:
 		return &gitAct{w}, nil
+	case KindReady:
+		return &readyAct{w}, nil
 	}
-	return nil, fmt.Errorf("kind of change %q is not known; it is file, dir, link, variable, index, table, exec, restart, sysctl, unit, process, package or git", c.Kind)
+	return nil, fmt.Errorf("kind of change %q is not known; it is file, dir, link, variable, index, table, exec, restart, sysctl, unit, process, package, git or ready", c.Kind)
 }
 
 // differs is a conflict with the parts that every kind has.
@@ -122,6 +124,8 @@ func (w *work) subject() string {
 		return w.onHost("package " + w.c.Package.Name)
 	case KindGit:
 		return w.onHost("checkout " + w.c.Git.Dir)
+	case KindReady:
+		return w.onHost("build products in " + w.c.Ready.Dir)
 	case KindVariable:
 		return w.c.Service + "'s variable " + w.c.Variable
 	case KindIndex:

@@ -3,7 +3,6 @@ package change
 import (
 	"context"
 	"fmt"
-	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -83,10 +82,8 @@ func (a *gitAct) prepare(ctx context.Context) ([][]byte, error) {
 	n := *g
 	g, a.c.Git = &n, &n
 	g.Before, g.Ref, g.After, g.Branch, g.Saved = "", "", "", "", ""
-	for _, p := range g.Products {
-		if !filepath.IsLocal(p) || path.Clean(p) != p || p == "." || p == ".git" || strings.HasPrefix(p, ".git/") || strings.HasPrefix(p, "-") {
-			return nil, fmt.Errorf("%s: product %q: it must be a path inside the checkout, relative to its top", g.title(), p)
-		}
+	if err := properProducts(g.title(), g.Products); err != nil {
+		return nil, err
 	}
 	var blobs [][]byte
 	if g.Rev == "" {
@@ -111,7 +108,7 @@ func (a *gitAct) prepare(ctx context.Context) ([][]byte, error) {
 	if err := a.plan(ctx); err != nil {
 		return nil, err
 	}
-	saved, err := a.tar(ctx)
+	saved, err := a.products().tar(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -256,12 +253,14 @@ func (a *gitAct) look(ctx context.Context) (sight, error) {
 	return s, nil
 }
 
+func (a *gitAct) products() productSet { return productSet{&a.work, a.c.Git.Dir, a.c.Git.Products} }
+
 // sameProducts compares the products with those that were saved.
 func (a *gitAct) sameProducts(ctx context.Context) (bool, error) {
 	if len(a.c.Git.Products) == 0 {
 		return true, nil
 	}
-	b, err := a.tar(ctx)
+	b, err := a.products().tar(ctx)
 	return host.HashOf(b) == a.c.Git.Saved, err
 }
 
@@ -314,7 +313,7 @@ func (a *gitAct) write(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if g.Built != "" {
-		return g.After, a.unpack(ctx, g.Built)
+		return g.After, a.products().unpack(ctx, g.Built)
 	}
 	if len(g.Build) == 0 {
 		return g.After, nil

@@ -41,12 +41,34 @@ func (x *Executor) products(ctx context.Context, id int64) (host.Hash, error) {
 		return "", err
 	}
 	g := a.(*gitAct)
-	archive, err := g.tar(ctx)
+	archive, err := g.products().tar(ctx)
 	if err == nil && len(archive) == 0 {
 		err = fmt.Errorf("%s: %s made none of its products %s", g.subject(), commandLine(g.c.Git.Build), some(g.c.Git.Products))
 	}
 	if err != nil {
 		return "", err
+	}
+	return host.HashOf(archive), x.journal.saveBlob(ctx, archive)
+}
+
+// Pack keeps the products that a folder of a host holds, as ready to be put in
+// place: the hash is for Ready.Built. The folder is only read.
+func (x *Executor) Pack(ctx context.Context, hostName, folder string, names []string) (host.Hash, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	h, ok := x.hosts[hostName]
+	if !ok {
+		return "", fmt.Errorf("pack %s: host %q is not in the stack", folder, hostName)
+	}
+	if err := properProducts("pack "+folder, names); err != nil {
+		return "", err
+	}
+	archive, err := productSet{&work{x: x, h: h, c: &Change{Kind: KindReady, Host: hostName, Ready: &Ready{Dir: folder}}}, folder, names}.tar(ctx)
+	if err != nil {
+		return "", err
+	}
+	if len(archive) == 0 {
+		return "", fmt.Errorf("%s holds none of the products %s (services[].build.products)", folder, some(names))
 	}
 	return host.HashOf(archive), x.journal.saveBlob(ctx, archive)
 }

@@ -30,6 +30,7 @@ const (
 	KindProcess  Kind = "process"  // start or stop one implementation of a service that is no unit
 	KindPackage  Kind = "package"  // install, upgrade, downgrade or remove a Debian package
 	KindGit      Kind = "git"      // a commit in an application's checkout, with its build
+	KindReady    Kind = "ready"    // what a build made before, put in place of an application's
 )
 
 // Activation is how a service takes a change on, from the least disturbing.
@@ -119,4 +120,5 @@ type Change struct {
 	Process *Process `json:"process,omitempty"` // KindProcess
 	Package *Package `json:"package,omitempty"` // KindPackage
 	Git     *Git     `json:"git,omitempty"`     // KindGit
+	Ready   *Ready   `json:"ready,omitempty"`   // KindReady
 }

@@ -31,7 +31,7 @@ func Diff(c Change) string {
 		return Redact(fmt.Sprintf("%s\n# undo: %s\n", commandLine(c.Apply), commandLine(c.Undo)))
 	case KindRestart:
 		return "# " + c.Title() + "\n"
-	case KindSysctl, KindUnit, KindProcess, KindPackage, KindGit:
+	case KindSysctl, KindUnit, KindProcess, KindPackage, KindGit, KindReady:
 		return Redact(shellDiff(c))
 	}
 	return ""

@@ -147,31 +147,6 @@ func (a *gitAct) removeAdded(ctx context.Context) error {
 	return nil
 }
 
-// tar packs the products that exist, with owner, mode and time.
-func (a *gitAct) tar(ctx context.Context) ([]byte, error) {
-	g := a.c.Git
-	var there []string
-	for _, p := range g.Products {
-		if _, err := a.h.Stat(ctx, path.Join(g.Dir, p)); err == nil {
-			there = append(there, p)
-		} else if !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
-		}
-	}
-	if len(there) == 0 {
-		return []byte{}, nil
-	}
-	argv := append([]string{"tar", "--create", "--format=pax", "--pax-option=delete=atime,delete=ctime", "--sort=name", "--numeric-owner", "--file=-", "--"}, there...)
-	r, err := a.h.Run(ctx, host.Command{Argv: argv, Dir: g.Dir, Timeout: execTimeout, Env: []string{"LC_ALL=C"}})
-	if err == nil && r.ExitCode != 0 {
-		err = fmt.Errorf("exit status %d: %s", r.ExitCode, tail(host.Result{Stderr: r.Stderr}))
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: save the build products %s: %w", a.subject(), some(there), err)
-	}
-	return r.Stdout, nil
-}
-
 // untar makes the products what they were.
 func (a *gitAct) untar(ctx context.Context) error {
 	g := a.c.Git
@@ -179,31 +154,7 @@ func (a *gitAct) untar(ctx context.Context) error {
 	if err != nil || same {
 		return err
 	}
-	return a.unpack(ctx, g.Saved)
-}
-
-// unpack makes the products those of an archive.
-func (a *gitAct) unpack(ctx context.Context, archive host.Hash) error {
-	g := a.c.Git
-	saved, err := a.x.journal.loadBlob(archive)
-	if err != nil {
-		return err
-	}
-	steps := []host.Command{{Argv: append([]string{"rm", "-rf", "--"}, g.Products...)}}
-	if len(saved) > 0 {
-		steps = append(steps, host.Command{Argv: []string{"tar", "--extract", "--preserve-permissions", "--numeric-owner", "--file=-"}, Stdin: saved})
-	}
-	for _, c := range steps {
-		c.Dir, c.Timeout, c.Env = g.Dir, execTimeout, []string{"LC_ALL=C"}
-		r, err := a.h.Run(ctx, c)
-		if err == nil && r.ExitCode != 0 {
-			err = fmt.Errorf("exit status %d: %s", r.ExitCode, tail(r))
-		}
-		if err != nil {
-			return fmt.Errorf("%s: put build products in place: %w", a.subject(), err)
-		}
-	}
-	return nil
+	return a.products().unpack(ctx, g.Saved)
 }
 
 // attributes takes down mode, owner and time of the files that the commit

@@ -45,6 +45,9 @@ func (c *Change) savedBytes() []host.Hash {
 			}
 		}
 	}
+	if c.Ready != nil && c.Ready.Saved != "" {
+		out = append(out, c.Ready.Saved)
+	}
 	return out
 }
 

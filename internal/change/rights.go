@@ -77,6 +77,12 @@ func lacks(r *stack.Rights, c *Change, runner string) string {
 				return why
 			}
 		}
+	case KindReady:
+		if c.Ready != nil {
+			if why := r.RefusesOn(stack.NeedCheckout, c.hostName(), c.Ready.Dir); why != "" {
+				return why
+			}
+		}
 	case KindTable:
 		if c.Table != nil {
 			if why := r.Refuses(stack.NeedIndex, c.Service, c.Table.Schema); why != "" {

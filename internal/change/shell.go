@@ -9,7 +9,7 @@ import (
 )
 
 // Shell returns the commands that a person would type, as root, to bring a
-// change of kind sysctl, unit, process, package or git about, and to take it back; nil
+// change of kind sysctl, unit, process, package, git or ready about, and to take it back; nil
 // for other kinds. Patches and saved bytes are read from the folder blobs, where
 // they have their hashes for names; in the journal's folder that is "blobs".
 func (c *Change) Shell(blobs string) (do, undo []string) {
@@ -24,6 +24,8 @@ func (c *Change) Shell(blobs string) (do, undo []string) {
 		return c.Package.shell()
 	case c.Kind == KindGit && c.Git != nil:
 		return c.Git.shell(blobs)
+	case c.Kind == KindReady && c.Ready != nil:
+		return c.Ready.shell(blobs)
 	}
 	return nil, nil
 }
@@ -102,8 +104,7 @@ func (g *Git) shell(blobs string) (do, undo []string) {
 	}
 	undo = append(undo, in("checkout", back), in("branch", "-D", branch))
 	if len(g.Products) > 0 {
-		undo = append(undo, "("+commandLine([]string{"cd", g.Dir})+" && "+commandLine(append([]string{"rm", "-rf", "--"}, g.Products...))+")",
-			commandLine([]string{"tar", "-C", g.Dir, "-xpf", path.Join(blobs, string(g.Saved))})+"   # an empty archive: there were none")
+		undo = append(undo, unpackShell(g.Dir, g.Products, path.Join(blobs, string(g.Saved)))...)
 	}
 	return do, undo
 }

@@ -193,6 +193,10 @@ func (c *Change) object() string {
 		if c.Git != nil {
 			return c.hostName() + ":git:" + c.Git.Dir
 		}
+	case KindReady:
+		if c.Ready != nil {
+			return c.hostName() + ":ready:" + c.Ready.Dir
+		}
 	case KindIndex:
 		if c.Index != nil {
 			return c.Service + ":" + c.Index.Schema + "." + c.Index.Table + "." + c.Index.Name
@@ -236,6 +240,8 @@ func (c *Change) Title() string {
 		return c.Package.title()
 	case KindGit:
 		return c.Git.title()
+	case KindReady:
+		return c.Ready.title()
 	}
 	return string(c.Kind)
 }

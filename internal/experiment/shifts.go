@@ -2,23 +2,29 @@ package experiment
 
 import (
 	"math"
+	"slices"
 
 	"kasoku/internal/stat"
 )
 
-// Shift is something else than the score that differs between the sides.
+// Shift is one thing that was measured on both sides.
 type Shift struct {
-	// Metric: "p50", "p99", "cpu_per_request", "memory_available", "failures".
+	// Metric: "score", "p50", "p99", "cpu_per_request", "memory_available",
+	// "failures".
 	Metric string `json:"metric"`
 	// Baseline and Candidate are geometric means over the pairs, in the
-	// metric's unit: seconds, CPU seconds, bytes; of "failures" they are the
+	// metric's unit: points per second, seconds, CPU seconds of the services,
+	// bytes; of "failures" they are the
 	// share of all requests, 0–1.
 	Baseline  float64 `json:"baseline"`
 	Candidate float64 `json:"candidate"`
-	// Effect and its 95 % interval are ratios minus one: 0.1 = 10 % more.
+	// Effect and its 95 % interval are ratios minus one: 0.1 = 10 % more. Low and
+	// High are equal to Effect if there was one pair only.
 	Effect float64 `json:"effect"`
 	Low    float64 `json:"low"`
 	High   float64 `json:"high"`
+
+	pairs int // that know the metric on both sides
 }
 
 // shiftWorthTelling is an effect that is told even if it is not certain.
@@ -35,6 +41,7 @@ var metrics = []struct {
 	name  string
 	value func(Sample) float64
 }{
+	{"score", func(s Sample) float64 { return s.Score }},
 	{"p50", func(s Sample) float64 { return s.P50.Seconds() }},
 	{"p99", func(s Sample) float64 { return s.P99.Seconds() }},
 	{"cpu_per_request", func(s Sample) float64 { return s.CPUPerRequest }},
@@ -46,8 +53,15 @@ var metrics = []struct {
 // score itself, but not corrected for the number of looks or metrics: it tells,
 // and decides nothing.
 func Shifts(samples []Sample) []Shift {
+	all := Metrics(samples)
+	return slices.DeleteFunc(all, func(s Shift) bool { return s.Metric == "score" || s.pairs < 2 })
+}
+
+// Metrics are Shifts with the score, in the order in which they are told, from
+// one pair on.
+func Metrics(samples []Sample) []Shift {
 	all := PairsOf(samples)
-	var out []Shift
+	out := []Shift{}
 	for _, m := range metrics {
 		var base, cand []float64
 		for _, p := range all {
@@ -66,17 +80,22 @@ func Shifts(samples []Sample) []Shift {
 	return out
 }
 
-// shift is the ratio of pairs with its interval; ok is false below two pairs.
-func shift(base, cand []float64) (Shift, bool) {
+// shift is the ratio of pairs with its interval; ok is false if there are none.
+func shift(base, cand []float64) (s Shift, ok bool) {
 	logs := make([]float64, len(base))
 	for i := range base {
 		logs[i] = math.Log(cand[i] / base[i])
 	}
-	t, err := stat.Trimmed(logs)
-	if err != nil {
+	if len(logs) == 0 {
 		return Shift{}, false
 	}
-	return Shift{Effect: math.Expm1(t.Mean), Low: math.Expm1(t.Lower(0.975)), High: math.Expm1(t.Upper(0.975))}, true
+	s.pairs = len(logs)
+	s.Effect = math.Expm1(logs[0])
+	s.Low, s.High = s.Effect, s.Effect
+	if t, err := stat.Trimmed(logs); err == nil {
+		s.Effect, s.Low, s.High = math.Expm1(t.Mean), math.Expm1(t.Lower(0.975)), math.Expm1(t.Upper(0.975))
+	}
+	return s, true
 }
 
 // failures compares the share of requests that were answered wrongly or not at

@@ -77,3 +77,27 @@ func TestPairsOf(t *testing.T) {
 		t.Errorf("%+v", all)
 	}
 }
+
+// Metrics begin with the score and tell of one pair without an interval.
+func TestMetrics(t *testing.T) {
+	all := Metrics(pairedSamples(1, func(_ int, c *Sample) { c.Score, c.P99 = 200, 0 }))
+	if len(all) != 4 || all[0].Metric != "score" || math.Abs(all[0].Baseline-100) > 1e-6 || math.Abs(all[0].Candidate-200) > 1e-6 || math.Abs(all[0].Effect-1) > 1e-9 || all[0].Low != all[0].Effect || all[0].High != all[0].Effect {
+		t.Errorf("one pair: %+v", all)
+	}
+	all = Metrics(pairedSamples(4, func(i int, c *Sample) { c.Score, c.Failures = 200+float64(i), 10 }))
+	score, failures := all[0], all[len(all)-1]
+	if len(all) != 6 || score.Low <= 0.9 || score.High <= score.Low || failures.Metric != "failures" || failures.Baseline != 0 || math.Abs(failures.Candidate-0.01) > 1e-9 {
+		t.Errorf("%+v", all)
+	}
+	if all = Metrics(nil); all == nil || len(all) != 0 {
+		t.Errorf("of nothing: %v", all)
+	}
+	// Repeated and single runs do not count.
+	s := func(side Side, pair int, score float64, unfit string) Sample {
+		return Sample{Side: side, Pair: pair, Score: score, Requests: 100, Unfit: unfit}
+	}
+	all = Metrics([]Sample{s(Baseline, 1, 100, ""), s(Candidate, 1, 1, "noise"), s(Candidate, 1, 200, ""), s(Candidate, 2, 400, ""), s(Baseline, 2, 200, ""), s(Baseline, 3, 5, "")})
+	if len(all) != 1 || math.Abs(all[0].Effect-1) > 1e-9 || math.Abs(all[0].Baseline-math.Sqrt(20000)) > 1e-6 {
+		t.Errorf("%+v", all)
+	}
+}

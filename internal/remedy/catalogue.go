@@ -27,7 +27,7 @@ const signTest = "internal/diagnose/signs_test.go:TestEveryRuleHasASign"
 
 // Catalogue lists every measure with its status. A measure that a remedy of
 // Table names is applied; else what its How says; else it is advised if a rule
-// finds its sign; else it is not yet done.
+// finds its sign; else it is out of reach, or not yet done.
 func Catalogue() []CatalogueEntry {
 	var out []CatalogueEntry
 	for _, m := range Measures {
@@ -52,6 +52,9 @@ func Catalogue() []CatalogueEntry {
 		if e.Status == "" && len(e.Findings) > 0 {
 			e.Status = Advises
 			e.Tests = append(e.Tests, signTest)
+		}
+		if e.Status == "" && e.OutOfReach != "" {
+			e.Status = Beyond
 		}
 		if e.Status == "" {
 			e.Status = NotYet
@@ -80,12 +83,13 @@ func WriteCatalogue(w io.Writer) error {
 	b.WriteString("- **applies**: plans it, applies it, proves it by experiment, and undoes it exactly if it does not pay\n")
 	b.WriteString("- **advises**: a finding with its evidence, or the exact command\n")
 	b.WriteString("- **in the loop**: part of how Kasoku works\n")
+	b.WriteString("- **out of reach**: nothing, for the reason given\n")
 	b.WriteString("- **not yet**: nothing\n\n")
 	counts := map[Status]int{}
 	for _, e := range entries {
 		counts[e.Status]++
 	}
-	fmt.Fprintf(&b, "Of %d measures: %d applied, %d advised, %d in the loop, %d not yet.\n", len(entries), counts[Applies], counts[Advises], counts[InLoop], counts[NotYet])
+	fmt.Fprintf(&b, "Of %d measures: %d applied, %d advised, %d in the loop, %d out of reach, %d not yet.\n", len(entries), counts[Applies], counts[Advises], counts[InLoop], counts[Beyond], counts[NotYet])
 	for _, j := range journeys {
 		fmt.Fprintf(&b, "\n## %s — %s\n\n| ID | sign | what was done | kind | trade | published effect | Kasoku | by | test |\n|---|---|---|---|---|---|---|---|---|\n", j.letter, j.title)
 		for _, e := range entries {

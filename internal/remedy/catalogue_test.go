@@ -25,6 +25,11 @@ func TestCatalogueIsComplete(t *testing.T) {
 			t.Errorf("%s: %+v needs status, mechanism and test", e.ID, h)
 		}
 	}
+	for _, e := range remedy.Catalogue() {
+		if (e.Status == remedy.Beyond) != (e.OutOfReach != "") {
+			t.Errorf("%s is %s; what is out of reach says why, and only that: %q", e.ID, e.Status, e.OutOfReach)
+		}
+	}
 	for letter, n := range map[string]int{"C": 28, "W": 17, "I": 24, "G": 15, "L": 14} {
 		for i := 1; i <= n; i++ {
 			id := fmt.Sprintf("%s%02d", letter, i)

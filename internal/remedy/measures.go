@@ -6,9 +6,10 @@ package remedy
 type Status string
 
 const (
-	Applies Status = "applies"     // plans, applies, proves and undoes it
-	Advises Status = "advises"     // a finding with evidence, or the exact command
-	InLoop  Status = "in the loop" // part of how it works
+	Applies Status = "applies"      // plans, applies, proves and undoes it
+	Advises Status = "advises"      // a finding with evidence, or the exact command
+	InLoop  Status = "in the loop"  // part of how it works
+	Beyond  Status = "out of reach" // nothing, and that will stay so
 	NotYet  Status = "not yet"
 )
 
@@ -156,7 +157,7 @@ var Measures = []Measure{
 		// A run sees how much CPU a request takes on the processor that is there.
 		// What another one would take is in no counter of it, and depends on the
 		// program; a number would be somebody else's.
-		OutOfReach: "out of reach: no evidence of a run tells what another processor would take; measure the same stack there and compare the two with kasoku run"},
+		OutOfReach: "no evidence of a run tells what another processor would take; measure the same stack there and compare the two with kasoku run"},
 	{ID: "G14", Sign: "the API log carries whole responses", Done: "needless fields dropped", Kind: KindSource, Trade: "observability", Effect: "−34 % CPU"},
 	{ID: "G15", Sign: "several queries on one table in a request", Done: "merged", Kind: KindSource},
 

@@ -178,6 +178,9 @@ func (m *Model) addRuns(runs []store.Run) {
 func (m *Model) addScore() {
 	s := m.Session
 	m.Score = Score{AsFound: s.AsFound, Final: s.Final, Measured: s.Final != 0, AfterRestart: s.AfterRestart}
+	for _, x := range s.NotRestarted {
+		m.Score.NotRestarted = append(m.Score.NotRestarted, x.Service)
+	}
 	if !m.Score.Measured {
 		m.Score.Final = s.AsFound
 		for _, k := range m.Kept() {

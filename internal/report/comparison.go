@@ -27,6 +27,8 @@ func Comparing(c *tune.Comparison) string {
 			text += fmt.Sprintf(" Slower by more than %.1f %% is ruled out; slower by less is not.", 100*loss)
 		}
 		return text
+	case experiment.Tampered:
+		return fmt.Sprintf("Refused, because what is compared touches its judge: %s.", v.Reason)
 	case experiment.Broke:
 		return fmt.Sprintf("%s answers wrongly: %s.", head, v.Reason)
 	case experiment.Failed:
@@ -47,33 +49,14 @@ func onlyTail(v experiment.Verdict) string {
 	return " " + strings.ToUpper(v.Reason[:1]) + v.Reason[1:] + "."
 }
 
-// metricNames are the rows of a comparison's table, and how numbers are printed.
-var metricNames = map[string]struct {
-	title string
-	print func(float64) string
-}{
-	"score":           {"score", points},
-	"p50":             {"latency p50", ui.Seconds},
-	"p99":             {"latency p99", ui.Seconds},
-	"cpu_per_request": {"CPU per request", ui.Seconds},
-	"errors":          {"wrong or failed", ui.Share},
-}
-
 // comparisonTable has a row for each metric.
 func comparisonTable(c *tune.Comparison) (head []string, rows [][]string) {
 	for _, m := range c.Metrics {
-		how := metricNames[m.Name]
-		change := ui.Percent
-		if m.Name == "errors" { // a difference of shares
-			change = func(d float64) string { return strings.Replace(fmt.Sprintf("%+.2f points", 100*d), "-", "−", 1) }
+		how, between := metricNames[m.Metric], "–"
+		if m.Low != m.High {
+			between = ui.Percent(m.Low) + " … " + ui.Percent(m.High)
 		}
-		effect, between := change(m.Effect), change(m.Low)+" … "+change(m.High)
-		if m.Name == "errors" && m.Base+m.Head == 0 {
-			effect, between = "–", "–"
-		} else if m.Low == m.High {
-			between = "–"
-		}
-		rows = append(rows, []string{how.title, how.print(m.Base), how.print(m.Head), effect, between})
+		rows = append(rows, []string{how.name, how.text(m.Baseline), how.text(m.Candidate), ui.Percent(m.Effect), between})
 	}
 	return []string{"", "base", "head", "change", "95 % interval"}, rows
 }
@@ -98,12 +81,16 @@ func ComparisonText(w io.Writer, c *tune.Comparison) error {
 	p.line("")
 	p.table(comparisonTable(c))
 	p.line("\n%s", comparisonFacts(c))
-	p.line("base %s %s", c.Base.Name(), c.Base.Subject)
-	p.line("head %s %s", c.Head.Name(), c.Head.Subject)
+	for _, side := range []struct {
+		name string
+		v    tune.Version
+	}{{"base", c.Base}, {"head", c.Head}} {
+		p.line("%s", strings.TrimSpace(side.name+" "+side.v.Name()+" "+side.v.Subject))
+	}
 	for _, warn := range c.Verdict.Warnings {
 		p.line("note: %s", warn)
 	}
-	p.line("the checkout is as it was; kasoku show step/%d has the runs", c.Step)
+	p.line("the target is as it was; kasoku show step/%d has the runs", c.Step)
 	return p.err
 }
 
@@ -118,8 +105,17 @@ func ComparisonMarkdown(w io.Writer, c *tune.Comparison) error {
 	head, rows := comparisonTable(c)
 	p.mdTable(head, rows)
 	p.line("\n%s", mdText(comparisonFacts(c)))
-	p.line("\n- base %s: %s", mdCode(c.Base.Name()), mdText(c.Base.Subject))
-	p.line("- head %s: %s", mdCode(c.Head.Name()), mdText(c.Head.Subject))
+	p.line("")
+	for _, side := range []struct {
+		name string
+		v    tune.Version
+	}{{"base", c.Base}, {"head", c.Head}} {
+		text := "- " + side.name + " " + mdCode(side.v.Name())
+		if side.v.Subject != "" {
+			text += ": " + mdText(side.v.Subject)
+		}
+		p.line("%s", text)
+	}
 	for i, warn := range c.Verdict.Warnings {
 		if i == mostNotes {
 			p.line("- … %d more notes", len(c.Verdict.Warnings)-i)

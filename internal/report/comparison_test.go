@@ -16,7 +16,7 @@ import (
 func TestComparing(t *testing.T) {
 	c := &tune.Comparison{Base: tune.Version{Ref: "main", Commit: strings.Repeat("a", 40)}, Head: tune.Version{Ref: "new|one", Commit: strings.Repeat("b", 40), Subject: "Use *less*"}, MaxRegression: 0.02,
 		Verdict: experiment.Verdict{Effect: -0.003, Low: -0.012, High: 0.006, Pairs: 5, Runs: 10, Reason: "p = 0.001"}, Took: time.Minute,
-		Metrics: []tune.Metric{{Name: "score", Base: 100, Head: 99.7, Effect: -0.003, Low: -0.012, High: 0.006}, {Name: "errors", Head: 0.01, Effect: 0.01, Low: -0.01, High: 0.03}}}
+		Metrics: []experiment.Shift{{Metric: "score", Baseline: 100, Candidate: 99.7, Effect: -0.003, Low: -0.012, High: 0.006}, {Metric: "failures", Candidate: 0.01, Effect: 19, Low: 3, High: 90}}}
 	for outcome, want := range map[experiment.Outcome]string{
 		experiment.Improved:     "new|one (bbbbbbbbbb) is faster than main (aaaaaaaaaa): −0.3 % (−1.2 % … +0.6 %).",
 		experiment.NoDifference: "Slower by more than 1.2 % is ruled out",
@@ -34,7 +34,7 @@ func TestComparing(t *testing.T) {
 	if err := ComparisonMarkdown(&b, c); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"| score | 100 points/s | 99.7 points/s | −0.3 % | −1.2 % … +0.6 % |", `new\|one`, `Use \*less\*`, "+1.00 points", "−1.00 points … +3.00 points"} {
+	for _, want := range []string{"| score | 100 points/s | 99.7 points/s | −0.3 % | −1.2 % … +0.6 % |", `new\|one`, `Use \*less\*`, "| wrong or failed requests | 0 % | 1.0 % | ×20.0 | ×4.00 … ×91.0 |"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("%q is not in\n%s", want, &b)
 		}

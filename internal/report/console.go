@@ -133,10 +133,10 @@ func DiagnosisText(w io.Writer, run *store.Run) error {
 			if i == wholeFindings {
 				p.line("")
 			}
-			p.line("%d. %s (at most ×%.3g) [%s]", i+1, f.Title, f.Bound, f.Rule)
+			p.line("%d. %s (%s) [%s]", i+1, f.Title, ui.Bound(f.Bound), f.Rule)
 			continue
 		}
-		p.line("\n%d. %s (at most ×%.3g) [%s; %s]", i+1, f.Title, f.Bound, f.Rule, strings.Join(f.Measures, " "))
+		p.line("\n%d. %s (%s) [%s; %s]", i+1, f.Title, ui.Bound(f.Bound), f.Rule, strings.Join(f.Measures, " "))
 		p.line("   %s", f.Text)
 		p.line("   bound: %s", f.Formula)
 		if f.Source != "" {

@@ -23,7 +23,7 @@ func SessionText(w io.Writer, m *Model) error {
 		p.line("          %s points/s with %d users   %s", ui.Number(s.FinalAsFoundLoad), s.AsFoundWorkload, ui.Factor(s.FinalAsFoundLoad/max(s.AsFound, 1e-9)))
 	}
 	if s.AfterRestart > 0 {
-		p.line("          %s points/s after a restart of every service", ui.Number(s.AfterRestart))
+		p.line("          %s points/s after %s", ui.Number(s.AfterRestart), m.Score.Restarted())
 	}
 	p.line("time      %s, %d steps, %d kept", m.Took.Round(time.Second), len(m.Kept())+len(m.Rejected()), len(m.Kept()))
 	p.line("")

@@ -238,7 +238,7 @@ func (x *exporter) change(c change.Change) error {
 			line = "(cd " + quote(c.Dir) + " && " + line + ")"
 		}
 		fmt.Fprintf(&x.script, "%s\n# to undo: %s\n", line, comment(quoteAll(c.Undo)))
-	case change.KindSysctl, change.KindUnit, change.KindProcess, change.KindPackage, change.KindGit:
+	case change.KindSysctl, change.KindUnit, change.KindProcess, change.KindPackage, change.KindGit, change.KindReady:
 		return x.shell(c)
 	case change.KindRestart:
 		// Named at the end with the others.

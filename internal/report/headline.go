@@ -67,7 +67,7 @@ func caveats(m *Model) []string {
 		out = append(out, loadChanged(s))
 	}
 	if e := m.Score.RestartEffect; e < -m.Rule.SmallestEffect-restartNoise {
-		out = append(out, fmt.Sprintf("After a restart of every service the score was %s against the final one: something warms up slowly, or does not survive a restart.", ui.Percent(e)))
+		out = append(out, fmt.Sprintf("After %s the score was %s against the final one: something warms up slowly, or does not survive a restart.", m.Score.Restarted(), ui.Percent(e)))
 	}
 	if given := tradesMade(m); given != "" {
 		out = append(out, "Traded, as the regulation allows: "+given+".")

@@ -30,7 +30,7 @@ var htmlPage = template.Must(template.New("page").Funcs(template.FuncMap{
 	"resourceBars": resourceBars, "routeMoves": routeMoves, "statementMoves": statementMoves, "proof": proof, "view": viewStep,
 	"outlook": outlookOf, "onText": onText, "shareText": shareText, "outcome": outcomeText, "inc": func(i int) int { return i + 1 },
 	"level": func(p float64) string { return together(ui.Number(100*p) + " %") },
-	"count": ui.Count, "factor": ui.Factor,
+	"count": ui.Count, "factor": ui.Factor, "bound": ui.Bound,
 	"percent":  func(e float64) string { return together(ui.Percent(e)) },
 	"share":    func(p float64) string { return together(ui.Share(p)) },
 	"seconds":  func(s float64) string { return together(ui.Seconds(s)) },

@@ -156,7 +156,7 @@ func (p *mdPage) mdFacts(m *Model) {
 		rows = append(rows, []string{"Factor", ui.Factor(s.Factor)})
 	}
 	if s.AfterRestart > 0 {
-		rows = append(rows, []string{"After restarting every service", points(s.AfterRestart) + " (" + ui.Percent(s.RestartEffect) + ")"})
+		rows = append(rows, []string{"After " + s.Restarted(), points(s.AfterRestart) + " (" + ui.Percent(s.RestartEffect) + ")"})
 	}
 	rows = append(rows, []string{"Time taken", fmt.Sprintf("%s, %d runs", ui.Duration(m.Took), m.Runs.Total)},
 		[]string{"What binds now", m.Session.BindsText}, []string{"Why it ended", m.Session.Stopped})
@@ -296,7 +296,7 @@ func (p *mdPage) mdLeft(m *Model) {
 		if f.Source != "" {
 			at = " at " + mdCode(f.Source)
 		}
-		p.line("- **%s** (at most %s)%s: %s", mdText(f.Title), ui.Factor(f.Bound), at, mdText(f.Text))
+		p.line("- **%s** (%s)%s: %s", mdText(f.Title), ui.Bound(f.Bound), at, mdText(f.Text))
 	}
 	open := min(openFindings, len(m.Findings))
 	for _, f := range m.Findings[:open] {

@@ -9,6 +9,7 @@ package report
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"kasoku/internal/diagnose"
@@ -82,10 +83,19 @@ type Score struct {
 	Final    float64 `json:"final"`
 	Measured bool    `json:"measured"`
 	Factor   float64 `json:"factor"` // Final / AsFound; 0 if it cannot be said
-	// AfterRestart is the score after every service was restarted; 0 = not
-	// measured. RestartEffect is AfterRestart / Final − 1.
-	AfterRestart  float64 `json:"after_restart"`
-	RestartEffect float64 `json:"restart_effect"`
+	// AfterRestart is the score after every service but NotRestarted was
+	// restarted; 0 = not measured. RestartEffect is AfterRestart / Final − 1.
+	AfterRestart  float64  `json:"after_restart"`
+	NotRestarted  []string `json:"not_restarted,omitempty"`
+	RestartEffect float64  `json:"restart_effect"`
+}
+
+// Restarted says what AfterRestart was measured after.
+func (s Score) Restarted() string {
+	if len(s.NotRestarted) == 0 {
+		return "restarting every service"
+	}
+	return "restarting every service but " + strings.Join(s.NotRestarted, ", ")
 }
 
 // Step is a stored step with what the report adds.

@@ -9,17 +9,17 @@ import (
 	"kasoku/internal/ui"
 )
 
-// shiftMetrics are the names of what an experiment compares beside the score,
-// and how a value is written.
-var shiftMetrics = map[string]struct {
+// metricNames are what an experiment compares, and how a value is written.
+var metricNames = map[string]struct {
 	name string
 	text func(float64) string
 }{
-	"p50":              {"p50", ui.Seconds},
-	"p99":              {"p99", ui.Seconds},
+	"score":            {"score", points},
+	"p50":              {"latency p50", ui.Seconds},
+	"p99":              {"latency p99", ui.Seconds},
 	"cpu_per_request":  {"CPU per request", ui.Seconds},
 	"memory_available": {"memory available", func(v float64) string { return ui.Bytes(int64(v)) }},
-	"failures":         {"failed requests", ui.Share},
+	"failures":         {"wrong or failed requests", ui.Share},
 }
 
 // Shifts says what else changed, one line for each thing whose interval
@@ -30,7 +30,7 @@ func Shifts(v experiment.Verdict) []string {
 		if !s.Notable() {
 			continue
 		}
-		m, ok := shiftMetrics[s.Metric]
+		m, ok := metricNames[s.Metric]
 		if !ok {
 			m.name, m.text = s.Metric, ui.Number
 		}

@@ -25,7 +25,7 @@ var shifted = experiment.Verdict{Outcome: experiment.Improved, Pairs: 3, Runs: 6
 // Only what surely changed, or by much, is told.
 func TestShiftLines(t *testing.T) {
 	got := Shifts(shifted)
-	want := []string{"p99 20.0 ms → 30.0 ms, +50.0 % (+40.0 % … +60.0 %)", "CPU per request 2.00 ms → 1.96 ms, −2.0 %", "memory available 2.00 GiB", "failed requests 0 % → 2.0 %, ×20"}
+	want := []string{"latency p99 20.0 ms → 30.0 ms, +50.0 % (+40.0 % … +60.0 %)", "CPU per request 2.00 ms → 1.96 ms, −2.0 %", "memory available 2.00 GiB", "wrong or failed requests 0 % → 2.0 %, ×20"}
 	if len(got) != len(want) {
 		t.Fatalf("%q", got)
 	}
@@ -41,7 +41,7 @@ func TestStepTextTellsMore(t *testing.T) {
 	if err := StepText(&b, &store.Step{Verdict: shifted}); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"also changed: p99", "also changed: failed requests", "3.7s of it for 5 switches, by restart", "note: 1 of 6 runs"} {
+	for _, want := range []string{"also changed: latency p99", "also changed: wrong or failed requests", "3.7s of it for 5 switches, by restart", "note: 1 of 6 runs"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("%q is not in\n%s", want, b.String())
 		}

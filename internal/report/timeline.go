@@ -93,7 +93,7 @@ func timelineMarks(m *Model) []mark {
 		end("At the end", m.Score.Final)
 	}
 	if m.Score.AfterRestart > 0 {
-		end("After restarting every service", m.Score.AfterRestart)
+		end("After "+m.Score.Restarted(), m.Score.AfterRestart)
 	}
 	return out
 }

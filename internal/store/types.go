@@ -30,11 +30,12 @@ type Session struct {
 	// StopReason is the same for programs: one of Stop….
 	StopReason string `json:"stop_reason,omitempty"`
 	// AsFound and Final scores are geometric means of fit runs, at AsFoundWorkload and FinalWorkload.
-	AsFound         float64 `json:"as_found"`
-	Final           float64 `json:"final"`
-	AfterRestart    float64 `json:"after_restart"` // re-measured after every service was restarted; 0 = not done
-	AsFoundWorkload int     `json:"as_found_workload"`
-	FinalWorkload   int     `json:"final_workload"`
+	AsFound         float64        `json:"as_found"`
+	Final           float64        `json:"final"`
+	AfterRestart    float64        `json:"after_restart"` // re-measured after every service but NotRestarted was restarted; 0 = not done
+	NotRestarted    []NotRestarted `json:"not_restarted,omitempty"`
+	AsFoundWorkload int            `json:"as_found_workload"`
+	FinalWorkload   int            `json:"final_workload"`
 	// FinalAsFoundLoad is the final configuration's score with AsFoundWorkload
 	// users, so that it compares with AsFound; 0 = not measured, because the
 	// workload did not change or the budget did not allow it.
@@ -50,6 +51,12 @@ type Session struct {
 	// Regulation as it was, in words, and what it refused.
 	Allowed  []string         `json:"allowed"`
 	Refusals []remedy.Refusal `json:"refusals,omitempty"`
+}
+
+// NotRestarted is a service that was not restarted at the end, and why.
+type NotRestarted struct {
+	Service string `json:"service"`
+	Why     string `json:"why"`
 }
 
 // Why a session of `kasoku tune` ended.

@@ -86,6 +86,28 @@ func (c *checkout) commit(ctx context.Context, ref string) (string, error) {
 	return name, nil
 }
 
+// writes are the files that differ between what is checked out and any of
+// commits: those that putting one in place writes. Only files on this machine
+// are told: the judge is here.
+func (c *checkout) writes(ctx context.Context, commits ...string) ([]string, error) {
+	if !onThisMachine(c.name) {
+		return nil, nil
+	}
+	var out []string
+	for _, commit := range commits {
+		names, err := c.git(ctx, "diff-tree", "-r", "-z", "--no-renames", "--name-only", c.head, commit)
+		if err != nil {
+			return nil, err
+		}
+		for name := range strings.SplitSeq(strings.TrimRight(names, "\x00"), "\x00") {
+			if name != "" {
+				out = append(out, filepath.Join(c.top, name))
+			}
+		}
+	}
+	return out, nil
+}
+
 // sourceOf an application is the folder that it is built in, or runs from.
 func sourceOf(app *stack.Service) string {
 	if app.Build != nil && app.Build.Dir != "" {
@@ -100,9 +122,9 @@ func (c *checkout) holds(dir string) bool {
 	return within(dir, c.top) || onThisMachine(c.name) && within(resolved(dir), resolved(c.top))
 }
 
-// build is one command that builds all apps of the checkout from its top, with
+// recipe is one command that builds all apps of the checkout from its top, with
 // what it makes; nil if there is nothing to build.
-func (c *checkout) build() (command, products []string, err error) {
+func (c *checkout) recipe() (command, products []string, err error) {
 	var script strings.Builder
 	for _, app := range c.apps {
 		if app.Build == nil || len(app.Build.Command) == 0 {
@@ -127,35 +149,38 @@ func (c *checkout) build() (command, products []string, err error) {
 // at are the changes that put a commit in place: its files, its build (made
 // before: built; "" if it is yet to be made), and every app told.
 func (c *checkout) at(commit string, built host.Hash, why string) ([]change.Change, error) {
-	command, products, err := c.build()
+	command, products, err := c.recipe()
 	if err != nil {
 		return nil, err
 	}
-	out := []change.Change{{Kind: change.KindGit, Host: c.name, Why: why,
-		Git: &change.Git{Dir: c.top, Rev: commit, Build: command, Products: products, Built: built}}}
-	for i, act := range c.told() {
-		if i == 0 {
-			out[0].Service, out[0].Activate = act.Service, act.Activate
-			continue
-		}
-		out = append(out, act)
-	}
-	return out, nil
+	return telling(change.Change{Kind: change.KindGit, Host: c.name, Why: why,
+		Git: &change.Git{Dir: c.top, Rev: commit, Build: command, Products: products, Built: built}}, c.told()), nil
 }
+
+func (c *checkout) told() []change.Change { return told(c.name, c.apps) }
 
 // told are restarts of every app. The runner of an application without
 // processes of its own is told, too: PHP keeps compiled files until then, if it
 // does not look.
-func (c *checkout) told() []change.Change {
+func told(hostName string, apps []*stack.Service) []change.Change {
 	var out []change.Change
-	for _, app := range c.apps {
-		act := change.Change{Kind: change.KindRestart, Host: c.name, Service: app.Name, Activate: change.Restart}
+	for _, app := range apps {
+		act := change.Change{Kind: change.KindRestart, Host: hostName, Service: app.Name, Activate: change.Restart}
 		if app.RunsIn != "" {
 			act.Activate = change.Reload
 		}
 		out = append(out, act)
 	}
 	return out
+}
+
+// telling makes the first of the apps' restarts part of a change.
+func telling(c change.Change, acts []change.Change) []change.Change {
+	if len(acts) == 0 {
+		return []change.Change{c}
+	}
+	c.Service, c.Activate = acts[0].Service, acts[0].Activate
+	return append([]change.Change{c}, acts[1:]...)
 }
 
 func (c *checkout) relative(dir string) string {

@@ -16,16 +16,15 @@ import (
 // more than what is allowed.
 const NotRegressed experiment.Outcome = "not regressed"
 
-// judgeComparison runs the experiment. base is the transaction that put the baseline in
-// place, 0 if there is none.
-func (t *Tuner) judgeComparison(ctx context.Context, c *Comparison, sw *switcher, base int64) (experiment.Verdict, error) {
+// judgeComparison runs the experiment.
+func (t *Tuner) judgeComparison(ctx context.Context, c *Comparison, sw *switcher) (experiment.Verdict, error) {
 	rule := t.Rule
 	rule.Seed = uint64(sw.step)
 	if c.MaxRegression > 0 {
 		// The question is whether anything is lost, not what is worth keeping.
 		rule.SmallestEffect = 0
 	}
-	var runner experiment.Runner = &budgeted{runner: onBase{sw, base}, deadline: t.deadline, now: time.Now}
+	var runner experiment.Runner = &budgeted{runner: sw, deadline: t.deadline, now: time.Now}
 	runner = lenient{runner, c.MaxRegression}
 	v, err := bothWays(ctx, rule, runner, func(v experiment.Verdict) {
 		if v.Pairs == 0 {
@@ -35,7 +34,9 @@ func (t *Tuner) judgeComparison(ctx context.Context, c *Comparison, sw *switcher
 		t.UI.Info(fmt.Sprintf("pair %d: %s (%s against %s)", v.Pairs, percent(v.Effect), score(v.CandidateScore), score(v.BaselineScore)))
 	})
 	v = allowed(v, c.MaxRegression)
+	var seen *TamperedError
 	switch {
+	case errors.As(err, &seen): // whatever else went wrong
 	case errors.Is(err, errBudget):
 		v.Outcome, v.Reason = experiment.Inconclusive, fmt.Sprintf("the budget of %s is used after %d pairs of runs; a longer one, shorter runs or a quieter machine can tell", t.Budget, v.Pairs)
 		err = nil
@@ -120,22 +121,6 @@ func (b *budgeted) Measure(ctx context.Context, side experiment.Side, pair int) 
 		b.pair, b.began = pair, now
 	}
 	return b.runner.Measure(ctx, side, pair)
-}
-
-// onBase tells a candidate that cannot be put in place from other failures,
-// although the baseline's own transaction is pending.
-type onBase struct {
-	sw   *switcher
-	base int64
-}
-
-func (o onBase) Measure(ctx context.Context, side experiment.Side, pair int) (experiment.Sample, error) {
-	s, err := o.sw.Measure(ctx, side, pair)
-	open := slices.DeleteFunc(o.sw.exec.Pending(), func(tx change.Tx) bool { return tx.ID == o.base })
-	if err != nil && side == experiment.Candidate && o.sw.tx == 0 && ctx.Err() == nil && len(open) == 0 && !isCandidate(err) {
-		err = errors.Join(experiment.ErrCandidate, err)
-	}
-	return s, err
 }
 
 // RuledOut is the largest regression that the verdict leaves possible, as a

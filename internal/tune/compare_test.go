@@ -82,7 +82,7 @@ func TestAllowedRegression(t *testing.T) {
 			if v.Outcome == NotRegressed && v.Low < -row.allow {
 				t.Fatalf("%s: passed although its interval begins at %g", row.name, v.Low)
 			}
-			if m := metrics(v.Samples); m[0].Name != "score" || math.Abs(m[0].Effect-v.Effect) > 1e-9 {
+			if m := experiment.Metrics(v.Samples); m[0].Metric != "score" || math.Abs(m[0].Effect-v.Effect) > 1e-9 {
 				t.Fatalf("%s: metrics %+v of effect %g", row.name, m[0], v.Effect)
 			}
 		}
@@ -127,28 +127,6 @@ type runnerFunc func(context.Context, experiment.Side, int) (experiment.Sample, 
 
 func (f runnerFunc) Measure(ctx context.Context, side experiment.Side, pair int) (experiment.Sample, error) {
 	return f(ctx, side, pair)
-}
-
-// TestMetrics: pairs are compared with each other, repeated and single runs are
-// not, and failing requests by their share.
-func TestMetrics(t *testing.T) {
-	s := func(side experiment.Side, pair int, score float64, failures int64, unfit string) experiment.Sample {
-		return experiment.Sample{Side: side, Pair: pair, Score: score, Failures: failures, Requests: 100, P99: time.Duration(score) * time.Millisecond, Unfit: unfit}
-	}
-	got := metrics([]experiment.Sample{s("baseline", 1, 100, 0, ""), s("candidate", 1, 1, 90, "noise"), s("candidate", 1, 200, 2, ""),
-		s("candidate", 2, 400, 4, ""), s("baseline", 2, 200, 0, ""), s("baseline", 3, 5, 0, "")})
-	if len(got) != 3 || got[0].Name != "score" || got[1].Name != "p99" || got[2].Name != "errors" {
-		t.Fatalf("%+v", got)
-	}
-	if m := got[0]; math.Abs(m.Effect-1) > 1e-9 || math.Abs(m.Base-math.Sqrt(20000)) > 1e-6 || m.Low >= m.Effect || m.High <= m.Effect {
-		t.Errorf("%+v", m)
-	}
-	if m := got[2]; m.Base != 0 || m.Head != 0.03 || math.Abs(m.Effect-0.03) > 1e-9 || m.Low > 0 {
-		t.Errorf("%+v", m)
-	}
-	if got := metrics(nil); len(got) != 0 {
-		t.Errorf("of nothing: %+v", got)
-	}
 }
 
 func TestRuledOut(t *testing.T) {

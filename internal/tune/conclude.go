@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"kasoku/internal/change"
 	"kasoku/internal/stat"
 )
 
@@ -44,18 +43,7 @@ func (t *Tuner) conclude(ctx context.Context) error {
 	if err := t.sameLoad(ctx); err != nil {
 		return err
 	}
-	if t.NoRestart || len(t.Stack.Regulation.NoRestart) > 0 {
-		return nil
-	}
-	t.UI.Step("Restart every service and measure again")
-	if err := t.restartAll(ctx); err != nil {
-		return err
-	}
-	if scores, err = t.measure(ctx, "after a restart of every service", 2); err != nil {
-		return err
-	}
-	t.session.AfterRestart = stat.GeoMean(scores)
-	return nil
+	return t.afterRestart(ctx)
 }
 
 // sameLoad measures the final configuration with as many users as found, if the
@@ -76,21 +64,6 @@ func (t *Tuner) sameLoad(ctx context.Context) error {
 	t.UI.Info(fmt.Sprintf("%s points/s: %s of the factor of %s do not come from more users", score(t.session.FinalAsFoundLoad),
 		factor(t.session.FinalAsFoundLoad/max(t.session.AsFound, 1e-9)), factor(t.session.Final/max(t.session.AsFound, 1e-9))))
 	return nil
-}
-
-// restartAll restarts databases first, front doors last.
-func (t *Tuner) restartAll(ctx context.Context) error {
-	var cs []change.Change
-	for _, svc := range t.Stack.Services {
-		if svc.RunsIn == "" && svc.Control.Method != "" {
-			cs = append(cs, change.Change{Kind: change.KindRestart, Host: svc.Host, Service: svc.Name, Activate: change.Restart})
-		}
-	}
-	tx, err := t.Exec.Apply(ctx, change.Intent{Title: "Restart every service", Session: t.session.ID, Changes: cs})
-	if err != nil {
-		return fmt.Errorf("restart every service: %w", err)
-	}
-	return t.Exec.Keep(ctx, tx.ID)
 }
 
 // lastLook is observe with everything, so that the report can say what is left

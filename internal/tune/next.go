@@ -10,6 +10,7 @@ import (
 	"kasoku/internal/experiment"
 	"kasoku/internal/remedy"
 	"kasoku/internal/store"
+	"kasoku/internal/ui"
 )
 
 // remember notes a step's plan, so that it is not repeated in vain.
@@ -115,8 +116,8 @@ func (t *Tuner) pick(plans []remedy.Plan, o outlook) (*remedy.Plan, *diagnose.Fi
 	}
 	switch {
 	case late != nil:
-		t.stopped(store.StopBudget, fmt.Sprintf("the budget of %s is used; next would be: %s (at most %s, about %s)",
-			t.Budget, late.Title, factor(late.Bound), o.time(*late).Round(time.Second)))
+		t.stopped(store.StopBudget, fmt.Sprintf("the budget of %s is used; next would be: %s (%s, about %s)",
+			t.Budget, late.Title, ui.Bound(late.Bound), o.time(*late).Round(time.Second)))
 	case best > 0:
 		t.stopped(store.StopBelowSmallest, fmt.Sprintf("nothing that is left could bring more than the smallest effect worth keeping (%s; the best that is left: at most %s)",
 			percent(t.Rule.SmallestEffect), percent(best-1)))

@@ -11,6 +11,7 @@ import (
 	"kasoku/internal/experiment"
 	"kasoku/internal/remedy"
 	"kasoku/internal/store"
+	"kasoku/internal/ui"
 )
 
 // try makes one plan the candidate of an experiment, keeps it or puts it
@@ -27,7 +28,7 @@ func (t *Tuner) try(ctx context.Context, plan remedy.Plan, finding *diagnose.Fin
 	t.UI.Step(fmt.Sprintf("%d. %s", step.Seq, plan.Title))
 	t.UI.Info(fmt.Sprintf("why: %s", plan.Why))
 	if plan.Bound > 1 { // a proposal comes without a bound
-		t.UI.Info(fmt.Sprintf("at most %s", factor(plan.Bound)))
+		t.UI.Info(ui.Bound(plan.Bound))
 	}
 
 	if err := t.setPace(); err != nil {

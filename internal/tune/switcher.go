@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"kasoku/internal/change"
 	"kasoku/internal/evidence"
@@ -20,6 +21,7 @@ type switcher struct {
 	intent                     change.Intent
 	step                       int64
 	tx                         int64  // of the candidate that is applied; 0 = baseline is in place
+	beneath                    int64  // transaction that put the baseline itself in place; 0 = none
 	judge                      *judge // of a proposal; nil: Kasoku's own plan
 	baseWorkload, candWorkload int    // differ only when the plan changes the load
 }
@@ -56,10 +58,10 @@ func (s *switcher) to(ctx context.Context, side experiment.Side) error {
 		}
 		tx, err := s.exec.Apply(ctx, s.intent)
 		if err != nil {
-			if told := s.judge.after("it was put in place"); told != nil && len(s.exec.Pending()) == 0 {
+			if told := s.judge.after("it was put in place"); told != nil && !s.open() {
 				return errors.Join(told, err)
 			}
-			if ctx.Err() != nil || len(s.exec.Pending()) > 0 {
+			if ctx.Err() != nil || s.open() {
 				return err
 			}
 			return errors.Join(experiment.ErrCandidate, err)
@@ -67,16 +69,22 @@ func (s *switcher) to(ctx context.Context, side experiment.Side) error {
 		s.tx = tx.ID
 		return s.judge.after("it was put in place")
 	case side == experiment.Baseline && s.tx != 0:
-		if err := s.judge.before(); err != nil {
-			return err
-		}
+		seen := s.judge.before()
 		if err := s.exec.Revert(ctx, s.tx); err != nil {
 			return fmt.Errorf("put back the baseline: %w", err)
 		}
 		s.tx = 0
+		if seen != nil { // it is put back all the same
+			return seen
+		}
 		return s.judge.after("it was taken away")
 	}
 	return nil
+}
+
+// open reports whether something is left that could not be put back.
+func (s *switcher) open() bool {
+	return slices.ContainsFunc(s.exec.Pending(), func(tx change.Tx) bool { return tx.ID != s.beneath })
 }
 
 // sample reads from a stored run what the experiment judges by.

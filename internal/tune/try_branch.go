@@ -3,7 +3,6 @@ package tune
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"kasoku/internal/change"
@@ -35,15 +34,12 @@ func (t *Tuner) moved(ctx context.Context, p Proposal, plan *proposed) error {
 	if after == before {
 		return fmt.Errorf("try: %s is what %s has checked out already; there is nothing to compare it with", p.Rev, c.top)
 	}
-	names, err := c.git(ctx, "diff-tree", "-r", "-z", "--no-renames", "--name-only", before, after)
+	c.head = before
+	writes, err := c.writes(ctx, after)
 	if err != nil {
 		return err
 	}
-	for name := range strings.SplitSeq(strings.TrimRight(names, "\x00"), "\x00") {
-		if name != "" && onThisMachine(c.name) {
-			plan.writes = append(plan.writes, filepath.Join(c.top, name))
-		}
-	}
+	plan.writes = append(plan.writes, writes...)
 	diff, err := c.git(ctx, "diff", "--no-ext-diff", "--no-textconv", "--no-color", before, after)
 	if err != nil {
 		return err

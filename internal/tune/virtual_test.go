@@ -39,6 +39,8 @@ type virtual struct {
 	trace  func(string)
 	runs   int // of experiments
 	labels []string
+	// control of its services; default: nothing.
+	control change.Controller
 }
 
 // knob is one setting that a plan turns on.
@@ -60,7 +62,7 @@ func (nothing) Restart(context.Context) error     { return nil }
 func (nothing) WaitHealthy(context.Context) error { return nil }
 
 func newVirtual(t *testing.T, knobs ...knob) *virtual {
-	v := &virtual{t: t, dir: quickDir(t), knobs: knobs}
+	v := &virtual{t: t, dir: quickDir(t), knobs: knobs, control: nothing{}}
 	text := ""
 	for _, k := range knobs { // apart from each other, so that edits do not touch
 		text += "# about " + k.name + "\n" + k.name + " = off\n\n"
@@ -129,7 +131,7 @@ func (v *virtual) open() {
 	}
 	v.exec, err = change.Open(v.t.Context(), change.Options{Dir: filepath.Join(v.dir, ".kasoku"), Stack: v.stack,
 		Hosts:   map[string]host.Host{"local": host.NewLocal()},
-		Control: func(string) (change.Controller, error) { return nothing{}, nil },
+		Control: func(string) (change.Controller, error) { return v.control, nil },
 		DB:      func(context.Context, string) (*sql.DB, error) { return nil, errors.New("there is no database") },
 		Trace: func(step string) {
 			if v.trace != nil {

@@ -1,0 +1,71 @@
+package tune
+
+import (
+	"context"
+	"fmt"
+
+	"kasoku/internal/change"
+	"kasoku/internal/stack"
+	"kasoku/internal/stat"
+	"kasoku/internal/store"
+)
+
+// afterRestart restarts every service that can be, says which could not, and
+// measures again: what is kept must not live in a process's memory only.
+func (t *Tuner) afterRestart(ctx context.Context) error {
+	if t.NoRestart {
+		return nil
+	}
+	restarts, not := t.restartable()
+	t.session.NotRestarted = not
+	for _, x := range not {
+		t.UI.Info(fmt.Sprintf("%s is not restarted: %s", x.Service, x.Why))
+	}
+	if len(restarts) == 0 {
+		return nil
+	}
+	title := "Restart every service"
+	if len(not) > 0 {
+		title = "Restart every service that can be restarted"
+	}
+	t.UI.Step(title + " and measure again")
+	if err := t.restartAll(ctx, title, restarts); err != nil {
+		return err
+	}
+	scores, err := t.measure(ctx, "after a restart", 2)
+	if err != nil {
+		return err
+	}
+	t.session.AfterRestart = stat.GeoMean(scores)
+	return nil
+}
+
+// restartable are restarts of all services that the stack can control, however
+// it is told to (control.method, unit, program, or what binary and config say),
+// and those that it cannot or may not, with the reason.
+func (t *Tuner) restartable() (restarts []change.Change, not []store.NotRestarted) {
+	for _, svc := range t.Stack.Services {
+		if svc.RunsIn != "" {
+			continue // it has no processes of its own
+		}
+		why := t.Stack.Regulation.Refuses(nil, nil, []string{svc.Name})
+		if why == "" {
+			why = t.Rights.Refuses(stack.NeedRestart, svc.Name, "")
+		}
+		if why != "" {
+			not = append(not, store.NotRestarted{Service: svc.Name, Why: why})
+			continue
+		}
+		restarts = append(restarts, change.Change{Kind: change.KindRestart, Host: svc.HostName(), Service: svc.Name, Activate: change.Restart})
+	}
+	return restarts, not
+}
+
+// restartAll restarts services, databases first, front doors last.
+func (t *Tuner) restartAll(ctx context.Context, title string, restarts []change.Change) error {
+	tx, err := t.Exec.Apply(ctx, change.Intent{Title: title, Session: t.session.ID, Changes: restarts})
+	if err != nil {
+		return fmt.Errorf("restart every service: %w", err)
+	}
+	return t.Exec.Keep(ctx, tx.ID)
+}
