@@ -144,7 +144,6 @@ services:
     binary: /usr/sbin/apache2
     config: $REMOTE/etc/apache2/apache2.conf
     prefix: $REMOTE/etc/apache2
-    php_ini: $REMOTE/etc/php/php.ini
     listen: ["0.0.0.0:80"]
     talks_to: [db]
     control: {method: systemd, unit: wiki-web.service}

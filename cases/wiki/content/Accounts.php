@@ -16,26 +16,27 @@ class Accounts extends Maintenance {
 
 	public function execute() {
 		for ( $n = 1; $n <= (int)$this->getArg( 0 ); $n++ ) {
-			$this->make( "執筆者$n", [] );
+			$this->make( "執筆者$n" );
 		}
 		for ( $n = 1; $n <= (int)$this->getArg( 1 ); $n++ ) {
 			// Bots, because they are not held back by $wgRateLimits, which counts
 			// only where there is an object cache.
-			$user = $this->make( "編集者$n", [ 'password' => $this->hash( "henshuu-no-aikotoba-$n" ) ] );
+			$user = $this->make( "編集者$n" );
+			$secret = "henshuu-no-aikotoba-$n";
+			$done = $user->changeAuthenticationData( [ 'username' => $user->getName(), 'password' => $secret, 'retype' => $secret ] );
+			if ( !$done->isGood() ) {
+				$this->fatalError( $done->getMessage( false, false, 'en' )->text() );
+			}
 			MediaWikiServices::getInstance()->getUserGroupManager()->addUserToGroup( $user, 'bot' );
 		}
 	}
 
-	private function make( string $name, array $properties ): User {
-		$user = User::createNew( $name, $properties );
+	private function make( string $name ): User {
+		$user = User::createNew( $name );
 		if ( !$user ) {
 			$this->fatalError( "$name cannot be made; is there one already?" );
 		}
 		return $user;
-	}
-
-	private function hash( string $password ): string {
-		return MediaWikiServices::getInstance()->getPasswordFactory()->newFromPlaintext( $password )->toString();
 	}
 }
 

@@ -20,6 +20,9 @@ DELETE FROM slots WHERE slot_revision_id > @revision;
 DELETE FROM revision WHERE rev_id > @revision;
 DELETE FROM content WHERE content_id > @content;
 DELETE FROM text WHERE old_id > @text;
+DELETE FROM change_tag WHERE ct_rev_id > @revision;
+UPDATE change_tag_def SET ctd_count = (SELECT COUNT(*) FROM change_tag WHERE ct_tag_id = ctd_id);
+DELETE FROM change_tag_def WHERE ctd_count = 0 AND ctd_user_defined = 0;
 DELETE FROM recentchanges WHERE rc_id > @recent;
 UPDATE user u JOIN case_editcount o USING (user_id) SET u.user_editcount = o.user_editcount
   WHERE u.user_editcount <> o.user_editcount;

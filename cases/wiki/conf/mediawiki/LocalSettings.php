@@ -11,6 +11,7 @@ $wgScriptPath = "";
 $wgArticlePath = "/wiki/$1";
 $wgServer = "http://@ADDRESS@";
 $wgResourceBasePath = $wgScriptPath;
+$wgFavicon = "$wgResourceBasePath/resources/assets/mediawiki.png";
 
 $wgEnableEmail = false;
 $wgEnableUserEmail = false;
