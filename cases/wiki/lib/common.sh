@@ -5,6 +5,7 @@ MARKER=.wiki-case
 MARIADBD=/usr/sbin/mariadbd
 APACHE=/usr/sbin/apache2
 MODULES=/usr/lib/apache2/modules
+ETC_APACHE=/etc/apache2
 SHARE=/usr/share/mediawiki
 AS_ROOT=
 if [ "$(id -u)" = 0 ]; then AS_ROOT=1; fi

@@ -5,7 +5,7 @@
 fill() {
     local script= name
     [ -n "$AS_ROOT" ] || script='/@WEB_USER@/d;/@WEB_GROUP@/d;/@DB_USER@/d;'
-    for name in DIR CASE APACHE MARIADBD MODULES PHP_VERSION WEB_USER WEB_GROUP DB_USER \
+    for name in DIR CASE APACHE MARIADBD PHP_VERSION WEB_USER WEB_GROUP DB_USER \
         HTTP_PORT DB_PORT ADDRESS APP_PASSWORD SECRET_KEY UPGRADE_KEY; do
         script+="s|@$name@|${!name:-}|g;"
     done
@@ -19,6 +19,7 @@ render_all() {
     (umask 077 && printf '%s\n' "$(random_word)" >"$DIR/secrets/db_admin")
     fill "$CASE/conf/mysql/my.cnf" "$DIR/etc/mysql/my.cnf"
     fill "$CASE/conf/apache2/apache2.conf" "$DIR/etc/apache2/apache2.conf"
+    link_modules
     # Debian's own php.ini for servers, with OPcache switched off.
     { cat "/usr/lib/php/$PHP_VERSION/php.ini-production"; printf '\n[opcache]\nopcache.enable = 0\n'; } >"$DIR/etc/php/php.ini"
     make_wiki "$DIR/wiki"
@@ -28,6 +29,21 @@ render_all() {
     if [ -n "$AS_ROOT" ]; then chgrp "$WEB_GROUP" "$DIR/wiki/LocalSettings.php"; fi
     fill "$CASE/conf/kasoku.yaml" "$DIR/kasoku.yaml"
     cp "$CASE/scenario.yaml" "$CASE/articles.csv" "$DIR/"
+}
+
+# link_modules lays out etc/apache2 as Debian does, with the modules that its
+# packages switch on.
+link_modules() {
+    local name apache=$DIR/etc/apache2
+    mkdir -p "$apache"/{mods-enabled,conf-enabled,sites-available,sites-enabled}
+    cp -R "$ETC_APACHE/mods-available" "$apache/"
+    for name in access_compat alias auth_basic authn_core authn_file authz_core authz_host authz_user autoindex deflate dir \
+        env filter mime mpm_prefork negotiation "php$PHP_VERSION" reqtimeout setenvif status; do
+        ln -s "../mods-available/$name.load" "$apache/mods-enabled/"
+        if [ -f "$apache/mods-available/$name.conf" ]; then ln -s "../mods-available/$name.conf" "$apache/mods-enabled/"; fi
+    done
+    fill "$CASE/conf/apache2/wiki.conf" "$apache/sites-available/wiki.conf"
+    ln -s ../sites-available/wiki.conf "$apache/sites-enabled/"
 }
 
 make_folders() {
