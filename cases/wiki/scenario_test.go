@@ -16,9 +16,9 @@ import (
 	"kasoku/internal/load"
 )
 
-// TestScenario: readers and editors get right answers, an edit is seen by all,
-// reset takes it back, and a wrong answer is found out.
-func TestScenario(t *testing.T) {
+// TestWiki: readers and editors get right answers, an edit is seen by all, reset
+// takes it back, a wrong answer is found out, and down leaves nothing.
+func TestWiki(t *testing.T) {
 	t.Parallel()
 	b := up(t)
 	before := b.count("revision")
@@ -72,6 +72,7 @@ func TestScenario(t *testing.T) {
 			t.Fatal("the scenario did not notice that the main page differs")
 		}
 	}
+	b.goesAway()
 }
 
 // drive runs the scenario for a short window.
