@@ -37,7 +37,8 @@ func TestWiki(t *testing.T) {
 	if after := b.count("revision"); after != before+1 {
 		t.Errorf("%d revisions before the edit and %d after", before, after)
 	}
-	recent := "/wiki/" + url.PathEscape("特別:最近の更新")
+	// The editors are bots, whose edits are left out otherwise.
+	recent := "/wiki/" + url.PathEscape("特別:最近の更新") + "?hidebots=0"
 	if !strings.Contains(b.get(recent), "Note ") {
 		t.Error("the recent changes do not show the edit")
 	}
