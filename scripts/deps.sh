@@ -72,6 +72,8 @@ missing() {
     if [ -z "$(find /usr/lib/php -name xdebug.so 2>/dev/null)" ]; then MISSING+=("php${version:-}-xdebug|php-xdebug"); fi
     # A test of compression loads it.
     if [ ! -e /usr/lib/nginx/modules/ngx_http_brotli_filter_module.so ]; then MISSING+=(libnginx-mod-http-brotli-filter); fi
+    # For the case of the wiki.
+    if [ ! -e /usr/share/mediawiki/index.php ]; then MISSING+=(mediawiki); fi
     # For the discovery of PHP in Apache.
     if [ -z "$(find /usr/lib/apache2/modules -name 'libphp*.so' 2>/dev/null)" ]; then MISSING+=("libapache2-mod-php${version:-}|libapache2-mod-php"); fi
 }

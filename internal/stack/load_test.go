@@ -113,6 +113,7 @@ func TestLoadErrors(t *testing.T) {
 		{"runs in itself", "runs_in: php", "runs_in: app", `"app" has no processes of its own`},
 		{"app in another with control", "    runs_in: php\n", "    runs_in: php\n    control: {method: process}\n", `services[2].control: the app runs in "php"`},
 		{"unknown trade", "allow: [durability]", "allow: [durabilty]", `k.yaml:34:11: regulation.allow[0]: unknown trade "durabilty"; write any of durability`},
+		{"staleness without its trade", "  no_restart: [db]", "  staleness: 5m", `k.yaml:35:3: regulation.staleness: 5m0s limits a trade`},
 		{"headroom", "  no_restart: [db]", "  memory_headroom_percent: 95", `k.yaml:35:3: regulation.memory_headroom_percent: 95 is outside`},
 		{"regulation names nobody", "no_restart: [db]", "no_restart: [sql]", `regulation.no_restart[0]: there is no service "sql"`},
 		{"duration without unit", "timeout: 5s", "timeout: 5", `k.yaml:12:45: services[0].health.timeout: 5 is not a duration; write a number with its unit`},
@@ -241,4 +242,20 @@ func FuzzLoad(f *testing.F) {
 			t.Fatalf("stack %v, error %v", s, err)
 		}
 	})
+}
+
+// TestStalenessWithItsTrade: a file may say how old an answer may be.
+func TestStalenessWithItsTrade(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "kasoku.yaml")
+	text := strings.Replace(goodYAML, "allow: [durability]", "allow: [staleness]\n  staleness: 5m", 1)
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Regulation.MaxAge(); got != 5*time.Minute {
+		t.Errorf("MaxAge is %s, want 5m", got)
+	}
 }

@@ -279,8 +279,9 @@ func (s *Stack) validateRegulation(d *document) {
 			d.report(fmt.Sprintf("regulation.allow[%d]", i), "unknown trade %q; write any of %s", t, strings.Join(known, ", "))
 		}
 	}
-	// What is left of Validate once the trades are known.
-	r.Allow = nil
+	// What is left of Validate once the trades are known; a copy, because r shares
+	// its list with s.
+	r.Allow = slices.DeleteFunc(slices.Clone(r.Allow), func(t regulation.Trade) bool { return !slices.Contains(known, string(t)) })
 	if err := r.Validate(); err != nil {
 		path, text, ok := strings.Cut(err.Error(), ": ")
 		if !ok {

@@ -1,0 +1,223 @@
+#!/bin/bash
+# The wiki on disposable hosts (kasoku lab), with systemd and SSH: as found, all
+# of it runs on the first, and the others are idle. `hosts.sh help` tells the
+# commands.
+set -euo pipefail
+umask 022
+
+CASE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
+KASOKU=${KASOKU:-$CASE/../../bin/kasoku}
+REMOTE=/srv/wiki
+# The same on every host, so that work can move to any of them.
+PACKAGES=apache2,libapache2-mod-php,mediawiki,php-cli,php-mysql,php-intl,php-mbstring,php-xml,mariadb-server,mariadb-client,curl,procps
+
+usage() {
+    cat <<END
+Usage: hosts.sh COMMAND [DIR]     DIR defaults to $CASE/run-hosts
+
+  up N [DIR] [--cpus N] [--memory SIZE]
+                 start N hosts (1 to 8), set the wiki up on the first as found,
+                 write kasoku.yaml
+  exec [DIR] -- COMMAND …
+                 run a command of this machine in the hosts' network, where
+                 load must come from: hosts.sh exec -- kasoku -f FILE tune
+  reset [DIR]    edits are taken back (while serving)
+  reboot [DIR]   restart every host and wait until the wiki answers
+  down [DIR]     remove the hosts and DIR
+END
+}
+
+tell() { printf '%s\n' "$*" >&2; }
+fail() { tell "hosts.sh: $*"; exit 1; }
+
+parse() {
+    COMMAND=${1:-help}
+    [ $# -gt 0 ] && shift
+    DIR= HOSTS= LIMITS=() RUN=()
+    if [ "$COMMAND" = up ]; then
+        case ${1:-} in [1-8]) HOSTS=$1; shift ;; *) fail "up needs the number of hosts, 1 to 8: hosts.sh up 4" ;; esac
+    fi
+    while [ $# -gt 0 ]; do
+        case $1 in
+        --cpus | --memory) [ $# -gt 1 ] || fail "$1 needs a value"; LIMITS+=("$1" "$2"); shift ;;
+        --) shift; RUN=("$@"); break ;;
+        -*) fail "unknown option $1; see hosts.sh help" ;;
+        *) [ -z "$DIR" ] || fail "two directories given: $DIR and $1"; DIR=$1 ;;
+        esac
+        shift
+    done
+    DIR=${DIR:-$CASE/run-hosts}
+    case $DIR in /*) ;; *) DIR=$PWD/$DIR ;; esac
+    LAB=wiki-$(printf %s "$DIR" | cksum | cut -d' ' -f1)
+}
+
+on() { # on HOST: runs standard input there
+    ssh -F "$DIR/ssh_config" -o BatchMode=yes "$1" bash -s -- "${@:2}"
+}
+
+# address HOST as the lab tells it.
+address() { sed -n "/\"name\": \"$1\"/,/}/s/.*\"address\": \"\([^\"]*\)\".*/\1/p" "$DIR/lab.json" | head -1; }
+
+up() {
+    [ ! -e "$DIR/kasoku.yaml" ] || fail "$DIR is set up already; hosts.sh down $DIR begins anew"
+    local content
+    content=$("$CASE/case.sh" content)
+    mkdir -p "$DIR"
+    "$KASOKU" --json lab --name "$LAB" up -n "$HOSTS" --packages "$PACKAGES" "${LIMITS[@]}" >"$DIR/lab.json"
+    ln -sfn "$(sed -n 's/.*"ssh_config": "\([^"]*\)".*/\1/p' "$DIR/lab.json" | head -1)" "$DIR/ssh_config"
+    WEB_ADDRESS=$(address h1)
+    printf 'HOSTS=%s\nWEB_ADDRESS=%s\n' "$HOSTS" "$WEB_ADDRESS" >"$DIR/hosts.env"
+    # The packages' own servers would only be in the way.
+    local host
+    for host in $(seq -f 'h%g' "$HOSTS"); do
+        on "$host" <<<'systemctl disable -q --now apache2 mariadb >/dev/null 2>&1 || true'
+    done
+    install_case "$content"
+    write_stack
+    wait_for_service
+    cat <<END
+The wiki answers on http://$WEB_ADDRESS/wiki/メインページ within the hosts' network
+  try:    $CASE/hosts.sh exec $DIR -- curl -i http://$WEB_ADDRESS/
+  stack:  $DIR/kasoku.yaml
+  tune:   $CASE/hosts.sh exec $DIR -- $KASOKU -f $DIR/kasoku.yaml tune
+END
+}
+
+# install_case CONTENT copies the case to the first host, sets it up there and
+# hands its processes over to systemd.
+install_case() {
+    local ssh=(ssh -F "$DIR/ssh_config" -o BatchMode=yes h1)
+    tar -C "$CASE" -cf - case.sh lib conf content sql scenario.yaml articles.csv |
+        "${ssh[@]}" 'mkdir -p /srv/case && tar -C /srv/case -xf -'
+    tar -C "$1" -cf - wiki.sql.gz images.tar.gz | "${ssh[@]}" 'mkdir -p /srv/case/given && tar -C /srv/case/given -xf -'
+    on h1 "$REMOTE" "$WEB_ADDRESS" <<'END'
+set -euo pipefail
+DIR=$1
+KASOKU_CASE_CONTENT=/srv/case/given /srv/case/case.sh up "$DIR" --port 80 --address "$2" >/dev/null
+/srv/case/case.sh down "$DIR"
+rm -r /srv/case/given
+sed -i 's/^Listen 127.0.0.1:80$/Listen 80/' "$DIR/etc/apache2/apache2.conf"
+unit() { # unit NAME TYPE PIDFILE START RELOAD
+    cat >"/etc/systemd/system/wiki-$1.service" <<UNIT
+[Unit]
+Description=The wiki: $1
+After=network.target
+
+[Service]
+Type=$2
+PIDFile=$3
+ExecStart=$4
+ExecReload=$5
+LimitNOFILE=65536
+TimeoutStartSec=60
+
+[Install]
+WantedBy=multi-user.target
+UNIT
+}
+unit db notify "$DIR/run/mariadb/mariadb.pid" "/usr/sbin/mariadbd --defaults-file=$DIR/etc/mysql/my.cnf" /bin/true
+unit web forking "$DIR/run/apache2.pid" "/usr/sbin/apache2 -d $DIR/etc/apache2 -f $DIR/etc/apache2/apache2.conf -k start" \
+    "/usr/sbin/apache2 -d $DIR/etc/apache2 -f $DIR/etc/apache2/apache2.conf -k graceful"
+systemctl daemon-reload
+systemctl enable -q --now wiki-db wiki-web
+END
+    # What the load generator compares with.
+    "${ssh[@]}" "tar -C $REMOTE -cf - scenario.yaml articles.csv golden" | tar -C "$DIR" -xf -
+}
+
+db_port() {
+    on h1 "$REMOTE" <<'END'
+. "$1/case.env"; echo "$DB_PORT"
+END
+}
+
+write_stack() {
+    local host
+    {
+        printf '# The wiki on disposable hosts, written by hosts.sh.\nversion: 1\nname: wiki\nhosts:\n'
+        for host in $(seq -f 'h%g' "$HOSTS"); do printf '  %s: {ssh: %s, ssh_config: %s}\n' "$host" "$host" "$DIR/ssh_config"; done
+        cat <<END
+services:
+  - name: web
+    kind: apache
+    host: h1
+    binary: /usr/sbin/apache2
+    config: $REMOTE/etc/apache2/apache2.conf
+    prefix: $REMOTE/etc/apache2
+    listen: ["0.0.0.0:80"]
+    talks_to: [db]
+    control: {method: systemd, unit: wiki-web.service}
+    health: {url: "http://127.0.0.1/api.php?action=query&meta=siteinfo&format=json"}
+  - name: app
+    kind: app
+    host: h1
+    root: $REMOTE/wiki
+    settings: [$REMOTE/wiki/LocalSettings.php]
+    runs_in: web
+    talks_to: [db]
+  - name: db
+    kind: mariadb
+    host: h1
+    binary: /usr/sbin/mariadbd
+    config: $REMOTE/etc/mysql/my.cnf
+    listen: ["127.0.0.1:$(db_port)", "unix:$REMOTE/run/mariadb/mysqld.sock"]
+    control: {method: systemd, unit: wiki-db.service}
+    login: {user: kasoku, password_file: $REMOTE/secrets/db_admin, socket: $REMOTE/run/mariadb/mysqld.sock}
+load:
+  scenario: $DIR/scenario.yaml
+  url: http://$WEB_ADDRESS
+  allow: ["${WEB_ADDRESS%.*}.0/24"]
+  reset: ["$CASE/hosts.sh", "reset", "$DIR"]
+regulation:
+  # As the contest had it: an edit is visible to every reader within 5 minutes.
+  allow: [staleness]
+  staleness: 5m
+tune:
+  # Disposable hosts share this machine: each sees the others' work as foreign.
+  max_foreign_cpu: 1
+END
+    } >"$DIR/kasoku.yaml"
+}
+
+in_lab() { "$KASOKU" lab --name "$LAB" exec -- "$@"; }
+
+need_up() {
+    [ -f "$DIR/hosts.env" ] || fail "$DIR holds no hosts; run: hosts.sh up 4 $DIR"
+    # shellcheck source=/dev/null
+    . "$DIR/hosts.env"
+}
+
+reset_data() {
+    on h1 "$REMOTE" <<'END'
+mariadb --defaults-file="$1/secrets/client.cnf" wiki < /srv/case/sql/reset.sql
+END
+}
+
+wait_for_service() {
+    local deadline=$((SECONDS + 90))
+    until [ "$(in_lab curl -s -m 10 -o /dev/null -w '%{http_code}' "http://$WEB_ADDRESS/api.php?action=query&meta=siteinfo&format=json" 2>/dev/null)" = 200 ]; do
+        [ "$SECONDS" -lt "$deadline" ] || fail "http://$WEB_ADDRESS/api.php does not answer with 200"
+        sleep 0.2
+    done
+}
+
+reboot_all() {
+    local host
+    for host in $(seq -f 'h%g' "$HOSTS"); do "$KASOKU" lab --name "$LAB" reboot "$host" >&2; done
+    wait_for_service
+}
+
+main() {
+    parse "$@"
+    case $COMMAND in
+    up) up ;;
+    exec) need_up; [ ${#RUN[@]} -gt 0 ] || fail "exec needs -- and a command"; in_lab "${RUN[@]}" ;;
+    reset) need_up; reset_data ;;
+    reboot) need_up; reboot_all ;;
+    down) "$KASOKU" lab --name "$LAB" down >&2 || true; rm -rf "$DIR" ;;
+    help | -h | --help) usage ;;
+    *) usage >&2; fail "unknown command $COMMAND" ;;
+    esac
+}
+
+main "$@"

@@ -1,0 +1,97 @@
+# Start, stop and look at the servers. Each leaves its number in a pid file.
+
+pid_file() {
+    case $1 in
+    web) echo "$DIR/run/apache2.pid" ;;
+    db) echo "$DIR/run/mariadb/mariadb.pid" ;;
+    esac
+}
+
+# running SERVICE sets PID, if the process in its pid file is ours: its command
+# line names DIR.
+running() {
+    local file
+    file=$(pid_file "$1")
+    PID=
+    [ -s "$file" ] || return 1
+    PID=$(<"$file")
+    kill -0 "$PID" 2>/dev/null || return 1
+    grep -aqF "$DIR/" "/proc/$PID/cmdline" 2>/dev/null
+}
+
+# wait_until SECONDS COMMAND … polls until the command succeeds.
+wait_until() {
+    local deadline=$((SECONDS + $1))
+    shift
+    until "$@"; do
+        [ "$SECONDS" -lt "$deadline" ] || return 1
+        sleep 0.05
+    done
+}
+
+start() {
+    running "$1" && return 0
+    case $1 in
+    db) setsid --fork "$MARIADBD" --defaults-file="$DIR/etc/mysql/my.cnf" </dev/null >>"$DIR/log/start.log" 2>&1 ;;
+    web) "$APACHE" -d "$DIR/etc/apache2" -f "$DIR/etc/apache2/apache2.conf" -k start \
+        </dev/null >>"$DIR/log/start.log" 2>&1 || explain web ;;
+    esac
+    wait_until 60 answers "$1" || explain "$1"
+}
+
+answers() {
+    running "$1" || return 1
+    case $1 in
+    db) ping_database >/dev/null 2>&1 ;;
+    web) [ "$(curl -s -o /dev/null -w '%{http_code}' "http://127.0.0.1:$HTTP_PORT/api.php?action=query&meta=siteinfo&format=json")" = 200 ] ;;
+    esac
+}
+
+# ping_database asks as root until the operator's user exists.
+ping_database() {
+    if [ -f "$DIR/secrets/client.cnf" ]; then
+        mariadb-admin --defaults-file="$DIR/secrets/client.cnf" ping
+    else
+        mariadb-admin --no-defaults --socket="$DIR/run/mariadb/mysqld.sock" --user=root ping
+    fi
+}
+
+explain() {
+    tail -n 5 "$DIR"/log/*.log >&2 2>/dev/null || true
+    fail "$1 did not start; see $DIR/log (is one of its ports in use: $HTTP_PORT $DB_PORT?)"
+}
+
+start_all() { start db; start web; }
+
+# gone PID: ended, even if its parent has not asked for its exit status yet (a
+# zombie has no command line, and its other threads must have ended too).
+gone() {
+    local line= tasks=("/proc/$1/task/"*)
+    { IFS= read -r -d '' line <"/proc/$1/cmdline"; } 2>/dev/null || true
+    [ -z "$line" ] && [ ${#tasks[@]} -le 1 ]
+}
+
+stop_all() {
+    local s
+    for s in web db; do
+        running "$s" || continue
+        kill -TERM "$PID" 2>/dev/null || true
+        wait_until 30 gone "$PID" || kill -KILL "$PID" 2>/dev/null || true
+        wait_until 5 gone "$PID" || fail "$s (process $PID) does not end"
+        rm -f "$(pid_file "$s")"
+    done
+}
+
+status_all() {
+    local s bad=0
+    for s in db web; do
+        if running "$s"; then echo "$s runs, process $PID"; else echo "$s does not run"; bad=1; fi
+    done
+    if [ "$bad" = 0 ]; then
+        if answers web; then echo "http://127.0.0.1:$HTTP_PORT/ answers"; else
+            echo "http://127.0.0.1:$HTTP_PORT/api.php does not answer with 200"
+            bad=1
+        fi
+    fi
+    return "$bad"
+}
