@@ -17,6 +17,11 @@ type Database struct {
 	// Foreign are options of its files that this server does not know or
 	// ignores, by its own word.
 	Foreign []ForeignOption `json:"foreign,omitempty"`
+	// Persisted are variables that SET PERSIST wrote into the server's own file
+	// in datadir (MySQL 8.0), which counts above its option files.
+	Persisted map[string]string `json:"persisted,omitempty"`
+	// Replicas that read its binary log now; -1 if that cannot be told.
+	Replicas int `json:"replicas,omitempty"`
 	// DataFree is what the file system of datadir has left, bytes; 0 unknown.
 	DataFree int64 `json:"data_free,omitempty"`
 }
