@@ -47,6 +47,7 @@ printf '%s  %s\n' "$sum" "$new/$archive" | sha256sum --check --status ||
 mkdir "$new/server"
 tar -xzf "$new/$archive" -C "$new/server" bin lib share LICENSE
 # Debian 13 has libaio under another name, with the same calls on x86_64.
+PATH=$PATH:/usr/sbin:/sbin
 if ! ldconfig -p | grep -q 'libaio\.so\.1 '; then
     other=$(ldconfig -p | sed -n 's/.*libaio\.so\.1t64 .*=> //p' | head -n 1)
     [ -z "$other" ] || ln -s "$other" "$new/server/bin/libaio.so.1"

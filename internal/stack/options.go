@@ -47,7 +47,7 @@ func UnknownOptions(help string, conf *ini.Config, known map[string]string) []st
 		if section != "mysqld" && section != "server" && !strings.HasPrefix(section, "mysqld-") {
 			continue
 		}
-		for _, key := range conf.Keys(section) {
+		for _, key := range conf.Written(section) {
 			if !knownOption(names, plainOption(key)) && !slices.Contains(out, key) {
 				out = append(out, key)
 			}
