@@ -6,7 +6,8 @@
 # package archives that apt is set up with. Does nothing, not even update the
 # package lists, when nothing is missing. Where Debian's release is too old to
 # have a fitting Go, that one package comes from the backports in the same
-# archive; apt's sources stay as they are.
+# archive; apt's sources stay as they are. For tests, a MySQL 8 that no Debian
+# release has is fetched into the user's cache folder (mysql8.sh).
 #
 # Daemons are kept from starting while they are installed: Kasoku's tests and
 # cases start their own.
@@ -74,6 +75,15 @@ missing() {
     if [ ! -e /usr/lib/nginx/modules/ngx_http_brotli_filter_module.so ]; then MISSING+=(libnginx-mod-http-brotli-filter); fi
     # For the case of the wiki.
     if [ ! -e /usr/share/mediawiki/index.php ]; then MISSING+=(mediawiki); fi
+    # For MySQL 8 (mysql8.sh); Debian 13 has libaio under another name.
+    if [ "${KASOKU_NO_MYSQL8:-}" != 1 ]; then
+        for need in mvn=maven unzip=unzip; do
+            if ! has "${need%%=*}"; then MISSING+=("${need#*=}"); fi
+        done
+        for need in 'libaio\.so\.1\(t64\)\?=libaio1|libaio1t64' 'libnuma\.so\.1=libnuma1' 'libcrypt\.so\.1=libcrypt1'; do
+            if ! PATH="$PATH:/usr/sbin:/sbin" ldconfig -p | grep -q "^[[:space:]]*${need%%=*} "; then MISSING+=("${need#*=}"); fi
+        done
+    fi
     # For the discovery of PHP in Apache.
     if [ -z "$(find /usr/lib/apache2/modules -name 'libphp*.so' 2>/dev/null)" ]; then MISSING+=("libapache2-mod-php${version:-}|libapache2-mod-php"); fi
 }
@@ -243,3 +253,4 @@ if [ ${#MISSING[@]} -gt 0 ]; then
     if [ ${#MISSING[@]} -gt 0 ]; then fail "installed, but still missing: ${MISSING[*]}"; fi
 fi
 if ! scripts/go.sh >/dev/null 2>&1; then install_go; fi
+if [ -n "$EXTRA" ] && [ "${KASOKU_NO_MYSQL8:-}" != 1 ]; then scripts/mysql8.sh >/dev/null; fi

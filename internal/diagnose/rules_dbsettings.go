@@ -142,6 +142,13 @@ func judgeBinlogUnused(m *model) ([]Finding, string) {
 		commits := v.rate(m, "Handler_commit")
 		replicas, _ := v.value("Slaves_connected")
 		dumps, _ := v.delta("Com_binlog_dump")
+		if _, known := v.value("Slaves_connected"); !known {
+			// MySQL counts none; its threads tell.
+			if v.db.Replicas < 0 || v.db.Variables["group_replication_group_name"] != "" {
+				return nil
+			}
+			replicas = float64(v.db.Replicas)
+		}
 		if !On(v.db.Variables["log_bin"]) || replicas+dumps > 0 || commits < rare || On(v.db.Variables["wsrep_on"]) {
 			return nil
 		}

@@ -24,13 +24,15 @@ const usedUp = 7 * 24 * 3600 // s
 
 // SpareIndexes lists secondary indexes that another one contains, and those that
 // were never read since the server began, uptime seconds ago. Unique indexes,
-// and unread ones that a foreign key needs, are never spare.
+// and unread ones that a foreign key needs, are never spare. One that is hidden
+// from the optimizer is somebody's trial: it is left alone and does nobody's
+// work. Nor is one on an expression judged.
 func SpareIndexes(db *evidence.Database, uptime float64) []SpareIndex {
 	var out []SpareIndex
 	for i := range db.Tables {
 		t := &db.Tables[i]
 		for _, a := range t.Indexes {
-			if a.Unique || a.Name == "PRIMARY" || a.Type != "BTREE" {
+			if a.Unique || a.Name == "PRIMARY" || a.Type != "BTREE" || a.Hidden || a.HasExpression() {
 				continue
 			}
 			name := fmt.Sprintf("%s.%s: %s (%s)", t.Schema, t.Name, a.Name, strings.Join(a.Columns, ", "))
@@ -53,7 +55,7 @@ func SpareIndexes(db *evidence.Database, uptime float64) []SpareIndex {
 // unique one stays, else the first by name.
 func containedIn(t *evidence.Table, a evidence.TableIndex) (evidence.TableIndex, bool) {
 	for _, b := range t.Indexes {
-		if a.Name != b.Name && b.Type == "BTREE" && len(a.Columns) <= len(b.Columns) && slices.Equal(a.Columns, b.Columns[:len(a.Columns)]) &&
+		if a.Name != b.Name && b.Type == "BTREE" && !b.Hidden && a.Begins(b) &&
 			(len(a.Columns) < len(b.Columns) || b.Unique || a.Name > b.Name) {
 			return b, true
 		}

@@ -11,6 +11,10 @@ func TestSpareIndexes(t *testing.T) {
 	index := func(name string, reads int64, unique bool, columns ...string) evidence.TableIndex {
 		return evidence.TableIndex{Name: name, Unique: unique, Columns: columns, Type: "BTREE", Reads: reads}
 	}
+	down := func(name string, descending []bool, columns ...string) evidence.TableIndex {
+		return evidence.TableIndex{Name: name, Columns: columns, Type: "BTREE", Reads: 9, Descending: descending}
+	}
+	hidden := func(x evidence.TableIndex) evidence.TableIndex { x.Hidden = true; return x }
 	const month = 30 * 86400
 	for _, c := range []struct {
 		name    string
@@ -24,6 +28,11 @@ func TestSpareIndexes(t *testing.T) {
 		{"a unique one stays", 0, nil, []evidence.TableIndex{index("a", 9, false, "x"), index("b", 9, true, "x")}, "a"},
 		{"a unique one is not the shorter one's spare", 0, nil, []evidence.TableIndex{index("a", 9, true, "x"), index("b", 9, false, "x", "y")}, ""},
 		{"another prefix length is another index", 0, nil, []evidence.TableIndex{index("a", 9, false, "x(10)"), index("b", 9, false, "x(20)", "y")}, ""},
+		{"of two expressions each is its own", month, nil, []evidence.TableIndex{index("a", 0, false, "(lower(`x`))"), index("b", 0, false, "(lower(`x`))", "y")}, ""},
+		{"a hidden one does nobody's work", 0, nil, []evidence.TableIndex{index("a", 9, false, "x"), hidden(index("b", 9, false, "x", "y"))}, ""},
+		{"a hidden one is somebody's trial", month, nil, []evidence.TableIndex{hidden(index("a", 0, false, "x")), index("b", 9, false, "x", "y")}, ""},
+		{"another order of rows", 0, nil, []evidence.TableIndex{index("a", 9, false, "x", "y"), down("b", []bool{false, true}, "x", "y", "z")}, ""},
+		{"the same order backwards", 0, nil, []evidence.TableIndex{down("a", []bool{true, false}, "x", "y"), down("b", []bool{false, true}, "x", "y", "z")}, "a"},
 		{"never read in a month", month, nil, []evidence.TableIndex{index("a", 0, false, "x")}, "a"},
 		{"never read in a day", 86400, nil, []evidence.TableIndex{index("a", 0, false, "x")}, ""},
 		{"nobody counted the reads", month, nil, []evidence.TableIndex{index("a", -1, false, "x")}, ""},

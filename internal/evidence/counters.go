@@ -16,6 +16,31 @@ func readStatus(ctx context.Context, q querier) (map[string]string, error) {
 	return status, nil
 }
 
+// innodbMetrics are counters that MariaDB has among its status variables and
+// MySQL in a table of its own, where they count unless somebody has switched
+// them off (MySQL manual, "InnoDB INFORMATION_SCHEMA Metrics Table"). They get
+// MariaDB's names.
+var innodbMetrics = map[string]string{
+	"lock_deadlocks":               "Innodb_deadlocks",
+	"adaptive_hash_searches":       "Innodb_adaptive_hash_hash_searches",
+	"adaptive_hash_searches_btree": "Innodb_adaptive_hash_non_hash_searches",
+}
+
+// readMetrics reads innodbMetrics of a MySQL server; none if the account lacks
+// PROCESS.
+func readMetrics(ctx context.Context, q querier) map[string]string {
+	pairs, err := readPairs(ctx, q, `SELECT NAME, COUNT FROM information_schema.INNODB_METRICS WHERE STATUS = 'enabled'
+		AND NAME IN ('lock_deadlocks', 'adaptive_hash_searches', 'adaptive_hash_searches_btree')`)
+	if err != nil {
+		return nil
+	}
+	out := map[string]string{}
+	for name, value := range pairs {
+		out[innodbMetrics[strings.ToLower(name)]] = value
+	}
+	return out
+}
+
 // gauges are status variables that go up and down, by lower-case name or
 // beginning of it (MariaDB Knowledge Base, "Server Status Variables" and
 // "InnoDB Status Variables"; MySQL manual, "Server Status Variables").

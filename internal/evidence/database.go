@@ -4,10 +4,13 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/go-sql-driver/mysql"
 )
 
 // querier is *sql.DB, *sql.Conn or *sql.Tx.
@@ -124,43 +127,72 @@ func readColumns(ctx context.Context, q querier, byName map[[2]string]*Table) er
 	return wrap(what, rows.Err())
 }
 
+// What only some servers tell of an index: its expression, and whether the
+// optimizer sees it (MySQL 8.0 and MariaDB 10.6 manuals, "The
+// INFORMATION_SCHEMA STATISTICS Table"). The first that a server knows is taken.
+var indexExtras = []string{"COALESCE(EXPRESSION, ''), IS_VISIBLE = 'NO'", "'', IS_VISIBLE = 'NO'", "'', IGNORED = 'YES'", "'', 0"}
+
 func readIndexes(ctx context.Context, q querier, byName map[[2]string]*Table) error {
 	const what = "read indexes of the database"
-	rows, err := q.QueryContext(ctx, `SELECT TABLE_SCHEMA, TABLE_NAME, INDEX_NAME, NON_UNIQUE, COALESCE(COLUMN_NAME, ''),
-		COALESCE(SUB_PART, 0), COALESCE(CARDINALITY, 0), INDEX_TYPE, SEQ_IN_INDEX
+	var rows *sql.Rows
+	var err error
+	for _, extra := range indexExtras {
+		rows, err = q.QueryContext(ctx, `SELECT TABLE_SCHEMA, TABLE_NAME, INDEX_NAME, NON_UNIQUE, COALESCE(COLUMN_NAME, ''),
+		COALESCE(SUB_PART, 0), COALESCE(CARDINALITY, 0), INDEX_TYPE, SEQ_IN_INDEX, COALESCE(COLLATION, ''), `+extra+`
 		FROM information_schema.STATISTICS WHERE TABLE_SCHEMA `+userSchemas+`
 		ORDER BY TABLE_SCHEMA, TABLE_NAME, INDEX_NAME = 'PRIMARY' DESC, INDEX_NAME, SEQ_IN_INDEX`)
+		var my *mysql.MySQLError
+		if !errors.As(err, &my) || my.Number != 1054 { // ER_BAD_FIELD_ERROR
+			break
+		}
+	}
 	if err != nil {
 		return wrap(what, err)
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var schema, table, name, column, kind string
-		var nonUnique, part, cardinality, seq int64
-		if err := rows.Scan(&schema, &table, &name, &nonUnique, &column, &part, &cardinality, &kind, &seq); err != nil {
+		var r indexRow
+		if err := rows.Scan(&r.schema, &r.table, &r.name, &r.nonUnique, &r.column, &r.part, &r.cardinality, &r.kind, &r.seq, &r.collation, &r.expression, &r.hidden); err != nil {
 			return wrap(what, err)
 		}
-		t := byName[[2]string{schema, table}]
-		if t == nil {
-			continue
+		if t := byName[[2]string{r.schema, r.table}]; t != nil {
+			t.addIndexColumn(r)
 		}
-		if n := len(t.Indexes); n == 0 || t.Indexes[n-1].Name != name {
-			t.Indexes = append(t.Indexes, TableIndex{Name: name, Unique: nonUnique == 0, Type: kind, Reads: -1})
-		}
-		ix := &t.Indexes[len(t.Indexes)-1]
-		ix.Cardinality = cardinality // that of the last column is the whole's
-		if seq == 1 && part == 0 && cardinality > 0 {
-			t.distinct(column, cardinality)
-		}
-		switch {
-		case column == "":
-			column = "(expression)" // MySQL 8: an index on an expression
-		case part > 0:
-			column = fmt.Sprintf("%s(%d)", column, part)
-		}
-		ix.Columns = append(ix.Columns, column)
 	}
 	return wrap(what, rows.Err())
+}
+
+// indexRow is one column of an index as information_schema.STATISTICS has it.
+type indexRow struct {
+	schema, table, name, column, kind string
+	collation                         string // "D": descending
+	expression                        string // in place of a column
+	nonUnique, part, cardinality, seq int64
+	hidden                            bool
+}
+
+func (t *Table) addIndexColumn(r indexRow) {
+	if n := len(t.Indexes); n == 0 || t.Indexes[n-1].Name != r.name {
+		t.Indexes = append(t.Indexes, TableIndex{Name: r.name, Unique: r.nonUnique == 0, Type: r.kind, Reads: -1, Hidden: r.hidden})
+	}
+	ix := &t.Indexes[len(t.Indexes)-1]
+	ix.Cardinality = r.cardinality // that of the last column is the whole's
+	if r.seq == 1 && r.part == 0 && r.cardinality > 0 {
+		t.distinct(r.column, r.cardinality)
+	}
+	switch {
+	case r.column == "":
+		r.column = "(" + cmp.Or(r.expression, "expression") + ")"
+	case r.part > 0:
+		r.column = fmt.Sprintf("%s(%d)", r.column, r.part)
+	}
+	if r.collation == "D" {
+		for len(ix.Descending) < len(ix.Columns) {
+			ix.Descending = append(ix.Descending, false)
+		}
+		ix.Descending = append(ix.Descending, true)
+	}
+	ix.Columns = append(ix.Columns, r.column)
 }
 
 // distinct notes the number of values that an index knows for its first column.

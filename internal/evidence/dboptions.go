@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"kasoku/internal/confedit/ini"
 	"kasoku/internal/host"
 	"kasoku/internal/stack"
 )
@@ -34,11 +35,38 @@ func readAccounts(ctx context.Context, q querier, db *Database) {
 	}
 }
 
+// readPersisted fills Database.Persisted where the server has such a file.
+func readPersisted(ctx context.Context, q querier, db *Database) {
+	if db.MariaDB || !on(db.Variables["persisted_globals_load"]) {
+		return
+	}
+	if pairs, err := readPairs(ctx, q, "SELECT VARIABLE_NAME, VARIABLE_VALUE FROM performance_schema.persisted_variables"); err == nil && len(pairs) > 0 {
+		db.Persisted = pairs
+	}
+}
+
+// readReplicas fills Database.Replicas from the threads that send the binary
+// log. An account without PROCESS sees only its own threads.
+func readReplicas(ctx context.Context, q querier, db *Database) {
+	db.Replicas = -1
+	rows, err := q.QueryContext(ctx, `SELECT SUM(COMMAND IN ('Binlog Dump', 'Binlog Dump GTID')),
+		(SELECT COUNT(*) FROM information_schema.USER_PRIVILEGES WHERE PRIVILEGE_TYPE = 'PROCESS') FROM information_schema.PROCESSLIST`)
+	if err != nil {
+		return
+	}
+	defer rows.Close()
+	var n, process int
+	if rows.Next() && rows.Scan(&n, &process) == nil && process > 0 {
+		db.Replicas = n
+	}
+}
+
 // foreignOptions asks the server's program what it thinks of its option files:
 // it reads them, says what it does not know, and ends. Where kasoku.yaml does
 // not name the program, only the options that the diagnosis knows are judged.
-func (t *taker) foreignOptions(h host.Host, svc *stack.Service, db *Database) {
-	if svc.Binary == "" || svc.Config == "" {
+// conf are those files.
+func (t *taker) foreignOptions(h host.Host, svc *stack.Service, db *Database, conf *ini.Config) {
+	if svc.Binary == "" || conf == nil {
 		return
 	}
 	argv := []string{svc.Binary, "--defaults-file=" + svc.Config, "--help", "--verbose"}
@@ -52,6 +80,14 @@ func (t *taker) foreignOptions(h host.Host, svc *stack.Service, db *Database) {
 		// is unknown to the program, which does not read that.
 		if _, known := db.Variables[strings.ReplaceAll(o.Name, "-", "_")]; !known {
 			db.Foreign = append(db.Foreign, o)
+		}
+	}
+	if db.MariaDB {
+		return
+	}
+	for _, name := range stack.UnknownOptions(string(res.Stdout), conf, db.Variables) {
+		if !slices.ContainsFunc(db.Foreign, func(o ForeignOption) bool { return o.Name == name }) {
+			db.Foreign = append(db.Foreign, ForeignOption{Name: name, Why: "is unknown to it: a start with it fails"})
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 	"time"
@@ -107,7 +108,15 @@ func (d *dbSource) start(ctx context.Context) {
 	if d.useSlowLog() {
 		d.slow.from, d.slow.err = slowLogSize(ctx, d.h, d.slow.file)
 	}
-	d.begin, d.err = readStatus(ctx, d.conn)
+	// The metrics stand before the first reading of the counters and after the
+	// last, so that they are not among what they count.
+	var metrics map[string]string
+	if !d.mariaDB {
+		metrics = readMetrics(ctx, d.conn)
+	}
+	if d.begin, d.err = readStatus(ctx, d.conn); d.err == nil {
+		maps.Copy(d.begin, metrics)
+	}
 	if d.locks != nil && d.err == nil {
 		d.locks.start(ctx)
 	}
@@ -140,6 +149,9 @@ func (d *dbSource) stop(ctx context.Context) {
 	}
 	if d.end, d.err = readStatus(ctx, d.conn); d.err != nil {
 		return
+	}
+	if !d.mariaDB {
+		maps.Copy(d.end, readMetrics(ctx, d.conn))
 	}
 	if d.useSlowLog() && d.slow.err == nil {
 		d.slow.to, d.slow.err = slowLogSize(ctx, d.h, d.slow.file)

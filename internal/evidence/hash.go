@@ -55,7 +55,14 @@ func (s *Snapshot) facts() map[string]string {
 			}
 			out["columns of "+table] = strings.Join(columns, ", ")
 			for _, x := range t.Indexes {
-				out["index "+table+"."+x.Name] = fmt.Sprintf("%s unique=%t %q", x.Type, x.Unique, x.Columns)
+				fact := fmt.Sprintf("%s unique=%t %q", x.Type, x.Unique, x.Columns)
+				if x.Descending != nil {
+					fact += fmt.Sprintf(" descending=%v", x.Descending)
+				}
+				if x.Hidden {
+					fact += " hidden"
+				}
+				out["index "+table+"."+x.Name] = fact
 			}
 		}
 	}

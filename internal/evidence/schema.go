@@ -1,5 +1,10 @@
 package evidence
 
+import (
+	"slices"
+	"strings"
+)
+
 // Database is a database server as it is configured and what it holds.
 type Database struct {
 	Version   string            `json:"version"` // SELECT VERSION()
@@ -12,6 +17,11 @@ type Database struct {
 	// Foreign are options of its files that this server does not know or
 	// ignores, by its own word.
 	Foreign []ForeignOption `json:"foreign,omitempty"`
+	// Persisted are variables that SET PERSIST wrote into the server's own file
+	// in datadir (MySQL 8.0), which counts above its option files.
+	Persisted map[string]string `json:"persisted,omitempty"`
+	// Replicas that read its binary log now; -1 if that cannot be told.
+	Replicas int `json:"replicas,omitempty"`
 	// DataFree is what the file system of datadir has left, bytes; 0 unknown.
 	DataFree int64 `json:"data_free,omitempty"`
 }
@@ -61,13 +71,54 @@ type Column struct {
 
 // TableIndex is one index as SHOW INDEX tells it.
 type TableIndex struct {
-	Name    string
-	Unique  bool
-	Columns []string // in order; "col(10)" for a prefix
-	Type    string   // BTREE, HASH, FULLTEXT, SPATIAL, RTREE
+	Name   string
+	Unique bool
+	// Columns in order; "col(10)" for a prefix, "(lower(`col`))" for an
+	// expression (MySQL 8.0.13 on).
+	Columns []string
+	Type    string // BTREE, HASH, FULLTEXT, SPATIAL, RTREE
+	// Descending says which columns are in descending order (MySQL 8.0,
+	// MariaDB 10.8 on); nil if none is.
+	Descending []bool `json:",omitempty"`
+	// Hidden from the optimizer, by ALTER TABLE … ALTER INDEX … INVISIBLE
+	// (MySQL 8.0) or IGNORED (MariaDB 10.6): kept up, but no statement uses it.
+	Hidden bool `json:",omitempty"`
 	// Cardinality estimates the distinct values of all its columns together;
 	// 0 unknown.
 	Cardinality int64
 	// Reads of rows through it since the server began; -1 unknown.
 	Reads int64
+}
+
+// Mixed reports whether some columns ascend and others descend. Without that an
+// index gives its order forwards and backwards.
+func (x TableIndex) Mixed() bool {
+	for i := range x.Columns {
+		if x.descends(i) != x.descends(0) {
+			return true
+		}
+	}
+	return false
+}
+
+func (x TableIndex) descends(i int) bool { return i < len(x.Descending) && x.Descending[i] }
+
+// HasExpression reports whether a column of it is computed.
+func (x TableIndex) HasExpression() bool {
+	return slices.ContainsFunc(x.Columns, func(c string) bool { return strings.HasPrefix(c, "(") })
+}
+
+// Begins reports whether y begins with x's columns, in the same directions or
+// all in the opposite ones.
+func (x TableIndex) Begins(y TableIndex) bool {
+	n := len(x.Columns)
+	if n == 0 || n > len(y.Columns) || !slices.Equal(x.Columns, y.Columns[:n]) {
+		return false
+	}
+	for i := range n {
+		if (x.descends(i) == x.descends(0)) != (y.descends(i) == y.descends(0)) {
+			return false
+		}
+	}
+	return true
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -118,11 +119,15 @@ func ReadSlowLog(ctx context.Context, h host.Host, service, file string, from, t
 	if log.Bytes > MaxSlowLog {
 		log.Bytes, log.Truncated = MaxSlowLog, true
 	}
-	in := digest.Input{Name: "slow log " + file, Size: log.Bytes, Open: func() (io.ReadCloser, error) {
-		return io.NopCloser(&pieces{ctx: ctx, h: h, file: file, at: from, end: from + log.Bytes}), nil
+	before, err := schemaBefore(ctx, h, file, from)
+	if err != nil {
+		return nil, err
+	}
+	in := digest.Input{Name: "slow log " + file, Size: log.Bytes + int64(len(before)), Open: func() (io.ReadCloser, error) {
+		return io.NopCloser(io.MultiReader(strings.NewReader(before), &pieces{ctx: ctx, h: h, file: file, at: from, end: from + log.Bytes})), nil
 	}}
 	sums, err := digest.StatementLogs(ctx, []digest.Input{in}, digest.StatementOptions{Service: service,
-		Keep: func(e *sqllog.SlowEntry) bool { return !skip[e.Thread] }})
+		Keep: func(e *sqllog.SlowEntry) bool { return !skip[e.Thread] && e.Thread != nobody }})
 	if errors.Is(err, digest.ErrNotSlowLog) {
 		return log, nil // a part of an entry, or none
 	}
@@ -137,6 +142,39 @@ func ReadSlowLog(ctx context.Context, h host.Host, service, file string, from, t
 		}
 	}
 	return log, nil
+}
+
+// lookBack is how much of a log is searched for the schema in use before a part
+// of it: a statement log of a run holds its warm-up before.
+const lookBack = 8 << 20
+
+// nobody is the thread of the entry that schemaBefore makes.
+const nobody = 1 << 53
+
+// useLine is "use `shop`;", and schemaHeader where each entry has its own.
+var (
+	useLine      = regexp.MustCompile("(?m)^use [^\n]+;$")
+	schemaHeader = regexp.MustCompile(`(?m)^# Thread_id: \d+ +Schema: `)
+)
+
+// schemaBefore is an entry that puts into use what was in use at a place of a
+// slow log: MySQL names the schema only where it differs from that of the
+// statement before, whoever sent that. "" if that is not known or every entry
+// names its own, as MariaDB's.
+func schemaBefore(ctx context.Context, h host.Host, file string, at int64) (string, error) {
+	if at <= 0 {
+		return "", nil
+	}
+	text, err := io.ReadAll(&pieces{ctx: ctx, h: h, file: file, at: max(at-lookBack, 0), end: at})
+	if err != nil {
+		return "", fmt.Errorf("read slow log %s: %w", file, err)
+	}
+	all := useLine.FindAll(text, -1)
+	if len(all) == 0 || schemaHeader.Match(text) {
+		return "", nil
+	}
+	return fmt.Sprintf("# Time: 1970-01-01T00:00:00.000000Z\n# User@Host: nobody[nobody] @ localhost []  Id: %d\n"+
+		"# Query_time: 0.000000  Lock_time: 0.000000 Rows_sent: 0  Rows_examined: 0\n%s\nSET timestamp=0;\nDO 0;\n", nobody, all[len(all)-1]), nil
 }
 
 // pieces reads a part of a file on a host by dd(1), 8 MiB at a time.

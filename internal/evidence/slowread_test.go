@@ -125,3 +125,22 @@ func TestDigestDelta(t *testing.T) {
 		t.Errorf("beyond the server's limit: %+v", s)
 	}
 }
+
+// MySQL names a schema where it differs from that of the statement before, which
+// may stand before the window.
+func TestSlowLogSchemaBefore(t *testing.T) {
+	const file = "testdata/mysql-8.0.15-extra.slow.log"
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	third := strings.Index(string(text), "# Time: 2026-11-22T12:52:06.284917Z")
+	fifth := strings.Index(string(text), "# Time: 2026-11-22T12:52:06.493770Z")
+	log, err := ReadSlowLog(context.Background(), host.NewLocal(), "db", file, int64(third), int64(fifth), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if log.Entries != 2 || log.Bytes != int64(fifth-third) || len(log.Statements) != 1 || log.Statements[0].Schema != "x" || log.Statements[0].Fingerprint != "SELECT * FROM t WHERE b = ?" {
+		t.Errorf("%+v", log)
+	}
+}

@@ -244,9 +244,10 @@ func (t *taker) php(h host.Host, svc *stack.Service, r *fileReader) error {
 }
 
 func (t *taker) database(h host.Host, svc *stack.Service, r *fileReader) error {
+	var conf *ini.Config
 	var confErr error
 	if svc.Config != "" {
-		_, confErr = ini.Load(svc.Config, ini.MySQL, r.read, r.glob)
+		conf, confErr = ini.Load(svc.Config, ini.MySQL, r.read, r.glob)
 	}
 	pool, err := stack.OpenDB(t.ctx, h, svc)
 	if err != nil {
@@ -276,7 +277,9 @@ func (t *taker) database(h host.Host, svc *stack.Service, r *fileReader) error {
 	t.snap.Databases[svc.Name] = db
 	if !t.opts.Brief {
 		readAccounts(t.ctx, conn, db)
-		t.foreignOptions(h, svc, db)
+		readPersisted(t.ctx, conn, db)
+		readReplicas(t.ctx, conn, db)
+		t.foreignOptions(h, svc, db, conf)
 	}
 	text := fmt.Sprintf("%d variables, %d tables", len(db.Variables), len(db.Tables))
 	if !t.opts.Brief {

@@ -127,12 +127,25 @@ func TestKnobsOfOtherVersions(t *testing.T) {
 		}(), "innodb_sync_array_size = 4; restart"},
 		{"no page is clean: more of them ahead", "mariadb.io",
 			dbWorld(t, map[string]string{"innodb_io_capacity": "20000", "innodb_lru_scan_depth": "256", "innodb_page_size": "16384"}, map[string]float64{"Innodb_buffer_pool_wait_free": 90}, nil), "innodb_lru_scan_depth = 512; none"},
+		{"MySQL 8: no binary log must be said", "mariadb.no-binlog",
+			onMySQL(dbWorld(t, map[string]string{"log_bin": "ON"}, nil, nil), "8.0.36"), "restart; skip-log-bin = 1"},
+		{"MySQL 8.0.28: each temporary table has its bound", "mariadb.buffers",
+			onMySQL(dbWorld(t, tempTables("16777216"), map[string]float64{"Created_tmp_disk_tables": 900, "Connections": 1000}, map[string]string{"Max_used_connections": "1"}), "8.0.28"), "none; temptable_max_ram = 64M; tmp_table_size = 53M"},
+		{"MySQL 8.0.27: all of them together have one", "mariadb.buffers",
+			onMySQL(dbWorld(t, tempTables("16777216"), map[string]float64{"Created_tmp_disk_tables": 900}, nil), "8.0.27"), "none; temptable_max_ram = 64M"},
 	} {
 		if got := dbLines(remedytest.Want(t, c.in, c.remedy)); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
-	remedytest.WantNone(t, onMySQL(dbWorld(t, map[string]string{"log_bin": "ON"}, nil, nil), "8.0.36"), "mariadb.no-binlog", "skip-log-bin")
+	persisted := onMySQL(dbWorld(t, map[string]string{"innodb_log_buffer_size": "16777216"}, map[string]float64{"Innodb_log_waits": 90}, nil), "8.0.36")
+	persisted.Snapshot.Databases["db"].Persisted = map[string]string{"innodb_log_buffer_size": "16777216"}
+	remedytest.WantNone(t, persisted, "mariadb.log-buffer", "RESET PERSIST innodb_log_buffer_size")
+	followed := onMySQL(dbWorld(t, map[string]string{"log_bin": "ON"}, nil, nil), "8.0.36")
+	followed.Snapshot.Databases["db"].Replicas = 1
+	if _, res := remedytest.Plan(t, followed); slices.ContainsFunc(res.Plans, func(p remedy.Plan) bool { return p.Remedy == "mariadb.no-binlog" }) {
+		t.Error("a replica reads the binary log that is to go")
+	}
 }
 
 func TestPoolSmaller(t *testing.T) {
@@ -141,6 +154,10 @@ func TestPoolSmaller(t *testing.T) {
 	if got := dbLines(remedytest.Want(t, in, "mariadb.pool-smaller")); got != "innodb_buffer_pool_size = 1024M; none" {
 		t.Error(got)
 	}
+}
+
+func tempTables(most string) map[string]string {
+	return map[string]string{"internal_tmp_mem_storage_engine": "TempTable", "temptable_max_ram": most, "tmp_table_size": "16777216", "max_heap_table_size": "16777216"}
 }
 
 // What all connections may take is held against the host's memory.

@@ -2,10 +2,13 @@ package stack
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
+	"kasoku/internal/confedit/ini"
 	"kasoku/internal/confedit/vcl"
 	"kasoku/internal/host"
 )
@@ -82,5 +85,60 @@ func (c *Controller) checkDatabase(ctx context.Context, bin string) error {
 	if res.ExitCode != 0 {
 		return fmt.Errorf("%s does not accept %s (exit status %d)%s", bin, c.svc.Config, res.ExitCode, said(string(res.Stderr)))
 	}
+	if c.svc.Kind == MySQL && c.svc.Config != "" {
+		return c.checkOptions(ctx, bin, string(res.Stdout))
+	}
 	return nil
+}
+
+// checkOptions refuses options that MySQL would not start with and that its help
+// says nothing about. What a plugin of the running server knows is taken; if the
+// server cannot be asked for that, nothing is refused.
+func (c *Controller) checkOptions(ctx context.Context, bin, help string) error {
+	conf, err := ini.Load(c.svc.Config, ini.MySQL, hostRead(ctx, c.h), hostGlob(ctx, c.h))
+	if err != nil {
+		return fmt.Errorf("check %s: %w", c.svc.Config, err)
+	}
+	unknown := UnknownOptions(help, conf, nil)
+	if len(unknown) == 0 {
+		return nil
+	}
+	known := c.variables(ctx)
+	if known == nil {
+		return nil
+	}
+	if unknown = UnknownOptions(help, conf, known); len(unknown) > 0 {
+		return fmt.Errorf("%s does not know these of %s: unknown variable '%s'", bin, c.svc.Config, strings.Join(unknown, "', '"))
+	}
+	return nil
+}
+
+// variables of the running server; nil if it cannot be asked.
+func (c *Controller) variables(ctx context.Context) map[string]string {
+	if c.svc.Login == nil {
+		return nil
+	}
+	db, err := OpenDB(ctx, c.h, c.svc)
+	if err != nil {
+		return nil
+	}
+	defer db.Close()
+	rows, err := db.QueryContext(ctx, "SHOW GLOBAL VARIABLES")
+	if err != nil {
+		return nil
+	}
+	defer rows.Close()
+	out := map[string]string{}
+	for rows.Next() {
+		var name string
+		var value sql.NullString
+		if rows.Scan(&name, &value) != nil {
+			return nil
+		}
+		out[name] = value.String
+	}
+	if rows.Err() != nil {
+		return nil
+	}
+	return out
 }

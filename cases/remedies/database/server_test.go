@@ -16,12 +16,34 @@ import (
 	"kasoku/cases/remedies/bed"
 )
 
-// server is a private MariaDB with the given lines in [mysqld], filled by
-// statements, and an application in front of it.
+// server is a private MariaDB or MySQL with the given lines in [mysqld], filled
+// by statements, and an application in front of it.
 type server struct {
 	*bed.Bed
 	root *sql.DB
 	port int
+}
+
+// product is a server's program and what is its own: the kind in kasoku.yaml,
+// whom root runs it as, lines in [mysqld], and how a data folder is made.
+type product struct {
+	kind, program, user, lines string
+	install                    func(t *testing.T, p product, data, user string)
+}
+
+var mariaDB = product{kind: "mariadb", program: "/usr/sbin/mariadbd", user: "mysql", install: installMariaDB}
+
+func installMariaDB(t *testing.T, _ product, data, user string) {
+	t.Helper()
+	bare := []string{"mariadb-install-db", "--no-defaults", "--datadir=" + data, "--auth-root-authentication-method=normal", "--skip-test-db", "--innodb-log-file-size=4M"}
+	if user != "" {
+		bare = append(bare, "--user="+user)
+	}
+	install := exec.Command(bare[0], bare[1:]...)
+	install.Env = append(os.Environ(), "TMPDIR="+data) // servers that share one delete each other's files
+	if out, err := install.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
 }
 
 const paths = `[mysqld]
@@ -39,50 +61,47 @@ const stackFile = `version: 1
 name: settings
 services:
   - name: db
-    kind: mariadb
-    binary: /usr/sbin/mariadbd
+    kind: %KIND%
+    binary: %PROGRAM%
     config: %DIR%/my.cnf
     listen: ["127.0.0.1:%PORT%", "unix:%DIR%/db/s.sock"]
     control:
       method: process
       pid_file: %DIR%/db/p.pid
-      start: ["/usr/sbin/mariadbd", "--defaults-file=%DIR%/my.cnf"]
+      start: ["%PROGRAM%", "--defaults-file=%DIR%/my.cnf"]
     login: {user: kasoku, password_file: %DIR%/secret}
 load:
   scenario: %DIR%/scenario.yaml
   url: %URL%
 `
 
-// start makes and starts the server. Each route of the application is asked
-// for as often as its weight says.
+// start makes and starts a MariaDB. Each route of the application is asked for
+// as often as its weight says.
 func start(t *testing.T, settings string, fill []string, routes map[string]route) *server {
+	t.Helper()
+	return startProduct(t, mariaDB, settings, fill, routes)
+}
+
+func startProduct(t *testing.T, p product, settings string, fill []string, routes map[string]route) *server {
 	t.Helper()
 	dir := bed.Folder(t)
 	s := &server{port: bed.FreePort(t)}
 	user := ""
 	if os.Getuid() == 0 {
-		user = "user = mysql"
+		user = p.user
 	}
-	replace := strings.NewReplacer("%USER%", user, "%PORT%", fmt.Sprint(s.port))
-	bed.Write(t, dir, "my.cnf", replace.Replace(paths)+settings)
+	replace := strings.NewReplacer("%USER%", userLine(user), "%PORT%", fmt.Sprint(s.port), "%KIND%", p.kind, "%PROGRAM%", p.program)
+	bed.Write(t, dir, "my.cnf", replace.Replace(paths)+p.lines+settings)
 	data := filepath.Join(dir, "db")
 	if err := os.Mkdir(data, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	if user != "" {
-		bed.Output(t, "chown", "mysql:", data)
+		bed.Output(t, "chown", user+":", data)
 	}
-	bare := []string{"mariadb-install-db", "--no-defaults", "--datadir=" + data, "--auth-root-authentication-method=normal", "--skip-test-db", "--innodb-log-file-size=4M"}
-	if user != "" {
-		bare = append(bare, "--user=mysql")
-	}
-	install := exec.Command(bare[0], bare[1:]...)
-	install.Env = append(os.Environ(), "TMPDIR="+data) // servers that share one delete each other's files
-	if out, err := install.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	p.install(t, p, data, user)
 	bed.StopByPIDFile(t, filepath.Join(data, "p.pid"))
-	bed.Start(t, dir, "mariadbd", "/usr/sbin/mariadbd", "--defaults-file="+dir+"/my.cnf")
+	bed.Start(t, dir, p.kind, p.program, "--defaults-file="+dir+"/my.cnf")
 	bed.Await(t, data+"/s.sock")
 	s.root = s.open(t, "root", "", "unix", data+"/s.sock", "")
 	password := "kasoku-" + filepath.Base(dir)
@@ -106,6 +125,13 @@ func start(t *testing.T, settings string, fill []string, routes map[string]route
 	bed.Write(t, dir, "scenario.yaml", scenario)
 	s.Bed = bed.Open(t, dir)
 	return s
+}
+
+func userLine(user string) string {
+	if user == "" {
+		return ""
+	}
+	return "user = " + user
 }
 
 // open is one connection at a time, and none that is kept.

@@ -64,8 +64,10 @@ var knobs = []knob{
 
 	{variable: "tmp_table_size", rule: "db.tmp-disk", size: tmpTable, least: 32 * mb, most: 256 * mb, step: mb, unit: 1, each: true, session: true,
 		why: "four times as now, up to the 256 MiB of C25; the smaller of tmp_table_size and max_heap_table_size counts"},
-	{variable: "max_heap_table_size", rule: "db.tmp-disk", size: func(v view) int64 { return v.now("tmp_table_size") }, most: 256 * mb, each: true, session: true,
+	{variable: "max_heap_table_size", rule: "db.tmp-disk", size: heapTable, most: 256 * mb, each: true, session: true,
 		why: "as tmp_table_size"},
+	{variable: "temptable_max_ram", rule: "db.tmp-disk", size: tempTables, most: 1024 * mb, step: mb, unit: 1,
+		why: "four times as now, up to the 1 GiB of MySQL's default: all temporary tables together (MySQL manual, \"temptable_max_ram\")"},
 	{variable: "sort_buffer_size", rule: "db.sort-merge", size: twice("sort_buffer_size"), least: 2 * mb, most: 4 * mb, unit: 1, each: true, session: true,
 		why: "twice as now, at least the 2 MiB of MariaDB's default and at most the 4 MiB of C25: a larger one is slower to get than it saves (MySQL manual, \"sort_buffer_size\")"},
 	{variable: "join_buffer_size", rule: "db.join-buffer", size: func(view) int64 { return mb }, most: 4 * mb, unit: 1, each: true, session: true,
@@ -145,7 +147,16 @@ func binlogCache(v view) int64 {
 	return max(2*v.now("binlog_cache_size"), int64(math.Min(4*mean, 1<<30)))
 }
 
-func tmpTable(v view) int64 { return 4 * min(v.now("tmp_table_size"), v.now("max_heap_table_size")) }
+func tmpTable(v view) int64 {
+	if v.tempTable() {
+		return since(atLeast(v.db.Version, version{8, 0, 28}), 4*v.now("tmp_table_size"))
+	}
+	return 4 * min(v.now("tmp_table_size"), v.now("max_heap_table_size"))
+}
+
+func heapTable(v view) int64 { return since(!v.tempTable(), v.now("tmp_table_size")) }
+
+func tempTables(v view) int64 { return since(v.tempTable(), 4*v.now("temptable_max_ram")) }
 
 // ioCapacity in pages per second. A disk that did n writes a second in a
 // fraction b of the time can do about n/b; below a twentieth of the time that

@@ -49,6 +49,10 @@ func chooseMemory(v view, spare *int64) (out []choice, notes []string) {
 		if !v.has(k.variable) || k.over(v) {
 			continue
 		}
+		if why := v.persisted(k.variable); why != "" {
+			notes = append(notes, why)
+			continue
+		}
 		now := v.now(k.variable)
 		want := k.size(v)
 		if want <= 0 {

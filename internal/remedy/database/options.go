@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"kasoku/internal/change"
+	"kasoku/internal/confedit/ini"
 	"kasoku/internal/diagnose"
 	"kasoku/internal/regulation"
 	"kasoku/internal/remedy/planning"
@@ -29,17 +30,33 @@ func planNoBinlog(in planning.Input, f diagnose.Finding) ([]planning.Plan, error
 	if err != nil {
 		return nil, err
 	}
-	// Since 8.0 MySQL keeps one unless told otherwise by an option without a
-	// value, which the editor cannot write.
-	if !v.db.MariaDB && atLeast(v.db.Version, version{8}) {
-		return nil, fmt.Errorf("%s: MySQL %s has its binary log on by itself; write skip-log-bin into [mysqld] by hand and restart", f.Service, v.db.Version)
+	if why := v.persisted("log_bin"); why != "" {
+		return nil, fmt.Errorf("%s: %s", f.Service, why)
 	}
-	changes, err := without(in, f, []string{"log_bin", "log-bin"}, change.Restart)
+	changes, err := v.noBinlog(f)
 	if err != nil {
 		return nil, err
 	}
 	return []planning.Plan{{ID: "mariadb.no-binlog:" + f.Service, Trades: []regulation.Trade{regulation.Durability}, Changes: changes,
 		Title: fmt.Sprintf("Keep no binary log of %s", f.Service)}}, nil
+}
+
+// noBinlog takes log_bin out. MySQL keeps a binary log since 8.0 unless it is
+// told not to; skip-log-bin takes a value of 1 as its being there (seen with
+// 8.0.15 and 9.7).
+func (v view) noBinlog(f diagnose.Finding) ([]change.Change, error) {
+	names := []string{"log_bin", "log-bin"}
+	if v.db.MariaDB || !atLeast(v.db.Version, version{8}) {
+		return without(v.in, f, names, change.Restart)
+	}
+	conf, err := v.unset(names)
+	if err != nil {
+		return nil, err
+	}
+	if err := conf.Set(ServerSection(conf, "skip_log_bin"), spelled(conf, "skip-log-bin"), "1"); err != nil {
+		return nil, err
+	}
+	return planning.FileChanges(v.in.Snapshot, v.svc, conf.Changed(), change.Restart, f.Text)
 }
 
 // without takes options out of every section that the server reads.
@@ -48,7 +65,16 @@ func without(in planning.Input, f diagnose.Finding, names []string, act change.A
 	if svc == nil {
 		return nil, fmt.Errorf("%s is not in the stack", f.Service)
 	}
-	conf, err := diagnose.MySQLConfig(in.Snapshot, svc)
+	conf, err := view{in: in, svc: svc}.unset(names)
+	if err != nil {
+		return nil, err
+	}
+	return planning.FileChanges(in.Snapshot, svc, conf.Changed(), act, f.Text)
+}
+
+// unset is the server's configuration without some options.
+func (v view) unset(names []string) (*ini.Config, error) {
+	conf, err := diagnose.MySQLConfig(v.in.Snapshot, v.svc)
 	if err != nil {
 		return nil, err
 	}
@@ -62,5 +88,5 @@ func without(in planning.Input, f diagnose.Finding, names []string, act change.A
 			}
 		}
 	}
-	return planning.FileChanges(in.Snapshot, svc, conf.Changed(), act, f.Text)
+	return conf, nil
 }

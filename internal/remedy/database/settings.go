@@ -28,6 +28,10 @@ func choose(v view, rule string, spare *int64) (out []choice, notes []string) {
 		if k.rule != rule || !v.has(k.variable) || k.over(v) {
 			continue
 		}
+		if why := v.persisted(k.variable); why != "" {
+			notes = append(notes, why)
+			continue
+		}
 		if k.size == nil {
 			if now := v.db.Variables[k.variable]; !sameValue(now, k.to) {
 				out = append(out, choice{k, set{name: k.variable, value: k.to, option: k.to, key: k.key, session: k.session}, now})

@@ -33,6 +33,26 @@ func newView(in planning.Input, f diagnose.Finding) (view, error) {
 // has reports whether this server has the variable.
 func (v view) has(name string) bool { _, ok := v.db.Variables[name]; return ok }
 
+// persisted says why an option file cannot decide about a variable; "" if it
+// can. What SET PERSIST wrote counts above every option file (MySQL manual,
+// "Persisted System Variables"), with the time at which it was written, so that
+// it could not be put back as it was.
+func (v view) persisted(name string) string {
+	value, ok := v.db.Persisted[name]
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("%s is left alone: SET PERSIST wrote %s into mysqld-auto.cnf, which counts above the option files; RESET PERSIST %s first", name, value, name)
+}
+
+// tempTable reports whether temporary tables are in MySQL's TempTable engine,
+// which temptable_max_ram bounds for all together, and tmp_table_size each one
+// since 8.0.28 (MySQL manual, "Internal Temporary Table Use"). max_heap_table_size
+// is of the MEMORY engine.
+func (v view) tempTable() bool {
+	return strings.EqualFold(v.db.Variables["internal_tmp_mem_storage_engine"], "TempTable")
+}
+
 // now is a variable's value, 0 if it is none or no number.
 func (v view) now(name string) int64 {
 	if n, ok := v.set[name]; ok {

@@ -200,7 +200,7 @@ func (a *access) coveredBy(d indexDef) bool {
 // follows says whether reading the match in index order gives the wanted
 // order, or with anyOrder, equal values side by side.
 func follows(a *access, d indexDef, m match, want []orderColumn, anyOrder bool) bool {
-	if len(want) == 0 || m.dives > 1 {
+	if len(want) == 0 || m.dives > 1 || d.mixed {
 		return false
 	}
 	fixed := map[string]bool{}

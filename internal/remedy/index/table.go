@@ -39,6 +39,7 @@ type indexDef struct {
 	lengths   []int    // prefix length in characters; 0 is the whole column
 	unique    bool
 	clustered bool // InnoDB's primary key: the rows are its leaves
+	mixed     bool // some columns ascend, others descend
 	key       string
 }
 
@@ -81,7 +82,10 @@ func newTable(t evidence.Table) *table {
 		n.columns[strings.ToLower(col.Name)] = col
 	}
 	for _, ix := range t.Indexes {
-		d := indexDef{table: n, name: ix.Name, unique: ix.Unique}
+		if ix.Hidden {
+			continue // the optimizer does not use it
+		}
+		d := indexDef{table: n, name: ix.Name, unique: ix.Unique, mixed: ix.Mixed()}
 		for _, spec := range ix.Columns {
 			name, length := splitPrefix(spec)
 			d.columns = append(d.columns, strings.ToLower(name))
