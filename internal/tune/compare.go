@@ -79,6 +79,7 @@ func (e *BuildError) Unwrap() error { return e.Err }
 // services are as they were afterwards, whatever happens. A side that cannot
 // be built is a *BuildError, a wrong question a *ProposalError.
 func (t *Tuner) Compare(ctx context.Context, o Compared) (*Comparison, error) {
+	defer t.watch(ctx)()
 	started := time.Now()
 	if t.Budget > 0 {
 		t.deadline = started.Add(t.Budget)
@@ -94,6 +95,7 @@ func (t *Tuner) Compare(ctx context.Context, o Compared) (*Comparison, error) {
 		return nil, err
 	}
 	t.Bench.Session, c.Session = t.session.ID, t.session.ID
+	t.tellSession(nil)
 	err = t.compare(ctx, place, c)
 	c.Took = time.Since(started)
 	t.session.Ended, t.session.State = time.Now(), "done"
@@ -159,13 +161,13 @@ func (t *Tuner) compare(ctx context.Context, place *checkout, c *Comparison) err
 	}
 	title := c.Head.Name() + " against " + c.Base.Name()
 	step := &store.Step{Session: t.session.ID, Seq: 1, Started: time.Now(),
-		Plan: remedy.Plan{ID: "compare:" + c.Base.Commit + ".." + c.Head.Commit, Remedy: "compare", Title: title,
+		Plan: remedy.Plan{ID: "compare:" + c.Base.Commit + ".." + c.Head.Commit, Remedy: compareRemedy, Title: title,
 			Why: comparedWhy, Changes: head, Bound: 1}, Diffs: diffs(head)}
 	if err := t.Store.SaveStep(step); err != nil {
 		return err
 	}
 	c.Step = step.ID
-	t.UI.Step(title)
+	t.opens(step)
 	if same {
 		t.UI.Info("both are the same commit: the two sides differ by a restart only")
 	}
@@ -189,11 +191,15 @@ func (t *Tuner) compare(ctx context.Context, place *checkout, c *Comparison) err
 	if err != nil && step.Verdict.Outcome == "" {
 		step.Verdict.Outcome, step.Verdict.Reason = experiment.Inconclusive, "interrupted: "+err.Error()
 	}
+	t.closes(step, err)
 	c.Verdict, c.Metrics = step.Verdict, metrics(step.Verdict.Samples)
 	return errors.Join(err, t.Store.SaveStep(step))
 }
 
-const comparedWhy = "compared with kasoku compare"
+const (
+	comparedWhy   = "compared with kasoku compare"
+	compareRemedy = "compare"
+)
 
 // build makes the products of both sides, once each.
 func (t *Tuner) build(ctx context.Context, place *checkout, c *Comparison) error {
