@@ -22,6 +22,8 @@ type Live struct {
 	// that of the run under way, "" between runs.
 	Doing string `json:"doing"`
 	Label string `json:"label,omitempty"`
+	// Ending: it was interrupted, and what is under way is put back.
+	Ending bool `json:"ending,omitempty"`
 	// AsFound is the score as found, Score that of what is in place, as the last
 	// experiment that changed it measured it, in points per second; 0 until known.
 	AsFound float64 `json:"as_found,omitempty"`

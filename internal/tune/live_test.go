@@ -15,7 +15,7 @@ import (
 	"kasoku/internal/store"
 )
 
-// watcher is one a watcher that remembers, and takes its time.
+// watcher remembers what it is told, and takes its time.
 type watcher struct {
 	mu    sync.Mutex
 	lives []Live

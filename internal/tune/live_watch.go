@@ -26,7 +26,7 @@ func (b *Bench) Watch(ctx context.Context, to func(Live)) (stop func()) {
 	sampling, end := context.WithCancel(ctx)
 	f.sample(sampling, b.Hosts)
 	quiet := context.AfterFunc(ctx, func() {
-		f.set(func(l *Live) { l.Doing = "Interrupted: what is under way is put back" })
+		f.set(func(l *Live) { l.Ending = true })
 	})
 	return func() {
 		quiet()
