@@ -38,21 +38,27 @@ func (c *RunCmd) Run(ctx context.Context, a *App) error {
 	case c.Workload > 0:
 		users = c.Workload
 	}
-	scored, err := bench.Run(ctx, tune.RunOptions{Kind: store.Scored, Label: c.Label, Workload: users})
+	scored, full, err := c.measure(ctx, a, p, bench, users)
+	a.UI.Clear()
 	if err != nil {
 		return targetError(err)
 	}
-	if err := bench.Answered(scored); err != nil {
-		return targetError(err)
-	}
-	full := scored
-	if !c.ScoreOnly {
-		if full, _, err = tune.Observe(ctx, p.Exec, bench, users, c.Label+" (statements recorded)", a.UI); err != nil {
-			return targetError(err)
-		}
-	}
-	a.UI.Clear()
 	return a.print(map[string]any{"scored": scored, "diagnostic": full}, func(w io.Writer) error {
 		return report.RunText(w, scored, full, report.Most)
 	})
+}
+
+// measure makes the scored run, and the diagnostic one if it is wanted.
+func (c *RunCmd) measure(ctx context.Context, a *App, p *Project, bench *tune.Bench, users int) (scored, full *store.Run, err error) {
+	if watch := a.watch(bench); watch != nil {
+		defer bench.Watch(ctx, watch)()
+	}
+	if scored, err = bench.Run(ctx, tune.RunOptions{Kind: store.Scored, Label: c.Label, Workload: users}); err != nil {
+		return nil, nil, err
+	}
+	if err := bench.Answered(scored); err != nil || c.ScoreOnly {
+		return scored, scored, err
+	}
+	full, _, err = tune.Observe(ctx, p.Exec, bench, users, c.Label+" (statements recorded)", a.UI)
+	return scored, full, err
 }

@@ -35,7 +35,7 @@ func (c *TuneCmd) Run(ctx context.Context, a *App) error {
 	}
 	a.measureFor(bench, c.Duration)
 	t := &tune.Tuner{Stack: p.Stack, Store: p.Store, Exec: p.Exec, Bench: bench, Rule: p.rule(), UI: a.UI,
-		Budget: c.Budget, Fresh: c.New, NoRestart: c.NoRestart, Rights: rights}
+		Budget: c.Budget, Fresh: c.New, NoRestart: c.NoRestart, Rights: rights, Watch: a.watch(bench)}
 	session, err := t.Run(ctx)
 	if err != nil {
 		return targetError(err)
