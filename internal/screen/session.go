@@ -16,7 +16,16 @@ import (
 
 // Session returns a watcher that draws on u, which must draw (ui.UI.Draws).
 func Session(u *ui.UI) func(tune.Live) {
-	return func(l tune.Live) { u.Show(Lines(l, u.Columns()), "") }
+	said := "" // the heading that stands above
+	return func(l tune.Live) {
+		if l.Said != nil && l.Said.Level == "step" {
+			said = l.Said.Text
+		}
+		if l.Doing == said {
+			l.Doing = ""
+		}
+		u.Show(Lines(l, u.Columns()), "")
+	}
 }
 
 // Lines show l in width columns: what is tried and why, how far it is, what it
@@ -130,7 +139,10 @@ func running(l tune.Live) []string {
 		return []string{what + "being prepared"}
 	}
 	at := fmt.Sprintf("%s%s %.0f s", what, p.Phase, p.Elapsed.Seconds())
-	if p.Length > 0 {
+	switch {
+	case p.Phase == load.PhaseTeardown:
+		at = what + string(p.Phase)
+	case p.Length > 0:
 		at = fmt.Sprintf("%s%s %.0f of %.0f s", what, p.Phase, p.Elapsed.Seconds(), p.Length.Seconds())
 	}
 	long := at
@@ -225,11 +237,11 @@ func clock(l tune.Live) (long, short string) {
 	case l.Session == 0 || l.Started.IsZero():
 		return "", ""
 	case l.Deadline.IsZero():
-		used := ui.Duration(l.At.Sub(l.Started).Round(time.Second))
+		used := l.At.Sub(l.Started).Round(time.Second).String()
 		return "for " + used, used
 	case l.At.After(l.Deadline):
 		return "the budget is used", "budget used"
 	}
-	left := ui.Duration(l.Deadline.Sub(l.At).Round(time.Second))
+	left := l.Deadline.Sub(l.At).Round(time.Second).String()
 	return left + " of the budget left", left + " left"
 }

@@ -181,6 +181,11 @@ func (f *feed) say(level, text, hint string) {
 	f.nudge()
 }
 
+// doing tells a part of the work that is no step to report.
+func (f *feed) doing(text string) {
+	f.set(func(l *Live) { l.Doing = text })
+}
+
 // begins notes that a run is made.
 func (f *feed) begins(o RunOptions) {
 	if f == nil {

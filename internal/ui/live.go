@@ -92,32 +92,43 @@ func (u *UI) redraw() string {
 		b.WriteString(line + eraseLine + "\n")
 		u.drawn = append(u.drawn, Width(line))
 	}
-	b.WriteString(eraseRest + wrapOn)
+	if len(u.drawn) > 0 {
+		b.WriteString(eraseRest)
+	}
+	b.WriteString(wrapOn)
 	return b.String()
 }
 
-// home moves to the begin of what stands (ECMA-48, 8.3.22: cursor up). A
-// terminal that was made narrower since has wrapped the longer lines.
+// home moves to the begin of what stands (ECMA-48, 8.3.22: cursor up).
 func (u *UI) home() string {
-	if len(u.drawn) == 0 {
-		if u.line {
-			return "\r" + eraseLine
-		}
-		return ""
+	up := u.standing()
+	switch {
+	case up > 0:
+		return fmt.Sprintf("\r%s\x1b[%dA", eraseLine, up)
+	case u.line:
+		return "\r" + eraseLine
 	}
+	return ""
+}
+
+// standing is how many rows the block takes. A terminal that was made narrower
+// since has wrapped the longer lines.
+func (u *UI) standing() int {
 	columns, _ := u.size()
-	up := 0
+	n := 0
 	for _, width := range u.drawn {
-		up += max(1, (width+columns-1)/columns)
+		n += max(1, (width+columns-1)/columns)
 	}
-	return fmt.Sprintf("\r%s\x1b[%dA", eraseLine, up)
+	return n
 }
 
 // away takes the block or the progress line off the terminal.
 func (u *UI) away() string {
 	home := u.home()
-	if len(u.drawn) > 0 {
-		home += eraseRest
+	if rows := u.standing(); rows > 0 {
+		// Line by line: tmux keeps what is erased at once from the top of the
+		// screen in its history (scroll-on-clear).
+		home += strings.Repeat(eraseLine+"\n", rows) + fmt.Sprintf("\x1b[%dA", rows)
 	}
 	u.drawn, u.line = nil, false
 	return home

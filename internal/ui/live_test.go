@@ -38,8 +38,8 @@ func newDrawing(t *testing.T, columns, rows int) *drawing {
 	t.Setenv("TERM", "xterm")
 	d := &drawing{t: t, terminal: uitest.New(columns, rows), clock: time.Unix(1000, 0)}
 	w := strict{t, d.terminal}
-	d.UI = New(w, w, Options{TTY: true, NoColor: true})
-	d.resize, d.now = d.terminal.Size, func() time.Time { return d.clock }
+	d.UI = New(w, w, Options{TTY: true, NoColor: true, Size: d.terminal.Size})
+	d.now = func() time.Time { return d.clock }
 	return d
 }
 

@@ -39,6 +39,8 @@ type Options struct {
 	NoColor bool
 	// TTY says that the first writer is a terminal.
 	TTY bool
+	// Size tells the terminal's; nil: the first writer is asked.
+	Size func() (columns, rows int)
 }
 
 // UI writes messages. Its methods may be called from several goroutines.
@@ -54,8 +56,6 @@ type UI struct {
 	block    []string  // of Show, until it is cleared
 	drawn    []int     // columns of its lines that stand on the terminal
 	lastLine time.Time // when something was drawn, or a plain progress line printed
-	// resize tells the terminal's size instead of out; tests set it.
-	resize func() (columns, rows int)
 }
 
 // plainEvery is the time between two progress lines where lines cannot be
@@ -98,8 +98,8 @@ func winsize(w io.Writer) (columns, rows int) {
 
 // size of the terminal; 80 by 24, as it ever was, where it does not tell.
 func (u *UI) size() (columns, rows int) {
-	if u.resize != nil {
-		columns, rows = u.resize()
+	if u.opts.Size != nil {
+		columns, rows = u.opts.Size()
 	} else {
 		columns, rows = winsize(u.out)
 	}

@@ -2,6 +2,7 @@
 package uitest
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -12,7 +13,8 @@ import (
 
 // Terminal understands what internal/ui sends and nothing else: text, CR, LF,
 // cursor up, erase, wrapping off and on, colours. A sequence that it does not
-// know, and a cursor that would leave the screen, are errors of Write. Made
+// know, a cursor that would leave the screen, and what a terminal that is in wide
+// use shows otherwise, are errors of Write. Made
 // narrower or wider it wraps anew, as most terminals do.
 type Terminal struct {
 	columns, height int
@@ -80,6 +82,9 @@ func (t *Terminal) control(final, parameter string) error {
 	case "K":
 		t.cut()
 	case "J":
+		if t.at == max(0, len(t.rows)-t.height) && t.col == 0 {
+			return errors.New("erased from the top of the screen: tmux keeps that in its history")
+		}
 		t.cut()
 		t.rows = t.rows[:t.at+1]
 	case "A":
