@@ -128,6 +128,23 @@ func TestInterruptLeavesACleanLine(t *testing.T) {
 	d.want("== 3. Something", "   not finished", "warning: interrupted")
 }
 
+// TestMessagesBreakBetweenWords, and a command that is to be copied does not.
+func TestMessagesBreakBetweenWords(t *testing.T) {
+	d := newDrawing(t, 20, 24)
+	d.Step("one two three four five")
+	d.Info("六七八 九十 十一十二\nnext /a/path/longer/than/that")
+	d.Warn("a problem of some length", "kasoku undo --all 12 13")
+	d.want("== one two three", "   four five", "   六七八 九十", "   十一十二", "   next", "   /a/path/longer/th", "an/that",
+		"warning: a problem", "         of some", "         length", "  try: kasoku undo -", "-all 12 13")
+	d.draw("block")
+	d.Clear()
+	var out bytes.Buffer
+	New(&out, &out, Options{}).Info(strings.Repeat("word ", 40))
+	if n := strings.Count(out.String(), "\n"); n != 1 {
+		t.Errorf("a log has %d lines of one", n)
+	}
+}
+
 func TestShowIsCalm(t *testing.T) {
 	t.Setenv("TERM", "xterm")
 	for name, c := range map[string]struct {

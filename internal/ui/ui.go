@@ -132,7 +132,7 @@ func (u *UI) Step(title string) {
 	if u.opts.Quiet {
 		return
 	}
-	u.print(u.out, paint(u.colorOut, bold, "== "+Clean(title)))
+	u.print(u.out, paint(u.colorOut, bold, "== "+u.hang(u.out, title, 3)))
 }
 
 // Info tells a fact about the step under way.
@@ -140,12 +140,12 @@ func (u *UI) Info(text string) {
 	if u.opts.Quiet {
 		return
 	}
-	u.print(u.out, indent(margin, Clean(text)))
+	u.print(u.out, margin+u.hang(u.out, text, len(margin)))
 }
 
 // Warn tells a problem that does not end the work, and what to do ("" = nothing).
 func (u *UI) Warn(problem, hint string) {
-	u.print(u.err, paint(u.colorErr, yellow, "warning:")+" "+indent("         ", Clean(problem))[9:]+u.hint(hint))
+	u.print(u.err, paint(u.colorErr, yellow, "warning:")+" "+u.hang(u.err, problem, len("warning: "))+u.hint(hint))
 }
 
 // Error prints an error with its hint. With JSON it is one line
@@ -225,4 +225,43 @@ func (u *UI) print(w io.Writer, line string) {
 // indent puts prefix before every line.
 func indent(prefix, text string) string {
 	return prefix + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n"+prefix)
+}
+
+// hang indents all lines of a message but the first. Where it is read on a
+// terminal they are broken between words; errors and hints are not, because what
+// they name may be copied.
+func (u *UI) hang(w io.Writer, text string, by int) string {
+	text = Clean(text)
+	if u.Draws() && sameKind(w) {
+		columns, _ := u.size()
+		text = wrap(text, columns-1-by)
+	}
+	return indent(strings.Repeat(" ", by), text)[by:]
+}
+
+// wrap breaks lines between words so that they have at most width columns. A
+// longer word stays whole: the terminal breaks it.
+func wrap(text string, width int) string {
+	var b strings.Builder
+	for i, line := range strings.Split(text, "\n") {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		used := 0
+		for k, word := range strings.Split(line, " ") {
+			n := Width(word)
+			switch {
+			case k == 0:
+			case used+1+n > width && used > 0:
+				b.WriteByte('\n')
+				used = 0
+			default:
+				b.WriteByte(' ')
+				used++
+			}
+			b.WriteString(word)
+			used += n
+		}
+	}
+	return b.String()
 }
