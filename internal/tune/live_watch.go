@@ -23,7 +23,7 @@ func (b *Bench) Watch(ctx context.Context, to func(Live)) (stop func()) {
 			note(text)
 		}
 	}
-	sampling, end := context.WithCancel(ctx)
+	sampling, end := context.WithCancel(context.WithoutCancel(ctx)) // putting back is watched, too
 	f.sample(sampling, b.Hosts)
 	quiet := context.AfterFunc(ctx, func() {
 		f.set(func(l *Live) { l.Ending = true })
