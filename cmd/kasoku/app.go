@@ -15,6 +15,7 @@ import (
 	"kasoku/internal/experiment"
 	"kasoku/internal/host"
 	"kasoku/internal/load"
+	"kasoku/internal/screen"
 	"kasoku/internal/stack"
 	"kasoku/internal/store"
 	"kasoku/internal/tune"
@@ -219,6 +220,30 @@ func (a *App) loadProgress(h host.Host) func(load.Progress) {
 		}
 		a.UI.Progress(fmt.Sprintf("%-9s %4.1f s  %8s req/s  p50 %s  p99 %s  failed %d  %s",
 			pr.Phase, pr.Elapsed.Seconds(), ui.Number(pr.RequestsPerSecond), ui.Duration(pr.P50), ui.Duration(pr.P99), pr.Failed, cpu.text()))
+	}
+}
+
+// watch returns what draws a session, instead of the progress line; nil where
+// nothing can be rewritten.
+func (a *App) watch(bench *tune.Bench) func(tune.Live) {
+	if !a.UI.Draws() {
+		return nil
+	}
+	bench.Progress = nil
+	return screen.Session(a.UI)
+}
+
+// both tells two watchers; either may be nil, and with neither it is.
+func both(one, other func(tune.Live)) func(tune.Live) {
+	switch {
+	case one == nil:
+		return other
+	case other == nil:
+		return one
+	}
+	return func(l tune.Live) {
+		one(l)
+		other(l)
 	}
 }
 

@@ -55,7 +55,7 @@ func (c *CompareCmd) Run(ctx context.Context, a *App) error {
 		return targetError(err)
 	}
 	a.measureFor(bench, c.Duration)
-	t := &tune.Tuner{Stack: p.Stack, Store: p.Store, Exec: p.Exec, Bench: bench, Rule: p.rule(), UI: a.UI, Rights: rights, Budget: c.Budget}
+	t := &tune.Tuner{Stack: p.Stack, Store: p.Store, Exec: p.Exec, Bench: bench, Rule: p.rule(), UI: a.UI, Rights: rights, Budget: c.Budget, Watch: a.watch(bench)}
 	result, err := t.Compare(ctx, tune.Compared{Base: c.Base, Head: c.Head, BaseDir: c.BaseDir, HeadDir: c.HeadDir, Service: c.Service, MaxRegression: limit})
 	a.UI.Clear()
 	if err != nil {

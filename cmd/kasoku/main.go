@@ -106,6 +106,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 
 // exit prints an error with its hint and chooses the code.
 func (a *App) exit(ctx context.Context, err error) int {
+	a.UI.Clear()
 	if err == nil {
 		return ui.OK
 	}

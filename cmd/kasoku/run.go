@@ -32,7 +32,7 @@ func (c *RunCmd) Run(ctx context.Context, a *App) error {
 	}
 	defer p.Close()
 	a.measureFor(bench, c.Duration)
-	_, endWeb, err := a.startWeb(ctx, p, c.Web)
+	publish, endWeb, err := a.startWeb(ctx, p, c.Web)
 	if err != nil {
 		return err
 	}
@@ -44,21 +44,27 @@ func (c *RunCmd) Run(ctx context.Context, a *App) error {
 	case c.Workload > 0:
 		users = c.Workload
 	}
-	scored, err := bench.Run(ctx, tune.RunOptions{Kind: store.Scored, Label: c.Label, Workload: users})
+	scored, full, err := c.measure(ctx, a, p, bench, users, publish)
+	a.UI.Clear()
 	if err != nil {
 		return targetError(err)
 	}
-	if err := bench.Answered(scored); err != nil {
-		return targetError(err)
-	}
-	full := scored
-	if !c.ScoreOnly {
-		if full, _, err = tune.Observe(ctx, p.Exec, bench, users, c.Label+" (statements recorded)", a.UI); err != nil {
-			return targetError(err)
-		}
-	}
-	a.UI.Clear()
 	return a.print(map[string]any{"scored": scored, "diagnostic": full}, func(w io.Writer) error {
 		return report.RunText(w, scored, full, report.Most)
 	})
+}
+
+// measure makes the scored run, and the diagnostic one if it is wanted.
+func (c *RunCmd) measure(ctx context.Context, a *App, p *Project, bench *tune.Bench, users int, publish func(tune.Live)) (scored, full *store.Run, err error) {
+	if watch := both(a.watch(bench), publish); watch != nil {
+		defer bench.Watch(ctx, watch)()
+	}
+	if scored, err = bench.Run(ctx, tune.RunOptions{Kind: store.Scored, Label: c.Label, Workload: users}); err != nil {
+		return nil, nil, err
+	}
+	if err := bench.Answered(scored); err != nil || c.ScoreOnly {
+		return scored, scored, err
+	}
+	full, _, err = tune.Observe(ctx, p.Exec, bench, users, c.Label+" (statements recorded)", a.UI)
+	return scored, full, err
 }

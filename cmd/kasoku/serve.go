@@ -73,11 +73,11 @@ func (w *webFlag) Decode(ctx *kong.DecodeContext) error {
 }
 
 // startWeb shows the session of this process while it runs, if at says where:
-// publish takes its moments and never waits, end ends it. The store is opened
+// publish takes its moments and never waits (nil: nowhere), end ends it. The store is opened
 // once more, so that reading never waits for the session's writes.
 func (a *App) startWeb(ctx context.Context, p *Project, at webFlag) (publish func(tune.Live), end func(), err error) {
 	if at == "" {
-		return func(tune.Live) {}, func() {}, nil
+		return nil, func() {}, nil
 	}
 	st, err := store.Open(p.Dir)
 	if err != nil {

@@ -48,6 +48,7 @@ func (c *TryCmd) Run(ctx context.Context, a *App) error {
 		return err
 	}
 	defer end()
+	t.Watch = a.watch(t.Bench)
 	step, err := t.Try(ctx, c.proposal())
 	if err != nil {
 		return targetError(err)

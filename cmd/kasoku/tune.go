@@ -35,13 +35,13 @@ func (c *TuneCmd) Run(ctx context.Context, a *App) error {
 		return err
 	}
 	a.measureFor(bench, c.Duration)
-	_, endWeb, err := a.startWeb(ctx, p, c.Web)
+	publish, endWeb, err := a.startWeb(ctx, p, c.Web)
 	if err != nil {
 		return err
 	}
 	defer endWeb()
 	t := &tune.Tuner{Stack: p.Stack, Store: p.Store, Exec: p.Exec, Bench: bench, Rule: p.rule(), UI: a.UI,
-		Budget: c.Budget, Fresh: c.New, NoRestart: c.NoRestart, Rights: rights}
+		Budget: c.Budget, Fresh: c.New, NoRestart: c.NoRestart, Rights: rights, Watch: both(a.watch(bench), publish)}
 	session, err := t.Run(ctx)
 	if err != nil {
 		return targetError(err)

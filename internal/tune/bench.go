@@ -62,6 +62,7 @@ type Bench struct {
 	instead func(ctx context.Context, o RunOptions) (*store.Run, error)
 	// Progress is called about four times a second while load runs.
 	Progress func(load.Progress)
+	feed     *feed // of those who watch; nil: nobody
 }
 
 // RunOptions of one run.
@@ -76,6 +77,13 @@ type RunOptions struct {
 // Run resets the data, drives the load, collects evidence over the measured
 // window, judges whether the run is evidence at all, and stores it.
 func (b *Bench) Run(ctx context.Context, o RunOptions) (*store.Run, error) {
+	b.feed.begins(o)
+	run, err := b.run(ctx, o)
+	b.feed.ends(err == nil)
+	return run, err
+}
+
+func (b *Bench) run(ctx context.Context, o RunOptions) (*store.Run, error) {
 	if b.instead != nil {
 		return b.instead(ctx, o)
 	}
@@ -98,7 +106,7 @@ func (b *Bench) Run(ctx context.Context, o RunOptions) (*store.Run, error) {
 		return nil, fmt.Errorf("prepare collectors: %w", err)
 	}
 	defer col.Close()
-	w := &window{ctx: ctx, col: col, progress: b.Progress}
+	w := &window{ctx: ctx, col: col, progress: b.progress}
 	speed := b.cacheSpeed(ctx, o.Kind)
 	res, err := drive(ctx, w.phase)
 	if err != nil {
@@ -200,8 +208,14 @@ func (w *window) phase(p load.Progress) {
 		}
 		w.last = p.Phase
 	}
-	if w.progress != nil {
-		w.progress(p)
+	w.progress(p)
+}
+
+// progress tells everyone how far the load is.
+func (b *Bench) progress(p load.Progress) {
+	b.feed.progress(p)
+	if b.Progress != nil {
+		b.Progress(p)
 	}
 }
 

@@ -107,6 +107,7 @@ func (e *BuildError) Unwrap() error { return e.Err }
 // be built is a *BuildError, a wrong question a *ProposalError. What touches
 // the judge, by its files or by its build, is refused (experiment.Tampered).
 func (t *Tuner) Compare(ctx context.Context, o Compared) (*Comparison, error) {
+	defer t.watch(ctx)()
 	started := time.Now()
 	if t.Budget > 0 {
 		t.deadline = started.Add(t.Budget)
@@ -125,6 +126,7 @@ func (t *Tuner) Compare(ctx context.Context, o Compared) (*Comparison, error) {
 		return nil, err
 	}
 	t.Bench.Session, c.Session = t.session.ID, t.session.ID
+	t.tellSession(nil)
 	err = t.compare(ctx, place, c)
 	c.Took = time.Since(started)
 	t.session.Ended, t.session.State = time.Now(), "done"
@@ -181,12 +183,13 @@ func (t *Tuner) comparison(ctx context.Context, o Compared) (sides, *Comparison,
 func (t *Tuner) compare(ctx context.Context, place sides, c *Comparison) error {
 	title := c.Head.Name() + " against " + c.Base.Name()
 	step := &store.Step{Session: t.session.ID, Seq: 1, Started: time.Now(),
-		Plan: remedy.Plan{ID: "compare:" + c.Base.id() + ".." + c.Head.id(), Remedy: "compare", Title: title, Why: comparedWhy, Bound: 1}}
+		Plan: remedy.Plan{ID: "compare:" + c.Base.id() + ".." + c.Head.id(), Remedy: compareRemedy, Title: title, Why: comparedWhy, Bound: 1}}
 	err := t.Store.SaveStep(step)
 	if err != nil {
 		return err
 	}
 	c.Step = step.ID
+	t.opens(step)
 	if why := t.judge.touches(c.writes); why != "" {
 		step.Verdict.Outcome, step.Verdict.Reason = experiment.Tampered, why+"; nothing was built"
 	} else if err = place.prepare(ctx, t, c); err == nil {
@@ -200,6 +203,7 @@ func (t *Tuner) compare(ctx context.Context, place sides, c *Comparison) error {
 	if err != nil && step.Verdict.Outcome == "" {
 		step.Verdict.Outcome, step.Verdict.Reason = experiment.Inconclusive, "interrupted: "+err.Error()
 	}
+	t.closes(step, err)
 	c.Verdict, c.Metrics = step.Verdict, experiment.Metrics(step.Verdict.Samples)
 	return errors.Join(err, t.Store.SaveStep(step))
 }
@@ -216,7 +220,6 @@ func (t *Tuner) turnsOf(ctx context.Context, place sides, c *Comparison, step *s
 		return err
 	}
 	step.Plan.Changes, step.Diffs = head, diffs(head)
-	t.UI.Step(step.Plan.Title)
 	if same {
 		t.UI.Info("both are the same: the two sides differ by a restart only")
 	}
@@ -240,7 +243,10 @@ func (t *Tuner) turnsOf(ctx context.Context, place sides, c *Comparison, step *s
 	return err
 }
 
-const comparedWhy = "compared with kasoku compare"
+const (
+	comparedWhy   = "compared with kasoku compare"
+	compareRemedy = "compare"
+)
 
 // placeBase puts Base in place and returns the transaction to put back; 0: it
 // is what was found there.

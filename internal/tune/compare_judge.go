@@ -27,11 +27,7 @@ func (t *Tuner) judgeComparison(ctx context.Context, c *Comparison, sw *switcher
 	var runner experiment.Runner = &budgeted{runner: sw, deadline: t.deadline, now: time.Now}
 	runner = lenient{runner, c.MaxRegression}
 	v, err := bothWays(ctx, rule, runner, func(v experiment.Verdict) {
-		if v.Pairs == 0 {
-			return
-		}
-		v = allowed(v, c.MaxRegression)
-		t.UI.Info(fmt.Sprintf("pair %d: %s (%s against %s)", v.Pairs, percent(v.Effect), score(v.CandidateScore), score(v.BaselineScore)))
+		t.sofar(allowed(v, c.MaxRegression))
 	})
 	v = allowed(v, c.MaxRegression)
 	var seen *TamperedError

@@ -115,7 +115,7 @@ func (t *Tuner) leaveOutGroup(ctx context.Context, group []store.Step, part *rem
 	if err := t.Store.SaveStep(step); err != nil {
 		return err
 	}
-	t.UI.Step(fmt.Sprintf("%d. %s", step.Seq, step.Plan.Title))
+	t.opens(step)
 	sw := &switcher{exec: t.Exec, bench: t.Bench, step: step.ID, baseWorkload: t.workload, candWorkload: t.workload,
 		intent: change.Intent{Title: "Without: " + strings.Join(titles, "; "), Plan: step.Plan.ID, Session: t.session.ID, Changes: changes}}
 	rule, err := t.rule(step)
@@ -123,7 +123,7 @@ func (t *Tuner) leaveOutGroup(ctx context.Context, group []store.Step, part *rem
 		return t.finishLeaveOut(ctx, step, group, sw, err)
 	}
 	if !judged {
-		step.Verdict, err = experiment.Run(ctx, rule, mirrored{sw}, nil)
+		step.Verdict, err = experiment.Run(ctx, rule, mirrored{sw}, t.sofar)
 	}
 	return t.finishLeaveOut(ctx, step, group, sw, err)
 }
@@ -219,6 +219,7 @@ func (t *Tuner) finishLeaveOut(ctx context.Context, step *store.Step, group []st
 		step.Verdict.Outcome, step.Verdict.Reason = experiment.Inconclusive, "interrupted: "+err.Error()
 	}
 	err = errors.Join(err, t.Store.SaveStep(step))
+	t.closes(step, err)
 	if err == nil {
 		err = t.noteLeftOut(step, group, drop)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"kasoku/internal/experiment"
 	"kasoku/internal/load"
+	"kasoku/internal/store"
 )
 
 // Live is a session, or a single run, at one moment, for those who watch it:
@@ -17,8 +18,16 @@ type Live struct {
 	Session  int64     `json:"session,omitempty"`
 	Started  time.Time `json:"started"`
 	Deadline time.Time `json:"deadline,omitzero"`
-	// Doing is the part of the work under way, as Reporter.Step tells it.
+	// Doing is the part of the work under way, as Reporter.Step tells it; Label
+	// that of the run under way, "" between runs.
 	Doing string `json:"doing"`
+	Label string `json:"label,omitempty"`
+	// Ending: it was interrupted, and what is under way is put back.
+	Ending bool `json:"ending,omitempty"`
+	// AsFound is the score as found, Score that of what is in place, as the last
+	// experiment that changed it measured it, in points per second; 0 until known.
+	AsFound float64 `json:"as_found,omitempty"`
+	Score   float64 `json:"score,omitempty"`
 	// Trying is the experiment under way; nil between experiments.
 	Trying *Trying `json:"trying,omitempty"`
 	// Load is that of the run under way; nil between runs. CPU is the share of
@@ -43,11 +52,16 @@ type Trying struct {
 	Title string `json:"title"`
 	Why   string `json:"why"` // the finding, in one sentence
 	// Bound on the factor of the score that it could bring, 0 if unknown.
-	Bound float64         `json:"bound,omitempty"`
-	Side  experiment.Side `json:"side"` // of the run under way
+	Bound float64 `json:"bound,omitempty"`
+	// Side of the run under way, "" between runs.
+	Side experiment.Side `json:"side"`
 	// So far: without samples.
 	Verdict   experiment.Verdict `json:"verdict"`
 	MostPairs int                `json:"most_pairs"`
+	// Looks at the scores so far, and the number of pairs of the next one; 0:
+	// there is none.
+	Looks    int `json:"looks"`
+	NextLook int `json:"next_look,omitempty"`
 }
 
 // Said is a message to a person.
@@ -55,4 +69,17 @@ type Said struct {
 	Level string `json:"level"` // "step", "info" or "warning"
 	Text  string `json:"text"`
 	Hint  string `json:"hint,omitempty"`
+}
+
+// scoreAfter is the score of what is in place after a step, in points per
+// second, if it was before; what the step did not change or measure stays.
+func scoreAfter(st *store.Step, before float64) float64 {
+	v := st.Verdict
+	switch {
+	case len(st.LeavesOut) > 0 && st.Tx != 0 && v.BaselineScore > 0: // the sides of a second look are swapped
+		return v.BaselineScore
+	case len(st.LeavesOut) == 0 && st.Kept && v.CandidateScore > 0:
+		return v.CandidateScore
+	}
+	return before
 }

@@ -18,6 +18,7 @@ import (
 // through the journal, runs the load, takes them away again, follows single
 // requests (not if b.Plain) and diagnoses what was seen.
 func Observe(ctx context.Context, exec *change.Executor, b *Bench, workload int, label string, ui Reporter) (*store.Run, *evidence.Snapshot, error) {
+	b.feed.doing("Look where the time goes, with statements recorded")
 	snap, err := evidence.Take(ctx, b.Stack, b.Hosts, evidence.TakeOptions{})
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the configuration: %w", err)
@@ -36,6 +37,7 @@ func Observe(ctx context.Context, exec *change.Executor, b *Bench, workload int,
 		return nil, nil, err
 	}
 	if !b.Plain {
+		b.feed.doing("Follow single requests")
 		walk, health, err := walkOnce(ctx, exec, b, snap, ui)
 		if err != nil {
 			return nil, nil, err
@@ -50,6 +52,7 @@ func Observe(ctx context.Context, exec *change.Executor, b *Bench, workload int,
 	if err := askAgain(ctx, b.loadOptions(workload), run); err != nil {
 		return nil, nil, err
 	}
+	b.feed.doing("Find what binds")
 	// Again, now that the instruments are gone and the answers are known.
 	if snap, err = evidence.Take(ctx, b.Stack, b.Hosts, evidence.TakeOptions{Assets: run.Evidence.Load.Assets}); err != nil {
 		return nil, nil, fmt.Errorf("read the configuration: %w", err)

@@ -53,6 +53,7 @@ func (t *Tuner) resume(s *store.Session) error {
 			t.workload = st.Plan.Workload
 		}
 	}
+	t.tellSession(steps)
 	t.UI.Step(fmt.Sprintf("Take up session %d after %d steps (--new begins a fresh one)", s.ID, len(steps)))
 	return t.Store.SaveSession(t.session)
 }

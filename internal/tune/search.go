@@ -127,6 +127,7 @@ func (t *Tuner) searchWorkload(ctx context.Context, step *store.Step, sw *switch
 		values = append(values, n)
 	}
 	opts := t.Bench.loadOptions(t.workload)
+	opts.Progress = t.Bench.feed.progress
 	points, best, err := load.FindWorkload(ctx, opts, values, probeWindow)
 	if err != nil {
 		return false, err

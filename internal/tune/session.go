@@ -30,6 +30,9 @@ type Tuner struct {
 	Bench *Bench
 	Rule  experiment.Rule
 	UI    Reporter
+	// Watch is told what is to be seen of the session, as Bench.Watch says; may
+	// be nil. Where UI is a Drawer, what an experiment shows goes there only.
+	Watch func(Live)
 	// Budget of wall-clock time for the whole session; 0 = until nothing pays.
 	Budget time.Duration
 	// Fresh starts a new session even if an interrupted one could go on.
@@ -68,6 +71,7 @@ type attempt struct {
 // Run is the whole session. On an error, also when ctx ends, the target is as
 // it was or as proved better, and the session can be taken up again.
 func (t *Tuner) Run(ctx context.Context) (*store.Session, error) {
+	defer t.watch(ctx)()
 	started := time.Now()
 	if t.Budget > 0 {
 		t.deadline = started.Add(t.Budget)
@@ -131,12 +135,14 @@ func (t *Tuner) begin(ctx context.Context) error {
 		return err
 	}
 	t.Bench.Session = t.session.ID
+	t.tellSession(nil)
 	t.UI.Step("Measure the service as found")
 	scores, err := t.measure(ctx, "as found", 2)
 	if err != nil {
 		return err
 	}
 	t.session.AsFound = stat.GeoMean(scores)
+	t.tellScore()
 	if t.workload == 0 {
 		t.workload = t.Bench.Users() // now somebody else's benchmark has told
 		t.session.AsFoundWorkload = t.workload

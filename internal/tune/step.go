@@ -25,12 +25,11 @@ func (t *Tuner) try(ctx context.Context, plan remedy.Plan, finding *diagnose.Fin
 		return nil, err
 	}
 	t.seq++
-	t.UI.Step(fmt.Sprintf("%d. %s", step.Seq, plan.Title))
-	t.UI.Info(fmt.Sprintf("why: %s", plan.Why))
+	facts := []string{"why: " + plan.Why}
 	if plan.Bound > 1 { // a proposal comes without a bound
-		t.UI.Info(ui.Bound(plan.Bound))
+		facts = append(facts, ui.Bound(plan.Bound))
 	}
-
+	t.opens(step, facts...)
 	if err := t.setPace(); err != nil {
 		return nil, err
 	}
@@ -43,12 +42,7 @@ func (t *Tuner) try(ctx context.Context, plan remedy.Plan, finding *diagnose.Fin
 		if err != nil {
 			return t.finish(ctx, step, sw, err)
 		}
-		step.Verdict, err = experiment.Run(ctx, rule, sw, func(v experiment.Verdict) {
-			if v.Pairs == 0 {
-				return
-			}
-			t.UI.Info(fmt.Sprintf("pair %d: %s (%s against %s)", v.Pairs, percent(v.Effect), score(v.CandidateScore), score(v.BaselineScore)))
-		})
+		step.Verdict, err = experiment.Run(ctx, rule, sw, t.sofar)
 		return t.finish(ctx, step, sw, err)
 	}
 	return t.finish(ctx, step, sw, nil)
@@ -68,8 +62,7 @@ func (t *Tuner) again(ctx context.Context, step *store.Step, plan remedy.Plan) (
 		step.Plan.Changes = changes
 	}
 	step.Plan.Title = title
-	t.UI.Step(fmt.Sprintf("%d. %s", step.Seq, title))
-	t.UI.Info("it was proved before the interruption")
+	t.opens(step, "it was proved before the interruption")
 	sw := t.switcher(step)
 	return t.finish(ctx, step, sw, nil)
 }
@@ -133,6 +126,7 @@ func (t *Tuner) finish(ctx context.Context, step *store.Step, sw *switcher, err 
 	if serr := t.Store.SaveStep(step); serr != nil {
 		err = errors.Join(err, serr)
 	}
+	t.closes(step, err)
 	if err == nil {
 		t.announce(step)
 	}

@@ -76,6 +76,7 @@ func (e *ProposalError) Unwrap() error { return e.Err }
 // is set the target is put back even if it improved. One that touches what
 // judges it is refused: its step tells why.
 func (t *Tuner) Try(ctx context.Context, p Proposal) (*store.Step, error) {
+	defer t.watch(ctx)()
 	plan, err := t.plan(ctx, p)
 	if err != nil {
 		return nil, &ProposalError{err}
@@ -95,6 +96,7 @@ func (t *Tuner) Try(ctx context.Context, p Proposal) (*store.Step, error) {
 		return nil, err
 	}
 	t.Bench.Session = t.session.ID
+	t.tellSession(nil)
 	t.putBack = !p.Keep
 	step, err := t.judged(ctx, plan)
 	t.session.Ended, t.session.State = time.Now(), "done"

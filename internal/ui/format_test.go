@@ -87,11 +87,6 @@ func TestWidth(t *testing.T) {
 			t.Errorf("Width(%q) = %d, want %d", s, got, want)
 		}
 	}
-	for i := 1; i < len(wide); i++ {
-		if wide[i].from <= wide[i-1].to || wide[i].to < wide[i].from {
-			t.Errorf("range %x is out of order", wide[i].from)
-		}
-	}
 }
 
 func TestTruncate(t *testing.T) {

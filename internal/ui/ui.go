@@ -16,6 +16,7 @@
 package ui
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -38,6 +39,8 @@ type Options struct {
 	NoColor bool
 	// TTY says that the first writer is a terminal.
 	TTY bool
+	// Size tells the terminal's; nil: the first writer is asked.
+	Size func() (columns, rows int)
 }
 
 // UI writes messages. Its methods may be called from several goroutines.
@@ -49,8 +52,10 @@ type UI struct {
 	now      func() time.Time
 
 	mu       sync.Mutex
-	shown    int       // progress lines that stand on the terminal
-	lastLine time.Time // of the last plain progress line
+	line     bool      // a progress line stands on the terminal
+	block    []string  // of Show, until it is cleared
+	drawn    []int     // columns of its lines that stand on the terminal
+	lastLine time.Time // when something was drawn, or a plain progress line printed
 }
 
 // plainEvery is the time between two progress lines where lines cannot be
@@ -75,15 +80,36 @@ func sameKind(w io.Writer) bool {
 func Columns(w io.Writer) int { return columns(w) }
 
 func columns(w io.Writer) int {
+	columns, _ := winsize(w)
+	return columns
+}
+
+func winsize(w io.Writer) (columns, rows int) {
 	f, ok := w.(*os.File)
 	if !ok {
-		return 0
+		return 0, 0
 	}
 	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
 	if err != nil {
-		return 0
+		return 0, 0
 	}
-	return int(size.Col)
+	return int(size.Col), int(size.Row)
+}
+
+// size of the terminal; 80 by 24, as it ever was, where it does not tell.
+func (u *UI) size() (columns, rows int) {
+	if u.opts.Size != nil {
+		columns, rows = u.opts.Size()
+	} else {
+		columns, rows = winsize(u.out)
+	}
+	if columns <= 0 {
+		columns = 80
+	}
+	if rows <= 0 {
+		rows = 24
+	}
+	return columns, rows
 }
 
 // SGR parameters (ECMA-48, 8.3.117).
@@ -106,7 +132,7 @@ func (u *UI) Step(title string) {
 	if u.opts.Quiet {
 		return
 	}
-	u.print(u.out, paint(u.colorOut, bold, "== "+Clean(title)))
+	u.print(u.out, paint(u.colorOut, bold, "== "+u.hang(u.out, title, 3)))
 }
 
 // Info tells a fact about the step under way.
@@ -114,12 +140,12 @@ func (u *UI) Info(text string) {
 	if u.opts.Quiet {
 		return
 	}
-	u.print(u.out, indent("   ", Clean(text)))
+	u.print(u.out, margin+u.hang(u.out, text, len(margin)))
 }
 
 // Warn tells a problem that does not end the work, and what to do ("" = nothing).
 func (u *UI) Warn(problem, hint string) {
-	u.print(u.err, paint(u.colorErr, yellow, "warning:")+" "+indent("         ", Clean(problem))[9:]+u.hint(hint))
+	u.print(u.err, paint(u.colorErr, yellow, "warning:")+" "+u.hang(u.err, problem, len("warning: "))+u.hint(hint))
 }
 
 // Error prints an error with its hint. With JSON it is one line
@@ -128,6 +154,7 @@ func (u *UI) Error(err error) {
 	if err == nil {
 		return
 	}
+	u.Clear()
 	hint := Hint(err)
 	if u.opts.JSON {
 		line, merr := json.Marshal(struct {
@@ -159,46 +186,82 @@ func (u *UI) Progress(text string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	line := strings.ReplaceAll(Clean(text), "\n", " ")
-	if u.opts.TTY {
-		width := columns(u.out)
-		if width == 0 {
-			width = 80
-		}
+	if u.Draws() {
+		columns, _ := u.size()
+		u.block = nil
 		// The last column stays free: some terminals wrap when it is filled.
-		u.clearBlock()
-		fmt.Fprint(u.out, "\r\x1b[K"+Truncate("   "+line, width-1))
-		u.shown = 1
+		away := u.away()
+		fmt.Fprint(u.out, cmp.Or(away, "\r"+eraseLine)+Truncate(margin+line, columns-1))
+		u.line = true
 		return
 	}
 	if now := u.now(); u.lastLine.IsZero() || now.Sub(u.lastLine) >= plainEvery {
 		u.lastLine = now
-		fmt.Fprintln(u.out, "   "+strings.TrimRight(line, " "))
+		fmt.Fprintln(u.out, margin+strings.TrimRight(line, " "))
 	}
 }
 
-// Clear takes the progress line away, if one stands.
+// Clear takes the progress line and the block of Show away.
 func (u *UI) Clear() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.clear()
+	u.block = nil
+	fmt.Fprint(u.out, u.away())
 }
 
-func (u *UI) clear() {
-	u.clearBlock()
-	if u.shown > 0 {
-		fmt.Fprint(u.out, "\r\x1b[K")
-		u.shown = 0
-	}
-}
-
+// print puts a line above the block that stands.
 func (u *UI) print(w io.Writer, line string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.clear()
+	if w == u.out {
+		fmt.Fprint(w, u.away()+line+"\n"+u.redraw())
+		return
+	}
+	fmt.Fprint(u.out, u.away())
 	fmt.Fprintln(w, line)
+	fmt.Fprint(u.out, u.redraw())
 }
 
 // indent puts prefix before every line.
 func indent(prefix, text string) string {
 	return prefix + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n"+prefix)
+}
+
+// hang indents all lines of a message but the first. Where it is read on a
+// terminal they are broken between words; errors and hints are not, because what
+// they name may be copied.
+func (u *UI) hang(w io.Writer, text string, by int) string {
+	text = Clean(text)
+	if u.Draws() && sameKind(w) {
+		columns, _ := u.size()
+		text = wrap(text, columns-1-by)
+	}
+	return indent(strings.Repeat(" ", by), text)[by:]
+}
+
+// wrap breaks lines between words so that they have at most width columns. A
+// longer word stays whole: the terminal breaks it.
+func wrap(text string, width int) string {
+	var b strings.Builder
+	for i, line := range strings.Split(text, "\n") {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		used := 0
+		for k, word := range strings.Split(line, " ") {
+			n := Width(word)
+			switch {
+			case k == 0:
+			case used+1+n > width && used > 0:
+				b.WriteByte('\n')
+				used = 0
+			default:
+				b.WriteByte(' ')
+				used++
+			}
+			b.WriteString(word)
+			used += n
+		}
+	}
+	return b.String()
 }
