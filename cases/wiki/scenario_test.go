@@ -19,6 +19,9 @@ import (
 // TestWiki: readers and editors get right answers, an edit is seen by all, reset
 // takes it back, a wrong answer is found out, and down leaves nothing.
 func TestWiki(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a real wiki")
+	}
 	t.Parallel()
 	b := up(t)
 	before := b.count("revision")
