@@ -101,7 +101,7 @@ func (p *page) mdWork(m *Model) {
 		}
 		title := "- [ ] **" + mdText(w.Title) + "**"
 		if w.Bound > 1 {
-			title += fmt.Sprintf(" (at most %s)", ui.Factor(w.Bound))
+			title += " (" + ui.Bound(w.Bound) + ")"
 		}
 		if len(w.Sources) > 0 {
 			title += " at " + mdCodes(w.Sources)
@@ -157,7 +157,7 @@ func (p *page) textWork(m *Model) {
 		}
 		bound := ""
 		if w.Bound > 1 {
-			bound = "   at most " + ui.Factor(w.Bound)
+			bound = "   " + ui.Bound(w.Bound)
 		}
 		p.line("  %2d. %s%s", i+1, w.Title, bound)
 		for j, on := range onText(w) {
