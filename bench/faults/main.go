@@ -1,8 +1,8 @@
 // Command faults breaks Kasoku and its target at every step of every kind of
 // change, and looks whether everything is as before or as kept:
 //
-//	kinds   file, directory, variable, index, command, restart, sysctl, unit,
-//	        package, move of an endpoint, git commit
+//	kinds   file, directory, link, variable, index, table, command, restart,
+//	        sysctl, unit, process, package, move of an endpoint, git commit
 //	faults  SIGKILL of the controller and of the helper on the target, SSH cut,
 //	        hard reboot of the target, disk full, permission lost, a service
 //	        that does not come up, an object edited by someone else meanwhile
@@ -11,9 +11,9 @@
 // reached by SSH. One case is one kind × one step × one fault: a process of its
 // own applies and keeps the change and runs into the fault before that step;
 // then the fault is healed, Kasoku recovers, and files (bytes, mode, owner),
-// schema, variables, kernel settings, units, packages and checkouts are
-// compared with what they were before and after. What someone else edited must
-// still be as they left it.
+// schema, variables, kernel settings, units, processes, packages and checkouts
+// are compared with what they were before and after. What someone else edited
+// must still be as they left it.
 //
 // In: bin/kasoku. Out: a table, and with -write the page docs/faults.md. Exit
 // status 0 if at least -least cases ran and none was lost, 1 if not, 2 if the

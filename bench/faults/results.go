@@ -153,7 +153,8 @@ func (m *results) markdown(path string) error {
 What happens to a target when something breaks in the middle of a change. ` + "`make faults`" + ` breaks it at
 every step of every kind of change, on a disposable host with systemd, nginx and MariaDB, reached by
 SSH; then Kasoku recovers, and everything must be as before or as kept: files with bytes, mode and
-owner, schema, variables, kernel settings, units, packages, checkouts. This page is its output.
+owner, schema, variables, kernel settings, units, processes, packages, checkouts. This page is its
+output.
 
 A number is how many cases ran, one for each step or each so many of them. "–": the fault cannot meet that kind.
 This page was made by

@@ -121,11 +121,15 @@ func (a access) openOn(ctx context.Context, h *ssh.Host, project string, trace f
 			{Name: "db", Kind: stack.MariaDB, Host: hostName, Binary: "/usr/sbin/mariadbd", Config: "/etc/mysql/my.cnf", Listen: []string{"unix:/run/mysqld/mysqld.sock"},
 				Control: stack.Control{Method: stack.MethodSystemd, Unit: "mariadb.service"}, Health: stack.Health{Timeout: 20 * time.Second},
 				Login: &stack.Login{User: "kasoku", PasswordFile: "/var/lib/faults/password", Socket: "/run/mysqld/mysqld.sock"}},
+			appService(),
 		}}
 	var err error
 	s.exec, err = change.Open(ctx, change.Options{Dir: project, Stack: st, Hosts: map[string]host.Host{"local": host.NewLocal(), hostName: s.faulty},
 		Control: func(name string) (change.Controller, error) {
 			return stack.NewController(s.faulty, st, st.Service(name))
+		},
+		Variant: func(name, variant string) (change.Starter, error) {
+			return stack.NewController(s.faulty, st, st.Service(name).As(variant))
 		},
 		DB: func(ctx context.Context, name string) (*sql.DB, error) {
 			return stack.OpenDB(ctx, s.faulty, st.Service(name))
