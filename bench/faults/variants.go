@@ -52,8 +52,7 @@ cat > run <<'END'
 # Starts the implementation $1, by default the one that was started last.
 name=${1:-$(cat ` + appDir + `/current)}
 [ ! -e ` + appFails + ` ] || { echo "it cannot be started" >&2; exit 1; }
-echo $name > ` + appDir + `/current
-exec /usr/sbin/nginx -c ` + appDir + `/$name.conf
+/usr/sbin/nginx -c ` + appDir + `/$name.conf && echo $name > ` + appDir + `/current
 END
 chmod 755 run
 printf '[Unit]\nBefore=ssh.service mariadb.service\n[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart=` + appDir + `/run\n[Install]\nWantedBy=multi-user.target\n' > /etc/systemd/system/faults-boot.service
