@@ -149,9 +149,6 @@ type target struct {
 	dir    string
 }
 
-// labName is the disposable hosts' name.
-const labName = "faults"
-
 // packages that the host is made of.
 var packages = []string{"nginx-light", "mariadb-server", "git", "curl"}
 
@@ -169,12 +166,12 @@ func openTarget(ctx context.Context, s settings, log io.Writer) (*target, error)
 	if err != nil {
 		return nil, err
 	}
-	if old, err := lab.Open("", labName); err == nil { // of a run that was killed
+	if old, err := lab.Open("", s.lab); err == nil { // of a run that was killed
 		if err := old.Down(ctx); err != nil {
 			return nil, err
 		}
 	}
-	l, err := lab.Up(ctx, lab.Options{Name: labName, Count: 1, Packages: packages, Program: kasoku, Base: s.base, Progress: progress(s, log)})
+	l, err := lab.Up(ctx, lab.Options{Name: s.lab, Count: 1, Packages: packages, Program: kasoku, Base: s.base, Progress: progress(s, log)})
 	if err != nil {
 		return nil, err
 	}
