@@ -110,20 +110,33 @@ var faults = []*fault{
 			}
 			return nil
 		}},
-	{name: "service fails", what: "the unit's start and reload fail from that step on (a drop-in).",
-		applies: func(k *kind) bool { return k.unit != "" },
-		strike: func(ctx context.Context, s *session, v task, k *kind) {
-			must(v.Target.sh(ctx, fmt.Sprintf(`mkdir -p /run/systemd/system/%[1]s.d
-printf '[Service]\nExecStartPre=/bin/false\nExecReload=\nExecReload=/bin/false\n' > /run/systemd/system/%[1]s.d/zz-faults.conf
-systemctl daemon-reload`, k.unit)))
-		},
+	{name: "service fails", what: "the unit's start and reload fail from that step on (a drop-in), or the start of a process.",
+		applies: func(k *kind) bool { return k.unit != "" || k.fail != "" },
+		strike:  func(ctx context.Context, s *session, v task, k *kind) { must(v.Target.sh(ctx, k.failing())) },
 		healing: func(ctx context.Context, t *target, v task) error {
-			unit := kindNamed(v.Kind).unit
-			return t.access.sh(ctx, fmt.Sprintf(`rm -f /run/systemd/system/%[1]s.d/zz-faults.conf; systemctl daemon-reload; systemctl reset-failed %[1]s || true`, unit))
+			return t.access.sh(ctx, kindNamed(v.Kind).mending())
 		}},
 	{name: "edited meanwhile", what: "someone else changes the very object; their work must stay as it is.", edits: true,
 		applies: func(k *kind) bool { return k.edit != "" },
 		strike:  func(ctx context.Context, s *session, v task, k *kind) { must(v.Target.sh(ctx, k.edit)) }},
+}
+
+// failing is the script that makes the kind's service fail.
+func (k *kind) failing() string {
+	if k.unit == "" {
+		return k.fail
+	}
+	return fmt.Sprintf(`mkdir -p /run/systemd/system/%[1]s.d
+printf '[Service]\nExecStartPre=/bin/false\nExecReload=\nExecReload=/bin/false\n' > /run/systemd/system/%[1]s.d/zz-faults.conf
+systemctl daemon-reload`, k.unit)
+}
+
+// mending takes back what failing did.
+func (k *kind) mending() string {
+	if k.unit == "" {
+		return k.mend
+	}
+	return fmt.Sprintf(`rm -f /run/systemd/system/%[1]s.d/zz-faults.conf; systemctl daemon-reload; systemctl reset-failed %[1]s || true`, k.unit)
 }
 
 // fill writes until the disk is full.

@@ -17,6 +17,9 @@ type kind struct {
 	// edit is what someone else does to the object, and trace a line of what is
 	// seen then.
 	edit, trace string
+	// fail and mend make the service fail, and no longer, where that is not its
+	// unit's.
+	fail, mend string
 	// setUp and see are scripts for what only this kind needs.
 	setUp, see string
 }
@@ -152,6 +155,7 @@ systemctl daemon-reload; systemctl enable -q --now faults-dummy
 `,
 		see: `echo "unit $(systemctl is-enabled faults-dummy) $(systemctl is-active faults-dummy)"
 `},
+	processKind,
 	{name: "package", what: "a Debian package with a configuration file is upgraded.",
 		edit: "apt-get remove -qq -y faults-pkg >/dev/null", trace: "package rc",
 		changes: func() []change.Change {

@@ -1,8 +1,8 @@
 // Command faults breaks Kasoku and its target at every step of every kind of
 // change, and looks whether everything is as before or as kept:
 //
-//	kinds   file, directory, variable, index, command, restart, sysctl, unit,
-//	        package, move of an endpoint, git commit
+//	kinds   file, directory, link, variable, index, table, command, restart,
+//	        sysctl, unit, process, package, move of an endpoint, git commit
 //	faults  SIGKILL of the controller and of the helper on the target, SSH cut,
 //	        hard reboot of the target, disk full, permission lost, a service
 //	        that does not come up, an object edited by someone else meanwhile
@@ -11,9 +11,9 @@
 // reached by SSH. One case is one kind × one step × one fault: a process of its
 // own applies and keeps the change and runs into the fault before that step;
 // then the fault is healed, Kasoku recovers, and files (bytes, mode, owner),
-// schema, variables, kernel settings, units, packages and checkouts are
-// compared with what they were before and after. What someone else edited must
-// still be as they left it.
+// schema, variables, kernel settings, units, processes, packages and checkouts
+// are compared with what they were before and after. What someone else edited
+// must still be as they left it.
 //
 // In: bin/kasoku. Out: a table, and with -write the page docs/faults.md. Exit
 // status 0 if at least -least cases ran and none was lost, 1 if not, 2 if the
@@ -37,6 +37,7 @@ import (
 // settings are the command line.
 type settings struct {
 	kasoku, base string
+	lab, rows    string
 	kinds, on    []string // faults
 	write        string
 	least        int
@@ -84,8 +85,10 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	f.SetOutput(stderr)
 	f.StringVar(&s.kasoku, "kasoku", "bin/kasoku", "Kasoku's static program")
 	f.StringVar(&s.base, "base", "", "folder of the disposable hosts' bases; empty: the default")
-	onlyKinds := f.String("kinds", strings.Join(names(kinds), ","), "kinds of change to try")
+	onlyKinds := f.String("kinds", strings.Join(names(kinds), ","), "kinds of change to try; empty: none, only the page of -rows is written")
 	onlyFaults := f.String("faults", strings.Join(names(faults), ","), "faults to try")
+	f.StringVar(&s.lab, "lab", "faults", "name of the disposable host; another one for a run beside this one")
+	f.StringVar(&s.rows, "rows", "", "folder that gets a file for each kind that was run, and whose rows of other kinds, of the same tree, join the table")
 	f.StringVar(&s.write, "write", "", "write the table as Markdown to this file")
 	f.IntVar(&s.least, "least", 500, "cases that must have run")
 	f.IntVar(&s.reboots, "reboots", 2, "reboot before every so many steps; a reboot takes some seconds")
@@ -101,6 +104,9 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 		got, have []string
 	}{{"kind", s.kinds, names(kinds)}, {"fault", s.on, names(faults)}} {
 		for _, name := range c.got {
+			if name == "" && s.rows != "" {
+				continue
+			}
 			if !slices.Contains(c.have, name) {
 				return s, fmt.Errorf("there is no %s %q; choose from %s", c.what, name, strings.Join(c.have, ","))
 			}
@@ -118,20 +124,15 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 // matrix runs all cases on a host of its own.
 func matrix(ctx context.Context, s settings, stdout, stderr io.Writer) (bool, error) {
 	began := time.Now()
-	t, err := openTarget(ctx, s, stderr)
-	if err != nil {
+	m := newResults(stdout, stderr, s.verbose)
+	if err := m.all(ctx, s); err != nil {
+		m.took = time.Since(began)
+		m.print() // what there is
 		return false, err
 	}
-	defer t.close()
-	m := &results{out: stdout, log: stderr, verbose: s.verbose}
-	for _, k := range kinds {
-		if !slices.Contains(s.kinds, k.name) {
-			continue
-		}
-		if err := m.kind(ctx, t, k, s); err != nil {
-			m.took = time.Since(began)
-			m.print() // what there is
-			return false, fmt.Errorf("kind %s: %w", k.name, err)
+	if s.rows != "" {
+		if err := m.gather(s.rows); err != nil {
+			return false, err
 		}
 	}
 	m.took = time.Since(began)
@@ -142,6 +143,31 @@ func matrix(ctx context.Context, s settings, stdout, stderr io.Writer) (bool, er
 		}
 	}
 	return m.met(s.least), nil
+}
+
+// all runs the kinds that were asked for.
+func (m *results) all(ctx context.Context, s settings) error {
+	if slices.Equal(s.kinds, []string{""}) {
+		return nil
+	}
+	t, err := openTarget(ctx, s, m.log)
+	if err != nil {
+		return err
+	}
+	defer t.close()
+	for _, k := range kinds {
+		if !slices.Contains(s.kinds, k.name) {
+			continue
+		}
+		err := m.kind(ctx, t, k, s)
+		if err == nil && s.rows != "" {
+			err = m.save(s.rows, k.name)
+		}
+		if err != nil {
+			return fmt.Errorf("kind %s: %w", k.name, err)
+		}
+	}
+	return nil
 }
 
 // named has a name.

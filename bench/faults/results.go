@@ -18,11 +18,16 @@ type results struct {
 	kinds    []string
 	lost     []string
 	steps    map[string]int
+	commands map[string]string // that ran a kind
 	took     time.Duration
 }
 
+func newResults(out, log io.Writer, verbose bool) *results {
+	return &results{out: out, log: log, verbose: verbose, cells: map[[2]string]*cell{}, steps: map[string]int{}, commands: map[string]string{}}
+}
+
 // cell counts the cases of a kind and a fault.
-type cell struct{ cases, kept, back, lost int }
+type cell struct{ Cases, Kept, Back, Lost int }
 
 // kind runs all cases of one kind.
 func (m *results) kind(ctx context.Context, t *target, k *kind, s settings) error {
@@ -33,10 +38,7 @@ func (m *results) kind(ctx context.Context, t *target, k *kind, s settings) erro
 	if err != nil {
 		return err
 	}
-	if m.cells == nil {
-		m.cells, m.steps = map[[2]string]*cell{}, map[string]int{}
-	}
-	m.kinds, m.steps[k.name] = append(m.kinds, k.name), len(steps)
+	m.kinds, m.steps[k.name], m.commands[k.name] = append(m.kinds, k.name), len(steps), commandLine()
 	for n, f := range faults {
 		if !slices.Contains(s.on, f.name) || f.applies != nil && !f.applies(k) {
 			continue
@@ -56,23 +58,23 @@ func (m *results) kind(ctx context.Context, t *target, k *kind, s settings) erro
 			}
 			m.count(c, k, f, step, steps[step-1], o)
 		}
-		fmt.Fprintf(m.log, "%-9s %-16s %3d cases, %d kept, %d put back, %d lost; %.0f s\n", k.name, f.name, c.cases, c.kept, c.back, c.lost, time.Since(began).Seconds())
+		fmt.Fprintf(m.log, "%-9s %-16s %3d cases, %d kept, %d put back, %d lost; %.0f s\n", k.name, f.name, c.Cases, c.Kept, c.Back, c.Lost, time.Since(began).Seconds())
 	}
 	return nil
 }
 
 func (m *results) count(c *cell, k *kind, f *fault, step int, name string, o outcome) {
-	c.cases++
+	c.Cases++
 	switch {
 	case o.problem != "":
-		c.lost++
+		c.Lost++
 		line := fmt.Sprintf("%s, %s before step %d (%s), %s: %s", k.name, f.name, step, name, firstLine(o.ended), o.problem)
 		m.lost = append(m.lost, line)
 		fmt.Fprintln(m.log, "LOST:", line)
 	case o.state == "kept":
-		c.kept++
+		c.Kept++
 	default:
-		c.back++
+		c.Back++
 	}
 	if m.verbose {
 		fmt.Fprintf(m.log, "  %-9s %-16s %2d %-28s %s; %s\n", k.name, f.name, step, name, firstLine(o.ended), o.state)
@@ -87,14 +89,14 @@ func firstLine(s string) string {
 // sum of all cases.
 func (m *results) sum() (all cell) {
 	for _, c := range m.cells {
-		all.cases, all.kept, all.back, all.lost = all.cases+c.cases, all.kept+c.kept, all.back+c.back, all.lost+c.lost
+		all.Cases, all.Kept, all.Back, all.Lost = all.Cases+c.Cases, all.Kept+c.Kept, all.Back+c.Back, all.Lost+c.Lost
 	}
 	return all
 }
 
 func (m *results) met(least int) bool {
 	all := m.sum()
-	return all.lost == 0 && all.cases >= least
+	return all.Lost == 0 && all.Cases >= least
 }
 
 // rows of the table: kinds down, faults across.
@@ -111,10 +113,10 @@ func (m *results) rows() [][]string {
 			switch {
 			case c == nil:
 				row = append(row, "–")
-			case c.lost > 0:
-				row = append(row, fmt.Sprintf("%d, %d LOST", c.cases, c.lost))
+			case c.Lost > 0:
+				row = append(row, fmt.Sprintf("%d, %d LOST", c.Cases, c.Lost))
 			default:
-				row = append(row, fmt.Sprint(c.cases))
+				row = append(row, fmt.Sprint(c.Cases))
 			}
 		}
 		rows = append(rows, row)
@@ -139,7 +141,7 @@ func (m *results) print() {
 		fmt.Fprintln(m.out, strings.TrimRight(line.String(), " "))
 	}
 	all := m.sum()
-	fmt.Fprintf(m.out, "\n%d cases (bar: 500), %d lost (bar: 0); %d ended as kept, %d as before; %s\n", all.cases, all.lost, all.kept, all.back, m.took.Round(time.Second))
+	fmt.Fprintf(m.out, "\n%d cases (bar: 500), %d lost (bar: 0); %d ended as kept, %d as before; %s\n", all.Cases, all.Lost, all.Kept, all.Back, m.took.Round(time.Second))
 	for _, line := range m.lost {
 		fmt.Fprintln(m.out, "LOST:", line)
 	}
@@ -153,17 +155,21 @@ func (m *results) markdown(path string) error {
 What happens to a target when something breaks in the middle of a change. ` + "`make faults`" + ` breaks it at
 every step of every kind of change, on a disposable host with systemd, nginx and MariaDB, reached by
 SSH; then Kasoku recovers, and everything must be as before or as kept: files with bytes, mode and
-owner, schema, variables, kernel settings, units, packages, checkouts. This page is its output.
+owner, schema, variables, kernel settings, units, processes, packages, checkouts. This page is its
+output.
 
 A number is how many cases ran, one for each step or each so many of them. "–": the fault cannot meet that kind.
-This page was made by
+The rows were made by
 
 `)
-	args := slices.Clone(os.Args[1:])
-	if i := slices.Index(args, "-kasoku"); i >= 0 { // the make target's own
-		args = slices.Delete(args, i, min(i+2, len(args)))
+	var shown []string
+	for _, k := range m.kinds {
+		if line := m.commands[k]; !slices.Contains(shown, line) {
+			fmt.Fprintf(&b, "    %s\n", line)
+			shown = append(shown, line)
+		}
 	}
-	fmt.Fprintf(&b, "    make faults ARGS=%q\n\n", strings.Join(args, " "))
+	b.WriteString("\n")
 	for i, row := range m.rows() {
 		b.WriteString("| " + strings.Join(row, " | ") + " |\n")
 		if i == 0 {
@@ -171,7 +177,7 @@ This page was made by
 		}
 	}
 	all := m.sum()
-	fmt.Fprintf(&b, "\n%d cases, %d lost; %d ended as kept, %d as before.\n", all.cases, all.lost, all.kept, all.back)
+	fmt.Fprintf(&b, "\n%d cases, %d lost; %d ended as kept, %d as before.\n", all.Cases, all.Lost, all.Kept, all.Back)
 	for _, line := range m.lost {
 		fmt.Fprintf(&b, "\n- LOST: %s\n", firstLine(line))
 	}

@@ -121,11 +121,15 @@ func (a access) openOn(ctx context.Context, h *ssh.Host, project string, trace f
 			{Name: "db", Kind: stack.MariaDB, Host: hostName, Binary: "/usr/sbin/mariadbd", Config: "/etc/mysql/my.cnf", Listen: []string{"unix:/run/mysqld/mysqld.sock"},
 				Control: stack.Control{Method: stack.MethodSystemd, Unit: "mariadb.service"}, Health: stack.Health{Timeout: 20 * time.Second},
 				Login: &stack.Login{User: "kasoku", PasswordFile: "/var/lib/faults/password", Socket: "/run/mysqld/mysqld.sock"}},
+			appService(),
 		}}
 	var err error
 	s.exec, err = change.Open(ctx, change.Options{Dir: project, Stack: st, Hosts: map[string]host.Host{"local": host.NewLocal(), hostName: s.faulty},
 		Control: func(name string) (change.Controller, error) {
 			return stack.NewController(s.faulty, st, st.Service(name))
+		},
+		Variant: func(name, variant string) (change.Starter, error) {
+			return stack.NewController(s.faulty, st, st.Service(name).As(variant))
 		},
 		DB: func(ctx context.Context, name string) (*sql.DB, error) {
 			return stack.OpenDB(ctx, s.faulty, st.Service(name))
@@ -145,9 +149,6 @@ type target struct {
 	dir    string
 }
 
-// labName is the disposable hosts' name.
-const labName = "faults"
-
 // packages that the host is made of.
 var packages = []string{"nginx-light", "mariadb-server", "git", "curl"}
 
@@ -165,12 +166,12 @@ func openTarget(ctx context.Context, s settings, log io.Writer) (*target, error)
 	if err != nil {
 		return nil, err
 	}
-	if old, err := lab.Open("", labName); err == nil { // of a run that was killed
+	if old, err := lab.Open("", s.lab); err == nil { // of a run that was killed
 		if err := old.Down(ctx); err != nil {
 			return nil, err
 		}
 	}
-	l, err := lab.Up(ctx, lab.Options{Name: labName, Count: 1, Packages: packages, Program: kasoku, Base: s.base, Progress: progress(s, log)})
+	l, err := lab.Up(ctx, lab.Options{Name: s.lab, Count: 1, Packages: packages, Program: kasoku, Base: s.base, Progress: progress(s, log)})
 	if err != nil {
 		return nil, err
 	}
