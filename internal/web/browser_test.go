@@ -285,7 +285,7 @@ func (b *tab) follows(web *browser, s *Server, p *sample) {
 // switch works.
 func (b *tab) keys(web *browser) {
 	b.t.Helper()
-	b.do(chromedp.Focus(`#timeline svg.wide g[role=link]`, chromedp.ByQuery))
+	b.do(chromedp.Focus(`#timeline svg.wide a`, chromedp.ByQuery))
 	b.until(`document.getElementById("why").textContent.includes("Index orders")`)
 	// As a keyboard does it: what the key would type is dropped if the page
 	// deals with the key itself. chromedp.KeyEvent types it all the same.

@@ -75,30 +75,30 @@
     if (!why || !figure) return;
     for (const svg of figure.querySelectorAll("svg")) {
       svg.setAttribute("role", "group");
-      for (const g of svg.querySelectorAll(":scope > g")) {
+      for (const g of svg.querySelectorAll(":scope > g, :scope > a")) {
         const title = g.querySelector("title")?.textContent || "";
-        const step = /^(\d+)\./.exec(title);
-        g.setAttribute("tabindex", "0");
-        g.setAttribute("role", step ? "link" : "img");
-        g.setAttribute(step ? "aria-description" : "aria-label", title);
+        const leads = g.localName === "a";
+        if (!leads) {
+          g.setAttribute("tabindex", "0");
+          g.setAttribute("role", "img");
+        }
+        g.setAttribute(leads ? "aria-description" : "aria-label", title);
         // The text below says the same; a second one would cover the picture.
         g.querySelector("title")?.remove();
         const tell = () => { why.textContent = title; };
         g.addEventListener("pointerenter", tell);
         g.addEventListener("focus", tell);
-        const open = () => {
-          const d = step && document.getElementById("step-" + step[1]);
+        if (!leads) continue;
+        const open = (e) => {
+          const d = document.querySelector(g.getAttribute("href"));
           if (!d) return;
+          e.preventDefault(); // a key must not also fold what gets the focus
           d.open = true;
           d.scrollIntoView({ block: "center" });
           d.querySelector("summary").focus();
         };
         g.addEventListener("click", open);
-        g.addEventListener("keydown", (e) => {
-          if (e.key !== "Enter") return;
-          e.preventDefault(); // the key must not also fold what gets the focus
-          open();
-        });
+        g.addEventListener("keydown", (e) => { if (e.key === "Enter") open(e); });
       }
     }
   }
