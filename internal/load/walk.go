@@ -107,12 +107,20 @@ func (w *walk) rounds() error {
 			if err := w.session(&sessions[i], round); err != nil {
 				return err
 			}
+			// Users end their session at once when the run is interrupted.
+			if len(w.visits) < w.o.Most && w.ctx.Err() != nil {
+				return w.stopped()
+			}
 			if len(w.visits) >= w.o.Most {
 				return nil
 			}
 		}
 	}
 	return nil
+}
+
+func (w *walk) stopped() error {
+	return fmt.Errorf("walk through scenario %s stopped after %d requests: %w", w.r.opts.Scenario.Name, len(w.visits), w.ctx.Err())
 }
 
 // session sends one session's requests.
@@ -124,8 +132,8 @@ func (w *walk) session(s *session, round int) error {
 			d = u.proceed(m.now())
 			continue
 		}
-		if err := w.ctx.Err(); err != nil {
-			return fmt.Errorf("walk through scenario %s stopped after %d requests: %w", w.r.opts.Scenario.Name, len(w.visits), err)
+		if w.ctx.Err() != nil {
+			return w.stopped()
 		}
 		if w.o.Before != nil {
 			if err := w.o.Before(w.ctx, len(w.visits)); err != nil {
