@@ -65,8 +65,7 @@ func explore(ctx context.Context, args []string) error {
 
 // describe says how noisy a trace is.
 func describe(t *trace) {
-	var logs, pairs, free []float64
-	var slope experiment.Slope
+	var logs, pairs []float64
 	unfit, took := 0, 0.0
 	for i, r := range t.runs {
 		logs = append(logs, math.Log(r.score))
@@ -75,20 +74,13 @@ func describe(t *trace) {
 			unfit++
 		}
 		if i > 0 {
-			was, x := t.runs[i-1], 0.0
-			if r.speed > 0 && was.speed > 0 {
-				x = math.Log(r.speed / was.speed)
-			}
-			y := math.Log(r.score / was.score)
-			pairs, free = append(pairs, y), append(free, y-slope.Value()*x)
-			slope.Note(experiment.Sample{Score: was.score, Speed: was.speed}, experiment.Sample{Score: r.score, Speed: r.speed})
+			pairs = append(pairs, math.Log(r.score/t.runs[i-1].score))
 		}
 	}
 	_, sd := stat.MeanSD(logs)
 	_, pair := stat.MeanSD(pairs)
-	_, rest := stat.MeanSD(free)
-	fmt.Printf("  window %s: sd of runs %.1f %%, of pairs %.1f %%, %.1f %% without the machine's speed (slope %.2f); %.1f s a run, %d unfit, loud %v\n",
-		t.window, 100*sd, 100*pair, 100*rest, slope.Value(), took, unfit, t.loud)
+	fmt.Printf("  window %s: sd of runs %.1f %%, of pairs %.1f %%, %.1f s a run, %d unfit, loud %v\n",
+		t.window, 100*sd, 100*pair, took, unfit, t.loud)
 }
 
 func explored(ctx context.Context, t *trace, rule experiment.Rule, n int) error {

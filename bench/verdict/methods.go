@@ -37,7 +37,7 @@ func methods(rule experiment.Rule) []method {
 // kasoku is the very experiment of the product.
 func kasoku(rule experiment.Rule) func(*replay, *rand.Rand) bool {
 	return func(p *replay, coin *rand.Rand) bool {
-		rule.Seed, rule.Slope = coin.Uint64(), p.trace.slopeBefore(p.next)
+		rule.Seed = coin.Uint64()
 		v, err := experiment.Run(context.Background(), rule, p, nil)
 		return err == nil && v.Outcome == experiment.Improved
 	}

@@ -207,7 +207,7 @@ func (r *recorder) run(ctx context.Context, n int) (Recorded, error) {
 	out.Score, out.Unfit, out.Switched = got.Score, got.Unfit, switched
 	out.P99US, out.Requests = ev.Load.Latency.P99.Microseconds(), ev.Load.Requests
 	out.CPUUS = int64(1e6 * ev.ServicesCPU() / float64(ev.Load.Succeeded))
-	out.Foreign, out.Speed = foreignShare(&ev.System), ev.CacheSpeed
+	out.Foreign = foreignShare(&ev.System)
 	if last := len(out.Times) - 1; last < 1 {
 		return Recorded{}, fmt.Errorf("the window of %s is too short for a series", ev.Load.Window)
 	}

@@ -41,8 +41,6 @@ type Recorded struct {
 	CPUUS    int64   `json:"cpu"` // of the services per request, microseconds
 	Requests int64   `json:"n"`
 	Switched bool    `json:"switched,omitempty"`
-	// Speed of the machine's caches, as evidence.Evidence.CacheSpeed.
-	Speed float64 `json:"speed,omitempty"`
 	// Series: right answers so far, at times since the window began in
 	// milliseconds; the first point is 0, 0 and the last the window's end.
 	Times  []int64 `json:"t"`

@@ -23,7 +23,6 @@ type point struct {
 	score float64
 	unfit string
 	p99   time.Duration
-	speed float64 // of the machine's caches, 0 if unknown
 	took  float64 // seconds, with switch, reset and warm-up
 }
 
@@ -45,7 +44,7 @@ func newTrace(r *Recording, window time.Duration, limit float64) *trace {
 	t.loud = 2*over > len(r.Runs)
 	for _, run := range r.Runs {
 		all := run.at(float64(r.WindowMS)) / whole.Seconds()
-		p := point{score: run.Score, p99: time.Duration(run.P99US) * time.Microsecond, speed: run.Speed,
+		p := point{score: run.Score, p99: time.Duration(run.P99US) * time.Microsecond,
 			took: float64(run.TookMS)/1000 - (whole - window).Seconds()}
 		if all > 0 {
 			p.score *= run.at(float64(window.Milliseconds())) / window.Seconds() / all
@@ -75,7 +74,7 @@ func (p *replay) Measure(_ context.Context, side experiment.Side, _ int) (experi
 	p.next++
 	p.runs++
 	p.took += run.took
-	s := experiment.Sample{RunID: int64(p.next), Score: run.score, Requests: 1000, P99: run.p99, Speed: run.speed, Unfit: run.unfit}
+	s := experiment.Sample{RunID: int64(p.next), Score: run.score, Requests: 1000, P99: run.p99, Unfit: run.unfit}
 	if side == experiment.Candidate {
 		s.Score *= 1 + p.effect
 	}
@@ -92,21 +91,4 @@ func (p *replay) fit(side experiment.Side) (score float64, ok bool) {
 		}
 	}
 	return 0, false
-}
-
-// runsBefore an experiment that a session has made of the same service: those
-// of the search for a workload, of the windows' choice, of a diagnosis.
-const runsBefore = 8
-
-// slopeBefore is what a session has learned before the run at.
-func (t *trace) slopeBefore(at int) *experiment.Slope {
-	var s experiment.Slope
-	var was experiment.Sample
-	for i := range runsBefore {
-		run := t.runs[(at+i-runsBefore+len(t.runs)*runsBefore)%len(t.runs)]
-		is := experiment.Sample{Score: run.score, Speed: run.speed}
-		s.Note(was, is)
-		was = is
-	}
-	return &s
 }

@@ -84,7 +84,6 @@ func (c *sessionCount) print(name string, kind sessionKind) {
 func simulate(t *trace, effects []float64, rule experiment.Rule, coin *rand.Rand) sessionCount {
 	c := sessionCount{sessions: 1}
 	at := coin.IntN(len(t.runs))
-	rule.Slope = t.slopeBefore(at)
 	levels := experiment.Levels{Each: rule.Alpha}
 	var weak, strong []float64 // what was kept, by its estimate
 	last := -1.0
@@ -165,7 +164,6 @@ func (c *sessionCount) secondLook(t *trace, weak, strong []float64, last float64
 // experiment keeps anything falsely.
 func uncorrected(t *trace, effects []float64, rule experiment.Rule, coin *rand.Rand) int {
 	at := coin.IntN(len(t.runs))
-	rule.Slope = t.slopeBefore(at)
 	for _, e := range effects {
 		if e > 0 {
 			continue

@@ -39,9 +39,6 @@ type Evidence struct {
 	LogsBefore []LogLine `json:"logs_before,omitempty"`
 	// Answers of paths that health checks ask for, asked some times more.
 	Answers []load.ConstantAnswer `json:"answers,omitempty"`
-	// CacheSpeed of the machine that made the load, before and after it (geometric
-	// mean); 0 if unknown. See CacheSpeed.
-	CacheSpeed float64 `json:"cache_speed,omitempty"`
 	// Latencies of one small command to a cache, over the window (C07).
 	Latencies []LatencyProbe `json:"latencies,omitempty"`
 	// LockWaits: tables whose rows transactions waited for, most first; only

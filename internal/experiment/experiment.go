@@ -31,8 +31,6 @@ type Rule struct {
 	// Deadline after which no pair begins any more; zero: none. An experiment
 	// that it ends is inconclusive and says so in Verdict.OutOfTime.
 	Deadline time.Time
-	// Slope of the service, learned on; nil: it is learned from nothing.
-	Slope *Slope
 	// Seed of the coin that orders the pairs.
 	Seed uint64
 }
@@ -62,11 +60,7 @@ func Run(ctx context.Context, r Rule, runner Runner, progress func(Verdict)) (Ve
 	if err != nil {
 		return Verdict{}, fmt.Errorf("experiment: %w", err)
 	}
-	slope := r.Slope
-	if slope == nil {
-		slope = &Slope{}
-	}
-	e := &running{rule: r, pairs: corrected{slope: slope, last: map[Side]Sample{}}, verdict: Verdict{Level: r.Alpha}, seq: seq, runner: runner, started: time.Now(),
+	e := &running{rule: r, verdict: Verdict{Level: r.Alpha}, seq: seq, runner: runner, started: time.Now(),
 		coin: rand.New(rand.NewPCG(r.Seed, 0x6b61736f6b75))}
 	for pair := 1; ; pair++ {
 		done, err := e.pair(ctx, pair)
@@ -97,7 +91,7 @@ type running struct {
 	second  Side // of the latest odd pair, first of the next
 	started time.Time
 	verdict Verdict
-	pairs   corrected
+	logs    []float64 // log ratios candidate / baseline of the pairs so far
 	base    []Sample
 	cand    []Sample
 }
@@ -226,13 +220,13 @@ func (e *running) look() (bool, error) {
 	case b.Score <= 0:
 		b.Score = c.Score / 1000 // a score of nothing: any ratio beyond measure will do
 	}
-	e.pairs.add(b, c)
-	e.verdict.Pairs, e.verdict.Corrected = len(e.pairs.free), e.pairs.told()
+	e.logs = append(e.logs, math.Log(c.Score/b.Score))
+	e.verdict.Pairs = len(e.logs)
 	e.estimate()
-	if e.verdict.Pairs < 2 {
+	if len(e.logs) < 2 {
 		return false, nil
 	}
-	d, t, err := e.pairs.look(e.seq, math.Log1p(e.rule.SmallestEffect))
+	d, t, err := e.seq.Look(e.logs, math.Log1p(e.rule.SmallestEffect))
 	if err != nil {
 		return false, err
 	}
@@ -264,7 +258,7 @@ func (e *running) look() (bool, error) {
 // worst out, so that a burst of somebody else's work cannot decide; a candidate
 // that itself stalls now and then must not gain by that.
 func (e *running) plain() float64 {
-	mean, _ := stat.MeanSD(e.pairs.free)
+	mean, _ := stat.MeanSD(e.logs)
 	return mean
 }
 
@@ -295,16 +289,6 @@ func (e *running) slowTail() float64 {
 
 func (e *running) end(o Outcome, reason string) {
 	e.verdict.Outcome, e.verdict.Reason = o, reason
-	if c := e.verdict.Corrected; c != nil && c.P < surelyShifted {
-		e.verdict.Warnings = append(e.verdict.Warnings, fmt.Sprintf("without any load this machine's caches were %.1f %% %s with the candidate than without (p = %.2g), so only what the raw scores showed, too, was counted; look at what it leaves running", 100*math.Abs(c.Shift), faster(c.Shift), c.P))
-	}
-}
-
-func faster(shift float64) string {
-	if shift < 0 {
-		return "slower"
-	}
-	return "faster"
 }
 
 // ErrCandidate wraps a Runner's error that says the candidate could not be

@@ -80,8 +80,6 @@ type Pace struct {
 	Workload int     `json:"workload"`
 	Freedom  float64 `json:"freedom"`
 	Known    Noise   `json:"known"`
-	// Slope of the service; experiments learn it on (Rule.Slope).
-	Slope Slope `json:"slope,omitzero"`
 	// Last is the last experiment's alone, with its candidate: all that is
 	// known of the service if that one is kept and much faster.
 	Last Noise `json:"last"`
@@ -110,33 +108,24 @@ func (p *Pace) NoteSwitching(d time.Duration) {
 	p.Last.Cost.add(d.Seconds(), 0)
 }
 
-// NoteNeighbours takes in two runs of the same, one after the other. What the
-// machine's speed explains is no noise: it is taken out of the pairs, too.
-func (p *Pace) NoteNeighbours(one, other Sample, window time.Duration) {
-	if one.Score <= 0 || other.Score <= 0 || window <= 0 {
-		return
+// NoteNeighbours takes in two runs of the same, one after the other.
+func (p *Pace) NoteNeighbours(one, other float64, window time.Duration) {
+	if one > 0 && other > 0 && window > 0 {
+		d := math.Log(one / other)
+		p.Known.runs(d*d/2, 1, window)
 	}
-	d := math.Log(other.Score / one.Score)
-	if one.Speed > 0 && other.Speed > 0 {
-		d -= p.Slope.Value() * math.Log(other.Speed/one.Speed)
-	}
-	p.Known.runs(d*d/2, 1, window)
-	p.Slope.Note(one, other)
 }
 
 // NoteExperiment takes in the pairs of an experiment: how much their ratios
 // differ among each other.
 func (p *Pace) NoteExperiment(samples []Sample, window time.Duration) {
-	pairs := corrected{slope: &Slope{}, last: map[Side]Sample{}}
-	*pairs.slope = p.Slope
+	var logs []float64
+	mean := 0.0
 	for _, pair := range PairsOf(samples) {
 		if pair.Baseline.Score > 0 && pair.Candidate.Score > 0 {
-			pairs.add(pair.Baseline, pair.Candidate)
+			logs = append(logs, math.Log(pair.Candidate.Score/pair.Baseline.Score))
+			mean += logs[len(logs)-1]
 		}
-	}
-	logs, mean := pairs.free, 0.0
-	for _, l := range logs {
-		mean += l
 	}
 	if len(logs) < 2 || window <= 0 {
 		return

@@ -97,7 +97,7 @@ func TestPaceHolds(t *testing.T) {
 	b := &paced{rng: rand.New(rand.NewPCG(5, 6)), rate: 1000, within: 0.10, between: 0.05}
 	var p Pace
 	// Two runs as found: the scenario's duration holds.
-	p.NoteNeighbours(Sample{Score: 1000}, Sample{Score: 1010}, most)
+	p.NoteNeighbours(1000, 1010, most)
 	if p.Begin(1000, 8, most) || p.Window != 0 {
 		t.Fatalf("chosen after two runs: %+v", p)
 	}

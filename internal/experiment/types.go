@@ -35,9 +35,6 @@ type Sample struct {
 	// CPUPerRequest of the services, in seconds.
 	CPUPerRequest   float64 `json:"cpu_per_request"`
 	MemoryAvailable int64   `json:"memory_available"` // bytes
-	// Speed of the machine's caches around the run, while no load was on, in any
-	// unit; 0 if unknown.
-	Speed float64 `json:"speed,omitempty"`
 	// Unfit says why the run is no evidence (foreign load, saturated
 	// generator…); such a run is repeated. "" if fit.
 	Unfit string `json:"unfit,omitempty"`
@@ -92,9 +89,6 @@ type Verdict struct {
 	SwitchedBy string `json:"switched_by,omitempty"`
 	// Level is the one-sided false-keep rate that this experiment had.
 	Level float64 `json:"level,omitempty"`
-	// Corrected tells how the machine's speed was taken out of Effect; nil if it
-	// was not.
-	Corrected *Correction `json:"corrected,omitempty"`
 	// BaselineScore and CandidateScore are geometric means of fit runs.
 	BaselineScore  float64 `json:"baseline_score"`
 	CandidateScore float64 `json:"candidate_score"`

@@ -3,7 +3,6 @@ package tune
 import (
 	"context"
 	"fmt"
-	"math"
 	"os"
 	"strings"
 	"sync"
@@ -107,12 +106,10 @@ func (b *Bench) run(ctx context.Context, o RunOptions) (*store.Run, error) {
 	}
 	defer col.Close()
 	w := &window{ctx: ctx, col: col, progress: b.progress}
-	speed := b.cacheSpeed(ctx, o.Kind)
 	res, err := drive(ctx, w.phase)
 	if err != nil {
 		return nil, err
 	}
-	speed = math.Sqrt(speed * b.cacheSpeed(ctx, o.Kind))
 	if err := b.noteDrawn(); err != nil {
 		return nil, err
 	}
@@ -125,7 +122,6 @@ func (b *Bench) run(ctx context.Context, o RunOptions) (*store.Run, error) {
 		return nil, fmt.Errorf("collect evidence: %w", err)
 	}
 	b.known(ev)
-	ev.CacheSpeed = speed
 	run := &store.Run{Session: b.Session, Step: o.Step, Kind: o.Kind, Side: o.Side, Label: o.Label,
 		Started: res.Started, Score: res.Score, Evidence: ev, ConfigHash: b.ConfigHash, Unfit: unfit(ev, b.Stack.Tune.Foreign())}
 	if run.Unfit == "" {
@@ -141,16 +137,6 @@ func (b *Bench) run(ctx context.Context, o RunOptions) (*store.Run, error) {
 		b.Note(fmt.Sprintf("run %d: %s", run.ID, res.Unsteady)) // a verdict tells those of its runs
 	}
 	return run, nil
-}
-
-// cacheSpeed of this machine while no load is on: what a candidate does to the
-// caches is its effect, and must not be taken out of it. Only scored runs are
-// compared by it.
-func (b *Bench) cacheSpeed(ctx context.Context, kind string) float64 {
-	if kind != store.Scored {
-		return 0
-	}
-	return evidence.CacheSpeed(ctx)
 }
 
 // remember keeps fit scored runs for the diagnosis.

@@ -17,10 +17,6 @@ import (
 // that are none, keeps the error rate of the rule.
 func bothWays(ctx context.Context, rule experiment.Rule, runner experiment.Runner, progress func(experiment.Verdict)) (experiment.Verdict, error) {
 	tape := &tape{runner: runner, runs: map[tapeKey][]experiment.Sample{}}
-	var known experiment.Slope // before both: neither may be corrected by its own runs
-	if rule.Slope != nil {
-		known = *rule.Slope
-	}
 	v, err := experiment.Run(ctx, rule, tape, progress)
 	if err != nil || v.Outcome != experiment.NoDifference {
 		return v, err
@@ -28,10 +24,9 @@ func bothWays(ctx context.Context, rule experiment.Rule, runner experiment.Runne
 	// The guards have been asked by now; they are the candidate's.
 	rule.AnyTail, rule.MinMemoryAvailable = true, 0
 	tape.rewind()
-	rule.Slope = &known
-	pairs := v.Pairs
+	known := v.Pairs
 	back, err := experiment.Run(ctx, rule, turned{tape}, func(b experiment.Verdict) {
-		if b.Pairs > pairs && progress != nil {
+		if b.Pairs > known && progress != nil {
 			progress(turnedBack(b))
 		}
 	})
@@ -109,9 +104,6 @@ func turnedBack(v experiment.Verdict) experiment.Verdict {
 		v.Low, v.High = inverse(v.High), inverse(v.Low)
 	}
 	v.BaselineScore, v.CandidateScore = v.CandidateScore, v.BaselineScore
-	if c := v.Corrected; c != nil {
-		v.Corrected = &experiment.Correction{Slope: c.Slope, Raw: inverse(c.Raw), Shift: inverse(c.Shift), P: c.P}
-	}
 	v.Samples = slices.Clone(v.Samples)
 	for i := range v.Samples {
 		v.Samples[i].Side = otherSide(v.Samples[i].Side)

@@ -10,9 +10,6 @@ import (
 func (t *Tuner) rule(step *store.Step) (experiment.Rule, error) {
 	r := t.Rule
 	r.Seed, r.AnyTail = uint64(step.ID), step.Plan.Workload > 0
-	if t.Bench.pace != nil {
-		r.Slope = &t.Bench.pace.Slope
-	}
 	if !t.deadline.IsZero() {
 		r.Deadline = t.deadline.Add(-t.reserve())
 	}

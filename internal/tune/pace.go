@@ -35,7 +35,7 @@ func (b *Bench) notePace(run *store.Run, cost time.Duration) {
 	b.pace.NoteRun(l.Ticks, loadTick, l.Window, cost, run.Side == experiment.Candidate)
 	if was := b.before; was != nil && run.Step == 0 && was.Step == 0 && was.Session == run.Session && was.ConfigHash == run.ConfigHash &&
 		was.Evidence.Load.Workload == l.Workload && was.Evidence.Load.Window == l.Window {
-		b.pace.NoteNeighbours(sample(was), sample(run), l.Window)
+		b.pace.NoteNeighbours(was.Score, run.Score, l.Window)
 	}
 	b.before = run
 }

@@ -92,7 +92,7 @@ func sample(run *store.Run) experiment.Sample {
 	ev := run.Evidence
 	s := experiment.Sample{RunID: run.ID, Side: run.Side, Score: run.Score, Unfit: run.Unfit,
 		Mismatches: ev.Load.Mismatches, Failures: ev.Load.Errors + ev.Load.Timeouts, Requests: ev.Load.Requests,
-		P50: ev.Load.Latency.P50, P99: ev.Load.Latency.P99, MemoryAvailable: scarcest(ev), Speed: ev.CacheSpeed}
+		P50: ev.Load.Latency.P50, P99: ev.Load.Latency.P99, MemoryAvailable: scarcest(ev)}
 	if ev.Load.Succeeded > 0 {
 		s.CPUPerRequest = ev.ServicesCPU() / float64(ev.Load.Succeeded)
 	}
