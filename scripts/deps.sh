@@ -47,7 +47,7 @@ php_has() {
 # missing fills MISSING with package names, several by | where either will do.
 missing() {
     MISSING=()
-    local need program package
+    local need program package libraries
     for need in nginx=nginx-light\|nginx mariadbd=mariadb-server mariadb=mariadb-client my_print_defaults=mariadb-client \
         ssh=openssh-client memcached=memcached redis-server=redis-server varnishd=varnish \
         perf=linux-perf\|linux-tools-generic ss=iproute2 $EXTRA curl=curl make=make git=git setpriv=util-linux ps=procps; do
@@ -80,8 +80,10 @@ missing() {
         for need in mvn=maven unzip=unzip; do
             if ! has "${need%%=*}"; then MISSING+=("${need#*=}"); fi
         done
+        # Read whole: grep -q ends early, and the pipe would count as failed.
+        libraries=$(PATH="$PATH:/usr/sbin:/sbin" ldconfig -p)
         for need in 'libaio\.so\.1\(t64\)\?=libaio1|libaio1t64' 'libnuma\.so\.1=libnuma1' 'libcrypt\.so\.1=libcrypt1'; do
-            if ! PATH="$PATH:/usr/sbin:/sbin" ldconfig -p | grep -q "^[[:space:]]*${need%%=*} "; then MISSING+=("${need#*=}"); fi
+            if ! grep -q "^[[:space:]]*${need%%=*} " <<<"$libraries"; then MISSING+=("${need#*=}"); fi
         done
     fi
     # For the discovery of PHP in Apache.

@@ -48,7 +48,7 @@ mkdir "$new/server"
 tar -xzf "$new/$archive" -C "$new/server" bin lib share LICENSE
 # Debian 13 has libaio under another name, with the same calls on x86_64.
 PATH=$PATH:/usr/sbin:/sbin
-if ! ldconfig -p | grep -q 'libaio\.so\.1 '; then
+if ! grep -q 'libaio\.so\.1 ' <<<"$(ldconfig -p)"; then
     other=$(ldconfig -p | sed -n 's/.*libaio\.so\.1t64 .*=> //p' | head -n 1)
     [ -z "$other" ] || ln -s "$other" "$new/server/bin/libaio.so.1"
 fi
