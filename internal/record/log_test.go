@@ -172,7 +172,7 @@ func TestNothingToTake(t *testing.T) {
 func TestReplayFiles(t *testing.T) {
 	log := logLine(0, "a", "GET /items/1", 200, "") + logLine(0, "b", "GET /a,b", 200, "") + logLine(2, "a", "GET /items/2", 404, "") + logLine(10, "a", "GET /items/2", 200, "")
 	d := draftOf(t, log, LogOptions{Replay: true, Speed: 2})
-	want(t, "the scenario", string(d.Scenario()), "arrivals: {recorded: replay.csv, speed: 2}", "duration: 5.501s", "warmup: 0s", "order: sequential", "status: [200, 404]", "whole seconds")
+	want(t, "the scenario", string(d.Scenario()), "arrivals: {recorded: replay.csv, speed: 2}", "duration: 5.52s", "warmup: 0s", "order: sequential", "status: [200, 404]", "whole seconds")
 	files := map[string]string{}
 	for _, f := range d.Files {
 		files[f.Name] = string(f.Data)

@@ -22,6 +22,10 @@ const (
 	replayFile = "replay.csv"
 )
 
+// replayEnd is how long the window goes on after the last request: a generator
+// that wakes up late by some milliseconds still begins it.
+const replayEnd = 20 * time.Millisecond
+
 // replayed is one session of a replay: a route.
 type replayed struct {
 	name   string
@@ -43,7 +47,7 @@ func (j *journal) replay(o *LogOptions) (*Draft, error) {
 		j.spread()
 		length += time.Second
 	}
-	window := time.Duration(float64(length)/o.Speed).Round(time.Millisecond) + time.Millisecond
+	window := time.Duration(float64(length)/o.Speed).Round(time.Millisecond) + replayEnd
 	if window > maxReplay {
 		return nil, fmt.Errorf("replay: the log is %s long and would take %s; a run has at most %s: cut the log, or take a higher speed: %w",
 			ui(length), ui(window), maxReplay, errors.ErrUnsupported)
