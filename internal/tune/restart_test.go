@@ -58,6 +58,7 @@ func TestTheEndRestartsWithoutAMethod(t *testing.T) {
 	for _, forbidden := range []bool{false, true} {
 		v := newVirtual(t, knob{name: "a", factor: 1.5, bound: 2})
 		v.stack.Services = append(v.stack.Services, stack.Service{Name: "web", Kind: stack.Nginx, Control: stack.Control{Unit: "nginx.service"}})
+		v.stack.Services[0].RunsIn = "" // it has processes of its own
 		v.stack.Regulation.NoRestart = []string{"app"}
 		if forbidden {
 			v.stack.Regulation.NoRestart = append(v.stack.Regulation.NoRestart, "web")
