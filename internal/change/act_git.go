@@ -306,6 +306,14 @@ func (a *gitAct) write(ctx context.Context) (string, error) {
 			return "", fmt.Errorf("%s: git made commit %s, the plan said %s", g.title(), made, g.After)
 		}
 	}
+	// Someone may have committed since the look; a checkout would take that away.
+	head, err := a.git(ctx, nil, "rev-parse", "--verify", "HEAD")
+	if err != nil {
+		return "", err
+	}
+	if head != g.Before {
+		return "", fmt.Errorf("%s: %w: it is now at %s", a.subject(), ErrChanged, short(head))
+	}
 	if _, err := a.git(ctx, nil, "checkout", "--quiet", "-b", strings.TrimPrefix(g.Branch, "refs/heads/"), g.After); err != nil {
 		return "", err
 	}

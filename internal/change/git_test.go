@@ -245,6 +245,27 @@ func TestGitSomeoneElse(t *testing.T) {
 	}
 }
 
+// TestGitCommittedMeanwhile: a commit that comes between the look and the
+// checkout stays checked out.
+func TestGitCommittedMeanwhile(t *testing.T) {
+	l := newApp(t)
+	var theirs string
+	o := l.options(l.project(t))
+	o.Trace = func(step string) {
+		if strings.HasSuffix(step, ".change0.write") {
+			l.inApp(t, "git -c core.hooksPath=/dev/null commit -q --allow-empty -m mine")
+			theirs = l.inApp(t, "git rev-parse HEAD")
+		}
+	}
+	x, err := Open(t.Context(), o)
+	must(t, err)
+	t.Cleanup(func() { x.Close() })
+	if _, err := x.Apply(t.Context(), Intent{Title: "t", Changes: []Change{appPatch(l)}}); !errors.Is(err, ErrChanged) || theirs == "" {
+		t.Errorf("error %v", err)
+	}
+	wantEqual(t, "checked out", l.inApp(t, "git rev-parse HEAD"), theirs)
+}
+
 // TestGitBuildFails: everything comes back, and the error has the build's words.
 func TestGitBuildFails(t *testing.T) {
 	l := newApp(t)
