@@ -21,7 +21,7 @@ func (d *Directive) Append(text string) error {
 	if luaBlock(d.Name) {
 		return fmt.Errorf("append to %s: its body is Lua code, not directives", d.where())
 	}
-	keep := strings.TrimRight(n.tail, " \t\r\n") // comments before the brace
+	keep := commentsOf(n.tail) // comments before the brace
 	space := n.tail[len(keep):]
 	eol, base := d.File.eolAt(space), d.childIndent()
 	if len(n.kids) > 0 && frag.flat && !n.isFile() && !strings.Contains(n.tail, "\n") {
@@ -36,6 +36,17 @@ func (d *Directive) Append(text string) error {
 		follow = eol + d.lineIndent()
 	}
 	return d.insert(frag, n, len(n.kids), lead, follow, inside)
+}
+
+// commentsOf cuts the white space behind the last comment of gap, but not the
+// comment's own: blanks at its end belong to it.
+func commentsOf(gap string) string {
+	keep := strings.TrimRight(gap, " \t\r\n")
+	if keep == "" {
+		return ""
+	}
+	rest := gap[len(keep):]
+	return keep + rest[:len(rest)-len(strings.TrimLeft(rest, " \t"))]
 }
 
 // InsertBefore adds text before d, above the comment lines that stand
