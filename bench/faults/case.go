@@ -68,7 +68,17 @@ func (v task) run(ctx context.Context) error {
 		return err
 	}
 	defer s.close()
-	tx, err := s.exec.Apply(ctx, change.Intent{Title: v.Kind, Changes: k.changes()})
+	changes := k.changes()
+	if k.pack != nil {
+		built, err := k.pack(ctx, s.exec)
+		if err != nil {
+			return err
+		}
+		for _, c := range changes {
+			c.Ready.Built = built
+		}
+	}
+	tx, err := s.exec.Apply(ctx, change.Intent{Title: v.Kind, Changes: changes})
 	if err != nil {
 		return err
 	}

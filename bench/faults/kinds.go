@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"strings"
 
 	"kasoku/internal/change"
@@ -9,8 +10,10 @@ import (
 
 // kind is a kind of change with an example of it on the target.
 type kind struct {
-	name, what  string
-	changes     func() []change.Change
+	name, what string
+	changes    func() []change.Change
+	// pack makes the archive that changes then put in place, nil if they need none.
+	pack        func(context.Context, *change.Executor) (host.Hash, error)
 	unit        string // of the service that takes it on
 	database    bool   // it goes through a database login
 	writesFiles bool
@@ -210,6 +213,7 @@ git add -A; git -c user.name=x -c user.email=x@y commit -q -m first
 `,
 		see: `cd /srv/app; echo "git $(git rev-parse 'HEAD^{tree}') $(git log -1 --format=%s) $(git rev-list --count HEAD) $(git status --porcelain | tr '\n' ' ') $(git branch --show-current | sed 's,kasoku/.*,kasoku,')"
 `},
+	readyKind,
 }
 
 // edited reports whether what someone else did is still seen.

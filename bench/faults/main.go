@@ -2,7 +2,8 @@
 // change, and looks whether everything is as before or as kept:
 //
 //	kinds   file, directory, link, variable, index, table, command, restart,
-//	        sysctl, unit, process, package, move of an endpoint, git commit
+//	        sysctl, unit, process, package, move of an endpoint, git commit,
+//	        a ready build
 //	faults  SIGKILL of the controller and of the helper on the target, SSH cut,
 //	        hard reboot of the target, disk full, permission lost, a service
 //	        that does not come up, an object edited by someone else meanwhile
