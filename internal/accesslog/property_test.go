@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	_ "kasoku/internal/rapidseed"
 )
 
 // escapeNginx writes a value as nginx does by default.

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	_ "kasoku/internal/rapidseed"
 )
 
 func TestDiff(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"kasoku/internal/digest"
 	"kasoku/internal/evidence"
 	"kasoku/internal/load"
+	_ "kasoku/internal/rapidseed"
 	"kasoku/internal/stack"
 	"kasoku/internal/trace"
 )

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	_ "kasoku/internal/rapidseed"
 )
 
 // Whatever is kept: candidates that are not kept spend no more than the session

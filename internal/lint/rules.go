@@ -13,6 +13,7 @@ type layer []string
 // A name stands for the folder under internal/ and all that is in it; these
 // are the groups. Two groups in one layer do not import each other.
 var layers = []layer{
+	{"rapidseed"},
 	{"confedit/textedit", "confedit/memory"},
 	{"confedit/args"},
 	{"lab", "regulation", "host", "stat", "ui", "confedit/apache", "confedit/ini", "confedit/nginx", "confedit/literal", "confedit/sysctl", "confedit/redis", "confedit/memcached", "confedit/unit", "confedit/supervisor", "confedit/vcl", "accesslog", "sqllog", "appserver"},
@@ -37,7 +38,7 @@ var layers = []layer{
 var alone = []string{"lint"}
 
 // testOnly are packages that only tests may import.
-var testOnly = []string{"host/hosttest", "host/sshtest", "lab/labtest", "confedit/memory", "ui/uitest"}
+var testOnly = []string{"host/hosttest", "host/sshtest", "lab/labtest", "confedit/memory", "ui/uitest", "rapidseed"}
 
 // breakers break hosts on purpose, as tests do.
 var breakers = []string{"bench/faults"}

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	_ "kasoku/internal/rapidseed"
 	"kasoku/internal/regulation"
 	"kasoku/internal/remedy"
 	"kasoku/internal/remedy/planning"

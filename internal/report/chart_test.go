@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"kasoku/internal/experiment"
+	_ "kasoku/internal/rapidseed"
 	"kasoku/internal/store"
 )
 

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	_ "kasoku/internal/rapidseed"
 )
 
 func TestFingerprint(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"kasoku/internal/foreign"
+	_ "kasoku/internal/rapidseed"
 	"kasoku/internal/regulation"
 )
 

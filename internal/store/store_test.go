@@ -21,6 +21,7 @@ import (
 	"kasoku/internal/evidence"
 	"kasoku/internal/experiment"
 	"kasoku/internal/load"
+	_ "kasoku/internal/rapidseed"
 	"kasoku/internal/regulation"
 	"kasoku/internal/remedy"
 )

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	_ "kasoku/internal/rapidseed"
 )
 
 // db makes SQL calls of one connection: "prepare: …", "execute: …", "close",

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"kasoku/internal/experiment"
+	_ "kasoku/internal/rapidseed"
 )
 
 // drawn scores 100 on the baseline and effect more on the candidate, with 1 %

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	_ "kasoku/internal/rapidseed"
 )
 
 func TestBound(t *testing.T) {

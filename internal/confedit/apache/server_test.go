@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"kasoku/internal/confedit/memory"
+	_ "kasoku/internal/rapidseed"
 )
 
 // program returns the path of a program that tests need.

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"kasoku/internal/confedit/textedit"
+	_ "kasoku/internal/rapidseed"
 )
 
 var grammar = Grammar{Abbreviate: true, Options: []Option{

@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"kasoku/internal/confedit/memory"
+	_ "kasoku/internal/rapidseed"
 )
 
 var dialects = rapid.SampledFrom([]Dialect{MySQL, PHP, FPM})

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"kasoku/internal/confedit/textedit"
+	_ "kasoku/internal/rapidseed"
 )
 
 const debian = "# Run as a daemon.\n-d\n\nlogfile /var/log/memcached.log\n# -v\n-m 64\n-p 11211 # port\n-l 127.0.0.1\n# -c 1024\n"

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"kasoku/internal/confedit/memory"
+	_ "kasoku/internal/rapidseed"
 )
 
 // find returns the first directive of that name anywhere.

@@ -13,6 +13,7 @@ import (
 
 	"kasoku/internal/confedit/memory"
 	"kasoku/internal/confedit/textedit"
+	_ "kasoku/internal/rapidseed"
 )
 
 func TestLoad(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 
 	"kasoku/internal/confedit/memory"
 	"kasoku/internal/confedit/textedit"
+	_ "kasoku/internal/rapidseed"
 )
 
 func load(t testing.TB, r Reader, m memory.Files) *Config {

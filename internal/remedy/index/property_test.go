@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"kasoku/internal/evidence"
+	_ "kasoku/internal/rapidseed"
 )
 
 // randomWorkload draws tables a…c and statements on their columns.
