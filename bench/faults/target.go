@@ -256,6 +256,7 @@ systemctl reset-failed 2>/dev/null || true
 systemctl start mariadb
 systemctl is-active -q nginx || systemctl start nginx
 nginx -t -q && systemctl reload nginx
+for i in $(seq 50); do [ "$(curl -s 127.0.0.1:8080/)" = before ] && break; sleep 0.1; done # old workers still answer
 mariadb -e "CREATE USER IF NOT EXISTS kasoku@localhost IDENTIFIED BY 'secret-of-faults'; ALTER USER kasoku@localhost ACCOUNT UNLOCK; GRANT ALL ON *.* TO kasoku@localhost;
 SET GLOBAL max_connections = 151; CREATE DATABASE IF NOT EXISTS faults; DROP TABLE IF EXISTS faults.t;
 CREATE TABLE faults.t (id INT AUTO_INCREMENT PRIMARY KEY, a INT, b VARCHAR(100), KEY old (b(20)) COMMENT 'o''clock') ENGINE=InnoDB;
@@ -270,12 +271,12 @@ func (t *target) see(ctx context.Context, k *kind) (string, error) {
 // seeAll shows a file's time only if it is the one of the beginning. The next
 // number of a table is left out: MariaDB counts on after a crash.
 const seeAll = `
-find /etc/nginx /etc/mysql /etc/sysctl.d /srv -not -path '*/.git/*' \( -type f -o -type l -o -type d \) | sort | while read -r f; do
-	case $(stat -c %Y "$f") in 1[0-3]*) time=$(stat -c %y "$f");; *) time=new;; esac
-	[ -d "$f" ] && time=
-	sum=; [ -f "$f" ] && sum=$(sha256sum < "$f") && grep -qs 'someone else' "$f" && sum="$sum someone else"
-	echo "$(stat -c '%n %F %a %u %g' "$f") $sum $time"
-done
+all() { find /etc/nginx /etc/mysql /etc/sysctl.d /srv -not -path '*/.git/*' "$@" | sort -z; }
+all -type d -printf '%p %y %m %U %G\0' | tr '\0' '\n'
+all \( -type f -o -type l \) -printf '%p %y %m %U %G %T@\0' | sed -zE '/ 1[0-3][0-9]{8}[.][0-9]*$/!s/[0-9.]*$/new/' | tr '\0' '\n'
+all -type f -print0 | xargs -0 sha256sum
+all -type f -print0 | xargs -0 grep -ls 'someone else' | sed 's/^/someone else in /'
+for i in $(seq 50); do pgrep -f 'nginx: [w]orker process is shutting down' >/dev/null || break; sleep 0.1; done
 echo "serves $(curl -s 127.0.0.1:8080/)"
 echo "web $(systemctl is-active nginx)"
 mariadb -NBre "SHOW GLOBAL VARIABLES LIKE 'max_connections'; SHOW CREATE TABLE faults.t" | sed 's/ AUTO_INCREMENT=[0-9]*//'
