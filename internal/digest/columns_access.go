@@ -54,7 +54,7 @@ func (a *Access) columns(exact bool) []column[Route] {
 func timeColumns[R any](prefix string, of func(*R) *Times) []column[R] {
 	one := func(name, head string, get func(*Times) time.Duration) column[R] {
 		return column[R]{name: prefix + name + "_seconds", head: head,
-			cell:  func(r *R) string { return timeText(of(r), get) },
+			cell: func(r *R) string { return timeText(of(r), get) },
 			exact: func(r *R) string {
 				if of(r).Count == 0 {
 					return ""
