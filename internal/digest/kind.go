@@ -33,6 +33,9 @@ var (
 // the head looks like and what to do.
 func KindOf(name string, head []byte) (Kind, error) {
 	text := bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))
+	if rest := bytes.TrimLeft(text, "\x00"); len(rest) > 0 {
+		text = rest // zeros of a log that was truncated while it was written
+	}
 	switch {
 	case len(bytes.TrimSpace(text)) == 0:
 		return KindEmpty, nil

@@ -137,7 +137,7 @@ func DiagnosisText(w io.Writer, run *store.Run) error {
 		rows = append(rows, []string{r.Resource, fmt.Sprintf("%.1f %%", 100*r.Utilization), ui.Duration(time.Duration(r.PerRequest * 1e9)), ui.Number(r.MaxThroughput)})
 	}
 	for _, n := range software(d) {
-		rows = append(rows, []string{n.Resource, fmt.Sprintf("%.1f %%", 100/n.Factor), orDash(time.Duration(n.PerRequest * 1e9)), ui.Number(n.MaxThroughput)})
+		rows = append(rows, []string{n.Resource, fmt.Sprintf("%.1f %%", min(100, 100/n.Factor)), orDash(time.Duration(n.PerRequest * 1e9)), ui.Number(n.MaxThroughput)})
 	}
 	p.line("")
 	p.table([]string{"resource", "in use", "per request", "at most req/s"}, rows)

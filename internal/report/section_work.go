@@ -51,7 +51,7 @@ func bounds(run *store.Run) Section {
 		if n.PerRequest > 0 {
 			per = ui.Seconds(n.PerRequest)
 		}
-		s.Rows = append(s.Rows, []string{n.Resource, ui.Share(1 / n.Factor), per, ui.Number(n.MaxThroughput)})
+		s.Rows = append(s.Rows, []string{n.Resource, ui.Share(min(1, 1/n.Factor)), per, ui.Number(n.MaxThroughput)})
 	}
 	return s
 }
