@@ -153,7 +153,7 @@ func (p *Project) executor(ctx context.Context, u *ui.UI) (*change.Executor, err
 	}
 	switch {
 	case errors.Is(err, change.ErrBusy):
-		return nil, ui.Coded(ui.Busy, err, "wait until it ends, or stop it")
+		return nil, ui.Coded(ui.Busy, err, "only one Kasoku may measure and change a host at a time")
 	case err != nil:
 		return nil, ui.Coded(ui.Failure, err, "the journal's README.txt tells how to put things back by hand")
 	}

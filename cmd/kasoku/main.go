@@ -96,7 +96,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return code
 	}
 	if err != nil {
-		fmt.Fprintf(stderr, "kasoku: %v\n  try: kasoku --help\n", err)
+		fmt.Fprintf(stderr, "error: %v\n  try: %s --help\n", err, commandOf(err))
 		return ui.Usage
 	}
 	app := newApp(&cli, stdout, stderr)
@@ -120,4 +120,16 @@ func (a *App) exit(ctx context.Context, err error) int {
 	}
 	a.UI.Error(err)
 	return ui.Code(err)
+}
+
+// commandOf is the command, "kasoku digest", that a wrong command line was
+// meant for, as far as it is known.
+func commandOf(err error) string {
+	var wrong *kong.ParseError
+	if errors.As(err, &wrong) && wrong.Context != nil {
+		if node := wrong.Context.Selected(); node != nil {
+			return node.FullPath()
+		}
+	}
+	return "kasoku"
 }

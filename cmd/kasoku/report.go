@@ -33,7 +33,7 @@ func (c *ReportCmd) Run(ctx context.Context, a *App) error {
 	if id == 0 {
 		s, err := p.Store.LastSession()
 		if err != nil {
-			return ui.Coded(ui.BadInput, err, "there is no session yet: kasoku tune")
+			return ui.Coded(ui.BadInput, err, "a report is of a session, and there is none yet: kasoku tune; of a single run: kasoku show RUN --all")
 		}
 		id = s.ID
 	}

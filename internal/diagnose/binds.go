@@ -37,8 +37,8 @@ func (m *model) binds() (string, string) {
 			return "cpu: generator", fmt.Sprintf("CPU%s is %.0f %% busy and the load generator uses the largest part, %s of %s per request",
 				m.on(k), 100*k.busy, seconds(k.genCPU), seconds(k.allCPU))
 		}
-		return "cpu: " + who, fmt.Sprintf("CPU%s is %.0f %% busy; %s uses %s of the %s per request",
-			m.on(k), 100*k.busy, who, seconds(most), seconds(k.allCPU))
+		return "cpu: " + who, fmt.Sprintf("CPU%s is %.0f %% busy%s; %s uses %s of the %s per request",
+			m.on(k), 100*k.busy, m.othersText(k), who, seconds(most), seconds(k.allCPU))
 	}
 	if name, text := m.fullMachine(); name != "" {
 		return name, text
@@ -61,6 +61,16 @@ func (m *model) binds() (string, string) {
 	}
 	return "nothing", fmt.Sprintf("no resource is saturated: CPU %.0f %%, disk %.0f %%; %.0f users wait for each other or for something slow",
 		100*m.busy, 100*m.diskBusy(), m.n)
+}
+
+// othersText says that processes outside the stack use more of a machine's CPU
+// than the stack itself: the run is then no evidence of what binds.
+func (m *model) othersText(k *machine) string {
+	others := k.sys.ForeignCPU / (m.x * m.window)
+	if others <= k.allCPU {
+		return ""
+	}
+	return fmt.Sprintf(", most of it (%.0f %%) by processes outside the stack", 100*others*m.x/k.cpus)
 }
 
 // fewUsers per CPU: with fewer requests under way than this some CPU is idle
@@ -153,7 +163,7 @@ func (m *model) workerLimit() (service, text string) {
 func (m *model) limits() []Demand {
 	out := m.demands()
 	for name, use := range m.threads {
-		if use > 0 {
+		if use = math.Min(1, use); use > 0 { // ticks of 10 ms may add up to more
 			out = append(out, Demand{Resource: "thread: " + name, Utilization: use, PerRequest: use / m.x, MaxThroughput: m.x / use})
 		}
 	}
@@ -167,8 +177,11 @@ func (m *model) limits() []Demand {
 			room += p.MaxChildren
 		}
 		if room > 0 {
-			out = append(out, Demand{Resource: "workers: " + svc.Name, Utilization: math.Min(1, m.inSystem/float64(room)),
-				PerRequest: m.latency(), MaxThroughput: float64(room) / m.latency()})
+			// Requests beyond the number of processes wait for one and use none:
+			// the latency holds that wait, so it is no service time.
+			busy := math.Min(m.inSystem, float64(room))
+			out = append(out, Demand{Resource: "workers: " + svc.Name, Utilization: busy / float64(room),
+				PerRequest: busy / m.x, MaxThroughput: m.x * float64(room) / busy})
 		}
 	}
 	for name, w := range m.lockWait {
@@ -190,7 +203,7 @@ func (m *model) next() []Next {
 		if d.MaxThroughput <= 0 || len(d.Resource) > 5 && d.Resource[:5] == "cpu: " {
 			continue
 		}
-		out = append(out, Next{Resource: d.Resource, MaxThroughput: d.MaxThroughput, Factor: d.MaxThroughput / m.x,
+		out = append(out, Next{Resource: d.Resource, MaxThroughput: d.MaxThroughput, Factor: d.MaxThroughput / m.x, PerRequest: d.PerRequest,
 			Text: fmt.Sprintf("%s allows %.0f/s: %s per request, %.0f %% in use", d.Resource, d.MaxThroughput, seconds(d.PerRequest), 100*d.Utilization)})
 	}
 	slices.SortFunc(out, func(a, b Next) int {

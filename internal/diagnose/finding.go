@@ -72,9 +72,12 @@ type Knee struct {
 type Next struct {
 	Resource      string  `json:"resource"`
 	MaxThroughput float64 `json:"max_throughput"`
-	// Factor is MaxThroughput over the run's throughput.
+	// Factor is MaxThroughput over the run's throughput, at least 1 but for
+	// errors of accounting: what was done was possible.
 	Factor float64 `json:"factor"`
-	Text   string  `json:"text"`
+	// PerRequest is the service demand, seconds; 0 in diagnoses of older versions.
+	PerRequest float64 `json:"per_request,omitempty"`
+	Text       string  `json:"text"`
 }
 
 // Diagnosis of one run.

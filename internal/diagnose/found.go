@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"strings"
 
 	"kasoku/internal/evidence"
 	"kasoku/internal/stack"
@@ -60,7 +61,7 @@ func (m *model) eachDB(judge func(v dbView) []Finding) ([]Finding, string) {
 			continue
 		}
 		if _, ok := m.in.Evidence.Counters[svc.Name]; !ok {
-			why = fmt.Sprintf("%s: its counters were not read", svc.Name)
+			why = m.unread(svc.Name)
 			continue
 		}
 		out = append(out, judge(dbView{svc: svc, db: db, delta: m.counters(svc.Name), value: m.values(svc.Name), perReq: m.perReq[svc.Name],
@@ -81,12 +82,29 @@ func (m *model) eachCounted(judge func(svc *stack.Service, delta, value func(str
 	why := ""
 	for _, svc := range m.in.Stack.OfKind(kinds...) {
 		if _, ok := m.in.Evidence.Counters[svc.Name]; !ok {
-			why = fmt.Sprintf("%s: its counters were not read", svc.Name)
+			why = m.unread(svc.Name)
 			continue
 		}
 		out = append(out, judge(svc, m.counters(svc.Name), m.values(svc.Name))...)
 	}
 	return out, why
+}
+
+// unread says that a service's counters are missing, and what the sources that
+// should have told them said of it, which is what to do about it.
+func (m *model) unread(service string) string {
+	text := service + ": its counters were not read"
+	var said []string
+	for _, h := range m.in.Evidence.Health {
+		switch h.Source {
+		case "counters of " + service, "status of " + service, "OPcache of " + service:
+			said = append(said, h.Source+": "+strings.TrimPrefix(h.Text, "not judged: "))
+		}
+	}
+	if len(said) > 0 {
+		text += " (" + strings.Join(said, "; ") + ")"
+	}
+	return text
 }
 
 // perSecond prints a rate.

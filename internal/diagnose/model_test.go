@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -148,5 +149,99 @@ func TestNotJudged(t *testing.T) {
 		if !have[rule] {
 			t.Errorf("%s is not said to be not judged", rule)
 		}
+	}
+}
+
+// A pool that is full is in use to 100 % and allows what it did; requests that
+// queue up for a process are under way, but use none.
+func TestWorkersAllowWhatTheyDid(t *testing.T) {
+	for _, c := range []struct {
+		children string
+		factor   float64
+		demand   float64 // seconds of a process per request
+	}{
+		{"5", 1, 5.0 / 100},  // 8 requests under way, 3 of them wait
+		{"16", 2, 8.0 / 100}, // half of them idle
+	} {
+		in := site(okNginx, func(in *Input) {
+			in.Snapshot.Files["local"]["/f"] = evidence.File{Content: []byte("[www]\nlisten = 9000\npm = static\npm.max_children = " + c.children + "\n")}
+			in.Evidence.Services["db"] = evidence.ServiceUse{CPU: 4, Busiest: 10.3} // ticks
+		})
+		m, err := newModel(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := false
+		for _, n := range m.next() {
+			if n.Factor < 1 && n.Resource != "cpu" {
+				t.Errorf("%s children: %s would allow less than the run did: %s (×%g)", c.children, n.Resource, n.Text, n.Factor)
+			}
+			if n.Resource == "workers: php" {
+				found = true
+				if math.Abs(n.Factor-c.factor) > 1e-9 || math.Abs(n.PerRequest-c.demand) > 1e-9 {
+					t.Errorf("%s children: ×%g at %g s per request, want ×%g at %g s", c.children, n.Factor, n.PerRequest, c.factor, c.demand)
+				}
+			}
+		}
+		if !found {
+			t.Errorf("%s children: no workers in %+v", c.children, m.next())
+		}
+	}
+}
+
+// What binds in a run that others spoilt is said with them.
+func TestBindsNamesOthers(t *testing.T) {
+	in := run()
+	in.Evidence.System.ForeignCPU = 12
+	m, err := newModel(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, text := m.binds(); !strings.Contains(text, "most of it (60 %) by processes outside the stack") {
+		t.Error(text)
+	}
+	in.Evidence.System.ForeignCPU = 1
+	if m, err = newModel(in); err != nil {
+		t.Fatal(err)
+	}
+	if _, text := m.binds(); strings.Contains(text, "outside the stack") {
+		t.Error(text)
+	}
+}
+
+// Counters that are missing: the reason that their source gave is told.
+func TestNotJudgedSaysWhatToDo(t *testing.T) {
+	in := site(okNginx, func(in *Input) {
+		in.Evidence.Counters = nil
+		in.Evidence.Health = []evidence.Health{{Source: "status of php", OK: true, Text: "not judged: pool www has no pm.status_path"},
+			{Source: "status of other", OK: true, Text: "not judged: something else"}}
+	})
+	d, err := Diagnose(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range d.NotJudged {
+		if n.Rule == "php.pool-full" {
+			if want := "php: its counters were not read (status of php: pool www has no pm.status_path)"; n.Why != want {
+				t.Errorf("%q, want %q", n.Why, want)
+			}
+			return
+		}
+	}
+	t.Errorf("php.pool-full is judged: %+v", d.NotJudged)
+}
+
+// Code without names may be any number of functions: no finding.
+func TestHotWithoutName(t *testing.T) {
+	in := run()
+	in.Evidence.Profiles = []evidence.Profile{{Service: "db", Tool: "perf", Samples: 500,
+		Top: []evidence.ProfileFrame{{Function: "[unknown] in mariadbd", File: "/usr/sbin/mariadbd", Self: 0.52, Total: 0.94}}}}
+	m, err := newModel(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, why := judgeHot(m)
+	if len(found) > 0 || !strings.Contains(why, "52 %") || !strings.Contains(why, "debug symbols") {
+		t.Errorf("found %+v, not judged: %q", found, why)
 	}
 }

@@ -70,7 +70,7 @@ func (m *model) database(name string) (*evidence.Database, func(string) (float64
 	}
 	c, ok := m.in.Evidence.Counters[name]
 	if !ok {
-		return nil, nil, fmt.Sprintf("%s: its counters were not read", name)
+		return nil, nil, m.unread(name)
 	}
 	get := func(key string) (float64, bool) {
 		for k, v := range c.Delta {

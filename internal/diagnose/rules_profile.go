@@ -115,15 +115,27 @@ func waiting(p evidence.Profile) float64 {
 // is where to look first.
 const hotShare = 0.20
 
+// unnamed is how perf calls code of a program without symbols.
+const unnamed = "[unknown]"
+
 func judgeHot(m *model) ([]Finding, string) {
-	return m.eachProfile(func(p evidence.Profile) []Finding {
+	nameless := ""
+	out, why := m.eachProfile(func(p evidence.Profile) []Finding {
 		if len(p.Top) == 0 || p.Top[0].Self < hotShare || p.Top[0].File == "" {
 			return nil // without a file it is the runtime's or the kernel's
 		}
 		top := p.Top[0]
+		if strings.HasPrefix(top.Function, unnamed) {
+			nameless = fmt.Sprintf("%s: %s of its samples are in code without names (%s); install the program's debug symbols", p.Service, percent(top.Self), top.File)
+			return nil // it may be any number of functions
+		}
 		f := about(p.Service, fmt.Sprintf("%s is %s of %s's time", top.Function, percent(top.Self), p.Service),
 			fmt.Sprintf("%s (%s) takes %s itself and %s with what it calls.", top.Function, top.File, percent(top.Self), percent(top.Total)), "profile of "+p.Service)
 		f.Source, f.Subject = top.File, map[string]string{"source": "yes"}
 		return []Finding{f.bounded(m.boundBy(p.Service, m.perReq[p.Service]*math.Min(1, math.Max(top.Self, top.Total))))}
 	})
+	if nameless != "" && why != "" {
+		nameless += "; "
+	}
+	return out, nameless + why
 }

@@ -210,7 +210,7 @@ func judgeNginxConnections(m *model) ([]Finding, string) {
 }
 
 // DeliveryGaps lists settings of nginx that make it do more work per answer
-// than it need, as written now. The key is the directive.
+// than it needs, as written now. The key is the directive.
 func DeliveryGaps(conf *nginx.Config, server *nginx.Directive) map[string]string {
 	gaps := map[string]string{}
 	if server == nil {
@@ -255,7 +255,7 @@ func judgeNginxDelivery(m *model) ([]Finding, string) {
 			texts = append(texts, t)
 		}
 		sort.Strings(texts)
-		f := Finding{Service: svc.Name, Title: svc.Name + " does more per answer than it need",
+		f := Finding{Service: svc.Name, Title: svc.Name + " does more per answer than it needs",
 			Text: strings.Join(texts, "; ") + ".", Evidence: []string{svc.Config}}
 		f.Bound, f.Formula = m.boundKernelOf(1, svc.Name)
 		return []Finding{f}

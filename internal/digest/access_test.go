@@ -126,6 +126,7 @@ func TestAccessWrongInputs(t *testing.T) {
 		{"empty stream", textInput("access.log", "", false), "", "", "access.log is empty"},
 		{"blank", textInput("access.log", "\n\n", true), "", "", "access.log is empty"},
 		{"compressed", textInput("access.log", "\x1f\x8b\x08\x00\n\n\n", true), "", "gzip", ""},
+		{"zeros after a power loss", textInput("access.log", good+strings.Repeat("\x00", 4096), true), "", "", "the last line is cut"},
 		{"binary", textInput("access.log", strings.Repeat("\x00\x01\x02a\n", 100), false), "", "control characters", ""},
 		{"another text", textInput("access.log", strings.Repeat("hello?key=hush\n", 100), true), "", `hello?key=*`, ""},
 		{"another format", textInput("access.log", good, true), "combined", "leave --format out", ""},

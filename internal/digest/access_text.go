@@ -16,9 +16,9 @@ func notText(head []byte) string {
 		}
 	}
 	// Text has some control bytes, from scanners; a log that was truncated
-	// while it was written begins with zeros.
+	// while it was written begins with zeros, after a power loss one may end so.
 	odd := 0
-	rest := bytes.TrimLeft(head, "\x00")
+	rest := bytes.Trim(head, "\x00")
 	if len(rest) == 0 && len(head) > 0 {
 		return "it holds zeros only"
 	}

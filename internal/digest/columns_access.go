@@ -49,12 +49,18 @@ func (a *Access) columns(exact bool) []column[Route] {
 	return out
 }
 
-// timeColumns of durations; those for people are the usual percentiles.
+// timeColumns of durations; those for people are the usual percentiles. What a
+// log does not tell is an empty cell and no zero.
 func timeColumns[R any](prefix string, of func(*R) *Times) []column[R] {
 	one := func(name, head string, get func(*Times) time.Duration) column[R] {
 		return column[R]{name: prefix + name + "_seconds", head: head,
-			cell:  func(r *R) string { return timeText(of(r), get) },
-			exact: func(r *R) string { return seconds(get(of(r))) }}
+			cell: func(r *R) string { return timeText(of(r), get) },
+			exact: func(r *R) string {
+				if of(r).Count == 0 {
+					return ""
+				}
+				return seconds(get(of(r)))
+			}}
 	}
 	return []column[R]{
 		one("total", "total", func(t *Times) time.Duration { return t.Total }),

@@ -33,6 +33,9 @@ var (
 // the head looks like and what to do.
 func KindOf(name string, head []byte) (Kind, error) {
 	text := bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))
+	if rest := bytes.TrimLeft(text, "\x00"); len(rest) > 0 {
+		text = rest // zeros of a log that was truncated while it was written
+	}
 	switch {
 	case len(bytes.TrimSpace(text)) == 0:
 		return KindEmpty, nil
@@ -44,8 +47,14 @@ func KindOf(name string, head []byte) (Kind, error) {
 		// Nothing was logged since the server started; a slow log and a general
 		// log look the same until then.
 		return KindSlow, nil
-	case bytes.IndexByte(text, 0) >= 0:
-		return "", fmt.Errorf("%s is no log: it holds binary data", name)
+	}
+	if zero := bytes.IndexByte(text, 0); zero >= 0 {
+		// A file system may leave zeros at the end of a file that was written
+		// when the power failed: the lines before them are a log all the same.
+		text = text[:bytes.LastIndexByte(text[:zero], '\n')+1]
+		if _, err := accesslog.Detect(text); err != nil {
+			return "", fmt.Errorf("%s is no log: it holds binary data", name)
+		}
 	}
 	if last := bytes.LastIndexByte(text, '\n'); last >= 0 && len(head) >= peekSize {
 		text = text[:last]

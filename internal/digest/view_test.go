@@ -175,6 +175,31 @@ func TestCSVIsExactAndHarmless(t *testing.T) {
 	}
 }
 
+// A log without times has no time of 0 seconds.
+func TestCSVWithoutTimes(t *testing.T) {
+	a := &Access{Routes: []Route{{Method: "GET", Route: "/", Count: 7}}}
+	var b bytes.Buffer
+	if err := a.CSV(&b); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(&b).ReadAll()
+	if err != nil || len(rows) != 2 {
+		t.Fatal(rows, err)
+	}
+	times := 0
+	for i, name := range rows[0] {
+		if strings.HasSuffix(name, "_seconds") {
+			times++
+			if rows[1][i] != "" {
+				t.Errorf("%s is %q", name, rows[1][i])
+			}
+		}
+	}
+	if times != 14 {
+		t.Errorf("%d columns of times: %v", times, rows[0])
+	}
+}
+
 func TestHTMLIsHarmless(t *testing.T) {
 	for _, d := range []Digest{nastyAccess(), accessSample(), statementSample(), DiffAccess(nastyAccess(), accessSample()), &Access{}} {
 		var b strings.Builder

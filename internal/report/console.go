@@ -60,6 +60,9 @@ func RunText(w io.Writer, scored, full *store.Run, limit int) error {
 		p.line("")
 		p.line("Binds: %s", full.Diagnosis.BindsText)
 	}
+	if scored != full {
+		p.line("%s", besides(scored, full))
+	}
 	for _, s := range Sections(joined(scored, full), limit) {
 		// What went well needs no lines on a page for a busy person.
 		switch {
@@ -72,6 +75,15 @@ func RunText(w io.Writer, scored, full *store.Run, limit int) error {
 		p.section(s, full.ID, limit == All)
 	}
 	return p.err
+}
+
+// besides says which run tells what the scored one does not.
+func besides(scored, full *store.Run) string {
+	text := fmt.Sprintf("Run %d, right after it and with instruments, tells what single requests and statements do; its score is not used.", full.ID)
+	if d := full.Diagnosis; d != nil && d.Reference == 0 {
+		text += fmt.Sprintf(" What binds is of that run, too, because run %d is no evidence.", scored.ID)
+	}
+	return text
 }
 
 // joined is the full run with what the scored one tells better: without
@@ -105,10 +117,12 @@ func outlook(d *diagnose.Diagnosis) []string {
 		if i == 0 {
 			word = "first to be full"
 		}
-		out = append(out, fmt.Sprintf("%s: %s (×%.3g)", word, n.Text, n.Factor))
+		out = append(out, fmt.Sprintf("%s: %s (%s)", word, n.Text, ui.Factor(n.Factor)))
 	}
 	if d.Reference != 0 {
 		out = append(out, fmt.Sprintf("throughput, CPU and counters are of scored run %d, without instruments", d.Reference))
+	} else {
+		out = append(out, "throughput, CPU and counters are of the diagnosed run itself, with its instruments: no scored run right before it is fit as evidence")
 	}
 	return out
 }
@@ -122,20 +136,16 @@ func DiagnosisText(w io.Writer, run *store.Run) error {
 	for _, r := range d.Demands {
 		rows = append(rows, []string{r.Resource, fmt.Sprintf("%.1f %%", 100*r.Utilization), ui.Duration(time.Duration(r.PerRequest * 1e9)), ui.Number(r.MaxThroughput)})
 	}
+	for _, n := range software(d) {
+		rows = append(rows, []string{n.Resource, fmt.Sprintf("%.1f %%", min(100, 100/n.Factor)), orDash(time.Duration(n.PerRequest * 1e9)), ui.Number(n.MaxThroughput)})
+	}
 	p.line("")
 	p.table([]string{"resource", "in use", "per request", "at most req/s"}, rows)
 	p.line("")
 	for _, text := range outlook(d) {
 		p.line("%s", text)
 	}
-	for i, f := range d.Findings {
-		if i >= wholeFindings {
-			if i == wholeFindings {
-				p.line("")
-			}
-			p.line("%d. %s (%s) [%s]", i+1, f.Title, ui.Bound(f.Bound), f.Rule)
-			continue
-		}
+	for i, f := range d.Findings[:min(len(d.Findings), wholeFindings)] {
 		p.line("\n%d. %s (%s) [%s; %s]", i+1, f.Title, ui.Bound(f.Bound), f.Rule, strings.Join(f.Measures, " "))
 		p.line("   %s", f.Text)
 		p.line("   bound: %s", f.Formula)
@@ -150,6 +160,7 @@ func DiagnosisText(w io.Writer, run *store.Run) error {
 			p.line("   - %s", shorten(e, 160))
 		}
 	}
+	p.furtherFindings(d.Findings)
 	if len(d.NotJudged) > 0 {
 		p.line("")
 	}
@@ -157,6 +168,26 @@ func DiagnosisText(w io.Writer, run *store.Run) error {
 		p.line("not judged: %s: %s", n.Rule, n.Why)
 	}
 	return p.err
+}
+
+// furtherFindings prints a line for each finding that is not printed whole, or
+// one for several in a row with the same title.
+func (p *page) furtherFindings(all []diagnose.Finding) {
+	for i := wholeFindings; i < len(all); {
+		if i == wholeFindings {
+			p.line("")
+		}
+		f, last := all[i], i
+		for last+1 < len(all) && all[last+1].Title == f.Title && all[last+1].Rule == f.Rule {
+			last++
+		}
+		number := fmt.Sprint(i + 1)
+		if last > i {
+			number += fmt.Sprintf("–%d", last+1)
+		}
+		p.line("%s. %s (%s) [%s]", number, f.Title, ui.Bound(f.Bound), f.Rule)
+		i = last + 1
+	}
 }
 
 // StepText prints one experiment.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"kasoku/internal/diagnose"
 	"kasoku/internal/digest"
 	"kasoku/internal/store"
 	"kasoku/internal/trace"
@@ -45,13 +46,26 @@ func bounds(run *store.Run) Section {
 		}
 		s.Rows = append(s.Rows, []string{d.Resource, ui.Share(d.Utilization), ui.Seconds(d.PerRequest), full})
 	}
-	// Threads, workers and locks are no demands of the host, but may bind next.
-	for _, n := range run.Diagnosis.Next {
-		if kind, _, _ := strings.Cut(n.Resource, ":"); kind == "thread" || kind == "workers" || kind == "locks" {
-			s.Rows = append(s.Rows, []string{n.Resource, ui.Share(1 / n.Factor), "–", ui.Number(n.MaxThroughput)})
+	for _, n := range software(run.Diagnosis) {
+		per := "–"
+		if n.PerRequest > 0 {
+			per = ui.Seconds(n.PerRequest)
 		}
+		s.Rows = append(s.Rows, []string{n.Resource, ui.Share(min(1, 1/n.Factor)), per, ui.Number(n.MaxThroughput)})
 	}
 	return s
+}
+
+// software are the threads, workers and locks: no demands of a host, but they
+// may bind next.
+func software(d *diagnose.Diagnosis) []diagnose.Next {
+	var out []diagnose.Next
+	for _, n := range d.Next {
+		if kind, _, _ := strings.Cut(n.Resource, ":"); n.Factor > 0 && (kind == "thread" || kind == "workers" || kind == "locks") {
+			out = append(out, n)
+		}
+	}
+	return out
 }
 
 // patternWords say what each kind of pattern is.
