@@ -163,7 +163,7 @@ func DiagnosisText(w io.Writer, run *store.Run) error {
 func StepText(w io.Writer, st *store.Step) error {
 	p := &page{w: w}
 	v := st.Verdict
-	p.line("%s: %s %s", st.Plan.Title, v.Outcome, Effect(v))
+	p.line("%s", strings.TrimRight(fmt.Sprintf("%s: %s %s", st.Plan.Title, v.Outcome, Effect(v)), " "))
 	p.line("%s", v.Reason)
 	if v.Pairs > 0 {
 		p.line("baseline %s, candidate %s points/s; %d pairs, %d runs, %s%s", ui.Number(v.BaselineScore), ui.Number(v.CandidateScore), v.Pairs, v.Runs, v.Took.Round(time.Second), switching(v))
