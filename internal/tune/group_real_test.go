@@ -42,11 +42,15 @@ func TestAGroupOnTheRealService(t *testing.T) {
 		t.Fatal(err)
 	}
 	tu.observes = func(context.Context, string) (*store.Run, *evidence.Snapshot, error) {
+		// Other tests take this observation too: it has their window.
+		short := l.bench.Window
+		l.bench.Window = window
 		o := l.observe(t)
+		l.bench.Window = short
 		run, d := *o.run, *o.run.Diagnosis
 		d.Findings = slices.Clone(d.Findings)
 		for i := range d.Findings { // or one of the two would be tried alone first
-			d.Findings[i].Bound = min(d.Findings[i].Bound, 3)
+			d.Findings[i].Bound = 3
 		}
 		d.Findings = append(d.Findings, diagnose.Finding{Rule: closedRule, Title: "a page", Text: "a page", Bound: 2})
 		run.Diagnosis = &d
@@ -65,7 +69,7 @@ func TestAGroupOnTheRealService(t *testing.T) {
 		t.Logf("%s: %s after %d runs: %s", s.Plan.ID, s.Verdict.Outcome, s.Verdict.Runs, s.Verdict.Reason)
 	}
 	want := []string{"3 plans, broke answers, kept false", "2 plans, improved, kept true", "1 plans, broke answers, kept false"}
-	if !slices.Equal(got, want) {
+	if len(got) < 3 || !slices.Equal(got[:3], want) { // further indexes may follow
 		t.Fatalf("steps %q; want %q", got, want)
 	}
 	if a := tu.tried[steps[2].Plan.ID]; steps[2].Plan.Remedy != closedRule || !a.final {
