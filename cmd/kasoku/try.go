@@ -28,6 +28,7 @@ type TryCmd struct {
 	Reload   []string      `placeholder:"SERVICE" help:"Services to reload after the change."`
 	Title    string        `help:"What to call it in history and report."`
 	Keep     bool          `help:"Keep it if it improved; default: put it back and only tell."`
+	Budget   time.Duration `placeholder:"TIME" help:"Begin no pair of runs after this wall-clock time (10m); what is not sure by then is inconclusive. Default: until the verdict is sure."`
 	Duration time.Duration `short:"d" help:"Measured window of each run; default: the scenario's."`
 }
 
@@ -87,7 +88,7 @@ func (c *TryCmd) complete() error {
 
 func (c *TryCmd) proposal() tune.Proposal {
 	return tune.Proposal{Title: c.Title, Set: c.Set, Patch: c.Patch, Rev: c.Branch + c.Commit, Dir: c.Dir, Host: c.Host,
-		Apply: c.Apply, Undo: c.Undo, Restart: c.Restart, Reload: c.Reload, Keep: c.Keep}
+		Apply: c.Apply, Undo: c.Undo, Restart: c.Restart, Reload: c.Reload, Keep: c.Keep, Budget: c.Budget}
 }
 
 // verdictError turns a verdict into the documented exit code.

@@ -220,6 +220,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		{"try", in{}, []string{"nothing is proposed", "What to do"}},
 		{"try", in{"apply": "x", "undo": "y"}, []string{"commands are not allowed", "--allow-commands"}},
 		{"try", in{"nonsense": 1}, []string{"nonsense"}},
+		{"try", in{"set": []string{"a.b=c"}, "minutes": -1}, []string{"below 0"}},
 		{"try", in{"set": []string{"a.b=c"}}, []string{"process 77", "wait until it ends", "one Kasoku", "5"}},
 	} {
 		_, wrong := call[any](t, cs, c.tool, c.in)
@@ -246,7 +247,7 @@ func TestTry(t *testing.T) {
 	}
 	progress := make(chan string, 10)
 	cs := client(t, o, progress)
-	params := &sdk.CallToolParams{Name: "try", Arguments: in{"patch": "--- a/x\n", "dir": "sub", "restart": []string{"app"}, "keep": true}}
+	params := &sdk.CallToolParams{Name: "try", Arguments: in{"patch": "--- a/x\n", "dir": "sub", "restart": []string{"app"}, "minutes": 2.5, "keep": true}}
 	params.SetProgressToken("t")
 	res, err := cs.CallTool(t.Context(), params)
 	if err != nil || res.IsError {
@@ -262,7 +263,7 @@ func TestTry(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer v.Close()
-	if string(got.Diff) != "--- a/x\n" || got.Dir != filepath.Join(v.Stack.Dir, "sub") || !got.Keep || !got.Confined || got.Restart[0] != "app" {
+	if string(got.Diff) != "--- a/x\n" || got.Dir != filepath.Join(v.Stack.Dir, "sub") || !got.Keep || !got.Confined || got.Restart[0] != "app" || got.Budget != 150*time.Second {
 		t.Errorf("proposed %+v", got)
 	}
 	data, _ := json.Marshal(res.StructuredContent)

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -25,6 +26,7 @@ type TryInput struct {
 	Undo    string   `json:"undo,omitempty" jsonschema:"the shell command that takes it away again; both must be idempotent"`
 	Restart []string `json:"restart,omitempty" jsonschema:"services to restart after the change"`
 	Reload  []string `json:"reload,omitempty" jsonschema:"services to reload after the change"`
+	Minutes float64  `json:"minutes,omitempty" jsonschema:"begin no pair of runs after that many minutes, what is not sure by then is inconclusive; default: until the verdict is sure"`
 	Keep    bool     `json:"keep,omitempty" jsonschema:"leave it in effect if it improved; default: put it back and only tell"`
 }
 
@@ -55,7 +57,7 @@ func (s *Server) try(ctx context.Context, req *sdk.CallToolRequest, in TryInput)
 // proposal checks what the input asks for against what is allowed.
 func (s *Server) proposal(ctx context.Context, in TryInput) (tune.Proposal, error) {
 	p := tune.Proposal{Title: in.Title, Set: in.Set, Diff: []byte(in.Patch), Rev: in.Branch, Dir: in.Dir, Host: in.Host,
-		Apply: in.Apply, Undo: in.Undo, Restart: in.Restart, Reload: in.Reload, Keep: in.Keep, Confined: !s.options.AllowCommands}
+		Apply: in.Apply, Undo: in.Undo, Restart: in.Restart, Reload: in.Reload, Keep: in.Keep, Budget: time.Duration(in.Minutes * float64(time.Minute)), Confined: !s.options.AllowCommands}
 	if (in.Apply != "" || in.Undo != "") && !s.options.AllowCommands {
 		return p, hintf("propose settings, a patch or a branch instead; whoever runs this server allows commands with --allow-commands", "commands are not allowed here")
 	}

@@ -127,6 +127,9 @@ func NextStep(st *store.Step) string {
 	case experiment.Regressed:
 		return "do not make this change; `kasoku diagnose` says what binds"
 	case experiment.Inconclusive:
+		if v.OutOfTime {
+			return "give it more time, or shorter runs"
+		}
 		return "stop what else runs on the machine, or measure longer (--duration, tune.max_pairs), and try again"
 	case experiment.Broke:
 		return "correct the change until every answer is right; the reason shows one that was not"

@@ -10,8 +10,12 @@ import (
 func (t *Tuner) rule(step *store.Step) (experiment.Rule, error) {
 	r := t.Rule
 	r.Seed, r.AnyTail = uint64(step.ID), step.Plan.Workload > 0
-	if !t.deadline.IsZero() {
+	switch {
+	case t.deadline.IsZero():
+	case t.session.Command == "tune":
 		r.Deadline = t.deadline.Add(-t.reserve())
+	default: // a proposal has nothing to conclude
+		r.Deadline = t.deadline
 	}
 	if t.session.Command != "tune" || len(step.LeavesOut) > 0 {
 		// A proposal is judged for itself. What is looked at again was kept

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"kasoku/internal/change"
@@ -184,7 +185,7 @@ func (t *Tuner) announce(step *store.Step) {
 func diffs(cs []change.Change) []store.Diff {
 	var out []store.Diff
 	for _, c := range cs {
-		d := store.Diff{Kind: "command", Title: string(c.Kind) + " " + c.Service, Text: change.Diff(c)}
+		d := store.Diff{Kind: "command", Title: strings.TrimSpace(string(c.Kind) + " " + c.Service), Text: change.Diff(c)}
 		switch c.Kind {
 		case change.KindFile:
 			d.Kind, d.Title = "file", c.Path

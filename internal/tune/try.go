@@ -33,6 +33,9 @@ type Proposal struct {
 	Restart     []string
 	Reload      []string
 	Keep        bool
+	// Budget is the wall-clock time after which no pair of runs begins any more;
+	// 0 = until the verdict is sure. Below 0 is an error.
+	Budget time.Duration
 	// Confined: only the applications' folders and the configuration files that
 	// services read may be written.
 	Confined bool
@@ -50,6 +53,8 @@ func (p *Proposal) Incomplete() error {
 		return fmt.Errorf("try: --apply and --undo go together, so that it can be taken away again")
 	case p.Rev != "" && p.patches():
 		return fmt.Errorf("try: a patch and a commit cannot be tried at once; commit the patch on that branch")
+	case p.Budget < 0:
+		return fmt.Errorf("try: the budget %s is below 0; give a time such as 10m", p.Budget)
 	}
 	return nil
 }
@@ -77,6 +82,9 @@ func (e *ProposalError) Unwrap() error { return e.Err }
 // judges it is refused: its step tells why.
 func (t *Tuner) Try(ctx context.Context, p Proposal) (*store.Step, error) {
 	defer t.watch(ctx)()
+	if p.Budget > 0 {
+		t.Budget, t.deadline = p.Budget, time.Now().Add(p.Budget)
+	}
 	plan, err := t.plan(ctx, p)
 	if err != nil {
 		return nil, &ProposalError{err}
@@ -91,7 +99,7 @@ func (t *Tuner) Try(ctx context.Context, p Proposal) (*store.Step, error) {
 		return nil, err
 	}
 	t.workload = t.Bench.Users()
-	t.session = &store.Session{Command: "try", Stack: t.Stack.Name, Started: time.Now(), State: "running", AsFoundWorkload: t.workload, FinalWorkload: t.workload}
+	t.session = &store.Session{Command: "try", Stack: t.Stack.Name, Started: time.Now(), Budget: t.Budget, State: "running", AsFoundWorkload: t.workload, FinalWorkload: t.workload}
 	if err := t.Store.SaveSession(t.session); err != nil {
 		return nil, err
 	}

@@ -194,6 +194,19 @@ func TestTryABranch(t *testing.T) {
 	}
 }
 
+// A proposal whose time is up is told apart from noise, and put back.
+func TestTryWithinABudget(t *testing.T) {
+	x := newTrial(t)
+	x.branch("faster", "echo 200 >speed")
+	step := x.want(Proposal{Rev: "faster", Budget: time.Nanosecond, Keep: true}, experiment.Inconclusive)
+	if v := step.Verdict; !v.OutOfTime || v.Pairs != 1 || !strings.Contains(v.Reason, "larger budget") || step.Kept || x.read("app/built") != "100\n" {
+		t.Errorf("%d pairs, out of time %v, kept %v: %s", v.Pairs, v.OutOfTime, step.Kept, v.Reason)
+	}
+	if _, err := x.try(Proposal{Rev: "faster", Budget: -1}); err == nil || !strings.Contains(err.Error(), "below 0") {
+		t.Errorf("below 0: %v", err)
+	}
+}
+
 // patch is a unified diff of a one-line file.
 func patch(file, from, to string) []byte {
 	return []byte("--- a/" + file + "\n+++ b/" + file + "\n@@ -1 +1 @@\n-" + from + "\n+" + to + "\n")
@@ -230,7 +243,15 @@ func TestAPatchOfTheJudgeIsRefusedBeforehand(t *testing.T) {
 	if x.read("kasoku.yaml") != stateBefore || len(x.tuner.Exec.History()) > 0 {
 		t.Error("something was applied")
 	}
-	x.want(Proposal{Diff: patch("fine", "slow", "fast"), Dir: filepath.Join(x.dir, "app")}, experiment.NoDifference)
+	// What touches nothing of that is judged; with some noise, and one in ten
+	// allowed to err, any verdict by its scores may come of it.
+	step, err := x.try(Proposal{Diff: patch("fine", "slow", "fast"), Dir: filepath.Join(x.dir, "app")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := step.Verdict; v.Pairs < 3 || v.Outcome == experiment.Tampered || v.Outcome == experiment.Failed || v.Outcome == experiment.Broke {
+		t.Errorf("a patch of the application: %s after %d pairs: %s", v.Outcome, v.Pairs, v.Reason)
+	}
 }
 
 // wholeDiff adds a line at the end of a file.
