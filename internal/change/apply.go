@@ -253,17 +253,16 @@ func (x *Executor) write(ctx context.Context, t *txn, i int) error {
 		return err
 	}
 	x.step(t, "change%d.look", i)
-	s, err := a.look(ctx)
-	if err == nil && !s.blind && !s.before {
-		e := x.explained(ctx, a, s, c.Before)
-		err = fmt.Errorf("%s: %w: it is now %s%s", c.Title(), ErrChanged, short(s.got), e.theirs())
-	}
-	if err != nil { // nothing was written yet
+	if err := x.asPlanned(ctx, c, a); err != nil { // nothing was written yet
 		return errors.Join(err, x.note(t, record{Op: opSkipped, Change: &i}))
 	}
 	x.say("%s", c.Title())
 	x.step(t, "change%d.write", i)
-	if err := x.heard(ctx, c); err != nil {
+	err = x.heard(ctx, c)
+	if err == nil && c.Kind.looksTwice() {
+		err = x.asPlanned(ctx, c, a)
+	}
+	if err != nil {
 		return errors.Join(err, x.note(t, record{Op: opSkipped, Change: &i}))
 	}
 	value, err := a.write(ctx)
@@ -277,6 +276,27 @@ func (x *Executor) write(ctx context.Context, t *txn, i int) error {
 		return fmt.Errorf("%s: %w", c.Title(), err)
 	}
 	return x.note(t, record{Op: opApplied, Change: &i, Value: value})
+}
+
+// asPlanned fails with ErrChanged if the target is not what the plan saw.
+func (x *Executor) asPlanned(ctx context.Context, c *Change, a act) error {
+	s, err := a.look(ctx)
+	if err != nil || s.blind || s.before {
+		return err
+	}
+	e := x.explained(ctx, a, s, c.Before)
+	return fmt.Errorf("%s: %w: it is now %s%s", c.Title(), ErrChanged, short(s.got), e.theirs())
+}
+
+// looksTwice reports whether a change of this kind looks again right before it
+// writes: its write cannot be told what it must find there, as that of a file
+// can. Milliseconds remain.
+func (k Kind) looksTwice() bool {
+	switch k {
+	case KindLink, KindVariable, KindSysctl, KindUnit, KindProcess, KindPackage, KindIndex, KindTable:
+		return true
+	}
+	return false
 }
 
 // readBack checks that changes i of t now are as planned. A variable that a

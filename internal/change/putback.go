@@ -136,14 +136,34 @@ func (u *putback) restore(ctx context.Context, t *txn, i int) error {
 			return u.x.explained(ctx, a, s, t.Changes[i].After)
 		}
 	} else if !s.before {
-		u.x.say("undo: %s", t.Changes[i].Title())
-		u.x.step(t, "undo.change%d.write", i)
-		if err := u.reverse(ctx, a); err != nil {
-			return fmt.Errorf("put back %s: %w", t.Changes[i].Title(), err)
+		if err := u.takeBack(ctx, t, i, a); err != nil {
+			return err
 		}
 	}
 	if err := u.x.note(t, record{Op: opRestored, Change: &i}); err != nil {
 		return fmt.Errorf("put back %s: %w: %w", t.Changes[i].Title(), errNotNoted, err)
+	}
+	return nil
+}
+
+// takeBack writes what was before, unless someone else was quicker.
+func (u *putback) takeBack(ctx context.Context, t *txn, i int, a act) error {
+	c := &t.Changes[i]
+	u.x.say("undo: %s", c.Title())
+	u.x.step(t, "undo.change%d.write", i)
+	if c.Kind.looksTwice() {
+		s, err := u.look(ctx, a)
+		switch {
+		case err != nil:
+			return fmt.Errorf("put back %s: %w", c.Title(), err)
+		case s.before:
+			return nil
+		case !s.after && !s.blind:
+			return u.x.explained(ctx, a, s, c.After)
+		}
+	}
+	if err := u.reverse(ctx, a); err != nil {
+		return fmt.Errorf("put back %s: %w", c.Title(), err)
 	}
 	return nil
 }
