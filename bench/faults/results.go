@@ -164,9 +164,11 @@ The rows were made by
 `)
 	var shown []string
 	for _, k := range m.kinds {
-		if line := m.commands[k]; !slices.Contains(shown, line) {
-			fmt.Fprintf(&b, "    %s\n", line)
-			shown = append(shown, line)
+		for line := range strings.SplitSeq(m.commands[k], "\n") {
+			if !slices.Contains(shown, line) {
+				fmt.Fprintf(&b, "    %s\n", line)
+				shown = append(shown, line)
+			}
 		}
 	}
 	b.WriteString("\n")

@@ -16,7 +16,7 @@ import (
 // one page; whoever gives a folder answers for its rows being of one tree.
 type row struct {
 	Kind    string          `json:"kind"`
-	Command string          `json:"command"`
+	Command string          `json:"command"` // a line for each run
 	Steps   int             `json:"steps"`
 	Faults  map[string]cell `json:"faults"` // by the fault's name
 	Lost    []string        `json:"lost,omitempty"`
@@ -38,9 +38,18 @@ func (m *results) row(kind string) row {
 	return r
 }
 
-// save writes a kind's row into the folder.
+// save writes a kind's row into the folder. What a row there tells of faults
+// that this run did not have stays.
 func (m *results) save(dir, kind string) error {
-	b, err := json.MarshalIndent(m.row(kind), "", "\t")
+	r := m.row(kind)
+	old, err := readRow(dir, kind)
+	switch {
+	case err == nil && old.Steps == r.Steps:
+		r.add(old)
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	b, err := json.MarshalIndent(r, "", "\t")
 	if err == nil {
 		err = os.MkdirAll(dir, 0o755)
 	}
@@ -48,6 +57,41 @@ func (m *results) save(dir, kind string) error {
 		err = os.WriteFile(filepath.Join(dir, kind+".json"), append(b, '\n'), 0o644)
 	}
 	return err
+}
+
+// add takes over the faults of an older row that r lacks.
+func (r *row) add(old row) {
+	added := false
+	for fault, c := range old.Faults {
+		if _, ok := r.Faults[fault]; ok {
+			continue
+		}
+		r.Faults[fault], added = c, true
+		for _, line := range old.Lost {
+			if strings.HasPrefix(line, r.Kind+", "+fault+" ") {
+				r.Lost = append(r.Lost, line)
+			}
+		}
+	}
+	if added {
+		r.Command = old.Command + "\n" + r.Command
+	}
+}
+
+// readRow reads a kind's row; the error is fs.ErrNotExist if there is none.
+func readRow(dir, kind string) (row, error) {
+	var r row
+	b, err := os.ReadFile(filepath.Join(dir, kind+".json"))
+	if err == nil {
+		err = json.Unmarshal(b, &r)
+	}
+	if err == nil && r.Kind != kind {
+		err = fmt.Errorf("it is of the kind %q", r.Kind)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("the row of %s in %s: %w; remove it and run -kinds %s again", kind, dir, err, kind)
+	}
+	return r, err
 }
 
 // gather adds the folder's rows of the kinds that this run did not have, and
@@ -60,19 +104,12 @@ func (m *results) gather(dir string) error {
 			m.kinds = append(m.kinds, k.name)
 			continue
 		}
-		b, err := os.ReadFile(filepath.Join(dir, k.name+".json"))
+		r, err := readRow(dir, k.name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		var r row
-		if err == nil {
-			err = json.Unmarshal(b, &r)
-		}
-		if err == nil && r.Kind != k.name {
-			err = fmt.Errorf("it is of the kind %q", r.Kind)
-		}
 		if err != nil {
-			return fmt.Errorf("the row of %s in %s: %w; remove it and run -kinds %s again", k.name, dir, err, k.name)
+			return err
 		}
 		m.kinds, m.steps[k.name], m.commands[k.name] = append(m.kinds, k.name), r.Steps, r.Command
 		m.lost = append(m.lost, r.Lost...)

@@ -55,6 +55,27 @@ func TestRowsOfSeveralRuns(t *testing.T) {
 	}
 }
 
+// A run of other faults of the same kind adds to its row.
+func TestRowOfOtherFaults(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "rows")
+	if err := ranKind("git", "first", cell{Cases: 300, Kept: 299, Lost: 1}, "git, disk full before step 3 (x): gone").save(dir, "git"); err != nil {
+		t.Fatal(err)
+	}
+	m := newResults(&bytes.Buffer{}, &bytes.Buffer{}, false)
+	m.kinds, m.steps["git"], m.commands["git"] = []string{"git"}, 17, "second"
+	m.cells[[2]string{"git", "SSH cut"}] = &cell{Cases: 17, Back: 17}
+	if err := m.save(dir, "git"); err != nil {
+		t.Fatal(err)
+	}
+	r, err := readRow(dir, "git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Command != "first\nsecond" || len(r.Faults) != 2 || len(r.Lost) != 1 || r.Faults["disk full"].Lost != 1 || r.Faults["SSH cut"].Cases != 17 {
+		t.Errorf("%+v", r)
+	}
+}
+
 // A kind that was run again counts once, as it was run now; a file that is not
 // its kind's row is refused.
 func TestRowsAreOfTheirKind(t *testing.T) {
