@@ -233,22 +233,19 @@ func (t *target) asFound(ctx context.Context, k *kind, before string, v task, o 
 			o.problem = fmt.Sprintf("undo of what was kept: %v\n%s", err, diff(before, now))
 		}
 	}
-	now, err := t.see(ctx, k)
-	for try := 0; err != nil || now != before; try++ {
-		if try == setUps {
-			return errors.Join(err, fmt.Errorf("the target cannot be made as found:\n%s", diff(before, now)))
-		}
+	if now, err := t.see(ctx, k); err != nil || now != before {
 		if err := t.setUp(ctx, k); err != nil {
 			return err
 		}
-		now, err = t.see(ctx, k)
+		if now, err = t.see(ctx, k); err != nil {
+			return err
+		}
+		if now != before {
+			return fmt.Errorf("the target cannot be made as found:\n%s", diff(before, now))
+		}
 	}
 	return nil
 }
-
-// setUps is how often a target is made as found in vain: two reloads of nginx
-// in a row have left one of its servers with the configuration before.
-const setUps = 3
 
 // diff shows the lines that differ.
 func diff(want, got string) string {

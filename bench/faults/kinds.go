@@ -194,7 +194,7 @@ echo "apt $(ls /var/lib/faults/repo | tr '\n' ' ')"
 				phase(2, edited(backPath, backBoth, backUnix, "web", change.Reload)),
 			}
 		},
-		setUp: "put " + backPath + " '" + strings.TrimSpace(backTCP) + "\\n'\nput " + frontPath + " '" + strings.TrimSpace(frontTCP) + "\\n'\nsystemctl reload nginx\nfor i in $(seq 50); do [ \"$(curl -s 127.0.0.1:8082/)$(curl -s 127.0.0.1:8081/)\" = backback ] && break; sleep 0.1; done\n",
+		setUp: "put " + backPath + " '" + strings.TrimSpace(backTCP) + "\\n'\nput " + frontPath + " '" + strings.TrimSpace(frontTCP) + "\\n'\nsystemctl reload nginx\nfor i in $(seq 50); do [ \"$(curl -s 127.0.0.1:8082/)$(curl -s 127.0.0.1:8081/)\" = backback ] && break; sleep 0.1; done\nsleep 0.2\n",
 		see: `echo "front $(curl -s 127.0.0.1:8082/) $(curl -s 127.0.0.1:8081/) $([ -S /run/faults.sock ] && curl -s --unix-socket /run/faults.sock http://x/)"
 `},
 	{name: "git", what: "a commit in an application's checkout, and its build.",

@@ -256,7 +256,8 @@ systemctl reset-failed 2>/dev/null || true
 systemctl start mariadb
 systemctl is-active -q nginx || systemctl start nginx
 nginx -t -q && systemctl reload nginx
-for i in $(seq 50); do [ "$(curl -s 127.0.0.1:8080/)" = before ] && break; sleep 0.1; done # old workers still answer
+for i in $(seq 50); do [ "$(curl -s 127.0.0.1:8080/)" = before ] && break; sleep 0.1; done
+sleep 0.2 # for another 0.1 s nginx's old workers answer beside the new ones
 mariadb -e "CREATE USER IF NOT EXISTS kasoku@localhost IDENTIFIED BY 'secret-of-faults'; ALTER USER kasoku@localhost ACCOUNT UNLOCK; GRANT ALL ON *.* TO kasoku@localhost;
 SET GLOBAL max_connections = 151; CREATE DATABASE IF NOT EXISTS faults; DROP TABLE IF EXISTS faults.t;
 CREATE TABLE faults.t (id INT AUTO_INCREMENT PRIMARY KEY, a INT, b VARCHAR(100), KEY old (b(20)) COMMENT 'o''clock') ENGINE=InnoDB;
