@@ -129,5 +129,10 @@ func commandLine() string {
 			args = slices.Delete(args, i, min(i+2, len(args)))
 		}
 	}
+	for i, a := range args {
+		if strings.Contains(a, " ") {
+			args[i] = "'" + a + "'"
+		}
+	}
 	return fmt.Sprintf("make faults ARGS=%q", strings.Join(args, " "))
 }
