@@ -3,6 +3,7 @@ package report
 import (
 	"html/template"
 
+	"kasoku/internal/change"
 	"kasoku/internal/store"
 )
 
@@ -22,6 +23,7 @@ func CPUBars(m *Model) template.HTML { return cpuBars(m) }
 func Pair(a, b *store.Run) *Model {
 	m := &Model{Format: Format, Before: side(a), After: side(b), CPU: compareCPU(a.Evidence, b.Evidence),
 		Routes: compareRoutes(a.Evidence, b.Evidence), Statements: compareStatements(a.Evidence, b.Evidence)}
+	change.RedactAll(m)
 	return m
 }
 

@@ -7,6 +7,7 @@ import (
 	"mime"
 	"net/http"
 
+	"kasoku/internal/change"
 	"kasoku/internal/evidence"
 	"kasoku/internal/report"
 	"kasoku/internal/store"
@@ -44,6 +45,7 @@ func (s *Server) run(w http.ResponseWriter, r *http.Request) {
 		s.failed(w, r, err)
 		return
 	}
+	change.RedactAll(run)
 	v := &runView{Run: run, All: r.URL.Query().Has("all"), Where: whereTime(run), Resources: resources(run.Diagnosis)}
 	binds := ""
 	if run.Diagnosis != nil {
@@ -103,6 +105,10 @@ func (s *Server) artifact(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	data, err := s.o.Store.Artifact(id, name)
 	if err != nil {
+		s.failed(w, r, err)
+		return
+	}
+	if data, err = maskedProfile(data); err != nil {
 		s.failed(w, r, err)
 		return
 	}

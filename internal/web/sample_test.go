@@ -160,7 +160,7 @@ func (p *sample) journal(t testing.TB) {
 		return tx.ID
 	}
 	const one, two = "worker_connections 512;\n", "worker_connections 4096; # </pre><script>alert(4)</script>\ndb_password = \"" + secretValue + "\";\n"
-	id := apply("Try "+hostileRoute, one, "worker_connections 1;\n")
+	id := apply("Try "+hostileRoute+" with password="+secretValue, one, "worker_connections 1;\n")
 	must(t, x.Revert(t.Context(), id))
 	p.kept = apply("Raise worker_connections", one, two)
 	must(t, x.Keep(t.Context(), p.kept))
