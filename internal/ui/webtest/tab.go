@@ -142,7 +142,13 @@ func Eval[T any](b *Tab, expression string) T {
 // Until an expression is true, at most 20 seconds.
 func (b *Tab) Until(expression string) {
 	b.t.Helper()
-	if err := b.holds(expression, 20*time.Second); err != nil {
+	b.UntilWithin(20*time.Second, expression)
+}
+
+// UntilWithin is Until with another limit.
+func (b *Tab) UntilWithin(limit time.Duration, expression string) {
+	b.t.Helper()
+	if err := b.holds(expression, limit); err != nil {
 		b.t.Fatalf("not true: %s (%v)\n%s", expression, err, b.Said())
 	}
 }
