@@ -134,7 +134,9 @@ func TestNothingSecretIsShown(t *testing.T) {
 func TestErrorsTellNoSecret(t *testing.T) {
 	p := newSample(t)
 	b := serve(t, p, func(o *Options) {
-		o.Undo = func(context.Context, int64) error { return fmt.Errorf("mysql://root:%s@db: %w", secretValue, io.ErrUnexpectedEOF) }
+		o.Undo = func(context.Context, int64) error {
+			return fmt.Errorf("mysql://root:%s@db: %w", secretValue, io.ErrUnexpectedEOF)
+		}
 	})
 	b.logIn()
 	res, page := b.do("POST", fmt.Sprintf("/journal/%d/undo", p.kept), map[string][]string{"csrf": {b.csrf(p.kept)}}, nil)
