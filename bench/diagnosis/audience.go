@@ -74,35 +74,43 @@ func (a *audience) close() {
 // come and go; it answers with the same word.
 func watch(ctx context.Context, at string) error {
 	in := bufio.NewScanner(os.Stdin)
-	var leave context.CancelFunc
-	var there sync.WaitGroup
-	end := func() {
-		if leave != nil {
-			leave()
-			there.Wait()
-			leave = nil
-		}
-	}
-	defer end()
+	end := func() {}
+	defer func() { end() }()
 	for in.Scan() {
 		end()
+		end = func() {}
 		if in.Text() == "on" {
-			var now context.Context
-			now, leave = context.WithCancel(ctx)
-			seen := make(chan error, manyViewers+1)
-			for range manyViewers {
-				there.Go(func() { follow(now, at, seen) })
-			}
-			there.Go(func() { stare(now, at, seen) })
-			for range manyViewers + 1 {
-				if err := <-seen; err != nil {
-					return err
-				}
+			var err error
+			if end, err = comeIn(ctx, at); err != nil {
+				return err
 			}
 		}
 		fmt.Println(in.Text())
 	}
 	return in.Err()
+}
+
+// comeIn returns when every viewer has seen its first event; leave sends all
+// of them away.
+func comeIn(ctx context.Context, at string) (leave func(), err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	var there sync.WaitGroup
+	leave = func() {
+		cancel()
+		there.Wait()
+	}
+	seen := make(chan error, manyViewers+1)
+	for range manyViewers {
+		there.Go(func() { follow(ctx, at, seen) })
+	}
+	there.Go(func() { stare(ctx, at, seen) })
+	for range manyViewers + 1 {
+		if err := <-seen; err != nil {
+			leave()
+			return func() {}, err
+		}
+	}
+	return leave, nil
 }
 
 // follow does what the page's script does: it reads events and loads the page

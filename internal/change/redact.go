@@ -46,11 +46,12 @@ var signs = []struct {
 	try func(string) string
 }{
 	{[]string{"private key-----"}, func(s string) string { return keyBlock.ReplaceAllString(s, "${1}"+mask+"${3}") }},
-	{[]string{"authorization", "cookie"}, func(s string) string { return header.ReplaceAllString(s, "${1}"+mask) }},
 	{[]string{"identified", "password"}, func(s string) string { return account.ReplaceAllStringFunc(s, masksAccount) }},
 	{[]string{"pass", "pwd", "secret", "token", "key", "masterauth", "salt", "sessid", "session"}, func(s string) string { return assignment.ReplaceAllStringFunc(s, masksAssignment) }},
 	{[]string{"mysql", "mariadb", "redis-cli", "curl", "wget", "ab "}, func(s string) string { return argument.ReplaceAllString(s, "${1}"+mask) }},
 	{[]string{"@"}, func(s string) string { return credentials.ReplaceAllString(s, "${1}"+mask+"${3}") }},
+	// After the others: it takes all of a line, also what tells of further secrets.
+	{[]string{"authorization", "cookie"}, func(s string) string { return header.ReplaceAllString(s, "${1}"+mask) }},
 	{[]string{"eyj", "gh", "glpat-", "xox", "k_live_", "akia", "asia"}, func(s string) string { return known.ReplaceAllString(s, mask) }},
 }
 
@@ -86,7 +87,7 @@ func masksAssignment(s string) string {
 }
 
 // sqlWord follows a column in a statement.
-var sqlWord = regexp.MustCompile(`(?i)^(?:FROM|ON|AND|OR|IS|IN|NOT|LIKE|BETWEEN|DESC|ASC|AS|WHERE|GROUP|ORDER|LIMIT|USING|SET)$`)
+var sqlWord = regexp.MustCompile(`(?i)^(?:FROM|ON|AND|OR|IS|IN|NOT|LIKE|BETWEEN|DESC|ASC|AS|WHERE|GROUP|ORDER|LIMIT|USING|SET|FOR)$`)
 
 func masksAccount(s string) string {
 	m := account.FindStringSubmatch(s)

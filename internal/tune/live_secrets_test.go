@@ -15,7 +15,7 @@ import (
 // says.
 func TestFeedTellsNoSecret(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		secrets := &secrettest.Plants{Skip: []string{"Kind"}}
+		secrets := &secrettest.Plants{Skip: []string{"Kind", "ID"}}
 		h := &watcher{}
 		f := newFeed(h.watch)
 		step := &store.Step{Seq: 1}

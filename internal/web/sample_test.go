@@ -95,7 +95,7 @@ func (p *sample) run(t testing.TB, rate float64, label string, p50 time.Duration
 			{Service: "db", Schema: "shop", Fingerprint: "SELECT b.title FROM cart_items i JOIN books b ON b.id = i.book_id WHERE i.cart_id = ?", Count: n / 3, Total: 700 * time.Millisecond}},
 		Routes: []digest.Route{{Service: "web", Method: "GET", Route: "/orders", Count: n / 2, Share: 0.7, Example: "/orders?q=" + hostileAgent}},
 		Logs:   []evidence.LogLine{{Service: "web", Level: "error", Text: "upstream failed, agent: " + hostileAgent + " password=" + secretValue, Count: 4}},
-		Requests: &trace.Summary{Requests: 40, Patterns: []trace.Pattern{{Kind: trace.NPlusOne, Measures: []string{"I04"}, Method: "GET", Route: "/orders", Service: "db", System: "mysql",
+		Requests: &trace.Summary{Requests: 40, Patterns: []trace.Pattern{{Kind: trace.NPlusOne, Measures: []string{"I04"}, Method: "GET", Route: "/orders", Service: "db", System: trace.SQL, Keys: []string{"id"},
 			What: "SELECT b.title FROM books b WHERE b.id = ?", After: hostileSQL, PerRequest: 40, Most: 52, Could: 1, Requests: 20, With: 20, Took: 12 * time.Millisecond, Better: "SELECT … WHERE id IN (?, …)", Sources: []string{"app/orders.php:120"}}}},
 		Health: []evidence.Health{{Source: "system", OK: true, Text: "20 samples"}, {Source: "php-fpm status of php", Text: "the pool has no status page"}},
 		Profiles: []evidence.Profile{{Service: "php", Tool: "excimer", Samples: 400, Period: time.Millisecond, Data: profileBytes(t),

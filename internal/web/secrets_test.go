@@ -16,7 +16,7 @@ import (
 )
 
 // words are fields that code compares.
-var words = []string{"State", "Session.Command", "Kind", "Tool", "Artifact", "Profile.Service", "Level"}
+var words = []string{"State", "Session.Command", "Kind", "Tool", "Artifact", "Profile.Service", "Profile.Of", "Level"}
 
 // planted is a project with secrets in every text that the store holds.
 func planted(t *testing.T) (*sample, *secrettest.Plants) {

@@ -76,7 +76,7 @@ func TestQueriesAreText(t *testing.T) {
 		fmt.Sprintf("/runs/%d/artifacts/", p.after) + url.PathEscape(`"><script>alert(6)</script>`), fmt.Sprintf("/runs/%d/profiles/", p.after) + url.PathEscape(`"><script>alert(6)</script>`) + "/flamegraph",
 		fmt.Sprintf("/runs/%d/profiles/profile-php-excimer.pb.gz/peek?f=", p.after) + evil} {
 		res, page := b.do("GET", path, nil, nil)
-		if strings.Contains(page, "<script>alert(6)") {
+		if strings.Contains(page, "<script>alert(6)") && !strings.HasPrefix(res.Header.Get("Content-Type"), "text/plain") {
 			t.Errorf("%s: %d, it is markup:\n%.2000s", path, res.StatusCode, page)
 		}
 	}
@@ -101,7 +101,7 @@ func TestEventsAreOne(t *testing.T) {
 			}
 			return
 		}
-		if strings.HasPrefix(line, "id: 7") {
+		if line == "id: 7" {
 			t.Error("text made a field of an event")
 		}
 	}
