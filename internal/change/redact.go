@@ -87,7 +87,7 @@ func masksAssignment(s string) string {
 }
 
 // sqlWord follows a column in a statement.
-var sqlWord = regexp.MustCompile(`(?i)^(?:FROM|ON|AND|OR|IS|IN|NOT|LIKE|BETWEEN|DESC|ASC|AS|WHERE|GROUP|ORDER|LIMIT|USING|SET|FOR)$`)
+var sqlWord = regexp.MustCompile(`(?i)^(?:FROM|ON|AND|OR|IS|IN|NOT|LIKE|BETWEEN|DESC|ASC|AS|WHERE|GROUP|ORDER|LIMIT|USING|SET|FOR|(?:(?:TINY|SMALL|MEDIUM|BIG)?INT|(?:VAR)?(?:CHAR|BINARY)|(?:TINY|MEDIUM|LONG)?(?:TEXT|BLOB))(?:\(\d+)?)$`)
 
 func masksAccount(s string) string {
 	m := account.FindStringSubmatch(s)

@@ -27,11 +27,12 @@ func TestRedactForms(t *testing.T) {
 		"id AKIAIOSFODNN7EXAMPLE.":                                               "id [hidden].",
 		"-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\n": "-----BEGIN RSA PRIVATE KEY-----[hidden]-----END RSA PRIVATE KEY-----\n",
 		// What must stay readable.
-		"SELECT id FROM users WHERE token = ? AND password_hash = ?":         "SELECT id FROM users WHERE token = ? AND password_hash = ?",
-		"Access denied for user 'a'@'b' (using password: YES)":               "Access denied for user 'a'@'b' (using password: YES)",
-		"set req.http.Cookie = regsuball(req.http.Cookie, \"utm=x\", \"\");": "set req.http.Cookie = regsuball(req.http.Cookie, \"utm=x\", \"\");",
-		"mariadb -e 'SELECT 1' -P 3306":                                      "mariadb -e 'SELECT 1' -P 3306",
-		"CREATE INDEX by_token ON t (token)":                                 "CREATE INDEX by_token ON t (token)",
+		"SELECT id FROM users WHERE token = ? AND password_hash = ?":                      "SELECT id FROM users WHERE token = ? AND password_hash = ?",
+		"Access denied for user 'a'@'b' (using password: YES)":                            "Access denied for user 'a'@'b' (using password: YES)",
+		"set req.http.Cookie = regsuball(req.http.Cookie, \"utm=x\", \"\");":              "set req.http.Cookie = regsuball(req.http.Cookie, \"utm=x\", \"\");",
+		"mariadb -e 'SELECT 1' -P 3306":                                                   "mariadb -e 'SELECT 1' -P 3306",
+		"CREATE INDEX by_token ON t (token)":                                              "CREATE INDEX by_token ON t (token)",
+		"CREATE TABLE t (token VARCHAR(64) NOT NULL, salt BINARY(16), session_id bigint)": "CREATE TABLE t (token VARCHAR(64) NOT NULL, salt BINARY(16), session_id bigint)",
 	} {
 		wantEqual(t, in, Redact(in), want)
 		wantEqual(t, "twice: "+in, Redact(Redact(in)), want)
