@@ -4,11 +4,13 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"html"
 	"io"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -76,6 +78,42 @@ func (x *watched) interrupt() int {
 	}
 	x.cmd.Wait()
 	return x.cmd.ProcessState.ExitCode()
+}
+
+// reLink is a link to another page of the dashboard.
+var reLink = regexp.MustCompile(`href="(/[^"#]*)`)
+
+// browse loads every page that the dashboard's links lead to, and returns
+// where and what each is, in turn.
+func (c *theCase) browse() (said []string) {
+	c.t.Helper()
+	x := c.watch("serve", "--listen", "127.0.0.1:0")
+	seen := map[string]bool{}
+	for queue := []string{"/"}; len(queue) > 0; queue = queue[1:] {
+		path := html.UnescapeString(queue[0])
+		if seen[path] {
+			continue
+		}
+		seen[path] = true
+		res, err := http.Get(strings.TrimSuffix(x.at, "/") + path)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		text, err := io.ReadAll(res.Body)
+		res.Body.Close()
+		if err != nil || res.StatusCode >= 500 {
+			c.t.Errorf("%s: %s %v", path, res.Status, err)
+		}
+		said = append(said, "page "+path, string(gunzipped(text)))
+		for _, m := range reLink.FindAllStringSubmatch(string(text), -1) {
+			queue = append(queue, m[1])
+		}
+	}
+	if len(seen) < 20 {
+		c.t.Errorf("only %d pages were found", len(seen))
+	}
+	x.interrupt()
+	return said
 }
 
 // TestLiveDashboard looks at a real session on the bank login in a real
