@@ -74,8 +74,9 @@ bench-engines: deps ## ways to move a load generator's bytes: net.Conn, epoll, i
 bench-hosts: deps-test build ## the bank login tuned over SSH on one and two disposable hosts, and after a reboot (bar: 0.95)
 	@scripts/bench-hosts.sh
 
-bench-web: deps ## the dashboard's pages on a store of 10,000 runs (bar: worst-ms below 200), and what a viewer costs
+bench-web: deps build ## the dashboard's pages on a store of 10,000 runs (bar: worst-ms below 200), and what five viewers and a slow one cost a run (bar: 0.5 %)
 	@$(WITH_GO) go test -run '^$$' -bench . -benchtime 20x ./internal/web
+	@$(WITH_GO) scripts/bench-diagnosis.sh viewers $(ARGS)
 
 bench-verdict: deps build ## how often verdicts are wrong, on recorded noise (PART=sim) and on the real bank login (PART=real), and a session's time (PART=time)
 	@$(WITH_GO) scripts/bench-verdict.sh $(or $(PART),sim) $(ARGS)

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Starts a copy of the bank login tuned by hand and runs bench/diagnosis on it:
-# bench-diagnosis.sh bounds|overhead [flags]. Ends with 1 if a bar is missed.
+# bench-diagnosis.sh bounds|overhead|viewers [flags]. Ends with 1 if a bar is missed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

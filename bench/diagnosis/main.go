@@ -4,6 +4,7 @@
 //	diagnosis bounds DIR     puts one bottleneck after another in, and compares
 //	                         the bound of its finding with what removing it brings
 //	diagnosis overhead DIR   compares runs with and without the collectors
+//	diagnosis viewers DIR    compares runs with and without viewers of the dashboard
 //
 // DIR was made by `case.sh up` and `case.sh hand`. It ends with 1 if a bar is
 // missed and with 2 if something failed.
@@ -20,7 +21,7 @@ import (
 )
 
 func main() {
-	pairs := flag.Int("pairs", 0, "pairs of runs; 0: 3 for bounds, 30 for overhead")
+	pairs := flag.Int("pairs", 0, "pairs of runs; 0: 3 for bounds, 30 for the others")
 	window := flag.Duration("d", 4*time.Second, "measured window of a run of bounds")
 	only := flag.String("only", "", "bounds: the one bottleneck to put in, by its name's beginning")
 	flag.Parse()
@@ -38,7 +39,10 @@ func main() {
 
 func run(ctx context.Context, args []string, pairs int, window time.Duration, only string) (bool, error) {
 	if len(args) != 2 {
-		return false, fmt.Errorf("write: diagnosis bounds|overhead DIR")
+		return false, fmt.Errorf("write: diagnosis bounds|overhead|viewers DIR")
+	}
+	if args[0] == "watch" { // what viewers starts
+		return true, watch(ctx, args[1])
 	}
 	c, err := openCase(ctx, args[1], window)
 	if err != nil {
@@ -56,6 +60,11 @@ func run(ctx context.Context, args []string, pairs int, window time.Duration, on
 			pairs = 30
 		}
 		return c.overhead(ctx, pairs)
+	case "viewers":
+		if pairs == 0 {
+			pairs = 30
+		}
+		return c.viewers(ctx, pairs)
 	}
-	return false, fmt.Errorf("%q is neither bounds nor overhead", args[0])
+	return false, fmt.Errorf("%q is neither bounds, overhead nor viewers", args[0])
 }

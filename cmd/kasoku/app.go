@@ -50,11 +50,12 @@ func isTerminal(w io.Writer) bool {
 	return err == nil && st.Mode()&fs.ModeCharDevice != 0
 }
 
-// print writes v as JSON if asked for, else calls text.
+// print writes v as JSON, with secrets masked, if asked for, else calls text.
 func (a *App) print(v any, text func(w io.Writer) error) error {
 	if !a.cli.JSON {
 		return text(a.Out)
 	}
+	change.RedactAll(&v)
 	return writeJSON(a.Out, v)
 }
 

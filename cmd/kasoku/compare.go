@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"kasoku/internal/change"
 	"kasoku/internal/experiment"
 	"kasoku/internal/report"
 	"kasoku/internal/stack"
@@ -28,6 +29,7 @@ type CompareCmd struct {
 	Duration      time.Duration `short:"d" help:"Measured window of each run; default: the scenario's."`
 	MaxRegression string        `placeholder:"PERCENT" help:"Pass only if it is proved that HEAD is not slower by more than this (2%)."`
 	FailOn        string        `enum:",regressed,not-improved" default:"" placeholder:"WHEN" help:"regressed: end with 0 also if there is no difference or it cannot be told; not-improved: only if it improved (the default)."`
+	Web           webFlag       `placeholder:"HOST:PORT" help:"Show it in a browser meanwhile; default address: 127.0.0.1:7399."`
 	Summary       string        `env:"GITHUB_STEP_SUMMARY" placeholder:"FILE" help:"Append the result to FILE as Markdown."`
 }
 
@@ -55,7 +57,12 @@ func (c *CompareCmd) Run(ctx context.Context, a *App) error {
 		return targetError(err)
 	}
 	a.measureFor(bench, c.Duration)
-	t := &tune.Tuner{Stack: p.Stack, Store: p.Store, Exec: p.Exec, Bench: bench, Rule: p.rule(), UI: a.UI, Rights: rights, Budget: c.Budget, Watch: a.watch(bench)}
+	publish, endWeb, err := a.startWeb(ctx, p, c.Web)
+	if err != nil {
+		return err
+	}
+	defer endWeb()
+	t := &tune.Tuner{Stack: p.Stack, Store: p.Store, Exec: p.Exec, Bench: bench, Rule: p.rule(), UI: a.UI, Rights: rights, Budget: c.Budget, Watch: both(a.watch(bench), publish)}
 	result, err := t.Compare(ctx, tune.Compared{Base: c.Base, Head: c.Head, BaseDir: c.BaseDir, HeadDir: c.HeadDir, Service: c.Service, MaxRegression: limit})
 	a.UI.Clear()
 	if err != nil {
@@ -155,5 +162,5 @@ func (a *App) annotate(failure error, text string) {
 	if failure != nil {
 		kind = "error"
 	}
-	fmt.Fprintln(a.Err, report.Annotation(kind, "Kasoku", text))
+	fmt.Fprintln(a.Err, report.Annotation(kind, "Kasoku", change.Redact(text)))
 }

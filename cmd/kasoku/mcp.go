@@ -65,11 +65,11 @@ func (c *MCPCmd) options(a *App) mcp.Options {
 		},
 		Plan: a.planStored,
 		Try: func(ctx context.Context, proposal tune.Proposal, tell tune.Reporter) (*store.Step, error) {
-			t, end, err := a.tuner(ctx, 0, tell)
+			t, p, err := a.tuner(ctx, 0, tell)
 			if err != nil {
 				return nil, err
 			}
-			defer end()
+			defer p.Close()
 			step, err := t.Try(ctx, proposal)
 			return step, targetError(err)
 		}}

@@ -94,7 +94,8 @@ func TestServe(t *testing.T) {
 
 // TestWebFlag: --web stands alone or names an address.
 func TestWebFlag(t *testing.T) {
-	for args, want := range map[string]string{"tune": "", "tune --web": "127.0.0.1:7399", "tune --web=127.0.0.1:8": "127.0.0.1:8", "run --web --label x": "127.0.0.1:7399"} {
+	for args, want := range map[string]string{"tune": "", "tune --web": "127.0.0.1:7399", "tune --web=127.0.0.1:8": "127.0.0.1:8", "run --web --label x": "127.0.0.1:7399",
+		"try --web --set a.b=c": "127.0.0.1:7399", "try --set a.b=c --web=127.0.0.1:0": "127.0.0.1:0", "compare --web a b": "127.0.0.1:7399", "compare a b": ""} {
 		var cli CLI
 		parser, err := kong.New(&cli, kong.Vars{"lab_packages": "x"})
 		if err != nil {
@@ -103,7 +104,7 @@ func TestWebFlag(t *testing.T) {
 		if _, err = parser.Parse(strings.Fields(args)); err != nil {
 			t.Fatal(err)
 		}
-		if got := string(cli.Tune.Web + cli.Run.Web); got != want {
+		if got := string(cli.Tune.Web + cli.Run.Web + cli.Try.Web + cli.Compare.Web); got != want {
 			t.Errorf("%s: %q, want %q", args, got, want)
 		}
 	}

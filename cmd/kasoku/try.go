@@ -30,6 +30,7 @@ type TryCmd struct {
 	Keep     bool          `help:"Keep it if it improved; default: put it back and only tell."`
 	Budget   time.Duration `placeholder:"TIME" help:"Begin no pair of runs after this wall-clock time (10m); what is not sure by then is inconclusive. Default: until the verdict is sure."`
 	Duration time.Duration `short:"d" help:"Measured window of each run; default: the scenario's."`
+	Web      webFlag       `placeholder:"HOST:PORT" help:"Show it in a browser meanwhile; default address: 127.0.0.1:7399."`
 }
 
 // Help is shown below the flags.
@@ -44,12 +45,17 @@ func (c *TryCmd) Run(ctx context.Context, a *App) error {
 	if err := c.complete(); err != nil {
 		return err
 	}
-	t, end, err := a.tuner(ctx, c.Duration, a.UI)
+	t, p, err := a.tuner(ctx, c.Duration, a.UI)
 	if err != nil {
 		return err
 	}
-	defer end()
-	t.Watch = a.watch(t.Bench)
+	defer p.Close()
+	publish, endWeb, err := a.startWeb(ctx, p, c.Web)
+	if err != nil {
+		return err
+	}
+	defer endWeb()
+	t.Watch = both(a.watch(t.Bench), publish)
 	step, err := t.Try(ctx, c.proposal())
 	if err != nil {
 		return targetError(err)
@@ -61,9 +67,9 @@ func (c *TryCmd) Run(ctx context.Context, a *App) error {
 	return verdictError(step.Verdict)
 }
 
-// tuner opens the project as its only writer; end gives it back. Each run
+// tuner opens the project as its only writer; who calls it closes p. Each run
 // measures for d, 0: as the scenario says.
-func (a *App) tuner(ctx context.Context, d time.Duration, tell tune.Reporter) (t *tune.Tuner, end func(), err error) {
+func (a *App) tuner(ctx context.Context, d time.Duration, tell tune.Reporter) (t *tune.Tuner, p *Project, err error) {
 	p, bench, err := a.loadable(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -74,7 +80,7 @@ func (a *App) tuner(ctx context.Context, d time.Duration, tell tune.Reporter) (t
 		return nil, nil, err
 	}
 	a.measureFor(bench, d)
-	return &tune.Tuner{Stack: p.Stack, Store: p.Store, Exec: p.Exec, Bench: bench, Rule: p.rule(), UI: tell, Rights: rights}, p.Close, nil
+	return &tune.Tuner{Stack: p.Stack, Store: p.Store, Exec: p.Exec, Bench: bench, Rule: p.rule(), UI: tell, Rights: rights}, p, nil
 }
 
 // complete refuses a command line that proposes nothing, or half of something.

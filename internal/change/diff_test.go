@@ -124,6 +124,7 @@ func TestRedact(t *testing.T) {
 		"fastcgi_pass unix:/run/php.sock;":          "fastcgi_pass unix:/run/php.sock;",
 	} {
 		wantEqual(t, in, Redact(in), want)
+		wantEqual(t, "twice: "+in, Redact(want), want)
 	}
 }
 

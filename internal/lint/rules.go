@@ -38,7 +38,7 @@ var layers = []layer{
 var alone = []string{"lint"}
 
 // testOnly are packages that only tests may import.
-var testOnly = []string{"host/hosttest", "host/sshtest", "lab/labtest", "confedit/memory", "ui/uitest", "rapidseed"}
+var testOnly = []string{"host/hosttest", "host/sshtest", "lab/labtest", "confedit/memory", "ui/uitest", "rapidseed", "change/secrettest", "ui/webtest"}
 
 // breakers break hosts on purpose, as tests do.
 var breakers = []string{"bench/faults"}

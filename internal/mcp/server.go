@@ -84,7 +84,7 @@ func reading(title string) *sdk.ToolAnnotations {
 }
 
 // add registers a reading tool. Each call opens the project anew, so that it
-// sees what another Kasoku has done meanwhile.
+// sees what another Kasoku has done meanwhile. Answers are masked.
 func add[In, Out any](s *Server, name, title, text string, answer func(ctx context.Context, v *View, in In) (Out, error)) {
 	sdk.AddTool(s.sdk, &sdk.Tool{Name: name, Title: title, Description: text, Annotations: reading(title)},
 		func(ctx context.Context, _ *sdk.CallToolRequest, in In) (*sdk.CallToolResult, Out, error) {
@@ -98,6 +98,7 @@ func add[In, Out any](s *Server, name, title, text string, answer func(ctx conte
 			if err != nil {
 				return nil, none, told(err)
 			}
+			change.RedactAll(&out)
 			return nil, out, nil
 		})
 }
@@ -106,7 +107,7 @@ func add[In, Out any](s *Server, name, title, text string, answer func(ctx conte
 func told(err error) error {
 	text := change.Redact(err.Error())
 	if hint := ui.Hint(err); hint != "" {
-		text += "\nWhat to do: " + hint
+		text += "\nWhat to do: " + change.Redact(hint)
 	}
 	if errors.Is(err, change.ErrBusy) {
 		text += "\nOnly one Kasoku works on a project at a time; reading tools go on working meanwhile."

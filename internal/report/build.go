@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"kasoku/internal/change"
 	"kasoku/internal/experiment"
 	"kasoku/internal/load"
 	"kasoku/internal/regulation"
@@ -25,7 +26,8 @@ type Options struct {
 }
 
 // Build reads a session and all that belongs to it. A session that is still
-// running or was interrupted gives a report of what is known so far.
+// running or was interrupted gives a report of what is known so far. Values
+// that look like secrets are masked in the whole Model.
 func Build(ctx context.Context, st *store.Store, session int64, o Options) (*Model, error) {
 	s, err := st.Session(session)
 	if err != nil {
@@ -66,6 +68,7 @@ func Build(ctx context.Context, st *store.Store, session int64, o Options) (*Mod
 	m.addTook()
 	m.Headline, m.Caveats = headline(m), caveats(m)
 	m.Reproduce = reproduce(m)
+	change.RedactAll(m)
 	return m, nil
 }
 

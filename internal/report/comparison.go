@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"kasoku/internal/change"
 	"kasoku/internal/experiment"
 	"kasoku/internal/tune"
 	"kasoku/internal/ui"
@@ -132,7 +133,7 @@ func ComparisonMarkdown(w io.Writer, c *tune.Comparison) error {
 func FailedMarkdown(w io.Writer, err error) error {
 	p := &page{w: w}
 	p.line("### Kasoku: no comparison\n")
-	first, rest, _ := strings.Cut(ui.Clean(err.Error()), "\n")
+	first, rest, _ := strings.Cut(ui.Clean(change.Redact(err.Error())), "\n")
 	p.line("**%s**", mdText(first))
 	if rest = strings.TrimSpace(rest); rest != "" {
 		fence := strings.Repeat("`", max(3, longestRun(rest, '`')+1))

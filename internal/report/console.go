@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"kasoku/internal/change"
 	"kasoku/internal/diagnose"
 	"kasoku/internal/experiment"
 	"kasoku/internal/load"
@@ -23,12 +24,13 @@ type page struct {
 func (p *page) line(format string, args ...any) {
 	if p.err == nil {
 		// Answers' bodies and error texts come from the target.
-		_, p.err = fmt.Fprintln(p.w, ui.Clean(fmt.Sprintf(format, args...)))
+		_, p.err = fmt.Fprintln(p.w, ui.Clean(change.Redact(fmt.Sprintf(format, args...))))
 	}
 }
 
 func (p *page) table(head []string, rows [][]string) {
 	if p.err == nil {
+		change.RedactAll(&rows)
 		p.err = ui.Table(p.w, head, rows)
 	}
 }

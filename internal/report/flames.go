@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/pprof/profile"
 
+	"kasoku/internal/change"
 	"kasoku/internal/evidence"
 	"kasoku/internal/store"
 	"kasoku/internal/ui"
@@ -84,13 +85,16 @@ func (f *Flame) paint(st *store.Store) error {
 	if err != nil {
 		return fmt.Errorf("read profile %s: %w", f.Artifact, err)
 	}
+	for _, fn := range p.Function { // a Model is masked later, a picture is not
+		fn.Name, fn.Filename = change.Redact(fn.Name), change.Redact(fn.Filename)
+	}
 	var b bytes.Buffer
 	o := FlameOptions{Title: f.What() + " of " + f.Service, Waiting: map[string]bool{}}
 	if f.Wall {
 		o.Value = "wall"
 	}
 	for _, top := range f.Top {
-		o.Waiting[top.Function] = top.Waiting
+		o.Waiting[change.Redact(top.Function)] = top.Waiting
 	}
 	if err := FlameSVG(&b, p, o); err != nil {
 		return err

@@ -3,6 +3,7 @@ package report
 import (
 	"strings"
 
+	"kasoku/internal/change"
 	"kasoku/internal/ui"
 )
 
@@ -31,6 +32,7 @@ func (p *page) mdTable(head []string, rows [][]string) {
 
 // mdBlock writes a fenced block whose fence the text cannot close.
 func (p *page) mdBlock(lang, text string) {
+	text = change.Redact(text)
 	fence := strings.Repeat("`", max(3, longestRun(text, '`')+1))
 	p.line("\n%s%s\n%s\n%s\n", fence, lang, strings.TrimRight(text, "\n"), fence)
 }
@@ -38,7 +40,7 @@ func (p *page) mdBlock(lang, text string) {
 // mdCode is a code span (CommonMark 6.1): as many back quotes as the text does
 // not hold.
 func mdCode(s string) string {
-	s = strings.Join(strings.Fields(ui.Clean(s)), " ")
+	s = strings.Join(strings.Fields(ui.Clean(change.Redact(s))), " ")
 	fence := strings.Repeat("`", longestRun(s, '`')+1)
 	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") || s == "" {
 		s = " " + s + " "
@@ -58,7 +60,8 @@ var mdEntities = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "["
 
 // mdText is one line of plain text.
 func mdText(s string) string {
-	return mdEscape.Replace(strings.Join(strings.Fields(ui.Clean(s)), " "))
+	// Before anything is escaped: what is no longer looks like a secret.
+	return mdEscape.Replace(strings.Join(strings.Fields(ui.Clean(change.Redact(s))), " "))
 }
 
 func longestRun(s string, of rune) int {

@@ -3,6 +3,8 @@ package report
 import (
 	"html/template"
 
+	"kasoku/internal/change"
+	"kasoku/internal/diagnose"
 	"kasoku/internal/store"
 )
 
@@ -17,11 +19,19 @@ func Forest(m *Model) template.HTML { return forest(m) }
 // CPUBars: see Timeline.
 func CPUBars(m *Model) template.HTML { return cpuBars(m) }
 
+// WorkOn says of an item of the work list, a line for each route, how often it
+// does it and what it takes.
+func WorkOn(w diagnose.Work) []string { return onText(w) }
+
+// WorkShare says what share of its service's time an item has; "" if unknown.
+func WorkShare(w diagnose.Work) string { return shareText(w) }
+
 // Pair compares any two runs as Build compares the ends of a session. Only what
 // belongs to the comparison is filled in. Both hold evidence of a load.
 func Pair(a, b *store.Run) *Model {
 	m := &Model{Format: Format, Before: side(a), After: side(b), CPU: compareCPU(a.Evidence, b.Evidence),
 		Routes: compareRoutes(a.Evidence, b.Evidence), Statements: compareStatements(a.Evidence, b.Evidence)}
+	change.RedactAll(m)
 	return m
 }
 

@@ -73,7 +73,7 @@ type BrokenRun struct {
 func Trial(st *store.Step) TryResult {
 	v := st.Verdict
 	r := TryResult{Format: TryFormat, Outcome: string(v.Outcome), ExitCode: VerdictCode(v), Title: st.Plan.Title, Effect: v.Effect,
-		Pairs: v.Pairs, Runs: v.Runs, Took: v.Took.Seconds(), Reason: change.Redact(v.Reason), Warnings: []string{},
+		Pairs: v.Pairs, Runs: v.Runs, Took: v.Took.Seconds(), Reason: v.Reason, Warnings: []string{},
 		Scores: Scores{v.BaselineScore, v.CandidateScore}, Shifts: append([]experiment.Shift{}, v.Shifts...),
 		Samples: append([]experiment.Sample{}, v.Samples...), Diffs: append([]store.Diff{}, st.Diffs...),
 		Kept: st.Kept, Transaction: st.Tx, Session: st.Session, Step: st.ID, Next: NextStep(st)}
@@ -83,9 +83,10 @@ func Trial(st *store.Step) TryResult {
 	}
 	for i := range v.Samples {
 		if s := &v.Samples[i]; s.Side == experiment.Candidate && s.Mismatches+s.Failures > 0 {
-			r.Broken = &BrokenRun{s.RunID, s.Mismatches, s.Failures, s.Requests, change.Redact(s.Broken)}
+			r.Broken = &BrokenRun{s.RunID, s.Mismatches, s.Failures, s.Requests, s.Broken}
 		}
 	}
+	change.RedactAll(&r)
 	return r
 }
 

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"kasoku/internal/change"
 	"kasoku/internal/experiment"
 	"kasoku/internal/load"
 	"kasoku/internal/store"
@@ -27,7 +28,8 @@ const (
 
 // feed gathers what is to be seen of a session and tells it to one watcher from
 // a goroutine of its own, so that a slow one holds nothing up: it gets every
-// message, and of the states between them the latest. A nil feed does nothing.
+// message, and of the states between them the latest. Texts are masked as they
+// come in, once for all watchers. A nil feed does nothing.
 type feed struct {
 	to func(Live)
 
@@ -170,6 +172,7 @@ func (f *feed) say(level, text, hint string) {
 	if f == nil {
 		return
 	}
+	text, hint = change.Redact(text), change.Redact(hint)
 	f.mu.Lock()
 	if level == "step" {
 		f.live.Doing, f.news = text, true
@@ -183,7 +186,7 @@ func (f *feed) say(level, text, hint string) {
 
 // doing tells a part of the work that is no step to report.
 func (f *feed) doing(text string) {
-	f.set(func(l *Live) { l.Doing = text })
+	f.set(func(l *Live) { l.Doing = change.Redact(text) })
 }
 
 // begins notes that a run is made.
@@ -199,9 +202,9 @@ func (f *feed) begins(o RunOptions) {
 	}
 	f.mu.Unlock()
 	f.set(func(l *Live) {
-		l.Label = o.Label
+		l.Label = change.Redact(o.Label)
 		if l.Session == 0 {
-			l.Doing = o.Label
+			l.Doing = l.Label
 		}
 		f.side(side)
 	})
@@ -274,7 +277,7 @@ func (f *feed) trying(st *store.Step, looks []int, most int) {
 	f.set(func(l *Live) {
 		f.looks, f.mirrored = looks, len(st.LeavesOut) > 0
 		l.Steps = max(l.Steps, st.Seq)
-		l.Trying = &Trying{Seq: st.Seq, Plan: st.Plan.ID, Title: st.Plan.Title, Why: st.Plan.Why, Bound: st.Plan.Bound, MostPairs: most}
+		l.Trying = &Trying{Seq: st.Seq, Plan: st.Plan.ID, Title: change.Redact(st.Plan.Title), Why: change.Redact(st.Plan.Why), Bound: st.Plan.Bound, MostPairs: most}
 		if len(looks) > 0 {
 			l.Trying.NextLook = looks[0]
 		}
@@ -290,6 +293,7 @@ func (f *feed) sofar(v experiment.Verdict) {
 		return
 	}
 	v.Samples, v.Warnings, v.Shifts = nil, slices.Clone(v.Warnings), slices.Clone(v.Shifts)
+	change.RedactAll(&v)
 	f.set(func(l *Live) {
 		if l.Trying == nil {
 			return

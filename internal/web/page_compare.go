@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"kasoku/internal/change"
 	"kasoku/internal/report"
 	"kasoku/internal/store"
 )
@@ -39,6 +40,7 @@ func (s *Server) compare(w http.ResponseWriter, r *http.Request) {
 			s.fail(w, r, http.StatusBadRequest, fmt.Sprintf("Run %d holds no evidence, so it cannot be compared.", id), "Choose another run.")
 			return
 		}
+		change.RedactAll(run)
 		runs[i] = run
 	}
 	a, b := runs[0], runs[1]

@@ -7,6 +7,7 @@ import (
 	"mime"
 	"net/http"
 
+	"kasoku/internal/change"
 	"kasoku/internal/evidence"
 	"kasoku/internal/report"
 	"kasoku/internal/store"
@@ -18,7 +19,7 @@ type runView struct {
 	Where     []bar
 	Resources []resource
 	Hosts     []hostCharts
-	Sections  []report.Section
+	Sections  []section
 	Plans     []plan
 	Flames    []report.Flame
 	Problems  []string
@@ -26,9 +27,15 @@ type runView struct {
 	All       bool
 }
 
+// section of a run; Links lead from a statement to its plan.
+type section struct {
+	report.Section
+	Links map[string]string // by the statement as it is shown
+}
+
 // plan is how a database runs one class of statements.
 type plan struct {
-	Service, Fingerprint, Example, Explain string
+	ID, Service, Fingerprint, Example, Explain string
 }
 
 // mostRows of each table, unless all are asked for.
@@ -44,6 +51,7 @@ func (s *Server) run(w http.ResponseWriter, r *http.Request) {
 		s.failed(w, r, err)
 		return
 	}
+	change.RedactAll(run)
 	v := &runView{Run: run, All: r.URL.Query().Has("all"), Where: whereTime(run), Resources: resources(run.Diagnosis)}
 	binds := ""
 	if run.Diagnosis != nil {
@@ -63,9 +71,10 @@ func (s *Server) run(w http.ResponseWriter, r *http.Request) {
 				row[i] = text(row[i])
 			}
 		}
-		v.Sections = append(v.Sections, x)
+		v.Sections = append(v.Sections, section{Section: x})
 	}
 	v.Plans = plansOf(run.Evidence)
+	v.link()
 	v.Flames, v.Problems = report.Flames(s.o.Store, run)
 	if v.Artifacts, err = s.o.Store.Artifacts(id); err != nil {
 		s.failed(w, r, err)
@@ -73,6 +82,22 @@ func (s *Server) run(w http.ResponseWriter, r *http.Request) {
 	}
 	s.render(w, r, http.StatusOK, "run", page{Title: fmt.Sprintf("Run %d", id), At: "runs"}, v)
 }
+
+// link statements to their plans.
+func (v *runView) link() {
+	links := map[string]string{}
+	for _, p := range v.Plans {
+		links[text(p.Fingerprint)] = p.ID
+	}
+	for i := range v.Sections {
+		if v.Sections[i].ID == statements {
+			v.Sections[i].Links = links
+		}
+	}
+}
+
+// statements is the section of that ID (report.Sections).
+const statements = "statements"
 
 // plansOf are the EXPLAINs, as the database gave them.
 func plansOf(ev *evidence.Evidence) []plan {
@@ -89,7 +114,7 @@ func plansOf(ev *evidence.Evidence) []plan {
 		if json.Indent(&b, []byte(explain), "", "  ") == nil {
 			explain = b.String()
 		}
-		out = append(out, plan{q.Service, q.Fingerprint, q.Example, explain})
+		out = append(out, plan{fmt.Sprint("plan-", len(out)+1), q.Service, q.Fingerprint, q.Example, explain})
 	}
 	return out
 }
@@ -103,6 +128,10 @@ func (s *Server) artifact(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	data, err := s.o.Store.Artifact(id, name)
 	if err != nil {
+		s.failed(w, r, err)
+		return
+	}
+	if data, err = maskedProfile(data); err != nil {
 		s.failed(w, r, err)
 		return
 	}

@@ -80,7 +80,6 @@ func (s *Server) sessionView(r *http.Request, id int64) (*sessionView, error) {
 	if err != nil {
 		return nil, err
 	}
-	mask(m)
 	v := &sessionView{Model: m, Timeline: report.Timeline(m), Forest: report.Forest(m), CPU: report.CPUBars(m),
 		Running: m.Session.State == "running", Undoable: map[int64]bool{}}
 	if m.Seen != nil {
@@ -101,12 +100,4 @@ func (s *Server) sessionView(r *http.Request, id int64) (*sessionView, error) {
 	}
 	c.id, c.mark, c.view = id, mark, v
 	return v, nil
-}
-
-// mask hides values that look like secrets before pictures are drawn of them.
-func mask(m *report.Model) {
-	for i := range m.Steps {
-		x := &m.Steps[i]
-		x.Plan.Title, x.Plan.Why, x.Verdict.Reason = text(x.Plan.Title), text(x.Plan.Why), text(x.Verdict.Reason)
-	}
 }

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,8 @@ import (
 
 	"github.com/google/pprof/driver"
 	"github.com/google/pprof/profile"
+
+	"kasoku/internal/change"
 )
 
 // profileViews of pprof's own pages that are mounted. Source and disassembly
@@ -74,6 +77,7 @@ func (s *Server) profileHandlers(id int64, name string) (map[string]http.Handler
 	if err != nil {
 		return nil, fmt.Errorf("artifact %s of run %d is no profile: %w", name, id, err)
 	}
+	maskProfile(prof)
 	h, err := pprofHandlers(prof)
 	if err != nil {
 		return nil, fmt.Errorf("show profile %s of run %d: %w", name, id, err)
@@ -87,6 +91,48 @@ func (s *Server) profileHandlers(id int64, name string) (map[string]http.Handler
 	}
 	p.made[key], p.keys = h, append(p.keys, key)
 	return h, nil
+}
+
+// maskProfile hides what looks like a secret in the names and labels of a
+// profile; it reports whether there was anything. Labels are what an
+// application says of its own requests.
+func maskProfile(p *profile.Profile) (found bool) {
+	put := func(s *string) {
+		if masked := change.Redact(*s); masked != *s {
+			*s, found = masked, true
+		}
+	}
+	for _, f := range p.Function {
+		put(&f.Name)
+		put(&f.SystemName)
+		put(&f.Filename)
+	}
+	for _, m := range p.Mapping {
+		put(&m.File)
+	}
+	for i := range p.Comments {
+		put(&p.Comments[i])
+	}
+	for _, s := range p.Sample {
+		before := fmt.Sprint(s.Label)
+		change.RedactAll(&s.Label)
+		found = found || fmt.Sprint(s.Label) != before
+	}
+	return found
+}
+
+// maskedProfile is the file of a profile, as it is stored unless it holds
+// something to hide.
+func maskedProfile(data []byte) ([]byte, error) {
+	p, err := profile.ParseData(data)
+	if err != nil || !maskProfile(p) {
+		return data, nil // no profile: a file of the run as it is
+	}
+	var b bytes.Buffer
+	if err := p.Write(&b); err != nil {
+		return nil, fmt.Errorf("write profile: %w", err)
+	}
+	return b.Bytes(), nil
 }
 
 // pprofHandlers starts pprof's driver up to where it would listen.

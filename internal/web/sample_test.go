@@ -20,6 +20,7 @@ import (
 	"kasoku/internal/load"
 	"kasoku/internal/remedy"
 	"kasoku/internal/store"
+	"kasoku/internal/trace"
 )
 
 // What a hostile target may write into names that pages show.
@@ -94,6 +95,8 @@ func (p *sample) run(t testing.TB, rate float64, label string, p50 time.Duration
 			{Service: "db", Schema: "shop", Fingerprint: "SELECT b.title FROM cart_items i JOIN books b ON b.id = i.book_id WHERE i.cart_id = ?", Count: n / 3, Total: 700 * time.Millisecond}},
 		Routes: []digest.Route{{Service: "web", Method: "GET", Route: "/orders", Count: n / 2, Share: 0.7, Example: "/orders?q=" + hostileAgent}},
 		Logs:   []evidence.LogLine{{Service: "web", Level: "error", Text: "upstream failed, agent: " + hostileAgent + " password=" + secretValue, Count: 4}},
+		Requests: &trace.Summary{Requests: 40, Patterns: []trace.Pattern{{Kind: trace.NPlusOne, Measures: []string{"I04"}, Method: "GET", Route: "/orders", Service: "db", System: trace.SQL, Keys: []string{"id"},
+			What: "SELECT b.title FROM books b WHERE b.id = ?", After: hostileSQL, PerRequest: 40, Most: 52, Could: 1, Requests: 20, With: 20, Took: 12 * time.Millisecond, Better: "SELECT … WHERE id IN (?, …)", Sources: []string{"app/orders.php:120"}}}},
 		Health: []evidence.Health{{Source: "system", OK: true, Text: "20 samples"}, {Source: "php-fpm status of php", Text: "the pool has no status page"}},
 		Profiles: []evidence.Profile{{Service: "php", Tool: "excimer", Samples: 400, Period: time.Millisecond, Data: profileBytes(t),
 			Top: []evidence.ProfileFrame{{Function: "Template::render", File: "app/template.php:40", Self: 0.4, Total: 0.7}, {Function: hostileAgent, Self: 0.2, Total: 0.2}}}},
@@ -160,7 +163,7 @@ func (p *sample) journal(t testing.TB) {
 		return tx.ID
 	}
 	const one, two = "worker_connections 512;\n", "worker_connections 4096; # </pre><script>alert(4)</script>\ndb_password = \"" + secretValue + "\";\n"
-	id := apply("Try "+hostileRoute, one, "worker_connections 1;\n")
+	id := apply("Try "+hostileRoute+" with password="+secretValue, one, "worker_connections 1;\n")
 	must(t, x.Revert(t.Context(), id))
 	p.kept = apply("Raise worker_connections", one, two)
 	must(t, x.Keep(t.Context(), p.kept))
