@@ -238,7 +238,7 @@ func (p *Plan) askUsers() error {
 	if peak == top {
 		limit = "more users were not measured"
 	}
-	if n := p.curve.needed(q.usable() * most); n < users {
+	if n := p.curve.needed(q.usable() * most); q.Headroom > 0 && n < users {
 		users, limit = n, fmt.Sprintf("%s of the %s/s that they do at most is left free", ui.Share(q.Headroom), ui.Count(most))
 	}
 	if len(q.Goal.Conditions) > 0 {

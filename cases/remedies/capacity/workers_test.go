@@ -1,0 +1,123 @@
+// Package capacity proves a prediction of `kasoku capacity` on the real programs:
+// nginx in front of PHP-FPM with one to eight processes.
+package capacity
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"kasoku/cases/remedies/bed"
+	"kasoku/internal/capacity"
+	"kasoku/internal/load"
+)
+
+// mostWorkers have a pool of their own, each at /wN.
+const mostWorkers = 8
+
+// page waits 9 ms by itself and 1 ms while it holds a lock, as a service does
+// that asks another one and shares something. Waiting costs no CPU, so that what
+// N processes bring does not depend on the machine's processors.
+const page = `<?php
+usleep(9000);
+$lock = fopen('%DIR%/app/lock' . $_SERVER['POOL'], 'c');
+flock($lock, LOCK_EX);
+usleep(1000);
+flock($lock, LOCK_UN);
+echo 'done';
+`
+
+const nginxHead = `user www-data;
+pid %DIR%/nginx.pid;
+error_log %DIR%/nginx.log;
+worker_processes 1;
+events { worker_connections 256; }
+http {
+    access_log off;
+    client_body_temp_path %DIR%/body;
+    fastcgi_temp_path %DIR%/fastcgi;
+    server {
+        listen 127.0.0.1:PORT;
+`
+
+// pools starts the servers and returns the URL.
+func pools(t *testing.T) string {
+	dir := bed.Folder(t)
+	fpm := bed.PHPFPM(t)
+	port := fmt.Sprint(bed.FreePort(t))
+	conf := "[global]\npid = %DIR%/fpm.pid\nerror_log = %DIR%/fpm.log\n"
+	nginx := strings.ReplaceAll(nginxHead, "PORT", port)
+	for n := 1; n <= mostWorkers; n++ {
+		conf += fmt.Sprintf("[w%[1]d]\nuser = www-data\ngroup = www-data\nlisten = %%DIR%%/w%[1]d.sock\nlisten.owner = www-data\npm = static\npm.max_children = %[1]d\n", n)
+		nginx += fmt.Sprintf("location = /w%[1]d { fastcgi_pass unix:%%DIR%%/w%[1]d.sock; fastcgi_param SCRIPT_FILENAME %%DIR%%/app/index.php;\n"+
+			"fastcgi_param REQUEST_METHOD $request_method; fastcgi_param POOL %[1]d; }\n", n)
+		// Its own lock, which PHP-FPM's user may open.
+		bed.Write(t, dir, fmt.Sprintf("app/lock%d", n), "")
+	}
+	bed.Write(t, dir, "app/index.php", page)
+	bed.Write(t, dir, "fpm.conf", conf)
+	bed.Write(t, dir, "nginx.conf", nginx+"}\n}\n")
+	bed.Output(t, "chown", "-R", "www-data", filepath.Join(dir, "app"))
+	bed.StopByPIDFile(t, filepath.Join(dir, "fpm.pid"))
+	bed.StopByPIDFile(t, filepath.Join(dir, "nginx.pid"))
+	bed.Output(t, fpm, "-y", filepath.Join(dir, "fpm.conf"), "-n", "-D")
+	bed.Output(t, "/usr/sbin/nginx", "-c", filepath.Join(dir, "nginx.conf"))
+	bed.Await(t, "127.0.0.1:"+port)
+	return "http://127.0.0.1:" + port
+}
+
+// carried is what n processes answer per second when there is always a request
+// for each, measured for a moment.
+func carried(t *testing.T, url string, n int) float64 {
+	t.Helper()
+	s := &load.Simple{URL: fmt.Sprintf("%s/w%d", url, n), Contains: []string{"done"}, Size: -1}
+	sc, err := s.Scenario()
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := load.Run(context.Background(), load.Options{Scenario: sc, URL: url, Workload: 2 * n, Warmup: 100 * time.Millisecond, FixedWarmup: true, Window: 500 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.Succeeded == 0 || res.Mismatches > 0 {
+		t.Fatalf("%d workers: %+v", n, res.Samples)
+	}
+	return capacity.LevelOf(res, "").PerSecond
+}
+
+// From one to four processes it is predicted how many carry five and a half
+// times what one does; so many are run, and do.
+func TestPredictionHolds(t *testing.T) {
+	url := pools(t)
+	table := "workers,rate\n"
+	one := 0.0
+	for _, n := range []int{1, 2, 3, 4, 4, 3, 2, 1} { // what drifts does not look like scaling
+		x := carried(t, url, n)
+		table += fmt.Sprintf("%d,%.2f\n", n, x)
+		if n == 1 {
+			one = x
+		}
+	}
+	m, err := capacity.ReadTable(strings.NewReader(table), "levels.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const level = 0.95
+	p, err := capacity.Make(m, capacity.Question{Rate: 5.5 * one, Confidence: level})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := p.Need.N
+	t.Logf("%s%d needed (%+v) for %.0f/s, law %+v", table, n, p.Need.Interval, p.Rate, p.Law.Scaling)
+	if n < 5 || n > mostWorkers {
+		t.Fatalf("%d workers are predicted; one brings a fifth or a sixth", n)
+	}
+	got, predicted := carried(t, url, n), p.Need.PerSecond
+	t.Logf("%d workers: predicted %.0f/s (%+v), measured %.0f/s", n, predicted, p.Need.PerSecondInterval, got)
+	if got < 0.75*predicted || got > 1.3*predicted {
+		t.Errorf("%d workers: predicted %.0f/s, measured %.0f/s", n, predicted, got)
+	}
+}
