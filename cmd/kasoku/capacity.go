@@ -27,7 +27,7 @@ type CapacityCmd struct {
 	Objective  string        `help:"What must be kept, for example 'p95<300ms'." placeholder:"OBJECTIVE"`
 	Headroom   string        `default:"30%" help:"Part of what hosts can do that is left free." placeholder:"PERCENT"`
 	Confidence string        `default:"95%" help:"Of the intervals." placeholder:"PERCENT"`
-	RunIDs       []int64       `name:"run" help:"A stored run to go by; repeat it for more. Default: those since the last kept change." placeholder:"RUN"`
+	RunIDs     []int64       `name:"run" help:"A stored run to go by; repeat it for more. Default: those since the last kept change." placeholder:"RUN"`
 	Measure    bool          `help:"Measure now: 1, 2, 4, … users, each twice if there is time."`
 	Budget     time.Duration `default:"60s" help:"With --measure: how long it may take."`
 	Duration   time.Duration `short:"d" default:"2s" help:"With --measure: measured window of each number of users."`

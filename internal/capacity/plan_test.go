@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"kasoku/internal/load"
 	"kasoku/internal/stat"
 )
@@ -260,4 +262,40 @@ func TestWrongQuestions(t *testing.T) {
 	if _, err := Make(hosts(1, 2, 4), Question{Users: 10, Confidence: 0.9}); err == nil || !strings.Contains(err.Error(), "column users") {
 		t.Errorf("users of levels that know none: %v", err)
 	}
+}
+
+// Whatever was measured, a larger load never needs fewer, what is needed lies in
+// its interval, and the whole can be written as JSON.
+func TestPlanProperties(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := &Measured{Axis: rapid.SampledFrom([]Axis{Hosts, Workers, Users}).Draw(t, "axis"), Hosts: rapid.IntRange(0, 3).Draw(t, "hosts")}
+		for range rapid.IntRange(1, 8).Draw(t, "levels") {
+			m.Levels = append(m.Levels, Level{N: rapid.IntRange(1, 40).Draw(t, "n"), PerSecond: rapid.Float64Range(1, 1e4).Draw(t, "x")})
+		}
+		q := Question{Rate: rapid.Float64Range(0.1, 1e5).Draw(t, "rate"), Headroom: rapid.Float64Range(0, 0.9).Draw(t, "headroom"), Confidence: 0.9}
+		before := 0
+		for _, factor := range []float64{1, 1.5, 4} {
+			q := q
+			q.Rate *= factor
+			p, err := Make(m, q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := json.Marshal(p); err != nil {
+				t.Fatal(err)
+			}
+			n := p.Need
+			if n.N == 0 {
+				before = math.MaxInt
+				continue
+			}
+			if n.N < before {
+				t.Fatalf("%g/s needs %d, less of it %d", q.Rate, n.N, before)
+			}
+			if float64(n.N) < n.Interval.Low || !n.Interval.Open && float64(n.N) > n.Interval.High {
+				t.Fatalf("%d lies outside of %+v", n.N, n.Interval)
+			}
+			before = n.N
+		}
+	})
 }

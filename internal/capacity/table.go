@@ -243,7 +243,9 @@ func figure(column, cell string) (float64, error) {
 
 // count chooses the axis and fills in N.
 func (m *Measured) count(counts map[string][]int) error {
-	varies := func(column Axis) bool { return len(slices.Compact(slices.Sorted(slices.Values(counts[string(column)])))) > 1 }
+	varies := func(column Axis) bool {
+		return len(slices.Compact(slices.Sorted(slices.Values(counts[string(column)])))) > 1
+	}
 	for _, column := range slices.Sorted(maps.Keys(counts)) {
 		if len(counts[column]) != len(m.Levels) {
 			return fmt.Errorf("the column %s is empty in some rows; write a number in each, or leave the column out", column)
