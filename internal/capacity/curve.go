@@ -51,8 +51,13 @@ func (c curve) neededRange(x float64, most int) Interval {
 	return interval(c.fit.NeededRange(x, c.confidence, most))
 }
 
-// leastToPredict levels: three parameters and one to see whether they are right.
-const leastToPredict = 4
+const (
+	// leastToPredict levels: three parameters and one to see whether they are right.
+	leastToPredict = 4
+	// nearEnough: a prediction that is off by less than a twentieth is right for
+	// all who count whole hosts, however narrow its interval is.
+	nearEnough = 0.05
+)
 
 // predictLargest leaves the largest level out and predicts it from the others.
 func (p *Plan) predictLargest() {
@@ -68,7 +73,7 @@ func (p *Plan) predictLargest() {
 	}
 	r := f.NewRange(float64(n), p.Question.Confidence)
 	c := &Check{N: n, Predicted: f.At(float64(n)), Interval: interval(r), Measured: meanRate(at(p.Levels, n))}
-	c.Held = r.Holds(c.Measured)
+	c.Held = r.Holds(c.Measured) || math.Abs(c.Measured/c.Predicted-1) < nearEnough
 	p.Check = c
 }
 

@@ -1,6 +1,7 @@
 package capacity
 
 import (
+	"fmt"
 	"math"
 
 	"kasoku/internal/ui"
@@ -107,6 +108,9 @@ func (p *Plan) doubtNeed(top int) {
 			most = " (its peak is " + ui.Count(p.Law.PeakPerSecond) + "/s with " + ui.Count(math.Round(p.Law.PeakN)) + ")"
 		} else if p.Law != nil && p.Law.Sigma > 0 {
 			most = " (its limit is " + ui.Count(p.Law.Limit()) + "/s)"
+		}
+		if i := p.Need.Interval; i.Low > 0 && p.Law.DF > 0 {
+			most += fmt.Sprintf(", though the interval does not rule out that %g or more do", i.Low)
 		}
 		p.warn("no number of %s carries it by the curve%s: find what they share, for more of them do not help", p.Axis, most)
 		return

@@ -70,7 +70,7 @@ func TestHostsNeeded(t *testing.T) {
 		{"the headroom counts: 330/0.7 = 471", []int{1, 2, 3, 4, 6, 8}, 330, 0.3, 7, ""},
 		{"one is enough", []int{1, 2, 3, 4, 6, 8}, 40, 0.3, 1, ""},
 		{"a little beyond", []int{1, 2, 3, 4, 6, 8}, 620, 0, 11, "hosts were not measured, only up to 8"},
-		{"far beyond", []int{1, 2, 3, 4, 5, 6}, 690, 0, 14, "is more than twice the 6 hosts"},
+		{"far beyond", []int{1, 2, 4}, 600, 0, 10, "is more than twice the 4 hosts"},
 		{"above the peak of 740/s", []int{1, 2, 3, 4, 6, 8}, 2000, 0, 0, "no number of hosts carries it by the curve (its peak is"},
 	} {
 		p := plan(t, hosts(c.levels...), Question{Rate: c.rate, Headroom: c.headroom})

@@ -53,8 +53,8 @@ func CapacityText(w io.Writer, p *capacity.Plan) error {
 	return err
 }
 
-// counted is what N of an axis are called; users are carried by hosts.
-func counted(p *capacity.Plan, n int) string {
+// needed is what N of an axis are called; users are carried by hosts.
+func needed(p *capacity.Plan, n int) string {
 	if p.Axis == capacity.Workers {
 		return plural(n, "worker", "workers")
 	}
@@ -74,7 +74,7 @@ func needText(line func(string, string, ...any), p *capacity.Plan) {
 		line("needed", "no number of %s carries it", p.Axis)
 		return
 	}
-	line("needed", "%s, %s interval %s", counted(p, n.N), percent, intervalText(n.Interval))
+	line("needed", "%s, %s interval %s", needed(p, n.N), percent, intervalText(n.Interval))
 	if p.Operating == nil {
 		line("", "they do %s/s (%s) at most, of which %s/s are used", ui.Count(n.PerSecond), intervalText(n.PerSecondInterval), ui.Count(p.Rate))
 		return

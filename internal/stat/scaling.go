@@ -135,7 +135,7 @@ func FitScaling(points []Point) (*ScalingFit, error) {
 		f.WithoutKappa, f.most.highK, free = true, 0, parameters-1
 	}
 	f.DF = len(points) - free
-	sigma, kappa, sum := f.least(f.most, nil)
+	sigma, kappa, sum := f.least(f.most, nil, 0)
 	f.Sigma, f.Kappa, f.sum = sigma, kappa, sum
 	mean := 0.0
 	for _, p := range points {

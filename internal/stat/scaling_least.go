@@ -6,26 +6,38 @@ const (
 	// steps of Gauss–Newton at most, of each start; five are usual.
 	steps = 100
 	// settled: the sum of squares no longer falls by this share.
-	settled = 1e-12
+	settled = 1e-10
 )
 
 // least finds σ and κ within the box with the least sum of squared residuals
-// of the logarithm. λ is free, or what makes the curve go through the point.
-func (f *ScalingFit) least(b box, through *Point) (sigma, kappa, sum float64) {
+// of the logarithm. λ is free, or what makes the curve go through the point. It
+// ends as soon as the sum is at most enough.
+func (f *ScalingFit) least(b box, through *Point, enough float64) (sigma, kappa, sum float64) {
+	sum = math.Inf(1)
+	for _, start := range f.starts() {
+		s, k := clamp(start[0], b.lowS, b.highS), clamp(start[1], b.lowK, b.highK)
+		s, k, q := f.descend(b, through, s, k, enough)
+		if q < sum {
+			sigma, kappa, sum = s, k, q
+		}
+		if sum <= enough {
+			break
+		}
+	}
+	return sigma, kappa, sum
+}
+
+// starts are where least begins: at the fit once there is one, and at no loss;
+// before that also where the curve bends within what was measured.
+func (f *ScalingFit) starts() [][2]float64 {
+	if f.Lambda > 0 {
+		return [][2]float64{{f.Sigma, f.Kappa}, {0, 0}}
+	}
 	most := 1.0
 	for _, p := range f.points {
 		most = math.Max(most, p.N)
 	}
-	sum = math.Inf(1)
-	// From no loss to one that bends the curve within what was measured.
-	for _, start := range [][2]float64{{0, 0}, {1 / most, 0}, {0.3, 0}, {0, 1 / (most * most)}, {0.1, 1 / (most * most)}} {
-		s, k := clamp(start[0], b.lowS, b.highS), clamp(start[1], b.lowK, b.highK)
-		s, k, q := f.descend(b, through, s, k)
-		if q < sum {
-			sigma, kappa, sum = s, k, q
-		}
-	}
-	return sigma, kappa, sum
+	return [][2]float64{{0, 0}, {1 / most, 0}, {0.3, 0}, {0, 1 / (most * most)}, {0.1, 1 / (most * most)}}
 }
 
 func clamp(v, low, high float64) float64 { return math.Min(math.Max(v, low), high) }
@@ -64,7 +76,7 @@ func (f *ScalingFit) slopeAt(through *Point, sigma, kappa float64) slope {
 
 // descend goes down from one place. A parameter at a bound that the sum would
 // push over it stays there for the step.
-func (f *ScalingFit) descend(b box, through *Point, sigma, kappa float64) (float64, float64, float64) {
+func (f *ScalingFit) descend(b box, through *Point, sigma, kappa, enough float64) (float64, float64, float64) {
 	here, damping := f.slopeAt(through, sigma, kappa), 1e-3
 	for range steps {
 		ds, dk := here.step(damping, stays(sigma, b.lowS, b.highS, here.gs), stays(kappa, b.lowK, b.highK, here.gk))
@@ -81,7 +93,7 @@ func (f *ScalingFit) descend(b box, through *Point, sigma, kappa float64) (float
 		}
 		fell := here.sum - next.sum
 		sigma, kappa, here, damping = s, k, next, math.Max(damping/10, 1e-12)
-		if fell <= settled*here.sum {
+		if fell <= settled*here.sum || here.sum <= enough {
 			break
 		}
 	}

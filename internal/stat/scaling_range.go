@@ -58,7 +58,7 @@ func (f *ScalingFit) profile(level, best, low, high float64, fix func(*box, floa
 	within := func(v float64) bool {
 		b := f.most
 		fix(&b, v)
-		_, _, sum := f.least(b, nil)
+		_, _, sum := f.least(b, nil, limit)
 		return sum <= limit
 	}
 	return Range{edge(best, low, within), edge(best, high, within)}
@@ -69,7 +69,7 @@ func edge(from, end float64, within func(float64) bool) float64 {
 	if within(end) {
 		return end
 	}
-	for range 50 {
+	for range 30 { // to a thousand-millionth
 		middle := (from + end) / 2
 		if within(middle) {
 			from = middle
@@ -89,7 +89,7 @@ func (f *ScalingFit) ThroughputRange(n, level float64) Range {
 	limit := f.reach(level)
 	best := math.Log(f.At(n))
 	within := func(log float64) bool {
-		_, _, sum := f.least(f.most, &Point{N: n, X: math.Exp(log)})
+		_, _, sum := f.least(f.most, &Point{N: n, X: math.Exp(log)}, limit)
 		return sum <= limit
 	}
 	// A thousandfold is more than any extrapolation is used for.
@@ -127,7 +127,7 @@ func (f *ScalingFit) NeededRange(x, level float64, most int) Range {
 	limit := f.reach(level)
 	// reaches: some curve that is not ruled out goes through (n, x).
 	reaches := func(n int) bool {
-		_, _, sum := f.least(f.most, &Point{N: float64(n), X: x})
+		_, _, sum := f.least(f.most, &Point{N: float64(n), X: x}, limit)
 		return sum <= limit
 	}
 	may := func(n int) bool { return f.At(float64(n)) >= x || reaches(n) }
