@@ -109,7 +109,7 @@ func (p *Plan) doubtNeed(top int) {
 		} else if p.Law != nil && p.Law.Sigma > 0 {
 			most = " (its limit is " + ui.Count(p.Law.Limit()) + "/s)"
 		}
-		if i := p.Need.Interval; i.Low > 0 && p.Law.DF > 0 {
+		if i := p.Need.Interval; i.Low > 0 && p.Law != nil && p.Law.DF > 0 {
 			most += fmt.Sprintf(", though the interval does not rule out that %g or more do", i.Low)
 		}
 		p.warn("no number of %s carries it by the curve%s: find what they share, for more of them do not help", p.Axis, most)
