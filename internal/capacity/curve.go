@@ -45,8 +45,8 @@ func (c curve) between(n float64) Interval {
 
 // neededRange is the interval of how many bring x, looked for up to most.
 func (c curve) neededRange(x float64, most int) Interval {
-	if c.fit == nil {
-		return Interval{Low: 1, Open: true}
+	if c.fit == nil || c.fit.DF < 1 {
+		return Interval{Open: true}
 	}
 	return interval(c.fit.NeededRange(x, c.confidence, most))
 }

@@ -100,7 +100,7 @@ func (l *ladder) climb() ([]int, error) {
 	for users := 1; users <= l.o.Most; users *= growth {
 		// Half of the time is for the way down.
 		if l.made >= leastRungs && (l.spent()+l.longest > l.o.Budget/2) {
-			l.m.Warnings = append(l.m.Warnings, fmt.Sprintf("the ladder ended at %d users, because half of its %s were used: give it more time", users/growth, l.o.Budget))
+			l.m.Warnings = append(l.m.Warnings, fmt.Sprintf("the ladder ended at %s, because half of its %s were used: give it more time", usersText(users/growth), l.o.Budget))
 			return climbed, nil
 		}
 		r, err := l.measure(users)
@@ -158,7 +158,7 @@ func (l *ladder) measure(users int) (Rung, error) {
 	begin := l.o.Clock()
 	r, err := l.run(l.ctx, users)
 	if err != nil {
-		return r, fmt.Errorf("measure %d users: %w", users, err)
+		return r, fmt.Errorf("measure %s: %w", usersText(users), err)
 	}
 	l.made++
 	l.longest = max(l.longest, l.o.Clock().Sub(begin))

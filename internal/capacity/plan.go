@@ -244,7 +244,7 @@ func (p *Plan) askUsers() error {
 	if len(q.Goal.Conditions) > 0 {
 		n, sure, ok := carries(q.Goal, p.Levels)
 		if !ok {
-			return fmt.Errorf("%w %s: with %d users, the fewest, %s", ErrNotKept, q.Goal, ns[0], broke(q.Goal, at(p.Levels, ns[0])[0]))
+			return fmt.Errorf("%w %s: with %s, the fewest, %s", ErrNotKept, q.Goal, usersText(ns[0]), broke(q.Goal, at(p.Levels, ns[0])[0]))
 		}
 		if !sure && users == peak {
 			p.warn("the objective was kept up to %g users, the most that were measured; measure with more, these hosts may carry more", top)

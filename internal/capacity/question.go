@@ -66,3 +66,11 @@ func figureText(metric string, v float64) string {
 	}
 	return ui.Duration(time.Duration(v))
 }
+
+// usersText is a number of users, for people.
+func usersText(n int) string {
+	if n == 1 {
+		return "1 user"
+	}
+	return strconv.Itoa(n) + " users"
+}

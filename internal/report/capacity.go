@@ -84,9 +84,14 @@ func needText(line func(string, string, ...any), p *capacity.Plan) {
 
 func lawText(line func(string, string, ...any), p *capacity.Plan) {
 	if l := p.Law; l != nil {
-		line("law", "X(N) = %s N / (1 + %s (N−1) + %s N (N−1)); %s of %s lie %s off it", ui.Count(l.Lambda), small(l.Sigma), small(l.Kappa),
-			plural(l.Measurements, "measurement", "measurements"), plural(l.Levels, "level", "levels"), ui.Share(l.Residual))
-		line("", "contention σ %s (%s), coherence κ %s (%s)", small(l.Sigma), smallInterval(l.SigmaInterval), small(l.Kappa), smallInterval(l.KappaInterval))
+		fit := fmt.Sprintf("lie %s off it", ui.Share(l.Residual))
+		sigma, kappa := smallInterval(l.SigmaInterval), smallInterval(l.KappaInterval)
+		if l.DF < 1 {
+			fit, sigma, kappa = "give it and no more", "interval not known", "interval not known"
+		}
+		line("law", "X(N) = %s N / (1 + %s (N−1) + %s N (N−1)); %s of %s %s", ui.Count(l.Lambda), small(l.Sigma), small(l.Kappa),
+			plural(l.Measurements, "measurement", "measurements"), plural(l.Levels, "level", "levels"), fit)
+		line("", "contention σ %s (%s), coherence κ %s (%s)", small(l.Sigma), sigma, small(l.Kappa), kappa)
 		if l.PeakN > 0 {
 			line("peak", "%s/s with %s %s", ui.Count(l.PeakPerSecond), ui.Count(float64(int(l.PeakN+0.5))), p.Axis)
 		}
