@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -28,6 +29,7 @@ type CapacityCmd struct {
 	Headroom   string        `default:"30%" help:"Part of what hosts can do that is left free." placeholder:"PERCENT"`
 	Confidence string        `default:"95%" help:"Of the intervals." placeholder:"PERCENT"`
 	RunIDs     []int64       `name:"run" help:"A stored run to go by; repeat it for more. Default: those since the last kept change." placeholder:"RUN"`
+	Output     string        `short:"o" help:"Also write a page with the curve to this file (.html)." placeholder:"FILE"`
 	Measure    bool          `help:"Measure now: 1, 2, 4, … users, each twice if there is time."`
 	Budget     time.Duration `default:"60s" help:"With --measure: how long it may take."`
 	Duration   time.Duration `short:"d" default:"2s" help:"With --measure: measured window of each number of users."`
@@ -39,7 +41,7 @@ type CapacityCmd struct {
 func (CapacityCmd) Help() string {
 	return "How many hosts carry a load, with an interval. Levels are what so many hosts, workers or users carried; the Universal Scalability Law is fitted to them and followed to the load. A table has a header line and the columns hosts (or workers, users), rate (right answers per second) and, if wanted, users, latencies with their unit (p95: 180ms), errors and apdex. Where only users were varied, hosts like these are counted, as if each brought as much. What each host spends per request (CPU, disk, network) gives its number by the utilization law; stored runs and --measure with kasoku.yaml know it.\n\n" +
 		"Nothing on the target is changed. Load goes only to this machine unless --allow or load.allow names the address. Ends with 1 if no number carries the load. docs/capacity.md has the formulas.\n\n" +
-		"Examples:\n  kasoku capacity levels.csv --rate 500\n  kasoku capacity levels.csv --rate 500 --objective 'p95<300ms' --headroom 0%\n  kasoku capacity --rate 500\n  kasoku capacity --run 12 --run 15 --users 2000 --json\n  kasoku capacity --measure --rate 500 --budget 2m\n  kasoku capacity --measure http://127.0.0.1:8080/ --rate 500\n  printf 'hosts,rate\\n1,480\\n2,900\\n4,1540\\n' | kasoku capacity - --rate 2000"
+		"Examples:\n  kasoku capacity levels.csv --rate 500\n  kasoku capacity levels.csv --rate 500 --objective 'p95<300ms' --headroom 0%\n  kasoku capacity --rate 500 -o capacity.html\n  kasoku capacity --run 12 --run 15 --users 2000 --json\n  kasoku capacity --measure --rate 500 --budget 2m\n  kasoku capacity --measure http://127.0.0.1:8080/ --rate 500\n  printf 'hosts,rate\\n1,480\\n2,900\\n4,1540\\n' | kasoku capacity - --rate 2000"
 }
 
 // Run implements the command.
@@ -63,8 +65,26 @@ func (c *CapacityCmd) Run(ctx context.Context, a *App) error {
 	if err := a.print(plan, func(w io.Writer) error { return report.CapacityText(w, plan) }); err != nil {
 		return err
 	}
+	if err := c.page(plan); err != nil {
+		return err
+	}
 	if plan.Need != nil && plan.Need.N == 0 {
 		return ui.Coded(ui.Failure, fmt.Errorf("no number of %s carries %s/s", plan.Axis, ui.Count(plan.Rate)), "find what they share: kasoku diagnose")
+	}
+	return nil
+}
+
+// page writes the file of --output.
+func (c *CapacityCmd) page(plan *capacity.Plan) error {
+	if c.Output == "" {
+		return nil
+	}
+	var b bytes.Buffer
+	if err := report.CapacityHTML(&b, plan); err != nil {
+		return err
+	}
+	if err := putFile(c.Output, b.Bytes(), true); err != nil {
+		return ui.Coded(ui.Failure, err, "name another file with -o")
 	}
 	return nil
 }
@@ -76,6 +96,8 @@ func (c *CapacityCmd) question() (capacity.Question, error) {
 	switch {
 	case c.Rate < 0 || c.Users < 0 || c.Budget <= 0 || c.Duration <= 0 || c.MostUsers < 1:
 		return q, usage("kasoku capacity --help", "a number below 0 makes no sense here")
+	case c.Output != "" && filepath.Ext(c.Output) != ".html":
+		return q, usage("-o "+c.Output+".html", "%s: the page is HTML, so its name ends in .html; --json prints the data", c.Output)
 	case c.Rate > 0 && c.Users > 0:
 		return q, usage("keep one", "--rate and --users both say the load")
 	}
