@@ -92,7 +92,7 @@ func TestCapacityOfAStack(t *testing.T) {
 		}
 		return p
 	}
-	p := ask("--measure", "--most-users", "2", "-d", "400ms", "--budget", "60s")
+	p := ask("--measure", "--most-users", "2", "-d", "300ms", "--budget", "60s")
 	if p.Axis != capacity.Users || len(p.Levels) != 4 || p.Hosts != 1 || p.Need == nil || p.Need.N < 2 || p.Operating.PerSecond > 210 {
 		t.Errorf("measured: %+v, need %+v, dropped %+v", p, p.Need, p.Dropped)
 	}

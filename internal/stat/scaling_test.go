@@ -64,11 +64,11 @@ func TestScalingFitIsLeast(t *testing.T) {
 }
 
 // Intervals hold the truth as often as they say: 95 % of 300 samples, give or
-// take four standard errors of the share. At a bound of the parameters (κ = 0)
+// take three standard errors of the share. At a bound of the parameters (κ = 0)
 // they hold it at least as often.
 func TestScalingCoverage(t *testing.T) {
 	const samples, level = 300, 0.95
-	slack := 4 * math.Sqrt(level*(1-level)/samples)
+	slack := 3 * math.Sqrt(level*(1-level)/samples)
 	for _, c := range []struct {
 		name   string
 		law    Scaling
