@@ -38,6 +38,7 @@ type CLI struct {
 	Try      TryCmd      `cmd:"" help:"Judge one change that somebody made."`
 	Compare  CompareCmd  `cmd:"" help:"Judge two versions of an application."`
 	MCP      MCPCmd      `cmd:"" name:"mcp" help:"Let a coding agent ask and, if allowed, try (Model Context Protocol)."`
+	Capacity CapacityCmd `cmd:"" help:"Say how many hosts carry a load, with an interval."`
 	Serve    ServeCmd    `cmd:"" help:"Show sessions, runs and the journal in a browser, live."`
 	Undo     UndoCmd     `cmd:"" help:"Put kept changes back."`
 	Recover  RecoverCmd  `cmd:"" help:"Put back what an interrupted Kasoku left behind."`

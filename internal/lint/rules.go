@@ -29,7 +29,7 @@ var layers = []layer{
 	{"remedy"},
 	{"experiment"},
 	{"store"},
-	{"tune"},
+	{"tune", "capacity"},
 	{"report", "screen"},
 	{"mcp", "web"},
 }
