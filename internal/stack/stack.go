@@ -74,7 +74,8 @@ type Service struct {
 	Config string `yaml:"config,omitempty" json:"config,omitempty"`
 	// Prefix is what relative paths in Config are relative to (nginx -p).
 	Prefix string `yaml:"prefix,omitempty" json:"prefix,omitempty"`
-	// PHPIni is the php.ini of a php-fpm service.
+	// PHPIni is the php.ini of a php-fpm service, or of the PHP that is a module
+	// of an Apache.
 	PHPIni string `yaml:"php_ini,omitempty" json:"php_ini,omitempty"`
 	// Root is the application's folder (kind app), Settings its files that
 	// may name addresses of other services.
