@@ -66,11 +66,22 @@ type Knob struct {
 	Note  string
 	// Source is the page of the documentation.
 	Source string
+	// Front says whether it is for applications behind a cache of whole pages.
+	Front Front
 	// Sign says when it is called for.
 	Sign Sign
 	// Remedy that applies it; "": it is told, and done by hand or `kasoku try`.
 	Remedy string
 }
+
+// Front is what a setting expects in front of the application.
+type Front string
+
+const (
+	Any    Front = ""
+	Behind Front = "behind a cache of whole pages"
+	Alone  Front = "without a cache of whole pages in front"
+)
 
 // Sign calls for a setting. Of several conditions each must hold.
 type Sign struct {

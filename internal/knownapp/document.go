@@ -68,6 +68,9 @@ func writeKnob(b *strings.Builder, k *Knob) {
 	if k.Trade != "" {
 		fmt.Fprintf(b, "- trades: %s\n", k.Trade)
 	}
+	if k.Front != Any {
+		fmt.Fprintf(b, "- for: an application %s\n", k.Front)
+	}
 	if k.Note != "" {
 		fmt.Fprintf(b, "- mind: %s\n", k.Note)
 	}

@@ -83,7 +83,7 @@ func (r Reader) call(k *Knob) (Call, bool) {
 		for _, f := range r.Glob(pattern) {
 			data, err := r.Read(f)
 			if err == nil && file == "" {
-				file, text = f, withoutComments(data)
+				file, text = f, WithoutComments(data)
 			}
 		}
 	}
@@ -113,9 +113,9 @@ func (r Reader) call(k *Knob) (Call, bool) {
 // of them have do not begin a line in the others.
 var comments = regexp.MustCompile(`(?m)^[ \t]*(?:#|//)[^\n]*|(?s)/\*.*?\*/`)
 
-// withoutComments blanks comments that take whole lines, or that are between
+// WithoutComments blanks comments that take whole lines, or that are between
 // /* and */. Line breaks stay.
-func withoutComments(text []byte) []byte {
+func WithoutComments(text []byte) []byte {
 	return comments.ReplaceAllFunc(text, func(c []byte) []byte {
 		return bytes.Repeat([]byte("\n"), bytes.Count(c, []byte("\n")))
 	})

@@ -271,9 +271,9 @@ func (b *Bed) Look(t testing.TB, reg regulation.Regulation) remedy.Input {
 	return remedy.Input{Stack: &st, Evidence: run.Evidence, Snapshot: snap, Diagnosis: run.Diagnosis}
 }
 
-// Relaxed allows every trade, and packages.
+// Relaxed allows every trade, packages, and changes of applications' settings.
 func Relaxed() regulation.Regulation {
-	r := regulation.Regulation{Install: true}
+	r := regulation.Regulation{Install: true, ApplicationSettings: true}
 	for _, t := range regulation.Trades {
 		r.Allow = append(r.Allow, t.Trade)
 	}
