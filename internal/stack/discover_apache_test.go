@@ -179,7 +179,8 @@ func TestDiscoverModPHP(t *testing.T) {
 	must(t, err)
 	l.write("shop/web/index.php", "<?php echo 'php ' . getmypid();")
 	l.write("shop/composer.json", "{}")
-	c := l.apacheServer(port, l.apacheConf(port, "mpm_prefork", string(found)+"DocumentRoot "+l.path("shop/web")+"\nDirectoryIndex index.php\n<FilesMatch \\.php$>\n  SetHandler application/x-httpd-php\n</FilesMatch>\n"))
+	ini := l.write("php/php.ini", "[PHP]\n")
+	c := l.apacheServer(port, l.apacheConf(port, "mpm_prefork", string(found)+"PHPIniDir "+l.path("php")+"\nDocumentRoot "+l.path("shop/web")+"\nDirectoryIndex index.php\n<FilesMatch \\.php$>\n  SetHandler application/x-httpd-php\n</FilesMatch>\n"))
 	must(t, c.Start(ctx))
 	if got := string(get(t, "http://127.0.0.1:"+port+"/")); !strings.HasPrefix(got, "php ") {
 		t.Fatalf("/ answers %q", got)
@@ -189,7 +190,10 @@ func TestDiscoverModPHP(t *testing.T) {
 	web := slices.IndexFunc(s.Services, func(x Service) bool { return x.Config == l.path("apache.conf") })
 	app := slices.IndexFunc(s.Services, func(x Service) bool { return x.Root == l.path("shop") })
 	if web < 0 || app < 0 || s.Services[app].RunsIn != s.Services[web].Name {
-		t.Errorf("found %+v\nnotes: %q", s.Services, notes)
+		t.Fatalf("found %+v\nnotes: %q", s.Services, notes)
+	}
+	if got := s.Services[web].PHPIni; got != ini {
+		t.Errorf("php_ini is %q, want %q", got, ini)
 	}
 }
 

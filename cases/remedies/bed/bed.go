@@ -228,14 +228,20 @@ func (silent) Step(string)         {}
 func (silent) Info(string)         {}
 func (silent) Warn(string, string) {}
 
-// Hash of everything that undo must bring back.
-func (b *Bed) Hash(t testing.TB) string {
+// Snapshot is the configuration as it is now.
+func (b *Bed) Snapshot(t testing.TB) *evidence.Snapshot {
 	t.Helper()
 	snap, err := evidence.Take(t.Context(), b.Stack, b.Hosts, evidence.TakeOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return snap.Hash()
+	return snap
+}
+
+// Hash of everything that undo must bring back.
+func (b *Bed) Hash(t testing.TB) string {
+	t.Helper()
+	return b.Snapshot(t).Hash()
 }
 
 // Plans observes the stack once and plans everything, every trade and package

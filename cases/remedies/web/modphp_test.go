@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"kasoku/cases/remedies/bed"
-	"kasoku/internal/evidence"
 	"kasoku/internal/remedy"
 	"kasoku/internal/stack"
 )
@@ -96,10 +95,7 @@ func TestModPHP(t *testing.T) {
 // configuration is left alone.
 func (x site) known(t *testing.T, ini string) {
 	t.Helper()
-	snap, err := evidence.Take(t.Context(), x.bed.Stack, x.bed.Hosts, evidence.TakeOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	snap := x.bed.Snapshot(t)
 	values, build := snap.PHP["httpd"], snap.Apache["httpd"]
 	if build.PHPMain != ini || values["memory_limit"] != "77M" || values["session.name"] == "PART" || values["opcache.enable"] != "Off" {
 		t.Errorf("php.ini %q; memory_limit %q, session.name %q, opcache.enable %q; %+v", build.PHPMain, values["memory_limit"], values["session.name"], values["opcache.enable"], build.PHPOverrides)

@@ -9,7 +9,7 @@ import (
 const (
 	undoSettings = "LocalSettings.php's bytes, mode, owner and time come back, and the service that runs it is reloaded"
 	undoFolder   = undoSettings + "; then the folder goes with all that is in it"
-	test         = "cases/wiki/settings_test.go:TestWikiSettings"
+	test         = "cases/wiki/scenario_test.go:TestWiki"
 )
 
 // Remedies of this family. Each needs regulation.application_settings.
