@@ -48,7 +48,7 @@ func rulesOf(t *testing.T, in Input) (ids []string, byRule map[string]Finding) {
 	return ids, byRule
 }
 
-func count(all []string, what string) int {
+func times(all []string, what string) int {
 	n := 0
 	for _, s := range all {
 		if s == what {
@@ -62,14 +62,14 @@ func count(all []string, what string) int {
 func TestLookupsAreOneFinding(t *testing.T) {
 	plain := healthy()
 	walked(&plain)
-	if ids, _ := rulesOf(t, plain); count(ids, "request.n+1") != 2 || count(ids, "request.many-calls") != 1 || slices.Contains(ids, "app.object-cache") {
+	if ids, _ := rulesOf(t, plain); times(ids, "request.n+1") != 2 || times(ids, "request.many-calls") != 1 || slices.Contains(ids, "app.object-cache") {
 		t.Errorf("of an unknown application: %v", ids)
 	}
 	wiki := healthy()
 	walked(&wiki)
 	known("mediawiki", "$wgMainCacheType", "$wgCacheDirectory")(&wiki)
 	ids, byRule := rulesOf(t, wiki)
-	if count(ids, "request.n+1") != 1 || count(ids, "request.many-calls") != 0 || count(ids, "app.object-cache") != 1 {
+	if times(ids, "request.n+1") != 1 || times(ids, "request.many-calls") != 0 || times(ids, "app.object-cache") != 1 {
 		t.Errorf("of a MediaWiki: %v", ids)
 	}
 	f := byRule["app.object-cache"]
@@ -85,7 +85,7 @@ func TestLookupsAreOneFinding(t *testing.T) {
 	set := healthy()
 	walked(&set)
 	known("mediawiki")(&set)
-	if ids, _ := rulesOf(t, set); count(ids, "request.n+1") != 2 {
+	if ids, _ := rulesOf(t, set); times(ids, "request.n+1") != 2 {
 		t.Errorf("of a MediaWiki with an object cache: %v", ids)
 	}
 }
