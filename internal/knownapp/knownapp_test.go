@@ -154,6 +154,13 @@ func TestCall(t *testing.T) {
 	}
 }
 
+func TestWithoutComments(t *testing.T) {
+	const code = "<?php\n# host: a\n  // host: b\n$x = 1; /* host:\nc */ $y = 'http://d';\n"
+	if got, want := string(WithoutComments([]byte(code))), "<?php\n\n\n$x = 1; \n $y = 'http://d';\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 func TestIsCacheTable(t *testing.T) {
 	for _, c := range []struct {
 		id, table string

@@ -84,8 +84,8 @@ func TestReadsAsPHP(t *testing.T) {
 				t.Errorf("%s: $%s = %s makes %v, PHP has %v", name, n, code, made[n], vars[n])
 			}
 		}
-		if len(expressions) < 2 {
-			t.Errorf("%s: sure of %v only", name, expressions)
+		if len(expressions) == 0 {
+			t.Errorf("%s: sure of nothing", name)
 		}
 	}
 }
