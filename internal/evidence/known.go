@@ -35,7 +35,7 @@ func (t *taker) known(h host.Host, svc *stack.Service, r *fileReader) {
 			if err != nil {
 				return nil
 			}
-			return below(svc.Root, files)
+			return relativeTo(svc.Root, files)
 		},
 	})
 	if found == nil {
@@ -48,8 +48,8 @@ func (t *taker) known(h host.Host, svc *stack.Service, r *fileReader) {
 	t.good("application "+svc.Name, strings.TrimSpace(knownapp.ByID(found.ID).Name+" "+found.Version))
 }
 
-// below are paths relative to a folder.
-func below(root string, files []string) []string {
+// relativeTo makes paths relative to a folder.
+func relativeTo(root string, files []string) []string {
 	var out []string
 	for _, f := range files {
 		if rel, err := filepath.Rel(root, f); err == nil {
