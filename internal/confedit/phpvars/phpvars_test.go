@@ -35,20 +35,20 @@ func php(t *testing.T, file *File, expressions map[string]string) (vars, made ma
 	code := `ob_start(); $r = (function() { include $GLOBALS["argv"][1]; $v = get_defined_vars(); $m = [];
 		foreach (json_decode($GLOBALS["argv"][2], true) as $name => $code) { try { $m[$name] = eval("return " . $code . ";"); } catch (Throwable $e) { $m[$name] = "error " . $e->getMessage(); } }
 		foreach ($v as $name => $x) { if ($x instanceof Closure) { $v[$name] = $m[$name] = "closure"; } }
-		return [$v, $m]; })(); ob_end_clean(); echo json_encode($r, JSON_FORCE_OBJECT);`
+		return ["vars" => $v, "made" => $m]; })(); ob_end_clean(); echo json_encode($r, JSON_FORCE_OBJECT);`
 	asked, err := json.Marshal(expressions)
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.Command("php", "-r", code, filepath.Join(dir, "settings.php"), string(asked)).CombinedOutput()
+	out, err := exec.Command("php", "-d", "display_errors=0", "-r", code, filepath.Join(dir, "settings.php"), string(asked)).CombinedOutput()
 	if err != nil {
 		t.Fatalf("php: %v\n%s\n%s", err, out, file.Bytes())
 	}
-	var got [2]map[string]any
+	var got map[string]map[string]any
 	if err := json.Unmarshal(out, &got); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	return got[0], got[1]
+	return got["vars"], got["made"]
 }
 
 func same(t *testing.T, a, b any) bool {

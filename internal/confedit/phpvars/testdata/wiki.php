@@ -14,8 +14,8 @@ $wgFavicon = "$wgScriptPath/f.png"; /* $wgFavicon = 1; */
 $wgMainCacheType = CACHE_ANYTHING;
 $wgMemCachedServers = [];
 $wgHelp = <<<END
-$wgMainCacheType = 5;
-  END of nothing? "
+$IP = 5;
+  THE END of nothing? "
 END;
 $wgRaw = <<<'RAW'
 	$wgRaw = 6;

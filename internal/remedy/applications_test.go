@@ -1,4 +1,4 @@
-package applications_test
+package remedy_test
 
 import (
 	"slices"
@@ -65,7 +65,7 @@ func after(t *testing.T, p *remedy.Plan) string {
 	return ""
 }
 
-func TestObjectCache(t *testing.T) {
+func TestMediaWikiObjectCache(t *testing.T) {
 	const mc, apcu = "mediawiki.object-cache:app:memcached:mc", "mediawiki.object-cache:app:apcu"
 	in := wiki(settings)
 	memcached(in, "unix:/run/mc.sock", "127.0.0.1:11300")
@@ -90,7 +90,7 @@ func TestObjectCache(t *testing.T) {
 	}
 }
 
-func TestRefuses(t *testing.T) {
+func TestMediaWikiRefuses(t *testing.T) {
 	const mc, texts, pages = "mediawiki.object-cache:app:memcached:mc", "mediawiki.cache-directory:app", "mediawiki.file-cache:app"
 	for _, c := range []struct {
 		why, id string
@@ -136,7 +136,7 @@ func TestRefuses(t *testing.T) {
 }
 
 // Folders lie outside of what the web server shows, and belong to PHP's user.
-func TestFolder(t *testing.T) {
+func TestMediaWikiFolder(t *testing.T) {
 	in := wiki(settings)
 	in.Stack.Service("app").Root = "/srv/public/wiki"
 	p, why := of(t, in, "mediawiki.cache-directory:app")
