@@ -115,6 +115,11 @@ func TestModPHPSettings(t *testing.T) {
 	if byRule["php.opcache-off"].Service != "httpd" || byRule["php.realpath"].Service != "httpd" {
 		t.Errorf("found %v", ids)
 	}
+	in.Stack.Service("httpd").Status = "http://127.0.0.1/opcache"
+	in.Evidence.Counters["httpd"] = evidence.CounterDelta{Value: map[string]string{"opcache.cache_full": "true"}}
+	if _, byRule := rulesOf(t, in); byRule["php.opcache-full"].Service != "httpd" {
+		t.Errorf("a full OPcache: %+v", byRule["php.opcache-full"])
+	}
 	delete(in.Snapshot.PHP, "httpd")
 	d, err := Diagnose(in)
 	if err != nil {

@@ -93,7 +93,7 @@ type Service struct {
 	// Login to a database service, or to Redis.
 	Login *Login `yaml:"login,omitempty" json:"login,omitempty"`
 	// Status is the URL of the service's own status page: nginx stub_status,
-	// PHP's opcache_get_status as JSON (php-fpm, app). Empty: found in the
+	// PHP's opcache_get_status as JSON (php-fpm, Apache with PHP, app). Empty: found in the
 	// configuration where that says it.
 	Status string `yaml:"status,omitempty" json:"status,omitempty"`
 	// PProf is the base URL of a Go program's profiles, e.g.
