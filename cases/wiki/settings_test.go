@@ -36,6 +36,8 @@ sessions:
 // turns on OPcache in Apache, MediaWiki's object cache, texts in files and file
 // cache by its own settings, with every answer right, and takes it all back.
 func (b *bench) settings(t *testing.T) {
+	own := *b
+	own.t, b = t, &own
 	wiki, ini := filepath.Join(b.dir, "wiki", "LocalSettings.php"), filepath.Join(b.dir, "etc", "php", "php.ini")
 	before := []string{b.file(t, wiki), b.file(t, ini)}
 	port := b.memcached(t)
