@@ -172,6 +172,8 @@ regulation:
   # As the contest had it: an edit is visible to every reader within 5 minutes.
   allow: [staleness]
   staleness: 5m
+  # LocalSettings.php may be changed; the source may not.
+  application_settings: true
 tune:
   # Disposable hosts share this machine: each sees the others' work as foreign.
   max_foreign_cpu: 1

@@ -22,7 +22,6 @@ func TestWiki(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a real wiki")
 	}
-	t.Parallel()
 	b := up(t)
 	before := b.count("revision")
 	if before < 20000 {
@@ -52,6 +51,8 @@ func TestWiki(t *testing.T) {
 	if page := b.get(recent); strings.Contains(page, "Note ") || !strings.Contains(page, "mw-changeslist-line") {
 		t.Error("the recent changes after reset are not those of before")
 	}
+
+	t.Run("settings", b.settings)
 
 	// Windows that become longer until there are answers: a wiki as found is slow,
 	// and another's work may make it slower.

@@ -78,9 +78,14 @@ func (m *model) eachDB(judge func(v dbView) []Finding) ([]Finding, string) {
 
 // eachCounted calls judge for every service of the kinds whose counters are known.
 func (m *model) eachCounted(judge func(svc *stack.Service, delta, value func(string) (float64, bool)) []Finding, kinds ...stack.Kind) ([]Finding, string) {
+	return m.eachOf(m.in.Stack.OfKind(kinds...), judge)
+}
+
+// eachOf is eachCounted for a list of services.
+func (m *model) eachOf(services []*stack.Service, judge func(svc *stack.Service, delta, value func(string) (float64, bool)) []Finding) ([]Finding, string) {
 	var out []Finding
 	why := ""
-	for _, svc := range m.in.Stack.OfKind(kinds...) {
+	for _, svc := range services {
 		if _, ok := m.in.Evidence.Counters[svc.Name]; !ok {
 			why = m.unread(svc.Name)
 			continue

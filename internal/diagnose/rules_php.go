@@ -5,14 +5,27 @@ import (
 	"strconv"
 	"strings"
 
+	"kasoku/internal/evidence"
 	"kasoku/internal/stack"
 )
 
-// eachPHP calls judge for every PHP-FPM service whose settings are known.
+// PHPServices are those in whose processes PHP runs: PHP-FPM, and Apache with
+// PHP as a module.
+func PHPServices(st *stack.Stack, snap *evidence.Snapshot) []*stack.Service {
+	var out []*stack.Service
+	for _, svc := range st.OfKind(stack.PHPFPM, stack.Apache) {
+		if svc.Kind == stack.PHPFPM || snap.Apache[svc.Name].PHPVersion != "" {
+			out = append(out, svc)
+		}
+	}
+	return out
+}
+
+// eachPHP calls judge for every service with PHP whose settings are known.
 func (m *model) eachPHP(judge func(svc *stack.Service, php map[string]string) []Finding) ([]Finding, string) {
 	var out []Finding
 	why := ""
-	for _, svc := range m.in.Stack.OfKind(stack.PHPFPM) {
+	for _, svc := range PHPServices(m.in.Stack, m.in.Snapshot) {
 		php := m.in.Snapshot.PHP[svc.Name]
 		if len(php) == 0 {
 			why = svc.Name + ": its effective settings could not be read"

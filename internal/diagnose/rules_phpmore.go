@@ -15,7 +15,7 @@ func judgeTimestamps(m *model) ([]Finding, string) {
 			return nil
 		}
 		return []Finding{about(svc.Name, svc.Name+" looks for changed scripts all the time",
-			fmt.Sprintf("opcache.validate_timestamps is on with revalidate_freq = %d s: each script is stat'ed again. Off, a deployment must reload PHP-FPM.", freq),
+			fmt.Sprintf("opcache.validate_timestamps is on with revalidate_freq = %d s: each script is stat'ed again. Off, a deployment must reload %s.", freq, svc.Name),
 			"effective PHP settings of "+svc.Name).
 			asks(Setting{Service: svc.Name, Name: "opcache.validate_timestamps", Now: "1", To: "0"}).bounded(m.boundKernelOf(0.2, svc.Name))}
 	})

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"kasoku/internal/stack"
@@ -46,7 +47,8 @@ var opcacheRooms = []struct{ room, setting string }{
 // opcache_get_status; the hash table's size is max_accelerated_files rounded up
 // to a prime).
 func judgeOPcacheFull(m *model) ([]Finding, string) {
-	return m.eachCounted(func(svc *stack.Service, delta, value func(string) (float64, bool)) []Finding {
+	services := slices.DeleteFunc(PHPServices(m.in.Stack, m.in.Snapshot), func(svc *stack.Service) bool { return svc.Kind == stack.Apache && svc.Status == "" })
+	return m.eachOf(services, func(svc *stack.Service, delta, value func(string) (float64, bool)) []Finding {
 		php := m.in.Snapshot.PHP[svc.Name]
 		var cites []string
 		rooms := map[string]bool{}
@@ -96,5 +98,5 @@ func judgeOPcacheFull(m *model) ([]Finding, string) {
 			f = f.asks(ask)
 		}
 		return []Finding{f.bounded(m.serviceBound(svc.Name))}
-	}, stack.PHPFPM)
+	})
 }

@@ -36,7 +36,7 @@ func judgePattern(kind string) func(m *model) ([]Finding, string) {
 		}
 		var out []Finding
 		for _, p := range req.Patterns {
-			if p.Kind != kind {
+			if p.Kind != kind || m.foldedPattern(p) {
 				continue
 			}
 			share := m.routeShare(p.Method, p.Route)
@@ -158,7 +158,9 @@ func judgeManyCalls(m *model) ([]Finding, string) {
 	for _, r := range req.Routes {
 		n := 0.0
 		for _, c := range r.Calls {
-			n += c.PerRequest
+			if !m.isLookup(c.Service, c.What) {
+				n += c.PerRequest
+			}
 		}
 		if n < manyCalls {
 			continue

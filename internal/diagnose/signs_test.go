@@ -297,6 +297,11 @@ var signs = []struct {
 		in.Stack.Service("api").PProf = "http://127.0.0.1:6060/debug/pprof/"
 		in.Evidence.Services["api"] = evidence.ServiceUse{CPU: 25}
 	}, "default.pgo"},
+	{"app.object-cache", known("mediawiki", "$wgMainCacheType"), "$wgMainCacheType (/srv/app/settings; it is not set)"},
+	{"app.page-cache", known("mediawiki", "$wgUseCdn"), "which pages an edit has changed"},
+	{"app.sessions", known("nextcloud", "memcache.locking"), "Transactional file locking"},
+	{"app.jobs", known("mediawiki", "$wgJobRunRate"), "may run a job at its end"},
+	{"app.production", known("laravel", "config:cache"), "php artisan optimize"},
 	{"version.old", php("version", "7.4.33"), "7.4.33"},
 	{"cache.evictions", delta("mc", "evictions", 900), "rose by 900"},
 	{"cache.hit-rate", delta("kv", "keyspace_misses", 5000), "5000 misses"},

@@ -3,7 +3,6 @@ package evidence
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -21,8 +20,14 @@ type ApacheBuild struct {
 	// AccessFiles are the .htaccess files below its document roots.
 	AccessFiles []string `json:"access_files,omitempty"`
 	// PHPIni are the php.ini and the scanned files of PHP in Apache, in the
-	// order read; none if PHP is not in it.
-	PHPIni []string `json:"php_ini,omitempty"`
+	// order read; none if PHP is not in it. PHPMain is the php.ini among them,
+	// "" if there is none.
+	PHPIni  []string `json:"php_ini,omitempty"`
+	PHPMain string   `json:"php_main,omitempty"`
+	// PHPOverrides are PHP's settings in Apache's own configuration.
+	PHPOverrides []PHPOverride `json:"php_overrides,omitempty"`
+	// ScanDir is PHP_INI_SCAN_DIR of the running server, "" if it has none.
+	ScanDir string `json:"scan_dir,omitempty"`
 	// PHPVersion is "8.2" if PHP is a module; FPMPool is the default pool of
 	// the same version's PHP-FPM, "" if that is not installed.
 	PHPVersion string `json:"php_version,omitempty"`
@@ -34,8 +39,6 @@ const maxAccessFiles = 500
 
 // modulesOfInterest are those that remedies switch.
 var modulesOfInterest = []string{"mpm_*", "proxy.*", "proxy_fcgi.*", "setenvif.*", "deflate.*", "filter.*", "mime.*", "php*"}
-
-var phpModuleFile = regexp.MustCompile(`libphp(\d+\.\d+)\.so$`)
 
 // Options are those that the configuration is to be read with.
 func (b ApacheBuild) Options(svc *stack.Service) apache.Options {
@@ -56,7 +59,7 @@ func (t *taker) apache(h host.Host, svc *stack.Service, r *fileReader) error {
 			b.Defines = append(b.Defines, name)
 		}
 	}
-	t.apacheProcess(h, svc, b.Env)
+	t.apacheProcess(h, svc, &b)
 	conf, err := apache.Load(svc.Config, b.Options(svc), r.read, r.glob)
 	if err != nil {
 		return err
@@ -73,12 +76,14 @@ func (t *taker) apache(h host.Host, svc *stack.Service, r *fileReader) error {
 			}
 		}
 	}
-	if err := t.apachePHP(conf, r, &b); err != nil {
+	if err := t.apachePHP(h, svc, conf, r, &b); err != nil {
 		return err
 	}
-	if err := t.accessFiles(h, svc, conf, r, &b); err != nil {
+	roots := documentRoots(conf)
+	if err := t.accessFiles(h, svc, roots, r, &b); err != nil {
 		return err
 	}
+	t.phpOverrides(svc, conf, r, &b, roots)
 	if t.snap.Apache == nil {
 		t.snap.Apache = map[string]ApacheBuild{}
 	}
@@ -88,7 +93,7 @@ func (t *taker) apache(h host.Host, svc *stack.Service, r *fileReader) error {
 
 // apacheProcess adds the running server's variables, which count more than
 // what envvars says.
-func (t *taker) apacheProcess(h host.Host, svc *stack.Service, env map[string]string) {
+func (t *taker) apacheProcess(h host.Host, svc *stack.Service, b *ApacheBuild) {
 	pids, err := servicePIDs(t.ctx, h, t.st, svc)
 	if err != nil {
 		return
@@ -98,58 +103,30 @@ func (t *taker) apacheProcess(h host.Host, svc *stack.Service, env map[string]st
 		return
 	}
 	for pair := range strings.SplitSeq(string(data), "\x00") {
-		if name, value, ok := strings.Cut(pair, "="); ok && strings.HasPrefix(name, "APACHE_") {
-			env[name] = value
+		name, value, _ := strings.Cut(pair, "=")
+		switch {
+		case strings.HasPrefix(name, "APACHE_"):
+			b.Env[name] = value
+		case name == "PHP_INI_SCAN_DIR":
+			b.ScanDir = value
 		}
 	}
 }
 
-// apachePHP finds the settings of PHP in Apache: PHPIniDir, or Debian's folder.
-func (t *taker) apachePHP(conf *apache.Config, r *fileReader, b *ApacheBuild) error {
-	for _, m := range conf.Root.Find("LoadModule") {
-		if len(m.Args) != 2 || m.State != apache.Active {
-			continue
-		}
-		if v := phpModuleFile.FindStringSubmatch(m.Args[1]); v != nil {
-			b.PHPVersion = v[1]
-		}
-	}
-	if b.PHPVersion == "" {
-		return nil
-	}
-	dir := path.Join("/etc/php", b.PHPVersion, "apache2")
-	if d := conf.Root.First("PHPIniDir"); d != nil && len(d.Args) == 1 {
-		dir = d.Args[0]
-	}
-	// The scan folder is compiled in (--with-config-file-scan-dir); Debian's.
-	for _, pattern := range []string{path.Join(dir, "php.ini"), path.Join("/etc/php", b.PHPVersion, "apache2/conf.d/*.ini")} {
-		found, err := r.glob(pattern)
-		if err != nil {
-			return err
-		}
-		for _, f := range found {
-			if _, err := r.read(f); err != nil {
-				return err
-			}
-			b.PHPIni = append(b.PHPIni, f)
-		}
-	}
-	pool := path.Join("/etc/php", b.PHPVersion, "fpm/pool.d/www.conf")
-	if _, err := r.read(pool); err == nil {
-		b.FPMPool = pool
-	}
-	return nil
-}
-
-// accessFiles reads the .htaccess files below the document roots.
-func (t *taker) accessFiles(h host.Host, svc *stack.Service, conf *apache.Config, r *fileReader, b *ApacheBuild) error {
+// documentRoots are those of the main server and of all virtual hosts.
+func documentRoots(conf *apache.Config) []string {
 	var roots []string
 	for _, v := range append(conf.VirtualHosts(), nil) {
 		root, err := conf.Value("DocumentRoot", v)
-		if err == nil && path.IsAbs(root.Text) && !slices.Contains(roots, root.Text) {
-			roots = append(roots, root.Text)
+		if err == nil && path.IsAbs(root.Text) && !slices.Contains(roots, path.Clean(root.Text)) {
+			roots = append(roots, path.Clean(root.Text))
 		}
 	}
+	return roots
+}
+
+// accessFiles reads the .htaccess files below the document roots.
+func (t *taker) accessFiles(h host.Host, svc *stack.Service, roots []string, r *fileReader, b *ApacheBuild) error {
 	if len(roots) == 0 {
 		return nil
 	}

@@ -66,7 +66,7 @@ func errorLogs(ctx context.Context, h host.Host, svc *stack.Service) (files []st
 	case stack.Apache:
 		var logs apacheLogs
 		logs, err = readApache(svc.Config, svc.Prefix, r.read, r.glob)
-		files, not = logs.Errors, "its configuration names no ErrorLog that is a file"
+		files, not = append(logs.Errors, phpErrorLog(r, svc)...), "its configuration names no ErrorLog that is a file"
 	case stack.PHPFPM:
 		files, err = fpmErrorLogs(r, svc)
 		not = "error_log of php-fpm is not set"
@@ -143,19 +143,33 @@ func fpmErrorLogs(r *fileReader, svc *stack.Service) ([]string, error) {
 			}
 		}
 	}
+	for _, name := range phpErrorLog(r, svc) {
+		add(name, "")
+	}
+	return out, nil
+}
+
+// phpErrorLog is error_log of the service's php.ini; none if it is no file. An
+// error is told by the snapshot.
+func phpErrorLog(r *fileReader, svc *stack.Service) []string {
 	if svc.PHPIni == "" {
-		return out, nil
+		return nil
 	}
 	php, err := ini.Load(svc.PHPIni, ini.PHP, r.read, r.glob)
 	if err != nil {
-		return out, nil // told by the snapshot
+		return nil
 	}
-	if v, ok := php.Get("PHP", "error_log"); ok {
-		add(v.Text, "")
-	} else if v, ok := php.Get("", "error_log"); ok {
-		add(v.Text, "")
+	for _, section := range []string{"PHP", ""} {
+		v, ok := php.Get(section, "error_log")
+		switch {
+		case !ok:
+		case svc.Kind == stack.Apache && !path.IsAbs(v.Text):
+			return nil // "syslog", or relative to the script's folder
+		default:
+			return []string{v.Text}
+		}
 	}
-	return out, nil
+	return nil
 }
 
 // redisLogs reads "logfile /path" of redis.conf; the last one wins. Started

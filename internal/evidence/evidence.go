@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"kasoku/internal/digest"
+	"kasoku/internal/knownapp"
 	"kasoku/internal/load"
 	"kasoku/internal/stack"
 	"kasoku/internal/trace"
@@ -289,7 +290,7 @@ type Snapshot struct {
 	Files map[string]map[string]File `json:"files"`
 	// Databases by service name.
 	Databases map[string]*Database `json:"databases,omitempty"`
-	// PHP by php-fpm service name: effective ini values.
+	// PHP by service name, php-fpm or Apache with PHP in it: effective ini values.
 	PHP map[string]map[string]string `json:"php,omitempty"`
 	// Nginx by service name: version and modules of `nginx -V`.
 	Nginx map[string]NginxBuild `json:"nginx,omitempty"`
@@ -303,6 +304,8 @@ type Snapshot struct {
 	GoProfiles map[string][]byte `json:"-"`
 	// Apache by service name.
 	Apache map[string]ApacheBuild `json:"apache,omitempty"`
+	// Known by app service name: the known application that it is.
+	Known map[string]knownapp.Found `json:"known,omitempty"`
 	// Users by "host/service": the user and groups its workers run as.
 	Users map[string]ProcessUser `json:"users,omitempty"`
 	// StaticFiles: files below the application roots whose bytes equal a

@@ -55,7 +55,7 @@ func opcacheCounts(name string) bool {
 // findOPcache returns OPcache's status of services that tell it: only PHP
 // itself can, in the processes that serve, so a page of the site must.
 func findOPcache(_ context.Context, s setting) (out []source, health []Health) {
-	for _, svc := range s.st.OfKind(stack.PHPFPM, stack.App) {
+	for _, svc := range s.st.OfKind(stack.PHPFPM, stack.Apache, stack.App) {
 		name := "OPcache of " + svc.Name
 		h := s.hosts[svc.HostName()]
 		switch {

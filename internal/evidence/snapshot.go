@@ -144,6 +144,9 @@ func (t *taker) service(h host.Host, svc *stack.Service) {
 	if svc.Kind != stack.App {
 		t.startOf(svc, r)
 	}
+	if svc.Kind == stack.App {
+		t.known(h, svc, r)
+	}
 	for _, p := range svc.Settings {
 		if _, err := r.read(p); err != nil {
 			t.bad("settings of "+svc.Name, fmt.Errorf("read %s: %w", p, err))

@@ -66,6 +66,10 @@ type Regulation struct {
 	// NoTouch names services that may not be changed at all; Kernel among them
 	// keeps the settings of the hosts' kernels.
 	NoTouch []string `yaml:"no_touch,omitempty" json:"no_touch,omitempty"`
+	// ApplicationSettings permits changing an application's own settings, e.g. of
+	// its cache, in the files that services[].settings names. Default false:
+	// only addresses of other services are changed there.
+	ApplicationSettings bool `yaml:"application_settings,omitempty" json:"application_settings,omitempty"`
 	// Install permits installing and upgrading packages. Default false.
 	Install bool `yaml:"install,omitempty" json:"install,omitempty"`
 }

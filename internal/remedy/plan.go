@@ -67,6 +67,9 @@ func Forbidden(r regulation.Regulation, p Plan) string {
 	if why := r.Refuses(p.Trades, touched, restarted); why != "" {
 		return why
 	}
+	if p.EditsSettings && !r.ApplicationSettings {
+		return "it changes an application's own settings, which the regulation does not permit (regulation: application_settings: true)"
+	}
 	for _, c := range p.Changes {
 		if c.Kind == change.KindPackage && !r.Install {
 			return "it installs packages, which the regulation does not permit (regulation: install: true)"

@@ -118,7 +118,8 @@ func ofPool(key string) bool {
 }
 
 // Set plans settings written as service.key=value in the service's own words:
-// an nginx directive, a PHP-FPM pool key or php.ini key, a database variable.
+// an nginx directive, a PHP-FPM pool key or php.ini key (of PHP in Apache, too),
+// a database variable.
 func Set(st *stack.Stack, snap *evidence.Snapshot, sets []string) ([]change.Change, []regulation.Trade, error) {
 	byService := map[string][][2]string{}
 	var names []string
@@ -163,6 +164,9 @@ func tradesOf(kind stack.Kind, key, value string) []regulation.Trade {
 		key = strings.ReplaceAll(key, "-", "_")
 	}
 	key, _ = phpSetting(key)
+	if kind == stack.Apache {
+		kind = stack.PHPFPM // what of Apache can be set is PHP's
+	}
 	value = strings.TrimSpace(value)
 	var out []regulation.Trade
 	for _, t := range settingTrades {
@@ -182,6 +186,8 @@ func setService(in Input, svc *stack.Service, kvs [][2]string) ([]change.Change,
 		return setFPM(in, svc, kvs, why)
 	case stack.Nginx:
 		return setNginx(in, svc, kvs, why)
+	case stack.Apache:
+		return setApachePHP(in, svc, kvs, why)
 	}
 	return nil, fmt.Errorf("a %s service has no settings that Kasoku can edit; use --patch or --apply with --undo", svc.Kind)
 }
@@ -230,6 +236,18 @@ func setFPM(in Input, svc *stack.Service, kvs [][2]string, why string) ([]change
 		}
 	}
 	return php.SetWith(in, svc, conf, ini, why)
+}
+
+// setApachePHP sets php.ini keys of the PHP that is a module of Apache. Keys
+// that PHP does not list are refused: they may be Apache's own directives.
+func setApachePHP(in Input, svc *stack.Service, kvs [][2]string, why string) ([]change.Change, error) {
+	values := in.Snapshot.PHP[svc.Name]
+	for _, kv := range kvs {
+		if _, known := values[kv[0]]; !known {
+			return nil, fmt.Errorf("%s is no setting of PHP in %s; directives of Apache itself are changed with --patch", kv[0], svc.Name)
+		}
+	}
+	return php.Set(in, svc, kvs, why)
 }
 
 func setNginx(in Input, svc *stack.Service, kvs [][2]string, why string) ([]change.Change, error) {

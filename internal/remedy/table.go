@@ -3,6 +3,7 @@ package remedy
 import (
 	"slices"
 
+	"kasoku/internal/remedy/applications"
 	"kasoku/internal/remedy/apps"
 	"kasoku/internal/remedy/boot"
 	"kasoku/internal/remedy/cache"
@@ -23,6 +24,7 @@ var Table = slices.Concat(
 	pagecache.Remedies,
 	php.Remedies,
 	apps.Remedies,
+	applications.Remedies,
 	cache.Remedies,
 	kernel.Remedies,
 	packages.Remedies,

@@ -37,6 +37,13 @@ func (d *discovery) apache(ctx context.Context, in *instance) {
 		return
 	}
 	in.backends = d.apacheBackends(svc.Name, cfg)
+	if version := ApachePHPVersion(cfg); version != "" {
+		if main := filepath.Join(ApachePHPDir(cfg, svc.Prefix, version), "php.ini"); exists(ctx, d.h, main) {
+			svc.PHPIni = main
+		} else {
+			d.note("%s runs PHP without a php.ini (%s is not there); write one, or name it as php_ini.", svc.Name, main)
+		}
+	}
 	// Debian's apachectl sets the variables that its configuration needs.
 	if ctl := lookUp(ctx, d.h, "apachectl", "apache2ctl"); ctl != "" && exists(ctx, d.h, filepath.Join(filepath.Dir(svc.Config), "envvars")) && len(in.master.cmdline) > 1 {
 		svc.Control.Start = append([]string{ctl}, in.master.cmdline[1:]...)
@@ -221,7 +228,38 @@ func servedBy(cfg *apache.Config, vhost *apache.Directive, visit func(root strin
 	}
 }
 
-var phpModule = regexp.MustCompile(`^php\d*_module$`)
+var (
+	phpModule  = regexp.MustCompile(`^php\d*_module$`)
+	phpLibrary = regexp.MustCompile(`libphp(\d+\.\d+)\.so$`) // Debian's name
+)
+
+// ApachePHPDir is the folder of the php.ini of PHP in Apache: PHPIniDir, below
+// prefix if it is relative, else Debian's for that version ("8.2").
+func ApachePHPDir(cfg *apache.Config, prefix, version string) string {
+	if d := cfg.Root.First("PHPIniDir"); d != nil && len(d.Args) == 1 {
+		return resolveUnder(prefix, d.Args[0])
+	}
+	return filepath.Join("/etc/php", version, "apache2")
+}
+
+// ApachePHPVersion is "8.2" if that PHP is a module of the server; "" if none
+// is, or if its file does not tell.
+func ApachePHPVersion(cfg *apache.Config) string {
+	for _, m := range cfg.Root.Find("LoadModule") {
+		if m.State != apache.Active || len(m.Args) != 2 || !phpModule.MatchString(m.Args[0]) {
+			continue
+		}
+		if v := phpLibrary.FindStringSubmatch(m.Args[1]); v != nil {
+			return v[1]
+		}
+	}
+	return ""
+}
+
+// Below reports whether p is dir or lies below it; both are clean and absolute.
+func Below(dir, p string) bool {
+	return p == dir || strings.HasPrefix(p, strings.TrimSuffix(dir, "/")+"/")
+}
 
 // runsPHP reports whether the server has PHP as a module.
 func runsPHP(cfg *apache.Config) bool {

@@ -165,7 +165,8 @@ func TestProxyEndpoint(t *testing.T) {
 	}
 }
 
-// PHP as a module of Apache: the application runs in Apache itself.
+// PHP as a module of Apache: the application runs in Apache itself. As a known
+// one it has its documented settings only, not code that names addresses.
 func TestDiscoverModPHP(t *testing.T) {
 	ctx := context.Background()
 	l := newLab(t)
@@ -179,7 +180,12 @@ func TestDiscoverModPHP(t *testing.T) {
 	must(t, err)
 	l.write("shop/web/index.php", "<?php echo 'php ' . getmypid();")
 	l.write("shop/composer.json", "{}")
-	c := l.apacheServer(port, l.apacheConf(port, "mpm_prefork", string(found)+"DocumentRoot "+l.path("shop/web")+"\nDirectoryIndex index.php\n<FilesMatch \\.php$>\n  SetHandler application/x-httpd-php\n</FilesMatch>\n"))
+	l.write("shop/load.php", "<?php")
+	l.write("shop/includes/Defines.php", "<?php define( 'MW_VERSION', '1.39.17' );")
+	l.write("shop/includes/installer/MysqlInstaller.php", "<?php $server = 'mysql:host=localhost;port=3306'; $db_name = 'wiki';")
+	settings := l.write("shop/LocalSettings.php", "<?php\n$wgDBserver = \"127.0.0.1:3306\";\n$wgDBname = \"wiki\";\n")
+	ini := l.write("php/php.ini", "[PHP]\n")
+	c := l.apacheServer(port, l.apacheConf(port, "mpm_prefork", string(found)+"PHPIniDir "+l.path("php")+"\nDocumentRoot "+l.path("shop/web")+"\nDirectoryIndex index.php\n<FilesMatch \\.php$>\n  SetHandler application/x-httpd-php\n</FilesMatch>\n"))
 	must(t, c.Start(ctx))
 	if got := string(get(t, "http://127.0.0.1:"+port+"/")); !strings.HasPrefix(got, "php ") {
 		t.Fatalf("/ answers %q", got)
@@ -189,7 +195,13 @@ func TestDiscoverModPHP(t *testing.T) {
 	web := slices.IndexFunc(s.Services, func(x Service) bool { return x.Config == l.path("apache.conf") })
 	app := slices.IndexFunc(s.Services, func(x Service) bool { return x.Root == l.path("shop") })
 	if web < 0 || app < 0 || s.Services[app].RunsIn != s.Services[web].Name {
-		t.Errorf("found %+v\nnotes: %q", s.Services, notes)
+		t.Fatalf("found %+v\nnotes: %q", s.Services, notes)
+	}
+	if got := fmt.Sprint(s.Services[app].Settings); got != "["+settings+"]" {
+		t.Errorf("settings are %s, want %s", got, settings)
+	}
+	if got := s.Services[web].PHPIni; got != ini {
+		t.Errorf("php_ini is %q, want %q", got, ini)
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"kasoku/internal/knownapp"
 )
 
 // apps finds the applications: PHP below the document roots of nginx
@@ -205,6 +207,9 @@ func (d *discovery) settings(ctx context.Context, app *instance) {
 		return
 	}
 	stores := d.stores()
+	if d.knownSettings(ctx, app, stores) {
+		return
+	}
 	type folder struct {
 		path  string
 		depth int
@@ -251,6 +256,9 @@ func (d *discovery) settingsFile(ctx context.Context, app *instance, file string
 	data, err := d.h.ReadFile(ctx, file)
 	if err != nil || len(data) > settingsSize {
 		return
+	}
+	if filepath.Ext(file) == ".php" {
+		data = knownapp.WithoutComments(data) // examples in the documentation of code
 	}
 	found := namedStores(string(data), stores)
 	if names, guessed := d.farStores(ctx, string(data)); len(names) > 0 {

@@ -41,8 +41,8 @@ func (p *probe) configFiles(ctx context.Context, svc *Service) []string {
 				add(f.Path)
 			}
 		}
-		add(svc.PHPIni)
 	}
+	add(svc.PHPIni)
 	for _, f := range svc.Settings {
 		add(f)
 	}

@@ -74,7 +74,8 @@ type Service struct {
 	Config string `yaml:"config,omitempty" json:"config,omitempty"`
 	// Prefix is what relative paths in Config are relative to (nginx -p).
 	Prefix string `yaml:"prefix,omitempty" json:"prefix,omitempty"`
-	// PHPIni is the php.ini of a php-fpm service.
+	// PHPIni is the php.ini of a php-fpm service, or of the PHP that is a module
+	// of an Apache.
 	PHPIni string `yaml:"php_ini,omitempty" json:"php_ini,omitempty"`
 	// Root is the application's folder (kind app), Settings its files that
 	// may name addresses of other services.
@@ -92,7 +93,7 @@ type Service struct {
 	// Login to a database service, or to Redis.
 	Login *Login `yaml:"login,omitempty" json:"login,omitempty"`
 	// Status is the URL of the service's own status page: nginx stub_status,
-	// PHP's opcache_get_status as JSON (php-fpm, app). Empty: found in the
+	// PHP's opcache_get_status as JSON (php-fpm, Apache with PHP, app). Empty: found in the
 	// configuration where that says it.
 	Status string `yaml:"status,omitempty" json:"status,omitempty"`
 	// PProf is the base URL of a Go program's profiles, e.g.

@@ -85,8 +85,8 @@ func (s *Stack) validateService(d *document, path string, svc *Service) {
 		d.report(path+".host", "%q is not under hosts; write hosts: {%s: {ssh: user@name}}", svc.Host, svc.Host)
 	}
 	validatePaths(d, path, svc)
-	if svc.PHPIni != "" && svc.Kind != PHPFPM {
-		d.report(path+".php_ini", "belongs to a php-fpm service, this one is %s", svc.Kind)
+	if svc.PHPIni != "" && svc.Kind != PHPFPM && svc.Kind != Apache {
+		d.report(path+".php_ini", "belongs to a php-fpm service or an Apache with PHP in it, this one is %s", svc.Kind)
 	}
 	if len(svc.Settings) > 0 && svc.Kind != App {
 		d.report(path+".settings", "belongs to an app service, this one is %s", svc.Kind)

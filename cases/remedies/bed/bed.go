@@ -228,14 +228,20 @@ func (silent) Step(string)         {}
 func (silent) Info(string)         {}
 func (silent) Warn(string, string) {}
 
-// Hash of everything that undo must bring back.
-func (b *Bed) Hash(t testing.TB) string {
+// Snapshot is the configuration as it is now.
+func (b *Bed) Snapshot(t testing.TB) *evidence.Snapshot {
 	t.Helper()
 	snap, err := evidence.Take(t.Context(), b.Stack, b.Hosts, evidence.TakeOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return snap.Hash()
+	return snap
+}
+
+// Hash of everything that undo must bring back.
+func (b *Bed) Hash(t testing.TB) string {
+	t.Helper()
+	return b.Snapshot(t).Hash()
 }
 
 // Plans observes the stack once and plans everything, every trade and package
@@ -271,9 +277,9 @@ func (b *Bed) Look(t testing.TB, reg regulation.Regulation) remedy.Input {
 	return remedy.Input{Stack: &st, Evidence: run.Evidence, Snapshot: snap, Diagnosis: run.Diagnosis}
 }
 
-// Relaxed allows every trade, and packages.
+// Relaxed allows every trade, packages, and changes of applications' settings.
 func Relaxed() regulation.Regulation {
-	r := regulation.Regulation{Install: true}
+	r := regulation.Regulation{Install: true, ApplicationSettings: true}
 	for _, t := range regulation.Trades {
 		r.Allow = append(r.Allow, t.Trade)
 	}

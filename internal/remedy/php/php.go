@@ -21,8 +21,12 @@ import (
 
 // Set plans php.ini settings where they win: in a pool's php_value or
 // php_admin_value, and unless every pool has its own, in the last file of the
-// scan folder that names them, else in the service's php.ini.
+// scan folder that names them, else in the service's php.ini. For Apache with
+// PHP in it, see setApache.
 func Set(in planning.Input, svc *stack.Service, values [][2]string, why string) ([]change.Change, error) {
+	if svc.Kind == stack.Apache {
+		return setApache(in, svc, values, why)
+	}
 	fpm, err := diagnose.FPMConfig(in.Snapshot, svc)
 	if err != nil {
 		return nil, err

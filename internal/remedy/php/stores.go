@@ -82,7 +82,7 @@ func storeAt(in planning.Input, kind stack.Kind, path string) *stack.Service {
 	return nil
 }
 
-// takes says whether a cache takes a connection of every PHP-FPM process beside
+// takes says whether a cache takes a connection of every PHP process beside
 // those that it has: servers × workers must stay below its limit (C13).
 func takes(in planning.Input, store *stack.Service) error {
 	values := in.Evidence.Counters[store.Name].Value
@@ -96,7 +96,15 @@ func takes(in planning.Input, store *stack.Service) error {
 	}
 	have, _ := strconv.Atoi(values[now])
 	processes := 0
-	for _, svc := range in.Stack.OfKind(stack.PHPFPM) {
+	for _, svc := range diagnose.PHPServices(in.Stack, in.Snapshot) {
+		if svc.Kind == stack.Apache {
+			n, err := apacheWorkers(in, svc)
+			if err != nil {
+				return err
+			}
+			processes += n
+			continue
+		}
 		pools, err := diagnose.FPMPools(in.Snapshot, svc)
 		if err != nil {
 			return err
@@ -221,11 +229,28 @@ func savePath(in planning.Input, svc, store *stack.Service) (string, error) {
 	return "tcp://" + address + "?persistent=1", nil
 }
 
-// HoldsSessions reports whether some PHP-FPM of the stack keeps its sessions in
+// apacheWorkers is how many processes with PHP an Apache may have.
+func apacheWorkers(in planning.Input, svc *stack.Service) (int, error) {
+	conf, err := diagnose.ApacheConfig(in.Snapshot, svc)
+	if err != nil {
+		return 0, err
+	}
+	v, err := conf.Value("MaxRequestWorkers", nil)
+	if err != nil {
+		return 0, err
+	}
+	n, err := strconv.Atoi(v.Text)
+	if err != nil {
+		return 0, fmt.Errorf("%s: MaxRequestWorkers %q is no number", svc.Name, v.Text)
+	}
+	return n, nil
+}
+
+// HoldsSessions reports whether some PHP of the stack keeps its sessions in
 // the cache, so that a restart of the cache ends them.
 func HoldsSessions(st *stack.Stack, snap *evidence.Snapshot, cache *stack.Service) bool {
 	in := planning.Input{Stack: st, Snapshot: snap}
-	for _, svc := range st.OfKind(stack.PHPFPM) {
+	for _, svc := range diagnose.PHPServices(st, snap) {
 		php := snap.PHP[svc.Name]
 		if php["session.save_handler"] == string(cache.Kind) && storeAt(in, cache.Kind, php["session.save_path"]) == cache {
 			return true

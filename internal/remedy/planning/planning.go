@@ -74,6 +74,9 @@ type Plan struct {
 	// Fresh, if not nil, is what a cache of whole pages must keep to; the loop
 	// compares it with what the application itself answers.
 	Fresh *Fresh `json:"fresh,omitempty"`
+	// EditsSettings: it changes an application's own settings, which the
+	// regulation must permit.
+	EditsSettings bool `json:"edits_settings,omitempty"`
 	// Back is the ID of the plan that would lead back once this one is kept: it
 	// is not tried while the same binds. "" if no plan does.
 	Back string `json:"back,omitempty"`

@@ -1,0 +1,3 @@
+<?php
+$table_prefix = 'wp_';
+$debug = false ?>

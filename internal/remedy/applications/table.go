@@ -1,0 +1,38 @@
+package applications
+
+import (
+	"kasoku/internal/knownapp"
+	"kasoku/internal/regulation"
+	"kasoku/internal/remedy/planning"
+)
+
+const (
+	undoSettings = "LocalSettings.php's bytes, mode, owner and time come back, and the service that runs it is reloaded"
+	undoFolder   = undoSettings + "; then the folder goes with all that is in it"
+	test         = "cases/wiki/scenario_test.go:TestWiki"
+)
+
+// Remedies of this family. Each needs regulation.application_settings.
+var Remedies = []planning.Remedy{
+	{
+		ID: knownapp.RemedyObjectCache, Title: "MediaWiki's object cache", Measures: []string{"W05"}, Rules: []string{"app.object-cache"},
+		Reason: "Without one MediaWiki computes anew, or looks up in the database one by one, what it could take from memory. It goes into a memcached of the stack, or into APCu if PHP has it and runs on one host. Sessions stay in the database, so nobody is logged out by a restart.",
+		Source: "mediawiki.org, Manual:$wgMainCacheType, Manual:$wgSessionCacheType, Manual:Performance tuning",
+		Reach:  0.5, Plan: planObjectCache, Test: test,
+		Command: "in LocalSettings.php: `$wgMainCacheType = CACHE_MEMCACHED;`, `$wgMemCachedServers = [ '127.0.0.1:11211' ];`, `$wgSessionCacheType = CACHE_DB;`", Undo: undoSettings,
+	},
+	{
+		ID: knownapp.RemedyCacheDirectory, Title: "Texts of MediaWiki's interface in files", Measures: []string{"W05"}, Rules: []string{"app.object-cache"},
+		Reason: "Without a folder every text of the interface is a row of the table l10n_cache, asked for by itself. The folder is a new one that only PHP's user reads, outside of what the web server shows.",
+		Source: "mediawiki.org, Manual:$wgCacheDirectory, Manual:$wgLocalisationCacheConf",
+		Reach:  0.5, Plan: planCacheDirectory, Test: test,
+		Command: "`install -d -m 700 -o www-data -g www-data /var/lib/kasoku-texts-app`, and in LocalSettings.php `$wgCacheDirectory = '/var/lib/kasoku-texts-app';`", Undo: undoFolder,
+	},
+	{
+		ID: knownapp.RemedyFileCache, Title: "MediaWiki's file cache", Measures: []string{"W10"}, Rules: []string{"app.page-cache"},
+		Reason: "Pages for readers who are not logged in are sent from files. MediaWiki makes a page anew when it is edited, and when a template of it is, as soon as a job has said so; other parts of a page may be older. Not where a cache of whole pages stands in front, which does the same sooner.",
+		Source: "mediawiki.org, Manual:File cache; includes/cache/HTMLFileCache.php",
+		Trades: []regulation.Trade{regulation.Staleness}, Reach: 0.5, Plan: planFileCache, Test: test,
+		Command: "in LocalSettings.php: `$wgUseFileCache = true;`, `$wgFileCacheDirectory = '/var/lib/kasoku-pages-app';`", Undo: undoFolder,
+	},
+}
