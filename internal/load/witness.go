@@ -164,7 +164,22 @@ func (d *Deed) Do(ctx context.Context) error {
 
 // Look lets reader i ask once, by a connection of its own and without anything
 // it was told before.
-func (d *Deed) Look(ctx context.Context, i int) (Sight, error) {
+func (d *Deed) Look(ctx context.Context, i int) (Sight, error) { return d.look(ctx, i) }
+
+// LookAt is Look at another base URL than the scenario's, with the Host header
+// of that: a server behind the front door. It must be where load may go.
+func (d *Deed) LookAt(ctx context.Context, i int, url string) (Sight, error) {
+	t, err := newTarget(ctx, url, d.w.opts.Allow)
+	if err != nil {
+		return Sight{}, err
+	}
+	front := d.r.target
+	d.r.target = t
+	defer func() { d.r.target = front }()
+	return d.look(ctx, i)
+}
+
+func (d *Deed) look(ctx context.Context, i int) (Sight, error) {
 	sc, r := d.w.opts.Scenario, d.r
 	if i < 0 || i >= len(sc.sessions) {
 		return Sight{}, errors.New("there is no such reader")
