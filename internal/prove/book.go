@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -153,7 +154,8 @@ func Record(ctx context.Context, opts load.Options, takes, rounds int, reset fun
 	return b, nil
 }
 
-// walk sends the book's requests; saw is told each answer with its key.
+// walk sends the book's requests; saw is told each answer with its key. What a
+// known visitor asked for is asked at once as a stranger, too.
 func (b *Book) walk(ctx context.Context, opts load.Options, saw func(key string, v load.Visit, a load.Answer) error) error {
 	// The same rows each time: what earlier runs drew does not matter here.
 	opts.Rows, opts.Seed = nil, b.Seed
@@ -162,8 +164,16 @@ func (b *Book) walk(ctx context.Context, opts load.Options, saw func(key string,
 	_, err := load.Walk(ctx, opts, load.WalkOptions{Rounds: b.Rounds, Most: mostWalked, Limit: walkTime,
 		Before: func(context.Context, int) error { return failed },
 		Saw: func(v load.Visit, a load.Answer) {
-			if failed == nil {
-				failed = saw(w.key(v, a), v, a)
+			if failed != nil {
+				return
+			}
+			key := w.key(v, a)
+			if failed = saw(key, v, a); failed != nil || a.Stranger || a.Asset || v.Method != http.MethodGet {
+				return
+			}
+			sv, sa, err := load.Replay(ctx, opts, a.Request, asStranger(opts.Scenario))
+			if err == nil {
+				failed = saw(key+", as a stranger", sv, sa)
 			}
 		}})
 	switch {
@@ -173,6 +183,17 @@ func (b *Book) walk(ctx context.Context, opts load.Options, saw func(key string,
 		return nil // what a slow service answered by then counts
 	}
 	return err
+}
+
+// asStranger takes everything off a request that may tell who asks.
+func asStranger(sc *load.Scenario) func(*http.Request) {
+	return func(r *http.Request) {
+		r.Header.Del("Cookie")
+		r.Header.Del("Authorization")
+		for _, name := range sc.OwnHeaders() {
+			r.Header.Del(name)
+		}
+	}
 }
 
 // page returns the key's page, made from a visit if it is the first.
