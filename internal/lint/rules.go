@@ -26,7 +26,7 @@ var layers = []layer{
 	{"remedy/php", "remedy/pagecache", "remedy/apps"},
 	{"remedy/cache"},
 	{"remedy"},
-	{"experiment"},
+	{"experiment", "prove"},
 	{"store"},
 	{"tune"},
 	{"report", "screen"},

@@ -2,6 +2,7 @@ package prove
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"encoding/json"
@@ -24,6 +25,8 @@ type Book struct {
 	Takes  int     `json:"takes"`
 	Seed   uint64  `json:"seed"`
 	Rounds int     `json:"rounds"`
+	// Limit of one take; what was not asked for by then is not compared.
+	Limit time.Duration `json:"limit,omitempty"`
 	Pages  []*Page `json:"pages"`
 
 	index map[string]*Page
@@ -133,20 +136,34 @@ func (w *walker) key(v load.Visit, a load.Answer) string {
 	return fmt.Sprintf("%s, request %d", base, w.counts[base])
 }
 
-// Record walks takes times through the scenario and returns what was answered.
-// What differs between the takes is left out of what is compared later. reset
-// brings the data back before each take; nil: nothing does.
-func Record(ctx context.Context, opts load.Options, takes, rounds int, reset func(context.Context) error) (*Book, error) {
-	b := &Book{Version: 1, Takes: takes, Seed: opts.Seed, Rounds: rounds}
-	for range takes {
-		if reset != nil {
-			if err := reset(ctx); err != nil {
-				return nil, fmt.Errorf("record answers: %w", err)
-			}
-		}
-		if err := b.walk(ctx, opts, func(key string, v load.Visit, a load.Answer) error {
-			b.page(key, v).add(v, a)
-			return nil
+// Around makes a take: it brings the data back to where every take begins, puts
+// load on, and walks meanwhile. nil: only the walk.
+type Around func(ctx context.Context, walk func(context.Context) error) error
+
+func (a Around) take(ctx context.Context, walk func(context.Context) error) error {
+	if a == nil {
+		return walk(ctx)
+	}
+	return a(ctx, walk)
+}
+
+// RecordOptions say how Record goes.
+type RecordOptions struct {
+	Takes  int           // what differs between them is not compared later; at least 2
+	Rounds int           // through every session in each take, at least 1
+	Limit  time.Duration // of one take; 0: a minute
+	Around Around
+}
+
+// Record walks through the scenario and returns what was answered.
+func Record(ctx context.Context, opts load.Options, o RecordOptions) (*Book, error) {
+	b := &Book{Version: 1, Takes: max(o.Takes, 2), Seed: opts.Seed, Rounds: max(o.Rounds, 1), Limit: o.Limit}
+	for range b.Takes {
+		if err := o.Around.take(ctx, func(ctx context.Context) error {
+			return b.walk(ctx, opts, func(key string, v load.Visit, a load.Answer) error {
+				b.page(key, v).add(v, a)
+				return nil
+			})
 		}); err != nil {
 			return nil, fmt.Errorf("record answers: %w", err)
 		}
@@ -161,18 +178,20 @@ func (b *Book) walk(ctx context.Context, opts load.Options, saw func(key string,
 	opts.Rows, opts.Seed = nil, b.Seed
 	var failed error
 	w := walker{counts: map[string]int{}}
-	_, err := load.Walk(ctx, opts, load.WalkOptions{Rounds: b.Rounds, Most: mostWalked, Limit: walkTime,
+	_, err := load.Walk(ctx, opts, load.WalkOptions{Rounds: b.Rounds, Most: mostWalked, Limit: cmp.Or(b.Limit, walkTime),
 		Before: func(context.Context, int) error { return failed },
 		Saw: func(v load.Visit, a load.Answer) {
 			if failed != nil {
 				return
 			}
 			key := w.key(v, a)
+			a.Body = maskTimes(a.Body, time.Now())
 			if failed = saw(key, v, a); failed != nil || a.Stranger || a.Asset || v.Method != http.MethodGet {
 				return
 			}
 			sv, sa, err := load.Replay(ctx, opts, a.Request, asStranger(opts.Scenario))
 			if err == nil {
+				sa.Body = maskTimes(sa.Body, time.Now())
 				failed = saw(key+", as a stranger", sv, sa)
 			}
 		}})

@@ -100,7 +100,9 @@ func Crash(ctx context.Context, st *stack.Stack, h host.Host, svc *stack.Service
 	gone := time.Now()
 	ws.end()
 	if err := c.Start(context.WithoutCancel(ctx)); err != nil {
-		return *r, fmt.Errorf("check durability: after the kill: %w", err)
+		r.fail(svc.Name, "it does not run again after the kill: %v", err)
+		r.Text = fmt.Sprintf("%s was killed and does not run again", svc.Name)
+		return *r.end(), ctx.Err()
 	}
 	if ctx.Err() != nil {
 		return *r, ctx.Err()
@@ -280,20 +282,21 @@ func (l *lookup) all(ctx context.Context, deeds []*load.Deed) error {
 // find lets a reader ask until it sees the write: first until the service is
 // back at all, then for a moment only.
 func (l *lookup) find(ctx context.Context, d *load.Deed, i int) (load.Sight, error) {
-	until := time.Now().Add(l.o.Again)
-	if !l.back {
+	until := time.Now()
+	switch {
+	case !l.back:
 		until = l.since.Add(l.o.Back)
+	case l.lost < 3: // when several are lost, waiting for more tells nothing
+		until = until.Add(l.o.Again)
 	}
 	for {
 		sight, err := d.Look(ctx, i)
 		if err != nil {
 			return sight, err
 		}
-		if sight.Right || sight.Answered() && sight.Status < 500 {
-			if !l.back {
-				l.back, l.r.BackAfter = true, time.Since(l.since)
-				until = time.Now().Add(l.o.Again)
-			}
+		if !l.back && (sight.Right || sight.Answered() && sight.Status < 500) {
+			l.back, l.r.BackAfter = true, time.Since(l.since)
+			until = time.Now().Add(l.o.Again)
 		}
 		if sight.Right || time.Now().After(until) {
 			return sight, nil

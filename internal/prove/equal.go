@@ -12,9 +12,8 @@ type EqualOptions struct {
 	// Takes is how often the book's walk is made. Default 2: the second meets
 	// what the first left in caches.
 	Takes int
-	// Reset brings the data back before each take, as for Record; nil: nothing
-	// does.
-	Reset func(context.Context) error
+	// Around a take, as for Record.
+	Around Around
 	// Blamer tells who gave another answer; may be nil.
 	Blamer *Blamer
 }
@@ -26,7 +25,8 @@ const equalTakes = 2
 const leastCompared = 0.25
 
 // Equal asks again what the book was recorded from, and compares the answers
-// with it. Whoever calls it puts load on meanwhile. Requests of visitors who are
+// with it. What differs in every take fails; what does not is noted: under load
+// an answer may be of a state that no other take met. Requests of visitors who are
 // known are also sent as a stranger: what a stranger gets must be what it got
 // as found, too.
 func Equal(ctx context.Context, opts load.Options, b *Book, o EqualOptions) (Result, error) {
@@ -34,21 +34,17 @@ func Equal(ctx context.Context, opts load.Options, b *Book, o EqualOptions) (Res
 		o.Takes = equalTakes
 	}
 	r := begin(Equality)
-	e := &equality{opts: opts, b: b, o: o, r: r, blamed: map[string]bool{}, left: map[string]string{}}
+	e := &equality{b: b, o: o, r: r, differ: map[string]*difference{}, asked: map[string]int{}, left: map[string]string{}}
 	judged := e.judged()
 	if judged == 0 || float64(judged) < leastCompared*float64(len(b.Pages)) {
 		return *r.notJudged("only %d of %d recorded answers can be compared: %s", judged, len(b.Pages), e.why()).end(), nil
 	}
 	for range o.Takes {
-		if o.Reset != nil {
-			if err := o.Reset(ctx); err != nil {
-				return *r, fmt.Errorf("compare answers: %w", err)
-			}
-		}
-		if err := b.walk(ctx, opts, e.compare(ctx)); err != nil {
+		if err := o.Around.take(ctx, func(ctx context.Context) error { return b.walk(ctx, opts, e.compare(ctx)) }); err != nil {
 			return *r, fmt.Errorf("compare answers: %w", err)
 		}
 	}
+	e.judge()
 	if r.Reads == 0 {
 		return *r.notJudged("none of the %d recorded requests was answered again", len(b.Pages)).end(), nil
 	}
@@ -60,13 +56,20 @@ func Equal(ctx context.Context, opts load.Options, b *Book, o EqualOptions) (Res
 
 // equality is one Equal under way.
 type equality struct {
-	opts    load.Options
 	b       *Book
 	o       EqualOptions
 	r       *Result
-	blamed  map[string]bool
-	left    map[string]string // pages that cannot be compared, and why
-	unknown int               // answers to requests that the book does not have
+	asked   map[string]int         // in how many takes a page was
+	differ  map[string]*difference // by page
+	order   []string               // of differ
+	left    map[string]string      // pages that cannot be compared, and why
+	unknown int                    // answers to requests that the book does not have
+}
+
+// difference is one page that was not as recorded.
+type difference struct {
+	problem Problem
+	takes   int
 }
 
 // judged counts the pages that can be compared.
@@ -107,17 +110,36 @@ func (e *equality) compare(ctx context.Context) func(key string, v load.Visit, a
 			return nil
 		}
 		e.r.Reads++
+		e.asked[key]++
 		why := p.differs(v, a)
 		if why == "" {
 			return nil
 		}
-		by := ""
-		if e.o.Blamer != nil && !e.blamed[p.Key] && v.Method == "GET" && len(e.r.Problems) < mostProblems {
-			e.blamed[p.Key] = true
-			by = e.o.Blamer.Other(ctx, p, a.Request)
+		d := e.differ[key]
+		if d == nil {
+			d = &difference{problem: Problem{What: fmt.Sprintf("%s %s (%s): %s", p.Method, p.Target, p.Key, why)}}
+			if e.o.Blamer != nil && v.Method == "GET" && len(e.order) < mostProblems {
+				d.problem.By = e.o.Blamer.Other(ctx, p, a.Request)
+			}
+			e.differ[key], e.order = d, append(e.order, key)
 		}
-		e.r.problem(Problem{What: fmt.Sprintf("%s %s (%s): %s", p.Method, p.Target, p.Key, why), By: by})
+		d.takes++
 		return ctx.Err()
+	}
+}
+
+// judge what differed: in every take in which it was asked for, it fails.
+func (e *equality) judge() {
+	once := 0
+	for _, key := range e.order {
+		if d := e.differ[key]; d.takes == e.asked[key] {
+			e.r.problem(d.problem)
+		} else {
+			once++
+		}
+	}
+	if once > 0 {
+		e.r.note("%s differed in one take and not in another, which load may do", count(once, "request", "requests"))
 	}
 }
 
@@ -127,8 +149,5 @@ func (e *equality) notes() {
 	}
 	if e.unknown > 0 {
 		e.r.note("%s not asked as found, because a session ended early there, are not compared", count(e.unknown, "request", "requests"))
-	}
-	if e.o.Reset == nil {
-		e.r.note("nothing brings the data back (load.reset), so what the load changed may be what differs")
 	}
 }

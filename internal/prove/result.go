@@ -115,3 +115,26 @@ func Broken(all []Result) []string {
 	}
 	return out
 }
+
+// Join makes one result of the same check on several services: failed if one
+// failed, held if all held.
+func Join(all []Result) Result {
+	if len(all) == 0 {
+		return Result{}
+	}
+	out := all[0]
+	for _, r := range all[1:] {
+		out.Text += "; " + r.Text
+		out.Took += r.Took
+		out.Failures += r.Failures
+		out.Problems = append(out.Problems, r.Problems...)
+		out.Notes = append(out.Notes, r.Notes...)
+		out.Writes, out.Reads = out.Writes+r.Writes, out.Reads+r.Reads
+		out.Worst, out.BackAfter = max(out.Worst, r.Worst), max(out.BackAfter, r.BackAfter)
+		if r.Outcome == Failed || out.Outcome == Held {
+			out.Outcome = r.Outcome
+		}
+	}
+	out.Problems = out.Problems[:min(len(out.Problems), mostProblems)]
+	return out
+}

@@ -40,7 +40,7 @@ func (b *board) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 const boardScenario = `version: 1
 name: board
 pools:
-  texts: {generate: {from: 1, to: 5000}, fields: {text: "note-${n}"}}
+  texts: {generate: {from: 1000, to: 5999}, fields: {text: "note-${n}"}}
 setup:
   - {request: POST /notes, draw: {note: texts}, form: {text: "${note.text}"}}
 sessions:
@@ -116,8 +116,8 @@ func TestStale(t *testing.T) {
 		}, time.Second, Failed, "saw it, and does not any more", false},
 		{"a reader who is always right", func(b *board, _ *http.Request) string {
 			var all []string
-			for n := range 5001 {
-				all = append(all, fmt.Sprintf("note-%d", n))
+			for n := range 5000 {
+				all = append(all, fmt.Sprintf("note-%d", 1000+n))
 			}
 			return (&board{notes: all}).page()
 		}, 0, NotJudged, "sees the write before it is made", false},
@@ -166,7 +166,10 @@ func TestStaleBlamesTheCache(t *testing.T) {
 	app := httptest.NewServer(&board{})
 	defer app.Close()
 	kept := map[string]string{}
+	var mu sync.Mutex
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
 		key := r.Header.Get("Cookie") + r.URL.String()
 		if text, ok := kept[key]; ok && r.Method == "GET" {
 			w.Header().Set("X-Cache", "HIT")

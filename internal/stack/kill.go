@@ -37,3 +37,6 @@ func (c *Controller) kill(ctx context.Context) error {
 // killTime is how long the kernel may take to end killed processes: they may be
 // waiting for a disk.
 const killTime = 10 * time.Second
+
+// Name is the service's in kasoku.yaml.
+func (c *Controller) Name() string { return c.svc.Name }
