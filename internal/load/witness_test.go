@@ -150,8 +150,8 @@ func TestWitnessNotAcknowledged(t *testing.T) {
 
 func TestNewWitnessRefuses(t *testing.T) {
 	for text, want := range map[string]string{
-		"version: 1\nname: x\nsessions: [{steps: [{request: GET /}]}]": "has no setup",
-		"version: 1\nname: x\nsetup: [{request: POST /, repeat: 2}]\nsessions: [{steps: [{request: GET /}]}]": "has repeat",
+		"version: 1\nname: x\nsessions: [{steps: [{request: GET /}]}]":                                                  "has no setup",
+		"version: 1\nname: x\nsetup: [{request: POST /, repeat: 2}]\nsessions: [{steps: [{request: GET /}]}]":           "has repeat",
 		"version: 1\nname: x\nsetup: [{request: POST /}]\narrivals: {rate: 5}\nsessions: [{steps: [{request: GET /}]}]": "plans none",
 	} {
 		if _, err := NewWitness(Options{Scenario: walkParse(t, text), URL: "http://127.0.0.1:1"}); err == nil || !strings.Contains(err.Error(), want) {

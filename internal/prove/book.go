@@ -22,12 +22,12 @@ import (
 type Book struct {
 	Version int `json:"version"` // 1
 	// Takes is how often the walk was made; Seed and Rounds make it the same.
-	Takes  int     `json:"takes"`
-	Seed   uint64  `json:"seed"`
-	Rounds int     `json:"rounds"`
+	Takes  int    `json:"takes"`
+	Seed   uint64 `json:"seed"`
+	Rounds int    `json:"rounds"`
 	// Limit of one take; what was not asked for by then is not compared.
 	Limit time.Duration `json:"limit,omitempty"`
-	Pages  []*Page `json:"pages"`
+	Pages []*Page       `json:"pages"`
 
 	index map[string]*Page
 }
