@@ -198,7 +198,7 @@ func startSite(t *testing.T) *site {
 	for name, text := range map[string]string{"kasoku.yaml": kasokuYAML, "scenario.yaml": scenarioYAML, "checks.yaml": checksYAML,
 		"good.vcl": strings.ReplaceAll(vcl, "%MORE%", ""),
 		// Whoever comes first: the page is kept by its address alone.
-		"leaking.vcl": strings.ReplaceAll(vcl, "%MORE%", `if (req.url ~ "^/me") { return (hash); }`) + "sub vcl_backend_response { if (bereq.url ~ \"^/me\") { set beresp.ttl = 10m; } }\n",
+		"leaking.vcl":   strings.ReplaceAll(vcl, "%MORE%", `if (req.url ~ "^/me") { return (hash); }`) + "sub vcl_backend_response { if (bereq.url ~ \"^/me\") { set beresp.ttl = 10m; } }\n",
 		"start-varnish": "#!/bin/sh\nexec /usr/sbin/varnishd -n %DIR%/v -a 127.0.0.1:%PORT% -f %DIR%/good.vcl -s malloc,16m -p default_ttl=0 -P %DIR%/varnish.pid\n"} {
 		bed.Write(t, dir, name, more.Replace(fill.Replace(text)))
 	}

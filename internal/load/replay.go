@@ -12,7 +12,8 @@ import (
 // Replay sends a request once more, as it was sent (Answer.Request,
 // Sight.Request), to opts.URL: to the front door again, or to a server behind
 // it. Its Host header stays. change may alter it; nil: as it is. It goes only
-// where load may go, and only GET and HEAD are sent twice.
+// where load may go, and only GET and HEAD are sent twice. The Answer holds the
+// request as altered.
 func Replay(ctx context.Context, opts Options, request []byte, change func(*http.Request)) (Visit, Answer, error) {
 	req, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(request)))
 	if err != nil {
@@ -48,7 +49,13 @@ func Replay(ctx context.Context, opts Options, request []byte, change func(*http
 	if err := res.Header.Write(&head); err != nil {
 		return Visit{}, Answer{}, fmt.Errorf("ask again: %w", err)
 	}
-	a := Answer{Request: request, Head: head.Bytes(), Type: res.Header.Get("Content-Type"), Location: res.Header.Get("Location"),
+	var sent bytes.Buffer
+	fmt.Fprintf(&sent, "%s %s HTTP/1.1\r\nHost: %s\r\n", again.Method, again.URL.RequestURI(), again.Host)
+	if err := again.Header.Write(&sent); err != nil {
+		return Visit{}, Answer{}, fmt.Errorf("ask again: %w", err)
+	}
+	sent.WriteString("\r\n")
+	a := Answer{Request: sent.Bytes(), Head: head.Bytes(), Type: res.Header.Get("Content-Type"), Location: res.Header.Get("Location"),
 		Body: opts.Scenario.Mask(body)}
 	for _, c := range res.Cookies() {
 		a.Cookies = append(a.Cookies, c.Name)

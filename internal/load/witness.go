@@ -129,7 +129,8 @@ func (w *Witness) Begin(ctx context.Context) (*Deed, error) {
 	d := &Deed{w: w, r: r, setup: *sc.setup}
 	d.setup.steps = slices.Clone(sc.setup.steps)
 	last := &d.setup.steps[len(d.setup.steps)-1]
-	last.think, last.assets, last.auto = 0, nil, nil
+	draws := last.draws
+	last.think, last.assets, last.auto, last.draws = 0, nil, nil, nil
 	first := d.setup
 	first.steps = d.setup.steps[:len(d.setup.steps)-1]
 	defer context.AfterFunc(ctx, r.interrupt)()
@@ -138,6 +139,7 @@ func (w *Witness) Begin(ctx context.Context) (*Deed, error) {
 		d.Close()
 		return nil, err
 	}
+	r.setup.user.draw(draws) // so that readers who look before the write ask for it
 	return d, nil
 }
 

@@ -18,7 +18,7 @@ func TestPattern(t *testing.T) {
 		{"one answer, the same", []string{"a b"}, "a b", ""},
 		{"one answer, another", []string{"a b\nc"}, "a b\nd", `line 2: "d" instead of "c"`},
 		{"a token differs each time", []string{`<input value="x1">`, `<input value="x2">`}, `<input value="x3">`, ""},
-		{"beside the token another word", []string{`<b id="1">ann</b>`, `<b id="2">ann</b>`}, `<b id="3">bob</b>`, `"bob</b>" instead of`},
+		{"beside the token another word", []string{`<b id="1">ann</b>`, `<b id="2">ann</b>`}, `<b id="3">bob</b>`, `bob</b>" instead of "…`},
 		{"a varying line may not become longer", []string{"n 1", "n 2"}, "n 3 4", "instead of"},
 		{"a line of any form", []string{"x", "", "z"}, "1 2 3", ""},
 		{"a line more", []string{"a", "a"}, "a\nb", "2 lines instead of 1"},

@@ -156,8 +156,8 @@ func TestStaleWithoutAWrite(t *testing.T) {
 		t.Errorf("%+v, %v", r, err)
 	}
 	srv.Close()
-	if _, err := Stale(t.Context(), witnessOf(t, boardScenario, srv.URL), quick(0)); err == nil {
-		t.Error("nobody answers, and the check went on")
+	if r, err := Stale(t.Context(), witnessOf(t, boardScenario, srv.URL), quick(0)); err != nil || r.Outcome != NotJudged || !strings.Contains(r.Text, "got no answer before the write") {
+		t.Errorf("nobody answers: %+v, %v", r, err)
 	}
 }
 

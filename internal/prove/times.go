@@ -13,7 +13,8 @@ import (
 const nearDays = 2
 
 var (
-	timeOfDay = regexp.MustCompile(`\b\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?\b`)
+	timeOfDay = regexp.MustCompile(`\d+:\d+(?::\d+(?:[.,]\d+)?)?`)
+	clockForm = regexp.MustCompile(`^\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?$`)
 	// 2026-11-22, 2026/11/22, 2026.11.22, 2026年11月22日, 20261122 (with a time of
 	// day behind it or not: MediaWiki's form)
 	yearFirst = regexp.MustCompile(`(\d{4})(?:[-/.]|年)\s?(\d{1,2})(?:[-/.]|月)\s?(\d{1,2})日?`)
@@ -59,7 +60,7 @@ func maskTimes(body []byte, now time.Time) []byte {
 		s, err := strconv.ParseInt(g[1], 10, 64)
 		return err == nil && now.Sub(time.Unix(s, 0)).Abs() < nearDays*24*time.Hour
 	})
-	return timeOfDay.ReplaceAllLiteral(body, []byte(timeToken))
+	return replace(body, timeOfDay, func(g []string) bool { return clockForm.MatchString(g[0]) })
 }
 
 // monthOf reads 11, Nov or November; 0 if it is none.

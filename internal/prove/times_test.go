@@ -11,6 +11,7 @@ func TestMaskTimes(t *testing.T) {
 		"at 15:04:05.123, or 9:30":                            "at ‹time›, or ‹time›",
 		"2026-11-22T15:04:05Z":                                "‹time›T‹time›Z",
 		"2026/11/21, 2026年11月23日 (日)":                         "‹time›, ‹time› (日)",
+		"127.0.0.1:8080 and 1:2":                              "127.0.0.1:8080 and 1:2",
 		"written on 2019-05-06":                               "written on 2019-05-06",
 		"Sun, 22 Nov 2026 15:04:05 GMT":                       "Sun, ‹time› ‹time› GMT",
 		"November 22, 2026 and May 1, 1999":                   "‹time› and May 1, 1999",
