@@ -91,7 +91,6 @@ func Crash(ctx context.Context, st *stack.Stack, h host.Host, svc *stack.Service
 	if err := ws.write(ctx, o); err != nil {
 		return *r, err
 	}
-	killed := time.Now()
 	if err := c.Kill(ctx); err != nil {
 		ws.end()
 		// What the kill has done by then must not stay so.
@@ -107,7 +106,7 @@ func Crash(ctx context.Context, st *stack.Stack, h host.Host, svc *stack.Service
 	if ctx.Err() != nil {
 		return *r, ctx.Err()
 	}
-	l := &lookup{w: w, r: r, o: o, since: gone, killed: killed}
+	l := &lookup{w: w, r: r, o: o, since: gone}
 	if err := l.all(ctx, ws.newest()); err != nil {
 		return *r, err
 	}
@@ -248,12 +247,12 @@ func (ws *writers) close() {
 
 // lookup asks for acknowledged writes after a crash.
 type lookup struct {
-	w             *load.Witness
-	r             *Result
-	o             CrashOptions
-	since, killed time.Time // when the server was gone, and when the kill began
-	lost          int
-	back          bool // some reader was answered since
+	w     *load.Witness
+	r     *Result
+	o     CrashOptions
+	since time.Time // when the server was gone
+	lost  int
+	back  bool // some reader was answered since
 }
 
 // all asks every reader for every write, the newest first.
@@ -270,7 +269,7 @@ func (l *lookup) all(ctx context.Context, deeds []*load.Deed) error {
 				continue
 			}
 			gone = true
-			l.r.problem(Problem{What: fmt.Sprintf("a write acknowledged %s before the kill is lost: reader %q: %s", ui.Duration(max(0, l.killed.Sub(d.Acked))), sight.Reader, saw(sight))})
+			l.r.problem(Problem{What: fmt.Sprintf("a write acknowledged %s before the end is lost: reader %q: %s", ui.Duration(max(0, l.since.Sub(d.Acked))), sight.Reader, saw(sight))})
 		}
 		if gone {
 			l.lost++

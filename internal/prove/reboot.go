@@ -308,7 +308,7 @@ func (b *reboot) writesBack(ctx context.Context) error {
 		return nil
 	}
 	o := CrashOptions{Back: b.o.Back}.complete()
-	l := &lookup{w: b.o.Witness, r: b.r, o: o, since: time.Now(), killed: time.Now(), back: b.r.BackAfter > 0}
+	l := &lookup{w: b.o.Witness, r: b.r, o: o, since: time.Now(), back: b.r.BackAfter > 0}
 	return l.all(ctx, b.deeds)
 }
 

@@ -24,7 +24,7 @@ type StaleOptions struct {
 	// because one of several caches may still have the old state. Default 1 s.
 	Settle time.Duration
 	// Past is for how long after the limit a reader who still sees the old state
-	// is asked on. Default 2 s.
+	// is asked on. Default 1 s.
 	Past time.Duration
 	// Blamer tells who gave a stale answer; may be nil.
 	Blamer *Blamer
@@ -34,7 +34,7 @@ const (
 	staleWrites = 5
 	stalePause  = 50 * time.Millisecond
 	staleSettle = time.Second
-	stalePast   = 2 * time.Second
+	stalePast   = time.Second
 )
 
 func (o StaleOptions) complete() StaleOptions {
