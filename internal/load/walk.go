@@ -177,7 +177,7 @@ func (w *walk) session(s *session, round int) error {
 			v.Status = u.wire.res.status
 		}
 		w.visits = append(w.visits, v)
-		if w.o.Saw != nil && v.Status > 0 {
+		if w.o.Saw != nil && !u.silent {
 			w.saw(v, a)
 		}
 	}

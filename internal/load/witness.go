@@ -188,14 +188,13 @@ func (d *Deed) look(ctx context.Context, i int) (Sight, error) {
 	}
 	defer context.AfterFunc(ctx, r.interrupt)()
 	u := r.users[0]
-	u.shard, u.failed, u.why = nil, false, failure{}
+	u.shard, u.failed, u.why, u.silent = nil, false, failure{}, true // until something is answered
 	for slot := range sc.globals {
 		u.vars[slot] = append(u.vars[slot][:0], r.setup.user.vars[slot]...)
 	}
 	b := r.goroutine[0] // it drives that user
 	b.disconnect()
 	defer b.disconnect()
-	u.wire.begin(false)
 	right := b.once(&sc.sessions[i])
 	if ctx.Err() != nil {
 		return Sight{}, ctx.Err()
@@ -207,7 +206,7 @@ func (d *Deed) look(ctx context.Context, i int) (Sight, error) {
 	if !right {
 		s.Expected, s.Got = readable(maskSecrets(u.why.expected), maxText), readable(maskSecrets(u.why.got), maxText)
 	}
-	if u.wire.end > 0 {
+	if !u.silent {
 		s.Status, s.Head = u.wire.res.status, string(u.wire.res.head)
 	}
 	return s, nil
