@@ -17,8 +17,9 @@ type StaleOptions struct {
 	Limit time.Duration
 	// Writes are made one after the other. Default 5.
 	Writes int
-	// Pause between two looks of all readers. Default 50 ms, or a hundredth of
-	// the limit if that is longer.
+	// Pause between two looks of all readers. Default 50 ms. Where the old state
+	// lasts, it grows to a twentieth of the time since the acknowledgement: an
+	// age is told to 5 %, and minutes of waiting are no load.
 	Pause time.Duration
 	// Settle is how long all readers must have seen a write without a break,
 	// because one of several caches may still have the old state. Default 1 s.
@@ -42,7 +43,7 @@ func (o StaleOptions) complete() StaleOptions {
 		o.Writes = staleWrites
 	}
 	if o.Pause == 0 {
-		o.Pause = max(stalePause, o.Limit/100)
+		o.Pause = stalePause
 	}
 	if o.Settle == 0 {
 		o.Settle = staleSettle
@@ -161,7 +162,7 @@ func (s *staleness) after(ctx context.Context, d *load.Deed, n int) error {
 		if settled || time.Since(d.Acked) > s.o.Limit+s.o.Past && slices.Contains(failed, true) {
 			return nil
 		}
-		if err := pause(ctx, s.o.Pause); err != nil {
+		if err := pause(ctx, max(s.o.Pause, time.Since(d.Acked)/20)); err != nil {
 			return err
 		}
 	}
