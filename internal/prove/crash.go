@@ -264,6 +264,10 @@ func (l *lookup) all(ctx context.Context, deeds []*load.Deed) error {
 			if err != nil {
 				return fmt.Errorf("check durability: %w", err)
 			}
+			if !l.back {
+				l.r.fail("", "nothing was answered within %s, so that no write could be asked for: %s", ui.Duration(l.o.Back), saw(sight))
+				return nil
+			}
 			l.r.Reads++
 			if sight.Right {
 				continue

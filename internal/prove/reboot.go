@@ -67,14 +67,14 @@ func Reboot(ctx context.Context, st *stack.Stack, hosts map[string]host.Host, o 
 	}
 	// From here on all is looked at, whatever is missing.
 	if !b.hostsBack(ctx, begun) || ctx.Err() != nil {
+		r.Text = b.text()
 		return *r.end(), ctx.Err()
 	}
 	b.serviceBack(ctx, begun)
-	left := b.services(ctx)
+	b.start(ctx, b.services(ctx))
 	if err := b.writesBack(ctx); err != nil {
 		return *r, fmt.Errorf("check a reboot: %w", err)
 	}
-	b.start(ctx, left)
 	if err := b.score(ctx); err != nil {
 		return *r, fmt.Errorf("check a reboot: measure after it: %w", err)
 	}
