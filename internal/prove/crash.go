@@ -298,7 +298,10 @@ func (l *lookup) find(ctx context.Context, d *load.Deed, i int) (load.Sight, err
 			return sight, err
 		}
 		if !l.back && (sight.Right || sight.Answered() && sight.Status < 500) {
-			l.back, l.r.BackAfter = true, time.Since(l.since)
+			l.back = true
+			if l.r.Check == Durability { // after a reboot the service itself was asked
+				l.r.BackAfter = time.Since(l.since)
+			}
 			until = time.Now().Add(l.o.Again)
 		}
 		if sight.Right || time.Now().After(until) {
