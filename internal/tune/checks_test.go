@@ -3,11 +3,14 @@ package tune
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"kasoku/internal/prove"
+	"kasoku/internal/stack"
 	"kasoku/internal/store"
 )
 
@@ -71,5 +74,25 @@ func TestTakeTime(t *testing.T) {
 		if got != want || budget > 0 && 5*got > budget/10 {
 			t.Errorf("budget %s: %s, want %s", budget, got, want)
 		}
+	}
+}
+
+// What a proposal is checked by is not its to change.
+func TestChecksAreGuarded(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"checks.yaml": "version: 1\nname: c\npools: {a: {file: a.csv}}\nsetup: [{request: POST /, draw: {x: a}}]\nsessions: [{steps: [{request: \"GET /${x.n}\"}]}]\n",
+		"a.csv": "n\n1\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got []string
+	for _, f := range guardedFiles(&Bench{Stack: &stack.Stack{Dir: dir, Checks: stack.Checks{Scenario: filepath.Join(dir, "checks.yaml")}}}) {
+		if filepath.Dir(f.path) == dir {
+			got = append(got, filepath.Base(f.path))
+		}
+	}
+	if strings.Join(got, " ") != "checks.yaml a.csv" {
+		t.Errorf("guarded: %v", got)
 	}
 }
