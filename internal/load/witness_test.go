@@ -184,3 +184,27 @@ func TestWalkSaw(t *testing.T) {
 		t.Errorf("%v\n%s\nwant\n%s", err, strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
+
+// Who begins halfway meets none of the rows of who begins at the first.
+func TestHalfway(t *testing.T) {
+	sc := walkParse(t, "version: 1\nname: x\npools:\n  a: {generate: {from: 1, to: 100}, fields: {n: \"${n}\"}}\n  r: {generate: {from: 1, to: 9}, fields: {n: \"${n}\"}, order: random}\n"+
+		"sessions: [{draw: {x: a}, steps: [{request: \"GET /${x.n}\"}]}]")
+	if rows := sc.Halfway(); len(rows) != 1 || rows["a"] != 50 {
+		t.Errorf("%v", rows)
+	}
+	srv := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer srv.Close()
+	seen := map[string]int{}
+	for _, rows := range []Rows{nil, sc.Halfway()} {
+		visits, err := Walk(context.Background(), Options{Scenario: sc, URL: srv.URL, Rows: rows}, WalkOptions{Rounds: 40})
+		if err != nil || len(visits) != 40 {
+			t.Fatal(len(visits), err)
+		}
+		for _, v := range visits {
+			seen[v.Target]++
+		}
+	}
+	if len(seen) != 80 {
+		t.Errorf("80 visits saw %d rows", len(seen))
+	}
+}

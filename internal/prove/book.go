@@ -174,8 +174,8 @@ func Record(ctx context.Context, opts load.Options, o RecordOptions) (*Book, err
 // walk sends the book's requests; saw is told each answer with its key. What a
 // known visitor asked for is asked at once as a stranger, too.
 func (b *Book) walk(ctx context.Context, opts load.Options, saw func(key string, v load.Visit, a load.Answer) error) error {
-	// The same rows each time: what earlier runs drew does not matter here.
-	opts.Rows, opts.Seed = nil, b.Seed
+	// The same rows each time, and none of those that load beside it draws.
+	opts.Rows, opts.Seed = opts.Scenario.Halfway(), b.Seed
 	var failed error
 	w := walker{counts: map[string]int{}}
 	_, err := load.Walk(ctx, opts, load.WalkOptions{Rounds: b.Rounds, Most: mostWalked, Limit: cmp.Or(b.Limit, walkTime),

@@ -184,24 +184,13 @@ func (p *Prover) comparable() string {
 	return ""
 }
 
-// walkOptions have another seed than the load beside: so they rarely meet the
-// same rows.
-func (p *Prover) walkOptions() load.Options {
-	opts := p.options()
-	if opts.Seed == 0 && opts.Scenario != nil {
-		opts.Seed = opts.Scenario.Seed
-	}
-	opts.Seed ^= 0x6b61736f6b75 // any other number
-	return opts
-}
-
 // Record keeps what the service answers now with the run that was made last, as
 // what later answers are compared with. why is not "" if nothing can be.
 func (p *Prover) Record(ctx context.Context, run int64) (why string, err error) {
 	if why := p.comparable(); why != "" {
 		return why, nil
 	}
-	book, err := prove.Record(ctx, p.walkOptions(), prove.RecordOptions{Takes: answerTakes, Rounds: answerRounds, Limit: p.Limit, Around: p.take})
+	book, err := prove.Record(ctx, p.options(), prove.RecordOptions{Takes: answerTakes, Rounds: answerRounds, Limit: p.Limit, Around: p.take})
 	if err != nil {
 		return "", err
 	}
@@ -232,8 +221,7 @@ func (p *Prover) equality(ctx context.Context, _ *load.Witness) (prove.Result, e
 	if err != nil {
 		return prove.Result{}, err
 	}
-	opts := p.walkOptions()
-	opts.Seed = book.Seed
+	opts := p.options()
 	r, err := prove.Equal(ctx, opts, book, prove.EqualOptions{Around: p.take, Blamer: &prove.Blamer{Stack: p.stack(), Opts: opts}})
 	if err == nil {
 		r.Notes = append(r.Notes, fmt.Sprintf("compared with the answers recorded after run %d", run))
