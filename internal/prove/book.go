@@ -61,7 +61,7 @@ func (p *Page) enough(takes int) (why string) {
 	case p.Opaque != "":
 		return p.Opaque
 	case p.Body.Loose:
-		return "its number of lines differs from one request to the next"
+		return "it differs in form from one request to the next"
 	case p.Body.Known() < leastKnown:
 		return "more than half of it differs from one request to the next"
 	}

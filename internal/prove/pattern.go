@@ -2,6 +2,8 @@ package prove
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,9 +16,12 @@ import (
 // Pattern is what several answers to one request have in common, line by line.
 type Pattern struct {
 	Lines []Line `json:"lines"`
-	// Loose: the answers had different numbers of lines, so that they cannot be
-	// laid over each other; nothing is said of such a body.
+	// Loose: the answers had different numbers of lines, or are no texts and
+	// differ, so that they cannot be laid over each other; nothing is said of such
+	// a body.
 	Loose bool `json:"loose,omitempty"`
+	// Sum is the SHA-256 of a body that is no text (an image), instead of Lines.
+	Sum string `json:"sum,omitempty"`
 }
 
 // Line is one line of a Pattern: its text, or, if the answers differed there,
@@ -32,6 +37,10 @@ type Line struct {
 // NewPattern of the first answer's body.
 func NewPattern(body []byte) *Pattern {
 	p := &Pattern{}
+	if !utf8.Valid(body) {
+		p.Sum = sumOf(body)
+		return p
+	}
 	for line := range bytes.SplitSeq(body, []byte("\n")) {
 		p.Lines = append(p.Lines, Line{Text: string(line)})
 	}
@@ -41,8 +50,11 @@ func NewPattern(body []byte) *Pattern {
 // Merge takes another answer to the same request into the pattern: what differs
 // is left out from now on.
 func (p *Pattern) Merge(body []byte) {
+	if p.Sum != "" && p.Sum == sumOf(body) {
+		return
+	}
 	lines := bytes.Split(body, []byte("\n"))
-	if p.Loose || len(lines) != len(p.Lines) {
+	if p.Loose || p.Sum != "" || !utf8.Valid(body) || len(lines) != len(p.Lines) {
 		*p = Pattern{Loose: true}
 		return
 	}
@@ -72,8 +84,11 @@ func (l *Line) merge(text string) {
 
 // Differs says where a body is not as the pattern; "" if it is.
 func (p *Pattern) Differs(body []byte) string {
-	if p.Loose {
+	switch {
+	case p.Loose || p.Sum != "" && p.Sum == sumOf(body):
 		return ""
+	case p.Sum != "":
+		return fmt.Sprintf("%d other bytes", len(body))
 	}
 	lines := bytes.Split(body, []byte("\n"))
 	for i := range min(len(lines), len(p.Lines)) {
@@ -123,8 +138,11 @@ func (l *Line) show() string {
 // Known is the share of the pattern that is compared, in bytes of its own text,
 // from 0 to 1: what varies counts with the length of an average word.
 func (p *Pattern) Known() float64 {
-	if p.Loose {
+	switch {
+	case p.Loose:
 		return 0
+	case p.Sum != "":
+		return 1
 	}
 	const varying, anyLine = 8, 40 // a number or token; a line of markup
 	known, all := 0, 0
@@ -147,6 +165,11 @@ func (p *Pattern) Known() float64 {
 		return 1 // an empty answer is an answer
 	}
 	return float64(known) / float64(all)
+}
+
+func sumOf(body []byte) string {
+	sum := sha256.Sum256(body)
+	return hex.EncodeToString(sum[:])
 }
 
 // words cuts a line where letters and digits end or begin: a token, a number or

@@ -24,7 +24,10 @@ func TestPattern(t *testing.T) {
 		{"a line more", []string{"a", "a"}, "a\nb", "2 lines instead of 1"},
 		{"another number of lines each time", []string{"a", "a\nb"}, "c", ""},
 		{"titles in Japanese", []string{"日本の年表 12 件", "日本の年表 13 件"}, "日本の歴史 14 件", `"日本の歴史 14 件" instead of "日本の年表 … 件"`},
-		{"bytes that are no text", []string{"\xff\xfe", "\xff\xfe"}, "\xff\xff", "instead of"},
+		{"an image, the same", []string{"\xff\n1", "\xff\n1"}, "\xff\n1", ""},
+		{"an image that differs each time", []string{"\xff\n1", "\xff\n2"}, "\xff\n3", ""},
+		{"an image instead of a text", []string{"a", "a"}, "\xff", "instead of"},
+		{"bytes that are no text", []string{"\xff\xfe", "\xff\xfe"}, "\xff\xff", "2 other bytes"},
 	} {
 		p := NewPattern([]byte(c.seen[0]))
 		for _, s := range c.seen[1:] {
@@ -57,7 +60,7 @@ func TestPatternKnown(t *testing.T) {
 
 // Whatever was merged into a pattern is like it, also when it was stored.
 func TestPatternHoldsWhatItSaw(t *testing.T) {
-	text := rapid.StringMatching(`([a-c=]{0,3}(\n)?){0,4}`)
+	text := rapid.OneOf(rapid.StringMatching(`([a-c=]{0,3}(\n)?){0,4}`), rapid.SampledFrom([]string{"\xff\n1", "\xfe"}))
 	rapid.Check(t, func(t *rapid.T) {
 		seen := rapid.SliceOfN(text, 1, 4).Draw(t, "seen")
 		p := NewPattern([]byte(seen[0]))

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Answers tell the present time in many ways, and differ by it: takes that are
@@ -30,6 +31,9 @@ const timeToken = "‹time›"
 
 // maskTimes hides what of a body tells the present time.
 func maskTimes(body []byte, now time.Time) []byte {
+	if !utf8.Valid(body) {
+		return body
+	}
 	near := func(y, m, d string) bool {
 		year, err1 := strconv.Atoi(y)
 		day, err2 := strconv.Atoi(d)
