@@ -13,7 +13,7 @@ import (
 // Sight.Request), to opts.URL: to the front door again, or to a server behind
 // it. Its Host header stays. change may alter it; nil: as it is. It goes only
 // where load may go, and only GET and HEAD are sent twice. The Answer holds the
-// request as altered.
+// request as altered. Without a scenario nothing is masked.
 func Replay(ctx context.Context, opts Options, request []byte, change func(*http.Request)) (Visit, Answer, error) {
 	req, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(request)))
 	if err != nil {
@@ -56,7 +56,10 @@ func Replay(ctx context.Context, opts Options, request []byte, change func(*http
 	}
 	sent.WriteString("\r\n")
 	a := Answer{Request: sent.Bytes(), Head: head.Bytes(), Type: res.Header.Get("Content-Type"), Location: res.Header.Get("Location"),
-		Body: opts.Scenario.Mask(body)}
+		Body: body}
+	if opts.Scenario != nil {
+		a.Body = opts.Scenario.Mask(body)
+	}
 	for _, c := range res.Cookies() {
 		a.Cookies = append(a.Cookies, c.Name)
 	}
