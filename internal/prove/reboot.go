@@ -53,24 +53,22 @@ func Reboot(ctx context.Context, st *stack.Stack, hosts map[string]host.Host, o 
 	if o.order == nil {
 		o.order = orderReboot
 	}
-	b := &reboot{st: st, hosts: hosts, o: o, r: r, names: names, boots: map[string]string{}}
+	b := &reboot{st: st, hosts: hosts, o: o, r: r, names: names, boots: map[string]string{},
+		request: []byte("GET / HTTP/1.1\r\nHost: " + hostOf(o.Opts.URL) + "\r\nUser-Agent: kasoku\r\nAccept: */*\r\n\r\n")}
 	if err := b.readBoots(ctx); err != nil {
 		return *r, fmt.Errorf("check a reboot: %w", err)
 	}
+	defer b.close()
 	if err := b.write(ctx); err != nil {
 		return *r, fmt.Errorf("check a reboot: before it: %w", err)
 	}
-	defer b.close()
 	begun := time.Now()
-	if err := b.order(ctx); err != nil {
-		return *r, fmt.Errorf("check a reboot: %w", err)
-	}
+	done := b.reboots(ctx, begun)
 	// From here on all is looked at, whatever is missing.
-	if !b.hostsBack(ctx, begun) || ctx.Err() != nil {
+	if !b.back(ctx, begun, done) || ctx.Err() != nil {
 		r.Text = b.text()
 		return *r.end(), ctx.Err()
 	}
-	b.serviceBack(ctx, begun)
 	b.start(ctx, b.services(ctx))
 	if err := b.writesBack(ctx); err != nil {
 		return *r, fmt.Errorf("check a reboot: %w", err)
@@ -104,6 +102,9 @@ type reboot struct {
 	names []string
 	boots map[string]string // before
 	deeds []*load.Deed
+	// request is what the front door is asked, until it answers.
+	request []byte
+	wrong   time.Time // from when on it answered, but wrongly
 }
 
 func (b *reboot) close() {
@@ -154,102 +155,145 @@ func (b *reboot) write(ctx context.Context) error {
 		}
 		b.r.Writes++
 	}
-	return nil
+	if s, err := b.deeds[0].Look(ctx, 0); err == nil && strings.HasPrefix(string(s.Request), "GET ") {
+		b.request = s.Request
+	}
+	return ctx.Err()
 }
 
-// order tells all hosts at once.
-func (b *reboot) order(ctx context.Context) error {
-	errs := make([]error, len(b.names))
+// reboots tells all hosts at once to reboot, and then, when each tells another
+// boot id or its time is over, what went wrong.
+func (b *reboot) reboots(ctx context.Context, begun time.Time) <-chan []Problem {
+	done := make(chan []Problem, 1)
+	problems := make([][]Problem, len(b.names))
 	var wg sync.WaitGroup
 	for i, name := range b.names {
-		wg.Go(func() { errs[i] = b.o.order(ctx, b.hosts[name]) })
+		wg.Go(func() { problems[i] = b.oneReboots(ctx, name, begun) })
 	}
-	wg.Wait()
-	for i, err := range errs {
-		if err != nil {
-			return fmt.Errorf("reboot %s: %w", b.names[i], err)
+	go func() {
+		wg.Wait()
+		done <- slices.Concat(problems...)
+	}()
+	return done
+}
+
+const (
+	// orderTime is how long the order may take: its answer rarely comes.
+	orderTime = 10 * time.Second
+	// askTime bounds asking a host or service that may be down.
+	askTime = 3 * time.Second
+)
+
+// oneReboots tells one host to reboot and waits until it has.
+func (b *reboot) oneReboots(ctx context.Context, name string, begun time.Time) []Problem {
+	h := b.hosts[name]
+	ordering, cancel := context.WithTimeout(ctx, orderTime)
+	defer cancel()
+	ordered := make(chan error, 1)
+	go func() { ordered <- b.o.order(ordering, h) }()
+	for {
+		select {
+		case err := <-ordered:
+			if err != nil && ctx.Err() == nil {
+				return []Problem{{By: name, What: fmt.Sprintf("host %s could not be told to reboot: %v", name, err)}}
+			}
+		default:
 		}
+		asking, end := context.WithTimeout(ctx, askTime)
+		id, err := h.ReadFile(asking, bootID)
+		end()
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err == nil && strings.TrimSpace(string(id)) != b.boots[name]:
+			return nil
+		case time.Since(begun) > b.o.Back && err != nil:
+			return []Problem{{By: name, What: fmt.Sprintf("host %s cannot be reached %s after it was told to reboot: %v", name, ui.Duration(time.Since(begun)), err)}}
+		case time.Since(begun) > b.o.Back:
+			return []Problem{{By: name, What: fmt.Sprintf("host %s did not reboot within %s", name, ui.Duration(b.o.Back))}}
+		}
+		_ = pause(ctx, 200*time.Millisecond) // the loop sees that ctx ended
 	}
-	return nil
 }
 
 // orderReboot asks the kernel itself: no service is told, nothing is synced
-// (reboot(8): -f twice, -n). The answer rarely comes; that it happened is told
-// by the boot id.
+// (reboot(8): -f twice, -n). That the connection goes with it is no error; that
+// it happened is told by the boot id.
 func orderReboot(ctx context.Context, h host.Host) error {
-	res, err := h.Run(ctx, host.Command{Argv: []string{"reboot", "-f", "-f", "-n"}, Timeout: 10 * time.Second})
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
+	res, err := h.Run(ctx, host.Command{Argv: []string{"reboot", "-f", "-f", "-n"}, Timeout: orderTime})
 	if err == nil && res.ExitCode != 0 {
 		return fmt.Errorf("reboot ended with %d: %s", res.ExitCode, strings.TrimSpace(string(res.Stderr)))
 	}
 	return nil
 }
 
-// hostsBack waits until every host tells another boot id.
-func (b *reboot) hostsBack(ctx context.Context, begun time.Time) bool {
-	back := true
-	for _, name := range b.names {
-		var id []byte
-		var err error
-		for {
-			one, cancel := context.WithTimeout(ctx, 15*time.Second)
-			id, err = b.hosts[name].ReadFile(one, bootID)
-			cancel()
-			if err == nil && strings.TrimSpace(string(id)) != b.boots[name] || ctx.Err() != nil || time.Since(begun) > b.o.Back {
-				break
+// back waits until all hosts have rebooted and the front door answers, and tells
+// what does not. It is false if hosts are missing.
+func (b *reboot) back(ctx context.Context, begun time.Time, hosts <-chan []Problem) bool {
+	down, rebooted := false, false
+	for {
+		err := b.front(ctx)
+		down = down || err != nil
+		select {
+		case problems := <-hosts:
+			rebooted = true
+			for _, p := range problems {
+				b.r.problem(p)
 			}
-			_ = pause(ctx, 200*time.Millisecond) // the loop sees that ctx ended
+			if len(problems) > 0 {
+				return false
+			}
+		default:
 		}
 		switch {
 		case ctx.Err() != nil:
 			return false
-		case err != nil:
-			back = false
-			b.r.fail(name, "host %s cannot be reached %s after it was told to reboot: %v", name, ui.Duration(time.Since(begun)), err)
-		case strings.TrimSpace(string(id)) == b.boots[name]:
-			back = false
-			b.r.fail(name, "host %s did not reboot within %s", name, ui.Duration(b.o.Back))
-		}
-	}
-	return back
-}
-
-// serviceBack waits until the front door answers.
-func (b *reboot) serviceBack(ctx context.Context, begun time.Time) {
-	for {
-		err := b.front(ctx)
-		if err == nil {
+		case err == nil && (down || rebooted) && b.r.BackAfter == 0:
 			b.r.BackAfter = time.Since(begun)
-			return
 		}
-		if ctx.Err() != nil {
-			return
+		if rebooted && b.r.BackAfter > 0 {
+			return true
 		}
-		if time.Since(begun) > b.o.Back {
+		if rebooted && time.Since(begun) > b.o.Back {
 			b.r.fail("", "the service did not come back within %s: %v", ui.Duration(b.o.Back), err)
-			return
+			return true
 		}
-		_ = pause(ctx, 200*time.Millisecond) // the loop sees that ctx ended
+		_ = pause(ctx, 100*time.Millisecond) // the loop sees that ctx ended
 	}
 }
 
-// front asks the front door once; an answer below 500 is one.
+// front asks the front door once; an answer below 500 is one. Where there are
+// writes, the first reader must see the first one.
 func (b *reboot) front(ctx context.Context) error {
-	if len(b.deeds) > 0 {
-		s, err := b.deeds[0].Look(ctx, 0)
-		if err == nil && !s.Right {
-			err = fmt.Errorf("reader %q: %s", s.Reader, saw(s))
-		}
-		return err
-	}
-	v, _, err := load.Replay(ctx, b.o.Opts, []byte("GET / HTTP/1.1\r\nHost: "+hostOf(b.o.Opts.URL)+"\r\nUser-Agent: kasoku\r\nAccept: */*\r\n\r\n"), nil)
+	asking, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	v, _, err := load.Replay(asking, b.o.Opts, b.request, nil)
 	if err == nil && v.Status >= http.StatusInternalServerError {
 		err = fmt.Errorf("status %d", v.Status)
 	}
-	return err
+	if err != nil || len(b.deeds) == 0 {
+		return err
+	}
+	s, err := b.deeds[0].Look(ctx, 0)
+	if err != nil || s.Right {
+		return err
+	}
+	err = fmt.Errorf("reader %q: %s", s.Reader, saw(s))
+	if !s.Answered() || s.Status >= http.StatusInternalServerError {
+		b.wrong = time.Time{}
+		return err
+	}
+	if b.wrong.IsZero() {
+		b.wrong = time.Now()
+	}
+	if time.Since(b.wrong) < wrongTime {
+		return err
+	}
+	return nil // it is up, and the write is lost: that is told below
 }
+
+// wrongTime is how long a service may answer wrongly while it starts.
+const wrongTime = 10 * time.Second
 
 // hostOf is what stands in a Host header.
 func hostOf(url string) string {
