@@ -87,7 +87,7 @@ END
 # hands its processes over to systemd.
 install_case() {
     local ssh=(ssh -F "$DIR/ssh_config" -o BatchMode=yes h1)
-    tar -C "$CASE" -cf - case.sh lib conf content sql scenario.yaml articles.csv |
+    tar -C "$CASE" -cf - case.sh lib conf content sql scenario.yaml checks.yaml articles.csv |
         "${ssh[@]}" 'mkdir -p /srv/case && tar -C /srv/case -xf -'
     tar -C "$1" -cf - wiki.sql.gz images.tar.gz | "${ssh[@]}" 'mkdir -p /srv/case/given && tar -C /srv/case/given -xf -'
     on h1 "$REMOTE" "$WEB_ADDRESS" <<'END'
@@ -122,7 +122,7 @@ systemctl daemon-reload
 systemctl enable -q --now wiki-db wiki-web
 END
     # What the load generator compares with.
-    "${ssh[@]}" "tar -C $REMOTE -cf - scenario.yaml articles.csv golden" | tar -C "$DIR" -xf -
+    "${ssh[@]}" "tar -C $REMOTE -cf - scenario.yaml checks.yaml articles.csv golden" | tar -C "$DIR" -xf -
 }
 
 db_port() {
@@ -174,6 +174,11 @@ regulation:
   staleness: 5m
   # LocalSettings.php may be changed; the source may not.
   application_settings: true
+checks:
+  # Disposable hosts may be killed and rebooted to see what they keep.
+  scenario: $DIR/checks.yaml
+  kill: [db]
+  reboot: [h1]
 tune:
   # Disposable hosts share this machine: each sees the others' work as foreign.
   max_foreign_cpu: 1

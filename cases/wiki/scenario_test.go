@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"kasoku/internal/load"
+	"kasoku/internal/prove"
 )
 
 // TestWiki: readers and editors get right answers, an edit is seen by all, reset
@@ -53,6 +54,19 @@ func TestWiki(t *testing.T) {
 	}
 
 	t.Run("settings", b.settings)
+	// The checks' own write is seen by their readers, and only then.
+	checks, err := load.LoadScenario(b.stack.Checks.Scenario)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := load.NewWitness(load.Options{Scenario: checks, URL: b.stack.Load.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := prove.Stale(t.Context(), w, prove.StaleOptions{Limit: time.Minute, Writes: 1, Settle: time.Millisecond}); err != nil || r.Outcome != prove.Held {
+		t.Errorf("%s: %s %+v, %v", r.Outcome, r.Text, r.Problems, err)
+	}
+	b.must("reset", b.dir)
 
 	// Windows that become longer until there are answers: a wiki as found is slow,
 	// and another's work may make it slower.

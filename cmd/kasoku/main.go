@@ -36,6 +36,7 @@ type CLI struct {
 	Tune     TuneCmd     `cmd:"" help:"Make the service faster, unattended."`
 	Plan     PlanCmd     `cmd:"" help:"Show what would be tried, as diffs and commands; change nothing."`
 	Try      TryCmd      `cmd:"" help:"Judge one change that somebody made."`
+	Prove    ProveCmd    `cmd:"" help:"Check that the regulation holds: stale or other answers, lost writes, reboots."`
 	Compare  CompareCmd  `cmd:"" help:"Judge two versions of an application."`
 	MCP      MCPCmd      `cmd:"" name:"mcp" help:"Let a coding agent ask and, if allowed, try (Model Context Protocol)."`
 	Capacity CapacityCmd `cmd:"" help:"Say how many hosts carry a load, with an interval."`
@@ -60,7 +61,7 @@ const exitCodes = `
 Exit codes: 0 done; 1 failure; 2 wrong use; 3 bad input (kasoku.yaml, scenario);
 4 target unreachable or not permitted; 5 another Kasoku works here; 6 recovery
 needed; 10 no difference; 11 regressed; 12 inconclusive; 13 wrong answers;
-14 refused, because it touches what judges it;
+14 refused, because it touches what judges it; 15 a regulation check failed;
 130 interrupted (the target has been put back).
 `
 

@@ -51,5 +51,8 @@ func (c *TuneCmd) Run(ctx context.Context, a *App) error {
 	if err != nil {
 		return err
 	}
-	return a.print(m, func(w io.Writer) error { return report.SessionText(w, m) })
+	if err := a.print(m, func(w io.Writer) error { return report.SessionText(w, m) }); err != nil {
+		return err
+	}
+	return regulationError(session.Checks)
 }

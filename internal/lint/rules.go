@@ -27,7 +27,7 @@ var layers = []layer{
 	{"remedy/php", "remedy/pagecache", "remedy/apps", "remedy/applications"},
 	{"remedy/cache"},
 	{"remedy"},
-	{"experiment"},
+	{"experiment", "prove"},
 	{"store"},
 	{"tune", "capacity"},
 	{"report", "screen"},

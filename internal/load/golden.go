@@ -106,6 +106,9 @@ func (g *golden) mask(scratch, text []byte) []byte {
 	return text
 }
 
+// Mask hides in an answer what the scenario's own mask hides.
+func (s *Scenario) Mask(text []byte) []byte { return (&golden{masks: s.masks}).mask(nil, text) }
+
 // checkGolden compares the answer with the recorded one.
 func (u *user) checkGolden(g *golden) bool {
 	if u.run.recorder != nil {

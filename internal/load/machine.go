@@ -237,7 +237,7 @@ func (u *user) current() *step {
 // answered takes the answer in u.wire, which was complete at now.
 func (u *user) answered(now time.Duration) doing {
 	st, res, at := u.current(), &u.wire.res, span{u.began, now}
-	u.print, u.text, u.dom, u.reference = fingerprint{}, nil, nil, nil
+	u.print, u.text, u.dom, u.reference, u.silent = fingerprint{}, nil, nil, nil, false
 	for _, c := range res.cookies {
 		u.jar.set(c, u.target, time.Now())
 	}
@@ -324,6 +324,7 @@ func (u *user) retry(kept bool, err error) bool {
 
 // unanswered takes a request without a right answer's bytes: err says why.
 func (u *user) unanswered(err error, now time.Duration) doing {
+	u.silent = true
 	if u.run.cancelled.Load() {
 		return finished
 	}

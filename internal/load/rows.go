@@ -28,6 +28,18 @@ func (s *Scenario) Writes() []string {
 // draws the rows that are left. Once a pool is used up it begins anew.
 type Rows map[string]uint64
 
+// Halfway through all unique pools: whoever begins there does not meet the rows
+// of those who begin at the first, unless they draw half of a pool.
+func (s *Scenario) Halfway() Rows {
+	out := Rows{}
+	for _, p := range s.pools {
+		if p.order == uniqueOrder {
+			out[p.name] = p.rows / 2
+		}
+	}
+	return out
+}
+
 // of a scenario's pools, by their index.
 func (r Rows) of(s *Scenario) []uint64 {
 	out := make([]uint64, len(s.pools))

@@ -104,6 +104,10 @@ func maskSecrets(s string) string {
 	return secretJSON.ReplaceAllString(s, `${1}"***"`)
 }
 
+// Masked hides the values of what is named like a secret in a request's target
+// or in an answer.
+func Masked(s string) string { return maskSecrets(s) }
+
 // quoteShort quotes a text for a message.
 func quoteShort(b []byte) string {
 	return fmt.Sprintf("%q", shorten(string(b[:min(len(b), 300)]), 200))

@@ -62,6 +62,7 @@ type Scenario struct {
 	assets     []asset // distinct ones
 	score      scoring
 	files      []string // that it was read from besides Path
+	masks      []*regexp.Regexp
 }
 
 // session is what a virtual user does between picking it and the next.
@@ -187,6 +188,7 @@ func (c *compiler) scenario(root ast.Node) {
 	s.Workload, s.Seed = int(workload), uint64(seed)
 
 	c.masks = c.readMasks(o["mask"], "scenario")
+	s.masks = c.masks
 	c.readPools(o["pools"])
 	c.assets = map[string]int{}
 	global := newScope()

@@ -49,6 +49,7 @@ type user struct {
 	heavy   bool // checking the answer takes long enough to look at the clock again
 	failed  bool // setup and teardown: a step failed
 	again   bool // the present request was sent once more on a new connection
+	silent  bool // the last request got no complete answer
 
 	planned time.Duration // open model: when the session should have begun
 	first   bool          // the present request is the first of a planned session

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"strings"
@@ -19,6 +20,26 @@ type WalkOptions struct {
 	// Before is called before request n (from 0) is sent; its error ends the
 	// walk. May be nil.
 	Before func(ctx context.Context, n int) error
+	// Saw is told every answer; may be nil. What it is given holds until it
+	// returns.
+	Saw func(Visit, Answer)
+}
+
+// Answer is what Walk got for one request.
+type Answer struct {
+	Request  []byte // as it was sent; may hold secrets
+	Head     []byte // header lines
+	Type     string // Content-Type
+	Location string
+	Cookies  []string // names of those that it sets
+	// Body is decoded and masked as golden answers are; Opaque says why it could
+	// not be decoded, "" if it was.
+	Body   []byte
+	Opaque string
+	// Stranger: the request told nothing of who asks. Asset: a file that
+	// belongs to a page. Hop: how many redirects led there.
+	Stranger, Asset bool
+	Hop             int
 }
 
 // Visit is one request of a Walk and what came of it.
@@ -148,6 +169,7 @@ func (w *walk) session(s *session, round int) error {
 			}
 		}
 		u.failed = false
+		a := w.asked()
 		began := m.now()
 		d = w.b.send()
 		v.Took, v.Right = m.now()-began, !u.failed
@@ -155,8 +177,35 @@ func (w *walk) session(s *session, round int) error {
 			v.Status = u.wire.res.status
 		}
 		w.visits = append(w.visits, v)
+		if w.o.Saw != nil && !u.silent {
+			w.saw(v, a)
+		}
 	}
 	// A session that was cut short begins anew the next time.
 	u.at = atEnd
 	return nil
+}
+
+// asked notes what is about to be sent.
+func (w *walk) asked() Answer {
+	u := w.b.user
+	if w.o.Saw == nil {
+		return Answer{}
+	}
+	return Answer{Request: bytes.Clone(u.request), Stranger: u.stranger, Asset: u.asset >= 0, Hop: u.hop}
+}
+
+// saw tells the answer to what was asked.
+func (w *walk) saw(v Visit, a Answer) {
+	u := w.b.user
+	res := &u.wire.res
+	a.Head, a.Type, a.Location, a.Opaque = res.head, string(res.contentType), string(res.location), u.opaque
+	for _, c := range res.cookies {
+		name, _ := cutByte(c, '=')
+		a.Cookies = append(a.Cookies, string(bytes.TrimSpace(name)))
+	}
+	if u.opaque == "" {
+		a.Body = w.r.opts.Scenario.Mask(u.text)
+	}
+	w.o.Saw(v, a)
 }

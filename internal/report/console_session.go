@@ -41,6 +41,11 @@ func SessionText(w io.Writer, m *Model) error {
 		p.line("  refused       %s   %s", r.Plan.Title, r.Why)
 	}
 	p.textWork(m)
+	if len(s.Checks) > 0 {
+		p.line("")
+		p.line("Does the regulation hold:")
+		p.textChecks(s.Checks)
+	}
 	p.line("")
 	p.line("Binds now: %s", s.BindsText)
 	p.line("Ended because %s.", s.Stopped)

@@ -69,6 +69,9 @@ func caveats(m *Model) []string {
 	if e := m.Score.RestartEffect; e < -m.Rule.SmallestEffect-restartNoise {
 		out = append(out, fmt.Sprintf("After %s the score was %s against the final one: something warms up slowly, or does not survive a restart.", m.Score.Restarted(), ui.Percent(e)))
 	}
+	if broken := brokenText(s.Checks); broken != "" {
+		out = append(out, broken)
+	}
 	if given := tradesMade(m); given != "" {
 		out = append(out, "Traded, as the regulation allows: "+given+".")
 	}

@@ -62,6 +62,7 @@ func (p *mdPage) whole(m *Model) {
 		p.line("\n> %s", mdText(c))
 	}
 	p.mdFacts(m)
+	p.mdChecks(m.Session.Checks)
 	p.line("\n## What was kept")
 	p.mdKeptTable(m)
 	for _, s := range m.Kept() {

@@ -14,7 +14,14 @@ func (s *Stack) fill() {
 	if len(s.Regulation.Allow) == 0 {
 		s.Regulation.Allow = nil // "allow: []" says the same as nothing
 	}
+	if len(s.Checks.Kill) == 0 {
+		s.Checks.Kill = nil
+	}
+	if len(s.Checks.Reboot) == 0 {
+		s.Checks.Reboot = nil
+	}
 	s.Load.Scenario = s.absolute(s.Load.Scenario)
+	s.Checks.Scenario = s.absolute(s.Checks.Scenario)
 	s.absoluteProgram(s.Load.Reset)
 	if c := s.Load.Command; c != nil {
 		s.absoluteProgram(c.Argv)

@@ -52,6 +52,9 @@ func (s *Stack) Render() ([]byte, error) {
 	if err := s.renderRegulation(&b); err != nil {
 		return nil, err
 	}
+	if err := s.renderChecks(&b); err != nil {
+		return nil, err
+	}
 	if err := s.renderEvidence(&b); err != nil {
 		return nil, err
 	}

@@ -41,6 +41,7 @@ type Stack struct {
 	Services   []Service             `yaml:"services" json:"services"`
 	Load       LoadConfig            `yaml:"load" json:"load"`
 	Regulation regulation.Regulation `yaml:"regulation,omitempty" json:"regulation"`
+	Checks     Checks                `yaml:"checks,omitempty" json:"checks,omitzero"`
 	Evidence   EvidenceConfig        `yaml:"evidence,omitempty" json:"evidence"`
 	Tune       Tune                  `yaml:"tune,omitempty" json:"tune"`
 }

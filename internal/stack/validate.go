@@ -62,6 +62,7 @@ func (s *Stack) validate(d *document) {
 	}
 	s.validateLoad(d)
 	s.validateRegulation(d)
+	s.validateChecks(d)
 	s.validateTune(d)
 	s.validateEvidence(d)
 }

@@ -12,6 +12,7 @@ import (
 	"kasoku/internal/diagnose"
 	"kasoku/internal/evidence"
 	"kasoku/internal/experiment"
+	"kasoku/internal/prove"
 	"kasoku/internal/remedy"
 )
 
@@ -48,6 +49,8 @@ type Session struct {
 	BindsText string `json:"binds_text"`
 	// Pace is how long the runs of its experiments are, and why.
 	Pace experiment.Pace `json:"pace,omitzero"`
+	// Checks are what proved at the end, or failed to, that the regulation holds.
+	Checks []prove.Result `json:"checks,omitempty"`
 	// Regulation as it was, in words, and what it refused.
 	Allowed  []string         `json:"allowed"`
 	Refusals []remedy.Refusal `json:"refusals,omitempty"`

@@ -26,7 +26,7 @@ func (t *Tuner) reserve() time.Duration {
 	if t.workload != t.session.AsFoundWorkload {
 		runs += 2
 	}
-	return runs*t.Bench.runTime() + 10*time.Second
+	return runs*t.Bench.runTime() + 10*time.Second + t.checksTime()
 }
 
 // conclude restarts every service and measures the final score again.
@@ -43,7 +43,10 @@ func (t *Tuner) conclude(ctx context.Context) error {
 	if err := t.sameLoad(ctx); err != nil {
 		return err
 	}
-	return t.afterRestart(ctx)
+	if err := t.afterRestart(ctx); err != nil {
+		return err
+	}
+	return t.check(ctx)
 }
 
 // sameLoad measures the final configuration with as many users as found, if the

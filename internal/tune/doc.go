@@ -17,13 +17,15 @@
 //     (split.go);
 //  7. again from 2 (or from 4 when nothing changed), until no plan's bound is
 //     worth it, or the budget ends;
-//  8. every service is restarted and the final score measured again.
+//  8. every service is restarted and the final score measured again;
+//  9. the regulation checks are made on what is in place (checks.go): answers
+//     as found, writes that are seen in time and outlive a crash and a reboot.
 //
 // Files: bench.go measures one run; observe.go makes a diagnostic one with the
 // instruments of instrument*.go, walk.go and spans.go; switcher.go puts baseline or candidate in
 // place; step.go is one turn of the loop; next.go chooses it by what learned.go
 // holds; search.go looks for a number; resume.go takes up an interrupted session;
 // session.go is the whole. try*.go judge what somebody proposes,
-// judge*.go watch what it must leave alone; compare*.go judge two versions of an
+// judge*.go watch what it must leave alone; prove.go makes the regulation checks; compare*.go judge two versions of an
 // application (checkout.go).
 package tune

@@ -7,11 +7,12 @@ import (
 	"slices"
 	"strings"
 
+	"kasoku/internal/load"
 	"kasoku/internal/stack"
 )
 
 // guardedFiles lists what judges a proposal on this machine: kasoku.yaml, the
-// scenario with all that it is read from, the commands of load.command and
+// scenarios of load and checks with all that they are read from, the commands of load.command and
 // load.reset with the files that they name, and Kasoku itself.
 func guardedFiles(b *Bench) []guarded {
 	l := lister{dir: b.Stack.Dir, configs: map[string]bool{}}
@@ -36,6 +37,15 @@ func guardedFiles(b *Bench) []guarded {
 				what = "the scenario"
 			}
 			l.add(guarded{what: what, path: p})
+		}
+	}
+	if p := b.Stack.Checks.Scenario; p != "" {
+		files := []string{p}
+		if sc, err := load.LoadScenario(p); err == nil {
+			files = sc.Files()
+		}
+		for _, p := range files {
+			l.add(guarded{what: "a file of the regulation checks", path: p})
 		}
 	}
 	if c := b.Stack.Load.Command; c != nil {

@@ -10,6 +10,7 @@ import (
 	"kasoku/internal/diagnose"
 	"kasoku/internal/evidence"
 	"kasoku/internal/experiment"
+	"kasoku/internal/prove"
 	"kasoku/internal/stack"
 	"kasoku/internal/stat"
 	"kasoku/internal/store"
@@ -58,6 +59,8 @@ type Tuner struct {
 	diag     *diagnose.Diagnosis
 	evidence *evidence.Evidence
 	snapshot *evidence.Snapshot
+	// proves replaces the regulation checks; tests set it.
+	proves func(ctx context.Context) ([]prove.Result, error)
 	// observes replaces Observe, and leaves out the last look; tests set it.
 	observes func(ctx context.Context, label string) (*store.Run, *evidence.Snapshot, error)
 }
@@ -148,7 +151,10 @@ func (t *Tuner) begin(ctx context.Context) error {
 		t.session.AsFoundWorkload = t.workload
 	}
 	t.UI.Info(fmt.Sprintf("as found: %s points/s with %d users", score(t.session.AsFound), t.workload))
-	return t.Store.SaveSession(t.session)
+	if err := t.Store.SaveSession(t.session); err != nil {
+		return err
+	}
+	return t.recordAnswers(ctx)
 }
 
 // measure makes n fit scored runs and returns their scores.

@@ -17,6 +17,7 @@ const (
 	Inconclusive  = 12  // try: too noisy to tell
 	WrongAnswers  = 13  // try: the change breaks answers
 	Refused       = 14  // try: the change touches what judges it
+	Broken        = 15  // tune, prove: a regulation check failed
 	Interrupted   = 130 // by a signal; the target has been put back (128 + SIGINT)
 )
 

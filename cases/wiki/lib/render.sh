@@ -28,7 +28,7 @@ render_all() {
     chmod 640 "$DIR/wiki/LocalSettings.php"
     if [ -n "$AS_ROOT" ]; then chgrp "$WEB_GROUP" "$DIR/wiki/LocalSettings.php"; fi
     fill "$CASE/conf/kasoku.yaml" "$DIR/kasoku.yaml"
-    cp "$CASE/scenario.yaml" "$CASE/articles.csv" "$DIR/"
+    cp "$CASE/scenario.yaml" "$CASE/checks.yaml" "$CASE/articles.csv" "$DIR/"
 }
 
 # link_modules lays out etc/apache2 as Debian does, with the modules that its

@@ -1,0 +1,153 @@
+package prove
+
+import (
+	"context"
+	"fmt"
+
+	"kasoku/internal/load"
+)
+
+// EqualOptions say how Equal compares.
+type EqualOptions struct {
+	// Takes is how often the book's walk is made. Default 2: the second meets
+	// what the first left in caches.
+	Takes int
+	// Around a take, as for Record.
+	Around Around
+	// Blamer tells who gave another answer; may be nil.
+	Blamer *Blamer
+}
+
+const equalTakes = 2
+
+// leastCompared is the share of a book's pages that must be comparable for the
+// check to say anything.
+const leastCompared = 0.25
+
+// Equal asks again what the book was recorded from, and compares the answers
+// with it. What differs in every take fails; what does not is noted: under load
+// an answer may be of a state that no other take met. Requests of visitors who are
+// known are also sent as a stranger: what a stranger gets must be what it got
+// as found, too.
+func Equal(ctx context.Context, opts load.Options, b *Book, o EqualOptions) (Result, error) {
+	if o.Takes == 0 {
+		o.Takes = equalTakes
+	}
+	r := begin(Equality)
+	e := &equality{b: b, o: o, r: r, differ: map[string]*difference{}, asked: map[string]int{}, left: map[string]string{}}
+	judged := e.judged()
+	if judged == 0 || float64(judged) < leastCompared*float64(len(b.Pages)) {
+		return *r.notJudged("only %d of %d recorded answers can be compared: %s", judged, len(b.Pages), e.why()).end(), nil
+	}
+	for range o.Takes {
+		if err := o.Around.take(ctx, func(ctx context.Context) error { return b.walk(ctx, opts, e.compare(ctx)) }); err != nil {
+			return *r, fmt.Errorf("compare answers: %w", err)
+		}
+	}
+	e.judge()
+	if r.Reads == 0 {
+		return *r.notJudged("none of the %d recorded requests was answered again", len(b.Pages)).end(), nil
+	}
+	e.notes()
+	r.Text = fmt.Sprintf("%s compared with those of the service as found (%s), %d differ", count(r.Reads, "answer", "answers"),
+		count(judged, "request", "requests"), r.Failures)
+	return *r.end(), nil
+}
+
+// equality is one Equal under way.
+type equality struct {
+	b       *Book
+	o       EqualOptions
+	r       *Result
+	asked   map[string]int         // in how many takes a page was
+	differ  map[string]*difference // by page
+	order   []string               // of differ
+	left    map[string]string      // pages that cannot be compared, and why
+	unknown int                    // answers to requests that the book does not have
+}
+
+// difference is one page that was not as recorded.
+type difference struct {
+	problem Problem
+	takes   int
+}
+
+// judged counts the pages that can be compared.
+func (e *equality) judged() int {
+	n := 0
+	for _, p := range e.b.Pages {
+		if why := p.enough(e.b.Takes); why != "" {
+			e.left[p.Key] = why
+			continue
+		}
+		n++
+	}
+	return n
+}
+
+// why is the reason that most pages have which cannot be compared.
+func (e *equality) why() string {
+	counts, best := map[string]int{}, ""
+	for _, why := range e.left {
+		if counts[why]++; best == "" || counts[why] > counts[best] || counts[why] == counts[best] && why < best {
+			best = why
+		}
+	}
+	if best == "" {
+		return "nothing was recorded"
+	}
+	return "most often " + best
+}
+
+func (e *equality) compare(ctx context.Context) func(key string, v load.Visit, a load.Answer) error {
+	return func(key string, v load.Visit, a load.Answer) error {
+		p := e.b.lookup(key)
+		if p == nil {
+			e.unknown++
+			return nil
+		}
+		if e.left[key] != "" {
+			return nil
+		}
+		e.r.Reads++
+		e.asked[key]++
+		why := p.differs(v, a)
+		if why == "" {
+			return nil
+		}
+		d := e.differ[key]
+		if d == nil {
+			d = &difference{problem: Problem{What: fmt.Sprintf("%s %s (%s): %s", p.Method, p.Target, p.Key, why)}}
+			if e.o.Blamer != nil && v.Method == "GET" && len(e.order) < mostProblems {
+				d.problem.By = e.o.Blamer.Other(ctx, p, a.Request)
+			}
+			e.differ[key], e.order = d, append(e.order, key)
+		}
+		d.takes++
+		return ctx.Err()
+	}
+}
+
+// judge what differed: in every take in which it was asked for, it fails.
+func (e *equality) judge() {
+	once := 0
+	for _, key := range e.order {
+		if d := e.differ[key]; d.takes == e.asked[key] {
+			e.r.problem(d.problem)
+		} else {
+			once++
+		}
+	}
+	if once > 0 {
+		e.r.note("%s differed in one take and not in another, which load may do", count(once, "request", "requests"))
+	}
+}
+
+func (e *equality) notes() {
+	if len(e.left) > 0 {
+		e.r.note("%d of %d recorded requests are not compared: %s", len(e.left), len(e.b.Pages), e.why())
+	}
+	if e.unknown > 0 {
+		e.r.note("%s not asked as found, because a session ended early there, are not compared", count(e.unknown, "request", "requests"))
+	}
+}

@@ -1,0 +1,246 @@
+package prove
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+const membersScenario = `version: 1
+name: members
+mask: ['at [0-9:]+']
+pools:
+  people: {generate: {from: 1, to: 50}, fields: {name: "user${n}"}}
+sessions:
+  - name: member
+    draw: {who: people}
+    steps:
+      - {request: POST /login, form: {name: "${who.name}"}, follow: true}
+      - {name: settings, request: GET /settings}
+  - name: visitor
+    steps:
+      - {request: GET /about}
+      - {request: GET /style.css}
+`
+
+// members is a site with pages of its members. serial numbers its answers.
+type members struct {
+	serial atomic.Int64
+	title  string
+}
+
+func (m *members) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	n, who := m.serial.Add(1), ""
+	if c, err := r.Cookie("user"); err == nil {
+		who = c.Value
+	}
+	w.Header().Set("Content-Type", "text/html")
+	switch r.URL.Path {
+	case "/login":
+		http.SetCookie(w, &http.Cookie{Name: "user", Value: r.FormValue("name")})
+		http.Redirect(w, r, fmt.Sprintf("/mypage?welcome=%d", n), http.StatusSeeOther)
+	case "/mypage", "/settings":
+		if who == "" {
+			http.Redirect(w, r, "/login", http.StatusFound)
+			return
+		}
+		fmt.Fprintf(w, "<h1>%s</h1>\n<p>Hello %s, at 12:%d</p>\n<input name=csrf value=t%d>\nA long text that stays as it is, whoever asks for it.\n", m.title, who, n, n)
+	case "/style.css":
+		w.Header().Set("Content-Type", "text/css")
+		fmt.Fprint(w, "body { color: black }")
+	default:
+		fmt.Fprintf(w, "<h1>%s</h1> about us, answer %d\nA long text that stays as it is.\n", m.title, n)
+	}
+}
+
+func TestEqual(t *testing.T) {
+	app := &members{title: "Members"}
+	srv := httptest.NewServer(app)
+	defer srv.Close()
+	opts := optionsOf(t, membersScenario, srv.URL)
+	book, err := Record(t.Context(), opts, RecordOptions{Takes: 3, Rounds: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := book.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(data), "Hello") {
+		t.Error("the book is not packed")
+	}
+	compare := func() Result {
+		t.Helper()
+		stored, err := DecodeBook(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := Equal(t.Context(), opts, stored, EqualOptions{Takes: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	if r := compare(); r.Outcome != Held || r.Reads < 2*2*7 || r.Failures != 0 {
+		t.Errorf("%s: %s %+v", r.Outcome, r.Text, r.Problems)
+	}
+	app.title = "Others"
+	if r := compare(); r.Outcome != Failed || r.Failures < 2*3 || !strings.Contains(r.Problems[0].What, "Others") || !strings.Contains(r.Problems[0].What, `GET /mypage`) {
+		t.Errorf("another title was not seen: %s: %s %+v", r.Outcome, r.Text, r.Problems)
+	}
+}
+
+// A cache that gives a logged-in page to others is seen, and named.
+func TestEqualSeesTheCacheThatServesAMembersPage(t *testing.T) {
+	app := httptest.NewServer(&members{title: "Members"})
+	defer app.Close()
+	kept := map[string]string{}
+	var caching atomic.Bool
+	var mu sync.Mutex
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		if caching.Load() && r.Method == "GET" && strings.HasPrefix(r.URL.Path, "/settings") {
+			text, ok := kept[r.URL.String()] // whoever asks
+			if !ok {
+				text = forward(t, app.URL, r)
+				kept[r.URL.String()] = text
+			}
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, text)
+			return
+		}
+		proxy(t, app.URL, w, r)
+	}))
+	defer front.Close()
+	opts := optionsOf(t, membersScenario, front.URL)
+	book, err := Record(t.Context(), opts, RecordOptions{Rounds: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	compare := func() Result {
+		t.Helper()
+		r, err := Equal(t.Context(), opts, book, EqualOptions{Takes: 1, Blamer: &Blamer{Stack: twoServers(app.URL), Opts: opts}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	if r := compare(); r.Outcome != Held {
+		t.Fatalf("%s: %s %+v", r.Outcome, r.Text, r.Problems)
+	}
+	caching.Store(true)
+	r := compare()
+	if r.Outcome != Failed {
+		t.Fatalf("%s: %s", r.Outcome, r.Text)
+	}
+	stranger, other := false, false
+	for _, p := range r.Problems {
+		if !strings.Contains(p.What, "GET /settings") || p.By != "web: asked directly, app gives the right answer" {
+			t.Errorf("%+v", p)
+		}
+		stranger = stranger || strings.Contains(p.What, "as a stranger): status 200 instead of [302]")
+		other = other || strings.Contains(p.What, "round 2, settings, request 1): line 2")
+	}
+	if !stranger || !other {
+		t.Errorf("a stranger's answer seen: %v, another member's: %v; %+v", stranger, other, r.Problems)
+	}
+}
+
+// proxy hands a request on with all of the answer.
+func proxy(t *testing.T, to string, w http.ResponseWriter, r *http.Request) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), r.Method, to+r.URL.RequestURI(), r.Body)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	req.Header, req.ContentLength = r.Header, r.ContentLength
+	res, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer res.Body.Close()
+	for name, values := range res.Header {
+		w.Header()[name] = values
+	}
+	w.WriteHeader(res.StatusCode)
+	if _, err := io.Copy(w, res.Body); err != nil {
+		t.Error(err)
+	}
+}
+
+// What differs too much is not judged, and said.
+func TestEqualNotJudged(t *testing.T) {
+	var n atomic.Int64
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, strings.Repeat("line\n", int(n.Add(1))))
+	}))
+	defer srv.Close()
+	opts := optionsOf(t, "version: 1\nname: x\nsessions: [{steps: [{request: GET /}]}]", srv.URL)
+	book, err := Record(t.Context(), opts, RecordOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Equal(t.Context(), opts, book, EqualOptions{})
+	if err != nil || r.Outcome != NotJudged || !strings.Contains(r.Text, "0 of 1 recorded answers can be compared: most often it differs in form") {
+		t.Errorf("%s: %s, %v", r.Outcome, r.Text, err)
+	}
+}
+
+// The data is brought back before each take, so that what the walk itself
+// writes is no difference.
+func TestEqualResets(t *testing.T) {
+	written := 0
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == "POST" {
+			written++
+		}
+		fmt.Fprintf(w, "%d written, and a text that is long enough to be compared", written)
+	}))
+	defer srv.Close()
+	opts := optionsOf(t, "version: 1\nname: x\nsessions: [{steps: [{request: GET /}, {request: POST /}]}]", srv.URL)
+	resets := 0
+	around := func(ctx context.Context, walk func(context.Context) error) error {
+		resets++
+		written = 0
+		return walk(ctx)
+	}
+	book, err := Record(t.Context(), opts, RecordOptions{Rounds: 2, Around: around})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Equal(t.Context(), opts, book, EqualOptions{Around: around})
+	if err != nil || r.Outcome != Held || resets != 4 {
+		t.Errorf("%d resets, %s: %s %+v, %v", resets, r.Outcome, r.Text, r.Problems, err)
+	}
+	broken := errors.New("no reset")
+	failing := func(context.Context, func(context.Context) error) error { return broken }
+	if _, err := Record(t.Context(), opts, RecordOptions{Around: failing}); !errors.Is(err, broken) {
+		t.Errorf("a reset that failed was passed over: %v", err)
+	}
+}
+
+func TestDecodeBookRefuses(t *testing.T) {
+	for _, data := range []string{"", "no gzip"} {
+		if _, err := DecodeBook([]byte(data)); err == nil {
+			t.Errorf("%q was read", data)
+		}
+	}
+	later := &Book{Version: 2}
+	data, err := later.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := DecodeBook(data); err == nil || !strings.Contains(err.Error(), "version 2") {
+		t.Error(err)
+	}
+}

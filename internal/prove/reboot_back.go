@@ -1,0 +1,156 @@
+package prove
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"kasoku/internal/host"
+	"kasoku/internal/load"
+	"kasoku/internal/ui"
+)
+
+// reboots tells all hosts at once to reboot, and then, when each tells another
+// boot id or its time is over, what went wrong.
+func (b *reboot) reboots(ctx context.Context, begun time.Time) <-chan []Problem {
+	done := make(chan []Problem, 1)
+	problems := make([][]Problem, len(b.names))
+	var wg sync.WaitGroup
+	for i, name := range b.names {
+		wg.Go(func() { problems[i] = b.oneReboots(ctx, name, begun) })
+	}
+	go func() {
+		wg.Wait()
+		done <- slices.Concat(problems...)
+	}()
+	return done
+}
+
+const (
+	// orderTime is how long the order may take: its answer rarely comes.
+	orderTime = 10 * time.Second
+	// askTime bounds asking a host or service that may be down.
+	askTime = 3 * time.Second
+)
+
+// oneReboots tells one host to reboot and waits until it has.
+func (b *reboot) oneReboots(ctx context.Context, name string, begun time.Time) []Problem {
+	h := b.hosts[name]
+	ordering, cancel := context.WithTimeout(ctx, orderTime)
+	defer cancel()
+	ordered := make(chan error, 1)
+	go func() { ordered <- b.o.order(ordering, h) }()
+	for {
+		select {
+		case err := <-ordered:
+			if err != nil && ctx.Err() == nil {
+				return []Problem{{By: name, What: fmt.Sprintf("host %s could not be told to reboot: %v", name, err)}}
+			}
+		default:
+		}
+		asking, end := context.WithTimeout(ctx, askTime)
+		id, err := h.ReadFile(asking, bootID)
+		end()
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err == nil && strings.TrimSpace(string(id)) != b.boots[name]:
+			return nil
+		case time.Since(begun) > b.o.Back && err != nil:
+			return []Problem{{By: name, What: fmt.Sprintf("host %s cannot be reached %s after it was told to reboot: %v", name, ui.Duration(time.Since(begun)), err)}}
+		case time.Since(begun) > b.o.Back:
+			return []Problem{{By: name, What: fmt.Sprintf("host %s did not reboot within %s", name, ui.Duration(b.o.Back))}}
+		}
+		_ = pause(ctx, 200*time.Millisecond) // the loop sees that ctx ended
+	}
+}
+
+// orderReboot asks the kernel itself: no service is told, nothing is synced
+// (reboot(8): -f twice, -n). That the connection goes with it is no error; that
+// it happened is told by the boot id.
+func orderReboot(ctx context.Context, h host.Host) error {
+	res, err := h.Run(ctx, host.Command{Argv: []string{"reboot", "-f", "-f", "-n"}, Timeout: orderTime})
+	if err == nil && res.ExitCode != 0 {
+		return fmt.Errorf("reboot ended with %d: %s", res.ExitCode, strings.TrimSpace(string(res.Stderr)))
+	}
+	return nil
+}
+
+// back waits until all hosts have rebooted and the front door answers, and tells
+// what does not. It is false if hosts are missing.
+func (b *reboot) back(ctx context.Context, begun time.Time, hosts <-chan []Problem) bool {
+	down, rebooted := false, false
+	for {
+		err := b.front(ctx)
+		down = down || err != nil
+		select {
+		case problems := <-hosts:
+			rebooted = true
+			for _, p := range problems {
+				b.r.problem(p)
+			}
+			if len(problems) > 0 {
+				return false
+			}
+		default:
+		}
+		switch {
+		case ctx.Err() != nil:
+			return false
+		case err == nil && (down || rebooted) && b.r.BackAfter == 0:
+			b.r.BackAfter = time.Since(begun)
+		}
+		if rebooted && b.r.BackAfter > 0 {
+			return true
+		}
+		if rebooted && time.Since(begun) > b.o.Back {
+			b.r.fail("", "the service did not come back within %s: %v", ui.Duration(b.o.Back), err)
+			return true
+		}
+		_ = pause(ctx, 100*time.Millisecond) // the loop sees that ctx ended
+	}
+}
+
+// front asks the front door once; an answer below 500 is one. Where there are
+// writes, the first reader must see the first one.
+func (b *reboot) front(ctx context.Context) error {
+	asking, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	v, _, err := load.Replay(asking, b.o.Opts, b.request, nil)
+	if err == nil && v.Status >= http.StatusInternalServerError {
+		err = fmt.Errorf("status %d", v.Status)
+	}
+	if err != nil || len(b.deeds) == 0 {
+		return err
+	}
+	s, err := b.deeds[0].Look(ctx, 0)
+	if err != nil || s.Right {
+		return err
+	}
+	err = fmt.Errorf("reader %q: %s", s.Reader, saw(s))
+	if !s.Answered() || s.Status >= http.StatusInternalServerError {
+		b.wrong = time.Time{}
+		return err
+	}
+	if b.wrong.IsZero() {
+		b.wrong = time.Now()
+	}
+	if time.Since(b.wrong) < wrongTime {
+		return err
+	}
+	return nil // it is up, and the write is lost: that is told below
+}
+
+// wrongTime is how long a service may answer wrongly while it starts.
+const wrongTime = 10 * time.Second
+
+// hostOf is what stands in a Host header.
+func hostOf(url string) string {
+	_, rest, _ := strings.Cut(url, "://")
+	host, _, _ := strings.Cut(rest, "/")
+	return host
+}

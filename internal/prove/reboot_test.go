@@ -1,0 +1,151 @@
+package prove
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"kasoku/internal/host"
+	"kasoku/internal/stack"
+)
+
+// machine is a host that can be rebooted: what it tells of its boot changes.
+type machine struct {
+	host.Host
+	boots atomic.Int64
+}
+
+func (m *machine) ReadFile(ctx context.Context, path string) ([]byte, error) {
+	if path == bootID {
+		return fmt.Appendf(nil, "boot-%d\n", m.boots.Load()), nil
+	}
+	return m.Host.ReadFile(ctx, path)
+}
+
+// rebooted is a service on one machine.
+type rebooted struct {
+	*board
+	m        *machine
+	down     atomic.Bool
+	srv      *httptest.Server
+	stack    *stack.Stack
+	ordered  int
+	onReboot func(*rebooted)
+}
+
+func (s *rebooted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if s.down.Load() {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return
+	}
+	s.board.ServeHTTP(w, r)
+}
+
+func newRebooted(t *testing.T, onReboot func(*rebooted)) *rebooted {
+	t.Helper()
+	s := &rebooted{board: &board{}, m: &machine{Host: host.NewLocal()}, onReboot: onReboot}
+	s.srv = httptest.NewServer(s)
+	t.Cleanup(s.srv.Close)
+	start := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { s.down.Store(false) }))
+	t.Cleanup(start.Close)
+	s.stack = &stack.Stack{Dir: t.TempDir(), Hosts: map[string]stack.HostConfig{"h1": {SSH: "h1"}}, Checks: stack.Checks{Reboot: []string{"h1"}},
+		Services: []stack.Service{{Name: "web", Kind: stack.App, Host: "h1",
+			Control: stack.Control{Method: stack.MethodCommand, Start: []string{"curl", "-sf", start.URL}, Stop: []string{"true"}},
+			Health:  stack.Health{URL: s.srv.URL, Timeout: 200 * time.Millisecond}}}}
+	return s
+}
+
+func (s *rebooted) reboot(t *testing.T, o RebootOptions) Result {
+	t.Helper()
+	o.Opts = optionsOf(t, boardScenario, s.srv.URL)
+	o.Witness = witnessOf(t, boardScenario, s.srv.URL)
+	if o.Back == 0 {
+		o.Back = 30 * time.Second
+	}
+	o.order = func(context.Context, host.Host) error {
+		s.ordered++
+		if s.onReboot != nil {
+			s.onReboot(s)
+		}
+		return nil
+	}
+	r, err := Reboot(t.Context(), s.stack, map[string]host.Host{"h1": s.m}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func boots(s *rebooted) { s.m.boots.Add(1) }
+
+func TestRebootHolds(t *testing.T) {
+	s := newRebooted(t, boots)
+	r := s.reboot(t, RebootOptions{Before: 100, Score: func(context.Context) (float64, error) { return 96, nil }})
+	if r.Outcome != Held || r.Writes != 10 || r.Reads != 20 || r.After != 96 || s.ordered != 1 || !strings.Contains(r.Text, "h1") {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestRebootFails(t *testing.T) {
+	for _, c := range []struct {
+		about    string
+		onReboot func(*rebooted)
+		o        RebootOptions
+		want     string // the first problem
+	}{
+		{"a write is lost", func(s *rebooted) {
+			boots(s)
+			s.mu.Lock()
+			s.notes = s.notes[:len(s.notes)-1]
+			s.mu.Unlock()
+		}, RebootOptions{}, "is lost: reader"},
+		{"the host does not reboot", nil, RebootOptions{Back: 10 * time.Millisecond}, "host h1 did not reboot within"},
+		{"the service is not enabled", func(s *rebooted) { boots(s); s.down.Store(true) }, RebootOptions{Back: 300 * time.Millisecond}, "the service did not come back within"},
+		{"the score is less", boots, RebootOptions{Before: 100, Score: func(context.Context) (float64, error) { return 94, nil }}, "less than 95 % of it"},
+		{"nothing can be measured", boots, RebootOptions{Before: 100, Score: func(context.Context) (float64, error) { return 0, errors.New("no answer") }}, "could not be measured after the reboot: no answer"},
+	} {
+		t.Run(c.about, func(t *testing.T) {
+			s := newRebooted(t, c.onReboot)
+			r := s.reboot(t, c.o)
+			if r.Outcome != Failed || !strings.Contains(r.Problems[0].What, c.want) {
+				t.Errorf("%s: %+v", r.Outcome, r)
+			}
+		})
+	}
+}
+
+// A service that did not come back by itself is named, and started afterwards.
+func TestRebootStartsWhatDidNotComeBack(t *testing.T) {
+	s := newRebooted(t, func(s *rebooted) { boots(s); s.down.Store(true) })
+	r := s.reboot(t, RebootOptions{Back: 300 * time.Millisecond})
+	named, started := false, false
+	for _, p := range r.Problems {
+		named = named || p.By == "web on h1" && strings.Contains(p.What, "systemctl enable")
+	}
+	for _, n := range r.Notes {
+		started = started || strings.Contains(n, "web was started by Kasoku afterwards")
+	}
+	if !named || !started || s.down.Load() {
+		t.Errorf("named %v, started %v, down %v: %+v", named, started, s.down.Load(), r)
+	}
+}
+
+// Only what checks.reboot names is rebooted, and never this machine.
+func TestRebootNeedsPermission(t *testing.T) {
+	s := newRebooted(t, boots)
+	s.stack.Checks.Reboot = nil
+	if r := s.reboot(t, RebootOptions{}); r.Outcome != NotJudged || s.ordered != 0 || len(s.notes) != 0 {
+		t.Errorf("%d orders, %d writes: %+v", s.ordered, len(s.notes), r)
+	}
+	s.stack.Services[0].Host = stack.LocalHost
+	s.stack.Checks.Reboot = []string{stack.LocalHost}
+	if r := s.reboot(t, RebootOptions{}); r.Outcome != NotJudged || s.ordered != 0 {
+		t.Errorf("%d orders: %+v", s.ordered, r)
+	}
+}

@@ -1,0 +1,81 @@
+package prove
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Answers tell the present time in many ways, and differ by it: takes that are
+// made within a minute agree about the hour. So a time of day is never compared,
+// and a date or a count of seconds not if it is of these days.
+const nearDays = 2
+
+var (
+	timeOfDay = regexp.MustCompile(`\d+:\d+(?::\d+(?:[.,]\d+)?)?`)
+	clockForm = regexp.MustCompile(`^\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?$`)
+	// 2026-11-22, 2026/11/22, 2026.11.22, 2026年11月22日, 20261122 (with a time of
+	// day behind it or not: MediaWiki's form)
+	yearFirst = regexp.MustCompile(`(\d{4})(?:[-/.]|年)\s?(\d{1,2})(?:[-/.]|月)\s?(\d{1,2})日?`)
+	packed    = regexp.MustCompile(`\b(20\d{2})(\d{2})(\d{2})(?:\d{6})?\b`)
+	// 22 Nov 2026, 22-Nov-2026, November 22, 2026
+	dayFirst   = regexp.MustCompile(`\b(\d{1,2})[ -]([A-Z][a-z]{2,8})[ -](\d{4})\b`)
+	monthFirst = regexp.MustCompile(`\b([A-Z][a-z]{2,8}) (\d{1,2}), (\d{4})\b`)
+	// seconds or milliseconds since 1970
+	epoch = regexp.MustCompile(`\b(1\d{9}|2\d{9})(?:\.\d+|\d{3})?\b`)
+)
+
+const timeToken = "‹time›"
+
+// maskTimes hides what of a body tells the present time.
+func maskTimes(body []byte, now time.Time) []byte {
+	if !utf8.Valid(body) {
+		return body
+	}
+	near := func(y, m, d string) bool {
+		year, err1 := strconv.Atoi(y)
+		day, err2 := strconv.Atoi(d)
+		month := monthOf(m)
+		if err1 != nil || err2 != nil || month == 0 {
+			return false
+		}
+		at := time.Date(year, month, day, 12, 0, 0, 0, now.Location())
+		return now.Sub(at).Abs() < (nearDays*24+12)*time.Hour
+	}
+	replace := func(text []byte, re *regexp.Regexp, is func(g []string) bool) []byte {
+		return re.ReplaceAllFunc(text, func(match []byte) []byte {
+			var groups []string
+			for _, g := range re.FindSubmatch(match) {
+				groups = append(groups, string(g))
+			}
+			if len(groups) > 0 && is(groups) {
+				return []byte(timeToken)
+			}
+			return match
+		})
+	}
+	body = replace(body, yearFirst, func(g []string) bool { return near(g[1], g[2], g[3]) })
+	body = replace(body, packed, func(g []string) bool { return near(g[1], g[2], g[3]) })
+	body = replace(body, dayFirst, func(g []string) bool { return near(g[3], g[2], g[1]) })
+	body = replace(body, monthFirst, func(g []string) bool { return near(g[3], g[1], g[2]) })
+	body = replace(body, epoch, func(g []string) bool {
+		s, err := strconv.ParseInt(g[1], 10, 64)
+		return err == nil && now.Sub(time.Unix(s, 0)).Abs() < nearDays*24*time.Hour
+	})
+	return replace(body, timeOfDay, func(g []string) bool { return clockForm.MatchString(g[0]) })
+}
+
+// monthOf reads 11, Nov or November; 0 if it is none.
+func monthOf(s string) time.Month {
+	if n, err := strconv.Atoi(s); err == nil && n >= 1 && n <= 12 {
+		return time.Month(n)
+	}
+	for m := time.January; m <= time.December; m++ {
+		if len(s) >= 3 && strings.HasPrefix(m.String(), s) {
+			return m
+		}
+	}
+	return 0
+}

@@ -1,0 +1,26 @@
+package prove
+
+import (
+	"testing"
+	"time"
+)
+
+func TestMaskTimes(t *testing.T) {
+	now := time.Date(2026, 11, 22, 15, 4, 5, 0, time.UTC)
+	for text, want := range map[string]string{
+		"at 15:04:05.123, or 9:30":                            "at ‹time›, or ‹time›",
+		"2026-11-22T15:04:05Z":                                "‹time›T‹time›Z",
+		"2026/11/21, 2026年11月23日 (日)":                         "‹time›, ‹time› (日)",
+		"127.0.0.1:8080 and 1:2":                              "127.0.0.1:8080 and 1:2",
+		"written on 2019-05-06":                               "written on 2019-05-06",
+		"Sun, 22 Nov 2026 15:04:05 GMT":                       "Sun, ‹time› ‹time› GMT",
+		"November 22, 2026 and May 1, 1999":                   "‹time› and May 1, 1999",
+		"wgTime=20261122150405, wgOld=20190506010203":         "wgTime=‹time›, wgOld=20190506010203",
+		"t=1795359845.12, ms=1795359845123, order 1234567890": "t=‹time›, ms=‹time›, order 1234567890",
+		"12 pages of 345, version 1.39.17, 22 Quiet 2026":     "12 pages of 345, version 1.39.17, 22 Quiet 2026",
+	} {
+		if got := string(maskTimes([]byte(text), now)); got != want {
+			t.Errorf("%q became %q, want %q", text, got, want)
+		}
+	}
+}

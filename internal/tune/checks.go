@@ -1,0 +1,94 @@
+package tune
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"kasoku/internal/prove"
+)
+
+// takeTime is the longest that one walk for the comparison of answers may take:
+// there are five of them, three as found and two at the end, which together
+// shall take less than a tenth of the budget.
+func (t *Tuner) takeTime() time.Duration {
+	if t.Budget == 0 {
+		return longestWalk
+	}
+	return min(t.Budget/60, longestWalk)
+}
+
+// checksTime is about what the checks at the end take.
+func (t *Tuner) checksTime() time.Duration {
+	const write, kill, reboot = 2 * time.Second, 20 * time.Second, time.Minute
+	if t.Bench.instead != nil {
+		return 0
+	}
+	all, c := time.Duration(0), t.Stack.Checks
+	if t.prover().comparable() == "" {
+		all += 2 * t.takeTime()
+	}
+	if c.Scenario != "" {
+		all += time.Duration(max(c.Writes, 5)) * write
+	}
+	if len(c.Kill) > 0 {
+		all += kill
+	}
+	if len(c.Reboot) > 0 {
+		all += reboot + 2*t.Bench.runTime()
+	}
+	return all
+}
+
+func (t *Tuner) prover() *Prover {
+	p := &Prover{Bench: t.Bench, UI: t.UI, Workload: t.workload, Limit: t.takeTime()}
+	if t.session != nil {
+		p.Session, p.Before = t.session.ID, t.session.Final
+	}
+	return p
+}
+
+// recordAnswers keeps what the service answers as found.
+func (t *Tuner) recordAnswers(ctx context.Context) error {
+	if t.Bench.instead != nil || t.Bench.before == nil {
+		return nil
+	}
+	p := t.prover()
+	if p.comparable() != "" {
+		return nil // check says so at the end
+	}
+	t.UI.Step("Record answers as found")
+	why, err := p.Record(ctx, t.Bench.before.ID)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		why = err.Error()
+	}
+	if why != "" {
+		t.UI.Warn("answers as found could not be recorded: "+why, "at the end they are not compared")
+	}
+	return nil
+}
+
+// check makes the regulation checks on what is in place at the end.
+func (t *Tuner) check(ctx context.Context) error {
+	proves := t.proves
+	if proves == nil {
+		if t.Bench.instead != nil {
+			return nil
+		}
+		proves = t.prover().Run
+	}
+	t.UI.Step("Check that the regulation holds")
+	var err error
+	if t.session.Checks, err = proves(ctx); err != nil {
+		return err
+	}
+	if broken := prove.Broken(t.session.Checks); len(broken) > 0 {
+		t.UI.Warn(fmt.Sprintf("the regulation does not hold: %s failed", strings.Join(broken, ", ")),
+			"`kasoku report` tells what was seen; `kasoku undo` puts kept changes back, the last one first")
+	}
+	return nil
+}
