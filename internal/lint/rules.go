@@ -22,7 +22,7 @@ var layers = []layer{
 	{"change", "evidence"},
 	{"diagnose"},
 	{"remedy/index", "remedy/planning"},
-	{"remedy/database", "remedy/web", "remedy/kernel", "remedy/packages", "remedy/units", "remedy/boot", "remedy/workload"},
+	{"remedy/database", "remedy/web", "remedy/kernel", "remedy/packages", "remedy/units", "remedy/boot", "remedy/topology", "remedy/workload"},
 	{"remedy/php", "remedy/pagecache", "remedy/apps"},
 	{"remedy/cache"},
 	{"remedy"},

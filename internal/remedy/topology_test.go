@@ -1,0 +1,155 @@
+package remedy_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"kasoku/internal/change"
+	"kasoku/internal/evidence"
+	"kasoku/internal/remedy"
+	"kasoku/internal/remedy/remedytest"
+	"kasoku/internal/stack"
+)
+
+// spread is the world with PHP on three hosts behind an upstream: on web1 with
+// nginx and the database, on app1 and app2 alone. cpu is what PHP used on each
+// of 20 CPU seconds, other what else ran on web1.
+func spread(upstream string, cpu [3]float64, other float64) remedy.Input {
+	conf := strings.Replace(remedytest.Nginx(strings.ReplaceAll(remedytest.PassAll, "127.0.0.1:9000", "app")), "    server {",
+		"    upstream app {\n"+upstream+"    }\n    server {", 1)
+	in := apart(remedytest.World(map[string]string{remedytest.NginxPath: conf}), nil)
+	in.Snapshot.Addresses = map[string][]string{"web1": {"10.0.0.1", "web1"}, "app1": {"10.0.0.2"}, "app2": {"10.0.0.3"}}
+	in.Evidence.Services = map[string]evidence.ServiceUse{"web": {CPU: other / 2}, "db": {CPU: other / 2}, "php": {CPU: cpu[0], Processes: 3}}
+	in.Evidence.System = evidence.System{Host: "web1", CPUs: 2, User: cpu[0] + other, Idle: 20 - cpu[0] - other, MemoryTotal: 8 << 30, MemoryAvailable: 4 << 30}
+	for i, host := range []string{"app1", "app2"} {
+		name := fmt.Sprintf("php%d", i+2)
+		in.Stack.Services = append(in.Stack.Services, stack.Service{Name: name, Kind: stack.PHPFPM, Host: host, Config: remedytest.FPMPath, PHPIni: remedytest.PHPIniPath})
+		in.Snapshot.Files[host] = map[string]evidence.File{remedytest.FPMPath: {Content: []byte("[www]\nlisten = 9000\npm = static\npm.max_children = 32\n"), Service: name}}
+		in.Snapshot.Machines[host] = evidence.Machine{CPUs: 2, Memory: 4 << 30}
+		in.Evidence.Services[name] = evidence.ServiceUse{CPU: cpu[i+1], Processes: 3}
+		in.Evidence.Hosts[host] = &evidence.System{Host: host, CPUs: 2, User: cpu[i+1], Idle: 20 - cpu[i+1], MemoryTotal: 4 << 30, MemoryAvailable: 3 << 30}
+	}
+	return in
+}
+
+const threeServers = "        server 127.0.0.1:9000;\n        server 10.0.0.2:9000 max_fails=0;\n        server 10.0.0.3:9000 weight=1; # the new one\n"
+
+// Weights follow from what each host has left: web1 spends 6 of its 20 CPU
+// seconds on nginx and the database, and a third of the requests costs 6 s
+// anywhere, so that all hosts are used alike with 1/9, 4/9 and 4/9 of them.
+func TestBalanceByDemand(t *testing.T) {
+	for _, c := range []struct {
+		other, bound float64
+		weights      map[int][3]string
+	}{
+		{6, 12.0 / 8, map[int][3]string{50: {" weight=22", " weight=39", " weight=39"}, 100: {" weight=11", " weight=44", " weight=44"}, 150: {" backup", " weight=50", " weight=50"}}},
+		// 12 s are more than what the others would have without web1's help.
+		{12, 18.0 / 12, map[int][3]string{50: {" weight=17", " weight=42", " weight=42"}, 100: {" backup", " weight=50", " weight=50"}}},
+	} {
+		p := remedytest.Want(t, spread(threeServers, [3]float64{6, 6, 6}, c.other), "nginx.balance")
+		if p.Search == nil || p.Search.Current != 0 || len(p.Search.Values) != len(c.weights) {
+			t.Fatalf("searches %+v", p.Search)
+		}
+		if p.Bound < c.bound-0.01 || p.Bound > c.bound+0.01 {
+			t.Errorf("bound %.3f, want %.3f", p.Bound, c.bound)
+		}
+		if len(p.Trades) > 0 {
+			t.Errorf("trades %v", p.Trades)
+		}
+		for way, w := range c.weights {
+			changes, err := p.Search.At(way)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(changes) != 1 || changes[0].Activate != change.Reload || changes[0].Host != "web1" {
+				t.Errorf("%d %%: %+v", way, changes)
+			}
+			remedytest.Has(t, remedytest.AfterChanges(changes, remedytest.NginxPath),
+				"        server 127.0.0.1:9000"+w[0]+";\n        server 10.0.0.2:9000 max_fails=0"+w[1]+";\n        server 10.0.0.3:9000"+w[2]+"; # the new one\n")
+		}
+	}
+}
+
+// What cannot be told is said, and even use asks for nothing.
+func TestBalanceNotPlanned(t *testing.T) {
+	even := spread(threeServers, [3]float64{14, 14, 14}, 0.4)
+	remedytest.WantNone(t, even, "nginx.balance", "")
+	idle := spread(threeServers, [3]float64{1, 1, 1}, 3)
+	remedytest.WantNone(t, idle, "nginx.balance", "")
+	for upstream, says := range map[string]string{
+		"        ip_hash;\n" + threeServers:                                               "ties clients to servers (ip_hash)",
+		strings.Replace(threeServers, "10.0.0.3", "10.0.0.9", 1):                          "server 10.0.0.9:9000 of upstream app is on no host of kasoku.yaml",
+		strings.Replace(threeServers, "10.0.0.3:9000", "10.0.0.3:9001", 1):                "no service of kasoku.yaml listens at 10.0.0.3:9001",
+	} {
+		in := spread(upstream, [3]float64{6, 6, 6}, 12)
+		in, res := remedytest.Plan(t, in)
+		said := ""
+		for _, n := range in.Diagnosis.NotJudged {
+			if n.Rule == "topology.balance" {
+				said = n.Why
+			}
+		}
+		if !strings.Contains(said, says) {
+			t.Errorf("not judged: %q, want %q", said, says)
+		}
+		for _, p := range res.Plans {
+			if p.Remedy == "nginx.balance" || p.Remedy == "nginx.fewer-hosts" {
+				t.Errorf("planned %s", p.ID)
+			}
+		}
+	}
+}
+
+// Where no host is saturated, fewer are tried: first without the last of those
+// that need the network, never fewer than could do the work.
+func TestFewerHosts(t *testing.T) {
+	in := spread(threeServers, [3]float64{3, 3, 3}, 4)
+	p := remedytest.Want(t, in, "nginx.fewer-hosts")
+	if s := p.Search; s == nil || s.Current != 3 || fmt.Sprint(s.Values) != "[1 2]" {
+		t.Fatalf("searches %+v", p.Search)
+	}
+	for hosts, want := range map[int]string{
+		1: "        server 127.0.0.1:9000;\n        server 10.0.0.2:9000 max_fails=0 backup;\n        server 10.0.0.3:9000 backup; # the new one\n",
+		2: "        server 127.0.0.1:9000;\n        server 10.0.0.2:9000 max_fails=0;\n        server 10.0.0.3:9000 backup; # the new one\n",
+	} {
+		changes, err := p.Search.At(hosts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		remedytest.Has(t, remedytest.AfterChanges(changes, remedytest.NginxPath), want)
+	}
+	// 9 s of PHP and 12 s of the rest do not fit into one host's 20.
+	in = spread(threeServers, [3]float64{3, 3, 3}, 12)
+	if s := remedytest.Want(t, in, "nginx.fewer-hosts").Search; fmt.Sprint(s.Values) != "[2]" {
+		t.Errorf("of 21 s of work %v hosts are tried, want 2", s.Values)
+	}
+	remedytest.WantNone(t, spread(threeServers, [3]float64{17, 17, 17}, 2), "nginx.fewer-hosts", "")
+	// One that is a backup already counts for nothing, and stays one.
+	in = spread(strings.Replace(threeServers, "weight=1;", "backup;", 1), [3]float64{4, 4, 0}, 4)
+	changes, err := remedytest.Want(t, in, "nginx.fewer-hosts").Search.At(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	remedytest.Has(t, remedytest.AfterChanges(changes, remedytest.NginxPath), "server 127.0.0.1:9000;", "max_fails=0 backup;", "10.0.0.3:9000 backup; # the new one")
+}
+
+// nginx accepts what is planned.
+func TestNginxAcceptsBalance(t *testing.T) {
+	nginx, dir := program(t, "/usr/sbin/nginx"), openDir(t)
+	for name, in := range map[string]remedy.Input{"nginx.balance": spread("        least_conn;\n"+threeServers, [3]float64{6, 6, 6}, 12), "nginx.fewer-hosts": spread(threeServers, [3]float64{3, 3, 3}, 4)} {
+		s := remedytest.Want(t, in, name).Search
+		for _, v := range s.Values {
+			changes, err := s.At(v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			conf := strings.ReplaceAll(remedytest.AfterChanges(changes, remedytest.NginxPath), "/tmp/a.log", dir+"/a.log")
+			write(t, filepath.Join(dir, "nginx.conf"), conf)
+			runs(t, conf, nginx, "-t", "-q", "-p", dir, "-c", filepath.Join(dir, "nginx.conf"), "-g", "pid "+dir+"/pid; error_log stderr;")
+		}
+	}
+	in := spread("        random two;\n"+threeServers, [3]float64{3, 3, 3}, 4)
+	remedytest.WantNone(t, in, "nginx.fewer-hosts", "no server can be a backup")
+}
