@@ -169,6 +169,7 @@ var systemRules = []Rule{
 	{"topology.hosts", []string{"W12", "I18", "I22", "I24", "C28", "G06"}, needMore, judgeHosts},
 	{"topology.balance", []string{"W12", "I22"}, "an upstream of several hosts", judgeBalance},
 	{"topology.fewer", []string{"W12", "W13"}, "an upstream of several hosts", judgeFewer},
+	{"topology.spare", []string{"W12", "I22"}, "a service that is spare for another (spare_for)", judgeSpare},
 	{"topology.boot", []string{"W15", "W16"}, needMore, judgeBoot},
 	{"topology.runtime", []string{"L02", "L04", "I21", "G13"}, needMore, judgeRuntime},
 	{"app.variant", []string{"L02", "L04", "I21", "I14"}, "variants in kasoku.yaml", judgeVariants},
