@@ -33,6 +33,9 @@ func (m *model) parts(b Balancer) (out []part, why string) {
 			all += s.Weight
 		}
 	}
+	if all == 0 {
+		return nil, fmt.Sprintf("no server of upstream %s gets requests", b.Name())
+	}
 	counted := map[string]bool{}
 	for i, s := range b.Backends {
 		if s.Idle {
