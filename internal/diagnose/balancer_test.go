@@ -98,3 +98,12 @@ func TestNoBalancer(t *testing.T) {
 		t.Errorf("%+v", all)
 	}
 }
+
+// besides puts a second PHP-FPM on app1 that nobody asks, spare for the first.
+func besides(in *Input) {
+	behind(in)
+	config("/n", " server 10.0.0.2:9000;", "")(in)
+	in.Stack.Service("php2").SpareFor = "php"
+	in.Evidence.Services["php2"] = evidence.ServiceUse{Processes: 17}
+	in.Evidence.Hosts["app1"].User, in.Evidence.Hosts["app1"].Idle = 0, 40
+}

@@ -323,6 +323,7 @@ var signs = []struct {
 	{"varnish.file-storage", config("/v", "malloc,1g", "file,/var/lib/varnish/s,1g"), "file,/var/lib/varnish/s,1g"},
 	{"varnish.threads", delta("front", "MAIN.threads_limited", 4), "4 times no thread"},
 	{"topology.balance", behind, "local gets 50 % of the requests"},
+	{"topology.spare", besides, "php2 on it could take 85 %"},
 	{"topology.fewer", both(behind, idle), "1 of the 2 could do the work"},
 	{"request.n+1", pattern(trace.NPlusOne), "20.0 calls per request"},
 	{"request.same-read", pattern(trace.SameRead), "20.0 calls per request"},

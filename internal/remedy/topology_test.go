@@ -79,9 +79,9 @@ func TestBalanceNotPlanned(t *testing.T) {
 	idle := spread(threeServers, [3]float64{1, 1, 1}, 3)
 	remedytest.WantNone(t, idle, "nginx.balance", "")
 	for upstream, says := range map[string]string{
-		"        ip_hash;\n" + threeServers:                                               "ties clients to servers (ip_hash)",
-		strings.Replace(threeServers, "10.0.0.3", "10.0.0.9", 1):                          "server 10.0.0.9:9000 of upstream app is on no host of kasoku.yaml",
-		strings.Replace(threeServers, "10.0.0.3:9000", "10.0.0.3:9001", 1):                "no service of kasoku.yaml listens at 10.0.0.3:9001",
+		"        ip_hash;\n" + threeServers:                                "ties clients to servers (ip_hash)",
+		strings.Replace(threeServers, "10.0.0.3", "10.0.0.9", 1):           "server 10.0.0.9:9000 of upstream app is on no host of kasoku.yaml",
+		strings.Replace(threeServers, "10.0.0.3:9000", "10.0.0.3:9001", 1): "no service of kasoku.yaml listens at 10.0.0.3:9001",
 	} {
 		in := spread(upstream, [3]float64{6, 6, 6}, 12)
 		in, res := remedytest.Plan(t, in)
@@ -152,4 +152,98 @@ func TestNginxAcceptsBalance(t *testing.T) {
 	}
 	in := spread("        random two;\n"+threeServers, [3]float64{3, 3, 3}, 4)
 	remedytest.WantNone(t, in, "nginx.fewer-hosts", "no server can be a backup")
+}
+
+// aside is the world with PHP on web1, where it uses 10 of 20 CPU seconds and
+// all else 6, and a spare PHP on app1, where nothing runs.
+func aside(pass, upstream string, running bool) remedy.Input {
+	conf := strings.Replace(remedytest.Nginx(pass), "    server {", upstream+"    server {", 1)
+	in := apart(remedytest.World(map[string]string{remedytest.NginxPath: conf}), nil)
+	in.Snapshot.Addresses = map[string][]string{"web1": {"172.17.0.1", "10.0.0.1", "web1"}, "app1": {"172.17.0.1", "192.168.7.2", "10.0.0.2"}}
+	in.Stack.Services = append(in.Stack.Services, stack.Service{Name: "php2", Kind: stack.PHPFPM, Host: "app1", SpareFor: "php", Config: remedytest.FPMPath, Control: stack.Control{Unit: "php8.2-fpm"}})
+	in.Snapshot.Files["app1"] = map[string]evidence.File{remedytest.FPMPath: {Content: []byte("[www]\nlisten = 9000\npm = static\npm.max_children = 32\n"), Service: "php2"}}
+	in.Snapshot.Machines["app1"] = evidence.Machine{CPUs: 2, Memory: 4 << 30}
+	in.Evidence.Services = map[string]evidence.ServiceUse{"web": {CPU: 3}, "db": {CPU: 3}, "php": {CPU: 10, Processes: 3}, "php2": {}}
+	if running {
+		in.Evidence.Services["php2"] = evidence.ServiceUse{Processes: 3}
+	}
+	in.Evidence.System = evidence.System{Host: "web1", CPUs: 2, User: 16, Idle: 4, MemoryTotal: 8 << 30, MemoryAvailable: 4 << 30}
+	in.Evidence.Hosts["app1"] = &evidence.System{Host: "app1", CPUs: 2, Idle: 20, MemoryTotal: 4 << 30, MemoryAvailable: 3 << 30}
+	return in
+}
+
+// A spare host gets what makes both hosts equally busy: (20u − 6)/10 + 20u/10 = 1
+// gives u = 0.4, a fifth for web1. Where nginx names an address in place, an
+// upstream is made of it.
+func TestSpareHost(t *testing.T) {
+	nginx, dir := program(t, "/usr/sbin/nginx"), openDir(t)
+	block := "    upstream app {\n        server 127.0.0.1:9000;\n    }\n"
+	for _, c := range []struct {
+		name, pass, upstream string
+		want                 []string
+	}{
+		{"plain", remedytest.PassAll, "", []string{"    upstream kasoku_php0 {\n        server 127.0.0.1:9000 weight=20;\n        server 10.0.0.2:9000 weight=80;\n    }\n", "fastcgi_pass kasoku_php0;"}},
+		{"block", strings.ReplaceAll(remedytest.PassAll, "127.0.0.1:9000", "app"), block, []string{"    upstream app {\n        server 127.0.0.1:9000 weight=20;\n        server 10.0.0.2:9000 weight=80;\n    }\n", "fastcgi_pass app;"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := remedytest.Want(t, aside(c.pass, c.upstream, true), "nginx.spare-host")
+			if p.Bound < 1.99 || p.Bound > 2.01 || len(p.Prepare) > 0 || len(p.Trades) > 0 || fmt.Sprint(p.Search.Values) != "[50 100 150]" {
+				t.Errorf("bound %.3f, prepare %v, trades %v, values %v", p.Bound, p.Prepare, p.Trades, p.Search.Values)
+			}
+			for _, way := range p.Search.Values {
+				changes, err := p.Search.At(way)
+				if err != nil {
+					t.Fatal(err)
+				}
+				text := remedytest.AfterChanges(changes, remedytest.NginxPath)
+				if way == 100 {
+					remedytest.Has(t, text, c.want...)
+				}
+				write(t, filepath.Join(dir, "nginx.conf"), strings.ReplaceAll(text, "/tmp/a.log", dir+"/a.log"))
+				runs(t, text, nginx, "-t", "-q", "-p", dir, "-c", filepath.Join(dir, "nginx.conf"), "-g", "pid "+dir+"/pid; error_log stderr;")
+			}
+		})
+	}
+}
+
+// A unit that does not run is started beforehand, apart from the switch; what
+// the operator keeps back is not touched.
+func TestSpareHostIsPrepared(t *testing.T) {
+	p := remedytest.Want(t, aside(remedytest.PassAll, "", false), "nginx.spare-host")
+	if len(p.Prepare) != 1 || len(p.Prepare[0]) != 1 {
+		t.Fatalf("prepare %+v", p.Prepare)
+	}
+	if c := p.Prepare[0][0]; c.Kind != change.KindUnit || c.Host != "app1" || c.Service != "php2" || c.Unit.Name != "php8.2-fpm.service" || c.Unit.After != (change.UnitState{Enabled: "enabled", Active: "active"}) {
+		t.Errorf("prepare %+v", c)
+	}
+	for _, c := range p.Changes {
+		if c.Kind != change.KindFile || c.Host != "web1" {
+			t.Errorf("the switch changes %s %s on %s", c.Kind, c.Path, c.Host)
+		}
+	}
+	in := aside(remedytest.PassAll, "", false)
+	in.Stack.Regulation.NoTouch = []string{"php2"}
+	_, res := remedytest.Plan(t, in)
+	for _, q := range res.Plans {
+		if q.Remedy == "nginx.spare-host" {
+			t.Errorf("planned although php2 may not be touched: %s", q.ID)
+		}
+	}
+	in = aside(remedytest.PassAll, "", false)
+	in.Stack.Service("php2").Control = stack.Control{}
+	in, res = remedytest.Plan(t, in)
+	for _, q := range res.Plans {
+		if q.Remedy == "nginx.spare-host" {
+			t.Errorf("planned although nothing can start php2: %s", q.ID)
+		}
+	}
+	said := ""
+	for _, n := range in.Diagnosis.NotJudged {
+		if n.Rule == "topology.spare" {
+			said = n.Why
+		}
+	}
+	if !strings.Contains(said, "php2 does not run") {
+		t.Errorf("not judged: %q", said)
+	}
 }

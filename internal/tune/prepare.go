@@ -7,7 +7,23 @@ import (
 
 	"kasoku/internal/change"
 	"kasoku/internal/experiment"
+	"kasoku/internal/remedy"
 )
+
+// toPrepare is what a plan needs that is not there: a session that was killed
+// while it kept a step may have kept some of it.
+func (t *Tuner) toPrepare(p remedy.Plan) [][]change.Change {
+	left := p.Prepare
+	if len(left) == 0 {
+		return nil
+	}
+	for _, tx := range t.Exec.Kept() {
+		if tx.Session == t.session.ID && tx.Plan == change.Prepares(p.ID) && len(left) > 0 {
+			left = left[1:]
+		}
+	}
+	return left
+}
 
 // prepare puts in place what the switch needs; it then stays on both sides, so
 // that they differ in the switch alone. A second call does nothing.

@@ -151,7 +151,7 @@ func TestPreparedAndKilled(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if !on && n == 0 {
+		if !on {
 			if _, err := v.tuner().Run(t.Context()); err != nil {
 				t.Fatalf("killed before step %d, taken up again: %v", at, err)
 			}

@@ -71,7 +71,7 @@ func (t *Tuner) again(ctx context.Context, step *store.Step, plan remedy.Plan) (
 func (t *Tuner) switcher(step *store.Step) *switcher {
 	plan := step.Plan
 	return &switcher{exec: t.Exec, bench: t.Bench, step: step.ID, judge: t.judge,
-		baseWorkload: t.workload, candWorkload: t.workload, prep: plan.Prepare,
+		baseWorkload: t.workload, candWorkload: t.workload, prep: t.toPrepare(plan),
 		intent: change.Intent{Title: plan.Title, Plan: plan.ID, Session: t.session.ID, Changes: plan.Changes}}
 }
 

@@ -20,12 +20,12 @@ type switcher struct {
 	bench                      *Bench
 	intent                     change.Intent
 	step                       int64
-	tx                         int64  // of the candidate that is applied; 0 = baseline is in place
+	tx                         int64 // of the candidate that is applied; 0 = baseline is in place
 	prep                       [][]change.Change
 	prepared                   []int64 // transactions of prep, which stay on both sides
-	beneath                    int64  // transaction that put the baseline itself in place; 0 = none
-	judge                      *judge // of a proposal; nil: Kasoku's own plan
-	baseWorkload, candWorkload int    // differ only when the plan changes the load
+	beneath                    int64   // transaction that put the baseline itself in place; 0 = none
+	judge                      *judge  // of a proposal; nil: Kasoku's own plan
+	baseWorkload, candWorkload int     // differ only when the plan changes the load
 }
 
 // Measure implements experiment.Runner.

@@ -1,7 +1,8 @@
 package topology_test
 
 import (
-	"context"
+	"errors"
+	"slices"
 	"testing"
 
 	"kasoku/cases/remedies/bed"
@@ -34,8 +35,12 @@ func TestBalance(t *testing.T) {
 			s.sh("h1", "systemctl start php8.2-fpm.service")
 		}},
 		// Equal use of three hosts is nothing for h1 and halves for the others;
-		// half of the way there.
-		{"nginx.spare-host", 6, 6, 50, "h1 25 h2 50 h3 25", nil},
+		// half of the way there. PHP of h3 is started for it, and at each boot.
+		{"nginx.spare-host", 6, 6, 50, "h1 25 h2 50 h3 25", func(s *site) {
+			if got := s.sh("h3", "systemctl is-enabled php8.2-fpm.service; systemctl is-active php8.2-fpm.service"); got != "enabled\nactive" {
+				s.t.Errorf("PHP of h3 is %s", got)
+			}
+		}},
 	} {
 		t.Run(c.id, func(t *testing.T) {
 			s.t = t
@@ -45,9 +50,17 @@ func TestBalance(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			var under []int64
+			for _, prepare := range p.Prepare {
+				tx, err := s.exec.Apply(t.Context(), change.Intent{Title: "Prepare: " + p.Title, Plan: change.Prepares(p.ID), Changes: prepare})
+				if err != nil {
+					t.Fatal(err)
+				}
+				under = append(under, tx.ID)
+			}
 			var tx change.Tx
 			s.busily(func() (err error) {
-				tx, err = s.exec.Apply(context.WithoutCancel(t.Context()), change.Intent{Title: p.Title, Plan: p.ID, Changes: changes})
+				tx, err = s.exec.Apply(t.Context(), change.Intent{Title: p.Title, Plan: p.ID, Changes: changes})
 				return err
 			})
 			if got := s.answers(); got != c.want {
@@ -56,7 +69,13 @@ func TestBalance(t *testing.T) {
 			if c.inForce != nil {
 				c.inForce(s)
 			}
-			s.busily(func() error { return s.exec.Revert(context.WithoutCancel(t.Context()), tx.ID) })
+			s.busily(func() error {
+				err := s.exec.Revert(t.Context(), tx.ID)
+				for _, id := range slices.Backward(under) {
+					err = errors.Join(err, s.exec.Revert(t.Context(), id))
+				}
+				return err
+			})
 			if after := s.seen(); after != before {
 				t.Errorf("the hosts are not as before:\n%s\nthey were:\n%s", after, before)
 			}

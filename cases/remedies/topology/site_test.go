@@ -111,6 +111,7 @@ func start(t *testing.T) *site {
 		s.stack.Services = append(s.stack.Services, svc)
 		s.sh(h.Name, onAll)
 	}
+	s.sh("h3", "systemctl disable -q --now php8.2-fpm.service")
 	s.sh("h1", strings.Replace(onFirst, "SECOND", l.Hosts[1].Address, 1))
 	s.client = &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 		return l.Dial(ctx, network, address)
@@ -137,7 +138,8 @@ func (s *site) seen() string {
 	out := s.sh("h1", `find /etc/nginx -type f -exec sha256sum {} + | sort; stat -c '%n %a %u:%g %Y' /etc/nginx/nginx.conf`)
 	for i := range hostCount {
 		h := fmt.Sprintf("h%d", i+1)
-		out += "\n" + h + " " + s.sh(h, `find /etc/php -type f -exec sha256sum {} + | sort | sha256sum; systemctl is-active php8.2-fpm.service`)
+		out += "\n" + h + " " + s.sh(h, `find /etc/php -type f -exec sha256sum {} + | sort | sha256sum; find /etc/systemd -printf '%p %m %l\n' | sort | sha256sum
+systemctl is-enabled php8.2-fpm.service || true; systemctl is-active php8.2-fpm.service || true`)
 	}
 	return out
 }
@@ -193,7 +195,7 @@ func (s *site) plans(php, other float64) remedy.Result {
 	ev := &evidence.Evidence{System: *use("h1", php+other), Hosts: map[string]*evidence.System{"h2": use("h2", php), "h3": use("h3", 0)},
 		Load: &load.Result{Workload: 8, Window: 10 * time.Second, Requests: 1000, Succeeded: 1000, Routes: []load.RouteResult{{Route: "GET /", Requests: 1000, Total: 80 * time.Second}}},
 		Services: map[string]evidence.ServiceUse{"web": {CPU: other, Processes: 2}, "php1": {CPU: php, Processes: 5}, "php2": {CPU: php, Processes: 5},
-			"php3": {Processes: 5}}}
+			"php3": {}}}
 	d, err := diagnose.Diagnose(diagnose.Input{Stack: s.stack, Evidence: ev, Snapshot: snap})
 	if err != nil {
 		s.t.Fatal(err)
