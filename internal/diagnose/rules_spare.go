@@ -92,15 +92,12 @@ func (m *model) spareBehind(web *stack.Service, b Balancer, spare *stack.Service
 	f := about(web.Name, fmt.Sprintf("%s could take requests from %s", k.name, strings.Join(hostsOf(parts), " and ")),
 		fmt.Sprintf("%s is %s busy, %s %s. %s on it could take %s of the requests that %s passes to %s; requests and answers then cross the network as they are, and %s must have the same code.",
 			busy.name, percent(busy.busy), k.name, percent(k.busy), spare.Name, percent(to[len(to)-1]), web.Name, b.Name(), spare.Name), web.Config, "kasoku.yaml: spare_for of "+spare.Name, "CPU by service")
-	if !m.runs(spare) {
-		f = f.with("unit", stack.UnitName(spare.Control.Unit))
+	if f, why = m.spareNeeds(f, web, b, spare, address); why != "" {
+		return nil, why
 	}
 	return []Finding{balancerOf(f, with, all, now).with("weights", b.Weights()).with("to", perBackend(with, all, to)).with("spare", spare.Name).with("address", address).
 		bounded(gain, fmt.Sprintf("the busiest host has %s per request and CPU as it is, %s with %s: ×%.2f", seconds(worst(all, now)), seconds(worst(all, to)), k.name, gain))}, ""
 }
-
-// runs reports whether a service had processes in the run.
-func (m *model) runs(svc *stack.Service) bool { return m.in.Evidence.Services[svc.Name].Processes > 0 }
 
 func hostsOf(parts []part) []string {
 	var out []string

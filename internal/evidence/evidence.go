@@ -320,6 +320,8 @@ type Snapshot struct {
 	// Addresses that each host may be called by from others, its name among
 	// them; nil with one host.
 	Addresses map[string][]string `json:"addresses,omitempty"`
+	// Spares by service: what its host has of what it needs.
+	Spares map[string]Spare `json:"spares,omitempty"`
 	// Kernel settings by host and key ("vm.swappiness", or a path below /sys).
 	Kernel map[string]map[string]KernelSetting `json:"kernel,omitempty"`
 	// Packages by host that services run from; nil: not asked. Sorted by name.

@@ -71,6 +71,7 @@ func Take(ctx context.Context, st *stack.Stack, hosts map[string]host.Host, opts
 	if !opts.Brief {
 		t.static()
 		t.packages()
+		t.spares()
 	}
 	return t.snap, nil
 }

@@ -163,6 +163,7 @@ func aside(pass, upstream string, running bool) remedy.Input {
 	in.Stack.Services = append(in.Stack.Services, stack.Service{Name: "php2", Kind: stack.PHPFPM, Host: "app1", SpareFor: "php", Config: remedytest.FPMPath, Control: stack.Control{Unit: "php8.2-fpm"}})
 	in.Snapshot.Files["app1"] = map[string]evidence.File{remedytest.FPMPath: {Content: []byte("[www]\nlisten = 9000\npm = static\npm.max_children = 32\n"), Service: "php2"}}
 	in.Snapshot.Machines["app1"] = evidence.Machine{CPUs: 2, Memory: 4 << 30}
+	in.Snapshot.Files["web1"][remedytest.AppPath] = evidence.File{Content: []byte("dsn = \"mysql:host=10.0.0.1;port=3306;dbname=app\"\n"), Service: "app"}
 	in.Evidence.Services = map[string]evidence.ServiceUse{"web": {CPU: 3}, "db": {CPU: 3}, "php": {CPU: 10, Processes: 3}, "php2": {}}
 	if running {
 		in.Evidence.Services["php2"] = evidence.ServiceUse{Processes: 3}
@@ -229,21 +230,78 @@ func TestSpareHostIsPrepared(t *testing.T) {
 			t.Errorf("planned although php2 may not be touched: %s", q.ID)
 		}
 	}
-	in = aside(remedytest.PassAll, "", false)
-	in.Stack.Service("php2").Control = stack.Control{}
-	in, res = remedytest.Plan(t, in)
-	for _, q := range res.Plans {
-		if q.Remedy == "nginx.spare-host" {
-			t.Errorf("planned although nothing can start php2: %s", q.ID)
-		}
+}
+
+// What a spare lacks is put in place before it is asked: the code, and a pool
+// like the one that is asked now, for nginx's host alone.
+func TestSpareHostGetsCodeAndPool(t *testing.T) {
+	in := bare(false)
+	p := remedytest.Want(t, in, "nginx.spare-host")
+	if len(p.Prepare) != 2 || len(p.Prepare[0]) != 1 || len(p.Prepare[1]) != 2 {
+		t.Fatalf("prepare %+v", p.Prepare)
 	}
-	said := ""
-	for _, n := range in.Diagnosis.NotJudged {
-		if n.Rule == "topology.spare" {
-			said = n.Why
-		}
+	if c := p.Prepare[0][0]; c.Kind != change.KindReady || c.Host != "app1" || c.Ready.Dir != "/srv" || c.Ready.From != "web1:/srv" || fmt.Sprint(c.Ready.Products) != "[app]" {
+		t.Errorf("code: %+v %+v", c, c.Ready)
 	}
-	if !strings.Contains(said, "php2 does not run") {
-		t.Errorf("not judged: %q", said)
+	pool, unit := p.Prepare[1][0], p.Prepare[1][1]
+	const want = "; web asks this pool from another host.\n[kasoku-www]\nlisten = 10.0.0.2:9000\nlisten.allowed_clients = 10.0.0.1\npm = dynamic\npm.max_children = 32\n"
+	if got := string(pool.After.Content); pool.Path != "/etc/php/pool.d/kasoku-www.conf" || pool.Host != "app1" || strings.ReplaceAll(got, "\n\n", "\n") != want {
+		t.Errorf("%s on %s:\n%s\nwant\n%s", pool.Path, pool.Host, got, want)
+	}
+	if pool.Activate != change.None || pool.Service != "" || unit.Kind != change.KindUnit {
+		t.Errorf("the pool is to be %s by %q before the unit starts; then %s", pool.Activate, pool.Service, unit.Kind)
+	}
+	// One that runs reads the pool at a reload.
+	p = remedytest.Want(t, bare(true), "nginx.spare-host")
+	if len(p.Prepare) != 2 || len(p.Prepare[1]) != 1 || p.Prepare[1][0].Activate != change.Reload || p.Prepare[1][0].Service != "php2" {
+		t.Errorf("prepare %+v", p.Prepare)
+	}
+}
+
+// bare is aside with a spare host that has PHP-FPM as its package brings it,
+// and no code.
+func bare(running bool) remedy.Input {
+	in := aside(remedytest.PassAll, "", running)
+	in.Stack.Service("php2").Listen = []string{"10.0.0.2:9000"}
+	in.Snapshot.Files["app1"] = map[string]evidence.File{
+		remedytest.FPMPath:         {Content: []byte("include=/etc/php/pool.d/*.conf\n"), Service: "php2"},
+		"/etc/php/pool.d/www.conf": {Content: []byte("[www]\nlisten = /run/php.sock\n"), Service: "php2"}}
+	in.Snapshot.Spares = map[string]evidence.Spare{"php2": {Program: true, Code: map[string]evidence.CodeState{"/srv/app": evidence.CodeAbsent}}}
+	return in
+}
+
+// What only the operator can do is said.
+func TestSpareHostCannotBePrepared(t *testing.T) {
+	for says, change := range map[string]func(remedy.Input){
+		"php2 does not run": func(in remedy.Input) { in.Stack.Service("php2").Control = stack.Control{} },
+		"/usr/sbin/php-fpm is not on": func(in remedy.Input) {
+			in.Stack.Service("php2").Binary = "/usr/sbin/php-fpm"
+			in.Snapshot.Spares["php2"] = evidence.Spare{}
+		},
+		"are not those of php": func(in remedy.Input) { in.Snapshot.Spares["php2"].Code["/srv/app"] = evidence.CodeDifferent },
+		"is another machine on app1": func(in remedy.Input) {
+			in.Snapshot.Files["web1"][remedytest.AppPath] = evidence.File{Content: []byte("mysql:host=127.0.0.1;port=3306"), Service: "app"}
+		},
+		"listens at nothing that other":  func(in remedy.Input) { in.Stack.Service("php2").Listen = nil },
+		"add one like www of php":        func(in remedy.Input) { delete(in.Snapshot.Files["app1"], "/etc/php/pool.d/www.conf") },
+		"php2 is on web1, which answers": func(in remedy.Input) { in.Stack.Service("php2").Host = "web1" },
+	} {
+		in := bare(false)
+		change(in)
+		in, res := remedytest.Plan(t, in)
+		for _, q := range res.Plans {
+			if q.Remedy == "nginx.spare-host" {
+				t.Errorf("%s: planned %s", says, q.ID)
+			}
+		}
+		said := ""
+		for _, n := range in.Diagnosis.NotJudged {
+			if n.Rule == "topology.spare" {
+				said = n.Why
+			}
+		}
+		if !strings.Contains(said, says) {
+			t.Errorf("not judged: %q, want %q", said, says)
+		}
 	}
 }

@@ -35,9 +35,10 @@ func TestBalance(t *testing.T) {
 			s.sh("h1", "systemctl start php8.2-fpm.service")
 		}},
 		// Equal use of three hosts is nothing for h1 and halves for the others;
-		// half of the way there. PHP of h3 is started for it, and at each boot.
+		// half of the way there. For it h3 gets the code, a pool, and PHP at
+		// each boot.
 		{"nginx.spare-host", 6, 6, 50, "h1 25 h2 50 h3 25", func(s *site) {
-			if got := s.sh("h3", "systemctl is-enabled php8.2-fpm.service; systemctl is-active php8.2-fpm.service"); got != "enabled\nactive" {
+			if got := s.sh("h3", "systemctl is-enabled php8.2-fpm.service; systemctl is-active php8.2-fpm.service; cat /srv/app/index.php"); got != "enabled\nactive\n<?php echo gethostname();" {
 				s.t.Errorf("PHP of h3 is %s", got)
 			}
 		}},

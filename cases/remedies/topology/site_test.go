@@ -1,5 +1,5 @@
 // Package topology_test shows on disposable hosts which host gets requests: nginx
-// on one of three, PHP-FPM on all.
+// on the first, PHP-FPM on two, and a third that is spare.
 package topology_test
 
 import (
@@ -31,8 +31,8 @@ import (
 	"kasoku/lab/labtest"
 )
 
-// onAll is the application on each host: it answers with the host's name.
-const onAll = `
+// onBoth is the application on two hosts: it answers with the host's name.
+const onBoth = `
 mkdir -p /srv/app
 printf '<?php echo gethostname();' >/srv/app/index.php
 cat >/etc/php/8.2/fpm/pool.d/www.conf <<'EOF'
@@ -105,13 +105,15 @@ func start(t *testing.T) *site {
 		s.hosts[h.Name] = c
 		svc := stack.Service{Name: fmt.Sprintf("php%d", i+1), Kind: stack.PHPFPM, Host: h.Name, Binary: "/usr/sbin/php-fpm8.2", Config: "/etc/php/8.2/fpm/php-fpm.conf", PHPIni: "/etc/php/8.2/fpm/php.ini",
 			Listen: []string{"0.0.0.0:9000"}, Control: stack.Control{Unit: "php8.2-fpm.service"}}
-		if i == 2 {
-			svc.SpareFor = "php1"
+		if i < 2 {
+			s.sh(h.Name, onBoth)
+		} else { // spare, as the package leaves it, and off
+			svc.SpareFor, svc.Listen = "php1", []string{h.Address + ":9000"}
+			s.sh(h.Name, "systemctl disable -q --now php8.2-fpm.service")
 		}
 		s.stack.Services = append(s.stack.Services, svc)
-		s.sh(h.Name, onAll)
 	}
-	s.sh("h3", "systemctl disable -q --now php8.2-fpm.service")
+	s.stack.Services = append(s.stack.Services, stack.Service{Name: "app", Kind: stack.App, Host: "h1", Root: "/srv/app", RunsIn: "php1"})
 	s.sh("h1", strings.Replace(onFirst, "SECOND", l.Hosts[1].Address, 1))
 	s.client = &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 		return l.Dial(ctx, network, address)
@@ -139,6 +141,7 @@ func (s *site) seen() string {
 	for i := range hostCount {
 		h := fmt.Sprintf("h%d", i+1)
 		out += "\n" + h + " " + s.sh(h, `find /etc/php -type f -exec sha256sum {} + | sort | sha256sum; find /etc/systemd -printf '%p %m %l\n' | sort | sha256sum
+find /srv -type f -printf '%p %m %u %g %T@\n' -o -printf '%p %m %u %g\n' | sort; find /srv -type f -exec sha256sum {} +
 systemctl is-enabled php8.2-fpm.service || true; systemctl is-active php8.2-fpm.service || true`)
 	}
 	return out

@@ -34,13 +34,16 @@ func planBalance(in planning.Input, f diagnose.Finding) ([]planning.Plan, error)
 	}
 	at := func(way int) ([]change.Change, error) { return weigh(in, f, weightsAt(now, to, way)) }
 	var values []int
-	seen := []string{f.Subject["weights"]}
+	seen := []string{fmt.Sprint(weightsAt(now, to, 0))}
 	for _, way := range ways {
 		text := fmt.Sprint(weightsAt(now, to, way))
 		if slices.Contains(seen, text) {
 			continue
 		}
 		seen, values = append(seen, text), append(values, way)
+	}
+	if len(values) == 0 {
+		return nil, fmt.Errorf("upstream %s: the weights of equal use differ by less than one request in a hundred", f.Subject["upstream"])
 	}
 	p := planning.Plan{ID: "nginx.balance:" + f.Service + ":" + f.Subject["upstream"] + ":" + strings.ReplaceAll(f.Subject["weights"], " ", "-"),
 		Title:  fmt.Sprintf("Find the weights of upstream %s in %s, in percent of the way to equal use of its hosts", f.Subject["upstream"], f.Service),

@@ -38,15 +38,8 @@ func planSpare(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 	p := planning.Plan{ID: "nginx.spare-host:" + f.Service + ":" + f.Subject["spare"],
 		Title:  fmt.Sprintf("Let %s pass requests to %s, too; find its share in percent of that of equal use", f.Service, f.Subject["spare"]),
 		Search: &planning.Search{Name: "share of " + f.Subject["spare"] + ", % of equal use", Current: 0, Values: values, At: at}}
-	if unit := f.Subject["unit"]; unit != "" {
-		spare := in.Stack.Service(f.Subject["spare"])
-		if spare == nil {
-			return nil, fmt.Errorf("there is no service %q", f.Subject["spare"])
-		}
-		p.Prepare = [][]change.Change{{{Kind: change.KindUnit, Host: planning.HostOf(spare), Service: spare.Name,
-			Unit:    &change.Unit{Name: unit, After: change.UnitState{Enabled: "enabled", Active: "active"}},
-			Why:     spare.Name + " does not run. It is started, and at each boot, before it is asked.",
-			Command: "systemctl enable --now " + unit}}}
+	if p.Prepare, err = prepare(in, f); err != nil {
+		return nil, err
 	}
 	p.Changes, err = at(values[0])
 	return []planning.Plan{p}, err

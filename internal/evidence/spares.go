@@ -1,0 +1,105 @@
+package evidence
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"kasoku/internal/host"
+	"kasoku/internal/stack"
+)
+
+// Spare is what the host of a spare service (stack.Service.SpareFor) has of what
+// that needs.
+type Spare struct {
+	Program bool `json:"program"` // its binary is there
+	// Code by folder of the applications that run in the service that it is
+	// spare for: how the same folder is on this host.
+	Code map[string]CodeState `json:"code,omitempty"`
+}
+
+// CodeState compares a folder of two hosts.
+type CodeState string
+
+const (
+	CodeSame      CodeState = "same"
+	CodeAbsent    CodeState = "absent"
+	CodeDifferent CodeState = "different"
+)
+
+// codeTime bounds reading all files of an application.
+const codeTime = time.Minute
+
+// codeSum prints one hash for the names, modes and bytes of all files below a
+// folder, and for the targets of links.
+const codeSum = `cd -- "$1" && { find . -type f -print0 | sort -z | xargs -0 -r sha256sum; find . -type f -printf '%m %P\n' | sort; find . -type l -printf '%l %P\n' | sort; } | sha256sum`
+
+// spares looks at the hosts of spare services.
+func (t *taker) spares() {
+	for i := range t.st.Services {
+		svc := &t.st.Services[i]
+		if svc.SpareFor == "" {
+			continue
+		}
+		if t.snap.Spares == nil {
+			t.snap.Spares = map[string]Spare{}
+		}
+		s := Spare{Program: true}
+		if svc.Binary != "" {
+			_, err := t.hosts[svc.HostName()].Stat(t.ctx, svc.Binary)
+			s.Program = err == nil
+		}
+		for j := range t.st.Services {
+			app := &t.st.Services[j]
+			if app.RunsIn != svc.SpareFor || app.Root == "" {
+				continue
+			}
+			state, err := compareFolders(t.ctx, t.hosts[app.HostName()], app.Root, t.hosts[svc.HostName()], app.Root)
+			if err != nil {
+				t.bad("code of "+app.Name+" on "+svc.HostName(), err)
+				continue
+			}
+			if s.Code == nil {
+				s.Code = map[string]CodeState{}
+			}
+			s.Code[app.Root] = state
+		}
+		t.snap.Spares[svc.Name] = s
+	}
+}
+
+// compareFolders compares a folder of one host with one of another.
+func compareFolders(ctx context.Context, here host.Host, ours string, there host.Host, theirs string) (CodeState, error) {
+	if _, err := there.Stat(ctx, theirs); errors.Is(err, fs.ErrNotExist) {
+		return CodeAbsent, nil
+	} else if err != nil {
+		return "", err
+	}
+	a, err := codeOf(ctx, here, ours)
+	if err != nil {
+		return "", err
+	}
+	b, err := codeOf(ctx, there, theirs)
+	if err != nil {
+		return "", err
+	}
+	if a != b {
+		return CodeDifferent, nil
+	}
+	return CodeSame, nil
+}
+
+// codeOf is codeSum of a folder.
+func codeOf(ctx context.Context, h host.Host, folder string) (string, error) {
+	r, err := h.Run(ctx, host.Command{Argv: []string{"sh", "-c", codeSum, "sh", folder}, Timeout: codeTime, Env: []string{"LC_ALL=C"}})
+	if err == nil && r.ExitCode != 0 {
+		err = fmt.Errorf("exit status %d: %s", r.ExitCode, shorten(strings.TrimSpace(string(r.Stderr)), 200))
+	}
+	if err != nil {
+		return "", fmt.Errorf("read all of %s on %s: %w", folder, h.Name(), err)
+	}
+	return string(r.Stdout), nil
+}
