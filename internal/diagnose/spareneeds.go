@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -20,8 +21,10 @@ func (m *model) runs(svc *stack.Service) bool { return m.in.Evidence.Services[sv
 // be like, who may connect), unit. why is what only the operator can do.
 func (m *model) spareNeeds(f Finding, web *stack.Service, b Balancer, spare *stack.Service, address string) (_ Finding, why string) {
 	has := m.in.Snapshot.Spares[spare.Name]
-	if _, looked := m.in.Snapshot.Spares[spare.Name]; looked && !has.Program {
-		return f, fmt.Sprintf("%s is not on %s; install the package that it is of, and the extensions that the application needs", spare.Binary, spare.HostName())
+	if _, looked := m.in.Snapshot.Spares[spare.Name]; looked && len(has.Packages) > 0 && !m.runs(spare) {
+		f = f.with("packages", strings.Join(has.Packages, " "))
+	} else if looked && !has.Program {
+		return f, fmt.Sprintf("%s is not on %s; install the package that it is of, and the extensions that the application needs, or let Kasoku do it (regulation: install: true)", spare.Binary, spare.HostName())
 	}
 	var copies []string
 	for _, folder := range slices.Sorted(maps.Keys(has.Code)) {
@@ -75,7 +78,7 @@ func (m *model) spareListens(f Finding, web *stack.Service, b Balancer, spare *s
 		return f, err.Error()
 	}
 	pools, err := FPMPools(m.in.Snapshot, spare)
-	if err != nil {
+	if err != nil && f.Subject["packages"] == "" { // else they come with the package
 		return f, fmt.Sprintf("the pools of %s cannot be read: %v", spare.Name, err)
 	}
 	for _, p := range pools {
@@ -102,6 +105,9 @@ func (m *model) spareListens(f Finding, web *stack.Service, b Balancer, spare *s
 				continue
 			}
 			dir := m.poolFolder(spare)
+			if dir == "" && f.Subject["packages"] != "" && debianFPM.MatchString(spare.Config) {
+				dir = path.Join(path.Dir(spare.Config), "pool.d")
+			}
 			client := nearest(m.in.Snapshot.Addresses[spare.HostName()], m.in.Snapshot.Addresses[web.HostName()])
 			if dir == "" || client == "" {
 				return f, fmt.Sprintf("no pool of %s listens at %s; add one like %s of %s", spare.Name, address, p.Name, main.Name)
@@ -111,6 +117,10 @@ func (m *model) spareListens(f Finding, web *stack.Service, b Balancer, spare *s
 	}
 	return f, fmt.Sprintf("no pool of %s listens at %s, and which pool of %s it should be like is not known", spare.Name, address, main.Name)
 }
+
+// debianFPM is where Debian's packages have PHP-FPM's configuration, which
+// includes pool.d/*.conf beside it.
+var debianFPM = regexp.MustCompile(`^/etc/php/[0-9.]+/fpm/php-fpm\.conf$`)
 
 // poolFolder is the folder that a PHP-FPM includes its pools from, as Debian
 // has it; "" if it is not so.

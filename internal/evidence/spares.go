@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,6 +17,9 @@ import (
 // that needs.
 type Spare struct {
 	Program bool `json:"program"` // its binary is there
+	// Packages that the service it is spare for runs from and that this host
+	// lacks; known only where packages may be installed. Sorted.
+	Packages []string `json:"packages,omitempty"`
 	// Code by folder of the applications that run in the service that it is
 	// spare for: how the same folder is on this host.
 	Code map[string]CodeState `json:"code,omitempty"`
@@ -52,6 +56,11 @@ func (t *taker) spares() {
 			_, err := t.hosts[svc.HostName()].Stat(t.ctx, svc.Binary)
 			s.Program = err == nil
 		}
+		if missing, err := t.missing(svc); err != nil {
+			t.bad("packages of "+svc.Name, err)
+		} else {
+			s.Packages = missing
+		}
 		for j := range t.st.Services {
 			app := &t.st.Services[j]
 			if app.RunsIn != svc.SpareFor || app.Root == "" {
@@ -69,6 +78,41 @@ func (t *taker) spares() {
 		}
 		t.snap.Spares[svc.Name] = s
 	}
+}
+
+// missing are the packages of PHP that the service which svc is spare for runs
+// from and that svc's host does not have.
+func (t *taker) missing(svc *stack.Service) ([]string, error) {
+	main := t.st.Service(svc.SpareFor)
+	if main == nil || svc.Kind != stack.PHPFPM {
+		return nil, nil
+	}
+	var names []string
+	for _, p := range t.snap.Packages[main.HostName()] {
+		if strings.HasPrefix(p.Name, "php") && (slices.Contains(p.Programs, main.Name) || slices.Contains(p.Libraries, main.Name)) {
+			names = append(names, p.Name)
+		}
+	}
+	if len(names) == 0 {
+		return nil, nil
+	}
+	r, err := t.hosts[svc.HostName()].Run(t.ctx, host.Command{Argv: append([]string{"dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n"}, names...), Env: []string{"LC_ALL=C"}})
+	if err == nil && r.ExitCode > 1 { // 1: some are not known
+		err = fmt.Errorf("exit status %d: %s", r.ExitCode, shorten(strings.TrimSpace(string(r.Stderr)), 200))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("dpkg-query on %s: %w", svc.HostName(), err)
+	}
+	return absent(names, string(r.Stdout)), nil
+}
+
+// absent are the names that dpkg-query does not list as installed, sorted.
+func absent(names []string, listed string) []string {
+	out := slices.DeleteFunc(slices.Clone(names), func(n string) bool {
+		return slices.Contains(strings.Split(listed, "\n"), n+" installed")
+	})
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // compareFolders compares a folder of one host with one of another.

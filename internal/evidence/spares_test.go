@@ -3,6 +3,7 @@ package evidence
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"kasoku/internal/host"
@@ -48,5 +49,12 @@ func TestCompareCode(t *testing.T) {
 		if err != nil || got != c.want {
 			t.Errorf("%s: %s, %v; want %s", name, got, err, c.want)
 		}
+	}
+}
+
+func TestAbsentPackages(t *testing.T) {
+	got := absent([]string{"php8.2-mysql", "php8.2-fpm", "php8.2-cli", "php8.2-gd"}, "php8.2-cli installed\nphp8.2-fpm config-files\n")
+	if want := []string{"php8.2-fpm", "php8.2-gd", "php8.2-mysql"}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }

@@ -258,6 +258,33 @@ func TestSpareHostGetsCodeAndPool(t *testing.T) {
 	}
 }
 
+// Where packages may be installed, those that are lacking come first, and what
+// they bring is taken to be as Debian has it.
+func TestSpareHostGetsPackages(t *testing.T) {
+	in := bare(false)
+	in.Stack.Regulation.Install = true
+	in.Stack.Service("php2").Config = "/etc/php/8.2/fpm/php-fpm.conf"
+	in.Snapshot.Files["app1"] = map[string]evidence.File{}
+	in.Snapshot.Spares["php2"] = evidence.Spare{Packages: []string{"php8.2-common", "php8.2-fpm", "php8.2-mysql"}}
+	p := remedytest.Want(t, in, "nginx.spare-host")
+	if len(p.Prepare) != 2 || len(p.Prepare[0]) != 1 || len(p.Prepare[1]) != 2 {
+		t.Fatalf("prepare %+v", p.Prepare)
+	}
+	if c := p.Prepare[0][0]; c.Kind != change.KindPackage || c.Host != "app1" || c.Service != "" || c.Package.Start || c.Package.Name != "php8.2-fpm" || fmt.Sprint(c.Package.With) != "[php8.2-common php8.2-mysql]" {
+		t.Errorf("%+v %+v", c, c.Package)
+	}
+	if c := p.Prepare[1][0]; c.Path != "/etc/php/8.2/fpm/pool.d/kasoku-www.conf" {
+		t.Errorf("the pool is written to %s", c.Path)
+	}
+	in.Stack.Regulation.Install = false
+	_, res := remedytest.Plan(t, in)
+	for _, q := range res.Plans {
+		if q.Remedy == "nginx.spare-host" {
+			t.Errorf("planned although nothing may be installed: %s", q.ID)
+		}
+	}
+}
+
 // bare is aside with a spare host that has PHP-FPM as its package brings it,
 // and no code.
 func bare(running bool) remedy.Input {

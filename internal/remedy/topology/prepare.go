@@ -22,6 +22,9 @@ func prepare(in planning.Input, f diagnose.Finding) ([][]change.Change, error) {
 		return nil, fmt.Errorf("there is no service %q", f.Subject["spare"])
 	}
 	var out [][]change.Change
+	if c, ok := install(f, spare); ok {
+		out = append(out, []change.Change{c})
+	}
 	var code, run []change.Change
 	for folder := range strings.FieldsFuncSeq(f.Subject["copy"], func(r rune) bool { return r == '\n' }) {
 		from := in.Stack.Service(spare.SpareFor).HostName()
@@ -53,6 +56,29 @@ func prepare(in planning.Input, f diagnose.Finding) ([][]change.Change, error) {
 		out = append(out, run)
 	}
 	return out, nil
+}
+
+// install plans the packages that a spare lacks. They do not start what they
+// bring: their own pool is none that anybody asks.
+func install(f diagnose.Finding, spare *stack.Service) (change.Change, bool) {
+	names := strings.Fields(f.Subject["packages"])
+	if len(names) == 0 {
+		return change.Change{}, false
+	}
+	// The server itself first, so that the title tells what it is about.
+	slices.SortStableFunc(names, func(a, b string) int {
+		x, y := strings.HasSuffix(a, "-fpm"), strings.HasSuffix(b, "-fpm")
+		switch {
+		case x && !y:
+			return -1
+		case y && !x:
+			return 1
+		}
+		return 0
+	})
+	return change.Change{Kind: change.KindPackage, Host: planning.HostOf(spare), Package: &change.Package{Name: names[0], Version: "candidate", With: names[1:]},
+		Why:     fmt.Sprintf("%s runs from these packages, and %s lacks them.", spare.SpareFor, spare.HostName()),
+		Command: "apt-get install --no-install-recommends " + strings.Join(names, " ")}, true
 }
 
 // notCopied are settings of a pool that are of its own endpoint.
