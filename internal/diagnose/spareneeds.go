@@ -20,10 +20,13 @@ func (m *model) runs(svc *stack.Service) bool { return m.in.Evidence.Services[sv
 // answer at an address: copy (folders, one a line), pool and client (the pool to
 // be like, who may connect), unit. why is what only the operator can do.
 func (m *model) spareNeeds(f Finding, web *stack.Service, b Balancer, spare *stack.Service, address string) (_ Finding, why string) {
-	has := m.in.Snapshot.Spares[spare.Name]
-	if _, looked := m.in.Snapshot.Spares[spare.Name]; looked && len(has.Packages) > 0 && !m.runs(spare) {
-		f = f.with("packages", strings.Join(has.Packages, " "))
-	} else if looked && !has.Program {
+	has, looked := m.in.Snapshot.Spares[spare.Name]
+	switch lacks := strings.Join(has.Packages, " "); {
+	case lacks != "" && m.runs(spare):
+		return f, fmt.Sprintf("%s runs without packages that %s runs from (%s); install them there and restart it", spare.Name, spare.SpareFor, lacks)
+	case lacks != "":
+		f = f.with("packages", lacks)
+	case looked && !has.Program:
 		return f, fmt.Sprintf("%s is not on %s; install the package that it is of, and the extensions that the application needs, or let Kasoku do it (regulation: install: true)", spare.Binary, spare.HostName())
 	}
 	var copies []string
