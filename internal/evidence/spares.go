@@ -34,6 +34,15 @@ const (
 	CodeDifferent CodeState = "different"
 )
 
+// lacking is what is said of something of a service that could not be read: of
+// one that is spare it may not be there.
+func lacking(source string, svc *stack.Service, err error) Health {
+	if svc.SpareFor != "" {
+		return Health{Source: source, OK: true, Text: "not judged: it is spare for " + svc.SpareFor + ": " + err.Error()}
+	}
+	return Health{Source: source, Text: err.Error()}
+}
+
 // codeTime bounds reading all files of an application.
 const codeTime = time.Minute
 
