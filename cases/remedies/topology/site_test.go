@@ -33,6 +33,7 @@ import (
 
 // onBoth is the application on two hosts: it answers with the host's name.
 const onBoth = `
+umask 022
 mkdir -p /srv/app
 printf '<?php echo gethostname();' >/srv/app/index.php
 cat >/etc/php/8.2/fpm/pool.d/www.conf <<'EOF'
@@ -49,6 +50,7 @@ systemctl restart php8.2-fpm.service
 // onFirst is nginx as found: half of the requests for each of two hosts. One
 // worker takes the servers in turn, so that shares are exact.
 const onFirst = `
+umask 022
 cat >/etc/nginx/nginx.conf <<'EOF'
 user www-data;
 worker_processes 1;
