@@ -59,7 +59,7 @@ func (m *model) spareNeeds(f Finding, web *stack.Service, b Balancer, spare *sta
 // another host; "" if none is known.
 func (m *model) tiedToHost(spare *stack.Service) string {
 	for _, app := range m.in.Stack.OfKind(stack.App) {
-		if app.RunsIn != spare.SpareFor {
+		if app.RunsIn != spare.SpareFor && app.Name != spare.SpareFor {
 			continue
 		}
 		for _, file := range app.Settings {

@@ -21,7 +21,7 @@ type Spare struct {
 	// lacks; known only where packages may be installed. Sorted.
 	Packages []string `json:"packages,omitempty"`
 	// Code by folder of the applications that run in the service that it is
-	// spare for: how the same folder is on this host.
+	// spare for, or of that itself: how the same folder is on this host.
 	Code map[string]CodeState `json:"code,omitempty"`
 }
 
@@ -72,7 +72,7 @@ func (t *taker) spares() {
 		}
 		for j := range t.st.Services {
 			app := &t.st.Services[j]
-			if app.RunsIn != svc.SpareFor || app.Root == "" {
+			if app.RunsIn != svc.SpareFor && app.Name != svc.SpareFor || app.Root == "" {
 				continue
 			}
 			state, err := compareFolders(t.ctx, t.hosts[app.HostName()], app.Root, t.hosts[svc.HostName()], app.Root)

@@ -207,6 +207,33 @@ func TestSpareHost(t *testing.T) {
 	}
 }
 
+// An application behind proxy_pass gets the same requests as before, to the
+// byte: the Host header and redirects followed from the address.
+func TestSpareApplication(t *testing.T) {
+	nginx, dir := program(t, "/usr/sbin/nginx"), openDir(t)
+	const pass = "        location / {\n            proxy_set_header X-Real-IP $remote_addr;\n            proxy_pass http://127.0.0.1:8000;\n        }"
+	in := aside(pass, "", true)
+	in.Stack.Services = append(in.Stack.Services, stack.Service{Name: "api", Kind: stack.App, Host: "web1", Root: "/srv/api", Listen: []string{"127.0.0.1:8000"}},
+		stack.Service{Name: "api2", Kind: stack.App, Host: "app1", Root: "/srv/api", Listen: []string{"0.0.0.0:8000"}, SpareFor: "api", Control: stack.Control{Unit: "api"}})
+	in.Evidence.Services = map[string]evidence.ServiceUse{"web": {CPU: 3}, "db": {CPU: 3}, "api": {CPU: 10, Processes: 1}}
+	in.Snapshot.Spares = map[string]evidence.Spare{"api2": {Program: true, Code: map[string]evidence.CodeState{"/srv/api": evidence.CodeAbsent}}}
+	p := remedytest.Want(t, in, "nginx.spare-host")
+	if len(p.Prepare) != 2 || p.Prepare[0][0].Ready.From != "web1:/srv" || len(p.Prepare[1]) != 1 || p.Prepare[1][0].Unit.Name != "api.service" {
+		t.Errorf("prepare %+v", p.Prepare)
+	}
+	changes, err := p.Search.At(100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := remedytest.AfterChanges(changes, remedytest.NginxPath)
+	remedytest.Has(t, text, "    upstream kasoku_http0 {\n        server 127.0.0.1:8000 weight=20;\n        server 10.0.0.2:8000 weight=80;\n    }\n",
+		"proxy_pass http://kasoku_http0;", "proxy_redirect http://127.0.0.1:8000/ /;", "proxy_set_header Host 127.0.0.1:8000;", "proxy_set_header X-Real-IP $remote_addr;")
+	write(t, filepath.Join(dir, "nginx.conf"), strings.ReplaceAll(text, "/tmp/a.log", dir+"/a.log"))
+	runs(t, text, nginx, "-t", "-q", "-p", dir, "-c", filepath.Join(dir, "nginx.conf"), "-g", "pid "+dir+"/pid; error_log stderr;")
+	in.Snapshot.Files["web1"][remedytest.NginxPath] = evidence.File{Content: []byte(strings.ReplaceAll(string(in.Snapshot.Files["web1"][remedytest.NginxPath].Content), "http://127", "https://127")), Mode: 0o644, Service: "web", Writable: true}
+	remedytest.WantNone(t, in, "nginx.spare-host", "TLS")
+}
+
 // A unit that does not run is started beforehand, apart from the switch; what
 // the operator keeps back is not touched.
 func TestSpareHostIsPrepared(t *testing.T) {

@@ -79,19 +79,28 @@ func withSpare(in planning.Input, f diagnose.Finding, weights []int) ([]change.C
 
 // nameBoth makes an upstream of a plain address and the spare's.
 func nameBoth(conf *nginx.Config, server *nginx.Directive, b diagnose.Balancer, address string, weights []int) error {
-	if !b.FastCGI {
-		return fmt.Errorf("proxy_pass names %s in place, and headers follow from that; write an upstream block with it first", b.Name())
+	prefix := "kasoku_http"
+	if b.FastCGI {
+		prefix = "kasoku_php"
 	}
-	name, err := web.AddUpstream(conf, server, "kasoku_php", serverLine(b.Name(), weights[0]), serverLine(address, weights[1]))
+	// Looked for before the block is there, which they do not name yet.
+	fastcgi, proxy := diagnose.Upstreams(conf), diagnose.ProxyUpstreams(conf)
+	name, err := web.AddUpstream(conf, server, prefix, serverLine(b.Name(), weights[0]), serverLine(address, weights[1]))
 	if err != nil {
 		return err
 	}
-	for _, u := range diagnose.Upstreams(conf) {
-		if u.Block != nil || u.Address != b.Name() {
-			continue
+	for _, u := range fastcgi {
+		if b.FastCGI && u.Block == nil && u.Address == b.Name() {
+			if err := u.Directive.SetArgs(name); err != nil {
+				return err
+			}
 		}
-		if err := u.Directive.SetArgs(name); err != nil {
-			return err
+	}
+	for _, u := range proxy {
+		if !b.FastCGI && u.Block == nil && u.Address == b.Name() {
+			if err := web.PassTo(u, name); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
