@@ -170,6 +170,7 @@ var systemRules = []Rule{
 	{"topology.balance", []string{"W12", "I22"}, "an upstream of several hosts", judgeBalance},
 	{"topology.fewer", []string{"W12", "W13"}, "an upstream of several hosts", judgeFewer},
 	{"topology.spare", []string{"W12", "I22"}, "a service that is spare for another (spare_for)", judgeSpare},
+	{"topology.code", []string{"W17"}, "a service that is spare for another (spare_for)", judgeCode},
 	{"topology.boot", []string{"W15", "W16"}, needMore, judgeBoot},
 	{"topology.runtime", []string{"L02", "L04", "I21", "G13"}, needMore, judgeRuntime},
 	{"app.variant", []string{"L02", "L04", "I21", "I14"}, "variants in kasoku.yaml", judgeVariants},

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"kasoku/internal/confedit/nginx"
+	"kasoku/internal/evidence"
 	"kasoku/internal/stack"
 )
 
@@ -105,4 +106,28 @@ func hostsOf(parts []part) []string {
 		out = append(out, p.k.name)
 	}
 	return out
+}
+
+// judgeCode: hosts that answer the same requests have other files (W17).
+func judgeCode(m *model) ([]Finding, string) {
+	return m.eachNginx(func(web *stack.Service, conf *nginx.Config) []Finding {
+		var found []Finding
+		for _, b := range Passes(m.in.Stack, m.in.Snapshot, web, conf) {
+			for _, s := range b.Backends {
+				svc := m.in.Stack.Service(s.Service)
+				if svc == nil || svc.SpareFor == "" {
+					continue
+				}
+				for folder, state := range m.in.Snapshot.Spares[svc.Name].Code {
+					if state != evidence.CodeDifferent {
+						continue
+					}
+					found = append(found, about(svc.Name, fmt.Sprintf("%s and %s answer with different files", svc.SpareFor, svc.Name),
+						fmt.Sprintf("%s passes requests to both, and %s on %s has other files than on the host of %s. A deployment must bring them to both.", web.Name, folder, svc.HostName(), svc.SpareFor), folder).
+						bounded(1, "nothing is gained: answers may be wrong"))
+				}
+			}
+		}
+		return found
+	})
 }
