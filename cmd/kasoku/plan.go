@@ -65,7 +65,7 @@ type plannedStep struct {
 func planned(d *diagnose.Diagnosis, res remedy.Result) any {
 	steps := func(p remedy.Plan) plannedStep {
 		s := plannedStep{Plan: p, Acts: []plannedAct{}}
-		for _, ch := range p.Changes {
+		for _, ch := range p.All() {
 			s.Acts = append(s.Acts, act(ch))
 		}
 		return s
@@ -116,7 +116,7 @@ func planText(w io.Writer, d *diagnose.Diagnosis, res remedy.Result) error {
 // takes it on.
 func planActs(w io.Writer, p remedy.Plan) {
 	var then []string
-	for _, ch := range p.Changes {
+	for _, ch := range p.All() {
 		x := act(ch)
 		fmt.Fprintf(w, "%s\n", x.Diff)
 		if x.Command != "" && !strings.Contains(x.Diff, strings.TrimSuffix(x.Command, ";")) { // of an index it is the same

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"regexp"
+	"slices"
 	"strings"
 
 	"kasoku/internal/host"
@@ -19,6 +20,9 @@ type Package struct {
 	// Version to install; "candidate" is resolved to apt's choice by the
 	// executor; "" removes the package and leaves its configuration files.
 	Version string `json:"version"`
+	// With are further packages that are installed in the same call of apt, in
+	// its choice of version; none of them need be missing.
+	With []string `json:"with,omitempty"`
 	// Start lets the packages start and restart their services as they would
 	// by themselves. Otherwise only the change's Service is activated.
 	Start bool `json:"start,omitempty"`
@@ -58,7 +62,7 @@ func (p *Package) title() string {
 	case p.Version == "":
 		return "remove package " + p.Name
 	}
-	return "install package " + p.Name + "=" + p.Version
+	return "install package " + strings.Join(append([]string{p.Name + "=" + p.Version}, p.With...), " ")
 }
 
 // packageAct works with apt-get and dpkg.
@@ -75,7 +79,10 @@ func (a *packageAct) prepare(ctx context.Context) ([][]byte, error) {
 	if p == nil || !packageName.MatchString(p.Name) || p.Version != "" && !packageVersion.MatchString(p.Version) {
 		return nil, fmt.Errorf("%s: it needs a package's name and a version, \"candidate\" or \"\"", p.title())
 	}
-	n := Package{Name: p.Name, Version: p.Version, Start: p.Start}
+	if i := slices.IndexFunc(p.With, func(w string) bool { return !packageName.MatchString(w) }); i >= 0 || len(p.With) > 0 && p.Version == "" {
+		return nil, fmt.Errorf("%s: further packages (%s) need names, and can only be installed", p.title(), strings.Join(p.With, ", "))
+	}
+	n := Package{Name: p.Name, Version: p.Version, With: slices.Clone(p.With), Start: p.Start}
 	p, a.c.Package = &n, &n
 	if err := a.unlocked(ctx); err != nil {
 		return nil, err

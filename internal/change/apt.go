@@ -99,7 +99,7 @@ func (a *packageAct) states(ctx context.Context) (map[string]packageNow, error) 
 // forward are the arguments of apt-get install that bring about what is wanted.
 func (a *packageAct) forward() []string {
 	if p := a.c.Package; p.Version != "" {
-		return []string{p.Name + "=" + p.Version}
+		return append([]string{p.Name + "=" + p.Version}, p.With...)
 	}
 	return []string{a.c.Package.Name + "-"}
 }

@@ -142,6 +142,7 @@ func TestPackages(t *testing.T) {
 		says   []string // what is seen after
 	}{
 		{"install with what it needs, without what it recommends", install("kapp", "candidate"), "kapp  1, kdep  1", []string{"kapp 1 ii", "kdep 1 ii", "/etc/kdep.conf"}},
+		{"several at once", Change{Kind: KindPackage, Host: "target", Package: &Package{Name: "klate", Version: "candidate", With: []string{"kapp", "ktool"}}}, "kapp  1, kdep  1, klate  1, ktool 1 2", []string{"klate 1 ii", "kapp 1 ii", "ktool 2 ii"}},
 		{"upgrade keeps an edited file and takes a new one", install("ktool", "2"), "ktool 1 2", []string{"ktool 2 ii", "a edited by hand", "b 2"}},
 		{"removal with what needs it", install("klib0", ""), "klib0 1 , ktool 1 ", []string{"klib0 1 rc", "ktool 1 rc", "a edited by hand"}},
 	} {

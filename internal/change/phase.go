@@ -51,7 +51,7 @@ func stages(txs []*txn) []stage {
 		phases := t.phases()
 		for n, of := range slices.Backward(phases) {
 			p := part{t, of, n == len(phases)-1}
-			if len(phases) == 1 && joins {
+			if len(phases) == 1 && joins && !out[len(out)-1].needs(t) {
 				out[len(out)-1] = append(out[len(out)-1], p)
 			} else {
 				out = append(out, stage{p})
@@ -62,8 +62,15 @@ func stages(txs []*txn) []stage {
 	return out
 }
 
-// blocked reports whether a later phase of the same transaction is not back:
-// then this one must stay, because clients may still use what it made.
+// needs reports whether a transaction of the stage needs what t prepared.
+func (s stage) needs(t *txn) bool {
+	return slices.ContainsFunc(s, func(p part) bool { return t.prepares(p.t) })
+}
+
+// blocked reports whether a later phase of the same transaction, or what it
+// prepared, is not back: then this one must stay, because clients may still use
+// what it made.
 func (u *putback) blocked(p part) bool {
-	return !p.last && u.stuck[p.t.ID]
+	return !p.last && u.stuck[p.t.ID] ||
+		slices.ContainsFunc(u.txs, func(o *txn) bool { return u.stuck[o.ID] && p.t.prepares(o) })
 }

@@ -92,6 +92,9 @@ func (u *putback) stage(ctx context.Context, s stage) {
 		t := part.t
 		if u.blocked(part) {
 			u.x.say("undo: %s: phase %d stays, because a later one, which builds on it, is not back", t.Title, part.phase())
+			if !u.failed[t.ID] { // another transaction's
+				u.fail(t, errors.New("it stays, because what it prepared is not back"))
+			}
 			continue
 		}
 		for _, i := range slices.Backward(part.of) {

@@ -106,6 +106,42 @@ func TestReady(t *testing.T) {
 	wantEqual(t, "after refusals", tree(), before)
 }
 
+// A copy of another host's folder is taken when it is applied, and put back to
+// what was there, or to nothing.
+func TestReadyCopied(t *testing.T) {
+	l := newReady(t)
+	x, err := Open(t.Context(), l.options(l.project(t)))
+	must(t, err)
+	t.Cleanup(func() { x.Close() })
+	tree := func() string { return treeOf(t, l.path("app")) }
+	before := tree()
+	copied := func(from string, products ...string) Change {
+		return Change{Kind: KindReady, Ready: &Ready{Dir: l.path("app"), Products: products, From: from}}
+	}
+	c := copied("local:"+l.path("new"), "build", "absent")
+	if text := Diff(c); !strings.Contains(text, "rsync -a --delete local:"+l.path("new/build")) {
+		t.Errorf("as a person would type it: %s", text)
+	}
+	tx, err := x.Apply(t.Context(), Intent{Title: "copy", Changes: []Change{c}})
+	must(t, err)
+	wantEqual(t, "the copy", l.inApp(t, "cat build/out absent data; find build | sort; stat -c %a build/more"), "new\nmade\nmine\nbuild\nbuild/more\nbuild/out\n755")
+	if c.Ready.Built != "" || tx.Changes[0].Ready.Built == "" {
+		t.Errorf("the plan %+v, the journal %+v", c.Ready, tx.Changes[0].Ready)
+	}
+	must(t, x.Revert(t.Context(), tx.ID))
+	wantEqual(t, "put back", tree(), before)
+	for says, c := range map[string]Change{
+		"not in the stack":  copied("elsewhere:"+l.path("new"), "build"),
+		"cannot access":     copied("local:"+l.path("new"), "none"),
+		"HOST:FOLDER":       copied("new", "build"),
+		"inside the checko": copied("local:"+l.path("new"), "../new"),
+	} {
+		_, err := x.Apply(t.Context(), Intent{Title: "t", Changes: []Change{c}})
+		wantText(t, err, says)
+	}
+	wantEqual(t, "after refusals", tree(), before)
+}
+
 // TestReadyKilledAtEveryStep: recovery puts the old build back whole.
 func TestReadyKilledAtEveryStep(t *testing.T) {
 	l := newReady(t)

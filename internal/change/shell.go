@@ -71,7 +71,7 @@ func (p *Package) shell() (do, undo []string) {
 	case "candidate":
 		what = p.Name
 	}
-	do = []string{commandLine([]string{"apt-get", "install", "-y", "--no-install-recommends", "--allow-downgrades", what})}
+	do = []string{commandLine(append([]string{"apt-get", "install", "-y", "--no-install-recommends", "--allow-downgrades", what}, p.With...))}
 	back := []string{"apt-get", "install", "-y", "--purge", "--allow-downgrades"}
 	for _, s := range p.Set {
 		if s.Before == "" {

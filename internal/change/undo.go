@@ -164,7 +164,7 @@ func (x *Executor) later(t *txn) []*txn {
 		if o.ID <= t.ID || !o.Pending() && o.State != StateKept {
 			continue
 		}
-		if slices.ContainsFunc(group, func(g *txn) bool { return overlap(g, o) }) {
+		if slices.ContainsFunc(group, func(g *txn) bool { return overlap(g, o) || g.prepares(o) }) {
 			group = append(group, o)
 			out = append(out, o)
 		}

@@ -328,6 +328,13 @@ var signs = []struct {
 	}, "(1 pages)"},
 	{"varnish.file-storage", config("/v", "malloc,1g", "file,/var/lib/varnish/s,1g"), "file,/var/lib/varnish/s,1g"},
 	{"varnish.threads", delta("front", "MAIN.threads_limited", 4), "4 times no thread"},
+	{"topology.balance", behind, "local gets 50 % of the requests"},
+	{"topology.spare", besides, "php2 on it could take 85 %"},
+	{"topology.code", both(behind, func(in *Input) {
+		in.Stack.Service("php2").SpareFor = "php"
+		in.Snapshot.Spares = map[string]evidence.Spare{"php2": {Code: map[string]evidence.CodeState{"/srv/app": evidence.CodeDifferent}}}
+	}), "/srv/app on app1"},
+	{"topology.fewer", both(behind, idle, func(in *Input) { in.Evidence.Services["php"] = evidence.ServiceUse{CPU: 4} }), "1 of the 2 could do the work"},
 	{"request.n+1", pattern(trace.NPlusOne), "20.0 calls per request"},
 	{"request.same-read", pattern(trace.SameRead), "20.0 calls per request"},
 	{"request.same-table", pattern(trace.SameTable), "20.0 calls per request"},

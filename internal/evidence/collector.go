@@ -117,6 +117,13 @@ func (c *Collector) bad(source string, err error) {
 	c.health = append(c.health, Health{Source: source, Text: err.Error()})
 }
 
+// lacks is bad, except that a spare may be off.
+func (c *Collector) lacks(source string, svc *stack.Service, err error) {
+	c.noting.Lock()
+	defer c.noting.Unlock()
+	c.health = append(c.health, lacking(source, svc, err))
+}
+
 // Start takes the first readings. Call it when the window begins.
 func (c *Collector) Start(ctx context.Context) error {
 	c.mu.Lock()

@@ -23,7 +23,7 @@ type fpmSource struct {
 func (c *Collector) findProcesses(ctx context.Context, h host.Host, svc *stack.Service) {
 	pids, err := servicePIDs(ctx, h, c.st, svc)
 	if err != nil {
-		c.bad("processes of "+svc.Name, err)
+		c.lacks("processes of "+svc.Name, svc, err)
 	}
 	c.roots[svc.HostName()][svc.Name] = pids
 }
@@ -32,7 +32,7 @@ func (c *Collector) findPools(ctx context.Context, h host.Host, svc *stack.Servi
 	r := &fileReader{ctx: ctx, h: h, service: svc.Name, files: map[string]File{}}
 	conf, err := ini.Load(svc.Config, ini.FPM, r.read, r.glob)
 	if err != nil {
-		c.bad("status of "+svc.Name, err)
+		c.lacks("status of "+svc.Name, svc, err)
 		return
 	}
 	src := &fpmSource{h: h, service: svc.Name}

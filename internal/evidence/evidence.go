@@ -320,6 +320,11 @@ type Snapshot struct {
 	SharedMemory string `json:"shared_memory,omitempty"`
 	// Machines are the other hosts that services run on, by name.
 	Machines map[string]Machine `json:"machines,omitempty"`
+	// Addresses that each host may be called by from others, its name among
+	// them; nil with one host.
+	Addresses map[string][]string `json:"addresses,omitempty"`
+	// Spares by service: what its host has of what it needs.
+	Spares map[string]Spare `json:"spares,omitempty"`
 	// Kernel settings by host and key ("vm.swappiness", or a path below /sys).
 	Kernel map[string]map[string]KernelSetting `json:"kernel,omitempty"`
 	// Packages by host that services run from; nil: not asked. Sorted by name.

@@ -71,6 +71,7 @@ func Take(ctx context.Context, st *stack.Stack, hosts map[string]host.Host, opts
 	if !opts.Brief {
 		t.static()
 		t.packages()
+		t.spares()
 	}
 	return t.snap, nil
 }
@@ -137,7 +138,7 @@ func (t *taker) service(h host.Host, svc *stack.Service) {
 		}
 	}
 	if err != nil {
-		t.bad("configuration of "+svc.Name, err)
+		t.snap.Health = append(t.snap.Health, lacking("configuration of "+svc.Name, svc, err))
 	} else if n := len(r.files) - before; n > 0 {
 		t.good("configuration of "+svc.Name, fmt.Sprintf("%d files", n))
 	}
@@ -163,7 +164,7 @@ func (t *taker) service(h host.Host, svc *stack.Service) {
 			return
 		}
 	}
-	t.bad("processes of "+svc.Name, err)
+	t.snap.Health = append(t.snap.Health, lacking("processes of "+svc.Name, svc, err))
 }
 
 func servicePIDs(ctx context.Context, h host.Host, st *stack.Stack, svc *stack.Service) ([]int, error) {

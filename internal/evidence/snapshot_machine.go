@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"kasoku/internal/host"
+	"kasoku/internal/stack"
 )
 
 // machines reads what every host has.
@@ -27,7 +28,26 @@ func (t *taker) machines() error {
 		}
 		t.snap.Machines[name] = m
 	}
+	if !t.opts.Brief && len(t.st.HostNames()) > 1 {
+		t.addresses()
+	}
 	return nil
+}
+
+// addresses reads how the hosts may be called.
+func (t *taker) addresses() {
+	t.snap.Addresses = map[string][]string{}
+	for _, name := range t.st.HostNames() {
+		found, err := stack.HostAddresses(t.ctx, t.hosts[name])
+		if err != nil {
+			t.bad("addresses of "+name, err)
+			continue
+		}
+		if data, err := t.hosts[name].ReadFile(t.ctx, "/proc/sys/kernel/hostname"); err == nil {
+			found = append(found, strings.TrimSpace(string(data)))
+		}
+		t.snap.Addresses[name] = found
+	}
 }
 
 // machine reads memory, CPUs and rights of a host.

@@ -24,7 +24,7 @@ var layers = []layer{
 	{"diagnose"},
 	{"remedy/index", "remedy/planning"},
 	{"remedy/database", "remedy/web", "remedy/kernel", "remedy/packages", "remedy/units", "remedy/boot", "remedy/workload"},
-	{"remedy/php", "remedy/pagecache", "remedy/apps", "remedy/applications"},
+	{"remedy/php", "remedy/pagecache", "remedy/apps", "remedy/applications", "remedy/topology"},
 	{"remedy/cache"},
 	{"remedy"},
 	{"experiment", "prove"},

@@ -67,7 +67,7 @@ func plans(run int64, res remedy.Result) Plans {
 		for _, t := range p.Trades {
 			x.Trades = append(x.Trades, string(t))
 		}
-		for _, c := range p.Changes {
+		for _, c := range p.All() {
 			a := Act{Title: change.Redact(c.Title()), Diff: change.Diff(c), Command: change.Redact(c.Command)}
 			if c.Service != "" && c.Activate != change.None {
 				a.Then = c.Activate.String() + " " + c.Service

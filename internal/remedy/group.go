@@ -20,7 +20,7 @@ const GroupID = "group"
 func Together(in Input, plans []Plan) []Plan {
 	var small, out []Plan
 	for _, p := range plans {
-		if isSmall(p) && len(p.Trades) == 0 && p.Search == nil && p.Workload == 0 {
+		if isSmall(p) && len(p.Trades) == 0 && len(p.Prepare) == 0 && p.Search == nil && p.Workload == 0 {
 			small = append(small, p)
 		} else {
 			out = append(out, p)
@@ -51,10 +51,10 @@ func isSmall(p Plan) bool {
 }
 
 // Joinable reports whether a plan may be tried together with others that are
-// not small: it trades nothing, looks for no number, keeps no pages, and each of
+// not small: it trades nothing, needs nothing prepared, looks for no number, keeps no pages, and each of
 // its changes can be taken out again while others stay (see Without).
 func Joinable(p Plan) bool {
-	if len(p.Trades) > 0 || p.Search != nil || p.Workload > 0 || p.Fresh != nil || len(p.Changes) == 0 || isSmall(p) {
+	if len(p.Trades) > 0 || len(p.Prepare) > 0 || p.Search != nil || p.Workload > 0 || p.Fresh != nil || len(p.Changes) == 0 || isSmall(p) {
 		return false
 	}
 	return !slices.ContainsFunc(p.Changes, func(c change.Change) bool {

@@ -49,7 +49,7 @@ func PlanAll(in Input) Result {
 					out.Refusals = append(out.Refusals, Refusal{Plan: p, Why: why})
 					continue
 				}
-				if err := change.Lacking(in.Stack, in.Rights, p.Changes); err != nil {
+				if err := change.Lacking(in.Stack, in.Rights, p.All()); err != nil {
 					out.Refusals = append(out.Refusals, Refusal{Plan: p, Why: "not judged because " + err.Error()})
 					continue
 				}
@@ -63,14 +63,14 @@ func PlanAll(in Input) Result {
 
 // Forbidden says why the regulation does not let a plan be applied; "" if it does.
 func Forbidden(r regulation.Regulation, p Plan) string {
-	touched, restarted := Services(p.Changes)
+	touched, restarted := Services(p.All())
 	if why := r.Refuses(p.Trades, touched, restarted); why != "" {
 		return why
 	}
 	if p.EditsSettings && !r.ApplicationSettings {
 		return "it changes an application's own settings, which the regulation does not permit (regulation: application_settings: true)"
 	}
-	for _, c := range p.Changes {
+	for _, c := range p.All() {
 		if c.Kind == change.KindPackage && !r.Install {
 			return "it installs packages, which the regulation does not permit (regulation: install: true)"
 		}

@@ -12,6 +12,7 @@ import (
 	"kasoku/internal/remedy/packages"
 	"kasoku/internal/remedy/pagecache"
 	"kasoku/internal/remedy/php"
+	"kasoku/internal/remedy/topology"
 	"kasoku/internal/remedy/units"
 	"kasoku/internal/remedy/web"
 	"kasoku/internal/remedy/workload"
@@ -30,5 +31,6 @@ var Table = slices.Concat(
 	packages.Remedies,
 	units.Remedies,
 	boot.Remedies,
+	topology.Remedies,
 	workload.Remedies,
 )

@@ -146,7 +146,7 @@ func trades(ts []regulation.Trade) []Trade {
 func commands(p remedy.Plan) []string {
 	var out []string
 	seen := map[string]bool{}
-	for _, c := range p.Changes {
+	for _, c := range p.All() {
 		if c.Command != "" && !seen[c.Command] {
 			seen[c.Command] = true
 			out = append(out, c.Command)

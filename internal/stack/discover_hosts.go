@@ -97,13 +97,8 @@ func HostNameOf(destination string) string {
 // readAddresses finds how other hosts may call this one: its addresses, and its
 // own name, the one in kasoku.yaml and the one that ssh is given.
 func (d *discovery) readAddresses(ctx context.Context) {
-	if data, err := d.h.ReadFile(ctx, "/proc/net/fib_trie"); err == nil {
-		d.addresses = parseLocalAddresses(data)
-	}
-	if data, err := d.h.ReadFile(ctx, "/proc/net/if_inet6"); err == nil {
-		d.addresses = append(d.addresses, parseInet6(data)...)
-	}
-	if len(d.addresses) == 0 {
+	var err error
+	if d.addresses, err = HostAddresses(ctx, d.h); err != nil || len(d.addresses) == 0 {
 		d.note("The addresses of %s cannot be read, so whom other hosts talk to there may be missing in talks_to.", d.h.Name())
 	}
 	if data, err := d.h.ReadFile(ctx, "/proc/sys/kernel/hostname"); err == nil {

@@ -85,6 +85,11 @@ type Service struct {
 	// RunsIn names the service in whose processes an app runs (PHP in php-fpm);
 	// such an app has no Control of its own and is restarted with it.
 	RunsIn string `yaml:"runs_in,omitempty" json:"runs_in,omitempty"`
+	// SpareFor names the service of another host whose work this one can do as
+	// well, with the same code at the same paths (php-fpm, app). Kasoku may put
+	// there what is missing, let nginx pass requests to it, and says which share
+	// pays.
+	SpareFor string `yaml:"spare_for,omitempty" json:"spare_for,omitempty"`
 	// Listen are its endpoints: "127.0.0.1:8080" or "unix:/run/php.sock".
 	Listen []string `yaml:"listen,omitempty,flow" json:"listen,omitempty"`
 	// TalksTo names the services it calls.

@@ -98,6 +98,7 @@ func (s *Stack) validateService(d *document, path string, svc *Service) {
 		}
 	}
 	s.validateLinks(d, path, svc)
+	s.validateSpare(d, path, svc)
 	validateControl(d, path+".control", svc)
 	validateBuild(d, path+".build", svc)
 	validateVariants(d, path, svc)

@@ -72,7 +72,7 @@ func (t *Tuner) again(ctx context.Context, step *store.Step, plan remedy.Plan) (
 func (t *Tuner) switcher(step *store.Step) *switcher {
 	plan := step.Plan
 	return &switcher{exec: t.Exec, bench: t.Bench, step: step.ID, judge: t.judge,
-		baseWorkload: t.workload, candWorkload: t.workload,
+		baseWorkload: t.workload, candWorkload: t.workload, prep: t.toPrepare(plan),
 		intent: change.Intent{Title: plan.Title, Plan: plan.ID, Session: t.session.ID, Changes: plan.Changes}}
 }
 
@@ -80,6 +80,9 @@ func (t *Tuner) switcher(step *store.Step) *switcher {
 // true when the search already showed that nothing is better.
 func (t *Tuner) candidate(ctx context.Context, step *store.Step) (sw *switcher, stop bool, err error) {
 	sw = t.switcher(step)
+	if err := sw.prepare(ctx); err != nil {
+		return sw, false, err
+	}
 	switch {
 	case step.Plan.Workload > 0:
 		stop, err = t.searchWorkload(ctx, step, sw)
@@ -99,7 +102,7 @@ func (t *Tuner) finish(ctx context.Context, step *store.Step, sw *switcher, err 
 		err = nil
 	}
 	err = tampered(step, err)
-	step.Diffs = diffs(step.Plan.Changes)
+	step.Diffs = diffs(step.Plan.All())
 	judged := err == nil
 	if judged {
 		// The verdict is on disk before the target follows it: whoever is killed
@@ -113,7 +116,11 @@ func (t *Tuner) finish(ctx context.Context, step *store.Step, sw *switcher, err 
 		// Also when ctx has ended: the target must be put back.
 		back, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
 		defer cancel()
-		if rerr := tampered(step, sw.to(back, experiment.Baseline)); rerr != nil {
+		rerr := tampered(step, sw.to(back, experiment.Baseline))
+		if rerr == nil {
+			rerr = sw.unprepare(back)
+		}
+		if rerr != nil {
 			err = errors.Join(err, rerr)
 		}
 		t.handBack(back, step)
@@ -153,7 +160,13 @@ func (t *Tuner) follow(ctx context.Context, step *store.Step, sw *switcher) erro
 const undoTime = 2 * time.Minute
 
 func (t *Tuner) keep(ctx context.Context, step *store.Step, sw *switcher) error {
+	if err := sw.prepare(ctx); err != nil { // it is there, but after an interruption
+		return err
+	}
 	if err := sw.to(ctx, experiment.Candidate); err != nil {
+		return err
+	}
+	if err := sw.keepPrepared(ctx, t.Exec); err != nil {
 		return err
 	}
 	if sw.tx != 0 {

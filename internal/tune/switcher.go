@@ -20,10 +20,12 @@ type switcher struct {
 	bench                      *Bench
 	intent                     change.Intent
 	step                       int64
-	tx                         int64  // of the candidate that is applied; 0 = baseline is in place
-	beneath                    int64  // transaction that put the baseline itself in place; 0 = none
-	judge                      *judge // of a proposal; nil: Kasoku's own plan
-	baseWorkload, candWorkload int    // differ only when the plan changes the load
+	tx                         int64 // of the candidate that is applied; 0 = baseline is in place
+	prep                       [][]change.Change
+	prepared                   []int64 // transactions of prep, which stay on both sides
+	beneath                    int64   // transaction that put the baseline itself in place; 0 = none
+	judge                      *judge  // of a proposal; nil: Kasoku's own plan
+	baseWorkload, candWorkload int     // differ only when the plan changes the load
 }
 
 // Measure implements experiment.Runner.
@@ -84,7 +86,7 @@ func (s *switcher) to(ctx context.Context, side experiment.Side) error {
 
 // open reports whether something is left that could not be put back.
 func (s *switcher) open() bool {
-	return slices.ContainsFunc(s.exec.Pending(), func(tx change.Tx) bool { return tx.ID != s.beneath })
+	return slices.ContainsFunc(s.exec.Pending(), func(tx change.Tx) bool { return tx.ID != s.beneath && !slices.Contains(s.prepared, tx.ID) })
 }
 
 // sample reads from a stored run what the experiment judges by.

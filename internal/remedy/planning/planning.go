@@ -68,6 +68,11 @@ type Plan struct {
 	Rule     string             `json:"rule"` // of the finding
 	Trades   []regulation.Trade `json:"trades,omitempty"`
 	Changes  []change.Change    `json:"changes"`
+	// Prepare are transactions of their own that the switch, Changes, needs and
+	// that no client sees, such as a unit that is started on another host. They
+	// are put in place in this order before the first pair, and back after the
+	// last in the reverse order unless Changes are kept.
+	Prepare [][]change.Change `json:"prepare,omitempty"`
 	// Workload, if not 0, is a new number of virtual users (L01): it changes
 	// the load, not the target.
 	Workload int `json:"workload,omitempty"`
@@ -88,6 +93,15 @@ type Plan struct {
 	// Search asks the loop to look for the best of several values; Values are
 	// the candidates in the order to try, At plans one of them.
 	Search *Search `json:"search,omitempty"`
+}
+
+// All are the changes of the plan with those that prepare it, in order.
+func (p Plan) All() []change.Change {
+	var out []change.Change
+	for _, cs := range p.Prepare {
+		out = append(out, cs...)
+	}
+	return append(out, p.Changes...)
 }
 
 // Fresh is what a cache of whole pages promises: strangers get each page at

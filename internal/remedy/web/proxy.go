@@ -117,14 +117,19 @@ func keepProxy(conf *nginx.Config, server *nginx.Directive, u diagnose.ProxyUpst
 		return err
 	}
 	if u.Block == nil {
-		// As it was: the default is $proxy_host, which now is the block's name.
-		host := u.Address
-		if strings.HasPrefix(host, "unix:") {
-			host = "localhost" // ngx_http_proxy_set_vars
-		}
-		return setHeader(u.Location, "Host", strings.TrimSuffix(host, ":80"), false)
+		return sameHost(u)
 	}
 	return nil
+}
+
+// sameHost writes out the Host header that followed from the address: the
+// default is $proxy_host, which now is the block's name.
+func sameHost(u diagnose.ProxyUpstream) error {
+	host := u.Address
+	if strings.HasPrefix(host, "unix:") {
+		host = "localhost" // ngx_http_proxy_set_vars
+	}
+	return setHeader(u.Location, "Host", strings.TrimSuffix(host, ":80"), false)
 }
 
 // nameUpstream makes an upstream block for a plain address. The default of
@@ -139,8 +144,14 @@ func nameUpstream(conf *nginx.Config, server *nginx.Directive, u diagnose.ProxyU
 			return err
 		}
 	}
+	return passTo(u, names[u.Address])
+}
+
+// passTo passes requests to an upstream block instead of the address that
+// proxy_pass names, and writes out the proxy_redirect that followed from it.
+func passTo(u diagnose.ProxyUpstream, name string) error {
 	old := u.Directive.Args[0]
-	if err := u.Directive.SetArgs("http://" + names[u.Address]); err != nil {
+	if err := u.Directive.SetArgs("http://" + name); err != nil {
 		return err
 	}
 	if d := u.Location.Effective("proxy_redirect"); d == nil || len(d.Args) == 1 && d.Args[0] == "default" {

@@ -1,0 +1,30 @@
+package topology
+
+import "kasoku/internal/remedy/planning"
+
+const topologyTest = "cases/remedies/topology/balance_test.go:TestBalance"
+
+// Remedies of this family, in the order in which they are listed for people.
+var Remedies = []planning.Remedy{
+	{
+		ID: "nginx.balance", Title: "Weights of a balancer by what each host has left", Measures: []string{"W12", "I22"}, Rules: []string{"topology.balance"},
+		Reason: "A host that also runs the database or the balancer has less CPU for requests. The weights that would use all hosts alike follow from what each spends per request; how far towards them, and beyond, is found by trying.",
+		Source: "nginx documentation, ngx_http_upstream_module, \"server\": weight, backup; Lazowska et al. 1984, Quantitative System Performance, ch. 5",
+		Reach:  0.5, Plan: planBalance, Test: topologyTest,
+		Command: "upstream app { server 10.0.0.1:9000 weight=20; server 10.0.0.2:9000 weight=80; }; `nginx -s reload`; measure; try the next weights", Undo: "The file's bytes come back, then nginx is reloaded.",
+	},
+	{
+		ID: "nginx.spare-host", Title: "Requests for a further host", Measures: []string{"I22", "W12"}, Rules: []string{"topology.spare"},
+		Reason: "A host that can do the same work takes part of it off those that are busy. Which share pays follows from what each host spends per request, and is found by trying. Both sides stay ready: a unit that does not run on that host is started (and enabled) before, and only nginx's file differs between them.",
+		Source: "nginx documentation, ngx_http_upstream_module, \"server\": weight; Lazowska et al. 1984, Quantitative System Performance, ch. 5",
+		Reach:  0.5, Plan: planSpare, Test: topologyTest,
+		Command: "upstream php { server 127.0.0.1:9000 weight=40; server 10.0.0.2:9000 weight=60; } … fastcgi_pass php; `nginx -s reload`; on the host, before: systemctl enable --now php8.2-fpm", Undo: "The file's bytes come back, then nginx is reloaded; then the unit is stopped and disabled again.",
+	},
+	{
+		ID: "nginx.fewer-hosts", Title: "Fewer hosts behind a balancer", Measures: []string{"W12"}, Rules: []string{"topology.fewer"},
+		Reason: "Where no host is saturated, another one adds its network's time to a request and takes warmth from caches. Those left out stay as backup: they answer when the others fail.",
+		Source: "nginx documentation, ngx_http_upstream_module, \"server\": backup",
+		Reach:  0.05, Plan: planFewer, Test: topologyTest,
+		Command: "upstream app { server 10.0.0.1:9000; server 10.0.0.2:9000 backup; }; `nginx -s reload`", Undo: "The file's bytes come back, then nginx is reloaded.",
+	},
+}

@@ -1,0 +1,29 @@
+package stack
+
+import "slices"
+
+// validateSpare: a spare does the work of a service of its own kind, on another
+// host.
+func (s *Stack) validateSpare(d *document, path string, svc *Service) {
+	if svc.SpareFor == "" {
+		return
+	}
+	path += ".spare_for"
+	main := s.Service(svc.SpareFor)
+	switch {
+	case svc.SpareFor == svc.Name:
+		d.report(path, "%q is this service itself; remove it", svc.SpareFor)
+	case main == nil:
+		var names []string
+		for _, o := range s.Services {
+			names = append(names, o.Name)
+		}
+		d.report(path, "there is no service %q; %s", svc.SpareFor, suggest(svc.SpareFor, names))
+	case main.Kind != svc.Kind || !slices.Contains([]Kind{PHPFPM, App}, svc.Kind) || svc.RunsIn != "" || main.RunsIn != "":
+		d.report(path, "a php-fpm can be spare for a php-fpm, an app with processes of its own for such an app; this is %s for %s", svc.Kind, main.Kind)
+	case main.SpareFor != "":
+		d.report(path, "%q is itself a spare; write the service that it is spare for, %q", svc.SpareFor, main.SpareFor)
+	case main.HostName() == svc.HostName():
+		d.report(path, "both are on host %s, where a second service of the same work gives nothing; it belongs on another host", svc.HostName())
+	}
+}
