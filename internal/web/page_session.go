@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
+	"slices"
+	"strings"
 	"sync"
 
 	"kasoku/internal/change"
+	"kasoku/internal/diagnose"
 	"kasoku/internal/report"
 	"kasoku/internal/store"
 )
@@ -38,7 +41,7 @@ type sessionCache struct {
 func (s *Server) latest(w http.ResponseWriter, r *http.Request) {
 	x, err := s.o.Store.LastSession()
 	if errors.Is(err, store.ErrNotFound) {
-		s.render(w, r, http.StatusOK, "session", page{Title: "No session yet", At: "session", Live: true, Busy: s.atWork()}, (*sessionView)(nil))
+		s.render(w, r, http.StatusOK, "session", page{Title: "No session yet", At: "session", Live: true, Busy: s.others()}, (*sessionView)(nil))
 		return
 	}
 	if err != nil {
@@ -60,7 +63,7 @@ func (s *Server) showSession(w http.ResponseWriter, r *http.Request, id int64) {
 		s.failed(w, r, err)
 		return
 	}
-	s.render(w, r, http.StatusOK, "session", page{Title: fmt.Sprintf("Session %d", id), At: "session", Live: v.Running, Busy: s.atWork()}, v)
+	s.render(w, r, http.StatusOK, "session", page{Title: fmt.Sprintf("Session %d", id), At: "session", Live: v.Running, Busy: s.others()}, v)
 }
 
 // sessionView builds what the page shows, or takes it from the cache while
@@ -80,6 +83,7 @@ func (s *Server) sessionView(r *http.Request, id int64) (*sessionView, error) {
 	if err != nil {
 		return nil, err
 	}
+	m.Findings = withoutWork(m)
 	v := &sessionView{Model: m, Timeline: report.Timeline(m), Forest: report.Forest(m), CPU: report.CPUBars(m),
 		Running: m.Session.State == "running", Undoable: map[int64]bool{}}
 	if m.Seen != nil {
@@ -100,4 +104,16 @@ func (s *Server) sessionView(r *http.Request, id int64) (*sessionView, error) {
 	}
 	c.id, c.mark, c.view = id, mark, v
 	return v, nil
+}
+
+// withoutWork leaves out what the work list tells as one item: the same
+// pattern has a finding for each route.
+func withoutWork(m *report.Model) []diagnose.Finding {
+	listed := map[string]bool{}
+	for _, w := range m.Work {
+		listed[w.Rule] = true
+	}
+	return slices.DeleteFunc(slices.Clone(m.Findings), func(f diagnose.Finding) bool {
+		return strings.HasPrefix(f.Rule, "request.") && listed[f.Rule]
+	})
 }

@@ -176,5 +176,14 @@ func (s *Server) number(w http.ResponseWriter, r *http.Request, value string) (i
 	return n, true
 }
 
+// others names who works on the project, "" if it is this process, which the
+// live panel tells.
+func (s *Server) others() string {
+	if s.fed.Load() {
+		return ""
+	}
+	return s.atWork()
+}
+
 // atWork names another Kasoku that works on the project, "" if none does.
 func (s *Server) atWork() string { return change.AtWork(s.o.Dir) }
