@@ -35,6 +35,23 @@ type sessionCache struct {
 	id   int64
 	mark string
 	view *sessionView
+	// made are the pages of view, by what else they depend on: five viewers
+	// cost one page.
+	made map[string]string
+}
+
+// page of v, made by build if it has not been made yet.
+func (c *sessionCache) page(v *sessionView, key string, build func() (string, error)) (string, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if text := c.made[key]; text != "" && c.view == v {
+		return text, nil
+	}
+	text, err := build()
+	if err == nil && c.view == v {
+		c.made[key] = text
+	}
+	return text, err
 }
 
 // latest shows the newest session, or how to begin one.
@@ -63,7 +80,10 @@ func (s *Server) showSession(w http.ResponseWriter, r *http.Request, id int64) {
 		s.failed(w, r, err)
 		return
 	}
-	s.render(w, r, http.StatusOK, "session", page{Title: fmt.Sprintf("Session %d", id), At: "session", Live: v.Running, Busy: s.others()}, v)
+	p := page{Title: fmt.Sprintf("Session %d", id), At: "session", Live: v.Running, Busy: s.others()}
+	key := fmt.Sprint(s.loginOf(r) != nil, p.Busy) // no form of a login's own is on it
+	text, err := s.built.page(v, key, func() (string, error) { return s.made(r, "session", p, v) })
+	send(w, http.StatusOK, text, err)
 }
 
 // sessionView builds what the page shows, or takes it from the cache while
@@ -102,7 +122,7 @@ func (s *Server) sessionView(r *http.Request, id int64) (*sessionView, error) {
 	for _, tx := range txs {
 		v.Undoable[tx.ID] = tx.InForce()
 	}
-	c.id, c.mark, c.view = id, mark, v
+	c.id, c.mark, c.view, c.made = id, mark, v, map[string]string{}
 	return v, nil
 }
 
