@@ -11,13 +11,23 @@ import (
 // headline is the result in one sentence.
 func headline(m *Model) string {
 	s, kept := m.Score, len(m.Kept())
-	steps := kept + len(m.Rejected()) // without second looks
+	steps := kept // without second looks and what is being tried
+	for _, x := range m.Rejected() {
+		if x.Verdict.Outcome != "" {
+			steps++
+		}
+	}
+	running := m.Session.State == "running"
 	tried := plural(steps, "change that was tried", "changes that were tried")
 	switch {
 	case s.AsFound == 0 && s.Final == 0 && m.Session.Command != "tune":
 		return tryHeadline(m)
+	case s.AsFound == 0 && s.Final == 0 && running:
+		return "The service is being measured as found."
 	case s.AsFound == 0 && s.Final == 0:
 		return "The session ended before the service was measured as found."
+	case kept == 0 && steps == 0 && (running || len(m.Steps) > 0):
+		return fmt.Sprintf("%s as found; nothing was judged yet.", points(s.AsFound))
 	case kept == 0 && steps == 0:
 		return fmt.Sprintf("%s as found; nothing was tried.", points(s.AsFound))
 	case kept == 0 && steps == 1:

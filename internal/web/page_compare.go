@@ -14,6 +14,9 @@ type compareView struct {
 	*report.Model
 	A, B *store.Run
 	Rows []compared
+	// Tried: they are both sides of one experiment. Their hash is of what was in
+	// place when it began.
+	Tried bool
 }
 
 // compared is one number of both runs.
@@ -43,8 +46,11 @@ func (s *Server) compare(w http.ResponseWriter, r *http.Request) {
 		change.RedactAll(run)
 		runs[i] = run
 	}
+	if runs[0].ID > runs[1].ID { // as time goes; the list has the newest first
+		runs[0], runs[1] = runs[1], runs[0]
+	}
 	a, b := runs[0], runs[1]
-	v := compareView{Model: report.Pair(a, b), A: a, B: b, Rows: numbers(a, b)}
+	v := compareView{Model: report.Pair(a, b), A: a, B: b, Rows: numbers(a, b), Tried: a.Step != 0 && a.Step == b.Step && a.Side != b.Side}
 	s.render(w, r, http.StatusOK, "compare", page{Title: fmt.Sprintf("Runs %d and %d", a.ID, b.ID), At: "runs"}, v)
 }
 

@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
+	"slices"
+	"strings"
 	"sync"
 
 	"kasoku/internal/change"
+	"kasoku/internal/diagnose"
 	"kasoku/internal/report"
 	"kasoku/internal/store"
 )
@@ -32,13 +35,30 @@ type sessionCache struct {
 	id   int64
 	mark string
 	view *sessionView
+	// made are the pages of view, by what else they depend on: five viewers
+	// cost one page.
+	made map[string]string
+}
+
+// page of v, made by build if it has not been made yet.
+func (c *sessionCache) page(v *sessionView, key string, build func() (string, error)) (string, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if text := c.made[key]; text != "" && c.view == v {
+		return text, nil
+	}
+	text, err := build()
+	if err == nil && c.view == v {
+		c.made[key] = text
+	}
+	return text, err
 }
 
 // latest shows the newest session, or how to begin one.
 func (s *Server) latest(w http.ResponseWriter, r *http.Request) {
 	x, err := s.o.Store.LastSession()
 	if errors.Is(err, store.ErrNotFound) {
-		s.render(w, r, http.StatusOK, "session", page{Title: "No session yet", At: "session", Live: true, Busy: s.atWork()}, (*sessionView)(nil))
+		s.render(w, r, http.StatusOK, "session", page{Title: "No session yet", At: "session", Live: true, Busy: s.others()}, (*sessionView)(nil))
 		return
 	}
 	if err != nil {
@@ -60,7 +80,10 @@ func (s *Server) showSession(w http.ResponseWriter, r *http.Request, id int64) {
 		s.failed(w, r, err)
 		return
 	}
-	s.render(w, r, http.StatusOK, "session", page{Title: fmt.Sprintf("Session %d", id), At: "session", Live: v.Running, Busy: s.atWork()}, v)
+	p := page{Title: fmt.Sprintf("Session %d", id), At: "session", Live: v.Running, Busy: s.others()}
+	key := fmt.Sprint(s.loginOf(r) != nil, p.Busy) // no form of a login's own is on it
+	text, err := s.built.page(v, key, func() (string, error) { return s.made(r, "session", p, v) })
+	send(w, http.StatusOK, text, err)
 }
 
 // sessionView builds what the page shows, or takes it from the cache while
@@ -80,6 +103,7 @@ func (s *Server) sessionView(r *http.Request, id int64) (*sessionView, error) {
 	if err != nil {
 		return nil, err
 	}
+	m.Findings = withoutWork(m)
 	v := &sessionView{Model: m, Timeline: report.Timeline(m), Forest: report.Forest(m), CPU: report.CPUBars(m),
 		Running: m.Session.State == "running", Undoable: map[int64]bool{}}
 	if m.Seen != nil {
@@ -98,6 +122,18 @@ func (s *Server) sessionView(r *http.Request, id int64) (*sessionView, error) {
 	for _, tx := range txs {
 		v.Undoable[tx.ID] = tx.InForce()
 	}
-	c.id, c.mark, c.view = id, mark, v
+	c.id, c.mark, c.view, c.made = id, mark, v, map[string]string{}
 	return v, nil
+}
+
+// withoutWork leaves out what the work list tells as one item: the same
+// pattern has a finding for each route.
+func withoutWork(m *report.Model) []diagnose.Finding {
+	listed := map[string]bool{}
+	for _, w := range m.Work {
+		listed[w.Rule] = true
+	}
+	return slices.DeleteFunc(slices.Clone(m.Findings), func(f diagnose.Finding) bool {
+		return strings.HasPrefix(f.Rule, "request.") && listed[f.Rule]
+	})
 }

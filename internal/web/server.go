@@ -135,18 +135,31 @@ type page struct {
 
 // render writes one page, nothing of one that fails half-way.
 func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, name string, p page, body any) {
+	text, err := s.made(r, name, p, body)
+	send(w, status, text, err)
+}
+
+// made is one page as a browser gets it.
+func (s *Server) made(r *http.Request, name string, p page, body any) (string, error) {
 	p.Body, p.Stack, p.Version, p.Undo = body, s.o.Stack, s.o.Version, s.o.Undo != nil
 	if l := s.loginOf(r); l != nil {
 		p.Login, p.CSRF = true, l.csrf
 	}
 	var b bytes.Buffer
 	if err := pages[name].ExecuteTemplate(&b, "frame", p); err != nil {
+		return "", err
+	}
+	return ui.Clean(b.String()), nil
+}
+
+func send(w http.ResponseWriter, status int, made string, err error) {
+	if err != nil {
 		http.Error(w, text("The page could not be made: "+err.Error()), http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write([]byte(ui.Clean(b.String()))) // a browser that left
+	_, _ = w.Write([]byte(made)) // a browser that left
 }
 
 // failure is what the page "fail" shows.
@@ -174,6 +187,15 @@ func (s *Server) number(w http.ResponseWriter, r *http.Request, value string) (i
 		return 0, false
 	}
 	return n, true
+}
+
+// others names who works on the project, "" if it is this process, which the
+// live panel tells.
+func (s *Server) others() string {
+	if s.fed.Load() {
+		return ""
+	}
+	return s.atWork()
 }
 
 // atWork names another Kasoku that works on the project, "" if none does.

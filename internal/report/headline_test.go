@@ -1,0 +1,32 @@
+package report
+
+import (
+	"testing"
+
+	"kasoku/internal/experiment"
+	"kasoku/internal/store"
+)
+
+// TestHeadlineMeanwhile: what is being tried has not been judged.
+func TestHeadlineMeanwhile(t *testing.T) {
+	under, done := Step{}, Step{Step: store.Step{Verdict: experiment.Verdict{Outcome: experiment.NoDifference}}}
+	for _, c := range []struct {
+		state string
+		score Score
+		steps []Step
+		want  string
+	}{
+		{"running", Score{}, nil, "The service is being measured as found."},
+		{"failed", Score{}, nil, "The session ended before the service was measured as found."},
+		{"running", Score{AsFound: 94}, nil, "94 points/s as found; nothing was judged yet."},
+		{"running", Score{AsFound: 94}, []Step{under}, "94 points/s as found; nothing was judged yet."},
+		{"interrupted", Score{AsFound: 94}, []Step{under}, "94 points/s as found; nothing was judged yet."},
+		{"running", Score{AsFound: 94}, []Step{done, under}, "94 points/s as found; the one change that was tried was not better, and was put back."},
+		{"done", Score{AsFound: 94}, nil, "94 points/s as found; nothing was tried."},
+	} {
+		m := &Model{Session: store.Session{Command: "tune", State: c.state}, Score: c.score, Steps: c.steps}
+		if got := headline(m); got != c.want {
+			t.Errorf("%s with %d steps: %q, want %q", c.state, len(c.steps), got, c.want)
+		}
+	}
+}
