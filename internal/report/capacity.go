@@ -89,6 +89,9 @@ func lawText(line func(string, string, ...any), p *capacity.Plan) {
 		if l.DF < 1 {
 			fit, sigma, kappa = "give it and no more", "interval not known", "interval not known"
 		}
+		if l.WithoutKappa {
+			kappa = "taken as it"
+		}
 		line("law", "X(N) = %s N / (1 + %s (N−1) + %s N (N−1)); %s of %s %s", ui.Count(l.Lambda), small(l.Sigma), small(l.Kappa),
 			plural(l.Measurements, "measurement", "measurements"), plural(l.Levels, "level", "levels"), fit)
 		line("", "contention σ %s (%s), coherence κ %s (%s)", small(l.Sigma), sigma, small(l.Kappa), kappa)
