@@ -157,16 +157,18 @@ func judgeManyCalls(m *model) ([]Finding, string) {
 	weights := m.routeWeights()
 	for _, r := range req.Routes {
 		n := 0.0
+		var calls []trace.CallClass // without look-ups, which app.object-cache tells
 		for _, c := range r.Calls {
 			if !m.isLookup(c.Service, c.What) {
 				n += c.PerRequest
+				calls = append(calls, c)
 			}
 		}
 		if n < manyCalls {
 			continue
 		}
 		var cites []string
-		for _, c := range r.Calls[:min(len(r.Calls), 5)] {
+		for _, c := range calls[:min(len(calls), 5)] {
 			cites = append(cites, fmt.Sprintf("%.1f × %s", c.PerRequest, c.What))
 		}
 		app := map[string]float64{}

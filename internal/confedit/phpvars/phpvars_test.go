@@ -36,6 +36,9 @@ func php(t *testing.T, file *File, expressions map[string]string) (vars, made ma
 		foreach (json_decode($GLOBALS["argv"][2], true) as $name => $code) { try { $m[$name] = eval("return " . $code . ";"); } catch (Throwable $e) { $m[$name] = "error " . $e->getMessage(); } }
 		foreach ($v as $name => $x) { if ($x instanceof Closure) { $v[$name] = $m[$name] = "closure"; } }
 		return ["vars" => $v, "made" => $m]; })(); ob_end_clean(); echo json_encode($r, JSON_FORCE_OBJECT);`
+	if expressions == nil {
+		expressions = map[string]string{}
+	}
 	asked, err := json.Marshal(expressions)
 	if err != nil {
 		t.Fatal(err)
