@@ -107,3 +107,28 @@ func besides(in *Input) {
 	in.Evidence.Services["php2"] = evidence.ServiceUse{Processes: 17}
 	in.Evidence.Hosts["app1"].User, in.Evidence.Hosts["app1"].Idle = 0, 40
 }
+
+// A spare that nobody asks binds nothing, and nothing is found about it.
+func TestUnusedSpareIsSilent(t *testing.T) {
+	in := healthy()
+	besides(&in)
+	idle(&in)
+	in.Snapshot.Files["app1"]["/f"] = evidence.File{Service: "php2", Content: []byte("[www]\nlisten = 9000\npm = dynamic\npm.max_children = 2\n")}
+	d, err := Diagnose(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(d.Binds, "php2") {
+		t.Errorf("binds %s: %s", d.Binds, d.BindsText)
+	}
+	for _, n := range d.Next {
+		if strings.Contains(n.Resource, "php2") {
+			t.Errorf("next: %s", n.Text)
+		}
+	}
+	for _, f := range d.Findings {
+		if f.Service == "php2" {
+			t.Errorf("%s: %s", f.Rule, f.Title)
+		}
+	}
+}

@@ -145,7 +145,7 @@ func (k *machine) busiestNetwork() (name string, most float64) {
 func (m *model) workerLimit() (service, text string) {
 	for _, svc := range m.in.Stack.OfKind(stack.PHPFPM) {
 		pools, err := FPMPools(m.in.Snapshot, svc)
-		if err != nil {
+		if err != nil || m.unused(svc) {
 			continue
 		}
 		for _, p := range pools {
@@ -169,7 +169,7 @@ func (m *model) limits() []Demand {
 	}
 	for _, svc := range m.in.Stack.OfKind(stack.PHPFPM) {
 		pools, err := FPMPools(m.in.Snapshot, svc)
-		if err != nil || m.inSystem <= 0 {
+		if err != nil || m.inSystem <= 0 || m.unused(svc) {
 			continue
 		}
 		room := 0

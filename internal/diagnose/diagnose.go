@@ -35,6 +35,9 @@ func Diagnose(in Input) (*Diagnosis, error) {
 			d.NotJudged = append(d.NotJudged, NotJudged{Rule: r.ID, Why: why})
 		}
 		for _, f := range found {
+			if svc := in.Stack.Service(f.Service); svc != nil && m.unused(svc) {
+				continue // nothing of it is part of any request
+			}
 			f.Rule = r.ID
 			if f.Measures == nil {
 				f.Measures = r.Measures

@@ -89,10 +89,9 @@ func (m *model) spareBehind(web *stack.Service, b Balancer, spare *stack.Service
 	}
 	with := b
 	with.Backends = append(slices.Clone(b.Backends), Backend{Address: address, Weight: 1, Host: spare.HostName(), Service: spare.Name})
-	busy := m.busiest()
 	f := about(web.Name, fmt.Sprintf("%s could take requests from %s", k.name, strings.Join(hostsOf(parts), " and ")),
-		fmt.Sprintf("%s is %s busy, %s %s. %s on it could take %s of the requests that %s passes to %s; requests and answers then cross the network as they are, and %s must have the same code.",
-			busy.name, percent(busy.busy), k.name, percent(k.busy), spare.Name, percent(to[len(to)-1]), web.Name, b.Name(), spare.Name), web.Config, "kasoku.yaml: spare_for of "+spare.Name, "CPU by service")
+		fmt.Sprintf("The stack keeps %s %s busy, %s %s. %s on it could take %s of the requests that %s passes to %s; requests and answers then cross the network as they are, and %s must have the same code.",
+			strings.Join(hostsOf(parts), " and "), percent(min(worst(all, now)*m.x, 1)), k.name, percent(min(all[len(all)-1].use(0)*m.x, 1)), spare.Name, percent(to[len(to)-1]), web.Name, b.Name(), spare.Name), web.Config, "kasoku.yaml: spare_for of "+spare.Name, "CPU by service")
 	if f, why = m.spareNeeds(f, web, b, spare, address); why != "" {
 		return nil, why
 	}

@@ -16,6 +16,11 @@ import (
 // runs reports whether a service had processes in the run.
 func (m *model) runs(svc *stack.Service) bool { return m.in.Evidence.Services[svc.Name].Processes > 0 }
 
+// unused reports whether a service is spare and did nothing in the run.
+func (m *model) unused(svc *stack.Service) bool {
+	return svc.SpareFor != "" && m.perReq[svc.Name] == 0
+}
+
 // spareNeeds tells the remedy what must be put in place before a spare can
 // answer at an address: copy (folders, one a line), pool and client (the pool to
 // be like, who may connect), unit. why is what only the operator can do.
