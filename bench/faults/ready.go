@@ -13,7 +13,8 @@ const readyDir = "/srv/ready-app"
 var readyProducts = []string{"build", "absent", "one.o"}
 
 // readyKind puts the products of a build that was made elsewhere in place.
-// Nobody edits them meanwhile: they are the build's, as with git.
+// Nobody edits them meanwhile: they are the build's, and what somebody else writes
+// there goes with them.
 var readyKind = &kind{name: "ready", what: "the products of a build that was made elsewhere take the place of an application's.",
 	changes: func() []change.Change {
 		return []change.Change{{Kind: change.KindReady, Host: hostName, Ready: &change.Ready{Dir: readyDir, Products: readyProducts, From: "new"}}}

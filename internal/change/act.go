@@ -25,6 +25,18 @@ type act interface {
 	conflict(s sight) *ConflictError
 }
 
+// looksTwice reports whether a change of this kind looks again right before it
+// writes: its write cannot be told what it must find there, as that of a file
+// can. Milliseconds remain. A checkout looks again by itself, once its commit is
+// made; build products are the build's.
+func (k Kind) looksTwice() bool {
+	switch k {
+	case KindLink, KindVariable, KindSysctl, KindUnit, KindProcess, KindPackage, KindIndex, KindTable:
+		return true
+	}
+	return false
+}
+
 // sight is what look found.
 type sight struct {
 	// before and after are both true if the change makes no difference, and

@@ -288,17 +288,6 @@ func (x *Executor) asPlanned(ctx context.Context, c *Change, a act) error {
 	return fmt.Errorf("%s: %w: it is now %s%s", c.Title(), ErrChanged, short(s.got), e.theirs())
 }
 
-// looksTwice reports whether a change of this kind looks again right before it
-// writes: its write cannot be told what it must find there, as that of a file
-// can. Milliseconds remain.
-func (k Kind) looksTwice() bool {
-	switch k {
-	case KindLink, KindVariable, KindSysctl, KindUnit, KindProcess, KindPackage, KindIndex, KindTable:
-		return true
-	}
-	return false
-}
-
 // readBack checks that changes i of t now are as planned. A variable that a
 // restart has reset is set again.
 func (x *Executor) readBack(ctx context.Context, t *txn, of []int) error {
