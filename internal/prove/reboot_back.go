@@ -33,8 +33,11 @@ func (b *reboot) reboots(ctx context.Context, begun time.Time) <-chan []Problem 
 const (
 	// orderTime is how long the order may take: its answer rarely comes.
 	orderTime = 10 * time.Second
-	// askTime bounds asking a host or service that may be down.
-	askTime = 3 * time.Second
+	// askTime bounds asking a host or service that may be down. A host is given
+	// twice as long after each time that this was too short, up to mostAsked:
+	// Kasoku's helper may have to be copied to it first.
+	askTime   = 3 * time.Second
+	mostAsked = time.Minute
 )
 
 // oneReboots tells one host to reboot and waits until it has.
@@ -44,6 +47,7 @@ func (b *reboot) oneReboots(ctx context.Context, name string, begun time.Time) [
 	defer cancel()
 	ordered := make(chan error, 1)
 	go func() { ordered <- b.o.order(ordering, h) }()
+	patience := b.o.ask
 	for {
 		select {
 		case err := <-ordered:
@@ -52,8 +56,11 @@ func (b *reboot) oneReboots(ctx context.Context, name string, begun time.Time) [
 			}
 		default:
 		}
-		asking, end := context.WithTimeout(ctx, askTime)
+		asking, end := context.WithTimeout(ctx, patience)
 		id, err := h.ReadFile(asking, bootID)
+		if asking.Err() != nil {
+			patience = min(2*patience, mostAsked)
+		}
 		end()
 		switch {
 		case ctx.Err() != nil:

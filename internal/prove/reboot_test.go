@@ -19,10 +19,16 @@ import (
 type machine struct {
 	host.Host
 	boots atomic.Int64
+	slow  time.Duration // to answer after a reboot
 }
 
 func (m *machine) ReadFile(ctx context.Context, path string) ([]byte, error) {
 	if path == bootID {
+		if m.boots.Load() > 0 && m.slow > 0 {
+			if err := pause(ctx, m.slow); err != nil {
+				return nil, err
+			}
+		}
 		return fmt.Appendf(nil, "boot-%d\n", m.boots.Load()), nil
 	}
 	return m.Host.ReadFile(ctx, path)
@@ -88,6 +94,16 @@ func TestRebootHolds(t *testing.T) {
 	s := newRebooted(t, boots)
 	r := s.reboot(t, RebootOptions{Before: 100, Score: func(context.Context) (float64, error) { return 96, nil }})
 	if r.Outcome != Held || r.Writes != 10 || r.Reads != 20 || r.After != 96 || s.ordered != 1 || !strings.Contains(r.Text, "h1") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A host that takes longer to answer than it was given first (a helper is copied
+// to it over a slow line) is given more.
+func TestRebootWaitsForASlowHost(t *testing.T) {
+	s := newRebooted(t, boots)
+	s.m.slow = 100 * time.Millisecond
+	if r := s.reboot(t, RebootOptions{ask: 10 * time.Millisecond}); r.Outcome != Held {
 		t.Errorf("%+v", r)
 	}
 }
