@@ -26,6 +26,8 @@ type web struct {
 	st       *stack.Stack
 	hosts    map[string]host.Host
 	exec     *change.Executor
+	files    []string // that are to be as before
+	log      string   // that an instrument added, during observe
 }
 
 // startWeb runs nginx with these lines in its http block; @DIR@ is its folder.
@@ -68,7 +70,7 @@ func startWeb(t *testing.T, lines, site string) *web {
 	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	w := &web{dir: dir, url: "http://" + address, hosts: map[string]host.Host{"local": host.NewLocal()}}
+	w := &web{dir: dir, url: "http://" + address, hosts: map[string]host.Host{"local": host.NewLocal()}, files: []string{"nginx.conf", "site.types", "conf.d/site.conf"}}
 	w.st = &stack.Stack{Dir: dir, Name: "web", Load: stack.LoadConfig{URL: w.url}, Services: []stack.Service{{Name: "web", Kind: stack.Nginx, Binary: program,
 		Config: dir + "/nginx.conf", Prefix: dir, Listen: []string{address}, Control: stack.Control{Method: "process", PIDFile: dir + "/nginx.pid"}}}}
 	var out bytes.Buffer
@@ -78,6 +80,13 @@ func startWeb(t *testing.T, lines, site string) *web {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL); cmd.Wait() })
+	w.ready(t, &out)
+	return w
+}
+
+// ready waits until the server answers, and opens the journal.
+func (w *web) ready(t *testing.T, out *bytes.Buffer) {
+	t.Helper()
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
 		if res, err := http.Get(w.url + "/a.html"); err == nil {
 			res.Body.Close()
@@ -87,7 +96,8 @@ func startWeb(t *testing.T, lines, site string) *web {
 			t.Fatalf("nginx does not answer: %s", out.String())
 		}
 	}
-	w.exec, err = change.Open(t.Context(), change.Options{Dir: filepath.Join(dir, ".kasoku"), Stack: w.st, Hosts: w.hosts,
+	var err error
+	w.exec, err = change.Open(t.Context(), change.Options{Dir: filepath.Join(w.dir, ".kasoku"), Stack: w.st, Hosts: w.hosts,
 		Control: func(name string) (change.Controller, error) {
 			return stack.NewController(w.hosts["local"], w.st, w.st.Service(name))
 		}})
@@ -95,14 +105,13 @@ func startWeb(t *testing.T, lines, site string) *web {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { w.exec.Close() })
-	return w
 }
 
 // tree is every configuration file's bytes, and what lies in the folder.
 func (w *web) tree(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
-	for _, p := range []string{"nginx.conf", "site.types", "conf.d/site.conf"} {
+	for _, p := range w.files {
 		data, err := os.ReadFile(filepath.Join(w.dir, p))
 		if err != nil {
 			t.Fatal(err)
@@ -126,22 +135,44 @@ func (w *web) get(t *testing.T, path string, n int) {
 	}
 }
 
-// observe puts the instruments in place, asks for both pages within a window,
-// and puts everything back.
+// observe gives it a log with times, asks for both pages within a window, and
+// puts everything back.
 func (w *web) observe(t *testing.T) *evidence.Evidence {
 	t.Helper()
-	ctx := t.Context()
-	before, log := w.tree(t), filepath.Join(w.dir, "own.log")
-	snap, err := evidence.Take(ctx, w.st, w.hosts, evidence.TakeOptions{})
+	return w.instrumented(t, accessLog, func() *load.Result {
+		w.get(t, "/a.html", 40)
+		w.get(t, "/s/b.html", 20)
+		w.get(t, "/no/17", 2)
+		w.get(t, "/no/18", 2)
+		return &load.Result{Requests: 64, Window: time.Second}
+	}, 64)
+}
+
+func (w *web) snapshot(t *testing.T) *evidence.Snapshot {
+	t.Helper()
+	snap, err := evidence.Take(t.Context(), w.st, w.hosts, evidence.TakeOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return snap
+}
+
+// instrumented puts instruments in place, does the work within a window until
+// the log has so many lines more, and puts everything back.
+func (w *web) instrumented(t *testing.T, plan func(*Bench, *evidence.Snapshot) []instrument, work func() *load.Result, written int) *evidence.Evidence {
+	t.Helper()
+	ctx := t.Context()
+	before, log := w.tree(t), filepath.Join(w.dir, "own.log")
 	b := &Bench{Stack: w.st, Hosts: w.hosts}
-	for _, in := range accessLog(b, snap) {
+	snap := w.snapshot(t)
+	for _, in := range plan(b, snap) {
 		if in.not != "" {
 			t.Fatal(in.not)
 		}
-		log = filepath.Join(in.changes[0].Path, "access.log")
+		if in.changes[0].Kind == change.KindDir {
+			log = filepath.Join(in.changes[0].Path, "access.log")
+			w.log = log
+		}
 		tx, err := w.exec.Apply(ctx, change.Intent{Title: in.title, Changes: in.changes})
 		if err != nil {
 			t.Fatal(err)
@@ -155,8 +186,8 @@ func (w *web) observe(t *testing.T) *evidence.Evidence {
 			}
 		}()
 	}
-	if b.Plain = true; accessLog(b, snap) != nil {
-		t.Error("a plain run gets an access log")
+	if b.Plain = true; plan(b, snap) != nil {
+		t.Error("a plain run gets an instrument")
 	}
 	col, err := evidence.NewCollector(ctx, w.st, w.hosts, evidence.CollectorOptions{Diagnostic: true})
 	if err != nil {
@@ -167,18 +198,15 @@ func (w *web) observe(t *testing.T) *evidence.Evidence {
 		t.Fatal(err)
 	}
 	was := lines(log)
-	w.get(t, "/a.html", 40)
-	w.get(t, "/s/b.html", 20)
-	w.get(t, "/no/17", 2)
-	w.get(t, "/no/18", 2)
+	res := work()
 	// The last lines are written after the answers.
-	for end := time.Now().Add(20 * time.Second); lines(log) < was+64 && time.Now().Before(end); {
+	for end := time.Now().Add(20 * time.Second); lines(log) < was+written && time.Now().Before(end); {
 		time.Sleep(20 * time.Millisecond)
 	}
 	if err := col.End(ctx); err != nil {
 		t.Fatal(err)
 	}
-	ev, err := col.Stop(ctx, &load.Result{Requests: 64, Window: time.Second})
+	ev, err := col.Stop(ctx, res)
 	if err != nil {
 		t.Fatal(err)
 	}
