@@ -119,7 +119,7 @@ func NginxLogLevels(conf *nginx.Config, paths NginxPaths) []LogLevel {
 	}
 	out := []LogLevel{nginxLevel(http, formats, paths)}
 	http.Walk(func(d *nginx.Directive) bool {
-		if d.IsBlock && d.First("access_log") != nil {
+		if d.IsBlock && d.First("access_log") != nil && !ownServer(d) {
 			out = append(out, nginxLevel(d, formats, paths))
 		}
 		return true

@@ -3,7 +3,6 @@ package tune
 import (
 	"fmt"
 	"io/fs"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -69,15 +68,11 @@ func accessLogOf(svc *stack.Service, snap *evidence.Snapshot) ([]change.Change, 
 	if err := addAccessLog(levels, path.Join(dir, "access.log"), fmt.Sprintf("%s%d", evidence.InstrumentLog, stamp), paths.AccessLog); err != nil {
 		return nil, err
 	}
-	changed := conf.Changed()
-	for _, p := range slices.Sorted(maps.Keys(changed)) {
-		c, err := replaceConfig(snap, svc, p, changed[p], "write an access log with times during a diagnostic run")
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, c)
+	edits, err := editedFiles(snap, svc, conf.Changed(), "write an access log with times during a diagnostic run")
+	if err != nil {
+		return nil, err
 	}
-	return out, nil
+	return append(out, edits...), nil
 }
 
 // logFolder is one that nginx surely can write to: that of a log that it has

@@ -2,9 +2,7 @@ package tune
 
 import (
 	"fmt"
-	"maps"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -57,15 +55,11 @@ func apacheAccessLogOf(svc *stack.Service, snap *evidence.Snapshot) ([]change.Ch
 	if err := conf.Root.Append(apacheLogText(conf, path.Join(dir, "access.log"), fmt.Sprintf("%s%d", evidence.InstrumentLog, stamp))); err != nil {
 		return nil, err
 	}
-	changed := conf.Changed()
-	for _, p := range slices.Sorted(maps.Keys(changed)) {
-		c, err := replaceConfig(snap, svc, p, changed[p], "write an access log with times during a diagnostic run")
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, c)
+	edits, err := editedFiles(snap, svc, conf.Changed(), "write an access log with times during a diagnostic run")
+	if err != nil {
+		return nil, err
 	}
-	return out, nil
+	return append(out, edits...), nil
 }
 
 // apacheLogText are the directives of the log. Requests that were handed to a

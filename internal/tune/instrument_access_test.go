@@ -26,8 +26,10 @@ type web struct {
 	st       *stack.Stack
 	hosts    map[string]host.Host
 	exec     *change.Executor
-	files    []string // that are to be as before
-	log      string   // that an instrument added, during observe
+	files    []string     // that are to be as before
+	log      string       // that an instrument added, during observe
+	told     []string     // of instruments that could not be had
+	up       func() error // nil: it answers by HTTP
 }
 
 // startWeb runs nginx with these lines in its http block; @DIR@ is its folder.
@@ -87,13 +89,19 @@ func startWeb(t *testing.T, lines, site string) *web {
 // ready waits until the server answers, and opens the journal.
 func (w *web) ready(t *testing.T, out *bytes.Buffer) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-		if res, err := http.Get(w.url + "/a.html"); err == nil {
-			res.Body.Close()
-			break
+	up := w.up
+	if up == nil {
+		up = func() error {
+			res, err := http.Get(w.url + "/a.html")
+			if err == nil {
+				res.Body.Close()
+			}
+			return err
 		}
+	}
+	for end := time.Now().Add(20 * time.Second); up() != nil; time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("nginx does not answer: %s", out.String())
+			t.Fatalf("it does not answer: %v: %s", up(), out.String())
 		}
 	}
 	var err error
@@ -157,39 +165,55 @@ func (w *web) snapshot(t *testing.T) *evidence.Snapshot {
 	return snap
 }
 
+// warnings are what a run would tell of instruments that it does without.
+type warnings struct{ texts []string }
+
+func (*warnings) Step(string)           {}
+func (*warnings) Info(string)           {}
+func (x *warnings) Warn(text, _ string) { x.texts = append(x.texts, text) }
+
+type planner = func(*Bench, *evidence.Snapshot) []instrument
+
 // instrumented puts instruments in place, does the work within a window until
 // the log has so many lines more, and puts everything back.
-func (w *web) instrumented(t *testing.T, plan func(*Bench, *evidence.Snapshot) []instrument, work func() *load.Result, written int) *evidence.Evidence {
+func (w *web) instrumented(t *testing.T, plan planner, work func() *load.Result, written int) *evidence.Evidence {
+	t.Helper()
+	return w.placed(t, []planner{plan}, work, written)
+}
+
+func (w *web) placed(t *testing.T, plans []planner, work func() *load.Result, written int) *evidence.Evidence {
 	t.Helper()
 	ctx := t.Context()
-	before, log := w.tree(t), filepath.Join(w.dir, "own.log")
+	before, log, told := w.tree(t), filepath.Join(w.dir, "own.log"), &warnings{}
 	b := &Bench{Stack: w.st, Hosts: w.hosts}
 	snap := w.snapshot(t)
-	for _, in := range plan(b, snap) {
-		if in.not != "" {
-			t.Fatal(in.not)
+	watch, away, err := place(ctx, w.exec, b, snap, plans, told)
+	defer func() {
+		if err := away(); err != nil {
+			t.Error(err)
 		}
-		if in.changes[0].Kind == change.KindDir {
-			log = filepath.Join(in.changes[0].Path, "access.log")
-			w.log = log
+		if after := w.tree(t); after != before {
+			t.Errorf("not as found:\n%s\nbut\n%s", before, after)
 		}
-		tx, err := w.exec.Apply(ctx, change.Intent{Title: in.title, Changes: in.changes})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() {
-			if err := w.exec.Revert(ctx, tx.ID); err != nil {
-				t.Error(err)
-			}
-			if after := w.tree(t); after != before {
-				t.Errorf("not as found:\n%s\nbut\n%s", before, after)
-			}
-		}()
+	}()
+	if err != nil {
+		t.Fatal(err)
 	}
-	if b.Plain = true; plan(b, snap) != nil {
-		t.Error("a plain run gets an instrument")
+	w.told, w.log = told.texts, ""
+	if added, _ := filepath.Glob(w.dir + "/kasoku-*/access.log"); len(added) == 1 {
+		log, w.log = added[0], added[0]
 	}
-	col, err := evidence.NewCollector(ctx, w.st, w.hosts, evidence.CollectorOptions{Diagnostic: true})
+	b.Plain = true
+	for _, plan := range plans {
+		if plan(b, snap) != nil {
+			t.Error("a plain run gets an instrument")
+		}
+	}
+	opts := evidence.CollectorOptions{Diagnostic: true}
+	for _, set := range watch {
+		set(&opts)
+	}
+	col, err := evidence.NewCollector(ctx, w.st, w.hosts, opts)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,34 @@
+package tune
+
+import (
+	"maps"
+
+	"kasoku/internal/evidence"
+)
+
+// lent adds to the reference's counters those that only the diagnostic run
+// had, because an instrument let the service tell them. What counts up is
+// taken per request of the diagnostic run, so that it fits the reference's
+// window.
+func lent(ref, own *evidence.Evidence) map[string]evidence.CounterDelta {
+	scale := 1.0
+	if ref.Load.Requests > 0 && own.Load.Requests > 0 {
+		scale = float64(ref.Load.Requests) / float64(own.Load.Requests)
+	}
+	out := maps.Clone(ref.Counters)
+	if out == nil {
+		out = map[string]evidence.CounterDelta{}
+	}
+	for service, more := range own.Counters {
+		have := out[service]
+		sum := evidence.CounterDelta{Delta: map[string]float64{}, Value: map[string]string{}}
+		for name, n := range more.Delta {
+			sum.Delta[name] = n * scale
+		}
+		maps.Copy(sum.Value, more.Value)
+		maps.Copy(sum.Delta, have.Delta)
+		maps.Copy(sum.Value, have.Value)
+		out[service] = sum
+	}
+	return out
+}
