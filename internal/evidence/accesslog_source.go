@@ -55,6 +55,9 @@ func accessSources(ctx context.Context, s setting) ([]source, []Health) {
 	for i := range s.st.Services {
 		svc := &s.st.Services[i]
 		h := s.hosts[svc.HostName()]
+		if svc.Kind == stack.Varnish && listensTo(ctx, h, s.st, svc) {
+			continue // see varnishSources
+		}
 		logs, quiet, err := accessLogs(ctx, h, s.st, svc)
 		name := accessName(svc.Name)
 		switch {
@@ -65,7 +68,11 @@ func accessSources(ctx context.Context, s setting) ([]source, []Health) {
 			health = append(health, Health{Source: name, OK: true, Text: "not judged: " + unwritten[svc.Kind] + " (" + strings.Join(quiet, ", ") + ")"})
 			continue
 		case len(logs) == 0:
-			if note := withoutLog[svc.Kind]; note != "" {
+			note := withoutLog[svc.Kind]
+			if isHAProxy(svc) {
+				note = "it names no access_log; HAProxy: " + haproxyLine + ", let its log go to a file (log in section global), and name that file"
+			}
+			if note != "" {
 				health = append(health, Health{Source: name, OK: true, Text: "not judged: " + note})
 			}
 			continue
@@ -202,7 +209,7 @@ func (x *accessSource) tell(ctx context.Context, ev *Evidence) {
 	for _, l := range x.logs {
 		d, err := x.digest(ctx, l)
 		if err != nil {
-			ev.Health = append(ev.Health, Health{Source: accessName(x.svc.Name), OK: l.Not != "", Text: err.Error()})
+			ev.Health = append(ev.Health, Health{Source: accessName(x.svc.Name), OK: l.Not != "", Text: err.Error() + haproxyAdvice(x.svc)})
 			continue
 		}
 		read++
@@ -283,7 +290,7 @@ func (x *accessSource) partHealth(l *logPart, d *digest.Access) []Health {
 		say(true, "not judged: all of %s beyond its first %d MiB of the window", l.Path, int64(MaxAccessLog>>20))
 	}
 	if d.Bad > 0 {
-		say(d.Bad*20 < d.Lines, "%d of %d lines of %s do not fit its format, the first: %s", d.Bad, d.Lines, l.Path, maskLog(d.FirstBad))
+		say(d.Bad*20 < d.Lines, "%d of %d lines of %s do not fit its format, the first: %s%s", d.Bad, d.Lines, l.Path, maskLog(d.FirstBad), haproxyAdvice(x.svc))
 	}
 	if l.Late != "" {
 		say(true, "lines of %s may come late (%s): some of the window's may be missing, some of the warm-up's counted", l.Path, l.Late)
@@ -295,7 +302,7 @@ func (x *accessSource) partHealth(l *logPart, d *digest.Access) []Health {
 		say(true, "not judged: requests that %s leaves out of %s", l.Some, l.Path)
 	}
 	if !d.Timed {
-		say(true, "not judged: times per route, because %s has none: add %s to its format", l.Path, timeVariable(x.svc.Kind))
+		say(true, "not judged: times per route, because %s has none: add %s to its format%s", l.Path, timeVariable(x.svc.Kind), haproxyAdvice(x.svc))
 	}
 	if !d.From.IsZero() && (d.To.Before(x.begin.Add(-clockSlack)) || d.From.After(x.over.Add(clockSlack))) {
 		say(false, "the times in %s are off by %s: it tells %s … %s for a window of %s … %s; set the clocks right (NTP)", l.Path,
@@ -313,7 +320,7 @@ func timeVariable(k stack.Kind) string {
 	case stack.Nginx:
 		return "$request_time"
 	}
-	return "each request's time (HAProxy: option httplog)"
+	return "each request's time"
 }
 
 // lineSlack is what the counts of lines and of requests may differ by: those

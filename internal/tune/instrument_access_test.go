@@ -200,8 +200,10 @@ func (w *web) placed(t *testing.T, plans []planner, work func() *load.Result, wr
 		t.Fatal(err)
 	}
 	w.told, w.log = told.texts, ""
-	if added, _ := filepath.Glob(w.dir + "/kasoku-*/access.log"); len(added) == 1 {
-		log, w.log = added[0], added[0]
+	for _, tx := range w.exec.Pending() {
+		if added := filepath.Join(tx.Changes[0].Path, "access.log"); tx.Changes[0].Kind == change.KindDir && strings.Contains(tx.Title, "access log") {
+			log, w.log = added, added
+		}
 	}
 	b.Plain = true
 	for _, plan := range plans {

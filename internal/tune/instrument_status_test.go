@@ -2,6 +2,7 @@ package tune
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -245,4 +246,39 @@ func TestLentCounters(t *testing.T) {
 	if len(ref.Counters) != 1 || len(ref.Counters["db"].Delta) != 1 || own.Counters["web"].Delta["requests"] != 500 {
 		t.Error("the runs' own counters were changed")
 	}
+}
+
+// TestInstrumentsAreTakenAway: two instruments of one file, each in a
+// transaction of its own, are put back after Ctrl-C and after a kill.
+func TestInstrumentsAreTakenAway(t *testing.T) {
+	w := startWeb(t, "    access_log off;\n", "")
+	before := w.tree(t)
+	b, plans := &Bench{Stack: w.st, Hosts: w.hosts}, []planner{accessLog, stubStatus}
+	set := func(ctx context.Context) func() error {
+		_, away, err := place(ctx, w.exec, b, w.snapshot(t), plans, quiet{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(w.exec.Pending()); n != 2 || w.tree(t) == before {
+			t.Fatalf("%d instruments in place", n)
+		}
+		return away
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	away := set(ctx)
+	stop()
+	if err := away(); err != nil {
+		t.Error(err)
+	}
+	if now := w.tree(t); now != before {
+		t.Fatalf("after Ctrl-C:\n%s", now)
+	}
+	set(t.Context()) // and nobody takes it away
+	if _, err := w.exec.Recover(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if now := w.tree(t); now != before || len(w.exec.Pending()) > 0 {
+		t.Errorf("after recover:\n%s", now)
+	}
+	w.get(t, "/a.html", 1)
 }
