@@ -188,6 +188,22 @@ func (m *model) counters(service string) func(string) (float64, bool) {
 	return func(key string) (float64, bool) { return fold(c.Delta, key) }
 }
 
+// tells reports whether a service has counters whose names begin so.
+func (m *model) tells(service, prefix string) bool {
+	c := m.in.Evidence.Counters[service]
+	for name := range c.Delta {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	for name := range c.Value {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
 // values is counters for the values at the window's end.
 func (m *model) values(service string) func(string) (float64, bool) {
 	c := m.in.Evidence.Counters[service]

@@ -237,11 +237,15 @@ func TestLentCounters(t *testing.T) {
 	delta := func(n float64) map[string]float64 { return map[string]float64{"requests": n} }
 	ref := &evidence.Evidence{Load: &load.Result{Requests: 1000}, Counters: map[string]evidence.CounterDelta{"db": {Delta: map[string]float64{"Questions": 7}, Value: map[string]string{"Uptime": "5"}}}}
 	own := &evidence.Evidence{Load: &load.Result{Requests: 500}, Counters: map[string]evidence.CounterDelta{
-		"db":  {Delta: map[string]float64{"Questions": 100, "New": 2}, Value: map[string]string{"Uptime": "9", "New": "3"}},
-		"web": {Delta: delta(500), Value: map[string]string{"active": "4"}}}}
+		"db": {Delta: map[string]float64{"Questions": 100, "New": 2}, Value: map[string]string{"Uptime": "9", "New": "3"}},
+		"web": {Delta: delta(500), Value: map[string]string{"active": "4"}},
+		"php": {Delta: map[string]float64{"opcache.opcache_statistics.misses": 90, "www.slow_requests": 3, "www.max_children_reached": 1}}}}
 	got := lent(ref, own)
 	if got["db"].Delta["Questions"] != 7 || got["db"].Value["Uptime"] != "5" || got["db"].Delta["New"] != 4 || got["db"].Value["New"] != "3" || got["web"].Delta["requests"] != 1000 || got["web"].Value["active"] != "4" {
 		t.Errorf("%+v", got)
+	}
+	if php := got["php"].Delta; len(php) != 1 || php["www.max_children_reached"] != 2 {
+		t.Errorf("what instruments made it count: %v", php)
 	}
 	if len(ref.Counters) != 1 || len(ref.Counters["db"].Delta) != 1 || own.Counters["web"].Delta["requests"] != 500 {
 		t.Error("the runs' own counters were changed")

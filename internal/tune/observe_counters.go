@@ -2,6 +2,7 @@ package tune
 
 import (
 	"maps"
+	"strings"
 
 	"kasoku/internal/evidence"
 )
@@ -23,7 +24,9 @@ func lent(ref, own *evidence.Evidence) map[string]evidence.CounterDelta {
 		have := out[service]
 		sum := evidence.CounterDelta{Delta: map[string]float64{}, Value: map[string]string{}}
 		for name, n := range more.Delta {
-			sum.Delta[name] = n * scale
+			if !madeByInstruments(name) {
+				sum.Delta[name] = n * scale
+			}
 		}
 		maps.Copy(sum.Value, more.Value)
 		maps.Copy(sum.Delta, have.Delta)
@@ -31,4 +34,12 @@ func lent(ref, own *evidence.Evidence) map[string]evidence.CounterDelta {
 		out[service] = sum
 	}
 	return out
+}
+
+// madeByInstruments: what an instrument itself makes a service count is no word
+// about the service. A reload for an instrument empties OPcache, so that
+// scripts are compiled anew; where PHP has no profiler, requests are slow from a
+// second on.
+func madeByInstruments(name string) bool {
+	return name == "opcache.opcache_statistics.misses" || strings.HasSuffix(name, ".slow_requests")
 }
