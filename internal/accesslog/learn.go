@@ -31,6 +31,9 @@ func (l layout) finish(times bool) (layout, bool) {
 	for i := range l.pieces {
 		has[l.pieces[i].kind] = true
 	}
+	if has[kindHandler] && has[kindFirstByte] { // Upstream depends on both
+		return l, false
+	}
 	apart := has[kindMethod] && (has[kindTarget] || has[kindPath])
 	request := 0
 	for i := range l.pieces {

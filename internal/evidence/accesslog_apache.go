@@ -114,8 +114,7 @@ func (n apacheNaming) log(d *apache.Directive) AccessLog {
 			a.Text = ""
 		}
 	}
-	// The instrument's conditions only choose between its own formats.
-	if len(d.Args) > 2 && !strings.HasPrefix(a.Name, InstrumentLog) {
+	if len(d.Args) > 2 {
 		a.Some = d.Args[2]
 	}
 	if d.State == apache.Unknown {

@@ -46,7 +46,7 @@ func (a AccessLog) format() (*accesslog.Format, error) {
 		return nil, nil
 	}
 	if !strings.Contains(a.Text, "$") {
-		if strings.HasPrefix(a.Name, InstrumentLog) { // lines of two formats
+		if strings.HasPrefix(a.Name, InstrumentLog) {
 			return accesslog.LTSV(), nil
 		}
 		return accesslog.Apache(a.Text)
@@ -207,8 +207,8 @@ func chosenLogs(levels []LogLevel) (logs []AccessLog, quiet []string) {
 	return logs, quiet
 }
 
-// InstrumentLog begins the names of formats that Kasoku adds for a run. Their
-// lines are LTSV, so that one log of Apache may have lines of two of them.
+// InstrumentLog begins the names of formats that Kasoku adds for a run; their
+// lines are LTSV.
 const InstrumentLog = "kasoku_"
 
 func worth(a AccessLog, taken []AccessLog) int {

@@ -19,10 +19,10 @@ import (
 // mod_log_config and mod_cache).
 const apacheFormat = `time:%{end:sec}t.%{end:msec_frac}t\treq:%r\tstatus:%>s\tsize:%B\treqtime_microsec:%D\tcache:%{cache-status}e`
 
-// apacheUpstream is the time until the first byte of the answer's header
-// (mod_logio, LogIOTrackTTFB): for what Apache handed to a server behind it,
-// that server's.
-const apacheUpstream = `\tapptime_microsec:%^FB`
+// apacheBehind are the handler of the final request, after internal redirects,
+// and the time until the first byte of the answer's header (mod_logio,
+// LogIOTrackTTFB): for what Apache handed to a server behind it, that server's.
+const apacheBehind = `\thandler:%>R\tttfb_microsec:%^FB`
 
 // globalLogSince is the version of Apache that has GlobalLog (manual,
 // mod_log_config).
@@ -62,23 +62,18 @@ func apacheAccessLogOf(svc *stack.Service, snap *evidence.Snapshot) ([]change.Ch
 	return append(out, edits...), nil
 }
 
-// apacheLogText are the directives of the log. Requests that were handed to a
-// server behind it have a format of their own in the same file, because a time
-// of such a server must not stand in others' lines.
+// apacheLogText are the directives of the log.
 func apacheLogText(conf *apache.Config, file, format string) string {
 	var b strings.Builder
-	name := apache.Quote(file)
 	for _, d := range conf.Root.Find("BufferedLogs") {
 		if len(d.Args) == 1 && strings.EqualFold(d.Args[0], "on") { // lines would come late
 			b.WriteString("BufferedLogs Off\n")
 			break
 		}
 	}
-	fmt.Fprintf(&b, "LogFormat \"%s\" %s\n", apacheFormat, format)
-	fmt.Fprintf(&b, "<IfModule logio_module>\n    LogIOTrackTTFB On\n    LogFormat \"%s%s\" %s_behind\n", apacheFormat, apacheUpstream, format)
-	fmt.Fprintf(&b, "    GlobalLog %s %s_behind \"expr=%%{HANDLER} =~ /^proxy/\"\n", name, format)
-	fmt.Fprintf(&b, "    GlobalLog %s %s \"expr=%%{HANDLER} !~ /^proxy/\"\n</IfModule>\n", name, format)
-	fmt.Fprintf(&b, "<IfModule !logio_module>\n    GlobalLog %s %s\n</IfModule>", name, format)
+	fmt.Fprintf(&b, "<IfModule logio_module>\n    LogIOTrackTTFB On\n    LogFormat \"%s%s\" %s\n</IfModule>\n", apacheFormat, apacheBehind, format)
+	fmt.Fprintf(&b, "<IfModule !logio_module>\n    LogFormat \"%s\" %s\n</IfModule>\n", apacheFormat, format)
+	fmt.Fprintf(&b, "GlobalLog %s %s", apache.Quote(file), format)
 	return b.String()
 }
 

@@ -237,7 +237,7 @@ func TestLentCounters(t *testing.T) {
 	delta := func(n float64) map[string]float64 { return map[string]float64{"requests": n} }
 	ref := &evidence.Evidence{Load: &load.Result{Requests: 1000}, Counters: map[string]evidence.CounterDelta{"db": {Delta: map[string]float64{"Questions": 7}, Value: map[string]string{"Uptime": "5"}}}}
 	own := &evidence.Evidence{Load: &load.Result{Requests: 500}, Counters: map[string]evidence.CounterDelta{
-		"db": {Delta: map[string]float64{"Questions": 100, "New": 2}, Value: map[string]string{"Uptime": "9", "New": "3"}},
+		"db":  {Delta: map[string]float64{"Questions": 100, "New": 2}, Value: map[string]string{"Uptime": "9", "New": "3"}},
 		"web": {Delta: delta(500), Value: map[string]string{"active": "4"}},
 		"php": {Delta: map[string]float64{"opcache.opcache_statistics.misses": 90, "www.slow_requests": 3, "www.max_children_reached": 1}}}}
 	got := lent(ref, own)
