@@ -193,6 +193,42 @@ func TestFPMTellsItsStatus(t *testing.T) {
 	}
 }
 
+// TestFullPoolTellsIt: the status is told while no process is free.
+func TestFullPoolTellsIt(t *testing.T) {
+	w := startPool(t, "")
+	begun := filepath.Join(w.dir, "begun")
+	if err := os.Mkdir(begun, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(begun, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	// The reload that takes the instrument away ends it.
+	if err := os.WriteFile(w.dir+"/busy.php", []byte("<?php touch('"+begun+"/' . getmypid()); sleep(60);"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	front := startWeb(t, "", "    location / { fastcgi_pass unix:"+w.dir+"/php.sock; fastcgi_param SCRIPT_FILENAME "+w.dir+"/busy.php; fastcgi_param REQUEST_METHOD $request_method; }\n    location = /a.html { }\n")
+	var all sync.WaitGroup
+	ev := w.placed(t, []planner{fpmStatus}, func() *load.Result {
+		for range 3 {
+			all.Go(func() { front.get(t, "/x", 1) })
+		}
+		for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+			if busy, _ := os.ReadDir(begun); len(busy) == 2 {
+				break
+			}
+			if time.Now().After(end) {
+				t.Fatal("two processes are not busy")
+			}
+		}
+		return &load.Result{Requests: 3, Window: time.Second}
+	}, 0)
+	all.Wait()
+	if got := ev.Counters["php"].Value; got["www.active_processes"] != "2" || got["www.idle_processes"] != "0" {
+		t.Errorf("counters %v\nhealth %+v", got, ev.Health)
+	}
+}
+
 // TestOPcacheIsNotAsked: what a pool does not permit is said, not worked around.
 func TestOPcacheIsNotAsked(t *testing.T) {
 	for line, want := range map[string]string{
