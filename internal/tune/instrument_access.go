@@ -31,6 +31,9 @@ func accessLog(b *Bench, snap *evidence.Snapshot) []instrument {
 	for _, svc := range b.Stack.OfKind(stack.Nginx, stack.Apache) {
 		plan := accessLogOf
 		if svc.Kind == stack.Apache {
+			if !running(snap, svc) {
+				continue
+			}
 			plan = apacheAccessLogOf
 		}
 		changes, err := plan(svc, snap)

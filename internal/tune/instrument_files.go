@@ -10,6 +10,13 @@ import (
 	"kasoku/internal/stack"
 )
 
+// running: the service has processes. One that is off (a spare) is not started
+// for an instrument.
+func running(snap *evidence.Snapshot, svc *stack.Service) bool {
+	_, known := snap.Users[svc.HostName()+"/"+svc.Name]
+	return known
+}
+
 // editedFiles are the changes of a service's configuration that the service
 // takes on by a reload.
 func editedFiles(snap *evidence.Snapshot, svc *stack.Service, changed map[string][]byte, why string) ([]change.Change, error) {

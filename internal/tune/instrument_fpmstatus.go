@@ -25,6 +25,9 @@ func fpmStatus(b *Bench, snap *evidence.Snapshot) []instrument {
 	}
 	var out []instrument
 	for _, svc := range b.Stack.OfKind(stack.PHPFPM) {
+		if !running(snap, svc) {
+			continue
+		}
 		changes, err := fpmStatusOf(svc, snap)
 		in := instrument{title: "Let the pools of " + svc.Name + " tell their status for a diagnostic run", changes: changes,
 			fails: "the pools of " + svc.Name + " cannot be given a status page", without: "how busy their processes are is not judged"}

@@ -24,7 +24,7 @@ func opcacheStatus(b *Bench, snap *evidence.Snapshot) []instrument {
 	for _, svc := range b.Stack.OfKind(stack.PHPFPM) {
 		shared, values := snap.On(svc.HostName()).SharedMemory, snap.PHP[svc.Name]
 		conf, err := diagnose.FPMConfig(snap, svc)
-		if svc.Status != "" || len(values) == 0 || err != nil {
+		if svc.Status != "" || len(values) == 0 || err != nil || !running(snap, svc) {
 			continue // the collector says why
 		}
 		page := evidence.OPcachePageOf(values, conf)

@@ -56,7 +56,7 @@ func TestStubStatusIsNotPlanned(t *testing.T) {
 	const conf = "http {\n    server {\n        listen 80;\n    }\n}\n"
 	plan := func(spoil func(*stack.Service, *evidence.Snapshot)) []instrument {
 		b := &Bench{Stack: &stack.Stack{Services: []stack.Service{{Name: "web", Kind: stack.Nginx, Config: "/n.conf", Prefix: "/srv"}}}}
-		snap := &evidence.Snapshot{Nginx: map[string]evidence.NginxBuild{"web": {Modules: []string{"--with-http_stub_status_module"}}},
+		snap := &evidence.Snapshot{Users: map[string]evidence.ProcessUser{"local/web": {}}, Nginx: map[string]evidence.NginxBuild{"web": {Modules: []string{"--with-http_stub_status_module"}}},
 			Files: map[string]map[string]evidence.File{"local": {"/n.conf": {Content: []byte(conf), Service: "web", Writable: true, Mode: 0o644}}}}
 		spoil(&b.Stack.Services[0], snap)
 		return stubStatus(b, snap)
@@ -77,6 +77,7 @@ func TestStubStatusIsNotPlanned(t *testing.T) {
 	}{
 		"it has one":         {text("http {\n    server {\n        listen 80;\n        location /s { stub_status; }\n    }\n}\n"), ""},
 		"it is given":        {func(svc *stack.Service, _ *evidence.Snapshot) { svc.Status = "http://x/" }, ""},
+		"it does not run":    {func(_ *stack.Service, s *evidence.Snapshot) { s.Users = nil }, ""},
 		"no http block":      {text("stream { }\n"), ""},
 		"without the module": {func(_ *stack.Service, s *evidence.Snapshot) { s.Nginx = nil }, "built without ngx_http_stub_status_module"},
 		"a long folder":      {func(svc *stack.Service, _ *evidence.Snapshot) { svc.Prefix = "/" + strings.Repeat("x", 90) }, "longer than 107 bytes"},
@@ -264,6 +265,7 @@ func opcacheSnapshot(line string) (*Bench, *evidence.Snapshot) {
 	}
 	b := &Bench{Stack: &stack.Stack{Services: []stack.Service{{Name: "php", Kind: stack.PHPFPM, Config: "/etc/fpm.conf"}}}}
 	return b, &evidence.Snapshot{SharedMemory: "/dev/shm", PHP: map[string]map[string]string{"php": values},
+		Users: map[string]evidence.ProcessUser{"local/php": {UID: 33}},
 		Files: map[string]map[string]evidence.File{"local": {"/etc/fpm.conf": {Content: []byte("[www]\nlisten = /run/php.sock\n" + line), Service: "php", Writable: true, Mode: 0o644}}}}
 }
 

@@ -24,7 +24,7 @@ func stubStatus(b *Bench, snap *evidence.Snapshot) []instrument {
 	}
 	var out []instrument
 	for _, svc := range b.Stack.OfKind(stack.Nginx) {
-		if svc.Status != "" {
+		if svc.Status != "" || !running(snap, svc) {
 			continue
 		}
 		changes, err := stubStatusOf(svc, snap)
