@@ -2,7 +2,9 @@ package tune
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/http"
 	"os"
@@ -195,6 +197,7 @@ func (w *web) placed(t *testing.T, plans []planner, work func() *load.Result, wr
 		if after := w.tree(t); after != before {
 			t.Errorf("not as found:\n%s\nbut\n%s", before, after)
 		}
+		w.nothingLeft(t)
 	}()
 	if err != nil {
 		t.Fatal(err)
@@ -237,6 +240,25 @@ func (w *web) placed(t *testing.T, plans []planner, work func() *load.Result, wr
 		t.Fatal(err)
 	}
 	return ev
+}
+
+// nothingLeft: no folder that an instrument made is there any more.
+func (w *web) nothingLeft(t *testing.T) {
+	t.Helper()
+	txs, err := change.Read(filepath.Join(w.dir, ".kasoku"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tx := range txs {
+		for _, c := range tx.Changes {
+			if c.Kind != change.KindDir {
+				continue
+			}
+			if _, err := os.Stat(c.Path); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("%s was left behind: %v", c.Path, err)
+			}
+		}
+	}
 }
 
 // lines of a file; 0 if there is none.

@@ -53,8 +53,12 @@ func stubStatusOf(svc *stack.Service, snap *evidence.Snapshot) ([]change.Change,
 	case !slices.Contains(build.Modules, "--with-http_stub_status_module"):
 		return nil, errors.New("its program was built without ngx_http_stub_status_module")
 	}
-	paths := build.Paths(svc.Prefix)
-	dir := path.Join(logFolder(conf, evidence.NginxLogLevels(conf, paths), paths), fmt.Sprintf("kasoku-%s-%d", svc.Name, time.Now().UnixNano()))
+	folder := snap.On(svc.HostName()).SharedMemory
+	if folder == "" {
+		paths := build.Paths(svc.Prefix)
+		folder = logFolder(conf, evidence.NginxLogLevels(conf, paths), paths)
+	}
+	dir := path.Join(folder, fmt.Sprintf("kasoku-status-%s-%d", strings.ToLower(svc.Name), time.Now().UnixNano()))
 	socket := path.Join(dir, "s.sock")
 	if len(socket) > longestSocket {
 		return nil, fmt.Errorf("the name of a socket in %s would be longer than %d bytes", path.Dir(dir), longestSocket)
