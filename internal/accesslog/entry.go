@@ -31,10 +31,10 @@ type Entry struct {
 	path, query []byte // where the log has them apart
 	// handler served the request in Apache, firstByte is how long its answer's
 	// begin took; -1: not in the log.
-	handler     []byte
-	firstByte   time.Duration
-	scratch     []byte
-	parts       clockParts
+	handler   []byte
+	firstByte time.Duration
+	scratch   []byte
+	parts     clockParts
 }
 
 // Field is a value that has no place of its own in Entry.

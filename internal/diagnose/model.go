@@ -3,6 +3,7 @@ package diagnose
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"kasoku/internal/evidence"
 	"kasoku/internal/stack"
