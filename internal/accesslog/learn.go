@@ -168,7 +168,7 @@ func learnJSON(line []byte) (l layout, ok bool) {
 				s.at++
 			}
 			to := jsonPlaces[joinKey(path, key)]
-			if until != '"' && (to.kind == kindMethod || to.kind == kindTarget || to.kind == kindRequest || to.kind == kindCache) {
+			if until != '"' && (to.kind == kindMethod || to.kind == kindTarget || to.kind == kindPath || to.kind == kindRequest || to.kind == kindCache) {
 				return l, false // no JSON, and a space before the next one would be taken for a part of it
 			}
 			l.pieces = append(l.pieces, newPiece(string(line[from:s.at]), to, until))
