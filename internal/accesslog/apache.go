@@ -12,7 +12,7 @@ var apachePlaces = map[byte]place{
 	't': {kind: kindTime}, 'r': {kind: kindRequest}, 'm': {kind: kindMethod}, 'U': {kind: kindPath}, 'q': {kind: kindQuery},
 	'H': {kind: kindProtocol}, 's': {kind: kindStatus}, 'b': {kind: kindBytesDash}, 'B': {kind: kindBytes}, 'O': {kind: kindBytesDash},
 	'D': {kind: kindRequestTime, unit: time.Microsecond}, 'T': {kind: kindRequestTime, unit: seconds},
-	'v': {kind: kindHost}, 'V': {kind: kindHost},
+	'v': {kind: kindHost}, 'V': {kind: kindHost}, 'R': {kind: kindHandler},
 }
 
 // apacheHeaders of %{Name}i, in lower case.
@@ -92,6 +92,8 @@ func (b *build) directive(s string) (rest string, err error) {
 		b.value(op{place: place{kind: kindRequestTime, unit: unit}, name: name})
 	case letter == 'i':
 		b.value(op{place: apacheHeaders[strings.ToLower(argument)], name: argument, list: strings.EqualFold(argument, "x-forwarded-for")})
+	case name[len(name)-size:] == "^FB": // mod_logio
+		b.value(op{place: place{kind: kindFirstByte, unit: time.Microsecond}, name: name})
 	case letter == 'x' && varnishPlaces[strings.ToLower(argument)].kind != kindOther:
 		b.value(op{place: varnishPlaces[strings.ToLower(argument)], name: argument})
 	case argument != "" && !(letter == 'a' && argument == "c"):

@@ -29,8 +29,12 @@ type Entry struct {
 	Other                    []Field
 
 	path, query []byte // where the log has them apart
-	scratch     []byte
-	parts       clockParts
+	// handler served the request in Apache, firstByte is how long its answer's
+	// begin took; -1: not in the log.
+	handler   []byte
+	firstByte time.Duration
+	scratch   []byte
+	parts     clockParts
 }
 
 // Field is a value that has no place of its own in Entry.
@@ -70,7 +74,7 @@ func (e *Entry) Begin() time.Time {
 }
 
 func (e *Entry) reset() {
-	*e = Entry{Bytes: -1, Request: -1, Upstream: -1, Other: e.Other[:0], scratch: e.scratch[:0]}
+	*e = Entry{Bytes: -1, Request: -1, Upstream: -1, firstByte: -1, Other: e.Other[:0], scratch: e.scratch[:0]}
 }
 
 // finish joins what stood apart.
@@ -81,6 +85,12 @@ func (e *Entry) finish() {
 			e.scratch = append(append(append(e.scratch[:0], e.path...), '?'), e.query...)
 			e.Target = e.scratch
 		}
+	}
+	// What a proxy handler answers comes from a server behind it ("proxy-server",
+	// "proxy:unix:/run/php.sock|fcgi://localhost"); Apache does not log that
+	// server's time, but when the first byte came.
+	if e.firstByte >= 0 && bytes.HasPrefix(e.handler, []byte("proxy")) {
+		e.Upstream = max(e.Upstream, e.firstByte)
 	}
 	if e.Time.IsZero() && e.parts.set {
 		e.Time = e.parts.time()

@@ -31,6 +31,8 @@ const (
 	kindReferer
 	kindAgent
 	kindCache
+	kindHandler   // Apache's %R
+	kindFirstByte // Apache's %^FB
 	kindYear
 	kindMonth
 	kindMonthName
@@ -102,6 +104,8 @@ func (e *Entry) set(p place, name string, v []byte, c *clock) bool {
 		e.Agent = v
 	case kindCache:
 		e.Cache = v
+	case kindHandler:
+		e.handler = v
 	case kindOther:
 		e.Other = append(e.Other, Field{name, v})
 	default:
@@ -130,6 +134,10 @@ func (e *Entry) setNumber(p place, v []byte) bool {
 		return ok
 	case kindUpstreamTime:
 		return e.setUpstream(v, p.unit)
+	case kindFirstByte:
+		d, ok := duration(v, p.unit)
+		e.firstByte = d
+		return ok
 	default:
 		return e.parts.setPart(p.kind, v)
 	}

@@ -31,6 +31,9 @@ func (l layout) finish(times bool) (layout, bool) {
 	for i := range l.pieces {
 		has[l.pieces[i].kind] = true
 	}
+	if has[kindHandler] && has[kindFirstByte] { // Upstream depends on both
+		return l, false
+	}
 	apart := has[kindMethod] && (has[kindTarget] || has[kindPath])
 	request := 0
 	for i := range l.pieces {
@@ -164,7 +167,11 @@ func learnJSON(line []byte) (l layout, ok bool) {
 			if until == '"' {
 				s.at++
 			}
-			l.pieces = append(l.pieces, newPiece(string(line[from:s.at]), jsonPlaces[joinKey(path, key)], until))
+			to := jsonPlaces[joinKey(path, key)]
+			if until != '"' && (to.kind == kindMethod || to.kind == kindTarget || to.kind == kindPath || to.kind == kindRequest || to.kind == kindCache) {
+				return l, false // no JSON, and a space before the next one would be taken for a part of it
+			}
+			l.pieces = append(l.pieces, newPiece(string(line[from:s.at]), to, until))
 			from, key = end, ""
 			if s.at = end; until == '"' {
 				s.at++

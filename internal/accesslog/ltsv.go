@@ -15,6 +15,7 @@ var ltsvPlaces = map[string]place{
 	"request_time": {kind: kindRequestTime, unit: seconds}, "response_time": {kind: kindRequestTime, unit: seconds},
 	"reqtime_microsec": {kind: kindRequestTime, unit: time.Microsecond}, "taken_sec": {kind: kindRequestTime, unit: seconds},
 	"apptime": {kind: kindUpstreamTime, unit: seconds}, "runtime": {kind: kindUpstreamTime, unit: seconds},
+	"handler": {kind: kindHandler}, "ttfb_microsec": {kind: kindFirstByte, unit: time.Microsecond},
 	"upstream_response_time": {kind: kindUpstreamTime, unit: seconds}, "upstime": {kind: kindUpstreamTime, unit: seconds},
 	"referer": {kind: kindReferer}, "ref": {kind: kindReferer}, "ua": {kind: kindAgent}, "useragent": {kind: kindAgent}, "user_agent": {kind: kindAgent},
 	"vhost": {kind: kindHost}, "cache": {kind: kindCache}, "cache_status": {kind: kindCache},

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"kasoku/internal/evidence"
 	"kasoku/internal/stack"
@@ -186,6 +187,22 @@ func (m *model) boundKernelOf(share float64, services ...string) (float64, strin
 func (m *model) counters(service string) func(string) (float64, bool) {
 	c := m.in.Evidence.Counters[service]
 	return func(key string) (float64, bool) { return fold(c.Delta, key) }
+}
+
+// tells reports whether a service has counters whose names begin so.
+func (m *model) tells(service, prefix string) bool {
+	c := m.in.Evidence.Counters[service]
+	for name := range c.Delta {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	for name := range c.Value {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
 }
 
 // values is counters for the values at the window's end.

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -229,6 +230,22 @@ func TestNotJudgedSaysWhatToDo(t *testing.T) {
 		}
 	}
 	t.Errorf("php.pool-full is judged: %+v", d.NotJudged)
+}
+
+// What a service tells of one thing is no word about another: OPcache's
+// counters do not say how full a pool is, nor the other way round.
+func TestOneSourceDoesNotSpeakForAnother(t *testing.T) {
+	for rule, counter := range map[string]string{"php.pool-full": "opcache.opcache_enabled", "php.opcache-full": "www.accepted_conn"} {
+		d, err := Diagnose(site(okNginx, func(in *Input) {
+			in.Evidence.Counters = map[string]evidence.CounterDelta{"php": {Value: map[string]string{counter: "1"}}}
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(d.NotJudged, func(n NotJudged) bool { return n.Rule == rule && strings.Contains(n.Why, "its counters were not read") }) {
+			t.Errorf("%s is judged by %s: %+v", rule, counter, d.NotJudged)
+		}
+	}
 }
 
 // Code without names may be any number of functions: no finding.

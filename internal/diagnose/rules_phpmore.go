@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -59,7 +60,7 @@ func judgeDebuggers(m *model) ([]Finding, string) {
 
 // judgePoolFull: PHP-FPM itself says that it had too few processes (C18).
 func judgePoolFull(m *model) ([]Finding, string) {
-	pools := false
+	pools, missing := false, ""
 	out, why := m.eachCounted(func(svc *stack.Service, delta, value func(string) (float64, bool)) []Finding {
 		all, err := FPMPools(m.in.Snapshot, svc)
 		if err != nil {
@@ -68,6 +69,10 @@ func judgePoolFull(m *model) ([]Finding, string) {
 		var out []Finding
 		for _, p := range all {
 			pools = true
+			if !m.tells(svc.Name, p.Name+".") {
+				missing = m.unread(svc.Name)
+				continue
+			}
 			reached, _ := delta(p.Name + ".max_children_reached")
 			queue, _ := value(p.Name + ".max_listen_queue")
 			slow, _ := delta(p.Name + ".slow_requests")
@@ -85,7 +90,7 @@ func judgePoolFull(m *model) ([]Finding, string) {
 	if why == "" && !pools && len(m.in.Stack.OfKind(stack.PHPFPM)) > 0 {
 		why = "no pool has a status page (pm.status_path)"
 	}
-	return out, why
+	return out, cmp.Or(why, missing)
 }
 
 // judgeTooManyProcesses: all processes together need more than the host has.

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -48,7 +49,12 @@ var opcacheRooms = []struct{ room, setting string }{
 // to a prime).
 func judgeOPcacheFull(m *model) ([]Finding, string) {
 	services := slices.DeleteFunc(PHPServices(m.in.Stack, m.in.Snapshot), func(svc *stack.Service) bool { return svc.Kind == stack.Apache && svc.Status == "" })
-	return m.eachOf(services, func(svc *stack.Service, delta, value func(string) (float64, bool)) []Finding {
+	missing := ""
+	out, why := m.eachOf(services, func(svc *stack.Service, delta, value func(string) (float64, bool)) []Finding {
+		if !m.tells(svc.Name, "opcache.") {
+			missing = m.unread(svc.Name)
+			return nil
+		}
 		php := m.in.Snapshot.PHP[svc.Name]
 		var cites []string
 		rooms := map[string]bool{}
@@ -99,4 +105,5 @@ func judgeOPcacheFull(m *model) ([]Finding, string) {
 		}
 		return []Finding{f.bounded(m.serviceBound(svc.Name))}
 	})
+	return out, cmp.Or(why, missing)
 }

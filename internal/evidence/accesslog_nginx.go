@@ -46,6 +46,9 @@ func (a AccessLog) format() (*accesslog.Format, error) {
 		return nil, nil
 	}
 	if !strings.Contains(a.Text, "$") {
+		if strings.HasPrefix(a.Name, InstrumentLog) {
+			return accesslog.LTSV(), nil
+		}
 		return accesslog.Apache(a.Text)
 	}
 	if a.escape == "" {
@@ -55,15 +58,19 @@ func (a AccessLog) format() (*accesslog.Format, error) {
 	return accesslog.ParseFormat("log_format x escape=" + a.escape + " '" + quoted + "'")
 }
 
-// LogLevel is a block of nginx's configuration that says for itself which
-// access logs its requests are written to: such a directive replaces those of
-// the blocks around it (nginx manual, "access_log").
+// LogLevel is a part of a web server's configuration that says for itself
+// which access logs its requests are written to. In nginx it is a block whose
+// access_log replaces those of the blocks around it (nginx manual,
+// "access_log"), in Apache the main server or a virtual host.
 type LogLevel struct {
-	Block *nginx.Directive
+	Name  string           // "server", "VirtualHost *:80"
+	Block *nginx.Directive // nil for Apache
 	Logs  []AccessLog
 	Off   bool // access_log off
 	// Default: nothing is said, so the log that nginx was compiled with holds.
 	Default bool
+
+	unused bool // all requests belong to other levels
 }
 
 // combinedFormat is nginx's predefined one.
@@ -112,16 +119,17 @@ func NginxLogLevels(conf *nginx.Config, paths NginxPaths) []LogLevel {
 	}
 	out := []LogLevel{nginxLevel(http, formats, paths)}
 	http.Walk(func(d *nginx.Directive) bool {
-		if d.IsBlock && d.First("access_log") != nil {
+		if d.IsBlock && d.First("access_log") != nil && !ownServer(d) {
 			out = append(out, nginxLevel(d, formats, paths))
 		}
 		return true
 	})
+	out[0].unused = !inherited(out)
 	return out
 }
 
 func nginxLevel(block *nginx.Directive, formats map[string]*nginx.Directive, paths NginxPaths) LogLevel {
-	l := LogLevel{Block: block}
+	l := LogLevel{Name: levelName(block), Block: block}
 	for _, d := range block.Find("access_log") {
 		if len(d.Args) == 0 {
 			continue
@@ -183,12 +191,12 @@ func nginxLog(args []string, formats map[string]*nginx.Directive, paths NginxPat
 // counts twice: one that others picked, a full one, one that can be read.
 // quiet are the levels whose requests are nowhere written.
 func chosenLogs(levels []LogLevel) (logs []AccessLog, quiet []string) {
-	for i, l := range levels {
-		if i == 0 && !inherited(levels) {
+	for _, l := range levels {
+		if l.unused {
 			continue
 		}
 		if len(l.Logs) == 0 {
-			quiet = append(quiet, levelName(l.Block))
+			quiet = append(quiet, l.Name)
 			continue
 		}
 		best := slices.MaxFunc(l.Logs, func(a, b AccessLog) int { return worth(a, logs) - worth(b, logs) })
@@ -199,7 +207,8 @@ func chosenLogs(levels []LogLevel) (logs []AccessLog, quiet []string) {
 	return logs, quiet
 }
 
-// InstrumentLog begins the names of formats that Kasoku adds for a run.
+// InstrumentLog begins the names of formats that Kasoku adds for a run; their
+// lines are LTSV.
 const InstrumentLog = "kasoku_"
 
 func worth(a AccessLog, taken []AccessLog) int {

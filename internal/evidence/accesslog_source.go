@@ -55,17 +55,24 @@ func accessSources(ctx context.Context, s setting) ([]source, []Health) {
 	for i := range s.st.Services {
 		svc := &s.st.Services[i]
 		h := s.hosts[svc.HostName()]
-		logs, quiet, err := accessLogs(ctx, h, svc, s.st.Evidence.LogFormat)
+		if svc.Kind == stack.Varnish && listensTo(ctx, h, s.st, svc) {
+			continue // see varnishSources
+		}
+		logs, quiet, err := accessLogs(ctx, h, s.st, svc)
 		name := accessName(svc.Name)
 		switch {
 		case err != nil:
 			health = append(health, Health{Source: name, Text: err.Error()})
 			continue
 		case len(logs) == 0 && len(quiet) > 0:
-			health = append(health, Health{Source: name, OK: true, Text: "not judged: access_log is off (" + strings.Join(quiet, ", ") + ")"})
+			health = append(health, Health{Source: name, OK: true, Text: "not judged: " + unwritten[svc.Kind] + " (" + strings.Join(quiet, ", ") + ")"})
 			continue
 		case len(logs) == 0:
-			if note := withoutLog[svc.Kind]; note != "" {
+			note := withoutLog[svc.Kind]
+			if isHAProxy(svc) {
+				note = "it names no access_log; HAProxy: " + haproxyLine + ", let its log go to a file (log in section global), and name that file"
+			}
+			if note != "" {
 				health = append(health, Health{Source: name, OK: true, Text: "not judged: " + note})
 			}
 			continue
@@ -84,38 +91,41 @@ func accessName(service string) string { return "access log of " + service }
 // withoutLog says for each kind of web server why it has no log.
 var withoutLog = map[stack.Kind]string{
 	stack.Nginx:  "its configuration has no http block",
-	stack.Apache: "its configuration has no CustomLog; add one whose LogFormat has %D, e.g. CustomLog logs/access.log \"%h %l %u %t \\\"%r\\\" %>s %b %D\"",
+	stack.Apache: unwritten[stack.Apache],
+}
+
+// unwritten says for each kind of web server why requests are in no log.
+var unwritten = map[stack.Kind]string{
+	stack.Nginx:  "access_log is off",
+	stack.Apache: "it has no CustomLog; add one whose LogFormat has %D, e.g. CustomLog logs/access.log \"%h %l %u %t \\\"%r\\\" %>s %b %D\"",
 }
 
 // accessLogs are the logs of one service that together hold each request once.
-func accessLogs(ctx context.Context, h host.Host, svc *stack.Service, format string) (logs []AccessLog, quiet []string, err error) {
+func accessLogs(ctx context.Context, h host.Host, st *stack.Stack, svc *stack.Service) (logs []AccessLog, quiet []string, err error) {
 	if svc.AccessLog != "" {
-		logs = []AccessLog{{Path: svc.AccessLog, Name: format}}
+		logs = []AccessLog{{Path: svc.AccessLog, Name: st.Evidence.LogFormat}}
 	}
 	r := &fileReader{ctx: ctx, h: h, service: svc.Name, files: map[string]File{}}
-	var named []AccessLog
+	var levels []LogLevel
 	switch {
 	case svc.Kind == stack.Nginx && svc.Config != "":
 		conf, err := nginx.Load(svc.Config, svc.Prefix, r.read, r.glob)
 		if err != nil {
 			return nil, nil, err
 		}
-		levels := NginxLogLevels(conf, nginxPaths(ctx, h, svc))
-		for _, l := range levels {
-			named = append(named, l.Logs...)
-		}
-		if len(logs) == 0 || slices.ContainsFunc(named, func(a AccessLog) bool { return strings.HasPrefix(a.Name, InstrumentLog) }) {
-			logs, quiet = chosenLogs(levels)
-			return logs, quiet, nil
-		}
+		levels = NginxLogLevels(conf, nginxPaths(ctx, h, svc))
 	case svc.Kind == stack.Apache && svc.Config != "":
-		found, err := readApache(svc.Config, svc.Prefix, r.read, r.glob)
-		if err != nil {
+		if levels, err = apacheLevels(ctx, h, st, svc, r); err != nil {
 			return nil, nil, err
 		}
-		if named = found.Access; len(logs) == 0 {
-			return named, nil, nil
-		}
+	}
+	var named []AccessLog
+	for _, l := range levels {
+		named = append(named, l.Logs...)
+	}
+	if len(levels) > 0 && (len(logs) == 0 || slices.ContainsFunc(named, func(a AccessLog) bool { return strings.HasPrefix(a.Name, InstrumentLog) })) {
+		logs, quiet = chosenLogs(levels)
+		return logs, quiet, nil
 	}
 	// The file is given; its format may still stand in the configuration.
 	for i := range logs {
@@ -199,7 +209,7 @@ func (x *accessSource) tell(ctx context.Context, ev *Evidence) {
 	for _, l := range x.logs {
 		d, err := x.digest(ctx, l)
 		if err != nil {
-			ev.Health = append(ev.Health, Health{Source: accessName(x.svc.Name), OK: l.Not != "", Text: err.Error()})
+			ev.Health = append(ev.Health, Health{Source: accessName(x.svc.Name), OK: l.Not != "", Text: err.Error() + haproxyAdvice(x.svc)})
 			continue
 		}
 		read++
@@ -280,7 +290,7 @@ func (x *accessSource) partHealth(l *logPart, d *digest.Access) []Health {
 		say(true, "not judged: all of %s beyond its first %d MiB of the window", l.Path, int64(MaxAccessLog>>20))
 	}
 	if d.Bad > 0 {
-		say(d.Bad*20 < d.Lines, "%d of %d lines of %s do not fit its format, the first: %s", d.Bad, d.Lines, l.Path, maskLog(d.FirstBad))
+		say(d.Bad*20 < d.Lines, "%d of %d lines of %s do not fit its format, the first: %s%s", d.Bad, d.Lines, l.Path, maskLog(d.FirstBad), haproxyAdvice(x.svc))
 	}
 	if l.Late != "" {
 		say(true, "lines of %s may come late (%s): some of the window's may be missing, some of the warm-up's counted", l.Path, l.Late)
@@ -292,7 +302,7 @@ func (x *accessSource) partHealth(l *logPart, d *digest.Access) []Health {
 		say(true, "not judged: requests that %s leaves out of %s", l.Some, l.Path)
 	}
 	if !d.Timed {
-		say(true, "not judged: times per route, because %s has none: add %s to its format", l.Path, timeVariable(x.svc.Kind))
+		say(true, "not judged: times per route, because %s has none: add %s to its format%s", l.Path, timeVariable(x.svc.Kind), haproxyAdvice(x.svc))
 	}
 	if !d.From.IsZero() && (d.To.Before(x.begin.Add(-clockSlack)) || d.From.After(x.over.Add(clockSlack))) {
 		say(false, "the times in %s are off by %s: it tells %s … %s for a window of %s … %s; set the clocks right (NTP)", l.Path,
@@ -310,7 +320,7 @@ func timeVariable(k stack.Kind) string {
 	case stack.Nginx:
 		return "$request_time"
 	}
-	return "each request's time (HAProxy: option httplog)"
+	return "each request's time"
 }
 
 // lineSlack is what the counts of lines and of requests may differ by: those
@@ -326,7 +336,7 @@ func (x *accessSource) wholeHealth(ev *Evidence, lines int64, notes string) Heal
 	asked := ev.Load.Requests + ev.Load.Timeouts
 	off := ""
 	if len(x.quiet) > 0 {
-		off = "; requests of " + strings.Join(x.quiet, ", ") + " are not written (access_log off)"
+		off = "; requests of " + strings.Join(x.quiet, ", ") + " are in no log"
 	}
 	slack := int64(lineSlack*float64(asked)) + int64(2*ev.Load.Workload) + 5
 	switch {

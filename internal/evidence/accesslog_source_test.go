@@ -71,7 +71,7 @@ func TestAccessLogHealth(t *testing.T) {
 		"as many lines as requests": {timed, 1000, nil, appendLines(t, 1000, 0), true, "as the generator's 1000 requests within 5 %"},
 		"nothing written":           {timed, 1000, nil, nil, false, "nothing was written to"},
 		"lines missing":             {timed, 1000, nil, appendLines(t, 500, 0), false, "500 are missing"},
-		"missing as configured":     {timed, 1000, []string{"location /css/"}, appendLines(t, 500, 0), true, "requests of location /css/ are not written (access_log off)"},
+		"missing as configured":     {timed, 1000, []string{"location /css/"}, appendLines(t, 500, 0), true, "requests of location /css/ are in no log"},
 		"of somebody else":          {timed, 1000, nil, appendLines(t, 1500, 0), false, "500 are of somebody else"},
 		"a wrong clock":             {timed, 10, nil, appendLines(t, 10, -time.Hour), false, "are off by -1h0m"},
 		"no times":                  {with(func(a *AccessLog) { a.Text = strings.Split(timedText4, " $request_time")[0] + " $x $y $z" }), 10, nil, appendLines(t, 10, 0), true, "not judged: times per route, because"},
@@ -160,7 +160,7 @@ func TestAccessLogsOfKinds(t *testing.T) {
 		"an app without":   {stack.Service{Kind: stack.App}, ""},
 		"varnish":          {stack.Service{Kind: stack.Varnish}, ""},
 	} {
-		logs, _, err := accessLogs(t.Context(), host.NewLocal(), &c.svc, "")
+		logs, _, err := accessLogs(t.Context(), host.NewLocal(), &stack.Stack{}, &c.svc)
 		got := ""
 		for _, l := range logs {
 			got += fmt.Sprintf("%s %s %v", l.Path, l.Name, l.Timed())

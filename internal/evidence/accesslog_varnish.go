@@ -50,7 +50,7 @@ func varnishSources(ctx context.Context, s setting) ([]source, []Health) {
 		return nil, nil
 	}
 	for _, svc := range s.st.OfKind(stack.Varnish) {
-		if svc.AccessLog != "" {
+		if !listensTo(ctx, s.hosts[svc.HostName()], s.st, svc) {
 			continue // read as a file
 		}
 		x := &varnishListener{st: s.st, svc: svc, h: s.hosts[svc.HostName()], done: make(chan struct{})}
@@ -71,6 +71,20 @@ func varnishSources(ctx context.Context, s setting) ([]source, []Health) {
 		out = append(out, x)
 	}
 	return out, nil
+}
+
+// listensTo: a varnishncsa of Kasoku's own is to listen, because no log is
+// named, or one whose format (evidence.log_format) does not tell times, and
+// there is a varnishncsa. The one that writes that log goes on beside it.
+func listensTo(ctx context.Context, h host.Host, st *stack.Stack, svc *stack.Service) bool {
+	if svc.AccessLog == "" {
+		return true
+	}
+	if f := st.Evidence.LogFormat; h == nil || f == "ltsv" || f == "json" || timedText.MatchString(f) {
+		return false
+	}
+	res, err := h.Run(ctx, host.Command{Argv: []string{"varnishncsa", "-V"}, Timeout: 5 * time.Second})
+	return err == nil && res.ExitCode == 0
 }
 
 // workFolder is the -n of varnishd's arguments; "" for the default one.

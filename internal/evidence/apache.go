@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"context"
 	"fmt"
 	"path"
 	"slices"
@@ -17,6 +18,10 @@ type ApacheBuild struct {
 	// names begin with APACHE_, and apache2 -D.
 	Env     map[string]string `json:"env,omitempty"`
 	Defines []string          `json:"defines,omitempty"`
+	// UID and GID are its main process's, which opens its logs; -1: it does not
+	// run.
+	UID int `json:"uid"`
+	GID int `json:"gid"`
 	// AccessFiles are the .htaccess files below its document roots.
 	AccessFiles []string `json:"access_files,omitempty"`
 	// PHPIni are the php.ini and the scanned files of PHP in Apache, in the
@@ -48,18 +53,7 @@ func (b ApacheBuild) Options(svc *stack.Service) apache.Options {
 // apache reads the configuration as the server does, and what else decides
 // what PHP in it does.
 func (t *taker) apache(h host.Host, svc *stack.Service, r *fileReader) error {
-	b := ApacheBuild{Env: map[string]string{}}
-	if text, err := r.read(path.Join(path.Dir(svc.Config), "envvars")); err == nil {
-		b.Env = apache.Environment(text)
-	}
-	for i, a := range svc.Control.Start {
-		if a == "-D" && i+1 < len(svc.Control.Start) {
-			b.Defines = append(b.Defines, svc.Control.Start[i+1])
-		} else if name, ok := strings.CutPrefix(a, "-D"); ok && name != "" {
-			b.Defines = append(b.Defines, name)
-		}
-	}
-	t.apacheProcess(h, svc, &b)
+	b := apacheBuild(t.ctx, h, t.st, svc, r)
 	conf, err := apache.Load(svc.Config, b.Options(svc), r.read, r.glob)
 	if err != nil {
 		return err
@@ -91,16 +85,31 @@ func (t *taker) apache(h host.Host, svc *stack.Service, r *fileReader) error {
 	return nil
 }
 
-// apacheProcess adds the running server's variables, which count more than
-// what envvars says.
-func (t *taker) apacheProcess(h host.Host, svc *stack.Service, b *ApacheBuild) {
-	pids, err := servicePIDs(t.ctx, h, t.st, svc)
-	if err != nil {
-		return
+// apacheBuild is what the configuration is read with: envvars beside it, the
+// arguments of its start, and the running server, which counts more.
+func apacheBuild(ctx context.Context, h host.Host, st *stack.Stack, svc *stack.Service, r *fileReader) ApacheBuild {
+	b := ApacheBuild{Env: map[string]string{}, UID: -1, GID: -1}
+	if text, err := r.read(path.Join(path.Dir(svc.Config), "envvars")); err == nil {
+		b.Env = apache.Environment(text)
 	}
-	data, err := h.ReadFile(t.ctx, fmt.Sprintf("/proc/%d/environ", pids[0]))
+	for i, a := range svc.Control.Start {
+		if a == "-D" && i+1 < len(svc.Control.Start) {
+			b.Defines = append(b.Defines, svc.Control.Start[i+1])
+		} else if name, ok := strings.CutPrefix(a, "-D"); ok && name != "" {
+			b.Defines = append(b.Defines, name)
+		}
+	}
+	pids, err := servicePIDs(ctx, h, st, svc)
+	if err != nil || len(pids) == 0 {
+		return b
+	}
+	proc := fmt.Sprintf("/proc/%d", pids[0])
+	if info, err := h.Stat(ctx, proc); err == nil {
+		b.UID, b.GID = info.UID, info.GID
+	}
+	data, err := h.ReadFile(ctx, proc+"/environ")
 	if err != nil {
-		return
+		return b
 	}
 	for pair := range strings.SplitSeq(string(data), "\x00") {
 		name, value, _ := strings.Cut(pair, "=")
@@ -111,6 +120,7 @@ func (t *taker) apacheProcess(h host.Host, svc *stack.Service, b *ApacheBuild) {
 			b.ScanDir = value
 		}
 	}
+	return b
 }
 
 // documentRoots are those of the main server and of all virtual hosts.

@@ -25,6 +25,8 @@ type CollectorOptions struct {
 	Diagnostic bool
 	// Profile: take profiles of the services. Only together with Diagnostic.
 	Profile bool
+	// OPcache are the pages that tell OPcache's counters, by php-fpm service.
+	OPcache map[string]OPcachePage
 }
 
 // Collector takes the Evidence of one load window:

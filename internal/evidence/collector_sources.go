@@ -61,7 +61,7 @@ func (f *fpmSource) tell(ev *Evidence) {
 		ev.Health = append(ev.Health, h)
 	}
 	for _, pool := range f.missing {
-		ev.Health = append(ev.Health, Health{Source: source, OK: true, Text: fmt.Sprintf("not judged: pool %s has no pm.status_path", pool)})
+		ev.Health = append(ev.Health, Health{Source: source, OK: true, Text: fmt.Sprintf("not judged: pool %s has no pm.status_path; add one to it, e.g. pm.status_path = /fpm-status", pool)})
 	}
 }
 

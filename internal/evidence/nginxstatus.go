@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -136,6 +137,28 @@ func findNginxStatus(ctx context.Context, s setting) (out []source, health []Hea
 			}})
 	}
 	return out, health
+}
+
+// StubPath is the location of the stub_status page that an instrument adds.
+const StubPath = "/kasoku-status"
+
+// HasStubStatus: the configuration has a stub_status page that can be asked for.
+func HasStubStatus(conf *nginx.Config) bool {
+	found := false
+	conf.Root.Walk(func(d *nginx.Directive) bool {
+		if d.Name == "stub_status" {
+			_, address := stubURL(d)
+			found = found || address != ""
+		}
+		return true
+	})
+	return found
+}
+
+// ownServer: an instrument added it for stub_status; nobody else can ask it.
+func ownServer(d *nginx.Directive) bool {
+	l := d.First("location")
+	return d.Name == "server" && l != nil && slices.Contains(l.Args, StubPath)
 }
 
 // nginxPage finds the location with stub_status that can be asked for.

@@ -60,23 +60,39 @@ func findOPcache(_ context.Context, s setting) (out []source, health []Health) {
 		h := s.hosts[svc.HostName()]
 		switch {
 		case h == nil:
-		case svc.Status == "" && svc.Kind == stack.PHPFPM:
-			health = append(health, Health{Source: name, OK: true,
-				Text: "not judged: no page tells it; write status: URL of a page that prints json_encode(opcache_get_status(false))"})
-		case svc.Status == "":
-		default:
+		case svc.Status != "":
 			page := newStatusPage(h, "", svc.Status)
-			out = append(out, &counterSource{service: svc.Name, source: name, prefix: "opcache.", counts: opcacheCounts, shut: page.close,
-				identity: func(v map[string]string) string { return v["opcache_statistics.start_time"] },
-				own:      map[string]float64{"opcache_statistics.hits": 1}, // the page is a script too
-				read: func(ctx context.Context) (map[string]string, error) {
-					data, err := page.get(ctx)
-					if err != nil {
-						return nil, err
-					}
-					return parseOPcache(data)
-				}})
+			x := opcacheSource(svc.Name, page.get)
+			x.shut = page.close
+			out = append(out, x)
+		case svc.Kind != stack.PHPFPM:
+		case s.opts.OPcache[svc.Name].File != "":
+			page := s.opts.OPcache[svc.Name]
+			out = append(out, opcacheSource(svc.Name, func(ctx context.Context) ([]byte, error) {
+				return fastcgiGet(ctx, h, fpmAddress(page.Listen), page.File, "", fpmTimeout)
+			}))
+		default:
+			why := s.opts.OPcache[svc.Name].Refused
+			if why == "" {
+				why = "no page tells it"
+			}
+			health = append(health, Health{Source: name, OK: true,
+				Text: "not judged: " + why + "; write status: URL of a page that prints json_encode(opcache_get_status(false))"})
 		}
 	}
 	return out, health
+}
+
+// opcacheSource reads OPcache's counters from a page that is a PHP script.
+func opcacheSource(service string, get func(context.Context) ([]byte, error)) *counterSource {
+	return &counterSource{service: service, source: "OPcache of " + service, prefix: "opcache.", counts: opcacheCounts,
+		identity: func(v map[string]string) string { return v["opcache_statistics.start_time"] },
+		own:      map[string]float64{"opcache_statistics.hits": 1}, // the page is a script too
+		read: func(ctx context.Context) (map[string]string, error) {
+			data, err := get(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return parseOPcache(data)
+		}}
 }

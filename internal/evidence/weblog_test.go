@@ -183,9 +183,80 @@ func TestVarnishLogLive(t *testing.T) {
 	if h := healthText(ev); strings.Contains(h, "false") || !strings.Contains(h, "40 lines of varnishncsa") {
 		t.Error(h)
 	}
+	// A log without times is named: a second varnishncsa tells them.
+	st.Services[0].AccessLog = dir + "/own.log"
+	webServer(t, "http://"+address+"/", "varnishncsa", "-n", dir+"/work", "-w", dir+"/own.log")
+	ev = watchWeb(t, st, 9, func() {
+		for range 9 {
+			if err := ask("http://" + address + "/x"); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	if got := routesText(ev); !strings.Contains(got, "cache: 9 GET /x timed=true") || len(ev.Routes) != 1 {
+		t.Errorf("%s\n%s", got, healthText(ev))
+	}
+	for format, own := range map[string]bool{"": true, "combined": true, "ltsv": false, `%h %t "%r" %s %b %D`: false} {
+		st.Evidence.LogFormat = format
+		if got := listensTo(t.Context(), host.NewLocal(), st, &st.Services[0]); got != own {
+			t.Errorf("format %q: a varnishncsa of its own: %v", format, got)
+		}
+	}
+	st.Evidence.LogFormat = ""
+	st.Services[0].AccessLog = ""
 	st.Services[0].Control.Start = []string{"varnishd", "-n", dir + "/nothing"}
 	if h := healthText(watchWeb(t, st, 40, func() {})); !strings.Contains(h, "access log of cache: false varnishncsa") {
 		t.Error(h)
+	}
+}
+
+func lineCount(file string) int {
+	data, _ := os.ReadFile(file)
+	return strings.Count(string(data), "\n")
+}
+
+// TestHAProxyLive: what a person has to add is said, and then it is enough.
+func TestHAProxyLive(t *testing.T) {
+	for option, want := range map[string]string{"": "add the line 'option httplog'", "    option httplog\n": "as the generator's 20 requests"} {
+		dir := webFolder(t)
+		port, err := freePort()
+		if err != nil {
+			t.Fatal(err)
+		}
+		address, file := fmt.Sprintf("127.0.0.1:%d", port), dir+"/haproxy.log"
+		conf := "global\n    log stdout format raw local0\ndefaults\n    mode http\n    log global\n" + option +
+			"    timeout client 5s\n    timeout connect 5s\n    timeout server 5s\nfrontend web\n    bind " + address + "\n    http-request return status 200 content-type text/plain string ok\n"
+		if err := os.WriteFile(dir+"/haproxy.cfg", []byte(conf), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		webServer(t, "http://"+address+"/", "sh", "-c", "exec haproxy -W -f "+dir+"/haproxy.cfg >"+file)
+		svc := stack.Service{Name: "lb", Kind: stack.App, Binary: "/usr/sbin/haproxy", Listen: []string{address}}
+		st := &stack.Stack{Load: stack.LoadConfig{URL: "http://" + address}, Services: []stack.Service{svc}}
+		_, health := accessSources(t.Context(), setting{st: st, hosts: map[string]host.Host{"local": host.NewLocal()}, opts: CollectorOptions{Diagnostic: true}})
+		if len(health) != 1 || !strings.Contains(health[0].Text, "option httplog") || !strings.Contains(health[0].Text, "access_log") {
+			t.Error(health)
+		}
+		st.Services[0].AccessLog = file
+		ev := watchWeb(t, st, 20, func() {
+			before := lineCount(file)
+			for i := range 20 {
+				if err := ask(fmt.Sprintf("http://%s/items/%d", address, i)); err != nil {
+					t.Error(err)
+				}
+			}
+			_ = within(20*time.Second, "haproxy writes", func() error {
+				if n := lineCount(file); n < before+20 {
+					return fmt.Errorf("%d lines", n-before)
+				}
+				return nil
+			})
+		})
+		if h := healthText(ev); !strings.Contains(h, want) {
+			t.Errorf("%q: %s", option, h)
+		}
+		if got := routesText(ev); option != "" && !strings.Contains(got, "lb: 20 GET /items/:id") || option == "" && got != "" {
+			t.Errorf("%q: %s", option, got)
+		}
 	}
 }
 

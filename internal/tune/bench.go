@@ -71,6 +71,8 @@ type RunOptions struct {
 	Step     int64
 	Label    string
 	Workload int // 0: the scenario's
+
+	watch []func(*evidence.CollectorOptions) // of instruments that are in place
 }
 
 // Run resets the data, drives the load, collects evidence over the measured
@@ -96,6 +98,9 @@ func (b *Bench) run(ctx context.Context, o RunOptions) (*store.Run, error) {
 		return nil, err
 	}
 	watch := evidence.CollectorOptions{Generator: os.Getpid(), Diagnostic: o.Kind == store.Diagnostic, Profile: o.Kind == store.Diagnostic && b.profiled()}
+	for _, set := range o.watch {
+		set(&watch)
+	}
 	drive, err := b.driver(o, &watch)
 	if err != nil {
 		return nil, err

@@ -1,8 +1,11 @@
 package tune
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"sort"
 	"time"
 
@@ -20,18 +23,55 @@ type instrument struct {
 	fails, without string
 	// not says why it could not even be planned; "" it could.
 	not string
+	// watch tells the collectors what it put in place, and also that it was not
+	// planned; nil: they find it by themselves.
+	watch func(*evidence.CollectorOptions)
 }
 
-// instrumentPlans are all kinds of instruments. They are pure.
-var instrumentPlans = []func(b *Bench, snap *evidence.Snapshot) []instrument{statementLog, accessLog, phpProfiles}
+// instrumentPlans are all kinds of instruments. They are pure. Each is planned
+// when those before are in place.
+var instrumentPlans = []func(b *Bench, snap *evidence.Snapshot) []instrument{statementLog, accessLog, phpProfiles, fpmStatus, stubStatus, opcacheStatus}
 
-// instruments plans all of them.
-func instruments(b *Bench, snap *evidence.Snapshot) []instrument {
-	var out []instrument
-	for _, plan := range instrumentPlans {
-		out = append(out, plan(b, snap)...)
+// place sets instruments up, each in a transaction of its own, so that one that
+// cannot be had does not cost the others. away takes them away again, the last
+// one first; it is to be called also after an error, and when ctx is over.
+func place(ctx context.Context, exec *change.Executor, b *Bench, snap *evidence.Snapshot, plans []func(*Bench, *evidence.Snapshot) []instrument, ui Reporter) (watch []func(*evidence.CollectorOptions), away func() error, err error) {
+	var placed []int64
+	away = func() (err error) {
+		for _, id := range slices.Backward(placed) {
+			back, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
+			err = errors.Join(err, exec.Revert(back, id))
+			cancel()
+		}
+		return err
 	}
-	return out
+	if exec == nil {
+		return nil, away, nil
+	}
+	for _, plan := range plans {
+		for _, in := range plan(b, snap) {
+			if in.not != "" {
+				ui.Warn(in.fails+": "+in.not, "the run goes on without; "+in.without)
+			}
+			if len(in.changes) > 0 {
+				pending := len(exec.Pending())
+				tx, err := exec.Apply(ctx, change.Intent{Title: in.title, Session: b.Session, Changes: in.changes})
+				if err != nil && (ctx.Err() != nil || len(exec.Pending()) > pending) {
+					return nil, away, err
+				}
+				if err != nil {
+					ui.Warn(in.fails+": "+err.Error(), "the run goes on without; "+in.without)
+					continue
+				}
+				placed = append(placed, tx.ID)
+				snap = withEdits(snap, in.changes)
+			}
+			if in.watch != nil {
+				watch = append(watch, in.watch)
+			}
+		}
+	}
+	return watch, away, nil
 }
 
 // statementLog plans the statement log of every database: a folder of its own

@@ -3,7 +3,6 @@ package tune
 import (
 	"fmt"
 	"io/fs"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -21,16 +20,23 @@ import (
 // nginx's quoted strings \t is a tab.
 const accessFormat = `'time:$msec\tmethod:$request_method\turi:$request_uri\tstatus:$status\tsize:$body_bytes_sent\treqtime:$request_time\tapptime:$upstream_response_time\tcache:$upstream_cache_status'`
 
-// accessLog plans an access log of Kasoku's own for each nginx whose logs do
-// not tell every request's time: a folder for it, then the configuration with
-// a further access_log beside those that hold now.
+// accessLog plans an access log of Kasoku's own for each nginx and Apache whose
+// logs do not tell every request's time: a folder for it, then the
+// configuration with a further log beside those that hold now.
 func accessLog(b *Bench, snap *evidence.Snapshot) []instrument {
 	if b.Plain {
 		return nil
 	}
 	var out []instrument
-	for _, svc := range b.Stack.OfKind(stack.Nginx) {
-		changes, err := accessLogOf(svc, snap)
+	for _, svc := range b.Stack.OfKind(stack.Nginx, stack.Apache) {
+		plan := accessLogOf
+		if svc.Kind == stack.Apache {
+			if !running(snap, svc) {
+				continue
+			}
+			plan = apacheAccessLogOf
+		}
+		changes, err := plan(svc, snap)
 		in := instrument{title: "Write an access log with times for a diagnostic run", changes: changes,
 			fails: "the access log of " + svc.Name + " cannot be given times", without: "routes come from its own log, as far as that tells them"}
 		if err != nil {
@@ -43,6 +49,7 @@ func accessLog(b *Bench, snap *evidence.Snapshot) []instrument {
 	return out
 }
 
+// accessLogOf plans it for an nginx.
 func accessLogOf(svc *stack.Service, snap *evidence.Snapshot) ([]change.Change, error) {
 	conf, err := diagnose.NginxConfig(snap, svc)
 	if err != nil {
@@ -64,15 +71,11 @@ func accessLogOf(svc *stack.Service, snap *evidence.Snapshot) ([]change.Change, 
 	if err := addAccessLog(levels, path.Join(dir, "access.log"), fmt.Sprintf("%s%d", evidence.InstrumentLog, stamp), paths.AccessLog); err != nil {
 		return nil, err
 	}
-	changed := conf.Changed()
-	for _, p := range slices.Sorted(maps.Keys(changed)) {
-		c, err := replaceConfig(snap, svc, p, changed[p], "write an access log with times during a diagnostic run")
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, c)
+	edits, err := editedFiles(snap, svc, conf.Changed(), "write an access log with times during a diagnostic run")
+	if err != nil {
+		return nil, err
 	}
-	return out, nil
+	return append(out, edits...), nil
 }
 
 // logFolder is one that nginx surely can write to: that of a log that it has
@@ -143,8 +146,8 @@ func atTop(http *nginx.Directive, text string) error {
 	return http.Append(text)
 }
 
-// replaceConfig is a change of one configuration file that nginx takes on by
-// a reload.
+// replaceConfig is a change of one configuration file that the service takes
+// on by a reload.
 func replaceConfig(snap *evidence.Snapshot, svc *stack.Service, file string, content []byte, why string) (change.Change, error) {
 	f, ok := snap.Files[svc.HostName()][file]
 	if !ok {

@@ -2,7 +2,9 @@ package tune
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/http"
 	"os"
@@ -26,6 +28,10 @@ type web struct {
 	st       *stack.Stack
 	hosts    map[string]host.Host
 	exec     *change.Executor
+	files    []string     // that are to be as before
+	log      string       // that an instrument added, during observe
+	told     []string     // of instruments that could not be had
+	up       func() error // nil: it answers by HTTP
 }
 
 // startWeb runs nginx with these lines in its http block; @DIR@ is its folder.
@@ -68,7 +74,7 @@ func startWeb(t *testing.T, lines, site string) *web {
 	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	w := &web{dir: dir, url: "http://" + address, hosts: map[string]host.Host{"local": host.NewLocal()}}
+	w := &web{dir: dir, url: "http://" + address, hosts: map[string]host.Host{"local": host.NewLocal()}, files: []string{"nginx.conf", "site.types", "conf.d/site.conf"}}
 	w.st = &stack.Stack{Dir: dir, Name: "web", Load: stack.LoadConfig{URL: w.url}, Services: []stack.Service{{Name: "web", Kind: stack.Nginx, Binary: program,
 		Config: dir + "/nginx.conf", Prefix: dir, Listen: []string{address}, Control: stack.Control{Method: "process", PIDFile: dir + "/nginx.pid"}}}}
 	var out bytes.Buffer
@@ -78,16 +84,30 @@ func startWeb(t *testing.T, lines, site string) *web {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL); cmd.Wait() })
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-		if res, err := http.Get(w.url + "/a.html"); err == nil {
-			res.Body.Close()
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatalf("nginx does not answer: %s", out.String())
+	w.ready(t, &out)
+	return w
+}
+
+// ready waits until the server answers, and opens the journal.
+func (w *web) ready(t *testing.T, out *bytes.Buffer) {
+	t.Helper()
+	up := w.up
+	if up == nil {
+		up = func() error {
+			res, err := http.Get(w.url + "/a.html")
+			if err == nil {
+				res.Body.Close()
+			}
+			return err
 		}
 	}
-	w.exec, err = change.Open(t.Context(), change.Options{Dir: filepath.Join(dir, ".kasoku"), Stack: w.st, Hosts: w.hosts,
+	for end := time.Now().Add(20 * time.Second); up() != nil; time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("it does not answer: %v: %s", up(), out.String())
+		}
+	}
+	var err error
+	w.exec, err = change.Open(t.Context(), change.Options{Dir: filepath.Join(w.dir, ".kasoku"), Stack: w.st, Hosts: w.hosts,
 		Control: func(name string) (change.Controller, error) {
 			return stack.NewController(w.hosts["local"], w.st, w.st.Service(name))
 		}})
@@ -95,14 +115,13 @@ func startWeb(t *testing.T, lines, site string) *web {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { w.exec.Close() })
-	return w
 }
 
 // tree is every configuration file's bytes, and what lies in the folder.
 func (w *web) tree(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
-	for _, p := range []string{"nginx.conf", "site.types", "conf.d/site.conf"} {
+	for _, p := range w.files {
 		data, err := os.ReadFile(filepath.Join(w.dir, p))
 		if err != nil {
 			t.Fatal(err)
@@ -126,39 +145,80 @@ func (w *web) get(t *testing.T, path string, n int) {
 	}
 }
 
-// observe puts the instruments in place, asks for both pages within a window,
-// and puts everything back.
+// observe gives it a log with times, asks for both pages within a window, and
+// puts everything back.
 func (w *web) observe(t *testing.T) *evidence.Evidence {
 	t.Helper()
-	ctx := t.Context()
-	before, log := w.tree(t), filepath.Join(w.dir, "own.log")
-	snap, err := evidence.Take(ctx, w.st, w.hosts, evidence.TakeOptions{})
+	return w.instrumented(t, accessLog, func() *load.Result {
+		w.get(t, "/a.html", 40)
+		w.get(t, "/s/b.html", 20)
+		w.get(t, "/no/17", 2)
+		w.get(t, "/no/18", 2)
+		return &load.Result{Requests: 64, Window: time.Second}
+	}, 64)
+}
+
+func (w *web) snapshot(t *testing.T) *evidence.Snapshot {
+	t.Helper()
+	snap, err := evidence.Take(t.Context(), w.st, w.hosts, evidence.TakeOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return snap
+}
+
+// warnings are what a run would tell of instruments that it does without.
+type warnings struct{ texts []string }
+
+func (*warnings) Step(string)           {}
+func (*warnings) Info(string)           {}
+func (x *warnings) Warn(text, _ string) { x.texts = append(x.texts, text) }
+
+type planner = func(*Bench, *evidence.Snapshot) []instrument
+
+// instrumented puts instruments in place, does the work within a window until
+// the log has so many lines more, and puts everything back.
+func (w *web) instrumented(t *testing.T, plan planner, work func() *load.Result, written int) *evidence.Evidence {
+	t.Helper()
+	return w.placed(t, []planner{plan}, work, written)
+}
+
+func (w *web) placed(t *testing.T, plans []planner, work func() *load.Result, written int) *evidence.Evidence {
+	t.Helper()
+	ctx := t.Context()
+	before, log, told := w.tree(t), filepath.Join(w.dir, "own.log"), &warnings{}
 	b := &Bench{Stack: w.st, Hosts: w.hosts}
-	for _, in := range accessLog(b, snap) {
-		if in.not != "" {
-			t.Fatal(in.not)
+	snap := w.snapshot(t)
+	watch, away, err := place(ctx, w.exec, b, snap, plans, told)
+	defer func() {
+		if err := away(); err != nil {
+			t.Error(err)
 		}
-		log = filepath.Join(in.changes[0].Path, "access.log")
-		tx, err := w.exec.Apply(ctx, change.Intent{Title: in.title, Changes: in.changes})
-		if err != nil {
-			t.Fatal(err)
+		if after := w.tree(t); after != before {
+			t.Errorf("not as found:\n%s\nbut\n%s", before, after)
 		}
-		defer func() {
-			if err := w.exec.Revert(ctx, tx.ID); err != nil {
-				t.Error(err)
-			}
-			if after := w.tree(t); after != before {
-				t.Errorf("not as found:\n%s\nbut\n%s", before, after)
-			}
-		}()
+		w.nothingLeft(t)
+	}()
+	if err != nil {
+		t.Fatal(err)
 	}
-	if b.Plain = true; accessLog(b, snap) != nil {
-		t.Error("a plain run gets an access log")
+	w.told, w.log = told.texts, ""
+	for _, tx := range w.exec.Pending() {
+		if added := filepath.Join(tx.Changes[0].Path, "access.log"); tx.Changes[0].Kind == change.KindDir && strings.Contains(tx.Title, "access log") {
+			log, w.log = added, added
+		}
 	}
-	col, err := evidence.NewCollector(ctx, w.st, w.hosts, evidence.CollectorOptions{Diagnostic: true})
+	b.Plain = true
+	for _, plan := range plans {
+		if plan(b, snap) != nil {
+			t.Error("a plain run gets an instrument")
+		}
+	}
+	opts := evidence.CollectorOptions{Diagnostic: true}
+	for _, set := range watch {
+		set(&opts)
+	}
+	col, err := evidence.NewCollector(ctx, w.st, w.hosts, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,22 +227,38 @@ func (w *web) observe(t *testing.T) *evidence.Evidence {
 		t.Fatal(err)
 	}
 	was := lines(log)
-	w.get(t, "/a.html", 40)
-	w.get(t, "/s/b.html", 20)
-	w.get(t, "/no/17", 2)
-	w.get(t, "/no/18", 2)
+	res := work()
 	// The last lines are written after the answers.
-	for end := time.Now().Add(20 * time.Second); lines(log) < was+64 && time.Now().Before(end); {
+	for end := time.Now().Add(20 * time.Second); lines(log) < was+written && time.Now().Before(end); {
 		time.Sleep(20 * time.Millisecond)
 	}
 	if err := col.End(ctx); err != nil {
 		t.Fatal(err)
 	}
-	ev, err := col.Stop(ctx, &load.Result{Requests: 64, Window: time.Second})
+	ev, err := col.Stop(ctx, res)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return ev
+}
+
+// nothingLeft: no folder that an instrument made is there any more.
+func (w *web) nothingLeft(t *testing.T) {
+	t.Helper()
+	txs, err := change.Read(filepath.Join(w.dir, ".kasoku"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tx := range txs {
+		for _, c := range tx.Changes {
+			if c.Kind != change.KindDir {
+				continue
+			}
+			if _, err := os.Stat(c.Path); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("%s was left behind: %v", c.Path, err)
+			}
+		}
+	}
 }
 
 // lines of a file; 0 if there is none.

@@ -133,7 +133,8 @@ func healthPaths(run *store.Run) []string {
 
 // seen is what the diagnosis is made of: throughput, CPU and counters of the
 // last scored run with the same load, because the instruments cost CPU that no
-// remedy can save; statements, routes, requests and profiles of the diagnostic
+// remedy can save (counters that only instruments tell are the diagnostic
+// run's); statements, routes, requests and profiles of the diagnostic
 // one. Without such a run it is the diagnostic run alone.
 func (b *Bench) seen(run *store.Run) (ev *evidence.Evidence, reference int64) {
 	ref := b.reference
@@ -142,35 +143,17 @@ func (b *Bench) seen(run *store.Run) (ev *evidence.Evidence, reference int64) {
 	}
 	all, load := *run.Evidence, *ref.Evidence.Load
 	load.Assets, load.Pages = run.Evidence.Load.Assets, run.Evidence.Load.Pages // with what ConfirmStatic and ConfirmPages found
-	all.Load, all.System, all.Hosts, all.Services, all.Counters = &load, ref.Evidence.System, ref.Evidence.Hosts, ref.Evidence.Services, ref.Evidence.Counters
+	all.Load, all.System, all.Hosts, all.Services, all.Counters = &load, ref.Evidence.System, ref.Evidence.Hosts, ref.Evidence.Services, lent(ref.Evidence, run.Evidence)
 	all.Latencies = ref.Evidence.Latencies
 	return &all, ref.ID
 }
 
-// instrumented runs the load with the instruments in place, each in a
-// transaction of its own, so that one that cannot be had does not cost the
-// others.
+// instrumented runs the load with the instruments in place.
 func instrumented(ctx context.Context, exec *change.Executor, b *Bench, snap *evidence.Snapshot, workload int, label string, ui Reporter) (run *store.Run, err error) {
-	for _, in := range instruments(b, snap) {
-		if in.not != "" && exec != nil {
-			ui.Warn(in.fails+": "+in.not, "the run goes on without; "+in.without)
-		}
-		if exec == nil || len(in.changes) == 0 {
-			continue
-		}
-		tx, aerr := exec.Apply(ctx, change.Intent{Title: in.title, Session: b.Session, Changes: in.changes})
-		if aerr != nil {
-			if ctx.Err() != nil || len(exec.Pending()) > 0 {
-				return nil, aerr
-			}
-			ui.Warn(in.fails+": "+aerr.Error(), "the run goes on without; "+in.without)
-			continue
-		}
-		defer func() {
-			back, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
-			defer cancel()
-			err = errors.Join(err, exec.Revert(back, tx.ID))
-		}()
+	watch, away, err := place(ctx, exec, b, snap, instrumentPlans, ui)
+	defer func() { err = errors.Join(err, away()) }()
+	if err != nil {
+		return nil, err
 	}
-	return b.Run(ctx, RunOptions{Kind: store.Diagnostic, Label: label, Workload: workload})
+	return b.Run(ctx, RunOptions{Kind: store.Diagnostic, Label: label, Workload: workload, watch: watch})
 }
