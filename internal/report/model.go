@@ -66,6 +66,8 @@ type Model struct {
 	Runs      RunCount  `json:"runs"`
 	Warnings  []Warning `json:"warnings"`
 	Reproduce []Command `json:"reproduce"`
+
+	from string // see madeFrom
 }
 
 // Rule is the decision rule that verdicts were made by.

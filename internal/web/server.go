@@ -53,6 +53,7 @@ type Server struct {
 	undoing  sync.Mutex // one at a time
 	profiles profiles
 	built    sessionCache
+	sent     lastEvent
 }
 
 // New makes a server; Handler serves it, Start listens too.

@@ -112,7 +112,7 @@
     const part = $("refresh");
     const mine = Number(part.dataset.session);
     const newest = location.pathname === "/";
-    let steps = Number(part.dataset.steps), source, pending = false, timer = 0, deadline = 0, budget = 0;
+    let steps = Number(part.dataset.steps), source, busy = false, again = false, deadline = 0, budget = 0;
 
     const connect = () => {
       source = new EventSource("/events");
@@ -154,20 +154,25 @@
     }
 
     // The rest of the page is made on the server; it comes again when a step
-    // ended, at most every two seconds.
-    function refresh() {
-      if (pending) return;
-      pending = true;
-      clearTimeout(timer);
-      timer = setTimeout(async () => {
+    // ended, at most every two seconds. What ends meanwhile is one more time.
+    async function refresh() {
+      again = true;
+      if (busy) return;
+      busy = true;
+      while (again) {
+        again = false;
+        await pause(300); // all that is stored of a step
         try {
           const r = await fetch(location.href, { credentials: "same-origin" });
           if (r.ok) replace(new DOMParser().parseFromString(await r.text(), "text/html"));
-        } catch { /* the next event tries again */ }
-        pending = false;
-      }, 300);
+        } catch { /* the next step tries again */ }
+        await pause(1700);
+      }
+      busy = false;
     }
   }
+
+  const pause = (ms) => new Promise((done) => { setTimeout(done, ms); });
 
   function replace(page) {
     for (const fresh of page.querySelectorAll("[data-part]")) {
