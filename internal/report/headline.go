@@ -125,12 +125,7 @@ func hasInterval(v experiment.Verdict) bool { return v.Pairs > 1 && v.High > v.L
 
 func points(v float64) string { return ui.Count(v) + " points/s" }
 
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
+func plural(n int, one, many string) string { return ui.Plural(n, one, many) }
 
 // reproduce lists the commands that show or repeat what is reported.
 func reproduce(m *Model) []Command {

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"fmt"
 	"html/template"
 	"strings"
 	"time"
@@ -26,12 +25,7 @@ func oneLine(s string) string {
 	return ui.Truncate(strings.Join(strings.Fields(text(s)), " "), mostLine)
 }
 
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
+func plural(n int, one, many string) string { return ui.Plural(n, one, many) }
 
 func day(t time.Time) string {
 	if t.IsZero() {
