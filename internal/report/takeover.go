@@ -8,12 +8,12 @@ import (
 	"kasoku/internal/store"
 )
 
-// madeFrom names the runs that the parts of a Model come from which no step
-// changes: the ends of the session and its diagnostic runs. A run never changes
-// once it is stored.
+// madeFrom names what the parts of a Model come from which no step changes: the
+// runs at both ends of the session, its diagnostic runs, and whether it has
+// ended. A run never changes once it is stored.
 func madeFrom(s store.Session, runs []store.Run) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "session %d: runs %d %d", s.ID, s.AsFoundRun, s.FinalRun)
+	fmt.Fprintf(&b, "session %d, %s: runs %d %d", s.ID, s.State, s.AsFoundRun, s.FinalRun)
 	for _, r := range runs {
 		if r.Kind == store.Diagnostic {
 			fmt.Fprintf(&b, " %d", r.ID)

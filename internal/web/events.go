@@ -55,8 +55,8 @@ type trying struct {
 type loadNow struct {
 	Phase  string  `json:"phase"`
 	Rate   string  `json:"rate"`
-	P50    string  `json:"p50"`
-	P99    string  `json:"p99"`
+	P50    string  `json:"p50,omitempty"` // "" before there is an answer
+	P99    string  `json:"p99,omitempty"`
 	Failed int64   `json:"failed"`
 	Done   float64 `json:"done"` // of the phase, 0 to 1; 0 if its length is not known
 }
@@ -91,7 +91,10 @@ func show(l tune.Live, said []tune.Said, now time.Time) moment {
 		}
 	}
 	if p := l.Load; p != nil {
-		m.Load = &loadNow{Phase: string(p.Phase), Rate: ui.Number(p.RequestsPerSecond), P50: ui.Duration(p.P50), P99: ui.Duration(p.P99), Failed: p.Failed}
+		m.Load = &loadNow{Phase: string(p.Phase), Rate: ui.Number(p.RequestsPerSecond), Failed: p.Failed}
+		if p.P50 > 0 {
+			m.Load.P50, m.Load.P99 = ui.Duration(p.P50), ui.Duration(p.P99)
+		}
 		if p.Length > 0 {
 			m.Load.Done = min(1, p.Elapsed.Seconds()/p.Length.Seconds())
 		}
@@ -105,9 +108,21 @@ func show(l tune.Live, said []tune.Said, now time.Time) moment {
 	}
 	slices.SortFunc(m.CPU, func(a, b hostCPU) int { return strings.Compare(a.Host, b.Host) })
 	for _, s := range said {
+		if repeats(l, s) {
+			continue
+		}
 		m.Said = append(m.Said, saidText{s.Level, text(s.Text), text(s.Hint)})
 	}
 	return m
+}
+
+// repeats: the message says what stands in the panel anyway.
+func repeats(l tune.Live, s tune.Said) bool {
+	if s.Level == "step" && s.Text == l.Doing {
+		return true
+	}
+	t := l.Trying
+	return t != nil && (s.Text == "why: "+t.Why || t.Bound > 1 && s.Text == ui.Bound(t.Bound))
 }
 
 // curve is values as finely as a line 64 pixels high shows them: in steps of a

@@ -102,6 +102,7 @@ var funcs = template.FuncMap{
 	"duration": func(d time.Duration) string { return together(ui.Duration(d)) },
 	"effect":   func(v experiment.Verdict) string { return strings.ReplaceAll(report.Effect(v), " %", "\u00a0%") },
 	"shifts":   report.Shifts,
+	"still":    func(caveat string) bool { return caveat == report.StillRunning },
 	"change": func(before, after float64) string {
 		if before <= 0 || after <= 0 {
 			return "–"

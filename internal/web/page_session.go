@@ -82,7 +82,8 @@ func (s *Server) showSession(w http.ResponseWriter, r *http.Request, id int64) {
 		return
 	}
 	p := page{Title: fmt.Sprintf("Session %d", id), At: "session", Live: v.Running, Busy: s.others()}
-	key := fmt.Sprint(s.loginOf(r) != nil, p.Busy) // no form of a login's own is on it
+	p.AtWork = v.Running && (s.fed.Load() || p.Busy != "")
+	key := fmt.Sprint(s.loginOf(r) != nil, p.AtWork, p.Busy) // no form of a login's own is on it
 	text, err := s.built.page(v, key, func() (string, error) { return s.made(r, "session", p, v) })
 	send(w, http.StatusOK, text, err)
 }
@@ -128,6 +129,27 @@ func (s *Server) sessionView(r *http.Request, id int64) (*sessionView, error) {
 	}
 	c.id, c.mark, c.view, c.made = id, mark, v, map[string]string{}
 	return v, nil
+}
+
+// mostMoves of routes and statements stand on the page; the run has all.
+const mostMoves = 10
+
+// TopRoutes are those that take most of the time.
+func (v *sessionView) TopRoutes() []report.RouteChange {
+	return v.Routes[:min(len(v.Routes), mostMoves)]
+}
+
+// TopStatements: see TopRoutes.
+func (v *sessionView) TopStatements() []report.StatementChange {
+	return v.Statements[:min(len(v.Statements), mostMoves)]
+}
+
+// LastSide is the last diagnostic run, nil if there is none.
+func (v *sessionView) LastSide() *report.Side {
+	if v.After != nil {
+		return v.After
+	}
+	return v.Before
 }
 
 // addLast draws the pictures of the last diagnostic run.

@@ -130,8 +130,8 @@
     function clock() {
       if (!deadline) { put("left", ""); return; }
       const left = Math.max(0, (deadline - Date.now()) / 1000);
-      const m = Math.floor(left / 60);
-      put("left", (m > 0 ? m + " min " : "") + Math.floor(left % 60) + " s of the budget left");
+      const h = Math.floor(left / 3600), m = Math.floor(left / 60) % 60, s = Math.floor(left % 60);
+      put("left", (h ? h + "h" : "") + (h || m ? m + "m" : "") + (h ? "" : s + "s") + " of the budget left");
       $("budget").value = 1 - left / budget;
     }
 
@@ -139,7 +139,8 @@
       if (newest && now.session && now.session !== mine) { location.reload(); return; }
       if (now.session && now.session !== mine) return;
       $("live").hidden = false;
-      put("doing", now.doing + (now.busy ? " (" + now.busy + ")" : ""));
+      const same = now.trying && now.doing.endsWith(now.trying.title); // it stands below
+      put("doing", (same ? "Judging step " + now.trying.seq : now.doing) + (now.busy ? " (" + now.busy + ")" : ""));
       deadline = now.budget ? Date.now() + now.left * 1000 : 0;
       budget = now.budget || 1;
       $("budget").hidden = !deadline;
@@ -200,16 +201,21 @@
     svg.toggleAttribute("hidden", !t.effect);
     if (!t.effect) return;
     svg.setAttribute("aria-label", "Effect so far: " + t.effect);
-    const pad = Math.max(0.05, (Math.max(t.high, 0) - Math.min(t.low, 0)) * 0.1);
-    const lo = Math.min(t.low, 0) - pad, hi = Math.max(t.high, 0) + pad;
+    const known = t.low < t.high; // one pair has no interval
+    const ends = [0, t.mean].concat(known ? [t.low, t.high] : []);
+    const pad = Math.max(0.05, (Math.max(...ends) - Math.min(...ends)) * 0.1);
+    const lo = Math.min(...ends) - pad, hi = Math.max(...ends) + pad;
     const x = (v) => (100 * (v - lo) / (hi - lo)).toFixed(2) + "%";
     const add = (name, attrs) => {
       const e = document.createElementNS(svgNS, name);
       for (const [k, v] of Object.entries(attrs)) e.setAttribute(k, v);
       svg.append(e);
+      return e;
     };
-    add("line", { class: "zero", x1: x(0), x2: x(0), y1: 2, y2: 32 });
-    add("line", { class: "whisker", x1: x(t.low), x2: x(t.high), y1: 17, y2: 17 });
+    add("line", { class: "zero", x1: x(0), x2: x(0), y1: 2, y2: 38 });
+    const right = -lo < 0.7 * (hi - lo); // room beside the line
+    add("text", { class: "tick", x: x(0), dx: right ? 5 : -5, y: 36, "text-anchor": right ? "start" : "end" }).textContent = "no effect";
+    if (known) add("line", { class: "whisker", x1: x(t.low), x2: x(t.high), y1: 17, y2: 17 });
     add("circle", { class: "dot", cx: x(t.mean), cy: 17, r: 6 });
   }
 
@@ -223,7 +229,7 @@
     const rates = now.rates || [];
     $("rate").hidden = rates.length < 2 && !now.load;
     put("rate-now", now.load ? now.load.rate : "");
-    put("rate-more", now.load ? now.load.phase + ", p50 " + now.load.p50 + ", p99 " + now.load.p99 + ", failed " + now.load.failed : "between runs");
+    put("rate-more", now.load ? now.load.phase + (now.load.p50 ? ", p50 " + now.load.p50 + ", p99 " + now.load.p99 + ", failed " + now.load.failed : "") : "between runs");
     if (rates.length > 1) spark($("rate").querySelector("polyline"), rates, Math.max(...rates, 1) * 1.05);
     for (const c of now.cpu || []) {
       const id = "cpu-" + c.host;
