@@ -98,7 +98,7 @@ func judgeStatic(m *model) ([]Finding, string) {
 		}
 		sort.Strings(paths)
 		all := float64(m.in.Evidence.Load.Requests)
-		f := Finding{Service: svc.Name, Title: ui.Plural(len(paths), "static file is", "static files are")+" sent by the application",
+		f := Finding{Service: svc.Name, Title: ui.Plural(len(paths), "static file is", "static files are") + " sent by the application",
 			Text: fmt.Sprintf("%d of %.0f requests (%.0f %%) fetch files that lie unchanged on the host, yet %s passes them to the application; they take %.2f s of latency in all.",
 				count, all, 100*float64(count)/all, svc.Name, took),
 			Evidence: paths, Subject: map[string]string{"paths": strings.Join(paths, "\n")}}
