@@ -129,8 +129,12 @@ func capital(s string) string {
 // mostOnPhone columns fit beside each other on a phone.
 const mostOnPhone = 4
 
-// Many: a phone shows each row as a block of its own.
-func (s Section) Many() bool { return len(s.Columns) > mostOnPhone }
+// Many: a phone shows each row as a block of its own. Text of the target is
+// long, so that fewer columns fit beside it.
+func (s Section) Many() bool {
+	code := slices.ContainsFunc(s.Columns, func(c string) bool { return strings.HasPrefix(c, "`") })
+	return len(s.Columns) > mostOnPhone || code && len(s.Columns) > 2
+}
 
 // Body: see Head.
 func (s Section) Body() [][]Cell {

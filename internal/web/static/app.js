@@ -193,19 +193,20 @@
     $("trying").hidden = !t;
     if (!t) return;
     put("try-title", t.seq + ". " + t.title);
-    put("try-why", t.why + (t.bound ? " (at most " + t.bound + ")" : ""));
+    put("try-why", t.why);
     put("try-effect", t.effect || "no effect known yet");
-    put("try-pairs", t.pairs + (t.most ? " of at most " + t.most : "") + " pairs" + (t.side ? ", now the " + t.side : ""));
+    put("try-pairs", t.pairs + (t.most ? " of at most " + t.most : "") + " pairs" + (t.side ? ", now the " + t.side : "") + (t.bound ? "; could bring at most " + t.bound : ""));
     const svg = $("try-interval");
     svg.replaceChildren();
     svg.toggleAttribute("hidden", !t.effect);
     if (!t.effect) return;
     svg.setAttribute("aria-label", "Effect so far: " + t.effect);
     const known = t.low < t.high; // one pair has no interval
-    const ends = [0, t.mean].concat(known ? [t.low, t.high] : []);
+    const at = (v) => Math.log(Math.max(0.001, 1 + v)); // twice and half are as far
+    const ends = [0, at(t.mean)].concat(known ? [at(t.low), at(t.high)] : []);
     const pad = Math.max(0.05, (Math.max(...ends) - Math.min(...ends)) * 0.1);
     const lo = Math.min(...ends) - pad, hi = Math.max(...ends) + pad;
-    const x = (v) => (100 * (v - lo) / (hi - lo)).toFixed(2) + "%";
+    const x = (v) => (100 * (at(v) - lo) / (hi - lo)).toFixed(2) + "%";
     const add = (name, attrs) => {
       const e = document.createElementNS(svgNS, name);
       for (const [k, v] of Object.entries(attrs)) e.setAttribute(k, v);
