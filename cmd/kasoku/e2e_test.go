@@ -149,9 +149,9 @@ func TestVerdictsOfTry(t *testing.T) {
 	c.same(found, "after a wrong candidate")
 
 	// nginx refuses it itself: nothing was activated.
-	out, _ = c.want(ui.BadInput, "try", "--set", "web.keepalive_timeout=banana", "-d", "1s")
-	if !strings.Contains(out, "keepalive_timeout") {
-		t.Errorf("the cause is not told:\n%s", out)
+	out, errs = c.want(ui.BadInput, "try", "--set", "web.keepalive_timeout=banana", "-d", "1s")
+	if n := strings.Count(out+errs, "directive invalid value"); n != 1 || !strings.Contains(out, "keepalive_timeout") {
+		t.Errorf("the cause is told %d times:\n%s\n%s", n, out, errs)
 	}
 	c.same(found, "after a configuration that nginx refuses")
 

@@ -91,6 +91,20 @@ func TestErrorsOfUse(t *testing.T) {
 			t.Errorf("%v: code %d, hint %q; want %d, %q", row.err, ui.Code(err), ui.Hint(err), row.code, row.hint)
 		}
 	}
+	// The result above a failed try's error has its reason, unless it is JSON.
+	failed := experiment.Verdict{Outcome: experiment.Failed, Reason: "no such key"}
+	for _, row := range []struct {
+		json bool
+		says string
+	}{{false, "failed"}, {true, "failed: no such key"}} {
+		err := (&App{cli: &CLI{JSON: row.json}}).told(failed)
+		if err == nil || err.Error() != row.says || ui.Code(err) != ui.Target || ui.Hint(err) == "" {
+			t.Errorf("JSON %t: %v, code %d, hint %q", row.json, err, ui.Code(err), ui.Hint(err))
+		}
+	}
+	if err := (&App{cli: &CLI{}}).told(experiment.Verdict{Outcome: experiment.Improved}); err != nil {
+		t.Errorf("what improved ends with %v", err)
+	}
 	dir := undoProject(t)
 	for _, row := range []struct {
 		args, says string

@@ -64,7 +64,7 @@ func (c *TryCmd) Run(ctx context.Context, a *App) error {
 	if err := a.print(report.Trial(step), func(w io.Writer) error { return report.StepText(w, step) }); err != nil {
 		return err
 	}
-	return verdictError(step.Verdict)
+	return a.told(step.Verdict)
 }
 
 // tuner opens the project as its only writer; who calls it closes p. Each run
@@ -95,6 +95,16 @@ func (c *TryCmd) complete() error {
 func (c *TryCmd) proposal() tune.Proposal {
 	return tune.Proposal{Title: c.Title, Set: c.Set, Patch: c.Patch, Rev: c.Branch + c.Commit, Dir: c.Dir, Host: c.Host,
 		Apply: c.Apply, Undo: c.Undo, Restart: c.Restart, Reload: c.Reload, Keep: c.Keep, Budget: c.Budget}
+}
+
+// told is verdictError after a result that tells the reason already, unless that
+// went as JSON to a program.
+func (a *App) told(v experiment.Verdict) error {
+	err := verdictError(v)
+	if err == nil || a.cli.JSON {
+		return err
+	}
+	return ui.Coded(ui.Code(err), errors.New(string(v.Outcome)), ui.Hint(err))
 }
 
 // verdictError turns a verdict into the documented exit code.

@@ -16,7 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"kasoku/internal/report"
 	"kasoku/internal/ui"
 	"kasoku/internal/ui/webtest"
 )
@@ -222,11 +221,7 @@ func (l *liveTab) report() {
 	l.c.want(ui.OK, "report", "-o", "live.html")
 	l.c.want(ui.OK, "report", "-o", "live.json")
 	path := filepath.Join(l.c.dir, "live.html")
-	data, err := os.ReadFile(filepath.Join(l.c.dir, "live.json"))
-	if err != nil {
-		l.c.t.Fatal(err)
-	}
-	m := decode[report.Model](l.c.t, string(data))
+	m := sameAsStore(l.c.t, filepath.Join(l.c.dir, ".kasoku"), filepath.Join(l.c.dir, "live.json"), path)
 	l.Report("live-report", path, map[string]string{"as-found": ui.Count(m.Session.AsFound) + " points/s", "runs": fmt.Sprint(m.Runs.Total), "max-pairs": fmt.Sprint(m.Rule.MaxPairs)})
 }
 

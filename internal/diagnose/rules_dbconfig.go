@@ -8,6 +8,7 @@ import (
 
 	"kasoku/internal/confedit/ini"
 	"kasoku/internal/evidence"
+	"kasoku/internal/ui"
 )
 
 func judgeBinlogSync(m *model) ([]Finding, string) {
@@ -131,7 +132,7 @@ func judgeGone(m *model) ([]Finding, string) {
 			return nil
 		}
 		slices.Sort(cites)
-		return []Finding{about(v.svc.Name, fmt.Sprintf("%d settings of %s are for another version", len(cites), v.svc.Name),
+		return []Finding{about(v.svc.Name, ui.Plural(len(cites), "setting is", "settings are")+" for another version of "+v.svc.Name,
 			fmt.Sprintf("%s runs %s; what the file says about these does nothing, or keeps the server from starting after an upgrade: %s.", v.svc.Name, v.db.Version, strings.Join(cites, "; ")),
 			append([]string{v.svc.Config}, cites...)...).with("options", strings.Join(names, " ")).bounded(1, "a setting that is not read costs nothing; the one that took its place may")}
 	})

@@ -11,6 +11,7 @@ import (
 	"kasoku/internal/load"
 	"kasoku/internal/regulation"
 	"kasoku/internal/stack"
+	"kasoku/internal/ui"
 )
 
 // MaxAge is how old a kept answer may be: the regulation's limit, or the
@@ -85,7 +86,7 @@ func judgeCacheable(m *model) ([]Finding, string) {
 			return nil
 		}
 		slices.Sort(all.urls)
-		f := about(svc.Name, fmt.Sprintf("%d answers are made anew each time although they are the same for everybody", len(all.urls)),
+		f := about(svc.Name, ui.Plural(len(all.urls), "answer is", "answers are")+" made anew each time although the same for everybody",
 			fmt.Sprintf("Of %s strangers all got the same bytes, whatever their client; in %.0f s they changed %d times. A cache in front that keeps each for %s would answer %.0f of %d requests without the application; an answer may then be that old.",
 				strings.Join(all.urls[:min(len(all.urls), 5)], ", "), m.window, changed, age, all.requests, m.in.Evidence.Load.Requests), all.urls...)
 		f.Subject = map[string]string{"files": strings.Join(files, "\n")}
@@ -148,7 +149,7 @@ func judgeVarnishPages(m *model) ([]Finding, string) {
 	}
 	slices.Sort(all.urls)
 	all.urls = slices.Compact(all.urls)
-	f := about(svc.Name, fmt.Sprintf("%s passes %d pages on although they are the same for everybody", svc.Name, len(all.urls)),
+	f := about(svc.Name, fmt.Sprintf("%s passes %s on although the same for everybody", svc.Name, ui.Plural(len(all.urls), "page", "pages")),
 		fmt.Sprintf("Strangers all got the same bytes of %s, and it kept none or passed requests with a cookie on although it changes nothing (%d pages). Kept for %s each, %.0f of %d requests would be answered without the application.",
 			strings.Join(all.urls[:min(len(all.urls), 5)], ", "), len(plain), age, all.requests, m.in.Evidence.Load.Requests), all.urls...)
 	return []Finding{f.bounded(m.bound(m.allCPU * share))}, ""

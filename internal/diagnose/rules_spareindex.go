@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"kasoku/internal/evidence"
+	"kasoku/internal/ui"
 )
 
 // SpareIndex is an index that costs upkeep and serves nobody.
@@ -97,7 +98,7 @@ func judgeSpareIndexes(m *model) ([]Finding, string) {
 		if len(cites) == 0 || writes < rare {
 			return nil
 		}
-		return []Finding{about(v.svc.Name, fmt.Sprintf("%d indexes of %s serve nobody", len(cites), v.svc.Name),
+		return []Finding{about(v.svc.Name, ui.Plural(len(cites), "index serves", "indexes serve")+" nobody in "+v.svc.Name,
 			fmt.Sprintf("%.0f rows are written each second and each must be put into them too: %s.", writes, strings.Join(cites[:min(len(cites), 5)], "; ")), cites...).
 			bounded(m.boundBy(v.svc.Name, v.perReq*0.2))} // an index of a dozen is a twelfth of a write; a fifth is ample
 	})

@@ -83,7 +83,7 @@ func TestRulesOnConfiguration(t *testing.T) {
 		{"delivery elsewhere", "web.delivery", badNginx, elsewhere, "", "no server block"},
 		{"connections", "web.connections", badNginx, nil, "8 connections in all for 8 users", ""},
 		{"connections right", "web.connections", okNginx, nil, "", ""},
-		{"workers", "web.workers", badNginx, nil, "4 worker(s) on 2 CPUs", ""},
+		{"workers", "web.workers", badNginx, nil, "4 workers on 2 CPUs", ""},
 		{"file cache", "web.file-cache", strings.Replace(okNginx, "open_file_cache max=1;", "", 1), nil, "400 of 1000 requests", ""},
 		{"file cache there", "web.file-cache", okNginx, nil, "", ""},
 		{"access log", "web.access-log", badNginx, nil, "no buffer", ""},

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"kasoku/internal/stack"
+	"kasoku/internal/ui"
 )
 
 // variantShare: with less than a fifth of the CPU that a request costs, an
@@ -33,7 +34,7 @@ func judgeVariants(m *model) ([]Finding, string) {
 			continue
 		}
 		k := m.at(svc.Name)
-		f := about(svc.Name, fmt.Sprintf("%s runs as %s, and there are %d other implementations of it", svc.Name, using, len(names)-1),
+		f := about(svc.Name, fmt.Sprintf("%s runs as %s; kasoku.yaml names %s of it", svc.Name, using, ui.Plural(len(names)-1, "other implementation", "other implementations")),
 			fmt.Sprintf("%s takes %s of the %s of CPU per request, and CPU is %s busy with %.1f requests under way. kasoku.yaml names %s; which answers most is found by trying.",
 				svc.Name, seconds(cost), seconds(m.allCPU), percent(k.busy), m.inSystem, strings.Join(names, ", ")),
 			"processes of "+svc.Name, "kasoku.yaml")

@@ -11,6 +11,7 @@ import (
 	"kasoku/internal/confedit/nginx"
 	"kasoku/internal/load"
 	"kasoku/internal/stack"
+	"kasoku/internal/ui"
 )
 
 // eachNginx calls judge for every nginx service whose configuration parses.
@@ -97,7 +98,7 @@ func judgeStatic(m *model) ([]Finding, string) {
 		}
 		sort.Strings(paths)
 		all := float64(m.in.Evidence.Load.Requests)
-		f := Finding{Service: svc.Name, Title: fmt.Sprintf("%d static files are sent by the application", len(paths)),
+		f := Finding{Service: svc.Name, Title: ui.Plural(len(paths), "static file is", "static files are") + " sent by the application",
 			Text: fmt.Sprintf("%d of %.0f requests (%.0f %%) fetch files that lie unchanged on the host, yet %s passes them to the application; they take %.2f s of latency in all.",
 				count, all, 100*float64(count)/all, svc.Name, took),
 			Evidence: paths, Subject: map[string]string{"paths": strings.Join(paths, "\n")}}
@@ -175,7 +176,7 @@ func judgeNginxWorkers(m *model) ([]Finding, string) {
 		if n == int(m.at(svc.Name).cpus) && n == 1 {
 			return nil
 		}
-		f := Finding{Service: svc.Name, Title: fmt.Sprintf("%s has %d worker(s) on %.0f CPUs", svc.Name, n, m.at(svc.Name).cpus),
+		f := Finding{Service: svc.Name, Title: fmt.Sprintf("%s has %s on %.0f CPUs", svc.Name, ui.Plural(n, "worker", "workers"), m.at(svc.Name).cpus),
 			Text: fmt.Sprintf("worker_processes is %d; %s uses %s of CPU per request. One worker per CPU is the rule, one alone is better when others need the CPUs: found by trying.",
 				n, svc.Name, seconds(m.perReq[svc.Name])),
 			Evidence: []string{svc.Config}, Subject: map[string]string{"current": strconv.Itoa(n)}}

@@ -117,10 +117,15 @@ func busyPart(a, b procStat) float64 {
 	return min(busy/all, 1)
 }
 
-// stop takes a last sample, so that a short window has one too, and ends.
+// stop takes a last sample, so that a short window has one too, and ends. Right
+// after another one it would say nothing: the kernel counts CPU time in ticks of
+// 10 ms.
 func (s *sampler) stop(ctx context.Context) {
 	s.cancel()
 	<-s.done
+	if n := len(s.samples); n > 0 && time.Since(s.first.at)-s.samples[n-1].At < s.every/4 {
+		return
+	}
 	s.take(ctx)
 }
 

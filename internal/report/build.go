@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"kasoku/internal/change"
 	"kasoku/internal/experiment"
 	"kasoku/internal/load"
 	"kasoku/internal/regulation"
@@ -23,6 +22,9 @@ type Options struct {
 	// WithoutLevels leaves out the scores over all sessions, which take reading
 	// every scored run.
 	WithoutLevels bool
+	// Like is an earlier Model of the store, or nil: what it has of the same
+	// runs is taken over, not read again. It stays as it is.
+	Like *Model
 }
 
 // Build reads a session and all that belongs to it. A session that is still
@@ -49,13 +51,8 @@ func Build(ctx context.Context, st *store.Store, session int64, o Options) (*Mod
 		return nil, fmt.Errorf("report: %w", err)
 	}
 	m.addRuns(runs)
-	if err := m.addWork(st, runs); err != nil {
-		return nil, fmt.Errorf("report: %w", err)
-	}
-	if err := m.addEvidence(st); err != nil {
-		return nil, fmt.Errorf("report: %w", err)
-	}
-	if err := m.addFlames(st); err != nil {
+	taken, err := m.addFromRuns(st, runs, o.Like)
+	if err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}
 	if !o.WithoutLevels {
@@ -68,7 +65,7 @@ func Build(ctx context.Context, st *store.Store, session int64, o Options) (*Mod
 	m.addTook()
 	m.Headline, m.Caveats = headline(m), caveats(m)
 	m.Reproduce = reproduce(m)
-	change.RedactAll(m)
+	m.mask(taken)
 	return m, nil
 }
 

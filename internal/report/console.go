@@ -223,7 +223,10 @@ func Effect(v experiment.Verdict) string {
 	if v.Pairs == 0 {
 		return ""
 	}
-	if v.Pairs == 1 {
+	if !hasInterval(v) {
+		if v.Effect == 0 { // it failed before there was one
+			return ""
+		}
 		return ui.Percent(v.Effect)
 	}
 	return fmt.Sprintf("%s (%s … %s)", ui.Percent(v.Effect), ui.Percent(v.Low), ui.Percent(v.High))

@@ -46,7 +46,7 @@ func (m *Model) addFlames(st *store.Store) error {
 	for _, end := range []struct {
 		side *Side
 		when string
-	}{{m.Before, "as found"}, {m.After, "at the end"}} {
+	}{{m.Before, "as found"}, {m.After, m.end()}} {
 		if end.side == nil {
 			continue
 		}

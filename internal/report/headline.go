@@ -35,14 +35,23 @@ func headline(m *Model) string {
 	case kept == 0:
 		return fmt.Sprintf("%s as found; none of the %s was better, and each was put back.", points(s.AsFound), tried)
 	case s.Factor == 0:
-		return fmt.Sprintf("%s instead of %s; %d of the %s were kept.", points(s.Final), points(s.AsFound), kept, tried)
+		return fmt.Sprintf("%s instead of %s. %s", points(s.Final), points(s.AsFound), keptOf(kept, tried, steps))
 	}
-	verb := "were"
-	if kept == 1 {
-		verb = "was"
+	return fmt.Sprintf("%s the score in %s: %s instead of %s. %s",
+		ui.Factor(s.Factor), ui.Duration(m.Took), points(s.Final), points(s.AsFound), keptOf(kept, tried, steps))
+}
+
+// keptOf says how many of the steps were kept, at least one.
+func keptOf(kept int, tried string, steps int) string {
+	switch {
+	case steps == 1:
+		return "The one change that was tried was kept."
+	case kept == steps:
+		return fmt.Sprintf("All %s were kept.", tried)
+	case kept == 1:
+		return fmt.Sprintf("1 of the %s was kept.", tried)
 	}
-	return fmt.Sprintf("%s the score in %s: %s instead of %s. %d of the %s %s kept.",
-		ui.Factor(s.Factor), ui.Duration(m.Took), points(s.Final), points(s.AsFound), kept, tried, verb)
+	return fmt.Sprintf("%d of the %s were kept.", kept, tried)
 }
 
 // tryHeadline is about the one change of `kasoku try`.
@@ -58,13 +67,17 @@ func tryHeadline(m *Model) string {
 	return fmt.Sprintf("%s: %s (%s); %s.", s.Plan.Title, s.Verdict.Outcome, Effect(s.Verdict), word)
 }
 
+// StillRunning is the caveat of a session that has not ended: nobody knows it
+// from one that was killed but who sees it at work.
+const StillRunning = "The session is still running, or was killed; this is what is known so far."
+
 // caveats are what a reader must know to read the headline rightly.
 func caveats(m *Model) []string {
 	var out []string
 	s := m.Session
 	switch s.State {
 	case "running":
-		out = append(out, "The session is still running, or was killed; this is what is known so far.")
+		out = append(out, StillRunning)
 	case "interrupted":
 		out = append(out, "The session was interrupted; `kasoku tune` goes on from here.")
 	case "failed":
@@ -125,12 +138,7 @@ func hasInterval(v experiment.Verdict) bool { return v.Pairs > 1 && v.High > v.L
 
 func points(v float64) string { return ui.Count(v) + " points/s" }
 
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
+func plural(n int, one, many string) string { return ui.Plural(n, one, many) }
 
 // reproduce lists the commands that show or repeat what is reported.
 func reproduce(m *Model) []Command {

@@ -66,6 +66,8 @@ type Model struct {
 	Runs      RunCount  `json:"runs"`
 	Warnings  []Warning `json:"warnings"`
 	Reproduce []Command `json:"reproduce"`
+
+	from string // see madeFrom
 }
 
 // Rule is the decision rule that verdicts were made by.
@@ -110,6 +112,25 @@ type Step struct {
 	Factor float64 `json:"factor"`
 	// SecondLook is what came of looking at it again, "" if nothing did.
 	SecondLook string `json:"second_look,omitempty"`
+}
+
+// end names where After is.
+func (m *Model) end() string {
+	if m.Session.State == "running" {
+		return "so far"
+	}
+	return "at the end"
+}
+
+// UnderWay is the number of the step that is being tried, 0 if none is.
+func (m *Model) UnderWay() int {
+	if m.Session.State != "running" || len(m.Steps) == 0 {
+		return 0
+	}
+	if last := m.Steps[len(m.Steps)-1]; last.Verdict.Outcome == "" {
+		return last.Seq
+	}
+	return 0
 }
 
 // Trade is something that was given up for speed, in words.

@@ -40,7 +40,12 @@ func pairRatios(v experiment.Verdict) []float64 {
 }
 
 func drawProof(st Step, pairs []float64, smallest float64, l layout) string {
-	const top, pairsY, effectY, height = 22.0, 36.0, 58.0, 70.0
+	const top, pairsY = 22.0, 36.0
+	effectY := pairsY
+	if len(pairs) > 0 {
+		effectY += 22
+	}
+	height := effectY + 12
 	v := st.Verdict
 	lo, hi := 0.95, 1.05
 	for _, r := range append([]float64{ratio(v.Effect)}, pairs...) {
@@ -57,7 +62,9 @@ func drawProof(st Step, pairs []float64, smallest float64, l layout) string {
 	drawRatioAxis(c, s, top, height-2, l.tickGap)
 	c.line(s.x(1), top, s.x(1), height-2, "zero")
 	c.line(s.x(1+smallest), top, s.x(1+smallest), height-2, "smallest")
-	c.text(0, pairsY+4, "tick", "start", "each pair")
+	if len(pairs) > 0 {
+		c.text(0, pairsY+4, "tick", "start", "each pair")
+	}
 	c.text(0, effectY+4, "tick", "start", "effect")
 	for i, r := range pairs {
 		c.group(fmt.Sprintf("pair %d: %s", i+1, ui.Percent(r-1)), func() { c.circle(s.x(r), pairsY, 3.5, "pair") })

@@ -105,17 +105,46 @@ func (x *Seen) sections(rows int) []Section {
 // Cell is a text and how it is set.
 type Cell struct {
 	Text         string
+	Head         string // of its column; "" in the head
 	Number, Code bool
 }
 
 // Head and Body are the section's cells, for templates.
-func (s Section) Head() []Cell { return s.cells(s.names()) }
+func (s Section) Head() []Cell {
+	names := s.names()
+	for i, name := range names {
+		names[i] = capital(name)
+	}
+	return s.cells(names)
+}
+
+// capital begins a heading, unless it is a name of its own, like p50.
+func capital(s string) string {
+	if len(s) < 2 || s[0] < 'a' || s[0] > 'z' || s[1] >= '0' && s[1] <= '9' {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+// mostOnPhone columns fit beside each other on a phone.
+const mostOnPhone = 4
+
+// Many: a phone shows each row as a block of its own. Text of the target is
+// long, so that fewer columns fit beside it.
+func (s Section) Many() bool {
+	code := slices.ContainsFunc(s.Columns, func(c string) bool { return strings.HasPrefix(c, "`") })
+	return len(s.Columns) > mostOnPhone || code && len(s.Columns) > 2
+}
 
 // Body: see Head.
 func (s Section) Body() [][]Cell {
 	out := make([][]Cell, len(s.Rows))
+	head := s.Head()
 	for i, r := range s.Rows {
 		out[i] = s.cells(r)
+		for j := range out[i] {
+			out[i][j].Head = head[j].Text
+		}
 	}
 	return out
 }

@@ -42,7 +42,7 @@ func bounds(run *store.Run) Section {
 	for _, d := range run.Diagnosis.Demands {
 		full := "–"
 		if d.MaxThroughput > 0 {
-			full = ui.Number(d.MaxThroughput)
+			full = ui.Count(d.MaxThroughput)
 		}
 		s.Rows = append(s.Rows, []string{d.Resource, ui.Share(d.Utilization), ui.Seconds(d.PerRequest), full})
 	}
@@ -51,7 +51,7 @@ func bounds(run *store.Run) Section {
 		if n.PerRequest > 0 {
 			per = ui.Seconds(n.PerRequest)
 		}
-		s.Rows = append(s.Rows, []string{n.Resource, ui.Share(min(1, 1/n.Factor)), per, ui.Number(n.MaxThroughput)})
+		s.Rows = append(s.Rows, []string{n.Resource, ui.Share(min(1, 1/n.Factor)), per, ui.Count(n.MaxThroughput)})
 	}
 	return s
 }

@@ -17,6 +17,7 @@ type stacked struct {
 	label string // for those who cannot see it
 	parts []segmentPart
 	after bool
+	end   string // name of the later one
 }
 
 // segmentPart is one part; class is its colour, text what is written in it.
@@ -53,7 +54,7 @@ func timeSegment(i int, p TimeShare) string {
 
 // cpuBars draws where a right answer's CPU time goes.
 func cpuBars(m *Model) template.HTML {
-	s := stacked{label: "CPU time of one right answer by service, before and after", after: m.After != nil}
+	s := stacked{label: "CPU time of one right answer by service, before and after", after: m.After != nil, end: capital(m.end())}
 	for i, p := range m.CPU {
 		s.parts = append(s.parts, segmentPart{p.Name, p.Name, segment(i, p), p.Before, p.After})
 	}
@@ -65,7 +66,7 @@ func cpuBars(m *Model) template.HTML {
 
 // timeBars draws where the time of a right answer goes.
 func timeBars(m *Model) template.HTML {
-	s := stacked{label: "Time of one right answer by service and statement, before and after", after: m.After != nil}
+	s := stacked{label: "Time of one right answer by service and statement, before and after", after: m.After != nil, end: capital(m.end())}
 	for i, p := range m.Times {
 		text := p.Name
 		if p.Part == partStatement {
@@ -116,12 +117,12 @@ func (s stacked) bars() []bar {
 	if !s.after {
 		return out
 	}
-	out = append(out, bar{"At the end", true, most, false})
+	out = append(out, bar{s.end, true, most, false})
 	for _, x := range []struct {
 		total float64
 		after bool
 		label string
-	}{{b, false, "As found"}, {a, true, "At the end"}} {
+	}{{b, false, "As found"}, {a, true, s.end}} {
 		if x.total > 0 && x.total < enlargeBelow*most {
 			out = append(out, bar{x.label + ", enlarged " + ui.Factor(most/x.total), x.after, x.total, true})
 		}

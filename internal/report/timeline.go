@@ -55,6 +55,7 @@ type mark struct {
 	// whole: a measurement of the service itself, not a step.
 	whole, kept bool
 	fault       bool   // has no score: it failed or broke answers
+	open        bool   // no verdict yet
 	target      string // ID of the step's place on the page
 }
 
@@ -74,11 +75,14 @@ func timelineMarks(m *Model) []mark {
 			x.text = ui.Count(v.CandidateScore) + "  " + ui.Factor(s.Factor)
 		case v.CandidateScore > 0 && v.Outcome != experiment.Broke:
 			x.text = ui.Count(v.CandidateScore)
+		case v.Outcome == "":
+			x.fault, x.open, x.text = true, true, "not finished"
+			if s.Seq == m.UnderWay() {
+				x.text = "under way"
+			}
+			x.title = fmt.Sprintf("%d. %s\n%s", s.Seq, s.Plan.Title, x.text)
 		default:
 			x.fault, x.text = true, string(v.Outcome)
-			if x.text == "" {
-				x.text = "not finished"
-			}
 		}
 		out = append(out, x)
 	}
@@ -131,7 +135,8 @@ func drawTimeline(marks []mark, l layout) string {
 	// Room on the right for the widest text beside a mark.
 	s := valueScale(values, l.label+10, l.width-widest-14)
 	c.axis(s, top, c.h-4, l.tickGap, tickText)
-	level, prevY := 0.0, 0.0 // of the solid line
+	drawLevels(c, l, s, marks, top)
+	level := s.x(marks[0].score)
 	for i, k := range marks {
 		class := "label"
 		if k.kept || k.whole {
@@ -139,17 +144,11 @@ func drawTimeline(marks []mark, l layout) string {
 		}
 		c.link(k.target, k.title, func() {
 			at := top + l.row*float64(i)
-			x, y := s.x(k.score), l.rowY(at)
-			if i == 0 {
-				level, prevY = x, y
-			}
-			c.line(level, prevY, level, y, "level")
 			l.rowLabel(c, at, class, k.label)
-			drawMark(c, l, k, level, x, y)
-			if k.kept && !k.fault || k.whole {
-				level = x
+			drawMark(c, l, k, level, s.x(k.score), l.rowY(at))
+			if k.moves() {
+				level = s.x(k.score)
 			}
-			prevY = y
 		})
 	}
 	scaleName := "linear scale"
@@ -159,9 +158,28 @@ func drawTimeline(marks []mark, l layout) string {
 	return c.svg(l.class, "Score of the session step by step, points per second, "+scaleName)
 }
 
+// moves: the solid line goes on from its score.
+func (k mark) moves() bool { return k.kept && !k.fault || k.whole }
+
+// drawLevels draws the solid line from row to row, below all marks and labels
+// that it crosses.
+func drawLevels(c *canvas, l layout, s scale, marks []mark, top float64) {
+	level, prevY := s.x(marks[0].score), l.rowY(top)
+	for i, k := range marks {
+		y := l.rowY(top + l.row*float64(i))
+		c.line(level, prevY, level, y, "level")
+		if prevY = y; k.moves() {
+			level = s.x(k.score)
+		}
+	}
+}
+
 // drawMark draws one row's mark and text beside the solid line at level.
 func drawMark(c *canvas, l layout, k mark, level, x, y float64) {
 	switch {
+	case k.open:
+		c.text(level+10, y+4.5, "value soft", "start", k.text)
+		return
 	case k.fault:
 		c.cross(level+12, y, 4, "fault")
 		c.text(level+22, y+4.5, "value bad", "start", k.text)

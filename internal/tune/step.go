@@ -192,7 +192,12 @@ func (t *Tuner) announce(step *store.Step) {
 	if v.Pairs > 1 {
 		text += fmt.Sprintf(", %s (95 %%: %s to %s), %d runs, %s", percent(v.Effect), percent(v.Low), percent(v.High), v.Runs, v.Took.Round(time.Second))
 	}
-	t.UI.Info(text + "; " + v.Reason)
+	text += "; " + v.Reason
+	if t.session.Command == "try" { // whose result follows and says the same
+		t.Bench.feed.say("info", text, "")
+		return
+	}
+	t.UI.Info(text)
 }
 
 func diffs(cs []change.Change) []store.Diff {

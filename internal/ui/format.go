@@ -92,6 +92,14 @@ func Count(v float64) string {
 	return b.String()
 }
 
+// Plural is a number with the right one of two words: 1 file, 3 files.
+func Plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return Count(float64(n)) + " " + many
+}
+
 // Duration formats d with three significant digits up to a minute (1.23 ms),
 // above that in whole seconds (24m10s).
 func Duration(d time.Duration) string {

@@ -32,6 +32,14 @@ func TestCount(t *testing.T) {
 	}
 }
 
+func TestPlural(t *testing.T) {
+	for n, want := range map[int]string{0: "0 files", 1: "1 file", 2: "2 files", 1200: "1,200 files"} {
+		if got := Plural(n, "file", "files"); got != want {
+			t.Errorf("Plural(%d) = %q, want %q", n, got, want)
+		}
+	}
+}
+
 func TestDuration(t *testing.T) {
 	for d, want := range map[time.Duration]string{0: "0 s", 12: "12 ns", 1500: "1.50 µs", 1234567: "1.23 ms", 999_600_000: "1.00 s",
 		45 * time.Second: "45.0 s", 59960 * time.Millisecond: "1m", time.Minute: "1m", 24*time.Minute + 10*time.Second: "24m10s", 2 * time.Hour: "2h",

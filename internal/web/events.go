@@ -1,8 +1,8 @@
 package web
 
 import (
-	"encoding/json"
 	"fmt"
+	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -15,8 +15,6 @@ import (
 )
 
 const (
-	// leastBetween two events to one viewer: five a second look smooth.
-	leastBetween = 200 * time.Millisecond
 	// heartbeat keeps proxies from ending a quiet stream; they commonly wait 60 s.
 	heartbeat = 15 * time.Second
 	// writeWithin is how long one write to a viewer may take; then it is let go
@@ -57,8 +55,8 @@ type trying struct {
 type loadNow struct {
 	Phase  string  `json:"phase"`
 	Rate   string  `json:"rate"`
-	P50    string  `json:"p50"`
-	P99    string  `json:"p99"`
+	P50    string  `json:"p50,omitempty"` // "" before there is an answer
+	P99    string  `json:"p99,omitempty"`
 	Failed int64   `json:"failed"`
 	Done   float64 `json:"done"` // of the phase, 0 to 1; 0 if its length is not known
 }
@@ -77,7 +75,7 @@ type saidText struct {
 
 // show puts a moment into words; now is for what is left of the budget.
 func show(l tune.Live, said []tune.Said, now time.Time) moment {
-	m := moment{Session: l.Session, Doing: text(l.Doing), Rates: l.Rates, Runs: l.Runs, Steps: l.Steps}
+	m := moment{Session: l.Session, Doing: text(l.Doing), Rates: curve(l.Rates), Runs: l.Runs, Steps: l.Steps}
 	if !l.Deadline.IsZero() && l.Deadline.After(l.Started) {
 		m.Budget = l.Deadline.Sub(l.Started).Seconds()
 		m.Left = max(0, l.Deadline.Sub(now).Seconds())
@@ -93,13 +91,16 @@ func show(l tune.Live, said []tune.Said, now time.Time) moment {
 		}
 	}
 	if p := l.Load; p != nil {
-		m.Load = &loadNow{Phase: string(p.Phase), Rate: ui.Number(p.RequestsPerSecond), P50: ui.Duration(p.P50), P99: ui.Duration(p.P99), Failed: p.Failed}
+		m.Load = &loadNow{Phase: string(p.Phase), Rate: ui.Number(p.RequestsPerSecond), Failed: p.Failed}
+		if p.P50 > 0 {
+			m.Load.P50, m.Load.P99 = ui.Duration(p.P50), ui.Duration(p.P99)
+		}
 		if p.Length > 0 {
 			m.Load.Done = min(1, p.Elapsed.Seconds()/p.Length.Seconds())
 		}
 	}
 	for host, uses := range l.CPU {
-		c := hostCPU{Host: text(host), Uses: uses}
+		c := hostCPU{Host: text(host), Uses: curve(uses)}
 		if len(uses) > 0 {
 			c.Now = ui.Share(uses[len(uses)-1])
 		}
@@ -107,9 +108,39 @@ func show(l tune.Live, said []tune.Said, now time.Time) moment {
 	}
 	slices.SortFunc(m.CPU, func(a, b hostCPU) int { return strings.Compare(a.Host, b.Host) })
 	for _, s := range said {
+		if repeats(l, s) {
+			continue
+		}
 		m.Said = append(m.Said, saidText{s.Level, text(s.Text), text(s.Hint)})
 	}
 	return m
+}
+
+// repeats: the message says what stands in the panel anyway.
+func repeats(l tune.Live, s tune.Said) bool {
+	if s.Level == "step" && s.Text == l.Doing {
+		return true
+	}
+	t := l.Trying
+	return t != nil && (s.Text == "why: "+t.Why || t.Bound > 1 && s.Text == ui.Bound(t.Bound))
+}
+
+// curve is values as finely as a line 64 pixels high shows them: in steps of a
+// decimal place, 100 to 1000 of them up to the largest value, or of 1. So most
+// of an event, two minutes of curves, is a third as long.
+func curve(values []float64) []float64 {
+	if len(values) == 0 {
+		return nil
+	}
+	scale := 1.0 // per 1 of a value
+	for top := slices.Max(values); top*scale < 100 && scale < 1e6; {
+		scale *= 10
+	}
+	out := make([]float64, len(values))
+	for i, v := range values {
+		out[i] = math.Round(v*scale) / scale
+	}
+	return out
 }
 
 // events streams moments as server-sent events (HTML standard, 9.2): id, event
@@ -127,16 +158,16 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Accel-Buffering", "no") // nginx would collect events
 	out := http.NewResponseController(w)
-	send := func(text string) error {
+	send := func(text []byte) error {
 		if err := out.SetWriteDeadline(time.Now().Add(writeWithin)); err != nil {
 			return err
 		}
-		if _, err := w.Write([]byte(text)); err != nil {
+		if _, err := w.Write(text); err != nil {
 			return err
 		}
 		return out.Flush()
 	}
-	if send("retry: 2000\n\n") != nil {
+	if send([]byte("retry: 2000\n\n")) != nil {
 		return
 	}
 	after := s.hub.after(r.Header.Get("Last-Event-ID"))
@@ -149,31 +180,26 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 		case <-s.closing:
 			return
 		case <-beat.C:
-			if send(": still here\n\n") != nil {
+			if send([]byte(": still here\n\n")) != nil {
 				return
 			}
 			continue
 		case <-v.wake:
 		}
-		live, said, seq := s.hub.since(after)
+		text, seq, err := s.event(after)
+		if err == nil && seq == after {
+			continue // it came with an earlier wake
+		}
+		if err != nil || send(text) != nil {
+			return
+		}
 		after = seq
-		data, err := json.Marshal(s.shown(live, said))
-		if err != nil || send(fmt.Sprintf("id: %s-%d\nevent: live\ndata: %s\n\n", s.hub.boot, seq, data)) != nil {
-			return
-		}
-		select { // what comes meanwhile is one event
-		case <-time.After(leastBetween):
-		case <-r.Context().Done():
-			return
-		case <-s.closing:
-			return
-		}
 	}
 }
 
 // shown adds what only the server knows.
-func (s *Server) shown(l tune.Live, said []tune.Said) moment {
-	m := show(l, said, time.Now())
+func (s *Server) shown(l tune.Live, said []tune.Said, now time.Time) moment {
+	m := show(l, said, now)
 	if !s.fed.Load() {
 		m.Busy = s.atWork()
 	}

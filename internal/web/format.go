@@ -1,7 +1,6 @@
 package web
 
 import (
-	"fmt"
 	"html/template"
 	"strings"
 	"time"
@@ -26,12 +25,7 @@ func oneLine(s string) string {
 	return ui.Truncate(strings.Join(strings.Fields(text(s)), " "), mostLine)
 }
 
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
+func plural(n int, one, many string) string { return ui.Plural(n, one, many) }
 
 func day(t time.Time) string {
 	if t.IsZero() {
@@ -108,11 +102,14 @@ var funcs = template.FuncMap{
 	"duration": func(d time.Duration) string { return together(ui.Duration(d)) },
 	"effect":   func(v experiment.Verdict) string { return strings.ReplaceAll(report.Effect(v), " %", "\u00a0%") },
 	"shifts":   report.Shifts,
+	"still":    func(caveat string) bool { return caveat == report.StillRunning },
 	"change": func(before, after float64) string {
 		if before <= 0 || after <= 0 {
 			return "–"
 		}
 		return together(ui.Percent(after/before - 1))
 	},
+	// sides are rows with a value before and, if there is an after, one after.
+	"sides": func(rows any, after any) map[string]any { return map[string]any{"Rows": rows, "After": after} },
 	"ratio": func(a, b float64) float64 { return a / b },
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"sync"
+	"time"
 
 	"kasoku/internal/tune"
 )
@@ -16,6 +17,10 @@ const (
 	// mostSaid messages are kept for viewers that come or come back: about a
 	// screen.
 	mostSaid = 30
+	// leastBetween two wakes of the viewers. Numbers that change more often than
+	// twice a second cannot be read, and the curves get a point a second. All are
+	// woken together, so that one event is made for all of them.
+	leastBetween = 500 * time.Millisecond
 )
 
 // Hub hands the newest moment of a session to all viewers. Publish never
@@ -29,6 +34,8 @@ type Hub struct {
 	latest  *tune.Live
 	said    []saidAt // newest last
 	viewers map[*viewer]bool
+	woken   time.Time // when the viewers were woken last
+	due     bool      // they will be, leastBetween after that
 }
 
 // saidAt is a message with the number of the event that it came with.
@@ -60,6 +67,28 @@ func (h *Hub) Publish(l tune.Live) {
 			h.said = append([]saidAt{}, h.said[len(h.said)-mostSaid:]...)
 		}
 	}
+	if h.due {
+		return
+	}
+	if wait := leastBetween - time.Since(h.woken); wait > 0 {
+		h.due = true
+		time.AfterFunc(wait, h.wakeDue)
+		return
+	}
+	h.wakeAll()
+}
+
+// wakeDue wakes the viewers for all that was published since they were last.
+func (h *Hub) wakeDue() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.due = false
+	h.wakeAll()
+}
+
+// wakeAll viewers; h.mu is held.
+func (h *Hub) wakeAll() {
+	h.woken = time.Now()
 	for v := range h.viewers {
 		select {
 		case v.wake <- struct{}{}:
@@ -107,17 +136,22 @@ func (h *Hub) leave(v *viewer) {
 }
 
 // since returns the newest moment and the messages after event number after;
-// seq 0 if nothing was published.
-func (h *Hub) since(after uint64) (live tune.Live, said []tune.Said, seq uint64) {
+// seq 0 if nothing was published. Two answers with the same seq and the same
+// first, the number of the event that the first message came with (0: there is
+// none), are equal.
+func (h *Hub) since(after uint64) (live tune.Live, said []tune.Said, seq, first uint64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.latest == nil {
-		return live, nil, 0
+		return live, nil, 0, 0
 	}
 	for _, s := range h.said {
 		if s.seq > after {
+			if first == 0 {
+				first = s.seq
+			}
 			said = append(said, s.said)
 		}
 	}
-	return *h.latest, said, h.seq
+	return *h.latest, said, h.seq, first
 }

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"kasoku/internal/tune"
@@ -28,11 +30,11 @@ func TestHubNeverWaits(t *testing.T) {
 		t.Error("woken twice for what is one look")
 	default:
 	}
-	live, said, seq := h.since(0)
-	if live.Runs != 9999 || seq != 10_000 || len(said) != mostSaid || said[len(said)-1].Text != "message 9999" {
+	live, said, seq, first := h.since(0)
+	if live.Runs != 9999 || seq != 10_000 || first != 10_000-mostSaid+1 || len(said) != mostSaid || said[len(said)-1].Text != "message 9999" {
 		t.Errorf("%+v, %d messages, event %d", live, len(said), seq)
 	}
-	if _, said, _ = h.since(seq - 2); len(said) != 2 {
+	if _, said, _, _ = h.since(seq - 2); len(said) != 2 {
 		t.Errorf("%d messages since the last but one", len(said))
 	}
 	h.leave(v)
@@ -40,6 +42,47 @@ func TestHubNeverWaits(t *testing.T) {
 	if h.Viewers() != 0 || len(v.wake) != 0 {
 		t.Error("somebody who left is woken")
 	}
+}
+
+// TestHubGathers: what is published soon after a wake is one more wake for all.
+func TestHubGathers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := NewHub()
+		v, w := h.join(), h.join()
+		wakes := func() (n int) {
+			for _, c := range []chan struct{}{v.wake, w.wake} {
+				select {
+				case <-c:
+					n++
+				default:
+				}
+			}
+			return n
+		}
+		h.Publish(tune.Live{})
+		if n := wakes(); n != 2 {
+			t.Fatalf("the first moment woke %d of 2", n)
+		}
+		for range 10 {
+			time.Sleep(leastBetween / 100)
+			h.Publish(tune.Live{})
+			if n := wakes(); n != 0 {
+				t.Fatalf("%d were woken again at once", n)
+			}
+		}
+		time.Sleep(leastBetween)
+		if n := wakes(); n != 2 {
+			t.Errorf("what came meanwhile woke %d of 2", n)
+		}
+		time.Sleep(10 * leastBetween)
+		if n := wakes(); n != 0 {
+			t.Errorf("%d were woken for nothing", n)
+		}
+		h.Publish(tune.Live{})
+		if n := wakes(); n != 2 {
+			t.Errorf("after a pause %d of 2 were woken at once", n)
+		}
+	})
 }
 
 func TestHubLimit(t *testing.T) {
@@ -118,6 +161,51 @@ func TestEvents(t *testing.T) {
 	// An ID of an earlier process counts as none.
 	if m := b.stream(t, "ffffffff-99").next(); len(m.Said) != 2 {
 		t.Errorf("after a new start: %+v", m)
+	}
+}
+
+// TestEventIsMadeOnce: viewers at the same point are sent the same bytes; one
+// that lacks a message, and one that comes later, get an event of their own.
+func TestEventIsMadeOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := New(Options{})
+		s.Publish(tune.Live{Said: &tune.Said{Text: "one"}})
+		s.Publish(tune.Live{Deadline: time.Now().Add(time.Hour), Started: time.Now(), Doing: "two"})
+		event := func(after uint64) []byte {
+			text, seq, err := s.event(after)
+			if err != nil || seq != 2 {
+				t.Fatalf("event %d, %v", seq, err)
+			}
+			return text
+		}
+		first := event(1)
+		if again := event(1); &first[0] != &again[0] {
+			t.Error("it was made twice")
+		}
+		if late := event(0); !strings.Contains(string(late), "one") || strings.Contains(string(first), "one") {
+			t.Errorf("who lacks the message gets %s, who had it %s", late, first)
+		}
+		first = event(1)
+		time.Sleep(time.Minute)
+		if later := event(1); string(later) == string(first) || !strings.Contains(string(later), `"left":3540`) {
+			t.Errorf("a minute later it still says %s", later)
+		}
+	})
+}
+
+// TestCurve: as fine as the picture, and no longer.
+func TestCurve(t *testing.T) {
+	for _, x := range []struct{ in, want []float64 }{
+		{nil, nil},
+		{[]float64{0, 0}, []float64{0, 0}},
+		{[]float64{0.123456789, 0.97654321}, []float64{0.123, 0.977}},
+		{[]float64{0, 1800.123, 2811.987}, []float64{0, 1800, 2812}},
+		{[]float64{3.14159}, []float64{3.14}},
+		{[]float64{5e-324}, []float64{0}},
+	} {
+		if got := curve(x.in); !slices.Equal(got, x.want) {
+			t.Errorf("%v became %v, not %v", x.in, got, x.want)
+		}
 	}
 }
 

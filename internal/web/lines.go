@@ -66,6 +66,8 @@ func line(name string, at []time.Duration, values []float64, top float64, say fu
 	}
 	var b strings.Builder
 	end := at[len(at)-1]
+	// What the first sample says holds since the beginning.
+	fmt.Fprintf(&b, "0.00,%.2f ", 100-100*max(0, min(1, values[0]/top)))
 	for i, v := range values {
 		x := 0.0
 		if end > 0 {

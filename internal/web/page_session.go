@@ -22,8 +22,9 @@ type sessionView struct {
 	Where                 []bar
 	Resources             []resource
 	Hosts                 []hostCharts
-	Last                  *store.Run // the latest diagnostic run
 	Running               bool
+	// Left are the findings that Work does not tell.
+	Left []diagnose.Finding
 	// Undoable are the kept transactions that are still in force.
 	Undoable map[int64]bool
 }
@@ -81,7 +82,8 @@ func (s *Server) showSession(w http.ResponseWriter, r *http.Request, id int64) {
 		return
 	}
 	p := page{Title: fmt.Sprintf("Session %d", id), At: "session", Live: v.Running, Busy: s.others()}
-	key := fmt.Sprint(s.loginOf(r) != nil, p.Busy) // no form of a login's own is on it
+	p.AtWork = v.Running && (s.fed.Load() || p.Busy != "")
+	key := fmt.Sprint(s.loginOf(r) != nil, p.AtWork, p.Busy) // no form of a login's own is on it
 	text, err := s.built.page(v, key, func() (string, error) { return s.made(r, "session", p, v) })
 	send(w, http.StatusOK, text, err)
 }
@@ -99,20 +101,23 @@ func (s *Server) sessionView(r *http.Request, id int64) (*sessionView, error) {
 	if c.view != nil && c.id == id && c.mark == mark {
 		return c.view, nil
 	}
-	m, err := report.Build(r.Context(), s.o.Store, id, report.Options{Rule: s.o.Rule, WithoutLevels: true})
+	o := report.Options{Rule: s.o.Rule, WithoutLevels: true}
+	if c.view != nil {
+		o.Like = c.view.Model
+	}
+	m, err := report.Build(r.Context(), s.o.Store, id, o)
 	if err != nil {
 		return nil, err
 	}
-	m.Findings = withoutWork(m)
 	v := &sessionView{Model: m, Timeline: report.Timeline(m), Forest: report.Forest(m), CPU: report.CPUBars(m),
-		Running: m.Session.State == "running", Undoable: map[int64]bool{}}
-	if m.Seen != nil {
-		if v.Last, err = s.o.Store.Run(m.Seen.Run); err != nil {
+		Running: m.Session.State == "running", Left: withoutWork(m), Undoable: map[int64]bool{}}
+	switch {
+	case m.Seen == nil:
+	case c.view != nil && c.view.Seen == m.Seen: // taken over
+		v.Where, v.Resources, v.Hosts = c.view.Where, c.view.Resources, c.view.Hosts
+	default:
+		if err := v.addLast(s.o.Store); err != nil {
 			return nil, err
-		}
-		v.Where = whereTime(v.Last)
-		if d := v.Last.Diagnosis; d != nil {
-			v.Resources, v.Hosts = resources(d), overTime(v.Last.Evidence, d.Binds)
 		}
 	}
 	txs, err := change.Read(s.o.Dir)
@@ -124,6 +129,40 @@ func (s *Server) sessionView(r *http.Request, id int64) (*sessionView, error) {
 	}
 	c.id, c.mark, c.view, c.made = id, mark, v, map[string]string{}
 	return v, nil
+}
+
+// mostMoves of routes and statements stand on the page; the run has all.
+const mostMoves = 10
+
+// TopRoutes are those that take most of the time.
+func (v *sessionView) TopRoutes() []report.RouteChange {
+	return v.Routes[:min(len(v.Routes), mostMoves)]
+}
+
+// TopStatements: see TopRoutes.
+func (v *sessionView) TopStatements() []report.StatementChange {
+	return v.Statements[:min(len(v.Statements), mostMoves)]
+}
+
+// LastSide is the last diagnostic run, nil if there is none.
+func (v *sessionView) LastSide() *report.Side {
+	if v.After != nil {
+		return v.After
+	}
+	return v.Before
+}
+
+// addLast draws the pictures of the last diagnostic run.
+func (v *sessionView) addLast(st *store.Store) error {
+	last, err := st.Run(v.Seen.Run)
+	if err != nil {
+		return err
+	}
+	v.Where = whereTime(last)
+	if d := last.Diagnosis; d != nil {
+		v.Resources, v.Hosts = resources(d), overTime(last.Evidence, d.Binds)
+	}
+	return nil
 }
 
 // withoutWork leaves out what the work list tells as one item: the same

@@ -53,6 +53,7 @@ type Server struct {
 	undoing  sync.Mutex // one at a time
 	profiles profiles
 	built    sessionCache
+	sent     lastEvent
 }
 
 // New makes a server; Handler serves it, Start listens too.
@@ -130,6 +131,7 @@ type page struct {
 	Live    bool   // show the live panel
 	Undo    bool   // changes can be put back here
 	Busy    string // who works on the project
+	AtWork  bool   // somebody is seen at work, here or elsewhere
 	Body    any
 }
 

@@ -117,6 +117,7 @@ func percent(f float64) string { return fmt.Sprintf("%.3f%%", 100*max(0, min(1, 
 type resource struct {
 	Name, Use, W, Full string
 	Binds              bool
+	use                float64
 }
 
 // resources of a diagnosis, fullest first, the binding one marked.
@@ -126,7 +127,7 @@ func resources(d *diagnose.Diagnosis) []resource {
 	}
 	var out []resource
 	for _, x := range d.Demands {
-		r := resource{Name: x.Resource, Use: ui.Share(x.Utilization), W: percent(x.Utilization), Binds: x.Resource == d.Binds}
+		r := resource{Name: x.Resource, use: x.Utilization, Use: ui.Share(x.Utilization), W: percent(x.Utilization), Binds: x.Resource == d.Binds}
 		if x.MaxThroughput > 0 {
 			r.Full = ui.Count(x.MaxThroughput)
 		}
@@ -135,8 +136,9 @@ func resources(d *diagnose.Diagnosis) []resource {
 	for _, n := range d.Next {
 		kind, _, _ := strings.Cut(n.Resource, ":")
 		if kind == "thread" || kind == "workers" || kind == "locks" {
-			out = append(out, resource{Name: n.Resource, Use: ui.Share(1 / n.Factor), W: percent(1 / n.Factor), Full: ui.Count(n.MaxThroughput), Binds: n.Resource == d.Binds})
+			out = append(out, resource{Name: n.Resource, use: 1 / n.Factor, Use: ui.Share(1 / n.Factor), W: percent(1 / n.Factor), Full: ui.Count(n.MaxThroughput), Binds: n.Resource == d.Binds})
 		}
 	}
+	slices.SortStableFunc(out, func(a, b resource) int { return cmp.Compare(b.use, a.use) })
 	return out
 }

@@ -11,6 +11,7 @@ import (
 	"kasoku/internal/regulation"
 	"kasoku/internal/remedy/index"
 	"kasoku/internal/remedy/planning"
+	"kasoku/internal/ui"
 )
 
 var missingIndexes = planning.Remedy{
@@ -101,7 +102,7 @@ func planIndexes(in planning.Input, f diagnose.Finding) ([]planning.Plan, error)
 			db.Variables["datadir"], mib(db.DataFree), strings.Join(left, ", "), mib(spareRoom))
 	}
 	p.Build = took
-	p.Title = fmt.Sprintf("Add %d missing index(es) to %s", len(names), f.Service)
+	p.Title = fmt.Sprintf("Add %s to %s", ui.Plural(len(names), "missing index", "missing indexes"), f.Service)
 	p.ID = "mariadb.index:" + strings.Join(names, "+")
 	p.Why = fmt.Sprintf("%s The indexes take about %s and at most about %s to build", f.Text, mib(space), took.Round(100*time.Millisecond))
 	if db.DataFree > 0 {
@@ -173,7 +174,7 @@ func planSpareIndexes(in planning.Input, f diagnose.Finding) ([]planning.Plan, e
 		return nil, fmt.Errorf("no index can go: %s", strings.Join(kept, "; "))
 	}
 	p.ID = "mariadb.drop-index:" + strings.Join(names, "+")
-	p.Title = fmt.Sprintf("Drop %d index(es) of %s that serve nobody", len(names), f.Service)
+	p.Title = fmt.Sprintf("Drop %s nobody from %s", ui.Plural(len(names), "index that serves", "indexes that serve"), f.Service)
 	p.Why = fmt.Sprintf("%s. Each row written goes into them too; they take about %s. No statement of the run gets slower without them; one that names them in FORCE INDEX would fail.", strings.Join(whys, "; "), mib(space))
 	return []planning.Plan{p}, nil
 }

@@ -9,6 +9,7 @@ import (
 	"kasoku/internal/diagnose"
 	"kasoku/internal/regulation"
 	"kasoku/internal/remedy/planning"
+	"kasoku/internal/ui"
 )
 
 // planForeign takes options out that this version does not know or ignores.
@@ -21,7 +22,7 @@ func planForeign(in planning.Input, f diagnose.Finding) ([]planning.Plan, error)
 		return nil, err
 	}
 	return []planning.Plan{{ID: "mariadb.foreign:" + f.Service + ":" + strings.Join(names, ","), Changes: changes,
-		Title: fmt.Sprintf("Take %d settings of another version out of %s's files: %s", len(names), f.Service, strings.Join(names, ", "))}}, nil
+		Title: fmt.Sprintf("Take %s of another version out of %s's files: %s", ui.Plural(len(names), "setting", "settings"), f.Service, strings.Join(names, ", "))}}, nil
 }
 
 // planNoBinlog turns the binary log off by taking it out of the files.

@@ -16,6 +16,7 @@ import (
 	"kasoku/internal/remedy/planning"
 	"kasoku/internal/remedy/web"
 	"kasoku/internal/stack"
+	"kasoku/internal/ui"
 )
 
 const (
@@ -79,7 +80,7 @@ func planNginx(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 		fmt.Fprintln(sum, e)
 	}
 	return []planning.Plan{{ID: fmt.Sprintf("nginx.page-cache:%s:%s:%.8x", f.Service, age, sum.Sum(nil)),
-		Title:   fmt.Sprintf("Let %s keep %d answers for strangers, none older than %s", f.Service, len(f.Evidence), age),
+		Title:   fmt.Sprintf("Let %s keep %s for strangers, none older than %s", f.Service, ui.Plural(len(f.Evidence), "answer", "answers"), age),
 		Changes: append(changes, edited...), Fresh: &planning.Fresh{URLs: f.Evidence, MaxAge: age}}}, nil
 }
 

@@ -15,6 +15,7 @@ import (
 	"kasoku/internal/load"
 	"kasoku/internal/remedy/planning"
 	"kasoku/internal/stack"
+	"kasoku/internal/ui"
 )
 
 // activation of a new VCL: a reload where the service knows how, else a restart.
@@ -61,7 +62,7 @@ func planVarnish(in planning.Input, f diagnose.Finding) ([]planning.Plan, error)
 		return nil, err
 	}
 	return []planning.Plan{{ID: fmt.Sprintf("varnish.pages:%s:%s:%.8x", f.Service, age, sha256.Sum256([]byte(recv))),
-		Title:   fmt.Sprintf("Let %s keep %d pages for strangers, none older than %s", f.Service, len(f.Evidence), age),
+		Title:   fmt.Sprintf("Let %s keep %s for strangers, none older than %s", f.Service, ui.Plural(len(f.Evidence), "page", "pages"), age),
 		Changes: changes, Fresh: &planning.Fresh{URLs: f.Evidence, MaxAge: age}}}, nil
 }
 

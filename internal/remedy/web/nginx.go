@@ -11,6 +11,7 @@ import (
 	"kasoku/internal/diagnose"
 	"kasoku/internal/regulation"
 	"kasoku/internal/remedy/planning"
+	"kasoku/internal/ui"
 )
 
 // Edit loads the configuration, lets edit change it, and plans the files.
@@ -65,7 +66,7 @@ func planNginxWorkers(in planning.Input, f diagnose.Finding) ([]planning.Plan, e
 		return nil, err
 	}
 	return []planning.Plan{{ID: fmt.Sprintf("nginx.workers:%s:%d", f.Service, n),
-		Title: fmt.Sprintf("Run %s with %d worker(s) instead of %d", f.Service, n, current), Changes: changes}}, nil
+		Title: fmt.Sprintf("Run %s with %s instead of %d", f.Service, ui.Plural(n, "worker", "workers"), current), Changes: changes}}, nil
 }
 
 // SetTop sets a directive of the main context; a new one goes to the top.

@@ -12,6 +12,7 @@ import (
 	"kasoku/internal/confedit/nginx"
 	"kasoku/internal/diagnose"
 	"kasoku/internal/remedy/planning"
+	"kasoku/internal/ui"
 )
 
 // staticGroup is files below one folder that one location passes on.
@@ -47,7 +48,7 @@ func planStatic(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) 
 		return nil, err
 	}
 	return []planning.Plan{{ID: "nginx.static:" + f.Service + ":" + strings.Join(what, "+"),
-		Title: fmt.Sprintf("Let %s send %d static files itself", f.Service, files), Changes: changes}}, nil
+		Title: fmt.Sprintf("Let %s send %s itself", f.Service, ui.Plural(files, "static file", "static files")), Changes: changes}}, nil
 }
 
 // groupStatic sorts URL paths by folder and location. Left out are files whose

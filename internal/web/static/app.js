@@ -112,7 +112,7 @@
     const part = $("refresh");
     const mine = Number(part.dataset.session);
     const newest = location.pathname === "/";
-    let steps = Number(part.dataset.steps), source, pending = false, timer = 0, deadline = 0, budget = 0;
+    let steps = Number(part.dataset.steps), source, busy = false, again = false, deadline = 0, budget = 0;
 
     const connect = () => {
       source = new EventSource("/events");
@@ -130,8 +130,8 @@
     function clock() {
       if (!deadline) { put("left", ""); return; }
       const left = Math.max(0, (deadline - Date.now()) / 1000);
-      const m = Math.floor(left / 60);
-      put("left", (m > 0 ? m + " min " : "") + Math.floor(left % 60) + " s of the budget left");
+      const h = Math.floor(left / 3600), m = Math.floor(left / 60) % 60, s = Math.floor(left % 60);
+      put("left", (h ? h + "h" : "") + (h || m ? m + "m" : "") + (h ? "" : s + "s") + " of the budget left");
       $("budget").value = 1 - left / budget;
     }
 
@@ -139,7 +139,8 @@
       if (newest && now.session && now.session !== mine) { location.reload(); return; }
       if (now.session && now.session !== mine) return;
       $("live").hidden = false;
-      put("doing", now.doing + (now.busy ? " (" + now.busy + ")" : ""));
+      const same = now.trying && now.doing.endsWith(now.trying.title); // it stands below
+      put("doing", (same ? "Judging step " + now.trying.seq : now.doing) + (now.busy ? " (" + now.busy + ")" : ""));
       deadline = now.budget ? Date.now() + now.left * 1000 : 0;
       budget = now.budget || 1;
       $("budget").hidden = !deadline;
@@ -154,20 +155,25 @@
     }
 
     // The rest of the page is made on the server; it comes again when a step
-    // ended, at most every two seconds.
-    function refresh() {
-      if (pending) return;
-      pending = true;
-      clearTimeout(timer);
-      timer = setTimeout(async () => {
+    // ended, at most every two seconds. What ends meanwhile is one more time.
+    async function refresh() {
+      again = true;
+      if (busy) return;
+      busy = true;
+      while (again) {
+        again = false;
+        await pause(300); // all that is stored of a step
         try {
           const r = await fetch(location.href, { credentials: "same-origin" });
           if (r.ok) replace(new DOMParser().parseFromString(await r.text(), "text/html"));
-        } catch { /* the next event tries again */ }
-        pending = false;
-      }, 300);
+        } catch { /* the next step tries again */ }
+        await pause(1700);
+      }
+      busy = false;
     }
   }
+
+  const pause = (ms) => new Promise((done) => { setTimeout(done, ms); });
 
   function replace(page) {
     for (const fresh of page.querySelectorAll("[data-part]")) {
@@ -187,24 +193,30 @@
     $("trying").hidden = !t;
     if (!t) return;
     put("try-title", t.seq + ". " + t.title);
-    put("try-why", t.why + (t.bound ? " (at most " + t.bound + ")" : ""));
+    put("try-why", t.why);
     put("try-effect", t.effect || "no effect known yet");
-    put("try-pairs", t.pairs + (t.most ? " of at most " + t.most : "") + " pairs" + (t.side ? ", now the " + t.side : ""));
+    put("try-pairs", t.pairs + (t.most ? " of at most " + t.most : "") + " pairs" + (t.side ? ", now the " + t.side : "") + (t.bound ? "; could bring at most " + t.bound : ""));
     const svg = $("try-interval");
     svg.replaceChildren();
     svg.toggleAttribute("hidden", !t.effect);
     if (!t.effect) return;
     svg.setAttribute("aria-label", "Effect so far: " + t.effect);
-    const pad = Math.max(0.05, (Math.max(t.high, 0) - Math.min(t.low, 0)) * 0.1);
-    const lo = Math.min(t.low, 0) - pad, hi = Math.max(t.high, 0) + pad;
-    const x = (v) => (100 * (v - lo) / (hi - lo)).toFixed(2) + "%";
+    const known = t.low < t.high; // one pair has no interval
+    const at = (v) => Math.log(Math.max(0.001, 1 + v)); // twice and half are as far
+    const ends = [0, at(t.mean)].concat(known ? [at(t.low), at(t.high)] : []);
+    const pad = Math.max(0.05, (Math.max(...ends) - Math.min(...ends)) * 0.1);
+    const lo = Math.min(...ends) - pad, hi = Math.max(...ends) + pad;
+    const x = (v) => (100 * (at(v) - lo) / (hi - lo)).toFixed(2) + "%";
     const add = (name, attrs) => {
       const e = document.createElementNS(svgNS, name);
       for (const [k, v] of Object.entries(attrs)) e.setAttribute(k, v);
       svg.append(e);
+      return e;
     };
-    add("line", { class: "zero", x1: x(0), x2: x(0), y1: 2, y2: 32 });
-    add("line", { class: "whisker", x1: x(t.low), x2: x(t.high), y1: 17, y2: 17 });
+    add("line", { class: "zero", x1: x(0), x2: x(0), y1: 2, y2: 38 });
+    const right = -lo < 0.7 * (hi - lo); // room beside the line
+    add("text", { class: "tick", x: x(0), dx: right ? 5 : -5, y: 36, "text-anchor": right ? "start" : "end" }).textContent = "no effect";
+    if (known) add("line", { class: "whisker", x1: x(t.low), x2: x(t.high), y1: 17, y2: 17 });
     add("circle", { class: "dot", cx: x(t.mean), cy: 17, r: 6 });
   }
 
@@ -218,7 +230,7 @@
     const rates = now.rates || [];
     $("rate").hidden = rates.length < 2 && !now.load;
     put("rate-now", now.load ? now.load.rate : "");
-    put("rate-more", now.load ? now.load.phase + ", p50 " + now.load.p50 + ", p99 " + now.load.p99 + ", failed " + now.load.failed : "between runs");
+    put("rate-more", now.load ? now.load.phase + (now.load.p50 ? ", p50 " + now.load.p50 + ", p99 " + now.load.p99 + ", failed " + now.load.failed : "") : "between runs");
     if (rates.length > 1) spark($("rate").querySelector("polyline"), rates, Math.max(...rates, 1) * 1.05);
     for (const c of now.cpu || []) {
       const id = "cpu-" + c.host;
