@@ -1,0 +1,249 @@
+package checks
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"kasoku/cases/remedies/bed"
+	"kasoku/internal/change"
+	"kasoku/internal/diagnose"
+	"kasoku/internal/evidence"
+	"kasoku/internal/host"
+	"kasoku/internal/host/ssh"
+	"kasoku/internal/host/sshtest"
+	"kasoku/internal/load"
+	"kasoku/internal/remedy"
+	"kasoku/internal/stack"
+	"kasoku/internal/tune"
+	"kasoku/lab"
+	"kasoku/lab/labtest"
+)
+
+// coldNginx keeps pages in memory, so a reboot loses them.
+const coldNginx = `fastcgi_cache_path /run/pages keys_zone=pages:1m;
+server {
+    listen 80 default_server;
+    location / {
+        include fastcgi_params;
+        fastcgi_param SCRIPT_FILENAME /srv/app/index.php;
+        fastcgi_pass unix:/run/notes.sock;
+        fastcgi_cache pages;
+        fastcgi_cache_key $host$request_uri;
+        fastcgi_cache_valid 200 1h;
+        add_header X-Cache $upstream_cache_status;
+    }
+}
+`
+
+const coldSetUp = `set -e
+V=$(ls /etc/php | head -1)
+mkdir -p /srv/app
+echo '<?php usleep(100000); echo "page ", htmlspecialchars($_SERVER["REQUEST_URI"]);' >/srv/app/index.php
+cat >/etc/nginx/sites-enabled/default <<'END'
+` + coldNginx + `END
+sed -i 's#^listen = .*#listen = /run/notes.sock#' /etc/php/$V/fpm/pool.d/www.conf
+systemctl enable -q nginx php$V-fpm
+systemctl disable -q mariadb
+systemctl restart php$V-fpm nginx
+echo $V`
+
+// coldSite is a host whose caches are empty after a boot.
+type coldSite struct {
+	t     *testing.T
+	lab   *lab.Lab
+	at    string // address of the host
+	dir   string
+	stack *stack.Stack
+	ssh   string // its configuration
+}
+
+func startCold(t *testing.T) *coldSite {
+	t.Helper()
+	if testing.Short() || os.Geteuid() != 0 {
+		t.Skip("a disposable host needs root, and takes too long for -short")
+	}
+	l := labtest.Up(t, lab.Options{Count: 1, Program: filepath.Join(sshtest.Programs(t), "kasoku-linux-"+runtime.GOARCH)})
+	h, err := l.Host("h1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	version, err := l.SSH(t.Context(), "h1", coldSetUp)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &coldSite{t: t, lab: l, at: h.Address, dir: t.TempDir(), ssh: l.SSHConfig}
+	s.stack = &stack.Stack{Version: 1, Dir: s.dir, Path: filepath.Join(s.dir, "kasoku.yaml"), Regulation: bed.Relaxed(),
+		Hosts:  map[string]stack.HostConfig{"h1": {SSH: "h1", SSHConfig: s.ssh}},
+		Load:   stack.LoadConfig{URL: "http://cold.example"},
+		Checks: stack.Checks{Reboot: []string{"h1"}},
+		Services: []stack.Service{
+			{Name: "web", Kind: stack.Nginx, Host: "h1", Listen: []string{"0.0.0.0:80"}, TalksTo: []string{"php"}, Control: stack.Control{Unit: "nginx.service"}},
+			{Name: "php", Kind: stack.PHPFPM, Host: "h1", Listen: []string{"unix:/run/notes.sock"}, Control: stack.Control{Unit: "php" + strings.TrimSpace(version) + "-fpm"}},
+		}}
+	return s
+}
+
+// on does something with a connection of its own: a reboot ends those before.
+func (s *coldSite) on(do func(h host.Host, exec *change.Executor)) {
+	s.t.Helper()
+	h, err := ssh.Open(s.t.Context(), ssh.Options{Name: "h1", Destination: "h1", ConfigFile: s.ssh, Programs: sshtest.Programs(s.t)})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer h.Close()
+	exec, err := tune.OpenExecutor(s.t.Context(), filepath.Join(s.dir, ".kasoku"), s.stack, map[string]host.Host{"h1": h})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer exec.Close()
+	do(h, exec)
+}
+
+func (s *coldSite) sh(script string) string {
+	s.t.Helper()
+	out, err := s.lab.SSH(s.t.Context(), "h1", script)
+	if err != nil {
+		s.t.Fatalf("%s: %v\n%s", script, err, out)
+	}
+	return strings.TrimSpace(out)
+}
+
+// reboot as when the power fails, and wait until the front door answers.
+func (s *coldSite) reboot() {
+	s.t.Helper()
+	before := bootOf(s.t, s.lab)
+	_, _ = s.lab.SSH(s.t.Context(), "h1", "reboot -f -f -n") // the connection goes with it
+	for range 300 {
+		ctx, cancel := context.WithTimeout(s.t.Context(), 5*time.Second)
+		now, err := s.lab.SSH(ctx, "h1", "cat /proc/sys/kernel/random/boot_id; systemctl is-active nginx")
+		cancel()
+		if id, state, _ := strings.Cut(strings.TrimSpace(now), "\n"); err == nil && id != before && state == "active" {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	s.t.Fatal("the host did not come back")
+}
+
+// hits are the pages that the cache has; asking fills it.
+func (s *coldSite) hits(pages []string) int {
+	s.t.Helper()
+	n := 0
+	for _, state := range strings.Fields(s.sh("for p in '" + strings.Join(pages, "' '") + `'; do curl -s -g -o /dev/null -D - -H 'Host: cold.example' "http://127.0.0.1$p" | sed -n 's/^X-Cache: \([A-Z]*\).*/\1/p'; done`)) {
+		if state == "HIT" {
+			n++
+		}
+	}
+	return n
+}
+
+// files that undo must bring back: all of systemd's links and the program folder.
+func (s *coldSite) files() string {
+	return s.sh("find /etc/systemd /usr/local -printf '%p %m %s %l\\n' | sort")
+}
+
+// cold is what a session knows when the check of a reboot fell short.
+func (s *coldSite) cold(h host.Host, pages []string) remedy.Result {
+	s.t.Helper()
+	boot, err := evidence.ReadBoot(s.t.Context(), h)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	l := &load.Result{Workload: 2, Window: time.Second, Requests: 100, Succeeded: 100, Routes: []load.RouteResult{{Route: "GET /", Requests: 100, Total: 2 * time.Second}}}
+	for _, p := range pages {
+		l.Pages = append(l.Pages, load.PageSample{URL: p, Route: "GET /", Status: 200, Count: 5})
+	}
+	l.Pages = append(l.Pages, load.PageSample{URL: "/session", Route: "GET /", Status: 200, Count: 50, SetsCookie: true})
+	in := remedy.Input{Stack: s.stack, Snapshot: &evidence.Snapshot{Boot: map[string]evidence.Boot{"h1": boot}},
+		Evidence: &evidence.Evidence{Load: l, System: evidence.System{CPUs: 2, User: 0.5, Idle: 1.5}}}
+	in.Diagnosis, err = diagnose.Diagnose(diagnose.Input{Stack: in.Stack, Evidence: in.Evidence, Snapshot: in.Snapshot,
+		Reboot: &diagnose.Reboot{Before: 100, After: 40, Later: 99, Least: 0.95}})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return remedy.PlanAll(in)
+}
+
+// TestWarmUpAtBoot: a host whose page cache is lost by a reboot answers the
+// pages from it after the next one, because a unit has asked for them; the unit
+// holds nothing up, and undo leaves nothing of it.
+func TestWarmUpAtBoot(t *testing.T) {
+	s := startCold(t)
+	var pages []string
+	for i := range 6 {
+		pages = append(pages, fmt.Sprintf("/page?n=%d&c=[a]", i))
+	}
+	before := s.files()
+	s.hits(pages)
+	if n := s.hits(pages); n != len(pages) {
+		t.Fatalf("%d of %d pages are kept before", n, len(pages))
+	}
+	s.reboot()
+	if n := s.hits(pages); n != 0 {
+		t.Fatalf("%d of %d pages are still kept after a reboot", n, len(pages))
+	}
+	var tx change.Tx
+	s.on(func(h host.Host, exec *change.Executor) {
+		p := bed.Want(t, s.cold(h, pages), "host.warm-up")
+		t.Logf("%s: %s (×%.2f)", p.Title, p.Why, p.Bound)
+		var err error
+		if tx, err = exec.Apply(t.Context(), change.Intent{Title: p.Title, Plan: p.ID, Changes: p.Changes}); err != nil {
+			t.Fatal(err)
+		}
+		if err := exec.Keep(t.Context(), tx.ID); err != nil {
+			t.Fatal(err)
+		}
+		for _, again := range s.cold(h, pages).Plans {
+			if again.ID == p.ID {
+				t.Error("it is planned again although it is in force")
+			}
+		}
+	})
+	if verified := s.sh("systemd-analyze verify " + evidence.WarmUpFile + " 2>&1 || true"); strings.Contains(verified, "kasoku") {
+		t.Errorf("systemd does not like the unit: %s", verified)
+	}
+	s.reboot()
+	state := ""
+	for range 200 {
+		if state = s.sh("systemctl show -p ActiveState -p SubState -p Result -p ExecMainStatus -p ExecMainStartTimestampMonotonic -p ExecMainExitTimestampMonotonic -p ConditionResult kasoku-warm-up.service"); strings.Contains(state, "ActiveState=inactive") && !strings.Contains(state, "ExecMainExitTimestampMonotonic=0") {
+			break
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	said := s.sh("journalctl -b -o cat -u kasoku-warm-up.service")
+	t.Logf("%s\n%s", state, said)
+	if !strings.Contains(state, "Result=success") || !strings.Contains(said, fmt.Sprintf("asked for %d of %d pages, 0 of them in vain", len(pages), len(pages))) {
+		t.Errorf("the unit: %s\n%s", state, said)
+	}
+	if n := s.hits(pages); n != len(pages) {
+		t.Errorf("%d of %d pages are kept after a reboot with the warm-up", n, len(pages))
+	}
+	if asked := s.sh("grep -c kasoku-warm-up /var/log/nginx/access.log; grep -c /session /var/log/nginx/access.log || true"); asked != fmt.Sprintf("%d\n0", len(pages)) {
+		t.Errorf("requests of the warm-up, and for what sets a cookie: %q", asked)
+	}
+	// The boot did not wait for the pages: each takes PHP a tenth of a second.
+	var up, ended int64
+	fmt.Sscan(s.sh("systemctl show --value -p ActiveEnterTimestampMonotonic multi-user.target"), &up)
+	fmt.Sscan(s.sh("systemctl show --value -p ExecMainExitTimestampMonotonic kasoku-warm-up.service"), &ended)
+	if up == 0 || up >= ended {
+		t.Errorf("multi-user.target was reached at %d µs, the warm-up ended at %d µs", up, ended)
+	}
+	s.on(func(_ host.Host, exec *change.Executor) {
+		if err := exec.Undo(t.Context(), tx.ID, false); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if after := s.files(); after != before {
+		t.Errorf("the host is not as before:\n%s\nit was:\n%s", after, before)
+	}
+	s.reboot()
+	if n := s.hits(pages); n != 0 {
+		t.Errorf("%d pages are kept after a reboot, although the warm-up was taken back", n)
+	}
+}
