@@ -30,8 +30,8 @@ type RebootOptions struct {
 	order func(ctx context.Context, h host.Host) error
 }
 
-// keptScore is the share of the score that must be there after a reboot (W15).
-const keptScore = 0.95
+// KeptScore is the share of the score that must be there after a reboot (W15).
+const KeptScore = 0.95
 
 const rebootWrites = 10
 
@@ -240,8 +240,8 @@ func (b *reboot) score(ctx context.Context) error {
 		return nil
 	}
 	b.r.Before, b.r.After = b.o.Before, after
-	if after < keptScore*b.o.Before {
-		b.r.fail("", "the score is %s after the reboot and was %s before: less than %.0f %% of it", ui.Number(after), ui.Number(b.o.Before), 100*keptScore)
+	if after < KeptScore*b.o.Before {
+		b.r.fail("", "the score is %s after the reboot and was %s before: less than %.0f %% of it", ui.Number(after), ui.Number(b.o.Before), 100*KeptScore)
 	}
 	return nil
 }

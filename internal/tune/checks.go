@@ -86,6 +86,9 @@ func (t *Tuner) check(ctx context.Context) error {
 	if t.session.Checks, err = proves(ctx); err != nil {
 		return err
 	}
+	if err := t.warmUp(ctx); err != nil {
+		return err
+	}
 	if broken := prove.Broken(t.session.Checks); len(broken) > 0 {
 		t.UI.Warn(fmt.Sprintf("the regulation does not hold: %s failed", strings.Join(broken, ", ")),
 			"`kasoku report` tells what was seen; `kasoku undo` puts kept changes back, the last one first")
