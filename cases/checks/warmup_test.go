@@ -1,9 +1,11 @@
 package checks
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -61,6 +63,8 @@ type coldSite struct {
 	dir   string
 	stack *stack.Stack
 	ssh   string // its configuration
+	// program is kasoku, php the version of PHP.
+	program, php string
 }
 
 func startCold(t *testing.T) *coldSite {
@@ -68,7 +72,8 @@ func startCold(t *testing.T) *coldSite {
 	if testing.Short() || os.Geteuid() != 0 {
 		t.Skip("a disposable host needs root, and takes too long for -short")
 	}
-	l := labtest.Up(t, lab.Options{Count: 1, Program: filepath.Join(sshtest.Programs(t), "kasoku-linux-"+runtime.GOARCH)})
+	program := filepath.Join(sshtest.Programs(t), "kasoku-linux-"+runtime.GOARCH)
+	l := labtest.Up(t, lab.Options{Count: 1, Program: program})
 	h, err := l.Host("h1")
 	if err != nil {
 		t.Fatal(err)
@@ -77,32 +82,32 @@ func startCold(t *testing.T) *coldSite {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &coldSite{t: t, lab: l, at: h.Address, dir: t.TempDir(), ssh: l.SSHConfig}
+	s := &coldSite{t: t, lab: l, at: h.Address, dir: t.TempDir(), ssh: l.SSHConfig, program: program, php: strings.TrimSpace(version)}
 	s.stack = &stack.Stack{Version: 1, Dir: s.dir, Path: filepath.Join(s.dir, "kasoku.yaml"), Regulation: bed.Relaxed(),
 		Hosts:  map[string]stack.HostConfig{"h1": {SSH: "h1", SSHConfig: s.ssh}},
 		Load:   stack.LoadConfig{URL: "http://cold.example"},
 		Checks: stack.Checks{Reboot: []string{"h1"}},
 		Services: []stack.Service{
 			{Name: "web", Kind: stack.Nginx, Host: "h1", Listen: []string{"0.0.0.0:80"}, TalksTo: []string{"php"}, Control: stack.Control{Unit: "nginx.service"}},
-			{Name: "php", Kind: stack.PHPFPM, Host: "h1", Listen: []string{"unix:/run/notes.sock"}, Control: stack.Control{Unit: "php" + strings.TrimSpace(version) + "-fpm"}},
+			{Name: "php", Kind: stack.PHPFPM, Host: "h1", Listen: []string{"unix:/run/notes.sock"}, Control: stack.Control{Unit: "php" + s.php + "-fpm"}},
 		}}
 	return s
 }
 
 // on does something with a connection of its own: a reboot ends those before.
-func (s *coldSite) on(do func(h host.Host, exec *change.Executor)) {
+func (s *coldSite) on(do func(h host.Host, x *change.Executor)) {
 	s.t.Helper()
 	h, err := ssh.Open(s.t.Context(), ssh.Options{Name: "h1", Destination: "h1", ConfigFile: s.ssh, Programs: sshtest.Programs(s.t)})
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	defer h.Close()
-	exec, err := tune.OpenExecutor(s.t.Context(), filepath.Join(s.dir, ".kasoku"), s.stack, map[string]host.Host{"h1": h})
+	x, err := tune.OpenExecutor(s.t.Context(), filepath.Join(s.dir, ".kasoku"), s.stack, map[string]host.Host{"h1": h})
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	defer exec.Close()
-	do(h, exec)
+	defer x.Close()
+	do(h, x)
 }
 
 func (s *coldSite) sh(script string) string {
@@ -189,14 +194,14 @@ func TestWarmUpAtBoot(t *testing.T) {
 		t.Fatalf("%d of %d pages are still kept after a reboot", n, len(pages))
 	}
 	var tx change.Tx
-	s.on(func(h host.Host, exec *change.Executor) {
+	s.on(func(h host.Host, x *change.Executor) {
 		p := bed.Want(t, s.cold(h, pages), "host.warm-up")
 		t.Logf("%s: %s (×%.2f)", p.Title, p.Why, p.Bound)
 		var err error
-		if tx, err = exec.Apply(t.Context(), change.Intent{Title: p.Title, Plan: p.ID, Changes: p.Changes}); err != nil {
+		if tx, err = x.Apply(t.Context(), change.Intent{Title: p.Title, Plan: p.ID, Changes: p.Changes}); err != nil {
 			t.Fatal(err)
 		}
-		if err := exec.Keep(t.Context(), tx.ID); err != nil {
+		if err := x.Keep(t.Context(), tx.ID); err != nil {
 			t.Fatal(err)
 		}
 		for _, again := range s.cold(h, pages).Plans {
@@ -234,8 +239,8 @@ func TestWarmUpAtBoot(t *testing.T) {
 	if up == 0 || up >= ended {
 		t.Errorf("multi-user.target was reached at %d µs, the warm-up ended at %d µs", up, ended)
 	}
-	s.on(func(_ host.Host, exec *change.Executor) {
-		if err := exec.Undo(t.Context(), tx.ID, false); err != nil {
+	s.on(func(_ host.Host, x *change.Executor) {
+		if err := x.Undo(t.Context(), tx.ID, false); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -245,5 +250,67 @@ func TestWarmUpAtBoot(t *testing.T) {
 	s.reboot()
 	if n := s.hits(pages); n != 0 {
 		t.Errorf("%d pages are kept after a reboot, although the warm-up was taken back", n)
+	}
+}
+
+const coldYAML = `version: 1
+name: cold
+hosts: {h1: {ssh: h1, ssh_config: %SSH%}}
+services:
+  - name: web
+    kind: nginx
+    host: h1
+    binary: /usr/sbin/nginx
+    config: /etc/nginx/nginx.conf
+    prefix: /usr/share/nginx
+    listen: ["0.0.0.0:80"]
+    talks_to: [php]
+    control: {unit: nginx.service}
+  - name: php
+    kind: php-fpm
+    host: h1
+    binary: /usr/sbin/php-fpm%V%
+    config: /etc/php/%V%/fpm/php-fpm.conf
+    listen: ["unix:/run/notes.sock"]
+    control: {unit: php%V%-fpm.service}
+load: {scenario: scenario.yaml, url: "http://%ADDRESS%", allow: [%ADDRESS%]}
+regulation: {no_touch: [php], no_restart: [web, php]}
+checks: {reboot: [h1], back_within: 90s}
+tune: {max_foreign_cpu: 1, smallest_effect: 0.5}
+`
+
+const coldScenario = `version: 1
+name: cold
+workload: 4
+warmup: 0s
+duration: 1s
+pools:
+  pages: {generate: {from: 1, to: 20}, fields: {n: "${n}"}}
+sessions:
+  - name: s
+    draw: {page: pages}
+    steps:
+      - {request: "GET /page?n=${page.n}", think: 20ms, expect: {contains: ["page /page?n=${page.n}"]}}
+`
+
+// TestWarmUpInASession: a session whose check of a reboot falls short tries the
+// warm-up, and judges it by another reboot.
+func TestWarmUpInASession(t *testing.T) {
+	s := startCold(t)
+	dir := bed.Folder(t)
+	fill := strings.NewReplacer("%SSH%", s.ssh, "%V%", s.php, "%ADDRESS%", s.at)
+	bed.Write(t, dir, "kasoku.yaml", fill.Replace(coldYAML))
+	bed.Write(t, dir, "scenario.yaml", coldScenario)
+	before := s.files()
+	var said bytes.Buffer
+	cmd := exec.CommandContext(t.Context(), s.program, "-f", filepath.Join(dir, "kasoku.yaml"), "tune", "--budget", "5m")
+	cmd.Stdout, cmd.Stderr = &said, &said
+	if err := s.lab.Start(cmd); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // the exit code tells whether the reboot holds
+	t.Logf("exit code %d\n%s", cmd.ProcessState.ExitCode(), said.String())
+	if after := s.files(); after != before {
+		t.Logf("differs:\n%s", after)
 	}
 }
