@@ -46,6 +46,7 @@ server {
 const coldSetUp = `set -e
 V=$(ls /etc/php | head -1)
 mkdir -p /srv/app
+echo 'name = cold' >/srv/app/site.ini
 echo '<?php usleep(100000); echo "page ", htmlspecialchars($_SERVER["REQUEST_URI"]);' >/srv/app/index.php
 cat >/etc/nginx/sites-enabled/default <<'END'
 ` + coldNginx + `END
@@ -253,44 +254,41 @@ func TestWarmUpAtBoot(t *testing.T) {
 	}
 }
 
+// coldYAML names the web server only, and as a service that Kasoku knows no
+// settings of: this is about the end of a session.
 const coldYAML = `version: 1
 name: cold
 hosts: {h1: {ssh: h1, ssh_config: %SSH%}}
 services:
   - name: web
-    kind: nginx
+    kind: app
     host: h1
-    binary: /usr/sbin/nginx
-    config: /etc/nginx/nginx.conf
-    prefix: /usr/share/nginx
+    root: /srv/app
+    settings: [/srv/app/site.ini]
     listen: ["0.0.0.0:80"]
-    talks_to: [php]
     control: {unit: nginx.service}
-  - name: php
-    kind: php-fpm
-    host: h1
-    binary: /usr/sbin/php-fpm%V%
-    config: /etc/php/%V%/fpm/php-fpm.conf
-    listen: ["unix:/run/notes.sock"]
-    control: {unit: php%V%-fpm.service}
-load: {scenario: scenario.yaml, url: "http://%ADDRESS%", allow: [%ADDRESS%]}
-regulation: {no_touch: [php], no_restart: [web, php]}
+load: {scenario: scenario.yaml, url: "http://%ADDRESS%", allow: [%ADDRESS%], reset: [sleep, "3"]}
+regulation: {no_touch: [kernel]}
 checks: {reboot: [h1], back_within: 90s}
 tune: {max_foreign_cpu: 1, smallest_effect: 0.5}
 `
 
+// coldScenario is scored by Apdex, which more users do not raise. A page from
+// the cache satisfies, one that PHP makes takes four times as long as is
+// tolerated, which frustrates.
 const coldScenario = `version: 1
 name: cold
 workload: 4
 warmup: 0s
 duration: 1s
 pools:
-  pages: {generate: {from: 1, to: 20}, fields: {n: "${n}"}}
+  pages: {generate: {from: 1, to: 40}, fields: {n: "${n}"}}
 sessions:
   - name: s
     draw: {page: pages}
     steps:
       - {request: "GET /page?n=${page.n}", think: 20ms, expect: {contains: ["page /page?n=${page.n}"]}}
+score: {apdex: {t: 20ms}, expression: 100 * apdex}
 `
 
 // TestWarmUpInASession: a session whose check of a reboot falls short tries the
@@ -298,12 +296,12 @@ sessions:
 func TestWarmUpInASession(t *testing.T) {
 	s := startCold(t)
 	dir := bed.Folder(t)
-	fill := strings.NewReplacer("%SSH%", s.ssh, "%V%", s.php, "%ADDRESS%", s.at)
+	fill := strings.NewReplacer("%SSH%", s.ssh, "%ADDRESS%", s.at)
 	bed.Write(t, dir, "kasoku.yaml", fill.Replace(coldYAML))
 	bed.Write(t, dir, "scenario.yaml", coldScenario)
 	before := s.files()
 	var said bytes.Buffer
-	cmd := exec.CommandContext(t.Context(), s.program, "-f", filepath.Join(dir, "kasoku.yaml"), "tune", "--budget", "5m")
+	cmd := exec.CommandContext(t.Context(), s.program, "-f", filepath.Join(dir, "kasoku.yaml"), "tune")
 	cmd.Stdout, cmd.Stderr = &said, &said
 	if err := s.lab.Start(cmd); err != nil {
 		t.Fatal(err)
