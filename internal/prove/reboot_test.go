@@ -116,6 +116,9 @@ func TestRebootFails(t *testing.T) {
 			if r.Outcome != Failed || !strings.Contains(r.Problems[0].What, c.want) {
 				t.Errorf("%s: %+v", r.Outcome, r)
 			}
+			if short := c.about == "the score is less"; r.Short() != short {
+				t.Errorf("failed by the score alone: %v, want %v", r.Short(), short)
+			}
 		})
 	}
 }
