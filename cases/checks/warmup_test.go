@@ -16,12 +16,15 @@ import (
 	"kasoku/internal/change"
 	"kasoku/internal/diagnose"
 	"kasoku/internal/evidence"
+	"kasoku/internal/experiment"
 	"kasoku/internal/host"
 	"kasoku/internal/host/ssh"
 	"kasoku/internal/host/sshtest"
 	"kasoku/internal/load"
+	"kasoku/internal/prove"
 	"kasoku/internal/remedy"
 	"kasoku/internal/stack"
+	"kasoku/internal/store"
 	"kasoku/internal/tune"
 	"kasoku/lab"
 	"kasoku/lab/labtest"
@@ -47,7 +50,7 @@ const coldSetUp = `set -e
 V=$(ls /etc/php | head -1)
 mkdir -p /srv/app
 echo 'name = cold' >/srv/app/site.ini
-echo '<?php usleep(100000); echo "page ", htmlspecialchars($_SERVER["REQUEST_URI"]);' >/srv/app/index.php
+echo '<?php usleep(300000); echo "page ", htmlspecialchars($_SERVER["REQUEST_URI"]);' >/srv/app/index.php
 cat >/etc/nginx/sites-enabled/default <<'END'
 ` + coldNginx + `END
 sed -i 's#^listen = .*#listen = /run/notes.sock#' /etc/php/$V/fpm/pool.d/www.conf
@@ -64,8 +67,8 @@ type coldSite struct {
 	dir   string
 	stack *stack.Stack
 	ssh   string // its configuration
-	// program is kasoku, php the version of PHP.
-	program, php string
+	// program is kasoku.
+	program string
 }
 
 func startCold(t *testing.T) *coldSite {
@@ -83,14 +86,14 @@ func startCold(t *testing.T) *coldSite {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &coldSite{t: t, lab: l, at: h.Address, dir: t.TempDir(), ssh: l.SSHConfig, program: program, php: strings.TrimSpace(version)}
+	s := &coldSite{t: t, lab: l, at: h.Address, dir: t.TempDir(), ssh: l.SSHConfig, program: program}
 	s.stack = &stack.Stack{Version: 1, Dir: s.dir, Path: filepath.Join(s.dir, "kasoku.yaml"), Regulation: bed.Relaxed(),
 		Hosts:  map[string]stack.HostConfig{"h1": {SSH: "h1", SSHConfig: s.ssh}},
 		Load:   stack.LoadConfig{URL: "http://cold.example"},
 		Checks: stack.Checks{Reboot: []string{"h1"}},
 		Services: []stack.Service{
 			{Name: "web", Kind: stack.Nginx, Host: "h1", Listen: []string{"0.0.0.0:80"}, TalksTo: []string{"php"}, Control: stack.Control{Unit: "nginx.service"}},
-			{Name: "php", Kind: stack.PHPFPM, Host: "h1", Listen: []string{"unix:/run/notes.sock"}, Control: stack.Control{Unit: "php" + s.php + "-fpm"}},
+			{Name: "php", Kind: stack.PHPFPM, Host: "h1", Listen: []string{"unix:/run/notes.sock"}, Control: stack.Control{Unit: "php" + strings.TrimSpace(version) + "-fpm"}},
 		}}
 	return s
 }
@@ -176,11 +179,17 @@ func (s *coldSite) cold(h host.Host, pages []string) remedy.Result {
 	return remedy.PlanAll(in)
 }
 
-// TestWarmUpAtBoot: a host whose page cache is lost by a reboot answers the
-// pages from it after the next one, because a unit has asked for them; the unit
-// holds nothing up, and undo leaves nothing of it.
+// TestWarmUpAtBoot: on a disposable host whose page cache is lost by a reboot.
 func TestWarmUpAtBoot(t *testing.T) {
 	s := startCold(t)
+	t.Run("unit", s.testUnit)
+	t.Run("session", s.testSession)
+}
+
+// testUnit: the pages are answered from the cache after a reboot, because the
+// unit has asked for them; it holds nothing up, and undo leaves nothing of it.
+func (s *coldSite) testUnit(t *testing.T) {
+	s.t = t
 	var pages []string
 	for i := range 6 {
 		pages = append(pages, fmt.Sprintf("/page?n=%d&c=[a]", i))
@@ -233,7 +242,7 @@ func TestWarmUpAtBoot(t *testing.T) {
 	if asked := s.sh("grep -c kasoku-warm-up /var/log/nginx/access.log; grep -c /session /var/log/nginx/access.log || true"); asked != fmt.Sprintf("%d\n0", len(pages)) {
 		t.Errorf("requests of the warm-up, and for what sets a cookie: %q", asked)
 	}
-	// The boot did not wait for the pages: each takes PHP a tenth of a second.
+	// The boot did not wait for the pages: each takes PHP 0.3 s.
 	var up, ended int64
 	fmt.Sscan(s.sh("systemctl show --value -p ActiveEnterTimestampMonotonic multi-user.target"), &up)
 	fmt.Sscan(s.sh("systemctl show --value -p ExecMainExitTimestampMonotonic kasoku-warm-up.service"), &ended)
@@ -247,10 +256,6 @@ func TestWarmUpAtBoot(t *testing.T) {
 	})
 	if after := s.files(); after != before {
 		t.Errorf("the host is not as before:\n%s\nit was:\n%s", after, before)
-	}
-	s.reboot()
-	if n := s.hits(pages); n != 0 {
-		t.Errorf("%d pages are kept after a reboot, although the warm-up was taken back", n)
 	}
 }
 
@@ -267,48 +272,101 @@ services:
     settings: [/srv/app/site.ini]
     listen: ["0.0.0.0:80"]
     control: {unit: nginx.service}
-load: {scenario: scenario.yaml, url: "http://%ADDRESS%", allow: [%ADDRESS%], reset: [sleep, "3"]}
+load: {scenario: scenario.yaml, url: "http://%ADDRESS%", allow: [%ADDRESS%], reset: [sleep, "1"]}
 regulation: {no_touch: [kernel]}
 checks: {reboot: [h1], back_within: 90s}
 tune: {max_foreign_cpu: 1, smallest_effect: 0.5}
 `
 
 // coldScenario is scored by Apdex, which more users do not raise. A page from
-// the cache satisfies, one that PHP makes takes four times as long as is
-// tolerated, which frustrates.
+// the cache satisfies; PHP takes more than four times T, which frustrates. All
+// pages are made within the two runs after a reboot, and they are a visible part
+// of what these ask for.
 const coldScenario = `version: 1
 name: cold
 workload: 4
 warmup: 0s
-duration: 1s
+duration: 2s
 pools:
-  pages: {generate: {from: 1, to: 40}, fields: {n: "${n}"}}
+  pages: {generate: {from: 1, to: 24}, fields: {n: "${n}"}}
 sessions:
   - name: s
     draw: {page: pages}
     steps:
-      - {request: "GET /page?n=${page.n}", think: 20ms, expect: {contains: ["page /page?n=${page.n}"]}}
-score: {apdex: {t: 20ms}, expression: 100 * apdex}
+      - {request: "GET /page?n=${page.n}", think: 50ms, expect: {contains: ["page /page?n=${page.n}"]}}
+score: {apdex: {t: 70ms}, expression: 100 * apdex}
 `
 
-// TestWarmUpInASession: a session whose check of a reboot falls short tries the
-// warm-up, and judges it by another reboot.
-func TestWarmUpInASession(t *testing.T) {
-	s := startCold(t)
+// testSession: a session whose check of a reboot falls short tries the warm-up
+// and judges it by another reboot. Whether it is in time there is a matter of
+// the machine; what is left must fit the verdict.
+func (s *coldSite) testSession(t *testing.T) {
+	s.t = t
 	dir := bed.Folder(t)
 	fill := strings.NewReplacer("%SSH%", s.ssh, "%ADDRESS%", s.at)
 	bed.Write(t, dir, "kasoku.yaml", fill.Replace(coldYAML))
 	bed.Write(t, dir, "scenario.yaml", coldScenario)
 	before := s.files()
-	var said bytes.Buffer
-	cmd := exec.CommandContext(t.Context(), s.program, "-f", filepath.Join(dir, "kasoku.yaml"), "tune")
-	cmd.Stdout, cmd.Stderr = &said, &said
-	if err := s.lab.Start(cmd); err != nil {
-		t.Fatal(err)
+	kasoku := func(args ...string) (code int, said string) {
+		t.Helper()
+		var out bytes.Buffer
+		cmd := exec.CommandContext(t.Context(), s.program, append([]string{"-f", filepath.Join(dir, "kasoku.yaml")}, args...)...)
+		cmd.Stdout, cmd.Stderr = &out, &out
+		if err := s.lab.Start(cmd); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait() // the exit code tells
+		return cmd.ProcessState.ExitCode(), out.String()
 	}
-	_ = cmd.Wait() // the exit code tells whether the reboot holds
-	t.Logf("exit code %d\n%s", cmd.ProcessState.ExitCode(), said.String())
+	code, said := kasoku("tune", "--no-restart")
+	t.Logf("exit code %d\n%s", code, said)
+	session, step := s.told(dir)
+	var check prove.Result
+	for _, c := range session.Checks {
+		if c.Check == prove.Restart {
+			check = c
+		}
+	}
+	after := s.files()
+	there := strings.Contains(after, evidence.WarmUpFile)
+	switch {
+	case session.State != "done" || step == nil || len(check.Notes) == 0:
+		t.Errorf("session %s, step %+v, check %+v", session.State, step, check)
+	case step.Kept:
+		if check.Outcome != prove.Held || code != 0 || !there || step.Verdict.Outcome != experiment.Improved {
+			t.Errorf("kept with exit code %d, files there: %v, %+v, %+v", code, there, check, step.Verdict)
+		}
+	case check.Outcome != prove.Failed || !check.Short() || code != 15 || step.Verdict.Outcome == experiment.Improved || after != before:
+		t.Errorf("put back with exit code %d, %+v, %+v; the host is\n%s\nit was:\n%s", code, check, step.Verdict, after, before)
+	}
+	if code, said := kasoku("undo", "--all"); code != 0 {
+		t.Errorf("undo: exit code %d\n%s", code, said)
+	}
 	if after := s.files(); after != before {
-		t.Logf("differs:\n%s", after)
+		t.Errorf("the host is not as before:\n%s\nit was:\n%s", after, before)
 	}
+}
+
+// told is the last session, and its step about the warm-up.
+func (s *coldSite) told(dir string) (*store.Session, *store.Step) {
+	s.t.Helper()
+	st, err := store.Open(filepath.Join(dir, ".kasoku"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer st.Close()
+	session, err := st.LastSession()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	steps, err := st.Steps(session.ID)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for i := range steps {
+		if steps[i].Plan.Remedy == "host.warm-up" {
+			return session, &steps[i]
+		}
+	}
+	return session, nil
 }

@@ -37,6 +37,10 @@ func (t *Tuner) checksTime() time.Duration {
 	}
 	if len(c.Reboot) > 0 {
 		all += reboot + 2*t.Bench.runTime()
+		// And once more for warmUp, which is rarely called for.
+		if again := reboot + 4*t.Bench.runTime(); t.Budget >= 20*again {
+			all += again
+		}
 	}
 	return all
 }

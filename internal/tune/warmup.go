@@ -29,10 +29,14 @@ var coldRules = []string{"db.pool-cold", "boot.cold"}
 // pairs cannot judge it, because a service that is under load is warm.
 func (t *Tuner) warmUp(ctx context.Context) error {
 	at := slices.IndexFunc(t.session.Checks, prove.Result.Short)
-	if at < 0 || t.noTimeToWarmUp() {
+	if at < 0 {
 		return nil
 	}
 	short := &t.session.Checks[at]
+	// One plan takes what this check took; whether it is called for, two runs.
+	if t.noTimeToWarmUp(short.Took + 2*t.Bench.runTime()) {
+		return nil
+	}
 	t.UI.Step("See whether caches were cold after the reboot")
 	scores, err := t.measure(ctx, "some time after a reboot", 2)
 	if err != nil {
@@ -49,7 +53,7 @@ func (t *Tuner) warmUp(ctx context.Context) error {
 		return err
 	}
 	for i, p := range plans {
-		if t.noTimeToWarmUp() {
+		if t.noTimeToWarmUp(short.Took) {
 			return nil
 		}
 		held, err := t.tryAtBoot(ctx, p, findings[i], short)
@@ -60,11 +64,8 @@ func (t *Tuner) warmUp(ctx context.Context) error {
 	return nil
 }
 
-// warmUpTime is what one such plan takes: a reboot, two runs before and two after.
-func (t *Tuner) warmUpTime() time.Duration { return time.Minute + 4*t.Bench.runTime() }
-
-func (t *Tuner) noTimeToWarmUp() bool {
-	if t.deadline.IsZero() || time.Until(t.deadline) >= t.warmUpTime() {
+func (t *Tuner) noTimeToWarmUp(takes time.Duration) bool {
+	if t.deadline.IsZero() || time.Until(t.deadline) >= takes {
 		return false
 	}
 	t.UI.Info("the budget leaves no time to try what fills caches at boot, which takes another reboot")
