@@ -85,6 +85,9 @@ func (t *Tuner) check(ctx context.Context) error {
 		}
 		proves = t.prover().Run
 	}
+	if err := t.undecidedAtBoot(ctx); err != nil {
+		return err
+	}
 	t.UI.Step("Check that the regulation holds")
 	var err error
 	if t.session.Checks, err = proves(ctx); err != nil {

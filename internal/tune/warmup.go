@@ -64,6 +64,32 @@ func (t *Tuner) warmUp(ctx context.Context) error {
 	return nil
 }
 
+// undecidedAtBoot takes back what a killed session had in place for the reboot
+// that would have judged it.
+func (t *Tuner) undecidedAtBoot(ctx context.Context) error {
+	steps, err := t.Store.Steps(t.session.ID)
+	if err != nil {
+		return err
+	}
+	for i := range steps {
+		st := &steps[i]
+		if !st.Kept || st.Verdict.Outcome != "" || !st.Ended.IsZero() || !slices.Contains(coldRules, st.Plan.Rule) {
+			continue
+		}
+		if slices.ContainsFunc(t.Exec.Kept(), func(tx change.Tx) bool { return tx.ID == st.Tx }) {
+			if err := t.Exec.Undo(ctx, st.Tx, false); err != nil {
+				return fmt.Errorf("take back %q, which no reboot has judged: %w", st.Plan.Title, err)
+			}
+		}
+		st.Kept, st.Tx, st.Ended = false, 0, time.Now()
+		st.Verdict.Outcome, st.Verdict.Reason = experiment.Inconclusive, "Kasoku ended before the reboot that would have judged it"
+		if err := t.Store.SaveStep(st); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (t *Tuner) noTimeToWarmUp(takes time.Duration) bool {
 	if t.deadline.IsZero() || time.Until(t.deadline) >= takes {
 		return false

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"kasoku/internal/change"
 	"kasoku/internal/diagnose"
 	"kasoku/internal/evidence"
 	"kasoku/internal/experiment"
@@ -56,6 +57,9 @@ func newBoots(t *testing.T, share map[string]float64, cold ...string) *boots {
 			plans, err := b.planOf(k)(remedy.Input{Stack: b.stack, Snapshot: snap}, diagnose.Finding{})
 			if err != nil {
 				t.Fatal(err)
+			}
+			for i := range plans {
+				plans[i].Rule = "boot.cold"
 			}
 			out = append(out, plans...)
 		}
@@ -168,5 +172,41 @@ func TestWarmUpInterrupted(t *testing.T) {
 	}
 	if st := b.steps(s.ID); len(st) != 1 || st[0].Kept || st[0].Verdict.Outcome != experiment.Inconclusive {
 		t.Errorf("%+v", st)
+	}
+}
+
+// What a killed session had in place for a reboot that nobody saw the end of is
+// taken back before the service is judged.
+func TestWarmUpAfterAKill(t *testing.T) {
+	b := newBoots(t, map[string]float64{"": 0.8, "a": 0.97}, "a")
+	ctx, cancel := context.WithCancel(t.Context())
+	proves := b.tu.proves
+	b.tu.proves = func(ctx context.Context) ([]prove.Result, error) {
+		cancel()
+		return nil, ctx.Err()
+	}
+	s, err := b.tu.Run(ctx)
+	if !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	p := b.tu.colds(nil)[0]
+	tx, err := b.exec.Apply(t.Context(), change.Intent{Title: p.Title, Plan: p.ID, Session: s.ID, Changes: p.Changes})
+	if err == nil {
+		err = b.exec.Keep(t.Context(), tx.ID)
+	}
+	if err == nil {
+		err = b.store.SaveStep(&store.Step{Session: s.ID, Seq: 1, Started: time.Now(), Plan: p, Kept: true, Tx: tx.ID})
+	}
+	if err != nil || b.on() != "a" {
+		t.Fatalf("%v; %q is on", err, b.on())
+	}
+	tu := b.tuner()
+	tu.proves, tu.colds = proves, b.tu.colds
+	if s, err = tu.Run(t.Context()); err != nil || s.State != "done" {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	steps := b.steps(s.ID)
+	if strings.Join(b.reboots, ",") != ",a" || len(steps) != 2 || steps[0].Kept || steps[0].Verdict.Outcome != experiment.Inconclusive || !steps[1].Kept || len(b.exec.Kept()) != 1 {
+		t.Errorf("reboots with %q, kept %+v, steps %+v", b.reboots, b.exec.Kept(), steps)
 	}
 }
