@@ -2,6 +2,7 @@ package prove
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -33,8 +34,11 @@ func (b *reboot) reboots(ctx context.Context, begun time.Time) <-chan []Problem 
 const (
 	// orderTime is how long the order may take: its answer rarely comes.
 	orderTime = 10 * time.Second
-	// askTime bounds asking a host or service that may be down.
-	askTime = 3 * time.Second
+	// askTime bounds asking a host or service that may be down. A host that has
+	// just booted may need longer until it is logged in to: it is given longer
+	// each time, up to longestAsk.
+	askTime    = 3 * time.Second
+	longestAsk = 8 * askTime
 )
 
 // oneReboots tells one host to reboot and waits until it has.
@@ -44,7 +48,7 @@ func (b *reboot) oneReboots(ctx context.Context, name string, begun time.Time) [
 	defer cancel()
 	ordered := make(chan error, 1)
 	go func() { ordered <- b.o.order(ordering, h) }()
-	for {
+	for patience := askTime; ; {
 		select {
 		case err := <-ordered:
 			if err != nil && ctx.Err() == nil {
@@ -52,8 +56,11 @@ func (b *reboot) oneReboots(ctx context.Context, name string, begun time.Time) [
 			}
 		default:
 		}
-		asking, end := context.WithTimeout(ctx, askTime)
+		asking, end := context.WithTimeout(ctx, patience)
 		id, err := h.ReadFile(asking, bootID)
+		if errors.Is(err, context.DeadlineExceeded) || asking.Err() != nil {
+			patience = min(2*patience, longestAsk) // what was begun is lost with it
+		}
 		end()
 		switch {
 		case ctx.Err() != nil:

@@ -19,10 +19,16 @@ import (
 type machine struct {
 	host.Host
 	boots atomic.Int64
+	// slow is how long a first look takes after the reboot; one that is cut off
+	// has to begin anew.
+	slow time.Duration
 }
 
 func (m *machine) ReadFile(ctx context.Context, path string) ([]byte, error) {
 	if path == bootID {
+		if until, ok := ctx.Deadline(); ok && m.boots.Load() > 0 && time.Until(until) < m.slow {
+			return nil, fmt.Errorf("log in: %w", context.DeadlineExceeded)
+		}
 		return fmt.Appendf(nil, "boot-%d\n", m.boots.Load()), nil
 	}
 	return m.Host.ReadFile(ctx, path)
@@ -88,6 +94,15 @@ func TestRebootHolds(t *testing.T) {
 	s := newRebooted(t, boots)
 	r := s.reboot(t, RebootOptions{Before: 100, Score: func(context.Context) (float64, error) { return 96, nil }})
 	if r.Outcome != Held || r.Writes != 10 || r.Reads != 20 || r.After != 96 || s.ordered != 1 || !strings.Contains(r.Text, "h1") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A host that is slow to log in to after it has booted is given the time.
+func TestRebootWaitsForALogin(t *testing.T) {
+	s := newRebooted(t, boots)
+	s.m.slow = 2 * askTime
+	if r := s.reboot(t, RebootOptions{}); r.Outcome != Held {
 		t.Errorf("%+v", r)
 	}
 }
