@@ -21,6 +21,7 @@ var Remedies = []planning.Remedy{
 		Source: "systemd.service(5), Type=exec, RuntimeMaxSec=; systemd.unit(5), After=; curl(1), --connect-to",
 		Reach:  0.8, Plan: planWarmUp,
 		Command: "write /etc/systemd/system/kasoku-warm-up.service with a script of curl calls, `systemctl enable kasoku-warm-up.service`",
+		Effect:  "of 6 pages that nginx keeps in memory, 6 are there after a reboot instead of none (`go test ./cases/checks -run WarmUpAtBoot/unit -v`)",
 		Undo:    "the unit, its link and its script are removed; nothing else was touched",
 		Test:    "cases/checks/warmup_test.go:TestWarmUpAtBoot",
 	},
