@@ -239,8 +239,10 @@ func (s *coldSite) testUnit(t *testing.T) {
 	if n := s.hits(pages); n != len(pages) {
 		t.Errorf("%d of %d pages are kept after a reboot with the warm-up", n, len(pages))
 	}
-	if asked := s.sh("grep -c kasoku-warm-up /var/log/nginx/access.log; grep -c /session /var/log/nginx/access.log || true"); asked != fmt.Sprintf("%d\n0", len(pages)) {
-		t.Errorf("requests of the warm-up, and for what sets a cookie: %q", asked)
+	var asked, withCookie int // the first page more than once if PHP was late
+	fmt.Sscan(s.sh("cd /var/log/nginx; grep -c kasoku-warm-up access.log; grep -c /session access.log || true"), &asked, &withCookie)
+	if asked < len(pages) || withCookie != 0 {
+		t.Errorf("%d requests of the warm-up, %d for what sets a cookie", asked, withCookie)
 	}
 	// It counted as started while it asked: each page takes PHP a tenth of a second.
 	var started, ended int64
