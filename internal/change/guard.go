@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -318,51 +317,6 @@ func (x *Executor) decide(ctx context.Context, t *txn) error {
 		return nil
 	}
 	return x.note(t, record{Op: opDeciding})
-}
-
-// closeTargets disarms the guards if nothing is pending, and gives the leases
-// back. A guard that stays goes off after its time.
-func (x *Executor) closeTargets(ctx context.Context) error {
-	pending := slices.ContainsFunc(x.journal.txs, (*txn).isPending)
-	each := func(act func(ctx context.Context, g *target) error) error {
-		var errs []error
-		for _, name := range slices.Sorted(maps.Keys(x.targets)) {
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), mirrorTimeout)
-			g := x.targets[name]
-			g.mu.Lock()
-			errs = append(errs, act(ctx, g))
-			g.mu.Unlock()
-			cancel()
-		}
-		return errors.Join(errs...)
-	}
-	for _, g := range x.targets {
-		if g.guard != nil {
-			g.guard.stop()
-			<-g.guard.done
-		}
-	}
-	// All lines first, so that each copy gets them all.
-	err1 := each(func(ctx context.Context, g *target) error {
-		if g.err != nil || pending {
-			return nil
-		}
-		return g.disarm(ctx)
-	})
-	err2 := each(func(ctx context.Context, g *target) error {
-		if g.err != nil {
-			return nil
-		}
-		return g.catchUp(ctx, nil)
-	})
-	err3 := each(func(_ context.Context, g *target) error {
-		if g.unlock == nil {
-			return nil
-		}
-		defer func() { g.unlock = nil }()
-		return g.unlock()
-	})
-	return errors.Join(err1, err2, err3)
 }
 
 // disarm ends the host's guard, of whatever Kasoku, and removes what would

@@ -14,6 +14,8 @@ type Input struct {
 	Stack    *stack.Stack
 	Evidence *evidence.Evidence
 	Snapshot *evidence.Snapshot
+	// Reboot is what a reboot did to the score; nil: none was checked.
+	Reboot *Reboot
 }
 
 // model is the operational model of one run: what a request costs where.

@@ -322,6 +322,9 @@ var signs = []struct {
 	{"db.pool-cold", func(in *Input) {
 		in.Snapshot.Databases["db"].Variables["innodb_buffer_pool_load_at_startup"] = "OFF"
 	}, "300 MiB"},
+	{"boot.cold", func(in *Input) {
+		in.Reboot = &Reboot{Before: 100, After: 80, Later: 98, Least: 0.95}
+	}, "80 % of the 100 before it"},
 	{"varnish.pages", func(in *Input) {
 		in.Stack.Services[6].Listen = []string{"127.0.0.1:8080"}
 		in.Evidence.Load.Pages = []load.PageSample{{URL: "/", Status: 200, Count: 1000, Known: 500, Total: 5 * time.Second, Confirmed: true}}

@@ -329,7 +329,9 @@ type Snapshot struct {
 	Kernel map[string]map[string]KernelSetting `json:"kernel,omitempty"`
 	// Packages by host that services run from; nil: not asked. Sorted by name.
 	Packages map[string][]Package `json:"packages,omitempty"`
-	Health   []Health             `json:"health"`
+	// Boot by host; nil: not asked (ReadBoot).
+	Boot   map[string]Boot `json:"boot,omitempty"`
+	Health []Health        `json:"health"`
 }
 
 // Machine is what a host has and may; the fields are those of Snapshot.

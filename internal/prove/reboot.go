@@ -26,14 +26,12 @@ type RebootOptions struct {
 	// score is not judged.
 	Score  func(context.Context) (float64, error)
 	Before float64
-	// order tells a host to reboot, ask is how long one is given first to tell
-	// whether it did; tests replace them.
+	// order tells a host to reboot; tests replace it.
 	order func(ctx context.Context, h host.Host) error
-	ask   time.Duration
 }
 
-// keptScore is the share of the score that must be there after a reboot (W15).
-const keptScore = 0.95
+// KeptScore is the share of the score that must be there after a reboot (W15).
+const KeptScore = 0.95
 
 const rebootWrites = 10
 
@@ -52,9 +50,6 @@ func Reboot(ctx context.Context, st *stack.Stack, hosts map[string]host.Host, o 
 	}
 	if o.order == nil {
 		o.order = orderReboot
-	}
-	if o.ask == 0 {
-		o.ask = askTime
 	}
 	b := &reboot{st: st, hosts: hosts, o: o, r: r, names: names, boots: map[string]string{},
 		request: []byte("GET / HTTP/1.1\r\nHost: " + hostOf(o.Opts.URL) + "\r\nUser-Agent: kasoku\r\nAccept: */*\r\n\r\n")}
@@ -245,8 +240,8 @@ func (b *reboot) score(ctx context.Context) error {
 		return nil
 	}
 	b.r.Before, b.r.After = b.o.Before, after
-	if after < keptScore*b.o.Before {
-		b.r.fail("", "the score is %s after the reboot and was %s before: less than %.0f %% of it", ui.Number(after), ui.Number(b.o.Before), 100*keptScore)
+	if after < KeptScore*b.o.Before {
+		b.r.fail("", "the score is %s after the reboot and was %s before: less than %.0f %% of it", ui.Number(after), ui.Number(b.o.Before), 100*KeptScore)
 	}
 	return nil
 }

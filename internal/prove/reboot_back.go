@@ -2,6 +2,7 @@ package prove
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -33,11 +34,12 @@ func (b *reboot) reboots(ctx context.Context, begun time.Time) <-chan []Problem 
 const (
 	// orderTime is how long the order may take: its answer rarely comes.
 	orderTime = 10 * time.Second
-	// askTime bounds asking a host or service that may be down. A host is given
-	// twice as long after each time that this was too short, up to mostAsked:
-	// Kasoku's helper may have to be copied to it first.
-	askTime   = 3 * time.Second
-	mostAsked = time.Minute
+	// askTime bounds asking a host or service that may be down. A host that has
+	// just booted may need longer until it is logged in to, and Kasoku's helper
+	// may have to be copied to it: it is given longer
+	// each time, up to longestAsk.
+	askTime    = 3 * time.Second
+	longestAsk = 20 * askTime
 )
 
 // oneReboots tells one host to reboot and waits until it has.
@@ -47,8 +49,7 @@ func (b *reboot) oneReboots(ctx context.Context, name string, begun time.Time) [
 	defer cancel()
 	ordered := make(chan error, 1)
 	go func() { ordered <- b.o.order(ordering, h) }()
-	patience := b.o.ask
-	for {
+	for patience := askTime; ; {
 		select {
 		case err := <-ordered:
 			if err != nil && ctx.Err() == nil {
@@ -58,8 +59,8 @@ func (b *reboot) oneReboots(ctx context.Context, name string, begun time.Time) [
 		}
 		asking, end := context.WithTimeout(ctx, patience)
 		id, err := h.ReadFile(asking, bootID)
-		if asking.Err() != nil {
-			patience = min(2*patience, mostAsked)
+		if errors.Is(err, context.DeadlineExceeded) || asking.Err() != nil {
+			patience = min(2*patience, longestAsk) // what was begun is lost with it
 		}
 		end()
 		switch {

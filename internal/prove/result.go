@@ -100,6 +100,12 @@ func (r *Result) end() *Result {
 	return r
 }
 
+// Short reports whether a reboot failed by the score alone: all came back, but
+// was slower than before.
+func (r Result) Short() bool {
+	return r.Check == Restart && r.Outcome == Failed && r.Failures == 1 && r.After > 0 && r.After < KeptScore*r.Before
+}
+
 // Skipped is a check that was not made, with the reason.
 func Skipped(check, why string) Result {
 	return Result{Check: check, Outcome: NotJudged, Text: why, Started: time.Now()}

@@ -37,12 +37,16 @@ func (t *Tuner) checksTime() time.Duration {
 	}
 	if len(c.Reboot) > 0 {
 		all += reboot + 2*t.Bench.runTime()
+		// And once more for warmUp, which is rarely called for.
+		if again := reboot + 4*t.Bench.runTime(); t.Budget >= 20*again {
+			all += again
+		}
 	}
 	return all
 }
 
 func (t *Tuner) prover() *Prover {
-	p := &Prover{Bench: t.Bench, UI: t.UI, Workload: t.workload, Limit: t.takeTime()}
+	p := &Prover{Bench: t.Bench, StandDown: t.Exec.StandDown, UI: t.UI, Workload: t.workload, Limit: t.takeTime()}
 	if t.session != nil {
 		p.Session, p.Before = t.session.ID, t.session.Final
 	}
@@ -81,9 +85,15 @@ func (t *Tuner) check(ctx context.Context) error {
 		}
 		proves = t.prover().Run
 	}
+	if err := t.undecidedAtBoot(ctx); err != nil {
+		return err
+	}
 	t.UI.Step("Check that the regulation holds")
 	var err error
 	if t.session.Checks, err = proves(ctx); err != nil {
+		return err
+	}
+	if err := t.warmUp(ctx); err != nil {
 		return err
 	}
 	if broken := prove.Broken(t.session.Checks); len(broken) > 0 {

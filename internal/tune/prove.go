@@ -45,6 +45,10 @@ type Prover struct {
 	// Session whose answers as found are compared with; 0: those recorded last.
 	Session int64
 
+	// StandDown lets hosts be rebooted, as change.Executor's; nil: nothing keeps
+	// them from it.
+	StandDown func(context.Context) error
+
 	rows load.Rows // that the checks' writes have drawn, by pool
 }
 
@@ -310,6 +314,11 @@ func (p *Prover) reboot(ctx context.Context, w *load.Witness) (prove.Result, err
 				scores = append(scores, max(run.Score, 1e-6))
 			}
 			return stat.GeoMean(scores), nil
+		}
+	}
+	if p.StandDown != nil {
+		if err := p.StandDown(ctx); err != nil {
+			return prove.Result{}, fmt.Errorf("disarm the guards of the hosts before they reboot: %w", err)
 		}
 	}
 	return prove.Reboot(ctx, st, p.Bench.Hosts, o)

@@ -11,6 +11,7 @@ import (
 	"kasoku/internal/evidence"
 	"kasoku/internal/experiment"
 	"kasoku/internal/prove"
+	"kasoku/internal/remedy"
 	"kasoku/internal/stack"
 	"kasoku/internal/stat"
 	"kasoku/internal/store"
@@ -61,6 +62,8 @@ type Tuner struct {
 	snapshot *evidence.Snapshot
 	// proves replaces the regulation checks; tests set it.
 	proves func(ctx context.Context) ([]prove.Result, error)
+	// colds replaces what is planned against cold caches; tests set it.
+	colds func(*diagnose.Reboot) []remedy.Plan
 	// observes replaces Observe, and leaves out the last look; tests set it.
 	observes func(ctx context.Context, label string) (*store.Run, *evidence.Snapshot, error)
 }
