@@ -29,7 +29,7 @@ func accessLog(b *Bench, snap *evidence.Snapshot) []instrument {
 		return nil
 	}
 	var out []instrument
-	for _, svc := range b.Stack.OfKind(stack.Nginx) {
+	for _, svc := range snap.StackInUse(b.Stack).OfKind(stack.Nginx) {
 		changes, err := accessLogOf(svc, snap)
 		in := instrument{title: "Write an access log with times for a diagnostic run", changes: changes,
 			fails: "the access log of " + svc.Name + " cannot be given times", without: "routes come from its own log, as far as that tells them"}
