@@ -35,8 +35,8 @@ const (
 // wanted is one entry of PageMap.
 type wanted struct{ pattern, kind string }
 
-// planNginx gives the nginx in front a cache for the pages of the finding.
-func planNginx(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
+// PlanNginx gives the nginx in front a cache for the pages of the finding.
+func PlanNginx(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 	svc := in.Stack.Service(f.Service)
 	age := diagnose.MaxAge(in.Stack.Regulation)
 	valid, err := validFor(in, age)
@@ -57,12 +57,12 @@ func planNginx(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 			}
 			changes = append(changes, mk)
 			for _, loc := range locations(server, f.Evidence) {
-				if err := server.Parent.Append(cachePath(diagnose.PassOf(loc), dir, size)); err != nil {
+				if err := beside(server, cachePath(diagnose.PassOf(loc), dir, size)); err != nil {
 					return err
 				}
 				break
 			}
-			if err := server.Parent.Append(maps(in, valid)); err != nil {
+			if err := beside(server, maps(in, valid)); err != nil {
 				return err
 			}
 		}
@@ -81,6 +81,15 @@ func planNginx(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 	return []planning.Plan{{ID: fmt.Sprintf("nginx.page-cache:%s:%s:%.8x", f.Service, age, sum.Sum(nil)),
 		Title:   fmt.Sprintf("Let %s keep %d answers for strangers, none older than %s", f.Service, len(f.Evidence), age),
 		Changes: append(changes, edited...), Fresh: &planning.Fresh{URLs: f.Evidence, MaxAge: age}}}, nil
+}
+
+// beside adds directives of the http block: at its end, or, where the server
+// stands in a file of its own, before it there.
+func beside(server *nginx.Directive, text string) error {
+	if server.File != server.Parent.File {
+		return server.InsertBefore(text)
+	}
+	return server.Parent.Append(text)
 }
 
 // validFor is for how long nginx may call an answer valid so that none is older
