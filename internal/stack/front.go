@@ -22,7 +22,7 @@ type FrontState struct {
 	// Program: its binary is there.
 	Program bool `json:"program"`
 	// Listen are its endpoints, Behind those of the service that it is for, by
-	// their present configurations.
+	// their present configurations; none while it is not in use.
 	Listen []string `json:"listen,omitempty"`
 	Behind []string `json:"behind,omitempty"`
 }
@@ -36,7 +36,7 @@ func FrontStates(ctx context.Context, hosts map[string]host.Host, s *Stack) (map
 		if svc.FrontFor == "" || h == nil || behind == nil {
 			continue
 		}
-		f := FrontState{Service: *svc, Behind: readSettings(ctx, h, behind).endpoints}
+		f := FrontState{Service: *svc}
 		if c, err := NewController(h, s, svc); err == nil {
 			bin, err := c.binary(ctx)
 			f.Program = err == nil && exists(ctx, h, bin)
@@ -44,6 +44,9 @@ func FrontStates(ctx context.Context, hosts map[string]host.Host, s *Stack) (map
 				f.Listen = nginxSettings(ctx, h, svc).endpoints
 				f.InUse = len(f.Listen) > 0
 			}
+		}
+		if f.InUse {
+			f.Behind = readSettings(ctx, h, behind).endpoints
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("look at %s: %w", svc.Name, err)

@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,7 +46,8 @@ type Prover struct {
 	// Session whose answers as found are compared with; 0: those recorded last.
 	Session int64
 
-	rows load.Rows // that the checks' writes have drawn, by pool
+	rows  load.Rows    // that the checks' writes have drawn, by pool
+	inUse *stack.Stack // without fronts that serve nothing; nil: not looked yet
 }
 
 // Run makes the checks, those that harm nothing first. A check that cannot be
@@ -63,6 +65,11 @@ func (p *Prover) Run(ctx context.Context) ([]prove.Result, error) {
 		out = append(out, r)
 		return nil
 	}
+	fronts, err := stack.FrontStates(ctx, p.Bench.Hosts, p.Bench.Stack)
+	if err != nil {
+		return nil, err
+	}
+	p.inUse = p.Bench.Stack.WithFronts(fronts)
 	w, err := p.witness()
 	if err != nil {
 		return nil, err
@@ -103,7 +110,7 @@ func (p *Prover) tell(r prove.Result) {
 	p.UI.Warn(text, hint)
 }
 
-func (p *Prover) stack() *stack.Stack { return p.Bench.Stack }
+func (p *Prover) stack() *stack.Stack { return cmp.Or(p.inUse, p.Bench.Stack) }
 
 // options of load and walks, without the rows that runs have used up: what the
 // checks draw they note themselves.

@@ -4,11 +4,13 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"kasoku/cases/remedies/bed"
 	"kasoku/internal/diagnose"
+	"kasoku/internal/regulation"
 	"kasoku/internal/remedy"
 )
 
@@ -28,7 +30,7 @@ func TestNginxInFront(t *testing.T) {
 	files := x.files()
 	in, res := x.bed.Input(t)
 	p := bed.Want(t, res, id)
-	if p.Fresh == nil || len(p.Prepare) > 0 || len(p.Trades) == 0 {
+	if p.Fresh == nil || len(p.Prepare) > 0 || !slices.Contains(p.Trades, regulation.Staleness) {
 		t.Fatalf("fresh %v, prepare %v, trades %v", p.Fresh, p.Prepare, p.Trades)
 	}
 
@@ -64,7 +66,7 @@ func TestNginxInFront(t *testing.T) {
 			}
 		}
 		p := bed.Want(t, remedy.PlanAll(in), id)
-		if p.Fresh != nil || len(p.Trades) > 0 {
+		if p.Fresh != nil || !slices.Equal(p.Trades, []regulation.Trade{regulation.Security}) { // Require ip is there
 			t.Errorf("fresh %v, trades %v", p.Fresh, p.Trades)
 		}
 		tx := x.bed.Apply(t, p)

@@ -37,6 +37,7 @@ func (b *builder) understood() error {
 			return false
 		}
 		name := strings.ToLower(d.Name)
+		b.byAddress = b.byAddress || admits(append([]string{name}, d.Args...))
 		switch {
 		case name == "sslengine" && !slices.Equal(d.Args, []string{"off"}):
 			refuse(d, "it answers over TLS, whose keys and certificates this remedy does not move")
@@ -50,11 +51,35 @@ func (b *builder) understood() error {
 		return bad == nil
 	})
 	for _, file := range b.in.Snapshot.Apache[b.svc.Name].AccessFiles {
-		if w := addressWords.Find(b.in.Snapshot.Files[planning.HostOf(b.svc)][file].Content); bad == nil && w != nil {
+		text := b.in.Snapshot.Files[planning.HostOf(b.svc)][file].Content
+		if w := addressWords.Find(text); bad == nil && w != nil {
 			bad = fmt.Errorf("%s: %s is of the connection, which will be nginx's", file, w)
+		}
+		for line := range strings.Lines(string(text)) {
+			b.byAddress = b.byAddress || admits(strings.Fields(line))
 		}
 	}
 	return bad
+}
+
+// admits reports whether a directive, its name and arguments, lets clients in or
+// keeps them out by their address (mod_authz_host, mod_access_compat). Not
+// "Require local": who can ask Apache itself is local.
+func admits(words []string) bool {
+	if len(words) < 3 {
+		return false
+	}
+	args := words[1:]
+	switch strings.ToLower(words[0]) {
+	case "require":
+		if strings.EqualFold(args[0], "not") {
+			args = args[1:]
+		}
+		return slices.Contains([]string{"ip", "host", "forward-dns"}, strings.ToLower(args[0]))
+	case "allow", "deny":
+		return strings.EqualFold(args[0], "from") && !strings.EqualFold(args[1], "all") && !strings.HasPrefix(strings.ToLower(args[1]), "env=")
+	}
+	return false
 }
 
 // move plans that Apache listens on loopback only and takes the client's
@@ -148,6 +173,7 @@ func (b *builder) moveVirtualHost() error {
 		return fmt.Errorf("%s has %d virtual hosts (%s); this remedy knows one", b.svc.Name, len(hosts), strings.Join(names, ", "))
 	}
 	v, bound := hosts[0], false
+	b.vhost = v
 	if v.State != apache.Active || v.IsMacro() {
 		return fmt.Errorf("%s:%d: whether Apache takes this virtual host depends on more than its files", v.File.Path, v.Line)
 	}

@@ -11,6 +11,7 @@ import (
 	"kasoku/internal/confedit/apache"
 	"kasoku/internal/diagnose"
 	"kasoku/internal/host"
+	"kasoku/internal/regulation"
 	"kasoku/internal/remedy/planning"
 	"kasoku/internal/stack"
 )
@@ -25,6 +26,7 @@ type builder struct {
 	front stack.Service
 	state stack.FrontState
 	conf  *apache.Config // of the Apache, edited
+	vhost *apache.Directive // its only virtual host, nil if it has none
 	why   string
 
 	outer string // where Apache listens and clients ask: "0.0.0.0:80"
@@ -33,6 +35,8 @@ type builder struct {
 	installed bool
 	// standing: nginx runs before the switch, and serves nothing.
 	standing bool
+	// byAddress: Apache lets clients in by their addresses.
+	byAddress bool
 }
 
 // plan puts the nginx that kasoku.yaml names in front of the Apache of the
@@ -62,6 +66,10 @@ func plan(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 	}
 	out := planning.Plan{ID: "apache.nginx-in-front:" + b.svc.Name,
 		Title: fmt.Sprintf("Put nginx in front of %s, which moves from %s to %s", b.svc.Name, b.outer, b.inner)}
+	if b.byAddress {
+		// Who is on the host may ask Apache itself and name any address.
+		out.Trades = append(out.Trades, regulation.Security)
+	}
 	if out.Prepare, err = b.prepare(); err != nil {
 		return nil, err
 	}

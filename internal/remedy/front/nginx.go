@@ -157,7 +157,7 @@ const (
 // quarter of its processes, all workers of nginx together.
 func (b *builder) keep() string {
 	value := func(name string) int {
-		v, err := b.conf.Value(name, nil)
+		v, err := b.conf.Value(name, b.vhost)
 		if err != nil {
 			return 0
 		}
@@ -167,7 +167,7 @@ func (b *builder) keep() string {
 		}
 		return n
 	}
-	on, err := b.conf.Value("KeepAlive", nil)
+	on, err := b.conf.Value("KeepAlive", b.vhost)
 	idle := value("KeepAliveTimeout") - keptShorter
 	if err != nil || strings.EqualFold(on.Text, "off") || idle < 1 {
 		return ""

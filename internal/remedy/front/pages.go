@@ -80,6 +80,6 @@ func (b *builder) keepPages(out *planning.Plan, after planning.Input, f diagnose
 		out.Title += fmt.Sprintf(", and let it keep %d answers for strangers, none older than %s", len(p.Fresh.URLs), p.Fresh.MaxAge)
 		out.Fresh = p.Fresh
 	}
-	out.Trades = []regulation.Trade{regulation.Staleness}
+	out.Trades = append(out.Trades, regulation.Staleness)
 	return changes, site, nil
 }
