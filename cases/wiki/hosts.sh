@@ -149,6 +149,17 @@ db_port() {
 END
 }
 
+# What kasoku.yaml says of an nginx in front, with --front.
+front_service() {
+    if [ -z "$FRONT" ]; then return; fi
+    echo '  - {name: front, kind: nginx, host: h1, front_for: web, talks_to: [web], binary: /usr/sbin/nginx, config: /etc/nginx/nginx.conf, prefix: /usr/share/nginx, control: {unit: nginx.service}}'
+}
+
+front_regulation() {
+    if [ -z "$FRONT" ]; then return; fi
+    echo '  install: true # nginx, from the host'"'"'s own sources'
+}
+
 write_stack() {
     local host
     {
@@ -181,8 +192,8 @@ services:
     listen: ["127.0.0.1:$(db_port)", "unix:$REMOTE/run/mariadb/mysqld.sock"]
     control: {method: systemd, unit: wiki-db.service}
     login: {user: kasoku, password_file: $REMOTE/secrets/db_admin, socket: $REMOTE/run/mariadb/mysqld.sock}
-${FRONT:+  - {name: front, kind: nginx, host: h1, front_for: web, talks_to: [web], binary: /usr/sbin/nginx, config: /etc/nginx/nginx.conf, prefix: /usr/share/nginx, control: {unit: nginx.service\}\}
-}load:
+$(front_service)
+load:
   scenario: $DIR/scenario.yaml
   url: http://$WEB_ADDRESS
   allow: ["${WEB_ADDRESS%.*}.0/24"]
@@ -193,8 +204,8 @@ regulation:
   staleness: 5m
   # LocalSettings.php may be changed; the source may not.
   application_settings: true
-${FRONT:+  install: true # nginx, from the host's own sources
-}checks:
+$(front_regulation)
+checks:
   # Disposable hosts may be killed and rebooted to see what they keep.
   scenario: $DIR/checks.yaml
   kill: [db]
