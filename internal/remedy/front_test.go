@@ -138,6 +138,17 @@ func TestAfterNginxIsInFront(t *testing.T) {
 	}
 }
 
+// Pages are a reason whatever the MPM; workers of event hold no PHP.
+func TestNginxInFrontOfEvent(t *testing.T) {
+	event := map[string]string{"mods-enabled/mpm_prefork.load": "LoadModule mpm_event_module x.so\n", "mods-enabled/php8.2.load": "", "mods-enabled/php8.2.conf": ""}
+	in := frontWorld(apachePorts+oneHost, event)
+	remedytest.WantNone(t, in, inFront, "")
+	in.Evidence.Load.Pages = []load.PageSample{strangersPage("/")}
+	if p := remedytest.Want(t, in, inFront); p.Fresh == nil {
+		t.Errorf("%+v", p)
+	}
+}
+
 func TestNginxInFrontOfAddressRules(t *testing.T) {
 	for line, trade := range map[string]bool{"Require ip 10.0.0.0/8": true, "Require not host example.org": true, "Deny from 10.1.2.3": true, "Require local": false, "Allow from all": false, "Require all granted": false} {
 		in := frontWorld(apachePorts+oneHost+"<Directory /srv/www/near>\n"+line+"\n</Directory>\n", nil)
@@ -166,7 +177,7 @@ func TestNginxInFrontRefusals(t *testing.T) {
 		edit func(in *remedy.Input)
 		why  string
 	}{
-		"none is named":       {func(in *remedy.Input) { in.Snapshot.Fronts = nil }, "front_for: httpd"},
+		"none is named":       {func(in *remedy.Input) { in.Stack.Services, in.Snapshot.Fronts = in.Stack.Services[:1], nil }, "front_for: httpd"},
 		"not root":            {func(in *remedy.Input) { in.Snapshot.Root = false }, "only be installed by root"},
 		"half installed":      {func(in *remedy.Input) { f := in.Snapshot.Fronts["front"]; f.Program = true; in.Snapshot.Fronts["front"] = f }, "only a part is there"},
 		"sockets not known":   {func(in *remedy.Input) { in.Evidence.System.TCP.Queues = nil }, "is not known"},
