@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"kasoku/cases/remedies/bed"
 	"kasoku/internal/change"
@@ -28,8 +29,10 @@ func TestNginxInFront(t *testing.T) {
 		t.Fatal(before)
 	}
 	files := x.files()
-	in, res := x.bed.Input(t)
-	p := bed.Want(t, res, id)
+	reg := bed.Relaxed()
+	reg.Staleness = 5 * time.Minute // so that nothing expires meanwhile
+	in := x.bed.Look(t, reg)
+	p := bed.Want(t, remedy.PlanAll(in), id)
 	if p.Fresh == nil || len(p.Prepare) > 0 || !slices.Contains(p.Trades, regulation.Staleness) {
 		t.Fatalf("fresh %v, prepare %v, trades %v", p.Fresh, p.Prepare, p.Trades)
 	}
@@ -49,7 +52,7 @@ func TestNginxInFront(t *testing.T) {
 		if n := x.made() - was; n != 1 {
 			t.Errorf("a request with a cookie was made %d times", n)
 		}
-		for _, again := range x.bed.Plans(t).Plans {
+		for _, again := range x.bed.PlansUnder(t, reg).Plans {
 			if again.Remedy == id || again.Remedy == "nginx.page-cache" {
 				t.Errorf("%s is planned although it is in force", again.ID)
 			}
