@@ -27,7 +27,7 @@ const apachePorts = "Listen 80\n<IfModule ssl_module>\nListen 443\n</IfModule>\n
 // beside its modules.
 func frontWorld(conf string, edit map[string]string) remedy.Input {
 	files := map[string]string{
-		"apache2.conf":                conf + "IncludeOptional mods-enabled/*.load\nIncludeOptional mods-enabled/*.conf\n",
+		"apache2.conf":                 conf + "IncludeOptional mods-enabled/*.load\nIncludeOptional mods-enabled/*.conf\n",
 		"mods-available/remoteip.load": "LoadModule remoteip_module x.so\n",
 	}
 	for name, text := range edit {
@@ -160,14 +160,14 @@ func TestNginxInFrontOfAddressRules(t *testing.T) {
 
 func TestNginxInFrontRefusals(t *testing.T) {
 	for name, c := range map[string]struct{ conf, why string }{
-		"TLS":                  {"Listen 80\nListen 443\n" + oneHost, "listens at 0.0.0.0:80, 0.0.0.0:443"},
-		"TLS at the port":      {"Listen 80\n<VirtualHost *:80>\nSSLEngine on\n</VirtualHost>\n", "over TLS"},
-		"several hosts":        {apachePorts + oneHost + "<VirtualHost *:80>\nServerName other.example\n</VirtualHost>\n", "2 virtual hosts (*:80, other.example)"},
-		"a host elsewhere":     {apachePorts + "<VirtualHost *:81>\n</VirtualHost>\n", "is for *:81"},
-		"behind another":       {apachePorts + oneHost + "RemoteIPHeader X-Forwarded-For\n", "something else stands in front"},
+		"TLS":                   {"Listen 80\nListen 443\n" + oneHost, "listens at 0.0.0.0:80, 0.0.0.0:443"},
+		"TLS at the port":       {"Listen 80\n<VirtualHost *:80>\nSSLEngine on\n</VirtualHost>\n", "over TLS"},
+		"several hosts":         {apachePorts + oneHost + "<VirtualHost *:80>\nServerName other.example\n</VirtualHost>\n", "2 virtual hosts (*:80, other.example)"},
+		"a host elsewhere":      {apachePorts + "<VirtualHost *:81>\n</VirtualHost>\n", "is for *:81"},
+		"behind another":        {apachePorts + oneHost + "RemoteIPHeader X-Forwarded-For\n", "something else stands in front"},
 		"not where clients ask": {"Listen 81\n", "load.url asks www.example.org:80"},
-		"WebSockets":           {apachePorts + "ProxyPass /ws ws://127.0.0.1:9\n", "WebSockets"},
-		"its own address":      {apachePorts + "RewriteCond %{SERVER_ADDR} ^10\n", "RewriteCond depends on the address"},
+		"WebSockets":            {apachePorts + "ProxyPass /ws ws://127.0.0.1:9\n", "WebSockets"},
+		"its own address":       {apachePorts + "RewriteCond %{SERVER_ADDR} ^10\n", "RewriteCond depends on the address"},
 	} {
 		t.Run(name, func(t *testing.T) { remedytest.WantNone(t, frontWorld(c.conf, nil), inFront, c.why) })
 	}
@@ -177,13 +177,23 @@ func TestNginxInFrontRefusals(t *testing.T) {
 		edit func(in *remedy.Input)
 		why  string
 	}{
-		"none is named":       {func(in *remedy.Input) { in.Stack.Services, in.Snapshot.Fronts = in.Stack.Services[:1], nil }, "front_for: httpd"},
-		"not root":            {func(in *remedy.Input) { in.Snapshot.Root = false }, "only be installed by root"},
-		"half installed":      {func(in *remedy.Input) { f := in.Snapshot.Fronts["front"]; f.Program = true; in.Snapshot.Fronts["front"] = f }, "only a part is there"},
-		"sockets not known":   {func(in *remedy.Input) { in.Evidence.System.TCP.Queues = nil }, "is not known"},
-		"in use for others":   {func(in *remedy.Input) { *in = installed(*in, strings.Replace(debianMain, "gzip on;", "server { listen 81; }", 1), nil) }, "has a server of its own"},
-		"includes no conf.d":  {func(in *remedy.Input) { *in = installed(*in, "events {}\nhttp {\n}\n", nil) }, "does not include"},
-		"another package's":   {func(in *remedy.Input) { f := in.Snapshot.Fronts["front"]; f.Service.Config = "/opt/n/nginx.conf"; in.Snapshot.Fronts["front"] = f }, "what Debian's package brings"},
+		"none is named": {func(in *remedy.Input) { in.Stack.Services, in.Snapshot.Fronts = in.Stack.Services[:1], nil }, "front_for: httpd"},
+		"not root":      {func(in *remedy.Input) { in.Snapshot.Root = false }, "only be installed by root"},
+		"half installed": {func(in *remedy.Input) {
+			f := in.Snapshot.Fronts["front"]
+			f.Program = true
+			in.Snapshot.Fronts["front"] = f
+		}, "only a part is there"},
+		"sockets not known": {func(in *remedy.Input) { in.Evidence.System.TCP.Queues = nil }, "is not known"},
+		"in use for others": {func(in *remedy.Input) {
+			*in = installed(*in, strings.Replace(debianMain, "gzip on;", "server { listen 81; }", 1), nil)
+		}, "has a server of its own"},
+		"includes no conf.d": {func(in *remedy.Input) { *in = installed(*in, "events {}\nhttp {\n}\n", nil) }, "does not include"},
+		"another package's": {func(in *remedy.Input) {
+			f := in.Snapshot.Fronts["front"]
+			f.Service.Config = "/opt/n/nginx.conf"
+			in.Snapshot.Fronts["front"] = f
+		}, "what Debian's package brings"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := frontWorld(ok, nil)

@@ -81,11 +81,11 @@ func TestIdleFrontIsNotInUse(t *testing.T) {
 func TestApacheEndpoints(t *testing.T) {
 	for conf, want := range map[string]string{
 		"Listen 80\n": "0.0.0.0:80",
-		"Listen 80\nListen [::1]:81\nListen *:82\n":                  "0.0.0.0:80 [::1]:81 0.0.0.0:82",
+		"Listen 80\nListen [::1]:81\nListen *:82\n":                   "0.0.0.0:80 [::1]:81 0.0.0.0:82",
 		"Listen 80\n<IfModule ssl_module>\nListen 443\n</IfModule>\n": "0.0.0.0:80",
 		"Define P 8080\nListen 127.0.0.1:${P} http\n":                 "127.0.0.1:8080",
-		"Listen ${UNKNOWN}\n": "",
-		"ServerName x\n":      "",
+		"Listen ${UNKNOWN}\n":                                         "",
+		"ServerName x\n":                                              "",
 	} {
 		cfg, err := apache.Load("/c", apache.Options{}, func(string) ([]byte, error) { return []byte(conf), nil }, func(string) ([]string, error) { return nil, nil })
 		if err != nil {

@@ -25,7 +25,7 @@ type builder struct {
 	svc   *stack.Service // the Apache
 	front stack.Service
 	state stack.FrontState
-	conf  *apache.Config // of the Apache, edited
+	conf  *apache.Config    // of the Apache, edited
 	vhost *apache.Directive // its only virtual host, nil if it has none
 	why   string
 
