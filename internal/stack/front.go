@@ -27,6 +27,13 @@ type FrontState struct {
 	Behind []string `json:"behind,omitempty"`
 }
 
+// FrontLine is the service of kasoku.yaml that permits an nginx, as Debian's
+// package brings it, in front of an Apache.
+func FrontLine(svc *Service) string {
+	return fmt.Sprintf("{name: front, kind: nginx, host: %s, front_for: %s, talks_to: [%s], binary: /usr/sbin/nginx, config: /etc/nginx/nginx.conf, prefix: /usr/share/nginx, control: {unit: nginx.service}}",
+		svc.HostName(), svc.Name, svc.Name)
+}
+
 // FrontStates looks at every front of the stack, by name; nil if there is none.
 func FrontStates(ctx context.Context, hosts map[string]host.Host, s *Stack) (map[string]FrontState, error) {
 	var out map[string]FrontState

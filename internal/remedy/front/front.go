@@ -49,8 +49,7 @@ func plan(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 	}
 	state, named := in.Snapshot.Fronts[f.Subject["front"]]
 	if !named {
-		return nil, fmt.Errorf("kasoku.yaml names no nginx that may be put in front of %s; add {name: front, kind: nginx, host: %s, front_for: %s, talks_to: [%s], binary: /usr/sbin/nginx, config: %s, prefix: /usr/share/nginx, control: {unit: nginx.service}}",
-			b.svc.Name, b.svc.HostName(), b.svc.Name, b.svc.Name, packagedConfig)
+		return nil, fmt.Errorf("kasoku.yaml names no nginx that may be put in front of %s; to permit it add to services: %s", b.svc.Name, stack.FrontLine(b.svc))
 	}
 	b.state, b.front = state, state.Service
 	var err error
