@@ -51,6 +51,15 @@ type labSite struct {
 	hosts  map[string]host.Host
 	exec   *change.Executor
 	client *http.Client
+	last   time.Time
+}
+
+// did tells how long a step took; nothing is asserted of it.
+func (x *labSite) did(what string) {
+	if !x.last.IsZero() {
+		x.t.Logf("%s in %s", what, time.Since(x.last).Round(time.Millisecond))
+	}
+	x.last = time.Now()
 }
 
 // labScript makes Apache serve a page, and gives apt an archive that has nginx
@@ -74,7 +83,7 @@ func startLab(t *testing.T) *labSite {
 	programs := sshtest.Programs(t)
 	l := labtest.Up(t, lab.Options{Count: 1, Packages: wikiPackages, Program: filepath.Join(programs, "kasoku-linux-"+runtime.GOARCH)})
 	dir, h := t.TempDir(), l.Hosts[0]
-	x := &labSite{t: t, hosts: map[string]host.Host{"local": host.NewLocal()}}
+	x := &labSite{t: t, last: time.Now(), hosts: map[string]host.Host{"local": host.NewLocal()}}
 	c, err := ssh.Open(t.Context(), ssh.Options{Name: "h1", Destination: h.SSHDestination, ConfigFile: l.SSHConfig, Programs: programs})
 	if err != nil {
 		t.Fatal(err)
@@ -171,6 +180,7 @@ func (x *labSite) plans() remedy.Result {
 // and goes after, and the host then is as it was.
 func TestNginxInstalledInFront(t *testing.T) {
 	x := startLab(t)
+	x.did("set the host up")
 	before, page := x.seen(), x.get()
 	if !strings.HasPrefix(page, "200 OK for ") || !strings.HasSuffix(page, " at 80") {
 		t.Fatal(page)
@@ -184,6 +194,7 @@ func TestNginxInstalledInFront(t *testing.T) {
 	}
 	x.stack.Regulation.Install = true
 	p := bed.Want(t, x.plans(), id+":httpd")
+	x.did("planned twice")
 	var under []int64
 	for _, prepare := range p.Prepare {
 		tx, err := x.exec.Apply(t.Context(), change.Intent{Title: "Prepare: " + p.Title, Plan: change.Prepares(p.ID), Changes: prepare})
@@ -191,6 +202,7 @@ func TestNginxInstalledInFront(t *testing.T) {
 			t.Fatal(err)
 		}
 		under = append(under, tx.ID)
+		x.did("prepared: " + prepare[0].Title())
 		if now := x.get(); now != page {
 			t.Errorf("while it is prepared: %s, want %s", now, page)
 		}
@@ -200,6 +212,7 @@ func TestNginxInstalledInFront(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		x.did("switched")
 		if now := x.get(); now != page {
 			t.Errorf("with nginx in front: %s, want %s", now, page)
 		}
@@ -210,9 +223,11 @@ func TestNginxInstalledInFront(t *testing.T) {
 			t.Errorf("of %s Apache logged the client %s, nginx %s", page, apache, nginx)
 		}
 		bed.Want(t, x.plans(), "nginx.page-cache") // a later round acts on what there is now
+		x.did("planned")
 		if err := x.exec.Revert(t.Context(), tx.ID); err != nil {
 			t.Fatal(err)
 		}
+		x.did("put back")
 		if now := x.get(); now != page {
 			t.Errorf("put back: %s, want %s", now, page)
 		}
@@ -224,6 +239,7 @@ func TestNginxInstalledInFront(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	x.did("taken away")
 	if after := x.seen(); after != before {
 		t.Errorf("the host is not as before:\n%s\nit was:\n%s", after, before)
 	}
