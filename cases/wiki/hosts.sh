@@ -15,9 +15,10 @@ usage() {
     cat <<END
 Usage: hosts.sh COMMAND [DIR]     DIR defaults to $CASE/run-hosts
 
-  up N [DIR] [--cpus N] [--memory SIZE]
+  up N [DIR] [--cpus N] [--memory SIZE] [--front]
                  start N hosts (1 to 8), set the wiki up on the first as found,
-                 write kasoku.yaml
+                 write kasoku.yaml; with --front it names an nginx that may be
+                 installed in front of Apache, from an archive on that host
   exec [DIR] -- COMMAND …
                  run a command of this machine in the hosts' network, where
                  load must come from: hosts.sh exec -- kasoku -f FILE tune
@@ -33,13 +34,14 @@ fail() { tell "hosts.sh: $*"; exit 1; }
 parse() {
     COMMAND=${1:-help}
     [ $# -gt 0 ] && shift
-    DIR= HOSTS= LIMITS=() RUN=()
+    DIR= HOSTS= LIMITS=() RUN=() FRONT=
     if [ "$COMMAND" = up ]; then
         case ${1:-} in [1-8]) HOSTS=$1; shift ;; *) fail "up needs the number of hosts, 1 to 8: hosts.sh up 4" ;; esac
     fi
     while [ $# -gt 0 ]; do
         case $1 in
         --cpus | --memory) [ $# -gt 1 ] || fail "$1 needs a value"; LIMITS+=("$1" "$2"); shift ;;
+        --front) FRONT=yes ;;
         --) shift; RUN=("$@"); break ;;
         -*) fail "unknown option $1; see hosts.sh help" ;;
         *) [ -z "$DIR" ] || fail "two directories given: $DIR and $1"; DIR=$1 ;;
@@ -73,6 +75,7 @@ up() {
         on "$host" <<<'systemctl disable -q --now apache2 mariadb >/dev/null 2>&1 || true'
     done
     install_case "$content"
+    if [ -n "$FRONT" ]; then give_archive; fi
     write_stack
     wait_for_service
     cat <<END
@@ -125,10 +128,36 @@ END
     "${ssh[@]}" "tar -C $REMOTE -cf - scenario.yaml checks.yaml articles.csv golden" | tar -C "$DIR" -xf -
 }
 
+# give_archive lets apt on the first host install nginx, and nothing else: the
+# hosts reach no archive of the system's.
+give_archive() {
+    mkdir -p "$DIR/archive"
+    (cd "$DIR/archive" && apt-get -qq -o APT::Sandbox::User=root download nginx nginx-common && dpkg-scanpackages -m . >Packages 2>/dev/null) ||
+        fail "the packages of nginx cannot be had; apt-get update first, and make deps-test"
+    tar -C "$DIR/archive" -cf - . | ssh -F "$DIR/ssh_config" -o BatchMode=yes h1 'mkdir -p /srv/archive && tar -C /srv/archive -xf -'
+    on h1 <<'END'
+set -euo pipefail
+rm -f /etc/apt/sources.list.d/*
+echo 'deb [trusted=yes] file:/srv/archive ./' >/etc/apt/sources.list
+apt-get -qq -o APT::Sandbox::User=root update
+END
+}
+
 db_port() {
     on h1 "$REMOTE" <<'END'
 . "$1/case.env"; echo "$DB_PORT"
 END
+}
+
+# What kasoku.yaml says of an nginx in front, with --front.
+front_service() {
+    if [ -z "$FRONT" ]; then return; fi
+    echo '  - {name: front, kind: nginx, host: h1, front_for: web, talks_to: [web], binary: /usr/sbin/nginx, config: /etc/nginx/nginx.conf, prefix: /usr/share/nginx, control: {unit: nginx.service}}'
+}
+
+front_regulation() {
+    if [ -z "$FRONT" ]; then return; fi
+    echo '  install: true # nginx, from the host'"'"'s own sources'
 }
 
 write_stack() {
@@ -163,6 +192,7 @@ services:
     listen: ["127.0.0.1:$(db_port)", "unix:$REMOTE/run/mariadb/mysqld.sock"]
     control: {method: systemd, unit: wiki-db.service}
     login: {user: kasoku, password_file: $REMOTE/secrets/db_admin, socket: $REMOTE/run/mariadb/mysqld.sock}
+$(front_service)
 load:
   scenario: $DIR/scenario.yaml
   url: http://$WEB_ADDRESS
@@ -174,6 +204,7 @@ regulation:
   staleness: 5m
   # LocalSettings.php may be changed; the source may not.
   application_settings: true
+$(front_regulation)
 checks:
   # Disposable hosts may be killed and rebooted to see what they keep.
   scenario: $DIR/checks.yaml

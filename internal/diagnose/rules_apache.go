@@ -19,6 +19,7 @@ var apacheRules = []Rule{
 	{"apache.workers", []string{"C18"}, needErrorLog, judgeApacheWorkers},
 	{"apache.deflate", []string{"C27"}, "sampled answers and Apache's configuration", judgeDeflate},
 	{"apache.htaccess", []string{"W02"}, needApache, judgeAccessFiles},
+	{"apache.front", []string{"W02", "W10"}, needApache, judgeFront},
 }
 
 // ApacheConfig parses an Apache service's configuration out of the snapshot.
@@ -118,12 +119,7 @@ func judgeApacheWorkers(m *model) ([]Finding, string) {
 		if err != nil {
 			return nil
 		}
-		said := saidFull(m.in.Evidence.Logs, svc.Name)
-		if waited := m.waitedAt(svc.Name); said == "" && waited > 0 && m.n > float64(now) {
-			if earlier := saidFull(m.in.Evidence.LogsBefore, svc.Name); earlier != "" {
-				said = fmt.Sprintf("%d connections waited to be accepted; since its start, before this run: %s", waited, earlier)
-			}
-		}
+		said := m.workersFull(svc, now)
 		if said == "" {
 			return nil
 		}
@@ -132,6 +128,18 @@ func judgeApacheWorkers(m *model) ([]Finding, string) {
 		f.Subject = map[string]string{"now": strconv.Itoa(now)}
 		return []Finding{f.bounded(m.boundWait())}
 	})
+}
+
+// workersFull is Apache's word that none of its workers was idle, "" if it has
+// not said so.
+func (m *model) workersFull(svc *stack.Service, workers int) string {
+	said := saidFull(m.in.Evidence.Logs, svc.Name)
+	if waited := m.waitedAt(svc.Name); said == "" && waited > 0 && m.n > float64(workers) {
+		if earlier := saidFull(m.in.Evidence.LogsBefore, svc.Name); earlier != "" {
+			said = fmt.Sprintf("%d connections waited to be accepted; since its start, before this run: %s", waited, earlier)
+		}
+	}
+	return said
 }
 
 // saidFull is a service's word that its workers are all busy, "" if it is not

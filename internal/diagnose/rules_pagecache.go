@@ -66,21 +66,7 @@ func judgeCacheable(m *model) ([]Finding, string) {
 			loc := PassedBy(server, url)
 			return loc != nil && !kept(conf, loc, url)
 		}
-		var all sparing
-		var files []string
-		for _, a := range m.in.Evidence.Load.Assets {
-			if _, isFile := m.in.Snapshot.StaticFiles[a.Path]; !isFile && CacheableFile(a) && anew(a.Path) {
-				all.add(a.Path, a.Count, a.Total, age.Seconds(), m.window)
-				files = append(files, a.Path)
-			}
-		}
-		var changed int64
-		for _, p := range m.in.Evidence.Load.Pages {
-			if CacheablePage(p) && anew(p.URL) {
-				all.add(p.URL, p.Count, p.Total, age.Seconds(), m.window)
-				changed += p.Changes
-			}
-		}
+		all, files, changed := m.cacheable(age, anew)
 		share := all.share(m.in.Evidence.Load)
 		if len(all.urls) == 0 || share < leastSpared {
 			return nil
@@ -92,6 +78,24 @@ func judgeCacheable(m *model) ([]Finding, string) {
 		f.Subject = map[string]string{"files": strings.Join(files, "\n")}
 		return []Finding{f.bounded(m.bound(m.allCPU * share))}
 	})
+}
+
+// cacheable adds up the answers that strangers all got alike and that are made
+// anew; files are the URLs of those that are no pages.
+func (m *model) cacheable(age time.Duration, anew func(url string) bool) (all sparing, files []string, changed int64) {
+	for _, a := range m.in.Evidence.Load.Assets {
+		if _, isFile := m.in.Snapshot.StaticFiles[a.Path]; !isFile && CacheableFile(a) && anew(a.Path) {
+			all.add(a.Path, a.Count, a.Total, age.Seconds(), m.window)
+			files = append(files, a.Path)
+		}
+	}
+	for _, p := range m.in.Evidence.Load.Pages {
+		if CacheablePage(p) && anew(p.URL) {
+			all.add(p.URL, p.Count, p.Total, age.Seconds(), m.window)
+			changed += p.Changes
+		}
+	}
+	return all, files, changed
 }
 
 // varnishInFront is the Varnish that load.url points to; nil if there is none.

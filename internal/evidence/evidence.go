@@ -299,6 +299,8 @@ type Snapshot struct {
 	// Variants by app service name and implementation: what each does now; only
 	// of services that have variants.
 	Variants map[string]map[string]stack.VariantState `json:"variants,omitempty"`
+	// Fronts by service name: those that may be put in front of another.
+	Fronts map[string]stack.FrontState `json:"fronts,omitempty"`
 	// GoProfiles by app service name: the latest CPU profile of a Go program,
 	// as a pprof file.
 	GoProfiles map[string][]byte `json:"-"`

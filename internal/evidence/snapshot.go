@@ -95,13 +95,14 @@ func (t *taker) variants() {
 		}
 		t.snap.Variants[svc.Name] = states
 	}
+	t.fronts()
 	t.st = t.snap.StackInUse(t.st)
 }
 
 // StackInUse is the stack with each service as the implementation that ran when
-// the snapshot was taken.
+// the snapshot was taken, and without fronts that served nothing then.
 func (s *Snapshot) StackInUse(st *stack.Stack) *stack.Stack {
-	return st.With(stack.UsingOf(st, s.Variants))
+	return st.With(stack.UsingOf(st, s.Variants)).WithFronts(s.Fronts)
 }
 
 func (t *taker) bad(source string, err error) {

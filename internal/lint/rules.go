@@ -25,7 +25,7 @@ var layers = []layer{
 	{"remedy/index", "remedy/planning"},
 	{"remedy/database", "remedy/web", "remedy/kernel", "remedy/packages", "remedy/units", "remedy/boot", "remedy/workload"},
 	{"remedy/php", "remedy/pagecache", "remedy/apps", "remedy/applications", "remedy/topology"},
-	{"remedy/cache"},
+	{"remedy/cache", "remedy/front"},
 	{"remedy"},
 	{"experiment", "prove"},
 	{"store"},

@@ -8,6 +8,7 @@ import (
 	"kasoku/internal/remedy/boot"
 	"kasoku/internal/remedy/cache"
 	"kasoku/internal/remedy/database"
+	"kasoku/internal/remedy/front"
 	"kasoku/internal/remedy/kernel"
 	"kasoku/internal/remedy/packages"
 	"kasoku/internal/remedy/pagecache"
@@ -23,6 +24,7 @@ var Table = slices.Concat(
 	database.Remedies,
 	web.Remedies,
 	pagecache.Remedies,
+	front.Remedies,
 	php.Remedies,
 	apps.Remedies,
 	applications.Remedies,

@@ -354,6 +354,9 @@ func (c *Controller) listens(ctx context.Context, t *processes, p *process) bool
 		// While one moves, its configuration is ahead of the process.
 		want = slices.Concat(want, c.svc.Listen)
 	}
+	if len(want) == 0 && c.svc.FrontFor != "" {
+		return false // while it serves nothing, any nginx without -c would be taken for it
+	}
 	if len(want) == 0 {
 		writesTitle := c.svc.Kind == Nginx || c.svc.Kind == PHPFPM || c.svc.Kind == Redis
 		return writesTitle || len(c.svc.Control.Start) == 0 && c.svc.Kind != App || sameCommand(p.cmdline, c.svc.Control.Start)

@@ -274,6 +274,9 @@ func (d *discovery) frontDoor(s *Stack) {
 				}
 				s.Load.URL = "http://" + strings.TrimSuffix(address, ":80")
 				d.note("load.url is a guess (%s, where %s listens); check it.", s.Load.URL, svc.Name)
+				if svc.Kind == Apache && svc.ControlMethod() == MethodSystemd {
+					d.note("Where a run shows that it would help, an nginx may be put in front of %s, if services has %s", svc.Name, FrontLine(svc))
+				}
 				if svc.HostName() != LocalHost {
 					d.note("Load goes to another machine only if its address is allowed: write it under load.allow, if it is yours to load.")
 				}

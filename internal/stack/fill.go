@@ -34,6 +34,9 @@ func (s *Stack) fill() {
 		svc := &s.Services[i]
 		svc.Host = svc.HostName()
 		svc.Health.Timeout = svc.Health.Wait()
+		if behind := s.Service(svc.FrontFor); svc.FrontFor != "" && behind != nil {
+			behind.Behind = svc.Name
+		}
 		if svc.Host != LocalHost {
 			continue // kasoku.yaml's folder is not there: paths must be absolute
 		}

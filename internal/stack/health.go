@@ -119,7 +119,7 @@ func (c *Controller) probeURL(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	transport := &http.Transport{DisableKeepAlives: true, DialContext: c.h.DialContext}
+	transport := &http.Transport{DisableKeepAlives: true, DialContext: c.movedDial(ctx)}
 	client := http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	res, err := client.Do(req)
 	if err != nil {

@@ -149,8 +149,15 @@ func CheckRights(ctx context.Context, hosts map[string]host.Host, s *Stack) (*Ri
 	p := &probe{r: r, s: s, h: local, me: me}
 	p.journal(ctx)
 	seen := map[string]*probe{LocalHost: p}
+	fronts, err := FrontStates(ctx, hosts, s)
+	if err != nil {
+		return nil, fmt.Errorf("check rights: %w", err)
+	}
 	for i := range s.Services {
 		svc := &s.Services[i]
+		if svc.FrontFor != "" && !fronts[svc.Name].InUse {
+			continue // what it needs are packages and units, which are the host's
+		}
 		name := svc.HostName()
 		p := seen[name]
 		if p == nil {

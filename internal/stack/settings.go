@@ -34,6 +34,8 @@ func readSettings(ctx context.Context, h host.Host, svc *Service) settings {
 	switch svc.Kind {
 	case Nginx:
 		s = nginxSettings(ctx, h, svc)
+	case Apache:
+		s = apacheSettings(ctx, h, svc)
 	case PHPFPM:
 		s = fpmSettings(ctx, h, svc)
 	case MariaDB, MySQL:

@@ -90,6 +90,13 @@ type Service struct {
 	// there what is missing, let nginx pass requests to it, and says which share
 	// pays.
 	SpareFor string `yaml:"spare_for,omitempty" json:"spare_for,omitempty"`
+	// FrontFor names the Apache of the same host that this nginx may be put in
+	// front of. It need not be installed. While it serves nothing, it is as if it
+	// were not in the stack; see FrontState.
+	FrontFor string `yaml:"front_for,omitempty" json:"front_for,omitempty"`
+	// Behind is the service that may be put in front of this one; derived from
+	// FrontFor.
+	Behind string `yaml:"-" json:"behind,omitempty"`
 	// Listen are its endpoints: "127.0.0.1:8080" or "unix:/run/php.sock".
 	Listen []string `yaml:"listen,omitempty,flow" json:"listen,omitempty"`
 	// TalksTo names the services it calls.

@@ -99,6 +99,7 @@ func (s *Stack) validateService(d *document, path string, svc *Service) {
 	}
 	s.validateLinks(d, path, svc)
 	s.validateSpare(d, path, svc)
+	s.validateFront(d, path, svc)
 	validateControl(d, path+".control", svc)
 	validateBuild(d, path+".build", svc)
 	validateVariants(d, path, svc)

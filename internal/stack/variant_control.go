@@ -75,8 +75,8 @@ func Chosen(svc *Service, states map[string]VariantState, preferred string) stri
 }
 
 // InUse looks which implementation of each service runs, and returns the stack
-// with the services as these are. A stack without variants is returned as it
-// is, and no host is asked. A service that cannot be looked at is left as
+// with the services as these are. A stack without variants and fronts is returned
+// as it is, and no host is asked. A service that cannot be looked at is left as
 // kasoku.yaml has it; the error is about the first of those.
 func (s *Stack) InUse(ctx context.Context, hosts map[string]host.Host) (*Stack, error) {
 	using := map[string]string{}
@@ -95,7 +95,11 @@ func (s *Stack) InUse(ctx context.Context, hosts map[string]host.Host) (*Stack, 
 		}
 		using[svc.Name] = Chosen(svc, states, "")
 	}
-	return s.With(using), failed
+	fronts, err := FrontStates(ctx, hosts, s)
+	if failed == nil {
+		failed = err
+	}
+	return s.With(using).WithFronts(fronts), failed
 }
 
 // Prefer names the implementation that the Controller acts on while none runs:

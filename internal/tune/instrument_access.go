@@ -28,7 +28,7 @@ func accessLog(b *Bench, snap *evidence.Snapshot) []instrument {
 		return nil
 	}
 	var out []instrument
-	for _, svc := range b.Stack.OfKind(stack.Nginx, stack.Apache) {
+	for _, svc := range snap.StackInUse(b.Stack).OfKind(stack.Nginx, stack.Apache) {
 		plan := accessLogOf
 		if svc.Kind == stack.Apache {
 			if !running(snap, svc) {

@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,7 +50,8 @@ type Prover struct {
 	// them from it.
 	StandDown func(context.Context) error
 
-	rows load.Rows // that the checks' writes have drawn, by pool
+	rows  load.Rows    // that the checks' writes have drawn, by pool
+	inUse *stack.Stack // without fronts that serve nothing; nil: not looked yet
 }
 
 // Run makes the checks, those that harm nothing first. A check that cannot be
@@ -67,6 +69,11 @@ func (p *Prover) Run(ctx context.Context) ([]prove.Result, error) {
 		out = append(out, r)
 		return nil
 	}
+	fronts, err := stack.FrontStates(ctx, p.Bench.Hosts, p.Bench.Stack)
+	if err != nil {
+		return nil, err
+	}
+	p.inUse = p.Bench.Stack.WithFronts(fronts)
 	w, err := p.witness()
 	if err != nil {
 		return nil, err
@@ -107,7 +114,7 @@ func (p *Prover) tell(r prove.Result) {
 	p.UI.Warn(text, hint)
 }
 
-func (p *Prover) stack() *stack.Stack { return p.Bench.Stack }
+func (p *Prover) stack() *stack.Stack { return cmp.Or(p.inUse, p.Bench.Stack) }
 
 // options of load and walks, without the rows that runs have used up: what the
 // checks draw they note themselves.

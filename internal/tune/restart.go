@@ -52,6 +52,10 @@ func (t *Tuner) restartable() (restarts []change.Change, not []store.NotRestarte
 			not = append(not, store.NotRestarted{Service: svc.Name, Why: "it is spare for " + svc.SpareFor + " and does not run"})
 			continue
 		}
+		if svc.FrontFor != "" && t.evidence != nil && t.evidence.Services[svc.Name].Processes == 0 {
+			not = append(not, store.NotRestarted{Service: svc.Name, Why: "it is not in front of " + svc.FrontFor + " and does not run"})
+			continue
+		}
 		why := t.Stack.Regulation.Refuses(nil, nil, []string{svc.Name})
 		if why == "" {
 			why = t.Rights.Refuses(stack.NeedRestart, svc.Name, "")

@@ -36,8 +36,8 @@ const (
 // wanted is one entry of PageMap.
 type wanted struct{ pattern, kind string }
 
-// planNginx gives the nginx in front a cache for the pages of the finding.
-func planNginx(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
+// PlanNginx gives the nginx in front a cache for the pages of the finding.
+func PlanNginx(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 	svc := in.Stack.Service(f.Service)
 	age := diagnose.MaxAge(in.Stack.Regulation)
 	valid, err := validFor(in, age)
@@ -58,12 +58,12 @@ func planNginx(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 			}
 			changes = append(changes, mk)
 			for _, loc := range locations(server, f.Evidence) {
-				if err := server.Parent.Append(cachePath(diagnose.PassOf(loc), dir, size)); err != nil {
+				if err := beside(server, cachePath(diagnose.PassOf(loc), dir, size)); err != nil {
 					return err
 				}
 				break
 			}
-			if err := server.Parent.Append(maps(in, valid)); err != nil {
+			if err := beside(server, maps(in, valid)); err != nil {
 				return err
 			}
 		}
@@ -82,6 +82,15 @@ func planNginx(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 	return []planning.Plan{{ID: fmt.Sprintf("nginx.page-cache:%s:%s:%.8x", f.Service, age, sum.Sum(nil)),
 		Title:   fmt.Sprintf("Let %s keep %s for strangers, none older than %s", f.Service, ui.Plural(len(f.Evidence), "answer", "answers"), age),
 		Changes: append(changes, edited...), Fresh: &planning.Fresh{URLs: f.Evidence, MaxAge: age}}}, nil
+}
+
+// beside adds directives of the http block: at its end, or, where the server
+// stands in a file of its own, before it there.
+func beside(server *nginx.Directive, text string) error {
+	if server.File != server.Parent.File {
+		return server.InsertBefore(text)
+	}
+	return server.Parent.Append(text)
 }
 
 // validFor is for how long nginx may call an answer valid so that none is older
@@ -176,7 +185,9 @@ func variable(header string) string {
 	return "$http_" + strings.ReplaceAll(strings.ToLower(header), "-", "_")
 }
 
-// maps decide what is looked up and what is not kept. A request that tells who
+// maps decide what is looked up and what is not kept. nginx takes the first
+// expression that matches; s-maxage counts before max-age (RFC 9111, 5.2.2.10),
+// which is often 0 beside it, for browsers. A request that tells who
 // asks never meets the cache: for it the zone is off, so that it is passed on
 // as if there were none.
 func maps(in planning.Input, valid time.Duration) string {
@@ -189,25 +200,27 @@ func maps(in planning.Input, valid time.Duration) string {
 		asks += "|" + variable(h)
 		bars += "|"
 	}
-	return fmt.Sprintf(`map $request_uri %s {
+	return fmt.Sprintf(`map $request_uri %[1]s {
     default 0;
 }
-map "%s|$http_cookie" %s {
+map "%[2]s|$http_cookie" %[3]s {
     default off;
-    "%s%s" %s;
-    "~^%s%s" %s;
+    "%[4]s%[5]s" %[6]s;
+    "~^%[7]s%[9]s" %[6]s;
 }
 map $upstream_http_cache_control $kasoku_private {
     default 0;
     "~*(^|[,\s])(private|no-store|no-cache)" 1;
-    "~*(^|[,\s])(s-maxage|max-age)\s*=\s*\"?(%s)(\D|$)" 1;
+    "~*(^|[,\s])s-maxage\s*=\s*\"?(%[8]s)(\D|$)" 1;
+    "~*(^|[,\s])s-maxage\s*=" 0;
+    "~*(^|[,\s])max-age\s*=\s*\"?(%[8]s)(\D|$)" 1;
 }
 map "$upstream_http_x_accel_expires|$upstream_http_expires|$upstream_http_cache_control" $kasoku_dated {
     default 1;
     "~^\|\|" 0;
     "~*^\|.*max-age\s*=" 0;
 }`, diagnose.PageMap, asks, diagnose.CacheMap, pageKind, bars, diagnose.CacheZone,
-		fileKind, regexp.QuoteMeta(bars), diagnose.CacheZone, below(int(valid/time.Second)))
+		fileKind, below(int(valid/time.Second)), regexp.QuoteMeta(bars))
 }
 
 // below is a regular expression for the whole numbers from 0 to n-1, n > 0, as
