@@ -10,18 +10,25 @@ KASOKU=${KASOKU:-$CASE/../../bin/kasoku}
 REMOTE=/srv/wiki
 # The same on every host, so that work can move to any of them.
 PACKAGES=apache2,libapache2-mod-php,mediawiki,php-cli,php-mysql,php-intl,php-mbstring,php-xml,mariadb-server,mariadb-client,curl,procps
+for part in archive spread; do
+    # shellcheck source=/dev/null
+    . "$CASE/lib/$part.sh"
+done
 
 usage() {
     cat <<END
 Usage: hosts.sh COMMAND [DIR]     DIR defaults to $CASE/run-hosts
 
-  up N [DIR] [--cpus N] [--memory SIZE]
+  up N [DIR] [--cpus N] [--memory SIZE] [--size small|full]
                  start N hosts (1 to 8), set the wiki up on the first as found,
-                 write kasoku.yaml
+                 write kasoku.yaml; small: an eighth of the older revisions
   exec [DIR] -- COMMAND …
                  run a command of this machine in the hosts' network, where
                  load must come from: hosts.sh exec -- kasoku -f FILE tune
   reset [DIR]    edits are taken back (while serving)
+  spread K [DIR] let the first K hosts answer alike, behind a balancer on the
+                 first, port $FRONT_PORT: PHP and MediaWiki as they are there now,
+                 Apache as found; K = 0 takes it away
   reboot [DIR]   restart every host and wait until the wiki answers
   down [DIR]     remove the hosts and DIR
 END
@@ -33,13 +40,17 @@ fail() { tell "hosts.sh: $*"; exit 1; }
 parse() {
     COMMAND=${1:-help}
     [ $# -gt 0 ] && shift
-    DIR= HOSTS= LIMITS=() RUN=()
+    DIR= HOSTS= SPREAD= LIMITS=() RUN=()
+    export KASOKU_WIKI_SIZE=${KASOKU_WIKI_SIZE:-full}
     if [ "$COMMAND" = up ]; then
         case ${1:-} in [1-8]) HOSTS=$1; shift ;; *) fail "up needs the number of hosts, 1 to 8: hosts.sh up 4" ;; esac
+    elif [ "$COMMAND" = spread ]; then
+        case ${1:-} in [0-8]) SPREAD=$1; shift ;; *) fail "spread needs the number of hosts, 0 to 8: hosts.sh spread 2" ;; esac
     fi
     while [ $# -gt 0 ]; do
         case $1 in
         --cpus | --memory) [ $# -gt 1 ] || fail "$1 needs a value"; LIMITS+=("$1" "$2"); shift ;;
+        --size) case ${2:-} in small | full) KASOKU_WIKI_SIZE=$2 ;; *) fail "--size needs small or full" ;; esac; shift ;;
         --) shift; RUN=("$@"); break ;;
         -*) fail "unknown option $1; see hosts.sh help" ;;
         *) [ -z "$DIR" ] || fail "two directories given: $DIR and $1"; DIR=$1 ;;
@@ -73,6 +84,7 @@ up() {
         on "$host" <<<'systemctl disable -q --now apache2 mariadb >/dev/null 2>&1 || true'
     done
     install_case "$content"
+    offer_packages
     write_stack
     wait_for_service
     cat <<END
@@ -90,13 +102,23 @@ install_case() {
     tar -C "$CASE" -cf - case.sh lib conf content sql scenario.yaml checks.yaml articles.csv |
         "${ssh[@]}" 'mkdir -p /srv/case && tar -C /srv/case -xf -'
     tar -C "$1" -cf - wiki.sql.gz images.tar.gz | "${ssh[@]}" 'mkdir -p /srv/case/given && tar -C /srv/case/given -xf -'
+    # Other hosts may serve the wiki, too, so the database is there for their
+    # network, and the settings name it by an address that all of them reach.
     on h1 "$REMOTE" "$WEB_ADDRESS" <<'END'
 set -euo pipefail
-DIR=$1
-KASOKU_CASE_CONTENT=/srv/case/given /srv/case/case.sh up "$DIR" --port 80 --address "$2" >/dev/null
+DIR=$1 ADDRESS=$2
+KASOKU_CASE_CONTENT=/srv/case/given /srv/case/case.sh up "$DIR" --port 80 --address "$ADDRESS" >/dev/null
+password=$(sed -n 's/^$wgDBpassword = "\(.*\)";$/\1/p' "$DIR/wiki/LocalSettings.php")
+mariadb --defaults-file="$DIR/secrets/client.cnf" <<SQL
+CREATE USER wiki@'${ADDRESS%.*}.%' IDENTIFIED BY '$password';
+GRANT ALL PRIVILEGES ON wiki.* TO wiki@'${ADDRESS%.*}.%';
+SQL
 /srv/case/case.sh down "$DIR"
 rm -r /srv/case/given
 sed -i 's/^Listen 127.0.0.1:80$/Listen 80/' "$DIR/etc/apache2/apache2.conf"
+sed -i 's/^bind-address = .*/bind-address = 0.0.0.0/' "$DIR/etc/mysql/my.cnf"
+sed -i "s/^\$wgDBserver = \"127.0.0.1:/\$wgDBserver = \"$ADDRESS:/" "$DIR/wiki/LocalSettings.php"
+cp -a "$DIR/etc/apache2" /srv/case/apache2.found
 unit() { # unit NAME TYPE PIDFILE START RELOAD
     cat >"/etc/systemd/system/wiki-$1.service" <<UNIT
 [Unit]
@@ -160,7 +182,7 @@ services:
     host: h1
     binary: /usr/sbin/mariadbd
     config: $REMOTE/etc/mysql/my.cnf
-    listen: ["127.0.0.1:$(db_port)", "unix:$REMOTE/run/mariadb/mysqld.sock"]
+    listen: ["0.0.0.0:$(db_port)", "unix:$REMOTE/run/mariadb/mysqld.sock"]
     control: {method: systemd, unit: wiki-db.service}
     login: {user: kasoku, password_file: $REMOTE/secrets/db_admin, socket: $REMOTE/run/mariadb/mysqld.sock}
 load:
@@ -174,11 +196,13 @@ regulation:
   staleness: 5m
   # LocalSettings.php may be changed; the source may not.
   application_settings: true
+  # Debian's packages may be installed: the hosts have an archive of some.
+  install: true
 checks:
   # Disposable hosts may be killed and rebooted to see what they keep.
   scenario: $DIR/checks.yaml
   kill: [db]
-  reboot: [h1]
+  reboot: [$(seq -s ', ' -f 'h%g' "$HOSTS")]
 tune:
   # Disposable hosts share this machine: each sees the others' work as foreign.
   max_foreign_cpu: 1
@@ -220,6 +244,7 @@ main() {
     up) up ;;
     exec) need_up; [ ${#RUN[@]} -gt 0 ] || fail "exec needs -- and a command"; in_lab "${RUN[@]}" ;;
     reset) need_up; reset_data ;;
+    spread) need_up; spread ;;
     reboot) need_up; reboot_all ;;
     down) "$KASOKU" lab --name "$LAB" down >&2 || true; rm -rf "$DIR" ;;
     help | -h | --help) usage ;;
