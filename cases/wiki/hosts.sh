@@ -29,6 +29,7 @@ Usage: hosts.sh COMMAND [DIR]     DIR defaults to $CASE/run-hosts
   spread K [DIR] let the first K hosts answer alike, behind a balancer on the
                  first, port $FRONT_PORT: PHP and MediaWiki as they are there now,
                  Apache as found; K = 0 takes it away
+  limit N [DIR]  each host may use N CPUs, such as 0.4; 0: all of the machine's
   reboot [DIR]   restart every host and wait until the wiki answers
   down [DIR]     remove the hosts and DIR
 END
@@ -40,10 +41,12 @@ fail() { tell "hosts.sh: $*"; exit 1; }
 parse() {
     COMMAND=${1:-help}
     [ $# -gt 0 ] && shift
-    DIR= HOSTS= SPREAD= LIMITS=() RUN=()
+    DIR= HOSTS= SPREAD= CPUS= LIMITS=() RUN=()
     export KASOKU_WIKI_SIZE=${KASOKU_WIKI_SIZE:-full}
     if [ "$COMMAND" = up ]; then
         case ${1:-} in [1-8]) HOSTS=$1; shift ;; *) fail "up needs the number of hosts, 1 to 8: hosts.sh up 4" ;; esac
+    elif [ "$COMMAND" = limit ]; then
+        case ${1:-} in [0-9]*) CPUS=$1; shift ;; *) fail "limit needs a number of CPUs: hosts.sh limit 0.4" ;; esac
     elif [ "$COMMAND" = spread ]; then
         case ${1:-} in [0-8]) SPREAD=$1; shift ;; *) fail "spread needs the number of hosts, 0 to 8: hosts.sh spread 2" ;; esac
     fi
@@ -202,7 +205,7 @@ checks:
   # Disposable hosts may be killed and rebooted to see what they keep.
   scenario: $DIR/checks.yaml
   kill: [db]
-  reboot: [$(seq -s ', ' -f 'h%g' "$HOSTS")]
+  reboot: [h1]
 tune:
   # Disposable hosts share this machine: each sees the others' work as foreign.
   max_foreign_cpu: 1
@@ -245,6 +248,7 @@ main() {
     exec) need_up; [ ${#RUN[@]} -gt 0 ] || fail "exec needs -- and a command"; in_lab "${RUN[@]}" ;;
     reset) need_up; reset_data ;;
     spread) need_up; spread ;;
+    limit) need_up; limit ;;
     reboot) need_up; reboot_all ;;
     down) "$KASOKU" lab --name "$LAB" down >&2 || true; rm -rf "$DIR" ;;
     help | -h | --help) usage ;;

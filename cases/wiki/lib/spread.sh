@@ -8,22 +8,27 @@ SPREAD_DIR=/srv/spread
 # spread lets the first $SPREAD hosts answer behind the balancer.
 spread() {
     [ "$SPREAD" -le "$HOSTS" ] || fail "there are $HOSTS hosts, not $SPREAD"
-    local host
-    for host in $(seq -f 'h%g' "$HOSTS"); do
-        on "$host" <<<"systemctl stop -q spread-front spread-back 2>/dev/null || true"
-    done
+    local host given ready=0
     if [ "$SPREAD" = 0 ]; then
         for host in $(seq -f 'h%g' "$HOSTS"); do
-            on "$host" "$SPREAD_DIR" <<<'rm -rf "$1" /run/systemd/system/spread-*.service && systemctl daemon-reload'
+            on "$host" "$SPREAD_DIR" <<<'systemctl stop -q spread-front spread-back 2>/dev/null || true
+rm -rf "$1" /run/systemd/system/spread-*.service && systemctl daemon-reload'
         done
+        rm -f "$DIR/spread.ready"
         return
     fi
-    local given=$DIR/spread.tar
-    on h1 "$REMOTE" <<'END' >"$given"
-tar -C / --exclude=".$1/wiki/cache/*" -cf - ./srv/case/apache2.found ".$1/etc/php" ".$1/wiki"
+    # What a host has been given stays until spread 0.
+    if [ -f "$DIR/spread.ready" ]; then ready=$(<"$DIR/spread.ready"); fi
+    if [ "$ready" -lt "$SPREAD" ]; then
+        given=$DIR/spread.tar
+        on h1 "$REMOTE" <<'END' >"$given"
+cd /
+tar -cf - ./srv/case/apache2.found ".$1/etc/php" ".$1/wiki" $(ls -d ".$1"/kasoku-* 2>/dev/null)
 END
-    for host in $(seq -f 'h%g' "$SPREAD"); do back "$host" <"$given"; done
-    rm "$given"
+        for host in $(seq -f 'h%g' $((ready + 1)) "$SPREAD"); do back "$host" <"$given"; done
+        rm "$given"
+        echo "$SPREAD" >"$DIR/spread.ready"
+    fi
     front
     await_front
 }
@@ -48,10 +53,8 @@ if [ $# -gt 0 ]; then
 fi
 if [ ! -d "$DIR/db" ]; then
     mkdir -p "$DIR"
-    rm -rf "$DIR/wiki" "$DIR/etc/php"
-    mkdir -p "$DIR/etc"
-    cp -a "$TO/given$DIR/wiki" "$DIR/wiki"
-    cp -a "$TO/given$DIR/etc/php" "$DIR/etc/php"
+    rm -rf "$DIR"/*
+    cp -a "$TO/given$DIR"/* "$DIR"
 fi
 rm -rf "$TO/apache2"
 cp -a "$TO/given/srv/case/apache2.found" "$TO/apache2"
@@ -93,6 +96,13 @@ printf '[Service]\nType=forking\nPIDFile=%s\nExecStart=/usr/sbin/apache2 -d %s -
 systemctl daemon-reload
 systemctl restart spread-front
 END
+}
+
+# limit caps the CPU of every host; 0 takes the cap away. Hosts of one machine
+# share its CPUs: without a cap another one brings nothing.
+limit() {
+    local host
+    for host in $(seq -f 'h%g' "$HOSTS"); do "$KASOKU" lab --name "$LAB" limit "$host" --cpus "$CPUS" >&2; done
 }
 
 # await_front waits until every host has answered some requests rightly.
