@@ -43,6 +43,15 @@ func prepare(in planning.Input, f diagnose.Finding) ([][]change.Change, error) {
 		}
 		run = append(run, c)
 	}
+	for file := range strings.FieldsFuncSeq(f.Subject["php_ini"], func(r rune) bool { return r == '\n' }) {
+		main := in.Stack.Service(spare.SpareFor)
+		c, err := planning.FileChange(in.Snapshot, spare, file, in.Snapshot.Files[planning.HostOf(main)][file].Content, change.Restart,
+			fmt.Sprintf("PHP in %s is set as in %s on %s.", spare.Name, main.Name, planning.HostOf(main)))
+		if err != nil {
+			return nil, err
+		}
+		run = append(run, c)
+	}
 	if unit := f.Subject["unit"]; unit != "" {
 		for i := range run {
 			run[i].Service, run[i].Activate = "", change.None // it reads the pool when it starts

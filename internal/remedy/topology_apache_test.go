@@ -1,0 +1,77 @@
+package remedy_test
+
+import (
+	"strings"
+	"testing"
+
+	"kasoku/internal/change"
+	"kasoku/internal/evidence"
+	"kasoku/internal/remedy"
+	"kasoku/internal/remedy/remedytest"
+	"kasoku/internal/stack"
+)
+
+const iniPath = "/etc/php/8.2/apache2/php.ini"
+
+// apaches is aside with an Apache behind nginx, the wiki in it, and a spare
+// Apache on app1 that does not run.
+func apaches() remedy.Input {
+	in := aside("        location / {\n            proxy_pass http://127.0.0.1:8080;\n        }", "", false)
+	const conf = "/etc/apache2/apache2.conf"
+	in.Stack.Services = append(in.Stack.Services,
+		stack.Service{Name: "wiki", Kind: stack.Apache, Host: "web1", Config: conf, Listen: []string{"127.0.0.1:8080"}},
+		stack.Service{Name: "pages", Kind: stack.App, Host: "web1", RunsIn: "wiki", Root: "/srv/pages"},
+		stack.Service{Name: "wiki2", Kind: stack.Apache, Host: "app1", Config: conf, Listen: []string{"0.0.0.0:80"}, SpareFor: "wiki", Control: stack.Control{Unit: "apache2"}})
+	in.Evidence.Services = map[string]evidence.ServiceUse{"web": {CPU: 3}, "db": {CPU: 3}, "wiki": {CPU: 10, Processes: 5}}
+	in.Snapshot.Spares = map[string]evidence.Spare{"wiki2": {Program: true, Code: map[string]evidence.CodeState{"/srv/pages": evidence.CodeSame}}}
+	in.Snapshot.Apache = map[string]evidence.ApacheBuild{"wiki": {PHPIni: []string{iniPath}}}
+	in.Snapshot.Files["web1"][iniPath] = evidence.File{Content: []byte("opcache.enable = 1\n"), Mode: 0o644, Service: "wiki", Writable: true}
+	in.Snapshot.Files["app1"][iniPath] = evidence.File{Content: []byte("opcache.enable = 0\n"), Mode: 0o644, Service: "wiki2", Writable: true}
+	return in
+}
+
+// A spare Apache gets the php.ini of the one that is asked before it is started,
+// and then what makes both hosts equally busy.
+func TestSpareApache(t *testing.T) {
+	p := remedytest.Want(t, apaches(), "nginx.spare-host")
+	if len(p.Prepare) != 1 || len(p.Prepare[0]) != 2 {
+		t.Fatalf("prepare %+v", p.Prepare)
+	}
+	php, unit := p.Prepare[0][0], p.Prepare[0][1]
+	if php.Kind != change.KindFile || php.Host != "app1" || php.Path != iniPath || string(php.After.Content) != "opcache.enable = 1\n" || php.Activate != change.None {
+		t.Errorf("php.ini: %+v", php)
+	}
+	if unit.Kind != change.KindUnit || unit.Host != "app1" || unit.Unit.Name != "apache2.service" {
+		t.Errorf("unit: %+v", unit)
+	}
+	changes, err := p.Search.At(100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	remedytest.Has(t, remedytest.AfterChanges(changes, remedytest.NginxPath), "server 127.0.0.1:8080 weight=20;", "server 10.0.0.2:80 weight=80;")
+
+	same := apaches()
+	same.Snapshot.Files["app1"][iniPath] = same.Snapshot.Files["web1"][iniPath]
+	if p := remedytest.Want(t, same, "nginx.spare-host"); len(p.Prepare) != 1 || len(p.Prepare[0]) != 1 {
+		t.Errorf("the same php.ini: prepare %+v", p.Prepare)
+	}
+}
+
+// What PHP is set by on one host alone is the operator's.
+func TestSpareApacheLacksSettings(t *testing.T) {
+	in := apaches()
+	delete(in.Snapshot.Files["app1"], iniPath)
+	in, res := remedytest.Plan(t, in)
+	for _, p := range res.Plans {
+		if p.Remedy == "nginx.spare-host" {
+			t.Errorf("planned %s", p.ID)
+		}
+	}
+	told := false
+	for _, n := range in.Diagnosis.NotJudged {
+		told = told || n.Rule == "topology.spare" && strings.Contains(n.Why, "packages and files of PHP")
+	}
+	if !told {
+		t.Errorf("nothing tells what is missing: %+v", in.Diagnosis.NotJudged)
+	}
+}
