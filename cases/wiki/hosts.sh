@@ -87,6 +87,7 @@ up() {
         on "$host" <<<'systemctl disable -q --now apache2 mariadb >/dev/null 2>&1 || true'
     done
     install_case "$content"
+    install_spares
     offer_packages
     write_stack
     wait_for_service
@@ -96,6 +97,18 @@ The wiki answers on http://$WEB_ADDRESS/wiki/メインページ within the hosts
   stack:  $DIR/kasoku.yaml
   tune:   $CASE/hosts.sh exec $DIR -- $KASOKU -f $DIR/kasoku.yaml tune
 END
+}
+
+# install_spares gives the other hosts the web server as it was found on the
+# first, switched off, and no wiki: what else it needs is Kasoku's to bring.
+install_spares() {
+    local host
+    [ "$HOSTS" -gt 1 ] || return 0
+    on h1 "$REMOTE" <<<'tar -C / -cf - ".$1/etc/apache2" ".$1/etc/php" ./etc/systemd/system/wiki-web.service' >"$DIR/spare.tar"
+    for host in $(seq -f 'h%g' 2 "$HOSTS"); do
+        ssh -F "$DIR/ssh_config" -o BatchMode=yes "$host" "tar -C / -xf - && mkdir -p $REMOTE/run $REMOTE/log && systemctl daemon-reload" <"$DIR/spare.tar"
+    done
+    rm "$DIR/spare.tar"
 }
 
 # install_case CONTENT copies the case to the first host, sets it up there and
@@ -188,6 +201,9 @@ services:
     listen: ["0.0.0.0:$(db_port)", "unix:$REMOTE/run/mariadb/mysqld.sock"]
     control: {method: systemd, unit: wiki-db.service}
     login: {user: kasoku, password_file: $REMOTE/secrets/db_admin, socket: $REMOTE/run/mariadb/mysqld.sock}
+END
+        for host in $(seq -f 'h%g' 2 "$HOSTS"); do write_spare "$host"; done
+        cat <<END
 load:
   scenario: $DIR/scenario.yaml
   url: http://$WEB_ADDRESS
@@ -205,12 +221,28 @@ checks:
   # Disposable hosts may be killed and rebooted to see what they keep.
   scenario: $DIR/checks.yaml
   kill: [db]
-  reboot: [h1]
+  reboot: [$(seq -s ', ' -f 'h%g' "$HOSTS")]
 tune:
   # Disposable hosts share this machine: each sees the others' work as foreign.
   max_foreign_cpu: 1
 END
     } >"$DIR/kasoku.yaml"
+}
+
+# write_spare HOST is a web server that could do the first one's work.
+write_spare() {
+    cat <<END
+  - name: web-$1
+    kind: apache
+    host: $1
+    spare_for: web
+    binary: /usr/sbin/apache2
+    config: $REMOTE/etc/apache2/apache2.conf
+    prefix: $REMOTE/etc/apache2
+    listen: ["$(address "$1"):80"]
+    talks_to: [db]
+    control: {method: systemd, unit: wiki-web.service}
+END
 }
 
 in_lab() { "$KASOKU" lab --name "$LAB" exec -- "$@"; }

@@ -11,8 +11,15 @@ spread() {
     local host given ready=0
     if [ "$SPREAD" = 0 ]; then
         for host in $(seq -f 'h%g' "$HOSTS"); do
-            on "$host" "$SPREAD_DIR" <<<'systemctl stop -q spread-front spread-back 2>/dev/null || true
-rm -rf "$1" /run/systemd/system/spread-*.service && systemctl daemon-reload'
+            on "$host" "$SPREAD_DIR" "$REMOTE" <<'END'
+systemctl stop -q spread-front spread-back 2>/dev/null || true
+if [ -f "$1/placed" ]; then
+    rm -rf "$2/wiki" "$2"/kasoku-* "$2/etc/php"
+    if [ -d "$1/php.before" ]; then mv "$1/php.before" "$2/etc/php"; fi
+fi
+rm -rf "$1" /run/systemd/system/spread-*.service
+systemctl daemon-reload
+END
         done
         rm -f "$DIR/spread.ready"
         return
@@ -51,9 +58,12 @@ if [ $# -gt 0 ]; then
     DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "$@" >/dev/null
     rm /usr/sbin/policy-rc.d
 fi
-if [ ! -d "$DIR/db" ]; then
-    mkdir -p "$DIR"
-    rm -rf "$DIR"/*
+if [ ! -d "$DIR/wiki" ]; then
+    touch "$TO/placed" # taken away by spread 0
+    mkdir -p "$DIR/etc"
+    if [ -d "$DIR/etc/php" ]; then mv "$DIR/etc/php" "$TO/php.before"; fi
+    cp -a "$TO/given$DIR/etc/php" "$DIR/etc/php"
+    rm -rf "$TO/given$DIR/etc"
     cp -a "$TO/given$DIR"/* "$DIR"
 fi
 rm -rf "$TO/apache2"
