@@ -28,7 +28,8 @@ func (c *wholeCase) start(ctx context.Context) error {
 		return nil
 	}
 	if _, err := os.Stat(c.HostDir); err == nil {
-		if err := c.end(); err != nil {
+		say("The hosts of an earlier call are removed")
+		if err := c.remove(); err != nil {
 			return err
 		}
 	}
@@ -53,13 +54,18 @@ func (c *wholeCase) runs(ctx context.Context) bool {
 	return c.script(ctx, io.Discard, "reset", c.HostDir) == nil
 }
 
-// end keeps the store and, unless the hosts shall stay, removes them. It works
-// after an interruption, too.
+// end removes the hosts, unless they shall stay. It works after an
+// interruption, too.
 func (c *wholeCase) end() error {
 	if c.Keep {
 		fmt.Println("\nthe hosts stay; remove them with:", c.Script, "down", c.HostDir)
 		return nil
 	}
+	return c.remove()
+}
+
+// remove keeps the store and removes the hosts.
+func (c *wholeCase) remove() error {
 	state := filepath.Join(c.HostDir, ".kasoku")
 	if _, err := os.Stat(state); err == nil {
 		to := filepath.Join(c.Dir, "store-"+time.Now().Format("0102-150405"))

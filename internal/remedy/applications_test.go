@@ -65,6 +65,20 @@ func after(t *testing.T, p *remedy.Plan) string {
 	return ""
 }
 
+// A spare host that answers nothing has no files of its own.
+func TestMediaWikiFileCacheWithSpare(t *testing.T) {
+	const id = "mediawiki.file-cache:app"
+	in := wiki(settings)
+	in.Stack.Services = append(in.Stack.Services, stack.Service{Name: "php2", Kind: stack.PHPFPM, Host: "app1", SpareFor: "php"})
+	if p, why := of(t, in, id); p == nil {
+		t.Errorf("not planned beside an idle spare: %s", why)
+	}
+	in.Evidence.Services["php2"] = evidence.ServiceUse{Processes: 3}
+	if p, why := of(t, in, id); p != nil || !strings.Contains(why, "PHP runs in 2 services") {
+		t.Errorf("planned %v beside a spare that answers: %s", p != nil, why)
+	}
+}
+
 func TestMediaWikiObjectCache(t *testing.T) {
 	const mc, apcu = "mediawiki.object-cache:app:memcached:mc", "mediawiki.object-cache:app:apcu"
 	in := wiki(settings)

@@ -6,6 +6,7 @@ import (
 
 	"kasoku/internal/change"
 	"kasoku/internal/evidence"
+	"kasoku/internal/knownapp"
 	"kasoku/internal/remedy"
 	"kasoku/internal/remedy/remedytest"
 	"kasoku/internal/stack"
@@ -57,10 +58,41 @@ func TestSpareApache(t *testing.T) {
 	}
 }
 
+// mediawiki makes the pages a MediaWiki with these settings.
+func mediawiki(in remedy.Input, text string) remedy.Input {
+	const file = "/srv/pages/LocalSettings.php"
+	in.Stack.Service("pages").Settings = []string{file}
+	in.Snapshot.Files["web1"][file] = evidence.File{Content: []byte("<?php\n" + text), Mode: 0o640, Service: "pages", Writable: true}
+	in.Snapshot.Known = map[string]knownapp.Found{"pages": {ID: "mediawiki", Settings: []string{file}}}
+	return in
+}
+
+// A folder that Kasoku has made for the texts of the first host is made on the
+// other; pages and objects that each host would keep for itself forbid it.
+func TestSpareMediaWiki(t *testing.T) {
+	in := mediawiki(apaches(), "$wgCacheDirectory = '/srv/kasoku-texts-pages';\n")
+	in.Snapshot.Users = map[string]evidence.ProcessUser{"web1/wiki": {UID: 33, GID: 33, Name: "www-data", Group: "www-data"}}
+	p := remedytest.Want(t, in, "nginx.spare-host")
+	if len(p.Prepare) != 2 || len(p.Prepare[0]) != 1 {
+		t.Fatalf("prepare %+v", p.Prepare)
+	}
+	if c := p.Prepare[0][0]; c.Kind != change.KindDir || c.Host != "app1" || c.Path != "/srv/kasoku-texts-pages" || c.After.Mode != 0o700 || c.After.UID != 33 {
+		t.Errorf("folder: %+v", c)
+	}
+	wantNotJudged(t, mediawiki(apaches(), "$wgUseFileCache = true;\n"), "does not throw away the files of another")
+	wantNotJudged(t, mediawiki(apaches(), "$wgMainCacheType = CACHE_ACCEL;\n"), "APCu of one host does not see")
+}
+
 // What PHP is set by on one host alone is the operator's.
 func TestSpareApacheLacksSettings(t *testing.T) {
 	in := apaches()
 	delete(in.Snapshot.Files["app1"], iniPath)
+	wantNotJudged(t, in, "packages and files of PHP")
+}
+
+// wantNotJudged: the spare is not asked, and why is told.
+func wantNotJudged(t *testing.T, in remedy.Input, why string) {
+	t.Helper()
 	in, res := remedytest.Plan(t, in)
 	for _, p := range res.Plans {
 		if p.Remedy == "nginx.spare-host" {
@@ -69,9 +101,9 @@ func TestSpareApacheLacksSettings(t *testing.T) {
 	}
 	told := false
 	for _, n := range in.Diagnosis.NotJudged {
-		told = told || n.Rule == "topology.spare" && strings.Contains(n.Why, "packages and files of PHP")
+		told = told || n.Rule == "topology.spare" && strings.Contains(n.Why, why)
 	}
 	if !told {
-		t.Errorf("nothing tells what is missing: %+v", in.Diagnosis.NotJudged)
+		t.Errorf("nothing tells %q: %+v", why, in.Diagnosis.NotJudged)
 	}
 }

@@ -103,7 +103,7 @@ func planObjectCache(in planning.Input, f diagnose.Finding) ([]planning.Plan, er
 		out = append(out, p)
 	}
 	if diagnose.On(in.Snapshot.PHP[w.runner.Name]["apc.enabled"]) {
-		if n := len(diagnose.PHPServices(in.Stack, in.Snapshot)); n > 1 {
+		if n := len(diagnose.Answering(diagnose.PHPServices(in.Stack, in.Snapshot), in.Evidence)); n > 1 {
 			why = fmt.Errorf("PHP runs in %d services, and APCu of one does not see what another changes", n)
 		} else {
 			p, err := w.cachePlan("apcu", "in APCu of "+w.runner.Name, [2]string{"wgMainCacheType", "CACHE_ACCEL"})
@@ -169,7 +169,7 @@ func planFileCache(in planning.Input, f diagnose.Finding) ([]planning.Plan, erro
 	if w == nil || err != nil {
 		return nil, err
 	}
-	if n := len(diagnose.PHPServices(in.Stack, in.Snapshot)); n > 1 {
+	if n := len(diagnose.Answering(diagnose.PHPServices(in.Stack, in.Snapshot), in.Evidence)); n > 1 {
 		return nil, fmt.Errorf("PHP runs in %d services, and an edit on one does not throw away the files of another", n)
 	}
 	dir, folder, err := w.folder("kasoku-pages-")
