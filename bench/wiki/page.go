@@ -64,7 +64,7 @@ func writeSession(b *strings.Builder, s *Session) {
 			verdict = "kept"
 		}
 		if x.Low != 0 || x.High != 0 {
-			effect = fmt.Sprintf("%+.0f %% (%+.0f to %+.0f)", 100*x.Effect, 100*x.Low, 100*x.High)
+			effect = fmt.Sprintf("%s (%s to %s)", ui.Percent(x.Effect), ui.Percent(x.Low), ui.Percent(x.High))
 		}
 		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", cell(x.Title), verdict, effect, x.Took.Round(time.Second))
 	}
