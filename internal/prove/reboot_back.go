@@ -33,7 +33,9 @@ func (b *reboot) reboots(ctx context.Context, begun time.Time) <-chan []Problem 
 const (
 	// orderTime is how long the order may take: its answer rarely comes.
 	orderTime = 10 * time.Second
-	// askTime bounds asking a host or service that may be down.
+	// askTime bounds asking a host or service that may be down. A host that is
+	// asked again is given twice the time: after a reboot the helper's program
+	// (tens of megabytes) has to be copied there first.
 	askTime = 3 * time.Second
 )
 
@@ -44,7 +46,7 @@ func (b *reboot) oneReboots(ctx context.Context, name string, begun time.Time) [
 	defer cancel()
 	ordered := make(chan error, 1)
 	go func() { ordered <- b.o.order(ordering, h) }()
-	for {
+	for wait := askTime; ; wait = min(2*wait, max(b.o.Back, askTime)) {
 		select {
 		case err := <-ordered:
 			if err != nil && ctx.Err() == nil {
@@ -52,7 +54,7 @@ func (b *reboot) oneReboots(ctx context.Context, name string, begun time.Time) [
 			}
 		default:
 		}
-		asking, end := context.WithTimeout(ctx, askTime)
+		asking, end := context.WithTimeout(ctx, wait)
 		id, err := h.ReadFile(asking, bootID)
 		end()
 		switch {

@@ -19,10 +19,14 @@ import (
 type machine struct {
 	host.Host
 	boots atomic.Int64
+	slow  time.Duration // what an answer needs after a reboot
 }
 
 func (m *machine) ReadFile(ctx context.Context, path string) ([]byte, error) {
 	if path == bootID {
+		if end, ok := ctx.Deadline(); ok && m.boots.Load() > 0 && time.Until(end) < m.slow {
+			return nil, context.DeadlineExceeded
+		}
 		return fmt.Appendf(nil, "boot-%d\n", m.boots.Load()), nil
 	}
 	return m.Host.ReadFile(ctx, path)
@@ -133,6 +137,16 @@ func TestRebootStartsWhatDidNotComeBack(t *testing.T) {
 	}
 	if !named || !started || s.down.Load() {
 		t.Errorf("named %v, started %v, down %v: %+v", named, started, s.down.Load(), r)
+	}
+}
+
+// A host that needs longer than the first look to take Kasoku's program again is
+// no lost one.
+func TestRebootOfSlowHost(t *testing.T) {
+	s := newRebooted(t, boots)
+	s.m.slow = 3 * askTime
+	if r := s.reboot(t, RebootOptions{}); r.Outcome != Held {
+		t.Errorf("%s: %+v", r.Outcome, r)
 	}
 }
 
