@@ -119,7 +119,7 @@ func writeHosts(b *strings.Builder, r *Result) {
 	if r.Levels == nil {
 		return
 	}
-	fmt.Fprintf(b, "\nMeasured: the tuned PHP and MediaWiki on one to four hosts behind a balancer (Apache with mod_proxy_balancer on the first), the database on the first, readers without editors, %d users for each host, windows of %s, upwards and downwards. "+
+	fmt.Fprintf(b, "\nMeasured: the tuned PHP and MediaWiki on one to four hosts behind a balancer (Apache with mod_proxy_balancer on the first), the database on the first, readers of pages (no files, no edits), %d users for each host, windows of %s, upwards and downwards. "+
 		"Hosts of one machine share its CPUs, so each may use %g of one here; without a cap a further one brings nothing.\n\n| hosts | right answers per second | p95 | wrong |\n|---|---|---|---|\n",
 		usersPerHost, r.Window, r.CPUs)
 	for _, l := range r.Levels {
