@@ -9,9 +9,9 @@ cd "$(dirname "$0")/.."
 
 limit=${PACKAGE_LIMIT:-20m}
 read -ra flags <<<"${TESTFLAGS:-}"
-waits='^kasoku/(lab|scripts|cases/(login|patterns|remedies|wiki)|internal/(change|host|stack|confedit|remedy|report|diagnose|digest|record|lint|screen|web))(/|$)'
+waits='^kasoku/(lab|scripts|cases/(checks|login|patterns|remedies|wiki)|internal/(change|host|stack|confedit|remedy|report|diagnose|digest|record|lint|screen|web))(/|$)'
 # Those that take longest come first, so that none is alone in the end.
-first='^kasoku/(internal/(change|host/ssh)|cases/(remedies/(apps|web)|wiki))$'
+first='^kasoku/(internal/(change|host/ssh)|cases/(checks|remedies/(apps|web)|wiki))$'
 status=0
 
 { go list ./... | grep -E "$first"; go list ./... | grep -E "$waits" | grep -vE "$first"; } |

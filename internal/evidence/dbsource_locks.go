@@ -43,13 +43,16 @@ const lockRest = 9
 // Who waits for which row. MySQL 8.0 moved the locks (Reference Manual 8.0, "The
 // data_lock_waits Table"); MariaDB and MySQL 5.7 have them in
 // information_schema. INNODB_LOCK_WAITS is left alone: it has a row for each
-// pair of those who wait.
+// pair of those who wait. A row is named by its place (space, page and heap
+// number: in MySQL 8 parts of ENGINE_LOCK_ID, print_record_lock_id in p_s.cc),
+// not by LOCK_DATA: that is NULL while someone holds the page's latch
+// (buf_page_try_get), which is often so where a row is hot.
 const (
-	lockWaits = `SELECT r.trx_id, l.lock_table, l.lock_index, COALESCE(l.lock_data, ''), COALESCE(r.trx_query, '')
+	lockWaits = `SELECT r.trx_id, l.lock_table, l.lock_index, CONCAT_WS(':', l.lock_space, l.lock_page, l.lock_rec), COALESCE(r.trx_query, '')
 		FROM information_schema.INNODB_TRX r
 		JOIN information_schema.INNODB_LOCKS l ON l.lock_id = r.trx_requested_lock_id
 		WHERE r.trx_state = 'LOCK WAIT' AND l.lock_type = 'RECORD'`
-	lockWaits8 = "SELECT DISTINCT w.REQUESTING_ENGINE_TRANSACTION_ID, CONCAT('`', l.OBJECT_SCHEMA, '`.`', l.OBJECT_NAME, '`'), l.INDEX_NAME, COALESCE(l.LOCK_DATA, ''), COALESCE(r.trx_query, '')" + `
+	lockWaits8 = "SELECT DISTINCT w.REQUESTING_ENGINE_TRANSACTION_ID, CONCAT('`', l.OBJECT_SCHEMA, '`.`', l.OBJECT_NAME, '`'), l.INDEX_NAME, SUBSTRING_INDEX(SUBSTRING_INDEX(l.ENGINE_LOCK_ID, ':', 4), ':', -3), COALESCE(r.trx_query, '')" + `
 		FROM performance_schema.data_lock_waits w
 		JOIN performance_schema.data_locks l ON l.ENGINE_LOCK_ID = w.REQUESTING_ENGINE_LOCK_ID
 		JOIN information_schema.INNODB_TRX r ON r.trx_id = w.REQUESTING_ENGINE_TRANSACTION_ID

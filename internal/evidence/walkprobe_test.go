@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -40,9 +41,17 @@ func probeServer(t *testing.T, endpoint string, argv ...string) {
 	})
 	if err := within(20*time.Second, argv[0]+" answers", func() error {
 		conn, err := net.Dial("tcp", endpoint)
-		if err == nil {
-			conn.Close()
+		if err != nil {
+			return err
 		}
+		defer conn.Close()
+		// It closed the connection itself, so it took it, and no later
+		// watcher hears of it.
+		conn.SetDeadline(time.Now().Add(time.Second))
+		if _, err := io.WriteString(conn, "quit\r\n"); err != nil {
+			return err
+		}
+		_, err = io.ReadAll(conn)
 		return err
 	}); err != nil {
 		t.Fatal(err)

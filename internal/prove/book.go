@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net/http"
 	"slices"
 	"strings"
@@ -74,7 +75,7 @@ func (p *Page) add(v load.Visit, a load.Answer) {
 	if !slices.Contains(p.Status, v.Status) {
 		p.Status = append(p.Status, v.Status)
 	}
-	if !slices.Contains(p.Type, a.Type) {
+	if !slices.ContainsFunc(p.Type, means(a.Type)) {
 		p.Type = append(p.Type, a.Type)
 	}
 	if where := place(a.Location); where != "" && !slices.Contains(p.Location, where) {
@@ -98,7 +99,7 @@ func (p *Page) differs(v load.Visit, a load.Answer) string {
 	switch where := place(a.Location); {
 	case !slices.Contains(p.Status, v.Status):
 		return fmt.Sprintf("status %d instead of %v", v.Status, p.Status)
-	case !slices.Contains(p.Type, a.Type):
+	case !slices.ContainsFunc(p.Type, means(a.Type)):
 		return fmt.Sprintf("Content-Type %q instead of %q", a.Type, p.Type)
 	case where != "" && len(p.Location) == 1 && where != p.Location[0]:
 		return fmt.Sprintf("Location %q instead of %q", where, p.Location[0])
@@ -106,6 +107,28 @@ func (p *Page) differs(v load.Visit, a load.Answer) string {
 		return a.Opaque
 	}
 	return p.Body.Differs(a.Body)
+}
+
+// means tells whether a Content-Type says the same as another: neither blanks nor
+// the case of types and of charset's values matter (RFC 9110, 8.3), and several
+// names of JavaScript are one (RFC 9239, 6).
+func means(contentType string) func(string) bool {
+	want := normalType(contentType)
+	return func(other string) bool { return normalType(other) == want }
+}
+
+func normalType(s string) string {
+	t, params, err := mime.ParseMediaType(s)
+	if err != nil {
+		return s
+	}
+	if charset, ok := params["charset"]; ok {
+		params["charset"] = strings.ToLower(charset)
+	}
+	if t == "application/javascript" || t == "application/x-javascript" {
+		t = "text/javascript"
+	}
+	return mime.FormatMediaType(t, params)
 }
 
 // place is a Location without what follows its path: queries hold tokens.

@@ -97,6 +97,28 @@ func TestEqual(t *testing.T) {
 	}
 }
 
+// Another way to write the same type is no other answer.
+func TestTypesThatMeanTheSame(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		same bool
+	}{
+		{"text/css;charset=UTF-8", "text/css; charset=utf-8", true},
+		{"Text/HTML", "text/html", true},
+		{"application/javascript", "text/javascript", true},
+		{"", "", true},
+		{"not a type;;", "not a type;;", true},
+		{"text/css", "text/css; charset=utf-8", false},
+		{"text/html; charset=iso-8859-1", "text/html; charset=utf-8", false},
+		{"text/html", "text/plain", false},
+		{"multipart/mixed; boundary=A", "multipart/mixed; boundary=a", false},
+	} {
+		if got := means(c.a)(c.b); got != c.same {
+			t.Errorf("%q and %q: %v", c.a, c.b, got)
+		}
+	}
+}
+
 // A cache that gives a logged-in page to others is seen, and named.
 func TestEqualSeesTheCacheThatServesAMembersPage(t *testing.T) {
 	app := httptest.NewServer(&members{title: "Members"})

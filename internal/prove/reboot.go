@@ -26,8 +26,10 @@ type RebootOptions struct {
 	// score is not judged.
 	Score  func(context.Context) (float64, error)
 	Before float64
-	// order tells a host to reboot; tests replace it.
+	// order tells a host to reboot, ask is how long one is given first to tell
+	// whether it did; tests replace them.
 	order func(ctx context.Context, h host.Host) error
+	ask   time.Duration
 }
 
 // keptScore is the share of the score that must be there after a reboot (W15).
@@ -50,6 +52,9 @@ func Reboot(ctx context.Context, st *stack.Stack, hosts map[string]host.Host, o 
 	}
 	if o.order == nil {
 		o.order = orderReboot
+	}
+	if o.ask == 0 {
+		o.ask = askTime
 	}
 	b := &reboot{st: st, hosts: hosts, o: o, r: r, names: names, boots: map[string]string{},
 		request: []byte("GET / HTTP/1.1\r\nHost: " + hostOf(o.Opts.URL) + "\r\nUser-Agent: kasoku\r\nAccept: */*\r\n\r\n")}

@@ -33,10 +33,11 @@ func (b *reboot) reboots(ctx context.Context, begun time.Time) <-chan []Problem 
 const (
 	// orderTime is how long the order may take: its answer rarely comes.
 	orderTime = 10 * time.Second
-	// askTime bounds asking a host or service that may be down. A host that is
-	// asked again is given twice the time: after a reboot the helper's program
-	// (tens of megabytes) has to be copied there first.
-	askTime = 3 * time.Second
+	// askTime bounds asking a host or service that may be down. A host is given
+	// twice as long after each time that this was too short, up to mostAsked:
+	// Kasoku's helper may have to be copied to it first.
+	askTime   = 3 * time.Second
+	mostAsked = time.Minute
 )
 
 // oneReboots tells one host to reboot and waits until it has.
@@ -46,7 +47,8 @@ func (b *reboot) oneReboots(ctx context.Context, name string, begun time.Time) [
 	defer cancel()
 	ordered := make(chan error, 1)
 	go func() { ordered <- b.o.order(ordering, h) }()
-	for wait := askTime; ; wait = min(2*wait, max(b.o.Back, askTime)) {
+	patience := b.o.ask
+	for {
 		select {
 		case err := <-ordered:
 			if err != nil && ctx.Err() == nil {
@@ -54,8 +56,11 @@ func (b *reboot) oneReboots(ctx context.Context, name string, begun time.Time) [
 			}
 		default:
 		}
-		asking, end := context.WithTimeout(ctx, wait)
+		asking, end := context.WithTimeout(ctx, patience)
 		id, err := h.ReadFile(asking, bootID)
+		if asking.Err() != nil {
+			patience = min(2*patience, mostAsked)
+		}
 		end()
 		switch {
 		case ctx.Err() != nil:

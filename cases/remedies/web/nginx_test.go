@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -307,14 +308,44 @@ func (x site) stuck(t *testing.T, n int) (stop func()) {
 			t.Fatal(err)
 		}
 	}
-	// A worker closes a client that took nothing for send_timeout (1 s).
-	time.Sleep(1500 * time.Millisecond)
+	// A worker closes a client that took nothing for send_timeout (1 s); those
+	// that wait must not come before, or the limit of open files is passed.
+	for end := time.Now().Add(30 * time.Second); x.established(t) > n/10; time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("nginx still holds %d clients that take nothing", x.established(t))
+		}
+	}
 	dial()
 	return func() {
 		for _, c := range conns {
 			c.Close()
 		}
 	}
+}
+
+// established connections on nginx's side.
+func (x site) established(t *testing.T) (n int) {
+	t.Helper()
+	_, port, err := net.SplitHostPort(x.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	number, err := strconv.Atoi(port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile("/proc/net/tcp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range strings.Split(string(text), "\n") {
+		// sl local_address rem_address st …; 01 is ESTABLISHED (proc(5), tcp_states.h).
+		f := strings.Fields(line)
+		if len(f) > 3 && strings.HasSuffix(f[1], fmt.Sprintf(":%04X", number)) && f[3] == "01" {
+			n++
+		}
+	}
+	return n
 }
 
 // file reads a file of the site.
