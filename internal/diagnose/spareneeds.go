@@ -1,7 +1,6 @@
 package diagnose
 
 import (
-	"bytes"
 	"fmt"
 	"maps"
 	"net"
@@ -24,7 +23,8 @@ func (m *model) unused(svc *stack.Service) bool {
 
 // spareNeeds tells the remedy what must be put in place before a spare can
 // answer at an address: copy (folders, one a line), pool and client (the pool to
-// be like, who may connect), php_ini (files to be like), folders, unit. why is what only the operator can do.
+// be like, who may connect), php_ini (files to be like), folders, remoteip (the
+// header that tells clients' addresses), unit. why is what only the operator can do.
 func (m *model) spareNeeds(f Finding, web *stack.Service, b Balancer, spare *stack.Service, address string) (_ Finding, why string) {
 	has, looked := m.in.Snapshot.Spares[spare.Name]
 	switch lacks := strings.Join(has.Packages, " "); {
@@ -62,35 +62,12 @@ func (m *model) spareNeeds(f Finding, web *stack.Service, b Balancer, spare *sta
 		if f, why = m.sparePHP(f, spare); why != "" {
 			return f, why
 		}
+		if f, why = m.spareClients(f, web, spare); why != "" {
+			return f, why
+		}
 	}
 	if !m.runs(spare) {
 		f = f.with("unit", stack.UnitName(spare.Control.Unit))
-	}
-	return f, ""
-}
-
-// sparePHP: the PHP in a spare Apache is to be set like the one that is asked
-// now, or it is slower there. php_ini are the files that differ, one a line; only
-// what both hosts have can be compared.
-func (m *model) sparePHP(f Finding, spare *stack.Service) (_ Finding, why string) {
-	main := m.in.Stack.Service(spare.SpareFor)
-	asked := m.in.Snapshot.Apache[main.Name]
-	if len(asked.PHPIni) == 0 {
-		return f, ""
-	}
-	var differ []string
-	for _, file := range asked.PHPIni {
-		is, here := m.in.Snapshot.Files[main.HostName()][file]
-		there, has := m.in.Snapshot.Files[spare.HostName()][file]
-		switch {
-		case here && !has:
-			return f, fmt.Sprintf("%s on %s is not there or was not read, and PHP of %s is set by it; make the packages and files of PHP the same", file, spare.HostName(), main.Name)
-		case here && !bytes.Equal(is.Content, there.Content):
-			differ = append(differ, file)
-		}
-	}
-	if len(differ) > 0 {
-		f = f.with("php_ini", strings.Join(differ, "\n"))
 	}
 	return f, ""
 }

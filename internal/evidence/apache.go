@@ -38,7 +38,7 @@ type ApacheBuild struct {
 const maxAccessFiles = 500
 
 // modulesOfInterest are those that remedies switch.
-var modulesOfInterest = []string{"mpm_*", "proxy.*", "proxy_fcgi.*", "setenvif.*", "deflate.*", "filter.*", "mime.*", "php*"}
+var modulesOfInterest = []string{"mpm_*", "proxy.*", "proxy_fcgi.*", "setenvif.*", "deflate.*", "filter.*", "mime.*", "php*", "remoteip.*"}
 
 // Options are those that the configuration is to be read with.
 func (b ApacheBuild) Options(svc *stack.Service) apache.Options {

@@ -12,22 +12,28 @@ import (
 	"kasoku/internal/stack"
 )
 
-const iniPath = "/etc/php/8.2/apache2/php.ini"
+const (
+	iniPath    = "/etc/php/8.2/apache2/php.ini"
+	apacheConf = "/etc/apache2/apache2.conf"
+)
 
 // apaches is aside with an Apache behind nginx, the wiki in it, and a spare
 // Apache on app1 that does not run.
 func apaches() remedy.Input {
 	in := aside("        location / {\n            proxy_pass http://127.0.0.1:8080;\n        }", "", false)
-	const conf = "/etc/apache2/apache2.conf"
 	in.Stack.Services = append(in.Stack.Services,
-		stack.Service{Name: "wiki", Kind: stack.Apache, Host: "web1", Config: conf, Listen: []string{"127.0.0.1:8080"}},
+		stack.Service{Name: "wiki", Kind: stack.Apache, Host: "web1", Config: apacheConf, Listen: []string{"127.0.0.1:8080"}},
 		stack.Service{Name: "pages", Kind: stack.App, Host: "web1", RunsIn: "wiki", Root: "/srv/pages"},
-		stack.Service{Name: "wiki2", Kind: stack.Apache, Host: "app1", Config: conf, Listen: []string{"0.0.0.0:80"}, SpareFor: "wiki", Control: stack.Control{Unit: "apache2"}})
+		stack.Service{Name: "wiki2", Kind: stack.Apache, Host: "app1", Config: apacheConf, Listen: []string{"0.0.0.0:80"}, SpareFor: "wiki", Control: stack.Control{Unit: "apache2"}})
 	in.Evidence.Services = map[string]evidence.ServiceUse{"web": {CPU: 3}, "db": {CPU: 3}, "wiki": {CPU: 10, Processes: 5}}
 	in.Snapshot.Spares = map[string]evidence.Spare{"wiki2": {Program: true, Code: map[string]evidence.CodeState{"/srv/pages": evidence.CodeSame}}}
 	in.Snapshot.Apache = map[string]evidence.ApacheBuild{"wiki": {PHPIni: []string{iniPath}}}
 	in.Snapshot.Files["web1"][iniPath] = evidence.File{Content: []byte("opcache.enable = 1\n"), Mode: 0o644, Service: "wiki", Writable: true}
 	in.Snapshot.Files["app1"][iniPath] = evidence.File{Content: []byte("opcache.enable = 0\n"), Mode: 0o644, Service: "wiki2", Writable: true}
+	in.Snapshot.Files["web1"][apacheConf] = evidence.File{Content: []byte("Listen 127.0.0.1:8080\n"), Mode: 0o644, Service: "wiki", Writable: true}
+	in.Snapshot.Files["app1"][apacheConf] = evidence.File{Content: []byte("Listen 80\n"), Mode: 0o644, Service: "wiki2", Writable: true}
+	in.Snapshot.Files["app1"]["/etc/apache2/mods-available/remoteip.load"] = evidence.File{
+		Content: []byte("LoadModule remoteip_module /usr/lib/apache2/modules/mod_remoteip.so\n"), Mode: 0o644, Service: "wiki2", Writable: true}
 	return in
 }
 
@@ -56,6 +62,32 @@ func TestSpareApache(t *testing.T) {
 	if p := remedytest.Want(t, same, "nginx.spare-host"); len(p.Prepare) != 1 || len(p.Prepare[0]) != 1 {
 		t.Errorf("the same php.ini: prepare %+v", p.Prepare)
 	}
+}
+
+// Where the first Apache takes clients' addresses from nginx, the spare does, too,
+// and from nobody else.
+func TestSpareApacheKnowsClients(t *testing.T) {
+	in := apaches()
+	in.Snapshot.Files["web1"][apacheConf] = evidence.File{Content: []byte("Listen 127.0.0.1:8080\nRemoteIPHeader X-Real-IP\nRemoteIPInternalProxy 127.0.0.1\n"), Mode: 0o644, Service: "wiki", Writable: true}
+	p := remedytest.Want(t, in, "nginx.spare-host")
+	if len(p.Prepare) != 1 {
+		t.Fatalf("prepare %+v", p.Prepare)
+	}
+	text, link := "", ""
+	for _, c := range p.Prepare[0] {
+		switch {
+		case c.Path == apacheConf && c.Host == "app1":
+			text = string(c.After.Content)
+		case c.Kind == change.KindLink:
+			link = c.Path
+		}
+	}
+	remedytest.Has(t, text, "Listen 80\n", "RemoteIPHeader X-Real-IP\nRemoteIPInternalProxy 10.0.0.1")
+	if link != "/etc/apache2/mods-enabled/remoteip.load" {
+		t.Errorf("the module is switched on by %q", link)
+	}
+	in.Snapshot.Files["app1"][apacheConf] = evidence.File{Content: []byte("Listen 80\nRemoteIPHeader X-Client\n"), Mode: 0o644, Service: "wiki2", Writable: true}
+	wantNotJudged(t, in, "from X-Client")
 }
 
 // mediawiki makes the pages a MediaWiki with these settings.

@@ -57,6 +57,11 @@ func prepare(in planning.Input, f diagnose.Finding) ([][]change.Change, error) {
 		}
 		run = append(run, c)
 	}
+	clients, err := clientsLike(in, f, spare)
+	if err != nil {
+		return nil, err
+	}
+	run = append(run, clients...)
 	if unit := f.Subject["unit"]; unit != "" {
 		for i := range run {
 			run[i].Service, run[i].Activate = "", change.None // it reads the pool when it starts
