@@ -104,6 +104,34 @@ func TestMediaWikiObjectCache(t *testing.T) {
 	}
 }
 
+// Where PHP has no APCu it is installed before the switch, if that is permitted.
+func TestMediaWikiInstallsAPCu(t *testing.T) {
+	const id = "mediawiki.object-cache:app:apcu"
+	in := wiki(settings)
+	in.Snapshot.Packages = map[string][]evidence.Package{"local": {{Name: "php8.2-cli"}, {Name: "php8.2-fpm", Programs: []string{"php"}}}}
+	if p, why := of(t, in, id); p != nil || !strings.Contains(why, "php8.2-apcu would have to be installed") {
+		t.Errorf("planned %t although the regulation does not permit packages: %s", p != nil, why)
+	}
+	in.Stack.Regulation.Install = true
+	p, why := of(t, in, id)
+	if p == nil {
+		t.Fatal(why)
+	}
+	if len(p.Prepare) != 1 || len(p.Prepare[0]) != 1 {
+		t.Fatalf("prepare %+v", p.Prepare)
+	}
+	if c := p.Prepare[0][0]; c.Kind != change.KindPackage || c.Package.Name != "php8.2-apcu" || c.Service != "php" || c.Activate != change.Restart {
+		t.Errorf("prepare %+v", c)
+	}
+	if got := after(t, p); !strings.Contains(got, "$wgMainCacheType = CACHE_ACCEL;") {
+		t.Error(got)
+	}
+	in.Snapshot.PHP["php"]["apc.enabled"] = "On"
+	if p, why := of(t, in, id); p == nil || len(p.Prepare) > 0 {
+		t.Errorf("APCu that is there: %+v, %s", p, why)
+	}
+}
+
 func TestMediaWikiRefuses(t *testing.T) {
 	const mc, texts, pages = "mediawiki.object-cache:app:memcached:mc", "mediawiki.cache-directory:app", "mediawiki.file-cache:app"
 	for _, c := range []struct {
