@@ -14,7 +14,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 # comes first in PATH, for programs that call go as well.
 WITH_GO = go=$$(scripts/go.sh) && export PATH="$$(dirname "$$go"):$$PATH" &&
 
-.PHONY: help deps deps-test build static check test test-long demo bench bench-hand bench-tuners bench-load bench-digest bench-bounds bench-overhead bench-engines bench-hosts bench-verdict bench-web faults lab-base fuzz clean
+.PHONY: help deps deps-test build static check test test-long demo bench bench-hand bench-tuners bench-load bench-digest bench-bounds bench-overhead bench-engines bench-hosts bench-verdict bench-web case-wiki faults lab-base fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -80,6 +80,9 @@ bench-web: deps build ## the dashboard's pages on a store of 10,000 runs (bar: w
 
 bench-verdict: deps build ## how often verdicts are wrong, on recorded noise (PART=sim) and on the real bank login (PART=real), and a session's time (PART=time)
 	@$(WITH_GO) scripts/bench-verdict.sh $(or $(PART),sim) $(ARGS)
+
+case-wiki: deps-test build ## the whole wiki on four disposable hosts: tuned, checked, one host against four (BUDGET=30m SIZE=small ARGS="-keep"; 60 min, as root)
+	@$(WITH_GO) go build -o bin/case-wiki ./bench/wiki && bin/case-wiki -size $(or $(SIZE),full) -budget $(or $(BUDGET),30m) $(ARGS)
 
 faults: deps-test build ## break a disposable host at every step of every kind of change (bar: 500 cases, none lost)
 	@$(WITH_GO) scripts/faults.sh $(ARGS)

@@ -10,19 +10,27 @@ KASOKU=${KASOKU:-$CASE/../../bin/kasoku}
 REMOTE=/srv/wiki
 # The same on every host, so that work can move to any of them.
 PACKAGES=apache2,libapache2-mod-php,mediawiki,php-cli,php-mysql,php-intl,php-mbstring,php-xml,mariadb-server,mariadb-client,curl,procps
+for part in archive spread; do
+    # shellcheck source=/dev/null
+    . "$CASE/lib/$part.sh"
+done
 
 usage() {
     cat <<END
 Usage: hosts.sh COMMAND [DIR]     DIR defaults to $CASE/run-hosts
 
-  up N [DIR] [--cpus N] [--memory SIZE] [--front]
+  up N [DIR] [--cpus N] [--memory SIZE] [--size small|full] [--no-front]
                  start N hosts (1 to 8), set the wiki up on the first as found,
-                 write kasoku.yaml; with --front it names an nginx that may be
-                 installed in front of Apache, from an archive on that host
+                 write kasoku.yaml, which names an nginx that may be installed in
+                 front of Apache; small: an eighth of the older revisions
   exec [DIR] -- COMMAND …
                  run a command of this machine in the hosts' network, where
                  load must come from: hosts.sh exec -- kasoku -f FILE tune
   reset [DIR]    edits are taken back (while serving)
+  spread K [DIR] let the first K hosts answer alike, behind a balancer on the
+                 first, port $FRONT_PORT: PHP and MediaWiki as they are there now,
+                 Apache as found; K = 0 takes it away
+  limit N [DIR]  each host may use N CPUs, such as 0.4; 0: all of the machine's
   reboot [DIR]   restart every host and wait until the wiki answers
   down [DIR]     remove the hosts and DIR
 END
@@ -34,14 +42,21 @@ fail() { tell "hosts.sh: $*"; exit 1; }
 parse() {
     COMMAND=${1:-help}
     [ $# -gt 0 ] && shift
-    DIR= HOSTS= LIMITS=() RUN=() FRONT=
+    DIR= HOSTS= SPREAD= CPUS= LIMITS=() RUN=() FRONT=yes
+    export KASOKU_WIKI_SIZE=${KASOKU_WIKI_SIZE:-full}
     if [ "$COMMAND" = up ]; then
         case ${1:-} in [1-8]) HOSTS=$1; shift ;; *) fail "up needs the number of hosts, 1 to 8: hosts.sh up 4" ;; esac
+    elif [ "$COMMAND" = limit ]; then
+        case ${1:-} in [0-9]*) CPUS=$1; shift ;; *) fail "limit needs a number of CPUs: hosts.sh limit 0.4" ;; esac
+    elif [ "$COMMAND" = spread ]; then
+        case ${1:-} in [0-8]) SPREAD=$1; shift ;; *) fail "spread needs the number of hosts, 0 to 8: hosts.sh spread 2" ;; esac
     fi
     while [ $# -gt 0 ]; do
         case $1 in
         --cpus | --memory) [ $# -gt 1 ] || fail "$1 needs a value"; LIMITS+=("$1" "$2"); shift ;;
-        --front) FRONT=yes ;;
+        --size) case ${2:-} in small | full) KASOKU_WIKI_SIZE=$2 ;; *) fail "--size needs small or full" ;; esac; shift ;;
+        --front) ;; # it is the default
+        --no-front) FRONT= ;;
         --) shift; RUN=("$@"); break ;;
         -*) fail "unknown option $1; see hosts.sh help" ;;
         *) [ -z "$DIR" ] || fail "two directories given: $DIR and $1"; DIR=$1 ;;
@@ -75,7 +90,8 @@ up() {
         on "$host" <<<'systemctl disable -q --now apache2 mariadb >/dev/null 2>&1 || true'
     done
     install_case "$content"
-    if [ -n "$FRONT" ]; then give_archive; fi
+    install_spares
+    offer_packages
     write_stack
     wait_for_service
     cat <<END
@@ -86,6 +102,18 @@ The wiki answers on http://$WEB_ADDRESS/wiki/メインページ within the hosts
 END
 }
 
+# install_spares gives the other hosts the web server as it was found on the
+# first, switched off, and no wiki: what else it needs is Kasoku's to bring.
+install_spares() {
+    local host
+    [ "$HOSTS" -gt 1 ] || return 0
+    on h1 "$REMOTE" <<<'tar -C / -cf - ".$1/etc/apache2" ".$1/etc/php" ./etc/systemd/system/wiki-web.service' >"$DIR/spare.tar"
+    for host in $(seq -f 'h%g' 2 "$HOSTS"); do
+        ssh -F "$DIR/ssh_config" -o BatchMode=yes "$host" "tar -C / -xf - && mkdir -p $REMOTE/run $REMOTE/log && systemctl daemon-reload" <"$DIR/spare.tar"
+    done
+    rm "$DIR/spare.tar"
+}
+
 # install_case CONTENT copies the case to the first host, sets it up there and
 # hands its processes over to systemd.
 install_case() {
@@ -93,13 +121,23 @@ install_case() {
     tar -C "$CASE" -cf - case.sh lib conf content sql scenario.yaml checks.yaml articles.csv |
         "${ssh[@]}" 'mkdir -p /srv/case && tar -C /srv/case -xf -'
     tar -C "$1" -cf - wiki.sql.gz images.tar.gz | "${ssh[@]}" 'mkdir -p /srv/case/given && tar -C /srv/case/given -xf -'
+    # Other hosts may serve the wiki, too, so the database is there for their
+    # network, and the settings name it by an address that all of them reach.
     on h1 "$REMOTE" "$WEB_ADDRESS" <<'END'
 set -euo pipefail
-DIR=$1
-KASOKU_CASE_CONTENT=/srv/case/given /srv/case/case.sh up "$DIR" --port 80 --address "$2" >/dev/null
+DIR=$1 ADDRESS=$2
+KASOKU_CASE_CONTENT=/srv/case/given /srv/case/case.sh up "$DIR" --port 80 --address "$ADDRESS" >/dev/null
+password=$(sed -n 's/^$wgDBpassword = "\(.*\)";$/\1/p' "$DIR/wiki/LocalSettings.php")
+mariadb --defaults-file="$DIR/secrets/client.cnf" <<SQL
+CREATE USER wiki@'${ADDRESS%.*}.%' IDENTIFIED BY '$password';
+GRANT ALL PRIVILEGES ON wiki.* TO wiki@'${ADDRESS%.*}.%';
+SQL
 /srv/case/case.sh down "$DIR"
 rm -r /srv/case/given
 sed -i 's/^Listen 127.0.0.1:80$/Listen 80/' "$DIR/etc/apache2/apache2.conf"
+sed -i 's/^bind-address = .*/bind-address = 0.0.0.0/' "$DIR/etc/mysql/my.cnf"
+sed -i "s/^\$wgDBserver = \"127.0.0.1:/\$wgDBserver = \"$ADDRESS:/" "$DIR/wiki/LocalSettings.php"
+cp -a "$DIR/etc/apache2" /srv/case/apache2.found
 unit() { # unit NAME TYPE PIDFILE START RELOAD
     cat >"/etc/systemd/system/wiki-$1.service" <<UNIT
 [Unit]
@@ -128,21 +166,6 @@ END
     "${ssh[@]}" "tar -C $REMOTE -cf - scenario.yaml checks.yaml articles.csv golden" | tar -C "$DIR" -xf -
 }
 
-# give_archive lets apt on the first host install nginx, and nothing else: the
-# hosts reach no archive of the system's.
-give_archive() {
-    mkdir -p "$DIR/archive"
-    (cd "$DIR/archive" && apt-get -qq -o APT::Sandbox::User=root download nginx nginx-common && dpkg-scanpackages -m . >Packages 2>/dev/null) ||
-        fail "the packages of nginx cannot be had; apt-get update first, and make deps-test"
-    tar -C "$DIR/archive" -cf - . | ssh -F "$DIR/ssh_config" -o BatchMode=yes h1 'mkdir -p /srv/archive && tar -C /srv/archive -xf -'
-    on h1 <<'END'
-set -euo pipefail
-rm -f /etc/apt/sources.list.d/*
-echo 'deb [trusted=yes] file:/srv/archive ./' >/etc/apt/sources.list
-apt-get -qq -o APT::Sandbox::User=root update
-END
-}
-
 db_port() {
     on h1 "$REMOTE" <<'END'
 . "$1/case.env"; echo "$DB_PORT"
@@ -153,11 +176,6 @@ END
 front_service() {
     if [ -z "$FRONT" ]; then return; fi
     echo '  - {name: front, kind: nginx, host: h1, front_for: web, talks_to: [web], binary: /usr/sbin/nginx, config: /etc/nginx/nginx.conf, prefix: /usr/share/nginx, control: {unit: nginx.service}}'
-}
-
-front_regulation() {
-    if [ -z "$FRONT" ]; then return; fi
-    echo '  install: true # nginx, from the host'"'"'s own sources'
 }
 
 write_stack() {
@@ -189,10 +207,13 @@ services:
     host: h1
     binary: /usr/sbin/mariadbd
     config: $REMOTE/etc/mysql/my.cnf
-    listen: ["127.0.0.1:$(db_port)", "unix:$REMOTE/run/mariadb/mysqld.sock"]
+    listen: ["0.0.0.0:$(db_port)", "unix:$REMOTE/run/mariadb/mysqld.sock"]
     control: {method: systemd, unit: wiki-db.service}
     login: {user: kasoku, password_file: $REMOTE/secrets/db_admin, socket: $REMOTE/run/mariadb/mysqld.sock}
-$(front_service)
+END
+        for host in $(seq -f 'h%g' 2 "$HOSTS"); do write_spare "$host"; done
+        front_service
+        cat <<END
 load:
   scenario: $DIR/scenario.yaml
   url: http://$WEB_ADDRESS
@@ -204,17 +225,34 @@ regulation:
   staleness: 5m
   # LocalSettings.php may be changed; the source may not.
   application_settings: true
-$(front_regulation)
+  # Debian's packages may be installed: the hosts have an archive of some.
+  install: true
 checks:
   # Disposable hosts may be killed and rebooted to see what they keep.
   scenario: $DIR/checks.yaml
   kill: [db]
-  reboot: [h1]
+  reboot: [$(seq -s ', ' -f 'h%g' "$HOSTS")]
 tune:
   # Disposable hosts share this machine: each sees the others' work as foreign.
   max_foreign_cpu: 1
 END
     } >"$DIR/kasoku.yaml"
+}
+
+# write_spare HOST is a web server that could do the first one's work.
+write_spare() {
+    cat <<END
+  - name: web-$1
+    kind: apache
+    host: $1
+    spare_for: web
+    binary: /usr/sbin/apache2
+    config: $REMOTE/etc/apache2/apache2.conf
+    prefix: $REMOTE/etc/apache2
+    listen: ["$(address "$1"):80"]
+    talks_to: [db]
+    control: {method: systemd, unit: wiki-web.service}
+END
 }
 
 in_lab() { "$KASOKU" lab --name "$LAB" exec -- "$@"; }
@@ -251,6 +289,8 @@ main() {
     up) up ;;
     exec) need_up; [ ${#RUN[@]} -gt 0 ] || fail "exec needs -- and a command"; in_lab "${RUN[@]}" ;;
     reset) need_up; reset_data ;;
+    spread) need_up; spread ;;
+    limit) need_up; limit ;;
     reboot) need_up; reboot_all ;;
     down) "$KASOKU" lab --name "$LAB" down >&2 || true; rm -rf "$DIR" ;;
     help | -h | --help) usage ;;

@@ -14,7 +14,7 @@ import (
 // work is not asked (W12, I22).
 func judgeSpare(m *model) ([]Finding, string) {
 	var spares []*stack.Service
-	for _, svc := range m.in.Stack.OfKind(stack.PHPFPM, stack.App) {
+	for _, svc := range m.in.Stack.OfKind(stack.PHPFPM, stack.App, stack.Apache) {
 		if svc.SpareFor != "" {
 			spares = append(spares, svc)
 		}

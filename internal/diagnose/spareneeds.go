@@ -23,7 +23,8 @@ func (m *model) unused(svc *stack.Service) bool {
 
 // spareNeeds tells the remedy what must be put in place before a spare can
 // answer at an address: copy (folders, one a line), pool and client (the pool to
-// be like, who may connect), unit. why is what only the operator can do.
+// be like, who may connect), php_ini (files to be like), folders, remoteip (the
+// header that tells clients' addresses), unit. why is what only the operator can do.
 func (m *model) spareNeeds(f Finding, web *stack.Service, b Balancer, spare *stack.Service, address string) (_ Finding, why string) {
 	has, looked := m.in.Snapshot.Spares[spare.Name]
 	switch lacks := strings.Join(has.Packages, " "); {
@@ -46,11 +47,22 @@ func (m *model) spareNeeds(f Finding, web *stack.Service, b Balancer, spare *sta
 	if why := m.tiedToHost(spare); why != "" {
 		return f, why
 	}
+	if f, why = m.spareSettings(f, spare); why != "" {
+		return f, why
+	}
 	if len(copies) > 0 {
 		f = f.with("copy", strings.Join(copies, "\n"))
 	}
 	if spare.Kind == stack.PHPFPM {
 		if f, why = m.spareListens(f, web, b, spare, address); why != "" {
+			return f, why
+		}
+	}
+	if spare.Kind == stack.Apache {
+		if f, why = m.sparePHP(f, spare); why != "" {
+			return f, why
+		}
+		if f, why = m.spareClients(f, web, spare); why != "" {
 			return f, why
 		}
 	}

@@ -152,6 +152,9 @@ func nginxPaths(ctx context.Context, h host.Host, svc *stack.Service) NginxPaths
 
 // isFront: the load's URL leads to this service.
 func isFront(st *stack.Stack, svc *stack.Service) bool {
+	if svc.SpareFor != "" {
+		return false // it listens like the one that it is spare for, on another host
+	}
 	u, err := url.Parse(st.Load.URL)
 	if err != nil {
 		return false

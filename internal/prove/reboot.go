@@ -56,6 +56,7 @@ func Reboot(ctx context.Context, st *stack.Stack, hosts map[string]host.Host, o 
 	if err := b.readBoots(ctx); err != nil {
 		return *r, fmt.Errorf("check a reboot: %w", err)
 	}
+	b.idle = idleSpares(ctx, st, hosts)
 	defer b.close()
 	if err := b.write(ctx); err != nil {
 		return *r, fmt.Errorf("check a reboot: before it: %w", err)
@@ -99,6 +100,7 @@ type reboot struct {
 	r     *Result
 	names []string
 	boots map[string]string // before
+	idle  []string          // spare services that did not run before
 	deeds []*load.Deed
 	// request is what the front door is asked, until it answers.
 	request []byte
@@ -159,12 +161,34 @@ func (b *reboot) write(ctx context.Context) error {
 	return ctx.Err()
 }
 
+// idleSpares are the services that are spare and do not run: no work is theirs,
+// so a reboot need not bring them back. One whose state cannot be told counts
+// as any other.
+func idleSpares(ctx context.Context, st *stack.Stack, hosts map[string]host.Host) []string {
+	var out []string
+	for i := range st.Services {
+		svc := &st.Services[i]
+		h := hosts[svc.HostName()]
+		if svc.SpareFor == "" || svc.RunsIn != "" || h == nil {
+			continue
+		}
+		c, err := stack.NewController(h, st, svc)
+		if err != nil {
+			continue
+		}
+		if state, err := c.State(ctx); err == nil && state != stack.Running {
+			out = append(out, svc.Name)
+		}
+	}
+	return out
+}
+
 // services looks at each service and returns those that did not come back.
 func (b *reboot) services(ctx context.Context) []*stack.Controller {
 	var left []*stack.Controller
 	for i := range b.st.Services {
 		svc := &b.st.Services[i]
-		if svc.RunsIn != "" || !slices.Contains(b.names, svc.HostName()) {
+		if svc.RunsIn != "" || !slices.Contains(b.names, svc.HostName()) || slices.Contains(b.idle, svc.Name) {
 			continue
 		}
 		c, err := stack.NewController(b.hosts[svc.HostName()], b.st, svc)

@@ -154,6 +154,16 @@ func TestRebootStartsWhatDidNotComeBack(t *testing.T) {
 	}
 }
 
+// A spare service that did no work before need not come back.
+func TestRebootOfIdleSpare(t *testing.T) {
+	s := newRebooted(t, boots)
+	s.stack.Services = append(s.stack.Services, stack.Service{Name: "other", Kind: stack.App, Host: "h1", SpareFor: "web",
+		Control: stack.Control{Method: stack.MethodCommand, Start: []string{"true"}, Stop: []string{"true"}, PIDFile: t.TempDir() + "/none.pid"}})
+	if r := s.reboot(t, RebootOptions{}); r.Outcome != Held {
+		t.Errorf("%s: %+v", r.Outcome, r)
+	}
+}
+
 // Only what checks.reboot names is rebooted, and never this machine.
 func TestRebootNeedsPermission(t *testing.T) {
 	s := newRebooted(t, boots)

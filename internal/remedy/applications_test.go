@@ -65,6 +65,20 @@ func after(t *testing.T, p *remedy.Plan) string {
 	return ""
 }
 
+// A spare host that answers nothing has no files of its own.
+func TestMediaWikiFileCacheWithSpare(t *testing.T) {
+	const id = "mediawiki.file-cache:app"
+	in := wiki(settings)
+	in.Stack.Services = append(in.Stack.Services, stack.Service{Name: "php2", Kind: stack.PHPFPM, Host: "app1", SpareFor: "php"})
+	if p, why := of(t, in, id); p == nil {
+		t.Errorf("not planned beside an idle spare: %s", why)
+	}
+	in.Evidence.Services["php2"] = evidence.ServiceUse{Processes: 3}
+	if p, why := of(t, in, id); p != nil || !strings.Contains(why, "PHP runs in 2 services") {
+		t.Errorf("planned %v beside a spare that answers: %s", p != nil, why)
+	}
+}
+
 func TestMediaWikiObjectCache(t *testing.T) {
 	const mc, apcu = "mediawiki.object-cache:app:memcached:mc", "mediawiki.object-cache:app:apcu"
 	in := wiki(settings)
@@ -87,6 +101,34 @@ func TestMediaWikiObjectCache(t *testing.T) {
 	memcached(own, "127.0.0.1:11300")
 	if p, why := of(t, own, mc); p == nil || !strings.Contains(after(t, p), "$wgSessionCacheType = 'redis';") {
 		t.Errorf("the wiki's own store of sessions: %s", why)
+	}
+}
+
+// Where PHP has no APCu it is installed before the switch, if that is permitted.
+func TestMediaWikiInstallsAPCu(t *testing.T) {
+	const id = "mediawiki.object-cache:app:apcu"
+	in := wiki(settings)
+	in.Snapshot.Packages = map[string][]evidence.Package{"local": {{Name: "php8.2-cli"}, {Name: "php8.2-fpm", Programs: []string{"php"}}}}
+	if p, why := of(t, in, id); p != nil || !strings.Contains(why, "php8.2-apcu would have to be installed") {
+		t.Errorf("planned %t although the regulation does not permit packages: %s", p != nil, why)
+	}
+	in.Stack.Regulation.Install = true
+	p, why := of(t, in, id)
+	if p == nil {
+		t.Fatal(why)
+	}
+	if len(p.Prepare) != 1 || len(p.Prepare[0]) != 1 {
+		t.Fatalf("prepare %+v", p.Prepare)
+	}
+	if c := p.Prepare[0][0]; c.Kind != change.KindPackage || c.Package.Name != "php8.2-apcu" || c.Service != "php" || c.Activate != change.Restart {
+		t.Errorf("prepare %+v", c)
+	}
+	if got := after(t, p); !strings.Contains(got, "$wgMainCacheType = CACHE_ACCEL;") {
+		t.Error(got)
+	}
+	in.Snapshot.PHP["php"]["apc.enabled"] = "On"
+	if p, why := of(t, in, id); p == nil || len(p.Prepare) > 0 {
+		t.Errorf("APCu that is there: %+v, %s", p, why)
 	}
 }
 

@@ -15,6 +15,8 @@ hosts: {h2: {ssh: h2}}
 services:
   - {name: php, kind: php-fpm, config: /etc/fpm.conf}
   - {name: web, kind: nginx, config: /etc/nginx.conf}
+  - {name: site, kind: apache, config: /etc/apache2.conf}
+  - {name: site2, kind: apache, host: h2, config: /etc/apache2.conf, spare_for: site}
   - {name: php2, kind: php-fpm, host: %s, config: /etc/fpm.conf, spare_for: %s}
 load: {scenario: s.yaml, url: "http://127.0.0.1"}
 `
@@ -23,6 +25,7 @@ load: {scenario: s.yaml, url: "http://127.0.0.1"}
 		{"h2", "phq", `did you mean "php"?`},
 		{"h2", "php2", "is this service itself"},
 		{"h2", "web", "this is php-fpm for nginx"},
+		{"h2", "site", "this is php-fpm for apache"},
 		{"local", "php", "both are on host local"},
 	} {
 		path := filepath.Join(t.TempDir(), "kasoku.yaml")

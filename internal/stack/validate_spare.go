@@ -19,8 +19,8 @@ func (s *Stack) validateSpare(d *document, path string, svc *Service) {
 			names = append(names, o.Name)
 		}
 		d.report(path, "there is no service %q; %s", svc.SpareFor, suggest(svc.SpareFor, names))
-	case main.Kind != svc.Kind || !slices.Contains([]Kind{PHPFPM, App}, svc.Kind) || svc.RunsIn != "" || main.RunsIn != "":
-		d.report(path, "a php-fpm can be spare for a php-fpm, an app with processes of its own for such an app; this is %s for %s", svc.Kind, main.Kind)
+	case main.Kind != svc.Kind || !slices.Contains([]Kind{PHPFPM, App, Apache}, svc.Kind) || svc.RunsIn != "" || main.RunsIn != "":
+		d.report(path, "a php-fpm can be spare for a php-fpm, an Apache for an Apache, an app with processes of its own for such an app; this is %s for %s", svc.Kind, main.Kind)
 	case main.SpareFor != "":
 		d.report(path, "%q is itself a spare; write the service that it is spare for, %q", svc.SpareFor, main.SpareFor)
 	case main.HostName() == svc.HostName():

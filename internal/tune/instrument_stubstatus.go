@@ -23,7 +23,7 @@ func stubStatus(b *Bench, snap *evidence.Snapshot) []instrument {
 		return nil
 	}
 	var out []instrument
-	for _, svc := range b.Stack.OfKind(stack.Nginx) {
+	for _, svc := range snap.StackInUse(b.Stack).OfKind(stack.Nginx) {
 		if svc.Status != "" || !running(snap, svc) {
 			continue
 		}

@@ -12,6 +12,8 @@ require_once __DIR__ . '/pictures.php';
 const BEGIN = 1546300800, END = 1735603200;
 /** The page with a long history: as many revisions as an old wiki's main topic. */
 const BUSY = '東京の歴史', BUSY_REVISIONS = 3000;
+/** A small wiki (KASOKU_WIKI_SIZE) has this part of a page's older revisions. */
+const SMALL = 8;
 /** How many writers the revisions are divided among, and pages for edits. */
 const WRITERS = 60, SANDBOXES = 40;
 
@@ -20,6 +22,9 @@ class Page {
 	public function __construct(
 		public string $title, public int $ns, public int $revisions, public Closure $text
 	) {
+		if ( getenv( 'KASOKU_WIKI_SIZE' ) === 'small' ) {
+			$this->revisions = (int)ceil( $revisions / SMALL );
+		}
 	}
 }
 

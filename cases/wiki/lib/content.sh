@@ -17,6 +17,12 @@ content() {
     cache=${KASOKU_CASE_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/kasoku}
     version=$(sed -n "s/^define( 'MW_VERSION', '\(.*\)' );/\1/p" "$SHARE/includes/Defines.php")
     key=$({ cat "$CASE"/content/* "$CASE/sql/content.sql"; echo "$version"; } | sha256sum | cut -c1-12)
+    case ${KASOKU_WIKI_SIZE:=full} in
+    full) ;;
+    small) key+=-small ;;
+    *) fail "KASOKU_WIKI_SIZE is small or full, not $KASOKU_WIKI_SIZE" ;;
+    esac
+    export KASOKU_WIKI_SIZE
     CONTENT=$cache/wiki-$version-$key
     [ ! -f "$CONTENT/wiki.sql.gz" ] || return 0
     mkdir -p "$cache"

@@ -82,7 +82,7 @@ func (w *wiki) keepSessions() [][2]string {
 }
 
 // planObjectCache has MediaWiki keep what it has computed in a memcached of the
-// stack, or in APCu where PHP has it and runs on one host only.
+// stack, or in APCu.
 func planObjectCache(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 	w, err := mediawiki(in, f, "$wgMainCacheType")
 	if w == nil || err != nil {
@@ -102,33 +102,17 @@ func planObjectCache(in planning.Input, f diagnose.Finding) ([]planning.Plan, er
 		}
 		out = append(out, p)
 	}
-	if diagnose.On(in.Snapshot.PHP[w.runner.Name]["apc.enabled"]) {
-		if n := len(diagnose.PHPServices(in.Stack, in.Snapshot)); n > 1 {
-			why = fmt.Errorf("PHP runs in %d services, and APCu of one does not see what another changes", n)
-		} else {
-			p, err := w.cachePlan("apcu", "in APCu of "+w.runner.Name, [2]string{"wgMainCacheType", "CACHE_ACCEL"})
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, p)
-		}
-	}
-	if len(out) == 0 && why == nil {
-		why = fmt.Errorf("the stack has no memcached, and PHP of %s no APCu (package php-apcu)", w.runner.Name)
+	p, no := w.planAPCu()
+	switch {
+	case p != nil:
+		out = append(out, *p)
+	case why == nil:
+		why = no
 	}
 	if len(out) > 0 {
 		why = nil
 	}
 	return out, why
-}
-
-func (w *wiki) cachePlan(id, where string, sets ...[2]string) (planning.Plan, error) {
-	// Each plan starts from the file as it is.
-	again := *w
-	again.vars = phpvars.Parse(w.file, w.vars.Bytes())
-	changes, err := again.set(append(sets, again.keepSessions()...)...)
-	return planning.Plan{ID: knownapp.RemedyObjectCache + ":" + w.app.Name + ":" + id, EditsSettings: true, Changes: changes,
-		Title: fmt.Sprintf("Keep what %s has computed %s", w.app.Name, where)}, err
 }
 
 // address is where MediaWiki's own client, which knows no unix sockets
@@ -169,7 +153,7 @@ func planFileCache(in planning.Input, f diagnose.Finding) ([]planning.Plan, erro
 	if w == nil || err != nil {
 		return nil, err
 	}
-	if n := len(diagnose.PHPServices(in.Stack, in.Snapshot)); n > 1 {
+	if n := len(diagnose.Answering(diagnose.PHPServices(in.Stack, in.Snapshot), in.Evidence)); n > 1 {
 		return nil, fmt.Errorf("PHP runs in %d services, and an edit on one does not throw away the files of another", n)
 	}
 	dir, folder, err := w.folder("kasoku-pages-")

@@ -16,10 +16,10 @@ const (
 var Remedies = []planning.Remedy{
 	{
 		ID: knownapp.RemedyObjectCache, Title: "MediaWiki's object cache", Measures: []string{"W05"}, Rules: []string{"app.object-cache"},
-		Reason: "Without one MediaWiki computes anew, or looks up in the database one by one, what it could take from memory. It goes into a memcached of the stack, or into APCu if PHP has it and runs on one host. Sessions stay in the database, so nobody is logged out by a restart.",
+		Reason: "Without one MediaWiki computes anew, or looks up in the database one by one, what it could take from memory. It goes into a memcached of the stack, or into APCu where PHP runs on one host; that is installed beforehand if PHP lacks it and regulation.install permits it. Sessions stay in the database, so nobody is logged out by a restart.",
 		Source: "mediawiki.org, Manual:$wgMainCacheType, Manual:$wgSessionCacheType, Manual:Performance tuning",
 		Reach:  0.5, Plan: planObjectCache, Test: test,
-		Command: "in LocalSettings.php: `$wgMainCacheType = CACHE_MEMCACHED;`, `$wgMemCachedServers = [ '127.0.0.1:11211' ];`, `$wgSessionCacheType = CACHE_DB;`", Undo: undoSettings,
+		Command: "in LocalSettings.php: `$wgMainCacheType = CACHE_MEMCACHED;`, `$wgMemCachedServers = [ '127.0.0.1:11211' ];`, `$wgSessionCacheType = CACHE_DB;`", Undo: undoSettings + "; then a package that was installed for it goes",
 	},
 	{
 		ID: knownapp.RemedyCacheDirectory, Title: "Texts of MediaWiki's interface in files", Measures: []string{"W05"}, Rules: []string{"app.object-cache"},

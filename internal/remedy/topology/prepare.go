@@ -21,18 +21,24 @@ func prepare(in planning.Input, f diagnose.Finding) ([][]change.Change, error) {
 	if spare == nil {
 		return nil, fmt.Errorf("there is no service %q", f.Subject["spare"])
 	}
+	main := in.Stack.Service(spare.SpareFor)
 	var out [][]change.Change
 	if c, ok := install(f, spare); ok {
 		out = append(out, []change.Change{c})
 	}
 	var code, run []change.Change
 	for folder := range strings.FieldsFuncSeq(f.Subject["copy"], func(r rune) bool { return r == '\n' }) {
-		from := in.Stack.Service(spare.SpareFor).HostName()
+		from := main.HostName()
 		code = append(code, change.Change{Kind: change.KindReady, Host: planning.HostOf(spare),
 			Ready:   &change.Ready{Dir: path.Dir(folder), Products: []string{path.Base(folder)}, From: from + ":" + path.Dir(folder)},
 			Why:     fmt.Sprintf("%s is not on %s; it is copied from %s as it is now. Each deployment must bring it to both.", folder, spare.HostName(), from),
 			Command: fmt.Sprintf("rsync -a --delete %s:%s/ %s:%s/", from, folder, spare.HostName(), folder)})
 	}
+	folders, err := foldersLike(in, f, main, spare)
+	if err != nil {
+		return nil, err
+	}
+	code = append(code, folders...)
 	if len(code) > 0 {
 		out = append(out, code)
 	}
@@ -43,6 +49,19 @@ func prepare(in planning.Input, f diagnose.Finding) ([][]change.Change, error) {
 		}
 		run = append(run, c)
 	}
+	for file := range strings.FieldsFuncSeq(f.Subject["php_ini"], func(r rune) bool { return r == '\n' }) {
+		c, err := planning.FileChange(in.Snapshot, spare, file, in.Snapshot.Files[planning.HostOf(main)][file].Content, change.Restart,
+			fmt.Sprintf("PHP in %s is set as in %s on %s.", spare.Name, main.Name, planning.HostOf(main)))
+		if err != nil {
+			return nil, err
+		}
+		run = append(run, c)
+	}
+	clients, err := clientsLike(in, f, spare)
+	if err != nil {
+		return nil, err
+	}
+	run = append(run, clients...)
 	if unit := f.Subject["unit"]; unit != "" {
 		for i := range run {
 			run[i].Service, run[i].Activate = "", change.None // it reads the pool when it starts
@@ -54,6 +73,23 @@ func prepare(in planning.Input, f diagnose.Finding) ([][]change.Change, error) {
 	}
 	if len(run) > 0 {
 		out = append(out, run)
+	}
+	return out, nil
+}
+
+// foldersLike gives the spare's host the folders that Kasoku has made for the
+// application's settings.
+func foldersLike(in planning.Input, f diagnose.Finding, main, spare *stack.Service) ([]change.Change, error) {
+	var out []change.Change
+	for folder := range strings.FieldsFuncSeq(f.Subject["folders"], func(r rune) bool { return r == '\n' }) {
+		user, known := in.Snapshot.Users[planning.HostOf(main)+"/"+main.Name]
+		if !known {
+			return nil, fmt.Errorf("the user of %s's workers is not known, to whom %s on %s must belong", main.Name, folder, spare.HostName())
+		}
+		out = append(out, change.Change{Kind: change.KindDir, Host: planning.HostOf(spare), Path: folder,
+			Why:     fmt.Sprintf("The settings of the application name %s, which only %s has.", folder, planning.HostOf(main)),
+			After:   &change.FileState{Mode: 0o700, UID: user.UID, GID: user.GID},
+			Command: fmt.Sprintf("install -d -m 700 -o %s -g %s %s", planning.NameOr(user.Name, user.UID), planning.NameOr(user.Group, user.GID), folder)})
 	}
 	return out, nil
 }

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"kasoku/internal/prove"
+	"kasoku/internal/stat"
+)
+
+// barMainPage is the factor that the case's issue asks for on the main page.
+const barMainPage = 10.0
+
+// figure is one line of the table. Bar is "" where none is set.
+type figure struct {
+	Name, Value, Bar string
+	Short            bool
+}
+
+// judge puts the figures beside their bars.
+func judge(r *Result) []figure {
+	var out []figure
+	add := func(name, value, bar string, short bool) {
+		out = append(out, figure{name, value, bar, bar != "" && short})
+	}
+	if f, t := r.Found, r.Tuned; f != nil && t != nil {
+		by := t.MainPage / f.MainPage
+		add("main page, tuned ÷ as found", fmt.Sprintf("×%.1f (%.1f/s → %.1f/s)", by, f.MainPage, t.MainPage), fmt.Sprintf("≥ %.0f", barMainPage), !(by >= barMainPage))
+		a, b := stat.GeoMean(f.Scores), stat.GeoMean(t.Scores)
+		add("whole score, tuned ÷ as found", fmt.Sprintf("×%.1f (%.2f → %.2f rounds a minute)", b/a, a, b), "", false)
+		add("wrong answers after tuning", fmt.Sprintf("%d of %d", t.Wrong, t.Requests), "0", t.Wrong > 0 || t.Requests == 0)
+	}
+	if s := r.Session; s != nil {
+		kept := 0
+		for _, x := range s.Steps {
+			if x.Kept {
+				kept++
+			}
+		}
+		add("time that Kasoku took", fmt.Sprintf("%s, %d of %d steps kept", s.Took.Round(time.Second), kept, len(s.Steps)), "", false)
+	}
+	add("regulation checks that held", heldText(r.Checks), "4", held(r.Checks) < 4)
+	if r.Levels != nil {
+		one, alone, four := perSecond(r.Levels, 1), perSecond(r.Levels, 0), perSecond(r.Levels, hostCount)
+		add("four hosts ÷ one, both behind the balancer", fmt.Sprintf("×%.2f (%.2f/s → %.2f/s)", four/one, one, four), "", false)
+		add("four hosts ÷ one without it", fmt.Sprintf("×%.2f (%.2f/s)", four/alone, alone), "", false)
+		wrong := int64(0)
+		for _, l := range r.Levels {
+			wrong += l.Wrong
+		}
+		add("wrong answers on several hosts", fmt.Sprint(wrong), "0", wrong > 0)
+	}
+	if k := r.Capacity; k != nil {
+		text, short := "not foretold", true
+		if k.Checked != nil {
+			text = fmt.Sprintf("%.2f/s foretold (%.2f–%.2f), %.2f/s measured", k.Checked.Predicted, k.Checked.Interval.Low, k.Checked.Interval.High, k.Checked.Measured)
+			short = !k.Checked.Held
+		}
+		add("the fourth host, from one to three", text, "within the interval, or 5 %", short)
+		text, ok := foretold(r)
+		add(fmt.Sprintf("hosts for %.2f/s", k.Rate), text, "as measured", !ok)
+	}
+	return out
+}
+
+// foretold compares the number of hosts that were said to carry the load with
+// what four did. ok: they agree.
+func foretold(r *Result) (text string, ok bool) {
+	k, four := r.Capacity, perSecond(r.Levels, hostCount)
+	if k.Foretold == nil || k.Foretold.Need == nil {
+		return "no answer", false
+	}
+	n := k.Foretold.Need.N
+	said := fmt.Sprint(n)
+	if n == 0 {
+		said = "no number"
+	}
+	carried := four >= k.Rate
+	text = fmt.Sprintf("%s foretold from one to three; four carry %.2f/s", said, four)
+	return text, carried == (n > 0 && n <= hostCount)
+}
+
+func held(checks []prove.Result) int {
+	n := 0
+	for _, c := range checks {
+		if c.Outcome == prove.Held {
+			n++
+		}
+	}
+	return n
+}
+
+func heldText(checks []prove.Result) string {
+	text := fmt.Sprintf("%d of %d", held(checks), len(checks))
+	for _, c := range checks {
+		if c.Outcome != prove.Held {
+			text += fmt.Sprintf("; %s: %s", c.Check, c.Outcome)
+		}
+	}
+	return text
+}
+
+// printFigures reports whether one fell short.
+func printFigures(w io.Writer, all []figure) (short bool) {
+	for _, f := range all {
+		word := ""
+		if f.Bar != "" {
+			word = "ok"
+			if f.Short {
+				word, short = "SHORT", true
+			}
+		}
+		fmt.Fprintf(w, "%-44s %-52s %-28s %s\n", f.Name, f.Value, f.Bar, word)
+	}
+	return short
+}
