@@ -26,7 +26,7 @@ func BenchmarkPublish(b *testing.B) {
 	}
 }
 
-// BenchmarkShow is what a viewer's event costs to make.
+// BenchmarkShow is what an event costs to make, once for all viewers.
 func BenchmarkShow(b *testing.B) {
 	l := during(1, 3)
 	said := []tune.Said{*l.Said}
