@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -72,12 +73,12 @@ func findOPcache(_ context.Context, s setting) (out []source, health []Health) {
 				return fastcgiGet(ctx, h, fpmAddress(page.Listen), page.File, "", fpmTimeout)
 			}))
 		default:
-			why := s.opts.OPcache[svc.Name].Refused
-			if why == "" {
-				why = "no page tells it"
+			page := s.opts.OPcache[svc.Name]
+			why := cmp.Or(page.Refused, "no page tells it")
+			if !page.Off {
+				why += "; write status: URL of a page that prints json_encode(opcache_get_status(false))"
 			}
-			health = append(health, Health{Source: name, OK: true,
-				Text: "not judged: " + why + "; write status: URL of a page that prints json_encode(opcache_get_status(false))"})
+			health = append(health, Health{Source: name, OK: true, Text: "not judged: " + why})
 		}
 	}
 	return out, health

@@ -15,6 +15,7 @@ type OPcachePage struct {
 	File      string // on the service's host; "" if it is not there
 	Extension string // that the pool runs as PHP, ".php"
 	Refused   string // why no pool can be asked; "" if one can
+	Off       bool   // OPcache is, so that there is nothing to ask for
 }
 
 // OPcachePageText is the file. It is no page of the site: it lies outside of
@@ -30,7 +31,7 @@ var opcacheNeeds = []string{"opcache_get_status", "json_encode"}
 func OPcachePageOf(values map[string]string, conf *ini.Config) OPcachePage {
 	out := OPcachePage{Refused: "it has no pool"}
 	if !on(values["opcache.enable"]) {
-		return OPcachePage{Refused: "OPcache is off (opcache.enable)"}
+		return OPcachePage{Off: true, Refused: "OPcache is off (opcache.enable)"}
 	}
 	for _, pool := range fpmPools(conf) {
 		get := func(key string) string {

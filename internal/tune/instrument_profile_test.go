@@ -123,6 +123,20 @@ func TestObserveProfiles(t *testing.T) {
 			t.Errorf("%s was not sampled: %+v", svc.Name, run.Evidence.Health)
 		}
 	}
+	// What has no status page of its own tells its counters nevertheless.
+	for kind, counter := range map[stack.Kind]string{stack.Nginx: "requests", stack.PHPFPM: ".accepted_conn"} {
+		for _, svc := range l.stack.OfKind(kind) {
+			n := 0.0
+			for name, of := range run.Evidence.Counters[svc.Name].Delta {
+				if strings.HasSuffix(name, counter) {
+					n += of
+				}
+			}
+			if n == 0 {
+				t.Errorf("%s of %s is not counted: %+v", counter, svc.Name, run.Evidence.Health)
+			}
+		}
+	}
 	// Exactly this run's folders: other runs may have theirs.
 	txs, err := change.Read(filepath.Join(l.dir, ".kasoku"))
 	if err != nil {

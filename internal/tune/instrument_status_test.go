@@ -239,7 +239,12 @@ func TestOPcacheIsNotAsked(t *testing.T) {
 			t.Errorf("%s: %+v", line, page)
 		}
 	}
-	b, snap := opcacheSnapshot("security.limit_extensions = .phtml .php\n")
+	b, snap := opcacheSnapshot("php_admin_value[opcache.enable] = 0\n")
+	snap.PHP["php"]["opcache.enable"] = "Off"
+	if plans := opcacheStatus(b, snap); len(plans) != 1 || len(plans[0].changes) > 0 {
+		t.Errorf("%+v", plans)
+	}
+	b, snap = opcacheSnapshot("security.limit_extensions = .phtml .php\n")
 	if plans := opcacheStatus(b, snap); len(plans) != 1 || len(plans[0].changes) != 2 || !strings.HasSuffix(plans[0].changes[1].Path, "/status.phtml") {
 		t.Errorf("%+v", plans)
 	}
