@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net/http"
 	"slices"
 	"strings"
@@ -98,7 +99,7 @@ func (p *Page) differs(v load.Visit, a load.Answer) string {
 	switch where := place(a.Location); {
 	case !slices.Contains(p.Status, v.Status):
 		return fmt.Sprintf("status %d instead of %v", v.Status, p.Status)
-	case !slices.Contains(p.Type, a.Type):
+	case !slices.ContainsFunc(p.Type, func(t string) bool { return mediaType(t) == mediaType(a.Type) }):
 		return fmt.Sprintf("Content-Type %q instead of %q", a.Type, p.Type)
 	case where != "" && len(p.Location) == 1 && where != p.Location[0]:
 		return fmt.Sprintf("Location %q instead of %q", where, p.Location[0])
@@ -106,6 +107,19 @@ func (p *Page) differs(v load.Visit, a load.Answer) string {
 		return a.Opaque
 	}
 	return p.Body.Differs(a.Body)
+}
+
+// mediaType is a Content-Type in one spelling: blanks, quotes and letter case of
+// its names and of a charset mean nothing (RFC 9110, 8.3.1 and 8.3.2).
+func mediaType(s string) string {
+	kind, params, err := mime.ParseMediaType(s)
+	if err != nil {
+		return s
+	}
+	if charset, ok := params["charset"]; ok {
+		params["charset"] = strings.ToLower(charset)
+	}
+	return mime.FormatMediaType(kind, params)
 }
 
 // place is a Location without what follows its path: queries hold tokens.
