@@ -46,6 +46,8 @@ func keptOf(kept int, tried string, steps int) string {
 	switch {
 	case steps == 1:
 		return "The one change that was tried was kept."
+	case kept == 2 && steps == 2:
+		return "Both changes that were tried were kept."
 	case kept == steps:
 		return fmt.Sprintf("All %s were kept.", tried)
 	case kept == 1:

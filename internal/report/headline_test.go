@@ -25,7 +25,8 @@ func TestHeadlineMeanwhile(t *testing.T) {
 		{"running", Score{AsFound: 94}, []Step{done, under}, "94 points/s as found; the one change that was tried was not better, and was put back."},
 		{"done", Score{AsFound: 94}, nil, "94 points/s as found; nothing was tried."},
 		{"done", Score{AsFound: 94, Final: 188, Factor: 2}, []Step{kept}, "×2.00 the score in 0 s: 188 points/s instead of 94 points/s. The one change that was tried was kept."},
-		{"done", Score{AsFound: 94, Final: 188, Factor: 2}, []Step{kept, kept}, "×2.00 the score in 0 s: 188 points/s instead of 94 points/s. All 2 changes that were tried were kept."},
+		{"done", Score{AsFound: 94, Final: 188, Factor: 2}, []Step{kept, kept}, "×2.00 the score in 0 s: 188 points/s instead of 94 points/s. Both changes that were tried were kept."},
+		{"done", Score{AsFound: 94, Final: 188, Factor: 2}, []Step{kept, kept, kept}, "×2.00 the score in 0 s: 188 points/s instead of 94 points/s. All 3 changes that were tried were kept."},
 		{"done", Score{AsFound: 94, Final: 188, Factor: 2}, []Step{kept, done}, "×2.00 the score in 0 s: 188 points/s instead of 94 points/s. 1 of the 2 changes that were tried was kept."},
 		{"running", Score{AsFound: 94, Final: 188, Factor: 2}, []Step{kept, kept, done, under}, "×2.00 the score in 0 s: 188 points/s instead of 94 points/s. 2 of the 3 changes that were tried were kept."},
 	} {

@@ -45,7 +45,7 @@ var htmlPage = template.Must(template.New("page").Funcs(template.FuncMap{
 	},
 	"points": func(v float64) string { return together(points(v)) },
 	"apdex":  apdexText,
-	"change": effectOf, "shown": func(v stepView) []store.Diff { return shownDiffs(v.Step) },
+	"change": effectOf, "diffTitle": diffTitle, "shown": func(v stepView) []store.Diff { return shownDiffs(v.Step) },
 	"levels": levelsTitle, "changed": changeLine, "spark": func(s history.Series) string { return s.Spark(sparkWidth) },
 	"join": func(s []string) string { return strings.Join(s, ", ") },
 	"clip": clip, "sql": oneLine, "day": day, "plural": plural, "tone": tone,
@@ -70,6 +70,15 @@ func shownDiffs(s Step) []store.Diff {
 	return slices.DeleteFunc(slices.Clone(s.Diffs), func(d store.Diff) bool {
 		return s.Kept && slices.Contains(s.Commands, strings.TrimRight(d.Text, ";\n "))
 	})
+}
+
+// diffTitle is what changes; of SQL its first line, since a service has many.
+func diffTitle(d store.Diff) string {
+	if d.Kind != "sql" {
+		return d.Title
+	}
+	first, _, _ := strings.Cut(d.Text, "\n")
+	return d.Title + ": " + ui.Truncate(ui.Clean(first), mostText)
 }
 
 // diffLine is one line of a diff with its class: add, del, hunk or none.
