@@ -274,7 +274,7 @@ services:
     settings: [/srv/app/site.ini]
     listen: ["0.0.0.0:80"]
     control: {unit: nginx.service}
-load: {scenario: scenario.yaml, url: "http://%ADDRESS%", allow: [%ADDRESS%], reset: [sleep, "1"]}
+load: {scenario: scenario.yaml, url: "http://%ADDRESS%", allow: [%ADDRESS%]}
 regulation: {no_touch: [kernel]}
 checks: {reboot: [h1], back_within: 90s}
 tune: {max_foreign_cpu: 1, smallest_effect: 0.5}

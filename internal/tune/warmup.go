@@ -241,7 +241,7 @@ func bootVerdict(without, with *prove.Result) experiment.Verdict {
 	case with.Outcome == prove.Held && v.Pairs > 0:
 		v.Outcome, v.Reason = experiment.Improved, fmt.Sprintf("after a reboot the score is %s of before with it, %s without", share(with), share(without))
 	case with.Short():
-		v.Outcome, v.Reason = experiment.NoDifference, fmt.Sprintf("after a reboot the score is %s of before with it, too, %s without: less than the check asks for", share(with), share(without))
+		v.Outcome, v.Reason = experiment.Inconclusive, fmt.Sprintf("after a reboot the score is %s of before with it, %s without: less than the check asks for", share(with), share(without))
 	case with.Outcome == prove.Failed && len(with.Problems) > 0:
 		v.Outcome, v.Reason = experiment.Failed, "with it the reboot went wrong: "+with.Problems[0].What
 	default:

@@ -84,7 +84,7 @@ func TestWarmUpIsKeptIfTheRebootHolds(t *testing.T) {
 		t.Errorf("the check that is stored: %+v", c)
 	}
 	steps := b.steps(s.ID)
-	if len(steps) != 2 || steps[0].Kept || steps[0].Tx != 0 || steps[0].Verdict.Outcome != experiment.NoDifference || !steps[1].Kept ||
+	if len(steps) != 2 || steps[0].Kept || steps[0].Tx != 0 || steps[0].Verdict.Outcome != experiment.Inconclusive || !steps[1].Kept ||
 		steps[1].Verdict.Outcome != experiment.Improved || steps[1].Verdict.BaselineScore != 80 || steps[1].Verdict.CandidateScore != 97 || steps[1].Ended.IsZero() {
 		t.Errorf("%+v", steps)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"kasoku/cases/remedies/bed"
+	"kasoku/internal/change"
 	"kasoku/internal/remedy"
 )
 
@@ -50,9 +51,9 @@ services:
 load: {scenario: %DIR%/scenario.yaml, url: "%URL%"}
 `
 
-// TestPoolWarm: after the restart that the plan itself makes, the pool holds
-// what it held before; without the plan it is nearly empty.
-func TestPoolWarm(t *testing.T) {
+// startPool is a MariaDB with a table, and what tells the pages in its pool.
+func startPool(t *testing.T) (b *bed.Bed, db *sql.DB, pages func() int) {
+	t.Helper()
 	dir := bed.Folder(t)
 	data, port, user := filepath.Join(dir, "db"), fmt.Sprint(bed.FreePort(t)), ""
 	if err := os.Mkdir(data, 0o755); err != nil {
@@ -88,7 +89,7 @@ func TestPoolWarm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	db := sql.OpenDB(connector)
+	db = sql.OpenDB(connector)
 	t.Cleanup(func() { db.Close() })
 	db.SetMaxIdleConns(0) // restarts break kept ones
 	for _, s := range []string{"CREATE USER kasoku@localhost IDENTIFIED BY '" + password + "'", "GRANT ALL ON *.* TO kasoku@localhost", "CREATE USER kasoku@127.0.0.1 IDENTIFIED BY '" + password + "'", "GRANT ALL ON *.* TO kasoku@127.0.0.1",
@@ -97,7 +98,7 @@ func TestPoolWarm(t *testing.T) {
 			t.Fatalf("%s: %v", s, err)
 		}
 	}
-	pages := func() int {
+	return bed.Open(t, dir), db, func() int {
 		t.Helper()
 		var name, n string
 		if err := db.QueryRowContext(t.Context(), "SHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool_pages_data'").Scan(&name, &n); err != nil {
@@ -109,7 +110,12 @@ func TestPoolWarm(t *testing.T) {
 		}
 		return count
 	}
-	b := bed.Open(t, dir)
+}
+
+// TestPoolWarm: after the restart that the plan itself makes, the pool holds
+// what it held before; without the plan it is nearly empty.
+func TestPoolWarm(t *testing.T) {
+	b, _, pages := startPool(t)
 	full := pages()
 	b.Show(t, func(t *testing.T, _ remedy.Plan) {
 		var warm int
@@ -128,5 +134,60 @@ func TestPoolWarm(t *testing.T) {
 	t.Logf("%d pages after the restart that took it back", cold)
 	if cold > full/2 {
 		t.Errorf("of %d pages %d were there after a restart without it", full, cold)
+	}
+}
+
+// TestPoolShare: by default the list holds the quarter of the pool that was
+// asked for last; with all of it what was there is there again. This is what is
+// planned after a reboot that left caches cold.
+func TestPoolShare(t *testing.T) {
+	b, db, pages := startPool(t)
+	text, err := os.ReadFile(filepath.Join(b.Dir, "my.cnf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	bed.Write(t, b.Dir, "my.cnf", strings.ReplaceAll(string(text), "= OFF", "= ON"))
+	restart := func() {
+		t.Helper()
+		tx, err := b.Exec.Apply(t.Context(), change.Intent{Title: "restart", Changes: []change.Change{{Kind: change.KindRestart, Service: "db", Activate: change.Restart}}})
+		if err == nil {
+			err = b.Exec.Keep(t.Context(), tx.ID)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	// back is how many pages are there after a restart, of how many before.
+	back := func() (n, of int) {
+		t.Helper()
+		var sum int
+		if err := db.QueryRowContext(t.Context(), "SELECT SUM(LENGTH(v)) FROM app.t").Scan(&sum); err != nil {
+			t.Fatal(err)
+		}
+		of = pages()
+		restart()
+		for range 200 { // the pages are read in the background
+			var name, state string
+			if err := db.QueryRowContext(t.Context(), "SHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool_load_status'").Scan(&name, &state); err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(state, "completed") {
+				return pages(), of
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+		t.Fatal("the pool was not loaded")
+		return 0, 0
+	}
+	restart() // takes the file on
+	quarter, of := back()
+	if _, err := db.ExecContext(t.Context(), "SET GLOBAL innodb_buffer_pool_dump_pct = 100"); err != nil {
+		t.Fatal(err)
+	}
+	all, ofAll := back()
+	t.Logf("with the default %d of %d pages are there after a restart, with 100 %% %d of %d", quarter, of, all, ofAll)
+	// The server reads some hundred pages of its own when it starts.
+	if quarter > of*3/4 || all < ofAll*8/10 {
+		t.Errorf("with the default %d of %d pages are there, with all %d of %d", quarter, of, all, ofAll)
 	}
 }
