@@ -39,8 +39,7 @@ func frontWorld(conf string, edit map[string]string) remedy.Input {
 	in.Stack.Services = append(in.Stack.Services, front)
 	in.Stack.Load.URL = "http://www.example.org"
 	in.Stack.Regulation.Install = true
-	in.Snapshot.Fronts = map[string]stack.FrontState{"front": {Service: front}}
-	in.Evidence.System.TCP.Queues = []evidence.AcceptQueue{{Listen: "[::]:80", Service: "httpd", Longest: 9, Limit: 511}, {Listen: "127.0.0.1:8080", Longest: 1}}
+	in.Snapshot.Fronts = map[string]stack.FrontState{"front": {Service: front, Taken: []string{"127.0.0.1:8080", "[::]:80"}}}
 	in.Evidence.Logs = []evidence.LogLine{{Service: "httpd", Level: "error", Text: "AH00161: server reached MaxRequestWorkers setting", Count: 1}}
 	return in
 }
@@ -184,7 +183,11 @@ func TestNginxInFrontRefusals(t *testing.T) {
 			f.Program = true
 			in.Snapshot.Fronts["front"] = f
 		}, "only a part is there"},
-		"sockets not known": {func(in *remedy.Input) { in.Evidence.System.TCP.Queues = nil }, "is not known"},
+		"sockets not known": {func(in *remedy.Input) {
+			f := in.Snapshot.Fronts["front"]
+			f.Taken = nil
+			in.Snapshot.Fronts["front"] = f
+		}, "which ports are free"},
 		"in use for others": {func(in *remedy.Input) {
 			*in = installed(*in, strings.Replace(debianMain, "gzip on;", "server { listen 81; }", 1), nil)
 		}, "has a server of its own"},

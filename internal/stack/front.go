@@ -25,6 +25,9 @@ type FrontState struct {
 	// their present configurations; none while it is not in use.
 	Listen []string `json:"listen,omitempty"`
 	Behind []string `json:"behind,omitempty"`
+	// Taken are the addresses of TCP that anybody listens at in the network of
+	// the service that it is for, sorted; only while it is not in use.
+	Taken []string `json:"taken,omitempty"`
 }
 
 // FrontLine is the service of kasoku.yaml that permits an nginx, as Debian's
@@ -54,6 +57,8 @@ func FrontStates(ctx context.Context, hosts map[string]host.Host, s *Stack) (map
 		}
 		if f.InUse {
 			f.Behind = readSettings(ctx, h, behind).endpoints
+		} else {
+			f.Taken = listeners(ctx, h, s, behind)
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("look at %s: %w", svc.Name, err)
@@ -64,6 +69,31 @@ func FrontStates(ctx context.Context, hosts map[string]host.Host, s *Stack) (map
 		out[svc.Name] = f
 	}
 	return out, nil
+}
+
+// listeners are the addresses of TCP that are listened at where a service runs,
+// sorted; none if they cannot be read.
+func listeners(ctx context.Context, h host.Host, s *Stack, svc *Service) []string {
+	c, err := NewController(h, s, svc)
+	if err != nil {
+		return nil
+	}
+	m, err := c.master(ctx)
+	if err != nil {
+		return nil
+	}
+	table, err := readSockets(ctx, h, m.pid)
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, x := range table {
+		if x.listening && x.path == "" {
+			out = append(out, x.endpoint())
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // WithFronts is the stack as its fronts stand: without those that serve

@@ -207,7 +207,7 @@ func TestNginxInstalledInFront(t *testing.T) {
 			t.Errorf("while it is prepared: %s, want %s", now, page)
 		}
 	}
-	for range 2 { // there and back, as pairs do
+	for n := range 2 { // there and back, as pairs do
 		tx, err := x.exec.Apply(t.Context(), change.Intent{Title: p.Title, Plan: p.ID, Changes: p.Changes})
 		if err != nil {
 			t.Fatal(err)
@@ -222,8 +222,10 @@ func TestNginxInstalledInFront(t *testing.T) {
 		if apache, nginx := x.lastClient("apache2"), x.lastClient("nginx"); apache != nginx || !strings.Contains(page, "for "+apache+" at") {
 			t.Errorf("of %s Apache logged the client %s, nginx %s", page, apache, nginx)
 		}
-		bed.Want(t, x.plans(), "nginx.page-cache") // a later round acts on what there is now
-		x.did("planned")
+		if n == 0 {
+			bed.Want(t, x.plans(), "nginx.page-cache") // a later round acts on what there is now
+			x.did("planned")
+		}
 		if err := x.exec.Revert(t.Context(), tx.ID); err != nil {
 			t.Fatal(err)
 		}

@@ -209,6 +209,9 @@ const innerPorts = 20
 // free is an endpoint of loopback whose port nobody on the host is known to
 // listen at.
 func (b *builder) free() (string, error) {
+	if len(b.state.Taken) == 0 {
+		return "", fmt.Errorf("which ports are free on %s is not known: its sockets could not be read", b.svc.HostName())
+	}
 	taken := map[string]bool{port(b.outer): true}
 	for _, s := range b.in.Stack.Services {
 		for _, l := range s.Listen {
@@ -217,8 +220,8 @@ func (b *builder) free() (string, error) {
 			}
 		}
 	}
-	for _, q := range b.queues() {
-		taken[port(q)] = true
+	for _, e := range b.state.Taken {
+		taken[port(e)] = true
 	}
 	for p := 8080; p < 8080+innerPorts; p++ {
 		if name := fmt.Sprint(p); !taken[name] {
@@ -226,15 +229,4 @@ func (b *builder) free() (string, error) {
 		}
 	}
 	return "", fmt.Errorf("no port from 8080 to %d is free on %s", 8080+innerPorts-1, b.svc.HostName())
-}
-
-// queues are the addresses that the host was seen to listen at.
-func (b *builder) queues() []string {
-	var out []string
-	if sys := b.in.Evidence.On(planning.HostOf(b.svc)); sys != nil {
-		for _, q := range sys.TCP.Queues {
-			out = append(out, q.Listen)
-		}
-	}
-	return out
 }

@@ -134,11 +134,7 @@ func (b *builder) listens() (string, error) {
 	if name != "0.0.0.0" {
 		return "    listen " + b.outer + ";\n", nil
 	}
-	seen := slices.DeleteFunc(b.queues(), func(q string) bool { return port(q) != p })
-	switch {
-	case len(seen) == 0:
-		return "", fmt.Errorf("whether %s listens at port %s for IPv6, too, is not known: its sockets were not read", b.svc.Name, p)
-	case slices.ContainsFunc(seen, func(q string) bool { return strings.HasPrefix(q, "[::]:") || strings.HasPrefix(q, "*:") }):
+	if slices.Contains(b.state.Taken, "[::]:"+p) {
 		return fmt.Sprintf("    listen %[1]s;\n    listen [::]:%[1]s;\n", p), nil
 	}
 	return "    listen " + p + ";\n", nil
