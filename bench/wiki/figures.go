@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"time"
 
 	"kasoku/internal/prove"
@@ -59,26 +60,37 @@ func judge(r *Result) []figure {
 		}
 		add("the fourth host, from one to three", text, "within the interval, or 5 %", short)
 		text, ok := foretold(r)
-		add(fmt.Sprintf("hosts for %.2f/s", k.Rate), text, "as measured", !ok)
+		add(fmt.Sprintf("hosts for %.2f/s", k.Rate), text, "its interval has what four do", !ok)
 	}
 	return out
 }
 
-// foretold compares the number of hosts that were said to carry the load with
-// what four did. ok: they agree.
+// foretold compares the number of hosts that were said to carry the load, with
+// its interval, with what four did. ok: they agree.
 func foretold(r *Result) (text string, ok bool) {
 	k, four := r.Capacity, perSecond(r.Levels, hostCount)
 	if k.Foretold == nil || k.Foretold.Need == nil {
 		return "no answer", false
 	}
-	n := k.Foretold.Need.N
-	said := fmt.Sprint(n)
-	if n == 0 {
-		said = "no number"
+	need := k.Foretold.Need
+	said, low, high := fmt.Sprint(need.N), float64(need.N), float64(need.N)
+	if need.N == 0 {
+		said, low, high = "no number", math.Inf(1), math.Inf(1)
 	}
-	carried := four >= k.Rate
+	if i := need.Interval; i.Low > 0 {
+		low, high = i.Low, max(i.High, high)
+		said += fmt.Sprintf(" (from %g on)", low)
+		if i.Open {
+			high = math.Inf(1)
+		} else {
+			said = fmt.Sprintf("%d (%g to %g)", need.N, low, high)
+		}
+	}
 	text = fmt.Sprintf("%s foretold from one to three; four carry %.2f/s", said, four)
-	return text, carried == (n > 0 && n <= hostCount)
+	if four >= k.Rate {
+		return text, low <= hostCount
+	}
+	return text, high > hostCount
 }
 
 func held(checks []prove.Result) int {

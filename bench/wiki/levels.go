@@ -48,8 +48,7 @@ func (c *wholeCase) levels(ctx context.Context) (err error) {
 	if err := c.script(ctx, os.Stdout, "spread", strconv.Itoa(hostCount), c.HostDir); err != nil {
 		return err
 	}
-	// Scripts are compiled and caches filled with all CPUs.
-	if _, err := c.level(ctx, readers, base+frontPort, hostCount, 2*usersPerHost*hostCount); err != nil {
+	if err := c.warm(ctx, readers, base+frontPort); err != nil {
 		return err
 	}
 	if err := c.script(ctx, os.Stdout, "limit", fmt.Sprint(c.CPUs), c.HostDir); err != nil {
@@ -72,6 +71,18 @@ func (c *wholeCase) levels(ctx context.Context) (err error) {
 	}
 	c.result.Levels = levels
 	return nil
+}
+
+// warm lets every host compile its scripts and fill its caches while it has all
+// CPUs. The first answers of a host may take longer than a reader waits, so it is
+// tried more than once.
+func (c *wholeCase) warm(ctx context.Context, readers, url string) (err error) {
+	for range 3 {
+		if _, err = c.level(ctx, readers, url, hostCount, hostCount); err == nil || ctx.Err() != nil {
+			break
+		}
+	}
+	return err
 }
 
 // readers writes the scenario with its readers of pages alone, beside it. Files

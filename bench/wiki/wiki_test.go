@@ -70,15 +70,24 @@ func TestBars(t *testing.T) {
 	}
 }
 
-// That no number of hosts carries the load is right where four do not.
+// That no number of hosts carries the load is right where four do not; an
+// interval must have the number that does.
 func TestForetold(t *testing.T) {
 	for _, c := range []struct {
-		need int
-		four float64
-		want bool
-	}{{4, 20, true}, {4, 17, false}, {3, 20, true}, {0, 17, true}, {0, 20, false}, {6, 17, true}, {6, 20, false}} {
+		need     int
+		interval capacity.Interval
+		four     float64
+		want     bool
+	}{
+		{need: 4, four: 20, want: true}, {need: 4, four: 17}, {need: 3, four: 20, want: true},
+		{need: 0, four: 17, want: true}, {need: 0, four: 20},
+		{need: 6, four: 17, want: true}, {need: 6, four: 20},
+		{5, capacity.Interval{Low: 4, High: 7}, 20, true}, {5, capacity.Interval{Low: 5, High: 7}, 20, false},
+		{4, capacity.Interval{Low: 3, High: 5}, 17, true}, {3, capacity.Interval{Low: 3, High: 4}, 17, false},
+		{4, capacity.Interval{Low: 4, Open: true}, 17, true},
+	} {
 		r := played()
-		r.Capacity.Foretold.Need.N = c.need
+		r.Capacity.Foretold.Need.N, r.Capacity.Foretold.Need.Interval = c.need, c.interval
 		for i := range r.Levels {
 			if r.Levels[i].Hosts == hostCount {
 				r.Levels[i].PerSecond = c.four
