@@ -2,7 +2,7 @@
 # How long a whole session of Kasoku on the bank login takes, from as found to
 # within 5 % of its final score, against the same plans one by one with fixed
 # 5+5 runs of the scenario's full duration. Ends with 1 if it is more than a
-# third. ARGS go to bench/sessiontime (e.g. -limit 40m); BUDGET of the session.
+# third. ARGS go to bench/sessiontime (e.g. -decided, -limit 40m); BUDGET of the session.
 # FOREIGN is the share of the machine that others may use (tune.max_foreign_cpu),
 # to see that it works where it is not quiet; its figures are then worth nothing.
 set -euo pipefail

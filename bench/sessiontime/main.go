@@ -41,10 +41,11 @@ func main() {
 	runs := flag.Int("runs", 5, "runs of each side, one by one")
 	window := flag.Duration("d", 0, "measured window of a run, one by one; 0: the scenario's duration")
 	limit := flag.Duration("limit", 0, "end one by one after this time; 0: when no plan is left")
+	decided := flag.Bool("decided", false, "end one by one when it has taken so long that the bar is held, instead of when it is there")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	ok, err := run(ctx, flag.Args(), *runs, *window, *limit)
+	ok, err := run(ctx, flag.Args(), *runs, *window, *limit, *decided)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "sessiontime:", err)
 		os.Exit(2)
@@ -54,7 +55,7 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, dirs []string, runs int, window, limit time.Duration) (ok bool, err error) {
+func run(ctx context.Context, dirs []string, runs int, window, limit time.Duration, decided bool) (ok bool, err error) {
 	if len(dirs) != 2 || runs < 2 {
 		return false, errors.New("name the tuned copy of the case and the one as found; -runs is at least 2")
 	}
@@ -70,6 +71,9 @@ func run(ctx context.Context, dirs []string, runs int, window, limit time.Durati
 	}
 	defer func() { err = errors.Join(err, o.close()) }()
 	o.goal, o.runs, o.limit = near*tuned.final, runs, limit
+	if enough := time.Duration(float64(tuned.reached) / bar); decided && (limit == 0 || enough < limit) {
+		o.limit = enough
+	}
 	if err := o.all(ctx, tuned.plans); err != nil {
 		return false, err
 	}
