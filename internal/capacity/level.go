@@ -71,11 +71,13 @@ func LevelOf(res *load.Result, source string) Level {
 	return l
 }
 
+// percent of all, at most 100: wrong answers are also those of the warm-up,
+// which is not in all.
 func percent(part, all int64) float64 {
 	if all <= 0 {
 		return 0
 	}
-	return 100 * float64(part) / float64(all)
+	return min(100, 100*float64(part)/float64(all))
 }
 
 // points are the levels as the fit wants them.
