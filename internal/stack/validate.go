@@ -124,18 +124,31 @@ func (s *Stack) validateService(d *document, path string, svc *Service) {
 	}
 }
 
-func (s *Stack) validateLinks(d *document, path string, svc *Service) {
+// another is the service that a key of svc names; nil if there is none or if it
+// is svc itself, which is reported.
+func (s *Stack) another(d *document, path string, svc *Service, name string) *Service {
+	o := s.Service(name)
+	switch {
+	case name == svc.Name:
+		d.report(path, "%q is this service itself; remove it", name)
+		return nil
+	case o == nil:
+		d.report(path, "there is no service %q; %s", name, suggest(name, s.serviceNames()))
+	}
+	return o
+}
+
+func (s *Stack) serviceNames() []string {
 	var names []string
 	for _, o := range s.Services {
 		names = append(names, o.Name)
 	}
+	return names
+}
+
+func (s *Stack) validateLinks(d *document, path string, svc *Service) {
 	for i, to := range svc.TalksTo {
-		p := fmt.Sprintf("%s.talks_to[%d]", path, i)
-		if to == svc.Name {
-			d.report(p, "%q is this service itself; remove it", to)
-		} else if s.Service(to) == nil {
-			d.report(p, "there is no service %q; %s", to, suggest(to, names))
-		}
+		s.another(d, fmt.Sprintf("%s.talks_to[%d]", path, i), svc, to)
 	}
 	if svc.RunsIn == "" {
 		return
@@ -145,7 +158,7 @@ func (s *Stack) validateLinks(d *document, path string, svc *Service) {
 	case svc.Kind != App:
 		d.report(path+".runs_in", "only an app runs in another service, this one is %s; remove it", svc.Kind)
 	case in == nil:
-		d.report(path+".runs_in", "there is no service %q; %s", svc.RunsIn, suggest(svc.RunsIn, names))
+		d.report(path+".runs_in", "there is no service %q; %s", svc.RunsIn, suggest(svc.RunsIn, s.serviceNames()))
 	case in == svc || in.RunsIn != "":
 		d.report(path+".runs_in", "%q has no processes of its own; name the service that has", svc.RunsIn)
 	case svc.hasControl():

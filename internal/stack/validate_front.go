@@ -7,16 +7,9 @@ func (s *Stack) validateFront(d *document, path string, svc *Service) {
 		return
 	}
 	path += ".front_for"
-	behind := s.Service(svc.FrontFor)
+	behind := s.another(d, path, svc, svc.FrontFor)
 	switch {
-	case svc.FrontFor == svc.Name:
-		d.report(path, "%q is this service itself; remove it", svc.FrontFor)
-	case behind == nil:
-		var names []string
-		for _, o := range s.Services {
-			names = append(names, o.Name)
-		}
-		d.report(path, "there is no service %q; %s", svc.FrontFor, suggest(svc.FrontFor, names))
+	case behind == nil: // reported
 	case svc.Kind != Nginx || behind.Kind != Apache:
 		d.report(path, "an nginx can be put in front of an Apache; this is %s for %s", svc.Kind, behind.Kind)
 	case svc.HostName() != behind.HostName():

@@ -9,16 +9,9 @@ func (s *Stack) validateSpare(d *document, path string, svc *Service) {
 		return
 	}
 	path += ".spare_for"
-	main := s.Service(svc.SpareFor)
+	main := s.another(d, path, svc, svc.SpareFor)
 	switch {
-	case svc.SpareFor == svc.Name:
-		d.report(path, "%q is this service itself; remove it", svc.SpareFor)
-	case main == nil:
-		var names []string
-		for _, o := range s.Services {
-			names = append(names, o.Name)
-		}
-		d.report(path, "there is no service %q; %s", svc.SpareFor, suggest(svc.SpareFor, names))
+	case main == nil: // reported
 	case main.Kind != svc.Kind || !slices.Contains([]Kind{PHPFPM, App, Apache}, svc.Kind) || svc.RunsIn != "" || main.RunsIn != "":
 		d.report(path, "a php-fpm can be spare for a php-fpm, an Apache for an Apache, an app with processes of its own for such an app; this is %s for %s", svc.Kind, main.Kind)
 	case main.SpareFor != "":

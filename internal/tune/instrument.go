@@ -28,6 +28,18 @@ type instrument struct {
 	watch func(*evidence.CollectorOptions)
 }
 
+// planned adds the instrument to out: if there is something to change, or, with
+// the reason, if it could not be planned.
+func (in instrument) planned(out []instrument, err error) []instrument {
+	if err != nil {
+		in.not = err.Error()
+	}
+	if err == nil && len(in.changes) == 0 {
+		return out
+	}
+	return append(out, in)
+}
+
 // instrumentPlans are all kinds of instruments. They are pure. Each is planned
 // when those before are in place.
 var instrumentPlans = []func(b *Bench, snap *evidence.Snapshot) []instrument{statementLog, accessLog, phpProfiles, fpmStatus, stubStatus, opcacheStatus}

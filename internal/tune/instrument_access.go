@@ -39,12 +39,7 @@ func accessLog(b *Bench, snap *evidence.Snapshot) []instrument {
 		changes, err := plan(svc, snap)
 		in := instrument{title: "Write an access log with times for a diagnostic run", changes: changes,
 			fails: "the access log of " + svc.Name + " cannot be given times", without: "routes come from its own log, as far as that tells them"}
-		if err != nil {
-			in.not = err.Error()
-		}
-		if err != nil || len(changes) > 0 {
-			out = append(out, in)
-		}
+		out = in.planned(out, err)
 	}
 	return out
 }

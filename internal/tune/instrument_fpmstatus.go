@@ -31,12 +31,7 @@ func fpmStatus(b *Bench, snap *evidence.Snapshot) []instrument {
 		changes, err := fpmStatusOf(svc, snap)
 		in := instrument{title: "Let the pools of " + svc.Name + " tell their status for a diagnostic run", changes: changes,
 			fails: "the pools of " + svc.Name + " cannot be given a status page", without: "how busy their processes are is not judged"}
-		if err != nil {
-			in.not = err.Error()
-		}
-		if err != nil || len(changes) > 0 {
-			out = append(out, in)
-		}
+		out = in.planned(out, err)
 	}
 	return out
 }

@@ -30,12 +30,7 @@ func stubStatus(b *Bench, snap *evidence.Snapshot) []instrument {
 		changes, err := stubStatusOf(svc, snap)
 		in := instrument{title: "Let " + svc.Name + " tell its counters for a diagnostic run", changes: changes,
 			fails: svc.Name + " cannot be given a stub_status page", without: "its connections are not judged"}
-		if err != nil {
-			in.not = err.Error()
-		}
-		if err != nil || len(changes) > 0 {
-			out = append(out, in)
-		}
+		out = in.planned(out, err)
 	}
 	return out
 }
