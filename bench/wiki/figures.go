@@ -60,13 +60,14 @@ func judge(r *Result) []figure {
 		}
 		add("the fourth host, from one to three", text, "within the interval, or 5 %", short)
 		text, ok := foretold(r)
-		add(fmt.Sprintf("hosts for %.2f/s", k.Rate), text, "its interval has what four do", !ok)
+		add(fmt.Sprintf("hosts for %.2f/s", k.Rate), text, "its interval is closed and has what four do", !ok)
 	}
 	return out
 }
 
 // foretold compares the number of hosts that were said to carry the load, with
-// its interval, with what four did. ok: they agree.
+// its interval, with what four did. ok: they agree, and the interval is closed:
+// one without an upper end would agree with nearly everything.
 func foretold(r *Result) (text string, ok bool) {
 	k, four := r.Capacity, perSecond(r.Levels, hostCount)
 	if k.Foretold == nil || k.Foretold.Need == nil {
@@ -86,11 +87,12 @@ func foretold(r *Result) (text string, ok bool) {
 			said = fmt.Sprintf("%d (%g to %g)", need.N, low, high)
 		}
 	}
+	closed := !need.Interval.Open
 	text = fmt.Sprintf("%s foretold from one to three; four carry %.2f/s", said, four)
 	if four >= k.Rate {
-		return text, low <= hostCount
+		return text, closed && low <= hostCount
 	}
-	return text, high > hostCount
+	return text, closed && high > hostCount
 }
 
 func held(checks []prove.Result) int {

@@ -84,7 +84,7 @@ func TestForetold(t *testing.T) {
 		{need: 6, four: 17, want: true}, {need: 6, four: 20},
 		{5, capacity.Interval{Low: 4, High: 7}, 20, true}, {5, capacity.Interval{Low: 5, High: 7}, 20, false},
 		{4, capacity.Interval{Low: 3, High: 5}, 17, true}, {3, capacity.Interval{Low: 3, High: 4}, 17, false},
-		{4, capacity.Interval{Low: 4, Open: true}, 17, true},
+		{4, capacity.Interval{Low: 4, Open: true}, 17, false}, {4, capacity.Interval{Low: 3, Open: true}, 20, false}, // would agree with nearly all
 	} {
 		r := played()
 		r.Capacity.Foretold.Need.N, r.Capacity.Foretold.Need.Interval = c.need, c.interval
