@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -136,21 +135,14 @@ type site struct {
 // placeholders.
 func startDB(t *testing.T, dir, data string) (root *sql.DB, fill *strings.Replacer) {
 	t.Helper()
-	user := ""
+	owner, user := "", ""
 	if err := os.MkdirAll(data, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	install := []string{"mariadb-install-db", "--no-defaults", "--datadir=" + data, "--auth-root-authentication-method=normal", "--skip-test-db", "--innodb-log-file-size=4M"}
 	if os.Getuid() == 0 {
-		user = "user = mysql"
-		bed.Output(t, "chown", "mysql:", data)
-		install = append(install, "--user=mysql")
+		owner, user = "mysql", "user = mysql"
 	}
-	cmd := exec.Command(install[0], install[1:]...)
-	cmd.Env = append(os.Environ(), "TMPDIR="+data) // servers that share one delete each other's files
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	bed.InstallMariaDB(t, data, owner, "4M")
 	fill = strings.NewReplacer("%USER%", user, "%DBPORT%", fmt.Sprint(bed.FreePort(t)), "%DATA%", data)
 	bed.Write(t, dir, "my.cnf", fill.Replace(myConf))
 	bed.StopByPIDFile(t, filepath.Join(data, "p.pid"))

@@ -6,7 +6,6 @@ import (
 	"io"
 	"log"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -35,15 +34,7 @@ var mariaDB = product{kind: "mariadb", program: "/usr/sbin/mariadbd", user: "mys
 
 func installMariaDB(t *testing.T, _ product, data, user string) {
 	t.Helper()
-	bare := []string{"mariadb-install-db", "--no-defaults", "--datadir=" + data, "--auth-root-authentication-method=normal", "--skip-test-db", "--innodb-log-file-size=4M"}
-	if user != "" {
-		bare = append(bare, "--user="+user)
-	}
-	install := exec.Command(bare[0], bare[1:]...)
-	install.Env = append(os.Environ(), "TMPDIR="+data) // servers that share one delete each other's files
-	if out, err := install.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	bed.InstallMariaDB(t, data, user, "4M")
 }
 
 const paths = `[mysqld]

@@ -124,11 +124,7 @@ func startLab(t *testing.T) *labSite {
 
 func (x *labSite) sh(script string) string {
 	x.t.Helper()
-	r, err := x.hosts["h1"].Run(x.t.Context(), host.Command{Argv: []string{"sh", "-ec", script}, Timeout: time.Minute})
-	if err != nil || r.ExitCode != 0 {
-		x.t.Fatalf("%s: %v, %d: %s", script, err, r.ExitCode, r.Stderr)
-	}
-	return strings.TrimSpace(string(r.Stdout))
+	return bed.Shell(x.t, x.hosts["h1"], script)
 }
 
 // seen is all that undo must bring back.

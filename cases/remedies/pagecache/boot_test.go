@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -55,21 +54,14 @@ load: {scenario: %DIR%/scenario.yaml, url: "%URL%"}
 func startPool(t *testing.T) (b *bed.Bed, db *sql.DB, pages func() int) {
 	t.Helper()
 	dir := bed.Folder(t)
-	data, port, user := filepath.Join(dir, "db"), fmt.Sprint(bed.FreePort(t)), ""
+	data, port, owner, user := filepath.Join(dir, "db"), fmt.Sprint(bed.FreePort(t)), "", ""
 	if err := os.Mkdir(data, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	install := []string{"mariadb-install-db", "--no-defaults", "--datadir=" + data, "--auth-root-authentication-method=normal", "--skip-test-db", "--innodb-log-file-size=16M"}
 	if os.Getuid() == 0 {
-		user = "user = mysql"
-		bed.Output(t, "chown", "mysql:", data)
-		install = append(install, "--user=mysql")
+		owner, user = "mysql", "user = mysql"
 	}
-	cmd := exec.Command(install[0], install[1:]...)
-	cmd.Env = append(os.Environ(), "TMPDIR="+data) // servers that share one delete each other's files
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	bed.InstallMariaDB(t, data, owner, "16M")
 	app := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "alive") }))
 	t.Cleanup(app.Close)
 	fill := strings.NewReplacer("%USER%", user, "%PORT%", port, "%URL%", app.URL)

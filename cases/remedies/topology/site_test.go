@@ -130,11 +130,7 @@ func start(t *testing.T) *site {
 
 func (s *site) sh(hostName, script string) string {
 	s.t.Helper()
-	r, err := s.hosts[hostName].Run(s.t.Context(), host.Command{Argv: []string{"sh", "-ec", script}, Timeout: time.Minute})
-	if err != nil || r.ExitCode != 0 {
-		s.t.Fatalf("on %s: %s: %v, %d: %s", hostName, script, err, r.ExitCode, r.Stderr)
-	}
-	return strings.TrimSpace(string(r.Stdout))
+	return bed.Shell(s.t, s.hosts[hostName], script)
 }
 
 // seen is all that undo must bring back.

@@ -78,11 +78,7 @@ func start(t *testing.T) *site {
 
 func (s *site) sh(script string) string {
 	s.t.Helper()
-	r, err := s.hosts["h1"].Run(s.t.Context(), host.Command{Argv: []string{"sh", "-ec", script}, Timeout: time.Minute})
-	if err != nil || r.ExitCode != 0 {
-		s.t.Fatalf("%s: %v, %d: %s", script, err, r.ExitCode, r.Stderr)
-	}
-	return strings.TrimSpace(string(r.Stdout))
+	return bed.Shell(s.t, s.hosts["h1"], script)
 }
 
 // seen is all that undo must bring back.
