@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"kasoku/internal/stat"
@@ -47,6 +48,10 @@ const (
 	// maxP99Ratio: a candidate whose 99th percentile is half as long again is
 	// not better, whatever its throughput.
 	maxP99Ratio = 1.5
+	// tailLevel: so small must the p-value of "the tail is at most maxP99Ratio
+	// times as long" be at a look for the experiment to end there, whatever the
+	// score is. It only ever rejects, so it needs no share of Rule.Alpha.
+	tailLevel = 0.01
 	// failureSlack is the share of failing requests that a candidate may have
 	// above the baseline's worst run before it counts as broken.
 	failureSlack = 0.001
@@ -232,11 +237,12 @@ func (e *running) look() (bool, error) {
 	}
 	e.verdict.Effect = math.Expm1(t.Mean)
 	e.verdict.Low, e.verdict.High = math.Expm1(t.Lower(0.975)), math.Expm1(t.Upper(0.975))
+	tail := e.tail()
 	switch {
 	case d == stat.Greater && e.verdict.Effect < e.rule.SmallestEffect:
 		e.end(NoDifference, fmt.Sprintf("faster, but by less than %.1f %%", 100*e.rule.SmallestEffect))
-	case d == stat.Greater && !e.rule.AnyTail && e.slowTail() > maxP99Ratio:
-		e.end(Regressed, fmt.Sprintf("the score rose, but the 99th percentile of latency grew %.2f times", e.slowTail()))
+	case d == stat.Greater && tail.ratio > maxP99Ratio:
+		e.end(Regressed, fmt.Sprintf("the score rose, but the 99th percentile of latency grew %.2f times", tail.ratio))
 	case d == stat.Greater && e.plain() <= 0:
 		e.end(NoDifference, fmt.Sprintf("most pairs are faster (%+.1f %%), but a few so slow that it does not pay on the whole; look at the runs (kasoku show RUN)", 100*e.verdict.Effect))
 	case d == stat.Greater:
@@ -248,6 +254,8 @@ func (e *running) look() (bool, error) {
 	case d == stat.Futile:
 		e.end(NoDifference, fmt.Sprintf("an effect above %+.1f %% is unlikely, and a smaller one cannot be shown in %d pairs",
 			100*math.Expm1(t.Upper(0.90)), e.seq.Max()))
+	case slices.Contains(e.seq.Looks, len(e.logs)) && tail.p < tailLevel:
+		e.end(Regressed, fmt.Sprintf("the 99th percentile of latency grew %.2f times (above %g: p = %.2g after %d pairs)", tail.ratio, maxP99Ratio, tail.p, len(e.logs)))
 	default:
 		return false, nil
 	}
@@ -276,15 +284,26 @@ func (e *running) estimate() {
 	e.verdict.CandidateScore = stat.GeoMean(scores(e.cand))
 }
 
-// slowTail is the geometric mean over pairs of candidate's / baseline's p99.
-func (e *running) slowTail() float64 {
-	var ratios []float64
+// longer is how much longer a tail of latency became.
+type longer struct {
+	ratio float64 // geometric mean over pairs of candidate's / baseline's
+	p     float64 // one-sided p-value of "the ratio is at most maxP99Ratio"
+}
+
+// tail compares the 99th percentiles; a ratio of 1 where they are not judged or
+// not known.
+func (e *running) tail() longer {
+	var beyond []float64
 	for i := range min(len(e.base), len(e.cand)) {
-		if e.base[i].P99 > 0 {
-			ratios = append(ratios, float64(e.cand[i].P99)/float64(e.base[i].P99))
+		if b, c := e.base[i].P99, e.cand[i].P99; b > 0 && c > 0 {
+			beyond = append(beyond, math.Log(float64(c)/float64(b)/maxP99Ratio))
 		}
 	}
-	return stat.GeoMean(ratios)
+	t, err := stat.OneSample(beyond)
+	if err != nil || e.rule.AnyTail {
+		return longer{ratio: 1, p: 1}
+	}
+	return longer{ratio: maxP99Ratio * math.Exp(t.Mean), p: t.PGreater}
 }
 
 func (e *running) end(o Outcome, reason string) {

@@ -13,6 +13,9 @@ const (
 	// leastRequests in a window, so that the 99th percentile is not the
 	// largest value alone.
 	leastRequests = 200
+	// briefRequests in a brief window: a score of 40 differs by 16 % from
+	// chance alone (Poisson), which is little beside a gain of half or more.
+	briefRequests = 40
 	// leastFreedom: degrees of freedom of the variance between runs before a
 	// window is chosen. With three, its root is right within about a factor of
 	// two, and the cost is flat around its least.
@@ -183,15 +186,35 @@ func (n Noise) window(most time.Duration) (time.Duration, string) {
 			w = time.Duration(best * float64(time.Second))
 		}
 	}
-	least := leastWindow
-	if rate := n.Rate.Value(); rate > 0 && leastRequests/rate > least.Seconds() {
-		least = time.Duration(min(leastRequests/rate, most.Seconds()) * float64(time.Second))
-	}
+	least := n.least(leastRequests, most)
 	if w < least {
 		w = least
 		reason += fmt.Sprintf("; shorter ones would have fewer than %d requests or last less than %s", leastRequests, leastWindow)
 	}
-	return min((w + paceStep - 1).Truncate(paceStep), most), reason
+	return roundUp(w, most), reason
+}
+
+// least window that so many requests come in, at most most.
+func (n Noise) least(requests float64, most time.Duration) time.Duration {
+	least := leastWindow
+	if rate := n.Rate.Value(); rate > 0 && requests/rate > least.Seconds() {
+		least = time.Duration(min(requests/rate, most.Seconds()) * float64(time.Second))
+	}
+	return least
+}
+
+func roundUp(w, most time.Duration) time.Duration {
+	return min((w + paceStep - 1).Truncate(paceStep), most)
+}
+
+// Brief is the window, at most most, for the first pairs of an experiment whose
+// effect is expected to be far above any noise; 0: how many answers there are
+// per second is not known.
+func (p *Pace) Brief(most time.Duration) time.Duration {
+	if p.Known.Rate.Value() <= 0 {
+		return 0
+	}
+	return roundUp(p.Known.least(briefRequests, most), most)
 }
 
 // withinRun is the variance of one second's logarithm of right answers, by the

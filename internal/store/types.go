@@ -122,6 +122,9 @@ type Step struct {
 	// LeavesOutPart is the ID of the one part of such a step, a group, that it is
 	// about; "" = the whole.
 	LeavesOutPart string `json:"leaves_out_part,omitempty"`
+	// LeavesOutLed: another part alone may account for what the group brought, so
+	// this one stays only if it is not seen to bring too little.
+	LeavesOutLed bool `json:"leaves_out_led,omitempty"`
 	// LookedAgain is the Seq of such an experiment about this step, 0 if there
 	// was none; LeftOut: it no longer paid and was taken out.
 	LookedAgain int  `json:"looked_again,omitempty"`

@@ -71,6 +71,8 @@ type RunOptions struct {
 	Step     int64
 	Label    string
 	Workload int // 0: the scenario's
+	// Window of this run of an experiment; 0: as chosen for all.
+	Window time.Duration
 
 	watch []func(*evidence.CollectorOptions) // of instruments that are in place
 }

@@ -11,12 +11,14 @@ import (
 // stepTime is the shortest experiment: three pairs and a diagnostic run.
 func (t *Tuner) stepTime() time.Duration { return 7 * t.Bench.runTime() }
 
-// secondLook is kept for leaveOut, where something weak was kept.
+// secondLook is kept for leaveOut, where something weak was kept, or something
+// behind another that may have brought all; at most a third of the budget.
 func (t *Tuner) secondLook() time.Duration {
-	if t.weak == 0 {
-		return 0
+	looks := t.behind
+	if t.weak > 0 {
+		looks++
 	}
-	return t.stepTime()
+	return min(time.Duration(looks)*t.stepTime(), t.Budget/3)
 }
 
 // reserve is kept for the end: two scored runs, a restart, and two more; and

@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -62,7 +63,7 @@ func (b *Bench) driver(run RunOptions, opts *evidence.CollectorOptions) (driver,
 	if !b.Foreign() {
 		o := b.loadOptions(workload)
 		if run.Step != 0 && run.Kind != store.Diagnostic {
-			o.Window = b.window()
+			o.Window = cmp.Or(run.Window, b.window())
 		}
 		return func(ctx context.Context, progress func(load.Progress)) (*load.Result, error) {
 			o.Progress = progress

@@ -3,6 +3,7 @@ package tune
 import (
 	"math"
 	"math/bits"
+	"slices"
 
 	"kasoku/internal/remedy"
 )
@@ -11,11 +12,6 @@ import (
 // further experiments (two for each halving), which is still fewer than eight.
 const mostParts = 8
 
-// mostGain of a plan that is joined, as log of a factor: what is expected to
-// bring half as much again would hide another one's harm, changes what binds,
-// and alone ends after the fewest pairs anyway.
-var mostGain = math.Log(1.5)
-
 // choices are what may be tried next, best promise first: small plans joined
 // (ADR 5), others joined where that is expected to save time, the rest alone.
 func choices(in remedy.Input, plans []remedy.Plan, o outlook) []remedy.Plan {
@@ -23,7 +19,7 @@ func choices(in remedy.Input, plans []remedy.Plan, o outlook) []remedy.Plan {
 	o.order(out)
 	var pool []remedy.Plan
 	for _, p := range out {
-		if remedy.Joinable(p) && o.gain(p) <= mostGain && o.gain(p) > 0 {
+		if remedy.Joinable(p) && o.gain(p) > 0 {
 			pool = append(pool, p)
 		}
 	}
@@ -44,6 +40,18 @@ func choices(in remedy.Input, plans []remedy.Plan, o outlook) []remedy.Plan {
 	out = append(rest, group)
 	o.order(out)
 	return out
+}
+
+// leadGain is the gain, as log of a factor, from which a part is taken to be able
+// to account alone for what its group brought.
+var leadGain = math.Log(1.5)
+
+// led reports whether another part of the group is expected to bring so much that
+// the group's verdict says nothing about this one.
+func led(group remedy.Plan, part string) bool {
+	return slices.ContainsFunc(group.Parts, func(p remedy.Part) bool {
+		return p.ID != part && outlook{}.part(p.Remedy, p.Bound, p.Reach) > leadGain
+	})
 }
 
 func hasPart(group remedy.Plan, id string) bool {

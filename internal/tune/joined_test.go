@@ -154,7 +154,8 @@ func TestPartsAreTriedAgainWhenTheBindingMoves(t *testing.T) {
 	if tu.session.StopReason != store.StopNothingLeft {
 		t.Errorf("stopped: %s, %s", tu.session.StopReason, tu.session.Stopped)
 	}
-	// What pays only once another is on: it is found in vain first.
+	// What is tried together with one that brings much goes when it brings
+	// nothing itself.
 	late := newVirtual(t, useless("a"), useless("b"), big)
 	late.binds = func(on map[string]bool) string {
 		return map[bool]string{true: "disk: db", false: "cpu: app"}[on["big"]]
@@ -164,8 +165,25 @@ func TestPartsAreTriedAgainWhenTheBindingMoves(t *testing.T) {
 		t.Fatal(err)
 	}
 	late.tell(s.ID)
-	if late.on() != "big" || late.steps(s.ID)[0].Plan.ID != "v.big:on" {
+	if late.on() != "big" || len(late.steps(s.ID)[0].Plan.Parts) != 3 {
 		t.Errorf("on: %s; first %s", late.on(), late.steps(s.ID)[0].Plan.ID)
+	}
+}
+
+// A plan that harms much behind one that brings much more is kept with it, and
+// taken out at the end; what helps a little stays.
+func TestHarmBehindALead(t *testing.T) {
+	bad := good("b", 9)
+	bad.factor = 0.7
+	v := newVirtual(t, knob{name: "a", factor: 20, bound: 50, reach: 0.9}, bad, good("c", 8))
+	s, err := v.tuner().Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.tell(s.ID)
+	steps := v.steps(s.ID)
+	if got := v.on(); got != "a c" || len(steps[0].Plan.Parts) != 3 || !steps[0].Kept {
+		t.Errorf("on at the end: %s; the first step has %d parts, kept %v", got, len(steps[0].Plan.Parts), steps[0].Kept)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sort"
 	"strings"
@@ -95,7 +96,7 @@ func (t *Tuner) leaveOutGroup(ctx context.Context, group []store.Step, part *rem
 		Why: "It was kept before others were; with it is compared with without it."}
 	if part != nil {
 		titles = []string{part.Title}
-		step.LeavesOutPart = part.ID
+		step.LeavesOutPart, step.LeavesOutLed = part.ID, led(group[0].Plan, part.ID)
 		step.Plan.ID += ":" + part.ID
 		step.Plan.Title, step.Plan.Why = "Once more: "+part.Title, "It was kept together with others; with it is compared with without it."
 	}
@@ -117,6 +118,7 @@ func (t *Tuner) leaveOutGroup(ctx context.Context, group []store.Step, part *rem
 	}
 	t.opens(step)
 	sw := &switcher{exec: t.Exec, bench: t.Bench, step: step.ID, baseWorkload: t.workload, candWorkload: t.workload,
+		brief:  t.Bench.brief(t.seenGain(group, part)),
 		intent: change.Intent{Title: "Without: " + strings.Join(titles, "; "), Plan: step.Plan.ID, Session: t.session.ID, Changes: changes}}
 	rule, err := t.rule(step)
 	if err != nil {
@@ -126,6 +128,18 @@ func (t *Tuner) leaveOutGroup(ctx context.Context, group []store.Step, part *rem
 		step.Verdict, err = experiment.Run(ctx, rule, mirrored{sw}, t.sofar)
 	}
 	return t.finishLeaveOut(ctx, step, group, sw, err)
+}
+
+// seenGain is what steps brought, or one part is expected to, as log of a factor.
+func (t *Tuner) seenGain(group []store.Step, part *remedy.Part) float64 {
+	if part != nil {
+		return t.learned.outlook(t.Bench.runTime(), t.Rule).part(part.Remedy, part.Bound, part.Reach)
+	}
+	sum := 0.0
+	for _, s := range group {
+		sum += math.Log1p(s.Verdict.Effect)
+	}
+	return sum
 }
 
 // without plans the reversal of the group's transactions, the last one first;
@@ -244,9 +258,10 @@ func (t *Tuner) noteLeftOut(step *store.Step, group []store.Step, drop bool) err
 
 // drops reports whether what a second look was about is taken out by its
 // verdict. A part of a group goes only if it is seen to harm: alone it may well
-// be too small to be proved, together they were.
+// be too small to be proved, together they were; unless another part may have
+// brought it all.
 func (t *Tuner) drops(look *store.Step) bool {
-	if look.LeavesOutPart != "" {
+	if look.LeavesOutPart != "" && !look.LeavesOutLed {
 		return harmed(look.Verdict) && look.Verdict.Outcome != experiment.Failed
 	}
 	return look.Verdict.NoLongerPays(t.Rule.SmallestEffect)

@@ -14,6 +14,9 @@ func (t *Tuner) rule(step *store.Step) (experiment.Rule, error) {
 	case t.deadline.IsZero():
 	case t.session.Command == "tune":
 		r.Deadline = t.deadline.Add(-t.reserve())
+		if len(step.LeavesOut) == 0 {
+			r.Deadline = r.Deadline.Add(-t.secondLook())
+		}
 	default: // a proposal has nothing to conclude
 		r.Deadline = t.deadline
 	}

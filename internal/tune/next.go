@@ -42,6 +42,13 @@ func (t *Tuner) remember(st *store.Step) {
 	if st.Kept && st.Tx != 0 && st.Verdict.Effect < weakEffect {
 		t.weak++
 	}
+	if st.Kept {
+		for _, p := range st.Plan.Parts {
+			if led(st.Plan, p.ID) && p.LookedAgain == 0 {
+				t.behind++
+			}
+		}
+	}
 	if st.Ended.IsZero() || st.Kept {
 		return
 	}

@@ -23,6 +23,19 @@ func (b *Bench) window() time.Duration {
 	return b.Scenario.Duration
 }
 
+// briefPairs are the most pairs with short windows: what has not been decided by
+// then is not as large as it was thought to be.
+const briefPairs = 4
+
+// brief is the window of the first pairs of an experiment that is expected to
+// bring so much, as log of a factor; 0: as any other.
+func (b *Bench) brief(gain float64) time.Duration {
+	if b.Foreign() || b.Scenario == nil || b.Window > 0 || b.pace == nil || gain <= leadGain {
+		return 0
+	}
+	return b.pace.Brief(b.window())
+}
+
 // notePace takes a run's spread and cost in, for the choice of the next windows.
 func (b *Bench) notePace(run *store.Run, cost time.Duration) {
 	if b.Foreign() || run.Kind != store.Scored || run.Unfit != "" || run.Score <= 0 {

@@ -2,6 +2,7 @@ package tune
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -94,6 +95,36 @@ func TestWindowIsChosenByMeasurement(t *testing.T) {
 	tu.workload = 64
 	if err := tu.setPace(); err != nil || tu.Bench.window() != 5*time.Second || !strings.Contains(ui.infos[len(ui.infos)-1], "again") {
 		t.Errorf("other users: %s %q %v", tu.Bench.window(), ui.infos, err)
+	}
+}
+
+// Where much is expected the first pairs are short, with some 40 requests; where the user says how long runs are, they are as long.
+func TestBriefWindows(t *testing.T) {
+	tu, _ := pacedTuner(t)
+	b := tu.Bench
+	if w := b.brief(3); w != 0 {
+		t.Errorf("%s before anything is known", w)
+	}
+	b.pace = &experiment.Pace{}
+	b.pace.NoteRun(slices.Repeat([]int64{2}, 50), loadTick, 5*time.Second, time.Second, false) // 20 per second
+	if w := b.brief(3); w != 2*time.Second {
+		t.Errorf("%s, want 40 requests", w)
+	}
+	if w := b.brief(0.2); w != 0 {
+		t.Errorf("%s for a small gain", w)
+	}
+	b.Window = 4 * time.Second
+	if w := b.brief(3); w != 0 {
+		t.Errorf("%s, though the user said 4 s", w)
+	}
+	// A spread of runs of two lengths says nothing of either.
+	b.Window = 0
+	sw := &switcher{bench: b}
+	for i, w := range []time.Duration{time.Second, time.Second, time.Second, 5 * time.Second} {
+		sw.turns.note(&store.Run{Evidence: &evidence.Evidence{Load: &load.Result{Window: w}}})
+		if mixed := i == 3; sw.turns.mixed != mixed {
+			t.Errorf("run %d: mixed %v", i, sw.turns.mixed)
+		}
 	}
 }
 

@@ -54,6 +54,7 @@ type Tuner struct {
 	deadline time.Time
 	tried    map[string]attempt // by plan ID
 	weak     int                // steps that were kept with less than weakEffect
+	behind   int                // parts that were kept behind one that may have brought all
 	learned  learned
 	halves   halves                // of groups that were not kept
 	proved   map[string]store.Step // by plan ID: judged, but what follows was cut off

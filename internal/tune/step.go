@@ -39,6 +39,7 @@ func (t *Tuner) try(ctx context.Context, plan remedy.Plan, finding *diagnose.Fin
 		return t.finish(ctx, step, sw, err)
 	}
 	if !stop {
+		sw.brief = t.Bench.brief(t.learned.outlook(t.Bench.runTime(), t.Rule).gain(step.Plan))
 		rule, err := t.rule(step)
 		if err != nil {
 			return t.finish(ctx, step, sw, err)

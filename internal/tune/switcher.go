@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"kasoku/internal/change"
 	"kasoku/internal/evidence"
@@ -22,10 +23,11 @@ type switcher struct {
 	step                       int64
 	tx                         int64 // of the candidate that is applied; 0 = baseline is in place
 	prep                       [][]change.Change
-	prepared                   []int64 // transactions of prep, which stay on both sides
-	beneath                    int64   // transaction that put the baseline itself in place; 0 = none
-	judge                      *judge  // of a proposal; nil: Kasoku's own plan
-	baseWorkload, candWorkload int     // differ only when the plan changes the load
+	prepared                   []int64       // transactions of prep, which stay on both sides
+	beneath                    int64         // transaction that put the baseline itself in place; 0 = none
+	judge                      *judge        // of a proposal; nil: Kasoku's own plan
+	brief                      time.Duration // window of the first briefPairs; 0: as all others
+	baseWorkload, candWorkload int           // differ only when the plan changes the load
 }
 
 // Measure implements experiment.Runner.
@@ -37,7 +39,11 @@ func (s *switcher) Measure(ctx context.Context, side experiment.Side, pair int) 
 	if side == experiment.Candidate {
 		workload = s.candWorkload
 	}
-	run, err := s.bench.Run(ctx, RunOptions{Kind: store.Scored, Side: side, Step: s.step, Workload: workload,
+	window := s.brief
+	if pair > briefPairs {
+		window = 0
+	}
+	run, err := s.bench.Run(ctx, RunOptions{Kind: store.Scored, Side: side, Step: s.step, Workload: workload, Window: window,
 		Label: fmt.Sprintf("%s, pair %d: %s", s.intent.Title, pair, side)})
 	if err == nil {
 		err = s.judge.look("after a run of the " + string(side))

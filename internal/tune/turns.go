@@ -23,6 +23,7 @@ type turns struct {
 	took     time.Duration
 	runs     int
 	window   time.Duration // of the last run
+	mixed    bool          // runs had windows of different lengths
 	// unsteady runs, and what the first of them said.
 	unsteady int
 	why      string
@@ -42,6 +43,7 @@ func (s *switcher) turn(ctx context.Context, side experiment.Side) error {
 
 // note what a run says about itself.
 func (t *turns) note(run *store.Run) {
+	t.mixed = t.mixed || t.runs > 0 && t.window != run.Evidence.Load.Window
 	t.runs++
 	t.window = run.Evidence.Load.Window
 	if why := run.Evidence.Load.Unsteady; why != "" && run.Unfit == "" {
@@ -76,7 +78,9 @@ func (s *switcher) tell(v *experiment.Verdict) {
 		v.Warnings = append(v.Warnings, fmt.Sprintf("%d of %d runs were not steady; the first: %s", n, s.turns.runs, s.turns.why))
 	}
 	if p := s.bench.pace; p != nil {
-		p.NoteExperiment(v.Samples, s.turns.window)
+		if !s.turns.mixed { // a spread is known by its window
+			p.NoteExperiment(v.Samples, s.turns.window)
+		}
 		p.NoteSwitching(s.turns.took)
 	}
 	s.turns = turns{}
