@@ -27,6 +27,8 @@ const (
 	// by itself is known; answerRounds through all sessions in each.
 	answerTakes  = 3
 	answerRounds = 2
+	// lightLoad: one of so many users is beside the take with load.
+	lightLoad = 4
 	// provingLoad is the longest that load is put on beside a check.
 	provingLoad = time.Hour
 )
@@ -157,10 +159,11 @@ func (p *Prover) noteRows() {
 	}
 }
 
-// underLoad does something while the scenario's load goes on.
-func (p *Prover) underLoad(ctx context.Context, do func(context.Context) error) error {
+// underLoad does something while the scenario's load goes on, with so many
+// users; 0: those of the scenario.
+func (p *Prover) underLoad(ctx context.Context, users int, do func(context.Context) error) error {
 	opts := p.options()
-	opts.Window = provingLoad
+	opts.Window, opts.Workload = provingLoad, users
 	loading, stop := context.WithCancel(ctx)
 	defer stop()
 	done := make(chan error, 1)
@@ -181,7 +184,15 @@ func (p *Prover) take(ctx context.Context, walk func(context.Context) error) err
 	if err := p.Bench.reset(ctx); err != nil {
 		return err
 	}
-	return p.underLoad(ctx, walk)
+	return p.underLoad(ctx, p.Workload, walk)
+}
+
+// lightly takes with few users beside it, so that a slow service answers soon.
+func (p *Prover) lightly(ctx context.Context, walk func(context.Context) error) error {
+	if err := p.Bench.reset(ctx); err != nil {
+		return err
+	}
+	return p.underLoad(ctx, max(1, cmp.Or(p.Workload, p.Bench.Users())/lightLoad), walk)
 }
 
 // alone brings the data back and walks.
@@ -210,8 +221,8 @@ func (p *Prover) Record(ctx context.Context, run int64) (why string, err error) 
 		return why, nil
 	}
 	// With load beside one take and none beside the others: what depends on it
-	// differs between them, and a slow service answers the others soon.
-	around := prove.Around(p.take)
+	// differs between them, and a slow service answers soon.
+	around := prove.Around(p.lightly)
 	book, err := prove.Record(ctx, p.options(), prove.RecordOptions{Takes: answerTakes, Rounds: answerRounds, Limit: p.Limit,
 		Around: func(ctx context.Context, walk func(context.Context) error) error {
 			err := around(ctx, walk)
@@ -276,7 +287,7 @@ func (p *Prover) staleness(ctx context.Context, w *load.Witness) (r prove.Result
 	if err := p.Bench.reset(ctx); err != nil {
 		return r, err
 	}
-	return r, p.underLoad(ctx, stale)
+	return r, p.underLoad(ctx, p.Workload, stale)
 }
 
 func (p *Prover) durability(ctx context.Context, w *load.Witness) (prove.Result, error) {
