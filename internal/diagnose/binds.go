@@ -25,12 +25,19 @@ const (
 	saturatedNet = 0.85
 	// lockedShare of the requests under way that wait for a row lock.
 	lockedShare = 0.30
+	// handOver is the kernel's share of the CPU per request from which a pool
+	// that is too small may be what makes the CPU full: waking and switching
+	// processes. On cases/login with one process it was 0.57 (make bench-bounds).
+	handOver = 0.50
 )
 
 // binds names the resource that limits throughput and says why. What is full
 // comes first; what makes requests wait for each other next; a load that is
 // too small to fill anything last.
 func (m *model) binds() (string, string) {
+	if svc, text := m.narrowPool(); svc != "" {
+		return "workers: " + svc, text
+	}
 	if k := m.busiest(); k.busy >= saturatedCPU {
 		who, most := m.heaviestOn(k)
 		if k.genCPU > most {
@@ -140,9 +147,35 @@ func (k *machine) busiestNetwork() (name string, most float64) {
 	return name, most
 }
 
+// narrowPool finds a pool of fewer processes than its machine has CPUs that
+// requests wait for, where most of the machine's CPU goes to handing over: each
+// request wakes everyone on its way, because it is alone on it. The CPU may then
+// look full, and another process makes it cheaper.
+func (m *model) narrowPool() (service, text string) {
+	name, pool, queued := m.fullPool()
+	if name == "" {
+		return "", ""
+	}
+	k := m.at(name)
+	if float64(pool.MaxChildren) >= k.cpus || m.inSystem < 2*float64(pool.MaxChildren) || k.sysCPU < handOver*k.allCPU {
+		return "", ""
+	}
+	return name, fmt.Sprintf("%s on %.3g CPUs; the kernel uses %s of the %s per request, most of it for handing over from one process to the next",
+		queued, k.cpus, seconds(k.sysCPU), seconds(k.allCPU))
+}
+
 // workerLimit finds a pool of PHP-FPM processes that is smaller than the
 // number of requests that it could be given.
 func (m *model) workerLimit() (service, text string) {
+	name, _, queued := m.fullPool()
+	if name == "" {
+		return "", ""
+	}
+	return name, fmt.Sprintf("%s, while CPU is %.0f %% busy", queued, 100*m.at(name).busy)
+}
+
+// fullPool finds a pool of PHP-FPM that requests wait for, with a text that says so.
+func (m *model) fullPool() (service string, pool Pool, text string) {
 	for _, svc := range m.in.Stack.OfKind(stack.PHPFPM) {
 		pools, err := FPMPools(m.in.Snapshot, svc)
 		if err != nil || m.unused(svc) {
@@ -151,12 +184,11 @@ func (m *model) workerLimit() (service, text string) {
 		for _, p := range pools {
 			queue, _ := m.values(svc.Name)(p.Name + ".max_listen_queue")
 			if p.MaxChildren > 0 && (m.inSystem >= 0.95*float64(p.MaxChildren) || queue >= math.Max(1, float64(p.MaxChildren)/2)) {
-				return svc.Name, fmt.Sprintf("%.1f requests are under way on average and pool %s has %d processes, while CPU is %.0f %% busy",
-					m.inSystem, p.Name, p.MaxChildren, 100*m.at(svc.Name).busy)
+				return svc.Name, p, fmt.Sprintf("%.1f requests are under way on average and pool %s has %d processes", m.inSystem, p.Name, p.MaxChildren)
 			}
 		}
 	}
-	return "", ""
+	return "", Pool{}, ""
 }
 
 // limits are all resources by the throughput that each allows at most.

@@ -190,6 +190,32 @@ func TestWorkersAllowWhatTheyDid(t *testing.T) {
 	}
 }
 
+// One process for two CPUs binds although the CPU looks full, if the kernel uses
+// most of it; not if the processes do, nor if nobody waits for it.
+func TestANarrowPoolBinds(t *testing.T) {
+	for _, c := range []struct {
+		children  string
+		user, sys float64
+		want      string
+	}{
+		{"1", 7, 12, "workers: php"},
+		{"1", 14, 5, "cpu: "},
+		{"2", 7, 12, "cpu: "},
+	} {
+		in := site(okNginx, func(in *Input) {
+			in.Snapshot.Files["local"]["/f"] = evidence.File{Content: []byte("[www]\nlisten = 9000\npm = static\npm.max_children = " + c.children + "\n")}
+			in.Evidence.System.User, in.Evidence.System.Sys, in.Evidence.System.Idle = c.user, c.sys, 1
+		})
+		m, err := newModel(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, text := m.binds(); !strings.HasPrefix(got, c.want) || text == "" {
+			t.Errorf("%s children, %g s user, %g s kernel: %s (%s)", c.children, c.user, c.sys, got, text)
+		}
+	}
+}
+
 // What binds in a run that others spoilt is said with them.
 func TestBindsNamesOthers(t *testing.T) {
 	in := run()
