@@ -28,7 +28,9 @@ type Book struct {
 	Rounds int    `json:"rounds"`
 	// Limit of one take; what was not asked for by then is not compared.
 	Limit time.Duration `json:"limit,omitempty"`
-	Pages []*Page       `json:"pages"`
+	// Most requests of a take, as many as the first one came to; 0: mostWalked.
+	Most  int     `json:"most,omitempty"`
+	Pages []*Page `json:"pages"`
 
 	index map[string]*Page
 }
@@ -182,26 +184,32 @@ type RecordOptions struct {
 func Record(ctx context.Context, opts load.Options, o RecordOptions) (*Book, error) {
 	b := &Book{Version: 1, Takes: max(o.Takes, 2), Seed: opts.Seed, Rounds: max(o.Rounds, 1), Limit: o.Limit}
 	for range b.Takes {
+		asked := 0
 		if err := o.Around.take(ctx, func(ctx context.Context) error {
-			return b.walk(ctx, opts, func(key string, v load.Visit, a load.Answer) error {
+			var err error
+			asked, err = b.walk(ctx, opts, func(key string, v load.Visit, a load.Answer) error {
 				b.page(key, v).add(v, a)
 				return nil
 			})
+			return err
 		}); err != nil {
 			return nil, fmt.Errorf("record answers: %w", err)
+		}
+		if b.Most == 0 { // what the others asked beyond it would not be compared
+			b.Most = asked
 		}
 	}
 	return b, nil
 }
 
-// walk sends the book's requests; saw is told each answer with its key. What a
-// known visitor asked for is asked at once as a stranger, too.
-func (b *Book) walk(ctx context.Context, opts load.Options, saw func(key string, v load.Visit, a load.Answer) error) error {
+// walk sends the book's requests and returns how many; saw is told each answer
+// with its key. What a known visitor asked for is asked at once as a stranger, too.
+func (b *Book) walk(ctx context.Context, opts load.Options, saw func(key string, v load.Visit, a load.Answer) error) (asked int, err error) {
 	// The same rows each time, and none of those that load beside it draws.
 	opts.Rows, opts.Seed = opts.Scenario.Halfway(), b.Seed
 	var failed error
 	w := walker{counts: map[string]int{}}
-	_, err := load.Walk(ctx, opts, load.WalkOptions{Rounds: b.Rounds, Most: mostWalked, Limit: cmp.Or(b.Limit, walkTime),
+	visits, err := load.Walk(ctx, opts, load.WalkOptions{Rounds: b.Rounds, Most: cmp.Or(b.Most, mostWalked), Limit: cmp.Or(b.Limit, walkTime),
 		Before: func(context.Context, int) error { return failed },
 		Saw: func(v load.Visit, a load.Answer) {
 			if failed != nil {
@@ -220,11 +228,11 @@ func (b *Book) walk(ctx context.Context, opts load.Options, saw func(key string,
 		}})
 	switch {
 	case failed != nil:
-		return failed
+		return len(visits), failed
 	case ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded):
-		return nil // what a slow service answered by then counts
+		return len(visits), nil // what a slow service answered by then counts
 	}
-	return err
+	return len(visits), err
 }
 
 // asStranger takes everything off a request that may tell who asks.

@@ -40,7 +40,10 @@ func Equal(ctx context.Context, opts load.Options, b *Book, o EqualOptions) (Res
 		return *r.notJudged("only %d of %d recorded answers can be compared: %s", judged, len(b.Pages), e.why()).end(), nil
 	}
 	for range o.Takes {
-		if err := o.Around.take(ctx, func(ctx context.Context) error { return b.walk(ctx, opts, e.compare(ctx)) }); err != nil {
+		if err := o.Around.take(ctx, func(ctx context.Context) error {
+			_, err := b.walk(ctx, opts, e.compare(ctx))
+			return err
+		}); err != nil {
 			return *r, fmt.Errorf("compare answers: %w", err)
 		}
 	}

@@ -11,12 +11,12 @@ import (
 
 // takeTime is the longest that one walk for the comparison of answers may take:
 // there are five of them, three as found and two at the end, which together
-// shall take less than a tenth of the budget.
+// shall take at most a twentieth of the budget.
 func (t *Tuner) takeTime() time.Duration {
 	if t.Budget == 0 {
 		return longestWalk
 	}
-	return min(t.Budget/60, longestWalk)
+	return min(t.Budget/100, longestWalk)
 }
 
 // checksTime is about what the checks at the end take.

@@ -77,6 +77,7 @@ func (t *Tuner) lastLook(ctx context.Context) error {
 	if !t.Bench.Plain {
 		return nil // the last one was such a run, and nothing was kept since
 	}
+	t.Bench.Walk = t.walkTime()
 	if !t.deadline.IsZero() && time.Until(t.deadline) < t.reserve()+2*t.Bench.runTime()+t.Bench.walkLimit() {
 		t.UI.Info("the budget leaves no time to follow single requests and take profiles again; `kasoku run` does")
 		return nil

@@ -82,8 +82,6 @@ func (t *Tuner) Run(ctx context.Context) (*store.Session, error) {
 	started := time.Now()
 	if t.Budget > 0 {
 		t.deadline = started.Add(t.Budget)
-		// A tenth of the time for what only tells about the source.
-		t.Bench.Walk = t.Budget / 10
 	}
 	err := t.begin(ctx)
 	if t.session == nil { // it was not to be had
@@ -237,7 +235,21 @@ func (t *Tuner) label() string {
 // remedy is planned by them, and they take as long as an experiment.
 func (t *Tuner) observe(ctx context.Context, label string) error {
 	t.Bench.Plain = t.session.AsFoundRun != 0
+	t.Bench.Walk = min(t.walkTime(), firstWalk)
 	return t.look(ctx, label)
+}
+
+// firstWalk bounds following single requests as found: what is slow is known
+// soon, and the first experiment waits for it.
+const firstWalk = 10 * time.Second
+
+// walkTime is the most for following single requests, which only tells about
+// the source: a tenth of the budget.
+func (t *Tuner) walkTime() time.Duration {
+	if t.Budget == 0 {
+		return longestWalk
+	}
+	return min(t.Budget/10, longestWalk)
 }
 
 func (t *Tuner) look(ctx context.Context, label string) error {
