@@ -98,7 +98,8 @@ func TestWindowIsChosenByMeasurement(t *testing.T) {
 	}
 }
 
-// Where much is expected the first pairs are short, with some 40 requests; where the user says how long runs are, they are as long.
+// Where much is expected the first pairs are short, with some 40 requests; where
+// the user says how long runs are, they are as long.
 func TestBriefWindows(t *testing.T) {
 	tu, _ := pacedTuner(t)
 	b := tu.Bench
