@@ -161,6 +161,12 @@ func (w *walker) key(v load.Visit, a load.Answer) string {
 	return fmt.Sprintf("%s, request %d", base, w.counts[base])
 }
 
+// sessionOf the request that a key names.
+func sessionOf(key string) string {
+	name, _, _ := strings.Cut(key, ", round ")
+	return name
+}
+
 // Around makes a take: it brings the data back to where every take begins, puts
 // load on, and walks meanwhile. nil: only the walk.
 type Around func(ctx context.Context, walk func(context.Context) error) error

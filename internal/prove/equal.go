@@ -3,6 +3,7 @@ package prove
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"kasoku/internal/load"
 )
@@ -52,9 +53,33 @@ func Equal(ctx context.Context, opts load.Options, b *Book, o EqualOptions) (Res
 		return *r.notJudged("none of the %d recorded requests was answered again", len(b.Pages)).end(), nil
 	}
 	e.notes()
-	r.Text = fmt.Sprintf("%s compared with those of the service as found (%s), %d differ", count(r.Reads, "answer", "answers"),
-		count(judged, "request", "requests"), r.Failures)
+	missing, all := e.uncovered(opts.Scenario.Summary().Sessions)
+	of := ""
+	if len(missing) > 0 {
+		of = fmt.Sprintf(" of %d of the scenario's %d sessions", all-len(missing), all)
+		r.note("nothing of these sessions is compared: %s; a larger budget leaves more time for it", strings.Join(missing, ", "))
+	}
+	r.Text = fmt.Sprintf("%s compared with those of the service as found (%s%s), %d differ", count(r.Reads, "answer", "answers"),
+		count(judged, "request", "requests"), of, r.Failures)
 	return *r.end(), nil
+}
+
+// uncovered are the sessions, of all that the load draws, of which no answer was
+// compared.
+func (e *equality) uncovered(sessions []load.SessionSummary) (missing []string, all int) {
+	seen := map[string]bool{}
+	for key := range e.asked {
+		seen[sessionOf(key)] = true
+	}
+	for _, s := range sessions {
+		if s.Weight == 0 && len(sessions) > 1 {
+			continue
+		}
+		if all++; !seen[s.Name] {
+			missing = append(missing, s.Name)
+		}
+	}
+	return missing, all
 }
 
 // equality is one Equal under way.

@@ -119,6 +119,41 @@ func TestTypesThatMeanTheSame(t *testing.T) {
 	}
 }
 
+// Sessions that the walk did not come to are named, so that "held" says how far.
+func TestEqualNamesWhatItDidNotCompare(t *testing.T) {
+	app := httptest.NewServer(&members{title: "Members"})
+	defer app.Close()
+	opts := optionsOf(t, membersScenario, app.URL)
+	book, err := Record(t.Context(), opts, RecordOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := book.Pages[:0]
+	for _, p := range book.Pages {
+		if sessionOf(p.Key) != "visitor" {
+			kept = append(kept, p)
+		}
+	}
+	whole := len(book.Pages)
+	if len(kept) == whole {
+		t.Fatal("the session is not in the book")
+	}
+	data, err := (&Book{Version: 1, Takes: book.Takes, Seed: book.Seed, Rounds: book.Rounds, Pages: kept}).Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if book, err = DecodeBook(data); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Equal(t.Context(), opts, book, EqualOptions{Takes: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Outcome != Held || !strings.Contains(r.Text, "of 1 of the scenario's 2 sessions") || !strings.Contains(strings.Join(r.Notes, "\n"), "compared: visitor;") {
+		t.Errorf("%s: %s %q", r.Outcome, r.Text, r.Notes)
+	}
+}
+
 // A cache that gives a logged-in page to others is seen, and named.
 func TestEqualSeesTheCacheThatServesAMembersPage(t *testing.T) {
 	app := httptest.NewServer(&members{title: "Members"})
