@@ -33,6 +33,8 @@ type Bench struct {
 	// Plain leaves out, in diagnostic runs, all instruments but the statement
 	// log: profiles and the access log.
 	Plain bool
+	// Unwalked leaves out following single requests alone.
+	Unwalked bool
 	// reference is the last fit scored run of the configuration in place: what
 	// throughput and CPU are without a diagnostic run's instruments. sides are
 	// the last fit ones of an experiment.

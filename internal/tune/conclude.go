@@ -74,7 +74,7 @@ func (t *Tuner) sameLoad(ctx context.Context) error {
 // lastLook is observe with everything, so that the report can say what is left
 // to do in the source.
 func (t *Tuner) lastLook(ctx context.Context) error {
-	if !t.Bench.Plain {
+	if !t.Bench.Plain && !t.Bench.Unwalked {
 		return nil // the last one was such a run, and nothing was kept since
 	}
 	t.Bench.Walk = t.walkTime()
@@ -83,6 +83,6 @@ func (t *Tuner) lastLook(ctx context.Context) error {
 		return nil
 	}
 	t.UI.Step("Look at what is left")
-	t.Bench.Plain = false
+	t.Bench.Plain, t.Bench.Unwalked = false, false
 	return t.look(ctx, "at the end, with everything recorded")
 }

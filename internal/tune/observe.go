@@ -16,7 +16,7 @@ import (
 
 // Observe makes a diagnostic run: it takes a snapshot, sets the instruments
 // through the journal, runs the load, takes them away again, follows single
-// requests (not if b.Plain) and diagnoses what was seen.
+// requests (not if b.Plain or b.Unwalked) and diagnoses what was seen.
 func Observe(ctx context.Context, exec *change.Executor, b *Bench, workload int, label string, ui Reporter) (*store.Run, *evidence.Snapshot, error) {
 	b.feed.doing("Look where the time goes, with statements recorded")
 	snap, err := evidence.Take(ctx, b.Stack, b.Hosts, evidence.TakeOptions{})
@@ -36,7 +36,7 @@ func Observe(ctx context.Context, exec *change.Executor, b *Bench, workload int,
 	if err := b.Answered(run); err != nil {
 		return nil, nil, err
 	}
-	if !b.Plain {
+	if !b.Plain && !b.Unwalked {
 		b.feed.doing("Follow single requests")
 		walk, health, err := walkOnce(ctx, exec, b, snap, ui)
 		if err != nil {

@@ -55,6 +55,7 @@ type Tuner struct {
 	tried    map[string]attempt // by plan ID
 	weak     int                // steps that were kept with less than weakEffect
 	behind   int                // parts that were kept behind one that may have brought all
+	walked   bool               // single requests were followed
 	learned  learned
 	halves   halves                // of groups that were not kept
 	proved   map[string]store.Step // by plan ID: judged, but what follows was cut off
@@ -193,7 +194,11 @@ func (t *Tuner) loop(ctx context.Context) error {
 			return err
 		}
 		if plan == nil {
-			return nil
+			if t.walked || t.session.StopReason == store.StopBudget {
+				return nil
+			}
+			fresh = true // what single requests do may call for more
+			continue
 		}
 		step, err := t.try(ctx, *plan, finding, t.diag.Binds)
 		if err != nil {
@@ -212,7 +217,7 @@ func (t *Tuner) loop(ctx context.Context) error {
 		} else {
 			doubts = 0
 		}
-		fresh = step.Kept
+		fresh = step.Kept || !t.walked
 	}
 }
 
@@ -230,18 +235,19 @@ func (t *Tuner) label() string {
 	return "with statements recorded"
 }
 
-// observe makes a diagnostic run and diagnoses it. Profiles are taken and
-// single requests followed in the session's first one, and in lastLook: no
-// remedy is planned by them, and they take as long as an experiment.
+// observe makes a diagnostic run and diagnoses it. Single requests are followed
+// in the session's second one, whose service is faster by then, and in lastLook:
+// the first experiment need not wait for that. Profiles and what logs and status
+// pages lack are taken in the first two. They take as long as an experiment.
 func (t *Tuner) observe(ctx context.Context, label string) error {
-	t.Bench.Plain = t.session.AsFoundRun != 0
-	t.Bench.Walk = min(t.walkTime(), firstWalk)
-	return t.look(ctx, label)
+	first := t.session.AsFoundRun == 0
+	later := first && !t.Bench.Foreign() // whose requests cannot be followed at all
+	t.Bench.Plain, t.Bench.Unwalked = !first && t.walked, later
+	t.Bench.Walk = t.walkTime()
+	err := t.look(ctx, label)
+	t.walked = t.walked || err == nil && !later
+	return err
 }
-
-// firstWalk bounds following single requests as found: what is slow is known
-// soon, and the first experiment waits for it.
-const firstWalk = 10 * time.Second
 
 // walkTime is the most for following single requests, which only tells about
 // the source: a tenth of the budget.

@@ -1,9 +1,12 @@
 package tune
 
 import (
+	"context"
+	"strings"
 	"testing"
 	"time"
 
+	"kasoku/internal/evidence"
 	"kasoku/internal/experiment"
 	"kasoku/internal/remedy"
 	"kasoku/internal/store"
@@ -98,6 +101,42 @@ func TestBestValueIsTheCheapestOnThePlateau(t *testing.T) {
 	} {
 		if got := bestValue(c.scores); got != c.want {
 			t.Errorf("%s: %d, want %d", c.name, got, c.want)
+		}
+	}
+}
+
+// The first experiment does not wait for single requests to be followed; that is
+// done in the second look, also if nothing was to be tried or nothing was kept.
+func TestSingleRequestsAreFollowedInTheSecondLook(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		knobs []knob
+		want  string
+	}{
+		{"one is kept", []knob{good("a", 20)}, "unwalked all"},
+		{"one is put back", []knob{{name: "a", factor: 0.5, bound: 1.2, reach: 0.5}}, "unwalked all"},
+		{"two are kept", []knob{{name: "a", factor: 1.3, bound: 1.9, reach: 0.3, small: true}, good("b", 20)}, "unwalked all plain"},
+		{"none is planned", nil, "unwalked all"},
+	} {
+		v := newVirtual(t, c.knobs...)
+		tu := v.tuner()
+		look, seen := tu.observes, []string{}
+		tu.observes = func(ctx context.Context, label string) (*store.Run, *evidence.Snapshot, error) {
+			word := map[bool]string{true: "unwalked", false: "all"}[tu.Bench.Unwalked]
+			if tu.Bench.Plain {
+				word = "plain"
+			}
+			seen = append(seen, word)
+			return look(ctx, label)
+		}
+		if err := tu.begin(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := tu.loop(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(seen, " "); got != c.want {
+			t.Errorf("%s: looks %q, want %q", c.name, got, c.want)
 		}
 	}
 }
