@@ -41,9 +41,14 @@ func slowStack(t *testing.T) string {
 	if err := os.WriteFile(conf, []byte(with), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	pid, err := os.ReadFile(filepath.Join(dir, "pid"))
-	if err != nil {
-		t.Fatal(err)
+	var pid []byte // nginx answers a moment before it writes it
+	for begun := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+		if pid, err = os.ReadFile(filepath.Join(dir, "pid")); err == nil && len(pid) > 0 {
+			break
+		}
+		if time.Since(begun) > 10*time.Second {
+			t.Fatal("nginx wrote no process number: ", err)
+		}
 	}
 	if out, err := exec.Command("kill", "-HUP", strings.TrimSpace(string(pid))).CombinedOutput(); err != nil {
 		t.Fatalf("reload nginx: %v\n%s", err, out)
