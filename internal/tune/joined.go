@@ -14,6 +14,8 @@ const mostParts = 8
 
 // choices are what may be tried next, best promise first: small plans joined
 // (ADR 5), others joined where that is expected to save time, the rest alone.
+// Last come the parts of such a group, alone: the time left may allow one of
+// them where it does not allow all.
 func choices(in remedy.Input, plans []remedy.Plan, o outlook) []remedy.Plan {
 	out := remedy.Together(in, plans)
 	o.order(out)
@@ -31,15 +33,17 @@ func choices(in remedy.Input, plans []remedy.Plan, o outlook) []remedy.Plan {
 	if len(group.Parts) < 2 {
 		return out
 	}
-	var rest []remedy.Plan
+	var rest, parts []remedy.Plan
 	for _, p := range out {
-		if !hasPart(group, p.ID) {
+		if hasPart(group, p.ID) {
+			parts = append(parts, p)
+		} else {
 			rest = append(rest, p)
 		}
 	}
 	out = append(rest, group)
 	o.order(out)
-	return out
+	return append(out, parts...)
 }
 
 // leadGain is the gain, as log of a factor, from which a part is taken to be able

@@ -187,6 +187,27 @@ func TestHarmBehindALead(t *testing.T) {
 	}
 }
 
+// The parts of a group are offered alone, too, after everything else: a short
+// budget may have no time for the whole.
+func TestPartsAreOfferedAlone(t *testing.T) {
+	v := newVirtual(t, good("a", 20), good("b", 10))
+	tu := v.tuner()
+	if err := tu.begin(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := tu.observe(t.Context(), "look"); err != nil {
+		t.Fatal(err)
+	}
+	in := remedy.Input{Stack: tu.Stack, Evidence: tu.evidence, Snapshot: tu.snapshot, Diagnosis: tu.diag}
+	var got []string
+	for _, p := range choices(in, remedy.PlanAll(in).Plans, tu.learned.outlook(time.Second, tu.Rule)) {
+		got = append(got, p.ID)
+	}
+	if want := "group:v.a:on+v.b:on v.a:on v.b:on"; strings.Join(got, " ") != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // What is left of a group that did harm: the halves of the half that must hold
 // it, if the other is harmless.
 func TestHalves(t *testing.T) {

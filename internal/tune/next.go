@@ -100,10 +100,6 @@ func (t *Tuner) next() (*remedy.Plan, *diagnose.Finding, error) {
 		plans = []remedy.Plan{*p}
 	} else {
 		plans = choices(in, due, o)
-		// A group that the time left does not allow: one of it may do.
-		alone := remedy.Together(in, due)
-		o.order(alone)
-		plans = append(plans, alone...)
 	}
 	return t.pick(plans, o)
 }

@@ -1,0 +1,53 @@
+package bed
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"kasoku/internal/host"
+)
+
+// Output runs a command and returns what it prints.
+func Output(t testing.TB, argv ...string) string {
+	t.Helper()
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Stdin = nil
+	var text strings.Builder
+	cmd.Stdout, cmd.Stderr = io.Writer(&text), io.Writer(&text)
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%s: %v\n%s", strings.Join(argv, " "), err, text.String())
+	}
+	return text.String()
+}
+
+// InstallMariaDB fills data, which is there, with a new server's tables: root
+// has no password, and the redo log the size that the case's my.cnf names. user
+// owns them, "": who runs the test.
+func InstallMariaDB(t testing.TB, data, user, redoLog string) {
+	t.Helper()
+	install := []string{"mariadb-install-db", "--no-defaults", "--datadir=" + data, "--auth-root-authentication-method=normal", "--skip-test-db", "--innodb-log-file-size=" + redoLog}
+	if user != "" {
+		Output(t, "chown", user+":", data)
+		install = append(install, "--user="+user)
+	}
+	cmd := exec.Command(install[0], install[1:]...)
+	cmd.Env = append(os.Environ(), "TMPDIR="+data) // servers that share one delete each other's files
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("mariadb-install-db: %v\n%s", err, out)
+	}
+}
+
+// Shell runs a script on a host and returns what it prints, without blanks
+// around it.
+func Shell(t testing.TB, h host.Host, script string) string {
+	t.Helper()
+	r, err := h.Run(t.Context(), host.Command{Argv: []string{"sh", "-ec", script}, Timeout: time.Minute})
+	if err != nil || r.ExitCode != 0 {
+		t.Fatalf("%s: %v, %d: %s", script, err, r.ExitCode, r.Stderr)
+	}
+	return strings.TrimSpace(string(r.Stdout))
+}
