@@ -73,19 +73,47 @@ type RunOptions struct {
 	Step     int64
 	Label    string
 	Workload int // 0: the scenario's
-	// Window of this run of an experiment; 0: as chosen for all.
+	// Window of this run; 0: as chosen for all.
 	Window time.Duration
 
 	watch []func(*evidence.CollectorOptions) // of instruments that are in place
 }
 
 // Run resets the data, drives the load, collects evidence over the measured
-// window, judges whether the run is evidence at all, and stores it.
+// window, judges whether the run is evidence at all, and stores it. A run that
+// ended before anything was answered is made again, longer.
 func (b *Bench) Run(ctx context.Context, o RunOptions) (*store.Run, error) {
 	b.feed.begins(o)
 	run, err := b.run(ctx, o)
+	if err == nil {
+		if longer := b.longer(run); longer > 0 {
+			b.note(fmt.Sprintf("run %d: nothing was answered within %s; it is made again with %s", run.ID, run.Evidence.Load.Window, longer))
+			o.Window = longer
+			run, err = b.run(ctx, o)
+		}
+	}
 	b.feed.ends(err == nil)
 	return run, err
+}
+
+// longer is a window in which every request is answered or times out, for a run
+// in which none did; else 0. An experiment's run is not made again: what takes
+// that long is what its verdict is about.
+func (b *Bench) longer(run *store.Run) time.Duration {
+	l := run.Evidence.Load
+	if b.Foreign() || b.Scenario == nil || run.Side != "" || l.Succeeded+l.Mismatches+l.Errors+l.Timeouts > 0 {
+		return 0
+	}
+	if w := 2 * b.Scenario.Timeout; w > l.Window {
+		return w
+	}
+	return 0
+}
+
+func (b *Bench) note(text string) {
+	if b.Note != nil {
+		b.Note(text)
+	}
 }
 
 func (b *Bench) run(ctx context.Context, o RunOptions) (*store.Run, error) {
@@ -142,8 +170,8 @@ func (b *Bench) run(ctx context.Context, o RunOptions) (*store.Run, error) {
 	}
 	b.remember(run)
 	b.notePace(run, time.Since(begun)-res.Window)
-	if res.Unsteady != "" && run.Unfit == "" && run.Kind == store.Scored && run.Step == 0 && b.Note != nil {
-		b.Note(fmt.Sprintf("run %d: %s", run.ID, res.Unsteady)) // a verdict tells those of its runs
+	if res.Unsteady != "" && run.Unfit == "" && run.Kind == store.Scored && run.Step == 0 {
+		b.note(fmt.Sprintf("run %d: %s", run.ID, res.Unsteady)) // a verdict tells those of its runs
 	}
 	return run, nil
 }

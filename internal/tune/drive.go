@@ -63,8 +63,9 @@ func (b *Bench) driver(run RunOptions, opts *evidence.CollectorOptions) (driver,
 	if !b.Foreign() {
 		o := b.loadOptions(workload)
 		if run.Step != 0 && run.Kind != store.Diagnostic {
-			o.Window = cmp.Or(run.Window, b.window())
+			o.Window = b.window()
 		}
+		o.Window = cmp.Or(run.Window, o.Window)
 		return func(ctx context.Context, progress func(load.Progress)) (*load.Result, error) {
 			o.Progress = progress
 			res, err := load.Run(ctx, o)
