@@ -170,6 +170,7 @@ func (m *Model) addRuns(runs []store.Run) {
 		}
 		if r.Kind != store.Diagnostic {
 			m.Runs.Unfit++
+			m.Runs.WhyUnfit = r.Unfit
 		}
 		m.Warnings = append(m.Warnings, Warning{Where: fmt.Sprintf("run %d", r.ID), Text: "unfit: " + r.Unfit})
 	}

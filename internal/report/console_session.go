@@ -49,5 +49,8 @@ func SessionText(w io.Writer, m *Model) error {
 	p.line("")
 	p.line("Binds now: %s", s.BindsText)
 	p.line("Ended because %s.", s.Stopped)
+	if text := repeated(m.Runs); text != "" {
+		p.line("%s", text)
+	}
 	return p.err
 }

@@ -97,10 +97,26 @@ func caveats(m *Model) []string {
 	if broken := brokenText(s.Checks); broken != "" {
 		out = append(out, broken)
 	}
+	if text := repeated(m.Runs); text != "" {
+		out = append(out, text)
+	}
 	if given := tradesMade(m); given != "" {
 		out = append(out, "Traded, as the regulation allows: "+given+".")
 	}
 	return out
+}
+
+// repeatedWorth is the share of a session's runs that are no evidence from which
+// on a reader should know: in their time about as much more could be tried.
+const repeatedWorth = 0.1
+
+// repeated says how many runs were no evidence, "" if they are few.
+func repeated(r RunCount) string {
+	judged := r.Scored + r.Probe
+	if r.Unfit == 0 || float64(r.Unfit) < repeatedWorth*float64(judged) {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d runs were no evidence and had to be made again (the last: %s). On a quieter machine the same time tries more.", r.Unfit, judged, r.WhyUnfit)
 }
 
 // loadChanged says how much of the factor comes from more users.

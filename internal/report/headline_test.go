@@ -36,3 +36,18 @@ func TestHeadlineMeanwhile(t *testing.T) {
 		}
 	}
 }
+
+// TestRepeatedRunsAreACaveat: from a tenth of the runs on.
+func TestRepeatedRunsAreACaveat(t *testing.T) {
+	m := &Model{Session: store.Session{Command: "tune", State: "done"}}
+	steal := "other virtual machines took 20 % of the CPU (steal)"
+	m.addRuns([]store.Run{{Kind: store.Scored, Unfit: steal}, {Kind: store.Scored}, {Kind: store.Probe}, {Kind: store.Diagnostic, Unfit: "not counted"}})
+	want := "1 of 3 runs were no evidence and had to be made again (the last: " + steal + "). On a quieter machine the same time tries more."
+	if got := caveats(m); len(got) != 1 || got[0] != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	m.Runs.Scored = 10
+	if got := caveats(m); len(got) != 0 {
+		t.Errorf("one of 11 runs: %q", got)
+	}
+}

@@ -215,6 +215,8 @@ type RunCount struct {
 	Diagnostic int `json:"diagnostic"`
 	Probe      int `json:"probe"`
 	Unfit      int `json:"unfit"` // no evidence; repeated
+	// WhyUnfit is what was wrong with the last of those.
+	WhyUnfit string `json:"why_unfit,omitempty"`
 }
 
 // Warning is a caveat with its place.
