@@ -18,10 +18,11 @@ import (
 func TestWholeStory(t *testing.T) {
 	c := shareCase(t)
 	c.shorten()
+	c.quicken()
 	found := c.state()
 
-	// A session with little time keeps at least the indexes.
-	out, errs := c.want(ui.OK, "tune", "--budget", "75s", "-d", "1s", "--json")
+	// A session with little time keeps at least the index that is left.
+	out, errs := c.want(ui.OK, "tune", "--budget", "100s", "-d", "1s", "--json")
 	m := decode[report.Model](t, out)
 	if m.Session.State != "done" || len(m.Kept()) == 0 || m.Score.Factor < 1.5 {
 		t.Fatalf("session %+v\n%s", m.Session, errs)
