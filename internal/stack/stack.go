@@ -241,7 +241,8 @@ type Tune struct {
 	// MaxPairs of runs per experiment. Default 40; at least 3.
 	MaxPairs int `yaml:"max_pairs,omitempty" json:"max_pairs,omitempty"`
 	// MaxForeignCPU is the share of the machine that processes outside the
-	// stack may use in a run before it is no evidence. Default 0.10.
+	// stack, or other virtual machines, may use in a run before it is no
+	// evidence. Default 0.10, and what other virtual machines take as a rule.
 	MaxForeignCPU float64 `yaml:"max_foreign_cpu,omitempty" json:"max_foreign_cpu,omitempty"`
 	// RevertAfter is how long a host waits for a silent Kasoku before it puts
 	// itself back. Default 60s; at least 1s.

@@ -172,11 +172,11 @@ func TestHostNotConnected(t *testing.T) {
 // Others on any host of the stack make a run no evidence; the host is named.
 func TestUnfitOnAnyHost(t *testing.T) {
 	ev := evidenceOfTwo()
-	if why := unfit(ev, 0.1); why != "" {
+	if why := unfit(ev, 0.1, 0.1); why != "" {
 		t.Errorf("a quiet run: %s", why)
 	}
 	ev.Hosts["db1"].ForeignCPU = 5
-	if why := unfit(ev, 0.1); !strings.Contains(why, "25 % of the CPU of db1") {
+	if why := unfit(ev, 0.1, 0.1); !strings.Contains(why, "25 % of the CPU of db1") {
 		t.Errorf("others on db1: %q", why)
 	}
 	ev = evidenceOfTwo()

@@ -52,6 +52,7 @@ func (s *switcher) Measure(ctx context.Context, side experiment.Side, pair int) 
 		return experiment.Sample{}, err
 	}
 	s.turns.note(run)
+	s.turns.noteSteal(run, s.bench.Stack.Tune.Foreign())
 	return sample(run), nil
 }
 

@@ -27,6 +27,10 @@ type turns struct {
 	// unsteady runs, and what the first of them said.
 	unsteady int
 	why      string
+	// robbed are runs that count although other virtual machines took more than
+	// the limit; most is the most that they took, a share.
+	robbed int
+	most   float64
 }
 
 // turn puts a side in place and measures how long that takes. Where it is in
@@ -76,6 +80,9 @@ func (s *switcher) tell(v *experiment.Verdict) {
 	}
 	if n := s.turns.unsteady; n > 0 {
 		v.Warnings = append(v.Warnings, fmt.Sprintf("%d of %d runs were not steady; the first: %s", n, s.turns.runs, s.turns.why))
+	}
+	if n := s.turns.robbed; n > 0 {
+		v.Warnings = append(v.Warnings, fmt.Sprintf("other virtual machines took up to %.0f %% of the CPU (steal) in %d of %d runs, as they do most of the time here", 100*s.turns.most, n, s.turns.runs))
 	}
 	if p := s.bench.pace; p != nil {
 		if !s.turns.mixed { // a spread is known by its window

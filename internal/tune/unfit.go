@@ -19,8 +19,9 @@ const (
 )
 
 // unfit says why a run is no evidence; "" if it is. maxForeign is the share of
-// each machine that others may use.
-func unfit(ev *evidence.Evidence, maxForeign float64) string {
+// each machine that other processes may use, maxSteal what other virtual machines
+// may.
+func unfit(ev *evidence.Evidence, maxForeign, maxSteal float64) string {
 	if ev.Load.Saturated != "" {
 		return "the load generator was the limit: " + ev.Load.Saturated
 	}
@@ -29,20 +30,14 @@ func unfit(ev *evidence.Evidence, maxForeign float64) string {
 		if len(ev.Hosts) > 0 {
 			where = " of " + name
 		}
-		sys := ev.On(name)
-		// What the host's own clock counted between its two readings, which is
-		// not just the window if they were under way for long.
-		total := sys.User + sys.Sys + sys.Idle + sys.IOWait + sys.Steal
-		if total <= 0 {
-			total = float64(sys.CPUs) * ev.Load.Window.Seconds()
-		}
+		sys, total := ev.On(name), cpuTime(ev, name)
 		if total <= 0 {
 			continue
 		}
 		if share := sys.ForeignCPU / total; share > maxForeign {
 			return fmt.Sprintf("processes outside the stack used %.0f %% of the CPU%s", 100*share, where)
 		}
-		if share := sys.Steal / total; share > maxForeign {
+		if share := sys.Steal / total; share > maxSteal {
 			return fmt.Sprintf("other virtual machines took %.0f %% of the CPU%s (steal)", 100*share, where)
 		}
 	}

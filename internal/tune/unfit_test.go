@@ -44,7 +44,7 @@ func TestUnfit(t *testing.T) {
 			Load:   &load.Result{Requests: 1000, Succeeded: 1000, Window: 5 * time.Second, Engine: "epoll"},
 			System: evidence.System{CPUs: 2, Idle: 10}}}
 		c.edit(r)
-		got := unfit(r.Evidence, 0.1)
+		got := unfit(r.Evidence, 0.1, 0.1)
 		if got == "" {
 			got = poor(r, c.jump)
 		}
