@@ -43,7 +43,7 @@ func (d *discovery) haproxy(ctx context.Context, in *instance) {
 	if err != nil {
 		d.note("The configuration of %s could not be read (%v); fill in whom it talks to.", svc.Name, err)
 	}
-	if !args.reloads {
+	if !d.procs.hasWorker(in.master.pid) {
 		d.note("%s runs without a master process (haproxy -W), so no signal reloads it; write control.reload, or it gets no times in its log for diagnostic runs.", svc.Name)
 	}
 	d.note("%s: where its syslog writes its requests is not known; name that file as access_log.", svc.Name)

@@ -32,7 +32,6 @@ type haproxyArgs struct {
 	argv     []string // as it would be started anew, program first
 	files    []string // -f: files and folders, in their order
 	pidFile  string
-	reloads  bool     // it has a master process, which a signal makes reload
 	checking []string // the options that decide what a configuration means
 }
 
@@ -69,8 +68,6 @@ func parseHAProxyArgs(argv []string) haproxyArgs {
 			a.files = append(a.files, value...)
 		case "-p":
 			a.pidFile = strings.Join(value, "")
-		case "-W", "-Ws":
-			a.reloads = true
 		}
 		a.argv = append(append(a.argv, opt), value...)
 		if !slices.Contains([]string{"-f", "-p", "-S", "-D", "-q", "-V", "-d", "-db"}, opt) {
@@ -182,10 +179,25 @@ func (c *Controller) reloadSignal(ctx context.Context) (string, error) {
 	if !c.svc.IsHAProxy() {
 		return "", fmt.Errorf("a %s service cannot re-read its configuration; restart it, or write control.reload in kasoku.yaml", c.svc.Kind)
 	}
-	if args, _ := c.haproxyRun(ctx); args.reloads {
+	t, err := readProcesses(ctx, c.h)
+	if err != nil {
+		return "", err
+	}
+	if m, err := c.master(ctx); err == nil && t.hasWorker(m.pid) {
 		return "USR2", nil
 	}
-	return "", errors.New("HAProxy without a master process (option -W) is not reloaded by a signal; start it with -W, or write control.reload in kasoku.yaml")
+	return "", errors.New("HAProxy that runs without a master process (option -W) is not reloaded by a signal; start it with -W, or write control.reload in kasoku.yaml")
+}
+
+// hasWorker: the process is HAProxy's master; one without a child of its own
+// kind serves by itself, and ends by the master's signal.
+func (t *processes) hasWorker(pid int) bool {
+	for _, p := range t.byPID {
+		if p.ppid == pid && t.byPID[pid] != nil && p.comm == t.byPID[pid].comm {
+			return true
+		}
+	}
+	return false
 }
 
 // awaitHAProxyWorkers waits until the master has a worker that was not there

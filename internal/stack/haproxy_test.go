@@ -14,13 +14,13 @@ import (
 func TestHAProxyArgs(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
-		"/usr/sbin/haproxy -Ws -f /a.cfg -p /run/h.pid -S /run/m.sock":        "[/usr/sbin/haproxy -Ws -f /a.cfg -p /run/h.pid -S /run/m.sock] [/a.cfg] /run/h.pid true [-Ws]",
-		"/usr/sbin/haproxy -sf 17 18 -x sockpair@5 -W -f /a.cfg -f conf.d -D": "[/usr/sbin/haproxy -W -f /a.cfg -f conf.d -D] [/a.cfg conf.d]  true [-W]",
-		"setpriv --reuid=1 -- haproxy -C /etc -dr -n 10 -- /a.cfg /b.cfg":     "[setpriv --reuid=1 -- haproxy -C /etc -dr -n 10 -- /a.cfg /b.cfg] [/a.cfg /b.cfg]  false [-C /etc -dr -n 10]",
-		"nginx -c /a": "[] []  false []",
+		"/usr/sbin/haproxy -Ws -f /a.cfg -p /run/h.pid -S /run/m.sock":        "[/usr/sbin/haproxy -Ws -f /a.cfg -p /run/h.pid -S /run/m.sock] [/a.cfg] /run/h.pid [-Ws]",
+		"/usr/sbin/haproxy -sf 17 18 -x sockpair@5 -W -f /a.cfg -f conf.d -D": "[/usr/sbin/haproxy -W -f /a.cfg -f conf.d -D] [/a.cfg conf.d]  [-W]",
+		"setpriv --reuid=1 -- haproxy -C /etc -dr -n 10 -- /a.cfg /b.cfg":     "[setpriv --reuid=1 -- haproxy -C /etc -dr -n 10 -- /a.cfg /b.cfg] [/a.cfg /b.cfg]  [-C /etc -dr -n 10]",
+		"nginx -c /a": "[] []  []",
 	} {
 		a := parseHAProxyArgs(strings.Fields(line))
-		if got := fmt.Sprintf("%v %v %s %v %v", a.argv, a.files, a.pidFile, a.reloads, a.checking); got != want {
+		if got := fmt.Sprintf("%v %v %s %v", a.argv, a.files, a.pidFile, a.checking); got != want {
 			t.Errorf("%s: %s, want %s", line, got, want)
 		}
 	}
