@@ -27,6 +27,7 @@ kind_of() {
     */fpm/php-fpm.conf | */fpm/pool.d/*.conf) echo fpm ;;
     /usr/lib/php/*/php.ini-* | /etc/php/*.ini | /usr/share/php*/*/*.ini) echo php ;;
     /etc/nginx/* | /usr/share/nginx/modules-available/*.conf | /usr/share/doc/*nginx*.conf) echo nginx ;;
+    /etc/haproxy/*.cfg | */haproxy/examples/*.cfg) echo haproxy ;;
     /etc/default/*) echo env ;;
     esac
 }
@@ -51,7 +52,7 @@ for dir in "$@"; do
         path=${file#"$dir"}
         kind=$(kind_of "${path%.gz}")
         if [ -n "$kind" ]; then take "$kind" "$package" "$version" "$path" "$file"; fi
-    done < <(find "$dir" -type f | LC_ALL=C grep -E '/(systemd|sysctl|redis|memcached|supervisor|mysql|mariadb|php|nginx|etc/default)' | LC_ALL=C sort)
+    done < <(find "$dir" -type f | LC_ALL=C grep -E '/(systemd|sysctl|redis|memcached|supervisor|mysql|mariadb|php|nginx|haproxy|etc/default)' | LC_ALL=C sort)
 done
 
 # Only files that are still as they came: those that dpkg has this sum of.
@@ -70,7 +71,7 @@ while IFS=: read -r list path; do
     fi
     sum=$(md5sum <"$path")
     if grep -qF "${sum%% *}" <<<"$sums"; then take "$kind" "${package%%:*}" "$version" "$path" "$path"; fi
-done < <(cd $info && LC_ALL=C grep -HE '^/(lib/systemd|usr/lib/systemd|usr/lib/sysctl.d|etc/(systemd|sysctl|redis|memcached|supervisor|mysql|php|nginx|default)|usr/share/(mysql|mariadb|php|nginx|supervisor|doc/.*(nginx|examples/sysctl))|usr/lib/php)' ./*.list | grep -vE '\.list:.*\.(php|js|so)$')
+done < <(cd $info && LC_ALL=C grep -HE '^/(lib/systemd|usr/lib/systemd|usr/lib/sysctl.d|etc/(systemd|sysctl|redis|memcached|supervisor|mysql|php|nginx|haproxy|default)|usr/share/(mysql|mariadb|php|nginx|supervisor|doc/.*(nginx|haproxy/examples|examples/sysctl))|usr/lib/php)' ./*.list | grep -vE '\.list:.*\.(php|js|so)$')
 
 LC_ALL=C sort "$STAGE/MANIFEST" >"$OUT/MANIFEST.tsv"
 rm "$STAGE/MANIFEST"

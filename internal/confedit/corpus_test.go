@@ -95,7 +95,7 @@ func TestCorpus(t *testing.T) {
 	if len(distinct) < 220 {
 		t.Errorf("the corpus has %d distinct files, want at least 220", len(distinct))
 	}
-	for kind, least := range map[string]int{"env": 5, "fpm": 2, "memcached": 1, "mysql": 8, "nginx": 10, "php": 20, "redis": 2, "supervisor": 1, "sysctl": 3, "unit": 100} {
+	for kind, least := range map[string]int{"env": 5, "fpm": 2, "haproxy": 7, "memcached": 1, "mysql": 8, "nginx": 10, "php": 20, "redis": 2, "supervisor": 1, "sysctl": 3, "unit": 100} {
 		if count[kind] < least || edits[kind] < least {
 			t.Errorf("%s: %d files and %d edits, want at least %d", kind, count[kind], edits[kind], least)
 		}
@@ -116,6 +116,7 @@ func TestMachine(t *testing.T) {
 		"fpm":        {"/etc/php/*/fpm/php-fpm.conf", "/etc/php/*/fpm/pool.d/*.conf"},
 		"nginx":      {"/etc/nginx/*.conf", "/etc/nginx/*_params", "/etc/nginx/sites-available/*", "/etc/nginx/snippets/*"},
 		"env":        {"/etc/default/*"},
+		"haproxy":    {"/etc/haproxy/*.cfg", "/usr/share/doc/haproxy/examples/*.cfg"},
 	}
 	n, edits := 0, 0
 	for kind, all := range patterns {

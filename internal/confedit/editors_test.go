@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"strings"
 
+	"kasoku/internal/confedit/haproxy"
 	"kasoku/internal/confedit/ini"
 	"kasoku/internal/confedit/memcached"
 	"kasoku/internal/confedit/nginx"
@@ -21,7 +22,7 @@ type try func() ([]byte, error)
 
 // editors print a file and list the edits to try, by kind.
 var editors = map[string]func(file) ([]byte, []try, error){
-	"sysctl": trySysctl, "redis": tryRedis, "memcached": tryMemcached, "unit": tryUnit, "env": tryEnv, "supervisor": trySupervisor, "nginx": tryNginx,
+	"sysctl": trySysctl, "redis": tryRedis, "memcached": tryMemcached, "unit": tryUnit, "env": tryEnv, "supervisor": trySupervisor, "nginx": tryNginx, "haproxy": tryHAProxy,
 	"mysql": func(f file) ([]byte, []try, error) { return tryINI(f, ini.MySQL) },
 	"php":   func(f file) ([]byte, []try, error) { return tryINI(f, ini.PHP) },
 	"fpm":   func(f file) ([]byte, []try, error) { return tryINI(f, ini.FPM) },
@@ -215,4 +216,40 @@ func tryNginx(f file) ([]byte, []try, error) {
 		})
 	}
 	return c.Files[0].Bytes(), out, nil
+}
+
+// tryHAProxy gives each statement another last word, and puts one below it.
+func tryHAProxy(f file) ([]byte, []try, error) {
+	parse := func() (*haproxy.Config, []*haproxy.Statement) {
+		c := haproxy.Parse(f.name, f.data)
+		var all []*haproxy.Statement
+		for _, s := range c.Sections() {
+			all = append(all, s.Statements...)
+		}
+		return c, all
+	}
+	c, all := parse()
+	var out []try
+	for i := range all {
+		for _, follow := range []bool{false, true} {
+			out = append(out, func() ([]byte, error) {
+				c, all := parse()
+				change := all[i].Replace(all[i].Word(0), fresh)
+				if follow {
+					change = all[i].Follow("log-tag", fresh)
+				}
+				edits, err := c.Apply(change)
+				got := ""
+				for _, s := range haproxy.Parse(f.name, c.Files[0].Bytes()).Sections() {
+					for _, x := range s.Statements {
+						if x.Word(1) == fresh {
+							got = x.Word(1)
+						}
+					}
+				}
+				return f.verdict(c.Files[0].Bytes(), got, err, edits...)
+			})
+		}
+	}
+	return c.Files[0].Bytes(), out, c.Err()
 }

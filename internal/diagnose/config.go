@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"kasoku/internal/confedit/haproxy"
 	"kasoku/internal/confedit/ini"
 	"kasoku/internal/confedit/nginx"
 	"kasoku/internal/evidence"
@@ -49,6 +50,12 @@ func files(snap *evidence.Snapshot, svc *stack.Service) (read func(string) ([]by
 func NginxConfig(snap *evidence.Snapshot, svc *stack.Service) (*nginx.Config, error) {
 	read, glob := files(snap, svc)
 	return nginx.Load(svc.Config, svc.Prefix, read, glob)
+}
+
+// HAProxyConfig parses an HAProxy's configuration out of the snapshot.
+func HAProxyConfig(snap *evidence.Snapshot, svc *stack.Service) (*haproxy.Config, error) {
+	read, _ := files(snap, svc)
+	return haproxy.Load(snap.HAProxy[svc.Name], read)
 }
 
 // FPMConfig parses a PHP-FPM service's pools out of the snapshot.

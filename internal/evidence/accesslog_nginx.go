@@ -22,7 +22,8 @@ type AccessLog struct {
 	// Not says why it cannot be read; "" it can.
 	Not string `json:"not,omitempty"`
 
-	escape string
+	escape  string
+	haproxy bool // lines of HAProxy's option httplog
 }
 
 // Timed: the log has each request's time and target.
@@ -42,6 +43,9 @@ var (
 
 // format compiles Text; nil: the lines must tell.
 func (a AccessLog) format() (*accesslog.Format, error) {
+	if a.haproxy {
+		return accesslog.HAProxy(), nil
+	}
 	if a.Text == "" {
 		return nil, nil
 	}

@@ -69,8 +69,8 @@ func accessSources(ctx context.Context, s setting) ([]source, []Health) {
 			continue
 		case len(logs) == 0:
 			note := withoutLog[svc.Kind]
-			if isHAProxy(svc) {
-				note = "it names no access_log; HAProxy: " + haproxyLine + ", let its log go to a file (log in section global), and name that file"
+			if svc.IsHAProxy() {
+				note = haproxyNeedsLog(svc)
 			}
 			if note != "" {
 				health = append(health, Health{Source: name, OK: true, Text: "not judged: " + note})
@@ -118,6 +118,8 @@ func accessLogs(ctx context.Context, h host.Host, st *stack.Stack, svc *stack.Se
 		if levels, err = apacheLevels(ctx, h, st, svc, r); err != nil {
 			return nil, nil, err
 		}
+	case svc.IsHAProxy() && svc.Config != "" && len(logs) > 0:
+		return logs, haproxyLog(ctx, h, st, svc, r, &logs[0]), nil
 	}
 	var named []AccessLog
 	for _, l := range levels {
@@ -212,7 +214,7 @@ func (x *accessSource) tell(ctx context.Context, ev *Evidence) {
 	for _, l := range x.logs {
 		d, err := x.digest(ctx, l)
 		if err != nil {
-			ev.Health = append(ev.Health, Health{Source: accessName(x.svc.Name), OK: l.Not != "", Text: err.Error() + haproxyAdvice(x.svc)})
+			ev.Health = append(ev.Health, Health{Source: accessName(x.svc.Name), OK: l.Not != "", Text: err.Error() + haproxyAdvice(x.svc, l.AccessLog)})
 			continue
 		}
 		read++
@@ -293,7 +295,7 @@ func (x *accessSource) partHealth(l *logPart, d *digest.Access) []Health {
 		say(true, "not judged: all of %s beyond its first %d MiB of the window", l.Path, int64(MaxAccessLog>>20))
 	}
 	if d.Bad > 0 {
-		say(d.Bad*20 < d.Lines, "%d of %d lines of %s do not fit its format, the first: %s%s", d.Bad, d.Lines, l.Path, maskLog(d.FirstBad), haproxyAdvice(x.svc))
+		say(d.Bad*20 < d.Lines, "%d of %d lines of %s do not fit its format, the first: %s%s", d.Bad, d.Lines, l.Path, maskLog(d.FirstBad), haproxyAdvice(x.svc, l.AccessLog))
 	}
 	if l.Late != "" {
 		say(true, "lines of %s may come late (%s): some of the window's may be missing, some of the warm-up's counted", l.Path, l.Late)
@@ -305,7 +307,7 @@ func (x *accessSource) partHealth(l *logPart, d *digest.Access) []Health {
 		say(true, "not judged: requests that %s leaves out of %s", l.Some, l.Path)
 	}
 	if !d.Timed {
-		say(true, "not judged: times per route, because %s has none: add %s to its format%s", l.Path, timeVariable(x.svc.Kind), haproxyAdvice(x.svc))
+		say(true, "not judged: times per route, because %s has none: add %s to its format%s", l.Path, timeVariable(x.svc.Kind), haproxyAdvice(x.svc, l.AccessLog))
 	}
 	if !d.From.IsZero() && (d.To.Before(x.begin.Add(-clockSlack)) || d.From.After(x.over.Add(clockSlack))) {
 		say(false, "the times in %s are off by %s: it tells %s … %s for a window of %s … %s; set the clocks right (NTP)", l.Path,

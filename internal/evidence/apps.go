@@ -90,6 +90,27 @@ func (t *taker) app(h host.Host, svc *stack.Service, r *fileReader) error {
 	return nil
 }
 
+// appConfig reads an app's configuration: one file, or all that an HAProxy reads.
+func (t *taker) appConfig(h host.Host, svc *stack.Service, r *fileReader) error {
+	files := []string{svc.Config}
+	if svc.IsHAProxy() {
+		var err error
+		if files, err = haproxyFiles(t.ctx, h, t.st, svc); err != nil {
+			return err
+		}
+		if t.snap.HAProxy == nil {
+			t.snap.HAProxy = map[string][]string{}
+		}
+		t.snap.HAProxy[svc.Name] = files
+	}
+	for _, f := range files {
+		if _, err := r.read(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // startOf reads how a server of another kind is started. Who has no rights to
 // these files, or a unit that is made at boot, can be tuned all the same.
 func (t *taker) startOf(svc *stack.Service, r *fileReader) {

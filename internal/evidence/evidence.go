@@ -306,6 +306,8 @@ type Snapshot struct {
 	GoProfiles map[string][]byte `json:"-"`
 	// Apache by service name.
 	Apache map[string]ApacheBuild `json:"apache,omitempty"`
+	// HAProxy by app service name: the files that an HAProxy reads, in their order.
+	HAProxy map[string][]string `json:"haproxy,omitempty"`
 	// Known by app service name: the known application that it is.
 	Known map[string]knownapp.Found `json:"known,omitempty"`
 	// Users by "host/service": the user and groups its workers run as.

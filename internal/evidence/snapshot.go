@@ -131,7 +131,7 @@ func (t *taker) service(h host.Host, svc *stack.Service) {
 		err = varnishFiles(svc, r)
 	case stack.App:
 		if err = t.app(h, svc, r); err == nil && svc.Config != "" {
-			_, err = r.read(svc.Config)
+			err = t.appConfig(h, svc, r)
 		}
 	default:
 		if svc.Config != "" {

@@ -19,7 +19,7 @@ const checkTimeout = time.Minute
 
 // Check validates the service's configuration as it is on disk without
 // touching the service: control.check, or the kind's own validator. Kinds that
-// have none (memcached, Redis, an app) pass. The error carries the validator's
+// have none (memcached, Redis, an app that is not HAProxy) pass. The error carries the validator's
 // words.
 func (c *Controller) Check(ctx context.Context) error {
 	return c.chosen(ctx, "check the configuration of", c.check)
@@ -29,6 +29,9 @@ func (c *Controller) check(ctx context.Context) error {
 	if len(c.svc.Control.Check) > 0 {
 		_, err := run(ctx, c.h, c.dir(), checkTimeout, c.svc.Control.Check...)
 		return err
+	}
+	if c.svc.IsHAProxy() {
+		return c.checkHAProxy(ctx)
 	}
 	if !slices.Contains([]Kind{Nginx, Apache, PHPFPM, MariaDB, MySQL, Varnish}, c.svc.Kind) {
 		return nil

@@ -220,8 +220,8 @@ func (c *Controller) reloadUnit(ctx context.Context, master identity) error {
 	if u.reloads {
 		return c.systemctl(ctx, c.patience(), "reload", u.name)
 	}
-	signal, ok := reloadSignals[c.svc.Kind]
-	if !ok {
+	signal, err := c.reloadSignal(ctx)
+	if err != nil {
 		return fmt.Errorf("unit %s cannot reload (it has no ExecReload); restart it, or write control.reload in kasoku.yaml", u.name)
 	}
 	return master.signal(ctx, c.h, signal)

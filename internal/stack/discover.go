@@ -78,7 +78,7 @@ func (d *discovery) services(ctx context.Context) error {
 			}
 		}
 	}
-	return nil
+	return d.haproxies(ctx)
 }
 
 // add makes an instance of a main process.
@@ -166,6 +166,9 @@ var versionArgs = map[Kind]string{Nginx: "-v", Apache: "-v", PHPFPM: "-v", Maria
 var versionPattern = regexp.MustCompile(`\d+\.\d+[0-9A-Za-z.+~-]*`)
 
 func (d *discovery) version(ctx context.Context, kind Kind, bin string) string {
+	if versionArgs[kind] == "" {
+		return ""
+	}
 	text := d.output(ctx, bin, versionArgs[kind])
 	first, _, _ := strings.Cut(text, "\n")
 	return versionPattern.FindString(first)
@@ -265,23 +268,25 @@ func changesUser(ctx context.Context, h host.Host, svc *Service, argv []string) 
 
 // frontDoor guesses load.url: the first listening service of the outermost kind.
 func (d *discovery) frontDoor(s *Stack) {
+	outer := s.balancers()
 	for _, kind := range []Kind{Varnish, Nginx, Apache, App} {
-		for _, svc := range s.OfKind(kind) {
-			for _, l := range svc.Listen {
-				address := d.reachable(svc, l)
-				if address == "" {
-					continue
-				}
-				s.Load.URL = "http://" + strings.TrimSuffix(address, ":80")
-				d.note("load.url is a guess (%s, where %s listens); check it.", s.Load.URL, svc.Name)
-				if svc.Kind == Apache && svc.ControlMethod() == MethodSystemd {
-					d.note("Where a run shows that it would help, an nginx may be put in front of %s, if services has %s", svc.Name, FrontLine(svc))
-				}
-				if svc.HostName() != LocalHost {
-					d.note("Load goes to another machine only if its address is allowed: write it under load.allow, if it is yours to load.")
-				}
-				return
+		outer = append(outer, s.OfKind(kind)...)
+	}
+	for _, svc := range outer {
+		for _, l := range svc.Listen {
+			address := d.reachable(svc, l)
+			if address == "" {
+				continue
 			}
+			s.Load.URL = "http://" + strings.TrimSuffix(address, ":80")
+			d.note("load.url is a guess (%s, where %s listens); check it.", s.Load.URL, svc.Name)
+			if svc.Kind == Apache && svc.ControlMethod() == MethodSystemd {
+				d.note("Where a run shows that it would help, an nginx may be put in front of %s, if services has %s", svc.Name, FrontLine(svc))
+			}
+			if svc.HostName() != LocalHost {
+				d.note("Load goes to another machine only if its address is allowed: write it under load.allow, if it is yours to load.")
+			}
+			return
 		}
 	}
 	s.Load.URL = "http://127.0.0.1"

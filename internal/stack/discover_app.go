@@ -67,8 +67,13 @@ func (d *discovery) apps(ctx context.Context) {
 
 // sort puts apps before what they talk to, as a request passes the services.
 func (d *discovery) sort() {
-	rank := map[Kind]int{Memcached: 2, Redis: 2, MariaDB: 3, MySQL: 3, App: 1}
-	slices.SortStableFunc(d.found, func(a, b *instance) int { return rank[a.svc.Kind] - rank[b.svc.Kind] })
+	rank := func(in *instance) int {
+		if in.svc.IsHAProxy() {
+			return -1
+		}
+		return map[Kind]int{Memcached: 2, Redis: 2, MariaDB: 3, MySQL: 3, App: 1}[in.svc.Kind]
+	}
+	slices.SortStableFunc(d.found, func(a, b *instance) int { return rank(a) - rank(b) })
 }
 
 // phpRoots returns the application folders whose scripts run in the php-fpm.

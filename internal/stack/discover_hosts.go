@@ -58,7 +58,7 @@ func DiscoverHosts(ctx context.Context, places []Place) (*Stack, []string, error
 			s.Hosts[d.place.Name] = d.place.Config
 		}
 		if len(d.found) == 0 && (d.place.Name != LocalHost || len(all) == 1) {
-			d.note("No nginx, Apache, PHP-FPM, MariaDB, MySQL, memcached, Redis or Varnish runs on %s; start the services first, or write kasoku.yaml by hand.", d.h.Name())
+			d.note("No nginx, Apache, PHP-FPM, MariaDB, MySQL, memcached, Redis, Varnish or HAProxy runs on %s; start the services first, or write kasoku.yaml by hand.", d.h.Name())
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, nil, fmt.Errorf("discover services on %s: %w", d.h.Name(), err)

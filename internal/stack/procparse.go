@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/netip"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -118,6 +119,11 @@ func parseHexAddr(s string) (netip.AddrPort, bool) {
 	return netip.AddrPortFrom(a.Unmap(), uint16(p)), ok
 }
 
+// haproxySocket ends the names of HAProxy's Unix sockets there: it binds them
+// under a name with its process and renames the file, of which the kernel tells
+// nothing.
+var haproxySocket = regexp.MustCompile(`\.\d+\.tmp$`)
+
 // parseUnix reads /proc/net/unix: sockets with a path.
 func parseUnix(r io.Reader) []socket {
 	const acceptsConnections = 1 << 16 // __SO_ACCEPTCON, include/linux/net.h
@@ -136,7 +142,8 @@ func parseUnix(r io.Reader) []socket {
 		}
 		line := sc.Text()
 		path := line[strings.Index(line, " "+f[6]+" ")+len(f[6])+2:]
-		out = append(out, socket{inode: inode, path: strings.TrimSpace(path), listening: flags&acceptsConnections != 0, connected: f[5] == "03"})
+		path = haproxySocket.ReplaceAllString(strings.TrimSpace(path), "")
+		out = append(out, socket{inode: inode, path: path, listening: flags&acceptsConnections != 0, connected: f[5] == "03"})
 	}
 	return out
 }

@@ -55,6 +55,9 @@ func (s *Service) runs(ctx context.Context, h host.Host, p *process) bool {
 			return e.pattern.MatchString(filepath.Base(program(ctx, h, p))) || e.pattern.MatchString(p.comm)
 		}
 	}
+	if s.IsHAProxy() {
+		return filepath.Base(program(ctx, h, p)) == haproxyProgram || p.comm == haproxyProgram
+	}
 	own := names(ctx, h, p)
 	if s.Binary != "" {
 		return slices.Contains(own, filepath.Base(s.Binary))

@@ -16,7 +16,8 @@ const reloadWait = 20 * time.Second
 // Reload makes the service read its configuration again without losing
 // connections (PHP-FPM: requests under way end when process_control_timeout is
 // 0, its default), and returns when the new configuration serves. Databases,
-// memcached, Redis and apps have no such thing unless control.reload names it.
+// memcached, Redis and apps (but HAProxy) have no such thing unless
+// control.reload names it.
 func (c *Controller) Reload(ctx context.Context) error { return c.chosen(ctx, "reload", c.reload) }
 
 func (c *Controller) reload(ctx context.Context) error {
@@ -37,6 +38,10 @@ func (c *Controller) reload(ctx context.Context) error {
 		err = c.awaitNginxWorkers(ctx, family)
 	case PHPFPM:
 		err = c.awaitFPMWorkers(ctx, family)
+	case App:
+		if c.svc.IsHAProxy() {
+			err = c.awaitHAProxyWorkers(ctx, family)
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("%w%s", err, c.logTail(ctx))
@@ -57,9 +62,9 @@ func (c *Controller) askReload(ctx context.Context, master identity) error {
 	case c.svc.ControlMethod() == MethodSystemd:
 		return c.reloadUnit(ctx, master)
 	}
-	signal, ok := reloadSignals[c.svc.Kind]
-	if !ok {
-		return fmt.Errorf("a %s service cannot re-read its configuration; restart it, or write control.reload in kasoku.yaml", c.svc.Kind)
+	signal, err := c.reloadSignal(ctx)
+	if err != nil {
+		return err
 	}
 	return master.signal(ctx, c.h, signal)
 }

@@ -42,6 +42,14 @@ func (p *probe) configFiles(ctx context.Context, svc *Service) []string {
 			}
 		}
 	}
+	if svc.IsHAProxy() && svc.Config != "" {
+		if c, err := NewController(p.h, p.s, svc); err == nil {
+			files, _ := c.HAProxyFiles(ctx)
+			for _, f := range files {
+				add(f)
+			}
+		}
+	}
 	add(svc.PHPIni)
 	for _, f := range svc.Settings {
 		add(f)

@@ -271,6 +271,10 @@ func (s *Service) namedConfig(p *process) string {
 		named, _ = flagValue(p.cmdline, "--defaults-file")
 	case Apache, Varnish:
 		named, _ = optionAfter(p.cmdline, "-f")
+	case App:
+		if s.IsHAProxy() {
+			named = s.haproxyConfig(p)
+		}
 	}
 	if !filepath.IsAbs(named) {
 		return ""

@@ -161,7 +161,8 @@ type Control struct {
 	Stop    []string `yaml:"stop,omitempty,flow" json:"stop,omitempty"`
 	Reload  []string `yaml:"reload,omitempty,flow" json:"reload,omitempty"`
 	// Check validates the configuration without touching the service. Empty:
-	// the kind's own (nginx -t, php-fpm -t, mariadbd --help --verbose).
+	// the kind's own (nginx -t, php-fpm -t, mariadbd --help --verbose,
+	// haproxy -c).
 	Check []string `yaml:"check,omitempty,flow" json:"check,omitempty"`
 	// Drain runs before the service is stopped or restarted and returns when
 	// its workers have finished what they do (a queue worker's "quit when

@@ -20,21 +20,26 @@ import (
 // nginx's quoted strings \t is a tab.
 const accessFormat = `'time:$msec\tmethod:$request_method\turi:$request_uri\tstatus:$status\tsize:$body_bytes_sent\treqtime:$request_time\tapptime:$upstream_response_time\tcache:$upstream_cache_status'`
 
-// accessLog plans an access log of Kasoku's own for each nginx and Apache whose
-// logs do not tell every request's time: a folder for it, then the
-// configuration with a further log beside those that hold now.
+// accessLog plans an access log with times for each nginx, Apache and HAProxy
+// whose logs do not tell every request's time: for the first two one of
+// Kasoku's own, in a folder for it, beside those that hold now.
 func accessLog(b *Bench, snap *evidence.Snapshot) []instrument {
 	if b.Plain {
 		return nil
 	}
 	var out []instrument
-	for _, svc := range snap.StackInUse(b.Stack).OfKind(stack.Nginx, stack.Apache) {
+	for _, svc := range snap.StackInUse(b.Stack).OfKind(stack.Nginx, stack.Apache, stack.App) {
 		plan := accessLogOf
-		if svc.Kind == stack.Apache {
-			if !running(snap, svc) {
-				continue
-			}
+		switch {
+		case svc.Kind == stack.Apache:
 			plan = apacheAccessLogOf
+		case svc.IsHAProxy():
+			plan = haproxyAccessLogOf
+		case svc.Kind == stack.App:
+			continue
+		}
+		if svc.Kind != stack.Nginx && !running(snap, svc) {
+			continue
 		}
 		changes, err := plan(svc, snap)
 		in := instrument{title: "Write an access log with times for a diagnostic run", changes: changes,
