@@ -263,5 +263,6 @@ func (p *Project) Close() {
 func (p *Project) rule() experiment.Rule {
 	r, t := experiment.DefaultRule(), p.Stack.Tune
 	r.SmallestEffect, r.Alpha, r.MaxPairs = t.Effect(), t.FalseKeepRate(), t.Pairs()
+	r.MemoryHeadroom = float64(p.Stack.Regulation.Headroom()) / 100
 	return r
 }

@@ -40,6 +40,9 @@ func (CompareCmd) Help() string {
 		"Examples:\n  kasoku compare main HEAD\n  kasoku compare origin/main HEAD --max-regression 2% --budget 10m\n  kasoku compare v1.2 v1.3 --fail-on regressed -d 2s --json\n  kasoku compare --base-dir artifacts/main --head-dir artifacts/head"
 }
 
+// Validate refuses what cannot be meant.
+func (c *CompareCmd) Validate() error { return budgetError(c.Budget) }
+
 // Run implements the command.
 func (c *CompareCmd) Run(ctx context.Context, a *App) error {
 	limit, err := c.complete()

@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
+	"time"
 
 	"kasoku/internal/change"
 	"kasoku/internal/load"
@@ -20,7 +22,7 @@ func targetError(err error) error {
 	case err == nil, errors.As(err, &coded), errors.Is(err, context.Canceled):
 		return err
 	case errors.As(err, &proposal) && !errors.Is(err, fs.ErrPermission):
-		return ui.Coded(ui.BadInput, err, "correct the proposal (kasoku try --help), or allow it under regulation in kasoku.yaml")
+		return ui.Coded(ui.BadInput, err, "correct it (kasoku try --help, kasoku compare --help), or allow it under regulation in kasoku.yaml")
 	case errors.Is(err, load.ErrNotAllowed):
 		return ui.Coded(ui.BadInput, err, "is it yours? Then list its address or network under load.allow in kasoku.yaml")
 	case errors.As(err, &reset):
@@ -31,4 +33,12 @@ func targetError(err error) error {
 		return ui.Coded(ui.NeedsRecovery, err, "kasoku recover")
 	}
 	return ui.Coded(ui.Target, err, "check that every service in kasoku.yaml runs and answers; the target is as it was")
+}
+
+// budgetError refuses a time that has passed before it begins.
+func budgetError(budget time.Duration) error {
+	if budget < 0 {
+		return fmt.Errorf("--budget: %s is below 0; give a time such as 10m, or 0 for none", budget)
+	}
+	return nil
 }

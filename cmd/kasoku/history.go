@@ -37,6 +37,14 @@ type historyList struct {
 	Levels   []history.Series       `json:"levels"`
 }
 
+// Validate refuses what cannot be meant.
+func (c *HistoryCmd) Validate() error {
+	if c.Limit < 0 {
+		return fmt.Errorf("--limit: %d is below 0; give how many to list at most, or 0 for all", c.Limit)
+	}
+	return nil
+}
+
 // Run implements the command.
 func (c *HistoryCmd) Run(ctx context.Context, a *App) error {
 	p, err := a.read()
@@ -71,6 +79,12 @@ func (c *HistoryCmd) Run(ctx context.Context, a *App) error {
 	}
 	if h.Journal, err = change.Read(p.Dir); err != nil {
 		return ui.Coded(ui.Failure, err, "the journal's README.txt tells how to put things back by hand")
+	}
+	if h.Sessions == nil {
+		h.Sessions = []store.Session{} // in JSON a list is never null
+	}
+	if h.Journal == nil {
+		h.Journal = []change.Tx{}
 	}
 	if h.Levels, err = report.Levels(p.Store, report.LevelOptions{Since: since, Smallest: p.rule().SmallestEffect, Journal: h.Journal}); err != nil {
 		return err

@@ -23,6 +23,9 @@ func (TuneCmd) Help() string {
 	return "Measures, finds what binds, tries one remedy after another by interleaved runs, keeps what is proved better and puts everything else back. Ctrl-C puts the step under way back; `kasoku tune` then goes on where it stopped.\n\nExamples:\n  kasoku tune\n  kasoku tune --budget 10m -d 3s\n  kasoku tune --new --json > session.json"
 }
 
+// Validate refuses what cannot be meant.
+func (c *TuneCmd) Validate() error { return budgetError(c.Budget) }
+
 // Run implements the command.
 func (c *TuneCmd) Run(ctx context.Context, a *App) error {
 	p, bench, err := a.loadable(ctx)

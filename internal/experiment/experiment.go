@@ -24,8 +24,10 @@ type Rule struct {
 	SmallestEffect float64
 	// MaxRepeats of one unfit run before the experiment gives up.
 	MaxRepeats int
-	// MinMemoryAvailable in bytes that a candidate must leave; 0 = not judged.
-	MinMemoryAvailable int64
+	// MemoryHeadroom is the share of the scarcest host's memory that a candidate
+	// must leave free, 0 to 0.9; 0 = not judged. Where the baseline leaves less
+	// already, the candidate may not take more.
+	MemoryHeadroom float64
 	// AnyTail turns the guard on tail latency off: more users wait longer by
 	// nature when the load itself is what is tried.
 	AnyTail bool
@@ -52,6 +54,12 @@ const (
 	// times as long" be at a look for the experiment to end there, whatever the
 	// score is. It only ever rejects, so it needs no share of Rule.Alpha.
 	tailLevel = 0.01
+	// memorySlack is the share of a host's memory by which two runs differ
+	// without anybody's doing.
+	memorySlack = 0.01
+	// wrongRatio: wrong answers may be twice as many, per request, as in the
+	// baseline's worst run; without any there, none.
+	wrongRatio = 2
 	// failureSlack is the share of failing requests that a candidate may have
 	// above the baseline's worst run before it counts as broken.
 	failureSlack = 0.001
@@ -121,6 +129,10 @@ func (e *running) pair(ctx context.Context, n int) (bool, error) {
 			e.end(Broke, why)
 			return true, nil
 		}
+		if why := e.scarce(); why != "" {
+			e.end(Regressed, why)
+			return true, nil
+		}
 	}
 	return e.look()
 }
@@ -158,7 +170,10 @@ func (e *running) measure(ctx context.Context, side Side, n int) (Sample, error)
 		s.Side, s.Pair = side, n
 		e.verdict.Runs++
 		e.verdict.Samples = append(e.verdict.Samples, s)
-		if s.Unfit == "" || s.Broken != "" {
+		if s.Unfit == "" {
+			return s, nil
+		}
+		if side == Candidate && e.wrong(s) != "" { // whoever else was at work
 			s.Unfit = ""
 			return s, nil
 		}
@@ -170,36 +185,61 @@ func (e *running) measure(ctx context.Context, side Side, n int) (Sample, error)
 
 // broken compares the latest candidate run's answers with the baseline's.
 func (e *running) broken() string {
-	if len(e.cand) == 0 {
-		return ""
-	}
-	c := e.cand[len(e.cand)-1]
-	worst := func(of func(Sample) int64) float64 {
-		w := 0.0
-		for _, b := range e.base {
-			w = math.Max(w, share(of(b), b.Requests))
-		}
-		return w
-	}
-	mism := func(s Sample) int64 { return s.Mismatches }
-	fail := func(s Sample) int64 { return s.Failures }
-	if len(e.base) == 0 {
+	if len(e.cand) == 0 || len(e.base) == 0 {
 		// The baseline's own rate is not known yet: judged after its run.
 		return ""
 	}
-	if limit := worst(mism); c.Mismatches > 0 && share(c.Mismatches, c.Requests) > 2*limit {
-		return fmt.Sprintf("%d of %d answers were wrong (baseline: at most %.2f %%): %s",
-			c.Mismatches, c.Requests, 100*limit, c.Broken)
+	c := e.cand[len(e.cand)-1]
+	if why := e.wrong(c); why != "" {
+		return why
 	}
-	if limit := worst(fail); share(c.Failures, c.Requests) > limit+failureSlack {
+	if limit := e.worst(func(s Sample) int64 { return s.Failures }); share(c.Failures, c.Requests) > limit+failureSlack {
 		return fmt.Sprintf("%d of %d requests failed (baseline: at most %.2f %%): %s",
 			c.Failures, c.Requests, 100*limit, c.Broken)
 	}
-	if m := e.rule.MinMemoryAvailable; m > 0 && c.MemoryAvailable > 0 && c.MemoryAvailable < m {
-		return fmt.Sprintf("only %d MiB of memory were left; the regulation keeps %d MiB free",
-			c.MemoryAvailable>>20, m>>20)
-	}
 	return ""
+}
+
+// wrong says that a run's answers are wrong more often than the baseline's ever
+// were, "" if they are not or no run of the baseline is known.
+func (e *running) wrong(c Sample) string {
+	limit := e.worst(func(s Sample) int64 { return s.Mismatches })
+	if len(e.base) == 0 || c.Mismatches == 0 || share(c.Mismatches, c.Requests) <= wrongRatio*limit {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d answers were wrong (baseline: at most %.2f %%): %s",
+		c.Mismatches, c.Requests, 100*limit, c.Broken)
+}
+
+// worst is the largest share of its requests that any run of the baseline has.
+func (e *running) worst(of func(Sample) int64) float64 {
+	w := 0.0
+	for _, b := range e.base {
+		w = math.Max(w, share(of(b), b.Requests))
+	}
+	return w
+}
+
+// scarce says that the latest candidate run left too little memory, and less
+// than the baseline does.
+func (e *running) scarce() string {
+	if len(e.cand) == 0 || len(e.base) == 0 || e.rule.MemoryHeadroom <= 0 {
+		return ""
+	}
+	c := e.cand[len(e.cand)-1]
+	least := c.MemoryTotal // where the baseline's is not known
+	for _, b := range e.base {
+		if b.MemoryAvailable > 0 {
+			least = min(least, b.MemoryAvailable)
+		}
+	}
+	total := float64(c.MemoryTotal)
+	if total <= 0 || c.MemoryAvailable <= 0 || float64(c.MemoryAvailable) >= e.rule.MemoryHeadroom*total ||
+		float64(c.MemoryAvailable) >= float64(least)-memorySlack*total {
+		return ""
+	}
+	return fmt.Sprintf("only %d MiB of %d MiB of memory were left (baseline: %d MiB); the regulation keeps %.0f %% free",
+		c.MemoryAvailable>>20, c.MemoryTotal>>20, least>>20, 100*e.rule.MemoryHeadroom)
 }
 
 func share(n, of int64) float64 {

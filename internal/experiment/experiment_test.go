@@ -47,6 +47,14 @@ func TestVerdicts(t *testing.T) {
 			}
 		}
 	}
+	memory := func(cand, base int64) func(*Sample, int) { // MiB of 100 that are left
+		return func(s *Sample, _ int) {
+			s.MemoryAvailable, s.MemoryTotal = base<<20, 100<<20
+			if s.Side == Candidate {
+				s.MemoryAvailable = cand << 20
+			}
+		}
+	}
 	for _, c := range []struct {
 		name       string
 		base, cand float64
@@ -71,12 +79,25 @@ func TestVerdicts(t *testing.T) {
 			onCandidate(func(s *Sample) { s.P99 = 14 * time.Millisecond }), Improved, "", 6},
 		{"unfit runs are not averaged in", 100, 200,
 			func(s *Sample, _ int) { s.Unfit = "foreign load" }, Inconclusive, "foreign load", 3},
+		{"nor with failures that the baseline has too", 100, 200,
+			func(s *Sample, _ int) { s.Unfit, s.Failures, s.Broken = "foreign load", 5, "GET /: no answer" }, Inconclusive, "foreign load", 3},
+		{"what is wrong is wrong whoever was at work", 100, 200,
+			func(s *Sample, n int) {
+				if s.Side == Candidate && n > 1 {
+					s.Unfit, s.Mismatches, s.Broken = "foreign load", 1, "GET /: no form"
+				}
+			}, Broke, "GET /: no form", 4},
+		{"memory that is not left", 100, 200, memory(10, 30), Regressed, "only 10 MiB of 100 MiB of memory were left (baseline: 30 MiB); the regulation keeps 20 % free", 2},
+		{"memory that the baseline does not leave either", 100, 200, memory(10, 10), Improved, "", 6},
+		{"less memory, and enough", 100, 200, memory(25, 60), Improved, "", 6},
 		{"a candidate that scores nothing has regressed", 100, 0, nil, Regressed, "scored nothing", 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := newFake(c.base, c.cand, 0.005, 1)
 			f.edit = c.edit
-			v, err := Run(t.Context(), DefaultRule(), f, nil)
+			rule := DefaultRule()
+			rule.MemoryHeadroom = 0.2
+			v, err := Run(t.Context(), rule, f, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -57,14 +57,14 @@ func TestABrokenCandidateIsNeverKept(t *testing.T) {
 		"a wrong answer":  func(s *Sample) { s.Mismatches = 1 },
 		"failures":        func(s *Sample) { s.Failures = 2 },
 		"a long tail":     func(s *Sample) { s.P99 = 16 * time.Millisecond },
-		"too little left": func(s *Sample) { s.MemoryAvailable = 1 << 20 },
+		"too little left": func(s *Sample) { s.MemoryAvailable, s.MemoryTotal = 1<<20, 100<<20 },
 		"unfit":           func(s *Sample) { s.Unfit = "foreign load" },
 		"no score":        func(s *Sample) { s.Score = 0 },
 	}
 	for name, fault := range faults {
 		t.Run(name, rapid.MakeCheck(func(t *rapid.T) {
 			f, r := drawTable(t)
-			f.edit, r.MinMemoryAvailable = fault, 2<<20
+			f.edit, r.MemoryHeadroom = fault, 0.2
 			if v := mustRun(t, r, f); v.Outcome == Improved {
 				t.Fatalf("kept: %+v", v)
 			}

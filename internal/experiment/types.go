@@ -33,8 +33,11 @@ type Sample struct {
 	P50        time.Duration `json:"p50"`
 	P99        time.Duration `json:"p99"`
 	// CPUPerRequest of the services, in seconds.
-	CPUPerRequest   float64 `json:"cpu_per_request"`
-	MemoryAvailable int64   `json:"memory_available"` // bytes
+	CPUPerRequest float64 `json:"cpu_per_request"`
+	// MemoryAvailable on the host that has least of it in proportion, and what it
+	// has in all, in bytes; 0: not known.
+	MemoryAvailable int64 `json:"memory_available"`
+	MemoryTotal     int64 `json:"memory_total,omitempty"`
 	// Unfit says why the run is no evidence (foreign load, saturated
 	// generator…); such a run is repeated. "" if fit.
 	Unfit string `json:"unfit,omitempty"`

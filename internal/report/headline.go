@@ -97,6 +97,9 @@ func caveats(m *Model) []string {
 	if broken := brokenText(s.Checks); broken != "" {
 		out = append(out, broken)
 	}
+	for _, doubt := range s.Doubts {
+		out = append(out, "A score counts a run that was no evidence, because no better one could be had ("+doubt+").")
+	}
 	if text := repeated(m.Runs); text != "" {
 		out = append(out, text)
 	}

@@ -47,6 +47,12 @@ type Session struct {
 	// Binds at the end, with the reason.
 	Binds     string `json:"binds"`
 	BindsText string `json:"binds_text"`
+	// Doubts are the scores above that count a run which was no evidence, because
+	// no other could be had, with the reason.
+	Doubts []string `json:"doubts,omitempty"`
+	// Scenario is the hash of the scenario that its scores are of; "" for
+	// somebody else's benchmark.
+	Scenario string `json:"scenario,omitempty"`
 	// Pace is how long the runs of its experiments are, and why.
 	Pace experiment.Pace `json:"pace,omitzero"`
 	// Checks are what proved at the end, or failed to, that the regulation holds.

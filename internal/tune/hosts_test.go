@@ -181,7 +181,7 @@ func TestUnfitOnAnyHost(t *testing.T) {
 	}
 	ev = evidenceOfTwo()
 	ev.Hosts["db1"].MemoryTotal, ev.Hosts["db1"].MemoryAvailable = 4<<30, 100<<20
-	if got := scarcest(ev); got != 100<<20 {
+	if got, of := scarcest(ev); got != 100<<20 || of != 4<<30 {
 		t.Errorf("%d bytes are available on the scarcest host", got)
 	}
 	if got := serviceCPUs(ev); got != 6 {

@@ -11,20 +11,35 @@ import (
 	"kasoku/internal/store"
 )
 
-// resumable returns the last session if it was interrupted.
+// resumable returns the last session of tune if it was interrupted, and nothing
+// that was tried since changed the target or the scenario.
 func (t *Tuner) resumable() (*store.Session, error) {
 	if t.Fresh {
 		return nil, nil
 	}
-	sessions, err := t.Store.Sessions(1)
-	if err != nil || len(sessions) == 0 {
+	sessions, err := t.Store.Sessions(0)
+	if err != nil {
 		return nil, err
 	}
-	s := sessions[0]
-	if s.Command != "tune" || s.Stack != t.Stack.Name || s.AsFound == 0 || (s.State != "interrupted" && s.State != "running") {
-		return nil, nil
+	for _, s := range sessions {
+		switch {
+		case s.Stack != t.Stack.Name:
+			return nil, nil
+		case s.Command != "tune":
+			steps, err := t.Store.Steps(s.ID)
+			if err != nil || slices.ContainsFunc(steps, func(x store.Step) bool { return x.Kept }) {
+				return nil, err
+			}
+			continue
+		case s.AsFound == 0 || s.State != "interrupted" && s.State != "running":
+			return nil, nil
+		case s.Scenario != "" && s.Scenario != t.Bench.scenarioHash():
+			t.UI.Info(fmt.Sprintf("session %d was interrupted, and the scenario is another since: its scores do not compare, so a new one begins", s.ID))
+			return nil, nil
+		}
+		return &s, nil
 	}
-	return &s, nil
+	return nil, nil
 }
 
 // resume goes on with a session: kept steps are in place, tried ones are known.

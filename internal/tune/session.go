@@ -133,7 +133,7 @@ func (t *Tuner) begin(ctx context.Context) error {
 		return t.resume(last)
 	}
 	t.session = &store.Session{Command: "tune", Stack: t.Stack.Name, Started: time.Now(), Budget: t.Budget,
-		State: "running", AsFoundWorkload: t.workload}
+		State: "running", AsFoundWorkload: t.workload, Scenario: t.Bench.scenarioHash()}
 	for _, trade := range t.Stack.Regulation.Allow {
 		t.session.Allowed = append(t.session.Allowed, string(trade))
 	}
@@ -174,6 +174,10 @@ func (t *Tuner) measure(ctx context.Context, label string, n int) ([]float64, er
 		if run.Unfit != "" && tries < n+t.Rule.MaxRepeats {
 			t.UI.Warn("a run was no evidence: "+run.Unfit, "stop other work on this machine, or wait; it is repeated")
 			continue
+		}
+		if run.Unfit != "" {
+			t.UI.Warn(fmt.Sprintf("the score %s counts run %d, which is no evidence: %s", label, run.ID, run.Unfit), "stop other work on this machine, and measure again: kasoku run")
+			t.session.Doubts = append(t.session.Doubts, fmt.Sprintf("%s, run %d: %s", label, run.ID, run.Unfit))
 		}
 		scores = append(scores, max(run.Score, 1e-6))
 	}

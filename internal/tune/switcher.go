@@ -101,7 +101,8 @@ func sample(run *store.Run) experiment.Sample {
 	ev := run.Evidence
 	s := experiment.Sample{RunID: run.ID, Side: run.Side, Score: run.Score, Unfit: run.Unfit,
 		Mismatches: ev.Load.Mismatches, Failures: ev.Load.Errors + ev.Load.Timeouts, Requests: ev.Load.Requests,
-		P50: ev.Load.Latency.P50, P99: ev.Load.Latency.P99, MemoryAvailable: scarcest(ev)}
+		P50: ev.Load.Latency.P50, P99: ev.Load.Latency.P99}
+	s.MemoryAvailable, s.MemoryTotal = scarcest(ev)
 	if ev.Load.Succeeded > 0 {
 		s.CPUPerRequest = ev.ServicesCPU() / float64(ev.Load.Succeeded)
 	}
@@ -112,18 +113,19 @@ func sample(run *store.Run) experiment.Sample {
 	return s
 }
 
-// scarcest is the available memory of the host that has least of it in
-// proportion, among those that services run on.
-func scarcest(ev *evidence.Evidence) int64 {
-	least, share := ev.System.MemoryAvailable, 0.0
+// scarcest is the available memory, and all of it, of the host that has least
+// available in proportion, among those that services run on.
+func scarcest(ev *evidence.Evidence) (available, total int64) {
+	available, total = ev.System.MemoryAvailable, ev.System.MemoryTotal
+	share := 0.0
 	for _, name := range ev.HostNames() {
 		sys := ev.On(name)
 		if sys.MemoryTotal <= 0 || sys != &ev.System && sys.ServicesCPU == 0 {
 			continue
 		}
 		if s := float64(sys.MemoryAvailable) / float64(sys.MemoryTotal); share == 0 || s < share {
-			least, share = sys.MemoryAvailable, s
+			available, total, share = sys.MemoryAvailable, sys.MemoryTotal, s
 		}
 	}
-	return least
+	return available, total
 }
