@@ -4,12 +4,14 @@ import "time"
 
 // Result is what one run of a scenario measured. Durations are wall-clock.
 type Result struct {
-	Scenario string        `json:"scenario"`
-	Workload int           `json:"workload"` // virtual users
-	Seed     uint64        `json:"seed"`
-	Started  time.Time     `json:"started"` // begin of the measured window
-	Warmup   time.Duration `json:"warmup"`  // the most that it might take
-	Window   time.Duration `json:"window"`  // length of the measured window
+	Scenario string `json:"scenario"`
+	// ScenarioHash names what the scenario's files held; "" if nobody said.
+	ScenarioHash string        `json:"scenario_hash,omitempty"`
+	Workload     int           `json:"workload"` // virtual users
+	Seed         uint64        `json:"seed"`
+	Started      time.Time     `json:"started"` // begin of the measured window
+	Warmup       time.Duration `json:"warmup"`  // the most that it might take
+	Window       time.Duration `json:"window"`  // length of the measured window
 
 	// WarmupTook is how long the warm-up lasted; 0: not known (somebody else's
 	// benchmark). Steady: throughput, and with planned arrivals p50, was seen to

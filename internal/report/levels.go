@@ -55,9 +55,42 @@ func Levels(st *store.Store, o LevelOptions) ([]history.Series, error) {
 	}
 	for i := range out {
 		explain(&out[i], events)
+		if err := sameLoad(st, &out[i]); err != nil {
+			return nil, err
+		}
 	}
 	return out, nil
 }
+
+// sameLoad says of each change whether the scenario is another one after it.
+func sameLoad(st *store.Store, s *history.Series) error {
+	hash := func(id int64) (string, error) {
+		run, err := st.Run(id)
+		if err != nil || run.Evidence == nil || run.Evidence.Load == nil {
+			return "", err
+		}
+		return run.Evidence.Load.ScenarioHash, nil
+	}
+	for i := range s.Changes {
+		c := &s.Changes[i]
+		before, err := hash(s.Points[c.At-1].Last)
+		if err != nil {
+			return err
+		}
+		after, err := hash(s.Points[c.At].First)
+		if err != nil {
+			return err
+		}
+		if before != "" && after != "" && before != after {
+			c.Between = append(slices.DeleteFunc(c.Between, func(text string) bool { return text == unknownCause }),
+				fmt.Sprintf("another scenario of that name (hash %.12s → %.12s): these scores do not compare", before, after))
+		}
+	}
+	return nil
+}
+
+// unknownCause of a change of level.
+const unknownCause = "nothing that Kasoku knows of"
 
 // occasions takes runs together that followed each other in one session for one
 // purpose, such as the baseline's in an experiment.
@@ -127,7 +160,7 @@ func explain(s *history.Series, events []event) {
 			c.Between = append(c.Between, fmt.Sprintf("another configuration (hash %.12s → %.12s)", before, after))
 		}
 		if len(c.Between) == 0 {
-			c.Between = append(c.Between, "nothing that Kasoku knows of")
+			c.Between = append(c.Between, unknownCause)
 		}
 	}
 }

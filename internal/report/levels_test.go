@@ -29,7 +29,7 @@ func overWeeks(t *testing.T) (*store.Store, []change.Tx, func(day int) time.Time
 	day := func(n int) time.Time { return time.Date(2026, 1, 1, 12, 0, 0, 0, time.Local).AddDate(0, 0, n) }
 	for i := range 40 {
 		r := &store.Run{Kind: store.Scored, Label: "daily", Started: day(i), Score: []float64{100, 120, 90, 60}[i/10] * (1 + 0.01*float64(i%3)),
-			Evidence: &evidence.Evidence{Load: &load.Result{Scenario: "shop", Workload: 4}}}
+			Evidence: &evidence.Evidence{Load: &load.Result{Scenario: "shop", Workload: 4, ScenarioHash: fmt.Sprint("scenario", i/30)}}}
 		if i%4 == 0 && i < 20 {
 			r.ConfigHash = fmt.Sprint("hash", i/10)
 		}
@@ -61,7 +61,7 @@ func TestLevels(t *testing.T) {
 	}{
 		{10, "kept: More workers (session 1, step 2)\nanother configuration (hash hash0 → hash1)"},
 		{20, "nothing that Kasoku knows of"},
-		{30, "undone: More workers (#4)"},
+		{30, "undone: More workers (#4)\nanother scenario of that name (hash scenario0 → scenario1): these scores do not compare"},
 	} {
 		c := all[0].Changes[i]
 		if c.At != want.at || !c.Time.Equal(day(want.at)) || strings.Join(c.Between, "\n") != want.between {

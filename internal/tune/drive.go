@@ -72,6 +72,7 @@ func (b *Bench) driver(run RunOptions, opts *evidence.CollectorOptions) (driver,
 			if err != nil {
 				return nil, fmt.Errorf("load: %w", err)
 			}
+			res.ScenarioHash = b.scenarioHash()
 			return res, nil
 		}, nil
 	}
