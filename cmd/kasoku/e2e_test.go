@@ -237,7 +237,7 @@ func TestInterrupt(t *testing.T) {
 	c.shorten()
 	c.quicken()
 	found := c.state()
-	cmd := exec.Command(c.kasoku, "tune", "--budget", "80s", "-d", "1s", "--quiet")
+	cmd := exec.Command(c.kasoku, "tune", "--budget", "4m", "-d", "1s", "--quiet")
 	cmd.Dir = c.dir
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -167,9 +167,9 @@ func TestMisbehaviourLarge(t *testing.T) {
 		}, step: refused, want: "right", connects: -1, users: few, window: time.Second},
 		{name: "10 MB, answered early and not read", play: func(p *peer) {
 			if readsHead(p) && p.say("HTTP/1.1 413 Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n") {
-				time.Sleep(400 * time.Millisecond)
+				time.Sleep(2500 * time.Millisecond)
 			}
-		}, step: refused, want: "right", connects: 1, timeout: 300 * time.Millisecond, users: few, window: time.Second},
+		}, step: refused, want: "right", connects: 1, timeout: 2 * time.Second, users: few, window: time.Second},
 	})
 }
 
