@@ -16,10 +16,14 @@ const word = `(?:pass(?:word|wd|phrase)?|pwd|secret(?:[_-]?key)?|token|api[_-]?k
 // quoted is a value in quotes, or up to the next blank or separator.
 const quoted = `("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|[^\s"';,)]+)`
 
+// between a name and its value.
+const between = `(?:[ \t]*(?:=>|:=|[=:,])[ \t]*|[ \t]+)`
+
 var (
 	// name = value, name: value, 'name' => 'value', define('NAME', 'value'),
-	// name value; the value quoted or up to the next blank or separator.
-	assignment = regexp.MustCompile(`(?i)([a-z0-9_.-]*` + word + `\b["'\]]*(?:[ \t]*(?:=>|:=|[=:,])[ \t]*|[ \t]+))` + quoted)
+	// name value; the value quoted or up to the next blank or separator. A value
+	// that is such a name itself ("/etc/passwd password x") may be one.
+	assignment = regexp.MustCompile(`(?i)([a-z0-9_.-]*` + word + `\b["'\]]*` + between + `)(?:(` + word + `)\b(` + between + `))?` + quoted)
 	// nginx's names for where requests go, not for what opens a door.
 	upstream = regexp.MustCompile(`^(?:fastcgi|proxy|uwsgi|scgi|grpc|memcached)_pass\b`)
 	// user:password@ of a URL or of a data source name.
@@ -74,16 +78,20 @@ func Redact(text string) string {
 // masksAssignment masks the value of one assignment.
 func masksAssignment(s string) string {
 	m := assignment.FindStringSubmatch(s)
-	separated := !strings.ContainsAny(m[1], "=:,")
+	separated, value := !strings.ContainsAny(m[1], "=:,"), m[4]
 	switch {
-	case upstream.MatchString(m[1]), !isValue(m[2]):
+	case upstream.MatchString(m[1]), m[2] == "" && !isValue(value):
 		return s
-	case separated && sqlWord.MatchString(m[2]): // SELECT password FROM users
+	case m[2] != "" && (!isValue(value) || sqlWord.MatchString(value)): // SELECT password, token FROM users
+		return m[1] + mask + m[3] + value
+	case m[2] != "":
+		return m[1] + mask + m[3] + masked(value)
+	case separated && sqlWord.MatchString(value): // SELECT password FROM users
 		return s
-	case strings.HasSuffix(m[1], "password: ") && m[2] == "YES": // "(using password: YES)"
+	case strings.HasSuffix(m[1], "password: ") && value == "YES": // "(using password: YES)"
 		return s
 	}
-	return m[1] + masked(m[2])
+	return m[1] + masked(value)
 }
 
 // sqlWord follows a column in a statement.
@@ -100,7 +108,7 @@ func masksAccount(s string) string {
 // isValue: not empty, and not the place of one in a class of statements.
 func isValue(value string) bool {
 	bare := strings.Trim(value, `"'`)
-	return bare != "" && bare != "?" && bare != mask
+	return bare != "" && bare != "?" && !strings.HasPrefix(bare, mask)
 }
 
 // masked keeps the quotes.
