@@ -108,7 +108,7 @@ func masksAccount(s string) string {
 // isValue: not empty, and not the place of one in a class of statements.
 func isValue(value string) bool {
 	bare := strings.Trim(value, `"'`)
-	return bare != "" && bare != "?" && !strings.HasPrefix(bare, mask)
+	return bare != "" && bare != "?" && strings.TrimRight(bare, ":=") != mask // "[hidden]: [hidden]" is masked already
 }
 
 // masked keeps the quotes.

@@ -46,7 +46,7 @@ func TestOpenModelSeesStalls(t *testing.T) {
 		}
 		wantRight(t, res)
 		o := res.Open
-		if o == nil || o.Planned < 1195 || o.Planned > 1201 || o.Dropped > 3 {
+		if o == nil || o.Planned < 1195 || o.Planned > 1201 || o.Dropped > 40 { // without a queue the stall alone drops 120
 			t.Fatalf("%+v", o)
 		}
 		if p := res.Latency.P90; p < 185*time.Millisecond || p > 230*time.Millisecond {

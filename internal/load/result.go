@@ -5,7 +5,7 @@ import "time"
 // Result is what one run of a scenario measured. Durations are wall-clock.
 type Result struct {
 	Scenario string `json:"scenario"`
-	// ScenarioHash names what the scenario's files held; "" if nobody said.
+	// ScenarioHash is Scenario.Hash.
 	ScenarioHash string        `json:"scenario_hash,omitempty"`
 	Workload     int           `json:"workload"` // virtual users
 	Seed         uint64        `json:"seed"`

@@ -331,7 +331,7 @@ func (r *run) result(started time.Time, used generator, failed bool, warm warmth
 	if failed {
 		r.meter.shards[0].late++
 	}
-	res := &Result{Scenario: o.Scenario.Name, Workload: o.Workload, Seed: o.Seed, Started: started, Warmup: o.Warmup, Window: o.Window,
+	res := &Result{Scenario: o.Scenario.Name, ScenarioHash: o.Scenario.hash, Workload: o.Workload, Seed: o.Seed, Started: started, Warmup: o.Warmup, Window: o.Window,
 		Engine: string(r.engine)}
 	if r.plan != nil {
 		res.Open = r.meter.open(r.plan.planned(r.slack))

@@ -1,6 +1,8 @@
 package load
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -63,6 +65,7 @@ type Scenario struct {
 	score      scoring
 	files      []string // that it was read from besides Path
 	masks      []*regexp.Regexp
+	hash       string // SHA-256 of all files, in hexadecimal digits
 }
 
 // session is what a virtual user does between picking it and the next.
@@ -120,8 +123,32 @@ func loadScenario(path string, recording bool) (*Scenario, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read scenario %s: %w", path, err)
 	}
-	return parseScenario(path, src, recording)
+	sc, err := parseScenario(path, src, recording)
+	if err != nil {
+		return nil, err
+	}
+	sc.hash = hashOf(src, sc.files)
+	return sc, nil
 }
+
+// hashOf the scenario's text and of the files that it names; "" if one cannot
+// be read again.
+func hashOf(src []byte, files []string) string {
+	sum := sha256.New()
+	fmt.Fprintf(sum, "%d\n%s", len(src), src)
+	for _, path := range files {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return ""
+		}
+		fmt.Fprintf(sum, "%d\n%s", len(data), data)
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// Hash names what the scenario's files held when it was loaded; "" if it was
+// not loaded from a file.
+func (s *Scenario) Hash() string { return s.hash }
 
 // Parse compiles scenario.yaml. name stands in errors, and its folder is what
 // pool files are relative to.

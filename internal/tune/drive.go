@@ -17,6 +17,14 @@ import (
 // before the first one has told.
 const foreignRunTime = time.Minute
 
+// scenarioHash names the load; "" for somebody else's benchmark.
+func (b *Bench) scenarioHash() string {
+	if b.Foreign() || b.Scenario == nil {
+		return ""
+	}
+	return b.Scenario.Hash()
+}
+
 // Foreign reports whether somebody else's benchmark puts the load on.
 func (b *Bench) Foreign() bool { return b.Stack.Load.Command != nil }
 
@@ -72,7 +80,6 @@ func (b *Bench) driver(run RunOptions, opts *evidence.CollectorOptions) (driver,
 			if err != nil {
 				return nil, fmt.Errorf("load: %w", err)
 			}
-			res.ScenarioHash = b.scenarioHash()
 			return res, nil
 		}, nil
 	}

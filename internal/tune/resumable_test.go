@@ -14,15 +14,15 @@ import (
 // left nothing behind; not when the scores would not compare.
 func TestWhatIsTakenUp(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "scenario.yaml")
-	write := func(duration string) {
+	write := func(duration string) *load.Scenario {
 		if err := os.WriteFile(path, []byte("version: 1\nname: s\nworkload: 1\nduration: "+duration+"\nsessions:\n  - name: s\n    steps:\n      - {request: GET /}\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-	}
-	write("5s")
-	sc, err := load.LoadScenario(path)
-	if err != nil {
-		t.Fatal(err)
+		sc, err := load.LoadScenario(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sc
 	}
 	for name, c := range map[string]struct {
 		after func(st *store.Store)
@@ -43,10 +43,10 @@ func TestWhatIsTakenUp(t *testing.T) {
 		"another session came to its end": {func(st *store.Store) {
 			session(t, st, store.Session{Command: "tune", Stack: "s", State: "done", AsFound: 1}, false)
 		}, false, false},
-		"another scenario": {func(*store.Store) { write("6s") }, false, false},
+		"another scenario": {nil, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			write("5s")
+			sc := write("5s")
 			st, err := store.Open(t.TempDir())
 			if err != nil {
 				t.Fatal(err)
@@ -57,6 +57,9 @@ func TestWhatIsTakenUp(t *testing.T) {
 			id := session(t, st, store.Session{Command: "tune", Stack: "s", State: "interrupted", AsFound: 10, Scenario: tu.Bench.scenarioHash()}, true)
 			if c.after != nil {
 				c.after(st)
+			}
+			if name == "another scenario" {
+				tu.Bench.Scenario = write("6s")
 			}
 			got, err := tu.resumable()
 			if err != nil {
