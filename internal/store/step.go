@@ -53,6 +53,16 @@ func (s *Store) Steps(session int64) ([]Step, error) {
 	return s.steps(`WHERE session = ? ORDER BY seq, id`, session)
 }
 
+// Judged counts the steps that have a verdict which the target has followed.
+func Judged(steps []Step) (n int) {
+	for i := range steps {
+		if steps[i].Verdict.Outcome != "" && !steps[i].Ended.IsZero() {
+			n++
+		}
+	}
+	return n
+}
+
 func (s *Store) steps(where string, args ...any) ([]Step, error) {
 	return docs[Step](s, "read steps", `SELECT id, doc FROM steps `+where, args,
 		func(x *Step, id int64) { x.ID = id })

@@ -203,9 +203,10 @@ func (t *Tuner) compare(ctx context.Context, place sides, c *Comparison) error {
 	if err != nil && step.Verdict.Outcome == "" {
 		step.Verdict.Outcome, step.Verdict.Reason = experiment.Inconclusive, "interrupted: "+err.Error()
 	}
+	err = errors.Join(err, t.Store.SaveStep(step))
 	t.closes(step, err)
 	c.Verdict, c.Metrics = step.Verdict, experiment.Metrics(step.Verdict.Samples)
-	return errors.Join(err, t.Store.SaveStep(step))
+	return err
 }
 
 // turnsOf puts Base in place, lets the two take turns until the verdict is

@@ -232,28 +232,34 @@ func (t *Tuner) finishLeaveOut(ctx context.Context, step *store.Step, group []st
 	if err != nil && step.Verdict.Outcome == "" {
 		step.Verdict.Outcome, step.Verdict.Reason = experiment.Inconclusive, "interrupted: "+err.Error()
 	}
-	err = errors.Join(err, t.Store.SaveStep(step))
+	if err = errors.Join(err, t.Store.SaveStep(step)); err == nil {
+		err = t.noteLooks(step, group)
+	}
 	t.closes(step, err)
 	if err == nil {
-		err = t.noteLeftOut(step, group, drop)
+		t.tellLeftOut(step, drop)
 	}
 	return err
 }
 
-func (t *Tuner) noteLeftOut(step *store.Step, group []store.Step, drop bool) error {
+// noteLooks stores with the steps what a second look at them showed.
+func (t *Tuner) noteLooks(step *store.Step, group []store.Step) error {
 	for _, s := range group {
 		noteLook(&s, step)
 		if err := t.Store.SaveStep(&s); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+func (t *Tuner) tellLeftOut(step *store.Step, drop bool) {
 	v := step.Verdict
 	word := "it stays"
 	if drop {
 		word = "taken out"
 	}
 	t.UI.Info(fmt.Sprintf("%s: with it %s (95 %%: %s to %s), %d runs; %s", word, percent(v.Effect), percent(v.Low), percent(v.High), v.Runs, v.Reason))
-	return nil
 }
 
 // drops reports whether what a second look was about is taken out by its

@@ -43,6 +43,10 @@ type Live struct {
 	// reads again when one of them grew.
 	Runs  int `json:"runs"`
 	Steps int `json:"steps"`
+	// Judged grows when a step has ended and the store holds what came of it.
+	Judged int `json:"judged"`
+	// Ended: nothing more comes, and the store holds all of it.
+	Ended bool `json:"ended,omitempty"`
 }
 
 // Trying is an experiment under way.

@@ -62,7 +62,7 @@ func newFeed(to func(Live)) *feed {
 // close tells the last state and ends the feed. A watcher that does not return
 // is left behind.
 func (f *feed) close() {
-	f.set(func(l *Live) { l.Load, l.Trying, l.Label = nil, nil, "" })
+	f.set(func(l *Live) { l.Load, l.Trying, l.Label, l.Ended = nil, nil, "", true })
 	close(f.end)
 	select {
 	case <-f.done:
@@ -311,10 +311,12 @@ func (f *feed) sofar(v experiment.Verdict) {
 	})
 }
 
-// tried notes that the experiment has ended, and what it changed.
+// tried notes that the experiment has ended and is in the store, and what it
+// changed.
 func (f *feed) tried(st *store.Step) {
 	f.set(func(l *Live) {
 		l.Trying, f.mirrored = nil, false
+		l.Judged++
 		l.Score = scoreAfter(st, l.Score)
 	})
 }

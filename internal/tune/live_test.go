@@ -209,7 +209,21 @@ func TestSessionIsWatched(t *testing.T) {
 	v := newVirtual(t, good("better", 40), knob{name: "worse", factor: 0.8, bound: 1.3, reach: 0.5})
 	h, lines := &watcher{}, &drawing{}
 	tu := v.tuner()
-	tu.UI, tu.Watch, tu.Budget = lines, h.watch, time.Hour
+	judged := 0
+	tu.UI, tu.Budget = lines, time.Hour
+	tu.Watch = func(l Live) {
+		h.watch(l)
+		if l.Judged <= judged && !l.Ended {
+			return
+		}
+		judged = l.Judged
+		if stored, err := tu.Store.Steps(l.Session); err != nil || store.Judged(stored) < judged {
+			t.Errorf("told of %d steps that have ended, the store has %d (%v)", judged, store.Judged(stored), err)
+		}
+		if x, err := tu.Store.Session(l.Session); l.Ended && (err != nil || x.State != "done" || x.Final == 0) {
+			t.Errorf("told that the session has ended, the store has %+v (%v)", x, err)
+		}
+	}
 	session, err := tu.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -253,6 +267,9 @@ func TestSessionIsWatched(t *testing.T) {
 		}
 	}
 	last := h.lives[len(h.lives)-1]
+	if last.Judged != len(steps) || !last.Ended || h.lives[len(h.lives)/2].Ended {
+		t.Errorf("the last of %d steps that ended: %+v", len(steps), last)
+	}
 	if last.Steps != len(steps) || last.Runs == 0 || last.Score <= last.AsFound || last.Trying != nil {
 		t.Errorf("last: %+v", last)
 	}

@@ -90,12 +90,13 @@ func (t *Tuner) tellSession(steps []store.Step) {
 	for i := range steps {
 		score = scoreAfter(&steps[i], score)
 	}
+	judged := store.Judged(steps)
 	if rs, err := t.Store.Runs(store.RunFilter{Session: t.session.ID}); err == nil { // else they are counted from here on
 		runs = len(rs)
 	}
 	f.set(func(l *Live) {
 		l.Session, l.Started, l.Deadline = t.session.ID, t.session.Started, t.deadline
-		l.AsFound, l.Score, l.Runs, l.Steps = t.session.AsFound, score, runs, len(steps)
+		l.AsFound, l.Score, l.Runs, l.Steps, l.Judged = t.session.AsFound, score, runs, len(steps), judged
 	})
 }
 
@@ -151,7 +152,8 @@ func (t *Tuner) sofar(v experiment.Verdict) {
 	t.UI.Info(text)
 }
 
-// closes tells that an experiment has ended, with err before it was done.
+// closes tells that an experiment has ended, with err before it was done. The
+// step is in the store by then: who is told reads it there.
 func (t *Tuner) closes(step *store.Step, err error) {
 	t.Bench.feed.tried(step)
 	if r, ok := t.UI.(*overheard); ok && r.drawn {

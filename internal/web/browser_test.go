@@ -17,7 +17,7 @@ import (
 
 // during is a moment in the middle of an experiment.
 func during(session int64, n int) tune.Live {
-	l := tune.Live{Session: session, Started: time.Now().Add(-10 * time.Minute), Deadline: time.Now().Add(20 * time.Minute), Doing: "judging step 7", Runs: n, Steps: 6,
+	l := tune.Live{Session: session, Started: time.Now().Add(-10 * time.Minute), Deadline: time.Now().Add(20 * time.Minute), Doing: "judging step 7", Runs: n, Steps: 6, Judged: 6,
 		Trying: &tune.Trying{Seq: 7, Title: "Raise pm.max_children to 12", Why: "7.9 requests are under way on average and pool www has 4 processes, while CPU is 71 % busy.", Bound: 1.4, Side: experiment.Candidate, MostPairs: 40,
 			Verdict: experiment.Verdict{Pairs: 4, Effect: 0.12, Low: 0.06, High: 0.19}},
 		Load: &load.Progress{Phase: "measuring", Elapsed: time.Second, Length: 3 * time.Second, RequestsPerSecond: 2811, P50: 9 * time.Millisecond, P99: 41 * time.Millisecond},
@@ -110,17 +110,41 @@ func (b tab) follows(web *browser, s *Server, p *sample) {
 	must(b.t, err)
 	more := steps[0]
 	more.ID, more.Seq, more.Plan.Title = 0, 7, "A step that came meanwhile"
-	must(b.t, p.store.SaveStep(&more))
-	s.built.forget() // the same connection wrote, which its mark does not show
+	verdict, ended := more.Verdict, more.Ended
+	more.Verdict, more.Ended, more.Kept = experiment.Verdict{}, time.Time{}, false
+	seventh := `document.getElementById("step-7")?.querySelector("summary").textContent`
+	b.stores(s, p.store.SaveStep(&more))
 	l.Steps, l.Trying = 7, nil
 	s.Publish(l)
-	b.Until(`document.getElementById("refresh").textContent.includes("A step that came meanwhile") && document.getElementById("trying").hidden`)
+	b.Until(seventh + `.includes("A step that came meanwhile") && document.getElementById("trying").hidden`)
+	if text := webtest.Eval[string](b.Tab, seventh); !strings.Contains(text, "under way") {
+		b.t.Errorf("step 7: %s", text)
+	}
+	more.Verdict, more.Ended, more.Kept = verdict, ended, true
+	b.stores(s, p.store.SaveStep(&more))
+	l.Judged++
+	s.Publish(l)
+	b.Until(seventh + `.includes("kept") && document.getElementById("timeline").textContent.includes("A step that came meanwhile")`)
+	session, err := p.store.Session(p.session)
+	must(b.t, err)
+	session.State, session.Final, session.FinalWorkload = "done", 3456, 8
+	b.stores(s, p.store.SaveSession(session))
+	l.Ended = true
+	s.Publish(l)
+	b.Until(`document.querySelector("dl.facts").textContent.includes("3,456") && document.getElementById("doing").textContent === "The session has ended"`)
 	if !webtest.Eval[bool](b.Tab, "window.same === true") {
 		b.t.Error("the page was loaded again")
 	}
 	if said := b.Said(); said != "" {
 		b.t.Errorf("live: %s", said)
 	}
+}
+
+// stores what err tells of; the same connection wrote, which its mark does not show.
+func (b tab) stores(s *Server, err error) {
+	b.t.Helper()
+	must(b.t, err)
+	s.built.forget()
 }
 
 // keys: everything is reached and used without a pointer: rows of the timeline

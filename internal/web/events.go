@@ -36,6 +36,8 @@ type moment struct {
 	Said    []saidText `json:"said,omitempty"`
 	Runs    int        `json:"runs"`
 	Steps   int        `json:"steps"`
+	Judged  int        `json:"judged"`
+	Ended   bool       `json:"ended,omitempty"`
 }
 
 type trying struct {
@@ -75,8 +77,12 @@ type saidText struct {
 
 // show puts a moment into words; now is for what is left of the budget.
 func show(l tune.Live, said []tune.Said, now time.Time) moment {
-	m := moment{Session: l.Session, Doing: text(l.Doing), Rates: curve(l.Rates), Runs: l.Runs, Steps: l.Steps}
-	if !l.Deadline.IsZero() && l.Deadline.After(l.Started) {
+	m := moment{Session: l.Session, Doing: text(l.Doing), Rates: curve(l.Rates), Runs: l.Runs, Steps: l.Steps,
+		Judged: l.Judged, Ended: l.Ended}
+	switch {
+	case l.Ended && l.Session != 0:
+		m.Doing = "The session has ended"
+	case !l.Deadline.IsZero() && l.Deadline.After(l.Started):
 		m.Budget = l.Deadline.Sub(l.Started).Seconds()
 		m.Left = max(0, l.Deadline.Sub(now).Seconds())
 	}

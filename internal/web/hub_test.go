@@ -239,7 +239,7 @@ func TestWatch(t *testing.T) {
 	p := newSample(t)
 	l, err := stored(p.store, begun)
 	must(t, err)
-	if l.Session != p.session || l.Steps != 6 || l.Runs != 14 || l.Deadline.Sub(l.Started).Hours() != 1 || l.Trying != nil {
+	if l.Session != p.session || l.Steps != 6 || l.Runs != 14 || l.Deadline.Sub(l.Started).Hours() != 1 || l.Trying != nil || l.Judged != 6 || l.Ended {
 		t.Errorf("%+v", l)
 	}
 }

@@ -86,6 +86,7 @@ func (s *Server) showSession(w http.ResponseWriter, r *http.Request, id int64) {
 	key := fmt.Sprint(s.loginOf(r) != nil, p.AtWork, p.Busy) // no form of a login's own is on it
 	text, err := s.built.page(v, key, func() (string, error) { return s.made(r, "session", p, v) })
 	send(w, http.StatusOK, text, err)
+	s.reads.Add(1)
 }
 
 // sessionView builds what the page shows, or takes it from the cache while
@@ -129,6 +130,14 @@ func (s *Server) sessionView(r *http.Request, id int64) (*sessionView, error) {
 	}
 	c.id, c.mark, c.view, c.made = id, mark, v, map[string]string{}
 	return v, nil
+}
+
+// Judged counts the steps that have ended, for the script to see a newer one.
+func (v *sessionView) Judged() (n int) {
+	for i := range v.Steps {
+		n += store.Judged([]store.Step{v.Steps[i].Step})
+	}
+	return n
 }
 
 // mostMoves of routes and statements stand on the page; the run has all.

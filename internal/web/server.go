@@ -45,7 +45,9 @@ type Server struct {
 	// fed: this process publishes; else the store is watched.
 	fed     atomic.Bool
 	closing chan struct{} // closed when event streams must end
-	once    sync.Once
+	// reads of sessions' pages since the end of what is published was.
+	reads atomic.Int64
+	once  sync.Once
 
 	mu     sync.Mutex
 	logins map[[sha256.Size]byte]*login
@@ -64,6 +66,9 @@ func New(o Options) *Server {
 // Publish shows a moment to all viewers. It never waits.
 func (s *Server) Publish(l tune.Live) {
 	s.fed.Store(true)
+	if l.Ended {
+		s.reads.Store(0)
+	}
 	s.hub.Publish(l)
 }
 

@@ -27,6 +27,10 @@ const (
 	mostHead    = 16 << 10
 	mostOpen    = 128 // connections: 32 viewers with a few each
 	closeWithin = 2 * time.Second
+	// lastLook is how long the end of a session that is being looked at waits for
+	// its pages to be read once more. A page is told within leastBetween and
+	// reads 0.3 s later.
+	lastLook = 2 * time.Second
 )
 
 // StartOptions of Start.
@@ -115,13 +119,26 @@ func (x *Running) Wait(ctx context.Context) error {
 	}
 }
 
-// Stop ends the streams and the listener; pages under way get two seconds.
+// Stop ends the streams and the listener; pages under way get two seconds. The
+// end of a session that was published reaches who looks at it before.
 func (x *Running) Stop() {
+	x.awaitLastLook()
 	x.Close()
 	x.stop()
 	ctx, cancel := context.WithTimeout(context.Background(), closeWithin)
 	defer cancel()
 	if x.http.Shutdown(ctx) != nil {
 		_ = x.http.Close() // what is left is cut off
+	}
+}
+
+// awaitLastLook waits until every viewer of a session that has ended has read
+// its page once more, for lastLook at most. Nobody waits for nobody.
+func (x *Running) awaitLastLook() {
+	if l, ok := x.hub.Latest(); !ok || !l.Ended || l.Session == 0 || !x.fed.Load() {
+		return
+	}
+	for end := time.Now().Add(lastLook); x.reads.Load() < int64(x.hub.Viewers()) && time.Now().Before(end); {
+		time.Sleep(20 * time.Millisecond)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"kasoku/internal/tune"
 )
@@ -30,6 +31,46 @@ func TestTokenFile(t *testing.T) {
 	must(t, os.Chmod(path, 0o600))
 	if _, err = Token(path); err == nil || !strings.Contains(err.Error(), "32") {
 		t.Errorf("a short one: %v", err)
+	}
+}
+
+// TestLastLook: who looks at a session when it ends gets its end, and is waited
+// for until its page was read again, but not for long.
+func TestLastLook(t *testing.T) {
+	p := newSample(t)
+	for _, reads := range []bool{true, false} {
+		x, err := Start(t.Context(), StartOptions{Options: Options{Stack: "x", Store: p.store, Dir: p.dir}, Listen: "127.0.0.1:0"})
+		must(t, err)
+		b := &browser{t: t, url: strings.TrimSuffix(x.URL, "/"), client: http.DefaultClient}
+		st := b.stream(t, "")
+		for x.hub.Viewers() == 0 {
+			time.Sleep(time.Millisecond)
+		}
+		x.Publish(tune.Live{Session: p.session})
+		began := time.Now()
+		x.Publish(tune.Live{Session: p.session, Ended: true})
+		stopped := make(chan time.Duration, 1)
+		go func() {
+			x.Stop()
+			stopped <- time.Since(began)
+		}()
+		for !st.next().Ended {
+		}
+		if reads {
+			if status, _ := b.get("/"); status != http.StatusOK {
+				t.Errorf("the last page: %d", status)
+			}
+		}
+		if took := <-stopped; reads && took >= lastLook || !reads && (took < lastLook || took > 2*lastLook) {
+			t.Errorf("page read again %v: it ended after %s", reads, took)
+		}
+	}
+	x, err := Start(t.Context(), StartOptions{Options: Options{Stack: "x", Store: p.store, Dir: p.dir}, Listen: "127.0.0.1:0"})
+	must(t, err)
+	x.Publish(tune.Live{Session: p.session, Ended: true})
+	began := time.Now()
+	if x.Stop(); time.Since(began) > time.Second {
+		t.Errorf("nobody looked, and it took %s", time.Since(began))
 	}
 }
 

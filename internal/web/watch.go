@@ -50,7 +50,7 @@ func stored(st *store.Store, now time.Time) (tune.Live, error) {
 	if err != nil {
 		return tune.Live{}, err
 	}
-	l := tune.Live{At: now, Session: x.ID, Started: x.Started, Doing: "session " + x.State}
+	l := tune.Live{At: now, Session: x.ID, Started: x.Started, Doing: "session " + x.State, Ended: x.State != "running"}
 	if x.Budget > 0 && x.State == "running" {
 		l.Deadline = x.Started.Add(x.Budget)
 	}
@@ -62,7 +62,7 @@ func stored(st *store.Store, now time.Time) (tune.Live, error) {
 	if err != nil {
 		return l, err
 	}
-	l.Steps, l.Runs = len(steps), len(runs)
+	l.Steps, l.Judged, l.Runs = len(steps), store.Judged(steps), len(runs)
 	if l.Steps > 0 && x.State == "running" {
 		if last := steps[len(steps)-1]; last.Verdict.Outcome == "" {
 			l.Trying = &tune.Trying{Seq: last.Seq, Plan: last.Plan.ID, Title: last.Plan.Title, Why: last.Plan.Why, Bound: last.Plan.Bound}

@@ -112,13 +112,16 @@
     const part = $("refresh");
     const mine = Number(part.dataset.session);
     const newest = location.pathname === "/";
-    let steps = Number(part.dataset.steps), source, busy = false, again = false, deadline = 0, budget = 0;
+    const seen = (steps, judged, ended) => [steps, judged, ended].join();
+    let last = seen(part.dataset.steps, part.dataset.judged, part.dataset.running !== "true");
+    let source, busy = false, again = false, over = false, hurry = () => {}, deadline = 0, budget = 0;
 
     const connect = () => {
       source = new EventSource("/events");
       source.addEventListener("open", () => { $("lost").hidden = true; });
       source.addEventListener("live", (e) => show(JSON.parse(e.data)));
       source.addEventListener("error", () => {
+        put("lost", over ? "The session has ended and nobody answers here any more; this is its last state." : "The connection is lost; trying again.");
         $("lost").hidden = false;
         // Refused (too many viewers, logged out): the browser has given up.
         if (source.readyState === EventSource.CLOSED) setTimeout(connect, 10000);
@@ -148,14 +151,18 @@
       trying(now.trying);
       gauges(now);
       for (const s of now.said || []) say(s);
-      if (now.steps !== steps || (part.dataset.running === "true" && now.doing.startsWith("session ") && now.doing !== "session running")) {
-        steps = now.steps;
-        refresh();
-      }
+      if (!now.session) return;
+      over = !!now.ended;
+      const is = seen(now.steps, now.judged, over);
+      if (is === last) return;
+      last = is;
+      refresh();
+      if (over) hurry(); // who serves may be about to end
     }
 
     // The rest of the page is made on the server; it comes again when a step
-    // ended, at most every two seconds. What ends meanwhile is one more time.
+    // begins and when it has ended, at most every two seconds, and at once when
+    // the session has ended. What ends meanwhile is one more time.
     async function refresh() {
       again = true;
       if (busy) return;
@@ -167,7 +174,7 @@
           const r = await fetch(location.href, { credentials: "same-origin" });
           if (r.ok) replace(new DOMParser().parseFromString(await r.text(), "text/html"));
         } catch { /* the next step tries again */ }
-        await pause(1700);
+        if (!over || !again) await Promise.race([pause(1700), new Promise((done) => { hurry = done; })]);
       }
       busy = false;
     }
