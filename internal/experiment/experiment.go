@@ -262,12 +262,8 @@ func (e *running) look() (bool, error) {
 	case c.Score <= 0:
 		e.end(Regressed, "the candidate scored nothing")
 		return true, nil
-	case b.Score <= 0:
-		b.Score = c.Score / 1000 // a score of nothing: any ratio beyond measure will do
 	}
-	e.logs = append(e.logs, math.Log(c.Score/b.Score))
-	e.verdict.Pairs = len(e.logs)
-	e.estimate()
+	e.noteRatio(b.Score, c.Score)
 	if len(e.logs) < 2 {
 		return false, nil
 	}
@@ -275,8 +271,7 @@ func (e *running) look() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	e.verdict.Effect = math.Expm1(t.Mean)
-	e.verdict.Low, e.verdict.High = math.Expm1(t.Lower(0.975)), math.Expm1(t.Upper(0.975))
+	e.noteTest(t)
 	tail := e.tail()
 	switch {
 	case d == stat.Greater && e.verdict.Effect < e.rule.SmallestEffect:

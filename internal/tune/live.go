@@ -37,6 +37,9 @@ type Live struct {
 	// Rates of right answers per second, newest last, about one a second over
 	// the latest runs; 0 between them.
 	Rates []float64 `json:"rates,omitempty"`
+	// Last is the last run that the store holds, and Rates and CPU are those of its
+	// window: only where a store is all that is known (Stored).
+	Last *LastRun `json:"last,omitempty"`
 	// Said is a message that was told at this moment; nil: none.
 	Said *Said `json:"said,omitempty"`
 	// Runs and Steps are how many the store holds of the session: who shows them

@@ -125,6 +125,16 @@ func (b tab) follows(web *browser, s *Server, p *sample) {
 	l.Judged++
 	s.Publish(l)
 	b.Until(seventh + `.includes("kept") && document.getElementById("timeline").textContent.includes("A step that came meanwhile")`)
+	l.Trying = &tune.Trying{Seq: 8, Title: "One that another process tries"} // of which the store holds no run
+	s.Publish(l)
+	b.Until(`document.getElementById("try-title").textContent.startsWith("8.")`)
+	if text := webtest.Eval[string](b.Tab, `document.getElementById("trying").innerText`); strings.Contains(text, "pair") || strings.Contains(text, "effect") {
+		b.t.Errorf("it tells of a step what it cannot know: %s", text)
+	}
+	l.Trying, l.Last = nil, &tune.LastRun{ID: 77, RequestsPerSecond: 1234, P50: time.Millisecond, P99: time.Second, CPU: map[string]float64{"db1": 0.625}}
+	l.Load = nil
+	s.Publish(l)
+	b.Until(`document.getElementById("rate").textContent.includes("1.23") && document.getElementById("rate-more").textContent.includes("run 77") && document.getElementById("cpu-db1").textContent.includes("62")`)
 	session, err := p.store.Session(p.session)
 	must(b.t, err)
 	session.State, session.Final, session.FinalWorkload = "done", 3456, 8

@@ -31,6 +31,7 @@ type moment struct {
 	Budget  float64    `json:"budget,omitempty"` // seconds
 	Trying  *trying    `json:"trying,omitempty"`
 	Load    *loadNow   `json:"load,omitempty"`
+	Last    int64      `json:"last,omitempty"` // the run that Load, CPU and Rates are of, if it has ended
 	CPU     []hostCPU  `json:"cpu,omitempty"`
 	Rates   []float64  `json:"rates,omitempty"`
 	Said    []saidText `json:"said,omitempty"`
@@ -51,11 +52,11 @@ type trying struct {
 	Low    float64 `json:"low"`
 	High   float64 `json:"high"`
 	Pairs  int     `json:"pairs"`
-	Most   int     `json:"most"`
+	Most   int     `json:"most"` // 0: not known, and 0 pairs then say nothing
 }
 
 type loadNow struct {
-	Phase  string  `json:"phase"`
+	Phase  string  `json:"phase"` // "" of a run that has ended
 	Rate   string  `json:"rate"`
 	P50    string  `json:"p50,omitempty"` // "" before there is an answer
 	P99    string  `json:"p99,omitempty"`
@@ -105,10 +106,20 @@ func show(l tune.Live, said []tune.Said, now time.Time) moment {
 			m.Load.Done = min(1, p.Elapsed.Seconds()/p.Length.Seconds())
 		}
 	}
+	if r := l.Last; r != nil {
+		m.Last = r.ID
+		m.Load = &loadNow{Rate: ui.Number(r.RequestsPerSecond), Failed: r.Failed}
+		if r.P50 > 0 {
+			m.Load.P50, m.Load.P99 = ui.Duration(r.P50), ui.Duration(r.P99)
+		}
+	}
 	for host, uses := range l.CPU {
 		c := hostCPU{Host: text(host), Uses: curve(uses)}
 		if len(uses) > 0 {
 			c.Now = ui.Share(uses[len(uses)-1])
+		}
+		if l.Last != nil {
+			c.Now = ui.Share(l.Last.CPU[host])
 		}
 		m.CPU = append(m.CPU, c)
 	}

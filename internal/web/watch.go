@@ -63,10 +63,12 @@ func stored(st *store.Store, now time.Time) (tune.Live, error) {
 		return l, err
 	}
 	l.Steps, l.Judged, l.Runs = len(steps), store.Judged(steps), len(runs)
-	if l.Steps > 0 && x.State == "running" {
-		if last := steps[len(steps)-1]; last.Verdict.Outcome == "" {
-			l.Trying = &tune.Trying{Seq: last.Seq, Plan: last.Plan.ID, Title: last.Plan.Title, Why: last.Plan.Why, Bound: last.Plan.Bound}
-		}
+	if l.Ended {
+		return l, nil
 	}
-	return l, nil
+	var open *store.Step
+	if l.Steps > 0 && steps[l.Steps-1].Verdict.Outcome == "" {
+		open = &steps[l.Steps-1]
+	}
+	return l, l.Stored(st, open, runs)
 }

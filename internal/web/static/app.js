@@ -201,8 +201,10 @@
     if (!t) return;
     put("try-title", t.seq + ". " + t.title);
     put("try-why", t.why);
-    put("try-effect", t.effect || "no effect known yet");
-    put("try-pairs", t.pairs + (t.most ? " of at most " + t.most : "") + " pairs" + (t.side ? ", now the " + t.side : "") + (t.bound ? "; could bring at most " + t.bound : ""));
+    // Without the most pairs all that is known is what the store holds.
+    put("try-effect", t.effect || (t.most ? "no effect known yet" : ""));
+    const pairs = t.most ? t.pairs + " of at most " + t.most + " pairs" : t.pairs ? t.pairs + (t.pairs === 1 ? " pair" : " pairs") + " so far" : "";
+    put("try-pairs", [pairs + (t.side ? ", now the " + t.side : ""), t.bound ? "could bring at most " + t.bound : ""].filter(Boolean).join("; "));
     const svg = $("try-interval");
     svg.replaceChildren();
     svg.toggleAttribute("hidden", !t.effect);
@@ -237,7 +239,9 @@
     const rates = now.rates || [];
     $("rate").hidden = rates.length < 2 && !now.load;
     put("rate-now", now.load ? now.load.rate : "");
-    put("rate-more", now.load ? now.load.phase + (now.load.p50 ? ", p50 " + now.load.p50 + ", p99 " + now.load.p99 + ", failed " + now.load.failed : "") : "between runs");
+    const run = now.last ? "run " + now.last : ""; // the last one that is stored
+    put("rate-more", now.load ? (run || now.load.phase) + (now.load.p50 ? ", p50 " + now.load.p50 + ", p99 " + now.load.p99 + ", failed " + now.load.failed : "") : "between runs");
+    $("rate").querySelector("svg").toggleAttribute("hidden", rates.length < 2);
     if (rates.length > 1) spark($("rate").querySelector("polyline"), rates, Math.max(...rates, 1) * 1.05);
     for (const c of now.cpu || []) {
       const id = "cpu-" + c.host;
@@ -249,10 +253,11 @@
         for (const e of f.querySelectorAll("[id]")) e.removeAttribute("id");
         f.querySelector("figcaption").firstChild.textContent = "CPU of " + c.host + " ";
         f.querySelector("svg").setAttribute("aria-label", "CPU of " + c.host);
-        f.querySelector("p").textContent = "of all its CPUs";
         $("gauges").append(f);
       }
       f.querySelector("strong").textContent = c.now || "";
+      f.querySelector("p").textContent = "of all its CPUs" + (run ? ", " + run : "");
+      f.querySelector("svg").toggleAttribute("hidden", (c.uses || []).length < 2);
       if ((c.uses || []).length > 1) spark(f.querySelector("polyline"), c.uses, 1);
     }
   }
