@@ -14,7 +14,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 # comes first in PATH, for programs that call go as well.
 WITH_GO = go=$$(scripts/go.sh) && export PATH="$$(dirname "$$go"):$$PATH" &&
 
-.PHONY: help deps deps-test build static check test test-long demo bench bench-hand bench-tuners bench-load bench-digest bench-bounds bench-overhead bench-engines bench-hosts bench-verdict bench-web case-wiki faults lab-base fuzz clean
+.PHONY: help deps deps-test build static check test test-long demo bench bench-hand bench-tuners bench-load bench-digest bench-bounds bench-overhead bench-engines bench-hosts bench-verdict bench-web shots case-wiki faults lab-base fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -77,6 +77,9 @@ bench-hosts: deps-test build ## the bank login tuned over SSH on one and two dis
 bench-web: deps build ## the dashboard's pages on a store of 10,000 runs (bar: worst-ms below 200), and what five viewers and a slow one cost a run (bar: 0.5 %)
 	@$(WITH_GO) go test -run '^$$' -bench . -benchtime 20x ./internal/web
 	@$(WITH_GO) scripts/bench-diagnosis.sh viewers $(ARGS)
+
+shots: ## pictures of the dashboard's and the report's pages, into shots/ (needs Chromium)
+	@$(WITH_GO) go test -count 1 ./internal/web ./internal/report -run Browser -args -shots $(CURDIR)/shots
 
 bench-verdict: deps build ## how often verdicts are wrong, on recorded noise (PART=sim) and on the real bank login (PART=real), and a session's time (PART=time)
 	@$(WITH_GO) scripts/bench-verdict.sh $(or $(PART),sim) $(ARGS)

@@ -16,7 +16,7 @@ import (
 type ServeCmd struct {
 	Listen    string   `default:"127.0.0.1:7399" placeholder:"HOST:PORT" help:"Where to listen. Anything but loopback needs the token for every page."`
 	TokenFile string   `placeholder:"FILE" help:"The token to log in with; default: .kasoku/web-token, made if absent."`
-	Name      []string `placeholder:"HOST" help:"Another name that browsers ask this machine by."`
+	Name      []string `placeholder:"HOST" help:"Another name that browsers ask this machine by, such as a proxy's; every page then needs the token."`
 	ReadOnly  bool     `help:"No buttons that put changes back."`
 }
 
@@ -48,7 +48,13 @@ func (c *ServeCmd) Run(ctx context.Context, a *App) error {
 // dashboard's options for a project; st is a store of its own where this
 // process also measures.
 func (a *App) dashboard(p *Project, st *store.Store, listen string, more func(*web.StartOptions)) web.StartOptions {
-	o := web.StartOptions{Listen: listen, Options: web.Options{Stack: p.Stack.Name, Version: Version, Store: st, Dir: p.Dir, Rule: p.rule()}}
+	o := web.StartOptions{Listen: listen, Options: web.Options{Stack: p.Stack.Name, Version: Version, Store: st, Dir: p.Dir, Rule: p.rule(),
+		HostOf: func(service string) string {
+			if svc := p.Stack.Service(service); svc != nil {
+				return svc.HostName()
+			}
+			return ""
+		}}}
 	if more != nil {
 		more(&o)
 	}

@@ -56,7 +56,7 @@ type tab struct {
 func TestBrowserViews(t *testing.T) {
 	p, _, web, b := serveTab(t)
 	for _, v := range []struct{ name, path string }{
-		{"session", "/"}, {"sessions", "/sessions"}, {"runs", "/runs"}, {"run", fmt.Sprintf("/runs/%d", p.after)},
+		{"session", "/"}, {"sessions", "/sessions"}, {"runs", "/runs"}, {"chosen", fmt.Sprintf("/runs?with=%d", p.after)}, {"run", fmt.Sprintf("/runs/%d", p.after)},
 		{"compare", fmt.Sprintf("/compare?run=%d&run=%d", p.before, p.after)}, {"journal", "/journal"}, {"entry", fmt.Sprintf("/journal/%d", p.kept)}, {"login", "/login"}, {"missing", "/nothing"},
 	} {
 		b.Open(web.url + v.path)
@@ -65,7 +65,7 @@ func TestBrowserViews(t *testing.T) {
 		}
 		b.Check(v.name)
 		switch v.name {
-		case "runs", "sessions", "journal", "run", "compare":
+		case "runs", "chosen", "sessions", "journal", "run", "compare":
 			b.readable("main .scroll:not(.flame)")
 		}
 		if said := b.Said(); said != "" && !(v.name == "missing" && strings.Count(said, "\n") == 0 && strings.Contains(said, "404")) {
@@ -90,6 +90,7 @@ func TestBrowserLive(t *testing.T) {
 	p, s, web, b := serveTab(t)
 	b.follows(web, s, p)
 	b.keys(web)
+	b.picks(web, p)
 	b.pprof(web, p)
 	b.explains(web, p)
 	b.puts(web, p)
@@ -162,6 +163,8 @@ func (b tab) stores(s *Server, err error) {
 // stop of a page leads past its head.
 func (b tab) keys(web *browser) {
 	b.t.Helper()
+	b.Point(`#timeline svg.wide a + a .label`)
+	b.Until(`document.getElementById("why").textContent.includes("worker_connections")`)
 	b.Do(chromedp.Focus(`#timeline svg.wide a`, chromedp.ByQuery))
 	b.Until(`document.getElementById("why").textContent.includes("Index orders")`)
 	b.Enter()
@@ -198,9 +201,27 @@ func (b tab) chooses() {
 	b.Run(`document.querySelectorAll("input[name=run]:checked").forEach((e) => e.click()); const all = [...document.querySelectorAll("input[name=run]")]; all.at(-1).click(); all.at(-2).click(); document.querySelector("form[action='/compare'] button").focus()`)
 	b.Enter()
 	b.Until(`location.pathname === "/compare" && document.querySelector("h1").textContent.startsWith("Run ") && document.body.textContent.includes("GET /orders")`)
+	b.Do(chromedp.NavigateBack())
+	b.Until(`location.pathname === "/runs"`)
+	b.Run(`document.querySelectorAll("input[name=run]:checked").forEach((e) => e.click()); document.querySelector("input[name=run]").click()`)
+	b.Until(`document.querySelector(".pages a").href.includes("with=" + document.querySelector("input[name=run]").value)`)
 	if said := b.Said(); said != "" {
 		b.t.Errorf("by keyboard: %s", said)
 	}
+}
+
+// picks the run before by the keyboard on a run's page.
+func (b tab) picks(web *browser, p *sample) {
+	b.t.Helper()
+	b.Open(fmt.Sprintf("%s/runs/%d", web.url, p.after))
+	b.Do(chromedp.Focus("#with"))
+	b.Enter()
+	b.Until(fmt.Sprintf(`location.pathname === "/compare" && document.querySelector("h1").textContent === "Run %d and run %d"`, p.before, p.after))
+	b.Open(fmt.Sprintf("%s/runs?kind=diagnostic&with=%d", web.url, p.after))
+	b.Until(`document.querySelector("form .do button").disabled`)
+	b.Run(`document.querySelector("input[type=checkbox]").click()`)
+	b.Do(chromedp.Click("form .do button"))
+	b.Until(`location.pathname === "/compare" && document.querySelector("h1").textContent.startsWith("Run ")`)
 }
 
 // explains: a statement leads to how the database runs it.

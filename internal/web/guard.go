@@ -34,7 +34,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		r.Body = http.MaxBytesReader(w, r.Body, mostPosted)
 		public := strings.HasPrefix(r.URL.Path, "/static/") || r.URL.Path == "/login"
 		login := s.loginOf(r)
-		if !public && login == nil && (!s.o.OpenReading || r.Method != http.MethodGet && r.Method != http.MethodHead) {
+		if !public && login == nil && (!s.o.OpenReading || proxied(r) || r.Method != http.MethodGet && r.Method != http.MethodHead) {
 			s.loginPage(w, r, http.StatusUnauthorized, "")
 			return
 		}
@@ -50,6 +50,25 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// proxied: a proxy has passed the request on, so who asks is not on this machine
+// only because the connection is (RFC 9110, 7.6.3; RFC 7239; the X- headers are
+// what came before). A program here that sends one itself locks itself out.
+func proxied(r *http.Request) bool {
+	for _, name := range []string{"X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "Forwarded", "Via"} {
+		if len(r.Header.Values(name)) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// encrypted: the browser's own connection is, as far as is told. Whoever lies
+// only gets a cookie that is sent less often.
+func encrypted(r *http.Request) bool {
+	first, _, _ := strings.Cut(r.Header.Get("X-Forwarded-Proto"), ",")
+	return r.TLS != nil || strings.EqualFold(strings.TrimSpace(first), "https")
 }
 
 // mostPosted bytes: forms here have a token and a number.

@@ -2,9 +2,11 @@ package web
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	"kasoku/internal/diagnose"
 	"kasoku/internal/evidence"
 	"kasoku/internal/ui"
 )
@@ -23,11 +25,12 @@ type hostCharts struct {
 	Charts []chart
 }
 
-// overTime draws each host's samples.
-func overTime(ev *evidence.Evidence, binds string) []hostCharts {
+// overTime draws each host's samples; on tells a service's host, see fullCPU.
+func overTime(ev *evidence.Evidence, d *diagnose.Diagnosis, on func(service string) string) []hostCharts {
 	if ev == nil {
 		return nil
 	}
+	full, binds := fullCPU(ev, d, on)
 	var out []hostCharts
 	for _, name := range ev.HostNames() {
 		sys := ev.On(name)
@@ -40,10 +43,9 @@ func overTime(ev *evidence.Evidence, binds string) []hostCharts {
 			at = append(at, x.At)
 			busy, runnable, memory = append(busy, x.Busy), append(runnable, float64(x.Runnable)), append(memory, float64(x.MemoryAvailable))
 		}
-		front := len(out) == 0
 		bytes := func(v float64) string { return ui.Bytes(int64(v)) }
 		h := hostCharts{Host: name}
-		h.Charts = append(h.Charts, line("CPU in use", at, busy, 1, ui.Share, strings.HasPrefix(binds, "cpu") && (front || strings.HasSuffix(binds, name))),
+		h.Charts = append(h.Charts, line("CPU in use", at, busy, 1, ui.Share, binds && name == full),
 			line("Tasks that want a CPU", at, runnable, 0, ui.Number, false))
 		if sys.MemoryTotal > 0 {
 			h.Charts = append(h.Charts, line("Memory available", at, memory, float64(sys.MemoryTotal), bytes, false))
@@ -51,6 +53,30 @@ func overTime(ev *evidence.Evidence, binds string) []hostCharts {
 		out = append(out, h)
 	}
 	return out
+}
+
+// fullCPU is the host whose CPU binds, if one does: the one that the diagnosis
+// names, else that of the service it names, else the one whose CPU is
+// fullest, else the front. on tells a service's host, "" if it is not known.
+func fullCPU(ev *evidence.Evidence, d *diagnose.Diagnosis, on func(service string) string) (host string, binds bool) {
+	if ev == nil || d == nil || d.Binds != "cpu" && !strings.HasPrefix(d.Binds, "cpu:") && !strings.HasPrefix(d.Binds, "cpu of ") {
+		return "", false
+	}
+	names := ev.HostNames()
+	if _, host, ok := strings.Cut(d.Binds, " of "); ok && slices.Contains(names, host) {
+		return host, true
+	}
+	_, service, _ := strings.Cut(d.Binds, ": ")
+	if host := on(service); host != "" && slices.Contains(names, host) {
+		return host, true
+	}
+	full, most := names[0], 0.0
+	for _, x := range d.Demands {
+		if host, ok := strings.CutPrefix(x.Resource, "cpu of "); ok && x.Utilization > most && slices.Contains(names, host) {
+			full, most = host, x.Utilization
+		}
+	}
+	return full, true
 }
 
 // line is a chart of values at times, on a scale from 0 to top; top 0: the

@@ -135,7 +135,7 @@ func (s *Server) logIn(w http.ResponseWriter, r *http.Request) {
 	s.logins[sha256.Sum256([]byte(value))] = &login{csrf: random(), since: time.Now()}
 	s.mu.Unlock()
 	http.SetCookie(w, &http.Cookie{Name: cookie(r), Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
-		Secure: r.TLS != nil, MaxAge: int(loginsAfter.Seconds())})
+		Secure: encrypted(r), MaxAge: int(loginsAfter.Seconds())})
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
 

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"html/template"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -14,8 +15,8 @@ const perPage = 50
 // sessionsView is a page of the list of sessions.
 type sessionsView struct {
 	Sessions []store.Session
-	Next     string // query of the next page; "" = this is the last
-	Later    bool   // not the first page
+	Next     template.URL // query of the next page; "" = this is the last
+	Later    bool         // not the first page
 }
 
 // before reads where a page begins; 0: at the newest.
@@ -45,7 +46,7 @@ func (s *Server) sessionList(w http.ResponseWriter, r *http.Request) {
 	}
 	if len(v.Sessions) > perPage {
 		v.Sessions = v.Sessions[:perPage]
-		v.Next = url.Values{"before": {strconv.FormatInt(v.Sessions[perPage-1].ID, 10)}}.Encode()
+		v.Next = template.URL(url.Values{"before": {strconv.FormatInt(v.Sessions[perPage-1].ID, 10)}}.Encode())
 	}
 	s.render(w, r, http.StatusOK, "sessions", page{Title: "Sessions", At: "sessions"}, v)
 }
@@ -57,13 +58,31 @@ type runsView struct {
 	Step    int64
 	Kind    string
 	Kinds   []string
-	Next    string
-	Later   bool
+	// With is a run that is chosen for a comparison already, also on the pages
+	// before; 0: none.
+	With  int64
+	Next  template.URL // query
+	Later bool
+}
+
+// Query of the list with other values: of the first page if before is 0.
+func (v runsView) Query(kind string, before, with int64) template.URL {
+	q := url.Values{}
+	for name, id := range map[string]int64{"session": v.Session, "step": v.Step, "before": before, "with": with} {
+		if id != 0 {
+			q.Set(name, strconv.FormatInt(id, 10))
+		}
+	}
+	if kind != "" {
+		q.Set("kind", kind)
+	}
+	return template.URL(q.Encode())
 }
 
 func (s *Server) runList(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	f := store.RunFilter{Kind: q.Get("kind"), Limit: perPage + 1}
+	var v runsView
 	var ok bool
 	if f.Before, ok = s.before(w, r); !ok {
 		return
@@ -71,14 +90,15 @@ func (s *Server) runList(w http.ResponseWriter, r *http.Request) {
 	for _, x := range []struct {
 		name string
 		to   *int64
-	}{{"session", &f.Session}, {"step", &f.Step}} {
+	}{{"session", &f.Session}, {"step", &f.Step}, {"with", &v.With}} {
 		if v := q.Get(x.name); v != "" {
 			if *x.to, ok = s.number(w, r, v); !ok {
 				return
 			}
 		}
 	}
-	v := runsView{Session: f.Session, Step: f.Step, Kind: f.Kind, Kinds: []string{store.Scored, store.Diagnostic, store.Probe}, Later: f.Before != 0}
+	v.Session, v.Step, v.Kind, v.Later = f.Session, f.Step, f.Kind, f.Before != 0
+	v.Kinds = []string{store.Scored, store.Diagnostic, store.Probe}
 	var err error
 	if v.Runs, err = s.o.Store.Runs(f); err != nil {
 		s.failed(w, r, err)
@@ -86,13 +106,7 @@ func (s *Server) runList(w http.ResponseWriter, r *http.Request) {
 	}
 	if len(v.Runs) > perPage {
 		v.Runs = v.Runs[:perPage]
-		next := url.Values{"before": {strconv.FormatInt(v.Runs[perPage-1].ID, 10)}}
-		for _, name := range []string{"session", "step", "kind"} {
-			if x := q.Get(name); x != "" {
-				next.Set(name, x)
-			}
-		}
-		v.Next = next.Encode()
+		v.Next = v.Query(v.Kind, v.Runs[perPage-1].ID, v.With)
 	}
 	s.render(w, r, http.StatusOK, "runs", page{Title: "Runs", At: "runs"}, v)
 }

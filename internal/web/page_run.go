@@ -25,6 +25,7 @@ type runView struct {
 	Problems  []string
 	Artifacts []store.Artifact
 	All       bool
+	Prior     int64 // the run of the same kind before it, 0 if there is none
 }
 
 // section of a run; Links lead from a statement to its plan.
@@ -53,11 +54,7 @@ func (s *Server) run(w http.ResponseWriter, r *http.Request) {
 	}
 	change.RedactAll(run)
 	v := &runView{Run: run, All: r.URL.Query().Has("all"), Where: whereTime(run), Resources: resources(run.Diagnosis)}
-	binds := ""
-	if run.Diagnosis != nil {
-		binds = run.Diagnosis.Binds
-	}
-	v.Hosts = overTime(run.Evidence, binds)
+	v.Hosts = overTime(run.Evidence, run.Diagnosis, s.hostOf)
 	limit := mostRows
 	if v.All {
 		limit = 0
@@ -79,6 +76,14 @@ func (s *Server) run(w http.ResponseWriter, r *http.Request) {
 	if v.Artifacts, err = s.o.Store.Artifacts(id); err != nil {
 		s.failed(w, r, err)
 		return
+	}
+	prior, err := s.o.Store.Runs(store.RunFilter{Kind: run.Kind, Before: id, Limit: 1})
+	if err != nil {
+		s.failed(w, r, err)
+		return
+	}
+	if len(prior) > 0 {
+		v.Prior = prior[0].ID
 	}
 	s.render(w, r, http.StatusOK, "run", page{Title: fmt.Sprintf("Run %d", id), At: "runs"}, v)
 }

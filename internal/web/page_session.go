@@ -117,7 +117,7 @@ func (s *Server) sessionView(r *http.Request, id int64) (*sessionView, error) {
 	case c.view != nil && c.view.Seen == m.Seen: // taken over
 		v.Where, v.Resources, v.Hosts = c.view.Where, c.view.Resources, c.view.Hosts
 	default:
-		if err := v.addLast(s.o.Store); err != nil {
+		if err := v.addLast(s.o.Store, s.hostOf); err != nil {
 			return nil, err
 		}
 	}
@@ -162,14 +162,14 @@ func (v *sessionView) LastSide() *report.Side {
 }
 
 // addLast draws the pictures of the last diagnostic run.
-func (v *sessionView) addLast(st *store.Store) error {
+func (v *sessionView) addLast(st *store.Store, hostOf func(string) string) error {
 	last, err := st.Run(v.Seen.Run)
 	if err != nil {
 		return err
 	}
 	v.Where = whereTime(last)
 	if d := last.Diagnosis; d != nil {
-		v.Resources, v.Hosts = resources(d), overTime(last.Evidence, d.Binds)
+		v.Resources, v.Hosts = resources(d), overTime(last.Evidence, d, hostOf)
 	}
 	return nil
 }

@@ -106,3 +106,30 @@ func TestEventsAreOne(t *testing.T) {
 		}
 	}
 }
+
+// TestBehindAProxy: what a proxy passes on needs the token also on loopback,
+// and its TLS makes the cookie Secure.
+func TestBehindAProxy(t *testing.T) {
+	b := serve(t, newSample(t), nil)
+	for _, header := range []string{"X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "Forwarded", "Via"} {
+		for _, value := range []string{"https", ""} {
+			for _, path := range []string{"/", "/runs", "/events"} {
+				through := func(r *http.Request) { r.Header.Set(header, value) }
+				if res, page := b.do("GET", path, nil, through); res.StatusCode != http.StatusUnauthorized || strings.Contains(page, "Index orders") {
+					t.Errorf("%s with %s %q: %d", path, header, value, res.StatusCode)
+				}
+			}
+		}
+	}
+	for proto, secure := range map[string]bool{"": false, "http": false, "https": true, "HTTPS, http": true, "http, https": false} {
+		res, _ := b.do("POST", "/login", url.Values{"token": {testToken}}, func(r *http.Request) { r.Header.Set("X-Forwarded-Proto", proto) })
+		if len(res.Cookies()) != 1 || res.Cookies()[0].Secure != secure {
+			t.Fatalf("X-Forwarded-Proto %q: %v", proto, res.Cookies())
+		}
+		b.cookie = res.Cookies()[0]
+		if res, _ = b.do("GET", "/", nil, func(r *http.Request) { r.Header.Set("X-Forwarded-Proto", proto) }); res.StatusCode != http.StatusOK {
+			t.Errorf("logged in, X-Forwarded-Proto %q: %d", proto, res.StatusCode)
+		}
+		b.cookie = nil
+	}
+}

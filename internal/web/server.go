@@ -28,6 +28,9 @@ type Options struct {
 	Store *store.Store
 	Dir   string
 	Rule  experiment.Rule
+	// HostOf tells the host of a service as the stack has it now, "" if it has
+	// none of that name; nil: not known.
+	HostOf func(service string) string
 	// Undo puts back a kept transaction as the only writer; nil: no buttons.
 	Undo func(ctx context.Context, tx int64) error
 	// Token that logs a browser in; "" = nobody can.
@@ -70,6 +73,13 @@ func (s *Server) Publish(l tune.Live) {
 		s.reads.Store(0)
 	}
 	s.hub.Publish(l)
+}
+
+func (s *Server) hostOf(service string) string {
+	if s.o.HostOf == nil {
+		return ""
+	}
+	return s.o.HostOf(service)
 }
 
 // Close ends the event streams; pages go on.

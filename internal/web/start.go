@@ -52,8 +52,8 @@ type Running struct {
 	stop       context.CancelFunc
 }
 
-// Start listens and serves until Stop. An address that is not loopback has
-// every page behind the token.
+// Start listens and serves until Stop. Every page is behind the token but those
+// of an address on loopback that has no other name.
 func Start(ctx context.Context, o StartOptions) (*Running, error) {
 	if o.Listen == "" {
 		o.Listen = DefaultListen
@@ -73,7 +73,7 @@ func Start(ctx context.Context, o StartOptions) (*Running, error) {
 		return nil, fmt.Errorf("dashboard: listen on %s: %w; choose another port with --listen", o.Listen, err)
 	}
 	at := l.Addr().(*net.TCPAddr)
-	o.OpenReading = at.IP.IsLoopback()
+	o.OpenReading = at.IP.IsLoopback() && len(o.Names) == 0 // a name is for others
 	o.Names = append(append([]string{}, o.Names...), strings.ToLower(host))
 	shown := at.String()
 	if at.IP.IsUnspecified() {

@@ -74,6 +74,23 @@ func TestLastLook(t *testing.T) {
 	}
 }
 
+// TestANameIsForOthers: who gives the server a name has every page behind the token.
+func TestANameIsForOthers(t *testing.T) {
+	p := newSample(t)
+	x, err := Start(t.Context(), StartOptions{Options: Options{Stack: "x", Store: p.store, Dir: p.dir, Names: []string{"tuner.example.com"}}, Listen: "127.0.0.1:0"})
+	must(t, err)
+	defer x.Stop()
+	for _, host := range []string{"tuner.example.com", "localhost", ""} {
+		b := &browser{t: t, url: strings.TrimSuffix(x.URL, "/"), client: http.DefaultClient}
+		if res, _ := b.do("GET", "/", nil, func(r *http.Request) { r.Host = host }); res.StatusCode != http.StatusUnauthorized {
+			t.Errorf("asked as %q: %d", host, res.StatusCode)
+		}
+	}
+	if told := x.Told(); !strings.Contains(told, "#token=") {
+		t.Errorf("it told %q", told)
+	}
+}
+
 // TestStart: loopback is open for reading, every address is behind the token,
 // Stop ends streams at once.
 func TestStart(t *testing.T) {

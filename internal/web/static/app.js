@@ -53,15 +53,23 @@
     if (at instanceof HTMLDetailsElement) { at.open = true; at.scrollIntoView(); }
   }
 
-  // Exactly two runs can be compared.
+  // Exactly two runs can be compared. A single one that is ticked goes along to
+  // the other pages of the list.
   function chooseTwo() {
-    const boxes = [...document.querySelectorAll("input[name=run]")];
-    const button = document.querySelector("form[action='/compare'] button");
+    const boxes = [...document.querySelectorAll("input[type=checkbox][name=run]")];
+    const button = document.querySelector("form[action='/compare'] .do button");
     if (!button) return;
+    const already = document.querySelectorAll("form[action='/compare'] input[type=hidden][name=run]").length;
     const look = () => {
-      const n = boxes.filter((b) => b.checked).length;
+      const ticked = boxes.filter((b) => b.checked), n = already + ticked.length;
       button.disabled = n !== 2;
       for (const b of boxes) b.disabled = n >= 2 && !b.checked;
+      if (already) return;
+      for (const a of document.querySelectorAll(".pages a")) {
+        const to = new URL(a.href);
+        if (n === 1) to.searchParams.set("with", ticked[0].value); else to.searchParams.delete("with");
+        a.href = to.href;
+      }
     };
     for (const b of boxes) b.addEventListener("change", look);
     look();
