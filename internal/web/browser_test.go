@@ -201,7 +201,7 @@ func (b tab) chooses() {
 	b.Run(`document.querySelectorAll("input[name=run]:checked").forEach((e) => e.click()); const all = [...document.querySelectorAll("input[name=run]")]; all.at(-1).click(); all.at(-2).click(); document.querySelector("form[action='/compare'] button").focus()`)
 	b.Enter()
 	b.Until(`location.pathname === "/compare" && document.querySelector("h1").textContent.startsWith("Run ") && document.body.textContent.includes("GET /orders")`)
-	b.Do(chromedp.NavigateBack())
+	b.Run("history.back()")
 	b.Until(`location.pathname === "/runs"`)
 	b.Run(`document.querySelectorAll("input[name=run]:checked").forEach((e) => e.click()); document.querySelector("input[name=run]").click()`)
 	b.Until(`document.querySelector(".pages a").href.includes("with=" + document.querySelector("input[name=run]").value)`)
