@@ -116,23 +116,25 @@ func (c *theCase) browse() (said []string) {
 }
 
 // TestLiveDashboard looks at a real session on the bank login in a real
-// browser while it tunes: what is tried, throughput and effect move without the
-// page being loaded again; every view is reached by its links; no page has a
-// word on the console or an obstacle for anybody. Then its report, and a try.
+// browser while it tunes: what is tried, throughput, effect and steps that end
+// move without the page being loaded again, and so does the session's end; every
+// view is reached by its links; no page has a word on the console or an obstacle
+// for anybody. Then its report, the button that puts a change back, and a try.
+// quicken leaves an index to be found, which is kept.
 func TestLiveDashboard(t *testing.T) {
 	c := shareCase(t)
 	b := webtest.New(t)
 	c.shorten()
 	c.quicken()
 	found := c.state()
-	x := c.watch("tune", "--budget", "200s", "-d", "1s", "--quiet", "--web=127.0.0.1:0")
+	x := c.watch("tune", "--budget", "400s", "-d", "1s", "--quiet", "--web=127.0.0.1:0")
 	l := &liveTab{b, c, x.at}
 	l.moves()
 	l.views()
 	if code := x.interrupt(); code != ui.Interrupted {
 		t.Errorf("it ended with %d", code)
 	}
-	b.Until(`document.getElementById("lost") === null || !document.getElementById("lost").hidden`)
+	b.Until(`document.querySelector("#head .kicker").textContent.includes("interrupted") && !document.getElementById("lost").hidden`)
 	b.Said() // a connection was lost
 	l.report()
 	l.putsBack()
@@ -167,6 +169,17 @@ func (l *liveTab) moves() {
 	l.UntilWithin(long, `window.rates.size >= 3 && document.querySelector("#rate polyline").getAttribute("points").split(" ").length >= 3 && document.querySelector("#gauges figure:nth-child(2) strong").textContent.includes("%")`)
 	l.UntilWithin(long, `!document.getElementById("trying").hidden && document.getElementById("try-pairs").textContent.includes("of at most 6 pairs")`)
 	l.UntilWithin(long, `document.getElementById("try-effect").textContent.match(/[%×]/) && document.querySelector("#try-interval circle")`)
+	l.UntilWithin(long, `[...document.querySelectorAll("#refresh summary .tag")].some((e) => e.textContent === "kept") && document.querySelector("#timeline svg.wide a")`)
+	l.UntilWithin(long, `document.getElementById("h-work")`) // what single requests do is looked at after that
+	for part, selector := range map[string]string{"timeline, as found and a step": "#timeline svg.wide > a, #timeline svg.wide > g", "parts of the bars of where time goes": ".stack svg.bar rect",
+		"resources": "table.resources tbody tr", "charts of a host": ".gauge .plot polyline[points]"} {
+		if n := webtest.Eval[int](l.Tab, fmt.Sprintf("document.querySelectorAll(%q).length", selector)); n < 2 {
+			l.c.t.Errorf("%d of %s", n, part)
+		}
+	}
+	if text := webtest.Eval[string](l.Tab, `document.querySelector("details.work").textContent`); !strings.Contains(text, "Where") {
+		l.c.t.Errorf("the first of the work list: %s", text)
+	}
 	if !webtest.Eval[bool](l.Tab, "window.same === true") {
 		l.c.t.Error("the page was loaded again while the session went on")
 	}
@@ -236,14 +249,14 @@ func (l *liveTab) putsBack() {
 	l.Open(x.login)
 	l.Until(`document.body && document.body.textContent.includes("logged in")`)
 	l.Open(x.at + "journal")
-	if entry := webtest.Eval[string](l.Tab, `document.querySelector("a.button")?.href || ""`); entry != "" { // something was kept
-		l.Open(entry)
-		l.Check("live-undo")
-		l.Run(`document.querySelector("button.danger").click()`)
-		l.UntilWithin(time.Minute, `document.querySelector(".kicker")?.textContent.includes("undone")`)
-	} else {
-		l.c.t.Log("nothing had been kept, so there was no button to press")
+	entry := webtest.Eval[string](l.Tab, `document.querySelector("a.button")?.href || ""`)
+	if entry == "" {
+		l.c.t.Fatal("nothing can be put back, although a step was kept")
 	}
+	l.Open(entry)
+	l.Check("live-undo")
+	l.Run(`document.querySelector("button.danger").click()`)
+	l.UntilWithin(time.Minute, `document.querySelector(".kicker")?.textContent.includes("undone")`)
 	l.settled("undo")
 	if code := x.interrupt(); code != ui.OK && code != ui.Interrupted {
 		l.c.t.Errorf("serve ended with %d", code)
