@@ -116,7 +116,7 @@ func TestBehindAProxy(t *testing.T) {
 			for _, path := range []string{"/", "/runs", "/events"} {
 				through := func(r *http.Request) { r.Header.Set(header, value) }
 				if res, page := b.do("GET", path, nil, through); res.StatusCode != http.StatusUnauthorized || strings.Contains(page, "Index orders") {
-					t.Errorf("%s with %s %q: %d", path, header, value, res.StatusCode)
+					t.Fatalf("%s with %s %q: %d", path, header, value, res.StatusCode)
 				}
 			}
 		}
