@@ -16,8 +16,8 @@ import (
 	"kasoku/internal/ui"
 )
 
-// sameAsStore: the numbers of a session's report, its JSON and its page, are
-// those of the rows in the store.
+// sameAsStore: the numbers of a session's report, its JSON, its page and its
+// Markdown, are those of the rows in the store.
 func sameAsStore(t *testing.T, state, jsonFile, htmlFile string) report.Model {
 	t.Helper()
 	m := decode[report.Model](t, readText(t, jsonFile))
@@ -62,6 +62,7 @@ func sameAsStore(t *testing.T, state, jsonFile, htmlFile string) report.Model {
 		}
 	}
 	pageSays(t, htmlFile, session, steps, len(runs))
+	markdownSays(t, &m, session, steps, len(runs))
 	return m
 }
 
@@ -85,6 +86,31 @@ func pageSays(t *testing.T, htmlFile string, s *store.Session, steps []store.Ste
 	for id, text := range want {
 		if said[id] != text {
 			t.Errorf("%s: the page says %q, the store %q", id, said[id], text)
+		}
+	}
+}
+
+// markdownSays what the store holds.
+func markdownSays(t *testing.T, m *report.Model, s *store.Session, steps []store.Step, runs int) {
+	t.Helper()
+	var b strings.Builder
+	if err := report.Markdown(&b, m); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"| As found | " + ui.Count(s.AsFound) + " points/s |", fmt.Sprintf("- Runs: %d runs: ", runs)}
+	if s.Final > 0 && s.AsFound > 0 {
+		want = append(want, "| At the end | "+ui.Count(s.Final)+" points/s |", "| Factor | "+ui.Factor(s.Final/s.AsFound)+" |")
+	} else if strings.Contains(b.String(), "| At the end |") {
+		t.Error("Markdown tells an end that was not measured")
+	}
+	for _, x := range steps {
+		if x.Verdict.Pairs > 0 && len(x.LeavesOut) == 0 {
+			want = append(want, " | "+report.Effect(x.Verdict)+" | ")
+		}
+	}
+	for _, text := range want {
+		if !strings.Contains(b.String(), text) {
+			t.Errorf("Markdown does not hold %q", text)
 		}
 	}
 }

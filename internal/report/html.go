@@ -35,11 +35,11 @@ var htmlPage = template.Must(template.New("page").Funcs(template.FuncMap{
 	"share":    func(p float64) string { return together(ui.Share(p)) },
 	"seconds":  func(s float64) string { return together(ui.Seconds(s)) },
 	"duration": func(d time.Duration) string { return together(ui.Duration(d)) },
-	"effect":   func(v experiment.Verdict) string { return strings.ReplaceAll(Effect(v), " %", "\u00a0%") },
+	"effect":   func(v experiment.Verdict) string { return keepUnits(Effect(v)) },
 	"shifts": func(v experiment.Verdict) []string {
 		out := Shifts(v)
 		for i := range out {
-			out[i] = strings.ReplaceAll(out[i], " %", "\u00a0%")
+			out[i] = keepUnits(out[i])
 		}
 		return out
 	},
@@ -50,20 +50,33 @@ var htmlPage = template.Must(template.New("page").Funcs(template.FuncMap{
 	"join": func(s []string) string { return strings.Join(s, ", ") },
 	"clip": clip, "sql": oneLine, "day": day, "plural": plural, "tone": tone,
 	"lines": diffLines, "open": openDiff, "demands": demandRows,
-	"sides": func(m *Model) []*Side {
-		var out []*Side
-		if m.Before != nil {
-			out = append(out, m.Before)
-		}
-		if m.After != nil {
-			out = append(out, m.After)
-		}
-		return out
-	},
+	"facts": facts, "sure": sure, "byHand": byHand, "undo": undoText, "coded": coded, "keep": keepUnits,
 }).Parse(pageSource))
 
 // together keeps a number and its unit on one line.
 func together(s string) string { return strings.ReplaceAll(s, " ", "\u00a0") }
+
+// keepUnits keeps the numbers of a sentence and their units on one line.
+func keepUnits(s string) string {
+	return strings.NewReplacer(" %", "\u00a0%", " points/s", "\u00a0points/s").Replace(s)
+}
+
+// codedText is a piece of one of this package's own sentences; Code stood
+// between back quotes.
+type codedText struct {
+	Text string
+	Code bool
+}
+
+func coded(s string) []codedText {
+	var out []codedText
+	for i, t := range strings.Split(s, "`") {
+		if t != "" {
+			out = append(out, codedText{t, i%2 == 1})
+		}
+	}
+	return out
+}
 
 // shownDiffs leaves out those that say the same as a command "by hand".
 func shownDiffs(s Step) []store.Diff {

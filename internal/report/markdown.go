@@ -151,16 +151,15 @@ func tradedText(s Step) string {
 }
 
 func (p *mdPage) mdFacts(m *Model) {
-	s := m.Score
-	rows := [][]string{{"As found", points(s.AsFound)}, {"At the end", points(s.Final)}}
-	if s.Factor > 0 {
-		rows = append(rows, []string{"Factor", ui.Factor(s.Factor)})
+	var rows [][]string
+	for _, f := range facts(m) {
+		rows = append(rows, []string{f.Name, f.Text()})
 	}
-	if s.AfterRestart > 0 {
-		rows = append(rows, []string{"After " + s.Restarted(), points(s.AfterRestart) + " (" + ui.Percent(s.RestartEffect) + ")"})
+	for _, r := range [][]string{{"What binds now", asText(m.Session.BindsText)}, {"Why it ended", asText(m.Session.Stopped)}} {
+		if r[1] != "" {
+			rows = append(rows, r)
+		}
 	}
-	rows = append(rows, []string{"Time taken", fmt.Sprintf("%s, %d runs", ui.Duration(m.Took), m.Runs.Total)},
-		[]string{"What binds now", m.Session.BindsText}, []string{"Why it ended", m.Session.Stopped})
 	p.mdTable([]string{"", ""}, rows)
 }
 
@@ -176,9 +175,10 @@ func (p *mdPage) mdKept(s Step) {
 		for _, c := range s.Commands {
 			p.line("- By hand: %s", mdCode(c))
 		}
-		if s.Tx != 0 {
-			p.line("- Undo: `kasoku undo %d`", s.Tx)
+		if len(s.Commands) == 0 {
+			p.line("- By hand: %s", byHand(s))
 		}
+		p.line("- Undo: %s", undoText(s))
 		p.mdDiffs(s)
 	})
 }
@@ -320,10 +320,8 @@ func (p *mdPage) mdLeft(m *Model) {
 
 func (p *mdPage) mdSure(m *Model) {
 	p.line("\n## How sure this is\n")
-	p.line("Randomized pairs of baseline and candidate, group-sequential test: false-keep rate %s for each experiment, at most %d pairs, smallest effect %s. %d runs: %d scored, %d diagnostic, %d probes, %d unfit and repeated.",
-		ui.Share(m.Rule.Alpha), m.Rule.MaxPairs, ui.Percent(m.Rule.SmallestEffect), m.Runs.Total, m.Runs.Scored, m.Runs.Diagnostic, m.Runs.Probe, m.Runs.Unfit)
-	if m.Noise > 0 {
-		p.line("\nScores of one configuration differed by %s from run to run (standard deviation, median over the experiments).", ui.Share(m.Noise))
+	for _, f := range sure(m) {
+		p.line("- %s: %s", f.Name, mdText(f.Text()))
 	}
 	if len(m.Warnings) > 0 && p.limits.Evidence {
 		p.fold(fmt.Sprintf("Warnings (%d)", len(m.Warnings)), func() {

@@ -151,7 +151,8 @@ func TestPageEqualsStore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := walk(t, render(t, HTML, m))
+	all, md := walk(t, render(t, HTML, m)), render(t, Markdown, m)
+	names := map[string]string{"as-found": "As found", "final": "At the end", "factor": "Factor", "after-restart": "After restarting every service", "took": "Time taken"}
 	for id, want := range map[string]string{
 		"as-found": points(session.AsFound), "final": points(session.Final), "factor": ui.Factor(session.Final / session.AsFound),
 		"after-restart": points(session.AfterRestart) + " (" + ui.Percent(session.AfterRestart/session.Final-1) + ")",
@@ -160,6 +161,15 @@ func TestPageEqualsStore(t *testing.T) {
 	} {
 		if got := byID(all, id); got != want {
 			t.Errorf("%s: the page says %q, the store %q", id, got, want)
+		}
+		if line := "| " + names[id] + " | " + want + " |\n"; names[id] != "" && !strings.Contains(md, line) {
+			t.Errorf("Markdown does not hold %q", line)
+		}
+	}
+	for _, want := range []string{fmt.Sprintf("- Runs: %d runs: ", len(runs)), "false-keep rate of " + ui.Share(experiment.DefaultRule().Alpha), fmt.Sprintf("in at most %d pairs", experiment.DefaultRule().MaxPairs),
+		fmt.Sprintf("- Evidence: Run %d: 1 source covered it; not: php-fpm status of php: the pool has no status page.; Run %d: 0 sources covered it.", session.AsFoundRun, session.FinalRun), "- Limits: "} {
+		if !strings.Contains(md, want) {
+			t.Errorf("Markdown does not hold %q", want)
 		}
 	}
 	if len(steps) == 0 {
@@ -185,6 +195,9 @@ func TestPageEqualsStore(t *testing.T) {
 		if s.Verdict.Pairs > 0 {
 			if got := byID(all, fmt.Sprintf("effect-%d", s.Seq)); got != Effect(s.Verdict) {
 				t.Errorf("step %d: the page says %q, the store %q", s.Seq, got, Effect(s.Verdict))
+			}
+			if !strings.Contains(md, mdText(Effect(s.Verdict))) {
+				t.Errorf("step %d: Markdown does not hold %q", s.Seq, Effect(s.Verdict))
 			}
 			if want := fmt.Sprintf("%s → %s", ui.Count(s.Verdict.BaselineScore), points(s.Verdict.CandidateScore)); !strings.Contains(place, want) {
 				t.Errorf("step %d does not hold %q", s.Seq, want)
