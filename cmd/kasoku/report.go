@@ -37,7 +37,7 @@ func (c *ReportCmd) Run(ctx context.Context, a *App) error {
 		}
 		id = s.ID
 	}
-	m, err := report.Build(ctx, p.Store, id, report.Options{Rule: p.rule()})
+	m, err := report.Build(ctx, p.Store, id, report.Options{Rule: p.rule(), Version: Version})
 	if err != nil {
 		return ui.Coded(ui.BadInput, err, "kasoku history lists sessions")
 	}

@@ -50,7 +50,7 @@ func (c *TuneCmd) Run(ctx context.Context, a *App) error {
 		return targetError(err)
 	}
 	a.UI.Clear()
-	m, err := report.Build(ctx, p.Store, session.ID, report.Options{Rule: p.rule()})
+	m, err := report.Build(ctx, p.Store, session.ID, report.Options{Rule: p.rule(), Version: Version})
 	if err != nil {
 		return err
 	}

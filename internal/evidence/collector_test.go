@@ -120,7 +120,7 @@ func checkUse(t *testing.T, ev *Evidence) {
 		t.Error("an application that runs in PHP-FPM has no processes of its own")
 	}
 	sys := ev.System
-	if len(sys.Samples) == 0 || sys.MemoryAvailable <= 0 || sys.MemoryTotal < sys.MemoryAvailable || sys.ContextSwitches <= 0 || sys.CPUs < 1 {
+	if len(sys.Samples) == 0 || sys.MemoryAvailable <= 0 || sys.MemoryTotal < sys.MemoryAvailable || sys.ContextSwitches <= 0 || sys.CPUs < 1 || sys.Release == "" {
 		t.Errorf("system: %+v", sys)
 	}
 	if sys.ForeignCPU < 0 || sys.ServicesCPU < php.CPU {

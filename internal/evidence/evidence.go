@@ -24,7 +24,9 @@ type Evidence struct {
 	System System             `json:"system"`
 	Hosts  map[string]*System `json:"hosts,omitempty"`
 	// Services by name of the stack's service.
-	Services   map[string]ServiceUse   `json:"services"`
+	Services map[string]ServiceUse `json:"services"`
+	// Versions by service; only diagnostic runs ask. See Snapshot.Versions.
+	Versions   map[string]string       `json:"versions,omitempty"`
 	Statements []Statement             `json:"statements,omitempty"` // most total time first
 	Counters   map[string]CounterDelta `json:"counters,omitempty"`   // by service: database status, fpm status
 	// Routes of the web servers' access logs, most total time first.
@@ -109,7 +111,9 @@ type LatencyProbe struct {
 type System struct {
 	// Host is its name in kasoku.yaml; "" in runs stored before there were several.
 	Host string `json:"host,omitempty"`
-	CPUs int    `json:"cpus"`
+	// Release of its kernel, "6.1.0-18-amd64" (/proc/sys/kernel/osrelease).
+	Release string `json:"release,omitempty"`
+	CPUs    int    `json:"cpus"`
 	// CPU seconds by mode over all CPUs in the window; Sys includes interrupts.
 	// User+Sys+Idle+IOWait+Steal is CPUs × Window, to a tick (10 ms) per CPU.
 	User, Sys, IOWait, Idle, Steal float64

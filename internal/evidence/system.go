@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"math"
+	"strings"
 	"time"
 
 	"kasoku/internal/host"
@@ -33,6 +34,7 @@ type reading struct {
 	threads   map[int]thread // of the services, by TID
 	kernel    kernelReading
 	unread    map[string]int // threads of services that have too many to read
+	release   string         // of the kernel
 }
 
 // span is the time between two readings.
@@ -53,7 +55,7 @@ func remote(h host.Host) bool {
 // reads them: what is compared with each other comes first.
 var systemFiles = []string{"/proc/uptime", "/proc/stat", "/proc/[0-9]*/stat", "/proc/diskstats", "/proc/net/dev", "/proc/net/snmp", "/proc/net/netstat",
 	"/proc/net/sockstat", "/proc/meminfo", "/proc/vmstat", "/proc/sys/fs/file-nr",
-	"/proc/net/softnet_stat", "/proc/sys/net/netfilter/nf_conntrack_count", "/proc/sys/net/netfilter/nf_conntrack_max", "/proc/pressure/cpu", "/proc/pressure/io", "/proc/pressure/memory"}
+	"/proc/net/softnet_stat", "/proc/sys/net/netfilter/nf_conntrack_count", "/proc/sys/net/netfilter/nf_conntrack_max", "/proc/sys/kernel/osrelease", "/proc/pressure/cpu", "/proc/pressure/io", "/proc/pressure/memory"}
 
 // readSystem takes one reading. /proc/stat and the process table come first,
 // beside each other, because they are compared.
@@ -113,6 +115,7 @@ func (r *reading) readCounters(ctx context.Context, h host.Host) {
 		{"/proc/net/softnet_stat", func(data []byte) { r.kernel.softnet[0], r.kernel.softnet[1] = parseSoftnet(data) }},
 		{"/proc/sys/net/netfilter/nf_conntrack_count", func(data []byte) { r.kernel.tracked[0] = firstNumber(data) }},
 		{"/proc/sys/net/netfilter/nf_conntrack_max", func(data []byte) { r.kernel.tracked[1] = firstNumber(data) }},
+		{"/proc/sys/kernel/osrelease", func(data []byte) { r.release = strings.TrimSpace(string(data)) }},
 		{"/proc/sys/fs/file-nr", func(data []byte) { r.files[0], r.files[1] = parseFileNr(data) }},
 	} {
 		if data, err := h.ReadFile(ctx, one.path); err == nil {
@@ -137,7 +140,7 @@ func used(begin, end *reading) System {
 	positive := func(v float64) float64 { return math.Max(v, 0) } // iowait may run backwards (proc(5))
 	a, b := begin.stat, end.stat
 	s := System{
-		CPUs: b.CPUs,
+		Release: end.release, CPUs: b.CPUs,
 		User: positive(b.User - a.User), Sys: positive(b.Sys + b.IRQ - a.Sys - a.IRQ),
 		Idle: positive(b.Idle - a.Idle), IOWait: positive(b.IOWait - a.IOWait), Steal: positive(b.Steal - a.Steal),
 		SoftIRQ: positive(b.SoftIRQ - a.SoftIRQ), Guest: positive(b.Guest - a.Guest), PerCPU: perCPU(begin.cpus, end.cpus),

@@ -17,6 +17,8 @@ import (
 type Options struct {
 	// Rule that the session decided by; the zero Rule means the default one.
 	Rule experiment.Rule
+	// Version of Kasoku, told in the report.
+	Version string
 	// Now is the time of the report; zero: the present.
 	Now time.Time
 	// WithoutLevels leaves out the scores over all sessions, which take reading
@@ -41,7 +43,7 @@ func Build(ctx context.Context, st *store.Store, session int64, o Options) (*Mod
 	if o.Rule == (experiment.Rule{}) {
 		o.Rule = experiment.DefaultRule()
 	}
-	m := &Model{Format: Format, Created: o.Now, Session: *s,
+	m := &Model{Format: Format, Created: o.Now, Kasoku: o.Version, Session: *s,
 		Rule: Rule{Alpha: o.Rule.Alpha, MaxPairs: o.Rule.MaxPairs, SmallestEffect: o.Rule.SmallestEffect}}
 	if err := m.addSteps(ctx, st); err != nil {
 		return nil, fmt.Errorf("report: %w", err)

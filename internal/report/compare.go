@@ -47,6 +47,7 @@ func (m *Model) addEvidence(st *store.Store) error {
 	if after != nil {
 		ev = after.Evidence
 	}
+	m.Setup = setupOf(before, after)
 	m.CPU = compareCPU(before.Evidence, ev)
 	m.Times = compareTimes(before.Evidence, ev)
 	m.Resources = resources(m.Before, m.After)

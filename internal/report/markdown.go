@@ -102,6 +102,12 @@ func (p *mdPage) whole(m *Model) {
 	for _, c := range m.Reproduce {
 		p.line("- %s: %s", mdCode(c.Text), mdText(c.Why))
 	}
+	var rows [][]string
+	for _, f := range setupRows(m) {
+		rows = append(rows, []string{asText(f.Name), asText(f.Text())})
+	}
+	p.line("\n### What it was measured with")
+	p.mdTable([]string{"", ""}, rows)
 }
 
 // fold writes what is read by those who ask for it. The empty lines are needed

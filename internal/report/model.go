@@ -28,6 +28,7 @@ const Format = 1
 type Model struct {
 	Format   int           `json:"format"`
 	Created  time.Time     `json:"created"`
+	Kasoku   string        `json:"kasoku,omitempty"` // version that wrote the report
 	Session  store.Session `json:"session"`
 	Rule     Rule          `json:"rule"`
 	Headline string        `json:"headline"` // the result in one sentence
@@ -62,7 +63,9 @@ type Model struct {
 
 	// Noise is how much scores of one configuration differ: the median over the
 	// experiments of their baselines' coefficient of variation; 0 unknown.
-	Noise     float64   `json:"noise"`
+	Noise float64 `json:"noise"`
+	// Setup is what a repetition needs to be alike.
+	Setup     Setup     `json:"setup"`
 	Runs      RunCount  `json:"runs"`
 	Warnings  []Warning `json:"warnings"`
 	Reproduce []Command `json:"reproduce"`

@@ -162,7 +162,7 @@ func TestJSONReadsBack(t *testing.T) {
 // Markdown of its own comes into being.
 func TestNothingIsInjected(t *testing.T) {
 	evil := "x\"'><script>alert(1)</script><img src=x onerror=alert(2)></title></style></svg>`|*_[a](javascript:b)\n# h\x1b[2J\u202e{{.}}"
-	m := &Model{Headline: evil, Caveats: []string{evil}, Session: store.Session{Stack: evil, BindsText: evil, Stopped: evil, Allowed: []string{evil},
+	m := &Model{Kasoku: evil, Setup: Setup{Scenario: evil, Engine: evil, Runs: []SetupRun{{ConfigHash: evil}}, Hosts: []SetupHost{{Name: evil, Kernel: evil}}, Services: []SetupService{{evil, evil}}}, Headline: evil, Caveats: []string{evil}, Session: store.Session{Stack: evil, BindsText: evil, Stopped: evil, Allowed: []string{evil},
 		Refusals: []remedy.Refusal{{Plan: remedy.Plan{Title: evil}, Why: evil}}},
 		Score: Score{AsFound: 1, Final: 2, Measured: true, Factor: 2},
 		Steps: []Step{

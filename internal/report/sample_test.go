@@ -73,7 +73,7 @@ func (b *sampler) run(kind string, step int64, side experiment.Side, score float
 
 func (b *sampler) diagnostic(workload int, ev *evidence.Evidence) int64 {
 	ev.Load.Workload = workload
-	r := &store.Run{Session: b.session.ID, Kind: store.Diagnostic, Started: start, Label: "with statements recorded", Evidence: ev, Diagnosis: diagnosis(ev)}
+	r := &store.Run{Session: b.session.ID, Kind: store.Diagnostic, Started: start, Label: "with statements recorded", ConfigHash: fmt.Sprintf("%064x", uint64(workload)<<60), Evidence: ev, Diagnosis: diagnosis(ev)}
 	b.check(b.st.SaveRun(r))
 	return r.ID
 }
@@ -161,11 +161,11 @@ func statement(fingerprint string, n int64, each time.Duration, rows int64) evid
 
 func before() *evidence.Evidence {
 	return &evidence.Evidence{
-		Load: &load.Result{Window: 10 * time.Second, Requests: 1190, Succeeded: 1186, RequestsPerSecond: 119, Goodput: 118.6, Apdex: index(0.96),
+		Load: &load.Result{Scenario: "shop", Seed: 7, Engine: "epoll", Warmup: 30 * time.Second, WarmupTook: 4 * time.Second, Window: 10 * time.Second, Requests: 1190, Succeeded: 1186, RequestsPerSecond: 119, Goodput: 118.6, Apdex: index(0.96),
 			Latency: load.Percentiles{P50: 51 * time.Millisecond, P99: 240 * time.Millisecond},
 			Routes: []load.RouteResult{route("GET /orders", 260, 131*time.Millisecond, 290*time.Millisecond, 0), route("POST /login", 150, 88*time.Millisecond, 190*time.Millisecond, 4),
 				route("GET /cart", 270, 44*time.Millisecond, 120*time.Millisecond, 0), route("GET /css/site.css", 510, 6*time.Millisecond, 31*time.Millisecond, 0)}},
-		System:   evidence.System{CPUs: 2, User: 16.1, Sys: 2.6, GeneratorCPU: 0.41, ForeignCPU: 0.22},
+		System:   evidence.System{Host: "local", Release: "6.1.0-18-amd64", MemoryTotal: 4 << 30, CPUs: 2, User: 16.1, Sys: 2.6, GeneratorCPU: 0.41, ForeignCPU: 0.22},
 		Services: map[string]evidence.ServiceUse{"db": {CPU: 13.9}, "php": {CPU: 3.6}, "web": {CPU: 0.31}},
 		Statements: []evidence.Statement{
 			statement("SELECT o.id, o.total, o.created_at FROM orders o WHERE o.customer_id = ? ORDER BY o.created_at DESC LIMIT ?", 260, 58*time.Millisecond, 150_000),
@@ -176,12 +176,13 @@ func before() *evidence.Evidence {
 
 func after() *evidence.Evidence {
 	return &evidence.Evidence{
-		Load: &load.Result{Window: 10 * time.Second, Requests: 28110, Succeeded: 28110, RequestsPerSecond: 2811,
+		Load: &load.Result{Scenario: "shop", Seed: 7, Engine: "epoll", Warmup: 30 * time.Second, WarmupTook: 4 * time.Second, Window: 10 * time.Second, Requests: 28110, Succeeded: 28110, RequestsPerSecond: 2811,
 			Latency: load.Percentiles{P50: 9800 * time.Microsecond, P99: 41 * time.Millisecond},
 			Routes: []load.RouteResult{route("GET /cart", 6400, 14*time.Millisecond, 44*time.Millisecond, 0), route("GET /orders", 6100, 13*time.Millisecond, 41*time.Millisecond, 0),
 				route("POST /login", 3500, 15*time.Millisecond, 50*time.Millisecond, 0), route("GET /css/site.css", 12000, 900*time.Microsecond, 7*time.Millisecond, 0)}},
-		System:   evidence.System{CPUs: 2, User: 13.9, Sys: 5.5, GeneratorCPU: 2.3, ForeignCPU: 0.2},
+		System:   evidence.System{Host: "local", Release: "6.1.0-18-amd64", MemoryTotal: 4 << 30, CPUs: 2, User: 13.9, Sys: 5.5, GeneratorCPU: 2.3, ForeignCPU: 0.2},
 		Services: map[string]evidence.ServiceUse{"db": {CPU: 3.9}, "php": {CPU: 11.3}, "web": {CPU: 1.7}},
+		Versions: map[string]string{"db": "MariaDB 10.11.6-MariaDB", "php": "PHP 8.2.29", "web": "nginx 1.22.1"},
 		Statements: []evidence.Statement{
 			statement("SELECT b.title, b.price, i.quantity FROM cart_items i JOIN books b ON b.id = i.book_id WHERE i.cart_id = ?", 6400, 260*time.Microsecond, 4),
 			statement("SELECT o.id, o.total, o.created_at FROM orders o WHERE o.customer_id = ? ORDER BY o.created_at DESC LIMIT ?", 6100, 180*time.Microsecond, 10),

@@ -52,6 +52,7 @@ func (m *Model) takeOver(x *Model) {
 	m.Before, m.After, m.CPU, m.Times, m.Resources = x.Before, x.After, x.CPU, x.Times, x.Resources
 	m.Routes, m.Statements, m.Seen, m.Findings, m.NotJudged = x.Routes, x.Statements, x.Seen, x.Findings, x.NotJudged
 	m.Work, m.WorkRun, m.Flames = x.Work, x.WorkRun, x.Flames
+	m.Setup = x.Setup
 }
 
 // mask what looks like a secret. What was taken over is masked, and somebody

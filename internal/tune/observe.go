@@ -58,6 +58,7 @@ func Observe(ctx context.Context, exec *change.Executor, b *Bench, workload int,
 		return nil, nil, fmt.Errorf("read the configuration: %w", err)
 	}
 	snap.GoProfiles = b.keepProfiles(run)
+	run.Evidence.Versions = snap.Versions()
 	seen, reference := b.seen(run)
 	run.Diagnosis, err = diagnose.Diagnose(diagnose.Input{Stack: b.Stack, Evidence: seen, Snapshot: snap})
 	if err != nil {
