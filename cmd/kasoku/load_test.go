@@ -106,6 +106,34 @@ func TestLoadSummaryIsShort(t *testing.T) {
 	}
 }
 
+// The curve of the machine's CPU is from 0 to 100 % and as long as that of the
+// rates; a reading that tells nothing new adds nothing.
+func TestLoadScreenCPU(t *testing.T) {
+	s := newLoadScreen(nil, "")
+	if got := s.cpuLine(); got != "CPU" {
+		t.Errorf("before a reading: %q", got)
+	}
+	s.noteCPU(100, 1000)
+	s.noteCPU(100, 1000)
+	for i := range 60 {
+		s.noteCPU(100+0.25*float64(i+1), 1000+0.5*float64(i+1))
+	}
+	s.noteCPU(200, 1031) // other clocks than the sum's: never above all
+	if n := len(s.used); n != sparkWidth || s.used[0] != 0.5 || s.used[n-1] != 1 {
+		t.Errorf("%d bars: %v", n, s.used)
+	}
+	if got := s.cpuLine(); !strings.HasPrefix(got, "CPU            100 %  ▅") || !strings.HasSuffix(got, "▅█") {
+		t.Errorf("%q", got)
+	}
+	s.reset()
+	s.readCPU()
+	time.Sleep(50 * time.Millisecond)
+	s.readCPU()
+	if len(s.used) != 1 {
+		t.Errorf("of this machine: %v", s.used)
+	}
+}
+
 // The screen's curve has one bar for each interval and begins anew with each
 // phase's counts.
 func TestLoadScreenFollows(t *testing.T) {

@@ -425,7 +425,7 @@ func TestRunProgress(t *testing.T) {
 	if !slices.Equal(phases, []Phase{PhaseSetup, PhaseWarmup, PhaseMeasure, PhaseTeardown}) {
 		t.Errorf("phases %v", phases)
 	}
-	if last.Succeeded != res.Succeeded || last.P50 == 0 || last.RequestsPerSecond == 0 {
+	if last.Succeeded != res.Succeeded || last.P50 == 0 || last.Window != 600*time.Millisecond || last.RequestsPerSecond == 0 {
 		t.Errorf("last %+v of %+v", last, res)
 	}
 	if res.Started.Before(back) {

@@ -84,6 +84,7 @@ type Progress struct {
 	Phase     Phase
 	Elapsed   time.Duration // since the phase began
 	Length    time.Duration // of the phase as planned; 0: not known
+	Window    time.Duration // that is or will be measured; 0: not known
 	Succeeded int64
 	Failed    int64 // wrong answers, errors and time-outs
 	// RequestsPerSecond is right answers per second of the phase so far.
@@ -92,6 +93,18 @@ type Progress struct {
 	// Planned and Dropped sessions of the open model; 0 in the closed one.
 	Planned, Dropped int64
 	GeneratorCPU     time.Duration // CPU time this process used since the run began
+}
+
+// Left is the time until the window ends, in the warm-up the most that it may
+// be, because that ends when throughput is steady; 0: not known.
+func (p Progress) Left() time.Duration {
+	switch {
+	case p.Phase == PhaseMeasure && p.Length > 0:
+		return max(0, p.Length-p.Elapsed)
+	case p.Phase == PhaseWarmup && p.Window > 0:
+		return max(0, p.Length-p.Elapsed) + p.Window
+	}
+	return 0
 }
 
 // progressEvery is how often Progress is called.

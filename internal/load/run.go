@@ -297,7 +297,7 @@ func (r *run) setupError(u *user) error {
 // progress is the meter's with what only the run knows.
 func (r *run) progress(phase Phase, since, length time.Duration, first generator) Progress {
 	p := r.meter.progress(phase, since, length)
-	p.GeneratorCPU = readGenerator().own - first.own
+	p.GeneratorCPU, p.Window = readGenerator().own-first.own, r.opts.Window
 	if r.plan != nil && phase != PhaseSetup {
 		p.Planned, p.Dropped = r.plan.sofar()
 	}

@@ -231,9 +231,16 @@ func score(l tune.Live) []string {
 	return []string{points + "; " + left, factor + " as found; " + short, factor + "; " + short}
 }
 
-// clock is the time left, or used; "" for a run without a session.
+// clock is the time left, or used; of a run without a session what is left of
+// that, "" if it is not known.
 func clock(l tune.Live) (long, short string) {
 	switch {
+	case l.Session == 0 && l.Load != nil && l.Load.Left() > 0:
+		short = fmt.Sprintf("%.0f s left", l.Load.Left().Seconds())
+		if l.Load.Phase == load.PhaseWarmup {
+			short = "at most " + short
+		}
+		return short + " of this run", short
 	case l.Session == 0 || l.Started.IsZero():
 		return "", ""
 	case l.Deadline.IsZero():

@@ -65,7 +65,11 @@ func moments() map[string]tune.Live {
 	run := tune.Live{At: began, Started: began, Doing: "run", Label: "run", Load: &load.Progress{Phase: load.PhaseSetup}}
 	foreign := tune.Live{At: began, Started: began, Doing: "run", Label: "run", CPU: map[string][]float64{"local": {0.5}}, Rates: []float64{0, 0},
 		Load: &load.Progress{Phase: load.PhaseMeasure, Elapsed: 12 * time.Second}}
-	return map[string]tune.Live{"first": first, "trying": trying, "effect": shown, "hosts": hosts, "ending": ending, "compare": compare, "over": over, "run": run, "foreign": foreign,
+	warm := tune.Live{At: began, Started: began, Doing: "run", Label: "run", CPU: map[string][]float64{"local": {0.5}}, Rates: []float64{100, 200},
+		Load: &load.Progress{Phase: load.PhaseWarmup, Elapsed: 2 * time.Second, Length: 30 * time.Second, Window: 10 * time.Second}}
+	measured := warm
+	measured.Load = &load.Progress{Phase: load.PhaseMeasure, Elapsed: 2600 * time.Millisecond, Length: 10 * time.Second, Window: 10 * time.Second}
+	return map[string]tune.Live{"warm": warm, "measured": measured, "first": first, "trying": trying, "effect": shown, "hosts": hosts, "ending": ending, "compare": compare, "over": over, "run": run, "foreign": foreign,
 		"nothing": {}}
 }
 
