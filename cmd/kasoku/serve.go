@@ -2,7 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"strconv"
 
 	"github.com/alecthomas/kong"
 
@@ -27,6 +32,9 @@ func (ServeCmd) Help() string {
 
 // Run implements the command.
 func (c *ServeCmd) Run(ctx context.Context, a *App) error {
+	if err := c.check(ctx); err != nil { // before anything is written
+		return err
+	}
 	p, err := a.read()
 	if err != nil {
 		return err
@@ -43,6 +51,45 @@ func (c *ServeCmd) Run(ctx context.Context, a *App) error {
 	}
 	a.toldWeb(x)
 	return x.Wait(ctx)
+}
+
+// listenHint says what a good address looks like.
+const listenHint = "write HOST:PORT: --listen 127.0.0.1:7400 for this machine alone, --listen 0.0.0.0:7400 for all of its addresses"
+
+// check reads the flags, and tries the address: a wrong one leaves no trace.
+func (c *ServeCmd) check(ctx context.Context) error {
+	if err := checkListen(c.Listen); err != nil {
+		return usage(listenHint, "--listen: %w", err)
+	}
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Listen)
+	if err != nil {
+		return ui.Coded(ui.Failure, fmt.Errorf("--listen: %w", err), listenHint)
+	}
+	if err := l.Close(); err != nil {
+		return ui.Coded(ui.Failure, fmt.Errorf("--listen: %w", err), listenHint)
+	}
+	if c.TokenFile == "" {
+		return nil
+	}
+	if _, err := os.Stat(c.TokenFile); errors.Is(err, fs.ErrNotExist) {
+		return nil // made later
+	}
+	if _, err := web.Token(c.TokenFile); err != nil {
+		return ui.Coded(ui.Failure, err, "--token-file names another")
+	}
+	return nil
+}
+
+// checkListen says what is wrong with an address to listen at.
+func checkListen(at string) error {
+	_, port, err := net.SplitHostPort(at)
+	if err != nil {
+		return fmt.Errorf("%q is no HOST:PORT", at)
+	}
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return fmt.Errorf("%q: the port must be a number from 0 (any) to 65535", at)
+	}
+	return nil
 }
 
 // dashboard's options for a project; st is a store of its own where this
@@ -75,7 +122,13 @@ func (w *webFlag) Decode(ctx *kong.DecodeContext) error {
 		*w = web.DefaultListen
 		return nil
 	}
-	return ctx.Scan.PopValueInto("address", (*string)(w))
+	if err := ctx.Scan.PopValueInto("address", (*string)(w)); err != nil {
+		return err
+	}
+	if err := checkListen(string(*w)); err != nil {
+		return fmt.Errorf("%w; write for example --web=%s", err, web.DefaultListen)
+	}
+	return nil
 }
 
 // startWeb shows the session of this process while it runs, if at says where:

@@ -25,7 +25,7 @@ const maxFileSize = 64 << 10
 func Load(path string) (*Stack, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("read %s: there is no such file; write one with `kasoku init`: %w", path, fs.ErrNotExist)
+		return nil, absentError{path}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", path, err)
@@ -46,6 +46,15 @@ func Load(path string) (*Stack, error) {
 	s.Path = abs
 	return s, nil
 }
+
+// absentError says which kasoku.yaml is not there; what to do about it is the
+// caller's to say.
+type absentError struct{ path string }
+
+func (e absentError) Error() string { return fmt.Sprintf("read %s: there is no such file", e.path) }
+
+// Unwrap makes it an fs.ErrNotExist.
+func (absentError) Unwrap() error { return fs.ErrNotExist }
 
 // parse is Load without the disk. name stands in the errors; dir is what
 // relative paths are relative to.

@@ -1,6 +1,8 @@
 package stack
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -217,7 +219,7 @@ func TestLoadTellsAllProblems(t *testing.T) {
 
 func TestLoadFileErrors(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := Load(dir + "/none.yaml"); err == nil || !strings.Contains(err.Error(), "kasoku init") {
+	if _, err := Load(dir + "/none.yaml"); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "there is no such file") {
 		t.Errorf("absent: %v", err)
 	}
 	for name, data := range map[string]string{
