@@ -19,6 +19,22 @@ func Forest(m *Model) template.HTML { return forest(m) }
 // CPUBars: see Timeline.
 func CPUBars(m *Model) template.HTML { return cpuBars(m) }
 
+// Times are the parts of the time that a right answer of one run takes, as a
+// report tells them; nil without a load.
+func Times(run *store.Run) []TimeShare {
+	if run == nil || run.Evidence == nil {
+		return nil
+	}
+	return compareTimes(run.Evidence, nil)
+}
+
+// IsStatement: the part is one class of statements; IsRest: all others of one
+// database.
+func (p TimeShare) IsStatement() bool { return p.Part == partStatement }
+
+// IsRest: see IsStatement.
+func (p TimeShare) IsRest() bool { return p.Part == partRest }
+
 // WorkOn says of an item of the work list, a line for each route, how often it
 // does it and what it takes.
 func WorkOn(w diagnose.Work) []string { return onText(w) }

@@ -16,7 +16,8 @@ import (
 // runView is what the page of a run shows.
 type runView struct {
 	*store.Run
-	Where     []bar
+	Times     []bar // of the report: what a right answer's time is made of
+	Where     []bar // what ran for it
 	Resources []resource
 	Hosts     []hostCharts
 	Sections  []section
@@ -53,7 +54,9 @@ func (s *Server) run(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	change.RedactAll(run)
-	v := &runView{Run: run, All: r.URL.Query().Has("all"), Where: whereTime(run), Resources: resources(run.Diagnosis)}
+	v := &runView{Run: run, All: r.URL.Query().Has("all"), Resources: resources(run.Diagnosis)}
+	times := report.Times(run)
+	v.Times, v.Where = timeBars(times, "This run"), whereTime(run, times, nil)
 	v.Hosts = overTime(run.Evidence, run.Diagnosis, s.hostOf)
 	limit := mostRows
 	if v.All {

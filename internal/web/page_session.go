@@ -19,10 +19,12 @@ import (
 type sessionView struct {
 	*report.Model
 	Timeline, Forest, CPU template.HTML
-	Where                 []bar
-	Resources             []resource
-	Hosts                 []hostCharts
-	Running               bool
+	// Spent is the report's breakdown of a right answer's time, Where what ran
+	// for it.
+	Spent, Where []bar
+	Resources    []resource
+	Hosts        []hostCharts
+	Running      bool
 	// Left are the findings that Work does not tell.
 	Left []diagnose.Finding
 	// Undoable are the kept transactions that are still in force.
@@ -115,7 +117,7 @@ func (s *Server) sessionView(r *http.Request, id int64) (*sessionView, error) {
 	switch {
 	case m.Seen == nil:
 	case c.view != nil && c.view.Seen == m.Seen: // taken over
-		v.Where, v.Resources, v.Hosts = c.view.Where, c.view.Resources, c.view.Hosts
+		v.Spent, v.Where, v.Resources, v.Hosts = c.view.Spent, c.view.Where, c.view.Resources, c.view.Hosts
 	default:
 		if err := v.addLast(s.o.Store, s.hostOf); err != nil {
 			return nil, err
@@ -167,7 +169,14 @@ func (v *sessionView) addLast(st *store.Store, hostOf func(string) string) error
 	if err != nil {
 		return err
 	}
-	v.Where = whereTime(last)
+	labels := []string{"As found"}
+	switch {
+	case v.After != nil && v.Running:
+		labels = append(labels, "So far")
+	case v.After != nil:
+		labels = append(labels, "At the end")
+	}
+	v.Spent, v.Where = timeBars(v.Times, labels...), whereTime(last, v.Times, v.Model.CPU)
 	if d := last.Diagnosis; d != nil {
 		v.Resources, v.Hosts = resources(d), overTime(last.Evidence, d, hostOf)
 	}

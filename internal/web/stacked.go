@@ -8,6 +8,7 @@ import (
 
 	"kasoku/internal/diagnose"
 	"kasoku/internal/evidence"
+	"kasoku/internal/report"
 	"kasoku/internal/store"
 	"kasoku/internal/ui"
 )
@@ -22,21 +23,67 @@ type bar struct {
 
 type part struct {
 	Name, Value, Share string
-	Class              string // seg-0 …: a colour of the style sheet
+	Class              string // a colour of the style sheet, see colours
 	X, W               string // percent
 	seconds            float64
 	Code               bool // Name is a statement
 }
 
-// colours of segments in the style sheet.
-const colours = 8
+// colours of segments in the style sheet: seg-0 … are services, seg-q0 …
+// statements, so that none means two things. Of statements the first
+// namedStatements are those that the breakdown of a right answer's time names;
+// then comes one colour for all others, and one for what was added up.
+const (
+	colours         = 8
+	namedStatements = 6
+)
+
+const (
+	furtherStatement = "seg-q6"
+	addedStatements  = "seg-q7"
+)
 
 // mostParts of a bar; the rest is one.
 const mostParts = 7
 
-// whereTime shows what one right answer costs: CPU time by service, then the
-// time of each database's statements by class. One scale; nil if nothing is known.
-func whereTime(run *store.Run) []bar {
+// statementClass is the colour of the i-th statement of the breakdown.
+func statementClass(i int) string {
+	if i < 0 || i >= namedStatements {
+		return furtherStatement
+	}
+	return fmt.Sprintf("seg-q%d", i)
+}
+
+// timeBars show the report's parts of the time that a right answer takes, in its
+// order: as found, and at the end if there is one.
+func timeBars(times []report.TimeShare, labels ...string) []bar {
+	var bars []bar
+	for i, label := range labels {
+		b := bar{Label: label}
+		for j, p := range times {
+			x := part{Name: p.Name, Code: p.IsStatement(), Class: "seg-" + p.Part, seconds: p.Before}
+			if i > 0 {
+				x.seconds = p.After
+			}
+			if p.IsStatement() {
+				x.Class = statementClass(j)
+			} else if p.IsRest() {
+				x.Class = addedStatements
+			}
+			if x.seconds > 0 {
+				b.Parts = append(b.Parts, x)
+			}
+		}
+		bars = append(bars, b)
+	}
+	return placed(bars)
+}
+
+// whereTime shows what ran for one right answer: CPU time by service, then the
+// time of each database's statements by class. One scale; nil if nothing is
+// known. times are the breakdown on the same page, services the order of their
+// colours there; others come after them.
+func whereTime(run *store.Run, times []report.TimeShare, services []report.CPUShare) []bar {
 	if run == nil || run.Evidence == nil || run.Evidence.Load == nil || run.Evidence.Load.Succeeded <= 0 {
 		return nil
 	}
@@ -46,17 +93,55 @@ func whereTime(run *store.Run) []bar {
 	for name, use := range ev.Services {
 		cpu = append(cpu, part{Name: name, seconds: use.CPU / answers})
 	}
+	slices.SortFunc(cpu, bySize)
+	more := len(services)
+	for i := range cpu {
+		j := slices.IndexFunc(services, func(s report.CPUShare) bool { return s.Part == "service" && s.Name == cpu[i].Name })
+		if j < 0 {
+			j, more = more, more+1
+		}
+		cpu[i].Class = fmt.Sprintf("seg-%d", j%(colours-1))
+	}
 	bars := []bar{{Label: "CPU by service", Parts: cpu}}
 	for _, db := range databases(ev.Statements) {
 		b := bar{Label: "Statements in " + db}
 		for _, q := range ev.Statements {
 			if q.Service == db {
-				b.Parts = append(b.Parts, part{Name: q.Fingerprint, seconds: q.Total.Seconds() / answers, Code: true})
+				j := slices.IndexFunc(times, func(t report.TimeShare) bool {
+					return t.IsStatement() && t.Service == db && t.Name == q.Fingerprint
+				})
+				b.Parts = append(b.Parts, part{Name: q.Fingerprint, Class: statementClass(j), seconds: q.Total.Seconds() / answers, Code: true})
 			}
 		}
 		bars = append(bars, b)
 	}
-	return scaled(bars)
+	for i := range bars {
+		rest := addedStatements
+		if i == 0 {
+			rest = fmt.Sprintf("seg-%d", colours-1)
+		}
+		bars[i].thin(rest)
+	}
+	return placed(bars)
+}
+
+func bySize(p, q part) int {
+	return cmp.Or(cmp.Compare(q.seconds, p.seconds), cmp.Compare(p.Name, q.Name))
+}
+
+// thin sorts the parts and joins the small ones, in colour rest.
+func (b *bar) thin(rest string) {
+	b.Parts = slices.DeleteFunc(b.Parts, func(p part) bool { return p.seconds <= 0 })
+	slices.SortFunc(b.Parts, bySize)
+	n := len(b.Parts) - mostParts
+	if n <= 0 {
+		return
+	}
+	others := part{Name: plural(n, "other", "others"), Class: rest}
+	for _, p := range b.Parts[mostParts:] {
+		others.seconds += p.seconds
+	}
+	b.Parts = append(b.Parts[:mostParts], others)
 }
 
 func databases(all []evidence.Statement) []string {
@@ -69,24 +154,12 @@ func databases(all []evidence.Statement) []string {
 	return out
 }
 
-// scaled sorts, joins the small parts and gives all their places.
-func scaled(bars []bar) []bar {
+// placed gives all parts their places on one scale; bars of nothing are left out.
+func placed(bars []bar) []bar {
 	widest := 0.0
 	totals := make([]float64, len(bars))
 	for i := range bars {
-		b := &bars[i]
-		b.Parts = slices.DeleteFunc(b.Parts, func(p part) bool { return p.seconds <= 0 })
-		slices.SortFunc(b.Parts, func(p, q part) int {
-			return cmp.Or(cmp.Compare(q.seconds, p.seconds), cmp.Compare(p.Name, q.Name))
-		})
-		if n := len(b.Parts) - mostParts; n > 0 {
-			rest := part{Name: plural(n, "other", "others")}
-			for _, p := range b.Parts[mostParts:] {
-				rest.seconds += p.seconds
-			}
-			b.Parts = append(b.Parts[:mostParts], rest)
-		}
-		for _, p := range b.Parts {
+		for _, p := range bars[i].Parts {
 			totals[i] += p.seconds
 		}
 		widest = max(widest, totals[i])
@@ -101,7 +174,6 @@ func scaled(bars []bar) []bar {
 			p := &b.Parts[j]
 			p.X, p.W = percent(at/widest), percent(p.seconds/widest)
 			p.Value, p.Share = ui.Seconds(p.seconds), ui.Share(p.seconds/totals[i])
-			p.Class = fmt.Sprintf("seg-%d", j%colours)
 			at += p.seconds
 		}
 		b.Total = ui.Seconds(totals[i])
