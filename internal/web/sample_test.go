@@ -97,7 +97,7 @@ func (p *sample) run(t testing.TB, rate float64, label string, p50 time.Duration
 		Logs:   []evidence.LogLine{{Service: "web", Level: "error", Text: "upstream failed, agent: " + hostileAgent + " password=" + secretValue, Count: 4}},
 		Requests: &trace.Summary{Requests: 40, Patterns: []trace.Pattern{{Kind: trace.NPlusOne, Measures: []string{"I04"}, Method: "GET", Route: "/orders", Service: "db", System: trace.SQL, Keys: []string{"id"},
 			What: "SELECT b.title FROM books b WHERE b.id = ?", After: hostileSQL, PerRequest: 40, Most: 52, Could: 1, Requests: 20, With: 20, Took: 12 * time.Millisecond, Better: "SELECT … WHERE id IN (?, …)", Sources: []string{"app/orders.php:120"}}}},
-		Health: []evidence.Health{{Source: "system", OK: true, Text: "20 samples"}, {Source: "php-fpm status of php", Text: "the pool has no status page"}},
+		Health: []evidence.Health{{Source: "system", OK: true, Text: "20 samples"}, {Source: "php-fpm status of php", Text: "the pool has no status page; the first line that does not fit its log's format: " + hostileAgent}},
 		Profiles: []evidence.Profile{{Service: "php", Tool: "excimer", Samples: 400, Period: time.Millisecond, Data: profileBytes(t),
 			Top: []evidence.ProfileFrame{{Function: "Template::render", File: "app/template.php:40", Self: 0.4, Total: 0.7}, {Function: hostileAgent, Self: 0.2, Total: 0.2}}}},
 	}
