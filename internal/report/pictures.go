@@ -43,13 +43,21 @@ func WorkOn(w diagnose.Work) []string { return onText(w) }
 func WorkShare(w diagnose.Work) string { return shareText(w) }
 
 // Pair compares any two runs as Build compares the ends of a session. Only what
-// belongs to the comparison is filled in. Both hold evidence of a load.
+// belongs to the comparison is filled in: nothing if one of them holds no
+// evidence of a load.
 func Pair(a, b *store.Run) *Model {
-	m := &Model{Format: Format, Before: side(a), After: side(b), CPU: compareCPU(a.Evidence, b.Evidence),
-		Routes: compareRoutes(a.Evidence, b.Evidence), Statements: compareStatements(a.Evidence, b.Evidence)}
+	m := &Model{Format: Format}
+	if HasLoad(a) && HasLoad(b) {
+		m.Before, m.After = side(a), side(b)
+		m.CPU, m.Times, m.Resources = compareCPU(a.Evidence, b.Evidence), compareTimes(a.Evidence, b.Evidence), resources(m.Before, m.After)
+		m.Routes, m.Statements = compareRoutes(a.Evidence, b.Evidence), compareStatements(a.Evidence, b.Evidence)
+	}
 	change.RedactAll(m)
 	return m
 }
+
+// HasLoad: the run holds what a load saw.
+func HasLoad(r *store.Run) bool { return r.Evidence != nil && r.Evidence.Load != nil }
 
 // Flames are the profiles of a run with their pictures, and what could not be
 // drawn.
