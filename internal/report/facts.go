@@ -26,7 +26,7 @@ func (f fact) Text() string {
 	var b strings.Builder
 	for i, p := range f.Parts {
 		if p.Line && i > 0 {
-			b.WriteString("; ")
+			b.WriteString(" ")
 		}
 		b.WriteString(p.Text)
 	}

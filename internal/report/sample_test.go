@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -73,7 +74,7 @@ func (b *sampler) run(kind string, step int64, side experiment.Side, score float
 
 func (b *sampler) diagnostic(workload int, ev *evidence.Evidence) int64 {
 	ev.Load.Workload = workload
-	r := &store.Run{Session: b.session.ID, Kind: store.Diagnostic, Started: start, Label: "with statements recorded", ConfigHash: fmt.Sprintf("%064x", uint64(workload)<<60), Evidence: ev, Diagnosis: diagnosis(ev)}
+	r := &store.Run{Session: b.session.ID, Kind: store.Diagnostic, Started: start, Label: "with statements recorded", ConfigHash: strings.Repeat(fmt.Sprintf("%02x", workload), 32), Evidence: ev, Diagnosis: diagnosis(ev)}
 	b.check(b.st.SaveRun(r))
 	return r.ID
 }
