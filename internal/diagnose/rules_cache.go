@@ -203,30 +203,6 @@ func judgeRedisPersistence(m *model) ([]Finding, string) {
 	}, stack.Redis)
 }
 
-func judgeRedisSlow(m *model) ([]Finding, string) {
-	return m.eachCounted(func(svc *stack.Service, delta, _ func(string) (float64, bool)) []Finding {
-		var worst string
-		var most, calls float64
-		for key, usec := range m.in.Evidence.Counters[svc.Name].Delta {
-			// cmdstat_keys.usec
-			name, ok := strings.CutPrefix(key, "cmdstat_")
-			if !ok || !strings.HasSuffix(name, ".usec") || usec <= most {
-				continue
-			}
-			name = strings.TrimSuffix(name, ".usec")
-			n, _ := delta("cmdstat_" + name + ".calls")
-			worst, most, calls = name, usec, n
-		}
-		// One thread serves all: a command of a millisecond holds all others up.
-		if calls == 0 || most/calls < 1000 {
-			return nil
-		}
-		return []Finding{about(svc.Name, fmt.Sprintf("%s of %s takes %s each", strings.ToUpper(worst), svc.Name, seconds(most/calls/1e6)),
-			fmt.Sprintf("%.0f calls took %.2f s of %.0f s; Redis has one thread for commands, so all others wait.", calls, most/1e6, m.window),
-			"INFO commandstats of "+svc.Name).bounded(m.boundDelay(most / 1e6 / (m.x * m.window)))}
-	}, stack.Redis)
-}
-
 func judgeVarnishStorage(m *model) ([]Finding, string) {
 	return m.eachCounted(func(svc *stack.Service, delta, _ func(string) (float64, bool)) []Finding {
 		n, _ := delta("MAIN.n_lru_nuked")

@@ -321,7 +321,17 @@ var signs = []struct {
 		in.Evidence.Services["db"] = evidence.ServiceUse{CPU: 15}
 	}), "90000 reads for 400 writes"},
 	{"redis.persistence", both(value("kv", "aof_enabled", "1"), value("kv", "config.appendfsync", "always")), "appendfsync always"},
-	{"redis.slow-command", both(delta("kv", "cmdstat_keys.usec", 3e6), delta("kv", "cmdstat_keys.calls", 100)), "100 calls took 3.00 s"},
+	{"redis.slow-command", func(in *Input) { // a few slow ones beside many quick ones, which take more together
+		kv := in.Evidence.Counters["kv"]
+		kv.Delta["cmdstat_get.calls"], kv.Delta["cmdstat_get.usec"] = 1e5, 5e5
+		kv.Delta["cmdstat_keys.calls"], kv.Delta["cmdstat_keys.usec"] = 5, 1e5
+	}, "KEYS: 5 calls took 100.00 ms, 20.00 ms each"},
+	{"redis.slow-command", func(in *Input) { // slow for some arguments only
+		kv := in.Evidence.Counters["kv"]
+		kv.Delta["cmdstat_sunion.calls"], kv.Delta["cmdstat_sunion.usec"] = 1e4, 5e5
+		kv.Value["slowlog.SUNION.count"], kv.Value["slowlog.SUNION.max_usec"], kv.Value["slowlog.SUNION.max_arguments"] = "12", "31000", "40"
+	}, "SUNION: 12 calls are in the slow log, the longest took 31.00 ms, with up to 40 arguments"},
+	{"redis.slow-command", both(delta("kv", "cmdstat_keys.usec", 3e6), delta("kv", "cmdstat_keys.calls", 100)), "KEYS: 100 calls took 3.00 s, 30.00 ms each"},
 	{"varnish.storage", delta("front", "MAIN.n_lru_nuked", 400), "400 objects"},
 	{"db.pool-cold", func(in *Input) {
 		in.Snapshot.Databases["db"].Variables["innodb_buffer_pool_load_at_startup"] = "OFF"
