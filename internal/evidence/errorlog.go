@@ -75,6 +75,11 @@ func errorLogs(ctx context.Context, h host.Host, svc *stack.Service) (files []st
 	case stack.Redis:
 		files, err = redisLogs(r, svc)
 		not = "its configuration has no logfile"
+	default:
+		if svc.RunsIn != "" {
+			return nil, "" // its messages are that service's
+		}
+		not = "which file it writes errors to is not known"
 	}
 	switch {
 	case err != nil:
@@ -83,7 +88,11 @@ func errorLogs(ctx context.Context, h host.Host, svc *stack.Service) (files []st
 		slices.Sort(files)
 		return slices.Compact(files), ""
 	case not != "":
-		return nil, not + "; name the file as logs in kasoku.yaml"
+		not += "; name the file as logs in kasoku.yaml"
+		if unit := svc.Control.Unit; unit != "" {
+			not += fmt.Sprintf("; what it writes to its standard error, `journalctl -u %s` shows", unit)
+		}
+		return nil, not
 	}
 	return nil, ""
 }
