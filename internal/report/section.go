@@ -33,7 +33,7 @@ func Sections(run *store.Run, limit int) []Section {
 		return nil
 	}
 	var out []Section
-	for _, build := range []func(*store.Run) Section{unhealthy, bounds, workList, failures, serviceLogs, loadRoutes, webRoutes, routeCalls, sqlClasses,
+	for _, build := range []func(*store.Run) Section{unhealthy, bounds, workList, failures, serviceLogs, loadRoutes, webRoutes, routeCalls, sqlClasses, plans,
 		services, system, disks, networks, queues, caches, latencies, topFunctions, processes, healthy, counted} {
 		s := build(run)
 		if len(s.Rows) == 0 {
