@@ -59,6 +59,9 @@ func (m *model) binds() (string, string) {
 	if svc, text := m.workerLimit(); svc != "" {
 		return "workers: " + svc, text
 	}
+	if svc, text := m.connectionLimit(); svc != "" {
+		return "connections: " + svc, text
+	}
 	if svc, use := m.busiestThread(); use >= saturatedThread {
 		return "thread: " + svc, fmt.Sprintf("one thread of %s is busy %.0f %% of the time and cannot use a second CPU, while CPU is %.0f %% busy", svc, 100*use, 100*m.busy)
 	}
@@ -162,16 +165,6 @@ func (m *model) narrowPool() (service, text string) {
 	}
 	return name, fmt.Sprintf("%s on %.3g CPUs; the kernel uses %s of the %s per request, most of it for handing over from one process to the next",
 		queued, k.cpus, seconds(k.sysCPU), seconds(k.allCPU))
-}
-
-// workerLimit finds a pool of PHP-FPM processes that is smaller than the
-// number of requests that it could be given.
-func (m *model) workerLimit() (service, text string) {
-	name, _, queued := m.fullPool()
-	if name == "" {
-		return "", ""
-	}
-	return name, fmt.Sprintf("%s, while CPU is %.0f %% busy", queued, 100*m.at(name).busy)
 }
 
 // fullPool finds a pool of PHP-FPM that requests wait for, with a text that says so.

@@ -79,6 +79,13 @@ func AppServerOf(snap *evidence.Snapshot, svc *stack.Service) (*AppServer, error
 	return out, nil
 }
 
+// Slots are the requests that its workers can have at once.
+func (s *AppServer) Slots() int { return max(s.Now.Workers, 1) * max(s.Now.Threads, 1) }
+
+// fillsWorkers reports whether the requests under way keep all of an
+// application server's workers at work.
+func (m *model) fillsWorkers(s *AppServer) bool { return m.inSystem >= 0.8*float64(s.Slots()) }
+
 // judgeAppWorkers: workers that are all at work while CPU is idle are too few;
 // many more than CPUs on a full machine switch, and their memory may be more
 // than there is.
@@ -96,7 +103,6 @@ func judgeAppWorkers(m *model) ([]Finding, string) {
 		}
 		k := m.at(svc.Name)
 		processes := max(s.Now.Workers, 1)
-		slots := float64(processes * max(s.Now.Threads, 1))
 		use := m.in.Evidence.Services[svc.Name]
 		each := int64(0)
 		if use.Processes > 0 {
@@ -112,7 +118,7 @@ func judgeAppWorkers(m *model) ([]Finding, string) {
 			f.Text += fmt.Sprintf(" They take %s each, and %s of memory are left: fewer would do.", size(each), size(k.sys.MemoryAvailable))
 			setting.Up, setting.Memory = -1, -each
 			f = f.bounded(m.boundWait())
-		case m.inSystem >= 0.8*slots && (k.busy < saturatedCPU || float64(processes) < k.cpus):
+		case m.fillsWorkers(s) && (k.busy < saturatedCPU || float64(processes) < k.cpus):
 			f.Text += " All are at work while requests wait: more would answer them. The best number is found by trying."
 			setting.Up, setting.Memory = 1, each
 			f = f.bounded(m.boundWait())

@@ -107,12 +107,20 @@ func nowText(settings []Setting) string {
 // nearLimit: a high-water mark from here on is at its limit for every burst.
 const nearLimit = 0.85
 
+// connectionUse is a database's limit of connections, how many were open at
+// most since its start, and how many were refused in the run; ok is false if
+// that is not known.
+func (v dbView) connectionUse() (limit, used, refused float64, ok bool) {
+	limit, ok = v.variable("max_connections")
+	used, seen := v.value("Max_used_connections")
+	refused, _ = v.delta("Connection_errors_max_connections")
+	return limit, used, refused, ok && seen && limit > 0
+}
+
 func judgeMaxConnections(m *model) ([]Finding, string) {
 	return m.eachDB(func(v dbView) []Finding {
-		limit, ok := v.variable("max_connections")
-		used, seen := v.value("Max_used_connections")
-		refused, _ := v.delta("Connection_errors_max_connections")
-		if !ok || !seen || limit <= 0 || used < nearLimit*limit && refused == 0 {
+		limit, used, refused, ok := v.connectionUse()
+		if !ok || used < nearLimit*limit && refused == 0 {
 			return nil
 		}
 		return []Finding{about(v.svc.Name, v.svc.Name+" is at its limit of connections",

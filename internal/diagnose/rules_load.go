@@ -64,6 +64,13 @@ func (m *model) causes() []string {
 			}
 		}
 	}
+	out = append(out, m.otherWorkers()...)
+	_, _ = m.eachDB(func(v dbView) []Finding {
+		if limit, used, refused, ok := v.connectionUse(); ok {
+			out = append(out, fmt.Sprintf("connections: %s had %.0f of max_connections = %.0f open at most since its start, %.0f were refused in the run", v.svc.Name, used, limit, refused))
+		}
+		return nil
+	})
 	for _, svc := range m.in.Stack.OfKind(stack.MariaDB, stack.MySQL) {
 		running, _ := m.values(svc.Name)("Threads_running")
 		out = append(out, fmt.Sprintf("locks: %.2f transactions of %s wait for rows on average, %.0f threads run at the end", m.lockWait[svc.Name], svc.Name, running))
