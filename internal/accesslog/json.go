@@ -18,10 +18,10 @@ var jsonPlaces = map[string]place{
 	"request_uri": {kind: kindTarget}, "RequestPath": {kind: kindTarget}, "request.uri": {kind: kindTarget}, "url": {kind: kindTarget},
 	"uri": {kind: kindPath}, "path": {kind: kindPath}, "args": {kind: kindQuery}, "query": {kind: kindQuery}, "query_string": {kind: kindQuery},
 	"protocol": {kind: kindProtocol}, "server_protocol": {kind: kindProtocol}, "request.proto": {kind: kindProtocol}, "RequestProtocol": {kind: kindProtocol},
-	"status": {kind: kindStatus}, "status_code": {kind: kindStatus}, "DownstreamStatus": {kind: kindStatus},
+	"status": {kind: kindStatus}, "status_code": {kind: kindStatus}, "code": {kind: kindStatus}, "DownstreamStatus": {kind: kindStatus},
 	"body_bytes_sent": {kind: kindBytes}, "body_bytes": {kind: kindBytes}, "bytes_sent": {kind: kindBytesDash}, "bytes_out": {kind: kindBytes}, "bytes": {kind: kindBytes},
 	"size": {kind: kindBytes}, "DownstreamContentSize": {kind: kindBytes},
-	"request_time": {kind: kindRequestTime, unit: seconds}, "duration": {kind: kindRequestTime, unit: seconds},
+	"request_time": {kind: kindRequestTime, unit: seconds}, "duration": {kind: kindRequestTime, unit: seconds}, "latency": {kind: kindRequestTime, unit: seconds},
 	"response_time": {kind: kindRequestTime, unit: seconds}, "reqtime": {kind: kindRequestTime, unit: seconds}, "Duration": {kind: kindRequestTime, unit: time.Nanosecond},
 	"upstream_response_time": {kind: kindUpstreamTime, unit: seconds}, "apptime": {kind: kindUpstreamTime, unit: seconds}, "OriginDuration": {kind: kindUpstreamTime, unit: time.Nanosecond},
 	"http_referer": {kind: kindReferer}, "referer": {kind: kindReferer}, "referrer": {kind: kindReferer},
@@ -30,6 +30,16 @@ var jsonPlaces = map[string]place{
 	"request.headers.User-Agent": {kind: kindAgent}, "request_User-Agent": {kind: kindAgent},
 	"host": {kind: kindHost}, "http_host": {kind: kindHost}, "vhost": {kind: kindHost}, "request.host": {kind: kindHost}, "RequestHost": {kind: kindHost},
 	"upstream_cache_status": {kind: kindCache}, "cache": {kind: kindCache},
+}
+
+// Keys that name their unit are read in it: duration_ms, latency_us, elapsed_s.
+func init() {
+	for _, name := range []string{"duration", "latency", "elapsed", "response_time", "request_time"} {
+		for unit, d := range map[string]time.Duration{"s": seconds, "sec": seconds, "seconds": seconds, "ms": time.Millisecond, "millis": time.Millisecond,
+			"us": time.Microsecond, "micros": time.Microsecond, "ns": time.Nanosecond, "nanos": time.Nanosecond} {
+			jsonPlaces[name+"_"+unit] = place{kind: kindRequestTime, unit: d}
+		}
+	}
 }
 
 // JSON are lines that are one object each.
@@ -184,6 +194,11 @@ func (s *scanner) text() ([]byte, bool) {
 
 // set the present key's value.
 func (s *scanner) set(v []byte) bool {
+	if string(s.c.key) == "code" {
+		if _, ok := number(v); !ok || len(v) != 3 { // an error's or an RPC's, not HTTP's
+			return true
+		}
+	}
 	s.why = s.e.labelled(jsonPlaces, s.c.key, v, s.c)
 	return s.why == ""
 }

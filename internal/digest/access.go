@@ -133,6 +133,7 @@ type accessRun struct {
 	segment  int64 // bytes of a file for one job
 	block    int   // bytes of a stream for one job
 	slots    int   // limit of each worker's table; 0: by the number of workers
+	sized    bool  // some line had a size of the answer; known at the end
 
 	mu   sync.Mutex
 	done int64

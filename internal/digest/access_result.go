@@ -30,7 +30,37 @@ func (run *accessRun) result(workers []*accessWorker) *Access {
 	if !a.Timed && a.Lines > a.Bad+a.Skipped {
 		a.Warnings = append(a.Warnings, "the log has no request times: routes are in the order of their number of requests; log $request_time (nginx) or %D (Apache) to see where the time goes")
 	}
+	run.warnOfValues(a)
 	return a
+}
+
+// notSeconds: half of a server's answers do not take a quarter of an hour.
+const notSeconds = 1000 * time.Second
+
+// warnOfValues tells what no line has, and times that are of another unit than
+// they were read in.
+func (run *accessRun) warnOfValues(a *Access) {
+	var count, without, slow, timed int64
+	for _, r := range a.Routes {
+		count += r.Count
+		without += r.Status[0]
+		timed += r.Time.Count
+		if r.Time.P50 >= notSeconds {
+			slow += r.Time.Count
+		}
+	}
+	if count == 0 {
+		return
+	}
+	if without == count {
+		a.Warnings = append(a.Warnings, "the log has no status codes: failures are not seen; log $status (nginx) or %>s (Apache), in JSON and LTSV as status")
+	}
+	if !run.sized {
+		a.Warnings = append(a.Warnings, "the log has no sizes of answers: bytes are 0; log $body_bytes_sent (nginx) or %B (Apache), in JSON and LTSV as size")
+	}
+	if labelled := strings.Contains(a.Format, "json") || strings.Contains(a.Format, "ltsv"); labelled && timed > 0 && 2*slow > timed {
+		a.Warnings = append(a.Warnings, "most request times are above 1000 s: they may be milliseconds that were read as seconds; let the key name its unit (duration_ms, latency_us), or describe the line with --format")
+	}
 }
 
 // sum adds what is known of a file.
@@ -104,6 +134,7 @@ func (run *accessRun) routes(slots []*slot, a *Access) []Route {
 	for name, s := range sums {
 		all = append(all, named{name, s})
 		a.Timed = a.Timed || s.time.count > 0
+		run.sized = run.sized || s.sized
 	}
 	slices.SortFunc(all, func(x, y named) int {
 		return cmp.Or(cmp.Compare(y.time.total, x.time.total), cmp.Compare(y.count, x.count), cmp.Compare(x.routeName.route, y.routeName.route), cmp.Compare(x.routeName.method, y.routeName.method))

@@ -19,6 +19,7 @@ type slot struct {
 	example string
 
 	bytes    int64
+	sized    bool // a line had a size
 	status   [6]int64
 	codes    *[200]int64 // 400–599
 	time     histogram
@@ -60,8 +61,9 @@ func positionOf(input int, offset int64) position {
 
 func (s *slot) add(r *accesslog.Row) {
 	s.count++
-	if r.Bytes > 0 {
+	if r.Bytes >= 0 {
 		s.bytes += r.Bytes
+		s.sized = true
 	}
 	if class := r.Status / 100; class < len(s.status) {
 		s.status[class]++
@@ -138,6 +140,7 @@ func (s *slot) learnt() string {
 func (s *slot) merge(o *slot) {
 	s.count += o.count
 	s.bytes += o.bytes
+	s.sized = s.sized || o.sized
 	for i, n := range o.status {
 		s.status[i] += n
 	}

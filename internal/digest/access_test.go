@@ -100,7 +100,7 @@ func TestAccessRoutesGiven(t *testing.T) {
 	if s := strings.Join(got, ", "); s != "/a/:n/x 34, /c/:id/x 33, (others) 33" {
 		t.Error(s)
 	}
-	if a.Timed || len(a.Warnings) != 2 {
+	if a.Timed || len(a.Warnings) != 3 {
 		t.Errorf("%q", a.Warnings)
 	}
 	_, err := AccessLogs(context.Background(), nil, AccessOptions{Routes: accesslog.RouteOptions{Patterns: []string{"^("}}})
@@ -111,7 +111,7 @@ func TestAccessRoutesGiven(t *testing.T) {
 
 // What is no log, or not whole, is said.
 func TestAccessWrongInputs(t *testing.T) {
-	good := strings.Repeat("time:2026-11-21T10:00:00Z\tmethod:GET\turi:/a\tstatus:200\treqtime:0.1\n", 50)
+	good := strings.Repeat("time:2026-11-21T10:00:00Z\tmethod:GET\turi:/a\tstatus:200\tsize:7\treqtime:0.1\n", 50)
 	failing := Input{Name: "broken.gz", Open: func() (io.ReadCloser, error) {
 		return io.NopCloser(io.MultiReader(strings.NewReader(good), &failingReader{})), nil
 	}}
@@ -133,7 +133,7 @@ func TestAccessWrongInputs(t *testing.T) {
 		{"a cut line", textInput("access.log", good+good[:40], true), "", "", "last line is cut"},
 		{"a cut value", textInput("access.log", good+good[:len(good)/50-5], false), "", "", "last line is cut"},
 		{"no end", textInput("access.log", good[:len(good)-1], false), "", "", ""},
-		{"a broken stream", failing, "", "", "up to byte 3350 only"},
+		{"a broken stream", failing, "", "", "up to byte 3700 only"},
 		{"mostly bad", textInput("access.log", good+strings.Repeat("x\n", 51), true), "", "most", ""},
 	} {
 		var o AccessOptions
@@ -158,6 +158,27 @@ func TestAccessWrongInputs(t *testing.T) {
 			t.Errorf("%s: warnings %q, want %q", c.name, a.Warnings, c.warns)
 		case !strings.Contains(c.name, "empty") && c.name != "blank" && a.Routes[0].Count < 50:
 			t.Errorf("%s: %+v", c.name, a)
+		}
+	}
+}
+
+// What no line has, and times of another unit, are told.
+func TestAccessWarnsOfValues(t *testing.T) {
+	const whole = `{"time":"2026-11-21T10:00:00Z","method":"GET","uri":"/a","status":200,"size":7,"duration":0.1}`
+	for _, c := range []struct{ name, line, warns string }{
+		{"all there", whole, ""},
+		{"code for status", strings.Replace(whole, "status", "code", 1), ""},
+		{"an answer of no bytes has a size", strings.Replace(whole, `"size":7`, `"size":0`, 1), ""},
+		{"no status", strings.Replace(whole, `"status":200,`, "", 1), "no status codes"},
+		{"no status, the code of an RPC", strings.Replace(whole, `"status":200`, `"code":"NOT_FOUND"`, 1), "no status codes"},
+		{"no size", strings.Replace(whole, `"size":7,`, "", 1), "no sizes"},
+		{"milliseconds", strings.Replace(whole, "0.1", "1400", 1), "they may be milliseconds"},
+		{"milliseconds by name", strings.Replace(whole, `"duration":0.1`, `"duration_ms":1400`, 1), ""},
+		{"LTSV without a status", "time:2026-11-21T10:00:00Z\tmethod:GET\turi:/a\tsize:7\treqtime:0.1", "no status codes"},
+	} {
+		a := digestText(t, strings.Repeat(c.line+"\n", 50), AccessOptions{})
+		if got := strings.Join(a.Warnings, "\n"); c.warns == "" && got != "" || !strings.Contains(got, c.warns) || a.Bad > 0 {
+			t.Errorf("%s: warnings %q, want %q; %d bad", c.name, got, c.warns, a.Bad)
 		}
 	}
 }
