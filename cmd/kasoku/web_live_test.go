@@ -208,12 +208,12 @@ func (l *liveTab) views() {
 	link("sessions", "", `nav a[href="/sessions"]`)
 	link("runs", "", `nav a[href="/runs"]`)
 	link("run", "runs?kind=diagnostic", `td a[href^="/runs/"]`)
-	for _, part := range []string{"binds", "statements", "routes", "plans", "health"} {
+	for _, part := range []string{"binds", "statements", "routes", "plans", "explains", "health"} {
 		if !webtest.Eval[bool](l.Tab, fmt.Sprintf(`document.getElementById(%q) !== null`, part)) {
 			l.c.t.Errorf("a diagnostic run has no part %q", part)
 		}
 	}
-	if !strings.Contains(webtest.Eval[string](l.Tab, `document.querySelector("#plans ~ details pre:last-of-type")?.textContent || ""`), "query_block") {
+	if !strings.Contains(webtest.Eval[string](l.Tab, `document.querySelector("#explains ~ details pre:last-of-type")?.textContent || ""`), "query_block") {
 		l.c.t.Error("no EXPLAIN stands beside the statements")
 	}
 	link("scored-run", "runs?kind=scored", `td a[href^="/runs/"]`)
