@@ -93,8 +93,8 @@ faults: deps-test build ## break a disposable host at every step of every kind o
 lab-base: deps-test build ## build the system that disposable hosts start from (docs/lab.md), as root
 	@bin/kasoku lab base
 
-fuzz: ## fuzz all configuration editors (EXECS=10000000)
-	@$(WITH_GO) scripts/fuzz.sh $(EXECS)
+fuzz: ## fuzz every parser (EXECS=10000000 of all together; IN=internal/confedit: the editors)
+	@$(WITH_GO) scripts/fuzz.sh $(or $(EXECS),1000000) $(IN)
 
 clean: ## remove what make built
 	rm -rf bin

@@ -203,6 +203,7 @@ func (c *Collector) firstReading(ctx context.Context, name string) (*reading, er
 		}
 	}
 	r.threads, r.unread = readThreads(ctx, h, r.table, c.roots[name])
+	r.io = readIO(ctx, h, r.table, c.roots[name])
 	return r, nil
 }
 
@@ -227,7 +228,9 @@ func (c *Collector) endLocked(ctx context.Context) error {
 		}
 		r, err := readSystem(ctx, c.hosts[name])
 		if err == nil {
-			r.threads, r.unread = readThreads(ctx, c.hosts[name], r.table, still(c.roots[name], c.begin[name].table, r.table))
+			alive := still(c.roots[name], c.begin[name].table, r.table)
+			r.threads, r.unread = readThreads(ctx, c.hosts[name], r.table, alive)
+			r.io = readIO(ctx, c.hosts[name], r.table, alive)
 		}
 		return r, err
 	})

@@ -19,6 +19,8 @@ type errorSource struct {
 	h    host.Host
 	svc  string
 	logs []*logPart
+	// journal of the unit, of a service whose log is no file; nil: none.
+	journal *journalPart
 	// apache: it says once in its life that its workers are too few.
 	apache bool
 	// not says why there is nothing to read.
@@ -42,6 +44,9 @@ func errorSources(ctx context.Context, s setting) ([]source, []Health) {
 				seen[key] = true
 				x.logs = append(x.logs, &logPart{AccessLog: AccessLog{Path: f}})
 			}
+		}
+		if unit := svc.Control.Unit; not != "" && unit != "" {
+			x.journal, x.not = &journalPart{unit: unit}, ""
 		}
 		if len(files) == 0 && not == "" || len(files) > 0 && len(x.logs) == 0 {
 			continue
@@ -88,11 +93,7 @@ func errorLogs(ctx context.Context, h host.Host, svc *stack.Service) (files []st
 		slices.Sort(files)
 		return slices.Compact(files), ""
 	case not != "":
-		not += "; name the file as logs in kasoku.yaml"
-		if unit := svc.Control.Unit; unit != "" {
-			not += fmt.Sprintf("; what it writes to its standard error, `journalctl -u %s` shows", unit)
-		}
-		return nil, not
+		return nil, not + "; name the file as logs in kasoku.yaml"
 	}
 	return nil, ""
 }
@@ -211,6 +212,9 @@ func (x *errorSource) start(ctx context.Context) {
 	for _, l := range x.logs {
 		l.from, l.err = logSize(ctx, x.h, l.Path)
 	}
+	if x.journal != nil {
+		x.journal.from = x.journal.last(ctx, x.h)
+	}
 }
 
 func (x *errorSource) end(ctx context.Context) {
@@ -218,6 +222,9 @@ func (x *errorSource) end(ctx context.Context) {
 		if l.err == nil {
 			l.to, l.err = logSize(ctx, x.h, l.Path)
 		}
+	}
+	if x.journal != nil {
+		x.journal.to = x.journal.last(ctx, x.h)
 	}
 }
 
@@ -245,6 +252,14 @@ func (x *errorSource) tell(ctx context.Context, ev *Evidence) {
 		}
 		ev.LogsBefore = append(ev.LogsBefore, earlier...)
 	}
+	if x.journal != nil {
+		kinds, text, err := x.journal.read(ctx, x.h, x.svc)
+		if err != nil {
+			ev.Health = append(ev.Health, Health{Source: name, Text: err.Error()})
+		} else {
+			all, covered = append(all, kinds...), append(covered, text)
+		}
+	}
 	sortLogs(all)
 	ev.Logs = append(ev.Logs, all[:min(len(all), maxLogKinds)]...)
 	if len(covered) > 0 {
@@ -267,11 +282,7 @@ func (x *errorSource) read(ctx context.Context, l *logPart) (kinds []LogLine, te
 	if err != nil {
 		return nil, "", fmt.Errorf("read %s: %w", l.Path, err)
 	}
-	var lines int64
-	for _, k := range kinds {
-		lines += k.Count
-	}
-	text = fmt.Sprintf("messages in %s: %d, of kinds: %d", l.Path, lines, len(kinds))
+	text = fmt.Sprintf("messages in %s: %d, of kinds: %d", l.Path, countLogs(kinds), len(kinds))
 	if more > 0 {
 		text += fmt.Sprintf(", %d more", more)
 	}

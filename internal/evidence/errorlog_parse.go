@@ -24,39 +24,70 @@ const maxLogLine = 8 << 10
 // messages without a level. Lines that go on with the message before them are
 // left out. more counts the kinds beyond the limit.
 func ParseErrorLog(r io.Reader, service string) (kinds []LogLine, more int, err error) {
-	at := map[string]int{}
+	var g logGroups
 	known := false // a line with a time has been seen
 	in := bufio.NewReaderSize(r, maxLogLine)
 	for {
-		line, cut, rerr := readLogLine(in)
+		line, cut, err := readLogLine(in)
 		if len(line) > 0 {
 			level, text, headed := logMessage(line)
 			known = known || headed
 			if (headed || !known) && text != "" {
-				key := level + "\x00" + logKind(text)
-				if i, ok := at[key]; ok {
-					kinds[i].Count++
-				} else if len(at) < 20*maxLogKinds { // bounds what a hostile log costs
-					at[key] = len(kinds)
-					kinds = append(kinds, LogLine{Service: service, Level: level, Text: maskLog(clipLog(text, cut)), Count: 1, Measures: logMeasures(text)})
-				} else {
-					more++
-				}
+				g.add(service, level, text, cut)
 			}
 		}
-		if rerr == io.EOF {
+		if err == io.EOF {
 			break
 		}
-		if rerr != nil {
-			return nil, 0, rerr
+		if err != nil {
+			return nil, 0, err
 		}
 	}
+	kinds, more = g.sorted()
+	return kinds, more, nil
+}
+
+// logGroups puts alike messages together.
+type logGroups struct {
+	kinds []LogLine
+	at    map[string]int // by level and kind: place in kinds
+	more  int            // messages without a place
+}
+
+func (g *logGroups) add(service, level, text string, cut bool) {
+	key := level + "\x00" + logKind(text)
+	if i, ok := g.at[key]; ok {
+		g.kinds[i].Count++
+		return
+	}
+	if len(g.at) >= 20*maxLogKinds { // bounds what a hostile log costs
+		g.more++
+		return
+	}
+	if g.at == nil {
+		g.at = map[string]int{}
+	}
+	g.at[key] = len(g.kinds)
+	g.kinds = append(g.kinds, LogLine{Service: service, Level: level, Text: maskLog(clipLog(text, cut)), Count: 1, Measures: logMeasures(text)})
+}
+
+// sorted returns at most maxLogKinds; more counts what is not among them.
+func (g *logGroups) sorted() (kinds []LogLine, more int) {
+	kinds, more = g.kinds, g.more
 	sortLogs(kinds)
 	if len(kinds) > maxLogKinds {
 		more += len(kinds) - maxLogKinds
 		kinds = kinds[:maxLogKinds]
 	}
-	return kinds, more, nil
+	return kinds, more
+}
+
+func countLogs(kinds []LogLine) int64 {
+	var lines int64
+	for _, k := range kinds {
+		lines += k.Count
+	}
+	return lines
 }
 
 // readLogLine returns the begin of the next line; cut if there was more.

@@ -258,6 +258,10 @@ type ServiceUse struct {
 	// Busiest is the CPU time of the busiest thread, seconds: close to the
 	// window's length it is a serial section.
 	Busiest float64 `json:"busiest"`
+	// DiskRead and DiskWritten are bytes per second of its processes
+	// (/proc/PID/io); 0 also where they cannot be read.
+	DiskRead    float64 `json:"disk_read_per_second"`
+	DiskWritten float64 `json:"disk_written_per_second"`
 	// Top are its processes that used most CPU.
 	Top []ProcessUse `json:"top,omitempty"`
 	// Cgroup limits of the service, if it has its own.

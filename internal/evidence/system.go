@@ -30,8 +30,9 @@ type reading struct {
 	files     [2]int64         // open, limit
 	pressure  map[string]int64 // by "cpu", "io", "memory"; absent if the kernel has none
 	table     processTable
-	benchmark time.Duration  // CPU time of CollectorOptions.Benchmark so far
-	threads   map[int]thread // of the services, by TID
+	benchmark time.Duration     // CPU time of CollectorOptions.Benchmark so far
+	threads   map[int]thread    // of the services, by TID
+	io        map[int]processIO // of the services, by PID
 	kernel    kernelReading
 	unread    map[string]int // threads of services that have too many to read
 	release   string         // of the kernel
@@ -217,6 +218,7 @@ func split(s *System, begin, end *reading, roots map[string][]int, generator int
 	}
 	s.Others = others(begin.table, end.table, roots, generator)
 	threadUses(begin, end, uses)
+	ioUses(begin, end, uses)
 	if now, ok := end.table[generator]; ok {
 		s.GeneratorCPU = float64(max(now.Ticks-begin.table[generator].Ticks, 0)) / ticksPerSecond
 	}

@@ -50,7 +50,10 @@ func parts(texts ...string) []part {
 // endName says what the score beside "as found" is of: a session that was cut
 // short has not measured its end.
 func (m *Model) endName() string {
-	if m.Score.Measured {
+	switch {
+	case m.Session.State == "running":
+		return "So far"
+	case m.Score.Measured:
 		return "At the end"
 	}
 	return "Last kept change"

@@ -23,7 +23,7 @@ func TestCutSession(t *testing.T) {
 		{"nothing was kept", nil, Score{AsFound: 10, Final: 10, Factor: 1}, map[string]string{"Last kept change": "nothing was kept", "Factor": "not known"}},
 		{"to its end", []Step{kept}, Score{AsFound: 10, Final: 21, Factor: 2.1, Measured: true}, map[string]string{"At the end": "21 points/s", "Factor": "×2.10"}},
 	} {
-		m := &Model{Session: store.Session{State: "interrupted", AsFound: 10}, Score: x.score, Steps: x.steps}
+		m := &Model{Session: store.Session{State: "interrupted", AsFound: 10}, Score: x.score, Steps: x.steps, Setup: Setup{Runs: make([]SetupRun, 2)}}
 		page, md := strings.ReplaceAll(render(t, HTML, m), "\u00a0", " "), render(t, Markdown, m)
 		for name, text := range x.want {
 			if want := "| " + name + " | " + text + " |"; !strings.Contains(md, want) {

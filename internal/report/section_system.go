@@ -15,7 +15,7 @@ import (
 // services: what each used, most CPU first; then who else used the machine.
 func services(run *store.Run) Section {
 	s := Section{ID: "services", Title: "Services", Note: "of CPU: of all CPUs; busiest thread: of one",
-		Columns: []string{"service", ">of CPU", ">user", ">system", ">busiest thread", ">processes", ">threads", ">memory", ">files", ">of", ">waits/s", ">preempted/s"}}
+		Columns: []string{"service", ">of CPU", ">user", ">system", ">busiest thread", ">processes", ">threads", ">memory", ">files", ">of", ">disk read/s", ">written/s", ">waits/s", ">preempted/s"}}
 	ev := run.Evidence
 	window := 0.0
 	if ev.Load != nil {
@@ -40,7 +40,7 @@ func services(run *store.Run) Section {
 			files, limit = number(int64(u.OpenFiles)), number(int64(u.FileLimit))
 		}
 		s.Rows = append(s.Rows, []string{n, share(u.CPU, total), partOf(u.User, total), partOf(u.Sys, total), partOf(u.Busiest, window), number(int64(u.Processes)), countOrDash(int64(u.Threads)),
-			ui.Bytes(u.RSS), files, limit, rate(u.Voluntary), rate(u.Involuntary)})
+			ui.Bytes(u.RSS), files, limit, bytesOrDash(u.DiskRead), bytesOrDash(u.DiskWritten), rate(u.Voluntary), rate(u.Involuntary)})
 	}
 	if len(names) == 0 && total <= 0 {
 		return s
@@ -60,6 +60,13 @@ func partOf(part, of float64) string {
 		return "–"
 	}
 	return share(part, of)
+}
+
+func bytesOrDash(v float64) string {
+	if v <= 0 {
+		return "–"
+	}
+	return ui.Bytes(int64(v))
 }
 
 func rate(v float64) string {

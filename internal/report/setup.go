@@ -97,8 +97,10 @@ func setupServices(ev *evidence.Evidence) []SetupService {
 	return out
 }
 
-// shortHash tells configurations apart, in characters.
+// shortHash tells configurations, or scenarios, apart, in characters.
 const shortHash = 12
+
+func short(hash string) string { return hash[:min(len(hash), shortHash)] }
 
 // setupRows are the rows of the table, what is not known left out.
 func setupRows(m *Model) []fact {
@@ -112,12 +114,12 @@ func setupRows(m *Model) []fact {
 	add("Kasoku", m.Kasoku)
 	add("Stack", m.Session.Stack)
 	if s.Scenario != "" {
-		add("Scenario", fmt.Sprintf("%s, seed %d%s", s.Scenario, s.Seed, withText(", engine ", s.Engine)))
+		add("Scenario", fmt.Sprintf("%s, seed %d%s%s", s.Scenario, s.Seed, withText(", engine ", s.Engine), withText(", hash ", short(m.Session.Scenario))))
 	}
 	for i, r := range s.Runs {
 		name := "As found"
 		if i > 0 {
-			name = capital(m.end())
+			name = m.endName()
 		}
 		text := fmt.Sprintf("run %d: %s, window %s", r.Run, plural(r.Workload, "user", "users"), ui.Duration(r.Window))
 		if r.Warmup > 0 {
@@ -126,7 +128,7 @@ func setupRows(m *Model) []fact {
 		if r.Warmed > 0 {
 			text += fmt.Sprintf(" (took %s)", ui.Duration(r.Warmed))
 		}
-		add(name, text+withText(", configuration ", r.ConfigHash[:min(len(r.ConfigHash), shortHash)]))
+		add(name, text+withText(", configuration ", short(r.ConfigHash)))
 	}
 	if p := m.Session.Pace; p.Window > 0 {
 		add("Window of experiments", ui.Duration(p.Window)+withText(": ", p.Why))

@@ -15,10 +15,10 @@ import (
 // in every form.
 func TestSetup(t *testing.T) {
 	m := sample(t)
-	m.Kasoku = "v1.2.3"
+	m.Kasoku, m.Session.Scenario = "v1.2.3", strings.Repeat("07", 32)
 	page, md := strings.ReplaceAll(render(t, HTML, m), "\u00a0", " "), render(t, Markdown, m)
 	for name, text := range map[string]string{
-		"Kasoku": "v1.2.3", "Stack": "bookshop", "Scenario": "shop, seed 7, engine epoll",
+		"Kasoku": "v1.2.3", "Stack": "bookshop", "Scenario": "shop, seed 7, engine epoll, hash 070707070707",
 		"As found":   "run 1: 8 users, window 10.0 s, warm-up at most 30.0 s (took 4.00 s), configuration 080808080808",
 		"Host local": "2 CPUs, 4.00 GiB of memory, Linux 6.1.0-18-amd64",
 		"Services":   "db: MariaDB 10.11.6-MariaDB; php: PHP 8.2.29; web: nginx 1.22.1",
