@@ -226,6 +226,7 @@ func (l *liveTab) views() {
 	link("journal", "", `nav a[href="/journal"]`)
 	link("entry", "journal", `td a[href^="/journal/"]`)
 	l.Open(l.at)
+	l.Until(`!document.getElementById("live").hidden`) // who does not follow yet is not waited for
 }
 
 // report of the session that was cut short, as a file without a network.

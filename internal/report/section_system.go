@@ -15,7 +15,7 @@ import (
 // services: what each used, most CPU first; then who else used the machine.
 func services(run *store.Run) Section {
 	s := Section{ID: "services", Title: "Services", Note: "of CPU: of all CPUs; busiest thread: of one",
-		Columns: []string{"service", ">of CPU", ">user", ">system", ">busiest thread", ">processes", ">threads", ">memory", ">files", ">of", ">disk read/s", ">written/s", ">waits/s", ">preempted/s"}}
+		Columns: []string{"service", ">of CPU", ">user", ">system", ">busiest thread", ">processes", ">threads", ">memory", ">files", ">of", ">waits/s", ">preempted/s"}}
 	ev := run.Evidence
 	window := 0.0
 	if ev.Load != nil {
@@ -40,7 +40,7 @@ func services(run *store.Run) Section {
 			files, limit = number(int64(u.OpenFiles)), number(int64(u.FileLimit))
 		}
 		s.Rows = append(s.Rows, []string{n, share(u.CPU, total), partOf(u.User, total), partOf(u.Sys, total), partOf(u.Busiest, window), number(int64(u.Processes)), countOrDash(int64(u.Threads)),
-			ui.Bytes(u.RSS), files, limit, bytesOrDash(u.DiskRead), bytesOrDash(u.DiskWritten), rate(u.Voluntary), rate(u.Involuntary)})
+			ui.Bytes(u.RSS), files, limit, rate(u.Voluntary), rate(u.Involuntary)})
 	}
 	if len(names) == 0 && total <= 0 {
 		return s
@@ -60,13 +60,6 @@ func partOf(part, of float64) string {
 		return "–"
 	}
 	return share(part, of)
-}
-
-func bytesOrDash(v float64) string {
-	if v <= 0 {
-		return "–"
-	}
-	return ui.Bytes(int64(v))
 }
 
 func rate(v float64) string {
@@ -156,11 +149,18 @@ func perCPU(use []float64) string {
 	return strings.Join(out, ", ")
 }
 
+// disks, and behind them which service had them read and written.
 func disks(run *store.Run) Section {
-	s := Section{ID: "disks", Title: "Disks", Columns: []string{"disk", ">busy", ">reads/s", ">bytes/s", ">latency", ">writes/s", ">bytes/s ", ">latency ", ">queue"}}
+	s := Section{ID: "disks", Title: "Disks", Note: "by a service: what its processes had read and written, when they did",
+		Columns: []string{"disk", ">busy", ">reads/s", ">bytes/s", ">latency", ">writes/s", ">bytes/s ", ">latency ", ">queue"}}
 	for _, host := range run.Evidence.HostNames() {
 		for _, d := range run.Evidence.On(host).Disks {
 			s.Rows = append(s.Rows, []string{on(run.Evidence, host, d.Name), ui.Share(d.Busy), rate(d.Reads), rateBytes(d.ReadBytes), orDash(d.ReadLatency), rate(d.Writes), rateBytes(d.WriteBytes), orDash(d.WriteLatency), ui.Number(d.Queue)})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(run.Evidence.Services)) {
+		if u := run.Evidence.Services[name]; u.DiskRead >= 1 || u.DiskWritten >= 1 {
+			s.Rows = append(s.Rows, []string{"by " + name, "–", "–", rateBytes(u.DiskRead), "–", "–", rateBytes(u.DiskWritten)})
 		}
 	}
 	return s

@@ -29,7 +29,7 @@ func fullEvidence(text string) *evidence.Evidence {
 			Better: "SELECT * FROM users WHERE id IN (?, …)" + text, Sources: []string{"app/user.php:120"}}}}
 	ev.Statements[0].P95, ev.Statements[0].P99, ev.Statements[0].NoIndex, ev.Statements[0].FullScans, ev.Statements[0].LockTime = 70*ms, 90*ms, 260, 130, ms
 	ev.Statements[1].Fingerprint += text
-	ev.Services["db"] = evidence.ServiceUse{CPU: 13.9, User: 12, Sys: 1.9, Busiest: 9.1, Processes: 1, Threads: 31, RSS: 300 << 20, OpenFiles: 990, FileLimit: 1024, Voluntary: 8000, Top: []evidence.ProcessUse{{PID: 812, Name: "mariadbd" + text, CPU: 13.9}}}
+	ev.Services["db"] = evidence.ServiceUse{CPU: 13.9, User: 12, Sys: 1.9, Busiest: 9.1, Processes: 1, Threads: 31, RSS: 300 << 20, DiskWritten: 3 << 20, OpenFiles: 990, FileLimit: 1024, Voluntary: 8000, Top: []evidence.ProcessUse{{PID: 812, Name: "mariadbd" + text, CPU: 13.9}}}
 	s := &ev.System
 	s.Idle, s.MemoryTotal, s.MemoryAvailable, s.PerCPU, s.SoftIRQ, s.Interrupts, s.FileMax, s.OpenFiles = 1.3, 4<<30, 1<<30, []float64{0.99, 0.41}, 0.2, 1500, 100000, 3000
 	s.TCP = evidence.TCPUse{States: map[string]int{"TIME-WAIT": 20000, "ESTAB": 31}, PortsUsed: 19000, PortRange: 28232, PortsTo: "127.0.0.1:3306", ActiveOpens: 20000, Segments: 1 << 20, Retransmits: 3, ListenDrops: 2,
@@ -53,7 +53,7 @@ func fullEvidence(text string) *evidence.Evidence {
 var wantSections = []struct{ id, cell string }{
 	{"uncovered", "off by 3m"}, {"bounds", "cpu: db"}, {"work", "once per row of another result (N+1) → db"}, {"work", "app/user.php:120"}, {"failures", "GET /cart"}, {"logs", "64 worker_connections are not enough"},
 	{"routes", "GET /orders"}, {"web-routes", "2xx ×90, 404 ×6, 502 ×4"}, {"web-routes", "HIT ×30, MISS ×870"}, {"web-routes", "47.0 ms"}, {"calls", "SELECT * FROM users WHERE id = ?"}, {"statements", "no index, full scan 50.0 %"}, {"statements", "90.0 ms"},
-	{"services", "91.0 %"}, {"system", "19000 of 28232 to 127.0.0.1:3306"}, {"system", "99 %, 41 %"}, {"system", "1.50 CPUs, throttled 1.00 s in 12 periods"}, {"disks", "70 %"}, {"networks", "13.4 %"}, {"queues", "129"},
+	{"services", "91.0 %"}, {"system", "19000 of 28232 to 127.0.0.1:3306"}, {"system", "99 %, 41 %"}, {"system", "1.50 CPUs, throttled 1.00 s in 12 periods"}, {"disks", "70 %"}, {"disks", "by db"}, {"disks", "3.00 MiB"}, {"networks", "13.4 %"}, {"queues", "129"},
 	{"caches", "75.0 %"}, {"caches", "90.0 %"}, {"latencies", "300 µs"}, {"functions", "App\\Book::render"}, {"functions", "31 %"}, {"processes", "backup"}, {"health", "not judged: times per route"}, {"counters", "get_misses"},
 }
 
