@@ -7,6 +7,7 @@ import (
 
 	"kasoku/internal/evidence"
 	"kasoku/internal/stack"
+	"kasoku/internal/ui"
 )
 
 // A statement scans when it reads this many rows each time and this many for
@@ -51,8 +52,8 @@ func judgeFullScan(m *model) ([]Finding, string) {
 		}
 		f := Finding{Service: svc.Name, Evidence: cites,
 			Title: fmt.Sprintf("%s reads whole tables to find a few rows", svc.Name),
-			Text: fmt.Sprintf("%d statement classes take %.0f %% of %s's statement time (%.2f of %.2f s) and examine thousands of rows for each one that they return.",
-				len(cites), 100*scanning/all, svc.Name, scanning, all)}
+			Text: fmt.Sprintf("%s %.0f %% of %s's statement time (%.2f of %.2f s); for each row that is returned, thousands are examined.",
+				ui.Plural(len(cites), "statement class takes", "statement classes take"), 100*scanning/all, svc.Name, scanning, all)}
 		f.Bound, f.Formula = m.boundBy(svc.Name, m.perReq[svc.Name]*scanning/all)
 		out = append(out, f)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"kasoku/internal/stack"
+	"kasoku/internal/ui"
 )
 
 // judgeSorts finds statements that sort or group in temporary tables (W06).
@@ -34,7 +35,7 @@ func judgeSorts(m *model) ([]Finding, string) {
 			continue
 		}
 		out = append(out, about(svc.Name, svc.Name+" groups and sorts many rows in temporary tables",
-			fmt.Sprintf("%d statement classes take %s of the statement time. An index in the order of GROUP BY and ORDER BY avoids both; larger buffers do not.", len(cites), percent(sorting/all)), cites...).
+			fmt.Sprintf("%s %s of the statement time. An index in the order of GROUP BY and ORDER BY avoids both; larger buffers do not.", ui.Plural(len(cites), "statement class takes", "statement classes take"), percent(sorting/all)), cites...).
 			bounded(m.boundBy(svc.Name, m.perReq[svc.Name]*sorting/all)))
 	}
 	if !judged && len(m.in.Stack.OfKind(stack.MariaDB, stack.MySQL)) > 0 {
