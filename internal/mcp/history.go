@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"kasoku/internal/change"
@@ -20,6 +21,7 @@ type History struct {
 	Sessions []PastSession `json:"sessions"`
 	Runs     []PastRun     `json:"runs,omitempty"`
 	Kept     []Kept        `json:"kept"`
+	Levels   string        `json:"levels,omitempty" jsonschema:"the score of what was in place over time, with each change of level: its date, its size, what Kasoku did then"`
 }
 
 // PastSession with its steps.
@@ -97,5 +99,15 @@ func history(v *View, in HistoryInput) (History, error) {
 			out.Kept = append(out.Kept, Kept{tx.ID, change.Redact(tx.Title)})
 		}
 	}
+	if err != nil {
+		return out, err
+	}
+	levels, err := report.Levels(v.Store, report.LevelOptions{Smallest: v.Stack.Tune.Effect(), Journal: txs})
+	if err != nil {
+		return out, err
+	}
+	var text strings.Builder
+	err = report.LevelsText(&text, levels, nil)
+	out.Levels = change.Redact(text.String())
 	return out, err
 }

@@ -58,6 +58,9 @@ func shop(t *testing.T) Options {
 		},
 		func() error {
 			return db.SaveRun(&store.Run{Kind: store.Scored, Label: "scored", Started: time.Now(), Score: 42, Evidence: seen})
+		},
+		func() error {
+			return db.SaveRun(&store.Run{Kind: store.Scored, Label: "scored again", Started: time.Now(), Score: 43, Evidence: seen})
 		}}
 	for _, save := range steps {
 		if err := save(); err != nil {
@@ -185,7 +188,7 @@ func TestReadingTools(t *testing.T) {
 		t.Errorf("%s %+v", wrong, p)
 	}
 	h, wrong := call[History](t, cs, "history", in{"runs": true})
-	if wrong != "" || len(h.Sessions) != 1 || h.Sessions[0].Steps[0].Outcome != "improved" || len(h.Runs) != 2 {
+	if wrong != "" || len(h.Sessions) != 1 || h.Sessions[0].Steps[0].Outcome != "improved" || len(h.Runs) != 3 || !strings.Contains(h.Levels, "no change of level") {
 		t.Errorf("%s %+v", wrong, h)
 	}
 	for what, want := range map[string]string{"run/1": "the database's CPU", "step/1": "An index on users"} {

@@ -244,8 +244,8 @@ func (c combination) plan() Plan {
 	small := true
 	for i, part := range c.whole {
 		ids, titles = append(ids, part.ID), append(titles, part.Title)
-		if !slices.Contains(whys, part.Why) {
-			whys = append(whys, part.Why)
+		if why := sentence(part.Why); !slices.Contains(whys, why) {
+			whys = append(whys, why)
 		}
 		for _, m := range part.Measures {
 			if !slices.Contains(p.Measures, m) {
@@ -265,6 +265,14 @@ func (c combination) plan() Plan {
 	p.Title = fmt.Sprintf("%d %s together: %s", len(titles), word, strings.Join(titles, "; "))
 	p.Why = strings.Join(whys, " ")
 	return p
+}
+
+// sentence ends a reason, so that another one can follow.
+func sentence(why string) string {
+	if why == "" || strings.ContainsAny(why[len(why)-1:], ".!?") {
+		return why
+	}
+	return why + "."
 }
 
 // mostShare keeps the bound of a group finite.

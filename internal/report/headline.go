@@ -83,7 +83,11 @@ func caveats(m *Model) []string {
 	case "interrupted":
 		out = append(out, "The session was interrupted; `kasoku tune` goes on from here.")
 	case "failed":
-		out = append(out, "The session ended with an error: "+s.Stopped)
+		text := "The session ended with an error: " + s.Stopped
+		if s.Command == "tune" && s.AsFound > 0 {
+			text += "; `kasoku tune` goes on from here."
+		}
+		out = append(out, text)
 	}
 	if !m.Score.Measured && len(m.Kept()) > 0 {
 		out = append(out, "The final score was not measured; the number is that of the last kept change's own experiment.")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"kasoku/internal/store"
@@ -89,5 +90,8 @@ func percentText(s string) string {
 	if s == "–" {
 		return s
 	}
-	return strings.TrimSuffix(s, ".00") + " %"
+	if v, err := strconv.ParseFloat(s, 64); err == nil {
+		return fmt.Sprintf("%.3g %%", v)
+	}
+	return s + " %"
 }

@@ -10,7 +10,7 @@ import (
 	"kasoku/internal/store"
 )
 
-// TestWhatIsTakenUp: an interrupted session of tune, also after proposals that
+// TestWhatIsTakenUp: a session of tune that did not come to its end, also after proposals that
 // left nothing behind; not when the scores would not compare.
 func TestWhatIsTakenUp(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "scenario.yaml")
@@ -30,6 +30,7 @@ func TestWhatIsTakenUp(t *testing.T) {
 		want  bool
 	}{
 		"interrupted":              {nil, false, true},
+		"ended with an error":      {nil, false, true},
 		"the user wants a new one": {nil, true, false},
 		"a proposal that was put back": {func(st *store.Store) {
 			session(t, st, store.Session{Command: "try", Stack: "s", State: "done"}, false)
@@ -54,7 +55,11 @@ func TestWhatIsTakenUp(t *testing.T) {
 			defer st.Close()
 			s := &stack.Stack{Name: "s"}
 			tu := &Tuner{Stack: s, Store: st, Bench: &Bench{Stack: s, Scenario: sc}, UI: quietly{}, Fresh: c.fresh}
-			id := session(t, st, store.Session{Command: "tune", Stack: "s", State: "interrupted", AsFound: 10, Scenario: tu.Bench.scenarioHash()}, true)
+			state := "interrupted"
+			if name == "ended with an error" {
+				state = "failed"
+			}
+			id := session(t, st, store.Session{Command: "tune", Stack: "s", State: state, AsFound: 10, Scenario: tu.Bench.scenarioHash()}, true)
 			if c.after != nil {
 				c.after(st)
 			}

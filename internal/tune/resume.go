@@ -11,8 +11,9 @@ import (
 	"kasoku/internal/store"
 )
 
-// resumable returns the last session of tune if it was interrupted, and nothing
-// that was tried since changed the target or the scenario.
+// resumable returns the last session of tune if it was interrupted, or ended
+// with an error, and nothing that was tried since changed the target or the
+// scenario.
 func (t *Tuner) resumable() (*store.Session, error) {
 	if t.Fresh {
 		return nil, nil
@@ -31,10 +32,10 @@ func (t *Tuner) resumable() (*store.Session, error) {
 				return nil, err
 			}
 			continue
-		case s.AsFound == 0 || s.State != "interrupted" && s.State != "running":
+		case s.AsFound == 0 || s.State == "done":
 			return nil, nil
 		case s.Scenario != "" && s.Scenario != t.Bench.scenarioHash():
-			t.UI.Info(fmt.Sprintf("session %d was interrupted, and the scenario is another since: its scores do not compare, so a new one begins", s.ID))
+			t.UI.Info(fmt.Sprintf("session %d did not come to its end, and the scenario is another since: its scores do not compare, so a new one begins", s.ID))
 			return nil, nil
 		}
 		return &s, nil

@@ -85,7 +85,7 @@ func planIndexes(in planning.Input, f diagnose.Finding) ([]planning.Plan, error)
 		// The sorted entries stand in temporary files before they are in the
 		// index (MariaDB Knowledge Base, "InnoDB Online DDL Overview").
 		if db.DataFree > 0 && space+2*a.Size+spareRoom > db.DataFree {
-			left = append(left, fmt.Sprintf("%s (%s)", name, mib(a.Size)))
+			left = append(left, fmt.Sprintf("%s (%s)", name, ui.Bytes(a.Size)))
 			continue
 		}
 		t := tableOf(db, a.Schema, a.Table)
@@ -93,20 +93,20 @@ func planIndexes(in planning.Input, f diagnose.Finding) ([]planning.Plan, error)
 		space, took = space+a.Size, took+build
 		spec := &change.Index{Schema: a.Schema, Table: a.Table, Name: a.Name, Columns: a.Columns}
 		p.Changes = append(p.Changes, change.Change{Kind: change.KindIndex, Host: planning.HostOf(in.Stack.Service(f.Service)), Service: f.Service,
-			Index: spec, Why: fmt.Sprintf("%s; it takes about %s and at most about %s to build, while others read and write", a.Reason, mib(a.Size), build.Round(100*time.Millisecond)),
+			Index: spec, Why: fmt.Sprintf("%s; it takes about %s and at most about %s to build, while others read and write", a.Reason, ui.Bytes(a.Size), ui.Duration(build)),
 			Command: fmt.Sprintf("CREATE INDEX `%s` ON `%s`.`%s` (%s)", a.Name, a.Schema, a.Table, strings.Join(a.Columns, ", "))})
 		names = append(names, name)
 	}
 	if len(names) == 0 {
 		return nil, fmt.Errorf("no room for an index: %s has %s left, building %s takes twice its size and %s are to stay free",
-			db.Variables["datadir"], mib(db.DataFree), strings.Join(left, ", "), mib(spareRoom))
+			db.Variables["datadir"], ui.Bytes(db.DataFree), strings.Join(left, ", "), ui.Bytes(spareRoom))
 	}
 	p.Build = took
 	p.Title = fmt.Sprintf("Add %s to %s", ui.Plural(len(names), "missing index", "missing indexes"), f.Service)
 	p.ID = "mariadb.index:" + strings.Join(names, "+")
-	p.Why = fmt.Sprintf("%s The indexes take about %s and at most about %s to build", f.Text, mib(space), took.Round(100*time.Millisecond))
+	p.Why = fmt.Sprintf("%s The indexes take about %s and at most about %s to build", f.Text, ui.Bytes(space), ui.Duration(took))
 	if db.DataFree > 0 {
-		p.Why += fmt.Sprintf("; %s are free", mib(db.DataFree))
+		p.Why += fmt.Sprintf("; %s are free", ui.Bytes(db.DataFree))
 	}
 	p.Why += "."
 	if len(left) > 0 {
@@ -175,6 +175,6 @@ func planSpareIndexes(in planning.Input, f diagnose.Finding) ([]planning.Plan, e
 	}
 	p.ID = "mariadb.drop-index:" + strings.Join(names, "+")
 	p.Title = fmt.Sprintf("Drop %s nobody from %s", ui.Plural(len(names), "index that serves", "indexes that serve"), f.Service)
-	p.Why = fmt.Sprintf("%s. Each row written goes into them too; they take about %s. No statement of the run gets slower without them; one that names them in FORCE INDEX would fail.", strings.Join(whys, "; "), mib(space))
+	p.Why = fmt.Sprintf("%s. Each row written goes into them too; they take about %s. No statement of the run gets slower without them; one that names them in FORCE INDEX would fail.", strings.Join(whys, "; "), ui.Bytes(space))
 	return []planning.Plan{p}, nil
 }
