@@ -51,7 +51,7 @@ func TestInterrupted(t *testing.T) {
 	t.Cleanup(func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }) // has gone, if all is well
 	deadline := time.Now().Add(time.Minute)
 	for {
-		if _, err := os.Stat(filepath.Join(s.Dir, "run", "db.pid")); err == nil {
+		if info, err := os.Stat(filepath.Join(s.Dir, "run", "db.pid")); err == nil && info.Size() > 0 {
 			break
 		}
 		if time.Now().After(deadline) {
