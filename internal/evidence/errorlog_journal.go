@@ -93,7 +93,7 @@ func (j *journalPart) read(ctx context.Context, h host.Host, service string) (ki
 	name := "the journal of " + j.unit
 	switch j.to {
 	case "": // systemd says of every unit that it started it
-		return nil, fmt.Sprintf("not judged: the journal has no entry of %s (`journalctl -u %s`); name a file as logs in kasoku.yaml", j.unit, j.unit), nil
+		return nil, fmt.Sprintf("not judged: the journal has no entry of %s that this user may read (`journalctl -u %s`; group systemd-journal); name a file as logs in kasoku.yaml", j.unit, j.unit), nil
 	case j.from:
 		return nil, "nothing in " + name, nil
 	}
