@@ -170,7 +170,7 @@ func TestDelivery(t *testing.T) {
 
 func TestKeepUpstream(t *testing.T) {
 	p := remedytest.Want(t, remedytest.World(nil), "nginx.keep-php")
-	remedytest.Has(t, remedytest.After(p, remedytest.NginxPath), "upstream kasoku_php0 {", "server 127.0.0.1:9000;", "keepalive 8;", "fastcgi_pass kasoku_php0;", "fastcgi_keep_conn on;")
+	remedytest.Has(t, remedytest.After(p, remedytest.NginxPath), "upstream kasoku_php0 {", "server 127.0.0.1:9000;", "keepalive 8;", "keepalive_timeout 200ms;", "fastcgi_pass kasoku_php0;", "fastcgi_keep_conn on;")
 	four := strings.Replace(remedytest.Nginx(remedytest.PassAll), "worker_processes 1", "worker_processes 4", 1)
 	remedytest.Has(t, remedytest.After(remedytest.Want(t, remedytest.World(map[string]string{remedytest.NginxPath: four}), "nginx.keep-php"), remedytest.NginxPath), "keepalive 4;") // 4 × 4 ≤ 32 / 2
 	small := "[www]\nlisten = 9000\npm.max_children = 5\n"

@@ -15,6 +15,12 @@ import (
 // most: enough that a steady load hardly ever connects anew.
 const keepUpstream = 8
 
+// keepUpstreamIdle is how long one may be idle. A process that waits on a kept
+// connection does not hear that it should end, so a reload of PHP-FPM lasts
+// until nginx closes it (60 s by default) or process_control_timeout is over.
+// A connection idle for longer than this is not what a load reuses.
+const keepUpstreamIdle = "200ms"
+
 // planKeepUpstream keeps connections from nginx to PHP-FPM open.
 func planKeepUpstream(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 	changes, err := Edit(in, f.Service, change.Reload, f.Text, func(conf *nginx.Config, server *nginx.Directive) error {
@@ -66,11 +72,15 @@ func keepOne(conf *nginx.Config, server *nginx.Directive, u diagnose.Upstream, n
 		if n := timesShown(conf, server); n > 1 {
 			return fmt.Errorf("%s:%d is included in %d places; an upstream there would be named twice", server.File.Path, server.Line, n)
 		}
-		if err := server.InsertBefore(fmt.Sprintf("upstream %s {\n    server %s;\n    keepalive %d;\n}", name, nginx.Quote(u.Address), keep)); err != nil {
+		if err := server.InsertBefore(fmt.Sprintf("upstream %s {\n    server %s;\n    keepalive %d;\n    keepalive_timeout %s;\n}", name, nginx.Quote(u.Address), keep, keepUpstreamIdle)); err != nil {
 			return err
 		}
 	case u.Block != nil && u.Block.First("keepalive") == nil:
-		if err := u.Block.Append(fmt.Sprintf("keepalive %d;", keep)); err != nil {
+		text := fmt.Sprintf("keepalive %d;", keep)
+		if u.Block.First("keepalive_timeout") == nil {
+			text += "\nkeepalive_timeout " + keepUpstreamIdle + ";"
+		}
+		if err := u.Block.Append(text); err != nil {
 			return err
 		}
 	}

@@ -55,7 +55,7 @@ var nginxRemedies = []planning.Remedy{
 		Reason: "A kept connection saves set-up and tear-down for each request.",
 		Source: "nginx documentation, \"keepalive\" (upstream), \"fastcgi_keep_conn\"",
 		Reach:  0.1, Plan: planKeepUpstream, Test: "TestRemedyKeepUpstream",
-		Command: "upstream php { server 127.0.0.1:9000; keepalive 8; } … fastcgi_pass php; fastcgi_keep_conn on;", Undo: undoConfig,
+		Command: "upstream php { server 127.0.0.1:9000; keepalive 8; keepalive_timeout 200ms; } … fastcgi_pass php; fastcgi_keep_conn on;", Undo: undoConfig,
 	},
 	{
 		ID: "nginx.file-cache", Title: "open_file_cache", Measures: []string{"C19", "L10"}, Rules: []string{"web.file-cache"},
