@@ -173,6 +173,15 @@ func TestKeepUpstream(t *testing.T) {
 	remedytest.Has(t, remedytest.After(p, remedytest.NginxPath), "upstream kasoku_php0 {", "server 127.0.0.1:9000;", "keepalive 8;", "keepalive_timeout 200ms;", "fastcgi_pass kasoku_php0;", "fastcgi_keep_conn on;")
 	four := strings.Replace(remedytest.Nginx(remedytest.PassAll), "worker_processes 1", "worker_processes 4", 1)
 	remedytest.Has(t, remedytest.After(remedytest.Want(t, remedytest.World(map[string]string{remedytest.NginxPath: four}), "nginx.keep-php"), remedytest.NginxPath), "keepalive 4;") // 4 × 4 ≤ 32 / 2
+	// A block's own idle time stays.
+	for own, want := range map[string]string{"": "keepalive_timeout 200ms;", " keepalive_timeout 5s;": "keepalive_timeout 5s;"} {
+		named := strings.Replace(remedytest.Nginx("        location / { fastcgi_pass php; }"), "    server {", "    upstream php { server 127.0.0.1:9000;"+own+" }\n    server {", 1)
+		after := remedytest.After(remedytest.Want(t, remedytest.World(map[string]string{remedytest.NginxPath: named}), "nginx.keep-php"), remedytest.NginxPath)
+		if i := strings.Index(after, "upstream php"); i < 0 || strings.Count(after[i:i+strings.Index(after[i:], "}")], "keepalive_timeout") != 1 {
+			t.Errorf("%q: keepalive_timeout is not there once:\n%s", own, after)
+		}
+		remedytest.Has(t, after, "keepalive 8;", want)
+	}
 	small := "[www]\nlisten = 9000\npm.max_children = 5\n"
 	remedytest.WantNone(t, remedytest.World(map[string]string{remedytest.NginxPath: four, remedytest.FPMPath: small}), "nginx.keep-php", "too few")
 	remedytest.WantNone(t, remedytest.World(map[string]string{remedytest.NginxPath: remedytest.Nginx("        location / { fastcgi_pass $backend; }")}), "nginx.keep-php", "fixed address")

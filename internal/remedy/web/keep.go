@@ -15,7 +15,8 @@ import (
 // most: enough that a steady load hardly ever connects anew.
 const keepUpstream = 8
 
-// keepUpstreamIdle is how long one may be idle. A process that waits on a kept
+// keepUpstreamIdle is how long one may be idle (nginx documentation,
+// "keepalive_timeout" of upstream, since 1.15.3). A process that waits on a kept
 // connection does not hear that it should end, so a reload of PHP-FPM lasts
 // until nginx closes it (60 s by default) or process_control_timeout is over.
 // A connection idle for longer than this is not what a load reuses.

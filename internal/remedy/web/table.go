@@ -53,7 +53,7 @@ var nginxRemedies = []planning.Remedy{
 	{
 		ID: "nginx.keep-php", Title: "Kept connections to PHP-FPM", Measures: []string{"C13"}, Rules: []string{"web.delivery"},
 		Reason: "A kept connection saves set-up and tear-down for each request.",
-		Source: "nginx documentation, \"keepalive\" (upstream), \"fastcgi_keep_conn\"",
+		Source: "nginx documentation, \"keepalive\" and \"keepalive_timeout\" (upstream), \"fastcgi_keep_conn\"",
 		Reach:  0.1, Plan: planKeepUpstream, Test: "TestRemedyKeepUpstream",
 		Command: "upstream php { server 127.0.0.1:9000; keepalive 8; keepalive_timeout 200ms; } … fastcgi_pass php; fastcgi_keep_conn on;", Undo: undoConfig,
 	},
