@@ -47,6 +47,32 @@ func TestWebSocket(t *testing.T) {
 	}
 }
 
+// TestWebSocketKept: kept connections without an idle time get one first, and
+// lose it last on the way back.
+func TestWebSocketKept(t *testing.T) {
+	for keep, phases := range map[string]int{"keepalive 4;": 4, "keepalive 4; keepalive_timeout 5s;": 3, "": 3} {
+		conf := strings.Replace(remedytest.Nginx("location / { fastcgi_pass pool; fastcgi_keep_conn on; }\nlocation /b { fastcgi_pass pool; }"), "    server {", "    upstream pool { server 127.0.0.1:9000; "+keep+" }\n    server {", 1)
+		p := remedytest.Want(t, remedytest.World(map[string]string{remedytest.NginxPath: conf}), "nginx.php-socket")
+		if len(p.Changes) != phases {
+			t.Fatalf("%q: %d changes, want %d", keep, len(p.Changes), phases)
+		}
+		for i, c := range p.Changes {
+			if c.Phase != i || c.Activate != change.Reload {
+				t.Errorf("%q: change %d: phase %d, %s", keep, i, c.Phase, c.Activate)
+			}
+		}
+		if phases == 3 {
+			continue
+		}
+		first := string(p.Changes[0].After.Content)
+		remedytest.Has(t, first, "server 127.0.0.1:9000;", "keepalive_timeout 200ms;")
+		if n := strings.Count(first, "keepalive_timeout"); n != 1 {
+			t.Errorf("%q: keepalive_timeout is there %d times:\n%s", keep, n, first)
+		}
+		remedytest.Has(t, string(p.Changes[2].After.Content), "server unix:/run/kasoku-php-www.sock;", "keepalive_timeout 200ms;")
+	}
+}
+
 func TestWebSocketRefusals(t *testing.T) {
 	in := remedytest.World(map[string]string{remedytest.FPMPath: "[global]\npid = /" + strings.Repeat("d", 90) + "/fpm.pid\n[www]\nlisten = 9000\n"})
 	remedytest.WantNone(t, in, "nginx.php-socket", "too long")

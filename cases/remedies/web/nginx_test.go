@@ -52,7 +52,7 @@ http {
         location / {
             include /etc/nginx/fastcgi_params;
             fastcgi_param SCRIPT_FILENAME %DIR%/app/index.php;
-            fastcgi_pass %FPM%;
+            fastcgi_pass %PASS%;
         }
         location /files/ { }
         %SERVER%
@@ -72,6 +72,7 @@ type setup struct {
 	top                          string // before all else of nginx.conf
 	events, http, server, listen string // more of nginx.conf
 	fpm                          string // more of [global]
+	keep                         bool   // connections to PHP-FPM are kept
 	steps                        string // more of the scenario's steps
 	files                        map[string]string
 	limit                        int // open files of its only worker, soft; 0: two workers, as here
@@ -83,7 +84,12 @@ func startSite(t *testing.T, s setup) site {
 	dir := bed.Folder(t)
 	x := site{dir: dir, address: fmt.Sprintf("127.0.0.1:%d", bed.FreePort(t))}
 	x.fpm = fmt.Sprintf("127.0.0.1:%d", bed.FreePort(t))
-	conf := strings.NewReplacer("%WORKERS%", map[bool]string{true: "2", false: "1"}[s.limit == 0], "%EVENTS%", s.events, "%HTTP%", s.http, "%SERVER%", s.server, "%LISTEN%", s.listen, "%ADDRESS%", x.address, "%FPM%", x.fpm).Replace(siteNginx)
+	pass := x.fpm
+	if s.keep {
+		s.http += "upstream php { server " + x.fpm + "; keepalive 1; }"
+		pass = "php; fastcgi_keep_conn on"
+	}
+	conf := strings.NewReplacer("%WORKERS%", map[bool]string{true: "2", false: "1"}[s.limit == 0], "%EVENTS%", s.events, "%HTTP%", s.http, "%SERVER%", s.server, "%LISTEN%", s.listen, "%ADDRESS%", x.address, "%PASS%", pass).Replace(siteNginx)
 	bed.Write(t, dir, "nginx.conf", s.top+conf)
 	bed.Write(t, dir, "app/index.php", sitePHP)
 	for name, text := range s.files {

@@ -40,6 +40,32 @@ func TestPHPSocketUnderLoad(t *testing.T) {
 	bed.Await(t, x.fpm)
 }
 
+// TestPHPSocketKept moves it where nginx keeps connections without an idle
+// time: each process of PHP-FPM ends when it is asked, none waits on a kept
+// connection until process_control_timeout has it killed.
+func TestPHPSocketKept(t *testing.T) {
+	x := startSite(t, setup{fpm: "process_control_timeout = 8s\nlog_level = debug", keep: true})
+	p := bed.Want(t, x.bed.Plans(t), "nginx.php-socket")
+	before := x.bed.Hash(t)
+	x.get(t, "/")
+	tx := x.bed.Apply(t, p)
+	x.get(t, "/")
+	x.bed.Revert(t, tx)
+	if x.bed.Hash(t) != before {
+		t.Error("the target is not as before")
+	}
+	log := x.file(t, "fpm.log")
+	if n := strings.Count(log, "Reloading in progress"); n < 4 {
+		t.Errorf("PHP-FPM was reloaded %d times, want two there and two back", n)
+	}
+	if n := strings.Count(log, "exited on signal 15"); n > 0 {
+		t.Errorf("%d processes had to be killed", n)
+	}
+	if t.Failed() {
+		t.Log(log)
+	}
+}
+
 // visit asks for a page, four clients at once, until stop.
 func (x site) visit(t *testing.T) (stop func()) {
 	t.Helper()

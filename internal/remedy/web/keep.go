@@ -93,6 +93,23 @@ func keepOne(conf *nginx.Config, server *nginx.Directive, u diagnose.Upstream, n
 	return SetDirective(u.Directive.Parent, "fastcgi_keep_conn", "on")
 }
 
+// endIdle gives kept connections to a loopback port an idle time where the
+// block has none; see keepUpstreamIdle.
+func endIdle(conf *nginx.Config, port string) error {
+	for _, u := range diagnose.Upstreams(conf) {
+		if p, ok := diagnose.Loopback(u.Address); !ok || p != port {
+			continue
+		}
+		if u.Block == nil || u.Block.First("keepalive") == nil || u.Block.First("keepalive_timeout") != nil {
+			continue
+		}
+		if err := u.Block.Append("keepalive_timeout " + keepUpstreamIdle + ";"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // smallestPool is the lowest pm.max_children of all pools, 0 if none is known.
 func smallestPool(in planning.Input) int {
 	n := 0

@@ -19,8 +19,10 @@ import (
 )
 
 // planWebSocket moves the connection between nginx and PHP-FPM from loopback
-// TCP to a unix socket, in the three phases of docs/changes.md, "Moving an
-// endpoint": PHP-FPM listens on both, nginx is switched, the port is closed.
+// TCP to a unix socket, in the phases of docs/changes.md, "Moving an endpoint":
+// PHP-FPM listens on both, nginx is switched, the port is closed. Before them,
+// connections that nginx keeps get an idle time if they have none, and lose it
+// last on the way back, so that PHP-FPM's reloads do not wait for them.
 func planWebSocket(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 	web, fpm := in.Stack.Service(f.Service), in.Stack.Service(f.Subject["fpm"])
 	pool := f.Subject["pool"]
@@ -52,6 +54,11 @@ func planWebSocket(in planning.Input, f diagnose.Finding) ([]planning.Plan, erro
 		all = append(all, changes...)
 		in.Snapshot = planning.WithChanges(in.Snapshot, changes)
 		return err
+	}
+	if err := phase(Edit(in, web.Name, change.Reload, f.Text, func(conf *nginx.Config, _ *nginx.Directive) error {
+		return endIdle(conf, f.Subject["port"])
+	})); err != nil {
+		return nil, err
 	}
 	if err := phase(editPools(in, asFound, fpm, f.Text, func(conf *ini.Config) error { return secondPool(conf, pool, socket, rights) })); err != nil {
 		return nil, err
