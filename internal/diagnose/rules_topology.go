@@ -11,9 +11,9 @@ func judgeHosts(m *model) ([]Finding, string) {
 		return nil, "the run had no demand that could be scaled up"
 	}
 	if len(m.machines) > 1 {
-		return nil, fmt.Sprintf("the stack has %d hosts, of which %s is used most and allows %.0f/s at most; shards are not looked at; kasoku capacity counts hosts for a load", len(m.machines), m.narrowest().name, knee.Throughput)
+		return nil, fmt.Sprintf("the stack has %d hosts, of which %s is used most and allows %.0f/s at most; kasoku capacity counts hosts for a load", len(m.machines), m.narrowest().name, knee.Throughput)
 	}
-	return nil, fmt.Sprintf("the stack has one host, which can give %.0f/s at most; balance, weights and shards of several are not looked at; kasoku capacity counts hosts for a load", knee.Throughput)
+	return nil, fmt.Sprintf("the stack has one host, which can give %.0f/s at most; balance and weights of several are not looked at; kasoku capacity counts hosts for a load", knee.Throughput)
 }
 
 func judgeBoot(*model) ([]Finding, string) {

@@ -351,6 +351,7 @@ var signs = []struct {
 		in.Stack.Service("php2").SpareFor = "php"
 		in.Snapshot.Spares = map[string]evidence.Spare{"php2": {Code: map[string]evidence.CodeState{"/srv/app": evidence.CodeDifferent}}}
 	}), "/srv/app on app1"},
+	{"topology.hot-shard", sharded, "mc2 got 9000 (90 %)"},
 	{"topology.fewer", both(behind, idle, func(in *Input) { in.Evidence.Services["php"] = evidence.ServiceUse{CPU: 4} }), "1 of the 2 could do the work"},
 	{"request.n+1", pattern(trace.NPlusOne), "20.0 calls per request"},
 	{"request.same-read", pattern(trace.SameRead), "20.0 calls per request"},
