@@ -6,7 +6,7 @@ set -euo pipefail
 umask 022
 
 CASE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
-for part in common render process database content; do
+for part in common render process database content reset; do
     # shellcheck source=/dev/null
     . "$CASE/lib/$part.sh"
 done
@@ -104,7 +104,10 @@ main() {
     down)
         if [ -n "$PURGE" ]; then purge; else need_case; stop_all; fi ;;
     restart) need_state; stop_all; start_all; announce ;;
-    reset) need_state; reset_data ;;
+    reset)
+        need_state
+        running db || fail "the database does not run; run: $CASE/case.sh up $DIR"
+        reset_data ;;
     status) need_state; status_all ;;
     content) check_programs; content; echo "$CONTENT" ;;
     build) check_programs; build_content ;; # content calls it

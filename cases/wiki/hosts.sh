@@ -265,7 +265,10 @@ need_up() {
 
 reset_data() {
     on h1 "$REMOTE" <<'END'
-mariadb --defaults-file="$1/secrets/client.cnf" wiki < /srv/case/sql/reset.sql
+DIR=$1 CASE=/srv/case
+. "$CASE/lib/common.sh"
+. "$CASE/lib/reset.sh"
+reset_data
 END
 }
 

@@ -102,7 +102,7 @@ func (b *bench) settings(t *testing.T) {
 	}
 	apply("mediawiki.file-cache:app")
 	b.get("/wiki/メインページ")
-	if pages := files(t, filepath.Join(b.dir, "kasoku-pages-app")); pages == 0 {
+	if pages := files(t, filepath.Join(b.dir, "kasoku-pages-app"), ""); pages == 0 {
 		t.Error("no page is kept as a file")
 	}
 
@@ -112,6 +112,15 @@ func (b *bench) settings(t *testing.T) {
 	b.once(t, "scenario.yaml", "all of it")
 	if n := b.count("objectcache WHERE keyname LIKE '%MWSession%'"); n == 0 {
 		t.Error("no session is in the database")
+	}
+	// A kept page outlives its tables, so reset purges it as MediaWiki says.
+	const note = "written in a run of the scenario"
+	if files(t, filepath.Join(b.dir, "kasoku-pages-app"), note) == 0 {
+		t.Error("the edited page is not kept as a file")
+	}
+	b.must("reset", b.dir)
+	if files(t, filepath.Join(b.dir, "kasoku-pages-app"), note) > 0 {
+		t.Error("an edit that was taken back is still kept as a file")
 	}
 
 	for _, tx := range slices.Backward(done) {
@@ -209,12 +218,16 @@ func items(t *testing.T, port string) int {
 	return 0
 }
 
-// files counts the regular files below a folder.
-func files(t *testing.T, folder string) int {
+// files counts the regular files below a folder that hold the text.
+func files(t *testing.T, folder, text string) int {
 	t.Helper()
 	n := 0
-	err := filepath.WalkDir(folder, func(_ string, d os.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() {
+	err := filepath.WalkDir(folder, func(path string, d os.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if strings.Contains(string(data), text) {
 			n++
 		}
 		return err

@@ -1,4 +1,4 @@
-# Creating, filling and resetting the database.
+# Creating and filling the database.
 
 # new_database makes the data directory as the database's own user, so that
 # nothing of the system is touched, and starts the server.
@@ -52,9 +52,4 @@ write_client_file() {
     read -r admin <"$DIR/secrets/db_admin"
     (umask 077 && printf '[client]\nuser = kasoku\npassword = %s\nsocket = %s\n' \
         "$admin" "$DIR/run/mariadb/mysqld.sock" >"$DIR/secrets/client.cnf")
-}
-
-reset_data() {
-    running db || fail "the database does not run; run: $CASE/case.sh up $DIR"
-    mariadb --defaults-file="$DIR/secrets/client.cnf" wiki <"$CASE/sql/reset.sql" || fail "taking edits back failed; see above"
 }
