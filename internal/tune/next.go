@@ -39,6 +39,9 @@ func (t *Tuner) remember(st *store.Step) {
 		// looked for again where the machine is not full (G08).
 		maps.DeleteFunc(t.tried, func(plan string, a attempt) bool { return !a.final && strings.HasPrefix(plan, "load.workload:") })
 	}
+	if st.Kept {
+		t.faster(st.Verdict)
+	}
 	if st.Kept && st.Tx != 0 && st.Verdict.Effect < weakEffect {
 		t.weak++
 	}
@@ -60,7 +63,22 @@ func (t *Tuner) remember(st *store.Step) {
 	case outcome == experiment.Broke || outcome == experiment.Failed:
 		t.mark(st.Plan, attempt{final: true})
 	default:
-		t.mark(st.Plan, attempt{binding: st.Binding})
+		t.mark(st.Plan, attempt{binding: st.Binding, small: outcome == experiment.NoDifference})
+	}
+}
+
+// faster notes with each attempt that showed no effect that the service is
+// faster now: what a plan saves per request is a larger part of less, and a run
+// of as many seconds holds more requests that find caches warm.
+func (t *Tuner) faster(v experiment.Verdict) {
+	if v.BaselineScore <= 0 || v.CandidateScore <= 0 {
+		return
+	}
+	for id, a := range t.tried {
+		if a.small {
+			a.faster = max(a.faster, 1) * v.CandidateScore / v.BaselineScore
+			t.tried[id] = a
+		}
 	}
 }
 
@@ -75,7 +93,8 @@ func (t *Tuner) mark(p remedy.Plan, a attempt) {
 }
 
 // muchFaster is the gain of one step after which the workload that was found
-// before says nothing any more.
+// before says nothing any more, and of several after which a plan that showed no
+// effect is worth another try.
 const muchFaster = 1.5
 
 // next picks the plan with the best promise that is worth a try: one whose
@@ -201,11 +220,11 @@ func key(p remedy.Plan) string {
 }
 
 // due reports whether a plan is worth a try now: it was not tried yet, or it
-// was put back while something else bound (I16). What failed or broke answers
-// is not tried again.
+// was put back while something else bound (I16), or it showed no effect and the
+// service is much faster now. What failed or broke answers is not tried again.
 func (t *Tuner) due(plan, binds string) bool {
 	a, was := t.tried[plan]
-	return !was || !a.final && a.binding != binds
+	return !was || !a.final && (a.binding != binds || a.faster >= muchFaster)
 }
 
 // finding is what a plan answers; of a group, what its first part does: the

@@ -74,6 +74,10 @@ type Tuner struct {
 type attempt struct {
 	binding string // what bound then
 	final   bool   // not to be tried again: it failed or broke answers
+	// small: no effect was seen. faster is by how much the service became faster
+	// since then; below 1: it did not.
+	small  bool
+	faster float64
 }
 
 // Run is the whole session. On an error, also when ctx ends, the target is as
@@ -214,7 +218,7 @@ func (t *Tuner) loop(ctx context.Context) error {
 			return nil
 		}
 		if step.Verdict.Outcome == experiment.Inconclusive {
-			t.mark(step.Plan, attempt{binding: t.diag.Binds})
+			t.mark(step.Plan, attempt{binding: t.diag.Binds, small: true})
 			if doubts++; doubts >= maxDoubts {
 				return errNoisy
 			}

@@ -44,6 +44,41 @@ func TestRetryWhenTheBindingMoves(t *testing.T) {
 	}
 }
 
+// What showed no effect is tried again when several steps together have made
+// the service much faster, though the same binds; what made it slower is not.
+func TestRetryWhenTheServiceIsMuchFaster(t *testing.T) {
+	for _, c := range []struct {
+		outcome experiment.Outcome
+		gains   []float64
+		want    bool
+	}{
+		{experiment.NoDifference, nil, false},
+		{experiment.NoDifference, []float64{1.4}, false},
+		{experiment.NoDifference, []float64{1.4, 1.1}, true},
+		{experiment.NoDifference, []float64{2.75}, true},
+		{experiment.NoDifference, []float64{2, 0.6}, false}, // an accepted trade made it slower
+		{experiment.Regressed, []float64{2.75}, false},
+		{experiment.Broke, []float64{2.75}, false},
+	} {
+		tu := &Tuner{tried: map[string]attempt{}}
+		step := func(id string, v experiment.Verdict, kept bool) {
+			tu.remember(&store.Step{Plan: remedy.Plan{ID: id}, Binding: "cpu: db", Kept: kept, Ended: time.Now(), Verdict: v})
+		}
+		step("before", experiment.Verdict{Outcome: experiment.Improved, BaselineScore: 1, CandidateScore: 9}, true)
+		step("p", experiment.Verdict{Outcome: c.outcome}, false)
+		for _, g := range c.gains {
+			step("other", experiment.Verdict{Outcome: experiment.Improved, BaselineScore: 50, CandidateScore: 50 * g}, true)
+		}
+		if got := tu.due("p", "cpu: db"); got != c.want {
+			t.Errorf("%s, then %v: due %v, want %v", c.outcome, c.gains, got, c.want)
+		}
+		step("p", experiment.Verdict{Outcome: experiment.NoDifference}, false)
+		if tu.due("p", "cpu: db") {
+			t.Errorf("%s, then %v: due again at once", c.outcome, c.gains)
+		}
+	}
+}
+
 // A number that was found is not looked for again while the same binds,
 // although the plan now begins from it.
 func TestASearchIsNotRepeatedAtOnce(t *testing.T) {
