@@ -65,7 +65,7 @@ func judgeKnown(area knownapp.Area) func(m *model) ([]Finding, string) {
 			if area == knownapp.ObjectCache {
 				f = m.withLookups(f, a)
 			}
-			out = append(out, f.bounded(m.knownBound(area, svc, a)))
+			out = append(out, f.bounded(m.knownBound(area, svc, a, calls)))
 		}
 		return out, ""
 	}
@@ -95,7 +95,7 @@ func runner(svc *stack.Service) string {
 }
 
 // knownBound is the most that settings of an area could save.
-func (m *model) knownBound(area knownapp.Area, svc *stack.Service, a *knownapp.Application) (float64, string) {
+func (m *model) knownBound(area knownapp.Area, svc *stack.Service, a *knownapp.Application, calls []knownapp.Call) (float64, string) {
 	run := runner(svc)
 	saved := map[string]float64{}
 	for _, db := range m.in.Stack.Services {
@@ -122,7 +122,11 @@ func (m *model) knownBound(area knownapp.Area, svc *stack.Service, a *knownapp.A
 			saved[run] = math.Min(all, m.perReq[run])
 		}
 	case knownapp.PageCache:
+		part := m.pagePart(a, calls)
 		saved[run] = m.perReq[run]
+		for name := range saved {
+			saved[name] *= part
+		}
 	case knownapp.Sessions, knownapp.Jobs:
 		// Not known from outside; a fifth is more than most of them take.
 		return m.boundBy(run, 0.2*m.perReq[run])

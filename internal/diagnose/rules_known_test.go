@@ -1,12 +1,15 @@
 package diagnose
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"kasoku/internal/evidence"
 	"kasoku/internal/knownapp"
+	"kasoku/internal/load"
 	"kasoku/internal/stack"
 	"kasoku/internal/trace"
 )
@@ -102,6 +105,37 @@ func TestKnownFront(t *testing.T) {
 	_, byRule = rulesOf(t, in)
 	if text := byRule["app.page-cache"].Text; !strings.Contains(text, "$wgUseFileCache") || strings.Contains(text, "$wgUseCdn") {
 		t.Errorf("alone: %s", text)
+	}
+}
+
+// A cache of whole pages spares what strangers ask for, and only what it keeps.
+func TestKnownPages(t *testing.T) {
+	page := func(url, route string, strangers, known int64) load.PageSample {
+		return load.PageSample{URL: url, Route: route, Status: 200, Count: strangers, Known: known}
+	}
+	for name, c := range map[string]struct {
+		pages []load.PageSample
+		want  float64
+	}{
+		"nothing is told":        {nil, 1},
+		"routes are not told":    {[]load.PageSample{page("/wiki/A", "", 9, 0)}, 1},
+		"read by strangers":      {[]load.PageSample{page("/wiki/A", "read", 9, 0), page("/index.php?title=A&diff=3", "compare", 9, 0)}, 0.75},
+		"history":                {[]load.PageSample{page("/index.php?title=A&action=history", "compare", 9, 0)}, 0.25},
+		"nobody reads unnamed":   {[]load.PageSample{page("/wiki/A", "read", 0, 9)}, 0},
+		"all, and what is wrong": {[]load.PageSample{page("/wiki/A", "read", 9, 0), page("/wiki/B", "compare", 1, 0), page("/%zz", "other", 1, 0)}, 1},
+	} {
+		in := healthy()
+		known("mediawiki", "$wgUseFileCache")(&in)
+		in.Evidence.Load.Requests = 1000
+		in.Evidence.Load.Routes = []load.RouteResult{{Route: "read", Requests: 400, Total: 6 * time.Second}, {Route: "compare", Requests: 250, Total: 2 * time.Second}}
+		in.Evidence.Load.Pages = c.pages
+		m, err := newModel(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := m.pagePart(knownapp.ByID("mediawiki"), []knownapp.Call{{Name: "$wgUseFileCache"}}); math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
 	}
 }
 

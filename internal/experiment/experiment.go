@@ -34,6 +34,8 @@ type Rule struct {
 	// Deadline after which no pair begins any more; zero: none. An experiment
 	// that it ends is inconclusive and says so in Verdict.OutOfTime.
 	Deadline time.Time
+	// Shared: Deadline is the experiment's share of a time that others wait for.
+	Shared bool
 	// Seed of the coin that orders the pairs.
 	Seed uint64
 }
@@ -88,8 +90,12 @@ func Run(ctx context.Context, r Rule, runner Runner, progress func(Verdict)) (Ve
 			return e.verdict, nil
 		}
 		if !r.Deadline.IsZero() && time.Now().After(r.Deadline) {
-			e.verdict.OutOfTime = true
-			e.end(Inconclusive, fmt.Sprintf("the time was used up after %d pairs; give a larger budget", pair))
+			e.verdict.OutOfTime, e.verdict.Shared = true, r.Shared
+			reason := fmt.Sprintf("the time was used up after %d pairs; give a larger budget", pair)
+			if r.Shared {
+				reason = fmt.Sprintf("its share of the time was used up after %d pairs, while others wait", pair)
+			}
+			e.end(Inconclusive, reason)
 			return e.verdict, nil
 		}
 	}

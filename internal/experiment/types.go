@@ -78,6 +78,8 @@ type Verdict struct {
 	Refused bool `json:"refused,omitempty"`
 	// OutOfTime: Rule.Deadline ended it before it was sure. That is no sign of noise.
 	OutOfTime bool `json:"out_of_time,omitempty"`
+	// Shared: that was its share only (Rule.Shared), and it may be tried again.
+	Shared bool `json:"shared,omitempty"`
 	// Warnings are data: each says what to do.
 	Warnings []string `json:"warnings,omitempty"`
 	Samples  []Sample `json:"samples"`

@@ -68,6 +68,9 @@ type Knob struct {
 	Source string
 	// Front says whether it is for applications behind a cache of whole pages.
 	Front Front
+	// Params are the only parameters that the query of a page may have which it
+	// keeps; nil: any.
+	Params []string
 	// Sign says when it is called for.
 	Sign Sign
 	// Remedy that applies it; "": it is told, and done by hand or `kasoku try`.

@@ -42,6 +42,7 @@ var mediawiki = []Application{{
 			Why:     "Pages for readers who are not logged in are kept as files, and sent without rendering them.",
 			Trade:   regulation.Staleness,
 			Front:   Alone,
+			Params:  []string{"title", "curid", "action"}, // HTMLFileCache::useFileCache
 			Note:    "A page is made anew when it or a template of it is edited (the latter by a job); what else it shows, e.g. a menu or a count, may be older.",
 			Source:  "mediawiki.org, Manual:File cache, Manual:$wgUseFileCache",
 			Sign:    Sign{Files: []string{localSettings}, Lacks: `(?m)^[ \t]*\$wgUse(?:FileCache|Cdn|Squid)\s*=\s*true`},

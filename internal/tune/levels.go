@@ -1,6 +1,8 @@
 package tune
 
 import (
+	"time"
+
 	"kasoku/internal/experiment"
 	"kasoku/internal/store"
 )
@@ -16,6 +18,13 @@ func (t *Tuner) rule(step *store.Step) (experiment.Rule, error) {
 		r.Deadline = t.deadline.Add(-t.reserve())
 		if len(step.LeavesOut) == 0 {
 			r.Deadline = r.Deadline.Add(-t.secondLook())
+			share := t.share
+			if t.shares != nil {
+				share = t.shares
+			}
+			if own := share(time.Now(), r.Deadline); own.Before(r.Deadline) {
+				r.Deadline, r.Shared = own, true
+			}
 		}
 	default: // a proposal has nothing to conclude
 		r.Deadline = t.deadline
@@ -32,6 +41,23 @@ func (t *Tuner) rule(step *store.Step) (experiment.Rule, error) {
 	levels := levelsAfter(steps, r.Alpha)
 	r.Alpha = levels.Next()
 	return r, nil
+}
+
+// waitersShare of the time left is what one experiment may take while others
+// wait, but not less than leastShare steps of the fewest pairs: about ten pairs.
+const (
+	waitersShare = 1.0 / 3
+	leastShare   = 3
+)
+
+// share is when an experiment that begins at now must end for those that wait;
+// end if none does.
+func (t *Tuner) share(now, end time.Time) time.Time {
+	if !t.waiting {
+		return end
+	}
+	own := time.Duration(waitersShare * float64(end.Sub(now)))
+	return now.Add(max(own, leastShare*t.stepTime()))
 }
 
 // levelsAfter the steps of a session, of which each experiment may err at most

@@ -3,6 +3,7 @@ package tune
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -120,7 +121,29 @@ func (t *Tuner) next() (*remedy.Plan, *diagnose.Finding, error) {
 	} else {
 		plans = choices(in, due, o)
 	}
-	return t.pick(plans, o)
+	p, f, err := t.pick(plans, o)
+	if p != nil {
+		t.waiting = t.othersWait(due, *p, o)
+	} else if err == nil && t.session.StopReason != store.StopBudget && t.uncut() {
+		return t.next()
+	}
+	return p, f, err
+}
+
+// othersWait reports whether another plan than p is worth a try.
+func (t *Tuner) othersWait(due []remedy.Plan, p remedy.Plan, o outlook) bool {
+	own := partIDs(p)
+	return slices.ContainsFunc(due, func(q remedy.Plan) bool {
+		return q.Bound-1 >= t.Rule.SmallestEffect && !slices.Contains(own, q.ID) && !t.late(q, o)
+	})
+}
+
+// uncut lets what was cut off for others come to turn again; false if nothing
+// was.
+func (t *Tuner) uncut() bool {
+	had := len(t.tried)
+	maps.DeleteFunc(t.tried, func(_ string, a attempt) bool { return a.cut })
+	return len(t.tried) < had
 }
 
 // pick takes the first plan that is worth a try and that the time left allows.

@@ -55,6 +55,7 @@ type Tuner struct {
 	tried    map[string]attempt // by plan ID
 	weak     int                // steps that were kept with less than weakEffect
 	behind   int                // parts that were kept behind one that may have brought all
+	waiting  bool               // others wait for the plan that is tried
 	walked   bool               // single requests were followed
 	learned  learned
 	halves   halves                // of groups that were not kept
@@ -66,6 +67,8 @@ type Tuner struct {
 	proves func(ctx context.Context) ([]prove.Result, error)
 	// colds replaces what is planned against cold caches; tests set it.
 	colds func(*diagnose.Reboot) []remedy.Plan
+	// shares replaces share; tests set it.
+	shares func(now, end time.Time) time.Time
 	// observes replaces Observe, and leaves out the last look; tests set it.
 	observes func(ctx context.Context, label string) (*store.Run, *evidence.Snapshot, error)
 }
@@ -78,6 +81,8 @@ type attempt struct {
 	// since then; below 1: it did not.
 	small  bool
 	faster float64
+	// cut: its share of the time was not enough.
+	cut bool
 }
 
 // Run is the whole session. On an error, also when ctx ends, the target is as
@@ -213,6 +218,11 @@ func (t *Tuner) loop(ctx context.Context) error {
 			return err
 		}
 		t.remember(step)
+		if step.Verdict.Shared {
+			t.mark(step.Plan, attempt{binding: t.diag.Binds, small: true, cut: true})
+			fresh = !t.walked
+			continue
+		}
 		if step.Verdict.OutOfTime {
 			t.stopped(store.StopBudget, fmt.Sprintf("the budget of %s was used up while %q was tried, which could not be judged in that time", t.Budget, step.Plan.Title))
 			return nil

@@ -1,0 +1,95 @@
+package tune
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"kasoku/internal/diagnose"
+	"kasoku/internal/experiment"
+	"kasoku/internal/regulation"
+	"kasoku/internal/remedy"
+	"kasoku/internal/stack"
+	"kasoku/internal/store"
+)
+
+// An experiment that noise hides does not use up the budget that others wait
+// for; it comes to turn again after them.
+func TestOthersGetTheirShareOfTheBudget(t *testing.T) {
+	v := newVirtual(t, knob{name: "hidden", factor: 1, bound: 9, reach: 0.9}, good("plain", 30))
+	plan := remedy.Table[0].Plan
+	remedy.Table[0].Plan = func(in remedy.Input, f diagnose.Finding) ([]remedy.Plan, error) {
+		plans, err := plan(in, f)
+		for i := range plans { // so that it is tried alone
+			plans[i].Trades = []regulation.Trade{regulation.Staleness}
+		}
+		return plans, err
+	}
+	v.stack.Regulation.Allow = []regulation.Trade{regulation.Staleness}
+	tu := v.tuner()
+	made := tu.Bench.instead
+	tu.Bench.instead = func(ctx context.Context, o RunOptions) (*store.Run, error) {
+		run, err := made(ctx, o)
+		if err == nil && v.isOn()["hidden"] { // some runs are twice as good, some half
+			run.Score *= []float64{0.5, 2}[v.coin.IntN(2)]
+			err = v.store.SaveRun(run)
+		}
+		return run, err
+	}
+	var waited []bool
+	tu.shares = func(now, end time.Time) time.Time {
+		waited = append(waited, tu.waiting)
+		if tu.waiting {
+			return now // after one pair
+		}
+		return end
+	}
+	if err := tu.begin(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	tu.Budget = time.Hour
+	tu.deadline = time.Now().Add(tu.Budget)
+	if err := tu.loop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	v.tell(tu.session.ID)
+	steps := v.steps(tu.session.ID)
+	if len(steps) != 3 || !slices.Equal(waited, []bool{true, false, false}) {
+		t.Fatalf("%s: %d steps, others waited: %v", tu.session.Stopped, len(steps), waited)
+	}
+	first := steps[0].Verdict
+	if steps[0].Plan.ID != "v.hidden:on" || !first.Shared || first.Outcome != experiment.Inconclusive || steps[0].Kept {
+		t.Errorf("the first step: %s %+v", steps[0].Plan.ID, first)
+	}
+	if steps[1].Plan.ID != "v.plain:on" || !steps[1].Kept || steps[2].Plan.ID != "v.hidden:on" {
+		t.Errorf("then %s (kept %v), then %s", steps[1].Plan.ID, steps[1].Kept, steps[2].Plan.ID)
+	}
+	if last := steps[2].Verdict; last.Shared || last.Pairs < 4 {
+		t.Errorf("the last step: %+v", last)
+	}
+	if got := v.on(); got != "plain" {
+		t.Errorf("on: %s", got)
+	}
+}
+
+// Alone an experiment has all the time that is left; with others a third, but
+// enough for some pairs.
+func TestShare(t *testing.T) {
+	tu := &Tuner{Bench: &Bench{Stack: &stack.Stack{}, Window: time.Second, Warmup: time.Second}}
+	now := time.Now()
+	for _, c := range []struct {
+		waiting bool
+		left    time.Duration
+		want    time.Duration
+	}{
+		{false, time.Hour, time.Hour},
+		{true, time.Hour, 20 * time.Minute},
+		{true, time.Minute, leastShare * tu.stepTime()},
+	} {
+		tu.waiting = c.waiting
+		if got := tu.share(now, now.Add(c.left)).Sub(now); got != c.want {
+			t.Errorf("waiting %v, %v left: %v, want %v", c.waiting, c.left, got, c.want)
+		}
+	}
+}
