@@ -94,11 +94,16 @@ func (m *model) narrowest() *machine {
 	return out
 }
 
-// busiest is the machine with the highest CPU utilization.
+// alike in CPU utilization are machines that differ by at most this.
+const alike = 0.05
+
+// busiest is the machine with the highest CPU utilization; of several alike the
+// one that spends most of its CPU on requests. Containers of one machine all see
+// its CPU.
 func (m *model) busiest() *machine {
 	var out *machine
 	for _, k := range m.machines {
-		if out == nil || k.busy > out.busy {
+		if k.busy >= m.busy-alike && (out == nil || k.allCPU/k.cpus > out.allCPU/out.cpus) {
 			out = k
 		}
 	}

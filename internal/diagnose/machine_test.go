@@ -31,6 +31,24 @@ func twoHosts() Input {
 	return Input{Stack: st, Evidence: ev, Snapshot: &evidence.Snapshot{CPUs: 4, Memory: 8 << 30, Machines: map[string]evidence.Machine{"db1": {CPUs: 2, Memory: 4 << 30}}}}
 }
 
+// Of hosts that are containers of one machine and see its CPU, the one whose
+// services use it binds; others that are busier by chance do not.
+func TestBindsOfContainers(t *testing.T) {
+	in := twoHosts()
+	db1 := in.Evidence.Hosts["db1"]
+	*db1 = evidence.System{Host: "db1", CPUs: 2, User: 18, Sys: 1.9, Idle: 0.1, ServicesCPU: 0.1, ForeignCPU: 19.8}
+	in.Evidence.System.CPUs, in.Evidence.System.Idle = 2, 0.4
+	in.Evidence.System.User, in.Evidence.System.Sys = 16, 3.6
+	in.Evidence.Services["app"], in.Evidence.Services["db"] = evidence.ServiceUse{CPU: 16}, evidence.ServiceUse{CPU: 0.1}
+	m, err := newModel(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if binds, text := m.binds(); binds != "cpu: app" || !strings.Contains(text, "CPU of web1 is 98 % busy; app uses") {
+		t.Errorf("%s: %s", binds, text)
+	}
+}
+
 func TestDemandsOfTwoHosts(t *testing.T) {
 	m, err := newModel(twoHosts())
 	if err != nil {
