@@ -12,13 +12,14 @@ import (
 func (t *Tuner) stepTime() time.Duration { return 7 * t.Bench.runTime() }
 
 // secondLook is kept for leaveOut, where something weak was kept, or something
-// behind another that may have brought all; at most a third of the budget.
+// behind another that may have brought all; at most a sixth of the budget, as it
+// seldom brings anything and what was not tried yet may.
 func (t *Tuner) secondLook() time.Duration {
 	looks := t.behind
 	if t.weak > 0 {
 		looks++
 	}
-	return min(time.Duration(looks)*t.stepTime(), t.Budget/3)
+	return min(time.Duration(looks)*t.stepTime(), t.Budget/6)
 }
 
 // reserve is kept for the end: two scored runs, a restart, and two more; and
