@@ -106,7 +106,11 @@ func (c *wholeCase) level(ctx context.Context, scenario, url string, hosts, user
 		return Level{}, err
 	}
 	l := Level{Hosts: hosts, Users: users, PerSecond: float64(r.Succeeded) / r.Window.Seconds(), P95: r.Latency.P95, Wrong: r.Mismatches + r.Timeouts + r.Errors}
-	fmt.Printf("   %d hosts, %d users: %.2f/s, p95 %s, %d wrong\n", hosts, users, l.PerSecond, l.P95.Round(time.Millisecond), l.Wrong)
+	what := ui.Plural(hosts, "host", "hosts")
+	if hosts == 0 {
+		what = "the first without the balancer"
+	}
+	fmt.Printf("   %s, %d users: %.2f/s, p95 %s, %d wrong\n", what, users, l.PerSecond, l.P95.Round(time.Millisecond), l.Wrong)
 	return l, nil
 }
 

@@ -45,6 +45,7 @@ func (t *Tuner) rule(step *store.Step) (experiment.Rule, error) {
 
 // waitersShare of the time left is what one experiment may take while others
 // wait, but not less than leastShare steps of the fewest pairs: about ten pairs.
+// Where less than that would be left for the others, it need not end for them.
 const (
 	waitersShare = 1.0 / 3
 	leastShare   = 3
@@ -56,8 +57,12 @@ func (t *Tuner) share(now, end time.Time) time.Time {
 	if !t.waiting {
 		return end
 	}
-	own := time.Duration(waitersShare * float64(end.Sub(now)))
-	return now.Add(max(own, leastShare*t.stepTime()))
+	left, least := end.Sub(now), leastShare*t.stepTime()
+	own := max(time.Duration(waitersShare*float64(left)), least)
+	if left < own+least {
+		return end
+	}
+	return now.Add(own)
 }
 
 // levelsAfter the steps of a session, of which each experiment may err at most

@@ -77,7 +77,7 @@ func (t *Tuner) faster(v experiment.Verdict) {
 	}
 	for id, a := range t.tried {
 		if a.small {
-			a.faster = max(a.faster, 1) * v.CandidateScore / v.BaselineScore
+			a.faster *= v.CandidateScore / v.BaselineScore
 			t.tried[id] = a
 		}
 	}
@@ -85,6 +85,7 @@ func (t *Tuner) faster(v experiment.Verdict) {
 
 // mark notes an attempt with a plan, or with each part of a group.
 func (t *Tuner) mark(p remedy.Plan, a attempt) {
+	a.faster = 1
 	if len(p.Parts) == 0 {
 		t.tried[key(p)] = a
 	}

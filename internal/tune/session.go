@@ -78,7 +78,7 @@ type attempt struct {
 	binding string // what bound then
 	final   bool   // not to be tried again: it failed or broke answers
 	// small: no effect was seen. faster is by how much the service became faster
-	// since then; below 1: it did not.
+	// since then, as a factor.
 	small  bool
 	faster float64
 	// cut: its share of the time was not enough.

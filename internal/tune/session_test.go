@@ -57,6 +57,7 @@ func TestRetryWhenTheServiceIsMuchFaster(t *testing.T) {
 		{experiment.NoDifference, []float64{1.4, 1.1}, true},
 		{experiment.NoDifference, []float64{2.75}, true},
 		{experiment.NoDifference, []float64{2, 0.6}, false}, // an accepted trade made it slower
+		{experiment.NoDifference, []float64{0.6, 2}, false},
 		{experiment.Regressed, []float64{2.75}, false},
 		{experiment.Broke, []float64{2.75}, false},
 	} {

@@ -74,7 +74,7 @@ func TestOthersGetTheirShareOfTheBudget(t *testing.T) {
 }
 
 // Alone an experiment has all the time that is left; with others a third, but
-// enough for some pairs.
+// enough for some pairs, unless the others would have less.
 func TestShare(t *testing.T) {
 	tu := &Tuner{Bench: &Bench{Stack: &stack.Stack{}, Window: time.Second, Warmup: time.Second}}
 	now := time.Now()
@@ -85,7 +85,8 @@ func TestShare(t *testing.T) {
 	}{
 		{false, time.Hour, time.Hour},
 		{true, time.Hour, 20 * time.Minute},
-		{true, time.Minute, leastShare * tu.stepTime()},
+		{true, 2*leastShare*tu.stepTime() + time.Second, leastShare * tu.stepTime()},
+		{true, 2*leastShare*tu.stepTime() - time.Second, 2*leastShare*tu.stepTime() - time.Second},
 	} {
 		tu.waiting = c.waiting
 		if got := tu.share(now, now.Add(c.left)).Sub(now); got != c.want {
