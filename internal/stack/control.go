@@ -193,29 +193,27 @@ func (c *Controller) PIDs(ctx context.Context) ([]int, error) {
 
 // family is PIDs with the start times that make them unmistakable.
 func (c *Controller) family(ctx context.Context) ([]identity, error) {
-	roots, err := c.roots(ctx)
-	if err != nil {
-		return nil, err
-	}
-	t, err := readProcesses(ctx, c.h)
-	if err != nil {
-		return nil, err
-	}
-	var ids []identity
-	for _, root := range roots {
-		if p := t.byPID[root.pid]; p == nil || p.started != root.started {
-			continue
+	for n := 0; ; n++ {
+		roots, err := c.roots(ctx)
+		if err != nil {
+			return nil, err
 		}
-		for _, pid := range t.family(root.pid) {
-			if id := (identity{pid, t.byPID[pid].started}); !slices.Contains(ids, id) {
-				ids = append(ids, id)
-			}
+		t, err := readProcesses(ctx, c.h)
+		if err != nil {
+			return nil, err
+		}
+		if ids := t.under(roots); len(ids) > 0 {
+			return ids, nil
+		}
+		if len(roots) == 0 || n == handOvers {
+			return nil, ErrNotRunning
+		}
+		select {
+		case <-time.After(handOverTime):
+		case <-ctx.Done():
+			return nil, ctx.Err()
 		}
 	}
-	if len(ids) == 0 {
-		return nil, ErrNotRunning
-	}
-	return ids, nil
 }
 
 // roots are the main processes: one, but for a group of programs under

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"kasoku/internal/host"
 )
@@ -83,6 +84,30 @@ func (t *processes) sorted() []*process {
 	}
 	slices.SortFunc(out, func(a, b *process) int { return a.pid - b.pid })
 	return out
+}
+
+// handOvers is how often a service's processes are looked for again: a program
+// that becomes a daemon is seen as the process that started it, which is gone a
+// moment later.
+const (
+	handOvers    = 5
+	handOverTime = 100 * time.Millisecond
+)
+
+// under are the roots that are still there, with their descendants.
+func (t *processes) under(roots []identity) []identity {
+	var ids []identity
+	for _, root := range roots {
+		if p := t.byPID[root.pid]; p == nil || p.started != root.started {
+			continue
+		}
+		for _, pid := range t.family(root.pid) {
+			if id := (identity{pid, t.byPID[pid].started}); !slices.Contains(ids, id) {
+				ids = append(ids, id)
+			}
+		}
+	}
+	return ids
 }
 
 // family returns the PID and all its descendants, ascending after the first.
