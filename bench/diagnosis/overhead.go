@@ -12,7 +12,6 @@ import (
 
 	"kasoku/internal/evidence"
 	"kasoku/internal/load"
-	"kasoku/internal/stat"
 )
 
 const (
@@ -145,20 +144,18 @@ func judge(res *load.Result, pairs int) bool {
 		}
 		return sum / block
 	}
-	var ratios []float64
 	var with, without float64
-	for pair := range pairs {
-		a, b := rate(2*pair), rate(2*pair+1)
-		if !on(2 * pair) {
-			a, b = b, a
+	for n := range 2 * pairs {
+		if on(n) {
+			with += rate(n) / float64(pairs)
+		} else {
+			without += rate(n) / float64(pairs)
 		}
-		ratios = append(ratios, a/b)
-		with, without = with+a/float64(pairs), without+b/float64(pairs)
 	}
-	loss := 1 - stat.GeoMean(ratios)
+	less, half := turns(pairs, rate)
 	fmt.Printf("%d pairs of %d s: %.0f right answers/s with the collectors, %.0f without\n", pairs, block, with, without)
-	fmt.Printf("loss of throughput: %.2f %% ± %.2f (95 %%; bar: %.0f %%)\n", 100*loss, 100*spread(ratios), 100*overheadBar)
-	return loss <= overheadBar
+	fmt.Printf("loss of throughput: %.2f %% ± %.2f (95 %%; bar: %.0f %%)\n", -100*less, 100*half, 100*overheadBar)
+	return -less <= overheadBar
 }
 
 // spread is the half-width of the mean ratio's 95 % interval (normal; a dozen

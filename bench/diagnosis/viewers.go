@@ -159,7 +159,7 @@ func (c *login) watchedRun(ctx context.Context, s *shown, who *audience, pairs i
 	defer cancel()
 	var work sync.WaitGroup
 	var failed error
-	used := make([]float64, 2*pairs)
+	used := make([]time.Duration, 2*pairs)
 	work.Go(func() {
 		if failed = s.inTurns(ctx, who, used); failed != nil {
 			cancel()
@@ -184,13 +184,13 @@ func (c *login) watchedRun(ctx context.Context, s *shown, who *audience, pairs i
 	var w watched
 	less, half := turns(pairs, func(n int) float64 { return answers(res, n) })
 	w.loss, w.lossHalf = -less, half
-	w.cpu, w.cpuHalf = turns(pairs, func(n int) float64 { return used[n] / answers(res, n) })
+	w.cpu, w.cpuHalf = turns(pairs, func(n int) float64 { return used[n].Seconds() / answers(res, n) })
 	return w, who.set(false)
 }
 
 // inTurns sends the viewers in and out from the begin of the window on, and
 // notes the CPU time that everything but them uses in each block.
-func (s *shown) inTurns(ctx context.Context, who *audience, used []float64) error {
+func (s *shown) inTurns(ctx context.Context, who *audience, used []time.Duration) error {
 	select {
 	case <-s.started:
 	case <-ctx.Done():

@@ -1,8 +1,7 @@
 -- Takes edits back, while serving, and brings the recent changes up to the
 -- present: the newest was an hour ago. Numbers of revisions are not used again,
--- and edited pages count as touched in five seconds: a cache of the wiki takes what
--- it kept since then for good, and a request that is under way now may still keep
--- an old page.
+-- and edited pages count as touched now, so that no cache takes an old answer
+-- for a new one.
 START TRANSACTION;
 SET @revision = (SELECT value FROM case_marks WHERE name = 'revision');
 SET @content = (SELECT value FROM case_marks WHERE name = 'content');
@@ -13,7 +12,7 @@ REPLACE INTO searchindex
   SELECT o.* FROM case_searchindex o JOIN page p ON p.page_id = o.si_page WHERE p.page_latest > @revision;
 UPDATE page p JOIN case_page o USING (page_id)
   SET p.page_latest = o.page_latest, p.page_len = o.page_len, p.page_is_new = o.page_is_new,
-      p.page_is_redirect = o.page_is_redirect, p.page_touched = DATE_FORMAT(UTC_TIMESTAMP() + INTERVAL 5 SECOND, '%Y%m%d%H%i%s')
+      p.page_is_redirect = o.page_is_redirect, p.page_touched = DATE_FORMAT(UTC_TIMESTAMP(), '%Y%m%d%H%i%s')
   WHERE p.page_latest > @revision;
 DELETE FROM ip_changes WHERE ipc_rev_id > @revision;
 DELETE FROM revision_comment_temp WHERE revcomment_rev > @revision;
