@@ -9,7 +9,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-budget=${BUDGET:-6m30s}
+budget=${BUDGET:-12m}
 rounds=${ROUNDS:-8}
 seed=${SEED:-1}
 work=$(mktemp -d /tmp/ktXXXXXX)
@@ -25,7 +25,7 @@ command -v mysqltuner >/dev/null || DEBIAN_FRONTEND=noninteractive apt-get insta
 
 say() { printf '\n== %s\n' "$*"; }
 up() { "$case" up "$work/$1" >/dev/null; }
-tune() { "$kasoku" -f "$work/$1/kasoku.yaml" tune --budget "$budget" --duration 3s || case $? in 10 | 12) ;; *) exit 2 ;; esac; }
+tune() { "$kasoku" -f "$work/$1/kasoku.yaml" tune --budget "$budget" || case $? in 10 | 12) ;; *) exit 2 ;; esac; }
 
 go build -o "$work.tuners" ./bench/tuners
 trap 'cleanup; rm -f "$work.tuners" "$work.mysqltuner"' EXIT

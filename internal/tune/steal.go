@@ -2,6 +2,7 @@ package tune
 
 import (
 	"fmt"
+	"slices"
 
 	"kasoku/internal/evidence"
 	"kasoku/internal/store"
@@ -11,7 +12,8 @@ const (
 	// stealRuns made last tell how much other virtual machines take as a rule:
 	// what stealOften of them lost, beyond the limit, is how this machine is.
 	// An experiment gives up after as many in a row (Rule.MaxRepeats), and the
-	// last of them counts already.
+	// last of them counts already. When none of stealRuns lost more than the
+	// limit, it is so no longer.
 	stealRuns, stealOften = 6, 3
 	// stealRoom above the most that these runs lost is still as a rule.
 	stealRoom = 1.25
@@ -30,9 +32,13 @@ type stealing struct {
 // allowed is how much may be taken in a run that lost share; news says that it is
 // more than before. limit is what may be taken on any machine.
 func (s *stealing) allowed(share, limit float64) (allowed float64, news bool) {
-	allowed = max(limit, s.rule)
 	s.shares = append(s.shares, share)
 	s.shares = s.shares[max(0, len(s.shares)-stealRuns):]
+	if s.rule > 0 && len(s.shares) == stealRuns && slices.Max(s.shares) <= limit {
+		s.rule, s.shares = 0, nil // a burst is one again
+		return limit, false
+	}
+	allowed = max(limit, s.rule)
 	often, most := 0, 0.0
 	for _, x := range s.shares {
 		if x > allowed && x <= stealMost {
