@@ -120,17 +120,27 @@ func (p *Pace) NoteNeighbours(one, other float64, window time.Duration) {
 }
 
 // NoteExperiment takes in the pairs of an experiment: how much their ratios
-// differ among each other.
+// differ among each other. The candidate's own spread is that from one of its
+// runs to the next; the ratios have the baseline's, too, which is another where
+// the candidate is many times faster.
 func (p *Pace) NoteExperiment(samples []Sample, window time.Duration) {
 	var logs []float64
-	mean := 0.0
+	mean, was := 0.0, 0.0
+	if window <= 0 {
+		return
+	}
 	for _, pair := range PairsOf(samples) {
 		if pair.Baseline.Score > 0 && pair.Candidate.Score > 0 {
 			logs = append(logs, math.Log(pair.Candidate.Score/pair.Baseline.Score))
 			mean += logs[len(logs)-1]
+			is := math.Log(pair.Candidate.Score)
+			if d := is - was; len(logs) > 1 {
+				p.Last.runs(d*d/2, 1, window)
+			}
+			was = is
 		}
 	}
-	if len(logs) < 2 || window <= 0 {
+	if len(logs) < 2 {
 		return
 	}
 	mean /= float64(len(logs))
@@ -139,7 +149,6 @@ func (p *Pace) NoteExperiment(samples []Sample, window time.Duration) {
 		squares += (l - mean) * (l - mean) / 2 // a ratio has the variance of two runs
 	}
 	p.Known.runs(squares, float64(len(logs)-1), window)
-	p.Last.runs(squares, float64(len(logs)-1), window)
 }
 
 func (n *Noise) runs(squares, freedom float64, window time.Duration) {

@@ -123,6 +123,33 @@ func TestPaceHolds(t *testing.T) {
 	}
 }
 
+// What the slow service varied by does not shorten the windows of the fast one
+// that took its place.
+func TestPaceForgetsTheBaseline(t *testing.T) {
+	const window = 2 * time.Second
+	rng := rand.New(rand.NewPCG(9, 10))
+	slow := &paced{rng: rng, rate: 30, within: 0.3, between: 0.4}
+	fast := &paced{rng: rng, rate: 3000, within: 0.08, between: 0.02}
+	var p Pace
+	p.Begin(30, 8, 5*time.Second)
+	var samples []Sample
+	for i := range 8 {
+		for _, side := range []Side{Baseline, Candidate} {
+			b := slow
+			if side == Candidate {
+				b = fast
+			}
+			ticks, score := b.run(window, 1)
+			p.NoteRun(ticks, paceTick, window, 3*time.Second, side == Candidate)
+			samples = append(samples, Sample{Side: side, Pair: i + 1, Score: score})
+		}
+	}
+	p.NoteExperiment(samples, window)
+	if p.Begin(3000, 8, 5*time.Second); p.Window < 3*time.Second {
+		t.Errorf("windows of %s: %s", p.Window, p.Why)
+	}
+}
+
 // A session that is taken up again has the same windows, and the same data give
 // the same choice.
 func TestPaceIsStored(t *testing.T) {
