@@ -10,6 +10,7 @@ import (
 	"kasoku/internal/host"
 	"kasoku/internal/load"
 	"kasoku/internal/stack"
+	"kasoku/internal/stat"
 	"kasoku/internal/ui"
 )
 
@@ -32,6 +33,14 @@ type RebootOptions struct {
 
 // KeptScore is the share of the score that must be there after a reboot (W15).
 const KeptScore = 0.95
+
+// A score that falls short by little is measured again, after another reboot,
+// because caches that have become warm cannot be told from noise: down to
+// nearScore of before, mostReboots in all. Their geometric mean counts.
+const (
+	nearScore   = 0.9
+	mostReboots = 3
+)
 
 const rebootWrites = 10
 
@@ -61,22 +70,40 @@ func Reboot(ctx context.Context, st *stack.Stack, hosts map[string]host.Host, o 
 	if err := b.write(ctx); err != nil {
 		return *r, fmt.Errorf("check a reboot: before it: %w", err)
 	}
+	for {
+		if err := b.boot(ctx); err != nil {
+			return *r, err
+		}
+		if ctx.Err() != nil || !b.near() {
+			break
+		}
+		r.note("the score after a reboot was %s of before: runs may differ by as much, so the hosts rebooted once more", ui.Factor(b.scores[len(b.scores)-1]/o.Before))
+		if err := b.readBoots(ctx); err != nil {
+			return *r, fmt.Errorf("check a reboot: %w", err)
+		}
+	}
+	b.judge()
+	r.Text = b.text()
+	return *r.end(), ctx.Err()
+}
+
+// boot reboots the hosts once and looks at what comes back.
+func (b *reboot) boot(ctx context.Context) error {
+	b.wrong = time.Time{}
 	begun := time.Now()
 	done := b.reboots(ctx, begun)
 	// From here on all is looked at, whatever is missing.
 	if !b.back(ctx, begun, done) || ctx.Err() != nil {
-		r.Text = b.text()
-		return *r.end(), ctx.Err()
+		return nil
 	}
 	b.start(ctx, b.services(ctx))
 	if err := b.writesBack(ctx); err != nil {
-		return *r, fmt.Errorf("check a reboot: %w", err)
+		return fmt.Errorf("check a reboot: %w", err)
 	}
 	if err := b.score(ctx); err != nil {
-		return *r, fmt.Errorf("check a reboot: measure after it: %w", err)
+		return fmt.Errorf("check a reboot: measure after it: %w", err)
 	}
-	r.Text = b.text()
-	return *r.end(), ctx.Err()
+	return nil
 }
 
 // permitted are the hosts to reboot; those that are not are noted.
@@ -105,6 +132,7 @@ type reboot struct {
 	// request is what the front door is asked, until it answers.
 	request []byte
 	wrong   time.Time // from when on it answered, but wrongly
+	scores  []float64 // after each reboot
 }
 
 func (b *reboot) close() {
@@ -263,11 +291,30 @@ func (b *reboot) score(ctx context.Context) error {
 		b.r.fail("", "the score could not be measured after the reboot: %v", err)
 		return nil
 	}
+	b.scores = append(b.scores, after)
+	return nil
+}
+
+// near reports whether the score is all that fell short, and by so little that
+// another reboot shall tell.
+func (b *reboot) near() bool {
+	if len(b.scores) == 0 || len(b.scores) == mostReboots || b.r.Failures > 0 {
+		return false
+	}
+	after := stat.GeoMean(b.scores)
+	return after < KeptScore*b.o.Before && after >= nearScore*b.o.Before
+}
+
+// judge compares the scores of all boots with what was before.
+func (b *reboot) judge() {
+	if len(b.scores) == 0 {
+		return
+	}
+	after := stat.GeoMean(b.scores)
 	b.r.Before, b.r.After = b.o.Before, after
 	if after < KeptScore*b.o.Before {
 		b.r.fail("", "the score is %s after the reboot and was %s before: less than %.0f %% of it", ui.Number(after), ui.Number(b.o.Before), 100*KeptScore)
 	}
-	return nil
 }
 
 func (b *reboot) text() string {
@@ -277,6 +324,9 @@ func (b *reboot) text() string {
 	}
 	if b.r.Writes > 0 {
 		text += fmt.Sprintf("; %s acknowledged right before", count(b.r.Writes, "write was", "writes were"))
+	}
+	if len(b.scores) > 1 {
+		text += fmt.Sprintf("; %d reboots", len(b.scores))
 	}
 	if b.r.After > 0 {
 		text += fmt.Sprintf("; the score is %s, %s of before", ui.Number(b.r.After), ui.Factor(b.r.After/b.r.Before))

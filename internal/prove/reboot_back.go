@@ -91,7 +91,7 @@ func orderReboot(ctx context.Context, h host.Host) error {
 // back waits until all hosts have rebooted and the front door answers, and tells
 // what does not. It is false if hosts are missing.
 func (b *reboot) back(ctx context.Context, begun time.Time, hosts <-chan []Problem) bool {
-	down, rebooted := false, false
+	down, rebooted, after := false, false, time.Duration(0)
 	for {
 		err := b.front(ctx)
 		down = down || err != nil
@@ -109,10 +109,11 @@ func (b *reboot) back(ctx context.Context, begun time.Time, hosts <-chan []Probl
 		switch {
 		case ctx.Err() != nil:
 			return false
-		case err == nil && (down || rebooted) && b.r.BackAfter == 0:
-			b.r.BackAfter = time.Since(begun)
+		case err == nil && (down || rebooted) && after == 0:
+			after = time.Since(begun)
+			b.r.BackAfter = max(b.r.BackAfter, after) // the longest
 		}
-		if rebooted && b.r.BackAfter > 0 {
+		if rebooted && after > 0 {
 			return true
 		}
 		if rebooted && time.Since(begun) > b.o.Back {
