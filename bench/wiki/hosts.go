@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,7 +34,7 @@ func (c *wholeCase) start(ctx context.Context) error {
 			return err
 		}
 	}
-	c.result = &Result{Size: c.Size, Budget: c.Budget, Window: c.Window, CPUs: c.CPUs, Started: time.Now(), Machine: machine()}
+	c.result = &Result{Size: c.Size, Budget: c.Budget, Window: c.Window, CPUs: c.CPUs, Started: time.Now(), Machine: machine(), Tree: tree()}
 	say("Four hosts; the wiki on the first")
 	began := time.Now()
 	if err := c.script(ctx, os.Stdout, "up", strconv.Itoa(hostCount), c.HostDir, "--size", c.Size); err != nil {
@@ -128,6 +129,28 @@ func machine() string {
 	}
 	return text
 }
+
+// tree is the commit that this program was built of, as Go wrote it there; ""
+// outside a repository.
+func tree() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	commit, changed := "", ""
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision":
+			commit = s.Value[:min(len(s.Value), shortCommit)]
+		case s.Key == "vcs.modified" && s.Value == "true":
+			changed = " with changes"
+		}
+	}
+	return commit + changed
+}
+
+// shortCommit is git's own short form.
+const shortCommit = 7
 
 func cpus() int {
 	text, err := os.ReadFile("/proc/cpuinfo")

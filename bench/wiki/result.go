@@ -16,6 +16,7 @@ type Result struct {
 	Started  time.Time     `json:"started"`
 	Complete bool          `json:"complete"`
 	Machine  string        `json:"machine"`
+	Tree     string        `json:"tree"` // commit; "": unknown
 	Size     string        `json:"size"`
 	Budget   time.Duration `json:"budget"`
 	Window   time.Duration `json:"window"`

@@ -19,7 +19,7 @@ func played() *Result {
 	for _, name := range []string{prove.Equality, prove.Staleness, prove.Durability, prove.Restart} {
 		checks = append(checks, prove.Result{Check: name, Outcome: prove.Held, Text: "seen"})
 	}
-	r := &Result{Size: "full", Machine: "2 CPUs", Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Content: Content{480, 20348, 3000},
+	r := &Result{Size: "full", Machine: "2 CPUs", Tree: "1234567", Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Content: Content{480, 20348, 3000},
 		Found:   &Measured{Scores: []float64{2, 2}, Requests: 100, MainPage: 5, Routes: map[string]time.Duration{"history": time.Second}},
 		Tuned:   &Measured{Scores: []float64{16, 16}, Requests: 900, MainPage: 50, Routes: map[string]time.Duration{"history": 100 * time.Millisecond}},
 		Session: &Session{Done: true, Took: 20 * time.Minute, Stopped: "nothing is left", Binds: "CPU", Steps: []Step{{Title: "OPcache | on", Kept: true, Effect: 3, Low: 2, High: 4}, {Title: "other", Outcome: "no difference"}}},
@@ -103,7 +103,7 @@ func TestForetold(t *testing.T) {
 func TestPage(t *testing.T) {
 	text := page(played(), judge(played()))
 	for _, want := range []string{"| main page, tuned ÷ as found | ×10.0 (5.0/s → 50.0/s) | ≥ 10 | ok |", "| history | " + ui.Duration(time.Second) + " | " + ui.Duration(100*time.Millisecond) + " | ×10.0 |",
-		`| OPcache \| on | kept | ` + ui.Percent(3) + " (" + ui.Percent(2) + " to " + ui.Percent(4) + ") |", "| equality | held | seen |", "| 1, no balancer | 6.50 |", "| 4 | 19.00 |", "480 pages, 20348 revisions, 3000 of one page"} {
+		`| OPcache \| on | kept | ` + ui.Percent(3) + " (" + ui.Percent(2) + " to " + ui.Percent(4) + ") |", "| equality | held | seen |", "| 1, no balancer | 6.50 |", "| 4 | 19.00 |", "480 pages, 20348 revisions, 3000 of one page", "Tree: 1234567."} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q:\n%s", want, text)
 		}
