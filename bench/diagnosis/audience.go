@@ -19,7 +19,7 @@ import (
 // manyViewers that keep up; one more does not read.
 const manyViewers = 5
 
-// audience is a process of its own that looks at a dashboard, as browsers on
+// audience is a process of its own that looks at dashboards, as browsers on
 // other machines would: its CPU time is not the run's.
 type audience struct {
 	cmd *exec.Cmd
@@ -28,12 +28,12 @@ type audience struct {
 	is  bool
 }
 
-func newAudience(ctx context.Context, at string) (*audience, error) {
+func newAudience(ctx context.Context, urls []string) (*audience, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	a := &audience{cmd: exec.CommandContext(ctx, self, "watch", at)}
+	a := &audience{cmd: exec.CommandContext(ctx, self, append([]string{"watch"}, urls...)...)}
 	a.cmd.Stderr = os.Stderr
 	if a.say, err = a.cmd.StdinPipe(); err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func (a *audience) close() {
 
 // watch is the audience's process: "on" and "off" on its input let the viewers
 // come and go; it answers with the same word.
-func watch(ctx context.Context, at string) error {
+func watch(ctx context.Context, urls []string) error {
 	in := bufio.NewScanner(os.Stdin)
 	end := func() {}
 	defer func() { end() }()
@@ -81,7 +81,7 @@ func watch(ctx context.Context, at string) error {
 		end = func() {}
 		if in.Text() == "on" {
 			var err error
-			if end, err = comeIn(ctx, at); err != nil {
+			if end, err = comeIn(ctx, urls); err != nil {
 				return err
 			}
 		}
@@ -92,19 +92,22 @@ func watch(ctx context.Context, at string) error {
 
 // comeIn returns when every viewer has seen its first event; leave sends all
 // of them away.
-func comeIn(ctx context.Context, at string) (leave func(), err error) {
+func comeIn(ctx context.Context, urls []string) (leave func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	var there sync.WaitGroup
 	leave = func() {
 		cancel()
 		there.Wait()
 	}
-	seen := make(chan error, manyViewers+1)
-	for range manyViewers {
-		there.Go(func() { follow(ctx, at, seen) })
+	all := len(urls) * (manyViewers + 1)
+	seen := make(chan error, all)
+	for _, at := range urls {
+		for range manyViewers {
+			there.Go(func() { follow(ctx, at, seen) })
+		}
+		there.Go(func() { stare(ctx, at, seen) })
 	}
-	there.Go(func() { stare(ctx, at, seen) })
-	for range manyViewers + 1 {
+	for range all {
 		if err := <-seen; err != nil {
 			leave()
 			return func() {}, err

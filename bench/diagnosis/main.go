@@ -38,11 +38,11 @@ func main() {
 }
 
 func run(ctx context.Context, args []string, pairs int, window time.Duration, only string) (bool, error) {
+	if len(args) > 1 && args[0] == "watch" { // what viewers starts
+		return true, watch(ctx, args[1:])
+	}
 	if len(args) != 2 {
 		return false, fmt.Errorf("write: diagnosis bounds|overhead|viewers DIR")
-	}
-	if args[0] == "watch" { // what viewers starts
-		return true, watch(ctx, args[1])
 	}
 	c, err := openCase(ctx, args[1], window)
 	if err != nil {

@@ -22,6 +22,9 @@ const (
 	// viewersBar is the most that five viewers and a slow one may take of the
 	// throughput, and of the machine's CPU time.
 	viewersBar = 0.005
+	// dashboards that are watched at once, by so many viewers each: what one costs
+	// is less than what runs differ by, and ten cost ten times as much.
+	dashboards = 10
 	// steps of the session that they look at: as many as one of an hour has.
 	steps = 20
 	// cpuBlock of seconds with or without viewers, cpuBlocks of each.
@@ -34,16 +37,16 @@ const (
 	oneStep = 10 * time.Second
 )
 
-// shown is what a dashboard shows of a run under way.
+// shown is what the dashboards show of a run under way.
 type shown struct {
-	*web.Running
+	all     []*web.Running
 	session int64
 
 	mu      sync.Mutex
 	last    tune.Live
 	begin   time.Time     // of the measured window; zero: not yet
 	started chan struct{} // closed when it begins
-	longest time.Duration // that Publish took
+	longest time.Duration // that one Publish took
 }
 
 // publish passes a moment of the run on and times that.
@@ -60,19 +63,22 @@ func (s *shown) publish(l tune.Live) {
 }
 
 func (s *shown) timed(l tune.Live) {
-	from := time.Now()
-	s.Publish(l)
-	took := time.Since(from)
-	s.mu.Lock()
-	s.longest = max(s.longest, took)
-	s.mu.Unlock()
+	for _, x := range s.all {
+		from := time.Now()
+		x.Publish(l)
+		took := time.Since(from)
+		s.mu.Lock()
+		s.longest = max(s.longest, took)
+		s.mu.Unlock()
+	}
 }
 
-// viewers measures what five viewers and one that does not read cost a run:
-// by one long run during which they come and go, of which the CPU time for each
-// answer varies less than the throughput, and by the CPU time of who serves
-// them, which tells far smaller costs. Where the CPU binds, the throughput is
-// what CPU there is by what an answer takes (utilization law).
+// viewers measures what five viewers and one that does not read cost a run, as
+// a tenth of what those of ten dashboards cost: by one long run during which they
+// come and go, of which the CPU time for each answer varies less than the
+// throughput, and by the CPU time of who serves them, which tells far smaller
+// costs. Where the CPU binds, the throughput is what CPU there is by what an
+// answer takes (utilization law).
 func (c *login) viewers(ctx context.Context, pairs int) (bool, error) {
 	session, err := c.someSession(ctx)
 	if err != nil {
@@ -84,13 +90,17 @@ func (c *login) viewers(ctx context.Context, pairs int) (bool, error) {
 		return false, err
 	}
 	defer db.Close()
-	x, err := web.Start(ctx, web.StartOptions{Listen: "127.0.0.1:0", Options: web.Options{Stack: c.bench.Stack.Name, Store: db, Dir: state, Rule: experiment.DefaultRule()}})
-	if err != nil {
-		return false, err
+	s := &shown{session: session, started: make(chan struct{})}
+	var urls []string
+	for range dashboards {
+		x, err := web.Start(ctx, web.StartOptions{Listen: "127.0.0.1:0", Options: web.Options{Stack: c.bench.Stack.Name, Store: db, Dir: state, Rule: experiment.DefaultRule()}})
+		if err != nil {
+			return false, err
+		}
+		defer x.Stop()
+		s.all, urls = append(s.all, x), append(urls, x.URL)
 	}
-	defer x.Stop()
-	s := &shown{Running: x, session: session, started: make(chan struct{})}
-	who, err := newAudience(ctx, x.URL)
+	who, err := newAudience(ctx, urls)
 	if err != nil {
 		return false, err
 	}
@@ -103,13 +113,17 @@ func (c *login) viewers(ctx context.Context, pairs int) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	fmt.Printf("with %d viewers and a slow one (95 %%, %d pairs of %d s; bar: %.1f %% each):\n", manyViewers, pairs, block, 100*viewersBar)
-	fmt.Printf("loss of throughput, the viewers' own CPU time in it: %.2f %% ± %.2f\n", 100*run.loss, 100*run.lossHalf)
+	fmt.Printf("with %d viewers and a slow one, a tenth of %d dashboards with as many each (95 %%, %d pairs of %d s; bar: %.1f %% each):\n",
+		manyViewers, dashboards, pairs, block, 100*viewersBar)
+	least, most := run.loss-run.lossHalf, run.loss+run.lossHalf
+	fmt.Printf("loss of throughput, the viewers' own CPU time in it: %.2f %% (%+.2f to %+.2f)\n", 100*run.loss, 100*least, 100*most)
 	fmt.Printf("CPU time of the machine for each right answer, without the viewers' own: %+.2f %% ± %.2f\n", 100*run.cpu, 100*run.cpuHalf)
 	fmt.Printf("CPU time to serve them: %.3f %% of the machine's\n", 100*cpu)
 	fmt.Printf("the longest that a moment held the run up: %s\n", s.longest)
-	// What could be noise is left to the last, which tells far smaller costs.
-	return run.loss-run.lossHalf <= viewersBar && run.cpu-run.cpuHalf <= viewersBar && cpu <= viewersBar, nil
+	if least <= viewersBar && most > viewersBar {
+		fmt.Println("not judged by the throughput: its interval holds the bar; more -pairs make it narrower")
+	}
+	return most <= viewersBar && run.cpu-run.cpuHalf <= viewersBar && cpu <= viewersBar, nil
 }
 
 // someSession stores a session as one of an hour leaves it, with the evidence
@@ -146,8 +160,8 @@ func (c *login) someStep(session int64, seq int) error {
 		Diffs: []store.Diff{{Kind: "file", Title: "/etc/nginx/nginx.conf", Text: "@@ -1 +1 @@\n-worker_connections 512;\n+worker_connections 1024;\n"}}})
 }
 
-// watched is what viewers cost a run: shares with half-widths of their 95 %
-// intervals.
+// watched is what the viewers of one dashboard cost a run: shares with
+// half-widths of their 95 % intervals.
 type watched struct {
 	loss, lossHalf float64 // of the throughput
 	cpu, cpuHalf   float64 // more CPU time of the machine for each right answer
@@ -183,8 +197,9 @@ func (c *login) watchedRun(ctx context.Context, s *shown, who *audience, pairs i
 	}
 	var w watched
 	less, half := turns(pairs, func(n int) float64 { return answers(res, n) })
-	w.loss, w.lossHalf = -less, half
-	w.cpu, w.cpuHalf = turns(pairs, func(n int) float64 { return used[n].Seconds() / answers(res, n) })
+	w.loss, w.lossHalf = -less/dashboards, half/dashboards
+	more, half := turns(pairs, func(n int) float64 { return used[n].Seconds() / answers(res, n) })
+	w.cpu, w.cpuHalf = more/dashboards, half/dashboards
 	return w, who.set(false)
 }
 
@@ -213,7 +228,7 @@ func (s *shown) inTurns(ctx context.Context, who *audience, used []time.Duration
 }
 
 // watchedCPU is the share of the machine's CPU time that this process uses more
-// while it is watched: moments at a feed's pace and a step now and then, in
+// while one dashboard is watched: moments at a feed's pace and a step now and then, in
 // turns of some seconds, without a load.
 func (c *login) watchedCPU(ctx context.Context, s *shown, who *audience) (float64, error) {
 	var with, without time.Duration
@@ -247,8 +262,8 @@ func (c *login) watchedCPU(ctx context.Context, s *shown, who *audience) (float6
 			without += used
 		}
 	}
-	fmt.Printf("CPU time of %d s: %s with viewers, %s without\n", cpuBlocks*cpuBlock, with, without)
-	return (with - without).Seconds() / (cpuBlocks * cpuBlock) / float64(runtime.NumCPU()), who.set(false)
+	fmt.Printf("CPU time of %d s: %s with the viewers of %d dashboards, %s without\n", cpuBlocks*cpuBlock, with, dashboards, without)
+	return (with - without).Seconds() / (cpuBlocks * cpuBlock) / float64(runtime.NumCPU()) / dashboards, who.set(false)
 }
 
 // processCPU is what this process has used so far (getrusage(2)).

@@ -73,7 +73,7 @@ func run(ctx context.Context, args []string) error {
 	f.StringVar(&o.Size, "size", "full", "of the content: small or full")
 	f.DurationVar(&o.Budget, "budget", 30*time.Minute, "of kasoku tune")
 	f.IntVar(&o.Scores, "scores", 3, "scored runs before and after")
-	f.DurationVar(&o.Window, "window", 20*time.Second, "measured window of a run on several hosts, and of one of the main page alone")
+	f.DurationVar(&o.Window, "window", 45*time.Second, "measured window of a run on several hosts, and of one of the main page alone")
 	f.Float64Var(&o.CPUs, "cpus", 0.4, "CPUs of each host where one is compared with four")
 	f.BoolVar(&o.Keep, "keep", false, "leave the hosts as they are at the end")
 	f.StringVar(&o.Page, "write", "", "write the page to this file, too")

@@ -34,8 +34,15 @@ type Rule struct {
 	// Deadline after which no pair begins any more; zero: none. An experiment
 	// that it ends is inconclusive and says so in Verdict.OutOfTime.
 	Deadline time.Time
-	// Shared: Deadline is the experiment's share of a time that others wait for.
+	// Shared: Deadline is the experiment's share of a time that others wait for,
+	// which ends at Latest. Where the 95 % interval is above SmallestEffect at
+	// Deadline, it goes on until then: a verdict is near.
 	Shared bool
+	Latest time.Time
+	// Earlier are the runs of an experiment with the same two sides that was cut
+	// off. Its complete pairs are the first ones of this, which is one test as any
+	// other, and keeps falsely no more often; that other one had its own level.
+	Earlier []Sample
 	// Seed of the coin that orders the pairs.
 	Seed uint64
 }
@@ -77,7 +84,8 @@ func Run(ctx context.Context, r Rule, runner Runner, progress func(Verdict)) (Ve
 	}
 	e := &running{rule: r, verdict: Verdict{Level: r.Alpha}, seq: seq, runner: runner, started: time.Now(),
 		coin: rand.New(rand.NewPCG(r.Seed, 0x6b61736f6b75))}
-	for pair := 1; ; pair++ {
+	e.takeUp(r.Earlier)
+	for pair := e.before + 1; ; pair++ {
 		done, err := e.pair(ctx, pair)
 		e.verdict.Took = time.Since(e.started)
 		if err != nil {
@@ -89,7 +97,7 @@ func Run(ctx context.Context, r Rule, runner Runner, progress func(Verdict)) (Ve
 		if done {
 			return e.verdict, nil
 		}
-		if !r.Deadline.IsZero() && time.Now().After(r.Deadline) {
+		if end := e.deadline(); !end.IsZero() && time.Now().After(end) {
 			e.verdict.OutOfTime, e.verdict.Shared = true, r.Shared
 			reason := fmt.Sprintf("the time was used up after %d pairs; give a larger budget", pair)
 			if r.Shared {
@@ -101,13 +109,37 @@ func Run(ctx context.Context, r Rule, runner Runner, progress func(Verdict)) (Ve
 	}
 }
 
+// deadline after which no pair begins any more.
+func (e *running) deadline() time.Time {
+	if e.rule.Shared && !e.rule.Latest.IsZero() && e.verdict.Low > e.rule.SmallestEffect {
+		return e.rule.Latest
+	}
+	return e.rule.Deadline
+}
+
+// takeUp makes the complete pairs of an earlier experiment the first ones.
+func (e *running) takeUp(earlier []Sample) {
+	for _, p := range PairsOf(earlier) {
+		if p.Baseline.Score <= 0 || p.Candidate.Score <= 0 || len(e.logs) == e.seq.Max()-1 {
+			continue
+		}
+		e.before++
+		p.Baseline.Pair, p.Candidate.Pair = e.before, e.before
+		e.verdict.Samples = append(e.verdict.Samples, p.Baseline, p.Candidate)
+		e.base, e.cand = append(e.base, p.Baseline), append(e.cand, p.Candidate)
+		e.noteRatio(p.Baseline.Score, p.Candidate.Score)
+	}
+	e.verdict.Earlier = e.before
+}
+
 // running is an experiment under way.
 type running struct {
 	rule    Rule
 	seq     stat.Sequential
 	runner  Runner
 	coin    *rand.Rand
-	second  Side // of the latest odd pair, first of the next
+	second  Side // of the latest odd pair of its own, first of the next
+	before  int  // pairs of an earlier experiment
 	started time.Time
 	verdict Verdict
 	logs    []float64 // log ratios candidate / baseline of the pairs so far
@@ -148,7 +180,7 @@ func (e *running) pair(ctx context.Context, n int) (bool, error) {
 // within four runs instead of on average only, and between the two pairs nothing
 // is switched.
 func (e *running) order(n int) [2]Side {
-	if n%2 == 1 {
+	if (n-e.before)%2 == 1 {
 		e.second = Candidate
 		if e.coin.IntN(2) == 1 {
 			e.second = Baseline

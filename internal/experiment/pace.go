@@ -171,9 +171,12 @@ func (p *Pace) Begin(score float64, workload int, most time.Duration) (changed b
 		p.Score, p.Workload = score, workload
 	}
 	if p.Window == 0 || p.Known.Runs.Weight >= 2*p.Freedom {
-		if w, why := p.Known.window(most); w > 0 {
-			p.Window, p.Why, p.Freedom = w, why, p.Known.Runs.Weight
+		// Never shorter than before: in short runs what varies over some seconds
+		// counts as what varies from run to run, and calls for shorter ones again.
+		if w, why := p.Known.window(most); w > p.Window {
+			p.Window, p.Why = w, why
 		}
+		p.Freedom = p.Known.Runs.Weight
 	}
 	p.Window = min(p.Window, most)
 	p.Last = Noise{}

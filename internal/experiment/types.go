@@ -70,7 +70,7 @@ type Verdict struct {
 	Low     float64       `json:"low"`
 	High    float64       `json:"high"`
 	Pairs   int           `json:"pairs"`
-	Runs    int           `json:"runs"` // including repeated ones
+	Runs    int           `json:"runs"` // including repeated ones; without Earlier's
 	Took    time.Duration `json:"took"`
 	Reason  string        `json:"reason"` // why it ended, in one sentence
 	// Refused: the service's own check did not accept the candidate's
@@ -80,6 +80,8 @@ type Verdict struct {
 	OutOfTime bool `json:"out_of_time,omitempty"`
 	// Shared: that was its share only (Rule.Shared), and it may be tried again.
 	Shared bool `json:"shared,omitempty"`
+	// Earlier of Pairs are those of an experiment that was cut off (Rule.Earlier).
+	Earlier int `json:"earlier,omitempty"`
 	// Warnings are data: each says what to do.
 	Warnings []string `json:"warnings,omitempty"`
 	Samples  []Sample `json:"samples"`

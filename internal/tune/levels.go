@@ -1,9 +1,13 @@
 package tune
 
 import (
+	"bytes"
+	"encoding/json"
 	"time"
 
+	"kasoku/internal/change"
 	"kasoku/internal/experiment"
+	"kasoku/internal/remedy"
 	"kasoku/internal/store"
 )
 
@@ -23,7 +27,7 @@ func (t *Tuner) rule(step *store.Step) (experiment.Rule, error) {
 				share = t.shares
 			}
 			if own := share(time.Now(), r.Deadline); own.Before(r.Deadline) {
-				r.Deadline, r.Shared = own, true
+				r.Deadline, r.Latest, r.Shared = own, r.Deadline, true
 			}
 		}
 	default: // a proposal has nothing to conclude
@@ -38,9 +42,38 @@ func (t *Tuner) rule(step *store.Step) (experiment.Rule, error) {
 	if err != nil {
 		return r, err
 	}
+	r.Earlier = cutOff(steps, &step.Plan)
 	levels := levelsAfter(steps, r.Alpha)
 	r.Alpha = levels.Next()
 	return r, nil
+}
+
+// cutOff are the runs of the last experiment with the plan if its share of the
+// time was not enough and nothing else has been kept or taken out since: both
+// sides are what they were.
+func cutOff(steps []store.Step, plan *remedy.Plan) []experiment.Sample {
+	if plan.Search != nil || plan.Workload > 0 {
+		return nil // its number is found anew
+	}
+	for i := len(steps) - 1; i >= 0; i-- {
+		switch s := &steps[i]; {
+		case s.Kept || s.Tx != 0 || len(s.LeavesOut) > 0:
+			return nil
+		case s.Verdict.Shared && s.Plan.ID == plan.ID:
+			if !sameChanges(s.Plan.All(), plan.All()) {
+				return nil
+			}
+			return s.Verdict.Samples
+		}
+	}
+	return nil
+}
+
+// sameChanges as they are stored.
+func sameChanges(a, b []change.Change) bool {
+	one, err := json.Marshal(a)
+	other, otherErr := json.Marshal(b)
+	return err == nil && otherErr == nil && bytes.Equal(one, other)
 }
 
 // waitersShare of the time left is what one experiment may take while others

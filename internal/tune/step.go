@@ -193,6 +193,9 @@ func (t *Tuner) announce(step *store.Step) {
 	if v.Pairs > 1 {
 		text += fmt.Sprintf(", %s (95 %%: %s to %s), %d runs, %s", percent(v.Effect), percent(v.Low), percent(v.High), v.Runs, v.Took.Round(time.Second))
 	}
+	if v.Earlier > 0 {
+		text += fmt.Sprintf(", and %d pairs of the experiment that was cut off", v.Earlier)
+	}
 	text += "; " + v.Reason
 	if t.session.Command == "try" { // whose result follows and says the same
 		t.Bench.feed.say("info", text, "")

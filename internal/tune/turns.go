@@ -85,7 +85,10 @@ func (s *switcher) tell(v *experiment.Verdict) {
 		v.Warnings = append(v.Warnings, fmt.Sprintf("other virtual machines took up to %.0f %% of the CPU (steal) in %d of %d runs, as they do most of the time here", 100*s.turns.most, n, s.turns.runs))
 	}
 	if p := s.bench.pace; p != nil {
-		if !s.turns.mixed { // a spread is known by its window
+		// A spread is known by its window, and brief ones tell nothing of longer
+		// ones: what varies from second to second looks like what varies from run
+		// to run there.
+		if !s.turns.mixed && s.turns.window >= s.bench.window() {
 			p.NoteExperiment(v.Samples, s.turns.window)
 		}
 		p.NoteSwitching(s.turns.took)

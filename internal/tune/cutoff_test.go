@@ -1,0 +1,44 @@
+package tune
+
+import (
+	"testing"
+
+	"kasoku/internal/change"
+	"kasoku/internal/experiment"
+	"kasoku/internal/remedy"
+	"kasoku/internal/store"
+)
+
+// What was cut off goes on with its pairs, unless a side is another by now.
+func TestCutOff(t *testing.T) {
+	plan := func(value string) remedy.Plan {
+		return remedy.Plan{ID: "a", Changes: []change.Change{{Kind: change.KindVariable, Variable: "v", AfterValue: value}}}
+	}
+	cut := store.Step{Plan: plan("1"), Verdict: experiment.Verdict{Shared: true, Samples: []experiment.Sample{{Pair: 1}, {Pair: 1}}}}
+	put := store.Step{Plan: remedy.Plan{ID: "b"}}
+	kept := store.Step{Plan: remedy.Plan{ID: "b"}, Kept: true, Tx: 7}
+	look := store.Step{Plan: remedy.Plan{ID: "c"}, LeavesOut: []int{1}}
+	whole := cut
+	whole.Verdict.Shared = false
+	now := store.Step{Plan: plan("1")}
+	found := plan("1")
+	found.Search = &remedy.Search{}
+	for name, c := range map[string]struct {
+		steps []store.Step
+		plan  remedy.Plan
+		want  int
+	}{
+		"it goes on":                  {[]store.Step{kept, cut, put, now}, plan("1"), 2},
+		"with its last attempt":       {[]store.Step{{Plan: plan("1"), Verdict: experiment.Verdict{Shared: true}}, cut, now}, plan("1"), 2},
+		"another value":               {[]store.Step{cut, put, now}, plan("2"), 0},
+		"another baseline":            {[]store.Step{cut, kept, now}, plan("1"), 0},
+		"something was taken out":     {[]store.Step{cut, look, now}, plan("1"), 0},
+		"it was not cut off":          {[]store.Step{whole, now}, plan("1"), 0},
+		"a number that is looked for": {[]store.Step{cut, now}, found, 0},
+		"nothing was tried":           {[]store.Step{now}, plan("1"), 0},
+	} {
+		if got := cutOff(c.steps, &c.plan); len(got) != c.want {
+			t.Errorf("%s: %d runs, want %d", name, len(got), c.want)
+		}
+	}
+}
