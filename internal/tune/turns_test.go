@@ -55,7 +55,7 @@ func (v *unloaded) Measure(ctx context.Context, side experiment.Side, _ int) (ex
 
 func newUnloaded(exec applier, seed uint64, gain float64) *unloaded {
 	return &unloaded{rng: rand.New(rand.NewPCG(seed, 1)), gain: gain,
-		sw: &switcher{exec: exec, bench: &Bench{pace: &experiment.Pace{}}, intent: change.Intent{
+		sw: &switcher{exec: exec, bench: &Bench{Scenario: &load.Scenario{Duration: time.Second}, pace: &experiment.Pace{}}, intent: change.Intent{
 			Changes: []change.Change{{Kind: change.KindFile, Activate: change.Reload}, {Kind: change.KindRestart, Activate: change.Restart}}}}}
 }
 
