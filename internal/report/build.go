@@ -40,7 +40,7 @@ func Build(ctx context.Context, st *store.Store, session int64, o Options) (*Mod
 	if o.Now.IsZero() {
 		o.Now = time.Now()
 	}
-	if o.Rule == (experiment.Rule{}) {
+	if o.Rule.MaxPairs == 0 {
 		o.Rule = experiment.DefaultRule()
 	}
 	m := &Model{Format: Format, Created: o.Now, Kasoku: o.Version, Session: *s,
