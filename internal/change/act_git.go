@@ -232,7 +232,7 @@ func (a *gitAct) look(ctx context.Context) (sight, error) {
 		return sight{}, err
 	}
 	s := sight{got: now.String()}
-	clean := len(a.unexpected(now.dirty)) == 0 && !now.locked
+	clean := len(a.unexpected(now.dirty)) == 0 && len(now.locks) == 0
 	s.after = clean && now.head == g.After && now.ref == g.Branch
 	if clean && now.head == g.Before && now.ref == g.Ref && now.branch == "" {
 		same, err := a.sameProducts(ctx)
@@ -314,7 +314,7 @@ func (a *gitAct) write(ctx context.Context) (string, error) {
 	if head != g.Before {
 		return "", fmt.Errorf("%s: %w: it is now at %s", a.subject(), ErrChanged, short(head))
 	}
-	if _, err := a.git(ctx, nil, "checkout", "--quiet", "-b", strings.TrimPrefix(g.Branch, "refs/heads/"), g.After); err != nil {
+	if err := a.gitWrites(ctx, "checkout", "--quiet", "-b", strings.TrimPrefix(g.Branch, "refs/heads/"), g.After); err != nil {
 		return "", err
 	}
 	if err := a.keepAttributes(ctx, false); err != nil {

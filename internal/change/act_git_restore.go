@@ -34,18 +34,18 @@ func (a *gitAct) restore(ctx context.Context) error {
 	}
 	// A forced checkout writes every file whose time is not the index's, such
 	// as those that a later transaction gave their old time, and their modes go.
-	if _, err := a.git(ctx, nil, "update-index", "-q", "--refresh"); err != nil {
+	if err := a.gitWrites(ctx, "update-index", "-q", "--refresh"); err != nil {
 		return err
 	}
 	to := []string{"checkout", "--quiet", "--force", "--detach", g.Before}
 	if g.Ref != "" {
 		to = []string{"checkout", "--quiet", "--force", strings.TrimPrefix(g.Ref, "refs/heads/")}
 	}
-	if _, err := a.git(ctx, nil, to...); err != nil {
+	if err := a.gitWrites(ctx, to...); err != nil {
 		return err
 	}
 	if now.branch != "" {
-		if _, err := a.git(ctx, nil, "update-ref", "-d", g.Branch, g.After); err != nil {
+		if err := a.gitWrites(ctx, "update-ref", "-d", g.Branch, g.After); err != nil {
 			return err
 		}
 	}

@@ -17,7 +17,7 @@ type standing struct {
 	head, ref string
 	branch    string   // commit of Kasoku's branch, "" if it does not exist
 	dirty     []string // files that are not as committed
-	locked    bool     // index.lock is there
+	locks     []string // of git, that are there
 }
 
 func (s standing) String() string {
@@ -28,8 +28,8 @@ func (s standing) String() string {
 	if len(s.dirty) > 0 {
 		out += ", with uncommitted " + some(s.dirty)
 	}
-	if s.locked {
-		out += ", with index.lock"
+	if len(s.locks) > 0 {
+		out += ", with " + path.Base(s.locks[0])
 	}
 	return out
 }
@@ -107,6 +107,16 @@ func (a *gitAct) git(ctx context.Context, stdin []byte, args ...string) (string,
 	return strings.TrimRight(string(r.Stdout), "\n"), nil
 }
 
+// gitWrites is git for what takes locks: it goes on to its end, because one that
+// is killed leaves them behind, and nothing can be put back until they are gone.
+func (a *gitAct) gitWrites(ctx context.Context, args ...string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	_, err := a.git(context.WithoutCancel(ctx), nil, args...)
+	return errors.Join(err, ctx.Err())
+}
+
 // ref is the branch that is checked out, "" if HEAD is detached.
 func (a *gitAct) ref(ctx context.Context) (string, error) {
 	// It prints HEAD if that is no symbolic reference.
@@ -165,15 +175,34 @@ func (a *gitAct) standing(ctx context.Context) (standing, error) {
 	if s.dirty, err = a.dirty(ctx, "all"); err != nil {
 		return s, err
 	}
-	lock, err := a.gitPath(ctx, "index.lock")
-	if err != nil {
-		return s, err
-	}
-	_, err = a.h.Stat(ctx, lock)
-	if s.locked = err == nil; errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
+	s.locks, err = a.locks(ctx)
 	return s, err
+}
+
+// locks lists those of git's locks that are there: what a checkout or a removed
+// branch writes under.
+func (a *gitAct) locks(ctx context.Context) ([]string, error) {
+	args := []string{"rev-parse"}
+	for _, of := range []string{"index", "HEAD", "packed-refs", a.c.Git.Branch} {
+		args = append(args, "--git-path", of+".lock")
+	}
+	out, err := a.git(ctx, nil, args...)
+	if err != nil {
+		return nil, err
+	}
+	var there []string
+	for lock := range strings.SplitSeq(out, "\n") {
+		if !path.IsAbs(lock) {
+			lock = path.Join(a.c.Git.Dir, lock)
+		}
+		switch _, err := a.h.Stat(ctx, lock); {
+		case err == nil:
+			there = append(there, lock)
+		case !errors.Is(err, fs.ErrNotExist):
+			return nil, err
+		}
+	}
+	return there, nil
 }
 
 // diffNames lists what two commits differ in: a letter and a name each, all
@@ -218,28 +247,25 @@ const others = `for c in /proc/[0-9]*/cwd; do
 done
 exit 0`
 
-// unlock removes the lock that a killed git left. Someone else's stays: who
+// unlock removes the locks that a killed git left. Someone else's stay: who
 // is at work there is asked for first.
 func (a *gitAct) unlock(ctx context.Context) error {
-	lock, err := a.gitPath(ctx, "index.lock")
-	if err != nil {
+	locks, err := a.locks(ctx)
+	if err != nil || len(locks) == 0 {
 		return err
-	}
-	if _, err := a.h.Stat(ctx, lock); errors.Is(err, fs.ErrNotExist) {
-		return nil
 	}
 	r, err := a.h.Run(ctx, host.Command{Argv: []string{"sh", "-c", others, "sh", a.c.Git.Dir}})
 	if err == nil && len(r.Stdout) > 0 {
 		err = fmt.Errorf("someone else's git is at work there (process %s); wait for its end, then recover again", strings.TrimSpace(string(r.Stdout)))
 	}
 	if err == nil {
-		r, err = a.h.Run(ctx, host.Command{Argv: []string{"rm", "-f", "--", lock}})
+		r, err = a.h.Run(ctx, host.Command{Argv: append([]string{"rm", "-f", "--"}, locks...)})
 	}
 	if err == nil && r.ExitCode != 0 {
 		err = errors.New(tail(r))
 	}
 	if err != nil {
-		return fmt.Errorf("%s: remove %s: %w", a.subject(), lock, err)
+		return fmt.Errorf("%s: remove %s: %w", a.subject(), some(locks), err)
 	}
 	return nil
 }
