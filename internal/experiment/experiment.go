@@ -215,8 +215,8 @@ func (e *running) measure(ctx context.Context, side Side, n int) (Sample, error)
 			s.Unfit = ""
 			return s, nil
 		}
-		e.verdict.Warnings = append(e.verdict.Warnings,
-			fmt.Sprintf("run %d of the %s was repeated: %s", s.RunID, side, s.Unfit))
+		e.verdict.Warnings = append(e.verdict.Warnings, Warning{Kind: WarnRepeated, Run: s.RunID, Side: side, Why: s.Unfit,
+			Text: fmt.Sprintf("run %d of the %s was repeated: %s", s.RunID, side, s.Unfit)})
 	}
 	return s, nil
 }

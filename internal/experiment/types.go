@@ -81,10 +81,9 @@ type Verdict struct {
 	// Shared: that was its share only (Rule.Shared), and it may be tried again.
 	Shared bool `json:"shared,omitempty"`
 	// Earlier of Pairs are those of an experiment that was cut off (Rule.Earlier).
-	Earlier int `json:"earlier,omitempty"`
-	// Warnings are data: each says what to do.
-	Warnings []string `json:"warnings,omitempty"`
-	Samples  []Sample `json:"samples"`
+	Earlier  int       `json:"earlier,omitempty"`
+	Warnings []Warning `json:"warnings,omitempty"`
+	Samples  []Sample  `json:"samples"`
 	// Shifts is what else changed: latency, CPU per request, memory, failures.
 	Shifts []Shift `json:"shifts,omitempty"`
 	// Switching is the time spent putting sides in place, part of Took.

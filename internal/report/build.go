@@ -91,7 +91,7 @@ func (m *Model) addSteps(ctx context.Context, st *store.Store) error {
 			}
 		}
 		for _, w := range s.Verdict.Warnings {
-			m.Warnings = append(m.Warnings, Warning{Where: fmt.Sprintf("step %d", s.Seq), Text: w})
+			m.Warnings = append(m.Warnings, Warning{Where: fmt.Sprintf("step %d", s.Seq), Text: w.Text})
 		}
 		m.Steps = append(m.Steps, x)
 	}

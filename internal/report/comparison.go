@@ -89,7 +89,7 @@ func ComparisonText(w io.Writer, c *tune.Comparison) error {
 		p.line("%s", strings.TrimSpace(side.name+" "+side.v.Name()+" "+side.v.Subject))
 	}
 	for _, warn := range c.Verdict.Warnings {
-		p.line("note: %s", warn)
+		p.line("note: %s", warn.Text)
 	}
 	p.line("the target is as it was; kasoku show step/%d has the runs", c.Step)
 	return p.err
@@ -122,7 +122,7 @@ func ComparisonMarkdown(w io.Writer, c *tune.Comparison) error {
 			p.line("- … %d more notes", len(c.Verdict.Warnings)-i)
 			break
 		}
-		p.line("- note: %s", mdText(warn))
+		p.line("- note: %s", mdText(warn.Text))
 	}
 	p.line("")
 	return p.err

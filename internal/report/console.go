@@ -205,7 +205,7 @@ func StepText(w io.Writer, st *store.Step) error {
 		p.line("also changed: %s", text)
 	}
 	for _, warn := range v.Warnings {
-		p.line("note: %s", warn)
+		p.line("note: %s", warn.Text)
 	}
 	if st.Kept {
 		p.line("kept (kasoku undo %d)", st.Tx)

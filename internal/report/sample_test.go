@@ -141,7 +141,7 @@ func (b *sampler) steps() {
 	b.step(experiment.Failed, "Keep connections from PHP to the database", "Connections of db: one for each request.", 0, 0, 0, reason("php did not answer within 30 s after the restart: connect 127.0.0.1:9000: connection refused"))
 	b.step(experiment.Inconclusive, "Raise table_open_cache to 4000", "Opened_tables grows by 3 a second.", 0.021, 0.09, 10, func(s *store.Step) {
 		s.Verdict.Reason = "10 pairs do not show it either way"
-		s.Verdict.Warnings = []string{"run 61 of the baseline was repeated: processes outside the stack used 23 % of the CPU", "the interval is 18 % wide: stop other work on this machine, or lengthen the window"}
+		s.Verdict.Warnings = []experiment.Warning{{Text: "run 61 of the baseline was repeated: processes outside the stack used 23 % of the CPU"}, {Text: "the interval is 18 % wide: stop other work on this machine, or lengthen the window"}}
 	})
 	b.step(experiment.Improved, "Raise the workload from 8 to 32 users", "CPU is 78 % busy with 8 users.", 0.12, 0.03, 4, func(s *store.Step) {
 		s.Verdict.Reason, s.Plan.Workload, s.Tx = "p = 0.0019 after 4 pairs, below 0.0024", 32, 0

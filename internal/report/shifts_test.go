@@ -14,7 +14,7 @@ import (
 )
 
 var shifted = experiment.Verdict{Outcome: experiment.Improved, Pairs: 3, Runs: 6, Took: 20 * time.Second, Switching: 3700 * time.Millisecond, Switches: 5, SwitchedBy: "restart",
-	Warnings: []string{"1 of 6 runs were not steady"},
+	Warnings: []experiment.Warning{{Text: "1 of 6 runs were not steady"}},
 	Shifts: []experiment.Shift{
 		{Metric: "p50", Baseline: 0.0101, Candidate: 0.0100, Effect: -0.01, Low: -0.03, High: 0.01},
 		{Metric: "p99", Baseline: 0.020, Candidate: 0.030, Effect: 0.5, Low: 0.4, High: 0.6},

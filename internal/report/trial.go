@@ -11,7 +11,7 @@ import (
 
 // TryFormat is the version of TryResult. It grows when a field changes its
 // meaning or goes; new fields may come without.
-const TryFormat = 1
+const TryFormat = 2
 
 // TryResult is what `kasoku try --json` prints and the MCP server's try
 // answers; docs/formats.md describes each field.
@@ -30,8 +30,9 @@ type TryResult struct {
 	Runs     int       `json:"runs"`
 	Took     float64   `json:"took_seconds"`
 	Reason   string    `json:"reason"`
-	Warnings []string  `json:"warnings"`
-	Scores   Scores    `json:"scores"`
+	// Warnings had been plain texts in format 1.
+	Warnings []experiment.Warning `json:"warnings"`
+	Scores   Scores               `json:"scores"`
 	// Shifts is what else changed: latency, CPU per request, memory, failures.
 	Shifts []experiment.Shift `json:"shifts"`
 	// Broken is the candidate's run with wrong answers or failures.
@@ -73,7 +74,7 @@ type BrokenRun struct {
 func Trial(st *store.Step) TryResult {
 	v := st.Verdict
 	r := TryResult{Format: TryFormat, Outcome: string(v.Outcome), ExitCode: VerdictCode(v), Title: st.Plan.Title, Effect: v.Effect,
-		Pairs: v.Pairs, Runs: v.Runs, Took: v.Took.Seconds(), Reason: v.Reason, Warnings: []string{},
+		Pairs: v.Pairs, Runs: v.Runs, Took: v.Took.Seconds(), Reason: v.Reason, Warnings: []experiment.Warning{},
 		Scores: Scores{v.BaselineScore, v.CandidateScore}, Shifts: append([]experiment.Shift{}, v.Shifts...),
 		Samples: append([]experiment.Sample{}, v.Samples...), Diffs: append([]store.Diff{}, st.Diffs...),
 		Kept: st.Kept, Transaction: st.Tx, Session: st.Session, Step: st.ID, Next: NextStep(st)}

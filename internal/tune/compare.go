@@ -54,7 +54,7 @@ func (v Version) Name() string {
 // ComparisonFormat is the version of Comparison as JSON. It grows when a field
 // changes its meaning or goes; new fields may come without. 1, which had no
 // field format, named metrics otherwise, and of errors told the difference.
-const ComparisonFormat = 2
+const ComparisonFormat = 3
 
 // Comparison is what came of one.
 type Comparison struct {

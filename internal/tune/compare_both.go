@@ -110,8 +110,11 @@ func turnedBack(v experiment.Verdict) experiment.Verdict {
 	}
 	swap := strings.NewReplacer("baseline", "candidate", "candidate", "baseline")
 	v.Warnings = slices.Clone(v.Warnings)
-	for i, w := range v.Warnings {
-		v.Warnings[i] = swap.Replace(w)
+	for i := range v.Warnings {
+		w := &v.Warnings[i]
+		if w.Text = swap.Replace(w.Text); w.Side != "" {
+			w.Side = otherSide(w.Side)
+		}
 	}
 	v.Shifts = nil // of the swapped sides
 	switch v.Outcome {

@@ -2,6 +2,7 @@ package tune
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -50,7 +51,7 @@ func TestCompareRefusesWhatTouchesTheJudge(t *testing.T) {
 		if v.Outcome != experiment.Tampered || v.Runs > 0 || !strings.Contains(v.Reason, row.says) || !strings.Contains(v.Reason, row.not) {
 			t.Errorf("%s against %s: %s, %d runs, %s", row.head, row.base, v.Outcome, v.Runs, v.Reason)
 		}
-		if row.not == "" && !strings.Contains(strings.Join(v.Warnings, ";"), "was put back") {
+		if row.not == "" && !strings.Contains(fmt.Sprint(v.Warnings), "was put back") {
 			t.Errorf("%s against %s: %v", row.head, row.base, v.Warnings)
 		}
 		if now := state(); now != before {

@@ -71,7 +71,7 @@ func TestStealIsTold(t *testing.T) {
 		sw.tell(&v)
 		told := []bool{last.Unfit == "", len(notes) == 1 && strings.Contains(notes[0], "up to 20 % of the CPU in 3 runs"),
 			len(last.Evidence.Health) == 1 && strings.Contains(last.Evidence.Health[0].Text, "took 20 % of it"),
-			len(v.Warnings) == 1 && strings.Contains(v.Warnings[0], "up to 20 % of the CPU (steal) in 1 of 3 runs")}
+			len(v.Warnings) == 1 && strings.Contains(v.Warnings[0].Text, "up to 20 % of the CPU (steal) in 1 of 3 runs")}
 		for i, got := range told {
 			if got != c.want {
 				t.Errorf("limit %v, %d: %v; %q %q %+v", c.limit, i, got, last.Unfit, notes, v.Warnings)

@@ -327,7 +327,7 @@ func TestABuildThatTouchesTheJudgeIsRefused(t *testing.T) {
 	x.branch("sly", "echo 'cp speed built; echo \"# x\" >>../kasoku.yaml' >build.sh && echo 200 >speed")
 	before := x.read("kasoku.yaml")
 	step := x.want(Proposal{Rev: "sly"}, experiment.Tampered)
-	if x.read("kasoku.yaml") != before || !strings.Contains(strings.Join(step.Verdict.Warnings, ";"), "was put back") {
+	if x.read("kasoku.yaml") != before || !strings.Contains(fmt.Sprint(step.Verdict.Warnings), "was put back") {
 		t.Errorf("%s, %v", step.Verdict.Reason, step.Verdict.Warnings)
 	}
 }
@@ -337,7 +337,7 @@ func TestALinkInPlaceOfTheJudgeIsNotFollowed(t *testing.T) {
 	x := newTrial(t)
 	x.write("victim", "mine")
 	step := x.want(Proposal{Apply: "ln -sf victim kasoku.yaml", Undo: "true", Dir: x.dir}, experiment.Tampered)
-	if x.read("victim") != "mine" || !strings.Contains(strings.Join(step.Verdict.Warnings, ";"), "by hand") {
+	if x.read("victim") != "mine" || !strings.Contains(fmt.Sprint(step.Verdict.Warnings), "by hand") {
 		t.Errorf("victim %q, %v", x.read("victim"), step.Verdict.Warnings)
 	}
 }

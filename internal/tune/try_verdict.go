@@ -26,8 +26,8 @@ func (t *Tuner) handBack(ctx context.Context, step *store.Step) {
 		return
 	}
 	for _, told := range t.judge.putBack(ctx) {
-		if !slices.Contains(step.Verdict.Warnings, told) {
-			step.Verdict.Warnings = append(step.Verdict.Warnings, told)
+		if w := (experiment.Warning{Kind: experiment.WarnRestored, Text: told}); !slices.Contains(step.Verdict.Warnings, w) {
+			step.Verdict.Warnings = append(step.Verdict.Warnings, w)
 		}
 	}
 }

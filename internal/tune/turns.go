@@ -79,10 +79,12 @@ func (s *switcher) tell(v *experiment.Verdict) {
 		v.SwitchedBy = disturbs(s.intent.Changes).String()
 	}
 	if n := s.turns.unsteady; n > 0 {
-		v.Warnings = append(v.Warnings, fmt.Sprintf("%d of %d runs were not steady; the first: %s", n, s.turns.runs, s.turns.why))
+		v.Warnings = append(v.Warnings, experiment.Warning{Kind: experiment.WarnUnsteady, Runs: n, Of: s.turns.runs, Why: s.turns.why,
+			Text: fmt.Sprintf("%d of %d runs were not steady; the first: %s", n, s.turns.runs, s.turns.why)})
 	}
 	if n := s.turns.robbed; n > 0 {
-		v.Warnings = append(v.Warnings, fmt.Sprintf("other virtual machines took up to %.0f %% of the CPU (steal) in %d of %d runs, as they do most of the time here", 100*s.turns.most, n, s.turns.runs))
+		v.Warnings = append(v.Warnings, experiment.Warning{Kind: experiment.WarnSteal, Runs: n, Of: s.turns.runs, Share: s.turns.most,
+			Text: fmt.Sprintf("other virtual machines took up to %.0f %% of the CPU (steal) in %d of %d runs, as they do most of the time here", 100*s.turns.most, n, s.turns.runs)})
 	}
 	if p := s.bench.pace; p != nil {
 		// A spread is known by its window, and brief ones tell nothing of longer

@@ -107,7 +107,7 @@ func TestTheVerdictTellsMore(t *testing.T) {
 	if len(verdict.Shifts) != 2 || verdict.Shifts[0].Metric != "p50" || math.Abs(verdict.Shifts[0].Effect+0.5) > 1e-6 || !verdict.Shifts[1].Notable() {
 		t.Errorf("%+v", verdict.Shifts)
 	}
-	if len(verdict.Warnings) != 1 || !strings.Contains(verdict.Warnings[0], "1 of ") || !strings.Contains(verdict.Warnings[0], "rising by 30 %") {
+	if len(verdict.Warnings) != 1 || verdict.Warnings[0].Kind != experiment.WarnUnsteady || !strings.Contains(verdict.Warnings[0].Text, "1 of ") || !strings.Contains(verdict.Warnings[0].Text, "rising by 30 %") {
 		t.Errorf("%q", verdict.Warnings)
 	}
 	if got := v.sw.bench.pace.Last.Runs.Weight; got != float64(verdict.Pairs-1) {
