@@ -14,12 +14,12 @@ func TestCutOff(t *testing.T) {
 	plan := func(value string) remedy.Plan {
 		return remedy.Plan{ID: "a", Changes: []change.Change{{Kind: change.KindVariable, Variable: "v", AfterValue: value}}}
 	}
-	cut := store.Step{Plan: plan("1"), Verdict: experiment.Verdict{Shared: true, Samples: []experiment.Sample{{Pair: 1}, {Pair: 1}}}}
+	cut := store.Step{Plan: plan("1"), Verdict: experiment.Verdict{Outcome: experiment.Inconclusive, Samples: []experiment.Sample{{Pair: 1}, {Pair: 1}}}}
 	put := store.Step{Plan: remedy.Plan{ID: "b"}}
 	kept := store.Step{Plan: remedy.Plan{ID: "b"}, Kept: true, Tx: 7}
 	look := store.Step{Plan: remedy.Plan{ID: "c"}, LeavesOut: []int{1}}
 	whole := cut
-	whole.Verdict.Shared = false
+	whole.Verdict.Outcome = experiment.NoDifference
 	now := store.Step{Plan: plan("1")}
 	found := plan("1")
 	found.Search = &remedy.Search{}
@@ -29,7 +29,7 @@ func TestCutOff(t *testing.T) {
 		want  int
 	}{
 		"it goes on":                  {[]store.Step{kept, cut, put, now}, plan("1"), 2},
-		"with its last attempt":       {[]store.Step{{Plan: plan("1"), Verdict: experiment.Verdict{Shared: true}}, cut, now}, plan("1"), 2},
+		"with its last attempt":       {[]store.Step{{Plan: plan("1"), Verdict: experiment.Verdict{Outcome: experiment.Inconclusive}}, cut, now}, plan("1"), 2},
 		"another value":               {[]store.Step{cut, put, now}, plan("2"), 0},
 		"another baseline":            {[]store.Step{cut, kept, now}, plan("1"), 0},
 		"something was taken out":     {[]store.Step{cut, look, now}, plan("1"), 0},

@@ -48,9 +48,9 @@ func (t *Tuner) rule(step *store.Step) (experiment.Rule, error) {
 	return r, nil
 }
 
-// cutOff are the runs of the last experiment with the plan if its share of the
-// time was not enough and nothing else has been kept or taken out since: both
-// sides are what they were.
+// cutOff are the runs of the last experiment with the plan if it came to no end,
+// for want of time, of a quiet machine, or because Kasoku was interrupted, and
+// nothing else has been kept or taken out since: both sides are what they were.
 func cutOff(steps []store.Step, plan *remedy.Plan) []experiment.Sample {
 	if plan.Search != nil || plan.Workload > 0 {
 		return nil // its number is found anew
@@ -59,7 +59,7 @@ func cutOff(steps []store.Step, plan *remedy.Plan) []experiment.Sample {
 		switch s := &steps[i]; {
 		case s.Kept || s.Tx != 0 || len(s.LeavesOut) > 0:
 			return nil
-		case s.Verdict.Shared && s.Plan.ID == plan.ID:
+		case s.Verdict.Outcome == experiment.Inconclusive && s.Plan.ID == plan.ID:
 			if !sameChanges(s.Plan.All(), plan.All()) {
 				return nil
 			}
