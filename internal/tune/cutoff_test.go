@@ -2,6 +2,7 @@ package tune
 
 import (
 	"testing"
+	"time"
 
 	"kasoku/internal/change"
 	"kasoku/internal/experiment"
@@ -17,7 +18,13 @@ func TestCutOff(t *testing.T) {
 	cut := store.Step{Plan: plan("1"), Verdict: experiment.Verdict{Outcome: experiment.Inconclusive, Samples: []experiment.Sample{{Pair: 1}, {Pair: 1}}}}
 	put := store.Step{Plan: remedy.Plan{ID: "b"}}
 	kept := store.Step{Plan: remedy.Plan{ID: "b"}, Kept: true, Tx: 7}
-	look := store.Step{Plan: remedy.Plan{ID: "c"}, LeavesOut: []int{1}}
+	look := store.Step{Plan: remedy.Plan{ID: "c"}, LeavesOut: []int{1}, Ended: time.Now()}
+	out := look
+	out.Tx = 8
+	open := look
+	open.Ended = time.Time{}
+	more := cut
+	more.Verdict.Earlier = 1
 	whole := cut
 	whole.Verdict.Outcome = experiment.NoDifference
 	now := store.Step{Plan: plan("1")}
@@ -28,14 +35,18 @@ func TestCutOff(t *testing.T) {
 		plan  remedy.Plan
 		want  int
 	}{
-		"it goes on":                  {[]store.Step{kept, cut, put, now}, plan("1"), 2},
-		"with its last attempt":       {[]store.Step{{Plan: plan("1"), Verdict: experiment.Verdict{Outcome: experiment.Inconclusive}}, cut, now}, plan("1"), 2},
-		"another value":               {[]store.Step{cut, put, now}, plan("2"), 0},
-		"another baseline":            {[]store.Step{cut, kept, now}, plan("1"), 0},
-		"something was taken out":     {[]store.Step{cut, look, now}, plan("1"), 0},
-		"it was not cut off":          {[]store.Step{whole, now}, plan("1"), 0},
-		"a number that is looked for": {[]store.Step{cut, now}, found, 0},
-		"nothing was tried":           {[]store.Step{now}, plan("1"), 0},
+		"it goes on":                         {[]store.Step{kept, cut, put, now}, plan("1"), 2},
+		"with its last attempt":              {[]store.Step{{Plan: plan("1"), Verdict: experiment.Verdict{Outcome: experiment.Inconclusive}}, cut, now}, plan("1"), 2},
+		"another value":                      {[]store.Step{cut, put, now}, plan("2"), 0},
+		"another baseline":                   {[]store.Step{cut, kept, now}, plan("1"), 0},
+		"looked at again, and it stays":      {[]store.Step{cut, look, now}, plan("1"), 2},
+		"something was taken out":            {[]store.Step{cut, out, now}, plan("1"), 0},
+		"it is not known what was":           {[]store.Step{cut, open, now}, plan("1"), 0},
+		"twice":                              {[]store.Step{cut, put, cut, now}, plan("1"), 4},
+		"twice, the second with the first's": {[]store.Step{cut, more, now}, plan("1"), 2},
+		"it was not cut off":                 {[]store.Step{whole, now}, plan("1"), 0},
+		"a number that is looked for":        {[]store.Step{cut, now}, found, 0},
+		"nothing was tried":                  {[]store.Step{now}, plan("1"), 0},
 	} {
 		if got := cutOff(c.steps, &c.plan); len(got) != c.want {
 			t.Errorf("%s: %d runs, want %d", name, len(got), c.want)

@@ -3,6 +3,7 @@ package tune
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"kasoku/internal/change"
@@ -48,26 +49,37 @@ func (t *Tuner) rule(step *store.Step) (experiment.Rule, error) {
 	return r, nil
 }
 
-// cutOff are the runs of the last experiment with the plan if it came to no end,
-// for want of time, of a quiet machine, or because Kasoku was interrupted, and
-// nothing else has been kept or taken out since: both sides are what they were.
+// cutOff are the runs of the last experiments with the plan that came to no end,
+// for want of time, of a quiet machine, or because Kasoku was interrupted, since
+// something was kept or taken out: both sides are what they were.
 func cutOff(steps []store.Step, plan *remedy.Plan) []experiment.Sample {
 	if plan.Search != nil || plan.Workload > 0 {
 		return nil // its number is found anew
 	}
-	for i := len(steps) - 1; i >= 0; i-- {
-		switch s := &steps[i]; {
-		case s.Kept || s.Tx != 0 || len(s.LeavesOut) > 0:
-			return nil
-		case s.Verdict.Outcome == experiment.Inconclusive && s.Plan.ID == plan.ID:
-			if !sameChanges(s.Plan.All(), plan.All()) {
-				return nil
-			}
-			return s.Verdict.Samples
+	var runs []experiment.Sample
+	for i, s := range slices.Backward(steps) {
+		if s.Kept || s.Tx != 0 || len(s.LeavesOut) > 0 && s.Ended.IsZero() {
+			break
+		}
+		if s.Plan.ID != plan.ID || len(s.LeavesOut) > 0 || s.Verdict.Outcome != experiment.Inconclusive {
+			continue
+		}
+		if !sameChanges(s.Plan.All(), plan.All()) {
+			break
+		}
+		own := slices.Clone(s.Verdict.Samples)
+		for k := range own {
+			own[k].Pair += i * pairsApart
+		}
+		if runs = append(own, runs...); s.Verdict.Earlier > 0 {
+			break // it has those before
 		}
 	}
-	return nil
+	return runs
 }
+
+// pairsApart keeps the pairs of several steps apart; no experiment has as many.
+const pairsApart = 1000
 
 // sameChanges as they are stored.
 func sameChanges(a, b []change.Change) bool {
