@@ -111,8 +111,8 @@ func TestRebootNearMiss(t *testing.T) {
 		{[]float64{94, 97}, 2, Held, math.Sqrt(94 * 97)},
 		{[]float64{92, 94, 99.9}, 3, Held, math.Cbrt(92 * 94 * 99.9)},
 		{[]float64{94, 94, 94}, 3, Failed, 94},
-		{[]float64{94, 70}, 2, Failed, math.Sqrt(94 * 70)},
-		{[]float64{89}, 1, Failed, 89},
+		{[]float64{94, 60}, 2, Failed, math.Sqrt(94 * 60)},
+		{[]float64{79}, 1, Failed, 79},
 	} {
 		s := newRebooted(t, boots)
 		made := 0
@@ -147,7 +147,7 @@ func TestRebootFails(t *testing.T) {
 		}, RebootOptions{}, "is lost: reader"},
 		{"the host does not reboot", nil, RebootOptions{Back: 10 * time.Millisecond}, "host h1 did not reboot within"},
 		{"the service is not enabled", func(s *rebooted) { boots(s); s.down.Store(true) }, RebootOptions{Back: 300 * time.Millisecond}, "the service did not come back within"},
-		{"the score is less", boots, RebootOptions{Before: 100, Score: func(context.Context) (float64, error) { return 80, nil }}, "less than 95 % of it"},
+		{"the score is less", boots, RebootOptions{Before: 100, Score: func(context.Context) (float64, error) { return 70, nil }}, "less than 95 % of it"},
 		{"nothing can be measured", boots, RebootOptions{Before: 100, Score: func(context.Context) (float64, error) { return 0, errors.New("no answer") }}, "could not be measured after the reboot: no answer"},
 	} {
 		t.Run(c.about, func(t *testing.T) {
