@@ -85,7 +85,7 @@ bench-verdict: deps build ## how often verdicts are wrong, on recorded noise (PA
 	@$(WITH_GO) scripts/bench-verdict.sh $(or $(PART),sim) $(ARGS)
 
 case-wiki: deps-test build ## the whole wiki on four disposable hosts: tuned, checked, one host against four (BUDGET=30m SIZE=small ARGS="-keep"; 60 min, as root)
-	@$(WITH_GO) go build -o bin/case-wiki ./bench/wiki && bin/case-wiki -size $(or $(SIZE),full) -budget $(or $(BUDGET),30m) $(ARGS)
+	@$(WITH_GO) go build -buildvcs=auto -o bin/case-wiki ./bench/wiki && bin/case-wiki -size $(or $(SIZE),full) -budget $(or $(BUDGET),30m) $(ARGS)
 
 faults: deps-test build ## break a disposable host at every step of every kind of change (bar: 500 cases, none lost)
 	@$(WITH_GO) scripts/faults.sh $(ARGS)
