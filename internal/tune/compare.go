@@ -53,7 +53,8 @@ func (v Version) Name() string {
 
 // ComparisonFormat is the version of Comparison as JSON. It grows when a field
 // changes its meaning or goes; new fields may come without. 1, which had no
-// field format, named metrics otherwise, and of errors told the difference.
+// field format, named metrics otherwise, and of errors told the difference; in 2
+// warnings were plain texts.
 const ComparisonFormat = 3
 
 // Comparison is what came of one.
