@@ -245,7 +245,8 @@ func TestSeveralLoops(t *testing.T) {
 			t.Fatal(err)
 		}
 		wantRight(t, res)
-		if a != nil && math.Abs(float64(res.Open.Begun)-200) > 5 {
+		// A machine that stalls for as long as seven arrivals take drops some.
+		if o := res.Open; a != nil && (math.Abs(float64(o.Planned)-200) > 5 || o.Begun < o.Planned/2) {
 			t.Errorf("%+v", res.Open)
 		}
 		if a == nil && res.Connects > 7 {
