@@ -152,13 +152,7 @@ func (s *Section) Find(words ...string) []*Statement {
 // Changed returns the new bytes of every file that edits have made different
 // from what was read.
 func (c *Config) Changed() map[string][]byte {
-	out := map[string][]byte{}
-	for _, f := range c.Files {
-		if f.text != f.was {
-			out[f.Path] = []byte(f.text)
-		}
-	}
-	return out
+	return textedit.Changed(c.Files, func(f *File) (path, was, now string) { return f.Path, f.was, f.text })
 }
 
 // parse fills in what the texts say.

@@ -6,6 +6,8 @@ import (
 	"path"
 	"sort"
 	"strings"
+
+	"kasoku/internal/confedit/textedit"
 )
 
 // ReadFunc reads a whole file.
@@ -196,11 +198,5 @@ func hidden(pattern, name string) bool {
 // Changed returns the new bytes of every file that edits have made different
 // from what was read.
 func (c *Config) Changed() map[string][]byte {
-	out := map[string][]byte{}
-	for _, f := range c.Files {
-		if now := f.top.text(); now != f.was {
-			out[f.Path] = []byte(now)
-		}
-	}
-	return out
+	return textedit.Changed(c.Files, func(f *File) (path, was, now string) { return f.Path, f.was, f.top.text() })
 }

@@ -260,13 +260,7 @@ func (c *Config) Save() (points []string, set bool) {
 // Changed returns the new bytes of every file that edits have made different
 // from what was read.
 func (c *Config) Changed() map[string][]byte {
-	out := map[string][]byte{}
-	for _, f := range c.Files {
-		if f.text != f.was {
-			out[f.Path] = []byte(f.text)
-		}
-	}
-	return out
+	return textedit.Changed(c.Files, func(f *File) (path, was, now string) { return f.Path, f.was, f.text })
 }
 
 // Names lists the directives that are set, in lower case and by their new

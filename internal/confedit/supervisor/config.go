@@ -6,6 +6,8 @@ import (
 	"path"
 	"sort"
 	"strings"
+
+	"kasoku/internal/confedit/textedit"
 )
 
 // ReadFunc reads a whole file.
@@ -188,13 +190,7 @@ func (c *Config) Keys(section string) []string {
 // Changed returns the new bytes of every file that edits have made different
 // from what was read.
 func (c *Config) Changed() map[string][]byte {
-	out := map[string][]byte{}
-	for _, f := range c.Files {
-		if f.text != f.was {
-			out[f.Path] = []byte(f.text)
-		}
-	}
-	return out
+	return textedit.Changed(c.Files, func(f *File) (path, was, now string) { return f.Path, f.was, f.text })
 }
 
 // Expand puts names in for %(name)s and % for %%, as supervisor does with most

@@ -7,6 +7,8 @@ import (
 	"path"
 	"sort"
 	"strings"
+
+	"kasoku/internal/confedit/textedit"
 )
 
 // ReadFunc reads a whole file.
@@ -162,11 +164,5 @@ func (c *Config) Keys() []string {
 // Changed returns the new bytes of every file that edits have made different
 // from what was read; a file that is new is among them.
 func (c *Config) Changed() map[string][]byte {
-	out := map[string][]byte{}
-	for _, f := range c.Files {
-		if f.text != f.was {
-			out[f.Path] = []byte(f.text)
-		}
-	}
-	return out
+	return textedit.Changed(c.Files, func(f *File) (path, was, now string) { return f.Path, f.was, f.text })
 }

@@ -38,6 +38,18 @@ func Apply(text string, edits ...Edit) string {
 	return b.String()
 }
 
+// Changed returns the new bytes by path of the files that edits have made
+// different. texts tells of a file its path, what was read and what it is now.
+func Changed[F any](files []F, texts func(F) (path, was, now string)) map[string][]byte {
+	out := map[string][]byte{}
+	for _, f := range files {
+		if path, was, now := texts(f); now != was {
+			out[path] = []byte(now)
+		}
+	}
+	return out
+}
+
 // Line is one line of a text: text[From:Body] without and text[From:To] with
 // its line ending.
 type Line struct {

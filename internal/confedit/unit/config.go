@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+
+	"kasoku/internal/confedit/textedit"
 )
 
 // ReadFunc reads a whole file.
@@ -134,13 +136,7 @@ func (c *Config) Sections() []string {
 // Changed returns the new bytes of every file that edits have made different
 // from what was read; a drop-in that is new is among them.
 func (c *Config) Changed() map[string][]byte {
-	out := map[string][]byte{}
-	for _, f := range c.Files {
-		if f.text != f.was {
-			out[f.Path] = []byte(f.text)
-		}
-	}
-	return out
+	return textedit.Changed(c.Files, func(f *File) (path, was, now string) { return f.Path, f.was, f.text })
 }
 
 // Keys lists the settings of a section in the order they first appear.
