@@ -154,13 +154,32 @@ func (a *fileAct) write(ctx context.Context) (string, error) {
 		}
 	}
 	after := a.c.After
-	err := a.h.ReplaceFile(ctx, a.c.Path, content, host.Replace{Expect: a.c.Before.Hash,
-		Mode: after.Mode, UID: after.UID, GID: after.GID})
-	return "", err
+	r := host.Replace{Expect: a.c.Before.Hash, Mode: after.Mode, UID: after.UID, GID: after.GID}
+	if a.c.SameTime {
+		r.ModTime = a.x.times[a.version()]
+	}
+	return "", a.h.ReplaceFile(ctx, a.c.Path, content, r)
+}
+
+// version names the bytes that the change writes, and where.
+func (a *fileAct) version() string { return a.c.object() + " " + string(a.c.After.Hash) }
+
+// noteTime keeps the time that the file has had since it was written.
+func (a *fileAct) noteTime(ctx context.Context) error {
+	now, err := a.read(ctx)
+	if err == nil && now.Hash == a.c.After.Hash {
+		a.x.times[a.version()] = now.ModTime
+	}
+	return err
 }
 
 func (a *fileAct) restore(ctx context.Context) error {
 	before := a.c.Before
+	if a.c.SameTime {
+		if err := a.noteTime(ctx); err != nil {
+			return err
+		}
+	}
 	if before.Hash == "" {
 		return a.h.Remove(ctx, a.c.Path, a.c.After.Hash)
 	}

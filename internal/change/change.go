@@ -83,6 +83,12 @@ type Change struct {
 	Path   string     `json:"path,omitempty"`
 	Before *FileState `json:"before,omitempty"` // what the plan saw
 	After  *FileState `json:"after,omitempty"`
+	// SameTime: written again with the same bytes, a KindFile has the time that
+	// it had before it was put back, as what is put back has its own. It is for
+	// a file whose time is what an application keeps its caches by: each side of
+	// an experiment then finds them as it left them. Of settings that change no
+	// answer only, since what was kept meanwhile counts.
+	SameTime bool `json:"same_time,omitempty"`
 
 	// KindVariable: Service is the database. Values as the server prints them
 	// in SHOW GLOBAL VARIABLES. KindSysctl: Variable is the key as sysctl(8)

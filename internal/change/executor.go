@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"kasoku/internal/host"
 	"kasoku/internal/stack"
@@ -92,6 +93,9 @@ type Executor struct {
 	// mine are the transactions that this process began: it knows what
 	// services were told.
 	mine map[int64]bool
+	// times are those of files that were put back, by fileAct.version
+	// (Change.SameTime).
+	times map[string]time.Time
 	// targets are the hosts with copies of the journal.
 	targets map[string]*target
 }
@@ -100,7 +104,7 @@ type Executor struct {
 // process that has the lease. Nothing is put back: see Pending and Recover.
 func Open(ctx context.Context, o Options) (*Executor, error) {
 	x := &Executor{options: o, hosts: map[string]host.Host{"local": host.NewLocal()},
-		pools: map[string]*sql.DB{}, controls: map[string]Controller{}, mine: map[int64]bool{}, targets: map[string]*target{}}
+		pools: map[string]*sql.DB{}, controls: map[string]Controller{}, mine: map[int64]bool{}, times: map[string]time.Time{}, targets: map[string]*target{}}
 	for name, h := range o.Hosts {
 		x.hosts[name] = h
 	}

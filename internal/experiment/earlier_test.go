@@ -69,14 +69,14 @@ func TestEarlierPairsCount(t *testing.T) {
 // nothing yet, and not one that leads clearly.
 func TestTheShareOfOneThatLeads(t *testing.T) {
 	for _, c := range []struct {
-		gain float64
-		cut  bool
-	}{{1.15, false}, {1.02, true}} {
+		gain        float64
+		cut, shared bool
+	}{{1.15, false, true}, {1.15, false, false}, {1.02, true, true}, {1.02, true, false}} {
 		r := DefaultRule()
 		r.Alpha = 0.00001 // so that no verdict comes within five pairs
-		r.Shared, r.Deadline, r.Latest = true, time.Now().Add(long), time.Now().Add(time.Hour)
+		r.Shared, r.Deadline, r.Latest = c.shared, time.Now().Add(long), time.Now().Add(time.Hour)
 		v, err := Run(t.Context(), r, &scripted{scores: script(6, c.gain), waits: 10}, nil)
-		if err != nil || v.Shared != c.cut || c.cut && v.Pairs > 5 || !c.cut && v.Outcome != Improved {
+		if err != nil || v.Shared != (c.cut && c.shared) || v.OutOfTime != c.cut || c.cut && v.Pairs > 5 || !c.cut && v.Outcome != Improved {
 			t.Errorf("×%g: %s after %d pairs, %+.3f (%+.3f to %+.3f): %s %v", c.gain, v.Outcome, v.Pairs, v.Effect, v.Low, v.High, v.Reason, err)
 		}
 	}

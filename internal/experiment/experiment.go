@@ -34,11 +34,11 @@ type Rule struct {
 	// Deadline after which no pair begins any more; zero: none. An experiment
 	// that it ends is inconclusive and says so in Verdict.OutOfTime.
 	Deadline time.Time
-	// Shared: Deadline is the experiment's share of a time that others wait for,
-	// which ends at Latest. Where the 95 % interval is above SmallestEffect at
-	// Deadline, it goes on until then: a verdict is near.
-	Shared bool
+	// Latest, if later than Deadline: where the 95 % interval is above
+	// SmallestEffect at Deadline, it goes on until then, as a verdict is near.
 	Latest time.Time
+	// Shared: Deadline is the experiment's share of a time that others wait for.
+	Shared bool
 	// Earlier are the runs of an experiment with the same two sides that was cut
 	// off. Its complete pairs are the first ones of this, which is one test as any
 	// other, and keeps falsely no more often; that other one had its own level.
@@ -111,7 +111,7 @@ func Run(ctx context.Context, r Rule, runner Runner, progress func(Verdict)) (Ve
 
 // deadline after which no pair begins any more.
 func (e *running) deadline() time.Time {
-	if e.rule.Shared && !e.rule.Latest.IsZero() && e.verdict.Low > e.rule.SmallestEffect {
+	if e.rule.Latest.After(e.rule.Deadline) && e.verdict.Low > e.rule.SmallestEffect {
 		return e.rule.Latest
 	}
 	return e.rule.Deadline

@@ -185,7 +185,10 @@ func TestMediaWikiFolder(t *testing.T) {
 	if p == nil {
 		t.Fatal(why)
 	}
-	if c := p.Changes[0]; c.Kind != change.KindDir || c.Path != "/srv/kasoku-texts-app" || c.After.Mode != 0o700 || c.After.UID != 33 {
+	if len(p.Prepare) != 1 || len(p.Changes) != 1 || !p.Changes[0].SameTime || !remedy.Joinable(*p) {
+		t.Fatalf("%+v", p)
+	}
+	if c := p.Prepare[0][0]; c.Kind != change.KindDir || c.Path != "/srv/kasoku-texts-app" || c.After.Mode != 0o700 || c.After.UID != 33 {
 		t.Errorf("%+v", c)
 	}
 	if got, want := after(t, p), settings+"$wgCacheDirectory = '/srv/kasoku-texts-app';\n"; got != want {

@@ -20,7 +20,7 @@ const GroupID = "group"
 func Together(in Input, plans []Plan) []Plan {
 	var small, out []Plan
 	for _, p := range plans {
-		if isSmall(p) && len(p.Trades) == 0 && len(p.Prepare) == 0 && p.Search == nil && p.Workload == 0 {
+		if isSmall(p) && len(p.Trades) == 0 && onlyFolders(p.Prepare) && !p.Fills && p.Search == nil && p.Workload == 0 {
 			small = append(small, p)
 		} else {
 			out = append(out, p)
@@ -51,10 +51,10 @@ func isSmall(p Plan) bool {
 }
 
 // Joinable reports whether a plan may be tried together with others that are
-// not small: it trades nothing, needs nothing prepared, looks for no number, keeps no pages, and each of
-// its changes can be taken out again while others stay (see Without).
+// not small: it trades nothing, needs nothing prepared but folders, looks for no number, fills no cache,
+// and each of its changes can be taken out again while others stay (see Without).
 func Joinable(p Plan) bool {
-	if len(p.Trades) > 0 || len(p.Prepare) > 0 || p.Search != nil || p.Workload > 0 || p.Fresh != nil || len(p.Changes) == 0 || isSmall(p) {
+	if len(p.Trades) > 0 || !onlyFolders(p.Prepare) || p.Search != nil || p.Workload > 0 || p.Fresh != nil || p.Fills || len(p.Changes) == 0 || isSmall(p) {
 		return false
 	}
 	return !slices.ContainsFunc(p.Changes, func(c change.Change) bool {
@@ -66,6 +66,17 @@ func Joinable(p Plan) bool {
 		}
 		return true
 	})
+}
+
+// onlyFolders reports whether nothing but folders is to be prepared, which do no
+// harm to other plans.
+func onlyFolders(prepare [][]change.Change) bool {
+	for _, changes := range prepare {
+		if slices.ContainsFunc(changes, func(c change.Change) bool { return c.Kind != change.KindDir }) {
+			return false
+		}
+	}
+	return true
 }
 
 // Group joins plans that are independent of each other: one that sets what an
@@ -253,6 +264,8 @@ func (c combination) plan() Plan {
 			}
 		}
 		small = small && c.parts[i].Small
+		p.Prepare = append(p.Prepare, part.Prepare...)
+		p.Fills = p.Fills || part.Fills
 		p.Reach = min(p.Reach+part.Reach, 0.5)
 		p.Build += part.Build
 	}

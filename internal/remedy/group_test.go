@@ -108,8 +108,20 @@ func TestGroup(t *testing.T) {
 	for i, bound := range []float64{1.5, 1.2, 1.1, 1.25} {
 		in.Diagnosis.Findings = append(in.Diagnosis.Findings, diagnose.Finding{Rule: "slow." + remedy.Table[i].ID, Bound: bound})
 	}
+	plan := remedy.Table[1].Plan
+	folder := [][]change.Change{{{Kind: change.KindDir, Path: "/srv/kasoku-b"}}}
+	remedy.Table[1].Plan = func(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
+		plans, err := plan(in, f)
+		for i := range plans {
+			plans[i].Prepare = folder
+		}
+		return plans, err
+	}
 	res := remedy.PlanAll(in)
 	group, left := remedy.Group(in, res.Plans)
+	if len(group.Prepare) != 1 || group.Prepare[0][0].Path != "/srv/kasoku-b" {
+		t.Errorf("prepared: %+v", group.Prepare)
+	}
 	if len(res.Plans) != 4 || len(group.Parts) != 3 || len(left) != 1 || left[0].Remedy != "c" {
 		t.Fatalf("%d plans, parts %+v, left %v", len(res.Plans), group.Parts, left)
 	}
@@ -133,12 +145,13 @@ func TestGroup(t *testing.T) {
 		}
 	}
 	for name, spoil := range map[string]func(*remedy.Plan){
-		"a trade":        func(p *remedy.Plan) { p.Trades = remedytest.AllTrades()[:1] },
-		"a search":       func(p *remedy.Plan) { p.Search = &remedy.Search{} },
-		"a workload":     func(p *remedy.Plan) { p.Workload = 16 },
-		"a package":      func(p *remedy.Plan) { p.Changes = append(p.Changes, change.Change{Kind: change.KindPackage}) },
-		"a lost index":   func(p *remedy.Plan) { p.Changes = append(p.Changes, change.Change{Kind: change.KindIndex, Drop: true}) },
-		"pages to check": func(p *remedy.Plan) { p.Fresh = &planning.Fresh{} },
+		"a trade":              func(p *remedy.Plan) { p.Trades = remedytest.AllTrades()[:1] },
+		"a search":             func(p *remedy.Plan) { p.Search = &remedy.Search{} },
+		"a workload":           func(p *remedy.Plan) { p.Workload = 16 },
+		"a package":            func(p *remedy.Plan) { p.Changes = append(p.Changes, change.Change{Kind: change.KindPackage}) },
+		"a lost index":         func(p *remedy.Plan) { p.Changes = append(p.Changes, change.Change{Kind: change.KindIndex, Drop: true}) },
+		"a package to prepare": func(p *remedy.Plan) { p.Prepare = [][]change.Change{{{Kind: change.KindPackage}}} },
+		"pages to check":       func(p *remedy.Plan) { p.Fresh = &planning.Fresh{} },
 	} {
 		p := res.Plans[0]
 		p.Changes = slices.Clone(p.Changes)

@@ -29,7 +29,7 @@ func Without(snap *evidence.Snapshot, changes []change.Change) ([]change.Change,
 	var out []change.Change
 	made := map[string][]byte{} // host and path → bytes as planned so far
 	for _, c := range slices.Backward(changes) {
-		r := change.Change{Kind: c.Kind, Host: c.Host, Service: c.Service, Activate: c.Activate, Phase: last - c.Phase, Why: "without: " + c.Why}
+		r := change.Change{Kind: c.Kind, Host: c.Host, Service: c.Service, Activate: c.Activate, Phase: last - c.Phase, SameTime: c.SameTime, Why: "without: " + c.Why}
 		switch c.Kind {
 		case change.KindFile:
 			if err := withoutEdit(snap, c, &r, made); err != nil {

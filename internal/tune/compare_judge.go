@@ -10,6 +10,7 @@ import (
 
 	"kasoku/internal/change"
 	"kasoku/internal/experiment"
+	"kasoku/internal/ui"
 )
 
 // NotRegressed: the candidate is proved not to be slower than the baseline by
@@ -80,10 +81,10 @@ func allowed(v experiment.Verdict, allow float64) experiment.Verdict {
 			v.Samples[i].Score *= 1 - allow
 		}
 	}
-	limit := percent(-allow)
+	limit := ui.Percent(-allow)
 	switch v.Outcome {
 	case experiment.Improved:
-		v.Outcome, v.Reason = NotRegressed, fmt.Sprintf("that it is slower by %s or more is ruled out: %s", percent(allow)[1:], v.Reason)
+		v.Outcome, v.Reason = NotRegressed, fmt.Sprintf("that it is slower by %s or more is ruled out: %s", ui.Share(allow), v.Reason)
 	case experiment.NoDifference:
 		v.Outcome, v.Reason = experiment.Inconclusive, fmt.Sprintf("an effect below %s is neither shown nor ruled out after %d pairs", limit, v.Pairs)
 	case experiment.Regressed:

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"kasoku/internal/stat"
+	"kasoku/internal/ui"
 )
 
 // stepTime is the shortest experiment: three pairs and a diagnostic run.
@@ -68,7 +69,7 @@ func (t *Tuner) sameLoad(ctx context.Context) error {
 	}
 	t.session.FinalAsFoundLoad = stat.GeoMean(scores)
 	t.UI.Info(fmt.Sprintf("%s points/s: %s of the factor of %s do not come from more users", score(t.session.FinalAsFoundLoad),
-		factor(t.session.FinalAsFoundLoad/max(t.session.AsFound, 1e-9)), factor(t.session.Final/max(t.session.AsFound, 1e-9))))
+		ui.Factor(t.session.FinalAsFoundLoad/max(t.session.AsFound, 1e-9)), ui.Factor(t.session.Final/max(t.session.AsFound, 1e-9))))
 	return nil
 }
 

@@ -10,12 +10,17 @@ import (
 	"kasoku/internal/store"
 )
 
+// otherRun was made with another configuration.
+const otherRun = 9
+
 // What was cut off goes on with its pairs, unless a side is another by now.
 func TestCutOff(t *testing.T) {
 	plan := func(value string) remedy.Plan {
 		return remedy.Plan{ID: "a", Changes: []change.Change{{Kind: change.KindVariable, Variable: "v", AfterValue: value}}}
 	}
 	cut := store.Step{Plan: plan("1"), Verdict: experiment.Verdict{Outcome: experiment.Inconclusive, Samples: []experiment.Sample{{Pair: 1}, {Pair: 1}}}}
+	other := cut
+	other.Verdict.Samples = []experiment.Sample{{Pair: 1, RunID: otherRun}, {Pair: 1, RunID: otherRun}}
 	put := store.Step{Plan: remedy.Plan{ID: "b"}}
 	kept := store.Step{Plan: remedy.Plan{ID: "b"}, Kept: true, Tx: 7}
 	look := store.Step{Plan: remedy.Plan{ID: "c"}, LeavesOut: []int{1}, Ended: time.Now()}
@@ -42,14 +47,17 @@ func TestCutOff(t *testing.T) {
 		"looked at again, and it stays":      {[]store.Step{cut, look, now}, plan("1"), 2},
 		"something was taken out":            {[]store.Step{cut, out, now}, plan("1"), 0},
 		"it is not known what was":           {[]store.Step{cut, open, now}, plan("1"), 0},
+		"somebody changed the baseline":      {[]store.Step{other, now}, plan("1"), 0},
+		"and it was begun anew":              {[]store.Step{other, cut, now}, plan("1"), 2},
 		"twice":                              {[]store.Step{cut, put, cut, now}, plan("1"), 4},
 		"twice, the second with the first's": {[]store.Step{cut, more, now}, plan("1"), 2},
 		"it was not cut off":                 {[]store.Step{whole, now}, plan("1"), 0},
 		"a number that is looked for":        {[]store.Step{cut, now}, found, 0},
 		"nothing was tried":                  {[]store.Step{now}, plan("1"), 0},
 	} {
-		if got := cutOff(c.steps, &c.plan); len(got) != c.want {
-			t.Errorf("%s: %d runs, want %d", name, len(got), c.want)
+		got, err := cutOff(c.steps, &c.plan, func(run int64) (bool, error) { return run != otherRun, nil })
+		if err != nil || len(got) != c.want {
+			t.Errorf("%s: %d runs, want %d; %v", name, len(got), c.want, err)
 		}
 	}
 }

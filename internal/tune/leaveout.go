@@ -15,6 +15,7 @@ import (
 	"kasoku/internal/experiment"
 	"kasoku/internal/remedy"
 	"kasoku/internal/store"
+	"kasoku/internal/ui"
 )
 
 // weakEffect: kept changes that brought less are looked at again together. Each
@@ -63,7 +64,7 @@ func groupsToLeaveOut(steps []store.Step) [][]store.Step {
 	var strong [][]store.Step
 	for _, s := range steps {
 		switch {
-		case !changesTarget(s) || s.Seq == last || s.LookedAgain != 0 || slices.ContainsFunc(s.Plan.Parts, func(p remedy.Part) bool { return p.LeftOut }):
+		case !changesTarget(s) || s.Plan.Fills || s.Seq == last || s.LookedAgain != 0 || slices.ContainsFunc(s.Plan.Parts, func(p remedy.Part) bool { return p.LeftOut }):
 		case s.Verdict.Effect < weakEffect:
 			weak = append(weak, s)
 		case len(s.Plan.Parts) > 1 && !s.Plan.Parts[0].Small: // each part is looked at
@@ -259,7 +260,7 @@ func (t *Tuner) tellLeftOut(step *store.Step, drop bool) {
 	if drop {
 		word = "taken out"
 	}
-	t.UI.Info(fmt.Sprintf("%s: with it %s (95 %%: %s to %s), %d runs; %s", word, percent(v.Effect), percent(v.Low), percent(v.High), v.Runs, v.Reason))
+	t.UI.Info(fmt.Sprintf("%s: with it %s (95 %%: %s to %s), %d runs; %s", word, ui.Percent(v.Effect), ui.Percent(v.Low), ui.Percent(v.High), v.Runs, v.Reason))
 }
 
 // drops reports whether what a second look was about is taken out by its

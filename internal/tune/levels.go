@@ -22,13 +22,14 @@ func (t *Tuner) rule(step *store.Step) (experiment.Rule, error) {
 	case t.session.Command == "tune":
 		r.Deadline = t.deadline.Add(-t.reserve())
 		if len(step.LeavesOut) == 0 {
+			r.Latest = r.Deadline // a gain that is near is worth more than a second look
 			r.Deadline = r.Deadline.Add(-t.secondLook())
 			share := t.share
 			if t.shares != nil {
 				share = t.shares
 			}
 			if own := share(time.Now(), r.Deadline); own.Before(r.Deadline) {
-				r.Deadline, r.Latest, r.Shared = own, r.Deadline, true
+				r.Deadline, r.Shared = own, true
 			}
 		}
 	default: // a proposal has nothing to conclude
@@ -43,7 +44,9 @@ func (t *Tuner) rule(step *store.Step) (experiment.Rule, error) {
 	if err != nil {
 		return r, err
 	}
-	r.Earlier = cutOff(steps, &step.Plan)
+	if r.Earlier, err = cutOff(steps, &step.Plan, t.asNow); err != nil {
+		return r, err
+	}
 	levels := levelsAfter(steps, r.Alpha)
 	r.Alpha = levels.Next()
 	return r, nil
@@ -51,10 +54,11 @@ func (t *Tuner) rule(step *store.Step) (experiment.Rule, error) {
 
 // cutOff are the runs of the last experiments with the plan that came to no end,
 // for want of time, of a quiet machine, or because Kasoku was interrupted, since
-// something was kept or taken out: both sides are what they were.
-func cutOff(steps []store.Step, plan *remedy.Plan) []experiment.Sample {
+// something was kept or taken out and nobody else changed the configuration:
+// both sides are what they were. asNow reports the latter of a run.
+func cutOff(steps []store.Step, plan *remedy.Plan, asNow func(run int64) (bool, error)) ([]experiment.Sample, error) {
 	if plan.Search != nil || plan.Workload > 0 {
-		return nil // its number is found anew
+		return nil, nil // its number is found anew
 	}
 	var runs []experiment.Sample
 	for i, s := range slices.Backward(steps) {
@@ -68,6 +72,13 @@ func cutOff(steps []store.Step, plan *remedy.Plan) []experiment.Sample {
 			break
 		}
 		own := slices.Clone(s.Verdict.Samples)
+		if len(own) > 0 {
+			if same, err := asNow(own[0].RunID); err != nil {
+				return nil, err
+			} else if !same {
+				break
+			}
+		}
 		for k := range own {
 			own[k].Pair += i * pairsApart
 		}
@@ -75,7 +86,17 @@ func cutOff(steps []store.Step, plan *remedy.Plan) []experiment.Sample {
 			break // it has those before
 		}
 	}
-	return runs
+	return runs, nil
+}
+
+// asNow reports whether a run was made with the configuration that is in place,
+// as the diagnostic run before each of them read it.
+func (t *Tuner) asNow(run int64) (bool, error) {
+	r, err := t.Store.Run(run)
+	if err != nil {
+		return false, err
+	}
+	return r.ConfigHash == t.Bench.ConfigHash, nil
 }
 
 // pairsApart keeps the pairs of several steps apart; no experiment has as many.

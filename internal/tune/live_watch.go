@@ -7,6 +7,7 @@ import (
 	"kasoku/internal/experiment"
 	"kasoku/internal/stat"
 	"kasoku/internal/store"
+	"kasoku/internal/ui"
 )
 
 // Watch tells to what is to be seen of b's runs, until stop is called, which
@@ -144,7 +145,7 @@ func (t *Tuner) sofar(v experiment.Verdict) {
 		return
 	}
 	t.Bench.feed.sofar(v)
-	text := fmt.Sprintf("pair %d: %s (%s against %s)", v.Pairs, percent(v.Effect), score(v.CandidateScore), score(v.BaselineScore))
+	text := fmt.Sprintf("pair %d: %s (%s against %s)", v.Pairs, ui.Percent(v.Effect), score(v.CandidateScore), score(v.BaselineScore))
 	if t.drawn() {
 		t.Bench.feed.say("info", text, "")
 		return

@@ -170,7 +170,7 @@ func (t *Tuner) pick(plans []remedy.Plan, o outlook) (*remedy.Plan, *diagnose.Fi
 			t.Budget, late.Title, ui.Bound(late.Bound), o.time(*late).Round(time.Second)))
 	case best > 0:
 		t.stopped(store.StopBelowSmallest, fmt.Sprintf("nothing that is left could bring more than the smallest effect worth keeping (%s; the best that is left: at most %s)",
-			percent(t.Rule.SmallestEffect), percent(best-1)))
+			ui.Percent(t.Rule.SmallestEffect), ui.Percent(best-1)))
 	default:
 		t.stopped(store.StopNothingLeft, "every plan that the findings call for has been tried")
 	}

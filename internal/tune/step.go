@@ -72,9 +72,13 @@ func (t *Tuner) again(ctx context.Context, step *store.Step, plan remedy.Plan) (
 // switcher puts the sides of a step in place.
 func (t *Tuner) switcher(step *store.Step) *switcher {
 	plan := step.Plan
-	return &switcher{exec: t.Exec, bench: t.Bench, step: step.ID, judge: t.judge,
+	sw := &switcher{exec: t.Exec, bench: t.Bench, step: step.ID, judge: t.judge,
 		baseWorkload: t.workload, candWorkload: t.workload, prep: t.toPrepare(plan),
 		intent: change.Intent{Title: plan.Title, Plan: plan.ID, Session: t.session.ID, Changes: plan.Changes}}
+	if plan.Fills {
+		sw.fill = sw.fillCache
+	}
+	return sw
 }
 
 // candidate prepares the switcher; a search settles its number first. stop is
@@ -191,7 +195,7 @@ func (t *Tuner) announce(step *store.Step) {
 	}
 	text := fmt.Sprintf("%s: %s", word, v.Outcome)
 	if v.Pairs > 1 {
-		text += fmt.Sprintf(", %s (95 %%: %s to %s), %d runs, %s", percent(v.Effect), percent(v.Low), percent(v.High), v.Runs, v.Took.Round(time.Second))
+		text += fmt.Sprintf(", %s (95 %%: %s to %s), %d runs, %s", ui.Percent(v.Effect), ui.Percent(v.Low), ui.Percent(v.High), v.Runs, v.Took.Round(time.Second))
 	}
 	if v.Earlier > 0 {
 		text += fmt.Sprintf(", and %d pairs of the experiment that was cut off", v.Earlier)

@@ -23,11 +23,12 @@ type switcher struct {
 	step                       int64
 	tx                         int64 // of the candidate that is applied; 0 = baseline is in place
 	prep                       [][]change.Change
-	prepared                   []int64       // transactions of prep, which stay on both sides
-	beneath                    int64         // transaction that put the baseline itself in place; 0 = none
-	judge                      *judge        // of a proposal; nil: Kasoku's own plan
-	brief                      time.Duration // window of the first briefPairs; 0: as all others
-	baseWorkload, candWorkload int           // differ only when the plan changes the load
+	prepared                   []int64                         // transactions of prep, which stay on both sides
+	beneath                    int64                           // transaction that put the baseline itself in place; 0 = none
+	judge                      *judge                          // of a proposal; nil: Kasoku's own plan
+	fill                       func(ctx context.Context) error // what the candidate has empty at first; nil: nothing
+	brief                      time.Duration                   // window of the first briefPairs; 0: as all others
+	baseWorkload, candWorkload int                             // differ only when the plan changes the load
 }
 
 // Measure implements experiment.Runner.
@@ -54,6 +55,13 @@ func (s *switcher) Measure(ctx context.Context, side experiment.Side, pair int) 
 	s.turns.note(run)
 	s.turns.noteSteal(run, s.bench.Stack.Tune.Foreign())
 	return sample(run), nil
+}
+
+// fillCache is a run that does not count, after which the candidate's caches are
+// as warm as the baseline's.
+func (s *switcher) fillCache(ctx context.Context) error {
+	_, err := s.bench.Run(ctx, RunOptions{Kind: store.Probe, Side: experiment.Candidate, Step: s.step, Workload: s.candWorkload, Label: s.intent.Title + ": fill its cache"})
+	return err
 }
 
 // to puts one side in place.

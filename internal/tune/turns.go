@@ -33,11 +33,14 @@ type turns struct {
 	most   float64
 }
 
-// turn puts a side in place and measures how long that takes. Where it is in
-// place already nothing is done and nothing counted.
+// turn puts a side in place, fills what it keeps, and measures how long that
+// takes. Where it is in place already nothing is done and nothing counted.
 func (s *switcher) turn(ctx context.Context, side experiment.Side) error {
 	was, begun := s.tx, time.Now()
 	err := s.to(ctx, side)
+	if s.fill != nil && s.tx != was && side == experiment.Candidate && err == nil {
+		err = s.fill(ctx)
+	}
 	if s.tx != was || err != nil {
 		s.turns.switches++
 		s.turns.took += time.Since(begun)

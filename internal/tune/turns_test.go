@@ -66,6 +66,8 @@ func TestNothingIsSwitchedNeedlessly(t *testing.T) {
 	for seed := range uint64(20) {
 		exec := &pretended{}
 		v := newUnloaded(exec, seed, 1)
+		filled := int64(0)
+		v.sw.fill = func(context.Context) error { filled++; return nil }
 		r := experiment.DefaultRule()
 		r.Seed = seed
 		verdict, err := experiment.Run(t.Context(), r, v, nil)
@@ -80,6 +82,9 @@ func TestNothingIsSwitchedNeedlessly(t *testing.T) {
 				spared++
 			}
 			before = side
+		}
+		if filled != exec.applied {
+			t.Errorf("seed %d: filled %d times, put in place %d times", seed, filled, exec.applied)
 		}
 		v.sw.tell(&verdict)
 		if verdict.Switches != want || exec.applied+exec.reverted != int64(want) || verdict.SwitchedBy != "restart" {

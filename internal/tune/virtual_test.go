@@ -23,6 +23,7 @@ import (
 	"kasoku/internal/remedy/planning"
 	"kasoku/internal/stack"
 	"kasoku/internal/store"
+	"kasoku/internal/ui"
 )
 
 // virtual is a target whose settings are lines of a real file, changed through
@@ -242,7 +243,7 @@ func (v *virtual) steps(session int64) []store.Step {
 // tell logs the steps of a session.
 func (v *virtual) tell(session int64) {
 	for _, s := range v.steps(session) {
-		v.t.Logf("%d. %s: %s %s, %d pairs, kept %v, left out %v (%s)", s.Seq, s.Plan.Title, s.Verdict.Outcome, percent(s.Verdict.Effect), s.Verdict.Pairs, s.Kept, s.LeftOut, s.Verdict.Reason)
+		v.t.Logf("%d. %s: %s %s, %d pairs, kept %v, left out %v (%s)", s.Seq, s.Plan.Title, s.Verdict.Outcome, ui.Percent(s.Verdict.Effect), s.Verdict.Pairs, s.Kept, s.LeftOut, s.Verdict.Reason)
 	}
 }
 

@@ -63,6 +63,6 @@ func (w *wiki) cachePlan(id, where string, sets ...[2]string) (planning.Plan, er
 	again := *w
 	again.vars = phpvars.Parse(w.file, w.vars.Bytes())
 	changes, err := again.set(append(sets, again.keepSessions()...)...)
-	return planning.Plan{ID: knownapp.RemedyObjectCache + ":" + w.app.Name + ":" + id, EditsSettings: true, Changes: changes,
+	return planning.Plan{ID: knownapp.RemedyObjectCache + ":" + w.app.Name + ":" + id, EditsSettings: true, Fills: true, Changes: changes,
 		Title: fmt.Sprintf("Keep what %s has computed %s", w.app.Name, where)}, err
 }

@@ -70,6 +70,18 @@ func (w *wiki) set(sets ...[2]string) ([]change.Change, error) {
 	return planning.FileChanges(w.in.Snapshot, w.app, w.vars.Changed(), act, w.why)
 }
 
+// setAtOnce is set with a time of the file that stays, by which MediaWiki tells
+// which of its caches hold (Manual:$wgInvalidateCacheOnLocalSettingsChange). For
+// settings without a cache that another side of an experiment does not keep up
+// to date: the texts that MediaWiki has parsed stand in the database.
+func (w *wiki) setAtOnce(sets ...[2]string) ([]change.Change, error) {
+	changes, err := w.set(sets...)
+	for i := range changes {
+		changes[i].SameTime = true
+	}
+	return changes, err
+}
+
 // keepSessions keeps sessions in the database, where they are as long as there
 // is no main cache: MediaWiki would put them into it (Manual:$wgSessionCacheType).
 // A wiki that says itself where they are is left alone.
@@ -142,9 +154,11 @@ func planCacheDirectory(in planning.Input, f diagnose.Finding) ([]planning.Plan,
 	if err != nil {
 		return nil, err
 	}
-	changes, err := w.set([2]string{"wgCacheDirectory", phpvars.Quote(dir)})
-	return []planning.Plan{{ID: knownapp.RemedyCacheDirectory + ":" + w.app.Name, EditsSettings: true, Changes: append([]change.Change{folder}, changes...),
-		Title: fmt.Sprintf("Keep texts of %s's interface in files instead of a table", w.app.Name)}}, err
+	changes, err := w.setAtOnce([2]string{"wgCacheDirectory", phpvars.Quote(dir)})
+	return []planning.Plan{{ID: knownapp.RemedyCacheDirectory + ":" + w.app.Name, EditsSettings: true, Changes: changes,
+		// The texts hold on both sides, and are not to be made anew with each switch.
+		Prepare: [][]change.Change{{folder}},
+		Title:   fmt.Sprintf("Keep texts of %s's interface in files instead of a table", w.app.Name)}}, err
 }
 
 // planFileCache has MediaWiki keep whole pages for strangers as files.
@@ -160,9 +174,12 @@ func planFileCache(in planning.Input, f diagnose.Finding) ([]planning.Plan, erro
 	if err != nil {
 		return nil, err
 	}
-	changes, err := w.set([2]string{"wgUseFileCache", "true"}, [2]string{"wgFileCacheDirectory", phpvars.Quote(dir)})
-	return []planning.Plan{{ID: knownapp.RemedyFileCache + ":" + w.app.Name, EditsSettings: true, Changes: append([]change.Change{folder}, changes...),
-		Title: fmt.Sprintf("Keep %s's pages for readers without a login as files", w.app.Name)}}, err
+	changes, err := w.setAtOnce([2]string{"wgUseFileCache", "true"}, [2]string{"wgFileCacheDirectory", phpvars.Quote(dir)})
+	return []planning.Plan{{ID: knownapp.RemedyFileCache + ":" + w.app.Name, EditsSettings: true, Fills: true,
+		// Edits throw pages away only while the cache is on, so the folder goes with
+		// each switch.
+		Changes: append([]change.Change{folder}, changes...),
+		Title:   fmt.Sprintf("Keep %s's pages for readers without a login as files", w.app.Name)}}, err
 }
 
 // folder plans a folder that only PHP's user reads and writes, beside the

@@ -73,6 +73,9 @@ type Plan struct {
 	// are put in place in this order before the first pair, and back after the
 	// last in the reverse order unless Changes are kept.
 	Prepare [][]change.Change `json:"prepare,omitempty"`
+	// Fills: it has a cache that is empty whenever the plan is put in place, so
+	// that what an experiment would see first is how it is filled.
+	Fills bool `json:"fills,omitempty"`
 	// Workload, if not 0, is a new number of virtual users (L01): it changes
 	// the load, not the target.
 	Workload int `json:"workload,omitempty"`
