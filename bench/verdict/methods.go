@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 
@@ -24,9 +25,18 @@ type method struct {
 // default of ten pairs a common choice.
 const fixedPairs = 10
 
+// Kasoku's own ways, of which each has to hold the bar of false keeps.
+const (
+	product      = "Kasoku"
+	briefProduct = "Kasoku, brief at first"
+	cutProduct   = "Kasoku, cut off once"
+)
+
 func methods(rule experiment.Rule) []method {
 	return []method{
-		{"Kasoku", kasoku(rule)},
+		{product, kasoku(rule)},
+		{briefProduct, kasokuBrief(rule)},
+		{cutProduct, kasokuCut(rule)},
 		{"10 pairs, t-test", fixedTest},
 		{"one run each", singleRun},
 		{"10 × A, 10 × B, t-test", aThenB},
@@ -41,6 +51,53 @@ func kasoku(rule experiment.Rule) func(*replay, *rand.Rand) bool {
 		v, err := experiment.Run(context.Background(), rule, p, nil)
 		return err == nil && v.Outcome == experiment.Improved
 	}
+}
+
+// briefPairs as in package tune: the first pairs of a candidate that promises
+// much have short windows.
+const briefPairs = 4
+
+// kasokuBrief is the same for a candidate that promises much.
+func kasokuBrief(rule experiment.Rule) func(*replay, *rand.Rand) bool {
+	keep := kasoku(rule)
+	return func(p *replay, coin *rand.Rand) bool {
+		p.brief = briefPairs
+		return keep(p, coin)
+	}
+}
+
+// kasokuCut is an experiment whose time is used up after any number of pairs,
+// and that goes on with them later as one of its own, by the levels that a
+// session gives the two.
+func kasokuCut(rule experiment.Rule) func(*replay, *rand.Rand) bool {
+	return func(p *replay, coin *rand.Rand) bool {
+		levels := experiment.Levels{Each: rule.Alpha}
+		r := rule
+		r.Alpha, r.Seed = levels.Next(), coin.Uint64()
+		v, err := experiment.Run(context.Background(), r, &cut{replay: p, after: 1 + coin.IntN(rule.MaxPairs-1)}, nil)
+		if !errors.Is(err, errCut) {
+			return err == nil && v.Outcome == experiment.Improved
+		}
+		levels.Tell(false)
+		r.Alpha, r.Seed, r.Earlier = levels.Next(), coin.Uint64(), v.Samples
+		v, err = experiment.Run(context.Background(), r, p, nil)
+		return err == nil && v.Outcome == experiment.Improved
+	}
+}
+
+// cut measures so many pairs and no more.
+type cut struct {
+	*replay
+	after int
+}
+
+var errCut = errors.New("its time is used up")
+
+func (c *cut) Measure(ctx context.Context, side experiment.Side, pair int) (experiment.Sample, error) {
+	if pair > c.after {
+		return experiment.Sample{}, errCut
+	}
+	return c.replay.Measure(ctx, side, pair)
 }
 
 // ratio of one pair in random order, as a logarithm.

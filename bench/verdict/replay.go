@@ -16,6 +16,7 @@ type trace struct {
 	loud   bool
 	window time.Duration
 	runs   []point
+	brief  []point // the same with windows as the first pairs of a great promise have them
 }
 
 // point is one run of a trace.
@@ -42,19 +43,37 @@ func newTrace(r *Recording, window time.Duration, limit float64) *trace {
 		}
 	}
 	t.loud = 2*over > len(r.Runs)
+	brief := briefWindow(r, window)
 	for _, run := range r.Runs {
-		all := run.at(float64(r.WindowMS)) / whole.Seconds()
-		p := point{score: run.Score, p99: time.Duration(run.P99US) * time.Microsecond,
-			took: float64(run.TookMS)/1000 - (whole - window).Seconds()}
-		if all > 0 {
-			p.score *= run.at(float64(window.Milliseconds())) / window.Seconds() / all
-		}
+		unfit := ""
 		if run.Foreign > limit && !t.loud {
-			p.unfit = fmt.Sprintf("processes outside the stack used %.0f %% of the CPU", 100*run.Foreign)
+			unfit = fmt.Sprintf("processes outside the stack used %.0f %% of the CPU", 100*run.Foreign)
 		}
-		t.runs = append(t.runs, p)
+		t.runs = append(t.runs, run.point(whole, window, unfit))
+		t.brief = append(t.brief, run.point(whole, brief, unfit))
 	}
 	return t
+}
+
+// point is the run cut from its whole window to a shorter one.
+func (r Recorded) point(whole, window time.Duration, unfit string) point {
+	all := r.at(float64(whole.Milliseconds())) / whole.Seconds()
+	p := point{score: r.Score, unfit: unfit, p99: time.Duration(r.P99US) * time.Microsecond,
+		took: float64(r.TookMS)/1000 - (whole - window).Seconds()}
+	if all > 0 {
+		p.score *= r.at(float64(window.Milliseconds())) / window.Seconds() / all
+	}
+	return p
+}
+
+// briefWindow is the product's own choice for the recorded service.
+func briefWindow(r *Recording, window time.Duration) time.Duration {
+	var p experiment.Pace
+	for _, run := range r.Runs {
+		p.Known.Rate.Sum += float64(run.Counts[len(run.Counts)-1])
+		p.Known.Rate.Weight += float64(r.WindowMS) / 1000
+	}
+	return p.Brief(window)
 }
 
 // replay is an experiment's Runner that measures by taking the next run of a
@@ -64,13 +83,18 @@ type replay struct {
 	trace  *trace
 	next   int
 	effect float64 // of the candidate: 0.02 = 2 % faster
+	brief  int     // so many pairs have brief windows
 	runs   int
 	took   float64 // seconds
 }
 
 // Measure implements experiment.Runner.
-func (p *replay) Measure(_ context.Context, side experiment.Side, _ int) (experiment.Sample, error) {
-	run := p.trace.runs[p.next%len(p.trace.runs)]
+func (p *replay) Measure(_ context.Context, side experiment.Side, pair int) (experiment.Sample, error) {
+	runs := p.trace.runs
+	if pair <= p.brief {
+		runs = p.trace.brief
+	}
+	run := runs[p.next%len(runs)]
 	p.next++
 	p.runs++
 	p.took += run.took
@@ -85,7 +109,7 @@ func (p *replay) Measure(_ context.Context, side experiment.Side, _ int) (experi
 // rule of their own take it; ok is false after three that are none.
 func (p *replay) fit(side experiment.Side) (score float64, ok bool) {
 	for range experiment.DefaultRule().MaxRepeats {
-		s, _ := p.Measure(context.Background(), side, 0)
+		s, _ := p.Measure(context.Background(), side, p.brief+1)
 		if s.Unfit == "" {
 			return s.Score, true
 		}

@@ -89,8 +89,12 @@ func (o simOptions) falseKeeps(ctx context.Context, traces []*trace, rule experi
 		own := func(c *cell) bool { return c.method.name == m.name }
 		row(m.name, cells, own, (*cell).share, 100)
 	}
-	kasoku := sum(cells, func(c *cell) bool { return c.method.name == "Kasoku" })
-	return bar("Kasoku's false keeps over all recordings", kasoku.share(), falseKeepBar, false), nil
+	ok := true
+	for _, name := range []string{product, briefProduct, cutProduct} {
+		own := sum(cells, func(c *cell) bool { return c.method.name == name })
+		ok = bar(name+": false keeps over all recordings", own.share(), falseKeepBar, false) && ok
+	}
+	return ok, nil
 }
 
 // powers: candidates that are faster or slower. Loud recordings are shown, but
@@ -115,7 +119,7 @@ func (o simOptions) powers(ctx context.Context, traces []*trace, rule experiment
 			own := func(c *cell) bool { return c.method.name == m.name && c.effect == e }
 			row(m.name, cells, own, (*cell).share, 100)
 		}
-		own := func(c *cell) bool { return c.method.name == "Kasoku" && c.effect == e }
+		own := func(c *cell) bool { return c.method.name == product && c.effect == e }
 		row("Kasoku: mean runs", cells, own, (*cell).meanRuns, 1)
 		row("Kasoku: mean seconds", cells, own, (*cell).meanTook, 1)
 		if e < 0 {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"math"
+	"math/rand/v2"
 	"path/filepath"
 	"testing"
 
@@ -66,5 +67,34 @@ func TestACellIsTheSameEachTime(t *testing.T) {
 	a, b, none := fill(0.3), fill(0.3), fill(0)
 	if a.kept != b.kept || a.runs != b.runs || a.kept < 45 || none.kept > 5 {
 		t.Errorf("kept %d and %d of 50 with an effect of 30 %%, %d without", a.kept, b.kept, none.kept)
+	}
+}
+
+// At 30 answers a second a brief window has 40 of them, in tenths of a second.
+func TestTheFirstPairsOfAPromiseAreBrief(t *testing.T) {
+	tr := newTrace(sample(), 0, 0.1)
+	if got, want := tr.brief[3].score/tr.runs[3].score, (36/1.4)/30; math.Abs(got-want) > 1e-9 || math.Abs(tr.brief[3].took-2.4) > 1e-9 {
+		t.Errorf("the score changes by %g, want %g; it took %g s", got, want, tr.brief[3].took)
+	}
+	p := &replay{trace: tr, brief: briefPairs}
+	for pair := range briefPairs + 1 {
+		s, _ := p.Measure(t.Context(), experiment.Baseline, pair+1)
+		if brief := s.Score == tr.brief[pair].score; brief != (pair < briefPairs) {
+			t.Errorf("pair %d is brief: %v", pair+1, brief)
+		}
+	}
+}
+
+// What is cut off goes on: an effect is found as if it had not been, with some
+// more runs at most for the lower level of the second attempt.
+func TestAnExperimentThatIsCutOffGoesOn(t *testing.T) {
+	fill := func(keep func(experiment.Rule) func(*replay, *rand.Rand) bool) *cell {
+		c := &cell{trace: newTrace(sample(), 0, 0.1), method: method{"Kasoku", keep(experiment.DefaultRule())}, effect: 0.05, n: 50}
+		c.fill(t.Context(), 1)
+		return c
+	}
+	whole, parts := fill(kasoku), fill(kasokuCut)
+	if whole.kept < 45 || parts.kept < 45 || parts.runs > 2*whole.runs {
+		t.Errorf("kept %d and %d of 50, %d and %d runs", whole.kept, parts.kept, whole.runs, parts.runs)
 	}
 }
