@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -24,8 +25,8 @@ const (
 	backPort  = ":8081"
 )
 
-// levels measures one to four hosts behind the balancer, each twice: upwards,
-// then downwards, so that what drifts does not look like scaling. 0 hosts are
+// levels measures one to four hosts behind the balancer, upwards and downwards
+// in each round, so that what drifts does not look like scaling. 0 hosts are
 // the first without the balancer. Nothing is written meanwhile: each host has
 // caches of its own, and an edit would be seen late on the others.
 func (c *wholeCase) levels(ctx context.Context) (err error) {
@@ -55,7 +56,7 @@ func (c *wholeCase) levels(ctx context.Context) (err error) {
 		return err
 	}
 	var levels []Level
-	for _, hosts := range []int{0, 1, 2, 3, 4, 4, 3, 2, 1, 0} {
+	for _, hosts := range slices.Repeat([]int{0, 1, 2, 3, 4, 4, 3, 2, 1, 0}, c.Rounds) {
 		url := base + backPort
 		if hosts > 0 {
 			url = base + frontPort

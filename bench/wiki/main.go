@@ -59,6 +59,7 @@ type options struct {
 	Budget  time.Duration // of kasoku tune
 	Scores  int           // scored runs before and after
 	Window  time.Duration // of a run on several hosts and of the main page alone
+	Rounds  int           // of runs on several hosts, each up to four and down again
 	CPUs    float64       // that each host may use in step 4
 	Keep    bool          // the hosts stay
 	HostDir string
@@ -73,7 +74,8 @@ func run(ctx context.Context, args []string) error {
 	f.StringVar(&o.Size, "size", "full", "of the content: small or full")
 	f.DurationVar(&o.Budget, "budget", 30*time.Minute, "of kasoku tune")
 	f.IntVar(&o.Scores, "scores", 3, "scored runs before and after")
-	f.DurationVar(&o.Window, "window", 45*time.Second, "measured window of a run on several hosts, and of one of the main page alone")
+	f.DurationVar(&o.Window, "window", 25*time.Second, "measured window of a run on several hosts, and of one of the main page alone")
+	f.IntVar(&o.Rounds, "rounds", 2, "of runs on several hosts, each up to four and down again")
 	f.Float64Var(&o.CPUs, "cpus", 0.4, "CPUs of each host where one is compared with four")
 	f.BoolVar(&o.Keep, "keep", false, "leave the hosts as they are at the end")
 	f.StringVar(&o.Page, "write", "", "write the page to this file, too")
@@ -81,7 +83,7 @@ func run(ctx context.Context, args []string) error {
 	if err := f.Parse(args); err != nil {
 		return err
 	}
-	if f.NArg() > 0 || o.Scores < 1 || o.Budget <= 0 || o.CPUs <= 0 || o.Size != "small" && o.Size != "full" {
+	if f.NArg() > 0 || o.Scores < 1 || o.Rounds < 1 || o.Budget <= 0 || o.CPUs <= 0 || o.Size != "small" && o.Size != "full" {
 		return errors.New("see the head of bench/wiki/main.go and -help for the flags")
 	}
 	for _, path := range []*string{&o.Dir, &o.Kasoku, &o.Script} {

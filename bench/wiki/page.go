@@ -99,12 +99,14 @@ func writeChecks(b *strings.Builder, checks []prove.Result) {
 	for _, c := range checks {
 		fmt.Fprintf(b, "| %s | %s | %s |\n", c.Check, c.Outcome, cell(c.Text))
 	}
+	lead := "\n"
 	for _, c := range checks {
 		for _, p := range c.Problems {
-			fmt.Fprintf(b, "\n- %s: %s", c.Check, p.What)
-			if p.By != "" {
+			fmt.Fprintf(b, "%s- %s: %s", lead, c.Check, p.What)
+			if lead = ""; p.By != "" {
 				fmt.Fprintf(b, " (%s)", p.By)
 			}
+			fmt.Fprintln(b)
 		}
 	}
 }
@@ -120,7 +122,7 @@ func writeHosts(b *strings.Builder, r *Result) {
 	if r.Levels == nil {
 		return
 	}
-	fmt.Fprintf(b, "\nMeasured: the tuned PHP and MediaWiki on one to four hosts behind a balancer (Apache with mod_proxy_balancer on the first), the database on the first, readers of pages (no files, no edits), %d users for each host, windows of %s, upwards and downwards. "+
+	fmt.Fprintf(b, "\nMeasured: the tuned PHP and MediaWiki on one to four hosts behind a balancer (Apache with mod_proxy_balancer on the first), the database on the first, readers of pages (no files, no edits), %d users for each host, windows of %s, up to four hosts and down again, more than once. "+
 		"Hosts of one machine share its CPUs, so each may use %g of one here; without a cap a further one brings nothing.\n\n| hosts | right answers per second | p95 | wrong |\n|---|---|---|---|\n",
 		usersPerHost, r.Window, r.CPUs)
 	for _, l := range r.Levels {

@@ -107,7 +107,7 @@ END
 install_spares() {
     local host
     [ "$HOSTS" -gt 1 ] || return 0
-    on h1 "$REMOTE" <<<'tar -C / -cf - ".$1/etc/apache2" ".$1/etc/php" ./etc/systemd/system/wiki-web.service' >"$DIR/spare.tar"
+    on h1 "$REMOTE" <<<'tar -C / -cf - ".$1/etc/apache2" ".$1/etc/php" ./etc/systemd/system/wiki-web.service ./etc/tmpfiles.d/wiki-web.conf' >"$DIR/spare.tar"
     for host in $(seq -f 'h%g' 2 "$HOSTS"); do
         ssh -F "$DIR/ssh_config" -o BatchMode=yes "$host" "tar -C / -xf - && mkdir -p $REMOTE/run $REMOTE/log && systemctl daemon-reload" <"$DIR/spare.tar"
     done
@@ -159,6 +159,9 @@ UNIT
 unit db notify "$DIR/run/mariadb/mariadb.pid" "/usr/sbin/mariadbd --defaults-file=$DIR/etc/mysql/my.cnf" /bin/true
 unit web forking "$DIR/run/apache2.pid" "/usr/sbin/apache2 -d $DIR/etc/apache2 -f $DIR/etc/apache2/apache2.conf -k start" \
     "/usr/sbin/apache2 -d $DIR/etc/apache2 -f $DIR/etc/apache2/apache2.conf -k graceful"
+# As if it were in /run: after a hard reboot Apache takes whoever has its old
+# process ID for itself, and ends ("httpd (pid 40) already running").
+echo "r! $DIR/run/apache2.pid" >/etc/tmpfiles.d/wiki-web.conf
 systemctl daemon-reload
 systemctl enable -q --now wiki-db wiki-web
 END

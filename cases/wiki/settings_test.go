@@ -72,7 +72,11 @@ func (b *bench) settings(t *testing.T) {
 	var done []change.Tx
 	apply := func(id string) {
 		t.Helper()
-		done = append(done, x.Apply(t, bed.Want(t, res, id)))
+		plan := bed.Want(t, res, id)
+		for _, prepare := range plan.Prepare {
+			done = append(done, x.Apply(t, remedy.Plan{ID: change.Prepares(plan.ID), Title: "Prepare: " + plan.Title, Changes: prepare}))
+		}
+		done = append(done, x.Apply(t, plan))
 		if text := b.file(t, wiki); len(done) > 1 && text == before[0] {
 			t.Errorf("%s left LocalSettings.php as it was", id)
 		}

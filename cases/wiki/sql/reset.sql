@@ -1,5 +1,5 @@
--- Takes edits back, while serving, and brings the recent changes up to the
--- present: the newest was an hour ago. Numbers of revisions are not used again,
+-- Takes edits back, while serving, and once they are more than a day old brings the
+-- recent changes up to the present: the newest was an hour ago. Numbers of revisions are not used again,
 -- and edited pages count as touched now, so that no cache takes an old answer
 -- for a new one.
 START TRANSACTION;
@@ -33,5 +33,5 @@ UPDATE site_stats s JOIN case_site_stats o USING (ss_row_id)
 SET @shift = (SELECT TIMESTAMPDIFF(SECOND, STR_TO_DATE(MAX(rc_timestamp), '%Y%m%d%H%i%s'), UTC_TIMESTAMP()) - 3600 FROM recentchanges);
 UPDATE recentchanges
   SET rc_timestamp = DATE_FORMAT(STR_TO_DATE(rc_timestamp, '%Y%m%d%H%i%s') + INTERVAL @shift SECOND, '%Y%m%d%H%i%s')
-  WHERE @shift > 3600;
+  WHERE @shift > 86400;
 COMMIT;
