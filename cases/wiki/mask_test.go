@@ -22,3 +22,18 @@ func TestMinuteIsMasked(t *testing.T) {
 		t.Errorf("masked too little or too much:\n%s\n%s", one, other)
 	}
 }
+
+// A difference says whether it comes from the main cache.
+func TestKeyOfADifferenceIsMasked(t *testing.T) {
+	s, err := load.LoadForRecording("scenario.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const rest = "</table><hr class='diff-hr' id='mw-oldid' />\n\t\t<h2>"
+	found := string(s.Mask([]byte("<ins>a</ins></td></tr>\n" + rest)))
+	cached := string(s.Mask([]byte("<ins>a</ins></td></tr>\n\n<!-- diff cache key wiki:diff::1.12:old-7381:rev-100104 -->\n" + rest)))
+	other := string(s.Mask([]byte("<ins>b</ins></td></tr>\n" + rest)))
+	if found != cached || found == other {
+		t.Errorf("masked too little or too much:\n%s\n%s\n%s", found, cached, other)
+	}
+}
