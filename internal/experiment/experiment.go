@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"kasoku/internal/stat"
+	"kasoku/internal/ui"
 )
 
 // Rule says how sure a verdict must be.
@@ -317,7 +318,7 @@ func (e *running) look() (bool, error) {
 	case d == stat.Greater && tail.ratio > maxP99Ratio:
 		e.end(Regressed, fmt.Sprintf("the score rose, but the 99th percentile of latency grew %.2f times", tail.ratio))
 	case d == stat.Greater && e.plain() <= 0:
-		e.end(NoDifference, fmt.Sprintf("most pairs are faster (%+.1f %%), but a few so slow that it does not pay on the whole; look at the runs (kasoku show RUN)", 100*e.verdict.Effect))
+		e.end(NoDifference, fmt.Sprintf("most pairs are faster (%s), but a few so slow that it does not pay on the whole; look at the runs (kasoku show RUN)", ui.Percent(e.verdict.Effect)))
 	case d == stat.Greater:
 		e.end(Improved, fmt.Sprintf("p = %.2g after %d pairs, below %.2g", t.PGreater, t.N, e.seq.Level(t.N)))
 	case d == stat.Less:
@@ -325,8 +326,8 @@ func (e *running) look() (bool, error) {
 	case d == stat.Futile && t.PLess < e.rule.Alpha:
 		e.end(Regressed, fmt.Sprintf("slower (p = %.2g after %d pairs)", t.PLess, t.N))
 	case d == stat.Futile:
-		e.end(NoDifference, fmt.Sprintf("an effect above %+.1f %% is unlikely, and a smaller one cannot be shown in %d pairs",
-			100*math.Expm1(t.Upper(0.90)), e.seq.Max()))
+		e.end(NoDifference, fmt.Sprintf("an effect above %s is unlikely, and a smaller one cannot be shown in %d pairs",
+			ui.Percent(math.Expm1(t.Upper(0.90))), e.seq.Max()))
 	case slices.Contains(e.seq.Looks, len(e.logs)) && tail.p < tailLevel:
 		e.end(Regressed, fmt.Sprintf("the 99th percentile of latency grew %.2f times (above %g: p = %.2g after %d pairs)", tail.ratio, maxP99Ratio, tail.p, len(e.logs)))
 	default:

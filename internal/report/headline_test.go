@@ -1,6 +1,8 @@
 package report
 
 import (
+	"bytes"
+	"strings"
 	"testing"
 
 	"kasoku/internal/experiment"
@@ -49,5 +51,33 @@ func TestRepeatedRunsAreACaveat(t *testing.T) {
 	m.Runs.Scored = 10
 	if got := caveats(m); len(got) != 0 {
 		t.Errorf("one of 11 runs: %q", got)
+	}
+}
+
+// TestCommandsOfCaveats stand as code, not between back quotes.
+func TestCommandsOfCaveats(t *testing.T) {
+	m := &Model{Session: store.Session{Command: "tune", State: "interrupted", AsFound: 10}, Score: Score{AsFound: 10}}
+	m.Caveats = caveats(m)
+	var page, text bytes.Buffer
+	if err := HTML(&page, m); err != nil {
+		t.Fatal(err)
+	}
+	if err := Markdown(&text, m); err != nil {
+		t.Fatal(err)
+	}
+	if want := "interrupted; <code>kasoku tune</code> goes on"; !strings.Contains(page.String(), want) {
+		t.Errorf("the page has no %q", want)
+	}
+	if want := "> The session was interrupted; `kasoku tune` goes on"; !strings.Contains(text.String(), want) {
+		t.Errorf("no %q in %s", want, text.String())
+	}
+	for s, want := range map[string]string{
+		"a * and `b * c` and *": "a \\* and `b * c` and \\*",
+		"`a` b":                 "`a` b",
+		"one ` alone <b>":       "one \\` alone &lt;b&gt;",
+	} {
+		if got := mdCoded(s); got != want {
+			t.Errorf("%q: %q, want %q", s, got, want)
+		}
 	}
 }

@@ -61,16 +61,21 @@ func keepUnits(s string) string {
 	return strings.NewReplacer(" %", "\u00a0%", " points/s", "\u00a0points/s").Replace(s)
 }
 
-// codedText is a piece of one of this package's own sentences; Code stood
-// between back quotes.
+// codedText is a piece of a sentence; Code stood between back quotes.
 type codedText struct {
 	Text string
 	Code bool
 }
 
+// coded splits a sentence. Where a back quote has no partner, who knows which is
+// whose: then all is text.
 func coded(s string) []codedText {
+	parts := strings.Split(s, "`")
+	if len(parts)%2 == 0 {
+		return []codedText{{Text: s}}
+	}
 	var out []codedText
-	for i, t := range strings.Split(s, "`") {
+	for i, t := range parts {
 		if t != "" {
 			out = append(out, codedText{t, i%2 == 1})
 		}

@@ -59,7 +59,7 @@ func (p *mdPage) whole(m *Model) {
 	p.line("")
 	p.line("Kasoku, %s, session %d, %s", mdText(m.Session.Stack), m.Session.ID, day(m.Session.Started))
 	for _, c := range m.Caveats {
-		p.line("\n> %s", mdText(c))
+		p.line("\n> %s", mdCoded(c))
 	}
 	p.mdFacts(m)
 	p.mdChecks(m.Session.Checks)

@@ -40,7 +40,7 @@ func (p *page) mdBlock(lang, text string) {
 // mdCode is a code span (CommonMark 6.1): as many back quotes as the text does
 // not hold.
 func mdCode(s string) string {
-	s = strings.Join(strings.Fields(ui.Clean(change.Redact(s))), " ")
+	s = mdLine(s)
 	fence := strings.Repeat("`", longestRun(s, '`')+1)
 	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") || s == "" {
 		s = " " + s + " "
@@ -59,10 +59,24 @@ var mdEscape = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, 
 var mdEntities = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "[", "&#91;", "]", "&#93;", "`", "&#96;", "*", "&#42;", "_", "&#95;", "@", "&#64;", `"`, "&quot;")
 
 // mdText is one line of plain text.
-func mdText(s string) string {
-	// Before anything is escaped: what is no longer looks like a secret.
-	return mdEscape.Replace(strings.Join(strings.Fields(ui.Clean(change.Redact(s))), " "))
+func mdText(s string) string { return mdEscape.Replace(mdLine(s)) }
+
+// mdCoded is one line of text with code between back quotes.
+func mdCoded(s string) string {
+	var b strings.Builder
+	for _, t := range coded(mdLine(s)) {
+		if t.Code {
+			b.WriteString(mdCode(t.Text))
+		} else {
+			b.WriteString(mdEscape.Replace(t.Text))
+		}
+	}
+	return b.String()
 }
+
+// mdLine is what is shown of a text in one line. Secrets go before anything is
+// escaped or cut: what is no longer looks like one.
+func mdLine(s string) string { return strings.Join(strings.Fields(ui.Clean(change.Redact(s))), " ") }
 
 func longestRun(s string, of rune) int {
 	longest, run := 0, 0
