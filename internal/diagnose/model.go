@@ -1,11 +1,13 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
 
 	"kasoku/internal/evidence"
+	"kasoku/internal/load"
 	"kasoku/internal/stack"
 )
 
@@ -22,6 +24,7 @@ type Input struct {
 // Everything is per right answer, in seconds.
 type model struct {
 	in       Input
+	asked    *load.Result       // whose files and pages are known: their counts are parts of its requests
 	window   float64            // seconds
 	x        float64            // right answers per second
 	n        float64            // virtual users
@@ -49,7 +52,7 @@ func newModel(in Input) (*model, error) {
 	if ev.Load.Succeeded == 0 {
 		return nil, fmt.Errorf("diagnose: no request was answered rightly, so nothing can be attributed (see `kasoku show` for the answers)")
 	}
-	m := &model{in: in, window: ev.Load.Window.Seconds(), n: float64(ev.Load.Workload),
+	m := &model{in: in, asked: cmp.Or(ev.Asked, ev.Load), window: ev.Load.Window.Seconds(), n: float64(ev.Load.Workload),
 		perReq:  map[string]float64{},
 		threads: map[string]float64{}, lockWait: map[string]float64{}, lockWaits: map[string]float64{}}
 	ok := float64(ev.Load.Succeeded)

@@ -66,14 +66,14 @@ func (m *model) frontForPages(svc *stack.Service) (Finding, bool) {
 	}
 	age := MaxAge(m.in.Stack.Regulation)
 	all, files, changed := m.cacheable(age, func(string) bool { return true })
-	share := all.share(m.in.Evidence.Load)
+	share := all.share(m)
 	if len(all.urls) == 0 || share < leastSpared {
 		return Finding{}, false
 	}
 	slices.Sort(all.urls)
 	f := about(svc.Name, fmt.Sprintf("%s makes %d answers anew each time although they are the same for everybody", svc.Name, len(all.urls)),
 		fmt.Sprintf("Of %s strangers all got the same bytes, whatever their client; in %.0f s they changed %d times. Nothing stands in front that could keep them: an nginx that keeps each for %s would answer %.0f of %d requests without Apache; an answer may then be that old.",
-			strings.Join(all.urls[:min(len(all.urls), 5)], ", "), m.window, changed, age, all.requests, m.in.Evidence.Load.Requests), all.urls...)
+			strings.Join(all.urls[:min(len(all.urls), 5)], ", "), m.asked.Window.Seconds(), changed, age, all.requests, m.asked.Requests), all.urls...)
 	f.Subject = map[string]string{"about": FrontForPages, "files": strings.Join(files, "\n")}
 	return f.bounded(m.bound(m.allCPU * share)), true
 }

@@ -42,13 +42,23 @@ func (s *sparing) add(url string, n int64, took time.Duration, age, window float
 // leastSpared of all requests or of their time: less is not worth a cache.
 const leastSpared = 0.01
 
-// share of all requests, by number or by time, whichever is larger.
-func (s *sparing) share(l *load.Result) float64 {
+// share of the CPU of all requests that the cache would spare at most.
+func (s *sparing) share(m *model) float64 { return m.shareOf(s.requests, s.took, m.allCPU) }
+
+// shareOf is the most that requests of those that were asked may have of a CPU
+// time per right answer: their part of all by number or by latency, whichever is
+// larger, but not more than if they had computed for all of their latency. Of a
+// file that takes 0.2 ms among pages of 80 ms the number says nothing.
+func (m *model) shareOf(requests, took, cpu float64) float64 {
 	total := 0.0
-	for _, r := range l.Routes {
+	for _, r := range m.asked.Routes {
 		total += r.Total.Seconds()
 	}
-	return math.Min(1, math.Max(s.requests/math.Max(1, float64(l.Requests)), s.took/math.Max(total, 1e-12)))
+	share := math.Max(requests/math.Max(1, float64(m.asked.Requests)), took/math.Max(total, 1e-12))
+	if spent := cpu * float64(m.asked.Succeeded); spent > 0 {
+		share = math.Min(share, took/spent)
+	}
+	return math.Min(share, 1)
 }
 
 // judgeCacheable: answers that were the same for everybody who has no session
@@ -67,14 +77,14 @@ func judgeCacheable(m *model) ([]Finding, string) {
 			return loc != nil && !kept(conf, loc, url)
 		}
 		all, files, changed := m.cacheable(age, anew)
-		share := all.share(m.in.Evidence.Load)
+		share := all.share(m)
 		if len(all.urls) == 0 || share < leastSpared {
 			return nil
 		}
 		slices.Sort(all.urls)
 		f := about(svc.Name, ui.Plural(len(all.urls), "answer is", "answers are")+" made anew each time although the same for everybody",
 			fmt.Sprintf("Of %s strangers all got the same bytes, whatever their client; in %.0f s they changed %d times. A cache in front that keeps each for %s would answer %.0f of %d requests without the application; an answer may then be that old.",
-				strings.Join(all.urls[:min(len(all.urls), 5)], ", "), m.window, changed, age, all.requests, m.in.Evidence.Load.Requests), all.urls...)
+				strings.Join(all.urls[:min(len(all.urls), 5)], ", "), m.asked.Window.Seconds(), changed, age, all.requests, m.asked.Requests), all.urls...)
 		f.Subject = map[string]string{"files": strings.Join(files, "\n")}
 		return []Finding{f.bounded(m.bound(m.allCPU * share))}
 	})
@@ -83,15 +93,15 @@ func judgeCacheable(m *model) ([]Finding, string) {
 // cacheable adds up the answers that strangers all got alike and that are made
 // anew; files are the URLs of those that are no pages.
 func (m *model) cacheable(age time.Duration, anew func(url string) bool) (all sparing, files []string, changed int64) {
-	for _, a := range m.in.Evidence.Load.Assets {
+	for _, a := range m.asked.Assets {
 		if _, isFile := m.in.Snapshot.StaticFiles[a.Path]; !isFile && CacheableFile(a) && anew(a.Path) {
-			all.add(a.Path, a.Count, a.Total, age.Seconds(), m.window)
+			all.add(a.Path, a.Count, a.Total, age.Seconds(), m.asked.Window.Seconds())
 			files = append(files, a.Path)
 		}
 	}
-	for _, p := range m.in.Evidence.Load.Pages {
+	for _, p := range m.asked.Pages {
 		if CacheablePage(p) && anew(p.URL) {
-			all.add(p.URL, p.Count, p.Total, age.Seconds(), m.window)
+			all.add(p.URL, p.Count, p.Total, age.Seconds(), m.asked.Window.Seconds())
 			changed += p.Changes
 		}
 	}
@@ -135,19 +145,19 @@ func judgeVarnishPages(m *model) ([]Finding, string) {
 	age := MaxAge(m.in.Stack.Regulation)
 	var all sparing
 	var plain []string
-	for _, p := range m.in.Evidence.Load.Pages {
+	for _, p := range m.asked.Pages {
 		if !CacheablePage(p) {
 			continue
 		}
 		if !p.Hit {
-			all.add(p.URL, p.Count, p.Total, age.Seconds(), m.window)
+			all.add(p.URL, p.Count, p.Total, age.Seconds(), m.asked.Window.Seconds())
 		}
 		if PlainForAll(p) && !strings.Contains(done, PagePattern(p.URL)) {
-			all.add(p.URL, p.Known, p.Total/time.Duration(max(p.Count, 1))*time.Duration(p.Known), age.Seconds(), m.window)
+			all.add(p.URL, p.Known, p.Total/time.Duration(max(p.Count, 1))*time.Duration(p.Known), age.Seconds(), m.asked.Window.Seconds())
 			plain = append(plain, p.URL)
 		}
 	}
-	share := all.share(m.in.Evidence.Load)
+	share := all.share(m)
 	if len(all.urls) == 0 || share < leastSpared {
 		return nil, ""
 	}
@@ -155,7 +165,7 @@ func judgeVarnishPages(m *model) ([]Finding, string) {
 	all.urls = slices.Compact(all.urls)
 	f := about(svc.Name, fmt.Sprintf("%s passes %s on although the same for everybody", svc.Name, ui.Plural(len(all.urls), "page", "pages")),
 		fmt.Sprintf("Strangers all got the same bytes of %s, and it kept none or passed requests with a cookie on although it changes nothing (%d pages). Kept for %s each, %.0f of %d requests would be answered without the application.",
-			strings.Join(all.urls[:min(len(all.urls), 5)], ", "), len(plain), age, all.requests, m.in.Evidence.Load.Requests), all.urls...)
+			strings.Join(all.urls[:min(len(all.urls), 5)], ", "), len(plain), age, all.requests, m.asked.Requests), all.urls...)
 	return []Finding{f.bounded(m.bound(m.allCPU * share))}, ""
 }
 

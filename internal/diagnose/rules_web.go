@@ -84,7 +84,7 @@ func judgeStatic(m *model) ([]Finding, string) {
 		var paths []string
 		var count int64
 		var took float64
-		for _, a := range m.in.Evidence.Load.Assets {
+		for _, a := range m.asked.Assets {
 			f, isFile := m.in.Snapshot.StaticFiles[a.Path]
 			if !fixed(a) || !isFile || !f.Readable || f.Host != "" && f.Host != hostOf(svc) || !throughApp(server, a.Path) {
 				continue
@@ -97,28 +97,24 @@ func judgeStatic(m *model) ([]Finding, string) {
 			return nil
 		}
 		sort.Strings(paths)
-		all := float64(m.in.Evidence.Load.Requests)
+		all := float64(m.asked.Requests)
 		f := Finding{Service: svc.Name, Title: ui.Plural(len(paths), "static file is", "static files are") + " sent by the application",
 			Text: fmt.Sprintf("%d of %.0f requests (%.0f %%) fetch files that lie unchanged on the host, yet %s passes them to the application; they take %.2f s of latency in all.",
 				count, all, 100*float64(count)/all, svc.Name, took),
 			Evidence: paths, Subject: map[string]string{"paths": strings.Join(paths, "\n")}}
-		// At most the application does nothing any more for this share of
-		// requests, counted by number or by time, whichever is larger, and the
-		// web server no longer hands them on.
-		var total float64
+		// At most the application does nothing any more for these requests, and
+		// the web server no longer hands them on.
 		app := map[string]float64{svc.Name: m.perReq[svc.Name]}
-		for _, r := range m.in.Evidence.Load.Routes {
-			total += r.Total.Seconds()
-		}
 		for _, s := range m.in.Stack.OfKind(stack.PHPFPM, stack.App) {
 			app[s.Name] = m.perReq[s.Name]
 		}
-		share := float64(count) / all
-		if total > 0 {
-			share = max(share, took/total)
+		cpu := 0.0
+		for _, c := range app {
+			cpu += c
 		}
+		share := m.shareOf(float64(count), took, cpu)
 		for name := range app {
-			app[name] *= min(share, 1)
+			app[name] *= share
 		}
 		f.Bound, f.Formula = m.boundOf(app)
 		return []Finding{f}
@@ -269,7 +265,7 @@ func judgeFileCache(m *model) ([]Finding, string) {
 			return nil
 		}
 		var count int64
-		for _, a := range m.in.Evidence.Load.Assets {
+		for _, a := range m.asked.Assets {
 			if fixed(a) && !throughApp(server, a.Path) {
 				count += a.Count
 			}
@@ -279,8 +275,8 @@ func judgeFileCache(m *model) ([]Finding, string) {
 		}
 		f := Finding{Service: svc.Name, Title: svc.Name + " opens each static file anew",
 			Text: fmt.Sprintf("%d of %d requests are for files that %s opens, stats and closes each time (no open_file_cache). With it a replaced file may be served old for open_file_cache_valid.",
-				count, m.in.Evidence.Load.Requests, svc.Name), Evidence: []string{svc.Config}}
-		f.Bound, f.Formula = m.boundBy(svc.Name, m.perReq[svc.Name]*float64(count)/float64(m.in.Evidence.Load.Requests))
+				count, m.asked.Requests, svc.Name), Evidence: []string{svc.Config}}
+		f.Bound, f.Formula = m.boundBy(svc.Name, m.perReq[svc.Name]*float64(count)/float64(m.asked.Requests))
 		return []Finding{f}
 	})
 }

@@ -19,7 +19,7 @@ func judgeGzip(m *model) ([]Finding, string) {
 		}
 		var paths []string
 		var bytes, count int64
-		for _, a := range m.in.Evidence.Load.Assets {
+		for _, a := range m.asked.Assets {
 			kind, _, _ := strings.Cut(a.ContentType, ";")
 			packed := slices.ContainsFunc(a.Headers, func(h string) bool { return strings.HasPrefix(h, "Content-Encoding: ") })
 			if IsText(strings.TrimSpace(kind)) && !packed && a.Size >= textBytes && a.Status == 200 {
@@ -33,7 +33,7 @@ func judgeGzip(m *model) ([]Finding, string) {
 		}
 		slices.Sort(paths)
 		return []Finding{about(svc.Name, svc.Name+" sends text uncompressed",
-			fmt.Sprintf("%d requests for %s moved %s in %.0f s; text shrinks to a quarter or so. It takes CPU unless it is compressed beforehand (gzip_static).", count, strings.Join(paths[:min(len(paths), 5)], ", "), size(bytes), m.window), paths...).
+			fmt.Sprintf("%d requests for %s moved %s in %.0f s; text shrinks to a quarter or so. It takes CPU unless it is compressed beforehand (gzip_static).", count, strings.Join(paths[:min(len(paths), 5)], ", "), size(bytes), m.asked.Window.Seconds()), paths...).
 			asks(Setting{Service: svc.Name, Name: "gzip", Now: "off", To: "on"}).bounded(m.boundKernelOf(1, svc.Name))}
 	})
 }

@@ -114,7 +114,7 @@ func judgeSendfileChunk(m *model) ([]Finding, string) {
 		}
 		var paths []string
 		var count int64
-		for _, a := range m.in.Evidence.Load.Assets {
+		for _, a := range m.asked.Assets {
 			if a.Status == 200 && a.Size >= largeFile && !throughApp(server, a.Path) {
 				paths = append(paths, a.Path)
 				count += a.Count
@@ -275,7 +275,7 @@ func judgeBuffers(m *model) ([]Finding, string) {
 				largest = max(largest, r.Bytes/r.Count)
 			}
 		}
-		for _, a := range m.in.Evidence.Load.Assets {
+		for _, a := range m.asked.Assets {
 			largest = max(largest, a.Size)
 		}
 		f := about(svc.Name, svc.Name+" writes answers of the application to temporary files",
@@ -305,7 +305,7 @@ func judgeStaticLog(m *model) ([]Finding, string) {
 	return m.eachFront(func(svc *stack.Service, _ *nginx.Config, server *nginx.Directive) []Finding {
 		var paths []string
 		var count int64
-		for _, a := range m.in.Evidence.Load.Assets {
+		for _, a := range m.asked.Assets {
 			loc := nginx.MatchLocation(server, a.Path)
 			if !fixed(a) || loc == nil || throughApp(server, a.Path) || !Logs(loc) {
 				continue
@@ -313,7 +313,7 @@ func judgeStaticLog(m *model) ([]Finding, string) {
 			paths = append(paths, a.Path)
 			count += a.Count
 		}
-		all := float64(m.in.Evidence.Load.Requests)
+		all := float64(m.asked.Requests)
 		if len(paths) == 0 || float64(count) < loggedFiles*all {
 			return nil
 		}

@@ -108,11 +108,23 @@ func TestHealthyIsQuiet(t *testing.T) {
 }
 
 func delta(service, key string, n float64) func(*Input) {
-	return func(in *Input) { in.Evidence.Counters[service].Delta[key] = n }
+	return func(in *Input) {
+		c := in.Evidence.Counters[service]
+		if c.Delta == nil {
+			c.Delta = map[string]float64{}
+		}
+		c.Delta[key], in.Evidence.Counters[service] = n, c
+	}
 }
 
 func value(service, key, v string) func(*Input) {
-	return func(in *Input) { in.Evidence.Counters[service].Value[key] = v }
+	return func(in *Input) {
+		c := in.Evidence.Counters[service]
+		if c.Value == nil {
+			c.Value = map[string]string{}
+		}
+		c.Value[key], in.Evidence.Counters[service] = v, c
+	}
 }
 
 // mysql makes the database one of MySQL.

@@ -19,6 +19,9 @@ import (
 // Evidence of one run. Everything is for the measured window only.
 type Evidence struct {
 	Load *load.Result `json:"load"`
+	// Asked is the load of the run that Load.Assets and Load.Pages are of, where
+	// that is another one: their counts are parts of its requests and of its window.
+	Asked *load.Result `json:"-"`
 	// System is the front host's (stack.Stack.FrontHost); Hosts are those of the
 	// other hosts by name, the machine that makes the load among them. See On.
 	System System             `json:"system"`
