@@ -17,10 +17,10 @@ func page(r *Result, figures []figure) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("# The wiki, tuned\n")
-	line("Written by `make case-wiki ARGS=\"-write docs/wiki-case.md\"` on %s; content: %s (%d pages, %d revisions, %d of one page). "+
+	line("Written by `make case-wiki BUDGET=%.0fm ARGS=\"-write docs/wiki-case.md\"` on %s; content: %s (%d pages, %d revisions, %d of one page). "+
 		"Four disposable hosts on one machine (%s) with [the wiki](../cases/wiki/README.md) as found on the first; `kasoku tune --budget %s`, unattended; "+
 		"all steps took %s, bringing the hosts up %s before that. Tree: %s.\n",
-		r.Started.UTC().Format("2006-01-02"), r.Size, r.Content.Pages, r.Content.Revisions, r.Content.Longest, r.Machine, ui.Duration(r.Budget), r.Took.Round(time.Second), r.UpTook.Round(time.Second), cmp.Or(r.Tree, "unknown"))
+		r.Budget.Minutes(), r.Started.UTC().Format("2006-01-02"), r.Size, r.Content.Pages, r.Content.Revisions, r.Content.Longest, r.Machine, ui.Duration(r.Budget), r.Took.Round(time.Second), r.UpTook.Round(time.Second), cmp.Or(r.Tree, "unknown"))
 	line("| figure | measured | bar | |\n|---|---|---|---|")
 	for _, f := range figures {
 		word := ""
