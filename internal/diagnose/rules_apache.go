@@ -19,7 +19,7 @@ var apacheRules = []Rule{
 	{"apache.workers", []string{"C18"}, needErrorLog, judgeApacheWorkers},
 	{"apache.deflate", []string{"C27"}, "sampled answers and Apache's configuration", judgeDeflate},
 	{"apache.htaccess", []string{"W02"}, needApache, judgeAccessFiles},
-	{"apache.front", []string{"W02", "W10"}, needApache, judgeFront},
+	{"apache.front", []string{"W02", "W10", "W12", "I22"}, needApache, judgeFront},
 }
 
 // ApacheConfig parses an Apache service's configuration out of the snapshot.
@@ -176,7 +176,7 @@ func judgeDeflate(m *model) ([]Finding, string) {
 		}
 		var paths []string
 		var count int64
-		for _, a := range m.in.Evidence.Load.Assets {
+		for _, a := range m.asked.Assets {
 			kind, _, _ := strings.Cut(a.ContentType, ";")
 			if IsText(strings.TrimSpace(kind)) && a.Size >= textBytes && a.Status == 200 {
 				paths = append(paths, a.Path)

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -14,16 +15,19 @@ import (
 const (
 	FrontForWorkers = "workers"
 	FrontForPages   = "pages"
+	FrontForHosts   = "hosts"
 )
 
 // judgeFront: an Apache that clients talk to itself, where something in front
 // would take work off it: slow and idle connections of processes that are all in
-// use (W02), or pages that are the same for all strangers (W10).
+// use (W02), pages that are the same for all strangers (W10), or requests that
+// another host could answer (W12).
 func judgeFront(m *model) ([]Finding, string) {
 	if len(m.in.Stack.OfKind(stack.Nginx, stack.Varnish)) > 0 {
 		return nil, "" // there is something in front, which has rules of its own
 	}
-	return m.eachApache(func(svc *stack.Service, conf *apache.Config) []Finding {
+	unknown := ""
+	out, why := m.eachApache(func(svc *stack.Service, conf *apache.Config) []Finding {
 		front := ""
 		for name, f := range m.in.Snapshot.Fronts {
 			if f.Service.FrontFor == svc.Name {
@@ -37,11 +41,14 @@ func judgeFront(m *model) ([]Finding, string) {
 		if f, ok := m.frontForPages(svc); ok {
 			out = append(out, f)
 		}
+		hosts, no := m.frontForHosts(svc, front)
+		unknown, out = cmp.Or(unknown, no), append(out, hosts...)
 		for i := range out {
 			out[i].Subject["front"] = front
 		}
 		return out
 	})
+	return out, cmp.Or(why, unknown)
 }
 
 func (m *model) frontForWorkers(svc *stack.Service, conf *apache.Config) (Finding, bool) {

@@ -3,6 +3,7 @@ package remedy_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"kasoku/internal/change"
 	"kasoku/internal/diagnose"
@@ -103,6 +104,84 @@ func TestNginxInFrontKeepsPages(t *testing.T) {
 	remedytest.Has(t, text, "proxy_cache_path /dev/shm/kasoku-pages-front", "~^/$ 1;", "proxy_cache_valid 200 1s;", "proxy_pass http://kasoku_httpd;")
 	if strings.Index(text, "proxy_cache_path") > strings.Index(text, "server {\n") {
 		t.Errorf("the cache is not beside the server:\n%s", text)
+	}
+	// Pages are counted in a diagnostic run, whose window is another one.
+	asked := *in.Evidence.Load
+	asked.Requests, asked.Succeeded, asked.Window = 100*asked.Requests, 100*asked.Succeeded, 100*asked.Window
+	asked.Routes = []load.RouteResult{{Route: "GET /", Requests: asked.Requests, Total: 8000 * time.Second}}
+	in.Evidence.Asked = &asked
+	remedytest.WantNone(t, in, inFront, "")
+}
+
+// besideFront is frontWorld with a spare Apache on app1, where nothing runs; the
+// first uses 10 of its host's 20 CPU seconds.
+func besideFront() remedy.Input {
+	in := frontWorld(apachePorts+oneHost, nil)
+	in.Evidence.Logs = nil
+	in.Stack.Service("httpd").Listen = []string{"0.0.0.0:80"}
+	in.Stack.Services = append(in.Stack.Services,
+		stack.Service{Name: "pages", Kind: stack.App, RunsIn: "httpd", Root: "/srv/www"},
+		stack.Service{Name: "httpd2", Kind: stack.Apache, Host: "app1", Config: apacheConf, Listen: []string{"0.0.0.0:80"}, SpareFor: "httpd", Control: stack.Control{Unit: "apache2"}})
+	in.Snapshot.Spares = map[string]evidence.Spare{"httpd2": {Program: true, Code: map[string]evidence.CodeState{"/srv/www": evidence.CodeAbsent}}}
+	in.Snapshot.Addresses = map[string][]string{"local": {"10.0.0.1"}, "app1": {"10.0.0.2"}}
+	in.Snapshot.Machines = map[string]evidence.Machine{"app1": {CPUs: 2, Memory: 4 << 30}}
+	in.Snapshot.Files["app1"] = map[string]evidence.File{
+		apacheConf: {Content: []byte("Listen 80\n"), Mode: 0o644, Service: "httpd2", Writable: true},
+		"/etc/apache2/mods-available/remoteip.load": {Content: []byte("LoadModule remoteip_module x.so\n"), Mode: 0o644, Service: "httpd2", Writable: true},
+	}
+	in.Evidence.System.Host = "local"
+	in.Evidence.Hosts = map[string]*evidence.System{"app1": {Host: "app1", CPUs: 2, Idle: 20, MemoryTotal: 4 << 30, MemoryAvailable: 3 << 30}}
+	return in
+}
+
+// TestNginxInFrontForAnotherHost: where a spare host could take work off a busy
+// one, nginx passes requests to both from the start, and what that host needs is
+// there before.
+func TestNginxInFrontForAnotherHost(t *testing.T) {
+	in := besideFront()
+	p := remedytest.Want(t, in, inFront)
+	if !strings.Contains(p.ID, "nginx.spare-host") || !strings.Contains(p.Title, "httpd2") || p.Bound < 1.2 || len(p.Trades) > 0 {
+		t.Fatalf("%s: %s, at most ×%.2f, trades %v", p.ID, p.Title, p.Bound, p.Trades)
+	}
+	if got := changeKinds(p); got != "file +remoteip.load file" {
+		t.Errorf("the switch: %s", got)
+	}
+	for _, c := range p.Changes {
+		if c.Host == "app1" {
+			t.Errorf("the spare host changes with each switch: %s", c.Title())
+		}
+	}
+	remedytest.Has(t, remedytest.After(p, frontSite), "upstream kasoku_httpd {\n    server 127.0.0.1:8081 weight=", "    server 10.0.0.2:80 weight=", "proxy_pass http://kasoku_httpd;", "proxy_set_header X-Real-IP $remote_addr;")
+	var kinds []string
+	clients := ""
+	for _, changes := range p.Prepare {
+		for _, c := range changes {
+			if c.Host == "app1" {
+				kinds = append(kinds, string(c.Kind))
+				if c.Path == apacheConf {
+					clients = string(c.After.Content)
+				}
+			}
+		}
+	}
+	if got := strings.Join(kinds, " "); got != "ready file link unit" {
+		t.Errorf("before, on the spare host: %s", got)
+	}
+	remedytest.Has(t, clients, "RemoteIPHeader X-Real-IP\nRemoteIPInternalProxy 10.0.0.1")
+
+	// Both are busy alike.
+	even := besideFront()
+	even.Evidence.Hosts["app1"] = &evidence.System{Host: "app1", CPUs: 2, User: 19, Idle: 1, MemoryTotal: 4 << 30, MemoryAvailable: 3 << 30}
+	remedytest.WantNone(t, even, inFront, "")
+	// An application whose pages each host would keep for itself.
+	keeps, _ := remedytest.Plan(t, mediawiki(besideFront(), "$wgUseFileCache = true;\n"))
+	told := false
+	for _, n := range keeps.Diagnosis.NotJudged {
+		told = told || n.Rule == "apache.front" && strings.Contains(n.Why, "does not throw away the files of another")
+	}
+	remedytest.WantNone(t, keeps, inFront, "")
+	if !told {
+		t.Errorf("nothing tells why: %+v", keeps.Diagnosis.NotJudged)
 	}
 }
 

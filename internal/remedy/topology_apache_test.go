@@ -93,8 +93,9 @@ func TestSpareApacheKnowsClients(t *testing.T) {
 // mediawiki makes the pages a MediaWiki with these settings.
 func mediawiki(in remedy.Input, text string) remedy.Input {
 	const file = "/srv/pages/LocalSettings.php"
-	in.Stack.Service("pages").Settings = []string{file}
-	in.Snapshot.Files["web1"][file] = evidence.File{Content: []byte("<?php\n" + text), Mode: 0o640, Service: "pages", Writable: true}
+	pages := in.Stack.Service("pages")
+	pages.Settings = []string{file}
+	in.Snapshot.Files[pages.HostName()][file] = evidence.File{Content: []byte("<?php\n" + text), Mode: 0o640, Service: "pages", Writable: true}
 	in.Snapshot.Known = map[string]knownapp.Found{"pages": {ID: "mediawiki", Settings: []string{file}}}
 	return in
 }

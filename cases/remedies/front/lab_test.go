@@ -36,12 +36,16 @@ var wikiPackages = strings.Split("apache2,libapache2-mod-php,mediawiki,php-cli,p
 
 const labYAML = `version: 1
 name: front
-hosts: {h1: {ssh: "%s", ssh_config: "%s"}}
+hosts: {%s}
 services:
   - {name: httpd, kind: apache, host: h1, binary: /usr/sbin/apache2, config: /etc/apache2/apache2.conf, prefix: /etc/apache2, listen: ["0.0.0.0:80"], control: {unit: apache2.service}}
   - {name: app, kind: app, host: h1, root: /var/www/html, runs_in: httpd}
   - {name: front, kind: nginx, host: h1, front_for: httpd, talks_to: [httpd], binary: /usr/sbin/nginx, config: /etc/nginx/nginx.conf, prefix: /usr/share/nginx, control: {unit: nginx.service}}
 load: {scenario: s.yaml, url: "http://h1"}
+`
+
+// labSpare is a service more, on a second host.
+const labSpare = `  - {name: httpd2, kind: apache, host: h2, spare_for: httpd, binary: /usr/sbin/apache2, config: /etc/apache2/apache2.conf, prefix: /etc/apache2, listen: ["0.0.0.0:80"], control: {unit: apache2.service}}
 `
 
 // labSite is a disposable host with Debian's Apache as the package leaves it.
@@ -76,21 +80,39 @@ rm -f /var/lib/man-db/auto-update
 apt-get update -qq -o APT::Sandbox::User=root
 `
 
-func startLab(t *testing.T) *labSite {
+// labSpareScript: the second host has the packages, and serves nothing.
+const labSpareScript = `
+systemctl disable -q --now mariadb apache2 || true
+rm -rf /etc/apache2/conf-enabled/mediawiki.conf /var/www/html
+`
+
+// startLab with one host, or with a spare one, too.
+func startLab(t *testing.T, count int) *labSite {
 	if testing.Short() || os.Geteuid() != 0 {
 		t.Skip("disposable hosts need root, and take too long for -short")
 	}
 	programs := sshtest.Programs(t)
-	l := labtest.Up(t, lab.Options{Count: 1, Packages: wikiPackages, Program: filepath.Join(programs, "kasoku-linux-"+runtime.GOARCH)})
-	dir, h := t.TempDir(), l.Hosts[0]
+	l := labtest.Up(t, lab.Options{Count: count, Packages: wikiPackages, Program: filepath.Join(programs, "kasoku-linux-"+runtime.GOARCH)})
+	dir := t.TempDir()
 	x := &labSite{t: t, last: time.Now(), hosts: map[string]host.Host{"local": host.NewLocal()}}
-	c, err := ssh.Open(t.Context(), ssh.Options{Name: "h1", Destination: h.SSHDestination, ConfigFile: l.SSHConfig, Programs: programs})
-	if err != nil {
-		t.Fatal(err)
+	var named []string
+	for i, h := range l.Hosts {
+		name := fmt.Sprintf("h%d", i+1)
+		c, err := ssh.Open(t.Context(), ssh.Options{Name: name, Destination: h.SSHDestination, ConfigFile: l.SSHConfig, Programs: programs})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })
+		x.hosts[name] = c
+		named = append(named, fmt.Sprintf("%s: {ssh: %q, ssh_config: %q}", name, h.SSHDestination, l.SSHConfig))
 	}
-	t.Cleanup(func() { c.Close() })
-	x.hosts["h1"] = c
-	bed.Write(t, dir, "kasoku.yaml", fmt.Sprintf(labYAML, h.SSHDestination, l.SSHConfig))
+	text := fmt.Sprintf(labYAML, strings.Join(named, ", "))
+	if count > 1 {
+		text = strings.Replace(text, "load: {", labSpare+"load: {", 1)
+		bed.Shell(t, x.hosts["h2"], labSpareScript)
+	}
+	bed.Write(t, dir, "kasoku.yaml", text)
+	var err error
 	if x.stack, err = stack.Load(filepath.Join(dir, "kasoku.yaml")); err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +129,7 @@ func startLab(t *testing.T) *labSite {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := c.ReplaceFile(t.Context(), "/srv/archive/"+e.Name(), data, host.Replace{Mode: 0o644, UID: -1, GID: -1}); err != nil {
+		if err := x.hosts["h1"].ReplaceFile(t.Context(), "/srv/archive/"+e.Name(), data, host.Replace{Mode: 0o644, UID: -1, GID: -1}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -128,17 +150,22 @@ func (x *labSite) sh(script string) string {
 }
 
 // seen is all that undo must bring back.
-func (x *labSite) seen() string {
-	return x.sh(`dpkg-query -W -f '${Package} ${Version} ${db:Status-Abbrev}\n'; apt-mark showmanual | sort
+func (x *labSite) seen() string { return x.seenOn("h1") }
+
+func (x *labSite) seenOn(name string) string {
+	x.t.Helper()
+	return bed.Shell(x.t, x.hosts[name], `dpkg-query -W -f '${Package} ${Version} ${db:Status-Abbrev}\n'; apt-mark showmanual | sort
 find /etc/apache2 /etc/nginx /etc/systemd/system /etc/default /etc/logrotate.d /etc/ufw /etc/init.d -printf '%p %m %u %g %l\n' 2>/dev/null | sort || true
 find /etc/apache2 -type f -printf '%p %T@\n' -exec sha256sum {} + | sort
-ls -d /var/log/nginx /var/lib/nginx /usr/share/nginx /usr/sbin/nginx 2>/dev/null || true
-systemctl is-active apache2; systemctl is-enabled apache2; systemctl is-active nginx || true`)
+ls -d /var/www/html /var/log/nginx /var/lib/nginx /usr/share/nginx /usr/sbin/nginx 2>/dev/null || true
+systemctl is-active apache2 || true; systemctl is-enabled apache2 || true; systemctl is-active nginx || true`)
 }
 
-func (x *labSite) get() string {
+func (x *labSite) get() string { return x.page("/") }
+
+func (x *labSite) page(path string) string {
 	x.t.Helper()
-	res, err := x.client.Get("http://h1/")
+	res, err := x.client.Get("http://h1" + path)
 	if err != nil {
 		x.t.Fatal(err)
 	}
@@ -154,17 +181,22 @@ func (x *labSite) get() string {
 // that its workers were all in use, and pages were the same for all strangers.
 func (x *labSite) plans() remedy.Result {
 	x.t.Helper()
-	snap, err := evidence.Take(x.t.Context(), x.stack, x.hosts, evidence.TakeOptions{})
-	if err != nil {
-		x.t.Fatal(err)
-	}
-	ev := &evidence.Evidence{
+	return x.plan(&evidence.Evidence{
 		System: evidence.System{Host: "h1", CPUs: 2, User: 16, Idle: 4, ServicesCPU: 16, MemoryTotal: 4 << 30, MemoryAvailable: 3 << 30,
 			TCP: evidence.TCPUse{Queues: []evidence.AcceptQueue{{Listen: "[::]:80", Service: "httpd", Longest: 300, Limit: 511}}}},
 		Load: &load.Result{Workload: 200, Window: 10 * time.Second, Requests: 1000, Succeeded: 1000, Routes: []load.RouteResult{{Route: "GET /", Requests: 1000, Total: 80 * time.Second}},
 			Pages: []load.PageSample{{URL: "/", Route: "GET /", Status: 200, Count: 800, Total: 60 * time.Second, Confirmed: true}}},
 		Services: map[string]evidence.ServiceUse{"httpd": {CPU: 16, Processes: 150}},
-		Logs:     []evidence.LogLine{{Service: "httpd", Level: "error", Text: "AH00161: server reached MaxRequestWorkers setting, consider raising the MaxRequestWorkers setting", Count: 1}}}
+		Logs:     []evidence.LogLine{{Service: "httpd", Level: "error", Text: "AH00161: server reached MaxRequestWorkers setting, consider raising the MaxRequestWorkers setting", Count: 1}}})
+}
+
+// plan plans on what the hosts really have, after a run that saw ev.
+func (x *labSite) plan(ev *evidence.Evidence) remedy.Result {
+	x.t.Helper()
+	snap, err := evidence.Take(x.t.Context(), x.stack, x.hosts, evidence.TakeOptions{})
+	if err != nil {
+		x.t.Fatal(err)
+	}
 	d, err := diagnose.Diagnose(diagnose.Input{Stack: x.stack, Evidence: ev, Snapshot: snap})
 	if err != nil {
 		x.t.Fatal(err)
@@ -175,7 +207,7 @@ func (x *labSite) plans() remedy.Result {
 // TestNginxInstalledInFront: where nginx is not there, its package comes before
 // and goes after, and the host then is as it was.
 func TestNginxInstalledInFront(t *testing.T) {
-	x := startLab(t)
+	x := startLab(t, 1)
 	x.did("set the host up")
 	before, page, listening := x.seen(), x.get(), x.listening()
 	if !strings.HasPrefix(page, "200 OK for ") || !strings.HasSuffix(page, " at 80") {
@@ -191,18 +223,11 @@ func TestNginxInstalledInFront(t *testing.T) {
 	x.stack.Regulation.Install = true
 	p := bed.Want(t, x.plans(), id+":httpd")
 	x.did("planned twice")
-	var under []int64
-	for _, prepare := range p.Prepare {
-		tx, err := x.exec.Apply(t.Context(), change.Intent{Title: "Prepare: " + p.Title, Plan: change.Prepares(p.ID), Changes: prepare})
-		if err != nil {
-			t.Fatal(err)
-		}
-		under = append(under, tx.ID)
-		x.did("prepared: " + prepare[0].Title())
+	under := x.prepare(p, func() {
 		if now := x.get(); now != page {
 			t.Errorf("while it is prepared: %s, want %s", now, page)
 		}
-	}
+	})
 	for n := range 2 { // there and back, as pairs do
 		tx, err := x.exec.Apply(t.Context(), change.Intent{Title: p.Title, Plan: p.ID, Changes: p.Changes})
 		if err != nil {
@@ -234,20 +259,40 @@ func TestNginxInstalledInFront(t *testing.T) {
 			t.Errorf("put back: %s, want %s", now, page)
 		}
 	}
-	var err error
-	for _, tx := range slices.Backward(under) {
-		err = errors.Join(err, x.exec.Revert(t.Context(), tx))
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	x.did("taken away")
+	x.takeAway(under)
 	if after := x.seen(); after != before {
 		t.Errorf("the host is not as before:\n%s\nit was:\n%s", after, before)
 	}
 	if now := x.get(); now != page {
 		t.Errorf("at the end: %s, want %s", now, page)
 	}
+}
+
+// prepare does what a plan needs before its switch, and returns the transactions.
+func (x *labSite) prepare(p remedy.Plan, then func()) (under []int64) {
+	x.t.Helper()
+	for _, prepare := range p.Prepare {
+		tx, err := x.exec.Apply(x.t.Context(), change.Intent{Title: "Prepare: " + p.Title, Plan: change.Prepares(p.ID), Changes: prepare})
+		if err != nil {
+			x.t.Fatal(err)
+		}
+		under = append(under, tx.ID)
+		x.did("prepared: " + prepare[0].Title())
+		then()
+	}
+	return under
+}
+
+func (x *labSite) takeAway(under []int64) {
+	x.t.Helper()
+	var err error
+	for _, tx := range slices.Backward(under) {
+		err = errors.Join(err, x.exec.Revert(x.t.Context(), tx))
+	}
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	x.did("taken away")
 }
 
 // listening are the addresses of both ports, sorted.

@@ -129,8 +129,11 @@ func (b *builder) move() ([]change.Change, error) {
 // from loopback is believed, and only loopback reaches Apache.
 const fromFront = `
 # nginx in front tells the client's address
-RemoteIPHeader X-Real-IP
+RemoteIPHeader ` + clientHeader + `
 RemoteIPInternalProxy 127.0.0.1`
+
+// clientHeader is how nginx tells whom it asks for.
+const clientHeader = "X-Real-IP"
 
 // only is the one Listen of the server, which clients ask.
 func (b *builder) only() (*apache.Directive, error) {

@@ -88,17 +88,21 @@ func plan(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 }
 
 // complete is what nginx takes on in the switch: its site, with a cache for the
-// finding's pages if it is about pages.
+// finding's pages if it is about pages, and another host if it is about that.
 func (b *builder) complete(out *planning.Plan, f diagnose.Finding, site []byte) ([]change.Change, error) {
 	after, err := b.after(site)
 	if err != nil {
 		return nil, err
 	}
 	var changes []change.Change
-	if f.Subject["about"] == diagnose.FrontForPages {
-		if changes, site, err = b.keepPages(out, after, f, site); err != nil {
-			return nil, err
-		}
+	switch f.Subject["about"] {
+	case diagnose.FrontForPages:
+		changes, site, err = b.keepPages(out, after, f, site)
+	case diagnose.FrontForHosts:
+		site, err = b.spread(out, after, f)
+	}
+	if err != nil {
+		return nil, err
 	}
 	act := change.Restart // which starts it
 	if b.standing {

@@ -94,7 +94,6 @@ func (b *builder) site() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	name := strings.ReplaceAll("kasoku_"+b.svc.Name, "-", "_")
 	return fmt.Appendf(nil, `# nginx in front of %[1]s, which answers at %[2]s.
 map $http_host $%[3]s_host {
     default $http_host;
@@ -113,15 +112,18 @@ server {
         proxy_http_version 1.1;
         proxy_set_header Host $%[3]s_host;
         proxy_set_header Connection "";
-        proxy_set_header X-Real-IP $remote_addr;
+        proxy_set_header %[7]s $remote_addr;
         proxy_pass_header Server;
         proxy_redirect off;
         proxy_read_timeout %[6]s;
         proxy_send_timeout %[6]s;
     }
 }
-`, b.svc.Name, b.inner, name, b.keep(), listens, longest), nil
+`, b.svc.Name, b.inner, b.upstream(), b.keep(), listens, longest, clientHeader), nil
 }
+
+// upstream is the name of whom nginx asks.
+func (b *builder) upstream() string { return strings.ReplaceAll("kasoku_"+b.svc.Name, "-", "_") }
 
 // listens are nginx's listen lines for where Apache listens. Apache's Listen
 // with a port alone means IPv6, too, where there is that; what it really took

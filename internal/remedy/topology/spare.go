@@ -12,9 +12,9 @@ import (
 	"kasoku/internal/remedy/web"
 )
 
-// planSpare lets nginx pass requests to a further host, too, and searches the
+// PlanSpare lets nginx pass requests to a further host, too, and searches the
 // share that pays. Both sides stay ready; only nginx's file differs.
-func planSpare(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
+func PlanSpare(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 	now, err := numbers(f.Subject["now"])
 	if err != nil {
 		return nil, err

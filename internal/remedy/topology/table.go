@@ -17,7 +17,7 @@ var Remedies = []planning.Remedy{
 		ID: "nginx.spare-host", Title: "Requests for a further host", Measures: []string{"I22", "W12"}, Rules: []string{"topology.spare"},
 		Reason: "A host that can do the same work takes part of it off those that are busy. Which share pays follows from what each host spends per request, and is found by trying. Both sides stay ready: a unit that does not run on that host is started (and enabled) before, and only nginx's file differs between them.",
 		Source: "nginx documentation, ngx_http_upstream_module, \"server\": weight; Lazowska et al. 1984, Quantitative System Performance, ch. 5",
-		Reach:  0.5, Plan: planSpare, Test: topologyTest,
+		Reach:  0.5, Plan: PlanSpare, Test: topologyTest,
 		Command: "upstream php { server 127.0.0.1:9000 weight=40; server 10.0.0.2:9000 weight=60; } … fastcgi_pass php; `nginx -s reload`; on the host, before: systemctl enable --now php8.2-fpm", Undo: "The file's bytes come back, then nginx is reloaded; then the unit is stopped and disabled again.",
 	},
 	{
