@@ -137,7 +137,11 @@ func judgeDBMemory(m *model) ([]Finding, string) {
 			Text:    strings.Join(cites, "; ") + ".",
 			Subject: map[string]string{"redo": strconv.FormatInt(needRedo, 10), "reads": strconv.FormatFloat(reads, 'f', 0, 64)}}
 		// All of the database's CPU is the most that fewer page reads save.
-		f.Bound, f.Formula = m.boundBy(svc.Name, m.perReq[svc.Name])
+		saved := m.perReq[svc.Name]
+		if len(asks) == 1 && asks[0].Name == redoName {
+			saved = m.checkpointCost(svc, float64(redo)/(written/m.window))
+		}
+		f.Bound, f.Formula = m.boundBy(svc.Name, saved)
 		out = append(out, f)
 	}
 	return out, why

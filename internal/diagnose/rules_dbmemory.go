@@ -14,6 +14,36 @@ var perConnection = []string{"sort_buffer_size", "read_buffer_size", "read_rnd_b
 // shared are taken once.
 var sharedBuffers = []string{"innodb_buffer_pool_size", "innodb_log_buffer_size", "key_buffer_size", "query_cache_size", "aria_pagecache_buffer_size"}
 
+// pageWriteCost is at most the CPU time that a checkpoint takes to write a page,
+// in seconds: a checksum over it and two writes (doublewrite). On cases/login it
+// was below 40 µs (docs/database-settings.md).
+const pageWriteCost = 100e-6
+
+// oldCheckpoint is the part of what the redo log holds from which on writers may
+// wait for a checkpoint: from 7/8 on pages are written as fast as can be, at the
+// whole of it writers wait (MariaDB manual, "InnoDB Page Flushing").
+const oldCheckpoint = 0.9
+
+// checkpointCost is at most the CPU time per request that a larger redo log saves
+// where this one is full after so many seconds: that of the pages which a
+// checkpoint writes by then. Where writers may wait for a checkpoint, or all for
+// the disk, it may be all that the database spends.
+func (m *model) checkpointCost(svc *stack.Service, full float64) float64 {
+	all := m.perReq[svc.Name]
+	_, counter, missing := m.database(svc.Name)
+	value := m.values(svc.Name)
+	dirty, known := value("Innodb_buffer_pool_pages_dirty")
+	if missing != "" || !known || m.x <= 0 || full <= 0 || m.at(svc.Name).sys.DiskBusy >= saturatedDisk {
+		return all
+	}
+	age, _ := value("Innodb_checkpoint_age")
+	if most, ok := value("Innodb_checkpoint_max_age"); ok && age >= oldCheckpoint*most {
+		return all
+	}
+	flushed, _ := counter("Innodb_buffer_pool_pages_flushed")
+	return min(max(flushed/m.window, dirty/full)*pageWriteCost/m.x, all)
+}
+
 // judgeOvercommit: what the configuration allows is more than there is.
 func judgeOvercommit(m *model) ([]Finding, string) {
 	known := true
