@@ -235,9 +235,6 @@ checks:
   scenario: $DIR/checks.yaml
   kill: [db]
   reboot: [$(seq -s ', ' -f 'h%g' "$HOSTS")]
-tune:
-  # Disposable hosts share this machine: each sees the others' work as foreign.
-  max_foreign_cpu: 1
 END
     } >"$DIR/kasoku.yaml"
 }

@@ -44,6 +44,10 @@ func (m *model) findMachines(ok float64) {
 		if total := k.cpus * m.window; total > 0 {
 			k.busy = math.Min(1, spent/total)
 		}
+		// A container's CPUs may be full of what others spend on them.
+		if total := float64(sys.CPUs) * m.window; total > 0 {
+			k.busy = math.Min(1, max(k.busy, (spent+sys.Outside)/total))
+		}
 		m.machines = append(m.machines, k)
 		m.cpus += k.cpus
 		m.allCPU += k.allCPU

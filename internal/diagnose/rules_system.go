@@ -169,7 +169,7 @@ func (m *model) memorySetting(service string) []Setting {
 
 func judgeSteal(m *model) ([]Finding, string) {
 	return m.eachHost(func(s *evidence.System) []Finding {
-		all := s.User + s.Sys + s.Idle + s.IOWait + s.Steal
+		all := s.CPUTime()
 		if all <= 0 || s.Steal < 0.05*all {
 			return nil
 		}

@@ -16,6 +16,7 @@ type cgroupSource struct {
 	mounts  []cgroupMount
 	machine *cgroupProbe // nil: no limits
 	of      map[string]*cgroupProbe
+	own     *ownGroup // nil: the host is a whole machine
 }
 
 // cgroupProbe is one process's groups. The limits were read when it was made;
@@ -59,7 +60,7 @@ func cgroupsOf(ctx context.Context, h host.Host, name string, roots map[string][
 		return none(err.Error())
 	}
 	outer := parseCgroups(first)
-	src.machine = src.probe(ctx, outer, nil)
+	src.machine, src.own = src.probe(ctx, outer, nil), src.findOwn(ctx, outer)
 	for service, pids := range roots {
 		if len(pids) == 0 {
 			continue
@@ -171,12 +172,18 @@ func (s *cgroupSource) counts(ctx context.Context, p *cgroupProbe) cgroupCounts 
 }
 
 func (s *cgroupSource) start(ctx context.Context) {
+	if s.own != nil {
+		s.own.begin = s.own.read(ctx, s.h)
+	}
 	for _, p := range s.probes() {
 		p.begin = s.counts(ctx, p)
 	}
 }
 
 func (s *cgroupSource) end(ctx context.Context) {
+	if s.own != nil {
+		s.own.end = s.own.read(ctx, s.h)
+	}
 	for _, p := range s.probes() {
 		p.end = s.counts(ctx, p)
 		for _, one := range []struct {

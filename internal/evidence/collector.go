@@ -300,6 +300,8 @@ func (c *Collector) Stop(ctx context.Context, result *load.Result) (*Evidence, e
 // system fills System, Hosts and Services.
 func (c *Collector) system(ctx context.Context, ev *Evidence) {
 	front := c.st.FrontHost()
+	hosts := map[string]*System{}
+	sampling := map[string]error{}
 	for _, name := range sortedKeys(c.begin) {
 		begin, end := c.begin[name], c.end[name]
 		sys := used(begin, end)
@@ -317,21 +319,25 @@ func (c *Collector) system(ctx context.Context, ev *Evidence) {
 				ev.Health = append(ev.Health, Health{Source: "processes of " + service, Text: service + " ended during the run", Spoils: true})
 			}
 		}
-		var err error
 		if s := c.samplers[name]; s != nil {
-			err = s.into(&sys)
+			sampling[name] = s.into(&sys)
 		}
 		readSpeeds(ctx, c.hosts[name], sys.Networks)
+		hosts[name] = &sys
+	}
+	c.tellApart(hosts)
+	for _, name := range sortedKeys(hosts) {
+		sys := hosts[name]
 		if name == front {
-			ev.System = sys
+			ev.System = *sys
 		} else {
 			if ev.Hosts == nil {
 				ev.Hosts = map[string]*System{}
 			}
-			ev.Hosts[name] = &sys
+			ev.Hosts[name] = sys
 		}
-		h := systemHealth(name, sys, span(begin, end), err)
-		h.Text += notJudged(sys, begin.unread, end.unread)
+		h := systemHealth(name, *sys, span(c.begin[name], c.end[name]), sampling[name])
+		h.Text += notJudged(*sys, c.begin[name].unread, c.end[name].unread)
 		ev.Health = append(ev.Health, h)
 	}
 }

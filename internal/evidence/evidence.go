@@ -118,13 +118,19 @@ type System struct {
 	Release string `json:"release,omitempty"`
 	CPUs    int    `json:"cpus"`
 	// CPU seconds by mode over all CPUs in the window; Sys includes interrupts.
-	// User+Sys+Idle+IOWait+Steal is CPUs × Window, to a tick (10 ms) per CPU.
+	// With Outside they are CPUs × Window (CPUTime), to a tick (10 ms) per CPU.
+	// User and Sys of a container are its own, those of a machine leave out
+	// containers that are hosts themselves; what is left out is Outside.
 	User, Sys, IOWait, Idle, Steal float64
+	Outside                        float64 `json:"outside,omitempty"`
 	// ServicesCPU is Σ of the stack's services, GeneratorCPU the load
 	// generator's, ForeignCPU what neither explains. CPU seconds.
 	ServicesCPU  float64 `json:"services_cpu"`
 	GeneratorCPU float64 `json:"generator_cpu"`
 	ForeignCPU   float64 `json:"foreign_cpu"`
+	// Neighbours is the part of Outside that neither interrupts, other hosts of
+	// the stack nor the generator explain, as far as they are on this machine.
+	Neighbours float64 `json:"neighbours,omitempty"`
 
 	MemoryTotal     int64 `json:"memory_total"`     // bytes
 	MemoryAvailable int64 `json:"memory_available"` // bytes, lowest seen

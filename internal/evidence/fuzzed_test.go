@@ -65,6 +65,10 @@ func FuzzKernelAndTools(f *testing.F) {
 		if read, written := parseProcessIO(data); written < 0 {
 			t.Errorf("%d bytes read, %d written", read, written)
 		}
+		var spent groupTimes
+		if spent.parse(data); spent.user < 0 || spent.sys < 0 {
+			t.Errorf("%+v", spent)
+		}
 		kinds, more, _ := parseJournal(data, "s=1;i=2", "s")
 		if len(kinds) > maxLogKinds || more < 0 {
 			t.Errorf("%d kinds, %d more", len(kinds), more)

@@ -20,6 +20,11 @@ func (e *Evidence) On(host string) *System {
 	return e.Hosts[host]
 }
 
+// CPUTime is the CPU time that the machine had in the window, seconds.
+func (s *System) CPUTime() float64 {
+	return s.User + s.Sys + s.Outside + s.Idle + s.IOWait + s.Steal
+}
+
 // ServicesCPU is the CPU time of all services on all hosts, seconds.
 func (e *Evidence) ServicesCPU() float64 {
 	sum := e.System.ServicesCPU

@@ -24,6 +24,8 @@ type procStat struct {
 	SoftIRQ, Guest  float64
 	ContextSwitches int64
 	Interrupts      int64 // hard ones
+	Forks           int64 // processes made since boot
+	BootTime        int64 // seconds since 1970
 }
 
 func parseStat(data []byte) (procStat, error) {
@@ -54,6 +56,10 @@ func parseStat(data []byte) (procStat, error) {
 		case bytes.HasPrefix(line, []byte("intr ")):
 			// The sum; one number for each interrupt follows, some hundreds.
 			s.Interrupts = firstNumber(line[5:])
+		case bytes.HasPrefix(line, []byte("processes ")):
+			s.Forks = firstNumber(line[10:])
+		case bytes.HasPrefix(line, []byte("btime ")):
+			s.BootTime = firstNumber(line[6:])
 		}
 	}
 	if !seen || s.CPUs == 0 {

@@ -25,7 +25,7 @@ func TestParseStat(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := procStat{CPUs: 2, User: 780.63, Sys: 318.68, IRQ: 19.96, Idle: 5418.92, IOWait: 21.77, Steal: 0.51, SoftIRQ: 19.96, ContextSwitches: 17733346, Interrupts: 5360507}
+	want := procStat{CPUs: 2, User: 780.63, Sys: 318.68, IRQ: 19.96, Idle: 5418.92, IOWait: 21.77, Steal: 0.51, SoftIRQ: 19.96, ContextSwitches: 17733346, Interrupts: 5360507, Forks: 44997, BootTime: 1795226083}
 	if s != want {
 		t.Errorf("got %+v, want %+v", s, want)
 	}

@@ -16,18 +16,23 @@ const (
 
 func systemHealth(name string, sys System, window time.Duration, sampleErr error) Health {
 	h := Health{Source: "system of " + name, OK: true}
-	all := sys.User + sys.Sys + sys.Idle + sys.IOWait + sys.Steal
+	all := sys.CPUTime()
 	if all <= 0 {
 		h.OK, h.Text = false, "the window was too short for CPU times"
 		return h
 	}
 	h.Text = fmt.Sprintf("%.1f s of %d CPUs, %d samples; services %.1f, generator %.1f, others %.1f CPU seconds",
 		window.Seconds(), sys.CPUs, len(sys.Samples), sys.ServicesCPU, sys.GeneratorCPU, sys.ForeignCPU)
+	if sys.Outside > 0 {
+		h.Text += fmt.Sprintf("; it is a container, beside which its machine spent %.1f, %.1f of them for neither hosts of the stack nor the generator", sys.Outside, sys.Neighbours)
+	}
 	switch {
 	case sampleErr != nil:
 		h.OK, h.Text = false, h.Text+"; sampling failed: "+sampleErr.Error()
 	case sys.ForeignCPU > foreignLimit*all:
 		h.OK, h.Text = false, h.Text+fmt.Sprintf(": other processes used %.0f %% of the machine%s; stop them and run again", 100*sys.ForeignCPU/all, whose(sys))
+	case sys.ForeignCPU+sys.Neighbours > foreignLimit*all:
+		h.OK, h.Text = false, h.Text+fmt.Sprintf(": what runs beside this container used %.0f %% of the machine; stop it and run again", 100*sys.Neighbours/all)
 	case sys.Steal > stealLimit*all:
 		h.OK, h.Text = false, h.Text+fmt.Sprintf(": the hypervisor took %.0f %% of the CPU for other guests; run again when it is quieter", 100*sys.Steal/all)
 	}

@@ -95,11 +95,12 @@ func system(run *store.Run) Section {
 }
 
 func addSystem(sys evidence.System, add func(is bool, name, format string, args ...any)) {
-	all := sys.User + sys.Sys + sys.Idle + sys.IOWait + sys.Steal
+	all := sys.CPUTime()
 	if all <= 0 {
 		return
 	}
 	add(true, "CPU", "%d CPUs: user %s, system %s, waiting for disks %s, stolen %s, idle %s", sys.CPUs, share(sys.User, all), share(sys.Sys, all), share(sys.IOWait, all), share(sys.Steal, all), share(sys.Idle, all))
+	add(sys.Outside > 0, "CPU beside this container", "%s of its machine's", share(sys.Outside, all))
 	add(sys.SoftIRQ > 0, "soft interrupts", "%s of CPU", share(sys.SoftIRQ, all))
 	add(len(sys.PerCPU) > 0, "each CPU", "%s", perCPU(sys.PerCPU))
 	add(true, "run queue", "%s tasks, %s context switches/s%s", ui.Number(sys.RunQueue), ui.Count(sys.ContextSwitches), optional(sys.Interrupts > 0, ", %s interrupts/s", ui.Count(sys.Interrupts)))

@@ -51,7 +51,7 @@ func (l *Live) Stored(st *store.Store, step *store.Step, runs []store.Run) error
 	l.Rates = perSecond(r.Ticks, r.Window)
 	for _, name := range ev.HostNames() {
 		sys := ev.On(name)
-		all := sys.User + sys.Sys + sys.Idle + sys.IOWait + sys.Steal
+		all := sys.CPUTime()
 		if all <= 0 {
 			continue
 		}

@@ -57,7 +57,7 @@ func cpuTime(ev *evidence.Evidence, name string) float64 {
 	// What the host's own clock counted between its two readings, which is not
 	// just the window if they were under way for long.
 	sys := ev.On(name)
-	if total := sys.User + sys.Sys + sys.Idle + sys.IOWait + sys.Steal; total > 0 {
+	if total := sys.CPUTime(); total > 0 {
 		return total
 	}
 	return float64(sys.CPUs) * ev.Load.Window.Seconds()

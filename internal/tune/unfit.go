@@ -34,7 +34,7 @@ func unfit(ev *evidence.Evidence, maxForeign, maxSteal float64) string {
 		if total <= 0 {
 			continue
 		}
-		if share := sys.ForeignCPU / total; share > maxForeign {
+		if share := (sys.ForeignCPU + sys.Neighbours) / total; share > maxForeign {
 			return fmt.Sprintf("processes outside the stack used %.0f %% of the CPU%s", 100*share, where)
 		}
 		if share := sys.Steal / total; share > maxSteal {

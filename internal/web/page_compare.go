@@ -170,9 +170,9 @@ var hostNumbers = []struct {
 	say  func(float64) string
 	of   func(*evidence.System) (value float64, known bool)
 }{
-	{"CPU in use", ui.Share, func(s *evidence.System) (float64, bool) { return share(s.User+s.Sys, cpuTime(s)) }},
+	{"CPU in use", ui.Share, func(s *evidence.System) (float64, bool) { return share(s.User+s.Sys, s.CPUTime()) }},
 	{"CPU lost to other virtual machines", ui.Share, func(s *evidence.System) (float64, bool) {
-		v, ok := share(s.Steal, cpuTime(s))
+		v, ok := share(s.Steal, s.CPUTime())
 		return v, ok && v > 0
 	}},
 	{"Tasks that could run, mean", ui.Count, func(s *evidence.System) (float64, bool) { return s.RunQueue, s.RunQueue > 0 }},
@@ -184,8 +184,6 @@ var hostNumbers = []struct {
 	{"Some task waited for disks", ui.Share, pressure(func(s *evidence.System) float64 { return s.PressureIO })},
 	{"Some task waited for memory", ui.Share, pressure(func(s *evidence.System) float64 { return s.PressureMemory })},
 }
-
-func cpuTime(s *evidence.System) float64 { return s.User + s.Sys + s.Idle + s.IOWait + s.Steal }
 
 func share(of, all float64) (float64, bool) {
 	if all <= 0 {

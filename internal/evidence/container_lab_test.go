@@ -1,0 +1,80 @@
+package evidence
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+
+	"kasoku/internal/host"
+	"kasoku/internal/host/ssh"
+	"kasoku/internal/host/sshtest"
+	"kasoku/internal/load"
+	"kasoku/internal/stack"
+	disposable "kasoku/lab"
+	"kasoku/lab/labtest"
+)
+
+// TestContainersLive: two containers of this machine, of which one works. Each
+// tells its own CPU time, and what one does is nobody's disturbance of the other.
+func TestContainersLive(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("disposable hosts take too long for -short")
+	}
+	programs := sshtest.Programs(t)
+	l := labtest.Up(t, disposable.Options{Count: 2, Program: filepath.Join(programs, "kasoku-linux-"+runtime.GOARCH)})
+	hosts := map[string]host.Host{stack.LocalHost: host.NewLocal()}
+	st := &stack.Stack{}
+	for name, work := range map[string]string{"h1": "sleep 1000", "h2": "while :; do :; done"} {
+		h, err := ssh.Open(t.Context(), ssh.Options{Name: name, Destination: name, ConfigFile: l.SSHConfig, Programs: programs})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = h.Close() })
+		hosts[name] = h
+		st.Services = append(st.Services, stack.Service{Name: "work-" + name, Kind: stack.App, Host: name, Control: stack.Control{Method: stack.MethodSystemd, Unit: "work.service"}})
+		script := "printf '[Service]\\nExecStart=/bin/sh -c \"" + work + "\"\\n' >/etc/systemd/system/work.service; systemctl daemon-reload; systemctl start work.service"
+		res, err := h.Run(t.Context(), host.Command{Argv: []string{"sh", "-c", script}, Timeout: time.Minute})
+		if err != nil || res.ExitCode != 0 {
+			t.Fatalf("%s: %v %s", name, err, res.Stderr)
+		}
+	}
+	c, err := NewCollector(t.Context(), st, hosts, CollectorOptions{Generator: os.Getpid()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := c.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(3 * time.Second)
+	ev, err := c.Stop(context.Background(), &load.Result{Window: 3 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	idle, works, outer := ev.On("h1"), ev.On("h2"), ev.On(stack.LocalHost)
+	if idle == nil || works == nil || outer == nil {
+		t.Fatalf("hosts %v", ev.HostNames())
+	}
+	for name, sys := range map[string]*System{"h1": idle, "h2": works, "local": outer} {
+		t.Logf("%s: own %.2f s, beside it %.2f, services %.2f, generator %.2f, foreign %.2f, neighbours %.2f", name, sys.User+sys.Sys, sys.Outside, sys.ServicesCPU, sys.GeneratorCPU, sys.ForeignCPU, sys.Neighbours)
+	}
+	own := works.User + works.Sys
+	if own < 0.5 || works.ServicesCPU < 0.8*own || works.ServicesCPU > 1.2*own {
+		t.Errorf("h2 spent %.2f s, its service %.2f", own, works.ServicesCPU)
+	}
+	if spent := idle.User + idle.Sys; spent > own/4 {
+		t.Errorf("h1, which is idle, spent %.2f s; h2 %.2f", spent, own)
+	}
+	for name, sys := range map[string]*System{"h1": idle, "local": outer} {
+		if sys.Outside < 0.8*own {
+			t.Errorf("%s: %.2f s are beside it, and h2 alone spent %.2f", name, sys.Outside, own)
+		}
+	}
+	if rest := idle.Outside - idle.Neighbours; rest < 0.8*own {
+		t.Errorf("of %.2f s beside h1, hosts of the stack explain %.2f; h2 spent %.2f", idle.Outside, rest, own)
+	}
+}
