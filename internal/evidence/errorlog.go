@@ -21,6 +21,8 @@ type errorSource struct {
 	logs []*logPart
 	// journal of the unit, of a service whose log is no file; nil: none.
 	journal *journalPart
+	// slow are those of the logs that tell PHP-FPM's slow requests.
+	slow map[string]bool
 	// apache: it says once in its life that its workers are too few.
 	apache bool
 	// not says why there is nothing to read.
@@ -38,7 +40,11 @@ func errorSources(ctx context.Context, s setting) ([]source, []Health) {
 		svc := &s.st.Services[i]
 		h := s.hosts[svc.HostName()]
 		files, not := errorLogs(ctx, h, svc)
-		x := &errorSource{h: h, svc: svc.Name, not: not, apache: svc.Kind == stack.Apache}
+		x := &errorSource{h: h, svc: svc.Name, not: not, apache: svc.Kind == stack.Apache, slow: map[string]bool{}}
+		for _, f := range fpmSlowLogs(ctx, h, svc) {
+			x.slow[f] = true
+			files = append(files, f)
+		}
 		for _, f := range files {
 			if key := svc.HostName() + ":" + f; !seen[key] {
 				seen[key] = true
@@ -278,7 +284,11 @@ func (x *errorSource) read(ctx context.Context, l *logPart) (kinds []LogLine, te
 	if l.to == l.from {
 		return nil, "nothing in " + l.Path, nil
 	}
-	kinds, more, err := ParseErrorLog(&pieces{ctx: ctx, h: x.h, file: l.Path, at: l.from, end: min(l.to, l.from+MaxErrorLog)}, x.svc)
+	parse := ParseErrorLog
+	if x.slow[l.Path] {
+		parse = ParseFPMSlowLog
+	}
+	kinds, more, err := parse(&pieces{ctx: ctx, h: x.h, file: l.Path, at: l.from, end: min(l.to, l.from+MaxErrorLog)}, x.svc)
 	if err != nil {
 		return nil, "", fmt.Errorf("read %s: %w", l.Path, err)
 	}

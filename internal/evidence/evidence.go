@@ -271,6 +271,11 @@ type ServiceUse struct {
 	// (/proc/PID/io); 0 also where they cannot be read.
 	DiskRead    float64 `json:"disk_read_per_second"`
 	DiskWritten float64 `json:"disk_written_per_second"`
+	// NetReceived and NetSent are bytes per second by its own counters, sockets
+	// of every kind, or by the interfaces of its own network namespace without lo;
+	// 0 also where it has neither.
+	NetReceived float64 `json:"net_received_per_second"`
+	NetSent     float64 `json:"net_sent_per_second"`
 	// Top are its processes that used most CPU.
 	Top []ProcessUse `json:"top,omitempty"`
 	// Cgroup limits of the service, if it has its own.

@@ -69,6 +69,9 @@ func FuzzKernelAndTools(f *testing.F) {
 		if spent.parse(data); spent.user < 0 || spent.sys < 0 {
 			t.Errorf("%+v", spent)
 		}
+		if kinds, more, _ := ParseFPMSlowLog(bytes.NewReader(data), "s"); len(kinds) > maxLogKinds || more < 0 {
+			t.Errorf("%d kinds, %d more", len(kinds), more)
+		}
 		kinds, more, _ := parseJournal(data, "s=1;i=2", "s")
 		if len(kinds) > maxLogKinds || more < 0 {
 			t.Errorf("%d kinds, %d more", len(kinds), more)

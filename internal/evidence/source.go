@@ -43,4 +43,5 @@ var sourceFinders = []func(ctx context.Context, s setting) ([]source, []Health){
 	accessSources,
 	varnishSources,
 	errorSources,
+	findServiceNet, // by what the others have counted
 }

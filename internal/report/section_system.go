@@ -175,10 +175,16 @@ func rateBytes(v float64) string {
 }
 
 func networks(run *store.Run) Section {
-	s := Section{ID: "networks", Title: "Networks", Columns: []string{"interface", ">in/s", ">packets/s", ">out/s", ">packets/s ", ">of its speed", ">dropped", ">errors"}}
+	s := Section{ID: "networks", Title: "Networks", Note: "by a service: as it counts itself, sockets of every kind, or by the interfaces of its own network namespace",
+		Columns: []string{"interface", ">in/s", ">packets/s", ">out/s", ">packets/s ", ">of its speed", ">dropped", ">errors"}}
 	for _, host := range run.Evidence.HostNames() {
 		for _, n := range run.Evidence.On(host).Networks {
 			s.Rows = append(s.Rows, []string{on(run.Evidence, host, n.Name), rateBytes(n.ReceiveBytes), rate(n.ReceivePackets), rateBytes(n.SendBytes), rate(n.SendPackets), share(max(n.ReceiveBytes, n.SendBytes), n.SpeedBytes), number(n.Dropped), number(n.Errors)})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(run.Evidence.Services)) {
+		if u := run.Evidence.Services[name]; u.NetReceived >= 1 || u.NetSent >= 1 {
+			s.Rows = append(s.Rows, []string{"by " + name, rateBytes(u.NetReceived), "–", rateBytes(u.NetSent)})
 		}
 	}
 	return s
