@@ -366,7 +366,7 @@ func (c *Controller) listens(ctx context.Context, t *processes, p *process) bool
 	have, _ := table.of(ctx, c.h, t.family(p.pid))
 	for _, s := range have {
 		for _, w := range want {
-			if s.listening && sameEndpoint(s.endpoint(), w) {
+			if s.serves(w) {
 				return true
 			}
 		}

@@ -105,7 +105,7 @@ func (c *Controller) holds(ctx context.Context, endpoints []string) error {
 		return ctx.Err()
 	}
 	for _, e := range endpoints {
-		if !slices.ContainsFunc(have, func(s socket) bool { return s.listening && sameEndpoint(s.endpoint(), e) }) {
+		if !slices.ContainsFunc(have, func(s socket) bool { return s.serves(e) }) {
 			return fmt.Errorf("%s takes connections, but not from this service: another program listens there", e)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"net"
 	"net/netip"
 	"regexp"
 	"strconv"
@@ -69,6 +70,21 @@ func (s socket) endpoint() string {
 		return "unix:" + s.path
 	}
 	return s.local.String()
+}
+
+// serves reports whether the socket takes connections to an endpoint that is known
+// to be of its own host: one for every local address takes those to each.
+func (s socket) serves(endpoint string) bool {
+	if !s.listening {
+		return false
+	}
+	host, port, err := net.SplitHostPort(endpoint)
+	if s.path == "" && s.local.Addr().IsUnspecified() && err == nil && port == strconv.Itoa(int(s.local.Port())) {
+		// A wildcard of IPv4 takes nothing that comes by IPv6.
+		to, err := netip.ParseAddr(host)
+		return err != nil || s.local.Addr().Is6() || to.Unmap().Is4()
+	}
+	return sameEndpoint(s.endpoint(), endpoint)
 }
 
 // TCP states of include/net/tcp_states.h.

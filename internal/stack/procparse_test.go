@@ -2,6 +2,7 @@ package stack
 
 import (
 	"bytes"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -129,6 +130,35 @@ func TestSameEndpoint(t *testing.T) {
 		if sameEndpoint(c.a, c.b) != c.want || sameEndpoint(c.b, c.a) != c.want {
 			t.Errorf("%s and %s: want %v", c.a, c.b, c.want)
 		}
+	}
+}
+
+func TestSocketServes(t *testing.T) {
+	for _, c := range []struct {
+		local, endpoint string
+		want            bool
+	}{
+		{"0.0.0.0:80", "10.0.0.7:80", true}, // its host's own address
+		{"[::]:80", "10.0.0.7:80", true},
+		{"[::]:80", "[2001:db8::7]:80", true},
+		{"0.0.0.0:80", "[2001:db8::7]:80", false},
+		{"0.0.0.0:80", "web1:80", true},
+		{"0.0.0.0:80", "localhost:80", true},
+		{"0.0.0.0:80", "10.0.0.7:81", false},
+		{"127.0.0.1:80", "10.0.0.7:80", false},
+		{"10.0.0.7:80", "10.0.0.7:80", true},
+		{"10.0.0.7:80", "10.0.0.8:80", false},
+		{"0.0.0.0:80", "unix:/run/a.sock", false},
+	} {
+		if got := (socket{local: netip.MustParseAddrPort(c.local), listening: true}).serves(c.endpoint); got != c.want {
+			t.Errorf("%s serves %s: %v", c.local, c.endpoint, got)
+		}
+	}
+	if (socket{local: netip.MustParseAddrPort("0.0.0.0:80"), connected: true}).serves("10.0.0.7:80") {
+		t.Error("a connection is no listening socket")
+	}
+	if !(socket{path: "/run/a.sock", listening: true}).serves("unix:/run/a.sock") {
+		t.Error("a unix socket serves its own path")
 	}
 }
 

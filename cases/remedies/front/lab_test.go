@@ -44,8 +44,9 @@ services:
 load: {scenario: s.yaml, url: "http://h1"}
 `
 
-// labSpare is a service more, on a second host.
-const labSpare = `  - {name: httpd2, kind: apache, host: h2, spare_for: httpd, binary: /usr/sbin/apache2, config: /etc/apache2/apache2.conf, prefix: /etc/apache2, listen: ["0.0.0.0:80"], control: {unit: apache2.service}}
+// labSpare is a service more, on a second host. kasoku.yaml names it by the address
+// that others call, while Apache listens on all.
+const labSpare = `  - {name: httpd2, kind: apache, host: h2, spare_for: httpd, binary: /usr/sbin/apache2, config: /etc/apache2/apache2.conf, prefix: /etc/apache2, listen: ["%s:80"], control: {unit: apache2.service}}
 `
 
 // labSite is a disposable host with Debian's Apache as the package leaves it.
@@ -108,7 +109,7 @@ func startLab(t *testing.T, count int) *labSite {
 	}
 	text := fmt.Sprintf(labYAML, strings.Join(named, ", "))
 	if count > 1 {
-		text = strings.Replace(text, "load: {", labSpare+"load: {", 1)
+		text = strings.Replace(text, "load: {", fmt.Sprintf(labSpare, l.Hosts[1].Address)+"load: {", 1)
 		bed.Shell(t, x.hosts["h2"], labSpareScript)
 	}
 	bed.Write(t, dir, "kasoku.yaml", text)
