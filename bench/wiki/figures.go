@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"kasoku/internal/capacity"
 	"kasoku/internal/prove"
 	"kasoku/internal/stat"
 )
@@ -59,40 +60,39 @@ func judge(r *Result) []figure {
 			short = !k.Checked.Held
 		}
 		add("the fourth host, from one to three", text, "within the interval, or 5 %", short)
-		text, ok := foretold(r)
-		add(fmt.Sprintf("hosts for %.2f/s", k.Rate), text, "its interval is closed and has what four do", !ok)
+		text, ok := foretold(r, k.Foretold)
+		add(fmt.Sprintf("hosts for %.2f/s, from one to three", k.Rate), text, "the number, or a closed interval, has what four do", !ok)
+		text, ok = foretold(r, k.Known)
+		add(fmt.Sprintf("hosts for %.2f/s, from one to four", k.Rate), text, "a closed interval has what four do", !ok || k.Known.Need.Interval.Open)
 	}
 	return out
 }
 
-// foretold compares the number of hosts that were said to carry the load, with
-// its interval, with what four did. ok: they agree, and the interval is closed:
-// one without an upper end would agree with nearly everything.
-func foretold(r *Result) (text string, ok bool) {
+// foretold compares the number of hosts that were said to carry the load, which
+// three do not, with what four did. ok: its interval agrees, or where that is
+// open, and would agree with nearly everything, the number itself.
+func foretold(r *Result, plan *capacity.Plan) (text string, ok bool) {
 	k, four := r.Capacity, perSecond(r.Levels, hostCount)
-	if k.Foretold == nil || k.Foretold.Need == nil {
+	if plan == nil || plan.Need == nil {
 		return "no answer", false
 	}
-	need := k.Foretold.Need
+	need := plan.Need
 	said, low, high := fmt.Sprint(need.N), float64(need.N), float64(need.N)
 	if need.N == 0 {
 		said, low, high = "no number", math.Inf(1), math.Inf(1)
 	}
-	if i := need.Interval; i.Low > 0 {
+	switch i := need.Interval; {
+	case i.Low > 0 && i.Open:
+		said += fmt.Sprintf(" (from %g on)", i.Low)
+	case i.Low > 0:
 		low, high = i.Low, max(i.High, high)
-		said += fmt.Sprintf(" (from %g on)", low)
-		if i.Open {
-			high = math.Inf(1)
-		} else {
-			said = fmt.Sprintf("%d (%g to %g)", need.N, low, high)
-		}
+		said += fmt.Sprintf(" (%g to %g)", low, high)
 	}
-	closed := !need.Interval.Open
-	text = fmt.Sprintf("%s foretold from one to three; four carry %.2f/s", said, four)
+	text = fmt.Sprintf("%s foretold; four carry %.2f/s", said, four)
 	if four >= k.Rate {
-		return text, closed && low <= hostCount
+		return text, low <= hostCount && high >= hostCount
 	}
-	return text, closed && high > hostCount
+	return text, high > hostCount
 }
 
 func held(checks []prove.Result) int {

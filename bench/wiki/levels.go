@@ -144,7 +144,7 @@ func (c *wholeCase) capacity(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	k.Foretold, k.Checked = few, all.Check
+	k.Foretold, k.Known, k.Checked = few, all, all.Check
 	c.result.Capacity = k
 	return nil
 }

@@ -137,7 +137,7 @@ func writeHosts(b *strings.Builder, r *Result) {
 		return
 	}
 	law := k.Foretold.Law
-	text, _ := foretold(r)
+	text, _ := foretold(r, k.Foretold)
 	fmt.Fprintf(b, "\n`kasoku capacity` from one to three hosts: λ = %.3g/s, σ = %.3g, κ = %.3g. Asked for %.2f/s, which is %.0f %% more than three carry: %s.\n",
 		law.Lambda, law.Sigma, law.Kappa, k.Rate, 100*(beyond-1), text)
 	for _, w := range k.Foretold.Warnings {

@@ -100,6 +100,7 @@ type Level struct {
 type Capacity struct {
 	Rate     float64         `json:"rate"`
 	Foretold *capacity.Plan  `json:"foretold"` // from 1 to 3 hosts
+	Known    *capacity.Plan  `json:"known"`    // from 1 to 4
 	Checked  *capacity.Check `json:"checked"`  // the fourth against the others
 }
 

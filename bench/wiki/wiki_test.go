@@ -25,6 +25,7 @@ func played() *Result {
 		Session: &Session{Done: true, Took: 20 * time.Minute, Stopped: "nothing is left", Binds: "CPU", Steps: []Step{{Title: "OPcache | on", Kept: true, Effect: 3, Low: 2, High: 4}, {Title: "other", Outcome: "no difference"}}},
 		Checks:  checks,
 		Capacity: &Capacity{Rate: 17.6, Foretold: &capacity.Plan{Need: &capacity.Need{N: 4}, Law: &capacity.Law{}},
+			Known:   &capacity.Plan{Need: &capacity.Need{N: 4, Interval: capacity.Interval{Low: 4, High: 5}}},
 			Checked: &capacity.Check{N: 4, Predicted: 20, Measured: 19, Held: true}}}
 	for hosts, rate := range []float64{6.5, 6, 11, 16, 19} {
 		r.Levels = append(r.Levels, Level{Hosts: hosts, Users: 3, PerSecond: rate}, Level{Hosts: hosts, Users: 3, PerSecond: rate})
@@ -54,7 +55,8 @@ func TestBars(t *testing.T) {
 		"regulation checks":      func(r *Result) { r.Checks[2].Outcome = prove.NotJudged },
 		"wrong answers on":       func(r *Result) { r.Levels[4].Wrong = 1 },
 		"the fourth host":        func(r *Result) { r.Capacity.Checked.Held = false },
-		"hosts for 17.60/s":      func(r *Result) { r.Capacity.Foretold.Need.N = 5 },
+		"from one to three":      func(r *Result) { r.Capacity.Foretold.Need.N = 5 },
+		"from one to four":       func(r *Result) { r.Capacity.Known.Need.Interval = capacity.Interval{Low: 4, Open: true} },
 		"regulation checks that": func(r *Result) { r.Checks = r.Checks[:3] },
 	} {
 		r := played()
@@ -70,8 +72,9 @@ func TestBars(t *testing.T) {
 	}
 }
 
-// That no number of hosts carries the load is right where four do not; an
-// interval must have the number that does.
+// That no number of hosts carries the load is right where four do not; a closed
+// interval must have the number that does, and beside an open one the number
+// itself counts.
 func TestForetold(t *testing.T) {
 	for _, c := range []struct {
 		need     int
@@ -79,12 +82,13 @@ func TestForetold(t *testing.T) {
 		four     float64
 		want     bool
 	}{
-		{need: 4, four: 20, want: true}, {need: 4, four: 17}, {need: 3, four: 20, want: true},
+		{need: 4, four: 20, want: true}, {need: 4, four: 17}, {need: 3, four: 20},
 		{need: 0, four: 17, want: true}, {need: 0, four: 20},
 		{need: 6, four: 17, want: true}, {need: 6, four: 20},
 		{5, capacity.Interval{Low: 4, High: 7}, 20, true}, {5, capacity.Interval{Low: 5, High: 7}, 20, false},
 		{4, capacity.Interval{Low: 3, High: 5}, 17, true}, {3, capacity.Interval{Low: 3, High: 4}, 17, false},
-		{4, capacity.Interval{Low: 4, Open: true}, 17, false}, {4, capacity.Interval{Low: 3, Open: true}, 20, false}, // would agree with nearly all
+		{3, capacity.Interval{Low: 3, High: 4}, 20, true}, {3, capacity.Interval{Low: 2, High: 3}, 20, false},
+		{4, capacity.Interval{Low: 4, Open: true}, 17, false}, {5, capacity.Interval{Low: 3, Open: true}, 20, false}, {4, capacity.Interval{Low: 3, Open: true}, 20, true},
 	} {
 		r := played()
 		r.Capacity.Foretold.Need.N, r.Capacity.Foretold.Need.Interval = c.need, c.interval
@@ -93,7 +97,7 @@ func TestForetold(t *testing.T) {
 				r.Levels[i].PerSecond = c.four
 			}
 		}
-		if text, ok := foretold(r); ok != c.want {
+		if text, ok := foretold(r, r.Capacity.Foretold); ok != c.want {
 			t.Errorf("%+v: %v: %s", c, ok, text)
 		}
 	}
