@@ -141,6 +141,10 @@ func (m *model) at(service string) *machine {
 	return m.machines[0]
 }
 
+// online is how many CPUs programs count on a service's machine (nginx's
+// worker_processes auto): a quota does not change it.
+func (m *model) online(service string) int { return max(m.at(service).sys.CPUs, 1) }
+
 // on says " of HOST" where there are several.
 func (m *model) on(k *machine) string {
 	if len(m.machines) < 2 {

@@ -41,6 +41,14 @@ func site(ngx string, change func(*Input)) Input {
 	return in
 }
 
+// autoNginx has as many workers as it counts CPUs.
+var autoNginx = strings.Replace(okNginx, "worker_processes 2", "worker_processes auto", 1)
+
+// quota lets the machine's control group use that many CPUs.
+func quota(cpus float64) func(*Input) {
+	return func(in *Input) { in.Evidence.System.Cgroup = &evidence.CgroupUse{CPUs: cpus} }
+}
+
 func php(key, value string) func(*Input) {
 	return func(in *Input) { in.Snapshot.PHP["php"][key] = value }
 }
@@ -83,7 +91,9 @@ func TestRulesOnConfiguration(t *testing.T) {
 		{"delivery elsewhere", "web.delivery", badNginx, elsewhere, "", "no server block"},
 		{"connections", "web.connections", badNginx, nil, "8 connections in all for 8 users", ""},
 		{"connections right", "web.connections", okNginx, nil, "", ""},
+		{"connections under a quota", "web.connections", autoNginx, quota(0.4), "", ""},
 		{"workers", "web.workers", badNginx, nil, "4 workers on 2 CPUs", ""},
+		{"workers under a quota", "web.workers", autoNginx, quota(0.4), "2 workers on 0.4 CPUs", ""}, // nginx counts the machine's
 		{"file cache", "web.file-cache", strings.Replace(okNginx, "open_file_cache max=1;", "", 1), nil, "400 of 1000 requests", ""},
 		{"file cache there", "web.file-cache", okNginx, nil, "", ""},
 		{"access log", "web.access-log", badNginx, nil, "no buffer", ""},

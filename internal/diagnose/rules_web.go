@@ -168,11 +168,11 @@ func NginxWorkers(conf *nginx.Config, cpus int) int {
 
 func judgeNginxWorkers(m *model) ([]Finding, string) {
 	return m.eachNginx(func(svc *stack.Service, conf *nginx.Config) []Finding {
-		n := NginxWorkers(conf, int(m.at(svc.Name).cpus))
-		if n == int(m.at(svc.Name).cpus) && n == 1 {
+		n := NginxWorkers(conf, m.online(svc.Name))
+		if n == m.online(svc.Name) && n == 1 {
 			return nil
 		}
-		f := Finding{Service: svc.Name, Title: fmt.Sprintf("%s has %s on %.0f CPUs", svc.Name, ui.Plural(n, "worker", "workers"), m.at(svc.Name).cpus),
+		f := Finding{Service: svc.Name, Title: fmt.Sprintf("%s has %s on %.3g CPUs", svc.Name, ui.Plural(n, "worker", "workers"), m.at(svc.Name).cpus),
 			Text: fmt.Sprintf("worker_processes is %d; %s uses %s of CPU per request. One worker per CPU is the rule, one alone is better when others need the CPUs: found by trying.",
 				n, svc.Name, seconds(m.perReq[svc.Name])),
 			Evidence: []string{svc.Config}, Subject: map[string]string{"current": strconv.Itoa(n)}}
@@ -196,7 +196,7 @@ func judgeNginxConnections(m *model) ([]Finding, string) {
 			}
 		}
 		// A proxied request holds two connections.
-		if room := per * NginxWorkers(conf, int(m.at(svc.Name).cpus)); float64(room) < 2*m.n {
+		if room := per * NginxWorkers(conf, m.online(svc.Name)); float64(room) < 2*m.n {
 			f := Finding{Service: svc.Name, Title: svc.Name + " has too few connections",
 				Text: fmt.Sprintf("%d connections in all for %.0f users, each of which may hold two.", room, m.n), Evidence: []string{svc.Config}}
 			f.Bound, f.Formula = m.boundWait()

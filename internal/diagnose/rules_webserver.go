@@ -79,7 +79,7 @@ func (m *model) waitedAt(service string) int {
 func judgeAccept(m *model) ([]Finding, string) {
 	return m.eachNginx(func(svc *stack.Service, conf *nginx.Config) []Finding {
 		queue := m.acceptQueue(svc.Name)
-		gaps := AcceptGaps(conf, int(m.at(svc.Name).cpus), queue)
+		gaps := AcceptGaps(conf, m.online(svc.Name), queue)
 		if len(gaps) == 0 {
 			return nil
 		}
