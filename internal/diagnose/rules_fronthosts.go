@@ -30,7 +30,7 @@ func (m *model) frontForHosts(svc *stack.Service, front string) (_ []Finding, wh
 				return nil, fmt.Sprintf("no address is known by which %s calls %s, whose word for the clients' addresses is to be believed", web.HostName(), spare.Name)
 			}
 			f.Service, f.Evidence[0] = svc.Name, svc.Config
-			f.Text = fmt.Sprintf("Clients ask %s itself; an nginx in front could pass requests on. %s", svc.Name, f.Text)
+			f.Text = fmt.Sprintf("Clients ask %s itself; an nginx in front could send requests on. %s", svc.Name, f.Text)
 			return []Finding{f.with("about", FrontForHosts).with("client", client)}, ""
 		}
 	}

@@ -143,6 +143,9 @@ func TestNginxInFrontForAnotherHost(t *testing.T) {
 	if !strings.Contains(p.ID, "nginx.spare-host") || !strings.Contains(p.Title, "httpd2") || p.Bound < 1.2 || len(p.Trades) > 0 {
 		t.Fatalf("%s: %s, at most ×%.2f, trades %v", p.ID, p.Title, p.Bound, p.Trades)
 	}
+	if shown := change.Redact(p.Title); shown != p.Title {
+		t.Errorf("reports take a word of the title for a secret: %s", shown)
+	}
 	if got := changeKinds(p); got != "file +remoteip.load file" {
 		t.Errorf("the switch: %s", got)
 	}

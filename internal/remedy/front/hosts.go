@@ -38,7 +38,7 @@ func (b *builder) spread(out *planning.Plan, after planning.Input, f diagnose.Fi
 		out.Prepare = append(out.Prepare, p.Prepare...)
 		out.Build += p.Build
 		out.ID += "+" + p.ID
-		out.Title += fmt.Sprintf(", and let it pass requests to %s, too", f.Subject["spare"])
+		out.Title += fmt.Sprintf(", and let it send requests to %s, too", f.Subject["spare"])
 	}
 	return site, nil
 }

@@ -36,7 +36,7 @@ func PlanSpare(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 		return nil, fmt.Errorf("%s would get less than one request in a hundred", f.Subject["spare"])
 	}
 	p := planning.Plan{ID: "nginx.spare-host:" + f.Service + ":" + f.Subject["spare"],
-		Title:  fmt.Sprintf("Let %s pass requests to %s, too; find its share in percent of that of equal use", f.Service, f.Subject["spare"]),
+		Title:  fmt.Sprintf("Let %s send requests to %s, too; find its share in percent of that of equal use", f.Service, f.Subject["spare"]),
 		Search: &planning.Search{Name: "share of " + f.Subject["spare"] + ", % of equal use", Current: 0, Values: values, At: at}}
 	if p.Prepare, err = prepare(in, f); err != nil {
 		return nil, err
