@@ -20,6 +20,7 @@ var Remedies = []planning.Remedy{
 		Source: "mediawiki.org, Manual:$wgMainCacheType, Manual:$wgSessionCacheType, Manual:Performance tuning",
 		Reach:  0.5, Plan: planObjectCache, Test: test,
 		Command: "in LocalSettings.php: `$wgMainCacheType = CACHE_MEMCACHED;`, `$wgMemCachedServers = [ '127.0.0.1:11211' ];`, `$wgSessionCacheType = CACHE_DB;`", Undo: undoSettings + "; then a package that was installed for it goes",
+		Effect: "APCu +15.2 % (+9.0 to +21.8) on cases/wiki (`make case-wiki`, docs/wiki-case.md)",
 	},
 	{
 		ID: knownapp.RemedyCacheDirectory, Title: "Texts of MediaWiki's interface in files", Measures: []string{"W05"}, Rules: []string{"app.object-cache"},
@@ -27,6 +28,7 @@ var Remedies = []planning.Remedy{
 		Source: "mediawiki.org, Manual:$wgCacheDirectory, Manual:$wgLocalisationCacheConf",
 		Reach:  0.5, Plan: planCacheDirectory, Test: test,
 		Command: "`install -d -m 700 -o www-data -g www-data /var/lib/kasoku-texts-app`, and in LocalSettings.php `$wgCacheDirectory = '/var/lib/kasoku-texts-app';`", Undo: undoFolder,
+		Effect: "with OPcache and a my.cnf ×3.31 (×2.80 to ×3.92) on cases/wiki (`make case-wiki`, docs/wiki-case.md)",
 	},
 	{
 		ID: knownapp.RemedyFileCache, Title: "MediaWiki's file cache", Measures: []string{"W10"}, Rules: []string{"app.page-cache"},
@@ -34,5 +36,6 @@ var Remedies = []planning.Remedy{
 		Source: "mediawiki.org, Manual:File cache; includes/cache/HTMLFileCache.php",
 		Trades: []regulation.Trade{regulation.Staleness}, Reach: 0.5, Plan: planFileCache, Test: test,
 		Command: "in LocalSettings.php: `$wgUseFileCache = true;`, `$wgFileCacheDirectory = '/var/lib/kasoku-pages-app';`", Undo: undoFolder,
+		Effect: "+24.6 % (+17.0 to +32.8) of the whole score on cases/wiki (`make case-wiki`, docs/wiki-case.md)",
 	},
 }

@@ -19,6 +19,7 @@ var Remedies = []planning.Remedy{
 		Source: "nginx documentation, ngx_http_upstream_module, \"server\": weight; Lazowska et al. 1984, Quantitative System Performance, ch. 5",
 		Reach:  0.5, Plan: PlanSpare, Test: topologyTest,
 		Command: "upstream php { server 127.0.0.1:9000 weight=40; server 10.0.0.2:9000 weight=60; } … fastcgi_pass php; `nginx -s reload`; on the host, before: systemctl enable --now php8.2-fpm", Undo: "The file's bytes come back, then nginx is reloaded; then the unit is stopped and disabled again.",
+		Effect: "a second host +94.6 % (with apache.nginx-in-front), a third +39.4 % on the wiki's hosts with 0.45 of a CPU each (docs/wiki-case.md tells the commands)",
 	},
 	{
 		ID: "nginx.fewer-hosts", Title: "Fewer hosts behind a balancer", Measures: []string{"W12"}, Rules: []string{"topology.fewer"},
