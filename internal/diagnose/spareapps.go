@@ -21,9 +21,6 @@ func Answering(services []*stack.Service, ev *evidence.Evidence) []*stack.Servic
 	return out
 }
 
-// ownFolder begins the names of folders that Kasoku has made for an application.
-const ownFolder = "kasoku-"
-
 // spareSettings looks at what a known application keeps on its own host: what
 // another host would not see when it changes forbids to ask that host (why), and
 // folders that Kasoku has made for it (folders, one a line) must be made there.
@@ -47,7 +44,7 @@ func (m *model) spareSettings(f Finding, spare *stack.Service) (_ Finding, why s
 				return f, fmt.Sprintf("%s keeps what it has computed in APCu ($wgMainCacheType), and APCu of one host does not see what another changes; a memcached that all hosts reach can take its place", app.Name)
 			}
 			v, ok := vars.Get("wgCacheDirectory")
-			if dir := strings.Trim(v.Text, `"'`); ok && path.IsAbs(dir) && strings.HasPrefix(path.Base(dir), ownFolder) {
+			if dir := strings.Trim(v.Text, `"'`); ok && path.IsAbs(dir) && strings.HasPrefix(path.Base(dir), evidence.OwnFolder) {
 				folders = append(folders, dir)
 			}
 		}

@@ -12,8 +12,12 @@ import (
 	"kasoku/internal/stack"
 )
 
-// ownPrefix begins the names of folders that Kasoku has made.
-const ownPrefix = "kasoku-"
+// OwnFolder begins the names of folders that Kasoku has made.
+const OwnFolder = "kasoku-"
+
+// SlowLogged reports whether a pool's request_slowlog_timeout is set: 0, in
+// whatever unit, is off (PHP manual, "FPM configuration").
+func SlowLogged(timeout string) bool { return strings.Trim(timeout, "0smhd") != "" }
 
 // fpmSlowLogs are the logs in which pools of PHP-FPM tell requests that take
 // longer than their request_slowlog_timeout, as their operator has set it; not
@@ -31,13 +35,13 @@ func fpmSlowLogs(ctx context.Context, h host.Host, svc *stack.Service) (files []
 		after, _ := conf.Get(pool, "request_slowlog_timeout")
 		file, _ := conf.Get(pool, "slowlog")
 		name := strings.ReplaceAll(file.Text, "$pool", pool)
-		if name == "" || strings.Trim(after.Text, "0smhd") == "" { // not set, or 0 in some unit
+		if name == "" || !SlowLogged(after.Text) {
 			continue
 		}
 		if !path.IsAbs(name) && svc.Prefix != "" {
 			name = path.Join(svc.Prefix, name)
 		}
-		if path.IsAbs(name) && !strings.HasPrefix(path.Base(path.Dir(name)), ownPrefix) {
+		if path.IsAbs(name) && !strings.HasPrefix(path.Base(path.Dir(name)), OwnFolder) {
 			files = append(files, name)
 		}
 	}

@@ -66,7 +66,7 @@ func findPHPProfile(ctx context.Context, h host.Host, svc *stack.Service, pids [
 		switch {
 		case strings.HasPrefix(path.Base(p.Prepend), phpPrefix):
 			src.folders[path.Dir(p.Prepend)] = true
-		case p.NoProfiler && path.IsAbs(p.SlowLog) && p.SlowTimeout != "" && p.SlowTimeout != "0":
+		case p.NoProfiler && path.IsAbs(p.SlowLog) && SlowLogged(p.SlowTimeout):
 			src.slow[p.SlowLog] = &fileSpan{}
 		case p.Refused != "":
 			health = append(health, Health{Source: name, OK: true, Text: fmt.Sprintf("not judged: pool %s: %s", p.Name, p.Refused)})

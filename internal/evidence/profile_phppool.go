@@ -23,7 +23,7 @@ type PHPPool struct {
 	Refused string
 	// NoProfiler: it is refused only because PHP has no sampling profiler.
 	NoProfiler bool
-	// SlowTimeout and SlowLog are the pool's request_slowlog_timeout ("0" or ""
+	// SlowTimeout and SlowLog are the pool's request_slowlog_timeout ("0", "0s" or ""
 	// is off) and slowlog.
 	SlowTimeout, SlowLog string
 	// Children is pm.max_children.

@@ -82,7 +82,7 @@ func (p *phpProfile) changes(pools []evidence.PHPPool) []change.Change {
 				out = append(out, p.file(n, evidence.PHPProfileFile(p.folder, pool.Prepend, children)))
 			}
 			err = p.conf.Set(pool.Name, pool.Key, path.Join(p.folder, evidence.PHPProfileName(n)))
-		case pool.NoProfiler && (pool.SlowTimeout == "" || pool.SlowTimeout == "0"):
+		case pool.NoProfiler && !evidence.SlowLogged(pool.SlowTimeout):
 			// A second is the shortest that FPM knows.
 			if err = p.conf.Set(pool.Name, "request_slowlog_timeout", "1s"); err == nil {
 				err = p.conf.Set(pool.Name, "slowlog", path.Join(p.folder, "slow.log"))
