@@ -14,7 +14,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 # comes first in PATH, for programs that call go as well.
 WITH_GO = go=$$(scripts/go.sh) && export PATH="$$(dirname "$$go"):$$PATH" &&
 
-.PHONY: help deps deps-test build static check test test-long demo bench bench-hand bench-tuners bench-load bench-digest bench-bounds bench-overhead bench-engines bench-hosts bench-verdict bench-web shots case-wiki faults lab-base fuzz clean
+.PHONY: help deps deps-test build static check test test-long demo bench bench-hand bench-tuners bench-load bench-digest bench-bounds bench-effects bench-overhead bench-engines bench-hosts bench-verdict bench-web shots case-wiki faults lab-base fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -64,6 +64,9 @@ bench-digest: deps build ## kasoku digest against alp, goaccess, pt-query-digest
 
 bench-bounds: deps build ## bounds of findings against measured gains on cases/login (ARGS="-only 'a hot row'")
 	@$(WITH_GO) scripts/bench-diagnosis.sh bounds $(ARGS)
+
+bench-effects: deps-test build ## what each remedy brings to the small stack of its test (ONLY=TestNginx ARGS=-write; bar: each is measured)
+	@$(WITH_GO) scripts/bench-effects.sh $(ARGS)
 
 bench-overhead: deps build ## what the collectors of every run cost on cases/login (bar: 1 %)
 	@$(WITH_GO) scripts/bench-diagnosis.sh overhead $(ARGS)

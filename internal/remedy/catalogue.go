@@ -98,20 +98,30 @@ func WriteCatalogue(w io.Writer) error {
 			}
 		}
 	}
-	b.WriteString("\n# Remedies\n")
+	effects, err := Effects()
+	if err != nil {
+		return err
+	}
+	b.WriteString("\n# Remedies\n\n" + effectsIntro)
 	for _, r := range Table {
-		writeRemedy(&b, r)
+		writeRemedy(&b, r, measured(r, effects))
 	}
 	b.WriteString("\n# Findings\n\nEvery run is looked through for these signs. A rule whose evidence is missing says so.\n\n| rule | needs | measures |\n|---|---|---|\n")
 	for _, r := range diagnose.Rules {
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", r.ID, cell(r.Needs), strings.Join(r.Measures, ", "))
 	}
-	_, err := w.Write(b.Bytes())
-	if err != nil {
+	if _, err := w.Write(b.Bytes()); err != nil {
 		return fmt.Errorf("write the catalogue: %w", err)
 	}
 	return nil
 }
+
+// effectsIntro says how to read "measured here".
+const effectsIntro = "\"measured here\" holds what was measured on a case, with its command, and after it what " +
+	"`make bench-effects` measured on the small stack of the remedy's test, which begins with the sign: the mean of pairs of " +
+	"short runs in alternating order with its 95 % interval. That stack is made to show the sign, not to be like a " +
+	"service: many of these remedies are for memory, for connections refused or for a disk, of which answers per second " +
+	"tell little while nothing is scarce. An interval that holds 0 says that nothing was shown.\n"
 
 func writeEntry(b *bytes.Buffer, e CatalogueEntry) {
 	var by []string
@@ -135,7 +145,7 @@ func writeEntry(b *bytes.Buffer, e CatalogueEntry) {
 		orDash(cell(e.Trade)), orDash(cell(e.Effect)), e.Status, orDash(strings.Join(by, "; ")), orDash(strings.Join(tests, ", ")))
 }
 
-func writeRemedy(b *bytes.Buffer, r Remedy) {
+func writeRemedy(b *bytes.Buffer, r Remedy, effect string) {
 	fmt.Fprintf(b, "\n## %s\n\n%s. %s\n\n", r.ID, strings.TrimSuffix(r.Title, "."), r.Reason)
 	var trades []string
 	for _, t := range r.Trades {
@@ -148,7 +158,7 @@ func writeRemedy(b *bytes.Buffer, r Remedy) {
 		{"answers", strings.Join(r.Rules, ", ")},
 		{"by hand", r.Command},
 		{"undo", r.Undo},
-		{"measured here", r.Effect},
+		{"measured here", effect},
 		{"test", "`" + r.Test + "`"},
 	} {
 		switch {

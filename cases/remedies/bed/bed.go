@@ -39,6 +39,9 @@ type Bed struct {
 	Hosts map[string]host.Host
 	// Window of the runs that Answers makes; 0: the bench's.
 	Window time.Duration
+
+	measured map[string]bool // plans whose effect is known, by ID
+	effectTx change.Tx
 }
 
 // Folder is a short private folder that servers' users may enter, removed at
@@ -299,8 +302,15 @@ func Want(t testing.TB, res remedy.Result, id string) remedy.Plan {
 	return remedy.Plan{}
 }
 
-// Apply puts a plan in force through the journal.
+// Apply puts a plan in force through the journal, after its effect was measured
+// if that is asked for (Effect).
 func (b *Bed) Apply(t testing.TB, p remedy.Plan) change.Tx {
+	t.Helper()
+	b.Effect(t, p)
+	return b.apply(t, p)
+}
+
+func (b *Bed) apply(t testing.TB, p remedy.Plan) change.Tx {
 	t.Helper()
 	tx, err := b.Exec.Apply(t.Context(), change.Intent{Title: p.Title, Plan: p.ID, Changes: p.Changes})
 	if err != nil {

@@ -117,6 +117,9 @@ func (s *server) joined(t *testing.T, rules ...string) (remedy.Input, remedy.Res
 		t.Fatalf("cannot be planned together: %.300v", left)
 	}
 	before := s.Hash(t)
+	for _, one := range plans {
+		s.Effect(t, one)
+	}
 	tx := s.Apply(t, p)
 	s.Answers(t, "joined")
 	s.took(t, p)
