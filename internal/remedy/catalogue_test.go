@@ -51,6 +51,26 @@ func TestCatalogueIsComplete(t *testing.T) {
 	}
 }
 
+// What was measured is of a remedy that there is, and names no folder of one run.
+func TestEffectsAreOfRemedies(t *testing.T) {
+	effects, err := remedy.Effects()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := map[string]bool{}
+	for _, r := range remedy.Table {
+		ids[r.ID] = true
+	}
+	for _, e := range effects {
+		if !ids[e.Remedy] || !strings.HasPrefix(e.Plan, e.Remedy) || strings.Contains(e.Plan, "/tmp/") {
+			t.Errorf("%q is of no remedy, or only of one run (plan %q)", e.Remedy, e.Plan)
+		}
+		if e.Pairs < 2 || e.Baseline <= 0 || e.Candidate <= 0 || e.Low > e.High || e.Test == "" {
+			t.Errorf("%s: %+v", e.Plan, e)
+		}
+	}
+}
+
 func known(id string) bool {
 	for _, m := range remedy.Measures {
 		if m.ID == id {

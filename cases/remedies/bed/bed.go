@@ -41,7 +41,6 @@ type Bed struct {
 	Window time.Duration
 
 	measured map[string]bool // plans whose effect is known, by ID
-	effectTx change.Tx
 }
 
 // Folder is a short private folder that servers' users may enter, removed at

@@ -3,9 +3,13 @@ package bed
 import (
 	"encoding/json"
 	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"kasoku/internal/change"
 	"kasoku/internal/experiment"
 	"kasoku/internal/remedy"
 	"kasoku/internal/store"
@@ -17,7 +21,7 @@ import (
 const effectsFile = "KASOKU_EFFECTS"
 
 // The runs behind one effect: few, as there are a hundred remedies; the interval
-// tells what they are worth. An even number of pairs, so that each order comes as
+// tells what they are worth. Pairs are an even number, so that each order comes as
 // often as the other.
 const (
 	effectPairs  = 8
@@ -25,47 +29,45 @@ const (
 	effectWarmup = 200 * time.Millisecond
 )
 
-// Effect measures what a plan brings to this bed, in answers per second: pairs of
-// runs in the orders AB and BA in turn, through the journal, the bed as it is
-// being the baseline. It appends a line to the file that KASOKU_EFFECTS names, and
-// does nothing where none is named. A plan whose answers are wrong or that cannot
-// be put in force fails the test.
+// Effect measures what a plan brings to this bed, in answers per second, if
+// KASOKU_EFFECTS names a file; once for each plan. The bed as it is is the
+// baseline. A plan whose answers are wrong or that cannot be put in force fails
+// the test.
 func (b *Bed) Effect(t testing.TB, p remedy.Plan) {
 	t.Helper()
-	path := os.Getenv(effectsFile)
-	if path == "" {
+	if b.measured[p.ID] {
 		return
 	}
 	if b.measured == nil {
 		b.measured = map[string]bool{}
 	}
-	if b.measured[p.ID] {
+	b.measured[p.ID] = true
+	var tx change.Tx
+	named := p
+	named.ID = strings.ReplaceAll(p.ID, b.Dir+"/", "") // a folder of this run only
+	Measure(t, named, func() float64 { return b.score(t, p.ID) }, func() { tx = b.apply(t, p) }, func() { b.Revert(t, tx) })
+}
+
+// Measure is Effect for a stack that is no Bed: score makes one run and returns
+// its answers per second, apply and revert put the plan in force and take it back.
+// It appends a line to the file that KASOKU_EFFECTS names, and does nothing where
+// none is named.
+func Measure(t testing.TB, p remedy.Plan, score func() float64, apply, revert func()) {
+	t.Helper()
+	path := os.Getenv(effectsFile)
+	if path == "" {
 		return
 	}
-	b.measured[p.ID] = true
-	var scores [2][]float64 // baseline, candidate
-	for pair := range effectPairs {
-		order := []bool{false, true}
-		if pair%2 == 1 {
-			order = []bool{true, false}
-		}
-		for _, candidate := range order {
-			// AB BA AB …: the candidate comes in before the second run of each even
-			// pair, and goes after the first of each odd one.
-			if !candidate {
-				scores[0] = append(scores[0], b.score(t, "baseline"))
-				continue
-			}
-			if pair%2 == 0 {
-				b.effectTx = b.apply(t, p)
-			}
-			scores[1] = append(scores[1], b.score(t, p.ID))
-			if pair%2 == 1 {
-				b.Revert(t, b.effectTx)
-			}
-		}
+	// AB BA AB …: nothing is switched between two runs of one side.
+	var baseline, candidate []float64
+	for range effectPairs / 2 {
+		baseline = append(baseline, score())
+		apply()
+		candidate = append(candidate, score(), score())
+		revert()
+		baseline = append(baseline, score())
 	}
-	v := experiment.SoFar(scores[0], scores[1])
+	v := experiment.SoFar(baseline, candidate)
 	e := remedy.Effect{Remedy: p.Remedy, Plan: p.ID, Test: t.Name(), Pairs: v.Pairs, Window: effectWindow,
 		Baseline: v.BaselineScore, Candidate: v.CandidateScore, Effect: v.Effect, Low: v.Low, High: v.High}
 	line, err := json.Marshal(e)
@@ -81,6 +83,31 @@ func (b *Bed) Effect(t testing.TB, p remedy.Plan) {
 		t.Fatal(err)
 	}
 	t.Logf("%s: %s", p.ID, e)
+}
+
+// Rate is a run for Measure on a stack that is no Bed: answers per second of four
+// clients that ask one after the other.
+func Rate(t testing.TB, ask func() error) float64 {
+	t.Helper()
+	var right atomic.Int64
+	var wg sync.WaitGroup
+	begin := time.Now().Add(effectWarmup)
+	end := begin.Add(effectWindow)
+	for range 4 {
+		wg.Go(func() {
+			for now := time.Now(); now.Before(end); now = time.Now() {
+				if err := ask(); err != nil {
+					t.Error(err)
+					return
+				}
+				if now.After(begin) {
+					right.Add(1)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return float64(right.Load()) / effectWindow.Seconds()
 }
 
 // score of one run whose answers are all right.

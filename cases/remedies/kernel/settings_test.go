@@ -97,6 +97,7 @@ func TestKernelSettings(t *testing.T) {
 	lose := `add table inet lossy; add chain inet lossy in { type filter hook input priority 0; }; add rule inet lossy in tcp flags & (syn | fin | rst) == 0 numgen random mod 100 < 5 drop`
 	bed.Output(t, "nft", lose)
 	in := b.Seen(t)
+	b.Effect(t, bed.Want(t, again(t, b, in), "kernel.congestion")) // what it is for
 	bed.Output(t, "nft", "delete table inet lossy")
 	prove(t, b, in, "kernel.congestion", "net.ipv4.tcp_congestion_control", "bbr")
 	in.Evidence.System.Kernel.Pruned = 500

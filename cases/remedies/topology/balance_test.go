@@ -60,10 +60,21 @@ func TestBalance(t *testing.T) {
 				under = append(under, tx.ID)
 			}
 			var tx change.Tx
-			s.busily(func() (err error) {
+			apply := func() (err error) {
 				tx, err = s.exec.Apply(t.Context(), change.Intent{Title: p.Title, Plan: p.ID, Changes: changes})
 				return err
-			})
+			}
+			bed.Measure(t, p, func() float64 { return bed.Rate(t, func() error { _, err := s.get(); return err }) },
+				func() {
+					if err := apply(); err != nil {
+						t.Fatal(err)
+					}
+				}, func() {
+					if err := s.exec.Revert(t.Context(), tx.ID); err != nil {
+						t.Fatal(err)
+					}
+				})
+			s.busily(apply)
 			if got := s.answers(); got != c.want {
 				t.Errorf("%s, want %s", got, c.want)
 			}
