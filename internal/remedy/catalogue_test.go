@@ -65,7 +65,7 @@ func TestEffectsAreOfRemedies(t *testing.T) {
 		if !ids[e.Remedy] || !strings.HasPrefix(e.Plan, e.Remedy) || strings.Contains(e.Plan, "/tmp/") {
 			t.Errorf("%q is of no remedy, or only of one run (plan %q)", e.Remedy, e.Plan)
 		}
-		if e.Pairs < 2 || e.Baseline <= 0 || e.Candidate <= 0 || e.Low > e.High || e.Test == "" {
+		if e.Pairs < 2 || e.Baseline <= 0 || e.Candidate <= 0 || e.Low > e.High || e.Test == "" || e.Unit == "" {
 			t.Errorf("%s: %+v", e.Plan, e)
 		}
 	}

@@ -11,8 +11,8 @@ import (
 )
 
 // Effect is what a plan brought to the small stack of a test that begins with the
-// sign (cases/remedies), in answers per second. `make bench-effects` measures them
-// all.
+// sign (cases/remedies), mostly in answers per second. `make bench-effects` measures
+// them all.
 type Effect struct {
 	Remedy string `json:"remedy"`
 	Plan   string `json:"plan"`
@@ -20,7 +20,8 @@ type Effect struct {
 	Test   string        `json:"test"`
 	Pairs  int           `json:"pairs"`  // runs of each side
 	Window time.Duration `json:"window"` // of each run
-	// Baseline and Candidate are geometric means, in answers per second.
+	// Unit of Baseline and Candidate, which are geometric means: more is better.
+	Unit      string  `json:"unit"`
 	Baseline  float64 `json:"baseline"`
 	Candidate float64 `json:"candidate"`
 	// Effect is the mean of the pairs, as a fraction, and Low to High its 95 %
@@ -32,7 +33,7 @@ type Effect struct {
 
 // String tells an effect with its interval.
 func (e Effect) String() string {
-	return fmt.Sprintf("%s (%s to %s), %s → %s answers/s", ui.Percent(e.Effect), ui.Percent(e.Low), ui.Percent(e.High), ui.Count(e.Baseline), ui.Count(e.Candidate))
+	return fmt.Sprintf("%s (%s to %s), %s → %s %s", ui.Percent(e.Effect), ui.Percent(e.Low), ui.Percent(e.High), ui.Count(e.Baseline), ui.Count(e.Candidate), e.Unit)
 }
 
 //go:embed effects.json

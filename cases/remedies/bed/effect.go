@@ -45,14 +45,17 @@ func (b *Bed) Effect(t testing.TB, p remedy.Plan) {
 	var tx change.Tx
 	named := p
 	named.ID = strings.ReplaceAll(p.ID, b.Dir+"/", "") // a folder of this run only
-	Measure(t, named, func() float64 { return b.score(t, p.ID) }, func() { tx = b.apply(t, p) }, func() { b.Revert(t, tx) })
+	Measure(t, named, Answers, func() float64 { return b.score(t, p.ID) }, func() { tx = b.apply(t, p) }, func() { b.Revert(t, tx) })
 }
 
+// Answers is the unit of most scores.
+const Answers = "answers/s"
+
 // Measure is Effect for a stack that is no Bed: score makes one run and returns
-// its answers per second, apply and revert put the plan in force and take it back.
-// It appends a line to the file that KASOKU_EFFECTS names, and does nothing where
+// how many of the unit there were, apply and revert put the plan in force and take
+// it back. It appends a line to the file that KASOKU_EFFECTS names, and does nothing where
 // none is named.
-func Measure(t testing.TB, p remedy.Plan, score func() float64, apply, revert func()) {
+func Measure(t testing.TB, p remedy.Plan, unit string, score func() float64, apply, revert func()) {
 	t.Helper()
 	path := os.Getenv(effectsFile)
 	if path == "" {
@@ -68,7 +71,7 @@ func Measure(t testing.TB, p remedy.Plan, score func() float64, apply, revert fu
 		baseline = append(baseline, score())
 	}
 	v := experiment.SoFar(baseline, candidate)
-	e := remedy.Effect{Remedy: p.Remedy, Plan: p.ID, Test: t.Name(), Pairs: v.Pairs, Window: effectWindow,
+	e := remedy.Effect{Remedy: p.Remedy, Plan: p.ID, Test: t.Name(), Unit: unit, Pairs: v.Pairs, Window: effectWindow,
 		Baseline: v.BaselineScore, Candidate: v.CandidateScore, Effect: v.Effect, Low: v.Low, High: v.High}
 	line, err := json.Marshal(e)
 	if err != nil {

@@ -124,6 +124,30 @@ func (s *site) plans(pids int64) remedy.Result {
 	return remedy.PlanAll(remedy.Input{Stack: s.stack, Evidence: ev, Snapshot: snap, Diagnosis: d})
 }
 
+// loops are how often two shells at once go round in a second of the host's.
+const loops = `
+for i in 1 2; do bash -c 'n=0; end=$((${EPOCHREALTIME/./} + 1000000)); while ((${EPOCHREALTIME/./} < end)); do ((n += 1)); done; echo $n' & done | awk '{n += $1} END {print n}'`
+
+// effect is what the host does for others while the plan is in force.
+func (s *site) effect(p remedy.Plan) {
+	var tx change.Tx
+	bed.Measure(s.t, p, "loops of two shells/s", func() (n float64) {
+		if _, err := fmt.Sscan(s.sh(loops), &n); err != nil {
+			s.t.Fatal(err)
+		}
+		return n
+	}, func() {
+		var err error
+		if tx, err = s.exec.Apply(s.t.Context(), change.Intent{Title: p.Title, Plan: p.ID, Changes: p.Changes}); err != nil {
+			s.t.Fatal(err)
+		}
+	}, func() {
+		if err := s.exec.Revert(s.t.Context(), tx.ID); err != nil {
+			s.t.Fatal(err)
+		}
+	})
+}
+
 func TestUnits(t *testing.T) {
 	s := start(t)
 	before := s.seen()
@@ -140,6 +164,9 @@ func TestUnits(t *testing.T) {
 	for _, p := range all {
 		t.Run(p.Remedy, func(t *testing.T) {
 			s.t = t
+			if p.Remedy == "host.agents" {
+				s.effect(p)
+			}
 			tx, err := s.exec.Apply(context.WithoutCancel(t.Context()), change.Intent{Title: p.Title, Plan: p.ID, Changes: p.Changes})
 			if err != nil {
 				t.Fatal(err)
