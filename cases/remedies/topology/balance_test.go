@@ -64,7 +64,8 @@ func TestBalance(t *testing.T) {
 				tx, err = s.exec.Apply(t.Context(), change.Intent{Title: p.Title, Plan: p.ID, Changes: changes})
 				return err
 			}
-			bed.Measure(t, p, bed.Answers, func() float64 { return bed.Rate(t, func() error { _, err := s.get(); return err }) },
+			rate := func() float64 { return bed.Rate(t, func() error { _, err := s.get(); return err }) }
+			bed.Measure(t, p, bed.Answers, rate, rate,
 				func() {
 					if err := apply(); err != nil {
 						t.Fatal(err)

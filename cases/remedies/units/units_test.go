@@ -131,12 +131,13 @@ for i in 1 2; do bash -c 'n=0; end=$((${EPOCHREALTIME/./} + 1000000)); while (($
 // effect is what the host does for others while the plan is in force.
 func (s *site) effect(p remedy.Plan) {
 	var tx change.Tx
-	bed.Measure(s.t, p, "loops of two shells/s", func() (n float64) {
+	rate := func() (n float64) {
 		if _, err := fmt.Sscan(s.sh(loops), &n); err != nil {
 			s.t.Fatal(err)
 		}
 		return n
-	}, func() {
+	}
+	bed.Measure(s.t, p, "loops of two shells/s", rate, rate, func() {
 		var err error
 		if tx, err = s.exec.Apply(s.t.Context(), change.Intent{Title: p.Title, Plan: p.ID, Changes: p.Changes}); err != nil {
 			s.t.Fatal(err)
