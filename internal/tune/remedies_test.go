@@ -6,6 +6,8 @@ import (
 
 	"kasoku/internal/change"
 	"kasoku/internal/remedy"
+	"kasoku/internal/remedy/remedytest"
+	"kasoku/internal/store"
 )
 
 // show starts from the bad state of the case as found (or as prepare leaves
@@ -21,7 +23,9 @@ func show(t *testing.T, id string, prepare ...string) {
 		under = append(under, l.apply(t, p).ID)
 	}
 	before := l.hash(t)
-	tx := l.apply(t, id)
+	plan := l.wanted(t, id)
+	l.effect(t, plan)
+	tx := l.put(t, plan)
 	if l.hash(t) == before {
 		t.Errorf("%s changed nothing", id)
 	}
@@ -51,26 +55,57 @@ func show(t *testing.T, id string, prepare ...string) {
 	}
 }
 
-// apply plans one remedy from evidence and puts it in force. A short run on a
-// loud machine may miss what calls for it, so it looks up to three times.
+// effect measures what a plan brings to the case, if that is asked for
+// (remedytest.Measure).
+func (l *lab) effect(t *testing.T, p remedy.Plan) {
+	t.Helper()
+	rate := func() float64 {
+		bench := *l.bench
+		bench.Window, bench.Warmup, bench.Plain = remedytest.EffectWindow, remedytest.EffectWarmup, true
+		run, err := bench.Run(t.Context(), RunOptions{Kind: store.Scored, Label: p.ID})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return float64(run.Evidence.Load.Succeeded) / run.Evidence.Load.Window.Seconds()
+	}
+	var tx change.Tx
+	remedytest.Measure(t, p, remedytest.Answers, rate, rate, func() { tx = l.put(t, p) }, func() {
+		if err := l.exec.Revert(t.Context(), tx.ID); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// apply plans one remedy from evidence and puts it in force.
 func (l *lab) apply(t *testing.T, id string) change.Tx {
+	t.Helper()
+	return l.put(t, l.wanted(t, id))
+}
+
+func (l *lab) put(t *testing.T, p remedy.Plan) change.Tx {
+	t.Helper()
+	tx, err := l.exec.Apply(t.Context(), change.Intent{Title: p.Title, Plan: p.ID, Changes: p.Changes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tx
+}
+
+// wanted plans one remedy from evidence. A short run on a loud machine may miss
+// what calls for it, so it looks up to three times.
+func (l *lab) wanted(t *testing.T, id string) remedy.Plan {
 	t.Helper()
 	var res remedy.Result
 	for range 3 {
 		res = l.plans(t, relaxed())
 		for _, p := range res.Plans {
-			if p.Remedy != id {
-				continue
+			if p.Remedy == id {
+				return p
 			}
-			tx, err := l.exec.Apply(t.Context(), change.Intent{Title: p.Title, Plan: p.ID, Changes: p.Changes})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return tx
 		}
 	}
 	t.Fatalf("%s was not planned; planned: %v; skipped: %v", id, titles(res.Plans), res.Skipped)
-	return change.Tx{}
+	return remedy.Plan{}
 }
 
 func titles(ps []remedy.Plan) []string {

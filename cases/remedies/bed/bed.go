@@ -40,6 +40,9 @@ type Bed struct {
 	// Window of the runs that Answers makes; 0: the bench's.
 	Window time.Duration
 
+	// Unmeasured: Effect would disturb what the test looks at.
+	Unmeasured bool
+
 	measured map[string]bool // plans whose effect is known, by ID
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"kasoku/cases/remedies/bed"
 	"kasoku/internal/change"
+	"kasoku/internal/remedy/remedytest"
 )
 
 // TestBalance: requests go where the plan says, none is lost on the way there
@@ -64,8 +65,8 @@ func TestBalance(t *testing.T) {
 				tx, err = s.exec.Apply(t.Context(), change.Intent{Title: p.Title, Plan: p.ID, Changes: changes})
 				return err
 			}
-			rate := func() float64 { return bed.Rate(t, func() error { _, err := s.get(); return err }) }
-			bed.Measure(t, p, bed.Answers, rate, rate,
+			rate := func() float64 { return remedytest.Rate(t, func() error { _, err := s.get(); return err }) }
+			remedytest.Measure(t, p, remedytest.Answers, rate, rate,
 				func() {
 					if err := apply(); err != nil {
 						t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -233,6 +234,11 @@ func (x site) small(t *testing.T, in remedy.Input, res remedy.Result, ids ...str
 	for _, id := range ids {
 		if group == nil || !strings.Contains(group.ID, id+":") {
 			t.Fatalf("%s is not in the group %+v", id, group)
+		}
+	}
+	for _, p := range res.Plans {
+		if slices.Contains(ids, p.Remedy) {
+			x.bed.Effect(t, p)
 		}
 	}
 	before := x.bed.Hash(t)
