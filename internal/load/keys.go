@@ -86,7 +86,7 @@ var places = []sectionSpec{
 	}},
 	{name: "session", meaning: "Steps that one visitor does.", context: inSession, base: []string{"steps", "[{request: GET /}]"}, keys: []keySpec{
 		{name: "name", value: textValue(), meaning: "For results and messages; without it session N.", example: "returning customer"},
-		{name: "weight", value: wholeValue(1, 1_000_000), fallback: "1", meaning: "How often the session is picked, in proportion to the others' weights.", example: "6"},
+		{name: "weight", value: wholeValue(1, 1_000_000), fallback: "1", meaning: "How often the session is picked, in proportion to the others' weights. Kinds come evenly spread, so that short runs have the same mix, too.", example: "6"},
 		{name: "draw", value: namedValue(textValue()), meaning: "Rows for the whole session: name and pool.", example: "{user: users}"},
 		{name: "cache", value: wordValue(cacheModes...), meaning: "The browser cache of this session's assets instead of the scenario's.", example: "user"},
 		{name: "steps", value: listValue(refValue("step")), required: true, meaning: "One request after the other; when one fails its check, the session ends.",

@@ -20,7 +20,7 @@ func newPermutation(n, seed uint64) permutation {
 	}
 	for i := range p.keys {
 		seed += 0x9e3779b97f4a7c15 // splitmix64's increment
-		p.keys[i] = mix(seed)
+		p.keys[i] = scramble(seed)
 	}
 	return p
 }
@@ -31,7 +31,7 @@ func (p *permutation) at(i uint64) uint64 {
 	for {
 		left, right := i>>p.half, i&mask
 		for _, k := range p.keys {
-			left, right = right, left^mix(right^k)&mask
+			left, right = right, left^scramble(right^k)&mask
 		}
 		if i = left<<p.half | right; i < p.n {
 			return i
@@ -39,8 +39,8 @@ func (p *permutation) at(i uint64) uint64 {
 	}
 }
 
-// mix is the output function of splitmix64 (Steele, Lea, Flood 2014).
-func mix(z uint64) uint64 {
+// scramble is the output function of splitmix64 (Steele, Lea, Flood 2014).
+func scramble(z uint64) uint64 {
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 	z = (z ^ z>>27) * 0x94d049bb133111eb
 	return z ^ z>>31

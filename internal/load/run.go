@@ -25,6 +25,7 @@ type run struct {
 	shares   uint64          // that unique pools are divided into
 	sequence []atomic.Uint64 // rows drawn from sequential pools
 	draws    []uint64        // open model: rows that one session may draw, by pool
+	mix      mix             // which session comes when
 	hostLine []byte
 	recorder *goldenRecorder // Record
 	fixed    []*fixedRequest // by serial number; nil: built each time
@@ -108,6 +109,7 @@ func newRun(ctx context.Context, opts Options) (*run, error) {
 	open := opts.Arrivals != nil
 	r.meter = newMeter(shards, len(sc.routes), opts.Window, opts.Warmup, open)
 	r.meter.limit(&sc.score)
+	r.mix = newMix(sc, opts.Seed, uint64(opts.Workload))
 	if open {
 		r.plan, r.slack, r.draws = newPlan(r.meter, opts.Arrivals, opts.Seed), opts.Arrivals.slack(), sc.drawsOf()
 	}

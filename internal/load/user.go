@@ -29,6 +29,7 @@ type user struct {
 	rng   *rand.Rand // of pcg
 	// ordinal is the number of the planned session (open model).
 	ordinal uint64
+	round   uint64   // sessions that the user has picked (closed model)
 	vars    [][]byte // by slot
 	cursor  []uint64 // draws so far, by pool
 	spans   []span   // of the session's steps, by index
@@ -117,11 +118,20 @@ func (s *Scenario) longest() int {
 	return n
 }
 
-// pick draws a session by weight.
+// pick is the session that is next by weight: the planned one's of its number, or
+// the user's of its round.
 func (u *user) pick() *session {
 	sc := u.run.opts.Scenario
 	if len(sc.sessions) == 1 {
 		return &sc.sessions[0]
+	}
+	n := u.ordinal
+	if u.run.plan == nil {
+		n = u.run.mix.turn(u.round, u.id)
+		u.round++
+	}
+	if i, ok := u.run.mix.at(n); ok {
+		return &sc.sessions[i]
 	}
 	at := u.rng.IntN(sc.weights)
 	for i := range sc.sessions {
