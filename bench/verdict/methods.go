@@ -57,6 +57,9 @@ func kasoku(rule experiment.Rule) func(*replay, *rand.Rand) bool {
 // much have short windows.
 const briefPairs = 4
 
+// firstPatience as in package tune: pairs before an experiment makes way.
+const firstPatience = 40
+
 // kasokuBrief is the same for a candidate that promises much.
 func kasokuBrief(rule experiment.Rule) func(*replay, *rand.Rand) bool {
 	keep := kasoku(rule)
@@ -66,20 +69,21 @@ func kasokuBrief(rule experiment.Rule) func(*replay, *rand.Rand) bool {
 	}
 }
 
-// kasokuCut is an experiment whose time is used up after any number of pairs,
-// and that goes on with them later as one of its own, by the levels that a
-// session gives the two.
+// kasokuCut is an experiment whose time is used up after any number of pairs, or
+// that makes way for others, and goes on with its pairs later, at its level.
 func kasokuCut(rule experiment.Rule) func(*replay, *rand.Rand) bool {
 	return func(p *replay, coin *rand.Rand) bool {
-		levels := experiment.Levels{Each: rule.Alpha}
 		r := rule
-		r.Alpha, r.Seed = levels.Next(), coin.Uint64()
-		v, err := experiment.Run(context.Background(), r, &cut{replay: p, after: 1 + coin.IntN(rule.MaxPairs-1)}, nil)
-		if !errors.Is(err, errCut) {
+		r.Seed, r.Patience = coin.Uint64(), firstPatience
+		v, err := experiment.Run(context.Background(), r, &cut{replay: p, after: 1 + coin.IntN(firstPatience-1)}, nil)
+		if err == nil && v.Shared { // it goes on when all others have had their turn
+			r.Seed, r.Earlier, r.Patience = coin.Uint64(), v.Samples, 5*v.Pairs/2
+			v, err = experiment.Run(context.Background(), r, p, nil)
+		}
+		if !errors.Is(err, errCut) && !v.Shared {
 			return err == nil && v.Outcome == experiment.Improved
 		}
-		levels.Tell(false)
-		r.Alpha, r.Seed, r.Earlier = levels.Next(), coin.Uint64(), v.Samples
+		r.Seed, r.Earlier, r.Patience = coin.Uint64(), v.Samples, 0
 		v, err = experiment.Run(context.Background(), r, p, nil)
 		return err == nil && v.Outcome == experiment.Improved
 	}

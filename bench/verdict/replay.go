@@ -8,12 +8,19 @@ import (
 	"kasoku/internal/experiment"
 )
 
+// leastWarmup in milliseconds: the scenario of the case has 1 s, and without a word
+// a run is warmed up until throughput is steady, for up to 3 s. After half a second
+// throughput still rose by a tenth within the window (tuned-quiet).
+const leastWarmup = 1000
+
 // trace is a recording as experiments with a given window see it.
 type trace struct {
 	name string
 	// loud: at the default share of foreign CPU most of its runs would be no
 	// evidence; it is replayed as if the operator allowed any.
-	loud   bool
+	loud bool
+	// cold: its runs were warmed up for less time than those of the product are.
+	cold   bool
 	window time.Duration
 	runs   []point
 	brief  []point // the same with windows as the first pairs of a great promise have them
@@ -42,7 +49,7 @@ func newTrace(r *Recording, window time.Duration, limit float64) *trace {
 			over++
 		}
 	}
-	t.loud = 2*over > len(r.Runs)
+	t.loud, t.cold = 2*over > len(r.Runs), r.WarmupMS < leastWarmup
 	brief := briefWindow(r, window)
 	for _, run := range r.Runs {
 		unfit := ""

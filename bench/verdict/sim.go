@@ -98,7 +98,8 @@ func (o simOptions) falseKeeps(ctx context.Context, traces []*trace, rule experi
 }
 
 // powers: candidates that are faster or slower. Loud recordings are shown, but
-// the bars are for runs that are evidence at the default share of foreign CPU.
+// the bars are for runs that are evidence at the default share of foreign CPU,
+// and that were warmed up as the product's are.
 func (o simOptions) powers(ctx context.Context, traces []*trace, rule experiment.Rule) (bool, error) {
 	var cells []*cell
 	for _, m := range methods(rule) {
@@ -126,17 +127,17 @@ func (o simOptions) powers(ctx context.Context, traces []*trace, rule experiment
 			ok = bar("−2 % kept, over all recordings", sum(cells, own).share(), falseKeepBar, false) && ok
 			continue
 		}
-		quiet := sum(cells, func(c *cell) bool { return own(c) && !c.trace.loud })
+		quiet := sum(cells, func(c *cell) bool { return own(c) && !c.trace.loud && !c.trace.cold })
 		if quiet.n == 0 {
-			fmt.Println("MISSED not judged: every recording is loud; record a quiet one (verdict record -h)")
+			fmt.Println("MISSED not judged: every recording is loud or cold; record a quiet one (verdict record -h)")
 			ok = false
 			continue
 		}
 		switch e {
 		case 0.05:
-			ok = bar("+5 % kept, over all recordings that are not loud", quiet.share(), power5Bar, true) && ok
+			ok = bar("+5 % kept, over all recordings that are neither loud nor cold", quiet.share(), power5Bar, true) && ok
 		case 0.02:
-			ok = bar("+2 % kept, over all recordings that are not loud", quiet.share(), power2Bar, true) && ok
+			ok = bar("+2 % kept, over all recordings that are neither loud nor cold", quiet.share(), power2Bar, true) && ok
 		}
 	}
 	return ok, nil
@@ -151,6 +152,8 @@ func header(traces []*trace) {
 		name := t.name
 		if t.loud {
 			name += " (loud)"
+		} else if t.cold {
+			name += " (cold)"
 		}
 		fmt.Printf(" %*s", columnWidth, name)
 	}

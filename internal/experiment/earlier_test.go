@@ -31,7 +31,7 @@ func (f *scripted) Measure(_ context.Context, side Side, _ int) (Sample, error) 
 func script(seed uint64, gain float64) map[Side][]float64 {
 	rng := rand.New(rand.NewPCG(seed, 3))
 	s := map[Side][]float64{}
-	for range 40 {
+	for range DefaultRule().MaxPairs {
 		s[Baseline] = append(s[Baseline], 100*(1+0.05*rng.NormFloat64()))
 		s[Candidate] = append(s[Candidate], 100*gain*(1+0.05*rng.NormFloat64()))
 	}
@@ -78,6 +78,49 @@ func TestTheShareOfOneThatLeads(t *testing.T) {
 		v, err := Run(t.Context(), r, &scripted{scores: script(6, c.gain), waits: 10}, nil)
 		if err != nil || v.Shared != (c.cut && c.shared) || v.OutOfTime != c.cut || c.cut && v.Pairs > 5 || !c.cut && v.Outcome != Improved {
 			t.Errorf("×%g: %s after %d pairs, %+.3f (%+.3f to %+.3f): %s %v", c.gain, v.Outcome, v.Pairs, v.Effect, v.Low, v.High, v.Reason, err)
+		}
+	}
+}
+
+// While others wait, an experiment that shows nothing makes way for them after so
+// many pairs, or before if so many cannot show it. With its pairs it then ends as
+// if it had not; what leads and what does harm end as ever.
+func TestMakesWay(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		gain     float64
+		patience int
+		way      bool
+	}{
+		{"without an effect", 1, 12, true},
+		{"a small effect", 1.03, 12, true},
+		{"a large effect", 1.3, 4, false},
+		{"harm", 0.8, 12, false},
+	} {
+		whole, err := Run(t.Context(), DefaultRule(), &scripted{scores: script(11, c.gain)}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := DefaultRule()
+		r.Patience = c.patience
+		first, err := Run(t.Context(), r, &scripted{scores: script(11, c.gain)}, nil)
+		if err != nil || first.Shared != c.way || first.OutOfTime || c.way && (first.Pairs > c.patience || first.Outcome != Inconclusive) {
+			t.Errorf("%s: %s after %d pairs, shared %v: %s %v", c.name, first.Outcome, first.Pairs, first.Shared, first.Reason, err)
+			continue
+		}
+		rest := script(11, c.gain)
+		for side := range rest {
+			rest[side] = rest[side][first.Pairs:]
+		}
+		last := first
+		if c.way {
+			r.Patience, r.Earlier = 0, first.Samples
+			if last, err = Run(t.Context(), r, &scripted{scores: rest}, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if last.Outcome != whole.Outcome || last.Pairs != whole.Pairs {
+			t.Errorf("%s: ended as %s after %d pairs, at once it is %s after %d", c.name, last.Outcome, last.Pairs, whole.Outcome, whole.Pairs)
 		}
 	}
 }

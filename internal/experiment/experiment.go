@@ -40,20 +40,38 @@ type Rule struct {
 	Latest time.Time
 	// Shared: Deadline is the experiment's share of a time that others wait for.
 	Shared bool
+	// Patience is the number of pairs after which one that does not lead by then
+	// makes way for others that wait, or before that if so many will not show
+	// anything. It is inconclusive then, says so in Verdict.Shared, and may go on
+	// with its pairs later, at the same level. 0: nobody waits.
+	Patience int
 	// Earlier are the runs of an experiment with the same two sides that was cut
-	// off. Its complete pairs are the first ones of this, which is one test as any
-	// other, and keeps falsely no more often; that other one had its own level.
+	// off. Its complete pairs are the first ones of this. With that one's Alpha
+	// and MaxPairs both together are one test as any other: when to pause says
+	// nothing of how it ends, and no look is taken twice.
 	Earlier []Sample
 	// Seed of the coin that orders the pairs.
 	Seed uint64
 }
 
-// DefaultRule: 1 % false keeps, 1 % smallest effect, at most 40 pairs, with which
-// 2 % can be shown where pairs differ by 2 to 3 % (docs/verdict.md). Most
-// experiments end long before.
+// DefaultRule: 1 % false keeps, 1 % smallest effect, at most 400 pairs, with which
+// 2 % can be shown where pairs differ by 9 % (docs/verdict.md). Most experiments
+// end long before.
 func DefaultRule() Rule {
-	return Rule{Alpha: 0.01, MaxPairs: 40, SmallestEffect: 0.01, MaxRepeats: 3}
+	return Rule{Alpha: 0.01, MaxPairs: 400, SmallestEffect: 0.01, MaxRepeats: 3}
 }
+
+const (
+	// worthFinding: an experiment goes on while an effect of half as much again
+	// as the smallest one worth keeping is not unlikely. One of just that size is
+	// found by chance only, however long it takes, and to go on for it costs a
+	// candidate without effect a third more runs on a quiet machine (bench/verdict
+	// explore).
+	worthFinding = 1.5
+	// forNow is the confidence, one-sided, with which an effect is unlikely
+	// enough to let others come first. stat.Sequential's own ends it for good.
+	forNow = 0.90
+)
 
 // Guards that are never traded for score.
 const (
@@ -112,7 +130,7 @@ func Run(ctx context.Context, r Rule, runner Runner, progress func(Verdict)) (Ve
 
 // deadline after which no pair begins any more.
 func (e *running) deadline() time.Time {
-	if e.rule.Latest.After(e.rule.Deadline) && e.verdict.Low > e.rule.SmallestEffect {
+	if e.rule.Latest.After(e.rule.Deadline) && e.leads() {
 		return e.rule.Latest
 	}
 	return e.rule.Deadline
@@ -306,7 +324,7 @@ func (e *running) look() (bool, error) {
 	if len(e.logs) < 2 {
 		return false, nil
 	}
-	d, t, err := e.seq.Look(e.logs, math.Log1p(e.rule.SmallestEffect))
+	d, t, err := e.seq.Look(e.logs, math.Log1p(worthFinding*e.rule.SmallestEffect))
 	if err != nil {
 		return false, err
 	}
@@ -326,15 +344,44 @@ func (e *running) look() (bool, error) {
 	case d == stat.Futile && t.PLess < e.rule.Alpha:
 		e.end(Regressed, fmt.Sprintf("slower (p = %.2g after %d pairs)", t.PLess, t.N))
 	case d == stat.Futile:
-		e.end(NoDifference, fmt.Sprintf("an effect above %s is unlikely, and a smaller one cannot be shown in %d pairs",
-			ui.Percent(math.Expm1(t.Upper(0.90))), e.seq.Max()))
+		e.end(NoDifference, e.unlikely(t))
 	case slices.Contains(e.seq.Looks, len(e.logs)) && tail.p < tailLevel:
 		e.end(Regressed, fmt.Sprintf("the 99th percentile of latency grew %.2f times (above %g: p = %.2g after %d pairs)", tail.ratio, maxP99Ratio, tail.p, len(e.logs)))
+	case e.makesWay(t):
+		e.verdict.Shared = true
+		e.end(Inconclusive, fmt.Sprintf("an effect above %s is unlikely, and a smaller one takes more pairs than %d, while others wait",
+			ui.Percent(math.Expm1(t.Upper(forNow))), len(e.logs)))
 	default:
 		return false, nil
 	}
 	return true, nil
 }
+
+// unlikely says why nothing more is to be expected.
+func (e *running) unlikely(t stat.TTest) string {
+	most := ui.Percent(math.Expm1(t.Upper(e.seq.Futility)))
+	if t.N >= e.seq.Max() {
+		return fmt.Sprintf("nothing was shown in %d pairs; an effect above %s is unlikely", t.N, most)
+	}
+	return fmt.Sprintf("an effect above %s is unlikely", most)
+}
+
+// makesWay reports whether others that wait should come first (Rule.Patience).
+func (e *running) makesWay(t stat.TTest) bool {
+	n := len(e.logs)
+	switch {
+	case e.rule.Patience == 0 || n <= e.before || !slices.Contains(e.seq.Looks, n) || e.leads():
+		return false
+	case n >= e.rule.Patience || e.before > 0: // what has come to turn again uses it
+		return n >= e.rule.Patience
+	}
+	shown := t.Detectable(e.rule.Patience, e.seq.Level(e.rule.Patience))
+	return t.Upper(forNow) < math.Max(math.Log1p(e.rule.SmallestEffect), shown)
+}
+
+// leads reports whether a verdict is near: even the lower end of the 95 %
+// interval is worth keeping.
+func (e *running) leads() bool { return e.verdict.Low > e.rule.SmallestEffect }
 
 // plain is the mean log ratio of all pairs. The test leaves the best and the
 // worst out, so that a burst of somebody else's work cannot decide; a candidate

@@ -78,7 +78,8 @@ type Verdict struct {
 	Refused bool `json:"refused,omitempty"`
 	// OutOfTime: Rule.Deadline ended it before it was sure. That is no sign of noise.
 	OutOfTime bool `json:"out_of_time,omitempty"`
-	// Shared: that was its share only (Rule.Shared), and it may be tried again.
+	// Shared: it made way for others that wait, as its share of the time was used
+	// (Rule.Shared) or it did not lead (Rule.Patience), and it may go on.
 	Shared bool `json:"shared,omitempty"`
 	// Earlier of Pairs are those of an experiment that was cut off (Rule.Earlier).
 	Earlier  int       `json:"earlier,omitempty"`

@@ -55,7 +55,7 @@ func TestCutOff(t *testing.T) {
 		"a number that is looked for":        {[]store.Step{cut, now}, found, 0},
 		"nothing was tried":                  {[]store.Step{now}, plan("1"), 0},
 	} {
-		got, err := cutOff(c.steps, &c.plan, func(run int64) (bool, error) { return run != otherRun, nil })
+		got, _, err := cutOff(c.steps, &c.plan, func(run int64) (bool, error) { return run != otherRun, nil })
 		if err != nil || len(got) != c.want {
 			t.Errorf("%s: %d runs, want %d; %v", name, len(got), c.want, err)
 		}

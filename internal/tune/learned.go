@@ -20,6 +20,29 @@ type learned struct {
 	yields   map[string][]float64 // by family: gain ÷ expected gain, 0 to 2
 	tried    int                  // plans, each of a group counted
 	harmful  int
+	opened   map[string]opened // experiments that made way for others, by plan
+}
+
+// opened is what an experiment without an end has shown of its plan.
+type opened struct {
+	effect float64 // log of the factor, not below 0
+	pairs  int
+}
+
+// open notes what came of an experiment that made way for others. Once something
+// is kept it says nothing any more: it would begin anew.
+func (l *learned) open(st *store.Step) {
+	switch v := st.Verdict; {
+	case st.Kept:
+		l.opened = nil
+	case v.Shared && v.Pairs >= leastPairs:
+		if l.opened == nil {
+			l.opened = map[string]opened{}
+		}
+		l.opened[key(st.Plan)] = opened{effect: math.Max(math.Log1p(v.Effect), 0), pairs: v.Pairs}
+	default:
+		delete(l.opened, key(st.Plan))
+	}
 }
 
 // harmed reports whether a verdict says that the candidate did harm; also if it
@@ -38,9 +61,10 @@ func harmed(v experiment.Verdict) bool {
 // from takes a finished step in.
 func (l *learned) from(st *store.Step) {
 	v := st.Verdict
-	if st.Ended.IsZero() || v.Outcome == "" || v.Outcome == experiment.Inconclusive {
+	if st.Ended.IsZero() || v.Outcome == "" || v.Outcome == experiment.Inconclusive && !v.Shared {
 		return
 	}
+	l.open(st)
 	parts := max(len(st.Plan.Parts), 1)
 	switch {
 	case !harmed(v):
@@ -130,7 +154,7 @@ func logRatios(samples []experiment.Sample) []float64 {
 // outlook is what is to be expected now. run is what one run takes if none of
 // an experiment told yet.
 func (l *learned) outlook(run time.Duration, rule experiment.Rule) outlook {
-	o := outlook{run: run, maxPairs: rule.MaxPairs, alpha: rule.Alpha, noise: priorNoise,
+	o := outlook{run: run, maxPairs: rule.MaxPairs, alpha: rule.Alpha, noise: priorNoise, opened: l.opened,
 		switching: map[change.Activation]time.Duration{}, shrink: map[string]float64{},
 		harm: (priorHarm*priorHarmWeight + float64(l.harmful)) / (priorHarmWeight + float64(l.tried))}
 	for act, prior := range priorSwitching {

@@ -9,6 +9,7 @@ import (
 	"kasoku/internal/change"
 	"kasoku/internal/experiment"
 	"kasoku/internal/remedy"
+	"kasoku/internal/stat"
 	"kasoku/internal/store"
 )
 
@@ -44,23 +45,51 @@ func (t *Tuner) rule(step *store.Step) (experiment.Rule, error) {
 	if err != nil {
 		return r, err
 	}
-	if r.Earlier, err = cutOff(steps, &step.Plan, t.asNow); err != nil {
+	var level float64
+	if r.Earlier, level, err = cutOff(steps, &step.Plan, t.asNow); err != nil {
 		return r, err
 	}
 	levels := levelsAfter(steps, r.Alpha)
-	r.Alpha = levels.Next()
+	if r.Alpha = levels.Next(); level > 0 {
+		r.Alpha = level // it is the same test, gone on with
+	}
+	switch p := step.Plan; {
+	case !t.waiting && !t.open, len(r.Earlier) == 0 && t.learned.opened[key(p)].pairs > 0:
+		// Nobody waits, or its pairs are lost: it would make way again and again.
+	case p.Search != nil, p.Workload > 0, len(p.Parts) > 1 && !p.Parts[0].Small:
+		// Nothing of it is left for later: its number is found anew, or it is split.
+		r.MaxPairs = min(r.MaxPairs, firstPatience)
+	default:
+		r.Patience = patience(len(experiment.PairsOf(r.Earlier)))
+	}
 	return r, nil
+}
+
+const (
+	// firstPatience is how many pairs an experiment has at most while others
+	// wait, unless it leads. An effect of a tenth shows in so many where pairs
+	// differ by 11 %, one of a twentieth where they differ by 7 % (docs/verdict.md).
+	firstPatience = 40
+	// patienceGrows: whenever all have had their turn, those that are open have
+	// two and a half times as many in all, so that what is likely to pay comes
+	// before what is not, and none is begun with in vain.
+	patienceGrows = 2.5
+)
+
+// patience of an experiment that has so many pairs from before.
+func patience(before int) int {
+	return max(firstPatience, int(patienceGrows*float64(before)))
 }
 
 // cutOff are the runs of the last experiments with the plan that came to no end,
 // for want of time, of a quiet machine, or because Kasoku was interrupted, since
 // something was kept or taken out and nobody else changed the configuration:
-// both sides are what they were. asNow reports the latter of a run.
-func cutOff(steps []store.Step, plan *remedy.Plan, asNow func(run int64) (bool, error)) ([]experiment.Sample, error) {
+// both sides are what they were. asNow reports the latter of a run. level is the
+// one that the first of them had; 0: there is none, or it had none yet.
+func cutOff(steps []store.Step, plan *remedy.Plan, asNow func(run int64) (bool, error)) (runs []experiment.Sample, level float64, err error) {
 	if plan.Search != nil || plan.Workload > 0 {
-		return nil, nil // its number is found anew
+		return nil, 0, nil // its number is found anew
 	}
-	var runs []experiment.Sample
 	for i, s := range slices.Backward(steps) {
 		if s.Kept || s.Tx != 0 || len(s.LeavesOut) > 0 && s.Ended.IsZero() {
 			break
@@ -74,10 +103,13 @@ func cutOff(steps []store.Step, plan *remedy.Plan, asNow func(run int64) (bool, 
 		own := slices.Clone(s.Verdict.Samples)
 		if len(own) > 0 {
 			if same, err := asNow(own[0].RunID); err != nil {
-				return nil, err
+				return nil, 0, err
 			} else if !same {
 				break
 			}
+		}
+		if s.Verdict.Looked() {
+			level = s.Verdict.Level
 		}
 		for k := range own {
 			own[k].Pair += i * pairsApart
@@ -86,7 +118,7 @@ func cutOff(steps []store.Step, plan *remedy.Plan, asNow func(run int64) (bool, 
 			break // it has those before
 		}
 	}
-	return runs, nil
+	return runs, level, nil
 }
 
 // asNow reports whether a run was made with the configuration that is in place,
@@ -143,7 +175,7 @@ func levelsAfter(steps []store.Step, each float64) experiment.Levels {
 		if level == 0 { // stored before levels were
 			level = l.Next()
 		}
-		l.Charge(level, s.Verdict.Outcome == experiment.Improved)
+		l.Charge(level, s.Verdict.Outcome == experiment.Improved, s.Verdict.Earlier >= stat.FirstLook)
 	}
 	return l
 }

@@ -246,7 +246,7 @@ func TestSessionIsWatched(t *testing.T) {
 		if !slices.Contains(tried, l.Trying.Title) {
 			tried = append(tried, l.Trying.Title)
 		}
-		if l.Trying.Why == "" || l.Trying.MostPairs != 40 || l.Session != session.ID || l.Deadline.IsZero() || l.AsFound != session.AsFound {
+		if l.Trying.Why == "" || l.Trying.MostPairs != experiment.DefaultRule().MaxPairs || l.Session != session.ID || l.Deadline.IsZero() || l.AsFound != session.AsFound {
 			t.Fatalf("%+v %+v", l, l.Trying)
 		}
 	}

@@ -109,10 +109,12 @@ func (t *Tuner) next() (*remedy.Plan, *diagnose.Finding, error) {
 	if p := t.provedPlan(in, res.Plans); p != nil {
 		return p, t.finding(*p), nil
 	}
-	var due []remedy.Plan
+	var due, open []remedy.Plan
 	for _, p := range res.Plans {
 		if t.due(key(p), t.diag.Binds) {
 			due = append(due, p)
+		} else if t.tried[key(p)].cut {
+			open = append(open, p)
 		}
 	}
 	o := t.learned.outlook(t.Bench.runTime(), t.Rule)
@@ -124,7 +126,7 @@ func (t *Tuner) next() (*remedy.Plan, *diagnose.Finding, error) {
 	}
 	p, f, err := t.pick(plans, o)
 	if p != nil {
-		t.waiting = t.othersWait(due, *p, o)
+		t.waiting, t.open = t.othersWait(due, *p, o), t.othersWait(open, *p, o)
 	} else if err == nil && t.session.StopReason != store.StopBudget && t.uncut() {
 		return t.next()
 	}
@@ -132,9 +134,9 @@ func (t *Tuner) next() (*remedy.Plan, *diagnose.Finding, error) {
 }
 
 // othersWait reports whether another plan than p is worth a try.
-func (t *Tuner) othersWait(due []remedy.Plan, p remedy.Plan, o outlook) bool {
+func (t *Tuner) othersWait(plans []remedy.Plan, p remedy.Plan, o outlook) bool {
 	own := partIDs(p)
-	return slices.ContainsFunc(due, func(q remedy.Plan) bool {
+	return slices.ContainsFunc(plans, func(q remedy.Plan) bool {
 		return q.Bound-1 >= t.Rule.SmallestEffect && !slices.Contains(own, q.ID) && !t.late(q, o)
 	})
 }

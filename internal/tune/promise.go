@@ -28,6 +28,8 @@ type outlook struct {
 	// harm is the share of plans that make the service worse, break it or do
 	// not come up.
 	harm float64
+	// opened are the experiments that made way for others, by plan.
+	opened map[string]opened
 }
 
 // Priors, until the session has measured its own.
@@ -68,8 +70,11 @@ const (
 // gain is the expected log of the factor that a plan brings: the part of its
 // bound that such a remedy usually reaches, corrected by what its family
 // brought so far. Those of a group add up, except those of one finding, of
-// which the best counts.
+// which the best counts. One that made way for others has shown it.
 func (o outlook) gain(p remedy.Plan) float64 {
+	if was, ok := o.opened[key(p)]; ok {
+		return math.Min(was.effect, math.Log(math.Max(p.Bound, 1)))
+	}
 	if len(p.Parts) == 0 {
 		return o.part(p.Remedy, p.Bound, p.Reach)
 	}
@@ -125,7 +130,10 @@ func (o outlook) pairs(gain float64) int {
 
 // time that trying the plan is expected to take.
 func (o outlook) time(p remedy.Plan) time.Duration {
-	pairs := float64(o.pairs(o.gain(p)))
+	pairs := float64(min(o.pairs(o.gain(p)), firstPatience))
+	if was, ok := o.opened[key(p)]; ok {
+		pairs = float64(max(o.pairs(was.effect), was.pairs+1) - was.pairs) // those that it has are there
+	}
 	once := o.activation(p.Changes)
 	total := pairs * (2*float64(o.run) + switchesPerPair*float64(once) + switchesPerPair/2*float64(p.Build))
 	switch {

@@ -36,14 +36,14 @@ func TestExpectedPairs(t *testing.T) {
 		gain, noise float64
 		least, most int
 	}{
-		{"ten times as fast", math.Log(10), 0.07, 3, 3},
-		{"twice as fast, little noise", math.Log(2), 0.03, 3, 3},
-		{"a tenth", math.Log(1.1), 0.03, 5, 7},
+		{"ten times as fast", math.Log(10), 0.07, 3, 4},
+		{"twice as fast, little noise", math.Log(2), 0.03, 3, 4},
+		{"a tenth", math.Log(1.1), 0.03, 5, 8},
 		{"a third", math.Log(1.3), 0.15, 9, 20},
-		{"just to be shown", 0.022, 0.05, 32, 40},
-		{"less than can be shown", 0.015, 0.05, 40, 40},
+		{"in some ten minutes", 0.022, 0.05, 50, 80},
+		{"less than can be shown", 0.0055, 0.05, 400, 400},
 		{"nothing", 0, 0.05, nullPairs, nullPairs},
-		{"far below the noise", 0.005, 0.07, nullPairs, nullPairs},
+		{"far below the noise", 0.003, 0.07, nullPairs, nullPairs},
 	} {
 		o := freshOutlook()
 		o.noise = c.noise

@@ -35,7 +35,8 @@ func (h *halves) after(st *store.Step) {
 		was, *h = (*h)[i], (*h)[i+1:]
 	}
 	v := st.Verdict
-	if was.first && was.harm && !harmed(v) && v.Outcome != experiment.Inconclusive && len(*h) > 0 {
+	harmless := v.Outcome != experiment.Inconclusive || v.Shared && v.Looked()
+	if was.first && was.harm && !harmed(v) && harmless && len(*h) > 0 {
 		(*h)[0].bad = true
 		h.divide()
 	}

@@ -21,7 +21,7 @@ import (
 
 // looks after so many pairs: each of the first, because a large effect shows at
 // once, and then a quarter more each time. Every prefix is a test of its own.
-var looks = []int{3, 4, 5, 6, 8, 10, 12, 16, 20, 25, 32, 40, 50, 64}
+var looks = []int{3, 4, 5, 6, 8, 10, 12, 16, 20, 25, 32, 40, 50, 64, 80, 100, 128, 160, 200, 250, 320, 400}
 
 // alphas are the total errors, about three for a decade.
 var alphas = []float64{0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1}
