@@ -77,6 +77,7 @@ var phpRules = []Rule{
 	{"php.opcache-full", []string{"W03"}, "OPcache status", judgeOPcacheFull},
 	{"php.timestamps", []string{"W03"}, needPHP, judgeTimestamps},
 	{"php.realpath", []string{"W03"}, needPHP, judgeRealpath},
+	{"php.preload", []string{"W03"}, needKnown, judgePreload},
 	{"php.debugger", []string{"W14"}, needPHP, judgeDebuggers},
 	{"php.jit-off", []string{"I16"}, needPHP, judgeJIT},
 	{"php.workers", []string{"C18", "I17"}, "pool configuration", judgeWorkers},

@@ -12,6 +12,7 @@ import (
 	"kasoku/internal/appserver"
 	"kasoku/internal/digest"
 	"kasoku/internal/evidence"
+	"kasoku/internal/knownapp"
 	"kasoku/internal/load"
 	_ "kasoku/internal/rapidseed"
 	"kasoku/internal/stack"
@@ -252,6 +253,10 @@ var signs = []struct {
 	{"php.opcache-full", value("php", "opcache.cache_full", "true"), "the cache is full"},
 	{"php.timestamps", php("opcache.validate_timestamps", "On"), "revalidate_freq = 0 s"},
 	{"php.realpath", php("realpath_cache_size", "16K"), "16K"},
+	{"php.preload", both(php("opcache.preload", ""), func(in *Input) {
+		in.Stack.Service("app").Root = "/srv/app"
+		in.Snapshot.Known = map[string]knownapp.Found{"app": {ID: "symfony", Preload: "/srv/app/config/preload.php"}}
+	}), "app brings config/preload.php"},
 	{"php.debugger", php("xdebug.mode", "develop"), "xdebug.mode = develop"},
 	{"php.jit-off", php("opcache.jit_buffer_size", "0"), "jit_buffer_size is 0"},
 	{"php.workers", func(*Input) {}, "16 processes on 4 CPUs"},

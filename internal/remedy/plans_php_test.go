@@ -7,6 +7,7 @@ import (
 
 	"kasoku/internal/change"
 	"kasoku/internal/evidence"
+	"kasoku/internal/knownapp"
 	"kasoku/internal/regulation"
 	"kasoku/internal/remedy"
 	"kasoku/internal/remedy/remedytest"
@@ -62,6 +63,37 @@ func TestTimestampsAndRealpath(t *testing.T) {
 	}
 	remedytest.WantNone(t, phpOn("opcache.validate_timestamps", "0"), "php.timestamps", "")
 	remedytest.Has(t, remedytest.After(remedytest.Want(t, phpOn("realpath_cache_size", "16K"), "php.realpath"), remedytest.PHPIniPath), "realpath_cache_size = 4096K")
+}
+
+// An application's own list of classes is preloaded as the pools' user, once,
+// and not where another application would get them, too.
+func TestPreload(t *testing.T) {
+	const pool = "[global]\npid = /run/fpm.pid\n[www]\nlisten = 127.0.0.1:9000\nuser = www-data\npm = dynamic\npm.max_children = 32\n"
+	symfony := func(pools string) remedy.Input {
+		in := phpOn("opcache.preload", "")
+		in.Stack.Service("app").Root = "/srv/app"
+		in.Snapshot.Known = map[string]knownapp.Found{"app": {ID: "symfony", Preload: "/srv/app/config/preload.php"}}
+		in.Snapshot.Files["local"][remedytest.FPMPath] = evidence.File{Content: []byte(pools), Service: "php", Writable: true}
+		return in
+	}
+	in := symfony(pool)
+	p := remedytest.Want(t, in, "php.preload")
+	remedytest.Has(t, remedytest.After(p, remedytest.PHPIniPath), "opcache.preload = /srv/app/config/preload.php\n", "opcache.preload_user = www-data\n")
+	if !slices.Equal(p.Trades, []regulation.Trade{regulation.Staleness}) {
+		t.Errorf("trades %v", p.Trades)
+	}
+	remedytest.Put(in, p.Changes)
+	remedytest.WantNone(t, in, "php.preload", "")
+
+	remedytest.HasNot(t, remedytest.After(remedytest.Want(t, symfony(strings.Replace(pool, "user = www-data\n", "", 1)), "php.preload"), remedytest.PHPIniPath), "preload_user")
+	remedytest.WantNone(t, symfony(pool+"[other]\nlisten = 127.0.0.1:9001\nuser = other\n"), "php.preload", `its pools run as "www-data" and "other"`)
+	in = symfony(pool)
+	in.Stack.Services = append(in.Stack.Services, stack.Service{Name: "blog", Kind: stack.App, RunsIn: "php"})
+	remedytest.WantNone(t, in, "php.preload", "")
+	remedytest.WantNone(t, opcacheStatus(symfony(pool), map[string]string{"cache_full": "true"}), "php.preload", "")
+	in = symfony(pool)
+	delete(in.Snapshot.PHP["php"], "opcache.preload") // before PHP 7.4
+	remedytest.WantNone(t, in, "php.preload", "")
 }
 
 func TestDebugger(t *testing.T) {
