@@ -1,6 +1,7 @@
 package remedy_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -166,6 +167,30 @@ func TestAppProfileGuided(t *testing.T) {
 	app.Go = &appserver.GoBuild{Version: "go1.24.1", Settings: map[string]string{"-pgo": "/srv/api/cmd/default.pgo"}}
 	in.Snapshot.Apps["api"] = app
 	remedytest.WantNone(t, in, "go.pgo", "")
+}
+
+// The command that kasoku.yaml names is run without what finds errors.
+func TestAppRebuild(t *testing.T) {
+	for _, c := range []struct{ command, want []string }{
+		{[]string{"go", "build", "-race", "-o", "a", "."}, []string{"go", "build", "-o", "a", "."}},
+		{[]string{"go", "build", "-gcflags=all=-N -l", "."}, []string{"go", "build", "."}},
+		{[]string{"go", "build", "-gcflags", "-N -m", "."}, []string{"go", "build", "-gcflags=-m", "."}},
+		{[]string{"go", "build", "-race=false", "--asan", "-tags", "race", "."}, []string{"go", "build", "-race=false", "-tags", "race", "."}},
+		{[]string{"make", "app"}, []string{"make", "app"}},
+	} {
+		in := goAPI(plainProcess(), map[string]string{envPath: ""})
+		in.Snapshot.Apps["api"] = evidence.AppProcess{Go: &appserver.GoBuild{Version: "go1.24.1", Settings: map[string]string{"-race": "true"}}}
+		svc := in.Stack.Service("api")
+		remedytest.WantNone(t, in, "go.rebuild", "name in kasoku.yaml how api is built")
+		svc.Build = &stack.Build{Dir: "/srv/api", Command: c.command, Products: []string{"api"}}
+		p := remedytest.Want(t, in, "go.rebuild")
+		ch := p.Changes[0]
+		if ch.Kind != change.KindExec || ch.Activate != change.Restart || !slices.Equal(ch.Apply[len(ch.Apply)-len(c.want):], c.want) || ch.Apply[len(ch.Apply)-len(c.want)-1] != "api" {
+			t.Errorf("%q is run as %q", c.command, ch.Apply)
+		}
+		in.Snapshot.Apps["api"] = evidence.AppProcess{Go: &appserver.GoBuild{Version: "go1.24.1"}}
+		remedytest.WantNone(t, in, "go.rebuild", "")
+	}
 }
 
 // appServer is the site with an application server beside it that has one worker.

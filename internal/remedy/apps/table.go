@@ -29,13 +29,22 @@ var Remedies = []planning.Remedy{
 		Test:    goTest,
 	},
 	{
-		ID: "go.pgo", Title: "Profile-guided build of a Go program", Measures: []string{"G12"}, Rules: []string{"app.go-build"},
+		ID: "go.pgo", Title: "Profile-guided build of a Go program", Measures: []string{"G12", "I24"}, Rules: []string{"app.go-build"},
 		Reason: "With a CPU profile of the real load the compiler inlines and lays out what is hot.",
 		Source: "go.dev/doc/pgo: default.pgo in the main package's folder, 2–14 % as of Go 1.22",
 		Reach:  0.5, Plan: planPGO,
 		Command: "`curl -o default.pgo 'http://127.0.0.1:6060/debug/pprof/profile?seconds=30' && go build -o app . && systemctl restart app`",
 		Undo:    "default.pgo is removed, the program that was saved before is moved back (bytes, mode, time), the app restarted",
 		Test:    "cases/remedies/apps/go_test.go:TestGoProfileGuided",
+	},
+	{
+		ID: "go.rebuild", Title: "A Go program built without what finds errors", Measures: []string{"G12"}, Rules: []string{"app.go-flags"},
+		Reason: "A program built for the race detector, a sanitizer or a debugger does its work several times over. It is built again by the command that kasoku.yaml names, without these flags.",
+		Source: "go.dev/doc/articles/race_detector, \"Runtime Overhead\"; cmd/compile: -N, -l; go help build",
+		Reach:  0.8, Plan: planRebuild,
+		Command: "`go build -o app . && systemctl restart app` without `-race`, `-asan`, `-msan`, `-gcflags='all=-N -l'`",
+		Undo:    "the program that was saved before is moved back (bytes, mode, time), the app restarted",
+		Test:    "cases/remedies/apps/go_test.go:TestGoRebuilt",
 	},
 	{
 		ID: "go.interpolate", Title: "Values filled in by Go's MySQL driver", Measures: []string{"I06"}, Rules: []string{"app.interpolate"},
