@@ -47,6 +47,7 @@ var databaseRules = append([]Rule{
 	{"db.commit-flush", []string{"W07", "L07"}, needDB, judgeCommitFlush},
 	{"db.binlog-sync", []string{"C21"}, needDB, judgeBinlogSync},
 	{"db.connect-per-request", []string{"I14", "C12"}, "database counters", judgeConnects},
+	{"app.db-persistent", []string{"I14", "C12"}, needDB, judgeKeptDatabase},
 	{"db.connections", []string{"C22", "C24"}, needDB, judgeMaxConnections},
 	{"db.aborted", []string{"C24"}, needDB, judgeAborted},
 	{"db.query-cache", []string{"W07"}, needDB, judgeQueryCache},

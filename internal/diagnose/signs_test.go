@@ -210,6 +210,9 @@ var signs = []struct {
 	{"db.overcommit", both(variable("innodb_buffer_pool_size", "4294967296"), variable("sort_buffer_size", "536870912")), "for each connection"},
 	{"db.commit-flush", variable("innodb_flush_log_at_trx_commit", "1"), "400 commits"},
 	{"db.binlog-sync", both(variable("log_bin", "ON"), variable("sync_binlog", "1")), "400 commits"},
+	{"app.db-persistent", both(delta("db", "Connections", 2000), func(in *Input) {
+		in.Snapshot.Files["local"]["/app.ini"] = evidence.File{Service: "app", Content: []byte("db_persistent = 0\n")}
+	}), "/app.ini says that none is kept"},
 	{"db.connect-per-request", delta("db", "Connections", 2000), "2000 connections"},
 	{"db.connections", value("db", "Max_used_connections", "150"), "150 of max_connections = 151"},
 	{"db.aborted", delta("db", "Aborted_connects", 9), "9 log-ins failed"},

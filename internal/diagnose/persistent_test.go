@@ -1,0 +1,34 @@
+package diagnose
+
+import "testing"
+
+// Each form of a setting is turned, and nothing else: not a comment, not a
+// cache's setting, not what keeps connections already.
+func TestKeepConnections(t *testing.T) {
+	for _, c := range []struct{ name, old, want string }{
+		{"CodeIgniter 3", "\t'dbdriver' => 'mysqli',\n\t'pconnect' => FALSE,\n", "\t'dbdriver' => 'mysqli',\n\t'pconnect' => TRUE,\n"},
+		{"CodeIgniter 2", "$db['default']['pconnect'] = FALSE;\n", "$db['default']['pconnect'] = TRUE;\n"},
+		{"Moodle", "    'dbpersist' => 0,\n", "    'dbpersist' => 1,\n"},
+		{"PDO", "  PDO::ATTR_PERSISTENT => false,\n  \\PDO::ATTR_PERSISTENT=>0\n", "  PDO::ATTR_PERSISTENT => true,\n  \\PDO::ATTR_PERSISTENT=>1\n"},
+		{"CakePHP", "'driver' => 'Mysql',\n'persistent' => false,\n", "'driver' => 'Mysql',\n'persistent' => true,\n"},
+		{"a cache beside it", "'driver' => 'Mysql',\n'persistent' => false,\n'engine' => 'Memcached',\n'persistent' => false,\n", ""},
+		{"a mailer", "'host' => 'smtp',\n'persistent' => false,\n", ""},
+		{"an environment", "APP_DB_PERSISTENT=off\nMYSQL_PERSISTENT='no'\n", "APP_DB_PERSISTENT=on\nMYSQL_PERSISTENT='yes'\n"},
+		{"another variable", "CACHE_PERSISTENT=0\nDB_PERSISTENT_ID=0\n", ""},
+		{"Django", "    'CONN_MAX_AGE': 0,\n", "    'CONN_MAX_AGE': 60,\n"},
+		{"kept already", "'pconnect' => TRUE\nDB_PERSISTENT=1\n'CONN_MAX_AGE': 600\n", ""},
+		{"comments", "# DB_PERSISTENT=0\n// 'pconnect' => FALSE\n#   'CONN_MAX_AGE': 0,\n", ""},
+	} {
+		got, n := KeepConnections([]byte(c.old))
+		want := c.want
+		if want == "" {
+			want = c.old
+		}
+		if string(got) != want || (n > 0) != (c.want != "") {
+			t.Errorf("%s: %d settings, %q becomes %q", c.name, n, c.old, got)
+		}
+		if _, again := KeepConnections(got); again != 0 {
+			t.Errorf("%s: asked for again: %q", c.name, got)
+		}
+	}
+}
