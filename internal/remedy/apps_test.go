@@ -225,6 +225,13 @@ func TestAppWorkers(t *testing.T) {
 			}
 		})
 	}
+	node := appServer([]string{"node", "server.js"}, map[string]string{envPath: "WEB_CONCURRENCY=1\n"}, nil)
+	node.Snapshot.Apps["api"] = evidence.AppProcess{Exe: "/usr/bin/node", Argv: []string{"node", "server.js"}, Dir: "/srv/api", Env: map[string]string{"WEB_CONCURRENCY": "1"}, Children: 1}
+	remedytest.WantNone(t, node, "app.workers", "") // its one thread has nothing to do
+	node.Evidence.Services["api"] = evidence.ServiceUse{CPU: 8, Processes: 2, RSS: 100 << 20, Busiest: 8}
+	if p := remedytest.Want(t, node, "app.workers"); remedytest.After(p, envPath) != "WEB_CONCURRENCY=2\n" {
+		t.Errorf("%q", remedytest.After(p, envPath))
+	}
 	remedytest.WantNone(t, appServer([]string{"gunicorn", "-w", "1", "app:app"}, map[string]string{envPath: ""}, nil), "app.workers", "control.start in kasoku.yaml")
 	remedytest.WantNone(t, appServer([]string{"gunicorn", "app:app"}, map[string]string{envPath: "", conf: "workers = cpu_count()\n"}, nil), "app.workers", "computes the number")
 	enough := appServer([]string{"gunicorn", "app:app"}, map[string]string{envPath: "WEB_CONCURRENCY=32\n"}, nil)
