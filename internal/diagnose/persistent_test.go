@@ -32,3 +32,32 @@ func TestKeepConnections(t *testing.T) {
 		}
 	}
 }
+
+// The variable gets a value where it has none, and a line where Laravel would
+// read it.
+func TestKeepMemcached(t *testing.T) {
+	for _, c := range []struct {
+		name, old, want string
+		reads           bool
+	}{
+		{"empty", "A=1\nMEMCACHED_PERSISTENT_ID=\nB=2\n", "A=1\nMEMCACHED_PERSISTENT_ID=kasoku\nB=2\n", false},
+		{"null", "MEMCACHED_PERSISTENT_ID=null\n", "MEMCACHED_PERSISTENT_ID=kasoku\n", false},
+		{"not there, Laravel", "MEMCACHED_HOST=127.0.0.1\nMEMCACHED_PORT=11211\n", "MEMCACHED_HOST=127.0.0.1\nMEMCACHED_PERSISTENT_ID=kasoku\nMEMCACHED_PORT=11211\n", true},
+		{"not there, another", "MEMCACHED_HOST=127.0.0.1\n", "", false},
+		{"no memcached", "DB_HOST=127.0.0.1\n", "", true},
+		{"named", "MEMCACHED_HOST=127.0.0.1\nMEMCACHED_PERSISTENT_ID=shop\n", "", true},
+		{"a comment", "# MEMCACHED_PERSISTENT_ID=\n", "", false},
+	} {
+		got, could := KeepMemcached([]byte(c.old), c.reads)
+		want := c.want
+		if want == "" {
+			want = c.old
+		}
+		if string(got) != want || could != (c.want != "") {
+			t.Errorf("%s: %v, %q becomes %q", c.name, could, c.old, got)
+		}
+		if _, again := KeepMemcached(got, c.reads); again {
+			t.Errorf("%s: asked for again: %q", c.name, got)
+		}
+	}
+}

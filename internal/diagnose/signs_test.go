@@ -213,6 +213,9 @@ var signs = []struct {
 	{"app.db-persistent", both(delta("db", "Connections", 2000), func(in *Input) {
 		in.Snapshot.Files["local"]["/app.ini"] = evidence.File{Service: "app", Content: []byte("db_persistent = 0\n")}
 	}), "/app.ini says that none is kept"},
+	{"app.cache-persistent", both(delta("mc", "total_connections", 2000), func(in *Input) {
+		in.Snapshot.Files["local"]["/app.env"] = evidence.File{Service: "app", Content: []byte("MEMCACHED_PERSISTENT_ID=\n")}
+	}), "2000 connections to mc"},
 	{"db.connect-per-request", delta("db", "Connections", 2000), "2000 connections"},
 	{"db.connections", value("db", "Max_used_connections", "150"), "150 of max_connections = 151"},
 	{"db.aborted", delta("db", "Aborted_connects", 9), "9 log-ins failed"},
@@ -290,6 +293,10 @@ var signs = []struct {
 	{"web.connections", config("/n", "4096", "4"), "16 connections in all for 12 users"},
 	{"web.delivery", config("/n", "sendfile on", "sendfile off"), "sendfile is off"},
 	{"web.gzip", config("/n", "gzip on", "gzip off"), "/a.css"},
+	{"web.gzip-static", func(in *Input) {
+		in.Snapshot.StaticFiles = map[string]evidence.StaticFile{"/a.css": {Readable: true, Gzip: true}}
+		in.Snapshot.Nginx["web"] = evidence.NginxBuild{Version: "1.22.1", Modules: []string{GzipStatic}}
+	}, "100 requests for /a.css"},
 	{"web.server-tokens", config("/n", "server_tokens off", "server_tokens on"), "server_tokens is on"},
 	{"web.file-cache", config("/n", "open_file_cache max=1000;", ""), "100 of 2000 requests"},
 	{"web.access-log", config("/n", " buffer=4k", ""), "no buffer"},

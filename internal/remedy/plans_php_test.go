@@ -96,6 +96,32 @@ func TestPreload(t *testing.T) {
 	remedytest.WantNone(t, in, "php.preload", "")
 }
 
+// Connections to memcached get a name where the environment may give one, if it
+// takes one for each process.
+func TestKeepCache(t *testing.T) {
+	told := func(text string) remedy.Input {
+		in := remedytest.World(map[string]string{remedytest.AppPath: text})
+		in.Stack.Services = append(in.Stack.Services, stack.Service{Name: "mc", Kind: stack.Memcached, Listen: []string{"127.0.0.1:11211"}})
+		in.Evidence.Counters["mc"] = evidence.CounterDelta{Delta: map[string]float64{"total_connections": 900}, Value: map[string]string{"max_connections": "1024", "curr_connections": "10"}}
+		in.Stack.Regulation.ApplicationSettings = true
+		return in
+	}
+	in := told("MEMCACHED_PERSISTENT_ID=\n")
+	p := remedytest.Want(t, in, "app.cache-persistent")
+	if got := remedytest.After(p, remedytest.AppPath); got != "MEMCACHED_PERSISTENT_ID=kasoku\n" || !p.EditsSettings || len(p.Trades) != 0 {
+		t.Errorf("%q, trades %v", got, p.Trades)
+	}
+	remedytest.Put(in, p.Changes)
+	remedytest.WantNone(t, in, "app.cache-persistent", "")
+	in = told("MEMCACHED_PERSISTENT_ID=\n")
+	in.Evidence.Counters["mc"].Value["max_connections"] = "40"
+	remedytest.WantNone(t, in, "app.cache-persistent", "mc takes 40 connections")
+	in = told("MEMCACHED_HOST=127.0.0.1\n")
+	remedytest.WantNone(t, in, "app.cache-persistent", "")
+	in.Snapshot.Known = map[string]knownapp.Found{"app": {ID: "laravel"}}
+	remedytest.Has(t, remedytest.After(remedytest.Want(t, in, "app.cache-persistent"), remedytest.AppPath), "MEMCACHED_PERSISTENT_ID=kasoku\n")
+}
+
 func TestDebugger(t *testing.T) {
 	for _, c := range []struct{ setting, value, want string }{
 		{"xdebug.mode", "debug,profile", "xdebug.mode = off"}, {"pcov.enabled", "1", "pcov.enabled = 0"}, {"tideways.sample_rate", "30", "tideways.sample_rate = 0"},

@@ -115,4 +115,11 @@ var Remedies = []planning.Remedy{
 		Reach:  0.5, Plan: planKeepSessionStore, Test: "TestCaches",
 		Command: "`memcached.sess_persistent = 1`, or `?persistent=1` behind the address in session.save_path, in php.ini, then `systemctl restart php8.2-fpm`", Undo: undoFile,
 	},
+	{
+		ID: "app.cache-persistent", Title: "Connections to memcached kept from request to request", Measures: []string{"C13"}, Rules: []string{"app.cache-persistent"},
+		Reason: "PHP's client keeps a connection only under a name. Where the application's environment may give it one (MEMCACHED_PERSISTENT_ID, which Laravel reads and others have without a value), it does. One for each process must fit into memcached's limit. Where only the source names it, it stays with the source (cache.connect-per-request).",
+		Source: "PHP manual, Memcached::__construct: persistent_id; Laravel, config/cache.php",
+		Reach:  0.5, Plan: planKeepCache, Test: "cases/remedies/caches/persistent_test.go:TestPersistent",
+		Command: "`MEMCACHED_PERSISTENT_ID=kasoku` in .env (then `php artisan config:cache` where that is used), `systemctl reload php8.2-fpm`", Undo: "the file's saved bytes come back, and the reload closes what was kept",
+	},
 }
