@@ -20,7 +20,7 @@ var Remedies = []planning.Remedy{
 		Test:    goTest,
 	},
 	{
-		ID: "go.maxprocs", Title: "Go's threads under a CPU quota", Measures: []string{"C05", "G11"}, Rules: []string{"app.gomaxprocs"},
+		ID: "go.maxprocs", Title: "Go's threads under a CPU quota", Measures: []string{"G11"}, Rules: []string{"app.gomaxprocs"},
 		Reason: "Before Go 1.25 the runtime takes the machine's CPUs for its own: its threads use the quota up early in each period and are stopped for the rest of it.",
 		Source: "Go 1.25 release notes, \"Container-aware GOMAXPROCS\"; runtime/cgroup_linux.go, adjustCgroupGOMAXPROCS",
 		Reach:  0.3, Plan: planGoMaxProcs,

@@ -8,11 +8,8 @@ import (
 // undoSetting is what taking a setting back does.
 const undoSetting = "the option files' saved bytes come back, and SET GLOBAL puts the running value back (or a restart, where the setting needs one)"
 
-// Tests on the real server (cases/remedies/database) and on made-up ones.
-const (
-	testSettings = "TestDatabaseSettings"
-	testOthers   = "TestKnobsOfOtherVersions"
-)
+// testSettings is on the real server (cases/remedies/database).
+const testSettings = "TestDatabaseSettings"
 
 // Remedies of this family, in the order in which they are listed for people.
 var Remedies = append([]planning.Remedy{
@@ -31,7 +28,7 @@ var Remedies = append([]planning.Remedy{
 		ID: "mariadb.pool-smaller", Title: "A buffer pool no larger than the data needs", Measures: []string{"C21"}, Rules: []string{"db.pool-too-large"},
 		Reason: "Memory that the pool never fills is what other services and the page cache lack.",
 		Source: "MariaDB documentation, \"InnoDB Buffer Pool\": it can be resized while the server runs",
-		Reach:  0.1, Plan: planSmaller, Test: "TestPoolSmaller",
+		Reach:  0.1, Plan: planSmaller, Test: "cases/remedies/database/pool_test.go:TestPoolShrinks",
 		Command: "SET GLOBAL innodb_buffer_pool_size = 1073741824; and the same in [mysqld]", Undo: undoSetting,
 	},
 	{

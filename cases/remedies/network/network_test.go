@@ -1,7 +1,7 @@
-// Package busypoll_test shows the remedy of waiting for the network's interrupts
-// on the real kernel. Its settings are of the machine's first network only, so
-// this is not among the tests of the other kernel settings.
-package busypoll_test
+// Package network_test shows remedies on the real kernel whose settings only the
+// machine's first network has, so that they cannot be shown in a network of
+// their own as those of cases/remedies/kernel.
+package network_test
 
 import (
 	"fmt"
@@ -19,8 +19,6 @@ import (
 )
 
 func TestMain(m *testing.M) { os.Exit(bed.PrivateFiles(m)) }
-
-var keys = []string{"net.core.busy_read", "net.core.busy_poll"}
 
 func get(t *testing.T, key string) string {
 	t.Helper()
@@ -41,7 +39,9 @@ func site(t *testing.T) *bed.Bed {
 	bed.StopByPIDFile(t, dir+"/nginx.pid")
 	bed.Output(t, "/usr/sbin/nginx", "-p", dir, "-c", dir+"/nginx.conf")
 	bed.Await(t, "127.0.0.1:"+port)
-	return bed.Open(t, dir)
+	b := bed.Open(t, dir)
+	b.Window = 300 * time.Millisecond
+	return b
 }
 
 // idleAndFar makes of a run one whose web server waits for a database on
@@ -78,47 +78,83 @@ func planned(t *testing.T, b *bed.Bed, in remedy.Input) remedy.Result {
 	return remedy.PlanAll(in)
 }
 
-func TestBusyPoll(t *testing.T) {
+// begin gives a setting a value for the time of the test.
+func begin(t *testing.T, key, value string) {
+	t.Helper()
+	if _, err := os.Stat(evidence.KernelPath(key)); err != nil {
+		t.Skipf("this kernel has no %s", key)
+	}
+	was := get(t, key)
+	put := func(v string) error { return os.WriteFile(evidence.KernelPath(key), []byte(v+"\n"), 0o644) }
+	if err := put(value); err != nil {
+		t.Skipf("%s cannot be set on this machine: %v", key, err)
+	}
+	t.Cleanup(func() {
+		if err := put(was); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestNetworkSettings: each from its sign, which is put into the evidence:
+// loopback drops nothing and has no interrupts, and there is no second host.
+func TestNetworkSettings(t *testing.T) {
 	bed.NeedPrivate(t)
 	b := site(t)
-	for _, key := range keys {
-		was := get(t, key)
-		put := func(v string) error { return os.WriteFile(evidence.KernelPath(key), []byte(v+"\n"), 0o644) }
-		if err := put("0"); err != nil {
-			t.Skipf("%s cannot be set on this machine: %v", key, err)
-		}
-		t.Cleanup(func() {
-			if err := put(was); err != nil {
-				t.Error(err)
+	for _, c := range []struct {
+		id        string
+		sign      func(in *remedy.Input)
+		was, want map[string]string
+	}{
+		{"kernel.busy-poll", idleAndFar,
+			map[string]string{"net.core.busy_read": "0", "net.core.busy_poll": "0"}, map[string]string{"net.core.busy_read": "50", "net.core.busy_poll": "50"}},
+		{"kernel.softnet", func(in *remedy.Input) { in.Evidence.System.Kernel.SoftnetDropped = 100 },
+			map[string]string{"net.core.netdev_max_backlog": "1000"}, map[string]string{"net.core.netdev_max_backlog": "4096"}},
+		{"kernel.conntrack", func(in *remedy.Input) {
+			in.Evidence.System.Kernel.Tracked, in.Evidence.System.Kernel.TrackedMax = 60000, 65536
+		}, map[string]string{"net.netfilter.nf_conntrack_max": "65536"}, map[string]string{"net.netfilter.nf_conntrack_max": "131072"}},
+	} {
+		t.Run(c.id, func(t *testing.T) {
+			for key, value := range c.was {
+				begin(t, key, value)
 			}
+			in := b.Look(t, bed.Relaxed())
+			for _, p := range remedy.PlanAll(in).Plans {
+				if p.Remedy == c.id {
+					t.Fatalf("planned without its sign: %s", p.Why)
+				}
+			}
+			c.sign(&in)
+			prove(t, b, in, c.id, c.was, c.want)
 		})
 	}
-	b.Window = 300 * time.Millisecond
-	in := b.Look(t, bed.Relaxed())
-	for _, p := range remedy.PlanAll(in).Plans {
-		if p.Remedy == "kernel.busy-poll" {
-			t.Fatalf("planned on loopback: %s", p.Why)
-		}
-	}
-	idleAndFar(&in)
+}
+
+// prove applies the remedy that the signs ask for on the real kernel, sees it in
+// force and no longer planned, and takes it back.
+func prove(t *testing.T, b *bed.Bed, in remedy.Input, id string, was, want map[string]string) {
+	t.Helper()
 	before := b.Hash(t)
-	p := bed.Want(t, planned(t, b, in), "kernel.busy-poll")
+	p := bed.Want(t, planned(t, b, in), id)
 	tx := b.Apply(t, p)
 	text, err := os.ReadFile(change.SysctlFile)
-	for _, key := range keys {
-		if get(t, key) != "50" || err != nil || !strings.Contains(string(text), key+" = 50\n") {
-			t.Errorf("%s is %s; %v\n%s", key, get(t, key), err, text)
+	for key, value := range want {
+		if get(t, key) != value || err != nil || !strings.Contains(string(text), key+" = "+value+"\n") {
+			t.Errorf("%s is %s, want %s; %v\n%s", key, get(t, key), value, err, text)
 		}
 	}
-	b.Answers(t, "polling")
+	b.Answers(t, id)
+	if id == "kernel.conntrack" {
+		in.Evidence.System.Kernel.TrackedMax = 131072 // what a run would read now
+	}
 	for _, q := range planned(t, b, in).Plans {
-		if q.Remedy == p.Remedy {
+		if q.Remedy == p.Remedy && (q.ID == p.ID || id != "kernel.softnet") { // packets that are dropped still ask for more
 			t.Errorf("planned again although it is in force: %s", q.ID)
 		}
 	}
 	b.Revert(t, tx)
-	for _, key := range keys {
-		if get(t, key) != "0" {
+	for key, value := range was {
+		if get(t, key) != value {
 			t.Errorf("%s is %s after the undo", key, get(t, key))
 		}
 	}
