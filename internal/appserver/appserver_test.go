@@ -33,6 +33,35 @@ func TestTell(t *testing.T) {
 	}
 }
 
+// A Node program is told by its workers being as many as the variable says.
+func TestTellCluster(t *testing.T) {
+	for _, c := range []struct {
+		exe      string
+		env      map[string]string
+		children int
+		want     bool
+	}{
+		{"/usr/bin/node", map[string]string{"WEB_CONCURRENCY": "2"}, 2, true},
+		{"/usr/bin/nodejs", map[string]string{"WEB_CONCURRENCY": "1"}, 1, true},
+		{"/usr/bin/node", map[string]string{"WEB_CONCURRENCY": "4"}, 2, false}, // it does not obey it
+		{"/usr/bin/node", map[string]string{"WEB_CONCURRENCY": "0"}, 0, false},
+		{"/usr/bin/node", nil, 2, false},
+		{"/usr/bin/ruby3.1", map[string]string{"WEB_CONCURRENCY": "2"}, 2, false},
+	} {
+		s := TellCluster(c.exe, c.env, c.children)
+		if (s != nil) != c.want {
+			t.Errorf("%+v is told as %v", c, s)
+		}
+	}
+	s := TellCluster("/usr/bin/node", map[string]string{"WEB_CONCURRENCY": "2"}, 2)
+	env := func(k string) (string, bool) {
+		return map[string]string{"WEB_CONCURRENCY": "3"}[k], k == "WEB_CONCURRENCY"
+	}
+	if got := s.Count("node server.js", args.Shell, env, ""); got != (Number{3, InEnv, "", 1}) {
+		t.Errorf("%+v", got)
+	}
+}
+
 // What wins: the option, then more options in a variable, then the file, then
 // the variable with the number, then the default.
 func TestCount(t *testing.T) {

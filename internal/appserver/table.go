@@ -32,6 +32,9 @@ type Server struct {
 	// the key with anything else behind it. Line sets it.
 	Key, Computed, KeyThreads *regexp.Regexp
 	Line                      string // "workers = %d"
+	// Loop: a worker answers any number of requests in one thread, so it is at
+	// work when that thread is.
+	Loop bool
 	// Least workers; puma has 0 for a single process that forks none.
 	Least int
 	// Source of all that.

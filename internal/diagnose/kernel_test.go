@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"testing"
 	"time"
 
 	"kasoku/internal/evidence"
@@ -28,6 +29,46 @@ func kernelSays(key, value string) func(*Input) {
 	}
 }
 
+// far puts the database on another host, which nobody's CPU waits for.
+func far(in *Input) {
+	kernelSays("net.core.busy_poll", "0")(in)
+	kernelSays("net.core.busy_read", "0")(in)
+	in.Stack.Service("db").Host = "db1"
+	in.Snapshot.Files["db1"] = map[string]evidence.File{"/m": in.Snapshot.Files["local"]["/m"]}
+	in.Evidence.Load.Workload = 64 // all of them wait
+	in.Evidence.Load.Routes[0].Total = 640 * time.Second
+	in.Evidence.System.Host, in.Evidence.System.User, in.Evidence.System.Sys, in.Evidence.System.Idle = "local", 8, 4, 28
+	in.Evidence.System.Networks[0].ReceivePackets = 4000
+	in.Evidence.Hosts = map[string]*evidence.System{"db1": {Host: "db1", CPUs: 4, User: 4, Idle: 36}}
+	in.Snapshot.Kernel = map[string]map[string]evidence.KernelSetting{"local": in.Snapshot.Kernel[""]}
+	config("/f", "= 16", "= 160")(in)
+}
+
+// Polling takes CPU: not where it is busy, not on one host, not where somebody
+// has chosen, and not for a statement or two.
+func TestBusyPollIsRare(t *testing.T) {
+	for name, change := range map[string]func(*Input){
+		"busy":    system(func(s *evidence.System) { s.User, s.Idle = 22, 14 }),
+		"one":     func(in *Input) { in.Stack.Service("db").Host, in.Evidence.Hosts = "", nil },
+		"chosen":  kernelSays("net.core.busy_read", "25"),
+		"few":     system(func(s *evidence.System) { s.Networks[0].ReceivePackets = 400 }),
+		"lo only": system(func(s *evidence.System) { s.Networks[0].Name = "lo" }),
+	} {
+		in := healthy()
+		far(&in)
+		change(&in)
+		d, err := Diagnose(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range d.Findings {
+			if f.Rule == "net.busy-poll" {
+				t.Errorf("%s: %s", name, f.Text)
+			}
+		}
+	}
+}
+
 // healthyPackages are as new as apt has them.
 func healthyPackages() map[string][]evidence.Package {
 	return map[string][]evidence.Package{"local": {{Name: "nginx", Source: "nginx", Version: "1.22.1-9", Candidate: "1.22.1-9", Programs: []string{"web"}}}}
@@ -43,6 +84,7 @@ func init() {
 		{"tcp.syn-queue", system(func(s *evidence.System) { s.Kernel.SynCookies = 40 }), "40 connections"},
 		{"tcp.buffers", system(func(s *evidence.System) { s.Kernel.Pruned = 300 }), "300 times"},
 		{"net.softnet", system(func(s *evidence.System) { s.Kernel.SoftnetDropped = 12 }), "12 packets"},
+		{"net.busy-poll", far, "eth0 receives 20 packets per request, and php waits"},
 		{"net.conntrack", system(func(s *evidence.System) { s.Kernel.Tracked, s.Kernel.TrackedMax = 60000, 65536 }), "60000 of 65536"},
 		{"system.swapping", system(func(s *evidence.System) { s.SwapIn, s.SwapOut = 100, 50 }), "100 pages a second"},
 		{"system.writeback", system(func(s *evidence.System) {

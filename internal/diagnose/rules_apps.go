@@ -53,6 +53,9 @@ func AppServerOf(snap *evidence.Snapshot, svc *stack.Service) (*AppServer, error
 		server = appserver.Tell(process.Argv)
 	}
 	if server == nil {
+		server = appserver.TellCluster(process.Exe, process.Env, process.Children)
+	}
+	if server == nil {
 		return nil, nil
 	}
 	command, quoting := start.Command()
@@ -82,9 +85,20 @@ func AppServerOf(snap *evidence.Snapshot, svc *stack.Service) (*AppServer, error
 // Slots are the requests that its workers can have at once.
 func (s *AppServer) Slots() int { return max(s.Now.Workers, 1) * max(s.Now.Threads, 1) }
 
+// fullLoop of the time a thread that serves requests one after the other may be
+// at work before they wait for each other longer than they are served: the mean
+// wait is ρ/2(1−ρ) service times, 1.2 at 0.7 (Kleinrock 1975, Queueing Systems
+// I, M/D/1).
+const fullLoop = 0.7
+
 // fillsWorkers reports whether the requests under way keep all of an
 // application server's workers at work.
-func (m *model) fillsWorkers(s *AppServer) bool { return m.inSystem >= 0.8*float64(s.Slots()) }
+func (m *model) fillsWorkers(s *AppServer, service string) bool {
+	if s.Loop && m.threads[service] < fullLoop {
+		return false
+	}
+	return m.inSystem >= 0.8*float64(s.Slots())
+}
 
 // judgeAppWorkers: workers that are all at work while CPU is idle are too few;
 // many more than CPUs on a full machine switch, and their memory may be more
@@ -118,7 +132,7 @@ func judgeAppWorkers(m *model) ([]Finding, string) {
 			f.Text += fmt.Sprintf(" They take %s each, and %s of memory are left: fewer would do.", size(each), size(k.sys.MemoryAvailable))
 			setting.Up, setting.Memory = -1, -each
 			f = f.bounded(m.boundWait())
-		case m.fillsWorkers(s) && (k.busy < saturatedCPU || float64(processes) < k.cpus):
+		case m.fillsWorkers(s, svc.Name) && (k.busy < saturatedCPU || float64(processes) < k.cpus):
 			f.Text += " All are at work while requests wait: more would answer them. The best number is found by trying."
 			setting.Up, setting.Memory = 1, each
 			f = f.bounded(m.boundWait())

@@ -177,6 +177,10 @@ func judgeCommitFlush(m *model) ([]Finding, string) {
 	return out, why
 }
 
+// connectsEach is connections for a right answer: one for every second is the
+// sign of an application that keeps none.
+const connectsEach = 0.5
+
 func judgeConnects(m *model) ([]Finding, string) {
 	var out []Finding
 	why := ""
@@ -188,14 +192,12 @@ func judgeConnects(m *model) ([]Finding, string) {
 		}
 		conns, ok := counter("Connections")
 		perRequest := conns / (m.x * m.window)
-		// One connection for every second request is the sign of an
-		// application that keeps none.
-		if !ok || perRequest < 0.5 {
+		if !ok || perRequest < connectsEach {
 			continue
 		}
 		f := Finding{Service: svc.Name, Title: "The application opens a database connection for each request",
-			Text: fmt.Sprintf("%.0f connections for %.0f right answers (%.2f each). A persistent connection (PDO::ATTR_PERSISTENT, a pool) saves set-up and log-in; this is a change in the source.",
-				conns, m.x*m.window, perRequest),
+			Text: fmt.Sprintf("%.0f connections for %.0f right answers (%.2f each). A persistent connection (PDO::ATTR_PERSISTENT, a pool) saves set-up and log-in; this is a change in the source, unless the application has a setting for it.%s",
+				conns, m.x*m.window, perRequest, m.goPool()),
 			Evidence: []string{"Connections of " + svc.Name}, Subject: map[string]string{"source": "yes"}}
 		f.Bound, f.Formula = m.boundBy(svc.Name, m.perReq[svc.Name])
 		out = append(out, f)

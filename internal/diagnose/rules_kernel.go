@@ -16,6 +16,7 @@ var kernelRules = []Rule{
 	{"tcp.syn-queue", []string{"C16"}, needSystem, judgeSynQueue},
 	{"tcp.buffers", []string{"C16"}, needSystem, judgeTCPBuffers},
 	{"net.softnet", []string{"C16"}, needSystem, judgeSoftnet},
+	{"net.busy-poll", []string{"C16"}, needKernel, judgeBusyPoll},
 	{"net.conntrack", []string{"C16", "L12"}, needSystem, judgeConntrack},
 	{"system.swapping", []string{"C16"}, needKernel, judgeSwapping},
 	{"system.writeback", []string{"C16", "C26"}, needKernel, judgeWriteback},

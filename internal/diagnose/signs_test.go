@@ -12,6 +12,7 @@ import (
 	"kasoku/internal/appserver"
 	"kasoku/internal/digest"
 	"kasoku/internal/evidence"
+	"kasoku/internal/knownapp"
 	"kasoku/internal/load"
 	_ "kasoku/internal/rapidseed"
 	"kasoku/internal/stack"
@@ -209,6 +210,12 @@ var signs = []struct {
 	{"db.overcommit", both(variable("innodb_buffer_pool_size", "4294967296"), variable("sort_buffer_size", "536870912")), "for each connection"},
 	{"db.commit-flush", variable("innodb_flush_log_at_trx_commit", "1"), "400 commits"},
 	{"db.binlog-sync", both(variable("log_bin", "ON"), variable("sync_binlog", "1")), "400 commits"},
+	{"app.db-persistent", both(delta("db", "Connections", 2000), func(in *Input) {
+		in.Snapshot.Files["local"]["/app.ini"] = evidence.File{Service: "app", Content: []byte("db_persistent = 0\n")}
+	}), "/app.ini says that none is kept"},
+	{"app.cache-persistent", both(delta("mc", "total_connections", 2000), func(in *Input) {
+		in.Snapshot.Files["local"]["/app.env"] = evidence.File{Service: "app", Content: []byte("MEMCACHED_PERSISTENT_ID=\n")}
+	}), "2000 connections to mc"},
 	{"db.connect-per-request", delta("db", "Connections", 2000), "2000 connections"},
 	{"db.connections", value("db", "Max_used_connections", "150"), "150 of max_connections = 151"},
 	{"db.aborted", delta("db", "Aborted_connects", 9), "9 log-ins failed"},
@@ -252,6 +259,10 @@ var signs = []struct {
 	{"php.opcache-full", value("php", "opcache.cache_full", "true"), "the cache is full"},
 	{"php.timestamps", php("opcache.validate_timestamps", "On"), "revalidate_freq = 0 s"},
 	{"php.realpath", php("realpath_cache_size", "16K"), "16K"},
+	{"php.preload", both(php("opcache.preload", ""), func(in *Input) {
+		in.Stack.Service("app").Root = "/srv/app"
+		in.Snapshot.Known = map[string]knownapp.Found{"app": {ID: "symfony", Preload: "/srv/app/config/preload.php"}}
+	}), "app brings config/preload.php"},
 	{"php.debugger", php("xdebug.mode", "develop"), "xdebug.mode = develop"},
 	{"php.jit-off", php("opcache.jit_buffer_size", "0"), "jit_buffer_size is 0"},
 	{"php.workers", func(*Input) {}, "16 processes on 4 CPUs"},
@@ -282,6 +293,10 @@ var signs = []struct {
 	{"web.connections", config("/n", "4096", "4"), "16 connections in all for 12 users"},
 	{"web.delivery", config("/n", "sendfile on", "sendfile off"), "sendfile is off"},
 	{"web.gzip", config("/n", "gzip on", "gzip off"), "/a.css"},
+	{"web.gzip-static", func(in *Input) {
+		in.Snapshot.StaticFiles = map[string]evidence.StaticFile{"/a.css": {Readable: true, Gzip: true}}
+		in.Snapshot.Nginx["web"] = evidence.NginxBuild{Version: "1.22.1", Modules: []string{GzipStatic}}
+	}, "100 requests for /a.css"},
 	{"web.server-tokens", config("/n", "server_tokens off", "server_tokens on"), "server_tokens is on"},
 	{"web.file-cache", config("/n", "open_file_cache max=1000;", ""), "100 of 2000 requests"},
 	{"web.access-log", config("/n", " buffer=4k", ""), "no buffer"},

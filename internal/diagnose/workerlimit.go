@@ -23,7 +23,7 @@ func (m *model) workerLimit() (service, text string) {
 		return service, text
 	}
 	m.eachAppServer(func(svc *stack.Service, s *AppServer) {
-		if m.fillsWorkers(s) && service == "" {
+		if m.fillsWorkers(s, svc.Name) && service == "" {
 			service, text = svc.Name, fmt.Sprintf("%.1f requests are under way on average and %s of %s has room for %d, while CPU is %.0f %% busy", m.inSystem, s.Name, svc.Name, s.Slots(), 100*m.at(svc.Name).busy)
 		}
 	})
@@ -53,6 +53,10 @@ func (m *model) otherWorkers() []string {
 		out = append(out, fmt.Sprintf("workers: %s may have %d (MaxRequestWorkers) for %.1f requests under way and %.0f users; it did not say that all were busy", svc.Name, workers, m.inSystem, m.n))
 	})
 	m.eachAppServer(func(svc *stack.Service, s *AppServer) {
+		if s.Loop {
+			out = append(out, fmt.Sprintf("workers: %s of %s has %d, each with one thread for its requests; the busiest thread is at work %s of the time", s.Name, svc.Name, s.Now.Workers, percent(m.threads[svc.Name])))
+			return
+		}
 		out = append(out, fmt.Sprintf("workers: %s of %s has room for %d of %.1f requests under way", s.Name, svc.Name, s.Slots(), m.inSystem))
 	})
 	return out

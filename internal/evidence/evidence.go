@@ -356,6 +356,8 @@ type StaticFile struct {
 	Readable    bool   `json:"readable"` // by the web server's workers
 	// Gzip: the file with .gz at its end is the same, compressed.
 	Gzip bool `json:"gzip,omitempty"`
+	// GzipOther: that file holds other bytes, e.g. of an older deployment.
+	GzipOther bool `json:"gzip_other,omitempty"`
 }
 
 // ProcessUser is whom a service's workers run as.

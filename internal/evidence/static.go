@@ -68,7 +68,9 @@ func FindStatic(ctx context.Context, h host.Host, roots []string, user ProcessUs
 		if err != nil || string(host.HashOf(data)) != strings.ToLower(c.sample.SHA256) {
 			continue
 		}
-		found[c.sample.Path] = StaticFile{Path: c.path, ContentType: c.sample.ContentType, Readable: readable(ctx, h, c.path, user), Gzip: gzipped(ctx, h, c.path, data, user)}
+		f := StaticFile{Path: c.path, ContentType: c.sample.ContentType, Readable: readable(ctx, h, c.path, user)}
+		f.Gzip, f.GzipOther = gzipped(ctx, h, c.path, data, user)
+		found[c.sample.Path] = f
 	}
 	if w.seen >= maxEntries {
 		note = fmt.Sprintf("only the first %d entries below %s were searched for static files", maxEntries, strings.Join(roots, ", "))
@@ -77,18 +79,20 @@ func FindStatic(ctx context.Context, h host.Host, roots []string, user ProcessUs
 }
 
 // gzipped reports whether the same bytes lie beside a file in compressed form,
-// as nginx's gzip_static looks for them.
-func gzipped(ctx context.Context, h host.Host, file string, data []byte, user ProcessUser) bool {
+// as nginx's gzip_static looks for them, or something else that it would send
+// in their place.
+func gzipped(ctx context.Context, h host.Host, file string, data []byte, user ProcessUser) (same, other bool) {
 	packed, err := h.ReadFile(ctx, file+".gz")
 	if err != nil || !readable(ctx, h, file+".gz", user) {
-		return false
+		return false, false
 	}
 	r, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
-		return false
+		return false, true
 	}
 	plain, err := io.ReadAll(io.LimitReader(r, int64(len(data))+1))
-	return err == nil && bytes.Equal(plain, data)
+	same = err == nil && bytes.Equal(plain, data)
+	return same, !same
 }
 
 type candidate struct {

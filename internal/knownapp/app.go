@@ -27,6 +27,18 @@ type Application struct {
 	// in _ may stand before a name; a name may end in *.
 	CacheTables []string
 	Knobs       []Knob
+	// Preload is its own script for opcache.preload; nil if it has none.
+	Preload *Preload
+}
+
+// Preload is a script of PHP that loads an application's classes once, when
+// PHP starts (PHP manual, "Preloading").
+type Preload struct {
+	// File is what opcache.preload is to name. Needs is a pattern of what it
+	// loads, which the application makes when it is deployed: without that it
+	// loads nothing.
+	File, Needs string
+	Source      string
 }
 
 // Mark is a file below the application's folder.
@@ -114,6 +126,9 @@ type Found struct {
 	// Settings are its settings files that are there, absolute.
 	Settings []string `json:"settings,omitempty"`
 	Calls    []Call   `json:"calls,omitempty"`
+	// Preload is its script for opcache.preload, absolute; "" if it has none, or
+	// one that loads nothing.
+	Preload string `json:"preload,omitempty"`
 }
 
 // ByID returns the application, nil if none has that ID.

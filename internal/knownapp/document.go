@@ -53,6 +53,9 @@ func writeApplication(b *strings.Builder, a *Application) {
 	if len(a.CacheTables) > 0 {
 		fmt.Fprintf(b, "- tables that are caches: %s\n", code(a.CacheTables, ", "))
 	}
+	if p := a.Preload; p != nil {
+		fmt.Fprintf(b, "- classes that PHP may load when it starts: `%s`, if `%s` is there; remedy: [php.preload](catalogue.md#phppreload); source: %s\n", p.File, p.Needs, p.Source)
+	}
 	for _, area := range Areas {
 		for _, k := range a.Knobs {
 			if k.Area != area {

@@ -36,6 +36,9 @@ func Find(r Reader) *Found {
 				out.Calls = append(out.Calls, c)
 			}
 		}
+		if p := a.Preload; p != nil && len(r.Glob(p.File)) > 0 && len(r.Glob(p.Needs)) > 0 {
+			out.Preload = path.Join(r.Root, p.File)
+		}
 		return out
 	}
 	return nil

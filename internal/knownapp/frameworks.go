@@ -55,6 +55,7 @@ var frameworks = []Application{
 		Version:     Mark{Files: []string{"vendor/symfony/http-kernel/Kernel.php"}, Holds: `const VERSION = '([^']+)'`},
 		Settings:    []string{".env", ".env.local", ".env.local.php", "config/packages/*.yaml"},
 		CacheTables: []string{"cache_items"},
+		Preload:     &Preload{File: "config/preload.php", Needs: "var/cache/prod/*.preload.php", Source: "symfony.com/doc, Performance: Use the OPcache class preloading"},
 		Knobs: []Knob{
 			{
 				Area: Production, Name: "APP_ENV", In: ".env.local or .env", Default: "dev", Propose: "prod",

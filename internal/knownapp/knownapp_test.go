@@ -81,6 +81,18 @@ var folders = []struct {
 	}, ""},
 }
 
+// A script for opcache.preload counts where there is something that it loads.
+func TestPreload(t *testing.T) {
+	files := map[string]string{"bin/console": "", "config/bundles.php": "", "config/preload.php": "<?php"}
+	if f := Find(folder(files)); f == nil || f.Preload != "" {
+		t.Errorf("nothing was made for it to load, and it is %+v", f)
+	}
+	files["var/cache/prod/App_KernelProdContainer.preload.php"] = "<?php"
+	if f := Find(folder(files)); f == nil || f.Preload != "/srv/app/config/preload.php" {
+		t.Errorf("%+v", f)
+	}
+}
+
 func names(f *Found) string {
 	var out []string
 	for _, c := range f.Calls {

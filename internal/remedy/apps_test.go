@@ -1,6 +1,7 @@
 package remedy_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -168,6 +169,30 @@ func TestAppProfileGuided(t *testing.T) {
 	remedytest.WantNone(t, in, "go.pgo", "")
 }
 
+// The command that kasoku.yaml names is run without what finds errors.
+func TestAppRebuild(t *testing.T) {
+	for _, c := range []struct{ command, want []string }{
+		{[]string{"go", "build", "-race", "-o", "a", "."}, []string{"go", "build", "-o", "a", "."}},
+		{[]string{"go", "build", "-gcflags=all=-N -l", "."}, []string{"go", "build", "."}},
+		{[]string{"go", "build", "-gcflags", "-N -m", "."}, []string{"go", "build", "-gcflags=-m", "."}},
+		{[]string{"go", "build", "-race=false", "--asan", "-tags", "race", "."}, []string{"go", "build", "-race=false", "-tags", "race", "."}},
+		{[]string{"make", "app"}, []string{"make", "app"}},
+	} {
+		in := goAPI(plainProcess(), map[string]string{envPath: ""})
+		in.Snapshot.Apps["api"] = evidence.AppProcess{Go: &appserver.GoBuild{Version: "go1.24.1", Settings: map[string]string{"-race": "true"}}}
+		svc := in.Stack.Service("api")
+		remedytest.WantNone(t, in, "go.rebuild", "name in kasoku.yaml how api is built")
+		svc.Build = &stack.Build{Dir: "/srv/api", Command: c.command, Products: []string{"api"}}
+		p := remedytest.Want(t, in, "go.rebuild")
+		ch := p.Changes[0]
+		if ch.Kind != change.KindExec || ch.Activate != change.Restart || !slices.Equal(ch.Apply[len(ch.Apply)-len(c.want):], c.want) || ch.Apply[len(ch.Apply)-len(c.want)-1] != "api" {
+			t.Errorf("%q is run as %q", c.command, ch.Apply)
+		}
+		in.Snapshot.Apps["api"] = evidence.AppProcess{Go: &appserver.GoBuild{Version: "go1.24.1"}}
+		remedytest.WantNone(t, in, "go.rebuild", "")
+	}
+}
+
 // appServer is the site with an application server beside it that has one worker.
 func appServer(start []string, files map[string]string, env map[string]string) remedy.Input {
 	in := goAPI(stack.Control{Start: start, EnvFile: envPath}, files)
@@ -199,6 +224,13 @@ func TestAppWorkers(t *testing.T) {
 				t.Errorf("%+v", p.Search)
 			}
 		})
+	}
+	node := appServer([]string{"node", "server.js"}, map[string]string{envPath: "WEB_CONCURRENCY=1\n"}, nil)
+	node.Snapshot.Apps["api"] = evidence.AppProcess{Exe: "/usr/bin/node", Argv: []string{"node", "server.js"}, Dir: "/srv/api", Env: map[string]string{"WEB_CONCURRENCY": "1"}, Children: 1}
+	remedytest.WantNone(t, node, "app.workers", "") // its one thread has nothing to do
+	node.Evidence.Services["api"] = evidence.ServiceUse{CPU: 8, Processes: 2, RSS: 100 << 20, Busiest: 8}
+	if p := remedytest.Want(t, node, "app.workers"); remedytest.After(p, envPath) != "WEB_CONCURRENCY=2\n" {
+		t.Errorf("%q", remedytest.After(p, envPath))
 	}
 	remedytest.WantNone(t, appServer([]string{"gunicorn", "-w", "1", "app:app"}, map[string]string{envPath: ""}, nil), "app.workers", "control.start in kasoku.yaml")
 	remedytest.WantNone(t, appServer([]string{"gunicorn", "app:app"}, map[string]string{envPath: "", conf: "workers = cpu_count()\n"}, nil), "app.workers", "computes the number")

@@ -148,6 +148,39 @@ func TestKnobsOfOtherVersions(t *testing.T) {
 	}
 }
 
+// An application that is told to keep no connection keeps one for each process,
+// if the database takes as many.
+func TestPersistent(t *testing.T) {
+	told := func() remedy.Input {
+		in := remedytest.World(map[string]string{remedytest.AppPath: "dsn = \"mysql:host=127.0.0.1;dbname=app\"\ndb_persistent = 0\n"})
+		in.Stack.Regulation.ApplicationSettings = true
+		in.Evidence.Counters["db"].Delta["Connections"] = 900
+		in.Snapshot.Databases["db"].Variables["max_connections"] = "151"
+		return in
+	}
+	in := told()
+	p := remedytest.Want(t, in, "app.db-persistent")
+	remedytest.Has(t, remedytest.After(p, remedytest.AppPath), "db_persistent = 1\n", "mysql:host=127.0.0.1")
+	if !slices.Equal(p.Trades, []regulation.Trade{regulation.Isolation}) || p.Changes[0].Activate != change.Reload || !strings.Contains(p.Why, "Up to 32 would be kept, of 151") {
+		t.Errorf("%v %s: %s", p.Trades, p.Changes[0].Activate, p.Why)
+	}
+	in.Stack.Regulation.ApplicationSettings = false
+	if why := remedy.Forbidden(in.Stack.Regulation, p); !strings.Contains(why, "application_settings") {
+		t.Errorf("an application's own settings are changed without permission: %q", why)
+	}
+	remedytest.Put(in, p.Changes)
+	remedytest.WantNone(t, in, "app.db-persistent", "")
+	in = told()
+	in.Snapshot.Databases["db"].Variables["max_connections"] = "35"
+	remedytest.WantNone(t, in, "app.db-persistent", "would keep up to 32 connections and db takes 35")
+	in = told()
+	in.Stack.Service("app").RunsIn = ""
+	remedytest.WantNone(t, in, "app.db-persistent", "how many requests app can have at once is not known")
+	in = told()
+	in.Evidence.Counters["db"].Delta["Connections"] = 40
+	remedytest.WantNone(t, in, "app.db-persistent", "")
+}
+
 func TestPoolSmaller(t *testing.T) {
 	in := dbWorld(t, map[string]string{"innodb_buffer_pool_size": "6442450944"}, nil, nil)
 	in.Evidence.System.MemoryAvailable = 1 << 30

@@ -7,6 +7,7 @@ import (
 
 	"kasoku/internal/change"
 	"kasoku/internal/evidence"
+	"kasoku/internal/knownapp"
 	"kasoku/internal/regulation"
 	"kasoku/internal/remedy"
 	"kasoku/internal/remedy/remedytest"
@@ -62,6 +63,63 @@ func TestTimestampsAndRealpath(t *testing.T) {
 	}
 	remedytest.WantNone(t, phpOn("opcache.validate_timestamps", "0"), "php.timestamps", "")
 	remedytest.Has(t, remedytest.After(remedytest.Want(t, phpOn("realpath_cache_size", "16K"), "php.realpath"), remedytest.PHPIniPath), "realpath_cache_size = 4096K")
+}
+
+// An application's own list of classes is preloaded as the pools' user, once,
+// and not where another application would get them, too.
+func TestPreload(t *testing.T) {
+	const pool = "[global]\npid = /run/fpm.pid\n[www]\nlisten = 127.0.0.1:9000\nuser = www-data\npm = dynamic\npm.max_children = 32\n"
+	symfony := func(pools string) remedy.Input {
+		in := phpOn("opcache.preload", "")
+		in.Stack.Service("app").Root = "/srv/app"
+		in.Snapshot.Known = map[string]knownapp.Found{"app": {ID: "symfony", Preload: "/srv/app/config/preload.php"}}
+		in.Snapshot.Files["local"][remedytest.FPMPath] = evidence.File{Content: []byte(pools), Service: "php", Writable: true}
+		return in
+	}
+	in := symfony(pool)
+	p := remedytest.Want(t, in, "php.preload")
+	remedytest.Has(t, remedytest.After(p, remedytest.PHPIniPath), "opcache.preload = /srv/app/config/preload.php\n", "opcache.preload_user = www-data\n")
+	if !slices.Equal(p.Trades, []regulation.Trade{regulation.Staleness}) {
+		t.Errorf("trades %v", p.Trades)
+	}
+	remedytest.Put(in, p.Changes)
+	remedytest.WantNone(t, in, "php.preload", "")
+
+	remedytest.HasNot(t, remedytest.After(remedytest.Want(t, symfony(strings.Replace(pool, "user = www-data\n", "", 1)), "php.preload"), remedytest.PHPIniPath), "preload_user")
+	remedytest.WantNone(t, symfony(pool+"[other]\nlisten = 127.0.0.1:9001\nuser = other\n"), "php.preload", `its pools run as "www-data" and "other"`)
+	in = symfony(pool)
+	in.Stack.Services = append(in.Stack.Services, stack.Service{Name: "blog", Kind: stack.App, RunsIn: "php"})
+	remedytest.WantNone(t, in, "php.preload", "")
+	remedytest.WantNone(t, opcacheStatus(symfony(pool), map[string]string{"cache_full": "true"}), "php.preload", "")
+	in = symfony(pool)
+	delete(in.Snapshot.PHP["php"], "opcache.preload") // before PHP 7.4
+	remedytest.WantNone(t, in, "php.preload", "")
+}
+
+// Connections to memcached get a name where the environment may give one, if it
+// takes one for each process.
+func TestKeepCache(t *testing.T) {
+	told := func(text string) remedy.Input {
+		in := remedytest.World(map[string]string{remedytest.AppPath: text})
+		in.Stack.Services = append(in.Stack.Services, stack.Service{Name: "mc", Kind: stack.Memcached, Listen: []string{"127.0.0.1:11211"}})
+		in.Evidence.Counters["mc"] = evidence.CounterDelta{Delta: map[string]float64{"total_connections": 900}, Value: map[string]string{"max_connections": "1024", "curr_connections": "10"}}
+		in.Stack.Regulation.ApplicationSettings = true
+		return in
+	}
+	in := told("MEMCACHED_PERSISTENT_ID=\n")
+	p := remedytest.Want(t, in, "app.cache-persistent")
+	if got := remedytest.After(p, remedytest.AppPath); got != "MEMCACHED_PERSISTENT_ID=kasoku\n" || !p.EditsSettings || len(p.Trades) != 0 {
+		t.Errorf("%q, trades %v", got, p.Trades)
+	}
+	remedytest.Put(in, p.Changes)
+	remedytest.WantNone(t, in, "app.cache-persistent", "")
+	in = told("MEMCACHED_PERSISTENT_ID=\n")
+	in.Evidence.Counters["mc"].Value["max_connections"] = "40"
+	remedytest.WantNone(t, in, "app.cache-persistent", "mc takes 40 connections")
+	in = told("MEMCACHED_HOST=127.0.0.1\n")
+	remedytest.WantNone(t, in, "app.cache-persistent", "")
+	in.Snapshot.Known = map[string]knownapp.Found{"app": {ID: "laravel"}}
+	remedytest.Has(t, remedytest.After(remedytest.Want(t, in, "app.cache-persistent"), remedytest.AppPath), "MEMCACHED_PERSISTENT_ID=kasoku\n")
 }
 
 func TestDebugger(t *testing.T) {

@@ -54,6 +54,7 @@ var settingTrades = []struct {
 	{stack.Nginx, "uwsgi_cache", regulation.Staleness, func(v string) bool { return v != "off" }},
 	{stack.Nginx, "scgi_cache", regulation.Staleness, func(v string) bool { return v != "off" }},
 	{stack.PHPFPM, "opcache.validate_timestamps", regulation.Staleness, off},
+	{stack.PHPFPM, "opcache.preload", regulation.Staleness, func(v string) bool { return v != "" }},
 	{stack.PHPFPM, "opcache.revalidate_freq", regulation.Staleness, func(v string) bool { n, err := strconv.Atoi(v); return err != nil || n > 2 }},
 	{stack.PHPFPM, "realpath_cache_ttl", regulation.Staleness, func(v string) bool { n, err := strconv.Atoi(v); return err != nil || n > 120 }},
 	{stack.PHPFPM, "xdebug.mode", regulation.Observability, off},

@@ -47,6 +47,9 @@ func TestGzip(t *testing.T) {
 	if p := remedytest.Want(t, in, "nginx.gzip"); len(p.Trades) != 1 || p.Trades[0] != "security" {
 		t.Errorf("over TLS it trades %v", p.Trades)
 	}
+	// gzip_static is for all files, and would send what lies beside this one.
+	in.Snapshot.StaticFiles["/files/old.css"] = evidence.StaticFile{Readable: true, GzipOther: true}
+	remedytest.HasNot(t, nginxConf(t, in, "nginx.gzip"), "gzip_static")
 	// What the application compresses itself is left alone.
 	in = nginxSite(remedytest.PassAll)
 	textAsset(in)

@@ -165,14 +165,16 @@ func maxProcs(t *testing.T, b *bed.Bed, port int) {
 	}
 }
 
-// The program is built by the profile of the run, and undo brings the very
-// file back.
-func TestGoProfileGuided(t *testing.T) {
+// smallBuild is a Go program that kasoku.yaml says how to build, built with
+// flags; product tells its bytes, mode and time.
+func smallBuild(t *testing.T, flags ...string) (b *bed.Bed, product func() string) {
+	t.Helper()
 	need(t, "go")
 	dir, port := bed.Folder(t), bed.FreePort(t)
 	copied(t, dir, "small/main.go", "src/main.go")
 	write(t, dir, "src/go.mod", "module small\n\ngo 1.22\n", port)
-	build := exec.Command("go", "build", "-o", "small", ".")
+	command := append(append([]string{"go", "build"}, flags...), "-o", "small", ".")
+	build := exec.Command(command[0], command[1:]...)
 	build.Dir = dir + "/src"
 	if text, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
@@ -187,22 +189,40 @@ services:
     listen: ["127.0.0.1:%PORT%"]
     pprof: http://127.0.0.1:%PORT%/debug/pprof/
     control: {start: [%DIR%/src/small, "127.0.0.1:%PORT%"], env_file: %DIR%/app.env}
-    build: {dir: %DIR%/src, command: [go, build, -o, small, .], products: [small]}
+    build: {dir: %DIR%/src, command: ["`+strings.Join(command, `", "`)+`"], products: [small]}
 load: {scenario: scenario.yaml, url: "http://127.0.0.1:%PORT%"}
 `, port)
 	scenario(t, dir, "GET /", "")
 	run(t, dir, "small", port, dir+"/src/small", fmt.Sprintf("127.0.0.1:%d", port))
-	b := bed.Open(t, dir)
+	b = bed.Open(t, dir)
 	profiled(b)
-
-	product := func() string {
+	return b, func() string {
 		info, err := os.Stat(dir + "/src/small")
 		if err != nil {
 			t.Fatal(err)
 		}
-		sum := bed.Output(t, "sha256sum", dir+"/src/small")
-		return fmt.Sprint(sum, info.Mode(), info.ModTime())
+		return fmt.Sprint(bed.Output(t, "sha256sum", dir+"/src/small"), info.Mode(), info.ModTime())
 	}
+}
+
+// asBuilt expects the product to be as before, and nothing of Kasoku's in its
+// folder.
+func asBuilt(t *testing.T, b *bed.Bed, was, now string) {
+	t.Helper()
+	if now != was {
+		t.Errorf("the program was\n%s\nand is\n%s", was, now)
+	}
+	left, err := filepath.Glob(b.Dir + "/src/*")
+	hidden, err2 := filepath.Glob(b.Dir + "/src/.kasoku*")
+	if err != nil || err2 != nil || len(left) != 3 || len(hidden) != 0 {
+		t.Errorf("left in the folder: %v %v", left, hidden)
+	}
+}
+
+// The program is built by the profile of the run, and undo brings the very
+// file back.
+func TestGoProfileGuided(t *testing.T) {
+	b, product := smallBuild(t)
 	was, cpu := product(), perRequest(b.Answers(t, "as found"))
 	b.Show(t, func(t *testing.T, p remedy.Plan) {
 		t.Logf("CPU per request: %s, as found %s", perRequest(b.Answers(t, p.Remedy)), cpu)
@@ -210,12 +230,33 @@ load: {scenario: scenario.yaml, url: "http://127.0.0.1:%PORT%"}
 			t.Errorf("the program that runs was not built by a profile: %+v", g)
 		}
 	}, "go.pgo")
-	if now := product(); now != was {
-		t.Errorf("the program was\n%s\nand is\n%s", was, now)
+	asBuilt(t, b, was, product())
+}
+
+// A program that was built for a debugger is built as programs are, by the
+// command of kasoku.yaml without the flags. No file of its configuration
+// changes, so the program itself is compared.
+func TestGoRebuilt(t *testing.T) {
+	b, product := smallBuild(t, "-gcflags=all=-N -l")
+	was, before, cpu := product(), b.Hash(t), perRequest(b.Answers(t, "as found"))
+	p := bed.Want(t, b.Plans(t), "go.rebuild")
+	tx := b.Apply(t, p)
+	t.Logf("CPU per request: %s, as found %s", perRequest(b.Answers(t, p.Remedy)), cpu)
+	if g := snapshot(t, b).Apps["app"].Go; g == nil || g.Settings["-gcflags"] != "" {
+		t.Errorf("the program that runs was built with %+v", g)
 	}
-	left, err := filepath.Glob(dir + "/src/*")
-	hidden, err2 := filepath.Glob(dir + "/src/.kasoku*")
-	if err != nil || err2 != nil || len(left) != 3 || len(hidden) != 0 {
-		t.Errorf("left in the folder: %v %v", left, hidden)
+	in, again := b.Input(t)
+	for _, f := range in.Diagnosis.Findings {
+		if f.Rule == p.Rule {
+			t.Errorf("the sign is still there: %s", f.Text)
+		}
 	}
+	if product() == was || strings.Contains(fmt.Sprint(again.Plans), p.ID) {
+		t.Error("the program is the same, or it is planned again")
+	}
+	b.Revert(t, tx)
+	if b.Hash(t) != before {
+		t.Error("the target is not as before")
+	}
+	asBuilt(t, b, was, product())
 }

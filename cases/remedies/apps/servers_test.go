@@ -62,6 +62,22 @@ func TestGunicorn(t *testing.T) {
 	}, "app.workers")
 }
 
+// A Node program forks as many workers as a variable says.
+func TestNodeCluster(t *testing.T) {
+	node := need(t, "node")
+	dir, port := bed.Folder(t), bed.FreePort(t)
+	copied(t, dir, "node/server.js", "server.js")
+	write(t, dir, "app.env", "NODE_ENV=production\nWEB_CONCURRENCY=1\n", port)
+	b := oneWorker(t, dir, fmt.Sprintf("{start: [%s, %%DIR%%/server.js, \"%d\"], env_file: %%DIR%%/app.env}", node, port), port)
+	run(t, dir, "node", port, "NODE_ENV=production", "WEB_CONCURRENCY=1", node, dir+"/server.js", fmt.Sprint(port))
+	b.Show(t, func(t *testing.T, p remedy.Plan) {
+		more(t, b)(t, p)
+		if text, _ := os.ReadFile(dir + "/app.env"); string(text) != fmt.Sprintf("NODE_ENV=production\nWEB_CONCURRENCY=%d\n", p.Search.Values[0]) {
+			t.Errorf("the environment file holds %q", text)
+		}
+	}, "app.workers")
+}
+
 // Starman under supervisor has it in its command, which is edited in
 // supervisor's own file.
 func TestStarman(t *testing.T) {

@@ -376,16 +376,30 @@ func (b *Bed) ShowFrom(t *testing.T, bad remedy.Result, inForce func(t *testing.
 			if inForce != nil {
 				inForce(t, p)
 			}
-			for _, again := range b.Plans(t).Plans {
-				if again.ID == p.ID {
-					t.Errorf("%s is planned again although it is in force: %s", p.ID, again.Why)
-				}
-			}
+			b.gone(t, p)
 			b.Revert(t, tx)
 			if b.Hash(t) != before {
 				t.Errorf("%s: the target is not as before", id)
 			}
 		})
+	}
+}
+
+// gone looks again and expects that neither the plan is made nor another one of
+// its remedy for the same sign and service, e.g. with a larger value. A search
+// asks at each number whether another would be better, and a choice has its way
+// back.
+func (b *Bed) gone(t *testing.T, p remedy.Plan) {
+	t.Helper()
+	of := func(id string) string { // "nginx.gzip:web:…" is of web
+		_, rest, _ := strings.Cut(id, ":")
+		name, _, _ := strings.Cut(rest, ":")
+		return name
+	}
+	for _, again := range b.Plans(t).Plans {
+		if again.ID == p.ID || p.Back == "" && p.Search == nil && again.Remedy == p.Remedy && again.Rule == p.Rule && of(again.ID) == of(p.ID) {
+			t.Errorf("%s is in force, and %s is planned: %s", p.ID, again.ID, again.Why)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
 
@@ -19,12 +20,13 @@ const privately = "KASOKU_TEST_PRIVATE"
 
 // enter makes a machine of its own out of two namespaces: a network with only
 // loopback, and this machine's files below a folder in memory that takes what
-// is written. Arguments: the folder, the test program and its arguments.
+// is written. Arguments: the folder, the network's loopback or "" to keep this
+// machine's network, the test program and its arguments.
 const enter = `
-d=$1; shift
+d=$1 lo=$2; shift 2
 { mount -t overlay overlay -o "lowerdir=/,upperdir=$d/up,workdir=$d/work" "$d/root" &&
   mount -t proc proc "$d/root/proc" && mount --rbind /sys "$d/root/sys" && mount --rbind /dev "$d/root/dev" &&
-  ip link set lo up; } || exit 77
+  { [ -z "$lo" ] || ip link set "$lo" up; }; } || exit 77
 exec chroot "$d/root" env -C "$PWD" "$@"
 `
 
@@ -33,12 +35,18 @@ exec chroot "$d/root" env -C "$PWD" "$@"
 // it. Settings of the whole machine (vm.*, /sys) are the machine's. Call it
 // from TestMain with os.Exit. Without root or the right to make namespaces, and
 // for short tests, they run as they are; see NeedPrivate.
-func Private(m *testing.M) int {
+func Private(m *testing.M) int { return private(m, "lo") }
+
+// PrivateFiles is Private with this machine's own network, for settings that no
+// other has: what a test sets there is to be put back at once.
+func PrivateFiles(m *testing.M) int { return private(m, "") }
+
+func private(m *testing.M, loopback string) int {
 	flag.Parse()
 	if os.Getenv(privately) != "" || os.Geteuid() != 0 || testing.Short() || !mayUnshare() {
 		return m.Run()
 	}
-	code, err := runPrivately()
+	code, err := runPrivately(loopback)
 	switch {
 	case err != nil:
 		fmt.Fprintln(os.Stderr, "run the tests in a machine of their own:", err)
@@ -56,7 +64,7 @@ const notPossible = 77
 // mayUnshare asks whether this machine gives namespaces at all.
 func mayUnshare() bool { return exec.Command("unshare", "--net", "--mount", "true").Run() == nil }
 
-func runPrivately() (int, error) {
+func runPrivately(loopback string) (int, error) {
 	dir, err := os.MkdirTemp("/dev/shm", "kpr")
 	if err != nil {
 		return 0, err
@@ -71,7 +79,11 @@ func runPrivately() (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	cmd := exec.Command("unshare", append([]string{"--net", "--mount", "--propagation", "private", "sh", "-ec", enter, "sh", dir, self}, os.Args[1:]...)...)
+	spaces := []string{"--mount", "--propagation", "private"}
+	if loopback != "" {
+		spaces = append(spaces, "--net")
+	}
+	cmd := exec.Command("unshare", slices.Concat(spaces, []string{"sh", "-ec", enter, "sh", dir, loopback, self}, os.Args[1:])...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.Env = append(os.Environ(), privately+"=1")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}

@@ -74,14 +74,15 @@ $redis = new Redis();
 if ($scheme === 'unix') { $redis->connect($at); } else { $redis->connect(...explode(":", $at)); }
 $redis->set('k', 'right');
 
-// Values that fill a memcached of 2 MiB, over 40 connections that are kept:
+// Values of 1.8 MB in all, which do not fit into a memcached of 2 MiB with what
+// it needs itself, and do into one of 4, over 40 connections that are kept:
 // the 120 of the three processes are close to its limit of 140. It refuses by
 // the number of the file, of which it has some 12 for itself: of a limit that
 // is nearer Kasoku could not read its counters.
 for ($i = 0; $i < 40; $i++) {
     $small = new Memcached('kept' . $i);
     if (!count($small->getServerList())) { $small->addServer('127.0.0.1', (int)$set['small']); }
-    $small->set('v' . mt_rand(0, 1000), random_bytes(12000));
+    $small->set('v' . mt_rand(0, 150), random_bytes(12000));
 }
 echo 'n=', $_SESSION['n'], ' cache=', $kept, ' store=', $redis->get('k');
 `

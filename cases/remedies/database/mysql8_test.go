@@ -139,7 +139,7 @@ var signs = map[string]float64{
 
 // levels are the same for what goes up and down.
 var levels = map[string]string{"Open_tables": "40", "Open_table_definitions": "400", "Max_used_connections": "14",
-	"Innodb_buffer_pool_pages_dirty": "300", "Innodb_buffer_pool_pages_total": "1536"}
+	"Innodb_buffer_pool_pages_dirty": "300", "Innodb_buffer_pool_pages_total": "1536", "Threads_running": "900"}
 
 // under is what a look would be if the run had shown signs and levels, with the
 // server as it is now. A counter that the server does not have is an error: a
@@ -355,7 +355,7 @@ func (s *server) persisted(t *testing.T, in remedy.Input) {
 func (s *server) settings8(t *testing.T, in remedy.Input) {
 	rules := []string{"db.aborted", "db.thread-cache", "db.table-cache", "db.definition-cache", "db.connections", "db.binlog-cache", "db.tmp-disk",
 		"db.sort-merge", "db.join-buffer", "db.read-buffer", "db.name-resolve", "db.log-buffer", "db.io-capacity", "db.dirty-pages", "db.flush-method",
-		"db.autoinc-lock", "db.isolation", "db.doublewrite", "db.binlog-sync", "db.adaptive-hash", "db.commit-flush", "db.memory"}
+		"db.autoinc-lock", "db.isolation", "db.doublewrite", "db.binlog-sync", "db.adaptive-hash", "db.commit-flush", "db.memory", "db.sync-array"}
 	bad := s.under(t, in)
 	res := remedy.PlanAll(bad)
 	var plans []remedy.Plan
@@ -380,7 +380,7 @@ func (s *server) settings8(t *testing.T, in remedy.Input) {
 	}
 	s.shown(t, p, func() {
 		again := remedy.PlanAll(s.under(t, in))
-		for _, rule := range []string{"db.name-resolve", "db.flush-method", "db.autoinc-lock", "db.isolation", "db.doublewrite", "db.binlog-sync", "db.adaptive-hash", "db.commit-flush"} {
+		for _, rule := range []string{"db.name-resolve", "db.flush-method", "db.autoinc-lock", "db.isolation", "db.doublewrite", "db.binlog-sync", "db.adaptive-hash", "db.commit-flush", "db.sync-array"} {
 			if p, ok := answers(again, rule); ok {
 				t.Errorf("its sign is still there: %s", p.ID)
 			}

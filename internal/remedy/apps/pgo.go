@@ -8,6 +8,7 @@ import (
 	"kasoku/internal/change"
 	"kasoku/internal/diagnose"
 	"kasoku/internal/remedy/planning"
+	"kasoku/internal/stack"
 )
 
 // buildScript saves what the build makes, then builds as the checkout's owner.
@@ -68,11 +69,18 @@ func planPGO(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 	for i := range changes {
 		changes[i].Activate = change.None // the build reads it, then the app is restarted
 	}
-	apply := append([]string{"sh", "-c", buildScript, "kasoku", fmt.Sprint(len(b.Products))}, b.Products...)
-	changes = append(changes, change.Change{Kind: change.KindExec, Host: planning.HostOf(svc), Service: svc.Name, Activate: change.Restart, Dir: b.Dir,
-		Apply: append(apply, b.Command...), Undo: append([]string{"sh", "-c", putBackScript, "kasoku"}, b.Products...),
-		Why: f.Text, Command: fmt.Sprintf("cd %s && %s", b.Dir, strings.Join(b.Command, " "))})
+	changes = append(changes, built(svc, b.Command, f.Text))
 	return []planning.Plan{{ID: "go.pgo:" + svc.Name, Title: "Build " + svc.Name + " by its own CPU profile", Changes: changes}}, nil
+}
+
+// built is a build by a command in place of the service's own, which undo takes
+// back product by product.
+func built(svc *stack.Service, command []string, why string) change.Change {
+	b := svc.Build
+	apply := append([]string{"sh", "-c", buildScript, "kasoku", fmt.Sprint(len(b.Products))}, b.Products...)
+	return change.Change{Kind: change.KindExec, Host: planning.HostOf(svc), Service: svc.Name, Activate: change.Restart, Dir: b.Dir,
+		Apply: append(apply, command...), Undo: append([]string{"sh", "-c", putBackScript, "kasoku"}, b.Products...),
+		Why: why, Command: fmt.Sprintf("cd %s && %s", b.Dir, strings.Join(command, " "))}
 }
 
 // mentions reports whether an expression takes a variable's value.

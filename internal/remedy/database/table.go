@@ -8,11 +8,8 @@ import (
 // undoSetting is what taking a setting back does.
 const undoSetting = "the option files' saved bytes come back, and SET GLOBAL puts the running value back (or a restart, where the setting needs one)"
 
-// Tests on the real server (cases/remedies/database) and on made-up ones.
-const (
-	testSettings = "TestDatabaseSettings"
-	testOthers   = "TestKnobsOfOtherVersions"
-)
+// testSettings is on the real server (cases/remedies/database).
+const testSettings = "TestDatabaseSettings"
 
 // Remedies of this family, in the order in which they are listed for people.
 var Remedies = append([]planning.Remedy{
@@ -31,7 +28,7 @@ var Remedies = append([]planning.Remedy{
 		ID: "mariadb.pool-smaller", Title: "A buffer pool no larger than the data needs", Measures: []string{"C21"}, Rules: []string{"db.pool-too-large"},
 		Reason: "Memory that the pool never fills is what other services and the page cache lack.",
 		Source: "MariaDB documentation, \"InnoDB Buffer Pool\": it can be resized while the server runs",
-		Reach:  0.1, Plan: planSmaller, Test: "TestPoolSmaller",
+		Reach:  0.1, Plan: planSmaller, Test: "cases/remedies/database/pool_test.go:TestPoolShrinks",
 		Command: "SET GLOBAL innodb_buffer_pool_size = 1073741824; and the same in [mysqld]", Undo: undoSetting,
 	},
 	{
@@ -64,5 +61,12 @@ var Remedies = append([]planning.Remedy{
 		Reach:  0.05, Small: true, Plan: planDatabaseSocket, Test: "TestRemedyDatabaseSocket",
 		Command: "in the application's settings: mysql:unix_socket=/run/mysqld/mysqld.sock instead of host and port", Undo: "the settings' saved bytes come back",
 		Effect: "with nginx.php-socket, nginx.delivery and nginx.tokens +10.5 % (+5.8 to +15.4) on cases/login, tuned (`make bench-tuners`)",
+	},
+	{
+		ID: "app.db-persistent", Title: "Connections to the database kept from request to request", Measures: []string{"I14"}, Rules: []string{"app.db-persistent"},
+		Reason: "A connection for each request costs its set-up and a log-in, and leaves a port in TIME_WAIT. Where a setting of the application says that none is kept, it says the opposite then, in the forms of a table (internal/diagnose/rules_persistent.go): CodeIgniter, Moodle, CakePHP, FuelPHP, PDO's option, Django, DB_PERSISTENT in an environment. One for each process must fit into max_connections. What a request leaves on its connection (variables, temporary tables, named locks) the next one finds; PDO does not clear it, so isolation is named as a trade. Where the source says it, it stays with the source (db.connect-per-request).",
+		Source: "PHP manual, \"Persistent Database Connections\"; the pages that the table names",
+		Trades: []regulation.Trade{regulation.Isolation}, Reach: 0.5, Plan: planPersistent, Test: "cases/remedies/apps/persistent_test.go:TestPersistent",
+		Command: "`'pconnect' => TRUE`, `'persistent' => true`, `DB_PERSISTENT=1`, `'CONN_MAX_AGE': 60` in the application's settings, then a reload", Undo: "the settings' saved bytes come back, and the reload closes what was kept",
 	},
 }, settingRemedies...)

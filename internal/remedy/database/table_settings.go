@@ -75,7 +75,7 @@ var settingRemedies = []planning.Remedy{
 		ID: "mariadb.sync-array", Title: "Waiting threads in several lists", Measures: []string{"C21"}, Rules: []string{"db.sync-array"},
 		Reason: "Hundreds of waiting threads are looked through in one list behind one mutex.",
 		Source: "MySQL manual, \"innodb_sync_array_size\"; MariaDB 10.6 has none any more",
-		Reach:  0.1, Plan: settings("mariadb.sync-array", "Lists of waiting threads"), Test: testOthers,
+		Reach:  0.1, Plan: settings("mariadb.sync-array", "Lists of waiting threads"), Test: "cases/remedies/database/mysql8_test.go:TestMySQL8",
 		Command: "innodb_sync_array_size = 4 in [mysqld] and a restart", Undo: undoSetting,
 	},
 	{

@@ -213,6 +213,13 @@ func wantBuffers(t *target, _ diagnose.Finding) ([]set, error) {
 	return out, nil
 }
 
+// wantBusyPoll: busy_read is what new sockets get, busy_poll what poll(2) and
+// epoll_wait(2) wait for those sockets.
+func wantBusyPoll(*target, diagnose.Finding) ([]set, error) {
+	to := strconv.Itoa(diagnose.BusyPoll)
+	return []set{{"net.core.busy_read", to}, {"net.core.busy_poll", to}}, nil
+}
+
 // wantCongestion: BBR models the path instead of taking each lost packet for a
 // full queue (Cardwell et al. 2016, ACM Queue 14(5)).
 func wantCongestion(t *target, _ diagnose.Finding) ([]set, error) {

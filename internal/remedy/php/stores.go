@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"kasoku/internal/change"
 	"kasoku/internal/diagnose"
 	"kasoku/internal/evidence"
 	"kasoku/internal/remedy/planning"
@@ -38,6 +39,22 @@ func planKeepSessionStore(in planning.Input, f diagnose.Finding) ([]planning.Pla
 	}
 	changes, err := Set(in, svc, sets, f.Text)
 	return []planning.Plan{{ID: "php.session-persistent:" + svc.Name, Title: "Keep " + svc.Name + "'s connections to the session store open", Changes: changes}}, err
+}
+
+// planKeepCache has an application keep its connections to memcached, by the
+// name that its environment may give them.
+func planKeepCache(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
+	app, file, store := in.Stack.Service(f.Service), f.Subject["file"], in.Stack.Service(f.Subject["cache"])
+	if err := takes(in, store); err != nil {
+		return nil, err
+	}
+	content, _ := diagnose.KeepMemcached(in.Snapshot.Files[planning.HostOf(app)][file].Content, f.Subject["reads"] != "")
+	c, err := planning.FileChange(in.Snapshot, app, file, content, change.Reload, f.Text)
+	if err != nil {
+		return nil, err
+	}
+	return []planning.Plan{{ID: "app.cache-persistent:" + app.Name + ":" + file, EditsSettings: true, Changes: []change.Change{c},
+		Title: fmt.Sprintf("Keep connections of %s to %s open", app.Name, store.Name)}}, nil
 }
 
 // persistentPath adds persistent=1 to the one server of a phpredis save path

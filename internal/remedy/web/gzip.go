@@ -39,7 +39,7 @@ func planGzip(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 		where := levelOf(server, "gzip")
 		sets := [][]string{{"gzip", "on"}, {"gzip_vary", "on"}, {"gzip_proxied", "any"}, {"gzip_comp_level", gzipLevel}, {"gzip_min_length", gzipLeast},
 			append([]string{"gzip_types"}, textTypes(in)...)}
-		if precompressed(in) && slices.Contains(in.Snapshot.Nginx[f.Service].Modules, "--with-http_gzip_static_module") {
+		if diagnose.Precompressed(in.Snapshot) && slices.Contains(in.Snapshot.Nginx[f.Service].Modules, diagnose.GzipStatic) {
 			sets = append(sets, []string{"gzip_static", "on"})
 			title += ", with the .gz files that lie beside it"
 		}
@@ -58,6 +58,17 @@ func planGzip(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 		return nil, err
 	}
 	return []planning.Plan{{ID: "nginx.gzip:" + f.Service, Title: title, Trades: trades, Changes: changes}}, nil
+}
+
+// planGzipStatic sends the .gz beside a file to clients that take it.
+func planGzipStatic(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
+	changes, err := Edit(in, f.Service, change.Reload, f.Text, func(_ *nginx.Config, server *nginx.Directive) error {
+		return setWhere(server, levelOf(server, "gzip"), "gzip_static", "on")
+	})
+	if err != nil {
+		return nil, err
+	}
+	return []planning.Plan{{ID: "nginx.gzip-static:" + f.Service, Title: "Send the .gz files that lie beside those of " + f.Service, Changes: changes}}, nil
 }
 
 // levelOf is the block whose directive applies at server, http if none does.
@@ -91,16 +102,6 @@ func textTypes(in planning.Input) []string {
 		}
 	}
 	return out
-}
-
-// precompressed reports whether a sampled file has its compressed form beside it.
-func precompressed(in planning.Input) bool {
-	for _, f := range in.Snapshot.StaticFiles {
-		if f.Gzip {
-			return true
-		}
-	}
-	return false
 }
 
 // hasBrotli reports whether the module is loaded or compiled in.

@@ -15,6 +15,13 @@ var nginxMore = []planning.Remedy{
 		Effect: "−5.5 % (−7.9 to −3.0) on cases/login, tuned by hand (`make bench-tuners`), where CPU binds and clients are near; put back",
 	},
 	{
+		ID: "nginx.gzip-static", Title: "Files sent as they lie there compressed", Measures: []string{"C27"}, Rules: []string{"web.gzip-static"},
+		Reason: "A file that is compressed for each client takes CPU each time; its .gz, which holds the same bytes, takes none. Not where a file of the run has something else beside it as .gz, which would be sent instead. Whoever changes a file must make its .gz anew from then on.",
+		Source: "nginx documentation, ngx_http_gzip_static_module",
+		Reach:  0.3, Small: true, Plan: planGzipStatic, Test: "TestNginxGzipStatic",
+		Command: "gzip_static on;", Undo: undoConfig,
+	},
+	{
 		ID: "nginx.tokens", Title: "No version in answers", Measures: []string{"L09"}, Rules: []string{"web.server-tokens"},
 		Reason: "Some bytes less in each answer.",
 		Source: "nginx documentation, \"server_tokens\"",
