@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"kasoku/internal/stat"
@@ -102,7 +101,7 @@ func Run(ctx context.Context, r Rule, runner Runner, progress func(Verdict)) (Ve
 		return Verdict{}, fmt.Errorf("experiment: %w", err)
 	}
 	e := &running{rule: r, verdict: Verdict{Level: r.Alpha}, seq: seq, runner: runner, started: time.Now(),
-		coin: rand.New(rand.NewPCG(r.Seed, 0x6b61736f6b75))}
+		coin: rand.New(rand.NewPCG(r.Seed, 0x6b61736f6b75)), watched: progress != nil || !r.Deadline.IsZero()}
 	e.takeUp(r.Earlier)
 	for pair := e.before + 1; ; pair++ {
 		done, err := e.pair(ctx, pair)
@@ -159,6 +158,7 @@ type running struct {
 	coin    *rand.Rand
 	second  Side // of the latest odd pair of its own, first of the next
 	before  int  // pairs of an earlier experiment
+	watched bool // between looks, too: by people, or by a deadline
 	started time.Time
 	verdict Verdict
 	logs    []float64 // log ratios candidate / baseline of the pairs so far
@@ -321,7 +321,7 @@ func (e *running) look() (bool, error) {
 		return true, nil
 	}
 	e.noteRatio(b.Score, c.Score)
-	if len(e.logs) < 2 {
+	if len(e.logs) < 2 || !e.watched && !e.looks() {
 		return false, nil
 	}
 	d, t, err := e.seq.Look(e.logs, math.Log1p(worthFinding*e.rule.SmallestEffect))
@@ -345,7 +345,7 @@ func (e *running) look() (bool, error) {
 		e.end(Regressed, fmt.Sprintf("slower (p = %.2g after %d pairs)", t.PLess, t.N))
 	case d == stat.Futile:
 		e.end(NoDifference, e.unlikely(t))
-	case slices.Contains(e.seq.Looks, len(e.logs)) && tail.p < tailLevel:
+	case e.looks() && tail.p < tailLevel:
 		e.end(Regressed, fmt.Sprintf("the 99th percentile of latency grew %.2f times (above %g: p = %.2g after %d pairs)", tail.ratio, maxP99Ratio, tail.p, len(e.logs)))
 	case e.makesWay(t):
 		e.verdict.Shared = true
@@ -370,7 +370,7 @@ func (e *running) unlikely(t stat.TTest) string {
 func (e *running) makesWay(t stat.TTest) bool {
 	n := len(e.logs)
 	switch {
-	case e.rule.Patience == 0 || n <= e.before || !slices.Contains(e.seq.Looks, n) || e.leads():
+	case e.rule.Patience == 0 || n <= e.before || !e.looks() || e.leads():
 		return false
 	case n >= e.rule.Patience || e.before > 0: // what has come to turn again uses it
 		return n >= e.rule.Patience

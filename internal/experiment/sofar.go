@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"math"
+	"slices"
 
 	"kasoku/internal/stat"
 )
@@ -10,7 +11,7 @@ import (
 // runs in the order in which they were made: the verdict's pairs, effect,
 // interval (none before the second pair) and scores, as Run tells them.
 func SoFar(baseline, candidate []float64) Verdict {
-	e := &running{}
+	e := &running{watched: true}
 	for i := range min(len(baseline), len(candidate)) {
 		e.base, e.cand = append(e.base, Sample{Score: baseline[i]}), append(e.cand, Sample{Score: candidate[i]})
 		b, c := baseline[i], candidate[i]
@@ -32,8 +33,13 @@ func (e *running) noteRatio(baseline, candidate float64) {
 	}
 	e.logs = append(e.logs, math.Log(candidate/baseline))
 	e.verdict.Pairs = len(e.logs)
-	e.estimate()
+	if e.watched || e.looks() {
+		e.estimate()
+	}
 }
+
+// looks reports whether the test may decide on the pairs so far.
+func (e *running) looks() bool { return slices.Contains(e.seq.Looks, len(e.logs)) }
 
 // noteTest takes the pairs' test into the verdict's effect and interval.
 func (e *running) noteTest(t stat.TTest) {

@@ -162,6 +162,8 @@ func writeRemedy(b *bytes.Buffer, r Remedy, effect string) {
 		{"test", "`" + r.Test + "`"},
 	} {
 		switch {
+		case line.text == "" && line.name == "measured here" && r.Unmeasured != "":
+			line.text = "nothing: " + r.Unmeasured
 		case line.text == "" && line.name == "measured here":
 			line.text = "not yet"
 		case line.text == "":

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"kasoku/internal/change"
+	"kasoku/internal/experiment/effecttest"
 	"kasoku/internal/remedy"
-	"kasoku/internal/remedy/remedytest"
 	"kasoku/internal/store"
 )
 
@@ -56,12 +56,12 @@ func show(t *testing.T, id string, prepare ...string) {
 }
 
 // effect measures what a plan brings to the case, if that is asked for
-// (remedytest.Measure).
+// (effecttest.Measure).
 func (l *lab) effect(t *testing.T, p remedy.Plan) {
 	t.Helper()
 	rate := func() float64 {
 		bench := *l.bench
-		bench.Window, bench.Warmup, bench.Plain = remedytest.EffectWindow, remedytest.EffectWarmup, true
+		bench.Window, bench.Warmup, bench.Plain = effecttest.Window, effecttest.Warmup, true
 		run, err := bench.Run(t.Context(), RunOptions{Kind: store.Scored, Label: p.ID})
 		if err != nil {
 			t.Fatal(err)
@@ -69,7 +69,7 @@ func (l *lab) effect(t *testing.T, p remedy.Plan) {
 		return float64(run.Evidence.Load.Succeeded) / run.Evidence.Load.Window.Seconds()
 	}
 	var tx change.Tx
-	remedytest.Measure(t, p, remedytest.Answers, rate, rate, func() { tx = l.put(t, p) }, func() {
+	effecttest.Measure(t, p, effecttest.Answers, rate, rate, func() { tx = l.put(t, p) }, func() {
 		if err := l.exec.Revert(t.Context(), tx.ID); err != nil {
 			t.Fatal(err)
 		}

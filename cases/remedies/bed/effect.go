@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"kasoku/internal/change"
+	"kasoku/internal/experiment/effecttest"
 	"kasoku/internal/remedy"
-	"kasoku/internal/remedy/remedytest"
 	"kasoku/internal/store"
 	"kasoku/internal/tune"
 )
@@ -17,7 +17,7 @@ import (
 // the test.
 func (b *Bed) Effect(t testing.TB, p remedy.Plan) {
 	t.Helper()
-	if !remedytest.Measuring() || b.Unmeasured || b.measured[p.ID] || p.Remedy == "" || p.Remedy == remedy.GroupID { // a test's own plan and a join of others are no remedies
+	if !effecttest.Measuring() || b.Unmeasured || b.measured[p.ID] || p.Remedy == "" || p.Remedy == remedy.GroupID { // a test's own plan and a join of others are no remedies
 		return
 	}
 	if b.measured == nil {
@@ -29,7 +29,7 @@ func (b *Bed) Effect(t testing.TB, p remedy.Plan) {
 	named.ID = strings.ReplaceAll(p.ID, b.Dir+"/", "") // a folder of this run only
 	// Errors as found may be the sign itself.
 	may, must := func() float64 { return b.score(t, "baseline", true) }, func() float64 { return b.score(t, p.ID, false) }
-	remedytest.Measure(t, named, remedytest.Answers, may, must, func() { tx = b.apply(t, p) }, func() { b.Revert(t, tx) })
+	effecttest.Measure(t, named, effecttest.Answers, may, must, func() { tx = b.apply(t, p) }, func() { b.Revert(t, tx) })
 }
 
 // score of one run: right answers per second. Errors fail the test unless they may
@@ -37,7 +37,7 @@ func (b *Bed) Effect(t testing.TB, p remedy.Plan) {
 func (b *Bed) score(t testing.TB, label string, mayFail bool) float64 {
 	t.Helper()
 	bench := *b.Bench
-	bench.Window, bench.Warmup, bench.Plain = remedytest.EffectWindow, remedytest.EffectWarmup, true
+	bench.Window, bench.Warmup, bench.Plain = effecttest.Window, effecttest.Warmup, true
 	run, err := bench.Run(t.Context(), tune.RunOptions{Kind: store.Scored, Label: label})
 	if err != nil {
 		t.Fatal(err)

@@ -7,7 +7,7 @@ import (
 
 	"kasoku/cases/remedies/bed"
 	"kasoku/internal/change"
-	"kasoku/internal/remedy/remedytest"
+	"kasoku/internal/experiment/effecttest"
 )
 
 // TestBalance: requests go where the plan says, none is lost on the way there
@@ -65,8 +65,8 @@ func TestBalance(t *testing.T) {
 				tx, err = s.exec.Apply(t.Context(), change.Intent{Title: p.Title, Plan: p.ID, Changes: changes})
 				return err
 			}
-			rate := func() float64 { return remedytest.Rate(t, func() error { _, err := s.get(); return err }) }
-			remedytest.Measure(t, p, remedytest.Answers, rate, rate,
+			rate := func() float64 { return effecttest.Rate(t, func() error { _, err := s.get(); return err }) }
+			effecttest.Measure(t, p, effecttest.Answers, rate, rate,
 				func() {
 					if err := apply(); err != nil {
 						t.Fatal(err)

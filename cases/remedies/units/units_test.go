@@ -17,12 +17,12 @@ import (
 	"kasoku/internal/change"
 	"kasoku/internal/diagnose"
 	"kasoku/internal/evidence"
+	"kasoku/internal/experiment/effecttest"
 	"kasoku/internal/host"
 	"kasoku/internal/host/ssh"
 	"kasoku/internal/host/sshtest"
 	"kasoku/internal/load"
 	"kasoku/internal/remedy"
-	"kasoku/internal/remedy/remedytest"
 	"kasoku/internal/stack"
 	"kasoku/internal/tune"
 	"kasoku/lab"
@@ -138,7 +138,7 @@ func (s *site) effect(p remedy.Plan) {
 		}
 		return n
 	}
-	remedytest.Measure(s.t, p, "loops of two shells/s", rate, rate, func() {
+	effecttest.Measure(s.t, p, "loops of two shells/s", rate, rate, func() {
 		var err error
 		if tx, err = s.exec.Apply(s.t.Context(), change.Intent{Title: p.Title, Plan: p.ID, Changes: p.Changes}); err != nil {
 			s.t.Fatal(err)

@@ -52,6 +52,8 @@ type Remedy struct {
 	// Effect is what was measured here, with the command that repeats it;
 	// "" if nothing was.
 	Effect string
+	// Unmeasured says why no small stack shows an effect, "" if one can.
+	Unmeasured string
 	// Test names the test that shows it on the real server.
 	Test string
 }

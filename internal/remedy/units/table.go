@@ -24,5 +24,6 @@ var Remedies = []planning.Remedy{
 		Source: "systemd.resource-control(5), TasksMax=",
 		Reach:  0.5, Plan: planTasks, Test: unitsTest,
 		Command: "`systemctl edit app` → `[Service]`, `TasksMax=2048`, then `systemctl restart app`", Undo: "the drop-in goes, with its folder if Kasoku made it, and the service is restarted",
+		Unmeasured: "below the limit nothing differs, and above it the service fails",
 	},
 }

@@ -1,4 +1,6 @@
-package remedytest
+// Package effecttest measures what a remedy brings to the small stack of its test,
+// for `make bench-effects`. Only tests import it.
+package effecttest
 
 import (
 	"encoding/json"
@@ -20,9 +22,9 @@ const effectsFile = "KASOKU_EFFECTS"
 // tells what they are worth. Pairs are an even number, so that each order comes as
 // often as the other.
 const (
-	effectPairs  = 8
-	EffectWindow = 700 * time.Millisecond
-	EffectWarmup = 200 * time.Millisecond
+	pairs  = 8
+	Window = 700 * time.Millisecond
+	Warmup = 200 * time.Millisecond
 )
 
 // Measuring reports whether effects are asked for.
@@ -42,7 +44,7 @@ func Measure(t testing.TB, p remedy.Plan, unit string, before, after func() floa
 	}
 	// AB BA AB …: nothing is switched between two runs of one side.
 	var baseline, candidate []float64
-	for range effectPairs / 2 {
+	for range pairs / 2 {
 		baseline = append(baseline, before())
 		apply()
 		candidate = append(candidate, after(), after())
@@ -50,7 +52,7 @@ func Measure(t testing.TB, p remedy.Plan, unit string, before, after func() floa
 		baseline = append(baseline, before())
 	}
 	v := experiment.SoFar(baseline, candidate)
-	e := remedy.Effect{Remedy: p.Remedy, Plan: p.ID, Test: t.Name(), Unit: unit, Pairs: v.Pairs, Window: EffectWindow,
+	e := remedy.Effect{Remedy: p.Remedy, Plan: p.ID, Test: t.Name(), Unit: unit, Pairs: v.Pairs, Window: Window,
 		Baseline: v.BaselineScore, Candidate: v.CandidateScore, Effect: v.Effect, Low: v.Low, High: v.High}
 	line, err := json.Marshal(e)
 	if err != nil {
@@ -73,8 +75,8 @@ func Rate(t testing.TB, ask func() error) float64 {
 	t.Helper()
 	var right atomic.Int64
 	var wg sync.WaitGroup
-	begin := time.Now().Add(EffectWarmup)
-	end := begin.Add(EffectWindow)
+	begin := time.Now().Add(Warmup)
+	end := begin.Add(Window)
 	for range 4 {
 		wg.Go(func() {
 			for now := time.Now(); now.Before(end); now = time.Now() {
@@ -89,5 +91,5 @@ func Rate(t testing.TB, ask func() error) float64 {
 		})
 	}
 	wg.Wait()
-	return float64(right.Load()) / EffectWindow.Seconds()
+	return float64(right.Load()) / Window.Seconds()
 }
