@@ -303,12 +303,26 @@ func (a *replicaAct) restore(ctx context.Context) error {
 	if err := spare.exec(ctx, "RESET MASTER", "SET GLOBAL gtid_slave_pos = ''", "DROP USER IF EXISTS "+stack.AccountName(stack.ReplicaUser, main.host)); err != nil {
 		return err
 	}
-	if a.c.Replica.OwnLog { // it has followed nobody but the spare
-		if err := main.exec(ctx, "RESET MASTER", "SET GLOBAL gtid_slave_pos = ''"); err != nil {
-			return err
-		}
+	if err := a.emptyLog(ctx, main); err != nil {
+		return err
 	}
 	return main.exec(ctx, "DROP USER IF EXISTS "+stack.AccountName(stack.ReplicaUser, spare.host))
+}
+
+// emptyLog empties the log that is there for replication only, unless its host's
+// guard has ended it already.
+func (a *replicaAct) emptyLog(ctx context.Context, main *dbEnd) error {
+	if !a.c.Replica.OwnLog { // it has followed nobody but the spare
+		return nil
+	}
+	logs, err := main.value(ctx, "@@log_bin")
+	if err == nil && logs == "1" {
+		err = main.exec(ctx, "RESET MASTER")
+	}
+	if err != nil {
+		return err
+	}
+	return main.exec(ctx, "SET GLOBAL gtid_slave_pos = ''")
 }
 
 func (a *replicaAct) conflict(s sight) *ConflictError {

@@ -26,8 +26,9 @@ type Turn struct {
 	// Where each is reached from the other's host.
 	FromAddress string `json:"from_address"`
 	ToAddress   string `json:"to_address"`
-	// Half is the part of the other host: it does nothing, but gives that host's
-	// guard something to put back. Service and To are exchanged.
+	// Half is the part of the other host, with Service and To exchanged: it does
+	// nothing when it is applied, and the same when it is put back, but gives that
+	// host's guard something to put back. It stands before the other part.
 	Half bool `json:"half,omitempty"`
 }
 
@@ -159,15 +160,15 @@ func (a *turnAct) restore(ctx context.Context) error {
 	if a.x.options.Here != "" {
 		return a.restoreHere(ctx)
 	}
-	if a.c.Turn.Half {
-		return nil
-	}
 	from, to, err := a.ends(ctx)
 	if err != nil {
 		return err
 	}
 	defer from.close()
 	defer to.close()
+	if a.c.Turn.Half { // whose To is the one that was left
+		return a.turn(ctx, from, to, "undo.turn")
+	}
 	return a.turn(ctx, to, from, "undo.turn")
 }
 
@@ -332,7 +333,7 @@ func (a *turnAct) releaseIfFollowed(ctx context.Context, e *dbEnd) error {
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-	return nil // the other one does not follow: it is the one that is written to
+	return fmt.Errorf("%s follows nobody, and stays read-only; `kasoku recover` lets it follow %s again", a.c.Service, a.c.Turn.To)
 }
 
 // moves reports whether a change turns databases round, and o changes one of them:

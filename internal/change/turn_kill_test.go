@@ -14,7 +14,7 @@ func init() {
 	for _, job := range []string{"replica", "turn"} {
 		setups[job] = func(l lab, o *Options) {
 			own := twoDBs{l.dir}.options(o.Dir)
-			o.Stack, o.Control, o.DB = own.Stack, own.Control, own.DB
+			o.Stack, o.Hosts, o.Control, o.DB = own.Stack, own.Hosts, own.Control, own.DB
 		}
 	}
 }

@@ -15,7 +15,6 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"kasoku/internal/host"
 	"kasoku/internal/stack"
 )
 
@@ -145,9 +144,10 @@ func (p twoDBs) ask(t *testing.T, name, query string) string {
 
 func (p twoDBs) options(dir string) Options {
 	s := &stack.Stack{Services: []stack.Service{{Name: "main", Kind: stack.MariaDB}, {Name: "spare", Kind: stack.MariaDB, SpareFor: "main"}}}
-	return Options{Dir: dir, Stack: s, Hosts: map[string]host.Host{"local": host.NewLocal()},
-		Control: func(string) (Controller, error) { return nothing{}, nil },
-		DB:      func(ctx context.Context, service string) (*sql.DB, error) { return p.db(ctx, service) }}
+	o := Options{Dir: dir, Stack: s, Control: func(string) (Controller, error) { return nothing{}, nil },
+		DB: func(ctx context.Context, service string) (*sql.DB, error) { return p.db(ctx, service) }}
+	p.onTwoHosts(&o)
+	return o
 }
 
 // nothing is a Controller of what is always well.
@@ -164,8 +164,8 @@ func (p twoDBs) replica() []Change {
 
 func (p twoDBs) turn() []Change {
 	return []Change{
-		{Kind: KindTurn, Service: "main", Turn: &Turn{To: "spare", FromAddress: p.address("main"), ToAddress: p.address("spare")}},
 		{Kind: KindTurn, Service: "spare", Turn: &Turn{To: "main", FromAddress: p.address("spare"), ToAddress: p.address("main"), Half: true}},
+		{Kind: KindTurn, Service: "main", Turn: &Turn{To: "spare", FromAddress: p.address("main"), ToAddress: p.address("spare")}},
 	}
 }
 

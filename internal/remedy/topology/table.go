@@ -1,6 +1,9 @@
 package topology
 
-import "kasoku/internal/remedy/planning"
+import (
+	"kasoku/internal/regulation"
+	"kasoku/internal/remedy/planning"
+)
 
 const topologyTest = "cases/remedies/topology/balance_test.go:TestBalance"
 
@@ -27,5 +30,12 @@ var Remedies = []planning.Remedy{
 		Source: "nginx documentation, ngx_http_upstream_module, \"server\": backup",
 		Reach:  0.05, Plan: planFewer, Test: topologyTest,
 		Command: "upstream app { server 10.0.0.1:9000; server 10.0.0.2:9000 backup; }; `nginx -s reload`", Undo: "The file's bytes come back, then nginx is reloaded.",
+	},
+	{
+		ID: "database.apart", Title: "Database on a host of its own", Measures: []string{"I05", "W12"}, Rules: []string{"topology.database-apart"},
+		Reason: "A database and an application that share a full host take CPU from each other. On another host each has its own; a round trip over the network is added to each statement, so which is faster is found by trying. The other database is prepared as a copy that follows; each switch holds writes back until the other one has all of them.",
+		Source: "MariaDB manual, \"Setting Up Replication\", \"Global Transaction ID\", \"read_only\"; Denning & Buzen 1978",
+		Reach:  0.5, Trades: []regulation.Trade{regulation.Security}, Plan: planApart, Test: "cases/remedies/topology/apart_test.go:TestDatabaseApart",
+		Command: "kasoku.yaml: {name: db2, kind: mariadb, host: h2, spare_for: db}; log_bin, log_slave_updates, server_id on both, read_only on db2, restart; mariadb-dump | mariadb; CHANGE MASTER; then db: SET GLOBAL read_only = 1; db2: MASTER_GTID_WAIT, SET GLOBAL read_only = 0; the application's settings: mysql:host=10.0.0.2", Undo: "The same way back: writes are held back on db2 until db has them all. Then the copy is dropped, and both servers' files come back and they are restarted.",
 	},
 }
