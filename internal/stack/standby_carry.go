@@ -187,4 +187,6 @@ func CarriedAccounts(ctx context.Context, db querying) (_ []CarriedAccount, why 
 // AccountName quotes an account as statements name it.
 func AccountName(user, host string) string { return quoteName(user) + "@" + quoteName(host) }
 
-func quoteName(s string) string { return "'" + strings.NewReplacer(`\`, `\\`, "'", "''").Replace(s) + "'" }
+func quoteName(s string) string {
+	return "'" + strings.NewReplacer(`\`, `\\`, "'", "''").Replace(s) + "'"
+}

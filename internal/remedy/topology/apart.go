@@ -90,7 +90,7 @@ func (p *pairOf) settings() ([]change.Change, error) {
 	}{{p.main, p.db.Variables["datadir"], !p.logs()}, {p.spare, p.has.Variables["datadir"], true}} {
 		if e.own && path.IsAbs(e.data) {
 			clean = append(clean, change.Change{Kind: change.KindExec, Host: planning.HostOf(e.svc), Apply: []string{"true"},
-				Undo: []string{"find", e.data, "-maxdepth", "1", "(", "-name", ownLog + ".*", "-o", "-name", "multi-master.info", ")", "-delete"},
+				Undo: []string{"find", e.data, "-maxdepth", "1", "-name", ownLog + ".*", "-delete"},
 				Why:  "The binary log that is made for replication goes when it is put back."})
 		}
 	}
