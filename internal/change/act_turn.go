@@ -52,8 +52,16 @@ func (a *turnAct) prepare(ctx context.Context) ([][]byte, error) {
 	if t.Half {
 		return nil, nil
 	}
-	_, err := a.look(ctx)
-	return nil, err
+	from, to, err := a.ends(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer from.close()
+	defer to.close()
+	if on, err := to.follows(ctx, from); err != nil || !on {
+		return nil, errors.Join(err, fmt.Errorf("%s: %w: %s does not follow %s", a.c.Title(), ErrChanged, t.To, a.c.Service))
+	}
+	return nil, nil
 }
 
 // ends opens both.
@@ -98,8 +106,26 @@ func (a *turnAct) look(ctx context.Context) (sight, error) {
 	if err != nil {
 		return sight{}, err
 	}
-	return sight{before: !heldFrom && heldTo && on && !back, after: heldFrom && !heldTo && back && !on,
+	gone := false // what was copied, as when all is put back: then there is nothing to turn
+	if !heldFrom && !on && !back {
+		if gone, err = noPair(ctx, from, to); err != nil {
+			return sight{}, err
+		}
+	}
+	return sight{before: gone || !heldFrom && heldTo && on && !back, after: heldFrom && !heldTo && back && !on,
 		got: fmt.Sprintf("%s is %s%s, %s is %s%s", from.service, writable(heldFrom), following(back), to.service, writable(heldTo), following(on))}, nil
+}
+
+// noPair reports whether none of two databases has the account by which one would
+// follow it.
+func noPair(ctx context.Context, ends ...*dbEnd) (bool, error) {
+	for _, e := range ends {
+		n, err := e.value(ctx, "(SELECT COUNT(*) FROM mysql.user WHERE User = '"+stack.ReplicaUser+"')")
+		if err != nil || n != "0" {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 func writable(held bool) string {

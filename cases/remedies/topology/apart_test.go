@@ -27,22 +27,35 @@ func TestDatabaseApart(t *testing.T) {
 	defer x.Close()
 	o := s.order(1)
 	under := s.prepare(x, p)
-	for range 2 {
-		s.switched(x, p, func() {
-			in := s.look()
-			st := in.Snapshot.StackInUse(s.stack)
-			if st.Service("db") != nil || st.Service("db2") == nil || st.Service("shop").TalksTo[0] != "db2" || in.Snapshot.Databases["db2"] == nil {
-				t.Errorf("the database in use is not db2: %+v", st.Services)
+	s.switched(x, p, func() {
+		in := s.look()
+		st := in.Snapshot.StackInUse(s.stack)
+		if st.Service("db") != nil || st.Service("db2") == nil || st.Service("shop").TalksTo[0] != "db2" || in.Snapshot.Databases["db2"] == nil {
+			t.Errorf("the database in use is not db2: %+v", st.Services)
+		}
+		for _, again := range remedy.PlanAll(in).Plans {
+			if again.Remedy == p.Remedy {
+				t.Errorf("%s is planned again although it is in force", again.ID)
 			}
-			for _, again := range remedy.PlanAll(in).Plans {
-				if again.Remedy == p.Remedy {
-					t.Errorf("%s is planned again although it is in force", again.ID)
-				}
-			}
-		})
+		}
+	})
+	tx, err := x.Apply(t.Context(), change.Intent{Title: p.Title, Plan: p.ID, Changes: p.Changes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range append(slices.Clone(under), tx.ID) {
+		if err := x.Keep(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if drift, err := x.Verify(t.Context()); err != nil || len(drift) > 0 {
+		t.Errorf("kept, and it drifts: %v, %v", drift, err)
+	}
+	s.answers("h2")
+	if err := x.UndoAll(t.Context()); err != nil {
+		t.Fatal(err)
 	}
 	o.end(s, "h1")
-	s.unprepare(x, under)
 	s.asBefore(before)
 }
 
