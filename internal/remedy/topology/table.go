@@ -37,5 +37,6 @@ var Remedies = []planning.Remedy{
 		Source: "MariaDB manual, \"Setting Up Replication\", \"Global Transaction ID\", \"read_only\"; Denning & Buzen 1978",
 		Reach:  0.5, Trades: []regulation.Trade{regulation.Security}, Plan: planApart, Test: "cases/remedies/topology/apart_test.go:TestDatabaseApart",
 		Command: "kasoku.yaml: {name: db2, kind: mariadb, host: h2, spare_for: db}; log_bin, log_slave_updates, server_id on both, read_only on db2, restart; mariadb-dump | mariadb; CHANGE MASTER; then db: SET GLOBAL read_only = 1; db2: MASTER_GTID_WAIT, SET GLOBAL read_only = 0; the application's settings: mysql:host=10.0.0.2", Undo: "The same way back: writes are held back on db2 until db has them all. Then the copy is dropped, and both servers' files come back and they are restarted.",
+		Effect: "+92.1 % (+81.1 to +104) on two disposable hosts of 0.4 CPU each, half of the work the database's (docs/database-apart.md)",
 	},
 }
