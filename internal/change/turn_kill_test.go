@@ -1,6 +1,7 @@
 package change
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"testing"
@@ -11,7 +12,21 @@ func init() {
 		return func(l lab) []Change { return changes(twoDBs{l.dir}) }
 	}
 	plans["replica"], plans["turn"] = of(twoDBs.replica), of(twoDBs.turn)
-	for _, job := range []string{"replica", "turn"} {
+	jobs["moved-undo"] = func(ctx context.Context, x *Executor, l lab, fail func(error), count func()) {
+		p := twoDBs{l.dir}
+		var ids []int64
+		for _, in := range []Intent{{Title: "copy", Plan: Prepares("apart"), Changes: p.replica()}, {Title: "turn", Plan: "apart", Changes: p.turn()}} {
+			tx, err := x.Apply(ctx, in)
+			fail(err)
+			ids = append(ids, tx.ID)
+		}
+		for _, id := range ids {
+			fail(x.Keep(ctx, id))
+		}
+		count()
+		fail(x.UndoAll(ctx))
+	}
+	for _, job := range []string{"replica", "turn", "moved"} {
 		setups[job] = func(l lab, o *Options) {
 			own := twoDBs{l.dir}.options(o.Dir)
 			o.Stack, o.Hosts, o.Control, o.DB = own.Stack, own.Hosts, own.Control, own.DB
@@ -56,7 +71,7 @@ func (p twoDBs) killed(t *testing.T, job string) {
 func TestDatabasesKilledAtEveryStep(t *testing.T) {
 	p := newTwoDBs(t)
 	w := p.write(t, 0)
-	for _, job := range []string{"replica-apply", "replica-revert"} {
+	for _, job := range []string{"replica-apply", "replica-revert", "moved-undo"} {
 		t.Run(job, func(t *testing.T) { p.killed(t, job) })
 	}
 	x, err := Open(t.Context(), p.options(filepath.Join(p.dir, ".kasoku")))
