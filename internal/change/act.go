@@ -37,6 +37,12 @@ func (k Kind) looksTwice() bool {
 	return false
 }
 
+// ofData reports whether a kind is done by statements and leaves alone what a
+// service reads from disk.
+func (k Kind) ofData() bool {
+	return k == KindVariable || k == KindIndex || k == KindTable || k == KindReplica || k == KindTurn
+}
+
 // sight is what look found.
 type sight struct {
 	// before and after are both true if the change makes no difference, and
@@ -85,6 +91,10 @@ func (x *Executor) act(t *txn, i int) (act, error) {
 		return &tableAct{w}, nil
 	case KindRestart:
 		return &restartAct{w}, nil
+	case KindReplica:
+		return &replicaAct{w}, nil
+	case KindTurn:
+		return &turnAct{w}, nil
 	}
 	h, ok := x.hosts[c.hostName()]
 	if !ok {
@@ -113,7 +123,7 @@ func (x *Executor) act(t *txn, i int) (act, error) {
 	case KindReady:
 		return &readyAct{w}, nil
 	}
-	return nil, fmt.Errorf("kind of change %q is not known; it is file, dir, link, variable, index, table, exec, restart, sysctl, unit, process, package, git or ready", c.Kind)
+	return nil, fmt.Errorf("kind of change %q is not known; it is file, dir, link, variable, index, table, exec, restart, sysctl, unit, process, package, git, ready, replica or turn", c.Kind)
 }
 
 // differs is a conflict with the parts that every kind has.
@@ -138,6 +148,10 @@ func (w *work) subject() string {
 		return w.onHost("checkout " + w.c.Git.Dir)
 	case KindReady:
 		return w.onHost("build products in " + w.c.Ready.Dir)
+	case KindReplica:
+		return "the copy of the data in " + w.c.Service
+	case KindTurn:
+		return "which database is written to"
 	case KindVariable:
 		return w.c.Service + "'s variable " + w.c.Variable
 	case KindIndex:

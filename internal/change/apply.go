@@ -151,7 +151,7 @@ func (x *Executor) touched(t *txn, of []int) []string {
 func (x *Executor) configured(t *txn, of []int, service string) bool {
 	return slices.ContainsFunc(of, func(i int) bool {
 		c := &t.Changes[i]
-		return c.Service != "" && x.runner(c.Service) == service && (c.Activate != None || c.Kind != KindVariable && c.Kind != KindIndex && c.Kind != KindTable)
+		return c.Service != "" && x.runner(c.Service) == service && (c.Activate != None || !c.Kind.ofData())
 	})
 }
 

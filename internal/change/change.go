@@ -31,6 +31,8 @@ const (
 	KindPackage  Kind = "package"  // install, upgrade, downgrade or remove a Debian package
 	KindGit      Kind = "git"      // a commit in an application's checkout, with its build
 	KindReady    Kind = "ready"    // what a build made before, put in place of an application's
+	KindReplica  Kind = "replica"  // a database has another one's data and follows it
+	KindTurn     Kind = "turn"     // which of two such databases is written to
 )
 
 // Activation is how a service takes a change on, from the least disturbing.
@@ -127,4 +129,6 @@ type Change struct {
 	Package *Package `json:"package,omitempty"` // KindPackage
 	Git     *Git     `json:"git,omitempty"`     // KindGit
 	Ready   *Ready   `json:"ready,omitempty"`   // KindReady
+	Replica *Replica `json:"replica,omitempty"` // KindReplica: Service is the one that follows
+	Turn    *Turn    `json:"turn,omitempty"`    // KindTurn: Service is the one that is left
 }

@@ -31,6 +31,8 @@ func Diff(c Change) string {
 		return Redact(fmt.Sprintf("%s\n# undo: %s\n", commandLine(c.Apply), commandLine(c.Undo)))
 	case KindRestart:
 		return "# " + c.Title() + "\n"
+	case KindReplica, KindTurn:
+		return "# " + c.Title() + "\n" + c.Command + "\n"
 	case KindSysctl, KindUnit, KindProcess, KindPackage, KindGit, KindReady:
 		return Redact(shellDiff(c))
 	}

@@ -238,9 +238,10 @@ func (x *Executor) heard(ctx context.Context, c *Change) error {
 	return nil
 }
 
-// elsewhere reports whether a change is left to another host or the controller.
+// elsewhere reports whether a change is left to another host or the controller,
+// as everything is that two databases must be reached for and can wait.
 func (x *Executor) elsewhere(c *Change) bool {
-	return x.options.Here != "" && x.hostOf(c) != x.options.Here
+	return x.options.Here != "" && (x.hostOf(c) != x.options.Here || c.Kind == KindReplica)
 }
 
 // openElsewhere reports whether t has changes in effect that are left to others.

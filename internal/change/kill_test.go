@@ -97,6 +97,11 @@ func victim(ctx context.Context, job string) {
 		fail(err)
 		return tx
 	}
+	if do := jobs[job]; do != nil {
+		do(ctx, x, l, fail, func() { trace = counting })
+		fail(x.Close())
+		return
+	}
 	if plan := plans[strings.Split(job, "-")[0]]; plan != nil {
 		victimOf(ctx, x, job, plan(l), fail, func() { trace = counting })
 		fail(x.Close())

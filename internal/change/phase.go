@@ -72,5 +72,5 @@ func (s stage) needs(t *txn) bool {
 // what it made.
 func (u *putback) blocked(p part) bool {
 	return !p.last && u.stuck[p.t.ID] ||
-		slices.ContainsFunc(u.txs, func(o *txn) bool { return u.stuck[o.ID] && p.t.prepares(o) })
+		slices.ContainsFunc(u.txs, func(o *txn) bool { return (u.stuck[o.ID] || u.x.openElsewhere(o)) && p.t.prepares(o) })
 }

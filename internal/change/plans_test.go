@@ -11,6 +11,8 @@ import (
 var (
 	plans  = map[string]func(l lab) []Change{}
 	setups = map[string]func(l lab, o *Options){}
+	// jobs of several transactions.
+	jobs = map[string]func(ctx context.Context, x *Executor, l lab, fail func(error), count func()){}
 )
 
 // victimOf does the second word of a job: apply (and keep), or revert. It is

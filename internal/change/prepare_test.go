@@ -2,6 +2,7 @@ package change
 
 import (
 	"errors"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -78,4 +79,22 @@ func TestPrepareGoesLast(t *testing.T) {
 	_, err = f.x.Recover(t.Context())
 	wantText(t, err, "web.conf")
 	wantEqual(t, "what it needs", content(t, f.dir+"/one")+content(t, f.dir+"/two"), "11")
+}
+
+// A switch may edit what its preparing has edited: both are kept, in that order,
+// and a third hand is still seen.
+func TestPreparedAndSwitchedFile(t *testing.T) {
+	f := newFixture(t)
+	path := f.file("my.cnf", "0")
+	first, err := f.x.Apply(t.Context(), Intent{Title: "set", Plan: Prepares("p"), Changes: []Change{edit1(path, "0", "1", "db", Restart)}})
+	must(t, err)
+	second, err := f.x.Apply(t.Context(), Intent{Title: "switch", Plan: "p", Changes: []Change{edit1(path, "1", "2", "db", None)}})
+	must(t, err)
+	must(t, f.x.Keep(t.Context(), first.ID))
+	must(t, os.WriteFile(path, []byte("3"), 0o640))
+	wantErr(t, f.x.Keep(t.Context(), second.ID), ErrChanged)
+	must(t, os.WriteFile(path, []byte("2"), 0o640))
+	must(t, f.x.Keep(t.Context(), second.ID))
+	must(t, f.x.UndoAll(t.Context()))
+	wantEqual(t, "undone", content(t, path), "0")
 }

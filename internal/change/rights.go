@@ -49,6 +49,10 @@ func lacks(r *stack.Rights, c *Change, runner string) string {
 		if why := r.Refuses(stack.NeedVariable, c.Service, ""); why != "" {
 			return why
 		}
+	case KindReplica, KindTurn:
+		if why := r.Refuses(stack.NeedVariable, c.Service, ""); why != "" {
+			return why
+		}
 	case KindIndex:
 		if c.Index != nil {
 			if why := r.Refuses(stack.NeedIndex, c.Service, c.Index.Schema); why != "" {

@@ -205,6 +205,10 @@ func (c *Change) object() string {
 		if c.Table != nil {
 			return c.Service + ":" + c.Table.Schema + "." + c.Table.Name
 		}
+	case KindReplica:
+		return c.Service + ":replica"
+	case KindTurn:
+		return c.Service + ":turn"
 	}
 	return ""
 }
@@ -242,6 +246,10 @@ func (c *Change) Title() string {
 		return c.Git.title()
 	case KindReady:
 		return c.Ready.title()
+	case KindReplica:
+		return c.Replica.title(c.Service)
+	case KindTurn:
+		return c.Turn.title(c.Service)
 	}
 	return string(c.Kind)
 }

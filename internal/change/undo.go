@@ -179,6 +179,9 @@ func overlap(a, b *txn) bool {
 	for i := range a.Changes {
 		for j := range b.Changes {
 			p, q := a.Changes[i].object(), b.Changes[j].object()
+			if a.Changes[i].moves(&b.Changes[j]) || b.Changes[j].moves(&a.Changes[i]) {
+				return true
+			}
 			if p == "" || q == "" {
 				continue
 			}

@@ -81,7 +81,7 @@ func (x *Executor) drift(ctx context.Context, p pending) (*Drift, error) {
 // untouched makes sure that nobody else changed what t changed.
 func (x *Executor) untouched(ctx context.Context, t *txn) error {
 	for i := range t.Changes {
-		if t.superseded(i, t.all()) || t.Changes[i].object() == "" {
+		if t.superseded(i, t.all()) || t.Changes[i].object() == "" || x.builtOn(t, t.Changes[i].object()) {
 			continue
 		}
 		a, err := x.act(t, i)
@@ -98,6 +98,22 @@ func (x *Executor) untouched(ctx context.Context, t *txn) error {
 		}
 	}
 	return nil
+}
+
+// builtOn reports whether a transaction that t prepared, and that is in effect,
+// changed the object again: it began from what t made, and judges what is there.
+func (x *Executor) builtOn(t *txn, object string) bool {
+	for _, o := range x.journal.txs {
+		if !t.prepares(o) || !o.Pending() && o.State != StateKept {
+			continue
+		}
+		for i := range o.Changes {
+			if p := o.progress[i]; o.Changes[i].object() == object && p.applied && !p.restored {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // explained is a conflict with what is there now saved and compared with what

@@ -164,7 +164,7 @@ func foreignSettings(db *evidence.Database, conf *ini.Config) (cites, names []st
 				if db.MariaDB {
 					since = g.maria
 				}
-				if g.name == plain && since != "" && versionAtLeast(db.Version, since) {
+				if g.name == plain && since != "" && VersionAtLeast(db.Version, since) {
 					cite(section, key, "gone since "+since)
 				}
 			}
@@ -173,8 +173,8 @@ func foreignSettings(db *evidence.Database, conf *ini.Config) (cites, names []st
 	return cites, names
 }
 
-// versionAtLeast compares dotted versions: "10.11.4-MariaDB" ≥ "10.6".
-func versionAtLeast(have, want string) bool {
+// VersionAtLeast compares dotted versions: "10.11.4-MariaDB" ≥ "10.6".
+func VersionAtLeast(have, want string) bool {
 	h, w := versionParts(have), versionParts(want)
 	for i, n := range w {
 		if i >= len(h) {

@@ -75,7 +75,7 @@ func judgeFlushNeighbors(m *model) ([]Finding, string) {
 	return m.eachDB(func(v dbView) []Finding {
 		now, ok := fold(v.db.Variables, "innodb_flush_neighbors")
 		flushed := v.rate(m, "Innodb_buffer_pool_pages_flushed")
-		if !ok || now == "0" || flushed < rare || v.db.MariaDB && versionAtLeast(v.db.Version, "10.4") {
+		if !ok || now == "0" || flushed < rare || v.db.MariaDB && VersionAtLeast(v.db.Version, "10.4") {
 			return nil
 		}
 		for _, d := range m.at(v.svc.Name).sys.Disks {

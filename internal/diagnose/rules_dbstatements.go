@@ -106,8 +106,13 @@ func judgeDatabaseApart(m *model) ([]Finding, string) {
 		return nil, ""
 	}
 	left := max(db, app) + k.genCPU
-	return []Finding{about("", "Database and application share a full machine",
+	f := about("", "Database and application share a full machine",
 		fmt.Sprintf("%s use %s of CPU per request, %s %s: on a host of its own each would have all of it. Network round trips are added.",
 			strings.Join(dbs, ", "), seconds(db), strings.Join(apps, ", "), seconds(app)), "CPU by service").
-		bounded(m.boundAt(map[string]float64{k.name: max(k.allCPU-left, 0)}))}, ""
+		bounded(m.boundAt(map[string]float64{k.name: max(k.allCPU-left, 0)}))
+	why := ""
+	if len(dbs) == 1 && m.standbyOf(dbs[0]) != nil {
+		f, why = m.apart(f, m.in.Stack.Service(dbs[0]))
+	}
+	return []Finding{f}, why
 }

@@ -204,7 +204,7 @@ func judgeHugePages(m *model) ([]Finding, string) {
 
 // hugeRedis: a Redis that uses the huge pages that it gets.
 func (m *model) hugeRedis(svc *stack.Service) bool {
-	if v := m.versionOf(svc); v != "" && !versionAtLeast(v, "6.2") {
+	if v := m.versionOf(svc); v != "" && !VersionAtLeast(v, "6.2") {
 		return true
 	}
 	return m.redisSays(svc, "disable-thp") == "no"

@@ -72,7 +72,7 @@ func judgeOldVersions(m *model) ([]Finding, string) {
 	for _, svc := range m.in.Stack.Services {
 		old, known := oldVersions[svc.Kind]
 		version := m.versionOf(&svc)
-		if !known || version == "" || versionAtLeast(version, old.below) {
+		if !known || version == "" || VersionAtLeast(version, old.below) {
 			continue
 		}
 		out = append(out, about(svc.Name, fmt.Sprintf("%s runs version %s", svc.Name, version),

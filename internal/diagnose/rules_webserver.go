@@ -104,7 +104,7 @@ func chunkLimited(version string, server *nginx.Directive) bool {
 	if d := server.Effective("sendfile_max_chunk"); d != nil && len(d.Args) == 1 {
 		return strings.TrimRight(d.Args[0], "kKmM") != "0"
 	}
-	return version != "" && versionAtLeast(version, "1.21.4")
+	return version != "" && VersionAtLeast(version, "1.21.4")
 }
 
 func judgeSendfileChunk(m *model) ([]Finding, string) {

@@ -101,6 +101,15 @@ func NewCollector(ctx context.Context, st *stack.Stack, hosts map[string]host.Ho
 			c.findPools(ctx, h, svc)
 		}
 	}
+	for i := range st.Followers { // what it costs is the stack's
+		svc := &st.Followers[i]
+		if h := hosts[svc.HostName()]; h != nil {
+			if c.roots[svc.HostName()] == nil {
+				c.roots[svc.HostName()] = map[string][]int{}
+			}
+			c.findProcesses(ctx, h, svc)
+		}
+	}
 	for _, find := range sourceFinders {
 		found, health := find(ctx, setting{st: st, hosts: hosts, opts: opts, roots: c.roots})
 		c.sources = append(c.sources, found...)

@@ -291,6 +291,8 @@ type Snapshot struct {
 	Variants map[string]map[string]stack.VariantState `json:"variants,omitempty"`
 	// Fronts by service name: those that may be put in front of another.
 	Fronts map[string]stack.FrontState `json:"fronts,omitempty"`
+	// Standbys by service name: databases that another one's data may be moved to.
+	Standbys map[string]Standby `json:"standbys,omitempty"`
 	// GoProfiles by app service name: the latest CPU profile of a Go program,
 	// as a pprof file.
 	GoProfiles map[string][]byte `json:"-"`

@@ -96,13 +96,15 @@ func (t *taker) variants() {
 		t.snap.Variants[svc.Name] = states
 	}
 	t.fronts()
+	t.standbys()
 	t.st = t.snap.StackInUse(t.st)
 }
 
 // StackInUse is the stack with each service as the implementation that ran when
-// the snapshot was taken, and without fronts that served nothing then.
+// the snapshot was taken, without fronts that served nothing then,
+// and with the database of each pair that was written to.
 func (s *Snapshot) StackInUse(st *stack.Stack) *stack.Stack {
-	return st.With(stack.UsingOf(st, s.Variants)).WithFronts(s.Fronts)
+	return st.With(stack.UsingOf(st, s.Variants)).WithFronts(s.Fronts).WithStandbys(standbyStates(s.Standbys))
 }
 
 func (t *taker) bad(source string, err error) {

@@ -240,6 +240,8 @@ func (x *exporter) change(c change.Change) error {
 		fmt.Fprintf(&x.script, "%s\n# to undo: %s\n", line, comment(quoteAll(c.Undo)))
 	case change.KindSysctl, change.KindUnit, change.KindProcess, change.KindPackage, change.KindGit, change.KindReady:
 		return x.shell(c)
+	case change.KindReplica, change.KindTurn:
+		fmt.Fprintf(&x.script, "# by hand, on both servers: %s\n# %s\n", comment(c.Title()), comment(c.Command))
 	case change.KindRestart:
 		// Named at the end with the others.
 	default:

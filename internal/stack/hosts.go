@@ -32,6 +32,9 @@ func (s *Stack) HostNames() []string {
 	for i := range s.Services {
 		out = append(out, s.Services[i].HostName())
 	}
+	for i := range s.Followers {
+		out = append(out, s.Followers[i].HostName())
+	}
 	slices.Sort(out)
 	return slices.Compact(out)
 }

@@ -44,6 +44,10 @@ type Stack struct {
 	Checks     Checks                `yaml:"checks,omitempty" json:"checks,omitzero"`
 	Evidence   EvidenceConfig        `yaml:"evidence,omitempty" json:"evidence"`
 	Tune       Tune                  `yaml:"tune,omitempty" json:"tune"`
+
+	// Followers are databases that only follow another one of the stack; see
+	// WithStandbys, which puts them there.
+	Followers []Service `yaml:"-" json:"followers,omitempty"`
 }
 
 // HostConfig is one machine. The one named "local" is this one, whether it is
@@ -88,7 +92,8 @@ type Service struct {
 	// SpareFor names the service of another host whose work this one can do as
 	// well, with the same code at the same paths (php-fpm, app). Kasoku may put
 	// there what is missing, let nginx pass requests to it, and says which share
-	// pays.
+	// pays. For a MariaDB it is the one whose data may move there: see
+	// WithStandbys.
 	SpareFor string `yaml:"spare_for,omitempty" json:"spare_for,omitempty"`
 	// FrontFor names the Apache of the same host that this nginx may be put in
 	// front of. It need not be installed. While it serves nothing, it is as if it

@@ -75,7 +75,7 @@ func Chosen(svc *Service, states map[string]VariantState, preferred string) stri
 }
 
 // InUse looks which implementation of each service runs, and returns the stack
-// with the services as these are. A stack without variants and fronts is returned
+// with the services as these are. A stack without variants, fronts and pairs of databases is returned
 // as it is, and no host is asked. A service that cannot be looked at is left as
 // kasoku.yaml has it; the error is about the first of those.
 func (s *Stack) InUse(ctx context.Context, hosts map[string]host.Host) (*Stack, error) {
@@ -99,7 +99,11 @@ func (s *Stack) InUse(ctx context.Context, hosts map[string]host.Host) (*Stack, 
 	if failed == nil {
 		failed = err
 	}
-	return s.With(using).WithFronts(fronts), failed
+	standbys, err := StandbyStates(ctx, hosts, s)
+	if failed == nil {
+		failed = err
+	}
+	return s.With(using).WithFronts(fronts).WithStandbys(standbys), failed
 }
 
 // Prefer names the implementation that the Controller acts on while none runs:

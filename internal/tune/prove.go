@@ -75,7 +75,11 @@ func (p *Prover) Run(ctx context.Context) ([]prove.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.inUse = p.Bench.Stack.WithFronts(fronts)
+	standbys, err := stack.StandbyStates(ctx, p.Bench.Hosts, p.Bench.Stack)
+	if err != nil {
+		return nil, err
+	}
+	p.inUse = p.Bench.Stack.WithFronts(fronts).WithStandbys(standbys)
 	w, err := p.witness()
 	if err != nil {
 		return nil, err

@@ -80,7 +80,7 @@ func (v view) unset(names []string) (*ini.Config, error) {
 		return nil, err
 	}
 	for _, section := range conf.Sections() {
-		if !serverGroup(section) {
+		if !ServerGroup(section) {
 			continue
 		}
 		for _, name := range names {

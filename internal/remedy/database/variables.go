@@ -70,7 +70,7 @@ type options interface {
 // dashes for underscores.
 func spelled(conf options, option string) string {
 	for _, s := range conf.Sections() {
-		if !serverGroup(s) {
+		if !ServerGroup(s) {
 			continue
 		}
 		for _, k := range conf.Keys(s) {
@@ -93,16 +93,16 @@ func ServerSection(conf interface {
 	Keys(string) []string
 }, option string) string {
 	for _, s := range conf.Sections() {
-		if serverGroup(s) && slices.ContainsFunc(conf.Keys(s), func(k string) bool { return sameOption(k, option) }) {
+		if ServerGroup(s) && slices.ContainsFunc(conf.Keys(s), func(k string) bool { return sameOption(k, option) }) {
 			return s
 		}
 	}
 	return "mysqld"
 }
 
-// serverGroup reports whether a server reads the section: [mysqld_safe] and
+// ServerGroup reports whether a server reads the section: [mysqld_safe] and
 // [mysqldump] are of other programs, [mariadb-10.11] is of one version.
-func serverGroup(s string) bool {
+func ServerGroup(s string) bool {
 	return s == "server" || s == "mysqld" || s == "mariadb" || s == "mariadbd" ||
 		strings.HasPrefix(s, "mysqld-") || strings.HasPrefix(s, "mariadb-") || strings.HasPrefix(s, "mariadbd-")
 }

@@ -1,0 +1,372 @@
+package change
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"kasoku/internal/stack"
+)
+
+// Turn says which of two databases, one of which follows the other, is written to
+// from now on. Nobody may write to both: the one that is left is read-only before
+// the other is writable, and has all that was acknowledged.
+//
+//	hold      the one that is left takes no writes any more
+//	catch up  the other has all of them, and stops following
+//	follow    the one that is left follows the other
+//	release   the other takes writes
+//
+// Each of them looks whether it is done already, so that the whole can be killed
+// anywhere and gone on with in either direction. Whether the one that Service
+// names follows is what the hosts' guards decide by (see guardsHalf).
+type Turn struct {
+	To string `json:"to"` // service that is written to then
+	// Where each is reached from the other's host.
+	FromAddress string `json:"from_address"`
+	ToAddress   string `json:"to_address"`
+	// Half is the part of the other host, with Service and To exchanged: it does
+	// nothing when it is applied, and the same when it is put back, but gives that
+	// host's guard something to put back. It stands before the other part.
+	Half bool `json:"half,omitempty"`
+}
+
+func (t *Turn) title(service string) string {
+	switch {
+	case t == nil:
+		return "write to another database (none given)"
+	case t.Half:
+		return "let " + service + " be written to instead of " + t.To
+	}
+	return "hold writes to " + service + " back, wait until " + t.To + " has them all, and write to that"
+}
+
+type turnAct struct{ work }
+
+func (a *turnAct) prepare(ctx context.Context) ([][]byte, error) {
+	t := a.c.Turn
+	if t == nil || t.To == "" || a.c.Service == "" || t.To == a.c.Service {
+		return nil, fmt.Errorf("%s: it needs two databases", a.c.Title())
+	}
+	if t.Half {
+		return nil, nil
+	}
+	from, to, err := a.ends(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer from.close()
+	defer to.close()
+	if on, err := to.follows(ctx, from); err != nil || !on {
+		return nil, errors.Join(err, fmt.Errorf("%s: %w: %s does not follow %s", a.c.Title(), ErrChanged, t.To, a.c.Service))
+	}
+	return nil, nil
+}
+
+// ends opens both.
+func (a *turnAct) ends(ctx context.Context) (from, to *dbEnd, err error) {
+	t := a.c.Turn
+	if from, err = a.end(ctx, a.c.Service, t.FromAddress); err != nil {
+		return nil, nil, err
+	}
+	if to, err = a.end(ctx, t.To, t.ToAddress); err != nil {
+		from.close()
+		return nil, nil, err
+	}
+	return from, to, nil
+}
+
+func (a *turnAct) look(ctx context.Context) (sight, error) {
+	if a.x.options.Here != "" {
+		return a.lookHere(ctx)
+	}
+	if a.c.Turn.Half {
+		return sight{blind: true}, nil
+	}
+	from, to, err := a.ends(ctx)
+	if err != nil {
+		return sight{}, err
+	}
+	defer from.close()
+	defer to.close()
+	heldFrom, err := from.readOnly(ctx)
+	if err != nil {
+		return sight{}, err
+	}
+	heldTo, err := to.readOnly(ctx)
+	if err != nil {
+		return sight{}, err
+	}
+	back, err := from.follows(ctx, to)
+	if err != nil {
+		return sight{}, err
+	}
+	on, err := to.follows(ctx, from)
+	if err != nil {
+		return sight{}, err
+	}
+	gone := false // what was copied, as when all is put back: then there is nothing to turn
+	if !heldFrom && !on && !back {
+		if gone, err = noPair(ctx, from, to); err != nil {
+			return sight{}, err
+		}
+	}
+	return sight{before: gone || !heldFrom && heldTo && on && !back, after: heldFrom && !heldTo && back && !on,
+		got: fmt.Sprintf("%s is %s%s, %s is %s%s", from.service, writable(heldFrom), following(back), to.service, writable(heldTo), following(on))}, nil
+}
+
+// noPair reports whether none of two databases has the account by which one would
+// follow it.
+func noPair(ctx context.Context, ends ...*dbEnd) (bool, error) {
+	for _, e := range ends {
+		n, err := e.value(ctx, "(SELECT COUNT(*) FROM mysql.user WHERE User = '"+stack.ReplicaUser+"')")
+		if err != nil || n != "0" {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+func writable(held bool) string {
+	if held {
+		return "read-only"
+	}
+	return "written to"
+}
+
+func following(does bool) string {
+	if does {
+		return " and follows the other"
+	}
+	return ""
+}
+
+// claim: both are read-only only while they are being turned round.
+func (a *turnAct) claim(ctx context.Context, s sight) (sight, error) {
+	from, to, err := a.ends(ctx)
+	if err != nil {
+		return s, err
+	}
+	defer from.close()
+	defer to.close()
+	for _, e := range []*dbEnd{from, to} {
+		held, err := e.readOnly(ctx)
+		if err != nil {
+			return s, err
+		}
+		if s.after = held; !held {
+			// Turned round to the end except for that: the other one follows, or
+			// it was held back and released.
+			other := to
+			if e == to {
+				other = from
+			}
+			s.after, err = other.readOnly(ctx)
+			return s, err
+		}
+	}
+	return s, nil
+}
+
+func (a *turnAct) write(ctx context.Context) (string, error) {
+	if a.c.Turn.Half {
+		return "", nil
+	}
+	from, to, err := a.ends(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer from.close()
+	defer to.close()
+	return "", a.turn(ctx, from, to, "turn")
+}
+
+func (a *turnAct) restore(ctx context.Context) error {
+	if a.x.options.Here != "" {
+		return a.restoreHere(ctx)
+	}
+	from, to, err := a.ends(ctx)
+	if err != nil {
+		return err
+	}
+	defer from.close()
+	defer to.close()
+	if a.c.Turn.Half { // whose To is the one that was left
+		return a.turn(ctx, from, to, "undo.turn")
+	}
+	return a.turn(ctx, to, from, "undo.turn")
+}
+
+// turn makes to the one that is written to instead of from, from wherever an
+// earlier attempt in either direction ended.
+func (a *turnAct) turn(ctx context.Context, from, to *dbEnd, name string) error {
+	step := func(what string) { a.x.step(a.t, "change%d.%s.%s", a.i, name, what) }
+	check := same
+	if held, err := to.readOnly(ctx); err != nil {
+		return err
+	} else if !held { // a guard has released it, and from has at most what it has
+		check = func(context.Context, *dbEnd, *dbEnd) error { return nil }
+		if held, err := from.readOnly(ctx); err != nil || !held {
+			return errors.Join(err, fmt.Errorf("%s and %s are both written to; look which of them has what counts, make the other read-only, and try again", from.service, to.service))
+		}
+	}
+	step("hold")
+	if err := from.hold(ctx); err != nil {
+		return err
+	}
+	step("catchup")
+	follows, err := to.follows(ctx, from)
+	if err != nil {
+		return err
+	}
+	if follows {
+		if err := to.catchUp(ctx, from); err != nil {
+			return err
+		}
+		step("unfollow")
+		if err := to.unfollow(ctx); err != nil {
+			return err
+		}
+	}
+	back, err := from.follows(ctx, to)
+	if err != nil {
+		return err
+	}
+	if !back { // else there is nothing in from that is not from to
+		if err := check(ctx, from, to); err != nil {
+			return err
+		}
+		step("follow")
+		if err := from.follow(ctx, to); err != nil {
+			return err
+		}
+		if err := check(ctx, from, to); err != nil {
+			return err
+		}
+	}
+	step("release")
+	for _, e := range []*dbEnd{from, to} { // neither host may have begun to put itself back
+		if err := a.x.heard(ctx, &Change{Service: e.service}); err != nil {
+			return err
+		}
+	}
+	return to.release(ctx)
+}
+
+// same fails if one of two databases that are held back has a write that the
+// other has not.
+func same(ctx context.Context, from, to *dbEnd) error {
+	p, err := from.position(ctx)
+	if err != nil {
+		return err
+	}
+	q, err := to.position(ctx)
+	if err == nil && p != q {
+		err = fmt.Errorf("%s has the writes up to %s, %s up to %s, although both are read-only: somebody wrote who may do so all the same; look what it was, and bring it to both", from.service, p, to.service, q)
+	}
+	return err
+}
+
+func (a *turnAct) conflict(s sight) *ConflictError {
+	if a.c.Turn.Half {
+		return a.differs("", "", s.got)
+	}
+	return a.differs(a.c.Service+" is written to and "+a.c.Turn.To+" follows", a.c.Turn.To+" is written to and "+a.c.Service+" follows", s.got)
+}
+
+// A guard has one host, and so one of the two databases. Whether the one that is
+// left follows the other decides, and only its own host's guard can see that:
+//
+//	it does not follow  the other is surely read-only, for it is released last:
+//	                    its guard lets it be written to again
+//	it follows          it stays read-only; the other one's guard, which sees it
+//	                    connect, lets the other be written to
+//
+// So never are both written to, and one is. Turning back needs both hosts, which
+// is left to the controller.
+
+// lookHere is look for a guard.
+func (a *turnAct) lookHere(ctx context.Context) (sight, error) {
+	e, err := a.hereEnd(ctx)
+	if err != nil {
+		return sight{}, err
+	}
+	defer e.close()
+	held, err := e.readOnly(ctx)
+	if err != nil {
+		return sight{}, err
+	}
+	if a.c.Turn.Half { // what it should be depends on the other one
+		return sight{blind: true}, nil
+	}
+	return sight{before: !held, after: held, got: writable(held)}, nil
+}
+
+// hereEnd is the database of this host.
+func (a *turnAct) hereEnd(ctx context.Context) (*dbEnd, error) {
+	return a.end(ctx, a.c.Service, a.c.Turn.FromAddress)
+}
+
+func (a *turnAct) restoreHere(ctx context.Context) error {
+	e, err := a.hereEnd(ctx)
+	if err != nil {
+		return err
+	}
+	defer e.close()
+	rows, err := e.rows(ctx, "SHOW SLAVE STATUS")
+	if err != nil {
+		return err
+	}
+	if a.c.Turn.Half {
+		if len(rows) > 0 {
+			return nil // it follows, so the other one is written to
+		}
+		return a.releaseIfFollowed(ctx, e)
+	}
+	if len(rows) > 0 {
+		return fmt.Errorf("%s stays read-only, because %s has its data and is written to; turning back needs both hosts: `kasoku recover`", a.c.Service, a.c.Turn.To)
+	}
+	return e.release(ctx)
+}
+
+// followedWithin is how long a follower whose connection was ended may take to
+// come back: it tries again after a second (MASTER_CONNECT_RETRY in follow).
+const followedWithin = 10 * time.Second
+
+// releaseIfFollowed lets a database be written to if the other one really follows
+// it: a connection may be one that was left, so they are ended and must come again.
+func (a *turnAct) releaseIfFollowed(ctx context.Context, e *dbEnd) error {
+	const dumps = "SELECT ID AS v FROM information_schema.PROCESSLIST WHERE COMMAND LIKE 'Binlog Dump%' AND USER = '" + stack.ReplicaUser + "'"
+	rows, err := e.rows(ctx, dumps)
+	if err != nil {
+		return err
+	}
+	old := map[string]bool{}
+	for _, r := range rows {
+		old[r["v"]] = true
+		_ = e.exec(ctx, "KILL "+r["v"]) // it may have ended by itself
+	}
+	for deadline := time.Now().Add(followedWithin); len(rows) > 0 && time.Now().Before(deadline); {
+		now, err := e.rows(ctx, dumps)
+		if err != nil {
+			return err
+		}
+		for _, r := range now {
+			if !old[r["v"]] {
+				return e.release(ctx)
+			}
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	return fmt.Errorf("%s follows nobody, and stays read-only; `kasoku recover` lets it follow %s again", a.c.Service, a.c.Turn.To)
+}
+
+// moves reports whether a change turns databases round, and o changes one of them:
+// undone on the other side of the turn, o would part them.
+func (c *Change) moves(o *Change) bool {
+	if c.Kind != KindTurn || c.Turn == nil || c.Turn.Half {
+		return false
+	}
+	return o.Kind != KindReplica && o.Kind != KindTurn && o.Kind != KindRestart && o.Service != "" && (o.Service == c.Service || o.Service == c.Turn.To)
+}

@@ -1,0 +1,256 @@
+package change
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha1"
+	"database/sql"
+	"database/sql/driver"
+	"encoding/hex"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"kasoku/internal/stack"
+)
+
+// dbEnd is one database of a pair, by a connection whose statements are neither
+// replicated nor written to its general log: some of them hold a password.
+type dbEnd struct {
+	*session
+	x       *Executor
+	service string
+	host    string // where the other one reaches it
+	port    string
+}
+
+// Bounds of turning databases round.
+const (
+	// holdWait is how long writes that are under way may take to end; others
+	// queue behind meanwhile.
+	holdWait = 10 // s
+	// followWait is how long a follower may need for what it has not got yet.
+	followWait = 120 * time.Second
+	// linkWait is how long connecting to the other may take.
+	linkWait = 20 * time.Second
+)
+
+// end opens one database of a pair; address is where the other reaches it.
+func (w *work) end(ctx context.Context, service, address string) (*dbEnd, error) {
+	name, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, fmt.Errorf("%s: where %s is reached, %q, is not ADDRESS:PORT", w.c.Title(), service, address)
+	}
+	s, err := w.x.session(ctx, service)
+	if err != nil {
+		return nil, err
+	}
+	e := &dbEnd{session: s, x: w.x, service: service, host: name, port: port}
+	if err := e.exec(ctx, fmt.Sprintf("SET SESSION sql_log_bin = 0, sql_log_off = 1, lock_wait_timeout = %d", holdWait)); err != nil {
+		e.close()
+		return nil, err
+	}
+	return e, nil
+}
+
+// close ends the connection, since others must not get its settings.
+func (e *dbEnd) close() {
+	_ = e.conn.Raw(func(any) error { return driver.ErrBadConn })
+	e.session.close()
+}
+
+// exec runs statements, which errors do not repeat: they may hold a password.
+func (e *dbEnd) exec(ctx context.Context, statements ...string) error {
+	for _, s := range statements {
+		if _, err := e.conn.ExecContext(ctx, s); err != nil {
+			words := strings.Fields(s)
+			return fmt.Errorf("%s: %s …: %w", e.service, strings.Join(words[:min(2, len(words))], " "), unreachable(err))
+		}
+	}
+	return nil
+}
+
+// rows are all rows of a query by column, NULL as "".
+func (e *dbEnd) rows(ctx context.Context, query string) ([]map[string]string, error) {
+	rows, err := e.conn.QueryContext(ctx, query)
+	if err != nil {
+		return nil, fmt.Errorf("ask %s: %w", e.service, unreachable(err))
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		return nil, err
+	}
+	var out []map[string]string
+	for rows.Next() {
+		values := make([]sql.NullString, len(columns))
+		into := make([]any, len(columns))
+		for i := range values {
+			into[i] = &values[i]
+		}
+		if err := rows.Scan(into...); err != nil {
+			return nil, err
+		}
+		row := map[string]string{}
+		for i, c := range columns {
+			row[c] = values[i].String
+		}
+		out = append(out, row)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("ask %s: %w", e.service, unreachable(err))
+	}
+	return out, nil
+}
+
+// value is the only value of a query, named v.
+func (e *dbEnd) value(ctx context.Context, what string) (string, error) {
+	rows, err := e.rows(ctx, "SELECT "+what+" AS v")
+	if err != nil || len(rows) == 0 {
+		return "", err
+	}
+	return rows[0]["v"], nil
+}
+
+func (e *dbEnd) readOnly(ctx context.Context) (bool, error) {
+	v, err := e.value(ctx, "@@GLOBAL.read_only")
+	return v == "1", err
+}
+
+// hold refuses writes, once those that are under way have ended; release permits
+// them.
+func (e *dbEnd) hold(ctx context.Context) error {
+	if ro, err := e.readOnly(ctx); err != nil || ro {
+		return err
+	}
+	if err := e.exec(ctx, "SET GLOBAL read_only = 1"); err != nil {
+		return fmt.Errorf("hold writes back (a statement that runs for more than %d s stands in the way): %w", holdWait, err)
+	}
+	return nil
+}
+
+func (e *dbEnd) release(ctx context.Context) error { return e.exec(ctx, "SET GLOBAL read_only = 0") }
+
+// position of the last write that it has, by any server, in a form that can be
+// compared.
+func (e *dbEnd) position(ctx context.Context) (string, error) {
+	v, err := e.value(ctx, "@@GLOBAL.gtid_current_pos")
+	parts := strings.Split(v, ",")
+	slices.Sort(parts)
+	return strings.Join(parts, ","), err
+}
+
+// follows reports whether it replicates from the other one; an error if from
+// somebody else.
+func (e *dbEnd) follows(ctx context.Context, other *dbEnd) (bool, error) {
+	rows, err := e.rows(ctx, "SHOW SLAVE STATUS")
+	if err != nil || len(rows) == 0 {
+		return false, err
+	}
+	if r := rows[0]; r["Master_Host"] != other.host || r["Master_Port"] != other.port || r["Master_User"] != stack.ReplicaUser {
+		return false, fmt.Errorf("%s: %w: it follows %s:%s, which is not %s", e.service, ErrChanged, r["Master_Host"], r["Master_Port"], other.service)
+	}
+	return true, nil
+}
+
+// catchUp waits until it has all that the other, which it follows, had when asked.
+func (e *dbEnd) catchUp(ctx context.Context, other *dbEnd) error {
+	pos, err := other.position(ctx)
+	if err != nil {
+		return err
+	}
+	for deadline := time.Now().Add(followWait); ; {
+		got, err := e.value(ctx, fmt.Sprintf("MASTER_GTID_WAIT('%s', 0.5)", pos))
+		if err != nil || got == "0" {
+			return err
+		}
+		rows, err := e.rows(ctx, "SHOW SLAVE STATUS")
+		if err != nil {
+			return err
+		}
+		if len(rows) > 0 && rows[0]["Last_SQL_Errno"] != "0" {
+			return fmt.Errorf("%s cannot follow %s: error %s: %s", e.service, other.service, rows[0]["Last_SQL_Errno"], Redact(rows[0]["Last_SQL_Error"]))
+		}
+		if time.Now().After(deadline) {
+			why := ""
+			if len(rows) > 0 {
+				why = ": " + Redact(rows[0]["Last_IO_Error"])
+			}
+			return fmt.Errorf("%s does not get what %s has within %s%s", e.service, other.service, followWait, why)
+		}
+	}
+}
+
+// unfollow stops replication. What it got stays.
+func (e *dbEnd) unfollow(ctx context.Context) error {
+	return e.exec(ctx, "STOP SLAVE", "RESET SLAVE ALL")
+}
+
+// follow makes it replicate from the other, from what it has, with a password
+// that nobody knew before and that only the follower keeps.
+func (e *dbEnd) follow(ctx context.Context, other *dbEnd) error {
+	password := newPassword()
+	account := stack.AccountName(stack.ReplicaUser, e.host)
+	pos, err := e.position(ctx)
+	if err != nil {
+		return err
+	}
+	if pos != "" {
+		if now, err := e.value(ctx, "@@GLOBAL.gtid_slave_pos"); err != nil {
+			return err
+		} else if now != pos {
+			if err := e.exec(ctx, "SET GLOBAL gtid_slave_pos = '"+pos+"'"); err != nil {
+				return err
+			}
+		}
+	}
+	if err := other.exec(ctx, "ALTER USER "+account+" IDENTIFIED BY PASSWORD '"+passwordHash(password)+"'"); err != nil {
+		return err
+	}
+	if err := e.exec(ctx, fmt.Sprintf("CHANGE MASTER TO MASTER_HOST = '%s', MASTER_PORT = %s, MASTER_USER = '%s', MASTER_PASSWORD = '%s', MASTER_USE_GTID = slave_pos, MASTER_CONNECT_RETRY = 1, MASTER_HEARTBEAT_PERIOD = 2",
+		other.host, other.port, stack.ReplicaUser, password), "START SLAVE"); err != nil {
+		return err
+	}
+	return e.linked(ctx, other)
+}
+
+// linked waits until replication runs.
+func (e *dbEnd) linked(ctx context.Context, other *dbEnd) error {
+	for deadline := time.Now().Add(linkWait); ; {
+		rows, err := e.rows(ctx, "SHOW SLAVE STATUS")
+		if err != nil {
+			return err
+		}
+		if len(rows) > 0 && rows[0]["Slave_IO_Running"] == "Yes" && rows[0]["Slave_SQL_Running"] == "Yes" {
+			return nil
+		}
+		if time.Now().After(deadline) || len(rows) == 0 {
+			why := "it does not replicate"
+			if len(rows) > 0 {
+				why = Redact(strings.TrimSpace(rows[0]["Last_IO_Error"] + " " + rows[0]["Last_SQL_Error"]))
+			}
+			return fmt.Errorf("%s cannot follow %s at %s: %s; let it listen there for the other's host", e.service, other.service, net.JoinHostPort(other.host, other.port), why)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// newPassword is 16 random bytes in hexadecimal.
+func newPassword() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails (crypto/rand)
+	return hex.EncodeToString(b[:])
+}
+
+// passwordHash is what mysql_native_password keeps: a * and SHA1(SHA1(password)).
+func passwordHash(password string) string {
+	once := sha1.Sum([]byte(password))
+	twice := sha1.Sum(once[:])
+	return "*" + strings.ToUpper(hex.EncodeToString(twice[:]))
+}

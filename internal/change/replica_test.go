@@ -1,0 +1,91 @@
+package change
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A database is copied and followed while an application writes, turned round to
+// the copy and back, and all is as before, but for the application's own rows.
+func TestDatabaseTurnedAndBack(t *testing.T) {
+	p := newTwoDBs(t)
+	before := p.seen(t)
+	dir := filepath.Join(p.path("project"), ".kasoku")
+	must(t, os.MkdirAll(filepath.Dir(dir), 0o700))
+	x, err := Open(t.Context(), p.options(dir))
+	must(t, err)
+	defer x.Close()
+	w := p.write(t, 0)
+	under, err := x.Apply(t.Context(), Intent{Title: "copy", Plan: Prepares("apart"), Changes: p.replica()})
+	must(t, err)
+	for range 2 {
+		tx, err := x.Apply(t.Context(), Intent{Title: "turn", Plan: "apart", Changes: p.turn()})
+		must(t, err)
+		if got := p.ask(t, "main", "SELECT @@read_only") + p.ask(t, "spare", "SELECT @@read_only"); got != "10" {
+			t.Fatalf("read-only: %s", got)
+		}
+		must(t, until(limit, func() error { // the application is there
+			if p.ask(t, "spare", "SELECT COUNT(*) FROM shop.orders WHERE writer = 'spare'") == "0" {
+				return os.ErrNotExist
+			}
+			return nil
+		}))
+		must(t, x.Revert(t.Context(), tx.ID))
+	}
+	tx, err := x.Apply(t.Context(), Intent{Title: "turn", Plan: "apart", Changes: p.turn()})
+	must(t, err)
+	must(t, x.Keep(t.Context(), under.ID))
+	must(t, x.Keep(t.Context(), tx.ID))
+	if drift, err := x.Verify(t.Context()); err != nil || len(drift) > 0 {
+		t.Fatalf("drift %v, %v", drift, err)
+	}
+	must(t, x.UndoAll(t.Context()))
+	w.end(t, p, "main")
+	if w.last["spare"] == 0 || w.last["main"] == 0 {
+		t.Fatalf("one of them was never written to: %v", w.last)
+	}
+	wantEqual(t, "put back", p.seen(t), before)
+	if n := p.ask(t, "main", "SELECT COUNT(*) FROM shop.items"); n != "2000" {
+		t.Errorf("%s items", n)
+	}
+	// No password or hash is in the journal.
+	must(t, filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text := strings.ToLower(content(t, path))
+		if strings.Contains(text, "identified") || strings.Contains(text, "master_password") || strings.Contains(text, appPassword) {
+			t.Errorf("%s has a secret", path)
+		}
+		return nil
+	}))
+}
+
+// What cannot be moved is refused before anything is done.
+func TestReplicaRefuses(t *testing.T) {
+	p := newTwoDBs(t)
+	x, err := Open(t.Context(), p.options(p.path(".kasoku")))
+	must(t, err)
+	defer x.Close()
+	before := p.seen(t)
+	for _, c := range []struct{ on, make, undo, says string }{
+		{"main", "CREATE TABLE shop.old (a INT) ENGINE=MyISAM", "DROP TABLE shop.old", "shop.old (MyISAM)"},
+		{"main", "CREATE EVENT shop.e ON SCHEDULE EVERY 1 DAY DO SELECT 1", "DROP EVENT shop.e", "has events"},
+		{"main", "CREATE DEFINER=app@127.0.0.1 VIEW shop.v AS SELECT 1", "DROP VIEW shop.v", "shop.v of app@127.0.0.1"},
+		{"main", "GRANT ALL ON *.* TO app@127.0.0.1", "REVOKE ALL ON *.* FROM app@127.0.0.1", "may write although"},
+		{"main", "GRANT READ_ONLY ADMIN ON *.* TO app@127.0.0.1", "REVOKE READ_ONLY ADMIN ON *.* FROM app@127.0.0.1", "may write although"},
+		{"main", "CREATE USER sock@localhost IDENTIFIED VIA unix_socket; GRANT ALL ON shop.* TO sock@localhost", "DROP USER sock@localhost", "unix socket only"},
+		{"main", "CHANGE MASTER TO MASTER_HOST='192.0.2.1'", "RESET SLAVE ALL", "follows another server"},
+		{"spare", "CREATE DATABASE own", "DROP DATABASE own", "has data of its own (own)"},
+		{"spare", "SET GLOBAL read_only = 0", "SET GLOBAL read_only = 1", "is not read-only"},
+		{"spare", "SET GLOBAL server_id = 1", "SET GLOBAL server_id = 2", "the same server_id"},
+	} {
+		p.exec(t, c.on, strings.Split(c.make, "; ")...)
+		_, err := x.Apply(t.Context(), Intent{Title: "copy", Changes: p.replica()})
+		wantText(t, err, c.says)
+		p.exec(t, c.on, c.undo)
+	}
+	wantEqual(t, "after refusals", p.seen(t), before)
+}

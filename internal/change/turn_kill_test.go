@@ -1,0 +1,98 @@
+package change
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"testing"
+)
+
+func init() {
+	of := func(changes func(twoDBs) []Change) func(l lab) []Change {
+		return func(l lab) []Change { return changes(twoDBs{l.dir}) }
+	}
+	plans["replica"], plans["turn"] = of(twoDBs.replica), of(twoDBs.turn)
+	jobs["moved-undo"] = func(ctx context.Context, x *Executor, l lab, fail func(error), count func()) {
+		p := twoDBs{l.dir}
+		var ids []int64
+		for _, in := range []Intent{{Title: "copy", Plan: Prepares("apart"), Changes: p.replica()}, {Title: "turn", Plan: "apart", Changes: p.turn()}} {
+			tx, err := x.Apply(ctx, in)
+			fail(err)
+			ids = append(ids, tx.ID)
+		}
+		for _, id := range ids {
+			fail(x.Keep(ctx, id))
+		}
+		count()
+		fail(x.UndoAll(ctx))
+	}
+	for _, job := range []string{"replica", "turn", "moved"} {
+		setups[job] = func(l lab, o *Options) {
+			own := twoDBs{l.dir}.options(o.Dir)
+			o.Stack, o.Hosts, o.Control, o.DB = own.Stack, own.Hosts, own.Control, own.DB
+		}
+	}
+}
+
+// killed kills a job on the two servers before each of its steps, and recovers.
+func (p twoDBs) killed(t *testing.T, job string) {
+	t.Helper()
+	before := p.seen(t)
+	l := lab{p.dir}
+	for step := 1; ; step++ {
+		dir := l.project(t)
+		name := l.kill(t, dir, job, step)
+		x, err := Open(t.Context(), p.options(dir))
+		must(t, err)
+		if _, err := x.Recover(t.Context()); err != nil {
+			t.Fatalf("killed before step %d (%s): recover: %v", step, name, err)
+		}
+		history := x.History()
+		kept := len(history) > 0 && history[0].State == StateKept
+		if now := p.seen(t); (now == before) == kept {
+			t.Fatalf("killed before step %d (%s), then recovered (%s):\n%s\nbefore:\n%s", step, name, states(history), now, before)
+		}
+		if drift, err := x.Verify(t.Context()); err != nil || len(drift) > 0 {
+			t.Fatalf("killed before step %d (%s): drift %v, %v", step, name, drift, err)
+		}
+		must(t, x.UndoAll(t.Context()))
+		wantEqual(t, "undone", p.seen(t), before)
+		must(t, x.Close())
+		if name == "" {
+			t.Logf("%s: %d steps", job, step-1)
+			return
+		}
+	}
+}
+
+// TestDatabasesKilledAtEveryStep: wherever Kasoku is killed while it copies a
+// database or turns two round, the next one brings back what was, and no write
+// that an application was told of is lost.
+func TestDatabasesKilledAtEveryStep(t *testing.T) {
+	p := newTwoDBs(t)
+	w := p.write(t, 0)
+	for _, job := range []string{"replica-apply", "replica-revert", "moved-undo"} {
+		t.Run(job, func(t *testing.T) { p.killed(t, job) })
+	}
+	x, err := Open(t.Context(), p.options(filepath.Join(p.dir, ".kasoku")))
+	must(t, err)
+	tx, err := x.Apply(t.Context(), Intent{Title: "copy", Changes: p.replica()})
+	must(t, err)
+	must(t, x.Keep(t.Context(), tx.ID))
+	must(t, x.Close())
+	for _, job := range []string{"turn-apply", "turn-revert"} {
+		t.Run(job, func(t *testing.T) { p.killed(t, job) })
+	}
+	w.end(t, p, "main")
+	if w.last["spare"] == 0 {
+		t.Error("the other one was never written to")
+	}
+	wantEqual(t, "rows that differ", fmt.Sprint(p.ask(t, "main", "SELECT COUNT(*) FROM shop.orders")), p.caughtUp(t))
+}
+
+// caughtUp is how many rows the spare has once it has all.
+func (p twoDBs) caughtUp(t *testing.T) string {
+	t.Helper()
+	p.ask(t, "spare", "SELECT MASTER_GTID_WAIT('"+p.ask(t, "main", "SELECT @@gtid_current_pos")+"', 20)")
+	return p.ask(t, "spare", "SELECT COUNT(*) FROM shop.orders")
+}
