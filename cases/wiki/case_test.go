@@ -24,9 +24,10 @@ type bench struct {
 	stack  *stack.Stack
 }
 
-// up brings the wiki up in a directory of its own and takes it down after the
-// test. The first time on a machine it builds the content, which takes minutes.
-func up(t *testing.T) *bench {
+// up brings the wiki up in a directory of its own, with more options of case.sh,
+// and takes it down after the test. The first time on a machine it builds the
+// content, which takes minutes.
+func up(t *testing.T, options ...string) *bench {
 	t.Helper()
 	path, err := filepath.Abs("case.sh")
 	if err != nil {
@@ -34,7 +35,7 @@ func up(t *testing.T) *bench {
 	}
 	b := &bench{t: t, script: path, dir: openDir(t)}
 	t.Cleanup(func() { b.run("down", b.dir, "--purge") })
-	b.must("up", b.dir)
+	b.must(append([]string{"up", b.dir}, options...)...)
 	b.stack, err = stack.Load(filepath.Join(b.dir, "kasoku.yaml"))
 	if err != nil {
 		t.Fatalf("kasoku.yaml: %v", err)

@@ -194,6 +194,12 @@ func Callable(snap *evidence.Snapshot, web, svc *stack.Service) (string, error) 
 	return "", fmt.Errorf("%s listens at nothing that other hosts reach (%s)", svc.Name, strings.Join(listens, ", "))
 }
 
+// Nearest is the address by which one service's host reaches another's; "" if
+// none is known.
+func Nearest(snap *evidence.Snapshot, from, to *stack.Service) string {
+	return nearest(snap.Addresses[from.HostName()], snap.Addresses[to.HostName()])
+}
+
 // nearest is the IPv4 address of a host that shares most leading bits with one
 // of another host's: the network that both are in. Addresses that both have
 // (bridges of containers) lead nowhere.

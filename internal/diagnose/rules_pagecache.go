@@ -108,10 +108,12 @@ func (m *model) cacheable(age time.Duration, anew func(url string) bool) (all sp
 	return all, files, changed
 }
 
-// varnishInFront is the Varnish that load.url points to; nil if there is none.
-func (m *model) varnishInFront() *stack.Service {
-	front := FrontPort(m.in.Stack)
-	for _, svc := range m.in.Stack.OfKind(stack.Varnish) {
+func (m *model) varnishInFront() *stack.Service { return VarnishInFront(m.in.Stack) }
+
+// VarnishInFront is the Varnish that load.url points to; nil if there is none.
+func VarnishInFront(st *stack.Stack) *stack.Service {
+	front := FrontPort(st)
+	for _, svc := range st.OfKind(stack.Varnish) {
 		for _, l := range svc.Listen {
 			if front != "" && strings.HasSuffix(l, ":"+front) {
 				return svc

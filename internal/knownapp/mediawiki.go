@@ -7,6 +7,7 @@ const (
 	RemedyObjectCache    = "mediawiki.object-cache"
 	RemedyCacheDirectory = "mediawiki.cache-directory"
 	RemedyFileCache      = "mediawiki.file-cache"
+	RemedyCdn            = "mediawiki.cdn"
 )
 
 const localSettings = "LocalSettings.php"
@@ -50,13 +51,15 @@ var mediawiki = []Application{{
 		},
 		{
 			Area: PageCache, Name: "$wgUseCdn", In: localSettings, Default: "false",
-			Propose: "true, with the cache's addresses in $wgCdnServers, which then get PURGE at each edit",
+			Propose: "true, with the cache's addresses in $wgCdnServers, which then get PURGE at each edit, and in $wgCdnServersNoPurge",
 			Why:     "With it MediaWiki tells a cache in front how long a page may be kept, and which pages an edit has changed.",
 			Trade:   regulation.Staleness,
 			Front:   Behind,
-			Note:    "PURGE goes to /wiki/X and its history only: index.php?title=X is sent with s-maxage, too, and must not be cached or be rewritten in the cache. Pages of an edited template are purged by a job.",
-			Source:  "mediawiki.org, Manual:Varnish caching, Manual:$wgUseCdn, Manual:$wgCdnServers",
+			Params:  []string{"title", "action"}, // HtmlCacheUpdater::getUrls
+			Note:    "PURGE goes to /wiki/X and its history only: index.php?title=X is sent with s-maxage, too, and must not be cached or be rewritten in the cache. Pages of an edited template are purged by a job. Without $wgCdnServersNoPurge a proxy that is named with its port is not believed what X-Forwarded-For says (T132538).",
+			Source:  "mediawiki.org, Manual:Varnish caching, Manual:$wgUseCdn, Manual:$wgCdnServers, Manual:$wgCdnServersNoPurge, Manual:$wgCdnMaxAge",
 			Sign:    Sign{Files: []string{localSettings}, Lacks: `(?m)^[ \t]*\$wgUse(?:FileCache|Cdn|Squid)\s*=\s*true`},
+			Remedy:  RemedyCdn,
 		},
 		{
 			Area: Jobs, Name: "$wgJobRunRate", In: localSettings, Default: "1",

@@ -94,6 +94,12 @@ func (p page) same(o page) bool { return p.status == o.status && p.sum == o.sum 
 
 // getPage sends one GET; headers are name, value, name, value…
 func getPage(ctx context.Context, client *http.Client, url string, headers ...string) (page, error) {
+	return getMasked(ctx, client, nil, url, headers...)
+}
+
+// getMasked is getPage of a body without what the scenario's mask hides; nil
+// hides nothing.
+func getMasked(ctx context.Context, client *http.Client, s *Scenario, url string, headers ...string) (page, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return page{}, err
@@ -117,7 +123,11 @@ func getPage(ctx context.Context, client *http.Client, url string, headers ...st
 	if err != nil {
 		return page{}, err
 	}
-	p.status, p.header, p.sum, p.arrived = res.StatusCode, res.Header, sha256.Sum256(body), time.Now()
+	p.arrived = time.Now()
+	if s != nil {
+		body = s.Mask(body)
+	}
+	p.status, p.header, p.sum = res.StatusCode, res.Header, sha256.Sum256(body)
 	return p, nil
 }
 

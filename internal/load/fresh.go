@@ -69,8 +69,8 @@ func (c FreshCheck) askings() []*asking {
 
 // CheckFresh asks the application past the cache and then as everybody does,
 // in turn for every kind of client and URL, for c.For or until ctx ends; then
-// it judges each answer by what the application answered around that time. It
-// sends only where load may go.
+// it judges each answer by what the application answered around that time. What
+// the scenario's own mask hides is not compared. It sends only where load may go.
 func CheckFresh(ctx context.Context, opts Options, c FreshCheck) (FreshReport, error) {
 	var report FreshReport
 	client, origin, err := plainClient(ctx, opts)
@@ -85,11 +85,11 @@ func CheckFresh(ctx context.Context, opts Options, c FreshCheck) (FreshReport, e
 	end := time.Now().Add(c.For)
 	for i := 0; time.Now().Before(end) || i < len(all); i++ {
 		a := all[i%len(all)]
-		o, err := getPage(ctx, client, origin+a.url, append(slices.Clone(a.headers), uncached...)...)
+		o, err := getMasked(ctx, client, opts.Scenario, origin+a.url, append(slices.Clone(a.headers), uncached...)...)
 		if err != nil {
 			return report, fmt.Errorf("ask the application for %s: %w", a.url, err)
 		}
-		p, err := getPage(ctx, client, origin+a.url, a.headers...)
+		p, err := getMasked(ctx, client, opts.Scenario, origin+a.url, a.headers...)
 		if err != nil {
 			return report, fmt.Errorf("ask for %s: %w", a.url, err)
 		}
@@ -102,7 +102,7 @@ func CheckFresh(ctx context.Context, opts Options, c FreshCheck) (FreshReport, e
 	}
 	for _, a := range all {
 		// The last answer needs one of the application after it.
-		o, err := getPage(ctx, client, origin+a.url, append(slices.Clone(a.headers), uncached...)...)
+		o, err := getMasked(ctx, client, opts.Scenario, origin+a.url, append(slices.Clone(a.headers), uncached...)...)
 		if err != nil {
 			return report, fmt.Errorf("ask the application for %s: %w", a.url, err)
 		}

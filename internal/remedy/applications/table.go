@@ -38,4 +38,12 @@ var Remedies = []planning.Remedy{
 		Command: "in LocalSettings.php: `$wgUseFileCache = true;`, `$wgFileCacheDirectory = '/var/lib/kasoku-pages-app';`", Undo: undoFolder,
 		Effect: "+24.6 % (+17.0 to +32.8) of the whole score on cases/wiki (`make case-wiki`, docs/wiki-case.md)",
 	},
+	{
+		ID: knownapp.RemedyCdn, Title: "MediaWiki's pages in the Varnish in front", Measures: []string{"W10"}, Rules: []string{"app.page-cache"},
+		Reason: "The Varnish answers strangers' pages until an edit purges them. Kept are only URLs that MediaWiki purges, for the regulation's limit at most; PURGE is the wiki's host's alone; who sends a cookie that tells anything goes to MediaWiki. Edits without a login count as made from the client's own address (X-Forwarded-For), no longer from Varnish's. Pages of an edited template are purged by a job.",
+		Source: "mediawiki.org, Manual:Varnish caching, Manual:$wgUseCdn, Manual:$wgCdnServers, Manual:$wgCdnServersNoPurge, Manual:$wgCdnMaxAge; includes/cache/HtmlCacheUpdater.php, includes/MediaWiki.php of 1.39",
+		Trades: []regulation.Trade{regulation.Staleness}, Reach: 0.8, Plan: planCdn, Test: "cases/wiki/cdn_test.go:TestCdn",
+		Command: "in LocalSettings.php: `$wgUseCdn = true;`, `$wgCdnServers = [ '127.0.0.1:80' ];`, `$wgCdnServersNoPurge = [ '127.0.0.1' ];`, after an `acl` and `if (req.method == \"PURGE\") …` at the beginning of vcl_recv, `set beresp.ttl = 300s;` for what is purged and `set beresp.uncacheable = true;` for what is not purged in vcl_backend_response, `systemctl restart varnish`; see [caches of whole pages](page-cache.md)",
+		Undo:    "LocalSettings.php's bytes, mode, owner and time come back, and the service that runs it is reloaded; then the VCL's bytes, and Varnish is started anew, so that nothing is left of what nobody purges any more",
+	},
 }

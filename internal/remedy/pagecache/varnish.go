@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"kasoku/internal/change"
+	"kasoku/internal/confedit/vcl"
 	"kasoku/internal/diagnose"
 	"kasoku/internal/host"
 	"kasoku/internal/load"
@@ -30,6 +31,43 @@ func activation(svc *stack.Service) change.Activation {
 // who may ask; a page must not be looked up before that is decided.
 var choosing = regexp.MustCompile(`\b(?:backend_hint|client\.ip|client\.identity|remote\.ip|set\s+req\.url|set\s+req\.http\.host)\b`)
 
+// Chooses refuses a VCL whose own decisions a page that is looked up at the
+// beginning of vcl_recv would not meet.
+func Chooses(conf *vcl.Config) error {
+	for _, file := range conf.Files {
+		text := string(file.Bytes())
+		for _, m := range conf.Marks() { // Kasoku's own
+			if m.File == file {
+				text = strings.Replace(text, m.Code, "", 1)
+			}
+		}
+		if word := choosing.FindString(text); word != "" {
+			return fmt.Errorf("%s decides by %s where a request goes; keep its pages by hand where that is decided", file.Path, word)
+		}
+	}
+	return nil
+}
+
+// Asking is a condition of VCL: a request that tells who asks, or by a header
+// asks for something else than its URL.
+func Asking(telling []string) string {
+	asks := []string{"req.http.Authorization"}
+	for _, h := range slices.Concat(overriding, telling) {
+		if h != "authorization" && h != "cookie" {
+			asks = append(asks, "req.http."+h)
+		}
+	}
+	return strings.Join(asks, " || ")
+}
+
+// ForwardedVary keeps answers apart by how a balancer in front was asked, as
+// variants of one object: a PURGE finds them all.
+const ForwardedVary = `if (beresp.http.Vary) {
+    set beresp.http.Vary = beresp.http.Vary + ", X-Forwarded-Host, X-Forwarded-Proto, X-Forwarded-Port, X-Forwarded-Prefix";
+} else {
+    set beresp.http.Vary = "X-Forwarded-Host, X-Forwarded-Proto, X-Forwarded-Port, X-Forwarded-Prefix";
+}`
+
 // planVarnish lets the Varnish in front keep the pages of the finding.
 func planVarnish(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 	svc := in.Stack.Service(f.Service)
@@ -39,10 +77,8 @@ func planVarnish(in planning.Input, f diagnose.Finding) ([]planning.Plan, error)
 		return nil, err
 	}
 	if _, ours := conf.Marked(diagnose.VarnishMark); !ours {
-		for _, file := range conf.Files {
-			if word := choosing.Find(file.Bytes()); word != nil {
-				return nil, fmt.Errorf("%s decides by %s where a request goes; keep its pages by hand where that is decided", file.Path, word)
-			}
+		if err := Chooses(conf); err != nil {
+			return nil, err
 		}
 	}
 	pages := diagnose.PagePatterns(in.Evidence.Load.Pages, func(load.PageSample) bool { return true })
@@ -76,12 +112,6 @@ func pagesVCL(pages, plain, telling []string, age time.Duration) (recv, response
 	if strings.Contains(all, `"}`) || len(pages) == 0 {
 		return "", "", fmt.Errorf("no page's URL can be written in VCL")
 	}
-	asks := []string{"req.http.Authorization"}
-	for _, h := range slices.Concat(overriding, telling) {
-		if h != "authorization" && h != "cookie" {
-			asks = append(asks, "req.http."+h)
-		}
-	}
 	strip := ""
 	if len(plain) > 0 {
 		// Users got these with the same bytes as strangers; without the cookie
@@ -95,7 +125,7 @@ func pagesVCL(pages, plain, telling []string, age time.Duration) (recv, response
 %s    if (!req.http.Cookie) {
         return (hash);
     }
-}`, all, strings.Join(asks, " || "), strip)
+}`, all, Asking(telling), strip)
 	seconds := strconv.FormatFloat(age.Seconds(), 'f', 3, 64) + "s"
 	response = fmt.Sprintf(`if (!bereq.uncacheable && beresp.status == 200 && bereq.url ~ {"%[1]s"} && !bereq.http.Cookie
     && !beresp.http.Set-Cookie && beresp.http.Vary !~ {"\*"}
@@ -105,14 +135,13 @@ func pagesVCL(pages, plain, telling []string, age time.Duration) (recv, response
     }
     set beresp.grace = 0s;
     set beresp.keep = 0s;
-    if (beresp.http.Vary) {
-        set beresp.http.Vary = beresp.http.Vary + ", X-Forwarded-Host, X-Forwarded-Proto, X-Forwarded-Port, X-Forwarded-Prefix";
-    } else {
-        set beresp.http.Vary = "X-Forwarded-Host, X-Forwarded-Proto, X-Forwarded-Port, X-Forwarded-Prefix";
-    }
-}`, all, seconds)
+%[3]s
+}`, all, seconds, Indent(ForwardedVary))
 	return recv, response, nil
 }
+
+// Indent moves lines of code one step to the right.
+func Indent(code string) string { return "    " + strings.ReplaceAll(code, "\n", "\n    ") }
 
 func join(patterns []string) string { return "(?:" + strings.Join(patterns, "|") + ")" }
 
