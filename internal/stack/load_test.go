@@ -82,7 +82,7 @@ func TestLoad(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.what, c.got, c.want)
 		}
 	}
-	if s.Tune.Effect() != 0.01 || s.Tune.FalseKeepRate() != 0.01 || s.Tune.Pairs() != 40 {
+	if s.Tune.Effect() != 0.01 || s.Tune.FalseKeepRate() != 0.01 || s.Tune.Pairs() != 400 {
 		t.Errorf("tune defaults: %v %v %v", s.Tune.Effect(), s.Tune.FalseKeepRate(), s.Tune.Pairs())
 	}
 	if (Health{}).Wait() != 30*time.Second {
