@@ -58,7 +58,6 @@ var Remedies = []planning.Remedy{
 		Source: netSysctl + ", netdev_max_backlog",
 		Reach:  0.3, Plan: tuning{"kernel.softnet", one("net.core.netdev_max_backlog", 4, 4096, 65536)}.plan,
 		Command: "sysctl -w net.core.netdev_max_backlog=4096", Undo: putBack, Test: "cases/remedies/network/network_test.go:TestNetworkSettings",
-		Unmeasured: "packets must be dropped for want of room in a queue that only the whole machine has; no load of a test fills it",
 	},
 	{
 		ID: "kernel.busy-poll", Title: "Readers that look at the network device before they sleep", Measures: []string{"C16"}, Rules: []string{"net.busy-poll"},
@@ -73,7 +72,6 @@ var Remedies = []planning.Remedy{
 		Source: "Linux, Documentation/networking/nf_conntrack-sysctl.rst, nf_conntrack_max",
 		Reach:  0.4, Plan: tuning{"kernel.conntrack", one("net.netfilter.nf_conntrack_max", 2, 65536, 1<<22)}.plan,
 		Command: "sysctl -w net.netfilter.nf_conntrack_max=262144", Undo: putBack, Test: "cases/remedies/network/network_test.go:TestNetworkSettings",
-		Unmeasured: "connections are dropped only once the table is full, which would cut off the machine that tests",
 	},
 	{
 		ID: "kernel.files", Title: "More open files", Measures: []string{"L12"}, Rules: []string{"system.files"},
