@@ -69,7 +69,9 @@ func (l *lab) effect(t *testing.T, p remedy.Plan) {
 		return float64(run.Evidence.Load.Succeeded) / run.Evidence.Load.Window.Seconds()
 	}
 	var tx change.Tx
-	effecttest.Measure(t, p, effecttest.Answers, rate, rate, func() { tx = l.put(t, p) }, func() {
+	named := p
+	named.ID = strings.ReplaceAll(p.ID, l.dir+"/", "") // a folder of this run only
+	effecttest.Measure(t, named, effecttest.Answers, rate, rate, func() { tx = l.put(t, p) }, func() {
 		if err := l.exec.Revert(t.Context(), tx.ID); err != nil {
 			t.Fatal(err)
 		}
