@@ -72,26 +72,6 @@ const (
 	forNow = 0.90
 )
 
-// Guards that are never traded for score.
-const (
-	// maxP99Ratio: a candidate whose 99th percentile is half as long again is
-	// not better, whatever its throughput.
-	maxP99Ratio = 1.5
-	// tailLevel: so small must the p-value of "the tail is at most maxP99Ratio
-	// times as long" be at a look for the experiment to end there, whatever the
-	// score is. It only ever rejects, so it needs no share of Rule.Alpha.
-	tailLevel = 0.01
-	// memorySlack is the share of a host's memory by which two runs differ
-	// without anybody's doing.
-	memorySlack = 0.01
-	// wrongRatio: wrong answers may be twice as many, per request, as in the
-	// baseline's worst run; without any there, none.
-	wrongRatio = 2
-	// failureSlack is the share of failing requests that a candidate may have
-	// above the baseline's worst run before it counts as broken.
-	failureSlack = 0.001
-)
-
 // Run measures baseline and candidate in randomized pairs until the verdict is
 // sure. It returns an error only when ctx ends or the runner fails; a
 // candidate that breaks is a verdict.
@@ -240,75 +220,6 @@ func (e *running) measure(ctx context.Context, side Side, n int) (Sample, error)
 	return s, nil
 }
 
-// broken compares the latest candidate run's answers with the baseline's.
-func (e *running) broken() string {
-	if len(e.cand) == 0 || len(e.base) == 0 {
-		// The baseline's own rate is not known yet: judged after its run.
-		return ""
-	}
-	c := e.cand[len(e.cand)-1]
-	if why := e.wrong(c); why != "" {
-		return why
-	}
-	if limit := e.worst(func(s Sample) int64 { return s.Failures }); share(c.Failures, c.Requests) > limit+failureSlack {
-		return fmt.Sprintf("%d of %d requests failed (baseline: at most %.2f %%): %s",
-			c.Failures, c.Requests, 100*limit, c.Broken)
-	}
-	return ""
-}
-
-// wrong says that a run's answers are wrong more often than the baseline's ever
-// were, "" if they are not or no run of the baseline is known.
-func (e *running) wrong(c Sample) string {
-	limit := e.worst(func(s Sample) int64 { return s.Mismatches })
-	if len(e.base) == 0 || c.Mismatches == 0 || share(c.Mismatches, c.Requests) <= wrongRatio*limit {
-		return ""
-	}
-	return fmt.Sprintf("%d of %d answers were wrong (baseline: at most %.2f %%): %s",
-		c.Mismatches, c.Requests, 100*limit, c.Broken)
-}
-
-// worst is the largest share of its requests that any run of the baseline has.
-func (e *running) worst(of func(Sample) int64) float64 {
-	w := 0.0
-	for _, b := range e.base {
-		w = math.Max(w, share(of(b), b.Requests))
-	}
-	return w
-}
-
-// scarce says that the latest candidate run left too little memory, and less
-// than the baseline does.
-func (e *running) scarce() string {
-	if len(e.cand) == 0 || len(e.base) == 0 || e.rule.MemoryHeadroom <= 0 {
-		return ""
-	}
-	c := e.cand[len(e.cand)-1]
-	least := c.MemoryTotal // where the baseline's is not known
-	for _, b := range e.base {
-		if b.MemoryAvailable > 0 {
-			least = min(least, b.MemoryAvailable)
-		}
-	}
-	total := float64(c.MemoryTotal)
-	if total <= 0 || c.MemoryAvailable <= 0 || float64(c.MemoryAvailable) >= e.rule.MemoryHeadroom*total ||
-		float64(c.MemoryAvailable) >= float64(least)-memorySlack*total {
-		return ""
-	}
-	return fmt.Sprintf("only %d MiB of %d MiB of memory were left (baseline: %d MiB); the regulation keeps %.0f %% free",
-		c.MemoryAvailable>>20, c.MemoryTotal>>20, least>>20, 100*e.rule.MemoryHeadroom)
-}
-
-func share(n, of int64) float64 {
-	if of <= 0 {
-		if n > 0 {
-			return 1
-		}
-		return 0
-	}
-	return float64(n) / float64(of)
-}
-
 // look takes the latest pair into the statistics and asks the sequential rule.
 func (e *running) look() (bool, error) {
 	b, c := e.base[len(e.base)-1], e.cand[len(e.cand)-1]
@@ -403,28 +314,6 @@ func (e *running) estimate() {
 	}
 	e.verdict.BaselineScore = stat.GeoMean(scores(e.base))
 	e.verdict.CandidateScore = stat.GeoMean(scores(e.cand))
-}
-
-// longer is how much longer a tail of latency became.
-type longer struct {
-	ratio float64 // geometric mean over pairs of candidate's / baseline's
-	p     float64 // one-sided p-value of "the ratio is at most maxP99Ratio"
-}
-
-// tail compares the 99th percentiles; a ratio of 1 where they are not judged or
-// not known.
-func (e *running) tail() longer {
-	var beyond []float64
-	for i := range min(len(e.base), len(e.cand)) {
-		if b, c := e.base[i].P99, e.cand[i].P99; b > 0 && c > 0 {
-			beyond = append(beyond, math.Log(float64(c)/float64(b)/maxP99Ratio))
-		}
-	}
-	t, err := stat.OneSample(beyond)
-	if err != nil || e.rule.AnyTail {
-		return longer{ratio: 1, p: 1}
-	}
-	return longer{ratio: maxP99Ratio * math.Exp(t.Mean), p: t.PGreater}
 }
 
 func (e *running) end(o Outcome, reason string) {
