@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"kasoku/internal/host"
+	"kasoku/internal/host/hosttest"
 )
 
 // sysctlHost is this machine with a network namespace of its own: the real
@@ -127,6 +128,7 @@ func TestSysctlRefusals(t *testing.T) {
 // TestSysctlTwin: dirty_bytes sets dirty_ratio to zero, and zero cannot be
 // written to dirty_bytes to get it back.
 func TestSysctlTwin(t *testing.T) {
+	defer hosttest.HoldMachine(t)()
 	for _, key := range []string{"vm.dirty_bytes", "vm.dirty_ratio"} {
 		ratio, err := os.ReadFile("/proc/sys/vm/dirty_ratio")
 		must(t, err)

@@ -13,6 +13,7 @@ import (
 	"kasoku/internal/change"
 	"kasoku/internal/diagnose"
 	"kasoku/internal/evidence"
+	"kasoku/internal/host/hosttest"
 	"kasoku/internal/remedy"
 )
 
@@ -57,6 +58,7 @@ func settings(t *testing.T, b *bed.Bed) string {
 func prove(t *testing.T, b *bed.Bed, in remedy.Input, id, key, want string) {
 	t.Helper()
 	t.Run(id, func(t *testing.T) {
+		defer hosttest.HoldMachine(t)()
 		before := settings(t, b)
 		p := bed.Want(t, again(t, b, in), id)
 		tx := b.Apply(t, p)
