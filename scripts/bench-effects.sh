@@ -12,6 +12,7 @@ trap 'rm -f "$KASOKU_EFFECTS"' EXIT
 status=0
 go test -p 1 -count 1 -timeout 60m -run "${ONLY:-.}" ./cases/remedies/... || status=1
 go test -p 1 -count 1 -timeout 30m -run "${ONLY:-^TestRemedy}" ./internal/tune || status=1
+go test -p 1 -count 1 -timeout 30m -run "${ONLY:-^TestCdn$}" ./cases/wiki || status=1
 go run ./bench/effects "$@" "$KASOKU_EFFECTS" || status=1
 [[ " $* " != *" -write "* ]] || go generate ./internal/remedy || status=1
 exit "$status"

@@ -8,6 +8,7 @@ import (
 
 	"kasoku/internal/experiment"
 	"kasoku/internal/stat"
+	"kasoku/internal/tune"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -57,9 +58,6 @@ func kasoku(rule experiment.Rule) func(*replay, *rand.Rand) bool {
 // much have short windows.
 const briefPairs = 4
 
-// firstPatience as in package tune: pairs before an experiment makes way.
-const firstPatience = 40
-
 // kasokuBrief is the same for a candidate that promises much.
 func kasokuBrief(rule experiment.Rule) func(*replay, *rand.Rand) bool {
 	keep := kasoku(rule)
@@ -74,10 +72,10 @@ func kasokuBrief(rule experiment.Rule) func(*replay, *rand.Rand) bool {
 func kasokuCut(rule experiment.Rule) func(*replay, *rand.Rand) bool {
 	return func(p *replay, coin *rand.Rand) bool {
 		r := rule
-		r.Seed, r.Patience = coin.Uint64(), firstPatience
-		v, err := experiment.Run(context.Background(), r, &cut{replay: p, after: 1 + coin.IntN(firstPatience-1)}, nil)
+		r.Seed, r.Patience = coin.Uint64(), tune.FirstPatience
+		v, err := experiment.Run(context.Background(), r, &cut{replay: p, after: 1 + coin.IntN(tune.FirstPatience-1)}, nil)
 		if err == nil && v.Shared { // it goes on when all others have had their turn
-			r.Seed, r.Earlier, r.Patience = coin.Uint64(), v.Samples, 5*v.Pairs/2
+			r.Seed, r.Earlier, r.Patience = coin.Uint64(), v.Samples, tune.Patience(v.Pairs)
 			v, err = experiment.Run(context.Background(), r, p, nil)
 		}
 		if !errors.Is(err, errCut) && !v.Shared {

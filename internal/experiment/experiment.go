@@ -80,7 +80,7 @@ func Run(ctx context.Context, r Rule, runner Runner, progress func(Verdict)) (Ve
 	if err != nil {
 		return Verdict{}, fmt.Errorf("experiment: %w", err)
 	}
-	e := &running{rule: r, verdict: Verdict{Level: r.Alpha}, seq: seq, runner: runner, started: time.Now(),
+	e := &running{rule: r, verdict: Verdict{Level: r.Alpha, MaxPairs: r.MaxPairs}, seq: seq, runner: runner, started: time.Now(),
 		coin: rand.New(rand.NewPCG(r.Seed, 0x6b61736f6b75)), watched: progress != nil || !r.Deadline.IsZero()}
 	e.takeUp(r.Earlier)
 	for pair := e.before + 1; ; pair++ {

@@ -96,6 +96,8 @@ type Verdict struct {
 	SwitchedBy string `json:"switched_by,omitempty"`
 	// Level is the one-sided false-keep rate that this experiment had.
 	Level float64 `json:"level,omitempty"`
+	// MaxPairs that it could have; its looks were made for that many.
+	MaxPairs int `json:"max_pairs,omitempty"`
 	// BaselineScore and CandidateScore are geometric means of fit runs.
 	BaselineScore  float64 `json:"baseline_score"`
 	CandidateScore float64 `json:"candidate_score"`

@@ -32,6 +32,10 @@ func TestCutOff(t *testing.T) {
 	more.Verdict.Earlier = 1
 	whole := cut
 	whole.Verdict.Outcome = experiment.NoDifference
+	fewer := cut
+	fewer.Verdict.MaxPairs = 40
+	as := cut
+	as.Verdict.MaxPairs = 400
 	now := store.Step{Plan: plan("1")}
 	found := plan("1")
 	found.Search = &remedy.Search{}
@@ -51,11 +55,14 @@ func TestCutOff(t *testing.T) {
 		"and it was begun anew":              {[]store.Step{other, cut, now}, plan("1"), 2},
 		"twice":                              {[]store.Step{cut, put, cut, now}, plan("1"), 4},
 		"twice, the second with the first's": {[]store.Step{cut, more, now}, plan("1"), 2},
+		"it might have had fewer pairs":      {[]store.Step{fewer, now}, plan("1"), 0},
+		"fewer, and then as many":            {[]store.Step{fewer, as, now}, plan("1"), 2},
+		"it might have had as many":          {[]store.Step{as, now}, plan("1"), 2},
 		"it was not cut off":                 {[]store.Step{whole, now}, plan("1"), 0},
 		"a number that is looked for":        {[]store.Step{cut, now}, found, 0},
 		"nothing was tried":                  {[]store.Step{now}, plan("1"), 0},
 	} {
-		got, _, err := cutOff(c.steps, &c.plan, func(run int64) (bool, error) { return run != otherRun, nil })
+		got, _, err := cutOff(c.steps, &c.plan, 400, func(run int64) (bool, error) { return run != otherRun, nil })
 		if err != nil || len(got) != c.want {
 			t.Errorf("%s: %d runs, want %d; %v", name, len(got), c.want, err)
 		}

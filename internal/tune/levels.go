@@ -45,48 +45,51 @@ func (t *Tuner) rule(step *store.Step) (experiment.Rule, error) {
 	if err != nil {
 		return r, err
 	}
+	p, others := step.Plan, t.waiting || t.open
+	if whole := p.Search != nil || p.Workload > 0 || len(p.Parts) > 1 && !p.Parts[0].Small; whole && others {
+		// Nothing of it is left for later: its number is found anew, or it is split.
+		r.MaxPairs = min(r.MaxPairs, FirstPatience)
+		others = false
+	}
 	var level float64
-	if r.Earlier, level, err = cutOff(steps, &step.Plan, t.asNow); err != nil {
+	if r.Earlier, level, err = cutOff(steps, &p, r.MaxPairs, t.asNow); err != nil {
 		return r, err
 	}
 	levels := levelsAfter(steps, r.Alpha)
 	if r.Alpha = levels.Next(); level > 0 {
 		r.Alpha = level // it is the same test, gone on with
 	}
-	switch p := step.Plan; {
-	case !t.waiting && !t.open, len(r.Earlier) == 0 && t.learned.opened[key(p)].pairs > 0:
-		// Nobody waits, or its pairs are lost: it would make way again and again.
-	case p.Search != nil, p.Workload > 0, len(p.Parts) > 1 && !p.Parts[0].Small:
-		// Nothing of it is left for later: its number is found anew, or it is split.
-		r.MaxPairs = min(r.MaxPairs, firstPatience)
-	default:
-		r.Patience = patience(len(experiment.PairsOf(r.Earlier)))
+	// Where its pairs are lost it would make way again and again.
+	if lost := len(r.Earlier) == 0 && t.learned.opened[key(p)].pairs > 0; others && !lost {
+		r.Patience = Patience(len(experiment.PairsOf(r.Earlier)))
 	}
 	return r, nil
 }
 
 const (
-	// firstPatience is how many pairs an experiment has at most while others
+	// FirstPatience is how many pairs an experiment has at most while others
 	// wait, unless it leads. An effect of a tenth shows in so many where pairs
 	// differ by 11 %, one of a twentieth where they differ by 7 % (docs/verdict.md).
-	firstPatience = 40
+	FirstPatience = 40
 	// patienceGrows: whenever all have had their turn, those that are open have
 	// two and a half times as many in all, so that what is likely to pay comes
 	// before what is not, and none is begun with in vain.
 	patienceGrows = 2.5
 )
 
-// patience of an experiment that has so many pairs from before.
-func patience(before int) int {
-	return max(firstPatience, int(patienceGrows*float64(before)))
+// Patience of an experiment that has so many pairs from before.
+func Patience(before int) int {
+	return max(FirstPatience, int(patienceGrows*float64(before)))
 }
 
 // cutOff are the runs of the last experiments with the plan that came to no end,
 // for want of time, of a quiet machine, or because Kasoku was interrupted, since
 // something was kept or taken out and nobody else changed the configuration:
-// both sides are what they were. asNow reports the latter of a run. level is the
-// one that the first of them had; 0: there is none, or it had none yet.
-func cutOff(steps []store.Step, plan *remedy.Plan, asNow func(run int64) (bool, error)) (runs []experiment.Sample, level float64, err error) {
+// both sides are what they were. asNow reports the latter of a run. An experiment
+// that might have had another number of pairs was another test, with other looks:
+// its runs do not count. level is the one that the first of them had; 0: there is
+// none, or it had none yet.
+func cutOff(steps []store.Step, plan *remedy.Plan, maxPairs int, asNow func(run int64) (bool, error)) (runs []experiment.Sample, level float64, err error) {
 	if plan.Search != nil || plan.Workload > 0 {
 		return nil, 0, nil // its number is found anew
 	}
@@ -97,7 +100,7 @@ func cutOff(steps []store.Step, plan *remedy.Plan, asNow func(run int64) (bool, 
 		if s.Plan.ID != plan.ID || len(s.LeavesOut) > 0 || s.Verdict.Outcome != experiment.Inconclusive {
 			continue
 		}
-		if !sameChanges(s.Plan.All(), plan.All()) {
+		if had := s.Verdict.MaxPairs; !sameChanges(s.Plan.All(), plan.All()) || had != 0 && had != maxPairs {
 			break
 		}
 		own := slices.Clone(s.Verdict.Samples)

@@ -56,7 +56,7 @@ func TestSmallGainMakesWay(t *testing.T) {
 		t.Errorf("on: %s", v.on())
 	}
 	first, last := smalls[0].Verdict, smalls[len(smalls)-1].Verdict
-	if !first.Shared || first.Outcome != experiment.Inconclusive || first.Pairs > firstPatience {
+	if !first.Shared || first.Outcome != experiment.Inconclusive || first.Pairs > FirstPatience {
 		t.Errorf("at first: %+v", first)
 	}
 	if last.Outcome != experiment.Improved || last.Pairs <= first.Pairs {

@@ -130,7 +130,7 @@ func (o outlook) pairs(gain float64) int {
 
 // time that trying the plan is expected to take.
 func (o outlook) time(p remedy.Plan) time.Duration {
-	pairs := float64(min(o.pairs(o.gain(p)), firstPatience))
+	pairs := float64(min(o.pairs(o.gain(p)), FirstPatience))
 	if was, ok := o.opened[key(p)]; ok {
 		pairs = float64(max(o.pairs(was.effect), was.pairs+1) - was.pairs) // those that it has are there
 	}
