@@ -31,7 +31,7 @@ func parseReal(args []string) (realOptions, error) {
 	f.IntVar(&o.n, "n", 0, "changes of each part; 0: all")
 	match := f.String("match", "", "only changes whose title matches this regular expression")
 	f.StringVar(&o.write, "write", "", "file that the table is kept in, as Markdown")
-	f.DurationVar(&o.window, "d", time.Second, "measured window of a run where the case is quick, as of kasoku try -d; as found it is the scenario's")
+	f.DurationVar(&o.window, "d", 2*time.Second, "measured window of a run where the case is quick, as of kasoku try -d; as found it is the scenario's")
 	f.Float64Var(&o.foreign, "foreign", 0, "share of the machine that others may use before a run is no evidence; 0: as kasoku.yaml says")
 	if err := f.Parse(args); err != nil {
 		return o, err
