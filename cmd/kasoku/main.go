@@ -78,7 +78,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	code, exited := 0, false
 	parser, err := kong.New(&cli, kong.Name("kasoku"),
 		kong.Description("Kasoku finds what holds a web service back, changes one thing, proves it by interleaved runs, and keeps it or puts everything back.\n\n"+
-			"Examples:\n  kasoku init\n  kasoku tune --budget 30m\n  kasoku report --open-with cat"),
+			"Examples:\n  kasoku init\n  kasoku tune --budget 30m\n  kasoku report -o report.html"),
 		kong.UsageOnError(), kong.Writers(stdout, stderr), kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Vars{"lab_packages": strings.Join(lab.DefaultPackages, ",")},
 		kong.Exit(func(c int) { code, exited = c, true }),
