@@ -82,6 +82,38 @@ func TestTheShareOfOneThatLeads(t *testing.T) {
 	}
 }
 
+// One that leads and goes on until all time is used up did not make way.
+func TestAllTheTimeOfOneThatLeads(t *testing.T) {
+	r := DefaultRule()
+	r.Alpha = 0.00001
+	r.Shared, r.Deadline, r.Latest = true, time.Now().Add(long), time.Now().Add(long+time.Millisecond)
+	v, err := Run(t.Context(), r, &scripted{scores: script(6, 1.15), waits: 10}, nil)
+	if err != nil || v.Shared || !v.OutOfTime || v.Outcome != Inconclusive {
+		t.Errorf("%s, shared %v, out of time %v: %s %v", v.Outcome, v.Shared, v.OutOfTime, v.Reason, err)
+	}
+}
+
+// loud is a machine on which no run is evidence.
+type loud struct{}
+
+func (loud) Measure(_ context.Context, side Side, _ int) (Sample, error) {
+	return Sample{Side: side, Score: 100, Requests: 1000, Unfit: "foreign load"}, nil
+}
+
+// One that goes on and comes to no further pair tells what its pairs had shown.
+func TestEarlierPairsAreTold(t *testing.T) {
+	first, err := Run(t.Context(), DefaultRule(), &scripted{scores: script(5, 1)}, nil)
+	if err != nil || first.Pairs < 10 {
+		t.Fatalf("%+v %v", first, err)
+	}
+	r := DefaultRule()
+	r.Earlier = first.Samples[:20]
+	v, err := Run(t.Context(), r, loud{}, nil)
+	if err != nil || v.Outcome != Inconclusive || v.Pairs != 10 || !(v.Low < v.Effect && v.Effect < v.High) {
+		t.Errorf("%s after %d pairs, %+.3f (%+.3f to %+.3f) %v", v.Outcome, v.Pairs, v.Effect, v.Low, v.High, err)
+	}
+}
+
 // While others wait, an experiment that shows nothing makes way for them after so
 // many pairs, or before if so many cannot show it. With its pairs it then ends as
 // if it had not; what leads and what does harm end as ever.

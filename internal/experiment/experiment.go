@@ -96,9 +96,10 @@ func Run(ctx context.Context, r Rule, runner Runner, progress func(Verdict)) (Ve
 			return e.verdict, nil
 		}
 		if end := e.deadline(); !end.IsZero() && time.Now().After(end) {
-			e.verdict.OutOfTime, e.verdict.Shared = true, r.Shared
+			shared := r.Shared && end.Equal(r.Deadline) // otherwise it has had what there was
+			e.verdict.OutOfTime, e.verdict.Shared = true, shared
 			reason := fmt.Sprintf("the time was used up after %d pairs; give a larger budget", pair)
-			if r.Shared {
+			if shared {
 				reason = fmt.Sprintf("its share of the time was used up after %d pairs, while others wait", pair)
 			}
 			e.end(Inconclusive, reason)
@@ -128,6 +129,9 @@ func (e *running) takeUp(earlier []Sample) {
 		e.noteRatio(p.Baseline.Score, p.Candidate.Score)
 	}
 	e.verdict.Earlier = e.before
+	if t, err := stat.Trimmed(e.logs); err == nil {
+		e.noteTest(t)
+	}
 }
 
 // running is an experiment under way.

@@ -13,7 +13,8 @@ import (
 const mostParts = 8
 
 // choices are what may be tried next, best promise first: small plans joined
-// (ADR 5), others joined where that is expected to save time, the rest alone.
+// (ADR 5), others joined where that is expected to save time, the rest alone. What
+// made way for others goes on alone: joined it would begin anew.
 // Last come the parts of such a group, alone: the time left may allow one of
 // them where it does not allow all.
 func choices(in remedy.Input, plans []remedy.Plan, o outlook) []remedy.Plan {
@@ -21,7 +22,7 @@ func choices(in remedy.Input, plans []remedy.Plan, o outlook) []remedy.Plan {
 	o.order(out)
 	var pool []remedy.Plan
 	for _, p := range out {
-		if remedy.Joinable(p) && o.gain(p) > 0 {
+		if _, begun := o.opened[key(p)]; !begun && remedy.Joinable(p) && o.gain(p) > 0 {
 			pool = append(pool, p)
 		}
 	}

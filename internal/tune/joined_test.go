@@ -208,6 +208,42 @@ func TestPartsAreOfferedAlone(t *testing.T) {
 	}
 }
 
+// What made way for others goes on alone: in a group it would begin anew.
+func TestWhatMadeWayIsNotJoined(t *testing.T) {
+	v := newVirtual(t, good("a", 20), good("b", 10))
+	tu := v.tuner()
+	if err := tu.begin(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := tu.observe(t.Context(), "look"); err != nil {
+		t.Fatal(err)
+	}
+	in := remedy.Input{Stack: tu.Stack, Evidence: tu.evidence, Snapshot: tu.snapshot, Diagnosis: tu.diag}
+	o := tu.learned.outlook(time.Second, tu.Rule)
+	o.opened = map[string]opened{"v.a:on": {effect: 0.008, pairs: 40}, "v.b:on": {effect: 0.008, pairs: 40}}
+	for _, p := range choices(in, remedy.PlanAll(in).Plans, o) {
+		if len(p.Parts) > 0 {
+			t.Errorf("%s is tried", p.ID)
+		}
+	}
+}
+
+// A half of a group that could bring too little by itself does not end the
+// session: what is not in the group comes to turn.
+func TestHalfNotWorthATry(t *testing.T) {
+	v := newVirtual(t, knob{name: "a", factor: 1, bound: 1.5, reach: 0.5}, knob{name: "b", factor: 1, bound: 1.4, reach: 0.5},
+		knob{name: "c", factor: 1, bound: 1.004, reach: 0.5}, knob{name: "d", factor: 1.3, bound: 1.2, reach: 0.1})
+	v.alone("d")
+	session, err := v.tuner().Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.tell(session.ID)
+	if v.on() != "d" || session.StopReason == store.StopBudget {
+		t.Errorf("on: %q, stopped: %s", v.on(), session.Stopped)
+	}
+}
+
 // What is left of a group that did harm: the halves of the half that must hold
 // it, if the other is harmless.
 func TestHalves(t *testing.T) {

@@ -109,7 +109,8 @@ func families(st *store.Step) []string {
 // times notes what runs and switches took.
 func (l *learned) times(st *store.Step) {
 	v := st.Verdict
-	if v.Switching <= 0 || v.Pairs < leastPairs || v.Runs == 0 {
+	own := v.Pairs - v.Earlier // whose time it is
+	if v.Switching <= 0 || own < leastPairs || v.Runs == 0 {
 		return
 	}
 	l.runs = append(l.runs, (v.Took-v.Switching)/time.Duration(v.Runs))
@@ -125,7 +126,7 @@ func (l *learned) times(st *store.Step) {
 	if l.switches == nil {
 		l.switches = map[change.Activation][]time.Duration{}
 	}
-	each := float64(v.Switching-min(st.Plan.Build, v.Switching)) / (switchesPerPair * float64(v.Pairs)) / float64(max(len(services), 1))
+	each := float64(v.Switching-min(st.Plan.Build, v.Switching)) / (switchesPerPair * float64(own)) / float64(max(len(services), 1))
 	l.switches[strongest] = append(l.switches[strongest], time.Duration(each))
 }
 

@@ -215,7 +215,12 @@ func (t *Tuner) finishLeaveOut(ctx context.Context, step *store.Step, group []st
 	// Also when ctx has ended: one side must be in place.
 	back, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
 	defer cancel()
-	if serr := sw.to(back, side); serr != nil {
+	serr := sw.to(back, side)
+	if drop && isCandidate(serr) { // it came up without it before, and does not any more
+		drop, step.Verdict.Outcome, step.Verdict.Reason = false, experiment.Failed, "the service does not come up without it: "+serr.Error()
+		serr = nil
+	}
+	if serr != nil {
 		err, drop = errors.Join(err, serr), false
 	}
 	if drop {

@@ -118,8 +118,10 @@ func (t *Tuner) next() (*remedy.Plan, *diagnose.Finding, error) {
 		}
 	}
 	o := t.learned.outlook(t.Bench.runTime(), t.Rule)
+	// A half that is not worth a try must not keep others from theirs.
+	worth := slices.DeleteFunc(slices.Clone(due), func(p remedy.Plan) bool { return !t.worth(p, o) })
 	var plans []remedy.Plan
-	if p := t.halves.next(in, due); p != nil {
+	if p := t.halves.next(in, worth); p != nil {
 		plans = []remedy.Plan{*p}
 	} else {
 		plans = choices(in, due, o)
@@ -137,8 +139,13 @@ func (t *Tuner) next() (*remedy.Plan, *diagnose.Finding, error) {
 func (t *Tuner) othersWait(plans []remedy.Plan, p remedy.Plan, o outlook) bool {
 	own := partIDs(p)
 	return slices.ContainsFunc(plans, func(q remedy.Plan) bool {
-		return q.Bound-1 >= t.Rule.SmallestEffect && !slices.Contains(own, q.ID) && !t.late(q, o)
+		return t.worth(q, o) && !slices.Contains(own, q.ID)
 	})
+}
+
+// worth reports whether a plan may bring enough, and the time left allows it.
+func (t *Tuner) worth(p remedy.Plan, o outlook) bool {
+	return p.Bound-1 >= t.Rule.SmallestEffect && !t.late(p, o)
 }
 
 // uncut lets what was cut off for others come to turn again; false if nothing
@@ -186,7 +193,7 @@ func (t *Tuner) late(p remedy.Plan, o outlook) bool {
 		return false
 	}
 	// The fewest pairs may do, and the step may end the session's search.
-	least := max(t.stepTime(), time.Duration(leastPairs)*(2*o.run+o.activation(p.Changes))+p.Build)
+	least := max(t.stepTime(), time.Duration(leastPairs)*(2*o.run+o.activation(p.Changes))+p.Build) + o.probing(p, leastPairs)
 	return time.Until(t.deadline) < least+t.secondLook()+t.reserve()
 }
 

@@ -5,10 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"kasoku/internal/diagnose"
 	"kasoku/internal/experiment"
-	"kasoku/internal/regulation"
-	"kasoku/internal/remedy"
 	"kasoku/internal/store"
 )
 
@@ -20,17 +17,7 @@ const noiseSeed = 1
 func TestSmallGainMakesWay(t *testing.T) {
 	v := newVirtual(t, knob{name: "large", factor: 1.3, bound: 20, reach: 0.9},
 		knob{name: "small", factor: 1.04, bound: 9, reach: 0.9}, knob{name: "nothing", factor: 1, bound: 8, reach: 0.9})
-	for i := range remedy.Table { // so that each is tried alone
-		plan := remedy.Table[i].Plan
-		remedy.Table[i].Plan = func(in remedy.Input, f diagnose.Finding) ([]remedy.Plan, error) {
-			plans, err := plan(in, f)
-			for i := range plans {
-				plans[i].Trades = []regulation.Trade{regulation.Staleness}
-			}
-			return plans, err
-		}
-	}
-	v.stack.Regulation.Allow = []regulation.Trade{regulation.Staleness}
+	v.alone("large", "small", "nothing")
 	tu := v.tuner()
 	made, noise := tu.Bench.instead, rand.New(rand.NewPCG(noiseSeed, 1))
 	tu.Bench.instead = func(ctx context.Context, o RunOptions) (*store.Run, error) {

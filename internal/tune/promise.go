@@ -134,23 +134,30 @@ func (o outlook) time(p remedy.Plan) time.Duration {
 	if was, ok := o.opened[key(p)]; ok {
 		pairs = float64(max(o.pairs(was.effect), was.pairs+1) - was.pairs) // those that it has are there
 	}
-	once := o.activation(p.Changes)
-	total := pairs * (2*float64(o.run) + switchesPerPair*float64(once) + switchesPerPair/2*float64(p.Build))
-	switch {
-	case p.Workload > 0:
-		total += workloadProbes * float64(probeWindow+time.Second)
-	case p.Search != nil:
-		if changes, err := valueOf(p.Search); err == nil {
-			once = o.activation(changes)
-			total += pairs * switchesPerPair * float64(once)
-		}
-		probes := min(probeRounds*(len(p.Search.Values)+1), probesOfSearch)
-		total += float64(probes) * float64(o.run+once)
-	}
+	total := pairs * (2*float64(o.run) + switchesPerPair*float64(o.activation(p.Changes)) + switchesPerPair/2*float64(p.Build))
+	total += float64(o.probing(p, pairs))
 	if p.Fresh != nil {
 		total += float64(freshTime(p.Fresh.MaxAge))
 	}
 	return time.Duration(total)
+}
+
+// probing is the time in which a number is found, and what switching to it takes
+// in so many pairs; 0 for a plan without one.
+func (o outlook) probing(p remedy.Plan, pairs float64) time.Duration {
+	switch {
+	case p.Workload > 0:
+		return workloadProbes * (probeWindow + time.Second)
+	case p.Search == nil:
+		return 0
+	}
+	once, total := o.activation(p.Changes), 0.0
+	if changes, err := valueOf(p.Search); err == nil {
+		once = o.activation(changes)
+		total = pairs * switchesPerPair * float64(once)
+	}
+	probes := min(probeRounds*(len(p.Search.Values)+1), probesOfSearch)
+	return time.Duration(total + float64(probes)*float64(o.run+once))
 }
 
 // valueOf plans one value of a search, to see what it activates.

@@ -220,6 +220,9 @@ func (t *Tuner) loop(ctx context.Context) error {
 		}
 		t.remember(step)
 		if step.Verdict.Shared {
+			if step.Verdict.Looked() {
+				doubts = 0
+			}
 			t.mark(step.Plan, attempt{binding: t.diag.Binds, small: true, cut: true})
 			fresh = !t.walked
 			continue

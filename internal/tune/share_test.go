@@ -6,10 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"kasoku/internal/diagnose"
 	"kasoku/internal/experiment"
-	"kasoku/internal/regulation"
-	"kasoku/internal/remedy"
 	"kasoku/internal/stack"
 	"kasoku/internal/store"
 )
@@ -18,15 +15,7 @@ import (
 // for; it comes to turn again after them.
 func TestOthersGetTheirShareOfTheBudget(t *testing.T) {
 	v := newVirtual(t, knob{name: "hidden", factor: 1, bound: 9, reach: 0.9}, good("plain", 30))
-	plan := remedy.Table[0].Plan
-	remedy.Table[0].Plan = func(in remedy.Input, f diagnose.Finding) ([]remedy.Plan, error) {
-		plans, err := plan(in, f)
-		for i := range plans { // so that it is tried alone
-			plans[i].Trades = []regulation.Trade{regulation.Staleness}
-		}
-		return plans, err
-	}
-	v.stack.Regulation.Allow = []regulation.Trade{regulation.Staleness}
+	v.alone("hidden")
 	tu := v.tuner()
 	made := tu.Bench.instead
 	tu.Bench.instead = func(ctx context.Context, o RunOptions) (*store.Run, error) {

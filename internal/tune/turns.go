@@ -3,6 +3,7 @@ package tune
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"kasoku/internal/change"
@@ -94,7 +95,9 @@ func (s *switcher) tell(v *experiment.Verdict) {
 		// ones: what varies from second to second looks like what varies from run
 		// to run there.
 		if !s.turns.mixed && s.turns.window >= s.bench.window() {
-			p.NoteExperiment(v.Samples, s.turns.window)
+			// Those from before were noted when they were made.
+			own := slices.DeleteFunc(slices.Clone(v.Samples), func(x experiment.Sample) bool { return x.Pair <= v.Earlier })
+			p.NoteExperiment(own, s.turns.window)
 		}
 		p.NoteSwitching(s.turns.took)
 	}

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +20,7 @@ import (
 	"kasoku/internal/experiment"
 	"kasoku/internal/host"
 	"kasoku/internal/load"
+	"kasoku/internal/regulation"
 	"kasoku/internal/remedy"
 	"kasoku/internal/remedy/planning"
 	"kasoku/internal/stack"
@@ -159,6 +161,23 @@ func (v *virtual) planOf(k knob) func(remedy.Input, diagnose.Finding) ([]remedy.
 		}
 		c, err := planning.FileChange(in.Snapshot, in.Stack.Service("app"), v.path(), []byte(strings.Replace(text, was, k.name+" = on\n", 1)), change.None, "faster")
 		return []remedy.Plan{{ID: "v." + k.name + ":on", Title: "Turn on " + k.name, Why: k.name + " is off.", Changes: []change.Change{c}}}, err
+	}
+}
+
+// alone lets plans for settings trade something, so that each is tried by itself.
+func (v *virtual) alone(names ...string) {
+	v.stack.Regulation.Allow = []regulation.Trade{regulation.Staleness}
+	for i, r := range remedy.Table {
+		if !slices.Contains(names, strings.TrimSuffix(r.ID, ".on")) {
+			continue
+		}
+		remedy.Table[i].Plan = func(in remedy.Input, f diagnose.Finding) ([]remedy.Plan, error) {
+			plans, err := r.Plan(in, f)
+			for i := range plans {
+				plans[i].Trades = []regulation.Trade{regulation.Staleness}
+			}
+			return plans, err
+		}
 	}
 }
 

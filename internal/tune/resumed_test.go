@@ -1,0 +1,95 @@
+package tune
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"kasoku/internal/change"
+	"kasoku/internal/evidence"
+	"kasoku/internal/experiment"
+	"kasoku/internal/load"
+	"kasoku/internal/remedy"
+	"kasoku/internal/store"
+)
+
+// What an experiment that goes on teaches is of its own pairs: those from before
+// were noted when they were made.
+func TestWhatAResumedExperimentTeaches(t *testing.T) {
+	step := &store.Step{Plan: remedy.Plan{Changes: []change.Change{{Service: "web", Activate: change.Restart}}},
+		Verdict: experiment.Verdict{Pairs: 50, Earlier: 40, Runs: 20, Switching: 30 * time.Second, Took: 60 * time.Second}}
+	var l learned
+	l.times(step)
+	if got := l.switches[change.Restart]; len(got) != 1 || got[0] != 2*time.Second {
+		t.Errorf("a switch took %v, want 2s", got)
+	}
+
+	tu, _ := pacedTuner(t)
+	tu.Bench.pace = &experiment.Pace{}
+	sw := &switcher{bench: tu.Bench}
+	run := &store.Run{Kind: store.Scored, Evidence: &evidence.Evidence{Load: &load.Result{Window: tu.Bench.window()}}}
+	sw.turns.note(run)
+	v := experiment.Verdict{Pairs: 50, Earlier: 40}
+	for pair := 1; pair <= v.Pairs; pair++ {
+		for i, side := range []experiment.Side{experiment.Baseline, experiment.Candidate} {
+			v.Samples = append(v.Samples, experiment.Sample{Side: side, Pair: pair, Score: 100 + float64(7*(pair+i)%5)})
+		}
+	}
+	sw.tell(&v)
+	if got := tu.Bench.pace.Known.Runs.Weight; got != 9 {
+		t.Errorf("the spread from run to run has %g degrees of freedom, want 9", got)
+	}
+}
+
+// A search is not begun where the time left allows the fewest pairs, but no
+// probing before them.
+func TestSearchThatComesTooLate(t *testing.T) {
+	tu := newVirtual(t).tuner()
+	if err := tu.begin(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	o := tu.learned.outlook(time.Second, experiment.DefaultRule())
+	plain := remedy.Plan{Bound: 2, Changes: []change.Change{{Service: "web", Activate: change.Reload}}}
+	search := plain
+	search.Search = &remedy.Search{Values: []int{1, 2, 3, 4, 5, 6, 7}, At: func(int) ([]change.Change, error) { return plain.Changes, nil }}
+	tu.deadline = time.Now().Add(tu.secondLook() + tu.reserve() + tu.stepTime() + 10*time.Second)
+	if tu.late(plain, o) || !tu.late(search, o) {
+		t.Errorf("late: %v and %v, want false and true", tu.late(plain, o), tu.late(search, o))
+	}
+}
+
+// Experiments that could not be judged are in a row only if no other was looked
+// at between them.
+func TestDoubtsInARow(t *testing.T) {
+	for _, between := range []bool{true, false} {
+		loud, spread := knob{name: "loud", factor: 1, bound: 9, reach: 0.9}, knob{name: "spread", factor: 1.03, bound: 8, reach: 0.9}
+		loud2, gain := knob{name: "louder", factor: 1, bound: 7, reach: 0.9}, knob{name: "gain", factor: 1.3, bound: 3, reach: 0.9}
+		if !between {
+			spread.bound = 2
+		}
+		v := newVirtual(t, loud, spread, loud2, gain)
+		v.alone("loud", "spread", "louder", "gain")
+		tu := v.tuner()
+		made := tu.Bench.instead
+		tu.Bench.instead = func(ctx context.Context, o RunOptions) (*store.Run, error) {
+			run, err := made(ctx, o)
+			if on := v.isOn(); err != nil || o.Side == "" {
+				return run, err
+			} else if on["loud"] || on["louder"] {
+				run.Unfit = "foreign load"
+			} else if on["spread"] { // it makes way for the others
+				run.Score *= 1 + 0.06*v.coin.NormFloat64()
+			}
+			return run, v.store.SaveRun(run)
+		}
+		session, err := tu.Run(t.Context())
+		if steps := v.steps(session.ID); between && !steps[1].Verdict.Shared {
+			t.Errorf("the second step did not make way: %+v", steps[1].Verdict)
+		}
+		if between && (err != nil || !v.isOn()["gain"]) || !between && !errors.Is(err, errNoisy) {
+			t.Errorf("looked at one between them: %v; %v, on: %q", between, err, v.on())
+		}
+		v.tell(session.ID)
+	}
+}
