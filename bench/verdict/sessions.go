@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 
 	"kasoku/internal/experiment"
+	"kasoku/internal/stat"
+	"kasoku/internal/tune"
 )
 
 // sessionKind is what the candidates of a whole session are truly worth.
@@ -80,38 +82,68 @@ func (c *sessionCount) print(name string, kind sessionKind) {
 		share(c.withoutLevel), share(c.before), share(c.after), kept, float64(c.runs)/float64(c.sessions))
 }
 
-// simulate one session on a stretch of the trace.
+// waits is a candidate of a session that is still to be judged.
+type waits struct {
+	effect float64
+	level  float64             // of its experiment; 0: none was begun
+	pairs  []experiment.Sample // that it has from before it made way for others
+	kept   int                 // what the session had kept by then
+}
+
+// simulate one session on a stretch of the trace. As in package tune what shows
+// nothing yet makes way for those that wait, and goes on later with its pairs, at
+// its level; once something else was kept it begins anew.
 func simulate(t *trace, effects []float64, rule experiment.Rule, coin *rand.Rand) sessionCount {
 	c := sessionCount{sessions: 1}
 	at := coin.IntN(len(t.runs))
 	levels := experiment.Levels{Each: rule.Alpha}
 	var weak, strong []float64 // what was kept, by its estimate
-	last := -1.0
+	last, kept := -1.0, 0
+	var queue []waits
 	for _, e := range effects {
+		queue = append(queue, waits{effect: e})
+	}
+	for len(queue) > 0 {
+		x := queue[0]
+		queue = queue[1:]
 		r := rule
-		r.Alpha, r.Seed = levels.Next(), coin.Uint64()
-		p := &replay{trace: t, next: at, effect: e}
+		r.Seed = coin.Uint64()
+		lost := len(x.pairs) > 0 && x.kept != kept
+		if lost || x.level == 0 {
+			x.level, x.pairs = levels.Next(), nil
+		}
+		r.Alpha, r.Earlier = x.level, x.pairs
+		before := len(experiment.PairsOf(x.pairs))
+		if len(queue) > 0 && !lost {
+			r.Patience = tune.Patience(before)
+		}
+		p := &replay{trace: t, next: at, effect: x.effect}
 		v, err := experiment.Run(context.Background(), r, p, nil)
 		if err != nil {
 			panic(err) // a replay has no errors
 		}
 		at, c.runs = p.next, c.runs+p.runs
-		kept := v.Outcome == experiment.Improved
+		won := v.Outcome == experiment.Improved
 		if v.Looked() {
-			levels.Tell(kept)
+			levels.Charge(x.level, won, before >= stat.FirstLook)
 		}
-		if !kept {
+		if v.Shared {
+			x.pairs, x.kept = v.Samples, kept
+			queue = append(queue, x)
+		}
+		if !won {
 			continue
 		}
-		if last = e; e > 0 {
+		kept++
+		if last = x.effect; x.effect > 0 {
 			c.found++
 		} else {
 			c.before = 1
 		}
 		if v.Effect < weakEffect {
-			weak = append(weak, e)
+			weak = append(weak, x.effect)
 		} else {
-			strong = append(strong, e)
+			strong = append(strong, x.effect)
 		}
 	}
 	c.secondLook(t, weak, strong, last, rule, at, coin)

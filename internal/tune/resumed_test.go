@@ -93,3 +93,28 @@ func TestDoubtsInARow(t *testing.T) {
 		v.tell(session.ID)
 	}
 }
+
+// refusing cannot put a candidate in place.
+type refusing struct{ pretended }
+
+func (*refusing) Apply(context.Context, change.Intent) (change.Tx, error) {
+	return change.Tx{}, errors.New("app does not start")
+}
+
+// A step that no longer pays stays where the service does not come up without
+// it; that ends the look at it, and not the session.
+func TestLookedAtThatCannotBeTakenOut(t *testing.T) {
+	tu := newVirtual(t).tuner()
+	if err := tu.begin(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	step := &store.Step{Session: tu.session.ID, Seq: 1, LeavesOut: []int{1}, Started: time.Now(),
+		Verdict: experiment.Verdict{Outcome: experiment.Regressed, Reason: "slower"}}
+	sw := &switcher{bench: tu.Bench, exec: &refusing{}, intent: change.Intent{Changes: []change.Change{{}}}}
+	if err := tu.finishLeaveOut(t.Context(), step, nil, sw, nil); err != nil {
+		t.Fatal(err)
+	}
+	if step.Ended.IsZero() || step.Tx != 0 || step.Verdict.Outcome != experiment.Failed || tu.drops(step) {
+		t.Errorf("%+v", step)
+	}
+}
