@@ -188,6 +188,7 @@ var ownRules = map[string]struct{ vcl, says string }{
 	"the door":                 {"sub vcl_recv { if (local.socket != \"inner\") { return (pass); } }\n", "decides by addresses (local.socket)"},
 	"to HTTPS":                 {"sub vcl_recv { if (req.http.X-Forwarded-Proto != \"https\") { return(synth(750, \"\")); } }\n", "return ( synth"},
 	"to HTTPS, in a sub":       {"sub tls { return (synth (301)); }\nsub vcl_recv { call tls; }\n", "default.vcl:3: sub tls decides who is answered"},
+	"the built-in one's":       {"sub vcl_req_authorization { return (synth(401)); }\n", "sub vcl_req_authorization decides who is answered"},
 	"a pipe":                   {"sub vcl_recv { if (req.http.Upgrade) { return ( /* as is */ pipe); } }\n", "return ( pipe"},
 	"another VCL":              {"sub vcl_recv { return (vcl(other)); }\n", "return ( vcl"},
 	"an end":                   {"sub vcl_recv { return (fail(\"no\")); }\n", "return ( fail"},

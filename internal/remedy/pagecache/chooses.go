@@ -3,7 +3,7 @@ package pagecache
 import (
 	"fmt"
 	"regexp"
-	"strings"
+	"slices"
 
 	"kasoku/internal/confedit/vcl"
 )
@@ -20,8 +20,13 @@ var choosing = []deciding{
 	{regexp.MustCompile(`\b(?:client\.(?:ip|identity)|remote\.ip|server\.ip|local\.(?:ip|endpoint|socket))\b`), "decides by addresses"},
 }
 
-// admitting is looked for where a request comes in: in vcl_recv, and in what it
-// may call. Names of headers know no case, and may be written as strings.
+// elsewhere are Varnish's subroutines that run as well for a page that is looked
+// up or passed on, or at no request (vcl-step manual). All others may be called
+// from vcl_recv, as vcl_req_authorization is from the built-in one.
+var elsewhere = []string{"vcl_hash", "vcl_hit", "vcl_miss", "vcl_pass", "vcl_pipe", "vcl_purge", "vcl_deliver", "vcl_synth",
+	"vcl_backend_fetch", "vcl_backend_response", "vcl_backend_refresh", "vcl_backend_error", "vcl_init", "vcl_fini"}
+
+// admitting is looked for everywhere else. Names of headers know no case, and may be written as strings.
 var admitting = []deciding{
 	{regexp.MustCompile(`\breturn \( (?:synth|vcl|pipe|fail|restart|connect)\b`), "decides who is answered"},
 	{regexp.MustCompile(`~ [A-Za-z]\S*`), "asks a list of addresses"},
@@ -42,7 +47,7 @@ func Chooses(conf *vcl.Config) error {
 	for _, b := range conf.Blocks("sub") {
 		code := b.Plain()
 		looked := choosing
-		if b.Name == "vcl_recv" || !strings.HasPrefix(b.Name, "vcl_") {
+		if !slices.Contains(elsewhere, b.Name) {
 			looked = append(choosing[:len(choosing):len(choosing)], admitting...)
 		}
 		for _, d := range looked {
