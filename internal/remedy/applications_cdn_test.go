@@ -169,6 +169,14 @@ func TestMediaWikiCdnRefuses(t *testing.T) {
 		{"set in a block", settings("if ( $x ) { $wgUseCdn = false; }\n"), "may set it too"},
 		{"the VCL chooses hosts", vcl("sub vcl_recv { set req.backend_hint = app; }\n"), "backend_hint"},
 		{"the VCL looks up by more", vcl("sub vcl_hash { hash_data(req.http.X-Device); }\n"), "vcl_hash"},
+		{"the VCL asks for a password", vcl(ownRules["a password"].vcl), ownRules["a password"].says},
+		{"the VCL asks for addresses in a header", vcl(ownRules["an address in a header"].vcl), ownRules["an address in a header"].says},
+		{"the VCL sends to HTTPS", vcl(ownRules["to HTTPS, in a sub"].vcl), ownRules["to HTTPS, in a sub"].says},
+		{"the VCL gives the request to another", vcl(ownRules["another VCL"].vcl), ownRules["another VCL"].says},
+		{"something on MediaWiki's host asks it for everybody", func(in *remedy.Input) {
+			in.Stack.Services = append(in.Stack.Services, stack.Service{Name: "tls", Kind: stack.Nginx, Config: "/etc/nginx/none", TalksTo: []string{"front"}})
+		}, "tls talks to front from the host of php"},
+		{"the web server behind it asks it, too", func(in *remedy.Input) { in.Stack.Service("web").TalksTo = []string{"php", "front"} }, "web talks to front"},
 		{"below a second", func(in *remedy.Input) { in.Stack.Regulation.Staleness = 500 * time.Millisecond }, "less than 1s"},
 	} {
 		in := behindVarnish(debianWiki)
@@ -179,6 +187,13 @@ func TestMediaWikiCdnRefuses(t *testing.T) {
 		if p, why := of(t, in, id); p != nil || !strings.Contains(why, c.says) {
 			t.Errorf("%s: planned %t, %s", c.why, p != nil, why)
 		}
+	}
+	ordinary := behindVarnish(debianWiki)
+	setFile(ordinary, frontVCL, ordinaryVCL)
+	ordinary.Stack.Service("php").TalksTo = append(ordinary.Stack.Service("php").TalksTo, "front") // PURGE
+	ordinary.Stack.Services = append(ordinary.Stack.Services, stack.Service{Name: "tls", Kind: stack.Nginx, Host: "edge", Config: "/etc/nginx/none", TalksTo: []string{"front"}})
+	if p, why := of(t, ordinary, id); p == nil {
+		t.Errorf("not planned with an ordinary VCL, and a proxy elsewhere: %s", why)
 	}
 	strict := behindVarnish(debianWiki)
 	strict.Stack.Regulation.Allow = nil

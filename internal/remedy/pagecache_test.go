@@ -80,6 +80,36 @@ func TestNginxKeepsNothingElse(t *testing.T) {
 	remedytest.WantNone(t, in, "nginx.page-cache", "below 2s")
 }
 
+// Where something else says who may have a page, it may also say to the application
+// who asks. What nginx itself decides, it decides for each request anew.
+func TestNginxAndWhoMayAsk(t *testing.T) {
+	const pass = "fastcgi_pass 127.0.0.1:9000;"
+	for name, c := range map[string]struct {
+		locations string
+		refused   bool
+	}{
+		"a subrequest":               {"location / { auth_request /auth; " + pass + " }", true},
+		"where it comes in":          {"location / { auth_request /auth; try_files $uri @app; } location @app { " + pass + " }", true},
+		"in the server":              {"auth_request /auth; location / { " + pass + " }", true},
+		"code":                       {"location / { access_by_lua_file /srv/who.lua; " + pass + " }", true},
+		"switched off":               {"auth_request /auth; location / { auth_request off; " + pass + " }", false},
+		"somewhere else":             {"location / { " + pass + " } location /admin { auth_request /auth; " + pass + " }", false},
+		"addresses and passwords":    {"satisfy any; allow 10.0.0.0/8; deny all; auth_basic x; location / { " + pass + " }", false},
+		"addresses, in the location": {"location / { deny 10.0.0.1; " + pass + " }", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := remedytest.World(map[string]string{remedytest.NginxPath: remedytest.Nginx(c.locations)})
+			in.Evidence.Load.Pages = []load.PageSample{strangersPage("/")}
+			in.Stack.Regulation.Staleness = 5 * time.Minute
+			if c.refused {
+				remedytest.WantNone(t, in, "nginx.page-cache", "lets something else say who")
+			} else {
+				remedytest.Want(t, in, "nginx.page-cache")
+			}
+		})
+	}
+}
+
 // Without the trade it is refused, and says which.
 func TestStrictRefusesPageCaches(t *testing.T) {
 	in := pagesWorld(strangersPage("/"))
@@ -146,6 +176,70 @@ func TestVarnishKeepsPages(t *testing.T) {
 		in.Evidence.Load.Pages[i].Hit, in.Evidence.Load.Pages[i].Known = true, 0
 	}
 	remedytest.WantNone(t, in, "varnish.pages", "")
+}
+
+// ownRules are VCLs whose own rules kept pages would be sent before, each with
+// what a refusal says.
+var ownRules = map[string]struct{ vcl, says string }{
+	"a password":               {"sub vcl_recv {\n    if (req.http.Authorization != \"Basic eA==\") {\n        return (synth(401));\n    }\n}\n", "default.vcl:5: sub vcl_recv decides who is answered (return ( synth)"},
+	"a password, elsewhere":    {"sub vcl_recv {\n    if (req.http.authorization !~ \"^Basic\") { return (pass); }\n}\n", "default.vcl:4: sub vcl_recv decides by who asks"},
+	"an address in a header":   {"acl inner { \"10.0.0.0\"/8; }\nsub vcl_recv {\n    if (std.ip(req.http.X-Real-IP, \"0.0.0.0\") !~ inner) { return (pass); }\n}\n", "default.vcl:5: sub vcl_recv asks a list of addresses (~ inner)"},
+	"an address as text":       {"sub vcl_recv { if (req.http.X-Forwarded-For ~ \"^10[.]\") { return (pass); } }\n", "decides by who asks"},
+	"the door":                 {"sub vcl_recv { if (local.socket != \"inner\") { return (pass); } }\n", "decides by addresses (local.socket)"},
+	"to HTTPS":                 {"sub vcl_recv { if (req.http.X-Forwarded-Proto != \"https\") { return(synth(750, \"\")); } }\n", "return ( synth"},
+	"to HTTPS, in a sub":       {"sub tls { return (synth (301)); }\nsub vcl_recv { call tls; }\n", "default.vcl:3: sub tls decides who is answered"},
+	"the built-in one's":       {"sub vcl_req_authorization { return (synth(401)); }\n", "sub vcl_req_authorization decides who is answered"},
+	"a pipe":                   {"sub vcl_recv { if (req.http.Upgrade) { return ( /* as is */ pipe); } }\n", "return ( pipe"},
+	"another VCL":              {"sub vcl_recv { return (vcl(other)); }\n", "return ( vcl"},
+	"an end":                   {"sub vcl_recv { return (fail(\"no\")); }\n", "return ( fail"},
+	"a header is believed":     {"sub vcl_recv { unset req.http.X-Remote-User; }\n", "unset req.http.X-Remote-User"},
+	"another host, as written": {"sub vcl_recv { set req.http.Host = \"a\"; }\n", "set req.http.Host"},
+	"statements of a file":     {"sub vcl_recv { include \"rules.vcl\"; }\n", "includes what is not read"},
+	"a file":                   {"include \"./rules.vcl\";\n", "/etc/varnish/rules.vcl:2: sub vcl_recv decides who is answered"},
+}
+
+const rulesVCL = "sub vcl_recv {\n    return (synth(403)); }\n"
+
+// ordinaryVCL decides nothing, whatever its comments and strings say.
+const ordinaryVCL = plainVCL + `sub vcl_recv {
+    # return (synth(401)); set req.backend_hint = app;
+    /* if (client.ip ~ inner) { return (pipe); } */
+    set req.http.Cookie = regsuball(req.http.Cookie, "return (synth(1))", "");
+    unset req.http.accept-encoding;
+    if (req.http.Authorization || req.http.Cookie ~ "session") {
+        return (pass);
+    }
+}
+sub vcl_deliver {
+    if (resp.status == 503 && req.restarts == 0) {
+        return (restart);
+    }
+    set resp.http.X-Served-By = "edge";
+}
+sub vcl_purge {
+    return (synth(200, "Purged"));
+}
+`
+
+func TestVarnishWithRulesOfItsOwn(t *testing.T) {
+	for name, c := range ownRules {
+		t.Run(name, func(t *testing.T) {
+			in := varnished(plainVCL + c.vcl)
+			in.Snapshot.Files["local"]["/etc/varnish/rules.vcl"] = evidence.File{Content: []byte(rulesVCL), Service: "front", Writable: true}
+			remedytest.WantNone(t, in, "varnish.pages", c.says)
+		})
+	}
+	in := varnished(ordinaryVCL)
+	p := remedytest.Want(t, in, "varnish.pages")
+	remedytest.Has(t, remedytest.After(p, ""), "kasoku:begin kasoku-pages")
+	// A rule that is written after the pages were kept counts, too.
+	remedytest.Put(in, p.Changes)
+	in.Evidence.Load.Pages = append(in.Evidence.Load.Pages, strangersPage("/news"))
+	remedytest.Want(t, in, "varnish.pages")
+	f := in.Snapshot.Files["local"]["/etc/varnish/default.vcl"]
+	f.Content = append(f.Content, "sub vcl_recv { return (synth(403)); }\n"...)
+	in.Snapshot.Files["local"]["/etc/varnish/default.vcl"] = f
+	remedytest.WantNone(t, in, "varnish.pages", "decides who is answered")
 }
 
 // Many URLs of a route that are all the same for strangers stand for it.

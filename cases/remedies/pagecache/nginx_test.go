@@ -1,6 +1,8 @@
 package pagecache
 
 import (
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -43,6 +45,7 @@ func TestNginxPageCache(t *testing.T) {
 		if n := x.made(t) - before; n != 25 {
 			t.Errorf("25 requests that no cache may answer were made %d times", n)
 		}
+		x.admits(t)
 		report := x.compare(t, "http://"+x.address, p.Fresh.MaxAge, longer)
 		t.Logf("%+v", report)
 		if len(report.Wrong) > 0 || report.Compared < 100 || report.Unknown > report.Compared/5 {
@@ -58,28 +61,8 @@ func TestNginxPageCache(t *testing.T) {
 // sabotage breaks the cache in the ways that matter and expects the check to
 // see each.
 func (x site) sabotage(t *testing.T, maxAge time.Duration) {
-	conf := filepath.Join(x.dir, "nginx.conf")
-	good, err := os.ReadFile(conf)
-	if err != nil {
-		t.Fatal(err)
-	}
-	info, err := os.Stat(conf)
-	if err != nil {
-		t.Fatal(err)
-	}
-	put := func(text string) {
-		t.Helper()
-		if err := os.WriteFile(conf, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		bed.Output(t, nginxProgram, "-p", x.dir, "-c", conf, "-s", "reload")
-		time.Sleep(300 * time.Millisecond)
-		// What an earlier configuration kept must not be found.
-		dirs, _ := filepath.Glob("/dev/shm/kasoku-pages-web/*")
-		if out, err := exec.Command("rm", append([]string{"-rf"}, dirs...)...).CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
-	}
+	good, put, back := x.configuration(t)
+	defer back()
 	for _, s := range []struct {
 		name, old, new, sees string
 		during               time.Duration
@@ -88,18 +71,88 @@ func (x site) sabotage(t *testing.T, maxAge time.Duration) {
 		{"a session's cookie ignored", "|$http_cookie", "|", "user 1", time.Second},
 		{"valid for too long", "200 1s", "200 60s", "the limit is 2s", longer},
 	} {
-		broken := strings.Replace(string(good), s.old, s.new, 1)
-		if broken == string(good) {
+		broken := strings.Replace(good, s.old, s.new, 1)
+		if broken == good {
 			t.Fatalf("%s: %q is not in the configuration", s.name, s.old)
 		}
-		put(broken)
+		put(broken, true)
 		report := x.compare(t, "http://"+x.address, maxAge, s.during)
 		if !strings.Contains(strings.Join(report.Wrong, "\n"), s.sees) {
 			t.Errorf("%s is not seen: %+v", s.name, report)
 		}
 	}
-	put(string(good))
-	if err := os.Chtimes(conf, time.Time{}, info.ModTime()); err != nil {
+}
+
+// admits: who may ask is decided for each request, also for what is kept.
+func (x site) admits(t *testing.T) {
+	t.Helper()
+	good, put, back := x.configuration(t)
+	defer back()
+	for name, rules := range map[string]string{
+		"addresses":              "allow 127.0.0.1; deny all;",
+		"addresses or passwords": "satisfy any; allow 127.0.0.1; deny all; auth_basic x; auth_basic_user_file /dev/null;",
+	} {
+		put(strings.Replace(good, `location ~ \.php$ {`, `location ~ \.php$ { `+rules, 1), false)
+		get(t, x.address, "/")
+		before := x.made(t)
+		if from(t, "127.0.0.1", x.address) != 200 || from(t, "127.0.0.1", x.address) != 200 || x.made(t)-before > 1 {
+			t.Errorf("%s: the page is not kept, which then proves nothing", name)
+		}
+		if status := from(t, "127.0.0.2", x.address); status != 403 && status != 401 {
+			t.Errorf("%s: who may not ask gets %d", name, status)
+		}
+	}
+}
+
+// from asks for the front page from an address of this host, and returns the status.
+func from(t *testing.T, client, address string) int {
+	t.Helper()
+	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(client)}}
+	c := http.Client{Transport: &http.Transport{DialContext: dialer.DialContext, DisableKeepAlives: true}}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address+"/", nil)
+	if err != nil {
 		t.Fatal(err)
+	}
+	res, err := c.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	return res.StatusCode
+}
+
+// configuration returns nginx's, a function that puts another in its place, with
+// what the one before kept or without, and one that puts everything back.
+func (x site) configuration(t *testing.T) (good string, put func(text string, empty bool), back func()) {
+	t.Helper()
+	conf := filepath.Join(x.dir, "nginx.conf")
+	was, err := os.ReadFile(conf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(conf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put = func(text string, empty bool) {
+		t.Helper()
+		if err := os.WriteFile(conf, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		bed.Output(t, nginxProgram, "-p", x.dir, "-c", conf, "-s", "reload")
+		time.Sleep(300 * time.Millisecond)
+		if !empty {
+			return
+		}
+		dirs, _ := filepath.Glob("/dev/shm/kasoku-pages-web/*")
+		if out, err := exec.Command("rm", append([]string{"-rf"}, dirs...)...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	return string(was), put, func() {
+		put(string(was), true)
+		if err := os.Chtimes(conf, time.Time{}, info.ModTime()); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -15,6 +15,8 @@
 //  4. property.go changes a property, marked.go adds code between comments by
 //     which it is found again; splice.go is the one place that changes text:
 //     an edit that would make other text read differently is undone;
-//  5. args.go reads and changes -p and -s in varnishd's arguments, words.go
+//  5. plain.go gives a block's code without comments, strings and marked code,
+//     to look for what it decides;
+//  6. args.go reads and changes -p and -s in varnishd's arguments, words.go
 //     keeps the bytes of a shell or unit line.
 package vcl

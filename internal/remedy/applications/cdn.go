@@ -108,10 +108,25 @@ func (c *cdn) cache() (*stack.Service, error) {
 	case !c.leads(front, 3):
 		return nil, fmt.Errorf("kasoku.yaml does not say that %s passes requests to %s (talks_to)", front.Name, c.runner.Name)
 	}
+	if other := c.passesOn(front); other != nil {
+		return nil, fmt.Errorf("%s talks to %s from the host of %s, so that whoever asks it could send PURGE, too", other.Name, front.Name, c.runner.Name)
+	}
 	if n := len(diagnose.Answering(diagnose.PHPServices(c.in.Stack, c.in.Snapshot), c.in.Evidence)); n > 1 {
 		return nil, fmt.Errorf("PHP runs in %d services, whose settings are not one file", n)
 	}
 	return front, nil
+}
+
+// passesOn is a service that asks the Varnish by the address from which MediaWiki
+// sends PURGE: any on the same host.
+func (c *cdn) passesOn(front *stack.Service) *stack.Service {
+	for i := range c.in.Stack.Services {
+		s := &c.in.Stack.Services[i]
+		if s.Name != c.runner.Name && s.Name != c.app.Name && planning.HostOf(s) == planning.HostOf(c.runner) && slices.Contains(s.TalksTo, front.Name) {
+			return s
+		}
+	}
+	return nil
 }
 
 // leads reports whether a service passes requests on to the application's, over

@@ -51,6 +51,9 @@ func PlanNginx(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 		if d := server.Effective("ssl_verify_client"); d != nil && !slices.Equal(d.Args, []string{"off"}) {
 			return fmt.Errorf("clients of %s show who they are by certificates (ssl_verify_client)", f.Service)
 		}
+		if err := admitsByOthers(server, f.Evidence); err != nil {
+			return err
+		}
 		if diagnose.MapBlock(conf, diagnose.PageMap) == nil {
 			dir, mk, size, err := place(in, svc, f.Text)
 			if err != nil {

@@ -3,14 +3,12 @@ package pagecache
 import (
 	"crypto/sha256"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"kasoku/internal/change"
-	"kasoku/internal/confedit/vcl"
 	"kasoku/internal/diagnose"
 	"kasoku/internal/host"
 	"kasoku/internal/load"
@@ -25,27 +23,6 @@ func activation(svc *stack.Service) change.Activation {
 		return change.Reload
 	}
 	return change.Restart
-}
-
-// choosing are words of a VCL that decides by itself where a request goes or
-// who may ask; a page must not be looked up before that is decided.
-var choosing = regexp.MustCompile(`\b(?:backend_hint|client\.ip|client\.identity|remote\.ip|set\s+req\.url|set\s+req\.http\.host)\b`)
-
-// Chooses refuses a VCL whose own decisions a page that is looked up at the
-// beginning of vcl_recv would not meet.
-func Chooses(conf *vcl.Config) error {
-	for _, file := range conf.Files {
-		text := string(file.Bytes())
-		for _, m := range conf.Marks() { // Kasoku's own
-			if m.File == file {
-				text = strings.Replace(text, m.Code, "", 1)
-			}
-		}
-		if word := choosing.FindString(text); word != "" {
-			return fmt.Errorf("%s decides by %s where a request goes; keep its pages by hand where that is decided", file.Path, word)
-		}
-	}
-	return nil
 }
 
 // Asking is a condition of VCL: a request that tells who asks, or by a header
@@ -76,10 +53,8 @@ func planVarnish(in planning.Input, f diagnose.Finding) ([]planning.Plan, error)
 	if err != nil {
 		return nil, err
 	}
-	if _, ours := conf.Marked(diagnose.VarnishMark); !ours {
-		if err := Chooses(conf); err != nil {
-			return nil, err
-		}
+	if err := Chooses(conf); err != nil {
+		return nil, err
 	}
 	pages := diagnose.PagePatterns(in.Evidence.Load.Pages, func(load.PageSample) bool { return true })
 	plain := diagnose.PagePatterns(in.Evidence.Load.Pages, diagnose.PlainForAll)
