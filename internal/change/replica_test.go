@@ -77,6 +77,9 @@ func TestReplicaRefuses(t *testing.T) {
 		{"main", "GRANT ALL ON *.* TO app@127.0.0.1", "REVOKE ALL ON *.* FROM app@127.0.0.1", "may write although"},
 		{"main", "GRANT READ_ONLY ADMIN ON *.* TO app@127.0.0.1", "REVOKE READ_ONLY ADMIN ON *.* FROM app@127.0.0.1", "may write although"},
 		{"main", "CREATE USER sock@localhost IDENTIFIED VIA unix_socket; GRANT ALL ON shop.* TO sock@localhost", "DROP USER sock@localhost", "unix socket only"},
+		{"main", "CREATE USER root@'%'; GRANT ALL ON *.* TO root@'%'", "DROP USER root@'%'", "root@%, that may write although"},
+		{"main", "SET GLOBAL replicate_do_db = 'shop'", "SET GLOBAL replicate_do_db = ''", "replicate_do_db = shop"},
+		{"spare", "SET GLOBAL replicate_wild_ignore_table = 'shop.s%'", "SET GLOBAL replicate_wild_ignore_table = ''", "replicate_wild_ignore_table = shop.s%"},
 		{"main", "CHANGE MASTER TO MASTER_HOST='192.0.2.1'", "RESET SLAVE ALL", "follows another server"},
 		{"spare", "CREATE DATABASE own", "DROP DATABASE own", "has data of its own (own)"},
 		{"spare", "SET GLOBAL read_only = 0", "SET GLOBAL read_only = 1", "is not read-only"},
@@ -88,4 +91,14 @@ func TestReplicaRefuses(t *testing.T) {
 		p.exec(t, c.on, c.undo)
 	}
 	wantEqual(t, "after refusals", p.seen(t), before)
+}
+
+// A filter of the binary log leaves writes out that have been acknowledged.
+func TestReplicaRefusesBinlogFilter(t *testing.T) {
+	p := newTwoDBs(t, "--binlog-ignore-db=sessions")
+	x, err := Open(t.Context(), p.options(p.path(".kasoku")))
+	must(t, err)
+	defer x.Close()
+	_, err = x.Apply(t.Context(), Intent{Title: "copy", Changes: p.replica()})
+	wantText(t, err, "main leaves writes out of replication (binlog_ignore_db = sessions)")
 }

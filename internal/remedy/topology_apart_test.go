@@ -71,6 +71,20 @@ func TestDatabaseApartPlan(t *testing.T) {
 	remedytest.Has(t, string(p.Changes[4].After.Content), "read_only = 0", "log_bin = kasoku-bin")
 }
 
+// A filter of a binary log that is not there yet is in the files alone.
+func TestDatabaseApartFilter(t *testing.T) {
+	in := shared()
+	f := in.Snapshot.Files["web1"][remedytest.MyCnfPath]
+	f.Content = append(f.Content, "binlog-ignore-db = sessions\n"...)
+	in.Snapshot.Files["web1"][remedytest.MyCnfPath] = f
+	_, res := remedytest.Plan(t, in)
+	if !slices.ContainsFunc(res.Skipped, func(s string) bool {
+		return strings.Contains(s, "database.apart") && strings.Contains(s, "binlog-ignore-db, which leaves writes out")
+	}) {
+		t.Errorf("skipped: %q, plans: %d", res.Skipped, len(res.Plans))
+	}
+}
+
 // Without the operator's line it is advice; what is in the way is said.
 func TestDatabaseApartRefusals(t *testing.T) {
 	set := func(edit func(s *evidence.Standby)) func(in *remedy.Input) {

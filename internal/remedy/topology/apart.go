@@ -192,6 +192,9 @@ func (p *pairOf) spareSettings() ([][2]string, error) {
 		}
 		for _, key := range conf.Keys(section) {
 			v, ok := conf.Get(section, key)
+			if stack.FiltersReplication(plain(key)) {
+				return nil, fmt.Errorf("%s has %s, which leaves writes out of replication, so that they would be lost; take it out of its configuration and restart it", p.main.Name, key)
+			}
 			if name := plain(key); ok && !slices.Contains(notCarried, name) && !strings.HasPrefix(name, "ssl") && !strings.HasPrefix(name, "report_") {
 				out = append(out, [2]string{name, v.Text})
 			}
