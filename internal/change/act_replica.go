@@ -96,7 +96,9 @@ func refusal(c *Change, service, why string, err error) error {
 func (a *replicaAct) set(ctx context.Context, main, spare *dbEnd) error {
 	ids := map[string]bool{}
 	for _, e := range []*dbEnd{main, spare} {
-		for what, must := range map[string]string{"@@log_bin": "1", "@@log_slave_updates": "1"} {
+		// Whether one follows the other is what the guards decide by, so that it
+		// must be on disk before the other takes writes (sync_master_info).
+		for what, must := range map[string]string{"@@log_bin": "1", "@@log_slave_updates": "1", "@@sync_master_info": "1"} {
 			if v, err := e.value(ctx, what); err != nil || v != must {
 				return errors.Join(err, fmt.Errorf("%s: %s of %s is %s, and must be %s", a.c.Title(), what, e.service, v, must))
 			}

@@ -51,6 +51,9 @@ func TestDatabaseApartPlan(t *testing.T) {
 	}
 	remedytest.Has(t, settings["db"], "log_bin = kasoku-bin", "sync_binlog = 1", "log_slave_updates = 1", "bind-address = 127.0.0.1,10.0.0.1", "max_connections = 200")
 	remedytest.HasNot(t, settings["db"], "read_only", "server_id")
+	for _, name := range []string{"db", "db2"} { // that it follows must outlive a power loss
+		remedytest.Has(t, settings[name], "sync_master_info = 1")
+	}
 	// Whose crash would lose writes gets the other's setting, though no file has it.
 	remedytest.Has(t, settings["db2"], "log_bin = kasoku-bin", "read_only = 1", "server_id = 4", "bind-address = 127.0.0.1,10.0.0.2", "max_connections = 200", "innodb_flush_log_at_trx_commit = 1")
 	if r := p.Prepare[1][0].Replica; r == nil || r.Main != "db" || r.Address != "10.0.0.2:3306" || r.MainAddress != "10.0.0.1:3306" || !slices.Equal(r.Clients, []string{"10.0.0.1"}) || !r.OwnLog {
