@@ -17,7 +17,8 @@ import (
 )
 
 // dbEnd is one database of a pair, by a connection whose statements are neither
-// replicated nor written to its general log: some of them hold a password.
+// replicated nor written to its general log or its log of slow statements: some of
+// them hold a password.
 type dbEnd struct {
 	*session
 	x       *Executor
@@ -48,7 +49,7 @@ func (w *work) end(ctx context.Context, service, address string) (*dbEnd, error)
 		return nil, err
 	}
 	e := &dbEnd{session: s, x: w.x, service: service, host: name, port: port}
-	if err := e.exec(ctx, fmt.Sprintf("SET SESSION sql_log_bin = 0, sql_log_off = 1, lock_wait_timeout = %d", holdWait)); err != nil {
+	if err := e.exec(ctx, fmt.Sprintf("SET SESSION sql_log_bin = 0, sql_log_off = 1, slow_query_log = 0, lock_wait_timeout = %d", holdWait)); err != nil {
 		e.close()
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package change
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -103,4 +104,56 @@ func TestReplicaRefusesBinlogFilter(t *testing.T) {
 	defer x.Close()
 	_, err = x.Apply(t.Context(), Intent{Title: "copy", Changes: p.replica()})
 	wantText(t, err, "main leaves writes out of replication (binlog_ignore_db = sessions)")
+}
+
+// A schema may be named like an option of the program that copies it.
+func TestReplicaOfOddNames(t *testing.T) {
+	p := newTwoDBs(t)
+	before := p.seen(t)
+	p.exec(t, "main", "CREATE DATABASE `--result-file=odd`", "CREATE TABLE `--result-file=odd`.t (a INT)", "INSERT INTO `--result-file=odd`.t VALUES (7)")
+	x, err := Open(t.Context(), p.options(p.path(".kasoku")))
+	must(t, err)
+	defer x.Close()
+	tx, err := x.Apply(t.Context(), Intent{Title: "copy", Changes: p.replica()})
+	must(t, err)
+	wantEqual(t, "copied", p.ask(t, "spare", "SELECT a FROM `--result-file=odd`.t"), "7")
+	must(t, x.Revert(t.Context(), tx.ID))
+	p.exec(t, "main", "DROP DATABASE `--result-file=odd`")
+	wantEqual(t, "put back", p.seen(t), before)
+}
+
+// A server that logs each statement as slow writes no password and no hash down.
+func TestReplicaTellsNoLog(t *testing.T) {
+	p := newTwoDBs(t)
+	ends := []string{"main", "spare"}
+	for _, name := range ends {
+		p.exec(t, name, "SET GLOBAL slow_query_log_file = '"+p.path(name+".slow")+"'", "SET GLOBAL long_query_time = 0", "SET GLOBAL slow_query_log = 1",
+			"SET GLOBAL general_log_file = '"+p.path(name+".general")+"'", "SET GLOBAL general_log = 1")
+	}
+	x, err := Open(t.Context(), p.options(p.path(".kasoku")))
+	must(t, err)
+	defer x.Close()
+	for _, changes := range [][]Change{p.replica(), p.turn()} {
+		tx, err := x.Apply(t.Context(), Intent{Title: "t", Changes: changes})
+		must(t, err)
+		must(t, x.Keep(t.Context(), tx.ID))
+	}
+	must(t, x.UndoAll(t.Context()))
+	for _, name := range ends {
+		p.exec(t, name, "SELECT 'it logs'")
+		for _, log := range []string{".slow", ".general"} {
+			text := ""
+			must(t, until(limit, func() error { // it is written after the answer
+				if text = strings.ToLower(content(t, p.path(name+log))); !strings.Contains(text, "it logs") {
+					return fmt.Errorf("%s%s does not log: %s", name, log, text)
+				}
+				return nil
+			}))
+			for line := range strings.Lines(text) {
+				if strings.Contains(line, "master_password") || strings.Contains(line, "identified") {
+					t.Errorf("%s%s has a secret: %s", name, log, line)
+				}
+			}
+		}
+	}
 }
