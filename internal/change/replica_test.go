@@ -2,6 +2,7 @@ package change
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -154,6 +155,30 @@ func TestReplicaTellsNoLog(t *testing.T) {
 					t.Errorf("%s%s has a secret: %s", name, log, line)
 				}
 			}
+		}
+	}
+}
+
+// What is said about one that no longer follows tells what to do.
+func TestReplicaStopped(t *testing.T) {
+	runs := map[string]string{"Slave_IO_Running": "Yes", "Slave_SQL_Running": "Yes", "Last_IO_Errno": "0", "Last_SQL_Errno": "0"}
+	for _, c := range []struct {
+		what string
+		set  map[string]string
+		says string
+	}{
+		{"it follows", nil, ""},
+		{"it connects again", map[string]string{"Slave_IO_Running": "Connecting", "Last_IO_Errno": "2003"}, ""},
+		{"a statement failed", map[string]string{"Slave_SQL_Running": "No", "Last_SQL_Errno": "1396", "Last_SQL_Error": "Operation ALTER USER failed"}, "do by hand on main what that statement lacks"},
+		{"the log is gone", map[string]string{"Slave_IO_Running": "No", "Last_IO_Errno": "1236"}, "only a new copy of spare's data"},
+		{"another error", map[string]string{"Slave_IO_Running": "No", "Last_IO_Errno": "1593"}, "error 1593"},
+		{"a person stopped it", map[string]string{"Slave_IO_Running": "No", "Slave_SQL_Running": "No"}, "somebody has stopped main"},
+	} {
+		row := maps.Clone(runs)
+		maps.Copy(row, c.set)
+		got := (&dbEnd{service: "main"}).stopped([]map[string]string{row}, &dbEnd{service: "spare"})
+		if !strings.Contains(got, c.says) || (got == "") != (c.says == "") {
+			t.Errorf("%s: %q", c.what, got)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package change
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"testing"
@@ -13,20 +14,20 @@ func init() {
 	}
 	plans["replica"], plans["turn"] = of(twoDBs.replica), of(twoDBs.turn)
 	jobs["moved-undo"] = func(ctx context.Context, x *Executor, l lab, fail func(error), count func()) {
-		p := twoDBs{l.dir}
-		var ids []int64
-		for _, in := range []Intent{{Title: "copy", Plan: Prepares("apart"), Changes: p.replica()}, {Title: "turn", Plan: "apart", Changes: p.turn()}} {
-			tx, err := x.Apply(ctx, in)
-			fail(err)
-			ids = append(ids, tx.ID)
-		}
-		for _, id := range ids {
-			fail(x.Keep(ctx, id))
-		}
+		twoDBs{l.dir}.moved(ctx, x, fail)
 		count()
 		fail(x.UndoAll(ctx))
 	}
-	for _, job := range []string{"replica", "turn", "moved"} {
+	jobs["stay-undo"] = func(ctx context.Context, x *Executor, l lab, fail func(error), count func()) {
+		p := twoDBs{l.dir}
+		p.moved(ctx, x, fail)
+		fail(p.run(ctx, "main", noFollowing...))
+		count()
+		if x.UndoAll(ctx) == nil {
+			fail(errors.New("it was undone"))
+		}
+	}
+	for _, job := range []string{"replica", "turn", "moved", "stay"} {
 		setups[job] = func(l lab, o *Options) {
 			own := twoDBs{l.dir}.options(o.Dir)
 			o.Stack, o.Hosts, o.Control, o.DB = own.Stack, own.Hosts, own.Control, own.DB
@@ -34,14 +35,31 @@ func init() {
 	}
 }
 
-// killed kills a job on the two servers before each of its steps, and recovers.
-func (p twoDBs) killed(t *testing.T, job string) {
+// moved copies the database and turns it to the copy, for good.
+func (p twoDBs) moved(ctx context.Context, x *Executor, fail func(error)) {
+	var ids []int64
+	for _, in := range []Intent{{Title: "copy", Plan: Prepares("apart"), Changes: p.replica()}, {Title: "turn", Plan: "apart", Changes: p.turn()}} {
+		tx, err := x.Apply(ctx, in)
+		fail(err)
+		ids = append(ids, tx.ID)
+	}
+	for _, id := range ids {
+		fail(x.Keep(ctx, id))
+	}
+}
+
+// killed kills a job on the two servers before each of its steps, does what comes
+// between, and recovers.
+func (p twoDBs) killed(t *testing.T, job string, between ...func()) {
 	t.Helper()
 	before := p.seen(t)
 	l := lab{p.dir}
 	for step := 1; ; step++ {
 		dir := l.project(t)
 		name := l.kill(t, dir, job, step)
+		for _, do := range between {
+			do()
+		}
 		x, err := Open(t.Context(), p.options(dir))
 		must(t, err)
 		if _, err := x.Recover(t.Context()); err != nil {
@@ -74,6 +92,13 @@ func TestDatabasesKilledAtEveryStep(t *testing.T) {
 	for _, job := range []string{"replica-apply", "replica-revert", "moved-undo"} {
 		t.Run(job, func(t *testing.T) { p.killed(t, job) })
 	}
+	t.Run("stay-undo", func(t *testing.T) {
+		p.killed(t, "stay-undo", func() {
+			if p.ask(t, "spare", "SHOW DATABASES LIKE 'shop'") != "" {
+				p.exec(t, "main", mayFollow...)
+			}
+		})
+	})
 	x, err := Open(t.Context(), p.options(filepath.Join(p.dir, ".kasoku")))
 	must(t, err)
 	tx, err := x.Apply(t.Context(), Intent{Title: "copy", Changes: p.replica()})
