@@ -166,10 +166,13 @@ func (a *replicaAct) look(ctx context.Context) (sight, error) {
 		s.got = "no copy"
 	case s.after:
 		s.got = "a copy that follows"
+		if on {
+			s.attrs, err = spare.halted(ctx, main)
+		}
 	default:
 		s.got = fmt.Sprintf("a copy that does not follow (%d schemas, %d accounts of Kasoku's)", len(schemas), accounts)
 	}
-	return s, nil
+	return s, err
 }
 
 // claim: what does not follow is an unfinished copy if it has nothing but what was

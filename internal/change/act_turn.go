@@ -112,8 +112,12 @@ func (a *turnAct) look(ctx context.Context) (sight, error) {
 			return sight{}, err
 		}
 	}
-	return sight{before: gone || !heldFrom && heldTo && on && !back, after: heldFrom && !heldTo && back && !on,
-		got: fmt.Sprintf("%s is %s%s, %s is %s%s", from.service, writable(heldFrom), following(back), to.service, writable(heldTo), following(on))}, nil
+	s := sight{before: gone || !heldFrom && heldTo && on && !back, after: heldFrom && !heldTo && back && !on,
+		got: fmt.Sprintf("%s is %s%s, %s is %s%s", from.service, writable(heldFrom), following(back), to.service, writable(heldTo), following(on))}
+	if s.after { // it could not be turned back
+		s.attrs, err = from.halted(ctx, to)
+	}
+	return s, err
 }
 
 // noPair reports whether none of two databases has the account by which one would

@@ -78,6 +78,15 @@ func (e *dbEnd) stopped(rows []map[string]string, other *dbEnd) string {
 	return ""
 }
 
+// halted is stopped, asked now.
+func (e *dbEnd) halted(ctx context.Context, other *dbEnd) (string, error) {
+	rows, err := e.rows(ctx, "SHOW SLAVE STATUS")
+	if err != nil {
+		return "", err
+	}
+	return e.stopped(rows, other), nil
+}
+
 // unfollow stops replication. What it got stays.
 func (e *dbEnd) unfollow(ctx context.Context) error {
 	return e.exec(ctx, "STOP SLAVE", "RESET SLAVE ALL")

@@ -172,3 +172,32 @@ func TestDatabaseParted(t *testing.T) {
 	}
 	wantEqual(t, "read-only", p.held(t), "11")
 }
+
+// TestDatabaseStatementThatFails: what only the one that is written to has is
+// changed there, so that the other one cannot follow any more. Verify tells.
+func TestDatabaseStatementThatFails(t *testing.T) {
+	p := newTwoDBs(t)
+	x, _ := p.kept(t, nil)
+	only := []string{"SET SESSION sql_log_bin = 0", "CREATE USER only@127.0.0.1"}
+	p.exec(t, "spare", append(only, "SET SESSION sql_log_bin = 1", "ALTER USER only@127.0.0.1 IDENTIFIED BY 'x'")...)
+	drift := func(want int) func() error {
+		return func() error {
+			d, err := x.Verify(t.Context())
+			if err == nil && len(d) != want {
+				err = fmt.Errorf("drift %v", d)
+			}
+			return err
+		}
+	}
+	must(t, until(limit, drift(1)))
+	d, err := x.Verify(t.Context())
+	must(t, err)
+	for _, says := range []string{"main cannot do what spare did", "1396", "make it", "START SLAVE"} {
+		if !strings.Contains(d[0].Got, says) {
+			t.Errorf("%q does not say %q", d[0].Got, says)
+		}
+	}
+	p.exec(t, "main", append(only, "START SLAVE")...)
+	must(t, until(limit, drift(0)))
+	must(t, x.UndoAll(t.Context()))
+}
