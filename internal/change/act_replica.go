@@ -34,6 +34,10 @@ type Account struct {
 	User string `json:"user"`
 	Host string `json:"host"`
 	Like string `json:"like"` // host of the one that it is like
+	// Both: it is made on the server that is copied, too, so that statements about it
+	// on either can be done on the other. Not where that has accounts of the user for
+	// other hosts than itself: clients that those let in would get this one instead.
+	Both bool `json:"both,omitempty"`
 }
 
 func (r *Replica) title(service string) string {
@@ -82,8 +86,36 @@ func (a *replicaAct) prepare(ctx context.Context) ([][]byte, error) {
 			r.Accounts = append(r.Accounts, Account{User: acc.User, Host: client, Like: acc.Host})
 		}
 	}
-	return nil, nil
+	return nil, a.free(ctx, main, spare)
 }
+
+// free fails if the spare has an account already that is to be made: it would go
+// when the copy is taken away. It finds out which are to be made on both.
+func (a *replicaAct) free(ctx context.Context, main, spare *dbEnd) error {
+	const all = "SELECT User, Host FROM mysql.user"
+	there, err := spare.rows(ctx, all)
+	if err != nil {
+		return err
+	}
+	like, err := main.rows(ctx, all)
+	if err != nil {
+		return err
+	}
+	for i := range a.c.Replica.Accounts {
+		acc := &a.c.Replica.Accounts[i]
+		if slices.ContainsFunc(there, func(r map[string]string) bool { return r["User"] == acc.User && r["Host"] == acc.Host }) {
+			name := stack.AccountName(acc.User, acc.Host)
+			return fmt.Errorf("%s: %s has an account %s of its own, which would become one like that of %s; drop it there (DROP USER %s), or take another server", a.c.Title(), spare.service, name, a.c.Replica.Main, name)
+		}
+		acc.Both = !slices.ContainsFunc(like, func(r map[string]string) bool {
+			return r["User"] == acc.User && (r["Host"] == acc.Host || !slices.Contains(itself, r["Host"]))
+		})
+	}
+	return nil
+}
+
+// itself are the hosts of accounts that log in from the server's own host.
+var itself = []string{"localhost", "127.0.0.1", "::1"}
 
 func refusal(c *Change, service, why string, err error) error {
 	if err != nil {
@@ -227,6 +259,14 @@ func (a *replicaAct) write(ctx context.Context) (string, error) {
 	return "", spare.catchUp(ctx, main)
 }
 
+// each does something on the servers that have the account.
+func (acc *Account) each(main, spare *dbEnd, do func(*dbEnd) error) error {
+	if err := do(spare); err != nil || !acc.Both {
+		return err
+	}
+	return do(main)
+}
+
 // makeAccounts makes those of Replica.Accounts.
 func (a *replicaAct) makeAccounts(ctx context.Context, main, spare *dbEnd) error {
 	for _, acc := range a.c.Replica.Accounts {
@@ -243,7 +283,8 @@ func (a *replicaAct) makeAccounts(ctx context.Context, main, spare *dbEnd) error
 					if at < 0 {
 						return fmt.Errorf("%s: %s%s does not name the account as expected", main.service, show, like)
 					}
-					if err := spare.exec(ctx, statement[:at]+name+statement[at+len(quoted):]); err != nil {
+					statement = statement[:at] + name + statement[at+len(quoted):]
+					if err := acc.each(main, spare, func(e *dbEnd) error { return e.exec(ctx, statement) }); err != nil {
 						return err
 					}
 				}
@@ -300,7 +341,8 @@ func (a *replicaAct) restore(ctx context.Context) error {
 		}
 	}
 	for _, acc := range a.c.Replica.Accounts {
-		if err := spare.exec(ctx, "DROP USER IF EXISTS "+stack.AccountName(acc.User, acc.Host)); err != nil {
+		drop := "DROP USER IF EXISTS " + stack.AccountName(acc.User, acc.Host)
+		if err := acc.each(main, spare, func(e *dbEnd) error { return e.exec(ctx, drop) }); err != nil {
 			return err
 		}
 	}

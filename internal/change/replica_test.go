@@ -84,6 +84,7 @@ func TestReplicaRefuses(t *testing.T) {
 		{"spare", "SET GLOBAL replicate_wild_ignore_table = 'shop.s%'", "SET GLOBAL replicate_wild_ignore_table = ''", "replicate_wild_ignore_table = shop.s%"},
 		{"main", "SET GLOBAL sync_master_info = 10000", "SET GLOBAL sync_master_info = 1", "sync_master_info of main is 10000, and must be 1"},
 		{"spare", "SET GLOBAL sync_master_info = 10000", "SET GLOBAL sync_master_info = 1", "sync_master_info of spare is 10000, and must be 1"},
+		{"spare", "CREATE USER app@127.0.0.1", "DROP USER app@127.0.0.1", "an account 'app'@'127.0.0.1' of its own"},
 		{"main", "CHANGE MASTER TO MASTER_HOST='192.0.2.1'", "RESET SLAVE ALL", "follows another server"},
 		{"spare", "CREATE DATABASE own", "DROP DATABASE own", "has data of its own (own)"},
 		{"spare", "SET GLOBAL read_only = 0", "SET GLOBAL read_only = 1", "is not read-only"},

@@ -201,3 +201,14 @@ func TestDatabaseStatementThatFails(t *testing.T) {
 	must(t, until(limit, drift(0)))
 	must(t, x.UndoAll(t.Context()))
 }
+
+// TestDatabaseAccountChanged: the account that was made for the application's host
+// gets another password while the copy is written to, which the other one follows.
+func TestDatabaseAccountChanged(t *testing.T) {
+	p := newTwoDBs(t)
+	before := p.seen(t)
+	x, _ := p.kept(t, nil)
+	p.exec(t, "spare", "ALTER USER web@127.0.0.1 IDENTIFIED BY 'a new word'", "GRANT INSERT ON shop.* TO web@127.0.0.1", "DROP USER web@127.0.0.1")
+	must(t, x.UndoAll(t.Context()))
+	wantEqual(t, "put back", p.seen(t), before)
+}

@@ -47,7 +47,8 @@ func newTwoDBs(t *testing.T, more ...string) twoDBs {
 	}
 	p.exec(t, "main", "CREATE DATABASE shop CHARACTER SET utf8mb4", "CREATE TABLE shop.orders (id INT PRIMARY KEY, writer VARCHAR(20))",
 		"CREATE TABLE shop.items (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(40), KEY (name))", "INSERT INTO shop.items (name) SELECT CONCAT('品', seq) FROM shop.seq_1_to_2000",
-		"CREATE USER app@127.0.0.1 IDENTIFIED BY '"+appPassword+"'", "GRANT SELECT, INSERT ON shop.* TO app@127.0.0.1")
+		"CREATE USER app@127.0.0.1 IDENTIFIED BY '"+appPassword+"'", "GRANT SELECT, INSERT ON shop.* TO app@127.0.0.1",
+		"CREATE USER web@localhost IDENTIFIED BY 'another-word'", "GRANT SELECT ON shop.* TO web@localhost") // made for 127.0.0.1 on both
 	return p
 }
 
