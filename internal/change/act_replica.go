@@ -210,17 +210,31 @@ func (a *replicaAct) look(ctx context.Context) (sight, error) {
 // claim: what does not follow is an unfinished copy if it has nothing but what was
 // to be copied.
 func (a *replicaAct) claim(ctx context.Context, s sight) (sight, error) {
-	e, err := a.end(ctx, a.c.Service, a.c.Replica.Address)
+	main, spare, err := a.ends(ctx)
 	if err != nil {
 		return s, err
 	}
-	defer e.close()
-	schemas, err := stack.UserSchemas(ctx, e.conn)
+	defer main.close()
+	defer spare.close()
+	has, err := stack.UserSchemas(ctx, spare.conn)
 	if err != nil {
 		return s, unreachable(err)
 	}
-	s.after = !slices.ContainsFunc(schemas, func(name string) bool { return !slices.Contains(a.c.Replica.Schemas, name) })
-	return s, nil
+	copied, err := a.copied(ctx, main)
+	s.after = !slices.ContainsFunc(has, func(name string) bool { return !slices.Contains(copied, name) })
+	return s, err
+}
+
+// copied are the schemas that the spare may have from main: those of the time of
+// the copy, and what was made since, which followed.
+func (a *replicaAct) copied(ctx context.Context, main *dbEnd) ([]string, error) {
+	now, err := stack.UserSchemas(ctx, main.conn)
+	if err != nil {
+		return nil, unreachable(err)
+	}
+	all := append(slices.Clone(a.c.Replica.Schemas), now...)
+	slices.Sort(all)
+	return slices.Compact(all), nil
 }
 
 func (a *replicaAct) write(ctx context.Context) (string, error) {
@@ -335,7 +349,11 @@ func (a *replicaAct) restore(ctx context.Context) error {
 		return err
 	}
 	step("drop")
-	for _, schema := range a.c.Replica.Schemas {
+	schemas, err := a.copied(ctx, main)
+	if err != nil {
+		return err
+	}
+	for _, schema := range schemas {
 		if err := spare.exec(ctx, "DROP DATABASE IF EXISTS `"+strings.ReplaceAll(schema, "`", "``")+"`"); err != nil {
 			return err
 		}

@@ -18,6 +18,14 @@ func init() {
 		count()
 		fail(x.UndoAll(ctx))
 	}
+	jobs["grown-undo"] = func(ctx context.Context, x *Executor, l lab, fail func(error), count func()) {
+		p := twoDBs{l.dir}
+		fail(p.run(ctx, "main", "DROP DATABASE IF EXISTS grown"))
+		p.moved(ctx, x, fail)
+		fail(p.run(ctx, "spare", "CREATE DATABASE grown"))
+		count()
+		fail(x.UndoAll(ctx))
+	}
 	jobs["stay-undo"] = func(ctx context.Context, x *Executor, l lab, fail func(error), count func()) {
 		p := twoDBs{l.dir}
 		p.moved(ctx, x, fail)
@@ -27,7 +35,7 @@ func init() {
 			fail(errors.New("it was undone"))
 		}
 	}
-	for _, job := range []string{"replica", "turn", "moved", "stay"} {
+	for _, job := range []string{"replica", "turn", "moved", "grown", "stay"} {
 		setups[job] = func(l lab, o *Options) {
 			own := twoDBs{l.dir}.options(o.Dir)
 			o.Stack, o.Hosts, o.Control, o.DB = own.Stack, own.Hosts, own.Control, own.DB
@@ -99,6 +107,9 @@ func TestDatabasesKilledAtEveryStep(t *testing.T) {
 			}
 		})
 	})
+	p.exec(t, "main", "CREATE DATABASE grown")
+	t.Run("grown-undo", func(t *testing.T) { p.killed(t, "grown-undo") })
+	p.exec(t, "main", "DROP DATABASE grown")
 	x, err := Open(t.Context(), p.options(filepath.Join(p.dir, ".kasoku")))
 	must(t, err)
 	tx, err := x.Apply(t.Context(), Intent{Title: "copy", Changes: p.replica()})

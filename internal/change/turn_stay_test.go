@@ -212,3 +212,14 @@ func TestDatabaseAccountChanged(t *testing.T) {
 	must(t, x.UndoAll(t.Context()))
 	wantEqual(t, "put back", p.seen(t), before)
 }
+
+// TestDatabaseGrown: a schema that is made while the copy is written to comes
+// along, and is not left behind in the copy.
+func TestDatabaseGrown(t *testing.T) {
+	p := newTwoDBs(t)
+	x, _ := p.kept(t, nil)
+	p.exec(t, "spare", "CREATE DATABASE grown", "CREATE TABLE grown.t (a INT)", "INSERT INTO grown.t VALUES (7)")
+	must(t, x.UndoAll(t.Context()))
+	wantEqual(t, "rows", p.ask(t, "main", "SELECT a FROM grown.t"), "7")
+	wantEqual(t, "left behind", p.ask(t, "spare", "SELECT SCHEMA_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME IN ('grown', 'shop')"), "")
+}
