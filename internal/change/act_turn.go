@@ -30,12 +30,19 @@ type Turn struct {
 	// nothing when it is applied, and the same when it is put back, but gives that
 	// host's guard something to put back. It stands before the other part.
 	Half bool `json:"half,omitempty"`
+	// Settle does nothing when it is applied either. It stands before the file that
+	// says that Service is read-only, so that it is put back after that: a server
+	// that was restarted in between has read what the file said, and nothing else
+	// would let it be written to.
+	Settle bool `json:"settle,omitempty"`
 }
 
 func (t *Turn) title(service string) string {
 	switch {
 	case t == nil:
 		return "write to another database (none given)"
+	case t.Settle:
+		return "let " + service + " be written to as long as " + t.To + " is not"
 	case t.Half:
 		return "let " + service + " be written to instead of " + t.To
 	}
@@ -49,7 +56,7 @@ func (a *turnAct) prepare(ctx context.Context) ([][]byte, error) {
 	if t == nil || t.To == "" || a.c.Service == "" || t.To == a.c.Service {
 		return nil, fmt.Errorf("%s: it needs two databases", a.c.Title())
 	}
-	if t.Half {
+	if t.Half || t.Settle {
 		return nil, nil
 	}
 	from, to, err := a.ends(ctx)
@@ -78,6 +85,9 @@ func (a *turnAct) ends(ctx context.Context) (from, to *dbEnd, err error) {
 }
 
 func (a *turnAct) look(ctx context.Context) (sight, error) {
+	if a.c.Turn.Settle {
+		return sight{blind: true}, nil
+	}
 	if a.x.options.Here != "" {
 		return a.lookHere(ctx)
 	}
@@ -174,7 +184,7 @@ func (a *turnAct) claim(ctx context.Context, s sight) (sight, error) {
 }
 
 func (a *turnAct) write(ctx context.Context) (string, error) {
-	if a.c.Turn.Half {
+	if a.c.Turn.Half || a.c.Turn.Settle {
 		return "", nil
 	}
 	from, to, err := a.ends(ctx)
@@ -187,6 +197,9 @@ func (a *turnAct) write(ctx context.Context) (string, error) {
 }
 
 func (a *turnAct) restore(ctx context.Context) error {
+	if a.c.Turn.Settle {
+		return a.settle(ctx)
+	}
 	if a.x.options.Here != "" {
 		return a.restoreHere(ctx)
 	}
@@ -341,7 +354,7 @@ func parted(from, to *dbEnd, p, q string) error {
 }
 
 func (a *turnAct) conflict(s sight) *ConflictError {
-	if a.c.Turn.Half {
+	if a.c.Turn.Half || a.c.Turn.Settle {
 		return a.differs("", "", s.got)
 	}
 	return a.differs(a.c.Service+" is written to and "+a.c.Turn.To+" follows", a.c.Turn.To+" is written to and "+a.c.Service+" follows", s.got)
@@ -350,7 +363,7 @@ func (a *turnAct) conflict(s sight) *ConflictError {
 // moves reports whether a change turns databases round, and o changes one of them:
 // undone on the other side of the turn, o would part them.
 func (c *Change) moves(o *Change) bool {
-	if c.Kind != KindTurn || c.Turn == nil || c.Turn.Half {
+	if c.Kind != KindTurn || c.Turn == nil || c.Turn.Half || c.Turn.Settle {
 		return false
 	}
 	return o.Kind != KindReplica && o.Kind != KindTurn && o.Kind != KindRestart && o.Service != "" && (o.Service == c.Service || o.Service == c.Turn.To)

@@ -94,3 +94,26 @@ func (a *turnAct) releaseIfFollowed(ctx context.Context, e *dbEnd) error {
 	}
 	return fmt.Errorf("%s follows nobody, and stays read-only; `kasoku recover` lets it follow %s again", a.c.Service, a.c.Turn.To)
 }
+
+// settle lets the database that is written to be so although it was restarted while
+// its file said that it is not. It asks that one alone, so that its guard can: one
+// that does not follow is the one to be written to, as in restoreHere. Where the
+// turn could not be put back it is not asked for (see blocked).
+func (a *turnAct) settle(ctx context.Context) error {
+	e, err := a.hereEnd(ctx)
+	if err != nil {
+		return err
+	}
+	defer e.close()
+	if held, err := e.readOnly(ctx); err != nil || !held {
+		return err
+	}
+	rows, err := e.rows(ctx, "SHOW SLAVE STATUS")
+	if err != nil {
+		return err
+	}
+	if len(rows) > 0 {
+		return fmt.Errorf("%s stays read-only, because it follows another database", a.c.Service)
+	}
+	return e.release(ctx)
+}

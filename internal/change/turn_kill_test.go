@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -13,6 +15,7 @@ func init() {
 		return func(l lab) []Change { return changes(twoDBs{l.dir}) }
 	}
 	plans["replica"], plans["turn"] = of(twoDBs.replica), of(twoDBs.turn)
+	plans["settled"] = of(twoDBs.settled)
 	jobs["moved-undo"] = func(ctx context.Context, x *Executor, l lab, fail func(error), count func()) {
 		twoDBs{l.dir}.moved(ctx, x, fail)
 		count()
@@ -35,7 +38,7 @@ func init() {
 			fail(errors.New("it was undone"))
 		}
 	}
-	for _, job := range []string{"replica", "turn", "moved", "grown", "stay"} {
+	for _, job := range []string{"replica", "turn", "moved", "grown", "stay", "settled"} {
 		setups[job] = func(l lab, o *Options) {
 			own := twoDBs{l.dir}.options(o.Dir)
 			o.Stack, o.Hosts, o.Control, o.DB = own.Stack, own.Hosts, own.Control, own.DB
@@ -54,6 +57,25 @@ func (p twoDBs) moved(ctx context.Context, x *Executor, fail func(error)) {
 	for _, id := range ids {
 		fail(x.Keep(ctx, id))
 	}
+}
+
+// settled is a turn with the file that says which one is read-only, as a plan has it.
+func (p twoDBs) settled() []Change {
+	settle := Change{Kind: KindTurn, Service: "main", Turn: &Turn{To: "spare", FromAddress: p.address("main"), ToAddress: p.address("spare"), Settle: true}}
+	held := edit1(p.path("main.cnf"), "read_only = 0\n", "read_only = 1\n", "main", None)
+	out := []Change{settle, held}
+	for _, c := range p.turn() {
+		c.Phase = 1
+		out = append(out, c)
+	}
+	return out
+}
+
+// rebooted makes main as read-only as its file says, which is what it comes back
+// with. Whom it follows it knows still.
+func (p twoDBs) rebooted(t *testing.T) {
+	t.Helper()
+	p.exec(t, "main", "SET GLOBAL "+strings.TrimSpace(content(t, p.path("main.cnf"))))
 }
 
 // killed kills a job on the two servers before each of its steps, does what comes
@@ -118,6 +140,10 @@ func TestDatabasesKilledAtEveryStep(t *testing.T) {
 	must(t, x.Close())
 	for _, job := range []string{"turn-apply", "turn-revert"} {
 		t.Run(job, func(t *testing.T) { p.killed(t, job) })
+	}
+	must(t, os.WriteFile(p.path("main.cnf"), []byte("read_only = 0\n"), 0o640))
+	for _, job := range []string{"settled-apply", "settled-revert"} {
+		t.Run(job, func(t *testing.T) { p.killed(t, job, func() { p.rebooted(t) }) })
 	}
 	w.end(t, p, "main")
 	if w.last["spare"] == 0 {

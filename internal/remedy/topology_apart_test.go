@@ -63,15 +63,15 @@ func TestDatabaseApartPlan(t *testing.T) {
 	for _, c := range p.Changes {
 		order = append(order, string(c.Kind)+" "+c.Service)
 	}
-	if got := strings.Join(order, ", "); got != "file app, file db, turn db2, turn db, file db2" {
+	if got := strings.Join(order, ", "); got != "file app, turn db, file db, turn db2, turn db, file db2" {
 		t.Errorf("the switch is %s", got)
 	}
-	if c := p.Changes[2]; !c.Turn.Half || c.Turn.To != "db" || p.Changes[3].Turn.Half || p.Changes[3].Turn.To != "db2" {
-		t.Errorf("turns %+v, %+v", c.Turn, p.Changes[3].Turn)
+	if a, b, c := p.Changes[1].Turn, p.Changes[3].Turn, p.Changes[4].Turn; !a.Settle || !b.Half || b.To != "db" || c.Half || c.Settle || c.To != "db2" {
+		t.Errorf("turns %+v, %+v, %+v", a, b, c)
 	}
 	remedytest.Has(t, string(p.Changes[0].After.Content), "10.0.0.2")
-	remedytest.Has(t, string(p.Changes[1].After.Content), "read_only = 1", "log_bin = kasoku-bin")
-	remedytest.Has(t, string(p.Changes[4].After.Content), "read_only = 0", "log_bin = kasoku-bin")
+	remedytest.Has(t, string(p.Changes[2].After.Content), "read_only = 1", "log_bin = kasoku-bin")
+	remedytest.Has(t, string(p.Changes[5].After.Content), "read_only = 0", "log_bin = kasoku-bin")
 }
 
 // A filter of a binary log that is not there yet is in the files alone.

@@ -263,7 +263,10 @@ func (p *pairOf) change(prepared []change.Change) ([]change.Change, error) {
 			Command: fmt.Sprintf("%s: SET GLOBAL read_only = 1; %s: SELECT MASTER_GTID_WAIT(…); STOP SLAVE; RESET SLAVE ALL; %s: CHANGE MASTER TO …; START SLAVE; %s: SET GLOBAL read_only = 0", p.main.Name, p.spare.Name, p.main.Name, p.spare.Name)}
 	}
 	main, spare := p.f.Subject["main_address"], p.f.Subject["address"]
-	out = append(append(out, held...), turn(p.spare, p.main, spare, main, true), turn(p.main, p.spare, main, spare, false))
+	settled := turn(p.main, p.spare, main, spare, false)
+	settled.Phase, settled.Turn.Settle, settled.Command = 0, true, ""
+	settled.Why = fmt.Sprintf("Put back, %s takes writes also if it was restarted while its file said that it does not.", p.main.Name)
+	out = append(append(append(out, settled), held...), turn(p.spare, p.main, spare, main, true), turn(p.main, p.spare, main, spare, false))
 	for _, c := range freed {
 		c.Phase = 2
 		out = append(out, c)
