@@ -73,7 +73,7 @@ func (e *dbEnd) stopped(rows []map[string]string, other *dbEnd) string {
 	case io && r["Last_IO_Errno"] != "0":
 		return fmt.Sprintf("%s cannot follow %s: error %s: %s; mend that, then START SLAVE on %s", e.service, other.service, r["Last_IO_Errno"], Redact(r["Last_IO_Error"]), e.service)
 	case io || sql:
-		return fmt.Sprintf("somebody has stopped %s from following %s, or it could not go on when it was started; START SLAVE there, and look in its error log if that fails", e.service, other.service)
+		return fmt.Sprintf("%s does not go on following %s: somebody has stopped it, or a crash took its relay logs; START SLAVE there, and if that fails, RESET SLAVE and START SLAVE", e.service, other.service)
 	}
 	return ""
 }

@@ -173,7 +173,7 @@ func TestReplicaStopped(t *testing.T) {
 		{"a statement failed", map[string]string{"Slave_SQL_Running": "No", "Last_SQL_Errno": "1396", "Last_SQL_Error": "Operation ALTER USER failed"}, "do by hand on main what that statement lacks"},
 		{"the log is gone", map[string]string{"Slave_IO_Running": "No", "Last_IO_Errno": "1236"}, "only a new copy of spare's data"},
 		{"another error", map[string]string{"Slave_IO_Running": "No", "Last_IO_Errno": "1593"}, "error 1593"},
-		{"a person stopped it", map[string]string{"Slave_IO_Running": "No", "Slave_SQL_Running": "No"}, "somebody has stopped main"},
+		{"a person stopped it", map[string]string{"Slave_IO_Running": "No", "Slave_SQL_Running": "No"}, "RESET SLAVE and START SLAVE"},
 	} {
 		row := maps.Clone(runs)
 		maps.Copy(row, c.set)
