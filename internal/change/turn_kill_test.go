@@ -29,7 +29,7 @@ func init() {
 		count()
 		fail(x.UndoAll(ctx))
 	}
-	jobs["stay-undo"] = func(ctx context.Context, x *Executor, l lab, fail func(error), count func()) {
+	jobs["failing-undo"] = func(ctx context.Context, x *Executor, l lab, fail func(error), count func()) {
 		p := twoDBs{l.dir}
 		p.moved(ctx, x, fail)
 		fail(p.run(ctx, "main", noFollowing...))
@@ -38,7 +38,7 @@ func init() {
 			fail(errors.New("it was undone"))
 		}
 	}
-	for _, job := range []string{"replica", "turn", "moved", "grown", "stay", "settled"} {
+	for _, job := range []string{"replica", "turn", "moved", "grown", "failing", "settled"} {
 		setups[job] = func(l lab, o *Options) {
 			own := twoDBs{l.dir}.options(o.Dir)
 			o.Stack, o.Hosts, o.Control, o.DB = own.Stack, own.Hosts, own.Control, own.DB
@@ -122,8 +122,8 @@ func TestDatabasesKilledAtEveryStep(t *testing.T) {
 	for _, job := range []string{"replica-apply", "replica-revert", "moved-undo"} {
 		t.Run(job, func(t *testing.T) { p.killed(t, job) })
 	}
-	t.Run("stay-undo", func(t *testing.T) {
-		p.killed(t, "stay-undo", func() {
+	t.Run("failing-undo", func(t *testing.T) {
+		p.killed(t, "failing-undo", func() {
 			if p.ask(t, "spare", "SHOW DATABASES LIKE 'shop'") != "" {
 				p.exec(t, "main", mayFollow...)
 			}
