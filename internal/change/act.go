@@ -51,8 +51,8 @@ type sight struct {
 	// blind: this kind of change cannot be seen (exec, restart).
 	blind bool
 	got   string
-	// attrs says how mode or owner differ from what they should be; "" if
-	// they do not.
+	// attrs says how mode or owner differ from what they should be, or why one
+	// database does not get what the other does; "" if there is nothing to say.
 	attrs string
 }
 

@@ -34,6 +34,10 @@ type Account struct {
 	User string `json:"user"`
 	Host string `json:"host"`
 	Like string `json:"like"` // host of the one that it is like
+	// Both: it is made on the server that is copied, too, so that statements about it
+	// on either can be done on the other. Not where that has accounts of the user for
+	// other hosts than itself: clients that those let in would get this one instead.
+	Both bool `json:"both,omitempty"`
 }
 
 func (r *Replica) title(service string) string {
@@ -82,8 +86,36 @@ func (a *replicaAct) prepare(ctx context.Context) ([][]byte, error) {
 			r.Accounts = append(r.Accounts, Account{User: acc.User, Host: client, Like: acc.Host})
 		}
 	}
-	return nil, nil
+	return nil, a.free(ctx, main, spare)
 }
+
+// free fails if the spare has an account already that is to be made: it would go
+// when the copy is taken away. It finds out which are to be made on both.
+func (a *replicaAct) free(ctx context.Context, main, spare *dbEnd) error {
+	const all = "SELECT User, Host FROM mysql.user"
+	there, err := spare.rows(ctx, all)
+	if err != nil {
+		return err
+	}
+	like, err := main.rows(ctx, all)
+	if err != nil {
+		return err
+	}
+	for i := range a.c.Replica.Accounts {
+		acc := &a.c.Replica.Accounts[i]
+		if slices.ContainsFunc(there, func(r map[string]string) bool { return r["User"] == acc.User && r["Host"] == acc.Host }) {
+			name := stack.AccountName(acc.User, acc.Host)
+			return fmt.Errorf("%s: %s has an account %s of its own, which would become one like that of %s; drop it there (DROP USER %s), or take another server", a.c.Title(), spare.service, name, a.c.Replica.Main, name)
+		}
+		acc.Both = !slices.ContainsFunc(like, func(r map[string]string) bool {
+			return r["User"] == acc.User && (r["Host"] == acc.Host || !slices.Contains(itself, r["Host"]))
+		})
+	}
+	return nil
+}
+
+// itself are the hosts of accounts that log in from the server's own host.
+var itself = []string{"localhost", "127.0.0.1", "::1"}
 
 func refusal(c *Change, service, why string, err error) error {
 	if err != nil {
@@ -96,7 +128,9 @@ func refusal(c *Change, service, why string, err error) error {
 func (a *replicaAct) set(ctx context.Context, main, spare *dbEnd) error {
 	ids := map[string]bool{}
 	for _, e := range []*dbEnd{main, spare} {
-		for what, must := range map[string]string{"@@log_bin": "1", "@@log_slave_updates": "1"} {
+		// Whether one follows the other is what the guards decide by, so that it
+		// must be on disk before the other takes writes (sync_master_info).
+		for what, must := range map[string]string{"@@log_bin": "1", "@@log_slave_updates": "1", "@@sync_master_info": "1"} {
 			if v, err := e.value(ctx, what); err != nil || v != must {
 				return errors.Join(err, fmt.Errorf("%s: %s of %s is %s, and must be %s", a.c.Title(), what, e.service, v, must))
 			}
@@ -164,26 +198,43 @@ func (a *replicaAct) look(ctx context.Context) (sight, error) {
 		s.got = "no copy"
 	case s.after:
 		s.got = "a copy that follows"
+		if on {
+			s.attrs, err = spare.halted(ctx, main)
+		}
 	default:
 		s.got = fmt.Sprintf("a copy that does not follow (%d schemas, %d accounts of Kasoku's)", len(schemas), accounts)
 	}
-	return s, nil
+	return s, err
 }
 
 // claim: what does not follow is an unfinished copy if it has nothing but what was
 // to be copied.
 func (a *replicaAct) claim(ctx context.Context, s sight) (sight, error) {
-	e, err := a.end(ctx, a.c.Service, a.c.Replica.Address)
+	main, spare, err := a.ends(ctx)
 	if err != nil {
 		return s, err
 	}
-	defer e.close()
-	schemas, err := stack.UserSchemas(ctx, e.conn)
+	defer main.close()
+	defer spare.close()
+	has, err := stack.UserSchemas(ctx, spare.conn)
 	if err != nil {
 		return s, unreachable(err)
 	}
-	s.after = !slices.ContainsFunc(schemas, func(name string) bool { return !slices.Contains(a.c.Replica.Schemas, name) })
-	return s, nil
+	copied, err := a.copied(ctx, main)
+	s.after = !slices.ContainsFunc(has, func(name string) bool { return !slices.Contains(copied, name) })
+	return s, err
+}
+
+// copied are the schemas that the spare may have from main: those of the time of
+// the copy, and what was made since, which followed.
+func (a *replicaAct) copied(ctx context.Context, main *dbEnd) ([]string, error) {
+	now, err := stack.UserSchemas(ctx, main.conn)
+	if err != nil {
+		return nil, unreachable(err)
+	}
+	all := append(slices.Clone(a.c.Replica.Schemas), now...)
+	slices.Sort(all)
+	return slices.Compact(all), nil
 }
 
 func (a *replicaAct) write(ctx context.Context) (string, error) {
@@ -222,6 +273,14 @@ func (a *replicaAct) write(ctx context.Context) (string, error) {
 	return "", spare.catchUp(ctx, main)
 }
 
+// each does something on the servers that have the account.
+func (acc *Account) each(main, spare *dbEnd, do func(*dbEnd) error) error {
+	if err := do(spare); err != nil || !acc.Both {
+		return err
+	}
+	return do(main)
+}
+
 // makeAccounts makes those of Replica.Accounts.
 func (a *replicaAct) makeAccounts(ctx context.Context, main, spare *dbEnd) error {
 	for _, acc := range a.c.Replica.Accounts {
@@ -238,7 +297,8 @@ func (a *replicaAct) makeAccounts(ctx context.Context, main, spare *dbEnd) error
 					if at < 0 {
 						return fmt.Errorf("%s: %s%s does not name the account as expected", main.service, show, like)
 					}
-					if err := spare.exec(ctx, statement[:at]+name+statement[at+len(quoted):]); err != nil {
+					statement = statement[:at] + name + statement[at+len(quoted):]
+					if err := acc.each(main, spare, func(e *dbEnd) error { return e.exec(ctx, statement) }); err != nil {
 						return err
 					}
 				}
@@ -289,13 +349,18 @@ func (a *replicaAct) restore(ctx context.Context) error {
 		return err
 	}
 	step("drop")
-	for _, schema := range a.c.Replica.Schemas {
+	schemas, err := a.copied(ctx, main)
+	if err != nil {
+		return err
+	}
+	for _, schema := range schemas {
 		if err := spare.exec(ctx, "DROP DATABASE IF EXISTS `"+strings.ReplaceAll(schema, "`", "``")+"`"); err != nil {
 			return err
 		}
 	}
 	for _, acc := range a.c.Replica.Accounts {
-		if err := spare.exec(ctx, "DROP USER IF EXISTS "+stack.AccountName(acc.User, acc.Host)); err != nil {
+		drop := "DROP USER IF EXISTS " + stack.AccountName(acc.User, acc.Host)
+		if err := acc.each(main, spare, func(e *dbEnd) error { return e.exec(ctx, drop) }); err != nil {
 			return err
 		}
 	}

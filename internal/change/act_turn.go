@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"kasoku/internal/stack"
 )
@@ -13,6 +12,7 @@ import (
 // from now on. Nobody may write to both: the one that is left is read-only before
 // the other is writable, and has all that was acknowledged.
 //
+//	behind    the other has what there is now, while writes go on
 //	hold      the one that is left takes no writes any more
 //	catch up  the other has all of them, and stops following
 //	follow    the one that is left follows the other
@@ -30,12 +30,19 @@ type Turn struct {
 	// nothing when it is applied, and the same when it is put back, but gives that
 	// host's guard something to put back. It stands before the other part.
 	Half bool `json:"half,omitempty"`
+	// Settle does nothing when it is applied either. It stands before the file that
+	// says that Service is read-only, so that it is put back after that: a server
+	// that was restarted in between has read what the file said, and nothing else
+	// would let it be written to.
+	Settle bool `json:"settle,omitempty"`
 }
 
 func (t *Turn) title(service string) string {
 	switch {
 	case t == nil:
 		return "write to another database (none given)"
+	case t.Settle:
+		return "let " + service + " be written to as long as " + t.To + " is not"
 	case t.Half:
 		return "let " + service + " be written to instead of " + t.To
 	}
@@ -49,7 +56,7 @@ func (a *turnAct) prepare(ctx context.Context) ([][]byte, error) {
 	if t == nil || t.To == "" || a.c.Service == "" || t.To == a.c.Service {
 		return nil, fmt.Errorf("%s: it needs two databases", a.c.Title())
 	}
-	if t.Half {
+	if t.Half || t.Settle {
 		return nil, nil
 	}
 	from, to, err := a.ends(ctx)
@@ -78,6 +85,9 @@ func (a *turnAct) ends(ctx context.Context) (from, to *dbEnd, err error) {
 }
 
 func (a *turnAct) look(ctx context.Context) (sight, error) {
+	if a.c.Turn.Settle {
+		return sight{blind: true}, nil
+	}
 	if a.x.options.Here != "" {
 		return a.lookHere(ctx)
 	}
@@ -112,8 +122,12 @@ func (a *turnAct) look(ctx context.Context) (sight, error) {
 			return sight{}, err
 		}
 	}
-	return sight{before: gone || !heldFrom && heldTo && on && !back, after: heldFrom && !heldTo && back && !on,
-		got: fmt.Sprintf("%s is %s%s, %s is %s%s", from.service, writable(heldFrom), following(back), to.service, writable(heldTo), following(on))}, nil
+	s := sight{before: gone || !heldFrom && heldTo && on && !back, after: heldFrom && !heldTo && back && !on,
+		got: fmt.Sprintf("%s is %s%s, %s is %s%s", from.service, writable(heldFrom), following(back), to.service, writable(heldTo), following(on))}
+	if s.after { // it could not be turned back
+		s.attrs, err = from.halted(ctx, to)
+	}
+	return s, err
 }
 
 // noPair reports whether none of two databases has the account by which one would
@@ -170,7 +184,7 @@ func (a *turnAct) claim(ctx context.Context, s sight) (sight, error) {
 }
 
 func (a *turnAct) write(ctx context.Context) (string, error) {
-	if a.c.Turn.Half {
+	if a.c.Turn.Half || a.c.Turn.Settle {
 		return "", nil
 	}
 	from, to, err := a.ends(ctx)
@@ -183,6 +197,9 @@ func (a *turnAct) write(ctx context.Context) (string, error) {
 }
 
 func (a *turnAct) restore(ctx context.Context) error {
+	if a.c.Turn.Settle {
+		return a.settle(ctx)
+	}
 	if a.x.options.Here != "" {
 		return a.restoreHere(ctx)
 	}
@@ -192,35 +209,44 @@ func (a *turnAct) restore(ctx context.Context) error {
 	}
 	defer from.close()
 	defer to.close()
-	if a.c.Turn.Half { // whose To is the one that was left
-		return a.turn(ctx, from, to, "undo.turn")
+	if !a.c.Turn.Half { // whose To is the one that was left
+		from, to = to, from
 	}
-	return a.turn(ctx, to, from, "undo.turn")
+	if err = a.turn(ctx, from, to, "undo.turn"); err != nil {
+		err = errors.Join(err, a.stay(ctx, from, to))
+	}
+	return err
 }
 
 // turn makes to the one that is written to instead of from, from wherever an
 // earlier attempt in either direction ended.
 func (a *turnAct) turn(ctx context.Context, from, to *dbEnd, name string) error {
 	step := func(what string) { a.x.step(a.t, "change%d.%s.%s", a.i, name, what) }
-	check := same
-	if held, err := to.readOnly(ctx); err != nil {
+	heldTo, err := to.readOnly(ctx)
+	if err != nil {
 		return err
-	} else if !held { // a guard has released it, and from has at most what it has
-		check = func(context.Context, *dbEnd, *dbEnd) error { return nil }
-		if held, err := from.readOnly(ctx); err != nil || !held {
+	}
+	if !heldTo {
+		if heldFrom, err := from.readOnly(ctx); err != nil || !heldFrom {
 			return errors.Join(err, fmt.Errorf("%s and %s are both written to; look which of them has what counts, make the other read-only, and try again", from.service, to.service))
+		}
+	}
+	follows, err := to.follows(ctx, from)
+	if err != nil {
+		return err
+	}
+	if follows { // what it lacks now need not be waited for with writes held back
+		step("behind")
+		if err := to.catchUp(ctx, from); err != nil {
+			return err
 		}
 	}
 	step("hold")
 	if err := from.hold(ctx); err != nil {
 		return err
 	}
-	step("catchup")
-	follows, err := to.follows(ctx, from)
-	if err != nil {
-		return err
-	}
 	if follows {
+		step("catchup")
 		if err := to.catchUp(ctx, from); err != nil {
 			return err
 		}
@@ -234,14 +260,14 @@ func (a *turnAct) turn(ctx context.Context, from, to *dbEnd, name string) error 
 		return err
 	}
 	if !back { // else there is nothing in from that is not from to
-		if err := check(ctx, from, to); err != nil {
-			return err
+		check := same
+		switch {
+		case !heldTo: // a guard has released it, and from has at most what it has
+			check = nil
+		case !follows: // an earlier attempt ended here, and to may have been written to since
+			check = within
 		}
-		step("follow")
-		if err := from.follow(ctx, to); err != nil {
-			return err
-		}
-		if err := check(ctx, from, to); err != nil {
+		if err := a.turnRound(ctx, from, to, check, step); err != nil {
 			return err
 		}
 	}
@@ -254,6 +280,47 @@ func (a *turnAct) turn(ctx context.Context, from, to *dbEnd, name string) error 
 	return to.release(ctx)
 }
 
+// turnRound lets from follow to, of which neither follows the other. check, if any,
+// makes sure that from has nothing which to has not; after that both have the same.
+func (a *turnAct) turnRound(ctx context.Context, from, to *dbEnd, check func(ctx context.Context, from, to *dbEnd) error, step func(string)) error {
+	if check != nil {
+		if err := check(ctx, from, to); err != nil {
+			return err
+		}
+	}
+	step("follow")
+	if err := from.follow(ctx, to); err != nil || check == nil {
+		return err
+	}
+	if err := from.catchUp(ctx, to); err != nil {
+		return err
+	}
+	return same(ctx, from, to)
+}
+
+// stay lets from be written to after a turn to the other one failed: else nothing
+// would be until somebody comes.
+func (a *turnAct) stay(ctx context.Context, from, to *dbEnd) error {
+	for _, e := range []*dbEnd{from, to} {
+		if held, err := e.readOnly(ctx); err != nil || !held {
+			return err // it failed before from was held, or after all was done
+		}
+	}
+	for _, e := range []*dbEnd{from, to} { // it is the guards' to decide once they have begun
+		if err := a.x.heard(ctx, &Change{Service: e.service}); err != nil {
+			return err
+		}
+	}
+	follows, err := to.follows(ctx, from)
+	if err != nil {
+		return err
+	}
+	if follows { // to, which is released last, is read-only, and nothing was turned yet
+		return from.release(ctx)
+	}
+	return a.turn(ctx, to, from, "undo.stay")
+}
+
 // same fails if one of two databases that are held back has a write that the
 // other has not.
 func same(ctx context.Context, from, to *dbEnd) error {
@@ -263,109 +330,40 @@ func same(ctx context.Context, from, to *dbEnd) error {
 	}
 	q, err := to.position(ctx)
 	if err == nil && p != q {
-		err = fmt.Errorf("%s has the writes up to %s, %s up to %s, although both are read-only: somebody wrote who may do so all the same; look what it was, and bring it to both", from.service, p, to.service, q)
+		err = parted(from, to, p, q)
 	}
 	return err
 }
 
+// within fails if from has a write that to has not. What to has more than from, by
+// somebody who may write although it is held back, from gets as it follows.
+func within(ctx context.Context, from, to *dbEnd) error {
+	p, err := from.position(ctx)
+	if err != nil {
+		return err
+	}
+	q, err := to.value(ctx, "CONCAT(@@GLOBAL.gtid_binlog_state, ',', @@GLOBAL.gtid_current_pos)")
+	if err == nil && !covers(q, p) {
+		err = parted(from, to, p, q)
+	}
+	return err
+}
+
+func parted(from, to *dbEnd, p, q string) error {
+	return fmt.Errorf("%s has the writes up to %s, %s up to %s, although both are read-only: somebody wrote who may do so all the same; look what it was, and bring it to both", from.service, p, to.service, q)
+}
+
 func (a *turnAct) conflict(s sight) *ConflictError {
-	if a.c.Turn.Half {
+	if a.c.Turn.Half || a.c.Turn.Settle {
 		return a.differs("", "", s.got)
 	}
 	return a.differs(a.c.Service+" is written to and "+a.c.Turn.To+" follows", a.c.Turn.To+" is written to and "+a.c.Service+" follows", s.got)
 }
 
-// A guard has one host, and so one of the two databases. Whether the one that is
-// left follows the other decides, and only its own host's guard can see that:
-//
-//	it does not follow  the other is surely read-only, for it is released last:
-//	                    its guard lets it be written to again
-//	it follows          it stays read-only; the other one's guard, which sees it
-//	                    connect, lets the other be written to
-//
-// So never are both written to, and one is. Turning back needs both hosts, which
-// is left to the controller.
-
-// lookHere is look for a guard.
-func (a *turnAct) lookHere(ctx context.Context) (sight, error) {
-	e, err := a.hereEnd(ctx)
-	if err != nil {
-		return sight{}, err
-	}
-	defer e.close()
-	held, err := e.readOnly(ctx)
-	if err != nil {
-		return sight{}, err
-	}
-	if a.c.Turn.Half { // what it should be depends on the other one
-		return sight{blind: true}, nil
-	}
-	return sight{before: !held, after: held, got: writable(held)}, nil
-}
-
-// hereEnd is the database of this host.
-func (a *turnAct) hereEnd(ctx context.Context) (*dbEnd, error) {
-	return a.end(ctx, a.c.Service, a.c.Turn.FromAddress)
-}
-
-func (a *turnAct) restoreHere(ctx context.Context) error {
-	e, err := a.hereEnd(ctx)
-	if err != nil {
-		return err
-	}
-	defer e.close()
-	rows, err := e.rows(ctx, "SHOW SLAVE STATUS")
-	if err != nil {
-		return err
-	}
-	if a.c.Turn.Half {
-		if len(rows) > 0 {
-			return nil // it follows, so the other one is written to
-		}
-		return a.releaseIfFollowed(ctx, e)
-	}
-	if len(rows) > 0 {
-		return fmt.Errorf("%s stays read-only, because %s has its data and is written to; turning back needs both hosts: `kasoku recover`", a.c.Service, a.c.Turn.To)
-	}
-	return e.release(ctx)
-}
-
-// followedWithin is how long a follower whose connection was ended may take to
-// come back: it tries again after a second (MASTER_CONNECT_RETRY in follow).
-const followedWithin = 10 * time.Second
-
-// releaseIfFollowed lets a database be written to if the other one really follows
-// it: a connection may be one that was left, so they are ended and must come again.
-func (a *turnAct) releaseIfFollowed(ctx context.Context, e *dbEnd) error {
-	const dumps = "SELECT ID AS v FROM information_schema.PROCESSLIST WHERE COMMAND LIKE 'Binlog Dump%' AND USER = '" + stack.ReplicaUser + "'"
-	rows, err := e.rows(ctx, dumps)
-	if err != nil {
-		return err
-	}
-	old := map[string]bool{}
-	for _, r := range rows {
-		old[r["v"]] = true
-		_ = e.exec(ctx, "KILL "+r["v"]) // it may have ended by itself
-	}
-	for deadline := time.Now().Add(followedWithin); len(rows) > 0 && time.Now().Before(deadline); {
-		now, err := e.rows(ctx, dumps)
-		if err != nil {
-			return err
-		}
-		for _, r := range now {
-			if !old[r["v"]] {
-				return e.release(ctx)
-			}
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-	return fmt.Errorf("%s follows nobody, and stays read-only; `kasoku recover` lets it follow %s again", a.c.Service, a.c.Turn.To)
-}
-
 // moves reports whether a change turns databases round, and o changes one of them:
 // undone on the other side of the turn, o would part them.
 func (c *Change) moves(o *Change) bool {
-	if c.Kind != KindTurn || c.Turn == nil || c.Turn.Half {
+	if c.Kind != KindTurn || c.Turn == nil || c.Turn.Half || c.Turn.Settle {
 		return false
 	}
 	return o.Kind != KindReplica && o.Kind != KindTurn && o.Kind != KindRestart && o.Service != "" && (o.Service == c.Service || o.Service == c.Turn.To)

@@ -12,12 +12,11 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"kasoku/internal/stack"
 )
 
 // dbEnd is one database of a pair, by a connection whose statements are neither
-// replicated nor written to its general log: some of them hold a password.
+// replicated nor written to its general log or its log of slow statements: some of
+// them hold a password.
 type dbEnd struct {
 	*session
 	x       *Executor
@@ -48,7 +47,7 @@ func (w *work) end(ctx context.Context, service, address string) (*dbEnd, error)
 		return nil, err
 	}
 	e := &dbEnd{session: s, x: w.x, service: service, host: name, port: port}
-	if err := e.exec(ctx, fmt.Sprintf("SET SESSION sql_log_bin = 0, sql_log_off = 1, lock_wait_timeout = %d", holdWait)); err != nil {
+	if err := e.exec(ctx, fmt.Sprintf("SET SESSION sql_log_bin = 0, sql_log_off = 1, slow_query_log = 0, lock_wait_timeout = %d", holdWait)); err != nil {
 		e.close()
 		return nil, err
 	}
@@ -140,105 +139,6 @@ func (e *dbEnd) position(ctx context.Context) (string, error) {
 	parts := strings.Split(v, ",")
 	slices.Sort(parts)
 	return strings.Join(parts, ","), err
-}
-
-// follows reports whether it replicates from the other one; an error if from
-// somebody else.
-func (e *dbEnd) follows(ctx context.Context, other *dbEnd) (bool, error) {
-	rows, err := e.rows(ctx, "SHOW SLAVE STATUS")
-	if err != nil || len(rows) == 0 {
-		return false, err
-	}
-	if r := rows[0]; r["Master_Host"] != other.host || r["Master_Port"] != other.port || r["Master_User"] != stack.ReplicaUser {
-		return false, fmt.Errorf("%s: %w: it follows %s:%s, which is not %s", e.service, ErrChanged, r["Master_Host"], r["Master_Port"], other.service)
-	}
-	return true, nil
-}
-
-// catchUp waits until it has all that the other, which it follows, had when asked.
-func (e *dbEnd) catchUp(ctx context.Context, other *dbEnd) error {
-	pos, err := other.position(ctx)
-	if err != nil {
-		return err
-	}
-	for deadline := time.Now().Add(followWait); ; {
-		got, err := e.value(ctx, fmt.Sprintf("MASTER_GTID_WAIT('%s', 0.5)", pos))
-		if err != nil || got == "0" {
-			return err
-		}
-		rows, err := e.rows(ctx, "SHOW SLAVE STATUS")
-		if err != nil {
-			return err
-		}
-		if len(rows) > 0 && rows[0]["Last_SQL_Errno"] != "0" {
-			return fmt.Errorf("%s cannot follow %s: error %s: %s", e.service, other.service, rows[0]["Last_SQL_Errno"], Redact(rows[0]["Last_SQL_Error"]))
-		}
-		if time.Now().After(deadline) {
-			why := ""
-			if len(rows) > 0 {
-				why = ": " + Redact(rows[0]["Last_IO_Error"])
-			}
-			return fmt.Errorf("%s does not get what %s has within %s%s", e.service, other.service, followWait, why)
-		}
-	}
-}
-
-// unfollow stops replication. What it got stays.
-func (e *dbEnd) unfollow(ctx context.Context) error {
-	return e.exec(ctx, "STOP SLAVE", "RESET SLAVE ALL")
-}
-
-// follow makes it replicate from the other, from what it has, with a password
-// that nobody knew before and that only the follower keeps.
-func (e *dbEnd) follow(ctx context.Context, other *dbEnd) error {
-	password := newPassword()
-	account := stack.AccountName(stack.ReplicaUser, e.host)
-	pos, err := e.position(ctx)
-	if err != nil {
-		return err
-	}
-	if pos != "" {
-		if now, err := e.value(ctx, "@@GLOBAL.gtid_slave_pos"); err != nil {
-			return err
-		} else if now != pos {
-			if err := e.exec(ctx, "SET GLOBAL gtid_slave_pos = '"+pos+"'"); err != nil {
-				return err
-			}
-		}
-	}
-	if err := other.exec(ctx, "ALTER USER "+account+" IDENTIFIED BY PASSWORD '"+passwordHash(password)+"'"); err != nil {
-		return err
-	}
-	if err := e.exec(ctx, fmt.Sprintf("CHANGE MASTER TO MASTER_HOST = '%s', MASTER_PORT = %s, MASTER_USER = '%s', MASTER_PASSWORD = '%s', MASTER_USE_GTID = slave_pos, MASTER_CONNECT_RETRY = 1, MASTER_HEARTBEAT_PERIOD = 2",
-		other.host, other.port, stack.ReplicaUser, password), "START SLAVE"); err != nil {
-		return err
-	}
-	return e.linked(ctx, other)
-}
-
-// linked waits until replication runs.
-func (e *dbEnd) linked(ctx context.Context, other *dbEnd) error {
-	for deadline := time.Now().Add(linkWait); ; {
-		rows, err := e.rows(ctx, "SHOW SLAVE STATUS")
-		if err != nil {
-			return err
-		}
-		if len(rows) > 0 && rows[0]["Slave_IO_Running"] == "Yes" && rows[0]["Slave_SQL_Running"] == "Yes" {
-			return nil
-		}
-		if time.Now().After(deadline) || len(rows) == 0 {
-			why := "it does not replicate"
-			if len(rows) > 0 {
-				why = Redact(strings.TrimSpace(rows[0]["Last_IO_Error"] + " " + rows[0]["Last_SQL_Error"]))
-			}
-			return fmt.Errorf("%s cannot follow %s at %s: %s; let it listen there for the other's host", e.service, other.service, net.JoinHostPort(other.host, other.port), why)
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
 }
 
 // newPassword is 16 random bytes in hexadecimal.

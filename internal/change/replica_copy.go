@@ -21,14 +21,14 @@ const copyTimeout = time.Hour
 // passwords from its input, so that no list of processes has them; a dump that
 // fails makes the load fail. What is loaded is not written to the binary log,
 // since it came from the other's. With --master-data the dump says which place in
-// that it is of (mariadb-dump(1), --gtid). Arguments: address, port, socket,
-// schemas.
+// that it is of (mariadb-dump(1), --gtid). Arguments: address, port, socket, schemas,
+// whose names may begin like an option.
 const copyScript = `umask 077
 IFS= read -r from; IFS= read -r to
 address=$1 port=$2 socket=$3; shift 3
 dump=$(command -v mariadb-dump || command -v mysqldump) && load=$(command -v mariadb || command -v mysql) ||
   { echo "mariadb-dump and mariadb are needed there: install mariadb-client" >&2; exit 1; }
-{ "$dump" --defaults-file=/dev/fd/3 --single-transaction --master-data=1 --gtid --routines --triggers --hex-blob --default-character-set=utf8mb4 --databases "$@" ||
+{ "$dump" --defaults-file=/dev/fd/3 --single-transaction --master-data=1 --gtid --routines --triggers --hex-blob --default-character-set=utf8mb4 --databases -- "$@" ||
   echo 'THE DUMP FAILED;'; } 3<<FROM |
 [client]
 user=` + copyUser + `

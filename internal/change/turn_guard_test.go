@@ -1,6 +1,7 @@
 package change
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -8,7 +9,7 @@ import (
 )
 
 // TestGuardsTurnNothingApart: Kasoku is gone while it turns databases round, and
-// each host's guard does what it can alone, in either order. After that one of the
+// each host's guard does what it can alone, in either order, also after a reboot. After that one of the
 // two is written to, never both, and `kasoku recover` brings back what was.
 func TestGuardsTurnNothingApart(t *testing.T) {
 	p := newTwoDBs(t)
@@ -25,7 +26,8 @@ func TestGuardsTurnNothingApart(t *testing.T) {
 		every = 1
 	}
 	orders := [][]string{{"h1", "h2"}, {"h2", "h1"}}
-	for _, job := range []string{"turn-apply", "turn-revert"} {
+	must(t, os.WriteFile(p.path("main.cnf"), []byte("read_only = 0\n"), 0o640))
+	for _, job := range []string{"turn-apply", "turn-revert", "settled-apply"} {
 		for step := 1; ; step += every {
 			dir := lab{p.dir}.project(t)
 			name := lab{p.dir}.kill(t, dir, job, step)
@@ -35,6 +37,9 @@ func TestGuardsTurnNothingApart(t *testing.T) {
 				must(t, x.UndoAll(t.Context()))
 				must(t, x.Close())
 				break
+			}
+			if job == "settled-apply" {
+				p.rebooted(t)
 			}
 			for _, here := range orders[step%2] {
 				o := p.options(dir)

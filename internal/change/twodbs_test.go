@@ -23,8 +23,8 @@ type twoDBs struct{ dir string }
 
 func (p twoDBs) path(name string) string { return filepath.Join(p.dir, name) }
 
-// newTwoDBs starts them as a plan leaves servers that are prepared.
-func newTwoDBs(t *testing.T) twoDBs {
+// newTwoDBs starts them as a plan leaves servers that are prepared, with more options.
+func newTwoDBs(t *testing.T, more ...string) twoDBs {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("starts two MariaDB servers")
@@ -40,17 +40,21 @@ func newTwoDBs(t *testing.T) twoDBs {
 	}
 	must(t, exec.Command("cp", "-a", p.path("main"), p.path("spare")).Run())
 	for i, name := range []string{"main", "spare"} {
-		p.start(t, name, i)
+		p.start(t, name, i, more)
+	}
+	if name, err := os.Hostname(); err == nil { // mariadb-install-db makes it, and it may write although a server is read-only
+		p.exec(t, "main", "DROP USER IF EXISTS root@'"+strings.ToLower(name)+"'")
 	}
 	p.exec(t, "main", "CREATE DATABASE shop CHARACTER SET utf8mb4", "CREATE TABLE shop.orders (id INT PRIMARY KEY, writer VARCHAR(20))",
 		"CREATE TABLE shop.items (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(40), KEY (name))", "INSERT INTO shop.items (name) SELECT CONCAT('品', seq) FROM shop.seq_1_to_2000",
-		"CREATE USER app@127.0.0.1 IDENTIFIED BY '"+appPassword+"'", "GRANT SELECT, INSERT ON shop.* TO app@127.0.0.1")
+		"CREATE USER app@127.0.0.1 IDENTIFIED BY '"+appPassword+"'", "GRANT SELECT, INSERT ON shop.* TO app@127.0.0.1",
+		"CREATE USER web@localhost IDENTIFIED BY 'another-word'", "GRANT SELECT ON shop.* TO web@localhost") // made for 127.0.0.1 on both
 	return p
 }
 
 const appPassword = "the-apps-own-word"
 
-func (p twoDBs) start(t *testing.T, name string, i int) {
+func (p twoDBs) start(t *testing.T, name string, i int, more []string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
@@ -60,9 +64,10 @@ func (p twoDBs) start(t *testing.T, name string, i int) {
 	log, err := os.Create(p.path(name + ".log"))
 	must(t, err)
 	defer log.Close()
-	c := exec.Command("mariadbd", "--no-defaults", "--user=root", "--datadir="+p.path(name), "--socket="+p.path(name+".sock"), "--port="+port, "--bind-address=127.0.0.1", "--pid-file="+p.path(name+".pid"),
+	argv := append([]string{"--no-defaults", "--user=root", "--datadir=" + p.path(name), "--socket=" + p.path(name+".sock"), "--port=" + port, "--bind-address=127.0.0.1", "--pid-file=" + p.path(name+".pid"),
 		"--innodb-buffer-pool-size=16M", "--innodb-buffer-pool-chunk-size=2M", "--innodb-log-file-size=8M", "--key-buffer-size=1M", "--performance-schema=OFF",
-		fmt.Sprintf("--server-id=%d", i+1), "--log-bin=kasoku-bin", "--log-slave-updates", "--binlog-format=ROW", fmt.Sprintf("--read-only=%d", i))
+		fmt.Sprintf("--server-id=%d", i+1), "--log-bin=kasoku-bin", "--log-slave-updates", "--binlog-format=ROW", "--sync-master-info=1", fmt.Sprintf("--read-only=%d", i)}, more...)
+	c := exec.Command("mariadbd", argv...)
 	c.Stdout, c.Stderr = log, log
 	must(t, c.Start())
 	t.Cleanup(func() {
@@ -108,14 +113,23 @@ func (twoDBs) login(ctx context.Context, user, password, network, address string
 
 func (p twoDBs) exec(t *testing.T, name string, statements ...string) {
 	t.Helper()
-	db, err := p.db(t.Context(), name)
-	must(t, err)
+	must(t, p.run(t.Context(), name, statements...))
+}
+
+// run runs statements by one connection.
+func (p twoDBs) run(ctx context.Context, name string, statements ...string) error {
+	db, err := p.db(ctx, name)
+	if err != nil {
+		return err
+	}
 	defer db.Close()
+	db.SetMaxOpenConns(1) // what is set for a session counts for the next statement
 	for _, s := range statements {
-		if _, err := db.Exec(s); err != nil {
-			t.Fatalf("%s: %s: %v", name, s, err)
+		if _, err := db.ExecContext(ctx, s); err != nil {
+			return fmt.Errorf("%s: %s: %w", name, s, err)
 		}
 	}
+	return nil
 }
 
 // ask returns the values of the first column, one a line.

@@ -208,6 +208,9 @@ func (c *Change) object() string {
 	case KindReplica:
 		return c.Service + ":replica"
 	case KindTurn:
+		if c.Turn != nil && c.Turn.Settle { // the turn of the same service is another change
+			return c.Service + ":settled"
+		}
 		return c.Service + ":turn"
 	}
 	return ""

@@ -51,6 +51,9 @@ func TestDatabaseApartPlan(t *testing.T) {
 	}
 	remedytest.Has(t, settings["db"], "log_bin = kasoku-bin", "sync_binlog = 1", "log_slave_updates = 1", "bind-address = 127.0.0.1,10.0.0.1", "max_connections = 200")
 	remedytest.HasNot(t, settings["db"], "read_only", "server_id")
+	for _, name := range []string{"db", "db2"} { // that it follows must outlive a power loss
+		remedytest.Has(t, settings[name], "sync_master_info = 1")
+	}
 	// Whose crash would lose writes gets the other's setting, though no file has it.
 	remedytest.Has(t, settings["db2"], "log_bin = kasoku-bin", "read_only = 1", "server_id = 4", "bind-address = 127.0.0.1,10.0.0.2", "max_connections = 200", "innodb_flush_log_at_trx_commit = 1")
 	if r := p.Prepare[1][0].Replica; r == nil || r.Main != "db" || r.Address != "10.0.0.2:3306" || r.MainAddress != "10.0.0.1:3306" || !slices.Equal(r.Clients, []string{"10.0.0.1"}) || !r.OwnLog {
@@ -60,15 +63,29 @@ func TestDatabaseApartPlan(t *testing.T) {
 	for _, c := range p.Changes {
 		order = append(order, string(c.Kind)+" "+c.Service)
 	}
-	if got := strings.Join(order, ", "); got != "file app, file db, turn db2, turn db, file db2" {
+	if got := strings.Join(order, ", "); got != "file app, turn db, file db, turn db2, turn db, file db2" {
 		t.Errorf("the switch is %s", got)
 	}
-	if c := p.Changes[2]; !c.Turn.Half || c.Turn.To != "db" || p.Changes[3].Turn.Half || p.Changes[3].Turn.To != "db2" {
-		t.Errorf("turns %+v, %+v", c.Turn, p.Changes[3].Turn)
+	if a, b, c := p.Changes[1].Turn, p.Changes[3].Turn, p.Changes[4].Turn; !a.Settle || !b.Half || b.To != "db" || c.Half || c.Settle || c.To != "db2" {
+		t.Errorf("turns %+v, %+v, %+v", a, b, c)
 	}
 	remedytest.Has(t, string(p.Changes[0].After.Content), "10.0.0.2")
-	remedytest.Has(t, string(p.Changes[1].After.Content), "read_only = 1", "log_bin = kasoku-bin")
-	remedytest.Has(t, string(p.Changes[4].After.Content), "read_only = 0", "log_bin = kasoku-bin")
+	remedytest.Has(t, string(p.Changes[2].After.Content), "read_only = 1", "log_bin = kasoku-bin")
+	remedytest.Has(t, string(p.Changes[5].After.Content), "read_only = 0", "log_bin = kasoku-bin")
+}
+
+// A filter of a binary log that is not there yet is in the files alone.
+func TestDatabaseApartFilter(t *testing.T) {
+	in := shared()
+	f := in.Snapshot.Files["web1"][remedytest.MyCnfPath]
+	f.Content = append(f.Content, "binlog-ignore-db = sessions\n"...)
+	in.Snapshot.Files["web1"][remedytest.MyCnfPath] = f
+	_, res := remedytest.Plan(t, in)
+	if !slices.ContainsFunc(res.Skipped, func(s string) bool {
+		return strings.Contains(s, "database.apart") && strings.Contains(s, "binlog-ignore-db, which leaves writes out")
+	}) {
+		t.Errorf("skipped: %q, plans: %d", res.Skipped, len(res.Plans))
+	}
 }
 
 // Without the operator's line it is advice; what is in the way is said.

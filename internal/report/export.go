@@ -241,6 +241,9 @@ func (x *exporter) change(c change.Change) error {
 	case change.KindSysctl, change.KindUnit, change.KindProcess, change.KindPackage, change.KindGit, change.KindReady:
 		return x.shell(c)
 	case change.KindReplica, change.KindTurn:
+		if c.Command == "" { // it only matters to putting back
+			return nil
+		}
 		fmt.Fprintf(&x.script, "# by hand, on both servers: %s\n# %s\n", comment(c.Title()), comment(c.Command))
 	case change.KindRestart:
 		// Named at the end with the others.

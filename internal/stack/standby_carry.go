@@ -24,6 +24,16 @@ func UserSchemas(ctx context.Context, db querying) ([]string, error) {
 
 // texts are the values of the first column of a query.
 func texts(ctx context.Context, db querying, query string) ([]string, error) {
+	rows, err := table(ctx, db, query)
+	var out []string
+	for _, row := range rows {
+		out = append(out, row[0])
+	}
+	return out, err
+}
+
+// table is what a query returns, NULL as "".
+func table(ctx context.Context, db querying, query string) ([][]string, error) {
 	rows, err := db.QueryContext(ctx, query)
 	if err != nil {
 		return nil, err
@@ -33,7 +43,7 @@ func texts(ctx context.Context, db querying, query string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []string
+	var out [][]string
 	for rows.Next() {
 		values := make([]sql.NullString, len(columns))
 		into := make([]any, len(columns))
@@ -43,7 +53,11 @@ func texts(ctx context.Context, db querying, query string) ([]string, error) {
 		if err := rows.Scan(into...); err != nil {
 			return nil, err
 		}
-		out = append(out, values[0].String)
+		row := make([]string, len(columns))
+		for i, v := range values {
+			row[i] = v.String
+		}
+		out = append(out, row)
 	}
 	return out, rows.Err()
 }
@@ -79,6 +93,9 @@ func Uncarriable(ctx context.Context, main querying) (string, error) {
 			return strings.TrimSpace(strings.ReplaceAll(r.why, "%s", few(found))), nil
 		}
 	}
+	if why, err := filtered(ctx, main); err != nil || why != "" {
+		return why, err
+	}
 	schemas, err := UserSchemas(ctx, main)
 	if err == nil && len(schemas) == 0 {
 		return "has no data of its own", nil
@@ -105,6 +122,9 @@ func Unfit(ctx context.Context, main, spare querying) (string, error) {
 		if err != nil || len(found) > 0 {
 			return r.why, err
 		}
+	}
+	if why, err := filtered(ctx, spare); err != nil || why != "" {
+		return why, err
 	}
 	for _, q := range []struct{ query, what string }{
 		{"SELECT SUBSTRING_INDEX(VERSION(), '.', 2)", "version"},
@@ -146,11 +166,11 @@ var writesPast = regexp.MustCompile(`(?i)^GRANT (ALL PRIVILEGES|.*\b(SUPER|READ[
 var onSchema = regexp.MustCompile("(?i)^GRANT .* ON (`[^`]+`\\.|PROCEDURE |FUNCTION )|^GRANT .*\\b(SELECT|INSERT|UPDATE|DELETE)\\b.* ON \\*\\.\\* TO")
 
 // CarriedAccounts are those that applications log in by: one of each user's, the
-// one for this host before one for all. why says which account keeps the data from
+// one for this host before one for all; root of the server itself is a person's. why says which account keeps the data from
 // being moved.
 func CarriedAccounts(ctx context.Context, db querying) (_ []CarriedAccount, why string, err error) {
 	rows, err := texts(ctx, db, `SELECT CONCAT(User, '\n', Host, '\n', plugin) FROM mysql.user
-		WHERE is_role = 'N' AND User NOT IN ('', 'root', 'mysql', 'mariadb.sys', '`+ReplicaUser+`') AND CONCAT(User, '@', Host) <> CURRENT_USER()
+		WHERE is_role = 'N' AND User NOT IN ('', 'mysql', 'mariadb.sys', '`+ReplicaUser+`') AND NOT (User = 'root' AND Host IN ('localhost', '127.0.0.1', '::1')) AND CONCAT(User, '@', Host) <> CURRENT_USER()
 		ORDER BY User, FIELD(Host, '%', 'localhost', '127.0.0.1') DESC`)
 	if err != nil {
 		return nil, "", fmt.Errorf("read its accounts: %w", err)
@@ -168,7 +188,7 @@ func CarriedAccounts(ctx context.Context, db querying) (_ []CarriedAccount, why 
 		}
 		switch {
 		case slices.ContainsFunc(grants, writesPast.MatchString):
-			return nil, fmt.Sprintf("has an account, %s@%s, that may write although a server is read-only (SUPER, READ ONLY ADMIN, or all privileges on *.*), so that a write could be lost; give it only those on its schemas", a.User, a.Host), nil
+			return nil, fmt.Sprintf("has an account, %s@%s, that may write although a server is read-only (SUPER, READ ONLY ADMIN, or all privileges on *.*), so that a write could be lost; give it only those on its schemas, or drop it", a.User, a.Host), nil
 		case !slices.ContainsFunc(grants, onSchema.MatchString):
 			continue
 		case plugin == "unix_socket":

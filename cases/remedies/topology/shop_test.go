@@ -189,12 +189,12 @@ func (s *shop) order(from int) *orders {
 			}
 			o.tried++
 			who, err := s.ask(fmt.Sprintf("/?order=%d", n))
-			if err == nil {
+			if err == nil && who != "" { // PHP-FPM that is reloaded may send an empty page
 				o.acked[n] = who
 				o.gap, since = max(o.gap, time.Since(since)), time.Now()
 				continue
 			}
-			o.last = err.Error()
+			o.last = fmt.Sprint(err)
 			time.Sleep(2 * time.Millisecond)
 		}
 	})

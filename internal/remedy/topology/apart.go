@@ -146,6 +146,9 @@ func (p *pairOf) mainSettings() ([][2]string, error) {
 	if !diagnose.On(p.db.Variables["log_slave_updates"]) {
 		out = append(out, [2]string{"log_slave_updates", "1"})
 	}
+	if p.db.Variables["sync_master_info"] != "1" {
+		out = append(out, followsForSure)
+	}
 	bind, err := listening(p.db.Variables, p.f.Subject["main_address"])
 	return append(out, bind...), err
 }
@@ -168,6 +171,12 @@ func listening(vars map[string]string, address string) ([][2]string, error) {
 	}
 	return [][2]string{{"bind_address", now + "," + host}}, nil
 }
+
+// followsForSure: that a server follows the other one (master.info) is on disk before
+// the other one takes writes. By default it is there after 10,000 events only, and a
+// server that lost power would come back following nobody, and be let be written to.
+// What it has of relay logs need not outlive that: without, it follows still, by name.
+var followsForSure = [2]string{"sync_master_info", "1"}
 
 // notCarried are options that are of one host, or of the pair.
 var notCarried = []string{"user", "pid_file", "socket", "port", "basedir", "datadir", "tmpdir", "lc_messages_dir", "log_error", "general_log", "general_log_file",
@@ -192,6 +201,9 @@ func (p *pairOf) spareSettings() ([][2]string, error) {
 		}
 		for _, key := range conf.Keys(section) {
 			v, ok := conf.Get(section, key)
+			if stack.FiltersReplication(plain(key)) {
+				return nil, fmt.Errorf("%s has %s, which leaves writes out of replication, so that they would be lost; take it out of its configuration and restart it", p.main.Name, key)
+			}
 			if name := plain(key); ok && !slices.Contains(notCarried, name) && !strings.HasPrefix(name, "ssl") && !strings.HasPrefix(name, "report_") {
 				out = append(out, [2]string{name, v.Text})
 			}
@@ -211,7 +223,7 @@ func (p *pairOf) spareSettings() ([][2]string, error) {
 		id = otherID(p.f.Subject["address"])
 	}
 	out = append(out, [2]string{"server_id", id}, [2]string{"log_bin", ownLog}, [2]string{"binlog_format", format}, [2]string{"sync_binlog", sync},
-		[2]string{"binlog_expire_logs_seconds", logFor}, [2]string{"log_slave_updates", "1"}, [2]string{"read_only", "1"})
+		[2]string{"binlog_expire_logs_seconds", logFor}, [2]string{"log_slave_updates", "1"}, followsForSure, [2]string{"read_only", "1"})
 	bind, err := listening(p.has.Variables, p.f.Subject["address"])
 	return append(out, bind...), err
 }
@@ -251,7 +263,10 @@ func (p *pairOf) change(prepared []change.Change) ([]change.Change, error) {
 			Command: fmt.Sprintf("%s: SET GLOBAL read_only = 1; %s: SELECT MASTER_GTID_WAIT(…); STOP SLAVE; RESET SLAVE ALL; %s: CHANGE MASTER TO …; START SLAVE; %s: SET GLOBAL read_only = 0", p.main.Name, p.spare.Name, p.main.Name, p.spare.Name)}
 	}
 	main, spare := p.f.Subject["main_address"], p.f.Subject["address"]
-	out = append(append(out, held...), turn(p.spare, p.main, spare, main, true), turn(p.main, p.spare, main, spare, false))
+	settled := turn(p.main, p.spare, main, spare, false)
+	settled.Phase, settled.Turn.Settle, settled.Command = 0, true, ""
+	settled.Why = fmt.Sprintf("Put back, %s takes writes also if it was restarted while its file said that it does not.", p.main.Name)
+	out = append(append(append(out, settled), held...), turn(p.spare, p.main, spare, main, true), turn(p.main, p.spare, main, spare, false))
 	for _, c := range freed {
 		c.Phase = 2
 		out = append(out, c)
