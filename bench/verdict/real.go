@@ -17,11 +17,11 @@ import (
 
 // realOptions are real's flags.
 type realOptions struct {
-	only, write string
-	match       *regexp.Regexp
-	n           int
-	window      time.Duration
-	foreign     float64
+	only, write, add string
+	match            *regexp.Regexp
+	n                int
+	window           time.Duration
+	foreign          float64
 }
 
 func parseReal(args []string) (realOptions, error) {
@@ -31,6 +31,7 @@ func parseReal(args []string) (realOptions, error) {
 	f.IntVar(&o.n, "n", 0, "changes of each part; 0: all")
 	match := f.String("match", "", "only changes whose title matches this regular expression")
 	f.StringVar(&o.write, "write", "", "file that the table is kept in, as Markdown")
+	f.StringVar(&o.add, "add", "", "file of results, as JSON: what is in it is not tried again and counts, what is tried is added, so that all 50 may be tried in several runs")
 	f.DurationVar(&o.window, "d", 2*time.Second, "measured window of a run where the case is quick, as of kasoku try -d; as found it is the scenario's")
 	f.Float64Var(&o.foreign, "foreign", 0, "share of the machine that others may use before a run is no evidence; 0: as kasoku.yaml says")
 	if err := f.Parse(args); err != nil {
@@ -59,6 +60,12 @@ func realTrials(ctx context.Context, args []string) (ok bool, err error) {
 	if len(all) == 0 {
 		return false, fmt.Errorf("the title of no such change matches %q", o.match)
 	}
+	r := &realRun{options: o}
+	if r.results, err = loadResults(o.add); err != nil {
+		return false, err
+	}
+	all = untried(all, r.results)
+	r.all = len(r.results) + len(all)
 	work, err := os.MkdirTemp("", "kv")
 	if err != nil {
 		return false, err
@@ -67,7 +74,7 @@ func realTrials(ctx context.Context, args []string) (ok bool, err error) {
 	if err := os.Chmod(work, 0o755); err != nil { // the database's user must reach it
 		return false, err
 	}
-	r := &realRun{options: o, work: work, all: len(all), begun: time.Now()}
+	r.work = work
 	fmt.Println(tableHead)
 	for _, b := range []base{asFound, indexed, byHand} {
 		own := slices.DeleteFunc(slices.Clone(all), func(t trial) bool { return t.base != b })
@@ -90,7 +97,6 @@ type realRun struct {
 	options realOptions
 	work    string
 	all     int
-	begun   time.Time
 	results []result
 }
 
@@ -144,6 +150,9 @@ func (r *realRun) one(ctx context.Context, k *bank, t trial) error {
 	}
 	got := result{trial: t, verdict: step.Verdict, kept: step.Kept, took: time.Since(began)}
 	r.results = append(r.results, got)
+	if err := saveResults(r.options.add, r.results); err != nil {
+		return err
+	}
 	fmt.Println(got)
 	if step.Kept {
 		if err := k.exec.Undo(ctx, step.Tx, false); err != nil {

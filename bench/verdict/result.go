@@ -89,7 +89,11 @@ func (r *realRun) tell(w io.Writer) bool {
 		fmt.Fprintln(w, f)
 		held = held && f.held()
 	}
-	fmt.Fprintf(w, "%d of %d experiments in %s\n", len(r.results), r.all, time.Since(r.begun).Round(time.Second))
+	var took time.Duration
+	for _, x := range r.results {
+		took += x.took
+	}
+	fmt.Fprintf(w, "%d of %d experiments in %s\n", len(r.results), r.all, took.Round(time.Second))
 	return held
 }
 
