@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"kasoku/internal/host"
 )
@@ -200,14 +201,26 @@ func (t *processes) hasWorker(pid int) bool {
 	return false
 }
 
+// askAgain is when HAProxy is asked a second time to reload. It needs some
+// milliseconds.
+const askAgain = 5 * time.Second
+
 // awaitHAProxyWorkers waits until the master has a worker that was not there
 // before, and those that were take no more connections. A master that cannot
-// use the new configuration keeps the old ones.
+// use the new configuration keeps the old ones. One that was started a moment ago
+// may miss the signal, or its worker that of the new one; so it is asked once more.
 func (c *Controller) awaitHAProxyWorkers(ctx context.Context, family []identity) error {
 	if len(family) < 2 {
 		return nil // no master, or one of a kind that control.reload replaces
 	}
+	asked, again := time.Now(), false
 	ok, err := poll(ctx, reloadWait, func() (bool, error) {
+		if !again && time.Since(asked) > askAgain {
+			again = true
+			if err := c.askReload(ctx, family[0]); err != nil {
+				return false, err
+			}
+		}
 		t, err := readProcesses(ctx, c.h)
 		if err != nil {
 			return false, err

@@ -101,6 +101,24 @@ func TestHAProxyReloads(t *testing.T) {
 	}
 }
 
+// A master that misses the first signal is asked once more.
+func TestHAProxyMissesASignal(t *testing.T) {
+	t.Parallel()
+	ctx, l, port := context.Background(), newLab(t), freePort(t)
+	conf := l.write("haproxy.cfg", l.haproxyConf(port, "one"))
+	pid, missed := l.path("h.pid"), l.path("missed")
+	c := l.add(Service{Name: "lb", Kind: App, Config: conf, Listen: []string{"127.0.0.1:" + port},
+		Control: Control{PIDFile: pid, Start: []string{need(t, "haproxy"), "-W", "-D", "-p", pid, "-f", conf},
+			Reload: []string{"sh", "-c", "if [ -e " + missed + " ]; then kill -USR2 $(cat " + pid + "); else touch " + missed + "; fi"}}})
+	must(t, c.Start(ctx))
+	l.write("haproxy.cfg", l.haproxyConf(port, "two"))
+	must(t, c.Reload(ctx))
+	if got := said200(t, port); got != "two" {
+		t.Errorf("it answers %q", got)
+	}
+	must(t, c.Stop(ctx))
+}
+
 // Without a master process no signal is sent: it would end HAProxy.
 func TestHAProxyWithoutMaster(t *testing.T) {
 	t.Parallel()
