@@ -86,7 +86,7 @@ func TestTheShareOfOneThatLeads(t *testing.T) {
 func TestAllTheTimeOfOneThatLeads(t *testing.T) {
 	r := DefaultRule()
 	r.Alpha = 0.00001
-	r.Shared, r.Deadline, r.Latest = true, time.Now().Add(long), time.Now().Add(long+time.Millisecond)
+	r.Shared, r.Deadline, r.Latest = true, time.Now().Add(long/2), time.Now().Add(long)
 	v, err := Run(t.Context(), r, &scripted{scores: script(6, 1.15), waits: 10}, nil)
 	if err != nil || v.Shared || !v.OutOfTime || v.Outcome != Inconclusive {
 		t.Errorf("%s, shared %v, out of time %v: %s %v", v.Outcome, v.Shared, v.OutOfTime, v.Reason, err)
