@@ -62,7 +62,7 @@ func TestSecretsStayWhereTheyAre(t *testing.T) {
 	do(ok, "plan")
 	do(ok, "plan", "--json")
 	do([]int{ui.OK, ui.NoDifference, ui.Inconclusive, ui.Regressed}, "try", "--patch", c.patchBesideSecrets(), "--dir", "app", "--restart", "php", "-d", "500ms")
-	do(ok, "tune", "--budget", "2m", "-d", "1s")
+	do(ok, "tune", "--budget", "75s", "-d", "1s")
 	for _, n := range []string{"1", "2", "3", "4"} {
 		do([]int{ui.OK, ui.BadInput}, "show", n, "--all")
 		do([]int{ui.OK, ui.BadInput}, "show", n, "--json")
