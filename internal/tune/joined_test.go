@@ -191,14 +191,7 @@ func TestHarmBehindALead(t *testing.T) {
 // budget may have no time for the whole.
 func TestPartsAreOfferedAlone(t *testing.T) {
 	v := newVirtual(t, good("a", 20), good("b", 10))
-	tu := v.tuner()
-	if err := tu.begin(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := tu.observe(t.Context(), "look"); err != nil {
-		t.Fatal(err)
-	}
-	in := remedy.Input{Stack: tu.Stack, Evidence: tu.evidence, Snapshot: tu.snapshot, Diagnosis: tu.diag}
+	tu, in := v.looked()
 	var got []string
 	for _, p := range choices(in, remedy.PlanAll(in).Plans, tu.learned.outlook(time.Second, tu.Rule)) {
 		got = append(got, p.ID)
@@ -211,14 +204,7 @@ func TestPartsAreOfferedAlone(t *testing.T) {
 // What made way for others goes on alone: in a group it would begin anew.
 func TestWhatMadeWayIsNotJoined(t *testing.T) {
 	v := newVirtual(t, good("a", 20), good("b", 10))
-	tu := v.tuner()
-	if err := tu.begin(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := tu.observe(t.Context(), "look"); err != nil {
-		t.Fatal(err)
-	}
-	in := remedy.Input{Stack: tu.Stack, Evidence: tu.evidence, Snapshot: tu.snapshot, Diagnosis: tu.diag}
+	tu, in := v.looked()
 	o := tu.learned.outlook(time.Second, tu.Rule)
 	o.opened = map[string]opened{"v.a:on": {effect: 0.008, pairs: 40}, "v.b:on": {effect: 0.008, pairs: 40}}
 	for _, p := range choices(in, remedy.PlanAll(in).Plans, o) {

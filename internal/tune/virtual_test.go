@@ -181,6 +181,19 @@ func (v *virtual) alone(names ...string) {
 	}
 }
 
+// looked is a session that has looked at the target once, and what it plans from.
+func (v *virtual) looked() (*Tuner, remedy.Input) {
+	v.t.Helper()
+	t := v.tuner()
+	if err := t.begin(v.t.Context()); err != nil {
+		v.t.Fatal(err)
+	}
+	if err := t.observe(v.t.Context(), "look"); err != nil {
+		v.t.Fatal(err)
+	}
+	return t, remedy.Input{Stack: t.Stack, Evidence: t.evidence, Snapshot: t.snapshot, Diagnosis: t.diag}
+}
+
 // run makes up a run of the configuration that is in place.
 func (v *virtual) run(ctx context.Context, o RunOptions) (*store.Run, error) {
 	if err := ctx.Err(); err != nil {
