@@ -52,11 +52,12 @@ func Tell(words []string) *Server {
 }
 
 // ConfigFiles are the files that it may read its configuration from, the one
-// that the command names or else its defaults; folder is where it runs.
-func (s *Server) ConfigFiles(command, folder string) []string {
-	named := ""
+// that the command names or else its defaults, the first that is there; folder
+// is where it runs, env looks a variable up.
+func (s *Server) ConfigFiles(command, folder string, env func(string) (string, bool)) []string {
+	named, list := "", args.Parse(command, args.Shell)
 	if s.ConfigOption != "" {
-		if o, ok := args.Parse(command, args.Shell).Get(s.Grammar, s.ConfigOption); ok && o.Literal {
+		if o, ok := list.Get(s.Grammar, s.ConfigOption); ok && o.Literal {
 			named = strings.TrimPrefix(o.Value, "file:")
 		}
 	}
@@ -66,6 +67,7 @@ func (s *Server) ConfigFiles(command, folder string) []string {
 	}
 	var abs []string
 	for _, f := range out {
+		f = strings.ReplaceAll(f, "%ENV%", s.environment(list, env))
 		if !path.IsAbs(f) {
 			if folder == "" {
 				continue
@@ -75,6 +77,19 @@ func (s *Server) ConfigFiles(command, folder string) []string {
 		abs = append(abs, f)
 	}
 	return abs
+}
+
+// environment is the name of what a Ruby server runs for.
+func (s *Server) environment(list *args.List, env func(string) (string, bool)) string {
+	if o, ok := list.Get(s.Grammar, "--environment"); ok {
+		return o.Value
+	}
+	for _, name := range []string{"APP_ENV", "RACK_ENV", "RAILS_ENV"} {
+		if v, ok := env(name); ok {
+			return v
+		}
+	}
+	return "development"
 }
 
 // Count finds the number of workers. env looks a variable up, config is the

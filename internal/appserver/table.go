@@ -25,7 +25,8 @@ type Server struct {
 	// of threads.
 	Default, DefaultThreads int
 	// ConfigOption names the configuration file in the command; Configs are
-	// those that it reads from its folder without that, the first that is there.
+	// those that it reads from its folder without that, the first that is there;
+	// %ENV% in them is what the server runs for ("production").
 	ConfigOption string
 	Configs      []string
 	// Key finds the number in the configuration file (first group); Computed
@@ -37,7 +38,10 @@ type Server struct {
 	Loop bool
 	// Least workers; puma has 0 for a single process that forks none.
 	Least int
-	// Source of all that.
+	// Socket is how it is told to listen on a unix socket beside the ports that
+	// it has; nil if it cannot be, or if that is not known.
+	Socket *Socket
+	// Source of all that but Socket, which has its own.
 	Source string
 }
 
@@ -55,6 +59,7 @@ var Servers = []Server{
 	{
 		Name: "gunicorn", Program: regexp.MustCompile(`^gunicorn3?$`), Title: regexp.MustCompile(`^gunicorn: `),
 		Grammar: options([]string{"-w", "--workers"}, []string{"--threads"}, []string{"-c", "--config"}, []string{"-b", "--bind"}, []string{"-k", "--worker-class"}, []string{"-t", "--timeout"}, []string{"-n", "--name"}, []string{"-e", "--env"}, []string{"-p", "--pid"}, []string{"--log-level"}, []string{"--chdir"}),
+		Socket:  gunicornSocket,
 		Option:  "--workers", Threads: "--threads", EnvArgs: "GUNICORN_CMD_ARGS", Env: "WEB_CONCURRENCY", Default: 1, DefaultThreads: 1,
 		ConfigOption: "--config", Configs: []string{"gunicorn.conf.py"},
 		Key: regexp.MustCompile(`(?m)^workers[ \t]*=[ \t]*(\d+)[ \t]*(?:#.*)?$`), Computed: regexp.MustCompile(`(?m)^[ \t]*workers[ \t]*=(.*)$`),
@@ -64,15 +69,17 @@ var Servers = []Server{
 	{
 		Name: "puma", Program: regexp.MustCompile(`^puma$`), Title: regexp.MustCompile(`^puma(: cluster)? \d`),
 		Grammar: options([]string{"-w", "--workers"}, []string{"-t", "--threads"}, []string{"-C", "--config"}, []string{"-b", "--bind"}, []string{"-p", "--port"}, []string{"-e", "--environment"}, []string{"-S", "--state"}, []string{"--pidfile"}, []string{"--dir"}),
+		Socket:  pumaSocket,
 		Option:  "--workers", Threads: "", Env: "WEB_CONCURRENCY", EnvThreads: "PUMA_MAX_THREADS", Default: 0, DefaultThreads: 5,
-		ConfigOption: "--config", Configs: []string{"config/puma.rb"},
+		ConfigOption: "--config", Configs: []string{"config/puma/%ENV%.rb", "config/puma.rb"},
 		Key: regexp.MustCompile(`(?m)^[ \t]*workers[ \t(]+(\d+)\)?[ \t]*(?:#.*)?$`), Computed: regexp.MustCompile(`(?m)^[ \t]*workers[ \t(](.*)$`),
 		KeyThreads: regexp.MustCompile(`(?m)^[ \t]*threads[ \t(]+\d+[ \t]*,[ \t]*(\d+)`), Line: "workers %d", Least: 0,
-		Source: "puma 5.6 lib/puma/configuration.rb, puma_default_options (WEB_CONCURRENCY, PUMA_MAX_THREADS, MAX_THREADS) and config_files; lib/puma/dsl.rb, workers",
+		Source: "puma 5.6 lib/puma/configuration.rb, puma_default_options (WEB_CONCURRENCY, PUMA_MAX_THREADS, MAX_THREADS) and config_files (config/puma/ENVIRONMENT.rb first); lib/puma/dsl.rb, workers",
 	},
 	{
 		Name: "unicorn", Program: regexp.MustCompile(`^unicorn(_rails)?$`), Title: regexp.MustCompile(`^unicorn(_rails)? master`),
 		Grammar: options([]string{"-c", "--config-file"}, []string{"-l", "--listen"}, []string{"-p", "--port"}, []string{"-o", "--host"}, []string{"-E", "--env"}),
+		Socket:  unicornSocket,
 		Default: 1, DefaultThreads: 1, ConfigOption: "--config-file",
 		Key: regexp.MustCompile(`(?m)^[ \t]*worker_processes[ \t(]+(\d+)\)?[ \t]*(?:#.*)?$`), Computed: regexp.MustCompile(`(?m)^[ \t]*worker_processes[ \t(](.*)$`),
 		Line: "worker_processes %d", Least: 1,

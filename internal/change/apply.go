@@ -235,8 +235,41 @@ func (x *Executor) carryOutPhase(ctx context.Context, t *txn, of []int) error {
 		if err := x.waitHealthy(ctx, service); err != nil {
 			return err
 		}
+		if err := x.waitAccepts(ctx, t, of, service); err != nil {
+			return err
+		}
 	}
 	return x.readBack(ctx, t, of)
+}
+
+// waitAccepts waits until the sockets that a service is to listen on by a
+// phase's changes take connections, at most health.timeout.
+func (x *Executor) waitAccepts(ctx context.Context, t *txn, of []int, service string) error {
+	svc := x.options.Stack.Service(service)
+	if svc == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, svc.Health.Wait())
+	defer cancel()
+	for _, i := range of {
+		c := &t.Changes[i]
+		if c.Accepts == "" || x.runner(c.Service) != service {
+			continue
+		}
+		for {
+			conn, err := x.hosts[c.hostName()].DialContext(ctx, "unix", c.Accepts)
+			if err == nil {
+				conn.Close()
+				break
+			}
+			select {
+			case <-ctx.Done():
+				return fmt.Errorf("%s does not listen at %s: %w", service, c.Accepts, err)
+			case <-time.After(50 * time.Millisecond):
+			}
+		}
+	}
+	return nil
 }
 
 // write journals and writes one change.

@@ -77,6 +77,10 @@ type Change struct {
 	// written, in effect and healthy before the next begins, and they are put
 	// back in the reverse order. The changes of a plan stand in this order.
 	Phase int `json:"phase,omitempty"`
+	// Accepts is a unix socket's path at which the service must take connections
+	// once it has taken the change on, before the next phase begins; it may be
+	// none of the endpoints that the service is known by. "" = nothing more.
+	Accepts string `json:"accepts,omitempty"`
 	// Why, in one sentence, and Command, what a person would type to redo it.
 	Why     string `json:"why,omitempty"`
 	Command string `json:"command,omitempty"`

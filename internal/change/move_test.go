@@ -128,6 +128,7 @@ func movePlan(l lab) []Change {
 	for i := range plan {
 		plan[i].Phase = i
 	}
+	plan[0].Accepts = socket
 	return plan
 }
 
@@ -224,6 +225,35 @@ func TestMoveToSocket(t *testing.T) {
 		t.Logf("%s: %d steps", job, killedEverywhere(t, l, job, seen))
 		v.stop(t)
 	}
+}
+
+// TestNextPhaseWaits: a client is not led to a socket that nobody listens at,
+// although the service answers at all endpoints that it is known by.
+func TestNextPhaseWaits(t *testing.T) {
+	l := newMove(t)
+	o := l.options(l.project(t))
+	setups["move"](l, &o)
+	o.Stack.Service("php").Health.Timeout = time.Second
+	var order []string
+	o.Trace = func(step string) {
+		if strings.Contains(step, "activate.") {
+			order = append(order, step[strings.Index(step, ".")+1:])
+		}
+	}
+	seen := func() string { return content(t, l.path("fpm.conf")) + content(t, l.path("nginx.conf")) }
+	before := seen()
+	v := l.visit()
+	x, err := Open(t.Context(), o)
+	must(t, err)
+	plan := movePlan(l)
+	plan[0].Accepts = l.path("other.sock")
+	if _, err = x.Apply(t.Context(), Intent{Title: "move", Changes: plan}); err == nil || !strings.Contains(err.Error(), "php does not listen at "+l.path("other.sock")) {
+		t.Errorf("it was applied: %v", err)
+	}
+	must(t, x.Close())
+	v.stop(t)
+	wantEqual(t, "put back", seen(), before)
+	wantEqual(t, "order", strings.Join(order, " "), "activate.php undo.activate.php")
 }
 
 // TestPhaseStays: the old endpoint comes back first, and the new one is not

@@ -241,15 +241,31 @@ func (s *AppStart) Words() []string {
 
 // SetOption gives an option of the command a value.
 func (s *AppStart) SetOption(g args.Grammar, name, value string) error {
+	return s.editCommand(name, func(list *args.List) error {
+		_, err := list.Set(g, name, value)
+		return err
+	})
+}
+
+// AddOption gives an option that may stand several times one more value.
+func (s *AppStart) AddOption(g args.Grammar, name, value string) error {
+	return s.editCommand(name, func(list *args.List) error {
+		_, err := list.Add(g, name, value)
+		return err
+	})
+}
+
+// editCommand edits the command in its file; option is what it is about.
+func (s *AppStart) editCommand(option string, edit func(*args.List) error) error {
 	text, quoting := s.Command()
 	if text == "" {
-		return fmt.Errorf("%s: its command is in no file that Kasoku edits (control.start in kasoku.yaml); leave %s out there and set it in its configuration or environment", s.svc.Name, name)
+		return fmt.Errorf("%s: its command is in no file that Kasoku edits (control.start in kasoku.yaml); leave %s out there and set it in its configuration or environment", s.svc.Name, option)
 	}
 	list := args.Parse(text, quoting)
 	if err := list.Err(); err != nil {
 		return err
 	}
-	if _, err := list.Set(g, name, value); err != nil {
+	if err := edit(list); err != nil {
 		return err
 	}
 	if s.super != nil {

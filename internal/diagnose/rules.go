@@ -95,6 +95,7 @@ var webRules = []Rule{
 	{"web.cacheable", []string{"L13", "W10"}, "sampled answers", judgeCacheable},
 	{"web.cache-misses", []string{"W11"}, needLog, judgeCacheStatus},
 	{"web.loopback-tcp", []string{"L03"}, "web server and pool configuration", judgeLoopbackWeb},
+	{"web.loopback-http", []string{"L03"}, "web server configuration", judgeLoopbackHTTP},
 	{"web.workers", []string{"L08"}, needWeb, judgeNginxWorkers},
 	{"web.connections", []string{"L12"}, needWeb, judgeNginxConnections},
 	{"web.delivery", []string{"C19"}, needWeb, judgeNginxDelivery},

@@ -34,6 +34,10 @@ type AppServer struct {
 	// Text what stands there.
 	Config, Text string
 	Start        *AppStart
+
+	command string
+	quoting args.Quoting
+	hidden  bool // another program starts it
 }
 
 // AppServerOf finds it; nil without an error if the service is none of
@@ -70,9 +74,9 @@ func AppServerOf(snap *evidence.Snapshot, svc *stack.Service) (*AppServer, error
 		}
 		command = strings.Join(quoted, " ")
 	}
-	out := &AppServer{Server: server, Start: start}
+	out := &AppServer{Server: server, Start: start, command: command, quoting: quoting, hidden: appserver.Tell(words) == nil}
 	read, _ := files(snap, svc)
-	for _, f := range server.ConfigFiles(command, process.Dir) {
+	for _, f := range server.ConfigFiles(command, process.Dir, start.Env) {
 		if data, err := read(f); err == nil {
 			out.Config, out.Text = f, string(data)
 			break
@@ -80,6 +84,22 @@ func AppServerOf(snap *evidence.Snapshot, svc *stack.Service) (*AppServer, error
 	}
 	out.Now = server.Count(command, quoting, start.Env, out.Text)
 	return out, nil
+}
+
+// ListensIn says where the addresses are written that it listens on, and
+// whether a socket's name is among them. It fails where a socket cannot be added
+// without a change of what reaches the application.
+func (s *AppServer) ListensIn(socket string) (where appserver.Where, there bool, err error) {
+	if s.hidden {
+		return "", false, fmt.Errorf("%s: another program starts it (%s), which may say itself where it listens", s.Name, strings.Join(s.Start.Words(), " "))
+	}
+	more := ""
+	if s.EnvArgs != "" {
+		more, _ = s.Start.Env(s.EnvArgs)
+	}
+	there = strings.Contains(s.command+"\n"+more+"\n"+s.Text, socket)
+	where, err = s.Listens(s.command, s.quoting, s.Start.Env, s.Text)
+	return where, there, err
 }
 
 // Slots are the requests that its workers can have at once.

@@ -154,6 +154,46 @@ func judgeLoopbackWeb(m *model) ([]Finding, string) {
 	})
 }
 
+// judgeLoopbackHTTP: an application on the same host is asked by TCP (L03).
+func judgeLoopbackHTTP(m *model) ([]Finding, string) {
+	return m.eachNginx(func(svc *stack.Service, conf *nginx.Config) []Finding {
+		var out []Finding
+		seen := map[string]bool{}
+		for _, u := range ProxyUpstreams(conf) {
+			for _, address := range u.Addresses() {
+				port, ok := Loopback(address)
+				app := appAt(m.in.Stack, svc, port)
+				if !ok || u.Scheme != "http" || app == nil || seen[port] {
+					continue
+				}
+				seen[port] = true
+				f := Finding{Service: svc.Name, Title: fmt.Sprintf("%s talks to %s over loopback TCP", svc.Name, app.Name),
+					Text: fmt.Sprintf("proxy_pass leads to %s; both ends are on one host. The kernel spends %s per request in all, and %d sockets were in TIME_WAIT at the end.",
+						address, seconds(m.at(svc.Name).sysCPU), m.at(svc.Name).sys.TimeWait),
+					Evidence: []string{svc.Config, "endpoints of " + app.Name},
+					Subject:  map[string]string{"app": app.Name, "port": port}}
+				f.Bound, f.Formula = m.boundKernelOf(1, svc.Name)
+				out = append(out, f)
+			}
+		}
+		return out
+	})
+}
+
+// appAt is the application with processes of its own that listens on a port of
+// the web server's host; nil if none does.
+func appAt(st *stack.Stack, web *stack.Service, port string) *stack.Service {
+	for _, app := range st.OfKind(stack.App) {
+		if app.RunsIn != "" || app.IsHAProxy() || hostOf(app) != hostOf(web) {
+			continue
+		}
+		if slices.ContainsFunc(app.Listen, func(l string) bool { p, ok := Loopback(l); return ok && p == port }) {
+			return app
+		}
+	}
+	return nil
+}
+
 // NginxWorkers returns worker_processes as a number.
 func NginxWorkers(conf *nginx.Config, cpus int) int {
 	d := conf.Root.First("worker_processes")

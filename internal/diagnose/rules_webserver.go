@@ -175,6 +175,18 @@ func ProxyUpstreams(conf *nginx.Config) []ProxyUpstream {
 	return out
 }
 
+// Addresses are those that requests go to: of the block's servers, or its own.
+func (u ProxyUpstream) Addresses() []string {
+	if u.Block == nil {
+		return []string{u.Address}
+	}
+	var out []string
+	for _, s := range u.Block.Find("server") {
+		out = append(out, s.Args[:min(1, len(s.Args))]...)
+	}
+	return out
+}
+
 // proxyHeader is the value that proxy_set_header gives a request header at d, and
 // where those that apply there are written; nil: nowhere.
 func proxyHeader(d *nginx.Directive, name string) (value string, level *nginx.Directive) {

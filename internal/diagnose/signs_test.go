@@ -289,6 +289,9 @@ var signs = []struct {
 	}, "995 of 2000 requests"},
 	{"web.cache-misses", func(in *Input) { in.Evidence.Routes[0].Cache = map[string]int64{"MISS": 90, "HIT": 10} }, "MISS 90"},
 	{"web.loopback-tcp", both(config("/n", "unix:/run/p.sock", "127.0.0.1:9000"), config("/f", "/run/p.sock", "127.0.0.1:9000")), "127.0.0.1:9000"},
+	{"web.loopback-http", both(config("/n", "location /a.css", "location /api { proxy_pass http://127.0.0.1:8000; } location /a.css"), func(in *Input) {
+		in.Stack.Services = append(in.Stack.Services, stack.Service{Name: "api", Kind: stack.App, Listen: []string{"0.0.0.0:8000"}})
+	}), "127.0.0.1:8000; both ends"},
 	{"web.workers", func(*Input) {}, "worker_processes is 4"},
 	{"web.connections", config("/n", "4096", "4"), "16 connections in all for 12 users"},
 	{"web.delivery", config("/n", "sendfile on", "sendfile off"), "sendfile is off"},

@@ -33,10 +33,11 @@ type AppProcess struct {
 	Go *appserver.GoBuild `json:"go,omitempty"`
 }
 
-// AppEnv are the variables that say how an application's runtime performs.
-// Nothing else of an environment is kept, because it may hold secrets.
+// AppEnv are the variables that say how an application's runtime performs,
+// what it runs for, who listens for it and whom it trusts. Nothing else of an
+// environment is kept, because it may hold secrets.
 var AppEnv = []string{"GOGC", "GOMEMLIMIT", "GOMAXPROCS", "GODEBUG", "WEB_CONCURRENCY", "GUNICORN_CMD_ARGS", "PUMA_MAX_THREADS", "MAX_THREADS",
-	"UWSGI_PROCESSES", "UWSGI_THREADS", "NODE_ENV", "RUBYOPT", "RUBY_YJIT_ENABLE", "RAILS_ENV", "RACK_ENV"}
+	"UWSGI_PROCESSES", "UWSGI_THREADS", "NODE_ENV", "RUBYOPT", "RUBY_YJIT_ENABLE", "RAILS_ENV", "RACK_ENV", "APP_ENV", "LISTEN_FDS", "FORWARDED_ALLOW_IPS"}
 
 // app reads the files that say how an app is started, and looks at its process.
 func (t *taker) app(h host.Host, svc *stack.Service, r *fileReader) error {
@@ -70,7 +71,8 @@ func (t *taker) app(h host.Host, svc *stack.Service, r *fileReader) error {
 		server = appserver.Tell(command)
 	}
 	if server != nil {
-		for _, f := range server.ConfigFiles(strings.Join(command, " "), p.Dir) {
+		env := func(name string) (string, bool) { v, ok := p.Env[name]; return v, ok }
+		for _, f := range server.ConfigFiles(strings.Join(command, " "), p.Dir, env) {
 			if _, err := r.read(f); err == nil {
 				break
 			} else if !errors.Is(err, fs.ErrNotExist) {

@@ -106,6 +106,29 @@ func TestSet(t *testing.T) {
 	}
 }
 
+func TestAdd(t *testing.T) {
+	for _, tt := range []struct {
+		text        string
+		q           Quoting
+		name, value string
+		want        string
+	}{
+		{"x -t 5 y", Shell, "--threads", "8", "x -t 5 y --threads=8"},
+		{"x -t 5 \\\n y\n", Systemd, "-t", "5", "x -t 5 \\\n y -t 5\n"},
+		{"x -t5 -- y", Shell, "-t", "8", "x -t5 -t 8 -- y"},
+		{"", Shell, "--threads", "8", "--threads=8"},
+	} {
+		l := Parse(tt.text, tt.q)
+		before := len(l.All(grammar, tt.name))
+		if _, err := l.Add(grammar, tt.name, tt.value); err != nil || l.String() != tt.want || len(l.All(grammar, tt.name)) != before+1 {
+			t.Errorf("%q became %q, %v, want %q", tt.text, l.String(), err, tt.want)
+		}
+	}
+	if _, err := Parse("x", Shell).Add(grammar, "-v", "5"); err == nil {
+		t.Error("a switch takes a value")
+	}
+}
+
 func TestUnset(t *testing.T) {
 	for _, tt := range [][3]string{
 		{"x -t 5 y", "-t", "x y"}, {"x -t5 --threads 6 -v", "-t", "x -v"}, {"-t 5 y", "-t", "y"}, {"x -v", "-v", "x"}, {"x", "-v", "x"},

@@ -15,12 +15,9 @@ import (
 // switch takes no value ("") and is added if it is not there. The edit's
 // offsets are of the list's text.
 func (l *List) Set(g Grammar, name, value string) (textedit.Edit, error) {
-	g, o := g.with(name)
-	if len(name) < 2 || name[0] != '-' || name == "--" || strings.ContainsAny(name, " \t\r\n=\x00'\"\\$%`") {
-		return textedit.Edit{}, fmt.Errorf("set option %q: an option begins with -, holds no white space, quote or =, and is not -- alone", name)
-	}
-	if !o.Arg && value != "" {
-		return textedit.Edit{}, fmt.Errorf("set option %s to %q: it takes no value; list it with Arg if it does", name, value)
+	g, o, err := g.named(name, value)
+	if err != nil {
+		return textedit.Edit{}, err
 	}
 	occ, ok := l.Get(g, name)
 	if ok && !o.Arg {
@@ -30,6 +27,28 @@ func (l *List) Set(g Grammar, name, value string) (textedit.Edit, error) {
 		return l.SetAt(occ, value)
 	}
 	return l.add(g, o, name, value)
+}
+
+// Add gives one more value to an option that may stand several times. It is
+// written where Set would add the option.
+func (l *List) Add(g Grammar, name, value string) (textedit.Edit, error) {
+	g, o, err := g.named(name, value)
+	if err != nil {
+		return textedit.Edit{}, err
+	}
+	return l.add(g, o, name, value)
+}
+
+// named is the option that name is a spelling of, which can take the value.
+func (g Grammar) named(name, value string) (Grammar, Option, error) {
+	g, o := g.with(name)
+	if len(name) < 2 || name[0] != '-' || name == "--" || strings.ContainsAny(name, " \t\r\n=\x00'\"\\$%`") {
+		return g, o, fmt.Errorf("set option %q: an option begins with -, holds no white space, quote or =, and is not -- alone", name)
+	}
+	if !o.Arg && value != "" {
+		return g, o, fmt.Errorf("set option %s to %q: it takes no value; list it with Arg if it does", name, value)
+	}
+	return g, o, nil
 }
 
 // SetAt changes the value of one occurrence, as All or Get have returned it

@@ -12,7 +12,6 @@ import (
 	"kasoku/internal/confedit/ini"
 	"kasoku/internal/diagnose"
 	"kasoku/internal/evidence"
-	"kasoku/internal/host"
 	"kasoku/internal/regulation"
 	"kasoku/internal/remedy/planning"
 	"kasoku/internal/remedy/web"
@@ -276,17 +275,9 @@ func planSessions(in planning.Input, f diagnose.Finding) ([]planning.Plan, error
 	}
 	all := []change.Change{mk}
 	if planning.MachineOf(in, svc).Root && svc.Control.Unit != "" {
-		all = append(all, bootFolder(svc, dir, user))
+		all = append(all, planning.BootFolder(svc, dir, 0o700, user, "Without it the folder, and every log-in, would fail after a reboot."))
 		why = f.Text + " systemd makes the folder anew at each boot."
 	}
 	return []planning.Plan{{ID: "php.session-memory:" + svc.Name, Title: "Keep sessions of " + svc.Name + " in memory", Why: why,
 		Trades: []regulation.Trade{regulation.SessionDurability}, Changes: append(all, changes...)}}, nil
-}
-
-// bootFolder has systemd make a folder in memory at each boot (tmpfiles.d(5)).
-func bootFolder(svc *stack.Service, dir string, user evidence.ProcessUser) change.Change {
-	content := fmt.Appendf(nil, "d %s 0700 %s %s -\n", dir, planning.NameOr(user.Name, user.UID), planning.NameOr(user.Group, user.GID))
-	return change.Change{Kind: change.KindFile, Host: planning.HostOf(svc), Path: "/etc/tmpfiles.d/" + path.Base(dir) + ".conf",
-		Before: &change.FileState{}, After: &change.FileState{Hash: host.HashOf(content), Content: content, Mode: 0o644},
-		Why: "Without it the folder, and every log-in, would fail after a reboot."}
 }

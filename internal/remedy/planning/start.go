@@ -1,6 +1,8 @@
 package planning
 
 import (
+	"fmt"
+	"io/fs"
 	"maps"
 	"math"
 	"path"
@@ -10,6 +12,7 @@ import (
 
 	"kasoku/internal/change"
 	"kasoku/internal/diagnose"
+	"kasoku/internal/evidence"
 	"kasoku/internal/host"
 	"kasoku/internal/stack"
 )
@@ -105,4 +108,12 @@ func SetUnit(in Input, svc *stack.Service, why string, settings ...[2]string) ([
 		}
 	}
 	return StartChanges(in, svc, start.Changed(), why)
+}
+
+// BootFolder has systemd make a folder in memory at each boot, before any
+// service starts (tmpfiles.d(5)).
+func BootFolder(svc *stack.Service, dir string, mode fs.FileMode, user evidence.ProcessUser, why string) change.Change {
+	content := fmt.Appendf(nil, "d %s %04o %s %s -\n", dir, mode.Perm(), NameOr(user.Name, user.UID), NameOr(user.Group, user.GID))
+	return change.Change{Kind: change.KindFile, Host: HostOf(svc), Path: "/etc/tmpfiles.d/" + path.Base(dir) + ".conf", Why: why,
+		Before: &change.FileState{}, After: &change.FileState{Hash: host.HashOf(content), Content: content, Mode: 0o644}}
 }

@@ -31,6 +31,14 @@ var nginxRemedies = []planning.Remedy{
 		Effect:  "with app.db-socket, nginx.delivery and nginx.tokens +10.5 % (+5.8 to +15.4) on cases/login, tuned (`make bench-tuners`)",
 	},
 	{
+		ID: "nginx.app-socket", Title: "Unix socket between nginx and an application server", Measures: []string{"L03"}, Rules: []string{"web.loopback-http"},
+		Reason: "A unix socket passes bytes between two processes without the TCP stack and leaves no TIME_WAIT. The server (Gunicorn, Puma or Unicorn) listens on both, so that whoever else asks at the port is answered. By a socket Gunicorn gives the application an empty REMOTE_ADDR, where 127.0.0.1 was before; that needs the regulation's permission to change the application's settings.",
+		Source: "unix(7), tcp(7); tmpfiles.d(5); Gunicorn documentation, \"Deploying Gunicorn\"; Puma README, \"Binding TCP / Sockets\"; unicorn(1), --listen",
+		Reach:  0.05, Small: true, Plan: planAppSocket, Test: "cases/remedies/apps/socket_test.go:TestGunicornSocket",
+		Command: "`d /run/shop 0755 shop shop -` in /etc/tmpfiles.d/shop.conf, `systemd-tmpfiles --create`; `gunicorn --bind 127.0.0.1:8000 --bind unix:/run/shop/shop.sock`, `bind \"unix:///run/shop/shop.sock\"` in config/puma.rb, `listen \"unix:/run/shop/shop.sock\"` in unicorn.rb; restart; `upstream app { server unix:/run/shop/shop.sock; }` … `proxy_pass http://app;`; reload",
+		Undo:    "nginx goes back to the port, by a reload; then the application server's files come back, and it is restarted; then the folder goes.",
+	},
+	{
 		ID: "nginx.workers", Title: "Number of nginx workers", Measures: []string{"L08"}, Rules: []string{"web.workers"},
 		Reason: "One per CPU by rule; one alone where others need the CPUs more.",
 		Source: "nginx documentation, \"worker_processes\"",
