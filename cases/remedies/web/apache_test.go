@@ -143,7 +143,8 @@ func (x site) answers(t *testing.T) string {
 // TestApacheEventFPM: PHP leaves Apache's processes, with every answer as it
 // was, and comes back.
 func TestApacheEventFPM(t *testing.T) {
-	x := startApache(t, "prefork", "<IfModule php_module>\n    PHPIniDir \"%DIR%/php\"\n</IfModule>", "      - {name: page, request: GET /, expect: {contains: [page 99M]}}\n")
+	x := startApache(t, "prefork", fewProcesses+"<IfModule php_module>\n    PHPIniDir \"%DIR%/php\"\n</IfModule>", "      - {name: page, request: GET /, expect: {contains: [page 99M]}}\n")
+	x.bed.Bench.Scenario.Workload = 24
 	before, links := x.answers(t), bed.Output(t, "ls", "-la", "--time-style=full-iso", x.dir+"/apache2/mods-enabled")
 	if !strings.Contains(before, "user ann") {
 		t.Fatal(before)
@@ -182,6 +183,18 @@ StartServers 1
 ThreadsPerChild 8
 MaxRequestWorkers 8
 KeepAlive Off
+LoadModule ratelimit_module /usr/lib/apache2/modules/mod_ratelimit.so
+SetOutputFilter RATE_LIMIT
+SetEnv rate-limit 40
+`
+
+// fewProcesses with mod_php are all that memory had room for; a slow client
+// occupies each as long, as in fewWorkers.
+const fewProcesses = `<IfModule mpm_prefork_module>
+    ServerLimit 4
+    StartServers 4
+    MaxRequestWorkers 4
+</IfModule>
 LoadModule ratelimit_module /usr/lib/apache2/modules/mod_ratelimit.so
 SetOutputFilter RATE_LIMIT
 SetEnv rate-limit 40

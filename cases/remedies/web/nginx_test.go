@@ -263,7 +263,7 @@ func (x site) small(t *testing.T, in remedy.Input, res remedy.Result, ids ...str
 // TestNginxBuffers: long answers of the application go through temporary files,
 // and no longer when the buffers hold them.
 func TestNginxBuffers(t *testing.T) {
-	x := startSite(t, setup{listen: "sndbuf=8k", steps: "      - {name: long, request: GET /long, expect: {contains: [0123456789abcde]}}\n"})
+	x := startSite(t, setup{listen: "sndbuf=64k", steps: "      - {name: long, request: GET /long, expect: {contains: [0123456789abcde]}}\n"})
 	x.bed.Show(t, nil, "nginx.buffers")
 }
 

@@ -48,7 +48,7 @@ var nginxRemedies = []planning.Remedy{
 	},
 	{
 		ID: "nginx.connections", Title: "Connections per worker", Measures: []string{"L12"}, Rules: []string{"web.connections"},
-		Reason: "A worker without a free connection refuses or delays clients.",
+		Reason: "A worker without a free connection refuses or delays clients. Where what is behind it is full already, more of them bring longer waits and not more answers, as with 200 users on the small stack of the test; the step is put back then.",
 		Source: "nginx documentation, \"worker_connections\", \"worker_rlimit_nofile\"",
 		Reach:  0.5, Plan: planConnections, Test: "TestRemedyConnections",
 		Command: "worker_rlimit_nofile 8192; events { worker_connections 4096; }", Undo: undoConfig,
