@@ -44,8 +44,8 @@ func judgeFullScan(m *model) ([]Finding, string) {
 				continue
 			}
 			scanning += s.Total.Seconds()
-			cites = append(cites, fmt.Sprintf("statement #%d: %d times, %.2f s in all, %d rows examined for each of %s",
-				i+1, s.Count, s.Total.Seconds(), s.RowsExamined/s.Count, s.Fingerprint))
+			cites = append(cites, fmt.Sprintf("statement #%d: %d times, %.2f s in all, %d rows examined for each of %s%s",
+				i+1, s.Count, s.Total.Seconds(), s.RowsExamined/s.Count, s.Fingerprint, planned(s)))
 		}
 		if scanning == 0 {
 			continue
@@ -61,6 +61,20 @@ func judgeFullScan(m *model) ([]Finding, string) {
 		return nil, "the run recorded no statements (a diagnostic run does)"
 	}
 	return out, ""
+}
+
+// planned says which tables the server's plan of a statement reads whole.
+func planned(s evidence.Statement) string {
+	var whole []string
+	for _, t := range evidence.Plan(s.Explain) {
+		if t.Whole() {
+			whole = append(whole, fmt.Sprintf("%s whole (%s, about %v rows)", t.Table, t.Access, t.Rows))
+		}
+	}
+	if len(whole) == 0 {
+		return ""
+	}
+	return "; its plan (EXPLAIN) reads " + strings.Join(whole, ", ")
 }
 
 // database returns a service's snapshot and counters.

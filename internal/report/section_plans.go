@@ -2,13 +2,11 @@ package report
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
+	"kasoku/internal/evidence"
 	"kasoku/internal/store"
 )
 
@@ -22,10 +20,9 @@ func plans(run *store.Run) Section {
 			continue
 		}
 		on := strings.TrimSuffix(q.Service+"/"+q.Schema, "/")
-		var root any
-		rows := [][]string(nil)
-		if json.Unmarshal([]byte(q.Explain), &root) == nil {
-			rows = planRows(root, nil)
+		var rows [][]string
+		for _, p := range evidence.Plan(q.Explain) {
+			rows = append(rows, []string{p.Table, cmp.Or(p.Access, "–"), cmp.Or(p.Key, "–"), planText(p.Rows), percentText(planText(p.Filtered)), strings.Join(p.Besides, ", ")})
 		}
 		if len(rows) == 0 {
 			rows = [][]string{{"–", "", "", "", "", "no table in the plan, or a form that is not known: --json holds it"}}
@@ -37,45 +34,7 @@ func plans(run *store.Run) Section {
 	return s
 }
 
-// planRows walks through EXPLAIN FORMAT=JSON of MySQL ("EXPLAIN Output
-// Format") and MariaDB, whose operations stand around the tables they are for.
-func planRows(v any, around []string) [][]string {
-	var out [][]string
-	switch v := v.(type) {
-	case []any:
-		for _, x := range v {
-			out = append(out, planRows(x, around)...)
-		}
-	case map[string]any:
-		if v["using_filesort"] == true || v["filesort"] != nil || v["read_sorted_file"] != nil { // MySQL, MariaDB
-			around = with(around, "Using filesort")
-		}
-		if v["using_temporary_table"] == true || v["temporary_table"] != nil {
-			around = with(around, "Using temporary")
-		}
-		if name, ok := v["table_name"].(string); ok {
-			besides := around
-			if v["using_index"] == true {
-				besides = with(besides, "Using index")
-			}
-			out = append(out, []string{name, planText(v["access_type"]), planText(v["key"]), planText(cmp.Or(v["rows_examined_per_scan"], v["rows"])),
-				percentText(planText(v["filtered"])), strings.Join(besides, ", ")})
-			around = nil // what a table is made of has operations of its own
-		}
-		for _, k := range slices.Sorted(maps.Keys(v)) {
-			out = append(out, planRows(v[k], around)...)
-		}
-	}
-	return out
-}
-
-func with(list []string, word string) []string {
-	if slices.Contains(list, word) {
-		return list
-	}
-	return append(slices.Clip(list), word)
-}
-
+// planText is a number or text of a plan.
 func planText(v any) string {
 	switch v := v.(type) {
 	case string:

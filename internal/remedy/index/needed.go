@@ -2,6 +2,7 @@ package index
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"kasoku/internal/evidence"
@@ -45,11 +46,46 @@ func Needed(statements []evidence.Statement, tables []evidence.Table, schema, ta
 		if a.root == nil {
 			continue // an INSERT of values reads nothing
 		}
+		if planReads(st, tables, table, name) && !begins(rest, tables, schema, table, name) {
+			return fmt.Sprintf("the server reads it for %q (EXPLAIN)", short)
+		}
 		if before, after := a.baseline().cost, newStatement(st, at, without, false).baseline().cost; after > missed*before+1 {
 			return fmt.Sprintf("%q costs %.1f times as much without it", short, after/max(before, 1))
 		}
 	}
 	return ""
+}
+
+// planReads reports whether the server's own plan of the statement reads the
+// index. The plan calls tables by their aliases: what is no table's name may be
+// this one.
+func planReads(s evidence.Statement, tables []evidence.Table, table, name string) bool {
+	return slices.ContainsFunc(evidence.Plan(s.Explain), func(p evidence.PlanTable) bool {
+		other := !strings.EqualFold(p.Table, table) && slices.ContainsFunc(tables, func(t evidence.Table) bool { return strings.EqualFold(t.Name, p.Table) })
+		return strings.EqualFold(p.Key, name) && !other
+	})
+}
+
+// begins reports whether an index that is left begins with the columns of the
+// one that goes, so that it finds the same rows in the same order.
+func begins(rest, tables []evidence.Table, schema, table, name string) bool {
+	of := func(all []evidence.Table) []evidence.TableIndex {
+		for _, t := range all {
+			if strings.EqualFold(t.Schema, schema) && strings.EqualFold(t.Name, table) {
+				return t.Indexes
+			}
+		}
+		return nil
+	}
+	for _, gone := range of(tables) {
+		if !strings.EqualFold(gone.Name, name) {
+			continue
+		}
+		return slices.ContainsFunc(of(rest), func(x evidence.TableIndex) bool {
+			return !x.Hidden && len(x.Columns) >= len(gone.Columns) && slices.EqualFunc(x.Columns[:len(gone.Columns)], gone.Columns, strings.EqualFold)
+		})
+	}
+	return false
 }
 
 // Size of an index with these columns ("col", "col(10)") on the table, bytes,

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"kasoku/internal/evidence"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -74,14 +76,26 @@ func (w *workload) reason(c *candidate, list []served) string {
 			parts = append(parts, fmt.Sprintf("and %d more", len(list)-3))
 			break
 		}
-		parts = append(parts, fmt.Sprintf("%q ran %d times in %s and examined %s rows each time; with the index about %s",
-			shorten(x.s.Fingerprint, x.s.Example), x.s.Count, round(x.s.Total), count(x.plain), count(x.rows)))
+		parts = append(parts, fmt.Sprintf("%q ran %d times in %s and examined %s rows each time%s; with the index about %s",
+			shorten(x.s.Fingerprint, x.s.Example), x.s.Count, round(x.s.Total), count(x.plain), c.table.plannedWhole(x.s), count(x.rows)))
 	}
 	text := strings.Join(parts, "; ")
 	if cost := w.writeCost(c); cost > 0 {
 		text += fmt.Sprintf("; keeping it up to date costs about %s of writing in the same time", round(time.Duration(cost*float64(time.Second))))
 	}
 	return text
+}
+
+// plannedWhole says so where the server's own plan of the statement reads all of
+// the table.
+func (t *table) plannedWhole(s *statement) string {
+	plan := evidence.Plan(s.Explain)
+	for _, p := range plan {
+		if p.Whole() && (strings.EqualFold(p.Table, t.Name) || len(plan) == 1) {
+			return fmt.Sprintf(" (EXPLAIN: %s is read whole, %s)", p.Table, p.Access)
+		}
+	}
+	return ""
 }
 
 func shorten(fingerprint, example string) string {

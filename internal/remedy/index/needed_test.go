@@ -1,0 +1,54 @@
+package index
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"kasoku/internal/evidence"
+)
+
+// An index that the server's own plan reads stays, unless another one begins
+// with its columns; what the plan says of another table's index of that name is
+// no reason.
+func TestNeededByPlan(t *testing.T) {
+	orders := evidence.Table{Schema: "s", Name: "orders", Engine: "InnoDB", Rows: 50, Columns: []evidence.Column{{Name: "id", Type: "int"}, {Name: "customer", Type: "int"}, {Name: "state", Type: "int"}},
+		Indexes: []evidence.TableIndex{{Name: "PRIMARY", Unique: true, Columns: []string{"id"}}, {Name: "state", Columns: []string{"state"}}, {Name: "customer", Columns: []string{"customer"}}, {Name: "both", Columns: []string{"customer", "state"}}}}
+	people := evidence.Table{Schema: "s", Name: "people", Engine: "InnoDB", Rows: 50, Columns: []evidence.Column{{Name: "state", Type: "int"}}, Indexes: []evidence.TableIndex{{Name: "state", Columns: []string{"state"}}}}
+	for _, c := range []struct {
+		why, name, explain string
+		needed             bool
+	}{
+		{"not in the plan", "state", `{"query_block":{"table":{"table_name":"orders","access_type":"ALL","rows":50}}}`, false},
+		{"in the plan", "state", `{"query_block":{"table":{"table_name":"orders","access_type":"ref","key":"state","rows":5}}}`, true},
+		{"by its alias", "state", `{"query_block":{"nested_loop":[{"table":{"table_name":"o","access_type":"index","key":"state"}}]}}`, true},
+		{"another table's", "state", `{"query_block":{"table":{"table_name":"people","access_type":"ref","key":"state"}}}`, false},
+		{"another begins with it", "customer", `{"query_block":{"table":{"table_name":"orders","access_type":"ref","key":"customer"}}}`, false},
+		{"no plan", "state", "", false},
+	} {
+		s := evidence.Statement{Schema: "s", Fingerprint: "SELECT id FROM orders o", Example: "SELECT id FROM orders o", Count: 10, Total: time.Second, Explain: c.explain}
+		got := Needed([]evidence.Statement{s}, []evidence.Table{orders, people}, "s", "orders", c.name)
+		if strings.Contains(got, "EXPLAIN") != c.needed || (got != "") != c.needed {
+			t.Errorf("%s: %q", c.why, got)
+		}
+	}
+}
+
+// The reason of an index cites the server's own plan where that reads the table
+// whole.
+func TestReasonCitesPlan(t *testing.T) {
+	orders := evidence.Table{Schema: "s", Name: "orders", Engine: "InnoDB", Rows: 50000, DataBytes: 4 << 20, Columns: []evidence.Column{{Name: "id", Type: "int"}, {Name: "customer", Type: "int", Distinct: 9000}},
+		Indexes: []evidence.TableIndex{{Name: "PRIMARY", Unique: true, Columns: []string{"id"}}}}
+	for explain, want := range map[string]bool{
+		`{"query_block":{"table":{"table_name":"o","access_type":"ALL","rows":50000}}}`:            true,
+		`{"query_block":{"table":{"table_name":"orders","access_type":"ref","key":"x","rows":5}}}`: false,
+		"": false,
+	} {
+		s := evidence.Statement{Schema: "s", Fingerprint: "SELECT id FROM orders o WHERE customer = ?", Example: "SELECT id FROM orders o WHERE customer = 7", Count: 100, Total: 10 * time.Second,
+			RowsExamined: 5000000, RowsSent: 500, FullScans: 100, Explain: explain}
+		advice, notes := Advise([]evidence.Statement{s}, []evidence.Table{orders}, Options{})
+		if len(advice) != 1 || strings.Contains(advice[0].Reason, "(EXPLAIN: o is read whole, ALL)") != want {
+			t.Errorf("%s: %+v, %v", explain, advice, notes)
+		}
+	}
+}
