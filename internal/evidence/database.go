@@ -238,11 +238,26 @@ func EstimateDistinct(ctx context.Context, q querier, db *Database) (skipped int
 	return skipped, nil
 }
 
+// prefixes are the lengths, in characters, that are asked for texts too long to
+// be indexed whole. The last one is what the others are measured by.
+var prefixes = []int{8, 16, 32, 64, 128, 255}
+
+// prefixShare of the last one's distinct values that a prefix must have. What it
+// leaves together is read in vain: a few rows for each lookup.
+const prefixShare = 0.95
+
 func sampleTable(ctx context.Context, q querier, db *Database, t *Table, columns []*Column) error {
 	var counts, names []string
 	for _, c := range columns {
-		counts = append(counts, "COUNT(DISTINCT "+QuoteName(c.Name)+")")
-		names = append(names, QuoteName(c.Name))
+		name := QuoteName(c.Name)
+		if !c.long() {
+			counts, names = append(counts, "COUNT(DISTINCT "+name+")"), append(names, name)
+			continue
+		}
+		for _, n := range prefixes {
+			counts = append(counts, fmt.Sprintf("COUNT(DISTINCT LEFT(%s, %d))", name, n))
+		}
+		names = append(names, fmt.Sprintf("LEFT(%s, %d) AS %s", name, prefixes[len(prefixes)-1], name))
 	}
 	query := fmt.Sprintf("COUNT(*), %s FROM (SELECT %s FROM %s.%s LIMIT %d) AS sample",
 		strings.Join(counts, ", "), strings.Join(names, ", "), QuoteName(t.Schema), QuoteName(t.Name), sampleRows)
@@ -253,7 +268,7 @@ func sampleTable(ctx context.Context, q querier, db *Database, t *Table, columns
 		return err
 	}
 	defer rows.Close()
-	values := make([]int64, len(columns)+1)
+	values := make([]int64, len(counts)+1)
 	into := make([]any, len(values))
 	for i := range values {
 		into[i] = &values[i]
@@ -263,10 +278,30 @@ func sampleTable(ctx context.Context, q querier, db *Database, t *Table, columns
 			return err
 		}
 	}
-	for i, c := range columns {
-		c.Distinct = estimate(values[i+1], values[0], t.Rows)
+	sample, rest := values[0], values[1:]
+	for _, c := range columns {
+		n := 1
+		if c.long() {
+			n = len(prefixes)
+			c.Prefix = prefixOf(rest[:n])
+		}
+		if c.Distinct == 0 {
+			c.Distinct = estimate(rest[n-1], sample, t.Rows)
+		}
+		rest = rest[n:]
 	}
 	return rows.Err()
+}
+
+// prefixOf is the shortest of prefixes whose count of distinct values is enough.
+func prefixOf(distinct []int64) int {
+	all := distinct[len(distinct)-1]
+	for i, d := range distinct {
+		if all > 0 && float64(d) >= prefixShare*float64(all) {
+			return prefixes[i]
+		}
+	}
+	return 0
 }
 
 // limited makes "SELECT rest" stop after d.
@@ -288,19 +323,29 @@ func estimate(distinct, sample, rows int64) int64 {
 }
 
 // sampled are the columns worth a sample: of unknown variety and of a type
-// that a plain index could hold.
+// that a plain index could hold, or texts that it could hold a part of.
 func (t *Table) sampled() []*Column {
 	var out []*Column
 	for i := range t.Columns {
 		c := &t.Columns[i]
 		kind := strings.ToLower(c.Type)
-		long := strings.Contains(kind, "blob") || strings.Contains(kind, "text") || kind == "json" ||
+		none := strings.Contains(kind, "blob") || kind == "json" ||
 			strings.Contains(kind, "geometry") || strings.Contains(kind, "point") || strings.Contains(kind, "polygon") || strings.Contains(kind, "linestring")
-		if c.Distinct == 0 && !long {
+		if c.long() || c.Distinct == 0 && !none {
 			out = append(out, c)
 		}
 	}
 	return out
+}
+
+// long reports whether a column holds texts of more than 255 characters.
+func (c *Column) long() bool {
+	kind := strings.ToLower(c.Type)
+	var size int
+	if n, _ := fmt.Sscanf(kind, "varchar(%d)", &size); n == 1 {
+		return size > prefixes[len(prefixes)-1]
+	}
+	return strings.HasPrefix(kind, "text") || strings.HasPrefix(kind, "mediumtext") || strings.HasPrefix(kind, "longtext")
 }
 
 // QuoteName puts a name into backticks.

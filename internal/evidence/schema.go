@@ -67,6 +67,9 @@ type Column struct {
 	Nullable   bool
 	// Distinct values estimated from a bounded sample of rows; 0 unknown.
 	Distinct int64
+	// Prefix is how many characters of a text of more than 255 tell its values
+	// apart nearly as well as its first 255 do, from that sample; 0 unknown.
+	Prefix int `json:",omitempty"`
 }
 
 // TableIndex is one index as SHOW INDEX tells it.

@@ -111,12 +111,16 @@ func checkDatabase(t *testing.T, db *Database) {
 		t.Fatalf("tables: %+v", db.Tables)
 	}
 	users := db.Tables[1]
-	distinct := map[string]int64{}
+	distinct, prefix := map[string]int64{}, map[string]int{}
 	for _, c := range users.Columns {
-		distinct[c.Name] = c.Distinct
+		distinct[c.Name], prefix[c.Name] = c.Distinct, c.Prefix
 	}
 	if distinct["login"] != 999 || distinct["city"] != 7 || distinct["email"] < 500 || distinct["bio"] != 0 {
 		t.Errorf("distinct values: %v", distinct)
+	}
+	// All begin alike, and differ in the 28th character and those after it.
+	if distinct["home"] != 999 || prefix["home"] != 32 || prefix["bio"] != 0 || prefix["login"] != 0 {
+		t.Errorf("prefixes: %v, distinct values %v", prefix, distinct)
 	}
 	if c := users.Columns[1]; c.Name != "login" || c.Type != "varchar(100)" || c.Nullable {
 		t.Errorf("column: %+v", c)

@@ -31,8 +31,8 @@ type Options struct {
 	// WriteCost of maintaining one entry of one index; default 10 µs, a
 	// B-tree insertion into cached pages with its share of redo log.
 	WriteCost time.Duration
-	// PrefixLength in characters for columns too long to index whole;
-	// default 64.
+	// PrefixLength in characters for columns too long to index whole, where a
+	// sample of their values says nothing (Column.Prefix); default 64.
 	PrefixLength int
 	// MaxColumns of an index; default 5.
 	MaxColumns int

@@ -3,6 +3,7 @@ package index
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"sort"
 	"strings"
 	"testing"
@@ -27,6 +28,17 @@ func define(name string, rows int64, columns string, indexes ...string) evidence
 	for _, ix := range indexes {
 		m := form.FindStringSubmatch(ix)
 		t.Indexes = append(t.Indexes, evidence.TableIndex{Name: m[2], Unique: m[1] != "" || m[2] == "PRIMARY", Columns: strings.Split(m[3], ",")})
+	}
+	return t
+}
+
+// prefixed is the table with what a sample says of a column's prefixes.
+func prefixed(t evidence.Table, column string, length int) evidence.Table {
+	t.Columns = slices.Clone(t.Columns)
+	for i := range t.Columns {
+		if t.Columns[i].Name == column {
+			t.Columns[i].Prefix = length
+		}
 	}
 	return t
 }
@@ -144,6 +156,9 @@ func TestAdvise(t *testing.T) {
 		{"text column gets a prefix", []evidence.Table{users},
 			[]evidence.Statement{run("SELECT id FROM users WHERE bio = 'x'", 1000, 60*second, 200000, 1)},
 			"users(bio(64))"},
+		{"a sample says which prefix", []evidence.Table{prefixed(users, "bio", 16)},
+			[]evidence.Statement{run("SELECT id FROM users WHERE bio = 'x'", 1000, 60*second, 200000, 1)},
+			"users(bio(16))"},
 		{"writes outweigh reads", []evidence.Table{loginLog()},
 			[]evidence.Statement{
 				run("SELECT * FROM login_log WHERE ip = '10.0.0.1'", 2, 40*time.Millisecond, 100000, 5),

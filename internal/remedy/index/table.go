@@ -169,9 +169,13 @@ func textual(base string) bool {
 const maxWhole = 255
 
 // prefixLength that an index needs for a column: 0 for the whole column; ok is
-// false if the type takes no B-tree index.
+// false if the type takes no B-tree index. It is what a sample says of the
+// column's values, else want.
 func prefixLength(c evidence.Column, want int) (length int, ok bool) {
 	base, size := columnType(c)
+	if c.Prefix > 0 {
+		want = c.Prefix
+	}
 	switch base {
 	case "", "json", "geometry", "point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon", "geometrycollection", "vector":
 		return 0, false
