@@ -74,7 +74,7 @@ func TestAppSocketBlock(t *testing.T) {
 	if got, want := remedytest.After(p, envPath), "GUNICORN_CMD_ARGS='--bind=127.0.0.1:9090 --bind=unix:/var/lib/kasoku-api/kasoku-api.sock'\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if !p.EditsSettings || !strings.Contains(p.Why, "REMOTE_ADDR") {
+	if !p.EditsSettings || !strings.Contains(p.Why, "REMOTE_ADDR") || !strings.Contains(p.Title, "REMOTE_ADDR") {
 		t.Errorf("the application sees another address, and that is not told: %s", p.Why)
 	}
 	in.Stack.Regulation.ApplicationSettings = false

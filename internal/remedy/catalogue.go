@@ -121,7 +121,10 @@ const effectsIntro = "\"measured here\" holds what was measured on a case, with 
 	"`make bench-effects` measured on the small stack of the remedy's test, which begins with the sign: the mean of pairs of " +
 	"short runs in alternating order with its 95 % interval. That stack is made to show the sign, not to be like a " +
 	"service: many of these remedies are for memory, for connections refused or for a disk, of which answers per second " +
-	"tell little while nothing is scarce. An interval that holds 0 says that nothing was shown; most were measured beside other work, and are wide for that. One in twenty misses what it stands for.\n"
+	"tell little while nothing is scarce. An interval that holds 0 says that nothing was shown; most were measured beside other work, and are wide for that. One in twenty misses what it stands for.\n\n" +
+	"The tests begin on a real server in the bad state. Where the sign is a counter that only a large, old or slow machine brings up " +
+	"(most of the kernel's, several of MariaDB's and MySQL's), it is put into the evidence, and the test says so; the plan, its " +
+	"application, what the server or the kernel then reports, and the way back are real.\n"
 
 func writeEntry(b *bytes.Buffer, e CatalogueEntry) {
 	var by []string

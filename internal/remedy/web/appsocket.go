@@ -69,6 +69,7 @@ func planAppSocket(in planning.Input, f diagnose.Finding) ([]planning.Plan, erro
 	if server.Socket.NoPeer {
 		// What an application makes of it is not known.
 		p.EditsSettings = true
+		p.Title += ", by which it is told no REMOTE_ADDR"
 		p.Why = f.Text + fmt.Sprintf(" %s gives the application an empty REMOTE_ADDR for what comes by a socket, where nginx's 127.0.0.1 is now.", server.Name)
 	}
 	return []planning.Plan{p}, nil
