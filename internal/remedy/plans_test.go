@@ -130,7 +130,7 @@ func TestWorkers(t *testing.T) {
 	if !slices.Equal(p.Search.Values, []int{2, 4, 8, 16}) {
 		t.Errorf("values %v", p.Search.Values)
 	}
-	remedytest.Has(t, remedytest.After(p, remedytest.FPMPath), "pm = dynamic", "pm.max_children = 2")
+	remedytest.Has(t, remedytest.After(p, remedytest.FPMPath), "pm = static", "pm.max_children = 2")
 	in := remedytest.World(nil)
 	for _, c := range []struct {
 		name      string
@@ -154,23 +154,6 @@ func TestWorkers(t *testing.T) {
 	}
 }
 
-// Spare processes of a dynamic pool keep their proportion, in the order that
-// PHP-FPM demands.
-func TestWorkersOfADynamicPool(t *testing.T) {
-	const pool = "[www]\nlisten = 9000\npm = dynamic\npm.max_children = 5\npm.start_servers = 2\npm.min_spare_servers = 1\npm.max_spare_servers = 3\n"
-	p := remedytest.Want(t, remedytest.World(map[string]string{remedytest.FPMPath: pool}), "php.workers")
-	for n, want := range map[int][]string{
-		2:  {"pm.max_children = 2\n", "pm.start_servers = 1\n", "pm.min_spare_servers = 1\n", "pm.max_spare_servers = 1\n"},
-		16: {"pm.max_children = 16\n", "pm.start_servers = 6\n", "pm.min_spare_servers = 3\n", "pm.max_spare_servers = 9\n"},
-	} {
-		changes, err := p.Search.At(n)
-		if err != nil {
-			t.Fatal(err)
-		}
-		remedytest.Has(t, string(changes[0].After.Content), append(want, "pm = dynamic\n")...)
-	}
-}
-
 func TestMode(t *testing.T) {
 	pool := func(name, pm, children string) string {
 		return "[" + name + "]\nlisten = /run/" + name + ".sock\npm = " + pm + "\npm.max_children = " + children + "\n"
@@ -184,7 +167,7 @@ func TestMode(t *testing.T) {
 		}
 		remedytest.Put(in, p.Changes)
 		remedytest.WantNone(t, in, "php.mode", "")
-		// The number is another experiment, in the mode that was kept.
+		// The number is another experiment.
 		remedytest.Has(t, remedytest.After(remedytest.Want(t, in, "php.workers"), remedytest.FPMPath), "pm = static\n")
 	}
 	const headroom = 8 << 30 / 5

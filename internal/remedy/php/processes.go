@@ -6,15 +6,14 @@ import (
 	"strconv"
 
 	"kasoku/internal/change"
-	"kasoku/internal/confedit/ini"
 	"kasoku/internal/diagnose"
 	"kasoku/internal/remedy/planning"
 	"kasoku/internal/remedy/web"
 	"kasoku/internal/stack"
 )
 
-// planWorkers searches the number of processes of a pool. Its mode stays, which
-// is planMode's: each experiment is about one thing.
+// planWorkers searches the number of processes of a pool, all of which stay
+// alive; the present number in that mode is planMode's.
 func planWorkers(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 	svc := in.Stack.Service(f.Service)
 	pool := f.Subject["pool"]
@@ -30,10 +29,8 @@ func planWorkers(in planning.Input, f diagnose.Finding) ([]planning.Plan, error)
 		if err := conf.Set(pool, "pm.max_children", strconv.Itoa(n)); err != nil {
 			return nil, err
 		}
-		if f.Subject["pm"] == "dynamic" {
-			if err := scaleSpares(conf, pool, n, current); err != nil {
-				return nil, err
-			}
+		if err := conf.Set(pool, "pm", "static"); err != nil {
+			return nil, err
 		}
 		return planning.FileChanges(in.Snapshot, svc, conf.Changed(), change.Restart, f.Text)
 	}
@@ -46,24 +43,6 @@ func planWorkers(in planning.Input, f diagnose.Finding) ([]planning.Plan, error)
 		Search: &planning.Search{Name: "pm.max_children", Current: current, Values: values, At: at}}
 	p.Changes, err = at(values[0])
 	return []planning.Plan{p}, err
-}
-
-// scaleSpares keeps the proportion of a dynamic pool's spare processes to the
-// most that it may have, which changes from was to n. PHP-FPM demands
-// 1 ≤ min_spare ≤ start ≤ max_spare ≤ max_children, which this keeps; and a pool
-// that may have more, but starts with as few, would be measured while it grows.
-func scaleSpares(conf *ini.Config, pool string, n, was int) error {
-	for _, key := range []string{"pm.start_servers", "pm.min_spare_servers", "pm.max_spare_servers"} {
-		v, ok := conf.Get(pool, key)
-		spare, err := strconv.Atoi(v.Text)
-		if !ok || err != nil {
-			continue // PHP-FPM's default, or its own complaint
-		}
-		if err := conf.Set(pool, key, strconv.Itoa(max(spare*n/was, 1))); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // planMode keeps all processes alive that a pool may have.
