@@ -82,6 +82,7 @@ var phpRules = []Rule{
 	{"php.debugger", []string{"W14"}, needPHP, judgeDebuggers},
 	{"php.jit-off", []string{"I16"}, needPHP, judgeJIT},
 	{"php.workers", []string{"C18", "I17"}, "pool configuration", judgeWorkers},
+	{"php.mode", []string{"C18"}, "pool configuration", judgeMode},
 	{"php.pool-full", []string{"C18", "I17"}, "PHP-FPM status", judgePoolFull},
 	{"php.too-many", []string{"C18", "C20"}, "memory by service", judgeTooManyProcesses},
 	{"php.max-requests", []string{"C18"}, "pool configuration", judgeShortLives},

@@ -105,6 +105,39 @@ func judgeWorkers(m *model) ([]Finding, string) {
 	return out, ""
 }
 
+// judgeMode: processes of a pool come and go with the load.
+func judgeMode(m *model) ([]Finding, string) {
+	var out []Finding
+	for _, svc := range m.in.Stack.OfKind(stack.PHPFPM) {
+		pools, err := FPMPools(m.in.Snapshot, svc)
+		if err != nil {
+			return nil, err.Error()
+		}
+		use := m.in.Evidence.Services[svc.Name]
+		workers := max(use.Processes-1, 0) // one is the main process
+		for _, p := range pools {
+			if p.PM != "dynamic" && p.PM != "ondemand" {
+				continue
+			}
+			f := Finding{Service: svc.Name, Title: fmt.Sprintf("Processes of pool %s of %s come and go", p.Name, svc.Name),
+				Text: fmt.Sprintf("pm = %s: up to %d processes are started when requests come and ended when none do; %s has %d for %.1f requests under way, and %d of them began in the run. With pm = static all are there when a request comes.",
+					p.PM, p.MaxChildren, svc.Name, workers, m.inSystem, use.Started),
+				Evidence: []string{svc.Config, "processes of " + svc.Name},
+				Subject:  map[string]string{"pool": p.Name, "current": strconv.Itoa(p.MaxChildren), "pm": p.PM}}
+			waited := use.Started > 0 || workers < p.MaxChildren && m.inSystem > float64(workers)
+			if waited && m.at(svc.Name).busy < saturatedCPU {
+				f.Bound, f.Formula = m.boundWait()
+			} else {
+				// Requests waited for no start, or rather for CPU: what the kernel
+				// spends on making and ending processes can be saved.
+				f.Bound, f.Formula = m.boundKernelOf(1, svc.Name)
+			}
+			out = append(out, f)
+		}
+	}
+	return out, ""
+}
+
 // inMemory lists where Debian and systemd mount file systems that live in memory.
 var inMemory = []string{"/dev/shm", "/run"}
 

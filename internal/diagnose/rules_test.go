@@ -111,6 +111,7 @@ func TestRulesOnConfiguration(t *testing.T) {
 		{"sessions in redis", "php.session-files", "", php("session.save_handler", "redis"), "", ""},
 		{"sessions unknown", "php.session-files", "", noPHP, "", "could not be read"},
 		{"fpm workers", "php.workers", "", nil, "at most 5 processes on 2 CPUs", ""},
+		{"fpm mode static", "php.mode", "", nil, "", ""},
 		{"memory", "db.memory", "", nil, "700 pages were read from files in 10 s; the pool holds 128 MiB, data and indexes are 300 MiB", ""},
 		{"redo", "db.memory", "", nil, "the redo log of 10 MiB would be full after 10 s", ""},
 		{"memory right", "db.memory", "", func(in *Input) {

@@ -266,6 +266,11 @@ var signs = []struct {
 	{"php.debugger", php("xdebug.mode", "develop"), "xdebug.mode = develop"},
 	{"php.jit-off", php("opcache.jit_buffer_size", "0"), "jit_buffer_size is 0"},
 	{"php.workers", func(*Input) {}, "16 processes on 4 CPUs"},
+	{"php.mode", both(config("/f", "pm = static", "pm = dynamic"), func(in *Input) {
+		use := in.Evidence.Services["php"]
+		use.Started = 3
+		in.Evidence.Services["php"] = use
+	}), "php has 8 for 10.0 requests under way, and 3 of them began in the run"},
 	{"php.pool-full", both(idle, delta("php", "www.max_children_reached", 3)), "rose by 3"},
 	{"php.too-many", config("/f", "= 16", "= 1600"), "1600 processes are allowed"},
 	{"php.max-requests", config("/f", "pm = static", "pm = static\npm.max_requests = 20"), "is 20"},

@@ -128,6 +128,19 @@ func TestServiceTicks(t *testing.T) {
 	}
 }
 
+// A number that came round again is another process.
+func TestStartedProcesses(t *testing.T) {
+	proc := func(pid, parent int, started uint64) procPID {
+		return procPID{PID: pid, Parent: parent, Started: started}
+	}
+	begin := &reading{at: time.Unix(0, 0), table: processTable{10: proc(10, 1, 1), 11: proc(11, 10, 2), 12: proc(12, 10, 3), 20: proc(20, 1, 4)}}
+	end := &reading{at: time.Unix(2, 0), table: processTable{10: proc(10, 1, 1), 11: proc(11, 10, 2), 12: proc(12, 10, 90), 13: proc(13, 10, 95), 21: proc(21, 1, 96)}}
+	sys := used(begin, end)
+	if php := split(&sys, begin, end, map[string][]int{"php": {10}}, 0)["php"]; php.Processes != 4 || php.Started != 2 {
+		t.Errorf("%d processes, %d of them new; want 4 and 2", php.Processes, php.Started)
+	}
+}
+
 func TestForeignIsNeverNegative(t *testing.T) {
 	begin := &reading{at: time.Unix(0, 0), stat: procStat{CPUs: 2}, table: processTable{1: {PID: 1}, 2: {PID: 2}}}
 	end := &reading{at: time.Unix(5, 0), stat: procStat{CPUs: 2, User: 1, Sys: 1, IRQ: 0.5, Idle: 7.5},

@@ -4,7 +4,10 @@ package evidence
 type ServiceUse struct {
 	CPU       float64 `json:"cpu"` // seconds, user + system, of all its processes
 	Processes int     `json:"processes"`
-	RSS       int64   `json:"rss"` // bytes, summed proportional set size at the end (RSS if PSS is unreadable)
+	// Started are those of Processes that began in the window. What began and
+	// ended within it is not among them.
+	Started int   `json:"started,omitempty"`
+	RSS     int64 `json:"rss"` // bytes, summed proportional set size at the end (RSS if PSS is unreadable)
 	// OpenFiles and FileLimit (soft) are of the process closest to its limit,
 	// at the end.
 	OpenFiles int `json:"open_files"`

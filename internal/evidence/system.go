@@ -205,8 +205,12 @@ func split(s *System, begin, end *reading, roots map[string][]int, generator int
 	}
 	for pid, service := range ownEnd {
 		use := uses[service]
+		now := end.table[pid]
 		use.Processes++
-		use.Threads += end.table[pid].Threads
+		use.Threads += now.Threads
+		if was, same := begin.table[pid]; !same || was.Started != now.Started {
+			use.Started++
+		}
 		uses[service] = use
 	}
 	for service, use := range uses {

@@ -135,23 +135,62 @@ func TestWorkers(t *testing.T) {
 	for _, c := range []struct {
 		name      string
 		available int64
-		static    bool
 		current   int
 		want      []int
 	}{
-		{"static already", 4 << 30, true, 8, []int{2, 4, 16}},
-		{"memory bound", 8<<30/5 + 100<<20, false, 5, []int{2, 4, 8}}, // three more of 30 MiB fit
-		{"no room, but fewer are always possible", 1 << 30, true, 16, []int{2, 4}},
+		{"all but what there is", 4 << 30, 8, []int{2, 4, 16}},
+		{"memory bound", 8<<30/5 + 100<<20, 5, []int{2, 4, 8}}, // three more of 30 MiB fit
+		{"no room, but fewer are always possible", 1 << 30, 16, []int{2, 4}},
 	} {
 		in.Evidence.System.MemoryAvailable = c.available
-		if got := php.WorkerCounts(in, "php", c.current, c.static); !slices.Equal(got, c.want) {
+		if got := php.WorkerCounts(in, "php", "www", c.current); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
 	in.Evidence.System.MemoryAvailable = 4 << 30
 	in.Snapshot.Databases["db"].Variables["max_connections"] = "10"
-	if got := php.WorkerCounts(in, "php", 2, false); !slices.Equal(got, []int{2, 4, 8}) {
+	if got := php.WorkerCounts(in, "php", "www", 2); !slices.Equal(got, []int{4, 8}) {
 		t.Errorf("ten connections to the database: %v", got)
+	}
+}
+
+func TestMode(t *testing.T) {
+	pool := func(name, pm, children string) string {
+		return "[" + name + "]\nlisten = /run/" + name + ".sock\npm = " + pm + "\npm.max_children = " + children + "\n"
+	}
+	for _, pm := range []string{"dynamic", "ondemand"} {
+		in := remedytest.World(map[string]string{remedytest.FPMPath: pool("www", pm, "8")})
+		p := remedytest.Want(t, in, "php.mode")
+		remedytest.Has(t, remedytest.After(p, remedytest.FPMPath), "pm = static\n", "pm.max_children = 8\n")
+		if p.ID != "php.mode:php:www" || p.Search != nil {
+			t.Errorf("%s: %+v", pm, p)
+		}
+		remedytest.Put(in, p.Changes)
+		remedytest.WantNone(t, in, "php.mode", "")
+		// The number is another experiment.
+		remedytest.Has(t, remedytest.After(remedytest.Want(t, in, "php.workers"), remedytest.FPMPath), "pm = static\n")
+	}
+	const headroom = 8 << 30 / 5
+	for _, c := range []struct {
+		name, pools string
+		available   int64
+		why         string // "": it is planned
+	}{
+		{"more than memory holds", pool("www", "dynamic", "100000"), 4 << 30, "no room for all of its 100000"},
+		{"those that run have theirs", pool("www", "dynamic", "5"), 1 << 30, ""},
+		{"three more of 30 MiB", pool("www", "dynamic", "8"), headroom + 100<<20, ""},
+		{"four more", pool("www", "dynamic", "9"), headroom + 100<<20, "no room for all of its 9"},
+		{"those that run may be another pool's", pool("www", "ondemand", "5") + pool("admin", "static", "5"), headroom + 100<<20, "no room for all of its 5"},
+		{"no number", pool("www", "dynamic", "many"), 4 << 30, "no number"},
+	} {
+		in := remedytest.World(map[string]string{remedytest.FPMPath: c.pools})
+		in.Evidence.System.MemoryAvailable = c.available
+		if c.why == "" {
+			remedytest.Want(t, in, "php.mode")
+			continue
+		}
+		t.Log(c.name)
+		remedytest.WantNone(t, in, "php.mode", c.why)
 	}
 }
 
@@ -214,7 +253,7 @@ func TestKeepUpstream(t *testing.T) {
 	// Fewer processes or more workers than the kept connections allow are not tried.
 	in := remedytest.World(nil)
 	remedytest.Put(in, p.Changes)
-	if got := php.WorkerCounts(in, "php", 32, false); !slices.Equal(got, []int{16}) {
+	if got := php.WorkerCounts(in, "php", "www", 32); !slices.Equal(got, []int{16}) {
 		t.Errorf("with 8 kept connections: %v", got)
 	}
 	in = remedytest.World(map[string]string{remedytest.FPMPath: "[www]\nlisten = 9000\npm.max_children = 16\n"})

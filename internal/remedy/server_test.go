@@ -151,7 +151,7 @@ func TestPHPAcceptsThePlans(t *testing.T) {
 	fpm, dir := program(t, "/usr/sbin/php-fpm8.2"), openDir(t)
 	head := "[global]\npid = " + dir + "/fpm.pid\nerror_log = " + dir + "/fpm.log\n[www]\nuser = www-data\nlisten = 127.0.0.1:9000\npm = dynamic\npm.max_children = 5\npm.start_servers = 1\npm.min_spare_servers = 1\npm.max_spare_servers = 2\n"
 	in := remedytest.World(map[string]string{remedytest.FPMPath: head})
-	for _, id := range []string{"php.opcache", "php.jit", "php.session-memory", "nginx.php-socket", "php.workers"} {
+	for _, id := range []string{"php.opcache", "php.jit", "php.session-memory", "nginx.php-socket", "php.mode", "php.workers"} {
 		p := remedytest.Want(t, in, id)
 		remedytest.Put(in, p.Changes)
 		write(t, dir+"/fpm.conf", string(in.Snapshot.Files["local"][remedytest.FPMPath].Content))

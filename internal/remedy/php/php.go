@@ -3,9 +3,7 @@ package php
 
 import (
 	"fmt"
-	"math"
 	"path"
-	"strconv"
 	"strings"
 
 	"kasoku/internal/change"
@@ -14,7 +12,6 @@ import (
 	"kasoku/internal/evidence"
 	"kasoku/internal/regulation"
 	"kasoku/internal/remedy/planning"
-	"kasoku/internal/remedy/web"
 	"kasoku/internal/stack"
 )
 
@@ -172,80 +169,6 @@ func planJIT(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 		return nil, err
 	}
 	return []planning.Plan{{ID: "php.jit:" + svc.Name, Title: "Compile hot PHP code of " + svc.Name + " to machine code (JIT)", Changes: changes}}, nil
-}
-
-// planWorkers searches the number of processes of a pool, as static ones.
-func planWorkers(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
-	svc := in.Stack.Service(f.Service)
-	pool := f.Subject["pool"]
-	current, err := strconv.Atoi(f.Subject["current"])
-	if err != nil {
-		return nil, fmt.Errorf("pool %s: pm.max_children is not a number", pool)
-	}
-	at := func(n int) ([]change.Change, error) {
-		conf, err := diagnose.FPMConfig(in.Snapshot, svc)
-		if err != nil {
-			return nil, err
-		}
-		for _, kv := range [][2]string{{"pm", "static"}, {"pm.max_children", strconv.Itoa(n)}} {
-			if err := conf.Set(pool, kv[0], kv[1]); err != nil {
-				return nil, err
-			}
-		}
-		return planning.FileChanges(in.Snapshot, svc, conf.Changed(), change.Restart, f.Text)
-	}
-	values := WorkerCounts(in, svc.Name, current, f.Subject["pm"] == "static")
-	if len(values) == 0 {
-		return nil, fmt.Errorf("pool %s: memory, kept connections and the database's max_connections leave no other number", pool)
-	}
-	p := planning.Plan{ID: fmt.Sprintf("php.workers:%s:%s:%s-%d", svc.Name, pool, f.Subject["pm"], current),
-		Title:  fmt.Sprintf("Find the number of processes of pool %s in %s", pool, svc.Name),
-		Search: &planning.Search{Name: "pm.max_children", Current: current, Values: values, At: at}}
-	p.Changes, err = at(values[0])
-	return []planning.Plan{p}, err
-}
-
-// WorkerCounts are the numbers to try: one, two, four and eight processes per
-// CPU, as far as memory and the database's connections allow, and not so few
-// that connections kept by nginx occupy them all.
-func WorkerCounts(in planning.Input, service string, current int, static bool) []int {
-	perProcess := int64(32 * planning.MiB) // PHP's own default limit is 128 MiB; few use a quarter
-	running := 0
-	if use, ok := in.Evidence.Services[service]; ok && use.Processes > 1 && use.RSS > 0 {
-		perProcess = max(use.RSS/int64(use.Processes), planning.MiB)
-		running = use.Processes - 1 // one is the main process
-	}
-	room := int64(0)
-	if svc := in.Stack.Service(service); svc != nil {
-		room = planning.SpareMemory(in, svc)
-	}
-	least, most := web.LeastChildren(in), mostConnections(in)
-	var out []int
-	for _, per := range []int{1, 2, 4, 8} {
-		n := per * planning.CPUsOf(in, service)
-		switch {
-		case static && n == current, n < least:
-		case n > running && int64(n-running)*perProcess > room, n > current && n > most:
-			return out
-		default:
-			out = append(out, n)
-		}
-	}
-	return out
-}
-
-// mostConnections is how many processes may hold one connection each to every
-// database, with a tenth left for others.
-func mostConnections(in planning.Input) int {
-	most := math.MaxInt
-	for _, svc := range in.Stack.OfKind(stack.MariaDB, stack.MySQL) {
-		if db := in.Snapshot.Databases[svc.Name]; db != nil {
-			if n, err := strconv.Atoi(db.Variables["max_connections"]); err == nil && n > 0 {
-				most = min(most, n*9/10)
-			}
-		}
-	}
-	return most
 }
 
 // planSessions moves session files to a file system in memory.

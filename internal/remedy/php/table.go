@@ -12,7 +12,7 @@ const undoFile = "the files' bytes, modes, owners and times come back, and PHP-F
 var Remedies = []planning.Remedy{
 	{
 		ID: "php.opcache", Title: "OPcache", Measures: []string{"W03"}, Rules: []string{"php.opcache-off"},
-		Reason: "Without it every request parses and compiles all scripts that it uses.",
+		Reason: "Without it every request parses and compiles all scripts that it uses. Comments stay in the compiled code: opcache.save_comments = 0 saves nothing but memory, and applications that read annotations (Doctrine, PHPUnit) break without them.",
 		Source: "PHP manual, \"OPcache\"",
 		Reach:  0.5, Plan: planOPcache, Test: "TestRemedyOPcache",
 		Command: "`opcache.enable = 1` in php.ini, then `systemctl restart php8.2-fpm`", Undo: undoFile,
@@ -65,11 +65,18 @@ var Remedies = []planning.Remedy{
 	},
 	{
 		ID: "php.workers", Title: "Number of PHP-FPM processes", Measures: []string{"C18", "I17"}, Rules: []string{"php.workers"},
-		Reason: "Too few leave CPU idle, too many make it switch; the best number is found by trying.",
+		Reason: "Too few leave CPU idle, too many make it switch; the best number is found by trying, with all of them kept alive (php.mode tries that at the present number). No time limit is set beside it (request_terminate_timeout): it ends requests that are slow, so it loses work, and no run tells which may be lost.",
 		Source: "PHP manual, \"FPM configuration\": pm, pm.max_children",
 		Reach:  0.1, Plan: planWorkers, Test: "TestRemedyWorkers",
 		Command: "`pm = static`, `pm.max_children = 8` in the pool's file, then `systemctl restart php8.2-fpm`; measure; try the next number", Undo: undoFile,
 		Effect: "×2.44 on cases/login with one process (`make bench-bounds`)",
+	},
+	{
+		ID: "php.mode", Title: "PHP-FPM processes that are all kept alive", Measures: []string{"C18"}, Rules: []string{"php.mode"},
+		Reason: "PHP-FPM looks once a second whether a dynamic pool has too few processes, and starts one, then two, then four; an ondemand pool starts one when a request waits already. As many as the pool may have stay alive instead, where memory has room for all of them.",
+		Source: "PHP manual, \"FPM configuration\": pm; PHP source, fpm_process_ctl.c (fpm_pctl_perform_idle_server_maintenance)",
+		Reach:  0.05, Plan: planMode, Test: "cases/remedies/php/mode_test.go:TestMode",
+		Command: "`pm = static` in the pool's file, then `systemctl restart php8.2-fpm`", Undo: undoFile,
 	},
 	{
 		ID: "php.max-requests", Title: "Processes that live longer", Measures: []string{"C18"}, Rules: []string{"php.max-requests"},
@@ -80,7 +87,7 @@ var Remedies = []planning.Remedy{
 	},
 	{
 		ID: "php.fewer", Title: "No more processes than memory has room for", Measures: []string{"C18"}, Rules: []string{"php.too-many"},
-		Reason: "When a crowd comes, processes that do not fit make the machine swap or end the database; a queue costs less.",
+		Reason: "When a crowd comes, processes that do not fit make the machine swap or end the database; a queue costs less. The number is lowered, and not the mode changed, in a static pool too: dynamic and ondemand give memory back only until the crowd comes, and start processes just then.",
 		Source: "PHP manual, \"FPM configuration\": pm.max_children",
 		Reach:  0.1, Plan: planFewer, Test: "TestPHPRemedies",
 		Command: "`pm.max_children = 40` in the pool's file, then `systemctl restart php8.2-fpm`", Undo: undoFile,
