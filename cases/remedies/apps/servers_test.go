@@ -3,6 +3,7 @@ package apps_test
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -49,6 +50,21 @@ func moreBeside(t *testing.T, b *bed.Bed, others int) func(t *testing.T, p remed
 	}
 }
 
+// full are the plans once the one loop of a server is seen to be full. That is
+// told by the CPU time that it gets, which beside other work takes some looks.
+func full(t *testing.T, b *bed.Bed) remedy.Result {
+	t.Helper()
+	bad := b.Plans(t)
+	for range 20 {
+		if slices.ContainsFunc(bad.Plans, func(p remedy.Plan) bool { return p.Remedy == "app.workers" }) {
+			break
+		}
+		time.Sleep(500 * time.Millisecond)
+		bad = b.Plans(t)
+	}
+	return bad
+}
+
 // Gunicorn as a plain process takes the number from its environment file.
 func TestGunicorn(t *testing.T) {
 	gunicorn := need(t, "gunicorn")
@@ -74,7 +90,7 @@ func TestNodeCluster(t *testing.T) {
 	write(t, dir, "app.env", "NODE_ENV=production\nWEB_CONCURRENCY=1\n", port)
 	b := oneWorker(t, dir, fmt.Sprintf("{start: [%s, %%DIR%%/server.js, \"%d\"], env_file: %%DIR%%/app.env}", node, port), port)
 	run(t, dir, "node", port, "NODE_ENV=production", "WEB_CONCURRENCY=1", node, dir+"/server.js", fmt.Sprint(port))
-	b.Show(t, func(t *testing.T, p remedy.Plan) {
+	b.ShowFrom(t, full(t, b), func(t *testing.T, p remedy.Plan) {
 		more(t, b)(t, p)
 		if text, _ := os.ReadFile(dir + "/app.env"); string(text) != fmt.Sprintf("NODE_ENV=production\nWEB_CONCURRENCY=%d\n", p.Search.Values[0]) {
 			t.Errorf("the environment file holds %q", text)
@@ -161,7 +177,7 @@ func TestUvicorn(t *testing.T) {
 	write(t, dir, "app.env", "", port)
 	b := oneWorker(t, dir, fmt.Sprintf("{start: [%s, --port, \"%d\", \"asgi:app\"], env_file: %%DIR%%/app.env}", uvicorn, port), port)
 	run(t, dir, "uvicorn", port, uvicorn, "--port", fmt.Sprint(port), "asgi:app")
-	b.Show(t, func(t *testing.T, p remedy.Plan) {
+	b.ShowFrom(t, full(t, b), func(t *testing.T, p remedy.Plan) {
 		moreBeside(t, b, 1)(t, p)
 		if text, _ := os.ReadFile(dir + "/app.env"); string(text) != fmt.Sprintf("WEB_CONCURRENCY=%d\n", p.Search.Values[0]) {
 			t.Errorf("the environment file holds %q", text)
