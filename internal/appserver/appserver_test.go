@@ -57,7 +57,7 @@ func TestTellCluster(t *testing.T) {
 	env := func(k string) (string, bool) {
 		return map[string]string{"WEB_CONCURRENCY": "3"}[k], k == "WEB_CONCURRENCY"
 	}
-	if got := s.Count("node server.js", args.Shell, env, ""); got != (Number{3, InEnv, "", 1}) {
+	if got := s.Count("node server.js", args.Shell, env, ""); got != (Number{Workers: 3, Where: InEnv, Variable: "WEB_CONCURRENCY", Threads: 1}) {
 		t.Errorf("%+v", got)
 	}
 }
@@ -70,22 +70,45 @@ func TestCount(t *testing.T) {
 		env                   map[string]string
 		want                  Number
 	}{
-		{"option", "gunicorn -w 3 --threads=2 app:app", "workers = 5\n", map[string]string{"WEB_CONCURRENCY": "7"}, Number{3, InOption, "", 2}},
-		{"more options", "gunicorn app:app", "workers = 5\n", map[string]string{"GUNICORN_CMD_ARGS": "--workers=9"}, Number{9, InEnvArgs, "", 1}},
-		{"file", "gunicorn app:app", "# workers = 1\nworkers = 5 # enough\n", map[string]string{"WEB_CONCURRENCY": "7"}, Number{5, InConfig, "", 1}},
-		{"computed", "gunicorn app:app", "workers = cpu_count() * 2\n", nil, Number{1, Nowhere, "cpu_count() * 2", 1}},
-		{"variable", "gunicorn app:app", "", map[string]string{"WEB_CONCURRENCY": "7"}, Number{7, InEnv, "", 1}},
-		{"default", "gunicorn app:app", "", nil, Number{1, Nowhere, "", 1}},
-		{"puma's file", "puma", "threads 1, 3\nworkers 2\n", nil, Number{2, InConfig, "", 3}},
-		{"puma's default form", "puma", "workers ENV.fetch(\"WEB_CONCURRENCY\") { 2 }\n", map[string]string{"WEB_CONCURRENCY": "4"}, Number{4, InEnv, `ENV.fetch("WEB_CONCURRENCY") { 2 }`, 5}},
-		{"puma, one process", "puma app.ru", "", nil, Number{0, Nowhere, "", 5}},
-		{"starman", "starman --port 5000 app.psgi", "", nil, Number{5, Nowhere, "", 1}},
-		{"uwsgi", "uwsgi --ini a.ini", "[uwsgi]\nprocesses = 4\nthreads = 2\n", nil, Number{4, InConfig, "", 2}},
+		{"option", "gunicorn -w 3 --threads=2 app:app", "workers = 5\n", map[string]string{"WEB_CONCURRENCY": "7"}, Number{Workers: 3, Where: InOption, Threads: 2}},
+		{"more options", "gunicorn app:app", "workers = 5\n", map[string]string{"GUNICORN_CMD_ARGS": "--workers=9"}, Number{Workers: 9, Where: InEnvArgs, Threads: 1}},
+		{"file", "gunicorn app:app", "# workers = 1\nworkers = 5 # enough\n", map[string]string{"WEB_CONCURRENCY": "7"}, Number{Workers: 5, Where: InConfig, Threads: 1}},
+		{"computed", "gunicorn app:app", "workers = cpu_count() * 2\n", nil, Number{Workers: 1, Where: Nowhere, Computed: "cpu_count() * 2", Threads: 1}},
+		{"variable", "gunicorn app:app", "", map[string]string{"WEB_CONCURRENCY": "7"}, Number{Workers: 7, Where: InEnv, Variable: "WEB_CONCURRENCY", Threads: 1}},
+		{"default", "gunicorn app:app", "", nil, Number{Workers: 1, Where: Nowhere, Threads: 1}},
+		{"puma's file", "puma", "threads 1, 3\nworkers 2\n", nil, Number{Workers: 2, Where: InConfig, Threads: 3}},
+		{"puma's default form", "puma", "workers ENV.fetch(\"WEB_CONCURRENCY\") { 2 }\n", map[string]string{"WEB_CONCURRENCY": "4"}, Number{Workers: 4, Where: InEnv, Variable: "WEB_CONCURRENCY", Computed: `ENV.fetch("WEB_CONCURRENCY") { 2 }`, Threads: 5}},
+		{"puma, one process", "puma app.ru", "", nil, Number{Workers: 0, Where: Nowhere, Threads: 5}},
+		{"starman", "starman --port 5000 app.psgi", "", nil, Number{Workers: 5, Where: Nowhere, Threads: 1}},
+		{"uwsgi", "uwsgi --ini a.ini", "[uwsgi]\nprocesses = 4\nthreads = 2\n", nil, Number{Workers: 4, Where: InConfig, Threads: 2}},
+		{"uwsgi, of its section", "uwsgi a.ini", "[uwsgi]\nprocesses = 4\n[server:main]\nworkers = 9\nthreads = 3\n", nil, Number{Workers: 4, Where: InConfig, Threads: 1}},
+		{"uwsgi, no section", "uwsgi a.ini", "processes = 4\n", map[string]string{"UWSGI_PROCESSES": "2", "UWSGI_WORKERS": "3"}, Number{Workers: 3, Where: InEnv, Variable: "UWSGI_WORKERS", Threads: 1}},
+		{"uwsgi's file behind the option", "uwsgi -p 3 --ini a.ini", "[uwsgi]\nprocesses = 2\n", nil, Number{Workers: 2, Where: InConfig, Threads: 1}},
+		{"uwsgi's option behind the file", "uwsgi --ini a.ini -p 3", "[uwsgi]\nprocesses = 2\n", nil, Number{Workers: 3, Where: InOption, Threads: 1}},
+		{"uwsgi's option, its file has none", "uwsgi -p 3 a.ini", "[uwsgi]\n", nil, Number{Workers: 3, Where: InOption, Threads: 1}},
+		{"uvicorn", "uvicorn a:app", "", map[string]string{"UVICORN_WORKERS": "2", "WEB_CONCURRENCY": "3"}, Number{Workers: 2, Where: InEnv, Variable: "UVICORN_WORKERS", Threads: 1}},
 	} {
 		s := Tell(strings.Fields(c.command))
 		env := func(k string) (string, bool) { v, ok := c.env[k]; return v, ok }
 		if got := s.Count(c.command, args.Shell, env, c.config); got != c.want {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
+		}
+	}
+}
+
+func TestConfigFiles(t *testing.T) {
+	for command, want := range map[string]string{
+		"uwsgi --ini a.ini":      "/srv/a.ini",
+		"uwsgi --master b.ini":   "/srv/b.ini",
+		"uwsgi --master":         "/etc/c.ini",
+		"unicorn -c unicorn.rb":  "/srv/unicorn.rb",
+		"unicorn config.ru":      "",
+		"uvicorn --port 80 a:ap": "",
+	} {
+		s := Tell(strings.Fields(command))
+		env := func(k string) (string, bool) { return "/etc/c.ini", k == "UWSGI_INI" }
+		if got := strings.Join(s.ConfigFiles(command, "/srv", env), " "); got != want {
+			t.Errorf("%s reads %q, want %q", command, got, want)
 		}
 	}
 }
@@ -97,6 +120,9 @@ func TestSetConfig(t *testing.T) {
 		{"gunicorn", "workers = n()\n", ""},
 		{"puma", "workers 2\nthreads 1, 5\n", "workers 8\nthreads 1, 5\n"},
 		{"starman", "", ""},
+		{"uwsgi", "[uwsgi]\nmaster = 1\n[app]\nworkers = 3\n", "[uwsgi]\nmaster = 1\nprocesses = 8\n[app]\nworkers = 3\n"},
+		{"uwsgi", "[app]\nworkers = 3\n[uwsgi]\nworkers = 2", "[app]\nworkers = 3\n[uwsgi]\nworkers = 8"},
+		{"uwsgi", "[app]\nworkers = 3\n", ""},
 	} {
 		got, ok := Tell([]string{c.server}).SetConfig(c.old, 8)
 		if got != c.want || ok != (c.want != "") {

@@ -2,6 +2,7 @@ package appserver
 
 import (
 	"path"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -23,6 +24,8 @@ const (
 type Number struct {
 	Workers int
 	Where   Where
+	// Variable has it, where it is InEnv.
+	Variable string
 	// Computed is the expression that the configuration has in place of a
 	// number, "" if it has none.
 	Computed string
@@ -55,11 +58,10 @@ func Tell(words []string) *Server {
 // that the command names or else its defaults, the first that is there; folder
 // is where it runs, env looks a variable up.
 func (s *Server) ConfigFiles(command, folder string, env func(string) (string, bool)) []string {
-	named, list := "", args.Parse(command, args.Shell)
-	if s.ConfigOption != "" {
-		if o, ok := list.Get(s.Grammar, s.ConfigOption); ok && o.Literal {
-			named = strings.TrimPrefix(o.Value, "file:")
-		}
+	list := args.Parse(command, args.Shell)
+	named, _ := s.namedConfig(list)
+	if v, ok := env(s.ConfigEnv); named == "" && s.ConfigEnv != "" && ok {
+		named = v
 	}
 	out := s.Configs
 	if named != "" {
@@ -77,6 +79,24 @@ func (s *Server) ConfigFiles(command, folder string, env func(string) (string, b
 		abs = append(abs, f)
 	}
 	return abs
+}
+
+// namedConfig is the configuration file that the command names, and at which
+// word; "" if it names none.
+func (s *Server) namedConfig(list *args.List) (file string, at int) {
+	if s.ConfigOption != "" {
+		if o, ok := list.Get(s.Grammar, s.ConfigOption); ok && o.Literal {
+			return strings.TrimPrefix(o.Value, "file:"), o.Word
+		}
+	}
+	if s.ConfigWord != nil {
+		for i, w := range list.Words {
+			if w.Literal && s.ConfigWord.MatchString(w.Value) {
+				file, at = w.Value, i
+			}
+		}
+	}
+	return file, at
 }
 
 // environment is the name of what a Ruby server runs for.
@@ -104,6 +124,7 @@ func (s *Server) Count(command string, quoting args.Quoting, env func(string) (s
 		out.Workers, out.Where = n, where
 		return true
 	}
+	config = s.section(config)
 	list := args.Parse(command, quoting)
 	var more *args.List
 	if s.EnvArgs != "" {
@@ -112,8 +133,20 @@ func (s *Server) Count(command string, quoting args.Quoting, env func(string) (s
 		}
 	}
 	out.Threads = s.threads(list, more, env, config)
-	if o, ok := list.Get(s.Grammar, s.Option); s.Option != "" && ok && set(o.Value, InOption) {
-		return out
+	file := func() bool {
+		if s.Key == nil {
+			return false
+		}
+		m := last(s.Key.FindAllStringSubmatch(config, -1))
+		return m != nil && set(m[1], InConfig)
+	}
+	if o, ok := list.Get(s.Grammar, s.Option); s.Option != "" && ok {
+		if named, at := s.namedConfig(list); s.ConfigLast && named != "" && at > o.Word && file() {
+			return out
+		}
+		if set(o.Value, InOption) {
+			return out
+		}
 	}
 	if more != nil {
 		if o, ok := more.Get(s.Grammar, s.Option); ok && set(o.Value, InEnvArgs) {
@@ -121,15 +154,16 @@ func (s *Server) Count(command string, quoting args.Quoting, env func(string) (s
 		}
 	}
 	if s.Key != nil {
-		if m := last(s.Key.FindAllStringSubmatch(config, -1)); m != nil && set(m[1], InConfig) {
+		if file() {
 			return out
 		}
 		if m := last(s.Computed.FindAllStringSubmatch(config, -1)); m != nil {
 			out.Computed = strings.TrimSpace(m[1])
 		}
 	}
-	if s.Env != "" {
-		if v, ok := env(s.Env); ok && set(v, InEnv) {
+	for _, name := range []string{s.EnvFirst, s.Env} {
+		if v, ok := env(name); name != "" && ok && set(v, InEnv) {
+			out.Variable = name
 			return out
 		}
 	}
@@ -178,6 +212,16 @@ func (s *Server) SetConfig(config string, n int) (string, bool) {
 	if s.Key == nil {
 		return "", false
 	}
+	if s.Section != "" {
+		from, to, ok := s.sectionAt(config)
+		if !ok {
+			return "", false
+		}
+		whole := *s
+		whole.Section = ""
+		text, ok := whole.SetConfig(config[from:to], n)
+		return config[:from] + text + config[to:], ok
+	}
 	if all := s.Key.FindAllStringSubmatchIndex(config, -1); len(all) > 0 {
 		at := all[len(all)-1]
 		return config[:at[2]] + strconv.Itoa(n) + config[at[3]:], true
@@ -189,4 +233,33 @@ func (s *Server) SetConfig(config string, n int) (string, bool) {
 		config += "\n"
 	}
 	return config + strings.Replace(s.Line, "%d", strconv.Itoa(n), 1) + "\n", true
+}
+
+// section is the part of a configuration file's text that is the server's, ""
+// if it has none.
+func (s *Server) section(config string) string {
+	if s.Section == "" {
+		return config
+	}
+	from, to, _ := s.sectionAt(config)
+	return config[from:to]
+}
+
+var sectionHead = regexp.MustCompile(`(?m)^[ \t]*\[.*$\n?`)
+
+// sectionAt is where the lines below the section's head stand; ok is false if
+// the text has no such section.
+func (s *Server) sectionAt(config string) (from, to int, ok bool) {
+	for _, at := range sectionHead.FindAllStringIndex(config, -1) {
+		switch {
+		case ok:
+			return from, at[0], true
+		case strings.HasPrefix(strings.TrimSpace(config[at[0]:at[1]]), s.Section):
+			from, ok = at[1], true
+		}
+	}
+	if !ok {
+		from = len(config)
+	}
+	return from, len(config), ok
 }

@@ -19,16 +19,24 @@ type Server struct {
 	Grammar         args.Grammar
 	Option, Threads string
 	// EnvArgs is an environment variable that holds more options; Env one that
-	// holds the number, EnvThreads one for threads.
-	EnvArgs, Env, EnvThreads string
+	// holds the number, EnvFirst another that counts before Env, EnvThreads one
+	// for threads.
+	EnvArgs, Env, EnvFirst, EnvThreads string
 	// Default is the number of workers where nothing says it, DefaultThreads
 	// of threads.
 	Default, DefaultThreads int
 	// ConfigOption names the configuration file in the command; Configs are
 	// those that it reads from its folder without that, the first that is there;
-	// %ENV% in them is what the server runs for ("production").
+	// %ENV% in them is what the server runs for ("production"). ConfigWord tells
+	// a word that names one without the option, ConfigEnv is a variable that
+	// does; where ConfigLast is true the file counts before options in front of it.
 	ConfigOption string
 	Configs      []string
+	ConfigWord   *regexp.Regexp
+	ConfigEnv    string
+	ConfigLast   bool
+	// Section of the file that is the server's, "[uwsgi]"; "" for all of it.
+	Section string
 	// Key finds the number in the configuration file (first group); Computed
 	// the key with anything else behind it. Line sets it.
 	Key, Computed, KeyThreads *regexp.Regexp
@@ -38,6 +46,8 @@ type Server struct {
 	Loop bool
 	// Least workers; puma has 0 for a single process that forks none.
 	Least int
+	// Stop is the signal that ends it, where that is not TERM.
+	Stop string
 	// Socket is how it is told to listen on a unix socket beside the ports that
 	// it has; nil if it cannot be, or if that is not known.
 	Socket *Socket
@@ -83,7 +93,7 @@ var Servers = []Server{
 		Default: 1, DefaultThreads: 1, ConfigOption: "--config-file",
 		Key: regexp.MustCompile(`(?m)^[ \t]*worker_processes[ \t(]+(\d+)\)?[ \t]*(?:#.*)?$`), Computed: regexp.MustCompile(`(?m)^[ \t]*worker_processes[ \t(](.*)$`),
 		Line: "worker_processes %d", Least: 1,
-		Source: "Unicorn::Configurator#worker_processes; it has no option for it",
+		Source: "Unicorn::Configurator#worker_processes; unicorn 6.0 has neither an option nor a variable for it (bin/unicorn, lib/unicorn)",
 	},
 	{
 		Name: "starman", Program: regexp.MustCompile(`^starman$`), Title: regexp.MustCompile(`^starman master`),
@@ -94,15 +104,16 @@ var Servers = []Server{
 	{
 		Name: "uwsgi", Program: regexp.MustCompile(`^uwsgi(-core)?$`),
 		Grammar: options([]string{"-p", "--processes", "--workers"}, []string{"--threads"}, []string{"--ini"}, []string{"-s", "--socket"}, []string{"--http"}, []string{"--http-socket"}, []string{"--module", "-w"}, []string{"--wsgi-file"}, []string{"--pidfile"}, []string{"--plugin", "--plugins"}),
-		Option:  "--processes", Threads: "--threads", Env: "UWSGI_PROCESSES", EnvThreads: "UWSGI_THREADS", Default: 1, DefaultThreads: 1,
-		ConfigOption: "--ini", Key: regexp.MustCompile(`(?m)^[ \t]*(?:processes|workers)[ \t]*=[ \t]*(\d+)[ \t]*$`), Computed: regexp.MustCompile(`(?m)^[ \t]*(?:processes|workers)[ \t]*=(.*)$`),
-		KeyThreads: regexp.MustCompile(`(?m)^[ \t]*threads[ \t]*=[ \t]*(\d+)`), Line: "processes = %d", Least: 1,
-		Source: "uWSGI documentation, \"Configuring uWSGI\" (UWSGI_ variables) and \"Options\": processes, workers",
+		Option:  "--processes", Threads: "--threads", Env: "UWSGI_PROCESSES", EnvFirst: "UWSGI_WORKERS", EnvThreads: "UWSGI_THREADS", Default: 1, DefaultThreads: 1,
+		ConfigOption: "--ini", ConfigWord: regexp.MustCompile(`^[^-].*\.ini$`), ConfigEnv: "UWSGI_INI", ConfigLast: true, Section: "[uwsgi]",
+		Key: regexp.MustCompile(`(?m)^[ \t]*(?:processes|workers)[ \t]*=[ \t]*(\d+)[ \t]*$`), Computed: regexp.MustCompile(`(?m)^[ \t]*(?:processes|workers)[ \t]*=(.*)$`),
+		KeyThreads: regexp.MustCompile(`(?m)^[ \t]*threads[ \t]*=[ \t]*(\d+)`), Line: "processes = %d", Least: 1, Stop: "INT",
+		Source: "uWSGI documentation, \"Configuring uWSGI\" (UWSGI_ variables, a file by its suffix, [uwsgi]) and \"Options\": processes, workers; uwsgi 2.0.21 takes options one after the other, a file's where it is named, and those of the environment first (core/uwsgi.c); \"Managing the uWSGI server\": TERM reloads it, or with die-on-term QUIT does, and INT always ends it",
 	},
 	{
 		Name: "uvicorn", Program: regexp.MustCompile(`^uvicorn$`),
 		Grammar: options([]string{"--workers"}, []string{"--host"}, []string{"--port"}, []string{"--uds"}, []string{"--log-level"}, []string{"--loop"}, []string{"--http"}, []string{"--app-dir"}, []string{"--env-file"}),
-		Option:  "--workers", Env: "WEB_CONCURRENCY", Default: 1, DefaultThreads: 1, Least: 1,
-		Source: "Uvicorn documentation, \"Settings\": --workers defaults to $WEB_CONCURRENCY, or 1",
+		Option:  "--workers", Env: "WEB_CONCURRENCY", EnvFirst: "UVICORN_WORKERS", Default: 1, DefaultThreads: 1, Loop: true, Least: 1,
+		Source: "Uvicorn documentation, \"Settings\": --workers defaults to $WEB_CONCURRENCY, or 1; uvicorn 0.17 main.py, auto_envvar_prefix (UVICORN_WORKERS is --workers); server.py, Server.run (one event loop)",
 	},
 }

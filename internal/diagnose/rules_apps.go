@@ -114,7 +114,9 @@ const fullLoop = 0.7
 // fillsWorkers reports whether the requests under way keep all of an
 // application server's workers at work.
 func (m *model) fillsWorkers(s *AppServer, service string) bool {
-	if s.Loop && m.threads[service] < fullLoop {
+	// An interpreter's lock has the threads that help a loop take turns with it.
+	each := m.perReq[service] * m.x / float64(max(s.Now.Workers, 1))
+	if s.Loop && max(m.threads[service], each) < fullLoop {
 		return false
 	}
 	return m.inSystem >= 0.8*float64(s.Slots())

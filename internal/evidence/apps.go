@@ -37,7 +37,7 @@ type AppProcess struct {
 // what it runs for, who listens for it and whom it trusts. Nothing else of an
 // environment is kept, because it may hold secrets.
 var AppEnv = []string{"GOGC", "GOMEMLIMIT", "GOMAXPROCS", "GODEBUG", "WEB_CONCURRENCY", "GUNICORN_CMD_ARGS", "PUMA_MAX_THREADS", "MAX_THREADS",
-	"UWSGI_PROCESSES", "UWSGI_THREADS", "NODE_ENV", "RUBYOPT", "RUBY_YJIT_ENABLE", "RAILS_ENV", "RACK_ENV", "APP_ENV", "LISTEN_FDS", "FORWARDED_ALLOW_IPS"}
+	"UWSGI_PROCESSES", "UWSGI_WORKERS", "UWSGI_THREADS", "UWSGI_INI", "UVICORN_WORKERS", "NODE_ENV", "RUBYOPT", "RUBY_YJIT_ENABLE", "RAILS_ENV", "RACK_ENV", "APP_ENV", "LISTEN_FDS", "FORWARDED_ALLOW_IPS"}
 
 // app reads the files that say how an app is started, and looks at its process.
 func (t *taker) app(h host.Host, svc *stack.Service, r *fileReader) error {

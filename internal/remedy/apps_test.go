@@ -232,6 +232,13 @@ func TestAppWorkers(t *testing.T) {
 	if p := remedytest.Want(t, node, "app.workers"); remedytest.After(p, envPath) != "WEB_CONCURRENCY=2\n" {
 		t.Errorf("%q", remedytest.After(p, envPath))
 	}
+	uvicorn := appServer([]string{"uvicorn", "app:app"}, map[string]string{envPath: "UVICORN_WORKERS=1\n"}, nil)
+	uvicorn.Evidence.Services["api"] = evidence.ServiceUse{CPU: 2, Processes: 1, RSS: 100 << 20, Busiest: 2}
+	remedytest.WantNone(t, uvicorn, "app.workers", "") // it waits for many at once
+	uvicorn.Evidence.Services["api"] = evidence.ServiceUse{CPU: 8, Processes: 1, RSS: 100 << 20, Busiest: 2}
+	if p := remedytest.Want(t, uvicorn, "app.workers"); remedytest.After(p, envPath) != "UVICORN_WORKERS=2\n" {
+		t.Errorf("%q", remedytest.After(p, envPath))
+	}
 	remedytest.WantNone(t, appServer([]string{"gunicorn", "-w", "1", "app:app"}, map[string]string{envPath: ""}, nil), "app.workers", "control.start in kasoku.yaml")
 	remedytest.WantNone(t, appServer([]string{"gunicorn", "app:app"}, map[string]string{envPath: "", conf: "workers = cpu_count()\n"}, nil), "app.workers", "computes the number")
 	enough := appServer([]string{"gunicorn", "app:app"}, map[string]string{envPath: "WEB_CONCURRENCY=32\n"}, nil)

@@ -43,7 +43,8 @@ type Measure struct {
 	// Effect as published, "" if none was.
 	Effect string
 	// How Kasoku advises it or does it in the loop; the zero How is not yet.
-	// What a remedy of Table applies is not said here.
+	// What a remedy of Table applies is not said here, but may be why the rest
+	// of what was done is not planned.
 	How How
 	// OutOfReach says why nothing is done about it, if that will stay so.
 	OutOfReach string
@@ -70,7 +71,10 @@ var Measures = []Measure{
 	{ID: "C04", Sign: "old versions of nginx, memcached, libevent", Done: "upgraded", Kind: KindPackage, Effect: "slightly better"},
 	{ID: "C05", Sign: "big machines hide the bottleneck", Done: "small development machines on purpose", Kind: KindWork, Effect: "bottlenecks show early",
 		How: How{InLoop, "each resource's service demand is measured, full or not, and what would bind next is listed with the throughput that it allows; hosts and containers with few CPUs are tuned as any others, and a quota that holds a service back is found", "internal/diagnose/model_test.go:TestDemandsAreUTimesTOverX"}},
-	{ID: "C06", Sign: "local memcached over TCP", Done: "unix socket, no CAS, no UDP, longer backlog, less memory; old and new side by side while switching", Kind: KindConfig, Effect: "those TIME_WAITs gone"},
+	{ID: "C06", Sign: "local memcached over TCP", Done: "unix socket, no CAS, no UDP, longer backlog, less memory; old and new side by side while switching", Kind: KindConfig, Effect: "those TIME_WAITs gone",
+		How: How{Advises, "no CAS (-C) is not planned: it spares 8 bytes of an item, which -m gives as well, and from then on every `cas` is answered EXISTS; that no client sent one in a run says nothing of its next release. " +
+			"No UDP (-U 0) is the default since memcached 1.5.6, and before it a port that nobody asks takes no time from answers. " +
+			"Less memory is not planned either: memcached takes it only as entries come, and those that no longer fit are made again; where a host is short of it, system.memory and system.swapping tell", "cases/remedies/caches/options_test.go:TestOptionsLeftAlone"}},
 	{ID: "C07", Sign: "memcached latency grows with time since the flush", Done: "every entry expires within an hour", Kind: KindSource, Effect: "200–400 ms → at most 50 ms"},
 	{ID: "C08", Sign: "one key read many times in a request", Done: "kept in a per-request map", Kind: KindSource, Effect: "a certain gain"},
 	{ID: "C09", Sign: "a cache entry rewritten with the same value", Done: "add instead of set", Kind: KindSource, Effect: "uncovered a bug too"},

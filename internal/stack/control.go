@@ -121,7 +121,7 @@ func (c *Controller) stop(ctx context.Context) error {
 		return err
 	}
 	c.markLogs(ctx)
-	plan := stopPlans[c.svc.Kind]
+	plan := c.stopPlan(ctx, family[0])
 	limit := plan.total()
 	switch {
 	case c.svc.ControlMethod() == MethodSystemd:

@@ -319,6 +319,24 @@ func TestControlStubborn(t *testing.T) {
 	}
 }
 
+// uWSGI is asked to end by INT: TERM only reloads it.
+func TestStopPlanOfServer(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	l := newLab(t)
+	for name, want := range map[string]string{"uwsgi": "INT", "gunicorn": "TERM"} {
+		bin := l.write(name, "#!/bin/sh\nwhile :; do sleep 1; done\n")
+		must(t, os.Chmod(bin, 0o755))
+		c := l.add(Service{Name: name, Kind: App, Binary: bin, Control: Control{Start: []string{bin, l.path("app")}}})
+		must(t, c.launch(ctx))
+		family, err := c.family(ctx)
+		must(t, err)
+		if plan := c.stopPlan(ctx, family[0]); plan.steps[0].signal != want || !plan.mayKill {
+			t.Errorf("%s: %+v, want %s first", name, plan, want)
+		}
+	}
+}
+
 // A reload waits for the old workers to finish, but not for ever: one with a
 // connection that stays open goes on beside the new ones.
 func TestControlNginxDrains(t *testing.T) {

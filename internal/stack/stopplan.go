@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"kasoku/internal/appserver"
 )
 
 // stopStep is one signal and how long to wait for its effect.
@@ -41,6 +43,22 @@ var stopPlans = map[Kind]stopPlan{
 	Memcached: {steps: []stopStep{{"TERM", 10 * time.Second}}, mayKill: true},
 	Varnish:   {steps: []stopStep{{"TERM", 10 * time.Second}}, mayKill: true},
 	App:       {steps: []stopStep{{"TERM", 20 * time.Second}}, mayKill: true},
+}
+
+// stopPlan is that of the kind, with an application server's own signal.
+func (c *Controller) stopPlan(ctx context.Context, master identity) stopPlan {
+	plan := stopPlans[c.svc.Kind]
+	if c.svc.Kind != App {
+		return plan
+	}
+	p, err := readProcess(ctx, c.h, master.pid)
+	if err != nil {
+		return plan // it ended meanwhile
+	}
+	if s := appserver.Tell(p.cmdline); s != nil && s.Stop != "" {
+		plan.steps = []stopStep{{s.Stop, plan.total()}}
+	}
+	return plan
 }
 
 // stopBySignal ends the family whose first member is the main process.

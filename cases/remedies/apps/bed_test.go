@@ -1,5 +1,6 @@
 // Package apps_test shows the remedies of application servers on the real
-// programs: a Go service with MariaDB, Gunicorn, Puma, Starman, supervisor.
+// programs: a Go service with MariaDB, Gunicorn, Uvicorn, uWSGI, Puma, Unicorn, Starman,
+// supervisor.
 package apps_test
 
 import (

@@ -3,6 +3,7 @@ package apps_test
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -28,21 +29,40 @@ regulation: {memory_headroom_percent: 5}
 	return bed.Open(t, dir)
 }
 
-// more expects that more workers run than before.
-func more(t *testing.T, b *bed.Bed) func(t *testing.T, p remedy.Plan) {
+// more expects that more workers run than before, each a child of the one that
+// listens.
+func more(t *testing.T, b *bed.Bed) func(t *testing.T, p remedy.Plan) { return moreBeside(t, b, 0) }
+
+// moreBeside is more, where the one that listens has other children too.
+func moreBeside(t *testing.T, b *bed.Bed, others int) func(t *testing.T, p remedy.Plan) {
 	return func(t *testing.T, p remedy.Plan) {
 		if p.Search == nil || len(p.Search.Values) == 0 || p.Search.Current > 1 {
 			t.Fatalf("%s searches from %d over %v", p.ID, p.Search.Current, p.Search.Values)
 		}
 		// Workers come up one by one.
 		for range 40 {
-			if children(t, b) == p.Search.Values[0] {
+			if children(t, b) == p.Search.Values[0]+others {
 				return
 			}
 			time.Sleep(50 * time.Millisecond)
 		}
-		t.Errorf("%d processes run, want %d", children(t, b), p.Search.Values[0])
+		t.Errorf("%d processes run, want %d", children(t, b), p.Search.Values[0]+others)
 	}
+}
+
+// full are the plans once the one loop of a server is seen to be full. That is
+// told by the CPU time that it gets, which beside other work takes some looks.
+func full(t *testing.T, b *bed.Bed) remedy.Result {
+	t.Helper()
+	bad := b.Plans(t)
+	for range 20 {
+		if slices.ContainsFunc(bad.Plans, func(p remedy.Plan) bool { return p.Remedy == "app.workers" }) {
+			break
+		}
+		time.Sleep(500 * time.Millisecond)
+		bad = b.Plans(t)
+	}
+	return bad
 }
 
 // Gunicorn as a plain process takes the number from its environment file.
@@ -70,7 +90,7 @@ func TestNodeCluster(t *testing.T) {
 	write(t, dir, "app.env", "NODE_ENV=production\nWEB_CONCURRENCY=1\n", port)
 	b := oneWorker(t, dir, fmt.Sprintf("{start: [%s, %%DIR%%/server.js, \"%d\"], env_file: %%DIR%%/app.env}", node, port), port)
 	run(t, dir, "node", port, "NODE_ENV=production", "WEB_CONCURRENCY=1", node, dir+"/server.js", fmt.Sprint(port))
-	b.Show(t, func(t *testing.T, p remedy.Plan) {
+	b.ShowFrom(t, full(t, b), func(t *testing.T, p remedy.Plan) {
 		more(t, b)(t, p)
 		if text, _ := os.ReadFile(dir + "/app.env"); string(text) != fmt.Sprintf("NODE_ENV=production\nWEB_CONCURRENCY=%d\n", p.Search.Values[0]) {
 			t.Errorf("the environment file holds %q", text)
@@ -130,4 +150,62 @@ func TestPuma(t *testing.T) {
 		}
 		more(t, b)(t, p)
 	}, "app.workers", "ruby.yjit")
+}
+
+// Unicorn has it in its file only, and one worker where that does not say it.
+func TestUnicorn(t *testing.T) {
+	unicorn := need(t, "unicorn")
+	dir, port := bed.Folder(t), bed.FreePort(t)
+	copied(t, dir, "ruby/config.ru", "config.ru")
+	write(t, dir, "unicorn.rb", "listen '127.0.0.1:%PORT%'\ntimeout 30\n", port)
+	b := oneWorker(t, dir, fmt.Sprintf("{start: [%s, -c, unicorn.rb, -E, production, config.ru]}", unicorn), port)
+	run(t, dir, "unicorn", port, unicorn, "-c", "unicorn.rb", "-E", "production", "config.ru")
+	b.Show(t, func(t *testing.T, p remedy.Plan) {
+		more(t, b)(t, p)
+		if text, _ := os.ReadFile(dir + "/unicorn.rb"); !strings.HasSuffix(string(text), fmt.Sprintf("timeout 30\nworker_processes %d\n", p.Search.Values[0])) {
+			t.Errorf("the file holds %q", text)
+		}
+	}, "app.workers")
+}
+
+// Uvicorn takes it from its environment file. With more than one worker it has
+// a child that tracks what they share (Python's multiprocessing, "spawn").
+func TestUvicorn(t *testing.T) {
+	uvicorn := need(t, "uvicorn")
+	dir, port := bed.Folder(t), bed.FreePort(t)
+	copied(t, dir, "python/asgi.py", "asgi.py")
+	write(t, dir, "app.env", "", port)
+	b := oneWorker(t, dir, fmt.Sprintf("{start: [%s, --port, \"%d\", \"asgi:app\"], env_file: %%DIR%%/app.env}", uvicorn, port), port)
+	run(t, dir, "uvicorn", port, uvicorn, "--port", fmt.Sprint(port), "asgi:app")
+	b.ShowFrom(t, full(t, b), func(t *testing.T, p remedy.Plan) {
+		moreBeside(t, b, 1)(t, p)
+		if text, _ := os.ReadFile(dir + "/app.env"); string(text) != fmt.Sprintf("WEB_CONCURRENCY=%d\n", p.Search.Values[0]) {
+			t.Errorf("the environment file holds %q", text)
+		}
+	}, "app.workers")
+}
+
+// uWSGI has it in its section of a file that others read too; the file counts
+// before an environment variable.
+func TestUWSGI(t *testing.T) {
+	uwsgi := need(t, "uwsgi")
+	dir, port := bed.Folder(t), bed.FreePort(t)
+	copied(t, dir, "python/shop.py", "shop.py")
+	write(t, dir, "shop.ini", `[uwsgi]
+plugin = python3
+http-socket = 127.0.0.1:%PORT%
+module = shop:app
+master = true
+processes = 1
+[server:main]
+workers = 9
+`, port)
+	b := oneWorker(t, dir, fmt.Sprintf("{start: [%s, shop.ini]}", uwsgi), port)
+	run(t, dir, "uwsgi", port, "UWSGI_PROCESSES=7", uwsgi, "shop.ini")
+	b.Show(t, func(t *testing.T, p remedy.Plan) {
+		more(t, b)(t, p)
+		if text, _ := os.ReadFile(dir + "/shop.ini"); !strings.HasSuffix(string(text), fmt.Sprintf("master = true\nprocesses = %d\n[server:main]\nworkers = 9\n", p.Search.Values[0])) {
+			t.Errorf("the file holds %q", text)
+		}
+	}, "app.workers")
 }

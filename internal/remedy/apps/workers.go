@@ -66,7 +66,7 @@ func setWorkers(s *diagnose.AppServer, svc *stack.Service, n int) (map[string][]
 		err := s.Start.SetEnv(s.EnvArgs, list.String())
 		return s.Start.Changed(), err
 	case appserver.InEnv:
-		err := s.Start.SetEnv(s.Env, number)
+		err := s.Start.SetEnv(s.Now.Variable, number)
 		return s.Start.Changed(), err
 	}
 	if s.Config != "" {
