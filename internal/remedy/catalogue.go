@@ -137,6 +137,9 @@ func writeEntry(b *bytes.Buffer, e CatalogueEntry) {
 	if e.OutOfReach != "" {
 		by = append(by, cell(e.OutOfReach))
 	}
+	if e.Left != "" {
+		by = append(by, "not planned: "+cell(e.Left))
+	}
 	if len(e.Findings) > 0 && len(e.Remedies) == 0 {
 		by = append(by, "findings `"+strings.Join(e.Findings, "`, `")+"`")
 	}

@@ -43,9 +43,10 @@ type Measure struct {
 	// Effect as published, "" if none was.
 	Effect string
 	// How Kasoku advises it or does it in the loop; the zero How is not yet.
-	// What a remedy of Table applies is not said here, but may be why the rest
-	// of what was done is not planned.
+	// What a remedy of Table applies is not said here.
 	How How
+	// Left is what of it Kasoku does not plan, and why; "" if nothing is.
+	Left string
 	// OutOfReach says why nothing is done about it, if that will stay so.
 	OutOfReach string
 }
@@ -72,22 +73,26 @@ var Measures = []Measure{
 	{ID: "C05", Sign: "big machines hide the bottleneck", Done: "small development machines on purpose", Kind: KindWork, Effect: "bottlenecks show early",
 		How: How{InLoop, "each resource's service demand is measured, full or not, and what would bind next is listed with the throughput that it allows; hosts and containers with few CPUs are tuned as any others, and a quota that holds a service back is found", "internal/diagnose/model_test.go:TestDemandsAreUTimesTOverX"}},
 	{ID: "C06", Sign: "local memcached over TCP", Done: "unix socket, no CAS, no UDP, longer backlog, less memory; old and new side by side while switching", Kind: KindConfig, Effect: "those TIME_WAITs gone",
-		How: How{Advises, "no CAS (-C) is not planned: it spares 8 bytes of an item, which -m gives as well, and from then on every `cas` is answered EXISTS; that no client sent one in a run says nothing of its next release. " +
-			"No UDP (-U 0) is the default since memcached 1.5.6, and before it a port that nobody asks takes no time from answers. " +
-			"Less memory is not planned either: memcached takes it only as entries come, and those that no longer fit are made again; where a host is short of it, system.memory and system.swapping tell", "cases/remedies/caches/options_test.go:TestOptionsLeftAlone"}},
-	{ID: "C07", Sign: "memcached latency grows with time since the flush", Done: "every entry expires within an hour", Kind: KindSource, Effect: "200–400 ms → at most 50 ms"},
+		Left: "no CAS (-C): it spares 8 bytes of an item, which -m gives as well, and from then on every `cas` is answered EXISTS; that no client sent one in a run says nothing of its next release. " +
+			"No UDP (-U 0): it is off by default in present versions, and where it is on, a port that nobody asks takes no time from answers. " +
+			"Less memory: memcached takes it only as entries come, and those that no longer fit are made again; where a host is short of it, system.memory and system.swapping tell " +
+			"(`go test ./cases/remedies/caches -run OptionsLeftAlone`)"},
+	{ID: "C07", Sign: "memcached latency grows with time since the flush", Done: "every entry expires within an hour", Kind: KindSource, Effect: "200–400 ms → at most 50 ms",
+		Left: "when an entry expires is said by the program that stores it; memcached and Redis have no setting for entries that say nothing"},
 	{ID: "C08", Sign: "one key read many times in a request", Done: "kept in a per-request map", Kind: KindSource, Effect: "a certain gain"},
 	{ID: "C09", Sign: "a cache entry rewritten with the same value", Done: "add instead of set", Kind: KindSource, Effect: "uncovered a bug too"},
 	{ID: "C10", Sign: "N single gets in a row", Done: "one multi-get of warmed keys", Kind: KindSource, Effect: "efficient"},
 	{ID: "C11", Sign: "a whole deck assembled at each view", Done: "one compressed entry per deck, deleted on edit", Kind: KindSource, Trade: "staleness if an edit is missed", Effect: "much faster from the second view on"},
 	{ID: "C12", Sign: "two gets per read, two sets per write in the cache class", Done: "one each; persistent connections, binary protocol, consistent hashing", Kind: KindSource,
-		How: How{Advises, "a connection for each request is a finding with its count and bound (internal/diagnose)", "internal/diagnose/connects_test.go:TestJudgeConnects"}},
+		How:  How{Advises, "a connection for each request is a finding with its count and bound (internal/diagnose)", "internal/diagnose/connects_test.go:TestJudgeConnects"},
+		Left: "gets and sets are the program's; connections are kept by app.cache-persistent where a setting has them. The binary protocol is deprecated since memcached 1.6.0 (its release notes). Another hashing asks for nearly every key at another server, so that one release begins with a cold cache"},
 	{ID: "C13", Sign: "the session store is connected to in each request", Done: "persistent connections, within the server's connection limit", Kind: KindConfig, Effect: "1.5–2× response, time-outs gone"},
 	{ID: "C14", Sign: "user-agent parsing leads a profile", Done: "a local library instead of a remote cache", Kind: KindSource, Effect: "fast even uncached"},
 	{ID: "C15", Sign: "10–30 single-row INSERTs in a request", Done: "one bulk INSERT, rows in index order against deadlocks", Kind: KindSource, Effect: "much faster"},
 	{ID: "C16", Sign: "ports run out, TIME_WAIT", Done: "wider port range, shorter FIN time-out, larger socket buffers, no swapping", Kind: KindKernel, Effect: "TIME_WAIT halved"},
 	{ID: "C17", Sign: "the balancer's health check asks for a heavy page", Done: "a location that answers an empty image, unlogged", Kind: KindConfig, Trade: "observability", Effect: "grows with the number of servers"},
-	{ID: "C18", Sign: "12 PHP-FPM processes, CPU below 10 %", Done: "50 tried, 20 kept; more requests per process, a time limit", Kind: KindSearch},
+	{ID: "C18", Sign: "12 PHP-FPM processes, CPU below 10 %", Done: "50 tried, 20 kept; more requests per process, a time limit", Kind: KindSearch,
+		Left: "no time limit is set (request_terminate_timeout): it ends requests that are slow, and so loses work"},
 	{ID: "C19", Sign: "500–1,000 req/s on a light page", Done: "nginx: open_file_cache, accept_mutex_delay, sendfile_max_chunk", Kind: KindConfig, Trade: "staleness of replaced files", Effect: "about 4,000 req/s"},
 	{ID: "C20", Sign: "the PHP-FPM master maps a large locale archive", Done: "locales trimmed", Kind: KindConfig, Effect: "saves memory"},
 	{ID: "C21", Sign: "a 6 GB buffer pool on 30 GB", Done: "20 GB, larger log, pool instances, flushing and binlog settings, READ COMMITTED", Kind: KindConfig, Trade: "isolation"},
@@ -114,7 +119,8 @@ var Measures = []Measure{
 	{ID: "W11", Sign: "which URLs are still slow", Done: "cache log by time to first byte and hit or miss; storage in memory", Kind: KindProof},
 	{ID: "W12", Sign: "PHP binds on one host", Done: "PHP on more hosts, fewer workers beside the database", Kind: KindTopology, Effect: "slightly slower: nothing was saturated"},
 	{ID: "W13", Sign: "nothing is saturated, yet no faster", Done: "not found in time", Kind: KindProof, How: binding},
-	{ID: "W14", Sign: "end of the contest", Done: "monitoring, logs, unused PHP extensions off", Kind: KindConfig, Trade: "observability", Effect: "small"},
+	{ID: "W14", Sign: "end of the contest", Done: "monitoring, logs, unused PHP extensions off", Kind: KindConfig, Trade: "observability", Effect: "small",
+		Left: "which other PHP extensions are unused cannot be known from outside: a script may load a class by a name that it computes"},
 	{ID: "W15", Sign: "a reboot at the end", Done: "rehearsed; a service not enabled at boot was found", Kind: KindCheck,
 		How: How{InLoop, "hosts that may be are rebooted at the end of a session; what does not come back by itself is named, and the score must be 0.95 of before (checks.reboot, kasoku prove)", "cases/checks/reboot_test.go:TestReboot"}},
 	{ID: "W16", Sign: "caches cold after the reboot", Done: "data files and main pages read at boot", Kind: KindCache},
@@ -126,24 +132,29 @@ var Measures = []Measure{
 	{ID: "I03", Sign: "an ID table updated for each ID", Done: "IDs made in the application", Kind: KindSource, Effect: "score 30,858"},
 	{ID: "I04", Sign: "one statement per list item", Done: "IN (…)", Kind: KindSource, Effect: "score 33,922"},
 	{ID: "I05", Sign: "application and database on one host", Done: "database on its own host", Kind: KindTopology, Effect: "score 45,687"},
-	{ID: "I06", Sign: "prepare and execute are two round trips", Done: "prepares emulated by the driver", Kind: KindConfig, Effect: "without it score 36,897"},
+	{ID: "I06", Sign: "prepare and execute are two round trips", Done: "prepares emulated by the driver", Kind: KindConfig, Effect: "without it score 36,897",
+		Left: "PDO's emulated prepares are an argument in the source: a finding says where statements are prepared to be used once (request.prepare-once, db.prepares)"},
 	{ID: "I07", Sign: "a rather slow query", Done: "index on one-time tokens", Kind: KindIndex, Effect: "score 48,371"},
 	{ID: "I08", Sign: "row-wise updates", Done: "one bulk update", Kind: KindSource, Effect: "score 52,373"},
 	{ID: "I09", Sign: "logs and metrics cost", Done: "off", Kind: KindConfig, Trade: "observability", Effect: "+3,400 for the winners"},
 	{ID: "I10", Sign: "granting items dominates", Done: "indexes on presents, item masters, sessions", Kind: KindIndex, Effect: "score 61,256"},
 	{ID: "I11", Sign: "one row at a time in granting, gacha, decks", Done: "split by kind and batched", Kind: KindSource, Effect: "score 65,194–75,336"},
-	{ID: "I12", Sign: "master data read in each request", Done: "kept in the process by version", Kind: KindSource, Trade: "staleness within a version", Effect: "score 80,022"},
+	{ID: "I12", Sign: "master data read in each request", Done: "kept in the process by version", Kind: KindSource, Trade: "staleness within a version", Effect: "score 80,022",
+		Left: "what may be kept, and until when, only the program knows; where its statements repeat within a request they are found by following requests"},
 	{ID: "I13", Sign: "one database saturated", Done: "sharded by user", Kind: KindTopology, Effect: "no gain: something else bound"},
 	{ID: "I14", Sign: "a new database connection in each request", Done: "long-lived workers", Kind: KindRuntime, Effect: "score 131,353"},
-	{ID: "I15", Sign: "ban list read each time", Done: "kept in the worker", Kind: KindSource, Trade: "staleness", Effect: "score 152,704"},
+	{ID: "I15", Sign: "ban list read each time", Done: "kept in the worker", Kind: KindSource, Trade: "staleness", Effect: "score 152,704",
+		Left: "what may be kept, and until when, only the program knows"},
 	{ID: "I16", Sign: "interpreter time", Done: "JIT tried again once the database no longer bound", Kind: KindRuntime, Effect: "score 166,629"},
 	{ID: "I17", Sign: "device check; number of workers", Done: "cached; 20 by trial", Kind: KindSearch, Effect: "score 180,356"},
 	{ID: "I18", Sign: "low digits of IDs collide: one shard is hot", Done: "another shard key", Kind: KindSource, Effect: "score 185,120"},
-	{ID: "I19", Sign: "state shared between workers", Done: "Redis over a unix socket, compact serialization", Kind: KindCache, Effect: "no gain: CPU saturated"},
+	{ID: "I19", Sign: "state shared between workers", Done: "Redis over a unix socket, compact serialization", Kind: KindCache, Effect: "no gain: CPU saturated",
+		Left: "a more compact serializer is chosen in the source, or by an extension that reads no session which another one wrote"},
 	{ID: "I20", Sign: "no idle CPU, many context switches", Done: "diagnosis: the one web host has no CPU left", Kind: KindProof, How: binding},
 	{ID: "I21", Sign: "an asynchronous server instead", Done: "tried", Kind: KindRuntime, Effect: "worse: score 147,015"},
 	{ID: "I22", Sign: "database hosts have idle CPU", Done: "application workers on all hosts", Kind: KindTopology, Effect: "score 310,198"},
-	{ID: "I23", Sign: "remaining reads", Done: "versions, tokens, device checks in Redis; bonus statements merged", Kind: KindSource, Effect: "score 317,157–352,674"},
+	{ID: "I23", Sign: "remaining reads", Done: "versions, tokens, device checks in Redis; bonus statements merged", Kind: KindSource, Effect: "score 317,157–352,674",
+		Left: "tokens and versions that move to Redis are the program's own data model"},
 	{ID: "I24", Sign: "uneven hosts", Done: "balancer weights, profile-guided build, newer PHP", Kind: KindTopology, Effect: "score 370,253"},
 
 	{ID: "G01", Sign: "master data searched through in each request", Done: "reverse-lookup tables made at import", Kind: KindSource, Effect: "less CPU"},
