@@ -35,7 +35,7 @@ var spareIndexes = planning.Remedy{
 
 var hotRow = planning.Remedy{
 	ID: "mariadb.hot-row", Title: "A counter's row not held until commit", Measures: []string{"I03"}, Rules: []string{"db.hot-row"},
-	Reason: "InnoDB keeps a changed row locked until commit, so a counter that every transaction changes lets them through one at a time. Aria locks the table for the statement only.",
+	Reason: "InnoDB keeps a changed row locked until commit, so a counter that every transaction changes lets them through one at a time. Aria locks the table for the statement only. READ COMMITTED (mariadb.isolation) does not help here: it leaves out the locks of gaps, but keeps the changed row's until commit all the same.",
 	Source: "MariaDB Knowledge Base, \"Aria Storage Engine\", \"Aria Group Commit\" and \"InnoDB Lock Modes\"",
 	Trades: []regulation.Trade{regulation.Isolation, regulation.Durability},
 	Reach:  0.6, Plan: planHotRow, Test: "TestIndexesAndHotRow",
