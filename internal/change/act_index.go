@@ -162,7 +162,10 @@ func (a *indexAct) write(ctx context.Context) (string, error) {
 		return "", err
 	}
 	defer s.close()
-	if err := a.alter(ctx, s, a.c.SQL()); err != nil {
+	if err := a.dropLocks(ctx, s); err != nil {
+		return "", err
+	}
+	if err := a.alter(ctx, s, a.c.SQL(), ifSmall); err != nil {
 		return "", err
 	}
 	have, err := a.columns(ctx, s)
@@ -175,7 +178,31 @@ func (a *indexAct) restore(ctx context.Context) error {
 		return err
 	}
 	defer s.close()
-	return a.alter(ctx, s, a.c.UndoSQL())
+	return a.alter(ctx, s, a.c.UndoSQL(), anyway)
+}
+
+// dropLocks is an error if dropping the index, or making it again to undo that,
+// would keep others from a table that is too large for that: InnoDB drops every
+// index in place, but makes one of words or places again under a lock; the other
+// engines copy the table.
+func (a *indexAct) dropLocks(ctx context.Context, s *session) error {
+	if !a.c.Drop {
+		return nil
+	}
+	var engine sql.NullString
+	err := s.conn.QueryRowContext(ctx, "SELECT ENGINE FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?",
+		a.c.Index.Schema, a.c.Index.Table).Scan(&engine)
+	if err != nil {
+		return fmt.Errorf("%s: %w", a.subject(), unreachable(err))
+	}
+	words := strings.HasPrefix(a.c.IndexDef, "FULLTEXT ") || strings.HasPrefix(a.c.IndexDef, "SPATIAL ")
+	if strings.EqualFold(engine.String, "InnoDB") && !words {
+		return nil
+	}
+	if err := a.largeToLock(ctx, s); err != nil {
+		return fmt.Errorf("%s: %w", a.c.SQL(), err)
+	}
+	return nil
 }
 
 func (a *indexAct) conflict(s sight) *ConflictError {

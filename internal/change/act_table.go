@@ -189,7 +189,7 @@ func (a *tableAct) write(ctx context.Context) (string, error) {
 		return "", err
 	}
 	defer s.close()
-	if err := a.alter(ctx, s, a.c.SQL()); err != nil {
+	if err := a.alter(ctx, s, a.c.SQL(), ifSmall); err != nil {
 		return "", err
 	}
 	def, err := a.definition(ctx, s)
@@ -207,7 +207,7 @@ func (a *tableAct) restore(ctx context.Context) error {
 	}
 	defer s.close()
 	for _, statement := range tableUndo(a.c.Table) {
-		if err := a.alter(ctx, s, statement); err != nil {
+		if err := a.alter(ctx, s, statement, anyway); err != nil {
 			return err
 		}
 	}

@@ -2,22 +2,38 @@ package change
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"strings"
 	"time"
 )
 
+// LockedMost is the largest table, rows and indexes, that DDL may keep others
+// from while the server works on it. They wait for metadataWait (2 s) anyway when
+// a transaction holds the table; in that time 16 MiB are copied at the 10 MiB of
+// index entries a second that were seen on a busy machine
+// (internal/remedy/database, buildPerSecond).
+const LockedMost = 16 << 20 // bytes
+
+// locking is whether DDL may keep others from its table.
+type locking bool
+
+const (
+	ifSmall locking = false // only from a table of at most LockedMost
+	anyway  locking = true  // to put back what was found: it must succeed
+)
+
 // alter runs DDL without blocking writers if the server can. It waits only
 // shortly for the table's metadata lock, because all other statements on the
 // table queue behind it meanwhile, and tries again after letting them through.
-func (w *work) alter(ctx context.Context, s *session, statement string) error {
+func (w *work) alter(ctx context.Context, s *session, statement string, l locking) error {
 	undo, err := w.bounds(ctx, s)
 	defer undo()
 	if err != nil {
 		return fmt.Errorf("%s: %w", w.subject(), unreachable(err))
 	}
 	for try := 1; ; try++ {
-		err = w.alterOnce(ctx, s, statement)
+		err = w.alterOnce(ctx, s, statement, l)
 		if mysqlNumber(err) != 1205 || try == metadataTries {
 			break
 		}
@@ -60,10 +76,16 @@ func (w *work) bounds(ctx context.Context, s *session) (undo func(), err error) 
 
 // alterOnce asks for the way that locks least first: with writers going on,
 // with readers only, and whatever the server does by itself (a copy of the
-// table, during which nobody writes).
-func (w *work) alterOnce(ctx context.Context, s *session, statement string) error {
-	// Another engine means a copy, whatever one asks for; and MariaDB's DROP INDEX
-	// takes no ALGORITHM: it is in place wherever the engine can.
+// table, during which nobody writes). The server refuses the first two, with 1845
+// or 1846 and having done nothing, where an engine other than InnoDB only copies
+// (MyISAM, Aria, MEMORY), where a table has columns in the form of before MySQL
+// 5.6, and the first for an index of words or places (MariaDB Knowledge Base,
+// "InnoDB Online DDL Operations with the INPLACE Alter Algorithm"; MySQL manual,
+// "Online DDL Operations").
+func (w *work) alterOnce(ctx context.Context, s *session, statement string, l locking) error {
+	// Another engine means a copy, whatever one asks for, and is for few rows
+	// only (see tableAct.refuses); and MariaDB's DROP INDEX takes no ALGORITHM: it
+	// is in place wherever the engine can (see indexAct.dropLocks).
 	if w.c.Kind == KindTable || strings.HasPrefix(statement, "DROP INDEX") {
 		_, err := s.conn.ExecContext(ctx, statement)
 		return err
@@ -83,7 +105,41 @@ func (w *work) alterOnce(ctx context.Context, s *session, statement string) erro
 		if n := mysqlNumber(err); n != 1845 && n != 1846 {
 			break
 		}
+		if l == ifSmall {
+			if large := w.largeToLock(ctx, s); large != nil {
+				return fmt.Errorf("%w; the server cannot do it while others write: %w", large, err)
+			}
+		}
 		w.x.say("%s: the server refuses %q here (%v), trying with more locking", w.subject(), how, err)
 	}
 	return err
+}
+
+// largeToLock is an error unless the index's table is small enough for others to
+// wait while the server works on it. InnoDB tells sizes as of its last statistics.
+func (w *work) largeToLock(ctx context.Context, s *session) error {
+	x := w.c.Index
+	// MySQL 8 keeps sizes for a day unless told otherwise; others have no such variable.
+	if _, err := s.conn.ExecContext(ctx, "SET SESSION information_schema_stats_expiry = 0"); err == nil {
+		defer s.conn.ExecContext(context.WithoutCancel(ctx), "SET SESSION information_schema_stats_expiry = DEFAULT")
+	}
+	var engine sql.NullString
+	var size sql.NullInt64
+	err := s.conn.QueryRowContext(ctx, "SELECT ENGINE, DATA_LENGTH + INDEX_LENGTH FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?",
+		x.Schema, x.Table).Scan(&engine, &size)
+	if err != nil {
+		return fmt.Errorf("read the size of %s.%s: %w", x.Schema, x.Table, unreachable(err))
+	}
+	advice := "do it yourself when the service is quiet: others wait for the table until it is done"
+	if !strings.EqualFold(engine.String, "InnoDB") {
+		advice += " (InnoDB would not keep them waiting)"
+	}
+	table := fmt.Sprintf("it would keep writers from %s.%s (%s)", x.Schema, x.Table, engine.String)
+	if !size.Valid {
+		return fmt.Errorf("%s, whose size the server does not tell; %s", table, advice)
+	}
+	if size.Int64 > LockedMost {
+		return fmt.Errorf("%s, whose %d MiB are more than the %d MiB for which they may wait; %s", table, size.Int64>>20, LockedMost>>20, advice)
+	}
+	return nil
 }

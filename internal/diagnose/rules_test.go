@@ -70,6 +70,9 @@ func TestRulesOnConfiguration(t *testing.T) {
 	noDB := func(in *Input) { in.Snapshot.Databases = nil }
 	noCounters := func(in *Input) { in.Evidence.Counters = nil }
 	elsewhere := func(in *Input) { in.Stack.Load.URL = "http://127.0.0.1:9999" }
+	gaps := func(format string) func(in *Input) {
+		return both(variable("transaction_isolation", "REPEATABLE-READ"), variable("log_bin", "ON"), variable("binlog_format", format), delta("db", "Innodb_row_lock_time", 400000))
+	}
 	for _, c := range []struct {
 		name, rule, ngx string
 		change          func(*Input)
@@ -129,6 +132,9 @@ func TestRulesOnConfiguration(t *testing.T) {
 		{"flush relaxed", "db.commit-flush", "", variable("innodb_flush_log_at_trx_commit", "2"), "", ""},
 		{"no commits", "db.commit-flush", "", count("Handler_commit", 0), "", ""},
 		{"flush unknown", "db.commit-flush", "", noCounters, "", "counters were not read"},
+		{"gap locks", "db.isolation", "", gaps("ROW"), "transaction_isolation is REPEATABLE-READ", ""},
+		{"gap locks, a log of both", "db.isolation", "", gaps("MIXED"), "transaction_isolation is REPEATABLE-READ", ""},
+		{"gap locks, a log of statements", "db.isolation", "", gaps("STATEMENT"), "", "with binlog_format = STATEMENT InnoDB writes nothing at READ-COMMITTED"},
 		{"connects", "db.connect-per-request", "", nil, "1000 connections for 1000 right answers", ""},
 		{"connects seldom", "db.connect-per-request", "", count("Connections", 9), "", ""},
 		{"database loopback", "db.loopback-tcp", "", nil, "/a names 127.0.0.1:3306", ""},

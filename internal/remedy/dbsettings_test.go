@@ -114,6 +114,10 @@ func TestKnobsOfOtherVersions(t *testing.T) {
 			in.Snapshot.Databases["db"].DataBytes = 2 << 30
 			return in
 		}(), "innodb_buffer_pool_instances = 2; innodb_buffer_pool_size = 2560M; restart"},
+		{"MySQL: across a GiB only by a restart, since SET GLOBAL could not always go back", "mariadb.memory", ofData(t, 1<<30, map[string]string{"innodb_buffer_pool_instances": "1", "innodb_redo_log_capacity": "1073741824"}),
+			"innodb_buffer_pool_size = 1280M; restart"},
+		{"MySQL: a whole chunk for each instance", "mariadb.memory", ofData(t, 3<<29, map[string]string{"innodb_buffer_pool_instances": "8", "innodb_buffer_pool_size": "1073741824", "innodb_redo_log_capacity": "1073741824"}),
+			"innodb_buffer_pool_size = 2048M; none"},
 		{"MySQL: fewer instances of the table cache", "mariadb.table-cache",
 			onMySQL(dbWorld(t, map[string]string{"table_open_cache": "2000", "table_open_cache_instances": "16"}, map[string]float64{"Table_open_cache_overflows": 300}, map[string]string{"Open_tables": "900"}), "8.0.36"), "restart; table_open_cache_instances = 1"},
 		{"MySQL 5.7: no neighbours", "mariadb.io",
@@ -138,6 +142,11 @@ func TestKnobsOfOtherVersions(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
+	for _, c := range remedytest.Want(t, ofData(t, 1<<30, map[string]string{"innodb_buffer_pool_instances": "1", "innodb_redo_log_capacity": "1073741824"}), "mariadb.memory").Changes {
+		if c.Kind == change.KindVariable {
+			t.Errorf("undo would set %s back, which a server with several instances refuses", c.Variable)
+		}
+	}
 	persisted := onMySQL(dbWorld(t, map[string]string{"innodb_log_buffer_size": "16777216"}, map[string]float64{"Innodb_log_waits": 90}, nil), "8.0.36")
 	persisted.Snapshot.Databases["db"].Persisted = map[string]string{"innodb_log_buffer_size": "16777216"}
 	remedytest.WantNone(t, persisted, "mariadb.log-buffer", "RESET PERSIST innodb_log_buffer_size")
@@ -146,6 +155,14 @@ func TestKnobsOfOtherVersions(t *testing.T) {
 	if _, res := remedytest.Plan(t, followed); slices.ContainsFunc(res.Plans, func(p remedy.Plan) bool { return p.Remedy == "mariadb.no-binlog" }) {
 		t.Error("a replica reads the binary log that is to go")
 	}
+}
+
+// ofData is a MySQL 8 with that much data.
+func ofData(t *testing.T, bytes int64, variables map[string]string) remedy.Input {
+	t.Helper()
+	in := onMySQL(dbWorld(t, variables, nil, nil), "8.0.36")
+	in.Snapshot.Databases["db"].DataBytes = bytes
+	return in
 }
 
 // An application that is told to keep no connection keeps one for each process,

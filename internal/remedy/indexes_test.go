@@ -32,6 +32,20 @@ func TestIndexSizes(t *testing.T) {
 	remedytest.HasNot(t, remedytest.Want(t, in, "mariadb.index").Why, "are free")
 }
 
+// Other engines copy the table, so that nobody writes to it meanwhile: a small one
+// is told so, a large one is left alone.
+func TestIndexLocks(t *testing.T) {
+	in := scanWorld()
+	remedytest.Has(t, remedytest.Want(t, in, "mariadb.index").Changes[0].Why, "if the server refuses that, they wait where the table has at most 16.0 MiB, else nothing is changed")
+	users := &in.Snapshot.Databases["db"].Tables[0]
+	users.Engine = "MyISAM"
+	remedytest.WantNone(t, in, "mariadb.index", "no index is made: app.users(login): app.users is MyISAM, which copies all of its 160 MiB while nobody writes")
+	users.DataBytes = 12 << 20
+	why := remedytest.Want(t, in, "mariadb.index").Changes[0].Why
+	remedytest.Has(t, why, "to build, while nobody writes to the table (MyISAM copies it)")
+	remedytest.HasNot(t, why, "others read and write")
+}
+
 func TestSpareIndexPlan(t *testing.T) {
 	world := func(sql ...string) remedy.Input {
 		in := scanWorld()
@@ -54,6 +68,13 @@ func TestSpareIndexPlan(t *testing.T) {
 	remedytest.WantNone(t, world("SELECT * FROM users WHERE a = 5 ORDER BY id DESC LIMIT 1"), "mariadb.drop-index", "times as much without it")
 	remedytest.WantNone(t, world("SELECT * FROM users FORCE INDEX (short) WHERE a = 5"), "mariadb.drop-index", "may name it")
 	remedytest.WantNone(t, world("SELECT * FROM users WHERE ("), "mariadb.drop-index", "cannot be judged")
+
+	large := world()
+	large.Snapshot.Databases["db"].Tables[0].Engine = "Aria"
+	remedytest.WantNone(t, large, "mariadb.drop-index", "app.users is Aria, which copies all of its 160 MiB")
+	small := world()
+	small.Snapshot.Databases["db"].Tables[0].Engine, small.Snapshot.Databases["db"].Tables[0].DataBytes = "Aria", 1<<20
+	remedytest.Has(t, remedytest.Want(t, small, "mariadb.drop-index").Changes[0].Why, "it goes while nobody writes to the table (Aria copies it)")
 
 	// Unread for a month: the longer one goes and the shorter one stays.
 	in := world()

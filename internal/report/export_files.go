@@ -118,7 +118,7 @@ func (x *exporter) readme(kept []change.Tx) string {
 			continue
 		}
 		name := x.sqlName(service)
-		item(fmt.Sprintf("`%s`: run it on the database %s (`%s < %s`). It can be run again. Indexes are made online, but a large table takes its time. `SET GLOBAL` lasts until the server restarts; files below keep it.", name, service, strings.Join(x.client(service), " "), name))
+		item(fmt.Sprintf("`%s`: run it on the database %s (`%s < %s`). It can be run again. InnoDB makes indexes while others write, but a large table takes its time; other engines keep writers out until it is done. `SET GLOBAL` lasts until the server restarts; files below keep it.", name, service, strings.Join(x.client(service), " "), name))
 	}
 	for _, name := range x.order {
 		if x.wants(FormatShell) {

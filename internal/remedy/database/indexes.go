@@ -35,7 +35,7 @@ var spareIndexes = planning.Remedy{
 
 var hotRow = planning.Remedy{
 	ID: "mariadb.hot-row", Title: "A counter's row not held until commit", Measures: []string{"I03"}, Rules: []string{"db.hot-row"},
-	Reason: "InnoDB keeps a changed row locked until commit, so a counter that every transaction changes lets them through one at a time. Aria locks the table for the statement only.",
+	Reason: "InnoDB keeps a changed row locked until commit, so a counter that every transaction changes lets them through one at a time. Aria locks the table for the statement only. READ COMMITTED (mariadb.isolation) does not help here: it leaves out the locks of gaps, but keeps the changed row's until commit all the same.",
 	Source: "MariaDB Knowledge Base, \"Aria Storage Engine\", \"Aria Group Commit\" and \"InnoDB Lock Modes\"",
 	Trades: []regulation.Trade{regulation.Isolation, regulation.Durability},
 	Reach:  0.6, Plan: planHotRow, Test: "TestIndexesAndHotRow",
@@ -67,6 +67,30 @@ func buildTime(t *evidence.Table, size int64) time.Duration {
 	return max(time.Duration((float64(rows)/readPerSecond+float64(size)/buildPerSecond)*float64(time.Second)), 100*time.Millisecond)
 }
 
+// online reports whether the table's engine makes and drops indexes while others
+// write: InnoDB does, the others copy the table (internal/change, alterOnce). Of a
+// table that is not known the server decides.
+func online(t *evidence.Table) bool {
+	return t == nil || t.Engine == "" || strings.EqualFold(t.Engine, "InnoDB")
+}
+
+// tooLargeToLock says why an index of this table is not touched, "" if it may be.
+func tooLargeToLock(t *evidence.Table) string {
+	if online(t) || t.DataBytes+t.IndexBytes <= change.LockedMost {
+		return ""
+	}
+	return fmt.Sprintf("%s.%s is %s, which copies all of its %s while nobody writes; more than %s are left to somebody who knows when the service is quiet",
+		t.Schema, t.Name, t.Engine, ui.Bytes(t.DataBytes+t.IndexBytes), ui.Bytes(change.LockedMost))
+}
+
+// meanwhile is what others can do while an index is made.
+func meanwhile(t *evidence.Table) string {
+	if !online(t) {
+		return fmt.Sprintf("while nobody writes to the table (%s copies it)", t.Engine)
+	}
+	return fmt.Sprintf("while others read and write; if the server refuses that, they wait where the table has at most %s, else nothing is changed", ui.Bytes(change.LockedMost))
+}
+
 func planIndexes(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 	db := in.Snapshot.Databases[f.Service]
 	if db == nil {
@@ -77,7 +101,7 @@ func planIndexes(in planning.Input, f diagnose.Finding) ([]planning.Plan, error)
 		return nil, fmt.Errorf("no index would help: %s", joinNotes(notes))
 	}
 	var p planning.Plan
-	var names, left []string
+	var names, left, kept []string
 	var space int64
 	var took time.Duration
 	for _, a := range advice { // most beneficial first
@@ -89,13 +113,20 @@ func planIndexes(in planning.Input, f diagnose.Finding) ([]planning.Plan, error)
 			continue
 		}
 		t := tableOf(db, a.Schema, a.Table)
+		if why := tooLargeToLock(t); why != "" {
+			kept = append(kept, name+": "+why)
+			continue
+		}
 		build := buildTime(t, a.Size)
 		space, took = space+a.Size, took+build
 		spec := &change.Index{Schema: a.Schema, Table: a.Table, Name: a.Name, Columns: a.Columns}
 		p.Changes = append(p.Changes, change.Change{Kind: change.KindIndex, Host: planning.HostOf(in.Stack.Service(f.Service)), Service: f.Service,
-			Index: spec, Why: fmt.Sprintf("%s; it takes about %s and at most about %s to build, while others read and write", a.Reason, ui.Bytes(a.Size), ui.Duration(build)),
+			Index: spec, Why: fmt.Sprintf("%s; it takes about %s and at most about %s to build, %s", a.Reason, ui.Bytes(a.Size), ui.Duration(build), meanwhile(t)),
 			Command: fmt.Sprintf("CREATE INDEX `%s` ON `%s`.`%s` (%s)", a.Name, a.Schema, a.Table, strings.Join(a.Columns, ", "))})
 		names = append(names, name)
+	}
+	if len(names) == 0 && len(left) == 0 {
+		return nil, fmt.Errorf("no index is made: %s", strings.Join(kept, "; "))
 	}
 	if len(names) == 0 {
 		return nil, fmt.Errorf("no room for an index: %s has %s left, building %s takes twice its size and %s are to stay free",
@@ -111,6 +142,9 @@ func planIndexes(in planning.Input, f diagnose.Finding) ([]planning.Plan, error)
 	p.Why += "."
 	if len(left) > 0 {
 		p.Why += " No room for " + strings.Join(left, ", ") + "."
+	}
+	if len(kept) > 0 {
+		p.Why += " Not made: " + strings.Join(kept, "; ") + "."
 	}
 	return []planning.Plan{p}, nil
 }
@@ -162,10 +196,17 @@ func planSpareIndexes(in planning.Input, f diagnose.Finding) ([]planning.Plan, e
 			kept = append(kept, s.Why+", but "+why)
 			continue
 		}
+		if why := tooLargeToLock(s.Table); why != "" {
+			kept = append(kept, s.Why+", but "+why)
+			continue
+		}
 		dropped[at+s.Index.Name], relied[at+s.By] = true, s.By != ""
 		space += index.Size(*s.Table, s.Index.Columns)
 		spec := &change.Index{Schema: s.Table.Schema, Table: s.Table.Name, Name: s.Index.Name, Columns: s.Index.Columns}
 		c := change.Change{Kind: change.KindIndex, Host: planning.HostOf(in.Stack.Service(f.Service)), Service: f.Service, Drop: true, Index: spec, Why: s.Why}
+		if !online(s.Table) {
+			c.Why += "; it goes " + meanwhile(s.Table)
+		}
 		c.Command = c.SQL()
 		p.Changes = append(p.Changes, c)
 		names, whys = append(names, at+s.Index.Name), append(whys, s.Why)

@@ -21,9 +21,8 @@ var memoryKnobs = []knob{
 		step: 128 * mb, most: 1 << 42, unit: 1, why: "the data and a quarter more, within what memory is left"},
 	// One instance for each GiB, as far as there are CPUs (MySQL manual,
 	// "innodb_buffer_pool_instances": at least 1 GiB each).
-	{variable: "innodb_buffer_pool_instances", maria: version{10, 5, 1}, most: 64, size: func(v view) int64 {
-		return min(v.now("innodb_buffer_pool_size")>>30, int64(planning.CPUsOf(v.in, v.svc.Name)), 8)
-	}, why: "one for each GiB, as far as there are CPUs"},
+	{variable: "innodb_buffer_pool_instances", maria: noPoolParts, most: 64, size: func(v view) int64 { return v.wantedParts(v.now("innodb_buffer_pool_size")) },
+		why: "one for each GiB, as far as there are CPUs"},
 	{variable: "innodb_log_file_size", mysql: version{8, 0, 30}, step: 64 * mb, most: redoMost, unit: 0, size: func(v view) int64 {
 		files := max(v.now("innodb_log_files_in_group"), 1)
 		need := v.subject("redo") / files
@@ -32,6 +31,41 @@ var memoryKnobs = []knob{
 	// All files together (MySQL manual, "Configuring Redo Log Capacity").
 	{variable: "innodb_redo_log_capacity", step: 64 * mb, most: redoMost, size: func(v view) int64 { return v.subject("redo") },
 		why: "ten minutes of writing, at most 1 GiB"},
+}
+
+// noPoolParts is the first MariaDB whose pool is one.
+var noPoolParts = version{10, 5, 1}
+
+// partedPool reports whether this server divides its pool into instances.
+func (v view) partedPool() bool {
+	return v.has("innodb_buffer_pool_instances") && !(v.db.MariaDB && noPoolParts.since(v.db))
+}
+
+func (v view) wantedParts(pool int64) int64 {
+	return min(pool>>30, int64(planning.CPUsOf(v.in, v.svc.Name)), 8)
+}
+
+// poolParts that a pool of this size will have. The server makes each a multiple
+// of a chunk, and so the pool larger than asked for if it is not (MySQL manual,
+// "Configuring InnoDB Buffer Pool Size").
+func (v view) poolParts(pool int64) int64 {
+	if !v.partedPool() {
+		return 1
+	}
+	return max(v.now("innodb_buffer_pool_instances"), v.wantedParts(pool), 1)
+}
+
+// poolNeedsRestart: below 1 GiB a pool is one, and a running server whose pool is
+// several refuses to make it smaller than that (error 1231, seen with MySQL
+// 8.0.15; one that starts with 1 GiB and no word about instances has several). So
+// a size on the other side of that border, which undo is to take back too, is
+// only in the file.
+func (v view) poolNeedsRestart(s set) bool {
+	if s.name != "innodb_buffer_pool_size" || !v.partedPool() {
+		return false
+	}
+	to, err := strconv.ParseInt(s.value, 10, 64)
+	return err == nil && to>>30 > 0 != (v.now(s.name)>>30 > 0)
 }
 
 // subject is a number that the finding tells.
@@ -58,10 +92,13 @@ func chooseMemory(v view, spare *int64) (out []choice, notes []string) {
 		if want <= 0 {
 			continue
 		}
-		want = min(roundUp(want, max(k.step, 1)), k.most)
+		step := max(k.step, 1)
+		if k.variable == "innodb_buffer_pool_size" {
+			step *= v.poolParts(want)
+		}
+		want = min(roundUp(want, step), k.most)
 		if k.unit > 0 { // as much of it as there is memory for
-			room := max(*spare, 0) / k.step * k.step
-			if want = min(want, now+room); want <= now {
+			if want = min(want, (now+max(*spare, 0))/step*step); want <= now {
 				notes = append(notes, "memory less the regulation's headroom leaves no room for a larger pool")
 			}
 		}

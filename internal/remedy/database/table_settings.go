@@ -30,7 +30,7 @@ var settingRemedies = []planning.Remedy{
 	},
 	{
 		ID: "mariadb.aborted", Title: "Connections neither refused nor cut off", Measures: []string{"C24"}, Rules: []string{"db.aborted"},
-		Reason: "A short queue of the listening socket refuses log-ins in a burst; a short wait_timeout cuts off clients that rest. (Threads that are not kept are mariadb.thread-cache's.)",
+		Reason: "A short queue of the listening socket refuses log-ins in a burst; a short wait_timeout cuts off clients that rest. (Threads that are not kept are mariadb.thread-cache's.) interactive_timeout is not set: it holds only for clients that say at log-in that a person sits there, and Aborted_clients does not count those apart.",
 		Source: "MySQL manual, \"Communication Errors and Aborted Connections\", \"back_log\", \"wait_timeout\"",
 		Reach:  0.2, Plan: settings("mariadb.aborted", "Log-ins"), Test: testSettings,
 		Command: "back_log = 80, wait_timeout = 180 in [mysqld] and a restart", Undo: undoSetting,
@@ -87,7 +87,7 @@ var settingRemedies = []planning.Remedy{
 	},
 	{
 		ID: "mariadb.isolation", Title: "READ COMMITTED", Measures: []string{"C21"}, Rules: []string{"db.isolation"},
-		Reason: "Gaps between rows are not locked, so fewer transactions wait; one may see what others committed meanwhile.",
+		Reason: "Gaps between rows are not locked, so fewer transactions wait; one may see what others committed meanwhile. binlog_format is not set: no counter of a run tells what its forms cost, and replicas and whoever else reads the log depend on it. Where it is STATEMENT, InnoDB refuses to write at READ COMMITTED (error 1665), and nothing is proposed.",
 		Source: "MySQL manual, \"Transaction Isolation Levels\"",
 		Trades: []regulation.Trade{regulation.Isolation}, Reach: 0.3, Plan: settings("mariadb.isolation", "Isolation"), Test: testSettings,
 		Command: "SET GLOBAL tx_isolation = 'READ-COMMITTED'; and transaction_isolation = READ-COMMITTED in [mysqld]", Undo: undoSetting,

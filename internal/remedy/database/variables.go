@@ -45,7 +45,7 @@ func planVariables(in planning.Input, service string, sets []set, why string) ([
 		if err := conf.Set(ServerSection(conf, key), spelled(conf, key), s.option); err != nil {
 			return nil, err
 		}
-		if !dynamic(db, s.name) {
+		if !dynamic(db, s.name) || v.poolNeedsRestart(s) {
 			act = change.Restart
 			continue
 		}
