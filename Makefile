@@ -53,7 +53,7 @@ bench: ## tell which benchmarks there are
 bench-hand: deps build ## Kasoku's result on cases/login against one tuned by hand (bar: 0.90)
 	@$(WITH_GO) scripts/bench-hand.sh
 
-bench-tuners: deps build ## Kasoku on cases/login against mysqltuner, a random search and a person (60 min; bars 0.95 and 1)
+bench-tuners: deps build ## Kasoku on cases/login against mysqltuner, a random search and a person (60 min; bars 0.95 and 1; WITHOUT="relaxed hand")
 	@$(WITH_GO) scripts/bench-tuners.sh
 
 bench-load: deps build ## the load engine against wrk, ab, oha, k6, … on one nginx (ARGS="-only a,b")

@@ -1,7 +1,7 @@
 // Command tuners compares ways to tune the bank login in one run: the service
-// as found, mysqltuner's advice by the letter, a random search over settings
-// and indexes with as much time as Kasoku took, a person's configuration
-// (cases/login/hand), and Kasoku. scripts/bench-tuners.sh makes the copies of
+// as found, mysqltuner's advice by the letter, a random search over settings,
+// indexes and Kasoku's other plans with as much time as Kasoku took, a person's
+// configuration (cases/login/hand), and Kasoku. scripts/bench-tuners.sh makes the copies of
 // the case and lets Kasoku tune its own.
 //
 //	tuners random -t 6m -seed 1 DIR     search and keep the best that was seen

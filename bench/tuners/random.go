@@ -2,82 +2,31 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
 	"kasoku/internal/change"
 	"kasoku/internal/evidence"
 	"kasoku/internal/remedy"
-	"kasoku/internal/stack"
 )
-
-// knob is one setting that the random search draws: one of values, or a whole
-// number between low and high, spread evenly over powers.
-type knob struct {
-	kind      stack.Kind
-	key       string
-	values    []string
-	low, high float64
-	unit      string
-}
-
-// knobs are the settings that Kasoku's own remedies for such a stack change
-// and that trade nothing, with ranges as wide as the manuals call useful.
-var knobs = []knob{
-	{kind: stack.MariaDB, key: "innodb_buffer_pool_size", low: 16, high: 4096, unit: "M"},
-	{kind: stack.MariaDB, key: "innodb_log_file_size", low: 8, high: 1024, unit: "M"},
-	{kind: stack.MariaDB, key: "innodb_io_capacity", low: 100, high: 4000},
-	{kind: stack.MariaDB, key: "innodb_log_buffer_size", low: 1, high: 64, unit: "M"},
-	{kind: stack.MariaDB, key: "innodb_adaptive_hash_index", values: []string{"ON", "OFF"}},
-	{kind: stack.MariaDB, key: "skip_name_resolve", values: []string{"ON", "OFF"}},
-	{kind: stack.MariaDB, key: "thread_cache_size", low: 1, high: 256},
-	{kind: stack.MariaDB, key: "table_open_cache", low: 64, high: 8192},
-	{kind: stack.MariaDB, key: "sort_buffer_size", low: 32, high: 8192, unit: "K"},
-	{kind: stack.MariaDB, key: "join_buffer_size", low: 32, high: 8192, unit: "K"},
-	{kind: stack.MariaDB, key: "tmp_table_size", low: 1, high: 256, unit: "M"},
-	{kind: stack.MariaDB, key: "query_cache_size", values: []string{"0", "16M", "64M"}},
-	{kind: stack.PHPFPM, key: "opcache.enable", values: []string{"0", "1"}},
-	{kind: stack.PHPFPM, key: "opcache.jit_buffer_size", values: []string{"0", "64M"}},
-	{kind: stack.PHPFPM, key: "realpath_cache_size", values: []string{"16K", "4096K"}},
-	{kind: stack.PHPFPM, key: "pm", values: []string{"static"}},
-	{kind: stack.PHPFPM, key: "pm.max_children", low: 1, high: 64},
-	{kind: stack.Nginx, key: "worker_processes", low: 1, high: 8},
-	{kind: stack.Nginx, key: "worker_connections", low: 256, high: 8192},
-	{kind: stack.Nginx, key: "sendfile", values: []string{"on", "off"}},
-	{kind: stack.Nginx, key: "tcp_nopush", values: []string{"on", "off"}},
-	{kind: stack.Nginx, key: "keepalive_timeout", values: []string{"0", "65s"}},
-	{kind: stack.Nginx, key: "keepalive_requests", low: 10, high: 10000},
-}
-
-// draw is a random value of the knob.
-func (k knob) draw(r *rand.Rand) string {
-	if len(k.values) > 0 {
-		return k.values[r.IntN(len(k.values))]
-	}
-	v := math.Exp(math.Log(k.low) + r.Float64()*(math.Log(k.high)-math.Log(k.low)))
-	return fmt.Sprintf("%.0f%s", v, k.unit)
-}
 
 // columnIndexed is the chance that a trial has an index on a given column.
 const columnIndexed = 0.25
 
 // trial is one random configuration.
 type trial struct {
-	sets    []string
-	indexes []change.Index
+	sets     []string
+	indexes  []change.Index
+	switches []remedy.Plan
 }
 
-func drawTrial(r *rand.Rand, st *stack.Stack, snap *evidence.Snapshot) trial {
-	var t trial
-	for _, k := range knobs {
-		for _, svc := range st.OfKind(k.kind) {
-			t.sets = append(t.sets, fmt.Sprintf("%s.%s=%s", svc.Name, k.key, k.draw(r)))
-		}
-	}
-	for _, db := range snap.Databases {
+func drawTrial(r *rand.Rand, in remedy.Input, all []remedy.Plan) trial {
+	t := trial{sets: drawSets(r, in.Stack, in.Snapshot)}
+	for _, db := range in.Snapshot.Databases {
 		for _, table := range db.Tables {
 			for _, c := range table.Columns {
 				if indexed(table, c.Name) || strings.Contains(c.Type, "text") || strings.Contains(c.Type, "blob") || r.Float64() >= columnIndexed {
@@ -87,6 +36,7 @@ func drawTrial(r *rand.Rand, st *stack.Stack, snap *evidence.Snapshot) trial {
 			}
 		}
 	}
+	t.switches = drawSwitches(r, all)
 	return t
 }
 
@@ -100,39 +50,42 @@ func indexed(t evidence.Table, column string) bool {
 	return false
 }
 
-func (t trial) changes(st *stack.Stack, snap *evidence.Snapshot) ([]change.Change, error) {
-	out, _, err := remedy.Set(st, snap, t.sets)
-	db := st.OfKind(stack.MariaDB, stack.MySQL)[0].Name
-	for i := range t.indexes {
-		out = append(out, change.Change{Kind: change.KindIndex, Service: db, Index: &t.indexes[i]})
-	}
-	return out, err
-}
+// errLeft: the target is not as it was found, so no other trial may follow.
+var errLeft = errors.New("the service could not be put back as it was found")
 
-// randomSearch draws configurations until the time is over and keeps the one
-// that scored best in its single run, as such searches do.
+// randomSearch looks at the service once, then draws configurations until the
+// time is over, which the look is part of, and keeps the one that scored best
+// in its single run, as such searches do.
 func randomSearch(ctx context.Context, dir string, limit, window time.Duration, users int, seed uint64) error {
+	end := time.Now().Add(limit)
 	p, err := open(ctx, dir, window, true)
 	if err != nil {
 		return err
 	}
 	defer p.close()
-	snap, err := p.snapshot(ctx)
+	in, err := p.look(ctx, users)
 	if err != nil {
-		return err
+		return fmt.Errorf("look at the service: %w", err)
 	}
 	coin := rand.New(rand.NewPCG(seed, 0))
-	end := time.Now().Add(limit)
+	sets := drawSets(coin, in.Stack, in.Snapshot)
+	all := switches(in, sets)
+	fmt.Printf("%d settings; on or off: %s\n", len(sets), trial{switches: all}.names())
 	found, err := p.score(ctx, "as found", users)
 	if err != nil {
 		return err
 	}
-	best, top, tried, failed := trial{}, found, 0, 0
+	var best *remedy.Plan
+	top, tried, failed := found, 0, 0
 	for time.Now().Before(end) {
-		t := drawTrial(coin, p.stack, snap)
+		t := drawTrial(coin, in, all)
 		tried++
-		got, err := p.measure(ctx, t, snap, users)
-		if ctx.Err() != nil {
+		plan, err := t.plan(in)
+		var got float64
+		if err == nil {
+			got, err = p.measure(ctx, plan, users)
+		}
+		if ctx.Err() != nil || errors.Is(err, errLeft) {
 			return err
 		}
 		if err != nil {
@@ -140,39 +93,58 @@ func randomSearch(ctx context.Context, dir string, limit, window time.Duration, 
 			fmt.Printf("trial %d: %v\n", tried, err)
 			continue
 		}
-		fmt.Printf("trial %d: %.0f points/s, %d indexes\n", tried, got, len(t.indexes))
+		fmt.Printf("trial %d: %.0f points/s, %d indexes, %s\n", tried, got, len(t.indexes), t.names())
 		if got > top {
-			best, top = t, got
+			best, top = &plan, got
 		}
 	}
 	fmt.Printf("random search: %d trials, %d did not come up; best %.0f points/s against %.0f as found\n", tried, failed, top, found)
-	if len(best.sets) == 0 {
+	if best == nil {
 		return nil
 	}
-	changes, err := best.changes(p.stack, snap)
-	if err != nil {
-		return err
+	txs, err := p.apply(ctx, "best of a random search", *best)
+	for i := 0; i < len(txs) && err == nil; i++ {
+		err = p.exec.Keep(ctx, txs[i].ID)
 	}
-	tx, err := p.exec.Apply(ctx, change.Intent{Title: "best of a random search", Changes: changes})
-	if err != nil {
-		return err
-	}
-	return p.exec.Keep(ctx, tx.ID)
+	return err
 }
 
 // measure applies a trial, scores it, and takes it back.
-func (p *place) measure(ctx context.Context, t trial, snap *evidence.Snapshot, users int) (float64, error) {
-	changes, err := t.changes(p.stack, snap)
-	if err != nil {
-		return 0, err
-	}
-	tx, err := p.exec.Apply(ctx, change.Intent{Title: "a random configuration", Changes: changes})
+func (p *place) measure(ctx context.Context, plan remedy.Plan, users int) (float64, error) {
+	txs, err := p.apply(ctx, "a random configuration", plan)
 	if err != nil {
 		return 0, err
 	}
 	got, err := p.score(ctx, "random", users)
-	if rerr := p.exec.Revert(context.WithoutCancel(ctx), tx.ID); rerr != nil {
-		return 0, rerr
+	return got, errors.Join(err, p.revert(ctx, txs))
+}
+
+// apply puts a plan in place, after what it needs prepared. After an error the
+// target is as before, or it is errLeft.
+func (p *place) apply(ctx context.Context, title string, plan remedy.Plan) (txs []change.Tx, err error) {
+	for i, changes := range slices.Concat(plan.Prepare, [][]change.Change{plan.Changes}) {
+		intent := change.Intent{Title: title, Plan: plan.ID, Changes: changes}
+		if i < len(plan.Prepare) {
+			intent.Title, intent.Plan = "Prepare: "+title, change.Prepares(plan.ID)
+		}
+		tx, err := p.exec.Apply(ctx, intent)
+		if err != nil {
+			if tx.ID != 0 && tx.Pending() {
+				err = errors.Join(errLeft, err)
+			}
+			return nil, errors.Join(err, p.revert(ctx, txs))
+		}
+		txs = append(txs, tx)
 	}
-	return got, err
+	return txs, nil
+}
+
+// revert takes transactions back, the last first.
+func (p *place) revert(ctx context.Context, txs []change.Tx) error {
+	for _, tx := range slices.Backward(txs) {
+		if err := p.exec.Revert(context.WithoutCancel(ctx), tx.ID); err != nil {
+			return errors.Join(errLeft, err)
+		}
+	}
+	return nil
 }
