@@ -100,6 +100,7 @@ var webRules = []Rule{
 	{"web.connections", []string{"L12"}, needWeb, judgeNginxConnections},
 	{"web.delivery", []string{"C19"}, needWeb, judgeNginxDelivery},
 	{"web.gzip", []string{"C27"}, "sampled answers and web server configuration", judgeGzip},
+	{"web.brotli", []string{"C27"}, "sampled answers and web server configuration", judgeBrotli},
 	{"web.gzip-static", []string{"C27"}, "sampled answers and application files", judgeGzipStatic},
 	{"web.server-tokens", []string{"L09"}, needWeb, judgeTokens},
 	{"web.file-cache", []string{"C19", "L10"}, needWeb, judgeFileCache},

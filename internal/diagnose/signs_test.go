@@ -296,6 +296,10 @@ var signs = []struct {
 	{"web.connections", config("/n", "4096", "4"), "16 connections in all for 12 users"},
 	{"web.delivery", config("/n", "sendfile on", "sendfile off"), "sendfile is off"},
 	{"web.gzip", config("/n", "gzip on", "gzip off"), "/a.css"},
+	{"web.brotli", both(config("/n", "gzip on;", "gzip on; gzip_types text/css;"), func(in *Input) {
+		in.Snapshot.Nginx["web"] = evidence.NginxBuild{Version: "1.22.1", Modules: []string{"--add-module=/src/ngx_brotli"}}
+		in.Evidence.Load.TakesBrotli = true
+	}), "100 requests for /a.css"},
 	{"web.gzip-static", func(in *Input) {
 		in.Snapshot.StaticFiles = map[string]evidence.StaticFile{"/a.css": {Readable: true, Gzip: true}}
 		in.Snapshot.Nginx["web"] = evidence.NginxBuild{Version: "1.22.1", Modules: []string{GzipStatic}}
