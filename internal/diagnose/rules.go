@@ -125,7 +125,7 @@ var cacheRules = []Rule{
 	{"varnish.storage", []string{"W11"}, needCache, judgeVarnishStorage},
 	{"varnish.pages", []string{"W10"}, "sampled answers and VCL", judgeVarnishPages},
 	{"varnish.file-storage", []string{"W11"}, "varnishd's arguments", judgeVarnishFile},
-	{"varnish.threads", []string{"W13"}, needCache, judgeVarnishQueue},
+	{"varnish.threads", []string{"W13", "C18"}, needCache, judgeVarnishQueue},
 }
 
 var requestRules = []Rule{

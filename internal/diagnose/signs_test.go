@@ -379,6 +379,11 @@ var signs = []struct {
 	}, "(1 pages)"},
 	{"varnish.file-storage", config("/v", "malloc,1g", "file,/var/lib/varnish/s,1g"), "file,/var/lib/varnish/s,1g"},
 	{"varnish.threads", delta("front", "MAIN.threads_limited", 4), "4 times no thread"},
+	{"varnish.threads", both(config("/v", "-s malloc", "-p thread_pools=1 -p thread_pool_max=40 -s malloc"), func(in *Input) {
+		in.Evidence.Counters["front"] = evidence.CounterDelta{Delta: map[string]float64{"MAIN.sess_queued": 500}, Value: map[string]string{"MAIN.threads": "40"}}
+	}), "500 requests waited for one of 40"},
+	{"varnish.threads", delta("front", "MAIN.sess_dropped", 7), "7 sessions were dropped in 10 s. Below the limit"},
+	{"varnish.threads", delta("front", "MAIN.threads_failed", 2), "The operating system refused them"},
 	{"topology.balance", behind, "local gets 50 % of the requests"},
 	{"topology.spare", besides, "php2 on it could take 85 %"},
 	{"topology.code", both(behind, func(in *Input) {
