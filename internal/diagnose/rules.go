@@ -101,6 +101,7 @@ var webRules = []Rule{
 	{"web.connections", []string{"L12"}, needWeb, judgeNginxConnections},
 	{"web.delivery", []string{"C19"}, needWeb, judgeNginxDelivery},
 	{"web.gzip", []string{"C27"}, "sampled answers and web server configuration", judgeGzip},
+	{"web.brotli", []string{"C27"}, "sampled answers and web server configuration", judgeBrotli},
 	{"web.gzip-static", []string{"C27"}, "sampled answers and application files", judgeGzipStatic},
 	{"web.server-tokens", []string{"L09"}, needWeb, judgeTokens},
 	{"web.file-cache", []string{"C19", "L10"}, needWeb, judgeFileCache},
@@ -125,7 +126,7 @@ var cacheRules = []Rule{
 	{"varnish.storage", []string{"W11"}, needCache, judgeVarnishStorage},
 	{"varnish.pages", []string{"W10"}, "sampled answers and VCL", judgeVarnishPages},
 	{"varnish.file-storage", []string{"W11"}, "varnishd's arguments", judgeVarnishFile},
-	{"varnish.threads", []string{"W13"}, needCache, judgeVarnishQueue},
+	{"varnish.threads", []string{"W13", "C18"}, needCache, judgeVarnishQueue},
 }
 
 var requestRules = []Rule{

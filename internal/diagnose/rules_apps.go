@@ -364,20 +364,23 @@ func judgeRubyJIT(m *model) ([]Finding, string) {
 }
 
 // judgeNodeEnv: without NODE_ENV=production Express compiles its views anew at
-// each request and frameworks check more (Express, "Production best
-// practices"). It is told, not done: the variable often chooses the database
-// and other settings too.
+// each request and frameworks check and log more (Express, "Production best
+// practices"). What else the variable chooses, such as the database, is named.
 func judgeNodeEnv(m *model) ([]Finding, string) {
 	var out []Finding
 	for _, svc := range m.in.Stack.OfKind(stack.App) {
 		app, known := m.in.Snapshot.Apps[svc.Name]
-		if !known || path.Base(app.Exe) != "node" || app.Env == nil || app.Env["NODE_ENV"] == "production" {
+		if !known || !evidence.IsNode(app.Exe) || app.Env == nil || app.Env["NODE_ENV"] == "production" {
 			continue
 		}
+		now := app.Env["NODE_ENV"]
 		f := about(svc.Name, svc.Name+" runs Node without NODE_ENV=production",
-			fmt.Sprintf("NODE_ENV is %q: templates may be compiled at each request, and frameworks check and log more. Set it where %s is started, after a look at what else it chooses (config/production.json, the database).", app.Env["NODE_ENV"], svc.Name), "process of "+svc.Name)
-		f.Subject = map[string]string{"source": "yes"}
-		out = append(out, f.bounded(m.serviceBound(svc.Name)))
+			fmt.Sprintf("NODE_ENV is %q: templates may be compiled at each request, and frameworks check and log more, and tell clients more of errors. The code may choose more by it, such as the database.", now), "process of "+svc.Name)
+		if len(app.ByNodeEnv) > 0 {
+			f.Text += fmt.Sprintf(" It also chooses what is in %s: set it after a look at that.", strings.Join(app.ByNodeEnv, ", "))
+			f.Subject = map[string]string{"source": "yes"}
+		}
+		out = append(out, f.asks(Setting{Service: svc.Name, Name: "NODE_ENV", Now: now, To: "production"}).bounded(m.serviceBound(svc.Name)))
 	}
 	return out, ""
 }

@@ -215,17 +215,35 @@ func judgeVarnishStorage(m *model) ([]Finding, string) {
 	}, stack.Varnish)
 }
 
+// judgeVarnishQueue: requests that wait for a thread. MAIN.threads_limited counts
+// only when a pool reaches its limit, and stays as it is while the pool is there
+// (cache_wrk.c, pool_herder), so that all threads at work and a queue tell it, too.
 func judgeVarnishQueue(m *model) ([]Finding, string) {
 	return m.eachCounted(func(svc *stack.Service, delta, value func(string) (float64, bool)) []Finding {
 		limited, _ := delta("MAIN.threads_limited")
+		queued, _ := delta("MAIN.sess_queued")
 		dropped, _ := delta("MAIN.sess_dropped")
 		failed, _ := delta("MAIN.threads_failed")
-		if limited+dropped+failed == 0 {
+		threads, _ := value("MAIN.threads")
+		full := false
+		if start, err := FindVarnishStart(m.in.Snapshot, svc); err == nil {
+			full = threads >= float64(start.Number("thread_pools")*start.Number("thread_pool_max")) && queued/m.window >= rare
+		}
+		if limited+dropped+failed == 0 && !full {
 			return nil
 		}
-		return []Finding{about(svc.Name, svc.Name+" has too few threads",
-			fmt.Sprintf("%.0f times no thread could be made (MAIN.threads_limited), %.0f sessions were dropped in %.0f s.", limited+failed, dropped, m.window), "MAIN.threads_limited of "+svc.Name).
-			asks(Setting{Service: svc.Name, Name: "thread_pool_max", Up: 1}).bounded(m.boundWait())}
+		f := about(svc.Name, svc.Name+" has too few threads",
+			fmt.Sprintf("%.0f times no thread could be made (MAIN.threads_limited), %.0f requests waited for one of %.0f, and %.0f sessions were dropped in %.0f s.", limited+failed, queued, threads, dropped, m.window), "MAIN.threads_limited, sess_queued and sess_dropped of "+svc.Name)
+		switch {
+		case limited > 0 || full:
+			f = f.asks(Setting{Service: svc.Name, Name: "thread_pool_max", Up: 1})
+		case dropped > 0:
+			f.Text += " Below the limit the queue ran over (thread_queue_limit) while threads were being made: more should be kept."
+			f = f.asks(Setting{Service: svc.Name, Name: "thread_pool_min", Up: 1})
+		default:
+			f.Text += " The operating system refused them (MAIN.threads_failed)."
+		}
+		return []Finding{f.bounded(m.boundWait())}
 	}, stack.Varnish)
 }
 

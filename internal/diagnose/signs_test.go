@@ -301,6 +301,10 @@ var signs = []struct {
 	{"web.connections", config("/n", "4096", "4"), "16 connections in all for 12 users"},
 	{"web.delivery", config("/n", "sendfile on", "sendfile off"), "sendfile is off"},
 	{"web.gzip", config("/n", "gzip on", "gzip off"), "/a.css"},
+	{"web.brotli", both(config("/n", "gzip on;", "gzip on; gzip_types text/css;"), func(in *Input) {
+		in.Snapshot.Nginx["web"] = evidence.NginxBuild{Version: "1.22.1", Modules: []string{"--add-module=/src/ngx_brotli"}}
+		in.Evidence.Load.TakesBrotli = true
+	}), "100 requests for /a.css"},
 	{"web.gzip-static", func(in *Input) {
 		in.Snapshot.StaticFiles = map[string]evidence.StaticFile{"/a.css": {Readable: true, Gzip: true}}
 		in.Snapshot.Nginx["web"] = evidence.NginxBuild{Version: "1.22.1", Modules: []string{GzipStatic}}
@@ -380,6 +384,11 @@ var signs = []struct {
 	}, "(1 pages)"},
 	{"varnish.file-storage", config("/v", "malloc,1g", "file,/var/lib/varnish/s,1g"), "file,/var/lib/varnish/s,1g"},
 	{"varnish.threads", delta("front", "MAIN.threads_limited", 4), "4 times no thread"},
+	{"varnish.threads", both(config("/v", "-s malloc", "-p thread_pools=1 -p thread_pool_max=40 -s malloc"), func(in *Input) {
+		in.Evidence.Counters["front"] = evidence.CounterDelta{Delta: map[string]float64{"MAIN.sess_queued": 500}, Value: map[string]string{"MAIN.threads": "40"}}
+	}), "500 requests waited for one of 40"},
+	{"varnish.threads", delta("front", "MAIN.sess_dropped", 7), "7 sessions were dropped in 10 s. Below the limit"},
+	{"varnish.threads", delta("front", "MAIN.threads_failed", 2), "The operating system refused them"},
 	{"topology.balance", behind, "local gets 50 % of the requests"},
 	{"topology.spare", besides, "php2 on it could take 85 %"},
 	{"topology.code", both(behind, func(in *Input) {
@@ -433,6 +442,9 @@ var signs = []struct {
 	{"app.node-env", func(in *Input) {
 		in.Snapshot.Apps = map[string]evidence.AppProcess{"api": {Exe: "/usr/bin/node", Env: map[string]string{"NODE_ENV": "development"}}}
 	}, `NODE_ENV is "development"`},
+	{"app.node-env", func(in *Input) {
+		in.Snapshot.Apps = map[string]evidence.AppProcess{"api": {Exe: "/usr/bin/nodejs", Env: map[string]string{}, ByNodeEnv: []string{"/srv/config/production.json"}}}
+	}, "It also chooses what is in /srv/config/production.json"},
 	{"tcp.time-wait", system(func(s *evidence.System) { s.TimeWait = 25000 }), "25000"},
 	{"tcp.ports", system(func(s *evidence.System) { s.TCP.PortsUsed = 27000 }), "27000 of 28232 ports"},
 	{"tcp.accept-queue", system(func(s *evidence.System) { s.TCP.Queues[0].Longest = 500 }), "500 of 511"},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"kasoku/internal/confedit/unit"
@@ -30,6 +31,19 @@ type VarnishStart struct {
 	Path     string
 	From, To int
 	Unit     *unit.Config
+}
+
+// varnishNumbers are the defaults of parameters (varnishd(1) of 7.1, "List of
+// parameters"; the same since 4.1).
+var varnishNumbers = map[string]int{"thread_pools": 2, "thread_pool_min": 100, "thread_pool_max": 5000}
+
+// Number is the value of a parameter of varnishNumbers that varnishd is started with.
+func (s *VarnishStart) Number(param string) int {
+	text, _ := s.Args.Param(param)
+	if n, err := strconv.Atoi(text); err == nil && n > 0 {
+		return n
+	}
+	return varnishNumbers[param]
 }
 
 // varnishCommand is a line of a shell script that starts varnishd.

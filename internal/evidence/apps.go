@@ -27,6 +27,9 @@ type AppProcess struct {
 	// Env are those of AppEnv that it was started with; nil if its environment
 	// could not be read.
 	Env map[string]string `json:"env,omitempty"`
+	// ByNodeEnv are files of a Node program by which NODE_ENV chooses more than
+	// how fast it is, e.g. its database; their names say so.
+	ByNodeEnv []string `json:"by_node_env,omitempty"`
 	// Children are its direct child processes.
 	Children int `json:"children"`
 	// Go is what the Go linker wrote into its program; nil if it is none.
@@ -86,6 +89,12 @@ func (t *taker) app(h host.Host, svc *stack.Service, r *fileReader) error {
 	if !t.opts.Brief {
 		if p.Go, err = goBuild(t, h, pids[0]); err != nil {
 			t.bad("program of "+svc.Name, err)
+		}
+		if IsNode(p.Exe) {
+			if p.ByNodeEnv, err = nodeChoices(t.ctx, h, append(nodeFolders(p), svc.Root)...); err != nil {
+				t.bad("folder of "+svc.Name, err)
+				p.ByNodeEnv = []string{p.Dir + " (not read)"} // what is there is not known
+			}
 		}
 	}
 	t.snap.Apps[svc.Name] = p

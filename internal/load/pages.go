@@ -162,6 +162,25 @@ func (p *pages) samples(users []*user) []PageSample {
 // calls itself. All other headers that a scenario sends may.
 var anonymous = []string{"host", "user-agent", "accept", "accept-language", "accept-encoding", "content-type", "referer", "cache-control", "pragma"}
 
+// TakesBrotli reports whether some request of the scenario says that it takes
+// answers compressed by brotli.
+func (s *Scenario) TakesBrotli() bool {
+	takes := false
+	s.eachStep(func(st *step) { takes = takes || st.own.brotli })
+	return takes
+}
+
+// takesBrotli reports whether a value of Accept-Encoding names br.
+func takesBrotli(accepts string) bool {
+	for one := range strings.SplitSeq(accepts, ",") {
+		coding, _, _ := strings.Cut(one, ";")
+		if strings.EqualFold(strings.TrimSpace(coding), "br") {
+			return true
+		}
+	}
+	return false
+}
+
 // OwnHeaders lists the names, in lower case and sorted, of the headers that
 // the scenario's requests send of their own and that may tell who asks.
 func (s *Scenario) OwnHeaders() []string {

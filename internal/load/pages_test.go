@@ -71,7 +71,7 @@ sessions:
       - request: GET /top2?x=1
       - {request: POST /login, form: {name: ann}}
       - {name: mine, request: GET /top2?x=1}
-      - {name: key, request: GET /top, headers: {X-Api-Key: secret}}
+      - {name: key, request: GET /top, headers: {X-Api-Key: secret, Accept-Encoding: "gzip, br"}}
       - request: GET /session
 `)
 	opts := Options{Scenario: sc, URL: srv.URL, Window: 300 * time.Millisecond}
@@ -102,8 +102,8 @@ sessions:
 	if p := got["/session"]; !p.SetsCookie {
 		t.Errorf("/session: %+v", p)
 	}
-	if strings.Join(res.TellingHeaders, " ") != "x-api-key" {
-		t.Errorf("telling headers %q", res.TellingHeaders)
+	if strings.Join(res.TellingHeaders, " ") != "x-api-key" || !res.TakesBrotli {
+		t.Errorf("telling headers %q, takes brotli: %t", res.TellingHeaders, res.TakesBrotli)
 	}
 	if _, err := ConfirmPages(t.Context(), Options{URL: "http://192.0.2.1/"}, res.Pages); err == nil {
 		t.Error("a request was sent to another machine")

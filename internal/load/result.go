@@ -56,6 +56,8 @@ type Result struct {
 	Pages []PageSample `json:"pages,omitempty"`
 	// TellingHeaders of the scenario, in lower case, may tell who asks.
 	TellingHeaders []string `json:"telling_headers,omitempty"`
+	// TakesBrotli: some request of the scenario has br in Accept-Encoding.
+	TakesBrotli bool `json:"takes_brotli,omitempty"`
 
 	// Open is what only the open model has; nil in the closed one. There,
 	// Latency counts from the planned time.

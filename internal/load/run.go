@@ -347,6 +347,7 @@ func (r *run) result(started time.Time, used generator, failed bool, warm warmth
 	res.Samples = r.samples.sorted()
 	res.Assets = r.statics.samples(r.users)
 	res.Pages, res.TellingHeaders = r.pages.samples(r.users), o.Scenario.OwnHeaders()
+	res.TakesBrotli = o.Scenario.TakesBrotli()
 	res.GeneratorCPU = used.own
 	res.Saturated = r.saturated(res, used)
 	return res

@@ -46,6 +46,7 @@ type step struct {
 type ownHeaders struct {
 	host, agent, accept, cookie, contentType bool
 	telling                                  []string // may tell who asks, in lower case
+	brotli                                   bool     // its Accept-Encoding names br
 }
 
 // extraction takes a value out of an answer into a slot.
@@ -231,6 +232,7 @@ func (c *compiler) readHeaders(st *step, n ast.Node, sc *scope) {
 		st.own.accept = st.own.accept || name == "accept"
 		st.own.cookie = st.own.cookie || name == "cookie"
 		st.own.contentType = st.own.contentType || name == "content-type"
+		st.own.brotli = st.own.brotli || name == "accept-encoding" && takesBrotli(text)
 		if !slices.Contains(anonymous, name) {
 			st.own.telling = append(st.own.telling, name)
 		}

@@ -276,3 +276,40 @@ func TestAppRubyJIT(t *testing.T) {
 	in.Snapshot.Apps["api"] = evidence.AppProcess{Exe: "/usr/bin/ruby2.7", Argv: []string{"puma", "6.4"}, Dir: "/srv/api"}
 	remedytest.WantNone(t, in, "ruby.yjit", "")
 }
+
+// NODE_ENV is set where it chooses nothing else, and nobody has chosen another.
+func TestNodeEnv(t *testing.T) {
+	world := func(file string, process evidence.AppProcess) remedy.Input {
+		in := goAPI(plainProcess(), map[string]string{envPath: file})
+		process.Exe = "/usr/bin/node"
+		in.Snapshot.Apps["api"] = process
+		in.Stack.Regulation.ApplicationSettings = true
+		return in
+	}
+	unset := evidence.AppProcess{Env: map[string]string{}}
+	in := world("PORT=1\n", unset)
+	p := remedytest.Want(t, in, "node.env")
+	remedytest.Has(t, remedytest.After(p, envPath), "PORT=1\nNODE_ENV=production\n")
+	if !slices.Contains(p.Trades, regulation.Observability) || !p.EditsSettings || len(p.Changes) != 1 || p.Changes[0].Activate != change.Restart {
+		t.Errorf("%+v", p)
+	}
+	in = world("NODE_ENV=development\n", evidence.AppProcess{Env: map[string]string{"NODE_ENV": "development"}})
+	remedytest.Has(t, remedytest.After(remedytest.Want(t, in, "node.env"), envPath), "NODE_ENV=production\n")
+	remedytest.WantNone(t, world("", evidence.AppProcess{Env: map[string]string{"NODE_ENV": "production"}}), "node.env", "")
+	remedytest.WantNone(t, world("NODE_ENV=production\n", unset), "node.env", "the service does not run with it")
+	remedytest.WantNone(t, world("", evidence.AppProcess{Env: map[string]string{"NODE_ENV": "staging"}}), "node.env", "somebody has chosen NODE_ENV=staging")
+	remedytest.WantNone(t, world("", evidence.AppProcess{Env: map[string]string{}, ByNodeEnv: []string{"/srv/api/config/production.json"}}), "node.env", "chooses what is in /srv/api/config/production.json")
+
+	// Neither permission alone is enough.
+	for name, r := range map[string]regulation.Regulation{
+		"application_settings": {Allow: remedytest.AllTrades()},
+		"observability":        {ApplicationSettings: true},
+	} {
+		in := world("", unset)
+		in.Stack.Regulation = r
+		_, res := remedytest.Plan(t, in)
+		if !slices.ContainsFunc(res.Refusals, func(f remedy.Refusal) bool { return f.Plan.Remedy == "node.env" && strings.Contains(f.Why, name) }) {
+			t.Errorf("without %s it is not refused: %+v", name, res.Refusals)
+		}
+	}
+}

@@ -258,3 +258,48 @@ func TestPagesOfARoute(t *testing.T) {
 	remedytest.Has(t, text, `~^/item/a$`)
 	remedytest.HasNot(t, text, "[^/?]+", "mine")
 }
+
+// Varnish gets twice its threads while pools are at the limit, as far as memory
+// goes, and more that wait where only the queue ran over.
+func TestVarnishThreads(t *testing.T) {
+	world := func(args string, counters map[string]float64) remedy.Input {
+		in := varnished(plainVCL)
+		in.Snapshot.Files["local"]["/srv/start"] = evidence.File{Content: []byte("#!/bin/sh\nexec varnishd -a :6081 " + args + " \\\n  -F\n"), Service: "front", Writable: true}
+		in.Evidence.Counters["front"] = evidence.CounterDelta{Delta: counters}
+		return in
+	}
+	limited, dropped := map[string]float64{"MAIN.threads_limited": 9}, map[string]float64{"MAIN.sess_dropped": 9}
+	for name, c := range map[string]struct {
+		args     string
+		counters map[string]float64
+		spare    int64 // MiB beyond the headroom of 20 % of 8 GiB
+		want     string
+	}{
+		"as written":        {"-p thread_pool_max=200 -p thread_pools=1", limited, 1000, "varnishd -a :6081 -p thread_pool_max=400 -p thread_pools=1 \\\n  -F\n"},
+		"by default":        {"-p vcl_path=/x", limited, 8000, "-p vcl_path=/x -p thread_pool_max=10000 "},
+		"as memory goes":    {"-p thread_pool_max=200", limited, 34, "-p thread_pool_max=232 "},         // 34 MiB / 2 / 2 pools / 272 KiB
+		"with larger parts": {"-p thread_pool_max=200 -p workspace_backend=864k", limited, 34, "=208 "}, // 1040 KiB each
+		"the queue":         {"", dropped, 1000, "-F -p thread_pool_min=200\n"},
+		"up to the most":    {"-p thread_pool_max=150", dropped, 1000, "-p thread_pool_max=150 -p thread_pool_min=150 "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := world(c.args, c.counters)
+			in.Snapshot.Memory = 8 << 30
+			in.Evidence.System.MemoryAvailable = in.Snapshot.Memory*20/100 + c.spare<<20
+			remedytest.Has(t, remedytest.After(remedytest.Want(t, in, "varnish.threads"), "/srv/start"), c.want)
+		})
+	}
+	in := world("", limited)
+	in.Evidence.System.MemoryAvailable = 1 << 30
+	remedytest.WantNone(t, in, "varnish.threads", "no memory to spare for more threads of 272 KiB")
+	remedytest.WantNone(t, world("-p thread_pool_min=300 -p thread_pool_max=300", dropped), "varnish.threads", "no room for more")
+	remedytest.WantNone(t, world("", map[string]float64{"MAIN.threads_failed": 3}), "varnish.threads", "LimitNPROC=")
+	in = world("", limited)
+	delete(in.Snapshot.Files["local"], "/srv/start")
+	remedytest.WantNone(t, in, "varnish.threads", "no script that control.start names")
+	// A unit gets a drop-in.
+	in = world("", limited)
+	in.Stack.Service("front").Control = stack.Control{Unit: "varnish"}
+	in.Snapshot.Files["local"]["/lib/systemd/system/varnish.service"] = evidence.File{Content: []byte("[Service]\nExecStart=/usr/sbin/varnishd -a :6081 -p thread_pool_max=300\n"), Service: "front"}
+	remedytest.Has(t, remedytest.After(remedytest.Want(t, in, "varnish.threads"), ""), "ExecStart=/usr/sbin/varnishd -a :6081 -p thread_pool_max=600")
+}

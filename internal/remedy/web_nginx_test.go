@@ -57,6 +57,49 @@ func TestGzip(t *testing.T) {
 	remedytest.WantNone(t, in, "nginx.gzip", "")
 }
 
+func TestBrotliBesideGzip(t *testing.T) {
+	const inside = "        gzip on;\n        gzip_types text/css application/json;\n        gzip_comp_level 6;\n        gzip_min_length 400;\n        location /login { gzip off; return 200; }\n" + remedytest.PassAll
+	site := func(top, server string, takes bool) remedy.Input {
+		in := remedytest.World(map[string]string{remedytest.NginxPath: top + remedytest.Nginx(server)})
+		textAsset(in)
+		in.Evidence.Load.TakesBrotli = takes
+		return in
+	}
+	const module = "load_module modules/ngx_http_brotli_filter_module.so;\n"
+	in := site(module, inside, true)
+	p := remedytest.Want(t, in, "nginx.brotli")
+	text := remedytest.After(p, remedytest.NginxPath)
+	remedytest.Has(t, text, "gzip on;", "brotli on;", "brotli_types text/css application/json;", "brotli_comp_level 4;", "brotli_min_length 400;", "gzip_vary on;", "gzip off; return 200; brotli off;")
+	if len(p.Trades) != 0 {
+		t.Errorf("trades %v", p.Trades)
+	}
+	remedytest.Put(in, p.Changes)
+	remedytest.WantNone(t, in, "nginx.brotli", "")
+	// gzip's default level.
+	remedytest.Has(t, nginxConf(t, site(module, strings.Replace(inside, "gzip_comp_level 6;", "", 1), true), "nginx.brotli"), "brotli_comp_level 1;")
+	for name, none := range map[string]remedy.Input{
+		"no module":             site("", inside, true),
+		"no client takes it":    site(module, inside, false),
+		"another type":          site(module, strings.Replace(inside, "text/css ", "", 1), true),
+		"gzip is off":           site(module, strings.Replace(inside, "gzip on", "gzip off", 1), true),
+		"brotli is on":          site(module, "brotli on;\n"+inside, true),
+		"it lies there as .gz":  site(module, "gzip_static on;\n"+inside, true),
+		"too short to be worth": site(module, inside, true),
+	} {
+		switch name {
+		case "it lies there as .gz":
+			none.Snapshot.StaticFiles["/files/a.css"] = evidence.StaticFile{Readable: true, Gzip: true}
+		case "too short to be worth":
+			none.Evidence.Load.Assets[0].Size = 500
+		}
+		t.Run(name, func(t *testing.T) { remedytest.WantNone(t, none, "nginx.brotli", "") })
+	}
+	// A page is text/html, which needs no type.
+	in = site(module, strings.Replace(inside, "text/css ", "", 1), true)
+	in.Evidence.Load.Pages = []load.PageSample{{URL: "/", Status: 200, ContentType: "text/html; charset=UTF-8", Size: 9000, Count: 50}}
+	remedytest.Want(t, in, "nginx.brotli")
+}
+
 // checkedSite is a site whose health check is asked for, with its answer.
 func checkedSite(server string, a load.ConstantAnswer, more ...digest.Route) remedy.Input {
 	in := nginxSite(server)

@@ -98,6 +98,42 @@ func TestNodeCluster(t *testing.T) {
 	}, "app.workers")
 }
 
+// A Node program that compiles its page at each request unless NODE_ENV says
+// production, as Express does, gets the variable; one with a file that the variable
+// chooses does not.
+func TestNodeEnv(t *testing.T) {
+	node := need(t, "node")
+	dir, port := bed.Folder(t), bed.FreePort(t)
+	copied(t, dir, "node/views.js", "views.js")
+	write(t, dir, "app.env", "# as it was left\nNODE_ENV=development\n", port)
+	b := oneWorker(t, dir, fmt.Sprintf("{start: [%s, %%DIR%%/views.js, \"%d\"], env_file: %%DIR%%/app.env}", node, port), port)
+	run(t, dir, "node", port, "NODE_ENV=development", node, dir+"/views.js", fmt.Sprint(port))
+	compiled := func(t *testing.T) bool {
+		before := get(t, port, "/compiled")
+		get(t, port, "/")
+		return get(t, port, "/compiled") != before
+	}
+	if !compiled(t) {
+		t.Fatal("as found the page is not compiled at each request")
+	}
+	b.Show(t, func(t *testing.T, _ remedy.Plan) {
+		if compiled(t) || get(t, port, "/env") != "production" {
+			t.Errorf("NODE_ENV is %q, compiled at each request: %t", get(t, port, "/env"), compiled(t))
+		}
+		if text, _ := os.ReadFile(dir + "/app.env"); string(text) != "# as it was left\nNODE_ENV=production\n" {
+			t.Errorf("the environment file holds %q", text)
+		}
+	}, "node.env")
+	if !compiled(t) || get(t, port, "/env") != "development" {
+		t.Errorf("taken back, NODE_ENV is %q", get(t, port, "/env"))
+	}
+	write(t, dir, "config/production.json", "{}\n", port)
+	res := b.Plans(t)
+	if text := strings.Join(res.Skipped, "\n"); !strings.Contains(text, "NODE_ENV also chooses what is in "+dir+"/config/production.json") {
+		t.Errorf("beside config/production.json: skipped %s", text)
+	}
+}
+
 // Starman under supervisor has it in its command, which is edited in
 // supervisor's own file.
 func TestStarman(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"kasoku/cases/remedies/bed"
 	"kasoku/internal/remedy"
@@ -28,7 +29,7 @@ sub vcl_recv {
 
 const startVarnish = `#!/bin/sh
 exec /usr/sbin/varnishd -n %DIR%/v -a 127.0.0.1:%FRONT% -f %DIR%/site.vcl \
-    -s file,%DIR%/v.storage,64m \
+    %ARGS% \
     -p default_ttl=0 -P %DIR%/varnish.pid
 `
 
@@ -39,12 +40,13 @@ varnishadm -n %DIR%/v vcl.load $name %DIR%/site.vcl
 varnishadm -n %DIR%/v vcl.use $name
 `
 
-// TestVarnish: a Varnish that keeps nothing, in a file, in front of nginx and
-// PHP-FPM.
-func TestVarnish(t *testing.T) {
+// startVarnished puts a Varnish that keeps nothing in front of nginx and PHP-FPM,
+// started with more arguments, and returns its address, too.
+func startVarnished(t *testing.T, args string) (x site, front string) {
+	t.Helper()
 	port := fmt.Sprint(bed.FreePort(t))
-	front := "127.0.0.1:" + port
-	x := startSite(t, `  - name: front
+	front = "127.0.0.1:" + port
+	x = startSite(t, `  - name: front
     kind: varnish
     binary: /usr/sbin/varnishd
     config: %DIR%/site.vcl
@@ -52,7 +54,7 @@ func TestVarnish(t *testing.T) {
     talks_to: [web]
     control: {method: process, pid_file: %DIR%/varnish.pid, start: [sh, %DIR%/start-varnish], reload: [sh, %DIR%/reload-varnish]}
 `, front)
-	fill := strings.NewReplacer("%PORT%", x.address[strings.LastIndex(x.address, ":")+1:], "%FRONT%", port)
+	fill := strings.NewReplacer("%PORT%", x.address[strings.LastIndex(x.address, ":")+1:], "%FRONT%", port, "%ARGS%", args)
 	bed.Write(t, x.dir, "site.vcl", fill.Replace(siteVCL))
 	bed.Write(t, x.dir, "start-varnish", fill.Replace(startVarnish))
 	bed.Write(t, x.dir, "reload-varnish", reloadVarnish)
@@ -60,6 +62,25 @@ func TestVarnish(t *testing.T) {
 	bed.Output(t, "sh", x.dir+"/start-varnish")
 	bed.Await(t, front)
 	x.bed = bed.Open(t, x.dir)
+	return x, front
+}
+
+// TestVarnishThreads: one pool of five threads, the least that varnishd takes, of
+// which one accepts connections, for three users whose requests take two each.
+func TestVarnishThreads(t *testing.T) {
+	x, _ := startVarnished(t, "-p thread_pools=1 -p thread_pool_min=5 -p thread_pool_max=5")
+	x.bed.Bench.Scenario.Workload, x.bed.Bench.Window = 3, 2*time.Second
+	x.bed.Show(t, func(t *testing.T, _ remedy.Plan) {
+		if text := bed.Output(t, "varnishadm", "-n", x.dir+"/v", "param.show thread_pool_max"); !strings.Contains(text, "Value is: 10 [threads]") {
+			t.Errorf("thread_pool_max: %s", text)
+		}
+	}, "varnish.threads")
+}
+
+// TestVarnish: a Varnish that keeps nothing, in a file, in front of nginx and
+// PHP-FPM.
+func TestVarnish(t *testing.T) {
+	x, front := startVarnished(t, "-s file,%DIR%/v.storage,64m")
 	x.bed.Show(t, func(t *testing.T, p remedy.Plan) {
 		if p.Remedy == "varnish.storage" {
 			if text := bed.Output(t, "varnishadm", "-n", x.dir+"/v", "storage.list"); strings.Contains(text, "file") || !strings.Contains(text, "s0 = malloc") {

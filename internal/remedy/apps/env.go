@@ -75,6 +75,30 @@ func planRubyJIT(in planning.Input, f diagnose.Finding) ([]planning.Plan, error)
 	return []planning.Plan{{ID: "ruby.yjit:" + svc.Name, Title: "Compile hot Ruby code of " + svc.Name + " to machine code (YJIT)", Changes: changes}}, nil
 }
 
+// planNodeEnv tells Node's libraries that they run in production. Where the
+// variable chooses more than that, or somebody has chosen another, it is left.
+func planNodeEnv(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
+	svc, err := app(in, f)
+	if err != nil {
+		return nil, err
+	}
+	if files := in.Snapshot.Apps[svc.Name].ByNodeEnv; len(files) > 0 {
+		return nil, fmt.Errorf("%s: NODE_ENV also chooses what is in %s, which may be another database; set it yourself", svc.Name, files[0])
+	}
+	start, err := diagnose.StartOf(in.Snapshot, svc)
+	if err != nil {
+		return nil, err
+	}
+	if now, _ := start.Env("NODE_ENV"); now != "" && now != "development" && now != "production" {
+		return nil, fmt.Errorf("%s: somebody has chosen NODE_ENV=%s, which may stand for more than how fast it is; set it yourself", svc.Name, now)
+	}
+	changes, err := setEnv(in, svc, f.Text, [2]string{"NODE_ENV", "production"})
+	if err != nil {
+		return nil, err
+	}
+	return []planning.Plan{{ID: "node.env:" + svc.Name, EditsSettings: true, Title: "Run " + svc.Name + " with NODE_ENV=production", Changes: changes}}, nil
+}
+
 // planInterpolate has Go's driver fill values into statements itself.
 func planInterpolate(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 	svc, err := app(in, f)

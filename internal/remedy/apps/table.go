@@ -1,7 +1,10 @@
 // Package apps plans changes of application servers: Go, Node, Ruby, Python, Perl.
 package apps
 
-import "kasoku/internal/remedy/planning"
+import (
+	"kasoku/internal/regulation"
+	"kasoku/internal/remedy/planning"
+)
 
 const (
 	goTest     = "cases/remedies/apps/go_test.go:TestGo"
@@ -72,6 +75,15 @@ var Remedies = []planning.Remedy{
 		Command: "`RUBYOPT=--yjit` in the environment, then a restart",
 		Undo:    "the file of the environment is put back, the app restarted",
 		Test:    "cases/remedies/apps/servers_test.go:TestPuma",
+	},
+	{
+		ID: "node.env", Title: "Node in production", Measures: []string{"W14"}, Rules: []string{"app.node-env"},
+		Reason: "Without NODE_ENV=production Express compiles each view anew at each request, and frameworks check and log more. The variable changes what an application does: clients no longer get the stack traces of errors and some libraries log less, so it is a trade of observability, and it is one of the application's own settings, which the regulation must permit (application_settings). It is refused where files in the program's folder say that it chooses more, such as the database (config/production.json, .env.production, knexfile.js), and where it is set to something else than development. What only the code says is not seen: read it for NODE_ENV before permitting this.",
+		Source: "expressjs.com, \"Production best practices: performance and reliability\", \"Set NODE_ENV to 'production'\"; nodejs.org, \"Node.js, the difference between development and production\"",
+		Trades: []regulation.Trade{regulation.Observability}, Reach: 0.3, Plan: planNodeEnv,
+		Command: "`NODE_ENV=production` in the environment: `systemctl edit app` → `Environment=NODE_ENV=production`, then `systemctl restart app`",
+		Undo:    "the file of the environment is put back, the app restarted",
+		Test:    "cases/remedies/apps/servers_test.go:TestNodeEnv",
 	},
 	{
 		ID: "app.variant", Title: "Another implementation of the application", Measures: []string{"L02", "L04", "I14", "I21"}, Rules: []string{"app.variant", "db.connect-per-request", "request.connects"},

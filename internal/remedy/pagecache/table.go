@@ -35,4 +35,13 @@ var Remedies = []planning.Remedy{
 		Undo:    "the unit's or script's bytes back and a restart",
 		Test:    "cases/remedies/pagecache/varnish_test.go:TestVarnish",
 	},
+	{
+		ID: "varnish.threads", Title: "Varnish's threads", Measures: []string{"C18"}, Rules: []string{"varnish.threads"},
+		Reason: "A request without a thread waits in a queue, and one that finds the queue full is dropped. Where pools are at their limit and requests wait it is doubled (thread_pool_max); where the queue ran over below it, more threads are kept (thread_pool_min). Threads beyond need only take memory and turns, so it is not raised by more while the sign lasts, and never beyond half of the memory that is spare: a thread at work takes its stack and two workspaces, 272 KiB by default. The restart empties the cache.",
+		Source: "varnishd(1), \"thread_pool_max\", \"thread_pool_min\", \"thread_pool_stack\", \"thread_queue_limit\"; varnish-counters(7), MAIN.threads_limited, MAIN.sess_queued, MAIN.sess_dropped",
+		Reach:  0.3, Plan: planThreads,
+		Command: "`-p thread_pool_max=400` in ExecStart (`systemctl edit varnish`), `systemctl restart varnish`",
+		Undo:    "the unit's or script's bytes back and a restart",
+		Test:    "cases/remedies/pagecache/varnish_test.go:TestVarnishThreads",
+	},
 }
