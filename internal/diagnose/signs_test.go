@@ -61,7 +61,7 @@ func healthy() Input {
 		Latencies: []evidence.LatencyProbe{{Service: "mc", Command: "get", Count: 100, P50: 80 * time.Microsecond, P99: time.Millisecond, First: 80 * time.Microsecond, Last: 85 * time.Microsecond}},
 		Logs:      []evidence.LogLine{{Service: "web", Level: "notice", Text: "signal process started", Count: 1}},
 	}
-	const ngx = "error_log /e warn; worker_processes 4; events { worker_connections 4096; }\nhttp { access_log /l main buffer=4k; sendfile on; tcp_nopush on; open_file_cache max=1000; gzip on; server_tokens off;\n" +
+	const ngx = "error_log /e warn; worker_processes 4; events { worker_connections 4096; }\nhttp { access_log /l main buffer=4k; sendfile on; tcp_nopush on; open_file_cache max=1000; gzip on; gzip_types text/css; server_tokens off;\n" +
 		"upstream p { server unix:/run/p.sock; keepalive 8; } server { listen 8080; location / { fastcgi_pass p; fastcgi_keep_conn on; } location /a.css { root /srv; } } }\n"
 	file := func(service, text string) evidence.File {
 		return evidence.File{Service: service, Content: []byte(text)}
@@ -301,6 +301,7 @@ var signs = []struct {
 	{"web.connections", config("/n", "4096", "4"), "16 connections in all for 12 users"},
 	{"web.delivery", config("/n", "sendfile on", "sendfile off"), "sendfile is off"},
 	{"web.gzip", config("/n", "gzip on", "gzip off"), "/a.css"},
+	{"web.gzip", config("/n", "gzip_types text/css;", "gzip_types text/csv;"), "/a.css"},
 	{"web.brotli", both(config("/n", "gzip on;", "gzip on; gzip_types text/css;"), func(in *Input) {
 		in.Snapshot.Nginx["web"] = evidence.NginxBuild{Version: "1.22.1", Modules: []string{"--add-module=/src/ngx_brotli"}}
 		in.Evidence.Load.TakesBrotli = true

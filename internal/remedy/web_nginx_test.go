@@ -50,6 +50,20 @@ func TestGzip(t *testing.T) {
 	// gzip_static is for all files, and would send what lies beside this one.
 	in.Snapshot.StaticFiles["/files/old.css"] = evidence.StaticFile{Readable: true, GzipOther: true}
 	remedytest.HasNot(t, nginxConf(t, in, "nginx.gzip"), "gzip_static")
+	// On, but for other types: those are added, and the rest is as somebody chose it.
+	in = nginxSite("        gzip on;\n        gzip_comp_level 7;\n        gzip_types text/csv text/plain;\n" + remedytest.PassAll)
+	textAsset(in)
+	p := remedytest.Want(t, in, "nginx.gzip")
+	text = remedytest.After(p, remedytest.NginxPath)
+	remedytest.Has(t, text, "gzip_comp_level 7;", "gzip_types text/csv text/plain text/css text/xml")
+	remedytest.HasNot(t, text, "gzip_vary", "brotli")
+	remedytest.Put(in, p.Changes)
+	remedytest.WantNone(t, in, "nginx.gzip", "")
+	for _, types := range []string{"gzip_types *;", "gzip_types text/css;"} {
+		in = nginxSite("        gzip on;\n        " + types + "\n" + remedytest.PassAll)
+		textAsset(in)
+		remedytest.WantNone(t, in, "nginx.gzip", "")
+	}
 	// What the application compresses itself is left alone.
 	in = nginxSite(remedytest.PassAll)
 	textAsset(in)

@@ -29,6 +29,21 @@ func TestNginxBrotli(t *testing.T) {
 	x.bed.Show(t, func(t *testing.T, _ remedy.Plan) { x.encodes(t, "/files/site.css", style) }, "nginx.gzip")
 }
 
+// TestNginxGzipTypes: gzip is on as Debian has it, for text/html alone.
+func TestNginxGzipTypes(t *testing.T) {
+	style := strings.Repeat("body { color: black; margin: 0 }\n", 400)
+	x := startSite(t, setup{
+		http:  "gzip on;",
+		files: map[string]string{"files/site.css": style},
+		steps: "      - {name: style, request: GET /files/site.css, expect: {contains: [margin]}}\n",
+	})
+	x.bed.Show(t, func(t *testing.T, _ remedy.Plan) {
+		if res, _ := x.get(t, "/files/site.css", "Accept-Encoding: gzip"); res.Header.Get("Content-Encoding") != "gzip" {
+			t.Errorf("it is sent by %q", res.Header.Get("Content-Encoding"))
+		}
+	}, "nginx.gzip")
+}
+
 // TestNginxBrotliBesideGzip: the same where gzip is on already, and what it does
 // not compress stays as it is.
 func TestNginxBrotliBesideGzip(t *testing.T) {

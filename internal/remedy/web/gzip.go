@@ -41,6 +41,19 @@ func planGzip(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 		where := levelOf(server, "gzip")
 		sets := [][]string{{"gzip", "on"}, {"gzip_vary", "on"}, {"gzip_proxied", "any"}, {"gzip_comp_level", gzipLevel}, {"gzip_min_length", gzipLeast},
 			append([]string{"gzip_types"}, textTypes(in)...)}
+		if diagnose.OnOff(server, "gzip", false) {
+			// On for text/html alone, or for a few types: how well and for whom is
+			// somebody's choice, and stays.
+			have := diagnose.GzipTypes(server)
+			types := slices.Clone(have)
+			for _, t := range textTypes(in) {
+				if !slices.Contains(types, t) {
+					types = append(types, t)
+				}
+			}
+			title = "Compress more than the types that " + f.Service + " compresses"
+			return setWhere(server, where, "gzip_types", types...)
+		}
 		if diagnose.Precompressed(in.Snapshot) && slices.Contains(in.Snapshot.Nginx[f.Service].Modules, diagnose.GzipStatic) {
 			sets = append(sets, []string{"gzip_static", "on"})
 			title += ", with the .gz files that lie beside it"
