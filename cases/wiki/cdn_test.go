@@ -322,10 +322,11 @@ func (x *behind) loadVCL(t *testing.T, file string) {
 	bed.Output(t, "varnishadm", "-n", x.dir+"/v", "vcl.use", name)
 }
 
-// made is how many requests Apache has answered. It logs one after its end.
+// made is how many requests Apache has answered. It logs one after its end, on a
+// busy machine some time after.
 func (x *behind) made(t *testing.T) int {
 	t.Helper()
-	for last := -1; ; time.Sleep(50 * time.Millisecond) {
+	for last := -1; ; time.Sleep(150 * time.Millisecond) {
 		n := strings.Count(x.file(t, filepath.Join(x.dir, "log", "access.log")), "\n")
 		if n == last {
 			return n

@@ -82,6 +82,7 @@ type Pool struct {
 	Listen      string // "127.0.0.1:9000" or "/run/php.sock"
 	PM          string
 	MaxChildren int
+	MaxRequests int // after which a process ends; 0 = never
 }
 
 // FPMPools lists the pools of a PHP-FPM service.
@@ -104,6 +105,9 @@ func FPMPools(snap *evidence.Snapshot, svc *stack.Service) ([]Pool, error) {
 		}
 		if v, ok := conf.Get(name, "pm.max_children"); ok {
 			p.MaxChildren, _ = strconv.Atoi(v.Text)
+		}
+		if v, ok := conf.Get(name, "pm.max_requests"); ok {
+			p.MaxRequests, _ = strconv.Atoi(v.Text)
 		}
 		out = append(out, p)
 	}

@@ -67,9 +67,14 @@ func judgeFullScan(m *model) ([]Finding, string) {
 func planned(s evidence.Statement) string {
 	var whole []string
 	for _, t := range evidence.Plan(s.Explain) {
-		if t.Whole() {
-			whole = append(whole, fmt.Sprintf("%s whole (%s, about %v rows)", t.Table, t.Access, t.Rows))
+		if !t.Whole() {
+			continue
 		}
+		text := t.Table + " whole (" + t.Access
+		if t.Rows != nil {
+			text += fmt.Sprintf(", about %v rows", t.Rows)
+		}
+		whole = append(whole, text+")")
 	}
 	if len(whole) == 0 {
 		return ""

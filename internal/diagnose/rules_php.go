@@ -108,6 +108,7 @@ func judgeWorkers(m *model) ([]Finding, string) {
 // judgeMode: processes of a pool come and go with the load.
 func judgeMode(m *model) ([]Finding, string) {
 	var out []Finding
+	why := ""
 	for _, svc := range m.in.Stack.OfKind(stack.PHPFPM) {
 		pools, err := FPMPools(m.in.Snapshot, svc)
 		if err != nil {
@@ -119,12 +120,17 @@ func judgeMode(m *model) ([]Finding, string) {
 			if p.PM != "dynamic" && p.PM != "ondemand" {
 				continue
 			}
+			if use.Processes == 0 {
+				why = svc.Name + ": its processes were not counted"
+				continue
+			}
 			f := Finding{Service: svc.Name, Title: fmt.Sprintf("Processes of pool %s of %s come and go", p.Name, svc.Name),
 				Text: fmt.Sprintf("pm = %s: up to %d processes are started when requests come and ended when none do; %s has %d for %.1f requests under way, and %d of them began in the run. With pm = static all are there when a request comes.",
 					p.PM, p.MaxChildren, svc.Name, workers, m.inSystem, use.Started),
 				Evidence: []string{svc.Config, "processes of " + svc.Name},
 				Subject:  map[string]string{"pool": p.Name, "current": strconv.Itoa(p.MaxChildren), "pm": p.PM}}
-			waited := use.Started > 0 || workers < p.MaxChildren && m.inSystem > float64(workers)
+			// With max_requests some begin all the time, whoever asks.
+			waited := use.Started > 0 && p.MaxRequests == 0 || workers < p.MaxChildren && m.inSystem > float64(workers)
 			if waited && m.at(svc.Name).busy < saturatedCPU {
 				f.Bound, f.Formula = m.boundWait()
 			} else {
@@ -135,7 +141,7 @@ func judgeMode(m *model) ([]Finding, string) {
 			out = append(out, f)
 		}
 	}
-	return out, ""
+	return out, why
 }
 
 // inMemory lists where Debian and systemd mount file systems that live in memory.

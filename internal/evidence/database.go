@@ -211,42 +211,68 @@ const (
 	sampleInAll   = 5 * time.Second
 )
 
+// sampleTexts is how many rows say which prefix of a long text is enough: each
+// row is wide, and each prefix takes a sort of its own.
+const sampleTexts = 4000
+
 // EstimateDistinct fills Column.Distinct where no index knows it, from the
-// first sampleRows rows of each table, largest tables first, for at most
-// sampleInAll. With d distinct values in a sample of n of N rows the estimate
-// is d if d ≤ n/10 (the values repeat: few are missing), else d·N/n. Rows come
-// in the order of the primary key, so values that follow it are estimated too
-// low. It returns the number of tables left out for lack of time.
+// first sampleRows rows of each table, largest tables first, and then
+// Column.Prefix of long texts, each by itself, from sampleTexts rows: all in all
+// for at most sampleInAll. With d distinct values in a sample of n of N rows the
+// estimate is d if d ≤ n/10 (the values repeat: few are missing), else d·N/n.
+// Rows come in the order of the primary key, so values that follow it are
+// estimated too low. It returns the number of tables left out for lack of time.
 func EstimateDistinct(ctx context.Context, q querier, db *Database) (skipped int, err error) {
 	deadline := time.Now().Add(sampleInAll)
-	for _, t := range db.byRows() {
-		columns := t.sampled()
+	tables := db.byRows()
+	left := map[*Table]bool{}
+	sample := func(t *Table, columns []*Column, rows int64) error {
 		if len(columns) == 0 || t.Rows == 0 {
-			continue
+			return nil
 		}
 		if time.Now().After(deadline) {
-			skipped++
-			continue
+			left[t] = true
+			return nil
 		}
-		if err := sampleTable(ctx, q, db, t, columns); err != nil {
+		if err := sampleTable(ctx, q, db, t, columns, rows); err != nil {
 			if ctx.Err() != nil {
-				return skipped, fmt.Errorf("sample %s.%s: %w", t.Schema, t.Name, ctx.Err())
+				return fmt.Errorf("sample %s.%s: %w", t.Schema, t.Name, ctx.Err())
 			}
-			skipped++ // too slow, a broken table, no right to read it: unknown
+			left[t] = true // too slow, a broken table, no right to read it: unknown
+		}
+		return nil
+	}
+	for _, t := range tables {
+		short, _ := t.sampled()
+		if err := sample(t, short, sampleRows); err != nil {
+			return len(left), err
 		}
 	}
-	return skipped, nil
+	for _, t := range tables {
+		_, long := t.sampled()
+		for _, c := range long {
+			if err := sample(t, []*Column{c}, sampleTexts); err != nil {
+				return len(left), err
+			}
+		}
+	}
+	return len(left), nil
 }
 
 // prefixes are the lengths, in characters, that are asked for texts too long to
-// be indexed whole. The last one is what the others are measured by.
-var prefixes = []int{8, 16, 32, 64, 128, 255}
+// be indexed whole. The last one is what the others are measured by: 191 of
+// utf8mb4 are the longest key of all InnoDB's row formats and of MyISAM (767 and
+// 1000 bytes).
+var prefixes = []int{8, 16, 32, 64, 128, 191}
+
+// maxWhole: longer ones are indexed in part.
+const maxWhole = 255
 
 // prefixShare of the last one's distinct values that a prefix must have. What it
 // leaves together is read in vain: a few rows for each lookup.
 const prefixShare = 0.95
 
-func sampleTable(ctx context.Context, q querier, db *Database, t *Table, columns []*Column) error {
+func sampleTable(ctx context.Context, q querier, db *Database, t *Table, columns []*Column, most int64) error {
 	var counts, names []string
 	for _, c := range columns {
 		name := QuoteName(c.Name)
@@ -260,7 +286,7 @@ func sampleTable(ctx context.Context, q querier, db *Database, t *Table, columns
 		names = append(names, fmt.Sprintf("LEFT(%s, %d) AS %s", name, prefixes[len(prefixes)-1], name))
 	}
 	query := fmt.Sprintf("COUNT(*), %s FROM (SELECT %s FROM %s.%s LIMIT %d) AS sample",
-		strings.Join(counts, ", "), strings.Join(names, ", "), QuoteName(t.Schema), QuoteName(t.Name), sampleRows)
+		strings.Join(counts, ", "), strings.Join(names, ", "), QuoteName(t.Schema), QuoteName(t.Name), most)
 	ctx, cancel := context.WithTimeout(ctx, 2*samplePerCall)
 	defer cancel()
 	rows, err := q.QueryContext(ctx, db.limited(query, samplePerCall))
@@ -286,7 +312,7 @@ func sampleTable(ctx context.Context, q querier, db *Database, t *Table, columns
 			c.Prefix = prefixOf(rest[:n])
 		}
 		if c.Distinct == 0 {
-			c.Distinct = estimate(rest[n-1], sample, t.Rows)
+			c.Distinct = estimate(rest[n-1], sample, most, t.Rows)
 		}
 		rest = rest[n:]
 	}
@@ -312,30 +338,32 @@ func (db *Database) limited(rest string, d time.Duration) string {
 	return fmt.Sprintf("SELECT /*+ MAX_EXECUTION_TIME(%d) */ %s", d.Milliseconds(), rest)
 }
 
-func estimate(distinct, sample, rows int64) int64 {
+func estimate(distinct, sample, most, rows int64) int64 {
 	if sample <= 0 || distinct <= 0 {
 		return 0
 	}
-	if sample < sampleRows || rows <= sample || distinct <= sample/10 {
+	if sample < most || rows <= sample || distinct <= sample/10 {
 		return distinct
 	}
 	return int64(float64(distinct) / float64(sample) * float64(rows))
 }
 
-// sampled are the columns worth a sample: of unknown variety and of a type
-// that a plain index could hold, or texts that it could hold a part of.
-func (t *Table) sampled() []*Column {
-	var out []*Column
+// sampled are the columns worth a sample: those of unknown variety and of a type
+// that a plain index could hold, and long texts that it could hold a part of.
+func (t *Table) sampled() (short, long []*Column) {
 	for i := range t.Columns {
 		c := &t.Columns[i]
 		kind := strings.ToLower(c.Type)
 		none := strings.Contains(kind, "blob") || kind == "json" ||
 			strings.Contains(kind, "geometry") || strings.Contains(kind, "point") || strings.Contains(kind, "polygon") || strings.Contains(kind, "linestring")
-		if c.long() || c.Distinct == 0 && !none {
-			out = append(out, c)
+		switch {
+		case c.long():
+			long = append(long, c)
+		case c.Distinct == 0 && !none:
+			short = append(short, c)
 		}
 	}
-	return out
+	return short, long
 }
 
 // long reports whether a column holds texts of more than 255 characters.
@@ -343,7 +371,7 @@ func (c *Column) long() bool {
 	kind := strings.ToLower(c.Type)
 	var size int
 	if n, _ := fmt.Sscanf(kind, "varchar(%d)", &size); n == 1 {
-		return size > prefixes[len(prefixes)-1]
+		return size > maxWhole
 	}
 	return strings.HasPrefix(kind, "text") || strings.HasPrefix(kind, "mediumtext") || strings.HasPrefix(kind, "longtext")
 }

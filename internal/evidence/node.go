@@ -12,11 +12,12 @@ import (
 )
 
 // nodeChoice matches what lies in a Node program's folder for libraries that
-// choose a file, or a part of one, by NODE_ENV: dotenv-flow's .env.production,
+// choose a file, or a part of one, by NODE_ENV or may set it: dotenv's .env and
+// dotenv-flow's .env.production,
 // node-config's and Feathers' config/production.json, Sequelize's
 // config/config.json and .sequelizerc, Knex's knexfile.js, TypeORM's ormconfig,
 // config/environments.
-var nodeChoice = regexp.MustCompile(`(?i)^(?:\.env\..*(?:prod|dev).*|\.sequelizerc|(?:knexfile|ormconfig|config|database)\.\w+|config/(?:.*(?:production|development).*|(?:config|database|env|environments?)(?:\.\w+)?))$`)
+var nodeChoice = regexp.MustCompile(`(?i)^(?:\.env|\.env\..*(?:prod|dev).*|\.sequelizerc|(?:knexfile|ormconfig|config|database)\.\w+|config/(?:.*(?:production|development).*|(?:config|database|env|environments?)(?:\.\w+)?))$`)
 
 // nodeFolders are where a Node program's settings may lie: where it runs, where
 // its script is, and above that if it was built or kept in a folder below.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // PlanTable is one table of a statement's plan, in the order of reading.
@@ -19,8 +20,11 @@ type PlanTable struct {
 	Besides []string
 }
 
-// Whole reports whether all of the table, or of an index of it, is read.
-func (p PlanTable) Whole() bool { return p.Access == "ALL" || p.Access == "index" }
+// Whole reports whether all of the table, or of an index of it, is read. What
+// the server makes itself, such as <union1,2>, is no table.
+func (p PlanTable) Whole() bool {
+	return (p.Access == "ALL" || p.Access == "index") && !strings.HasPrefix(p.Table, "<")
+}
 
 // Plan reads EXPLAIN FORMAT=JSON of MySQL ("EXPLAIN Output Format") and
 // MariaDB, whose operations stand around the tables they are for. It has no

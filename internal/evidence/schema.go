@@ -68,7 +68,7 @@ type Column struct {
 	// Distinct values estimated from a bounded sample of rows; 0 unknown.
 	Distinct int64
 	// Prefix is how many characters of a text of more than 255 tell its values
-	// apart nearly as well as its first 255 do, from that sample; 0 unknown.
+	// apart nearly as well as its first 191 do, from a sample; 0 unknown.
 	Prefix int `json:",omitempty"`
 }
 

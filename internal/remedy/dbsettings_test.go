@@ -115,7 +115,7 @@ func TestKnobsOfOtherVersions(t *testing.T) {
 			return in
 		}(), "innodb_buffer_pool_instances = 2; innodb_buffer_pool_size = 2560M; restart"},
 		{"MySQL: across a GiB only by a restart, since SET GLOBAL could not always go back", "mariadb.memory", ofData(t, 1<<30, map[string]string{"innodb_buffer_pool_instances": "1", "innodb_redo_log_capacity": "1073741824"}),
-			"innodb_buffer_pool_size = 1280M; restart"},
+			"innodb_buffer_pool_instances = 1; innodb_buffer_pool_size = 1280M; restart"},
 		{"MySQL: a whole chunk for each instance", "mariadb.memory", ofData(t, 3<<29, map[string]string{"innodb_buffer_pool_instances": "8", "innodb_buffer_pool_size": "1073741824", "innodb_redo_log_capacity": "1073741824"}),
 			"innodb_buffer_pool_size = 2048M; none"},
 		{"MySQL: fewer instances of the table cache", "mariadb.table-cache",

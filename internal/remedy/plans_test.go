@@ -181,6 +181,7 @@ func TestMode(t *testing.T) {
 		{"three more of 30 MiB", pool("www", "dynamic", "8"), headroom + 100<<20, ""},
 		{"four more", pool("www", "dynamic", "9"), headroom + 100<<20, "no room for all of its 9"},
 		{"those that run may be another pool's", pool("www", "ondemand", "5") + pool("admin", "static", "5"), headroom + 100<<20, "no room for all of its 5"},
+		{"with what another one is to have", pool("www", "dynamic", "8") + pool("admin", "static", "8"), headroom + 300<<20, "no room for all of its 8"},
 		{"no number", pool("www", "dynamic", "many"), 4 << 30, "no number"},
 	} {
 		in := remedytest.World(map[string]string{remedytest.FPMPath: c.pools})

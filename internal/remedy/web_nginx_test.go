@@ -55,14 +55,27 @@ func TestGzip(t *testing.T) {
 	textAsset(in)
 	p := remedytest.Want(t, in, "nginx.gzip")
 	text = remedytest.After(p, remedytest.NginxPath)
-	remedytest.Has(t, text, "gzip_comp_level 7;", "gzip_types text/csv text/plain text/css text/xml")
-	remedytest.HasNot(t, text, "gzip_vary", "brotli")
+	remedytest.Has(t, text, "gzip_comp_level 7;", "gzip_vary on;", "gzip_types text/csv text/plain text/css text/xml")
+	remedytest.HasNot(t, text, "brotli")
 	remedytest.Put(in, p.Changes)
 	remedytest.WantNone(t, in, "nginx.gzip", "")
 	for _, types := range []string{"gzip_types *;", "gzip_types text/css;"} {
 		in = nginxSite("        gzip on;\n        " + types + "\n" + remedytest.PassAll)
 		textAsset(in)
 		remedytest.WantNone(t, in, "nginx.gzip", "")
+	}
+	// In the server alone, where it is on for all: others may be encrypted.
+	in = remedytest.World(map[string]string{remedytest.NginxPath: strings.Replace(remedytest.Nginx(remedytest.PassAll), "    server {", "    gzip on;\n    server { listen 443 ssl; }\n    server {", 1)})
+	textAsset(in)
+	p = remedytest.Want(t, in, "nginx.gzip")
+	if text = remedytest.After(p, remedytest.NginxPath); len(p.Trades) != 0 || strings.Index(text, "gzip_types") < strings.Index(text, "listen 127.0.0.1:8080") {
+		t.Errorf("trades %v:\n%s", p.Trades, text)
+	}
+	// Off for all and turned on for all: the encrypted one too.
+	in = remedytest.World(map[string]string{remedytest.NginxPath: strings.Replace(remedytest.Nginx(remedytest.PassAll), "    server {", "    server { listen 443 ssl; }\n    server {", 1)})
+	textAsset(in)
+	if p = remedytest.Want(t, in, "nginx.gzip"); len(p.Trades) != 1 {
+		t.Errorf("an encrypted server beside it: trades %v", p.Trades)
 	}
 	// What the application compresses itself is left alone.
 	in = nginxSite(remedytest.PassAll)
@@ -107,6 +120,15 @@ func TestBrotliBesideGzip(t *testing.T) {
 			none.Evidence.Load.Assets[0].Size = 500
 		}
 		t.Run(name, func(t *testing.T) { remedytest.WantNone(t, none, "nginx.brotli", "") })
+	}
+	// A location's own types hold, and over TLS it tells more than gzip did.
+	in = site(module, strings.Replace(inside, "location /login", "location /api { gzip_types text/css; return 200; }\n location /login", 1), true)
+	remedytest.Has(t, nginxConf(t, in, "nginx.brotli"), "gzip_types text/css; return 200; brotli_types text/css;")
+	in = remedytest.World(map[string]string{remedytest.NginxPath: module + strings.Replace(remedytest.Nginx(inside), "listen 127.0.0.1:8080", "listen 127.0.0.1:8080 ssl", 1)})
+	textAsset(in)
+	in.Evidence.Load.TakesBrotli = true
+	if p := remedytest.Want(t, in, "nginx.brotli"); len(p.Trades) != 1 || p.Trades[0] != "security" {
+		t.Errorf("over TLS it trades %v", p.Trades)
 	}
 	// A page is text/html, which needs no type.
 	in = site(module, strings.Replace(inside, "text/css ", "", 1), true)

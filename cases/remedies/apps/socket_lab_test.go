@@ -140,12 +140,13 @@ func TestUnitSocket(t *testing.T) {
 	}
 }
 
-// putShop puts the application and Gunicorn's packages on the host, which
-// reaches no archive itself.
+// putShop puts the application on the host and Gunicorn with what of Python it
+// needs; the host reaches no archive itself.
 func putShop(t *testing.T, h host.Host, dir string) {
 	t.Helper()
 	debs := filepath.Join(dir, "debs")
-	bed.Output(t, "sh", "-ec", `mkdir -p "$1"; chmod 755 "$1"; cd "$1"; apt-get -qq -o APT::Sandbox::User=root download gunicorn python3-gunicorn python3-setuptools python3-distutils python3-lib2to3`, "sh", debs)
+	bed.Output(t, "sh", "-ec", `mkdir -p "$1"; chmod 755 "$1"; cd "$1"; apt-cache depends --recurse --important gunicorn | grep -E '^(gunicorn|python3-[a-z0-9-]+)$' | grep -v minimal | sort -u |
+		xargs apt-get -qq -o APT::Sandbox::User=root download`, "sh", debs)
 	copied(t, debs, "python/shop.py", "shop.py")
 	bed.Shell(t, h, "mkdir -p /srv/debs")
 	entries, err := os.ReadDir(debs)

@@ -17,11 +17,11 @@ const redoMost = 1024 * mb
 var memoryKnobs = []knob{
 	// A quarter more than the data: room for its growth, and for the adaptive
 	// hash index and the lock system that live in the pool too.
-	{variable: "innodb_buffer_pool_size", size: poolSize,
+	{variable: poolVariable, size: poolSize,
 		step: 128 * mb, most: 1 << 42, unit: 1, why: "the data and a quarter more, within what memory is left"},
 	// One instance for each GiB, as far as there are CPUs (MySQL manual,
 	// "innodb_buffer_pool_instances": at least 1 GiB each).
-	{variable: "innodb_buffer_pool_instances", maria: noPoolParts, most: 64, size: func(v view) int64 { return v.wantedParts(v.now("innodb_buffer_pool_size")) },
+	{variable: "innodb_buffer_pool_instances", maria: noPoolParts, most: 64, size: func(v view) int64 { return v.wantedParts(v.now(poolVariable)) },
 		why: "one for each GiB, as far as there are CPUs"},
 	{variable: "innodb_log_file_size", mysql: version{8, 0, 30}, step: 64 * mb, most: redoMost, unit: 0, size: func(v view) int64 {
 		files := max(v.now("innodb_log_files_in_group"), 1)
@@ -45,14 +45,47 @@ func (v view) wantedParts(pool int64) int64 {
 	return min(pool>>30, int64(planning.CPUsOf(v.in, v.svc.Name)), 8)
 }
 
-// poolParts that a pool of this size will have. The server makes each a multiple
-// of a chunk, and so the pool larger than asked for if it is not (MySQL manual,
-// "Configuring InnoDB Buffer Pool Size").
+// poolVariable is the size of InnoDB's buffer pool.
+const poolVariable = "innodb_buffer_pool_size"
+
+// asFound is what the server has of a variable now, whatever was settled.
+func (v view) asFound(variable string) int64 {
+	n, _ := strconv.ParseInt(v.db.Variables[variable], 10, 64)
+	return n
+}
+
+// poolGrowsParts: a pool that is one, as all below 1 GiB are, gets larger than
+// that, where a server that is told nothing about instances makes eight.
+func (v view) poolGrowsParts() bool {
+	return v.partedPool() && v.asFound(poolVariable)>>30 == 0 && v.set[poolVariable]>>30 > 0
+}
+
+// poolParts that a pool of this size will have.
 func (v view) poolParts(pool int64) int64 {
-	if !v.partedPool() {
+	switch {
+	case !v.partedPool() || pool>>30 == 0:
 		return 1
+	case v.asFound(poolVariable)>>30 == 0:
+		return max(v.wantedParts(pool), 1) // see poolGrowsParts
 	}
 	return max(v.now("innodb_buffer_pool_instances"), v.wantedParts(pool), 1)
+}
+
+// wholePool is the size up to most that is next to want. The server makes each
+// instance a multiple of a chunk, and so the pool larger than asked for if it is
+// not (MySQL manual, "Configuring InnoDB Buffer Pool Size").
+func (v view) wholePool(want, most int64) int64 {
+	// 128 MiB by default; 0, chosen by the server, in MariaDB from 10.11.12 on.
+	chunk := max(v.now("innodb_buffer_pool_chunk_size"), 128*mb)
+	if whole := roundUp(want, chunk*v.poolParts(want)); whole <= most {
+		return whole
+	}
+	step := chunk * v.poolParts(most)
+	if most/step == 0 {
+		step = chunk // less than 1 GiB, then
+		most = min(most, 1<<30-1)
+	}
+	return most / step * step
 }
 
 // poolNeedsRestart: below 1 GiB a pool is one, and a running server whose pool is
@@ -61,7 +94,7 @@ func (v view) poolParts(pool int64) int64 {
 // a size on the other side of that border, which undo is to take back too, is
 // only in the file.
 func (v view) poolNeedsRestart(s set) bool {
-	if s.name != "innodb_buffer_pool_size" || !v.partedPool() {
+	if s.name != poolVariable || !v.partedPool() {
 		return false
 	}
 	to, err := strconv.ParseInt(s.value, 10, 64)
@@ -92,17 +125,14 @@ func chooseMemory(v view, spare *int64) (out []choice, notes []string) {
 		if want <= 0 {
 			continue
 		}
-		step := max(k.step, 1)
-		if k.variable == "innodb_buffer_pool_size" {
-			step *= v.poolParts(want)
-		}
-		want = min(roundUp(want, step), k.most)
-		if k.unit > 0 { // as much of it as there is memory for
-			if want = min(want, (now+max(*spare, 0))/step*step); want <= now {
+		if k.variable == poolVariable { // as much of it as there is memory for
+			if want = v.wholePool(want, now+max(*spare, 0)); want <= now {
 				notes = append(notes, "memory less the regulation's headroom leaves no room for a larger pool")
 			}
+		} else {
+			want = min(roundUp(want, max(k.step, 1)), k.most)
 		}
-		if want <= now {
+		if want <= now && !(k.variable == "innodb_buffer_pool_instances" && v.poolGrowsParts()) {
 			continue
 		}
 		*spare -= (want - now) * k.unit

@@ -24,6 +24,8 @@ func TestNeededByPlan(t *testing.T) {
 		{"by its alias", "state", `{"query_block":{"nested_loop":[{"table":{"table_name":"o","access_type":"index","key":"state"}}]}}`, true},
 		{"another table's", "state", `{"query_block":{"table":{"table_name":"people","access_type":"ref","key":"state"}}}`, false},
 		{"another begins with it", "customer", `{"query_block":{"table":{"table_name":"orders","access_type":"ref","key":"customer"}}}`, false},
+		{"with others", "state", `{"query_block":{"table":{"table_name":"orders","access_type":"index_merge","key":"union(state,PRIMARY)"}}}`, true},
+		{"with others, on MariaDB", "state", `{"query_block":{"table":{"table_name":"orders","access_type":"index_merge","index_merge":{"union":{"range":{"key":"state"},"range":{"key":"PRIMARY"}}}}}}`, true},
 		{"no plan", "state", "", false},
 	} {
 		s := evidence.Statement{Schema: "s", Fingerprint: "SELECT id FROM orders o", Example: "SELECT id FROM orders o", Count: 10, Total: time.Second, Explain: c.explain}
@@ -42,6 +44,7 @@ func TestReasonCitesPlan(t *testing.T) {
 	for explain, want := range map[string]bool{
 		`{"query_block":{"table":{"table_name":"o","access_type":"ALL","rows":50000}}}`:            true,
 		`{"query_block":{"table":{"table_name":"orders","access_type":"ref","key":"x","rows":5}}}`: false,
+		`{"query_block":{"union_result":{"table_name":"<union1,2>","access_type":"ALL"}}}`:         false,
 		"": false,
 	} {
 		s := evidence.Statement{Schema: "s", Fingerprint: "SELECT id FROM orders o WHERE customer = ?", Example: "SELECT id FROM orders o WHERE customer = 7", Count: 100, Total: 10 * time.Second,

@@ -88,31 +88,38 @@ func WorkerCounts(in planning.Input, service, pool string, current int) []int {
 	return out
 }
 
-// fit reports whether n processes of a pool can be alive at once: those that are
-// not yet must find room beside the regulation's headroom.
+// fit reports whether n processes of a pool can be alive at once, and all of
+// those that static pools beside it have: those that are not yet must find room
+// beside the regulation's headroom.
 func fit(in planning.Input, svc *stack.Service, pool string, n int) bool {
 	perProcess := int64(32 * planning.MiB) // PHP's own default limit is 128 MiB; few use a quarter
 	if use := in.Evidence.Services[svc.Name]; use.Processes > 1 && use.RSS > 0 {
 		perProcess = max(use.RSS/int64(use.Processes), planning.MiB)
 	}
-	more := n - alive(in, svc, pool)
+	static, alive := beside(in, svc, pool)
+	more := n + static - alive
 	return more <= 0 || int64(more)*perProcess <= planning.SpareMemory(in, svc)
 }
 
-// alive is how many processes of a pool run at least: those that other pools
-// cannot have.
-func alive(in planning.Input, svc *stack.Service, pool string) int {
+// beside is how many processes the static pools beside this one have, and how
+// many run at least that are theirs or this pool's: those that other pools,
+// whose processes come and go, cannot have.
+func beside(in planning.Input, svc *stack.Service, pool string) (static, alive int) {
+	alive = in.Evidence.Services[svc.Name].Processes - 1 // one is the main process
 	pools, err := diagnose.FPMPools(in.Snapshot, svc)
 	if err != nil {
-		return 0
+		return 0, 0
 	}
-	n := in.Evidence.Services[svc.Name].Processes - 1 // one is the main process
 	for _, p := range pools {
-		if p.Name != pool {
-			n -= p.MaxChildren
+		switch {
+		case p.Name == pool:
+		case p.PM == "static":
+			static += p.MaxChildren
+		default:
+			alive -= p.MaxChildren
 		}
 	}
-	return max(n, 0)
+	return static, max(alive, 0)
 }
 
 // mostConnections is how many processes may hold one connection each to every

@@ -33,17 +33,19 @@ func planGzip(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 	var trades []regulation.Trade
 	title := "Compress text that " + f.Service + " sends"
 	changes, err := Edit(in, f.Service, change.Reload, f.Text, func(conf *nginx.Config, server *nginx.Directive) error {
-		if encrypted(server) {
+		where := levelOf(server, "gzip")
+		on := diagnose.OnOff(server, "gzip", false)
+		if encrypted(server) || !on && slices.ContainsFunc(where.Find("server"), encrypted) {
 			// The length of a compressed answer tells of secrets in it
 			// (BREACH; nginx manual, ngx_http_gzip_module).
 			trades = append(trades, regulation.Security)
 		}
-		where := levelOf(server, "gzip")
 		sets := [][]string{{"gzip", "on"}, {"gzip_vary", "on"}, {"gzip_proxied", "any"}, {"gzip_comp_level", gzipLevel}, {"gzip_min_length", gzipLeast},
 			append([]string{"gzip_types"}, textTypes(in)...)}
-		if diagnose.OnOff(server, "gzip", false) {
+		if on {
 			// On for text/html alone, or for a few types: how well and for whom is
-			// somebody's choice, and stays.
+			// somebody's choice, and stays. It stands in the server, since others
+			// may be encrypted.
 			have := diagnose.GzipTypes(server)
 			types := slices.Clone(have)
 			for _, t := range textTypes(in) {
@@ -52,7 +54,10 @@ func planGzip(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 				}
 			}
 			title = "Compress more than the types that " + f.Service + " compresses"
-			return setWhere(server, where, "gzip_types", types...)
+			if err := SetDirective(server, "gzip_vary", "on"); err != nil {
+				return err
+			}
+			return SetDirective(server, "gzip_types", types...)
 		}
 		if diagnose.Precompressed(in.Snapshot) && slices.Contains(in.Snapshot.Nginx[f.Service].Modules, diagnose.GzipStatic) {
 			sets = append(sets, []string{"gzip_static", "on"})
@@ -83,9 +88,15 @@ const brotliMost = 4
 
 // planBrotli compresses by brotli what gzip compresses, for clients that take it.
 // It stands in the server itself: others may have gzip off for a reason, as
-// locations may (BREACH).
+// locations may.
 func planBrotli(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
+	var trades []regulation.Trade
 	changes, err := Edit(in, f.Service, change.Reload, f.Text, func(_ *nginx.Config, server *nginx.Directive) error {
+		if encrypted(server) {
+			// Unlike gzip it compresses what a proxy asks for, too (gzip_proxied
+			// is off by default), and so tells more than before (BREACH).
+			trades = append(trades, regulation.Security)
+		}
 		level, least := 1, gzipLeast // nginx's default
 		if d := server.Effective("gzip_comp_level"); d != nil && len(d.Args) == 1 {
 			n, err := strconv.Atoi(d.Args[0])
@@ -101,16 +112,23 @@ func planBrotli(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) 
 		if types := diagnose.GzipTypes(server); len(types) > 0 {
 			sets = append(sets, append([]string{"brotli_types"}, types...))
 		}
-		var plain []*nginx.Directive
+		// What blocks inside say of gzip themselves holds for brotli as well.
+		var own []*nginx.Directive
 		server.Walk(func(d *nginx.Directive) bool {
-			if own := d.First("gzip"); own != nil && d != server && !diagnose.OnOff(d, "gzip", false) && d.First("brotli") == nil {
-				plain = append(plain, d)
+			if d.IsBlock && d != server {
+				own = append(own, d)
 			}
 			return true
 		})
-		for _, d := range plain {
-			if err := SetDirective(d, "brotli", "off"); err != nil {
-				return err
+		for _, d := range own {
+			for _, name := range []string{"", "_types", "_min_length"} {
+				of := d.First("gzip" + name)
+				if of == nil || d.First("brotli"+name) != nil {
+					continue
+				}
+				if err := SetDirective(d, "brotli"+name, of.Args...); err != nil {
+					return err
+				}
 			}
 		}
 		for _, s := range sets {
@@ -123,7 +141,7 @@ func planBrotli(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) 
 	if err != nil {
 		return nil, err
 	}
-	return []planning.Plan{{ID: "nginx.brotli:" + f.Service, Title: "Compress text that " + f.Service + " sends by brotli where the client takes it", Changes: changes}}, nil
+	return []planning.Plan{{ID: "nginx.brotli:" + f.Service, Title: "Compress text that " + f.Service + " sends by brotli where the client takes it", Trades: trades, Changes: changes}}, nil
 }
 
 // planGzipStatic sends the .gz beside a file to clients that take it.
