@@ -120,9 +120,9 @@ func (a *asking) judge(maxAge time.Duration, all []*asking, r *FreshReport) {
 	for _, p := range a.cached {
 		r.Compared++
 		why, known := judgeFresh(p, a.origin, maxAge)
-		if !known {
+		if !known && !slices.ContainsFunc(a.origin, p.same) {
 			for _, o := range all {
-				if o.url == a.url && o != a && slices.ContainsFunc(o.origin, p.same) && !slices.ContainsFunc(a.origin, p.same) {
+				if o.url == a.url && o != a && a.tells(p, o) {
 					why, known = "what the application answers "+o.name, true
 				}
 			}
@@ -134,6 +134,25 @@ func (a *asking) judge(maxAge time.Duration, all []*asking, r *FreshReport) {
 			r.Wrong = append(r.Wrong, fmt.Sprintf("%s: %s got %s", a.url, a.name, why))
 		}
 	}
+}
+
+// tells reports whether an answer that a never got from the application is
+// another kind of client's. A page that both get alike may have had it between
+// two of a's own answers, which differ then: that tells nothing.
+func (a *asking) tells(p page, other *asking) bool {
+	alike := slices.ContainsFunc(other.origin, func(o page) bool { return slices.ContainsFunc(a.origin, o.same) })
+	return slices.ContainsFunc(other.origin, func(o page) bool { return p.same(o) && !(alike && a.missed(o)) })
+}
+
+// missed reports whether the application gave an answer to another while the
+// page changed between two answers to a.
+func (a *asking) missed(o page) bool {
+	for i, after := range a.origin[1:] {
+		if before := a.origin[i]; o.arrived.After(before.sent) && o.sent.Before(after.arrived) && !before.same(after) {
+			return true
+		}
+	}
+	return false
 }
 
 // judgeFresh says what is wrong with an answer, given the application's own in

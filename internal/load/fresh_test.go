@@ -49,3 +49,28 @@ func TestJudgeFresh(t *testing.T) {
 		t.Error("a request was sent to another machine")
 	}
 }
+
+// Another user's page is told from one that all get and that changed between two
+// looks of this user's.
+func TestJudgeOthersPages(t *testing.T) {
+	user := func(name string, pages ...page) *asking { return &asking{url: "/", name: name, origin: pages} }
+	for _, c := range []struct {
+		why   string
+		mine  *asking
+		other *asking
+		got   page
+		wrong bool
+	}{
+		{"all get the same, and it was 2 in between", user("ann", moment(1, 0), moment(3, 2)), user("bob", moment(1, 0.5), moment(2, 1), moment(3, 1.8)), moment(2, 1.1), false},
+		{"the same, but 2 was gone before", user("ann", moment(1, 2), moment(3, 4)), user("bob", moment(2, 1), moment(1, 2), moment(3, 4)), moment(2, 3), true},
+		{"each has its own", user("ann", moment(1, 0), moment(3, 2)), user("bob", moment(2, 1)), moment(2, 1.1), true},
+		{"own ones that change", user("ann", moment(1, 0), moment(3, 2)), user("bob", moment(4, 0.5), moment(2, 1), moment(5, 1.8)), moment(2, 1.1), true},
+	} {
+		c.mine.cached = []page{c.got}
+		var r FreshReport
+		c.mine.judge(0, []*asking{c.mine, c.other}, &r)
+		if (len(r.Wrong) > 0) != c.wrong {
+			t.Errorf("%s: %+v", c.why, r)
+		}
+	}
+}
