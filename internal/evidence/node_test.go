@@ -25,7 +25,7 @@ func TestNodeChoices(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := ".env.production.local config/Development.yaml config/config.json config/environments knexfile.mjs"
+	want := ".env .env.production.local config/Development.yaml config/config.json config/environments knexfile.mjs"
 	if text := strings.ReplaceAll(strings.Join(got, " "), dir+"/", ""); text != want {
 		t.Errorf("%s, want %s", text, want)
 	}
