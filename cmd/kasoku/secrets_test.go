@@ -170,7 +170,14 @@ func (c *theCase) redis(password string) (port string) {
 	if err := cmd.Start(); err != nil {
 		c.t.Fatal(err)
 	}
-	c.t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	c.t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+		// Kasoku may have started another one in its place.
+		end := exec.Command("redis-cli", "-p", port, "shutdown", "nosave")
+		end.Env = append(os.Environ(), "REDISCLI_AUTH="+password)
+		_ = end.Run()
+	})
 	return port
 }
 

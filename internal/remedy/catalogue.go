@@ -124,7 +124,9 @@ const effectsIntro = "\"measured here\" holds what was measured on a case, with 
 	"tell little while nothing is scarce. An interval that holds 0 says that nothing was shown; most were measured beside other work, and are wide for that. One in twenty misses what it stands for.\n\n" +
 	"The tests begin on a real server in the bad state. Where the sign is a counter that only a large, old or slow machine brings up " +
 	"(most of the kernel's, several of MariaDB's and MySQL's), it is put into the evidence, and the test says so; the plan, its " +
-	"application, what the server or the kernel then reports, and the way back are real.\n"
+	"application, what the server or the kernel then reports, and the way back are real.\n\n" +
+	"Numbers of processes, virtual users and shares of hosts are searched. Sizes of buffers and caches are computed from what " +
+	"the run counted, and doubled as long as the sign stays.\n"
 
 func writeEntry(b *bytes.Buffer, e CatalogueEntry) {
 	var by []string

@@ -129,7 +129,8 @@ var Measures = []Measure{
 
 	{ID: "I01", Sign: "the database is saturated", Done: "winners' nginx and MySQL settings copied", Kind: KindConfig, Effect: "score 644"},
 	{ID: "I02", Sign: "full scans", Done: "index on the history of received presents", Kind: KindIndex, Effect: "score 24,439"},
-	{ID: "I03", Sign: "an ID table updated for each ID", Done: "IDs made in the application", Kind: KindSource, Effect: "score 30,858"},
+	{ID: "I03", Sign: "an ID table updated for each ID", Done: "IDs made in the application", Kind: KindSource, Effect: "score 30,858",
+		Left: "a sequence of the server's own takes another statement than UPDATE, so it is left to the source"},
 	{ID: "I04", Sign: "one statement per list item", Done: "IN (…)", Kind: KindSource, Effect: "score 33,922"},
 	{ID: "I05", Sign: "application and database on one host", Done: "database on its own host", Kind: KindTopology, Effect: "score 45,687"},
 	{ID: "I06", Sign: "prepare and execute are two round trips", Done: "prepares emulated by the driver", Kind: KindConfig, Effect: "without it score 36,897",
@@ -142,7 +143,8 @@ var Measures = []Measure{
 	{ID: "I12", Sign: "master data read in each request", Done: "kept in the process by version", Kind: KindSource, Trade: "staleness within a version", Effect: "score 80,022",
 		Left: "what may be kept, and until when, only the program knows; where its statements repeat within a request they are found by following requests"},
 	{ID: "I13", Sign: "one database saturated", Done: "sharded by user", Kind: KindTopology, Effect: "no gain: something else bound"},
-	{ID: "I14", Sign: "a new database connection in each request", Done: "long-lived workers", Kind: KindRuntime, Effect: "score 131,353"},
+	{ID: "I14", Sign: "a new database connection in each request", Done: "long-lived workers", Kind: KindRuntime, Effect: "score 131,353",
+		Left: "a Go program's pool is in its source (SetMaxOpenConns, SetMaxIdleConns): a finding says so"},
 	{ID: "I15", Sign: "ban list read each time", Done: "kept in the worker", Kind: KindSource, Trade: "staleness", Effect: "score 152,704",
 		Left: "what may be kept, and until when, only the program knows"},
 	{ID: "I16", Sign: "interpreter time", Done: "JIT tried again once the database no longer bound", Kind: KindRuntime, Effect: "score 166,629"},
@@ -172,7 +174,8 @@ var Measures = []Measure{
 	{ID: "G09", Sign: "old compression library", Done: "upgraded", Kind: KindPackage, Effect: "−22 % CPU"},
 	{ID: "G10", Sign: "slow log encoder", Done: "another one", Kind: KindPackage, Effect: "−33 % CPU"},
 	{ID: "G11", Sign: "the garbage collector runs too often", Done: "off below a memory limit", Kind: KindRuntime, Effect: "−9 % CPU"},
-	{ID: "G12", Sign: "CPU binds", Done: "profile-guided build", Kind: KindBuild, Effect: "−7 % CPU"},
+	{ID: "G12", Sign: "CPU binds", Done: "profile-guided build", Kind: KindBuild, Effect: "−7 % CPU",
+		Left: "programs of other compilers do not say how they were built; name the build in kasoku.yaml and let kasoku compare judge two of them"},
 	{ID: "G13", Sign: "CPU binds", Done: "ARM instances", Kind: KindHardware, Effect: "−10–20 % CPU",
 		// A run sees how much CPU a request takes on the processor that is there.
 		// What another one would take is in no counter of it, and depends on the
