@@ -2,6 +2,7 @@ package pagecache
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -70,7 +71,14 @@ func startVarnished(t *testing.T, args string) (x site, front string) {
 func TestVarnishThreads(t *testing.T) {
 	x, _ := startVarnished(t, "-p thread_pools=1 -p thread_pool_min=5 -p thread_pool_max=5")
 	x.bed.Bench.Scenario.Workload, x.bed.Bench.Window = 3, 2*time.Second
-	x.bed.Show(t, func(t *testing.T, _ remedy.Plan) {
+	bad := x.bed.Plans(t)
+	for range 4 { // the users may take turns by chance
+		if slices.ContainsFunc(bad.Plans, func(p remedy.Plan) bool { return p.Remedy == "varnish.threads" }) {
+			break
+		}
+		bad = x.bed.Plans(t)
+	}
+	x.bed.ShowFrom(t, bad, func(t *testing.T, _ remedy.Plan) {
 		if text := bed.Output(t, "varnishadm", "-n", x.dir+"/v", "param.show thread_pool_max"); !strings.Contains(text, "Value is: 10 [threads]") {
 			t.Errorf("thread_pool_max: %s", text)
 		}
