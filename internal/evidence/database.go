@@ -265,8 +265,10 @@ func EstimateDistinct(ctx context.Context, q querier, db *Database) (skipped int
 // 1000 bytes).
 var prefixes = []int{8, 16, 32, 64, 128, 191}
 
-// maxWhole: longer ones are indexed in part.
-const maxWhole = 255
+// MaxWhole is the longest character column, in characters, that is indexed whole:
+// up to it the length takes one byte, and three such columns fit InnoDB's
+// 3072-byte key.
+const MaxWhole = 255
 
 // prefixShare of the last one's distinct values that a prefix must have. What it
 // leaves together is read in vain: a few rows for each lookup.
@@ -371,7 +373,7 @@ func (c *Column) long() bool {
 	kind := strings.ToLower(c.Type)
 	var size int
 	if n, _ := fmt.Sscanf(kind, "varchar(%d)", &size); n == 1 {
-		return size > maxWhole
+		return size > MaxWhole
 	}
 	return strings.HasPrefix(kind, "text") || strings.HasPrefix(kind, "mediumtext") || strings.HasPrefix(kind, "longtext")
 }

@@ -5,16 +5,13 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
-	"time"
 
 	"kasoku/cases/remedies/bed"
 	"kasoku/internal/change"
 	"kasoku/internal/diagnose"
-	"kasoku/internal/evidence"
 	"kasoku/internal/host"
 	"kasoku/internal/host/ssh"
 	"kasoku/internal/host/sshtest"
-	"kasoku/internal/load"
 	"kasoku/internal/remedy"
 	"kasoku/internal/stack"
 	"kasoku/internal/tune"
@@ -164,27 +161,10 @@ func putShop(t *testing.T, h host.Host, dir string) {
 	}
 }
 
-// planned looks at the host for a second, in which a load ran as one that this
-// host knows nothing of, and plans.
+// planned looks at the host and plans.
 func planned(t *testing.T, st *stack.Stack, hosts map[string]host.Host) remedy.Result {
 	t.Helper()
-	snap, err := evidence.Take(t.Context(), st, hosts, evidence.TakeOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := evidence.NewCollector(t.Context(), st, hosts, evidence.CollectorOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	if err := c.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	time.Sleep(time.Second) // the window
-	ev, err := c.Stop(t.Context(), &load.Result{Workload: 2, Window: time.Second, Requests: 100, Succeeded: 100, Routes: []load.RouteResult{{Route: "GET /", Requests: 100, Total: 2 * time.Second}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ev, snap := bed.Idle(t, st, hosts)
 	d, err := diagnose.Diagnose(diagnose.Input{Stack: st, Evidence: ev, Snapshot: snap})
 	if err != nil {
 		t.Fatal(err)

@@ -21,7 +21,6 @@ import (
 	"kasoku/internal/host"
 	"kasoku/internal/host/ssh"
 	"kasoku/internal/host/sshtest"
-	"kasoku/internal/load"
 	"kasoku/internal/remedy"
 	"kasoku/internal/stack"
 	"kasoku/internal/tune"
@@ -94,24 +93,7 @@ systemctl show -p LimitNOFILE -p TasksMax api.service`)
 // limits of units have no effect in hosts like this.
 func (s *site) plans(pids int64) remedy.Result {
 	s.t.Helper()
-	ctx := s.t.Context()
-	snap, err := evidence.Take(ctx, s.stack, s.hosts, evidence.TakeOptions{})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	c, err := evidence.NewCollector(ctx, s.stack, s.hosts, evidence.CollectorOptions{})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer c.Close()
-	if err := c.Start(ctx); err != nil {
-		s.t.Fatal(err)
-	}
-	time.Sleep(time.Second) // the window
-	ev, err := c.Stop(ctx, &load.Result{Workload: 2, Window: time.Second, Requests: 100, Succeeded: 100, Routes: []load.RouteResult{{Route: "GET /", Requests: 100, Total: 2 * time.Second}}})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	ev, snap := bed.Idle(s.t, s.stack, s.hosts)
 	use := ev.Services["api"]
 	s.t.Logf("api: %d of %d files, %+v; others %+v", use.OpenFiles, use.FileLimit, use.Cgroup, ev.System.Others)
 	max := s.sh("systemctl show --value -p TasksMax api.service")

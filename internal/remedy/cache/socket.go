@@ -96,10 +96,9 @@ func socketPath(in planning.Input, svc *stack.Service) (string, error) {
 			dir = path.Dir(v.Args[0])
 		}
 	}
-	p := path.Join(dir, "kasoku-"+svc.Name+".sock")
-	// sun_path holds 107 bytes and a zero (unix(7)).
-	if len(p) > 107 {
-		return "", fmt.Errorf("%s is too long for a socket's name (107 bytes)", p)
+	p, err := planning.SocketPath(dir, svc.Name)
+	if err != nil {
+		return "", err
 	}
 	if strings.ContainsAny(p, " \t\"'#,?&:") {
 		return "", fmt.Errorf("%s holds signs that the clients' settings could not hold", p)
@@ -129,11 +128,6 @@ func socketMode(in planning.Input, svc *stack.Service, clients []diagnose.CacheC
 	return mode
 }
 
-// socketBacklog is the default of net.core.somaxconn since Linux 5.4, which
-// cuts it. A client of a unix socket whose queue is full fails at once
-// (unix(7), EAGAIN), so the queue must be long.
-const socketBacklog = 4096
-
 // listenOnSocket has the server listen on the socket; restarts is false if it
 // does so already.
 func listenOnSocket(in planning.Input, svc *stack.Service, clients []diagnose.CacheClient, socket, why string) (changes []change.Change, restarts bool, err error) {
@@ -148,8 +142,8 @@ func listenOnSocket(in planning.Input, svc *stack.Service, clients []diagnose.Ca
 		}
 		sets := [][2]string{{"-s", socket}, {"-a", "0" + mode}}
 		// 1024 is memcached's own (memcached(1), -b).
-		if v, ok := conf.Get("-b"); !ok || smaller(v.Text, socketBacklog) {
-			sets = append(sets, [2]string{"-b", strconv.Itoa(socketBacklog)})
+		if v, ok := conf.Get("-b"); !ok || smaller(v.Text, planning.SocketBacklog) {
+			sets = append(sets, [2]string{"-b", strconv.Itoa(planning.SocketBacklog)})
 		}
 		for _, kv := range sets {
 			if _, err := conf.Set(kv[0], kv[1]); err != nil {
@@ -167,8 +161,8 @@ func listenOnSocket(in planning.Input, svc *stack.Service, clients []diagnose.Ca
 		return nil, false, fmt.Errorf("%s listens on %s already; point its clients there", svc.Name, v.Args[0])
 	}
 	sets := [][2]string{{"unixsocket", socket}, {"unixsocketperm", mode}}
-	if v, ok := conf.Get("tcp-backlog"); !ok || len(v.Args) == 1 && smaller(v.Args[0], socketBacklog) {
-		sets = append(sets, [2]string{"tcp-backlog", strconv.Itoa(socketBacklog)}) // of its socket too (Redis, server.c: anetUnixServer)
+	if v, ok := conf.Get("tcp-backlog"); !ok || len(v.Args) == 1 && smaller(v.Args[0], planning.SocketBacklog) {
+		sets = append(sets, [2]string{"tcp-backlog", strconv.Itoa(planning.SocketBacklog)}) // of its socket too (Redis, server.c: anetUnixServer)
 	}
 	for _, kv := range sets {
 		if _, err := conf.Set(kv[0], kv[1]); err != nil {

@@ -164,10 +164,6 @@ func textual(base string) bool {
 	return strings.HasSuffix(base, "char") || strings.HasSuffix(base, "text") || base == "enum" || base == "set"
 }
 
-// maxWhole is the longest character column that is indexed whole: up to it the
-// length takes one byte, and three such columns fit InnoDB's 3072-byte key.
-const maxWhole = 255
-
 // prefixLength that an index needs for a column: 0 for the whole column; ok is
 // false if the type takes no B-tree index. It is what a sample says of the
 // column's values, else want.
@@ -182,7 +178,7 @@ func prefixLength(c evidence.Column, want int) (length int, ok bool) {
 	case "tinytext", "text", "mediumtext", "longtext", "tinyblob", "blob", "mediumblob", "longblob":
 		return want, true
 	case "varchar", "char", "varbinary", "binary":
-		if size > maxWhole {
+		if size > evidence.MaxWhole {
 			return min(want, size), true
 		}
 	}

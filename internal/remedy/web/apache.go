@@ -207,7 +207,7 @@ func ownPool(in planning.Input, svc, fpm *stack.Service, user evidence.ProcessUs
 	if !root && own.UID != user.UID {
 		return fpmPool{}, fmt.Errorf("%s runs as another user than %s, and only root can change that", fpm.Name, svc.Name)
 	}
-	sets := [][2]string{{"listen", socket}, {"listen.backlog", strconv.Itoa(socketBacklog)}}
+	sets := [][2]string{{"listen", socket}, {"listen.backlog", strconv.Itoa(planning.SocketBacklog)}}
 	if root {
 		name, group := planning.NameOr(user.Name, user.UID), planning.NameOr(user.Group, user.GID)
 		sets = append(sets, [2]string{"user", name}, [2]string{"group", group}, [2]string{"listen.owner", name}, [2]string{"listen.group", group}, [2]string{"listen.mode", "0600"})

@@ -34,10 +34,12 @@ func planAppSocket(in planning.Input, f diagnose.Finding) ([]planning.Plan, erro
 	if err != nil {
 		return nil, err
 	}
-	socket := path.Join(folder, "kasoku-"+app.Name+".sock")
-	// sun_path holds 107 bytes and a zero (unix(7)).
-	if len(socket) > 107 || strings.ContainsAny(socket, " \t\"'#%,;:?{}$\\") {
-		return nil, fmt.Errorf("%s: a socket's name has 107 bytes at most and no signs that settings would take for their own", socket)
+	socket, err := planning.SocketPath(folder, app.Name)
+	if err != nil {
+		return nil, err
+	}
+	if strings.ContainsAny(socket, " \t\"'#%,;:?{}$\\") {
+		return nil, fmt.Errorf("%s holds signs that settings would take for their own", socket)
 	}
 	if err := notShared(in, app, server); err != nil {
 		return nil, err

@@ -174,7 +174,7 @@ func onSocket(conf *ini.Config, pool, socket string, rights [][2]string) [][2]st
 	// at once (unix(7), EAGAIN), so the queue must be long. The kernel cuts it
 	// at net.core.somaxconn.
 	if v, ok := conf.Get(pool, "listen.backlog"); !ok || tooShort(v.Text) {
-		sets = append(sets, [2]string{"listen.backlog", strconv.Itoa(socketBacklog)})
+		sets = append(sets, [2]string{"listen.backlog", strconv.Itoa(planning.SocketBacklog)})
 	}
 	return sets
 }
@@ -194,12 +194,9 @@ func oneSocket(conf *ini.Config, pool, socket string, rights [][2]string) error 
 	return letFinish(conf)
 }
 
-// socketBacklog is the default of net.core.somaxconn since Linux 5.4.
-const socketBacklog = 4096
-
 func tooShort(backlog string) bool {
 	n, err := strconv.Atoi(backlog)
-	return err != nil || n >= 0 && n < socketBacklog // a negative one is the kernel's limit
+	return err != nil || n >= 0 && n < planning.SocketBacklog // a negative one is the kernel's limit
 }
 
 // socketRights lets nginx's workers connect, and nobody else.
@@ -280,10 +277,5 @@ func socketPath(in planning.Input, fpm *stack.Service, pool string) (string, err
 	if dir == "" {
 		dir = "/run/php"
 	}
-	p := path.Join(dir, "kasoku-"+fpm.Name+"-"+pool+".sock")
-	// sun_path holds 107 bytes and a zero (unix(7)).
-	if len(p) > 107 {
-		return "", fmt.Errorf("%s is too long for a socket's name (107 bytes)", p)
-	}
-	return p, nil
+	return planning.SocketPath(dir, fpm.Name+"-"+pool)
 }
