@@ -72,9 +72,9 @@ func TestKnobs(t *testing.T) {
 		{"connections: half as many again", "mariadb.connections",
 			dbWorld(t, nil, nil, map[string]string{"Max_used_connections": "150"}), "max_connections = 230; none"},
 		{"sorts: connections come and go, so they take it as they come", "mariadb.buffers",
-			dbWorld(t, map[string]string{"sort_buffer_size": "262144"}, with(map[string]float64{"Sort_merge_passes": 900}), nil), "none; sort_buffer_size = 2M"},
+			dbWorld(t, map[string]string{"sort_buffer_size": "262144"}, with(map[string]float64{"Sort_merge_passes": 20}), nil), "none; sort_buffer_size = 2M"},
 		{"sorts: connections are kept, so it takes a restart to reach them", "mariadb.buffers",
-			dbWorld(t, map[string]string{"sort_buffer_size": "262144"}, map[string]float64{"Sort_merge_passes": 900}, nil), "restart; sort_buffer_size = 2M"},
+			dbWorld(t, map[string]string{"sort_buffer_size": "262144"}, map[string]float64{"Sort_merge_passes": 20}, nil), "restart; sort_buffer_size = 2M"},
 		{"the binary log's cache holds four transactions of the usual size", "mariadb.binlog-cache",
 			dbWorld(t, map[string]string{"binlog_cache_size": "32768"}, with(map[string]float64{"Binlog_cache_disk_use": 90, "Binlog_commits": 100, "Binlog_bytes_written": 4 << 20}), nil), "binlog_cache_size = 164K; none"},
 		{"pages: the ceiling first, within what the disk was seen to do", "mariadb.io", withDisk(dbWorld(t, map[string]string{"innodb_io_capacity": "200", "innodb_io_capacity_max": "2000"},
@@ -89,6 +89,52 @@ func TestKnobs(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
+}
+
+// A size is searched where its sign does not tell it and probes can tell: steps of
+// a power of two from twice the present size on, at most six, as far as memory goes.
+func TestSizesThatAreSearched(t *testing.T) {
+	disk := map[string]float64{"Created_tmp_disk_tables": 900, "Connections": 1000}
+	few := map[string]string{"Max_used_connections": "20"}
+	heap := map[string]string{"tmp_table_size": "16777216", "max_heap_table_size": "67108864"}
+	for _, c := range []struct {
+		name string
+		in   remedy.Input
+		want string
+		last string // what the largest sets
+	}{
+		{"a long way in large steps", dbWorld(t, map[string]string{"sort_buffer_size": "20000"}, map[string]float64{"Sort_merge_passes": 900}, few),
+			"sort_buffer_size, KiB: 19 [64 256 1024 4096 16384]", "restart; sort_buffer_size = 16M"},
+		{"both sizes of temporary tables; 151 × 32 MiB fit beside the pool, 151 × 64 MiB do not", dbWorld(t, heap, disk, few),
+			"", ""},
+		{"rows that temporary tables hold count", dbWorld(t, map[string]string{"tmp_table_size": "65536", "max_heap_table_size": "65536"},
+			map[string]float64{"Created_tmp_disk_tables": 20, "Handler_tmp_write": 160000, "Connections": 1000}, few),
+			"tmp_table_size, KiB: 64 [128 1024 8192]", "max_heap_table_size = 8M; none; tmp_table_size = 8M"},
+		{"MySQL 8.0.27: all temporary tables together", onMySQL(dbWorld(t, tempTables("16777216"), disk, few), "8.0.27"),
+			"temptable_max_ram, KiB: 16384 [32768 131072 524288 2097152]", "none; temptable_max_ram = 2048M"},
+	} {
+		if c.want == "" {
+			remedytest.WantNone(t, c.in, "mariadb.buffer-size", "fewer than two sizes")
+			if got := dbLines(remedytest.Want(t, c.in, "mariadb.buffers")); got == "" {
+				t.Errorf("%s: nor computed", c.name)
+			}
+			continue
+		}
+		p := remedytest.Want(t, c.in, "mariadb.buffer-size")
+		if got := fmt.Sprintf("%s: %d %d", p.Search.Name, p.Search.Current, p.Search.Values); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+		var err error
+		if p.Changes, err = p.Search.At(p.Search.Values[len(p.Search.Values)-1]); err != nil {
+			t.Fatal(err)
+		}
+		if got := dbLines(p); got != c.last {
+			t.Errorf("%s: %q, want %q", c.name, got, c.last)
+		}
+		remedytest.WantNone(t, c.in, "mariadb.buffers", "searched")
+	}
+	little := dbWorld(t, heap, map[string]float64{"Created_tmp_disk_tables": 20, "Connections": 1000}, few)
+	remedytest.WantNone(t, little, "mariadb.buffer-size", "less than probes tell apart")
 }
 
 // withDisk did 100 writes a second in a twentieth of its time: 2,000 at most.
@@ -134,9 +180,9 @@ func TestKnobsOfOtherVersions(t *testing.T) {
 		{"MySQL 8: no binary log must be said", "mariadb.no-binlog",
 			onMySQL(dbWorld(t, map[string]string{"log_bin": "ON"}, nil, nil), "8.0.36"), "restart; skip-log-bin = 1"},
 		{"MySQL 8.0.28: each temporary table has its bound", "mariadb.buffers",
-			onMySQL(dbWorld(t, tempTables("16777216"), map[string]float64{"Created_tmp_disk_tables": 900, "Connections": 1000}, map[string]string{"Max_used_connections": "1"}), "8.0.28"), "none; temptable_max_ram = 64M; tmp_table_size = 53M"},
+			onMySQL(dbWorld(t, tempTables("16777216"), map[string]float64{"Created_tmp_disk_tables": 20, "Connections": 1000}, map[string]string{"Max_used_connections": "1"}), "8.0.28"), "none; temptable_max_ram = 64M; tmp_table_size = 53M"},
 		{"MySQL 8.0.27: all of them together have one", "mariadb.buffers",
-			onMySQL(dbWorld(t, tempTables("16777216"), map[string]float64{"Created_tmp_disk_tables": 900}, nil), "8.0.27"), "none; temptable_max_ram = 64M"},
+			onMySQL(dbWorld(t, tempTables("16777216"), map[string]float64{"Created_tmp_disk_tables": 20}, nil), "8.0.27"), "none; temptable_max_ram = 64M"},
 	} {
 		if got := dbLines(remedytest.Want(t, c.in, c.remedy)); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
@@ -213,7 +259,7 @@ func tempTables(most string) map[string]string {
 // What all connections may take is held against the host's memory.
 func TestMemoryProduct(t *testing.T) {
 	big := func() remedy.Input {
-		return dbWorld(t, map[string]string{"tmp_table_size": "16777216", "max_heap_table_size": "16777216"}, map[string]float64{"Created_tmp_disk_tables": 900, "Connections": 1000}, map[string]string{"Max_used_connections": "20"})
+		return dbWorld(t, map[string]string{"tmp_table_size": "16777216", "max_heap_table_size": "16777216"}, map[string]float64{"Created_tmp_disk_tables": 20, "Connections": 1000}, map[string]string{"Max_used_connections": "20"})
 	}
 	if got := dbLines(remedytest.Want(t, big(), "mariadb.buffers")); got != "max_heap_table_size = 53M; none; tmp_table_size = 53M" { // 151 × 53 MiB + a pool of 128 MiB are just below 8 GiB
 		t.Error(got)
@@ -256,7 +302,7 @@ func TestNames(t *testing.T) {
 func TestDefaults(t *testing.T) {
 	make := func() remedy.Input {
 		return dbWorld(t, map[string]string{"innodb_io_capacity": "200", "innodb_io_capacity_max": "2000", "sort_buffer_size": "262144", "innodb_doublewrite": "ON", "sync_binlog": "0"},
-			map[string]float64{"Innodb_buffer_pool_pages_flushed": 9000, "Sort_merge_passes": 900, "Innodb_dblwr_pages_written": 9000, "Innodb_row_lock_time": 90000}, nil)
+			map[string]float64{"Innodb_buffer_pool_pages_flushed": 9000, "Sort_merge_passes": 20, "Innodb_dblwr_pages_written": 9000, "Innodb_row_lock_time": 90000}, nil)
 	}
 	in := make()
 	p := remedytest.Want(t, in, "mariadb.defaults")

@@ -383,7 +383,7 @@ func (s *server) settings8(t *testing.T, in remedy.Input) {
 	rules := []string{"db.aborted", "db.thread-cache", "db.table-cache", "db.definition-cache", "db.connections", "db.binlog-cache", "db.tmp-disk",
 		"db.sort-merge", "db.join-buffer", "db.read-buffer", "db.name-resolve", "db.log-buffer", "db.io-capacity", "db.dirty-pages", "db.flush-method",
 		"db.autoinc-lock", "db.isolation", "db.doublewrite", "db.binlog-sync", "db.adaptive-hash", "db.commit-flush", "db.memory", "db.sync-array"}
-	bad := s.under(t, in)
+	bad := computed(s.under(t, in))
 	res := remedy.PlanAll(bad)
 	var plans []remedy.Plan
 	for _, rule := range rules {

@@ -23,7 +23,10 @@ type knob struct {
 	size func(v view) int64
 	// least and most are the bounds of size; step is what it is rounded up to.
 	least, most, step int64
-	less              bool // a lower value is the better one
+	// upTo is the largest that a search tries where probes can tell (search.go),
+	// bytes; 0: the size is computed and never searched.
+	upTo int64
+	less bool // a lower value is the better one
 	// unit is the memory that one of it takes, bytes: 1 for sizes, 0 for what
 	// takes none. each: for every connection, not once.
 	unit int64
@@ -62,19 +65,19 @@ var knobs = []knob{
 	{variable: "binlog_cache_size", rule: "db.binlog-cache", size: binlogCache, least: 32 * kib, most: 2 * mb, step: 4 * kib, unit: 1, each: true, session: true,
 		why: "four times the mean transaction (Binlog_bytes_written / Binlog_commits), at least twice as now; it is watched and asked for again (C23)"},
 
-	{variable: "tmp_table_size", rule: "db.tmp-disk", size: tmpTable, least: 32 * mb, most: 256 * mb, step: mb, unit: 1, each: true, session: true,
+	{variable: "tmp_table_size", rule: "db.tmp-disk", size: tmpTable, least: 32 * mb, most: 256 * mb, step: mb, upTo: 1024 * mb, unit: 1, each: true, session: true,
 		why: "four times as now, up to the 256 MiB of C25; the smaller of tmp_table_size and max_heap_table_size counts"},
-	{variable: "max_heap_table_size", rule: "db.tmp-disk", size: heapTable, most: 256 * mb, each: true, session: true,
+	{variable: "max_heap_table_size", rule: "db.tmp-disk", size: heapTable, most: 256 * mb, upTo: 1024 * mb, each: true, session: true,
 		why: "as tmp_table_size"},
-	{variable: "temptable_max_ram", rule: "db.tmp-disk", size: tempTables, most: 1024 * mb, step: mb, unit: 1,
+	{variable: "temptable_max_ram", rule: "db.tmp-disk", size: tempTables, most: 1024 * mb, step: mb, upTo: 4096 * mb, unit: 1,
 		why: "four times as now, up to the 1 GiB of MySQL's default: all temporary tables together (MySQL manual, \"temptable_max_ram\")"},
-	{variable: "sort_buffer_size", rule: "db.sort-merge", size: twice("sort_buffer_size"), least: 2 * mb, most: 4 * mb, unit: 1, each: true, session: true,
+	{variable: "sort_buffer_size", rule: "db.sort-merge", size: twice("sort_buffer_size"), least: 2 * mb, most: 4 * mb, upTo: 32 * mb, unit: 1, each: true, session: true,
 		why: "twice as now, at least the 2 MiB of MariaDB's default and at most the 4 MiB of C25: a larger one is slower to get than it saves (MySQL manual, \"sort_buffer_size\")"},
-	{variable: "join_buffer_size", rule: "db.join-buffer", size: func(view) int64 { return mb }, most: 4 * mb, unit: 1, each: true, session: true,
+	{variable: "join_buffer_size", rule: "db.join-buffer", size: func(view) int64 { return mb }, most: 4 * mb, upTo: 16 * mb, unit: 1, each: true, session: true,
 		why: "the 1 MiB of C25: beyond it only an index helps"},
-	{variable: "read_buffer_size", rule: "db.read-buffer", size: twice("read_buffer_size"), least: mb, most: 2 * mb, step: 4 * kib, unit: 1, each: true, session: true,
+	{variable: "read_buffer_size", rule: "db.read-buffer", size: twice("read_buffer_size"), least: mb, most: 2 * mb, step: 4 * kib, upTo: 8 * mb, unit: 1, each: true, session: true,
 		why: "twice as now, up to the 2 MiB of C25"},
-	{variable: "read_rnd_buffer_size", rule: "db.read-buffer", size: twice("read_rnd_buffer_size"), least: mb, most: 4 * mb, step: 4 * kib, unit: 1, each: true, session: true,
+	{variable: "read_rnd_buffer_size", rule: "db.read-buffer", size: twice("read_rnd_buffer_size"), least: mb, most: 4 * mb, step: 4 * kib, upTo: 8 * mb, unit: 1, each: true, session: true,
 		why: "twice as now, up to the 4 MiB of C25: rows that were sorted are read through it"},
 
 	{variable: "innodb_log_buffer_size", rule: "db.log-buffer", size: twice("innodb_log_buffer_size"), least: 64 * mb, most: 256 * mb, step: mb, unit: 1,

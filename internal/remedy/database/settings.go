@@ -38,7 +38,7 @@ func choose(v view, rule string, spare *int64) (out []choice, notes []string) {
 			}
 			continue
 		}
-		n, why := k.sized(v, *spare)
+		n, why := v.bounds(k, rule).sized(v, *spare)
 		if why != "" {
 			notes = append(notes, why)
 		}
@@ -155,6 +155,9 @@ func settings(id, title string) func(in planning.Input, f diagnose.Finding) ([]p
 		v, err := newView(in, f)
 		if err != nil {
 			return nil, err
+		}
+		if p, err := planSize(in, f); err == nil && len(p) > 0 {
+			return nil, fmt.Errorf("%s: the size is not computed but searched (mariadb.buffer-size)", f.Service)
 		}
 		spare := planning.SpareMemory(in, v.svc)
 		chosen, notes := choose(v, f.Rule, &spare)

@@ -20,6 +20,8 @@ type view struct {
 	f   diagnose.Finding
 	// set are values that this plan has settled before; they count as now.
 	set map[string]int64
+	// asked is the size that a search tries of its first knob, 0 if none does.
+	asked int64
 }
 
 func newView(in planning.Input, f diagnose.Finding) (view, error) {
