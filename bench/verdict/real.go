@@ -22,6 +22,7 @@ type realOptions struct {
 	n                int
 	window           time.Duration
 	foreign          float64
+	patience         int
 }
 
 func parseReal(args []string) (realOptions, error) {
@@ -34,11 +35,12 @@ func parseReal(args []string) (realOptions, error) {
 	f.StringVar(&o.add, "add", "", "file of results, as JSON: what is in it is not tried again and counts, what is tried is added, so that all 50 may be tried in several runs")
 	f.DurationVar(&o.window, "d", 2*time.Second, "measured window of a run where the case is quick, as of kasoku try -d; as found it is the scenario's")
 	f.Float64Var(&o.foreign, "foreign", 0, "share of the machine that others may use before a run is no evidence; 0: as kasoku.yaml says")
+	f.IntVar(&o.patience, "patience", 0, "pairs after which a change that does not lead makes way for others, as in kasoku tune while others wait (40 there; docs/adr/0017-more-pairs-that-make-way.md); 0: as in kasoku try, up to tune.max_pairs")
 	if err := f.Parse(args); err != nil {
 		return o, err
 	}
 	switch {
-	case f.NArg() > 0 || o.n < 0 || o.window <= 0:
+	case f.NArg() > 0 || o.n < 0 || o.window <= 0 || o.patience < 0:
 		return o, errors.New("write: verdict real [flags]; -h tells them")
 	case o.only != "" && !slices.Contains([]string{partAA, partHarm, partGood}, o.only):
 		return o, fmt.Errorf("-only %s: write aa, harm or good", o.only)
@@ -142,7 +144,9 @@ func (r *realRun) one(ctx context.Context, k *bank, t trial) error {
 		return err
 	}
 	began := time.Now()
-	tuner := &tune.Tuner{Stack: k.bench.Stack, Store: k.bench.Store, Exec: k.exec, Bench: k.bench, Rule: k.rule,
+	rule := k.rule
+	rule.Patience = r.options.patience
+	tuner := &tune.Tuner{Stack: k.bench.Stack, Store: k.bench.Store, Exec: k.exec, Bench: k.bench, Rule: rule,
 		UI: progress{fmt.Sprintf("%d of %d, %s", len(r.results)+1, r.all, t.title)}}
 	step, err := tuner.Try(ctx, p)
 	if err != nil {
