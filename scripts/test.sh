@@ -1,7 +1,7 @@
 #!/bin/bash
 # Runs every test, against real servers. Tests that mostly wait (for systemd, a
-# host's boot, a guard's deadline) or only look at answers run three packages at
-# a time; those that measure or tune run one package at a time afterwards.
+# host's boot, a guard's deadline), only look at answers or only compute run three
+# packages at a time; those that measure or tune run one at a time afterwards.
 # LONG=1 also kills Kasoku before every step of apt and systemd changes;
 # without it every ninth. PACKAGE_LIMIT and TESTFLAGS may be set.
 set -uo pipefail
@@ -10,6 +10,7 @@ cd "$(dirname "$0")/.."
 limit=${PACKAGE_LIMIT:-20m}
 read -ra flags <<<"${TESTFLAGS:-}"
 waits='^kasoku/(lab|scripts|cases/(checks|login|patterns|remedies|wiki)|internal/(change|host|stack|confedit|remedy|report|diagnose|digest|record|lint|screen|web))(/|$)'
+waits+='|^kasoku/(bench/(digest|effects|faults|sessiontime|tuners|verdict|wiki)|internal/(accesslog|appserver|experiment|history|knownapp|mcp|regulation|sqllog|stat|store|trace|ui))$'
 # Those that take longest come first, so that none is alone in the end.
 first='^kasoku/(internal/(change|host/ssh)|cases/(checks|remedies/(apps|web)|wiki))$'
 status=0

@@ -110,6 +110,9 @@ func TestSizesThatAreSearched(t *testing.T) {
 		{"rows that temporary tables hold count", dbWorld(t, map[string]string{"tmp_table_size": "65536", "max_heap_table_size": "65536"},
 			map[string]float64{"Created_tmp_disk_tables": 20, "Handler_tmp_write": 160000, "Connections": 1000}, few),
 			"tmp_table_size, KiB: 64 [128 1024 8192]", "max_heap_table_size = 8M; none; tmp_table_size = 8M"},
+		{"of the two bounds the smaller counts", dbWorld(t, map[string]string{"tmp_table_size": "4194304", "max_heap_table_size": "131072"},
+			map[string]float64{"Created_tmp_disk_tables": 900, "Connections": 1000}, few),
+			"tmp_table_size, KiB: 128 [256 2048 16384]", "max_heap_table_size = 16M; none; tmp_table_size = 16M"},
 		{"MySQL 8.0.27: all temporary tables together", onMySQL(dbWorld(t, tempTables("16777216"), disk, few), "8.0.27"),
 			"temptable_max_ram, KiB: 16384 [32768 131072 524288 2097152]", "none; temptable_max_ram = 2048M"},
 	} {

@@ -34,11 +34,11 @@ func (u told) Warn(problem, hint string) { u.t.Log(problem + "; " + hint) }
 func TestBufferSize(t *testing.T) {
 	s := start(t, tooSmall, []string{
 		"CREATE TABLE words (id INT PRIMARY KEY AUTO_INCREMENT, word CHAR(40) NOT NULL, grp INT NOT NULL) CHARACTER SET latin1",
-		"INSERT INTO words (word, grp) SELECT MD5(seq), seq % 300 FROM seq_1_to_3000",
+		"INSERT INTO words (word, grp) SELECT MD5(seq), seq % 300 FROM seq_1_to_2500",
 	}, map[string]route{"/grouped": {weight: 1, sql: func(int64) []string {
 		return []string{"SELECT word, COUNT(*) FROM words GROUP BY word ORDER BY NULL LIMIT 1"}
 	}}})
-	s.Bench.Window, s.Bench.Warmup, s.Bench.Plain = 500*time.Millisecond, 100*time.Millisecond, true
+	s.Bench.Window, s.Bench.Warmup, s.Bench.Plain = time.Second, 200*time.Millisecond, true
 	before := s.Hash(t)
 	_, res := s.Input(t)
 	p := bed.Want(t, res, "mariadb.buffer-size")

@@ -157,7 +157,13 @@ func tmpTable(v view) int64 {
 	return 4 * min(v.now("tmp_table_size"), v.now("max_heap_table_size"))
 }
 
-func heapTable(v view) int64 { return since(!v.tempTable(), v.now("tmp_table_size")) }
+func heapTable(v view) int64 {
+	n := v.now("tmp_table_size")
+	if v.asked > 0 {
+		n = v.asked
+	}
+	return since(!v.tempTable(), n)
+}
 
 func tempTables(v view) int64 { return since(v.tempTable(), 4*v.now("temptable_max_ram")) }
 

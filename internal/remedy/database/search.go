@@ -48,7 +48,7 @@ func (v view) first(rule string) (knob, bool) {
 // that is at least twice the present size on, each twice the one before (or 4, 8,
 // … times, where mostSizes would not come to upTo), as far as memory allows.
 func (v view) sizes(k knob) []int64 {
-	low := max(2*v.now(k.variable), 16*kib)
+	low := max(2*v.counts(k), 16*kib)
 	low = int64(1) << bits.Len64(uint64(low-1))
 	shift := 1
 	for k.upTo>>(shift*(mostSizes-1)) > low {
@@ -56,7 +56,7 @@ func (v view) sizes(k knob) []int64 {
 	}
 	var out []int64
 	for n := low; n <= k.upTo; n <<= shift {
-		if got, _, err := v.at(k, n); err != nil || got != n {
+		if then, _, err := v.at(k, n); err != nil || then.counts(k) != n {
 			break // memory has no room for it, and for none that is larger
 		}
 		out = append(out, n)
@@ -64,16 +64,24 @@ func (v view) sizes(k knob) []int64 {
 	return out
 }
 
-// at settles what the rule asks for with so many bytes of its first knob, and
-// says how many that came to.
-func (v view) at(k knob, n int64) (got int64, chosen []choice, err error) {
+// counts is the size that counts now: of the two bounds of a temporary table the
+// smaller one.
+func (v view) counts(k knob) int64 {
+	if k.variable == "tmp_table_size" && !v.tempTable() {
+		return min(v.now(k.variable), v.now("max_heap_table_size"))
+	}
+	return v.now(k.variable)
+}
+
+// at settles what the rule asks for with n bytes of its first knob.
+func (v view) at(k knob, n int64) (then view, chosen []choice, err error) {
 	v.asked, v.set = n, maps.Clone(v.set)
 	spare := planning.SpareMemory(v.in, v.svc)
 	chosen, notes := choose(v, k.rule, &spare)
-	if len(chosen) == 0 || chosen[0].variable != k.variable {
-		return 0, nil, fmt.Errorf("%s: %s = %s cannot be set: %v", v.svc.Name, k.variable, k.written(n), notes)
+	if len(chosen) == 0 {
+		return v, nil, fmt.Errorf("%s: %s = %s cannot be set: %v", v.svc.Name, k.variable, k.written(n), notes)
 	}
-	return v.set[k.variable], chosen, nil
+	return v, chosen, nil
 }
 
 // planSize searches the size of a buffer, where the sign says that it is too
@@ -99,11 +107,11 @@ func planSize(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 		values = append(values, int(n/kib))
 	}
 	plan := func(kibs int) (planning.Plan, error) {
-		_, chosen, err := v.at(k, int64(kibs)*kib)
+		then, chosen, err := v.at(k, int64(kibs)*kib)
 		if err != nil {
 			return planning.Plan{}, err
 		}
-		plans, err := v.plan("mariadb.buffer-size", "Size", f.Text, chosen, nil)
+		plans, err := then.plan("mariadb.buffer-size", "Size", f.Text, chosen, nil)
 		if err != nil {
 			return planning.Plan{}, err
 		}
@@ -113,10 +121,10 @@ func planSize(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	now := int(v.now(k.variable) / kib)
+	now := int(v.counts(k) / kib)
 	p.ID = fmt.Sprintf("mariadb.buffer-size:%s:%s:%d", f.Service, k.variable, now)
 	p.Title = fmt.Sprintf("Find the size of %s in %s, KiB", k.variable, f.Service)
-	p.Why = fmt.Sprintf("%s – %s is %s; sizes from %s to %s are probed", f.Text, k.variable, k.written(v.now(k.variable)), k.written(sizes[0]), k.written(sizes[len(sizes)-1]))
+	p.Why = fmt.Sprintf("%s – sizes from %s to %s are probed", f.Text, k.written(sizes[0]), k.written(sizes[len(sizes)-1]))
 	p.Search = &planning.Search{Name: k.variable + ", KiB", Current: now, Values: values, At: func(kibs int) ([]change.Change, error) {
 		p, err := plan(kibs)
 		return p.Changes, err
