@@ -60,7 +60,7 @@ func TestBufferSize(t *testing.T) {
 	}
 	s.Stack.Tune.MaxForeignCPU = 1 // what else runs does not matter: the effect is large
 	rule := experiment.DefaultRule()
-	rule.Alpha = 0.1 // the fewest pairs will do
+	rule.Alpha = 0.1  // the fewest pairs will do
 	bench := *s.Bench // it remembers what the session saw
 	tuner := &tune.Tuner{Stack: s.Stack, Store: s.Bench.Store, Exec: s.Exec, Bench: &bench, Rule: rule, UI: told{t}, Budget: 3 * time.Minute, NoRestart: true}
 	session, err := tuner.Run(t.Context())
