@@ -14,12 +14,14 @@ import (
 
 // stored is a result as -add keeps it. Its runs are left out.
 type stored struct {
-	Part    string             `json:"part"`
-	Title   string             `json:"title"`
-	Base    base               `json:"base"`
-	Kept    bool               `json:"kept"`
-	Took    time.Duration      `json:"took"`
-	Verdict experiment.Verdict `json:"verdict"`
+	Part  string        `json:"part"`
+	Title string        `json:"title"`
+	Base  base          `json:"base"`
+	Kept  bool          `json:"kept"`
+	Took  time.Duration `json:"took"`
+	// Patience, pairs; 0: none.
+	Patience int                `json:"patience,omitempty"`
+	Verdict  experiment.Verdict `json:"verdict"`
 }
 
 // loadResults reads those of earlier runs; none if name is "" or not there. Those
@@ -43,7 +45,7 @@ func loadResults(name string) ([]result, error) {
 		if most := experiment.DefaultRule().MaxPairs; s.Verdict.MaxPairs != most {
 			return nil, fmt.Errorf("%s: %q was tried with at most %d pairs, and there may be %d now; name another file", name, s.Title, s.Verdict.MaxPairs, most)
 		}
-		out = append(out, result{trial: trial{part: s.Part, title: s.Title, base: s.Base}, verdict: s.Verdict, kept: s.Kept, took: s.Took})
+		out = append(out, result{trial: trial{part: s.Part, title: s.Title, base: s.Base}, verdict: s.Verdict, kept: s.Kept, took: s.Took, patience: s.Patience})
 	}
 	return out, nil
 }
@@ -55,7 +57,7 @@ func saveResults(name string, results []result) error {
 	}
 	var all []stored
 	for _, r := range results {
-		s := stored{Part: r.part, Title: r.title, Base: r.base, Kept: r.kept, Took: r.took, Verdict: r.verdict}
+		s := stored{Part: r.part, Title: r.title, Base: r.base, Kept: r.kept, Took: r.took, Patience: r.patience, Verdict: r.verdict}
 		s.Verdict.Samples = nil
 		all = append(all, s)
 	}

@@ -152,7 +152,7 @@ func (r *realRun) one(ctx context.Context, k *bank, t trial) error {
 	if err != nil {
 		return err
 	}
-	got := result{trial: t, verdict: step.Verdict, kept: step.Kept, took: time.Since(began)}
+	got := result{trial: t, verdict: step.Verdict, kept: step.Kept, took: time.Since(began), patience: rule.Patience}
 	r.results = append(r.results, got)
 	if err := saveResults(r.options.add, r.results); err != nil {
 		return err

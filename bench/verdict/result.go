@@ -3,8 +3,10 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,6 +20,8 @@ type result struct {
 	verdict experiment.Verdict
 	kept    bool
 	took    time.Duration // with putting sides in place and keeping
+	// patience is the number of pairs after which it made way for others; 0: none waited.
+	patience int
 }
 
 const tableHead = `| part | change | from | verdict | kept | effect | 95 % | pairs | runs | seconds |
@@ -105,6 +109,15 @@ func (r *realRun) save(name string) error {
 		fmt.Fprintln(&b, x)
 	}
 	r.tell(&b)
+	patient := map[int]int{}
+	for _, x := range r.results {
+		patient[x.patience]++
+	}
+	for _, pairs := range slices.Sorted(maps.Keys(patient)) {
+		if pairs > 0 {
+			fmt.Fprintf(&b, "\n%d of them had the patience of %d pairs that an experiment of `kasoku tune` has while others wait (`-patience %d`).\n", patient[pairs], pairs, pairs)
+		}
+	}
 	b.WriteString("\nWhy each ended, and what else changed:\n\n")
 	for _, x := range r.results {
 		fmt.Fprintf(&b, "- %s: %s\n", x.title, strings.ReplaceAll(x.verdict.Reason, "\n", " "))

@@ -104,15 +104,17 @@ func TestSizesThatAreSearched(t *testing.T) {
 		last string // what the largest sets
 	}{
 		{"a long way in large steps", dbWorld(t, map[string]string{"sort_buffer_size": "20000"}, map[string]float64{"Sort_merge_passes": 900}, few),
-			"sort_buffer_size, KiB: 19 [64 256 1024 4096 16384]", "restart; sort_buffer_size = 16M"},
+			"sort_buffer_size, KiB: 19 [64 256 1024 4096 16384 32768]", "restart; sort_buffer_size = 32M"},
 		{"both sizes of temporary tables; 151 × 32 MiB fit beside the pool, 151 × 64 MiB do not", dbWorld(t, heap, disk, few),
 			"", ""},
 		{"rows that temporary tables hold count", dbWorld(t, map[string]string{"tmp_table_size": "65536", "max_heap_table_size": "65536"},
 			map[string]float64{"Created_tmp_disk_tables": 20, "Handler_tmp_write": 160000, "Connections": 1000}, few),
-			"tmp_table_size, KiB: 64 [128 1024 8192]", "max_heap_table_size = 8M; none; tmp_table_size = 8M"},
+			"tmp_table_size, KiB: 64 [128 512 2048 8192 32768]", "max_heap_table_size = 32M; none; tmp_table_size = 32M"},
 		{"of the two bounds the smaller counts", dbWorld(t, map[string]string{"tmp_table_size": "4194304", "max_heap_table_size": "131072"},
 			map[string]float64{"Created_tmp_disk_tables": 900, "Connections": 1000}, few),
-			"tmp_table_size, KiB: 128 [256 2048 16384]", "max_heap_table_size = 16M; none; tmp_table_size = 16M"},
+			"tmp_table_size, KiB: 128 [256 1024 4096 16384 32768]", "max_heap_table_size = 32M; none; tmp_table_size = 32M"},
+		{"MySQL 8.0.28: each of them, and all together at least as much", onMySQL(dbWorld(t, map[string]string{"internal_tmp_mem_storage_engine": "TempTable", "temptable_max_ram": "16777216", "tmp_table_size": "1048576", "max_heap_table_size": "16777216"}, disk, few), "8.0.28"),
+			"tmp_table_size, KiB: 1024 [2048 4096 8192 16384 32768]", "none; temptable_max_ram = 32M; tmp_table_size = 32M"},
 		{"MySQL 8.0.27: all temporary tables together", onMySQL(dbWorld(t, tempTables("16777216"), disk, few), "8.0.27"),
 			"temptable_max_ram, KiB: 16384 [32768 131072 524288 2097152]", "none; temptable_max_ram = 2048M"},
 	} {

@@ -21,8 +21,8 @@ const (
 
 // climb probes values (without current) around current and returns the scores
 // by value; 0 stands for what is set now. probe returns 0 for a value that did
-// not come up or was no evidence.
-func climb(values []int, current int, coin *rand.Rand, probe func(value int) (float64, error)) (map[int][]float64, error) {
+// not come up or was no evidence. With threshold every value is probed.
+func climb(values []int, current int, threshold bool, coin *rand.Rand, probe func(value int) (float64, error)) (map[int][]float64, error) {
 	ladder := append(slices.Clone(values), current)
 	slices.Sort(ladder)
 	ladder = slices.Compact(ladder)
@@ -53,7 +53,7 @@ func climb(values []int, current int, coin *rand.Rand, probe func(value int) (fl
 			if err != nil {
 				return nil, err
 			}
-			if got < top*(1-probeDrop) {
+			if got < top*(1-probeDrop) && !threshold {
 				break
 			}
 			top = max(top, got)

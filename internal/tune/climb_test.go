@@ -30,7 +30,7 @@ func TestClimb(t *testing.T) {
 		near, probes, cheap := 0, 0, 0
 		coin := rand.New(rand.NewPCG(7, 11))
 		for range searches {
-			scores, err := climb(slices.DeleteFunc(slices.Clone(values), func(v int) bool { return v == current }), current, coin, func(v int) (float64, error) {
+			scores, err := climb(slices.DeleteFunc(slices.Clone(values), func(v int) bool { return v == current }), current, false, coin, func(v int) (float64, error) {
 				probes++
 				if v == 0 {
 					v = current
@@ -67,11 +67,23 @@ func TestClimb(t *testing.T) {
 // A value that does not come up ends the walk on its side, and only there.
 func TestClimbPastAFailure(t *testing.T) {
 	var asked []int
-	scores, err := climb([]int{1, 2, 8, 16}, 4, rand.New(rand.NewPCG(1, 1)), func(v int) (float64, error) {
+	scores, err := climb([]int{1, 2, 8, 16}, 4, false, rand.New(rand.NewPCG(1, 1)), func(v int) (float64, error) {
 		asked = append(asked, v)
 		return map[int]float64{0: 100, 2: 120, 1: 60, 8: 0, 16: 500}[v], nil
 	})
 	if err != nil || bestValue(scores) != 2 || slices.Contains(asked, 16) {
 		t.Errorf("%v %v, asked %v", scores, err, asked)
+	}
+}
+
+// A size that pays only where everything fits is found behind those that harm.
+func TestClimbToAThreshold(t *testing.T) {
+	for threshold, want := range map[bool]int{true: 16, false: 0} {
+		scores, err := climb([]int{8, 16, 32}, 4, threshold, rand.New(rand.NewPCG(1, 1)), func(v int) (float64, error) {
+			return map[int]float64{0: 100, 8: 70, 16: 500, 32: 500}[v], nil
+		})
+		if got := bestValue(scores); err != nil || got != want {
+			t.Errorf("threshold %v: %d, want %d; %v, %v", threshold, got, want, scores, err)
+		}
 	}
 }

@@ -32,7 +32,7 @@ func (t *Tuner) remember(st *store.Step) {
 		// else binds.
 		t.tried[key(st.Plan)] = attempt{binding: st.Binding}
 	}
-	if st.Kept && st.Plan.Back != "" {
+	if st.Plan.Back != "" && (st.Kept || st.Plan.Search != nil && !st.Ended.IsZero()) {
 		t.tried[st.Plan.Back] = attempt{binding: st.Binding} // it lost just now
 	}
 	if st.Kept && st.Verdict.CandidateScore >= muchFaster*st.Verdict.BaselineScore {

@@ -17,7 +17,7 @@ import (
 func (t *Tuner) search(ctx context.Context, step *store.Step, sw *switcher) (stop bool, err error) {
 	s := step.Plan.Search
 	coin := rand.New(rand.NewPCG(uint64(step.ID), 1))
-	scores, err := climb(s.Values, s.Current, coin, func(v int) (float64, error) { return t.probe(ctx, step, sw, v) })
+	scores, err := climb(s.Values, s.Current, s.Threshold, coin, func(v int) (float64, error) { return t.probe(ctx, step, sw, v) })
 	if err != nil {
 		return false, err
 	}

@@ -77,7 +77,7 @@ var knobs = []knob{
 		why: "the 1 MiB of C25: beyond it only an index helps"},
 	{variable: "read_buffer_size", rule: "db.read-buffer", size: twice("read_buffer_size"), least: mb, most: 2 * mb, step: 4 * kib, upTo: 8 * mb, unit: 1, each: true, session: true,
 		why: "twice as now, up to the 2 MiB of C25"},
-	{variable: "read_rnd_buffer_size", rule: "db.read-buffer", size: twice("read_rnd_buffer_size"), least: mb, most: 4 * mb, step: 4 * kib, upTo: 8 * mb, unit: 1, each: true, session: true,
+	{variable: "read_rnd_buffer_size", rule: "db.read-buffer", size: twice("read_rnd_buffer_size"), least: mb, most: 4 * mb, step: 4 * kib, unit: 1, each: true, session: true,
 		why: "twice as now, up to the 4 MiB of C25: rows that were sorted are read through it"},
 
 	{variable: "innodb_log_buffer_size", rule: "db.log-buffer", size: twice("innodb_log_buffer_size"), least: 64 * mb, most: 256 * mb, step: mb, unit: 1,
@@ -165,7 +165,13 @@ func heapTable(v view) int64 {
 	return since(!v.tempTable(), n)
 }
 
-func tempTables(v view) int64 { return since(v.tempTable(), 4*v.now("temptable_max_ram")) }
+func tempTables(v view) int64 {
+	n := 4 * v.now("temptable_max_ram")
+	if v.asked > 0 {
+		n = v.asked // at least what one of them may take
+	}
+	return since(v.tempTable(), n)
+}
 
 // ioCapacity in pages per second. A disk that did n writes a second in a
 // fraction b of the time can do about n/b; below a twentieth of the time that

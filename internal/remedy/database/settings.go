@@ -38,7 +38,8 @@ func choose(v view, rule string, spare *int64) (out []choice, notes []string) {
 			}
 			continue
 		}
-		n, why := v.bounds(k, rule).sized(v, *spare)
+		k = v.bounds(k, rule)
+		n, why := k.sized(v, *spare)
 		if why != "" {
 			notes = append(notes, why)
 		}
@@ -114,9 +115,14 @@ func (k knob) cost(v view, n int64) int64 {
 	case k.unit < 0: // connections, each with all buffers
 		return more * v.each()
 	case k.each:
-		return more * k.unit * min(2*v.connections(), max(v.now("max_connections"), v.connections()))
+		return more * k.unit * v.atOnce()
 	}
 	return more * k.unit
+}
+
+// atOnce is how many connections are thought to take their buffers at a time.
+func (v view) atOnce() int64 {
+	return min(2*v.connections(), max(v.now("max_connections"), v.connections()))
 }
 
 // product holds what the buffers of all connections that are allowed may take

@@ -52,7 +52,7 @@ var settingRemedies = []planning.Remedy{
 	{
 		ID: "mariadb.buffer-size", Title: "The size of a buffer, found by search", Measures: []string{"C25"},
 		Rules:  []string{"db.tmp-disk", "db.sort-merge", "db.join-buffer", "db.read-buffer"},
-		Reason: "The sign says that a buffer is too small, not how much is enough, and more than enough is memory that nobody uses and pages that are touched in vain. Where the finding's bound is 10 % or more, probes can tell sizes apart: they go up while the score holds, and the smallest size within 2 % of the best is tried. Below that the computed size is (mariadb.buffers), and a my.cnf that is nearly empty gets that first. Sizes that follow from what is measured are computed, not searched (docs/adr/0018-which-sizes-are-searched.md).",
+		Reason: "The sign says that a buffer is too small, not how much is enough, and more than enough is memory that nobody uses and pages that are touched in vain. Where the finding's bound is 10 % or more, probes can tell sizes apart: up to six are probed, and the smallest within 2 % of the best is tried. Below that the computed size is (mariadb.buffers). Sizes that follow from what is measured are computed, not searched (docs/adr/0018-which-sizes-are-searched.md).",
 		Source: "MySQL manual, \"How MySQL Uses Memory\", \"sort_buffer_size\": a larger one than needed slows most statements",
 		Reach:  0.3, Plan: planSize, Test: "cases/remedies/database/search_test.go:TestBufferSize",
 		Command: "SET GLOBAL tmp_table_size = 8388608; SET GLOBAL max_heap_table_size = 8388608; a run of the load; the same with other sizes; the best one in [mysqld]", Undo: undoSetting,

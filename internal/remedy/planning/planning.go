@@ -87,8 +87,9 @@ type Plan struct {
 	// EditsSettings: it changes an application's own settings, which the
 	// regulation must permit.
 	EditsSettings bool `json:"edits_settings,omitempty"`
-	// Back is the ID of the plan that would lead back once this one is kept: it
-	// is not tried while the same binds. "" if no plan does.
+	// Back is the ID of the plan that would lead back once this one is kept, or, for
+	// a search, once it is judged: it is not tried while the same binds. "" if no
+	// plan does.
 	Back string `json:"back,omitempty"`
 	// Build is about the longest that putting it in place takes beside the
 	// activation of services, e.g. building indexes; 0 = nothing worth a word.
@@ -122,6 +123,9 @@ type Search struct {
 	Current int                                      `json:"current"`
 	Values  []int                                    `json:"values"` // ascending, without Current
 	At      func(value int) ([]change.Change, error) `json:"-"`
+	// Threshold: a value may help only from some size on, where everything fits, so
+	// that one which does worse than those below it does not end the search.
+	Threshold bool `json:"threshold,omitempty"`
 }
 
 // searchCost is what a search takes beside a plain experiment: its probes (two
