@@ -67,10 +67,10 @@ func Reboot(ctx context.Context, st *stack.Stack, hosts map[string]host.Host, o 
 	}
 	b.idle = idleSpares(ctx, st, hosts)
 	defer b.close()
-	if err := b.write(ctx); err != nil {
-		return *r, fmt.Errorf("check a reboot: before it: %w", err)
-	}
 	for {
+		if err := b.write(ctx); err != nil {
+			return *r, fmt.Errorf("check a reboot: before it: %w", err)
+		}
 		if err := b.boot(ctx); err != nil {
 			return *r, err
 		}
@@ -156,8 +156,12 @@ func (b *reboot) readBoots(ctx context.Context) error {
 	return nil
 }
 
-// write makes the writes that must outlive the reboot, if that is promised.
+// write makes the writes that must outlive the next reboot, if that is promised.
+// Those of one before are forgotten: the runs that its score was made of may have
+// taken them back (load.reset).
 func (b *reboot) write(ctx context.Context) error {
+	b.close()
+	b.deeds = nil
 	if b.o.Witness == nil {
 		return nil
 	}
@@ -170,6 +174,7 @@ func (b *reboot) write(ctx context.Context) error {
 	}
 	if why != "" {
 		b.r.note("whether writes outlive the reboot is not judged: %s", why)
+		b.o.Witness = nil // nor after another one
 		return nil
 	}
 	for range b.o.Writes {

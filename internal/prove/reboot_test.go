@@ -100,7 +100,8 @@ func TestRebootHolds(t *testing.T) {
 }
 
 // A score that falls short by little is measured after further reboots, and
-// their mean counts.
+// their mean counts. Each reboot has writes of its own: the runs of a score begin
+// with a reset, which takes earlier ones back.
 func TestRebootNearMiss(t *testing.T) {
 	for _, c := range []struct {
 		scores  []float64
@@ -116,8 +117,14 @@ func TestRebootNearMiss(t *testing.T) {
 	} {
 		s := newRebooted(t, boots)
 		made := 0
-		r := s.reboot(t, RebootOptions{Before: 100, Score: func(context.Context) (float64, error) { made++; return c.scores[made-1], nil }})
-		if r.Outcome != c.outcome || s.ordered != c.ordered || made != c.ordered || math.Abs(r.After-c.after) > 1e-9 || r.Short() != (c.outcome == Failed) {
+		r := s.reboot(t, RebootOptions{Before: 100, Score: func(context.Context) (float64, error) {
+			s.mu.Lock()
+			s.notes = nil
+			s.mu.Unlock()
+			made++
+			return c.scores[made-1], nil
+		}})
+		if r.Outcome != c.outcome || r.Writes != made*rebootWrites || s.ordered != c.ordered || made != c.ordered || math.Abs(r.After-c.after) > 1e-9 || r.Short() != (c.outcome == Failed) {
 			t.Errorf("%v: %d reboots, %+v", c.scores, s.ordered, r)
 		}
 	}
