@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"kasoku/internal/change"
+	"kasoku/internal/diagnose"
 	"kasoku/internal/evidence"
 	"kasoku/internal/regulation"
 	"kasoku/internal/remedy"
@@ -137,6 +138,15 @@ func TestSizesThatAreSearched(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.last)
 		}
 		remedytest.WantNone(t, c.in, "mariadb.buffers", "searched")
+	}
+	// In a window of a second, what Kasoku's own look makes is no sign.
+	for n, found := range map[float64]bool{1: false, 2: false, 3: true} {
+		in := dbWorld(t, map[string]string{"join_buffer_size": "262144"}, map[string]float64{"Select_full_join": n, "Connections": 1000}, few)
+		in.Evidence.Load.Window = time.Second
+		in, _ = remedytest.Plan(t, in)
+		if got := slices.ContainsFunc(in.Diagnosis.Findings, func(f diagnose.Finding) bool { return f.Rule == "db.join-buffer" }); got != found {
+			t.Errorf("%.0f joins in a second: found %v", n, got)
+		}
 	}
 	little := dbWorld(t, heap, map[string]float64{"Created_tmp_disk_tables": 20, "Connections": 1000}, few)
 	remedytest.WantNone(t, little, "mariadb.buffer-size", "less than probes tell apart")

@@ -28,7 +28,7 @@ func (u told) Step(title string)         { u.t.Log("step: " + title) }
 func (u told) Info(text string)          { u.t.Log(text) }
 func (u told) Warn(problem, hint string) { u.t.Log(problem + "; " + hint) }
 
-// A session finds the size of a buffer: temporary tables of some MiB go to disk,
+// A session finds the size of a buffer: temporary tables of some hundred KiB go to disk,
 // the sizes are probed, one that holds them is proved and kept, the sign is gone,
 // and undo brings the bytes back.
 func TestBufferSize(t *testing.T) {
