@@ -137,7 +137,7 @@ func TestRealTools(t *testing.T) {
 }
 
 // spin is a shell loop that takes some tenths of a second of CPU.
-const spin = "i=0; while [ $((i=i+1)) -lt 300000 ]; do :; done"
+const spin = "i=0; while [ $((i=i+1)) -lt 150000 ]; do :; done"
 
 // TestCPUOfTheTree: children that were waited for, servers that live until the
 // end, and orphans are all the benchmark's.
@@ -149,7 +149,6 @@ func TestCPUOfTheTree(t *testing.T) {
 		}
 		return childrenCPU(t) - before
 	}
-	one := alone(spin)
 	for _, c := range []struct {
 		name, script string
 		times        float64
@@ -163,13 +162,18 @@ func TestCPUOfTheTree(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := runner(t, Command{Argv: []string{"sh", "-c", c.script + "; echo score: 1"}}, "")
+			// A CPU that others share changes its speed from one second to the
+			// next: what the loop takes is asked before and after.
+			before := alone(spin)
 			res, err := r.Run(t.Context(), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := time.Duration(c.times * float64(one))
-			if res.GeneratorCPU < want*6/10 || res.GeneratorCPU > want*17/10+50*time.Millisecond {
-				t.Errorf("CPU %s, want about %s", res.GeneratorCPU, want)
+			after := alone(spin)
+			least := time.Duration(c.times * float64(min(before, after)))
+			most := time.Duration(c.times * float64(max(before, after)))
+			if res.GeneratorCPU < least*6/10 || res.GeneratorCPU > most*17/10+50*time.Millisecond {
+				t.Errorf("CPU %s, want about %s to %s", res.GeneratorCPU, least, most)
 			}
 			if later := r.CPU(); later != res.GeneratorCPU {
 				t.Errorf("CPU %s afterwards, %s at the end", later, res.GeneratorCPU)

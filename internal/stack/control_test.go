@@ -41,10 +41,7 @@ func TestControlNginx(t *testing.T) {
 	must(t, c.Check(ctx))
 	must(t, c.Start(ctx))
 	must(t, c.Start(ctx)) // running: left alone
-	pids, err := c.PIDs(ctx)
-	if err != nil || len(pids) != 3 {
-		t.Fatalf("PIDs: %v, %v; want a master and two workers", pids, err)
-	}
+	pids := family(t, c, 3)
 	if got := get(t, "http://127.0.0.1:"+port); got != "one" {
 		t.Fatalf("answer %q", got)
 	}
@@ -133,6 +130,22 @@ func TestControlStalePIDFile(t *testing.T) {
 	must(t, c.Stop(ctx))
 }
 
+// family waits until a service has n processes and returns them: a master
+// listens before it has its workers.
+func family(t *testing.T, c *Controller, n int) []int {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		pids, err := c.PIDs(t.Context())
+		must(t, err)
+		if len(pids) == n {
+			return pids
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%d processes, want %d: %v", len(pids), n, pids)
+		}
+	}
+}
+
 func TestControlPHPFPM(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -141,10 +154,7 @@ func TestControlPHPFPM(t *testing.T) {
 	c := l.fpm("127.0.0.1:" + port)
 	must(t, c.Check(ctx))
 	must(t, c.Start(ctx))
-	before, err := c.PIDs(ctx)
-	if err != nil || len(before) != 3 {
-		t.Fatalf("PIDs: %v, %v", before, err)
-	}
+	before := family(t, c, 3)
 	// From TCP to a unix socket, by reload: health follows the configuration,
 	// not kasoku.yaml.
 	l.write("fpm.conf", l.fpmConf(l.path("php.sock")))
@@ -152,9 +162,8 @@ func TestControlPHPFPM(t *testing.T) {
 	if _, err := os.Stat(l.path("php.sock")); err != nil {
 		t.Error(err)
 	}
-	after, err := c.PIDs(ctx)
-	if err != nil || len(after) != 3 || slices.Contains(before, after[1]) {
-		t.Errorf("after reload: %v → %v, %v", before, after, err)
+	if after := family(t, c, 3); slices.Contains(before, after[1]) {
+		t.Errorf("after reload: %v → %v", before, after)
 	}
 	l.write("fpm.conf", l.fpmConf("127.0.0.1:"+port))
 	must(t, c.Restart(ctx))
