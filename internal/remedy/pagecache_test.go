@@ -110,6 +110,83 @@ func TestNginxAndWhoMayAsk(t *testing.T) {
 	}
 }
 
+// An Apache behind the cache that gives pages by address is not asked for a kept
+// one. Rules for other URLs do no harm.
+func TestKeptPagesAndAddressRulesBehind(t *testing.T) {
+	const site = apachePorts + "<VirtualHost *:80>\nDocumentRoot /srv/www\nAlias /lists /srv/lists\n</VirtualHost>\n"
+	for name, c := range map[string]struct {
+		conf, access, where string // a .htaccess, where it is refused
+	}{
+		"a folder of all":           {conf: "<Directory /srv>\nRequire ip 10.0.0.0/8\n</Directory>\n", where: "apache2.conf:10: Require ip 10.0.0.0/8"},
+		"the folder":                {conf: "<Directory /srv/www>\nDeny from 10.1.2.3\n</Directory>\n", where: "Deny from 10.1.2.3"},
+		"inside a container":        {conf: "<Directory /srv/www>\n<RequireAny>\n<Files *.php>\nRequire local\n</Files>\n</RequireAny>\n</Directory>\n", where: "Require local"},
+		"a location":                {conf: "<Location /item>\nRequire host example.org\n</Location>\n", where: "Require host"},
+		"an expression":             {conf: "<LocationMatch \"^/item/a$\">\nRequire ip 10.0.0.1\n</LocationMatch>\n", where: "Require ip"},
+		"below a route":             {conf: "<Directory /srv/www/item/near>\nRequire ip 10.0.0.1\n</Directory>\n", where: "Require ip"},
+		"an alias":                  {conf: "<Directory /srv/lists>\nRequire ip 10.0.0.1\n</Directory>\n", where: "Require ip"},
+		"a file of the folder":      {access: "Require ip 10.0.0.1\n", where: "/srv/www/.htaccess: Require ip"},
+		"a rewritten URL":           {conf: "RewriteRule ^/item/ /far/x.php\n<Directory /srv/www/far>\nRequire ip 10.0.0.1\n</Directory>\n", where: "Require ip"},
+		"a condition":               {conf: "RewriteCond %{REMOTE_ADDR} !^10[.]\nRewriteRule ^/item/ - [F]\n", where: "RewriteCond"},
+		"a condition by a header":   {conf: "RewriteCond %{HTTP:X-Forwarded-For} !^10[.]\nRewriteRule ^/item/ - [F]\n", where: "RewriteCond"},
+		"a condition by the scheme": {conf: "RewriteCond %{HTTP:X-Forwarded-Proto} !https\nRewriteRule ^ https://example.org/ [R]\n"},
+		"an If":                     {conf: "<If \"! -R '10.0.0.0/8'\">\nRequire all denied\n</If>\n", where: "If"},
+		"a variable":                {conf: "SetEnvIf Remote_Addr ^10[.] near=1\n<Directory /srv/www>\nRequire env near\n</Directory>\n", where: "Require env near"},
+		"a variable for the log":    {conf: "SetEnvIf Remote_Addr ^10[.] near=1\n<Directory /srv/www>\nDeny from env=bad\n</Directory>\n"},
+		"of unknown condition":      {conf: "<IfDirective X>\n<Location />\nRequire ip 10.0.0.1\n</Location>\n</IfDirective>\n", where: "Require ip"},
+		"another folder":            {conf: "<Directory /srv/www/far>\nRequire ip 10.0.0.1\n</Directory>\n"},
+		"a folder of no URL":        {conf: "<Directory /opt/x>\nRequire ip 10.0.0.1\n</Directory>\n"},
+		"the server's status":       {conf: "<Location /server-status>\nRequire local\n</Location>\n"},
+		"another expression":        {conf: "<LocationMatch ^/lists/far>\nRequire ip 10.0.0.1\n</LocationMatch>\n<LocationMatch ^/far>\nRequire all granted\n</LocationMatch>\n", where: "Require ip"},
+		"everybody":                 {conf: "<Directory /srv/www>\nRequire all granted\nAllow from all\nDeny from env=bad\n</Directory>\n"},
+		"a condition that fails":    {conf: "<IfModule mod_none.c>\n<Location />\nRequire ip 10.0.0.1\n</Location>\n</IfModule>\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := frontWorld(site+c.conf, nil)
+			in.Evidence.Logs = nil
+			in.Evidence.Load.Pages = append(itemPages(), strangersPage("/"), strangersPage("/lists/new"))
+			if c.access != "" {
+				in.Snapshot.Files["local"]["/srv/www/.htaccess"] = evidence.File{Content: []byte(c.access)}
+				a := in.Snapshot.Apache["httpd"]
+				a.AccessFiles = []string{"/srv/www/.htaccess"}
+				in.Snapshot.Apache["httpd"] = a
+			}
+			if c.where != "" {
+				remedytest.WantNone(t, in, inFront, c.where)
+			} else {
+				remedytest.Want(t, in, inFront)
+			}
+		})
+	}
+}
+
+// So with an nginx behind a Varnish.
+func TestKeptPagesAndNginxBehind(t *testing.T) {
+	const pass = "fastcgi_pass 127.0.0.1:9000;"
+	for name, c := range map[string]struct{ server, where string }{
+		"for all":              {"allow 10.0.0.0/8; deny all; location / { " + pass + " }", "allow 10.0.0.0/8 decides by the client's address"},
+		"the page":             {"location / { " + pass + " } location = /about { deny 10.0.0.1; " + pass + " }", "deny 10.0.0.1"},
+		"an expression":        {"location / { " + pass + " } location ~* ^/ABOUT { deny 10.0.0.1; " + pass + " }", "deny 10.0.0.1"},
+		"a named location":     {"location / { try_files $uri @app; } location @app { deny 10.0.0.1; " + pass + " }", "deny 10.0.0.1"},
+		"a test":               {"set $who $remote_addr; location / { if ($who = 10.0.0.1) { return 403; } " + pass + " }", "if "},
+		"another page":         {"location / { " + pass + " } location = /status { allow 127.0.0.1; deny all; " + pass + " }", ""},
+		"another expression":   {"location / { " + pass + " } location ~ ^/(status|ping)$ { allow 127.0.0.1; deny all; " + pass + " }", ""},
+		"nobody":               {"location / { " + pass + " } location ~ /\\. { deny all; }", ""},
+		"a test of the method": {"location / { if ($request_method = POST) { return 405; } " + pass + " }", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := varnished(plainVCL)
+			f := in.Snapshot.Files["local"][remedytest.NginxPath]
+			f.Content = []byte(remedytest.Nginx(c.server))
+			in.Snapshot.Files["local"][remedytest.NginxPath] = f
+			if c.where != "" {
+				remedytest.WantNone(t, in, "varnish.pages", c.where)
+			} else {
+				remedytest.Want(t, in, "varnish.pages")
+			}
+		})
+	}
+}
+
 // Without the trade it is refused, and says which.
 func TestStrictRefusesPageCaches(t *testing.T) {
 	in := pagesWorld(strangersPage("/"))
@@ -242,14 +319,20 @@ func TestVarnishWithRulesOfItsOwn(t *testing.T) {
 	remedytest.WantNone(t, in, "varnish.pages", "decides who is answered")
 }
 
-// Many URLs of a route that are all the same for strangers stand for it.
-func TestPagesOfARoute(t *testing.T) {
+// itemPages are so many of a route that they stand for it.
+func itemPages() []load.PageSample {
 	var pages []load.PageSample
 	for _, id := range strings.Split("a b c d e f g h i j", " ") {
 		p := strangersPage("/item/" + id)
 		p.Route = "GET /item/${item.id}"
 		pages = append(pages, p)
 	}
+	return pages
+}
+
+// Many URLs of a route that are all the same for strangers stand for it.
+func TestPagesOfARoute(t *testing.T) {
+	pages := itemPages()
 	text := remedytest.After(remedytest.Want(t, pagesWorld(pages...), "nginx.page-cache"), "")
 	remedytest.Has(t, text, `~^/item/[^/?]+$`)
 	bad := strangersPage("/item/mine")

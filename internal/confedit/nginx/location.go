@@ -61,7 +61,7 @@ func find(block *Directive, uri string, current *Directive) (outcome, *Directive
 func findStatic(static []*Directive, uri string, current *Directive) (outcome, *Directive) {
 	var longest, redirect *Directive
 	for _, d := range static {
-		mod, name := locationName(d)
+		mod, name := LocationName(d)
 		switch {
 		case name == uri && mod == "=":
 			return final, d
@@ -101,7 +101,7 @@ func locations(block *Directive) (static, regexes []*Directive) {
 		if d.Name != "location" || !d.IsBlock {
 			continue
 		}
-		switch mod, name := locationName(d); {
+		switch mod, name := LocationName(d); {
 		case mod == "~" || mod == "~*":
 			regexes = append(regexes, d)
 		case mod == "" && strings.HasPrefix(name, "@"):
@@ -113,12 +113,12 @@ func locations(block *Directive) (static, regexes []*Directive) {
 	return static, regexes
 }
 
-func modifier(d *Directive) string { mod, _ := locationName(d); return mod }
-func nameOf(d *Directive) string   { _, name := locationName(d); return name }
+func modifier(d *Directive) string { mod, _ := LocationName(d); return mod }
+func nameOf(d *Directive) string   { _, name := LocationName(d); return name }
 
-// locationName splits a location's arguments as ngx_http_core_location does:
+// LocationName splits a location's arguments as ngx_http_core_location does:
 // the modifier may be a word of its own or stand directly before the name.
-func locationName(d *Directive) (mod, name string) {
+func LocationName(d *Directive) (mod, name string) {
 	if len(d.Args) >= 2 {
 		return d.Args[0], d.Args[1]
 	}
@@ -136,7 +136,7 @@ func locationName(d *Directive) (mod, name string) {
 // matches reports whether a location's regular expression matches uri. One
 // that cannot be read does not match; nginx would not have started with it.
 func matches(d *Directive, uri string) bool {
-	mod, expr := locationName(d)
+	mod, expr := LocationName(d)
 	fold := mod == "~*"
 	if re, err := compilePCRE(expr, fold); err == nil {
 		if found, sure := re.match(uri); sure {

@@ -204,6 +204,9 @@ func (c *cdn) urls() error {
 	if err != nil {
 		return err
 	}
+	if err := pagecache.AdmittedBehind(c.in, c.front.Name, []string{"^" + views, "^" + script}); err != nil {
+		return err
+	}
 	c.pages = "^(?:" + views + "|" + script + `\?title=[^&]+&action=history)$`
 	c.all = "^(?:" + script + `(?:[/?]|$)` + prefix + ")"
 	for _, re := range []string{c.pages, c.all} {

@@ -11,6 +11,7 @@ import (
 	"kasoku/internal/change"
 	"kasoku/internal/confedit/apache"
 	"kasoku/internal/diagnose"
+	"kasoku/internal/remedy/pagecache"
 	"kasoku/internal/remedy/planning"
 	"kasoku/internal/stack"
 )
@@ -37,7 +38,7 @@ func (b *builder) understood() error {
 			return false
 		}
 		name := strings.ToLower(d.Name)
-		b.byAddress = b.byAddress || admits(append([]string{name}, d.Args...))
+		b.admits(append([]string{name}, d.Args...))
 		switch {
 		case name == "sslengine" && !slices.Equal(d.Args, []string{"off"}):
 			refuse(d, "it answers over TLS, whose keys and certificates this remedy does not move")
@@ -56,30 +57,17 @@ func (b *builder) understood() error {
 			bad = fmt.Errorf("%s: %s is of the connection, which will be nginx's", file, w)
 		}
 		for line := range strings.Lines(string(text)) {
-			b.byAddress = b.byAddress || admits(strings.Fields(line))
+			b.admits(strings.Fields(line))
 		}
 	}
 	return bad
 }
 
-// admits reports whether a directive, its name and arguments, lets clients in or
-// keeps them out by their address (mod_authz_host, mod_access_compat). Not
-// "Require local": who can ask Apache itself is local.
-func admits(words []string) bool {
-	if len(words) < 3 {
-		return false
-	}
-	args := words[1:]
-	switch strings.ToLower(words[0]) {
-	case "require":
-		if strings.EqualFold(args[0], "not") {
-			args = args[1:]
-		}
-		return slices.Contains([]string{"ip", "host", "forward-dns"}, strings.ToLower(args[0]))
-	case "allow", "deny":
-		return strings.EqualFold(args[0], "from") && !strings.EqualFold(args[1], "all") && !strings.HasPrefix(strings.ToLower(args[1]), "env=")
-	}
-	return false
+// admits notes a directive, its name and arguments, by which Apache lets clients
+// in by their address. Who can ask Apache itself is local in any case.
+func (b *builder) admits(words []string) {
+	address, _ := pagecache.AdmitsByAddress(words)
+	b.byAddress = b.byAddress || address
 }
 
 // move plans that Apache listens on loopback only and takes the client's

@@ -47,6 +47,13 @@ func PlanNginx(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 	var changes []change.Change
 	files := strings.Split(f.Subject["files"], "\n")
 	entries := entriesOf(in, f, files)
+	var patterns []string
+	for _, e := range entries {
+		patterns = append(patterns, e.pattern)
+	}
+	if err := AdmittedBehind(in, f.Service, patterns); err != nil {
+		return nil, err
+	}
 	edited, err := web.Edit(in, f.Service, change.Reload, f.Text, func(conf *nginx.Config, server *nginx.Directive) error {
 		if d := server.Effective("ssl_verify_client"); d != nil && !slices.Equal(d.Args, []string{"off"}) {
 			return fmt.Errorf("clients of %s show who they are by certificates (ssl_verify_client)", f.Service)

@@ -58,6 +58,9 @@ func planVarnish(in planning.Input, f diagnose.Finding) ([]planning.Plan, error)
 	}
 	pages := diagnose.PagePatterns(in.Evidence.Load.Pages, func(load.PageSample) bool { return true })
 	plain := diagnose.PagePatterns(in.Evidence.Load.Pages, diagnose.PlainForAll)
+	if err := AdmittedBehind(in, f.Service, pages); err != nil {
+		return nil, err
+	}
 	recv, response, err := pagesVCL(pages, plain, in.Evidence.Load.TellingHeaders, age)
 	if err != nil {
 		return nil, err
