@@ -138,23 +138,27 @@ func (s *server) joined(t *testing.T, rules ...string) (remedy.Input, remedy.Res
 	return in, res
 }
 
-// seen looks until every rule has a plan: on a machine that is busy with other
-// things a run may be too short for what happens seldom, so the next is longer.
+// seen looks until every rule has had a plan: on a machine that is busy with other
+// things a run may be too short for what happens seldom, so the next is longer. Its
+// own inserts may by then have made the data larger than the pool, which takes
+// other signs away.
 func (s *server) seen(t *testing.T, rules []string) (in remedy.Input, res remedy.Result, plans []remedy.Plan) {
 	t.Helper()
-	var missing []string
+	missing := rules
 	for range 3 {
 		in = computed(s.Look(t, bed.Relaxed()))
 		res = remedy.PlanAll(in)
-		plans, missing = nil, nil
-		for _, rule := range rules {
+		var still []string
+		for _, rule := range missing {
 			if p, ok := answers(res, rule); ok {
 				plans = append(plans, p)
 			} else {
-				missing = append(missing, rule)
+				still = append(still, rule)
 			}
 		}
+		missing = still
 		if len(missing) == 0 {
+			slices.SortStableFunc(plans, func(a, b remedy.Plan) int { return slices.Index(rules, a.Rule) - slices.Index(rules, b.Rule) })
 			return in, res, plans
 		}
 		s.Bench.Window *= 3
