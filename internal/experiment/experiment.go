@@ -148,6 +148,8 @@ type running struct {
 	logs    []float64 // log ratios candidate / baseline of the pairs so far
 	base    []Sample
 	cand    []Sample
+
+	nothings int // pairs whose baseline scored nothing
 }
 
 // pair measures one pair in random order and reports whether the verdict is sure.
@@ -246,6 +248,11 @@ func (e *running) look() (bool, error) {
 	e.noteTest(t)
 	tail := e.tail()
 	switch {
+	case d == stat.Greater && e.byChance(t.N) && t.N >= e.seq.Max():
+		e.end(Inconclusive, fmt.Sprintf("the baseline scored nothing in %s of %d pairs, which may be chance: lengthen the run or look at its errors (kasoku show RUN)",
+			ui.Plural(e.nothings, "run", "runs"), t.N))
+	case d == stat.Greater && e.byChance(t.N):
+		return false, nil
 	case d == stat.Greater && e.verdict.Effect < e.rule.SmallestEffect:
 		e.end(NoDifference, fmt.Sprintf("faster, but by less than %.1f %%", 100*e.rule.SmallestEffect))
 	case d == stat.Greater && tail.ratio > maxP99Ratio:
@@ -270,6 +277,15 @@ func (e *running) look() (bool, error) {
 		return false, nil
 	}
 	return true, nil
+}
+
+// byChance reports whether the baseline scored nothing in a pair, and n pairs are
+// too few to say that this comes of the change. A ratio to nothing has no size, so
+// the t-test tells nothing of it. Where a share q of all runs scores nothing on
+// either side, a pair with a score on the candidate's side alone comes up in q(1-q)
+// of all pairs, which is a quarter at most.
+func (e *running) byChance(n int) bool {
+	return e.nothings > 0 && math.Pow(4, -float64(n)) > e.seq.Level(n)
 }
 
 // unlikely says why nothing more is to be expected.

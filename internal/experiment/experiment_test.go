@@ -90,6 +90,7 @@ func TestVerdicts(t *testing.T) {
 		{"memory that is not left", 100, 200, memory(10, 30), Regressed, "only 10 MiB of 100 MiB of memory were left (baseline: 30 MiB); the regulation keeps 20 % free", 2},
 		{"memory that the baseline does not leave either", 100, 200, memory(10, 10), Improved, "", 6},
 		{"less memory, and enough", 100, 200, memory(25, 60), Improved, "", 6},
+		{"a baseline that scores nothing may be chance", 0, 100, nil, Improved, "after 8 pairs", 16},
 		{"a candidate that scores nothing has regressed", 100, 0, nil, Regressed, "scored nothing", 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -30,6 +30,7 @@ func SoFar(baseline, candidate []float64) Verdict {
 func (e *running) noteRatio(baseline, candidate float64) {
 	if baseline <= 0 {
 		baseline = candidate / 1000 // a score of nothing: any ratio beyond measure will do
+		e.nothings++
 	}
 	e.logs = append(e.logs, math.Log(candidate/baseline))
 	e.verdict.Pairs = len(e.logs)

@@ -163,7 +163,8 @@ func TestLoadErrors(t *testing.T) {
 		{"two documents", "load:\n", "---\nload:\n", `has 2 YAML documents`},
 		{"tune", "regulation:\n", "tune: {alpha: 2}\nregulation:\n", `tune.alpha: 2 is outside`},
 		{"a false-keep rate without a test", "regulation:\n", "tune: {alpha: 0.2}\nregulation:\n", `0.2 is outside 1e-05–0.1`},
-		{"too few pairs", "regulation:\n", "tune: {max_pairs: 2}\nregulation:\n", `tune.max_pairs: 2 is outside 3–1000`},
+		{"too few pairs", "regulation:\n", "tune: {max_pairs: 2}\nregulation:\n", `tune.max_pairs: 2 is outside 3–400`},
+		{"more pairs than were calibrated", "regulation:\n", "tune: {max_pairs: 401}\nregulation:\n", `tune.max_pairs: 401 is outside 3–400`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if !strings.Contains(goodYAML, c.old) {

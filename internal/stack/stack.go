@@ -244,7 +244,7 @@ type Tune struct {
 	// Default 0.01. A session of tune keeps anything in vain with at most five
 	// times that.
 	Alpha float64 `yaml:"alpha,omitempty" json:"alpha,omitempty"`
-	// MaxPairs of runs per experiment. Default 400, which is the most that counts; at least 3.
+	// MaxPairs of runs per experiment. Default and most 400; at least 3.
 	MaxPairs int `yaml:"max_pairs,omitempty" json:"max_pairs,omitempty"`
 	// MaxForeignCPU is the share of the machine that processes outside the
 	// stack, or other virtual machines, may use in a run before it is no

@@ -328,8 +328,8 @@ func (s *Stack) validateTune(d *document) {
 	if t.RevertAfter != 0 && t.RevertAfter < time.Second {
 		d.report("tune.revert_after", "%s is too short for a heartbeat over a network; write at least 1s, e.g. 60s", t.RevertAfter)
 	}
-	if t.MaxPairs != 0 && (t.MaxPairs < stat.FirstLook || t.MaxPairs > 1000) {
-		d.report("tune.max_pairs", "%d is outside %d–1000; fewer than %d pairs show nothing", t.MaxPairs, stat.FirstLook, stat.FirstLook)
+	if t.MaxPairs != 0 && (t.MaxPairs < stat.FirstLook || t.MaxPairs > stat.LastLook) {
+		d.report("tune.max_pairs", "%d is outside %d–%d; fewer show nothing, and for more no verdict was calibrated", t.MaxPairs, stat.FirstLook, stat.LastLook)
 	}
 }
 

@@ -33,13 +33,17 @@ const (
 	MaxAlpha = 0.1
 )
 
-// FirstLook is the least number of pairs that a verdict needs.
-const FirstLook = 3
+// A verdict needs at least FirstLook pairs, and counts at most LastLook: for so many
+// its levels were simulated.
+const (
+	FirstLook = 3
+	LastLook  = 400
+)
 
 // NewSequential returns the test with at most maxPairs pairs and a total
 // one-sided error of at most alpha, from MinAlpha to MaxAlpha. maxPairs is at
 // least FirstLook; a number that is no look is rounded down to one, and more
-// than 400 to 400. Levels between those simulated are interpolated on
+// than LastLook to that. Levels between those simulated are interpolated on
 // logarithmic scales.
 func NewSequential(alpha float64, maxPairs int) (Sequential, error) {
 	if !(alpha >= MinAlpha && alpha <= MaxAlpha) {

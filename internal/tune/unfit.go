@@ -60,9 +60,10 @@ func poor(run *store.Run, jump time.Duration) string {
 		return fmt.Sprintf("this machine's clock was set by %s in the window; keep it right by slewing (chrony, systemd-timesyncd)", jump.Round(time.Millisecond))
 	}
 	// A candidate that answers little is a verdict, not a poor run, and so are
-	// failures. load.command may count its work in other things than answers.
+	// failures. load.command may count its work in other things than answers: then
+	// the score tells whether there was any.
 	l := run.Evidence.Load
-	if run.Side != experiment.Candidate && l.Engine != "" && l.Succeeded > 0 && l.Succeeded < leastAnswers && l.Timeouts+l.Errors+l.Mismatches == 0 {
+	if run.Side != experiment.Candidate && l.Engine != "" && l.Succeeded < leastAnswers && (l.Succeeded > 0 || run.Score <= 0) && l.Timeouts+l.Errors+l.Mismatches == 0 {
 		return fmt.Sprintf("only %d requests were answered in %s; write a longer duration into the scenario, or use -d", l.Succeeded, l.Window)
 	}
 	return ""
