@@ -20,6 +20,19 @@ type area struct {
 	regex  *regexp.Regexp // instead of prefix
 }
 
+// lead is where a server itself leads a URL to, such as the index of a folder or
+// what a rule rewrites it to: the areas that it lies in count for the URL, too.
+type lead struct {
+	text  string // the path, as far as it is known
+	whole bool   // it is known to its end
+}
+
+// admission is what decides about addresses in one server.
+type admission struct {
+	areas []area
+	leads []lead
+}
+
 // AdmittedBehind refuses pages that another server than the cache gives by the
 // client's address: that server is not asked for a kept page, so who it would turn
 // away would get what it gave to somebody else. patterns are the regular
@@ -28,15 +41,13 @@ type area struct {
 // HAProxy, and what an application decides by itself, are not looked at.
 func AdmittedBehind(in planning.Input, cache string, patterns []string) error {
 	for _, svc := range behind(in.Stack, cache) {
-		areas, err := admittedAt(in, svc)
+		adm, err := admissionOf(in, svc)
 		if err != nil {
 			return fmt.Errorf("%s: whether it gives pages by the client's address is not known: %w", svc.Name, err)
 		}
-		for _, a := range areas {
-			for _, p := range patterns {
-				if a.touches(p) {
-					return fmt.Errorf("%s, and %s would not be asked for a kept page; give the rule to %s", a.rule, svc.Name, cache)
-				}
+		for _, a := range adm.areas {
+			if slices.ContainsFunc(patterns, func(p string) bool { return a.has(plain(p)) }) || slices.ContainsFunc(adm.leads, a.has) {
+				return fmt.Errorf("%s, and %s would not be asked for a kept page; give the rule to %s", a.rule, svc.Name, cache)
 			}
 		}
 	}
@@ -75,34 +86,33 @@ func behind(s *stack.Stack, cache string) []*stack.Service {
 	return out
 }
 
-func admittedAt(in planning.Input, svc *stack.Service) ([]area, error) {
+func admissionOf(in planning.Input, svc *stack.Service) (admission, error) {
 	switch svc.Kind {
 	case stack.Apache:
 		conf, err := diagnose.ApacheConfig(in.Snapshot, svc)
 		if err != nil {
-			return nil, err
+			return admission{}, err
 		}
-		return apacheAreas(in, svc, conf), nil
+		return apacheAdmission(in, svc, conf), nil
 	case stack.Nginx:
 		conf, err := diagnose.NginxConfig(in.Snapshot, svc)
 		if err != nil {
-			return nil, err
+			return admission{}, err
 		}
-		return nginxAreas(conf), nil
+		return nginxAdmission(conf), nil
 	case stack.Varnish:
 		conf, err := diagnose.VarnishConfig(in.Snapshot, svc)
 		if err != nil {
-			return nil, err
+			return admission{}, err
 		}
-		return nil, Chooses(conf)
+		return admission{}, Chooses(conf)
 	}
-	return nil, nil
+	return admission{}, nil
 }
 
-// touches reports whether a kept URL may lie in the area: the pattern's own text,
-// as far as it is plain, tells.
-func (a area) touches(pattern string) bool {
-	text, whole := plain(pattern)
+// has reports whether what begins with a text may lie in the area.
+func (a area) has(l lead) bool {
+	text, whole := l.text, l.whole
 	if uri, _, query := strings.Cut(text, "?"); query {
 		text, whole = uri, true
 	}
@@ -120,9 +130,9 @@ func (a area) touches(pattern string) bool {
 	return strings.HasPrefix(clean, a.prefix) || strings.HasPrefix(clean+"/", a.prefix) || !whole && strings.HasPrefix(a.prefix, clean)
 }
 
-// plain is the text that all matches of a regular expression begin with, and
-// whether it is the whole path: nothing but a query comes after it.
-func plain(pattern string) (text string, whole bool) {
+// plain is what all matches of a regular expression begin with; the whole path if
+// nothing but a query comes after it.
+func plain(pattern string) lead {
 	rest := strings.TrimPrefix(pattern, "^")
 	var b strings.Builder
 	for i := 0; i < len(rest); i++ {
@@ -132,16 +142,17 @@ func plain(pattern string) (text string, whole bool) {
 			i++
 			c = rest[i]
 		case rest[i:] == "$" || strings.HasPrefix(rest[i:], `(?:\?`):
-			return b.String(), true
+			return lead{b.String(), true}
 		case strings.IndexByte(`.+*?()|[]{}^$\`, c) >= 0:
-			if text = b.String(); strings.IndexByte("?*{", c) >= 0 && text != "" {
+			text := b.String()
+			if strings.IndexByte("?*{", c) >= 0 && text != "" {
 				text = text[:len(text)-1] // what comes before may be absent
 			}
-			return text, false
+			return lead{text, false}
 		}
 		b.WriteByte(c)
 	}
-	return b.String(), false
+	return lead{b.String(), false}
 }
 
 func isWord(c byte) bool {

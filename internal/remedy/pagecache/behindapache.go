@@ -35,10 +35,9 @@ func AdmitsByAddress(words []string) (address, local bool) {
 	return false, false
 }
 
-// leading are directives by which a URL leads to another folder than its path
-// says, so that no folder's URLs are known (Apache 2.4 manual, "Mapping URLs to
-// Filesystem Locations").
-var leading = []string{"rewriterule", "aliasmatch", "scriptaliasmatch", "virtualdocumentroot", "virtualscriptalias", "userdir", "action"}
+// leading are directives by which URLs lead to folders that are not known here
+// (Apache 2.4 manual, "Mapping URLs to Filesystem Locations").
+var leading = []string{"aliasmatch", "scriptaliasmatch", "virtualdocumentroot", "virtualscriptalias", "userdir", "action"}
 
 // asksAddress is in a test of Apache that asks where a request comes from
 // (Apache 2.4 manual, "Expressions"; mod_rewrite, RewriteCond); -R is short for it.
@@ -83,81 +82,158 @@ func decides(words, variables []string) bool {
 	return false
 }
 
-func apacheAreas(in planning.Input, svc *stack.Service, conf *apache.Config) []area {
-	type rule struct {
-		text, folder string // of a .htaccess
-		at           *apache.Directive
-	}
-	var rules []rule
-	var roots []root
-	mapped := true
-	lead := func(folder, url string) {
-		roots = append(roots, root{path.Clean(folder), url})
-		mapped = mapped && path.IsAbs(folder)
-	}
+// line is one of Apache's directives: name and arguments.
+type line struct {
+	words  []string
+	text   string            // where it stands
+	at     *apache.Directive // nil in a .htaccess
+	folder string            // of a .htaccess
+}
+
+// root is a folder that URLs lead to: those that begin with url.
+type root struct{ folder, url string }
+
+func apacheAdmission(in planning.Input, svc *stack.Service, conf *apache.Config) admission {
+	lines := apacheLines(in, svc, conf)
+	roots, mapped := rootsOf(lines)
+	out := admission{leads: leadsOf(lines, roots)}
 	var variables []string
-	look := func(words []string, r rule) {
-		variables = byVariable(words, variables)
-		if decides(words, variables) {
-			r.text += strings.Join(words, " ") + " decides by the client's address"
-			rules = append(rules, r)
-		}
-		mapped = mapped && !slices.Contains(leading, strings.ToLower(words[0]))
+	for _, l := range lines {
+		variables = byVariable(l.words, variables)
 	}
+	for _, l := range lines {
+		if !decides(l.words, variables) {
+			continue
+		}
+		rule := l.text + strings.Join(l.words, " ") + " decides by the client's address"
+		folder := l.folder
+		if l.at != nil {
+			var known *area
+			if known, folder = section(l.at); known != nil {
+				known.rule = rule
+				out.areas = append(out.areas, *known)
+				continue
+			}
+		}
+		if !mapped || folder == "" {
+			out.areas = append(out.areas, area{rule: rule})
+			continue
+		}
+		for _, url := range urlsOf(folder, roots) {
+			out.areas = append(out.areas, area{rule: rule, prefix: url})
+		}
+	}
+	return out
+}
+
+// apacheLines are the directives in force, and those of its .htaccess files.
+func apacheLines(in planning.Input, svc *stack.Service, conf *apache.Config) []line {
+	var out []line
 	conf.Root.Walk(func(d *apache.Directive) bool {
 		if d.State == apache.Inactive {
 			return false
-		}
-		switch {
-		case d.Is("DocumentRoot") && len(d.Args) == 1:
-			lead(d.Args[0], "/")
-		case (d.Is("Alias") || d.Is("ScriptAlias")) && len(d.Args) == 2:
-			lead(d.Args[1], d.Args[0])
-		case d.Is("Alias") || d.Is("ScriptAlias"):
-			mapped = false
 		}
 		where := ""
 		if d.File != nil {
 			where = fmt.Sprintf("%s:%d: ", d.File.Path, d.Line)
 		}
-		look(append([]string{d.Name}, d.Args...), rule{text: where, at: d})
+		out = append(out, line{words: append([]string{d.Name}, d.Args...), text: where, at: d})
 		return true
 	})
 	for _, file := range in.Snapshot.Apache[svc.Name].AccessFiles {
-		for line := range strings.Lines(string(in.Snapshot.Files[planning.HostOf(svc)][file].Content)) {
-			if words := strings.Fields(strings.TrimLeft(line, "< \t")); len(words) > 0 {
-				look(words, rule{text: file + ": ", folder: path.Dir(file)})
-			}
-		}
-	}
-	var out []area
-	for _, r := range rules {
-		if r.at != nil {
-			var known *area
-			if known, r.folder = section(r.at); known != nil {
-				known.rule = r.text
-				out = append(out, *known)
-				continue
-			}
-		}
-		if !mapped || r.folder == "" || len(roots) == 0 {
-			out = append(out, area{rule: r.text})
-			continue
-		}
-		for _, at := range roots {
-			switch {
-			case within(at.folder, r.folder):
-				out = append(out, area{rule: r.text, prefix: at.url})
-			case within(r.folder, at.folder):
-				out = append(out, area{rule: r.text, prefix: path.Join(at.url, strings.TrimPrefix(r.folder, at.folder))})
+		for text := range strings.Lines(string(in.Snapshot.Files[planning.HostOf(svc)][file].Content)) {
+			if words := strings.Fields(strings.TrimLeft(text, "< \t")); len(words) > 0 {
+				out = append(out, line{words: words, text: file + ": ", folder: path.Dir(file)})
 			}
 		}
 	}
 	return out
 }
 
-// root is a folder that URLs lead to: those that begin with url.
-type root struct{ folder, url string }
+// rootsOf are the folders that URLs lead to, and whether there are no others.
+func rootsOf(lines []line) (roots []root, all bool) {
+	all = true
+	for _, l := range lines {
+		name, args := strings.ToLower(l.words[0]), l.words[1:]
+		switch {
+		case name == "documentroot" && len(args) == 1:
+			roots = append(roots, root{path.Clean(args[0]), "/"})
+			all = all && path.IsAbs(args[0])
+		case (name == "alias" || name == "scriptalias") && len(args) == 2:
+			roots = append(roots, root{path.Clean(args[1]), args[0]})
+			all = all && path.IsAbs(args[1])
+		case name == "alias" || name == "scriptalias" || slices.Contains(leading, name):
+			all = false
+		}
+	}
+	return roots, all && len(roots) > 0
+}
+
+// urlsOf are the beginnings of the URLs that lead to a folder or to what is in it.
+func urlsOf(folder string, roots []root) []string {
+	var out []string
+	for _, at := range roots {
+		switch {
+		case within(at.folder, folder):
+			out = append(out, at.url)
+		case within(folder, at.folder):
+			out = append(out, path.Join(at.url, strings.TrimPrefix(folder, at.folder)))
+		}
+	}
+	return out
+}
+
+// leadsOf are what RewriteRule, FallbackResource and DirectoryIndex lead URLs to. A
+// path without a slash is below any folder: which, is not asked.
+func leadsOf(lines []line, roots []root) []lead {
+	var targets []string
+	bases := []string{"/"}
+	for _, r := range roots {
+		bases = append(bases, r.url)
+	}
+	for _, l := range lines {
+		args := l.words[1:]
+		switch strings.ToLower(l.words[0]) {
+		case "rewriterule":
+			if len(args) > 1 && args[1] != "-" && !strings.Contains(args[1], "://") {
+				targets = append(targets, args[1])
+			}
+		case "fallbackresource", "directoryindex":
+			targets = append(targets, args...)
+		case "rewritebase":
+			bases = append(bases, args...)
+		}
+		if l.folder != "" {
+			bases = append(bases, urlsOf(l.folder, roots)...)
+		}
+	}
+	slices.Sort(bases)
+	var out []lead
+	for _, t := range targets {
+		to := known(t, "$%")
+		if strings.HasPrefix(to.text, "/") {
+			out = append(out, to)
+			for _, r := range roots { // it may be a file's path as well
+				if within(to.text, r.folder) {
+					out = append(out, lead{path.Join(r.url, strings.TrimPrefix(to.text, r.folder)), to.whole})
+				}
+			}
+			continue
+		}
+		for _, base := range slices.Compact(bases) {
+			out = append(out, lead{strings.TrimSuffix(base, "/") + "/" + to.text, to.whole})
+		}
+	}
+	return out
+}
+
+// known is a text up to its first variable, which begins with one of marks.
+func known(text, marks string) lead {
+	if i := strings.IndexAny(text, marks); i >= 0 {
+		return lead{text[:i], false}
+	}
+	return lead{text, true}
+}
 
 // within reports whether a folder is another or lies in it.
 func within(folder, other string) bool {

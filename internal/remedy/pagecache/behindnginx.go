@@ -13,7 +13,7 @@ import (
 // where a request comes from.
 var clientAddress = regexp.MustCompile(`\$(?:\{?(?:binary_remote_addr|remote_addr|realip_remote_addr|http_(?:[a-z_]*forwarded_for|forwarded|[a-z_]*(?:real|client)_ip)|proxy_add_x_forwarded_for|geoip\w*)\b)`)
 
-func nginxAreas(conf *nginx.Config) []area {
+func nginxAdmission(conf *nginx.Config) admission {
 	var told []string // variables that come of the client's address
 	tells := func(args []string) bool {
 		return slices.ContainsFunc(args, func(a string) bool {
@@ -31,16 +31,44 @@ func nginxAreas(conf *nginx.Config) []area {
 		}
 		return true
 	})
-	var out []area
+	var out admission
 	conf.Root.Walk(func(d *nginx.Directive) bool {
+		out.leads = append(out.leads, leadsTo(d)...)
 		byAddress := (d.Name == "allow" || d.Name == "deny") && len(d.Args) == 1 && d.Args[0] != "all" || d.Name == "if" && tells(d.Args)
 		if byAddress {
 			a := locationOf(d)
 			a.rule = fmt.Sprintf("%s:%d: %s %s decides by the client's address", d.File.Path, d.Line, d.Name, strings.Join(d.Args, " "))
-			out = append(out, a)
+			out.areas = append(out.areas, a)
 		}
 		return true
 	})
+	return out
+}
+
+// leadsTo is what a directive of nginx leads URLs to in the same server.
+func leadsTo(d *nginx.Directive) []lead {
+	var targets []string
+	switch d.Name {
+	case "try_files", "index":
+		targets = d.Args
+	case "rewrite":
+		if len(d.Args) > 1 {
+			targets = d.Args[1:2]
+		}
+	case "error_page":
+		targets = d.Args[max(len(d.Args)-1, 0):]
+	}
+	var out []lead
+	for _, t := range targets {
+		switch {
+		case t == "$uri" || t == "$uri/" || strings.HasPrefix(t, "=") || strings.HasPrefix(t, "@") || strings.Contains(t, "://"):
+			continue // the URL itself, a status, a location that is an area of all, another server
+		case strings.HasPrefix(t, "/") || strings.HasPrefix(t, "$"):
+			out = append(out, known(t, "$"))
+		default:
+			out = append(out, lead{"/" + t, true}) // of an index: in whatever folder
+		}
+	}
 	return out
 }
 
