@@ -22,7 +22,8 @@ type ApacheBuild struct {
 	// run.
 	UID int `json:"uid"`
 	GID int `json:"gid"`
-	// AccessFiles are the .htaccess files below its document roots.
+	// AccessFiles are the .htaccess files in, above and below the folders that URLs
+	// lead to: document roots, and those of Alias and ScriptAlias.
 	AccessFiles []string `json:"access_files,omitempty"`
 	// PHPIni are the php.ini and the scanned files of PHP in Apache, in the
 	// order read; none if PHP is not in it. PHPMain is the php.ini among them,
@@ -74,7 +75,7 @@ func (t *taker) apache(h host.Host, svc *stack.Service, r *fileReader) error {
 		return err
 	}
 	roots := documentRoots(conf)
-	if err := t.accessFiles(h, svc, roots, r, &b); err != nil {
+	if err := t.accessFiles(h, svc, shownFolders(conf), r, &b); err != nil {
 		return err
 	}
 	t.phpOverrides(svc, conf, r, &b, roots)
@@ -123,6 +124,20 @@ func apacheBuild(ctx context.Context, h host.Host, st *stack.Stack, svc *stack.S
 	return b
 }
 
+// shownFolders are the document roots, and what Alias and ScriptAlias name.
+func shownFolders(conf *apache.Config) []string {
+	folders := documentRoots(conf)
+	conf.Root.Walk(func(d *apache.Directive) bool {
+		if (d.Is("Alias") || d.Is("ScriptAlias")) && len(d.Args) > 0 && d.State != apache.Inactive {
+			if at := path.Clean(d.Args[len(d.Args)-1]); path.IsAbs(at) && !slices.Contains(folders, at) {
+				folders = append(folders, at)
+			}
+		}
+		return true
+	})
+	return folders
+}
+
 // documentRoots are those of the main server and of all virtual hosts.
 func documentRoots(conf *apache.Config) []string {
 	var roots []string
@@ -135,12 +150,20 @@ func documentRoots(conf *apache.Config) []string {
 	return roots
 }
 
-// accessFiles reads the .htaccess files below the document roots.
+// accessFiles reads the .htaccess files in, above and below the folders.
 func (t *taker) accessFiles(h host.Host, svc *stack.Service, roots []string, r *fileReader, b *ApacheBuild) error {
 	if len(roots) == 0 {
 		return nil
 	}
 	argv := append([]string{"find", "-H"}, roots...)
+	for _, r := range roots {
+		for at := r; at != "/"; {
+			at = path.Dir(at)
+			if f := path.Join(at, ".htaccess"); !slices.Contains(argv, f) {
+				argv = append(argv, f)
+			}
+		}
+	}
 	res, err := h.Run(t.ctx, host.Command{Argv: append(argv, "-xdev", "-maxdepth", "12", "-name", ".htaccess", "-type", "f", "-print0")})
 	if err != nil {
 		return fmt.Errorf("look for .htaccess files of %s: %w", svc.Name, err)

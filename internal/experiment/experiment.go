@@ -119,7 +119,7 @@ func (e *running) deadline() time.Time {
 // takeUp makes the complete pairs of an earlier experiment the first ones.
 func (e *running) takeUp(earlier []Sample) {
 	for _, p := range PairsOf(earlier) {
-		if p.Baseline.Score <= 0 || p.Candidate.Score <= 0 || len(e.logs) == e.seq.Max()-1 {
+		if p.Candidate.Score <= 0 || len(e.logs) == e.seq.Max()-1 {
 			continue
 		}
 		e.before++
@@ -247,12 +247,14 @@ func (e *running) look() (bool, error) {
 	}
 	e.noteTest(t)
 	tail := e.tail()
+	if d == stat.Greater && e.byChance(t.N) {
+		if t.N >= e.seq.Max() {
+			e.end(Inconclusive, fmt.Sprintf("the baseline scored nothing in %d of %d pairs, which may be chance: lengthen the run or look at its errors (kasoku show RUN)", e.nothings, t.N))
+			return true, nil
+		}
+		d = stat.Continue
+	}
 	switch {
-	case d == stat.Greater && e.byChance(t.N) && t.N >= e.seq.Max():
-		e.end(Inconclusive, fmt.Sprintf("the baseline scored nothing in %s of %d pairs, which may be chance: lengthen the run or look at its errors (kasoku show RUN)",
-			ui.Plural(e.nothings, "run", "runs"), t.N))
-	case d == stat.Greater && e.byChance(t.N):
-		return false, nil
 	case d == stat.Greater && e.verdict.Effect < e.rule.SmallestEffect:
 		e.end(NoDifference, fmt.Sprintf("faster, but by less than %.1f %%", 100*e.rule.SmallestEffect))
 	case d == stat.Greater && tail.ratio > maxP99Ratio:

@@ -17,7 +17,9 @@ import (
 type area struct {
 	rule   string         // file, line and directive
 	prefix string         // the paths that begin with it; "" for all
+	exact  bool           // prefix is the whole path
 	regex  *regexp.Regexp // instead of prefix
+	status bool           // only the server's own status is there: no page leads to it
 }
 
 // lead is where a server itself leads a URL to, such as the index of a folder or
@@ -29,8 +31,27 @@ type lead struct {
 
 // admission is what decides about addresses in one server.
 type admission struct {
-	areas []area
-	leads []lead
+	areas  []area
+	leads  []lead
+	behind []string // what a page's path is tried with at its end: an index, a suffix
+}
+
+// touches reports whether a page may come under the area's rule.
+func (adm admission) touches(a area, pattern string) bool {
+	page := plain(pattern)
+	if a.has(page) {
+		return true
+	}
+	if a.status {
+		return false
+	}
+	path, _, _ := strings.Cut(page.text, "?")
+	return slices.ContainsFunc(adm.leads, a.has) || slices.ContainsFunc(adm.behind, func(end string) bool {
+		if !strings.HasPrefix(end, "/") {
+			return a.has(lead{path + end, page.whole})
+		}
+		return a.has(lead{strings.TrimSuffix(path, "/") + end, page.whole})
+	})
 }
 
 // AdmittedBehind refuses pages that another server than the cache gives by the
@@ -46,7 +67,7 @@ func AdmittedBehind(in planning.Input, cache string, patterns []string) error {
 			return fmt.Errorf("%s: whether it gives pages by the client's address is not known: %w", svc.Name, err)
 		}
 		for _, a := range adm.areas {
-			if slices.ContainsFunc(patterns, func(p string) bool { return a.has(plain(p)) }) || slices.ContainsFunc(adm.leads, a.has) {
+			if slices.ContainsFunc(patterns, func(p string) bool { return adm.touches(a, p) }) {
 				return fmt.Errorf("%s, and %s would not be asked for a kept page; give the rule to %s", a.rule, svc.Name, cache)
 			}
 		}
@@ -63,10 +84,7 @@ func behind(s *stack.Stack, cache string) []*stack.Service {
 		if svc == nil {
 			return nil
 		}
-		if svc.FrontFor != "" {
-			return append([]string{svc.FrontFor}, svc.TalksTo...)
-		}
-		return svc.TalksTo
+		return slices.DeleteFunc(append([]string{svc.FrontFor, svc.RunsIn}, svc.TalksTo...), func(name string) bool { return name == "" })
 	}
 	reached := next(cache)
 	for i := 0; i < len(reached); i++ {
@@ -124,8 +142,11 @@ func (a area) has(l lead) bool {
 	if strings.HasSuffix(decoded, "/") && clean != "/" {
 		clean += "/"
 	}
-	if a.regex != nil {
+	switch {
+	case a.regex != nil:
 		return !whole || a.regex.MatchString(clean)
+	case a.exact && whole:
+		return clean == a.prefix
 	}
 	return strings.HasPrefix(clean, a.prefix) || strings.HasPrefix(clean+"/", a.prefix) || !whole && strings.HasPrefix(a.prefix, clean)
 }
@@ -154,6 +175,11 @@ func plain(pattern string) lead {
 	}
 	return lead{b.String(), false}
 }
+
+// addressHeaders matches the names of headers and variables by which a proxy or a
+// balancer tells the client's address. Those for host and scheme are part of a
+// page's key.
+const addressHeaders = `forwarded[-_]for|(?:real|client|connecting)[-_]ip|http_forwarded\b|\bforwarded\b(?:[^-_]|$)`
 
 func isWord(c byte) bool {
 	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'

@@ -28,56 +28,85 @@ func AdmitsByAddress(words []string) (address, local bool) {
 		if len(args) == 0 {
 			return false, false
 		}
-		return len(args) > 1 && slices.Contains([]string{"ip", "host", "forward-dns"}, strings.ToLower(args[0])), strings.EqualFold(args[0], "local")
+		return len(args) > 1 && slices.Contains(byAddress, strings.ToLower(args[0])), strings.EqualFold(args[0], "local")
 	case "allow", "deny":
-		return len(args) > 1 && strings.EqualFold(args[0], "from") && !strings.EqualFold(args[1], "all") && !strings.HasPrefix(strings.ToLower(args[1]), "env="), false
+		return strings.EqualFold(args[0], "from") && slices.ContainsFunc(args[1:], func(a string) bool {
+			return !strings.EqualFold(a, "all") && !strings.HasPrefix(strings.ToLower(a), "env=")
+		}), false
 	}
 	return false, false
 }
 
+// byAddress are Apache's providers of mod_authz_host that take arguments.
+var byAddress = []string{"ip", "host", "forward-dns"}
+
 // leading are directives by which URLs lead to folders that are not known here
-// (Apache 2.4 manual, "Mapping URLs to Filesystem Locations").
-var leading = []string{"aliasmatch", "scriptaliasmatch", "virtualdocumentroot", "virtualscriptalias", "userdir", "action"}
+// (Apache 2.4 manual, "Mapping URLs to Filesystem Locations"), or rules may stand in
+// files that were not read.
+var leading = []string{"aliasmatch", "scriptaliasmatch", "virtualdocumentroot", "virtualscriptalias", "userdir", "action", "accessfilename"}
 
 // asksAddress is in a test of Apache that asks where a request comes from
-// (Apache 2.4 manual, "Expressions"; mod_rewrite, RewriteCond); -R is short for it.
-var asksAddress = regexp.MustCompile(`(?i)\bREMOTE_(?:ADDR|HOST)\b|\bHTTP:(?:[\w-]*(?:Forwarded-For|Real-IP|Client-IP)|Forwarded)\b[^-]|(?:^|\s)-R\s`)
+// (Apache 2.4 manual, "Expressions"; mod_rewrite, RewriteCond; mod_geoip and
+// mod_maxminddb); -R is short for it.
+var asksAddress = regexp.MustCompile(`(?i)\bREMOTE_(?:ADDR|HOST)\b|\b(?:GEOIP|MM)_[A-Z]|` + addressHeaders + `|(?:^|[^\w-])-R(?:\W|$)`)
 
-// byVariable are the names of variables that Apache sets by the client's address.
-func byVariable(words []string, known []string) []string {
-	switch strings.ToLower(words[0]) {
-	case "setenvif", "setenvifnocase", "setenvifexpr":
-	default:
-		return known
+// variablesOf are what stands for the client's address: variables that are set by
+// it, or by another such variable, and aliases of providers.
+func variablesOf(lines []line) []string {
+	var known []string
+	for {
+		before := len(known)
+		for _, l := range lines {
+			args := l.words[1:]
+			var test string
+			var names []string
+			switch strings.ToLower(l.words[0]) {
+			case "setenvif", "setenvifnocase":
+				if len(args) > 2 {
+					test, names = args[0], args[2:]
+				}
+			case "setenvifexpr":
+				if len(args) > 1 {
+					test, names = args[0], args[1:]
+				}
+			case "authzprovideralias":
+				if len(args) > 1 && (slices.Contains(byAddress, strings.ToLower(args[0])) || strings.EqualFold(args[0], "local")) {
+					test, names = "REMOTE_ADDR", args[1:2]
+				}
+			}
+			if !mentions(test, known) {
+				continue
+			}
+			for _, n := range names {
+				n, _, _ = strings.Cut(strings.TrimPrefix(n, "!"), "=")
+				if !slices.Contains(known, n) {
+					known = append(known, n)
+				}
+			}
+		}
+		if len(known) == before {
+			return known
+		}
 	}
-	if len(words) < 3 || !asksAddress.MatchString(words[1]) && !asksForwarded.MatchString(words[1]) {
-		return known
-	}
-	for _, w := range words[2:] {
-		name, _, _ := strings.Cut(strings.TrimPrefix(w, "!"), "=")
-		known = append(known, name)
-	}
-	return known
 }
 
-// asksForwarded is the name of a header that tells the client's address, in a SetEnvIf.
-// Forwarded headers for host and scheme are part of a page's key.
-var asksForwarded = regexp.MustCompile(`(?i)^(?:[\w-]*(?:Forwarded-For|Real-IP|Client-IP)|Forwarded)$`)
+// mentions reports whether a text asks for the client's address, itself or by one
+// of the variables.
+func mentions(text string, variables []string) bool {
+	return asksAddress.MatchString(text) || slices.ContainsFunc(variables, func(v string) bool {
+		return regexp.MustCompile(`(?i)(?:^|\W)` + regexp.QuoteMeta(v) + `(?:\W|$)`).MatchString(text)
+	})
+}
 
 // decides reports whether a directive of Apache gives or refuses pages by the
-// client's address. variables are those that byVariable found.
+// client's address.
 func decides(words, variables []string) bool {
 	if address, local := AdmitsByAddress(words); address || local {
 		return true
 	}
-	text := strings.Join(words[1:], " ")
 	switch strings.ToLower(words[0]) {
-	case "rewritecond", "if", "elseif":
-		return asksAddress.MatchString(text)
-	case "require", "allow", "deny":
-		return asksAddress.MatchString(text) || slices.ContainsFunc(words[1:], func(w string) bool {
-			return slices.Contains(variables, strings.TrimPrefix(w, "env="))
-		})
+	case "rewritecond", "if", "elseif", "require", "allow", "deny":
+		return mentions(strings.Join(words[1:], " "), variables)
 	}
 	return false
 }
@@ -85,69 +114,82 @@ func decides(words, variables []string) bool {
 // line is one of Apache's directives: name and arguments.
 type line struct {
 	words  []string
-	text   string            // where it stands
-	at     *apache.Directive // nil in a .htaccess
-	folder string            // of a .htaccess
+	text   string // where it stands
+	at     *apache.Directive
+	folder string // of a .htaccess
 }
 
 // root is a folder that URLs lead to: those that begin with url.
 type root struct{ folder, url string }
 
 func apacheAdmission(in planning.Input, svc *stack.Service, conf *apache.Config) admission {
-	lines := apacheLines(in, svc, conf)
+	lines, unread := apacheLines(in, svc, conf)
 	roots, mapped := rootsOf(lines)
-	out := admission{leads: leadsOf(lines, roots)}
-	var variables []string
+	out := leadsOf(lines, roots)
+	out.areas = unread
+	variables := variablesOf(lines)
 	for _, l := range lines {
-		variables = byVariable(l.words, variables)
-	}
-	for _, l := range lines {
-		if !decides(l.words, variables) {
+		if !decides(l.words, variables) || otherMethods(l.at) {
 			continue
 		}
-		rule := l.text + strings.Join(l.words, " ") + " decides by the client's address"
-		folder := l.folder
-		if l.at != nil {
-			var known *area
-			if known, folder = section(l.at); known != nil {
-				known.rule = rule
-				out.areas = append(out.areas, *known)
-				continue
-			}
+		a, folder := area{}, l.folder
+		if folder == "" {
+			a, folder = section(l.at)
 		}
-		if !mapped || folder == "" {
-			out.areas = append(out.areas, area{rule: rule})
+		a.rule = l.text + strings.Join(l.words, " ") + " decides by the client's address"
+		if folder == "" || !mapped || slices.ContainsFunc(out.leads, func(to lead) bool { return within(to.text, folder) || !to.whole && within(folder, to.text) }) {
+			out.areas = append(out.areas, a)
 			continue
 		}
 		for _, url := range urlsOf(folder, roots) {
-			out.areas = append(out.areas, area{rule: rule, prefix: url})
+			a.prefix = url
+			out.areas = append(out.areas, a)
 		}
 	}
 	return out
 }
 
-// apacheLines are the directives in force, and those of its .htaccess files.
-func apacheLines(in planning.Input, svc *stack.Service, conf *apache.Config) []line {
-	var out []line
-	conf.Root.Walk(func(d *apache.Directive) bool {
-		if d.State == apache.Inactive {
-			return false
-		}
-		where := ""
-		if d.File != nil {
-			where = fmt.Sprintf("%s:%d: ", d.File.Path, d.Line)
-		}
-		out = append(out, line{words: append([]string{d.Name}, d.Args...), text: where, at: d})
-		return true
-	})
-	for _, file := range in.Snapshot.Apache[svc.Name].AccessFiles {
-		for text := range strings.Lines(string(in.Snapshot.Files[planning.HostOf(svc)][file].Content)) {
-			if words := strings.Fields(strings.TrimLeft(text, "< \t")); len(words) > 0 {
-				out = append(out, line{words: words, text: file + ": ", folder: path.Dir(file)})
+// apacheLines are the directives in force, and those of its .htaccess files; of files
+// that are not understood nothing is known, wherever they lie.
+func apacheLines(in planning.Input, svc *stack.Service, conf *apache.Config) (out []line, unread []area) {
+	take := func(conf *apache.Config, folder string) {
+		conf.Root.Walk(func(d *apache.Directive) bool {
+			// Which modules are loaded a .htaccess does not say.
+			if d.State == apache.Inactive && folder == "" {
+				return false
 			}
+			where := ""
+			if d.File != nil {
+				where = fmt.Sprintf("%s:%d: ", d.File.Path, d.Line)
+			}
+			out = append(out, line{words: append([]string{d.Name}, d.Args...), text: where, at: d, folder: folder})
+			return true
+		})
+	}
+	take(conf, "")
+	have := in.Snapshot.Files[planning.HostOf(svc)]
+	for _, file := range in.Snapshot.Apache[svc.Name].AccessFiles {
+		read := func(p string) ([]byte, error) { return have[p].Content, nil }
+		own, err := apache.Load(file, apache.Options{Root: "/"}, read, func(string) ([]string, error) { return nil, nil })
+		if err != nil {
+			unread = append(unread, area{rule: fmt.Sprintf("whether %s decides by the client's address is not known (%v)", file, err)})
+			continue
+		}
+		take(own, path.Dir(file))
+	}
+	return out, unread
+}
+
+// otherMethods reports whether a directive is for methods only by which no page is
+// asked for.
+func otherMethods(d *apache.Directive) bool {
+	for ; d != nil; d = d.Parent {
+		get := slices.ContainsFunc(d.Args, func(a string) bool { return strings.EqualFold(a, "GET") })
+		if d.Is("Limit") && !get || d.Is("LimitExcept") && get {
+			return true
 		}
 	}
-	return out
+	return false
 }
 
 // rootsOf are the folders that URLs lead to, and whether there are no others.
@@ -183,48 +225,74 @@ func urlsOf(folder string, roots []root) []string {
 	return out
 }
 
-// leadsOf are what RewriteRule, FallbackResource and DirectoryIndex lead URLs to. A
+// leadsOf is what RewriteRule, FallbackResource and DirectoryIndex lead URLs to. A
 // path without a slash is below any folder: which, is not asked.
-func leadsOf(lines []line, roots []root) []lead {
+func leadsOf(lines []line, roots []root) admission {
+	var out admission
 	var targets []string
 	bases := []string{"/"}
 	for _, r := range roots {
 		bases = append(bases, r.url)
 	}
 	for _, l := range lines {
-		args := l.words[1:]
+		args, folder := l.words[1:], l.folder
 		switch strings.ToLower(l.words[0]) {
 		case "rewriterule":
-			if len(args) > 1 && args[1] != "-" && !strings.Contains(args[1], "://") {
+			if len(args) > 1 && args[1] != "-" && !strings.Contains(args[1], "://") && !answers(args[2:]) {
 				targets = append(targets, args[1])
 			}
-		case "fallbackresource", "directoryindex":
+			if folder == "" {
+				_, folder = section(l.at)
+			}
+		case "fallbackresource":
 			targets = append(targets, args...)
+		case "directoryindex":
+			for _, a := range args {
+				if strings.HasPrefix(a, "/") {
+					targets = append(targets, a)
+				} else {
+					out.behind = append(out.behind, "/"+a)
+				}
+			}
 		case "rewritebase":
 			bases = append(bases, args...)
 		}
-		if l.folder != "" {
-			bases = append(bases, urlsOf(l.folder, roots)...)
+		if folder != "" {
+			bases = append(bases, urlsOf(folder, roots)...)
 		}
 	}
 	slices.Sort(bases)
-	var out []lead
+	bases = slices.Compact(bases)
 	for _, t := range targets {
+		t = strings.TrimPrefix(t, "%{DOCUMENT_ROOT}")
+		if rest, ok := strings.CutPrefix(t, "%{ENV:BASE}"); ok {
+			t = strings.TrimPrefix(rest, "/")
+		}
 		to := known(t, "$%")
 		if strings.HasPrefix(to.text, "/") {
-			out = append(out, to)
-			for _, r := range roots { // it may be a file's path as well
-				if within(to.text, r.folder) {
-					out = append(out, lead{path.Join(r.url, strings.TrimPrefix(to.text, r.folder)), to.whole})
-				}
+			out.leads = append(out.leads, to)
+			for _, url := range urlsOf(to.text, roots) { // it may be a file's path as well
+				out.leads = append(out.leads, lead{url, to.whole})
 			}
 			continue
 		}
-		for _, base := range slices.Compact(bases) {
-			out = append(out, lead{strings.TrimSuffix(base, "/") + "/" + to.text, to.whole})
+		for _, base := range bases {
+			out.leads = append(out.leads, lead{strings.TrimSuffix(base, "/") + "/" + to.text, to.whole})
 		}
 	}
 	return out
+}
+
+// answers reports whether a RewriteRule's flags make it an answer of its own: a
+// redirect, forbidden, or gone.
+func answers(flags []string) bool {
+	for f := range strings.SplitSeq(strings.Trim(strings.Join(flags, ","), "[]"), ",") {
+		f, _, _ = strings.Cut(strings.ToLower(strings.TrimSpace(f)), "=")
+		if slices.Contains([]string{"r", "redirect", "f", "forbidden", "g", "gone"}, f) {
+			return true
+		}
+	}
+	return false
 }
 
 // known is a text up to its first variable, which begins with one of marks.
@@ -240,33 +308,37 @@ func within(folder, other string) bool {
 	return folder == other || strings.HasPrefix(folder, strings.TrimSuffix(other, "/")+"/")
 }
 
-// wildcard is of a path that stands for many.
-const wildcard = "*?["
+// wildcard is of a path that stands for many, or is not known.
+const wildcard = "*?[$"
+
+// statusHandlers answer with the server's own state (mod_status, mod_info,
+// mod_ldap, mod_proxy_balancer).
+var statusHandlers = []string{"server-status", "server-info", "ldap-status", "balancer-manager"}
 
 // section is where a directive of Apache stands: the URLs of a <Location>, or the
-// folder of a <Directory>. Neither is known of any other section.
-func section(d *apache.Directive) (*area, string) {
+// folder of a <Directory>. Any other is an area of all.
+func section(d *apache.Directive) (area, string) {
 	for at := d.Section(); at != nil && at.Parent != nil; at = at.Section() {
 		arg := ""
 		if len(at.Args) > 0 {
 			arg = at.Args[len(at.Args)-1]
 		}
+		handler := at.First("SetHandler")
+		status := handler != nil && len(handler.Args) == 1 && slices.Contains(statusHandlers, strings.ToLower(handler.Args[0]))
 		switch {
 		case at.Is("LocationMatch") || at.Is("Location") && len(at.Args) == 2:
-			if re, err := regexp.Compile(arg); err == nil {
-				return &area{regex: re}, ""
+			re, err := regexp.Compile(arg)
+			if err != nil {
+				return area{}, ""
 			}
-			return &area{}, ""
-		case at.Is("Location"):
-			if strings.ContainsAny(arg, wildcard) {
-				return &area{}, ""
-			}
-			return &area{prefix: arg}, ""
-		case at.Is("Directory") && len(at.Args) == 1 && !strings.ContainsAny(arg, wildcard):
-			return nil, path.Clean(arg)
-		case at.Is("Directory") || at.Is("DirectoryMatch") || at.Is("VirtualHost"):
-			return &area{}, ""
+			return area{regex: re, status: status}, ""
+		case at.Is("Location") && strings.HasPrefix(arg, "/") && !strings.ContainsAny(arg, wildcard):
+			return area{prefix: arg, status: status}, ""
+		case at.Is("Directory") && len(at.Args) == 1 && path.IsAbs(arg) && !strings.ContainsAny(arg, wildcard):
+			return area{}, path.Clean(arg)
+		case slices.ContainsFunc([]string{"Location", "Directory", "DirectoryMatch", "VirtualHost"}, at.Is):
+			return area{}, ""
 		}
 	}
-	return &area{}, ""
+	return area{}, ""
 }
