@@ -111,7 +111,8 @@ func (b *Blamer) cached(ctx context.Context, url string, request []byte) string 
 		}},
 	} {
 		_, again, err := load.Replay(ctx, opts, request, past.change)
-		if err == nil && !bytes.Equal(again.Body, plain.Body) {
+		now := time.Now()
+		if err == nil && !bytes.Equal(maskTimes(again.Body, now), maskTimes(plain.Body, now)) {
 			return past.text
 		}
 	}
@@ -232,12 +233,13 @@ func (b *Blamer) Stale(ctx context.Context, d *load.Deed, reader int, s load.Sig
 	})
 }
 
-// Other tells who gives an answer that is not the page's.
-func (b *Blamer) Other(ctx context.Context, p *Page, request []byte) string {
+// Other tells who gives an answer that is not the page's in the book.
+func (b *Blamer) Other(ctx context.Context, book *Book, p *Page, request []byte) string {
 	return b.blame(ctx, request, func(url string) (right, answered bool, head string) {
 		opts := b.Opts
 		opts.URL = url
 		v, a, err := load.Replay(ctx, opts, request, nil)
+		a.Body = maskTimes(a.Body, book.moments...)
 		return err == nil && p.differs(v, a) == "", err == nil && v.Status != 0, string(a.Head)
 	})
 }

@@ -29,10 +29,13 @@ type Book struct {
 	// Limit of one take; what was not asked for by then is not compared.
 	Limit time.Duration `json:"limit,omitempty"`
 	// Most requests of a take, as many as the first one came to; 0: mostWalked.
-	Most  int     `json:"most,omitempty"`
-	Pages []*Page `json:"pages"`
+	Most int `json:"most,omitempty"`
+	// Recorded is when; dates near it are hidden, then and later.
+	Recorded time.Time `json:"recorded,omitzero"`
+	Pages    []*Page   `json:"pages"`
 
-	index map[string]*Page
+	index   map[string]*Page
+	moments []time.Time // dates near which are hidden in answers
 }
 
 // Page is one request of the walk and what was answered to it.
@@ -188,7 +191,8 @@ type RecordOptions struct {
 
 // Record walks through the scenario and returns what was answered.
 func Record(ctx context.Context, opts load.Options, o RecordOptions) (*Book, error) {
-	b := &Book{Version: 1, Takes: max(o.Takes, 2), Seed: opts.Seed, Rounds: max(o.Rounds, 1), Limit: o.Limit}
+	b := &Book{Version: 1, Takes: max(o.Takes, 2), Seed: opts.Seed, Rounds: max(o.Rounds, 1), Limit: o.Limit, Recorded: time.Now()}
+	b.moments = []time.Time{b.Recorded}
 	for range b.Takes {
 		asked := 0
 		if err := o.Around.take(ctx, func(ctx context.Context) error {
@@ -222,13 +226,13 @@ func (b *Book) walk(ctx context.Context, opts load.Options, saw func(key string,
 				return
 			}
 			key := w.key(v, a)
-			a.Body = maskTimes(a.Body, time.Now())
+			a.Body = maskTimes(a.Body, b.moments...)
 			if failed = saw(key, v, a); failed != nil || a.Stranger || a.Asset || v.Method != http.MethodGet {
 				return
 			}
 			sv, sa, err := load.Replay(ctx, opts, a.Request, asStranger(opts.Scenario))
 			if err == nil {
-				sa.Body = maskTimes(sa.Body, time.Now())
+				sa.Body = maskTimes(sa.Body, b.moments...)
 				failed = saw(key+", as a stranger", sv, sa)
 			}
 		}})
@@ -248,6 +252,20 @@ func asStranger(sc *load.Scenario) func(*http.Request) {
 		r.Header.Del("Authorization")
 		for _, name := range sc.OwnHeaders() {
 			r.Header.Del(name)
+		}
+	}
+}
+
+// compareAt prepares the book for answers of another day: dates near this moment
+// and near that of recording are hidden on both sides.
+func (b *Book) compareAt(now time.Time) {
+	b.moments = []time.Time{now}
+	if !b.Recorded.IsZero() {
+		b.moments = append(b.moments, b.Recorded)
+	}
+	for _, p := range b.Pages {
+		if p.Body != nil {
+			p.Body.maskAgain(now)
 		}
 	}
 }

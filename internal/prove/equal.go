@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"kasoku/internal/load"
 )
@@ -40,6 +41,7 @@ func Equal(ctx context.Context, opts load.Options, b *Book, o EqualOptions) (Res
 	if judged == 0 || float64(judged) < leastCompared*float64(len(b.Pages)) {
 		return *r.notJudged("only %d of %d recorded answers can be compared: %s", judged, len(b.Pages), e.why()).end(), nil
 	}
+	b.compareAt(time.Now())
 	for range o.Takes {
 		if err := o.Around.take(ctx, func(ctx context.Context) error {
 			_, err := b.walk(ctx, opts, e.compare(ctx))
@@ -147,7 +149,7 @@ func (e *equality) compare(ctx context.Context) func(key string, v load.Visit, a
 		if d == nil {
 			d = &difference{problem: Problem{What: fmt.Sprintf("%s %s (%s): %s", p.Method, p.Target, p.Key, why)}}
 			if e.o.Blamer != nil && v.Method == "GET" && len(e.order) < mostProblems {
-				d.problem.By = e.o.Blamer.Other(ctx, p, a.Request)
+				d.problem.By = e.o.Blamer.Other(ctx, e.b, p, a.Request)
 			}
 			e.differ[key], e.order = d, append(e.order, key)
 		}

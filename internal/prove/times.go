@@ -2,6 +2,7 @@ package prove
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -10,7 +11,9 @@ import (
 
 // Answers tell the present time in many ways, and differ by it: takes that are
 // made within a minute agree about the hour. So a time of day is never compared,
-// and a date or a count of seconds not if it is of these days.
+// and a date or a count of seconds not if it is of these days. Days go by between
+// the first take and the last: what is of these days at one of them counts as such
+// at all.
 const nearDays = 2
 
 var (
@@ -29,10 +32,13 @@ var (
 
 const timeToken = "‹time›"
 
-// maskTimes hides what of a body tells the present time.
-func maskTimes(body []byte, now time.Time) []byte {
+// maskTimes hides what of a body tells the present time, which is any of moments.
+func maskTimes(body []byte, moments ...time.Time) []byte {
 	if !utf8.Valid(body) {
 		return body
+	}
+	within := func(at time.Time, most time.Duration) bool {
+		return slices.ContainsFunc(moments, func(now time.Time) bool { return now.Sub(at).Abs() < most })
 	}
 	near := func(y, m, d string) bool {
 		year, err1 := strconv.Atoi(y)
@@ -41,8 +47,7 @@ func maskTimes(body []byte, now time.Time) []byte {
 		if err1 != nil || err2 != nil || month == 0 {
 			return false
 		}
-		at := time.Date(year, month, day, 12, 0, 0, 0, now.Location())
-		return now.Sub(at).Abs() < (nearDays*24+12)*time.Hour
+		return within(time.Date(year, month, day, 12, 0, 0, 0, time.Local), (nearDays*24+12)*time.Hour)
 	}
 	replace := func(text []byte, re *regexp.Regexp, is func(g []string) bool) []byte {
 		return re.ReplaceAllFunc(text, func(match []byte) []byte {
@@ -62,9 +67,33 @@ func maskTimes(body []byte, now time.Time) []byte {
 	body = replace(body, monthFirst, func(g []string) bool { return near(g[3], g[1], g[2]) })
 	body = replace(body, epoch, func(g []string) bool {
 		s, err := strconv.ParseInt(g[1], 10, 64)
-		return err == nil && now.Sub(time.Unix(s, 0)).Abs() < nearDays*24*time.Hour
+		return err == nil && within(time.Unix(s, 0), nearDays*24*time.Hour)
 	})
 	return replace(body, timeOfDay, func(g []string) bool { return clockForm.MatchString(g[0]) })
+}
+
+// maskAgain hides what of a pattern tells a time that is present only now.
+func (p *Pattern) maskAgain(now time.Time) {
+	const varies = "\x00" // stands for a word that varies
+	for i := range p.Lines {
+		l := &p.Lines[i]
+		if l.Words == nil {
+			l.Text = string(maskTimes([]byte(l.Text), now))
+			continue
+		}
+		text := slices.Clone(l.Words)
+		for j, w := range text {
+			if w == "" {
+				text[j] = varies
+			}
+		}
+		l.Words = words(string(maskTimes([]byte(strings.Join(text, "")), now)))
+		for j, w := range l.Words {
+			if w == varies {
+				l.Words[j] = ""
+			}
+		}
+	}
 }
 
 // monthOf reads 11, Nov or November; 0 if it is none.

@@ -3,6 +3,8 @@ package prove
 import (
 	"testing"
 	"time"
+
+	"kasoku/internal/load"
 )
 
 func TestMaskTimes(t *testing.T) {
@@ -21,6 +23,33 @@ func TestMaskTimes(t *testing.T) {
 	} {
 		if got := string(maskTimes([]byte(text), now)); got != want {
 			t.Errorf("%q became %q, want %q", text, got, want)
+		}
+	}
+}
+
+// Days go by between recording and comparing. A date that was of these days then, or
+// is so now, is no difference; another one is.
+func TestDatesThatAge(t *testing.T) {
+	then := time.Date(2026, 11, 25, 23, 23, 0, 0, time.Local)
+	visit := load.Visit{Status: 200}
+	const page = "edited 20261123231523 by x\nuntil 2026-11-28, no. 7\nsince 2019-05-06"
+	for _, c := range []struct {
+		first, second, later string
+		same                 bool
+	}{
+		{page, page, page, true},
+		{page, page, "edited 20261123231523 by x\nuntil 2026-11-28, no. 7\nsince 2019-05-07", false},
+		{page, "edited 20261123231523 by y\nuntil 2026-11-28, no. 8\nsince 2019-05-06", page, true}, // lines that vary
+		{page, page, "edited 20261126000600 by x\nuntil 2026-11-28, no. 7\nsince 2019-05-06", true},
+	} {
+		b := &Book{Recorded: then, moments: []time.Time{then}}
+		p := b.page("k", visit)
+		for _, text := range []string{c.first, c.second} {
+			p.add(visit, load.Answer{Body: maskTimes([]byte(text), b.moments...)})
+		}
+		b.compareAt(then.Add(time.Hour)) // beyond midnight
+		if why := p.differs(visit, load.Answer{Body: maskTimes([]byte(c.later), b.moments...)}); (why == "") != c.same {
+			t.Errorf("%q: %q", c.later, why)
 		}
 	}
 }
