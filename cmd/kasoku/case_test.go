@@ -45,7 +45,7 @@ func newCase(t *testing.T) *theCase {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv(stateDirEnv, filepath.Join(t.TempDir(), "state"))
+	t.Setenv(stateDirEnv, stateDir(t))
 	return &theCase{t: t, kasoku: program}
 }
 
@@ -313,4 +313,25 @@ func until(t *testing.T, what string, limit time.Duration, done func() bool) {
 		}
 	}
 	t.Fatalf("%s: not within %s", what, limit)
+}
+
+// stateDir is a folder for guards, which may write a last word a moment after the
+// command that they watched has ended.
+func stateDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "kasoku-state-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		for end := time.Now().Add(10 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+			if err := os.RemoveAll(dir); err == nil {
+				return
+			} else if time.Now().After(end) {
+				t.Error(err)
+				return
+			}
+		}
+	})
+	return dir
 }

@@ -85,7 +85,7 @@ func (r recovering) apply(name, after string, keep bool) {
 // Kasoku, after a colleague's edit, and after losing the journal.
 func TestRecoverAndVerify(t *testing.T) {
 	r := recovering{t, t.TempDir()}
-	t.Setenv(stateDirEnv, filepath.Join(t.TempDir(), "state"))
+	t.Setenv(stateDirEnv, stateDir(t))
 	r.write("kasoku.yaml", fmt.Sprintf("version: 1\nname: shop\nservices:\n  - {name: app, kind: app, root: %q, control: {start: [/bin/true]}}\nload: {scenario: s.yaml, url: http://127.0.0.1:1}\n", r.dir))
 	r.write("kept.conf", "a\n")
 	r.write("open.conf", "a\n")

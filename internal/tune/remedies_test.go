@@ -94,11 +94,13 @@ func (l *lab) put(t *testing.T, p remedy.Plan) change.Tx {
 }
 
 // wanted plans one remedy from evidence. A short run on a loud machine may miss
-// what calls for it, so it looks up to three times.
+// what calls for it, so it looks up to three times, each time for longer.
 func (l *lab) wanted(t *testing.T, id string) remedy.Plan {
 	t.Helper()
 	var res remedy.Result
-	for range 3 {
+	old := l.bench.Window
+	defer func() { l.bench.Window = old }()
+	for ; l.bench.Window <= 9*old; l.bench.Window *= 3 {
 		res = l.plans(t, relaxed())
 		for _, p := range res.Plans {
 			if p.Remedy == id {
