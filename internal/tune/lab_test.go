@@ -120,7 +120,7 @@ func (l *lab) hash(t *testing.T) string {
 // for byte, it does not look again.
 func (l *lab) observe(t *testing.T) observation {
 	t.Helper()
-	key := fmt.Sprint(l.bench.Scenario.Workload, " ", l.hash(t))
+	key := fmt.Sprint(l.bench.Scenario.Workload, " ", l.bench.Window, " ", l.hash(t))
 	if o, ok := l.seen[key]; ok {
 		return o
 	}
