@@ -2,7 +2,7 @@
 # Runs every test, against real servers. Tests that mostly wait (for systemd, a
 # host's boot, a guard's deadline), only look at answers or only compute run three
 # packages at a time; those that measure or tune run one at a time afterwards: beside
-# each other they are four minutes shorter, but on a slow machine some then fail.
+# each other they are some minutes shorter, but on a slow machine tests then fail.
 # go vet is a part of "make static", so go test need not run it again.
 # LONG=1 also kills Kasoku before every step of apt and systemd changes;
 # without it every ninth. PACKAGE_LIMIT and TESTFLAGS may be set.
