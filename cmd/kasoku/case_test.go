@@ -324,14 +324,7 @@ func stateDir(t *testing.T) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		for end := time.Now().Add(10 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-			if err := os.RemoveAll(dir); err == nil {
-				return
-			} else if time.Now().After(end) {
-				t.Error(err)
-				return
-			}
-		}
+		until(t, "remove "+dir, 10*time.Second, func() bool { return os.RemoveAll(dir) == nil })
 	})
 	return dir
 }

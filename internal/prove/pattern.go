@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -165,6 +166,30 @@ func (p *Pattern) Known() float64 {
 		return 1 // an empty answer is an answer
 	}
 	return float64(known) / float64(all)
+}
+
+// maskAgain hides what of a pattern tells a time that is present only now.
+func (p *Pattern) maskAgain(now time.Time) {
+	const varies = "\x00" // stands for a word that varies
+	for i := range p.Lines {
+		l := &p.Lines[i]
+		if l.Words == nil {
+			l.Text = string(maskTimes([]byte(l.Text), now))
+			continue
+		}
+		text := slices.Clone(l.Words)
+		for j, w := range text {
+			if w == "" {
+				text[j] = varies
+			}
+		}
+		l.Words = words(string(maskTimes([]byte(strings.Join(text, "")), now)))
+		for j, w := range l.Words {
+			if w == varies {
+				l.Words[j] = ""
+			}
+		}
+	}
 }
 
 func sumOf(body []byte) string {

@@ -72,30 +72,6 @@ func maskTimes(body []byte, moments ...time.Time) []byte {
 	return replace(body, timeOfDay, func(g []string) bool { return clockForm.MatchString(g[0]) })
 }
 
-// maskAgain hides what of a pattern tells a time that is present only now.
-func (p *Pattern) maskAgain(now time.Time) {
-	const varies = "\x00" // stands for a word that varies
-	for i := range p.Lines {
-		l := &p.Lines[i]
-		if l.Words == nil {
-			l.Text = string(maskTimes([]byte(l.Text), now))
-			continue
-		}
-		text := slices.Clone(l.Words)
-		for j, w := range text {
-			if w == "" {
-				text[j] = varies
-			}
-		}
-		l.Words = words(string(maskTimes([]byte(strings.Join(text, "")), now)))
-		for j, w := range l.Words {
-			if w == varies {
-				l.Words[j] = ""
-			}
-		}
-	}
-}
-
 // monthOf reads 11, Nov or November; 0 if it is none.
 func monthOf(s string) time.Month {
 	if n, err := strconv.Atoi(s); err == nil && n >= 1 && n <= 12 {

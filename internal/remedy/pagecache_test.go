@@ -191,6 +191,8 @@ func TestKeptPagesAndNginxBehind(t *testing.T) {
 		"a named location":     {"location / { try_files $uri @app; } location @app { deny 10.0.0.1; " + pass + " }", "deny 10.0.0.1"},
 		"a test":               {"set $who $remote_addr; location / { if ($who = 10.0.0.1) { return 403; } " + pass + " }", "if ($who"},
 		"a test of a header":   {"location / { if ($http_x_forwarded_for ~ 10.0.0.1) { return 403; } " + pass + " }", "if ($http_x_forwarded_for"},
+		"a test of Forwarded":  {"location / { if ($http_forwarded ~ 10.0.0.1) { return 403; } " + pass + " }", "if ($http_forwarded"},
+		"a scheme's header":    {"location / { if ($http_x_forwarded_proto = http) { return 301 https://example.org/; } " + pass + " }", ""},
 		"another place":        {"set $pool a; set $pool ${remote_addr}; location / { proxy_pass http://$pool; }", "proxy_pass"},
 		"a subrequest":         {"location / { auth_request /who; " + pass + " }", "auth_request"},
 		"an index":             {"index index.php; location / { " + pass + " } location = /about/index.php { allow 10.0.0.1; deny all; " + pass + " }", "allow 10.0.0.1"},

@@ -181,6 +181,14 @@ func plain(pattern string) lead {
 // page's key.
 const addressHeaders = `forwarded[-_]for|(?:real|client|connecting)[-_]ip|http_forwarded\b|\bforwarded\b(?:[^-_]|$)`
 
+// known is a text up to its first variable, which begins with one of marks.
+func known(text, marks string) lead {
+	if i := strings.IndexAny(text, marks); i >= 0 {
+		return lead{text[:i], false}
+	}
+	return lead{text, true}
+}
+
 func isWord(c byte) bool {
 	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }

@@ -295,14 +295,6 @@ func answers(flags []string) bool {
 	return false
 }
 
-// known is a text up to its first variable, which begins with one of marks.
-func known(text, marks string) lead {
-	if i := strings.IndexAny(text, marks); i >= 0 {
-		return lead{text[:i], false}
-	}
-	return lead{text, true}
-}
-
 // within reports whether a folder is another or lies in it.
 func within(folder, other string) bool {
 	return folder == other || strings.HasPrefix(folder, strings.TrimSuffix(other, "/")+"/")

@@ -10,9 +10,10 @@ import (
 )
 
 // clientAddress is a variable of nginx that tells where a request comes from.
-var clientAddress = regexp.MustCompile(`\$(?:binary_remote_addr|remote_addr|realip_remote_addr|proxy_protocol_addr|proxy_add_x_forwarded_for|geoip\w*|http_\w*(?:` + addressHeaders + `))`)
+var clientAddress = regexp.MustCompile(`\$(?:binary_remote_addr|remote_addr|realip_remote_addr|proxy_protocol_addr|proxy_add_x_forwarded_for|geoip\w*|http_forwarded\b|http_\w*(?:` + addressHeaders + `))`)
 
-// choosing directives do something else for another value of a variable.
+// choosingByVariable are directives that do something else for another value of a
+// variable.
 var choosingByVariable = []string{"if", "proxy_pass", "fastcgi_pass", "uwsgi_pass", "scgi_pass", "grpc_pass", "root", "alias", "return", "try_files", "rewrite"}
 
 // bare writes ${name} as $name.
