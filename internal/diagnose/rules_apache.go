@@ -208,8 +208,9 @@ func judgeAccessFiles(m *model) ([]Finding, string) {
 		if looks == 0 {
 			return nil
 		}
+		build := m.in.Snapshot.Apache[svc.Name]
 		return []Finding{about(svc.Name, svc.Name+" looks for .htaccess files in each request",
-			fmt.Sprintf("AllowOverride lets %d folders above each file hold one; %d are there. Their lines belong into <Directory> sections, with AllowOverride None; by hand, because who may write them changes too.", looks, len(m.in.Snapshot.Apache[svc.Name].AccessFiles)), svc.Config).
+			fmt.Sprintf("AllowOverride lets %d folders above each file hold one; %d are there. Their lines belong into <Directory> sections, with AllowOverride None; by hand, because who may write them changes too.", looks, len(build.AccessFiles)+build.AccessFilesLeft), svc.Config).
 			bounded(m.boundKernelOf(0.05, svc.Name))}
 	})
 }

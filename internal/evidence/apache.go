@@ -25,6 +25,8 @@ type ApacheBuild struct {
 	// AccessFiles are the .htaccess files in, above and below the folders that URLs
 	// lead to: document roots, and those of Alias and ScriptAlias.
 	AccessFiles []string `json:"access_files,omitempty"`
+	// AccessFilesLeft is how many more there are, deeper below, that were not read.
+	AccessFilesLeft int `json:"access_files_left,omitempty"`
 	// PHPIni are the php.ini and the scanned files of PHP in Apache, in the
 	// order read; none if PHP is not in it. PHPMain is the php.ini among them,
 	// "" if there is none.
@@ -168,18 +170,21 @@ func (t *taker) accessFiles(h host.Host, svc *stack.Service, roots []string, r *
 	if err != nil {
 		return fmt.Errorf("look for .htaccess files of %s: %w", svc.Name, err)
 	}
-	for f := range strings.SplitSeq(strings.TrimSuffix(string(res.Stdout), "\x00"), "\x00") {
-		if f == "" || slices.Contains(b.AccessFiles, f) {
-			continue
-		}
-		if len(b.AccessFiles) == maxAccessFiles {
-			return fmt.Errorf("%s has more than %d .htaccess files", svc.Name, maxAccessFiles)
-		}
+	found := strings.FieldsFunc(string(res.Stdout), func(c rune) bool { return c == 0 })
+	slices.Sort(found)
+	found = slices.Compact(found)
+	if left := len(found) - maxAccessFiles; left > 0 {
+		slices.SortStableFunc(found, func(a, b string) int { return strings.Count(a, "/") - strings.Count(b, "/") })
+		found = found[:maxAccessFiles]
+		slices.Sort(found)
+		b.AccessFilesLeft = left
+		t.bad(svc.Name+"'s .htaccess files", fmt.Errorf("%d of them were read, %d deeper ones were not; what needs to know all of them is not planned", maxAccessFiles, left))
+	}
+	for _, f := range found {
 		if _, err := r.read(f); err != nil {
 			return err
 		}
-		b.AccessFiles = append(b.AccessFiles, f)
 	}
-	slices.Sort(b.AccessFiles)
+	b.AccessFiles = found
 	return nil
 }

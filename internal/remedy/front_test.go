@@ -237,6 +237,25 @@ func TestNginxInFrontOfAddressRules(t *testing.T) {
 			t.Errorf("%s: trades %v", line, p.Trades)
 		}
 	}
+	for text, trade := range map[string]bool{
+		"Require ip \\\n 10.0.0.0/8\n":                          true,
+		"SetEnvIf Remote_Addr ^10 near\nRequire env near\n":     true,
+		"<If \"-R '10.0.0.0/8'\">\nRequire all denied\n</If>\n": true,
+		"<If true>\n": true, // not understood
+		"# Require ip 10.0.0.0/8\nRequire local\n": false,
+	} {
+		in := frontWorld(apachePorts+oneHost, map[string]string{"www/.htaccess": text})
+		if p := remedytest.Want(t, in, inFront); (len(p.Trades) == 1 && p.Trades[0] == regulation.Security) != trade {
+			t.Errorf("%q: trades %v", text, p.Trades)
+		}
+	}
+}
+
+// moreAccessFiles has 7 .htaccess files that were not read.
+func moreAccessFiles(in *remedy.Input) {
+	b := in.Snapshot.Apache["httpd"]
+	b.AccessFilesLeft = 7
+	in.Snapshot.Apache["httpd"] = b
 }
 
 func TestNginxInFrontRefusals(t *testing.T) {
@@ -273,7 +292,8 @@ func TestNginxInFrontRefusals(t *testing.T) {
 		"in use for others": {func(in *remedy.Input) {
 			*in = installed(*in, strings.Replace(debianMain, "gzip on;", "server { listen 81; }", 1), nil)
 		}, "has a server of its own"},
-		"includes no conf.d": {func(in *remedy.Input) { *in = installed(*in, "events {}\nhttp {\n}\n", nil) }, "does not include"},
+		"includes no conf.d":              {func(in *remedy.Input) { *in = installed(*in, "events {}\nhttp {\n}\n", nil) }, "does not include"},
+		"more access files than are read": {func(in *remedy.Input) { moreAccessFiles(in) }, "7 .htaccess files of httpd were not read"},
 		"another package's": {func(in *remedy.Input) {
 			f := in.Snapshot.Fronts["front"]
 			f.Service.Config = "/opt/n/nginx.conf"

@@ -109,6 +109,9 @@ func TestEventFPMRefusals(t *testing.T) {
 		t.Run(name, func(t *testing.T) { remedytest.WantNone(t, apacheWorld(true, c.files), "apache.event-fpm", c.why) })
 	}
 	in := apacheWorld(true, nil)
+	moreAccessFiles(&in)
+	remedytest.WantNone(t, in, "apache.event-fpm", "7 .htaccess files of httpd were not read")
+	in = apacheWorld(true, nil)
 	in.Snapshot.PHP["php"]["version"] = "7.4.33"
 	remedytest.WantNone(t, in, "apache.event-fpm", "PHP in httpd is 8.2")
 	in = apacheWorld(true, nil)

@@ -11,7 +11,6 @@ import (
 	"kasoku/internal/change"
 	"kasoku/internal/confedit/apache"
 	"kasoku/internal/diagnose"
-	"kasoku/internal/remedy/pagecache"
 	"kasoku/internal/remedy/planning"
 	"kasoku/internal/stack"
 )
@@ -38,7 +37,6 @@ func (b *builder) understood() error {
 			return false
 		}
 		name := strings.ToLower(d.Name)
-		b.admits(append([]string{name}, d.Args...))
 		switch {
 		case name == "sslengine" && !slices.Equal(d.Args, []string{"off"}):
 			refuse(d, "it answers over TLS, whose keys and certificates this remedy does not move")
@@ -51,23 +49,17 @@ func (b *builder) understood() error {
 		}
 		return bad == nil
 	})
-	for _, file := range b.in.Snapshot.Apache[b.svc.Name].AccessFiles {
+	build := b.in.Snapshot.Apache[b.svc.Name]
+	if build.AccessFilesLeft > 0 && bad == nil {
+		bad = fmt.Errorf("%d .htaccess files of %s were not read, so whether one depends on the connection, which will be nginx's, is not known", build.AccessFilesLeft, b.svc.Name)
+	}
+	for _, file := range build.AccessFiles {
 		text := b.in.Snapshot.Files[planning.HostOf(b.svc)][file].Content
 		if w := addressWords.Find(text); bad == nil && w != nil {
 			bad = fmt.Errorf("%s: %s is of the connection, which will be nginx's", file, w)
 		}
-		for line := range strings.Lines(string(text)) {
-			b.admits(strings.Fields(line))
-		}
 	}
 	return bad
-}
-
-// admits notes a directive, its name and arguments, by which Apache lets clients
-// in by their address. Who can ask Apache itself is local in any case.
-func (b *builder) admits(words []string) {
-	address, _ := pagecache.AdmitsByAddress(words)
-	b.byAddress = b.byAddress || address
 }
 
 // move plans that Apache listens on loopback only and takes the client's

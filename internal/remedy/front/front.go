@@ -12,6 +12,7 @@ import (
 	"kasoku/internal/diagnose"
 	"kasoku/internal/host"
 	"kasoku/internal/regulation"
+	"kasoku/internal/remedy/pagecache"
 	"kasoku/internal/remedy/planning"
 	"kasoku/internal/stack"
 )
@@ -35,8 +36,6 @@ type builder struct {
 	installed bool
 	// standing: nginx runs before the switch, and serves nothing.
 	standing bool
-	// byAddress: Apache lets clients in by their addresses.
-	byAddress bool
 }
 
 // plan puts the nginx that kasoku.yaml names in front of the Apache of the
@@ -65,7 +64,7 @@ func plan(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 	}
 	out := planning.Plan{ID: "apache.nginx-in-front:" + b.svc.Name,
 		Title: fmt.Sprintf("Put nginx in front of %s, which moves from %s to %s", b.svc.Name, b.outer, b.inner)}
-	if b.byAddress {
+	if pagecache.ByAddress(in, b.svc, b.conf) {
 		// Who is on the host may ask Apache itself and name any address.
 		out.Trades = append(out.Trades, regulation.Security)
 	}

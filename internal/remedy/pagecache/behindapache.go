@@ -12,10 +12,22 @@ import (
 	"kasoku/internal/stack"
 )
 
-// AdmitsByAddress reports whether a directive of Apache, its name and arguments,
+// ByAddress reports whether an Apache decides by the client's address what it gives,
+// in its configuration or a .htaccess; that somebody is on the host does not count. It
+// does so if a file is not understood, too.
+func ByAddress(in planning.Input, svc *stack.Service, conf *apache.Config) bool {
+	lines, unread := apacheLines(in, svc, conf)
+	variables := variablesOf(lines)
+	return len(unread) > 0 || slices.ContainsFunc(lines, func(l line) bool {
+		_, local := admitsByAddress(l.words)
+		return !local && decides(l.words, variables)
+	})
+}
+
+// admitsByAddress reports whether a directive of Apache, its name and arguments,
 // lets clients in or keeps them out by their address (mod_authz_host,
 // mod_access_compat), or by whether they are on the host.
-func AdmitsByAddress(words []string) (address, local bool) {
+func admitsByAddress(words []string) (address, local bool) {
 	if len(words) < 2 {
 		return false, false
 	}
@@ -101,7 +113,7 @@ func mentions(text string, variables []string) bool {
 // decides reports whether a directive of Apache gives or refuses pages by the
 // client's address.
 func decides(words, variables []string) bool {
-	if address, local := AdmitsByAddress(words); address || local {
+	if address, local := admitsByAddress(words); address || local {
 		return true
 	}
 	switch strings.ToLower(words[0]) {
@@ -137,7 +149,7 @@ func apacheAdmission(in planning.Input, svc *stack.Service, conf *apache.Config)
 			a, folder = section(l.at)
 		}
 		a.rule = l.text + strings.Join(l.words, " ") + " decides by the client's address"
-		if folder == "" || !mapped || slices.ContainsFunc(out.leads, func(to lead) bool { return within(to.text, folder) || !to.whole && within(folder, to.text) }) {
+		if folder == "" || !mapped || slices.ContainsFunc(out.leads, func(to lead) bool { return stack.Below(folder, to.text) || !to.whole && stack.Below(to.text, folder) }) {
 			out.areas = append(out.areas, a)
 			continue
 		}
@@ -168,7 +180,11 @@ func apacheLines(in planning.Input, svc *stack.Service, conf *apache.Config) (ou
 	}
 	take(conf, "")
 	have := in.Snapshot.Files[planning.HostOf(svc)]
-	for _, file := range in.Snapshot.Apache[svc.Name].AccessFiles {
+	build := in.Snapshot.Apache[svc.Name]
+	if build.AccessFilesLeft > 0 {
+		unread = append(unread, area{rule: fmt.Sprintf("whether one of %d .htaccess files of %s that were not read decides by the client's address is not known", build.AccessFilesLeft, svc.Name)})
+	}
+	for _, file := range build.AccessFiles {
 		read := func(p string) ([]byte, error) { return have[p].Content, nil }
 		own, err := apache.Load(file, apache.Options{Root: "/"}, read, func(string) ([]string, error) { return nil, nil })
 		if err != nil {
@@ -216,9 +232,9 @@ func urlsOf(folder string, roots []root) []string {
 	var out []string
 	for _, at := range roots {
 		switch {
-		case within(at.folder, folder):
+		case stack.Below(folder, at.folder):
 			out = append(out, at.url)
-		case within(folder, at.folder):
+		case stack.Below(at.folder, folder):
 			out = append(out, path.Join(at.url, strings.TrimPrefix(folder, at.folder)))
 		}
 	}
@@ -293,11 +309,6 @@ func answers(flags []string) bool {
 		}
 	}
 	return false
-}
-
-// within reports whether a folder is another or lies in it.
-func within(folder, other string) bool {
-	return folder == other || strings.HasPrefix(folder, strings.TrimSuffix(other, "/")+"/")
 }
 
 // wildcard is of a path that stands for many, or is not known.

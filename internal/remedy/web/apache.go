@@ -136,7 +136,11 @@ func onlyForModPHP(in planning.Input, svc *stack.Service, conf *apache.Config, m
 		return bad == nil
 	}
 	conf.Root.Walk(look)
-	for _, file := range in.Snapshot.Apache[svc.Name].AccessFiles {
+	build := in.Snapshot.Apache[svc.Name]
+	if build.AccessFilesLeft > 0 && bad == nil {
+		bad = fmt.Errorf("%d .htaccess files of %s were not read, so whether one is for PHP inside Apache is not known", build.AccessFilesLeft, svc.Name)
+	}
+	for _, file := range build.AccessFiles {
 		if bad != nil {
 			break
 		}
