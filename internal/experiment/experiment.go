@@ -24,13 +24,15 @@ type Rule struct {
 	SmallestEffect float64
 	// MaxRepeats of one unfit run before the experiment gives up.
 	MaxRepeats int
-	// MemoryHeadroom is the share of the scarcest host's memory that a candidate
-	// must leave free, 0 to 0.9; 0 = not judged. Where the baseline leaves less
-	// already, the candidate may not take more.
+	// MemoryHeadroom is the share of each host's memory that a candidate must leave
+	// free, 0 to 0.9; 0 = not judged. Where the baseline leaves less already, the
+	// candidate may not take more.
 	MemoryHeadroom float64
 	// AnyTail turns the guard on tail latency off: more users wait longer by
 	// nature when the load itself is what is tried.
 	AnyTail bool
+	// AnyAnswers turns the guards on wrong answers and failures off.
+	AnyAnswers bool
 	// Deadline after which no pair begins any more; zero: none. An experiment
 	// that it ends is inconclusive and says so in Verdict.OutOfTime.
 	Deadline time.Time
@@ -150,6 +152,7 @@ type running struct {
 	cand    []Sample
 
 	nothings int // pairs whose baseline scored nothing
+	ended    int // of the latest runs of one side in a row: in which a service ended
 }
 
 // pair measures one pair in random order and reports whether the verdict is sure.
@@ -158,6 +161,9 @@ func (e *running) pair(ctx context.Context, n int) (bool, error) {
 		s, err := e.measure(ctx, side, n)
 		if err != nil {
 			return false, err
+		}
+		if s.Unfit != "" && side == Candidate && e.ended > 1 {
+			return true, e.endsServices(ctx, n, s)
 		}
 		if s.Unfit != "" {
 			e.end(Inconclusive, fmt.Sprintf("%d runs in a row were no evidence: %s", e.rule.MaxRepeats, s.Unfit))
@@ -205,6 +211,7 @@ func other(s Side) Side {
 // measure repeats a run until it is fit as evidence.
 func (e *running) measure(ctx context.Context, side Side, n int) (Sample, error) {
 	var s Sample
+	e.ended = 0
 	for range max(e.rule.MaxRepeats, 1) {
 		var err error
 		if s, err = e.runner.Measure(ctx, side, n); err != nil {
@@ -220,10 +227,34 @@ func (e *running) measure(ctx context.Context, side Side, n int) (Sample, error)
 			s.Unfit = ""
 			return s, nil
 		}
+		if s.Ended != "" {
+			e.ended++
+		}
 		e.verdict.Warnings = append(e.verdict.Warnings, Warning{Kind: WarnRepeated, Run: s.RunID, Side: side, Why: s.Unfit,
 			Text: fmt.Sprintf("run %d of the %s was repeated: %s", s.RunID, side, s.Unfit)})
+		if side == Candidate && e.ended > 1 {
+			return s, nil // it would only end it once more
+		}
 	}
 	return s, nil
+}
+
+// endsServices judges a candidate in two of whose runs a service ended: it failed,
+// unless no run of the baseline is fit either.
+func (e *running) endsServices(ctx context.Context, n int, s Sample) error {
+	if len(e.base) == 0 {
+		b, err := e.measure(ctx, Baseline, n)
+		if err != nil {
+			return err
+		}
+		if b.Unfit != "" {
+			e.end(Inconclusive, fmt.Sprintf("%d runs in a row were no evidence: %s", e.rule.MaxRepeats, b.Unfit))
+			return nil
+		}
+		e.base = append(e.base, b)
+	}
+	e.end(Failed, "twice, and not without it: "+s.Ended)
+	return nil
 }
 
 // look takes the latest pair into the statistics and asks the sequential rule.

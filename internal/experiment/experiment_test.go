@@ -55,6 +55,17 @@ func TestVerdicts(t *testing.T) {
 			}
 		}
 	}
+	// Shares of a small and of a large host, in percent, that are left.
+	hosts := func(small, large, candSmall, candLarge int64) func(*Sample, int) {
+		return func(s *Sample, _ int) {
+			if s.Side == Candidate {
+				small, large = candSmall, candLarge
+			}
+			s.Memory = map[string]Memory{"small": {small * 40 << 20, 4000 << 20}, "large": {large * 640 << 20, 64000 << 20}}
+		}
+	}
+	ends := func(s *Sample) { s.Ended, s.Unfit = "db ended during the run", "db ended during the run" }
+	ended := false
 	for _, c := range []struct {
 		name       string
 		base, cand float64
@@ -90,6 +101,16 @@ func TestVerdicts(t *testing.T) {
 		{"memory that is not left", 100, 200, memory(10, 30), Regressed, "only 10 MiB of 100 MiB of memory were left (baseline: 30 MiB); the regulation keeps 20 % free", 2},
 		{"memory that the baseline does not leave either", 100, 200, memory(10, 10), Improved, "", 6},
 		{"less memory, and enough", 100, 200, memory(25, 60), Improved, "", 6},
+		{"memory of the larger host", 100, 200, hosts(25, 50, 25, 10), Regressed, "only 6400 MiB of 64000 MiB of memory were left on large (baseline: 32000 MiB)", 2},
+		{"another host is the scarcest now", 100, 200, hosts(16, 15, 16, 40), Improved, "", 6},
+		{"a service that ends with the candidate", 100, 200, onCandidate(ends), Failed, "db ended during the run", 3},
+		{"one that ends without it, too", 100, 200, func(s *Sample, _ int) { ends(s) }, Inconclusive, "no evidence: db ended", 5},
+		{"one that ends once", 100, 200, onCandidate(func(s *Sample) {
+			if !ended {
+				ended = true
+				ends(s)
+			}
+		}), Improved, "", 7},
 		{"a baseline that scores nothing may be chance", 0, 100, nil, Improved, "after 8 pairs", 16},
 		{"a candidate that scores nothing has regressed", 100, 0, nil, Regressed, "scored nothing", 2},
 	} {

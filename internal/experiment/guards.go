@@ -2,7 +2,9 @@ package experiment
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 
 	"kasoku/internal/stat"
 )
@@ -19,9 +21,9 @@ const (
 	// memorySlack is the share of a host's memory by which two runs differ
 	// without anybody's doing.
 	memorySlack = 0.01
-	// wrongRatio: wrong answers may be twice as many, per request, as in the
+	// WrongRatio: wrong answers may be twice as many, per request, as in the
 	// baseline's worst run; without any there, none.
-	wrongRatio = 2
+	WrongRatio = 2
 	// failureSlack is the share of failing requests that a candidate may have
 	// above the baseline's worst run before it counts as broken.
 	failureSlack = 0.001
@@ -29,7 +31,7 @@ const (
 
 // broken compares the latest candidate run's answers with the baseline's.
 func (e *running) broken() string {
-	if len(e.cand) == 0 || len(e.base) == 0 {
+	if e.rule.AnyAnswers || len(e.cand) == 0 || len(e.base) == 0 {
 		// The baseline's own rate is not known yet: judged after its run.
 		return ""
 	}
@@ -48,7 +50,7 @@ func (e *running) broken() string {
 // were, "" if they are not or no run of the baseline is known.
 func (e *running) wrong(c Sample) string {
 	limit := e.worst(func(s Sample) int64 { return s.Mismatches })
-	if len(e.base) == 0 || c.Mismatches == 0 || share(c.Mismatches, c.Requests) <= wrongRatio*limit {
+	if e.rule.AnyAnswers || len(e.base) == 0 || c.Mismatches == 0 || share(c.Mismatches, c.Requests) <= WrongRatio*limit {
 		return ""
 	}
 	return fmt.Sprintf("%d of %d answers were wrong (baseline: at most %.2f %%): %s",
@@ -64,26 +66,32 @@ func (e *running) worst(of func(Sample) int64) float64 {
 	return w
 }
 
-// scarce says that the latest candidate run left too little memory, and less
-// than the baseline does.
+// scarce says that the latest candidate run left too little memory on a host, and
+// less than the baseline does there.
 func (e *running) scarce() string {
 	if len(e.cand) == 0 || len(e.base) == 0 || e.rule.MemoryHeadroom <= 0 {
 		return ""
 	}
-	c := e.cand[len(e.cand)-1]
-	least := c.MemoryTotal // where the baseline's is not known
-	for _, b := range e.base {
-		if b.MemoryAvailable > 0 {
-			least = min(least, b.MemoryAvailable)
+	left := e.cand[len(e.cand)-1].memory()
+	for _, name := range slices.Sorted(maps.Keys(left)) {
+		m := left[name]
+		total, least := float64(m.Total), m.Total // where the baseline's is not known
+		for _, b := range e.base {
+			if was := b.memory()[name]; was.Available > 0 {
+				least = min(least, was.Available)
+			}
 		}
+		if m.Total <= 0 || m.Available <= 0 || float64(m.Available) >= e.rule.MemoryHeadroom*total || float64(m.Available) >= float64(least)-memorySlack*total {
+			continue
+		}
+		where := ""
+		if name != "" {
+			where = " on " + name
+		}
+		return fmt.Sprintf("only %d MiB of %d MiB of memory were left%s (baseline: %d MiB); the regulation keeps %.0f %% free",
+			m.Available>>20, m.Total>>20, where, least>>20, 100*e.rule.MemoryHeadroom)
 	}
-	total := float64(c.MemoryTotal)
-	if total <= 0 || c.MemoryAvailable <= 0 || float64(c.MemoryAvailable) >= e.rule.MemoryHeadroom*total ||
-		float64(c.MemoryAvailable) >= float64(least)-memorySlack*total {
-		return ""
-	}
-	return fmt.Sprintf("only %d MiB of %d MiB of memory were left (baseline: %d MiB); the regulation keeps %.0f %% free",
-		c.MemoryAvailable>>20, c.MemoryTotal>>20, least>>20, 100*e.rule.MemoryHeadroom)
+	return ""
 }
 
 func share(n, of int64) float64 {

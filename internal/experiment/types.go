@@ -34,6 +34,12 @@ type Sample struct {
 	P99        time.Duration `json:"p99"`
 	// CPUPerRequest of the services, in seconds.
 	CPUPerRequest float64 `json:"cpu_per_request"`
+	// Ended says which service ended, or was restarted, in a run that is unfit for
+	// that; "" if none did.
+	Ended string `json:"ended,omitempty"`
+	// Memory of each host that services run on, by its name; none if there is one
+	// host only, or nothing is known.
+	Memory map[string]Memory `json:"memory,omitempty"`
 	// MemoryAvailable on the host that has least of it in proportion, and what it
 	// has in all, in bytes; 0: not known.
 	MemoryAvailable int64 `json:"memory_available"`
@@ -43,6 +49,20 @@ type Sample struct {
 	Unfit string `json:"unfit,omitempty"`
 	// Broken describes a wrong answer of the candidate, with the response.
 	Broken string `json:"broken,omitempty"`
+}
+
+// Memory of a host in bytes; 0: not known.
+type Memory struct {
+	Available int64 `json:"available"`
+	Total     int64 `json:"total"`
+}
+
+// memory by host, of one host without its name.
+func (s Sample) memory() map[string]Memory {
+	if len(s.Memory) > 0 {
+		return s.Memory
+	}
+	return map[string]Memory{"": {s.MemoryAvailable, s.MemoryTotal}}
 }
 
 // Runner measures one side: it switches the target to it and runs the load.

@@ -22,7 +22,7 @@ func bothWays(ctx context.Context, rule experiment.Rule, runner experiment.Runne
 		return v, err
 	}
 	// The guards have been asked by now; they are the candidate's.
-	rule.AnyTail, rule.MemoryHeadroom = true, 0
+	rule.AnyTail, rule.AnyAnswers, rule.MemoryHeadroom = true, true, 0
 	tape.rewind()
 	known := v.Pairs
 	back, err := experiment.Run(ctx, rule, turned{tape}, func(b experiment.Verdict) {

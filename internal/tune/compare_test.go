@@ -18,9 +18,10 @@ import (
 // drawn scores 100 on the baseline and effect more on the candidate, with 1 %
 // of noise.
 type drawn struct {
-	rng    *rand.Rand
-	effect float64
-	runs   int
+	rng      *rand.Rand
+	effect   float64
+	failures int64 // of 1000 requests, on the baseline only
+	runs     int
 }
 
 func (v *drawn) Measure(_ context.Context, side experiment.Side, pair int) (experiment.Sample, error) {
@@ -29,6 +30,8 @@ func (v *drawn) Measure(_ context.Context, side experiment.Side, pair int) (expe
 		Score: 100 * math.Exp(0.01*v.rng.NormFloat64())}
 	if side == experiment.Candidate {
 		s.Score *= 1 + v.effect
+	} else {
+		s.Failures = v.failures
 	}
 	return s, nil
 }
@@ -89,6 +92,28 @@ func TestAllowedRegression(t *testing.T) {
 		}
 		if float64(n)/trials < row.atLeast {
 			t.Errorf("%s: %d of %d are %s", row.name, n, trials, row.want)
+		}
+	}
+}
+
+// TestABaseThatFails: that requests fail no more on the candidate's side does not hide
+// what else it is, a loss or nothing.
+func TestABaseThatFails(t *testing.T) {
+	for effect, want := range map[float64]experiment.Outcome{0: experiment.NoDifference, -0.1: experiment.Regressed} {
+		n := 0
+		for seed := range uint64(100) {
+			rule := experiment.DefaultRule()
+			rule.Seed = seed
+			v, err := bothWays(t.Context(), rule, &drawn{rng: rand.New(rand.NewPCG(seed, 9)), effect: effect, failures: 10}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v.Outcome == want {
+				n++
+			}
+		}
+		if n < 95 {
+			t.Errorf("effect %g: %d of 100 are %s", effect, n, want)
 		}
 	}
 }

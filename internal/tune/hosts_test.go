@@ -11,6 +11,7 @@ import (
 
 	"kasoku/internal/change"
 	"kasoku/internal/evidence"
+	"kasoku/internal/experiment"
 	"kasoku/internal/host"
 	"kasoku/internal/load"
 	"kasoku/internal/remedy"
@@ -182,8 +183,8 @@ func TestUnfitOnAnyHost(t *testing.T) {
 	}
 	ev = evidenceOfTwo()
 	ev.Hosts["db1"].MemoryTotal, ev.Hosts["db1"].MemoryAvailable = 4<<30, 100<<20
-	if got, of := scarcest(ev); got != 100<<20 || of != 4<<30 {
-		t.Errorf("%d bytes are available on the scarcest host", got)
+	if got := scarcest(memoryOf(ev)); got != (experiment.Memory{Available: 100 << 20, Total: 4 << 30}) {
+		t.Errorf("the scarcest host has %+v", got)
 	}
 	if got := serviceCPUs(ev); got != 6 {
 		t.Errorf("%d CPUs serve, want 4 and 2", got)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -110,7 +111,15 @@ func sample(run *store.Run) experiment.Sample {
 	s := experiment.Sample{RunID: run.ID, Side: run.Side, Score: run.Score, Unfit: run.Unfit,
 		Mismatches: ev.Load.Mismatches, Failures: ev.Load.Errors + ev.Load.Timeouts, Requests: ev.Load.Requests,
 		P50: ev.Load.Latency.P50, P99: ev.Load.Latency.P99}
-	s.MemoryAvailable, s.MemoryTotal = scarcest(ev)
+	memory := memoryOf(ev)
+	least := scarcest(memory)
+	s.MemoryAvailable, s.MemoryTotal = least.Available, least.Total
+	if len(memory) > 1 {
+		s.Memory = memory
+	}
+	if h := spoils(ev); h != "" && run.Unfit == h {
+		s.Ended = h
+	}
 	if ev.Load.Succeeded > 0 {
 		s.CPUPerRequest = ev.ServicesCPU() / float64(ev.Load.Succeeded)
 	}
@@ -121,19 +130,24 @@ func sample(run *store.Run) experiment.Sample {
 	return s
 }
 
-// scarcest is the available memory, and all of it, of the host that has least
-// available in proportion, among those that services run on.
-func scarcest(ev *evidence.Evidence) (available, total int64) {
-	available, total = ev.System.MemoryAvailable, ev.System.MemoryTotal
-	share := 0.0
+// memoryOf is the memory of the hosts that services run on.
+func memoryOf(ev *evidence.Evidence) map[string]experiment.Memory {
+	out := map[string]experiment.Memory{}
 	for _, name := range ev.HostNames() {
-		sys := ev.On(name)
-		if sys.MemoryTotal <= 0 || sys != &ev.System && sys.ServicesCPU == 0 {
-			continue
-		}
-		if s := float64(sys.MemoryAvailable) / float64(sys.MemoryTotal); share == 0 || s < share {
-			available, total, share = sys.MemoryAvailable, sys.MemoryTotal, s
+		if sys := ev.On(name); sys.MemoryTotal > 0 && (sys == &ev.System || sys.ServicesCPU > 0) {
+			out[name] = experiment.Memory{Available: sys.MemoryAvailable, Total: sys.MemoryTotal}
 		}
 	}
-	return available, total
+	return out
+}
+
+// scarcest is the memory of the host that has least available in proportion.
+func scarcest(of map[string]experiment.Memory) (least experiment.Memory) {
+	share := func(m experiment.Memory) float64 { return float64(m.Available) / float64(m.Total) }
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		if m := of[name]; least.Total == 0 || share(m) < share(least) {
+			least = m
+		}
+	}
+	return least
 }

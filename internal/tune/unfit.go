@@ -51,10 +51,8 @@ func poor(run *store.Run, jump time.Duration) string {
 	if run.Kind == store.Diagnostic {
 		return ""
 	}
-	for _, h := range run.Evidence.Health {
-		if h.Spoils {
-			return h.Text
-		}
+	if why := spoils(run.Evidence); why != "" {
+		return why
 	}
 	if jump.Abs() > clockLimit {
 		return fmt.Sprintf("this machine's clock was set by %s in the window; keep it right by slewing (chrony, systemd-timesyncd)", jump.Round(time.Millisecond))
@@ -65,6 +63,16 @@ func poor(run *store.Run, jump time.Duration) string {
 	l := run.Evidence.Load
 	if run.Side != experiment.Candidate && l.Engine != "" && l.Succeeded < leastAnswers && (l.Succeeded > 0 || run.Score <= 0) && l.Timeouts+l.Errors+l.Mismatches == 0 {
 		return fmt.Sprintf("only %d requests were answered in %s; write a longer duration into the scenario, or use -d", l.Succeeded, l.Window)
+	}
+	return ""
+}
+
+// spoils says which service ended, or was restarted, during a run; "" if none did.
+func spoils(ev *evidence.Evidence) string {
+	for _, h := range ev.Health {
+		if h.Spoils {
+			return h.Text
+		}
 	}
 	return ""
 }
