@@ -73,7 +73,7 @@ func (c *CapacityCmd) measureStack(ctx context.Context, a *App, goal load.Object
 			err = bench.Answered(run)
 		}
 		if err != nil {
-			return capacity.Rung{}, targetError(err)
+			return capacity.Rung{}, p.failed(err)
 		}
 		runs = append(runs, run)
 		res := run.Evidence.Load

@@ -69,7 +69,7 @@ func (c *CompareCmd) Run(ctx context.Context, a *App) error {
 	result, err := t.Compare(ctx, tune.Compared{Base: c.Base, Head: c.Head, BaseDir: c.BaseDir, HeadDir: c.HeadDir, Service: c.Service, MaxRegression: limit})
 	a.UI.Clear()
 	if err != nil {
-		err = compareFailed(err, len(p.Exec.Pending()) > 0)
+		err = leftOr(compareFailed, err, len(p.Exec.Pending()) > 0)
 		a.annotate(err, err.Error())
 		return errors.Join(err, c.summarize(func(w io.Writer) error { return report.FailedMarkdown(w, err) }))
 	}
@@ -125,15 +125,9 @@ func comparedError(v experiment.Verdict, failOn string) error {
 }
 
 // compareFailed gives an error its code and hint.
-func compareFailed(err error, pending bool) error {
+func compareFailed(err error) error {
 	var build *tune.BuildError
-	switch {
-	case errors.Is(err, context.Canceled) && !pending:
-		return err
-	case pending:
-		// Not wrapped: an interruption that left something is told as that.
-		return ui.Coded(ui.NeedsRecovery, errors.New(err.Error()), "kasoku recover")
-	case errors.As(err, &build):
+	if errors.As(err, &build) && !errors.Is(err, context.Canceled) {
 		return ui.Coded(ui.BadInput, err, "check that version out elsewhere and run services[].build.command by hand; the checkout is as it was")
 	}
 	return targetError(err)

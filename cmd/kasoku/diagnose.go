@@ -66,5 +66,5 @@ func (c *DiagnoseCmd) find(ctx context.Context, a *App) (*store.Run, error) {
 	}
 	defer p.Close()
 	run, _, err := tune.Observe(ctx, p.Exec, bench, bench.Users(), "diagnose", a.UI)
-	return run, targetError(err)
+	return run, p.failed(err)
 }

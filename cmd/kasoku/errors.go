@@ -13,6 +13,21 @@ import (
 	"kasoku/internal/ui"
 )
 
+// failed gives an error from work on the target its exit code and hint. What could
+// not be put back is told although the work was interrupted.
+func (p *Project) failed(err error) error {
+	return leftOr(targetError, err, len(p.Exec.Pending()) > 0)
+}
+
+// leftOr tells that something is left on the target, or else what code says.
+func leftOr(code func(error) error, err error, left bool) error {
+	if err == nil || !left {
+		return code(err)
+	}
+	// Not wrapped: an interruption that left something is not told as one.
+	return ui.Coded(ui.NeedsRecovery, errors.New(err.Error()), "kasoku recover")
+}
+
 // targetError gives an error from work on the target its exit code and hint.
 func targetError(err error) error {
 	var coded *ui.CodedError

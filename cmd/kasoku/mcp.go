@@ -71,7 +71,7 @@ func (c *MCPCmd) options(a *App) mcp.Options {
 			}
 			defer p.Close()
 			step, err := t.Try(ctx, proposal)
-			return step, targetError(err)
+			return step, p.failed(err)
 		}}
 }
 

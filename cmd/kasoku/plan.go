@@ -35,7 +35,7 @@ func (c *PlanCmd) Run(ctx context.Context, a *App) error {
 	}
 	run, snap, err := tune.Observe(ctx, p.Exec, bench, bench.Users(), "plan", a.UI)
 	if err != nil {
-		return targetError(err)
+		return p.failed(err)
 	}
 	in := remedy.Input{Stack: p.Stack, Evidence: run.Evidence, Snapshot: snap, Diagnosis: run.Diagnosis, Rights: rights}
 	res := remedy.PlanAll(in)

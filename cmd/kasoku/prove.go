@@ -53,17 +53,17 @@ func (c *ProveCmd) Run(ctx context.Context, a *App) error {
 	a.measureFor(bench, c.Duration)
 	prover := &tune.Prover{Bench: bench, UI: a.UI, Only: c.Only}
 	if c.Record {
-		return targetError(c.record(ctx, a, bench, prover))
+		return p.failed(c.record(ctx, a, bench, prover))
 	}
 	if len(p.Stack.Checks.Reboot) > 0 && (len(c.Only) == 0 || slices.Contains(c.Only, prove.Restart)) {
 		a.UI.Step("Measure before the reboot")
 		if prover.Before, err = scoreOf(ctx, bench); err != nil {
-			return targetError(err)
+			return p.failed(err)
 		}
 	}
 	results, err := prover.Run(ctx)
 	if err != nil {
-		return targetError(err)
+		return p.failed(err)
 	}
 	a.UI.Clear()
 	if err := a.print(proof{results}, func(w io.Writer) error { return report.ChecksText(w, results) }); err != nil {

@@ -47,7 +47,7 @@ func (c *RunCmd) Run(ctx context.Context, a *App) error {
 	scored, full, err := c.measure(ctx, a, p, bench, users, publish)
 	a.UI.Clear()
 	if err != nil {
-		return targetError(err)
+		return p.failed(err)
 	}
 	return a.print(map[string]any{"scored": scored, "diagnostic": full}, func(w io.Writer) error {
 		return report.RunText(w, scored, full, report.Most)

@@ -58,7 +58,7 @@ func (c *TryCmd) Run(ctx context.Context, a *App) error {
 	t.Watch = both(a.watch(t.Bench), publish)
 	step, err := t.Try(ctx, c.proposal())
 	if err != nil {
-		return targetError(err)
+		return p.failed(err)
 	}
 	a.UI.Clear()
 	if err := a.print(report.Trial(step), func(w io.Writer) error { return report.StepText(w, step) }); err != nil {

@@ -47,7 +47,7 @@ func (c *TuneCmd) Run(ctx context.Context, a *App) error {
 		Budget: c.Budget, Fresh: c.New, NoRestart: c.NoRestart, Rights: rights, Watch: both(a.watch(bench), publish)}
 	session, err := t.Run(ctx)
 	if err != nil {
-		return targetError(err)
+		return p.failed(err)
 	}
 	a.UI.Clear()
 	m, err := report.Build(ctx, p.Store, session.ID, report.Options{Rule: p.rule(), Version: Version})

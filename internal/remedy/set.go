@@ -157,7 +157,8 @@ func Set(st *stack.Stack, snap *evidence.Snapshot, sets []string) ([]change.Chan
 	return out, trades, nil
 }
 
-func tradesOf(kind stack.Kind, key, value string) []regulation.Trade {
+// asListed is a setting as settingTrades names it.
+func asListed(kind stack.Kind, key string) (stack.Kind, string) {
 	if kind == stack.MySQL {
 		kind = stack.MariaDB
 	}
@@ -168,6 +169,11 @@ func tradesOf(kind stack.Kind, key, value string) []regulation.Trade {
 	if kind == stack.Apache {
 		kind = stack.PHPFPM // what of Apache can be set is PHP's
 	}
+	return kind, key
+}
+
+func tradesOf(kind stack.Kind, key, value string) []regulation.Trade {
+	kind, key = asListed(kind, key)
 	value = strings.TrimSpace(value)
 	var out []regulation.Trade
 	for _, t := range settingTrades {

@@ -135,7 +135,7 @@ func (t *Tuner) Compare(ctx context.Context, o Compared) (*Comparison, error) {
 	if err != nil {
 		t.session.State, t.session.Stopped = "failed", err.Error()
 		if ctx.Err() != nil {
-			t.session.State, t.session.Stopped = "interrupted", "interrupted; the checkout has been put back"
+			t.session.State, t.session.Stopped = "interrupted", t.interrupted("the checkout has been put back")
 		}
 	}
 	return c, errors.Join(err, t.Store.SaveSession(t.session))

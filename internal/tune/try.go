@@ -65,6 +65,8 @@ type proposed struct {
 	// writes are the files on this machine that they write, as far as it is
 	// known beforehand.
 	writes []string
+	// patches are the services whose configuration a patch changes.
+	patches []string
 	// diff of a commit, with secrets masked.
 	diff *store.Diff
 }
@@ -89,7 +91,11 @@ func (t *Tuner) Try(ctx context.Context, p Proposal) (*store.Step, error) {
 	if err != nil {
 		return nil, &ProposalError{err}
 	}
-	if why := remedy.Forbidden(t.Stack.Regulation, plan.Plan); why != "" {
+	why := remedy.Forbidden(t.Stack.Regulation, plan.Plan)
+	if why == "" {
+		why = t.Stack.Regulation.Refuses(nil, plan.patches, nil)
+	}
+	if why != "" {
 		return nil, &ProposalError{fmt.Errorf("the regulation refuses it: %s", why)}
 	}
 	if err := change.Lacking(t.Stack, t.Rights, plan.Changes); err != nil {
@@ -110,7 +116,7 @@ func (t *Tuner) Try(ctx context.Context, p Proposal) (*store.Step, error) {
 	t.session.Ended, t.session.State = time.Now(), "done"
 	switch {
 	case err != nil && ctx.Err() != nil:
-		t.session.State, t.session.Stopped = "interrupted", "interrupted; the target was put back"
+		t.session.State, t.session.Stopped = "interrupted", t.interrupted("the target was put back")
 	case err != nil:
 		t.session.State, t.session.Stopped = "failed", err.Error()
 	default:
@@ -120,6 +126,15 @@ func (t *Tuner) Try(ctx context.Context, p Proposal) (*store.Step, error) {
 		}
 	}
 	return step, errors.Join(err, t.Store.SaveSession(t.session))
+}
+
+// interrupted says how an interruption left the target: back says how if everything
+// could be put back.
+func (t *Tuner) interrupted(back string) string {
+	if len(t.Exec.Pending()) > 0 {
+		return "interrupted; not everything could be put back: `kasoku recover`"
+	}
+	return "interrupted; " + back
 }
 
 // judged tries a plan, unless it touches what judges it.
@@ -165,6 +180,8 @@ func (t *Tuner) plan(ctx context.Context, p Proposal) (proposed, error) {
 			return plan, err
 		}
 		plan.Changes = append(plan.Changes, files...)
+		trades, services := remedy.Patched(t.Stack, snap, files)
+		plan.Trades, plan.patches = append(plan.Trades, trades...), services
 	}
 	if p.Confined {
 		if err := t.confined(snap, plan.Changes); err != nil {

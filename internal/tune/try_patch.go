@@ -47,13 +47,7 @@ func (t *Tuner) patched(ctx context.Context, p Proposal) ([]change.Change, error
 			return nil, err
 		}
 		before[n] = st
-		if st.Hash == "" {
-			continue
-		}
-		if err := os.MkdirAll(filepath.Join(work, filepath.Dir(n)), 0o700); err != nil {
-			return nil, err
-		}
-		if err := os.WriteFile(filepath.Join(work, n), st.Content, 0o600); err != nil {
+		if err := copied(ctx, h, st, filepath.Join(dir, n), filepath.Join(work, n)); err != nil {
 			return nil, err
 		}
 	}
@@ -75,27 +69,49 @@ func (t *Tuner) patched(ctx context.Context, p Proposal) ([]change.Change, error
 	return out, nil
 }
 
+// copied makes a copy for git to patch. A file that is not there yet needs its folder.
+func copied(ctx context.Context, h host.Host, st *change.FileState, path, to string) error {
+	if st.Hash == "" {
+		if _, err := h.Stat(ctx, filepath.Dir(path)); errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("the patch makes a file in %s, which does not exist; make the folder first, or commit it and use --branch", filepath.Dir(path))
+		}
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(to, st.Content, 0o600|st.Mode&0o100)
+}
+
 func patchedChange(hostName, path, result string, before *change.FileState) (change.Change, error) {
 	c := change.Change{Kind: change.KindFile, Host: hostName, Path: path, Before: before, Why: "proposed with kasoku try"}
-	if info, err := os.Lstat(result); err == nil && !info.Mode().IsRegular() {
+	info, err := os.Lstat(result)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return c, fmt.Errorf("the patch removes %s, which cannot be tried as a patch; commit it and use --branch, or use --apply with --undo", path)
+	case err != nil:
+		return c, err
+	case !info.Mode().IsRegular():
 		// What a link leads to is not what the patch says.
 		return c, fmt.Errorf("the patch makes %s a link; only regular files can be tried", path)
 	}
 	content, err := os.ReadFile(result)
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		c.After = &change.FileState{}
-	case err != nil:
+	if err != nil {
 		return c, err
-	default:
-		after := *before
-		after.Content, after.Hash = content, host.HashOf(content)
-		after.ModTime = time.Time{}
-		if before.Hash == "" {
-			after.Mode, after.UID, after.GID = 0o644, -1, -1
-		}
-		c.After = &after
 	}
+	after := *before
+	after.Content, after.Hash = content, host.HashOf(content)
+	after.ModTime = time.Time{}
+	if before.Hash == "" {
+		after.Mode, after.UID, after.GID = 0o644, -1, -1
+	}
+	if runs := info.Mode()&0o100 != 0; runs != (after.Mode&0o100 != 0) {
+		after.Mode &^= 0o111
+		if runs {
+			after.Mode |= (after.Mode & 0o444) >> 2 // for whoever may read it
+		}
+	}
+	c.After = &after
 	return c, nil
 }
 

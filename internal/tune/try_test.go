@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"os"
@@ -207,6 +208,40 @@ func TestTryWithinABudget(t *testing.T) {
 	}
 }
 
+// An interruption is told as such only if everything could be put back.
+func TestAnInterruptionThatLeavesSomething(t *testing.T) {
+	for _, conflict := range []bool{true, false} {
+		x := newTrial(t)
+		edit := "true"
+		if conflict {
+			edit = "echo 300 >speed"
+		}
+		x.write("bench.sh", "#!/bin/sh\ncd app\nread speed <speed\n[ $speed = 100 ] || { "+edit+"; touch ../now; sleep 3; }\necho score: $((speed * 1000 + $(od -An -N1 -tu1 /dev/urandom)))\n")
+		ctx, interrupt := context.WithCancel(t.Context())
+		go func() {
+			for ctx.Err() == nil {
+				if _, err := os.Stat(filepath.Join(x.dir, "now")); err == nil {
+					interrupt()
+				}
+				time.Sleep(5 * time.Millisecond)
+			}
+		}()
+		_, err := x.tuner.Try(ctx, Proposal{Diff: patch("speed", "100", "200"), Dir: filepath.Join(x.dir, "app")})
+		interrupt()
+		s, lerr := x.tuner.Store.LastSession()
+		if err == nil || lerr != nil {
+			t.Fatalf("conflict %t: %v, %v, %+v", conflict, err, lerr, s)
+		}
+		if left := len(x.tuner.Exec.Pending()) > 0; left != conflict || strings.Contains(s.Stopped, "kasoku recover") != conflict {
+			t.Errorf("conflict %t: pending %t, %s, %v", conflict, left, s.Stopped, err)
+		}
+		x.write("app/speed", "200\n") // as it was made, so that it can be put back
+		if _, err := x.tuner.Exec.Recover(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // patch is a unified diff of a one-line file.
 func patch(file, from, to string) []byte {
 	return []byte("--- a/" + file + "\n+++ b/" + file + "\n@@ -1 +1 @@\n-" + from + "\n+" + to + "\n")
@@ -375,6 +410,20 @@ func TestConfinedPatches(t *testing.T) {
 		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", c.file, err)
 		}
+	}
+	for name, c := range map[string]struct{ diff, says string }{
+		"a file less":  {"--- a/app/fine\n+++ /dev/null\n@@ -1 +0,0 @@\n-slow\n", "removes " + filepath.Join(x.dir, "app/fine")},
+		"a new folder": {"--- /dev/null\n+++ b/app/more/x\n@@ -0,0 +1 @@\n+x\n", "app/more, which does not exist"},
+	} {
+		if _, err := x.try(Proposal{Diff: []byte(c.diff), Dir: x.dir}); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	program := "diff --git a/app/p b/app/p\nnew file mode 100755\n--- /dev/null\n+++ b/app/p\n@@ -0,0 +1 @@\n+x\n" +
+		"diff --git a/app/fine b/app/fine\nold mode 100644\nnew mode 100755\n--- a/app/fine\n+++ b/app/fine\n@@ -1 +1 @@\n-slow\n+fast\n"
+	changes, err := x.tuner.patched(t.Context(), Proposal{Diff: []byte(program), Dir: x.dir})
+	if err != nil || changes[0].After.Mode != 0o755 || changes[1].After.Mode != 0o755 || changes[1].Before.Mode != 0o644 {
+		t.Errorf("programs: %v, %v", changes, err)
 	}
 	link := "diff --git a/app/l b/app/l\nnew file mode 120000\n--- /dev/null\n+++ b/app/l\n@@ -0,0 +1 @@\n+/etc/passwd\n\\ No newline at end of file\n"
 	if _, err := x.try(Proposal{Diff: []byte(link), Dir: x.dir}); err == nil || !strings.Contains(err.Error(), "a link") {
