@@ -17,12 +17,31 @@ func endKilled(st *store.Store) error {
 		if !killed(&sessions[i]) {
 			continue
 		}
-		sessions[i].Ended = time.Now()
-		if err := st.SaveSession(&sessions[i]); err != nil {
+		s := &sessions[i]
+		if s.Ended, err = lastSeen(st, s); err != nil {
+			return err
+		}
+		s.Worked += s.Ended.Sub(s.Began())
+		if err := st.SaveSession(s); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// lastSeen is when the last step of a session's present stretch of work began or ended,
+// as far as it has any.
+func lastSeen(st *store.Store, s *store.Session) (time.Time, error) {
+	steps, err := st.Steps(s.ID)
+	last := s.Began()
+	for _, x := range steps {
+		for _, at := range []time.Time{x.Started, x.Ended} {
+			if at.After(last) {
+				last = at
+			}
+		}
+	}
+	return last, err
 }
 
 // killed turns a session that stands as running into an interrupted one, and

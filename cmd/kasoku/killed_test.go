@@ -1,12 +1,14 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"kasoku/internal/experiment"
 	"kasoku/internal/host"
@@ -25,7 +27,11 @@ func TestKilledSessionIsTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := st.SaveSession(&store.Session{Command: "try", Stack: "x", State: "running"}); err != nil {
+	began := time.Now().Add(-time.Hour)
+	if err := st.SaveSession(&store.Session{Command: "try", Stack: "x", State: "running", Started: began}); err != nil {
+		t.Fatal(err)
+	}
+	if err := st.SaveStep(&store.Step{Session: 1, Seq: 1, Started: began, Ended: began.Add(time.Minute)}); err != nil {
 		t.Fatal(err)
 	}
 	state := func() string {
@@ -51,6 +57,9 @@ func TestKilledSessionIsTold(t *testing.T) {
 	said(ui.OK, "undo", "--all")
 	if got := state(); got != "interrupted: Kasoku was killed" {
 		t.Errorf("it is stored as %q", got)
+	}
+	if s, err := st.Session(1); err != nil || s.Worked != time.Minute {
+		t.Errorf("it worked for %s, %v", s.Worked, err)
 	}
 	// One that runs has the lease.
 	if err := st.SaveSession(&store.Session{ID: 1, Command: "try", Stack: "x", State: "running"}); err != nil {
@@ -90,6 +99,13 @@ func TestErrorsOfUse(t *testing.T) {
 		if err := targetError(row.err); ui.Code(err) != row.code || !strings.Contains(ui.Hint(err), row.hint) {
 			t.Errorf("%v: code %d, hint %q; want %d, %q", row.err, ui.Code(err), ui.Hint(err), row.code, row.hint)
 		}
+	}
+	left := errors.Join(context.Canceled, errors.New("put back the baseline: a.conf was changed by someone else"))
+	if err := leftOr(targetError, left, true); ui.Code(err) != ui.NeedsRecovery || errors.Is(err, context.Canceled) || ui.Hint(err) != "kasoku recover" || !strings.Contains(err.Error(), "a.conf") {
+		t.Errorf("interrupted, with something left: %v, code %d, hint %q", err, ui.Code(err), ui.Hint(err))
+	}
+	if err := leftOr(targetError, left, false); !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted, with nothing left: %v", err)
 	}
 	// The result above a failed try's error has its reason, unless it is JSON.
 	failed := experiment.Verdict{Outcome: experiment.Failed, Reason: "no such key"}

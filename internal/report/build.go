@@ -81,10 +81,7 @@ func (m *Model) addSteps(ctx context.Context, st *store.Store) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		x := Step{Step: s, Trades: trades(s.Plan.Trades), Commands: commands(s.Plan)}
-		if m.Session.AsFound > 0 && s.Verdict.CandidateScore > 0 {
-			x.Factor = s.Verdict.CandidateScore / m.Session.AsFound
-		}
+		x := Step{Step: s, Trades: trades(s.Plan.Trades), Commands: commands(s.Plan), Factor: m.Session.Factor(s.Verdict.CandidateScore)}
 		if s.Verdict.Outcome == experiment.Broke {
 			if x.Wrong, err = wrongAnswers(st, s.Verdict); err != nil {
 				return err
@@ -192,21 +189,24 @@ func (m *Model) addScore() {
 			}
 		}
 	}
-	if s.AsFound > 0 && m.Score.Final > 0 {
-		m.Score.Factor = m.Score.Final / s.AsFound
-	}
+	m.Score.Factor = s.Factor(m.Score.Final)
 	if m.Score.Final > 0 && s.AfterRestart > 0 {
 		m.Score.RestartEffect = s.AfterRestart/m.Score.Final - 1
 	}
 }
 
-// addTook: a session that is still running lasts until now.
+// addTook: a session that is still running lasts until now. The time between an
+// interruption and going on does not count.
 func (m *Model) addTook() {
-	end := m.Session.Ended
-	if end.IsZero() {
-		end = m.Created
+	s := m.Session
+	switch {
+	case s.Started.IsZero():
+	case s.Ended.IsZero():
+		m.Took = s.Worked + m.Created.Sub(s.Began())
+	case s.Worked > 0:
+		m.Took = s.Worked
+	default:
+		m.Took = s.Ended.Sub(s.Started)
 	}
-	if !m.Session.Started.IsZero() && end.After(m.Session.Started) {
-		m.Took = end.Sub(m.Session.Started)
-	}
+	m.Took = max(m.Took, 0)
 }

@@ -8,6 +8,14 @@ import (
 	"kasoku/internal/ui"
 )
 
+// factor tells how many times the score as found, "" where that cannot be said.
+func factor(f float64) string {
+	if f == 0 {
+		return ""
+	}
+	return "   " + ui.Factor(f)
+}
+
 // SessionText prints a session for the terminal: as found and final score, the
 // factor, the kept steps in order, what was put back, what binds now.
 func SessionText(w io.Writer, m *Model) error {
@@ -17,10 +25,10 @@ func SessionText(w io.Writer, m *Model) error {
 	p.line("")
 	p.line("as found  %s points/s with %d users", ui.Number(s.AsFound), s.AsFoundWorkload)
 	if s.Final > 0 {
-		p.line("final     %s points/s with %d users   %s", ui.Number(s.Final), s.FinalWorkload, ui.Factor(s.Final/max(s.AsFound, 1e-9)))
+		p.line("final     %s points/s with %d users%s", ui.Number(s.Final), s.FinalWorkload, factor(s.Factor(s.Final)))
 	}
 	if s.FinalAsFoundLoad > 0 {
-		p.line("          %s points/s with %d users   %s", ui.Number(s.FinalAsFoundLoad), s.AsFoundWorkload, ui.Factor(s.FinalAsFoundLoad/max(s.AsFound, 1e-9)))
+		p.line("          %s points/s with %d users%s", ui.Number(s.FinalAsFoundLoad), s.AsFoundWorkload, factor(s.Factor(s.FinalAsFoundLoad)))
 	}
 	if s.AfterRestart > 0 {
 		p.line("          %s points/s after %s", ui.Number(s.AfterRestart), m.Score.Restarted())

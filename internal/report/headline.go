@@ -129,11 +129,11 @@ func repeated(r RunCount) string {
 // loadChanged says how much of the factor comes from more users.
 func loadChanged(s store.Session) string {
 	text := fmt.Sprintf("The load was changed too: %d users as found, %d at the end.", s.AsFoundWorkload, s.FinalWorkload)
-	if s.FinalAsFoundLoad <= 0 || s.AsFound <= 0 {
+	if s.Factor(s.FinalAsFoundLoad) == 0 {
 		return text + " Part of the factor comes from that."
 	}
 	return text + fmt.Sprintf(" With %d users, as found, the service now scores %s: %s from the changes alone.",
-		s.AsFoundWorkload, points(s.FinalAsFoundLoad), ui.Factor(s.FinalAsFoundLoad/s.AsFound))
+		s.AsFoundWorkload, points(s.FinalAsFoundLoad), ui.Factor(s.Factor(s.FinalAsFoundLoad)))
 }
 
 // restartNoise is how far two runs may differ before it is worth a word:
@@ -161,7 +161,12 @@ func tradesMade(m *Model) string {
 // hasInterval: one pair has no spread.
 func hasInterval(v experiment.Verdict) bool { return v.Pairs > 1 && v.High > v.Low }
 
-func points(v float64) string { return ui.Count(v) + " points/s" }
+func points(v float64) string {
+	if v == store.NoScore {
+		v = 0
+	}
+	return ui.Count(v) + " points/s"
+}
 
 func plural(n int, one, many string) string { return ui.Plural(n, one, many) }
 

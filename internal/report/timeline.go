@@ -88,8 +88,8 @@ func timelineMarks(m *Model) []mark {
 	}
 	end := func(label string, score float64) {
 		x := mark{label: label, score: score, whole: true, text: ui.Count(score), title: label + ": " + points(score)}
-		if m.Score.AsFound > 0 {
-			x.text += "  " + ui.Factor(score/m.Score.AsFound)
+		if factor := m.Session.Factor(score); factor > 0 {
+			x.text += "  " + ui.Factor(factor)
 		}
 		out = append(out, x)
 	}

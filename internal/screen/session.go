@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"kasoku/internal/load"
+	"kasoku/internal/store"
 	"kasoku/internal/tune"
 	"kasoku/internal/ui"
 )
@@ -215,7 +216,7 @@ func processors(l tune.Live, width int) string {
 }
 
 // scored: both scores are known.
-func scored(l tune.Live) bool { return l.AsFound > 0 && l.Score > 0 }
+func scored(l tune.Live) bool { return l.AsFound > store.NoScore && l.Score > store.NoScore }
 
 // score is that of what is in place, and the time left.
 func score(l tune.Live) []string {

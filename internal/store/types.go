@@ -18,11 +18,15 @@ import (
 
 // Session is one `kasoku tune` (or try) from first baseline to last verdict.
 type Session struct {
-	ID      int64         `json:"id"`
-	Command string        `json:"command"` // "tune", "try", "run"
-	Stack   string        `json:"stack"`   // its name
-	Started time.Time     `json:"started"`
-	Ended   time.Time     `json:"ended,omitzero"`
+	ID      int64     `json:"id"`
+	Command string    `json:"command"` // "tune", "try", "run"
+	Stack   string    `json:"stack"`   // its name
+	Started time.Time `json:"started"`
+	Ended   time.Time `json:"ended,omitzero"`
+	// Resumed is when it was last taken up again after an interruption, Worked how
+	// long it was at work until its last end, without the time between.
+	Resumed time.Time     `json:"resumed,omitzero"`
+	Worked  time.Duration `json:"worked,omitempty"`
 	Budget  time.Duration `json:"budget"`
 	// State: "running", "done", "interrupted", "failed".
 	State string `json:"state"`
@@ -30,7 +34,8 @@ type Session struct {
 	Stopped string `json:"stopped,omitempty"`
 	// StopReason is the same for programs: one of Stop….
 	StopReason string `json:"stop_reason,omitempty"`
-	// AsFound and Final scores are geometric means of fit runs, at AsFoundWorkload and FinalWorkload.
+	// AsFound and Final scores are geometric means of fit runs, at AsFoundWorkload and FinalWorkload;
+	// NoScore where nothing was scored, 0 where nothing was measured.
 	AsFound         float64        `json:"as_found"`
 	Final           float64        `json:"final"`
 	AfterRestart    float64        `json:"after_restart"` // re-measured after every service but NotRestarted was restarted; 0 = not done
@@ -60,6 +65,26 @@ type Session struct {
 	// Regulation as it was, in words, and what it refused.
 	Allowed  []string         `json:"allowed"`
 	Refusals []remedy.Refusal `json:"refusals,omitempty"`
+}
+
+// NoScore stands for a measured score of nothing or less, in points/s.
+const NoScore = 1e-6
+
+// Factor is how many times as much a score is as that of the service as found; 0 where
+// that cannot be said.
+func (s *Session) Factor(score float64) float64 {
+	if s.AsFound <= NoScore || score <= NoScore {
+		return 0
+	}
+	return score / s.AsFound
+}
+
+// Began is when its present stretch of work did, or its last one.
+func (s *Session) Began() time.Time {
+	if s.Resumed.IsZero() {
+		return s.Started
+	}
+	return s.Resumed
 }
 
 // NotRestarted is a service that was not restarted at the end, and why.

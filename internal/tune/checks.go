@@ -2,11 +2,14 @@ package tune
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"kasoku/internal/prove"
+	"kasoku/internal/store"
 )
 
 // takeTime is the longest that one walk for the comparison of answers may take:
@@ -54,8 +57,8 @@ func (t *Tuner) prover() *Prover {
 }
 
 // recordAnswers keeps what the service answers as found.
-func (t *Tuner) recordAnswers(ctx context.Context) error {
-	if t.Bench.instead != nil || t.Bench.before == nil {
+func (t *Tuner) recordAnswers(ctx context.Context, run *store.Run) error {
+	if t.Bench.instead != nil || run == nil {
 		return nil
 	}
 	p := t.prover()
@@ -63,7 +66,7 @@ func (t *Tuner) recordAnswers(ctx context.Context) error {
 		return nil // check says so at the end
 	}
 	t.UI.Step("Record answers as found")
-	why, err := p.Record(ctx, t.Bench.before.ID)
+	why, err := p.Record(ctx, run.ID)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -74,6 +77,27 @@ func (t *Tuner) recordAnswers(ctx context.Context) error {
 		t.UI.Warn("answers as found could not be recorded: "+why, "at the end they are not compared")
 	}
 	return nil
+}
+
+// recordAgain records the answers of a session that was interrupted before it had
+// them, if its service is still as found.
+func (t *Tuner) recordAgain(ctx context.Context) error {
+	steps, err := t.Store.Steps(t.session.ID)
+	if err != nil || slices.ContainsFunc(steps, changesTarget) {
+		return err
+	}
+	runs, err := t.Store.Runs(store.RunFilter{Session: t.session.ID, Kind: store.Scored})
+	if err != nil || len(runs) == 0 {
+		return err
+	}
+	_, of, err := t.Store.LastArtifact(AnswersArtifact)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	if err == nil && slices.ContainsFunc(runs, func(r store.Run) bool { return r.ID == of }) {
+		return nil
+	}
+	return t.recordAnswers(ctx, &runs[len(runs)-1])
 }
 
 // check makes the regulation checks on what is in place at the end.

@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -19,9 +20,13 @@ const (
 	probeAgain = 4
 )
 
+// noEvidence is the score of a probe that was none.
+var noEvidence = math.NaN()
+
 // climb probes values (without current) around current and returns the scores
 // by value; 0 stands for what is set now. probe returns 0 for a value that did
-// not come up or was no evidence. With threshold every value is probed.
+// not come up, and noEvidence where nothing is known: such a value is stepped over.
+// With threshold every value is probed.
 func climb(values []int, current int, threshold bool, coin *rand.Rand, probe func(value int) (float64, error)) (map[int][]float64, error) {
 	ladder := append(slices.Clone(values), current)
 	slices.Sort(ladder)
@@ -43,6 +48,9 @@ func climb(values []int, current int, threshold bool, coin *rand.Rand, probe fun
 	if err != nil {
 		return nil, err
 	}
+	if math.IsNaN(top) {
+		top = 0
+	}
 	sides := []int{1, -1}
 	if coin.IntN(2) == 1 {
 		sides[0], sides[1] = -1, 1
@@ -56,7 +64,9 @@ func climb(values []int, current int, threshold bool, coin *rand.Rand, probe fun
 			if got < top*(1-probeDrop) && !threshold {
 				break
 			}
-			top = max(top, got)
+			if got > top { // not so noEvidence
+				top = got
+			}
 		}
 	}
 	for range probeRounds - 1 {

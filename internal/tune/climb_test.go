@@ -76,6 +76,21 @@ func TestClimbPastAFailure(t *testing.T) {
 	}
 }
 
+// A value of which nothing is known is stepped over, also what is set now.
+func TestClimbPastNoEvidence(t *testing.T) {
+	for unknown, want := range map[int]int{8: 16, 0: 16, 16: 8} {
+		scores, err := climb([]int{2, 8, 16}, 4, false, rand.New(rand.NewPCG(1, 1)), func(v int) (float64, error) {
+			if v == unknown {
+				return noEvidence, nil
+			}
+			return map[int]float64{0: 100, 2: 50, 8: 120, 16: 150}[v], nil
+		})
+		if got := bestValue(scores); err != nil || got != want || len(scores[unknown]) > 0 {
+			t.Errorf("without %d: %d of %v, %v", unknown, got, scores, err)
+		}
+	}
+}
+
 // A size that pays only where everything fits is found behind those that harm.
 func TestClimbToAThreshold(t *testing.T) {
 	for threshold, want := range map[bool]int{true: 16, false: 0} {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"kasoku/internal/stat"
 	"kasoku/internal/ui"
 )
 
@@ -43,7 +42,7 @@ func (t *Tuner) conclude(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.session.Final, t.session.FinalWorkload = stat.GeoMean(scores), t.workload
+	t.session.Final, t.session.FinalWorkload = level(scores), t.workload
 	if err := t.sameLoad(ctx); err != nil {
 		return err
 	}
@@ -67,9 +66,13 @@ func (t *Tuner) sameLoad(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.session.FinalAsFoundLoad = stat.GeoMean(scores)
-	t.UI.Info(fmt.Sprintf("%s points/s: %s of the factor of %s do not come from more users", score(t.session.FinalAsFoundLoad),
-		ui.Factor(t.session.FinalAsFoundLoad/max(t.session.AsFound, 1e-9)), ui.Factor(t.session.Final/max(t.session.AsFound, 1e-9))))
+	s := t.session
+	s.FinalAsFoundLoad = level(scores)
+	text := score(s.FinalAsFoundLoad) + " points/s"
+	if factor := s.Factor(s.Final); factor > 0 {
+		text += fmt.Sprintf(": %s of the factor of %s do not come from more users", ui.Factor(s.Factor(s.FinalAsFoundLoad)), ui.Factor(factor))
+	}
+	t.UI.Info(text)
 	return nil
 }
 

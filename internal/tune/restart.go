@@ -6,7 +6,6 @@ import (
 
 	"kasoku/internal/change"
 	"kasoku/internal/stack"
-	"kasoku/internal/stat"
 	"kasoku/internal/store"
 )
 
@@ -36,7 +35,7 @@ func (t *Tuner) afterRestart(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.session.AfterRestart = stat.GeoMean(scores)
+	t.session.AfterRestart = level(scores)
 	return nil
 }
 

@@ -53,7 +53,10 @@ func (t *Tuner) resume(s *store.Session) error {
 	if t.workload == 0 {
 		t.workload = s.AsFoundWorkload
 	}
-	t.session.State = "running"
+	if s.Worked == 0 && !s.Ended.IsZero() { // an earlier version did not note it
+		s.Worked = s.Ended.Sub(s.Started)
+	}
+	s.State, s.Budget, s.Resumed, s.Ended = "running", t.Budget, time.Now(), time.Time{}
 	t.stopped("", "")
 	if err := t.reconcile(steps); err != nil {
 		return err
@@ -78,6 +81,9 @@ func (t *Tuner) resume(s *store.Session) error {
 // target, by what the journal says: a step is stored with its verdict before it
 // is kept or put back, and Recover has put back whatever was not kept.
 func (t *Tuner) reconcile(steps []store.Step) error {
+	if err := t.noteUndone(steps); err != nil {
+		return err
+	}
 	for i := range steps {
 		st := &steps[i]
 		if !st.Ended.IsZero() || st.Verdict.Outcome == "" || st.Verdict.Outcome == experiment.Inconclusive {
@@ -97,6 +103,23 @@ func (t *Tuner) reconcile(steps []store.Step) error {
 			if st := &steps[i]; slices.Contains(look.LeavesOut, st.Seq) && noteLook(st, &look) {
 				errs = append(errs, t.Store.SaveStep(st))
 			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// noteUndone notes kept steps whose changes somebody put back while the session
+// stood still. They are not tried again in it.
+func (t *Tuner) noteUndone(steps []store.Step) error {
+	history := t.Exec.History()
+	var errs []error
+	for i := range steps {
+		st := &steps[i]
+		stays := func(tx change.Tx) bool { return tx.ID == st.Tx && tx.State == change.StateKept }
+		if changesTarget(*st) && !st.Ended.IsZero() && !slices.ContainsFunc(history, stays) {
+			st.LeftOut = true
+			st.Verdict.Reason += "; undone while the session stood still"
+			errs = append(errs, t.Store.SaveStep(st))
 		}
 	}
 	return errors.Join(errs...)

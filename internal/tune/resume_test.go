@@ -335,20 +335,21 @@ func TestReconcile(t *testing.T) {
 	load := store.Step{Seq: 4, Verdict: verdict(experiment.Improved)}
 	load.Plan.Workload = 32
 	save(load)
+	save(store.Step{Seq: 5, Verdict: verdict(experiment.Improved), Kept: true, Tx: 99, Ended: time.Now()}) // undone since
 	steps := v.steps(tu.session.ID)
 	if err := tu.reconcile(steps); err != nil {
 		t.Fatal(err)
 	}
-	ended := []bool{true, false, false, true}
+	ended := []bool{true, false, false, true, true}
 	for i, st := range v.steps(tu.session.ID) {
-		if st.Ended.IsZero() == ended[i] || st.Kept != (i == 3) {
-			t.Errorf("step %d: ended %v, kept %v", st.Seq, st.Ended, st.Kept)
+		if kept := st.Kept && !st.LeftOut; st.Ended.IsZero() == ended[i] || kept != (i == 3) {
+			t.Errorf("step %d: ended %v, kept %v", st.Seq, st.Ended, kept)
 		}
 	}
 	if _, ok := tu.proved["p"]; !ok || len(tu.proved) != 1 {
 		t.Errorf("proved: %v", tu.proved)
 	}
-	if slices.ContainsFunc(steps, func(s store.Step) bool { return s.Kept && s.Tx != 0 }) {
+	if slices.ContainsFunc(steps, changesTarget) {
 		t.Error("a transaction that does not exist is told as kept")
 	}
 }

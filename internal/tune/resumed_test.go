@@ -94,6 +94,58 @@ func TestDoubtsInARow(t *testing.T) {
 	}
 }
 
+// What a burst of somebody's work kept from being judged comes to turn again after the
+// others, once; where it is as loud then, the session ends as any other.
+func TestWhatWasLoudComesAgain(t *testing.T) {
+	for _, bursts := range []int{3, 1000} {
+		v := newVirtual(t, knob{name: "best", factor: 1.5, bound: 9, reach: 0.9}, knob{name: "gain", factor: 1.3, bound: 3, reach: 0.9})
+		v.alone("best", "gain")
+		tu := v.tuner()
+		made := tu.Bench.instead
+		left := bursts
+		tu.Bench.instead = func(ctx context.Context, o RunOptions) (*store.Run, error) {
+			run, err := made(ctx, o)
+			if err != nil || o.Side == "" || left == 0 || !v.isOn()["best"] {
+				return run, err
+			}
+			left--
+			run.Unfit = "foreign load"
+			return run, v.store.SaveRun(run)
+		}
+		session, err := tu.Run(t.Context())
+		if err != nil || session.State != "done" || v.isOn()["best"] != (bursts == 3) || !v.isOn()["gain"] {
+			t.Errorf("%d bursts: %v, %s, on: %q", bursts, err, session.State, v.on())
+		}
+		if n := len(v.steps(session.ID)); bursts == 1000 && n > 3 {
+			t.Errorf("what is always loud was tried in %d steps", n)
+		}
+		v.tell(session.ID)
+	}
+}
+
+// A service that scores nothing, whatever is tried, is not a loud machine.
+func TestNothingIsScored(t *testing.T) {
+	v := newVirtual(t, knob{name: "a", factor: 1, bound: 9, reach: 0.9}, knob{name: "b", factor: 1, bound: 8, reach: 0.9}, knob{name: "c", factor: 1, bound: 7, reach: 0.9})
+	v.alone("a", "b", "c")
+	tu := v.tuner()
+	made := tu.Bench.instead
+	tu.Bench.instead = func(ctx context.Context, o RunOptions) (*store.Run, error) {
+		run, err := made(ctx, o)
+		if err != nil {
+			return run, err
+		}
+		run.Score = -8
+		return run, v.store.SaveRun(run)
+	}
+	session, err := tu.Run(t.Context())
+	if err != nil || session.State != "done" || len(v.steps(session.ID)) != 3 {
+		t.Errorf("%v, %s, %d steps", err, session.State, len(v.steps(session.ID)))
+	}
+	if session.AsFound != store.NoScore || session.Factor(100) != 0 {
+		t.Errorf("as found %g, factor %g", session.AsFound, session.Factor(100))
+	}
+}
+
 // refusing cannot put a candidate in place.
 type refusing struct{ pretended }
 

@@ -3,6 +3,7 @@ package tune
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"sort"
 	"time"
@@ -17,7 +18,25 @@ import (
 func (t *Tuner) search(ctx context.Context, step *store.Step, sw *switcher) (stop bool, err error) {
 	s := step.Plan.Search
 	coin := rand.New(rand.NewPCG(uint64(step.ID), 1))
-	scores, err := climb(s.Values, s.Current, s.Threshold, coin, func(v int) (float64, error) { return t.probe(ctx, step, sw, v) })
+	unknown, wrong := 0, 0.0
+	scores, err := climb(s.Values, s.Current, s.Threshold, coin, func(v int) (float64, error) {
+		run, err := t.probe(ctx, step, sw, v)
+		if err != nil || run == nil {
+			return 0, err
+		}
+		if run.Unfit != "" {
+			unknown++
+			return noEvidence, nil
+		}
+		bad := float64(run.Evidence.Load.Mismatches) / math.Max(1, float64(run.Evidence.Load.Requests))
+		if v == 0 {
+			wrong = math.Max(wrong, bad)
+		}
+		if bad > experiment.WrongRatio*wrong {
+			return 0, nil
+		}
+		return run.Score, nil
+	})
 	if err != nil {
 		return false, err
 	}
@@ -25,6 +44,11 @@ func (t *Tuner) search(ctx context.Context, step *store.Step, sw *switcher) (sto
 		return false, err
 	}
 	best := bestValue(scores)
+	if best == 0 && unknown > 0 {
+		step.Verdict = experiment.Verdict{Outcome: experiment.Inconclusive, Took: time.Since(step.Started),
+			Reason: fmt.Sprintf("%d probes of %s were no evidence, and no other scored better: %s", unknown, s.Name, probeText(scores, s.Current))}
+		return true, nil
+	}
 	t.UI.Info(fmt.Sprintf("probed %s: %s", s.Name, probeText(scores, s.Current)))
 	if best == 0 {
 		step.Verdict = experiment.Verdict{Outcome: experiment.NoDifference,
@@ -42,42 +66,34 @@ func (t *Tuner) search(ctx context.Context, step *store.Step, sw *switcher) (sto
 	return false, nil
 }
 
-// probe scores one value; 0 = as set now. A value that fails to come up or is
-// unfit scores 0.
-func (t *Tuner) probe(ctx context.Context, step *store.Step, sw *switcher, value int) (float64, error) {
+// probe measures one value; 0 = as set now. No run comes of a value with which the
+// service does not come up.
+func (t *Tuner) probe(ctx context.Context, step *store.Step, sw *switcher, value int) (run *store.Run, err error) {
 	side := experiment.Baseline
 	if err := sw.to(ctx, experiment.Baseline); err != nil {
-		return 0, err
+		return nil, err
 	}
 	if value != 0 {
 		changes, err := step.Plan.Search.At(value)
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
 		sw.intent.Changes = changes
 		side = experiment.Candidate
 		if err := sw.to(ctx, side); err != nil {
 			if isCandidate(err) {
-				return 0, nil
+				return nil, nil
 			}
-			return 0, err
+			return nil, err
 		}
 	}
-	var run *store.Run
-	var err error
 	for range probeTries {
 		if run, err = t.Bench.Run(ctx, RunOptions{Kind: store.Probe, Side: side, Step: step.ID, Workload: t.workload,
-			Label: fmt.Sprintf("%s = %d", step.Plan.Search.Name, value)}); err != nil {
-			return 0, err
-		}
-		if run.Unfit == "" {
-			break
+			Label: fmt.Sprintf("%s = %d", step.Plan.Search.Name, value)}); err != nil || run.Unfit == "" {
+			return run, err
 		}
 	}
-	if run.Unfit != "" || run.Evidence.Load.Mismatches > 0 {
-		return 0, nil
-	}
-	return run.Score, nil
+	return run, nil
 }
 
 // probeTries bounds the repetition of a probe that is no evidence.

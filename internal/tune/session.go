@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"kasoku/internal/change"
@@ -58,6 +59,7 @@ type Tuner struct {
 	waiting  bool               // others wait for the plan that is tried
 	open     bool               // and some that made way for others are open
 	walked   bool               // single requests were followed
+	loud     map[string]bool    // by plan ID: its runs were no evidence
 	learned  learned
 	halves   halves                // of groups that were not kept
 	proved   map[string]store.Step // by plan ID: judged, but what follows was cut off
@@ -107,7 +109,7 @@ func (t *Tuner) Run(ctx context.Context) (*store.Session, error) {
 	if err == nil {
 		err = t.conclude(ctx)
 	}
-	t.session.Ended = time.Now()
+	t.session.Worked, t.session.Ended = t.session.Worked+time.Since(started), time.Now()
 	switch {
 	case err == nil:
 		t.session.State = "done"
@@ -116,7 +118,7 @@ func (t *Tuner) Run(ctx context.Context) (*store.Session, error) {
 		t.stopped(store.StopNoisy, err.Error())
 	case ctx.Err() != nil:
 		t.session.State = "interrupted"
-		t.stopped(store.StopInterrupted, "interrupted; `kasoku tune` goes on from here")
+		t.stopped(store.StopInterrupted, t.interrupted("`kasoku tune` goes on from here"))
 	default:
 		t.session.State = "failed"
 		t.stopped(store.StopFailed, err.Error())
@@ -135,12 +137,15 @@ func (t *Tuner) stopped(reason, text string) {
 // begin takes up an interrupted session or measures the service as found.
 func (t *Tuner) begin(ctx context.Context) error {
 	t.tried, t.proved, t.halves = map[string]attempt{}, map[string]store.Step{}, nil
-	t.learned = learned{}
+	t.learned, t.loud = learned{}, map[string]bool{}
 	t.workload = t.Bench.Users()
 	if last, err := t.resumable(); err != nil {
 		return err
 	} else if last != nil {
-		return t.resume(last)
+		if err := t.resume(last); err != nil {
+			return err
+		}
+		return t.recordAgain(ctx)
 	}
 	t.session = &store.Session{Command: "tune", Stack: t.Stack.Name, Started: time.Now(), Budget: t.Budget,
 		State: "running", AsFoundWorkload: t.workload, Scenario: t.Bench.scenarioHash()}
@@ -157,7 +162,7 @@ func (t *Tuner) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.session.AsFound = stat.GeoMean(scores)
+	t.session.AsFound = level(scores)
 	t.tellScore()
 	if t.workload == 0 {
 		t.workload = t.Bench.Users() // now somebody else's benchmark has told
@@ -167,7 +172,7 @@ func (t *Tuner) begin(ctx context.Context) error {
 	if err := t.Store.SaveSession(t.session); err != nil {
 		return err
 	}
-	return t.recordAnswers(ctx)
+	return t.recordAnswers(ctx, t.Bench.before)
 }
 
 // measure makes n fit scored runs and returns their scores.
@@ -189,9 +194,19 @@ func (t *Tuner) measure(ctx context.Context, label string, n int) ([]float64, er
 			t.UI.Warn(fmt.Sprintf("the score %s counts run %d, which is no evidence: %s", label, run.ID, run.Unfit), "stop other work on this machine, and measure again: kasoku run")
 			t.session.Doubts = append(t.session.Doubts, fmt.Sprintf("%s, run %d: %s", label, run.ID, run.Unfit))
 		}
-		scores = append(scores, max(run.Score, 1e-6))
+		scores = append(scores, run.Score)
 	}
 	return scores, nil
+}
+
+// level is the geometric mean of scores. Where one of them is not above 0, which has
+// none, it is the arithmetic one, at least store.NoScore.
+func level(scores []float64) float64 {
+	if slices.Min(scores) > 0 {
+		return stat.GeoMean(scores)
+	}
+	mean, _ := stat.MeanSD(scores)
+	return max(mean, store.NoScore)
 }
 
 // loop takes step after step until nothing pays.
@@ -232,8 +247,12 @@ func (t *Tuner) loop(ctx context.Context) error {
 			return nil
 		}
 		if step.Verdict.Outcome == experiment.Inconclusive {
-			t.mark(step.Plan, attempt{binding: t.diag.Binds, small: true})
-			if doubts++; doubts >= maxDoubts {
+			first := !loud(step) || t.firstLoud(step)
+			t.mark(step.Plan, attempt{binding: t.diag.Binds, small: true, cut: loud(step) && first})
+			if first && !unscored(step.Verdict) {
+				doubts++
+			}
+			if doubts >= maxDoubts {
 				return errNoisy
 			}
 		} else {
@@ -241,6 +260,34 @@ func (t *Tuner) loop(ctx context.Context) error {
 		}
 		fresh = step.Kept || !t.walked
 	}
+}
+
+// loud reports whether a step could not be judged because its runs, or its probes, were
+// no evidence.
+func loud(st *store.Step) bool {
+	n := len(st.Verdict.Samples)
+	return n == 0 && st.Plan.Search != nil || n > 0 && st.Verdict.Samples[n-1].Unfit != ""
+}
+
+// firstLoud reports whether a loud step's plan was not loud before in this session. Then
+// it comes to turn again after the others; the second time is nobody's doubt.
+func (t *Tuner) firstLoud(st *store.Step) bool {
+	ids, first := partIDs(st.Plan), false
+	if len(st.Plan.Parts) == 0 {
+		ids[0] = key(st.Plan)
+	}
+	for _, id := range ids {
+		first = first || !t.loud[id]
+		t.loud[id] = true
+	}
+	return first
+}
+
+// unscored reports whether neither side scored in the last pair. That comes of the
+// service or its scenario, not of what else runs on the machine.
+func unscored(v experiment.Verdict) bool {
+	n := len(v.Samples)
+	return n > 1 && v.Samples[n-1].Unfit == "" && v.Samples[n-1].Score <= 0 && v.Samples[n-2].Score <= 0
 }
 
 // maxDoubts inconclusive experiments in a row end the session: where nothing

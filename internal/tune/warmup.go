@@ -14,7 +14,6 @@ import (
 	"kasoku/internal/experiment"
 	"kasoku/internal/prove"
 	"kasoku/internal/remedy"
-	"kasoku/internal/stat"
 	"kasoku/internal/store"
 	"kasoku/internal/ui"
 )
@@ -42,7 +41,7 @@ func (t *Tuner) warmUp(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r := &diagnose.Reboot{Before: short.Before, After: short.After, Later: stat.GeoMean(scores), Least: prove.KeptScore}
+	r := &diagnose.Reboot{Before: short.Before, After: short.After, Later: level(scores), Least: prove.KeptScore}
 	if !r.Cold() {
 		t.UI.Info(fmt.Sprintf("it is %s points/s still, so the reboot took more than caches: compare what ran and what was set before it", score(r.Later)))
 		return nil
