@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -73,9 +72,11 @@ func PlanNginx(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 				}
 				break
 			}
-			if err := beside(server, maps(in, valid)); err != nil {
+			if err := beside(server, maps(in.Evidence.Load.TellingHeaders, valid)); err != nil {
 				return err
 			}
+		} else if err := renew(conf, in.Evidence.Load.TellingHeaders, valid); err != nil {
+			return err
 		}
 		if err := enter(conf, entries); err != nil {
 			return err
@@ -180,96 +181,6 @@ func place(in planning.Input, svc *stack.Service, why string) (dir string, mk ch
 func cachePath(module, dir string, size int64) string {
 	return fmt.Sprintf("%s_cache_path %s levels=1:2 use_temp_path=off keys_zone=%s:4m max_size=%dm inactive=10m;",
 		module, nginx.Quote(dir), diagnose.CacheZone, size/planning.MiB)
-}
-
-// overriding are headers by which some frameworks take another URL or method
-// than the request line's; a request with one is not looked up.
-var overriding = []string{"x-original-url", "x-rewrite-url", "x-http-method-override"}
-
-// forwarded are headers by which applications behind a balancer learn how they
-// were asked; they are part of the key, so that nobody gets an answer made for
-// another host or scheme.
-var forwarded = []string{"x-forwarded-host", "x-forwarded-proto", "x-forwarded-port", "x-forwarded-prefix"}
-
-func variable(header string) string {
-	return "$http_" + strings.ReplaceAll(strings.ToLower(header), "-", "_")
-}
-
-// maps decide what is looked up and what is not kept. nginx takes the first
-// expression that matches; s-maxage counts before max-age (RFC 9111, 5.2.2.10),
-// which is often 0 beside it, for browsers. A request that tells who
-// asks never meets the cache: for it the zone is off, so that it is passed on
-// as if there were none.
-func maps(in planning.Input, valid time.Duration) string {
-	asks := diagnose.PageMap + "|$http_authorization"
-	bars := "||"
-	for _, h := range slices.Concat(overriding, in.Evidence.Load.TellingHeaders) {
-		if h == "authorization" || h == "cookie" {
-			continue
-		}
-		asks += "|" + variable(h)
-		bars += "|"
-	}
-	return fmt.Sprintf(`map $request_uri %[1]s {
-    default 0;
-}
-map "%[2]s|$http_cookie" %[3]s {
-    default off;
-    "%[4]s%[5]s" %[6]s;
-    "~^%[7]s%[9]s" %[6]s;
-}
-map $upstream_http_cache_control $kasoku_private {
-    default 0;
-    "~*(^|[,\s])(private|no-store|no-cache)" 1;
-    "~*(^|[,\s])s-maxage\s*=\s*\"?(%[8]s)(\D|$)" 1;
-    "~*(^|[,\s])s-maxage\s*=" 0;
-    "~*(^|[,\s])max-age\s*=\s*\"?(%[8]s)(\D|$)" 1;
-}
-map "$upstream_http_x_accel_expires|$upstream_http_expires|$upstream_http_cache_control" $kasoku_dated {
-    default 1;
-    "~^\|\|" 0;
-    "~*^\|.*max-age\s*=" 0;
-}`, diagnose.PageMap, asks, diagnose.CacheMap, pageKind, bars, diagnose.CacheZone,
-		fileKind, below(int(valid/time.Second)), regexp.QuoteMeta(bars))
-}
-
-// below is a regular expression for the whole numbers from 0 to n-1, n > 0, as
-// max-age has them: an answer that the application lets live shorter than it
-// would be kept is not kept at all.
-func below(n int) string {
-	text := fmt.Sprint(n)
-	var parts []string
-	if len(text) > 1 {
-		parts = append(parts, fmt.Sprintf(`\d{1,%d}`, len(text)-1))
-	}
-	for i := range text {
-		if text[i] == '0' {
-			continue
-		}
-		part := text[:i] + fmt.Sprintf("[0-%c]", text[i]-1)
-		if rest := len(text) - i - 1; rest > 0 {
-			part += fmt.Sprintf(`\d{%d}`, rest)
-		}
-		parts = append(parts, part)
-	}
-	return "0*(" + strings.Join(parts, "|") + ")"
-}
-
-// enter adds what is not in PageMap yet.
-func enter(conf *nginx.Config, entries []wanted) error {
-	m := diagnose.MapBlock(conf, diagnose.PageMap)
-	if m == nil {
-		return fmt.Errorf("the map of pages was not made")
-	}
-	for _, e := range entries {
-		if m.First("~"+e.pattern) != nil {
-			continue
-		}
-		if err := m.Append(nginx.Quote("~"+e.pattern) + " " + e.kind + ";"); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // locations are those that hand the URLs to the application, each once.
