@@ -42,7 +42,7 @@ func setFile(in remedy.Input, path, text string) {
 // minimum of lines; it is started anew both ways.
 func TestMediaWikiCdn(t *testing.T) {
 	in := behindVarnish(debianWiki + shortAddress)
-	in.Evidence.Load.TellingHeaders = []string{"x-api-key"}
+	in.Evidence.Load.TellingHeaders = []string{"x-tenant"}
 	for _, url := range []string{"/wiki/A", "/index.php?title=A&action=history", "/index.php?title=A", "/wiki/A?x=1", "/wiki/B"} {
 		p := strangersPage(url)
 		if url == "/wiki/B" {
@@ -62,7 +62,7 @@ func TestMediaWikiCdn(t *testing.T) {
 		t.Errorf("changes %+v", p.Changes)
 	}
 	remedytest.Has(t, string(first.After.Content), plainVCL, "acl kasoku_purgers {\n    \"127.0.0.1\";\n}", "return (synth(405,", `req.url ~ {"^(?:/index\.php(?:[/?]|$)|/wiki/)"}`,
-		`{"^(?:/wiki/[^?]+|/index\.php\?title=[^&]+&action=history)$"}`, `req.http.host != "wiki.example"`, "req.http.Authorization || ", "req.http.x-api-key", `!~ "^s-maxage=18000,"`, "set beresp.ttl = 300s;")
+		`{"^(?:/wiki/[^?]+|/index\.php\?title=[^&]+&action=history)$"}`, `req.http.host != "wiki.example"`, "req.http.Authorization || ", "req.http.x-api-key || ", "req.http.x-tenant", `!~ "^s-maxage=18000,"`, "set beresp.ttl = 300s;")
 	if p.Fresh == nil || strings.Join(p.Fresh.URLs, " ") != "/wiki/B /wiki/A /index.php?title=A&action=history" || p.Fresh.MaxAge != 2*time.Second || !p.EditsSettings || !p.Fills {
 		t.Errorf("fresh %+v, settings %v, fills %v", p.Fresh, p.EditsSettings, p.Fills)
 	}

@@ -28,11 +28,11 @@ func pagesWorld(pages ...load.PageSample) remedy.Input {
 
 func TestNginxKeepsWhatIsTheSameForAll(t *testing.T) {
 	in := pagesWorld(strangersPage("/"), strangersPage("/list?sort=a.b"))
-	in.Evidence.Load.TellingHeaders = []string{"x-api-key"}
+	in.Evidence.Load.TellingHeaders = []string{"x-api-key", "x-tenant"}
 	in.Evidence.Load.Assets = []load.StaticSample{{Path: "/logo.png", Status: 200, Count: 100, Total: time.Second, Headers: []string{"Cache-Control: public, max-age=100"}}}
 	p := remedytest.Want(t, in, "nginx.page-cache")
 	text := remedytest.After(p, "")
-	remedytest.Has(t, text, `~^/list\?sort=a\.b$ 1;`, `~^/logo\.png(?:\?.*)?$`, "|$http_authorization|$http_x_original_url|", "|$http_x_api_key|$http_cookie\"",
+	remedytest.Has(t, text, `~^/list\?sort=a\.b$ 1;`, `~^/logo\.png(?:\?.*)?$`, "|$http_authorization|$http_x_original_url|", "|$http_x_tenant|$http_cookie\"",
 		"fastcgi_cache_valid 200 99s;", "fastcgi_cache_use_stale off;", "|$http_host|$request_uri|", "fastcgi_no_cache $kasoku_private $kasoku_dated;", "/dev/shm/kasoku-pages-web")
 	if len(p.Trades) != 1 || p.Trades[0] != regulation.Staleness || p.Fresh == nil || p.Fresh.MaxAge != 5*time.Minute {
 		t.Errorf("trades %v, fresh %+v", p.Trades, p.Fresh)
@@ -286,6 +286,20 @@ func TestVarnishKeepsPages(t *testing.T) {
 		in.Evidence.Load.Pages[i].Hit, in.Evidence.Load.Pages[i].Known = true, 0
 	}
 	remedytest.WantNone(t, in, "varnish.pages", "")
+}
+
+// Clients say who they are by headers that the scenario does not send, too.
+func TestIdentifyingHeadersAreBarred(t *testing.T) {
+	nginx := remedytest.After(remedytest.Want(t, pagesWorld(strangersPage("/")), "nginx.page-cache"), "")
+	varnish := remedytest.After(remedytest.Want(t, varnished(plainVCL), "varnish.pages"), "")
+	for _, h := range []string{"x-api-key", "x-auth-token", "x-access-token", "x-session-id", "x-user-id", "x-remote-user", "remote-user",
+		"x-forwarded-user", "x-forwarded-email", "x-client-cert", "ssl-client-cert"} {
+		remedytest.Has(t, nginx, "|$http_"+strings.ReplaceAll(h, "-", "_")+"|")
+		if !regexp.MustCompile(`\|\| req\.http\.` + h + `( \|\| .*)?\) \{\s*return \(pass\);`).MatchString(varnish) {
+			t.Errorf("a request with %s is not passed on:\n%s", h, varnish)
+		}
+	}
+	nginxTakes(t, nginx)
 }
 
 // ownRules are VCLs whose own rules kept pages would be sent before, each with

@@ -16,6 +16,13 @@ import (
 // than the request line's; a request with one is not looked up.
 var overriding = []string{"x-original-url", "x-rewrite-url", "x-http-method-override"}
 
+// identifying are headers by which clients, and servers that let them in, often
+// say who asks; a request with one is not looked up and its answer not kept,
+// though the scenario sends none. What the server with the cache itself tells
+// the application (proxy_set_header) is not the client's and does not count.
+var identifying = []string{"x-api-key", "x-auth-token", "x-access-token", "x-session-id", "x-user-id", "x-remote-user", "remote-user",
+	"x-forwarded-user", "x-forwarded-email", "x-client-cert", "ssl-client-cert"}
+
 // forwarded are headers by which applications behind a balancer learn how they
 // were asked; they are part of the key, so that nobody gets an answer made for
 // another host or scheme.
@@ -23,6 +30,18 @@ var forwarded = []string{"x-forwarded-host", "x-forwarded-proto", "x-forwarded-p
 
 // privateMap is the variable that tells which answers are not kept.
 const privateMap = "$kasoku_private"
+
+// bars are the headers, beside Authorization and Cookie, of which none may be in
+// a request that is looked up; telling are the scenario's.
+func bars(telling []string) []string {
+	var out []string
+	for _, h := range slices.Concat(overriding, identifying, telling) {
+		if h != "authorization" && h != "cookie" && !slices.Contains(out, h) {
+			out = append(out, h)
+		}
+	}
+	return out
+}
 
 func variable(header string) string {
 	return "$http_" + strings.ReplaceAll(strings.ToLower(header), "-", "_")
@@ -32,10 +51,8 @@ func variable(header string) string {
 // the cookie's is not among them.
 func barring(telling []string) []string {
 	out := []string{"$http_authorization"}
-	for _, h := range slices.Concat(overriding, telling) {
-		if v := variable(h); v != "$http_cookie" && !slices.Contains(out, v) {
-			out = append(out, v)
-		}
+	for _, h := range bars(telling) {
+		out = append(out, variable(h))
 	}
 	return out
 }
@@ -58,12 +75,12 @@ map "$upstream_http_x_accel_expires|$upstream_http_expires|$upstream_http_cache_
 // meets the cache: for it the zone is off, so that it is passed on as if there
 // were none.
 func looked(barring []string) string {
-	bars := strings.Repeat("|", len(barring)+1)
+	none := strings.Repeat("|", len(barring)+1)
 	return fmt.Sprintf(`map "%[1]s|%[2]s|$http_cookie" %[3]s {
     default off;
     "%[4]s%[5]s" %[6]s;
     "~^%[7]s%[8]s" %[6]s;
-}`, diagnose.PageMap, strings.Join(barring, "|"), diagnose.CacheMap, pageKind, bars, diagnose.CacheZone, fileKind, regexp.QuoteMeta(bars))
+}`, diagnose.PageMap, strings.Join(barring, "|"), diagnose.CacheMap, pageKind, none, diagnose.CacheZone, fileKind, regexp.QuoteMeta(none))
 }
 
 // private is the map of what is not kept. nginx takes the first expression that

@@ -29,10 +29,8 @@ func activation(svc *stack.Service) change.Activation {
 // asks for something else than its URL.
 func Asking(telling []string) string {
 	asks := []string{"req.http.Authorization"}
-	for _, h := range slices.Concat(overriding, telling) {
-		if h != "authorization" && h != "cookie" {
-			asks = append(asks, "req.http."+h)
-		}
+	for _, h := range bars(telling) {
+		asks = append(asks, "req.http."+h)
 	}
 	return strings.Join(asks, " || ")
 }
