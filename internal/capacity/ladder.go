@@ -47,8 +47,6 @@ const (
 	// overTop: throughput below this part of the best is behind the peak; two
 	// such rungs show how it falls.
 	overTop = 0.9
-	// mostErrors in percent: answers that fail are fast and say nothing.
-	mostErrors = 0.1
 	// leastRungs show more than one number of users, whatever the budget.
 	leastRungs = 2
 )
@@ -162,10 +160,10 @@ func (l *ladder) measure(users int) (Rung, error) {
 	}
 	l.made++
 	l.longest = max(l.longest, l.o.Clock().Sub(begin))
-	switch e := r.Figures["errors"]; {
+	switch why := failing(r.Figures); {
 	case r.Unfit != "":
-	case e > mostErrors:
-		r.Unfit, r.Stop = fmt.Sprintf("%s of the requests failed or were answered wrongly", figureText("errors", e)), true
+	case why != "":
+		r.Unfit, r.Stop = why, true
 	case !(r.PerSecond > 0):
 		r.Unfit, r.Stop = "nothing was answered", true
 	}

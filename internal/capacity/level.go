@@ -71,6 +71,17 @@ func LevelOf(res *load.Result, source string) Level {
 	return l
 }
 
+// mostErrors in percent: answers that fail are fast and say nothing.
+const mostErrors = 0.1
+
+// failing says that too many answers of a level failed; "" if not.
+func failing(f Figures) string {
+	if e := f["errors"]; e > mostErrors {
+		return figureText("errors", e) + " of the requests failed or were answered wrongly"
+	}
+	return ""
+}
+
 // percent of all, at most 100: wrong answers are also those of the warm-up,
 // which is not in all.
 func percent(part, all int64) float64 {

@@ -15,7 +15,8 @@ var ErrNoRuns = errors.New("no stored run can be used")
 // FromRuns takes levels from scored runs with different numbers of users, and
 // costs from their CPU, disks and networks. All runs must be of one
 // configuration: the caller chooses them. Those that are no evidence, have
-// another scenario than the first one or planned arrivals are dropped.
+// another scenario than the first one, many answers that failed or planned arrivals
+// are dropped.
 func FromRuns(runs []*store.Run, st *stack.Stack) (*Measured, error) {
 	m := &Measured{Axis: Users}
 	var rates []float64
@@ -32,7 +33,7 @@ func FromRuns(runs []*store.Run, st *stack.Stack) (*Measured, error) {
 		if scenario == "" {
 			scenario = res.Scenario
 		}
-		if why := unusable(run, scenario); why != "" {
+		if why := unusable(run, scenario, l.Figures); why != "" {
 			m.Dropped = append(m.Dropped, Dropped{l, why})
 			continue
 		}
@@ -61,8 +62,8 @@ func FromRuns(runs []*store.Run, st *stack.Stack) (*Measured, error) {
 	return m, nil
 }
 
-// unusable says why a run is no level; "" if it is.
-func unusable(run *store.Run, scenario string) string {
+// unusable says why a run is no level and tells no costs; "" if it can be used.
+func unusable(run *store.Run, scenario string, figures Figures) string {
 	res := run.Evidence.Load
 	switch {
 	case run.Unfit != "":
@@ -76,7 +77,7 @@ func unusable(run *store.Run, scenario string) string {
 	case res.Workload < 1:
 		return "how many users it had is not known"
 	}
-	return ""
+	return failing(figures)
 }
 
 // machines counts the hosts that costs are about.

@@ -77,6 +77,26 @@ func TestCostsNeedHosts(t *testing.T) {
 	}
 }
 
+// Answers that fail are fast: a run with many looks as if the hosts carried more
+// and a right answer cost less.
+func TestFailedAnswersAreNoCapacity(t *testing.T) {
+	good, few, bad := stored(1, 8, 200), stored(2, 8, 200), stored(3, 16, 600)
+	few.Evidence.Load.Errors = 2     // of 2,002
+	bad.Evidence.Load.Mismatches = 6 // of 6,000 is just enough
+	m, err := FromRuns([]*store.Run{good, few, bad}, twoHosts)
+	if err != nil || len(m.Levels) != 3 {
+		t.Fatalf("%v, %+v", err, m)
+	}
+	bad.Evidence.Load.Mismatches = 60
+	m, err = FromRuns([]*store.Run{good, few, bad}, twoHosts)
+	if err != nil || len(m.Levels) != 2 || len(m.Dropped) != 1 || m.Dropped[0].Why != "1 % of the requests failed or were answered wrongly" {
+		t.Fatalf("%v, %+v", err, m)
+	}
+	if c := m.Costs[0]; c.Runs != 2 {
+		t.Errorf("costs are taken from %d runs: %+v", c.Runs, c)
+	}
+}
+
 func TestNoRuns(t *testing.T) {
 	if _, err := FromRuns(nil, twoHosts); !errors.Is(err, ErrNoRuns) {
 		t.Errorf("got %v", err)
