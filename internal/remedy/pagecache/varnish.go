@@ -54,6 +54,9 @@ func planVarnish(in planning.Input, f diagnose.Finding) ([]planning.Plan, error)
 	if err := Chooses(conf); err != nil {
 		return nil, err
 	}
+	if err := keepsItself(conf); err != nil {
+		return nil, err
+	}
 	pages := diagnose.PagePatterns(in.Evidence.Load.Pages, func(load.PageSample) bool { return true })
 	plain := diagnose.PagePatterns(in.Evidence.Load.Pages, diagnose.PlainForAll)
 	if err := AdmittedBehind(in, f.Service, pages); err != nil {
@@ -82,7 +85,8 @@ func planVarnish(in planning.Input, f diagnose.Finding) ([]planning.Plan, error)
 // vcl_backend_response. Varnish counts in fractions of a second from when the
 // answer came, so the limit is the time to live; grace, by which it sends what
 // has expired while it fetches anew, is nothing (VCL manual, "Grace mode").
-// What an application says itself (max-age) counts where it is shorter.
+// What an application says itself (max-age) counts where it is shorter. The
+// operator's own statements run after these (keepsItself).
 func pagesVCL(pages, plain, telling []string, age time.Duration) (recv, response string, err error) {
 	all := join(pages)
 	if strings.Contains(all, `"}`) || len(pages) == 0 {
