@@ -1,6 +1,7 @@
 package prove
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 )
@@ -88,10 +89,23 @@ func begin(check string) *Result {
 func (r *Result) notJudged(format string, args ...any) *Result {
 	if r.Outcome == Failed {
 		r.note(format, args...)
+		r.Text = cmp.Or(r.Text, "it could not be made to the end, and failed before")
 		return r
 	}
 	r.Outcome, r.Text = NotJudged, fmt.Sprintf(format, args...)
 	return r
+}
+
+// Ended is the result of a check that ended with an error; nil changes nothing.
+// It is not judged, unless it failed before.
+func (r Result) Ended(err error) Result {
+	if err == nil {
+		return r
+	}
+	if r.Started.IsZero() {
+		r.Started = time.Now()
+	}
+	return *r.notJudged("it could not be made: %v", err).end()
 }
 
 // end notes how long it took.

@@ -75,8 +75,12 @@ func Stale(ctx context.Context, w *load.Witness, o StaleOptions) (Result, error)
 			return *r, fmt.Errorf("check staleness: prepare write %d: %w", n+1, err)
 		}
 		deeds = append(deeds, d)
-		if why, err := s.before(ctx, d); err != nil || why != "" {
-			return *r.notJudged("%s", why).end(), err
+		why, err := s.before(ctx, d)
+		if err != nil {
+			return *r, err
+		}
+		if why != "" {
+			return *r.notJudged("%s", why).end(), nil
 		}
 		if err := d.Do(ctx); err != nil {
 			return *r, fmt.Errorf("check staleness: write %d: %w", n+1, err)

@@ -64,9 +64,7 @@ func (p *Prover) Run(ctx context.Context) ([]prove.Result, error) {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err != nil {
-			r = prove.Skipped(r.Check, "it could not be made: "+err.Error())
-		}
+		r = r.Ended(err)
 		p.tell(r)
 		out = append(out, r)
 		return nil
@@ -291,7 +289,8 @@ func (p *Prover) staleness(ctx context.Context, w *load.Witness) (r prove.Result
 	if err := p.Bench.reset(ctx); err != nil {
 		return r, err
 	}
-	return r, p.underLoad(ctx, p.Workload, stale)
+	err = p.underLoad(ctx, p.Workload, stale)
+	return r, err
 }
 
 func (p *Prover) durability(ctx context.Context, w *load.Witness) (prove.Result, error) {
@@ -305,28 +304,31 @@ func (p *Prover) durability(ctx context.Context, w *load.Witness) (prove.Result,
 	}
 	var all []prove.Result
 	for _, svc := range dbs {
-		h := p.Bench.Hosts[svc.HostName()]
-		if h == nil {
-			return prove.Result{}, fmt.Errorf("host %s is not connected", svc.HostName())
-		}
-		var r prove.Result
-		var err error
-		switch {
-		case !slices.Contains(st.Checks.Kill, svc.Name):
-			r, err = prove.Settings(ctx, st, h, svc)
-		case w == nil:
-			if r, err = prove.Settings(ctx, st, h, svc); err == nil && r.Outcome == prove.NotJudged {
-				r.Text = noWitness
-			}
-		default:
-			r, err = prove.Crash(ctx, st, h, svc, w, prove.CrashOptions{Back: st.Checks.Back()})
-		}
-		if err != nil {
-			return r, err
+		r, err := p.durable(ctx, svc, w)
+		if err != nil { // what it found, and the other databases, count all the same
+			r = r.Ended(fmt.Errorf("%s: %w", svc.Name, err))
 		}
 		all = append(all, r)
 	}
-	return prove.Join(all), nil
+	return prove.Join(all), ctx.Err()
+}
+
+// durable is durability of one database.
+func (p *Prover) durable(ctx context.Context, svc *stack.Service, w *load.Witness) (prove.Result, error) {
+	st, h := p.stack(), p.Bench.Hosts[svc.HostName()]
+	switch {
+	case h == nil:
+		return prove.Result{}, fmt.Errorf("host %s is not connected", svc.HostName())
+	case !slices.Contains(st.Checks.Kill, svc.Name):
+		return prove.Settings(ctx, st, h, svc)
+	case w == nil:
+		r, err := prove.Settings(ctx, st, h, svc)
+		if err == nil && r.Outcome == prove.NotJudged {
+			r.Text = noWitness
+		}
+		return r, err
+	}
+	return prove.Crash(ctx, st, h, svc, w, prove.CrashOptions{Back: st.Checks.Back()})
 }
 
 func (p *Prover) reboot(ctx context.Context, w *load.Witness) (prove.Result, error) {
