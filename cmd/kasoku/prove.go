@@ -10,7 +10,6 @@ import (
 
 	"kasoku/internal/prove"
 	"kasoku/internal/report"
-	"kasoku/internal/stat"
 	"kasoku/internal/store"
 	"kasoku/internal/tune"
 	"kasoku/internal/ui"
@@ -51,13 +50,14 @@ func (c *ProveCmd) Run(ctx context.Context, a *App) error {
 	}
 	defer p.Close()
 	a.measureFor(bench, c.Duration)
-	prover := &tune.Prover{Bench: bench, UI: a.UI, Only: c.Only}
+	prover := tune.NewProver(bench, a.UI)
+	prover.Only = c.Only
 	if c.Record {
 		return p.failed(c.record(ctx, a, bench, prover))
 	}
 	if len(p.Stack.Checks.Reboot) > 0 && (len(c.Only) == 0 || slices.Contains(c.Only, prove.Restart)) {
 		a.UI.Step("Measure before the reboot")
-		if prover.Before, err = scoreOf(ctx, bench); err != nil {
+		if prover.Before, err = prover.Score(ctx, "before a reboot"); err != nil {
 			return p.failed(err)
 		}
 	}
@@ -74,7 +74,7 @@ func (c *ProveCmd) Run(ctx context.Context, a *App) error {
 
 // record keeps what is answered now with a run of its own.
 func (c *ProveCmd) record(ctx context.Context, a *App, bench *tune.Bench, p *tune.Prover) error {
-	run, err := bench.Run(ctx, tune.RunOptions{Kind: store.Scored, Label: "answers recorded"})
+	run, err := bench.Run(ctx, tune.RunOptions{Kind: store.Scored, Label: "answers recorded", Workload: p.Workload})
 	if err != nil {
 		return err
 	}
@@ -90,22 +90,6 @@ func (c *ProveCmd) record(ctx context.Context, a *App, bench *tune.Bench, p *tun
 	}
 	a.UI.Info(fmt.Sprintf("recorded with run %d; `kasoku prove` compares with it", run.ID))
 	return nil
-}
-
-// scoreOf is the mean of two runs.
-func scoreOf(ctx context.Context, bench *tune.Bench) (float64, error) {
-	var scores []float64
-	for range 2 {
-		run, err := bench.Run(ctx, tune.RunOptions{Kind: store.Scored, Label: "before a reboot"})
-		if err != nil {
-			return 0, err
-		}
-		if err := bench.Answered(run); err != nil {
-			return 0, err
-		}
-		scores = append(scores, max(run.Score, 1e-6))
-	}
-	return stat.GeoMean(scores), nil
 }
 
 // regulationError is nil if no check failed.

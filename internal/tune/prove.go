@@ -56,6 +56,27 @@ type Prover struct {
 	inUse *stack.Stack // without fronts that serve nothing; nil: not looked yet
 }
 
+// NewProver makes all checks with the users that runs have.
+func NewProver(b *Bench, out Reporter) *Prover {
+	return &Prover{Bench: b, UI: out, Workload: b.Users()}
+}
+
+// Score is the mean of two runs with the load of the checks.
+func (p *Prover) Score(ctx context.Context, label string) (float64, error) {
+	var scores []float64
+	for range 2 {
+		run, err := p.Bench.Run(ctx, RunOptions{Kind: store.Scored, Label: label, Workload: p.Workload})
+		if err != nil {
+			return 0, err
+		}
+		if err := p.Bench.Answered(run); err != nil {
+			return 0, err
+		}
+		scores = append(scores, max(run.Score, 1e-6))
+	}
+	return stat.GeoMean(scores), nil
+}
+
 // Run makes the checks, those that harm nothing first. A check that cannot be
 // made is in the results, too, with the reason; the error is ctx's.
 func (p *Prover) Run(ctx context.Context) ([]prove.Result, error) {
@@ -341,20 +362,7 @@ func (p *Prover) reboot(ctx context.Context, w *load.Witness) (prove.Result, err
 	}
 	o := prove.RebootOptions{Opts: p.options(), Witness: w, Back: st.Checks.Back(), Before: p.Before}
 	if p.Before > 0 {
-		o.Score = func(ctx context.Context) (float64, error) {
-			var scores []float64
-			for range 2 {
-				run, err := p.Bench.Run(ctx, RunOptions{Kind: store.Scored, Label: "after a reboot", Workload: p.Workload})
-				if err != nil {
-					return 0, err
-				}
-				if err := p.Bench.Answered(run); err != nil {
-					return 0, err
-				}
-				scores = append(scores, max(run.Score, 1e-6))
-			}
-			return stat.GeoMean(scores), nil
-		}
+		o.Score = func(ctx context.Context) (float64, error) { return p.Score(ctx, "after a reboot") }
 	}
 	if p.StandDown != nil {
 		if err := p.StandDown(ctx); err != nil {

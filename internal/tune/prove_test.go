@@ -1,13 +1,35 @@
 package tune
 
 import (
+	"context"
 	"strings"
 	"testing"
 
+	"kasoku/internal/evidence"
 	"kasoku/internal/host"
+	"kasoku/internal/load"
 	"kasoku/internal/prove"
 	"kasoku/internal/stack"
+	"kasoku/internal/store"
 )
+
+// The checks have the load that kasoku.yaml says, as runs do: scores on both
+// sides of a reboot are of as many users.
+func TestProverHasTheUsersOfRuns(t *testing.T) {
+	var users []int
+	b := &Bench{Stack: &stack.Stack{Load: stack.LoadConfig{Workload: 7}}, Scenario: &load.Scenario{Workload: 3},
+		instead: func(_ context.Context, o RunOptions) (*store.Run, error) {
+			users = append(users, o.Workload)
+			return &store.Run{Score: 5, Evidence: &evidence.Evidence{Load: &load.Result{Succeeded: 1}}}, nil
+		}}
+	p := NewProver(b, quiet{})
+	if score, err := p.Score(t.Context(), "before a reboot"); err != nil || score < 4.9 || score > 5.1 {
+		t.Errorf("score %v, %v", score, err)
+	}
+	if len(users) != 2 || users[0] != 7 || users[1] != 7 || p.options().Workload != 7 {
+		t.Errorf("runs with %v users, load beside the checks with %d, want 7", users, p.options().Workload)
+	}
+}
 
 // An error at one database drops nothing of the others.
 func TestDurabilityOfSeveralDatabases(t *testing.T) {
