@@ -28,12 +28,13 @@ type CrashOptions struct {
 	MostFor time.Duration
 	// Back is how long the service may take to answer again.
 	Back time.Duration
-	// Again is how long a single write is asked for that is not seen at once,
-	// when others are. Default 2 s.
+	// Again is how long after the service is back a write may not be seen yet:
+	// until then a page cache may have the state before it. Default: 2 s more
+	// than readers may be given the old state.
 	Again time.Duration
 }
 
-func (o CrashOptions) complete() CrashOptions {
+func (o CrashOptions) complete(st *stack.Stack) CrashOptions {
 	if o.Writers == 0 {
 		o.Writers = 4
 	}
@@ -50,7 +51,7 @@ func (o CrashOptions) complete() CrashOptions {
 		o.Back = 2 * time.Minute
 	}
 	if o.Again == 0 {
-		o.Again = 2 * time.Second
+		o.Again = st.VisibleWithin() + 2*time.Second
 	}
 	return o
 }
@@ -65,7 +66,7 @@ const newest = 200
 // kernel lives on and writes what it was given, which a power loss prevents
 // (settingsOf). The service must be named in checks.kill.
 func Crash(ctx context.Context, st *stack.Stack, h host.Host, svc *stack.Service, w *load.Witness, o CrashOptions) (Result, error) {
-	o = o.complete()
+	o = o.complete(st)
 	r := begin(Durability)
 	c, err := stack.NewController(h, st, svc)
 	if err != nil {
@@ -79,41 +80,69 @@ func Crash(ctx context.Context, st *stack.Stack, h host.Host, svc *stack.Service
 		r.fail(svc.Name, "%s", p)
 	}
 	r.Notes = append(r.Notes, notes...)
-	why, err := visible(ctx, w, o)
+	err = (&crash{server: c, name: svc.Name, w: w, o: o, r: r, within: max(o.Back, seenWithin(st))}).run(ctx)
+	return *r.end(), err
+}
+
+// seenWithin is by when a write must be seen without a crash or reboot.
+func seenWithin(st *stack.Stack) time.Duration { return st.VisibleWithin() + 10*time.Second }
+
+// killable is what is killed and started again: a stack.Controller.
+type killable interface {
+	Kill(ctx context.Context) error
+	Start(ctx context.Context) error
+}
+
+// crash is one Crash under way.
+type crash struct {
+	server killable
+	name   string
+	w      *load.Witness
+	o      CrashOptions
+	r      *Result
+	within time.Duration // by when a write must be seen without a crash
+}
+
+func (c *crash) run(ctx context.Context) error {
+	r := c.r
+	why, err := visible(ctx, c.w, c.within)
 	if err != nil {
-		return *r, err
+		return err
 	}
 	if why != "" {
-		return *r.notJudged("%s", why).end(), nil
+		r.notJudged("%s", why)
+		return nil
 	}
-	ws := &writers{w: w}
+	ws := &writers{w: c.w, stopped: make(chan struct{})}
 	defer ws.close()
-	if err := ws.write(ctx, o); err != nil {
-		return *r, err
+	if err := ws.write(ctx, c.o); err != nil {
+		return err
 	}
-	if err := c.Kill(ctx); err != nil {
-		ws.end()
-		// What the kill has done by then must not stay so.
-		return *r, errors.Join(fmt.Errorf("check durability: %w", err), c.Start(context.WithoutCancel(ctx)))
-	}
+	killed := c.server.Kill(ctx)
 	gone := time.Now()
+	ws.stop()
+	// Before the writers have ended: they may wait for the database. What a kill
+	// that failed has done by then must not stay so either.
+	started := c.server.Start(context.WithoutCancel(ctx))
 	ws.end()
-	if err := c.Start(context.WithoutCancel(ctx)); err != nil {
-		r.fail(svc.Name, "it does not run again after the kill: %v", err)
-		r.Text = fmt.Sprintf("%s was killed and does not run again", svc.Name)
-		return *r.end(), ctx.Err()
+	switch {
+	case killed != nil:
+		return errors.Join(fmt.Errorf("check durability: %w", killed), started)
+	case started != nil:
+		r.fail(c.name, "it does not run again after the kill: %v", started)
+		r.Text = fmt.Sprintf("%s was killed and does not run again", c.name)
+		return ctx.Err()
+	case ctx.Err() != nil:
+		return ctx.Err()
 	}
-	if ctx.Err() != nil {
-		return *r, ctx.Err()
-	}
-	l := &lookup{w: w, r: r, o: o, since: gone}
+	l := &lookup{w: c.w, r: r, o: c.o, since: gone}
 	if err := l.all(ctx, ws.newest()); err != nil {
-		return *r, err
+		return fmt.Errorf("check durability: %w", err)
 	}
 	r.Writes = ws.acked
 	r.Text = fmt.Sprintf("%s killed amid the work of %s: of %s, the newest %d were asked for, %d lost; answered again after %s",
-		svc.Name, count(o.Writers, "writer", "writers"), count(ws.acked, "acknowledged write", "acknowledged writes"), len(ws.newest()), l.lost, ui.Duration(r.BackAfter))
-	return *r.end(), nil
+		c.name, count(c.o.Writers, "writer", "writers"), count(ws.acked, "acknowledged write", "acknowledged writes"), len(ws.newest()), l.lost, ui.Duration(r.BackAfter))
+	return nil
 }
 
 // Settings is the part of Crash that harms nothing, for a database that may not
@@ -137,15 +166,15 @@ func Settings(ctx context.Context, st *stack.Stack, h host.Host, svc *stack.Serv
 
 // visible makes one write that all readers see and did not see before: else a
 // lost write could not be told from one that is there. why is "" if it is so.
-func visible(ctx context.Context, w *load.Witness, o CrashOptions) (why string, err error) {
-	r, err := Stale(ctx, w, StaleOptions{Limit: o.Back, Writes: 1, Settle: time.Millisecond})
+func visible(ctx context.Context, w *load.Witness, within time.Duration) (why string, err error) {
+	r, err := Stale(ctx, w, StaleOptions{Limit: within, Writes: 1, Settle: time.Millisecond})
 	switch {
 	case err != nil:
 		return "", fmt.Errorf("check durability: %w", err)
 	case r.Outcome == NotJudged:
 		return r.Text, nil
 	case r.Outcome == Failed:
-		return fmt.Sprintf("a write is not seen %s after its acknowledgement even without a crash: %s", ui.Duration(o.Back), r.Problems[0].What), nil
+		return fmt.Sprintf("a write is not seen %s after its acknowledgement even without a crash: %s", ui.Duration(within), r.Problems[0].What), nil
 	}
 	return "", nil
 }
@@ -165,7 +194,6 @@ type writers struct {
 // write begins the writers and returns while they go on, when enough was
 // acknowledged. An error means that they could not write at all.
 func (ws *writers) write(ctx context.Context, o CrashOptions) error {
-	ws.stopped = make(chan struct{})
 	for range o.Writers {
 		ws.done.Go(func() { ws.one(ctx) })
 	}
@@ -231,9 +259,12 @@ func (ws *writers) one(ctx context.Context) {
 	}
 }
 
+// stop lets no writer begin another write.
+func (ws *writers) stop() { ws.once.Do(func() { close(ws.stopped) }) }
+
 // end waits until no writer writes any more.
 func (ws *writers) end() {
-	ws.once.Do(func() { close(ws.stopped) })
+	ws.stop()
 	ws.done.Wait()
 }
 
@@ -242,73 +273,5 @@ func (ws *writers) newest() []*load.Deed { return ws.deeds[max(0, len(ws.deeds)-
 func (ws *writers) close() {
 	for _, d := range ws.deeds {
 		d.Close()
-	}
-}
-
-// lookup asks for acknowledged writes after a crash.
-type lookup struct {
-	w     *load.Witness
-	r     *Result
-	o     CrashOptions
-	since time.Time // when the server was gone
-	lost  int
-	back  bool // some reader was answered since
-}
-
-// all asks every reader for every write, the newest first.
-func (l *lookup) all(ctx context.Context, deeds []*load.Deed) error {
-	for n := len(deeds) - 1; n >= 0; n-- {
-		d, gone := deeds[n], false
-		for i := range l.w.Readers() {
-			sight, err := l.find(ctx, d, i)
-			if err != nil {
-				return fmt.Errorf("check durability: %w", err)
-			}
-			if !l.back {
-				l.r.fail("", "nothing was answered within %s, so that no write could be asked for: %s", ui.Duration(l.o.Back), saw(sight))
-				return nil
-			}
-			l.r.Reads++
-			if sight.Right {
-				continue
-			}
-			gone = true
-			l.r.problem(Problem{What: fmt.Sprintf("a write acknowledged %s before the end is lost: reader %q: %s", ui.Duration(max(0, l.since.Sub(d.Acked))), sight.Reader, saw(sight))})
-		}
-		if gone {
-			l.lost++
-		}
-	}
-	return nil
-}
-
-// find lets a reader ask until it sees the write: first until the service is
-// back at all, then for a moment only.
-func (l *lookup) find(ctx context.Context, d *load.Deed, i int) (load.Sight, error) {
-	until := time.Now()
-	switch {
-	case !l.back:
-		until = l.since.Add(l.o.Back)
-	case l.lost < 3: // when several are lost, waiting for more tells nothing
-		until = until.Add(l.o.Again)
-	}
-	for {
-		sight, err := d.Look(ctx, i)
-		if err != nil {
-			return sight, err
-		}
-		if !l.back && (sight.Right || sight.Answered() && sight.Status < 500) {
-			l.back = true
-			if l.r.Check == Durability { // after a reboot the service itself was asked
-				l.r.BackAfter = time.Since(l.since)
-			}
-			until = time.Now().Add(l.o.Again)
-		}
-		if sight.Right || time.Now().After(until) {
-			return sight, nil
-		}
-		if err := pause(ctx, stalePause); err != nil {
-			return sight, err
-		}
 	}
 }

@@ -168,7 +168,7 @@ func (b *reboot) write(ctx context.Context) error {
 	if b.o.Writes == 0 {
 		b.o.Writes = rebootWrites
 	}
-	why, err := visible(ctx, b.o.Witness, CrashOptions{Back: b.st.VisibleWithin() + 10*time.Second})
+	why, err := visible(ctx, b.o.Witness, seenWithin(b.st))
 	if err != nil {
 		return err
 	}
@@ -265,7 +265,7 @@ func (b *reboot) writesBack(ctx context.Context) error {
 	if len(b.deeds) == 0 {
 		return nil
 	}
-	o := CrashOptions{Back: b.o.Back}.complete()
+	o := CrashOptions{Back: b.o.Back}.complete(b.st)
 	l := &lookup{w: b.o.Witness, r: b.r, o: o, since: time.Now(), back: b.r.BackAfter > 0}
 	return l.all(ctx, b.deeds)
 }
