@@ -3,7 +3,6 @@ package prove
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"kasoku/internal/load"
@@ -27,6 +26,9 @@ type StaleOptions struct {
 	// Past is for how long after the limit a reader who still sees the old state
 	// is asked on. Default 1 s.
 	Past time.Duration
+	// Silent is for how long after that a reader who gets no answer at all is
+	// asked on. Default 30 s: longer than a server takes to restart.
+	Silent time.Duration
 	// Blamer tells who gave a stale answer; may be nil.
 	Blamer *Blamer
 }
@@ -36,6 +38,7 @@ const (
 	stalePause  = 50 * time.Millisecond
 	staleSettle = time.Second
 	stalePast   = time.Second
+	staleSilent = 30 * time.Second
 )
 
 func (o StaleOptions) complete() StaleOptions {
@@ -50,6 +53,9 @@ func (o StaleOptions) complete() StaleOptions {
 	}
 	if o.Past == 0 {
 		o.Past = stalePast
+	}
+	if o.Silent == 0 {
+		o.Silent = staleSilent
 	}
 	return o
 }
@@ -86,12 +92,19 @@ func Stale(ctx context.Context, w *load.Witness, o StaleOptions) (Result, error)
 			return *r, fmt.Errorf("check staleness: write %d: %w", n+1, err)
 		}
 		r.Writes++
-		if err := s.after(ctx, d, n); err != nil {
+		if why, err = s.after(ctx, d, n); err != nil {
 			return *r, err
 		}
+		if why != "" {
+			return *r.notJudged("%s", why).end(), nil
+		}
 	}
-	if err := s.still(ctx, deeds); err != nil {
+	why, err := s.still(ctx, deeds)
+	if err != nil {
 		return *r, err
+	}
+	if why != "" {
+		return *r.notJudged("%s", why).end(), nil
 	}
 	for _, d := range deeds {
 		if err := d.TakeBack(ctx); err != nil {
@@ -128,48 +141,81 @@ func (s *staleness) before(ctx context.Context, d *load.Deed) (why string, err e
 	return "", nil
 }
 
+// polled is what is known of one reader after a write.
+type polled struct {
+	since  time.Time // from when it has seen the write without a break
+	last   time.Time // when it was asked last
+	failed bool
+}
+
 // after polls all readers until they have seen the write for Settle, or the
-// limit has passed by Past.
-func (s *staleness) after(ctx context.Context, d *load.Deed, n int) error {
-	names := s.w.Readers()
-	since := make([]time.Time, len(names)) // from when each has seen it without a break
-	last := make([]time.Time, len(names))
-	failed := make([]bool, len(names))
+// limit has passed by Past. why is not "" if one of them got no answer for so
+// long that nothing can be told.
+func (s *staleness) after(ctx context.Context, d *load.Deed, n int) (why string, err error) {
+	readers := make([]polled, len(s.w.Readers()))
 	for {
-		settled := true
-		for i, name := range names {
-			sight, err := d.Look(ctx, i)
+		settled, failed, silent := true, false, ""
+		for i := range readers {
+			p := &readers[i]
+			sight, err := s.poll(ctx, d, n, i, p)
 			if err != nil {
-				return fmt.Errorf("check staleness: %w", err)
+				return "", fmt.Errorf("check staleness: %w", err)
 			}
-			if !last[i].IsZero() {
-				s.asked = max(s.asked, sight.Sent.Sub(last[i]))
-			}
-			last[i] = sight.Sent
-			s.r.Reads++
-			if sight.Right {
-				if since[i].IsZero() {
-					since[i] = sight.Done
-				}
-				settled = settled && time.Since(since[i]) >= s.o.Settle
-				continue
-			}
-			settled, since[i] = false, time.Time{}
-			age := sight.Sent.Sub(d.Acked)
-			s.r.Worst = max(s.r.Worst, age)
-			if age > s.o.Limit && !failed[i] {
-				failed[i] = true
-				by := s.blame(ctx, d, i, sight)
-				s.r.problem(Problem{By: by, What: fmt.Sprintf("write %d: reader %q did not see it %s after it was acknowledged (allowed: %s): %s", n+1, name, ui.Duration(age), ui.Duration(s.o.Limit), saw(sight))})
+			settled = settled && !p.since.IsZero() && time.Since(p.since) >= s.o.Settle
+			failed = failed || p.failed
+			if unanswered(sight) {
+				silent = s.silence(d, n, sight)
 			}
 		}
-		if settled || time.Since(d.Acked) > s.o.Limit+s.o.Past && slices.Contains(failed, true) {
-			return nil
+		switch past := time.Since(d.Acked) - s.o.Limit - s.o.Past; {
+		case settled || past > 0 && failed:
+			return "", nil
+		case past > s.o.Silent && silent != "":
+			return silent, nil
 		}
 		if err := pause(ctx, max(s.o.Pause, time.Since(d.Acked)/20)); err != nil {
-			return err
+			return "", err
 		}
 	}
+}
+
+// poll lets a reader ask once. Only an answer can be an old one.
+func (s *staleness) poll(ctx context.Context, d *load.Deed, n, i int, p *polled) (load.Sight, error) {
+	sight, err := d.Look(ctx, i)
+	if err != nil {
+		return sight, err
+	}
+	if !p.last.IsZero() {
+		s.asked = max(s.asked, sight.Sent.Sub(p.last))
+	}
+	p.last = sight.Sent
+	if unanswered(sight) {
+		p.since = time.Time{}
+		return sight, nil
+	}
+	s.r.Reads++
+	if sight.Right {
+		if p.since.IsZero() {
+			p.since = sight.Done
+		}
+		return sight, nil
+	}
+	p.since = time.Time{}
+	age := sight.Sent.Sub(d.Acked)
+	s.r.Worst = max(s.r.Worst, age)
+	if age > s.o.Limit && !p.failed {
+		p.failed = true
+		by := s.blame(ctx, d, i, sight)
+		s.r.fail(by, "write %d: reader %q did not see it %s after it was acknowledged (allowed: %s): %s", n+1, sight.Reader, ui.Duration(age), ui.Duration(s.o.Limit), saw(sight))
+	}
+	return sight, nil
+}
+
+// unanswered reports whether a look tells nothing of the write.
+func unanswered(s load.Sight) bool { return !s.Right && !s.Answered() }
+
+func (s *staleness) silence(d *load.Deed, n int, sight load.Sight) string {
+	return fmt.Sprintf("write %d: reader %q got no answer %s after it was acknowledged: %s", n+1, sight.Reader, ui.Duration(sight.Sent.Sub(d.Acked)), saw(sight))
 }
 
 // blame tells once for each reader who gave the stale answer.
@@ -181,24 +227,48 @@ func (s *staleness) blame(ctx context.Context, d *load.Deed, i int, sight load.S
 	return s.o.Blamer.Stale(ctx, d, i, sight)
 }
 
-// still asks for every write once more: one that was seen must not be gone.
-func (s *staleness) still(ctx context.Context, deeds []*load.Deed) error {
+// still asks for every write once more: one that was seen must not be gone. why
+// is not "" if a reader got no answer any more.
+func (s *staleness) still(ctx context.Context, deeds []*load.Deed) (why string, err error) {
 	if s.r.Outcome == Failed {
-		return nil // it is known already that not all are seen
+		return "", nil // it is known already that not all are seen
 	}
 	for n, d := range deeds[:max(0, len(deeds)-1)] { // the last was just looked at
-		for i, name := range s.w.Readers() {
-			sight, err := d.Look(ctx, i)
-			if err != nil {
-				return fmt.Errorf("check staleness: %w", err)
+		for i := range s.w.Readers() {
+			sight, err := s.again(ctx, d, i)
+			switch {
+			case err != nil:
+				return "", fmt.Errorf("check staleness: %w", err)
+			case unanswered(sight):
+				return s.silence(d, n, sight), nil
 			}
 			s.r.Reads++
 			if !sight.Right {
-				s.r.fail(s.blame(ctx, d, i, sight), "write %d: reader %q saw it, and does not any more %s after it was acknowledged: %s", n+1, name, ui.Duration(sight.Sent.Sub(d.Acked)), saw(sight))
+				s.r.fail(s.blame(ctx, d, i, sight), "write %d: reader %q saw it, and does not any more %s after it was acknowledged: %s", n+1, sight.Reader, ui.Duration(sight.Sent.Sub(d.Acked)), saw(sight))
 			}
 		}
 	}
-	return nil
+	return "", nil
+}
+
+// again lets a reader ask until it sees the write. An old answer may be given
+// within the limit, and one answer that is wrong is no write that is gone.
+func (s *staleness) again(ctx context.Context, d *load.Deed, i int) (load.Sight, error) {
+	begun := time.Now()
+	past := max(0, s.o.Limit-begun.Sub(d.Acked)) + s.o.Past
+	for {
+		sight, err := d.Look(ctx, i)
+		longest := past
+		if unanswered(sight) {
+			longest += s.o.Silent
+		}
+		if err != nil || sight.Right || time.Since(begun) > longest {
+			return sight, err
+		}
+		if err := pause(ctx, max(s.o.Pause, time.Since(begun)/20)); err != nil {
+			return sight, err
+		}
+	}
 }
 
 func (s *staleness) text() string {

@@ -19,6 +19,7 @@ import (
 type board struct {
 	mu    sync.Mutex
 	notes []string
+	down  func(r *http.Request) bool // no answer: 503
 	show  func(b *board, r *http.Request) string
 }
 
@@ -28,6 +29,8 @@ func (b *board) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
+	case b.down != nil && b.down(r):
+		w.WriteHeader(http.StatusServiceUnavailable)
 	case r.Method == "POST":
 		b.notes = append(b.notes, r.FormValue("text"))
 	case b.show != nil:
@@ -140,6 +143,61 @@ func TestStale(t *testing.T) {
 				t.Errorf("%+v", r)
 			}
 		})
+	}
+}
+
+// No answer is not an old one: it is waited for, for a while.
+func TestStaleWithoutAnswers(t *testing.T) {
+	for _, c := range []struct {
+		about string
+		down  func(reads, notes int) bool // reads since the last write
+		want  Outcome
+		text  string
+	}{
+		{"a restart right after a write", func(reads, notes int) bool { return notes == 2 && reads < 9 }, Held, "3 writes, polled by 2 readers"},
+		{"a restart before the look at the end", func(reads, notes int) bool { return notes == 3 && reads >= 2 && reads < 9 }, Held, "3 writes, polled by 2 readers"},
+		{"nothing is answered after the second write", func(_, notes int) bool { return notes == 2 }, NotJudged, "write 2: reader \"member\" got no answer"},
+	} {
+		t.Run(c.about, func(t *testing.T) {
+			b, reads, last := &board{}, 0, 0
+			b.down = func(r *http.Request) bool {
+				if r.Method == "POST" {
+					return false
+				}
+				if reads++; last != len(b.notes) {
+					last, reads = len(b.notes), 0
+				}
+				return c.down(reads, len(b.notes))
+			}
+			srv := httptest.NewServer(b)
+			defer srv.Close()
+			o := quick(0)
+			o.Settle, o.Silent = time.Nanosecond, 50*time.Millisecond // each reader is asked once if it sees the write
+			r, err := Stale(t.Context(), witnessOf(t, boardScenario, srv.URL), o)
+			if err != nil || r.Outcome != c.want || !strings.Contains(r.Text, c.text) || r.Worst != 0 {
+				t.Errorf("%s, worst %s: %s %+v, %v", r.Outcome, r.Worst, r.Text, r.Problems, err)
+			}
+		})
+	}
+}
+
+// A write that was seen and is missing in one answer is not gone.
+func TestStaleLooksAgain(t *testing.T) {
+	reads := 0 // of three notes
+	srv := httptest.NewServer(&board{show: func(b *board, _ *http.Request) string {
+		if len(b.notes) == 3 {
+			reads++
+		}
+		if reads == 3 {
+			return (&board{notes: b.notes[1:]}).page()
+		}
+		return b.page()
+	}})
+	defer srv.Close()
+	o := quick(0)
+	o.Settle = time.Nanosecond // both readers are asked once after the third write, then for the first one
+	if r, err := Stale(t.Context(), witnessOf(t, boardScenario, srv.URL), o); err != nil || r.Outcome != Held || reads < 4 {
+		t.Errorf("%s: %s %+v, %v, asked %d times", r.Outcome, r.Text, r.Problems, err, reads)
 	}
 }
 
