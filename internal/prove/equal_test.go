@@ -119,6 +119,37 @@ func TestTypesThatMeanTheSame(t *testing.T) {
 	}
 }
 
+// One answer is too little to fail, and a handful of many to hold.
+func TestEqualNeedsAnswers(t *testing.T) {
+	e := &equality{o: EqualOptions{Takes: 2}, r: begin(Equality), order: []string{"once of one", "once of two", "always"},
+		asked:  map[string]int{"once of one": 1, "once of two": 2, "always": 2},
+		differ: map[string]*difference{"once of one": {takes: 1}, "once of two": {takes: 1}, "always": {takes: 2}}}
+	e.judge()
+	if notes := strings.Join(e.r.Notes, "\n"); e.r.Failures != 1 || !strings.Contains(notes, "1 request differed, but came in one take only") || !strings.Contains(notes, "1 request differed in one take and not in another") {
+		t.Errorf("%d failures, %q", e.r.Failures, notes)
+	}
+	srv := httptest.NewServer(&members{title: "Members"})
+	defer srv.Close()
+	opts := optionsOf(t, membersScenario, srv.URL)
+	book, err := Record(t.Context(), opts, RecordOptions{Rounds: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for most, want := range map[int]struct {
+		outcome Outcome
+		text    string
+	}{
+		1: {NotJudged, "requests that can be compared were answered again"},
+		6: {Held, fmt.Sprintf(" of %d requests", len(book.Pages))},
+	} {
+		book.Most = most
+		r, err := Equal(t.Context(), opts, book, EqualOptions{})
+		if err != nil || r.Outcome != want.outcome || !strings.Contains(r.Text, want.text) {
+			t.Errorf("%d requests of a take: %s: %s, %v", most, r.Outcome, r.Text, err)
+		}
+	}
+}
+
 // Sessions that the walk did not come to are named, so that "held" says how far.
 func TestEqualNamesWhatItDidNotCompare(t *testing.T) {
 	app := httptest.NewServer(&members{title: "Members"})
