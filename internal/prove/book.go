@@ -265,7 +265,7 @@ func (b *Book) compareAt(now time.Time) {
 	}
 	for _, p := range b.Pages {
 		if p.Body != nil {
-			p.Body.maskAgain(now)
+			p.Body.maskAgain(b.moments...)
 		}
 	}
 }

@@ -168,13 +168,14 @@ func (p *Pattern) Known() float64 {
 	return float64(known) / float64(all)
 }
 
-// maskAgain hides what of a pattern tells a time that is present only now.
-func (p *Pattern) maskAgain(now time.Time) {
+// maskAgain hides what of a pattern tells a time that is present at any of
+// moments, some of which are later than the pattern.
+func (p *Pattern) maskAgain(moments ...time.Time) {
 	const varies = "\x00" // stands for a word that varies
 	for i := range p.Lines {
 		l := &p.Lines[i]
 		if l.Words == nil {
-			l.Text = string(maskTimes([]byte(l.Text), now))
+			l.Text = string(maskTimes([]byte(l.Text), moments...))
 			continue
 		}
 		text := slices.Clone(l.Words)
@@ -183,7 +184,7 @@ func (p *Pattern) maskAgain(now time.Time) {
 				text[j] = varies
 			}
 		}
-		l.Words = words(string(maskTimes([]byte(strings.Join(text, "")), now)))
+		l.Words = words(string(maskTimes([]byte(strings.Join(text, "")), moments...)))
 		for j, w := range l.Words {
 			if w == varies {
 				l.Words[j] = ""

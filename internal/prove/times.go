@@ -11,9 +11,9 @@ import (
 
 // Answers tell the present time in many ways, and differ by it: takes that are
 // made within a minute agree about the hour. So a time of day is never compared,
-// and a date or a count of seconds not if it is of these days. Days go by between
-// the first take and the last: what is of these days at one of them counts as such
-// at all.
+// and a date or a count of seconds not if it is of these days, nor a weekday beside
+// these. Days go by between the first take and the last: what is of these days at
+// one of them counts as such at all.
 const nearDays = 2
 
 var (
@@ -26,11 +26,21 @@ var (
 	// 22 Nov 2026, 22-Nov-2026, November 22, 2026
 	dayFirst   = regexp.MustCompile(`\b(\d{1,2})[ -]([A-Z][a-z]{2,8})[ -](\d{4})\b`)
 	monthFirst = regexp.MustCompile(`\b([A-Z][a-z]{2,8}) (\d{1,2}), (\d{4})\b`)
+	// 22.11.2026, 22/11/2026, 22-11-2026, and 11/22/2026: either may be the month
+	yearLast = regexp.MustCompile(`\b(\d{1,2})([-/.])(\d{1,2})([-/.])(\d{4})\b`)
 	// seconds or milliseconds since 1970
 	epoch = regexp.MustCompile(`\b(1\d{9}|2\d{9})(?:\.\d+|\d{3})?\b`)
 )
 
-const timeToken = "‹time›"
+const (
+	timeToken = "‹time›"
+	// Sun, Sunday, 日曜, 日曜日
+	weekday = `(?:\b(?:Mon|Tue|Tues|Wed|Wednes|Thu|Thur|Thurs|Fri|Sat|Satur|Sun)(?:day)?\b|[月火水木金土日]曜日?)`
+)
+
+// besideTime is a hidden time with the weekday before or behind it, which is
+// another one after midnight: Sun, ‹time›; ‹time› (Sun); ‹time›(日).
+var besideTime = regexp.MustCompile(`(?:` + weekday + `[,.]? ?)?` + timeToken + `(?:,? ?` + weekday + `| ?[(（](?:` + weekday + `|[月火水木金土日])[)）])?`)
 
 // maskTimes hides what of a body tells the present time, which is any of moments.
 func maskTimes(body []byte, moments ...time.Time) []byte {
@@ -65,11 +75,15 @@ func maskTimes(body []byte, moments ...time.Time) []byte {
 	body = replace(body, packed, func(g []string) bool { return near(g[1], g[2], g[3]) })
 	body = replace(body, dayFirst, func(g []string) bool { return near(g[3], g[2], g[1]) })
 	body = replace(body, monthFirst, func(g []string) bool { return near(g[3], g[1], g[2]) })
+	body = replace(body, yearLast, func(g []string) bool {
+		return g[2] == g[4] && (near(g[5], g[3], g[1]) || near(g[5], g[1], g[3]))
+	})
 	body = replace(body, epoch, func(g []string) bool {
 		s, err := strconv.ParseInt(g[1], 10, 64)
 		return err == nil && within(time.Unix(s, 0), nearDays*24*time.Hour)
 	})
-	return replace(body, timeOfDay, func(g []string) bool { return clockForm.MatchString(g[0]) })
+	body = replace(body, timeOfDay, func(g []string) bool { return clockForm.MatchString(g[0]) })
+	return besideTime.ReplaceAll(body, []byte(timeToken))
 }
 
 // monthOf reads 11, Nov or November; 0 if it is none.
