@@ -71,9 +71,13 @@ func (w *Witness) Readers() []string { return slices.Clone(w.readers) }
 // Deed is one write with its own values. It is not safe for use by several
 // goroutines; several deeds may be under way at once.
 type Deed struct {
-	w     *Witness
-	r     *run
-	setup session // without a pause after the write
+	w      *Witness
+	r      *run
+	setup  session // without a pause after the write
+	opts   Options // of r, with perms and, when it is closed, the write's values
+	perms  []permutation
+	values [][]byte
+	sent   bool
 	// Begun is when the write was sent, Acked when its right answer was there;
 	// zero if there was none.
 	Begun, Acked time.Time
@@ -126,7 +130,7 @@ func (w *Witness) Begin(ctx context.Context) (*Deed, error) {
 	for i, p := range sc.pools {
 		r.perms[i] = newPermutation(p.rows, w.opts.Seed+uint64(p.index)<<32)
 	}
-	d := &Deed{w: w, r: r, setup: *sc.setup}
+	d := &Deed{w: w, r: r, setup: *sc.setup, opts: opts, perms: r.perms}
 	d.setup.steps = slices.Clone(sc.setup.steps)
 	last := &d.setup.steps[len(d.setup.steps)-1]
 	draws := last.draws
@@ -146,6 +150,10 @@ func (w *Witness) Begin(ctx context.Context) (*Deed, error) {
 // Do sends the write. An error means that it was not acknowledged: it may be
 // there or not.
 func (d *Deed) Do(ctx context.Context) error {
+	if d.r == nil {
+		return errClosed
+	}
+	d.sent = true
 	defer context.AfterFunc(ctx, d.r.interrupt)()
 	b := d.r.setup
 	u := b.user
@@ -171,6 +179,9 @@ func (d *Deed) Look(ctx context.Context, i int) (Sight, error) { return d.look(c
 // LookAt is Look at another base URL than the scenario's, with the Host header
 // of that: a server behind the front door. It must be where load may go.
 func (d *Deed) LookAt(ctx context.Context, i int, url string) (Sight, error) {
+	if d.r == nil {
+		return Sight{}, errClosed
+	}
 	t, err := newTarget(ctx, url, d.w.opts.Allow)
 	if err != nil {
 		return Sight{}, err
@@ -183,7 +194,10 @@ func (d *Deed) LookAt(ctx context.Context, i int, url string) (Sight, error) {
 
 func (d *Deed) look(ctx context.Context, i int) (Sight, error) {
 	sc, r := d.w.opts.Scenario, d.r
-	if i < 0 || i >= len(sc.sessions) {
+	switch {
+	case r == nil:
+		return Sight{}, errClosed
+	case i < 0 || i >= len(sc.sessions):
 		return Sight{}, errors.New("there is no such reader")
 	}
 	defer context.AfterFunc(ctx, r.interrupt)()
@@ -212,17 +226,28 @@ func (d *Deed) look(ctx context.Context, i int) (Sight, error) {
 	return s, nil
 }
 
-// TakeBack does the scenario's teardown with the write's values.
+// TakeBack does the scenario's teardown with the write's values, if the write was
+// sent. It may be called after Close, and when the context of the write has ended.
 func (d *Deed) TakeBack(ctx context.Context) error {
-	sc, r := d.w.opts.Scenario, d.r
-	if len(sc.teardown.steps) == 0 {
+	sc := d.w.opts.Scenario
+	if len(sc.teardown.steps) == 0 || !d.sent {
 		return nil
 	}
+	r, err := newRun(ctx, d.opts)
+	if err != nil {
+		return fmt.Errorf("take the write back: %w", err)
+	}
+	defer r.close()
+	defer r.teardown.disconnect()
 	defer context.AfterFunc(ctx, r.interrupt)()
+	r.perms = d.perms
 	u := r.teardown.user
-	u.failed = false
+	values := d.values
+	if d.r != nil {
+		values = d.r.setup.user.vars
+	}
 	for slot := range sc.globals {
-		u.vars[slot] = append(u.vars[slot][:0], r.setup.user.vars[slot]...)
+		u.vars[slot] = append(u.vars[slot][:0], values[slot]...)
 	}
 	if !r.teardown.once(sc.teardown) {
 		if ctx.Err() != nil {
@@ -233,9 +258,14 @@ func (d *Deed) TakeBack(ctx context.Context) error {
 	return nil
 }
 
-// Close ends the deed's connections.
+// Close ends the deed's connections; only TakeBack may follow.
 func (d *Deed) Close() {
+	if d.r == nil {
+		return
+	}
 	d.r.setup.disconnect()
-	d.r.teardown.disconnect()
 	d.r.close()
+	d.values, d.r = d.r.setup.user.vars, nil
 }
+
+var errClosed = errors.New("the write is closed")

@@ -148,6 +148,64 @@ func TestWitnessNotAcknowledged(t *testing.T) {
 	}
 }
 
+// A write is taken back also when it is closed and its context has ended, and
+// only if it was sent.
+func TestWitnessTakesBack(t *testing.T) {
+	var mu sync.Mutex
+	var asked []string
+	srv := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		asked = append(asked, r.Method+" "+r.FormValue("text"))
+	}))
+	defer srv.Close()
+	w, err := NewWitness(Options{URL: srv.URL, Scenario: walkParse(t, `version: 1
+name: x
+pools: {texts: {generate: {from: 1, to: 50}, fields: {text: "note-${n}"}}}
+setup: [{request: POST /notes, draw: {note: texts}, form: {text: "${note.text}"}}]
+sessions: [{steps: [{request: GET /list}]}]
+teardown: [{request: "DELETE /notes?text=${note.text}"}]
+`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var deeds []*Deed
+	for range 2 {
+		d, err := w.Begin(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		deeds = append(deeds, d)
+	}
+	if err := deeds[0].Do(ctx); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if err := deeds[0].Do(ctx); err == nil {
+		t.Error("it was sent without a context")
+	}
+	for _, d := range deeds {
+		d.Close()
+		if _, err := d.Look(t.Context(), 0); err == nil {
+			t.Error("a closed write was looked at")
+		}
+		if err := d.TakeBack(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if len(asked) < 2 || asked[len(asked)-1] != "DELETE "+strings.TrimPrefix(asked[0], "POST ") || !strings.HasPrefix(asked[0], "POST note-") {
+		t.Errorf("%q", asked)
+	}
+	for _, a := range asked[1 : len(asked)-1] {
+		if strings.HasPrefix(a, "DELETE") {
+			t.Errorf("%q", asked)
+		}
+	}
+}
+
 func TestNewWitnessRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"version: 1\nname: x\nsessions: [{steps: [{request: GET /}]}]":                                                  "has no setup",

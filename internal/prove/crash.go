@@ -32,6 +32,9 @@ type CrashOptions struct {
 	// until then a page cache may have the state before it. Default: 2 s more
 	// than readers may be given the old state.
 	Again time.Duration
+	// newest acknowledged writes are asked for after the crash: what is lost is
+	// what came last. Tests set it; default 200.
+	newest int
 }
 
 func (o CrashOptions) complete(st *stack.Stack) CrashOptions {
@@ -53,12 +56,11 @@ func (o CrashOptions) complete(st *stack.Stack) CrashOptions {
 	if o.Again == 0 {
 		o.Again = st.VisibleWithin() + 2*time.Second
 	}
+	if o.newest == 0 {
+		o.newest = 200
+	}
 	return o
 }
-
-// newest acknowledged writes are asked for after a crash: what is lost is what
-// came last.
-const newest = 200
 
 // Crash lets writers write, kills the database server with SIGKILL amid their
 // work, has it started again, and asks every reader for every write that had
@@ -113,8 +115,8 @@ func (c *crash) run(ctx context.Context) error {
 		r.notJudged("%s", why)
 		return nil
 	}
-	ws := &writers{w: c.w, stopped: make(chan struct{})}
-	defer ws.close()
+	ws := &writers{w: c.w, keep: c.o.newest, stopped: make(chan struct{})}
+	defer ws.close(ctx, r)
 	if err := ws.write(ctx, c.o); err != nil {
 		return err
 	}
@@ -182,8 +184,10 @@ func visible(ctx context.Context, w *load.Witness, within time.Duration) (why st
 // writers write until they are told to end.
 type writers struct {
 	w       *load.Witness
+	keep    int // how many of the newest, at least
 	mu      sync.Mutex
 	deeds   []*load.Deed // acknowledged, oldest first
+	others  []*load.Deed // closed: older ones, and those not acknowledged
 	acked   int
 	failed  error // the first write that was not acknowledged
 	stopped chan struct{}
@@ -243,17 +247,21 @@ func (ws *writers) one(ctx context.Context) {
 		}
 		ws.mu.Lock()
 		if err != nil {
+			if d != nil {
+				ws.others = append(ws.others, d)
+			}
 			ws.failed = errors.Join(ws.failed, err)
 			ws.mu.Unlock()
 			return
 		}
 		ws.acked++
 		ws.deeds = append(ws.deeds, d)
-		if len(ws.deeds) > 2*newest {
-			for _, old := range ws.deeds[:newest] {
+		if len(ws.deeds) > 2*ws.keep {
+			for _, old := range ws.deeds[:ws.keep] {
 				old.Close()
 			}
-			ws.deeds = append([]*load.Deed(nil), ws.deeds[newest:]...)
+			ws.others = append(ws.others, ws.deeds[:ws.keep]...)
+			ws.deeds = append([]*load.Deed(nil), ws.deeds[ws.keep:]...)
 		}
 		ws.mu.Unlock()
 	}
@@ -268,10 +276,10 @@ func (ws *writers) end() {
 	ws.done.Wait()
 }
 
-func (ws *writers) newest() []*load.Deed { return ws.deeds[max(0, len(ws.deeds)-newest):] }
+func (ws *writers) newest() []*load.Deed { return ws.deeds[max(0, len(ws.deeds)-ws.keep):] }
 
-func (ws *writers) close() {
-	for _, d := range ws.deeds {
-		d.Close()
-	}
+// close takes all writes back, when nobody writes any more.
+func (ws *writers) close(ctx context.Context, r *Result) {
+	ws.end()
+	takeBack(ctx, r, append(ws.deeds, ws.others...))
 }

@@ -69,50 +69,38 @@ func Stale(ctx context.Context, w *load.Witness, o StaleOptions) (Result, error)
 	r := begin(Staleness)
 	r.Limit = o.Limit
 	s := &staleness{w: w, o: o, r: r, blamed: map[string]bool{}}
-	var deeds []*load.Deed
-	defer func() {
-		for _, d := range deeds {
-			d.Close()
-		}
-	}()
-	for n := range o.Writes {
-		d, err := w.Begin(ctx)
-		if err != nil {
-			return *r, fmt.Errorf("check staleness: prepare write %d: %w", n+1, err)
-		}
-		deeds = append(deeds, d)
-		why, err := s.before(ctx, d)
-		if err != nil {
-			return *r, err
-		}
-		if why != "" {
-			return *r.notJudged("%s", why).end(), nil
-		}
-		if err := d.Do(ctx); err != nil {
-			return *r, fmt.Errorf("check staleness: write %d: %w", n+1, err)
-		}
-		r.Writes++
-		if why, err = s.after(ctx, d, n); err != nil {
-			return *r, err
-		}
-		if why != "" {
-			return *r.notJudged("%s", why).end(), nil
-		}
-	}
-	why, err := s.still(ctx, deeds)
-	if err != nil {
+	why, err := s.run(ctx)
+	takeBack(ctx, r, s.deeds)
+	switch {
+	case err != nil:
 		return *r, err
-	}
-	if why != "" {
+	case why != "":
 		return *r.notJudged("%s", why).end(), nil
-	}
-	for _, d := range deeds {
-		if err := d.TakeBack(ctx); err != nil {
-			r.note("%v", err)
-		}
 	}
 	r.Text = s.text()
 	return *r.end(), nil
+}
+
+// run makes the writes; why is not "" if they prove nothing.
+func (s *staleness) run(ctx context.Context) (why string, err error) {
+	for n := range s.o.Writes {
+		d, err := s.w.Begin(ctx)
+		if err != nil {
+			return "", fmt.Errorf("check staleness: prepare write %d: %w", n+1, err)
+		}
+		s.deeds = append(s.deeds, d)
+		if why, err := s.before(ctx, d); err != nil || why != "" {
+			return why, err
+		}
+		if err := d.Do(ctx); err != nil {
+			return "", fmt.Errorf("check staleness: write %d: %w", n+1, err)
+		}
+		s.r.Writes++
+		if why, err := s.after(ctx, d, n); err != nil || why != "" {
+			return why, err
+		}
+	}
+	return s.still(ctx)
 }
 
 // staleness is one Stale under way.
@@ -120,6 +108,7 @@ type staleness struct {
 	w      *load.Witness
 	o      StaleOptions
 	r      *Result
+	deeds  []*load.Deed
 	blamed map[string]bool // readers whose stale answers were attributed
 	asked  time.Duration   // the longest time between two looks of one reader
 }
@@ -229,11 +218,11 @@ func (s *staleness) blame(ctx context.Context, d *load.Deed, i int, sight load.S
 
 // still asks for every write once more: one that was seen must not be gone. why
 // is not "" if a reader got no answer any more.
-func (s *staleness) still(ctx context.Context, deeds []*load.Deed) (why string, err error) {
+func (s *staleness) still(ctx context.Context) (why string, err error) {
 	if s.r.Outcome == Failed {
 		return "", nil // it is known already that not all are seen
 	}
-	for n, d := range deeds[:max(0, len(deeds)-1)] { // the last was just looked at
+	for n, d := range s.deeds[:max(0, len(s.deeds)-1)] { // the last was just looked at
 		for i := range s.w.Readers() {
 			sight, err := s.again(ctx, d, i)
 			switch {

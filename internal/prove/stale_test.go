@@ -1,10 +1,12 @@
 package prove
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -31,6 +33,8 @@ func (b *board) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case b.down != nil && b.down(r):
 		w.WriteHeader(http.StatusServiceUnavailable)
+	case r.Method == "DELETE":
+		b.notes = slices.DeleteFunc(b.notes, func(n string) bool { return n == r.FormValue("text") })
 	case r.Method == "POST":
 		b.notes = append(b.notes, r.FormValue("text"))
 	case b.show != nil:
@@ -52,6 +56,9 @@ sessions:
   - name: member
     steps: [{request: GET /, headers: {Cookie: user=ann}, expect: {contains: " ${note.text}"}}]
 `
+
+// deleting is what takes a board's notes back.
+const deleting = "teardown:\n  - {request: \"DELETE /notes?text=${note.text}\"}\n"
 
 func witnessOf(t *testing.T, scenario, url string) *load.Witness {
 	t.Helper()
@@ -198,6 +205,36 @@ func TestStaleLooksAgain(t *testing.T) {
 	o.Settle = time.Nanosecond // both readers are asked once after the third write, then for the first one
 	if r, err := Stale(t.Context(), witnessOf(t, boardScenario, srv.URL), o); err != nil || r.Outcome != Held || reads < 4 {
 		t.Errorf("%s: %s %+v, %v, asked %d times", r.Outcome, r.Text, r.Problems, err, reads)
+	}
+}
+
+// However the check ends, what it wrote is taken back.
+func TestStaleTakesBack(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	for _, c := range []struct {
+		about string
+		ctx   context.Context
+		show  func(*board, *http.Request) string
+	}{
+		{"held", t.Context(), nil},
+		{"failed", t.Context(), func(*board, *http.Request) string { return "" }},
+		{"cut off", ctx, func(b *board, _ *http.Request) string {
+			if len(b.notes) == 2 {
+				cancel()
+			}
+			return b.page()
+		}},
+	} {
+		t.Run(c.about, func(t *testing.T) {
+			b := &board{show: c.show}
+			srv := httptest.NewServer(b)
+			defer srv.Close()
+			r, err := Stale(c.ctx, witnessOf(t, boardScenario+deleting, srv.URL), quick(0))
+			if len(b.notes) > 0 || r.Writes == 0 || (err != nil) != (c.ctx == ctx) {
+				t.Errorf("%q were left of %d writes, %v: %q", b.notes, r.Writes, err, r.Notes)
+			}
+		})
 	}
 }
 

@@ -104,6 +104,7 @@ func (p *Prover) Run(ctx context.Context) ([]prove.Result, error) {
 		return nil, err
 	}
 	defer p.noteRows()
+	defer p.putBack(ctx)
 	for _, c := range []struct {
 		name string
 		make func(context.Context, *load.Witness) (prove.Result, error)
@@ -170,6 +171,14 @@ func (p *Prover) witness() (*load.Witness, error) {
 		return nil, ui.Coded(ui.BadInput, err, "checks.scenario in kasoku.yaml: docs/checks.md tells how to write it")
 	}
 	return w, nil
+}
+
+// putBack brings the data back where something does that: the checks write, and
+// so does the load beside them.
+func (p *Prover) putBack(ctx context.Context) {
+	if err := p.Bench.reset(context.WithoutCancel(ctx)); err != nil {
+		p.UI.Warn("after the checks the data was not brought back: "+err.Error(), "")
+	}
 }
 
 // noteRows stores which rows the checks' writes have used up.

@@ -2,6 +2,8 @@ package tune
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -28,6 +30,26 @@ func TestProverHasTheUsersOfRuns(t *testing.T) {
 	}
 	if len(users) != 2 || users[0] != 7 || users[1] != 7 || p.options().Workload != 7 {
 		t.Errorf("runs with %v users, load beside the checks with %d, want 7", users, p.options().Workload)
+	}
+}
+
+// The data is brought back after the checks, also when they were cut off.
+func TestChecksBringTheDataBack(t *testing.T) {
+	for _, interrupted := range []bool{false, true} {
+		done := filepath.Join(t.TempDir(), "done")
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		if interrupted {
+			cancel()
+		}
+		p := &Prover{UI: quiet{}, Only: []string{prove.Staleness}, Bench: &Bench{Hosts: map[string]host.Host{stack.LocalHost: host.NewLocal()},
+			Stack: &stack.Stack{Dir: t.TempDir(), Load: stack.LoadConfig{Reset: []string{"touch", done}}}}}
+		if _, err := p.Run(ctx); (err != nil) != interrupted {
+			t.Error(err)
+		}
+		if _, err := os.Stat(done); err != nil {
+			t.Errorf("interrupted %v: %v", interrupted, err)
+		}
 	}
 }
 
