@@ -27,6 +27,9 @@ func Replay(ctx context.Context, opts Options, request []byte, change func(*http
 		return Visit{}, Answer{}, fmt.Errorf("ask again: %w", err)
 	}
 	defer client.CloseIdleConnections()
+	if _, bounded := ctx.Deadline(); bounded {
+		client.Timeout = 0 // the caller knows how long it waits
+	}
 	again, err := http.NewRequestWithContext(ctx, req.Method, origin+req.RequestURI, nil)
 	if err != nil {
 		return Visit{}, Answer{}, fmt.Errorf("ask again: %w", err)

@@ -66,40 +66,50 @@ func Reboot(ctx context.Context, st *stack.Stack, hosts map[string]host.Host, o 
 		return *r, fmt.Errorf("check a reboot: %w", err)
 	}
 	b.idle = idleSpares(ctx, st, hosts)
-	defer b.close()
+	err := b.run(ctx)
+	b.takeBack(ctx)
+	return *r.end(), err
+}
+
+// run reboots until the score tells enough.
+func (b *reboot) run(ctx context.Context) error {
 	for {
 		if err := b.write(ctx); err != nil {
-			return *r, fmt.Errorf("check a reboot: before it: %w", err)
+			return fmt.Errorf("check a reboot: before it: %w", err)
 		}
 		if err := b.boot(ctx); err != nil {
-			return *r, err
+			return err
 		}
 		if ctx.Err() != nil || !b.near() {
 			break
 		}
-		r.note("the score after a reboot was %s of before: runs may differ by as much, so the hosts rebooted once more", ui.Factor(b.scores[len(b.scores)-1]/o.Before))
+		b.r.note("the score after a reboot was %s of before: runs may differ by as much, so the hosts rebooted once more", ui.Factor(b.scores[len(b.scores)-1]/b.o.Before))
 		if err := b.readBoots(ctx); err != nil {
-			return *r, fmt.Errorf("check a reboot: %w", err)
+			return fmt.Errorf("check a reboot: %w", err)
 		}
 	}
-	b.judge()
-	r.Text = b.text()
-	return *r.end(), ctx.Err()
+	if b.r.Outcome != NotJudged {
+		b.judge()
+		b.r.Text = b.text()
+	}
+	return ctx.Err()
 }
 
 // boot reboots the hosts once and looks at what comes back.
 func (b *reboot) boot(ctx context.Context) error {
-	b.wrong = time.Time{}
+	b.wrong, b.up, b.patience = time.Time{}, nil, askTime
 	begun := time.Now()
 	done := b.reboots(ctx, begun)
 	// From here on all is looked at, whatever is missing.
-	if !b.back(ctx, begun, done) || ctx.Err() != nil {
+	all := b.back(ctx, begun, done)
+	b.revive(ctx)
+	if !all || ctx.Err() != nil {
 		return nil
 	}
-	b.start(ctx, b.services(ctx))
 	if err := b.writesBack(ctx); err != nil {
 		return fmt.Errorf("check a reboot: %w", err)
 	}
+	b.takeBack(ctx) // the runs of the score may begin with a reset
 	if err := b.score(ctx); err != nil {
 		return fmt.Errorf("check a reboot: measure after it: %w", err)
 	}
@@ -127,18 +137,20 @@ type reboot struct {
 	r     *Result
 	names []string
 	boots map[string]string // before
+	up    []string          // hosts that are back
 	idle  []string          // spare services that did not run before
 	deeds []*load.Deed
 	// request is what the front door is asked, until it answers.
-	request []byte
-	wrong   time.Time // from when on it answered, but wrongly
-	scores  []float64 // after each reboot
+	request  []byte
+	patience time.Duration // how long one answer of it is waited for
+	wrong    time.Time     // from when on it answered, but wrongly
+	scores   []float64     // after each reboot
 }
 
-func (b *reboot) close() {
-	for _, d := range b.deeds {
-		d.Close()
-	}
+// takeBack ends the writes that have been asked for, or will not be.
+func (b *reboot) takeBack(ctx context.Context) {
+	takeBack(ctx, b.r, b.deeds)
+	b.deeds = nil
 }
 
 func (b *reboot) readBoots(ctx context.Context) error {
@@ -157,11 +169,7 @@ func (b *reboot) readBoots(ctx context.Context) error {
 }
 
 // write makes the writes that must outlive the next reboot, if that is promised.
-// Those of one before are forgotten: the runs that its score was made of may have
-// taken them back (load.reset).
 func (b *reboot) write(ctx context.Context) error {
-	b.close()
-	b.deeds = nil
 	if b.o.Witness == nil {
 		return nil
 	}
@@ -216,12 +224,32 @@ func idleSpares(ctx context.Context, st *stack.Stack, hosts map[string]host.Host
 	return out
 }
 
-// services looks at each service and returns those that did not come back.
+// leaveTime is how long hosts and services are waited for when nobody waits for
+// the check any more: nothing must stay down for that.
+const leaveTime = 2 * time.Minute
+
+// revive starts what did not come back on the hosts that did. Also when ctx ends:
+// then these are waited for first.
+func (b *reboot) revive(ctx context.Context) {
+	if ctx.Err() == nil {
+		b.start(ctx, b.services(ctx))
+	}
+	if ctx.Err() == nil {
+		return
+	}
+	leaving, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveTime)
+	defer cancel()
+	b.up = b.returned(leaving)
+	b.start(leaving, b.services(leaving))
+}
+
+// services looks at each service of the hosts that are back and returns those
+// that are not.
 func (b *reboot) services(ctx context.Context) []*stack.Controller {
 	var left []*stack.Controller
 	for i := range b.st.Services {
 		svc := &b.st.Services[i]
-		if svc.RunsIn != "" || !slices.Contains(b.names, svc.HostName()) || slices.Contains(b.idle, svc.Name) {
+		if svc.RunsIn != "" || !slices.Contains(b.up, svc.HostName()) || slices.Contains(b.idle, svc.Name) {
 			continue
 		}
 		c, err := stack.NewController(b.hosts[svc.HostName()], b.st, svc)

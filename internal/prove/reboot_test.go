@@ -1,9 +1,11 @@
 package prove
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"net/http"
 	"net/http/httptest"
@@ -43,7 +45,10 @@ type rebooted struct {
 	srv      *httptest.Server
 	stack    *stack.Stack
 	ordered  int
+	refuses  error // to reboot
 	onReboot func(*rebooted)
+	more     map[string]host.Host
+	ctx      context.Context
 }
 
 func (s *rebooted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -75,15 +80,20 @@ func (s *rebooted) reboot(t *testing.T, o RebootOptions) Result {
 	if o.Back == 0 {
 		o.Back = 30 * time.Second
 	}
-	o.order = func(context.Context, host.Host) error {
+	o.order = func(_ context.Context, h host.Host) error {
+		s.mu.Lock()
 		s.ordered++
-		if s.onReboot != nil {
+		s.mu.Unlock()
+		if s.onReboot != nil && h == s.m {
 			s.onReboot(s)
 		}
-		return nil
+		return s.refuses
 	}
-	r, err := Reboot(t.Context(), s.stack, map[string]host.Host{"h1": s.m}, o)
-	if err != nil {
+	hosts := map[string]host.Host{"h1": s.m}
+	maps.Copy(hosts, s.more)
+	ctx := cmp.Or(s.ctx, t.Context())
+	r, err := Reboot(ctx, s.stack, hosts, o)
+	if err != nil && ctx.Err() == nil {
 		t.Fatal(err)
 	}
 	return r
@@ -183,6 +193,55 @@ func TestRebootStartsWhatDidNotComeBack(t *testing.T) {
 	}
 	if !named || !started || s.down.Load() {
 		t.Errorf("named %v, started %v, down %v: %+v", named, started, s.down.Load(), r)
+	}
+}
+
+// Services of a host that is back are started, although another one is not, and
+// although nobody waits for the check any more.
+func TestRebootStartsServicesWithoutTheOtherHost(t *testing.T) {
+	t.Run("a host stays away", func(t *testing.T) {
+		other := &machine{Host: host.NewLocal()}
+		s := newRebooted(t, func(s *rebooted) { boots(s); s.down.Store(true) })
+		s.stack.Hosts["h2"], s.stack.Checks.Reboot = stack.HostConfig{SSH: "h2"}, []string{"h1", "h2"}
+		s.stack.Services = append(s.stack.Services, stack.Service{Name: "other", Kind: stack.App, Host: "h2"})
+		s.more = map[string]host.Host{"h2": other}
+		r := s.reboot(t, RebootOptions{Back: 300 * time.Millisecond})
+		if r.Outcome != Failed || !strings.Contains(r.Problems[0].What, "host h2 did not reboot") || s.down.Load() {
+			t.Errorf("down %v: %+v", s.down.Load(), r)
+		}
+	})
+	t.Run("cut off", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		s := newRebooted(t, func(s *rebooted) { boots(s); s.down.Store(true); cancel() })
+		s.ctx = ctx
+		if r := s.reboot(t, RebootOptions{}); s.down.Load() {
+			t.Errorf("the service stayed down: %+v", r)
+		}
+	})
+}
+
+// Where no host takes the order, nothing is judged.
+func TestRebootThatNobodyTakes(t *testing.T) {
+	s := newRebooted(t, nil)
+	s.refuses = errors.New("permission denied")
+	if r := s.reboot(t, RebootOptions{}); r.Outcome != NotJudged || !strings.Contains(r.Text, "could not be told to reboot: permission denied") || r.Failures != 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A front door that takes a request and is slow is given longer each time.
+func TestRebootWaitsForASlowFront(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_ = pause(r.Context(), 300*time.Millisecond)
+	}))
+	defer srv.Close()
+	b := &reboot{o: RebootOptions{Opts: optionsOf(t, boardScenario, srv.URL)}, patience: 100 * time.Millisecond, request: []byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n")}
+	asked := 1
+	for b.front(t.Context()) != nil && asked < 9 {
+		asked++
+	}
+	if asked < 2 || asked == 9 || b.patience <= 300*time.Millisecond {
+		t.Errorf("asked %d times, at last for %s", asked, b.patience)
 	}
 }
 
