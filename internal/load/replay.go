@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"time"
 )
 
 // Replay sends a request once more, as it was sent (Answer.Request,
@@ -15,6 +16,11 @@ import (
 // where load may go, and only GET and HEAD are sent twice. The Answer holds the
 // request as altered. Without a scenario nothing is masked.
 func Replay(ctx context.Context, opts Options, request []byte, change func(*http.Request)) (Visit, Answer, error) {
+	return ReplayWithin(ctx, confirmTimeout, opts, request, change)
+}
+
+// ReplayWithin is Replay of a service that may take longer than usual to answer.
+func ReplayWithin(ctx context.Context, longest time.Duration, opts Options, request []byte, change func(*http.Request)) (Visit, Answer, error) {
 	req, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(request)))
 	if err != nil {
 		return Visit{}, Answer{}, fmt.Errorf("ask again: %w", err)
@@ -27,9 +33,7 @@ func Replay(ctx context.Context, opts Options, request []byte, change func(*http
 		return Visit{}, Answer{}, fmt.Errorf("ask again: %w", err)
 	}
 	defer client.CloseIdleConnections()
-	if _, bounded := ctx.Deadline(); bounded {
-		client.Timeout = 0 // the caller knows how long it waits
-	}
+	client.Timeout = longest
 	again, err := http.NewRequestWithContext(ctx, req.Method, origin+req.RequestURI, nil)
 	if err != nil {
 		return Visit{}, Answer{}, fmt.Errorf("ask again: %w", err)

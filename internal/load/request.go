@@ -106,6 +106,7 @@ func (u *user) build(st *step, method string) {
 	if !st.own.host {
 		b = append(b, r.hostLine...)
 	}
+	b = append(b, r.added...)
 	if !st.own.agent {
 		b = append(b, "User-Agent: kasoku\r\n"...)
 	}

@@ -27,6 +27,7 @@ type run struct {
 	draws    []uint64        // open model: rows that one session may draw, by pool
 	mix      mix             // which session comes when
 	hostLine []byte
+	added    []byte          // further header lines, with their ends
 	recorder *goldenRecorder // Record
 	fixed    []*fixedRequest // by serial number; nil: built each time
 	users    []*user

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -177,8 +178,9 @@ func (d *Deed) Do(ctx context.Context) error {
 func (d *Deed) Look(ctx context.Context, i int) (Sight, error) { return d.look(ctx, i) }
 
 // LookAt is Look at another base URL than the scenario's, with the Host header
-// of that: a server behind the front door. It must be where load may go.
-func (d *Deed) LookAt(ctx context.Context, i int, url string) (Sight, error) {
+// of that: a server behind the front door. It must be where load may go. headers
+// are further lines, without their ends, that the front door would add.
+func (d *Deed) LookAt(ctx context.Context, i int, url string, headers ...string) (Sight, error) {
 	if d.r == nil {
 		return Sight{}, errClosed
 	}
@@ -186,9 +188,13 @@ func (d *Deed) LookAt(ctx context.Context, i int, url string) (Sight, error) {
 	if err != nil {
 		return Sight{}, err
 	}
-	front := d.r.target
+	front, fixed, added := d.r.target, d.r.fixed, d.r.added
+	defer func() { d.r.target, d.r.fixed, d.r.added = front, fixed, added }()
 	d.r.target = t
-	defer func() { d.r.target = front }()
+	if len(headers) > 0 {
+		d.r.fixed = make([]*fixedRequest, len(fixed)) // each is built with them
+		d.r.added = []byte(strings.Join(headers, "\r\n") + "\r\n")
+	}
 	return d.look(ctx, i)
 }
 

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/textproto"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -86,14 +87,53 @@ func deepest(all []answer) *answer {
 	return out
 }
 
+// forwarded tells a server behind the front door that the visitor came by HTTPS,
+// as the front door does: an application that wants HTTPS would only send there.
+const forwarded = "X-Forwarded-Proto"
+
+// behindTLS reports whether HTTPS ends in front of the server at a URL.
+func (b *Blamer) behindTLS(url string) bool {
+	return strings.HasPrefix(b.Opts.URL, "https:") && !strings.HasPrefix(url, "https:")
+}
+
+// replay asks the server at a URL what the front door was asked.
+func (b *Blamer) replay(ctx context.Context, url string, request []byte, change func(*http.Request)) (load.Visit, load.Answer, error) {
+	opts := b.Opts
+	opts.URL = url
+	return load.Replay(ctx, opts, request, func(r *http.Request) {
+		if b.behindTLS(url) {
+			r.Header.Set(forwarded, "https")
+		}
+		if change != nil {
+			change(r)
+		}
+	})
+}
+
+// toHTTPS reports whether an answer only sends whoever asks to the same page by
+// HTTPS, which says nothing of the page.
+func toHTTPS(status int, location string, request []byte) bool {
+	if !slices.Contains([]int{http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect}, status) {
+		return false
+	}
+	to, err := url.Parse(location)
+	if err != nil || to.Scheme != "https" {
+		return false
+	}
+	r, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(request)))
+	if err != nil {
+		return false
+	}
+	asked := url.URL{Host: r.Host}
+	return to.Hostname() == asked.Hostname() && to.RequestURI() == r.RequestURI
+}
+
 // cached asks a server as everybody does and past its caches: by a request that
 // no shared cache may answer from what others got (RFC 9111, 3.5), and by a URL
 // that nobody asked for. How it was asked when the answer was another one, "" if
 // it was the same.
 func (b *Blamer) cached(ctx context.Context, url string, request []byte) string {
-	opts := b.Opts
-	opts.URL = url
-	_, plain, err := load.Replay(ctx, opts, request, nil)
+	_, plain, err := b.replay(ctx, url, request, nil)
 	if err != nil {
 		return ""
 	}
@@ -110,7 +150,7 @@ func (b *Blamer) cached(ctx context.Context, url string, request []byte) string 
 			r.URL.RawQuery = strings.TrimPrefix(r.URL.RawQuery+sign, "?") + "kasoku=" + strconv.FormatInt(time.Now().UnixNano(), 36)
 		}},
 	} {
-		_, again, err := load.Replay(ctx, opts, request, past.change)
+		_, again, err := b.replay(ctx, url, request, past.change)
 		now := time.Now()
 		if err == nil && !bytes.Equal(maskTimes(again.Body, now), maskTimes(plain.Body, now)) {
 			return past.text
@@ -122,10 +162,7 @@ func (b *Blamer) cached(ctx context.Context, url string, request []byte) string 
 // hit is what an answer's headers say about a cache (RFC 9111, 5.1; RFC 9211;
 // X-Cache and X-Varnish are customs), in brackets.
 func hit(head string) string {
-	h, err := textproto.NewReader(bufio.NewReader(strings.NewReader(strings.TrimRight(head, "\r\n") + "\r\n\r\n"))).ReadMIMEHeader()
-	if err != nil {
-		return ""
-	}
+	h := headers(head)
 	var out []string
 	for _, name := range []string{"Age", "Cache-Status", "X-Cache", "X-Cache-Status", "X-Varnish", "Via", "X-Served-By"} {
 		if v := h.Get(name); v != "" {
@@ -136,6 +173,15 @@ func hit(head string) string {
 		return ""
 	}
 	return " (" + strings.Join(out, ", ") + ")"
+}
+
+// headers reads header lines; what cannot be read has none.
+func headers(head string) textproto.MIMEHeader {
+	h, err := textproto.NewReader(bufio.NewReader(strings.NewReader(strings.TrimRight(head, "\r\n") + "\r\n\r\n"))).ReadMIMEHeader()
+	if err != nil {
+		return nil
+	}
+	return h
 }
 
 // servers are the services that may speak HTTP, those nearest to the front door
@@ -228,18 +274,22 @@ func endpointURL(endpoint string, local bool) string {
 // Stale is StaleOptions.Blame.
 func (b *Blamer) Stale(ctx context.Context, d *load.Deed, reader int, s load.Sight) string {
 	return b.blame(ctx, s.Request, func(url string) (right, answered bool, head string) {
-		sight, err := d.LookAt(ctx, reader, url)
-		return err == nil && sight.Right, err == nil && sight.Answered(), sight.Head
+		var more []string
+		if b.behindTLS(url) {
+			more = []string{forwarded + ": https"}
+		}
+		sight, err := d.LookAt(ctx, reader, url, more...)
+		answered = err == nil && sight.Answered() && !toHTTPS(sight.Status, headers(sight.Head).Get("Location"), sight.Request)
+		return err == nil && sight.Right, answered, sight.Head
 	})
 }
 
 // Other tells who gives an answer that is not the page's in the book.
 func (b *Blamer) Other(ctx context.Context, book *Book, p *Page, request []byte) string {
 	return b.blame(ctx, request, func(url string) (right, answered bool, head string) {
-		opts := b.Opts
-		opts.URL = url
-		v, a, err := load.Replay(ctx, opts, request, nil)
+		v, a, err := b.replay(ctx, url, request, nil)
 		a.Body = maskTimes(a.Body, book.moments...)
-		return err == nil && p.differs(v, a) == "", err == nil && v.Status != 0, string(a.Head)
+		answered = err == nil && v.Status != 0 && !toHTTPS(v.Status, a.Location, a.Request)
+		return err == nil && p.differs(v, a) == "", answered, string(a.Head)
 	})
 }

@@ -182,7 +182,7 @@ func (b *reboot) front(ctx context.Context) error {
 	asking, cancel := context.WithTimeout(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn: func(httptrace.GotConnInfo) { connected = true }}), b.patience)
 	defer cancel()
-	v, _, err := load.Replay(asking, b.o.Opts, b.request, nil)
+	v, _, err := load.ReplayWithin(asking, longestAsk, b.o.Opts, b.request, nil)
 	if connected && asking.Err() != nil {
 		b.patience = min(2*b.patience, longestAsk)
 	}
