@@ -289,18 +289,13 @@ func (c *Controller) pidFiles(ctx context.Context) []string {
 
 // scanForMaster looks through the process table for the topmost process of the
 // service's program that was started with its configuration or listens where it
-// should.
+// should. Before one listens it is what was launched, while that is there.
 func (c *Controller) scanForMaster(ctx context.Context) (identity, error) {
 	t, err := readProcesses(ctx, c.h)
 	if err != nil {
 		return identity{}, err
 	}
 	all := t.masters(ctx, c.svc)
-	if c.launched.pid != 0 && t.byPID[c.launched.pid] != nil && t.byPID[c.launched.pid].started == c.launched.started {
-		if len(all) == 0 && c.svc.Kind == App {
-			return c.launched, nil // e.g. a start script whose name differs
-		}
-	}
 	var byConfig, byListen []*process
 	for _, p := range all {
 		switch named := c.svc.namedConfig(p); {
@@ -318,6 +313,10 @@ func (c *Controller) scanForMaster(ctx context.Context) (identity, error) {
 	}
 	switch len(found) {
 	case 0:
+		p := t.byPID[c.launched.pid]
+		if p != nil && p.started == c.launched.started && (c.svc.Kind == App || slices.Contains(all, p)) {
+			return c.launched, nil // it does not listen yet, or is a start script whose name differs
+		}
 		return identity{}, ErrNotRunning
 	case 1:
 		return identity{found[0].pid, found[0].started}, nil

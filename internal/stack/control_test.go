@@ -254,6 +254,22 @@ exec php -S 127.0.0.1:`+port+"\n")
 	must(t, c.Stop(ctx))
 }
 
+// An app server that takes its time before it listens has not ended, though what was
+// launched bore another name at first.
+func TestControlSlowToListen(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	l := newLab(t)
+	port := freePort(t)
+	l.write("slow.php", `<?php sleep(4); $s = stream_socket_server("tcp://127.0.0.1:`+port+`"); while (true) { if ($c = @stream_socket_accept($s, 60)) fclose($c); }`)
+	script := l.write("server.sh", "#!/bin/sh\nsleep 1\nexec php slow.php\n")
+	must(t, os.Chmod(script, 0o755))
+	need(t, "php")
+	c := l.add(Service{Name: "app", Kind: App, Root: l.dir, Listen: []string{"127.0.0.1:" + port}, Control: Control{Start: []string{"./server.sh"}}, Binary: "php"})
+	must(t, c.Start(ctx))
+	must(t, c.Stop(ctx))
+}
+
 // What a program says when it cannot start is in the error, and Start does not
 // wait for the whole health time-out.
 func TestControlStartFails(t *testing.T) {
