@@ -1,10 +1,15 @@
 package remedy
 
 import (
+	"fmt"
+	"path"
 	"slices"
 	"strings"
 
 	"kasoku/internal/change"
+	"kasoku/internal/confedit/apache"
+	"kasoku/internal/confedit/ini"
+	"kasoku/internal/confedit/nginx"
 	"kasoku/internal/evidence"
 	"kasoku/internal/regulation"
 	"kasoku/internal/stack"
@@ -13,8 +18,9 @@ import (
 // Patched says what file changes that name no service give up, and whose
 // configuration they are of. A setting that the service's changed files did not have
 // counts as with Set. One that they have not any more may fall back to anything, so it
-// counts for what a setting of that name can give up.
-func Patched(st *stack.Stack, snap *evidence.Snapshot, cs []change.Change) (trades []regulation.Trade, services []string) {
+// counts for what a setting of that name can give up. It is an error if a file is not
+// understood.
+func Patched(st *stack.Stack, snap *evidence.Snapshot, cs []change.Change) (trades []regulation.Trade, services []string, err error) {
 	was, is := map[string][]setting{}, map[string][]setting{}
 	for _, c := range cs {
 		hostName := c.Host
@@ -28,8 +34,13 @@ func Patched(st *stack.Stack, snap *evidence.Snapshot, cs []change.Change) (trad
 		if !slices.Contains(services, svc.Name) {
 			services = append(services, svc.Name)
 		}
-		was[svc.Name] = append(was[svc.Name], settingsIn(svc.Kind, string(c.Before.Content))...)
-		is[svc.Name] = append(is[svc.Name], settingsIn(svc.Kind, string(c.After.Content))...)
+		for of, side := range map[*change.FileState]map[string][]setting{c.Before: was, c.After: is} {
+			found, err := settingsIn(svc.Kind, c.Path, of.Content)
+			if err != nil {
+				return nil, nil, fmt.Errorf("what it gives up is not known: %w", err)
+			}
+			side[svc.Name] = append(side[svc.Name], found...)
+		}
 	}
 	for _, name := range services {
 		kind := st.Service(name).Kind
@@ -45,7 +56,7 @@ func Patched(st *stack.Stack, snap *evidence.Snapshot, cs []change.Change) (trad
 		}
 	}
 	slices.Sort(trades)
-	return slices.Compact(trades), services
+	return slices.Compact(trades), services, nil
 }
 
 // atWorst is what a setting of that name can give up.
@@ -62,28 +73,68 @@ func atWorst(kind stack.Kind, key string) (out []regulation.Trade) {
 // setting of a configuration file, wherever in it it stands.
 type setting struct{ key, value string }
 
-// settingsIn reads nginx's directives, or lines with a "=" or of a name alone, which
-// switches it on.
-func settingsIn(kind stack.Kind, text string) (out []setting) {
-	var plain strings.Builder
-	for line := range strings.Lines(text) {
-		if t := strings.TrimSpace(line); !strings.HasPrefix(t, "#") && !strings.HasPrefix(t, ";") {
-			plain.WriteString(line)
+// settingsIn reads one file of a service's configuration, without what it includes.
+// Files of kinds whose settings are not listed have none.
+func settingsIn(kind stack.Kind, name string, text []byte) (out []setting, err error) {
+	read := func(p string) ([]byte, error) {
+		if p == name {
+			return text, nil
+		}
+		return nil, nil // an include
+	}
+	none := func(string) ([]string, error) { return nil, nil }
+	add := func(key, value string) {
+		_, key = asListed(kind, key)
+		out = append(out, setting{key, value})
+	}
+	switch {
+	case kind == stack.Nginx:
+		conf, err := nginx.Load(name, "/", read, none)
+		if err != nil {
+			return nil, err
+		}
+		conf.Root.Walk(func(d *nginx.Directive) bool {
+			add(d.Name, strings.Join(d.Args, " "))
+			return true
+		})
+		return out, nil
+	case kind == stack.Apache && path.Ext(name) != ".ini":
+		conf, err := apache.Load(name, apache.Options{Root: "/"}, read, none)
+		if err != nil {
+			return nil, err
+		}
+		conf.Root.Walk(func(d *apache.Directive) bool {
+			if strings.HasPrefix(strings.ToLower(d.Name), "php_") && len(d.Args) > 1 {
+				add(d.Args[0], strings.Join(d.Args[1:], " "))
+			}
+			return true
+		})
+		return out, nil
+	}
+	dialect, known := dialectOf(kind, name)
+	if !known {
+		return nil, nil
+	}
+	conf, err := ini.Load(name, dialect, read, none)
+	if err != nil {
+		return nil, err
+	}
+	for _, section := range append(conf.Sections(), "") {
+		for _, key := range conf.Keys(section) {
+			if v, ok := conf.Get(section, key); ok {
+				add(key, v.Text)
+			}
 		}
 	}
-	ends, between := "\n", "="
-	if kind == stack.Nginx {
-		ends, between = ";{}", " "
+	return out, nil
+}
+
+func dialectOf(kind stack.Kind, name string) (d ini.Dialect, known bool) {
+	switch {
+	case kind == stack.MariaDB || kind == stack.MySQL:
+		return ini.MySQL, true
+	case path.Ext(name) == ".ini" && (kind == stack.PHPFPM || kind == stack.Apache):
+		return ini.PHP, true
 	}
-	for _, s := range strings.FieldsFunc(plain.String(), func(c rune) bool { return strings.ContainsRune(ends, c) }) {
-		s, _, _ = strings.Cut(strings.Join(strings.Fields(s), " "), " #")
-		key, value, valued := strings.Cut(s, between)
-		if !valued {
-			value = "1"
-		}
-		if _, key = asListed(kind, strings.TrimSpace(key)); key != "" {
-			out = append(out, setting{key, strings.Trim(value, ` "'`)})
-		}
-	}
-	return out
+	return ini.FPM, kind == stack.PHPFPM
 }

@@ -13,7 +13,6 @@ import (
 	"kasoku/internal/prove"
 	"kasoku/internal/regulation"
 	"kasoku/internal/stack"
-	"kasoku/internal/stat"
 	"kasoku/internal/store"
 	"kasoku/internal/ui"
 )
@@ -72,9 +71,9 @@ func (p *Prover) Score(ctx context.Context, label string) (float64, error) {
 		if err := p.Bench.Answered(run); err != nil {
 			return 0, err
 		}
-		scores = append(scores, max(run.Score, 1e-6))
+		scores = append(scores, run.Score)
 	}
-	return stat.GeoMean(scores), nil
+	return level(scores), nil
 }
 
 // Run makes the checks, those that harm nothing first. A check that cannot be

@@ -180,7 +180,10 @@ func (t *Tuner) plan(ctx context.Context, p Proposal) (proposed, error) {
 			return plan, err
 		}
 		plan.Changes = append(plan.Changes, files...)
-		trades, services := remedy.Patched(t.Stack, snap, files)
+		trades, services, err := remedy.Patched(t.Stack, snap, files)
+		if err != nil {
+			return plan, err
+		}
 		plan.Trades, plan.patches = append(plan.Trades, trades...), services
 	}
 	if p.Confined {
