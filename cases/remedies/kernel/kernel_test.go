@@ -14,6 +14,7 @@ import (
 	"kasoku/cases/remedies/bed"
 	"kasoku/internal/change"
 	"kasoku/internal/evidence"
+	"kasoku/internal/host/hosttest"
 	"kasoku/internal/remedy"
 )
 
@@ -70,7 +71,10 @@ func set(t *testing.T, key, value string) {
 	t.Helper()
 	path := evidence.KernelPath(key)
 	was := get(t, key)
-	write := func(v string) error { return os.WriteFile(path, []byte(v+"\n"), 0o644) }
+	write := func(v string) error {
+		defer hosttest.HoldMachine(t)() // others may compare it
+		return os.WriteFile(path, []byte(v+"\n"), 0o644)
+	}
 	if err := write(value); err != nil {
 		t.Skipf("%s cannot be set on this machine: %v", key, err)
 	}

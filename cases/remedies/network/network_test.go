@@ -14,6 +14,7 @@ import (
 	"kasoku/internal/change"
 	"kasoku/internal/diagnose"
 	"kasoku/internal/evidence"
+	"kasoku/internal/host/hosttest"
 	"kasoku/internal/remedy"
 	"kasoku/internal/stack"
 )
@@ -115,6 +116,7 @@ func TestNetworkSettings(t *testing.T) {
 		}, map[string]string{"net.netfilter.nf_conntrack_max": "65536"}, map[string]string{"net.netfilter.nf_conntrack_max": "131072"}},
 	} {
 		t.Run(c.id, func(t *testing.T) {
+			t.Cleanup(hosttest.HoldMachine(t)) // released after what begin puts back
 			for key, value := range c.was {
 				begin(t, key, value)
 			}

@@ -9,7 +9,7 @@ import (
 
 // HoldMachine keeps other tests, those of other packages too, from changing or
 // comparing settings that a machine has once for all its network namespaces
-// (vm.*, /sys), until the returned function is called. It fails the test after
+// (vm.*, net.netfilter.*, /sys), until the returned function is called. It fails the test after
 // two minutes.
 func HoldMachine(t testing.TB) (release func()) {
 	t.Helper()
