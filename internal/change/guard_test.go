@@ -267,6 +267,62 @@ func TestStoppedController(t *testing.T) {
 	}
 }
 
+// TestUnheard: a look that comes late counts two ticks of 1 s.
+func TestUnheard(t *testing.T) {
+	for _, row := range []struct {
+		name  string
+		looks []time.Duration // from each to the next
+		want  time.Duration
+	}{
+		{"all in time", []time.Duration{time.Second, time.Second, time.Second}, 3 * time.Second},
+		{"a little late", []time.Duration{time.Second, 1500 * time.Millisecond}, 2500 * time.Millisecond},
+		{"held up for an hour", []time.Duration{time.Second, time.Hour, time.Second}, 4 * time.Second},
+	} {
+		now := time.Minute
+		u := unheard{tick: time.Second, looked: now}
+		for _, d := range row.looks {
+			now += d
+			u.look(now)
+		}
+		wantEqual(t, row.name, u.lasts.String(), row.want.String())
+	}
+}
+
+// TestStalledTogether: a guard that was held up as long as its controller, and
+// goes on first, does not take that for the controller's silence.
+func TestStalledTogether(t *testing.T) {
+	l := newLab(t)
+	l.asFound(t)
+	before := l.seen(t)
+	g := l.guarded(t)
+	t.Setenv("KASOKU_TEST_AFTER", liveDeadline.String())
+	c := g.stay(t, false)
+	guard := g.state(t).PID
+	beat := func() time.Time {
+		info, err := os.Stat(filepath.Join(g.copyDir(), beatFile))
+		must(t, err)
+		return info.ModTime()
+	}
+	must(t, c.Process.Signal(syscall.SIGSTOP))
+	must(t, syscall.Kill(guard, syscall.SIGSTOP))
+	time.Sleep(liveDeadline)
+	last := beat()
+	must(t, syscall.Kill(guard, syscall.SIGCONT))
+	time.Sleep(2 * liveDeadline / looksPerDeadline) // it looks
+	must(t, c.Process.Signal(syscall.SIGCONT))
+	must(t, until(limit, func() error {
+		if beat().Equal(last) {
+			return errors.New("no heartbeat of the controller that goes on")
+		}
+		return nil
+	}))
+	wantEqual(t, "guard", g.state(t).Phase, phaseWatching)
+	must(t, c.Process.Kill())
+	_ = c.Wait() // it was killed
+	g.settled(t, phaseDone)
+	wantEqual(t, "host", l.seen(t), before)
+}
+
 // TestClockJumps: the heartbeat's time is only compared with itself.
 func TestClockJumps(t *testing.T) {
 	l := newLab(t)
@@ -346,10 +402,12 @@ func TestControllerComesBackBefore(t *testing.T) {
 	l.asFound(t)
 	before := l.seen(t)
 	g := l.guarded(t)
+	const after = 5 * testDeadline // a stall may lie between the kill and the lease
+	t.Setenv("KASOKU_TEST_AFTER", after.String())
 	g.stay(t, true)
 	x := g.open(t)
 	defer x.Close()
-	time.Sleep(2 * testDeadline) // the old guard fires and finds the lease taken
+	time.Sleep(after + after/5) // the old guard fires and finds the lease taken
 	wantEqual(t, "history", states(x.History()), "1 applied")
 	_, err := x.Recover(t.Context())
 	must(t, err)

@@ -117,20 +117,32 @@ const (
 	longestLook      = time.Second
 )
 
+// unheard is how long a guard has heard nothing, in time in which it looked.
+type unheard struct{ tick, looked, lasts time.Duration }
+
+// look counts two ticks at most: what makes a look late (a stall, the machine's
+// sleep) may hold the controller up as well.
+func (u *unheard) look(now time.Duration) {
+	u.lasts += min(now-u.looked, 2*u.tick)
+	u.looked = now
+}
+
 // watch looks at the heartbeat until the controller disarms it, or is silent
 // for too long. Only changes of the file's time count, and time is counted from
 // when they were seen, so that a clock that is set does no harm.
 func (w *watcher) watch(ctx context.Context) error {
 	w.tell(phaseWatching, "")
-	tick := time.NewTicker(max(time.Millisecond, min(w.arm.After/looksPerDeadline, longestLook)))
-	defer tick.Stop()
+	tick := max(time.Millisecond, min(w.arm.After/looksPerDeadline, longestLook))
+	every := time.NewTicker(tick)
+	defer every.Stop()
 	var last time.Time
-	for seen := sinceBoot(); ; {
+	for silent := (unheard{tick: tick, looked: sinceBoot()}); ; {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-tick.C:
+		case <-every.C:
 		}
+		silent.look(sinceBoot())
 		info, err := os.Stat(w.path(beatFile))
 		nonce, _ := os.ReadFile(w.path(beatFile)) // absent: not ours any more
 		if err != nil || string(nonce) != w.arm.Nonce {
@@ -140,18 +152,17 @@ func (w *watcher) watch(ctx context.Context) error {
 			return nil
 		}
 		if t := info.ModTime(); !t.Equal(last) {
-			last, seen = t, sinceBoot()
+			last, silent.lasts = t, 0
 			continue
 		}
-		silent := sinceBoot() - seen
-		if silent < w.arm.After {
+		if silent.lasts < w.arm.After {
 			continue
 		}
-		done, err := w.fire(ctx, fmt.Sprintf("the controller was silent for %s", silent.Round(time.Millisecond)))
+		done, err := w.fire(ctx, fmt.Sprintf("the controller was silent for %s", silent.lasts.Round(time.Millisecond)))
 		if done || err != nil {
 			return err
 		}
-		seen = sinceBoot() // another Kasoku has the lease; it is given its time
+		silent.lasts = 0 // another Kasoku has the lease; it is given its time
 	}
 }
 

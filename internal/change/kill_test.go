@@ -65,6 +65,9 @@ func victim(ctx context.Context, job string) {
 	o := l.options(os.Getenv("KASOKU_TEST_DIR"))
 	if base := os.Getenv("KASOKU_TEST_BASE"); base != "" {
 		o.Target = &TargetOptions{Name: "lab", Base: base, RevertAfter: testDeadline}
+		if after, err := time.ParseDuration(os.Getenv("KASOKU_TEST_AFTER")); err == nil {
+			o.Target.RevertAfter = after
+		}
 	}
 	if setup := setups[strings.Split(job, "-")[0]]; setup != nil {
 		setup(l, &o)
