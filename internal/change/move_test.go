@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"kasoku/internal/host/hosttest"
 )
 
 func init() {
@@ -64,10 +66,7 @@ func newMove(t *testing.T) lab {
 	must(t, os.Chmod(dir, 0o755))
 	l := lab{dir}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	tcp := free.Addr().String()
-	free.Close()
+	tcp := fmt.Sprintf("127.0.0.1:%d", hosttest.FreePort(t))
 	must(t, os.WriteFile(l.path("tcp"), []byte(tcp), 0o644))
 	must(t, os.WriteFile(l.path("a.php"), []byte("<?php usleep(3000); echo 'ok';"), 0o644))
 	for i, name := range []string{"fpm.conf", "nginx.conf"} {

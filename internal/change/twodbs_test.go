@@ -5,16 +5,17 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
 
+	"kasoku/internal/host/hosttest"
 	"kasoku/internal/stack"
 )
 
@@ -56,10 +57,7 @@ const appPassword = "the-apps-own-word"
 
 func (p twoDBs) start(t *testing.T, name string, i int, more []string) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	l.Close()
+	port := strconv.Itoa(hosttest.FreePort(t))
 	must(t, os.WriteFile(p.path(name+".port"), []byte(port), 0o600))
 	log, err := os.Create(p.path(name + ".log"))
 	must(t, err)

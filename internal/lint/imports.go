@@ -36,6 +36,11 @@ func within(dir, parent string) bool {
 	return dir == parent || strings.HasPrefix(dir, parent+"/")
 }
 
+// forTests says whether a package serves tests only, or breaks hosts as they do.
+func forTests(dir string) bool {
+	return dir == testBed || contains(breakers, dir) || contains(testOnly, strings.TrimPrefix(dir, "internal/"))
+}
+
 // checkImports requires that s imports only what stands before it.
 func checkImports(s *source) []problem {
 	var out []problem
@@ -52,7 +57,7 @@ func checkImports(s *source) []problem {
 		group, place := groupOf(target)
 		short := strings.TrimPrefix(target, "internal/")
 		switch {
-		case !s.test && !contains(breakers, s.dir()) && contains(testOnly, short) && path.Dir(target) != s.dir():
+		case !s.test && !forTests(s.dir()) && contains(testOnly, short) && path.Dir(target) != s.dir():
 			out = append(out, s.at(spec, "%s is for tests only", name))
 		case group == own:
 		case group == "":

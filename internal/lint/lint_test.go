@@ -52,6 +52,9 @@ func TestRules(t *testing.T) {
 		{"an import of a case", "internal/tune/a.go", doc("tune") + `import _ "kasoku/cases/login"`, "is not to be imported"},
 		{"a package in no layer", "internal/other/a.go", doc("other"), "is in no layer"},
 		{"the host's test suite outside tests", "internal/tune/a.go", doc("tune") + `import _ "kasoku/internal/host/hosttest"`, "is for tests only"},
+		{"the host's test suite in another one", "internal/host/sshtest/a.go", doc("sshtest") + `import _ "kasoku/internal/host/hosttest"`, ""},
+		{"the host's test suite in the bed", "cases/remedies/bed/a.go", doc("bed") + `import _ "kasoku/internal/host/hosttest"`, ""},
+		{"the host's test suite in a case", "cases/login/a.go", doc("login") + `import _ "kasoku/internal/host/hosttest"`, "is for tests only"},
 		{"the host's test suite in a test", "internal/tune/a_test.go", "package tune\n" + `import _ "kasoku/internal/host/hosttest"`, ""},
 
 		{"a write to a host", "internal/tune/a.go", doc("tune") + "func f(h H) { h.ReplaceFile(1, 2) }", "a.go:3: ReplaceFile writes to a host"},

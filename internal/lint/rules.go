@@ -37,8 +37,12 @@ var layers = []layer{
 // alone are groups that import nothing of the module and that nothing imports.
 var alone = []string{"lint"}
 
-// testOnly are packages that only tests may import.
+// testOnly are packages that only tests may import, and what serves only these:
+// each other, and testBed.
 var testOnly = []string{"host/hosttest", "host/sshtest", "lab/labtest", "confedit/memory", "ui/uitest", "rapidseed", "change/secrettest", "ui/webtest"}
+
+// testBed is what the tests of remedies have in common.
+const testBed = "cases/remedies/bed"
 
 // breakers break hosts on purpose, as tests do.
 var breakers = []string{"bench/faults"}

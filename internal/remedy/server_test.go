@@ -3,8 +3,8 @@ package remedy_test
 import (
 	"fmt"
 	"io"
+	"kasoku/internal/host/hosttest"
 	"kasoku/internal/remedy/remedytest"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -96,12 +96,7 @@ func TestStaticOnRealNginx(t *testing.T) {
 		fmt.Fprintf(w, "app %s %s %s", r.Method, r.RequestURI, body)
 	}))
 	t.Cleanup(app.Close)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := l.Addr().String()
-	l.Close()
+	address := fmt.Sprintf("127.0.0.1:%d", hosttest.FreePort(t))
 	for _, f := range []string{"img/a.png", "img/.git.png", "img/b.php", ".env", "css/a.css"} {
 		write(t, dir+"/app/"+f, "file "+f)
 	}

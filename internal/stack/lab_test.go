@@ -3,7 +3,6 @@ package stack
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"kasoku/internal/host"
+	"kasoku/internal/host/hosttest"
 )
 
 // lab is a folder with configurations of real servers on free ports. Its path
@@ -99,15 +99,7 @@ func need(t *testing.T, names ...string) string {
 	return ""
 }
 
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
-}
+func freePort(t *testing.T) string { return strconv.Itoa(hosttest.FreePort(t)) }
 
 // add puts the service in the stack and returns its controller.
 func (l *lab) add(svc Service) *Controller {

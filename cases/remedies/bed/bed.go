@@ -22,6 +22,7 @@ import (
 	"kasoku/internal/change"
 	"kasoku/internal/evidence"
 	"kasoku/internal/host"
+	"kasoku/internal/host/hosttest"
 	"kasoku/internal/load"
 	"kasoku/internal/regulation"
 	"kasoku/internal/remedy"
@@ -169,15 +170,7 @@ func KillByPIDFile(t testing.TB, file string) {
 }
 
 // FreePort is a TCP port of loopback that nobody listens on.
-func FreePort(t testing.TB) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
-}
+func FreePort(t testing.TB) int { return hosttest.FreePort(t) }
 
 // Await waits until something accepts at address ("host:port" or a socket's path).
 func Await(t testing.TB, address string) {

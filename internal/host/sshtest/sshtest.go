@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"kasoku/internal/host/hosttest"
 )
 
 // Server is one sshd on 127.0.0.1 and an ssh configuration that reaches it.
@@ -64,7 +66,7 @@ func Start(t testing.TB, opts ...Option) *Server {
 		check(t, err, "find the current user")
 		o.user = u.Username
 	}
-	s := &Server{t: t, Dir: folder(t), user: o.user, Port: freePort(t)}
+	s := &Server{t: t, Dir: folder(t), user: o.user, Port: hosttest.FreePort(t)}
 	s.Destination = fmt.Sprintf("kasoku-test-%d", s.Port)
 	s.ConfigFile, s.KnownHosts = filepath.Join(s.Dir, "ssh_config"), filepath.Join(s.Dir, "known_hosts")
 	s.config = filepath.Join(s.Dir, "sshd_config")
@@ -90,13 +92,6 @@ func folder(t testing.TB) string {
 	check(t, os.Chmod(dir, 0o755), "open it to the users who log in")
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	return dir
-}
-
-func freePort(t testing.TB) int {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	check(t, err, "find a free port")
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
 }
 
 func (s *Server) write(path, text string) {
