@@ -82,7 +82,7 @@ services:
     build: {dir: app, command: [sh, build.sh], products: [out]}
     listen: ["%[1]s"]
     control: {method: process, pid_file: pid, start: [%[2]s/start]}
-    health: {url: "http://%[1]s/", timeout: 2s}
+    health: {url: "http://%[1]s/", timeout: 20s}
 load: {scenario: scenario.yaml, url: "http://%[1]s"}
 tune: {max_foreign_cpu: 1, max_pairs: 6, alpha: 0.01}
 `, address, dir, php))
@@ -199,7 +199,14 @@ func TestCompare(t *testing.T) {
 	if text := v.summary(summary); !strings.Contains(text, "### Kasoku: refused") {
 		t.Errorf("the summary is\n%s", text)
 	}
+	// The whole timeout is waited for an application that is down.
+	config, err := os.ReadFile(filepath.Join(v.dir, "kasoku.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.write("kasoku.yaml", 0o644, strings.Replace(string(config), "timeout: 20s", "timeout: 2s", 1))
 	v.want([]int{ui.Target}, []string{"down (", "could not be put in place"}, "compare", "main", "down")
+	v.write("kasoku.yaml", 0o644, string(config))
 	// Two ready builds in folders: no git is asked, and nothing is built.
 	v.git("mkdir -p ../base/out ../head/out; git show main:src.php >../base/out/app.php; git show slow:src.php >../head/out/app.php; git show wrong:src.php >../head/src.php")
 	folders := []string{"compare", "--base-dir", filepath.Join(v.dir, "base"), "--head-dir", filepath.Join(v.dir, "head")}

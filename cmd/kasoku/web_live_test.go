@@ -127,7 +127,7 @@ func TestLiveDashboard(t *testing.T) {
 	c.shorten()
 	c.quicken()
 	found := c.state()
-	x := c.watch("tune", "--budget", "400s", "-d", "1s", "--quiet", "--web=127.0.0.1:0")
+	x := c.watch("tune", "--budget", "800s", "-d", "1s", "--quiet", "--web=127.0.0.1:0")
 	l := &liveTab{b, c, x.at}
 	l.moves()
 	l.views()
@@ -161,7 +161,7 @@ func (l *liveTab) settled(view string) {
 // moves: the page follows the session by itself.
 func (l *liveTab) moves() {
 	l.c.t.Helper()
-	const long = 2 * time.Minute // where others have the CPU; a few seconds otherwise
+	const long = 5 * time.Minute // where others have the CPU; a few seconds otherwise
 	l.As(webtest.Looks[0])
 	l.Open(l.at)
 	l.UntilWithin(long, `document.getElementById("refresh").dataset.session !== "0" && !document.getElementById("live").hidden`)

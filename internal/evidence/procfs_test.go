@@ -198,7 +198,8 @@ func TestReadSystemOfThisMachine(t *testing.T) {
 	split(&sys, begin, end, nil, me)
 	window := end.at.Sub(begin.at).Seconds()
 	all := sys.User + sys.Sys + sys.Idle + sys.IOWait + sys.Steal
-	if want := float64(sys.CPUs) * window; all < 0.8*want-0.1 || all > 1.2*want+0.1 {
+	// Not every machine tells what others took from it.
+	if want := float64(sys.CPUs) * window; all < 0.4*want || all > 1.2*want+0.1 {
 		t.Errorf("CPU times sum to %.2f s, want about %.2f", all, want)
 	}
 	if sys.GeneratorCPU < 0.2 {

@@ -46,7 +46,7 @@ func ask(url string) error {
 }
 
 // watchWeb collects around what ask does.
-func watchWeb(t *testing.T, st *stack.Stack, requests int64, do func()) *Evidence {
+func watchWeb(t *testing.T, st *stack.Stack, warm time.Duration, requests int64, do func()) *Evidence {
 	t.Helper()
 	ctx := t.Context()
 	s := setting{st: st, hosts: map[string]host.Host{"local": host.NewLocal()}, opts: CollectorOptions{Diagnostic: true}}
@@ -56,7 +56,7 @@ func watchWeb(t *testing.T, st *stack.Stack, requests int64, do func()) *Evidenc
 		found, health := find(ctx, s)
 		all, ev.Health = append(all, found...), append(ev.Health, health...)
 	}
-	time.Sleep(time.Second) // as a real run's warm-up: the listeners are up
+	time.Sleep(warm) // as a real run's warm-up: the listeners are up
 	for _, x := range all {
 		defer x.close()
 		x.start(ctx)
@@ -125,7 +125,7 @@ func TestApacheLogsLive(t *testing.T) {
 	url := fmt.Sprintf("http://127.0.0.1:%d", port)
 	webServer(t, url+"/items/1", "apache2", "-d", dir, "-f", dir+"/apache.conf", "-D", "FOREGROUND")
 	st := &stack.Stack{Load: stack.LoadConfig{URL: url}, Services: []stack.Service{{Name: "web", Kind: stack.Apache, Config: dir + "/apache.conf", Listen: []string{fmt.Sprintf("127.0.0.1:%d", port)}}}}
-	ev := watchWeb(t, st, 32, func() {
+	ev := watchWeb(t, st, time.Second, 32, func() {
 		for i := range 30 {
 			if err := ask(fmt.Sprintf("%s/items/%d", url, 1+i%2)); err != nil {
 				t.Error(err)
@@ -170,13 +170,23 @@ func TestVarnishLogLive(t *testing.T) {
 	argv := []string{"-F", "-n", dir + "/work", "-a", address, "-f", dir + "/a.vcl", "-s", "malloc,16m"}
 	webServer(t, "http://"+address+"/", "varnishd", argv...)
 	st := &stack.Stack{Load: stack.LoadConfig{URL: "http://" + address}, Services: []stack.Service{{Name: "cache", Kind: stack.Varnish, Listen: []string{address}, Control: stack.Control{Start: append([]string{"varnishd"}, argv...)}}}}
-	ev := watchWeb(t, st, 40, func() {
-		for i := range 40 {
-			if err := ask(fmt.Sprintf("http://%s/items/%d?token=x", address, i)); err != nil {
-				t.Error(err)
+	// Nothing tells when a listener is up: where one of a second is late, the next has more.
+	watch := func(n int, path func(i int) string) (ev *Evidence) {
+		for warm := time.Second; warm < 10*time.Second; warm *= 3 {
+			ev = watchWeb(t, st, warm, int64(n), func() {
+				for i := range n {
+					if err := ask("http://" + address + path(i)); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+			if strings.Contains(routesText(ev), fmt.Sprintf("cache: %d GET", n)) {
+				break
 			}
 		}
-	})
+		return ev
+	}
+	ev := watch(40, func(i int) string { return fmt.Sprintf("/items/%d?token=x", i) })
 	if got := routesText(ev); !strings.Contains(got, "cache: 40 GET /items/:id timed=true") || len(ev.Routes) != 1 {
 		t.Errorf("%s\n%s", got, healthText(ev))
 	}
@@ -186,13 +196,7 @@ func TestVarnishLogLive(t *testing.T) {
 	// A log without times is named: a second varnishncsa tells them.
 	st.Services[0].AccessLog = dir + "/own.log"
 	webServer(t, "http://"+address+"/", "varnishncsa", "-n", dir+"/work", "-w", dir+"/own.log")
-	ev = watchWeb(t, st, 9, func() {
-		for range 9 {
-			if err := ask("http://" + address + "/x"); err != nil {
-				t.Error(err)
-			}
-		}
-	})
+	ev = watch(9, func(int) string { return "/x" })
 	if got := routesText(ev); !strings.Contains(got, "cache: 9 GET /x timed=true") || len(ev.Routes) != 1 {
 		t.Errorf("%s\n%s", got, healthText(ev))
 	}
@@ -205,7 +209,7 @@ func TestVarnishLogLive(t *testing.T) {
 	st.Evidence.LogFormat = ""
 	st.Services[0].AccessLog = ""
 	st.Services[0].Control.Start = []string{"varnishd", "-n", dir + "/nothing"}
-	if h := healthText(watchWeb(t, st, 40, func() {})); !strings.Contains(h, "access log of cache: false varnishncsa") {
+	if h := healthText(watchWeb(t, st, time.Second, 40, func() {})); !strings.Contains(h, "access log of cache: false varnishncsa") {
 		t.Error(h)
 	}
 }
@@ -237,7 +241,7 @@ func TestHAProxyLive(t *testing.T) {
 			t.Error(health)
 		}
 		st.Services[0].AccessLog = file
-		ev := watchWeb(t, st, 20, func() {
+		ev := watchWeb(t, st, time.Second, 20, func() {
 			before := lineCount(file)
 			for i := range 20 {
 				if err := ask(fmt.Sprintf("http://%s/items/%d", address, i)); err != nil {
@@ -264,7 +268,7 @@ func TestHAProxyLive(t *testing.T) {
 // understood.
 func TestErrorLogsLive(t *testing.T) {
 	l := startLive(t)
-	ev := watchWeb(t, l.st, 0, func() {
+	ev := watchWeb(t, l.st, time.Second, 0, func() {
 		for range 3 { // a wrong password each
 			if db, err := stack.OpenDB(t.Context(), l.hosts["local"], &stack.Service{Name: "db", Kind: stack.MariaDB, Host: "local", Login: &stack.Login{User: "nobody", Socket: l.dir + "/db.sock"}}); err == nil {
 				_ = db.Ping()

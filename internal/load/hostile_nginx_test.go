@@ -227,6 +227,7 @@ func TestRealServersHTTP2(t *testing.T) {
 func TestNginxRestarts(t *testing.T) {
 	for _, e := range engines(false) {
 		t.Run(string(e), func(t *testing.T) {
+			t.Parallel()
 			dir, address := shortDir(t), freePort(t)
 			if err := os.Chmod(dir, 0o755); err != nil {
 				t.Fatal(err)
@@ -246,8 +247,8 @@ func TestNginxRestarts(t *testing.T) {
 			}
 			cmd := begin()
 			defer func() { cmd.Process.Signal(os.Interrupt); cmd.Wait() }()
-			calls := 0
-			o := Options{Scenario: hostileScenario(t, okStep, 2*time.Second), URL: "http://" + address, Workload: 8, Engine: e, Warmup: -1, Window: 1500 * time.Millisecond}
+			calls, back := 0, int64(0) // right answers when it is back
+			o := Options{Scenario: hostileScenario(t, okStep, 10*time.Second), URL: "http://" + address, Workload: 8, Engine: e, Warmup: -1, Window: 5 * time.Second}
 			o.Progress = func(p Progress) {
 				if p.Phase != PhaseMeasure || p.Elapsed < progressEvery/2 {
 					return
@@ -258,12 +259,13 @@ func TestNginxRestarts(t *testing.T) {
 					cmd.Wait()
 				case 3:
 					cmd = begin()
+				case 4:
+					back = p.Succeeded
 				}
 			}
 			res := mustRun(t, o)
-			last := res.Series[len(res.Series)-1]
-			if res.Errors == 0 || res.Mismatches+res.Timeouts > 0 || last.Succeeded == 0 {
-				t.Errorf("%v, at last %+v: %+v", countsOf(res), last, res.Samples)
+			if res.Errors == 0 || res.Mismatches+res.Timeouts > 0 || calls < 4 || res.Succeeded == back {
+				t.Errorf("%v, %d right when back (call %d): %+v", countsOf(res), back, calls, res.Samples)
 			}
 		})
 	}

@@ -134,9 +134,9 @@ func (d *misdeed) run(t *testing.T, e Engine, users int) {
 	s := startPeers(t, scheme, d.play)
 	o := Options{Scenario: hostileScenario(t, cmp.Or(d.step, okStep), timeout), URL: s.url, Workload: users, Engine: e, Warmup: -1, Window: window}
 	res := mustRun(t, o)
-	// A machine that is busy with something else answers nothing in a short
+	// A machine that is busy with something else comes to nothing in a short
 	// window; that says nothing about the engine.
-	for tries := 0; tries < 2 && nothing(res); tries++ {
+	for tries := 0; tries < 2 && d.nothing(res); tries++ {
 		o.Window *= 4
 		s = startPeers(t, scheme, d.play)
 		o.URL = s.url
@@ -148,10 +148,10 @@ func (d *misdeed) run(t *testing.T, e Engine, users int) {
 	}
 }
 
-// nothing was counted, neither right nor wrong.
-func nothing(res *Result) bool {
-	for _, n := range countsOf(res) {
-		if n > 0 {
+// nothing that is wanted was counted.
+func (d *misdeed) nothing(res *Result) bool {
+	for kind, n := range countsOf(res) {
+		if n > 0 && d.wants(kind) {
 			return false
 		}
 	}
@@ -161,8 +161,8 @@ func nothing(res *Result) bool {
 // mustRun runs, and fails if it takes longer than a run may.
 func mustRun(t *testing.T, o Options) *Result {
 	t.Helper()
-	most := max(o.Warmup, 0) + o.Window + o.Scenario.Timeout + time.Second
-	ctx, cancel := context.WithTimeout(t.Context(), most+2*time.Second)
+	most := max(o.Warmup, 0) + o.Window + o.Scenario.Timeout + 10*time.Second // a busy machine stalls for seconds
+	ctx, cancel := context.WithTimeout(t.Context(), most+5*time.Second)
 	defer cancel()
 	begin := time.Now()
 	res, err := Run(ctx, o)
@@ -185,7 +185,7 @@ func (d *misdeed) cancel(t *testing.T, o Options) {
 	if _, err := Run(ctx, o); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	if took := time.Since(begin); took > 1100*time.Millisecond {
+	if took := time.Since(begin); took > 10*time.Second { // the time-out is a minute
 		t.Errorf("a cancelled run took %s", took)
 	}
 }

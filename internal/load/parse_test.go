@@ -10,7 +10,7 @@ import (
 
 // steps wraps session steps into a whole scenario.
 func steps(text string) string {
-	return "version: 1\nname: t\nwarmup: 0s\nduration: 300ms\ntimeout: 1s\n" +
+	return "version: 1\nname: t\nwarmup: 0s\nduration: 300ms\ntimeout: 10s\n" +
 		"pools:\n  users:\n    generate: {from: 1, to: 1000}\n    fields: {login: \"user${n}\", password: \"pass${n}\"}\n" +
 		"sessions:\n- name: s\n  draw: {user: users}\n  steps:\n" + indent(text, "  ")
 }

@@ -69,7 +69,7 @@ func newRebooted(t *testing.T, onReboot func(*rebooted)) *rebooted {
 	s.stack = &stack.Stack{Dir: t.TempDir(), Hosts: map[string]stack.HostConfig{"h1": {SSH: "h1"}}, Checks: stack.Checks{Reboot: []string{"h1"}},
 		Services: []stack.Service{{Name: "web", Kind: stack.App, Host: "h1",
 			Control: stack.Control{Method: stack.MethodCommand, Start: []string{"curl", "-sf", start.URL}, Stop: []string{"true"}},
-			Health:  stack.Health{URL: s.srv.URL, Timeout: 200 * time.Millisecond}}}}
+			Health:  stack.Health{URL: s.srv.URL, Timeout: 2 * time.Second}}}}
 	return s
 }
 

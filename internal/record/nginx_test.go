@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"kasoku/internal/accesslog"
+	"kasoku/internal/host/hosttest"
 	"kasoku/internal/load"
 )
 
@@ -51,16 +52,12 @@ func startSite(t *testing.T, format string) (url, dir string) {
 	if err := os.Chmod(dir, 0o755); err != nil { // the workers are another user
 		t.Fatal(err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	address := fmt.Sprintf("127.0.0.1:%d", hosttest.FreePort(t))
 	conf := fmt.Sprintf(`daemon off; pid %[1]s/pid; worker_processes 1; events {}
 http { log_format mine %[2]s; access_log %[1]s/access.log mine;
 client_body_temp_path %[1]s/b; proxy_temp_path %[1]s/p; fastcgi_temp_path %[1]s/f; uwsgi_temp_path %[1]s/u; scgi_temp_path %[1]s/c;
 types {text/html html; text/css css; image/png png;}
-server { listen %[3]s; root %[1]s/site; location = /login { return 302 /; } location = /broken { return 500; } } }`, dir, format, l.Addr())
-	l.Close()
+server { listen %[3]s; root %[1]s/site; location = /login { return 302 /; } location = /broken { return 500; } } }`, dir, format, address)
 	if err := os.WriteFile(filepath.Join(dir, "nginx.conf"), []byte(conf), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -72,9 +69,9 @@ server { listen %[3]s; root %[1]s/site; location = /login { return 302 /; } loca
 	}
 	t.Cleanup(func() { cmd.Process.Signal(os.Interrupt); cmd.Wait() })
 	for deadline := time.Now().Add(5 * time.Second); ; {
-		if c, err := net.Dial("tcp", l.Addr().String()); err == nil {
+		if c, err := net.Dial("tcp", address); err == nil {
 			c.Close()
-			return "http://" + l.Addr().String(), dir
+			return "http://" + address, dir
 		}
 		if time.Now().After(deadline) {
 			t.Fatalf("nginx does not answer: %s", out.String())
@@ -257,16 +254,18 @@ func TestReplayRunsTheSame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if res.Open == nil || res.Open.Planned != d.Requests || res.Mismatches+res.Errors+res.Timeouts > 0 {
+	// A generator that is late at the very end drops what was planned last.
+	if res.Open == nil || res.Open.Dropped > 2 || res.Open.Planned != d.Requests || res.Mismatches+res.Errors+res.Timeouts > 0 {
 		t.Fatalf("%+v; %d wrong, %d errors: %+v", res.Open, res.Mismatches, res.Errors, res.Samples)
 	}
 	before, n := countRoutes(t, recorded, f)
-	after, m := countRoutes(t, readAccessLog(t, dir, 2*int(d.Requests))[len(recorded):], f)
-	if n != m {
-		t.Errorf("%.0f requests replayed as %.0f", n, m)
+	after, m := countRoutes(t, readAccessLog(t, dir, 2*int(d.Requests)-int(res.Open.Dropped))[len(recorded):], f)
+	dropped := float64(res.Open.Dropped)
+	if n-m != dropped {
+		t.Errorf("%.0f requests replayed as %.0f, %.0f dropped", n, m, dropped)
 	}
 	for route, count := range before {
-		if after[route] != count {
+		if after[route] > count || after[route] < count-dropped {
 			t.Errorf("%s: %.0f requests replayed as %.0f", route, count, after[route])
 		}
 	}

@@ -40,7 +40,7 @@ func moreBeside(t *testing.T, b *bed.Bed, others int) func(t *testing.T, p remed
 			t.Fatalf("%s searches from %d over %v", p.ID, p.Search.Current, p.Search.Values)
 		}
 		// Workers come up one by one.
-		for range 40 {
+		for range 400 {
 			if children(t, b) == p.Search.Values[0]+others {
 				return
 			}

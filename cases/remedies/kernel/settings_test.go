@@ -130,12 +130,14 @@ func TestMachineSettings(t *testing.T) {
 	bed.Output(t, "/usr/bin/redis-server", filepath.Join(b.Dir, "redis.conf"))
 	bed.Await(t, filepath.Join(b.Dir, "kv.sock"))
 	in := b.Seen(t)
-	for _, p := range remedy.PlanAll(in).Plans {
+	// What others do with memory and disks meanwhile is no sign of this kernel's.
+	s := &in.Evidence.System
+	s.SwapIn, s.SwapOut, s.Dirty, s.Disks, s.Kernel.CompactStalls = 0, 0, 0, nil, 0
+	for _, p := range again(t, b, in).Plans {
 		if strings.HasPrefix(p.Remedy, "kernel.") {
 			t.Errorf("a healthy kernel is to be changed: %s, %s", p.ID, p.Why)
 		}
 	}
-	s := &in.Evidence.System
 	s.SwapIn, s.SwapOut = 500, 500
 	s.Dirty = 900 << 20
 	s.Disks = append(s.Disks, evidence.DiskUse{Name: "vdz", Writes: 100, WriteLatency: 90 * time.Millisecond})

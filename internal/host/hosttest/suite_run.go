@@ -62,7 +62,7 @@ func suiteRunEnds(t *testing.T, h host.Host) {
 	script := []string{"sh", "-c", "sleep 300 & echo $! >pid; wait"}
 
 	dir := t.TempDir()
-	_, err := h.Run(t.Context(), host.Command{Argv: script, Dir: dir, Timeout: 300 * time.Millisecond})
+	_, err := h.Run(t.Context(), host.Command{Argv: script, Dir: dir, Timeout: 3 * time.Second})
 	wantErr(t, err, context.DeadlineExceeded)
 	pid := child(dir)
 	poll(t, "the child's death after a timeout", func() bool { return !alive(pid) })

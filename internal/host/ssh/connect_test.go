@@ -224,21 +224,24 @@ func wantRuns(t *testing.T, h host.Host) {
 	}
 }
 
-// TestSmallCalls: the cost of one call is a round trip, not a login.
+// TestSmallCalls: the cost of one call is a round trip, not a login. The fastest
+// of five batches counts, as a stall or others' load may slow some.
 func TestSmallCalls(t *testing.T) {
 	h := open(t, sshtest.Start(t))
 	file := filepath.Join(t.TempDir(), "f")
 	must(t, os.WriteFile(file, bytes.Repeat([]byte("x"), 1000), 0o644))
-	started := time.Now()
-	for i := range 200 {
-		if _, err := h.ReadFile(t.Context(), file); err != nil {
-			t.Fatalf("call %d: %v", i, err)
+	fastest := time.Hour
+	for range 5 {
+		started := time.Now()
+		for range 40 {
+			_, err := h.ReadFile(t.Context(), file)
+			must(t, err)
 		}
+		fastest = min(fastest, time.Since(started))
 	}
-	took := time.Since(started)
-	t.Logf("200 reads: %s", took)
-	if took > 2*time.Second {
-		t.Fatalf("200 small calls took %s, want less than 2 s", took)
+	t.Logf("40 reads: %s", fastest)
+	if fastest > 400*time.Millisecond {
+		t.Fatalf("40 small calls took %s, want less than 400 ms", fastest)
 	}
 }
 

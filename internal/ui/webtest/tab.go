@@ -54,7 +54,7 @@ type Tab struct {
 }
 
 // mostOpen is how long a Tab may be used; a browser that hangs ends the test.
-const mostOpen = 6 * time.Minute
+const mostOpen = 12 * time.Minute
 
 // New opens a tab until the test ends; without Chromium the test is skipped.
 func New(t *testing.T) *Tab {
