@@ -7,7 +7,9 @@
 //
 // DIR holds a finished session of tune; the other is as found and is changed by
 // this program (through the journal; `kasoku undo --all` puts it back). What is
-// compared is the time until the service is within 5 % of DIR's final score.
+// compared is the time until the service is within 5 % of DIR's final state: in DIR by
+// the effects of its experiments, one by one by that state's score or by its plans,
+// whatever comes first.
 // Ends with 1 if Kasoku takes more than a third of the other, with 2 on errors.
 package main
 
@@ -63,14 +65,14 @@ func run(ctx context.Context, dirs []string, runs int, window, limit time.Durati
 	if err != nil {
 		return false, err
 	}
-	fmt.Printf("kasoku tune: from %.1f to %.1f points/s; within %.0f %% of that after %s, in all %s\n", tuned.asFound, tuned.final, 100*(1-near),
-		tuned.reached.Round(time.Second), tuned.took.Round(time.Second))
+	fmt.Printf("kasoku tune: from %.1f to %.1f points/s; within %.0f %% of that after %s and %d plans, in all %s\n", tuned.asFound, tuned.final, 100*(1-near),
+		tuned.reached.Round(time.Second), len(tuned.kept), tuned.took.Round(time.Second))
 	o, err := open(ctx, dirs[1], window)
 	if err != nil {
 		return false, err
 	}
 	defer func() { err = errors.Join(err, o.close()) }()
-	o.goal, o.runs, o.limit = near*tuned.final, runs, limit
+	o.goal, o.need, o.runs, o.limit = near*tuned.final, tuned.kept, runs, limit
 	if enough := time.Duration(float64(tuned.reached) / bar); decided && (limit == 0 || enough < limit) {
 		o.limit = enough
 	}

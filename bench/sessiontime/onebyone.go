@@ -24,7 +24,8 @@ type oneByOne struct {
 	window          time.Duration
 	limit           time.Duration
 	runs            int
-	goal            float64
+	goal            float64  // score
+	need            []string // plans of which all together are the goal, too
 	users           int
 	tried, measured int
 	reached         time.Duration
@@ -39,7 +40,7 @@ func (o *oneByOne) all(ctx context.Context, plans []wanted) error {
 	for _, w := range plans {
 		want[w.id] = w.chosen
 	}
-	done, fresh, in := map[string]bool{}, true, remedy.Input{Stack: o.bench.Stack}
+	done, stay, fresh, in := map[string]bool{}, map[string]bool{}, true, remedy.Input{Stack: o.bench.Stack}
 	for {
 		if fresh {
 			run, snap, err := tune.Observe(ctx, o.exec, o.bench, o.users, "one by one", silent{})
@@ -58,13 +59,23 @@ func (o *oneByOne) all(ctx context.Context, plans []wanted) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", plan.ID, err)
 		}
-		fresh = kept
+		fresh, stay[family(plan.ID)] = kept, kept
 		o.reached = time.Since(begun)
-		if kept && score >= o.goal {
+		if kept && (score >= o.goal || all(o.need, stay)) {
 			o.there = true
 			return nil
 		}
 	}
+}
+
+// all says whether each of the plans stays; of none it is not known.
+func all(plans []string, stay map[string]bool) bool {
+	for _, id := range plans {
+		if !stay[family(id)] {
+			return false
+		}
+	}
+	return len(plans) > 0
 }
 
 // family names a search whatever number it begins from.

@@ -12,10 +12,12 @@ import (
 // session is what a finished session of tune tells.
 type session struct {
 	asFound, final float64
-	// took is the whole session, reached the time until what was kept first
-	// scored near the final score.
+	// took is the whole session, reached the time until what it kept afterwards
+	// brought, by its own experiments, no more than from near the final score to it.
+	// Scores of two moments would not do: this machine's speed changes by more.
 	took, reached time.Duration
 	plans         []wanted // that it tried, in its order
+	kept          []string // IDs of those that it had kept by then
 }
 
 // wanted is a plan that the session tried; chosen is the value that a search
@@ -54,20 +56,36 @@ func readSession(dir string) (session, error) {
 // summarize reads time and plans from the steps of a session.
 func summarize(s *store.Session, steps []store.Step) session {
 	out := session{asFound: s.AsFound, final: s.Final, took: s.Ended.Sub(s.Started), reached: s.Ended.Sub(s.Started)}
-	there := false
+	left := 1.0 // factor of what is still to be kept
+	for _, st := range steps {
+		if stays(st) {
+			left *= 1 + st.Verdict.Effect
+		}
+	}
 	for _, st := range steps {
 		if len(st.LeavesOut) > 0 {
 			continue
 		}
-		if len(st.Plan.Parts) == 0 {
-			out.plans = append(out.plans, wanted{st.Plan.ID, st.Chosen})
+		tried := []wanted{{st.Plan.ID, st.Chosen}}
+		if len(st.Plan.Parts) > 0 {
+			tried = nil
 		}
 		for _, p := range st.Plan.Parts {
-			out.plans = append(out.plans, wanted{id: p.ID})
+			tried = append(tried, wanted{id: p.ID})
 		}
-		if st.Kept && !there && st.Verdict.CandidateScore >= near*s.Final {
-			out.reached, there = st.Ended.Sub(s.Started), true
+		out.plans = append(out.plans, tried...)
+		if !stays(st) || left*near <= 1 {
+			continue
+		}
+		for _, w := range tried {
+			out.kept = append(out.kept, w.id)
+		}
+		if left /= 1 + st.Verdict.Effect; left*near <= 1 {
+			out.reached = st.Ended.Sub(s.Started)
 		}
 	}
 	return out
 }
+
+// stays: it was kept and not taken out later.
+func stays(st store.Step) bool { return st.Kept && !st.LeftOut && len(st.LeavesOut) == 0 }
