@@ -14,7 +14,7 @@ type session struct {
 	asFound, final float64
 	// took is the whole session, reached the time until what it kept afterwards
 	// brought, by its own experiments, no more than from near the final score to it.
-	// Scores of two moments would not do: this machine's speed changes by more.
+	// Scores of two moments would not do: a machine's speed changes by more.
 	took, reached time.Duration
 	plans         []wanted // that it tried, in its order
 	kept          []string // IDs of those that it had kept by then
@@ -66,12 +66,12 @@ func summarize(s *store.Session, steps []store.Step) session {
 		if len(st.LeavesOut) > 0 {
 			continue
 		}
-		tried := []wanted{{st.Plan.ID, st.Chosen}}
-		if len(st.Plan.Parts) > 0 {
-			tried = nil
-		}
+		var tried []wanted
 		for _, p := range st.Plan.Parts {
 			tried = append(tried, wanted{id: p.ID})
+		}
+		if len(tried) == 0 {
+			tried = []wanted{{st.Plan.ID, st.Chosen}}
 		}
 		out.plans = append(out.plans, tried...)
 		if !stays(st) || left*near <= 1 {

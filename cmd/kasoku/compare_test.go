@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"kasoku/internal/experiment"
+	"kasoku/internal/host/hosttest"
 	"kasoku/internal/tune"
 	"kasoku/internal/ui"
 )
@@ -47,12 +48,7 @@ func startVersions(t *testing.T) *versions {
 	if testing.Short() {
 		t.Skip("starts real servers; run without -short")
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := l.Addr().String()
-	l.Close()
+	address := fmt.Sprintf("127.0.0.1:%d", hosttest.FreePort(t))
 	dir, err := os.MkdirTemp("", "kv")
 	if err != nil {
 		t.Fatal(err)

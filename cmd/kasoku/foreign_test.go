@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"kasoku/internal/host/hosttest"
 	"kasoku/internal/report"
 	"kasoku/internal/stack"
 	"kasoku/internal/store"
@@ -32,12 +32,7 @@ func startForeign(t *testing.T) *foreignCase {
 	if testing.Short() {
 		t.Skip("starts real servers; run without -short")
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := l.Addr().String()
-	l.Close()
+	address := fmt.Sprintf("127.0.0.1:%d", hosttest.FreePort(t))
 	dir, err := os.MkdirTemp("", "kn")
 	if err != nil {
 		t.Fatal(err)

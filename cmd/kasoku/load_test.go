@@ -12,6 +12,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"kasoku/internal/host/hosttest"
 	"kasoku/internal/load"
 )
 
@@ -41,12 +42,7 @@ func startFiles(t *testing.T) (url, socket string) {
 	if err := os.Chmod(dir, 0o755); err != nil { // nginx's workers are another user
 		t.Fatal(err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := l.Addr().String()
-	l.Close()
+	address := fmt.Sprintf("127.0.0.1:%d", hosttest.FreePort(t))
 	socket = filepath.Join(dir, "n.sock")
 	conf := fmt.Sprintf(`daemon off; worker_processes 1; pid %[1]s/pid; error_log %[1]s/error.log;
 events { worker_connections 512; }

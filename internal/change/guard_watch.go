@@ -48,7 +48,6 @@ type watcher struct {
 	setup GuardSetup
 	log   io.Writer
 	h     host.Host
-	step  func(string) // before each step; tests kill the process there
 }
 
 // Guard is `kasoku guard WHAT DIR` on a host: arm starts a watching process and

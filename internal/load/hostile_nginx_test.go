@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"kasoku/internal/host/hosttest"
 )
 
 // webServer is a real nginx with PHP-FPM behind it.
@@ -57,15 +59,7 @@ func answersAt(t *testing.T, network, address string, log func() string) {
 	}
 }
 
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
+func freePort(t *testing.T) string { return fmt.Sprintf("127.0.0.1:%d", hosttest.FreePort(t)) }
 
 const nginxConf = `daemon off; pid %[1]s/pid; worker_processes 1; error_log %[1]s/error.log;
 events { worker_connections 512; }

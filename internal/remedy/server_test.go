@@ -3,8 +3,6 @@ package remedy_test
 import (
 	"fmt"
 	"io"
-	"kasoku/internal/host/hosttest"
-	"kasoku/internal/remedy/remedytest"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -13,6 +11,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"kasoku/internal/host/hosttest"
+	"kasoku/internal/remedy/remedytest"
 )
 
 // program is a server that these tests need.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -18,6 +17,7 @@ import (
 	"kasoku/internal/change"
 	"kasoku/internal/evidence"
 	"kasoku/internal/host"
+	"kasoku/internal/host/hosttest"
 	"kasoku/internal/load"
 	"kasoku/internal/stack"
 )
@@ -44,12 +44,7 @@ func startWeb(t *testing.T, lines, site string) *web {
 	if err != nil {
 		program = "/usr/sbin/nginx"
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := l.Addr().String()
-	l.Close()
+	address := fmt.Sprintf("127.0.0.1:%d", hosttest.FreePort(t))
 	dir, err := os.MkdirTemp("", "kacc")
 	if err != nil {
 		t.Fatal(err)

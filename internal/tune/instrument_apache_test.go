@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -16,6 +15,7 @@ import (
 	"time"
 
 	"kasoku/internal/host"
+	"kasoku/internal/host/hosttest"
 	"kasoku/internal/load"
 	"kasoku/internal/stack"
 )
@@ -37,12 +37,7 @@ func startApache(t *testing.T, lines string) *web {
 		io.WriteString(w, "app")
 	}))
 	t.Cleanup(behind.Close)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := l.Addr().String()
-	l.Close()
+	address := fmt.Sprintf("127.0.0.1:%d", hosttest.FreePort(t))
 	dir, err := os.MkdirTemp("", "kapa")
 	if err != nil {
 		t.Fatal(err)

@@ -3,7 +3,6 @@ package tune
 import (
 	"bytes"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +15,7 @@ import (
 	"kasoku/internal/change"
 	"kasoku/internal/evidence"
 	"kasoku/internal/host"
+	"kasoku/internal/host/hosttest"
 	"kasoku/internal/load"
 	"kasoku/internal/stack"
 )
@@ -31,12 +31,7 @@ func startHAProxy(t *testing.T, lines, front string) *web {
 	if err != nil {
 		program = "/usr/sbin/haproxy"
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := l.Addr().String()
-	l.Close()
+	address := fmt.Sprintf("127.0.0.1:%d", hosttest.FreePort(t))
 	dir, err := os.MkdirTemp("", "kahp")
 	if err != nil {
 		t.Fatal(err)

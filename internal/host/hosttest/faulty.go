@@ -1,5 +1,6 @@
-// Package hosttest has the contract suite that every host.Host must pass, and
-// a host that fails on demand.
+// Package hosttest has the contract suite that every host.Host must pass, a
+// host that fails on demand, and what tests share a machine by: HoldMachine for
+// its settings, FreePort for its ports.
 package hosttest
 
 import (

@@ -9,8 +9,8 @@ import (
 
 // HoldMachine keeps other tests, those of other packages too, from changing or
 // comparing settings that a machine has once for all its network namespaces
-// (vm.*, net.netfilter.*, /sys), until the returned function is called. It fails the test after
-// two minutes.
+// (vm.*, net.netfilter.*, /sys), until the returned function is called. It fails
+// the test after two minutes.
 func HoldMachine(t testing.TB) (release func()) {
 	t.Helper()
 	// In memory that tests with files of their own share with the machine.
