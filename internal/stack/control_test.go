@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -399,4 +400,45 @@ func TestControlNginxDrains(t *testing.T) {
 			t.Errorf("limit %s: the download was cut at %d bytes", row.limit, n)
 		}
 	}
+}
+
+// TestLastThread: what ends is not gone while one of its threads has its port.
+func TestLastThread(t *testing.T) {
+	t.Parallel()
+	port := freePort(t)
+	const program = `import ctypes, socket, sys, threading, time
+s = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+def last():
+    sys.stdin.readline()
+    s.close()
+threading.Thread(target=last).start()
+print("up", flush=True)
+ctypes.CDLL(None).pthread_exit(None)
+`
+	cmd := exec.Command("python3", "-c", program, port)
+	in, err := cmd.StdinPipe()
+	must(t, err)
+	out, err := cmd.StdoutPipe()
+	must(t, err)
+	must(t, cmd.Start())
+	defer func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	}()
+	_, err = io.ReadFull(out, make([]byte, 3))
+	must(t, err)
+	h := newLab(t).h
+	p, err := readProcess(t.Context(), h, cmd.Process.Pid)
+	must(t, err)
+	id := []identity{{p.pid, p.started}}
+	if left, err := waitGone(t.Context(), h, id, 300*time.Millisecond); err != nil || len(left) != 1 {
+		t.Errorf("gone while it listens: left %v, %v", left, err)
+	}
+	must(t, in.Close())
+	if left, err := waitGone(t.Context(), h, id, 20*time.Second); err != nil || len(left) != 0 {
+		t.Errorf("left after its last thread: %v, %v", left, err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:"+port)
+	must(t, err)
+	must(t, l.Close())
 }

@@ -17,11 +17,14 @@ type procStat struct {
 	pid, ppid int
 	comm      string // at most 15 bytes
 	state     byte   // R, S, D, Z …
+	threads   int    // one at least, which the first is until it was waited for
 	started   uint64 // clock ticks since boot; with pid it names one process
 }
 
-// dead reports a process that has ended but was not yet waited for.
-func (p procStat) dead() bool { return p.state == 'Z' || p.state == 'X' }
+// dead reports a process that has ended but was not yet waited for. While the
+// state is that of the first thread, ended too, others may go on, or still be
+// ending and hold the files and ports of all.
+func (p procStat) dead() bool { return (p.state == 'Z' || p.state == 'X') && p.threads < 2 }
 
 // parseProcStat reads /proc/PID/stat. The command name may itself hold spaces
 // and brackets, so the last ")" ends it.
@@ -37,11 +40,12 @@ func parseProcStat(data []byte) (procStat, error) {
 		return procStat{}, fmt.Errorf("parse /proc/PID/stat: cannot read %q", s)
 	}
 	ppid, err1 := strconv.Atoi(f[1])
-	started, err2 := strconv.ParseUint(f[19], 10, 64) // field 22
-	if err1 != nil || err2 != nil {
+	threads, err2 := strconv.Atoi(f[17])              // field 20
+	started, err3 := strconv.ParseUint(f[19], 10, 64) // field 22
+	if err1 != nil || err2 != nil || err3 != nil {
 		return procStat{}, fmt.Errorf("parse /proc/PID/stat: cannot read %q", s)
 	}
-	return procStat{pid: pid, ppid: ppid, comm: s[open+1 : end], state: f[0][0], started: started}, nil
+	return procStat{pid: pid, ppid: ppid, comm: s[open+1 : end], state: f[0][0], threads: threads, started: started}, nil
 }
 
 // parseCmdline splits /proc/PID/cmdline. A program that wrote its own title

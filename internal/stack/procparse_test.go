@@ -13,6 +13,16 @@ func TestParseProcStat(t *testing.T) {
 	if err != nil || p.pid != 12216 || p.ppid != 12164 || p.comm != "a) (b c" || p.started != 327541 || p.dead() {
 		t.Errorf("%+v, %v", p, err)
 	}
+	for stat, dead := range map[string]bool{
+		"7 (a) S 1 7 7 0 -1 4 0 0 0 0 0 0 0 0 20 0 3 0 9": false,
+		"7 (a) Z 1 7 7 0 -1 4 0 0 0 0 0 0 0 0 20 0 3 0 9": false, // two threads end still
+		"7 (a) Z 1 7 7 0 -1 4 0 0 0 0 0 0 0 0 20 0 1 0 9": true,
+		"7 (a) X 1 7 7 0 -1 4 0 0 0 0 0 0 0 0 20 0 0 0 9": true,
+	} {
+		if p, err := parseProcStat([]byte(stat)); err != nil || p.dead() != dead {
+			t.Errorf("%s: dead %v, want %v (%v)", stat, p.dead(), dead, err)
+		}
+	}
 	for _, bad := range []string{"", "1 (x", "x (y) S 1", "1 (x) S 1 2 3", ") 1 ("} {
 		if _, err := parseProcStat([]byte(bad)); err == nil {
 			t.Errorf("%q accepted", bad)
