@@ -67,11 +67,8 @@ func summarize(s *store.Session, steps []store.Step) session {
 			continue
 		}
 		var tried []wanted
-		for _, p := range st.Plan.Parts {
-			tried = append(tried, wanted{id: p.ID})
-		}
-		if len(tried) == 0 {
-			tried = []wanted{{st.Plan.ID, st.Chosen}}
+		for _, id := range st.Plan.PlanIDs() {
+			tried = append(tried, wanted{id, st.Chosen}) // a group has no number to choose
 		}
 		out.plans = append(out.plans, tried...)
 		if !stays(st) || left*near <= 1 {

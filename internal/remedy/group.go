@@ -50,8 +50,8 @@ func isSmall(p Plan) bool {
 	return r != nil && r.Small
 }
 
-// Joinable reports whether a plan may be tried together with others that are
-// not small: it trades nothing, needs nothing prepared but folders, looks for no number, fills no cache,
+// Joinable reports whether a plan, or small ones joined (Together), may be tried
+// together with others that are not small: it trades nothing, needs nothing prepared but folders, looks for no number, fills no cache,
 // and each of its changes can be taken out again while others stay (see Without).
 func Joinable(p Plan) bool {
 	if len(p.Trades) > 0 || !onlyFolders(p.Prepare) || p.Search != nil || p.Workload > 0 || p.Fresh != nil || p.Fills || len(p.Changes) == 0 || isSmall(p) {
@@ -84,8 +84,15 @@ func onlyFolders(prepare [][]change.Change) bool {
 // Best first. There must be at least one plan.
 func Group(in Input, plans []Plan) (joined Plan, left []Plan) {
 	sorted := slices.Clone(plans)
-	inPhases(sorted, func(a, b Plan) int { return cmp.Compare(b.Promise(), a.Promise()) })
-	c, left := combine(in, sorted, true)
+	best := func(a, b Plan) int { return cmp.Compare(b.Promise(), a.Promise()) }
+	slices.SortStableFunc(sorted, best)
+	c, left := combine(in, sorted, true) // of two that collide the better one is in
+	if slices.ContainsFunc(c.whole, func(p Plan) bool { return phases(p) > 0 }) {
+		inPhases(c.whole, best)
+		var more []Plan
+		c, more = combine(in, c.whole, true)
+		left = append(left, more...)
+	}
 	if len(c.parts) == 0 {
 		return Plan{}, left
 	}
@@ -147,7 +154,7 @@ func combine(in Input, plans []Plan, apart bool) (c combination, left []Plan) {
 		if phases(p) > 0 && moves {
 			ok = false
 		}
-		if ok && apart && c.overlaps(again.Changes) {
+		if ok && apart && c.overlaps(folded(again.Changes)) {
 			ok = false
 		}
 		if !ok {
@@ -164,6 +171,9 @@ func combine(in Input, plans []Plan, apart bool) (c combination, left []Plan) {
 
 // replan makes the same plan on in's snapshot.
 func replan(in Input, p Plan) (Plan, bool) {
+	if p.OfSmall() {
+		return replanSmall(in, p)
+	}
 	r := remedyOf(p.Remedy)
 	if r == nil {
 		return Plan{}, false
@@ -185,11 +195,28 @@ func replan(in Input, p Plan) (Plan, bool) {
 	return Plan{}, false
 }
 
+// replanSmall makes the same plan of small ones; all of them, or it is another.
+func replanSmall(in Input, p Plan) (Plan, bool) {
+	var each []Plan
+	for _, part := range p.Parts {
+		each = append(each, Plan{ID: part.ID, Remedy: part.Remedy})
+	}
+	c, left := combine(in, each, false)
+	if len(left) > 0 {
+		return Plan{}, false
+	}
+	again := c.plan()
+	return again, again.ID == p.ID
+}
+
 // add takes a plan in, with its changes as they are on top of the others. A
 // file may be edited several times in a row, so that each part can be told from
 // the others; a variable that is set again is one change.
 func (c *combination) add(p Plan, changes []change.Change) {
 	part := Part{ID: p.ID, Remedy: p.Remedy, Title: p.Title, Why: p.Why, Rule: p.Rule, Bound: p.Bound, Reach: p.Reach, Small: isSmall(p), First: len(c.changes)}
+	if p.OfSmall() {
+		part.Small, part.Of = true, p.PlanIDs()
+	}
 	for _, n := range changes {
 		i := slices.IndexFunc(c.changes, func(o change.Change) bool {
 			return n.Kind == change.KindVariable && same(o, n) && o.Phase == n.Phase
@@ -231,6 +258,20 @@ func same(a, b change.Change) bool {
 	return false
 }
 
+// folded makes one change of the edits that follow each other in a file.
+func folded(changes []change.Change) []change.Change {
+	var out []change.Change
+	for _, n := range changes {
+		i := slices.IndexFunc(out, func(o change.Change) bool { return n.Kind == change.KindFile && same(o, n) })
+		if i < 0 {
+			out = append(out, n)
+			continue
+		}
+		out[i].After = n.After
+	}
+	return out
+}
+
 // overlaps reports whether changes touch what is in the combination: the same
 // variable, directory or index, or lines of a file that are not the original's.
 func (c *combination) overlaps(changes []change.Change) bool {
@@ -254,7 +295,13 @@ func (c combination) plan() Plan {
 	var ids, titles, whys []string
 	small := true
 	for i, part := range c.whole {
-		ids, titles = append(ids, part.ID), append(titles, part.Title)
+		ids = append(ids, part.ID)
+		if len(part.Parts) == 0 {
+			titles = append(titles, part.Title)
+		}
+		for _, x := range part.Parts {
+			titles = append(titles, x.Title)
+		}
 		if why := sentence(part.Why); !slices.Contains(whys, why) {
 			whys = append(whys, why)
 		}

@@ -162,6 +162,67 @@ func TestGroup(t *testing.T) {
 	}
 }
 
+// Small plans that were joined are one part of a group, with changes that follow
+// each other; either side can be taken out while the other stays, although all
+// edit the same file.
+func TestGroupWithSmall(t *testing.T) {
+	in, res := remedytest.Plan(t, remedytest.World(nil))
+	before := string(in.Snapshot.Files["local"][remedytest.NginxPath].Content)
+	var plans []remedy.Plan
+	for _, p := range remedy.Together(in, res.Plans) {
+		if p.OfSmall() || p.Remedy == "nginx.keep-php" || p.Remedy == "nginx.workers" {
+			plans = append(plans, p)
+		}
+	}
+	group, left := remedy.Group(in, plans)
+	if len(left) != 1 || left[0].Remedy != "nginx.keep-php" { // it edits what the sockets edit, for less
+		t.Errorf("left over: %v", left)
+	}
+	i := slices.IndexFunc(group.Parts, func(p remedy.Part) bool { return len(p.Of) > 0 })
+	if i != len(group.Parts)-1 || i < 1 { // it moves a socket, in phases
+		t.Fatalf("parts %+v", group.Parts)
+	}
+	small := group.Parts[i]
+	if !small.Small || len(small.Of) < 3 || group.OfSmall() || len(group.PlanIDs()) != len(group.Parts)-1+len(small.Of) {
+		t.Errorf("%+v of %v", small, group.PlanIDs())
+	}
+	if n := len(group.PlanIDs()); !strings.Contains(group.Title, " changes together: ") || strings.Count(group.Title, "; ") != n-1 {
+		t.Errorf("%d plans are told as %q", n, group.Title)
+	}
+	after := planning.WithChanges(in.Snapshot, group.Changes)
+	text := func(changes []change.Change) string {
+		t.Helper()
+		out, err := remedy.Without(after, changes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(planning.WithChanges(after, out).Files["local"][remedytest.NginxPath].Content)
+	}
+	if got := text(group.Changes); got != before {
+		t.Errorf("without all:\n%s", got)
+	}
+	var others []change.Change
+	for _, p := range group.Parts {
+		if p.ID != small.ID {
+			others = append(others, group.Changes[p.First:p.First+p.Count]...)
+		}
+	}
+	if got := text(group.Changes[small.First : small.First+small.Count]); strings.Contains(got, "fastcgi_pass unix:") || got == before {
+		t.Errorf("without the small ones:\n%s", got)
+	}
+	if got := text(others); !strings.Contains(got, "fastcgi_pass unix:") || got == string(after.Files["local"][remedytest.NginxPath].Content) {
+		t.Errorf("without the others:\n%s", got)
+	}
+	// One of them that cannot be planned any more makes it another plan.
+	gone := small.Of[0][:strings.IndexByte(small.Of[0], ':')]
+	old := remedyOf(gone).Plan
+	t.Cleanup(func() { remedyOf(gone).Plan = old })
+	remedyOf(gone).Plan = func(remedy.Input, diagnose.Finding) ([]remedy.Plan, error) { return nil, nil }
+	if again, left := remedy.Group(in, plans); len(left) != 1 || !left[0].OfSmall() || slices.ContainsFunc(again.Parts, func(p remedy.Part) bool { return p.Small }) {
+		t.Errorf("without %s: left %v, parts %+v", gone, left, again.Parts)
+	}
+}
+
 // One small plan alone needs no group.
 func TestTogetherLeavesOneAlone(t *testing.T) {
 	in, res := remedytest.Plan(t, remedytest.World(nil))

@@ -13,24 +13,15 @@ import (
 const mostParts = 8
 
 // choices are what may be tried next, best promise first: small plans joined
-// (ADR 5), others joined where that is expected to save time, the rest alone. What
-// made way for others goes on alone: joined it would begin anew.
+// (ADR 5), others joined where that is expected to save time, the small ones as
+// one part of it where another leads (ADR 15), the rest alone. What made way for
+// others goes on alone: joined it would begin anew.
 // Last come the parts of such a group, alone: the time left may allow one of
 // them where it does not allow all.
 func choices(in remedy.Input, plans []remedy.Plan, o outlook) []remedy.Plan {
 	out := remedy.Together(in, plans)
 	o.order(out)
-	var pool []remedy.Plan
-	for _, p := range out {
-		if _, begun := o.opened[key(p)]; !begun && remedy.Joinable(p) && o.gain(p) > 0 {
-			pool = append(pool, p)
-		}
-	}
-	n := o.worthJoining(pool)
-	if n < 2 {
-		return out
-	}
-	group, _ := remedy.Group(in, pool[:n]) // what is left over is tried alone
+	group, _ := remedy.Group(in, o.members(out)) // what is left over is tried alone
 	if len(group.Parts) < 2 {
 		return out
 	}
@@ -47,15 +38,44 @@ func choices(in remedy.Input, plans []remedy.Plan, o outlook) []remedy.Plan {
 	return append(out, parts...)
 }
 
+// members are those of plans that are worth trying as one. Small ones that are
+// joined already come in only behind one that leads: they cost nothing there, and
+// are taken for themselves where it is not kept.
+func (o outlook) members(plans []remedy.Plan) []remedy.Plan {
+	var pool, small []remedy.Plan
+	for _, p := range plans {
+		switch _, begun := o.opened[key(p)]; {
+		case begun || !remedy.Joinable(p) || o.gain(p) <= 0:
+		case p.OfSmall():
+			small = append(small, p)
+		default:
+			pool = append(pool, p)
+		}
+	}
+	n := o.worthJoining(pool)
+	if n == 0 && len(pool) > 0 && len(small) > 0 {
+		n = 1
+	}
+	if pool = pool[:n]; slices.ContainsFunc(pool, leads) {
+		pool = append(pool, small...)
+	}
+	return pool
+}
+
 // leadGain is the gain, as log of a factor, from which a part is taken to be able
 // to account alone for what its group brought.
 var leadGain = math.Log(1.5)
+
+// leads reports whether a plan is expected to bring that much by itself.
+func leads(p remedy.Plan) bool {
+	return !p.OfSmall() && outlook{}.part(p.Remedy, p.Bound, p.Reach) > leadGain
+}
 
 // led reports whether another part of the group is expected to bring so much that
 // the group's verdict says nothing about this one.
 func led(group remedy.Plan, part string) bool {
 	return slices.ContainsFunc(group.Parts, func(p remedy.Part) bool {
-		return p.ID != part && outlook{}.part(p.Remedy, p.Bound, p.Reach) > leadGain
+		return p.ID != part && !p.Small && outlook{}.part(p.Remedy, p.Bound, p.Reach) > leadGain
 	})
 }
 

@@ -187,6 +187,72 @@ func TestHarmBehindALead(t *testing.T) {
 	}
 }
 
+// Small plans come in as one part behind one that brings much, and are looked
+// at as one: they stay if they pay, and none of them comes again if they do not.
+func TestSmallBehindALead(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		factor float64 // of one of them
+		want   string
+	}{{"pays", 1.05, "p a q"}, {"harms", 0.85, "a"}} {
+		t.Run(c.name, func(t *testing.T) {
+			p := little("p", 5)
+			p.factor = c.factor
+			v := newVirtual(t, p, knob{name: "a", factor: 20, bound: 50, reach: 0.9}, little("q", 4))
+			tu := v.tuner()
+			s, err := tu.Run(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			v.tell(s.ID)
+			if got := v.on(); got != c.want {
+				t.Errorf("on at the end: %s", got)
+			}
+			first := v.steps(s.ID)[0]
+			if len(first.Plan.Parts) != 2 || strings.Join(first.Plan.Parts[1].Of, " ") != "v.p:on v.q:on" || !first.Kept {
+				t.Fatalf("the first step: kept %v, %+v", first.Kept, first.Plan.Parts)
+			}
+			if x := first.Plan.Parts[1]; x.LookedAgain == 0 || x.LeftOut != (c.factor < 1) {
+				t.Errorf("of the small ones: looked again in step %d, left out %v", x.LookedAgain, x.LeftOut)
+			}
+			tu.remember(&first) // as a session does that is taken up
+			for _, id := range []string{"v.p:on", "v.q:on"} {
+				if tu.tried[id].final != (c.factor < 1) {
+					t.Errorf("%s: %+v", id, tu.tried[id])
+				}
+			}
+			for _, st := range v.steps(s.ID)[1:] {
+				if len(st.LeavesOut) == 0 {
+					t.Errorf("%s is tried, too", st.Plan.ID)
+				}
+			}
+		})
+	}
+}
+
+// Where none brings much, small plans stay among themselves; where one that was
+// to do so harms, they come to turn when its group was tried in halves.
+func TestSmallWithoutALead(t *testing.T) {
+	v := newVirtual(t, good("a", 20), good("b", 10), little("p", 5), little("q", 4))
+	tu, in := v.looked()
+	for _, p := range choices(in, remedy.PlanAll(in).Plans, tu.learned.outlook(time.Second, tu.Rule)) {
+		for _, part := range p.Parts {
+			if len(part.Of) > 0 {
+				t.Errorf("%s joins small ones", p.ID)
+			}
+		}
+	}
+	v = newVirtual(t, knob{name: "a", factor: 0.5, bound: 50, reach: 0.9}, good("b", 20), little("p", 5), little("q", 4))
+	s, err := v.tuner().Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.tell(s.ID)
+	if got := v.on(); got != "b p q" {
+		t.Errorf("on at the end: %s", got)
+	}
+}
+
 // The parts of a group are offered alone, too, after everything else: a short
 // budget may have no time for the whole.
 func TestPartsAreOfferedAlone(t *testing.T) {

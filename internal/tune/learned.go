@@ -65,7 +65,7 @@ func (l *learned) from(st *store.Step) {
 		return
 	}
 	l.open(st)
-	parts := max(len(st.Plan.Parts), 1)
+	parts := len(st.Plan.PlanIDs())
 	switch {
 	case !harmed(v):
 		l.tried += parts
@@ -98,8 +98,8 @@ func families(st *store.Step) []string {
 		return []string{family(st.Plan.Remedy)}
 	}
 	var out []string
-	for _, p := range st.Plan.Parts {
-		if f := family(p.Remedy); !slices.Contains(out, f) {
+	for _, id := range st.Plan.PlanIDs() {
+		if f := family(id); !slices.Contains(out, f) { // an ID begins with its remedy's
 			out = append(out, f)
 		}
 	}

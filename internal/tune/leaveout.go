@@ -67,7 +67,7 @@ func groupsToLeaveOut(steps []store.Step) [][]store.Step {
 		case !changesTarget(s) || s.Plan.Fills || s.Seq == last || s.LookedAgain != 0 || slices.ContainsFunc(s.Plan.Parts, func(p remedy.Part) bool { return p.LeftOut }):
 		case s.Verdict.Effect < weakEffect:
 			weak = append(weak, s)
-		case len(s.Plan.Parts) > 1 && !s.Plan.Parts[0].Small: // each part is looked at
+		case len(s.Plan.Parts) > 1 && !s.Plan.OfSmall(): // each part is looked at
 		default:
 			strong = append(strong, []store.Step{s})
 		}

@@ -11,8 +11,8 @@ import (
 
 // leaveOutParts looks at the parts of kept groups, one by one, the one with the
 // least promise first: it says what each brings, and takes out one that harms
-// behind the others' gain. Small plans are not looked at in parts: each is below
-// the noise (ADR 5).
+// behind the others' gain. Small plans are looked at as one: each is below the
+// noise (ADR 5).
 func (t *Tuner) leaveOutParts(ctx context.Context) error {
 	for asked := map[string]bool{}; ; {
 		steps, err := t.Store.Steps(t.session.ID)
@@ -41,7 +41,7 @@ func partToLeaveOut(steps []store.Step, asked map[string]bool) (*store.Step, *re
 	var all []candidate
 	for i := range steps {
 		s := &steps[i]
-		if !changesTarget(*s) || len(s.Plan.Parts) < 2 || s.Plan.Parts[0].Small {
+		if !changesTarget(*s) || len(s.Plan.Parts) < 2 || s.Plan.OfSmall() {
 			continue
 		}
 		for k := range s.Plan.Parts {

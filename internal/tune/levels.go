@@ -46,7 +46,7 @@ func (t *Tuner) rule(step *store.Step) (experiment.Rule, error) {
 		return r, err
 	}
 	p, others := step.Plan, t.waiting || t.open
-	if whole := p.Search != nil || p.Workload > 0 || len(p.Parts) > 1 && !p.Parts[0].Small; whole && others {
+	if whole := p.Search != nil || p.Workload > 0 || len(p.Parts) > 1 && !p.OfSmall(); whole && others {
 		// Nothing of it is left for later: its number is found anew, or it is split.
 		r.MaxPairs = min(r.MaxPairs, FirstPatience)
 		others = false

@@ -20,7 +20,9 @@ func (t *Tuner) remember(st *store.Step) {
 	t.halves.after(st)
 	for _, p := range st.Plan.Parts {
 		if st.LeftOut || p.LeftOut {
-			t.tried[p.ID] = attempt{final: true}
+			for _, id := range p.IDs() {
+				t.tried[id] = attempt{final: true}
+			}
 		}
 	}
 	if st.LeftOut {
@@ -90,7 +92,9 @@ func (t *Tuner) mark(p remedy.Plan, a attempt) {
 		t.tried[key(p)] = a
 	}
 	for _, part := range p.Parts {
-		t.tried[part.ID] = a
+		for _, id := range part.IDs() {
+			t.tried[id] = a
+		}
 	}
 }
 
@@ -137,7 +141,7 @@ func (t *Tuner) next() (*remedy.Plan, *diagnose.Finding, error) {
 
 // othersWait reports whether another plan than p is worth a try.
 func (t *Tuner) othersWait(plans []remedy.Plan, p remedy.Plan, o outlook) bool {
-	own := partIDs(p)
+	own := p.PlanIDs()
 	return slices.ContainsFunc(plans, func(q remedy.Plan) bool {
 		return t.worth(q, o) && !slices.Contains(own, q.ID)
 	})
@@ -204,7 +208,7 @@ func (t *Tuner) provedPlan(in remedy.Input, plans []remedy.Plan) *remedy.Plan {
 		if len(st.LeavesOut) > 0 {
 			continue
 		}
-		ids, found := partIDs(st.Plan), []remedy.Plan(nil)
+		ids, found := st.Plan.PlanIDs(), []remedy.Plan(nil)
 		for _, p := range plans {
 			for _, want := range ids {
 				if p.ID == want {
@@ -229,18 +233,18 @@ func sameAgain(in remedy.Input, was remedy.Plan, plans []remedy.Plan) *remedy.Pl
 	if len(was.Parts) == 0 {
 		return &plans[0]
 	}
-	p, left := remedy.Group(in, plans)
-	if was.Parts[0].Small {
-		for _, q := range remedy.Together(in, plans) {
-			if q.ID == was.ID {
-				return &q
-			}
+	together := remedy.Together(in, plans)
+	for _, q := range together {
+		if q.ID == was.ID {
+			return &q
 		}
 	}
-	if len(left) > 0 || p.ID != was.ID {
-		return nil
+	for _, parts := range [][]remedy.Plan{together, plans} { // halves hold small ones one by one
+		if p, left := remedy.Group(in, parts); len(left) == 0 && p.ID == was.ID {
+			return &p
+		}
 	}
-	return &p
+	return nil
 }
 
 // key names a plan for what was tried. A search is the same whatever number it

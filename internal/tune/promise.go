@@ -88,7 +88,7 @@ func (o outlook) gain(p remedy.Plan) float64 {
 	for _, g := range byRule {
 		total += g
 	}
-	if p.Parts[0].Small { // parts of the same work; what they reach adds up
+	if p.OfSmall() { // parts of the same work; what they reach adds up
 		return math.Min(sum, math.Log(math.Max(p.Bound, 1)))
 	}
 	return total

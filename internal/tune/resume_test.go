@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"kasoku/internal/experiment"
+	"kasoku/internal/remedy"
 	"kasoku/internal/store"
 )
 
@@ -137,9 +138,10 @@ func (k *killer) again(t *testing.T) {
 
 func newKiller(t *testing.T) *killer {
 	bad := good("c", 8)
-	bad.factor = 0.93                                                          // is kept behind the others, and taken out at the end
-	slow := knob{name: "s", factor: 0.8, bound: 1.05, reach: 0.5, small: true} // tried alone, after the others
-	v := newVirtual(t, knob{name: "big", factor: 3, bound: 4, reach: 0.9}, good("a", 9), good("b", 9), bad, slow)
+	bad.factor = 0.93 // is kept behind the others, and taken out at the end
+	v := newVirtual(t, knob{name: "big", factor: 3, bound: 4, reach: 0.9}, good("a", 9), good("b", 9), bad, little("p", 5), little("q", 4),
+		knob{name: "s", factor: 0.8, bound: 1.05, reach: 0.5})
+	v.alone("s") // after the others
 	db, err := sql.Open("sqlite", filepath.Join(v.dir, ".kasoku", store.FileName)+"?_pragma=busy_timeout(10000)")
 	if err != nil {
 		t.Fatal(err)
@@ -190,8 +192,11 @@ func TestResumeAtEveryPoint(t *testing.T) {
 	}
 	whole.v.tell(s.ID)
 	want := whole.v.on()
-	if want != "big a b" {
+	if want != "big a b p q" {
 		t.Fatalf("on at the end: %s", want)
+	}
+	if parts := whole.v.steps(s.ID)[0].Plan.Parts; len(parts) != 5 || !slices.ContainsFunc(parts, func(p remedy.Part) bool { return len(p.Of) == 2 }) {
+		t.Fatalf("parts of the first step: %+v", parts)
 	}
 	t.Logf("%d steps of the executor, %d writes of the store", steps, storeWrites)
 	runsOf, done := map[string]int{}, 0

@@ -272,7 +272,7 @@ func loud(st *store.Step) bool {
 // firstLoud reports whether a loud step's plan was not loud before in this session. Then
 // it comes to turn again after the others; the second time is nobody's doubt.
 func (t *Tuner) firstLoud(st *store.Step) bool {
-	ids, first := partIDs(st.Plan), false
+	ids, first := st.Plan.PlanIDs(), false
 	if len(st.Plan.Parts) == 0 {
 		ids[0] = key(st.Plan)
 	}

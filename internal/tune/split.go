@@ -26,7 +26,7 @@ type halves []half
 
 // after takes the outcome of a step into account.
 func (h *halves) after(st *store.Step) {
-	ids := partIDs(st.Plan)
+	ids := st.Plan.PlanIDs()
 	i := slices.IndexFunc(*h, func(x half) bool {
 		return !slices.ContainsFunc(ids, func(id string) bool { return !slices.Contains(x.ids, id) })
 	})
@@ -72,12 +72,13 @@ func splits(st *store.Step) bool {
 	case harmed(st.Verdict):
 		return true
 	case st.Verdict.Outcome == experiment.NoDifference:
-		return !st.Plan.Parts[0].Small
+		return !st.Plan.OfSmall()
 	}
 	return false
 }
 
-// byPromise are the IDs of parts, the one that may bring the most first.
+// byPromise are the IDs of parts, the one that may bring the most first. Small
+// ones that were joined come to turn by themselves, together.
 func byPromise(parts []remedy.Part) []string {
 	sorted := slices.Clone(parts)
 	slices.SortStableFunc(sorted, func(a, b remedy.Part) int {
@@ -85,19 +86,9 @@ func byPromise(parts []remedy.Part) []string {
 	})
 	var out []string
 	for _, p := range sorted {
-		out = append(out, p.ID)
-	}
-	return out
-}
-
-// partIDs are the IDs of the plans that a plan stands for.
-func partIDs(p remedy.Plan) []string {
-	if len(p.Parts) == 0 {
-		return []string{p.ID}
-	}
-	var out []string
-	for _, part := range p.Parts {
-		out = append(out, part.ID)
+		if len(p.Of) == 0 {
+			out = append(out, p.ID)
+		}
 	}
 	return out
 }

@@ -284,6 +284,13 @@ func good(name string, percent float64) knob {
 	return knob{name: name, factor: 1 + percent/100, bound: 1 + 2*percent/100, reach: 0.5}
 }
 
+// little is a small remedy's plan that brings about as much as one hopes for.
+func little(name string, percent float64) knob {
+	k := good(name, percent)
+	k.small = true
+	return k
+}
+
 // oneByOne tries every plan alone, best promise first, and says how many
 // experiments and runs that took.
 func (v *virtual) oneByOne() (experiments, runs int) {

@@ -1,5 +1,7 @@
 package planning
 
+import "slices"
+
 // Part is one of several plans that are tried as one group. What it changes are
 // Count of the group's changes, from First on.
 type Part struct {
@@ -10,9 +12,12 @@ type Part struct {
 	Rule   string  `json:"rule"` // of its own finding
 	Bound  float64 `json:"bound"`
 	Reach  float64 `json:"reach"`
-	Small  bool    `json:"small,omitempty"`
-	First  int     `json:"first"`
-	Count  int     `json:"count"`
+	// Small: a plan of a small remedy, or several of them joined; then Of are the
+	// IDs of their plans.
+	Small bool     `json:"small,omitempty"`
+	Of    []string `json:"of,omitempty"`
+	First int      `json:"first"`
+	Count int      `json:"count"`
 	// Tied to another part, because both set the same variable: it cannot be
 	// taken out alone.
 	Tied bool `json:"tied,omitempty"`
@@ -22,4 +27,29 @@ type Part struct {
 	LookedAgain int     `json:"looked_again,omitempty"`
 	Gain        float64 `json:"gain,omitempty"`
 	LeftOut     bool    `json:"left_out,omitempty"`
+}
+
+// IDs of the plans that the part stands for.
+func (p Part) IDs() []string {
+	if len(p.Of) > 0 {
+		return p.Of
+	}
+	return []string{p.ID}
+}
+
+// OfSmall reports whether a plan joins small ones and nothing else.
+func (p Plan) OfSmall() bool {
+	return len(p.Parts) > 0 && !slices.ContainsFunc(p.Parts, func(x Part) bool { return !x.Small })
+}
+
+// PlanIDs are the IDs of the plans that a plan stands for.
+func (p Plan) PlanIDs() []string {
+	if len(p.Parts) == 0 {
+		return []string{p.ID}
+	}
+	var out []string
+	for _, part := range p.Parts {
+		out = append(out, part.IDs()...)
+	}
+	return out
 }
