@@ -25,17 +25,19 @@ const weakEffect = 0.10
 // leaveOut looks at kept changes again, now that others came after them: the
 // service with them against the service without. What no longer pays is taken
 // out. Weak ones go first, as one group; the others follow one by one, the
-// least effect first, as far as the budget reaches. What was kept last needs
-// no second look.
+// least effect first, as far as the budget reaches: each has its share of the
+// time that is left. What was kept last needs no second look.
 func (t *Tuner) leaveOut(ctx context.Context) error {
 	steps, err := t.Store.Steps(t.session.ID)
 	if err != nil {
 		return err
 	}
-	for _, group := range groupsToLeaveOut(steps) {
+	groups, parts := groupsToLeaveOut(steps), len(partsToLeaveOut(steps, nil))
+	for i, group := range groups {
 		if t.noTimeToLookAgain() {
 			return nil
 		}
+		t.looks = len(groups) - i + parts
 		if err := t.leaveOutGroup(ctx, group, nil); err != nil {
 			return err
 		}

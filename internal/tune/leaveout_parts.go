@@ -19,26 +19,28 @@ func (t *Tuner) leaveOutParts(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		step, part := partToLeaveOut(steps, asked)
-		if part == nil || t.noTimeToLookAgain() {
+		left := partsToLeaveOut(steps, asked)
+		if len(left) == 0 || t.noTimeToLookAgain() {
 			return nil
 		}
-		asked[part.ID] = true // also if it cannot be taken out alone
-		if err := t.leaveOutGroup(ctx, []store.Step{*step}, part); err != nil {
+		t.looks = len(left)
+		asked[left[0].part.ID] = true // also if it cannot be taken out alone
+		if err := t.leaveOutGroup(ctx, []store.Step{*left[0].step}, left[0].part); err != nil {
 			return err
 		}
 	}
 }
 
-// partToLeaveOut is the next part that was not looked at yet, nil if there is
-// none. What is left of a group when all but one were taken out was judged as
-// the group.
-func partToLeaveOut(steps []store.Step, asked map[string]bool) (*store.Step, *remedy.Part) {
-	type candidate struct {
-		step *store.Step
-		part *remedy.Part
-	}
-	var all []candidate
+// keptPart is a part of a step that was kept as a group.
+type keptPart struct {
+	step *store.Step
+	part *remedy.Part
+}
+
+// partsToLeaveOut are the parts that were not looked at yet, the next one first.
+// What is left of a group when all but one were taken out was judged as the group.
+func partsToLeaveOut(steps []store.Step, asked map[string]bool) []keptPart {
+	var all []keptPart
 	for i := range steps {
 		s := &steps[i]
 		if !changesTarget(*s) || len(s.Plan.Parts) < 2 || s.Plan.OfSmall() {
@@ -47,18 +49,15 @@ func partToLeaveOut(steps []store.Step, asked map[string]bool) (*store.Step, *re
 		for k := range s.Plan.Parts {
 			p := &s.Plan.Parts[k]
 			if p.LookedAgain == 0 && !p.Tied && !asked[p.ID] {
-				all = append(all, candidate{s, p})
+				all = append(all, keptPart{s, p})
 			}
 		}
-	}
-	if len(all) == 0 {
-		return nil, nil
 	}
 	sort.SliceStable(all, func(i, j int) bool {
 		a, b := all[i].part, all[j].part
 		return (a.Bound-1)*a.Reach < (b.Bound-1)*b.Reach
 	})
-	return all[0].step, all[0].part
+	return all
 }
 
 // noteLook writes what a second look saw into the step, or the part of it, that

@@ -21,18 +21,7 @@ func (t *Tuner) rule(step *store.Step) (experiment.Rule, error) {
 	switch {
 	case t.deadline.IsZero():
 	case t.session.Command == "tune":
-		r.Deadline = t.deadline.Add(-t.reserve())
-		if len(step.LeavesOut) == 0 {
-			r.Latest = r.Deadline // a gain that is near is worth more than a second look
-			r.Deadline = r.Deadline.Add(-t.secondLook())
-			share := t.share
-			if t.shares != nil {
-				share = t.shares
-			}
-			if own := share(time.Now(), r.Deadline); own.Before(r.Deadline) {
-				r.Deadline, r.Shared = own, true
-			}
-		}
+		t.shareOut(&r, len(step.LeavesOut) > 0)
 	default: // a proposal has nothing to conclude
 		r.Deadline = t.deadline
 	}
@@ -64,6 +53,30 @@ func (t *Tuner) rule(step *store.Step) (experiment.Rule, error) {
 		r.Patience = Patience(len(experiment.PairsOf(r.Earlier)))
 	}
 	return r, nil
+}
+
+// shareOut bounds an experiment of a session: what is tried leaves time for second
+// looks, and one of these for the others.
+func (t *Tuner) shareOut(r *experiment.Rule, look bool) {
+	r.Deadline = t.deadline.Add(-t.reserve())
+	share := t.lookShare
+	if !look {
+		r.Latest = r.Deadline // a gain that is near is worth more than a second look
+		r.Deadline = r.Deadline.Add(-t.secondLook())
+		share = t.share
+	}
+	if t.shares != nil {
+		share = t.shares
+	}
+	if own := share(time.Now(), r.Deadline); own.Before(r.Deadline) {
+		r.Deadline, r.Shared = own, true
+	}
+}
+
+// lookShare is when a second look must have ended, so that those after it have as
+// much time: one that comes to no end would take it all.
+func (t *Tuner) lookShare(now, end time.Time) time.Time {
+	return now.Add(max(end.Sub(now)/time.Duration(max(t.looks, 1)), t.stepTime()))
 }
 
 const (

@@ -56,6 +56,7 @@ type Tuner struct {
 	tried    map[string]attempt // by plan ID
 	weak     int                // steps that were kept with less than weakEffect
 	behind   int                // parts that were kept behind one that may have brought all
+	looks    int                // second looks that are left, with the one that is made
 	waiting  bool               // others wait for the plan that is tried
 	open     bool               // and some that made way for others are open
 	walked   bool               // single requests were followed

@@ -62,6 +62,54 @@ func TestOthersGetTheirShareOfTheBudget(t *testing.T) {
 	}
 }
 
+// A second look that noise keeps from its end leaves time for the others, which
+// find the part that harms behind the lead.
+func TestLooksShareTheBudget(t *testing.T) {
+	bad := knob{name: "bad", factor: 0.7, bound: 1.3, reach: 0.5}
+	v := newVirtual(t, knob{name: "lead", factor: 60, bound: 80, reach: 0.9}, knob{name: "hidden", factor: 1, bound: 1.1, reach: 0.5}, bad)
+	tu := v.tuner()
+	made := tu.Bench.instead
+	looking := false
+	tu.Bench.instead = func(ctx context.Context, o RunOptions) (*store.Run, error) {
+		run, err := made(ctx, o)
+		if err == nil && looking && v.isOn()["hidden"] != v.isOn()["bad"] { // hidden is out
+			run.Score *= []float64{0.5, 2}[v.coin.IntN(2)]
+			err = v.store.SaveRun(run)
+		}
+		return run, err
+	}
+	var looks []int
+	tu.shares = func(now, end time.Time) time.Time {
+		own := tu.lookShare(now, end)
+		if tu.looks > 0 {
+			looking, looks = true, append(looks, tu.looks)
+		}
+		if tu.looks > 1 {
+			if !own.Before(end) || own.Before(now.Add(tu.stepTime())) {
+				t.Errorf("%d looks are left, and one has %s of %s", tu.looks, own.Sub(now), end.Sub(now))
+			}
+		}
+		if tu.looks == 3 {
+			return now // after one pair
+		}
+		return end
+	}
+	tu.Budget = time.Hour
+	s, err := tu.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.tell(s.ID)
+	if got := v.on(); got != "lead hidden" || !slices.Equal(looks, []int{3, 2, 1}) {
+		t.Errorf("on: %s; looks left: %v", got, looks)
+	}
+	for _, p := range v.steps(s.ID)[0].Plan.Parts {
+		if p.LookedAgain == 0 || p.LeftOut != (p.ID == "v.bad:on") {
+			t.Errorf("%s: looked again in step %d, left out %v", p.ID, p.LookedAgain, p.LeftOut)
+		}
+	}
+}
+
 // Alone an experiment has all the time that is left; with others a third, but
 // enough for some pairs, unless the others would have less.
 func TestShare(t *testing.T) {
