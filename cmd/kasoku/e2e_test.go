@@ -1,6 +1,7 @@
 package main
 
 import (
+	"html"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -72,8 +73,8 @@ func (c *theCase) reports(m report.Model) {
 		if err != nil {
 			c.t.Fatal(err)
 		}
-		// Markdown escapes what would be markup.
-		if !strings.Contains(strings.ReplaceAll(string(b), `\`, ""), m.Kept()[0].Plan.Title) {
+		// Markdown and HTML escape what would be markup.
+		if !strings.Contains(html.UnescapeString(strings.ReplaceAll(string(b), `\`, "")), m.Kept()[0].Plan.Title) {
 			c.t.Errorf("%s does not name the first kept step", name)
 		}
 		if strings.Contains(string(b), "http://cdn") || strings.Contains(string(b), "<script src") {
