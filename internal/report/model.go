@@ -9,6 +9,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -271,5 +272,30 @@ func (m *Model) secondLook(s Step) string {
 		}
 		return text
 	}
-	return ""
+	return m.partLooks(s)
+}
+
+// partLooks is what came of looking at the parts of a kept group one by one, and
+// which of them nobody has looked at: the group's proof is not each part's.
+func (m *Model) partLooks(s Step) string {
+	if s.LookedAgain != 0 || !s.Kept || s.LeftOut || len(s.Plan.Parts) < 2 || s.Plan.OfSmall() || m.Session.Ended.IsZero() {
+		return ""
+	}
+	var out, rest []string
+	for _, p := range s.Plan.Parts {
+		i := slices.IndexFunc(m.Steps, func(again Step) bool { return p.LookedAgain != 0 && again.Seq == p.LookedAgain })
+		if i < 0 {
+			rest = append(rest, p.Title)
+			continue
+		}
+		text := fmt.Sprintf("%s: with it against without %s", p.Title, Effect(m.Steps[i].Verdict))
+		if p.LeftOut {
+			text += ", taken out"
+		}
+		out = append(out, text)
+	}
+	if len(rest) > 0 {
+		out = append(out, "Only together with the others: "+strings.Join(rest, "; "))
+	}
+	return strings.Join(out, ". ")
 }
