@@ -9,7 +9,8 @@ import (
 )
 
 // mostParts of a group: if one of eight does harm, it is found in at most six
-// further experiments (two for each halving), which is still fewer than eight.
+// further experiments (two for each halving), which is still fewer than eight. Small
+// ones behind a lead come on top: they are in no half.
 const mostParts = 8
 
 // choices are what may be tried next, best promise first: small plans joined
@@ -54,7 +55,7 @@ func (o outlook) members(plans []remedy.Plan) []remedy.Plan {
 	}
 	n := o.worthJoining(pool)
 	if n == 0 && len(pool) > 0 && len(small) > 0 {
-		n = 1
+		n = 1 // one that leads is joined by the small ones alone
 	}
 	if pool = pool[:n]; slices.ContainsFunc(pool, leads) {
 		pool = append(pool, small...)

@@ -71,7 +71,7 @@ type Tuner struct {
 	proves func(ctx context.Context) ([]prove.Result, error)
 	// colds replaces what is planned against cold caches; tests set it.
 	colds func(*diagnose.Reboot) []remedy.Plan
-	// shares replaces share; tests set it.
+	// shares replaces share and lookShare; tests set it.
 	shares func(now, end time.Time) time.Time
 	// observes replaces Observe, and leaves out the last look; tests set it.
 	observes func(ctx context.Context, label string) (*store.Run, *evidence.Snapshot, error)
