@@ -25,8 +25,9 @@ type stored struct {
 }
 
 // loadResults reads those of earlier runs; none if name is "" or not there. Those
-// of another rule are refused.
-func loadResults(name string) ([]result, error) {
+// of a part that is to be tried ("": all) with other than that many pairs at most
+// are refused.
+func loadResults(name, part string, most int) ([]result, error) {
 	if name == "" {
 		return nil, nil
 	}
@@ -42,8 +43,8 @@ func loadResults(name string) ([]result, error) {
 	}
 	var out []result
 	for _, s := range all {
-		if most := experiment.DefaultRule().MaxPairs; s.Verdict.MaxPairs != most {
-			return nil, fmt.Errorf("%s: %q was tried with at most %d pairs, and there may be %d now; name another file", name, s.Title, s.Verdict.MaxPairs, most)
+		if (part == "" || part == s.Part) && s.Verdict.MaxPairs != most {
+			return nil, fmt.Errorf("%s: %q was tried with at most %d pairs, and there may be %d now (-pairs); name another file", name, s.Title, s.Verdict.MaxPairs, most)
 		}
 		out = append(out, result{trial: trial{part: s.Part, title: s.Title, base: s.Base}, verdict: s.Verdict, kept: s.Kept, took: s.Took, patience: s.Patience})
 	}

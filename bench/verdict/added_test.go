@@ -24,7 +24,8 @@ func TestResultsAreAdded(t *testing.T) {
 	if err := saveResults(name, done); err != nil {
 		t.Fatal(err)
 	}
-	got, err := loadResults(name)
+	most := experiment.DefaultRule().MaxPairs
+	got, err := loadResults(name, "", most)
 	if err != nil || len(got) != len(done) || got[0].String() != done[0].String() || got[0].verdict.Samples != nil {
 		t.Fatalf("%d results, want %d; %v", len(got), len(done), err)
 	}
@@ -49,10 +50,12 @@ func TestResultsAreAdded(t *testing.T) {
 	if err := saveResults(name, done); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := loadResults(name); err == nil || !strings.Contains(err.Error(), "at most 40 pairs") {
-		t.Errorf("results of another rule: %v", err)
+	for part, refused := range map[string]bool{"": true, done[1].part: true, partHarm: done[1].part == partHarm} {
+		if _, err := loadResults(name, part, most); refused != (err != nil && strings.Contains(err.Error(), "at most 40 pairs")) {
+			t.Errorf("results of another rule, with -only %q: %v", part, err)
+		}
 	}
-	if got, err := loadResults(filepath.Join(t.TempDir(), "none")); err != nil || len(got) != 0 {
+	if got, err := loadResults(filepath.Join(t.TempDir(), "none"), "", most); err != nil || len(got) != 0 {
 		t.Errorf("no file: %d %v", len(got), err)
 	}
 }

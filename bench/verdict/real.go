@@ -12,6 +12,8 @@ import (
 	"slices"
 	"time"
 
+	"kasoku/internal/experiment"
+	"kasoku/internal/stat"
 	"kasoku/internal/tune"
 )
 
@@ -22,7 +24,7 @@ type realOptions struct {
 	n                int
 	window           time.Duration
 	foreign          float64
-	patience         int
+	patience, pairs  int
 }
 
 func parseReal(args []string) (realOptions, error) {
@@ -36,10 +38,13 @@ func parseReal(args []string) (realOptions, error) {
 	f.DurationVar(&o.window, "d", 2*time.Second, "measured window of a run where the case is quick, as of kasoku try -d; as found it is the scenario's")
 	f.Float64Var(&o.foreign, "foreign", 0, "share of the machine that others may use before a run is no evidence; 0: as kasoku.yaml says")
 	f.IntVar(&o.patience, "patience", 0, "pairs after which a change that does not lead makes way for others, as in kasoku tune while others wait (40 there; docs/adr/0017-more-pairs-that-make-way.md); 0: as in kasoku try, up to tune.max_pairs")
+	f.IntVar(&o.pairs, "pairs", 0, fmt.Sprintf("most pairs of an experiment, as tune.max_pairs; 0: %d", experiment.DefaultRule().MaxPairs))
 	if err := f.Parse(args); err != nil {
 		return o, err
 	}
 	switch {
+	case o.pairs != 0 && (o.pairs < stat.FirstLook || o.pairs > stat.LastLook):
+		return o, fmt.Errorf("-pairs %d: write %d to %d", o.pairs, stat.FirstLook, stat.LastLook)
 	case f.NArg() > 0 || o.n < 0 || o.window <= 0 || o.patience < 0:
 		return o, errors.New("write: verdict real [flags]; -h tells them")
 	case o.only != "" && !slices.Contains([]string{partAA, partHarm, partGood}, o.only):
@@ -48,6 +53,14 @@ func parseReal(args []string) (realOptions, error) {
 	var err error
 	o.match, err = regexp.Compile(*match)
 	return o, err
+}
+
+// most pairs of an experiment.
+func (o realOptions) most() int {
+	if o.pairs > 0 {
+		return o.pairs
+	}
+	return experiment.DefaultRule().MaxPairs
 }
 
 // realTrials tries changes of which it is known what they do on real copies of
@@ -63,7 +76,7 @@ func realTrials(ctx context.Context, args []string) (ok bool, err error) {
 		return false, fmt.Errorf("the title of no such change matches %q", o.match)
 	}
 	r := &realRun{options: o}
-	if r.results, err = loadResults(o.add); err != nil {
+	if r.results, err = loadResults(o.add, o.only, o.most()); err != nil {
 		return false, err
 	}
 	all = untried(all, r.results)
@@ -145,7 +158,7 @@ func (r *realRun) one(ctx context.Context, k *bank, t trial) error {
 	}
 	began := time.Now()
 	rule := k.rule
-	rule.Patience = r.options.patience
+	rule.Patience, rule.MaxPairs = r.options.patience, r.options.most()
 	tuner := &tune.Tuner{Stack: k.bench.Stack, Store: k.bench.Store, Exec: k.exec, Bench: k.bench, Rule: rule,
 		UI: progress{fmt.Sprintf("%d of %d, %s", len(r.results)+1, r.all, t.title)}}
 	step, err := tuner.Try(ctx, p)

@@ -109,9 +109,13 @@ func (r *realRun) save(name string) error {
 		fmt.Fprintln(&b, x)
 	}
 	r.tell(&b)
-	patient := map[int]int{}
+	patient, most := map[int]int{}, map[int]int{}
 	for _, x := range r.results {
 		patient[x.patience]++
+		most[x.verdict.MaxPairs]++
+	}
+	for _, pairs := range slices.Sorted(maps.Keys(most)) {
+		fmt.Fprintf(&b, "\n%d of them had at most %d pairs (`-pairs %d`).\n", most[pairs], pairs, pairs)
 	}
 	for _, pairs := range slices.Sorted(maps.Keys(patient)) {
 		if pairs > 0 {
