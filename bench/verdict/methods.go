@@ -47,10 +47,15 @@ func methods(rule experiment.Rule) []method {
 
 // kasoku is the very experiment of the product.
 func kasoku(rule experiment.Rule) func(*replay, *rand.Rand) bool {
+	return kasokuSays(experiment.Improved, rule)
+}
+
+// kasokuSays reports whether that experiment ends with an outcome.
+func kasokuSays(outcome experiment.Outcome, rule experiment.Rule) func(*replay, *rand.Rand) bool {
 	return func(p *replay, coin *rand.Rand) bool {
 		rule.Seed = coin.Uint64()
 		v, err := experiment.Run(context.Background(), rule, p, nil)
-		return err == nil && v.Outcome == experiment.Improved
+		return err == nil && v.Outcome == outcome
 	}
 }
 

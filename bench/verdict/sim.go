@@ -14,6 +14,7 @@ import (
 // Bars at the default setting (issue: verdicts that hold).
 const (
 	falseKeepBar = 0.01 // most, of experiments without an effect
+	falseLossBar = 0.01 // the same, that are called regressed
 	power5Bar    = 0.95 // least, of candidates that are 5 % faster
 	power2Bar    = 0.80 // least, of candidates that are 2 % faster
 )
@@ -64,12 +65,16 @@ func sim(ctx context.Context, args []string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	calm, err := o.losses(ctx, traces, rule)
+	if err != nil {
+		return false, err
+	}
 	powerful, err := o.powers(ctx, traces, rule)
 	if err != nil {
 		return false, err
 	}
 	held, err := o.wholeSessions(ctx, traces, rule)
-	return ok && powerful && held, err
+	return ok && calm && powerful && held, err
 }
 
 // falseKeeps: candidates that change nothing, by every method.
@@ -93,6 +98,40 @@ func (o simOptions) falseKeeps(ctx context.Context, traces []*trace, rule experi
 	for _, name := range []string{product, briefProduct, cutProduct} {
 		own := sum(cells, func(c *cell) bool { return c.method.name == name })
 		ok = bar(name+": false keeps over all recordings", own.share(), falseKeepBar, false) && ok
+	}
+	return ok, nil
+}
+
+// losses: how often candidates are called regressed, by the rule of `kasoku tune`,
+// which needs to know only that nothing is to be gained, and by that of `try` and
+// `compare`. The bar is for what those say of candidates that change nothing.
+func (o simOptions) losses(ctx context.Context, traces []*trace, rule experiment.Rule) (bool, error) {
+	asked := rule
+	asked.Losses = true
+	inTune, inTry := method{product + ", tune", kasokuSays(experiment.Regressed, rule)}, method{product + ", try", kasokuSays(experiment.Regressed, asked)}
+	ok := true
+	for _, e := range []float64{0, -0.05, -0.10, -0.30} {
+		n := o.power
+		if e == 0 {
+			n = o.n
+		}
+		fmt.Printf("\nCalled regressed with a true effect of %+.0f %%, %% of %d\n", 100*e, n)
+		header(traces)
+		for _, m := range []method{inTune, inTry} {
+			var cells []*cell
+			for _, t := range traces {
+				cells = append(cells, &cell{trace: t, method: m, effect: e, n: n})
+			}
+			if err := fillAll(ctx, cells, o.seed); err != nil {
+				return false, err
+			}
+			all := func(*cell) bool { return true }
+			row(m.name, cells, all, (*cell).share, 100)
+			row("  mean runs", cells, all, (*cell).meanRuns, 1)
+			if e == 0 && m.name == inTry.name {
+				ok = bar(m.name+": false losses over all recordings", sum(cells, all).share(), falseLossBar, false) && ok
+			}
+		}
 	}
 	return ok, nil
 }

@@ -28,6 +28,11 @@ type Rule struct {
 	// free, 0 to 0.9; 0 = not judged. Where the baseline leaves less already, the
 	// candidate may not take more.
 	MemoryHeadroom float64
+	// Losses: a loss is asked for, too. What would end because a gain is unlikely goes
+	// on while a loss is likely (one-sided, 90 %), and only the levels of the looks
+	// call it regressed. Otherwise a single test at Alpha does when it ends, to say
+	// what became of it.
+	Losses bool
 	// AnyTail turns the guard on tail latency off: more users wait longer by
 	// nature when the load itself is what is tried.
 	AnyTail bool
@@ -70,7 +75,8 @@ const (
 	// explore).
 	worthFinding = 1.5
 	// forNow is the confidence, one-sided, with which an effect is unlikely
-	// enough to let others come first. stat.Sequential's own ends it for good.
+	// enough to let others come first, or a loss likely enough to go on for it.
+	// stat.Sequential's own ends it for good.
 	forNow = 0.90
 )
 
@@ -285,6 +291,9 @@ func (e *running) look() (bool, error) {
 		}
 		d = stat.Continue
 	}
+	if d == stat.Futile && e.rule.Losses && t.Upper(forNow) < 0 && t.N < e.seq.Max() {
+		d = stat.Continue
+	}
 	switch {
 	case d == stat.Greater && e.verdict.Effect < e.rule.SmallestEffect:
 		e.end(NoDifference, fmt.Sprintf("faster, but by less than %.1f %%", 100*e.rule.SmallestEffect))
@@ -296,7 +305,7 @@ func (e *running) look() (bool, error) {
 		e.end(Improved, fmt.Sprintf("p = %.2g after %d pairs, below %.2g", t.PGreater, t.N, e.seq.Level(t.N)))
 	case d == stat.Less:
 		e.end(Regressed, fmt.Sprintf("p = %.2g after %d pairs, below %.2g", t.PLess, t.N, e.seq.Level(t.N)))
-	case d == stat.Futile && t.PLess < e.rule.Alpha:
+	case d == stat.Futile && t.PLess < e.rule.Alpha && !e.rule.Losses:
 		e.end(Regressed, fmt.Sprintf("slower (p = %.2g after %d pairs)", t.PLess, t.N))
 	case d == stat.Futile:
 		e.end(NoDifference, e.unlikely(t))

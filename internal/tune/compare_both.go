@@ -17,7 +17,9 @@ import (
 // that are none, keeps the error rate of the rule.
 func bothWays(ctx context.Context, rule experiment.Rule, runner experiment.Runner, progress func(experiment.Verdict)) (experiment.Verdict, error) {
 	tape := &tape{runner: runner, runs: map[tapeKey][]experiment.Sample{}}
-	v, err := experiment.Run(ctx, rule, tape, progress)
+	first := rule
+	first.Losses = true
+	v, err := experiment.Run(ctx, first, tape, progress)
 	if err != nil || v.Outcome != experiment.NoDifference {
 		return v, err
 	}

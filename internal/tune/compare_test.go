@@ -134,6 +134,24 @@ func TestLossAtTheLimit(t *testing.T) {
 	}
 }
 
+// TestALossThatIsNone: two versions that are alike are called a loss as rarely as
+// a candidate without effect is kept, and so is one that loses just what is allowed.
+func TestALossThatIsNone(t *testing.T) {
+	const trials = 6000
+	for _, allow := range []float64{0, 0.02} {
+		lost := 0
+		for seed := range uint64(trials) {
+			if compareWith(t, -allow, allow, seed).Outcome == experiment.Regressed {
+				lost++
+			}
+		}
+		// 1 % plus three standard errors of the simulation.
+		if limit := 0.01 + 3*math.Sqrt(0.01*0.99/trials); float64(lost)/trials > limit {
+			t.Errorf("with %g allowed, %d of %d are called a loss", allow, lost, trials)
+		}
+	}
+}
+
 // TestBudgetEndsBetweenPairs: a pair is begun only if the longest one so far
 // would still fit.
 func TestBudgetEndsBetweenPairs(t *testing.T) {

@@ -87,6 +87,7 @@ func (t *Tuner) Try(ctx context.Context, p Proposal) (*store.Step, error) {
 	if p.Budget > 0 {
 		t.Budget, t.deadline = p.Budget, time.Now().Add(p.Budget)
 	}
+	t.Rule.Losses = true // whoever made it wants to know
 	plan, err := t.plan(ctx, p)
 	if err != nil {
 		return nil, &ProposalError{err}
