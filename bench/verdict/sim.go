@@ -118,22 +118,38 @@ func (o simOptions) losses(ctx context.Context, traces []*trace, rule experiment
 		fmt.Printf("\nCalled regressed with a true effect of %+.0f %%, %% of %d\n", 100*e, n)
 		header(traces)
 		for _, m := range []method{inTune, inTry} {
-			var cells []*cell
-			for _, t := range traces {
-				cells = append(cells, &cell{trace: t, method: m, effect: e, n: n})
-			}
-			if err := fillAll(ctx, cells, o.seed); err != nil {
+			all, err := o.fillRow(ctx, traces, m, e, n)
+			if err != nil {
 				return false, err
 			}
-			all := func(*cell) bool { return true }
-			row(m.name, cells, all, (*cell).share, 100)
-			row("  mean runs", cells, all, (*cell).meanRuns, 1)
 			if e == 0 && m.name == inTry.name {
-				ok = bar(m.name+": false losses over all recordings", sum(cells, all).share(), falseLossBar, false) && ok
+				ok = bar(m.name+": false losses over all recordings", all.share(), falseLossBar, false) && ok
 			}
 		}
 	}
-	return ok, nil
+	fmt.Printf("\nKept by try without an effect, %% of %d\n", o.n)
+	header(traces)
+	all, err := o.fillRow(ctx, traces, method{inTry.name, kasoku(asked)}, 0, o.n)
+	if err != nil {
+		return false, err
+	}
+	return bar(inTry.name+": false keeps over all recordings", all.share(), falseKeepBar, false) && ok, nil
+}
+
+// fillRow makes n experiments by a method on each trace, prints what share came out
+// and their runs, and returns the sum.
+func (o simOptions) fillRow(ctx context.Context, traces []*trace, m method, effect float64, n int) (*cell, error) {
+	var cells []*cell
+	for _, t := range traces {
+		cells = append(cells, &cell{trace: t, method: m, effect: effect, n: n})
+	}
+	if err := fillAll(ctx, cells, o.seed); err != nil {
+		return nil, err
+	}
+	all := func(*cell) bool { return true }
+	row(m.name, cells, all, (*cell).share, 100)
+	row("  mean runs", cells, all, (*cell).meanRuns, 1)
+	return sum(cells, all), nil
 }
 
 // powers: candidates that are faster or slower. Loud recordings are shown, but

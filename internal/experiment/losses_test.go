@@ -6,6 +6,18 @@ import (
 	"testing"
 )
 
+// judged is the verdict about a candidate beside a baseline of 100.
+func judged(t *testing.T, losses bool, cand, sd float64, seed uint64) Verdict {
+	t.Helper()
+	r := DefaultRule()
+	r.Losses, r.Seed = losses, seed
+	v, err := Run(t.Context(), r, newFake(100, cand, sd, seed), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
 // TestALossIsShown: who asks for losses hears of one, surely, where the loop only
 // needs to know that nothing is to be gained.
 func TestALossIsShown(t *testing.T) {
@@ -13,12 +25,7 @@ func TestALossIsShown(t *testing.T) {
 	for _, asked := range []bool{false, true} {
 		shown, pairs := 0, 0
 		for seed := range uint64(trials) {
-			r := DefaultRule()
-			r.Losses, r.Seed = asked, seed
-			v, err := Run(t.Context(), r, newFake(100, 75, 0.08, seed), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			v := judged(t, asked, 75, 0.08, seed)
 			if v.Outcome == Regressed && strings.Contains(v.Reason, "below") {
 				shown++
 			}
@@ -38,13 +45,7 @@ func TestALossThatIsNone(t *testing.T) {
 	const trials = 1500
 	lost := 0
 	for seed := range uint64(trials) {
-		r := DefaultRule()
-		r.Losses, r.Seed = true, seed
-		v, err := Run(t.Context(), r, newFake(100, 100, 0.05, seed), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if v.Outcome == Regressed {
+		if judged(t, true, 100, 0.05, seed).Outcome == Regressed {
 			lost++
 		}
 	}
