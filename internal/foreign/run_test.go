@@ -162,14 +162,15 @@ func told(t *testing.T, dir string) (used time.Duration) {
 // end, and orphans are all the benchmark's. What they used they tell themselves:
 // a CPU that others share changes its speed from one second to the next.
 func TestCPUOfTheTree(t *testing.T) {
-	const await = " while [ ! -e done ]; do sleep 0.05; done"
+	// Two seconds, so that whom the command does not wait for is looked at
+	// between its last work and the end, however fast the machine is.
+	const await = " while [ ! -e done ]; do sleep 0.05; done; sleep 2"
 	for _, c := range []struct{ name, script string }{
 		{"itself", spin},
 		{"a child", "sh -c '" + spin + "'"},
 		{"a child and itself", "sh -c '" + spin + "'; " + spin},
 		{"a child that nobody waits for", "sh -c '" + spin + "; : >done; sleep 300' &" + await},
 		{"a server in a session of its own", "setsid sh -c '" + spin + "; : >done; sleep 10' &" + await},
-		// Two seconds, so that it is looked at between its last work and its end.
 		{"an orphan that ends before", "(sh -c '" + spin + "; : >done; sleep 2; : >gone' &) ; while [ ! -e gone ]; do sleep 0.2; done; sleep 0.3"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

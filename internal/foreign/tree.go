@@ -33,7 +33,8 @@ type process struct {
 // benchmark starts stays one when its parent has ended. lost is what members
 // had used that ended without a member waiting for them; and because the sum
 // of a tree's CPU time cannot fall, lost also takes up whatever it falls by.
-// What such a member used after the last look is not seen.
+// What such a member used after the last look is not seen, nor is one that had
+// left the group and lost its parent before the first look (lookEvery).
 type tree struct {
 	h  host.Host
 	mu sync.Mutex
