@@ -125,9 +125,10 @@ func TestTakeOnTwoHosts(t *testing.T) {
 }
 
 func TestCollectOnTwoHosts(t *testing.T) {
+	const n = 100
 	l, web, _ := onTwo(t, 5*time.Millisecond)
 	l.set(t, SlowLogVariables(&Database{Version: "10.11.0-MariaDB", MariaDB: true, Variables: map[string]string{}}, l.dir+"/slow-two.log"))
-	ev := collect(t, l, CollectorOptions{Generator: os.Getpid(), Diagnostic: true}, 30)
+	ev := collect(t, l, CollectorOptions{Generator: os.Getpid(), Diagnostic: true}, n)
 	if got := ev.HostNames(); !slices.Equal(got, []string{"web1", "db1", "local"}) {
 		t.Fatalf("hosts %v, want the front one first and the generator's, too", got)
 	}
@@ -150,13 +151,13 @@ func TestCollectOnTwoHosts(t *testing.T) {
 	if ev.System.GeneratorCPU != 0 || ev.On("db1").GeneratorCPU != 0 || ev.On("local").GeneratorCPU <= 0 {
 		t.Errorf("the generator runs on local: web1 %g, db1 %g, local %g", ev.System.GeneratorCPU, ev.On("db1").GeneratorCPU, ev.On("local").GeneratorCPU)
 	}
-	if a := ev.Counters["php"].Delta["www.accepted_conn"]; a < 30 || web.dials.Load() == 0 {
+	if a := ev.Counters["php"].Delta["www.accepted_conn"]; a < n || web.dials.Load() == 0 {
 		t.Errorf("PHP-FPM's status, asked from its host: %g connections, %d dials", a, web.dials.Load())
 	}
-	if ev.Counters["db"].Delta["Questions"] < 30 {
+	if ev.Counters["db"].Delta["Questions"] < n {
 		t.Errorf("questions: %g", ev.Counters["db"].Delta["Questions"])
 	}
-	if s := findStatement(ev, liveSelect); s == nil || s.Count != 30 {
+	if s := findStatement(ev, liveSelect); s == nil || s.Count != n {
 		t.Errorf("statements: %+v", ev.Statements)
 	}
 	for _, name := range []string{"web1", "db1"} {

@@ -166,6 +166,30 @@ func TestForeignIsNeverNegative(t *testing.T) {
 	}
 }
 
+// ownTicks is the CPU time of this process so far, in ticks of 10 ms.
+func ownTicks(t testing.TB) int64 {
+	t.Helper()
+	data, err := os.ReadFile("/proc/self/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := parsePIDStat(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.Ticks
+}
+
+// useCPU keeps this process busy until its CPU time is that many ticks.
+func useCPU(t testing.TB, ticks int64) {
+	t.Helper()
+	for deadline := time.Now().Add(5 * time.Second); ownTicks(t) < ticks; {
+		if time.Now().After(deadline) {
+			t.Fatalf("this process did not get to %d ticks of CPU in 5 s", ticks)
+		}
+	}
+}
+
 // The generator of the tests is also the parent of the services.
 func TestReadSystemOfThisMachine(t *testing.T) {
 	ctx := context.Background()
@@ -174,22 +198,7 @@ func TestReadSystemOfThisMachine(t *testing.T) {
 		t.Fatal(err)
 	}
 	me := os.Getpid()
-	for deadline := time.Now().Add(5 * time.Second); ; {
-		data, err := os.ReadFile("/proc/self/stat")
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := parsePIDStat(data)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if p.Ticks >= begin.table[me].Ticks+20 {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("this process did not get 200 ms of CPU in 5 s")
-		}
-	}
+	useCPU(t, begin.table[me].Ticks+20)
 	end, err := readSystem(ctx, host.NewLocal())
 	if err != nil {
 		t.Fatal(err)
