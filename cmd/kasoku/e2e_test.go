@@ -1,12 +1,12 @@
 package main
 
 import (
+	"fmt"
 	"html"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -15,60 +15,105 @@ import (
 	"kasoku/internal/ui"
 )
 
-// TestWholeStory takes one service through everything a user does.
+// TestWholeStory takes one service through everything a user does, with secrets in
+// every place that a real stack keeps them: what somebody proposes is kept, a
+// session finds what is left, it is reported, exported and read by an agent and in
+// a browser, and everything goes back. Then it looks for each secret in all that
+// Kasoku wrote, said and started.
 func TestWholeStory(t *testing.T) {
-	c := shareCase(t)
+	c := startCase(t)
 	c.shorten()
-	c.quicken()
+	s := c.spy()
 	found := c.state()
 
-	// A session with little time keeps at least the index that is left.
-	out, errs := c.want(ui.OK, "tune", "--budget", "100s", "-d", "1s", "--json")
+	// init reads no kasoku.yaml, so it cannot know which variable is a secret.
+	_, out, errs := c.run("init", "--print")
+	s.heard("init", out, errs)
+	s.do(ok, "check", "--all")
+	c.keepsATry(s)
+
+	// A session keeps at least the index that is left.
+	out = s.do(ok, "tune", "--budget", "100s", "--target", "1.3", "-d", "1s", "--json")
 	m := decode[report.Model](t, out)
-	if m.Session.State != "done" || len(m.Kept()) == 0 || m.Score.Factor < 1.5 {
-		t.Fatalf("session %+v\n%s", m.Session, errs)
+	if m.Session.State != "done" || len(m.Kept()) == 0 || m.Score.Factor < 1.3 {
+		t.Fatalf("session %+v", m.Session)
 	}
 	// On a busy machine two runs may differ by half; what is lost by a restart
 	// would be lost whole.
 	if s := m.Session; s.AfterRestart < s.Final/2 && s.AfterRestart < 3*s.AsFound {
 		t.Errorf("after a restart %.0f, before %.0f, as found %.0f points/s", s.AfterRestart, s.Final, s.AsFound)
 	}
-	c.want(ui.OK, "verify")
-	c.reports(m)
-	c.secrets()
+	s.do(ok, "verify")
+	c.reports(s, m)
+	c.shows(s)
 
-	// One page about one run. (Of the service as found it takes five times as
-	// long: single requests are followed, and each takes seconds.)
+	// One page about one run.
 	tuned := c.state()
-	out, _ = c.want(ui.OK, "run", "-d", "1s")
+	out = s.do(ok, "run", "-d", "1s")
 	for _, word := range []string{"score", "route", "statement", "Binds"} {
 		if !strings.Contains(out, word) {
 			t.Errorf("run does not tell %q:\n%s", word, out)
 		}
 	}
 	c.same(tuned, "after run")
-	out, _ = c.want(ui.OK, "diagnose")
-	if !strings.Contains(out, "bound:") {
+	if out = s.do(ok, "diagnose"); !strings.Contains(out, "bound:") {
 		t.Errorf("diagnose tells no bound:\n%s", out)
 	}
+	s.do(ok, "plan")
+	s.do(ok, "plan", "--json")
+	s.said = append(s.said, c.agentHears(s.secrets)...)
+	s.said = append(s.said, c.browse()...)
 
 	// Everything back, hash for hash.
-	c.want(ui.OK, "undo", "--all")
+	s.do(ok, "undo", "--all")
 	c.same(found, "after undo --all")
-	c.want(ui.OK, "verify")
+	s.do(ok, "verify")
 	c.agentReads(c.firstDiagnostic(), "CREATE INDEX")
-	out, _ = c.want(ui.OK, "run", "-d", "1s", "--score-only", "--json")
-	again := decode[struct{ Scored store.Run }](t, out)
+	again := decode[struct{ Scored store.Run }](t, s.do(ok, "run", "-d", "1s", "--score-only", "--json"))
 	if again.Scored.Score > 3*m.Session.AsFound {
 		t.Errorf("as found %.1f, after undo %.1f points/s", m.Session.AsFound, again.Scored.Score)
+	}
+
+	// A wrong password and a database that is away: errors tell no secret.
+	c.must(exec.Command("sh", "-c", "kill $(cat "+filepath.Join(c.dir, "run/mariadb/mariadb.pid")+")"))
+	s.do([]int{ui.Target, ui.NeedsRecovery, ui.Failure}, "run", "-d", "500ms")
+	s.said = append(s.said, c.agentHears(s.secrets)...)
+	s.ends(".kasoku", "r.html", "r.md", "r.json", "exported", "probe")
+}
+
+// keepsATry proposes an index together with a patch whose context holds secrets. It
+// is kept and can be exported.
+func (c *theCase) keepsATry(s *spy) {
+	c.t.Helper()
+	sql := "mariadb --defaults-file=" + filepath.Join(c.dir, "secrets/planted.cnf") + " login -e '%s'"
+	for range 3 { // on a slow machine until it is
+		s.do([]int{ui.OK, ui.NoDifference, ui.Inconclusive, ui.Regressed}, "try", "--patch", c.patchBesideSecrets(), "--dir", "app", "--restart", "php",
+			"-d", "1s", "--keep", "--apply", fmt.Sprintf(sql, "CREATE INDEX IF NOT EXISTS by_ip ON login_log (ip, succeeded, id)"),
+			"--undo", fmt.Sprintf(sql, "DROP INDEX IF EXISTS by_ip ON login_log"))
+		s.do([]int{ui.OK, ui.BadInput}, "export", "probe")
+		if _, err := os.Stat(filepath.Join(c.dir, "probe")); err == nil {
+			return
+		}
+	}
+	c.t.Error("no try was kept")
+}
+
+// shows looks at the first runs and changes.
+func (c *theCase) shows(s *spy) {
+	c.t.Helper()
+	for _, n := range []string{"1", "2", "3", "4"} {
+		s.do([]int{ui.OK, ui.BadInput}, "show", n, "--all")
+		s.do([]int{ui.OK, ui.BadInput}, "show", n, "--json")
+		s.do([]int{ui.OK, ui.BadInput}, "show", "tx/"+n)
+		s.do([]int{ui.OK, ui.BadInput}, "show", "tx/"+n, "--json")
 	}
 }
 
 // reports writes every form and the export.
-func (c *theCase) reports(m report.Model) {
+func (c *theCase) reports(s *spy, m report.Model) {
 	c.t.Helper()
 	for _, name := range []string{"r.html", "r.md", "r.json"} {
-		c.want(ui.OK, "report", "-o", name)
+		s.do(ok, "report", "-o", name)
 		b, err := os.ReadFile(filepath.Join(c.dir, name))
 		if err != nil {
 			c.t.Fatal(err)
@@ -81,40 +126,13 @@ func (c *theCase) reports(m report.Model) {
 			c.t.Errorf("%s needs the network", name)
 		}
 	}
-	c.want(ui.OK, "export", "exported")
+	s.do(ok, "export", "exported")
 	if _, err := os.Stat(filepath.Join(c.dir, "exported", "README.md")); err != nil {
 		c.t.Error(err)
 	}
 	c.want(ui.BadInput, "export", "exported")
-	out, _ := c.want(ui.OK, "history")
-	if !strings.Contains(out, "kasoku undo") {
+	if out := s.do(ok, "history"); !strings.Contains(out, "kasoku undo") {
 		c.t.Errorf("history does not tell how to undo:\n%s", out)
-	}
-}
-
-// secrets: no password is in the store, the reports or the runs' output.
-// (The journal keeps the bytes of files that hold them, for their undo.)
-func (c *theCase) secrets() {
-	c.t.Helper()
-	password, err := os.ReadFile(filepath.Join(c.dir, "secrets", "db_admin"))
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	app := readPassword(c.t, filepath.Join(c.dir, "app/config/app.ini"))
-	files, err := filepath.Glob(filepath.Join(c.dir, ".kasoku", "kasoku.db*"))
-	if err != nil || len(files) == 0 {
-		c.t.Fatal("no store", err)
-	}
-	for _, f := range append(files, filepath.Join(c.dir, "r.html"), filepath.Join(c.dir, "r.md"), filepath.Join(c.dir, "r.json")) {
-		b, err := os.ReadFile(f)
-		if err != nil {
-			c.t.Fatal(err)
-		}
-		for _, secret := range []string{strings.TrimSpace(string(password)), app} {
-			if strings.Contains(string(b), secret) {
-				c.t.Errorf("%s holds a password", f)
-			}
-		}
 	}
 }
 
@@ -229,37 +247,4 @@ func fileSize(p string) int64 {
 		return 0
 	}
 	return info.Size()
-}
-
-// TestInterrupt: Ctrl-C puts the target back, ends with 130, and the session
-// can be taken up again.
-func TestInterrupt(t *testing.T) {
-	c := shareCase(t)
-	c.shorten()
-	c.quicken()
-	found := c.state()
-	cmd := exec.Command(c.kasoku, "tune", "--budget", "4m", "-d", "1s", "--quiet")
-	cmd.Dir = c.dir
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	until(t, "the first experiment", 2*time.Minute, c.trying)
-	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
-		t.Fatal(err)
-	}
-	cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != ui.Interrupted {
-		t.Errorf("ended with %d, want %d", code, ui.Interrupted)
-	}
-	c.same(found, "after Ctrl-C")
-	out, _ := c.want(ui.OK, "history", "--json")
-	if !strings.Contains(out, `"interrupted"`) {
-		t.Errorf("history does not tell that it was interrupted:\n%s", out)
-	}
-	_, errs := c.want(ui.OK, "tune", "--budget", "10s", "-d", "1s", "--no-restart", "--json")
-	if !strings.Contains(errs, "Take up session") {
-		t.Errorf("the session was not taken up:\n%s", errs)
-	}
-	c.want(ui.OK, "undo", "--all")
-	c.same(found, "after undo --all")
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 type TuneCmd struct {
 	Budget    time.Duration `default:"30m" help:"Wall-clock time for the whole session; 0 = until nothing pays."`
 	Duration  time.Duration `short:"d" help:"Measured window of each run; default: the scenario's, and chosen by measurement for experiments."`
+	Target    float64       `placeholder:"FACTOR" help:"End as soon as the service is this many times as fast as found, such as 2; default: until nothing pays."`
 	New       bool          `help:"Begin a new session even if an interrupted one could go on."`
 	NoRestart bool          `help:"Do not restart the services at the end."`
 	Web       webFlag       `placeholder:"HOST:PORT" help:"Show the session in a browser meanwhile; default address: 127.0.0.1:7399."`
@@ -20,11 +22,16 @@ type TuneCmd struct {
 
 // Help is shown below the flags.
 func (TuneCmd) Help() string {
-	return "Measures, finds what binds, tries one remedy after another by interleaved runs, keeps what is proved better and puts everything else back. Ctrl-C puts the step under way back; `kasoku tune` then goes on where it stopped.\n\nExamples:\n  kasoku tune\n  kasoku tune --budget 10m -d 3s\n  kasoku tune --new --json > session.json"
+	return "Measures, finds what binds, tries one remedy after another by interleaved runs, keeps what is proved better and puts everything else back. Ctrl-C puts the step under way back; `kasoku tune` then goes on where it stopped.\n\nExamples:\n  kasoku tune\n  kasoku tune --budget 10m -d 3s\n  kasoku tune --target 2\n  kasoku tune --new --json > session.json"
 }
 
 // Validate refuses what cannot be meant.
-func (c *TuneCmd) Validate() error { return budgetError(c.Budget) }
+func (c *TuneCmd) Validate() error {
+	if c.Target != 0 && !(c.Target > 1) {
+		return fmt.Errorf("--target: %g is no factor above 1; give one such as 2 for twice as fast as found", c.Target)
+	}
+	return budgetError(c.Budget)
+}
 
 // Run implements the command.
 func (c *TuneCmd) Run(ctx context.Context, a *App) error {
@@ -44,7 +51,7 @@ func (c *TuneCmd) Run(ctx context.Context, a *App) error {
 	}
 	defer endWeb()
 	t := &tune.Tuner{Stack: p.Stack, Store: p.Store, Exec: p.Exec, Bench: bench, Rule: p.rule(), UI: a.UI,
-		Budget: c.Budget, Fresh: c.New, NoRestart: c.NoRestart, Rights: rights, Watch: both(a.watch(bench), publish)}
+		Budget: c.Budget, Target: c.Target, Fresh: c.New, NoRestart: c.NoRestart, Rights: rights, Watch: both(a.watch(bench), publish)}
 	session, err := t.Run(ctx)
 	if err != nil {
 		return p.failed(err)

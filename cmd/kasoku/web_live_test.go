@@ -127,16 +127,24 @@ func TestLiveDashboard(t *testing.T) {
 	c.shorten()
 	c.quicken()
 	found := c.state()
-	x := c.watch("tune", "--budget", "800s", "-d", "1s", "--quiet", "--web=127.0.0.1:0")
+	x := c.watch("tune", "--budget", "300s", "-d", "1s", "--quiet", "--web=127.0.0.1:0")
 	l := &liveTab{b, c, x.at}
 	l.moves()
 	l.views()
+	// Ctrl-C puts back what is tried just then; the session can be taken up again.
 	if code := x.interrupt(); code != ui.Interrupted {
 		t.Errorf("it ended with %d", code)
 	}
 	b.Until(`document.querySelector("#head .kicker").textContent.includes("interrupted") && !document.getElementById("lost").hidden`)
 	b.Said() // a connection was lost
 	l.report()
+	c.want(ui.OK, "verify")
+	if out, _ := c.want(ui.OK, "history", "--json"); !strings.Contains(out, `"interrupted"`) {
+		t.Errorf("history does not tell that it was interrupted:\n%s", out)
+	}
+	if _, errs := c.want(ui.OK, "tune", "--budget", "10s", "-d", "1s", "--no-restart", "--json"); !strings.Contains(errs, "Take up session") {
+		t.Errorf("the session was not taken up:\n%s", errs)
+	}
 	l.putsBack()
 	c.want(ui.OK, "undo", "--all")
 	c.same(found, "after it was looked at")

@@ -98,6 +98,7 @@ const (
 	StopNothingLeft   = "nothing_left"   // every plan that is called for was tried
 	StopBelowSmallest = "below_smallest" // what is left has a bound below the smallest effect
 	StopBudget        = "budget"         // the time is used
+	StopTarget        = "target"         // as fast as was asked for
 	StopNoisy         = "noisy"          // experiments could not be judged
 	StopInterrupted   = "interrupted"    // Ctrl-C, or killed
 	StopFailed        = "failed"         // an error

@@ -38,6 +38,9 @@ type Tuner struct {
 	Watch func(Live)
 	// Budget of wall-clock time for the whole session; 0 = until nothing pays.
 	Budget time.Duration
+	// Target is how many times as fast as found the service is to become; no
+	// step is begun once it is. 0 = none.
+	Target float64
 	// Fresh starts a new session even if an interrupted one could go on.
 	Fresh bool
 	// NoRestart leaves out the restart of every service at the end.
@@ -214,6 +217,9 @@ func level(scores []float64) float64 {
 func (t *Tuner) loop(ctx context.Context) error {
 	fresh, doubts := true, 0
 	for {
+		if done, err := t.reached(); done || err != nil {
+			return err
+		}
 		if fresh {
 			if err := t.observe(ctx, t.label()); err != nil {
 				return err

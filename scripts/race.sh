@@ -1,0 +1,63 @@
+#!/bin/bash
+# Runs tests under the race detector:
+#   scripts/race.sh all            every test of every package
+#   scripts/race.sh changed        the quick tests of packages with a Go file that
+#                                  the commits since $BASE changed, if it is set,
+#                                  else the commits of the last six hours
+#   scripts/race.sh PACKAGE …      every test of these
+# The detector makes programs many times slower, and tests that wait for a server
+# may fail by that alone: they run without it in "make test". So what fails here is
+# a data race or a package that does not build; other failures are only told.
+# PACKAGE_LIMIT is the time for one package, 10m if it is not set.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+flags=()
+
+# base is the commit that changes are told from.
+base() {
+    local commit=${BASE:-}
+    [ -n "$commit" ] || commit=$(git rev-list -1 --before='6 hours ago' HEAD 2>/dev/null)
+    git rev-parse -q --verify "$commit^{commit}" 2>/dev/null
+}
+
+changed() {
+    local since dir
+    since=$(base) || return 0
+    git diff --name-only --diff-filter=d "$since" HEAD -- '*.go' | grep -v /testdata/ | xargs -r -n1 dirname | LC_ALL=C sort -u |
+        while read -r dir; do
+            if compgen -G "$dir/*_test.go" >/dev/null; then echo "./$dir"; fi
+        done
+}
+
+case ${1:-} in
+all) packages=(./...) ;;
+changed)
+    flags=(-short)
+    mapfile -t packages < <(changed)
+    ;;
+'')
+    sed -n '2,/^set/p' "$0" | grep '^#' >&2
+    exit 2
+    ;;
+*) packages=("$@") ;;
+esac
+if [ ${#packages[@]} -eq 0 ]; then
+    echo "race.sh: no package changed"
+    exit 0
+fi
+
+out=$(mktemp)
+trap 'rm -f "$out"' EXIT
+echo "race.sh: ${#packages[@]} packages"
+go test -race -count=1 -vet=off "${flags[@]}" -p "${PARALLEL:-2}" -timeout "${PACKAGE_LIMIT:-10m}" "${packages[@]}" >"$out" 2>&1
+status=$?
+grep -E '^(ok|FAIL|---)' "$out" | grep -v 'no test files'
+if grep -qE 'WARNING: DATA RACE|\[build failed\]|\[setup failed\]' "$out"; then
+    cat "$out"
+    echo "race.sh: a data race, or a package that does not build; see above" >&2
+    exit 1
+fi
+if [ "$status" != 0 ]; then
+    grep -E '^(---|panic:)|^[[:space:]]+[^[:space:]]+_test\.go:' "$out" | head -n 40
+    echo "race.sh: no data race; what failed above failed for another reason, which make test judges"
+fi
