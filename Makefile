@@ -14,7 +14,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 # comes first in PATH, for programs that call go as well.
 WITH_GO = go=$$(scripts/go.sh) && export PATH="$$(dirname "$$go"):$$PATH" &&
 
-.PHONY: help deps deps-test build static check test test-long demo bench bench-hand bench-tuners bench-load bench-digest bench-bounds bench-effects bench-overhead bench-engines bench-hosts bench-verdict bench-web shots case-wiki faults lab-base fuzz clean
+.PHONY: help deps deps-test build static check test test-long test-times test-steady race race-changed demo bench bench-hand bench-tuners bench-load bench-digest bench-bounds bench-effects bench-overhead bench-engines bench-hosts bench-verdict bench-web shots case-wiki faults lab-base fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,6 +39,18 @@ deps-test: ## install what tests need, too: Apache, HAProxy, pt-query-digest, â€
 
 test: deps-test build ## every test, against real servers
 	@$(WITH_GO) PACKAGE_LIMIT=$(PACKAGE_LIMIT) TESTFLAGS='$(TESTFLAGS)' timeout --foreground $(SUITE_LIMIT) scripts/test.sh
+
+test-times: ## where the time of the last "make test" went: the slowest tests and packages
+	@$(WITH_GO) go run ./bench/testtimes $(ARGS)
+
+test-steady: deps-test build ## run tests again and again beside a busy CPU and disk (PACKAGES="./internal/stat ./lab" N=10); resumable
+	@$(WITH_GO) scripts/test-steady.sh $(or $(N),10) $(PACKAGES)
+
+race: deps-test build ## every test under the race detector (PACKAGES=./internal/load: only these)
+	@$(WITH_GO) scripts/race.sh $(or $(PACKAGES),all)
+
+race-changed: deps-test ## the quick tests of packages that changed, under the race detector (BASE=commit)
+	@$(WITH_GO) BASE='$(BASE)' scripts/race.sh changed
 
 test-long: deps-test build ## every test, also those that kill Kasoku before every step of apt and systemd
 	@$(WITH_GO) LONG=1 PACKAGE_LIMIT=40m TESTFLAGS='$(TESTFLAGS)' timeout --foreground 90m scripts/test.sh
@@ -96,8 +108,8 @@ faults: deps-test build ## break a disposable host at every step of every kind o
 lab-base: deps-test build ## build the system that disposable hosts start from (docs/lab.md), as root
 	@bin/kasoku lab base
 
-fuzz: ## fuzz every parser (EXECS=10000000 of all together; IN=internal/confedit: the editors)
-	@$(WITH_GO) scripts/fuzz.sh $(or $(EXECS),1000000) $(IN)
+fuzz: ## fuzz every parser (TIME=60s each, or EXECS=10000000 of all together; IN=internal/confedit: the editors)
+	@$(WITH_GO) scripts/fuzz.sh $(or $(TIME),$(EXECS),1000000) $(IN)
 
 clean: ## remove what make built
 	rm -rf bin

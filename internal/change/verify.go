@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,6 +17,16 @@ import (
 // looked at. Commands and restarts cannot be seen and are not judged. What could
 // not be looked at is in the error, and the rest is judged all the same.
 func (x *Executor) Verify(ctx context.Context) ([]Drift, error) {
+	return x.verify(ctx, func(int64) bool { return true })
+}
+
+// VerifyTx is Verify of the objects that the transactions with these IDs were the
+// last to change.
+func (x *Executor) VerifyTx(ctx context.Context, ids ...int64) ([]Drift, error) {
+	return x.verify(ctx, func(id int64) bool { return slices.Contains(ids, id) })
+}
+
+func (x *Executor) verify(ctx context.Context, of func(id int64) bool) ([]Drift, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	latest := map[string]pending{}
@@ -38,6 +49,9 @@ func (x *Executor) Verify(ctx context.Context) ([]Drift, error) {
 	var out []Drift
 	var errs []error
 	for _, o := range order {
+		if !of(latest[o].t.ID) {
+			continue
+		}
 		d, err := x.drift(ctx, latest[o])
 		if err != nil {
 			errs = append(errs, err)

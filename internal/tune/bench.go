@@ -78,6 +78,9 @@ type RunOptions struct {
 	// Window of this run; 0: as chosen for all.
 	Window time.Duration
 
+	// ready is asked when the data is reset, before the load begins; nil: nobody
+	// asks.
+	ready func(ctx context.Context) error
 	watch []func(*evidence.CollectorOptions) // of instruments that are in place
 }
 
@@ -130,6 +133,11 @@ func (b *Bench) run(ctx context.Context, o RunOptions) (*store.Run, error) {
 	begun := time.Now()
 	if err := b.prepare(ctx); err != nil {
 		return nil, err
+	}
+	if o.ready != nil && len(b.Stack.Load.Reset) > 0 {
+		if err := o.ready(ctx); err != nil {
+			return nil, err
+		}
 	}
 	watch := evidence.CollectorOptions{Generator: os.Getpid(), Diagnostic: o.Kind == store.Diagnostic, Profile: o.Kind == store.Diagnostic && b.profiled()}
 	for _, set := range o.watch {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,9 +46,33 @@ func (t *Tuner) try(ctx context.Context, plan remedy.Plan, finding *diagnose.Fin
 			return t.finish(ctx, step, sw, err)
 		}
 		step.Verdict, err = experiment.Run(ctx, rule, sw, t.sofar)
+		if more, undone := t.lasting(ctx, step.Plan.Changes, err); len(more) > 0 {
+			err = t.lastingly(ctx, step, sw, rule, more)
+		} else {
+			err = undone
+		}
 		return t.finish(ctx, step, sw, err)
 	}
 	return t.finish(ctx, step, sw, nil)
+}
+
+// lastingly makes the experiment again with what makes its candidate last.
+func (t *Tuner) lastingly(ctx context.Context, step *store.Step, sw *switcher, rule experiment.Rule, more []change.Change) error {
+	if err := sw.to(ctx, experiment.Baseline); err != nil {
+		return err
+	}
+	for _, c := range more {
+		t.UI.Info(fmt.Sprintf("the candidate was undone by what makes its table anew; tried again with %s", c.Path))
+	}
+	step.Plan.Changes = slices.Concat(step.Plan.Changes, more)
+	sw.intent.Changes = step.Plan.Changes
+	if err := t.Store.SaveStep(step); err != nil {
+		return err
+	}
+	var err error
+	step.Verdict, err = experiment.Run(ctx, rule, sw, t.sofar)
+	_, err = t.lasting(ctx, step.Plan.Changes, err)
+	return err
 }
 
 // again keeps what was judged better before an interruption, without another

@@ -46,7 +46,11 @@ func (s *switcher) Measure(ctx context.Context, side experiment.Side, pair int) 
 		window = 0
 	}
 	run, err := s.bench.Run(ctx, RunOptions{Kind: store.Scored, Side: side, Step: s.step, Workload: workload, Window: window,
-		Label: fmt.Sprintf("%s, pair %d: %s", s.intent.Title, pair, side)})
+		Label: fmt.Sprintf("%s, pair %d: %s", s.intent.Title, pair, side),
+		ready: func(ctx context.Context) error { return s.inForce(ctx, "after load.reset") }})
+	if err == nil {
+		err = s.inForce(ctx, "after a run")
+	}
 	if err == nil {
 		err = s.judge.look("after a run of the " + string(side))
 	}

@@ -16,6 +16,7 @@ type applier interface {
 	Apply(ctx context.Context, in change.Intent) (change.Tx, error)
 	Revert(ctx context.Context, id int64) error
 	Pending() []change.Tx
+	VerifyTx(ctx context.Context, ids ...int64) ([]change.Drift, error)
 }
 
 // turns is what an experiment's runner saw beside the scores.

@@ -24,6 +24,9 @@ func (p *pretended) Apply(context.Context, change.Intent) (change.Tx, error) {
 }
 func (p *pretended) Revert(context.Context, int64) error { p.reverted++; return nil }
 func (p *pretended) Pending() []change.Tx                { return nil }
+func (p *pretended) VerifyTx(context.Context, ...int64) ([]change.Drift, error) {
+	return nil, nil
+}
 
 // unloaded is the switcher without a load: runs score around a level.
 type unloaded struct {

@@ -1,0 +1,97 @@
+package tune
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"kasoku/internal/change"
+	"kasoku/internal/experiment"
+)
+
+// NotInForceError says that somebody else undid changes of the candidate while it
+// was measured: a reset that makes tables anew, a deploy step that writes a file
+// again, a script that sets a variable back. What was measured then says nothing
+// about the candidate.
+type NotInForceError struct {
+	Drifts []change.Drift
+	// When it was seen: "after load.reset", "after a run".
+	When string
+	// Writers are places that undo it, as far as they were found.
+	Writers []writer
+}
+
+func (e *NotInForceError) Error() string {
+	var objects []string
+	for _, d := range e.Drifts {
+		objects = append(objects, fmt.Sprintf("%s (wanted %s, found %s)", d.Object, d.Want, orNone(d.Got)))
+	}
+	text := fmt.Sprintf("not judged: %s it was not in force any more: %s", e.When, strings.Join(objects, "; "))
+	if len(e.Writers) == 0 {
+		return text + "; nothing in the reset, the benchmark's files or the applications' folders names it, so what undoes it is not known"
+	}
+	for i, w := range e.Writers {
+		if i == 0 {
+			text += "; undone by "
+		} else {
+			text += ", "
+		}
+		text += w.String()
+	}
+	return text + "; make the change there, where it lasts"
+}
+
+func orNone(got string) string {
+	if got == "" {
+		return "nothing"
+	}
+	return got
+}
+
+// inForce looks at everything that the candidate changed and that can be looked
+// at: what is not as it was put in place any more ends the experiment. Where the
+// baseline is in place there is nothing to look at.
+func (s *switcher) inForce(ctx context.Context, when string) error {
+	if s.tx == 0 {
+		return nil
+	}
+	drifts, err := s.exec.VerifyTx(ctx, s.tx)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case len(drifts) > 0:
+		return errors.Join(experiment.ErrCandidate, &NotInForceError{Drifts: drifts, When: when})
+	case err != nil:
+		return errors.Join(experiment.ErrCandidate, fmt.Errorf("%s it cannot be seen whether it is in force: %w", when, err))
+	}
+	return nil
+}
+
+// lasting takes up an experiment that ended because its candidate was undone: it
+// looks for who did it, and returns the changes that make it last, if there are
+// any. The error then holds who did it.
+func (t *Tuner) lasting(ctx context.Context, cs []change.Change, err error) ([]change.Change, error) {
+	var undone *NotInForceError
+	if !errors.As(err, &undone) {
+		return nil, err
+	}
+	var more []change.Change
+	found := 0
+	for _, d := range undone.Drifts {
+		if d.Change >= len(cs) {
+			continue
+		}
+		c := cs[d.Change]
+		writers := t.writersOf(ctx, c)
+		undone.Writers = append(undone.Writers, writers...)
+		if add, ok := t.placed(ctx, c, writers); ok {
+			found++
+			more = merged(more, add)
+		}
+	}
+	if found < len(undone.Drifts) || found == 0 {
+		return nil, err
+	}
+	return more, nil
+}
