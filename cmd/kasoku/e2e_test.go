@@ -35,7 +35,7 @@ func TestWholeStory(t *testing.T) {
 	c.same(found, "after what was tried is undone")
 
 	// A session finds that index by itself.
-	out = s.do(ok, "tune", "--budget", "100s", "--target", "1.3", "-d", "1s", "--json")
+	out = s.do(ok, "tune", "--budget", "15m", "--target", "1.3", "-d", "1s", "--json")
 	m := decode[report.Model](t, out)
 	if m.Session.State != "done" || len(m.Kept()) == 0 || m.Score.Factor < 1.3 {
 		t.Fatalf("session %+v", m.Session)

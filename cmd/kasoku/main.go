@@ -74,6 +74,10 @@ func run(args []string, stdout, stderr io.Writer) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
+	ctx, leave := context.WithCancel(ctx)
+	defer leave()
+	defer heedPipes()()
+	stdout, stderr = piped(stdout, leave), piped(stderr, leave)
 	var cli CLI
 	code, exited := 0, false
 	parser, err := kong.New(&cli, kong.Name("kasoku"),

@@ -127,7 +127,7 @@ func TestLiveDashboard(t *testing.T) {
 	c.shorten()
 	c.quicken()
 	found := c.state()
-	x := c.watch("tune", "--budget", "300s", "-d", "1s", "--quiet", "--web=127.0.0.1:0")
+	x := c.watch("tune", "--budget", "800s", "-d", "1s", "--quiet", "--web=127.0.0.1:0")
 	l := &liveTab{b, c, x.at}
 	l.moves()
 	l.views()

@@ -39,7 +39,7 @@ type Tuner struct {
 	// Budget of wall-clock time for the whole session; 0 = until nothing pays.
 	Budget time.Duration
 	// Target is how many times as fast as found the service is to become; no
-	// step is begun once it is. 0 = none.
+	// step is begun once it is, and what was kept is not looked at again. 0 = none.
 	Target float64
 	// Fresh starts a new session even if an interrupted one could go on.
 	Fresh bool
@@ -107,7 +107,7 @@ func (t *Tuner) Run(ctx context.Context) (*store.Session, error) {
 	if err == nil {
 		err = t.loop(ctx)
 	}
-	if err == nil {
+	if err == nil && t.session.StopReason != store.StopTarget {
 		err = t.leaveOut(ctx)
 	}
 	if err == nil {
