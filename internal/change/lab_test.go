@@ -20,6 +20,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"kasoku/internal/host"
+	"kasoku/internal/host/hosttest"
 	"kasoku/internal/stack"
 )
 
@@ -46,7 +47,7 @@ func newLab(t *testing.T) lab {
 func (l lab) path(name string) string { return filepath.Join(l.dir, name) }
 
 func startLab() error {
-	for _, program := range []string{"mariadbd", "mariadb-install-db", "nginx", "php-fpm8.2"} {
+	for _, program := range []string{"mariadbd", "nginx", "php-fpm8.2"} {
 		if _, err := exec.LookPath(program); err != nil {
 			return fmt.Errorf("%s is not installed: run `make deps`", program)
 		}
@@ -60,14 +61,8 @@ func startLab() error {
 		return err
 	}
 	l := theLab
-	install := exec.Command("mariadb-install-db", "--no-defaults", "--datadir="+l.path("data"), "--auth-root-authentication-method=normal",
-		"--skip-test-db", "--user=root")
-	// Servers that start at the same time with one folder for temporary tables
-	// delete each other's.
-	install.Env = append(os.Environ(), "TMPDIR="+dir)
-	out, err := install.CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("mariadb-install-db: %w: %s", err, out)
+	if err := hosttest.MariaDBData(l.path("data"), "", "8M"); err != nil {
+		return err
 	}
 	if err := l.startMariaDB(); err != nil {
 		return err

@@ -34,11 +34,7 @@ func newTwoDBs(t *testing.T, more ...string) twoDBs {
 	must(t, err)
 	p := twoDBs{dir}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	install := exec.Command("mariadb-install-db", "--no-defaults", "--datadir="+p.path("main"), "--auth-root-authentication-method=normal", "--skip-test-db", "--user=root", "--innodb-log-file-size=8M")
-	install.Env = append(os.Environ(), "TMPDIR="+dir)
-	if out, err := install.CombinedOutput(); err != nil {
-		t.Fatalf("mariadb-install-db: %v: %s", err, out)
-	}
+	must(t, hosttest.MariaDBData(p.path("main"), "", "8M"))
 	must(t, exec.Command("cp", "-a", p.path("main"), p.path("spare")).Run())
 	for i, name := range []string{"main", "spare"} {
 		p.start(t, name, i, more)

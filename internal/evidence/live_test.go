@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"kasoku/internal/host"
+	"kasoku/internal/host/hosttest"
 	"kasoku/internal/stack"
 )
 
@@ -148,7 +149,7 @@ func newLive() (*live, error) {
 
 func (l *live) start(port, dbPort int) error {
 	paths := map[string]string{}
-	for _, name := range []string{"mariadb-install-db", "mariadbd", "nginx", "php-fpm8.*"} {
+	for _, name := range []string{"mariadbd", "nginx", "php-fpm8.*"} {
 		p, err := program(name)
 		if err != nil {
 			return err
@@ -162,12 +163,12 @@ func (l *live) start(port, dbPort int) error {
 			return fmt.Errorf("chown: %s", out)
 		}
 	}
-	install := exec.Command(paths["mariadb-install-db"], "--defaults-file="+d+"/my.cnf", "--auth-root-authentication-method=normal", "--skip-test-db")
-	// Servers that start at the same time with one folder for temporary tables
-	// delete each other's.
-	install.Env = append(os.Environ(), "TMPDIR="+d)
-	if out, err := install.CombinedOutput(); err != nil {
-		return fmt.Errorf("mariadb-install-db: %s", out)
+	owner := ""
+	if os.Getuid() == 0 {
+		owner = "mysql"
+	}
+	if err := hosttest.MariaDBData(d+"/data", owner, "16M"); err != nil {
+		return err
 	}
 	if err := l.daemon("db.pid", paths["mariadbd"], "--defaults-file="+d+"/my.cnf"); err != nil {
 		return err

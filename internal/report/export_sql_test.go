@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"kasoku/internal/host/hosttest"
 )
 
 // mariadb starts a server of its own and returns a client for it.
@@ -25,11 +27,14 @@ func mariadb(t *testing.T) func(stdin string) string {
 		t.Fatalf("%v: %s", err, out)
 	}
 	common := []string{"--no-defaults", "--datadir=" + dir + "/data", "--user=" + user, "--tmpdir=" + dir}
-	install := exec.Command("mariadb-install-db", append(common, "--auth-root-authentication-method=normal", "--skip-test-db")...)
-	if out, err := install.CombinedOutput(); err != nil {
-		t.Fatalf("mariadb-install-db: %v\n%s", err, out)
+	owner := ""
+	if os.Getuid() == 0 {
+		owner = user
 	}
-	server := exec.Command("mariadbd", append(common, "--socket="+dir+"/s", "--skip-networking", "--innodb-buffer-pool-size=8M", "--log-error="+dir+"/log", "--pid-file="+dir+"/pid")...)
+	if err := hosttest.MariaDBData(dir+"/data", owner, "8M"); err != nil {
+		t.Fatal(err)
+	}
+	server := exec.Command("mariadbd", append(common, "--innodb-log-file-size=8M", "--socket="+dir+"/s", "--skip-networking", "--innodb-buffer-pool-size=8M", "--log-error="+dir+"/log", "--pid-file="+dir+"/pid")...)
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -192,14 +192,8 @@ skip-name-resolve
 	// delete each other's.
 	must(t, os.Mkdir(l.path("db/tmp"), 0o777))
 	must(t, os.Chmod(l.path("db/tmp"), 0o777))
-	install := exec.Command(need(t, "mariadb-install-db"), "--no-defaults", "--datadir="+l.path("db/data"), "--user=mysql",
-		"--auth-root-authentication-method=normal", "--skip-test-db", "--skip-log-bin")
-	install.Env = append(os.Environ(), "TMPDIR="+l.path("db/tmp"))
-	out, err := install.CombinedOutput()
-	if err != nil {
-		t.Fatalf("mariadb-install-db: %v\n%s", err, out)
-	}
-	out, err = exec.Command("chown", "-R", "mysql:", l.path("db")).CombinedOutput()
+	must(t, hosttest.MariaDBData(l.path("db/data"), "", "4M"))
+	out, err := exec.Command("chown", "-R", "mysql:", l.path("db")).CombinedOutput()
 	if err != nil {
 		t.Fatalf("chown: %v\n%s", err, out)
 	}

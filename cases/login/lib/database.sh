@@ -3,7 +3,24 @@
 create_database() {
     mkdir -p "$DIR/db"
     if [ -n "$AS_ROOT" ]; then chown "$DB_USER:" "$DIR/db"; fi
-    # As the database's own user, so that nothing of the system is touched.
+    local ready
+    ready=$(ready_data)
+    if [ -d "$ready" ]; then
+        cp -a --reflink=auto "$ready/." "$DIR/db/"
+        start db
+    else
+        install_database
+        keep_data "$ready"
+    fi
+    grants | as_database_root || fail "making the users failed; see above"
+    write_client_file
+}
+
+as_database_root() { mariadb --no-defaults --socket="$DIR/run/mariadb/mysqld.sock" --user=root; }
+
+# install_database makes the data folder, as the database's own user, so that
+# nothing of the system is touched, starts the server, and loads the data.
+install_database() {
     # Servers that start at the same time with one folder for temporary tables
     # delete each other's.
     TMPDIR=$DIR/db as "$DB_USER" mariadb-install-db --defaults-file="$DIR/etc/mysql/my.cnf" \
@@ -13,10 +30,29 @@ create_database() {
     {
         echo "CREATE DATABASE login DEFAULT CHARACTER SET utf8mb4; USE login;"
         cat "$CASE/sql/schema.sql" "$CASE/sql/data.sql"
-        grants
-    } | mariadb --no-defaults --socket="$DIR/run/mariadb/mysqld.sock" --user=root ||
-        fail "loading the data failed; see above"
-    write_client_file
+    } | as_database_root || fail "loading the data failed; see above"
+}
+
+# ready_data prints the folder of data that an earlier up kept, without users: by
+# the server, its configuration, the data, and who runs it.
+ready_data() {
+    local key
+    key=$({
+        "$MARIADBD" --no-defaults --version
+        id -u
+        cat "$CASE/conf/mysql/my.cnf" "$CASE/sql/schema.sql" "$CASE/sql/data.sql" "$CASE/lib/database.sh"
+    } | sha256sum)
+    printf '%s/login-data/%s' "${XDG_CACHE_HOME:-${HOME:-/var/tmp}/.cache}/kasoku" "${key:0:16}"
+}
+
+# keep_data READY keeps a copy of what was loaded, taken while the server is
+# stopped. That it cannot be kept costs the next up some seconds, and nothing else.
+keep_data() {
+    local new
+    stop_all
+    mkdir -p "$(dirname "$1")" 2>/dev/null && new=$(mktemp -d "$1.XXXXXX" 2>/dev/null) &&
+        cp -a --reflink=auto "$DIR/db/." "$new/" && mv -T "$new" "$1" 2>/dev/null || rm -rf "${new:-}"
+    start db
 }
 
 # grants makes the application's and the operator's users; root keeps access

@@ -50,17 +50,13 @@ func perRequest(run *store.Run) time.Duration {
 // database starts a private MariaDB with one table.
 func database(t *testing.T, dir string) {
 	t.Helper()
-	own := []string{"--no-defaults", "--datadir=" + dir + "/data"}
+	owner := ""
 	if os.Getuid() == 0 {
-		own = append(own, "--user=mysql")
-		bed.Output(t, "chown", "mysql", dir)
+		owner = "mysql"
+		bed.Output(t, "chown", owner, dir)
 	}
-	install := exec.Command(need(t, "mariadb-install-db"), append(own, "--auth-root-authentication-method=normal", "--skip-test-db")...)
-	install.Env = append(os.Environ(), "TMPDIR="+dir)
-	if text, err := install.CombinedOutput(); err != nil {
-		t.Fatalf("mariadb-install-db: %v\n%s", err, text)
-	}
-	bed.Write(t, dir, "my.cnf", "[mysqld]\ndatadir = %DIR%/data\nsocket = %DIR%/db.sock\npid-file = %DIR%/db.pid\nskip-networking\ninnodb_flush_log_at_trx_commit = 2\n")
+	bed.InstallMariaDB(t, dir+"/data", owner, "8M")
+	bed.Write(t, dir, "my.cnf", "[mysqld]\ndatadir = %DIR%/data\nsocket = %DIR%/db.sock\npid-file = %DIR%/db.pid\nskip-networking\ninnodb_log_file_size = 8M\ninnodb_flush_log_at_trx_commit = 2\n")
 	argv := []string{need(t, "mariadbd"), "--defaults-file=" + dir + "/my.cnf"}
 	if os.Getuid() == 0 {
 		argv = append(argv, "--user=mysql")

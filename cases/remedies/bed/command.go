@@ -2,13 +2,13 @@ package bed
 
 import (
 	"io"
-	"os"
 	"os/exec"
 	"strings"
 	"testing"
 	"time"
 
 	"kasoku/internal/host"
+	"kasoku/internal/host/hosttest"
 )
 
 // Output runs a command and returns what it prints.
@@ -29,15 +29,8 @@ func Output(t testing.TB, argv ...string) string {
 // owns them, "": who runs the test.
 func InstallMariaDB(t testing.TB, data, user, redoLog string) {
 	t.Helper()
-	install := []string{"mariadb-install-db", "--no-defaults", "--datadir=" + data, "--auth-root-authentication-method=normal", "--skip-test-db", "--innodb-log-file-size=" + redoLog}
-	if user != "" {
-		Output(t, "chown", user+":", data)
-		install = append(install, "--user="+user)
-	}
-	cmd := exec.Command(install[0], install[1:]...)
-	cmd.Env = append(os.Environ(), "TMPDIR="+data) // servers that share one delete each other's files
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("mariadb-install-db: %v\n%s", err, out)
+	if err := hosttest.MariaDBData(data, user, redoLog); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -5,7 +5,6 @@ package indexes
 import (
 	"database/sql"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -122,11 +121,7 @@ performance_schema = OFF
 func mariadb(t *testing.T, dir string) (db *sql.DB, again func() *exec.Cmd) {
 	t.Helper()
 	bed.Write(t, dir, "my.cnf", myCnf)
-	install := exec.Command("mariadb-install-db", "--no-defaults", "--user=root", "--datadir="+dir+"/data", "--skip-test-db", "--auth-root-authentication-method=normal")
-	install.Env = append(os.Environ(), "TMPDIR="+dir) // servers that start together delete each other's temporary tables
-	if out, err := install.CombinedOutput(); err != nil {
-		t.Fatalf("mariadb-install-db: %v\n%s; run `make deps`", err, out)
-	}
+	bed.InstallMariaDB(t, dir+"/data", "", "16M")
 	again = func() *exec.Cmd {
 		c := bed.Start(t, dir, "mariadbd", "/usr/sbin/mariadbd", "--defaults-file="+dir+"/my.cnf")
 		bed.Await(t, dir+"/db.sock")

@@ -8,13 +8,15 @@ import (
 	"testing"
 	"time"
 
+	"kasoku/internal/host/hosttest"
+
 	_ "github.com/go-sql-driver/mysql"
 )
 
 // startMariaDB starts a private server until the end of the test.
 func startMariaDB(t *testing.T) *sql.DB {
 	t.Helper()
-	for _, name := range []string{"mariadbd", "mariadb-install-db"} {
+	for _, name := range []string{"mariadbd"} {
 		if _, err := exec.LookPath(name); err != nil {
 			t.Fatalf("this test needs MariaDB's server: %v; run `make deps`", err)
 		}
@@ -29,16 +31,11 @@ func startMariaDB(t *testing.T) *sql.DB {
 	if os.Getuid() == 0 {
 		user = []string{"--user=root"}
 	}
-	install := exec.Command("mariadb-install-db", append(user, "--no-defaults", "--datadir="+data, "--skip-test-db", "--auth-root-authentication-method=normal")...)
-	// Servers that start at the same time with one folder for temporary tables
-	// delete each other's.
-	install.Env = append(os.Environ(), "TMPDIR="+dir)
-	out, err := install.CombinedOutput()
-	if err != nil {
-		t.Fatalf("create a data folder: %v\n%s", err, out)
+	if err := hosttest.MariaDBData(data, "", "8M"); err != nil {
+		t.Fatal(err)
 	}
 	server := exec.Command("mariadbd", append([]string{"--no-defaults"}, append(user, "--datadir="+data, "--socket="+socket, "--skip-networking",
-		"--pid-file="+filepath.Join(dir, "pid"), "--innodb-buffer-pool-size=64M", "--innodb-flush-log-at-trx-commit=0", "--sync-frm=0", "--innodb-flush-method=nosync")...)...)
+		"--pid-file="+filepath.Join(dir, "pid"), "--innodb-buffer-pool-size=64M", "--innodb-log-file-size=8M", "--tmpdir="+dir, "--innodb-flush-log-at-trx-commit=0", "--sync-frm=0", "--innodb-flush-method=nosync")...)...)
 	log, err := os.Create(filepath.Join(dir, "log"))
 	if err != nil {
 		t.Fatal(err)
