@@ -262,6 +262,45 @@ func TestKeepUpstream(t *testing.T) {
 	remedytest.WantNone(t, in, "nginx.workers", "would keep")
 }
 
+// Files that are kept open count in a worker's limit: it is raised with them where it
+// is lower, or they are not planned at all.
+func TestFileCacheNeedsFiles(t *testing.T) {
+	world := func(limit int, root bool, top string) remedy.Input {
+		conf := strings.Replace(remedytest.Nginx("        location /img/ { root /srv/app; }\n"+remedytest.PassAll), "worker_processes 1;", "worker_processes 1;"+top, 1)
+		in := remedytest.World(map[string]string{remedytest.NginxPath: conf})
+		remedytest.Asset(in, "/srv/app", "/img/a.png", "image/png")
+		in.Snapshot.Root = root
+		use := in.Evidence.Services["web"]
+		use.FileLimit = limit
+		in.Evidence.Services["web"] = use
+		return in
+	}
+	for _, c := range []struct {
+		limit int
+		root  bool
+		top   string
+		has   string // "": not planned
+	}{
+		{1024, true, "", "worker_rlimit_nofile 18192;"},
+		{0, true, "", "worker_rlimit_nofile 18192;"}, // not known: the usual soft limit
+		{1024, true, " worker_rlimit_nofile 4096;", "worker_rlimit_nofile 18192;"},
+		{65536, false, "", "open_file_cache max=10000"},
+		{1024, true, " worker_rlimit_nofile 65536;", "worker_rlimit_nofile 65536;"},
+		{1024, false, "", ""},
+	} {
+		in := world(c.limit, c.root, c.top)
+		if c.has == "" {
+			remedytest.WantNone(t, in, "nginx.file-cache", "LimitNOFILE")
+			continue
+		}
+		after := remedytest.After(remedytest.Want(t, in, "nginx.file-cache"), remedytest.NginxPath)
+		remedytest.Has(t, after, c.has, "open_file_cache max=10000")
+		if c.limit == 65536 && strings.Contains(after, "worker_rlimit_nofile") {
+			t.Errorf("the limit was high enough:\n%s", after)
+		}
+	}
+}
+
 func TestFileCacheAccessLogAndWorkers(t *testing.T) {
 	in := remedytest.World(map[string]string{remedytest.NginxPath: remedytest.Nginx("        open_file_cache_valid 10s;\n        location /img/ { root /srv/app; }\n" + remedytest.PassAll)})
 	remedytest.Asset(in, "/srv/app", "/img/a.png", "image/png")

@@ -94,14 +94,41 @@ func fileLimit(in planning.Input, conf *nginx.Config, service string) int {
 	return in.Evidence.Services[service].FileLimit
 }
 
+// letOpen lets a worker open n files, where its limit is lower. Only a master that
+// runs as root can raise it (setrlimit(2)); an unknown limit is taken for 1,024, the
+// usual soft limit.
+func letOpen(in planning.Input, conf *nginx.Config, service string, n int) error {
+	limit := fileLimit(in, conf, service)
+	if limit == 0 {
+		limit = 1024
+	}
+	if limit >= n {
+		return nil
+	}
+	if svc := in.Stack.Service(service); svc != nil && !planning.MachineOf(in, svc).Root {
+		return fmt.Errorf("a worker of %s may open %d files and would need %d, which only a master that runs as root can give it; raise it where the service is started (LimitNOFILE= in its unit)", service, limit, n)
+	}
+	return SetTop(conf, "worker_rlimit_nofile", strconv.Itoa(n))
+}
+
+// connections is how many a worker may have: as configured, else nginx's default.
+func connections(conf *nginx.Config) int {
+	if events := conf.Root.First("events"); events != nil {
+		if d := events.First("worker_connections"); d != nil && len(d.Args) == 1 {
+			if n, err := strconv.Atoi(d.Args[0]); err == nil {
+				return n
+			}
+		}
+	}
+	return 512
+}
+
 func planConnections(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 	// Four for each user, spread unevenly over workers, and never below 1024.
 	n := max(1024, 4*in.Evidence.Load.Workload)
 	changes, err := Edit(in, f.Service, change.Reload, f.Text, func(conf *nginx.Config, _ *nginx.Directive) error {
-		if fileLimit(in, conf, f.Service) < 2*n {
-			if err := SetTop(conf, "worker_rlimit_nofile", strconv.Itoa(2*n)); err != nil {
-				return err
-			}
+		if err := letOpen(in, conf, f.Service, 2*n); err != nil {
+			return err
 		}
 		events := conf.Root.First("events")
 		if events == nil {
@@ -151,9 +178,18 @@ func planDelivery(in planning.Input, f diagnose.Finding) ([]planning.Plan, error
 	return []planning.Plan{{ID: "nginx.delivery:" + f.Service, Title: "Let " + f.Service + " deliver with less work (sendfile, keep-alive)", Changes: changes}}, nil
 }
 
+// cachedFiles is how many files a worker keeps open at most.
+const cachedFiles = 10000
+
+// planFileCache keeps files open. They count in the worker's limit beside two for each
+// connection; above it every request would fail with 500 (EMFILE), so the limit is
+// raised with it, or nothing is planned.
 func planFileCache(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
-	changes, err := Edit(in, f.Service, change.Reload, f.Text, func(_ *nginx.Config, server *nginx.Directive) error {
-		for _, d := range [][]string{{"open_file_cache", "max=10000", "inactive=20s"}, {"open_file_cache_valid", "30s"},
+	changes, err := Edit(in, f.Service, change.Reload, f.Text, func(conf *nginx.Config, server *nginx.Directive) error {
+		if err := letOpen(in, conf, f.Service, cachedFiles+2*connections(conf)); err != nil {
+			return err
+		}
+		for _, d := range [][]string{{"open_file_cache", fmt.Sprintf("max=%d", cachedFiles), "inactive=20s"}, {"open_file_cache_valid", "30s"},
 			{"open_file_cache_min_uses", "2"}, {"open_file_cache_errors", "on"}} {
 			if err := SetDirective(server.Parent, d[0], d[1:]...); err != nil {
 				return err

@@ -73,15 +73,7 @@ func planFileLimit(in planning.Input, f diagnose.Finding) ([]planning.Plan, erro
 		if !planning.MachineOf(in, svc).Root {
 			return fmt.Errorf("only a master that runs as root can raise its workers' limit of %d files; raise it where the service is started (LimitNOFILE= in its unit)", now)
 		}
-		connections := 512 // nginx's default
-		if events := conf.Root.First("events"); events != nil {
-			if d := events.First("worker_connections"); d != nil && len(d.Args) == 1 {
-				if c, err := strconv.Atoi(d.Args[0]); err == nil {
-					connections = c
-				}
-			}
-		}
-		n = max(4*now, 2*connections)
+		n = max(4*now, 2*connections(conf))
 		return SetTop(conf, "worker_rlimit_nofile", strconv.Itoa(n))
 	})
 	if err != nil {
