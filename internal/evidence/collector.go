@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -211,9 +212,24 @@ func (c *Collector) firstReading(ctx context.Context, name string) (*reading, er
 			return nil, err
 		}
 	}
+	r.table.adopt(ctx, h, c.units(name))
 	r.threads, r.unread = readThreads(ctx, h, r.table, c.roots[name])
 	r.io = readIO(ctx, h, r.table, c.roots[name])
 	return r, nil
+}
+
+// units are the units of a host's services, by name.
+func (c *Collector) units(hostName string) map[string]string {
+	out := map[string]string{}
+	for i := range c.st.Services {
+		if svc := &c.st.Services[i]; svc.HostName() == hostName && svc.RunsIn == "" && svc.Control.Unit != "" {
+			out[svc.Control.Unit] = svc.Name
+			if !strings.HasSuffix(svc.Control.Unit, ".service") {
+				out[svc.Control.Unit+".service"] = svc.Name
+			}
+		}
+	}
+	return out
 }
 
 // End takes the last readings. Call it when the window ends; Stop does it
@@ -237,6 +253,7 @@ func (c *Collector) endLocked(ctx context.Context) error {
 		}
 		r, err := readSystem(ctx, c.hosts[name])
 		if err == nil {
+			r.table.adopt(ctx, c.hosts[name], c.units(name))
 			alive := still(c.roots[name], c.begin[name].table, r.table)
 			r.threads, r.unread = readThreads(ctx, c.hosts[name], r.table, alive)
 			r.io = readIO(ctx, c.hosts[name], r.table, alive)

@@ -17,8 +17,9 @@ import (
 	"kasoku/lab/labtest"
 )
 
-// TestContainersLive: two containers of this machine, of which one works. Each
-// tells its own CPU time, and what one does is nobody's disturbance of the other.
+// TestContainersLive: two containers of this machine, of which one works, in processes
+// that its unit has left to init and that are no main process of it. Each tells its own
+// CPU time, and what one does is nobody's disturbance of the other.
 func TestContainersLive(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -28,7 +29,8 @@ func TestContainersLive(t *testing.T) {
 	l := labtest.Up(t, disposable.Options{Count: 2, Program: filepath.Join(programs, "kasoku-linux-"+runtime.GOARCH)})
 	hosts := map[string]host.Host{stack.LocalHost: host.NewLocal()}
 	st := &stack.Stack{}
-	for name, work := range map[string]string{"h1": "sleep 1000", "h2": "while :; do :; done"} {
+	for name, work := range map[string]string{"h1": `ExecStart=/bin/sh -c "sleep 1000"`,
+		"h2": `Type=oneshot\nRemainAfterExit=yes\nExecStart=/bin/sh -c "(while :; do :; done) & (sleep 1000) &"`} {
 		h, err := ssh.Open(t.Context(), ssh.Options{Name: name, Destination: name, ConfigFile: l.SSHConfig, Programs: programs})
 		if err != nil {
 			t.Fatal(err)
@@ -36,7 +38,7 @@ func TestContainersLive(t *testing.T) {
 		t.Cleanup(func() { _ = h.Close() })
 		hosts[name] = h
 		st.Services = append(st.Services, stack.Service{Name: "work-" + name, Kind: stack.App, Host: name, Control: stack.Control{Method: stack.MethodSystemd, Unit: "work.service"}})
-		script := "printf '[Service]\\nExecStart=/bin/sh -c \"" + work + "\"\\n' >/etc/systemd/system/work.service; systemctl daemon-reload; systemctl start work.service"
+		script := "printf '[Service]\\n" + work + "\\n' >/etc/systemd/system/work.service; systemctl daemon-reload; systemctl start work.service"
 		res, err := h.Run(t.Context(), host.Command{Argv: []string{"sh", "-c", script}, Timeout: time.Minute})
 		if err != nil || res.ExitCode != 0 {
 			t.Fatalf("%s: %v %s", name, err, res.Stderr)

@@ -39,7 +39,37 @@ func readProcesses(ctx context.Context, h host.Host) (processTable, error) {
 	return t, nil
 }
 
-// owners gives every descendant of a root to the service of its nearest root.
+// adopt gives processes that init is the parent of to the service whose unit they
+// belong to: those whose own parent has ended, as with what goes into the background
+// twice. units names the service of each unit.
+func (t processTable) adopt(ctx context.Context, h host.Host, units map[string]string) {
+	if len(units) == 0 {
+		return
+	}
+	var pids []int
+	var files []string
+	for pid, p := range t {
+		if p.Parent == 1 {
+			pids = append(pids, pid)
+			files = append(files, fmt.Sprintf("/proc/%d/cgroup", pid))
+		}
+	}
+	if remote(h) {
+		h = host.Gather(ctx, h, files...)
+	}
+	for i, pid := range pids {
+		data, err := h.ReadFile(ctx, files[i])
+		if err != nil {
+			continue // it has ended
+		}
+		p := t[pid]
+		p.Service = units[unitOf(data)]
+		t[pid] = p
+	}
+}
+
+// owners gives every descendant of a root, or of what was adopted, to the service of
+// its nearest one.
 func (t processTable) owners(roots map[string][]int) map[int]string {
 	of := map[int]string{}
 	for service, pids := range roots {
@@ -57,6 +87,10 @@ func (t processTable) owners(roots map[string][]int) map[int]string {
 		p, ok := t[pid]
 		if !ok || p.Parent == pid || depth > 64 {
 			return ""
+		}
+		if p.Service != "" {
+			of[pid] = p.Service
+			return p.Service
 		}
 		s := owner(p.Parent, depth+1)
 		of[pid] = s

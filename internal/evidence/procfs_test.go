@@ -2,6 +2,8 @@ package evidence
 
 import (
 	"context"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"testing"
@@ -125,6 +127,33 @@ func TestServiceTicks(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%s: %d ticks, want %d", c.name, got, c.want)
 		}
+	}
+}
+
+// cgroups is a host whose processes are in these control groups.
+type cgroups struct {
+	host.Host
+	of map[string]string
+}
+
+func (c cgroups) ReadFile(_ context.Context, name string) ([]byte, error) {
+	if group, ok := c.of[name]; ok {
+		return []byte("0::" + group + "\n"), nil
+	}
+	return nil, fs.ErrNotExist
+}
+
+// What a unit left to init belongs to its service, with its children; init's other
+// children belong to nobody.
+func TestAdopt(t *testing.T) {
+	table := processTable{1: {PID: 1}, 10: {PID: 10, Parent: 1}, 20: {PID: 20, Parent: 1}, 21: {PID: 21, Parent: 20},
+		30: {PID: 30, Parent: 1}, 40: {PID: 40, Parent: 1}, 41: {PID: 41, Parent: 40}}
+	h := cgroups{host.NewLocal(), map[string]string{"/proc/10/cgroup": "/system.slice/app.service", "/proc/20/cgroup": "/system.slice/app.service/work",
+		"/proc/30/cgroup": "/system.slice/cron.service", "/proc/41/cgroup": "/system.slice/app.service"}}
+	table.adopt(t.Context(), h, map[string]string{"app.service": "app"})
+	got := table.owners(map[string][]int{"app": {10}})
+	if want := map[int]string{10: "app", 20: "app", 21: "app"}; !maps.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }
 

@@ -21,6 +21,9 @@ type procPID struct {
 	Threads          int
 	// Started in ticks since boot; with PID it names one process for good.
 	Started uint64
+	// Service that the process belongs to by its unit; "" where its parents tell
+	// (processTable.adopt).
+	Service string
 }
 
 // parsePIDStat reads /proc/PID/stat. The name may hold spaces and brackets,

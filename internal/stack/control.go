@@ -216,11 +216,14 @@ func (c *Controller) family(ctx context.Context) ([]identity, error) {
 	}
 }
 
-// roots are the main processes: one, but for a group of programs under
-// supervisor.
+// roots are the main processes: one, but for a group of programs under supervisor,
+// and for a unit that left some to init.
 func (c *Controller) roots(ctx context.Context) ([]identity, error) {
-	if c.svc.ControlMethod() == MethodSupervisor {
+	switch c.svc.ControlMethod() {
+	case MethodSupervisor:
 		return c.programMasters(ctx)
+	case MethodSystemd:
+		return c.unitRoots(ctx)
 	}
 	m, err := c.master(ctx)
 	return []identity{m}, err

@@ -3,6 +3,7 @@ package stack
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -227,16 +228,23 @@ func (c *Controller) reloadUnit(ctx context.Context, master identity) error {
 	return master.signal(ctx, c.h, signal)
 }
 
-// unitMaster is the unit's main process. A unit without one (an init script)
-// is looked up in its control group.
+// unitMaster is the unit's main process. A unit without one (an init script, one whose
+// program goes into the background) is looked up in its control group: the oldest of
+// those whose parents are outside.
 func (c *Controller) unitMaster(ctx context.Context) (identity, error) {
 	u, err := c.unit(ctx)
 	if err != nil {
 		return identity{}, err
 	}
+	return c.masterOf(ctx, u)
+}
+
+func (c *Controller) masterOf(ctx context.Context, u unit) (identity, error) {
 	pid := u.mainPID
 	if pid == 0 && slices.Contains([]string{"active", "reloading"}, u.active) {
-		pid = c.cgroupMaster(ctx, u.cgroup)
+		if tops := c.cgroupTops(ctx, u.cgroup); len(tops) > 0 {
+			return tops[0], nil
+		}
 	}
 	if pid != 0 {
 		if p, err := readProcess(ctx, c.h, pid); err == nil && !p.dead() {
@@ -253,19 +261,23 @@ func (c *Controller) unitMaster(ctx context.Context) (identity, error) {
 // controllers, hybrid, v2.
 var cgroupRoots = []string{"/sys/fs/cgroup/systemd", "/sys/fs/cgroup/unified", "/sys/fs/cgroup"}
 
-// cgroupMaster is the topmost process of a control group; 0 if it is empty or
-// there are several.
-func (c *Controller) cgroupMaster(ctx context.Context, group string) int {
+// cgroupTops are the processes of a control group, and of those within it, whose
+// parents are outside of it, the oldest first: a unit's main process, and what it left
+// to init (PID 1). None if the group is empty or cannot be read.
+func (c *Controller) cgroupTops(ctx context.Context, group string) []identity {
 	if group == "" || group == "/" {
-		return 0
+		return nil
 	}
 	for _, root := range cgroupRoots {
-		data, err := c.h.ReadFile(ctx, root+group+"/cgroup.procs")
-		if err != nil {
+		if _, err := c.h.ReadFile(ctx, root+group+"/cgroup.procs"); err != nil {
 			continue
 		}
+		res, err := c.h.Run(ctx, host.Command{Argv: []string{"find", root + group, "-name", "cgroup.procs", "-exec", "cat", "{}", "+"}})
+		if err != nil {
+			return nil
+		}
 		in := map[int]*process{}
-		for word := range strings.FieldsSeq(string(data)) {
+		for word := range strings.FieldsSeq(string(res.Stdout)) {
 			pid, err := strconv.Atoi(word)
 			if err != nil {
 				continue
@@ -274,19 +286,35 @@ func (c *Controller) cgroupMaster(ctx context.Context, group string) int {
 				in[pid] = p
 			}
 		}
-		top := 0
+		var tops []identity
 		for pid, p := range in {
-			if in[p.ppid] != nil {
-				continue
+			if in[p.ppid] == nil {
+				tops = append(tops, identity{pid, p.started})
 			}
-			if top != 0 {
-				return 0
-			}
-			top = pid
 		}
-		return top
+		slices.SortFunc(tops, func(a, b identity) int { return cmp.Or(cmp.Compare(a.started, b.started), cmp.Compare(a.pid, b.pid)) })
+		return tops
 	}
-	return 0
+	return nil
+}
+
+// unitRoots are the unit's main process and what else is topmost in its control group.
+func (c *Controller) unitRoots(ctx context.Context) ([]identity, error) {
+	u, err := c.unit(ctx)
+	if err != nil {
+		return nil, err
+	}
+	m, err := c.masterOf(ctx, u)
+	if err != nil {
+		return nil, err
+	}
+	roots := []identity{m}
+	for _, id := range c.cgroupTops(ctx, u.cgroup) {
+		if id != m {
+			roots = append(roots, id)
+		}
+	}
+	return roots, nil
 }
 
 // journalCursor is the place in systemd's log after which new lines come; ""
