@@ -1,0 +1,91 @@
+// Package await lets tests wait for what other processes do: a server is ready,
+// a process has ended, a file has a line. In: what is asked again and again. Out:
+// the moment at which it holds, or a failed test after Limit.
+//
+// A test waits for an event, never for a time: on a machine that is busy the
+// event comes later, and the verdict stays. It is the one place where tests
+// sleep; internal/lint holds the others to a list, each with its reason.
+package await
+
+import (
+	"net"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const (
+	// Limit is how long an event may take to come. It only tells a test that hangs
+	// from one that does not: the slowest start in this repository, MariaDB with an
+	// empty cache on a busy machine, takes some ten seconds.
+	Limit = time.Minute
+	// pause is between two looks: short beside what starts and ends here
+	// (milliseconds to seconds), long beside the CPU time that a look takes.
+	pause = 5 * time.Millisecond
+)
+
+// Until asks ready until it has no error, at most Limit, and returns the last
+// error: for where there is no test, as in TestMain.
+func Until(ready func() error) error {
+	for end := time.Now().Add(Limit); ; time.Sleep(pause) {
+		if err := ready(); err == nil || time.Now().After(end) {
+			return err
+		}
+	}
+}
+
+// NoError is Until in a test, which it ends if the error stays.
+func NoError(t testing.TB, what string, ready func() error) {
+	t.Helper()
+	if err := Until(ready); err != nil {
+		t.Fatalf("waited %s in vain for %s: %v", Limit, what, err)
+	}
+}
+
+// For waits until done, or ends the test.
+func For(t testing.TB, what string, done func() bool) {
+	t.Helper()
+	ForOr(t, what, nil, done)
+}
+
+// ForOr is For; said tells what is known if it is in vain, as a server's log.
+func ForOr(t testing.TB, what string, said func() string, done func() bool) {
+	t.Helper()
+	for end := time.Now().Add(Limit); !done(); time.Sleep(pause) {
+		if time.Now().Before(end) {
+			continue
+		}
+		more := ""
+		if said != nil {
+			more = "\n" + said()
+		}
+		t.Fatalf("waited %s in vain for %s%s", Limit, what, more)
+	}
+}
+
+// Accepts waits until something accepts at address: "host:port", or a socket's path.
+func Accepts(t testing.TB, address string) {
+	t.Helper()
+	NoError(t, "a server at "+address, func() error { return Dial(address) })
+}
+
+// Dial says whether something accepts at address, as in Accepts.
+func Dial(address string) error {
+	network := "tcp"
+	if strings.HasPrefix(address, "/") {
+		network = "unix"
+	}
+	c, err := net.DialTimeout(network, address, Limit)
+	if err != nil {
+		return err
+	}
+	return c.Close()
+}
+
+// Gone waits until no process has the number pid: it has ended, and its parent
+// knows.
+func Gone(t testing.TB, pid int) {
+	t.Helper()
+	For(t, "a process to end", func() bool { return syscall.Kill(pid, 0) != nil })
+}

@@ -1,0 +1,75 @@
+package await
+
+import (
+	"errors"
+	"net"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// fails is a test that notes its end.
+type fails struct {
+	testing.TB
+	said bool
+}
+
+func (f *fails) Helper()               {}
+func (f *fails) Fatalf(string, ...any) { f.said = true; panic(f) }
+
+func TestWaits(t *testing.T) {
+	for _, c := range []struct {
+		why   string
+		ready time.Duration
+		fails bool
+	}{
+		{"at once", 0, false},
+		{"just in time", Limit, false},
+		{"never", 2 * Limit, true},
+	} {
+		t.Run(c.why, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				begun, f := time.Now(), &fails{TB: t}
+				is := func() error {
+					if time.Since(begun) < c.ready {
+						return errors.New("not yet")
+					}
+					return nil
+				}
+				for _, wait := range []func(){
+					func() { For(f, "it", func() bool { return is() == nil }) },
+					func() { NoError(f, "it", is) },
+				} {
+					begun, f.said = time.Now(), false
+					func() {
+						defer func() { recover() }()
+						wait()
+					}()
+					if took := time.Since(begun); f.said != c.fails || took < min(c.ready, Limit) || took > Limit+pause {
+						t.Errorf("failed: %v after %s", f.said, took)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestAccepts(t *testing.T) {
+	for _, network := range []string{"tcp", "unix"} {
+		address := "127.0.0.1:0"
+		if network == "unix" {
+			address = filepath.Join(t.TempDir(), "s")
+		}
+		l, err := net.Listen(network, address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		address = l.Addr().String()
+		Accepts(t, address)
+		l.Close()
+		if Dial(address) == nil {
+			t.Errorf("%s accepts after its end", address)
+		}
+	}
+}
