@@ -20,15 +20,25 @@ const (
 	// from one that does not: the slowest start in this repository, MariaDB with an
 	// empty cache on a busy machine, takes some ten seconds.
 	Limit = time.Minute
-	// pause is between two looks: short beside what starts and ends here
-	// (milliseconds to seconds), long beside the CPU time that a look takes.
-	pause = 5 * time.Millisecond
+	// longest is the longest pause between two looks: short beside what starts and
+	// ends here late (seconds), long beside the CPU time that a look takes.
+	longest = 50 * time.Millisecond
 )
+
+// pauses are what is slept between looks: 2 ms, and half as much more each time,
+// so that what comes soon is seen soon, and what comes late takes few looks.
+type pauses time.Duration
+
+func (p *pauses) sleep() {
+	*p = min(max(*p+*p/2, pauses(2*time.Millisecond)), pauses(longest))
+	time.Sleep(time.Duration(*p))
+}
 
 // Until asks ready until it has no error, at most Limit, and returns the last
 // error: for where there is no test, as in TestMain.
 func Until(ready func() error) error {
-	for end := time.Now().Add(Limit); ; time.Sleep(pause) {
+	var p pauses
+	for end := time.Now().Add(Limit); ; p.sleep() {
 		if err := ready(); err == nil || time.Now().After(end) {
 			return err
 		}
@@ -52,7 +62,8 @@ func For(t testing.TB, what string, done func() bool) {
 // ForOr is For; said tells what is known if it is in vain, as a server's log.
 func ForOr(t testing.TB, what string, said func() string, done func() bool) {
 	t.Helper()
-	for end := time.Now().Add(Limit); !done(); time.Sleep(pause) {
+	var p pauses
+	for end := time.Now().Add(Limit); !done(); p.sleep() {
 		if time.Now().Before(end) {
 			continue
 		}

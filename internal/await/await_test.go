@@ -46,7 +46,7 @@ func TestWaits(t *testing.T) {
 						defer func() { recover() }()
 						wait()
 					}()
-					if took := time.Since(begun); f.said != c.fails || took < min(c.ready, Limit) || took > Limit+pause {
+					if took := time.Since(begun); f.said != c.fails || took < min(c.ready, Limit) || took > Limit+longest {
 						t.Errorf("failed: %v after %s", f.said, took)
 					}
 				}

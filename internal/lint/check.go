@@ -67,6 +67,11 @@ func check(root string) ([]problem, error) {
 		out = append(out, checkCalls(s)...)
 	}
 	out = append(out, checkComments(sources)...)
+	list, err := os.ReadFile(filepath.Join(root, clockList))
+	if err != nil && !os.IsNotExist(err) {
+		return nil, fmt.Errorf("read %s: %w", clockList, err)
+	}
+	out = append(out, checkClock(sources, list)...)
 	sort.Slice(out, func(i, j int) bool {
 		if out[i].file != out[j].file {
 			return out[i].file < out[j].file

@@ -13,7 +13,7 @@ type layer []string
 // A name stands for the folder under internal/ and all that is in it; these
 // are the groups. Two groups in one layer do not import each other.
 var layers = []layer{
-	{"rapidseed"},
+	{"rapidseed", "await"},
 	{"confedit/textedit", "confedit/memory"},
 	{"confedit/args"},
 	{"lab", "regulation", "host", "stat", "ui", "confedit/apache", "confedit/ini", "confedit/nginx", "confedit/literal", "confedit/phpvars", "confedit/sysctl", "confedit/redis", "confedit/memcached", "confedit/unit", "confedit/supervisor", "confedit/vcl", "confedit/haproxy", "accesslog", "sqllog", "appserver"},
@@ -39,10 +39,26 @@ var alone = []string{"lint"}
 
 // testOnly are packages that only tests may import, and what serves only these:
 // each other, and testBed.
-var testOnly = []string{"host/hosttest", "host/sshtest", "lab/labtest", "confedit/memory", "ui/uitest", "rapidseed", "change/secrettest", "ui/webtest"}
+var testOnly = []string{"await", "host/hosttest", "host/sshtest", "lab/labtest", "confedit/memory", "ui/uitest", "rapidseed", "change/secrettest", "ui/webtest"}
 
 // testBed is what the tests of remedies have in common.
 const testBed = "cases/remedies/bed"
+
+// waiter is where tests wait.
+const waiter = "internal/await"
+
+// clockList names the files that ask the clock for a reason (checkClock).
+const clockList = "internal/lint/clock.txt"
+
+// clockReads are the functions of package time whose result is another one on a
+// machine that is busy.
+var clockReads = []string{"Since", "Until"}
+
+// clockCompares are the methods of a time.Time that compare it.
+var clockCompares = []string{"Sub", "Before", "After", "Compare"}
+
+// logs are the methods whose arguments decide nothing.
+var logs = []string{"Log", "Logf"}
 
 // breakers break hosts on purpose, as tests do.
 var breakers = []string{"bench/faults"}
