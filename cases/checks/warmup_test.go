@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"kasoku/cases/remedies/bed"
+	"kasoku/internal/await"
 	"kasoku/internal/change"
 	"kasoku/internal/diagnose"
 	"kasoku/internal/evidence"
@@ -128,16 +129,13 @@ func (s *coldSite) reboot() {
 	s.t.Helper()
 	before := bootOf(s.t, s.lab)
 	_, _ = s.lab.SSH(s.t.Context(), "h1", "reboot -f -f -n") // the connection goes with it
-	for range 300 {
+	await.For(s.t, "the host to come back", func() bool {
 		ctx, cancel := context.WithTimeout(s.t.Context(), 5*time.Second)
+		defer cancel()
 		now, err := s.lab.SSH(ctx, "h1", "cat /proc/sys/kernel/random/boot_id; systemctl is-active nginx")
-		cancel()
-		if id, state, _ := strings.Cut(strings.TrimSpace(now), "\n"); err == nil && id != before && state == "active" {
-			return
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-	s.t.Fatal("the host did not come back")
+		id, state, _ := strings.Cut(strings.TrimSpace(now), "\n")
+		return err == nil && id != before && state == "active"
+	})
 }
 
 // hits are the pages that the cache has; asking fills it.
@@ -225,12 +223,10 @@ func (s *coldSite) testUnit(t *testing.T) {
 	}
 	s.reboot()
 	state := ""
-	for range 200 {
-		if state = s.sh("systemctl show -p ActiveState -p SubState -p Result -p ExecMainStatus -p ExecMainStartTimestampMonotonic -p ExecMainExitTimestampMonotonic -p ConditionResult kasoku-warm-up.service"); strings.Contains(state, "ActiveState=inactive") && !strings.Contains(state, "ExecMainExitTimestampMonotonic=0") {
-			break
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
+	await.For(t, "the warm-up to end", func() bool {
+		state = s.sh("systemctl show -p ActiveState -p SubState -p Result -p ExecMainStatus -p ExecMainStartTimestampMonotonic -p ExecMainExitTimestampMonotonic -p ConditionResult kasoku-warm-up.service")
+		return strings.Contains(state, "ActiveState=inactive") && !strings.Contains(state, "ExecMainExitTimestampMonotonic=0")
+	})
 	said := s.sh("journalctl -b -o cat -u kasoku-warm-up.service")
 	t.Logf("%s\n%s", state, said)
 	if !strings.Contains(state, "Result=success") || !strings.Contains(said, fmt.Sprintf("asked for %d of %d pages, 0 of them in vain", len(pages), len(pages))) {

@@ -3,6 +3,7 @@ package login_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
@@ -10,12 +11,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
+	"kasoku/internal/await"
 	"kasoku/internal/stack"
 )
 
@@ -140,28 +142,16 @@ func (b *bench) processes() []int {
 	return pids
 }
 
-// alive reports which of the processes still exist after at most 5 seconds.
-func alive(pids []int) []int {
-	deadline := time.Now().Add(5 * time.Second)
-	for {
-		var left []int
-		for _, pid := range pids {
-			if syscall.Kill(pid, 0) == nil && !isZombie(pid) {
-				left = append(left, pid)
-			}
+// alive reports which of the processes do not end.
+func alive(pids []int) (left []int) {
+	_ = await.Until(func() error { // what is left says it
+		left = slices.DeleteFunc(slices.Clone(pids), func(pid int) bool { return await.Ended(pid) })
+		if len(left) > 0 {
+			return fmt.Errorf("%d processes run", len(left))
 		}
-		if len(left) == 0 || time.Now().After(deadline) {
-			return left
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-}
-
-// isZombie: ended, but nobody has asked for its exit status; a container's
-// first process may never do so.
-func isZombie(pid int) bool {
-	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	return err == nil && bytes.Contains(text[bytes.LastIndexByte(text, ')'):], []byte(" Z "))
+		return nil
+	})
+	return left
 }
 
 // browser keeps cookies and does not follow redirects.

@@ -7,7 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"kasoku/internal/await"
 )
 
 // processes returns the command lines that name a directory.
@@ -49,16 +50,10 @@ func TestInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }) // has gone, if all is well
-	deadline := time.Now().Add(time.Minute)
-	for {
-		if info, err := os.Stat(filepath.Join(s.Dir, "run", "db.pid")); err == nil && info.Size() > 0 {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("the database was not started\n%s", output.String())
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
+	await.ForOr(t, "the database to start", output.String, func() bool {
+		info, err := os.Stat(filepath.Join(s.Dir, "run", "db.pid"))
+		return err == nil && info.Size() > 0
+	})
 	if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}

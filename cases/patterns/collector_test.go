@@ -10,13 +10,14 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	collectorpb "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
+
+	"kasoku/internal/await"
 )
 
 // collector takes spans over OTLP/HTTP, keeps them as they come and hands them
@@ -91,26 +92,21 @@ type request struct {
 // begins anew.
 func (c *collector) take(t *testing.T, n int) []request {
 	t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
-	for {
+	var requests []request
+	said := func() string { return fmt.Sprintf("%d of %d came", len(requests), n) }
+	await.ForOr(t, "requests to come as spans", said, func() bool {
 		c.mu.Lock()
-		spans, bad := slices.Clone(c.spans), c.bad
-		c.mu.Unlock()
-		requests := group(spans)
-		if len(bad) > 0 {
-			t.Fatalf("the collector got something else: %v", bad)
+		defer c.mu.Unlock()
+		if len(c.bad) > 0 {
+			t.Fatalf("the collector got something else: %v", c.bad)
 		}
-		if len(requests) >= n {
-			c.mu.Lock()
-			c.spans = nil
-			c.mu.Unlock()
-			return requests
+		if requests = group(slices.Clone(c.spans)); len(requests) < n {
+			return false
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%d of %d requests came as spans", len(requests), n)
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
+		c.spans = nil
+		return true
+	})
+	return requests
 }
 
 // group makes requests of spans; a span without its server span is left out.

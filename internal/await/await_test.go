@@ -3,6 +3,7 @@ package await
 import (
 	"errors"
 	"net"
+	"os/exec"
 	"path/filepath"
 	"testing"
 	"testing/synctest"
@@ -53,6 +54,27 @@ func TestWaits(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A process has ended as soon as it is dead, and before its parent asks.
+func TestGone(t *testing.T) {
+	cmd := exec.Command("cat")
+	in, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if Ended(cmd.Process.Pid) {
+		t.Error("a process that reads has ended")
+	}
+	in.Close()
+	Gone(t, cmd.Process.Pid)
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+	Gone(t, cmd.Process.Pid)
 }
 
 func TestAccepts(t *testing.T) {

@@ -12,9 +12,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"kasoku/cases/remedies/bed"
+	"kasoku/internal/await"
 )
 
 // write puts a file into the folder, with %PORT% as given.
@@ -67,12 +67,7 @@ func stopAtPort(t *testing.T, dir string, port int) {
 				}
 			}
 		}
-		for range 50 {
-			if !accepts(port) {
-				return
-			}
-			time.Sleep(50 * time.Millisecond)
-		}
+		await.For(t, "the application to end", func() bool { return !accepts(port) })
 	})
 }
 

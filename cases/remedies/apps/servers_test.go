@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"kasoku/cases/remedies/bed"
+	"kasoku/internal/await"
 	"kasoku/internal/remedy"
 )
 
@@ -40,13 +40,9 @@ func moreBeside(t *testing.T, b *bed.Bed, others int) func(t *testing.T, p remed
 			t.Fatalf("%s searches from %d over %v", p.ID, p.Search.Current, p.Search.Values)
 		}
 		// Workers come up one by one.
-		for range 400 {
-			if children(t, b) == p.Search.Values[0]+others {
-				return
-			}
-			time.Sleep(50 * time.Millisecond)
-		}
-		t.Errorf("%d processes run, want %d", children(t, b), p.Search.Values[0]+others)
+		want := p.Search.Values[0] + others
+		said := func() string { return fmt.Sprintf("%d processes run, want %d", children(t, b), want) }
+		await.ForOr(t, "the workers", said, func() bool { return children(t, b) == want })
 	}
 }
 
@@ -54,14 +50,11 @@ func moreBeside(t *testing.T, b *bed.Bed, others int) func(t *testing.T, p remed
 // told by the CPU time that it gets, which beside other work takes some looks.
 func full(t *testing.T, b *bed.Bed) remedy.Result {
 	t.Helper()
-	bad := b.Plans(t)
-	for range 20 {
-		if slices.ContainsFunc(bad.Plans, func(p remedy.Plan) bool { return p.Remedy == "app.workers" }) {
-			break
-		}
-		time.Sleep(500 * time.Millisecond)
+	var bad remedy.Result
+	await.For(t, "the server to be seen full", func() bool {
 		bad = b.Plans(t)
-	}
+		return slices.ContainsFunc(bad.Plans, func(p remedy.Plan) bool { return p.Remedy == "app.workers" })
+	})
 	return bad
 }
 

@@ -1,16 +1,16 @@
 package bed
 
 import (
+	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"kasoku/internal/await"
 	"kasoku/internal/host/hosttest"
 )
 
@@ -62,13 +62,15 @@ func StopByPIDFile(t testing.TB, file string) {
 			return
 		}
 		_ = syscall.Kill(pid, syscall.SIGTERM)
-		for range 100 {
-			if syscall.Kill(pid, 0) != nil {
-				return
+		ended := func() error {
+			if !await.Ended(pid) {
+				return errors.New("it runs")
 			}
-			time.Sleep(100 * time.Millisecond)
+			return nil
 		}
-		_ = syscall.Kill(pid, syscall.SIGKILL)
+		if await.Until(ended) != nil {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
 	})
 }
 
@@ -96,13 +98,7 @@ func KillByPIDFile(t testing.TB, file string) {
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	for range 500 {
-		if syscall.Kill(pid, 0) != nil {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Fatalf("process %d does not end", pid)
+	await.Gone(t, pid)
 }
 
 // FreePort is hosttest.FreePort: nobody listens on it, and no other test is given it.
@@ -111,17 +107,5 @@ func FreePort(t testing.TB) int { return hosttest.FreePort(t) }
 // Await waits until something accepts at address ("host:port" or a socket's path).
 func Await(t testing.TB, address string) {
 	t.Helper()
-	network := "tcp"
-	if strings.HasPrefix(address, "/") {
-		network = "unix"
-	}
-	for range 200 {
-		c, err := net.DialTimeout(network, address, time.Second)
-		if err == nil {
-			c.Close()
-			return
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	t.Fatalf("nothing accepts at %s", address)
+	await.Accepts(t, address)
 }

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"kasoku/cases/remedies/bed"
+	"kasoku/internal/await"
 )
 
 const (
@@ -271,7 +272,7 @@ func (x *site) logged(asked int) string {
 	x.t.Helper()
 	name := filepath.Join(x.dir, "access.log")
 	var lines []string
-	for range 200 {
+	await.For(x.t, "the lines of what was asked", func() bool {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			x.t.Fatal(err)
@@ -279,11 +280,8 @@ func (x *site) logged(asked int) string {
 		lines = slices.DeleteFunc(strings.Split(string(text), "\n"), func(l string) bool {
 			return !strings.HasPrefix(l, "127.0.0.2 ") && !strings.HasPrefix(l, "127.0.0.3 ")
 		})
-		if len(lines) >= asked {
-			break
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
+		return len(lines) >= asked
+	})
 	if err := os.Truncate(name, 0); err != nil {
 		x.t.Fatal(err)
 	}

@@ -12,11 +12,11 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/go-sql-driver/mysql"
 
 	"kasoku/cases/remedies/bed"
+	"kasoku/internal/await"
 	"kasoku/internal/change"
 	"kasoku/internal/remedy"
 )
@@ -112,15 +112,11 @@ func TestPoolWarm(t *testing.T) {
 	full := pages()
 	b.Show(t, func(t *testing.T, _ remedy.Plan) {
 		var warm int
-		for range 50 { // the pages are read in the background
-			if warm = pages(); warm >= full*8/10 {
-				break
-			}
-			time.Sleep(100 * time.Millisecond)
-		}
-		if warm < full*8/10 {
-			t.Errorf("%d pages before the restart, %d after it", full, warm)
-		}
+		said := func() string { return fmt.Sprintf("%d pages before the restart, %d after it", full, warm) }
+		await.ForOr(t, "the pages, which are read in the background", said, func() bool {
+			warm = pages()
+			return warm >= full*8/10
+		})
 		t.Logf("%d pages before the restart, %d after it", full, warm)
 	}, "mariadb.pool-warm")
 	cold := pages()
@@ -159,18 +155,14 @@ func TestPoolShare(t *testing.T) {
 		}
 		of = pages()
 		restart()
-		for range 200 { // the pages are read in the background
+		await.For(t, "the pages, which are read in the background", func() bool {
 			var name, state string
 			if err := db.QueryRowContext(t.Context(), "SHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool_load_status'").Scan(&name, &state); err != nil {
 				t.Fatal(err)
 			}
-			if strings.Contains(state, "completed") {
-				return pages(), of
-			}
-			time.Sleep(50 * time.Millisecond)
-		}
-		t.Fatal("the pool was not loaded")
-		return 0, 0
+			return strings.Contains(state, "completed")
+		})
+		return pages(), of
 	}
 	restart() // takes the file on
 	quarter, of := back()

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"kasoku/cases/remedies/bed"
 	"kasoku/internal/remedy"
@@ -125,8 +124,7 @@ func TestMode(t *testing.T) {
 			b := bed.Open(t, dir)
 			b.Show(t, func(t *testing.T, p remedy.Plan) {
 				t.Log(p.Title, "-", p.Why)
-				// Longer than an idle process lives, and than PHP-FPM looks again.
-				time.Sleep(2500 * time.Millisecond)
+				// All stand there at once, idle, and a static pool ends none of them.
 				if s := statusOf(t, url); s.Manager != "static" || s.Total != 8 {
 					t.Errorf("in force: %+v, want 8 static processes", s)
 				}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"kasoku/cases/remedies/bed"
+	"kasoku/internal/await"
 	"kasoku/internal/change"
 	"kasoku/internal/host"
 	"kasoku/internal/host/ssh"
@@ -106,17 +107,14 @@ func (s *shop) killed(name, step string, p remedy.Plan, guard bool) []string {
 }
 
 // works waits until orders are taken again, and tells by whom.
-func (s *shop) works(within time.Duration) string {
+func (s *shop) works() string {
 	s.t.Helper()
-	for deadline := time.Now().Add(within); ; time.Sleep(200 * time.Millisecond) {
-		who, err := s.ask(fmt.Sprintf("/?order=%d", time.Now().UnixNano()))
-		if err == nil {
-			return who
-		}
-		if time.Now().After(deadline) {
-			s.t.Fatalf("no order is taken within %s: %v", within, err)
-		}
-	}
+	var who string
+	await.NoError(s.t, "an order to be taken", func() (err error) {
+		who, err = s.ask(fmt.Sprintf("/?order=%d", time.Now().UnixNano()))
+		return err
+	})
+	return who
 }
 
 // TestDatabaseApartKilled kills Kasoku while the database moves to another host
@@ -147,12 +145,16 @@ func TestDatabaseApartKilled(t *testing.T) {
 		name := "g" + strings.ReplaceAll(step, ".", "-")
 		s.killed(name, step, p, true)
 		time.Sleep(silentFor)
-		who := s.works(time.Minute)
-		held := s.sh("h1", "mariadb -N -e 'SELECT @@read_only'") + s.sh("h2", "mariadb -N -e 'SELECT @@read_only'")
-		t.Logf("killed before %s: the hosts let %s take orders", step, who)
-		if who != want || held != map[string]string{"h1": "01", "h2": "10"}[want] {
-			t.Errorf("killed before %s: %s takes orders, not %s; read-only: %s", step, who, want, held)
+		var who, held string
+		said := func() string {
+			return fmt.Sprintf("killed before %s: %s takes orders, not %s; read-only: %s", step, who, want, held)
 		}
+		await.ForOr(t, "the guards", said, func() bool {
+			who = s.works()
+			held = s.sh("h1", "mariadb -N -e 'SELECT @@read_only'") + s.sh("h2", "mariadb -N -e 'SELECT @@read_only'")
+			return who == want && held == map[string]string{"h1": "01", "h2": "10"}[want]
+		})
+		t.Logf("killed before %s: the hosts let %s take orders", step, who)
 		s.recovered(name, prepared, func(o *change.Options) {
 			o.Target = &change.TargetOptions{Name: "shop", RevertAfter: silentFor}
 		})
@@ -175,7 +177,7 @@ func (s *shop) recovered(name, prepared string, with ...func(*change.Options)) {
 	if now := s.sh("h1", "sha256sum /etc/mysql/mariadb.conf.d/50-server.cnf /srv/shop/config.php") + s.sh("h2", "sha256sum /etc/mysql/mariadb.conf.d/50-server.cnf"); now != prepared {
 		s.t.Errorf("%s: files are not as before:\n%s\nthey were:\n%s", name, now, prepared)
 	}
-	if who := s.works(10 * time.Second); who != "h1" {
+	if who := s.works(); who != "h1" {
 		s.t.Errorf("%s: %s takes orders", name, who)
 	}
 }

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"kasoku/cases/remedies/bed"
+	"kasoku/internal/await"
 	"kasoku/internal/remedy"
 	"kasoku/internal/stack"
 )
@@ -140,11 +140,9 @@ func (x site) redeploys(t *testing.T) {
 	if err := c.Reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for range 100 { // old processes end after the request that they serve
-		if _, body := x.get(t, "/version.php"); body == "version 2" {
-			return
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	t.Error("a reload of Apache does not bring the changed script")
+	// Old processes end after the request that they serve.
+	await.For(t, "the changed script after a reload of Apache", func() bool {
+		_, body := x.get(t, "/version.php")
+		return body == "version 2"
+	})
 }

@@ -16,9 +16,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"kasoku/cases/remedies/bed"
+	"kasoku/internal/await"
 	"kasoku/internal/remedy"
 )
 
@@ -322,11 +322,7 @@ func (x site) stuck(t *testing.T, n int) (stop func()) {
 	}
 	// A worker closes a client that took nothing for send_timeout (1 s); those
 	// that wait must not come before, or the limit of open files is passed.
-	for end := time.Now().Add(30 * time.Second); x.established(t) > n/10; time.Sleep(100 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("nginx still holds %d clients that take nothing", x.established(t))
-		}
-	}
+	await.For(t, "nginx to give up clients that take nothing", func() bool { return x.established(t) <= n/10 })
 	dial()
 	return func() {
 		for _, c := range conns {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"kasoku/cases/remedies/bed"
+	"kasoku/internal/await"
 )
 
 // TestPHPSocketUnderLoad moves the connection between nginx and PHP-FPM to a
@@ -97,7 +98,7 @@ func (x site) visit(t *testing.T) (stop func()) {
 			}
 		})
 	}
-	time.Sleep(100 * time.Millisecond)
+	await.For(t, "visitors to be served", func() bool { return sent.Load() > 20 })
 	return func() {
 		t.Helper()
 		close(end)
