@@ -3,14 +3,17 @@ package lab
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
+
+	"kasoku/internal/await"
 )
 
 func testBuild(t *testing.T) *build {
@@ -25,14 +28,16 @@ func writeMark(_ context.Context, root string) error {
 func TestBaseIsBuiltOnce(t *testing.T) {
 	b := testBuild(t)
 	var builds atomic.Int32
+	var asked atomic.Int32
 	slow := func(ctx context.Context, root string) error {
 		builds.Add(1)
-		time.Sleep(300 * time.Millisecond)
+		await.For(t, "the others to ask", func() bool { return asked.Load() == 3 })
 		return writeMark(ctx, root)
 	}
 	var all sync.WaitGroup
 	for range 3 {
 		all.Go(func() {
+			asked.Add(1)
 			info, err := b.once(t.Context(), slow)
 			if err != nil {
 				t.Error(err)
@@ -102,17 +107,27 @@ func TestBuildCommand(t *testing.T) {
 	if err := b.apart(t.Context(), "sh", "-c", "echo no such package >&2; exit 100", "apt-get"); err == nil || err.Error() != "apt-get: exit status 100: no such package" {
 		t.Errorf("a failing command: %v", err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	// Whoever holds the pipe keeps its reader waiting.
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	mark := filepath.Join(t.TempDir(), "mark")
-	start := time.Now()
-	if err := b.apart(ctx, "sh", "-c", "(sleep 2; touch "+mark+") & sleep 60", "apt-get"); err == nil || time.Since(start) > 4*time.Second {
-		t.Errorf("a cancelled command ended with %v after %s", err, time.Since(start))
+	var ended atomic.Bool
+	go func() {
+		f, err := os.Open(pipe)
+		cancel() // it runs
+		if err == nil {
+			_, _ = io.Copy(io.Discard, f)
+			f.Close()
+		}
+		ended.Store(true)
+	}()
+	if err := b.apart(ctx, "sh", "-c", "exec 9>"+pipe+"; sleep 1000 & sleep 1000", "apt-get"); err == nil {
+		t.Error("a cancelled command ended without an error")
 	}
-	time.Sleep(2500 * time.Millisecond)
-	if _, err := os.Stat(mark); err == nil {
-		t.Error("a process of the cancelled command lived on")
-	}
+	await.For(t, "what the cancelled command started to end", ended.Load)
 }
 
 func TestMemoryIsLookedAt(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"kasoku/internal/await"
 	"kasoku/lab"
 	"kasoku/lab/labtest"
 )
@@ -297,11 +298,7 @@ func (b *bench) off(t *testing.T) {
 	if out, err := b.SSH(t.Context(), "h1", "systemctl poweroff"); err != nil && !strings.Contains(err.Error(), "Broken pipe") && !strings.Contains(err.Error(), "closed by") {
 		t.Fatalf("power off: %q, %v", out, err) // else it was off before ssh had its answer
 	}
-	for start := time.Now(); h.Up(); time.Sleep(10 * time.Millisecond) {
-		if time.Since(start) > 30*time.Second {
-			t.Fatal("a host that was powered off still runs")
-		}
-	}
+	await.For(t, "a host that was powered off to end", func() bool { return !h.Up() })
 	b.limit(t, "h1", lab.Limits{LossPercent: new(100.0)}) // kept for its next boot
 	b.limit(t, "h1", lab.Limits{LossPercent: new(0.0)})
 	if err := b.Reboot(t.Context(), "h1", false); err != nil {

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"kasoku/internal/await"
 	"kasoku/internal/capacity"
 	"kasoku/internal/ui"
 )
@@ -42,30 +43,29 @@ func slowStack(t *testing.T) string {
 		t.Fatal(err)
 	}
 	var pid []byte // nginx answers a moment before it writes it
-	for begun := time.Now(); ; time.Sleep(10 * time.Millisecond) {
-		if pid, err = os.ReadFile(filepath.Join(dir, "pid")); err == nil && len(pid) > 0 {
-			break
+	await.For(t, "nginx to write its process number", func() bool {
+		pid, err = os.ReadFile(filepath.Join(dir, "pid"))
+		return err == nil && len(pid) > 0
+	})
+	var worker int // started after the file is written
+	await.NoError(t, "nginx's worker", func() error {
+		master := strings.TrimSpace(string(pid))
+		text, err := os.ReadFile("/proc/" + master + "/task/" + master + "/children")
+		if err == nil {
+			_, err = fmt.Sscan(string(text), &worker)
 		}
-		if time.Since(begun) > 10*time.Second {
-			t.Fatal("nginx wrote no process number: ", err)
-		}
-	}
+		return err
+	})
 	if out, err := exec.Command("kill", "-HUP", strings.TrimSpace(string(pid))).CombinedOutput(); err != nil {
 		t.Fatalf("reload nginx: %v\n%s", err, out)
 	}
-	// After a reload nginx's old workers answer beside the new ones for a moment.
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	deadline := time.Now().Add(30 * time.Second)
-	for right := 0; right < 40; time.Sleep(10 * time.Millisecond) {
-		right++
-		if res, err := client.Get(url + "/slow"); err != nil {
-			right = 0
-		} else if res.Body.Close(); res.StatusCode != http.StatusOK {
-			right = 0
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("nginx does not pass requests on")
-		}
+	await.Gone(t, worker) // after a reload it answers beside the new one for a moment
+	res, err := http.Get(url + "/slow")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.Body.Close(); res.StatusCode != http.StatusOK {
+		t.Fatalf("nginx does not pass requests on: %s", res.Status)
 	}
 	binary, err := exec.LookPath("nginx")
 	if err != nil {

@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"kasoku/internal/await"
 )
 
 // theCase is the login case with real servers, tuned by the real program.
@@ -304,17 +306,6 @@ func decode[T any](t *testing.T, text string) T {
 	return v
 }
 
-// until polls with a deadline.
-func until(t *testing.T, what string, limit time.Duration, done func() bool) {
-	t.Helper()
-	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		if done() {
-			return
-		}
-	}
-	t.Fatalf("%s: not within %s", what, limit)
-}
-
 // stateDir is a folder for guards, which may write a last word a moment after the
 // command that they watched has ended.
 func stateDir(t *testing.T) string {
@@ -324,7 +315,7 @@ func stateDir(t *testing.T) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		until(t, "remove "+dir, 10*time.Second, func() bool { return os.RemoveAll(dir) == nil })
+		await.For(t, "remove "+dir, func() bool { return os.RemoveAll(dir) == nil })
 	})
 	return dir
 }

@@ -2,8 +2,8 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"kasoku/internal/await"
 	"kasoku/internal/experiment"
 	"kasoku/internal/host/hosttest"
 	"kasoku/internal/tune"
@@ -94,13 +95,7 @@ tune: {max_foreign_cpu: 1, max_pairs: 6, alpha: 0.01}
 			syscall.Kill(pid, syscall.SIGTERM)
 		}
 	})
-	until(t, "the server", time.Minute, func() bool {
-		c, err := net.Dial("tcp", address)
-		if err == nil {
-			c.Close()
-		}
-		return err == nil
-	})
+	await.For(t, "the server", func() bool { return await.Dial(address) == nil })
 	return v
 }
 
@@ -243,17 +238,15 @@ func TestCompareInterrupted(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		tick := time.NewTicker(time.Millisecond)
-		defer tick.Stop()
-		for i := 0; i < 60_000; i++ {
-			<-tick.C
+		_ = await.Until(func() error { // in vain: the codes below tell it
 			// Not while it is only built.
 			b, _ := os.ReadFile(filepath.Join(v.dir, ".kasoku/journal/journal.jsonl"))
 			_, err := os.Stat(filepath.Join(v.app, ".git/refs/heads/kasoku", tip[:12]))
-			if err == nil && bytes.Contains(b, []byte(`"title":"put main`)) {
-				break
+			if err == nil && !bytes.Contains(b, []byte(`"title":"put main`)) {
+				err = errors.New("main is not put on it")
 			}
-		}
+			return err
+		})
 		syscall.Kill(os.Getpid(), syscall.SIGINT)
 	}()
 	v.want([]int{ui.Interrupted}, []string{"interrupted"}, "compare", "main", "slow", "--budget", "0")

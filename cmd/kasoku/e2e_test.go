@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"kasoku/internal/await"
 	"kasoku/internal/report"
 	"kasoku/internal/store"
 	"kasoku/internal/ui"
@@ -229,7 +230,7 @@ func TestKilledSession(t *testing.T) {
 		}
 		journal := filepath.Join(c.dir, ".kasoku/journal/journal.jsonl")
 		size := fileSize(journal)
-		until(t, "a change under way", time.Minute, func() bool { return fileSize(journal) > size+200 })
+		await.For(t, "a change under way", func() bool { return fileSize(journal) > size+200 })
 		if after > 0 {
 			<-time.After(after)
 		}

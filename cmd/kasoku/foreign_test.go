@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -13,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"kasoku/internal/await"
 	"kasoku/internal/host/hosttest"
 	"kasoku/internal/report"
 	"kasoku/internal/stack"
@@ -204,11 +206,12 @@ func TestForeignBenchmarkInterrupted(t *testing.T) {
 	c := startForeign(t)
 	c.bench("sleep 300 & echo $! >child; wait")
 	go func() {
-		tick := time.NewTicker(10 * time.Millisecond)
-		defer tick.Stop()
-		for i := 0; c.pid("child") == 0 && i < 2000; i++ {
-			<-tick.C
-		}
+		_ = await.Until(func() error { // in vain: gone tells it
+			if c.pid("child") == 0 {
+				return errors.New("not started")
+			}
+			return nil
+		})
 		syscall.Kill(os.Getpid(), syscall.SIGINT)
 	}()
 	c.want([]int{ui.Interrupted}, "run", "--score-only")
@@ -222,16 +225,7 @@ func (c *foreignCase) gone(file string) {
 	if pid == 0 {
 		c.t.Fatalf("no process number in %s", file)
 	}
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for i := 0; i < 1000; i++ {
-		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		if err != nil || strings.Contains(string(b), ") Z ") {
-			return
-		}
-		<-tick.C
-	}
-	c.t.Errorf("process %d of %s lives on", pid, file)
+	await.Gone(c.t, pid)
 }
 
 // TestForeignBenchmarkJudges: try and tune work with it.

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"kasoku/internal/await"
 	"kasoku/internal/change"
 	"kasoku/internal/ui"
 )
@@ -34,13 +35,13 @@ func TestHostPutsItselfBack(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the first experiment", 2*time.Minute, c.trying)
+	await.For(t, "the first experiment", c.trying)
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // it was killed
 	killed := time.Now()
-	until(t, "the host as it was found", time.Minute, func() bool {
+	await.For(t, "the host as it was found", func() bool {
 		states, _ := filepath.Glob(filepath.Join(os.Getenv(stateDirEnv), "*", "guard", "state.json")) // the pattern is well-formed
 		for _, s := range states {
 			if b, err := os.ReadFile(s); err == nil && strings.Contains(string(b), `"put back"`) {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"kasoku/internal/await"
 	"kasoku/internal/host/hosttest"
 	"kasoku/internal/load"
 )
@@ -67,18 +67,12 @@ http {
 		cmd.Process.Signal(os.Interrupt) // the master ends its workers
 		cmd.Wait()
 	})
-	for deadline := time.Now().Add(10 * time.Second); ; {
-		conn, err := net.Dial("tcp", address)
-		if err == nil {
-			conn.Close()
-			return "http://" + address, socket
-		}
-		if time.Now().After(deadline) {
-			text, _ := os.ReadFile(filepath.Join(dir, "error.log"))
-			t.Fatalf("nginx does not answer: %v\n%s", err, text)
-		}
-		time.Sleep(5 * time.Millisecond)
+	said := func() string {
+		text, _ := os.ReadFile(filepath.Join(dir, "error.log"))
+		return string(text)
 	}
+	await.ForOr(t, "nginx", said, func() bool { return await.Dial(address) == nil })
+	return "http://" + address, socket
 }
 
 // The summary fits where people paste it.
@@ -122,9 +116,10 @@ func TestLoadScreenCPU(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	s.reset()
-	s.readCPU()
-	time.Sleep(50 * time.Millisecond)
-	s.readCPU()
+	await.For(t, "a reading of this machine that tells something new", func() bool {
+		s.readCPU()
+		return len(s.used) > 0
+	})
 	if len(s.used) != 1 {
 		t.Errorf("of this machine: %v", s.used)
 	}

@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"kasoku/internal/await"
 	"kasoku/internal/mcp"
 	"kasoku/internal/report"
 )
@@ -124,10 +124,10 @@ func TestAgent(t *testing.T) {
 		}()
 		// The order of a pair is random; a run of the baseline ends at once if slow
 		// is away.
-		for end := time.Now().Add(time.Minute); !trying() && time.Now().Before(end); {
+		await.For(t, "the change to be tried", func() bool {
 			os.Remove(filepath.Join(c.dir, "slow"))
-			time.Sleep(20 * time.Millisecond)
-		}
+			return trying()
+		})
 		c.write("slow", 0o644, "")
 		if leave {
 			g.gone()
@@ -135,13 +135,13 @@ func TestAgent(t *testing.T) {
 			cancel()
 		}
 		<-done
-		until(t, "nginx.conf as it was", time.Minute, func() bool { return conf() == before })
+		await.For(t, "nginx.conf as it was", func() bool { return conf() == before })
 		if leave {
 			if err := g.cmd.Wait(); err != nil {
 				t.Errorf("the server ended with %v", err)
 			}
 		} else {
-			until(t, "the lease given back", time.Minute, func() bool {
+			await.For(t, "the lease given back", func() bool {
 				out, failed := g.ask(t.Context(), "status", nil)
 				return !failed && decode[mcp.Status](t, out).Busy == ""
 			})

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"kasoku/internal/await"
 	"kasoku/internal/ui"
 )
 
@@ -58,7 +59,7 @@ func TestBadSurroundings(t *testing.T) {
 		}
 		start()
 		defer func() { cmd.Process.Kill(); <-ended }()
-		until(t, "the lease", 20*time.Second, func() bool {
+		await.For(t, "the lease", func() bool {
 			select {
 			case <-ended: // it came while the command below had the lease
 				start()
@@ -138,7 +139,7 @@ func TestBadSurroundings(t *testing.T) {
 	t.Run("the database is down", func(t *testing.T) {
 		c.must(exec.Command("sh", "-c", "kill $(cat "+filepath.Join(c.dir, "run/mariadb/mariadb.pid")+")"))
 		pid := filepath.Join(c.dir, "run/mariadb/mariadb.pid")
-		until(t, "the database to end", 20*time.Second, func() bool { return fileSize(pid) == 0 })
+		await.For(t, "the database to end", func() bool { return fileSize(pid) == 0 })
 		code, out, errs := c.run("tune", "--budget", "30s", "-d", "500ms")
 		if code != ui.Target || !strings.Contains(out+errs, "database") {
 			t.Errorf("ended with %d\n%s\n%s", code, out, errs)
