@@ -77,6 +77,18 @@ func ForOr(t testing.TB, what string, said func() string, done func() bool) {
 	}
 }
 
+// Ends runs what must end by itself, or ends the test.
+func Ends(t testing.TB, what string, f func()) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() { defer close(done); f() }()
+	select {
+	case <-done:
+	case <-time.After(Limit):
+		t.Fatalf("waited %s in vain for %s to end", Limit, what)
+	}
+}
+
 // Accepts waits until something accepts at address: "host:port", or a socket's path.
 func Accepts(t testing.TB, address string) {
 	t.Helper()

@@ -95,3 +95,37 @@ func TestAccepts(t *testing.T) {
 		}
 	}
 }
+
+// Time in which the thread waits is none that it uses.
+func TestCPU(t *testing.T) {
+	n := 0
+	busy := CPU(t, func() {
+		for i := range 200_000_000 {
+			n += i % 7
+		}
+	})
+	idle := CPU(t, func() { time.Sleep(100 * time.Millisecond) })
+	if busy < 20*time.Millisecond || idle > busy {
+		t.Errorf("a loop (%d) took %s, a sleep %s", n, busy, idle)
+	}
+}
+
+func TestEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f, stop := &fails{TB: t}, make(chan struct{})
+		for _, c := range []struct {
+			fails bool
+			do    func()
+		}{{false, func() { time.Sleep(Limit - 1) }}, {true, func() { <-stop }}} {
+			f.said = false
+			func() {
+				defer func() { recover() }()
+				Ends(f, "it", c.do)
+			}()
+			if f.said != c.fails {
+				t.Errorf("failed: %v, want %v", f.said, c.fails)
+			}
+		}
+		close(stop)
+	})
+}
