@@ -3,7 +3,6 @@ package load
 import (
 	"bytes"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"kasoku/internal/await"
 	"kasoku/internal/host/hosttest"
 )
 
@@ -48,15 +48,7 @@ func start(t *testing.T, name string, args ...string) *bytes.Buffer {
 // answersAt waits until somebody listens.
 func answersAt(t *testing.T, network, address string, log func() string) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		if c, err := net.Dial(network, address); err == nil {
-			c.Close()
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("nobody listens at %s: %s", address, log())
-		}
-	}
+	await.ForOr(t, network+" server at "+address, log, func() bool { return await.Dial(address) == nil })
 }
 
 func freePort(t *testing.T) string { return fmt.Sprintf("127.0.0.1:%d", hosttest.FreePort(t)) }

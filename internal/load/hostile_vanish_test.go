@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"kasoku/internal/await"
 )
 
 // everyLoad runs a test on each engine with one and eight users.
@@ -26,17 +28,15 @@ func everyLoad(t *testing.T, test func(t *testing.T, e Engine, users int)) {
 	all.Wait()
 }
 
-func listenAt(t *testing.T, network, address string) net.Listener {
+func listenAt(t *testing.T, network, address string) (l net.Listener) {
 	t.Helper()
-	for deadline := time.Now().Add(2 * time.Second); ; time.Sleep(time.Millisecond) {
-		l, err := net.Listen(network, address)
-		if err == nil {
-			return l
-		}
-		if !errors.Is(err, syscall.EADDRINUSE) || time.Now().After(deadline) {
+	await.NoError(t, "a free address", func() (err error) {
+		if l, err = net.Listen(network, address); err != nil && !errors.Is(err, syscall.EADDRINUSE) {
 			t.Fatal(err)
 		}
-	}
+		return err
+	})
+	return l
 }
 
 // A server that goes away and comes back: errors meanwhile, right answers

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"kasoku/internal/await"
 )
 
 // cannedConn answers each written request from memory, by its first line.
@@ -171,16 +173,8 @@ func startNginx(t testing.TB, http string) (url, dir string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { cmd.Process.Signal(os.Interrupt); cmd.Wait() })
-	for deadline := time.Now().Add(5 * time.Second); ; {
-		if c, err := net.Dial("unix", socket); err == nil {
-			c.Close()
-			return "http://" + l.Addr().String(), dir
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("nginx does not answer: %s", out.String())
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	await.ForOr(t, "nginx", out.String, func() bool { return await.Dial(socket) == nil })
+	return "http://" + l.Addr().String(), dir
 }
 
 func nginxScenario() string {
