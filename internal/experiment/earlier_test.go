@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -15,12 +16,12 @@ type scripted struct {
 	waits  int // the run that takes long; 0: none
 }
 
-// long enough that no stall of a busy machine is taken for it.
+// long is how long that takes and a moment less, of virtual time.
 const long = time.Second
 
 func (f *scripted) Measure(_ context.Context, side Side, _ int) (Sample, error) {
 	if len(f.order)+1 == f.waits {
-		time.Sleep(long)
+		time.Sleep(long + 1)
 	}
 	s := Sample{Side: side, Score: f.scores[side][0], Requests: 1000, P99: time.Millisecond}
 	f.scores[side] = f.scores[side][1:]
@@ -67,7 +68,9 @@ func TestEarlierPairsCount(t *testing.T) {
 
 // The share of the time that others wait for ends an experiment that shows
 // nothing yet, and not one that leads clearly.
-func TestTheShareOfOneThatLeads(t *testing.T) {
+func TestTheShareOfOneThatLeads(t *testing.T) { synctest.Test(t, theShareOfOneThatLeads) }
+
+func theShareOfOneThatLeads(t *testing.T) {
 	for _, c := range []struct {
 		gain        float64
 		cut, shared bool
@@ -83,7 +86,9 @@ func TestTheShareOfOneThatLeads(t *testing.T) {
 }
 
 // One that leads and goes on until all time is used up did not make way.
-func TestAllTheTimeOfOneThatLeads(t *testing.T) {
+func TestAllTheTimeOfOneThatLeads(t *testing.T) { synctest.Test(t, allTheTimeOfOneThatLeads) }
+
+func allTheTimeOfOneThatLeads(t *testing.T) {
 	r := DefaultRule()
 	r.Alpha = 0.00001
 	r.Shared, r.Deadline, r.Latest = true, time.Now().Add(long/2), time.Now().Add(long)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -23,6 +22,8 @@ import (
 	metrics "go.opentelemetry.io/proto/otlp/collector/metrics/v1"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
+
+	"kasoku/internal/await"
 )
 
 func listen(t *testing.T, grpcAddr string) *Receiver {
@@ -35,31 +36,36 @@ func listen(t *testing.T, grpcAddr string) *Receiver {
 	return r
 }
 
-// instrumented is a request as an instrumented program tells it.
+// instrumented is a request as an instrumented program tells it: each call and each
+// return is 100 µs after what was before it.
 func instrumented(ctx context.Context, tracer oteltrace.Tracer) {
+	now := time.Now()
+	at := func() oteltrace.SpanOption {
+		now = now.Add(100 * time.Microsecond)
+		return oteltrace.WithTimestamp(now)
+	}
 	client := func(ctx context.Context, name string, attrs ...attribute.KeyValue) context.Context {
-		ctx, s := tracer.Start(ctx, name, oteltrace.WithSpanKind(oteltrace.SpanKindClient), oteltrace.WithAttributes(attrs...))
-		time.Sleep(100 * time.Microsecond) // a round trip
-		s.End()
+		ctx, s := tracer.Start(ctx, name, at(), oteltrace.WithSpanKind(oteltrace.SpanKindClient), oteltrace.WithAttributes(attrs...))
+		s.End(at())
 		return ctx
 	}
 	str := attribute.String
-	ctx, root := tracer.Start(ctx, "GET", oteltrace.WithSpanKind(oteltrace.SpanKindServer), oteltrace.WithAttributes(
+	ctx, root := tracer.Start(ctx, "GET", at(), oteltrace.WithSpanKind(oteltrace.SpanKindServer), oteltrace.WithAttributes(
 		str("http.request.method", "GET"), str("url.path", "/users/5"), str("http.route", "/users/{id}"), attribute.Int("http.response.status_code", 200)))
-	defer root.End()
+	defer func() { root.End(at()) }()
 	mysql, old := str("db.system.name", "mysql"), str("db.system", "mysql")
 	client(ctx, "sql.connector.connect", mysql, str("server.address", "127.0.0.1"), attribute.Int("server.port", 3306))
-	inner, s := tracer.Start(ctx, "handler", oteltrace.WithAttributes(str("code.file.path", "user.go"), attribute.Int("code.line.number", 12)))
+	inner, s := tracer.Start(ctx, "handler", at(), oteltrace.WithAttributes(str("code.file.path", "user.go"), attribute.Int("code.line.number", 12)))
 	client(inner, "sql.conn.query", mysql, str("db.query.text", "SELECT * FROM posts"))
-	s.End()
+	s.End(at())
 	client(ctx, "sql.conn.prepare", old, str("db.statement", "SELECT * FROM users WHERE id = ?"))
 	for i := range 3 {
 		client(ctx, "sql.stmt.query", old, str("db.statement", "SELECT * FROM users WHERE id = ?"), attribute.Int("db.query.parameter.0", i),
 			str("code.filepath", "users.php"), attribute.Int("code.lineno", 7))
 	}
-	_, refused := tracer.Start(ctx, "sql.conn.exec", oteltrace.WithSpanKind(oteltrace.SpanKindClient), oteltrace.WithAttributes(mysql, str("db.query.text", "UPDATE t SET a = ?")))
+	_, refused := tracer.Start(ctx, "sql.conn.exec", at(), oteltrace.WithSpanKind(oteltrace.SpanKindClient), oteltrace.WithAttributes(mysql, str("db.query.text", "UPDATE t SET a = ?")))
 	refused.SetStatus(codes.Error, "driver: skip fast-path; continue as if unimplemented")
-	refused.End()
+	refused.End(at())
 	client(ctx, "sql.rows", mysql)
 	client(ctx, "sql.tx.commit", mysql)
 	client(ctx, "get", str("db.system", "memcached"), str("db.operation", "get"), str("db.memcached.item", "user:1"))
@@ -259,18 +265,13 @@ func TestReceiverEndsWithContext(t *testing.T) {
 		t.Errorf("a taken port: %v", err)
 	}
 	cancel()
-	deadline := time.Now().Add(10 * time.Second)
-	for {
+	await.For(t, "it to answer no more", func() bool {
 		res, err := http.Get("http://" + addr)
-		if err != nil {
-			return
+		if err == nil {
+			res.Body.Close()
 		}
-		res.Body.Close()
-		if time.Now().After(deadline) {
-			t.Fatal(errors.New("it still answers"))
-		}
-		time.Sleep(10 * time.Millisecond) // between tries
-	}
+		return err != nil
+	})
 }
 
 // Spans in a circle end.

@@ -50,6 +50,7 @@ type Running struct {
 	http       *http.Server
 	done       chan error
 	stop       context.CancelFunc
+	patience   time.Duration // lastLook
 }
 
 // Start listens and serves until Stop. Every page is behind the token but those
@@ -83,7 +84,7 @@ func Start(ctx context.Context, o StartOptions) (*Running, error) {
 		}
 	}
 	ctx, stop := context.WithCancel(ctx)
-	x := &Running{Server: New(o.Options), URL: "http://" + shown + "/", done: make(chan error, 1), stop: stop}
+	x := &Running{Server: New(o.Options), URL: "http://" + shown + "/", done: make(chan error, 1), stop: stop, patience: lastLook}
 	x.Login = x.URL + "#token=" + o.Token
 	x.http = &http.Server{Handler: x.Handler(), ReadHeaderTimeout: headWithin, ReadTimeout: readWithin, WriteTimeout: pageWithin,
 		IdleTimeout: idleWithin, MaxHeaderBytes: mostHead}
@@ -133,12 +134,12 @@ func (x *Running) Stop() {
 }
 
 // awaitLastLook waits until every viewer of a session that has ended has read
-// its page once more, for lastLook at most. Nobody waits for nobody.
+// its page once more, for its patience at most. Nobody waits for nobody.
 func (x *Running) awaitLastLook() {
 	if l, ok := x.hub.Latest(); !ok || !l.Ended || l.Session == 0 || !x.fed.Load() {
 		return
 	}
-	for end := time.Now().Add(lastLook); x.reads.Load() < int64(x.hub.Viewers()) && time.Now().Before(end); {
+	for end := time.Now().Add(x.patience); x.reads.Load() < int64(x.hub.Viewers()) && time.Now().Before(end); {
 		time.Sleep(20 * time.Millisecond)
 	}
 }
