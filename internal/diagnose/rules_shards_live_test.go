@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"kasoku/internal/await"
 	"kasoku/internal/evidence"
 	"kasoku/internal/host"
 	"kasoku/internal/load"
@@ -38,14 +39,10 @@ func TestHotShardLive(t *testing.T) {
 		}
 		t.Cleanup(func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL); _ = cmd.Wait() })
 		var conn net.Conn
-		for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-			if conn, err = net.Dial("unix", socket); err == nil {
-				break
-			}
-			if time.Now().After(deadline) {
-				t.Fatal(err)
-			}
-		}
+		await.NoError(t, "memcached", func() (err error) {
+			conn, err = net.Dial("unix", socket)
+			return err
+		})
 		t.Cleanup(func() { conn.Close() })
 		shards = append(shards, bufio.NewReadWriter(bufio.NewReader(conn), bufio.NewWriter(conn)))
 		st.Services = append(st.Services, stack.Service{Name: fmt.Sprintf("mc%d", i), Kind: stack.Memcached, Host: "local", Listen: []string{"unix:" + socket}})

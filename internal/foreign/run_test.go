@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"kasoku/internal/await"
 	"kasoku/internal/host"
 	"kasoku/internal/host/hosttest"
 	"kasoku/internal/load"
@@ -42,25 +42,8 @@ server { listen %[2]s; location / { return 200 "hello\n"; } location /bad { retu
 		t.Fatalf("start nginx: %v (make deps-test installs it)", err)
 	}
 	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
-	poll(t, "nginx to listen", func() bool {
-		c, err := net.Dial("tcp", address)
-		if err == nil {
-			c.Close()
-		}
-		return err == nil
-	})
+	await.Accepts(t, address)
 	return "http://" + address
-}
-
-func poll(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for deadline := time.Now().Add(20 * time.Second); !done(); <-tick.C {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited 20 s in vain for %s", what)
-		}
-	}
 }
 
 func runner(t *testing.T, c Command, url string) *Runner {
@@ -292,7 +275,7 @@ func TestCancelled(t *testing.T) {
 	if pid == 0 {
 		t.Fatal("it did not run")
 	}
-	poll(t, "the end of what the benchmark started", func() bool {
+	await.For(t, "the end of what the benchmark started", func() bool {
 		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		return err != nil || strings.Contains(string(b), ") Z ")
 	})

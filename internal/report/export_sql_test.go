@@ -7,9 +7,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"kasoku/internal/host/hosttest"
+
+	"kasoku/internal/await"
 )
 
 // mariadb starts a server of its own and returns a client for it.
@@ -45,15 +46,14 @@ func mariadb(t *testing.T) func(stdin string) string {
 		out, err := cmd.CombinedOutput()
 		return string(out), err
 	}
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+	await.Accepts(t, filepath.Join(dir, "s"))
+	await.NoError(t, "MariaDB", func() error {
 		out, err := ask("SELECT 1")
-		if err == nil {
-			break
+		if err != nil {
+			err = fmt.Errorf("%w: %s", err, out)
 		}
-		if time.Now().After(end) {
-			t.Fatalf("MariaDB does not answer: %v: %s", err, out)
-		}
-	}
+		return err
+	})
 	return func(stdin string) string {
 		t.Helper()
 		out, err := ask(stdin)

@@ -13,6 +13,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"kasoku/internal/await"
 	"kasoku/internal/confedit/textedit"
 	_ "kasoku/internal/rapidseed"
 )
@@ -139,14 +140,10 @@ func TestMemcachedTakesEdits(t *testing.T) {
 	}
 	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
 	var conn net.Conn
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		if conn, err = net.Dial("unix", socket); err == nil {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("memcached %s does not answer: %v", c.joined.String(), err)
-		}
-	}
+	await.NoError(t, "memcached "+c.joined.String(), func() (err error) {
+		conn, err = net.Dial("unix", socket)
+		return err
+	})
 	defer func() { _ = conn.Close() }()
 	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
 	fmt.Fprint(conn, "stats settings\r\n")

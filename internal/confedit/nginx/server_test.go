@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"kasoku/internal/await"
 )
 
 // tempDir makes a directory with a short path, for sockets.
@@ -161,21 +163,14 @@ func serve(t *testing.T, servers string) func(host, uri string) (status int, bod
 	go func() { _ = cmd.Wait(); close(exited) }()
 	t.Cleanup(func() { _ = cmd.Process.Kill(); <-exited })
 	socket := filepath.Join(dir, "s")
-	for deadline := time.Now().Add(20 * time.Second); ; {
-		conn, err := net.Dial("unix", socket)
-		if err == nil {
-			_ = conn.Close()
-			break
-		}
+	await.NoError(t, "nginx", func() error {
 		select {
 		case <-exited:
 			t.Fatalf("nginx did not start:\n%s\n%s", log.String(), text)
-		case <-time.After(10 * time.Millisecond):
+		default:
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("nginx does not answer: %v\n", err)
-		}
-	}
+		return await.Dial(socket)
+	})
 	return func(host, uri string) (int, string) { t.Helper(); return request(t, socket, host, uri) }
 }
 

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"kasoku/internal/await"
 )
 
 // serve starts redis-server with a configuration that listens on dir/s, and
@@ -37,19 +39,15 @@ func serve(t *testing.T, dir, conf string) func(name string) string {
 	t.Cleanup(func() { _ = cmd.Process.Kill(); <-exited })
 	var conn net.Conn
 	var err error
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		if conn, err = net.Dial("unix", filepath.Join(dir, "s")); err == nil {
-			break
-		}
+	await.NoError(t, "redis-server", func() error {
 		select {
 		case <-exited:
 			t.Fatalf("redis-server refuses the configuration:\n%s\n%s", log.String(), conf)
 		default:
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("redis-server does not answer: %v", err)
-		}
-	}
+		conn, err = net.Dial("unix", filepath.Join(dir, "s"))
+		return err
+	})
 	t.Cleanup(func() { _ = conn.Close() })
 	return getter(t, conn)
 }

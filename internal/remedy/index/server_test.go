@@ -6,11 +6,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"kasoku/internal/host/hosttest"
 
 	_ "github.com/go-sql-driver/mysql"
+
+	"kasoku/internal/await"
 )
 
 // startMariaDB starts a private server until the end of the test.
@@ -53,22 +54,20 @@ func startMariaDB(t *testing.T) *sql.DB {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	for deadline := time.Now().Add(20 * time.Second); ; {
-		if err = db.Ping(); err == nil {
-			return db
-		}
-		if time.Now().After(deadline) {
-			text, _ := os.ReadFile(filepath.Join(dir, "log"))
-			t.Fatalf("MariaDB did not come up: %v\n%s", err, text)
-		}
+	said := func() string {
+		text, _ := os.ReadFile(filepath.Join(dir, "log"))
+		return string(text)
+	}
+	await.ForOr(t, "MariaDB", said, func() bool {
 		select {
 		case err := <-exited:
 			exited <- err
-			text, _ := os.ReadFile(filepath.Join(dir, "log"))
-			t.Fatalf("MariaDB ended: %v\n%s", err, text)
-		case <-time.After(50 * time.Millisecond):
+			t.Fatalf("MariaDB ended: %v\n%s", err, said())
+		default:
 		}
-	}
+		return db.Ping() == nil
+	})
+	return db
 }
 
 // memory is a folder without a disk, if there is one: an index is hidden and
