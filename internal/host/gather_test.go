@@ -13,19 +13,17 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"kasoku/internal/host"
 )
 
-// far is this machine some way off: every call takes a round trip.
+// far is this machine some way off: every call is a round trip.
 type far struct {
 	*host.Local
-	trip  time.Duration
 	calls atomic.Int64
 }
 
-func (f *far) wait() { f.calls.Add(1); time.Sleep(f.trip) }
+func (f *far) wait() { f.calls.Add(1) }
 
 func (f *far) ReadFile(ctx context.Context, p string) ([]byte, error) {
 	f.wait()
@@ -117,10 +115,8 @@ func TestGatherProcesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = child.Process.Kill(); _ = child.Wait() }()
-	h := &far{Local: host.NewLocal(), trip: 20 * time.Millisecond}
-	begun := time.Now()
+	h := &far{Local: host.NewLocal()}
 	g := host.Gather(ctx, h, "/proc/[0-9]*/stat", "/proc/[0-9]*/cmdline", "/proc/stat")
-	took := time.Since(begun)
 	for _, pid := range []int{os.Getpid(), child.Process.Pid} {
 		for _, name := range []string{"stat", "cmdline"} {
 			p := fmt.Sprintf("/proc/%d/%s", pid, name)
@@ -138,5 +134,5 @@ func TestGatherProcesses(t *testing.T) {
 	if n := h.calls.Load(); n != 1 {
 		t.Errorf("%d round trips, want 1", n)
 	}
-	t.Logf("%d processes in %s, of which 20 ms are the way", len(list), took.Round(time.Millisecond))
+	t.Logf("%d processes", len(list))
 }

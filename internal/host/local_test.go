@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"kasoku/internal/await"
 	"kasoku/internal/host"
 	"kasoku/internal/host/hosttest"
 )
@@ -110,14 +111,14 @@ func TestRunDiesWithKasoku(t *testing.T) {
 		t.Fatal(err)
 	}
 	pid := 0
-	until(t, func() bool {
+	await.For(t, "the child's number", func() bool {
 		b, _ := os.ReadFile(file)
 		pid, _ = strconv.Atoi(strings.TrimSpace(string(b)))
 		return pid > 0
 	})
 	child.Process.Kill()
 	child.Wait()
-	until(t, func() bool {
+	await.For(t, "the child's death", func() bool {
 		b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 		return err != nil || strings.Contains(string(b), ") Z ")
 	})
@@ -146,16 +147,5 @@ func TestReplaceKeepsAccessList(t *testing.T) {
 	n, err := syscall.Getxattr(file, "system.posix_acl_access", got)
 	if err != nil || string(got[:n]) != string(acl) {
 		t.Fatalf("access list %x, %v; want %x", got[:max(n, 0)], err, acl)
-	}
-}
-
-func until(t *testing.T, done func() bool) {
-	t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for deadline := time.Now().Add(20 * time.Second); !done(); <-tick.C {
-		if time.Now().After(deadline) {
-			t.Fatal("waited 20 s in vain")
-		}
 	}
 }

@@ -3,6 +3,7 @@ package stack
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -13,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"kasoku/internal/await"
 )
 
 func get(t *testing.T, url string) string {
@@ -133,18 +136,16 @@ func TestControlStalePIDFile(t *testing.T) {
 
 // family waits until a service has n processes and returns them: a master
 // listens before it has its workers.
-func family(t *testing.T, c *Controller, n int) []int {
+func family(t *testing.T, c *Controller, n int) (pids []int) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		pids, err := c.PIDs(t.Context())
+	said := func() string { return fmt.Sprintf("%d processes, want %d: %v", len(pids), n, pids) }
+	await.ForOr(t, "the processes of a service", said, func() bool {
+		var err error
+		pids, err = c.PIDs(t.Context())
 		must(t, err)
-		if len(pids) == n {
-			return pids
-		}
-		if time.Now().After(end) {
-			t.Fatalf("%d processes, want %d: %v", len(pids), n, pids)
-		}
-	}
+		return len(pids) == n
+	})
+	return pids
 }
 
 func TestControlPHPFPM(t *testing.T) {
@@ -278,15 +279,12 @@ func TestControlStartFails(t *testing.T) {
 	ctx := context.Background()
 	l := newLab(t)
 	c := l.add(Service{Name: "app", Kind: App, Listen: []string{"127.0.0.1:1"},
-		Control: Control{Start: []string{"sh", "-c", "echo no such thing as a free lunch >&2; exit 3"}}, Health: Health{Timeout: time.Minute}})
-	began := time.Now()
-	err := c.Start(ctx)
-	if err == nil || !strings.Contains(err.Error(), "free lunch") {
-		t.Errorf("start: %v", err)
-	}
-	if took := time.Since(began); took > 10*time.Second {
-		t.Errorf("took %s", took)
-	}
+		Control: Control{Start: []string{"sh", "-c", "echo no such thing as a free lunch >&2; exit 3"}}, Health: Health{Timeout: time.Hour}})
+	await.Ends(t, "the start of what cannot start", func() {
+		if err := c.Start(ctx); err == nil || !strings.Contains(err.Error(), "free lunch") {
+			t.Errorf("start: %v", err)
+		}
+	})
 }
 
 func TestControlCommand(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"kasoku/internal/await"
 	"kasoku/internal/host"
 	"kasoku/internal/host/ssh"
 	"kasoku/internal/host/sshtest"
@@ -37,7 +38,7 @@ func fakeSSH(t *testing.T, together int32, ok ...string) (closed *atomic.Int32) 
 		}
 		select {
 		case <-all:
-		case <-time.After(20 * time.Second):
+		case <-time.After(await.Limit):
 			return nil, nil, errors.New("the others were not asked meanwhile")
 		case <-ctx.Done():
 			return nil, nil, ctx.Err()

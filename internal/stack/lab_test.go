@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"kasoku/internal/await"
 	"kasoku/internal/host"
 	"kasoku/internal/host/hosttest"
 )
@@ -47,11 +48,11 @@ func newLab(t *testing.T) *lab {
 
 // killAll ends every process whose command line or folder names the lab's.
 func (l *lab) killAll() {
-	for range 100 {
+	await.For(l.t, "the end of the processes of "+l.dir, func() bool {
 		procs, err := readProcesses(context.Background(), l.h)
 		if err != nil {
 			l.t.Error(err)
-			return
+			return true
 		}
 		left := 0
 		for _, p := range procs.byPID {
@@ -63,12 +64,8 @@ func (l *lab) killAll() {
 				}
 			}
 		}
-		if left == 0 {
-			return
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	l.t.Errorf("processes of %s survive", l.dir)
+		return left == 0
+	})
 }
 
 func (l *lab) path(elem ...string) string { return filepath.Join(append([]string{l.dir}, elem...)...) }

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"kasoku/internal/await"
 	"kasoku/internal/host"
 	"kasoku/internal/host/hosttest"
 )
@@ -72,7 +73,7 @@ func TestByeEndsServe(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-	case <-time.After(20 * time.Second):
+	case <-time.After(await.Limit):
 		t.Fatal("the helper goes on after goodbye")
 	}
 	if _, err := c.Stat(t.Context(), "/"); !errors.Is(err, ErrLost) {
@@ -147,12 +148,10 @@ func TestStubbornPast(t *testing.T) {
 	}
 	go old.Wait()
 	var b []byte
-	for deadline := time.Now().Add(20 * time.Second); len(b) == 0; time.Sleep(5 * time.Millisecond) {
+	await.For(t, "the command to start", func() bool {
 		b, _ = os.ReadFile(file)
-		if time.Now().After(deadline) {
-			t.Fatal("the command does not start")
-		}
-	}
+		return len(b) > 0
+	})
 	var child int
 	fmt.Sscan(string(b), &child)
 	st, err := readStat(old.Process.Pid)
@@ -166,15 +165,7 @@ func TestStubbornPast(t *testing.T) {
 	if err := (Process{old.Process.Pid, st.start, me.Boot}).end(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		st, err := readStat(child)
-		if err != nil || st.state == 'Z' || st.state == 'X' {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("the command's child %d lives", child)
-		}
-	}
+	await.Gone(t, child)
 }
 
 func TestHelloOfAnotherProtocol(t *testing.T) {

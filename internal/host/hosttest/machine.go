@@ -4,7 +4,8 @@ import (
 	"os"
 	"syscall"
 	"testing"
-	"time"
+
+	"kasoku/internal/await"
 )
 
 // HoldMachine keeps other tests, those of other packages too, from changing or
@@ -18,13 +19,8 @@ func HoldMachine(t testing.TB) (release func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
-		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		if err == nil {
-			return func() { f.Close() }
-		}
-		if time.Now().After(end) {
-			t.Fatalf("another test holds the machine's settings: %v", err)
-		}
-	}
+	await.NoError(t, "the machine's settings, which another test holds", func() error {
+		return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	})
+	return func() { f.Close() }
 }

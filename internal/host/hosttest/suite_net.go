@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"kasoku/internal/await"
 	"kasoku/internal/host"
 )
 
@@ -105,7 +106,7 @@ func suiteConn(t *testing.T, h host.Host, network, address string) {
 	select {
 	case err := <-read:
 		wantErr(t, err, net.ErrClosed)
-	case <-time.After(20 * time.Second):
+	case <-time.After(await.Limit):
 		t.Fatal("closing does not end a read that waits")
 	}
 	if _, err := c.Write([]byte("x")); !errors.Is(err, net.ErrClosed) {

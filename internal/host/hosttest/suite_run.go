@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"kasoku/internal/await"
 	"kasoku/internal/host"
 )
 
@@ -52,7 +53,7 @@ func suiteRun(t *testing.T, h host.Host) {
 func suiteRunEnds(t *testing.T, h host.Host) {
 	child := func(dir string) int {
 		var pid int
-		poll(t, "the child's pid", func() bool {
+		await.For(t, "the child's pid", func() bool {
 			b, _ := os.ReadFile(filepath.Join(dir, "pid"))
 			pid, _ = strconv.Atoi(strings.TrimSpace(string(b)))
 			return pid > 0
@@ -65,7 +66,7 @@ func suiteRunEnds(t *testing.T, h host.Host) {
 	_, err := h.Run(t.Context(), host.Command{Argv: script, Dir: dir, Timeout: 3 * time.Second})
 	wantErr(t, err, context.DeadlineExceeded)
 	pid := child(dir)
-	poll(t, "the child's death after a timeout", func() bool { return !alive(pid) })
+	await.For(t, "the child's death after a timeout", func() bool { return !alive(pid) })
 
 	dir = t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -73,7 +74,7 @@ func suiteRunEnds(t *testing.T, h host.Host) {
 	_, err = h.Run(ctx, host.Command{Argv: script, Dir: dir})
 	wantErr(t, err, context.Canceled)
 	pid = child(dir)
-	poll(t, "the child's death after cancelling", func() bool { return !alive(pid) })
+	await.For(t, "the child's death after cancelling", func() bool { return !alive(pid) })
 
 	dir = t.TempDir()
 	r, err := h.Run(t.Context(), host.Command{Argv: []string{"sh", "-c", "sleep 300 & echo $! >pid; echo started"}, Dir: dir, Timeout: 20 * time.Second})
@@ -119,5 +120,5 @@ func suiteRunWatched(t *testing.T, h host.Host) {
 	if r.ExitCode != 3 {
 		t.Fatalf("exit status %d, want 3", r.ExitCode)
 	}
-	poll(t, "the death of what the command left in its group", func() bool { return !alive(pid) })
+	await.For(t, "the death of what the command left in its group", func() bool { return !alive(pid) })
 }

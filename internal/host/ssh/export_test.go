@@ -18,6 +18,13 @@ func OpenWith(ctx context.Context, o Options, linger time.Duration, alter func(i
 	return h, err
 }
 
+// Lost is closed when the host has noticed that its present connection is lost.
+func (h *Host) Lost() <-chan struct{} {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.link.client.Lost()
+}
+
 // Ssh is the process number of the present ssh.
 func (h *Host) Ssh() int {
 	h.mu.Lock()

@@ -6,8 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
+	"kasoku/internal/await"
 	"kasoku/internal/host"
 	"kasoku/internal/host/ssh"
 	"kasoku/internal/host/sshtest"
@@ -35,9 +35,9 @@ func TestLockOutlivesCut(t *testing.T) {
 // waitLost lets the host notice, so that what comes next has not begun yet.
 func waitLost(t *testing.T, h *ssh.Host) *ssh.Host {
 	t.Helper()
-	old := h.Ssh()
-	until(t, "ssh to end", func() bool { return !alive(old) })
-	time.Sleep(50 * time.Millisecond)
+	old, lost := h.Ssh(), h.Lost()
+	await.For(t, "ssh to end", func() bool { return !alive(old) })
+	await.Ends(t, "the connection", func() { <-lost })
 	return h
 }
 
@@ -54,7 +54,7 @@ func TestLockLost(t *testing.T) {
 			must(t, err)
 			s.Down()
 			var other func() error
-			until(t, "the lock to be free", func() bool { other, err = host.NewLocal().Lock(t.Context(), lock); return err == nil })
+			await.For(t, "the lock to be free", func() bool { other, err = host.NewLocal().Lock(t.Context(), lock); return err == nil })
 			if !still {
 				must(t, other())
 			} else {

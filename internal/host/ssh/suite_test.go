@@ -2,7 +2,6 @@ package ssh_test
 
 import (
 	"testing"
-	"time"
 
 	"kasoku/internal/host"
 	"kasoku/internal/host/hosttest"
@@ -49,16 +48,5 @@ func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
-	}
-}
-
-func until(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for deadline := time.Now().Add(20 * time.Second); !done(); <-tick.C {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited 20 s in vain for %s", what)
-		}
 	}
 }

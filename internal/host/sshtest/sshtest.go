@@ -4,7 +4,6 @@ package sshtest
 
 import (
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"os/user"
@@ -13,8 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
+	"kasoku/internal/await"
 	"kasoku/internal/host/hosttest"
 )
 
@@ -164,17 +163,11 @@ func (s *Server) Up() {
 	if err := s.cmd.Start(); err != nil {
 		s.t.Fatalf("start sshd: %v; install the package openssh-server (make deps-test)", err)
 	}
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		c, err := net.Dial("tcp", fmt.Sprint("127.0.0.1:", s.Port))
-		if err == nil {
-			c.Close()
-			return
-		}
-		if time.Now().After(deadline) {
-			b, _ := os.ReadFile(log)
-			s.t.Fatalf("sshd does not answer: %v\n%s", err, b)
-		}
+	said := func() string {
+		b, _ := os.ReadFile(log)
+		return string(b)
 	}
+	await.ForOr(s.t, "sshd", said, func() bool { return await.Dial(fmt.Sprint("127.0.0.1:", s.Port)) == nil })
 }
 
 // Down ends sshd and cuts all of its connections.
