@@ -64,7 +64,7 @@ func (b *bench) must(args ...string) string {
 // more: a daemon that keeps it open would make this time out.
 func run(t *testing.T, script string, args ...string) (string, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*await.Limit) // it installs a database
 	defer cancel()
 	out, err := exec.CommandContext(ctx, script, args...).CombinedOutput()
 	return string(out), err

@@ -140,23 +140,29 @@ func nextLogID(t *testing.T, b *bench) (id int) {
 	if _, err := newBrowser(b.stack.Load.URL).ask("POST", "/login", "10.5.0.2", credentials("user9", "pass9")); err != nil {
 		t.Fatal(err)
 	}
+	return int(b.number("SELECT MAX(id) FROM login_log"))
+}
+
+// number asks the database for one.
+func (b *bench) number(query string) (n int64) {
+	b.t.Helper()
 	svc := b.stack.Service("db")
 	password, err := os.ReadFile(svc.Login.PasswordFile)
 	if err != nil {
-		t.Fatal(err)
+		b.t.Fatal(err)
 	}
 	conf := mysql.NewConfig()
 	conf.User, conf.Passwd = svc.Login.User, strings.TrimSpace(string(password))
 	conf.Net, conf.Addr, conf.DBName = "tcp", svc.Listen[0], "login"
 	db, err := sql.Open("mysql", conf.FormatDSN())
 	if err != nil {
-		t.Fatal(err)
+		b.t.Fatal(err)
 	}
 	defer db.Close()
-	if err := db.QueryRow("SELECT MAX(id) FROM login_log").Scan(&id); err != nil {
-		t.Fatal(err)
+	if err := db.QueryRow(query).Scan(&n); err != nil {
+		b.t.Fatal(err)
 	}
-	return id
+	return n
 }
 
 // checkRestart: sessions and data outlive all processes; up twice is fine.
