@@ -14,6 +14,7 @@ import (
 
 	"kasoku/bench/load/peer"
 	"kasoku/bench/load/ratio"
+	"kasoku/internal/await"
 )
 
 func TestParse(t *testing.T) {
@@ -188,22 +189,14 @@ func TestInterrupted(t *testing.T) {
 		var out bytes.Buffer
 		done <- run(ctx, []string{"-only", "co", "-kasoku", dir + "/kasoku", "-peers", dir}, &out, &out)
 	}()
-	deadline := time.Now().Add(10 * time.Second)
-	for {
-		if _, err := os.Stat(mark); err == nil {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("the tool was not started")
-		}
-	}
+	await.NoError(t, "the tool to be started", func() error { _, err := os.Stat(mark); return err })
 	cancel()
 	select {
 	case code := <-done:
 		if code != 130 {
 			t.Errorf("status %d, want 130", code)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(await.Limit):
 		t.Fatal("it does not end")
 	}
 	pid, err := os.ReadFile(mark)

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"kasoku/internal/await"
 	"kasoku/internal/change"
 	"kasoku/internal/evidence"
 	"kasoku/internal/host"
@@ -96,11 +97,7 @@ func (w *web) ready(t *testing.T, out *bytes.Buffer) {
 			return err
 		}
 	}
-	for end := time.Now().Add(20 * time.Second); up() != nil; time.Sleep(50 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("it does not answer: %v: %s", up(), out.String())
-		}
-	}
+	await.ForOr(t, "the server", out.String, func() bool { return up() == nil })
 	var err error
 	w.exec, err = change.Open(t.Context(), change.Options{Dir: filepath.Join(w.dir, ".kasoku"), Stack: w.st, Hosts: w.hosts,
 		Control: func(name string) (change.Controller, error) {
@@ -224,9 +221,7 @@ func (w *web) placed(t *testing.T, plans []planner, work func() *load.Result, wr
 	was := lines(log)
 	res := work()
 	// The last lines are written after the answers.
-	for end := time.Now().Add(20 * time.Second); lines(log) < was+written && time.Now().Before(end); {
-		time.Sleep(20 * time.Millisecond)
-	}
+	await.For(t, "the last lines", func() bool { return lines(log) >= was+written })
 	if err := col.End(ctx); err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"kasoku/internal/await"
 	"kasoku/internal/change"
 	"kasoku/internal/evidence"
 	"kasoku/internal/host"
@@ -119,9 +120,7 @@ func TestHAProxyLogIsGivenTimes(t *testing.T) {
 			// Its workers are those of the configuration as found.
 			was := lines(w.dir + "/own.log")
 			w.get(t, "/items/1", 1)
-			for end := time.Now().Add(20 * time.Second); lines(w.dir+"/own.log") == was && time.Now().Before(end); {
-				time.Sleep(20 * time.Millisecond)
-			}
+			await.For(t, "the line", func() bool { return lines(w.dir+"/own.log") > was })
 			data, err := os.ReadFile(w.dir + "/own.log")
 			if err != nil {
 				t.Fatal(err)

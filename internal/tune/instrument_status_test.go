@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"kasoku/internal/await"
 	"kasoku/internal/change"
 	"kasoku/internal/evidence"
 	"kasoku/internal/host"
@@ -203,14 +204,10 @@ func TestFullPoolTellsIt(t *testing.T) {
 		for range 3 {
 			all.Go(func() { front.get(t, "/x", 1) })
 		}
-		for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-			if busy, _ := os.ReadDir(begun); len(busy) == 2 {
-				break
-			}
-			if time.Now().After(end) {
-				t.Fatal("two processes are not busy")
-			}
-		}
+		await.For(t, "two busy processes", func() bool {
+			busy, _ := os.ReadDir(begun)
+			return len(busy) == 2
+		})
 		return &load.Result{Requests: 3, Window: time.Second}
 	}, 0)
 	all.Wait()

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"kasoku/internal/await"
 	"kasoku/internal/experiment"
 	"kasoku/internal/stack"
 	"kasoku/internal/store"
@@ -219,12 +220,14 @@ func TestAnInterruptionThatLeavesSomething(t *testing.T) {
 		x.write("bench.sh", "#!/bin/sh\ncd app\nread speed <speed\n[ $speed = 100 ] || { "+edit+"; touch ../now; sleep 3; }\necho score: $((speed * 1000 + $(od -An -N1 -tu1 /dev/urandom)))\n")
 		ctx, interrupt := context.WithCancel(t.Context())
 		go func() {
-			for ctx.Err() == nil {
-				if _, err := os.Stat(filepath.Join(x.dir, "now")); err == nil {
-					interrupt()
+			_ = await.Until(func() error { // in vain: the run then ends in another way
+				if ctx.Err() != nil {
+					return nil
 				}
-				time.Sleep(5 * time.Millisecond)
-			}
+				_, err := os.Stat(filepath.Join(x.dir, "now"))
+				return err
+			})
+			interrupt()
 		}()
 		_, err := x.tuner.Try(ctx, Proposal{Diff: patch("speed", "100", "200"), Dir: filepath.Join(x.dir, "app")})
 		interrupt()

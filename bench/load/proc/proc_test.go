@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"kasoku/internal/await"
 )
 
 func TestParseMachine(t *testing.T) {
@@ -107,12 +109,7 @@ func TestRunStopped(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || !watched {
 		t.Errorf("ends with %v; watched: %v", err, watched)
 	}
-	deadline := time.Now().Add(5 * time.Second)
-	for !errors.Is(syscall.Kill(-pid, 0), syscall.ESRCH) {
-		if time.Now().After(deadline) {
-			t.Fatal("the group lives on")
-		}
-	}
+	await.For(t, "the end of the group", func() bool { return errors.Is(syscall.Kill(-pid, 0), syscall.ESRCH) })
 	if _, err := Run(t.Context(), Command{Args: []string{"sleep", "60"}, Limit: 50 * time.Millisecond}); err == nil || !strings.Contains(err.Error(), "still running after 50ms") {
 		t.Errorf("the limit gives %v", err)
 	}
