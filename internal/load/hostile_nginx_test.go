@@ -234,7 +234,7 @@ func TestNginxRestarts(t *testing.T) {
 			cmd := begin()
 			defer func() { cmd.Process.Signal(os.Interrupt); cmd.Wait() }()
 			calls, back := 0, int64(0) // right answers when it is back
-			o := Options{Scenario: hostileScenario(t, okStep, 10*time.Second), URL: "http://" + address, Workload: 8, Engine: e, Warmup: -1, Window: 5 * time.Second}
+			o := Options{Scenario: hostileScenario(t, resting, 10*time.Second), URL: "http://" + address, Workload: 8, Engine: e, Warmup: -1, Window: 5 * time.Second}
 			o.Progress = func(p Progress) {
 				if p.Phase != PhaseMeasure || p.Elapsed < progressEvery/2 {
 					return

@@ -72,7 +72,7 @@ func vanish(t *testing.T, network string, e Engine, users int) {
 	}
 	s.serve(l)
 	t.Cleanup(s.end)
-	o := Options{Scenario: hostileScenario(t, okStep, 10*time.Second), URL: url, Workload: users, Engine: e, Warmup: -1, Window: 5 * time.Second}
+	o := Options{Scenario: hostileScenario(t, resting, 10*time.Second), URL: url, Workload: users, Engine: e, Warmup: -1, Window: 5 * time.Second}
 	// Progress comes each 250 ms: gone with the first call, back with the third.
 	calls := 0
 	var gone time.Time

@@ -37,6 +37,7 @@ const (
 	okHead    = "HTTP/1.1 200 OK\r\n"
 	okAnswer  = okHead + "Content-Length: 2\r\n\r\nok"
 	okStep    = "{request: \"GET /${id.n}\", expect: {contains: ok}, think: 1ms}"
+	resting   = "{request: \"GET /${id.n}\", expect: {contains: ok}, think: 10ms}" // for long windows
 	chunkHead = okHead + "Transfer-Encoding: chunked\r\n\r\n"
 )
 
