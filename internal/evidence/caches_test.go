@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"kasoku/internal/await"
 	"kasoku/internal/host"
 	"kasoku/internal/stack"
 )
@@ -46,7 +47,7 @@ func server(t testing.TB, ready func() error, name string, args ...string) {
 			<-done
 		}
 	})
-	if err := within(30*time.Second, name+" answers", func() error {
+	if err := within(name+" answers", func() error {
 		select {
 		case <-done:
 			return fmt.Errorf("it ended: %s", log.String())
@@ -78,7 +79,7 @@ func portOf(t testing.TB) int {
 }
 
 // say sends text to a server and reads until the answer ends with until.
-func say(t testing.TB, network, address, text, until string) {
+func say(t testing.TB, network, address, text, until string) (got string) {
 	t.Helper()
 	c, err := net.Dial(network, address)
 	if err != nil {
@@ -91,7 +92,6 @@ func say(t testing.TB, network, address, text, until string) {
 	if _, err := io.WriteString(c, text); err != nil {
 		t.Fatal(err)
 	}
-	got := ""
 	for r := bufio.NewReader(c); !strings.HasSuffix(got, until); {
 		b, err := r.ReadByte()
 		if err != nil {
@@ -99,6 +99,7 @@ func say(t testing.TB, network, address, text, until string) {
 		}
 		got += string(b)
 	}
+	return got
 }
 
 // observe takes one window of the sources of one finder, in which work is done.
@@ -123,13 +124,39 @@ func observe(t testing.TB, find func(context.Context, setting) ([]source, []Heal
 	return ev
 }
 
+// What Redis is asked for the number of its PINGs.
+const (
+	redisCommands = "AUTH hunter2\r\nINFO commandstats\r\nECHO end\r\n"
+	redisEnd      = "$3\r\nend\r\n"
+	redisPings    = "cmdstat_ping:calls=%d,"
+)
+
+// counted is a server's own number in the answer to a question, 0 if it has none yet.
+func counted(t *testing.T, socket, question, end, format string) (n int) {
+	t.Helper()
+	for line := range strings.Lines(say(t, "unix", socket, question, end)) {
+		var found int
+		if _, err := fmt.Sscanf(line, format, &found); err == nil {
+			n = found
+		}
+	}
+	return n
+}
+
+// probed waits until a server has counted that many: the first connects, from the
+// second on they are timed.
+func probed(t *testing.T, socket, question, end, format string, most int) {
+	t.Helper()
+	await.For(t, "some probes", func() bool { return counted(t, socket, question, end, format) > most })
+}
+
 func TestMemcachedLive(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "m")
 	server(t, connects("unix", socket), "memcached", "-u", "root", "-s", socket, "-m", "8")
 	svc := stack.Service{Name: "cache", Kind: stack.Memcached, Listen: []string{"unix:" + socket}}
 	ev := observe(t, findMemcached, true, svc, func() {
 		say(t, "unix", socket, "set forever 0 0 3\r\nabc\r\nset hour 0 3600 3\r\nabc\r\nget forever\r\nget nothing\r\nget hour\r\n", "VALUE hour 0 3\r\nabc\r\nEND\r\n")
-		time.Sleep(350 * time.Millisecond) // some probes
+		probed(t, socket, "stats\r\n", "END\r\n", "STAT get_misses %d", 1+2) // one is the service's
 	})
 	c := ev.Counters["cache"]
 	if c.Delta["get_hits"] != 2 || c.Delta["cmd_set"] != 2 || c.Delta["items:1:moves_to_cold"] < 0 || c.Value["settings:maxbytes"] != "8388608" {
@@ -170,8 +197,9 @@ func TestRedisLive(t *testing.T) {
 	server(t, connects("unix", socket), "redis-server", conf)
 	svc := stack.Service{Name: "cache", Kind: stack.Redis, Listen: []string{"unix:" + socket}, Login: &stack.Login{PasswordFile: write("pw", "hunter2\n")}}
 	work := func() {
+		before := counted(t, socket, redisCommands, redisEnd, redisPings)
 		say(t, "unix", socket, "AUTH hunter2\r\nSET tokenkey 1\r\nGET tokenkey\r\nGET absent\r\n", "$1\r\n1\r\n$-1\r\n")
-		time.Sleep(350 * time.Millisecond) // some probes
+		probed(t, socket, redisCommands, redisEnd, redisPings, before+2)
 	}
 	ev := observe(t, findRedis, false, svc, work)
 	c := ev.Counters["cache"]
@@ -253,8 +281,17 @@ func TestVarnishLive(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		// The counters of a worker thread are added when it has nothing to do.
-		time.Sleep(1500 * time.Millisecond)
+		// The counters of a worker thread are added when it has nothing to do. The
+		// first request was made when the server was to answer.
+		await.For(t, "Varnish to count 6 requests", func() bool {
+			out, err := exec.Command("varnishstat", "-n", filepath.Join(dir, "v"), "-1", "-f", "MAIN.client_req").Output()
+			var name string
+			n := 0
+			if err == nil {
+				_, err = fmt.Sscan(string(out), &name, &n)
+			}
+			return err == nil && n >= 6
+		})
 	})
 	c := ev.Counters["varnish"]
 	if h := healthOf(ev, "counters of varnish"); !h.OK || c.Delta["MAIN.client_req"] < 4 || c.Delta["MAIN.cache_hit"] < 4 {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"kasoku/internal/await"
 	"kasoku/internal/host"
 	"kasoku/internal/host/ssh"
 	"kasoku/internal/host/sshtest"
@@ -52,8 +53,17 @@ func TestContainersLive(t *testing.T) {
 	if err := c.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(3 * time.Second)
-	ev, err := c.Stop(context.Background(), &load.Result{Window: 3 * time.Second})
+	// As much as can be told from a host that is idle, however long that takes here:
+	// 150 ticks of 10 ms, utime and stime of proc_pid_stat(5).
+	begun := time.Now()
+	const works150 = `p=/proc/$(systemctl show --value -p MainPID work.service)/stat
+t() { set -- $(cut -d')' -f2 <$p); echo $((${12} + ${13})); }
+a=$(t); while [ $(($(t) - a)) -lt 150 ]; do sleep 0.5; done`
+	res, err := hosts["h2"].Run(t.Context(), host.Command{Argv: []string{"sh", "-c", works150}, Timeout: await.Limit})
+	if err != nil || res.ExitCode != 0 {
+		t.Fatalf("%v %s", err, res.Stderr)
+	}
+	ev, err := c.Stop(context.Background(), &load.Result{Window: time.Since(begun)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -80,7 +80,7 @@ func TestFPMSlowLogLive(t *testing.T) {
 		_, err := fastcgiGet(t.Context(), host.NewLocal(), dir+"/php.sock", dir+"/index.php", "", 30*time.Second)
 		return err
 	}
-	if err := within(40*time.Second, "php-fpm answers", ask); err != nil {
+	if err := within("php-fpm answers", ask); err != nil {
 		t.Fatal(err)
 	}
 	ev := observeAll(t, errorSources, setFor(stack.Service{Name: "php", Kind: stack.PHPFPM, Host: "local", Binary: bin, Config: dir + "/fpm.conf"}, cmd.Process.Pid), func() {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"kasoku/internal/await"
 	"kasoku/internal/host"
 )
 
@@ -46,13 +47,11 @@ func TestFastCGITimeout(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	began := time.Now()
-	if _, err := fastcgiGet(t.Context(), host.NewLocal(), l.Addr().String(), "/status", "json", 100*time.Millisecond); err == nil {
-		t.Error("no error")
-	}
-	if took := time.Since(began); took > 5*time.Second {
-		t.Errorf("took %v", took)
-	}
+	await.Ends(t, "a question that nobody answers", func() {
+		if _, err := fastcgiGet(t.Context(), host.NewLocal(), l.Addr().String(), "/status", "json", 100*time.Millisecond); err == nil {
+			t.Error("no error")
+		}
+	})
 }
 
 func FuzzFastCGI(f *testing.F) {

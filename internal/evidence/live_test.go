@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"kasoku/internal/await"
 	"kasoku/internal/host"
 	"kasoku/internal/host/hosttest"
 	"kasoku/internal/stack"
@@ -192,7 +193,7 @@ func (l *live) start(port, dbPort int) error {
 	if err := l.daemon("nginx.pid", paths["nginx"], "-p", d, "-c", d+"/nginx.conf", "-g", "daemon off;"); err != nil {
 		return err
 	}
-	return within(10*time.Second, "the site answers", func() error {
+	return within("the site answers", func() error {
 		_, err := l.get("/?n=1")
 		return err
 	})
@@ -217,7 +218,7 @@ func (l *live) daemon(pidFile, name string, args ...string) error {
 			syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 		}
 	})
-	return within(20*time.Second, name+" starts", func() error {
+	return within(name+" starts", func() error {
 		select {
 		case <-done:
 			return fmt.Errorf("it ended: %s", log.String())
@@ -234,7 +235,7 @@ func (l *live) fill(socket string) error {
 		return err
 	}
 	defer root.Close()
-	if err := within(20*time.Second, "the database answers", root.Ping); err != nil {
+	if err := within("the database answers", root.Ping); err != nil {
 		return err
 	}
 	for _, q := range []string{
@@ -270,19 +271,12 @@ func (l *live) get(uri string) (string, error) {
 	return string(body), err
 }
 
-// within polls until f succeeds.
-func within(d time.Duration, what string, f func() error) error {
-	deadline := time.Now().Add(d)
-	for {
-		err := f()
-		if err == nil {
-			return nil
-		}
-		if time.Now().After(deadline) {
-			return fmt.Errorf("waiting until %s: %w", what, err)
-		}
-		time.Sleep(20 * time.Millisecond) // between polls
+// within waits until f succeeds.
+func within(what string, f func() error) error {
+	if err := await.Until(f); err != nil {
+		return fmt.Errorf("waiting until %s: %w", what, err)
 	}
+	return nil
 }
 
 // set sets server variables and puts them back when the test ends.

@@ -212,10 +212,7 @@ func ownTicks(t testing.TB) int64 {
 // useCPU keeps this process busy until its CPU time is that many ticks.
 func useCPU(t testing.TB, ticks int64) {
 	t.Helper()
-	for deadline := time.Now().Add(5 * time.Second); ownTicks(t) < ticks; {
-		if time.Now().After(deadline) {
-			t.Fatalf("this process did not get to %d ticks of CPU in 5 s", ticks)
-		}
+	for ownTicks(t) < ticks { // reading it is work, too
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/google/pprof/profile"
 
+	"kasoku/internal/await"
 	"kasoku/internal/host"
 	"kasoku/internal/stack"
 )
@@ -96,10 +98,14 @@ func TestPerf(t *testing.T) {
 	}
 	defer cmd.Wait()
 	defer syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-	time.Sleep(100 * time.Millisecond) // the child is there
+	pid := strconv.Itoa(cmd.Process.Pid)
+	await.For(t, "the child", func() bool {
+		children, err := os.ReadFile("/proc/" + pid + "/task/" + pid + "/children")
+		return err == nil && len(children) > 0
+	})
 	var ev *Evidence
 	// On a full machine perf itself is slow to start.
-	for window := 2 * time.Second; window < 20*time.Second; window *= 2 {
+	for window := time.Second; window < 20*time.Second; window *= 2 {
 		ev = observeAll(t, findPerf, setFor(stack.Service{Name: "count", Kind: stack.App, Host: "local"}, cmd.Process.Pid), func() { time.Sleep(window) })
 		if len(ev.Profiles) > 0 {
 			break
@@ -292,7 +298,7 @@ func startFPM(t *testing.T) *fpmLab {
 	t.Cleanup(func() { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL); cmd.Wait() })
 	l.pid = cmd.Process.Pid
 	l.svc = stack.Service{Name: "php", Kind: stack.PHPFPM, Host: "local", Binary: bin, Config: dir + "/fpm.conf"}
-	if err := within(20*time.Second, "php-fpm answers", l.ask); err != nil {
+	if err := within("php-fpm answers", l.ask); err != nil {
 		log, _ := os.ReadFile(dir + "/fpm.err")
 		t.Fatalf("%v\n%s", err, log)
 	}

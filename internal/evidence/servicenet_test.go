@@ -46,7 +46,7 @@ func TestServiceNetOfContainer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := within(10*time.Second, "the namespace is there", func() error {
+	if err := within("the namespace is there", func() error {
 		if its, err := os.Readlink("/proc/" + pid + "/ns/net"); err != nil || its == ours {
 			return fmt.Errorf("%s, %v", its, err)
 		}

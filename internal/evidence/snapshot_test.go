@@ -10,8 +10,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-	"time"
 
+	"kasoku/internal/await"
 	"kasoku/internal/host"
 	"kasoku/internal/load"
 )
@@ -175,10 +175,10 @@ func TestIndexUseByUserStatistics(t *testing.T) {
 		t.Fatal(err)
 	}
 	conn.Close()
-	deadline := time.Now().Add(10 * time.Second)
-	for users.Indexes[1].Reads < 1 && time.Now().Before(deadline) {
+	await.For(t, "the index to be counted", func() bool {
 		readIndexUse(ctx, l.db, db, byName)
-	}
+		return users.Indexes[1].Reads > 0
+	})
 	if x := users.Indexes[1]; x.Name != "email" || x.Reads < 1 || users.Indexes[2].Reads != 0 {
 		t.Errorf("%+v", users.Indexes)
 	}

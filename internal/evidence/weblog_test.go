@@ -31,7 +31,7 @@ func webServer(t *testing.T, url, name string, args ...string) {
 	stop := liveStop[before]
 	liveStop = liveStop[:before]
 	t.Cleanup(stop)
-	if err := within(20*time.Second, name+" answers", func() error { return ask(url) }); err != nil {
+	if err := within(name+" answers", func() error { return ask(url) }); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -125,7 +125,7 @@ func TestApacheLogsLive(t *testing.T) {
 	url := fmt.Sprintf("http://127.0.0.1:%d", port)
 	webServer(t, url+"/items/1", "apache2", "-d", dir, "-f", dir+"/apache.conf", "-D", "FOREGROUND")
 	st := &stack.Stack{Load: stack.LoadConfig{URL: url}, Services: []stack.Service{{Name: "web", Kind: stack.Apache, Config: dir + "/apache.conf", Listen: []string{fmt.Sprintf("127.0.0.1:%d", port)}}}}
-	ev := watchWeb(t, st, time.Second, 32, func() {
+	ev := watchWeb(t, st, 0, 32, func() {
 		for i := range 30 {
 			if err := ask(fmt.Sprintf("%s/items/%d", url, 1+i%2)); err != nil {
 				t.Error(err)
@@ -137,7 +137,7 @@ func TestApacheLogsLive(t *testing.T) {
 			}
 		}
 		// The last lines are written after the answers; one was there before.
-		_ = within(20*time.Second, "the log is written", func() error {
+		_ = within("the log is written", func() error {
 			data, err := os.ReadFile(dir + "/access.log")
 			if n := strings.Count(string(data), "\n"); err == nil && n < 33 {
 				err = fmt.Errorf("%d lines", n)
@@ -241,14 +241,14 @@ func TestHAProxyLive(t *testing.T) {
 			t.Error(health)
 		}
 		st.Services[0].AccessLog = file
-		ev := watchWeb(t, st, time.Second, 20, func() {
+		ev := watchWeb(t, st, 0, 20, func() {
 			before := lineCount(file)
 			for i := range 20 {
 				if err := ask(fmt.Sprintf("http://%s/items/%d", address, i)); err != nil {
 					t.Error(err)
 				}
 			}
-			_ = within(20*time.Second, "haproxy writes", func() error {
+			_ = within("haproxy writes", func() error {
 				if n := lineCount(file); n < before+20 {
 					return fmt.Errorf("%d lines", n-before)
 				}
@@ -268,7 +268,7 @@ func TestHAProxyLive(t *testing.T) {
 // understood.
 func TestErrorLogsLive(t *testing.T) {
 	l := startLive(t)
-	ev := watchWeb(t, l.st, time.Second, 0, func() {
+	ev := watchWeb(t, l.st, 0, 0, func() {
 		for range 3 { // a wrong password each
 			if db, err := stack.OpenDB(t.Context(), l.hosts["local"], &stack.Service{Name: "db", Kind: stack.MariaDB, Host: "local", Login: &stack.Login{User: "nobody", Socket: l.dir + "/db.sock"}}); err == nil {
 				_ = db.Ping()
