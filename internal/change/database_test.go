@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"kasoku/internal/await"
 )
 
 func (l lab) open(t *testing.T) *Executor {
@@ -140,7 +142,7 @@ func TestKilledAfterRounding(t *testing.T) {
 }
 
 func (l lab) poolSettled(t *testing.T) error {
-	return until(limit, func() error {
+	return await.Until(func() error {
 		if s := l.ask(t, "SHOW GLOBAL STATUS LIKE 'innodb_buffer_pool_resize_status'"); s != "" && !strings.HasPrefix(s, "Completed") {
 			return errors.New(s)
 		}
@@ -218,7 +220,7 @@ func TestIndexCancelled(t *testing.T) {
 	x.options.Trace = func(step string) {
 		if strings.HasSuffix(step, "change0.write") {
 			go func() {
-				_ = until(limit, func() error {
+				_ = await.Until(func() error {
 					if l.ask(t, building) == "0" {
 						return errors.New("not yet")
 					}

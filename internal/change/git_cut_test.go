@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"kasoku/internal/await"
 )
 
 // TestGitIsNotCutOff: an interruption waits for git's end, which leaves no lock,
@@ -19,7 +21,7 @@ func TestGitIsNotCutOff(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	go func() {
-		_ = until(limit, func() error { _, err := os.Stat(l.path("app/.git/slow")); return err })
+		_ = await.Until(func() error { _, err := os.Stat(l.path("app/.git/slow")); return err })
 		cancel()
 	}()
 	if _, err := x.Apply(ctx, Intent{Title: "t", Changes: []Change{appPatch(l)}}); !errors.Is(err, context.Canceled) {

@@ -10,7 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"kasoku/internal/await"
 )
 
 // theApp belongs to another user than the tests, as an application does.
@@ -339,7 +340,7 @@ func TestGitKilledInBuild(t *testing.T) {
 	c := exec.Command(os.Args[0])
 	c.Env = append(os.Environ(), "KASOKU_TEST_VICTIM=git-apply", "KASOKU_TEST_LAB="+l.dir, "KASOKU_TEST_DIR="+dir)
 	must(t, c.Start())
-	must(t, until(limit, func() error {
+	must(t, await.Until(func() error {
 		if _, err := os.Stat(l.path("app/build/out")); err == nil {
 			return errors.New("the last build is still there")
 		}
@@ -356,6 +357,13 @@ func TestGitKilledInBuild(t *testing.T) {
 	defer x.Close()
 	_, err = x.Recover(t.Context())
 	must(t, err)
-	time.Sleep(100 * time.Millisecond) // a build that goes on would write now
+	await.For(t, "the end of what works in the checkout", func() bool {
+		all, err := filepath.Glob("/proc/[0-9]*/cwd")
+		must(t, err)
+		return !slices.ContainsFunc(all, func(link string) bool {
+			in, err := os.Readlink(link)
+			return err == nil && (in == l.path("app") || strings.HasPrefix(in, l.path("app")+"/"))
+		})
+	})
 	wantEqual(t, "recovered", l.seenApp(t), before)
 }

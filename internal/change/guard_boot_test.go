@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"kasoku/internal/await"
 	"kasoku/internal/host"
 	"kasoku/internal/stack"
 )
@@ -121,7 +122,7 @@ func TestGuardDoesNotStoreLogins(t *testing.T) {
 	}
 	must(t, x.UndoAll(t.Context()))
 	must(t, x.Close())
-	must(t, until(limit, func() error {
+	must(t, await.Until(func() error {
 		if syscall.Kill(s.PID, 0) == nil {
 			return errors.New("the guard lives on")
 		}

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"kasoku/internal/await"
 	"kasoku/internal/host"
 	"kasoku/internal/stack"
 )
@@ -108,7 +109,7 @@ func (g guarded) state(t *testing.T) guardState {
 // settled waits until the guard has done what it had to do.
 func (g guarded) settled(t *testing.T, phases ...string) {
 	t.Helper()
-	must(t, until(limit, func() error {
+	must(t, await.Until(func() error {
 		s := g.state(t)
 		for _, p := range phases {
 			if s.Phase == p && (p != phaseDone || syscall.Kill(s.PID, 0) != nil) {
@@ -202,7 +203,7 @@ func TestGuardKilledAtEveryStep(t *testing.T) {
 		g := l.guarded(t)
 		must(t, os.WriteFile(filepath.Join(g.base, killAt), []byte(strconv.Itoa(step)), 0o600))
 		g.stay(t, true)
-		must(t, until(limit, func() error {
+		must(t, await.Until(func() error {
 			if s := g.state(t); syscall.Kill(s.PID, 0) == nil {
 				return fmt.Errorf("the guard lives on: %q", s.Phase)
 			}
@@ -310,7 +311,7 @@ func TestStalledTogether(t *testing.T) {
 	must(t, syscall.Kill(guard, syscall.SIGCONT))
 	time.Sleep(2 * liveDeadline / looksPerDeadline) // it looks
 	must(t, c.Process.Signal(syscall.SIGCONT))
-	must(t, until(limit, func() error {
+	must(t, await.Until(func() error {
 		if beat().Equal(last) {
 			return errors.New("no heartbeat of the controller that goes on")
 		}
@@ -334,7 +335,7 @@ func TestClockJumps(t *testing.T) {
 		must(t, os.Chtimes(filepath.Join(g.copyDir(), beatFile), at, at))
 		jumped := time.Now()
 		g.settled(t, phaseDone)
-		if took := time.Since(jumped); took < testDeadline/2 {
+		if took := time.Since(jumped); took < testDeadline/2 { // the deadline is counted from before the jump
 			t.Fatalf("the guard did not wait: %s", took)
 		}
 		wantEqual(t, "host", l.seen(t), before)
@@ -358,7 +359,7 @@ func TestLiveControllerIsLeftInPeace(t *testing.T) {
 	must(t, x.Close())
 	wantEqual(t, "host", l.seen(t), before)
 	g.settled(t, phaseDisarmed)
-	must(t, until(limit, func() error {
+	must(t, await.Until(func() error {
 		if syscall.Kill(guard.PID, 0) == nil {
 			return errors.New("the guard lives on though it was disarmed")
 		}

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"kasoku/internal/await"
 )
 
 // asFound makes the database as it was found.
@@ -272,7 +274,7 @@ func TestKilledWhileTheServerBuilds(t *testing.T) {
 	c := exec.Command(os.Args[0])
 	c.Env = append(os.Environ(), "KASOKU_TEST_VICTIM=index", "KASOKU_TEST_LAB="+l.dir, "KASOKU_TEST_DIR="+dir)
 	must(t, c.Start())
-	must(t, until(limit, func() error {
+	must(t, await.Until(func() error {
 		if l.ask(t, building) == "0" {
 			return errors.New("CREATE INDEX does not begin")
 		}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"kasoku/internal/await"
 	"kasoku/internal/host"
 	"kasoku/internal/host/hosttest"
 	"kasoku/internal/stack"
@@ -141,25 +142,13 @@ func (l lab) startMariaDB() error {
 	if err := labServer.Start(); err != nil {
 		return err
 	}
-	return until(60*time.Second, func() error {
+	return await.Until(func() error {
 		db, err := l.db(context.Background())
 		if err == nil {
 			db.Close()
 		}
 		return err
 	})
-}
-
-// until polls, because servers tell nobody when they are ready.
-func until(limit time.Duration, ready func() error) error {
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for deadline := time.Now().Add(limit); ; <-tick.C {
-		err := ready()
-		if err == nil || time.Now().After(deadline) {
-			return err
-		}
-	}
 }
 
 func stopLab() {
@@ -293,7 +282,7 @@ func (c labControl) Reload(ctx context.Context) error {
 		if err := syscall.Kill(pid, syscall.SIGHUP); err != nil {
 			return err
 		}
-		return until(20*time.Second, func() error { // the new workers are there and the old ones gone
+		return await.Until(func() error { // the new workers are there and the old ones gone
 			now := children(pid)
 			if now == "" || strings.Contains(now, before) {
 				return fmt.Errorf("nginx: workers %s, then %s", before, now)
@@ -309,7 +298,7 @@ func (c labControl) Reload(ctx context.Context) error {
 		if err := syscall.Kill(pid, syscall.SIGUSR2); err != nil {
 			return err
 		}
-		return until(5*time.Second, func() error {
+		return await.Until(func() error {
 			now, err := c.pid("fpm.pid")
 			if err != nil || now == pid || children(now) == "" {
 				return fmt.Errorf("php-fpm was %d, is %d, %v", pid, now, err)
@@ -332,7 +321,7 @@ func (c labControl) Restart(ctx context.Context) error {
 	}
 	if pid, err := c.pid("fpm.pid"); err == nil {
 		_ = syscall.Kill(pid, syscall.SIGKILL) // it may be gone already
-		if err := until(5*time.Second, func() error {
+		if err := await.Until(func() error {
 			if syscall.Kill(pid, 0) == nil {
 				return fmt.Errorf("php-fpm %d does not end", pid)
 			}
@@ -345,7 +334,7 @@ func (c labControl) Restart(ctx context.Context) error {
 }
 
 func (c labControl) WaitHealthy(ctx context.Context) error {
-	return until(20*time.Second, func() error {
+	return await.Until(func() error {
 		switch c.service {
 		case "web":
 			_, err := c.serves()

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"kasoku/internal/await"
 	"kasoku/internal/host"
 	"kasoku/internal/host/hosttest"
 	"kasoku/internal/stack"
@@ -182,7 +183,7 @@ func TestCutOffHost(t *testing.T) {
 	answer, err := l.serves()
 	must(t, err)
 	wantEqual(t, "web1", answer, "before")
-	must(t, until(limit, func() error {
+	must(t, await.Until(func() error {
 		if now := l.seen(t); now != before {
 			return errors.New("db1 does not put itself back")
 		}

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"kasoku/internal/await"
 	"kasoku/internal/host/hosttest"
 )
 
@@ -44,7 +45,7 @@ func (c moveControl) WaitHealthy(ctx context.Context) error {
 		if strings.HasPrefix(m[1], "/") {
 			network = "unix"
 		}
-		if err := until(10*time.Second, func() error {
+		if err := await.Until(func() error {
 			conn, err := net.Dial(network, m[1])
 			if err == nil {
 				conn.Close()

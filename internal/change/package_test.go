@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"kasoku/internal/await"
 	"kasoku/internal/host"
 )
 
@@ -313,7 +314,7 @@ func TestPackageKilledInDpkg(t *testing.T) {
 				wanted = 2
 			}
 			// The second postinst is that of the way back.
-			must(t, until(limit, func() error { return o.configuring(dir, wanted) }))
+			must(t, await.Until(func() error { return o.configuring(dir, wanted) }))
 			must(t, c.Process.Kill())
 			c.Wait()
 			if hard {
@@ -387,7 +388,7 @@ func (o overlay) dpkgs() []dpkgProcess {
 
 func (o overlay) killDpkg(t *testing.T) {
 	t.Helper()
-	must(t, until(limit, func() error {
+	must(t, await.Until(func() error {
 		left := o.dpkgs()
 		for _, p := range left {
 			syscall.Kill(p.pid, unix.SIGKILL)

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"kasoku/internal/await"
 )
 
 // A database is copied and followed while an application writes, turned round to
@@ -28,7 +30,7 @@ func TestDatabaseTurnedAndBack(t *testing.T) {
 		if got := p.ask(t, "main", "SELECT @@read_only") + p.ask(t, "spare", "SELECT @@read_only"); got != "10" {
 			t.Fatalf("read-only: %s", got)
 		}
-		must(t, until(limit, func() error { // the application is there
+		must(t, await.Until(func() error { // the application is there
 			if p.ask(t, "spare", "SELECT COUNT(*) FROM shop.orders WHERE writer = 'spare'") == "0" {
 				return os.ErrNotExist
 			}
@@ -145,7 +147,7 @@ func TestReplicaTellsNoLog(t *testing.T) {
 		p.exec(t, name, "SELECT 'it logs'")
 		for _, log := range []string{".slow", ".general"} {
 			text := ""
-			must(t, until(limit, func() error { // it is written after the answer
+			must(t, await.Until(func() error { // it is written after the answer
 				if text = strings.ToLower(content(t, p.path(name+log))); !strings.Contains(text, "it logs") {
 					return fmt.Errorf("%s%s does not log: %s", name, log, text)
 				}

@@ -4,6 +4,8 @@ import (
 	"os"
 	"testing"
 	"time"
+
+	"kasoku/internal/await"
 )
 
 // TestSameTime: a file that is written again has the time that it had, so that
@@ -36,9 +38,7 @@ func TestSameTime(t *testing.T) {
 		if c.otherNow {
 			again = "c"
 		}
-		for write("z").Equal(first) { // until the clock has moved on
-			time.Sleep(time.Millisecond)
-		}
+		await.For(t, "the clock to move on", func() bool { return !write("z").Equal(first) })
 		if second := write(again); second.Equal(first) != (c.same && !c.otherNow) || first.Equal(long) {
 			t.Errorf("%s: %s, then %s", c.name, first, second)
 		}

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"kasoku/internal/await"
 )
 
 // kept is a database that was copied and turned to the copy, both kept.
@@ -189,7 +191,7 @@ func TestDatabaseStatementThatFails(t *testing.T) {
 			return err
 		}
 	}
-	must(t, until(limit, drift(1)))
+	must(t, await.Until(drift(1)))
 	d, err := x.Verify(t.Context())
 	must(t, err)
 	for _, says := range []string{"main cannot do what spare did", "1396", "make it", "START SLAVE"} {
@@ -198,7 +200,7 @@ func TestDatabaseStatementThatFails(t *testing.T) {
 		}
 	}
 	p.exec(t, "main", append(only, "START SLAVE")...)
-	must(t, until(limit, drift(0)))
+	must(t, await.Until(drift(0)))
 	must(t, x.UndoAll(t.Context()))
 }
 

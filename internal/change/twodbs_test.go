@@ -15,6 +15,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"kasoku/internal/await"
 	"kasoku/internal/host/hosttest"
 	"kasoku/internal/stack"
 )
@@ -72,7 +73,7 @@ func (p twoDBs) start(t *testing.T, name string, i int, more []string) {
 			t.Logf("%s said:\n%s", name, b[max(0, len(b)-3000):])
 		}
 	})
-	must(t, until(60*time.Second, func() error {
+	must(t, await.Until(func() error {
 		db, err := p.db(context.Background(), name)
 		if err == nil {
 			db.Close()

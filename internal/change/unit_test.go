@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"kasoku/internal/await"
 	"kasoku/internal/host"
 )
 
@@ -215,7 +216,7 @@ func TestPrograms(t *testing.T) {
 		}
 		return strings.Join(words, ", ")
 	}
-	must(t, until(limit, func() error {
+	must(t, await.Until(func() error {
 		if s := seen(); s != "broken STOPPED, worker RUNNING" {
 			return errors.New(s)
 		}
