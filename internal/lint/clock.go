@@ -52,9 +52,12 @@ func checkClock(sources []*source, list []byte) []problem {
 	return out
 }
 
+const sleeps = "a test that sleeps depends on the machine's speed; wait for the event (%s), or use testing/synctest (docs/testing.md)"
+
 // clockUses are the sleeps and looks at the clock in s.
 func clockUses(s *source) []problem {
 	var out []problem
+	limits := map[ast.Stmt]bool{}
 	imports := importNames(s.tree)
 	of := func(n ast.Node, pkg string) string {
 		f, ok := n.(*ast.SelectorExpr)
@@ -83,10 +86,18 @@ func clockUses(s *source) []problem {
 			if ok && of(now.Fun, "time") == "Now" && contains(clockCompares, f.Sel.Name) {
 				out = append(out, s.at(f, "a test that compares the time depends on the machine's speed; wait for the event (%s), or use testing/synctest (docs/testing.md)", waiter))
 			}
+		case *ast.CommClause:
+			limits[n.Comm] = true
+		case *ast.ExprStmt: // <-time.After(d) is a sleep, unless it is the limit beside an event
+			if r, ok := n.X.(*ast.UnaryExpr); ok && !limits[n] {
+				if c, ok := r.X.(*ast.CallExpr); ok && of(c.Fun, "time") == "After" {
+					out = append(out, s.at(n, sleeps, waiter))
+				}
+			}
 		case *ast.SelectorExpr:
 			switch name := of(n, "time"); {
 			case name == "Sleep":
-				out = append(out, s.at(n, "a test that sleeps depends on the machine's speed; wait for the event (%s), or use testing/synctest (docs/testing.md)", waiter))
+				out = append(out, s.at(n, sleeps, waiter))
 			case contains(clockReads, name):
 				out = append(out, s.at(n, "a test that looks at how long something takes depends on the machine's speed; count what is done, or use testing/synctest (docs/testing.md)"))
 			}
