@@ -14,7 +14,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 # comes first in PATH, for programs that call go as well.
 WITH_GO = go=$$(scripts/go.sh) && export PATH="$$(dirname "$$go"):$$PATH" &&
 
-.PHONY: help deps deps-test build static check test test-long test-times test-steady race race-changed demo bench bench-hand bench-tuners bench-load bench-digest bench-bounds bench-effects bench-overhead bench-engines bench-hosts bench-verdict bench-web shots case-wiki faults lab-base fuzz clean
+.PHONY: help deps deps-test build static check test test-long test-times test-steady race race-changed demo bench bench-hand bench-tuners bench-load bench-digest bench-bounds bench-effects bench-overhead bench-engines bench-hosts bench-verdict bench-web bench-mutants shots case-wiki faults lab-base fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -92,6 +92,9 @@ bench-hosts: deps-test build ## the bank login tuned over SSH on one and two dis
 bench-web: deps build ## the dashboard's pages on a store of 10,000 runs (bar: worst-ms below 200), and what five viewers and a slow one cost a run (bar: 0.5 %)
 	@$(WITH_GO) go test -run '^$$' -bench . -benchtime 20x ./internal/web
 	@$(WITH_GO) scripts/bench-diagnosis.sh viewers $(ARGS)
+
+bench-mutants: deps-test ## small changes of change, experiment, stat, confedit and digest that their tests have to notice, as root (ARGS="-n 60 -only 3,17"; bar: 0.9)
+	@$(WITH_GO) go run ./bench/mutants -known bench/mutants/results.json $(ARGS)
 
 shots: ## pictures of the dashboard's and the report's pages, into shots/ (needs Chromium)
 	@$(WITH_GO) go test -count 1 ./internal/web ./internal/report -run Browser -args -shots $(CURDIR)/shots
