@@ -1,8 +1,10 @@
 package change
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestLockingOnlySmallTables: what the server can do only while others wait is
@@ -92,5 +94,13 @@ func TestLockingUndo(t *testing.T) {
 		l.exec(t, "INSERT INTO shop.big SELECT seq, seq % 7, 'w' FROM shop.seq_1_to_80000")
 		must(t, x.Revert(t.Context(), tx.ID))
 		wantEqual(t, "table", l.ask(t, "SHOW CREATE TABLE shop.big"), before)
+	}
+}
+
+// What docs/changes.md promises of waiting for a metadata lock is what is done.
+func TestLockWaitAsDocumented(t *testing.T) {
+	want := fmt.Sprintf("metadata lock is waited for %d times %d s with a second between", metadataTries, metadataWait)
+	if page := strings.Join(strings.Fields(content(t, "../../docs/changes.md")), " "); !strings.Contains(page, want) || metadataPause != time.Second {
+		t.Errorf("docs/changes.md does not say %q", want)
 	}
 }

@@ -66,6 +66,40 @@ func TestLostJournal(t *testing.T) {
 	}
 }
 
+// TestLostJournalFails: whatever fails while a journal is written from the host's
+// copy is told, and what is there until then does not count as a journal.
+func TestLostJournalFails(t *testing.T) {
+	f, _ := mirrored(t)
+	tx, err := f.apply(f.plan()[:5]...)
+	must(t, err)
+	must(t, f.x.Keep(t.Context(), tx.ID))
+	must(t, f.x.Close())
+	from := f.copyDir()
+	lines := []byte(content(t, filepath.Join(from, journalFile)))
+	for op, least := range map[hosttest.Op]int{hosttest.MakeDir: 2, hosttest.List: 1, hosttest.Read: 1, hosttest.Replace: 3} {
+		failed := 0
+		for ; ; failed++ {
+			h := hosttest.NewFaulty(host.NewLocal())
+			h.Arm(hosttest.Fault{Op: op, N: failed + 1, Err: hosttest.DiskFull})
+			j := &journal{dir: filepath.Join(t.TempDir(), "journal"), host: h}
+			err := j.fill(t.Context(), h, from, lines)
+			got, readErr := os.ReadFile(filepath.Join(j.dir, journalFile))
+			if err == nil {
+				must(t, readErr)
+				wantEqual(t, "journal", string(got), string(lines))
+				break
+			}
+			wantErr(t, err, hosttest.DiskFull)
+			if !os.IsNotExist(readErr) {
+				t.Errorf("%s %d failed, and there is a journal: %v", op, failed+1, readErr)
+			}
+		}
+		if failed < least {
+			t.Errorf("%s failed %d times without being told, want at least %d", op, failed, least)
+		}
+	}
+}
+
 // TestTwoStories: a .kasoku folder that was restored from a backup does not
 // know what its successor did; nothing is done until a person decides.
 func TestTwoStories(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"kasoku/internal/await"
+	"kasoku/internal/stack"
 )
 
 // A database is copied and followed while an application writes, turned round to
@@ -98,6 +99,26 @@ func TestReplicaRefuses(t *testing.T) {
 		p.exec(t, c.on, c.undo)
 	}
 	wantEqual(t, "after refusals", p.seen(t), before)
+}
+
+// A copy that follows no more, and whose accounts somebody has dropped, is still a
+// copy: it is not taken for what was there before, and its data go.
+func TestReplicaTakenApart(t *testing.T) {
+	p := newTwoDBs(t)
+	before := p.seen(t)
+	x, err := Open(t.Context(), p.options(p.path(".kasoku")))
+	must(t, err)
+	defer x.Close()
+	tx, err := x.Apply(t.Context(), Intent{Title: "copy", Changes: p.replica()})
+	must(t, err)
+	p.exec(t, "spare", "STOP SLAVE", "RESET SLAVE ALL")
+	for _, name := range []string{"main", "spare"} {
+		for account := range strings.Lines(p.ask(t, name, "SELECT CONCAT(QUOTE(User), '@', QUOTE(Host)) FROM mysql.user WHERE User IN ('"+stack.ReplicaUser+"', '"+copyUser+"')")) {
+			p.exec(t, name, "SET SESSION sql_log_bin = 0", "DROP USER "+strings.TrimSpace(account))
+		}
+	}
+	must(t, x.Revert(t.Context(), tx.ID))
+	wantEqual(t, "put back", p.seen(t), before)
 }
 
 // A filter of the binary log leaves writes out that have been acknowledged.
