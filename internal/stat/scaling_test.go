@@ -209,3 +209,18 @@ func TestScalingOfAPublishedMeasurement(t *testing.T) {
 		t.Errorf("got %+v, peak at %g", f.Scaling, f.Peak())
 	}
 }
+
+// Where the points rule out next to nothing, a range says so: from nothing to
+// no bound, not from some thousandth of the best guess.
+func TestScalingRangeWithoutBounds(t *testing.T) {
+	points := []Point{{1, 40}, {1, 160}, {2, 300}, {2, 60}, {3, 90}, {3, 400}}
+	f, err := FitScaling(points)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, got := range map[string]Range{"mean": f.ThroughputRange(1000, 0.99), "new": f.NewRange(1000, 0.99)} {
+		if got.Low != 0 || !math.IsInf(got.High, 1) {
+			t.Errorf("%s: %v to %v, want 0 to +Inf", name, got.Low, got.High)
+		}
+	}
+}
