@@ -311,6 +311,45 @@ func TestModules(t *testing.T) {
 	if _, err := LoadModules("/nowhere", files.Read, files.Glob); err == nil {
 		t.Error("a folder without modules was taken")
 	}
+	// A folder that cannot be listed is not one without modules.
+	for _, sub := range []string{"mods-available", "mods-enabled"} {
+		denied := func(pattern string) ([]string, error) {
+			if strings.Contains(pattern, sub) {
+				return nil, fs.ErrPermission
+			}
+			return files.Glob(pattern)
+		}
+		if _, err := LoadModules("/e", files.Read, denied); !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "/e/"+sub) {
+			t.Errorf("%s cannot be listed: %v", sub, err)
+		}
+	}
+}
+
+// A new directive goes behind one of its kind that is in the file, not behind
+// one that a macro writes out: it would stand in the macro's body, and count
+// wherever the macro is used.
+func TestSetBesideMacro(t *testing.T) {
+	was := "<Macro M>\n Timeout 30\n</Macro>\nUse M\nServerName a\n"
+	files := memory.Files{mainPath: was}
+	c := load(t, files)
+	if err := c.Set("KeepAlive", nil, "Off"); err != nil {
+		t.Fatal(err)
+	}
+	if got := mainText(c); got != was+"KeepAlive Off\n" {
+		t.Errorf("made %q", got)
+	}
+	checkFresh(t, c, files)
+}
+
+// Sections may be nested as deep as the bound says, and no deeper.
+func TestNestedSections(t *testing.T) {
+	for depth, ok := range map[int]bool{maxDepth: true, maxDepth + 1: false} {
+		files := memory.Files{mainPath: strings.Repeat("<IfModule !x>\n", depth) + strings.Repeat("</IfModule>\n", depth)}
+		_, err := Load(mainPath, Options{Version: "2.4.66"}, files.Read, files.Glob)
+		if ok && err != nil || !ok && (err == nil || !strings.Contains(err.Error(), "nested more than 200 deep")) {
+			t.Errorf("%d deep: %v", depth, err)
+		}
+	}
 }
 
 func TestEnvironment(t *testing.T) {

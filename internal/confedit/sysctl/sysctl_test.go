@@ -100,7 +100,7 @@ func TestSet(t *testing.T) {
 	if _, err := c.Set("a.b", "7", own); err == nil || !strings.Contains(err.Error(), "/run/sysctl.d/95-x.conf:1 is applied later") || len(c.Changed()) != 0 || len(c.Files) != 1 {
 		t.Errorf("a set without effect: %v, changed %q", err, c.Changed())
 	}
-	for _, bad := range [][3]string{{"a.b", "1\n2", own}, {"#a", "1", own}, {"a=b", "1", own}, {"-a", "1", own}, {"a.*", "1", own}, {"a.b", " 1", own}, {"a.b", "1", "/etc/other.conf"}} {
+	for _, bad := range [][3]string{{"a.b", "1\n2", own}, {"#a", "1", own}, {"a=b", "1", own}, {"-a", "1", own}, {"a.*", "1", own}, {"a.b", " 1", own}, {"a.b", "1", "/etc/other.conf"}, {textedit.BOM + "a.b", "1", own}} {
 		if _, err := c.Set(bad[0], bad[1], bad[2]); err == nil || len(c.Changed()) != 0 {
 			t.Errorf("set %q has no error: %q", bad, c.Changed())
 		}
