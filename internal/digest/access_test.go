@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -309,4 +310,62 @@ func FuzzAccess(f *testing.F) {
 			t.Errorf("%d requests and bad lines of %d lines, %d bytes of %d", n, a.Lines, a.Bytes, len(log))
 		}
 	})
+}
+
+// Who reads a stream ends with the digest that was cancelled: nobody takes the
+// blocks any more, and the stream goes on and on.
+func TestAccessCancelledStopsReading(t *testing.T) {
+	cause := errors.New("enough")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(cause)
+	line := `192.0.2.1 - - [21/Nov/2026:10:00:00 +0000] "GET / HTTP/1.1" 200 5 "-" "-"` + "\n"
+	const size = 64 << 20
+	g := &endless{left: size, line: func(int) string { return line }}
+	patterns, err := accesslog.NewRoutes(accesslog.RouteOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := newAccessRun([]Input{{Name: "endless", Open: func() (io.ReadCloser, error) { return g, nil }}}, AccessOptions{Workers: 1}, patterns)
+	if err := run.feed(ctx); !errors.Is(err, cause) {
+		t.Errorf("error %v, want the cause", err)
+	}
+	if read := size - g.left; read > (ahead+2)*blockSize {
+		t.Errorf("%d MiB were read", read>>20)
+	}
+}
+
+// What is no log is told apart by its first bytes; zeros around text are no
+// reason.
+func TestNotText(t *testing.T) {
+	for head, want := range map[string]string{
+		"":                               "",
+		"a":                              "",
+		"a\n":                            "",
+		"\x00\x00a\x00":                  "",
+		"\x00":                           "it holds zeros only",
+		"\x00\x00\x00":                   "it holds zeros only",
+		"\x1f\x8b\x08":                   "it is a gzip file",
+		"\x01" + strings.Repeat("a", 19): "",
+		"\x01" + strings.Repeat("a", 18): "it is binary, 1 of its first 19 bytes are control characters",
+	} {
+		if got := notText([]byte(head)); got != want {
+			t.Errorf("%q: %q, want %q", head, got, want)
+		}
+	}
+}
+
+// A line that is longer than any entry is one entry that is not understood,
+// wherever the file is cut.
+func TestAccessLongLine(t *testing.T) {
+	good := `192.0.2.1 - - [21/Nov/2026:10:00:00 +0000] "GET /a HTTP/1.1" 200 5 "-" "-"` + "\n"
+	text := strings.Repeat(good, 3) + strings.Repeat("x", 3*maxLine) + "\n" + strings.Repeat(good, 2)
+	for _, parts := range []bool{true, false} {
+		a, err := AccessLogs(t.Context(), []Input{textInput("access.log", text, parts)}, AccessOptions{Workers: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.Lines != 6 || a.Bad != 1 || a.BadAt != "access.log:4" || len(a.Routes) != 1 || a.Routes[0].Count != 5 {
+			t.Errorf("in parts %v: %d lines, %d bad, the first at %s, %+v", parts, a.Lines, a.Bad, a.BadAt, a.Routes)
+		}
+	}
 }

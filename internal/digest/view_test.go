@@ -3,7 +3,9 @@ package digest
 import (
 	"bytes"
 	"encoding/csv"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -360,4 +362,34 @@ func TestDiffIsSymmetric(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A column that one route fills is shown, wherever that route stands.
+func TestViewColumnsOfSome(t *testing.T) {
+	for i := range 3 {
+		a := accessSample()
+		a.Routes = append(a.Routes[:0:0], a.Routes[0], a.Routes[0], a.Routes[0])
+		for j := range a.Routes {
+			r := &a.Routes[j]
+			r.Service, r.Cache, r.Upstream = "", nil, Times{}
+			if j == i {
+				r.Service, r.Cache, r.Upstream = "web", map[string]int64{"HIT": 1}, Times{Count: 1}
+			}
+		}
+		heads := fmt.Sprint(a.View(nasty, 0).Head)
+		for _, want := range []string{"service", "hits", "upstream"} {
+			if !strings.Contains(heads, want) {
+				t.Errorf("the %d. route has it, and %q is not among the columns %s", i+1, want, heads)
+			}
+		}
+	}
+}
+
+// A page that could not be written is no success.
+func TestHTMLCannotBeWritten(t *testing.T) {
+	r, w := io.Pipe()
+	r.CloseWithError(io.ErrShortWrite)
+	if err := WriteHTML(w, accessSample().View(nasty, 0)); !errors.Is(err, io.ErrShortWrite) {
+		t.Errorf("error %v", err)
+	}
 }
