@@ -177,3 +177,24 @@ func TestPaceIsStored(t *testing.T) {
 		t.Errorf("chosen anew: %s, %s", p.Window, back.Window)
 	}
 }
+
+// Runs that are too short to tell how they vary tell nothing, not even a rate;
+// few answers are a rate all the same.
+func TestWithinShortRuns(t *testing.T) {
+	for _, c := range []struct {
+		ticks            []int64
+		a, freedom, rate float64
+	}{
+		{nil, 0, 0, 0},
+		{[]int64{7}, 0, 0, 0},
+		{[]int64{0, 0, 0, 0}, 0, 0, 0},
+		{[]int64{1, 0, 0, 1}, 0, 1, 5},    // per second: 1 in two ticks of 0.1 s
+		{[]int64{1, 1}, 0, 1, 10},         // batches of one
+		{[]int64{3, 0, 1, 0}, 0.1, 1, 10}, // 2 × 0.5² by 1 degree × 0.2 s
+	} {
+		a, freedom, rate := withinRun(c.ticks, 100*time.Millisecond)
+		if math.Abs(a-c.a) > 1e-9 || freedom != c.freedom || math.Abs(rate-c.rate) > 1e-9 {
+			t.Errorf("%v: %v, %v, %v, want %v, %v, %v", c.ticks, a, freedom, rate, c.a, c.freedom, c.rate)
+		}
+	}
+}

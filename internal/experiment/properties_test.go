@@ -3,6 +3,7 @@ package experiment
 import (
 	"context"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -165,6 +166,28 @@ func TestACandidateThatStallsNowAndThenIsNotKept(t *testing.T) {
 	e.logs = append(e.logs[:3], 0.02, 0.019, 0.022, 0.02, 0.018, 0.021)
 	if done, err := e.look(); !done || err != nil || e.verdict.Outcome != Improved {
 		t.Errorf("without the stall: got %s: %s, %v", e.verdict.Outcome, e.verdict.Reason, err)
+	}
+}
+
+// Only an experiment that went all its way says that it did.
+func TestWhyNothingMoreIsExpected(t *testing.T) {
+	seq, err := stat.NewSequential(0.01, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &running{rule: DefaultRule(), seq: seq}
+	for n, says := range map[int]string{9: "an effect above ", 10: "nothing was shown in 10 pairs; an effect above "} {
+		var logs []float64
+		for i := range n {
+			logs = append(logs, 0.01*float64(i%3-1))
+		}
+		test, err := stat.OneSample(logs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := e.unlikely(test); !strings.HasPrefix(got, says) {
+			t.Errorf("after %d of 10 pairs: %q", n, got)
+		}
 	}
 }
 
