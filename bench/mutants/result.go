@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -71,12 +72,15 @@ func readResults(name string) (map[string]result, error) {
 }
 
 func (r results) write(name string) error {
-	data, err := json.MarshalIndent(r, "", " ")
-	if err != nil {
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetIndent("", " ")
+	e.SetEscapeHTML(false)
+	if err := e.Encode(r); err != nil {
 		return err
 	}
 	next := name + ".new"
-	if err := os.WriteFile(next, append(data, '\n'), 0o644); err != nil {
+	if err := os.WriteFile(next, text.Bytes(), 0o644); err != nil {
 		return fmt.Errorf("write the results: %w", err)
 	}
 	return os.Rename(next, name)
