@@ -52,6 +52,7 @@ type settings struct {
 	bar          float64
 	limit        time.Duration
 	wide, list   bool
+	table        bool
 }
 
 func main() {
@@ -98,6 +99,7 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	f.DurationVar(&s.limit, "timeout", 3*time.Minute, "how long the tests of one mutant may take (five times that in internal/change)")
 	f.BoolVar(&s.wide, "wide", false, "run the tests of packages that import the mutated one, too")
 	f.BoolVar(&s.list, "list", false, "only print the mutants")
+	f.BoolVar(&s.table, "table", false, "only print the table of -known")
 	if err := f.Parse(args); err != nil {
 		return s, err
 	}
@@ -141,6 +143,10 @@ func (s settings) session(ctx context.Context, stdout io.Writer) (bool, error) {
 		}
 		return true, nil
 	}
+	if s.table {
+		sum := table(stdout, results{}.merged(drawn, known).Results)
+		return sum.share() >= s.bar, nil
+	}
 	box, err := newBox(ctx, root)
 	if err != nil {
 		return false, err
@@ -168,9 +174,7 @@ func (s settings) session(ctx context.Context, stdout io.Writer) (bool, error) {
 		}
 	}
 	fmt.Fprintln(stdout)
-	table(stdout, done.Results)
-	sum := count(done.Results)
-	return sum[len(sum)-1].share() >= s.bar, nil
+	return table(stdout, done.Results).share() >= s.bar, nil
 }
 
 // one is the result of one mutant: known, or tried. Its status is empty if

@@ -178,11 +178,13 @@ func count(list []result) []tally {
 	return append(out, total)
 }
 
-// table prints a row per group, as Markdown, and what is not killed.
-func table(w io.Writer, list []result) {
+// table prints a row per group, as Markdown, and what is not killed. It returns
+// the tally of all.
+func table(w io.Writer, list []result) tally {
 	fmt.Fprintln(w, "| Package | Drawn | Killed at first | Killed now | Equal | Share killed |")
 	fmt.Fprintln(w, "|---|---:|---:|---:|---:|---:|")
-	for _, t := range count(list) {
+	all := count(list)
+	for _, t := range all {
 		fmt.Fprintf(w, "| %s | %d | %d | %d | %d | %.0f %% |\n", t.group, t.drawn, t.before, t.after, t.equal, 100*t.share())
 	}
 	for _, s := range []status{survived, equal} {
@@ -202,4 +204,5 @@ func table(w io.Writer, list []result) {
 			fmt.Fprintln(w)
 		}
 	}
+	return all[len(all)-1]
 }
