@@ -3,6 +3,7 @@ package proc
 import (
 	"bufio"
 	"bytes"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -158,12 +159,20 @@ func (m *Meter) snapshot() (snapshot, error) {
 	return snapshot{machine, self + tree}, err
 }
 
-// Foreign is the share of all processors that others used since NewMeter, from
-// 0 to 1; tools is CPU time of children that have ended since.
-func (m *Meter) Foreign(tools time.Duration, processors int) (float64, error) {
+// Foreign is what others had of all processors, each as a share from 0 to 1.
+type Foreign struct {
+	Used   float64 `json:"used"`   // by processes that are neither tool nor target
+	Stolen float64 `json:"stolen"` // by the hypervisor, for other machines
+}
+
+// Sum of both.
+func (f Foreign) Sum() float64 { return f.Used + f.Stolen }
+
+// Foreign since NewMeter; tools is CPU time of children that have ended since.
+func (m *Meter) Foreign(tools time.Duration, processors int) (Foreign, error) {
 	now, err := m.snapshot()
 	if err != nil {
-		return 0, err
+		return Foreign{}, err
 	}
 	return foreign(m.at, now, tools, m.apart, time.Since(m.began)*time.Duration(processors)), nil
 }
@@ -171,25 +180,36 @@ func (m *Meter) Foreign(tools time.Duration, processors int) (float64, error) {
 // foreign computes Foreign. Where interrupt time is apart, it is in nobody's
 // account and the loopback's work is all interrupts, so it is left out;
 // elsewhere the kernel gives it to the process that it interrupted.
-func foreign(a, b snapshot, tools time.Duration, apart bool, capacity time.Duration) float64 {
-	busy := b.machine.Processes + b.machine.Stolen - a.machine.Processes - a.machine.Stolen
+func foreign(a, b snapshot, tools time.Duration, apart bool, capacity time.Duration) Foreign {
+	if capacity <= 0 {
+		return Foreign{}
+	}
+	busy := b.machine.Processes - a.machine.Processes
 	if !apart {
 		busy += b.machine.Interrupts - a.machine.Interrupts
 	}
-	if capacity <= 0 {
-		return 0
-	}
-	return max(0, float64(busy-tools-(b.known-a.known))/float64(capacity))
+	share := func(d time.Duration) float64 { return max(0, float64(d)/float64(capacity)) }
+	return Foreign{share(busy - tools - (b.known - a.known)), share(b.machine.Stolen - a.machine.Stolen)}
 }
 
 // interruptsApart says whether the kernel keeps interrupt time out of the
 // processes' accounts (CONFIG_IRQ_TIME_ACCOUNTING). Unknown counts as no, as
 // in Debian's kernels.
 func interruptsApart() bool {
+	if f, err := os.Open("/proc/config.gz"); err == nil {
+		defer f.Close()
+		if z, err := gzip.NewReader(f); err == nil {
+			if config, err := io.ReadAll(z); err == nil {
+				return bytes.Contains(config, irqTime)
+			}
+		}
+	}
 	release, err := os.ReadFile("/proc/sys/kernel/osrelease")
 	if err != nil {
 		return false
 	}
 	config, err := os.ReadFile("/boot/config-" + strings.TrimSpace(string(release)))
-	return err == nil && bytes.Contains(config, []byte("\nCONFIG_IRQ_TIME_ACCOUNTING=y"))
+	return err == nil && bytes.Contains(config, irqTime)
 }
+
+var irqTime = []byte("\nCONFIG_IRQ_TIME_ACCOUNTING=y")

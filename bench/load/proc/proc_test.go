@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -57,25 +58,46 @@ func TestParsePeak(t *testing.T) {
 }
 
 func TestForeign(t *testing.T) {
-	at := func(processes, interrupts, known time.Duration) snapshot {
-		return snapshot{Machine{Processes: processes, Interrupts: interrupts}, known}
+	at := func(processes, interrupts, stolen, known time.Duration) snapshot {
+		return snapshot{Machine{processes, interrupts, stolen}, known}
 	}
 	for _, tt := range []struct {
 		why   string
 		b     snapshot
 		tools time.Duration
 		apart bool
-		want  float64
+		want  Foreign
 	}{
-		{"all of it is ours", at(3*time.Second, 0, time.Second), 2 * time.Second, false, 0},
-		{"one second of four is not", at(4*time.Second, 0, time.Second), 2 * time.Second, false, 0.25},
-		{"interrupts count in their process", at(3*time.Second, time.Second, time.Second), 3 * time.Second, false, 0},
-		{"interrupts have their own account", at(3*time.Second, time.Second, time.Second), 2 * time.Second, true, 0},
-		{"rounding to ticks gives nothing negative", at(3*time.Second, 0, time.Second), 2*time.Second + tick, false, 0},
+		{"all of it is ours", at(3*time.Second, 0, 0, time.Second), 2 * time.Second, false, Foreign{}},
+		{"one second of four is not", at(4*time.Second, 0, 0, time.Second), 2 * time.Second, false, Foreign{Used: 0.25}},
+		{"interrupts count in their process", at(3*time.Second, time.Second, 0, time.Second), 3 * time.Second, false, Foreign{}},
+		{"interrupts have their own account", at(3*time.Second, time.Second, 0, time.Second), 2 * time.Second, true, Foreign{}},
+		{"rounding to ticks gives nothing negative", at(3*time.Second, 0, 0, time.Second), 2*time.Second + tick, false, Foreign{}},
+		{"time that is stolen is in nobody's account", at(3*time.Second, 0, 2*time.Second, time.Second), 2 * time.Second, false, Foreign{Stolen: 0.5}},
 	} {
 		if got := foreign(snapshot{}, tt.b, tt.tools, tt.apart, 4*time.Second); got != tt.want {
 			t.Errorf("%s: %v, want %v", tt.why, got, tt.want)
 		}
+	}
+}
+
+// TestPinned: a child may use the processors it is given, and the thread that
+// started it gets its own back.
+func TestPinned(t *testing.T) {
+	all, err := Processors()
+	if err != nil || len(all) == 0 {
+		t.Fatalf("%v (%v)", all, err)
+	}
+	last := all[len(all)-1]
+	r, err := Run(t.Context(), Command{Args: []string{"grep", "Cpus_allowed_list", "/proc/self/status"}, Processors: []int{last}})
+	if want := strconv.Itoa(last); err != nil || strings.Fields(string(r.Stdout))[1] != want {
+		t.Errorf("the child reads %q, want processor %s (%v)", r.Stdout, want, err)
+	}
+	if after, err := Processors(); err != nil || !slices.Equal(after, all) {
+		t.Errorf("afterwards %v are left of %v (%v)", after, all, err)
+	}
+	if _, err := Run(t.Context(), Command{Args: []string{"true"}, Processors: []int{1 << 20}}); err == nil {
+		t.Error("a processor that does not exist is taken")
 	}
 }
 

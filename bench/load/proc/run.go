@@ -25,6 +25,8 @@ type Command struct {
 	// Watch, if set, is called in its own goroutine with the child's id; its
 	// context ends with the child, and Run waits for it to return.
 	Watch func(ctx context.Context, pid int)
+	// Processors that the child and its children may use; nil: any.
+	Processors []int
 }
 
 // Result of a child that ended with status 0.
@@ -60,7 +62,7 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = killDelay
 	began := time.Now()
-	if err := cmd.Start(); err != nil {
+	if err := Pinned(c.Processors, cmd.Start); err != nil {
 		return Result{}, fmt.Errorf("start %s: %w", name, err)
 	}
 	watched := make(chan struct{})

@@ -1,6 +1,7 @@
 // Package ratio sums up a figure that was measured once a round.
 //
-// In: one value per round. Out: median, least and most.
+// In: one value per round. Out: median, least and most, and the interval that
+// the true median lies in.
 package ratio
 
 import (
@@ -15,6 +16,40 @@ type Summary struct {
 	Median float64 `json:"median"`
 	Min    float64 `json:"min"`
 	Max    float64 `json:"max"`
+	// Low and High are the ends of the interval of the median (see Coverage)
+	// if Bounded; fewer than Least values have none.
+	Low     float64 `json:"low,omitempty"`
+	High    float64 `json:"high,omitempty"`
+	Bounded bool    `json:"bounded"`
+}
+
+// Coverage is how sure the interval of the median is at least.
+const Coverage = 0.95
+
+// Least is how many values an interval takes: with five, all lie on one side
+// of the true median in 2 · ½⁵ = 6 % of all cases.
+const Least = 6
+
+// interval is the sign test's interval of the median of n values: which of
+// them, counted from 0 in ascending order, are its ends. It asks nothing of
+// how the values are distributed but that the rounds do not depend on each
+// other: k or fewer of n lie below the median with the chance
+// Σ_{i≤k} C(n,i)/2ⁿ, so the (k+1)th value from each end bounds it where twice
+// that chance of one less is at most 1 − Coverage (Conover, Practical
+// Nonparametric Statistics, 3rd ed., 3.2).
+func interval(n int) (low, high int, ok bool) {
+	if n < Least {
+		return 0, 0, false
+	}
+	chance := math.Ldexp(1, -n) // of i values below the median, i = 0
+	tail := 0.0                 // of i or fewer
+	for i := range n {
+		if tail += chance; 2*tail > 1-Coverage {
+			return i - 1, n - i, true
+		}
+		chance *= float64(n-i) / float64(i+1)
+	}
+	return 0, 0, false
 }
 
 // Of sums up values; what is not a number is left out.
@@ -34,7 +69,11 @@ func Of(values []float64) Summary {
 	if len(v)%2 == 0 {
 		m = (v[mid-1] + v[mid]) / 2
 	}
-	return Summary{N: len(v), Median: m, Min: v[0], Max: v[len(v)-1]}
+	s := Summary{N: len(v), Median: m, Min: v[0], Max: v[len(v)-1]}
+	if low, high, ok := interval(len(v)); ok {
+		s.Low, s.High, s.Bounded = v[low], v[high], true
+	}
+	return s
 }
 
 // Pairs divides a by b round by round and sums up. NaN marks a round in which
@@ -65,10 +104,15 @@ func pick(a, b []float64, first func(a, b float64) bool) []float64 {
 	return b
 }
 
-// Text is median and range with the given number of decimals; "–" if empty.
+// Text is the median with the given number of decimals, and in square brackets
+// its interval or, where there is none, in round ones the least and the most;
+// "–" if empty.
 func (s Summary) Text(decimals int) string {
-	if s.N == 0 {
+	switch {
+	case s.N == 0:
 		return "–"
+	case s.Bounded:
+		return fmt.Sprintf("%.*f [%.*f–%.*f]", decimals, s.Median, decimals, s.Low, decimals, s.High)
 	}
 	return fmt.Sprintf("%.*f (%.*f–%.*f)", decimals, s.Median, decimals, s.Min, decimals, s.Max)
 }
