@@ -19,7 +19,11 @@ const abPerSecond = 1_000_000
 func AB() *Tool {
 	return &Tool{Name: "ab", Required: true, Closed: true, parse: parseAB, args: func(j Job) []string {
 		s := seconds(j.Duration)
-		return []string{"-q", "-k", "-c", strconv.Itoa(j.Users), "-t", strconv.Itoa(s), "-n", strconv.Itoa(s * abPerSecond), j.URL}
+		args := []string{"-q", "-k", "-c", strconv.Itoa(j.Users), "-t", strconv.Itoa(s), "-n", strconv.Itoa(s * abPerSecond)}
+		if j.Post != "" {
+			args = append(args, "-p", j.PostFile, "-T", postType)
+		}
+		return append(args, j.URL)
 	}}
 }
 

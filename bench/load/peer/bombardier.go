@@ -7,12 +7,19 @@ import (
 	"time"
 )
 
-// Bombardier uses fasthttp, its default.
+// Bombardier uses fasthttp, its default. Its HTTP/2 is left out: net/http would
+// send everything on one connection.
 func Bombardier() *Tool {
 	return &Tool{Name: "bombardier", Open: true, Closed: true, parse: parseBombardier, args: func(j Job) []string {
 		args := []string{"-c", strconv.Itoa(j.Users), "-d", j.Duration.String(), "-l", "-o", "json", "-p", "r"}
 		if j.Rate > 0 {
 			args = append(args, "-r", strconv.Itoa(j.Rate))
+		}
+		if j.Post != "" {
+			args = append(args, "-m", "POST", "-b", j.Post, "-H", "Content-Type: "+postType)
+		}
+		if secure(j.URL) {
+			args = append(args, "-k")
 		}
 		return append(args, j.URL)
 	}}

@@ -11,10 +11,16 @@ import (
 // Kasoku checks status, length and content of every answer where the job says
 // so, and records every latency in a histogram.
 func Kasoku() *Tool {
-	return &Tool{Name: "kasoku", Required: true, Open: true, Closed: true, parse: parseKasoku, args: func(j Job) []string {
+	return &Tool{Name: "kasoku", Required: true, Open: true, Closed: true, HTTP2: true, parse: parseKasoku, args: func(j Job) []string {
 		args := []string{"load", j.URL, "-c", strconv.Itoa(j.Users), "-d", j.Duration.String(), "--warmup", "0s", "--json", "--quiet"}
 		if j.Rate > 0 {
 			args = append(args, "--rate", strconv.Itoa(j.Rate))
+		}
+		if j.Post != "" {
+			args = append(args, "--body", j.Post, "--type", postType)
+		}
+		if j.HTTP2 {
+			args = append(args, "--engine", "http2")
 		}
 		if c := j.Check; c != nil {
 			args = append(args, "--expect-status", strconv.Itoa(c.Status), "--expect-size", strconv.Itoa(c.Size), "--expect-contains", c.Contains)

@@ -10,10 +10,19 @@ import (
 
 // Oha corrects its latency for the planned time if told so.
 func Oha() *Tool {
-	return &Tool{Name: "oha", Open: true, Closed: true, parse: parseOha, args: func(j Job) []string {
+	return &Tool{Name: "oha", Open: true, Closed: true, HTTP2: true, parse: parseOha, args: func(j Job) []string {
 		args := []string{"--no-tui", "--output-format", "json", "-z", fmt.Sprintf("%dms", j.Duration.Milliseconds()), "-c", strconv.Itoa(j.Users)}
 		if j.Rate > 0 {
 			args = append(args, "-q", strconv.Itoa(j.Rate), "--latency-correction")
+		}
+		if j.Post != "" {
+			args = append(args, "-m", "POST", "-d", j.Post, "-T", postType)
+		}
+		if secure(j.URL) {
+			args = append(args, "--insecure")
+		}
+		if j.HTTP2 {
+			args = append(args, "--http2")
 		}
 		return append(args, j.URL)
 	}}

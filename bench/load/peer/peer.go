@@ -9,12 +9,18 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
-// Job is what a tool shall do: one GET, again and again.
+// Job is what a tool shall do: one request, again and again. A certificate is
+// not to be verified.
 type Job struct {
 	URL string
+	// Post is the body of a POST, of type application/json; "": a GET.
+	Post string
+	// HTTP2 by TLS, with one request at a time on each connection.
+	HTTP2 bool
 	// Users is the number of connections. In the open model it is the most that
 	// may be in use at once, where a tool has such a limit.
 	Users   int
@@ -25,9 +31,13 @@ type Job struct {
 	Duration time.Duration // whole seconds: wrk and ab take no other
 	// Check is what Kasoku has to verify of every answer; nil: nothing.
 	Check *Check
-	// File is a path that the tool may write to.
-	File string
+	// File is a path that the tool may write to; PostFile holds Post, and
+	// Script what Tool.Script returned.
+	File, PostFile, Script string
 }
+
+// postType is the Content-Type of Job.Post.
+const postType = "application/json"
 
 // Check is what a right answer looks like.
 type Check struct {
@@ -75,6 +85,8 @@ type Tool struct {
 	Open bool
 	// Closed is true if it can send without a rate.
 	Closed bool
+	// HTTP2 is true if it speaks HTTP/2 on as many connections as it is told.
+	HTTP2 bool
 	// Far is true if it needs several times wrk's CPU. Such a tool takes part in
 	// every other round only: its bar needs no precision.
 	Far bool
@@ -86,6 +98,7 @@ type Tool struct {
 	from   source
 	digest func(Job) []string
 	stdin  func(Job) string
+	script func(Job) string
 	parse  func([]byte) (Report, error)
 
 	path string
@@ -95,7 +108,7 @@ type Tool struct {
 func Tools(kasoku string) []*Tool {
 	k := Kasoku()
 	k.path = kasoku
-	return []*Tool{k, Wrk(), Wrk2(), AB(), Bombardier(), Oha(), Vegeta(), Hey(), K6()}
+	return []*Tool{k, Wrk(), Wrk2(), AB(), H2load(), Bombardier(), Oha(), Vegeta(), Hey(), K6()}
 }
 
 // Find looks for the program in the folders, then in PATH. It reports whether
@@ -130,6 +143,14 @@ func (t *Tool) Stdin(j Job) string {
 	return t.stdin(j)
 }
 
+// Script is what the tool wants to find in Job.Script; "": nothing.
+func (t *Tool) Script(j Job) string {
+	if t.script == nil {
+		return ""
+	}
+	return t.script(j)
+}
+
 // Digest is the command that turns Job.File into figures, which are then to be
 // given to Read as output; nil for a tool without such a command.
 func (t *Tool) Digest(j Job) []string {
@@ -157,6 +178,10 @@ func (t *Tool) Read(j Job, output []byte) (Report, error) {
 	}
 	return r, nil
 }
+
+// secure: the address is one of TLS, so a tool that verifies certificates must
+// be told not to.
+func secure(url string) bool { return strings.HasPrefix(url, "https:") }
 
 // seconds is a duration as tools take it that know whole seconds only.
 func seconds(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }

@@ -23,6 +23,7 @@ func TestRead(t *testing.T) {
 	}{
 		{Wrk(), "wrk.txt", Report{Requests: 102670, Elapsed: 1100 * ms, P99: 557 * us, Max: 1440 * us}},
 		{AB(), "ab.txt", Report{Requests: 99399, Elapsed: time.Second, P99: ms, Max: 5 * ms}},
+		{H2load(), "h2load.txt", Report{Requests: 4278, Elapsed: 2130 * ms, Max: 178590 * us}},
 		{Hey(), "hey.txt", Report{Requests: 39393, Elapsed: 1002500 * us, P99: 4800 * us, Max: 20400 * us}},
 		{Vegeta(), "vegeta.json", Report{Requests: 30376, Elapsed: 999938559, P99: 3671807, Max: 7821011}},
 		{Bombardier(), "bombardier.json", Report{Requests: 108944, Elapsed: 1000278806, P99: 4402 * us, Max: 20011 * us}},
@@ -66,6 +67,7 @@ func TestFailures(t *testing.T) {
 		{"wrk: sockets and status", "  10 requests in 1.10s, 1MB read\n  Socket errors: connect 1, read 2, write 3, timeout 4\n  Non-2xx or 3xx responses: 5\n", Wrk(), 15},
 		{"wrk2's percentile lines", "  Latency Distribution (HdrHistogram - Recorded Latency)\n 99.000%  2.50ms\n  10 requests in 3.00s, 1MB read\n", Wrk2(), 0},
 		{"ab: length and status", "Complete requests:      10\nFailed requests:        2\n   (Connect: 0, Receive: 0, Length: 2, Exceptions: 0)\nNon-2xx responses:      3\n", AB(), 5},
+		{"h2load: wrong answers, and one that never came", "finished in 2.00s, 5 req/s, 1KB/s\nrequests: 12 total, 12 started, 11 done, 8 succeeded, 3 failed, 1 errored, 0 timeout\n", H2load(), 3},
 		{"hey: a status and an error", "Status code distribution:\n  [200]\t8 responses\n  [500]\t2 responses\n\nError distribution:\n  [3]\tGet \"http://x\": EOF\n", Hey(), 5},
 		{"vegeta: what is not 200", `{"requests":10,"status_codes":{"0":1,"200":7,"500":2}}`, Vegeta(), 3},
 		{"bombardier: status and others", `{"result":{"req2xx":9,"req5xx":1,"others":2}}`, Bombardier(), 3},
@@ -107,6 +109,9 @@ func TestArgs(t *testing.T) {
 	job := Job{URL: "http://127.0.0.1:1/x", Users: 32, Duration: 3 * time.Second, File: "/tmp/f"}
 	rate := job
 	rate.Rate = 5000
+	post, secured := job, job
+	post.Post, post.PostFile, post.Script = `{"a":1}`, "/tmp/b", "/tmp/s"
+	secured.URL, secured.HTTP2 = "https://127.0.0.1:1/x", true
 	checked := job
 	checked.Check = &Check{Status: 200, Size: 1024, Contains: "a b"}
 	for _, tt := range []struct {
@@ -117,6 +122,17 @@ func TestArgs(t *testing.T) {
 		{Wrk(), job, "wrk|-t|1|-c|32|-d|3s|--latency|http://127.0.0.1:1/x"},
 		{Wrk2(), rate, "wrk2|-t|1|-c|32|-d|3s|--latency|-R|5000|http://127.0.0.1:1/x"},
 		{AB(), job, "ab|-q|-k|-c|32|-t|3|-n|3000000|http://127.0.0.1:1/x"},
+		{Wrk(), post, "wrk|-t|1|-c|32|-d|3s|--latency|-s|/tmp/s|http://127.0.0.1:1/x"},
+		{AB(), post, "ab|-q|-k|-c|32|-t|3|-n|3000000|-p|/tmp/b|-T|application/json|http://127.0.0.1:1/x"},
+		{H2load(), rate, "h2load|-t|1|-c|32|-D|3|--h1|--rps=156.25|http://127.0.0.1:1/x"},
+		{H2load(), post, "h2load|-t|1|-c|32|-D|3|--h1|-d|/tmp/b|-H|content-type: application/json|http://127.0.0.1:1/x"},
+		{H2load(), secured, "h2load|-t|1|-c|32|-D|3|https://127.0.0.1:1/x"},
+		{Bombardier(), post, `bombardier|-c|32|-d|3s|-l|-o|json|-p|r|-m|POST|-b|{"a":1}|-H|Content-Type: application/json|http://127.0.0.1:1/x`},
+		{Bombardier(), secured, "bombardier|-c|32|-d|3s|-l|-o|json|-p|r|-k|https://127.0.0.1:1/x"},
+		{Oha(), post, `oha|--no-tui|--output-format|json|-z|3000ms|-c|32|-m|POST|-d|{"a":1}|-T|application/json|http://127.0.0.1:1/x`},
+		{Oha(), secured, "oha|--no-tui|--output-format|json|-z|3000ms|-c|32|--insecure|--http2|https://127.0.0.1:1/x"},
+		{Kasoku(), post, `kasoku|load|http://127.0.0.1:1/x|-c|32|-d|3s|--warmup|0s|--json|--quiet|--body|{"a":1}|--type|application/json`},
+		{Kasoku(), secured, "kasoku|load|https://127.0.0.1:1/x|-c|32|-d|3s|--warmup|0s|--json|--quiet|--engine|http2"},
 		{Hey(), rate, "hey|-z|3s|-c|32|-q|156.25|http://127.0.0.1:1/x"},
 		{Vegeta(), job, "vegeta|attack|-duration=3s|-output=/tmp/f|-rate=0|-workers=32|-max-workers=32"},
 		{Vegeta(), rate, "vegeta|attack|-duration=3s|-output=/tmp/f|-rate=5000"},
@@ -129,6 +145,9 @@ func TestArgs(t *testing.T) {
 		if got := strings.Join(tt.tool.Args(tt.job), "|"); got != tt.want {
 			t.Errorf("%s\nwant %s", got, tt.want)
 		}
+	}
+	if got := Wrk().Script(post); !strings.Contains(got, `wrk.body = [==[{"a":1}]==]`) || Wrk().Script(job) != "" || AB().Script(post) != "" {
+		t.Errorf("wrk's script is %q", got)
 	}
 	if got := Vegeta().Stdin(job); got != "GET http://127.0.0.1:1/x\n" {
 		t.Errorf("vegeta reads %q", got)

@@ -14,12 +14,12 @@ import (
 // end it corrects its percentiles, not its maximum, for requests that it would
 // have sent at its mean rate (stats_correct in its stats.c).
 func Wrk() *Tool {
-	return &Tool{Name: "wrk", Required: true, Closed: true, Note: "adds to its percentiles what it guesses it missed", args: wrkArgs, parse: parseWrk}
+	return &Tool{Name: "wrk", Required: true, Closed: true, Note: "adds to its percentiles what it guesses it missed", args: wrkArgs, script: wrkScript, parse: parseWrk}
 }
 
 // Wrk2 is wrk with a rate. Its latency counts from the planned time.
 func Wrk2() *Tool {
-	return &Tool{Name: "wrk2", Open: true, args: wrkArgs, parse: parseWrk}
+	return &Tool{Name: "wrk2", Open: true, args: wrkArgs, script: wrkScript, parse: parseWrk}
 }
 
 func wrkArgs(j Job) []string {
@@ -27,7 +27,19 @@ func wrkArgs(j Job) []string {
 	if j.Rate > 0 {
 		args = append(args, "-R", strconv.Itoa(j.Rate))
 	}
+	if j.Post != "" {
+		args = append(args, "-s", j.Script)
+	}
 	return append(args, j.URL)
+}
+
+// wrkScript sets what wrk builds its one request from before it begins: no Lua
+// runs while it sends.
+func wrkScript(j Job) string {
+	if j.Post == "" {
+		return ""
+	}
+	return fmt.Sprintf("wrk.method = \"POST\"\nwrk.body = [==[%s]==]\nwrk.headers[\"Content-Type\"] = %q\n", j.Post, postType)
 }
 
 // parseWrk reads what wrk --latency and wrk2 --latency print.

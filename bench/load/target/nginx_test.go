@@ -2,10 +2,15 @@ package target
 
 import (
 	"bytes"
+	"crypto/tls"
+	"encoding/json"
 	"io"
 	"net/http"
 	"os"
+	"strings"
 	"testing"
+
+	"kasoku/bench/load/proc"
 )
 
 func TestParseStatus(t *testing.T) {
@@ -50,5 +55,44 @@ func TestNginx(t *testing.T) {
 	n.Stop()
 	if _, err := os.Stat(n.dir); !os.IsNotExist(err) {
 		t.Errorf("the folder is left over: %v", err)
+	}
+}
+
+// TestSchemes: nginx speaks on each port what its name says, and answers a POST.
+func TestSchemes(t *testing.T) {
+	processors, err := proc.Processors()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := Start(t.Context(), processors[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(n.Stop)
+	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, ForceAttemptHTTP2: true}
+	defer transport.CloseIdleConnections()
+	client := http.Client{Transport: transport}
+	for url, major := range map[string]int{n.URL(Page): 1, n.TLS(Page): 1, n.HTTP2(Page): 2} {
+		resp, err := client.Get(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if err != nil || resp.ProtoMajor != major || len(body) != PageSize {
+			t.Errorf("%s: %s, %d bytes (%v), want HTTP/%d", url, resp.Proto, len(body), err, major)
+		}
+	}
+	resp, err := client.Post(n.URL(Post), "application/json", strings.NewReader(Body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := io.ReadAll(resp.Body)
+	resp.Body.Close()
+	if err != nil || string(body) != Answer || resp.Header.Get("Content-Type") != "application/json" || !json.Valid(body) || !json.Valid([]byte(Body)) {
+		t.Errorf("POST: %s, %s: %q (%v)", resp.Status, resp.Header.Get("Content-Type"), body, err)
+	}
+	if n.Workers() != 1 {
+		t.Errorf("%d workers on one processor", n.Workers())
 	}
 }
