@@ -1,12 +1,14 @@
 #!/bin/bash
 # Installs what Kasoku is compared with, where it is missing, and prints what is
-# not there. "peers.sh" or "peers.sh load" for make bench-load: wrk and ab by apt,
-# hey, vegeta, bombardier and k6 by go, oha by cargo. "peers.sh digest" for make
+# not there. "peers.sh" or "peers.sh load" for make bench-load: wrk, ab and h2load
+# by apt, hey, vegeta and bombardier by go, oha by cargo. k6 is under the AGPL, so
+# it is built only if asked for (K6=1), for use as a program of its own; one that
+# is in PATH is compared in any case. "peers.sh digest" for make
 # bench-digest: goaccess, percona-toolkit and zstd by apt, alp and slp by go. What
 # go and cargo build goes into .cache/peers/bin. Whatever cannot be had is named
 # and left out; the status is 0 all the same.
 #
-# The first run takes some minutes of CPU (k6, oha and slp are big), later ones none.
+# The first run takes some minutes of CPU (oha, slp and k6 are big), later ones none.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -93,13 +95,15 @@ absent() {
 load() {
     debian wrk wrk
     debian ab apache2-utils
+    debian h2load nghttp2-client
     with_go hey github.com/rakyll/hey github.com/rakyll/hey v0.1.5 v0.1.4
-    with_go vegeta github.com/tsenart/vegeta/v12 github.com/tsenart/vegeta/v12 v12.12.0
+    with_go vegeta github.com/tsenart/vegeta/v12 github.com/tsenart/vegeta/v12 v12.13.0 v12.12.0
     with_go bombardier github.com/codesenberg/bombardier github.com/codesenberg/bombardier v1.2.6
-    with_go k6 go.k6.io/k6 go.k6.io/k6 v0.57.0 v0.49.0
+    if [ "${K6:-}" = 1 ]; then with_go k6 go.k6.io/k6 go.k6.io/k6 v1.8.1 v0.57.0 v0.49.0; fi
     with_cargo oha 1.16.0 1.9.0
-    absent wrk ab bombardier oha vegeta hey k6
-    has wrk2 || tell "wrk2: not installed (Debian has no package); put one into PATH to have it compared"
+    absent wrk ab h2load bombardier oha vegeta hey
+    has k6 || tell "k6: not installed (AGPL); K6=1 builds it, or put one into PATH to have it compared"
+    has wrk2 || tell "wrk2: not installed (no package); put one into PATH to have it compared"
 }
 
 digest() {

@@ -26,6 +26,7 @@ type bench struct {
 	tools          []*peer.Tool // those found
 	missing        map[string]bool
 	nginx          *target.Nginx
+	processors     []int  // those that tools may use; nil: any
 	dir            string // for the tools' files
 	random         *rand.Rand
 	began          time.Time
@@ -60,15 +61,56 @@ func open(ctx context.Context, s settings, stdout, stderr io.Writer) (*bench, er
 	if b.dir, err = os.MkdirTemp("", "kasoku-bench-load-"); err != nil {
 		return nil, fmt.Errorf("make a folder for the tools' files: %w", err)
 	}
-	if b.nginx, err = target.Start(ctx); err != nil {
+	served, where, err := b.divide()
+	if err != nil {
 		b.close()
 		return nil, err
 	}
-	fmt.Fprintf(stdout, "target %s: nginx, 2 workers, no access log; %d processors; order by seed %d\n", b.nginx.Address(), runtime.NumCPU(), s.seed)
+	if b.nginx, err = target.Start(ctx, served...); err != nil {
+		b.close()
+		return nil, err
+	}
+	if err := b.writeFile(postFile, target.Body); err != nil {
+		b.close()
+		return nil, err
+	}
+	fmt.Fprintf(stdout, "target %s: nginx, %d workers, no access log; %s; order by seed %d\n", b.nginx.Address(), b.nginx.Workers(), where, s.seed)
+	fmt.Fprintf(stdout, "a run is repeated up to %d times if others had more than %.0f %% of the processors, and left out if they still do\n", s.tries, s.noise*100)
 	if len(absent) > 0 {
 		fmt.Fprintf(stdout, "not installed: %s\n", strings.Join(absent, ", "))
 	}
 	return b, nil
+}
+
+// divide says which processors nginx gets, and keeps the others for the tools:
+// where the scheduler put the two decided more than what they cost.
+func (b *bench) divide() (served []int, where string, err error) {
+	all, err := proc.Processors()
+	if err != nil {
+		return nil, "", err
+	}
+	switch {
+	case !b.pin:
+		return nil, fmt.Sprintf("%d processors, nothing pinned (-pin=false)", len(all)), nil
+	case len(all) < 2:
+		return nil, "1 processor, so nothing is pinned", nil
+	}
+	half := len(all) / 2
+	served, b.processors = all[:half], all[half:]
+	return served, fmt.Sprintf("pinned to processors %s, tools to %s", list(served), list(b.processors)), nil
+}
+
+func list(numbers []int) string { return strings.Trim(fmt.Sprint(numbers), "[]") }
+
+// postFile is the name of the file that holds what is posted.
+const postFile = "post.json"
+
+// writeFile in the bench's folder.
+func (b *bench) writeFile(name, text string) error {
+	if err := os.WriteFile(filepath.Join(b.dir, name), []byte(text), 0o644); err != nil {
+		return fmt.Errorf("write a tool's file: %w", err)
+	}
+	return nil
 }
 
 func (b *bench) close() {
@@ -97,18 +139,22 @@ type entry struct {
 
 // sample is one run of one tool.
 type sample struct {
-	Part     string        `json:"part"`
-	Tool     string        `json:"tool"`
-	Round    int           `json:"round"`
-	Report   peer.Report   `json:"report"`
-	Counted  bool          `json:"counted"` // nginx was asked what it Served
-	Served   int64         `json:"served,omitempty"`
-	User     time.Duration `json:"user"`
-	System   time.Duration `json:"system"`
-	Wall     time.Duration `json:"wall"`
-	Foreign  float64       `json:"foreign"` // share of the machine that others used
-	Repeated bool          `json:"repeated,omitempty"`
-	Err      string        `json:"error,omitempty"`
+	Part    string        `json:"part"`
+	Tool    string        `json:"tool"`
+	Round   int           `json:"round"`
+	Users   int           `json:"users"`
+	Report  peer.Report   `json:"report"`
+	Counted bool          `json:"counted"` // nginx was asked what it Served
+	Served  int64         `json:"served,omitempty"`
+	User    time.Duration `json:"user"`
+	System  time.Duration `json:"system"`
+	Wall    time.Duration `json:"wall"`
+	Peak    int64         `json:"peak,omitempty"` // bytes of memory, where it was watched
+	Foreign proc.Foreign  `json:"foreign"`
+	// Disturbed: others had too much of the machine, so the run does not count.
+	Disturbed bool   `json:"disturbed,omitempty"`
+	Repeated  int    `json:"repeated,omitempty"` // how many disturbed runs went before
+	Err       string `json:"error,omitempty"`
 }
 
 // cpu is the tool's CPU time per request in µs, start-up and end included.
@@ -124,12 +170,17 @@ func (s *sample) rate() float64 {
 	return float64(s.Report.Requests) / s.Report.Elapsed.Seconds()
 }
 
-// countTolerance is how far a tool's count of requests may be off nginx's.
-const countTolerance = 0.01
+// countTolerance is how far a tool's count of requests may be off nginx's,
+// besides those under way at the end, one for each connection, and a few that
+// it sends before it counts.
+const (
+	countTolerance = 0.01
+	sentBefore     = 4
+)
 
 // miscounted says whether the tool's count differs from nginx's.
 func (s *sample) miscounted() bool {
-	return s.Counted && math.Abs(float64(s.Report.Requests-s.Served)) > countTolerance*float64(s.Served)
+	return s.Counted && math.Abs(float64(s.Report.Requests-s.Served)) > countTolerance*float64(s.Served)+float64(s.Users+sentBefore)
 }
 
 // runSlack is how much longer than its job a tool may take.
@@ -138,9 +189,15 @@ const runSlack = 30 * time.Second
 // execute runs one job. A tool that fails is a sample with Err; the error is
 // the benchmark's own.
 func (b *bench) execute(ctx context.Context, part string, round int, e entry, watch func(context.Context, int)) (*sample, error) {
-	s := &sample{Part: part, Tool: e.label, Round: round}
-	e.job.File = filepath.Join(b.dir, e.tool.Name+".out")
-	r, err := proc.Run(ctx, proc.Command{Args: e.tool.Args(e.job), Stdin: e.tool.Stdin(e.job), Limit: e.job.Duration + runSlack, Watch: watch})
+	s := &sample{Part: part, Tool: e.label, Round: round, Users: e.job.Users}
+	e.job.File, e.job.PostFile = filepath.Join(b.dir, e.tool.Name+".out"), filepath.Join(b.dir, postFile)
+	if text := e.tool.Script(e.job); text != "" {
+		e.job.Script = filepath.Join(b.dir, e.tool.Name+".script")
+		if err := b.writeFile(e.tool.Name+".script", text); err != nil {
+			return nil, err
+		}
+	}
+	r, err := proc.Run(ctx, proc.Command{Args: e.tool.Args(e.job), Stdin: e.tool.Stdin(e.job), Limit: e.job.Duration + runSlack, Watch: watch, Processors: b.processors})
 	if ctx.Err() != nil {
 		return nil, err
 	}
@@ -163,28 +220,31 @@ func (b *bench) execute(ctx context.Context, part string, round int, e entry, wa
 	return s, ctx.Err()
 }
 
-// foreignLimit is the share of the machine that others may use in a run.
-const foreignLimit = 0.10
-
-// measure runs one job against nginx, and once again if others disturbed it.
+// measure runs one job against nginx, and again while others disturb it, but
+// not for ever. A run that stays disturbed is kept for the record only.
 func (b *bench) measure(ctx context.Context, part string, round int, e entry) (*sample, error) {
-	s, err := b.once(ctx, part, round, e)
-	if err == nil && s.Foreign > foreignLimit {
-		fmt.Fprintf(b.stderr, "%s, round %d: others used %.0f %% of the machine; again\n", e.label, round, s.Foreign*100)
+	for try := 0; ; try++ {
+		s, err := b.once(ctx, part, round, e)
+		if err != nil {
+			return nil, err
+		}
+		s.Repeated, s.Disturbed = try, s.Foreign.Sum() > b.noise
 		b.runs = append(b.runs, s)
-		s, err = b.once(ctx, part, round, e)
-		if err == nil {
-			s.Repeated = true
+		if s.Err != "" {
+			fmt.Fprintf(b.stderr, "%s, round %d: %s\n", e.label, round, s.Err)
+		}
+		if s.Err != "" || !s.Disturbed {
+			return s, nil
+		}
+		next := fmt.Sprintf("again (%d of %d)", try+1, b.tries)
+		if try == b.tries {
+			next = "left out"
+		}
+		fmt.Fprintf(b.stderr, "%s, round %d: others used %.0f %% of the machine, %.0f %% was stolen; %s\n", e.label, round, s.Foreign.Used*100, s.Foreign.Stolen*100, next)
+		if try == b.tries {
+			return s, nil
 		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	b.runs = append(b.runs, s)
-	if s.Err != "" {
-		fmt.Fprintf(b.stderr, "%s, round %d: %s\n", e.label, round, s.Err)
-	}
-	return s, nil
 }
 
 func (b *bench) once(ctx context.Context, part string, round int, e entry) (*sample, error) {
@@ -238,11 +298,12 @@ func (b *bench) rounds(ctx context.Context, part string, entries []entry) (serie
 	return out, nil
 }
 
-// values are one figure of one label by round; NaN where there is none.
+// values are one figure of one label by round; NaN where there is none or the
+// run was disturbed.
 func (s series) values(label string, figure func(*sample) float64) []float64 {
 	out := make([]float64, 0, len(s[label]))
 	for _, x := range s[label] {
-		if x == nil || x.Err != "" {
+		if x == nil || x.Err != "" || x.Disturbed {
 			out = append(out, math.NaN())
 			continue
 		}
@@ -271,7 +332,7 @@ func (s series) notes(label string) string {
 		case x.miscounted():
 			miscounted++
 		}
-		if x.Foreign > foreignLimit {
+		if x.Disturbed {
 			busy++
 		}
 	}
@@ -279,7 +340,7 @@ func (s series) notes(label string) string {
 	for _, n := range []struct {
 		count int
 		text  string
-	}{{broken, "%d runs failed"}, {int(failed), "%d answers failed"}, {miscounted, "count differs from nginx's in %d runs"}, {busy, "machine busy with other work in %d runs"}} {
+	}{{broken, "%d runs failed"}, {int(failed), "%d answers failed"}, {miscounted, "count differs from nginx's in %d runs"}, {busy, "%d runs left out: the machine was busy with other work"}} {
 		if n.count > 0 {
 			out = append(out, fmt.Sprintf(n.text, n.count))
 		}
@@ -311,7 +372,7 @@ func (b *bench) writeJSON(name string) error {
 	}
 	data, err := json.MarshalIndent(map[string]any{
 		"started": b.began, "kernel": strings.TrimSpace(string(kernel)), "processors": runtime.NumCPU(), "seed": b.seed,
-		"duration": b.duration, "rounds": b.settings.rounds, "missing": missing, "figures": b.figures, "runs": b.runs,
+		"duration": b.duration, "rounds": b.settings.rounds, "noise": b.noise, "tools_on": b.processors, "missing": missing, "figures": b.figures, "runs": b.runs,
 	}, "", "  ")
 	if err != nil {
 		return fmt.Errorf("write the figures: %w", err)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"kasoku/bench/load/peer"
+	"kasoku/bench/load/proc"
 	"kasoku/bench/load/ratio"
 	"kasoku/internal/await"
 )
@@ -29,6 +30,9 @@ func TestParse(t *testing.T) {
 		{"-d 0s", "whole seconds"},
 		{"-rounds 0", "1 or more"},
 		{"-connections 1", "2 or more"},
+		{"-only post,tls,h2,memory -pin=false -noise 0.1 -tries 0", ""},
+		{"-noise 2", "0 to 1"},
+		{"-tries -1", "0 or more"},
 		{"a", `unexpected "a"`},
 		{"-no", "not defined"},
 	} {
@@ -58,31 +62,76 @@ func TestBar(t *testing.T) {
 }
 
 func TestFigures(t *testing.T) {
-	one := ratio.Of([]float64{0.9})
+	around := func(values ...float64) ratio.Summary { return ratio.Of(values) }
+	good, wide, few := around(0.7, 0.71, 0.72, 0.73, 0.74, 0.75), around(0.7, 0.71, 0.72, 0.73, 0.74, 0.9), around(0.7, 0.71, 0.72, 0.73, 0.74)
 	for _, tt := range []struct {
 		why  string
 		add  func(*figures)
-		want bool
+		want string // what is open
 	}{
-		{"nothing", func(*figures) {}, true},
-		{"a bar met", func(f *figures) { f.judge("a", "x", bar{value: 1}, one, 2, true, "") }, true},
-		{"a bar missed", func(f *figures) { f.judge("a", "x", bar{value: 0.85}, one, 2, false, "") }, false},
-		{"a tool of Debian's missing", func(f *figures) { f.judge("a", "x", bar{value: 1}, ratio.Summary{}, 2, true, "wrk is not installed") }, false},
-		{"another tool missing", func(f *figures) { f.judge("a", "x", bar{value: 1}, ratio.Summary{}, 2, false, "oha is not installed") }, true},
-		{"a figure without a bar", func(f *figures) { f.add("a", "x", "", "1", "", false) }, true},
+		{"nothing", func(*figures) {}, ""},
+		{"a bar met", func(f *figures) { f.judge("a", "x", bar{value: 1}, good, 2, true, "") }, ""},
+		{"a bar missed", func(f *figures) { f.judge("a", "x", bar{value: 0.6}, good, 2, false, "") }, "missed: a: x"},
+		{"the interval holds the bar", func(f *figures) { f.judge("a", "x", bar{value: 0.85}, wide, 2, false, "") }, "undecided: a: x"},
+		{"too few rounds", func(f *figures) { f.judge("a", "x", bar{value: 0.85}, few, 2, false, "") }, "undecided: a: x"},
+		{"no quiet round", func(f *figures) { f.judge("a", "x", bar{value: 0.85}, ratio.Summary{}, 2, false, noQuietRound) }, "undecided: a: x"},
+		{"a tool of Debian's missing", func(f *figures) { f.judge("a", "x", bar{value: 1}, ratio.Summary{}, 2, true, "wrk is not installed") }, "not judged: a: x"},
+		{"another tool missing", func(f *figures) { f.judge("a", "x", bar{value: 1}, ratio.Summary{}, 2, false, "oha is not installed") }, ""},
+		{"a figure without a bar", func(f *figures) { f.add("a", "x", "", "1", "", false) }, ""},
 	} {
 		var f figures
 		tt.add(&f)
-		if f.met() != tt.want {
-			t.Errorf("%s: met is %v", tt.why, f.met())
+		if got := strings.Join(f.open(), "\n"); got != tt.want || f.met() != (tt.want == "") {
+			t.Errorf("%s: open is %q, want %q", tt.why, got, tt.want)
 		}
 	}
 	var out bytes.Buffer
 	f := figures{{"a", "CPU ÷ x's", "< 1", "0.9", met, true}, {"co", "p99", "≤ 3", "4", short, true}}
 	f.print(&out)
-	want := "\n    figure     bar  measured\na   CPU ÷ x's  < 1  0.9       ok\nco  p99        ≤ 3  4         SHORT\n"
+	want := "\n    figure     bar  measured\na   CPU ÷ x's  < 1  0.9       met\nco  p99        ≤ 3  4         MISSED\n\nmissed: co: p99\n"
 	if out.String() != want {
 		t.Errorf("printed\n%s\nwant\n%s", out.String(), want)
+	}
+}
+
+// TestDisturbed: what others disturbed is repeated, so often and not more, and
+// then left out.
+func TestDisturbed(t *testing.T) {
+	dir := tools(t, "cat TESTDATA/kasoku.json")
+	// A share that no run can keep to, and one that each keeps.
+	for noise, want := range map[string]int{"0": 3, "1": 1} {
+		file := filepath.Join(t.TempDir(), "out.json")
+		var stdout, stderr bytes.Buffer
+		// Another program at work, so that its share is above 0.
+		busy, stop := context.WithCancel(t.Context())
+		go func() {
+			_, _ = proc.Run(busy, proc.Command{Args: []string{"sh", "-c", "while :; do :; done"}}) // it is stopped
+		}()
+		code := run(t.Context(), []string{"-only", "c", "-rounds", "2", "-d", "1s", "-noise", noise, "-tries", "2", "-kasoku", dir + "/slow", "-peers", dir, "-json", file}, &stdout, &stderr)
+		stop()
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(code, err, stderr.String())
+		}
+		var got struct{ Runs []sample }
+		if err := json.Unmarshal(data, &got); err != nil {
+			t.Fatal(err)
+		}
+		runs := 0
+		for _, s := range got.Runs {
+			if s.Tool == "kasoku" && s.Round == 1 {
+				runs++
+				if s.Disturbed != (noise == "0") {
+					t.Errorf("noise %s: %+v", noise, s)
+				}
+			}
+		}
+		if runs != want {
+			t.Errorf("noise %s: %d runs in round 1, want %d", noise, runs, want)
+		}
+		if left := strings.Contains(stdout.String(), "2 runs left out"); left != (noise == "0") {
+			t.Errorf("noise %s: it prints\n%s", noise, stdout.String())
+		}
 	}
 }
 
@@ -92,7 +141,7 @@ func TestSeries(t *testing.T) {
 	}
 	s := series{
 		"x": {good(1000, 1005, time.Millisecond), nil, good(1000, 1020, 3*time.Millisecond), {Err: "it broke"}},
-		"y": {{Foreign: 0.5, Report: peer.Report{Requests: 1, Failed: 7, Elapsed: time.Second}}},
+		"y": {{Disturbed: true, Report: peer.Report{Requests: 1, Failed: 7, Elapsed: time.Second}}},
 	}
 	v := s.values("x", (*sample).cpu)
 	if len(v) != 4 || v[0] != 1 || !math.IsNaN(v[1]) || v[2] != 3 || !math.IsNaN(v[3]) {
@@ -101,7 +150,7 @@ func TestSeries(t *testing.T) {
 	if got, want := s.notes("x"), "1 runs failed; count differs from nginx's in 1 runs"; got != want {
 		t.Errorf("notes are %q, want %q", got, want)
 	}
-	if got, want := s.notes("y"), "7 answers failed; machine busy with other work in 1 runs"; got != want {
+	if got, want := s.notes("y"), "7 answers failed; 1 runs left out: the machine was busy with other work"; got != want {
 		t.Errorf("notes are %q, want %q", got, want)
 	}
 	if s.broken("x") != "it broke" || s.broken("y") != "" || s.notes("none") != "" {
@@ -121,7 +170,7 @@ func tools(t *testing.T, kasoku string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{"wrk": "cat " + testdata + "/wrk.txt", "ab": "cat " + testdata + "/ab.txt", "kasoku": kasoku} {
+	for name, text := range map[string]string{"slow": "sleep 0.3; cat TESTDATA/kasoku.json", "wrk": "cat " + testdata + "/wrk.txt", "ab": "cat " + testdata + "/ab.txt", "kasoku": kasoku} {
 		text = strings.ReplaceAll(text, "TESTDATA", testdata)
 		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+text+"\n"), 0o755); err != nil {
 			t.Fatal(err)
@@ -137,7 +186,7 @@ func TestMissed(t *testing.T) {
 	dir := tools(t, "cat TESTDATA/kasoku.json")
 	file := filepath.Join(t.TempDir(), "out.json")
 	var stdout, stderr bytes.Buffer
-	code := run(t.Context(), []string{"-only", "a", "-rounds", "2", "-d", "1s", "-kasoku", dir + "/kasoku", "-peers", dir, "-json", file}, &stdout, &stderr)
+	code := run(t.Context(), []string{"-only", "a", "-rounds", "2", "-d", "1s", "-noise", "1", "-kasoku", dir + "/kasoku", "-peers", dir, "-json", file}, &stdout, &stderr)
 	if code != 1 {
 		t.Errorf("status %d, want 1: %s", code, stderr.String())
 	}
@@ -170,7 +219,7 @@ func TestMissed(t *testing.T) {
 func TestBroken(t *testing.T) {
 	dir := tools(t, "echo cannot >&2; exit 3")
 	var stdout, stderr bytes.Buffer
-	code := run(t.Context(), []string{"-only", "c", "-rounds", "1", "-d", "1s", "-kasoku", dir + "/kasoku", "-peers", dir}, &stdout, &stderr)
+	code := run(t.Context(), []string{"-only", "c", "-rounds", "1", "-d", "1s", "-noise", "1", "-kasoku", dir + "/kasoku", "-peers", dir}, &stdout, &stderr)
 	if code != 1 || !strings.Contains(stdout.String(), "kasoku failed: kasoku: exit status 3: cannot") {
 		t.Errorf("status %d:\n%s%s", code, stdout.String(), stderr.String())
 	}

@@ -28,13 +28,13 @@ const sparePorts = 2000
 func (b *bench) manyConnections(ctx context.Context) error {
 	name := fmt.Sprintf("%d connections held at once, without an error", b.connections)
 	limit := fmt.Sprintf("≥ %d", b.connections)
-	if why := b.tooFew(); why != "" {
+	if why := b.tooFew(b.connections); why != "" {
 		b.figures.add("conns", name, limit, why, notJudged, true)
 		return nil
 	}
 	fmt.Fprintf(b.stderr, "part conns: %d connections for %s\n", b.connections, connsWindow)
 	job := peer.Job{URL: b.nginx.URL(target.Page), Users: 1, Duration: time.Second,
-		Check: &peer.Check{Status: 200, Size: target.PageSize, Contains: target.Marker}}
+		Check: pageCheck()}
 	one, base, err := b.hold(ctx, job)
 	if err != nil {
 		return err
@@ -66,8 +66,8 @@ func (b *bench) manyConnections(ctx context.Context) error {
 func mebi(bytes int64) float64 { return float64(bytes) / (1 << 20) }
 
 // tooFew says why this machine cannot hold the connections; "" if it can.
-func (b *bench) tooFew() string {
-	if b.files < uint64(b.connections)+100 {
+func (b *bench) tooFew(connections int) string {
+	if b.files < uint64(connections)+100 {
 		return fmt.Sprintf("only %d open files allowed; raise the hard limit (ulimit -Hn) or be root", b.files)
 	}
 	data, err := os.ReadFile("/proc/sys/net/ipv4/ip_local_port_range")
@@ -78,7 +78,7 @@ func (b *bench) tooFew() string {
 	if _, err := fmt.Sscan(string(data), &low, &high); err != nil {
 		return fmt.Sprintf("ip_local_port_range is %q", data)
 	}
-	if high-low < b.connections+sparePorts {
+	if high-low < connections+sparePorts {
 		return fmt.Sprintf("only %d source ports; widen net.ipv4.ip_local_port_range", high-low)
 	}
 	return ""

@@ -13,8 +13,9 @@ import (
 type state string
 
 const (
-	met       state = "ok"
-	short     state = "SHORT"
+	met       state = "met"
+	short     state = "MISSED"
+	undecided state = "UNDECIDED" // the interval holds the bar, or there is none
 	notJudged state = "not judged"
 )
 
@@ -32,7 +33,7 @@ type figure struct {
 // figures are all, in order.
 type figures []figure
 
-// bar is a limit that a median must keep.
+// bar is a limit that the interval of a median must keep as a whole.
 type bar struct {
 	value float64
 	least bool // value is the least that is enough, not the most
@@ -60,17 +61,26 @@ func (b bar) met(x float64) bool {
 	return x <= b.value
 }
 
-// judge adds a figure whose median is held against a bar. why says what is
-// wrong where there is no value.
+// judge adds a figure whose interval is held against a bar: it is met or missed
+// where the whole interval lies on one side. why says what is wrong where there
+// is no value.
 func (f *figures) judge(part, name string, limit bar, s ratio.Summary, decimals int, required bool, why string) {
 	x := figure{Part: part, Name: name, Bar: limit.String(), Measured: s.Text(decimals), Required: required}
 	switch {
 	case s.N == 0:
 		x.State, x.Measured = notJudged, why
-	case limit.met(s.Median):
+		if why == noQuietRound {
+			x.State = undecided
+		}
+	case !s.Bounded:
+		x.State = undecided
+		x.Measured += fmt.Sprintf("; %d rounds, %d are needed", s.N, ratio.Least)
+	case limit.met(s.Low) && limit.met(s.High):
 		x.State = met
-	default:
+	case !limit.met(s.Low) && !limit.met(s.High):
 		x.State = short
+	default:
+		x.State = undecided
 	}
 	*f = append(*f, x)
 }
@@ -80,15 +90,25 @@ func (f *figures) add(part, name, bar, measured string, s state, required bool) 
 	*f = append(*f, figure{part, name, bar, measured, s, required})
 }
 
-// met says whether no figure falls short, and none that is required is not
-// judged.
-func (f figures) met() bool {
-	for _, x := range f {
-		if x.State == short || x.State == notJudged && x.Required {
-			return false
+// met says whether no bar is missed or undecided, and none that is required is
+// not judged.
+func (f figures) met() bool { return len(f.open()) == 0 }
+
+// open names what keeps a run from being good, worst first.
+func (f figures) open() []string {
+	var out []string
+	for _, s := range []state{short, undecided, notJudged} {
+		var names []string
+		for _, x := range f {
+			if x.State == s && (s != notJudged || x.Required) {
+				names = append(names, x.Part+": "+x.Name)
+			}
+		}
+		if len(names) > 0 {
+			out = append(out, fmt.Sprintf("%s: %s", strings.ToLower(string(s)), strings.Join(names, "; ")))
 		}
 	}
-	return true
+	return out
 }
 
 func (f figures) print(w io.Writer) {
@@ -98,6 +118,11 @@ func (f figures) print(w io.Writer) {
 	}
 	fmt.Fprintln(w)
 	printTable(w, rows)
+	open := f.open()
+	if len(open) == 0 {
+		open = []string{"every bar is met"}
+	}
+	fmt.Fprintf(w, "\n%s\n", strings.Join(open, "\n"))
 }
 
 // printTable writes rows in columns; the first row is the heading.

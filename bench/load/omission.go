@@ -56,13 +56,13 @@ func (b *bench) omission(ctx context.Context) error {
 			return err
 		}
 		// Only Kasoku's figures are judged, so only they are taken again.
-		if busy := all["kasoku"][0].Foreign; i == 0 && busy > foreignLimit {
-			fmt.Fprintf(b.stderr, "part co: others used %.0f %% of the machine; again\n", busy*100)
+		for try := 1; i == 0 && all["kasoku"][0].Foreign.Sum() > b.noise && try <= b.tries; try++ {
+			fmt.Fprintf(b.stderr, "part co: others had %.0f %% of the machine; again (%d of %d)\n", all["kasoku"][0].Foreign.Sum()*100, try, b.tries)
 			server.Restart()
 			if err := b.together(ctx, g, all); err != nil {
 				return err
 			}
-			all["kasoku"][0].Repeated = true
+			all["kasoku"][0].Repeated = try
 		}
 	}
 	b.printOmission(plan, groups[:], all)

@@ -10,9 +10,14 @@ import (
 	"kasoku/bench/load/target"
 )
 
-// wrk2Micros is the CPU per request of wrk2 at 5,000 requests/s that the issue
-// names, in µs; the bar where wrk2 is not installed (Debian has no package).
-const wrk2Micros = 20
+// issueMicros is the CPU per request of wrk2 at 5,000 requests/s that the issue
+// names, in µs. No registry has wrk2, and another machine's microseconds are no
+// bar for this one's, so the figure is only shown beside it.
+const issueMicros = 20
+
+// rateRounds is how much longer a run of part b lasts: at 5,000 requests/s a
+// program's start is a larger part of what a second costs.
+const rateRounds = 3
 
 // rateTolerance is how far from the rate a tool may be to be compared at all:
 // one that sends less saves CPU by it.
@@ -20,7 +25,7 @@ const rateTolerance = 0.02
 
 // fixedRate is part b: CPU per request where the rate is given.
 func (b *bench) fixedRate(ctx context.Context) error {
-	job := peer.Job{URL: b.nginx.URL(target.Page), Users: b.users, Duration: b.duration, Rate: b.rate}
+	job := peer.Job{URL: b.nginx.URL(target.Page), Users: b.users, Duration: rateRounds * b.duration, Rate: b.rate}
 	var entries []entry
 	for _, t := range b.tools {
 		if !t.Open {
@@ -28,7 +33,7 @@ func (b *bench) fixedRate(ctx context.Context) error {
 		}
 		j := job
 		if t.Name == "kasoku" {
-			j.Check = &peer.Check{Status: 200, Size: target.PageSize, Contains: target.Marker}
+			j.Check = pageCheck()
 		}
 		entries = append(entries, entry{t.Name, t, j})
 	}
@@ -39,18 +44,17 @@ func (b *bench) fixedRate(ctx context.Context) error {
 	b.printRates(entries, all)
 
 	own := all.values("kasoku", (*sample).cpu)
-	if b.missing["wrk2"] {
-		b.figures.judge("b", "CPU µs/request (wrk2: not installed, not in Debian; bar from the issue)", bar{value: wrk2Micros}, ratio.Of(own), 1, true, b.why(all, "wrk2", "wrk2"))
-	}
-	for _, t := range peer.Tools(b.kasoku) {
-		if !t.Open || t.Name == "kasoku" || t.Name == "wrk2" && b.missing["wrk2"] {
-			continue
+	best := b.cheapest(all)
+	b.figures.judge("b", "CPU per request ÷ that of the cheapest other"+named(best), cheaper, ratio.Pairs(own, all.values(best, (*sample).cpu)), 3, true,
+		b.why(all, "kasoku", "kasoku"))
+	b.figures.add("b", fmt.Sprintf("CPU µs/request (the issue says %d of wrk2, elsewhere)", issueMicros), "", ratio.Of(own).Text(1), "", false)
+	for _, t := range b.tools {
+		if t.Open && t.Name != "kasoku" && t.Name != best {
+			b.figures.add("b", "CPU per request ÷ "+t.Name+"'s", "", ratio.Pairs(own, all.values(t.Name, (*sample).cpu)).Text(3), "", false)
 		}
-		b.figures.judge("b", "CPU per request ÷ "+t.Name+"'s", bar{value: 1, below: t.Name != "wrk2"},
-			ratio.Pairs(own, all.values(t.Name, (*sample).cpu)), 3, t.Required || t.Name == "wrk2", b.why(all, t.Name, t.Name))
 	}
-	reached := ratio.Of(all.values("kasoku", func(s *sample) float64 { return s.rate() / float64(b.rate) }))
-	b.figures.judge("b", "rate reached ÷ rate asked for", bar{value: 1 - rateTolerance, least: true}, reached, 3, true, b.why(all, "wrk2", "kasoku"))
+	reached := b.reached(all, "kasoku")
+	b.figures.judge("b", "rate reached ÷ rate asked for", bar{value: 1 - rateTolerance, least: true}, reached, 3, true, b.why(all, "kasoku", "kasoku"))
 	inside := ratio.Of(all.values("kasoku", func(s *sample) float64 {
 		return float64(s.Report.WindowCPU) / float64(time.Microsecond) / float64(s.Report.Requests)
 	}))
@@ -60,8 +64,37 @@ func (b *bench) fixedRate(ctx context.Context) error {
 	return nil
 }
 
+// reached is a tool's rate, of that asked for.
+func (b *bench) reached(all series, label string) ratio.Summary {
+	return ratio.Of(all.values(label, func(s *sample) float64 { return s.rate() / float64(b.rate) }))
+}
+
+// cheapest is the other tool with the lowest median of CPU per request among
+// those that keep the rate; "" if there is none.
+func (b *bench) cheapest(all series) string {
+	best, least := "", 0.0
+	for _, t := range b.tools {
+		if !t.Open || t.Name == "kasoku" {
+			continue
+		}
+		r, cpu := b.reached(all, t.Name), all.summary(t.Name, (*sample).cpu)
+		if r.N > 0 && r.Median >= 1-rateTolerance && (best == "" || cpu.Median < least) {
+			best, least = t.Name, cpu.Median
+		}
+	}
+	return best
+}
+
+func named(tool string) string {
+	if tool == "" {
+		return ""
+	}
+	return " (" + tool + ")"
+}
+
 func (b *bench) printRates(entries []entry, all series) {
-	fmt.Fprintf(b.stdout, "\nb) %d requests/s, %d bytes; median (range) of the rounds; kasoku and oha count latency from the planned time\n", b.rate, target.PageSize)
+	fmt.Fprintf(b.stdout, "\nb) %d requests/s, %d bytes, runs of %s; %s; kasoku and oha count latency from the planned time\n",
+		b.rate, target.PageSize, rateRounds*b.duration, legend)
 	rows := [][]string{{"tool", "requests/s", "CPU µs/request", "kasoku's ÷ its", "latency p99, µs", "lateness p99; most", "notes"}}
 	own := all.values("kasoku", (*sample).cpu)
 	for _, e := range entries {
