@@ -48,7 +48,7 @@ type loop struct {
 
 	timers  timers
 	scanAt  time.Duration // the earliest deadline of a request, or earlier
-	idle    []*slot       // open model: a ring of users without a session
+	idle    ring          // open model: users without a session, longest first
 	queue   []*slot       // users that wait for a place to dial
 	busy    []*slot       // users whose unix socket had a full backlog
 	dialing int
@@ -105,6 +105,9 @@ func newLoop(r *run, users []*user, s *shard) (*loop, error) {
 	}
 	if r.plan != nil && r.slack > 0 && l.address.family != syscall.AF_UNIX && r.opts.Scenario.single() {
 		l.batched, l.stamps = true, new(stamped)
+	}
+	if r.plan != nil {
+		l.idle.slots = make([]*slot, len(users))
 	}
 	for i, u := range users {
 		l.slots[i] = slot{user: u, index: i, fd: -1}
@@ -196,8 +199,8 @@ func (l *loop) look() {
 
 // wait for events, until the next thing that is due.
 func (l *loop) wait() (int, syscall.Errno) {
-	if !l.kernel.hold() { // waiting is dear: first look what is there
-		if n, errno := poll(l.epfd, l.events); n > 0 || errno != 0 {
+	if !l.kernel.look() { // waiting is dear: first look what is there
+		if n, errno := l.kernel.poll(l.epfd, l.events); n > 0 || errno != 0 {
 			return n, errno
 		}
 	}
@@ -206,7 +209,7 @@ func (l *loop) wait() (int, syscall.Errno) {
 		at = min(at, first)
 	}
 	if p := l.run.plan; p != nil && !l.run.over() {
-		if len(l.idle) > 0 {
+		if l.idle.count > 0 {
 			if next, ok := p.wake(l.run.slack); ok {
 				at = min(at, next)
 			}
@@ -218,11 +221,11 @@ func (l *loop) wait() (int, syscall.Errno) {
 		return l.kernel.await(l.epfd, l.events, -1)
 	}
 	if at <= l.now {
-		return poll(l.epfd, l.events)
+		return l.kernel.poll(l.epfd, l.events)
 	}
 	if l.batched && l.under > 0 {
 		l.kernel.rest(int64(min(at-l.now, l.run.slack)))
-		return poll(l.epfd, l.events)
+		return l.kernel.poll(l.epfd, l.events)
 	}
 	l.gather(at)
 	return l.kernel.await(l.epfd, l.events, int64(at-l.now))
@@ -234,7 +237,7 @@ func (l *loop) wait() (int, syscall.Errno) {
 // put the target (measured: 1.5 to 8, and 5.5 to 4.3 µs of CPU for a request).
 // Answers are read up to gatherRest later for it.
 func (l *loop) gather(at time.Duration) {
-	if l.kernel.hold() && l.came > 0 && l.came < gatherFew && l.under >= 2*gatherFew && at > l.now+2*gatherRest {
+	if l.kernel.hold && l.came > 0 && l.came < gatherFew && l.under >= 2*gatherFew && at > l.now+2*gatherRest {
 		l.kernel.rest(int64(gatherRest))
 	}
 }
@@ -268,15 +271,14 @@ func (l *loop) drain(now time.Duration) {
 		s := l.timers.pop()
 		l.act(s, finished, now)
 	}
-	for _, s := range l.idle {
-		l.act(s, finished, now)
+	for l.idle.count > 0 {
+		l.act(l.idle.pop(), finished, now)
 	}
-	l.idle = nil
 }
 
 // arrivals begins the planned sessions whose time has come.
 func (l *loop) arrivals(now time.Duration) {
-	for len(l.idle) > 0 {
+	for l.idle.count > 0 {
 		a, ok := l.run.plan.due(now)
 		if !ok {
 			return
@@ -285,10 +287,9 @@ func (l *loop) arrivals(now time.Duration) {
 			l.run.plan.drop(a)
 			continue
 		}
-		s := l.idle[0]
-		l.idle = l.idle[1:]
+		s := l.idle.pop()
 		l.shard.started(a.at, now-max(a.at, s.freeAt))
-		l.most = max(l.most, l.left-len(l.idle))
+		l.most = max(l.most, l.left-l.idle.count)
 		s.user.arrive(a)
 		l.act(s, s.user.proceed(now), now)
 		now = l.run.meter.now()
@@ -309,7 +310,7 @@ func (l *loop) act(s *slot, d doing, now time.Duration) {
 		l.timers.push(s)
 	case idle:
 		s.waiting, s.freeAt = false, now
-		l.idle = append(l.idle, s)
+		l.idle.push(s)
 	case finished:
 		s.waiting = false
 		l.disconnect(s)
@@ -393,7 +394,7 @@ func (l *loop) nextDial() {
 func (l *loop) push(s *slot) {
 	request := s.user.request
 	for s.sent < len(request) {
-		n, errno := send(s.fd, request[s.sent:])
+		n, errno := l.kernel.send(s.fd, request[s.sent:])
 		switch {
 		case errno == 0:
 			s.sent += n
@@ -444,7 +445,7 @@ func (l *loop) event(s *slot, e *syscall.EpollEvent) {
 // disturbed: something came from a connection that nobody waits for. The
 // server closed it, or sent what nobody asked for.
 func (l *loop) disturbed(s *slot) {
-	n, errno := receive(s.fd, l.buf)
+	n, errno := l.kernel.receive(s.fd, l.buf)
 	if errno == syscall.EAGAIN || errno == syscall.EINTR {
 		return
 	}
@@ -463,9 +464,9 @@ func (l *loop) pull(s *slot, ending bool) {
 		var n int
 		var errno syscall.Errno
 		if l.stamps != nil {
-			n, came, errno = l.stamps.receive(s.fd, room)
+			n, came, errno = l.stamps.receive(&l.kernel, s.fd, room)
 		} else {
-			n, errno = receive(s.fd, room)
+			n, errno = l.kernel.receive(s.fd, room)
 		}
 		var done bool
 		var err error

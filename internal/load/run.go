@@ -225,6 +225,9 @@ func (r *run) drive() (*Result, error) {
 			u.vars[slot] = append([]byte(nil), setup.vars[slot]...)
 		}
 	}
+	if len(r.loops) == 1 {
+		defer withSpare()()
+	}
 	first := readGenerator()
 	var running sync.WaitGroup
 	for _, l := range r.loops {

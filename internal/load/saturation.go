@@ -156,8 +156,13 @@ func medianWait(now, before *metrics.Float64Histogram) time.Duration {
 }
 
 // maxProcs is how many processors Go uses: those the process may run on, or
-// fewer by the cgroup's quota or GOMAXPROCS.
-func maxProcs() int { return runtime.GOMAXPROCS(0) }
+// fewer by the cgroup's quota or GOMAXPROCS. One that withSpare added is none.
+func maxProcs() int {
+	if spared.Load() {
+		return 1
+	}
+	return runtime.GOMAXPROCS(0)
+}
 
 // readGenerator reads what this process and its loops used.
 func (r *run) readGenerator() generator {
