@@ -68,7 +68,7 @@ bench-hand: deps build ## Kasoku's result on cases/login against one tuned by ha
 bench-tuners: deps build ## Kasoku on cases/login against mysqltuner, a random search and a person (60 min; bars 0.95 and 1; WITHOUT="relaxed hand")
 	@$(WITH_GO) scripts/bench-tuners.sh
 
-bench-load: deps build ## the load engine against wrk, ab, oha, k6, … on one nginx (ARGS="-only a,b")
+bench-load: deps build ## the load engine against wrk, ab, h2load, oha, … on one nginx, 1 if a bar is missed or undecided (ARGS="-only a,b"; K6=1)
 	@$(WITH_GO) scripts/bench-load.sh $(ARGS)
 
 bench-digest: deps build ## kasoku digest against alp, goaccess, pt-query-digest, slp, grep (ARGS="-rounds 3")

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Installs the other load generators where they are missing and compares
 # bin/kasoku with them (bench/load). Takes bench/load's flags. Ends with 1 if a
-# bar is missed.
+# bar is missed or undecided; the last lines say which.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -134,7 +134,11 @@ func (b *bench) printOmission(plan stall.Plan, groups [][]entry, all series) {
 	printTable(b.stdout, rows)
 }
 
+// millis of a latency; 0 is one that the tool does not tell.
 func millis(d time.Duration) string {
+	if d == 0 {
+		return "–"
+	}
 	return fmt.Sprintf("%.1f ms", float64(d)/float64(time.Millisecond))
 }
 

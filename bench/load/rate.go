@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"kasoku/bench/load/peer"
@@ -45,8 +46,11 @@ func (b *bench) fixedRate(ctx context.Context) error {
 
 	own := all.values("kasoku", (*sample).cpu)
 	best := b.cheapest(all)
-	b.figures.judge("b", "CPU per request ÷ that of the cheapest other"+named(best), cheaper, ratio.Pairs(own, all.values(best, (*sample).cpu)), 3, true,
-		b.why(all, "kasoku", "kasoku"))
+	why := b.why(all, "kasoku", "kasoku")
+	if best == "" && ratio.Of(own).N > 0 {
+		why = "no other tool kept the rate"
+	}
+	b.figures.judge("b", "CPU per request ÷ that of the cheapest other"+named(best), cheaper, ratio.Pairs(own, all.values(best, (*sample).cpu)), 3, true, why)
 	b.figures.add("b", fmt.Sprintf("CPU µs/request (the issue says %d of wrk2, elsewhere)", issueMicros), "", ratio.Of(own).Text(1), "", false)
 	for _, t := range b.tools {
 		if t.Open && t.Name != "kasoku" && t.Name != best {
@@ -100,7 +104,12 @@ func (b *bench) printRates(entries []entry, all series) {
 	for _, e := range entries {
 		rows = append(rows, []string{e.label, all.summary(e.label, (*sample).rate).Text(0), all.summary(e.label, (*sample).cpu).Text(1),
 			ratio.Pairs(own, all.values(e.label, (*sample).cpu)).Text(3),
-			all.summary(e.label, func(s *sample) float64 { return float64(s.Report.P99) / float64(time.Microsecond) }).Text(0),
+			all.summary(e.label, func(s *sample) float64 {
+				if s.Report.P99 == 0 {
+					return math.NaN() // it does not tell
+				}
+				return float64(s.Report.P99) / float64(time.Microsecond)
+			}).Text(0),
 			all.lateness(e.label), all.notes(e.label)})
 	}
 	printTable(b.stdout, rows)
