@@ -97,6 +97,7 @@ func startLab() (*lab, error) {
 	if err != nil {
 		return nil, err
 	}
+	sc.Timeout = 30 * time.Second // the case's 5 s are over before an answer comes beside other tests
 	st, err := store.Open(filepath.Join(dir, ".kasoku"))
 	if err != nil {
 		return nil, err
