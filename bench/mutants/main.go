@@ -34,8 +34,10 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/signal"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -129,6 +131,10 @@ func (s settings) session(ctx context.Context, stdout io.Writer) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	if s.table {
+		list := slices.SortedFunc(maps.Values(known), func(a, b result) int { return a.Number - b.Number })
+		return table(stdout, list).share() >= s.bar, nil
+	}
 	reasons, err := readEqual(s.equal)
 	if err != nil {
 		return false, err
@@ -142,10 +148,6 @@ func (s settings) session(ctx context.Context, stdout io.Writer) (bool, error) {
 			fmt.Fprintf(stdout, "%3d %-10s %s:%d %s: %s\n", m.number, m.kind, m.file, m.line, m.function, m.what())
 		}
 		return true, nil
-	}
-	if s.table {
-		sum := table(stdout, results{}.merged(drawn, known).Results)
-		return sum.share() >= s.bar, nil
 	}
 	box, err := newBox(ctx, root)
 	if err != nil {
