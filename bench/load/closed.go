@@ -149,6 +149,7 @@ func (b *bench) judgeContest(c contest, all series, others func(*peer.Tool) bool
 		}
 		judge("CPU per request ÷ "+t.Name+"'s", limit, all.values(t.Name, (*sample).cpu), t.Required, b.why(all, t.Name, t.Name))
 	}
+	b.addInside(c.part, all)
 	b.judgeAnswers(c.part, all)
 }
 
