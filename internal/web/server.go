@@ -125,15 +125,17 @@ func static(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(b)                           // a browser that left
 }
 
-// pages are the templates, each with the frame around it.
-var pages = func() map[string]*template.Template {
+// pages are the templates, each with the frame around it. They are read when the
+// first page is wanted: most commands show none, and reading them is a fifth of
+// what a start allocates.
+var pages = sync.OnceValue(func() map[string]*template.Template {
 	frame := template.Must(template.New("frame").Funcs(funcs).ParseFS(files, "templates/frame.html", "templates/parts.html"))
 	out := map[string]*template.Template{}
 	for _, name := range []string{"login", "fail", "session", "sessions", "run", "runs", "compare", "journal", "entry"} {
 		out[name] = template.Must(template.Must(frame.Clone()).ParseFS(files, "templates/"+name+".html"))
 	}
 	return out
-}()
+})
 
 // page is what the frame shows.
 type page struct {
@@ -163,7 +165,7 @@ func (s *Server) made(r *http.Request, name string, p page, body any) (string, e
 		p.Login, p.CSRF = true, l.csrf
 	}
 	var b bytes.Buffer
-	if err := pages[name].ExecuteTemplate(&b, "frame", p); err != nil {
+	if err := pages()[name].ExecuteTemplate(&b, "frame", p); err != nil {
 		return "", err
 	}
 	return ui.Clean(b.String()), nil
