@@ -63,7 +63,6 @@ func TestWholeStory(t *testing.T) {
 		t.Errorf("diagnose tells no bound:\n%s", out)
 	}
 	s.do(ok, "plan")
-	s.do(ok, "plan", "--json")
 	s.said = append(s.said, c.agentHears(s.secrets)...)
 	s.said = append(s.said, c.browse()...)
 
