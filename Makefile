@@ -14,7 +14,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 # comes first in PATH, for programs that call go as well.
 WITH_GO = go=$$(scripts/go.sh) && export PATH="$$(dirname "$$go"):$$PATH" &&
 
-.PHONY: help deps deps-test build static check test test-long test-times test-steady race race-changed demo bench bench-hand bench-tuners bench-load bench-digest bench-bounds bench-effects bench-overhead bench-engines bench-hosts bench-verdict bench-web bench-mutants shots case-wiki faults lab-base fuzz clean
+.PHONY: help deps deps-test build static check test test-long test-times test-steady race race-changed demo bench bench-hand bench-tuners bench-load bench-digest bench-bounds bench-effects bench-overhead bench-engines bench-hosts bench-verdict bench-web bench-mutants shots case-wiki faults lab-base fuzz clean static-all
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,10 +26,10 @@ build: deps ## build bin/kasoku, one static binary
 	@$(WITH_GO) CGO_ENABLED=0 go build -trimpath -ldflags '-X main.Version=$(VERSION)' -o bin/kasoku ./cmd/kasoku
 
 static: ## formatting, go vet, and this repository's own rules (internal/lint)
-	@$(WITH_GO) bad=$$(git ls-files --cached --others --exclude-standard -- '*.go' | xargs -r ls -d 2>/dev/null | xargs -r gofmt -l); \
-	if [ -n "$$bad" ]; then echo "not formatted; run gofmt -w on:"; echo "$$bad"; exit 1; fi
-	@$(WITH_GO) go vet ./...
-	@$(WITH_GO) go run ./internal/lint
+	@$(WITH_GO) scripts/static.sh format vet lint
+
+static-all: ## static, and staticcheck, dead functions, switches that forget a kind (tools.mod)
+	@$(WITH_GO) scripts/static.sh
 
 check: static ## static, and the tests that are quick
 	@$(WITH_GO) timeout --foreground $(SUITE_LIMIT) go test -short -timeout $(PACKAGE_LIMIT) $(TESTFLAGS) ./...
