@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 )
 
 // Recording is a sequence of scored runs of one unchanged service, in the
@@ -46,9 +45,6 @@ type Recorded struct {
 	Times  []int64 `json:"t"`
 	Counts []int64 `json:"c"`
 }
-
-// started is when the run's window began, since the recording did.
-func (r Recorded) started() time.Duration { return time.Duration(r.StartMS) * time.Millisecond }
 
 // at is how many answers had come after ms milliseconds, between two points
 // of the series in proportion.

@@ -153,16 +153,6 @@ func (m *model) on(k *machine) string {
 	return " of " + k.name
 }
 
-// together reports whether all of the services run on one host.
-func (m *model) together(services ...*stack.Service) bool {
-	for _, s := range services {
-		if s.HostName() != services[0].HostName() {
-			return false
-		}
-	}
-	return true
-}
-
 // memoryOf is what the configuration knows of a service's host.
 func (m *model) memoryOf(svc *stack.Service) int64 { return m.in.Snapshot.On(svc.HostName()).Memory }
 
@@ -195,7 +185,7 @@ func (m *model) eachHost(judge func(s *evidence.System) []Finding) []Finding {
 	return out
 }
 
-// boundKernelOn is boundKernel on one host only.
+// boundKernelOn is boundKernelOf for one host.
 func (m *model) boundKernelOn(share float64, host string) (float64, string) {
 	at := map[string]float64{}
 	for _, k := range m.machines {

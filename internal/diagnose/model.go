@@ -166,17 +166,9 @@ func (m *model) boundDelay(d float64) (float64, string) {
 		k.cpus, seconds(k.allCPU), m.on(k), m.n, seconds(r), seconds(d), seconds(z), limit, m.x)
 }
 
-// boundKernel is bound for work that saves only what the kernel spends on
-// moving bytes and switching: share of the kernel's CPU, on every machine.
-func (m *model) boundKernel(share float64) (float64, string) {
-	at := map[string]float64{}
-	for _, k := range m.machines {
-		at[k.name] = share * k.sysCPU
-	}
-	return m.boundAt(at)
-}
-
-// boundKernelOf is boundKernel on the machines of these services only.
+// boundKernelOf is bound for work that saves only what the kernel spends on
+// moving bytes and switching: share of the kernel's CPU, on the machines of these
+// services.
 func (m *model) boundKernelOf(share float64, services ...string) (float64, string) {
 	at := map[string]float64{}
 	for _, name := range services {

@@ -44,13 +44,10 @@ func (l *Levels) Next() float64 {
 	return max(min(l.Each, l.left()*spending), stat.MinAlpha)
 }
 
-// Tell says how an experiment ended that Next was asked for. One that ended
-// before its first look at the scores could not err and need not be told.
-func (l *Levels) Tell(kept bool) { l.Charge(l.Next(), kept, false) }
-
-// Charge is Tell for an experiment that had the given level, in a session that
-// is taken up again. One that went on with another's looks, at its level, is the
-// same test: it was charged then.
+// Charge says how an experiment ended that had the given level. One that ended
+// before its first look at the scores could not err and need not be told. One
+// that went on with another's looks, at its level, is the same test: it was
+// charged then.
 func (l *Levels) Charge(level float64, kept, goesOn bool) {
 	switch {
 	case !kept && !goesOn:

@@ -13,26 +13,6 @@ const (
 	maxCandidates = 5000
 )
 
-// findAssets appends the targets that a browser would fetch for an HTML page,
-// in the order of the page, without duplicates, at most maxFound with those in
-// dst. base is the page's own target; inside tells whether an absolute URL is
-// of this origin and what its target is. dst's elements beyond its length are
-// used again.
-func findAssets(dst [][]byte, page []byte, base []byte, inside func([]byte) ([]byte, bool)) [][]byte {
-	s := assetScan{found: dst}
-	s.begin(base, inside)
-	s.page(page)
-	return s.found
-}
-
-// findStyleAssets does the same for a style sheet.
-func findStyleAssets(dst [][]byte, sheet []byte, base []byte, inside func([]byte) ([]byte, bool)) [][]byte {
-	s := assetScan{found: dst}
-	s.begin(base, inside)
-	s.sheet(sheet)
-	return s.found
-}
-
 // isPage reports whether a Content-Type is that of a page to look for assets in.
 func isPage(contentType []byte) bool {
 	return isType(contentType, "text/html") || isType(contentType, "application/xhtml+xml")

@@ -97,14 +97,9 @@ func (c *browserCache) lookup(target []byte, now time.Duration) (fresh bool, val
 	return false, e.validators
 }
 
-// store notes an answer to a GET of target, also a 304 to a request with
-// validators. Absent headers are nil.
-func (c *browserCache) store(target []byte, status int, cacheControl, expires, date, etag, lastModified, vary []byte, now time.Duration) {
-	c.storeAged(target, status, cacheControl, expires, date, nil, etag, lastModified, vary, now)
-}
-
-// storeAged is store for an answer that may come from a shared cache, whose
-// Age header says how old it is already.
+// storeAged notes an answer to a GET of target, also a 304 to a request with
+// validators. The answer may come from a shared cache, whose Age header says how
+// old it is already. Absent headers are nil.
 func (c *browserCache) storeAged(target []byte, status int, cacheControl, expires, date, age, etag, lastModified, vary []byte, now time.Duration) {
 	i := c.find(target)
 	if status == 304 {

@@ -152,28 +152,6 @@ func plainValue(text string) (any, error) {
 	return v, err
 }
 
-// scenario is a whole scenario file that holds the key's example.
-func (k *keySpec) scenario(p *sectionSpec) string {
-	var keys []string
-	add := func(name, value string) { keys = append(keys, name+": "+value) }
-	given := map[string]bool{k.name: true}
-	for i := 0; i+1 < len(k.with); i += 2 {
-		given[k.with[i]] = true
-		add(k.with[i], k.with[i+1])
-	}
-	for i := 0; i+1 < len(p.base); i += 2 {
-		if !given[p.base[i]] {
-			add(p.base[i], p.base[i+1])
-		}
-	}
-	add(k.name, k.example)
-	context := p.context
-	if k.context != "" {
-		context = k.context
-	}
-	return strings.Replace(context, "@", strings.Join(keys, ", "), 1) + "\n"
-}
-
 // WriteKeys writes docs/scenario-keys.md: every key with its example.
 func WriteKeys(w io.Writer) error {
 	var b strings.Builder

@@ -146,7 +146,6 @@ func FuzzSQL(f *testing.F) {
 		Explainable(sql)
 		Tables(sql)
 		Verb(sql)
-		Literals(sql)
 		InsertRows(sql)
 	})
 }

@@ -173,18 +173,6 @@ func tableList(toks []token, i int, add func(string)) {
 	}
 }
 
-// Literals returns a statement's values in order, as written: texts with their
-// quotes, numbers without a sign. NULL, TRUE and FALSE are no values.
-func Literals(sql string) []string {
-	var out []string
-	for _, t := range lex(sql) {
-		if t.kind == tokString || t.kind == tokNumber {
-			out = append(out, t.text)
-		}
-	}
-	return out
-}
-
 // InsertRows counts the rows of INSERT or REPLACE … VALUES (…), (…); 0 for any
 // other statement.
 func InsertRows(sql string) int {

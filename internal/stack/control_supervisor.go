@@ -23,12 +23,6 @@ type supervised struct {
 	text  string // what stands behind the state
 }
 
-// group is what `supervisorctl update` takes.
-func (p supervised) group() string {
-	g, _, _ := strings.Cut(p.name, ":")
-	return g
-}
-
 // up reports whether it has, or is about to have, a process.
 func (p supervised) up() bool {
 	return slices.Contains([]string{"RUNNING", "STARTING", "BACKOFF", "STOPPING"}, p.state)

@@ -212,7 +212,7 @@ func TestParseSupervisorStatus(t *testing.T) {
 q:q_0                            FATAL     Exited too quickly (process log may have details)
 nobody: ERROR (no such process)
 `))
-	if err != nil || len(got) != 2 || got[0].pid != 12 || got[1].group() != "q" || got[1].up() || len(complaints) != 1 {
+	if err != nil || len(got) != 2 || got[0].pid != 12 || got[1].name != "q:q_0" || got[1].up() || len(complaints) != 1 {
 		t.Errorf("%+v %q %v", got, complaints, err)
 	}
 }

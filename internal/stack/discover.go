@@ -22,7 +22,7 @@ type instance struct {
 	backends []string
 }
 
-// discovery is the state of one Discover.
+// discovery is the state of looking at one host.
 type discovery struct {
 	place Place
 	h     host.Host
@@ -59,14 +59,6 @@ var discoverers = []struct {
 	{Memcached, "cache", (*discovery).memcached},
 	{Redis, "redis", (*discovery).redis},
 	{MariaDB, "db", (*discovery).database},
-}
-
-// Discover looks at what runs on the host and returns a stack to start from,
-// and notes: what was not found, what was guessed, what a person must fill in.
-// It only reads /proc and configuration, and asks programs for their version.
-// No password is looked for or copied.
-func Discover(ctx context.Context, h host.Host) (*Stack, []string, error) {
-	return DiscoverHosts(ctx, []Place{{Name: LocalHost, Host: h}})
 }
 
 // services finds the instances of all kinds that have programs of their own.

@@ -20,7 +20,10 @@ type Place struct {
 	Host   host.Host
 }
 
-// DiscoverHosts is Discover for several hosts: their services are in one stack,
+// DiscoverHosts looks at what runs on the hosts and returns a stack to start
+// from, and notes: what was not found, what was guessed, what a person must fill
+// in. It only reads /proc and configuration, and asks programs for their version.
+// No password is looked for or copied. The services of all hosts are in one stack,
 // and those that talk to each other over the network are linked by the
 // addresses and names that their configurations, settings files and standing
 // connections name.

@@ -75,9 +75,6 @@ ALTER TABLE runs ADD COLUMN workload INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX runs_measured ON runs (kind, unfit, scenario, workload, side, started, score, session, step, config_hash);
 `}
 
-// SchemaVersion that this Kasoku writes.
-func SchemaVersion() int { return len(migrations) }
-
 // migrate checks whose file it is and applies what is missing.
 func (s *Store) migrate() error {
 	tx, err := s.begin()

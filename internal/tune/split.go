@@ -93,11 +93,6 @@ func byPromise(parts []remedy.Part) []string {
 	return out
 }
 
-// holds reports whether a plan waits to be tried with its half.
-func (h halves) holds(id string) bool {
-	return slices.ContainsFunc(h, func(x half) bool { return slices.Contains(x.ids, id) })
-}
-
 // next is the plan of the half that is to be tried now, nil if none waits. Of a
 // half whose plans are no longer called for nothing is left.
 func (h *halves) next(in remedy.Input, plans []remedy.Plan) *remedy.Plan {

@@ -129,9 +129,6 @@ func (t *Tool) Find(folders ...string) bool {
 	return err == nil
 }
 
-// Path of the program; "" before Find and where there is none.
-func (t *Tool) Path() string { return t.path }
-
 // Args is the command line for a job, program first.
 func (t *Tool) Args(j Job) []string { return append([]string{t.path}, t.args(j)...) }
 

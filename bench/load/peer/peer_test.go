@@ -167,8 +167,8 @@ func TestFind(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", dir)
-	if oha := Oha(); !oha.Find("/nowhere") || oha.Path() != filepath.Join(dir, "oha") {
-		t.Errorf("oha in PATH is found at %q", oha.Path())
+	if oha := Oha(); !oha.Find("/nowhere") || oha.path != filepath.Join(dir, "oha") {
+		t.Errorf("oha in PATH is found at %q", oha.path)
 	}
 	if Wrk().Find(dir) {
 		t.Error("wrk is found where there is none")

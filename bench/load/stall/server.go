@@ -51,13 +51,6 @@ func (s *Server) Restart() {
 	s.mu.Unlock()
 }
 
-// Requests since Restart.
-func (s *Server) Requests() int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.count
-}
-
 // Close ends all connections and waits for them.
 func (s *Server) Close() error {
 	s.mu.Lock()

@@ -95,16 +95,6 @@ func (m *Modules) Enable(name string) ([]Link, error) {
 	return links, nil
 }
 
-// Disable plans the links that disable a module. Modules that depend on it are
-// an error unless drop has them; they are then disabled first.
-func (m *Modules) Disable(name string, drop ...string) ([]Link, error) {
-	links, err := m.disable(name, drop)
-	if err != nil {
-		return nil, fmt.Errorf("disable Apache module %s: %w", name, err)
-	}
-	return links, nil
-}
-
 // enable adds to what is planned; chain names the modules that lead here.
 func (m *Modules) enable(name string, chain []string, planned []Link) ([]Link, error) {
 	if slices.Contains(chain, name) {

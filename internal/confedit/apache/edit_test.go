@@ -294,13 +294,13 @@ func TestModules(t *testing.T) {
 	if got, err := m.Enable("a"); err != nil || len(got) != 0 {
 		t.Errorf("a second time: %v, %v", got, err)
 	}
-	if got, err := m.Disable("b"); err == nil || !strings.Contains(err.Error(), "a is enabled and depends on b") {
+	if got, err := m.disable("b", nil); err == nil || !strings.Contains(err.Error(), "a is enabled and depends on b") {
 		t.Errorf("%v, %v", got, err)
 	}
-	if got, err := m.Disable("b", "a"); err != nil || len(got) != 3 || !got[0].Remove || got[0].Path != "/e/mods-enabled/a.load" {
+	if got, err := m.disable("b", []string{"a"}); err != nil || len(got) != 3 || !got[0].Remove || got[0].Path != "/e/mods-enabled/a.load" {
 		t.Errorf("%v, %v", got, err)
 	}
-	if got, err := m.Disable("y"); err != nil || len(got) != 0 {
+	if got, err := m.disable("y", nil); err != nil || len(got) != 0 {
 		t.Errorf("%v, %v", got, err)
 	}
 	for _, name := range []string{"nope", "p"} {

@@ -73,9 +73,6 @@ func RuleFor(name string) (Rule, bool) {
 	return Rule{}, false
 }
 
-// Rules lists the directives that Value knows.
-func Rules() []Rule { return append([]Rule(nil), rules...) }
-
 func (r Rule) matches(d *Directive) bool { return d.Is(r.Name) || r.Old != "" && d.Is(r.Old) }
 
 // Default returns what counts where nothing is written, "" if nothing does.

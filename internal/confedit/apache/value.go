@@ -52,11 +52,11 @@ func (c *Config) VirtualHosts() []*Directive {
 }
 
 // Value returns what a directive is set to for the main server (vhost nil) or
-// a virtual host. A name that Rules does not list is an error.
+// a virtual host. A name without a Rule is an error.
 func (c *Config) Value(name string, vhost *Directive) (Value, error) {
 	r, ok := RuleFor(name)
 	if !ok {
-		return Value{}, fmt.Errorf("value of %s: how the server merges this directive is not known here; see Rules", name)
+		return Value{}, fmt.Errorf("value of %s: how the server merges this directive is not known here; RuleFor gives those that are", name)
 	}
 	at := c.Root
 	if vhost != nil && r.Scope != Global {

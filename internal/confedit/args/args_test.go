@@ -129,21 +129,6 @@ func TestAdd(t *testing.T) {
 	}
 }
 
-func TestUnset(t *testing.T) {
-	for _, tt := range [][3]string{
-		{"x -t 5 y", "-t", "x y"}, {"x -t5 --threads 6 -v", "-t", "x -v"}, {"-t 5 y", "-t", "y"}, {"x -v", "-v", "x"}, {"x", "-v", "x"},
-	} {
-		l := Parse(tt[0], Shell)
-		if _, err := l.Unset(grammar, tt[1]); err != nil || l.String() != tt[2] {
-			t.Errorf("%q without %s is %q, %v, want %q", tt[0], tt[1], l.String(), err, tt[2])
-		}
-	}
-	l := Parse("x -vM", Shell)
-	if _, err := l.Unset(grammar, "-M"); err == nil || !strings.Contains(err.Error(), "part them first") || l.String() != "x -vM" {
-		t.Errorf("a letter of a bundle: %v, %q", err, l.String())
-	}
-}
-
 func TestSetErrors(t *testing.T) {
 	for _, tt := range []struct {
 		text        string

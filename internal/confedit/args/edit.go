@@ -132,50 +132,6 @@ func (l *List) add(g Grammar, o Option, name, value string) (textedit.Edit, erro
 	return e, nil
 }
 
-// Unset takes every occurrence of the option out, with the white space before
-// it. One in a bundle of letters is refused.
-func (l *List) Unset(g Grammar, name string) ([]textedit.Edit, error) {
-	if err := l.Err(); err != nil {
-		return nil, fmt.Errorf("unset option %s: %w", name, err)
-	}
-	g, o := g.with(name)
-	var out []textedit.Edit
-	gone := map[int]bool{}
-	var bad error
-	l.walk(g, func(occ Occurrence) {
-		if !occ.option.has(o.Names[0]) {
-			return
-		}
-		if occ.Bundled() {
-			bad = fmt.Errorf("unset option %s: it stands among other letters in %s; part them first", name, l.Words[occ.first].Value)
-			return
-		}
-		e := textedit.Edit{From: l.Words[occ.first].From, To: l.Words[occ.Word].To}
-		if occ.first > 0 {
-			e.From = l.Words[occ.first-1].To
-		} else if occ.Word+1 < len(l.Words) {
-			e.To = l.Words[occ.Word+1].From
-		}
-		for i := occ.first; i <= occ.Word; i++ {
-			gone[i] = true
-		}
-		if n := len(out); n > 0 && e.From < out[n-1].To { // both took the white space between them
-			e.From = out[n-1].To
-		}
-		out = append(out, e)
-	})
-	if bad != nil || len(out) == 0 {
-		return nil, bad
-	}
-	var want []string
-	for i, v := range l.values() {
-		if !gone[i] {
-			want = append(want, v)
-		}
-	}
-	return out, l.apply(want, out...)
-}
-
 func (l *List) values() []string {
 	var out []string
 	for _, w := range l.Words {

@@ -168,6 +168,3 @@ func (l *List) Get(g Grammar, name string) (Occurrence, bool) {
 func (l *List) Span(occ Occurrence) (from, to int) {
 	return l.Words[occ.first].From, l.Words[occ.Word].To
 }
-
-// Bundled reports whether a switch or option shares its word with others.
-func (o Occurrence) Bundled() bool { return o.bundle > 1 || o.bundle == 1 && !o.option.Arg }

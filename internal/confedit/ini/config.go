@@ -80,26 +80,6 @@ func Load(main string, d Dialect, read ReadFunc, glob GlobFunc) (*Config, error)
 	return c, nil
 }
 
-// LoadAll reads a main file and others after it as one configuration: php.ini
-// and the files of its scan directory in their order.
-func LoadAll(paths []string, d Dialect, read ReadFunc, glob GlobFunc) (*Config, error) {
-	if len(paths) == 0 {
-		return nil, errors.New("load configuration: no file is named")
-	}
-	c, err := Load(paths[0], d, read, glob)
-	if err != nil {
-		return nil, err
-	}
-	for _, p := range paths[1:] {
-		f, err := c.file(p, nil)
-		if err != nil {
-			return nil, fmt.Errorf("load configuration: %w", err)
-		}
-		c.more = append(c.more, f)
-	}
-	return c, nil
-}
-
 // file reads a file once, with what it includes. chain names the files that
 // lead here.
 func (c *Config) file(name string, chain []string) (*File, error) {

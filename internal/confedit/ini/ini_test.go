@@ -157,15 +157,6 @@ func TestIncludes(t *testing.T) {
 	if got := string(c.Changed()["/usr/local/etc/php-fpm.d/zz.conf"]); !strings.HasSuffix(got, "listen = 9000\npm.max_children = 8\n") {
 		t.Errorf("changed %q", got)
 	}
-
-	scan := memory.Files{"/etc/php.ini": "a = 1\n", "/etc/conf.d/10-x.ini": "a = 2\n"}
-	c, err = LoadAll([]string{"/etc/php.ini", "/etc/conf.d/10-x.ini"}, PHP, scan.Read, scan.Glob)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if v, _ := c.Get("", "a"); v.Path != "/etc/conf.d/10-x.ini" {
-		t.Errorf("a comes from %+v", v)
-	}
 }
 
 func TestLoadErrors(t *testing.T) {

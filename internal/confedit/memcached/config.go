@@ -133,18 +133,3 @@ func (c *Config) All(name string) []Value {
 	}
 	return out
 }
-
-// Extended returns the value of a setting of -o, such as idle_timeout; "" for
-// one without a value. The last one counts.
-func (c *Config) Extended(name string) (Value, bool) {
-	var out Value
-	found := false
-	for _, v := range c.All("-o") {
-		for _, part := range strings.Split(v.Text, ",") {
-			if key, value, _ := strings.Cut(part, "="); key == name {
-				out, found = Value{Text: value, Line: v.Line}, true
-			}
-		}
-	}
-	return out, found
-}

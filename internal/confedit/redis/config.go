@@ -223,17 +223,6 @@ func (c *Config) Get(name string, subject ...string) (Value, bool) {
 	return Value{Args: p.entry().values(), Path: p.file.Path, Line: p.entry().line.Num}, true
 }
 
-// All returns every line of the directive in the order they are read.
-func (c *Config) All(name string) []Value {
-	var out []Value
-	for _, p := range c.places() {
-		if e := p.entry(); e.name == canonical(name) {
-			out = append(out, Value{Args: e.values(), Path: p.file.Path, Line: e.line.Num})
-		}
-	}
-	return out
-}
-
 // Save returns the snapshot points in force, "seconds changes" each: those of
 // all save lines behind the last `save ""`. A line behind an include replaces
 // all before it: at the end of an included file Redis forgets that it is

@@ -1,7 +1,6 @@
 package redis
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -124,26 +123,6 @@ func (c *Config) SetSave(points ...string) ([]textedit.Edit, error) {
 	return c.apply("save", nil, f, edits...)
 }
 
-// Unset takes out every line of the directive, or of one subject of it.
-func (c *Config) Unset(name string, subj ...string) (map[string][]textedit.Edit, error) {
-	want := canonical(name)
-	out := map[string][]textedit.Edit{}
-	if want == "include" {
-		return nil, errors.New("unset include: that would take settings away; edit what is included")
-	}
-	for _, f := range c.Files {
-		for _, e := range f.entries {
-			if e.name == want && (len(subj) == 0 || subject(want, e.values()) == strings.ToLower(strings.Join(subj, "\x00"))) {
-				out[f.Path] = append(out[f.Path], textedit.Edit{Path: f.Path, From: e.line.From, To: e.line.To})
-			}
-		}
-		if edits := out[f.Path]; len(edits) > 0 {
-			f.replace(textedit.Apply(f.text, edits...))
-		}
-	}
-	return out, nil
-}
-
 // check refuses names that would not be read back as what they are.
 func check(name string, args []string) error {
 	a, err := split(name, 0, len(name))
@@ -151,7 +130,7 @@ func check(name string, args []string) error {
 		return fmt.Errorf("%q is not a directive's name", name)
 	}
 	if len(args) == 0 {
-		return fmt.Errorf("set %s: every directive has an argument; give one, or use Unset", name)
+		return fmt.Errorf("set %s: every directive has an argument; give one", name)
 	}
 	return nil
 }

@@ -72,13 +72,6 @@ func TestSet(t *testing.T) {
 			t.Errorf("set %q has no error: %q", bad, c.Changed())
 		}
 	}
-	c := Parse("/r", []byte("rename-command A b\na 1\nA 2\nrename-command C d\n"))
-	if _, err := c.Unset("rename-command", "c"); err != nil || string(c.Files[0].Bytes()) != "rename-command A b\na 1\nA 2\n" {
-		t.Errorf("unset made %q, %v", c.Files[0].Bytes(), err)
-	}
-	if _, err := c.Unset("a"); err != nil || string(c.Files[0].Bytes()) != "rename-command A b\n" {
-		t.Errorf("unset made %q, %v", c.Files[0].Bytes(), err)
-	}
 }
 
 func TestSave(t *testing.T) {

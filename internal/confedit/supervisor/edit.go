@@ -87,30 +87,6 @@ func (c *Config) add(section, key, value string) (textedit.Edit, error) {
 	return c.apply(f, section, key, value, textedit.InsertLine(f.Path, f.text, last.to, line))
 }
 
-// Unset takes every assignment of an option in a section out, with its lines.
-func (c *Config) Unset(section, key string) (map[string][]textedit.Edit, error) {
-	out := map[string][]textedit.Edit{}
-	for _, f := range c.Files {
-		was, others := f.text, f.others(section, key)
-		for _, e := range f.entries {
-			if !e.header && e.section == section && e.key == strings.ToLower(key) {
-				out[f.Path] = append(out[f.Path], textedit.Edit{Path: f.Path, From: e.from, To: e.to})
-			}
-		}
-		if len(out[f.Path]) == 0 {
-			continue
-		}
-		f.text = textedit.Apply(was, out[f.Path]...)
-		f.parse()
-		if !slices.Equal(others, f.others(section, key)) {
-			f.text = was
-			f.parse()
-			return nil, fmt.Errorf("unset %s of [%s] in %s: the new text would change how other lines are read", key, section, f.Path)
-		}
-	}
-	return out, nil
-}
-
 // check refuses what would not be read back as what it is.
 func check(section, key, value string) error {
 	f := newFile("", nil)

@@ -85,10 +85,6 @@ func TestSet(t *testing.T) {
 			t.Errorf("set %q has no error: %q", bad, c.Changed())
 		}
 	}
-	c := Parse("/s", []byte("[p]\na=1\n  2\nb=1\nA=3\n"))
-	if _, err := c.Unset("p", "a"); err != nil || string(c.Files[0].Bytes()) != "[p]\nb=1\n" {
-		t.Errorf("unset made %q, %v", c.Files[0].Bytes(), err)
-	}
 }
 
 // python reads files with supervisor's own parser: for each, section → option
@@ -234,11 +230,6 @@ func FuzzSupervisor(f *testing.F) {
 		}
 		if again, err := c.Set(section, key, value); err != nil || again != (textedit.Edit{}) && now != string(file.Bytes()) {
 			t.Fatalf("%q: a second set makes %+v, %v", now, again, err)
-		}
-		if _, err := c.Unset(section, key); err == nil {
-			if p, ok := c.winner(section, key); ok && p.entry().section == section {
-				t.Fatalf("%q: unset left it in %q", now, file.Bytes())
-			}
 		}
 	})
 }

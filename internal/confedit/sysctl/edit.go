@@ -40,25 +40,6 @@ func (c *Config) Set(key, value, own string) (textedit.Edit, error) {
 	return e, err
 }
 
-// Unset takes out every line of the file at that path that names the parameter.
-func (c *Config) Unset(key, name string) ([]textedit.Edit, error) {
-	want := Normalize(strings.Trim(key, spaces))
-	i := slices.IndexFunc(c.Files, func(f *File) bool { return f.Path == name })
-	if i < 0 {
-		return nil, nil
-	}
-	f := c.Files[i]
-	var out []textedit.Edit
-	for _, e := range f.entries {
-		if e.key == want {
-			out = append(out, textedit.Edit{Path: name, From: e.line.From, To: e.line.To})
-		}
-	}
-	f.text = textedit.Apply(f.text, out...)
-	f.parse()
-	return out, nil
-}
-
 // check refuses what would not be read back as what it is.
 func check(key, value string) error {
 	f := newFile("", []byte(key+" = "+value))

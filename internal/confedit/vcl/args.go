@@ -39,15 +39,6 @@ func ParseLine(line string) (*Args, error) {
 	return &Args{words: words, tail: tail, line: true}, nil
 }
 
-// Argv returns the arguments as the program gets them.
-func (a *Args) Argv() []string {
-	var out []string
-	for _, w := range a.words {
-		out = append(out, w.value)
-	}
-	return out
-}
-
 // Line returns the line with all edits; for a list, one that a shell takes.
 func (a *Args) Line() string {
 	var b strings.Builder
@@ -127,17 +118,6 @@ func (a *Args) Param(param string) (value string, ok bool) {
 	return value, ok
 }
 
-// Params lists the names of the parameters that -p sets, in order, once each.
-func (a *Args) Params() []string {
-	var out []string
-	for _, o := range a.options() {
-		if n, _, has := strings.Cut(o.value, "="); o.letter == 'p' && has && !slices.Contains(out, n) {
-			out = append(out, n)
-		}
-	}
-	return out
-}
-
 // SetParam sets a parameter with -p: the one that counts is edited in place,
 // else one is added behind the last -p, or at the end.
 func (a *Args) SetParam(param, value string) error {
@@ -189,30 +169,6 @@ func (a *Args) guarded(edit func() error) error {
 		a.words = was
 	}
 	return err
-}
-
-// UnsetParam takes every -p of a parameter out.
-func (a *Args) UnsetParam(param string) {
-	for _, o := range slices.Backward(a.options()) {
-		n, _, has := strings.Cut(o.value, "=")
-		if o.letter != 'p' || !has || n != param {
-			continue
-		}
-		if o.word == o.first && o.offset > 2 { // behind flags: -Fpname=value
-			w := &a.words[o.word]
-			w.value = w.value[:o.offset-1]
-			w.raw = writeWord(w.value)
-			continue
-		}
-		if o.word != o.first && len(a.words[o.first].value) > 2 { // -Fp name=value
-			w := &a.words[o.first]
-			w.value = w.value[:len(w.value)-1]
-			w.raw = writeWord(w.value)
-			a.words = slices.Delete(a.words, o.word, o.word+1)
-			continue
-		}
-		a.words = slices.Delete(a.words, o.first, o.word+1)
-	}
 }
 
 // Storage is one -s option: [name=]kind[,size[,…]].

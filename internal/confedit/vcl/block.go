@@ -161,12 +161,3 @@ func (b *Block) Property(name string) (Property, bool) {
 	}
 	return Property{}, false
 }
-
-// Inner returns the properties of a probe that is written inside the backend.
-func (p Property) Inner(b *Block) []Property {
-	if b.File.tokens[p.from].raw != "{" {
-		return nil
-	}
-	probe := &Block{Kind: "probe", File: b.File, open: p.from, last: p.to}
-	return probe.Properties()
-}

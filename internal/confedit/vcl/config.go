@@ -45,9 +45,6 @@ type File struct {
 	eol      string // "\n" or "\r\n"
 }
 
-// Bytes returns the file's text with all edits so far.
-func (f *File) Bytes() []byte { return []byte(f.src) }
-
 // Load reads the main file and follows its includes. vclPath is the parameter
 // vcl_path cut at the colons, nil for DefaultPath. The text must be cut into
 // tokens and blocks; what is in them is for varnishd -C to check.

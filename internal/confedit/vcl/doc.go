@@ -12,9 +12,9 @@
 //     (vcc_Lexer in lib/libvcc/vcc_token.c);
 //  2. block.go finds what stands at the top level and the properties in it;
 //  3. config.go follows includes;
-//  4. property.go changes a property, marked.go adds code between comments by
-//     which it is found again; splice.go is the one place that changes text:
-//     an edit that would make other text read differently is undone;
+//  4. marked.go adds code between comments by which it is found again;
+//     splice.go is the one place that changes text: an edit that would make
+//     other text read differently is undone;
 //  5. plain.go gives a block's code without comments, strings and marked code,
 //     to look for what it decides;
 //  6. args.go reads and changes -p and -s in varnishd's arguments, words.go

@@ -165,18 +165,3 @@ func Text(raw string) (s string, ok bool) {
 	}
 	return "", false
 }
-
-// Quote writes a string as VCL: "…" where that can hold it, else {"…"}, else
-// """…""". A string that none can hold is an error.
-func Quote(s string) (string, error) {
-	switch {
-	case strings.IndexByte(s, 0) >= 0:
-	case !strings.ContainsAny(s, "\"\r\n"):
-		return `"` + s + `"`, nil
-	case !strings.Contains(s+`"`, `"}`):
-		return `{"` + s + `"}`, nil
-	case !strings.Contains(s+`""`, `"""`):
-		return `"""` + s + `"""`, nil
-	}
-	return "", fmt.Errorf("write %q as a VCL string: no kind of string can hold it", s)
-}

@@ -73,13 +73,11 @@ func (c *Config) Marked(mark string) (Marked, bool) {
 	return Marked{}, false
 }
 
-// Begin puts statements at the beginning of a subroutine, End at its end;
-// Append puts declarations at the end of the main file. All three put the code
-// between two comments with a mark, a lower-case word, by which it is found
-// again: code with the same mark is replaced where it stands. If the
-// subroutine is not there, it is added to the main file.
-//
-// Statements at the end of a subroutine run only if nothing before returns.
+// Begin puts statements at the beginning of a subroutine, Append declarations at
+// the end of the main file. Both put the code between two comments with a mark,
+// a lower-case word, by which it is found again: code with the same mark is
+// replaced where it stands. If the subroutine is not there, it is added to the
+// main file.
 func (c *Config) Begin(sub, mark, code string) error {
 	return c.mark("insert into sub "+sub, mark, code, func() (*File, int, string, string, string) {
 		b := c.Block("sub", sub)
@@ -87,22 +85,6 @@ func (c *Config) Begin(sub, mark, code string) error {
 			return c.newSub(sub)
 		}
 		return b.beginning()
-	})
-}
-
-// End is described with Begin.
-func (c *Config) End(sub, mark, code string) error {
-	return c.mark("insert into sub "+sub, mark, code, func() (*File, int, string, string, string) {
-		var b *Block
-		for _, x := range c.Blocks("sub") {
-			if x.Name == sub {
-				b = x
-			}
-		}
-		if b == nil {
-			return c.newSub(sub)
-		}
-		return b.ending()
 	})
 }
 
@@ -116,17 +98,6 @@ func (c *Config) Append(mark, code string) error {
 		}
 		return f, len(f.src), "", lead, ""
 	})
-}
-
-// RemoveMarked takes marked code out with its comments. A subroutine that
-// Begin or End added stays, empty, and the built-in one goes on as without it.
-// A mark that is not there is no error.
-func (c *Config) RemoveMarked(mark string) error {
-	m, ok := c.Marked(mark)
-	if !ok {
-		return nil
-	}
-	return c.splice(m.File, m.from, m.to, "", nil)
 }
 
 // mark puts code between comments at the place that find names: a file, a byte
@@ -202,17 +173,4 @@ func (b *Block) beginning() (*File, int, string, string, string) {
 		}
 	}
 	return f, open.to, base + f.unit(), f.eol, base
-}
-
-// ending is the place right before the block's }.
-func (b *Block) ending() (*File, int, string, string, string) {
-	f := b.File
-	end := f.tokens[b.last].from
-	base := f.lineIndent(f.tokens[b.first].from)
-	gap := f.src[f.tokens[b.last-1].to:end]
-	space := gap[len(strings.TrimRight(gap, " \t\r\n")):]
-	if nl := strings.LastIndexByte(space, '\n'); nl >= 0 {
-		return f, end - len(space) + nl + 1, base + f.unit(), "", ""
-	}
-	return f, end, base + f.unit(), f.eol, base
 }

@@ -10,10 +10,6 @@ import (
 	"time"
 )
 
-// ProgramName is what a copied program is called: its SHA-256 finds it again,
-// and nothing else is ever removed.
-func ProgramName(sum string) string { return "kasoku-" + sum }
-
 var programName = regexp.MustCompile(`^kasoku-[0-9a-f]{64}$`)
 
 const (

@@ -1,0 +1,4 @@
+package store
+
+// SchemaVersion that this Kasoku writes.
+func SchemaVersion() int { return len(migrations) }
