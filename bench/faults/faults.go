@@ -91,7 +91,7 @@ var faults = []*fault{
 		applies: func(k *kind) bool { return k.writesFiles },
 		strike: func(ctx context.Context, s *session, v task, _ *kind) {
 			for _, op := range []hosttest.Op{hosttest.Replace, hosttest.MakeDir} {
-				s.faulty.Arm(hosttest.Fault{Op: op, Times: -1, Err: hosttest.DiskFull})
+				s.faulty.Arm(hosttest.Fault{Op: op, Times: -1, Err: hosttest.ErrDiskFull})
 			}
 		}},
 	{name: "permission lost", what: "files and commands are refused from that step on (injected at the host's interface); the database account is locked and its connections are killed.",
@@ -101,7 +101,7 @@ var faults = []*fault{
 				return
 			}
 			for _, op := range []hosttest.Op{hosttest.Replace, hosttest.MakeDir, hosttest.Remove, hosttest.RmDir, hosttest.Run} {
-				s.faulty.Arm(hosttest.Fault{Op: op, Times: -1, Err: hosttest.Denied})
+				s.faulty.Arm(hosttest.Fault{Op: op, Times: -1, Err: hosttest.ErrDenied})
 			}
 		},
 		healing: func(ctx context.Context, t *target, v task) error {

@@ -15,7 +15,6 @@ type layout struct {
 	// wanted is how many pieces a row needs; the rest of the line is not read.
 	wanted int
 	ended  literal // behind the last piece
-	times  bool
 }
 
 // piece is a literal and the value behind it.

@@ -171,9 +171,9 @@ func TestFailures(t *testing.T) {
 		did   string // reloads and restarts in all
 		began bool   // the journal knows of it
 	}{
-		{name: "disk full while saving the bytes from before", fault: hosttest.Fault{Op: hosttest.Replace, Match: "blobs", N: 2, Err: hosttest.DiskFull}, says: "no space left"},
-		{name: "disk full at the third file", fault: hosttest.Fault{Op: hosttest.Replace, Match: "php.ini", Err: hosttest.DiskFull}, says: "no space left", began: true},
-		{name: "permission lost", fault: hosttest.Fault{Op: hosttest.Replace, Match: "new.conf", Err: hosttest.Denied}, says: "permission", began: true},
+		{name: "disk full while saving the bytes from before", fault: hosttest.Fault{Op: hosttest.Replace, Match: "blobs", N: 2, Err: hosttest.ErrDiskFull}, says: "no space left"},
+		{name: "disk full at the third file", fault: hosttest.Fault{Op: hosttest.Replace, Match: "php.ini", Err: hosttest.ErrDiskFull}, says: "no space left", began: true},
+		{name: "permission lost", fault: hosttest.Fault{Op: hosttest.Replace, Match: "new.conf", Err: hosttest.ErrDenied}, says: "permission", began: true},
 		{name: "answer lost after the write", fault: hosttest.Fault{Op: hosttest.Replace, Match: "web.conf", N: 2, Cut: true}, says: "connection lost", began: true},
 		{name: "answer lost after making the directory", fault: hosttest.Fault{Op: hosttest.MakeDir, Match: "kasoku-cache", Cut: true}, says: "connection lost", began: true},
 		{name: "command fails", fault: hosttest.Fault{Op: hosttest.Run, Match: "touch", Exit: 3, Stderr: "password=geheim no such thing"}, says: "exit status 3: password=[hidden] no such thing", began: true},

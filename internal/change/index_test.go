@@ -152,8 +152,8 @@ func TestPermanentVariable(t *testing.T) {
 	}
 	// The file cannot be written: the variable is not set either.
 	path := f.file("my.cnf", "[mysqld]\n")
-	f.host.Arm(hosttest.Fault{Op: hosttest.Replace, Match: "my.cnf", Err: hosttest.DiskFull})
+	f.host.Arm(hosttest.Fault{Op: hosttest.Replace, Match: "my.cnf", Err: hosttest.ErrDiskFull})
 	_, err := f.apply(setVariable("max_connections", "151", "200"), edit1(path, "[mysqld]\n", "[mysqld]\nmax_connections = 200\n", "db", None))
-	wantErr(t, err, hosttest.DiskFull)
+	wantErr(t, err, hosttest.ErrDiskFull)
 	wantEqual(t, "variable", l.variable(t, "max_connections"), "151")
 }

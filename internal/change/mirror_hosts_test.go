@@ -40,7 +40,7 @@ func (n *named) Run(ctx context.Context, c host.Command) (host.Result, error) {
 // cut loses the connection for good.
 func (n *named) cut() {
 	for _, op := range []hosttest.Op{hosttest.Run, hosttest.Read, hosttest.Stat, hosttest.List, hosttest.Replace, hosttest.Remove, hosttest.MakeDir, hosttest.RmDir, hosttest.Lock} {
-		n.Arm(hosttest.Fault{Op: op, Times: -1, Err: hosttest.Lost})
+		n.Arm(hosttest.Fault{Op: op, Times: -1, Err: hosttest.ErrLost})
 	}
 }
 
@@ -264,7 +264,7 @@ func TestInDoubt(t *testing.T) {
 func silence(t *testing.T, x *Executor, h *named) {
 	t.Helper()
 	must(t, x.targets[h.name].unlock())
-	h.Arm(hosttest.Fault{Op: hosttest.Run, Match: "touch -c", Times: -1, Err: hosttest.Lost})
+	h.Arm(hosttest.Fault{Op: hosttest.Run, Match: "touch -c", Times: -1, Err: hosttest.ErrLost})
 }
 
 // TestTakenOver: the network comes back after the host has put itself back. The

@@ -166,8 +166,8 @@ func TestCopyOverABadLine(t *testing.T) {
 		{"answer lost", hosttest.Fault{Op: hosttest.Run, Match: "journal.jsonl", N: 4, Cut: true}, false},
 		{"disk full", hosttest.Fault{Op: hosttest.Run, Match: "journal.jsonl", N: 4, Exit: 4, Stderr: "No space left on device"}, true},
 		{"disk stays full", hosttest.Fault{Op: hosttest.Run, Match: "journal.jsonl", N: 4, Times: 3, Exit: 4, Stderr: "No space left on device"}, true},
-		{"not sent", hosttest.Fault{Op: hosttest.Run, Match: "journal.jsonl", N: 4, Err: hosttest.Lost}, true},
-		{"not sent, and not needed", hosttest.Fault{Op: hosttest.Run, Match: "journal.jsonl", N: 5, Err: hosttest.Lost}, false},
+		{"not sent", hosttest.Fault{Op: hosttest.Run, Match: "journal.jsonl", N: 4, Err: hosttest.ErrLost}, true},
+		{"not sent, and not needed", hosttest.Fault{Op: hosttest.Run, Match: "journal.jsonl", N: 5, Err: hosttest.ErrLost}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f, options := mirrored(t)

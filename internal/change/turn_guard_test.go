@@ -29,8 +29,8 @@ func TestGuardsTurnNothingApart(t *testing.T) {
 	must(t, os.WriteFile(p.path("main.cnf"), []byte("read_only = 0\n"), 0o640))
 	for _, job := range []string{"turn-apply", "turn-revert", "settled-apply"} {
 		for step := 1; ; step += every {
-			dir := lab{p.dir}.project(t)
-			name := lab{p.dir}.kill(t, dir, job, step)
+			dir := lab(p).project(t)
+			name := lab(p).kill(t, dir, job, step)
 			if name == "" {
 				x, err := Open(t.Context(), p.options(dir))
 				must(t, err)

@@ -12,17 +12,17 @@ import (
 
 func init() {
 	of := func(changes func(twoDBs) []Change) func(l lab) []Change {
-		return func(l lab) []Change { return changes(twoDBs{l.dir}) }
+		return func(l lab) []Change { return changes(twoDBs(l)) }
 	}
 	plans["replica"], plans["turn"] = of(twoDBs.replica), of(twoDBs.turn)
 	plans["settled"] = of(twoDBs.settled)
 	jobs["moved-undo"] = func(ctx context.Context, x *Executor, l lab, fail func(error), count func()) {
-		twoDBs{l.dir}.moved(ctx, x, fail)
+		twoDBs(l).moved(ctx, x, fail)
 		count()
 		fail(x.UndoAll(ctx))
 	}
 	jobs["grown-undo"] = func(ctx context.Context, x *Executor, l lab, fail func(error), count func()) {
-		p := twoDBs{l.dir}
+		p := twoDBs(l)
 		fail(p.run(ctx, "main", "DROP DATABASE IF EXISTS grown"))
 		p.moved(ctx, x, fail)
 		fail(p.run(ctx, "spare", "CREATE DATABASE grown"))
@@ -30,7 +30,7 @@ func init() {
 		fail(x.UndoAll(ctx))
 	}
 	jobs["failing-undo"] = func(ctx context.Context, x *Executor, l lab, fail func(error), count func()) {
-		p := twoDBs{l.dir}
+		p := twoDBs(l)
 		p.moved(ctx, x, fail)
 		fail(p.run(ctx, "main", noFollowing...))
 		count()
@@ -40,7 +40,7 @@ func init() {
 	}
 	for _, job := range []string{"replica", "turn", "moved", "grown", "failing", "settled"} {
 		setups[job] = func(l lab, o *Options) {
-			own := twoDBs{l.dir}.options(o.Dir)
+			own := twoDBs(l).options(o.Dir)
 			o.Stack, o.Hosts, o.Control, o.DB = own.Stack, own.Hosts, own.Control, own.DB
 		}
 	}
@@ -83,7 +83,7 @@ func (p twoDBs) rebooted(t *testing.T) {
 func (p twoDBs) killed(t *testing.T, job string, between ...func()) {
 	t.Helper()
 	before := p.seen(t)
-	l := lab{p.dir}
+	l := lab(p)
 	for step := 1; ; step++ {
 		dir := l.project(t)
 		name := l.kill(t, dir, job, step)

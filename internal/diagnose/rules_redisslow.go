@@ -41,8 +41,9 @@ func judgeRedisSlow(m *model) ([]Finding, string) {
 		c := m.in.Evidence.Counters[svc.Name]
 		slow := map[string]slowCommand{}
 		for key, usec := range c.Delta {
-			command, ok := strings.CutPrefix(key, "cmdstat_") // cmdstat_keys.usec
-			if command, ok = strings.CutSuffix(command, ".usec"); !ok || !strings.HasPrefix(key, "cmdstat_") {
+			command, isStat := strings.CutPrefix(key, "cmdstat_") // cmdstat_keys.usec
+			command, isTime := strings.CutSuffix(command, ".usec")
+			if !isStat || !isTime {
 				continue
 			}
 			calls, _ := delta("cmdstat_" + command + ".calls")
@@ -56,8 +57,9 @@ func judgeRedisSlow(m *model) ([]Finding, string) {
 			slow[name] = slowCommand{name, fmt.Sprintf("%s: %.0f calls took %s, %s each", name, calls, seconds(usec/1e6), seconds(usec/calls/1e6)), usec}
 		}
 		for key := range c.Value {
-			name, ok := strings.CutPrefix(key, "slowlog.") // slowlog.KEYS.max_usec
-			if name, ok = strings.CutSuffix(name, ".max_usec"); !ok || !strings.HasPrefix(key, "slowlog.") || slices.Contains(ownCommands, name) {
+			name, isLog := strings.CutPrefix(key, "slowlog.") // slowlog.KEYS.max_usec
+			name, isLongest := strings.CutSuffix(name, ".max_usec")
+			if !isLog || !isLongest || slices.Contains(ownCommands, name) {
 				continue
 			}
 			longest, _ := value(key)

@@ -34,8 +34,8 @@ func (run *accessRun) result(workers []*accessWorker) *Access {
 	return a
 }
 
-// notSeconds: half of a server's answers do not take a quarter of an hour.
-const notSeconds = 1000 * time.Second
+// anotherUnit: half of a server's answers do not take a quarter of an hour.
+const anotherUnit = 1000 * time.Second
 
 // warnOfValues tells what no line has, and times that are of another unit than
 // they were read in.
@@ -45,7 +45,7 @@ func (run *accessRun) warnOfValues(a *Access) {
 		count += r.Count
 		without += r.Status[0]
 		timed += r.Time.Count
-		if r.Time.P50 >= notSeconds {
+		if r.Time.P50 >= anotherUnit {
 			slow += r.Time.Count
 		}
 	}

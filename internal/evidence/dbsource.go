@@ -35,7 +35,7 @@ type dbSource struct {
 
 // slowState is where the slow log stood.
 type slowState struct {
-	on, plan     bool
+	on           bool
 	long         float64 // long_query_time, seconds
 	output, file string
 	from, to     int64

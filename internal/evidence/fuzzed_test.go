@@ -6,7 +6,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -84,21 +84,23 @@ func FuzzKernelAndTools(f *testing.F) {
 func TestEveryParserIsFuzzed(t *testing.T) {
 	funcs, reached := map[string]*ast.FuncDecl{}, map[string]bool{}
 	var fuzzers []*ast.FuncDecl
-	pkgs, err := parser.ParseDir(token.NewFileSet(), ".", func(fs.FileInfo) bool { return true }, 0)
+	names, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range pkgs {
-		for name, file := range p.Files {
-			for _, d := range file.Decls {
-				fn, ok := d.(*ast.FuncDecl)
-				switch {
-				case !ok || fn.Recv != nil:
-				case strings.HasPrefix(fn.Name.Name, "Fuzz"):
-					fuzzers = append(fuzzers, fn)
-				case !strings.HasSuffix(name, "_test.go"):
-					funcs[fn.Name.Name] = fn
-				}
+	for _, name := range names {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range file.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			switch {
+			case !ok || fn.Recv != nil:
+			case strings.HasPrefix(fn.Name.Name, "Fuzz"):
+				fuzzers = append(fuzzers, fn)
+			case !strings.HasSuffix(name, "_test.go"):
+				funcs[fn.Name.Name] = fn
 			}
 		}
 	}

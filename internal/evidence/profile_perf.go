@@ -36,9 +36,8 @@ const (
 type perfSource struct {
 	h       host.Host
 	roots   map[string][]int // service → its processes
-	pids    []int
-	begin   processTable // when it was started
-	last    processTable // when the window ended
+	begin   processTable     // when it was started
+	last    processTable     // when the window ended
 	began   time.Time
 	ended   time.Time
 	running chan struct{} // closed when perf has ended

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,22 +26,17 @@ func TestBusiestThread(t *testing.T) {
 		r.threads, r.unread = readThreads(ctx, host.NewLocal(), r.table, roots)
 		return r
 	}
-	stop := make(chan struct{})
+	var stop atomic.Bool
 	started := make(chan struct{})
 	go func() {
 		runtime.LockOSThread()
 		close(started)
-		for {
-			select {
-			case <-stop:
-				return
-			default:
-			}
+		for !stop.Load() {
 		}
 	}()
 	<-started
 	begin := read()
-	defer close(stop)
+	defer stop.Store(true)
 	var me ServiceUse
 	// Beside others' work it has a small share.
 	await.ForOr(t, "a busy thread", func() string { return fmt.Sprintf("%+v", me) }, func() bool {

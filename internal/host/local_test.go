@@ -28,7 +28,7 @@ func TestFaultyWithoutFaults(t *testing.T) {
 func TestFaulty(t *testing.T) {
 	ctx, file := t.Context(), filepath.Join(t.TempDir(), "f")
 	h := hosttest.NewFaulty(host.NewLocal())
-	h.Arm(hosttest.Fault{Op: hosttest.Replace, N: 2, Err: hosttest.DiskFull})
+	h.Arm(hosttest.Fault{Op: hosttest.Replace, N: 2, Err: hosttest.ErrDiskFull})
 	h.Arm(hosttest.Fault{Op: hosttest.Run, Match: "false", Exit: 3, Stderr: "no"})
 	h.Arm(hosttest.Fault{Op: hosttest.Remove, Cut: true})
 
@@ -42,7 +42,7 @@ func TestFaulty(t *testing.T) {
 	if r, err := h.Run(ctx, host.Command{Argv: []string{"false"}}); err != nil || r.ExitCode != 3 || string(r.Stderr) != "no" {
 		t.Fatalf("run: %+v, %v", r, err)
 	}
-	if err := h.Remove(ctx, file, host.HashOf([]byte("1"))); !errors.Is(err, hosttest.Lost) {
+	if err := h.Remove(ctx, file, host.HashOf([]byte("1"))); !errors.Is(err, hosttest.ErrLost) {
 		t.Fatalf("cut: %v", err)
 	}
 	if _, err := os.Stat(file); err == nil {

@@ -83,7 +83,7 @@ func TestRunWholeScenario(t *testing.T) {
 	})
 	mux.HandleFunc("POST /buy", func(w http.ResponseWriter, r *http.Request) {
 		if c, err := r.Cookie("sid"); err != nil || c.Value != "s1" || r.FormValue("key") != "k&1" || r.FormValue("note") != "a b" {
-			http.Error(w, fmt.Sprint("refused ", r.Cookies(), r.Form), 403)
+			http.Error(w, fmt.Sprint("refused ", r.Cookies(), r.Form), http.StatusForbidden)
 			return
 		}
 		mu.Lock()
@@ -168,9 +168,9 @@ func TestRunMismatches(t *testing.T) {
 		switch r.URL.Path {
 		case "/away":
 			w.Header().Set("Location", "http://example.com/")
-			w.WriteHeader(302)
+			w.WriteHeader(http.StatusFound)
 		case "/loop":
-			http.Redirect(w, r, "/loop", 302)
+			http.Redirect(w, r, "/loop", http.StatusFound)
 		case "/vary.css":
 			w.Header().Set("Content-Type", "text/css")
 			fmt.Fprint(w, n.Add(1))

@@ -143,9 +143,7 @@ func (a *apiDraft) notes() []string {
 	if len(a.madeUp) > 0 {
 		out = append(out, "Values without an example are made up: "+strings.Join(slices.Sorted(maps.Keys(a.madeUp)), ", ")+". Put values that exist into the pools.")
 	}
-	for _, s := range slices.Sorted(maps.Keys(a.security)) {
-		out = append(out, s)
-	}
+	out = append(out, slices.Sorted(maps.Keys(a.security))...)
 	if a.o.Writes {
 		out = append(out, "Operations that write are in: run it on a copy, or set load.reset.")
 	}

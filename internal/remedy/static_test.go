@@ -16,7 +16,6 @@ func TestStaticGoesToNginxAndTheRestToTheApplication(t *testing.T) {
 	remedytest.Asset(in, "/srv/app", "/css/site.css", "text/css; charset=utf-8")
 	remedytest.Asset(in, "/srv/app", "/favicon.ico", "image/x-icon")
 	remedytest.Asset(in, "/srv/other", "/img/a.png", "image/png")
-	in.Snapshot.Files["local"]["/etc/nginx/params"] = in.Snapshot.Files["local"]["/etc/nginx/params"]
 	text := remedytest.After(remedytest.Want(t, in, "nginx.static"), "")
 	remedytest.Has(t, text, "root /srv/app;", "root /srv/other;", "try_files $uri @kasoku_app0;", "location @kasoku_app0", "@kasoku_app1",
 		"error_page 405 = @kasoku_app0;", "text/css css;", "charset utf-8;", "charset_types text/css;", "charset off;",

@@ -171,7 +171,7 @@ func ApacheEndpoints(cfg *apache.Config) ([]string, error) {
 		}
 	}
 	if len(out) == 0 {
-		return nil, errors.New("Apache's configuration has no Listen")
+		return nil, errors.New("there is no Listen in Apache's configuration")
 	}
 	return out, nil
 }

@@ -335,7 +335,7 @@ func findIDs(st *stream) []occurrence {
 // than they were prepared.
 func findPrepares(st *stream) []occurrence {
 	type use struct {
-		prepares, executes, closes []*call
+		prepares, executes []*call
 	}
 	byText := map[string]*use{}
 	var order []string

@@ -42,7 +42,7 @@ func apacheAccessLogOf(svc *stack.Service, snap *evidence.Snapshot) ([]change.Ch
 	}
 	if patch, ok := strings.CutPrefix(svc.Version, "2.4."); ok {
 		if n, err := strconv.Atoi(patch); err == nil && n < globalLogSince {
-			return nil, fmt.Errorf("Apache %s has no GlobalLog (2.4.%d has); add to the CustomLog of each virtual host a LogFormat with %%D", svc.Version, globalLogSince)
+			return nil, fmt.Errorf("no GlobalLog in Apache %s (2.4.%d has it); add to the CustomLog of each virtual host a LogFormat with %%D", svc.Version, globalLogSince)
 		}
 	}
 	stamp := time.Now().UnixNano()

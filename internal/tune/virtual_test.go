@@ -31,17 +31,16 @@ import (
 // virtual is a target whose settings are lines of a real file, changed through
 // the real journal, and whose score is computed from them.
 type virtual struct {
-	t      *testing.T
-	dir    string
-	stack  *stack.Stack
-	knobs  []knob
-	binds  func(on map[string]bool) string
-	coin   *rand.Rand
-	store  *store.Store
-	exec   *change.Executor
-	trace  func(string)
-	runs   int // of experiments
-	labels []string
+	t     *testing.T
+	dir   string
+	stack *stack.Stack
+	knobs []knob
+	binds func(on map[string]bool) string
+	coin  *rand.Rand
+	store *store.Store
+	exec  *change.Executor
+	trace func(string)
+	runs  int // of experiments
 	// control of its services; default: nothing.
 	control change.Controller
 }

@@ -80,10 +80,6 @@ func carryOut(t *testing.T, plan []Link) {
 func TestDebian(t *testing.T) {
 	conf, env := debian(t)
 	dir := filepath.Dir(conf)
-	m, err := LoadModules(dir, os.ReadFile, filepath.Glob)
-	if err != nil {
-		t.Fatal(err)
-	}
 	a2(t, dir, "a2enmod", "info", "rewrite", "proxy_fcgi", "http2", "ssl", "macro")
 	for _, mpm := range []string{"event", "prefork", "worker", "event"} {
 		theirs, _ := debian(t)
@@ -91,7 +87,8 @@ func TestDebian(t *testing.T) {
 		if out, err := exec.Command("sh", "-c", "rm -r "+theirDir+"/mods-enabled; cp -a "+dir+"/mods-enabled "+theirDir).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
-		if m, err = LoadModules(dir, os.ReadFile, filepath.Glob); err != nil {
+		m, err := LoadModules(dir, os.ReadFile, filepath.Glob)
+		if err != nil {
 			t.Fatal(err)
 		}
 		var drop, old []string

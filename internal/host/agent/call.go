@@ -73,7 +73,7 @@ func (c *call) write(ctx context.Context) error {
 	case opKeep:
 		return c.server.own.keep(q.Keep)
 	}
-	return fmt.Errorf("Kasoku's helper does not know the operation %q: use builds of one version", q.Op)
+	return fmt.Errorf("the helper of Kasoku does not know the operation %q: use builds of one version", q.Op)
 }
 
 // watch returns a context that ends when the controller closes its side of the

@@ -32,10 +32,10 @@ const (
 
 // Errors to inject, as the kernel or a network would give them.
 var (
-	DiskFull = fmt.Errorf("injected: %w", syscall.ENOSPC)
-	Denied   = fmt.Errorf("injected: %w", fs.ErrPermission)
-	// Lost is what a host tells whose connection was cut.
-	Lost = fmt.Errorf("injected: connection lost: %w", io.ErrUnexpectedEOF)
+	ErrDiskFull = fmt.Errorf("injected: %w", syscall.ENOSPC)
+	ErrDenied   = fmt.Errorf("injected: %w", fs.ErrPermission)
+	// ErrLost is what a host tells whose connection was cut.
+	ErrLost = fmt.Errorf("injected: connection lost: %w", io.ErrUnexpectedEOF)
 )
 
 // Fault is one failure that is to happen.
@@ -48,7 +48,7 @@ type Fault struct {
 	N, Times int
 	// Err is returned instead of acting.
 	Err error
-	// Cut makes the operation happen and then loses its answer (Err, or Lost).
+	// Cut makes the operation happen and then loses its answer (Err, or ErrLost).
 	Cut bool
 	// Exit makes Run return this exit status without running anything.
 	Exit   int
@@ -151,7 +151,7 @@ func (fault *Fault) around(op Op, subject string, act func() error) error {
 		if fault.Err != nil {
 			return fmt.Errorf("%s %s: %w", op, subject, fault.Err)
 		}
-		return fmt.Errorf("%s %s: %w", op, subject, Lost)
+		return fmt.Errorf("%s %s: %w", op, subject, ErrLost)
 	case fault.Err != nil:
 		return fmt.Errorf("%s %s: %w", op, subject, fault.Err)
 	}

@@ -19,7 +19,7 @@ var (
 	// ErrRefused: the login, or sudo, was refused.
 	ErrRefused = errors.New("login refused")
 	// ErrProgram: Kasoku's program cannot be run on the target.
-	ErrProgram = errors.New("Kasoku's helper cannot run there")
+	ErrProgram = errors.New("the helper of Kasoku cannot run there")
 	// ErrClosed: the Host was closed.
 	ErrClosed = errors.New("the host was closed")
 )

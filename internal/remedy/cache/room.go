@@ -75,7 +75,7 @@ func set(in planning.Input, svc *stack.Service, why, name, value string) ([]chan
 	if svc.Config == "" {
 		return nil, fmt.Errorf("%s: name its configuration file in kasoku.yaml (config)", svc.Name)
 	}
-	changed := map[string][]byte{}
+	var changed map[string][]byte
 	if svc.Kind == stack.Memcached {
 		conf, err := diagnose.MemcachedConfig(in.Snapshot, svc)
 		if err != nil {

@@ -79,12 +79,12 @@ func (e *estimate) add(o estimate, times float64) {
 
 // joinState is a partial join: what has been read so far.
 type joinState struct {
-	bound             map[*access]bool
-	rows, cost, out   float64
-	ordered, grouped  bool
-	final             bool
-	used              []string
-	joined, remaining int
+	bound            map[*access]bool
+	rows, cost, out  float64
+	ordered, grouped bool
+	final            bool
+	used             []string
+	joined           int
 }
 
 // exhaustive joins up to this many accesses try all orders; larger ones take

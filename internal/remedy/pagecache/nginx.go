@@ -66,11 +66,10 @@ func PlanNginx(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 				return err
 			}
 			changes = append(changes, mk)
-			for _, loc := range locations(server, f.Evidence) {
-				if err := beside(server, cachePath(diagnose.PassOf(loc), dir, size)); err != nil {
+			if found := locations(server, f.Evidence); len(found) > 0 {
+				if err := beside(server, cachePath(diagnose.PassOf(found[0]), dir, size)); err != nil {
 					return err
 				}
-				break
 			}
 			if err := beside(server, maps(in.Evidence.Load.TellingHeaders, valid)); err != nil {
 				return err
