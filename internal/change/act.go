@@ -33,6 +33,7 @@ func (k Kind) looksTwice() bool {
 	switch k {
 	case KindLink, KindVariable, KindSysctl, KindUnit, KindProcess, KindPackage, KindIndex, KindTable:
 		return true
+	case KindFile, KindDir, KindExec, KindRestart, KindGit, KindReady, KindReplica, KindTurn:
 	}
 	return false
 }
@@ -95,6 +96,7 @@ func (x *Executor) act(t *txn, i int) (act, error) {
 		return &replicaAct{w}, nil
 	case KindTurn:
 		return &turnAct{w}, nil
+	default: // is carried out on a host: below
 	}
 	h, ok := x.hosts[c.hostName()]
 	if !ok {
@@ -122,6 +124,7 @@ func (x *Executor) act(t *txn, i int) (act, error) {
 		return &gitAct{w}, nil
 	case KindReady:
 		return &readyAct{w}, nil
+	default: // unknown: below
 	}
 	return nil, fmt.Errorf("kind of change %q is not known; it is file, dir, link, variable, index, table, exec, restart, sysctl, unit, process, package, git, ready, replica or turn", c.Kind)
 }
@@ -160,6 +163,7 @@ func (w *work) subject() string {
 		if w.c.Table != nil {
 			return w.c.Service + "'s table " + w.c.Table.Schema + "." + w.c.Table.Name
 		}
+	case KindExec, KindRestart: // have no object but the service: below
 	}
 	return w.c.Title()
 }

@@ -104,6 +104,7 @@ func (x *Executor) activate(ctx context.Context, service string, how Activation)
 	case Restart:
 		err = c.Restart(ctx)
 		x.forget(service) // its connections are dead
+	case None:
 	}
 	return err
 }

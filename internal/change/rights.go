@@ -93,12 +93,14 @@ func lacks(r *stack.Rights, c *Change, runner string) string {
 				return why
 			}
 		}
+	case KindLink, KindExec, KindRestart: // no right of their own is looked up; what they activate is, below
 	}
 	switch c.Activate {
 	case Reload:
 		return r.Refuses(stack.NeedReload, runner, "")
 	case Restart:
 		return r.Refuses(stack.NeedRestart, runner, "")
+	case None:
 	}
 	return ""
 }

@@ -212,6 +212,7 @@ func (c *Change) object() string {
 			return c.Service + ":settled"
 		}
 		return c.Service + ":turn"
+	case KindExec, KindRestart: // overlap with nothing
 	}
 	return ""
 }

@@ -68,6 +68,7 @@ func judgeHitRate(m *model) ([]Finding, string) {
 			hit, miss = "keyspace_hits", "keyspace_misses"
 		case stack.Varnish:
 			hit, miss = "MAIN.cache_hit", "MAIN.cache_miss"
+		default: // memcached's names, as above
 		}
 		h, okH := delta(hit)
 		n, okM := delta(miss)

@@ -163,6 +163,7 @@ func (m *model) memorySetting(service string) []Setting {
 		return []Setting{{Service: service, Name: "-m", Up: -1}}
 	case stack.Redis:
 		return []Setting{{Service: service, Name: "maxmemory", Up: -1}}
+	default: // has no one setting that takes memory
 	}
 	return nil
 }

@@ -106,6 +106,7 @@ func (m *model) versionOf(svc *stack.Service) string {
 		if v := m.in.Snapshot.Nginx[svc.Name].Version; v != "" {
 			return v
 		}
+	default: // tells no version while it runs
 	}
 	values := m.in.Evidence.Counters[svc.Name].Value
 	for _, key := range []string{"version", "redis_version"} {

@@ -38,6 +38,7 @@ func ShownFolders(snap *evidence.Snapshot, svc *stack.Service, visit func(folder
 			}
 			return true
 		})
+	default: // serves no folders
 	}
 	return nil
 }

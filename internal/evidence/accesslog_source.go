@@ -324,6 +324,7 @@ func timeVariable(k stack.Kind) string {
 		return "%D"
 	case stack.Nginx:
 		return "$request_time"
+	default: // writes no access log
 	}
 	return "each request's time"
 }

@@ -137,6 +137,7 @@ func (v Verdict) NoLongerPays(smallest float64) bool {
 		return true
 	case NoDifference:
 		return v.Effect < smallest
+	case Tampered, Improved, Inconclusive, Failed: // say nothing against it
 	}
 	return false
 }

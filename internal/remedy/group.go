@@ -64,6 +64,7 @@ func Joinable(p Plan) bool {
 			return false
 		case change.KindIndex:
 			return c.Drop
+		default: // what restarts, builds or cannot be taken back by itself is tried alone
 		}
 		return true
 	})
@@ -255,6 +256,7 @@ func same(a, b change.Change) bool {
 		return a.Service == b.Service && a.Variable == b.Variable
 	case change.KindIndex:
 		return a.Service == b.Service && a.Index.Schema == b.Index.Schema && a.Index.Table == b.Index.Table && a.Index.Name == b.Index.Name
+	default: // is in no group
 	}
 	return false
 }

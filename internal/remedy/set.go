@@ -195,6 +195,7 @@ func setService(in Input, svc *stack.Service, kvs [][2]string) ([]change.Change,
 		return setNginx(in, svc, kvs, why)
 	case stack.Apache:
 		return setApachePHP(in, svc, kvs, why)
+	default: // cannot be set: below
 	}
 	return nil, fmt.Errorf("a %s service has no settings that Kasoku can edit; use --patch or --apply with --undo", svc.Kind)
 }

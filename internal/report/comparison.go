@@ -34,6 +34,7 @@ func Comparing(c *tune.Comparison) string {
 		return fmt.Sprintf("%s answers wrongly: %s.", head, v.Reason)
 	case experiment.Failed:
 		return fmt.Sprintf("%s could not be put in place: %s.", head, v.Reason)
+	case experiment.Inconclusive: // below
 	}
 	text := fmt.Sprintf("Whether %s is slower than %s cannot be told", head, base)
 	if e := Effect(v); e != "" {

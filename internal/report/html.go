@@ -172,10 +172,11 @@ func demandRows(m *Model) []demandRow {
 // tone of an outcome's word.
 func tone(o experiment.Outcome) string {
 	switch o {
-	case experiment.Regressed, experiment.Broke, experiment.Failed:
+	case experiment.Regressed, experiment.Broke, experiment.Failed, experiment.Tampered:
 		return "bad"
 	case experiment.Improved:
 		return "good"
+	case experiment.NoDifference, experiment.Inconclusive: // soft
 	}
 	return "soft"
 }

@@ -66,6 +66,7 @@ func (c *Controller) check(ctx context.Context) error {
 		for _, p := range vcl.ParseArgs(c.svc.Control.Start).Values('p') {
 			argv = append(argv, "-p", p)
 		}
+	default: // the others have no check of their own
 	}
 	_, err = run(ctx, c.h, c.dir(), checkTimeout, argv...)
 	return err

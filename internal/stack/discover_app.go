@@ -108,6 +108,7 @@ func (d *discovery) rootsOf(ctx context.Context, web *instance, endpoints []stri
 		if cfg, err := d.loadApache(ctx, web); err == nil && len(endpoints) > 0 {
 			return d.apacheRoots(cfg, endpoints)
 		}
+	default: // the others serve no files
 	}
 	return nil
 }

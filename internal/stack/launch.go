@@ -207,6 +207,7 @@ func defaultStart(svc *Service, bin string) []string {
 		if svc.Config != "" {
 			return []string{bin, svc.Config}
 		}
+	default: // is started by a command that a person wrote
 	}
 	return nil
 }

@@ -42,6 +42,7 @@ func (c *Controller) reload(ctx context.Context) error {
 		if c.svc.IsHAProxy() {
 			err = c.awaitHAProxyWorkers(ctx, family)
 		}
+	default: // the others take the configuration on before they answer
 	}
 	if err != nil {
 		return fmt.Errorf("%w%s", err, c.logTail(ctx))

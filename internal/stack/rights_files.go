@@ -41,6 +41,7 @@ func (p *probe) configFiles(ctx context.Context, svc *Service) []string {
 				add(f.Path)
 			}
 		}
+	default: // one file, or includes that are not edited
 	}
 	if svc.IsHAProxy() && svc.Config != "" {
 		if c, err := NewController(p.h, p.s, svc); err == nil {

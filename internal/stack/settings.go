@@ -42,6 +42,7 @@ func readSettings(ctx context.Context, h host.Host, svc *Service) settings {
 		s = databaseSettings(ctx, h, svc)
 	case Memcached, Redis:
 		s = cacheSettings(ctx, h, svc)
+	default: // nothing is known without asking it
 	}
 	if len(s.endpoints) == 0 {
 		s.endpoints = svc.Listen
@@ -275,6 +276,7 @@ func (s *Service) namedConfig(p *process) string {
 		if s.IsHAProxy() {
 			named = s.haproxyConfig(p)
 		}
+	default: // named on no command line that is understood
 	}
 	if !filepath.IsAbs(named) {
 		return ""

@@ -36,6 +36,7 @@ func CacheEndpoints(svc *Service, read func(string) ([]byte, error), glob func(s
 			return nil
 		}
 		return redisEndpoints(svc, conf)
+	default: // is no cache of this protocol
 	}
 	return nil
 }

@@ -128,6 +128,7 @@ func turnedBack(v experiment.Verdict) experiment.Verdict {
 		v.Reason = fmt.Sprintf("neither a gain nor a loss could be shown in %d pairs, and more of them are unlikely to", v.Pairs)
 	case experiment.Broke:
 		v.Outcome, v.Reason = experiment.Failed, swap.Replace(v.Reason)
+	case experiment.Tampered, experiment.Inconclusive, experiment.Failed: // the same from both sides
 	}
 	return v
 }

@@ -54,6 +54,7 @@ func harmed(v experiment.Verdict) bool {
 		return true
 	case experiment.NoDifference:
 		return v.Pairs >= leastPairs && v.High < 0
+	case experiment.Tampered, experiment.Improved, experiment.Inconclusive:
 	}
 	return false
 }

@@ -244,6 +244,7 @@ func diffs(cs []change.Change) []store.Diff {
 			d.Kind, d.Title = "sql", c.Service
 		case change.KindDir, change.KindLink:
 			d.Title = c.Path
+		default: // a command, as above
 		}
 		out = append(out, d)
 	}

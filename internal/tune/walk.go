@@ -190,6 +190,7 @@ func confirmConnections(run *store.Run, st *stack.Stack) {
 			counter = "total_connections"
 		case stack.Redis:
 			counter = "total_connections_received"
+		default: // the databases' name, as above
 		}
 		n, known := ev.Counters[svc.Name].Delta[counter]
 		// Below one in twenty, no route of any weight connects anew.

@@ -41,6 +41,7 @@ func tone(o experiment.Outcome) string {
 		return "good"
 	case experiment.Regressed, experiment.Broke, experiment.Failed, experiment.Tampered:
 		return "bad"
+	case experiment.NoDifference, experiment.Inconclusive: // soft
 	}
 	return "soft"
 }

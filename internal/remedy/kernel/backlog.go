@@ -116,6 +116,7 @@ func (t *target) serverBacklog(svc *stack.Service, listens []string, n int, why 
 		cs, err = t.databaseBacklog(svc, n, why)
 	case stack.Redis:
 		cs, err = t.redisBacklog(svc, n, why)
+	default: // nothing to set: below
 	}
 	if err != nil || !anew {
 		return cs, err

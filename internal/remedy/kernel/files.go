@@ -84,6 +84,7 @@ func serviceFiles(in planning.Input, svc *stack.Service, n int, why string) ([]c
 	case stack.Memcached, stack.Redis:
 		// They set the limit by themselves to what their connections need.
 		return nil, fmt.Errorf("%s may open as many files as it takes connections (%s)", svc.Name, map[stack.Kind]string{stack.Memcached: "-c", stack.Redis: "maxclients"}[svc.Kind])
+	default: // its unit's limit is all that there is
 	}
 	if svc.ControlMethod() != stack.MethodSystemd {
 		return nil, fmt.Errorf("%s has no setting of its own for it; its limit comes from who starts it (ulimit -n %d)", svc.Name, n)

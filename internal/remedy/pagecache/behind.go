@@ -124,6 +124,7 @@ func admissionOf(in planning.Input, svc *stack.Service) (admission, error) {
 			return admission{}, err
 		}
 		return admission{}, Chooses(conf)
+	default: // keeps no pages
 	}
 	return admission{}, nil
 }
