@@ -25,7 +25,7 @@ fi
 memory=
 if [ -z "${TMPDIR:-}" ] && [ "$(df --output=avail /dev/shm 2>/dev/null | tail -n 1)" -gt 4000000 ] 2>/dev/null; then
     memory=$(mktemp -d /dev/shm/kt-XXXXXX)
-    chmod 755 "$memory" # servers of other users enter it
+    chmod 1777 "$memory" # as /tmp: servers of other users write there
     export TMPDIR=$memory
     trap 'rm -rf "$memory"' EXIT
 fi

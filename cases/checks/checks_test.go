@@ -63,6 +63,7 @@ func TestCaches(t *testing.T) {
 // each commit. Without it, writes are lost; with the log only written at each
 // commit a kill loses nothing, and the setting tells.
 func TestDurability(t *testing.T) {
+	t.Setenv("TMPDIR", "/var/tmp") // which a reboot does not empty
 	x := startSite(t)
 	svc := x.Stack.Service("db")
 	crash := func() prove.Result {

@@ -121,7 +121,7 @@ func (v *versions) git(script string) string {
 // state is what must come back: commit, branches, files with their times.
 func (v *versions) state() string {
 	v.t.Helper()
-	return v.git("git symbolic-ref -q HEAD || git rev-parse HEAD; git for-each-ref; git status --porcelain --ignored; find . -name .git -prune -o -type f -printf '%p %m %u %T@ ' -exec md5sum {} \\;")
+	return v.git("git symbolic-ref -q HEAD || git rev-parse HEAD; git for-each-ref; git status --porcelain --ignored; find . -name .git -prune -o -type f -printf '%p %m %u %T@ ' -exec md5sum {} \\; | LC_ALL=C sort")
 }
 
 // want runs kasoku, checks its exit code and words, and that the checkout is as

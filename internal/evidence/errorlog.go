@@ -112,7 +112,7 @@ func nginxErrorLogs(r *fileReader, svc *stack.Service, paths func() NginxPaths) 
 	built := paths()
 	var out []string
 	add := func(name string) {
-		if name == "stderr" || strings.HasPrefix(name, "syslog:") || strings.HasPrefix(name, "memory:") || strings.HasPrefix(name, "/dev/") {
+		if name == "stderr" || strings.HasPrefix(name, "syslog:") || strings.HasPrefix(name, "memory:") || device(name) {
 			return
 		}
 		out = append(out, built.below(name))
@@ -139,7 +139,7 @@ func fpmErrorLogs(r *fileReader, svc *stack.Service) ([]string, error) {
 	var out []string
 	add := func(name, pool string) {
 		name = strings.ReplaceAll(name, "$pool", pool)
-		if name == "" || name == "syslog" || strings.HasPrefix(name, "/dev/") || strings.HasPrefix(name, "/proc/") {
+		if name == "" || name == "syslog" || device(name) || strings.HasPrefix(name, "/proc/") {
 			return
 		}
 		if !path.IsAbs(name) && svc.Prefix != "" {
@@ -300,4 +300,10 @@ func (x *errorSource) read(ctx context.Context, l *logPart) (kinds []LogLine, te
 		text += fmt.Sprintf("; only its first %d MiB of the window were read", MaxErrorLog>>20)
 	}
 	return kinds, text, nil
+}
+
+// device reports whether a log's name is a device, such as /dev/stderr, and no file;
+// what lies in /dev/shm is one.
+func device(name string) bool {
+	return strings.HasPrefix(name, "/dev/") && !strings.HasPrefix(name, "/dev/shm/")
 }

@@ -71,7 +71,9 @@ func TestCompareRefusesWhatTouchesTheJudge(t *testing.T) {
 func TestCompareFolders(t *testing.T) {
 	x := newTrial(t)
 	x.sh("rm -rf app/.git; mkdir base head none; echo 100 >base/built; echo 200 >head/built; echo no >head/speed; touch -d 2011-11-11 app/built")
-	state := func() string { return x.sh("find app base head -type f -printf '%p %m %u %T@ ' -exec md5sum {} \\;") }
+	state := func() string {
+		return x.sh("find app base head -type f -printf '%p %m %u %T@ ' -exec md5sum {} \\; | LC_ALL=C sort")
+	}
 	before := state()
 	dir := func(name string) string { return filepath.Join(x.dir, name) }
 	c := x.compare(Compared{BaseDir: dir("base"), HeadDir: dir("head")})
