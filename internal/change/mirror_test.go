@@ -80,7 +80,7 @@ func TestLostJournalFails(t *testing.T) {
 		failed := 0
 		for ; ; failed++ {
 			h := hosttest.NewFaulty(host.NewLocal())
-			h.Arm(hosttest.Fault{Op: op, N: failed + 1, Err: hosttest.DiskFull})
+			h.Arm(hosttest.Fault{Op: op, N: failed + 1, Err: hosttest.ErrDiskFull})
 			j := &journal{dir: filepath.Join(t.TempDir(), "journal"), host: h}
 			err := j.fill(t.Context(), h, from, lines)
 			got, readErr := os.ReadFile(filepath.Join(j.dir, journalFile))
@@ -89,7 +89,7 @@ func TestLostJournalFails(t *testing.T) {
 				wantEqual(t, "journal", string(got), string(lines))
 				break
 			}
-			wantErr(t, err, hosttest.DiskFull)
+			wantErr(t, err, hosttest.ErrDiskFull)
 			if !os.IsNotExist(readErr) {
 				t.Errorf("%s %d failed, and there is a journal: %v", op, failed+1, readErr)
 			}

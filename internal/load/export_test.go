@@ -52,3 +52,6 @@ func (k *keySpec) scenario(p *sectionSpec) string {
 	}
 	return strings.Replace(context, "@", strings.Join(keys, ", "), 1) + "\n"
 }
+
+// sum of all.
+func (c *calls) sum() int64 { return c.sends + c.receives + c.waits + c.rests }

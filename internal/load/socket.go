@@ -76,9 +76,6 @@ type calls struct {
 	rests           int64
 }
 
-// sum of all.
-func (c *calls) sum() int64 { return c.sends + c.receives + c.waits + c.rests }
-
 // send without waiting; EAGAIN when the socket takes no more.
 func (c *caller) send(fd int, b []byte) (int, syscall.Errno) {
 	c.calls.sends++
