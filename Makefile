@@ -49,8 +49,8 @@ test-steady: deps-test build ## run tests again and again beside a busy CPU and 
 race: deps-test build ## every test under the race detector (PACKAGES=./internal/load: only these)
 	@$(WITH_GO) scripts/race.sh $(or $(PACKAGES),all)
 
-race-changed: deps-test ## the quick tests of packages that changed, under the race detector (BASE=commit)
-	@$(WITH_GO) BASE='$(BASE)' scripts/race.sh changed
+race-changed: deps-test ## the quick tests of packages that changed, under the race detector (BASE=commit LIMIT=6m)
+	@$(WITH_GO) BASE='$(BASE)' LIMIT='$(LIMIT)' scripts/race.sh changed
 
 test-long: deps-test build ## every test, also those that kill Kasoku before every step of apt and systemd
 	@$(WITH_GO) LONG=1 PACKAGE_LIMIT=40m TESTFLAGS='$(TESTFLAGS)' timeout --foreground 90m scripts/test.sh

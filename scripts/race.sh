@@ -8,7 +8,9 @@
 # The detector makes programs many times slower, and tests that wait for a server
 # may fail by that alone: they run without it in "make test". So what fails here is
 # a data race or a package that does not build; other failures are only told.
-# PACKAGE_LIMIT is the time for one package, 10m if it is not set.
+# PACKAGE_LIMIT is the time for one package, 10m if it is not set; LIMIT that for all,
+# builds included, none if it is not set: what has not ended by then is told, and no
+# failure. Packages with most changed lines come first.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 flags=()
@@ -23,8 +25,9 @@ base() {
 changed() {
     local since dir
     since=$(base) || return 0
-    git diff --name-only --diff-filter=d "$since" HEAD -- '*.go' | grep -v /testdata/ | xargs -r -n1 dirname | LC_ALL=C sort -u |
-        while read -r dir; do
+    git diff --numstat --diff-filter=d "$since" HEAD -- '*.go' | grep -v /testdata/ |
+        awk '{ dir = $3; sub("/[^/]*$", "", dir); lines[dir] += $1 + $2 } END { for (dir in lines) print lines[dir], dir }' |
+        LC_ALL=C sort -k1,1nr -k2 | while read -r _ dir; do
             if compgen -G "$dir/*_test.go" >/dev/null; then echo "./$dir"; fi
         done
 }
@@ -49,7 +52,7 @@ fi
 out=$(mktemp)
 trap 'rm -f "$out"' EXIT
 echo "race.sh: ${#packages[@]} packages"
-go test -race -count=1 -vet=off "${flags[@]}" -p "${PARALLEL:-2}" -timeout "${PACKAGE_LIMIT:-10m}" "${packages[@]}" >"$out" 2>&1
+timeout --signal=INT --kill-after=30s "${LIMIT:-0}" go test -race -count=1 -vet=off "${flags[@]}" -p "${PARALLEL:-2}" -timeout "${PACKAGE_LIMIT:-10m}" "${packages[@]}" >"$out" 2>&1
 status=$?
 grep -E '^(ok|FAIL|---)' "$out" | grep -v 'no test files'
 if grep -qE 'WARNING: DATA RACE|\[build failed\]|\[setup failed\]' "$out"; then
@@ -57,7 +60,9 @@ if grep -qE 'WARNING: DATA RACE|\[build failed\]|\[setup failed\]' "$out"; then
     echo "race.sh: a data race, or a package that does not build; see above" >&2
     exit 1
 fi
-if [ "$status" != 0 ]; then
+if [ "$status" = 124 ] || [ "$status" = 137 ]; then
+    echo "race.sh: no data race in what ended within $LIMIT; without an end: $(comm -23 <(printf '%s\n' "${packages[@]}" | sed 's|^\./|kasoku/|' | sort) <(awk '$1 == "ok" || $1 == "FAIL" {print $2}' "$out" | sort) | tr '\n' ' ')"
+elif [ "$status" != 0 ]; then
     grep -E '^(---|panic:)|^[[:space:]]+[^[:space:]]+_test\.go:' "$out" | head -n 40
     echo "race.sh: no data race; what failed above failed for another reason, which make test judges"
 fi
