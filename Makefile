@@ -49,7 +49,7 @@ test-steady: deps-test build ## run tests again and again beside a busy CPU and 
 race: deps-test build ## every test under the race detector (PACKAGES=./internal/load: only these)
 	@$(WITH_GO) scripts/race.sh $(or $(PACKAGES),all)
 
-race-changed: deps-test ## the quick tests of packages that changed, under the race detector (BASE=commit LIMIT=6m)
+race-changed: deps-test ## the quick tests of packages that changed, under the race detector (BASE=commit LIMIT=240)
 	@$(WITH_GO) BASE='$(BASE)' LIMIT='$(LIMIT)' scripts/race.sh changed
 
 test-long: deps-test build ## every test, also those that kill Kasoku before every step of apt and systemd
