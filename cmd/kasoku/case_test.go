@@ -51,10 +51,11 @@ func newCase(t *testing.T) *theCase {
 	return &theCase{t: t, kasoku: program}
 }
 
-// caseFolder is a name for a folder that is not there yet, short for sockets.
+// caseFolder is a name for a folder that is not there yet, short for sockets. It is on
+// a disk: the regulation's checks of sessions find a database in memory not durable.
 func caseFolder(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "kc")
+	dir, err := os.MkdirTemp("/var/tmp", "kc")
 	if err == nil {
 		err = os.Remove(dir)
 	}
