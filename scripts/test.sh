@@ -4,8 +4,6 @@
 # Three packages run at a time, those that take longest first, so that none is
 # alone in the end; no result comes from go's cache. The events of the run are kept
 # in .cache/test/events.json, which "make test-times" reads.
-# Temporary files are in memory where there is room: journals and databases wait for
-# the disk thousands of times, and nothing of it is to outlive the run.
 # LONG=1 also kills Kasoku before every step of apt and systemd changes; without it
 # every ninth. PARALLEL, PACKAGE_LIMIT and TESTFLAGS may be set.
 set -uo pipefail
@@ -20,14 +18,6 @@ else
     mapfile -t all < <(go list ./...)
     mapfile -t slow < <(sed 's/[[:space:]]*#.*//; /^$/d; s|^|kasoku/|' scripts/slow-packages)
     mapfile -t packages < <(printf '%s\n' "${slow[@]}" "${all[@]}" | awk '!seen[$0]++')
-fi
-
-memory=
-if [ -z "${TMPDIR:-}" ] && [ "$(df --output=avail /dev/shm 2>/dev/null | tail -n 1)" -gt 4000000 ] 2>/dev/null; then
-    memory=$(mktemp -d /dev/shm/kt-XXXXXX)
-    chmod 1777 "$memory" # as /tmp: servers of other users write there
-    export TMPDIR=$memory
-    trap 'rm -rf "$memory"' EXIT
 fi
 
 # go vet is a part of "make static", so go test need not run it again.

@@ -82,6 +82,8 @@ func Open(t testing.TB, dir string) *Bed {
 	if b.Stack, err = stack.Load(filepath.Join(dir, "kasoku.yaml")); err != nil {
 		t.Fatal(err)
 	}
+	// Other tests may use the machine: nothing waits for it to be quiet.
+	b.Stack.Tune.MaxForeignCPU = 1
 	sc, err := load.LoadScenario(b.Stack.Load.Scenario)
 	if err != nil {
 		t.Fatal(err)
