@@ -4,6 +4,8 @@
 # Three packages run at a time, those that take longest first, so that none is
 # alone in the end; no result comes from go's cache. The events of the run are kept
 # in .cache/test/events.json, which "make test-times" reads.
+# RERUN=1 runs up to five tests that failed once more, alone, when all others have
+# ended; those that pass then are listed as such: they depend on what runs beside them.
 # LONG=1 also kills Kasoku before every step of apt and systemd changes; without it
 # every ninth. PARALLEL, PACKAGE_LIMIT and TESTFLAGS may be set.
 set -uo pipefail
@@ -20,6 +22,18 @@ else
     mapfile -t packages < <(printf '%s\n' "${slow[@]}" "${all[@]}" | awk '!seen[$0]++')
 fi
 
+again=()
+if [ "${RERUN:-}" = 1 ]; then
+    again=(--rerun-fails=1 --rerun-fails-max-failures=5 --rerun-fails-report=.cache/test/reruns)
+    rm -f .cache/test/reruns
+fi
+
 # go vet is a part of "make static", so go test need not run it again.
-go tool -modfile=tools.mod gotestsum --format pkgname --hide-summary skipped --jsonfile "$events" -- \
-    -count=1 -vet=off -p "${PARALLEL:-3}" -timeout "${PACKAGE_LIMIT:-20m}" "${flags[@]}" "${packages[@]}"
+go tool -modfile=tools.mod gotestsum --format pkgname --hide-summary skipped --jsonfile "$events" "${again[@]}" --packages "${packages[*]}" -- \
+    -count=1 -vet=off -p "${PARALLEL:-3}" -timeout "${PACKAGE_LIMIT:-20m}" "${flags[@]}"
+status=$?
+if [ -s .cache/test/reruns ]; then
+    echo "run again alone, which a test should not need (runs and failures of each):"
+    cat .cache/test/reruns
+fi
+exit "$status"
