@@ -168,7 +168,7 @@ func (l *live) start(port, dbPort int) error {
 	if os.Getuid() == 0 {
 		owner = "mysql"
 	}
-	if err := hosttest.MariaDBData(d+"/data", owner, "16M"); err != nil {
+	if err := hosttest.MariaDBData(d+"/db", owner, "16M"); err != nil {
 		return err
 	}
 	if err := l.daemon("db.pid", paths["mariadbd"], "--defaults-file="+d+"/my.cnf"); err != nil {
