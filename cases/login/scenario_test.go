@@ -45,7 +45,7 @@ func (b *bench) drive() (result *load.Result, rows float64) {
 	}
 	scenario.Timeout = await.Limit // answers are told, not how soon they came
 	result, err = load.Run(context.Background(), load.Options{
-		Scenario: scenario, URL: b.stack.Load.URL, Workload: 4, Warmup: 300 * time.Millisecond, Window: time.Second,
+		Scenario: scenario, URL: b.stack.Load.URL, Workload: 4, Warmup: 300 * time.Millisecond, Window: 4 * time.Second,
 	})
 	if err != nil {
 		b.t.Fatal(err)
