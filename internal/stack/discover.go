@@ -124,11 +124,18 @@ func (d *discovery) freeName(name string) string {
 	}
 }
 
-// readSockets finds where the instance listens: TCP first.
+// readSockets finds where the instance listens, TCP first: the sockets that its
+// main process holds, and those of its children only if it holds none (Varnish).
+// What a child opened for itself is gone after a restart (the agent and the
+// application processes of an Apache with Passenger, a program that takes its log).
 func (d *discovery) readSockets(ctx context.Context, in *instance) error {
 	table, err := readSockets(ctx, d.h, in.master.pid)
+	var own []socket
 	if err == nil {
 		in.sockets, err = table.of(ctx, d.h, in.pids)
+	}
+	if err == nil {
+		own, err = table.of(ctx, d.h, []int{in.master.pid})
 	}
 	if err != nil {
 		if ctx.Err() != nil {
@@ -136,8 +143,17 @@ func (d *discovery) readSockets(ctx context.Context, in *instance) error {
 		}
 		d.note("The sockets of process %d (%s) cannot be read; run `kasoku init` as root, or fill in listen.", in.master.pid, in.master.comm)
 	}
+	if in.svc.Listen = listening(own); len(in.svc.Listen) == 0 {
+		in.svc.Listen = listening(in.sockets)
+	}
+	return nil
+}
+
+// listening are the endpoints of the sockets that take connections by an address or
+// a path, sorted, TCP first.
+func listening(sockets []socket) []string {
 	var tcp, unix []string
-	for _, s := range in.sockets {
+	for _, s := range sockets {
 		switch {
 		case !s.listening:
 		case s.path == "":
@@ -148,8 +164,7 @@ func (d *discovery) readSockets(ctx context.Context, in *instance) error {
 	}
 	slices.Sort(tcp)
 	slices.Sort(unix)
-	in.svc.Listen = slices.Compact(append(tcp, unix...))
-	return nil
+	return slices.Compact(append(tcp, unix...))
 }
 
 // versionArgs ask a kind's program for its version.

@@ -5,10 +5,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"kasoku/internal/await"
 	"kasoku/internal/confedit/apache"
 )
 
@@ -167,6 +170,72 @@ func TestProxyEndpoint(t *testing.T) {
 
 // PHP as a module of Apache: the application runs in Apache itself. As a known
 // one it has its documented settings only, not code that names addresses.
+// What a child of a server opened for itself is gone after a restart (Passenger's
+// agent, application processes): init does not write it down, and where it stands in
+// kasoku.yaml an Apache, whose configuration tells, is healthy without it. Of a
+// server whose configuration is not read, the error tells the way out.
+func TestSocketsOfChildrenAreNotRequired(t *testing.T) {
+	ctx := context.Background()
+	l := newLab(t)
+	port, apiPort := freePort(t), freePort(t)
+	need(t, "perl")
+	opens := l.write("opens.pl", `use IO::Socket::INET; use IO::Socket::UNIX;
+my $s = IO::Socket::INET->new(Listen => 1, LocalAddr => '127.0.0.1') or die $!;
+my $u = IO::Socket::UNIX->new(Listen => 1, Local => "`+l.dir+`/agent.$$.sock") or die $!;
+open my $f, '>', "`+l.path("opened")+`.new"; print $f $s->sockport; close $f;
+rename "`+l.path("opened")+`.new", "`+l.path("opened")+`";
+sleep 600 unless @ARGV == 0; while (<STDIN>) {}
+`)
+	opened := func() string {
+		t.Helper()
+		var b []byte
+		await.For(t, "a child that listens", func() bool {
+			var err error
+			b, err = os.ReadFile(l.path("opened"))
+			return err == nil && os.Remove(l.path("opened")) == nil
+		})
+		return "127.0.0.1:" + string(b)
+	}
+	web := l.apacheServer(port, l.apacheConf(port, "mpm_event", "CustomLog \"|/usr/bin/perl "+opens+"\" \"%r\"\nProxyPass /api http://127.0.0.1:"+apiPort+"/\n"))
+	must(t, web.Start(ctx))
+	child := opened()
+	l.write("api/server.sh", "perl "+opens+" on &\nexec php -S 127.0.0.1:"+apiPort+"\n")
+	l.write("api/index.php", "<?php echo 'api';")
+	api := l.add(Service{Name: "api", Kind: App, Root: l.path("api"), Listen: []string{"127.0.0.1:" + apiPort}, Binary: need(t, "php"), Control: Control{
+		Start: []string{"sh", "server.sh"}}})
+	must(t, api.Start(ctx))
+	agent := opened()
+
+	s, notes, err := Discover(ctx, l.h)
+	must(t, err)
+	found := map[string][]string{}
+	for _, svc := range s.Services {
+		if svc.Config == l.path("apache.conf") || svc.Root == l.path("api") {
+			found[string(svc.Kind)] = svc.Listen
+		}
+	}
+	if want := map[string][]string{"apache": {"127.0.0.1:" + port}, "app": {"127.0.0.1:" + apiPort}}; !reflect.DeepEqual(found, want) {
+		t.Errorf("found %v, want %v; notes %q", found, want, notes)
+	}
+
+	web.svc.Listen = append(web.svc.Listen, child) // as an earlier init wrote it
+	must(t, web.Restart(ctx))
+	must(t, web.WaitHealthy(ctx))
+	if opened() == child {
+		t.Skip("the child got the same port again")
+	}
+
+	api.svc.Listen = append(api.svc.Listen, agent)
+	api.svc.Health.Timeout = 2 * time.Second
+	must(t, api.WaitHealthy(ctx))
+	must(t, api.Stop(ctx))
+	l.write("api/server.sh", "exec php -S 127.0.0.1:"+apiPort+"\n")
+	err = api.Start(ctx)
+	if err == nil || !strings.Contains(err.Error(), "its main process now listens at 127.0.0.1:"+apiPort+": if that is right, write it as listen of api in kasoku.yaml, then run `kasoku recover`") {
+		t.Errorf("the way out is not told: %v", err)
+	}
+}
+
 func TestDiscoverModPHP(t *testing.T) {
 	ctx := context.Background()
 	l := newLab(t)

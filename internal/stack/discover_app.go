@@ -158,8 +158,8 @@ func (d *discovery) appServer(ctx context.Context, web *instance, endpoint strin
 	if in.svc.Root == "/" {
 		in.svc.Root = ""
 	}
-	if err := d.readSockets(ctx, in); err != nil || len(in.svc.Listen) == 0 {
-		in.svc.Listen = []string{endpoint}
+	if err := d.readSockets(ctx, in); err != nil || !reaches([]string{endpoint}, in.svc.Listen) {
+		in.svc.Listen = append(in.svc.Listen, endpoint) // a child's, that requests come to
 	}
 	return in
 }

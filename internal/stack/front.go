@@ -121,12 +121,9 @@ func (s *Stack) WithFronts(states map[string]FrontState) *Stack {
 	return &out
 }
 
-// apacheSettings tells where an Apache listens that another service may be put
-// in front of: its endpoint may move. Of any other, kasoku.yaml tells it.
+// apacheSettings tells where an Apache listens by its configuration, which a front
+// may move. Where that cannot be told, kasoku.yaml tells it.
 func apacheSettings(ctx context.Context, h host.Host, svc *Service) settings {
-	if svc.Behind == "" {
-		return settings{}
-	}
 	opt := apache.Options{Root: svc.Prefix, Version: svc.Version}
 	if data, err := h.ReadFile(ctx, path.Join(path.Dir(svc.Config), "envvars")); err == nil {
 		opt.Env = apache.Environment(data)

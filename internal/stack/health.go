@@ -21,7 +21,7 @@ import (
 //     it sends the protocol's greeting;
 //   - Redis: it answers PING;
 //   - everything else: every endpoint of its present configuration (nginx,
-//     php-fpm), or kasoku.yaml's listen, takes a connection.
+//     Apache, php-fpm), or kasoku.yaml's listen, takes a connection.
 //
 // It gives up early when the service has no process any more. The error names
 // what was tried and carries the last lines of the service's log.
@@ -49,7 +49,7 @@ func (c *Controller) waitHealthy(ctx context.Context) error {
 		return false, ctx.Err()
 	})
 	if err == nil && !ok {
-		err = fmt.Errorf("not healthy after %s: %w", c.svc.Health.Wait(), last)
+		err = fmt.Errorf("not healthy after %s: %w%s", c.svc.Health.Wait(), last, c.listensElsewhere(ctx))
 	}
 	if err != nil {
 		return fmt.Errorf("%w%s", err, c.logTail(ctx))
@@ -110,6 +110,30 @@ func (c *Controller) holds(ctx context.Context, endpoints []string) error {
 		}
 	}
 	return nil
+}
+
+// listensElsewhere is the way out where kasoku.yaml's listen holds what the service
+// does not take connections at any more: where its main process does, and what to do.
+// "" if nothing of the kind is known.
+func (c *Controller) listensElsewhere(ctx context.Context) string {
+	if c.svc.Health.URL != "" || c.svc.IsDatabase() || !slices.Equal(readSettings(ctx, c.h, c.svc).endpoints, c.svc.Listen) {
+		return ""
+	}
+	m, err := c.master(ctx)
+	if err != nil {
+		return ""
+	}
+	table, err := readSockets(ctx, c.h, m.pid)
+	if err != nil {
+		return ""
+	}
+	own, err := table.of(ctx, c.h, []int{m.pid})
+	now := listening(own)
+	if err != nil || len(now) == 0 || slices.Equal(now, c.svc.Listen) {
+		return ""
+	}
+	return fmt.Sprintf("; kasoku.yaml says that %s listens at %s, its main process now listens at %s: if that is right, write it as listen of %s in kasoku.yaml, then run `kasoku recover`",
+		c.svc.Name, strings.Join(c.svc.Listen, ", "), strings.Join(now, ", "), c.svc.Name)
 }
 
 func (c *Controller) probeURL(ctx context.Context) error {
