@@ -332,9 +332,11 @@ func (c *Collector) system(ctx context.Context, ev *Evidence) {
 		begin, end := c.begin[name], c.end[name]
 		sys := used(begin, end)
 		sys.Host = name
-		generator := 0
-		if name == stack.LocalHost {
-			generator = c.opts.Generator
+		generator := c.opts.Generator
+		if name != stack.LocalHost {
+			if generator = begin.self; end.self != generator {
+				generator = 0
+			}
 		}
 		uses := split(&sys, begin, end, c.roots[name], generator)
 		finish(ctx, c.hosts[name], begin, end, c.roots[name], uses)

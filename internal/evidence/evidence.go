@@ -123,8 +123,9 @@ type System struct {
 	// containers that are hosts themselves; what is left out is Outside.
 	User, Sys, IOWait, Idle, Steal float64
 	Outside                        float64 `json:"outside,omitempty"`
-	// ServicesCPU is Σ of the stack's services, GeneratorCPU the load
-	// generator's, ForeignCPU what neither explains. CPU seconds.
+	// ServicesCPU is Σ of the stack's services, GeneratorCPU that of Kasoku (of its
+	// agent, on another host), of its load and of what it started besides,
+	// ForeignCPU what neither explains. CPU seconds.
 	ServicesCPU  float64 `json:"services_cpu"`
 	GeneratorCPU float64 `json:"generator_cpu"`
 	ForeignCPU   float64 `json:"foreign_cpu"`

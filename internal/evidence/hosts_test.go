@@ -148,8 +148,9 @@ func TestCollectOnTwoHosts(t *testing.T) {
 	if s := ev.System.ServicesCPU; s < php.CPU || s >= php.CPU+ev.Services["web"].CPU+db.CPU && db.CPU > 0 {
 		t.Errorf("services of web1 used %g s: php %g, web %g, db (elsewhere) %g", s, php.CPU, ev.Services["web"].CPU, db.CPU)
 	}
-	if ev.System.GeneratorCPU != 0 || ev.On("db1").GeneratorCPU != 0 || ev.On("local").GeneratorCPU <= 0 {
-		t.Errorf("the generator runs on local: web1 %g, db1 %g, local %g", ev.System.GeneratorCPU, ev.On("db1").GeneratorCPU, ev.On("local").GeneratorCPU)
+	// Who reads the files of the other hosts is this process, too.
+	if ev.System.GeneratorCPU <= 0 || ev.On("db1").GeneratorCPU <= 0 || ev.On("local").GeneratorCPU <= 0 {
+		t.Errorf("Kasoku's own: web1 %g, db1 %g, local %g", ev.System.GeneratorCPU, ev.On("db1").GeneratorCPU, ev.On("local").GeneratorCPU)
 	}
 	if a := ev.Counters["php"].Delta["www.accepted_conn"]; a < n || web.dials.Load() == 0 {
 		t.Errorf("PHP-FPM's status, asked from its host: %g connections, %d dials", a, web.dials.Load())

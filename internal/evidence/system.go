@@ -36,6 +36,7 @@ type reading struct {
 	kernel    kernelReading
 	unread    map[string]int // threads of services that have too many to read
 	release   string         // of the kernel
+	self      int            // PID of Kasoku's agent on another host; 0: there is none
 }
 
 // span is the time between two readings.
@@ -65,6 +66,9 @@ var systemFiles = []string{"/proc/uptime", "/proc/stat", "/proc/[0-9]*/stat", "/
 // process table (go test -bench ReadSystem ./internal/evidence/).
 func readSystem(ctx context.Context, h host.Host) (*reading, error) {
 	r := &reading{at: time.Now(), pressure: map[string]int64{}}
+	if remote(h) {
+		r.self = agentOf(ctx, h)
+	}
 	h = host.Gather(ctx, h, systemFiles...)
 	if remote(h) {
 		if data, err := h.ReadFile(ctx, "/proc/uptime"); err == nil {
@@ -96,6 +100,20 @@ func readSystem(ctx context.Context, h host.Host) (*reading, error) {
 		}
 	}
 	return r, nil
+}
+
+// agentOf is the PID of whoever reads files on another host. Where each is read by a
+// program of its own, another one is told each time.
+func agentOf(ctx context.Context, h host.Host) int {
+	data, err := h.ReadFile(ctx, "/proc/self/stat")
+	if err != nil {
+		return 0
+	}
+	p, err := parsePIDStat(data)
+	if err != nil {
+		return 0
+	}
+	return p.PID
 }
 
 // readCounters reads what a kernel may lack: a file that is not there leaves
@@ -181,8 +199,9 @@ func used(begin, end *reading) System {
 //
 //	Foreign = User + Sys − interrupts − services − generator, never below 0
 //
-// The generator is Kasoku itself and, where there is one, the benchmark that
-// it runs, with everything that the benchmark started.
+// The generator is Kasoku itself (on another host its agent) with everything that it
+// started (perf, readers of files), but for services; and, where there is one, the
+// benchmark that it runs, with everything that the benchmark started.
 //
 // It is a remainder, so a process that begins and ends within the window is in
 // it. Interrupts are left out: the packets of the load itself cause them, and
@@ -223,13 +242,27 @@ func split(s *System, begin, end *reading, roots map[string][]int, generator int
 	s.Others = others(begin.table, end.table, roots, generator)
 	threadUses(begin, end, uses)
 	ioUses(begin, end, uses)
-	if now, ok := end.table[generator]; ok {
-		s.GeneratorCPU = float64(max(now.Ticks-begin.table[generator].Ticks, 0)) / ticksPerSecond
-	}
-	s.GeneratorCPU += math.Max((end.benchmark - begin.benchmark).Seconds(), 0)
+	own, children := generatorTicks(begin.table, end.table, roots, generator)
+	// The benchmark is among the children, unless it left itself to init.
+	benchmark := math.Max((end.benchmark - begin.benchmark).Seconds(), 0)
+	s.GeneratorCPU = own + math.Max(children, benchmark)
 	interrupts := math.Max(end.stat.IRQ-begin.stat.IRQ, 0)
 	s.ForeignCPU = math.Max(0, s.User+s.Sys-interrupts-s.ServicesCPU-s.GeneratorCPU)
 	return uses
+}
+
+// generatorTicks is CPU time, in seconds, that Kasoku used itself between two
+// readings, and what it started beside the services.
+func generatorTicks(begin, end processTable, roots map[string][]int, generator int) (own, children float64) {
+	if _, ok := end[generator]; !ok {
+		return 0, 0
+	}
+	at := func(t processTable, roots map[string][]int) map[int]string {
+		return t.owners(withRoots(map[string][]int{generatorOwner: {generator}}, roots))
+	}
+	all := serviceTicks(begin, end, at(begin, roots), at(end, still(roots, begin, end)), allTicks)[generatorOwner]
+	ticks := max(end[generator].Ticks-begin[generator].Ticks, 0)
+	return float64(ticks) / ticksPerSecond, float64(max(all-ticks, 0)) / ticksPerSecond
 }
 
 // still leaves out roots that ended: their number may belong to another now.

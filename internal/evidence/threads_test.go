@@ -3,6 +3,7 @@ package evidence
 import (
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"runtime"
 	"sync/atomic"
@@ -85,6 +86,34 @@ func TestOthers(t *testing.T) {
 	}
 	if got := others(begin, end, nil, 0); len(got) != topProcesses || got[0].PID != 20 {
 		t.Errorf("%+v", got)
+	}
+}
+
+// What Kasoku starts beside the load (perf, readers of files) is its own, also when it
+// has ended and was reaped; a service that it started is not.
+func TestWhatKasokuStartsIsNotForeign(t *testing.T) {
+	proc := func(pid, parent int, ticks, reaped int64) procPID {
+		return procPID{PID: pid, Parent: parent, Ticks: ticks, Reaped: reaped, Started: uint64(pid)}
+	}
+	roots := map[string][]int{"db": {21}}
+	begin := &reading{at: time.Unix(0, 0), table: processTable{1: proc(1, 0, 0, 0), 20: proc(20, 1, 100, 40), 21: proc(21, 20, 0, 0), 30: proc(30, 1, 0, 0)}}
+	end := &reading{at: time.Unix(10, 0), stat: procStat{User: 9},
+		table: processTable{1: proc(1, 0, 0, 0), 20: proc(20, 1, 200, 240), 21: proc(21, 20, 90, 0), 22: proc(22, 20, 70, 0), 23: proc(23, 22, 30, 0), 30: proc(30, 1, 200, 0)}}
+	sys := used(begin, end)
+	split(&sys, begin, end, roots, 20)
+	// Itself 1 s, reaped 2, running 0.7 + 0.3; the database 0.9; somebody else 2; and 2.1 of
+	// processes that came and went elsewhere.
+	if math.Abs(sys.GeneratorCPU-4) > 1e-9 || math.Abs(sys.ForeignCPU-4.1) > 1e-9 || sys.ServicesCPU != 0.9 {
+		t.Errorf("generator %g, want 4; foreign %g, want 4.1; services %g", sys.GeneratorCPU, sys.ForeignCPU, sys.ServicesCPU)
+	}
+	// Its benchmark is one of its children, or has left itself to init.
+	for used, want := range map[time.Duration]float64{2 * time.Second: 4, 5 * time.Second: 6} {
+		end.benchmark = used
+		again := System{User: 9}
+		split(&again, begin, end, roots, 20)
+		if math.Abs(again.GeneratorCPU-want) > 1e-9 {
+			t.Errorf("with a benchmark of %s: generator %g, want %g", used, again.GeneratorCPU, want)
+		}
 	}
 }
 
