@@ -57,7 +57,7 @@ func judgePrepares(m *model) ([]Finding, string) {
 		return []Finding{about(v.svc.Name, "Statements are prepared at the server and used once",
 			fmt.Sprintf("%.0f prepared, %.0f executed in %.0f s (%.1f prepares per request): each costs a round trip and a parse more. The driver can fill the values in itself (PDO::ATTR_EMULATE_PREPARES, interpolateParams).",
 				prepares, executes, m.window, perRequest),
-			"Com_stmt_prepare, Com_stmt_execute of "+v.svc.Name).bounded(m.boundBy(v.svc.Name, v.perReq))}
+			"Com_stmt_prepare, Com_stmt_execute of "+v.svc.Name).bounded(m.boundBy(v.svc.Name, min(v.perReq, perRequest*prepareCPU)))}
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"kasoku/internal/remedy"
+	"kasoku/internal/remedy/planning"
 	"kasoku/internal/store"
 )
 
@@ -55,7 +56,7 @@ func partsToLeaveOut(steps []store.Step, asked map[string]bool) []keptPart {
 	}
 	sort.SliceStable(all, func(i, j int) bool {
 		a, b := all[i].part, all[j].part
-		return (a.Bound-1)*a.Reach < (b.Bound-1)*b.Reach
+		return planning.Expected(a.Bound, a.Reach) < planning.Expected(b.Bound, b.Reach)
 	})
 	return all
 }

@@ -8,6 +8,7 @@ import (
 
 	"kasoku/internal/change"
 	"kasoku/internal/remedy"
+	"kasoku/internal/remedy/planning"
 	"kasoku/internal/stat"
 )
 
@@ -67,8 +68,8 @@ const (
 	workloadProbes = 5
 )
 
-// gain is the expected log of the factor that a plan brings: the part of its
-// bound that such a remedy usually reaches, corrected by what its family
+// gain is the expected log of the factor that a plan brings: what is left when the
+// usual part of the demand goes (planning.Expected), corrected by what its family
 // brought so far. Those of a group add up, except those of one finding, of
 // which the best counts. One that made way for others has shown it.
 func (o outlook) gain(p remedy.Plan) float64 {
@@ -95,7 +96,7 @@ func (o outlook) gain(p remedy.Plan) float64 {
 }
 
 func (o outlook) part(id string, bound, reach float64) float64 {
-	g := math.Log1p(math.Max(bound-1, 0) * reach)
+	g := math.Log(planning.Expected(bound, reach))
 	if s, known := o.shrink[family(id)]; known {
 		g *= s
 	}

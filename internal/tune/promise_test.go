@@ -90,6 +90,8 @@ func TestPromiseOrders(t *testing.T) {
 		{"without pages to compare", planWith("a", 1.5, 0.5, change.Reload), pages, nil},
 		{"an index that is built at once", planWith("a", 1.5, 0.5, change.None), slowIndex, nil},
 		{"a slow index that brings much before a small thing", func() remedy.Plan { p := slowIndex; p.Bound, p.Reach = 50, 0.9; p.Build = 5 * time.Second; return p }(), planWith("b", 1.05, 0.5, change.None), nil},
+		{"what takes nine tenths of a demand away before a bound that is five times as high", planWith("index", 10, 0.9, change.None), planWith("flush", 50, 0.3, change.None), nil},
+		{"an index before an upgrade", planWith("index", 3, 0.9, change.None), planWith("upgrade", 12, 0.05, change.None), nil},
 		{"a family that has kept its word", planWith("good.x", 1.5, 0.4, change.Reload), bad, &learnedBad},
 	} {
 		o := freshOutlook()
@@ -110,7 +112,7 @@ func TestLearned(t *testing.T) {
 		return experiment.Sample{Pair: pair, Side: side, Score: score}
 	}
 	stepOf := func(effect float64, outcome experiment.Outcome, act change.Activation) *store.Step {
-		st := &store.Step{Plan: planWith("php.x", 2, 0.5, act), Ended: time.Now(), Verdict: experiment.Verdict{Outcome: outcome, Effect: effect, High: effect + 0.02,
+		st := &store.Step{Plan: planWith("php.x", 3, 0.5, act), Ended: time.Now(), Verdict: experiment.Verdict{Outcome: outcome, Effect: effect, High: effect + 0.02,
 			Pairs: 4, Runs: 8, Took: 100 * time.Second, Switching: 60 * time.Second}}
 		for pair, ratio := range []float64{1.1, 1, 1.1, 1} {
 			st.Verdict.Samples = append(st.Verdict.Samples, sample(pair, experiment.Baseline, 100), sample(pair, experiment.Candidate, 100*ratio))
@@ -129,7 +131,7 @@ func TestLearned(t *testing.T) {
 	if math.Abs(o.shrink["php"]-2.0/3) > 1e-9 || o.harm >= priorHarm {
 		t.Errorf("after one that brought nothing: shrink %v, harm %.3f", o.shrink, o.harm)
 	}
-	// Log of 1.5 is what bound 2 and reach 0.5 let expect.
+	// A factor of 1.5 is what bound 3 and reach 0.5 let expect.
 	l.from(stepOf(0.5, experiment.Improved, change.Reload))
 	if o = l.outlook(time.Second, experiment.DefaultRule()); math.Abs(o.shrink["php"]-0.75) > 1e-9 {
 		t.Errorf("and one that brought all: %v", o.shrink)

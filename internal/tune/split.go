@@ -6,6 +6,7 @@ import (
 
 	"kasoku/internal/experiment"
 	"kasoku/internal/remedy"
+	"kasoku/internal/remedy/planning"
 	"kasoku/internal/store"
 )
 
@@ -82,7 +83,7 @@ func splits(st *store.Step) bool {
 func byPromise(parts []remedy.Part) []string {
 	sorted := slices.Clone(parts)
 	slices.SortStableFunc(sorted, func(a, b remedy.Part) int {
-		return cmp.Compare((b.Bound-1)*b.Reach, (a.Bound-1)*a.Reach)
+		return cmp.Compare(planning.Expected(b.Bound, b.Reach), planning.Expected(a.Bound, a.Reach))
 	})
 	var out []string
 	for _, p := range sorted {
