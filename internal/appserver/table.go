@@ -44,6 +44,16 @@ type Server struct {
 	// Loop: a worker answers any number of requests in one thread, so it is at
 	// work when that thread is.
 	Loop bool
+	// Idle is what it does with a connection that a front keeps open while nothing is
+	// asked; IdleSource says where that is written.
+	Idle       Idle
+	IdleSource string
+	// Class is the option, and ClassKey the line of its configuration, that name another
+	// kind of worker than the one that Idle is about, whose name is ClassIs; such workers,
+	// and those with threads, hold idle connections at no cost. "" if there is one kind.
+	Class    string
+	ClassKey *regexp.Regexp
+	ClassIs  string
 	// Least workers; puma has 0 for a single process that forks none.
 	Least int
 	// Stop is the signal that ends it, where that is not TERM.
@@ -54,6 +64,19 @@ type Server struct {
 	// Source of all that but Socket, which has its own.
 	Source string
 }
+
+// Idle is what an application server does with a connection on which nothing is
+// asked.
+type Idle string
+
+const (
+	// IdleHolds: it holds the worker that answered last until it is closed.
+	IdleHolds Idle = "holds a worker"
+	// IdleCloses: the server closes it after each answer, so none is kept.
+	IdleCloses Idle = "is closed"
+	// IdleFree: it waits beside the workers.
+	IdleFree Idle = "costs nothing"
+)
 
 func options(names ...[]string) args.Grammar {
 	var g args.Grammar
@@ -74,6 +97,8 @@ var Servers = []Server{
 		ConfigOption: "--config", Configs: []string{"gunicorn.conf.py"},
 		Key: regexp.MustCompile(`(?m)^workers[ \t]*=[ \t]*(\d+)[ \t]*(?:#.*)?$`), Computed: regexp.MustCompile(`(?m)^[ \t]*workers[ \t]*=(.*)$`),
 		KeyThreads: regexp.MustCompile(`(?m)^threads[ \t]*=[ \t]*(\d+)`), Line: "workers = %d", Least: 1,
+		Idle: IdleCloses, IdleSource: "Gunicorn documentation, \"Settings\": keepalive (sync workers do not support persistent connections and ignore it); worker_class; threads (more than one makes it gthread)",
+		Class: "--worker-class", ClassKey: regexp.MustCompile(`(?m)^[ \t]*worker_class[ \t]*=[ \t]*["']?([\w.]+)`), ClassIs: "sync",
 		Source: "Gunicorn documentation, \"Configuration Overview\" (order of the five places) and \"Settings\": workers, GUNICORN_CMD_ARGS; gunicorn/config.py 20.1, class Workers",
 	},
 	{
@@ -84,6 +109,7 @@ var Servers = []Server{
 		ConfigOption: "--config", Configs: []string{"config/puma/%ENV%.rb", "config/puma.rb"},
 		Key: regexp.MustCompile(`(?m)^[ \t]*workers[ \t(]+(\d+)\)?[ \t]*(?:#.*)?$`), Computed: regexp.MustCompile(`(?m)^[ \t]*workers[ \t(](.*)$`),
 		KeyThreads: regexp.MustCompile(`(?m)^[ \t]*threads[ \t(]+\d+[ \t]*,[ \t]*(\d+)`), Line: "workers %d", Least: 0,
+		Idle: IdleFree, IdleSource: "puma 5.6 lib/puma/dsl.rb, queue_requests (on by default: a reactor thread waits for requests) and persistent_timeout",
 		Source: "puma 5.6 lib/puma/configuration.rb, puma_default_options (WEB_CONCURRENCY, PUMA_MAX_THREADS, MAX_THREADS) and config_files (config/puma/ENVIRONMENT.rb first); lib/puma/dsl.rb, workers",
 	},
 	{
@@ -93,12 +119,14 @@ var Servers = []Server{
 		Default: 1, DefaultThreads: 1, ConfigOption: "--config-file",
 		Key: regexp.MustCompile(`(?m)^[ \t]*worker_processes[ \t(]+(\d+)\)?[ \t]*(?:#.*)?$`), Computed: regexp.MustCompile(`(?m)^[ \t]*worker_processes[ \t(](.*)$`),
 		Line: "worker_processes %d", Least: 1,
+		Idle: IdleCloses, IdleSource: "Unicorn, PHILOSOPHY (no keep-alive)",
 		Source: "Unicorn::Configurator#worker_processes; unicorn 6.0 has neither an option nor a variable for it (bin/unicorn, lib/unicorn)",
 	},
 	{
 		Name: "starman", Program: regexp.MustCompile(`^starman$`), Title: regexp.MustCompile(`^starman master`),
 		Grammar: options([]string{"--workers"}, []string{"--backlog"}, []string{"--max-requests"}, []string{"-l", "--listen"}, []string{"-p", "--port"}, []string{"-I"}, []string{"--pid"}, []string{"-E", "--env"}, []string{"--user"}, []string{"--group"}),
 		Option:  "--workers", Default: 5, DefaultThreads: 1, Least: 1,
+		Idle: IdleHolds, IdleSource: "starman(1): --keepalive-timeout (one second), --disable-keepalive; a worker reads the next request itself",
 		Source: "starman(1): --workers, defaults to 5",
 	},
 	{
@@ -108,12 +136,14 @@ var Servers = []Server{
 		ConfigOption: "--ini", ConfigWord: regexp.MustCompile(`^[^-].*\.ini$`), ConfigEnv: "UWSGI_INI", ConfigLast: true, Section: "[uwsgi]",
 		Key: regexp.MustCompile(`(?m)^[ \t]*(?:processes|workers)[ \t]*=[ \t]*(\d+)[ \t]*$`), Computed: regexp.MustCompile(`(?m)^[ \t]*(?:processes|workers)[ \t]*=(.*)$`),
 		KeyThreads: regexp.MustCompile(`(?m)^[ \t]*threads[ \t]*=[ \t]*(\d+)`), Line: "processes = %d", Least: 1, Stop: "INT",
+		Idle: IdleCloses, IdleSource: "uWSGI documentation, \"Native HTTP support\": --http-socket speaks no keep-alive",
 		Source: "uWSGI documentation, \"Configuring uWSGI\" (UWSGI_ variables, a file by its suffix, [uwsgi]) and \"Options\": processes, workers; uwsgi 2.0.21 takes options one after the other, a file's where it is named, and those of the environment first (core/uwsgi.c); \"Managing the uWSGI server\": TERM reloads it, or with die-on-term QUIT does, and INT always ends it",
 	},
 	{
 		Name: "uvicorn", Program: regexp.MustCompile(`^uvicorn$`),
 		Grammar: options([]string{"--workers"}, []string{"--host"}, []string{"--port"}, []string{"--uds"}, []string{"--log-level"}, []string{"--loop"}, []string{"--http"}, []string{"--app-dir"}, []string{"--env-file"}),
 		Option:  "--workers", Env: "WEB_CONCURRENCY", EnvFirst: "UVICORN_WORKERS", Default: 1, DefaultThreads: 1, Loop: true, Least: 1,
+		Idle: IdleFree, IdleSource: "Uvicorn documentation, \"Settings\": --timeout-keep-alive; one event loop holds all connections",
 		Source: "Uvicorn documentation, \"Settings\": --workers defaults to $WEB_CONCURRENCY, or 1; uvicorn 0.17 main.py, auto_envvar_prefix (UVICORN_WORKERS is --workers); server.py, Server.run (one event loop)",
 	},
 }

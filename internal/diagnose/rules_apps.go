@@ -102,6 +102,27 @@ func (s *AppServer) ListensIn(socket string) (where appserver.Where, there bool,
 	return where, there, err
 }
 
+// IdleConnections is what the server does with connections that a front keeps.
+func (s *AppServer) IdleConnections() appserver.Idle {
+	if s.Class == "" {
+		return s.Idle
+	}
+	if s.Now.Threads > 1 {
+		return appserver.IdleFree
+	}
+	class := s.ClassIs
+	if m := s.ClassKey.FindStringSubmatch(s.Text); m != nil {
+		class = m[1]
+	}
+	if o, ok := args.Parse(s.command, s.quoting).Get(s.Grammar, s.Class); ok {
+		class = o.Value
+	}
+	if class != s.ClassIs {
+		return appserver.IdleFree
+	}
+	return s.Idle
+}
+
 // Slots are the requests that its workers can have at once.
 func (s *AppServer) Slots() int { return max(s.Now.Workers, 1) * max(s.Now.Threads, 1) }
 

@@ -205,7 +205,53 @@ func TestKeepProxy(t *testing.T) {
 	in = nginxSite("        location / { proxy_pass http://127.0.0.1:8000; }")
 	in.Stack.Services = append(in.Stack.Services, stack.Service{Name: "perl", Kind: stack.App})
 	in.Evidence.Services["perl"] = evidence.ServiceUse{CPU: 1, Processes: 6}
-	remedytest.Has(t, nginxConf(t, in, "nginx.keep-proxy"), "keepalive 3;")
+	remedytest.Has(t, nginxConf(t, in, "nginx.keep-proxy"), "keepalive 2;", "keepalive_timeout 200ms;")
+}
+
+// Connections that are kept to a server which holds a process for each must leave
+// processes to everybody else: the main process answers nothing, each upstream keeps
+// its own, and a number that had no effect so far must not take effect as it stands.
+func TestKeepProxyToPrefork(t *testing.T) {
+	site := func(block, command string, processes int) remedy.Input {
+		in := nginxSite("        location / { proxy_pass http://app; }")
+		f := in.Snapshot.Files["local"][remedytest.NginxPath]
+		f.Content = []byte(strings.Replace(string(f.Content), "    server {", "    upstream app { server 127.0.0.1:8000; "+block+" }\n    server {", 1))
+		in.Snapshot.Files["local"][remedytest.NginxPath] = f
+		words := strings.Fields(command)
+		in.Stack.Services = append(in.Stack.Services,
+			stack.Service{Name: "app2", Kind: stack.App, Listen: []string{"127.0.0.1:8000"}, Control: stack.Control{Method: stack.MethodProcess, Start: words}},
+			// Another application, that nothing is passed to here, is no limit.
+			stack.Service{Name: "other", Kind: stack.App, Listen: []string{"127.0.0.1:9999"}})
+		in.Evidence.Services["app2"], in.Evidence.Services["other"] = evidence.ServiceUse{CPU: 1, Processes: processes}, evidence.ServiceUse{Processes: 2}
+		in.Snapshot.Apps = map[string]evidence.AppProcess{"app2": {Argv: words, Dir: "/srv"}}
+		return in
+	}
+	for name, c := range map[string]struct {
+		block, command string
+		processes      int
+		want           []string
+		why            string // it is not planned
+	}{
+		"a great number that had no effect": {"keepalive 64;", "/usr/bin/starman --workers 5 app.psgi", 6, []string{"keepalive 2;", "keepalive_timeout 200ms;"}, ""},
+		"a small one is kept":               {"keepalive 1; keepalive_timeout 5s;", "/usr/bin/starman --workers 8 app.psgi", 9, []string{"keepalive 1;", "keepalive_timeout 5s;"}, ""},
+		"the default of five":               {"", "/usr/bin/starman app.psgi", 6, []string{"keepalive 2;"}, ""},
+		"too few":                           {"", "/usr/bin/starman --workers 1 app.psgi", 2, nil, "too few for kept connections"},
+		"unknown, one of two is the parent": {"", "/srv/server", 2, nil, "too few for kept connections"},
+		"one process serves all":            {"", "/srv/server", 1, []string{"keepalive 32;"}, ""},
+		"it closes them itself":             {"", "/usr/bin/gunicorn -w 4 site.wsgi", 5, nil, "closes each connection itself"},
+		"threads wait for all":              {"", "/usr/bin/gunicorn -w 4 --threads 4 site.wsgi", 5, []string{"keepalive 32;"}, ""},
+		"an event loop in each worker":      {"keepalive 64;", "/usr/bin/gunicorn -w 4 -k gevent site.wsgi", 5, []string{"keepalive 64;"}, ""},
+		"a reactor":                         {"", "/usr/bin/puma -w 2 -t 5:5", 3, []string{"keepalive 32;"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := site(c.block, c.command, c.processes)
+			if c.why != "" {
+				remedytest.WantNone(t, in, "nginx.keep-proxy", c.why)
+				return
+			}
+			remedytest.Has(t, nginxConf(t, in, "nginx.keep-proxy"), c.want...)
+		})
+	}
 }
 
 func TestBuffersAndLimits(t *testing.T) {

@@ -2,8 +2,11 @@ package web
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
+	"kasoku/internal/appserver"
 	"kasoku/internal/change"
 	"kasoku/internal/confedit/nginx"
 	"kasoku/internal/diagnose"
@@ -18,16 +21,22 @@ const keepHTTP = 32
 // planKeepProxy keeps connections to HTTP applications open.
 func planKeepProxy(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 	changes, err := Edit(in, f.Service, change.Reload, f.Text, func(conf *nginx.Config, server *nginx.Directive) error {
-		keep, err := keepFor(in, f.Service, conf)
-		if err != nil {
-			return err
+		different := map[string]bool{}
+		for _, u := range diagnose.ProxyUpstreams(conf) {
+			different[u.Directive.Args[0]] = true
 		}
+		workers := diagnose.NginxWorkers(conf, planning.CPUsOf(in, f.Service)) * len(different)
 		done, names, why := 0, map[string]string{}, error(nil)
 		for _, u := range diagnose.ProxyUpstreams(conf) {
 			if u.Anew() == "" {
 				continue
 			}
 			if err := canKeep(u); err != nil {
+				why = err
+				continue
+			}
+			keep, err := keepFor(in, u, workers)
+			if err != nil {
 				why = err
 				continue
 			}
@@ -47,21 +56,62 @@ func planKeepProxy(in planning.Input, f diagnose.Finding) ([]planning.Plan, erro
 	return []planning.Plan{{ID: "nginx.keep-proxy:" + f.Service, Title: "Keep connections from " + f.Service + " to the application open", Changes: changes}}, nil
 }
 
-// keepFor is how many idle connections a worker may keep. An application that
-// has several processes may serve one connection with each (Starman, Apache's
-// prefork), so that kept connections would starve others: at most half.
-func keepFor(in planning.Input, service string, conf *nginx.Config) (int, error) {
-	keep, workers := keepHTTP, diagnose.NginxWorkers(conf, planning.CPUsOf(in, service))
-	for _, app := range in.Stack.OfKind(stack.App, stack.Apache) {
-		n := in.Evidence.Services[app.Name].Processes
-		if app.RunsIn != "" || n < 2 {
-			continue
+// kept are idle connections: how many, and how long each, "" for nginx's 60 s.
+type kept struct {
+	most int
+	idle string
+}
+
+// keepFor is how many idle connections may be kept to an upstream by each of so many
+// holders, which are nginx's workers times its upstreams. Where each connection takes a
+// process of the application (Starman, Apache's prefork, and whatever has several
+// processes and is not known), kept ones would starve others: at most half of those that
+// answer, and for a moment only.
+func keepFor(in planning.Input, u diagnose.ProxyUpstream, holders int) (kept, error) {
+	out := kept{most: keepHTTP}
+	for _, app := range behind(in, u) {
+		// The parent of several processes starts and ends them; it answers nothing.
+		n := in.Evidence.Services[app.Name].Processes - 1
+		server, err := diagnose.AppServerOf(in.Snapshot, app)
+		if err == nil && server != nil {
+			switch idle := server.IdleConnections(); idle {
+			case appserver.IdleFree:
+				continue
+			case appserver.IdleCloses:
+				return kept{}, fmt.Errorf("%s closes each connection itself (%s)", app.Name, server.Name)
+			case appserver.IdleHolds:
+				n = max(server.Slots(), 1)
+			}
+		} else if n < 1 {
+			continue // one process, which serves them all
 		}
-		if keep = min(keep, n/2/workers); keep < 1 {
-			return 0, fmt.Errorf("%s has %d processes: too few for kept connections of %d workers", app.Name, n, workers)
+		out.idle = keepUpstreamIdle
+		if out.most = min(out.most, n/2/holders); out.most < 1 {
+			return kept{}, fmt.Errorf("%s has %d processes that answer: too few for kept connections of %d workers", app.Name, n, holders)
 		}
 	}
-	return keep, nil
+	return out, nil
+}
+
+// behind are the applications that an upstream passes to; all that it may be, where
+// none is known to listen at its addresses.
+func behind(in planning.Input, u diagnose.ProxyUpstream) []*stack.Service {
+	var all, those []*stack.Service
+	for _, app := range in.Stack.OfKind(stack.App, stack.Apache) {
+		if app.RunsIn != "" {
+			continue
+		}
+		all = append(all, app)
+		if slices.ContainsFunc(u.Addresses(), func(a string) bool {
+			return slices.ContainsFunc(app.Listen, func(l string) bool { return stack.SameEndpoint(a, l) })
+		}) {
+			those = append(those, app)
+		}
+	}
+	if len(those) > 0 {
+		return those
+	}
+	return all
 }
 
 // canKeep refuses what would mean something else afterwards.
@@ -95,12 +145,10 @@ func mentions(at *nginx.Directive, words ...string) bool {
 	return found
 }
 
-func keepProxy(conf *nginx.Config, server *nginx.Directive, u diagnose.ProxyUpstream, names map[string]string, keep int) error {
+func keepProxy(conf *nginx.Config, server *nginx.Directive, u diagnose.ProxyUpstream, names map[string]string, keep kept) error {
 	if u.Block != nil {
-		if u.Block.First("keepalive") == nil {
-			if err := u.Block.Append(fmt.Sprintf("keepalive %d;", keep)); err != nil {
-				return err
-			}
+		if err := keep.write(u.Block); err != nil {
+			return err
 		}
 	} else if err := nameUpstream(conf, server, u, names, keep); err != nil {
 		return err
@@ -122,6 +170,34 @@ func keepProxy(conf *nginx.Config, server *nginx.Directive, u diagnose.ProxyUpst
 	return nil
 }
 
+// lines of an upstream block.
+func (k kept) lines() []string {
+	out := []string{fmt.Sprintf("keepalive %d;", k.most)}
+	if k.idle != "" {
+		out = append(out, "keepalive_timeout "+k.idle+";")
+	}
+	return out
+}
+
+// write gives a block that keeps none its lines. What was written there had no effect
+// while each request closed its connection: more than may be kept is made less.
+func (k kept) write(block *nginx.Directive) error {
+	d := block.First("keepalive")
+	if d == nil {
+		if err := block.Append(k.lines()[0]); err != nil {
+			return err
+		}
+	} else if n, err := strconv.Atoi(strings.Join(d.Args[:min(1, len(d.Args))], "")); k.idle != "" && (err != nil || n > k.most) {
+		if err := d.SetArgs(strconv.Itoa(k.most)); err != nil {
+			return err
+		}
+	}
+	if k.idle == "" || block.First("keepalive_timeout") != nil {
+		return nil
+	}
+	return block.Append(k.lines()[1])
+}
+
 // sameHost writes out the Host header that followed from the address: the
 // default is $proxy_host, which now is the block's name.
 func sameHost(u diagnose.ProxyUpstream) error {
@@ -134,13 +210,13 @@ func sameHost(u diagnose.ProxyUpstream) error {
 
 // nameUpstream makes an upstream block for a plain address. The default of
 // proxy_redirect follows from proxy_pass, so it is written out as it was.
-func nameUpstream(conf *nginx.Config, server *nginx.Directive, u diagnose.ProxyUpstream, names map[string]string, keep int) error {
+func nameUpstream(conf *nginx.Config, server *nginx.Directive, u diagnose.ProxyUpstream, names map[string]string, keep kept) error {
 	if names[u.Address] == "" {
 		if n := timesShown(conf, server); n > 1 {
 			return fmt.Errorf("%s:%d is included in %d places; an upstream there would be named twice", server.File.Path, server.Line, n)
 		}
 		names[u.Address] = freeName(conf, "upstream", "kasoku_http")
-		if err := server.InsertBefore(fmt.Sprintf("upstream %s {\n    server %s;\n    keepalive %d;\n}", names[u.Address], nginx.Quote(u.Address), keep)); err != nil {
+		if err := server.InsertBefore(fmt.Sprintf("upstream %s {\n    server %s;\n    %s\n}", names[u.Address], nginx.Quote(u.Address), strings.Join(keep.lines(), "\n    "))); err != nil {
 			return err
 		}
 	}
