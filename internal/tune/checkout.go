@@ -157,6 +157,16 @@ func (c *checkout) at(commit string, built host.Hash, why string) ([]change.Chan
 		Git: &change.Git{Dir: c.top, Rev: commit, Build: command, Products: products, Built: built}}, c.told()), nil
 }
 
+// patchedBy commits a diff from the top of the checkout, builds and tells the apps.
+func (c *checkout) patchedBy(diff []byte, why string) ([]change.Change, error) {
+	command, products, err := c.recipe()
+	if err != nil {
+		return nil, err
+	}
+	return telling(change.Change{Kind: change.KindGit, Host: c.name, Why: why,
+		Git: &change.Git{Dir: c.top, Patch: diff, Message: "Try " + why, Build: command, Products: products}}, c.told()), nil
+}
+
 func (c *checkout) told() []change.Change { return told(c.name, c.apps) }
 
 // told are restarts of every app. The runner of an application without

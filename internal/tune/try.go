@@ -174,28 +174,27 @@ func (t *Tuner) plan(ctx context.Context, p Proposal) (proposed, error) {
 			return plan, err
 		}
 		plan.Changes, plan.Trades = append(plan.Changes, sets...), trades
+		if err := t.written(snap, p, &plan, sets); err != nil {
+			return plan, err
+		}
 	}
 	if p.patches() {
 		files, err := t.patched(ctx, p)
 		if err != nil {
 			return plan, err
 		}
-		plan.Changes = append(plan.Changes, files...)
 		trades, services, err := remedy.Patched(t.Stack, snap, files)
 		if err != nil {
 			return plan, err
 		}
 		plan.Trades, plan.patches = append(plan.Trades, trades...), services
-	}
-	if p.Confined {
-		if err := t.confined(snap, plan.Changes); err != nil {
+		if err := t.written(snap, p, &plan, files); err != nil {
 			return plan, err
 		}
-	}
-	for _, c := range plan.Changes {
-		if c.Path != "" && onThisMachine(c.Host) {
-			plan.writes = append(plan.writes, c.Path)
+		if files, err = t.takesEffect(ctx, p, files); err != nil {
+			return plan, err
 		}
+		plan.Changes = append(plan.Changes, files...)
 	}
 	if p.Rev != "" {
 		if err := t.moved(ctx, p, &plan); err != nil {
@@ -220,6 +219,22 @@ func (t *Tuner) plan(ctx context.Context, p Proposal) (proposed, error) {
 	}
 	plan.ID = "try:" + plan.Title
 	return plan, nil
+}
+
+// written notes which files the changes write, before they become commits, and refuses
+// what a confined proposal may not write.
+func (t *Tuner) written(snap *evidence.Snapshot, p Proposal, plan *proposed, changes []change.Change) error {
+	if p.Confined {
+		if err := t.confined(snap, changes); err != nil {
+			return err
+		}
+	}
+	for _, c := range changes {
+		if c.Path != "" && onThisMachine(c.Host) {
+			plan.writes = append(plan.writes, c.Path)
+		}
+	}
+	return nil
 }
 
 // words name a proposal that has no title.
