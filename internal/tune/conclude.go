@@ -32,10 +32,37 @@ func (t *Tuner) reserve() time.Duration {
 	return runs*t.Bench.runTime() + 10*time.Second + t.checksTime()
 }
 
-// conclude restarts every service and measures the final score again.
+// tellRuns says how long a run is here and how many fit, before anything is tried: an
+// experiment takes six and more.
+func (t *Tuner) tellRuns() {
+	run := t.Bench.runTime()
+	text := fmt.Sprintf("a run takes %s", ui.Duration(run))
+	if !t.deadline.IsZero() {
+		left := max(time.Until(t.deadline)-t.reserve(), 0)
+		text += fmt.Sprintf(": about %d fit into the time left, beside the %s that the end takes", int(left/run), ui.Duration(t.reserve()))
+		if left < t.stepTime() {
+			text += fmt.Sprintf("; the shortest experiment takes %s, so nothing can be shown: a budget of %s or more would do", ui.Duration(t.stepTime()), ui.Duration((t.Budget + t.stepTime() - left).Round(time.Minute)+time.Minute))
+		}
+	}
+	t.UI.Info(text)
+}
+
+// unchanged reports whether the service and its load are as the session found them:
+// then its score is the one as found, and no restart can lose anything.
+func (t *Tuner) unchanged() bool {
+	return !t.changed && t.workload == t.session.AsFoundWorkload
+}
+
+// conclude restarts every service and measures the final score again, if anything was
+// kept.
 func (t *Tuner) conclude(ctx context.Context) error {
 	if err := t.lastLook(ctx); err != nil {
 		return err
+	}
+	if t.unchanged() {
+		t.session.Final, t.session.FinalWorkload = t.session.AsFound, t.workload
+		t.UI.Info("nothing was kept: the final score is the one as found, and no service is restarted")
+		return t.check(ctx)
 	}
 	t.UI.Step("Measure the final score")
 	scores, err := t.measure(ctx, "final", 2)

@@ -43,6 +43,7 @@ func (t *Tuner) remember(st *store.Step) {
 		maps.DeleteFunc(t.tried, func(plan string, a attempt) bool { return !a.final && strings.HasPrefix(plan, "load.workload:") })
 	}
 	if st.Kept {
+		t.changed = t.changed || st.Tx != 0
 		t.faster(st.Verdict)
 	}
 	if st.Kept && st.Tx != 0 && st.Verdict.Effect < weakEffect {

@@ -63,6 +63,7 @@ type Tuner struct {
 	waiting  bool               // others wait for the plan that is tried
 	open     bool               // and some that made way for others are open
 	walked   bool               // single requests were followed
+	changed  bool               // a step was kept that changes the target
 	loud     map[string]bool    // by plan ID: its runs were no evidence
 	learned  learned
 	halves   halves                // of groups that were not kept
@@ -173,6 +174,7 @@ func (t *Tuner) begin(ctx context.Context) error {
 		t.session.AsFoundWorkload = t.workload
 	}
 	t.UI.Info(fmt.Sprintf("as found: %s points/s with %d users", score(t.session.AsFound), t.workload))
+	t.tellRuns()
 	if err := t.Store.SaveSession(t.session); err != nil {
 		return err
 	}
