@@ -47,7 +47,10 @@ func (r *Ready) shell(blobs string) (do, undo []string) {
 		for _, p := range r.Products {
 			argv = append(argv, path.Join(r.From, p))
 		}
-		return []string{commandLine(append(argv, r.Dir+"/"))}, unpackShell(r.Dir, r.Products, "ARCHIVE")
+		return []string{commandLine(append(argv, r.Dir+"/"))}, nil
+	}
+	if r.Saved == "" {
+		return unpackShell(r.Dir, r.Products, path.Join(blobs, string(r.Built))), nil
 	}
 	return unpackShell(r.Dir, r.Products, path.Join(blobs, string(r.Built))), unpackShell(r.Dir, r.Products, path.Join(blobs, string(r.Saved)))
 }

@@ -11,7 +11,9 @@ import (
 // Shell returns the commands that a person would type, as root, to bring a
 // change of kind sysctl, unit, process, package, git or ready about, and to take it back; nil
 // for other kinds. Patches and saved bytes are read from the folder blobs, where
-// they have their hashes for names; in the journal's folder that is "blobs".
+// they have their hashes for names; in the journal's folder that is "blobs". Of a
+// change that the executor has not looked at yet it is not known what leads back:
+// there is no undo, as half of one would destroy.
 func (c *Change) Shell(blobs string) (do, undo []string) {
 	switch {
 	case c.Kind == KindSysctl:
@@ -72,6 +74,9 @@ func (p *Package) shell() (do, undo []string) {
 		what = p.Name
 	}
 	do = []string{commandLine(append([]string{"apt-get", "install", "-y", "--no-install-recommends", "--allow-downgrades", what}, p.With...))}
+	if len(p.Set) == 0 {
+		return do, nil
+	}
 	back := []string{"apt-get", "install", "-y", "--purge", "--allow-downgrades"}
 	for _, s := range p.Set {
 		if s.Before == "" {
@@ -90,13 +95,20 @@ func (g *Git) shell(blobs string) (do, undo []string) {
 		branch = "kasoku/change"
 	}
 	if g.Rev == "" {
+		patch := path.Join(blobs, string(g.PatchHash))
+		if g.PatchHash == "" {
+			patch = "change.patch" // the bytes that follow
+		}
 		do = append(do, in("checkout", "-b", branch),
-			in("apply", "--index", "-")+" < "+commandLine([]string{path.Join(blobs, string(g.PatchHash))}), in("-c", "user.name=Kasoku", "-c", "user.email=kasoku@localhost", "commit", "-q", "-m", g.message()))
+			in("apply", "--index", "-")+" < "+commandLine([]string{patch}), in("-c", "user.name=Kasoku", "-c", "user.email=kasoku@localhost", "commit", "-q", "-m", g.message()))
 	} else {
 		do = append(do, in("checkout", "-b", branch, at))
 	}
 	if len(g.Build) > 0 {
 		do = append(do, "("+commandLine([]string{"cd", g.Dir})+" && "+commandLine(g.Build)+")")
+	}
+	if g.Before == "" {
+		return do, nil
 	}
 	back := strings.TrimPrefix(g.Ref, "refs/heads/")
 	if back == "" {
@@ -123,6 +135,9 @@ func shellDiff(c Change) string {
 	}
 	for _, line := range undo {
 		fmt.Fprintf(&out, "# undo: %s\n", line)
+	}
+	if len(do) > 0 && len(undo) == 0 {
+		fmt.Fprintln(&out, "# undo: kasoku undo, once it is in place")
 	}
 	if c.Git != nil && len(c.Git.Patch) > 0 {
 		out.Write(c.Git.Patch)

@@ -1,6 +1,7 @@
 package change
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -26,7 +27,7 @@ func TestShell(t *testing.T) {
 		{"a package", Change{Kind: KindPackage, Package: &Package{Name: "a", Version: "2", Set: []PackageState{{Name: "a", Before: "1", After: "2"}, {Name: "b", After: "3"}}}},
 			"apt-get install -y --no-install-recommends --allow-downgrades a=2\n#   a: 1 -> 2\n#   b: absent -> 3\n# undo: apt-get install -y --purge --allow-downgrades a=1 b-\n"},
 		{"a removal", Change{Kind: KindPackage, Package: &Package{Name: "a"}},
-			"apt-get install -y --no-install-recommends --allow-downgrades a-\n# undo: apt-get install -y --purge --allow-downgrades\n"},
+			"apt-get install -y --no-install-recommends --allow-downgrades a-\n# undo: kasoku undo, once it is in place\n"},
 		{"a commit", Change{Kind: KindGit, Git: &Git{Dir: "/srv/a b", Patch: []byte("diff\n"), PatchHash: "77", Message: "m", Build: []string{"make", "all"}, Products: []string{"out"},
 			Before: "11", Ref: "refs/heads/main", After: "22", Branch: "refs/heads/kasoku/22", Saved: "88"}},
 			"git -C '/srv/a b' checkout -b kasoku/22\ngit -C '/srv/a b' apply --index - < blobs/77\ngit -C '/srv/a b' -c user.name=Kasoku -c user.email=kasoku@localhost commit -q -m m\n(cd '/srv/a b' && make all)\n" +
@@ -41,6 +42,37 @@ func TestShell(t *testing.T) {
 	secret := Change{Kind: KindUnit, Unit: &Unit{Name: "a.service", After: UnitState{Active: "active"}}, Why: "x"}
 	if do, _ := secret.Shell("blobs"); len(do) != 1 {
 		t.Errorf("before a look: %v", do)
+	}
+}
+
+// What is printed before the executor has looked must not destroy when somebody types
+// it: nothing is taken away that no archive brings back, no argument is empty.
+func TestShellBeforeALook(t *testing.T) {
+	archive := regexp.MustCompile(`(^|[ /])blobs/[0-9a-f]+( |$)`)
+	for _, c := range []Change{
+		{Kind: KindSysctl, Variable: "a.b", AfterValue: "2"},
+		{Kind: KindUnit, Unit: &Unit{Name: "a.service", After: UnitState{"masked", "inactive"}}},
+		{Kind: KindProcess, Service: "s", Process: &Process{Name: "p", After: "active", Starting: "start p", Stopping: "stop p"}},
+		{Kind: KindPackage, Package: &Package{Name: "a", Version: "2", With: []string{"b"}}},
+		{Kind: KindPackage, Package: &Package{Name: "a"}},
+		{Kind: KindGit, Git: &Git{Dir: "/srv/a", Rev: "faster", Build: []string{"make"}, Products: []string{"out"}}},
+		{Kind: KindGit, Git: &Git{Dir: "/srv/a", Patch: []byte("diff\n"), Products: []string{"app"}}},
+		{Kind: KindReady, Ready: &Ready{Dir: "/srv/a", Products: []string{"app"}, From: "h1:/srv/a"}},
+		{Kind: KindReady, Ready: &Ready{Dir: "/srv/a", Products: []string{"app"}, From: "h1:/srv/a", Built: "77"}},
+	} {
+		do, undo := c.Shell("blobs")
+		if len(do) == 0 {
+			t.Errorf("%s: nothing is to be done", c.Title())
+		}
+		for i, lines := range [][]string{do, undo} {
+			all := strings.Join(lines, "\n")
+			if strings.Contains(all, "''") || strings.Contains(all, "blobs/ ") || strings.HasSuffix(all, "blobs/") || strings.Contains(all, "rm -rf") && !archive.MatchString(all) {
+				t.Errorf("%s: %s", c.Title(), []string{"do ", "undo "}[i]+all)
+			}
+		}
+		if (c.Kind == KindGit || c.Kind == KindPackage || c.Kind == KindReady) && len(undo) > 0 {
+			t.Errorf("%s: undone by %q, before what was there is known", c.Title(), undo)
+		}
 	}
 }
 

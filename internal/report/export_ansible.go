@@ -31,7 +31,7 @@ func (x *exporter) tasks(tx change.Tx, c change.Change, shell string) []task {
 			module = key("ansible.builtin.file", yaml.MapSlice{key("path", plain(c.Path)), key("state", "absent")})
 			break
 		}
-		args := yaml.MapSlice{key("src", plain(exported(last))), key("dest", plain(c.Path))}
+		args := yaml.MapSlice{key("src", plain(exported(last))), key("dest", plain(c.Path)), key("follow", true)} // what a link leads to, as the script
 		module = key("ansible.builtin.copy", append(args, attributes(last.After)...))
 	case change.KindDir:
 		state := change.FileState{Mode: 0o755, UID: -1, GID: -1}

@@ -89,6 +89,10 @@ func TestApplyScriptKeepsLinksAndModes(t *testing.T) {
 	if err := os.WriteFile(real, []byte("a\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	acl := func() string { out, _ := exec.Command("getfacl", "-cpE", real).Output(); return string(out) }
+	if out, err := exec.Command("setfacl", "-m", "u:33:r,m::r", real).CombinedOutput(); err != nil {
+		t.Fatalf("setfacl (make deps-test installs acl): %v %s", err, out)
+	}
 	if err := os.Symlink("available.conf", link); err != nil {
 		t.Fatal(err)
 	}
@@ -108,6 +112,9 @@ func TestApplyScriptKeepsLinksAndModes(t *testing.T) {
 	}
 	if got, err := os.ReadFile(real); err != nil || string(got) != "b\n" {
 		t.Errorf("%q, %v", got, err)
+	}
+	if info, err := os.Stat(real); err != nil || info.Mode().Perm() != 0o640 || !strings.Contains(acl(), "user:") || !strings.Contains(acl(), "mask::r--") {
+		t.Errorf("mode %v, %v; the access list is\n%s", info.Mode(), err, acl())
 	}
 }
 
@@ -185,7 +192,18 @@ func TestPlaybook(t *testing.T) {
 	if err := os.WriteFile(playbook, []byte(string(data)[:cut]+handlers), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	// What a link leads to is written, as by the script; the link stays.
+	link := filepath.Join(target, "it's a.conf")
+	if err := os.WriteFile(filepath.Join(target, "real.conf"), []byte("before\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("real.conf", link); err != nil {
+		t.Fatal(err)
+	}
 	first := run(only...)
+	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the link became a file: %v", err)
+	}
 	if !strings.Contains(first, "asked to activate web") || !strings.Contains(first, "asked to activate app") {
 		t.Errorf("services were not activated:\n%s", first)
 	}

@@ -168,6 +168,11 @@ put() { # source, path, hash before, hash after, flags of install
     shift 4
     path=$(readlink -f -- "$path")
     install "$@" -- "$source" "$path.kasoku-new"
+    if [ -e "$path" ] && command -v getfacl >/dev/null && [ -n "$(getfacl -cps -- "$path" 2>/dev/null)" ]; then
+        mode=$(stat -c %a -- "$path.kasoku-new") # its bits for the group are the mask
+        getfacl -cpE -- "$path" | setfacl --set-file=- -- "$path.kasoku-new"
+        chmod "$mode" -- "$path.kasoku-new"
+    fi
     mv -f -- "$path.kasoku-new" "$path"
     changed=1
     echo "$path was replaced"
