@@ -36,6 +36,7 @@ type model struct {
 	allCPU   float64            // everything the machines spent per request
 	busy     float64            // CPU utilization of the busiest machine, 0–1
 	inSystem float64            // mean number of requests under way (Little: Σ latency / window)
+	timed    bool               // inSystem is known
 	// threads is the utilization of each service's busiest thread, 0–1.
 	threads map[string]float64
 	// lockWait is the mean number of transactions that wait for a row lock, by
@@ -62,9 +63,7 @@ func newModel(in Input) (*model, error) {
 		m.threads[name] = use.Busiest / m.window
 	}
 	m.findMachines(ok)
-	for _, r := range ev.Load.Routes {
-		m.inSystem += r.Total.Seconds() / m.window
-	}
+	m.inSystem, m.timed = underWay(ev, m.asked)
 	for _, svc := range in.Stack.OfKind(stack.MariaDB, stack.MySQL) {
 		get := m.counters(svc.Name)
 		ms, _ := get("Innodb_row_lock_time")
@@ -72,6 +71,27 @@ func newModel(in Input) (*model, error) {
 		m.lockWait[svc.Name], m.lockWaits[svc.Name] = ms/1000/m.window, waits/ok
 	}
 	return m, nil
+}
+
+// underWay is the mean number of requests under way, by what the load saw of each
+// request; where somebody else's benchmark is the load, by the web servers' access
+// logs: those of the service that saw the most, as whoever stands in front waits for
+// whoever stands behind. known is false where neither tells times.
+func underWay(ev *evidence.Evidence, asked *load.Result) (n float64, known bool) {
+	for _, r := range ev.Load.Routes {
+		n += r.Total.Seconds() / ev.Load.Window.Seconds()
+	}
+	if n > 0 || asked.Window <= 0 {
+		return n, len(ev.Load.Routes) > 0
+	}
+	by := map[string]float64{}
+	for _, r := range ev.Routes {
+		by[r.Service] += r.Time.Total.Seconds() / asked.Window.Seconds()
+	}
+	for _, under := range by {
+		n = math.Max(n, under)
+	}
+	return n, n > 0
 }
 
 // latency is the mean time of a request, think the time that a user spends

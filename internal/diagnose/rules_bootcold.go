@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -41,11 +42,11 @@ func judgeBootCold(m *model) ([]Finding, string) {
 		service = svc.Name
 	}
 	f := about(service, "caches are cold after a reboot",
-		fmt.Sprintf("Right after a reboot the score was %.4g, %.0f %% of the %.4g before it; later it was %.4g, and nobody had changed anything. What a reboot takes and time gives back are caches: of pages, of compiled code, of the database's pages, of files. Strangers ask for %d pages that could be asked for at boot.",
-			r.After, 100*r.After/r.Before, r.Before, r.Later, len(pages)),
+		fmt.Sprintf("Right after a reboot the score was %s, %.0f %% of the %s before it; later it was %s, and nobody had changed anything. What a reboot takes and time gives back are caches: of pages, of compiled code, of the database's pages, of files. Strangers ask for %d pages that could be asked for at boot.",
+			points(r.After), 100*r.After/r.Before, points(r.Before), points(r.Later), len(pages)),
 		"the check of a reboot", "runs after it")
 	return []Finding{f.with("pages", strings.Join(pages, "\n")).
-		bounded(r.Later/r.After, fmt.Sprintf("%.4g later / %.4g right after the reboot", r.Later, r.After))}, ""
+		bounded(r.Later/r.After, fmt.Sprintf("%s later / %s right after the reboot", points(r.Later), points(r.After)))}, ""
 }
 
 // mostWarmUpPages that are asked for at boot. At a cold 200 ms each that is ten
@@ -88,4 +89,12 @@ func FrontService(st *stack.Stack) *stack.Service {
 		}
 	}
 	return nil
+}
+
+// points prints a score with four digits and never with an exponent.
+func points(v float64) string {
+	if math.Abs(v) >= 1000 {
+		return fmt.Sprintf("%.0f", v)
+	}
+	return fmt.Sprintf("%.4g", v)
 }

@@ -41,7 +41,7 @@ func (t *Tuner) tellRuns() {
 		left := max(time.Until(t.deadline)-t.reserve(), 0)
 		text += fmt.Sprintf(": about %d fit into the time left, beside the %s that the end takes", int(left/run), ui.Duration(t.reserve()))
 		if left < t.stepTime() {
-			text += fmt.Sprintf("; the shortest experiment takes %s, so nothing can be shown: a budget of %s or more would do", ui.Duration(t.stepTime()), ui.Duration((t.Budget + t.stepTime() - left).Round(time.Minute)+time.Minute))
+			text += fmt.Sprintf("; the shortest experiment takes %s, so nothing can be shown: a budget of %s or more would do", ui.Duration(t.stepTime()), ui.Duration((t.Budget+t.stepTime()-left).Round(time.Minute)+time.Minute))
 		}
 	}
 	t.UI.Info(text)

@@ -2,12 +2,12 @@ package tune
 
 import (
 	"errors"
-	"fmt"
 
 	"kasoku/internal/experiment"
+	"kasoku/internal/ui"
 )
 
-// score prints points per second with three digits.
-func score(s float64) string { return fmt.Sprintf("%.4g", s) }
+// score prints a score as the report does: as many digits as its size calls for.
+func score(s float64) string { return ui.Number(s) }
 
 func isCandidate(err error) bool { return errors.Is(err, experiment.ErrCandidate) }
