@@ -71,6 +71,30 @@ func watchWeb(t *testing.T, st *stack.Stack, warm time.Duration, requests int64,
 	return ev
 }
 
+// Access logs are read in diagnostic runs, and in every run of somebody else's benchmark.
+func TestWhoseLogsAreRead(t *testing.T) {
+	dir := webFolder(t)
+	if err := os.WriteFile(filepath.Join(dir, "n.conf"), []byte("events {}\nhttp { access_log "+dir+"/access.log; server { listen 127.0.0.1:1; } }\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	st := &stack.Stack{Services: []stack.Service{{Name: "web", Kind: stack.Nginx, Config: filepath.Join(dir, "n.conf"), Prefix: dir}}}
+	for _, c := range []struct {
+		opts CollectorOptions
+		want bool
+	}{
+		{CollectorOptions{}, false}, {CollectorOptions{Diagnostic: true}, true},
+		{CollectorOptions{Benchmark: func() time.Duration { return 0 }}, true},
+	} {
+		found, health := accessSources(t.Context(), setting{st: st, hosts: map[string]host.Host{"local": host.NewLocal()}, opts: c.opts})
+		for _, s := range found {
+			s.close()
+		}
+		if (len(found)+len(health) > 0) != c.want {
+			t.Errorf("%+v: %d logs, %v", c.opts.Diagnostic, len(found), health)
+		}
+	}
+}
+
 func routesText(ev *Evidence) string {
 	var out []string
 	for _, r := range ev.Routes {

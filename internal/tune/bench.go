@@ -40,6 +40,9 @@ type Bench struct {
 	// the last fit ones of an experiment.
 	reference *store.Run
 	sides     map[experiment.Side]*store.Run
+	// erred is the largest share of errors of the server in a run of the service as it
+	// was left between steps, with somebody else's benchmark.
+	erred float64
 	// goProfiles are the latest CPU profiles of Go programs, by service.
 	goProfiles map[string][]byte
 	// Note is told what a run waits for; may be nil.
@@ -174,6 +177,7 @@ func (b *Bench) run(ctx context.Context, o RunOptions) (*store.Run, error) {
 	if run.Unfit == "" {
 		run.Unfit = poor(run, w.jump())
 	}
+	b.judgeErrors(run)
 	b.noisy = run.Unfit != ""
 	if err := b.Store.SaveRun(run); err != nil {
 		return nil, err

@@ -115,6 +115,10 @@ func sample(run *store.Run) experiment.Sample {
 	s := experiment.Sample{RunID: run.ID, Side: run.Side, Score: run.Score, Unfit: run.Unfit,
 		Mismatches: ev.Load.Mismatches, Failures: ev.Load.Errors + ev.Load.Timeouts, Requests: ev.Load.Requests,
 		P50: ev.Load.Latency.P50, P99: ev.Load.Latency.P99}
+	if errors, requests, service := erring(ev); errors > s.Failures {
+		s.Failures, s.Requests = errors, max(requests, s.Requests)
+		s.Broken = fmt.Sprintf("the access log of %s has errors of the server (5xx)", service)
+	}
 	memory := memoryOf(ev)
 	least := scarcest(memory)
 	s.MemoryAvailable, s.MemoryTotal = least.Available, least.Total

@@ -1,0 +1,53 @@
+package tune
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"kasoku/internal/digest"
+	"kasoku/internal/evidence"
+	"kasoku/internal/experiment"
+	"kasoku/internal/foreign"
+	"kasoku/internal/load"
+	"kasoku/internal/stack"
+	"kasoku/internal/store"
+)
+
+// A restart of the database cut the application's kept connections, and both sides
+// answered 500 by the hundred: that baseline is no evidence, and such a candidate is
+// broken, although the benchmark counts none of it.
+func TestErrorsOfTheServerAreSeen(t *testing.T) {
+	run := func(side experiment.Side, errors int64) *store.Run {
+		return &store.Run{Kind: store.Scored, Side: side, Score: 10, Evidence: &evidence.Evidence{
+			Load: &load.Result{Requests: 60, Succeeded: 60, Window: time.Second},
+			Routes: []digest.Route{{Service: "web", Count: 4000, Status: [6]int64{2: 4000 - errors, 5: errors}}, {Service: "web", Count: 1000, Status: [6]int64{2: 1000}},
+				{Service: "behind", Count: 100, Status: [6]int64{5: 100}}}}}
+	}
+	b := &Bench{Stack: &stack.Stack{Load: stack.LoadConfig{Command: &foreign.Command{Argv: []string{"b"}}}}}
+	for _, c := range []struct {
+		about  string
+		side   experiment.Side
+		errors int64
+		unfit  bool
+	}{
+		{"as found, with a few", "", 10, false},
+		{"a baseline with as many", experiment.Baseline, 12, false},
+		{"a baseline after a restart", experiment.Baseline, 1460, true},
+		{"a candidate is judged by the verdict", experiment.Candidate, 1460, false},
+	} {
+		r := run(c.side, c.errors)
+		if b.judgeErrors(r); (r.Unfit != "") != c.unfit || c.unfit && !strings.Contains(r.Unfit, "1460 of 5000 answers in the access log of web") {
+			t.Errorf("%s: %q", c.about, r.Unfit)
+		}
+	}
+	if s := sample(run(experiment.Candidate, 1460)); s.Failures != 1460 || s.Requests != 5000 || !strings.Contains(s.Broken, "5xx") {
+		t.Errorf("%+v", s)
+	}
+	own := &Bench{Stack: &stack.Stack{}}
+	if r := run(experiment.Baseline, 1460); true {
+		if own.judgeErrors(r); r.Unfit != "" {
+			t.Error("Kasoku's own load checks answers itself")
+		}
+	}
+}
