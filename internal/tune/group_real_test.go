@@ -26,7 +26,7 @@ func TestAGroupOnTheRealService(t *testing.T) {
 	asFound := l.hash(t)
 	// What else runs does not matter here: the effects are large.
 	foreign, window, old := l.stack.Tune.MaxForeignCPU, l.bench.Window, remedy.Table
-	l.stack.Tune.MaxForeignCPU, l.bench.Window = 1, 2*time.Second
+	l.stack.Tune.MaxForeignCPU, l.bench.Window = 1, time.Second
 	t.Cleanup(func() {
 		l.stack.Tune.MaxForeignCPU, l.bench.Window, remedy.Table = foreign, window, old
 		if err := l.exec.UndoAll(context.Background()); err != nil {
