@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"html"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -157,6 +158,7 @@ func readPassword(t *testing.T, file string) string {
 func TestVerdictsOfTry(t *testing.T) {
 	c := shareCase(t)
 	c.shorten()
+	c.quicken()
 	found := c.state()
 
 	// A candidate that answers wrongly is out at once, with the answer.
@@ -164,7 +166,7 @@ func TestVerdictsOfTry(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(c.dir, "wrong.diff"), []byte(anyPassword), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	out, errs := c.want(ui.WrongAnswers, "try", "--patch", "wrong.diff", "--dir", "app", "-d", "2s", "--json")
+	out, errs := c.want(ui.WrongAnswers, "try", "--patch", "wrong.diff", "--dir", "app", "-d", "1s", "--json")
 	got := decode[report.TryResult](t, out)
 	if got.Runs > 2 || !strings.Contains(got.Reason, "expected") || got.Broken == nil || !strings.Contains(got.Broken.Sample, "POST /login") {
 		t.Errorf("after %d runs: %s: %+v\n%s", got.Runs, got.Reason, got.Broken, errs)
@@ -214,15 +216,21 @@ func replaceDiff(t *testing.T, file, old, new string) string {
 	return rest
 }
 
-// TestKilledSession: SIGKILL in the middle of a session, at several moments;
-// the next command puts back what was half done.
+// TestKilledSession: SIGKILL in the middle of a session, at once after a change and
+// at a moment that is drawn (LONG=1: at several); the next command puts back what
+// was half done. internal/change kills at every step of a change, and internal/tune
+// at every point of a session.
 func TestKilledSession(t *testing.T) {
 	c := shareCase(t)
 	c.shorten()
 	c.quicken()
 	found := c.state()
-	for _, after := range []time.Duration{0, 300 * time.Millisecond, time.Second, 3 * time.Second} {
-		cmd := exec.Command(c.kasoku, "tune", "--budget", "40s", "-d", "1s", "--new", "--quiet")
+	moments := []time.Duration{0, time.Duration(rand.Int64N(int64(3 * time.Second)))}
+	if os.Getenv("LONG") != "" {
+		moments = append(moments, 300*time.Millisecond, time.Second, 3*time.Second)
+	}
+	for _, after := range moments {
+		cmd := exec.Command(c.kasoku, "tune", "--budget", "40s", "-d", "500ms", "--new", "--quiet")
 		cmd.Dir = c.dir
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)

@@ -36,6 +36,11 @@ func (s secret) text() string {
 // dbTimeout bounds one connection attempt to a database.
 const dbTimeout = 5 * time.Second
 
+// dbSilent bounds the whole of a first login: a server that is stuck accepts
+// connections, which the kernel does for it, and says nothing. Longer than dbTimeout,
+// as one that only starts, or is busy, does answer in the end. Tests shorten it.
+var dbSilent = 30 * time.Second
+
 // OpenDB logs in to a database service and returns a pool of at most two
 // connections that are shown to work. Times are not parsed: rows come as the
 // server prints them. Errors tell an unreachable server from a refused login,
@@ -76,7 +81,12 @@ func OpenDB(ctx context.Context, h host.Host, svc *Service) (*sql.DB, error) {
 	db := sql.OpenDB(connector)
 	db.SetMaxOpenConns(2)
 	db.SetMaxIdleConns(2)
-	if err := db.PingContext(ctx); err != nil {
+	within, cancel := context.WithTimeout(ctx, dbSilent)
+	defer cancel()
+	if err := db.PingContext(within); err != nil {
+		if ctx.Err() == nil && within.Err() != nil {
+			err = fmt.Errorf("the server takes connections and says nothing for %s; is it stuck?: %w", dbSilent, err)
+		}
 		return nil, fmt.Errorf("log in to %s as %s at %s: %w", svc.Name, cr.user, endpoint, errors.Join(explainLogin(err), db.Close()))
 	}
 	return db, nil

@@ -121,8 +121,10 @@ func TestABaseThatFails(t *testing.T) {
 // TestLossAtTheLimit: a version that loses exactly what is allowed passes as
 // rarely as a candidate without effect is kept, and is called a loss as rarely; by
 // the levels of the looks alone. So is one that loses nothing where nothing may be lost.
+// Looks that each had the whole level (5 % wrong in all) would be found nearly always,
+// three times the level still nine times in ten.
 func TestLossAtTheLimit(t *testing.T) {
-	const trials = 1500
+	const trials = 600
 	for _, allow := range []float64{0, 0.02} {
 		outcomes := map[experiment.Outcome]int{}
 		for seed := range uint64(trials) {

@@ -36,7 +36,7 @@ func TestAGroupOnTheRealService(t *testing.T) {
 	remedy.Table = []remedy.Remedy{tame(t, old, "mariadb.index"), tame(t, old, "php.opcache"), closedPage()}
 	tu := l.tuner()
 	tu.Rule.Alpha = 0.1 // the fewest pairs will do
-	tu.tried, tu.proved, tu.workload = map[string]attempt{}, map[string]store.Step{}, l.bench.Users()
+	tu.tried, tu.proved, tu.loud, tu.workload = map[string]attempt{}, map[string]store.Step{}, map[string]bool{}, l.bench.Users()
 	tu.session = &store.Session{Command: "tune", Stack: l.stack.Name, Started: time.Now(), State: "running", AsFoundWorkload: tu.workload}
 	if err := l.bench.Store.SaveSession(tu.session); err != nil {
 		t.Fatal(err)

@@ -113,11 +113,16 @@ func startLab() (*lab, error) {
 // hash of everything that undo must bring back.
 func (l *lab) hash(t *testing.T) string {
 	t.Helper()
-	snap, err := evidence.Take(t.Context(), l.stack, l.hosts, evidence.TakeOptions{})
+	return l.take(t, evidence.TakeOptions{Brief: true}).Hash() // the rest of it is in no hash
+}
+
+func (l *lab) take(t *testing.T, o evidence.TakeOptions) *evidence.Snapshot {
+	t.Helper()
+	snap, err := evidence.Take(t.Context(), l.stack, l.hosts, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return snap.Hash()
+	return snap
 }
 
 // observe looks at the case as it is now; at a state that was seen before, byte

@@ -76,6 +76,7 @@ func TestLeaveOutOnTheRealService(t *testing.T) {
 	l.stack.Tune.MaxForeignCPU = 1
 	t.Cleanup(func() { l.stack.Tune.MaxForeignCPU = foreign })
 	tu := l.tuner()
+	tu.Rule.Alpha = 0.1 // the fewest pairs will do
 	tu.session = &store.Session{Command: "tune", Stack: l.stack.Name, Started: time.Now(), State: "running"}
 	if err := l.bench.Store.SaveSession(tu.session); err != nil {
 		t.Fatal(err)

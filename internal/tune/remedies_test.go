@@ -1,27 +1,47 @@
 package tune
 
 import (
+	"cmp"
+	"context"
+	"hash/fnv"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"kasoku/internal/change"
+	"kasoku/internal/evidence"
 	"kasoku/internal/experiment/effecttest"
 	"kasoku/internal/remedy"
 	"kasoku/internal/store"
 )
 
-// show starts from the bad state of the case as found (or as prepare leaves
-// it), sees the remedy planned from evidence, applies it through the journal,
-// checks that every answer is still right and the sign is gone, puts it back
-// and compares the hash of everything.
-func show(t *testing.T, id string, prepare ...string) {
+// show shows one remedy alone, as showWith does, with the case's own users.
+func show(t *testing.T, id string, prepare ...string) { showWith(t, 0, id, prepare...) }
+
+// showWith starts from the bad state of the case as found (or as prepare leaves
+// it), sees the remedy planned from evidence under so many users (0: the case's),
+// applies it through the journal, checks that every answer is still right and the
+// sign is gone, puts it back and compares the hash of everything.
+//
+// All remedies for the case's own users are shown together in TestRemediesTogether,
+// and alone some of them, which a seed draws; with LONG=1, and where effects are
+// measured, all of them are.
+func showWith(t *testing.T, users int, id string, prepare ...string) {
 	t.Helper()
 	l := useLab(t)
+	if users == 0 && !alone(t) {
+		t.Skip("this time it is shown by TestRemediesTogether only; LONG=1 shows each alone")
+	}
 	asFound := l.hash(t)
 	var under []int64
 	for _, p := range prepare {
 		under = append(under, l.apply(t, p).ID)
 	}
+	l.crowd(t, users)
 	before := l.hash(t)
 	plan := l.wanted(t, id)
 	l.effect(t, plan)
@@ -30,15 +50,7 @@ func show(t *testing.T, id string, prepare ...string) {
 		t.Errorf("%s changed nothing", id)
 	}
 	// One run shows both: that every answer is right, and that the sign is gone.
-	now := l.observe(t)
-	if ev := now.run.Evidence.Load; ev.Mismatches+ev.Errors+ev.Timeouts > 0 || ev.Succeeded == 0 {
-		t.Errorf("with %s: %d right, %d wrong, %d errors, %d time-outs: %s", id, ev.Succeeded, ev.Mismatches, ev.Errors, ev.Timeouts, sample(now.run).Broken)
-	}
-	for _, p := range l.planned(now, relaxed()).Plans {
-		if p.ID == tx.Plan {
-			t.Errorf("%s is planned again although it is in force: %s", p.ID, p.Why)
-		}
-	}
+	l.holds(t, tx.Plan)
 	if err := l.exec.Revert(t.Context(), tx.ID); err != nil {
 		t.Fatal(err)
 	}
@@ -47,6 +59,112 @@ func show(t *testing.T, id string, prepare ...string) {
 	}
 	for i := len(under) - 1; i >= 0; i-- {
 		if err := l.exec.Revert(t.Context(), under[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if l.hash(t) != asFound {
+		t.Errorf("the target is not as found")
+	}
+}
+
+// aloneOneIn of so many remedies is shown alone in each run of the tests.
+const aloneOneIn = 6
+
+// aloneSeed draws them; KASOKU_SEED repeats the draw.
+var aloneSeed = sync.OnceValue(func() string {
+	return cmp.Or(os.Getenv("KASOKU_SEED"), strconv.FormatUint(rand.Uint64N(1<<20)+1, 10))
+})
+
+// alone reports whether this test's remedy is one of those.
+func alone(t *testing.T) bool {
+	if everyPoint() || effecttest.Measuring() {
+		return true
+	}
+	h := fnv.New32a()
+	h.Write([]byte(aloneSeed() + t.Name()))
+	if h.Sum32()%aloneOneIn != 0 {
+		return false
+	}
+	t.Logf("drawn by KASOKU_SEED=%s", aloneSeed())
+	return true
+}
+
+// crowd puts so many users on the case until the test ends; 0: its own.
+func (l *lab) crowd(t *testing.T, users int) {
+	if users == 0 {
+		return
+	}
+	old := l.bench.Scenario.Workload
+	l.bench.Scenario.Workload = users
+	t.Cleanup(func() { l.bench.Scenario.Workload = old })
+}
+
+// holds looks once more, now that plans are in force: every answer must be right,
+// and none of the plans made again.
+func (l *lab) holds(t *testing.T, plans ...string) {
+	t.Helper()
+	now := l.observe(t)
+	if ev := now.run.Evidence.Load; ev.Mismatches+ev.Errors+ev.Timeouts > 0 || ev.Succeeded == 0 {
+		t.Errorf("with %v: %d right, %d wrong, %d errors, %d time-outs: %s", plans, ev.Succeeded, ev.Mismatches, ev.Errors, ev.Timeouts, sample(now.run).Broken)
+	}
+	for _, p := range l.planned(now, relaxed()).Plans {
+		if slices.Contains(plans, p.ID) {
+			t.Errorf("%s is planned again although it is in force: %s", p.ID, p.Why)
+		}
+	}
+}
+
+// TestRemediesTogether shows the remedies for the case on real servers: each is
+// planned from evidence and put in force, then every answer is right, and no sign is
+// left; all is put back, hash for hash.
+func TestRemediesTogether(t *testing.T) {
+	l := useLab(t)
+	asFound := l.hash(t)
+	var txs []int64
+	t.Cleanup(func() { // only after a failure there is something left
+		if err := l.exec.UndoAll(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	var inForce []string
+	force := func(p remedy.Plan) {
+		before := l.hash(t)
+		txs = append(txs, l.put(t, p).ID)
+		if l.hash(t) == before {
+			t.Errorf("%s changed nothing", p.ID)
+		}
+		inForce = append(inForce, p.PlanIDs()...)
+	}
+	// What is called for as found; the first is not any more with the others in force.
+	// Of two that set the same one is left for the next group.
+	first := "nginx.workers"
+	ids := []string{"mariadb.index", "mariadb.memory", "mariadb.commit-flush", "nginx.static", "nginx.php-socket", "app.db-socket", "php.opcache",
+		"php.workers", "php.session-memory", "nginx.delivery", "nginx.keep-php", "nginx.access-log"}
+	found := l.called(t, append(ids, first)...)
+	force(l.wanted(t, first))
+	st := *l.stack
+	st.Regulation = relaxed()
+	for left := ids; len(left) > 0; {
+		in := remedy.Input{Stack: &st, Evidence: found.run.Evidence, Snapshot: l.take(t, evidence.TakeOptions{Assets: found.run.Evidence.Load.Assets}), Diagnosis: found.run.Diagnosis}
+		plans := slices.DeleteFunc(remedy.PlanAll(in).Plans, func(p remedy.Plan) bool { return !slices.Contains(left, p.Remedy) })
+		if len(plans) < len(left) {
+			t.Fatalf("with %v in force, of %v only %v are planned", inForce, left, titles(plans))
+		}
+		joined, rest := remedy.Group(in, plans)
+		force(joined)
+		left = nil
+		for _, p := range rest {
+			left = append(left, p.Remedy)
+		}
+	}
+	l.holds(t, inForce...)
+	// What is called for then.
+	for _, id := range []string{"php.jit", "nginx.file-cache"} {
+		force(l.wanted(t, id))
+	}
+	l.holds(t, inForce...)
+	for _, tx := range slices.Backward(txs) {
+		if err := l.exec.Revert(t.Context(), tx); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -93,23 +211,38 @@ func (l *lab) put(t *testing.T, p remedy.Plan) change.Tx {
 	return tx
 }
 
-// wanted plans one remedy from evidence. A short run on a loud machine may miss
-// what calls for it, so it looks up to three times, each time for longer.
+// wanted plans one remedy from evidence.
 func (l *lab) wanted(t *testing.T, id string) remedy.Plan {
 	t.Helper()
+	for _, p := range l.planned(l.called(t, id), relaxed()).Plans {
+		if p.Remedy == id {
+			return p
+		}
+	}
+	panic("called does not return without it")
+}
+
+// called is an observation that calls for all these remedies. A short run on a loud
+// machine may miss what calls for one, so it looks up to three times, each time for
+// longer.
+func (l *lab) called(t *testing.T, ids ...string) observation {
+	t.Helper()
 	var res remedy.Result
+	var lacking []string
 	old := l.bench.Window
 	defer func() { l.bench.Window = old }()
 	for ; l.bench.Window <= 9*old; l.bench.Window *= 3 {
-		res = l.plans(t, relaxed())
-		for _, p := range res.Plans {
-			if p.Remedy == id {
-				return p
-			}
+		o := l.observe(t)
+		res = l.planned(o, relaxed())
+		lacking = slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
+			return slices.ContainsFunc(res.Plans, func(p remedy.Plan) bool { return p.Remedy == id })
+		})
+		if len(lacking) == 0 {
+			return o
 		}
 	}
-	t.Fatalf("%s was not planned; planned: %v; skipped: %v", id, titles(res.Plans), res.Skipped)
-	return remedy.Plan{}
+	t.Fatalf("%v not planned; planned: %v; skipped: %v", lacking, titles(res.Plans), res.Skipped)
+	return observation{}
 }
 
 func titles(ps []remedy.Plan) []string {
@@ -138,11 +271,7 @@ func TestRemedyAccessLog(t *testing.T)      { show(t, "nginx.access-log") }
 
 // The case's 256 connections are enough for its 8 users; with 200 they are not.
 func TestRemedyConnections(t *testing.T) {
-	l := useLab(t)
-	old := l.bench.Scenario.Workload
-	l.bench.Scenario.Workload = 200
-	t.Cleanup(func() { l.bench.Scenario.Workload = old })
-	show(t, "nginx.connections", "mariadb.index", "nginx.static")
+	showWith(t, 200, "nginx.connections", "mariadb.index", "nginx.static")
 }
 
 // With the strict regulation no plan makes any trade, and those that would

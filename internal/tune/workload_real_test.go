@@ -73,7 +73,7 @@ func startWaiting(t *testing.T) *Tuner {
 		}
 	}
 	tu := &Tuner{Stack: st, Store: db, Exec: exec, Rule: experiment.DefaultRule(), UI: quiet{},
-		Bench: &Bench{Stack: st, Hosts: hosts, Scenario: sc, Store: db, Window: time.Second, Warmup: 100 * time.Millisecond, Plain: true}}
+		Bench: &Bench{Stack: st, Hosts: hosts, Scenario: sc, Store: db, Window: 500 * time.Millisecond, Warmup: 100 * time.Millisecond, Plain: true}}
 	tu.Rule.Alpha = 0.1 // the fewest pairs will do
 	tu.observes = func(ctx context.Context, label string) (*store.Run, *evidence.Snapshot, error) {
 		tu.Bench.Plain = true
