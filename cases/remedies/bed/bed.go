@@ -246,8 +246,7 @@ func (b *Bed) Show(t *testing.T, inForce func(t *testing.T, p remedy.Plan), ids 
 }
 
 // ShowFrom is Show with a look at the bad state that was taken before. One run
-// serves both for the answers and for the sign, unless the answers are to be
-// asked for longer (Window).
+// serves both for the answers and for the sign.
 func (b *Bed) ShowFrom(t *testing.T, bad remedy.Result, inForce func(t *testing.T, p remedy.Plan), ids ...string) {
 	t.Helper()
 	before := "" // each plan is taken back, so what the one before left is what the next one finds
@@ -258,9 +257,6 @@ func (b *Bed) ShowFrom(t *testing.T, bad remedy.Result, inForce func(t *testing.
 				before = b.Hash(t)
 			}
 			tx := b.Apply(t, p)
-			if b.Window > 0 {
-				b.Answers(t, id)
-			}
 			seen := b.Look(t, Relaxed())
 			right(t, id, seen.Evidence.Load)
 			if seen.Snapshot.Hash() == before {
