@@ -101,6 +101,7 @@ tune: {max_foreign_cpu: 1}
 // back by itself; with a service that is not enabled it does not, and that one
 // is named.
 func TestReboot(t *testing.T) {
+	t.Parallel() // a booting host is mostly waited for
 	dir := bed.Folder(t)
 	program := filepath.Join(sshtest.Programs(t), "kasoku-linux-"+runtime.GOARCH)
 	l := labtest.Up(t, lab.Options{Count: 1, Program: program})

@@ -165,8 +165,8 @@ func TestBehaviour(t *testing.T) {
 	}
 }
 
-// checkVariant checks one variant as found and tuned by hand, and returns what
-// it answered to the story.
+// checkVariant checks one variant as found and tuned by hand: the story, and every
+// answer that the scenario expects. It returns what was answered to the story.
 func checkVariant(t *testing.T, variant string) []string {
 	b := up(t, variant)
 	before := reportOf(t, b.stack.Load.URL)
@@ -175,13 +175,22 @@ func checkVariant(t *testing.T, variant string) []string {
 	checkPreviousTime(t, b)
 	checkReset(t, b, before)
 	checkRestart(t, b)
+	found, foundRows := b.drive()
 
 	b.must("hand", b.dir)
 	b.reload()
+	b.must("reset", b.dir)
 	if after := tell(t, b.stack.Load.URL, story()); !slices.Equal(after, told) {
 		t.Errorf("the tuning by hand changed an answer:\n%s", firstDifference(told, after))
 	}
 	checkStatic(t, b)
+	b.must("reset", b.dir)
+	b.forgetLog()
+	hand, handRows := b.drive()
+	checkScale(t, found, hand, foundRows, handRows)
+	if variant == "php" {
+		checkRecorded(t, b)
+	}
 	b.must("reset", b.dir)
 	if after := reportOf(t, b.stack.Load.URL); !after.equal(before) {
 		t.Error("hand: reset does not bring the first report back")

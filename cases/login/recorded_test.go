@@ -11,19 +11,19 @@ import (
 	"kasoku/internal/record"
 )
 
-// TestRecordedScenario: a scenario made of the case's own access log, as a mix
-// and as a replay, runs on the case and gets the answers that were recorded.
-func TestRecordedScenario(t *testing.T) {
-	t.Parallel()
-	b := up(t, "php")
-	b.must("hand", b.dir)
-	b.reload()
-	// Only what comes now: a replay keeps the pause since the health checks of
-	// the start, however long the restart took.
+// forgetLog leaves only what comes now: a replay keeps the pause since the health
+// checks of the start, however long the restart took.
+func (b *bench) forgetLog() {
+	b.t.Helper()
 	if err := os.Truncate(filepath.Join(b.dir, "log", "access.log"), 0); err != nil {
-		t.Fatal(err)
+		b.t.Fatal(err)
 	}
-	b.drive()
+}
+
+// checkRecorded: a scenario made of the case's own access log, as a mix and as a
+// replay, runs on the case and gets the answers that were recorded.
+func checkRecorded(t *testing.T, b *bench) {
+	t.Helper()
 	for _, replay := range []bool{false, true} {
 		log, err := os.Open(filepath.Join(b.dir, "log", "access.log"))
 		if err != nil {

@@ -10,26 +10,15 @@ import (
 	"kasoku/internal/load"
 )
 
-// TestScenario: every answer that the scenario expects is given, as found and
-// tuned by hand, by both variants.
-func TestScenario(t *testing.T) {
-	t.Parallel()
-	for _, variant := range []string{"php", "go"} {
-		t.Run(variant, func(t *testing.T) {
-			t.Parallel()
-			b := up(t, variant)
-			found, foundRows := b.drive()
-			b.must("hand", b.dir)
-			b.reload()
-			b.must("reset", b.dir)
-			hand, handRows := b.drive()
-			t.Logf("points per second: as found %.0f, by hand %.0f (×%.0f)", found.Score, hand.Score, hand.Score/found.Score)
-			t.Logf("rows that the database reads for an answer: as found %.0f, by hand %.1f", foundRows, handRows)
-			// The points are ×40 when run alone (make bench-tuners); this is where most of them come from.
-			if handRows > foundRows/20 {
-				t.Errorf("by hand %.1f rows for an answer, as found %.1f: want at most a twentieth", handRows, foundRows)
-			}
-		})
+// checkScale compares the rows that an answer takes as found and tuned by hand. The
+// points are ×40 when run alone (make bench-tuners); this is where most of them come
+// from.
+func checkScale(t *testing.T, found, hand *load.Result, foundRows, handRows float64) {
+	t.Helper()
+	t.Logf("points per second: as found %.0f, by hand %.0f (×%.0f)", found.Score, hand.Score, hand.Score/found.Score)
+	t.Logf("rows that the database reads for an answer: as found %.0f, by hand %.1f", foundRows, handRows)
+	if handRows > foundRows/20 {
+		t.Errorf("by hand %.1f rows for an answer, as found %.1f: want at most a twentieth", handRows, foundRows)
 	}
 }
 

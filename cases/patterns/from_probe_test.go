@@ -13,34 +13,22 @@ import (
 	"kasoku/internal/trace"
 )
 
-// TestFromProbe: from what the database and the caches tell while requests come
+// checkProbed: from what the database and the caches tell while requests come
 // one at a time, exactly the patterns of the bad form are found, and none of
-// the clean form; the service is not instrumented.
-func TestFromProbe(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts real servers")
+// the clean form.
+func (s *Service) checkProbed(t *testing.T, who, form string) {
+	t.Helper()
+	// Every worker of PHP opens its connections in its first request.
+	for range 9 {
+		ask(t, "GET", s.URL+"/home")
 	}
-	t.Parallel()
-	var s *Service
-	for _, f := range forms {
-		if s == nil {
-			s = New(t, f.lang, f.form, "")
-		} else {
-			s.Start(f.lang, f.form, "")
+	requests, health := s.walk(t)
+	for _, h := range health {
+		if !h.OK {
+			t.Errorf("%s: %s: %s", who, h.Source, h.Text)
 		}
-		// Every worker of PHP opens its connections in its first request.
-		for range 9 {
-			ask(t, "GET", s.URL+"/home")
-		}
-		who := f.lang + " " + f.form
-		requests, health := s.walk(t)
-		for _, h := range health {
-			if !h.OK {
-				t.Errorf("%s: %s: %s", who, h.Source, h.Text)
-			}
-		}
-		checkPatterns(t, who, f.form, trace.Summarize(requests, trace.Options{Source: "walk"}))
 	}
+	checkPatterns(t, who, form, trace.Summarize(requests, trace.Options{Source: "walk"}))
 }
 
 // walked is how often a walk asks every route; the fewest for which a

@@ -3,6 +3,8 @@ package patterns
 import (
 	"context"
 	"path/filepath"
+	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,15 +15,17 @@ import (
 	"kasoku/internal/tune"
 )
 
-// TestObserve: what `kasoku run` finds in a service that nobody instrumented is
-// exactly the patterns of the bad form, each with a finding, and none of the
-// clean form; and the target is as it was.
-func TestObserve(t *testing.T) {
+// TestForms starts each program in each form once, and shows with none of them
+// instrumented what `kasoku run` finds (checkObserved), what is found when
+// requests come one at a time (checkProbed), and that all forms answer alike
+// (checkRoutes).
+func TestForms(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts real servers")
 	}
 	t.Parallel()
 	var s *Service
+	var first map[string]any
 	for _, f := range forms {
 		if s == nil {
 			s = New(t, f.lang, f.form, "")
@@ -29,26 +33,50 @@ func TestObserve(t *testing.T) {
 			s.Start(f.lang, f.form, "")
 		}
 		who := f.lang + " " + f.form
-		run := s.observe(t)
-		for _, h := range run.Evidence.Health {
-			if h.Source == "requests one at a time" && !h.OK {
-				t.Errorf("%s: %s", who, h.Text)
+		s.checkObserved(t, who, f.form)
+		s.Reset()
+		s.checkProbed(t, who, f.form)
+		s.Reset()
+		got := s.checkRoutes(t, who)
+		if first == nil {
+			first = got
+		}
+		for name, want := range first {
+			if !reflect.DeepEqual(got[name], want) {
+				t.Errorf("%s: %s answers %v, php bad %v", name, who, got[name], want)
 			}
 		}
-		if run.Evidence.Requests == nil {
-			t.Fatalf("%s: no request was followed: %+v", who, run.Evidence.Health)
+	}
+	if out, err := s.Run("status"); err != nil || !strings.HasPrefix(out, "go, clean\n") {
+		t.Errorf("status: %v\n%s", err, out)
+	}
+	s.checkReset(t)
+}
+
+// checkObserved: what `kasoku run` finds in a service that nobody instrumented is
+// exactly the patterns of the bad form, each with a finding, and none of the
+// clean form; and the target is as it was.
+func (s *Service) checkObserved(t *testing.T, who, form string) {
+	t.Helper()
+	run := s.observe(t)
+	for _, h := range run.Evidence.Health {
+		if h.Source == "requests one at a time" && !h.OK {
+			t.Errorf("%s: %s", who, h.Text)
 		}
-		checkPatterns(t, who, f.form, run.Evidence.Requests)
-		found := map[string]bool{}
-		for _, x := range run.Diagnosis.Findings {
-			if x.Subject["kind"] != "" {
-				found[x.Subject["route"]] = true
-			}
+	}
+	if run.Evidence.Requests == nil {
+		t.Fatalf("%s: no request was followed: %+v", who, run.Evidence.Health)
+	}
+	checkPatterns(t, who, form, run.Evidence.Requests)
+	found := map[string]bool{}
+	for _, x := range run.Diagnosis.Findings {
+		if x.Subject["kind"] != "" {
+			found[x.Subject["route"]] = true
 		}
-		for _, p := range run.Evidence.Requests.Patterns {
-			if !found[p.Method+" "+p.Route] {
-				t.Errorf("%s: %s at %s %s has no finding", who, p.Kind, p.Method, p.Route)
-			}
+	}
+	for _, p := range run.Evidence.Requests.Patterns {
+		if !found[p.Method+" "+p.Route] {
+			t.Errorf("%s: %s at %s %s has no finding", who, p.Kind, p.Method, p.Route)
 		}
 	}
 }

@@ -109,7 +109,8 @@ func TestGo(t *testing.T) {
 	t.Run("go.maxprocs", func(t *testing.T) { maxProcs(t, b, port) })
 	was := perRequest(b.Answers(t, "as found"))
 	b.Show(t, func(t *testing.T, p remedy.Plan) {
-		t.Logf("CPU per request: %s, as found %s", perRequest(b.Answers(t, p.Remedy)), was)
+		run := b.Answers(t, p.Remedy)
+		t.Logf("CPU per request: %s, as found %s", perRequest(run), was)
 		switch p.Remedy {
 		case "go.gc":
 			env := snapshot(t, b).Apps["app"].Env
@@ -117,7 +118,6 @@ func TestGo(t *testing.T) {
 				t.Errorf("the process runs with %v", env)
 			}
 		case "go.interpolate":
-			run := b.Answers(t, "counters")
 			if n := run.Evidence.Counters["db"].Delta["Com_stmt_prepare"]; n > 10 {
 				t.Errorf("%.0f statements are prepared still", n)
 			}

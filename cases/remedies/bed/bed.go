@@ -127,7 +127,7 @@ func (b *Bed) Hash(t testing.TB) string {
 }
 
 // Plans observes the stack once and plans everything, every trade and package
-// allowed. Observing takes two short runs.
+// allowed. Observing takes a short run.
 func (b *Bed) Plans(t testing.TB) remedy.Result {
 	t.Helper()
 	return b.PlansUnder(t, Relaxed())
@@ -216,10 +216,16 @@ func (b *Bed) Answers(t testing.TB, label string) *store.Run {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if ev := run.Evidence.Load; ev.Mismatches+ev.Errors+ev.Timeouts > 0 || ev.Succeeded == 0 {
+	right(t, label, run.Evidence.Load)
+	return run
+}
+
+// right expects every answer of a run to be.
+func right(t testing.TB, label string, ev *load.Result) {
+	t.Helper()
+	if ev.Mismatches+ev.Errors+ev.Timeouts > 0 || ev.Succeeded == 0 {
 		t.Errorf("%s: %d right, %d wrong, %d errors, %d time-outs", label, ev.Succeeded, ev.Mismatches, ev.Errors, ev.Timeouts)
 	}
-	return run
 }
 
 // Show shows remedies one by one, all planned from one look at the bad state:
@@ -239,22 +245,27 @@ func (b *Bed) Show(t *testing.T, inForce func(t *testing.T, p remedy.Plan), ids 
 	b.ShowFrom(t, bad, inForce, ids...)
 }
 
-// ShowFrom is Show with a look at the bad state that was taken before.
+// ShowFrom is Show with a look at the bad state that was taken before. One run
+// serves both for the answers and for the sign.
 func (b *Bed) ShowFrom(t *testing.T, bad remedy.Result, inForce func(t *testing.T, p remedy.Plan), ids ...string) {
 	t.Helper()
+	before := "" // each plan is taken back, so what the one before left is what the next one finds
 	for _, id := range ids {
 		t.Run(id, func(t *testing.T) {
 			p := Want(t, bad, id)
-			before := b.Hash(t)
+			if before == "" {
+				before = b.Hash(t)
+			}
 			tx := b.Apply(t, p)
-			b.Answers(t, id)
-			if b.Hash(t) == before {
+			seen := b.Look(t, Relaxed())
+			right(t, id, seen.Evidence.Load)
+			if seen.Snapshot.Hash() == before {
 				t.Errorf("%s changed nothing", id)
 			}
 			if inForce != nil {
 				inForce(t, p)
 			}
-			b.gone(t, p)
+			gone(t, p, remedy.PlanAll(seen))
 			b.Revert(t, tx)
 			if b.Hash(t) != before {
 				t.Errorf("%s: the target is not as before", id)
@@ -263,18 +274,18 @@ func (b *Bed) ShowFrom(t *testing.T, bad remedy.Result, inForce func(t *testing.
 	}
 }
 
-// gone looks again and expects that neither the plan is made nor another one of
-// its remedy for the same sign and service, e.g. with a larger value. A search
-// asks at each number whether another would be better, and a choice has its way
-// back.
-func (b *Bed) gone(t *testing.T, p remedy.Plan) {
+// gone expects of a look at a plan in force that neither the plan is made nor another
+// one of its remedy for the same sign and service, e.g. with a larger value. A
+// search asks at each number whether another would be better, and a choice has its
+// way back.
+func gone(t *testing.T, p remedy.Plan, now remedy.Result) {
 	t.Helper()
 	of := func(id string) string { // "nginx.gzip:web:…" is of web
 		_, rest, _ := strings.Cut(id, ":")
 		name, _, _ := strings.Cut(rest, ":")
 		return name
 	}
-	for _, again := range b.Plans(t).Plans {
+	for _, again := range now.Plans {
 		if again.ID == p.ID || p.Back == "" && p.Search == nil && again.Remedy == p.Remedy && again.Rule == p.Rule && of(again.ID) == of(p.ID) {
 			t.Errorf("%s is in force, and %s is planned: %s", p.ID, again.ID, again.Why)
 		}

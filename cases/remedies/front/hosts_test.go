@@ -18,6 +18,7 @@ const whereScript = `umask 022; printf '<?php echo "by ", gethostname(), " for "
 // second host could do the same. nginx comes before the first and passes requests
 // to both; each knows for whom. Then both hosts are as they were.
 func TestNginxInFrontOfTwoHosts(t *testing.T) {
+	t.Parallel() // disposable hosts are mostly waited for
 	x := startLab(t, 2)
 	x.sh(whereScript)
 	x.did("set the hosts up")

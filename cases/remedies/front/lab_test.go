@@ -208,6 +208,7 @@ func (x *labSite) plan(ev *evidence.Evidence) remedy.Result {
 // TestNginxInstalledInFront: where nginx is not there, its package comes before
 // and goes after, and the host then is as it was.
 func TestNginxInstalledInFront(t *testing.T) {
+	t.Parallel() // disposable hosts are mostly waited for
 	x := startLab(t, 1)
 	x.did("set the host up")
 	before, page, listening := x.seen(), x.get(), x.listening()

@@ -121,6 +121,7 @@ func (s *shop) works() string {
 // and orders come in; with LONG=1 before each step. With guards the hosts take orders again by themselves;
 // `kasoku recover` brings everything back; no acknowledged order is lost.
 func TestDatabaseApartKilled(t *testing.T) {
+	t.Parallel() // disposable hosts are mostly waited for
 	s := openShop(t)
 	p := bed.Want(t, remedy.PlanAll(s.look()), "database.apart")
 	before := s.seen()

@@ -16,6 +16,7 @@ import (
 // moves to another one and back while orders come in. None that was acknowledged
 // is lost, and both hosts are as before to the byte.
 func TestDatabaseApart(t *testing.T) {
+	t.Parallel() // disposable hosts are mostly waited for
 	s := openShop(t)
 	before := s.seen()
 	p := bed.Want(t, remedy.PlanAll(s.look()), "database.apart")

@@ -13,6 +13,7 @@ import (
 // TestBalance: requests go where the plan says, none is lost on the way there
 // and back, and what was there comes back to the byte.
 func TestBalance(t *testing.T) {
+	t.Parallel() // disposable hosts are mostly waited for
 	s := start(t)
 	before := s.seen()
 	if got := s.answers(); got != "h1 50 h2 50" {

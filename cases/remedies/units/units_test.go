@@ -29,7 +29,7 @@ import (
 )
 
 // found makes the host as it is found: an API whose unit is a package's, with
-// low limits that it nearly uses up, and an agent that computes all the time.
+// low limits that it nearly uses up, and an agent that computes a good part of the time.
 const found = `
 cat >/usr/lib/systemd/system/api.service <<'EOF'
 [Service]
@@ -37,7 +37,7 @@ LimitNOFILE=100
 TasksMax=40
 ExecStart=/bin/bash -c 'for i in {10..85}; do eval "exec $i</dev/null"; done; for i in {1..30}; do sleep 1000 & done; wait'
 EOF
-printf '#!/bin/bash\nwhile :; do :; done\n' >/usr/local/bin/munin-node
+printf '#!/bin/bash\nwhile :; do for i in {1..20000}; do :; done; sleep 0.1; done\n' >/usr/local/bin/munin-node
 chmod 755 /usr/local/bin/munin-node
 printf '[Service]\nExecStart=/usr/local/bin/munin-node\n[Install]\nWantedBy=multi-user.target\n' >/usr/lib/systemd/system/munin-node.service
 systemctl daemon-reload
