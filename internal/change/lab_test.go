@@ -178,7 +178,7 @@ func (l lab) pid(name string) (int, error) {
 func (l lab) db(ctx context.Context) (*sql.DB, error) {
 	c := mysql.NewConfig()
 	c.User, c.Net, c.Addr = "root", "unix", l.path("db.sock")
-	c.Logger = &mysql.NopLogger{}
+	c.Logger, c.DialFunc = &mysql.NopLogger{}, dialer(ctx)
 	connector, err := mysql.NewConnector(c)
 	if err != nil {
 		return nil, err
