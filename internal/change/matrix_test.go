@@ -40,10 +40,14 @@ type matrix struct {
 	// kept says whether what was killed before that step ("": not at all) may be
 	// found kept; nil: before each.
 	kept func(name string) bool
+	// from and every make it end before some of its steps only: from is the number
+	// of the first of them (0: 1), every the distance (0: 1).
+	from, every int
 }
 
 // end is what is left of a job that ended before a step.
 type end struct {
+	step    int
 	name    string // of the step; "" if it ran through
 	journal string
 	history string // after recovery
@@ -52,12 +56,23 @@ type end struct {
 func (m *matrix) everywhere(t *testing.T) []end {
 	t.Helper()
 	var all []end
-	for before := m.seen(); ; {
-		e := m.ends(t, before, len(all)+1, m.stop)
+	before := m.seen()
+	for step := max(1, m.from); ; step += max(1, m.every) {
+		e := m.ends(t, before, step, m.stop)
 		if all = append(all, e); e.name == "" {
+			t.Logf("%s: %d steps of about %d", m.job, len(all)-1, step-1)
 			return all
 		}
 	}
+}
+
+// thinned lets the job end before each nth step only, beginning with one that
+// KASOKU_SEED draws, unless LONG=1.
+func (m *matrix) thinned(n int) *matrix {
+	if !everyStep() {
+		m.from, m.every = 1+int(seed()%uint64(n)), n
+	}
+	return m
 }
 
 // sample kills real processes, n of them, where everywhere told all.
@@ -70,8 +85,8 @@ func (m *matrix) sample(t *testing.T, all []end, n int) {
 	slices.Sort(steps)
 	before := m.seen()
 	for _, i := range steps {
-		e := m.ends(t, before, i+1, func(t *testing.T, dir string, step int) string { return m.kill(t, dir, m.job, step) })
-		wantEqual(t, fmt.Sprintf("%s, KASOKU_SEED=%d: killed before step %d as a process (not as itself)", m.job, seed(), i+1), fmt.Sprintf("%+v", e), fmt.Sprintf("%+v", all[i]))
+		e := m.ends(t, before, all[i].step, func(t *testing.T, dir string, step int) string { return m.kill(t, dir, m.job, step) })
+		wantEqual(t, fmt.Sprintf("%s, KASOKU_SEED=%d: what a process left that was killed, and one that stopped", m.job, seed()), fmt.Sprintf("%+v", e), fmt.Sprintf("%+v", all[i]))
 	}
 }
 
@@ -81,7 +96,7 @@ func (m *matrix) ends(t *testing.T, before string, step int, dies func(t *testin
 	if m.first != nil {
 		m.first(t, m.options(dir))
 	}
-	e := end{name: dies(t, dir, step)}
+	e := end{step: step, name: dies(t, dir, step)}
 	e.journal = pastOf(t, dir)
 	if m.between != nil {
 		m.between()
@@ -123,7 +138,7 @@ func (m *matrix) stop(t *testing.T, dir string, at int) string {
 	ctx := context.WithValue(t.Context(), connectionsOf{}, &links)
 	o := m.options(dir)
 	local := &mortal{}
-	o.Hosts = mapsWith(o.Hosts, "local", local)
+	o.Hosts = withHost(o.Hosts, "local", local)
 	n := 0
 	done := make(chan string)
 	k := kasoku{lab: m.lab, options: o, step: func(step string) {
@@ -147,13 +162,13 @@ func (m *matrix) stop(t *testing.T, dir string, at int) string {
 		for service := range k.x.pools {
 			k.x.forget(service)
 		}
-		must(t, errors.Join(k.x.journal.out.Close()))
+		must(t, k.x.journal.out.Close())
 		local.drop()
 	}
 	return name
 }
 
-func mapsWith(hosts map[string]host.Host, name string, h host.Host) map[string]host.Host {
+func withHost(hosts map[string]host.Host, name string, h host.Host) map[string]host.Host {
 	out := map[string]host.Host{}
 	for n, h := range hosts {
 		out[n] = h
@@ -253,7 +268,7 @@ func sum(s string) uint64 {
 	return h.Sum64()
 }
 
-// of is the matrix of a job with the options that its process has, too.
+// matrix of a job with the options that its process has, too.
 func (l lab) matrix(job string, seen func() string) *matrix {
 	return &matrix{lab: l, job: job, options: func(dir string) Options { return l.optionsOf(job, dir) }, seen: seen}
 }

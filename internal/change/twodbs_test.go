@@ -234,7 +234,7 @@ func (p twoDBs) write(t *testing.T, from int) *writers {
 					delete(pools, name)
 				}
 			}
-			time.Sleep(time.Millisecond)
+			time.Sleep(5 * time.Millisecond) // some writes between two of Kasoku's statements
 		}
 	}()
 	return w
