@@ -89,13 +89,14 @@ func (p twoDBs) killed(t *testing.T, job string, between ...func()) {
 		}
 	}
 	switch job {
-	case "moved-undo", "grown-undo": // half a second for each step; where the one does not end the other one does
-		m.thinned(2)
-		if job == "grown-undo" && m.every == 2 {
-			m.from = 3 - m.from
+	case "moved-undo": // half a second of both servers for each step
+		m.thinned(3)
+	case "grown-undo": // not where that one ends
+		if m.thinned(3); m.every > 1 {
+			m.from = 1 + m.from%3
 		}
 	case "failing-undo":
-		m.thinned(3)
+		m.thinned(4)
 	}
 	all := m.everywhere(t)
 	m.sample(t, all, 1)
