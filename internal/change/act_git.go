@@ -159,11 +159,11 @@ func (a *gitAct) clean(ctx context.Context) error {
 	if untracked := a.unexpected(dirty); len(untracked) > 0 {
 		return fmt.Errorf("%s: %w: its files are not as committed: %s; commit, stash or ignore them first", g.title(), ErrChanged, some(untracked))
 	}
-	for _, what := range []string{"MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "BISECT_LOG", "rebase-merge", "rebase-apply", "index.lock"} {
-		file, err := a.gitPath(ctx, what)
-		if err != nil {
-			return err
-		}
+	begun, err := a.gitPaths(ctx, "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "BISECT_LOG", "rebase-merge", "rebase-apply", "index.lock")
+	if err != nil {
+		return err
+	}
+	for _, file := range begun {
 		if _, err := a.h.Stat(ctx, file); err == nil {
 			return fmt.Errorf("%s: %w: someone is in the middle of something there: %s exists; finish that first", g.title(), ErrChanged, file)
 		}

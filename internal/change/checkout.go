@@ -119,20 +119,46 @@ func (a *gitAct) gitWrites(ctx context.Context, args ...string) error {
 
 // ref is the branch that is checked out, "" if HEAD is detached.
 func (a *gitAct) ref(ctx context.Context) (string, error) {
-	// It prints HEAD if that is no symbolic reference.
 	ref, err := a.git(ctx, nil, "rev-parse", "--symbolic-full-name", "HEAD")
-	if ref == "HEAD" {
-		ref = ""
-	}
-	return ref, err
+	return refOf(ref), err
 }
 
-func (a *gitAct) gitPath(ctx context.Context, name string) (string, error) {
-	p, err := a.git(ctx, nil, "rev-parse", "--git-path", name)
-	if err == nil && !path.IsAbs(p) {
-		p = path.Join(a.c.Git.Dir, p)
+// refOf is the branch that git rev-parse --symbolic-full-name HEAD tells: it prints
+// HEAD if that is no symbolic reference.
+func refOf(printed string) string {
+	if printed == "HEAD" {
+		return ""
 	}
-	return p, err
+	return printed
+}
+
+// gitPaths are where git keeps files of its own.
+func (a *gitAct) gitPaths(ctx context.Context, names ...string) ([]string, error) {
+	out, err := a.git(ctx, nil, append([]string{"rev-parse"}, pathsOf(names)...)...)
+	if err != nil {
+		return nil, err
+	}
+	return a.inCheckout(strings.Split(out, "\n")), nil
+}
+
+// pathsOf are the arguments by which git rev-parse prints where the files are, one
+// a line.
+func pathsOf(names []string) []string {
+	var args []string
+	for _, name := range names {
+		args = append(args, "--git-path", name)
+	}
+	return args
+}
+
+// inCheckout makes paths absolute that git printed.
+func (a *gitAct) inCheckout(paths []string) []string {
+	for i, p := range paths {
+		if !path.IsAbs(p) {
+			paths[i] = path.Join(a.c.Git.Dir, p)
+		}
+	}
+	return paths
 }
 
 // dirty lists files that are not as committed; untracked is git status's
@@ -162,42 +188,47 @@ func statusFiles(out string) []string {
 
 func (a *gitAct) standing(ctx context.Context) (standing, error) {
 	var s standing
-	var err error
-	if s.head, err = a.git(ctx, nil, "rev-parse", "--verify", "HEAD"); err != nil {
+	// One git tells all: over SSH each is a round trip, and there are many looks.
+	out, err := a.git(ctx, nil, append([]string{"rev-parse", "HEAD", "--symbolic-full-name", "HEAD"}, pathsOf(a.lockNames())...)...)
+	if err != nil {
 		return s, err
 	}
-	if s.ref, err = a.ref(ctx); err != nil {
+	lines := strings.Split(out, "\n")
+	if len(lines) < 3 {
+		return s, fmt.Errorf("%s: git rev-parse printed %q", a.subject(), out)
+	}
+	s.head, s.ref = lines[0], refOf(lines[1])
+	if s.locks, err = a.there(ctx, a.inCheckout(lines[2:])); err != nil {
 		return s, err
 	}
 	if s.branch, err = a.git(ctx, nil, "for-each-ref", "--format=%(objectname)", a.c.Git.Branch); err != nil {
 		return s, err
 	}
-	if s.dirty, err = a.dirty(ctx, "all"); err != nil {
-		return s, err
-	}
-	s.locks, err = a.locks(ctx)
+	s.dirty, err = a.dirty(ctx, "all")
 	return s, err
 }
 
-// locks lists those of git's locks that are there: what a checkout or a removed
-// branch writes under.
+// lockNames are git's locks: what a checkout or a removed branch writes under.
+func (a *gitAct) lockNames() []string {
+	return []string{"index.lock", "HEAD.lock", "packed-refs.lock", a.c.Git.Branch + ".lock"}
+}
+
+// locks lists those that are there.
 func (a *gitAct) locks(ctx context.Context) ([]string, error) {
-	args := []string{"rev-parse"}
-	for _, of := range []string{"index", "HEAD", "packed-refs", a.c.Git.Branch} {
-		args = append(args, "--git-path", of+".lock")
-	}
-	out, err := a.git(ctx, nil, args...)
+	paths, err := a.gitPaths(ctx, a.lockNames()...)
 	if err != nil {
 		return nil, err
 	}
+	return a.there(ctx, paths)
+}
+
+// there lists those of the files that exist.
+func (a *gitAct) there(ctx context.Context, paths []string) ([]string, error) {
 	var there []string
-	for lock := range strings.SplitSeq(out, "\n") {
-		if !path.IsAbs(lock) {
-			lock = path.Join(a.c.Git.Dir, lock)
-		}
-		switch _, err := a.h.Stat(ctx, lock); {
+	for _, p := range paths {
+		switch _, err := a.h.Stat(ctx, p); {
 		case err == nil:
-			there = append(there, lock)
+			there = append(there, p)
 		case !errors.Is(err, fs.ErrNotExist):
 			return nil, err
 		}

@@ -41,14 +41,14 @@ func (w *work) alter(ctx context.Context, s *session, statement string, l lockin
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("%s: %w", statement, ctx.Err())
-		case <-time.After(metadataPause):
+		case <-time.After(w.x.metadataPause):
 		}
 	}
 	switch {
 	case err == nil:
 		return nil
 	case mysqlNumber(err) == 1205:
-		return fmt.Errorf("%s: a transaction held the table through %d tries of %d s; end it (information_schema.INNODB_TRX shows it), or try when the service is quiet: %w", statement, metadataTries, metadataWait, err)
+		return fmt.Errorf("%s: a transaction held the table through %d tries of %d s; end it (information_schema.INNODB_TRX shows it), or try when the service is quiet: %w", statement, metadataTries, w.x.metadataWait, err)
 	}
 	return fmt.Errorf("%s: %w", statement, unreachable(err))
 }
@@ -57,7 +57,7 @@ func (w *work) alter(ctx context.Context, s *session, statement string, l lockin
 // server-wide max_statement_time (MariaDB) would end it half way.
 func (w *work) bounds(ctx context.Context, s *session) (undo func(), err error) {
 	names := []string{"lock_wait_timeout", "innodb_lock_wait_timeout", "max_statement_time"}
-	values := []int{metadataWait, metadataWait, 0}
+	values := []int{w.x.metadataWait, w.x.metadataWait, 0}
 	undo = func() {
 		for _, name := range names {
 			// A failure means that the server has no such variable, or that the

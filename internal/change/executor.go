@@ -98,13 +98,18 @@ type Executor struct {
 	times map[string]time.Time
 	// targets are the hosts with copies of the journal.
 	targets map[string]*target
+	// metadataWait (in seconds) and metadataPause are those of the constants;
+	// tests wait less.
+	metadataWait  int
+	metadataPause time.Duration
 }
 
 // Open takes the lease on the folder and reads its journal. ErrBusy names the
 // process that has the lease. Nothing is put back: see Pending and Recover.
 func Open(ctx context.Context, o Options) (*Executor, error) {
 	x := &Executor{options: o, hosts: map[string]host.Host{"local": host.NewLocal()},
-		pools: map[string]*sql.DB{}, controls: map[string]Controller{}, mine: map[int64]bool{}, times: map[string]time.Time{}, targets: map[string]*target{}}
+		pools: map[string]*sql.DB{}, controls: map[string]Controller{}, mine: map[int64]bool{}, times: map[string]time.Time{}, targets: map[string]*target{},
+		metadataWait: metadataWait, metadataPause: metadataPause}
 	for name, h := range o.Hosts {
 		x.hosts[name] = h
 	}

@@ -32,6 +32,9 @@ const (
 	slowly = "guard-slowly"  // how long it waits before each step
 )
 
+// The tests of guards that wait for deadlines run in parallel: they take no CPU
+// meanwhile. Each has a lab of its own.
+
 // labGuard is the guard in the test binary. The lab is found by the folder.
 func labGuard(what, dir string) error {
 	base := filepath.Dir(dir)
@@ -62,13 +65,14 @@ func labGuard(what, dir string) error {
 type guarded struct {
 	lab
 	dir, base string
+	after     time.Duration // deadline of a controller's guard that is a process of its own
 }
 
 func (l lab) guarded(t *testing.T) guarded {
 	t.Helper()
 	base, err := os.MkdirTemp(l.dir, "s")
 	must(t, err)
-	return guarded{l, l.project(t), base}
+	return guarded{l, l.project(t), base, testDeadline}
 }
 
 func (g guarded) options() Options {
@@ -121,11 +125,14 @@ func (g guarded) settled(t *testing.T, phases ...string) {
 	}))
 }
 
-// kill runs a victim that is guarded.
+// env is that of a victim that is guarded.
+func (g guarded) env() []string {
+	return []string{"KASOKU_TEST_BASE=" + g.base, "KASOKU_TEST_AFTER=" + g.after.String()}
+}
+
 func (g guarded) kill(t *testing.T, job string, step int) string {
 	t.Helper()
-	t.Setenv("KASOKU_TEST_BASE", g.base)
-	return g.lab.kill(t, g.dir, job, step)
+	return g.lab.kill(t, g.dir, job, step, g.env()...)
 }
 
 // samePast checks that the host's copy is the journal, byte for byte.
@@ -147,6 +154,7 @@ func stride() int {
 // keeping. Nobody recovers: the host puts itself back. The controller that comes
 // later takes over what the host did.
 func TestGuardPutsBack(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	l.asFound(t)
 	before := l.seen(t)
@@ -196,7 +204,8 @@ func TestGuardPutsBack(t *testing.T) {
 // TestGuardKilledAtEveryStep kills the guard as well; then recovery is left to
 // a controller.
 func TestGuardKilledAtEveryStep(t *testing.T) {
-	l := newLab(t)
+	t.Parallel()
+	l := ownLab(t)
 	l.asFound(t)
 	before := l.seen(t)
 	for step := 1; ; step += stride() {
@@ -233,7 +242,8 @@ func TestGuardKilledAtEveryStep(t *testing.T) {
 func (g guarded) stay(t *testing.T, kill bool) *exec.Cmd {
 	t.Helper()
 	c := exec.Command(os.Args[0])
-	c.Env = append(os.Environ(), "KASOKU_TEST_VICTIM=stay", "KASOKU_TEST_LAB="+g.lab.dir, "KASOKU_TEST_DIR="+g.dir, "KASOKU_TEST_BASE="+g.base)
+	c.Env = append(os.Environ(), "KASOKU_TEST_VICTIM=stay", "KASOKU_TEST_LAB="+g.lab.dir, "KASOKU_TEST_DIR="+g.dir)
+	c.Env = append(c.Env, g.env()...)
 	c.Stderr = os.Stderr
 	out, err := c.StdoutPipe()
 	must(t, err)
@@ -253,8 +263,8 @@ func (g guarded) stay(t *testing.T, kill bool) *exec.Cmd {
 // TestStoppedController: one that hangs loses its lease with its life before
 // the host is put back, and cannot go on writing.
 func TestStoppedController(t *testing.T) {
-	l := newLab(t)
-	l.asFound(t)
+	t.Parallel()
+	l := filesLab(t)
 	before := l.seen(t)
 	g := l.guarded(t)
 	c := g.stay(t, false)
@@ -292,11 +302,11 @@ func TestUnheard(t *testing.T) {
 // TestStalledTogether: a guard that was held up as long as its controller, and
 // goes on first, does not take that for the controller's silence.
 func TestStalledTogether(t *testing.T) {
-	l := newLab(t)
-	l.asFound(t)
+	t.Parallel()
+	l := filesLab(t)
 	before := l.seen(t)
 	g := l.guarded(t)
-	t.Setenv("KASOKU_TEST_AFTER", liveDeadline.String())
+	g.after = liveDeadline
 	c := g.stay(t, false)
 	guard := g.state(t).PID
 	beat := func() time.Time {
@@ -326,8 +336,8 @@ func TestStalledTogether(t *testing.T) {
 
 // TestClockJumps: the heartbeat's time is only compared with itself.
 func TestClockJumps(t *testing.T) {
-	l := newLab(t)
-	l.asFound(t)
+	t.Parallel()
+	l := filesLab(t)
 	before := l.seen(t)
 	for _, at := range []time.Time{time.Unix(0, 0), time.Now().Add(100 * 365 * 24 * time.Hour)} {
 		g := l.guarded(t)
@@ -344,8 +354,8 @@ func TestClockJumps(t *testing.T) {
 
 // TestLiveControllerIsLeftInPeace for several deadlines, while nothing happens.
 func TestLiveControllerIsLeftInPeace(t *testing.T) {
-	l := newLab(t)
-	l.asFound(t)
+	t.Parallel()
+	l := filesLab(t)
 	before := l.seen(t)
 	g := l.guarded(t)
 	x := g.open(t)
@@ -371,8 +381,8 @@ func TestLiveControllerIsLeftInPeace(t *testing.T) {
 // TestControllerComesBackMeanwhile: it waits for the guard, and does nothing
 // twice.
 func TestControllerComesBackMeanwhile(t *testing.T) {
-	l := newLab(t)
-	l.asFound(t)
+	t.Parallel()
+	l := filesLab(t)
 	before := l.seen(t)
 	g := l.guarded(t)
 	must(t, os.WriteFile(filepath.Join(g.base, slowly), []byte("60ms"), 0o600))
@@ -399,12 +409,12 @@ func TestControllerComesBackMeanwhile(t *testing.T) {
 
 // TestControllerComesBackBefore the deadline: the guard leaves the work to it.
 func TestControllerComesBackBefore(t *testing.T) {
-	l := newLab(t)
-	l.asFound(t)
+	t.Parallel()
+	l := filesLab(t)
 	before := l.seen(t)
 	g := l.guarded(t)
 	const after = 5 * testDeadline // a stall may lie between the kill and the lease
-	t.Setenv("KASOKU_TEST_AFTER", after.String())
+	g.after = after
 	g.stay(t, true)
 	x := g.open(t)
 	defer x.Close()

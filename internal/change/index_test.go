@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"kasoku/internal/host/hosttest"
 )
@@ -36,6 +37,7 @@ func TestIndexLetsOthersThrough(t *testing.T) {
 		}
 		x, err := Open(t.Context(), o)
 		must(t, err)
+		x.metadataWait, x.metadataPause = 1, 300*time.Millisecond
 		stop, done := make(chan struct{}), sync.WaitGroup{}
 		done.Go(func() {
 			for {

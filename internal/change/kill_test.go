@@ -44,16 +44,29 @@ func (l lab) everyKind() []Change {
 
 // withoutPHP is for tests that go back and forth a hundred times: PHP-FPM takes
 // a tenth of a second for each reload.
-func (l lab) withoutPHP() []Change { return l.everyKind()[:8] }
+func (l lab) withoutPHP() []Change {
+	all := l.everyKind()[:8]
+	if l.filesOnly() {
+		return append(all[:3], all[7])
+	}
+	return all
+}
 
 // seen is everything that must come back: files with mode, owner and time,
 // schema, variables, and what nginx runs with.
 func (l lab) seen(t *testing.T) string {
 	t.Helper()
-	out := []string{treeOf(t, l.path("conf"))}
+	if l.filesOnly() {
+		return treeOf(t, l.path("conf"))
+	}
 	answer, err := l.serves()
 	must(t, err)
-	out = append(out, "\nserves "+answer+"\n", l.ask(t, "SHOW CREATE TABLE shop.t"), "\n")
+	return l.seenBy(t, answer)
+}
+
+func (l lab) seenBy(t *testing.T, answer string) string {
+	t.Helper()
+	out := []string{treeOf(t, l.path("conf")), "\nserves " + answer + "\n", l.ask(t, "SHOW CREATE TABLE shop.t"), "\n"}
 	for _, v := range []string{"max_connections", "slow_query_log"} {
 		out = append(out, v+"="+l.ask(t, "SHOW GLOBAL VARIABLES LIKE '"+v+"'")+"\n")
 	}
@@ -64,74 +77,88 @@ func (l lab) seen(t *testing.T) string {
 // SIGKILL before the step whose number it was given.
 func victim(ctx context.Context, job string) {
 	l := lab{os.Getenv("KASOKU_TEST_LAB")}
-	o := l.options(os.Getenv("KASOKU_TEST_DIR"))
+	o := l.optionsOf(job, os.Getenv("KASOKU_TEST_DIR"))
 	if base := os.Getenv("KASOKU_TEST_BASE"); base != "" {
 		o.Target = &TargetOptions{Name: "lab", Base: base, RevertAfter: testDeadline}
 		if after, err := time.ParseDuration(os.Getenv("KASOKU_TEST_AFTER")); err == nil {
 			o.Target.RevertAfter = after
 		}
 	}
-	if setup := setups[strings.Split(job, "-")[0]]; setup != nil {
-		setup(l, &o)
-	}
 	at, _ := strconv.Atoi(os.Getenv("KASOKU_TEST_STEP"))
 	n := 0
-	counting := func(step string) {
+	k := kasoku{lab: l, options: o, step: func(step string) {
 		if n++; n == at {
 			os.Stdout.WriteString(step)
 			syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			select {}
 		}
-	}
-	fail := func(err error) {
+	}, fail: func(err error) {
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
-	}
-	var trace func(string)
-	o.Trace = func(step string) {
-		if trace != nil {
-			trace(step)
+	}}
+	k.do(ctx, job)
+}
+
+// kasoku does a job as a process does it that may end before each step.
+type kasoku struct {
+	lab
+	options Options
+	x       *Executor
+	// step is told the steps that are counted, before each.
+	step func(string)
+	// fail does not return if there is an error.
+	fail func(error)
+}
+
+func (k *kasoku) do(ctx context.Context, job string) {
+	l, fail := k.lab, k.fail
+	counting := false
+	k.options.Trace = func(step string) {
+		if counting {
+			k.step(step)
 		}
 	}
-	x, err := Open(ctx, o)
+	count := func() { counting = true }
+	x, err := Open(ctx, k.options)
 	fail(err)
+	k.x = x
 	apply := func(changes []Change) Tx {
 		tx, err := x.Apply(ctx, Intent{Title: "every kind", Changes: changes})
 		fail(err)
 		return tx
 	}
 	if do := jobs[job]; do != nil {
-		do(ctx, x, l, fail, func() { trace = counting })
+		do(ctx, x, l, fail, count)
 		fail(x.Close())
 		return
 	}
 	if plan := plans[strings.Split(job, "-")[0]]; plan != nil {
-		victimOf(ctx, x, job, plan(l), fail, func() { trace = counting })
+		victimOf(ctx, x, job, plan(l), fail, count)
 		fail(x.Close())
 		return
 	}
 	switch job {
 	case "apply":
-		trace = counting
+		count()
 		tx := apply(l.everyKind())
 		fail(x.Keep(ctx, tx.ID))
 	case "guarded":
-		trace = counting
+		count()
 		tx := apply(l.withoutPHP())
 		fail(x.Keep(ctx, tx.ID))
 	case "revert":
 		tx := apply(l.withoutPHP())
-		trace = counting
+		count()
 		fail(x.Revert(ctx, tx.ID))
 	case "undo":
 		tx := apply(l.withoutPHP())
 		fail(x.Keep(ctx, tx.ID))
-		trace = counting
+		count()
 		fail(x.Undo(ctx, tx.ID, false))
 	case "recover":
-		trace = counting
+		count()
 		_, err := x.Recover(ctx)
 		fail(err)
 	case "stay":
@@ -147,10 +174,11 @@ func victim(ctx context.Context, job string) {
 
 // kill runs a victim and returns the step before which it died, "" if it ran
 // through.
-func (l lab) kill(t *testing.T, dir, job string, step int) string {
+func (l lab) kill(t *testing.T, dir, job string, step int, env ...string) string {
 	t.Helper()
 	c := exec.Command(os.Args[0])
 	c.Env = append(os.Environ(), "KASOKU_TEST_VICTIM="+job, "KASOKU_TEST_LAB="+l.dir, "KASOKU_TEST_DIR="+dir, "KASOKU_TEST_STEP="+strconv.Itoa(step))
+	c.Env = append(c.Env, env...)
 	var errout strings.Builder
 	c.Stderr = &errout
 	out, err := c.Output()
@@ -182,44 +210,23 @@ func (l lab) recovered(t *testing.T, dir string) []Tx {
 	return x.History()
 }
 
-// reset undoes what a run-through kept.
-func (l lab) reset(t *testing.T, dir string) {
-	t.Helper()
-	x, err := Open(t.Context(), l.options(dir))
-	must(t, err)
-	defer x.Close()
-	must(t, x.UndoAll(t.Context()))
-}
-
-// TestKilledAtEveryStep kills Kasoku with SIGKILL before every single step of
-// applying, keeping, reverting and undoing changes of every kind on real
-// servers. Recovery must bring everything back, or leave what was kept.
+// TestKilledAtEveryStep kills Kasoku before every single step of applying,
+// keeping, reverting and undoing changes of every kind. Recovery must bring
+// everything back, or leave what was kept.
 func TestKilledAtEveryStep(t *testing.T) {
 	l := newLab(t)
 	l.asFound(t)
 	before := l.seen(t)
 	for _, job := range []string{"apply", "revert", "undo"} {
 		t.Run(job, func(t *testing.T) {
-			for step := 1; ; step++ {
-				dir := l.project(t)
-				name := l.kill(t, dir, job, step)
-				history := l.recovered(t, dir)
-				kept := len(history) > 0 && history[0].State == StateKept
-				if now := l.seen(t); (now == before) == kept {
-					t.Fatalf("killed before step %d (%s), then recovered (%s):\n%s\nbefore:\n%s", step, name, states(history), now, before)
-				}
-				if kept {
-					// Only a kill after the line "kept", or before "undoing".
-					if name != "" && !strings.HasSuffix(name, ".undoing") {
-						t.Fatalf("kept though killed before %s", name)
-					}
-					l.reset(t, dir)
-				}
-				if name == "" {
-					t.Logf("%d steps", step-1)
-					break
-				}
+			m := l.onPaper(t, job)
+			m.kept = func(name string) bool { // only a kill after the line "kept", or before "undoing"
+				return name == "" || strings.HasSuffix(name, ".undoing")
 			}
+			all := m.everywhere(t)
+			real := *m
+			real.options, real.seen = l.options, func() string { return l.seen(t) }
+			real.sample(t, all, 2)
 			wantEqual(t, "in the end", l.seen(t), before)
 		})
 	}
@@ -229,25 +236,17 @@ func TestKilledAtEveryStep(t *testing.T) {
 func TestRecoveryKilledAtEveryStep(t *testing.T) {
 	l := newLab(t)
 	l.asFound(t)
-	before := l.seen(t)
-	dir := l.project(t)
-	for step := 1; ; step++ {
-		// Die just before "activated", when everything is written.
-		x, err := Open(t.Context(), l.options(dir))
+	m := l.onPaper(t, "recover")
+	m.first = func(t *testing.T, o Options) { // die just before "activated", when everything is written
+		x, err := Open(t.Context(), o)
 		must(t, err)
 		_, err = x.Apply(t.Context(), Intent{Title: "every kind", Changes: l.withoutPHP()})
 		must(t, err)
 		must(t, x.Close())
-		name := l.kill(t, dir, "recover", step)
-		l.recovered(t, dir)
-		if now := l.seen(t); now != before {
-			t.Fatalf("recovery killed before step %d (%s), then repeated:\n%s\nbefore:\n%s", step, name, now, before)
-		}
-		if name == "" {
-			t.Logf("%d steps", step-1)
-			return
-		}
 	}
+	all := m.everywhere(t)
+	m.options, m.seen = l.options, func() string { return l.seen(t) }
+	m.sample(t, all, 2)
 }
 
 // limit of waiting for what a busy machine does in a second.

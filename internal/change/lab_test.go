@@ -38,7 +38,7 @@ var (
 
 func newLab(t *testing.T) lab {
 	t.Helper()
-	labOnce.Do(func() { labErr = startLab() })
+	labOnce.Do(func() { theLab, labServer, labErr = startLab() })
 	if labErr != nil {
 		t.Fatalf("start the lab: %v", labErr)
 	}
@@ -47,28 +47,57 @@ func newLab(t *testing.T) lab {
 
 func (l lab) path(name string) string { return filepath.Join(l.dir, name) }
 
-func startLab() error {
+// ownLab is one more, for a test that runs beside others.
+func ownLab(t *testing.T) lab {
+	t.Helper()
+	l, server, err := startLab()
+	t.Cleanup(func() { l.stop(server) })
+	must(t, err)
+	return l
+}
+
+// filesLab is a lab of its own with the files only, for tests of when a guard acts:
+// what it then puts back, TestGuardPutsBack shows of every kind.
+func filesLab(t *testing.T) lab {
+	t.Helper()
+	dir, err := os.MkdirTemp(memory(), "kfl")
+	must(t, err)
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	l := lab{dir}
+	must(t, os.Mkdir(l.path("conf"), 0o755))
+	must(t, os.WriteFile(l.path("conf/site.conf"), []byte(siteBefore), 0o644))
+	must(t, os.Chtimes(l.path("conf/site.conf"), long, long))
+	must(t, os.WriteFile(l.path(noServers), nil, 0o600))
+	return l
+}
+
+// noServers is a file in a lab that has none.
+const noServers = "no-servers"
+
+func (l lab) filesOnly() bool {
+	_, err := os.Stat(l.path(noServers))
+	return err == nil
+}
+
+func startLab() (l lab, server *exec.Cmd, err error) {
 	for _, program := range []string{"mariadbd", "nginx", "php-fpm8.2"} {
 		if _, err := exec.LookPath(program); err != nil {
-			return fmt.Errorf("%s is not installed: run `make deps`", program)
+			return l, nil, fmt.Errorf("%s is not installed: run `make deps`", program)
 		}
 	}
-	dir, err := os.MkdirTemp(memory(), "kch") // short: paths of sockets have 107 bytes
-	if err != nil {
-		return err
+	if l.dir, err = os.MkdirTemp(memory(), "kch"); err != nil { // short: paths of sockets have 107 bytes
+		return l, nil, err
 	}
-	theLab = lab{dir}
-	if err := os.Chmod(dir, 0o755); err != nil {
-		return err
+	if err := os.Chmod(l.dir, 0o755); err != nil {
+		return l, nil, err
 	}
-	l := theLab
 	if err := hosttest.MariaDBData(l.path("data"), "", "8M"); err != nil {
-		return err
+		return l, nil, err
 	}
-	if err := l.startMariaDB(); err != nil {
-		return err
+	if server, err = l.startMariaDB(); err != nil {
+		return l, server, err
 	}
-	return l.write()
+	return l, server, l.write()
 }
 
 // memory is a folder without a disk, if there is one: these tests kill
@@ -129,20 +158,20 @@ func (l lab) fpm(args ...string) []string {
 	return append([]string{"php-fpm8.2", "--allow-to-run-as-root", "-n", "-y", l.path("fpm.conf")}, args...)
 }
 
-func (l lab) startMariaDB() error {
+func (l lab) startMariaDB() (*exec.Cmd, error) {
 	log, err := os.OpenFile(l.path("mariadb.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer log.Close()
-	labServer = exec.Command("mariadbd", "--no-defaults", "--user=root", "--datadir="+l.path("data"), "--socket="+l.path("db.sock"),
+	server := exec.Command("mariadbd", "--no-defaults", "--user=root", "--datadir="+l.path("data"), "--socket="+l.path("db.sock"),
 		"--skip-networking", "--pid-file="+l.path("db.pid"), "--innodb-buffer-pool-size=16M", "--innodb-buffer-pool-chunk-size=2M",
 		"--innodb-log-file-size=8M", "--key-buffer-size=1M", "--performance-schema=OFF")
-	labServer.Stdout, labServer.Stderr = log, log
-	if err := labServer.Start(); err != nil {
-		return err
+	server.Stdout, server.Stderr = log, log
+	if err := server.Start(); err != nil {
+		return nil, err
 	}
-	return await.Until(func() error {
+	return server, await.Until(func() error {
 		db, err := l.db(context.Background())
 		if err == nil {
 			db.Close()
@@ -151,20 +180,20 @@ func (l lab) startMariaDB() error {
 	})
 }
 
-func stopLab() {
-	if theLab.dir == "" {
+func (l lab) stop(server *exec.Cmd) {
+	if l.dir == "" {
 		return
 	}
 	for _, name := range []string{"nginx.pid", "fpm.pid"} {
-		if pid, err := theLab.pid(name); err == nil {
+		if pid, err := l.pid(name); err == nil {
 			syscall.Kill(pid, syscall.SIGTERM)
 		}
 	}
-	if labServer != nil && labServer.Process != nil {
-		labServer.Process.Kill()
-		labServer.Wait()
+	if server != nil && server.Process != nil {
+		server.Process.Kill()
+		server.Wait()
 	}
-	os.RemoveAll(theLab.dir)
+	os.RemoveAll(l.dir)
 }
 
 func (l lab) pid(name string) (int, error) {
@@ -178,7 +207,7 @@ func (l lab) pid(name string) (int, error) {
 func (l lab) db(ctx context.Context) (*sql.DB, error) {
 	c := mysql.NewConfig()
 	c.User, c.Net, c.Addr = "root", "unix", l.path("db.sock")
-	c.Logger = &mysql.NopLogger{}
+	c.Logger, c.DialFunc = &mysql.NopLogger{}, dialer(ctx)
 	connector, err := mysql.NewConnector(c)
 	if err != nil {
 		return nil, err
@@ -243,8 +272,13 @@ func (l lab) options(dir string) Options {
 	s := &stack.Stack{Services: []stack.Service{{Name: "web", Kind: stack.Nginx, TalksTo: []string{"php"}},
 		{Name: "php", Kind: stack.PHPFPM, TalksTo: []string{"db"}}, {Name: "db", Kind: stack.MariaDB}}}
 	return Options{Dir: dir, Stack: s, Hosts: map[string]host.Host{"local": host.NewLocal()},
-		Control: func(service string) (Controller, error) { return labControl{l, service}, nil },
-		DB:      func(ctx context.Context, _ string) (*sql.DB, error) { return l.db(ctx) }}
+		Control: func(service string) (Controller, error) {
+			if l.filesOnly() {
+				return nothing{}, nil
+			}
+			return labControl{l, service}, nil
+		},
+		DB: func(ctx context.Context, _ string) (*sql.DB, error) { return l.db(ctx) }}
 }
 
 // labControl controls the lab's servers.

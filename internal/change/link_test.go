@@ -49,7 +49,7 @@ func TestLinks(t *testing.T) {
 	l := lab{dir}
 	before := seenLinks(t, dir)
 	for _, job := range []string{"link-apply", "link-revert"} {
-		t.Logf("%s: %d steps", job, killedEverywhere(t, l, job, func() string { return seenLinks(t, dir) }))
+		killedEverywhere(t, l, job, func() string { return seenLinks(t, dir) })
 	}
 	wantEqual(t, "links", seenLinks(t, dir), before)
 	for _, c := range linkPlan(dir) {

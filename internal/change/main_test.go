@@ -2,6 +2,7 @@ package change
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"testing"
@@ -20,8 +21,10 @@ func TestMain(m *testing.M) {
 		victim(context.Background(), job)
 		return
 	}
+	flag.Parse()
+	_ = flag.Set("test.parallel", "10") // those tests wait; see guard_test.go
 	code := m.Run()
-	stopLab()
+	theLab.stop(labServer)
 	if packageBase != "" {
 		os.RemoveAll(packageBase)
 	}

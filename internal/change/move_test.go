@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -69,7 +70,7 @@ func newMove(t *testing.T) lab {
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	tcp := fmt.Sprintf("127.0.0.1:%d", hosttest.FreePort(t))
 	must(t, os.WriteFile(l.path("tcp"), []byte(tcp), 0o644))
-	must(t, os.WriteFile(l.path("a.php"), []byte("<?php usleep(3000); echo 'ok';"), 0o644))
+	must(t, os.WriteFile(l.path("a.php"), []byte("<?php usleep(10000); echo 'ok';"), 0o644))
 	for i, name := range []string{"fpm.conf", "nginx.conf"} {
 		must(t, os.WriteFile(l.path(name), []byte([]string{l.fpmConf(tcp), l.webConf(tcp)}[i]), 0o644))
 		must(t, os.Chtimes(l.path(name), long, long))
@@ -191,7 +192,8 @@ func (v *visitors) stop(t *testing.T) {
 }
 
 // TestMoveToSocket moves a live connection there and back without one refused
-// request, then kills Kasoku before every step, also without one.
+// request, then ends Kasoku before every step, on paper, and kills it before some,
+// also without one.
 func TestMoveToSocket(t *testing.T) {
 	l := newMove(t)
 	o := l.options(l.project(t))
@@ -221,11 +223,114 @@ func TestMoveToSocket(t *testing.T) {
 	wantEqual(t, "order", strings.Join(order, " "), "activate.php activate.web activate.php undo.activate.php undo.activate.web undo.activate.php")
 
 	for _, job := range []string{"move-apply", "move-revert"} {
+		all := onPaperMove(t, job, tcp).everywhere(t)
 		v := l.visit()
-		t.Logf("%s: %d steps", job, killedEverywhere(t, l, job, seen))
+		l.matrix(job, seen).sample(t, all, 2)
 		v.stop(t)
 	}
 }
+
+// paperMove is nginx in front of PHP-FPM on paper: what each has read of its file,
+// and whether one would have refused a request.
+type paperMove struct {
+	lab
+	endpoints []string
+	listeners map[string]net.Listener
+	client    string
+	refused   []string
+}
+
+var passes = regexp.MustCompile(`fastcgi_pass (?:unix:)?([^;]*);`)
+
+// onPaperMove is the matrix of a job of moving that connection. A request that
+// would be refused at any moment fails the test.
+func onPaperMove(t *testing.T, job, tcp string) *matrix {
+	t.Helper()
+	dir, err := os.MkdirTemp(memory(), "kmp")
+	must(t, err)
+	p := &paperMove{lab: lab{dir}, listeners: map[string]net.Listener{}}
+	for name, text := range map[string]string{"tcp": tcp, "fpm.conf": p.fpmConf(tcp), "nginx.conf": p.webConf(tcp)} {
+		must(t, os.WriteFile(p.path(name), []byte(text), 0o644))
+		must(t, os.Chtimes(p.path(name), long, long))
+	}
+	must(t, p.reload("php"))
+	must(t, p.reload("web"))
+	t.Cleanup(func() {
+		for _, l := range p.listeners {
+			l.Close()
+		}
+		os.RemoveAll(dir)
+		if len(p.refused) > 0 {
+			t.Errorf("%s: requests are refused: %s", job, strings.Join(p.refused, "; "))
+		}
+	})
+	m := p.matrix(job, func() string {
+		return content(t, p.path("fpm.conf")) + content(t, p.path("nginx.conf")) + fmt.Sprint(p.endpoints, p.client)
+	})
+	m.options = func(dir string) Options {
+		o := p.lab.options(dir)
+		o.Control = func(service string) (Controller, error) { return paperMoveControl{p, service}, nil }
+		return o
+	}
+	return m
+}
+
+func (p *paperMove) reload(service string) error {
+	if service == "web" {
+		b, err := os.ReadFile(p.path("nginx.conf"))
+		if err != nil {
+			return err
+		}
+		p.client = passes.FindStringSubmatch(string(b))[1]
+	} else {
+		b, err := os.ReadFile(p.path("fpm.conf"))
+		if err != nil {
+			return err
+		}
+		p.endpoints = nil
+		for _, m := range listens.FindAllStringSubmatch(string(b), -1) {
+			p.endpoints = append(p.endpoints, m[1])
+		}
+		if err := p.listen(); err != nil {
+			return err
+		}
+	}
+	if p.client != "" && !slices.Contains(p.endpoints, p.client) {
+		p.refused = append(p.refused, fmt.Sprintf("nginx asks %s, PHP-FPM is at %v", p.client, p.endpoints))
+	}
+	return nil
+}
+
+// listen at the sockets among the endpoints, and at no other.
+func (p *paperMove) listen() error {
+	for e, l := range p.listeners {
+		if !slices.Contains(p.endpoints, e) {
+			l.Close()
+			delete(p.listeners, e)
+		}
+	}
+	for _, e := range p.endpoints {
+		if p.listeners[e] != nil || !strings.HasPrefix(e, "/") {
+			continue
+		}
+		l, err := net.Listen("unix", e)
+		if err != nil {
+			return err
+		}
+		p.listeners[e] = l
+	}
+	return nil
+}
+
+type paperMoveControl struct {
+	*paperMove
+	service string
+}
+
+func (c paperMoveControl) Check(context.Context) error       { return nil }
+func (c paperMoveControl) Reload(context.Context) error      { return c.reload(c.service) }
+func (c paperMoveControl) Restart(context.Context) error     { return errors.New("not asked for") }
+func (c paperMoveControl) WaitHealthy(context.Context) error { return nil }
 
 // TestNextPhaseWaits: a client is not led to a socket that nobody listens at,
 // although the service answers at all endpoints that it is known by.

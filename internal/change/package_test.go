@@ -293,7 +293,7 @@ func TestPackageKilledAtEveryStep(t *testing.T) {
 	}
 	l, o := packageLab(t)
 	for _, job := range []string{"pkginstall-apply", "pkgupgrade-apply", "pkgremove-revert"} {
-		t.Logf("%s: %d steps", job, killedEverywhere(t, l, job, func() string { return o.seenPackages(t) }))
+		killedEverywhere(t, l, job, func() string { return o.seenPackages(t) })
 	}
 }
 

@@ -3,7 +3,6 @@ package change
 import (
 	"context"
 	"strings"
-	"testing"
 )
 
 // Plans of further kinds that victim carries out, by the first word of its job,
@@ -32,41 +31,11 @@ func victimOf(ctx context.Context, x *Executor, job string, plan []Change, fail 
 	fail(x.Revert(ctx, tx.ID))
 }
 
-// killedEverywhere kills a job before every step, recovers, and compares what
-// seen tells. It returns how many steps there are.
-func killedEverywhere(t *testing.T, l lab, job string, seen func() string) int {
-	t.Helper()
-	before := seen()
-	options := func(dir string) Options {
-		o := l.options(dir)
-		if setup := setups[strings.Split(job, "-")[0]]; setup != nil {
-			setup(l, &o)
-		}
-		return o
+// optionsOf are those of a job on the lab, with the .kasoku folder dir.
+func (l lab) optionsOf(job, dir string) Options {
+	o := l.options(dir)
+	if setup := setups[strings.Split(job, "-")[0]]; setup != nil {
+		setup(l, &o)
 	}
-	for step := 1; ; step++ {
-		dir := l.project(t)
-		name := l.kill(t, dir, job, step)
-		x, err := Open(t.Context(), options(dir))
-		must(t, err)
-		if _, err := x.Recover(t.Context()); err != nil {
-			t.Fatalf("killed before step %d (%s): recover: %v", step, name, err)
-		}
-		if drift, err := x.Verify(t.Context()); err != nil || len(drift) > 0 {
-			t.Fatalf("killed before step %d (%s): drift %v, %v", step, name, drift, err)
-		}
-		history := x.History()
-		kept := len(history) > 0 && history[0].State == StateKept
-		if now := seen(); (now == before) == kept {
-			t.Fatalf("killed before step %d (%s), then recovered (%s):\n%s\nbefore:\n%s", step, name, states(history), now, before)
-		}
-		if kept {
-			must(t, x.UndoAll(t.Context()))
-			wantEqual(t, "undone", seen(), before)
-		}
-		must(t, x.Close())
-		if name == "" {
-			return step - 1
-		}
-	}
+	return o
 }

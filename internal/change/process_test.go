@@ -2,6 +2,7 @@ package change
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"strings"
@@ -121,14 +122,81 @@ func TestProcesses(t *testing.T) {
 	}
 }
 
+// TestProcessesKilledAtEveryStep: memcached takes a second to end, so that most of
+// the steps are those of a service on paper.
 func TestProcessesKilledAtEveryStep(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes some seconds; TestProcesses is the short one")
 	}
 	l, _, seen := cacheLab(t)
 	for _, job := range []string{"variant-apply", "variant-revert"} {
-		t.Logf("%s: %d steps", job, killedEverywhere(t, l, job, seen))
+		p := &paperCache{runs: stack.Main}
+		m := l.matrix(job, p.seen)
+		m.options = func(dir string) Options {
+			o := l.optionsOf(job, dir)
+			o.Control = func(string) (Controller, error) { return &paperVariant{p, stack.Main}, nil }
+			o.Variant = func(_, name string) (Starter, error) { return &paperVariant{p, name}, nil }
+			return o
+		}
+		all := m.everywhere(t)
+		real := l.matrix(job, seen)
+		real.sample(t, all, 1)
 	}
+}
+
+// paperCache is the service on paper: one implementation at a time has its address.
+type paperCache struct{ runs string }
+
+func (p *paperCache) seen() string {
+	out := []string{}
+	for _, name := range []string{stack.Main, "other"} {
+		state := stack.Stopped
+		if p.runs == name {
+			state = stack.Running
+		}
+		out = append(out, name+" "+string(state))
+	}
+	return strings.Join(out, ", ")
+}
+
+// paperVariant is one implementation of it.
+type paperVariant struct {
+	*paperCache
+	name string
+}
+
+func (v *paperVariant) Start(context.Context) error {
+	if v.runs != "" && v.runs != v.name {
+		return errors.New("bind: address already in use")
+	}
+	v.runs = v.name
+	return nil
+}
+
+func (v *paperVariant) Stop(context.Context) error {
+	if v.runs == v.name {
+		v.runs = ""
+	}
+	return nil
+}
+
+func (v *paperVariant) State(context.Context) (stack.State, error) {
+	if v.runs == v.name {
+		return stack.Running, nil
+	}
+	return stack.Stopped, nil
+}
+
+// Nothing is reloaded or restarted: one is stopped, the other started.
+func (v *paperVariant) Check(context.Context) error   { return nil }
+func (v *paperVariant) Reload(context.Context) error  { return errors.New("not asked for") }
+func (v *paperVariant) Restart(context.Context) error { return errors.New("not asked for") }
+
+func (v *paperVariant) WaitHealthy(context.Context) error {
+	if v.runs == "" {
+		return errors.New("connection refused")
+	}
+	return nil
 }
 
 // Lacking: who may not restart a service may not have another implementation

@@ -1,9 +1,11 @@
 package change
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"kasoku/internal/stack"
@@ -301,7 +303,9 @@ func (u *putback) verify(ctx context.Context) {
 			}
 		}
 	}
-	for _, p := range oldest {
+	// In one order always, so that what fails is told in one order.
+	all := slices.SortedFunc(maps.Values(oldest), func(p, q pending) int { return cmp.Or(cmp.Compare(q.t.ID, p.t.ID), q.i-p.i) })
+	for _, p := range all {
 		if len(u.errs[p.t.ID]) > 0 && !p.t.progress[p.i].restored {
 			continue // it is known not to be back
 		}

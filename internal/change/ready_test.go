@@ -154,6 +154,6 @@ func TestReadyKilledAtEveryStep(t *testing.T) {
 	must(t, os.WriteFile(l.path("archive"), b, 0o600))
 	must(t, x.Close())
 	for _, job := range []string{"ready-apply", "ready-revert"} {
-		t.Logf("%s: %d steps", job, killedEverywhere(t, l, job, func() string { return treeOf(t, l.path("app")) }))
+		killedEverywhere(t, l, job, func() string { return treeOf(t, l.path("app")) })
 	}
 }

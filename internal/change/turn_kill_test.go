@@ -82,35 +82,24 @@ func (p twoDBs) rebooted(t *testing.T) {
 // between, and recovers.
 func (p twoDBs) killed(t *testing.T, job string, between ...func()) {
 	t.Helper()
-	before := p.seen(t)
-	l := lab(p)
-	for step := 1; ; step++ {
-		dir := l.project(t)
-		name := l.kill(t, dir, job, step)
+	m := lab(p).matrix(job, func() string { return p.seen(t) })
+	m.between = func() {
 		for _, do := range between {
 			do()
 		}
-		x, err := Open(t.Context(), p.options(dir))
-		must(t, err)
-		if _, err := x.Recover(t.Context()); err != nil {
-			t.Fatalf("killed before step %d (%s): recover: %v", step, name, err)
-		}
-		history := x.History()
-		kept := len(history) > 0 && history[0].State == StateKept
-		if now := p.seen(t); (now == before) == kept {
-			t.Fatalf("killed before step %d (%s), then recovered (%s):\n%s\nbefore:\n%s", step, name, states(history), now, before)
-		}
-		if drift, err := x.Verify(t.Context()); err != nil || len(drift) > 0 {
-			t.Fatalf("killed before step %d (%s): drift %v, %v", step, name, drift, err)
-		}
-		must(t, x.UndoAll(t.Context()))
-		wantEqual(t, "undone", p.seen(t), before)
-		must(t, x.Close())
-		if name == "" {
-			t.Logf("%s: %d steps", job, step-1)
-			return
-		}
 	}
+	switch job {
+	case "moved-undo": // half a second of both servers for each step
+		m.thinned(3)
+	case "grown-undo": // not where that one ends
+		if m.thinned(3); m.every > 1 {
+			m.from = 1 + m.from%3
+		}
+	case "failing-undo":
+		m.thinned(4)
+	}
+	all := m.everywhere(t)
+	m.sample(t, all, 1)
 }
 
 // TestDatabasesKilledAtEveryStep: wherever Kasoku is killed while it copies a

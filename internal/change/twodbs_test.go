@@ -93,7 +93,7 @@ func (p twoDBs) db(ctx context.Context, name string) (*sql.DB, error) {
 
 func (twoDBs) login(ctx context.Context, user, password, network, address string) (*sql.DB, error) {
 	c := mysql.NewConfig()
-	c.User, c.Passwd, c.Net, c.Addr, c.Logger, c.Timeout = user, password, network, address, &mysql.NopLogger{}, 5*time.Second
+	c.User, c.Passwd, c.Net, c.Addr, c.Logger, c.Timeout, c.DialFunc = user, password, network, address, &mysql.NopLogger{}, 5*time.Second, dialer(ctx)
 	connector, err := mysql.NewConnector(c)
 	if err != nil {
 		return nil, err
@@ -234,7 +234,7 @@ func (p twoDBs) write(t *testing.T, from int) *writers {
 					delete(pools, name)
 				}
 			}
-			time.Sleep(time.Millisecond)
+			time.Sleep(5 * time.Millisecond) // some writes between two of Kasoku's statements
 		}
 	}()
 	return w

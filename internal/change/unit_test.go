@@ -161,7 +161,7 @@ func TestUnitKilledAtEveryStep(t *testing.T) {
 	}
 	l, o := unitLab(t)
 	for _, job := range []string{"unitoff-apply", "unitmask-revert", "uniton-apply"} {
-		t.Logf("%s: %d steps", job, killedEverywhere(t, l, job, func() string { return o.seenUnits(t) }))
+		killedEverywhere(t, l, job, func() string { return o.seenUnits(t) })
 	}
 }
 
@@ -242,6 +242,6 @@ func TestPrograms(t *testing.T) {
 		return // each call of supervisorctl takes a second
 	}
 	for _, job := range []string{"program-apply"} {
-		t.Logf("%s: %d steps", job, killedEverywhere(t, l, job, func() string { return strings.TrimPrefix(seen(), "broken FATAL, ") }))
+		killedEverywhere(t, l, job, func() string { return strings.TrimPrefix(seen(), "broken FATAL, ") })
 	}
 }

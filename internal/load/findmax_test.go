@@ -86,7 +86,7 @@ func TestFindMaxOnANoisyService(t *testing.T) {
 		"limit far from the knee": {1000, 0.03, 0, 10 * time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
-			const seeds = 400
+			const seeds = 200 // each the same in every run; 10 misses are allowed
 			within, most, total, confirmed := 0, 0, 0, 0
 			for seed := range uint64(seeds) {
 				q := &queue{mu: c.mu, noise: c.noise, rng: rand.New(rand.NewPCG(seed, 7))}

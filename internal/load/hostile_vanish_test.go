@@ -42,11 +42,15 @@ func listenAt(t *testing.T, network, address string) (l net.Listener) {
 // A server that goes away and comes back: errors meanwhile, right answers
 // before and after, on TCP and on a unix socket.
 func TestServerVanishes(t *testing.T) {
+	var all sync.WaitGroup // they mostly wait
 	for _, network := range []string{"tcp", "unix"} {
-		t.Run(network, func(t *testing.T) {
-			everyLoad(t, func(t *testing.T, e Engine, users int) { vanish(t, network, e, users) })
+		all.Go(func() {
+			t.Run(network, func(t *testing.T) {
+				everyLoad(t, func(t *testing.T, e Engine, users int) { vanish(t, network, e, users) })
+			})
 		})
 	}
+	all.Wait()
 	noUsersLeft(t)
 }
 
@@ -72,7 +76,7 @@ func vanish(t *testing.T, network string, e Engine, users int) {
 	}
 	s.serve(l)
 	t.Cleanup(s.end)
-	o := Options{Scenario: hostileScenario(t, resting, 10*time.Second), URL: url, Workload: users, Engine: e, Warmup: -1, Window: 5 * time.Second}
+	o := Options{Scenario: hostileScenario(t, resting, 10*time.Second), URL: url, Workload: users, Engine: e, Warmup: -1, Window: 3 * time.Second}
 	// Progress comes each 250 ms: gone with the first call, back with the third.
 	calls := 0
 	var gone time.Time
