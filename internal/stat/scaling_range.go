@@ -2,8 +2,6 @@ package stat
 
 import (
 	"math"
-
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // Range is an interval; High may be +Inf.
@@ -30,7 +28,7 @@ func (f *ScalingFit) reach(level float64) float64 {
 }
 
 func (f *ScalingFit) student(level float64) float64 {
-	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(f.DF)}.Quantile((1 + level) / 2)
+	return studentQuantile(f.DF, (1+level)/2)
 }
 
 // variance of one measurement's logarithm; points that lie on a curve by chance

@@ -83,10 +83,10 @@ func (t TTest) Lower(level float64) float64 { return t.Mean - t.quantile(level)*
 // one-sided level p, if their deviation stays what it was.
 func (t TTest) Detectable(n int, p float64) float64 {
 	sd := t.SE * math.Sqrt(float64(t.N))
-	q := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(n - 2*cut(n) - 1)}.Quantile(1 - p)
+	q := studentQuantile(n-2*cut(n)-1, 1-p)
 	return q * sd / math.Sqrt(float64(n))
 }
 
 func (t TTest) quantile(level float64) float64 {
-	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(t.DF)}.Quantile(level)
+	return studentQuantile(t.DF, level)
 }
