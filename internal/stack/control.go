@@ -195,6 +195,11 @@ func (c *Controller) PIDs(ctx context.Context) ([]int, error) {
 func (c *Controller) family(ctx context.Context) ([]identity, error) {
 	for n := 0; ; n++ {
 		roots, err := c.roots(ctx)
+		// A master that executes itself anew (HAProxy's, right after its start) has no
+		// command line for a moment.
+		if errors.Is(err, ErrNotRunning) && n == 0 {
+			roots, err = []identity{{}}, nil
+		}
 		if err != nil {
 			return nil, err
 		}
