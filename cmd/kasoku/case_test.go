@@ -264,7 +264,7 @@ func (c *theCase) shorten() {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	s := strings.Replace(string(b), "warmup: 1s", "warmup: 200ms", 1)
+	s := strings.NewReplacer("warmup: 1s", "warmup: 200ms", "duration: 5s", "duration: 1s").Replace(string(b))
 	if err := os.WriteFile(p, []byte(s), 0o644); err != nil {
 		c.t.Fatal(err)
 	}

@@ -19,9 +19,9 @@ import (
 
 // TestWholeStory takes one service through everything a user does, with secrets in
 // every place that a real stack keeps them: what somebody proposes is kept, a
-// session finds what is left, it is reported, exported and read by an agent and in
-// a browser, and everything goes back. Then it looks for each secret in all that
-// Kasoku wrote, said and started.
+// session finds what is left, is watched in a browser, interrupted and taken up again,
+// it is reported, exported and read by an agent and in a browser, and everything goes
+// back. Then it looks for each secret in all that Kasoku wrote, said and started.
 func TestWholeStory(t *testing.T) {
 	c := startCase(t)
 	c.shorten()
@@ -36,8 +36,15 @@ func TestWholeStory(t *testing.T) {
 	s.do(ok, "undo", "--all")
 	c.same(found, "after what was tried is undone")
 
-	// A session finds that index by itself.
-	out = s.do(ok, "tune", "--budget", "15m", "--target", "1.3", "-d", "1s", "--json")
+	// A session finds that index by itself. It is interrupted and taken up again.
+	seen := c.looksOn(s)
+	if t.Failed() {
+		return // what follows waits for long
+	}
+	out = s.do(ok, "tune", "--budget", "8m", "--target", "1.3", "-d", "1s", "--json")
+	if seen && !strings.Contains(s.said[len(s.said)-1], "Take up session") {
+		t.Errorf("the session was not taken up:\n%s", s.said[len(s.said)-1])
+	}
 	m := decode[report.Model](t, out)
 	if m.Session.State != "done" || len(m.Kept()) == 0 || m.Score.Factor < 1.3 {
 		t.Fatalf("session %+v", m.Session)
@@ -68,6 +75,7 @@ func TestWholeStory(t *testing.T) {
 	s.said = append(s.said, c.browse()...)
 
 	// Everything back, hash for hash.
+	c.putsBack()
 	s.do(ok, "undo", "--all")
 	c.same(found, "after undo --all")
 	s.do(ok, "verify")
@@ -77,11 +85,18 @@ func TestWholeStory(t *testing.T) {
 		t.Errorf("as found %.1f, after undo %.1f points/s", m.Session.AsFound, again.Scored.Score)
 	}
 
+	c.triesWatched(s)
+	c.same(found, "after a try that was looked at")
+
 	// A wrong password and a database that is away: errors tell no secret.
 	c.must(exec.Command("sh", "-c", "kill $(cat "+filepath.Join(c.dir, "run/mariadb/mariadb.pid")+")"))
 	s.do([]int{ui.Target, ui.NeedsRecovery, ui.Failure}, "run", "-d", "500ms")
 	s.said = append(s.said, c.agentHears(s.secrets)...)
-	s.ends(".kasoku", "r.html", "r.md", "r.json", "exported", "probe")
+	files := []string{".kasoku", "r.html", "r.md", "r.json", "exported", "probe"}
+	if seen {
+		files = append(files, "live.html", "live.json")
+	}
+	s.ends(files...)
 }
 
 // keepsATry proposes the index that is left together with a patch whose context holds secrets. It

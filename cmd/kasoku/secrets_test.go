@@ -57,10 +57,13 @@ func (s *spy) heard(what, out, errs string) {
 	s.said = append(s.said, "stdout of "+what, out, "stderr of "+what, errs)
 }
 
+// env is what the stack's logins need.
+func (s *spy) env() []string { return []string{"PLANTED_REDIS=" + s.secrets["redis"].text} }
+
 // do runs kasoku, which is to end with one of the codes, and returns what it says.
 func (s *spy) do(codes []int, args ...string) string {
 	s.c.t.Helper()
-	code, out, errs := s.c.runEnv([]string{"PLANTED_REDIS=" + s.secrets["redis"].text}, args...)
+	code, out, errs := s.c.runEnv(s.env(), args...)
 	s.heard(fmt.Sprint(args), out, errs)
 	if !slices.Contains(codes, code) {
 		s.c.t.Errorf("kasoku %v ended with %d\n%s\n%s", args, code, out, errs)

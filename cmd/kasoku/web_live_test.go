@@ -26,23 +26,28 @@ type watched struct {
 	cmd   *exec.Cmd
 	at    string // address, ends with "/"
 	login string // address with the token, if it was told
+	said  *strings.Builder
+	ended <-chan struct{} // nothing more is said
 }
 
 // watch starts kasoku and returns when it says where to look.
-func (c *theCase) watch(args ...string) *watched {
+func (c *theCase) watch(args ...string) *watched { return c.watchEnv(nil, args...) }
+
+func (c *theCase) watchEnv(env []string, args ...string) *watched {
 	c.t.Helper()
 	cmd := exec.Command(c.kasoku, args...)
-	cmd.Dir = c.dir
+	cmd.Dir, cmd.Env = c.dir, append(os.Environ(), env...)
 	r, w, err := os.Pipe()
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	cmd.Stderr = w
+	cmd.Stdout, cmd.Stderr = w, w
 	if err := cmd.Start(); err != nil {
 		c.t.Fatal(err)
 	}
 	w.Close()
-	x := &watched{c: c, cmd: cmd}
+	ended := make(chan struct{})
+	x := &watched{c: c, cmd: cmd, said: &strings.Builder{}, ended: ended}
 	c.t.Cleanup(func() {
 		if cmd.ProcessState == nil {
 			cmd.Process.Kill()
@@ -65,17 +70,25 @@ func (c *theCase) watch(args ...string) *watched {
 	if args[0] == "serve" && lines.Scan() {
 		_, x.login, _ = strings.Cut(lines.Text(), ": ")
 	}
-	go io.Copy(io.Discard, r) //nolint:errcheck // what it says further is not looked at
+	x.said.WriteString(strings.Join(said, "\n"))
+	go func() {
+		defer close(ended)
+		for lines.Scan() {
+			x.said.WriteString(lines.Text() + "\n")
+		}
+	}()
 	return x
 }
 
-// interrupt ends it as Ctrl-C does and returns its exit code.
+// interrupt ends it as Ctrl-C does and returns its exit code; then said is all that
+// it said.
 func (x *watched) interrupt() int {
 	x.c.t.Helper()
 	if err := x.cmd.Process.Signal(syscall.SIGINT); err != nil {
 		x.c.t.Fatal(err)
 	}
 	x.cmd.Wait()
+	<-x.ended
 	return x.cmd.ProcessState.ExitCode()
 }
 
@@ -115,41 +128,45 @@ func (c *theCase) browse() (said []string) {
 	return said
 }
 
-// TestLiveDashboard looks at a real session on the bank login in a real
-// browser while it tunes: what is tried, throughput, effect and steps that end
-// move without the page being loaded again, and so does the session's end; every
-// view is reached by its links; no page has a word on the console or an obstacle
-// for anybody. Then its report, the button that puts a change back, and a try.
-// quicken leaves an index to be found, which is kept.
-func TestLiveDashboard(t *testing.T) {
-	c := shareCase(t)
-	b := webtest.New(t)
-	c.shorten()
-	c.quicken()
-	found := c.state()
-	x := c.watch("tune", "--budget", "800s", "-d", "1s", "--quiet", "--web=127.0.0.1:0")
-	l := &liveTab{b, c, x.at}
-	l.moves()
-	l.views()
-	// Ctrl-C puts back what is tried just then; the session can be taken up again.
-	if code := x.interrupt(); code != ui.Interrupted {
-		t.Errorf("it ended with %d", code)
-	}
-	b.Until(`document.querySelector("#head .kicker").textContent.includes("interrupted") && !document.getElementById("lost").hidden`)
-	b.Said() // a connection was lost
-	l.report()
-	c.want(ui.OK, "verify")
-	if out, _ := c.want(ui.OK, "history", "--json"); !strings.Contains(out, `"interrupted"`) {
-		t.Errorf("history does not tell that it was interrupted:\n%s", out)
-	}
-	if _, errs := c.want(ui.OK, "tune", "--budget", "10s", "-d", "1s", "--no-restart", "--json"); !strings.Contains(errs, "Take up session") {
-		t.Errorf("the session was not taken up:\n%s", errs)
-	}
-	l.putsBack()
-	c.want(ui.OK, "undo", "--all")
-	c.same(found, "after it was looked at")
-	l.tries()
-	c.same(found, "after a try that was looked at")
+// looksOn looks at a session of TestWholeStory in a real browser while it tunes: what
+// is tried, throughput, effect and steps that end move without the page being loaded
+// again, and so does the session's end; every view is reached by its links; no page
+// has a word on the console or an obstacle for anybody. Ctrl-C ends it, and there is
+// its report. Without a browser it is skipped, and false.
+func (c *theCase) looksOn(s *spy) (seen bool) {
+	c.t.Run("in a browser", func(t *testing.T) {
+		own := *c
+		own.t = t
+		b := webtest.New(t)
+		x := own.watchEnv(s.env(), "tune", "--budget", "8m", "-d", "1s", "--quiet", "--web=127.0.0.1:0")
+		l := &liveTab{b, &own, x.at}
+		l.moves()
+		l.views()
+		// Ctrl-C puts back what is tried just then; the session can be taken up again.
+		if code := x.interrupt(); code != ui.Interrupted {
+			t.Errorf("it ended with %d", code)
+		}
+		s.heard("the session that is watched", "", x.said.String())
+		b.Until(`document.querySelector("#head .kicker").textContent.includes("interrupted") && !document.getElementById("lost").hidden`)
+		b.Said() // a connection was lost
+		l.report()
+		own.want(ui.OK, "verify")
+		if out, _ := own.want(ui.OK, "history", "--json"); !strings.Contains(out, `"interrupted"`) {
+			t.Errorf("history does not tell that it was interrupted:\n%s", out)
+		}
+		seen = true
+	})
+	return seen
+}
+
+// putsBack puts back what was kept by the dashboard's button, in a browser.
+func (c *theCase) putsBack() {
+	c.t.Run("put back in a browser", func(t *testing.T) {
+		own := *c
+		own.t = t
+		l := &liveTab{webtest.New(t), &own, ""}
+		l.putsBack()
+	})
 }
 
 type liveTab struct {
@@ -272,19 +289,19 @@ func (l *liveTab) putsBack() {
 	}
 }
 
-// tries: a try tells its experiment in the same way.
-func (l *liveTab) tries() {
-	l.c.t.Helper()
-	x := l.c.watch("try", "--set", "web.keepalive_timeout=31s", "-d", "500ms", "--quiet", "--web=127.0.0.1:0")
-	ctx, stop := context.WithTimeout(l.c.t.Context(), time.Minute)
+// triesWatched: a try tells its experiment in the same way.
+func (c *theCase) triesWatched(s *spy) {
+	c.t.Helper()
+	x := c.watchEnv(s.env(), "try", "--set", "web.keepalive_timeout=31s", "-d", "500ms", "--quiet", "--web=127.0.0.1:0")
+	ctx, stop := context.WithTimeout(c.t.Context(), time.Minute)
 	defer stop()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, x.at+"events", nil)
 	if err != nil {
-		l.c.t.Fatal(err)
+		c.t.Fatal(err)
 	}
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
-		l.c.t.Fatal(err)
+		c.t.Fatal(err)
 	}
 	defer res.Body.Close()
 	lines := bufio.NewScanner(res.Body)
@@ -292,10 +309,10 @@ func (l *liveTab) tries() {
 	for lines.Scan() {
 		if strings.Contains(lines.Text(), "keepalive_timeout") && strings.Contains(lines.Text(), `"trying"`) {
 			if code := x.interrupt(); code != ui.Interrupted {
-				l.c.t.Errorf("the try ended with %d", code)
+				c.t.Errorf("the try ended with %d", code)
 			}
 			return
 		}
 	}
-	l.c.t.Errorf("no event told what is tried: %v", lines.Err())
+	c.t.Errorf("no event told what is tried: %v", lines.Err())
 }
