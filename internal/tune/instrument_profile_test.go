@@ -96,7 +96,7 @@ func TestObserveProfiles(t *testing.T) {
 	l := useLab(t)
 	before := l.hash(t)
 	window := l.bench.Window
-	l.bench.noisy = false // how quiet the machine is does not matter here
+	l.bench.noisy = false                                                        // how quiet the machine is does not matter here
 	l.bench.Window, l.bench.Plain, l.bench.Unwalked = 2*time.Second, false, true // a walk takes no profiles
 	defer func() { l.bench.Window, l.bench.Unwalked = window, false }()
 	run, _, err := Observe(t.Context(), l.exec, l.bench, 0, t.Name(), quiet{})
