@@ -24,6 +24,7 @@ const (
 	needLog        = "access log"
 	needSystem     = "system counters"
 	needRequests   = "requests followed one at a time, or spans"
+	needCalls      = "requests followed one at a time, spans, or digests of statements"
 	needProfile    = "a profile of a diagnostic run"
 	needCache      = "counters of memcached, Redis or Varnish"
 )
@@ -130,19 +131,19 @@ var cacheRules = []Rule{
 }
 
 var requestRules = []Rule{
-	{"request.n+1", []string{"I04"}, needRequests, judgePattern(trace.NPlusOne)},
+	{"request.n+1", []string{"I04"}, needCalls, judgePattern(trace.NPlusOne)},
 	{"request.same-read", []string{"C08"}, needRequests, judgePattern(trace.SameRead)},
 	{"request.same-table", []string{"G15"}, needRequests, judgePattern(trace.SameTable)},
-	{"request.row-writes", []string{"C15", "I08"}, needRequests, judgePattern(trace.RowWrites)},
-	{"request.id-by-update", []string{"I03"}, needRequests, judgePattern(trace.IDByUpdate)},
+	{"request.row-writes", []string{"C15", "I08"}, needCalls, judgePattern(trace.RowWrites)},
+	{"request.id-by-update", []string{"I03"}, needCalls, judgePattern(trace.IDByUpdate)},
 	{"request.single-gets", []string{"C10"}, needRequests, judgePattern(trace.SingleGets)},
 	{"request.single-redis", []string{"C10"}, needRequests, judgePattern(trace.SingleRedis)},
 	{"request.connects", []string{"C12", "C13", "I14"}, needRequests, judgePattern(trace.RowConnects)},
 	{"request.prepare-once", []string{"I06"}, needRequests, judgePattern(trace.PrepareOnce)},
 	{"request.same-write", []string{"C09"}, needRequests, judgePattern(trace.SameWrite)},
 	{"request.calls-per-item", []string{"G15", "I11"}, needRequests, judgePattern(trace.QueriesInLoop)},
-	{"request.many-calls", []string{"C11", "I11", "I23"}, needRequests, judgeManyCalls},
-	{"request.master-data", []string{"I12", "I15", "I23", "G01"}, needRequests, judgeMasterData},
+	{"request.many-calls", []string{"C11", "I11", "I23"}, needCalls, judgeManyCalls},
+	{"request.master-data", []string{"I12", "I15", "I23", "G01"}, needCalls, judgeMasterData},
 }
 
 // profileMeasures are what each of profileSigns stands for.
