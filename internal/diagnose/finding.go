@@ -96,3 +96,12 @@ type Diagnosis struct {
 	// Next are the resources by the throughput that each allows, least first.
 	Next []Next `json:"next,omitempty"`
 }
+
+// Doubt says, wherever a number of the diagnosis is shown, that the run which all of
+// them come from is no evidence, and why.
+func (d *Diagnosis) Doubt(why string) {
+	d.BindsText = "unsure, as the run is no evidence (" + why + "): " + d.BindsText
+	for i := range d.Findings {
+		d.Findings[i].Formula = "of a run that is no evidence: " + d.Findings[i].Formula
+	}
+}

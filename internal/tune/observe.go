@@ -65,7 +65,16 @@ func Observe(ctx context.Context, exec *change.Executor, b *Bench, workload int,
 		return nil, nil, err
 	}
 	run.Diagnosis.Reference = reference
+	doubted(run)
 	return run, snap, b.Store.SaveRun(run)
+}
+
+// doubted marks a diagnosis whose numbers are all of a run that is no evidence. Where
+// throughput and CPU are of a fit scored run, the counts of this one may stand.
+func doubted(run *store.Run) {
+	if run.Unfit != "" && run.Diagnosis.Reference == 0 {
+		run.Diagnosis.Doubt(run.Unfit)
+	}
 }
 
 // askAgain asks for the run's files, pages and health checks as strangers

@@ -1,12 +1,31 @@
 package tune
 
 import (
+	"strings"
 	"testing"
 
+	"kasoku/internal/diagnose"
 	"kasoku/internal/evidence"
 	"kasoku/internal/load"
 	"kasoku/internal/store"
 )
+
+// A diagnosis of a run that is no evidence says so wherever a number of it is shown.
+func TestDoubtTravels(t *testing.T) {
+	for _, c := range []struct {
+		unfit     string
+		reference int64
+		want      bool
+	}{{"processes outside the stack used 66 % of the CPU", 0, true}, {"processes outside the stack used 66 % of the CPU", 7, false}, {"", 0, false}} {
+		d := &diagnose.Diagnosis{BindsText: "CPU is full", Findings: []diagnose.Finding{{Formula: "2 CPUs / 1 ms"}}, Reference: c.reference}
+		doubted(&store.Run{Unfit: c.unfit, Diagnosis: d})
+		for _, text := range []string{d.BindsText, d.Findings[0].Formula} {
+			if strings.Contains(text, "no evidence") != c.want || c.want && !strings.Contains(d.BindsText, c.unfit) {
+				t.Errorf("%+v: %q", c, text)
+			}
+		}
+	}
+}
 
 // TestPagesAreOfTheirRun: counts of pages and files are parts of the requests of
 // the diagnostic run, whatever run the throughput is of.
