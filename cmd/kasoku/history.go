@@ -124,7 +124,7 @@ func historyText(w io.Writer, h historyList, loss func(string) string) error {
 			if st.Kept {
 				mark = "+"
 			}
-			fmt.Fprintf(w, "  %s %2d. %-60s %s %s\n", mark, st.Seq, st.Plan.Title, st.Verdict.Outcome, report.Effect(st.Verdict))
+			fmt.Fprintf(w, "  %s %2d. %-60s %s %s\n", mark, st.Seq, st.Plan.Title, st.Verdict.Words(), report.Effect(st.Verdict))
 		}
 	}
 	for _, r := range h.Runs {

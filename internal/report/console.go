@@ -196,7 +196,7 @@ func (p *page) furtherFindings(all []diagnose.Finding) {
 func StepText(w io.Writer, st *store.Step) error {
 	p := &page{w: w}
 	v := st.Verdict
-	p.line("%s", strings.TrimRight(fmt.Sprintf("%s: %s %s", st.Plan.Title, v.Outcome, Effect(v)), " "))
+	p.line("%s", strings.TrimRight(fmt.Sprintf("%s: %s %s", st.Plan.Title, v.Words(), Effect(v)), " "))
 	p.line("%s", v.Reason)
 	if v.Pairs > 0 {
 		p.line("baseline %s, candidate %s points/s; %d pairs, %d runs, %s%s", ui.Number(v.BaselineScore), ui.Number(v.CandidateScore), v.Pairs, v.Runs, v.Took.Round(time.Second), switching(v))

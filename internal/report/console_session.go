@@ -43,7 +43,7 @@ func SessionText(w io.Writer, m *Model) error {
 		p.line("  kept      %2d. %s   %s   %s", st.Seq, st.Plan.Title, Effect(st.Verdict), undo)
 	}
 	for _, st := range m.Rejected() {
-		p.line("  put back  %2d. %s   %s %s", st.Seq, st.Plan.Title, st.Verdict.Outcome, Effect(st.Verdict))
+		p.line("  put back  %2d. %s   %s %s", st.Seq, st.Plan.Title, st.Verdict.Words(), Effect(st.Verdict))
 	}
 	for _, r := range s.Refusals {
 		p.line("  refused       %s   %s", r.Plan.Title, r.Why)

@@ -79,7 +79,7 @@ func drawForest(steps []Step, smallest float64, l layout) string {
 		if st.Kept {
 			class = "label strong"
 		}
-		c.link(stepID(st), fmt.Sprintf("%d. %s\n%s %s\n%d pairs, %d runs\n%s", st.Seq, st.Plan.Title, v.Outcome, Effect(v), v.Pairs, v.Runs, v.Reason), func() {
+		c.link(stepID(st), fmt.Sprintf("%d. %s\n%s %s\n%d pairs, %d runs\n%s", st.Seq, st.Plan.Title, v.Words(), Effect(v), v.Pairs, v.Runs, v.Reason), func() {
 			at := top + l.row*float64(i)
 			y := l.rowY(at)
 			l.rowLabel(c, at, class, fmt.Sprintf("%d  %s", st.Seq, st.Plan.Title))

@@ -66,7 +66,7 @@ func tryHeadline(m *Model) string {
 	if s.Kept {
 		word = "kept"
 	}
-	return fmt.Sprintf("%s: %s (%s); %s.", s.Plan.Title, s.Verdict.Outcome, Effect(s.Verdict), word)
+	return fmt.Sprintf("%s: %s (%s); %s.", s.Plan.Title, s.Verdict.Words(), Effect(s.Verdict), word)
 }
 
 // StillRunning is the caveat of a session that has not ended: nobody knows it
@@ -215,5 +215,5 @@ func outcomeText(s Step) string {
 	case s.Verdict.Outcome == experiment.Improved:
 		return "improved, not kept"
 	}
-	return string(s.Verdict.Outcome)
+	return s.Verdict.Words()
 }

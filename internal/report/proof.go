@@ -69,7 +69,7 @@ func drawProof(st Step, pairs []float64, smallest float64, l layout) string {
 	for i, r := range pairs {
 		c.group(fmt.Sprintf("pair %d: %s", i+1, ui.Percent(r-1)), func() { c.circle(s.x(r), pairsY, 3.5, "pair") })
 	}
-	c.group(fmt.Sprintf("%s: %s", v.Outcome, Effect(v)), func() { drawInterval(c, s, v, effectY) })
+	c.group(fmt.Sprintf("%s: %s", v.Words(), Effect(v)), func() { drawInterval(c, s, v, effectY) })
 	return c.svg(l.class, fmt.Sprintf("Step %d: ratio of every pair of runs, and the effect %s", st.Seq, Effect(v)))
 }
 

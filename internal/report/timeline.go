@@ -69,7 +69,7 @@ func timelineMarks(m *Model) []mark {
 	for _, s := range m.Steps {
 		v := s.Verdict
 		x := mark{label: fmt.Sprintf("%d  %s", s.Seq, s.Plan.Title), score: v.CandidateScore, kept: s.Kept,
-			title: fmt.Sprintf("%d. %s\n%s: %s\n%s", s.Seq, s.Plan.Title, v.Outcome, v.Reason, Effect(v)), target: stepID(s)}
+			title: fmt.Sprintf("%d. %s\n%s: %s\n%s", s.Seq, s.Plan.Title, v.Words(), v.Reason, Effect(v)), target: stepID(s)}
 		switch {
 		case s.Kept && s.Factor > 0:
 			x.text = ui.Count(v.CandidateScore) + "  " + ui.Factor(s.Factor)

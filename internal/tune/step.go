@@ -218,7 +218,7 @@ func (t *Tuner) announce(step *store.Step) {
 	if step.Kept {
 		word = "kept"
 	}
-	text := fmt.Sprintf("%s: %s", word, v.Outcome)
+	text := fmt.Sprintf("%s: %s", word, v.Words())
 	if v.Pairs > 1 {
 		text += fmt.Sprintf(", %s (95 %%: %s to %s), %d runs, %s", ui.Percent(v.Effect), ui.Percent(v.Low), ui.Percent(v.High), v.Runs, v.Took.Round(time.Second))
 	}
