@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -28,6 +29,11 @@ type FreshReport struct {
 	// Wrong says which answers were not the application's, or were too old; at
 	// most maxWrong of them.
 	Wrong []string `json:"wrong,omitempty"`
+	// Old are the URLs of answers that were only too old, each with what was seen, and
+	// Others how many wrong answers were wrong in another way: somebody else's, or none
+	// that the application gives.
+	Old    map[string]string `json:"old,omitempty"`
+	Others int               `json:"others,omitempty"`
 }
 
 const (
@@ -51,6 +57,9 @@ type asking struct {
 	origin  []page   // what the application answered, in order
 	cached  []page   // what came without forcing it
 }
+
+// tooOld begins what is said of an answer that was right once.
+const tooOld = "what the application last answered"
 
 // askings are all that is compared: strangers, strangers who name another
 // host, directly or as a balancer would, and users.
@@ -130,6 +139,16 @@ func (a *asking) judge(maxAge time.Duration, all []*asking, r *FreshReport) {
 		if !known {
 			r.Unknown++
 		}
+		switch {
+		case why == "":
+		case strings.HasPrefix(why, tooOld):
+			if r.Old == nil {
+				r.Old = map[string]string{}
+			}
+			r.Old[a.url] = a.name + " got " + why
+		default:
+			r.Others++
+		}
 		if why != "" && len(r.Wrong) < maxWrong {
 			r.Wrong = append(r.Wrong, fmt.Sprintf("%s: %s got %s", a.url, a.name, why))
 		}
@@ -179,7 +198,7 @@ func judgeFresh(p page, origin []page, maxAge time.Duration) (why string, known 
 	}
 	for i := first - 1; i >= 0; i-- {
 		if p.same(origin[i]) {
-			return fmt.Sprintf("what the application last answered %s before, the limit is %s", p.sent.Sub(origin[i].arrived).Round(time.Millisecond), maxAge), true
+			return fmt.Sprintf(tooOld+" %s before, the limit is %s", p.sent.Sub(origin[i].arrived).Round(time.Millisecond), maxAge), true
 		}
 	}
 	if !origin[first].arrived.Before(from) {

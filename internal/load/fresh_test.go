@@ -74,3 +74,27 @@ func TestJudgeOthersPages(t *testing.T) {
 		}
 	}
 }
+
+// What is only too old is told apart from what the application gives to somebody else,
+// or to nobody: the first can be left out of a cache, the second ends it.
+func TestTooOldIsToldApart(t *testing.T) {
+	var origin []page
+	for s := range 12 {
+		v := byte(1)
+		if s >= 4 {
+			v = 2
+		}
+		origin = append(origin, moment(v, float64(s)))
+	}
+	for _, c := range []struct {
+		got         page
+		old, others int
+	}{{moment(2, 6.5), 0, 0}, {moment(1, 7.5), 1, 0}, {moment(7, 7.2), 0, 1}} {
+		a := &asking{url: "/x", name: "a stranger", origin: origin, cached: []page{c.got}}
+		var r FreshReport
+		a.judge(2*time.Second, []*asking{a}, &r)
+		if len(r.Old) != c.old || r.Others != c.others || len(r.Wrong) != c.old+c.others {
+			t.Errorf("%+v: %+v", c.got, r)
+		}
+	}
+}

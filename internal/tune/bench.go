@@ -40,6 +40,9 @@ type Bench struct {
 	// the last fit ones of an experiment.
 	reference *store.Run
 	sides     map[experiment.Side]*store.Run
+	// unkept are pages, by URL, that were too old when a cache kept them, with what was
+	// seen.
+	unkept map[string]string
 	// erred is the largest share of errors of the server in a run of the service as it
 	// was left between steps, with somebody else's benchmark.
 	erred float64

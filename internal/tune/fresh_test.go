@@ -70,6 +70,42 @@ func TestStalePagesMayNotStay(t *testing.T) {
 	}
 }
 
+// One page that changes does not cost the others their cache: it is left out, and so it
+// cannot be planned again. Where all are too old, or where somebody was to get what is
+// another's, the cache ends; and it is not made narrower for ever.
+func TestCacheOfPagesIsNarrowed(t *testing.T) {
+	asked := []string{"/a", "/b", "/c"}
+	old := func(urls ...string) map[string]string {
+		out := map[string]string{}
+		for _, u := range urls {
+			out[u] = "a stranger got what the application last answered 3 s before, the limit is 1s"
+		}
+		return out
+	}
+	for _, c := range []struct {
+		about  string
+		report load.FreshReport
+		before int // times it was narrowed
+		want   bool
+	}{
+		{"one is too old", load.FreshReport{Old: old("/b")}, 0, true},
+		{"all are", load.FreshReport{Old: old(asked...)}, 0, false},
+		{"one is somebody else's", load.FreshReport{Old: old("/b"), Others: 1}, 0, false},
+		{"nothing is wrong", load.FreshReport{}, 0, false},
+		{"for the fourth time", load.FreshReport{Old: old("/b")}, mostNarrowed, false},
+	} {
+		tu := &Tuner{Bench: &Bench{}, narrowed: c.before}
+		said := tu.narrows(asked, c.report)
+		if (said != "") != c.want || tu.lookAgain != c.want || c.want && !strings.Contains(said, "/b: a stranger got what the application last answered 3 s before") {
+			t.Errorf("%s: %q", c.about, said)
+		}
+		l := &load.Result{Pages: []load.PageSample{{URL: "/a"}, {URL: "/b"}}, Assets: []load.StaticSample{{Path: "/b"}, {Path: "/c"}}}
+		if tu.Bench.leaveOutPages(l); l.Pages[0].Private != "" || l.Assets[1].Private != "" || (l.Pages[1].Private != "") != c.want || (l.Assets[0].Private != "") != c.want {
+			t.Errorf("%s: %+v %+v", c.about, l.Pages, l.Assets)
+		}
+	}
+}
+
 type quietly struct{}
 
 func (quietly) Step(string)         {}

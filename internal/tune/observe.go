@@ -52,6 +52,7 @@ func Observe(ctx context.Context, exec *change.Executor, b *Bench, workload int,
 	if err := askAgain(ctx, b.loadOptions(workload), run); err != nil {
 		return nil, nil, err
 	}
+	b.leaveOutPages(run.Evidence.Load)
 	b.feed.doing("Find what binds")
 	// Again, now that the instruments are gone and the answers are known.
 	if snap, err = evidence.Take(ctx, b.Stack, b.Hosts, evidence.TakeOptions{Assets: run.Evidence.Load.Assets}); err != nil {

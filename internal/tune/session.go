@@ -50,27 +50,29 @@ type Tuner struct {
 	Rights *stack.Rights
 
 	// putBack: an improved candidate is put back all the same (kasoku try).
-	putBack  bool
-	judge    *judge // of a proposal
-	session  *store.Session
-	seq      int
-	workload int
-	deadline time.Time
-	tried    map[string]attempt // by plan ID
-	weak     int                // steps that were kept with less than weakEffect
-	behind   int                // parts that were kept behind one that may have brought all
-	looks    int                // second looks that are left, with the one that is made
-	waiting  bool               // others wait for the plan that is tried
-	open     bool               // and some that made way for others are open
-	walked   bool               // single requests were followed
-	changed  bool               // a step was kept that changes the target
-	loud     map[string]bool    // by plan ID: its runs were no evidence
-	learned  learned
-	halves   halves                // of groups that were not kept
-	proved   map[string]store.Step // by plan ID: judged, but what follows was cut off
-	diag     *diagnose.Diagnosis
-	evidence *evidence.Evidence
-	snapshot *evidence.Snapshot
+	putBack   bool
+	judge     *judge // of a proposal
+	session   *store.Session
+	seq       int
+	workload  int
+	deadline  time.Time
+	tried     map[string]attempt // by plan ID
+	weak      int                // steps that were kept with less than weakEffect
+	behind    int                // parts that were kept behind one that may have brought all
+	looks     int                // second looks that are left, with the one that is made
+	waiting   bool               // others wait for the plan that is tried
+	open      bool               // and some that made way for others are open
+	walked    bool               // single requests were followed
+	changed   bool               // a step was kept that changes the target
+	narrowed  int                // caches of pages that are tried again without some
+	lookAgain bool               // what may be kept is less now: look again
+	loud      map[string]bool    // by plan ID: its runs were no evidence
+	learned   learned
+	halves    halves                // of groups that were not kept
+	proved    map[string]store.Step // by plan ID: judged, but what follows was cut off
+	diag      *diagnose.Diagnosis
+	evidence  *evidence.Evidence
+	snapshot  *evidence.Snapshot
 	// proves replaces the regulation checks; tests set it.
 	proves func(ctx context.Context) ([]prove.Result, error)
 	// colds replaces what is planned against cold caches; tests set it.
@@ -243,6 +245,9 @@ func (t *Tuner) loop(ctx context.Context) error {
 			return err
 		}
 		t.remember(step)
+		if t.lookAgain { // what is planned now is another cache, whatever its name
+			delete(t.tried, key(step.Plan))
+		}
 		if step.Verdict.Shared {
 			if step.Verdict.Looked() {
 				doubts = 0
@@ -267,7 +272,8 @@ func (t *Tuner) loop(ctx context.Context) error {
 		} else {
 			doubts = 0
 		}
-		fresh = step.Kept || !t.walked
+		fresh = step.Kept || !t.walked || t.lookAgain
+		t.lookAgain = false
 	}
 }
 
