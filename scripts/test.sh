@@ -6,8 +6,8 @@
 # in .cache/test/events.json, which "make test-times" reads.
 # RERUN=1 runs up to five tests that failed once more, alone, when all others have
 # ended; those that pass then are listed as such: they depend on what runs beside them.
-# LONG=1 also kills Kasoku before every step of apt and systemd changes; without it
-# every ninth. PARALLEL, PACKAGE_LIMIT and TESTFLAGS may be set.
+# LONG=1 also kills Kasoku before every step, and shows each remedy alone; without it
+# those that KASOKU_SEED draws. PARALLEL, PACKAGE_LIMIT and TESTFLAGS may be set.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 events=.cache/test/events.json
