@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"kasoku/internal/change"
+	"kasoku/internal/digest"
 	"kasoku/internal/evidence"
 	"kasoku/internal/host"
 	"kasoku/internal/regulation"
@@ -232,6 +233,25 @@ func TestDelivery(t *testing.T) {
 		}
 	}
 	remedytest.WantNone(t, remedytest.World(map[string]string{remedytest.NginxPath: remedytest.Nginx(right + remedytest.PassAll)}), "nginx.delivery", "only the connection")
+}
+
+// With tcp_nopush the end of an answer that is larger than a packet waits for a delayed
+// acknowledgement: over loopback packets are that large, and so it is not set.
+func TestNoPushOverLoopback(t *testing.T) {
+	world := func(settings string, size int64, at string) remedy.Input {
+		in := remedytest.World(map[string]string{remedytest.NginxPath: remedytest.Nginx("        " + settings + "\n" + remedytest.PassAll)})
+		in.Stack.Load.URL = at
+		in.Evidence.Routes = []digest.Route{{Service: "web", Method: "GET", Route: "/", Count: 10, Bytes: 10 * size}}
+		return in
+	}
+	const both, one = "sendfile off;", "sendfile on; tcp_nopush off;"
+	p := remedytest.Want(t, world(both, 200<<10, "http://127.0.0.1:8080"), "nginx.delivery")
+	remedytest.Has(t, remedytest.After(p, remedytest.NginxPath), "sendfile on;")
+	remedytest.HasNot(t, remedytest.After(p, remedytest.NginxPath), "tcp_nopush on")
+	remedytest.WantNone(t, world(one, 200<<10, "http://localhost:8080"), "nginx.delivery", "above 64 KiB over loopback")
+	for _, in := range []remedy.Input{world(one, 20<<10, "http://127.0.0.1:8080"), world(one, 200<<10, "http://10.0.0.2:8080")} {
+		remedytest.Has(t, remedytest.After(remedytest.Want(t, in, "nginx.delivery"), remedytest.NginxPath), "tcp_nopush on;")
+	}
 }
 
 func TestKeepUpstream(t *testing.T) {
