@@ -76,7 +76,13 @@ func (t *Tuner) takesEffect(ctx context.Context, p Proposal, files []change.Chan
 		return slices.ContainsFunc(order, func(key string) bool { return slices.Contains(built[key].apps, app) })
 	})
 	for _, app := range tell {
-		out = append(out, told(app.HostName(), []*stack.Service{app})...)
+		acts := told(app.HostName(), []*stack.Service{app})
+		// PHP looks at its files again by itself, after opcache.revalidate_freq at most.
+		if lacking := change.Lacking(t.Stack, t.Rights, acts); app.RunsIn != "" && lacking != nil {
+			t.UI.Info(fmt.Sprintf("%s is not reloaded for the patch: %v", app.RunsIn, lacking))
+			continue
+		}
+		out = append(out, acts...)
 	}
 	return out, nil
 }
