@@ -206,6 +206,12 @@ func (b *bench) opened(t *testing.T) {
 
 func (b *bench) cut(t *testing.T) {
 	ctx := t.Context()
+	t.Cleanup(func() { // or what follows fails, too
+		if t.Failed() {
+			_ = b.Heal(context.WithoutCancel(ctx), "h1")
+			_, _ = b.Wait(context.WithoutCancel(ctx), "h1")
+		}
+	})
 	if err := b.Cut(ctx, "h1"); err != nil {
 		t.Fatal(err)
 	}

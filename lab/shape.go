@@ -190,7 +190,27 @@ func (h *Host) plugIn(ctx context.Context) error {
 			err = h.shape(ctx, s)
 		}
 		if err == nil || time.Now().After(deadline) || ctx.Err() != nil {
-			return err
+			break
 		}
 	}
+	// systemd-nspawn may raise its end of the cable right after this took it down.
+	for range plugInAgain {
+		if err != nil || !s.Cut {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(plugInPause):
+		}
+		err = h.shape(ctx, s)
+	}
+	return err
 }
+
+// The cable of a host that is cut off is taken out again so often, which is until long
+// after systemd-nspawn is done with it.
+const (
+	plugInAgain = 20
+	plugInPause = 100 * time.Millisecond
+)

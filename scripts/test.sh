@@ -4,7 +4,7 @@
 # Three packages run at a time, those that take longest first, so that none is
 # alone in the end; no result comes from go's cache. The events of the run are kept
 # in .cache/test/events.json, which "make test-times" reads.
-# RERUN=1 runs up to five tests that failed once more, alone, when all others have
+# RERUN=1 runs up to eight tests that failed once more, alone, when all others have
 # ended; those that pass then are listed as such: they depend on what runs beside them.
 # LONG=1 also kills Kasoku before every step, and shows each remedy alone; without it
 # those that KASOKU_SEED draws. PARALLEL, PACKAGE_LIMIT and TESTFLAGS may be set.
@@ -24,7 +24,7 @@ fi
 
 again=()
 if [ "${RERUN:-}" = 1 ]; then
-    again=(--rerun-fails=1 --rerun-fails-max-failures=5 --rerun-fails-report=.cache/test/reruns)
+    again=(--rerun-fails=1 --rerun-fails-max-failures=8 --rerun-fails-report=.cache/test/reruns)
     rm -f .cache/test/reruns
 fi
 
