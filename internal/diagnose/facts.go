@@ -3,11 +3,10 @@ package diagnose
 import (
 	"fmt"
 	"math"
-	"path"
 	"regexp"
-	"slices"
 	"strings"
 
+	"kasoku/internal/accesslog"
 	"kasoku/internal/stack"
 	"kasoku/internal/trace"
 )
@@ -16,16 +15,13 @@ import (
 // (somebody else's benchmark is the load), the digests of statements and the access log
 // still tell how often each statement is sent for an answer, on the average of all.
 
-// staticSuffixes are of files that ask no database, however the log names them.
-var staticSuffixes = []string{".css", ".js", ".mjs", ".map", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".ico", ".webp", ".avif", ".woff", ".woff2", ".ttf", ".txt", ".mp4", ".pdf"}
-
 // pages is how many answers of the run with statements were made by an application,
 // and who tells: the access log of the service that saw the most, without files, or the
 // load. 0 if nobody does.
 func (m *model) pages() (n float64, source string) {
 	by := map[string]float64{}
 	for _, r := range m.in.Evidence.Routes {
-		if !slices.Contains(staticSuffixes, strings.ToLower(path.Ext(r.Route))) {
+		if !accesslog.IsAsset(r.Route) {
 			by[r.Service] += float64(r.Count)
 		}
 	}
@@ -75,6 +71,8 @@ const (
 	manyPerPage = 2
 	// someIDs per page are a sign already: each one waits for all others.
 	someIDs = 0.02
+	// titled is how much of a statement stands in a title, characters.
+	titled = 70
 )
 
 // sign tells of one kind of pattern whether a class of statements shows it in the
@@ -85,7 +83,9 @@ var sign = map[string]func(s perPage) (could float64, is bool){
 		return 1, byKey.MatchString(s.fingerprint) && s.each >= manyPerPage && s.rows <= 1.5
 	},
 	trace.RowWrites: func(s perPage) (float64, bool) {
-		return 1, writesRow.MatchString(s.fingerprint) && s.each >= manyPerPage && s.rows <= 1.5
+		// Further rows of VALUES are not in a fingerprint: without a count of rows (a log
+		// that does not tell it) one of many rows would look alike.
+		return 1, writesRow.MatchString(s.fingerprint) && s.each >= manyPerPage && s.rows > 0 && s.rows <= 1.5
 	},
 	trace.IDByUpdate: func(s perPage) (float64, bool) {
 		return 0, idCounter.MatchString(s.fingerprint) && s.each >= someIDs
@@ -113,7 +113,7 @@ func (m *model) patternsOfDigests(kind string) ([]Finding, string) {
 			text += " Better: " + better + "."
 		}
 		text += " Which page sends them is told by requests that are followed (a scenario, or evidence.otlp)."
-		f := about(s.service, patternTitle[kind]+": "+clip(s.fingerprint), text, sources...)
+		f := about(s.service, patternTitle[kind]+": "+cut(s.fingerprint, titled), text, sources...)
 		f.Subject = map[string]string{"statement": s.fingerprint, "kind": kind, "source": "yes"}
 		out = append(out, f.bounded(m.boundOf(m.needless(s, could))))
 	}
@@ -137,16 +137,6 @@ func (m *model) needless(s perPage, could float64) map[string]float64 {
 	return cost
 }
 
-// clip makes a statement short enough for a title.
-func clip(text string) string {
-	const most = 70
-	r := []rune(text)
-	if len(r) <= most {
-		return text
-	}
-	return string(r[:most]) + "…"
-}
-
 // manyCallsOfDigests finds databases that are asked many times for each answer.
 func (m *model) manyCallsOfDigests() ([]Finding, string) {
 	all, sources := m.statementsPerPage()
@@ -159,7 +149,7 @@ func (m *model) manyCallsOfDigests() ([]Finding, string) {
 		for _, s := range all {
 			if s.service == svc.Name {
 				sum += s.each
-				cites = append(cites, fmt.Sprintf("%.3g × %s", s.each, clip(s.fingerprint)))
+				cites = append(cites, fmt.Sprintf("%.3g × %s", s.each, cut(s.fingerprint, titled)))
 			}
 		}
 		if sum < manyCalls {

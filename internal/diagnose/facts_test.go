@@ -8,15 +8,19 @@ import (
 	"kasoku/internal/digest"
 	"kasoku/internal/evidence"
 	"kasoku/internal/load"
+	"kasoku/internal/sqllog"
 )
 
 // With a load of one's own no request is followed. What the digests of statements and
 // the access log hold is told all the same, for each answer; and nothing where they do
 // not show it.
 func TestFactsWithoutFollowedRequests(t *testing.T) {
-	const users = "SELECT * FROM `users` WHERE `id` = ?"
+	const users = "SELECT * FROM `users` WHERE `id` = 5"
 	statement := func(text string, count, rows int64) evidence.Statement {
-		return evidence.Statement{Service: "db", Fingerprint: text, Count: count, Total: time.Second, RowsSent: rows}
+		return evidence.Statement{Service: "db", Fingerprint: sqllog.Fingerprint(text), Count: count, Total: time.Second, RowsSent: rows}
+	}
+	writes := func(text string, count, rows int64) evidence.Statement {
+		return evidence.Statement{Service: "db", Fingerprint: sqllog.Fingerprint(text), Count: count, Total: time.Second, RowsAffected: rows}
 	}
 	log := []digest.Route{{Service: "web", Method: "GET", Route: "/", Count: 900, Status: [6]int64{2: 900}}, {Service: "web", Method: "POST", Route: "/comment", Count: 100, Status: [6]int64{3: 100}},
 		{Service: "web", Method: "GET", Route: "/image/:id.png", Count: 8000, Status: [6]int64{2: 8000}}, {Service: "httpd", Method: "GET", Route: "/", Count: 10}}
@@ -26,19 +30,20 @@ func TestFactsWithoutFollowedRequests(t *testing.T) {
 		want        string // "" no finding
 	}{
 		{"a row each", "request.n+1", []evidence.Statement{statement(users, 2800, 2800)}, "2.8 for each answer"},
-		{"a list is one statement", "request.n+1", []evidence.Statement{statement("SELECT * FROM `posts` WHERE `user_id` = ?", 2800, 28000)}, ""},
+		{"a list is one statement", "request.n+1", []evidence.Statement{statement("SELECT * FROM `posts` WHERE `user_id` = 7", 2800, 28000)}, ""},
 		{"once for each page", "request.n+1", []evidence.Statement{statement(users, 1000, 1000)}, ""},
-		{"a count for each row", "request.n+1", []evidence.Statement{statement("SELECT COUNT ( * ) FROM `comments` WHERE `post_id` = ?", 20000, 20000)}, "20 for each answer"},
-		{"a range", "request.n+1", []evidence.Statement{statement("SELECT * FROM `posts` WHERE `id` >= ?", 5000, 5000)}, ""},
-		{"no key", "request.n+1", []evidence.Statement{statement("SELECT COUNT ( * ) FROM `posts`", 5000, 5000)}, ""},
+		{"a count for each row", "request.n+1", []evidence.Statement{statement("SELECT COUNT(*) FROM `comments` WHERE `post_id` = 9", 20000, 20000)}, "20 for each answer"},
+		{"a range", "request.n+1", []evidence.Statement{statement("SELECT * FROM `posts` WHERE `id` >= 4", 5000, 5000)}, ""},
+		{"no key", "request.n+1", []evidence.Statement{statement("SELECT COUNT(*) FROM `posts`", 5000, 5000)}, ""},
 		{"files of the log are no pages", "request.n+1", []evidence.Statement{statement(users, 1900, 1900)}, ""},
-		{"rows one by one", "request.row-writes", []evidence.Statement{{Service: "db", Fingerprint: "INSERT INTO `items` ( `a` ) VALUES ( ? )", Count: 5000, Total: time.Second, RowsAffected: 5000}}, "5 for each answer"},
-		{"rows in one statement", "request.row-writes", []evidence.Statement{{Service: "db", Fingerprint: "INSERT INTO `items` ( `a` ) VALUES ( ? ), ...", Count: 5000, Total: time.Second, RowsAffected: 500000}}, ""},
-		{"a counter row", "request.id-by-update", []evidence.Statement{statement("UPDATE `ids` SET `id` = LAST_INSERT_ID ( `id` + ? )", 100, 0)}, "0.1 for each answer"},
+		{"rows one by one", "request.row-writes", []evidence.Statement{writes("insert into items (a) values (1)", 5000, 5000)}, "5 for each answer"},
+		{"rows in one statement", "request.row-writes", []evidence.Statement{writes("insert into items (a) values (1), (2), (3)", 5000, 15000)}, ""},
+		{"nobody counted the rows", "request.row-writes", []evidence.Statement{writes("insert into items (a) values (1)", 5000, 0)}, ""},
+		{"a counter row", "request.id-by-update", []evidence.Statement{statement("UPDATE ids SET id = LAST_INSERT_ID(id + 1)", 100, 0)}, "0.1 for each answer"},
 		{"many", "request.many-calls", []evidence.Statement{statement(users, 40000, 40000), statement("SELECT 1", 2000, 2000)}, "db is asked 42 times"},
 		{"few", "request.many-calls", []evidence.Statement{statement(users, 4000, 4000)}, ""},
 		{"for everybody", "request.master-data", []evidence.Statement{statement("SELECT * FROM `settings`", 950, 9500)}, "sent 0.95 times for each answer"},
-		{"with a value", "request.master-data", []evidence.Statement{statement("SELECT * FROM `settings` WHERE `k` = ?", 950, 950)}, ""},
+		{"with a value", "request.master-data", []evidence.Statement{statement("SELECT * FROM `settings` WHERE `k` = 1", 950, 950)}, ""},
 	} {
 		in := healthy()
 		in.Evidence.Requests, in.Evidence.Routes, in.Evidence.Statements = nil, log, c.statements

@@ -2,12 +2,12 @@ package diagnose
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
 	"kasoku/internal/load"
 	"kasoku/internal/stack"
+	"kasoku/internal/ui"
 )
 
 // Reboot is what the check of a reboot saw of the score (docs/checks.md), and
@@ -43,10 +43,10 @@ func judgeBootCold(m *model) ([]Finding, string) {
 	}
 	f := about(service, "caches are cold after a reboot",
 		fmt.Sprintf("Right after a reboot the score was %s, %.0f %% of the %s before it; later it was %s, and nobody had changed anything. What a reboot takes and time gives back are caches: of pages, of compiled code, of the database's pages, of files. Strangers ask for %d pages that could be asked for at boot.",
-			points(r.After), 100*r.After/r.Before, points(r.Before), points(r.Later), len(pages)),
+			ui.Number(r.After), 100*r.After/r.Before, ui.Number(r.Before), ui.Number(r.Later), len(pages)),
 		"the check of a reboot", "runs after it")
 	return []Finding{f.with("pages", strings.Join(pages, "\n")).
-		bounded(r.Later/r.After, fmt.Sprintf("%s later / %s right after the reboot", points(r.Later), points(r.After)))}, ""
+		bounded(r.Later/r.After, fmt.Sprintf("%s later / %s right after the reboot", ui.Number(r.Later), ui.Number(r.After)))}, ""
 }
 
 // mostWarmUpPages that are asked for at boot. At a cold 200 ms each that is ten
@@ -89,12 +89,4 @@ func FrontService(st *stack.Stack) *stack.Service {
 		}
 	}
 	return nil
-}
-
-// points prints a score with four digits and never with an exponent.
-func points(v float64) string {
-	if math.Abs(v) >= 1000 {
-		return fmt.Sprintf("%.0f", v)
-	}
-	return fmt.Sprintf("%.4g", v)
 }

@@ -36,9 +36,4 @@ func TestUnderWayByTheLog(t *testing.T) {
 			t.Errorf("%s: %s", c.about, text)
 		}
 	}
-	for v, want := range map[float64]string{18741.3: "18741", 12.345: "12.35", 0.5: "0.5"} {
-		if got := points(v); got != want {
-			t.Errorf("%v: %s", v, got)
-		}
-	}
 }

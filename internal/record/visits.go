@@ -2,7 +2,6 @@ package record
 
 import (
 	"cmp"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -20,13 +19,9 @@ const (
 	maxVisits = 50
 )
 
-// assetTypes are the extensions of what browsers fetch for a page.
-var assetTypes = []string{".css", ".js", ".mjs", ".map", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".avif", ".ico", ".bmp",
-	".woff", ".woff2", ".ttf", ".otf", ".eot", ".webmanifest"}
-
 // isAsset: a name that a scenario's assets can have, as they take no variables.
 func isAsset(target string) bool {
-	return !strings.Contains(target, "${") && slices.Contains(assetTypes, strings.ToLower(path.Ext(accesslog.PathOf(target))))
+	return !strings.Contains(target, "${") && accesslog.IsAsset(target)
 }
 
 // visit is a request that a session makes by itself, with the assets that

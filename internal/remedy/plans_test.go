@@ -235,8 +235,8 @@ func TestDelivery(t *testing.T) {
 	remedytest.WantNone(t, remedytest.World(map[string]string{remedytest.NginxPath: remedytest.Nginx(right + remedytest.PassAll)}), "nginx.delivery", "only the connection")
 }
 
-// With tcp_nopush the end of an answer that is larger than a packet waits for a delayed
-// acknowledgement: over loopback packets are that large, and so it is not set.
+// tcp_nopush holds back the end of an answer that is larger than a packet; over loopback
+// that costs more than it saves.
 func TestNoPushOverLoopback(t *testing.T) {
 	world := func(settings string, size int64, at string) remedy.Input {
 		in := remedytest.World(map[string]string{remedytest.NginxPath: remedytest.Nginx("        " + settings + "\n" + remedytest.PassAll)})

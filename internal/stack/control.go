@@ -191,49 +191,6 @@ func (c *Controller) PIDs(ctx context.Context) ([]int, error) {
 	return pids, nil
 }
 
-// family is PIDs with the start times that make them unmistakable.
-func (c *Controller) family(ctx context.Context) ([]identity, error) {
-	for n := 0; ; n++ {
-		roots, err := c.roots(ctx)
-		// A master that executes itself anew (HAProxy's, right after its start) has no
-		// command line for a moment.
-		if errors.Is(err, ErrNotRunning) && n == 0 {
-			roots, err = []identity{{}}, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		t, err := readProcesses(ctx, c.h)
-		if err != nil {
-			return nil, err
-		}
-		if ids := t.under(roots); len(ids) > 0 {
-			return ids, nil
-		}
-		if len(roots) == 0 || n == handOvers {
-			return nil, ErrNotRunning
-		}
-		select {
-		case <-time.After(handOverTime):
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	}
-}
-
-// roots are the main processes: one, but for a group of programs under supervisor,
-// and for a unit that left some to init.
-func (c *Controller) roots(ctx context.Context) ([]identity, error) {
-	switch c.svc.ControlMethod() {
-	case MethodSupervisor:
-		return c.programMasters(ctx)
-	case MethodSystemd:
-		return c.unitRoots(ctx)
-	}
-	m, err := c.master(ctx)
-	return []identity{m}, err
-}
-
 // patience bounds commands that start, stop or reload.
 func (c *Controller) patience() time.Duration { return max(time.Minute, 2*c.svc.Health.Wait()) }
 

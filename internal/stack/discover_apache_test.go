@@ -221,9 +221,7 @@ sleep 600 unless @ARGV == 0; while (<STDIN>) {}
 	web.svc.Listen = append(web.svc.Listen, child) // as an earlier init wrote it
 	must(t, web.Restart(ctx))
 	must(t, web.WaitHealthy(ctx))
-	if opened() == child {
-		t.Skip("the child got the same port again")
-	}
+	opened() // most likely another port
 
 	api.svc.Listen = append(api.svc.Listen, agent)
 	api.svc.Health.Timeout = 2 * time.Second

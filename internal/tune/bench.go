@@ -43,9 +43,10 @@ type Bench struct {
 	// unkept are pages, by URL, that were too old when a cache kept them, with what was
 	// seen.
 	unkept map[string]string
-	// erred is the largest share of errors of the server in a run of the service as it
-	// was left between steps, with somebody else's benchmark.
-	erred float64
+	// erred is the largest share (0–1) of errors of the server in a run before the first
+	// experiment, with somebody else's benchmark; known if errors is set.
+	erred  float64
+	errors bool
 	// goProfiles are the latest CPU profiles of Go programs, by service.
 	goProfiles map[string][]byte
 	// Note is told what a run waits for; may be nil.

@@ -30,7 +30,7 @@ func erring(ev *evidence.Evidence) (errors, requests int64, service string) {
 // many as found.
 const erringSlack = 0.001
 
-// judgeErrors makes a run of the baseline no evidence where errors of the server came
+// judgeErrors makes a run of the baseline, or of the service as it is left, no evidence where errors of the server came
 // that were not there as found: a restart that the step needed has cut connections that
 // the application kept, and both sides would be measured broken. What a candidate
 // answers is judged by the verdict.
@@ -44,9 +44,10 @@ func (b *Bench) judgeErrors(run *store.Run) {
 	}
 	share := float64(errors) / float64(requests)
 	switch {
-	case run.Side == "":
-		b.erred = max(b.erred, share)
-	case run.Side == experiment.Baseline && share > 2*b.erred+erringSlack:
+	case run.Side == experiment.Candidate:
+	case !b.errors || b.sides == nil && run.Side == "": // as found, or as a session that goes on finds it
+		b.errors, b.erred = true, max(b.erred, share)
+	case share > 2*b.erred+erringSlack:
 		run.Unfit = fmt.Sprintf("%d of %d answers in the access log of %s were errors of the server (5xx), as found %.1f %%; an application may have kept connections to what this step restarts", errors, requests, service, 100*b.erred)
 	}
 }

@@ -41,6 +41,20 @@ func TestErrorsOfTheServerAreSeen(t *testing.T) {
 			t.Errorf("%s: %q", c.about, r.Unfit)
 		}
 	}
+	// After the first experiment the service as it is left is judged, too; a session that
+	// goes on learns from its first run.
+	b.sides = map[experiment.Side]*store.Run{}
+	if r := run("", 1460); true {
+		if b.judgeErrors(r); r.Unfit == "" {
+			t.Error("the service as it is left answers errors that it did not as found")
+		}
+	}
+	again := &Bench{Stack: b.Stack, sides: b.sides}
+	for _, r := range []*store.Run{run(experiment.Baseline, 400), run(experiment.Baseline, 420)} {
+		if again.judgeErrors(r); r.Unfit != "" {
+			t.Errorf("taken up again: %s", r.Unfit)
+		}
+	}
 	if s := sample(run(experiment.Candidate, 1460)); s.Failures != 1460 || s.Requests != 5000 || !strings.Contains(s.Broken, "5xx") {
 		t.Errorf("%+v", s)
 	}

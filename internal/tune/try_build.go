@@ -32,15 +32,11 @@ func (t *Tuner) takesEffect(ctx context.Context, p Proposal, files []change.Chan
 	var tell []*stack.Service
 	for _, f := range files {
 		app := t.appOf(f)
-		switch {
-		case app != nil && app.Build != nil && len(app.Build.Command) > 0:
-			c, err := t.checkoutOf(ctx, app.Name)
-			if err != nil || !c.holds(filepath.Dir(f.Path)) {
-				return nil, fmt.Errorf("try: %s is built (build: in %s), and %s lies in no git checkout of it, so the patch cannot be built and taken back; use --apply and --undo with the build", app.Name, t.Stack.Path, f.Path)
-			}
-			if f.Before.Hash != "" && !c.tracks(ctx, f.Path) {
-				break // a setting beside the sources
-			}
+		c, err := t.builtFrom(ctx, app, f)
+		if err != nil {
+			return nil, err
+		}
+		if c != nil {
 			key := c.name + "\x00" + c.top
 			if built[key] == nil {
 				built[key] = c
@@ -48,12 +44,6 @@ func (t *Tuner) takesEffect(ctx context.Context, p Proposal, files []change.Chan
 			}
 			patches[key] = append(patches[key], f)
 			continue
-		case slices.Contains(compiledSuffixes, strings.ToLower(filepath.Ext(f.Path))):
-			who, dir := "the application", filepath.Dir(f.Path)
-			if app != nil {
-				who, dir = app.Name, sourceOf(app)
-			}
-			return nil, fmt.Errorf("try: %s is compiled, and nothing says how %s is built: the program as it is now would be judged; write build: {dir: %s, command: […], products: […]} of it in %s, or use --apply and --undo with the build", f.Path, who, dir, t.Stack.Path)
 		}
 		if app != nil && !slices.Contains(tell, app) && !isTold(p, app) {
 			tell = append(tell, app)
@@ -86,6 +76,36 @@ func (t *Tuner) takesEffect(ctx context.Context, p Proposal, files []change.Chan
 	}
 	return out, nil
 }
+
+// builtFrom is the checkout in which a file of the patch is built; nil if it is used as it
+// is: a source that an interpreter reads, or a setting beside sources that git ignores.
+func (t *Tuner) builtFrom(ctx context.Context, app *stack.Service, f change.Change) (*checkout, error) {
+	hasBuild := app != nil && app.Build != nil && len(app.Build.Command) > 0
+	if hasBuild {
+		c, err := t.checkoutOf(ctx, app.Name)
+		if err == nil && !c.holds(filepath.Dir(f.Path)) {
+			err = fmt.Errorf("%s is not in %s", f.Path, c.top)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("try: %s is built (build: in %s), and %s lies in no git checkout of it, so the patch cannot be built and taken back; use --apply and --undo with the build: %w", app.Name, t.Stack.Path, f.Path, err)
+		}
+		if f.Before.Hash == "" || c.tracks(ctx, f.Path) {
+			return c, nil
+		}
+	}
+	switch {
+	case !slices.Contains(compiledSuffixes, strings.ToLower(filepath.Ext(f.Path))):
+		return nil, nil
+	case hasBuild:
+		return nil, fmt.Errorf("try: %s is compiled, and git does not track it, so it cannot be built and taken back; add it, or use --apply and --undo with the build", f.Path)
+	case app != nil:
+		return nil, fmt.Errorf(notBuilt, f.Path, app.Name, sourceOf(app), t.Stack.Path)
+	}
+	return nil, fmt.Errorf(notBuilt, f.Path, "the application", filepath.Dir(f.Path), t.Stack.Path)
+}
+
+// notBuilt is said of a file, its application, the application's folder and kasoku.yaml.
+const notBuilt = "try: %s is compiled, and nothing says how %s is built: the program as it is now would be judged; write build: {dir: %s, command: […], products: […]} of it in %s, or use --apply and --undo with the build"
 
 // tracks reports whether git has a file of the checkout.
 func (c *checkout) tracks(ctx context.Context, file string) bool {

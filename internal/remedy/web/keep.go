@@ -15,7 +15,8 @@ import (
 // most: enough that a steady load hardly ever connects anew.
 const keepUpstream = 8
 
-// keepUpstreamIdle is how long one may be idle (nginx documentation,
+// keepUpstreamIdle is how long one may be idle, to PHP-FPM and to every server that holds
+// a process for each (nginx documentation,
 // "keepalive_timeout" of upstream, since 1.15.3). A process that waits on a kept
 // connection does not hear that it should end, so a reload of PHP-FPM lasts
 // until nginx closes it (60 s by default) or process_control_timeout is over.
@@ -66,6 +67,7 @@ func keepAll(in planning.Input, web string, conf *nginx.Config, server *nginx.Di
 // keepOne gives an upstream idle connections; names holds the blocks made so
 // far by address.
 func keepOne(conf *nginx.Config, server *nginx.Directive, u diagnose.Upstream, names map[string]string, keep int) error {
+	idle := kept{keep, keepUpstreamIdle}
 	switch {
 	case u.Block == nil && names[u.Address] == "":
 		name := freeName(conf, "upstream", "kasoku_php")
@@ -73,15 +75,11 @@ func keepOne(conf *nginx.Config, server *nginx.Directive, u diagnose.Upstream, n
 		if n := timesShown(conf, server); n > 1 {
 			return fmt.Errorf("%s:%d is included in %d places; an upstream there would be named twice", server.File.Path, server.Line, n)
 		}
-		if err := server.InsertBefore(fmt.Sprintf("upstream %s {\n    server %s;\n    keepalive %d;\n    keepalive_timeout %s;\n}", name, nginx.Quote(u.Address), keep, keepUpstreamIdle)); err != nil {
+		if err := idle.newUpstream(server, name, u.Address); err != nil {
 			return err
 		}
 	case u.Block != nil && u.Block.First("keepalive") == nil:
-		text := fmt.Sprintf("keepalive %d;", keep)
-		if u.Block.First("keepalive_timeout") == nil {
-			text += "\nkeepalive_timeout " + keepUpstreamIdle + ";"
-		}
-		if err := u.Block.Append(text); err != nil {
+		if err := idle.write(u.Block); err != nil {
 			return err
 		}
 	}

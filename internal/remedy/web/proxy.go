@@ -179,6 +179,11 @@ func (k kept) lines() []string {
 	return out
 }
 
+// newUpstream writes a block for an address in front of a server block.
+func (k kept) newUpstream(server *nginx.Directive, name, address string) error {
+	return server.InsertBefore(fmt.Sprintf("upstream %s {\n    server %s;\n    %s\n}", name, nginx.Quote(address), strings.Join(k.lines(), "\n    ")))
+}
+
 // write gives a block that keeps none its lines. What was written there had no effect
 // while each request closed its connection: more than may be kept is made less.
 func (k kept) write(block *nginx.Directive) error {
@@ -216,7 +221,7 @@ func nameUpstream(conf *nginx.Config, server *nginx.Directive, u diagnose.ProxyU
 			return fmt.Errorf("%s:%d is included in %d places; an upstream there would be named twice", server.File.Path, server.Line, n)
 		}
 		names[u.Address] = freeName(conf, "upstream", "kasoku_http")
-		if err := server.InsertBefore(fmt.Sprintf("upstream %s {\n    server %s;\n    %s\n}", names[u.Address], nginx.Quote(u.Address), strings.Join(keep.lines(), "\n    "))); err != nil {
+		if err := keep.newUpstream(server, names[u.Address], u.Address); err != nil {
 			return err
 		}
 	}
