@@ -51,10 +51,10 @@ func TestPatchThatNothingBuilds(t *testing.T) {
 	}{
 		{"no build is known", func(app *stack.Service) { app.Build = nil }, goPatch, "write build: {dir: "},
 		{"git does not track it", func(*stack.Service) {
-		{"no checkout to take it back from", func(*stack.Service) { x.sh("mv app/.git app/.elsewhere") }, Proposal{Diff: []byte(faster), Dir: x.dir + "/app"}, "lies in no git checkout"},
 			x.write("app/.gitignore", "built\nmain.go\n")
 			x.sh("cd app && git add -A && git -c user.name=a -c user.email=a@localhost commit -qm ignore")
 		}, goPatch, "git does not track it"},
+		{"no checkout to take it back from", func(*stack.Service) { x.sh("mv app/.git app/.elsewhere") }, Proposal{Diff: []byte(faster), Dir: x.dir + "/app"}, "lies in no git checkout"},
 		{"its own commands build it", func(app *stack.Service) { app.Build = nil }, Proposal{Diff: goPatch.Diff, Dir: goPatch.Dir, Apply: "true", Undo: "true"}, ""},
 	} {
 		t.Run(c.about, func(t *testing.T) {
