@@ -26,6 +26,7 @@ func writeMark(_ context.Context, root string) error {
 }
 
 func TestBaseIsBuiltOnce(t *testing.T) {
+	await.SkipShort(t)
 	b := testBuild(t)
 	var builds atomic.Int32
 	var asked atomic.Int32

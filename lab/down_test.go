@@ -181,6 +181,7 @@ func TestUpInterrupted(t *testing.T) {
 
 // TestBaseThatCannotBoot: the error tells what the console said.
 func TestBaseThatCannotBoot(t *testing.T) {
+	await.SkipShort(t)
 	if os.Geteuid() != 0 {
 		t.Skip("disposable hosts need root")
 	}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"kasoku/internal/await"
 )
 
 // program writes an executable shell script.
@@ -125,6 +127,7 @@ exit`
 
 // TestDepsInstallsGo gives a copy of deps.sh, as root, an apt of several kinds.
 func TestDepsInstallsGo(t *testing.T) {
+	await.SkipShort(t)
 	const own, bpo, stable = "own", "bookworm-backports", "stable-backports"
 	const looked = "update own\nupdate bookworm-backports"
 	const both = looked + "\nupdate stable-backports"

@@ -97,6 +97,7 @@ func TestFigures(t *testing.T) {
 // TestDisturbed: what others disturbed is repeated, so often and not more, and
 // then left out.
 func TestDisturbed(t *testing.T) {
+	await.SkipShort(t)
 	dir := tools(t, "cat TESTDATA/kasoku.json")
 	// A share that no run can keep to, and one that each keeps.
 	for noise, want := range map[string]int{"0": 3, "1": 1} {
@@ -183,6 +184,7 @@ func tools(t *testing.T, kasoku string) string {
 // TestMissed runs part a with tools that only claim to have sent something:
 // nginx's count finds them out.
 func TestMissed(t *testing.T) {
+	await.SkipShort(t)
 	dir := tools(t, "cat TESTDATA/kasoku.json")
 	file := filepath.Join(t.TempDir(), "out.json")
 	var stdout, stderr bytes.Buffer

@@ -155,6 +155,7 @@ func TestDrawStays(t *testing.T) {
 
 // TestTry tells killed from survived, and writes nothing into the tree.
 func TestTry(t *testing.T) {
+	await.SkipShort(t)
 	root := makeToy(t)
 	before := read(t, root)
 	b, err := newBox(t.Context(), root)
@@ -211,6 +212,7 @@ func read(t *testing.T, root string) map[string]string {
 
 // TestFailsAnyway: a test that fails without a mutant, too, is no killer.
 func TestFailsAnyway(t *testing.T) {
+	await.SkipShort(t)
 	root := makeToy(t)
 	text := strings.Replace(toy["internal/toy/sum_test.go"], "got != 11", "got != 12", 1)
 	if err := os.WriteFile(filepath.Join(root, "internal/toy/sum_test.go"), []byte(text), 0o644); err != nil {
@@ -229,6 +231,7 @@ func TestFailsAnyway(t *testing.T) {
 
 // TestBox: what a test removes is still there, and no process of it stays.
 func TestBox(t *testing.T) {
+	await.SkipShort(t)
 	root := t.TempDir()
 	b, err := newBox(t.Context(), root)
 	if err != nil {

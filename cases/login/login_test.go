@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"kasoku/internal/await"
 )
 
 // step is one request of one browser and what must come back.
@@ -154,6 +156,7 @@ func tell(t *testing.T, base string, steps []step) []string {
 }
 
 func TestBehaviour(t *testing.T) {
+	await.SkipShort(t)
 	t.Parallel()
 	php, golang := new([]string), new([]string)
 	t.Run("variants", func(t *testing.T) {
@@ -210,6 +213,7 @@ func firstDifference(a, b []string) string {
 
 // TestOrdinaryUser: the case needs no root.
 func TestOrdinaryUser(t *testing.T) {
+	await.SkipShort(t)
 	t.Parallel()
 	if os.Getuid() != 0 {
 		b := up(t, "php")

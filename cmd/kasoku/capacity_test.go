@@ -89,6 +89,7 @@ func slowStack(t *testing.T) string {
 // 10 ms for each answer do at most 100/s each, so that a host used with two does
 // not carry 250/s.
 func TestCapacityOfAStack(t *testing.T) {
+	await.SkipShort(t)
 	file := slowStack(t)
 	ask := func(args ...string) capacity.Plan {
 		t.Helper()

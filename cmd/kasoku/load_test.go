@@ -19,6 +19,7 @@ import (
 // TestLoadScripts runs testdata/load: `kasoku load` on a real nginx, at $URL
 // and on the unix socket $SOCKET.
 func TestLoadScripts(t *testing.T) {
+	await.SkipShort(t)
 	url, socket := startFiles(t)
 	testscript.Run(t, testscript.Params{Dir: "testdata/load", Setup: func(e *testscript.Env) error {
 		e.Setenv("URL", url)

@@ -8,11 +8,13 @@ import (
 	"syscall"
 	"testing"
 
+	"kasoku/internal/await"
 	"kasoku/internal/ui"
 )
 
 // A password is asked for on the terminal, without echo, once.
 func TestAskPassword(t *testing.T) {
+	await.SkipShort(t)
 	script, err := exec.LookPath("script")
 	if err != nil {
 		t.Fatal("script is not installed (Debian: bsdutils)")

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"kasoku/internal/await"
 	"kasoku/internal/change"
 	"kasoku/internal/host"
 	"kasoku/internal/stack"
@@ -84,6 +85,7 @@ func (r recovering) apply(name, after string, keep bool) {
 // TestRecoverAndVerify: what a person sees who comes after an interrupted
 // Kasoku, after a colleague's edit, and after losing the journal.
 func TestRecoverAndVerify(t *testing.T) {
+	await.SkipShort(t)
 	r := recovering{t, t.TempDir()}
 	t.Setenv(stateDirEnv, stateDir(t))
 	r.write("kasoku.yaml", fmt.Sprintf("version: 1\nname: shop\nservices:\n  - {name: app, kind: app, root: %q, control: {start: [/bin/true]}}\nload: {scenario: s.yaml, url: http://127.0.0.1:1}\n", r.dir))

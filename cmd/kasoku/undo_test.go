@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"kasoku/internal/await"
 	"kasoku/internal/change"
 	"kasoku/internal/host"
 	"kasoku/internal/stack"
@@ -53,6 +54,7 @@ func undoProject(t *testing.T) string {
 }
 
 func TestUndo(t *testing.T) {
+	await.SkipShort(t)
 	for _, row := range []struct {
 		name, args string
 		code       int

@@ -121,3 +121,13 @@ func Ended(pid int) bool {
 	state := bytes.TrimSpace(text[bytes.LastIndexByte(text, ')')+1:])
 	return err != nil || bytes.HasPrefix(state, []byte("Z")) || bytes.HasPrefix(state, []byte("X"))
 }
+
+// SkipShort skips the test under -short, because it starts servers, builds
+// programs or computes for a second and more. "make check" leaves such tests out,
+// so that it answers in two minutes; "make test" runs them all.
+func SkipShort(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("takes a second and more; make test runs it")
+	}
+}

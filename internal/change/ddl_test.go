@@ -5,12 +5,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"kasoku/internal/await"
 )
 
 // TestLockingOnlySmallTables: what the server can do only while others wait is
 // done to small tables, by every engine that copies and for an index of words in
 // InnoDB; of large ones it is refused, and what was changed before is put back.
 func TestLockingOnlySmallTables(t *testing.T) {
+	await.SkipShort(t)
 	l := newLab(t)
 	l.asFound(t)
 	index := func(table, name, column string, drop bool) Change {

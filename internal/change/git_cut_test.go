@@ -14,6 +14,7 @@ import (
 // TestGitIsNotCutOff: an interruption waits for git's end, which leaves no lock,
 // and what it did is put back.
 func TestGitIsNotCutOff(t *testing.T) {
+	await.SkipShort(t)
 	l := newApp(t)
 	l.inApp(t, `echo 'app.php filter=slow' >.git/info/attributes; git config filter.slow.smudge 'echo begun >>.git/slow; sleep 1; cat; echo ended >>.git/slow'`)
 	before := l.seenApp(t)
@@ -40,6 +41,7 @@ func TestGitIsNotCutOff(t *testing.T) {
 // TestGitKilledInCheckout: what git leaves when it is killed in the middle:
 // some files of either side, one half written, a lock.
 func TestGitKilledInCheckout(t *testing.T) {
+	await.SkipShort(t)
 	for name, script := range map[string]string{
 		"only the lock":                   "",
 		"the locks of references":         "touch .git/HEAD.lock .git/packed-refs.lock",

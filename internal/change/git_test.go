@@ -127,6 +127,7 @@ func (l lab) app(t *testing.T) *Executor {
 }
 
 func TestGit(t *testing.T) {
+	await.SkipShort(t)
 	l := newApp(t)
 	x := l.app(t)
 	for _, c := range []struct {
@@ -180,6 +181,7 @@ func ownerOf(t *testing.T, path string) int {
 }
 
 func TestGitRefusals(t *testing.T) {
+	await.SkipShort(t)
 	for _, c := range []struct {
 		name, script string
 		edit         func(g *Git)
@@ -225,6 +227,7 @@ func TestGitRefusals(t *testing.T) {
 
 // TestGitSomeoneElse: work done in the checkout meanwhile is not overwritten.
 func TestGitSomeoneElse(t *testing.T) {
+	await.SkipShort(t)
 	for name, script := range map[string]string{
 		"an edit of a changed file": "echo mine >>app.php", "an edit of another file": "echo mine >>build.sh",
 		"a file of theirs": "echo mine >mine.php", "a commit": "git -c core.hooksPath=/dev/null commit -q --allow-empty -m mine",
@@ -285,6 +288,7 @@ func TestGitBuildFails(t *testing.T) {
 // TestGitBuiltBefore: two revisions are built once, then one stands on the
 // other and both change places without a build.
 func TestGitBuiltBefore(t *testing.T) {
+	await.SkipShort(t)
 	l := newApp(t)
 	x := l.app(t)
 	before := l.seenApp(t)
@@ -324,6 +328,7 @@ func TestGitBuiltBefore(t *testing.T) {
 }
 
 func TestGitKilledAtEveryStep(t *testing.T) {
+	await.SkipShort(t)
 	l := newApp(t)
 	for _, job := range []string{"git-apply", "git-revert", "gitagain-apply"} {
 		killedEverywhere(t, l, job, func() string { return l.seenApp(t) })

@@ -95,6 +95,7 @@ func TestBootEntry(t *testing.T) {
 
 // TestGuardDoesNotStoreLogins: they are in the guard's memory and nowhere else.
 func TestGuardDoesNotStoreLogins(t *testing.T) {
+	await.SkipShort(t)
 	f, options := mirrored(t)
 	must(t, f.x.Close())
 	o := options()

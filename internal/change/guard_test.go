@@ -154,6 +154,7 @@ func stride() int {
 // keeping. Nobody recovers: the host puts itself back. The controller that comes
 // later takes over what the host did.
 func TestGuardPutsBack(t *testing.T) {
+	await.SkipShort(t)
 	t.Parallel()
 	l := newLab(t)
 	l.asFound(t)
@@ -204,6 +205,7 @@ func TestGuardPutsBack(t *testing.T) {
 // TestGuardKilledAtEveryStep kills the guard as well; then recovery is left to
 // a controller.
 func TestGuardKilledAtEveryStep(t *testing.T) {
+	await.SkipShort(t)
 	t.Parallel()
 	l := ownLab(t)
 	l.asFound(t)
@@ -263,6 +265,7 @@ func (g guarded) stay(t *testing.T, kill bool) *exec.Cmd {
 // TestStoppedController: one that hangs loses its lease with its life before
 // the host is put back, and cannot go on writing.
 func TestStoppedController(t *testing.T) {
+	await.SkipShort(t)
 	t.Parallel()
 	l := filesLab(t)
 	before := l.seen(t)
@@ -302,6 +305,7 @@ func TestUnheard(t *testing.T) {
 // TestStalledTogether: a guard that was held up as long as its controller, and
 // goes on first, does not take that for the controller's silence.
 func TestStalledTogether(t *testing.T) {
+	await.SkipShort(t)
 	t.Parallel()
 	l := filesLab(t)
 	before := l.seen(t)
@@ -336,6 +340,7 @@ func TestStalledTogether(t *testing.T) {
 
 // TestClockJumps: the heartbeat's time is only compared with itself.
 func TestClockJumps(t *testing.T) {
+	await.SkipShort(t)
 	t.Parallel()
 	l := filesLab(t)
 	before := l.seen(t)
@@ -354,6 +359,7 @@ func TestClockJumps(t *testing.T) {
 
 // TestLiveControllerIsLeftInPeace for several deadlines, while nothing happens.
 func TestLiveControllerIsLeftInPeace(t *testing.T) {
+	await.SkipShort(t)
 	t.Parallel()
 	l := filesLab(t)
 	before := l.seen(t)
@@ -381,6 +387,7 @@ func TestLiveControllerIsLeftInPeace(t *testing.T) {
 // TestControllerComesBackMeanwhile: it waits for the guard, and does nothing
 // twice.
 func TestControllerComesBackMeanwhile(t *testing.T) {
+	await.SkipShort(t)
 	t.Parallel()
 	l := filesLab(t)
 	before := l.seen(t)
@@ -409,6 +416,7 @@ func TestControllerComesBackMeanwhile(t *testing.T) {
 
 // TestControllerComesBackBefore the deadline: the guard leaves the work to it.
 func TestControllerComesBackBefore(t *testing.T) {
+	await.SkipShort(t)
 	t.Parallel()
 	l := filesLab(t)
 	before := l.seen(t)

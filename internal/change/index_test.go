@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"kasoku/internal/await"
 	"kasoku/internal/host/hosttest"
 )
 
@@ -16,6 +17,7 @@ import (
 // to be made. Others wait behind it for a short while only, and when the
 // transaction ends in time the index is made.
 func TestIndexLetsOthersThrough(t *testing.T) {
+	await.SkipShort(t)
 	l := newLab(t)
 	l.asFound(t)
 	for _, ends := range []bool{true, false} {
@@ -114,6 +116,7 @@ func TestIndexRightsAreEnough(t *testing.T) {
 // TestIndexOutlivesStatementTime: a server-wide limit for statements does not
 // end the making of an index.
 func TestIndexOutlivesStatementTime(t *testing.T) {
+	await.SkipShort(t)
 	l := newLab(t)
 	l.asFound(t)
 	l.exec(t, "INSERT INTO shop.t (a, b) SELECT seq, REPEAT(seq, 10) FROM shop.seq_1_to_200000")

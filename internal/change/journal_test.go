@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"kasoku/internal/await"
 )
 
 func (f *fixture) journalPath() string {
@@ -112,6 +114,7 @@ func (d *fullDisk) Truncate(size int64) error {
 // TestJournalDiskFull: wherever the journal's disk becomes full, the target is
 // put back and nothing is written that the journal does not know.
 func TestJournalDiskFull(t *testing.T) {
+	await.SkipShort(t)
 	for _, sticky := range []bool{false, true} {
 		for pass := 0; ; pass++ {
 			f := newFixture(t)

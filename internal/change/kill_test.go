@@ -214,6 +214,7 @@ func (l lab) recovered(t *testing.T, dir string) []Tx {
 // keeping, reverting and undoing changes of every kind. Recovery must bring
 // everything back, or leave what was kept.
 func TestKilledAtEveryStep(t *testing.T) {
+	await.SkipShort(t)
 	l := newLab(t)
 	l.asFound(t)
 	before := l.seen(t)
@@ -234,6 +235,7 @@ func TestKilledAtEveryStep(t *testing.T) {
 
 // TestRecoveryKilledAtEveryStep kills the recovery as well.
 func TestRecoveryKilledAtEveryStep(t *testing.T) {
+	await.SkipShort(t)
 	l := newLab(t)
 	l.asFound(t)
 	m := l.onPaper(t, "recover")

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"kasoku/internal/await"
 )
 
 // modsEnabled is a folder as Debian's Apache has it.
@@ -44,6 +46,7 @@ func seenLinks(t *testing.T, dir string) string {
 // TestLinks makes and removes links and puts them back, time included, also
 // when Kasoku is killed before every step.
 func TestLinks(t *testing.T) {
+	await.SkipShort(t)
 	dir := t.TempDir()
 	modsEnabled(t, dir)
 	l := lab{dir}

@@ -168,6 +168,7 @@ func TestTwoHosts(t *testing.T) {
 // TestCutOffHost: the network to one host goes. That host puts its part back by
 // itself, the controller the rest, and nothing is done twice.
 func TestCutOffHost(t *testing.T) {
+	await.SkipShort(t)
 	l := newLab(t)
 	l.asFound(t)
 	before := l.seen(t)
@@ -210,6 +211,7 @@ func TestCutOffHost(t *testing.T) {
 
 // TestUnreachableHost: recovery does the rest, and says what is left.
 func TestUnreachableHost(t *testing.T) {
+	await.SkipShort(t)
 	l := newLab(t)
 	l.asFound(t)
 	before := l.seen(t)
@@ -238,6 +240,7 @@ func TestUnreachableHost(t *testing.T) {
 // TestInDoubt: between the hosts' agreement and the controller's word, no host
 // puts its part back while another may have been told to keep it.
 func TestInDoubt(t *testing.T) {
+	await.SkipShort(t)
 	l := newLab(t)
 	l.asFound(t)
 	before := l.seen(t)
@@ -270,6 +273,7 @@ func silence(t *testing.T, x *Executor, h *named) {
 // TestTakenOver: the network comes back after the host has put itself back. The
 // controller learns it at its next step, does not go on, and can begin anew.
 func TestTakenOver(t *testing.T) {
+	await.SkipShort(t)
 	l := newLab(t)
 	l.asFound(t)
 	before := l.seen(t)
@@ -292,6 +296,7 @@ func TestTakenOver(t *testing.T) {
 // TestStrayWrite: the controller is held up right before it writes, for so long
 // that the host has put itself back. What it then writes does not stay.
 func TestStrayWrite(t *testing.T) {
+	await.SkipShort(t)
 	l := newLab(t)
 	l.asFound(t)
 	before := l.seen(t)

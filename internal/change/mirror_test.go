@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"kasoku/internal/await"
 	"kasoku/internal/host"
 	"kasoku/internal/host/hosttest"
 )
@@ -158,6 +159,7 @@ func TestOldFormat(t *testing.T) {
 // TestCopyOverABadLine: appends whose answer is lost, that are cut in the
 // middle, or for which the host's disk is full.
 func TestCopyOverABadLine(t *testing.T) {
+	await.SkipShort(t)
 	for _, c := range []struct {
 		name  string
 		fault hosttest.Fault

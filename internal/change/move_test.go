@@ -195,6 +195,7 @@ func (v *visitors) stop(t *testing.T) {
 // request, then ends Kasoku before every step, on paper, and kills it before some,
 // also without one.
 func TestMoveToSocket(t *testing.T) {
+	await.SkipShort(t)
 	l := newMove(t)
 	o := l.options(l.project(t))
 	setups["move"](l, &o)
@@ -335,6 +336,7 @@ func (c paperMoveControl) WaitHealthy(context.Context) error { return nil }
 // TestNextPhaseWaits: a client is not led to a socket that nobody listens at,
 // although the service answers at all endpoints that it is known by.
 func TestNextPhaseWaits(t *testing.T) {
+	await.SkipShort(t)
 	l := newMove(t)
 	o := l.options(l.project(t))
 	setups["move"](l, &o)

@@ -133,6 +133,7 @@ func (o overlay) executor(t *testing.T, l lab) *Executor {
 }
 
 func TestPackages(t *testing.T) {
+	await.SkipShort(t)
 	l, o := packageLab(t)
 	x := o.executor(t, l)
 	before := o.seenPackages(t)
@@ -179,6 +180,7 @@ func TestPackages(t *testing.T) {
 // TestPackageWayBack: undo needs no archive, goes down as well as up, and a
 // plan without a way back is refused before anything is touched.
 func TestPackageWayBack(t *testing.T) {
+	await.SkipShort(t)
 	l, o := packageLab(t)
 	x := o.executor(t, l)
 	o.sh(t, "apt-get install -y -qq -o Dpkg::Options::=--force-confold ktool=2 >/dev/null; rm -f /var/log/ktool")
@@ -203,6 +205,7 @@ func TestPackageWayBack(t *testing.T) {
 }
 
 func TestPackageRefusals(t *testing.T) {
+	await.SkipShort(t)
 	l, o := packageLab(t)
 	x := o.executor(t, l)
 	for _, c := range []struct {
@@ -246,6 +249,7 @@ func TestPackageRefusals(t *testing.T) {
 
 // TestPackageLock: another apt's lock is waited for, and named.
 func TestPackageLock(t *testing.T) {
+	await.SkipShort(t)
 	l, o := packageLab(t)
 	opts := l.options(l.project(t))
 	opts.Hosts = map[string]host.Host{"target": o}
@@ -300,6 +304,7 @@ func TestPackageKilledAtEveryStep(t *testing.T) {
 // TestPackageKilledInDpkg kills Kasoku, and in half of the cases dpkg too,
 // while dpkg is at work.
 func TestPackageKilledInDpkg(t *testing.T) {
+	await.SkipShort(t)
 	l, o := packageLab(t)
 	before := o.seenPackages(t)
 	broken := 0

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"kasoku/internal/await"
 	"kasoku/internal/host"
 	"kasoku/internal/stack"
 )
@@ -78,6 +79,7 @@ func cacheLab(t *testing.T) (l lab, o Options, seen func() string) {
 // One implementation takes over from another and gives the address back; what
 // somebody else stops or starts is seen.
 func TestProcesses(t *testing.T) {
+	await.SkipShort(t)
 	l, o, seen := cacheLab(t)
 	x, err := Open(t.Context(), o)
 	must(t, err)

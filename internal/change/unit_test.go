@@ -78,6 +78,7 @@ for u in kapp khelper koff kstatic kown; do echo $u $(systemctl is-enabled $u.se
 }
 
 func TestUnits(t *testing.T) {
+	await.SkipShort(t)
 	l, o := unitLab(t)
 	x := o.executor(t, l)
 	before := o.seenUnits(t)
@@ -167,6 +168,7 @@ func TestUnitKilledAtEveryStep(t *testing.T) {
 
 // TestUnitHalfWay: killed between its two commands, there and back.
 func TestUnitHalfWay(t *testing.T) {
+	await.SkipShort(t)
 	l, o := unitLab(t)
 	before := o.seenUnits(t)
 	for _, script := range []string{"systemctl stop kapp.service", "systemctl disable -q kapp.service", "systemctl stop kapp.service; systemctl disable -q kapp.service; systemctl enable -q kapp.service"} {
@@ -190,6 +192,7 @@ func TestUnitHalfWay(t *testing.T) {
 
 // TestPrograms: the real supervisord.
 func TestPrograms(t *testing.T) {
+	await.SkipShort(t)
 	for _, p := range []string{"supervisord", "supervisorctl"} {
 		if _, err := exec.LookPath(p); err != nil {
 			t.Fatalf("%s is not installed: run `make deps-test`", p)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"kasoku/internal/await"
 	"kasoku/internal/stack"
 )
 
@@ -36,6 +37,7 @@ func (s unitStarter) State(context.Context) (stack.State, error) {
 // (drained, until it is healthy), and what boot starts is handed on and back
 // with every link. One that does not come up gives the place back.
 func TestUnitsOfImplementations(t *testing.T) {
+	await.SkipShort(t)
 	l, o := unitLab(t)
 	x := o.executor(t, l)
 	var calls []string

@@ -16,6 +16,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"kasoku/internal/await"
 )
 
 // file is one file of the corpus.
@@ -83,6 +85,7 @@ func corpus(t *testing.T) []file {
 // everything in it one by one, and requires that each edit changes one span
 // and reads back.
 func TestCorpus(t *testing.T) {
+	await.SkipShort(t)
 	files := corpus(t)
 	distinct := map[[32]byte]bool{}
 	count := map[string]int{}
@@ -105,6 +108,7 @@ func TestCorpus(t *testing.T) {
 
 // TestMachine does the same, without a count, with what is installed here.
 func TestMachine(t *testing.T) {
+	await.SkipShort(t)
 	patterns := map[string][]string{
 		"unit":       {"/lib/systemd/system/*.service", "/lib/systemd/system/*.socket", "/lib/systemd/system/*.timer", "/etc/systemd/system/*.service", "/etc/systemd/*.conf"},
 		"sysctl":     {"/etc/sysctl.conf", "/etc/sysctl.d/*.conf", "/usr/lib/sysctl.d/*.conf"},

@@ -24,6 +24,7 @@ import (
 // made by two processes that count by two, and happen to be even: their low digit
 // sends all of them to one. A hash of the whole ID does not.
 func TestHotShardLive(t *testing.T) {
+	await.SkipShort(t)
 	bin, err := exec.LookPath("memcached")
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,8 @@ import (
 	"io"
 	"runtime"
 	"testing"
+
+	"kasoku/internal/await"
 )
 
 // endless generates a log without storing it.
@@ -56,6 +58,7 @@ func letters(i int) string {
 
 // Memory does not grow with the log, whatever its targets are.
 func TestAccessMemoryIsBounded(t *testing.T) {
+	await.SkipShort(t)
 	const head = "time:2026-11-21T10:00:00Z\treqtime:0.%03d\tstatus:200\tsize:100\tua:Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko)\tmethod:GET\turi:"
 	for _, c := range []struct {
 		name   string

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"kasoku/internal/accesslog"
+	"kasoku/internal/await"
 )
 
 // site makes requests of which the right routes are known.
@@ -134,6 +135,7 @@ func byHand(t *testing.T, s *site, targets []string) map[string]int64 {
 
 // Routes that are learnt without patterns are those that a person gives.
 func TestRoutesAgreeWithHandGivenOnes(t *testing.T) {
+	await.SkipShort(t)
 	for _, s := range sites {
 		for _, n := range []int{3_000, 60_000} {
 			r := rand.New(rand.NewPCG(1, uint64(n)))

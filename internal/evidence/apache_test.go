@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"kasoku/internal/await"
 	"kasoku/internal/host"
 	"kasoku/internal/stack"
 )
@@ -14,6 +15,7 @@ import (
 // Of more .htaccess files than are read, those nearest to the root are, and the
 // snapshot says how many were not.
 func TestManyAccessFiles(t *testing.T) {
+	await.SkipShort(t)
 	root := t.TempDir()
 	write := func(folder string) {
 		t.Helper()

@@ -151,6 +151,7 @@ func probed(t *testing.T, socket, question, end, format string, most int) {
 }
 
 func TestMemcachedLive(t *testing.T) {
+	await.SkipShort(t)
 	socket := filepath.Join(t.TempDir(), "m")
 	server(t, connects("unix", socket), "memcached", "-u", "root", "-s", socket, "-m", "8")
 	svc := stack.Service{Name: "cache", Kind: stack.Memcached, Listen: []string{"unix:" + socket}}
@@ -247,6 +248,7 @@ func TestCacheAway(t *testing.T) {
 }
 
 func TestVarnishLive(t *testing.T) {
+	await.SkipShort(t)
 	dir, port, back := t.TempDir(), portOf(t), portOf(t)
 	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil {
 		t.Fatal(err)

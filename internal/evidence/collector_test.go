@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"kasoku/internal/await"
 	"kasoku/internal/load"
 	"kasoku/internal/stack"
 )
@@ -65,6 +66,7 @@ const liveUpdate = "UPDATE users SET city = ? WHERE login = ?"
 const liveSelect = "SELECT id, login FROM users WHERE login = ? AND password_hash <> ?"
 
 func TestDiagnosticRun(t *testing.T) {
+	await.SkipShort(t)
 	l := startLive(t)
 	snap := take(t, l, TakeOptions{Brief: true})
 	l.set(t, SlowLogVariables(snap.Databases["db"], ""))

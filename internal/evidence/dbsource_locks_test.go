@@ -5,6 +5,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"kasoku/internal/await"
 )
 
 func TestSplitLockTable(t *testing.T) {
@@ -25,6 +27,7 @@ func TestSplitLockTable(t *testing.T) {
 // TestLockWaits: four clients change one row in turns, one changes rows of its
 // own. The row, its table and the statement are named; other runs do not look.
 func TestLockWaits(t *testing.T) {
+	await.SkipShort(t)
 	l := startLive(t)
 	l.db.SetMaxOpenConns(8)
 	defer l.db.SetMaxOpenConns(2) // as stack.OpenDB has it

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"kasoku/internal/await"
 	"kasoku/internal/host"
 	"kasoku/internal/stack"
 )
@@ -49,6 +50,7 @@ func TestFPMSlowLogsOfPools(t *testing.T) {
 // TestFPMSlowLogLive: what a real pool logs of itself in the window is told with
 // the function that the request was in; what it logged before is not.
 func TestFPMSlowLogLive(t *testing.T) {
+	await.SkipShort(t)
 	t.Parallel()
 	if os.Geteuid() != 0 {
 		t.Skip("PHP-FPM as a user cannot trace its processes everywhere")

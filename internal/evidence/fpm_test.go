@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"kasoku/internal/await"
 	"kasoku/internal/host"
 )
 
@@ -63,6 +64,7 @@ func TestFPMFullPageLive(t *testing.T) {
 }
 
 func TestFPMIsBusy(t *testing.T) {
+	await.SkipShort(t)
 	l, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"kasoku/internal/await"
 	"kasoku/internal/host"
 	"kasoku/internal/load"
 	"kasoku/internal/stack"
@@ -125,6 +126,7 @@ func TestTakeOnTwoHosts(t *testing.T) {
 }
 
 func TestCollectOnTwoHosts(t *testing.T) {
+	await.SkipShort(t)
 	const n = 100
 	l, web, _ := onTwo(t, 5*time.Millisecond)
 	l.set(t, SlowLogVariables(&Database{Version: "10.11.0-MariaDB", MariaDB: true, Variables: map[string]string{}}, l.dir+"/slow-two.log"))
@@ -174,6 +176,7 @@ func TestCollectOnTwoHosts(t *testing.T) {
 // However far a host is, a reading is some round trips and not some hundreds,
 // and what it tells per second does not depend on the way.
 func TestReadingFromAfar(t *testing.T) {
+	await.SkipShort(t)
 	ctx := context.Background()
 	const trip = 50 * time.Millisecond
 	l, _, db := onTwo(t, trip)

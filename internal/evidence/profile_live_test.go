@@ -88,6 +88,7 @@ func setFor(svc stack.Service, pids ...int) setting {
 // TestPerf profiles a shell that counts: it runs everywhere, and all its time
 // is CPU time.
 func TestPerf(t *testing.T) {
+	await.SkipShort(t)
 	if _, err := program("perf"); err != nil {
 		t.Fatal(err)
 	}
@@ -187,6 +188,7 @@ func burn(until time.Time) (sum [][]byte) {
 
 // TestGoPprof profiles this very process by its own pages.
 func TestGoPprof(t *testing.T) {
+	await.SkipShort(t)
 	mux := http.NewServeMux()
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("/debug/pprof/allocs", pprof.Handler("allocs").ServeHTTP)
@@ -314,6 +316,7 @@ func (l *fpmLab) ask() error {
 }
 
 func TestPHPProfile(t *testing.T) {
+	await.SkipShort(t)
 	l := startFPM(t)
 	// The requests so far are before the window.
 	before, err := filepath.Glob(l.folder + "/*.stacks")

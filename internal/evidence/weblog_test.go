@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"kasoku/internal/await"
 	"kasoku/internal/host"
 	"kasoku/internal/load"
 	"kasoku/internal/stack"
@@ -181,6 +182,7 @@ func TestApacheLogsLive(t *testing.T) {
 }
 
 func TestVarnishLogLive(t *testing.T) {
+	await.SkipShort(t)
 	dir := webFolder(t)
 	port, err := freePort()
 	if err != nil {

@@ -68,6 +68,7 @@ func childrenCPU(t *testing.T) time.Duration {
 
 // TestRealTools runs what is installed against a real nginx.
 func TestRealTools(t *testing.T) {
+	await.SkipShort(t)
 	url := web(t)
 	for _, c := range []struct {
 		name string
@@ -145,6 +146,7 @@ func told(t *testing.T, dir string) (used time.Duration) {
 // end, and orphans are all the benchmark's. What they used they tell themselves:
 // a CPU that others share changes its speed from one second to the next.
 func TestCPUOfTheTree(t *testing.T) {
+	await.SkipShort(t)
 	// Two seconds, so that whom the command does not wait for is looked at
 	// between its last work and the end, however fast the machine is.
 	const await = " while [ ! -e done ]; do sleep 0.05; done; sleep 2"
@@ -176,6 +178,7 @@ func TestCPUOfTheTree(t *testing.T) {
 
 // TestPhases: the collectors begin and end with the measured part.
 func TestPhases(t *testing.T) {
+	await.SkipShort(t)
 	for _, c := range []struct {
 		warmup time.Duration
 		want   string
@@ -219,6 +222,7 @@ func TestCommandGetsItsSurroundings(t *testing.T) {
 // TestMuchOutput: a benchmark that logs without end neither fills the memory
 // nor hides its result.
 func TestMuchOutput(t *testing.T) {
+	await.SkipShort(t)
 	res, err := runner(t, Command{Argv: []string{"sh", "-c", "head -c 300000000 /dev/zero | tr '\\0' '\\n'; echo score: 5"}}, "").Run(t.Context(), nil)
 	if err != nil || res.Score != 5 {
 		t.Fatalf("%+v, %v", res, err)

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"kasoku/internal/await"
 	_ "kasoku/internal/rapidseed"
 )
 
@@ -46,6 +47,7 @@ func at(s *Series) []int {
 // TestNoiseIsNoChange: at most 1 % of series of 100 runs without a change show
 // one, with normal noise, with heavy tails, and with a single bad run.
 func TestNoiseIsNoChange(t *testing.T) {
+	await.SkipShort(t)
 	const series = 2000
 	for name, draw := range map[string]func(*rand.Rand) []float64{
 		"normal": func(r *rand.Rand) []float64 { return noisy(r, 100, 0.02, nil) },

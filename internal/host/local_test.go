@@ -18,10 +18,12 @@ import (
 )
 
 func TestLocal(t *testing.T) {
+	await.SkipShort(t)
 	hosttest.Suite(t, func(*testing.T) host.Host { return host.NewLocal() })
 }
 
 func TestFaultyWithoutFaults(t *testing.T) {
+	await.SkipShort(t)
 	hosttest.Suite(t, func(*testing.T) host.Host { return hosttest.NewFaulty(host.NewLocal()) })
 }
 

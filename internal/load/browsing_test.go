@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"kasoku/internal/await"
 )
 
 // siteFiles is a small site: a page, two style sheets, a font, pictures.
@@ -69,6 +71,7 @@ func requestsOf(t *testing.T, engine Engine, cache, headers string) map[string]f
 // A run fetches what a browser would fetch, and asks again for what its cache
 // does not have.
 func TestRunFetchesAssets(t *testing.T) {
+	await.SkipShort(t)
 	assets := []string{"/css/a.css", "/css/b.css", "/css/f.woff2", "/bg.png", "/logo.png?v=1", "/listed.json"}
 	tests := []struct {
 		name, cache, headers string

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"kasoku/internal/await"
 )
 
 func TestConfirmStatic(t *testing.T) {
@@ -57,6 +59,7 @@ func TestConfirmStatic(t *testing.T) {
 // TestAskAgainWithoutAnswer: what gets no answer after a run is not confirmed,
 // and ends nothing.
 func TestAskAgainWithoutAnswer(t *testing.T) {
+	await.SkipShort(t)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/gone" || r.URL.Path == "/half" && r.Header.Get("Accept") == "application/json" {
 			panic(http.ErrAbortHandler) // closes the connection

@@ -14,6 +14,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"kasoku/internal/await"
 )
 
 // What a request costs the generator, counted and not timed: system calls of
@@ -113,6 +115,7 @@ func cost(t *testing.T, users int, arrivals *Arrivals, enough int64) (calls, *co
 // machine add (an empty wait every maxHold, Go's signals, progress four times a
 // second) is divided by thousands of requests.
 func TestCostOfRequest(t *testing.T) {
+	await.SkipShort(t)
 	const margin = 0.02
 	for _, tt := range []struct {
 		name   string

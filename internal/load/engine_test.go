@@ -254,6 +254,7 @@ func TestRunSetupFails(t *testing.T) {
 
 // Same seed, same requests: byte for byte, for every user.
 func TestRunIsDeterministic(t *testing.T) {
+	await.SkipShort(t)
 	record := func(seed uint64) [][]byte {
 		streams := &recorder{}
 		srv := &http.Server{Handler: streams, ConnContext: streams.connContext}
@@ -459,6 +460,7 @@ func TestRunProgress(t *testing.T) {
 }
 
 func TestFindWorkload(t *testing.T) {
+	await.SkipShort(t)
 	// Each answer takes 5 ms; at most two at a time: more than two users
 	// bring nothing.
 	slots := make(chan struct{}, 2)
@@ -498,6 +500,7 @@ func TestFindWorkload(t *testing.T) {
 
 // Without a reset, the next probe takes rows that the one before left over.
 func TestFindWorkloadFreshRows(t *testing.T) {
+	await.SkipShort(t)
 	var mu sync.Mutex
 	seen := map[string]int{}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"kasoku/internal/await"
 )
 
 // guideShop is the shop that docs/write-a-scenario.md is about.
@@ -76,6 +78,7 @@ func guideShop(t *testing.T) *httptest.Server {
 
 // Every complete example of the guide is run as it stands there.
 func TestGuide(t *testing.T) {
+	await.SkipShort(t)
 	text, err := os.ReadFile("../../docs/write-a-scenario.md")
 	if err != nil {
 		t.Fatal(err)

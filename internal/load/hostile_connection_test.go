@@ -9,10 +9,13 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"kasoku/internal/await"
 )
 
 // Connections that end where they should not, or never.
 func TestMisbehaviourConnections(t *testing.T) {
+	await.SkipShort(t)
 	const noAnswer, inHead = "closed before the answer", "ended in the headers"
 	closing := strings.Replace(okAnswer, "\r\n", "\r\nConnection: close\r\n", 1)
 	// first answers the first request on each connection, then does what follows.
@@ -59,6 +62,7 @@ func TestMisbehaviourConnections(t *testing.T) {
 
 // A server that is slow at every place of an answer.
 func TestMisbehaviourSlow(t *testing.T) {
+	await.SkipShort(t)
 	const slow = "no complete answer within 150ms"
 	slowly := func(text string) func(*peer) {
 		return func(p *peer) {
@@ -98,6 +102,7 @@ func TestMisbehaviourSlow(t *testing.T) {
 
 // Bodies that are large, both ways.
 func TestMisbehaviourLarge(t *testing.T) {
+	await.SkipShort(t)
 	post := "{request: POST /, body: \"" + strings.Repeat("${big.kb}", 10<<10) + "\", expect: {contains: ok}, think: 1ms}"
 	refused := "{request: POST /, body: \"" + strings.Repeat("${big.kb}", 10<<10) + "\", expect: {status: 413}, think: 1ms}"
 	sized := func(n string) string { return "{request: GET /, expect: {size: " + n + "}}" }

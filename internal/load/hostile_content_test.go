@@ -5,10 +5,13 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"kasoku/internal/await"
 )
 
 // Answers that are HTTP, but meant to lead the client astray.
 func TestMisbehaviourContent(t *testing.T) {
+	await.SkipShort(t)
 	follow := "{request: GET /, follow: true, then: {contains: ok}}"
 	// Answers take a while, so that one run's redirects leave the processors to
 	// the runs beside it.

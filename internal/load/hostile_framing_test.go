@@ -5,10 +5,13 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"kasoku/internal/await"
 )
 
 // Lengths that are wrong: too long, too short, no numbers, contradictions.
 func TestMisbehaviourLengths(t *testing.T) {
+	await.SkipShort(t)
 	length := func(text string) string { return okHead + text + "\r\n\r\nok" }
 	const wrong, surplus = "Content-Length is wrong", "more bytes came"
 	misdeeds(t, []misdeed{
@@ -51,6 +54,7 @@ func TestMisbehaviourLengths(t *testing.T) {
 
 // The chunked coding: every valid form must be right, every other an error.
 func TestMisbehaviourChunks(t *testing.T) {
+	await.SkipShort(t)
 	const end = "0\r\n\r\n"
 	chunked := func(text string) func(*peer) { return answers(chunkHead + text) }
 	coding := func(text string) func(*peer) {

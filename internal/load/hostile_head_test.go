@@ -4,10 +4,13 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"kasoku/internal/await"
 )
 
 // Heads that are wrong, and some odd ones that are right.
 func TestMisbehaviourHeads(t *testing.T) {
+	await.SkipShort(t)
 	with := func(header string) func(*peer) {
 		return answers(okHead + header + "\r\nContent-Length: 2\r\n\r\nok")
 	}
@@ -80,6 +83,7 @@ func TestMisbehaviourHeads(t *testing.T) {
 
 // Answers before, behind and without the answer that was asked for.
 func TestMisbehaviourExtraAnswers(t *testing.T) {
+	await.SkipShort(t)
 	const early = "HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n"
 	const surplus = "more bytes came"
 	head := "{request: HEAD /, think: 1ms}"

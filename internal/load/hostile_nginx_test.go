@@ -180,6 +180,7 @@ func (r *realRow) run(t *testing.T, url string, e Engine) {
 
 // What nginx and PHP-FPM do is counted as what it is, on every way there.
 func TestRealServers(t *testing.T) {
+	await.SkipShort(t)
 	web := startWeb(t, "")
 	for _, way := range []struct {
 		name, url string
@@ -198,6 +199,7 @@ func TestRealServers(t *testing.T) {
 
 // The same over HTTP/2, but for what only HTTP/1.1 has: chunks and closing.
 func TestRealServersHTTP2(t *testing.T) {
+	await.SkipShort(t)
 	web := startWeb(t, " http2")
 	for _, row := range realRows() {
 		switch row.name {
@@ -211,6 +213,7 @@ func TestRealServersHTTP2(t *testing.T) {
 
 // nginx that dies and comes back within a run.
 func TestNginxRestarts(t *testing.T) {
+	await.SkipShort(t)
 	for _, e := range engines(false) {
 		t.Run(string(e), func(t *testing.T) {
 			t.Parallel()

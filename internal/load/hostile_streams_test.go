@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"kasoku/internal/await"
 )
 
 // shopScenario is like that of a login case: pools of every order, weights,
@@ -120,6 +122,7 @@ func common(a, b string) int {
 // The same seed gives the same bytes for each user, on every engine; another
 // seed gives others.
 func TestSameSeedSameBytes(t *testing.T) {
+	await.SkipShort(t)
 	for _, users := range []int{1, 4} {
 		t.Run(fmt.Sprint(users), func(t *testing.T) {
 			list := engines(false)
@@ -160,6 +163,7 @@ func TestSameSeedSameBytes(t *testing.T) {
 // Planned sessions are the same whichever user they fall to: with another
 // number of users, and on another engine.
 func TestSameSeedSameSessions(t *testing.T) {
+	await.SkipShort(t)
 	sessions := func(e Engine, users int, seed uint64) map[string]bool {
 		all := &streams{}
 		s := startPeers(t, "http", all.play)

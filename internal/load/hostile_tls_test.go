@@ -5,11 +5,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"kasoku/internal/await"
 )
 
 // TLS that is wrong. On this machine itself certificates are not verified
 // (docs/scenario.md), so a wrong one is no failure there.
 func TestMisbehaviourTLS(t *testing.T) {
+	await.SkipShort(t)
 	next := time.Now().Add(24 * time.Hour)
 	good := &tls.Config{Certificates: []tls.Certificate{certificate(t, next, "127.0.0.1")}}
 	with := func(change func(*tls.Config)) *tls.Config {

@@ -42,6 +42,7 @@ func listenAt(t *testing.T, network, address string) (l net.Listener) {
 // A server that goes away and comes back: errors meanwhile, right answers
 // before and after, on TCP and on a unix socket.
 func TestServerVanishes(t *testing.T) {
+	await.SkipShort(t)
 	var all sync.WaitGroup // they mostly wait
 	for _, network := range []string{"tcp", "unix"} {
 		all.Go(func() {
@@ -153,6 +154,7 @@ func TestUnixSocketAbsent(t *testing.T) {
 // A full backlog: TCP connections hang until the time-out. A unix socket says
 // at once that it is busy; then trying on and an error are both right.
 func TestBacklogFull(t *testing.T) {
+	await.SkipShort(t)
 	for _, network := range []string{"tcp", "unix"} {
 		t.Run(network, func(t *testing.T) {
 			url := fullBacklog(t, network)

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"kasoku/internal/await"
 )
 
 // However many sessions have begun, each kind has the share of its weight within
@@ -81,6 +83,7 @@ func TestMixByChance(t *testing.T) {
 // On a real server, by every engine and with closed and planned sessions, each
 // kind has its share: 4 users that draw by chance would miss it by some 30.
 func TestMixUnderLoad(t *testing.T) {
+	await.SkipShort(t)
 	const src = `
 version: 1
 name: t

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"kasoku/internal/await"
 )
 
 // everyEngine runs a test on all engines that speak plain HTTP/1.1.
@@ -36,6 +38,7 @@ func stalling() *httptest.Server {
 // to 300 ms, evenly, so the 90th percentile is 200 ms. Counted from when the
 // requests were sent, the stall all but disappears.
 func TestOpenModelSeesStalls(t *testing.T) {
+	await.SkipShort(t)
 	everyEngine(t, func(t *testing.T, e Engine) {
 		srv := stalling()
 		defer srv.Close()
@@ -68,6 +71,7 @@ func seesStalls(t *testing.T, url string, e Engine) error {
 
 // What waits longer than the time-out for a user is dropped, not forgotten.
 func TestOpenModelDrops(t *testing.T) {
+	await.SkipShort(t)
 	everyEngine(t, func(t *testing.T, e Engine) {
 		srv := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { time.Sleep(50 * time.Millisecond) }))
 		defer srv.Close()
@@ -86,6 +90,7 @@ func TestOpenModelDrops(t *testing.T) {
 
 // The same plan and seed give the same requests, whatever user each falls to.
 func TestOpenModelIsDeterministic(t *testing.T) {
+	await.SkipShort(t)
 	everyEngine(t, func(t *testing.T, e Engine) {
 		paths := func(t *testing.T, seed uint64) map[string]int {
 			var mu sync.Mutex
@@ -171,6 +176,7 @@ sessions:
 
 // HTTP/2 gives the same answers to the same checks, with and without TLS.
 func TestHTTP2(t *testing.T) {
+	await.SkipShort(t)
 	var proto atomic.Int64
 	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		proto.Store(int64(r.ProtoMajor))
@@ -244,6 +250,7 @@ func TestEngineChoice(t *testing.T) {
 
 // Several loops share the users and the plan.
 func TestSeveralLoops(t *testing.T) {
+	await.SkipShort(t)
 	srv := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer srv.Close()
 	sc := mustParse(t, steps("- request: GET /"))
@@ -266,6 +273,7 @@ func TestSeveralLoops(t *testing.T) {
 // Many users begin in turn, so that a server's backlog does not overflow.
 // The window still holds what a SYN that is sent again after 1 s brings.
 func TestManyUsers(t *testing.T) {
+	await.SkipShort(t)
 	url, _ := startNginx(t, "location = /t { return 200 ok; }")
 	src := steps("- {request: GET /t, think: 100ms, expect: {contains: ok}}")
 	bestOfThree(t, func() error {

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"kasoku/internal/await"
 )
 
 // site is an application with pages of every kind that a cache must tell apart.
@@ -54,6 +56,7 @@ func pagesSite() http.Handler {
 }
 
 func TestPages(t *testing.T) {
+	await.SkipShort(t)
 	srv := httptest.NewServer(pagesSite())
 	defer srv.Close()
 	sc := mustParse(t, `version: 1

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"kasoku/internal/await"
 )
 
 // A run tells goodput and Apdex of each route and how its score came about.
@@ -63,6 +65,7 @@ score: {objective: 10s, objectives: {GET /slow: 30ms}, apdex: {t: 10s, routes: {
 
 // In the open model dropped sessions cost points.
 func TestRunScoreOfDropped(t *testing.T) {
+	await.SkipShort(t)
 	handler := func(w http.ResponseWriter, r *http.Request) {
 		timer := time.NewTimer(200 * time.Millisecond)
 		defer timer.Stop()

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"kasoku/internal/await"
 )
 
 // settledAfter feeds a rate, ticks long, until it is judged steady; 0: never.
@@ -174,6 +176,7 @@ func slowStart(pause func(since time.Duration) time.Duration) *httptest.Server {
 
 // A server that needs 700 ms to be warm is measured after that, in both models.
 func TestWarmupWaitsForASlowStart(t *testing.T) {
+	await.SkipShort(t)
 	const cold = 700 * time.Millisecond
 	for name, arrivals := range map[string]*Arrivals{"closed": nil, "open": ConstantRate(100)} {
 		t.Run(name, func(t *testing.T) {
@@ -205,6 +208,7 @@ func TestWarmupWaitsForASlowStart(t *testing.T) {
 
 // One that never settles is measured when the time is over, and the result says so.
 func TestWarmupEnds(t *testing.T) {
+	await.SkipShort(t)
 	t.Parallel()
 	srv := slowStart(func(since time.Duration) time.Duration {
 		return max(time.Millisecond, 100*time.Millisecond-since/8)

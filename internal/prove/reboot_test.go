@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"kasoku/internal/await"
 	"kasoku/internal/host"
 	"kasoku/internal/stack"
 )
@@ -113,6 +114,7 @@ func TestRebootHolds(t *testing.T) {
 // their mean counts. Each reboot has writes of its own: the runs of a score begin
 // with a reset, which takes earlier ones back.
 func TestRebootNearMiss(t *testing.T) {
+	await.SkipShort(t)
 	for _, c := range []struct {
 		scores  []float64
 		ordered int
@@ -150,6 +152,7 @@ func TestRebootWaitsForALogin(t *testing.T) {
 }
 
 func TestRebootFails(t *testing.T) {
+	await.SkipShort(t)
 	for _, c := range []struct {
 		about    string
 		onReboot func(*rebooted)
@@ -182,6 +185,7 @@ func TestRebootFails(t *testing.T) {
 
 // A service that did not come back by itself is named, and started afterwards.
 func TestRebootStartsWhatDidNotComeBack(t *testing.T) {
+	await.SkipShort(t)
 	s := newRebooted(t, func(s *rebooted) { boots(s); s.down.Store(true) })
 	r := s.reboot(t, RebootOptions{Back: 300 * time.Millisecond})
 	named, started := false, false
@@ -199,6 +203,7 @@ func TestRebootStartsWhatDidNotComeBack(t *testing.T) {
 // Services of a host that is back are started, although another one is not, and
 // although nobody waits for the check any more.
 func TestRebootStartsServicesWithoutTheOtherHost(t *testing.T) {
+	await.SkipShort(t)
 	t.Run("a host stays away", func(t *testing.T) {
 		other := &machine{Host: host.NewLocal()}
 		s := newRebooted(t, func(s *rebooted) { boots(s); s.down.Store(true) })

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"kasoku/internal/await"
 	"kasoku/internal/load"
 	"kasoku/internal/stack"
 )
@@ -96,6 +97,7 @@ func cachedFor(n int) func(*board, *http.Request) string {
 }
 
 func TestStale(t *testing.T) {
+	await.SkipShort(t)
 	strangers := map[string]string{} // what a cache keeps, by who asks
 	for _, c := range []struct {
 		about string

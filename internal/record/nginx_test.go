@@ -156,6 +156,7 @@ func countRoutes(t *testing.T, log []byte, f *accesslog.Format) (map[string]floa
 // What visitors of a real nginx did is recorded, run against the same nginx,
 // and has the same mix of routes in its log.
 func TestRecordedMixRunsTheSame(t *testing.T) {
+	await.SkipShort(t)
 	for name, format := range map[string]string{"combined with times": timedFormat,
 		"JSON": `escape=json '{"time":"$time_iso8601","remote_addr":"$remote_addr","request":"$request","status":$status,"http_referer":"$http_referer","http_user_agent":"$http_user_agent"}'`,
 		"LTSV": `'time:$time_local\thost:$remote_addr\treq:$request\tstatus:$status\treferer:$http_referer\tua:$http_user_agent'`} {
@@ -230,6 +231,7 @@ func TestRealLinesReadBack(t *testing.T) {
 // A replay asks a real nginx for exactly what was recorded, with its own
 // timing, slowed down so that a busy machine keeps up.
 func TestReplayRunsTheSame(t *testing.T) {
+	await.SkipShort(t)
 	url, dir := startSite(t, timedFormat)
 	recorded := visitSite(t, url, dir)
 	f, err := accesslog.ParseFormat("log_format mine " + timedFormat)

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 
+	"kasoku/internal/await"
 	"kasoku/internal/change"
 	"kasoku/internal/diagnose"
 	"kasoku/internal/evidence"
@@ -162,6 +163,7 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // first answer, asks once for each page under the name that people use, follows
 // nothing, and says what came of it.
 func TestWarmUpScript(t *testing.T) {
+	await.SkipShort(t)
 	for _, client := range []string{"curl", "wget"} {
 		t.Run(client, func(t *testing.T) {
 			if _, err := exec.LookPath(client); err != nil {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"kasoku/internal/await"
 	"kasoku/internal/store"
 	"kasoku/internal/ui"
 	"kasoku/internal/ui/webtest"
@@ -16,6 +17,7 @@ import (
 // network, says nothing on the console, passes axe in light and dark, fits a
 // phone, prints, and says what the store says.
 func TestBrowserReport(t *testing.T) {
+	await.SkipShort(t)
 	b := webtest.New(t)
 	st, id := sampleStore(t)
 	m, err := Build(t.Context(), st, id, Options{Now: start.Add(time.Hour)})

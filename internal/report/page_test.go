@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"kasoku/internal/await"
 	"kasoku/internal/digest"
 	"kasoku/internal/evidence"
 	"kasoku/internal/experiment"
@@ -221,6 +222,7 @@ func same(t *testing.T, want []byte, v any) bool {
 // TestLargeSessionIsSmall: forty steps with long diffs, many pairs and all
 // evidence are a page that a mail takes, and a text that a pull request takes.
 func TestLargeSessionIsSmall(t *testing.T) {
+	await.SkipShort(t)
 	m := sample(t)
 	ev := fullEvidence(strings.Repeat("long text of a target ", 10))
 	for i := range 400 {

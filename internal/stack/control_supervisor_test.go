@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"kasoku/internal/await"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -49,6 +51,7 @@ func cacheProgram(t *testing.T, port, more string) string {
 }
 
 func TestSupervisorStory(t *testing.T) {
+	await.SkipShort(t)
 	t.Parallel()
 	ctx := context.Background()
 	l := newLab(t)
@@ -111,6 +114,7 @@ func TestSupervisorStory(t *testing.T) {
 
 // What supervisord cannot use stops nothing.
 func TestSupervisorBrokenConfiguration(t *testing.T) {
+	await.SkipShort(t)
 	t.Parallel()
 	ctx := context.Background()
 	l := newLab(t)
@@ -135,6 +139,7 @@ func TestSupervisorBrokenConfiguration(t *testing.T) {
 }
 
 func TestSupervisorStartFails(t *testing.T) {
+	await.SkipShort(t)
 	t.Parallel()
 	ctx := context.Background()
 	l := newLab(t)
@@ -164,6 +169,7 @@ func TestSupervisorStartFails(t *testing.T) {
 // All workers of a group are the service's; they finish the job under way
 // before a restart ends them, and a drain that fails leaves them.
 func TestSupervisorGroupDrains(t *testing.T) {
+	await.SkipShort(t)
 	t.Parallel()
 	ctx := context.Background()
 	l := newLab(t)

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"kasoku/internal/await"
 )
 
 // systemd is a lab whose systemctl is testdata/systemctl: PID 1 of a test
@@ -56,6 +58,7 @@ func (l *lab) cacheUnit(port, more string) *Controller {
 }
 
 func TestSystemdStory(t *testing.T) {
+	await.SkipShort(t)
 	ctx := context.Background()
 	l := newSystemd(t)
 	port := freePort(t)
@@ -89,6 +92,7 @@ func TestSystemdStory(t *testing.T) {
 
 // A drop-in that was written since is read before the unit is restarted.
 func TestSystemdReadsChangedUnits(t *testing.T) {
+	await.SkipShort(t)
 	ctx := context.Background()
 	l := newSystemd(t)
 	port := freePort(t)
@@ -113,6 +117,7 @@ func TestSystemdReadsChangedUnits(t *testing.T) {
 
 // Experiments restart more often than systemd's start limit allows.
 func TestSystemdStartLimit(t *testing.T) {
+	await.SkipShort(t)
 	ctx := context.Background()
 	l := newSystemd(t)
 	c := l.cacheUnit(freePort(t), "StartLimitBurst=2\n")
@@ -124,6 +129,7 @@ func TestSystemdStartLimit(t *testing.T) {
 }
 
 func TestSystemdStartFails(t *testing.T) {
+	await.SkipShort(t)
 	ctx := context.Background()
 	l := newSystemd(t)
 	l.write("units/cache.service.log", "of an earlier day\n")
@@ -169,6 +175,7 @@ func TestSystemdUnitsThatCannotStart(t *testing.T) {
 
 // nginx's unit reloads by its ExecReload; one without it gets nginx's signal.
 func TestSystemdReload(t *testing.T) {
+	await.SkipShort(t)
 	ctx := context.Background()
 	l := newSystemd(t)
 	port := freePort(t)

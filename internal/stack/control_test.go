@@ -33,6 +33,7 @@ func get(t *testing.T, url string) string {
 }
 
 func TestControlNginx(t *testing.T) {
+	await.SkipShort(t)
 	t.Parallel()
 	ctx := context.Background()
 	l := newLab(t)
@@ -91,6 +92,7 @@ func TestControlNginx(t *testing.T) {
 
 // The port is taken by someone else: Start must not call that one healthy.
 func TestControlPortTaken(t *testing.T) {
+	await.SkipShort(t)
 	t.Parallel()
 	ctx := context.Background()
 	l := newLab(t)
@@ -198,6 +200,7 @@ func TestControlRunsIn(t *testing.T) {
 }
 
 func TestControlMemcachedAndRedis(t *testing.T) {
+	await.SkipShort(t)
 	t.Parallel()
 	ctx := context.Background()
 	l := newLab(t)
@@ -259,6 +262,7 @@ exec php -S 127.0.0.1:`+port+"\n")
 // An app server that takes its time before it listens has not ended, though what was
 // launched bore another name at first.
 func TestControlSlowToListen(t *testing.T) {
+	await.SkipShort(t)
 	t.Parallel()
 	ctx := context.Background()
 	l := newLab(t)
@@ -275,6 +279,7 @@ func TestControlSlowToListen(t *testing.T) {
 // What a program says when it cannot start is in the error, and Start does not
 // wait for the whole health time-out.
 func TestControlStartFails(t *testing.T) {
+	await.SkipShort(t)
 	t.Parallel()
 	ctx := context.Background()
 	l := newLab(t)
@@ -288,6 +293,7 @@ func TestControlStartFails(t *testing.T) {
 }
 
 func TestControlCommand(t *testing.T) {
+	await.SkipShort(t)
 	t.Parallel()
 	ctx := context.Background()
 	l := newLab(t)
@@ -365,6 +371,7 @@ func TestStopPlanOfServer(t *testing.T) {
 // connection that stays open goes on beside the new ones. Whether Reload waited
 // is told by the old worker, which lives as long as the answer.
 func TestControlNginxDrains(t *testing.T) {
+	await.SkipShort(t)
 	t.Parallel()
 	ctx := context.Background()
 	l := newLab(t)

@@ -9,10 +9,12 @@ import (
 	"strings"
 	"testing"
 
+	"kasoku/internal/await"
 	"kasoku/internal/host"
 )
 
 func TestDatabase(t *testing.T) {
+	await.SkipShort(t)
 	ctx := context.Background()
 	l := newLab(t)
 	port := freePort(t)

@@ -47,6 +47,7 @@ func (l *lab) apacheServer(port, conf string) *Controller {
 // Discovery reads a real Apache's sites through includes, definitions and
 // macros, and a real Varnish's VCL through its includes.
 func TestDiscoverApacheAndVarnish(t *testing.T) {
+	await.SkipShort(t)
 	ctx := context.Background()
 	l := newLab(t)
 	webPort, frontPort, apiPort := freePort(t), freePort(t), freePort(t)
@@ -175,6 +176,7 @@ func TestProxyEndpoint(t *testing.T) {
 // kasoku.yaml an Apache, whose configuration tells, is healthy without it. Of a
 // server whose configuration is not read, the error tells the way out.
 func TestSocketsOfChildrenAreNotRequired(t *testing.T) {
+	await.SkipShort(t)
 	ctx := context.Background()
 	l := newLab(t)
 	port, apiPort := freePort(t), freePort(t)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"kasoku/internal/await"
 	"kasoku/internal/host"
 )
 
@@ -75,6 +76,7 @@ func newPart(t *testing.T, name, address string, cs ...*Controller) *part {
 // memcached and an application server on db1 (127.0.0.2). Who talks to whom is
 // found across them.
 func TestDiscoverHosts(t *testing.T) {
+	await.SkipShort(t)
 	ctx := context.Background()
 	l := newLab(t)
 	webPort, dbPort, cachePort, apiPort := freePort(t), freePort(t), freePort(t), freePort(t)

@@ -7,11 +7,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"kasoku/internal/await"
 )
 
 // Discovery on real servers: it finds them, their configuration, who talks to
 // whom, and what it writes can be loaded and starts them again.
 func TestDiscover(t *testing.T) {
+	await.SkipShort(t)
 	ctx := context.Background()
 	l := newLab(t)
 	webPort, dbPort, cachePort, apiPort := freePort(t), freePort(t), freePort(t), freePort(t)

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"kasoku/internal/await"
 )
 
 func TestHAProxyArgs(t *testing.T) {
@@ -51,6 +53,7 @@ func said200(t *testing.T, port string) string {
 // A master takes the new configuration on by a signal, and a broken one not at
 // all; it is the same process all the time.
 func TestHAProxyReloads(t *testing.T) {
+	await.SkipShort(t)
 	t.Parallel()
 	ctx := context.Background()
 	for name, extra := range map[string][]string{"in front": {"-W"}, "as a daemon": {"-W", "-D", "-p", "@/h.pid"}} {
@@ -103,6 +106,7 @@ func TestHAProxyReloads(t *testing.T) {
 
 // A master that misses the first signal is asked once more.
 func TestHAProxyMissesASignal(t *testing.T) {
+	await.SkipShort(t)
 	t.Parallel()
 	ctx, l, port := context.Background(), newLab(t), freePort(t)
 	conf := l.write("haproxy.cfg", l.haproxyConf(port, "one"))

@@ -136,6 +136,7 @@ load: {scenario: s.yaml, url: "http://127.0.0.1"}
 
 // Over a real sshd.
 func TestOpenHostsSSH(t *testing.T) {
+	await.SkipShort(t)
 	server := sshtest.Start(t)
 	t.Setenv("KASOKU_PROGRAMS", sshtest.Programs(t))
 	st := twoHosts()

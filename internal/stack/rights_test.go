@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"kasoku/internal/await"
 	"kasoku/internal/host"
 )
 
@@ -91,6 +92,7 @@ func TestCheckRights(t *testing.T) {
 // What is asked about is what is done: the orders in sudoers' line are those
 // that the controller gives.
 func TestUnitOrdersAreThoseGiven(t *testing.T) {
+	await.SkipShort(t)
 	l := newSystemd(t)
 	c := l.cacheUnit(freePort(t), "StartLimitBurst=1\n")
 	ctx := context.Background()

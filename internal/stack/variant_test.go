@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"kasoku/internal/await"
 	"kasoku/internal/host"
 )
 
@@ -100,6 +101,7 @@ func TestChosen(t *testing.T) {
 // Units: the Controller of the service acts on the one that runs, and on the
 // one that boot starts while none does.
 func TestVariantUnits(t *testing.T) {
+	await.SkipShort(t)
 	ctx := t.Context()
 	l := newSystemd(t)
 	port := freePort(t)

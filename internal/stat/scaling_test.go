@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"kasoku/internal/await"
 )
 
 // noisy measures the law at each level so many times, with noise as a share.
@@ -67,6 +69,7 @@ func TestScalingFitIsLeast(t *testing.T) {
 // take three standard errors of the share. At a bound of the parameters (κ = 0)
 // they hold it at least as often.
 func TestScalingCoverage(t *testing.T) {
+	await.SkipShort(t)
 	const samples, level = 300, 0.95
 	slack := 3 * math.Sqrt(level*(1-level)/samples)
 	for _, c := range []struct {

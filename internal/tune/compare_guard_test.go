@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"kasoku/internal/await"
 	"kasoku/internal/change"
 	"kasoku/internal/experiment"
 )
@@ -28,6 +29,7 @@ func (x *trial) compare(o Compared) *Comparison {
 // A version that touches its judge is refused, whichever side it is: by its
 // files before anything is built, by its build when it has run.
 func TestCompareRefusesWhatTouchesTheJudge(t *testing.T) {
+	await.SkipShort(t)
 	x := newTrial(t)
 	x.sh("mv bench.sh app/bench.sh; ln -s app/bench.sh bench.sh; cd app && git add -A && git -c user.name=a -c user.email=a@localhost commit -qm bench")
 	x.branch("easier", "echo '# easier' >>bench.sh && echo 200 >speed")
@@ -69,6 +71,7 @@ func TestCompareRefusesWhatTouchesTheJudge(t *testing.T) {
 // Two ready builds take turns in the place of the app's products, which come
 // back as they were; git is not asked, and what is built is not looked for.
 func TestCompareFolders(t *testing.T) {
+	await.SkipShort(t)
 	x := newTrial(t)
 	x.sh("rm -rf app/.git; mkdir base head none; echo 100 >base/built; echo 200 >head/built; echo no >head/speed; touch -d 2011-11-11 app/built")
 	state := func() string {

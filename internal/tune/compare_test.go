@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"kasoku/internal/await"
 	"kasoku/internal/experiment"
 	_ "kasoku/internal/rapidseed"
 )
@@ -124,6 +125,7 @@ func TestABaseThatFails(t *testing.T) {
 // Looks that each had the whole level (5 % wrong in all) would be found nearly always,
 // three times the level still nine times in ten.
 func TestLossAtTheLimit(t *testing.T) {
+	await.SkipShort(t)
 	const trials = 600
 	for _, allow := range []float64{0, 0.02} {
 		outcomes := map[experiment.Outcome]int{}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"kasoku/internal/await"
 	"kasoku/internal/experiment"
 	"kasoku/internal/remedy"
 	"kasoku/internal/store"
@@ -25,6 +26,7 @@ func experimentsOf(steps []store.Step) (n, runs int) {
 // found and put back, all others are kept, with fewer experiments and runs than
 // one by one. What breaks is final only when it was alone.
 func TestOneBadPlanOfAGroup(t *testing.T) {
+	await.SkipShort(t)
 	names := []string{"a", "b", "c", "d", "e", "f", "g", "h"}
 	for _, c := range []struct {
 		name        string

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"kasoku/internal/await"
 	"kasoku/internal/experiment"
 	"kasoku/internal/host"
 	"kasoku/internal/load"
@@ -20,6 +21,7 @@ import (
 // TestSlowerThanTheWindow: a service whose answers take longer than the window
 // is measured again within one that it answers in, and not in an experiment.
 func TestSlowerThanTheWindow(t *testing.T) {
+	await.SkipShort(t)
 	path := filepath.Join(t.TempDir(), "scenario.yaml")
 	if err := os.WriteFile(path, []byte("version: 1\nname: slow\nworkload: 4\nwarmup: 0s\nduration: 300ms\ntimeout: 2s\nsessions:\n  - name: s\n    steps:\n      - {request: GET /}\n"), 0o600); err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"kasoku/internal/await"
 	"kasoku/internal/experiment"
 	"kasoku/internal/store"
 )
@@ -15,6 +16,7 @@ import (
 const noiseSeed = 1
 
 func TestSmallGainMakesWay(t *testing.T) {
+	await.SkipShort(t)
 	v := newVirtual(t, knob{name: "large", factor: 1.3, bound: 20, reach: 0.9},
 		knob{name: "small", factor: 1.04, bound: 9, reach: 0.9}, knob{name: "nothing", factor: 1, bound: 8, reach: 0.9})
 	v.alone("large", "small", "nothing")

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"kasoku/internal/await"
 	"kasoku/internal/change"
 	"kasoku/internal/diagnose"
 	"kasoku/internal/experiment"
@@ -131,6 +132,7 @@ const strideOfKills = 13
 // A session that is killed anywhere recovers to nothing prepared and nothing
 // switched, or to both kept; taken up again it ends with both.
 func TestPreparedAndKilled(t *testing.T) {
+	await.SkipShort(t)
 	for at := 1; ; at += strideOfKills {
 		v, beside := needing(t, good("fast", 20))
 		before := v.text()

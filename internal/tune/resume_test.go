@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"kasoku/internal/await"
 	"kasoku/internal/experiment"
 	"kasoku/internal/remedy"
 	"kasoku/internal/store"
@@ -180,6 +181,7 @@ func finished(v *virtual, t *testing.T) map[int64]int {
 // is measured again, the target ends as without the interruption, the store
 // tells what the journal tells, and nothing is left pending.
 func TestResumeAtEveryPoint(t *testing.T) {
+	await.SkipShort(t)
 	whole := newKiller(t)
 	if whole.session(t, 0, many, false) {
 		t.Fatal("it was not to be killed")

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"kasoku/internal/await"
 	"kasoku/internal/experiment"
 	"kasoku/internal/stack"
 	"kasoku/internal/store"
@@ -14,6 +15,7 @@ import (
 // An experiment that noise hides does not use up the budget that others wait
 // for; it comes to turn again after them.
 func TestOthersGetTheirShareOfTheBudget(t *testing.T) {
+	await.SkipShort(t)
 	v := newVirtual(t, knob{name: "hidden", factor: 1, bound: 9, reach: 0.9}, good("plain", 30))
 	v.alone("hidden")
 	tu := v.tuner()

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"kasoku/internal/await"
 	"kasoku/internal/change"
 	"kasoku/internal/experiment"
 	"kasoku/internal/stack"
@@ -14,6 +15,7 @@ const faster = "--- a/speed\n+++ b/speed\n@@ -1 +1 @@\n-100\n+200\n"
 // A patch of an application that is built is judged by what its build makes, not by the
 // program that was there before; and goes back with it.
 func TestPatchIsBuilt(t *testing.T) {
+	await.SkipShort(t)
 	x := newTrial(t)
 	x.write("faster.diff", faster)
 	head := x.sh("cd app && git rev-parse HEAD")
@@ -41,6 +43,7 @@ func TestPatchIsBuilt(t *testing.T) {
 
 // Where the old program would be judged, a patch is refused.
 func TestPatchThatNothingBuilds(t *testing.T) {
+	await.SkipShort(t)
 	x := newTrial(t)
 	goPatch := Proposal{Diff: []byte("--- a/main.go\n+++ b/main.go\n@@ -1 +1,2 @@\n package main\n+// faster\n"), Dir: x.dir + "/app"}
 	for _, c := range []struct {
@@ -74,6 +77,7 @@ func TestPatchThatNothingBuilds(t *testing.T) {
 // What an interpreter holds in its memory is read anew: the application is restarted,
 // or what runs it is told; a proposal that says so itself is left alone.
 func TestPatchIsTold(t *testing.T) {
+	await.SkipShort(t)
 	x := newTrial(t)
 	app := x.tuner.Stack.Service("app")
 	app.Build = nil

@@ -156,6 +156,7 @@ func (x *trial) want(p Proposal, outcome experiment.Outcome) *store.Step {
 // A branch is checked out, built and taken on for each of its runs, and the
 // checkout is as it was afterwards; with Keep it stays.
 func TestTryABranch(t *testing.T) {
+	await.SkipShort(t)
 	x := newTrial(t)
 	x.branch("faster", "echo 200 >speed")
 	x.branch("slower", "echo 50 >speed")
@@ -198,6 +199,7 @@ func TestTryABranch(t *testing.T) {
 
 // A proposal whose time is up is told apart from noise, and put back.
 func TestTryWithinABudget(t *testing.T) {
+	await.SkipShort(t)
 	x := newTrial(t)
 	x.branch("faster", "echo 200 >speed")
 	step := x.want(Proposal{Rev: "faster", Budget: time.Nanosecond, Keep: true}, experiment.Inconclusive)
@@ -211,6 +213,7 @@ func TestTryWithinABudget(t *testing.T) {
 
 // An interruption is told as such only if everything could be put back.
 func TestAnInterruptionThatLeavesSomething(t *testing.T) {
+	await.SkipShort(t)
 	for _, conflict := range []bool{true, false} {
 		x := newTrial(t)
 		edit := "true"
@@ -253,6 +256,7 @@ func patch(file, from, to string) []byte {
 // What judges a proposal is named before anything is applied, if the proposal
 // says what it writes.
 func TestAPatchOfTheJudgeIsRefusedBeforehand(t *testing.T) {
+	await.SkipShort(t)
 	x := newTrial(t)
 	x.sh("ln -s ../kasoku.yaml app/link; ln dump.sql app/hard; ln -s ../.kasoku app/state")
 	x.write("app/fine", "slow\n")
@@ -320,6 +324,7 @@ func TestABranchThatTouchesTheJudgeIsRefused(t *testing.T) {
 // What commands and builds do is known only afterwards: they are put back and
 // refused, and the judge's files are as they were.
 func TestCommandsThatTouchTheJudgeAreRefused(t *testing.T) {
+	await.SkipShort(t)
 	for _, c := range []struct {
 		name, apply, undo string
 		says              string
@@ -361,6 +366,7 @@ func TestCommandsThatTouchTheJudgeAreRefused(t *testing.T) {
 
 // A build runs the proposal's own code.
 func TestABuildThatTouchesTheJudgeIsRefused(t *testing.T) {
+	await.SkipShort(t)
 	x := newTrial(t)
 	x.branch("sly", "echo 'cp speed built; echo \"# x\" >>../kasoku.yaml' >build.sh && echo 200 >speed")
 	before := x.read("kasoku.yaml")
@@ -404,6 +410,7 @@ func TestAClockThatIsSetIsSeen(t *testing.T) {
 
 // Who may not run commands may not write where others take them from.
 func TestConfinedPatches(t *testing.T) {
+	await.SkipShort(t)
 	x := newTrial(t)
 	x.write("outside", "slow\n")
 	x.write("app/fine", "slow\n")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"kasoku/internal/await"
 	"kasoku/internal/experiment"
 	"kasoku/internal/load"
 	"kasoku/internal/tune"
@@ -54,6 +55,7 @@ type tab struct {
 // TestBrowserViews: in a real browser every view loads without a word on the
 // console, passes axe in light and dark, and fits a phone.
 func TestBrowserViews(t *testing.T) {
+	await.SkipShort(t)
 	p, _, web, b := serveTab(t)
 	for _, v := range []struct{ name, path string }{
 		{"session", "/"}, {"sessions", "/sessions"}, {"runs", "/runs"}, {"chosen", fmt.Sprintf("/runs?with=%d", p.after)}, {"run", fmt.Sprintf("/runs/%d", p.after)},
@@ -87,6 +89,7 @@ func (b tab) readable(tables string) {
 // TestBrowserLive: the session's page follows the session, works by keyboard,
 // shows pprof's pages and puts a change back.
 func TestBrowserLive(t *testing.T) {
+	await.SkipShort(t)
 	p, s, web, b := serveTab(t)
 	b.follows(web, s, p)
 	b.keys(web)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"kasoku/internal/await"
 	"kasoku/internal/confedit/memory"
 )
 
@@ -45,6 +46,7 @@ func TestCorpusIdentity(t *testing.T) {
 // its lines change, the result is what a fresh reading gives, taking the edit
 // back gives the file again, and doing it twice changes nothing more.
 func TestCorpusEdits(t *testing.T) {
+	await.SkipShort(t)
 	files := corpus(t)
 	var names []string
 	for name := range files {

@@ -8,6 +8,8 @@ import (
 	"sort"
 	"strings"
 	"testing"
+
+	"kasoku/internal/await"
 )
 
 // debian makes a copy of Debian's configuration and returns its main file and
@@ -78,6 +80,7 @@ func carryOut(t *testing.T, plan []Link) {
 // are those that a2dismod and a2enmod make, Apache sees the directives that
 // the package sees, and takes every edit.
 func TestDebian(t *testing.T) {
+	await.SkipShort(t)
 	conf, env := debian(t)
 	dir := filepath.Dir(conf)
 	a2(t, dir, "a2enmod", "info", "rewrite", "proxy_fcgi", "http2", "ssl", "macro")

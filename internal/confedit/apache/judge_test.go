@@ -7,6 +7,8 @@ import (
 	"sort"
 	"strings"
 	"testing"
+
+	"kasoku/internal/await"
 )
 
 // allModules is a configuration with all of Debian's modules that go together.
@@ -33,6 +35,7 @@ func allModules(t *testing.T, dir string) string {
 // TestRealApacheCorpus puts real snippets into a server that has all of
 // Debian's modules; where Apache takes one, it must take it edited.
 func TestRealApacheCorpus(t *testing.T) {
+	await.SkipShort(t)
 	dir := t.TempDir()
 	head := allModules(t, dir)
 	env := map[string]string{"APACHE_LOG_DIR": dir, "APACHE_RUN_DIR": dir, "APACHE_LOCK_DIR": dir, "APACHE_RUN_USER": "www-data", "APACHE_RUN_GROUP": "www-data", "APACHE_PID_FILE": dir + "/pid"}

@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"kasoku/internal/await"
 	_ "kasoku/internal/rapidseed"
 )
 
@@ -89,6 +90,7 @@ func TestHAProxyReadsTheSameWords(t *testing.T) {
 // TestHAProxyTakesEdits: what HAProxy takes before edits it takes after them,
 // on random files of the kinds of lines that people write.
 func TestHAProxyTakesEdits(t *testing.T) {
+	await.SkipShort(t)
 	bin := program(t)
 	heads := []string{"frontend F@\n    bind 127.0.0.1:@\n", "frontend 'F@' from base # named\n\tbind 127.0.0.1:@\n", "listen F@\n  bind \"127.0.0.1:@\"\n", "defaults D@ from base\n", "backend F@\n"}
 	lines := []string{"    option httplog\n", "\toption\ttcplog # old\n", "    # option httplog\n", "\n", "    log global\r\n", "    log-format '%ci \"%r\" %Ta'\n", "    .if defined(HOME)\n    timeout client 9s\n    .else\n    timeout client 8s\n    .endif\n"}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"kasoku/internal/await"
 	"kasoku/internal/confedit/memory"
 )
 
@@ -44,6 +45,7 @@ sub vcl_recv {
 // TestRealVarnishAcceptsEdits makes every kind of edit and lets varnishd -C
 // judge the result.
 func TestRealVarnishAcceptsEdits(t *testing.T) {
+	await.SkipShort(t)
 	must(t, "before", accepts(t, site))
 	for _, eol := range []string{"\n", "\r\n"} {
 		text := strings.ReplaceAll(site, "\n", eol)
@@ -71,6 +73,7 @@ func TestRealVarnishAcceptsEdits(t *testing.T) {
 // TestRealVarnishAgrees asks varnishd about texts that are near the edge: what
 // it takes must be read here, and what this refuses it must refuse.
 func TestRealVarnishAgrees(t *testing.T) {
+	await.SkipShort(t)
 	head := "vcl 4.1;\nbackend default none;\n"
 	for _, tt := range []struct {
 		text   string

@@ -60,6 +60,7 @@ func pair(t *testing.T) (*Client, <-chan error) {
 }
 
 func TestContract(t *testing.T) {
+	await.SkipShort(t)
 	hosttest.Suite(t, func(t *testing.T) host.Host { c, _ := pair(t); return alone{c} })
 }
 
@@ -140,6 +141,7 @@ func TestProcessText(t *testing.T) {
 // TestStubbornPast: a helper that does not end is killed, and so are the groups
 // of its commands.
 func TestStubbornPast(t *testing.T) {
+	await.SkipShort(t)
 	file := filepath.Join(t.TempDir(), "pid")
 	// A command in a group of its own, as Run starts it; setsid(1) makes one.
 	old := exec.Command("sh", "-c", `trap "" TERM; setsid sh -c 'sleep 300 & echo $! >`+file+`.new; mv `+file+`.new `+file+`; wait' & while :; do sleep 1; done`)

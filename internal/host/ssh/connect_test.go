@@ -100,6 +100,7 @@ func TestUnreachable(t *testing.T) {
 
 // TestSilentServer: a server that takes the connection and says nothing.
 func TestSilentServer(t *testing.T) {
+	await.SkipShort(t)
 	s := sshtest.Start(t)
 	defer s.Hang()()
 	o := options(t, s)
@@ -121,6 +122,7 @@ func fakeUname(t *testing.T, says string) sshtest.Option {
 }
 
 func TestWrongMachine(t *testing.T) {
+	await.SkipShort(t)
 	for says, want := range map[string]string{
 		"Linux aarch64": "the target is linux/arm64",
 		"Linux vax":     `machine "vax" is none that Kasoku is built for`,
@@ -135,6 +137,7 @@ func TestWrongMachine(t *testing.T) {
 
 // TestWrongProgram: what would not run on the target is not sent there.
 func TestWrongProgram(t *testing.T) {
+	await.SkipShort(t)
 	s := sshtest.Start(t)
 	o := options(t, s)
 	o.Programs = t.TempDir()
@@ -251,6 +254,7 @@ func TestSmallCalls(t *testing.T) {
 
 // TestOpenIsQuickTheSecondTime: the same program is not sent again.
 func TestProgramIsReused(t *testing.T) {
+	await.SkipShort(t)
 	s := sshtest.Start(t)
 	first := open(t, s)
 	path, err := first.Program(t.Context())
@@ -285,6 +289,7 @@ func TestProgramIsReused(t *testing.T) {
 }
 
 func TestKeep(t *testing.T) {
+	await.SkipShort(t)
 	s := sshtest.Start(t)
 	h, err := ssh.Open(t.Context(), options(t, s))
 	must(t, err)
@@ -308,6 +313,7 @@ func TestKeep(t *testing.T) {
 
 // TestSudo: an ordinary user whose helper runs as root.
 func TestSudo(t *testing.T) {
+	await.SkipShort(t)
 	if os.Getuid() != 0 {
 		t.Skip("making a user needs root")
 	}

@@ -14,6 +14,7 @@ import (
 )
 
 func TestLockOutlivesCut(t *testing.T) {
+	await.SkipShort(t)
 	s := sshtest.Start(t)
 	h := open(t, s)
 	file := filepath.Join(t.TempDir(), "lock")
@@ -44,6 +45,7 @@ func waitLost(t *testing.T, h *ssh.Host) *ssh.Host {
 // TestLockLost: somebody else had the lock meanwhile, so what was read before is
 // not to be relied on; nothing is written until the user knows.
 func TestLockLost(t *testing.T) {
+	await.SkipShort(t)
 	for _, still := range []bool{true, false} {
 		t.Run(fmt.Sprintf("held=%v", still), func(t *testing.T) {
 			s := sshtest.Start(t)

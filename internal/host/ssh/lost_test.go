@@ -88,6 +88,7 @@ func alive(pid int) bool {
 }
 
 func TestCutInRun(t *testing.T) {
+	await.SkipShort(t)
 	s := sshtest.Start(t)
 	h := open(t, s)
 	path, err := h.Program(t.Context())
@@ -108,6 +109,7 @@ func TestCutInRun(t *testing.T) {
 
 // TestHelperKilled: the far side's helper dies without a word.
 func TestHelperKilled(t *testing.T) {
+	await.SkipShort(t)
 	h := open(t, sshtest.Start(t))
 	file := filepath.Join(t.TempDir(), "lock")
 	unlock, err := h.Lock(t.Context(), file)
@@ -135,6 +137,7 @@ func TestHelperKilled(t *testing.T) {
 // TestPastEndsFirst: the far side does not see that the connection is gone, but
 // what ran there ends before the next connection is used.
 func TestPastEndsFirst(t *testing.T) {
+	await.SkipShort(t)
 	s := sshtest.Start(t)
 	h := open(t, s, func(o *ssh.Options) { o.Silence = 10 * time.Minute })
 	g := start(t, h)
@@ -159,6 +162,7 @@ func TestPastEndsFirst(t *testing.T) {
 
 // TestHungNetwork: both sides notice, and the command ends.
 func TestHungNetwork(t *testing.T) {
+	await.SkipShort(t)
 	s := sshtest.Start(t)
 	h := open(t, s, func(o *ssh.Options) { o.Silence = 3 * time.Second })
 	g := start(t, h)
@@ -171,6 +175,7 @@ func TestHungNetwork(t *testing.T) {
 // TestCutInReplace: whenever the connection is cut, the file is replaced once,
 // and nothing else is left.
 func TestCutInReplace(t *testing.T) {
+	await.SkipShort(t)
 	s := sshtest.Start(t)
 	h := open(t, s)
 	dir := t.TempDir()
@@ -212,6 +217,7 @@ func TestCutInReplace(t *testing.T) {
 }
 
 func TestCutInRead(t *testing.T) {
+	await.SkipShort(t)
 	s := sshtest.Start(t)
 	h := open(t, s)
 	file := filepath.Join(t.TempDir(), "big")
@@ -229,6 +235,7 @@ func TestCutInRead(t *testing.T) {
 // TestAway: a host that does not come back within patience is told so, and is
 // used again when it does.
 func TestAway(t *testing.T) {
+	await.SkipShort(t)
 	s := sshtest.Start(t)
 	h := open(t, s)
 	s.Down()
@@ -307,6 +314,7 @@ func TestMain(m *testing.M) {
 
 // TestControllerKilled: nothing that it ran lives on, and the program goes.
 func TestControllerKilled(t *testing.T) {
+	await.SkipShort(t)
 	s := sshtest.Start(t)
 	o := options(t, s)
 	g := &group{file: filepath.Join(t.TempDir(), "pids")}
@@ -337,6 +345,7 @@ func (f *flip) Read(p []byte) (int, error) {
 
 // TestDamagedOnTheWay: a program that is not what was sent is never run.
 func TestDamagedOnTheWay(t *testing.T) {
+	await.SkipShort(t)
 	s := sshtest.Start(t)
 	o := options(t, s)
 	for _, at := range []int64{0, 500_000} {
@@ -349,6 +358,7 @@ func TestDamagedOnTheWay(t *testing.T) {
 }
 
 func TestDiskFull(t *testing.T) {
+	await.SkipShort(t)
 	if os.Getuid() != 0 {
 		t.Skip("mounting a file system needs root")
 	}
@@ -377,6 +387,7 @@ func TestDiskFull(t *testing.T) {
 // TestSecretsAreNotInArguments: what goes to a command by its environment or
 // standard input is in no process's arguments.
 func TestSecretsAreNotInArguments(t *testing.T) {
+	await.SkipShort(t)
 	h := open(t, sshtest.Start(t))
 	const secret = "planted-4c1f9e"
 	found := make(chan string, 1)

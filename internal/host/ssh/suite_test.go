@@ -3,6 +3,7 @@ package ssh_test
 import (
 	"testing"
 
+	"kasoku/internal/await"
 	"kasoku/internal/host"
 	"kasoku/internal/host/hosttest"
 	"kasoku/internal/host/ssh"
@@ -34,11 +35,13 @@ func options(t *testing.T, s *sshtest.Server, more ...func(*ssh.Options)) ssh.Op
 
 // TestContract is that of the whole program; all other tests send its helper.
 func TestContract(t *testing.T) {
+	await.SkipShort(t)
 	h := open(t, sshtest.Start(t), func(o *ssh.Options) { o.Programs = sshtest.Programs(t) })
 	hosttest.Suite(t, func(*testing.T) host.Host { return h })
 }
 
 func TestContractBehindJumpHost(t *testing.T) {
+	await.SkipShort(t)
 	jump := sshtest.Start(t)
 	h := open(t, sshtest.Start(t, sshtest.Via(jump)))
 	hosttest.Suite(t, func(*testing.T) host.Host { return h })

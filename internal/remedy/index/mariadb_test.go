@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"kasoku/internal/await"
 	"kasoku/internal/evidence"
 )
 
@@ -22,6 +23,7 @@ import (
 // best set found. LONG=1 tries sets of three indexes per table too,
 // which takes minutes.
 func TestAgainstExhaustiveSearch(t *testing.T) {
+	await.SkipShort(t)
 	db := startMariaDB(t)
 	var table strings.Builder
 	fmt.Fprintf(&table, "%-10s %12s %12s %12s %6s  %s\n", "schema", "no index", "advised", "best found", "ratio", "advised indexes")
