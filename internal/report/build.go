@@ -177,7 +177,7 @@ func (m *Model) addRuns(runs []store.Run) {
 
 func (m *Model) addScore() {
 	s := m.Session
-	m.Score = Score{AsFound: s.AsFound, Final: s.Final, Measured: s.Final != 0, AfterRestart: s.AfterRestart}
+	m.Score = Score{AsFound: s.Base(), Final: s.Final, Measured: s.Final != 0, AfterRestart: s.AfterRestart}
 	for _, x := range s.NotRestarted {
 		m.Score.NotRestarted = append(m.Score.NotRestarted, x.Service)
 	}
@@ -190,6 +190,9 @@ func (m *Model) addScore() {
 		}
 	}
 	m.Score.Factor = s.Factor(m.Score.Final)
+	if s.Compared != nil {
+		m.Score.Factor = s.Gain()
+	}
 	if m.Score.Final > 0 && s.AfterRestart > 0 {
 		m.Score.RestartEffect = s.AfterRestart/m.Score.Final - 1
 	}

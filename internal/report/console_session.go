@@ -23,9 +23,12 @@ func SessionText(w io.Writer, m *Model) error {
 	s := m.Session
 	p.line("%s", m.Headline)
 	p.line("")
-	p.line("as found  %s points/s with %d users", ui.Number(s.AsFound), s.AsFoundWorkload)
+	p.line("as found  %s points/s with %d users", ui.Number(s.Base()), s.AsFoundWorkload)
 	if s.Final > 0 {
-		p.line("final     %s points/s with %d users%s", ui.Number(s.Final), s.FinalWorkload, factor(s.Factor(s.Final)))
+		p.line("final     %s points/s with %d users%s", ui.Number(s.Final), s.FinalWorkload, factor(s.Gain()))
+	}
+	if text := comparedText(s.Compared); text != "" {
+		p.line("          %s", text)
 	}
 	if s.FinalAsFoundLoad > 0 {
 		p.line("          %s points/s with %d users%s", ui.Number(s.FinalAsFoundLoad), s.AsFoundWorkload, factor(s.Factor(s.FinalAsFoundLoad)))

@@ -36,6 +36,8 @@ func headline(m *Model) string {
 		return fmt.Sprintf("%s as found; none of the %s was better, and each was put back.", points(s.AsFound), tried)
 	case s.Factor == 0:
 		return fmt.Sprintf("%s instead of %s. %s", points(s.Final), points(s.AsFound), keptOf(kept, tried, steps))
+	case m.Session.Compared != nil && m.Session.Compared.By == store.BySteps: // two scores of two times are no gain
+		return fmt.Sprintf("%s the score in %s. %s", ui.Factor(s.Factor), ui.Duration(m.Took), keptOf(kept, tried, steps))
 	}
 	return fmt.Sprintf("%s the score in %s: %s instead of %s. %s",
 		ui.Factor(s.Factor), ui.Duration(m.Took), points(s.Final), points(s.AsFound), keptOf(kept, tried, steps))
@@ -54,6 +56,25 @@ func keptOf(kept int, tried string, steps int) string {
 		return fmt.Sprintf("1 of the %s was kept.", tried)
 	}
 	return fmt.Sprintf("%d of the %s were kept.", kept, tried)
+}
+
+// comparedText says what the factor of a session comes of; "" where nothing was
+// compared at its end.
+func comparedText(c *store.Compared) string {
+	if c == nil {
+		return ""
+	}
+	interval := ""
+	if c.Low > 0 && c.High > c.Low {
+		interval = fmt.Sprintf(" (95 %%: %s to %s)", ui.Factor(c.Low), ui.Factor(c.High))
+	}
+	switch c.By {
+	case store.ByStep:
+		return fmt.Sprintf("by the %s of the one change that was kept%s", plural(c.Pairs, "pair of runs", "interleaved pairs of runs"), interval)
+	case store.BySteps:
+		return fmt.Sprintf("the experiments of the kept changes, multiplied; as found was not put in place once more at the end: %s", c.Why)
+	}
+	return fmt.Sprintf("as left and as found in turn, %s%s", plural(c.Pairs, "pair of runs", "interleaved pairs of runs"), interval)
 }
 
 // tryHeadline is about the one change of `kasoku try`.
@@ -91,6 +112,9 @@ func caveats(m *Model) []string {
 	}
 	if !m.Score.Measured && len(m.Kept()) > 0 {
 		out = append(out, "The final score was not measured; the number is that of the last kept change's own experiment.")
+	}
+	if text := comparedText(s.Compared); text != "" {
+		out = append(out, "How it was compared: "+text+".")
 	}
 	if s.FinalWorkload != 0 && s.AsFoundWorkload != 0 && s.FinalWorkload != s.AsFoundWorkload {
 		out = append(out, loadChanged(s))

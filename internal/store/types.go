@@ -36,12 +36,15 @@ type Session struct {
 	StopReason string `json:"stop_reason,omitempty"`
 	// AsFound and Final scores are geometric means of fit runs, at AsFoundWorkload and FinalWorkload;
 	// NoScore where nothing was scored, 0 where nothing was measured.
-	AsFound         float64        `json:"as_found"`
-	Final           float64        `json:"final"`
-	AfterRestart    float64        `json:"after_restart"` // re-measured after every service but NotRestarted was restarted; 0 = not done
-	NotRestarted    []NotRestarted `json:"not_restarted,omitempty"`
-	AsFoundWorkload int            `json:"as_found_workload"`
-	FinalWorkload   int            `json:"final_workload"`
+	AsFound      float64        `json:"as_found"`
+	Final        float64        `json:"final"`
+	AfterRestart float64        `json:"after_restart"` // re-measured after every service but NotRestarted was restarted; 0 = not done
+	NotRestarted []NotRestarted `json:"not_restarted,omitempty"`
+	// Compared is the service as left against the service as found; nil: it was not
+	// done (a session that kept nothing, did not end, or is of an older version).
+	Compared        *Compared `json:"compared,omitempty"`
+	AsFoundWorkload int       `json:"as_found_workload"`
+	FinalWorkload   int       `json:"final_workload"`
 	// FinalAsFoundLoad is the final configuration's score with AsFoundWorkload
 	// users, so that it compares with AsFound; 0 = not measured, because the
 	// workload did not change or the budget did not allow it.
@@ -70,13 +73,62 @@ type Session struct {
 // NoScore stands for a measured score of nothing or less, in points/s.
 const NoScore = 1e-6
 
+// Compared is the service as left against the service as found, by runs that
+// alternate between them.
+type Compared struct {
+	// By: ByPairs, ByStep or BySteps.
+	By string `json:"by"`
+	// AsFound and Final are geometric means of scores (points/s) of these runs; 0
+	// with BySteps, whose experiments have scores of many states.
+	AsFound float64 `json:"as_found,omitempty"`
+	Final   float64 `json:"final,omitempty"`
+	// Factor is Final / AsFound; Low to High its 95 % interval, 0 where none can
+	// be said. Step is the one of ByStep, Why the reason of BySteps.
+	Factor float64 `json:"factor"`
+	Low    float64 `json:"low,omitempty"`
+	High   float64 `json:"high,omitempty"`
+	Pairs  int     `json:"pairs"`
+	Step   int     `json:"step,omitempty"`
+	Why    string  `json:"why,omitempty"`
+}
+
+// How the ends of a session were compared.
+const (
+	ByPairs = "pairs" // as found was put in place again between runs at the end
+	ByStep  = "step"  // by the experiment of the only step that was kept
+	BySteps = "steps" // the experiments of all kept steps, multiplied
+)
+
+// Base is the score of the service as found that later ones compare with: that of
+// runs between which as left was in place, if there are any.
+func (s *Session) Base() float64 {
+	if s.Compared != nil && s.Compared.AsFound > 0 {
+		return s.Compared.AsFound
+	}
+	return s.AsFound
+}
+
 // Factor is how many times as much a score is as that of the service as found; 0 where
 // that cannot be said.
 func (s *Session) Factor(score float64) float64 {
-	if s.AsFound <= NoScore || score <= NoScore {
+	base := s.Base()
+	if base <= NoScore || score <= NoScore {
 		return 0
 	}
-	return score / s.AsFound
+	return score / base
+}
+
+// Gain is how many times as much the service as left scores; 0 where that cannot
+// be said. It comes of runs that alternate, unless the session is of a version that
+// made none.
+func (s *Session) Gain() float64 {
+	if c := s.Compared; c != nil {
+		if c.AsFound > 0 && (c.AsFound <= NoScore || c.Final <= NoScore) {
+			return 0
+		}
+		return c.Factor
+	}
+	return s.Factor(s.Final)
 }
 
 // Began is when its present stretch of work did, or its last one.

@@ -53,8 +53,8 @@ func (t *Tuner) unchanged() bool {
 	return !t.changed && t.workload == t.session.AsFoundWorkload
 }
 
-// conclude restarts every service and measures the final score again, if anything was
-// kept.
+// conclude compares the service as left with the service as found, restarts every
+// service and measures again, if anything was kept.
 func (t *Tuner) conclude(ctx context.Context) error {
 	if err := t.lastLook(ctx); err != nil {
 		return err
@@ -64,12 +64,18 @@ func (t *Tuner) conclude(ctx context.Context) error {
 		t.UI.Info("nothing was kept: the final score is the one as found, and no service is restarted")
 		return t.check(ctx)
 	}
-	t.UI.Step("Measure the final score")
-	scores, err := t.measure(ctx, "final", 2)
-	if err != nil {
+	if err := t.compareEnds(ctx); err != nil {
 		return err
 	}
-	t.session.Final, t.session.FinalWorkload = level(scores), t.workload
+	t.session.Final, t.session.FinalWorkload = t.session.Compared.Final, t.workload
+	if t.session.Final == 0 {
+		t.UI.Step("Measure the final score")
+		scores, err := t.measure(ctx, "final", 2)
+		if err != nil {
+			return err
+		}
+		t.session.Final = level(scores)
+	}
 	if err := t.sameLoad(ctx); err != nil {
 		return err
 	}

@@ -50,6 +50,7 @@ func (t *Tuner) resume(s *store.Session) error {
 		return err
 	}
 	t.session, t.Bench.Session = s, s.ID
+	s.Compared = nil // more may be kept
 	if t.workload == 0 {
 		t.workload = s.AsFoundWorkload
 	}

@@ -28,6 +28,7 @@ type switcher struct {
 	beneath                    int64                           // transaction that put the baseline itself in place; 0 = none
 	judge                      *judge                          // of a proposal; nil: Kasoku's own plan
 	fill                       func(ctx context.Context) error // what the candidate has empty at first; nil: nothing
+	fillBase                   bool                            // it is the baseline that has
 	brief                      time.Duration                   // window of the first briefPairs; 0: as all others
 	baseWorkload, candWorkload int                             // differ only when the plan changes the load
 }
@@ -62,10 +63,22 @@ func (s *switcher) Measure(ctx context.Context, side experiment.Side, pair int) 
 	return sample(run), nil
 }
 
-// fillCache is a run that does not count, after which the candidate's caches are
-// as warm as the baseline's.
+// filled is the side that has caches of its own to fill.
+func (s *switcher) filled() experiment.Side {
+	if s.fillBase {
+		return experiment.Baseline
+	}
+	return experiment.Candidate
+}
+
+// fillCache is a run that does not count, after which that side's caches are as
+// warm as the other's.
 func (s *switcher) fillCache(ctx context.Context) error {
-	_, err := s.bench.Run(ctx, RunOptions{Kind: store.Probe, Side: experiment.Candidate, Step: s.step, Workload: s.candWorkload, Label: s.intent.Title + ": fill its cache"})
+	workload := s.candWorkload
+	if s.fillBase {
+		workload = s.baseWorkload
+	}
+	_, err := s.bench.Run(ctx, RunOptions{Kind: store.Probe, Side: s.filled(), Step: s.step, Workload: workload, Label: s.intent.Title + ": fill its cache"})
 	return err
 }
 

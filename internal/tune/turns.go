@@ -40,7 +40,7 @@ type turns struct {
 func (s *switcher) turn(ctx context.Context, side experiment.Side) error {
 	was, begun := s.tx, time.Now()
 	err := s.to(ctx, side)
-	if s.fill != nil && s.tx != was && side == experiment.Candidate && err == nil {
+	if s.fill != nil && s.tx != was && side == s.filled() && err == nil {
 		err = s.fill(ctx)
 	}
 	if s.tx != was || err != nil {

@@ -41,6 +41,10 @@ type virtual struct {
 	exec  *change.Executor
 	trace func(string)
 	runs  int // of experiments
+	made  int // runs of any kind
+	// drift is what else makes the service faster from run to run, as a factor of
+	// each; 0: nothing.
+	drift float64
 	// control of its services; default: nothing.
 	control change.Controller
 }
@@ -200,6 +204,9 @@ func (v *virtual) run(ctx context.Context, o RunOptions) (*store.Run, error) {
 	}
 	on := v.on()
 	result, wrong := 100*math.Exp(0.004*v.coin.NormFloat64()), int64(0)
+	if v.made++; v.drift > 0 {
+		result *= math.Pow(v.drift, float64(v.made))
+	}
 	for _, k := range v.knobs {
 		if strings.Contains(" "+on+" ", " "+k.name+" ") {
 			result *= k.factor

@@ -1,0 +1,191 @@
+package tune
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"kasoku/internal/change"
+	"kasoku/internal/evidence"
+	"kasoku/internal/experiment"
+	"kasoku/internal/remedy"
+	"kasoku/internal/stat"
+	"kasoku/internal/store"
+	"kasoku/internal/ui"
+)
+
+const (
+	// endPairs compare the service as found with the service as left: the fewest
+	// whose mean has a standard error that says something.
+	endPairs = 3
+	// endLevel of each end of the 95 % interval of their ratio.
+	endLevel = 0.975
+)
+
+// compareEnds compares the service as left with the service as found, in runs that
+// alternate: what is said to have been gained comes of nothing else. Where one
+// step was kept, its own experiment was just that. Where as found cannot be put in
+// place for a while, because something of it can only be undone as the journal
+// does, or where the time left does not allow it, what the kept steps' experiments
+// showed is multiplied.
+func (t *Tuner) compareEnds(ctx context.Context) error {
+	steps, err := t.Store.Steps(t.session.ID)
+	if err != nil {
+		return err
+	}
+	kept := slices.DeleteFunc(slices.Clone(steps), func(s store.Step) bool { return s.Tx == 0 || !s.Kept && len(s.LeavesOut) == 0 })
+	bySteps := comparedBySteps(steps)
+	switch {
+	case len(kept) == 1 && kept[0].Verdict.Pairs > 0 && kept[0].Verdict.BaselineScore > 0 && t.workload == t.session.AsFoundWorkload:
+		v := kept[0].Verdict
+		t.session.Compared = &store.Compared{By: store.ByStep, Step: kept[0].Seq, Factor: 1 + v.Effect, Pairs: v.Pairs,
+			AsFound: v.BaselineScore, Final: v.CandidateScore, Low: 1 + v.Low, High: 1 + v.High}
+		return t.Store.SaveSession(t.session)
+	case t.endPairs() == 0:
+		t.session.Compared = bySteps
+		t.session.Compared.Why = "the budget left no time for it"
+		return t.Store.SaveSession(t.session)
+	}
+	back, err := t.asFound(ctx, kept)
+	if err != nil {
+		t.session.Compared = bySteps
+		t.session.Compared.Why = err.Error()
+		t.UI.Info(fmt.Sprintf("as found is not put in place once more to compare with: %v; the factor is what the kept steps' experiments showed", err))
+		return t.Store.SaveSession(t.session)
+	}
+	if err := t.alternate(ctx, back, slices.ContainsFunc(kept, func(s store.Step) bool { return s.Plan.Fills })); err != nil {
+		if !isCandidate(err) {
+			return err
+		}
+		t.session.Compared = bySteps
+		t.session.Compared.Why = "the service as found did not come up again: " + err.Error()
+		t.UI.Warn(t.session.Compared.Why, "what was kept is in place; the factor is what the kept steps' experiments showed")
+	}
+	return t.Store.SaveSession(t.session)
+}
+
+// endPairs is how many pairs the time left allows, at most endPairs.
+func (t *Tuner) endPairs() int {
+	if t.deadline.IsZero() {
+		return endPairs
+	}
+	left := time.Until(t.deadline) - (t.reserve() - 2*t.Bench.runTime())
+	return max(0, min(endPairs, int(left/(2*t.Bench.runTime()+1))))
+}
+
+// asFound plans how what the steps changed is taken out again for a while, the
+// last first.
+func (t *Tuner) asFound(ctx context.Context, kept []store.Step) ([]change.Change, error) {
+	snap, err := evidence.Take(ctx, t.Stack, t.Bench.Hosts, evidence.TakeOptions{})
+	if err != nil {
+		return nil, err
+	}
+	journal := t.Exec.Kept()
+	slices.SortStableFunc(kept, func(a, b store.Step) int { return int(a.Tx - b.Tx) })
+	var all []change.Change
+	for _, s := range kept {
+		i := slices.IndexFunc(journal, func(tx change.Tx) bool { return tx.ID == s.Tx })
+		if i < 0 {
+			return nil, fmt.Errorf("step %d was undone meanwhile", s.Seq)
+		}
+		tx, err := t.Exec.Load(journal[i])
+		if err != nil {
+			return nil, err
+		}
+		first := 0 // one transaction after the other, each with phases of its own
+		if len(all) > 0 {
+			first = all[len(all)-1].Phase + 1
+		}
+		for _, c := range tx.Changes {
+			c.Phase += first
+			all = append(all, c)
+		}
+	}
+	return remedy.Without(snap, all)
+}
+
+// alternate makes the pairs, as left first in every other one, and notes in the
+// session what they showed. As left is in place when it ends.
+func (t *Tuner) alternate(ctx context.Context, back []change.Change, fills bool) (err error) {
+	n := t.endPairs()
+	t.UI.Step("Compare the service as left with the service as found, " + ui.Plural(n, "pair of runs", "pairs of runs"))
+	sw := &switcher{exec: t.Exec, bench: t.Bench, baseWorkload: t.workload, candWorkload: t.session.AsFoundWorkload,
+		intent: change.Intent{Title: "As found, for a while", Session: t.session.ID, Changes: back}}
+	if fills {
+		sw.fillBase = true
+		sw.fill = sw.fillCache
+	}
+	defer func() {
+		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime) // also when ctx has ended
+		defer cancel()
+		err = errors.Join(err, sw.to(end, experiment.Baseline))
+	}()
+	var left, found []float64
+	one := func(side experiment.Side, pair int) error {
+		if err := sw.turn(ctx, side); err != nil {
+			return err
+		}
+		label, to := "as left", &left
+		raised := t.workload
+		if side == experiment.Candidate {
+			label, to = "as found", &found
+			t.workload = sw.candWorkload
+		}
+		defer func() { t.workload = raised }()
+		scores, err := t.measure(ctx, fmt.Sprintf("%s, pair %d", label, pair), 1)
+		if err == nil {
+			*to = append(*to, max(scores[0], store.NoScore))
+		}
+		return err
+	}
+	for pair := 1; pair <= n; pair++ {
+		order := []experiment.Side{experiment.Baseline, experiment.Candidate}
+		if pair%2 == 0 {
+			slices.Reverse(order)
+		}
+		for _, side := range order {
+			if err := one(side, pair); err != nil {
+				return err
+			}
+		}
+	}
+	t.session.Compared = comparedByPairs(left, found)
+	t.UI.Info(fmt.Sprintf("as left %s points/s, as found %s points/s: %s", score(t.session.Compared.Final), score(t.session.Compared.AsFound), ui.Factor(t.session.Compared.Factor)))
+	return nil
+}
+
+// comparedByPairs are the geometric means of both sides, and the interval of
+// Student's t for the mean of the pairs' log-ratios, from two pairs on.
+func comparedByPairs(left, found []float64) *store.Compared {
+	c := &store.Compared{By: store.ByPairs, Pairs: len(left), Final: level(left), AsFound: level(found)}
+	c.Factor = c.Final / c.AsFound
+	ratios := make([]float64, len(left))
+	for i := range left {
+		ratios[i] = math.Log(left[i] / found[i])
+	}
+	if test, err := stat.OneSample(ratios); err == nil { // from two on
+		c.Low, c.High = math.Exp(test.Lower(endLevel)), math.Exp(test.Upper(endLevel))
+	}
+	return c
+}
+
+// comparedBySteps multiplies what the experiments of kept steps showed, and divides
+// by what those showed that were taken out.
+func comparedBySteps(steps []store.Step) *store.Compared {
+	c := &store.Compared{By: store.BySteps, Factor: 1}
+	for _, s := range steps {
+		switch {
+		case len(s.LeavesOut) > 0 && s.Tx != 0:
+			c.Factor /= 1 + s.Verdict.Effect
+		case s.Kept && len(s.LeavesOut) == 0:
+			c.Factor *= 1 + s.Verdict.Effect
+		default:
+			continue
+		}
+		c.Pairs += s.Verdict.Pairs
+	}
+	return c
+}
