@@ -51,6 +51,9 @@ type Rule struct {
 	// anything. It is inconclusive then, says so in Verdict.Shared, and may go on
 	// with its pairs later, at the same level. 0: nobody waits.
 	Patience int
+	// Spread is how far runs of like states differ, as the session knows it: variances
+	// of the log of scores. With it a great effect is judged after two pairs.
+	Spread stat.Variance
 	// Earlier are the runs of an experiment with the same two sides that was cut
 	// off. Its complete pairs are the first ones of this. With that one's Alpha
 	// and MaxPairs both together are one test as any other: when to pause says
@@ -275,6 +278,10 @@ func (e *running) look() (bool, error) {
 		return true, nil
 	}
 	e.noteRatio(b.Score, c.Score)
+	if o, reason := e.twoPairs(); o != "" {
+		e.end(o, reason)
+		return true, nil
+	}
 	if len(e.logs) < 2 || !e.watched && !e.looks() {
 		return false, nil
 	}

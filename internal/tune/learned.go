@@ -14,7 +14,10 @@ import (
 // learned is what the steps of a session taught about time and yield. It is
 // made of stored steps alone, so a session that is taken up again knows it, too.
 type learned struct {
-	noises   []float64 // SD of pairs' log-ratios, per experiment
+	noises []float64 // SD of pairs' log-ratios, per experiment
+	// spread of the log of scores from run to run: of the service as found, and of
+	// each side of the experiments since the service was last made much faster.
+	spread   stat.Variance
 	runs     []time.Duration
 	switches map[change.Activation][]time.Duration
 	yields   map[string][]float64 // by family: gain ÷ expected gain, 0 to 2
@@ -75,10 +78,16 @@ func (l *learned) from(st *store.Step) {
 		l.harmful++
 	}
 	l.times(st)
-	if v.Pairs < leastPairs {
+	if st.Kept && v.CandidateScore >= muchFaster*v.BaselineScore {
+		l.spread = stat.Variance{} // less work for each request is another noise
+	}
+	if of := experiment.SpreadOf(v.Samples); st.Plan.Workload == 0 {
+		l.spread.Sum, l.spread.Freedom = l.spread.Sum+of.Sum, l.spread.Freedom+of.Freedom
+	}
+	if v.Pairs < fewestPairs {
 		return
 	}
-	if _, sd := stat.MeanSD(logRatios(v.Samples)); sd > 0 {
+	if _, sd := stat.MeanSD(logRatios(v.Samples)); sd > 0 && v.Pairs >= leastPairs {
 		l.noises = append(l.noises, sd)
 	}
 	expected := outlook{}.gain(st.Plan) // by Bound and Reach alone
@@ -111,7 +120,7 @@ func families(st *store.Step) []string {
 func (l *learned) times(st *store.Step) {
 	v := st.Verdict
 	own := v.Pairs - v.Earlier // whose time it is
-	if v.Switching <= 0 || own < leastPairs || v.Runs == 0 {
+	if v.Switching <= 0 || own < fewestPairs || v.Runs == 0 {
 		return
 	}
 	l.runs = append(l.runs, (v.Took-v.Switching)/time.Duration(v.Runs))
@@ -184,4 +193,15 @@ func (l *learned) outlook(run time.Duration, rule experiment.Rule) outlook {
 func median[T float64 | time.Duration](xs []T) T {
 	sorted := slices.Sorted(slices.Values(xs))
 	return sorted[len(sorted)/2]
+}
+
+// logsOf scores that are above 0.
+func logsOf(scores []float64) []float64 {
+	var out []float64
+	for _, s := range scores {
+		if s > 0 {
+			out = append(out, math.Log(s))
+		}
+	}
+	return out
 }

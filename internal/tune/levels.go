@@ -34,6 +34,7 @@ func (t *Tuner) rule(step *store.Step) (experiment.Rule, error) {
 	if err != nil {
 		return r, err
 	}
+	r.Spread = t.learned.spread
 	p, others := step.Plan, t.waiting || t.open
 	if whole := p.Search != nil || p.Workload > 0 || len(p.Parts) > 1 && !p.OfSmall(); whole && others {
 		// Nothing of it is left for later: its number is found anew, or it is split.

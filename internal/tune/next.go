@@ -198,7 +198,8 @@ func (t *Tuner) late(p remedy.Plan, o outlook) bool {
 		return false
 	}
 	// The fewest pairs may do, and the step may end the session's search.
-	least := max(t.stepTime(), time.Duration(leastPairs)*(2*o.run+o.activation(p.Changes))+p.Build) + o.probing(p, leastPairs)
+	pairs := min(leastPairs, o.pairs(o.gain(p)))
+	least := max(time.Duration(2*pairs+1)*t.Bench.runTime(), time.Duration(pairs)*(2*o.run+o.activation(p.Changes))+p.Build) + o.probing(p, float64(pairs))
 	return time.Until(t.deadline) < least+t.secondLook()+t.reserve()
 }
 

@@ -54,7 +54,12 @@ var priorSwitching = map[change.Activation]time.Duration{
 }
 
 const (
-	leastPairs = 3 // the fewest pairs after which an experiment may end
+	leastPairs = 3 // the fewest pairs after which an experiment ends as a rule
+	// fewestPairs: a great effect is judged after two (experiment.Rule.Spread).
+	fewestPairs = 2
+	// twoPairsSigma is how many times the spread of runs an effect must be for
+	// that: Student's t at the level of that look, with a handful of freedom.
+	twoPairsSigma = 5
 	// nullPairs: experiments without any effect end for futility after about 18
 	// runs (docs/verdict.md).
 	nullPairs = 9
@@ -110,9 +115,15 @@ func family(id string) string {
 	return name
 }
 
+// great is the factor from which on two pairs may do.
+const great = 1.3
+
 // pairs that an experiment is expected to take for a true effect of gain: the
 // fewest that can show it; if none can, it ends for futility.
 func (o outlook) pairs(gain float64) int {
+	if gain >= math.Log(great) && gain >= twoPairsSigma*o.noise/math.Sqrt2 {
+		return fewestPairs
+	}
 	seq, err := stat.NewSequential(o.alpha, o.maxPairs)
 	if err != nil { // the settings of a test; config.check refuses others
 		return o.maxPairs

@@ -36,8 +36,9 @@ func TestExpectedPairs(t *testing.T) {
 		gain, noise float64
 		least, most int
 	}{
-		{"ten times as fast", math.Log(10), 0.07, 3, 4},
-		{"twice as fast, little noise", math.Log(2), 0.03, 3, 4},
+		{"ten times as fast", math.Log(10), 0.07, 2, 2},
+		{"twice as fast, little noise", math.Log(2), 0.03, 2, 2},
+		{"twice as fast, much noise", math.Log(2), 0.2, 3, 6},
 		{"a tenth", math.Log(1.1), 0.03, 5, 8},
 		{"a third", math.Log(1.3), 0.15, 9, 20},
 		{"in some ten minutes", 0.022, 0.05, 50, 80},

@@ -170,6 +170,7 @@ func (t *Tuner) begin(ctx context.Context) error {
 		return err
 	}
 	t.session.AsFound = level(scores)
+	t.learned.spread.Add(logsOf(scores))
 	t.tellScore()
 	if t.workload == 0 {
 		t.workload = t.Bench.Users() // now somebody else's benchmark has told

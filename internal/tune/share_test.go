@@ -74,7 +74,7 @@ func TestLooksShareTheBudget(t *testing.T) {
 	looking := false
 	tu.Bench.instead = func(ctx context.Context, o RunOptions) (*store.Run, error) {
 		run, err := made(ctx, o)
-		if err == nil && looking && v.isOn()["hidden"] != v.isOn()["bad"] { // hidden is out
+		if err == nil && looking && !v.isOn()["hidden"] && v.isOn()["bad"] { // hidden is out
 			run.Score *= []float64{0.5, 2}[v.coin.IntN(2)]
 			err = v.store.SaveRun(run)
 		}
