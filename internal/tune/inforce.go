@@ -8,6 +8,7 @@ import (
 
 	"kasoku/internal/change"
 	"kasoku/internal/experiment"
+	"kasoku/internal/remedy"
 )
 
 // NotInForceError says that somebody else undid changes of the candidate while it
@@ -94,4 +95,31 @@ func (t *Tuner) lasting(ctx context.Context, cs []change.Change, err error) ([]c
 		return nil, err
 	}
 	return more, nil
+}
+
+// markUndone notes at the parts of a group which of them somebody else took away.
+func markUndone(parts []remedy.Part, err error) {
+	var undone *NotInForceError
+	if !errors.As(err, &undone) {
+		return
+	}
+	for _, d := range undone.Drifts {
+		for i := range parts {
+			if p := &parts[i]; d.Change >= p.First && d.Change < p.First+p.Count {
+				p.Undone = true
+			}
+		}
+	}
+}
+
+// someUndone reports whether parts of a group are known to have been taken away by
+// somebody else, and not all of them: the others were not judged and are not guilty.
+func someUndone(parts []remedy.Part) bool {
+	n := 0
+	for _, p := range parts {
+		if p.Undone {
+			n++
+		}
+	}
+	return n > 0 && n < len(parts)
 }

@@ -1,11 +1,14 @@
 package tune
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
 	"kasoku/internal/await"
+	"kasoku/internal/change"
 	"kasoku/internal/experiment"
 	"kasoku/internal/remedy"
 	"kasoku/internal/store"
@@ -329,6 +332,58 @@ func TestHalves(t *testing.T) {
 	small.Verdict.Outcome = "broke answers"
 	if h.after(small); len(h) != 2 {
 		t.Errorf("small ones that broke answers are not split: %+v", h)
+	}
+}
+
+// When something beside an index hurts, the index is parted from all else first.
+func TestTheLeadIsPartedFirst(t *testing.T) {
+	part := func(id, of string, bound float64) remedy.Part {
+		return remedy.Part{ID: id, Remedy: of, Bound: bound, Reach: 1}
+	}
+	var h halves
+	h.after(step("regressed", part("w", "nginx.workers", 1.2), part("i", "mariadb.index", 2.9), part("k", "nginx.keepalive", 1.3),
+		part("j", "mariadb.index", 1.1), part("c", "php.children", 1.25)))
+	if len(h) != 2 || strings.Join(h[0].ids, "") != "ij" || strings.Join(h[1].ids, "") != "kcw" {
+		t.Fatalf("%+v", h)
+	}
+	// What is harmless leaves the guilty in the other half, which is parted evenly.
+	kept := step("improved", part("i", "mariadb.index", 2.9), part("j", "mariadb.index", 1.1))
+	kept.Kept = true
+	h.after(kept)
+	if len(h) != 2 || strings.Join(h[0].ids, "") != "kc" || strings.Join(h[1].ids, "") != "w" {
+		t.Fatalf("%+v", h)
+	}
+}
+
+// Of a group that somebody undid in part only that part is not tried again: the
+// others are tried without it, in one experiment and not in halves.
+func TestUndonePartLeavesTheOthers(t *testing.T) {
+	v := newVirtual(t, good("a", 40), good("b", 30), good("c", 20), good("d", 15))
+	made := (*virtual).run
+	tu := v.tuner()
+	tu.Bench.instead = func(ctx context.Context, o RunOptions) (*store.Run, error) {
+		for _, st := range v.steps(v.session()) {
+			for _, p := range st.Plan.Parts {
+				if o.Step == st.ID && v.isOn()["b"] && p.ID == "v.b:on" { // as if a reset had undone it
+					return nil, errors.Join(experiment.ErrCandidate, &NotInForceError{When: "after load.reset", Drifts: []change.Drift{{Change: p.First, Object: "b"}}})
+				}
+			}
+		}
+		return made(v, ctx, o)
+	}
+	s, err := tu.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.tell(s.ID)
+	steps := v.steps(s.ID)
+	if v.on() != "a c d" || len(steps) < 2 || len(steps[0].Plan.Parts) != 4 || len(steps[1].Plan.Parts) != 3 || !steps[1].Kept {
+		t.Errorf("on: %q; %d steps", v.on(), len(steps))
+	}
+	for _, p := range steps[0].Plan.Parts {
+		if p.Undone != (p.ID == "v.b:on") {
+			t.Errorf("%s: undone %v", p.ID, p.Undone)
+		}
 	}
 }
 

@@ -25,6 +25,14 @@ func (t *Tuner) remember(st *store.Step) {
 			}
 		}
 	}
+	if someUndone(st.Plan.Parts) { // the others come to turn without them
+		for _, p := range st.Plan.Parts {
+			if p.Undone {
+				t.mark(remedy.Plan{Parts: []remedy.Part{p}}, attempt{final: true})
+			}
+		}
+		return
+	}
 	if st.LeftOut {
 		t.tried[key(st.Plan)] = attempt{final: true} // or it would come and go
 		return

@@ -6,13 +6,16 @@ import (
 
 	"kasoku/internal/experiment"
 	"kasoku/internal/remedy"
-	"kasoku/internal/remedy/planning"
 	"kasoku/internal/store"
 )
 
 // half is a part of a group that was not kept, to be tried by itself.
 type half struct {
 	ids []string // of plans, best promise first
+	// lead: so many at the front are of the kind that is expected to bring most, and
+	// much. They are parted from the others first: when something beside an index
+	// hurts, the index is kept by the next step.
+	lead int
 	// bad: the other half of a group that did harm is harmless, so this one
 	// holds what harms; it is not tried whole.
 	bad bool
@@ -42,13 +45,18 @@ func (h *halves) after(st *store.Step) {
 		h.divide()
 	}
 	if splits(st) {
-		h.push(half{ids: byPromise(st.Plan.Parts), bad: harmed(v)})
+		ids, lead := byPromise(st.Plan.Parts)
+		h.push(half{ids: ids, lead: lead, bad: harmed(v)})
 	}
 }
 
-// push puts the two halves of x in front.
+// push puts the two halves of x in front: those that lead and the others, or each
+// with as many.
 func (h *halves) push(x half) {
 	mid := (len(x.ids) + 1) / 2
+	if x.lead > 0 && x.lead < len(x.ids) {
+		mid = x.lead
+	}
 	*h = append(halves{{ids: x.ids[:mid], harm: x.bad, first: true}, {ids: x.ids[mid:], harm: x.bad}}, *h...)
 }
 
@@ -66,7 +74,7 @@ func (h *halves) divide() {
 // effect is still plausible. Small plans cannot be shown in parts (ADR 5), so
 // they are split only to find the one that harms.
 func splits(st *store.Step) bool {
-	if st.Kept || st.Ended.IsZero() || len(st.Plan.Parts) < 2 {
+	if st.Kept || st.Ended.IsZero() || len(st.Plan.Parts) < 2 || someUndone(st.Plan.Parts) {
 		return false
 	}
 	switch {
@@ -79,19 +87,41 @@ func splits(st *store.Step) bool {
 }
 
 // byPromise are the IDs of parts, the one that may bring the most first. Small
-// ones that were joined come to turn by themselves, together.
-func byPromise(parts []remedy.Part) []string {
-	sorted := slices.Clone(parts)
-	slices.SortStableFunc(sorted, func(a, b remedy.Part) int {
-		return cmp.Compare(planning.Expected(b.Bound, b.Reach), planning.Expected(a.Bound, a.Reach))
-	})
-	var out []string
+// ones that were joined come to turn by themselves, together. If the parts of one
+// family (an index and another) are expected to bring as much as a lead does, they
+// come first, and lead is their number; else it is 0.
+func byPromise(parts []remedy.Part) (ids []string, lead int) {
+	sorted := slices.DeleteFunc(slices.Clone(parts), func(p remedy.Part) bool { return len(p.Of) > 0 })
+	gain := func(p remedy.Part) float64 { return outlook{}.part(p.Remedy, p.Bound, p.Reach) }
+	slices.SortStableFunc(sorted, func(a, b remedy.Part) int { return cmp.Compare(gain(b), gain(a)) })
+	of := map[string]float64{}
 	for _, p := range sorted {
-		if len(p.Of) == 0 {
-			out = append(out, p.ID)
+		of[family(p.Remedy)] += gain(p)
+	}
+	best := ""
+	for _, p := range sorted {
+		if f := family(p.Remedy); best == "" || of[f] > of[best] {
+			best = f
 		}
 	}
-	return out
+	if of[best] > leadGain {
+		slices.SortStableFunc(sorted, func(a, b remedy.Part) int {
+			switch first, second := family(a.Remedy) == best, family(b.Remedy) == best; {
+			case first == second:
+				return 0
+			case first:
+				return -1
+			}
+			return 1
+		})
+	}
+	for _, p := range sorted {
+		if of[best] > leadGain && family(p.Remedy) == best {
+			lead++
+		}
+		ids = append(ids, p.ID)
+	}
+	return ids, lead
 }
 
 // next is the plan of the half that is to be tried now, nil if none waits. Of a

@@ -127,6 +127,7 @@ func (t *Tuner) candidate(ctx context.Context, step *store.Step) (sw *switcher, 
 func (t *Tuner) finish(ctx context.Context, step *store.Step, sw *switcher, err error) (*store.Step, error) {
 	sw.tell(&step.Verdict)
 	if errors.Is(err, experiment.ErrCandidate) {
+		markUndone(step.Plan.Parts, err)
 		step.Verdict.Outcome, step.Verdict.Reason = experiment.Failed, err.Error()
 		step.Verdict.Refused = errors.Is(err, change.ErrRefused)
 		err = nil

@@ -27,6 +27,9 @@ type Part struct {
 	LookedAgain int     `json:"looked_again,omitempty"`
 	Gain        float64 `json:"gain,omitempty"`
 	LeftOut     bool    `json:"left_out,omitempty"`
+	// Undone: somebody else took it away while its group was measured, and nothing
+	// was found that would make it last. The group says nothing about the others.
+	Undone bool `json:"undone,omitempty"`
 }
 
 // IDs of the plans that the part stands for.
