@@ -33,7 +33,7 @@ func (a *indexAct) prepare(ctx context.Context) ([][]byte, error) {
 		return nil, err
 	}
 	defer s.close()
-	c.Reported, c.IndexDef = "", ""
+	c.Reported, c.IndexDef, c.IndexAfter = "", "", nil
 	have, err := a.columns(ctx, s)
 	if err != nil {
 		return nil, err
@@ -50,8 +50,38 @@ func (a *indexAct) prepare(ctx context.Context) ([][]byte, error) {
 	case !sameColumns(x.Columns, have):
 		return nil, fmt.Errorf("%s: %w: it is on (%s), the plan saw (%s)", a.subject(), ErrChanged, strings.Join(have, ", "), strings.Join(x.Columns, ", "))
 	}
-	c.IndexDef, err = a.definition(ctx, s)
-	return nil, err
+	if c.IndexDef, c.IndexAfter, err = a.definition(ctx, s); err != nil {
+		return nil, err
+	}
+	return nil, a.canStandAgain(ctx, s)
+}
+
+// canStandAgain is an error if undo could not put a dropped index back before those
+// that stand after it now: the server adds a key behind all others of its sort, so
+// they must be made anew, which takes time on a large table, and must not be where
+// they keep rows unique or a foreign key needs them.
+func (a *indexAct) canStandAgain(ctx context.Context, s *session) error {
+	if len(a.c.IndexAfter) == 0 {
+		return nil
+	}
+	const why = "keys stand after it, and undo would have to make them anew to put it back in its place"
+	if strings.HasPrefix(a.c.IndexDef, "UNIQUE ") {
+		return fmt.Errorf("%s: other unique %s; they must not be gone for a moment", a.subject(), why)
+	}
+	var n int
+	err := s.conn.QueryRowContext(ctx, `SELECT COUNT(*) FROM information_schema.KEY_COLUMN_USAGE WHERE REFERENCED_TABLE_NAME IS NOT NULL
+		AND (TABLE_SCHEMA = ? AND TABLE_NAME = ? OR REFERENCED_TABLE_SCHEMA = ? AND REFERENCED_TABLE_NAME = ?)`,
+		a.c.Index.Schema, a.c.Index.Table, a.c.Index.Schema, a.c.Index.Table).Scan(&n)
+	if err != nil {
+		return fmt.Errorf("%s: %w", a.subject(), unreachable(err))
+	}
+	if n > 0 {
+		return fmt.Errorf("%s: %s, which the table's foreign keys do not allow", a.subject(), why)
+	}
+	if err := a.largeToLock(ctx, s); err != nil {
+		return fmt.Errorf("%s: %s: %w", a.subject(), why, err)
+	}
+	return nil
 }
 
 func (a *indexAct) tableExists(ctx context.Context, s *session) error {
@@ -114,21 +144,29 @@ func sameColumns(planned, have []string) bool {
 }
 
 // definition returns the index's line in SHOW CREATE TABLE, from which the very
-// same index can be made again.
-func (a *indexAct) definition(ctx context.Context, s *session) (string, error) {
+// same index can be made again, and the lines of keys of its sort (unique, of words,
+// of places, or none of these) that stand after it.
+func (a *indexAct) definition(ctx context.Context, s *session) (def string, after []string, err error) {
 	var table, text string
-	err := s.conn.QueryRowContext(ctx, "SHOW CREATE TABLE "+tableName(a.c.Index)).Scan(&table, &text)
-	if err != nil {
-		return "", fmt.Errorf("read the definition of %s: %w", a.subject(), unreachable(err))
+	if err := s.conn.QueryRowContext(ctx, "SHOW CREATE TABLE "+tableName(a.c.Index)).Scan(&table, &text); err != nil {
+		return "", nil, fmt.Errorf("read the definition of %s: %w", a.subject(), unreachable(err))
 	}
+	sort := ""
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(strings.TrimSpace(line), ",")
-		_, rest, ok := strings.Cut(line, "KEY ")
-		if ok && strings.HasPrefix(strings.ToLower(rest), strings.ToLower(quoteName(a.c.Index.Name))+" (") {
-			return line, nil
+		kind, rest, ok := strings.Cut(line, "KEY ")
+		switch {
+		case !ok || kind != "" && kind != "UNIQUE " && kind != "FULLTEXT " && kind != "SPATIAL ":
+		case def != "" && kind == sort:
+			after = append(after, line)
+		case strings.HasPrefix(strings.ToLower(rest), strings.ToLower(quoteName(a.c.Index.Name))+" ("):
+			def, sort = line, kind
 		}
 	}
-	return "", fmt.Errorf("%s: its definition is not in SHOW CREATE TABLE, so it could not be made again", a.subject())
+	if def == "" {
+		return "", nil, fmt.Errorf("%s: its definition is not in SHOW CREATE TABLE, so it could not be made again", a.subject())
+	}
+	return def, after, nil
 }
 
 func (a *indexAct) look(ctx context.Context) (sight, error) {
@@ -178,7 +216,46 @@ func (a *indexAct) restore(ctx context.Context) error {
 		return err
 	}
 	defer s.close()
-	return a.alter(ctx, s, a.c.UndoSQL(), anyway)
+	if !a.c.Drop || len(a.c.IndexAfter) == 0 {
+		return a.alter(ctx, s, a.c.UndoSQL(), anyway)
+	}
+	return a.standAgain(ctx, s)
+}
+
+// standAgain makes a dropped index again before those that stood after it: these are
+// dropped, and all are added by one statement in the order as found. It may begin
+// where an undo that was killed has left it, between the two.
+func (a *indexAct) standAgain(ctx context.Context, s *session) error {
+	var drops, adds []string
+	for _, def := range a.c.IndexAfter {
+		_, rest, _ := strings.Cut(def, "KEY ")
+		name, _, _ := strings.Cut(rest, " (")
+		other := indexAct{a.work}
+		c := *a.c
+		x := *a.c.Index
+		x.Name = strings.ReplaceAll(strings.Trim(name, "`"), "``", "`")
+		c.Index = &x
+		other.c = &c
+		have, err := other.columns(ctx, s)
+		if err != nil {
+			return err
+		}
+		if have != nil {
+			drops = append(drops, "DROP INDEX "+name)
+		}
+		adds = append(adds, "ADD "+def)
+	}
+	table := "ALTER TABLE " + tableName(a.c.Index) + " "
+	if len(drops) > 0 {
+		if err := a.alter(ctx, s, table+strings.Join(drops, ", "), anyway); err != nil {
+			if n := mysqlNumber(err); n != 1142 { // the account may not ALTER: the index is worth more than its place
+				return err
+			}
+			a.x.warn("%s is made again behind the other keys of its table, because the account has no ALTER privilege", a.subject())
+			return a.alter(ctx, s, a.c.UndoSQL(), anyway)
+		}
+	}
+	return a.alter(ctx, s, table+"ADD "+a.c.IndexDef+", "+strings.Join(adds, ", "), anyway)
 }
 
 // dropLocks is an error if dropping the index, or making it again to undo that,

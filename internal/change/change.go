@@ -115,7 +115,11 @@ type Change struct {
 	// IndexDef is the definition of a dropped index as SHOW CREATE TABLE had
 	// it. The executor fills it in.
 	IndexDef string `json:"index_def,omitempty"`
-	Table    *Table `json:"table,omitempty"` // KindTable: Service is the database
+	// IndexAfter are the definitions of the keys of its sort that stood after it
+	// there: undo makes these anew behind it, so that the order is as found. The
+	// executor fills it in.
+	IndexAfter []string `json:"index_after,omitempty"`
+	Table      *Table   `json:"table,omitempty"` // KindTable: Service is the database
 	// Reported is what the server told after a KindVariable or KindIndex change
 	// was applied, which may differ from what was asked: MariaDB rounds some
 	// values. For KindSysctl it is what the kernel made of the value, for

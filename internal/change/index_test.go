@@ -162,3 +162,38 @@ func TestPermanentVariable(t *testing.T) {
 	wantErr(t, err, hosttest.ErrDiskFull)
 	wantEqual(t, "variable", l.variable(t, "max_connections"), "151")
 }
+
+// A dropped index that stood before others stands there again after an undo, also
+// one that was killed between its two statements; the plan is refused where that
+// cannot be.
+func TestDroppedIndexStandsInItsPlace(t *testing.T) {
+	await.SkipShort(t)
+	l := newLab(t)
+	l.asFound(t)
+	l.exec(t, "CREATE OR REPLACE TABLE shop.o (id INT PRIMARY KEY, a INT, b INT, c INT, w TEXT, UNIQUE KEY u1 (a, id), UNIQUE KEY u2 (b, id), KEY `k (a)` (a), KEY kb (b) COMMENT 'b, second', KEY kc (c), FULLTEXT KEY f (w)) ENGINE=InnoDB",
+		"CREATE OR REPLACE TABLE shop.q (id INT PRIMARY KEY) ENGINE=InnoDB",
+		"CREATE OR REPLACE TABLE shop.p (id INT PRIMARY KEY, a INT, b INT, KEY ka (a), KEY kb (b), FOREIGN KEY (b) REFERENCES shop.q (id)) ENGINE=InnoDB")
+	x := l.open(t)
+	drop := func(table, name, column string) Change {
+		return Change{Kind: KindIndex, Service: "db", Drop: true, Index: &Index{Schema: "shop", Table: table, Name: name, Columns: []string{column}}}
+	}
+	before := l.ask(t, "SHOW CREATE TABLE shop.o")
+	for _, plan := range [][]Change{{drop("o", "k (a)", "a")}, {drop("o", "kb", "b")}, {drop("o", "kc", "c")}, {drop("o", "kb", "b"), drop("o", "k (a)", "a")}} {
+		tx, err := x.Apply(t.Context(), Intent{Title: "t", Changes: plan})
+		must(t, err)
+		must(t, x.Revert(t.Context(), tx.ID))
+		wantEqual(t, "table", l.ask(t, "SHOW CREATE TABLE shop.o"), before)
+	}
+	tx, err := x.Apply(t.Context(), Intent{Title: "t", Changes: []Change{drop("o", "k (a)", "a")}})
+	must(t, err)
+	l.exec(t, "ALTER TABLE shop.o DROP INDEX kb, DROP INDEX kc") // where a killed undo has left it
+	must(t, x.Revert(t.Context(), tx.ID))
+	wantEqual(t, "table", l.ask(t, "SHOW CREATE TABLE shop.o"), before)
+	for why, c := range map[string]Change{"other unique keys": drop("o", "u1", "a"), "foreign keys": drop("p", "ka", "a")} {
+		if why == "other unique keys" {
+			c.Index.Columns = []string{"a", "id"}
+		}
+		_, err := x.Apply(t.Context(), Intent{Title: "t", Changes: []Change{c}})
+		wantText(t, err, why, "in its place")
+	}
+}

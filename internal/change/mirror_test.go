@@ -259,7 +259,7 @@ func TestEditMeanwhile(t *testing.T) {
 	tx, err = f.apply(edit1(conf, theirs, "c\n", "web", Reload))
 	must(t, err)
 	must(t, f.x.Keep(t.Context(), tx.ID))
-	begun := time.Now().Add(-time.Second) // files have the time of the tick before
+	begun := time.Now().Truncate(time.Second).Add(-time.Second) // files have the time of the tick before, told in whole seconds
 	edit()
 	open, err := os.Open(conf)
 	must(t, err)

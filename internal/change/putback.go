@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 
 	"kasoku/internal/stack"
@@ -23,6 +24,9 @@ type putback struct {
 	failed, stuck map[int64]bool
 	// restarted are the services that this undo restarted.
 	restarted map[string]bool
+	// verified are objects that were looked at before what they stood on was taken
+	// away (a package, a unit's file): after that they may be gone with it.
+	verified map[string]bool
 }
 
 // pending is one change still to be restored.
@@ -38,7 +42,7 @@ type pending struct {
 func (x *Executor) putBack(ctx context.Context, txs []*txn, why string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTimeout)
 	defer cancel()
-	u := &putback{x: x, why: why, errs: map[int64][]error{}, restarted: map[string]bool{}, failed: map[int64]bool{}, stuck: map[int64]bool{}}
+	u := &putback{x: x, why: why, errs: map[int64][]error{}, restarted: map[string]bool{}, verified: map[string]bool{}, failed: map[int64]bool{}, stuck: map[int64]bool{}}
 	for _, t := range txs {
 		if !t.Pending() && t.State != StateKept { // its host put it back meanwhile
 			return x.stray(ctx, t)
@@ -141,6 +145,7 @@ func (u *putback) restore(ctx context.Context, t *txn, i int) error {
 			return u.x.explained(ctx, a, s, t.Changes[i].After)
 		}
 	} else if !s.before {
+		u.verifyAbove(ctx, t, i)
 		if err := u.takeBack(ctx, t, i, a); err != nil {
 			return err
 		}
@@ -294,6 +299,26 @@ func (u *putback) needs(p part) map[string]Activation {
 // verify looks at every object once more: it must be as the oldest of the
 // changes found it, with mode and owner.
 func (u *putback) verify(ctx context.Context) {
+	for _, p := range u.oldest() {
+		if !u.verified[p.t.Changes[p.i].object()] && !u.stoodOn(p) {
+			u.verifyAt(ctx, p)
+		}
+	}
+}
+
+func (u *putback) verifyAt(ctx context.Context, p pending) {
+	if len(u.errs[p.t.ID]) > 0 && !p.t.progress[p.i].restored {
+		return // it is known not to be back
+	}
+	u.x.step(p.t, "undo.verify%d", p.i)
+	if err := u.verifyOne(ctx, p.t, p.i); err != nil {
+		u.fail(p.t, err)
+	}
+}
+
+// oldest change of each object that there is to verify, in one order always, so
+// that what fails is told in one order.
+func (u *putback) oldest() []pending {
 	oldest := map[string]pending{}
 	for _, t := range u.txs { // newest first, so that the oldest wins
 		for i := len(t.Changes) - 1; i >= 0; i-- {
@@ -303,17 +328,51 @@ func (u *putback) verify(ctx context.Context) {
 			}
 		}
 	}
-	// In one order always, so that what fails is told in one order.
-	all := slices.SortedFunc(maps.Values(oldest), func(p, q pending) int { return cmp.Or(cmp.Compare(q.t.ID, p.t.ID), q.i-p.i) })
-	for _, p := range all {
-		if len(u.errs[p.t.ID]) > 0 && !p.t.progress[p.i].restored {
-			continue // it is known not to be back
-		}
-		u.x.step(p.t, "undo.verify%d", p.i)
-		if err := u.verifyOne(ctx, p.t, p.i); err != nil {
-			u.fail(p.t, err)
+	return slices.SortedFunc(maps.Values(oldest), func(p, q pending) int { return cmp.Or(cmp.Compare(q.t.ID, p.t.ID), q.i-p.i) })
+}
+
+// verifyAbove looks at what came after a change that others stand on, before it is
+// taken back: a purged package takes its files and units with it, and a downgraded
+// one brings its own.
+func (u *putback) verifyAbove(ctx context.Context, t *txn, i int) {
+	for _, p := range u.oldest() {
+		if below(pending{t, i}, p) && !u.verified[p.t.Changes[p.i].object()] && p.t.progress[p.i].restored && !u.stoodOn(p) {
+			u.verified[p.t.Changes[p.i].object()] = true
+			u.verifyAt(ctx, p)
 		}
 	}
+}
+
+// stoodOn reports whether a change is back beneath p that p may have stood on: p
+// was verified before that (verifyAbove), if not now, by the process that was
+// killed.
+func (u *putback) stoodOn(p pending) bool {
+	for _, t := range u.txs {
+		for i := range t.Changes {
+			if t.progress[i].restored && p.t.progress[p.i].restored && below(pending{t, i}, p) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// below reports whether above came after it and may stand on it: on a package of
+// its host; a unit also on the file that it is described in.
+func below(it, above pending) bool {
+	if it.t.ID > above.t.ID || it.t == above.t && it.i >= above.i {
+		return false
+	}
+	c, on := &it.t.Changes[it.i], &above.t.Changes[above.i]
+	switch {
+	case c.Host != on.Host:
+		return false
+	case c.Kind == KindPackage:
+		return on.Kind == KindUnit || on.Kind == KindFile || on.Kind == KindLink || on.Kind == KindDir
+	case c.Kind == KindFile:
+		return on.Kind == KindUnit && path.Base(c.Path) == on.Unit.Name
+	}
+	return false
 }
 
 func (u *putback) verifyOne(ctx context.Context, t *txn, i int) error {
