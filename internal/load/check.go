@@ -145,7 +145,7 @@ func (u *user) checkJSON(e *expectation) bool {
 		if !ok {
 			return u.wrong(x.text+" = "+string(want), x.text+" is absent")
 		}
-		if !sameJSON(want, got) {
+		if !sameJSON(want, got) && !(x.oneVariable() && bytes.Equal(want[1:len(want)-1], got)) {
 			return u.wrong(x.text+" = "+string(want), x.text+" = "+shorten(string(got[:min(len(got), 300)]), 200))
 		}
 	}

@@ -49,6 +49,13 @@ type jsonExpectation struct {
 	value template // JSON
 }
 
+// oneVariable reports whether the value is one variable and nothing else. What was
+// drawn or taken from an answer is a text; a number of the same digits equals it.
+func (x *jsonExpectation) oneVariable() bool {
+	p := x.value.parts
+	return len(p) == 3 && p[0].slot < 0 && p[1].slot >= 0 && p[2].slot < 0 && string(p[0].literal) == `"` && string(p[2].literal) == `"`
+}
+
 // setExpectation compares an array with what was recorded.
 type setExpectation struct {
 	text string
