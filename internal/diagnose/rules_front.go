@@ -68,8 +68,8 @@ func (m *model) frontForWorkers(svc *stack.Service, conf *apache.Config) (Findin
 }
 
 func (m *model) frontForPages(svc *stack.Service) (Finding, bool) {
-	if m.in.Stack.Load.Command != nil {
-		return Finding{}, false // it does not tell its answers
+	if m.answersUnknown() != "" {
+		return Finding{}, false
 	}
 	age := MaxAge(m.in.Stack.Regulation)
 	all, files, changed := m.cacheable(age, func(string) bool { return true })

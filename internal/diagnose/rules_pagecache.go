@@ -54,18 +54,48 @@ func (m *model) shareOf(requests, took, cpu float64) float64 {
 	for _, r := range m.asked.Routes {
 		total += r.Total.Seconds()
 	}
-	share := math.Max(requests/math.Max(1, float64(m.asked.Requests)), took/math.Max(total, 1e-12))
-	if spent := cpu * float64(m.asked.Succeeded); spent > 0 {
+	if total == 0 { // somebody else's benchmark tells no times; the log of the front does
+		total = m.logged()
+	}
+	share := requests / math.Max(1, float64(m.asked.Requests))
+	if total > 0 {
+		share = math.Max(share, took/total)
+	}
+	if spent := cpu * float64(m.asked.Succeeded); spent > 0 && took > 0 {
 		share = math.Min(share, took/spent)
 	}
 	return math.Min(share, 1)
 }
 
+// logged is the summed latency of all requests in the access log of the service that
+// saw the most; 0 where no log has times.
+func (m *model) logged() float64 {
+	count, total := map[string]int64{}, map[string]float64{}
+	front := ""
+	for _, r := range m.in.Evidence.Routes {
+		count[r.Service] += r.Count
+		total[r.Service] += r.Time.Total.Seconds()
+		if front == "" || count[r.Service] > count[front] {
+			front = r.Service
+		}
+	}
+	return total[front]
+}
+
+// answersUnknown says why nothing is known of a load's answers; "" if something is:
+// the files that somebody else's benchmark asks for are known by its access log.
+func (m *model) answersUnknown() string {
+	if m.in.Stack.Load.Command != nil && len(m.asked.Assets) == 0 {
+		return "load.command does not tell its answers, and no access log of the front names files"
+	}
+	return ""
+}
+
 // judgeCacheable: answers that were the same for everybody who has no session
 // and that the application made each time (L13, W10).
 func judgeCacheable(m *model) ([]Finding, string) {
-	if m.in.Stack.Load.Command != nil {
-		return nil, "load.command does not tell its answers"
+	if why := m.answersUnknown(); why != "" {
+		return nil, why
 	}
 	age := MaxAge(m.in.Stack.Regulation)
 	if len(m.in.Stack.OfKind(stack.Nginx)) == 0 || m.varnishInFront() != nil {

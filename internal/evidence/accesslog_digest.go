@@ -9,9 +9,9 @@ import (
 )
 
 // digestLog sums up by route what the window wrote to one log.
-func digestLog(ctx context.Context, service, name string, size int64, open func() io.Reader, f *accesslog.Format, patterns []string) (*digest.Access, error) {
+func digestLog(ctx context.Context, service, name string, size int64, open func() io.Reader, f *accesslog.Format, patterns []string, keep func(*accesslog.Entry) bool) (*digest.Access, error) {
 	in := digest.Input{Name: name, Size: size, Open: func() (io.ReadCloser, error) { return io.NopCloser(open()), nil }}
-	return digest.AccessLogs(ctx, []digest.Input{in}, digest.AccessOptions{Format: f, Service: service, Routes: accesslog.RouteOptions{Patterns: patterns}})
+	return digest.AccessLogs(ctx, []digest.Input{in}, digest.AccessOptions{Format: f, Service: service, Routes: accesslog.RouteOptions{Patterns: patterns}, Keep: keep})
 }
 
 // sharesOf makes the shares of one service's logs parts of their sum.

@@ -30,8 +30,11 @@ type accessSource struct {
 	// quiet are parts of the configuration whose requests are nowhere written.
 	quiet []string
 	front bool // it answers the load itself
-	begin time.Time
-	over  time.Time
+	// targets of requests, where the load's own engine does not know them; nil: not
+	// wanted.
+	targets *targets
+	begin   time.Time
+	over    time.Time
 }
 
 // logPart is a log and the part of it that the window wrote.
@@ -79,6 +82,9 @@ func accessSources(ctx context.Context, s setting) ([]source, []Health) {
 			continue
 		}
 		x := &accessSource{st: s.st, svc: svc, h: h, quiet: quiet, front: isFront(s.st, svc)}
+		if s.opts.Diagnostic && s.opts.Benchmark != nil && x.front {
+			x.targets = &targets{of: map[string]*Target{}}
+		}
 		for _, l := range logs {
 			x.logs = append(x.logs, &logPart{AccessLog: l})
 		}
@@ -237,6 +243,9 @@ func (x *accessSource) tell(ctx context.Context, ev *Evidence) {
 	}
 	ev.Routes = append(ev.Routes, routes...)
 	sortRoutes(ev.Routes)
+	if x.targets != nil {
+		ev.Targets = x.targets.most()
+	}
 	if read > 0 {
 		ev.Health = append(ev.Health, x.wholeHealth(ev, lines-bad, strings.Join(notes, ", ")))
 	}
@@ -275,7 +284,7 @@ func (x *accessSource) digest(ctx context.Context, l *logPart) (*digest.Access, 
 	}
 	d, err := digestLog(ctx, x.svc.Name, l.Path, to-l.from, func() io.Reader {
 		return &pieces{ctx: ctx, h: x.h, file: l.Path, at: l.from, end: to}
-	}, f, x.st.Evidence.Routes)
+	}, f, x.st.Evidence.Routes, x.targets.keep())
 	if err != nil { // it may quote the log
 		return nil, errors.New(maskLog(err.Error()))
 	}

@@ -34,6 +34,10 @@ type Evidence struct {
 	Counters   map[string]CounterDelta `json:"counters,omitempty"`   // by service: database status, fpm status
 	// Routes of the web servers' access logs, most total time first.
 	Routes []digest.Route `json:"routes,omitempty"`
+	// Targets that were asked for with GET, most time first, of a diagnostic run with
+	// somebody else's benchmark: what Kasoku's own load knows of its requests. They are
+	// not stored, as a query may hold a secret.
+	Targets []Target `json:"-"`
 	// Requests is what single requests did behind the web server.
 	Requests *trace.Summary `json:"requests,omitempty"`
 	// Profiles of services, taken in diagnostic runs.

@@ -126,7 +126,7 @@ func (rep *report) scoreText(name string, given *finder) string {
 		text = "points, as the benchmark tells"
 	}
 	if !rep.counted {
-		text += "; it tells no requests, so a point counts as one"
+		text += "; it tells no requests, so they are taken from the access log, and without one a point counts as one"
 	}
 	return text
 }
@@ -148,7 +148,7 @@ func (rep *report) into(res *load.Result, o *output) {
 		rep.succeeded = max(count(rep.score), 0)
 		rep.requests = rep.succeeded + rep.mismatches
 	}
-	res.Score = rep.score
+	res.Score, res.Uncounted = rep.score, !rep.counted
 	res.Requests, res.Succeeded = max(rep.requests, rep.succeeded+rep.mismatches), rep.succeeded
 	res.Mismatches, res.Timeouts, res.Errors = rep.mismatches, rep.timeouts, rep.errors
 	res.Latency, res.BytesIn, res.Workload = rep.latency, rep.bytes, rep.workload

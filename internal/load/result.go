@@ -21,6 +21,10 @@ type Result struct {
 	Steady     bool          `json:"steady"`
 	Unsteady   string        `json:"unsteady,omitempty"`
 
+	// Uncounted: somebody else's benchmark tells no requests; what is counted below is
+	// points, or what an access log tells.
+	Uncounted bool `json:"uncounted,omitempty"`
+
 	Requests   int64 `json:"requests"`   // answered within the window, right or wrong
 	Succeeded  int64 `json:"succeeded"`  // right answers
 	Mismatches int64 `json:"mismatches"` // answered, but not as expected; Unmeasured among them

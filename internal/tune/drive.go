@@ -102,10 +102,25 @@ func (b *Bench) driver(run RunOptions, opts *evidence.CollectorOptions) (driver,
 	}, nil
 }
 
+// counted takes the number of requests from the access log, where somebody else's
+// benchmark tells none: what is said "per request" is of requests then, not of points.
+func (b *Bench) counted(ev *evidence.Evidence) {
+	failed, requests, _ := erring(ev)
+	l := ev.Load
+	if !b.Foreign() || !l.Uncounted || requests == 0 || l.Mismatches > 0 && l.Score <= 0 {
+		return
+	}
+	l.Requests, l.Succeeded = requests, max(requests-failed-l.Mismatches, 0)
+	if s := l.Window.Seconds(); s > 0 {
+		l.RequestsPerSecond, l.Goodput = float64(requests)/s, float64(l.Succeeded)/s
+	}
+}
+
 // known fills in what somebody else's benchmark did not tell: without a number
 // of users it is taken to have enough for every CPU, so that no bound of the
 // diagnosis comes from a number that nobody knows.
 func (b *Bench) known(ev *evidence.Evidence) {
+	b.counted(ev)
 	if b.Foreign() && ev.Load.Workload == 0 {
 		ev.Load.Workload = max(1, serviceCPUs(ev))
 	}

@@ -47,7 +47,10 @@ func Observe(ctx context.Context, exec *change.Executor, b *Bench, workload int,
 		confirmConnections(run, b.Stack)
 	}
 	if b.Foreign() {
-		ui.Info("not judged: which files could be served without the application, and whether more users score better; load.command does not tell its answers and has its own users")
+		ui.Info("not judged: which pages could be kept by a cache, and whether more users score better; load.command does not tell its answers and has its own users")
+		if err := filesOf(ctx, b.loadOptions(workload), run); err != nil {
+			return nil, nil, err
+		}
 	}
 	if err := askAgain(ctx, b.loadOptions(workload), run); err != nil {
 		return nil, nil, err
@@ -76,6 +79,28 @@ func doubted(run *store.Run) {
 	if run.Unfit != "" && run.Diagnosis.Reference == 0 {
 		run.Diagnosis.Doubt(run.Unfit)
 	}
+}
+
+// filesOf asks for what the access log says somebody else's benchmark asked for, so
+// that its files are known as those of Kasoku's own load are.
+func filesOf(ctx context.Context, opts load.Options, run *store.Run) error {
+	var asked []load.Asked
+	for _, t := range run.Evidence.Targets {
+		asked = append(asked, load.Asked{Target: t.Target, Count: t.Count, Total: t.Total})
+	}
+	files, unasked, err := load.FilesOf(ctx, opts, asked)
+	if err != nil {
+		return err
+	}
+	run.Evidence.Load.Assets = files
+	text := fmt.Sprintf("%d of %d targets of the access log are files, by asking for each as a stranger would", len(files), len(asked))
+	if unasked != "" {
+		text += "; " + unasked
+	}
+	if len(asked) > 0 {
+		run.Evidence.Health = append(run.Evidence.Health, evidence.Health{Source: "files of the benchmark", OK: unasked == "", Text: text})
+	}
+	return nil
 }
 
 // askAgain asks for the run's files, pages and health checks as strangers

@@ -1,0 +1,71 @@
+package evidence
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"time"
+
+	"kasoku/internal/accesslog"
+)
+
+// Target is one path with its query, as it was asked for with GET and answered with
+// 200 or 304.
+type Target struct {
+	Target string        `json:"target"`
+	Count  int64         `json:"count"`
+	Total  time.Duration `json:"total"` // summed latency; 0 where the log has no times
+	Bytes  int64         `json:"bytes"` // sent in all
+}
+
+const (
+	// mostTargets are told apart while a log is read; generated addresses may be
+	// endless.
+	mostTargets = 20_000
+	// keptTargets are kept with the run.
+	keptTargets = 400
+)
+
+// targets counts requests by target.
+type targets struct {
+	mu sync.Mutex
+	of map[string]*Target
+}
+
+// keep counts entries and keeps all of them; nil for nil.
+func (t *targets) keep() func(*accesslog.Entry) bool {
+	if t == nil {
+		return nil
+	}
+	return func(e *accesslog.Entry) bool {
+		if string(e.Method) != "GET" || e.Status != 200 && e.Status != 304 || len(e.Target) == 0 || e.Target[0] != '/' {
+			return true
+		}
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		x := t.of[string(e.Target)]
+		if x == nil {
+			if len(t.of) >= mostTargets {
+				return true
+			}
+			x = &Target{Target: string(e.Target)}
+			t.of[x.Target] = x
+		}
+		x.Count++
+		x.Total += max(e.Request, 0)
+		x.Bytes += max(e.Bytes, 0)
+		return true
+	}
+}
+
+// most are those that took the most time, or were asked for most often.
+func (t *targets) most() []Target {
+	out := make([]Target, 0, len(t.of))
+	for _, x := range t.of {
+		out = append(out, *x)
+	}
+	slices.SortFunc(out, func(a, b Target) int {
+		return cmp.Or(cmp.Compare(b.Total, a.Total), cmp.Compare(b.Count, a.Count), cmp.Compare(a.Target, b.Target))
+	})
+	return out[:min(len(out), keptTargets)]
+}
