@@ -3,6 +3,8 @@ package stack
 import (
 	"context"
 	"fmt"
+	"net"
+	"net/netip"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -76,6 +78,9 @@ func (d *discovery) services(ctx context.Context) error {
 // add makes an instance of a main process.
 func (d *discovery) add(ctx context.Context, kind Kind, name string, p *process, fill func(*discovery, context.Context, *instance)) error {
 	if d.elsewhere(ctx, p) {
+		if len(d.all) > 1 && d.place.Name == LocalHost { // nobody asked for them: hosts were named
+			return nil
+		}
 		d.note("Process %d (%s) runs in a container; its files cannot be tuned from here, so it was left out.", p.pid, p.comm)
 		return nil
 	}
@@ -217,6 +222,10 @@ func (d *discovery) control(ctx context.Context, in *instance) {
 			svc.Control.PIDFile = file
 		}
 	}
+	if len(svc.Control.Start) == 0 && svc.Kind == App && titled(ctx, d, in.master) {
+		d.note("%s (process %d) shows a title instead of its command line (%s); write control.start, or name its unit.", svc.Name, in.master.pid, strings.Join(in.master.cmdline, " "))
+		return
+	}
 	if len(svc.Control.Start) == 0 {
 		svc.Control.Start = d.commandLine(in)
 	}
@@ -274,7 +283,7 @@ func changesUser(ctx context.Context, h host.Host, svc *Service, argv []string) 
 }
 
 // frontDoor guesses load.url: the first listening service of the outermost kind.
-func (d *discovery) frontDoor(s *Stack) {
+func (d *discovery) frontDoor(ctx context.Context, s *Stack) {
 	outer := s.balancers()
 	for _, kind := range []Kind{Varnish, Nginx, Apache, App} {
 		outer = append(outer, s.OfKind(kind)...)
@@ -285,7 +294,7 @@ func (d *discovery) frontDoor(s *Stack) {
 			if address == "" {
 				continue
 			}
-			s.Load.URL = "http://" + strings.TrimSuffix(address, ":80")
+			s.Load.URL = "http://" + strings.TrimSuffix(d.resolvable(ctx, svc, address), ":80")
 			d.note("load.url is a guess (%s, where %s listens); check it.", s.Load.URL, svc.Name)
 			if svc.Kind == Apache && svc.ControlMethod() == MethodSystemd {
 				d.note("Where a run shows that it would help, an nginx may be put in front of %s, if services has %s", svc.Name, FrontLine(svc))
@@ -298,6 +307,26 @@ func (d *discovery) frontDoor(s *Stack) {
 	}
 	s.Load.URL = "http://127.0.0.1"
 	d.note("No front door was found; load.url is only an example.")
+}
+
+// resolvable is an address with a name that this machine can resolve, or else with an
+// IP address of the service's host: the name that ssh is given may be ssh's alone.
+func (d *discovery) resolvable(ctx context.Context, svc *Service, address string) string {
+	name, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return address
+	}
+	if _, err := net.DefaultResolver.LookupHost(ctx, name); err == nil {
+		return address
+	}
+	for _, o := range d.all {
+		for _, a := range o.addresses {
+			if ip, err := netip.ParseAddr(a); err == nil && o.place.Name == svc.HostName() && ip.Is4() && !ip.IsLoopback() {
+				return net.JoinHostPort(a, port)
+			}
+		}
+	}
+	return address
 }
 
 // resolveUnder makes a path absolute below dir.

@@ -55,10 +55,15 @@ func (d *discovery) apps(ctx context.Context) {
 		d.found = append(d.found, app)
 		if app.svc.RunsIn == "" {
 			d.control(ctx, app)
+			d.inferRoot(ctx, app)
+			d.build(ctx, app)
+		}
+		if app.svc.RunsIn == "" && app.svc.Control.Method == MethodProcess {
 			d.note("%s (process %d, %s) was started with an environment that Kasoku does not copy; if it needs one, write control.start as [env, NAME=value, program, …].",
 				app.svc.Name, app.master.pid, app.master.comm)
 		}
 		d.settings(ctx, app)
+		d.environment(ctx, app, d.stores())
 	}
 	for _, d := range d.all {
 		d.sort()
@@ -221,6 +226,10 @@ func (d *discovery) settings(ctx context.Context, app *instance) {
 		depth int
 	}
 	queue, entries := []folder{{app.svc.Root, 0}}, 0
+	etc := d.etcFolder(ctx, app.svc.Root)
+	if etc != "" { // first: it holds settings alone
+		queue = append([]folder{{etc, 0}}, queue...)
+	}
 	for len(queue) > 0 && len(app.svc.Settings) < settingsFiles && entries < settingsEntries {
 		dir := queue[0]
 		queue = queue[1:]
@@ -240,7 +249,7 @@ func (d *discovery) settings(ctx context.Context, app *instance) {
 				}
 			case e.Mode.IsRegular() && e.Size > settingsSize:
 			case e.Mode.IsRegular() || e.Mode&fs.ModeSymlink != 0:
-				if isSettingsName(name) {
+				if isSettingsName(name) || etc != "" && strings.HasPrefix(full, etc+"/") && slices.Contains(scriptExtensions, filepath.Ext(name)) {
 					d.settingsFile(ctx, app, full, stores)
 				}
 			}
@@ -253,6 +262,10 @@ func (d *discovery) settings(ctx context.Context, app *instance) {
 		d.note("No file below %s names a database or cache that was found; fill in settings and talks_to of %s.", app.svc.Root, app.svc.Name)
 	}
 }
+
+// scriptExtensions of settings that are written as a program, which are looked for
+// in a package's folder in /etc alone.
+var scriptExtensions = []string{".pm", ".pl", ".lua", ".js", ""}
 
 func isSettingsName(name string) bool {
 	return slices.Contains(settingsExtensions, strings.ToLower(filepath.Ext(name))) || strings.HasPrefix(name, ".env")
@@ -301,6 +314,7 @@ func (d *discovery) stores() []store {
 // links fills in who talks to whom: addresses in configurations, then
 // connections that stand now.
 func (d *discovery) links(ctx context.Context) {
+	peers := d.unixPeers(ctx)
 	add := func(from, to *instance) {
 		if from != to && !slices.Contains(from.svc.TalksTo, to.svc.Name) && from.svc.RunsIn != to.svc.Name {
 			from.svc.TalksTo = append(from.svc.TalksTo, to.svc.Name)
@@ -314,6 +328,9 @@ func (d *discovery) links(ctx context.Context) {
 			for _, s := range from.sockets {
 				if s.connected && s.path == "" && s.remote.IsValid() && !reaches([]string{s.local.String()}, from.svc.Listen) &&
 					reaches([]string{s.remote.String()}, to.svc.Listen) {
+					add(d.appIn(from), to)
+				}
+				if at := peers[s.inode]; at != "" && slices.Contains(to.svc.Listen, "unix:"+at) {
 					add(d.appIn(from), to)
 				}
 			}

@@ -67,7 +67,7 @@ func DiscoverHosts(ctx context.Context, places []Place) (*Stack, []string, error
 			return nil, nil, fmt.Errorf("discover services on %s: %w", d.h.Name(), err)
 		}
 	}
-	all[0].frontDoor(s)
+	all[0].frontDoor(ctx, s)
 	var notes []string
 	for _, d := range all {
 		for _, n := range d.notes {
