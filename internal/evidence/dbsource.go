@@ -268,7 +268,10 @@ func (d *dbSource) fromSlowLog(ctx context.Context) ([]Statement, Health) {
 		return nil, h
 	}
 	asked := d.questions(statusDelta(d.begin, d.end))
-	h.OK, h.Text = judgeSlowLog(log, asked, d.slow.long)
+	var old bool
+	if h.OK, old, h.Text = judgeSlowLog(log, asked, d.slow.long); old {
+		h.OldConnections = d.svc.Name
+	}
 	return log.Statements, h
 }
 
@@ -276,22 +279,23 @@ func (d *dbSource) fromSlowLog(ctx context.Context) ([]Statement, Health) {
 // connections that were inside a statement when a reading was taken.
 const covered = 0.8
 
-// judgeSlowLog compares the log with the server's own count.
-func judgeSlowLog(log *SlowLog, asked, long float64) (ok bool, text string) {
+// judgeSlowLog compares the log with the server's own count. old: what is missing is
+// of connections that were open before the log was switched on.
+func judgeSlowLog(log *SlowLog, asked, long float64) (ok, old bool, text string) {
 	text = fmt.Sprintf("%d statements (%d bytes), %.0f by the server's count", log.Entries, log.Bytes, asked)
 	switch {
 	case log.Truncated:
-		return true, text + fmt.Sprintf("; only the first %d MiB of the log were read", MaxSlowLog>>20)
+		return true, false, text + fmt.Sprintf("; only the first %d MiB of the log were read", MaxSlowLog>>20)
 	case asked < 10:
-		return true, text + "; the database was hardly asked"
+		return true, false, text + "; the database was hardly asked"
 	case float64(log.Entries) >= covered*asked:
-		return true, text
+		return true, false, text
 	case log.Sampled != "":
-		return false, text + ": " + log.Sampled + "; SET GLOBAL log_slow_rate_limit = 1"
+		return false, false, text + ": " + log.Sampled + "; SET GLOBAL log_slow_rate_limit = 1"
 	case long > 0:
-		return false, text + fmt.Sprintf(": long_query_time is %g s, faster ones are not logged; SET GLOBAL long_query_time = 0", long)
+		return false, false, text + fmt.Sprintf(": long_query_time is %g s, faster ones are not logged; SET GLOBAL long_query_time = 0", long)
 	}
-	return false, text + ": connections that were open before the log was switched on keep their old long_query_time; restart the service that holds them (persistent connections, a pool) and run again"
+	return false, true, text + ": connections that were open before the log was switched on keep their old long_query_time; restart the service that holds them (persistent connections, a pool) and run again"
 }
 
 func (d *dbSource) explain(ctx context.Context, statements []Statement) []Health {

@@ -275,6 +275,10 @@ type Health struct {
 	// Spoils: what was measured cannot be trusted either, because the service
 	// or its counters began anew in the window; the run is repeated.
 	Spoils bool `json:"spoils,omitempty"`
+	// OldConnections is the database most of whose statements were not recorded,
+	// because they came by connections that are older than the log; "" if there is
+	// none. Who holds them must connect anew.
+	OldConnections string `json:"old_connections,omitempty"`
 }
 
 // Snapshot is the configuration as it is now: what planning works on, so that

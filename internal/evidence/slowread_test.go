@@ -90,7 +90,10 @@ func TestJudgeSlowLog(t *testing.T) {
 		{0, 3, 0, true, "hardly asked"},
 		{0, 1000, 0, false, "old long_query_time"},
 	} {
-		ok, text := judgeSlowLog(&SlowLog{Entries: c.entries}, c.asked, c.long)
+		ok, old, text := judgeSlowLog(&SlowLog{Entries: c.entries}, c.asked, c.long)
+		if old != strings.Contains(text, "open before the log") {
+			t.Errorf("%s: old %v", text, old)
+		}
 		if ok != c.ok || !strings.Contains(text, c.says) {
 			t.Errorf("%+v: %t %s", c, ok, text)
 		}
@@ -98,7 +101,7 @@ func TestJudgeSlowLog(t *testing.T) {
 }
 
 func TestJudgeSampledSlowLog(t *testing.T) {
-	if ok, text := judgeSlowLog(&SlowLog{Entries: 100, Sampled: "one of 10 statements"}, 1000, 0); ok || !strings.Contains(text, "log_slow_rate_limit = 1") {
+	if ok, _, text := judgeSlowLog(&SlowLog{Entries: 100, Sampled: "one of 10 statements"}, 1000, 0); ok || !strings.Contains(text, "log_slow_rate_limit = 1") {
 		t.Errorf("%t %s", ok, text)
 	}
 }

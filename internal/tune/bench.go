@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"kasoku/internal/change"
 	"kasoku/internal/evidence"
 	"kasoku/internal/experiment"
 	"kasoku/internal/host"
@@ -47,6 +48,9 @@ type Bench struct {
 	// experiment, with somebody else's benchmark; known if errors is set.
 	erred  float64
 	errors bool
+	// restarts are restarts of services that a session may do, and those that it may
+	// not, with the reason; nil: nothing is restarted to see more.
+	restarts func() ([]change.Change, []store.NotRestarted)
 	// goProfiles are the latest CPU profiles of Go programs, by service.
 	goProfiles map[string][]byte
 	// Note is told what a run waits for; may be nil.

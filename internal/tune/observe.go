@@ -187,9 +187,24 @@ func (b *Bench) seen(run *store.Run) (ev *evidence.Evidence, reference int64) {
 // instrumented runs the load with the instruments in place.
 func instrumented(ctx context.Context, exec *change.Executor, b *Bench, snap *evidence.Snapshot, workload int, label string, ui Reporter) (run *store.Run, err error) {
 	watch, away, err := place(ctx, exec, b, snap, instrumentPlans, ui)
-	defer func() { err = errors.Join(err, away()) }()
+	var restarted *store.Run
+	defer func() {
+		err = errors.Join(err, away())
+		if restarted != nil {
+			err = errors.Join(err, b.forget(ctx, exec, snap, restarted))
+		}
+	}()
 	if err != nil {
 		return nil, err
 	}
-	return b.Run(ctx, RunOptions{Kind: store.Diagnostic, Label: label, Workload: workload, watch: watch})
+	o := RunOptions{Kind: store.Diagnostic, Label: label, Workload: workload, watch: watch}
+	if run, err = b.Run(ctx, o); err != nil {
+		return nil, err
+	}
+	again, err := b.reconnect(ctx, exec, run, ui)
+	if !again || err != nil {
+		return run, err
+	}
+	restarted = run
+	return b.Run(ctx, o)
 }

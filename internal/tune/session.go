@@ -99,6 +99,7 @@ type attempt struct {
 // it was or as proved better, and the session can be taken up again.
 func (t *Tuner) Run(ctx context.Context) (*store.Session, error) {
 	defer t.watch(ctx)()
+	t.Bench.restarts = t.restartable
 	started := time.Now()
 	if t.Budget > 0 {
 		t.deadline = started.Add(t.Budget)
