@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"kasoku/internal/await"
+	"kasoku/internal/ui"
 )
 
 // Files that somebody else's benchmark asks for are known by the access log: nginx
@@ -47,6 +48,14 @@ func TestFilesOfAForeignBenchmark(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.write("kasoku.yaml", 0o644, strings.Replace(string(yaml), "\nload:", fmt.Sprintf("\n  - name: app\n    kind: app\n    root: %s/app\n    listen: [\"%s\"]\nload:", c.dir, strings.TrimPrefix(app.URL, "http://")), 1))
+	// plan alone only reads, so it needs a run; asked for one, it makes it.
+	if _, errs := c.want([]int{int(ui.BadInput)}, "plan"); !strings.Contains(errs, "plan --new") {
+		t.Errorf("nobody says how a run is made: %s", errs)
+	}
+	if asked, err := os.ReadFile(filepath.Join(c.dir, "access.log")); err != nil || strings.Count(string(asked), "\n") > 10 {
+		t.Errorf("load was put on: %v\n%s", err, asked)
+	}
+	c.want([]int{0}, "plan", "--new", "--json")
 	out, errs := c.want([]int{0}, "plan", "--json")
 	var plan struct {
 		Plans []struct {

@@ -2,49 +2,104 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"kasoku/internal/change"
 	"kasoku/internal/diagnose"
 	"kasoku/internal/remedy"
+	"kasoku/internal/store"
 	"kasoku/internal/tune"
 	"kasoku/internal/ui"
 )
 
 // PlanCmd shows what tune would try.
-type PlanCmd struct{}
+type PlanCmd struct {
+	RunID int64 `name:"run" help:"A stored diagnostic run to plan from; default: the latest."`
+	New   bool  `help:"Make a measured run first: it puts the load on, and records statements meanwhile."`
+}
 
 // Help is shown below the flags.
 func (PlanCmd) Help() string {
-	return "Makes a measured run, with load as in `kasoku run`, follows single requests (half a minute in all on a slow service), and prints every plan with its diffs and statements, best promise first, and what the regulation forbids. Besides the statement log of that run nothing is changed.\n\nExamples:\n  kasoku plan\n  kasoku plan --json"
+	return "Prints every plan with its diffs and statements, best promise first, and what the regulation forbids. It plans from a stored diagnostic run (kasoku run, kasoku tune) and the configuration as it is now, and only reads.\n\nWith --new it makes such a run first, as `kasoku run` does: with load, with statements recorded and logs given times meanwhile, all of which is journaled and taken away again; it follows single requests, too (half a minute in all on a slow service).\n\nExamples:\n  kasoku plan\n  kasoku plan --new\n  kasoku plan --run 17 --json"
 }
 
 // Run implements the command.
 func (c *PlanCmd) Run(ctx context.Context, a *App) error {
-	p, bench, err := a.loadable(ctx)
+	run, res, err := c.plan(ctx, a)
 	if err != nil {
 		return err
 	}
-	defer p.Close()
-	rights, err := a.rights(ctx, p)
-	if err != nil {
-		return err
-	}
-	run, snap, err := tune.Observe(ctx, p.Exec, bench, bench.Users(), "plan", a.UI)
-	if err != nil {
-		return p.failed(err)
-	}
-	in := remedy.Input{Stack: p.Stack, Evidence: run.Evidence, Snapshot: snap, Diagnosis: run.Diagnosis, Rights: rights}
-	res := remedy.PlanAll(in)
-	res.Plans = remedy.Together(in, res.Plans)
 	a.UI.Clear()
 	if a.cli.JSON {
 		return writeJSON(a.Out, planned(run.Diagnosis, res))
 	}
 	return planText(a.Out, run.Diagnosis, res)
+}
+
+func (c *PlanCmd) plan(ctx context.Context, a *App) (*store.Run, remedy.Result, error) {
+	if c.New && c.RunID != 0 {
+		return nil, remedy.Result{}, ui.Coded(ui.BadInput, errors.New("--new and --run name two different runs"), "leave one of them out")
+	}
+	if !c.New {
+		run, err := c.stored(a)
+		if err != nil {
+			return nil, remedy.Result{}, err
+		}
+		a.UI.Info(fmt.Sprintf("planned from run %d of %s; `kasoku plan --new` makes another first", run.ID, run.Started.Local().Format(time.DateTime)))
+		res, err := a.planStored(ctx, run)
+		return run, res, err
+	}
+	p, bench, err := a.loadable(ctx)
+	if err != nil {
+		return nil, remedy.Result{}, err
+	}
+	defer p.Close()
+	rights, err := a.rights(ctx, p)
+	if err != nil {
+		return nil, remedy.Result{}, err
+	}
+	run, snap, err := tune.Observe(ctx, p.Exec, bench, bench.Users(), "plan", a.UI)
+	if err != nil {
+		return nil, remedy.Result{}, p.failed(err)
+	}
+	in := remedy.Input{Stack: p.Stack, Evidence: run.Evidence, Snapshot: snap, Diagnosis: run.Diagnosis, Rights: rights}
+	res := remedy.PlanAll(in)
+	res.Plans = remedy.Together(in, res.Plans)
+	return run, res, nil
+}
+
+// stored is the diagnostic run to plan from; an error says how to make one.
+func (c *PlanCmd) stored(a *App) (*store.Run, error) {
+	p, err := a.read()
+	if err != nil {
+		return nil, err
+	}
+	defer p.Store.Close()
+	id := c.RunID
+	if id == 0 {
+		runs, err := p.Store.Runs(store.RunFilter{Kind: store.Diagnostic, Limit: 1})
+		if err != nil {
+			return nil, err
+		}
+		if len(runs) == 0 {
+			return nil, ui.Coded(ui.BadInput, errors.New("nothing is known of the service yet: no diagnostic run is stored"),
+				"`kasoku plan --new` makes one: it puts the load on, and records statements and request times meanwhile")
+		}
+		id = runs[0].ID
+	}
+	run, err := p.Store.Run(id)
+	if err != nil {
+		return nil, ui.Coded(ui.BadInput, err, "kasoku history --runs lists them")
+	}
+	if run.Diagnosis == nil {
+		return nil, ui.Coded(ui.BadInput, fmt.Errorf("run %d is a scored run without a diagnosis", id), "name a diagnostic run (kasoku history --runs) or use --new")
+	}
+	return run, nil
 }
 
 // plannedAct is one change as people read it.

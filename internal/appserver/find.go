@@ -41,6 +41,9 @@ func Tell(words []string) *Server {
 		if s.Title != nil && s.Title.MatchString(strings.Join(words, " ")) {
 			return s
 		}
+		if s.Launched != nil && s.Launched.MatchString(strings.Join(words, " ")) {
+			return s
+		}
 		for n, w := range words {
 			// An interpreter, its switches and a module's -m stand before it.
 			if n > 6 {

@@ -11,6 +11,9 @@ type Server struct {
 	Name string
 	// Program is a word of the command, without its folder, that tells it.
 	Program *regexp.Regexp
+	// Launched tells it in the command of another program that starts it and hands its
+	// options on (plackup -s Starman); nil: none does.
+	Launched *regexp.Regexp
 	// Title is what its main process calls itself, "" if it keeps its command.
 	Title *regexp.Regexp
 	// Grammar lists its options that take a value; Option is the one that
@@ -123,11 +126,11 @@ var Servers = []Server{
 		Source: "Unicorn::Configurator#worker_processes; unicorn 6.0 has neither an option nor a variable for it (bin/unicorn, lib/unicorn)",
 	},
 	{
-		Name: "starman", Program: regexp.MustCompile(`^starman$`), Title: regexp.MustCompile(`^starman master`),
+		Name: "starman", Program: regexp.MustCompile(`^starman$`), Launched: regexp.MustCompile(`(?:^| )(?:-s|--server)[ =]Starman(?: |$)`), Title: regexp.MustCompile(`^starman master`),
 		Grammar: options([]string{"--workers"}, []string{"--backlog"}, []string{"--max-requests"}, []string{"-l", "--listen"}, []string{"-p", "--port"}, []string{"-I"}, []string{"--pid"}, []string{"-E", "--env"}, []string{"--user"}, []string{"--group"}),
 		Option:  "--workers", Default: 5, DefaultThreads: 1, Least: 1,
 		Idle: IdleHolds, IdleSource: "starman(1): --keepalive-timeout (one second), --disable-keepalive; a worker reads the next request itself",
-		Source: "starman(1): --workers, defaults to 5",
+		Source: "starman(1): --workers, defaults to 5; plackup(1): -s, --server, \"the rest of the options are passed to the server\"",
 	},
 	{
 		Name: "uwsgi", Program: regexp.MustCompile(`^uwsgi(-core)?$`),

@@ -91,6 +91,32 @@ func (x *Executor) inOrder(need map[string]Activation) []string {
 	return x.ordered(services)
 }
 
+// holders are the services whose connections would be dead because what they hold
+// them to is restarted (the value), and which are not restarted anyhow.
+func (x *Executor) holders(ctx context.Context, need map[string]Activation) map[string]string {
+	out := map[string]string{}
+	if x.options.Holders == nil || x.options.Stack == nil {
+		return out
+	}
+	for _, store := range x.inOrder(need) {
+		svc := x.options.Stack.Service(store)
+		if need[store] != Restart || svc == nil || !svc.IsDatabase() && svc.Kind != stack.Redis && svc.Kind != stack.Memcached {
+			continue
+		}
+		for _, holder := range x.options.Holders(ctx, store) {
+			switch why := x.options.Stack.Regulation.Refuses(nil, nil, []string{holder}); {
+			case need[holder] == Restart:
+			case why != "":
+				x.warn("%s holds connections to %s, which is restarted, but is not restarted itself: %s; it may answer with errors", holder, store, why)
+			default:
+				x.say("%s holds connections to %s, so it is restarted, too", holder, store)
+				out[holder] = store
+			}
+		}
+	}
+	return out
+}
+
 // activate makes one service take its changes on.
 func (x *Executor) activate(ctx context.Context, service string, how Activation) error {
 	c, err := x.control(service)

@@ -219,6 +219,9 @@ func (x *Executor) carryOutPhase(ctx context.Context, t *txn, of []int) error {
 		}
 	}
 	need := x.needs(t, of)
+	for holder := range x.holders(ctx, need) {
+		need[holder] = Restart
+	}
 	for _, service := range x.inOrder(need) {
 		was, err := x.state(ctx, service)
 		if err != nil {

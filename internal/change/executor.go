@@ -59,6 +59,9 @@ type Options struct {
 	// Variant returns what starts and stops one implementation of a service
 	// (stack.Variant), whichever runs. Needed for KindProcess.
 	Variant func(service, name string) (Starter, error)
+	// Holders are the services that hold connections to a database or cache now.
+	// They are restarted with it: not every client connects anew. nil: none are.
+	Holders func(ctx context.Context, service string) []string
 	// DB logs in to a database service. The Executor closes the pool.
 	DB func(ctx context.Context, service string) (*sql.DB, error)
 	// Target makes every host keep a copy of the journal and put itself back

@@ -248,6 +248,10 @@ func (u *putback) activate(ctx context.Context, s stage) {
 			need[service] = Restart
 		}
 	}
+	for holder, store := range u.x.holders(ctx, need) {
+		need[holder] = Restart
+		of[holder] = append(of[holder], of[store]...)
+	}
 	for _, service := range u.x.inOrder(need) {
 		u.x.step(of[service][0], "undo.activate.%s", service)
 		if was := u.was(service); was == stack.Stopped || was == stack.Failed {

@@ -77,9 +77,15 @@ func judgeEmptyConfig(m *model) ([]Finding, string) {
 			}
 		}
 		pool, _ := v.variable("innodb_buffer_pool_size")
+		var known []string // to this server
+		for _, name := range usualSettings {
+			if _, ok := v.db.Variables[name]; ok && len(known) < 5 {
+				known = append(known, name)
+			}
+		}
 		return []Finding{about(v.svc.Name, v.svc.Name+" runs with its defaults",
 			fmt.Sprintf("%s sets none of %s: the buffer pool is %s, data and indexes are %s, the host has %s.",
-				v.svc.Config, strings.Join(usualSettings[:5], ", "), size(int64(pool)), size(v.db.DataBytes), size(m.memoryOf(v.svc))),
+				v.svc.Config, strings.Join(known, ", "), size(int64(pool)), size(v.db.DataBytes), size(m.memoryOf(v.svc))),
 			v.svc.Config).bounded(m.serviceBound(v.svc.Name))}
 	})
 }

@@ -144,7 +144,8 @@ func parseHexAddr(s string) (netip.AddrPort, bool) {
 // nothing.
 var haproxySocket = regexp.MustCompile(`\.\d+\.tmp$`)
 
-// parseUnix reads /proc/net/unix: sockets with a path.
+// parseUnix reads /proc/net/unix: sockets with a path, and those that are connected
+// to one, which have none.
 func parseUnix(r io.Reader) []socket {
 	const acceptsConnections = 1 << 16 // __SO_ACCEPTCON, include/linux/net.h
 	var out []socket
@@ -152,12 +153,16 @@ func parseUnix(r io.Reader) []socket {
 	for sc.Scan() {
 		// Num RefCount Protocol Flags Type St Inode Path; the path may hold spaces.
 		f := strings.Fields(sc.Text())
-		if len(f) < 8 || f[0] == "Num" {
+		if len(f) < 7 || f[0] == "Num" || len(f) == 7 && f[5] != "03" {
 			continue
 		}
 		flags, err := strconv.ParseUint(f[3], 16, 64)
 		inode, err2 := strconv.ParseUint(f[6], 10, 64)
 		if err != nil || err2 != nil {
+			continue
+		}
+		if len(f) == 7 {
+			out = append(out, socket{inode: inode, connected: true})
 			continue
 		}
 		line := sc.Text()

@@ -64,7 +64,7 @@ func TestParseSockets(t *testing.T) {
 		got = append(got, text)
 	}
 	want := []string{"127.0.0.1:8080 listens", "0.0.0.0:80 listens", "127.0.0.1:40000 to 127.0.0.1:3306",
-		"[::1]:80 listens", "127.0.0.1:3306 to 127.0.0.1:40000",
+		"[::1]:80 listens", "127.0.0.1:3306 to 127.0.0.1:40000", "invalid AddrPort to invalid AddrPort",
 		"unix:/run/my sql.sock listens", "unix:/run/php.sock", "unix:@/tmp/abstract listens"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)

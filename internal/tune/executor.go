@@ -54,6 +54,7 @@ func ExecutorOptions(dir string, st *stack.Stack, hosts map[string]host.Host) ch
 			}
 			return stack.NewController(h, st, as)
 		},
+		Holders: func(ctx context.Context, name string) []string { return stack.HoldersOf(ctx, hosts, st, name) },
 		DB: func(ctx context.Context, name string) (*sql.DB, error) {
 			svc, h, err := service(name)
 			if err != nil {
