@@ -230,6 +230,9 @@ func (t *Tuner) loop(ctx context.Context) error {
 			if err := t.observe(ctx, t.label()); err != nil {
 				return err
 			}
+			if err := t.takeOutUnused(ctx); err != nil {
+				return err
+			}
 		}
 		plan, finding, err := t.next()
 		if err != nil {
