@@ -58,8 +58,9 @@ type Bench struct {
 	// noisy is set after a run that was no evidence because of others: the
 	// next one waits for them to end.
 	noisy bool
-	// steal is what other virtual machines take as a rule.
-	steal stealing
+	// steal is what other virtual machines take as a rule, others what processes
+	// outside the stack do.
+	steal, others stealing
 	// pace is how long runs of experiments are; nil: as the scenario says.
 	pace *experiment.Pace
 	// before is the last fit scored run, of whichever side.
@@ -181,7 +182,7 @@ func (b *Bench) run(ctx context.Context, o RunOptions) (*store.Run, error) {
 	}
 	b.known(ev)
 	run := &store.Run{Session: b.Session, Step: o.Step, Kind: o.Kind, Side: o.Side, Label: o.Label,
-		Started: res.Started, Score: res.Score, Evidence: ev, ConfigHash: b.ConfigHash, Unfit: unfit(ev, b.Stack.Tune.Foreign(), b.allowSteal(o.Kind, ev))}
+		Started: res.Started, Score: res.Score, Evidence: ev, ConfigHash: b.ConfigHash, Unfit: unfit(ev, b.allowOthers(o.Kind, ev), b.allowSteal(o.Kind, ev))}
 	if run.Unfit == "" {
 		run.Unfit = poor(run, w.jump())
 	}

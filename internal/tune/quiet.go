@@ -24,7 +24,7 @@ func (b *Bench) awaitQuiet(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if busy <= b.Stack.Tune.Foreign() || time.Since(start) > quietLimit {
+		if busy <= max(b.Stack.Tune.Foreign(), b.others.rule) || time.Since(start) > quietLimit {
 			return nil
 		}
 		if !said && b.Note != nil {

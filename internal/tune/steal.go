@@ -93,6 +93,38 @@ func (b *Bench) allowSteal(kind string, ev *evidence.Evidence) float64 {
 	return allowed
 }
 
+// others is the share of the worst machine that processes outside the stack used.
+func others(ev *evidence.Evidence) float64 {
+	most := 0.0
+	for _, name := range ev.HostNames() {
+		if total := cpuTime(ev, name); total > 0 {
+			most = max(most, (ev.On(name).ForeignCPU+ev.On(name).Neighbours)/total)
+		}
+	}
+	return most
+}
+
+// allowOthers is how much processes outside the stack may use in this run. They can be
+// stopped, so each run waits for them first, and the first ones are made again; but
+// where they stay, that is how the machine is, and a session that waits for its
+// end comes to nothing. A limit that the operator wrote is kept.
+func (b *Bench) allowOthers(kind string, ev *evidence.Evidence) float64 {
+	limit := b.Stack.Tune.Foreign()
+	if b.Stack.Tune.MaxForeignCPU > 0 || kind == store.Diagnostic {
+		return max(limit, b.others.rule)
+	}
+	share := others(ev)
+	allowed, news := b.others.allowed(share, limit)
+	if news {
+		b.note(fmt.Sprintf("processes outside the stack used up to %.0f %% of the CPU in %d runs: that is how this machine is, so runs with up to %.0f %% count from now on, and none waits for less; small effects will not be seen (tune.max_foreign_cpu sets a limit that holds; on a quiet machine the same time shows more)",
+			100*allowed/stealRoom, stealOften, 100*allowed))
+	}
+	if share > limit && share <= allowed {
+		ev.Health = append(ev.Health, evidence.Health{Source: "CPU", Text: fmt.Sprintf("processes outside the stack used %.0f %% of it, as they do most of the time here", 100*share)})
+	}
+	return allowed
+}
+
 // noteSteal remembers what others took of a run that counts; limit is what they
 // may take on any machine.
 func (t *turns) noteSteal(run *store.Run, limit float64) {
