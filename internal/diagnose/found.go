@@ -120,3 +120,25 @@ func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
 
 // serviceBound is the bound when all CPU of a service went away.
 func (m *model) serviceBound(name string) (float64, string) { return m.boundBy(name, m.perReq[name]) }
+
+// boundOfStatements is the bound when the statements of a database for which ours holds
+// cost nothing any more, by their part of all recorded statement time: what a buffer
+// is for is at most that part of the database's CPU. Where nothing was recorded, or the
+// record does not tell (MySQL's without log_slow_extra), it is all of it.
+func (m *model) boundOfStatements(service string, ours func(*evidence.Statement) bool) (float64, string) {
+	var all, part float64
+	for i := range m.in.Evidence.Statements {
+		s := &m.in.Evidence.Statements[i]
+		if s.Service != service {
+			continue
+		}
+		all += s.Total.Seconds()
+		if ours(s) {
+			part += s.Total.Seconds()
+		}
+	}
+	if part == 0 {
+		return m.serviceBound(service)
+	}
+	return m.boundBy(service, m.perReq[service]*part/all)
+}

@@ -3,6 +3,8 @@ package diagnose
 import (
 	"fmt"
 	"strings"
+
+	"kasoku/internal/evidence"
 )
 
 // dbSettingRules are about settings of MariaDB and MySQL that are neither
@@ -241,7 +243,7 @@ func judgeQueryCacheUnused(m *model) ([]Finding, string) {
 		return []Finding{about(v.svc.Name, v.svc.Name+" computes results again that could be kept",
 			fmt.Sprintf("%.0f reads for %.0f writes in %.0f s, and the query cache is off (query_cache_type %s, query_cache_size %.0f). It pays only where the same statements come with the same values.", reads, writes, m.window, kind, bytes),
 			"Com_select, Com_insert, Com_update, Com_delete of "+v.svc.Name).
-			asks(v.ask("query_cache_type", "ON", 0)).bounded(m.serviceBound(v.svc.Name))}
+			asks(v.ask("query_cache_type", "ON", 0)).bounded(m.boundOfStatements(v.svc.Name, func(s *evidence.Statement) bool { return s.RowsSent > 0 && s.RowsAffected == 0 }))}
 	})
 }
 
@@ -258,7 +260,7 @@ func judgeJoinBuffer(m *model) ([]Finding, string) {
 		return []Finding{about(v.svc.Name, v.svc.Name+" joins tables without an index",
 			fmt.Sprintf("%.0f joins a second read a whole table (Select_full_join), once for each %s of rows of the other (join_buffer_size). An index helps more where one fits.", joins, size(int64(now))),
 			"Select_full_join, join_buffer_size of "+v.svc.Name).
-			asks(v.ask("join_buffer_size", "", 1)).bounded(m.serviceBound(v.svc.Name))}
+			asks(v.ask("join_buffer_size", "", 1)).bounded(m.boundOfStatements(v.svc.Name, func(s *evidence.Statement) bool { return s.FullJoins > 0 }))}
 	})
 }
 
@@ -281,7 +283,7 @@ func judgeReadBuffer(m *model) ([]Finding, string) {
 		return []Finding{about(v.svc.Name, v.svc.Name+" reads tables in small pieces",
 			fmt.Sprintf("%.0f rows a second are read in the order of their tables (Handler_read_rnd_next), and read_buffer_size is %s, less than half of %s.", rows, size(int64(now)), strings.Join(names[:min(len(names), 5)], ", ")),
 			"Handler_read_rnd_next, read_buffer_size of "+v.svc.Name).
-			asks(v.ask("read_buffer_size", "", 1)).bounded(m.serviceBound(v.svc.Name))}
+			asks(v.ask("read_buffer_size", "", 1)).bounded(m.boundOfStatements(v.svc.Name, func(s *evidence.Statement) bool { return s.FullScans > 0 }))}
 	})
 }
 
