@@ -38,6 +38,8 @@ func targetError(err error) error {
 		return err
 	case errors.As(err, &proposal) && !errors.Is(err, fs.ErrPermission):
 		return ui.Coded(ui.BadInput, err, "correct it (kasoku try --help, kasoku compare --help), or allow it under regulation in kasoku.yaml")
+	case errors.Is(err, tune.ErrNoisy):
+		return ui.Coded(ui.Inconclusive, err, "what was kept is in place and all else is as found; `kasoku history` lists the runs, each with what disturbed it (kasoku show RUN)")
 	case errors.Is(err, load.ErrNotAllowed):
 		return ui.Coded(ui.BadInput, err, "is it yours? Then list its address or network under load.allow in kasoku.yaml")
 	case errors.As(err, &reset):

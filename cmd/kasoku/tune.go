@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -53,7 +54,8 @@ func (c *TuneCmd) Run(ctx context.Context, a *App) error {
 	t := &tune.Tuner{Stack: p.Stack, Store: p.Store, Exec: p.Exec, Bench: bench, Rule: p.rule(), UI: a.UI,
 		Budget: c.Budget, Target: c.Target, Fresh: c.New, NoRestart: c.NoRestart, Rights: rights, Watch: both(a.watch(bench), publish)}
 	session, err := t.Run(ctx)
-	if err != nil {
+	noisy := errors.Is(err, tune.ErrNoisy)
+	if err != nil && !noisy {
 		return p.failed(err)
 	}
 	a.UI.Clear()
@@ -63,6 +65,9 @@ func (c *TuneCmd) Run(ctx context.Context, a *App) error {
 	}
 	if err := a.print(m, func(w io.Writer) error { return report.SessionText(w, m) }); err != nil {
 		return err
+	}
+	if noisy { // told after what the session came to
+		return p.failed(err)
 	}
 	return regulationError(session.Checks)
 }

@@ -87,7 +87,7 @@ func TestDoubtsInARow(t *testing.T) {
 		if steps := v.steps(session.ID); between && !steps[1].Verdict.Shared {
 			t.Errorf("the second step did not make way: %+v", steps[1].Verdict)
 		}
-		if between && (err != nil || !v.isOn()["gain"]) || !between && !errors.Is(err, errNoisy) {
+		if between && (err != nil || !v.isOn()["gain"]) || !between && !errors.Is(err, ErrNoisy) {
 			t.Errorf("looked at one between them: %v; %v, on: %q", between, err, v.on())
 		}
 		v.tell(session.ID)

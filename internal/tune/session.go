@@ -121,7 +121,7 @@ func (t *Tuner) Run(ctx context.Context) (*store.Session, error) {
 	switch {
 	case err == nil:
 		t.session.State = "done"
-	case errors.Is(err, errNoisy):
+	case errors.Is(err, ErrNoisy):
 		t.session.State = "interrupted"
 		t.stopped(store.StopNoisy, err.Error())
 	case ctx.Err() != nil:
@@ -272,7 +272,7 @@ func (t *Tuner) loop(ctx context.Context) error {
 				doubts++
 			}
 			if doubts >= maxDoubts {
-				return errNoisy
+				return ErrNoisy
 			}
 		} else {
 			doubts = 0
@@ -314,8 +314,9 @@ func unscored(v experiment.Verdict) bool {
 // can be judged, going on only disturbs the service.
 const maxDoubts = 2
 
-// errNoisy ends a session that can be taken up again.
-var errNoisy = errors.New("two experiments in a row could not be judged; stop what else runs on this machine, then `kasoku tune` goes on from here")
+// ErrNoisy ends a session that can be taken up again: nothing can be judged beside what
+// else runs.
+var ErrNoisy = errors.New("two experiments in a row could not be judged; stop what else runs on this machine, then `kasoku tune` goes on from here")
 
 func (t *Tuner) label() string {
 	if t.session.AsFoundRun == 0 {

@@ -14,7 +14,7 @@ const (
 	NeedsRecovery = 6   // the target is not as the journal says: kasoku recover
 	NoDifference  = 10  // try: the change makes no difference
 	Regressed     = 11  // try: the change makes it slower
-	Inconclusive  = 12  // try: too noisy to tell
+	Inconclusive  = 12  // try, tune: too noisy to tell
 	WrongAnswers  = 13  // try: the change breaks answers
 	Refused       = 14  // try: the change touches what judges it
 	Broken        = 15  // tune, prove: a regulation check failed
