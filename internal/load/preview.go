@@ -17,12 +17,13 @@ func (s *Scenario) Preview(n int) ([]string, error) {
 	}
 	r.hostLine = []byte("Host: target\r\n")
 	u, setup := r.users[0], r.users[r.opts.Workload]
+	setup.vars[baseSlot] = []byte("http://target")
 	for i := range s.setup.steps {
 		setup.draw(s.setup.steps[i].draws)
 		setup.pretend(&s.setup.steps[i])
 	}
 	for slot := range s.globals {
-		u.vars[slot] = append(u.vars[slot], setup.vars[slot]...)
+		u.vars[slot] = append(u.vars[slot][:0], setup.vars[slot]...)
 	}
 	var out []string
 	for len(out) < n {

@@ -20,8 +20,16 @@ type scope struct {
 }
 
 func newScope() *scope {
-	return &scope{names: map[string]int{}, drawn: map[string]*pool{}, used: map[int]bool{}}
+	return &scope{names: map[string]int{baseName: baseSlot}, drawn: map[string]*pool{}, used: map[int]bool{}, next: baseSlot + 1}
 }
+
+// baseName is a variable that is always there: the target's own origin, such as
+// http://127.0.0.1:8080, for headers (Referer, Origin) by which applications tell
+// their own pages from others'.
+const (
+	baseName = "base"
+	baseSlot = 0
+)
 
 // child sees what is set now; what it adds stays its own.
 func (s *scope) child() *scope {
@@ -91,6 +99,7 @@ func (c *compiler) variable(n ast.Node, what, name string, sc *scope) (int, bool
 		return 0, false
 	}
 	known := slices.Collect(maps.Keys(sc.names))
+	known = slices.DeleteFunc(known, func(n string) bool { return n == baseName })
 	sort.Strings(known)
 	hint := "nothing is drawn or extracted before this step"
 	if len(known) > 0 {

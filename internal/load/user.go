@@ -103,6 +103,9 @@ func newUser(r *run, id int, s *shard) *user {
 	u := &user{run: r, id: uint64(id), shard: s, pcg: pcg, rng: rand.New(pcg),
 		vars: make([][]byte, sc.slots), cursor: make([]uint64, len(sc.pools)), spans: make([]span, sc.longest()),
 		memory: make([]memory, len(sc.sets)), asset: -1, link: -1, queue: assetQueue{memory: r.found}}
+	if len(u.vars) > baseSlot {
+		u.vars[baseSlot] = []byte(r.target.origin)
+	}
 	for i := range u.cursor {
 		u.cursor[i] = (r.firstRow(i) + r.shares - 1) / r.shares
 	}
