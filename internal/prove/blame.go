@@ -128,6 +128,10 @@ func toHTTPS(status int, location string, request []byte) bool {
 	return to.Hostname() == asked.Hostname() && to.RequestURI() == r.RequestURI
 }
 
+// unlikeAsks is how often a page is asked for again before another answer past a
+// cache is the cache's.
+const unlikeAsks = 3
+
 // cached asks a server as everybody does and past its caches: by a request that
 // no shared cache may answer from what others got (RFC 9111, 3.5), and by a URL
 // that nobody asked for. How it was asked when the answer was another one, "" if
@@ -136,6 +140,12 @@ func (b *Blamer) cached(ctx context.Context, url string, request []byte) string 
 	_, plain, err := b.replay(ctx, url, request, nil)
 	if err != nil {
 		return ""
+	}
+	for range unlikeAsks { // what varies by itself tells nothing of a cache
+		_, same, err := b.replay(ctx, url, request, nil)
+		if now := time.Now(); err != nil || !bytes.Equal(maskTimes(same.Body, now), maskTimes(plain.Body, now)) {
+			return ""
+		}
 	}
 	for _, past := range []struct {
 		text   string

@@ -99,6 +99,7 @@ type equality struct {
 	differ  map[string]*difference // by page
 	order   []string               // of differ
 	left    map[string]string      // pages that cannot be compared, and why
+	varies  int                    // pages that were seen to differ by themselves, of left
 	unknown int                    // answers to requests that the book does not have
 }
 
@@ -155,6 +156,11 @@ func (e *equality) compare(ctx context.Context) func(key string, v load.Visit, a
 		if d == nil {
 			d = &difference{problem: Problem{What: fmt.Sprintf("%s %s (%s): %s", p.Method, p.Target, p.Key, why)}}
 			if e.o.Blamer != nil && v.Method == "GET" && len(e.order) < mostProblems {
+				if e.o.Blamer.byItself(ctx, e.b, p, v, a) {
+					e.left[key] = "they differ from one answer to the next by themselves"
+					e.varies++
+					return ctx.Err()
+				}
 				d.problem.By = e.o.Blamer.Other(ctx, e.b, p, a.Request)
 			}
 			e.differ[key], e.order = d, append(e.order, key)
@@ -187,6 +193,9 @@ func (e *equality) judge() {
 }
 
 func (e *equality) notes() {
+	if e.varies > 0 {
+		e.r.note("%s by themselves beyond what was seen as found: the same request, asked %d times at once, got different answers in the same lines", count(e.varies, "page differs", "pages differ"), varyAsks)
+	}
 	if len(e.left) > 0 {
 		e.r.note("%d of %d recorded requests are not compared: %s", len(e.left), len(e.b.Pages), e.why())
 	}

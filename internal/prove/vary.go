@@ -1,0 +1,69 @@
+package prove
+
+import (
+	"context"
+
+	"kasoku/internal/load"
+)
+
+const (
+	// varyAsks is how often a page that differs is asked for again: eight answers meet
+	// most of the processes that an application has, each of which may give it in
+	// an order of its own (keys of a hash, members of a set).
+	varyAsks = 8
+	// varyLeaves is the part of what is compared of a page that must still be compared
+	// when the lines that vary by themselves are left out; else the page is said to
+	// differ: an application that fails now and then varies as well.
+	varyLeaves = 0.9
+)
+
+// byItself reports whether a page differs from the book only where the service gives
+// different answers to the same request even now: then it says nothing of what was
+// changed. The server that stands deepest is asked, past what caches in front of it keep.
+func (b *Blamer) byItself(ctx context.Context, book *Book, p *Page, v load.Visit, a load.Answer) bool {
+	url := b.Opts.URL
+	for _, s := range b.servers() { // the deepest comes last
+		if _, _, err := b.replay(ctx, s.url, a.Request, nil); err == nil {
+			url = s.url
+		}
+	}
+	var now *Pattern
+	for range varyAsks {
+		visit, again, err := b.replay(ctx, url, a.Request, nil)
+		if err != nil || visit.Status != v.Status || again.Opaque != "" {
+			return false
+		}
+		body := maskTimes(again.Body, book.moments...)
+		if now == nil {
+			now = NewPattern(body)
+			continue
+		}
+		now.Merge(body)
+	}
+	less := p.Body.without(now)
+	if less == nil || less.Known() < varyLeaves*p.Body.Known() {
+		return false
+	}
+	q := *p
+	q.Body = less
+	return q.differs(v, a) == ""
+}
+
+// without is the pattern with every line left out that varies in another one of as
+// many lines; nil if they cannot be laid over each other, or nothing varies.
+func (p *Pattern) without(other *Pattern) *Pattern {
+	if p.Loose || other.Loose || p.Sum != "" || other.Sum != "" || len(p.Lines) != len(other.Lines) {
+		return nil
+	}
+	out, varies := &Pattern{}, false
+	for i, l := range p.Lines {
+		if o := other.Lines[i]; o.Any || o.Words != nil {
+			l, varies = Line{Any: true}, true
+		}
+		out.Lines = append(out.Lines, l)
+	}
+	if !varies {
+		return nil
+	}
+	return out
+}
