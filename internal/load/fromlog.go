@@ -5,7 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
+	"mime"
 	"net/http"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -24,7 +26,8 @@ const logBudget = 10 * time.Second
 
 // FilesOf asks for targets of a log, in their order, as a stranger would, and returns
 // those whose answer is a file by its Content-Type, as a run of Kasoku's own load
-// knows them. A path with several queries is one sample, as the web server has one
+// knows them. Only targets with a name as files have are asked for: a GET of another
+// one may do something (log out, begin anew). A path with several queries is one sample, as the web server has one
 // file for it. It sends one request for each and only where load may go; what gets
 // no answer is left out, and unasked says why.
 func FilesOf(ctx context.Context, opts Options, asked []Asked) (files []StaticSample, unasked string, err error) {
@@ -41,10 +44,10 @@ func FilesOf(ctx context.Context, opts Options, asked []Asked) (files []StaticSa
 	no := map[string]bool{} // paths whose answers are no files
 	end := time.Now().Add(logBudget)
 	for _, a := range asked {
-		path, _, _ := strings.Cut(a.Target, "?")
-		s := of[path]
+		name, _, _ := strings.Cut(a.Target, "?")
+		s := of[name]
 		if s == nil {
-			if no[path] || f.tooMany() || time.Now().After(end) {
+			if no[name] || !namedAsFile(name) || f.tooMany() || time.Now().After(end) {
 				continue
 			}
 			_ = f.ask(ctx, a.Target, func() (err error) {
@@ -52,11 +55,11 @@ func FilesOf(ctx context.Context, opts Options, asked []Asked) (files []StaticSa
 				return err
 			})
 			if s == nil {
-				no[path] = true
+				no[name] = true
 				continue
 			}
-			s.Path = path
-			of[path] = s
+			s.Path = name
+			of[name] = s
 		}
 		s.Count += a.Count
 		s.Total += a.Total
@@ -89,4 +92,13 @@ func fetchFile(ctx context.Context, client *http.Client, origin, target string) 
 	sum := sha256.Sum256(body)
 	return &StaticSample{Status: res.StatusCode, ContentType: res.Header.Get("Content-Type"), SHA256: hex.EncodeToString(sum[:]),
 		Size: int64(len(body)), SetsCookie: len(res.Header.Values("Set-Cookie")) > 0}, nil
+}
+
+// moreFiles are endings of files that Go knows no type of by itself.
+var moreFiles = []string{".eot", ".ico", ".map", ".otf", ".ttf", ".woff", ".woff2"}
+
+// namedAsFile reports whether a path ends as files do that isFile knows.
+func namedAsFile(p string) bool {
+	ext := strings.ToLower(path.Ext(p))
+	return slices.Contains(moreFiles, ext) || isFile([]byte(mime.TypeByExtension(ext)))
 }

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"kasoku/internal/host"
 )
@@ -51,7 +52,13 @@ func (s *Service) startable() bool {
 	return s.ControlMethod() != MethodProcess || len(s.Control.Start) > 0 || s.Kind != App
 }
 
+// holdersTime bounds the look at one service: a host that was cut off must not hold up
+// the way back.
+const holdersTime = 10 * time.Second
+
 func holds(ctx context.Context, h host.Host, st *Stack, svc, store *Service, endpoints []string) bool {
+	ctx, cancel := context.WithTimeout(ctx, holdersTime)
+	defer cancel()
 	c, err := NewController(h, st, svc)
 	if err != nil {
 		return false

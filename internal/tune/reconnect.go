@@ -41,9 +41,10 @@ func (b *Bench) reconnect(ctx context.Context, exec *change.Executor, run *store
 	}
 	text := strings.Join(whom, ", ")
 	ui.Info(fmt.Sprintf("most statements came by connections that are older than their record: %s is restarted, so that it connects anew, and the run is made again", text))
+	pending := len(exec.Pending()) // the instruments are
 	tx, err := exec.Apply(ctx, change.Intent{Title: "Restart " + text + ", so that its statements are recorded", Session: b.Session, Changes: restarts})
 	if err != nil {
-		if len(exec.Pending()) > 0 || ctx.Err() != nil {
+		if len(exec.Pending()) > pending || ctx.Err() != nil {
 			return false, err
 		}
 		ui.Warn(fmt.Sprintf("%s could not be restarted: %v", text, err), "what it asks is not judged")
