@@ -10,11 +10,14 @@ SUITE_LIMIT ?= 60m
 TESTFLAGS ?=
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
+# A target for each application of field/: field-NAME.
+FIELDS := $(addprefix field-,$(notdir $(patsubst %/install.sh,%,$(wildcard field/*/install.sh))))
+
 # Every recipe that needs Go starts with this: the go that scripts/go.sh picks
 # comes first in PATH, for programs that call go as well.
 WITH_GO = go=$$(scripts/go.sh) && export PATH="$$(dirname "$$go"):$$PATH" &&
 
-.PHONY: help deps deps-test build static check test test-long test-times test-steady race race-changed demo bench bench-hand bench-tuners bench-load bench-digest bench-bounds bench-effects bench-overhead bench-engines bench-hosts bench-verdict bench-web bench-mutants shots case-wiki faults lab-base fuzz clean static-all
+.PHONY: help deps deps-test build static check test test-long test-times test-steady race race-changed demo bench bench-hand bench-tuners bench-load bench-digest bench-bounds bench-effects bench-overhead bench-engines bench-hosts bench-verdict bench-web bench-mutants shots case-wiki field $(FIELDS) faults lab-base fuzz clean static-all
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -104,6 +107,12 @@ bench-verdict: deps build ## how often verdicts are wrong, on recorded noise (PA
 
 case-wiki: deps-test build ## the whole wiki on four disposable hosts: tuned, checked, one host against four (BUDGET=30m SIZE=small ARGS="-keep"; 60 min, as root)
 	@$(WITH_GO) go build -buildvcs=auto -o bin/case-wiki ./bench/wiki && bin/case-wiki -size $(or $(SIZE),full) -budget $(or $(BUDGET),30m) $(ARGS)
+
+field: deps-test build ## applications that nobody here has made, Kasoku against a person (make field-NAME: one; BUDGET=25m ARGS="-keep"; 45 min each, as root)
+	@$(WITH_GO) go build -buildvcs=auto -o bin/field ./bench/field && bin/field -budget $(or $(BUDGET),25m) $(ARGS)
+
+$(FIELDS): field-%: deps-test build
+	@$(WITH_GO) go build -buildvcs=auto -o bin/field ./bench/field && bin/field -budget $(or $(BUDGET),25m) $(ARGS) $*
 
 faults: deps-test build ## break a disposable host at every step of every kind of change (bar: 500 cases, none lost)
 	@$(WITH_GO) scripts/faults.sh $(ARGS)
