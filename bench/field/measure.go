@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"kasoku/bench/field/fingerprint"
@@ -17,14 +18,19 @@ import (
 )
 
 // tune lets Kasoku work, and reads from its store what it did. An interrupted
-// session goes on.
+// session goes on. One that could not judge its experiments is over, too: what it
+// reached by then counts.
 func (a *app) tune(ctx context.Context) error {
 	err := a.kasoku(ctx, nil, []int{ui.NoDifference, ui.Inconclusive, ui.Broken}, "tune", "--budget", a.Budget.String())
-	if err != nil {
+	if ctx.Err() != nil {
 		return err
 	}
-	a.result.Session, err = a.session()
-	return err
+	s, serr := a.session()
+	if err != nil && (serr != nil || s.Reason != store.StopNoisy) {
+		return err
+	}
+	a.result.Session = s
+	return serr
 }
 
 // session is the last one in the store.
@@ -42,7 +48,7 @@ func (a *app) session() (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{Took: last.Ended.Sub(last.Started), Stopped: last.Stopped, Gain: last.Gain()}
+	s := &Session{Took: last.Ended.Sub(last.Started), Stopped: last.Stopped, Reason: last.StopReason, Gain: last.Gain()}
 	for _, x := range steps {
 		s.Steps = append(s.Steps, Step{Title: x.Plan.Title, Kept: x.Kept && !x.LeftOut, Outcome: string(x.Verdict.Outcome), Effect: x.Verdict.Effect, Took: x.Ended.Sub(x.Started)})
 	}
@@ -119,13 +125,23 @@ func (a *app) undo(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	u.Differences = fingerprint.Diff(before, after)
+	for _, d := range fingerprint.Diff(before, after) {
+		if strings.HasPrefix(d.Name, ownFolder) {
+			u.Own++
+			continue
+		}
+		u.Differences = append(u.Differences, d)
+	}
 	for _, d := range u.Differences {
 		fmt.Println("  ", d)
 	}
 	a.result.Undo = u
 	return nil
 }
+
+// ownFolder is where Kasoku keeps its journal on a target (docs/journal.md). What
+// it leaves there is counted apart.
+const ownFolder = "/var/lib/kasoku"
 
 // takeFingerprint keeps it in a file of its own, because it is large.
 func (a *app) takeFingerprint(ctx context.Context, host, file string) error {

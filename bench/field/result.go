@@ -36,7 +36,8 @@ type Result struct {
 type Session struct {
 	Took    time.Duration `json:"took"`
 	Stopped string        `json:"stopped"`
-	Gain    float64       `json:"gain"` // as Kasoku says
+	Reason  string        `json:"reason"` // store.StopBudget, …
+	Gain    float64       `json:"gain"`   // as Kasoku says
 	Steps   []Step        `json:"steps"`
 }
 
@@ -69,6 +70,7 @@ const (
 type Undo struct {
 	Exit        int                      `json:"exit"`
 	Differences []fingerprint.Difference `json:"differences"`
+	Own         int                      `json:"own"` // objects in Kasoku's own folder
 }
 
 func loadResult(dir string) (*Result, error) {
