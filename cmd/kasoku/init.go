@@ -25,7 +25,7 @@ type InitCmd struct {
 
 // Help is shown below the flags.
 func (InitCmd) Help() string {
-	return "Reads /proc and the configuration files of nginx, PHP-FPM, MariaDB, memcached, Redis, Varnish, HAProxy and application processes, here and on the machines that --host names. Who talks to whom across machines is found by addresses and names. Nothing is changed and no password is copied.\n\nExamples:\n  kasoku init\n  kasoku init --host root@web1 --host root@db1\n  kasoku init --print\n  kasoku -f shop.yaml init"
+	return "Reads /proc and the configuration files of nginx, PHP-FPM, MariaDB, memcached, Redis, Varnish, HAProxy and application processes, here and on the machines that --host names. Who talks to whom across machines is found by addresses and names; what runs here and has nothing to do with the machines that were named is left out. Nothing is changed and no password is copied.\n\nExamples:\n  kasoku init\n  kasoku init --host root@web1 --host root@db1\n  kasoku init --print\n  kasoku -f shop.yaml init"
 }
 
 // Run implements the command.

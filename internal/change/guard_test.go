@@ -437,6 +437,7 @@ func TestControllerComesBackBefore(t *testing.T) {
 // TestReboot: the controller and the guard are gone, and the host's boot ID is
 // another one. What init runs at boot puts the host back.
 func TestReboot(t *testing.T) {
+	await.SkipShort(t)
 	l := newLab(t)
 	l.asFound(t)
 	before := l.seen(t)

@@ -51,6 +51,9 @@ func DiscoverHosts(ctx context.Context, places []Place) (*Stack, []string, error
 	s := &Stack{Version: 1, Load: LoadConfig{Scenario: "scenario.yaml"}}
 	for _, d := range all {
 		d.links(ctx)
+	}
+	leaveOutStrangers(all)
+	for _, d := range all {
 		for _, in := range d.found {
 			s.Services = append(s.Services, in.svc)
 		}
@@ -78,6 +81,59 @@ func DiscoverHosts(ctx context.Context, places []Place) (*Stack, []string, error
 		}
 	}
 	return s, notes, nil
+}
+
+// leaveOutStrangers leaves out what runs on this machine where other hosts were named
+// and that has nothing to do with them: whoever names hosts means these, and a
+// database that happens to run beside Kasoku is not theirs.
+func leaveOutStrangers(all []*discovery) {
+	if len(all) < 2 {
+		return
+	}
+	near := map[string][]string{}
+	meet := func(a, b string) { near[a], near[b] = append(near[a], b), append(near[b], a) }
+	var queue []string
+	for _, d := range all {
+		for _, in := range d.found {
+			for _, to := range in.svc.TalksTo {
+				meet(in.svc.Name, to)
+			}
+			if in.svc.RunsIn != "" {
+				meet(in.svc.Name, in.svc.RunsIn)
+			}
+			if d.place.Name != LocalHost {
+				queue = append(queue, in.svc.Name)
+			}
+		}
+	}
+	theirs := map[string]bool{}
+	for len(queue) > 0 {
+		name := queue[0]
+		queue = queue[1:]
+		if !theirs[name] {
+			theirs[name] = true
+			queue = append(queue, near[name]...)
+		}
+	}
+	for _, d := range all {
+		if d.place.Name != LocalHost {
+			continue
+		}
+		var out []string
+		d.found = slices.DeleteFunc(d.found, func(in *instance) bool {
+			if theirs[in.svc.Name] {
+				return false
+			}
+			out = append(out, in.svc.Name)
+			return true
+		})
+		if len(out) > 0 {
+			d.notes = slices.DeleteFunc(d.notes, func(n string) bool {
+				return slices.ContainsFunc(out, func(name string) bool { return strings.HasPrefix(n, name+" ") || strings.HasPrefix(n, name+":") })
+			})
+			d.note("%s of this machine talk to none of the named hosts, so they were left out; `kasoku init` without --host finds them.", strings.Join(out, ", "))
+		}
+	}
 }
 
 // HostNameOf proposes a host's name in kasoku.yaml for what is typed after ssh:

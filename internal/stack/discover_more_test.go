@@ -113,3 +113,32 @@ func TestResolvable(t *testing.T) {
 		}
 	}
 }
+
+// Where hosts are named, services of this machine stay only if something connects them
+// with those hosts, over however many others.
+func TestStrangersAreLeftOut(t *testing.T) {
+	in := func(name, runsIn string, talksTo ...string) *instance {
+		return &instance{svc: Service{Name: name, RunsIn: runsIn, TalksTo: talksTo}}
+	}
+	here := &discovery{place: Place{Name: LocalHost}, found: []*instance{in("web", "", "app"), in("app", "php", "db"), in("php", ""), in("cache2", ""), in("db2", "")}}
+	there := &discovery{place: Place{Name: "h1"}, found: []*instance{in("db", "")}}
+	here.note("db2 needs a login.")
+	here.note("web is there.")
+	all := []*discovery{here, there}
+	leaveOutStrangers(all)
+	var got []string
+	for _, x := range here.found {
+		got = append(got, x.svc.Name)
+	}
+	if strings.Join(got, " ") != "web app php" || len(there.found) != 1 {
+		t.Errorf("left: %v", got)
+	}
+	if text := strings.Join(here.notes, "\n"); strings.Contains(text, "db2 needs") || !strings.Contains(text, "cache2, db2 of this machine") || !strings.Contains(text, "web is there") {
+		t.Errorf("notes: %q", text)
+	}
+	alone := &discovery{place: Place{Name: LocalHost}, found: []*instance{in("db", "")}}
+	leaveOutStrangers([]*discovery{alone})
+	if len(alone.found) != 1 {
+		t.Error("without named hosts everything is meant")
+	}
+}
