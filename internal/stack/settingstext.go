@@ -26,9 +26,9 @@ var (
 	// a variable of a template).
 	isHere       = regexp.MustCompile(`(?i)^` + here + `$`)
 	isWrittenOut = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.-]*$`)
-	// DB_HOST=127.0.0.1, 'host' => 'localhost', "server": "::1".
-	hostKey = regexp.MustCompile(`(?i)[\w.-]*(?:host|hostname|server|addr|address)\b["']?\s*(?:=>|=|:|,)\s*["']?` + here + `(?:["'\s;,)}]|$)`)
-	portKey = regexp.MustCompile(`(?i)[\w.-]*port\b["']?\s*(?:=>|=|:|,)\s*["']?(\d{2,5})\b`)
+	// DB_HOST=127.0.0.1, 'host' => 'localhost', "server": "::1", $DB['SERVER'] = 'localhost'.
+	hostKey = regexp.MustCompile(`(?i)[\w.-]*(?:host|hostname|server|addr|address)\b["']?\]?\s*(?:=>|=|:|,)\s*["']?` + here + `(?:["'\s;,)}]|$)`)
+	portKey = regexp.MustCompile(`(?i)[\w.-]*port\b["']?\]?\s*(?:=>|=|:|,)\s*["']?(\d{2,5})\b`)
 	// mysqli_connect("localhost", …).
 	mysqliCall = regexp.MustCompile(`(?i)mysqli(?:_connect|->real_connect)?\s*\(\s*["'](?:p:)?` + here + `["']`)
 	sqlWord    = regexp.MustCompile(`(?i)mysql|mariadb|database|db_?name|\bdb_`)

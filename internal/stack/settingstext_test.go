@@ -28,6 +28,7 @@ func TestNamedStores(t *testing.T) {
 		{"env", "DB_HOST=127.0.0.1\nDB_PORT=3307\n", []store{db, other}, []string{"db"}, false, false},
 		{"ini with sections", "[database]\nhost = 127.0.0.1\nport = 3307\n[cache]\nhost = ::1\nport=11211\n", []store{db, other, cache}, []string{"db", "cache"}, false, false},
 		{"PHP array", `'db' => ['host' => 'localhost', 'port' => 3308]`, []store{db, other}, []string{"db2"}, false, false},
+		{"PHP elements", "$DB['TYPE'] = 'MYSQL';\n$DB['SERVER'] = 'localhost';\n$DB['PORT'] = '3308';\n$DB['DATABASE'] = 'zabbix';\n", []store{db, other}, []string{"db2"}, false, false},
 		{"JSON", `{"database": {"server": "127.0.0.1", "port": "3307"}}`, []store{db}, []string{"db"}, false, false},
 		{"cache address", `servers: ["127.0.0.1:11211"]`, []store{db, cache}, []string{"cache"}, false, false},
 		{"mysqli", `$l = mysqli_connect("localhost", "u", "p");`, []store{db}, []string{"db"}, true, false},
