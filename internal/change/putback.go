@@ -369,7 +369,7 @@ func below(it, above pending) bool {
 	}
 	c, on := &it.t.Changes[it.i], &above.t.Changes[above.i]
 	switch {
-	case c.Host != on.Host:
+	case c.hostName() != on.hostName():
 		return false
 	case c.Kind == KindPackage:
 		return on.Kind == KindUnit || on.Kind == KindFile || on.Kind == KindLink || on.Kind == KindDir
