@@ -254,7 +254,7 @@ func TestForeignBenchmarkJudges(t *testing.T) {
 	}
 	c.command(fmt.Sprintf(`{argv: [ab, -q, -l, -k, -n, "12000", -c, "4", "%s/"]}`, c.url))
 	out, errs = c.want([]int{ui.OK}, "tune", "--budget", "20s", "--no-restart")
-	if !strings.Contains(out+errs, "as found") || !strings.Contains(out+errs, "not judged: which files") {
+	if !strings.Contains(out+errs, "as found") || !strings.Contains(out+errs, "not judged: which pages") {
 		t.Errorf("%s%s", out, errs)
 	}
 }

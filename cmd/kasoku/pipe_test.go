@@ -37,7 +37,7 @@ func TestPiped(t *testing.T) {
 }
 
 // A reader that goes away after the first line (head -1) ends a command as Ctrl-C
-// does: nothing is left on the target, no transaction is open, no guard waits.
+// does: nothing is left on the target but what was judged and kept, no transaction is open, no guard waits.
 func TestReaderGoesAway(t *testing.T) {
 	c := shareCase(t)
 	c.shorten()
@@ -60,15 +60,20 @@ func TestReaderGoesAway(t *testing.T) {
 	if code := cmd.ProcessState.ExitCode(); code != ui.Interrupted {
 		t.Errorf("it ended with %d, want %d", code, ui.Interrupted)
 	}
-	c.same(found, "after its reader went away")
 	txs, err := change.Read(filepath.Join(c.dir, ".kasoku"))
 	if err != nil || len(txs) == 0 {
 		t.Fatalf("%d transactions, %v", len(txs), err)
 	}
+	kept := false
 	for _, tx := range txs {
 		if tx.Pending() {
 			t.Errorf("#%d is pending", tx.ID)
 		}
+		kept = kept || tx.InForce()
 	}
 	c.want(ui.OK, "verify")
+	if kept { // the first word that nobody read was that it is kept
+		c.want(ui.OK, "undo", "--all")
+	}
+	c.same(found, "after its reader went away")
 }
