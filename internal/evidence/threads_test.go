@@ -46,7 +46,8 @@ func TestBusiestThread(t *testing.T) {
 		me = split(&sys, begin, end, roots, 0)["me"]
 		return me.Busiest >= 0.02 && me.User > 0 && me.Voluntary > 0
 	})
-	if me.Threads < 2 || me.CPU < me.Busiest || me.User > me.CPU || me.User+me.Sys > me.CPU+1e-9 {
+	// The threads are read a moment after their process, and both tell ticks of 10 ms.
+	if me.Threads < 2 || me.CPU+0.011 < me.Busiest || me.User > me.CPU || me.User+me.Sys > me.CPU+1e-9 {
 		t.Errorf("%+v", me)
 	}
 	if len(me.Top) == 0 || me.Top[0].PID != os.Getpid() || me.Top[0].Service != "me" {
