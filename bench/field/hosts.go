@@ -10,11 +10,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
 	"time"
+
+	"kasoku/bench/origin"
 )
 
 // labState is what `kasoku lab up --json` says of the hosts.
@@ -54,7 +55,7 @@ func (a *app) start(ctx context.Context) error {
 	if err := a.remove(); err != nil {
 		return err
 	}
-	a.result = &Result{App: a.name, Started: time.Now(), Machine: machine(), Tree: tree(), Budget: a.Budget}
+	a.result = &Result{App: a.name, Started: time.Now(), Machine: origin.Machine(), Tree: origin.Tree(), Budget: a.Budget}
 	packages, err := os.ReadFile(filepath.Join(a.source, "packages"))
 	if err != nil {
 		return err
@@ -206,37 +207,3 @@ func (a *app) kasoku(ctx context.Context, v any, allowed []int, args ...string) 
 	}
 	return nil
 }
-
-// machine says what the hosts share.
-func machine() string {
-	text := "unknown"
-	if info, err := os.ReadFile("/proc/cpuinfo"); err == nil {
-		text = fmt.Sprintf("%d CPUs", strings.Count("\n"+string(info), "\nprocessor"))
-	}
-	var info syscall.Sysinfo_t
-	if syscall.Sysinfo(&info) == nil {
-		text += fmt.Sprintf(", %.0f GB of memory", float64(info.Totalram)*float64(info.Unit)/1e9)
-	}
-	return text
-}
-
-// tree is the commit that this program was built of; "" outside a repository.
-func tree() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return ""
-	}
-	commit, changed := "", ""
-	for _, s := range info.Settings {
-		switch {
-		case s.Key == "vcs.revision":
-			commit = s.Value[:min(len(s.Value), shortCommit)]
-		case s.Key == "vcs.modified" && s.Value == "true":
-			changed = " with changes"
-		}
-	}
-	return commit + changed
-}
-
-// shortCommit is git's own short form.
-const shortCommit = 7

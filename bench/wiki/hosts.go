@@ -10,12 +10,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"kasoku/bench/origin"
 )
 
 const hostCount = 4
@@ -34,7 +35,7 @@ func (c *wholeCase) start(ctx context.Context) error {
 			return err
 		}
 	}
-	c.result = &Result{Size: c.Size, Budget: c.Budget, Window: c.Window, CPUs: c.CPUs, Started: time.Now(), Machine: machine(), Tree: tree()}
+	c.result = &Result{Size: c.Size, Budget: c.Budget, Window: c.Window, CPUs: c.CPUs, Started: time.Now(), Machine: origin.Machine(), Tree: origin.Tree()}
 	say("Four hosts; the wiki on the first")
 	began := time.Now()
 	if err := c.script(ctx, os.Stdout, "up", strconv.Itoa(hostCount), c.HostDir, "--size", c.Size); err != nil {
@@ -118,44 +119,4 @@ func command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) }
 	cmd.WaitDelay = 2 * time.Minute
 	return cmd
-}
-
-// machine says what the hosts share.
-func machine() string {
-	var info syscall.Sysinfo_t
-	text := fmt.Sprintf("%d CPUs", cpus())
-	if syscall.Sysinfo(&info) == nil {
-		text += fmt.Sprintf(", %.0f GB of memory", float64(info.Totalram)*float64(info.Unit)/1e9)
-	}
-	return text
-}
-
-// tree is the commit that this program was built of, as Go wrote it there; ""
-// outside a repository.
-func tree() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return ""
-	}
-	commit, changed := "", ""
-	for _, s := range info.Settings {
-		switch {
-		case s.Key == "vcs.revision":
-			commit = s.Value[:min(len(s.Value), shortCommit)]
-		case s.Key == "vcs.modified" && s.Value == "true":
-			changed = " with changes"
-		}
-	}
-	return commit + changed
-}
-
-// shortCommit is git's own short form.
-const shortCommit = 7
-
-func cpus() int {
-	text, err := os.ReadFile("/proc/cpuinfo")
-	if err != nil {
-		return 0
-	}
-	return strings.Count("\n"+string(text), "\nprocessor")
 }

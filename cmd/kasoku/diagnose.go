@@ -34,30 +34,8 @@ func (c *DiagnoseCmd) Run(ctx context.Context, a *App) error {
 
 func (c *DiagnoseCmd) find(ctx context.Context, a *App) (*store.Run, error) {
 	if !c.New {
-		p, err := a.read()
-		if err != nil {
-			return nil, err
-		}
-		defer p.Store.Close()
-		id := c.RunID
-		if id == 0 {
-			runs, err := p.Store.Runs(store.RunFilter{Kind: store.Diagnostic, Limit: 1})
-			if err != nil {
-				return nil, err
-			}
-			if len(runs) > 0 {
-				id = runs[0].ID
-			}
-		}
-		if id != 0 {
-			run, err := p.Store.Run(id)
-			if err != nil {
-				return nil, ui.Coded(ui.BadInput, err, "kasoku history --runs lists them")
-			}
-			if run.Diagnosis == nil {
-				return nil, ui.Coded(ui.BadInput, fmt.Errorf("run %d is a scored run without a diagnosis", id), "name a diagnostic run (kasoku history --runs) or use --new")
-			}
-			return run, nil
+		if run, err := a.diagnosed(c.RunID); run != nil || err != nil {
+			return run, err
 		}
 	}
 	p, bench, err := a.loadable(ctx)
@@ -67,4 +45,28 @@ func (c *DiagnoseCmd) find(ctx context.Context, a *App) (*store.Run, error) {
 	defer p.Close()
 	run, _, err := tune.Observe(ctx, p.Exec, bench, bench.Users(), "diagnose", a.UI)
 	return run, p.failed(err)
+}
+
+// diagnosed is a stored diagnostic run, the latest one for 0; nil if there is none.
+func (a *App) diagnosed(id int64) (*store.Run, error) {
+	p, err := a.read()
+	if err != nil {
+		return nil, err
+	}
+	defer p.Store.Close()
+	if id == 0 {
+		runs, err := p.Store.Runs(store.RunFilter{Kind: store.Diagnostic, Limit: 1})
+		if err != nil || len(runs) == 0 {
+			return nil, err
+		}
+		id = runs[0].ID
+	}
+	run, err := p.Store.Run(id)
+	if err != nil {
+		return nil, ui.Coded(ui.BadInput, err, "kasoku history --runs lists them")
+	}
+	if run.Diagnosis == nil {
+		return nil, ui.Coded(ui.BadInput, fmt.Errorf("run %d is a scored run without a diagnosis", id), "name a diagnostic run (kasoku history --runs) or use --new")
+	}
+	return run, nil
 }

@@ -46,9 +46,13 @@ func (c *PlanCmd) plan(ctx context.Context, a *App) (*store.Run, remedy.Result, 
 		return nil, remedy.Result{}, ui.Coded(ui.BadInput, errors.New("--new and --run name two different runs"), "leave one of them out")
 	}
 	if !c.New {
-		run, err := c.stored(a)
+		run, err := a.diagnosed(c.RunID)
 		if err != nil {
 			return nil, remedy.Result{}, err
+		}
+		if run == nil {
+			return nil, remedy.Result{}, ui.Coded(ui.BadInput, errors.New("nothing is known of the service yet: no diagnostic run is stored"),
+				"`kasoku plan --new` makes one: it puts the load on, and records statements and request times meanwhile")
 		}
 		a.UI.Info(fmt.Sprintf("planned from run %d of %s; `kasoku plan --new` makes another first", run.ID, run.Started.Local().Format(time.DateTime)))
 		res, err := a.planStored(ctx, run)
@@ -71,35 +75,6 @@ func (c *PlanCmd) plan(ctx context.Context, a *App) (*store.Run, remedy.Result, 
 	res := remedy.PlanAll(in)
 	res.Plans = remedy.Together(in, res.Plans)
 	return run, res, nil
-}
-
-// stored is the diagnostic run to plan from; an error says how to make one.
-func (c *PlanCmd) stored(a *App) (*store.Run, error) {
-	p, err := a.read()
-	if err != nil {
-		return nil, err
-	}
-	defer p.Store.Close()
-	id := c.RunID
-	if id == 0 {
-		runs, err := p.Store.Runs(store.RunFilter{Kind: store.Diagnostic, Limit: 1})
-		if err != nil {
-			return nil, err
-		}
-		if len(runs) == 0 {
-			return nil, ui.Coded(ui.BadInput, errors.New("nothing is known of the service yet: no diagnostic run is stored"),
-				"`kasoku plan --new` makes one: it puts the load on, and records statements and request times meanwhile")
-		}
-		id = runs[0].ID
-	}
-	run, err := p.Store.Run(id)
-	if err != nil {
-		return nil, ui.Coded(ui.BadInput, err, "kasoku history --runs lists them")
-	}
-	if run.Diagnosis == nil {
-		return nil, ui.Coded(ui.BadInput, fmt.Errorf("run %d is a scored run without a diagnosis", id), "name a diagnostic run (kasoku history --runs) or use --new")
-	}
-	return run, nil
 }
 
 // plannedAct is one change as people read it.

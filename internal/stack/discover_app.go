@@ -3,13 +3,10 @@ package stack
 import (
 	"cmp"
 	"context"
-	"io/fs"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"kasoku/internal/knownapp"
 )
 
 // apps finds the applications: PHP below the document roots of nginx
@@ -195,109 +192,6 @@ func (d *discovery) owner(ctx context.Context, endpoint string) (int, bool) {
 		}
 	}
 	return 0, false
-}
-
-// Bounds of the search for settings files: an application's own are near its
-// top and small; a tree of uploads or packages must not be read through.
-const (
-	settingsDepth   = 4
-	settingsEntries = 4000
-	settingsSize    = 64 << 10 // bytes
-	settingsFiles   = 20
-)
-
-// settingsSkip are folders of packages and of data.
-var settingsSkip = []string{"vendor", "node_modules", "cache", "tmp", "temp", "log", "logs", "var", "storage", "uploads", "upload", "images", "sessions", "test", "tests", "docs"}
-
-var settingsExtensions = []string{".env", ".ini", ".php", ".yml", ".yaml", ".json", ".conf", ".toml", ".cnf", ".properties", ".py", ".rb"}
-
-// settings finds the files below the app's root that name a discovered store,
-// breadth first, and from them whom the app talks to.
-func (d *discovery) settings(ctx context.Context, app *instance) {
-	if app.svc.Root == "" {
-		return
-	}
-	stores := d.stores()
-	if d.knownSettings(ctx, app, stores) {
-		return
-	}
-	type folder struct {
-		path  string
-		depth int
-	}
-	queue, entries := []folder{{app.svc.Root, 0}}, 0
-	etc := d.etcFolder(ctx, app.svc.Root)
-	if etc != "" { // first: it holds settings alone
-		queue = append([]folder{{etc, 0}}, queue...)
-	}
-	for len(queue) > 0 && len(app.svc.Settings) < settingsFiles && entries < settingsEntries {
-		dir := queue[0]
-		queue = queue[1:]
-		list, err := d.h.List(ctx, dir.path)
-		if err != nil {
-			d.note("%s: %s could not be searched for settings (%v).", app.svc.Name, dir.path, err)
-			continue
-		}
-		for _, e := range list {
-			entries++
-			name := filepath.Base(e.Path)
-			full := path.Join(dir.path, name)
-			switch {
-			case e.Mode.IsDir():
-				if dir.depth < settingsDepth && name[0] != '.' && !slices.Contains(settingsSkip, name) {
-					queue = append(queue, folder{full, dir.depth + 1})
-				}
-			case e.Mode.IsRegular() && e.Size > settingsSize:
-			case e.Mode.IsRegular() || e.Mode&fs.ModeSymlink != 0:
-				if isSettingsName(name) || etc != "" && strings.HasPrefix(full, etc+"/") && slices.Contains(scriptExtensions, filepath.Ext(name)) {
-					d.settingsFile(ctx, app, full, stores)
-				}
-			}
-		}
-	}
-	for _, o := range d.others() {
-		stores = append(stores, o.stores()...)
-	}
-	if len(app.svc.Settings) == 0 && len(stores) > 0 {
-		d.note("No file below %s names a database or cache that was found; fill in settings and talks_to of %s.", app.svc.Root, app.svc.Name)
-	}
-}
-
-// scriptExtensions of settings that are written as a program, which are looked for
-// in a package's folder in /etc alone.
-var scriptExtensions = []string{".pm", ".pl", ".lua", ".js", ""}
-
-func isSettingsName(name string) bool {
-	return slices.Contains(settingsExtensions, strings.ToLower(filepath.Ext(name))) || strings.HasPrefix(name, ".env")
-}
-
-func (d *discovery) settingsFile(ctx context.Context, app *instance, file string, stores []store) {
-	data, err := d.h.ReadFile(ctx, file)
-	if err != nil || len(data) > settingsSize {
-		return
-	}
-	if filepath.Ext(file) == ".php" {
-		data = knownapp.WithoutComments(data) // examples in the documentation of code
-	}
-	found := namedStores(string(data), stores)
-	if names, guessed := d.farStores(ctx, string(data)); len(names) > 0 {
-		found.names, found.guessed = append(found.names, names...), found.guessed || guessed
-	}
-	if len(found.names) == 0 && !found.mentions {
-		return
-	}
-	app.svc.Settings = append(app.svc.Settings, file)
-	for _, n := range found.names {
-		if !slices.Contains(app.svc.TalksTo, n) {
-			app.svc.TalksTo = append(app.svc.TalksTo, n)
-		}
-	}
-	if found.guessed {
-		d.note("%s talks to %s: a guess from %s, which names this machine but no port.", app.svc.Name, strings.Join(found.names, ", "), file)
-	}
-	if len(found.names) == 0 {
-		d.note("%s names a database that was not found on this machine.", file)
-	}
 }
 
 // stores lists the discovered databases and caches.

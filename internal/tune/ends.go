@@ -9,9 +9,7 @@ import (
 	"time"
 
 	"kasoku/internal/change"
-	"kasoku/internal/evidence"
 	"kasoku/internal/experiment"
-	"kasoku/internal/remedy"
 	"kasoku/internal/stat"
 	"kasoku/internal/store"
 	"kasoku/internal/ui"
@@ -49,7 +47,8 @@ func (t *Tuner) compareEnds(ctx context.Context) error {
 		t.session.Compared.Why = "the budget left no time for it"
 		return t.Store.SaveSession(t.session)
 	}
-	back, err := t.asFound(ctx, kept)
+	slices.SortStableFunc(kept, func(a, b store.Step) int { return int(a.Tx - b.Tx) })
+	back, err := t.without(ctx, kept, nil)
 	if err != nil {
 		t.session.Compared = bySteps
 		t.session.Compared.Why = err.Error()
@@ -74,37 +73,6 @@ func (t *Tuner) endPairs() int {
 	}
 	left := time.Until(t.deadline) - (t.reserve() - 2*t.Bench.runTime())
 	return max(0, min(endPairs, int(left/(2*t.Bench.runTime()+1))))
-}
-
-// asFound plans how what the steps changed is taken out again for a while, the
-// last first.
-func (t *Tuner) asFound(ctx context.Context, kept []store.Step) ([]change.Change, error) {
-	snap, err := evidence.Take(ctx, t.Stack, t.Bench.Hosts, evidence.TakeOptions{})
-	if err != nil {
-		return nil, err
-	}
-	journal := t.Exec.Kept()
-	slices.SortStableFunc(kept, func(a, b store.Step) int { return int(a.Tx - b.Tx) })
-	var all []change.Change
-	for _, s := range kept {
-		i := slices.IndexFunc(journal, func(tx change.Tx) bool { return tx.ID == s.Tx })
-		if i < 0 {
-			return nil, fmt.Errorf("step %d was undone meanwhile", s.Seq)
-		}
-		tx, err := t.Exec.Load(journal[i])
-		if err != nil {
-			return nil, err
-		}
-		first := 0 // one transaction after the other, each with phases of its own
-		if len(all) > 0 {
-			first = all[len(all)-1].Phase + 1
-		}
-		for _, c := range tx.Changes {
-			c.Phase += first
-			all = append(all, c)
-		}
-	}
-	return remedy.Without(snap, all)
 }
 
 // alternate makes the pairs, as left first in every other one, and notes in the

@@ -24,8 +24,7 @@ func (b *Bench) reconnect(ctx context.Context, exec *change.Executor, run *store
 	if len(names) == 0 {
 		return false, nil
 	}
-	restarts, not := b.restarts()
-	restarts = slices.DeleteFunc(restarts, func(c change.Change) bool { return !slices.Contains(names, c.Service) })
+	restarts, not := b.restartsOf(names)
 	for _, x := range not {
 		if slices.Contains(names, x.Service) {
 			ui.Warn(fmt.Sprintf("%s holds connections to the database since before its statements were recorded, and may not be restarted: %s", x.Service, x.Why),
@@ -51,6 +50,12 @@ func (b *Bench) reconnect(ctx context.Context, exec *change.Executor, run *store
 		return false, nil
 	}
 	return true, exec.Keep(ctx, tx.ID)
+}
+
+// restartsOf are those of a session's restarts that are of these services.
+func (b *Bench) restartsOf(names []string) (restarts []change.Change, not []store.NotRestarted) {
+	restarts, not = b.restarts()
+	return slices.DeleteFunc(restarts, func(c change.Change) bool { return !slices.Contains(names, c.Service) }), not
 }
 
 // oldConnections are the databases whose statements were not recorded for that reason.
@@ -92,11 +97,7 @@ func (b *Bench) forget(ctx context.Context, exec *change.Executor, snap *evidenc
 		return d == nil || d.Variables["slow_query_log"] != "ON"
 	})
 	names := b.holders(on)
-	if len(names) == 0 {
-		return nil
-	}
-	restarts, _ := b.restarts()
-	restarts = slices.DeleteFunc(restarts, func(c change.Change) bool { return !slices.Contains(names, c.Service) })
+	restarts, _ := b.restartsOf(names)
 	if len(restarts) == 0 {
 		return nil
 	}
