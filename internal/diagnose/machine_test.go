@@ -91,9 +91,9 @@ func TestBoundsOfTwoHosts(t *testing.T) {
 		says  string
 	}{
 		{"all of the application spared: the database still allows no more", func() (float64, string) { return m.boundBy("app", 0.008) }, 2 / 0.017, "db1"},
-		{"half of the database spared: it still is the limit", func() (float64, string) { return m.boundBy("db", 0.0085) }, 2 / (0.0085 * (1 - 0.35/2)), "db1"},
+		{"half of the database spared: it still is the limit, and its host is not full", func() (float64, string) { return m.boundBy("db", 0.0085) }, 100 / (0.5 * (1 - 0.35/2)), "db1"},
 		{"nearly all of the database spared: the web host is the limit", func() (float64, string) { return m.boundBy("db", 0.0165) }, 4 / 0.010, "web1"},
-		{"half of everything", func() (float64, string) { return m.bound(0.0135) }, 2 / (0.0085 * (1 - 0.35/2)), "db1"},
+		{"half of everything", func() (float64, string) { return m.bound(0.0135) }, 100 / (0.5 * (1 - 0.35/2)), "db1"},
 		{"both services by name", func() (float64, string) { return m.boundOf(map[string]float64{"app": 0.005, "db": 0.0165}) }, 4 / (0.005 * (1 - 0.35/2)), "web1"},
 		{"waiting", m.boundWait, 2 / (0.017 * (1 - 0.35*0.15)), "db1"},
 	} {

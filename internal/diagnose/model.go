@@ -111,10 +111,13 @@ const interference = 0.35
 // spends: the asymptotic bounds of a closed system (Denning & Buzen 1978;
 // Lazowska et al. 1984, Quantitative System Performance, ch. 5),
 //
-//	X' ≤ min over machines k of Ck/leftk, N/Σ leftk
+//	X' ≤ min over machines k of Ck/leftk, N/Σ leftk, X·max over k of Dk/leftk
 //
 // where left is the demand D − s of a machine, made smaller by what less
-// interference may bring: (D−s)·(1 − i·s/D). Never below 1.
+// interference may bring: (D−s)·(1 − i·s/D). The last is of machines that are not
+// full: what answers wait for there is CPU in part at most, so they cannot get
+// shorter by a larger part than their CPU does. It does not hold where requests queue
+// for something that is held while CPU is used (handedOn). Never below 1.
 func (m *model) bound(saved float64) (float64, string) {
 	part := math.Min(math.Max(saved, 0)/math.Max(m.allCPU, 1e-12), 1)
 	at := map[string]float64{}
@@ -141,7 +144,7 @@ func (m *model) boundBy(service string, saved float64) (float64, string) {
 
 // boundAt is bound for CPU that is saved on machines, by their names.
 func (m *model) boundAt(saved map[string]float64) (float64, string) {
-	limit, sum := math.Inf(1), 0.0
+	limit, sum, shorter := math.Inf(1), 0.0, 1.0
 	var text string
 	for _, k := range m.machines {
 		s := math.Min(math.Max(saved[k.name], 0), k.allCPU)
@@ -151,6 +154,7 @@ func (m *model) boundAt(saved map[string]float64) (float64, string) {
 		}
 		left := math.Max(rest*(1-thrift), k.allCPU*0.01)
 		sum += left
+		shorter = math.Max(shorter, k.allCPU/math.Max(left, 1e-12))
 		if most := k.cpus / math.Max(left, 1e-12); most < limit {
 			limit = most
 			text = fmt.Sprintf("min(%.3g CPUs, %.0f users) / (%s − %s CPU per request%s, the rest up to %.0f %% cheaper)",
@@ -163,7 +167,28 @@ func (m *model) boundAt(saved map[string]float64) (float64, string) {
 	if len(m.machines) > 1 {
 		text = fmt.Sprintf("the least of each host's bound, %s, and %.0f users / %s", text, m.n, seconds(sum))
 	}
+	if less := m.x * shorter; less < limit && m.handedOn() == "" {
+		limit = less
+		text += fmt.Sprintf(", but no CPU is full, and answers get shorter by what their CPU does at most: %.0f/s × %.3g", m.x, shorter)
+	}
 	return math.Max(1, limit/m.x), fmt.Sprintf("%s = %.0f/s, against %.0f/s now", text, limit, m.x)
+}
+
+// handedOn names what requests queue for that is held while CPU is used, so that
+// each second less of CPU spares all who wait that second: a thread that is full
+// though its machine is not, or locks on rows; "" for neither.
+func (m *model) handedOn() string {
+	for name, busy := range m.threads {
+		if busy >= fullLoop {
+			return "a thread of " + name
+		}
+	}
+	for name, waiting := range m.lockWait {
+		if waiting >= lockedShare*m.inSystem && waiting > 0 {
+			return "locks of " + name
+		}
+	}
+	return ""
 }
 
 // boundWait is the bound when waiting, not CPU, goes away: CPU stays what it

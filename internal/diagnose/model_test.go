@@ -56,13 +56,51 @@ func TestBound(t *testing.T) {
 		saved float64
 		want  float64
 	}{
-		{"nothing saved leaves only what is idle or used by others", 0, 2 / 0.018 / 100},
-		{"half of the CPU, and the rest a sixth cheaper", 0.009, 2 / (0.009 * (1 - 0.35/2)) / 100},
-		{"more than all is cut at a hundredth left", 1, 2 / 0.00018 / 100},
+		{"nothing saved", 0, 1},
+		{"half of the CPU, and the rest a sixth cheaper", 0.009, 1 / (0.5 * (1 - 0.35/2))},
+		{"more than all is cut at a hundredth left", 1, 100},
 	} {
 		if got, _ := m.bound(c.saved); math.Abs(got-c.want) > 1e-6 {
 			t.Errorf("%s: ×%g, want ×%g", c.name, got, c.want)
 		}
+	}
+}
+
+// Where requests queue for something that is held while CPU is used, all of it up to
+// the full machine may come of less CPU.
+func TestBoundOfWhatIsHandedOn(t *testing.T) {
+	for name, edit := range map[string]func(m *model){
+		"a full thread":  func(m *model) { m.threads["app"] = 0.95 },
+		"locks on rows":  func(m *model) { m.lockWait["db"] = m.inSystem },
+		"a thread of 30": func(m *model) { m.threads["app"] = 0.30 },
+	} {
+		m, err := newModel(run())
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.inSystem, m.timed = 8, true
+		edit(m)
+		want := 2 / (0.009 * (1 - 0.35/2)) / 100
+		if m.handedOn() == "" {
+			want = 1 / (0.5 * (1 - 0.35/2))
+		}
+		if got, _ := m.bound(0.009); math.Abs(got-want) > 1e-6 || (m.handedOn() == "") != (name == "a thread of 30") {
+			t.Errorf("%s (%s): ×%g, want ×%g", name, m.handedOn(), got, want)
+		}
+	}
+}
+
+// A machine of half its CPU in use is not a gain of two that anything could bring: a
+// hundredth of the CPU saved brings a hundredth.
+func TestBoundOnAnIdleMachine(t *testing.T) {
+	in := run()
+	in.Evidence.System.User, in.Evidence.System.Idle = 4, 11
+	m, err := newModel(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, text := m.bound(m.allCPU / 100); got > 1.02 || got < 1.01 {
+		t.Errorf("×%g (%s)", got, text)
 	}
 }
 
@@ -125,7 +163,7 @@ func TestFullScanFinding(t *testing.T) {
 			continue
 		}
 		// Three quarters of the database's 4 ms go.
-		if want := 2 / ((0.018 - 0.003) * (1 - 0.35*3/18)) / 100; math.Abs(f.Bound-want) > 1e-6 || len(f.Evidence) != 1 {
+		if want := 0.018 / ((0.018 - 0.003) * (1 - 0.35*3/18)); math.Abs(f.Bound-want) > 1e-6 || len(f.Evidence) != 1 {
 			t.Errorf("bound ×%g, want ×%g; %v", f.Bound, want, f.Evidence)
 		}
 		return
