@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"kasoku/bench/field/fingerprint"
@@ -125,23 +124,13 @@ func (a *app) undo(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, d := range fingerprint.Diff(before, after) {
-		if strings.HasPrefix(d.Name, ownFolder) {
-			u.Own++
-			continue
-		}
-		u.Differences = append(u.Differences, d)
-	}
+	u.Differences = fingerprint.Diff(before, after)
 	for _, d := range u.Differences {
 		fmt.Println("  ", d)
 	}
 	a.result.Undo = u
 	return nil
 }
-
-// ownFolder is where Kasoku keeps its journal on a target (docs/journal.md). What
-// it leaves there is counted apart.
-const ownFolder = "/var/lib/kasoku"
 
 // takeFingerprint keeps it in a file of its own, because it is large.
 func (a *app) takeFingerprint(ctx context.Context, host, file string) error {

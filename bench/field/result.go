@@ -70,7 +70,6 @@ const (
 type Undo struct {
 	Exit        int                      `json:"exit"`
 	Differences []fingerprint.Difference `json:"differences"`
-	Own         int                      `json:"own"` // objects in Kasoku's own folder
 }
 
 func loadResult(dir string) (*Result, error) {

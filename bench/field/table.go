@@ -48,7 +48,7 @@ func judge(r *Result) []figure {
 	if u := r.Undo; u == nil {
 		add("undo --all", "not done", "exact", true)
 	} else {
-		add("undo --all", fmt.Sprintf("exit %d, %d differences, %d objects of Kasoku's own", u.Exit, len(u.Differences), u.Own), "exact", u.Exit != 0 || len(u.Differences) > 0)
+		add("undo --all", fmt.Sprintf("exit %d, %d differences", u.Exit, len(u.Differences)), "exact", u.Exit != 0 || len(u.Differences) > 0)
 	}
 	return out
 }

@@ -33,7 +33,7 @@ func (a *indexAct) prepare(ctx context.Context) ([][]byte, error) {
 		return nil, err
 	}
 	defer s.close()
-	c.Reported, c.IndexDef, c.IndexAfter = "", "", nil
+	c.Reported, c.IndexDef, c.IndexAfter, c.IndexKeys = "", "", nil, nil
 	have, err := a.columns(ctx, s)
 	if err != nil {
 		return nil, err
@@ -44,7 +44,11 @@ func (a *indexAct) prepare(ctx context.Context) ([][]byte, error) {
 	case !c.Drop && have != nil:
 		return nil, fmt.Errorf("%s: %w: an index of that name is there, on (%s)", a.subject(), ErrChanged, strings.Join(have, ", "))
 	case !c.Drop:
-		return nil, a.tableExists(ctx, s)
+		if err := a.tableExists(ctx, s); err != nil {
+			return nil, err
+		}
+		c.IndexKeys, err = a.mayReplace(ctx, s)
+		return nil, err
 	case have == nil:
 		return nil, fmt.Errorf("%s: %w: there is no such index to drop", a.subject(), ErrChanged)
 	case !sameColumns(x.Columns, have):
@@ -216,10 +220,17 @@ func (a *indexAct) restore(ctx context.Context) error {
 		return err
 	}
 	defer s.close()
-	if !a.c.Drop || len(a.c.IndexAfter) == 0 {
+	switch {
+	case a.c.Drop && len(a.c.IndexAfter) > 0:
+		return a.standAgain(ctx, s)
+	case a.c.Drop:
 		return a.alter(ctx, s, a.c.UndoSQL(), anyway)
 	}
-	return a.standAgain(ctx, s)
+	do := func(statement string) error { return a.alter(ctx, s, statement, anyway) }
+	if err := a.replaced(ctx, s, do); err != nil {
+		return err
+	}
+	return do(dropIndex(a.c.Index))
 }
 
 // standAgain makes a dropped index again before those that stood after it: these are
@@ -319,7 +330,13 @@ func (c *Change) UndoSQL() string {
 	case c.Drop:
 		return "CREATE INDEX " + quoteName(c.Index.Name) + " ON " + tableName(c.Index) + " (" + columnList(c.Index.Columns) + ")"
 	}
-	return dropIndex(c.Index)
+	undo := dropIndex(c.Index)
+	for _, def := range c.IndexKeys {
+		if serves(c.Index.Columns, def) { // then it may be gone
+			undo = indexAgain(keyOf(c.Index, def), def) + "; " + undo
+		}
+	}
+	return undo
 }
 
 // dropIndex needs the INDEX privilege only, as CREATE INDEX does; ALTER TABLE …

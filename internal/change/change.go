@@ -119,7 +119,13 @@ type Change struct {
 	// there: undo makes these anew behind it, so that the order is as found. The
 	// executor fills it in.
 	IndexAfter []string `json:"index_after,omitempty"`
-	Table      *Table   `json:"table,omitempty"` // KindTable: Service is the database
+	// IndexKeys are the definitions of the table's plain keys in their order, before an
+	// index is created that covers one of them where the table has foreign keys: the
+	// server takes away a key that it made for such a one by itself as soon as another
+	// serves it, without a word, and then the new index cannot be dropped before that
+	// key is there again. The executor fills it in.
+	IndexKeys []string `json:"index_keys,omitempty"`
+	Table     *Table   `json:"table,omitempty"` // KindTable: Service is the database
 	// Reported is what the server told after a KindVariable or KindIndex change
 	// was applied, which may differ from what was asked: MariaDB rounds some
 	// values. For KindSysctl it is what the kernel made of the value, for

@@ -101,6 +101,8 @@ type Executor struct {
 	times map[string]time.Time
 	// targets are the hosts with copies of the journal.
 	targets map[string]*target
+	// left: all was put back, so hosts need no copies any more (leave).
+	left bool
 	// metadataWait (in seconds) and metadataPause are those of the constants;
 	// tests wait less.
 	metadataWait  int

@@ -24,6 +24,9 @@ func (x *Executor) StandDown(ctx context.Context) error {
 // back. A guard that stays goes off after its time.
 func (x *Executor) closeTargets(ctx context.Context) error {
 	err1 := x.disarmTargets(ctx)
+	if err1 == nil {
+		err1 = x.leave(ctx)
+	}
 	err2 := x.eachTarget(ctx, func(_ context.Context, g *target) error {
 		if g.unlock == nil {
 			return nil

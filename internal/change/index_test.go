@@ -3,6 +3,7 @@ package change
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -195,5 +196,73 @@ func TestDroppedIndexStandsInItsPlace(t *testing.T) {
 		}
 		_, err := x.Apply(t.Context(), Intent{Title: "t", Changes: []Change{c}})
 		wantText(t, err, why, "in its place")
+	}
+}
+
+// TestIndexThatReplacesAKey: the server takes the key of a foreign key away when an
+// index serves it, and does not let that index go before the key is there again. All
+// keys stand as before then, for an account that may only make indexes, and wherever an
+// undo was cut off.
+func TestIndexThatReplacesAKey(t *testing.T) {
+	l := newLab(t)
+	l.asFound(t)
+	tables := func() {
+		l.exec(t, "CREATE OR REPLACE TABLE shop.one (id INT PRIMARY KEY) ENGINE=InnoDB", "CREATE OR REPLACE TABLE shop.two (id INT PRIMARY KEY) ENGINE=InnoDB",
+			"CREATE OR REPLACE TABLE shop.refs (id INT PRIMARY KEY, `a b` INT NOT NULL, w VARCHAR(40), d INT, o INT, FOREIGN KEY of_one (`a b`) REFERENCES one (id), KEY words (w(7)) COMMENT 'x', FOREIGN KEY of_two (o) REFERENCES two (id), UNIQUE KEY u (d, id)) ENGINE=InnoDB")
+	}
+	clear := func() { l.exec(t, "DROP TABLE IF EXISTS shop.refs, shop.one, shop.two") }
+	defer clear()
+	l.exec(t, "CREATE OR REPLACE USER few@localhost IDENTIFIED BY 'few'", "GRANT SELECT, INDEX ON shop.* TO few@localhost")
+	o := l.options(l.project(t))
+	o.DB = func(context.Context, string) (*sql.DB, error) {
+		return sql.Open("mysql", "few:few@unix("+l.path("db.sock")+")/")
+	}
+	x, err := Open(t.Context(), o)
+	must(t, err)
+	defer x.Close()
+	index := func(name string, columns ...string) Change {
+		return Change{Kind: KindIndex, Service: "db", Index: &Index{Schema: "shop", Table: "refs", Name: name, Columns: columns}}
+	}
+	show := func() string { return l.ask(t, "SHOW CREATE TABLE shop.refs") }
+	for _, plan := range [][]Change{{index("k", "a b", "d")}, {index("k", "o", "w(3)"), index("k2", "a b", "o")}, {index("k", "d")}} {
+		clear()
+		tables()
+		before := show()
+		tx, err := x.Apply(t.Context(), Intent{Title: "t", Changes: plan})
+		must(t, err)
+		if gone := strings.Count(before, "KEY `of_") - strings.Count(show(), "KEY `of_"); gone != len(plan)-strings.Count(plan[0].Index.Columns[0], "d") {
+			t.Errorf("%d keys of foreign keys were taken away:\n%s", gone, show())
+		}
+		must(t, x.Revert(t.Context(), tx.ID))
+		wantEqual(t, "table", show(), before)
+	}
+
+	// Cut off after each statement.
+	for cut := 0; ; cut++ {
+		clear()
+		tables()
+		before := show()
+		tx, err := x.Apply(t.Context(), Intent{Title: "t", Changes: []Change{index("k", "a b", "d")}})
+		must(t, err)
+		txs := x.journal.txs
+		a := &indexAct{work{x: x, c: &txs[len(txs)-1].Changes[0]}}
+		s, err := x.session(t.Context(), "db")
+		must(t, err)
+		done := 0
+		err = a.replaced(t.Context(), s, func(statement string) error {
+			if done++; done > cut {
+				return errors.New("cut off")
+			}
+			return a.alter(t.Context(), s, statement, anyway)
+		})
+		s.close()
+		must(t, x.Revert(t.Context(), tx.ID))
+		wantEqual(t, "table", show(), before)
+		if err == nil {
+			if cut < 5 {
+				t.Errorf("it took %d statements", cut)
+			}
+			break
+		}
 	}
 }

@@ -2,6 +2,7 @@ package change
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -65,6 +66,60 @@ func TestLostJournal(t *testing.T) {
 		must(t, f.x.UndoAll(t.Context()))
 		wantEqual(t, "files", f.tree(), before)
 	}
+}
+
+// TestUndoAllLeavesNothing: as found is without Kasoku's own folder; what another
+// project has there stays, and so does all while something is in force.
+func TestUndoAllLeavesNothing(t *testing.T) {
+	f, options := mirrored(t)
+	base := filepath.Join(f.dir, ".kasoku", "host")
+	again := func() {
+		t.Helper()
+		must(t, f.x.Close())
+		var err error
+		f.x, err = Open(t.Context(), options())
+		must(t, err)
+	}
+	conf := f.file("web.conf", "a\n")
+	for range 2 {
+		tx, err := f.apply(edit1(conf, "a\n", "b\n", "web", Reload))
+		must(t, err)
+		must(t, f.x.Keep(t.Context(), tx.ID))
+		again()
+		must(t, f.x.Undo(t.Context(), tx.ID, false))
+		again()
+	}
+	if content(t, filepath.Join(f.copyDir(), journalFile)) != content(t, f.journalPath()) {
+		t.Error("undo of one change: the copy is another than the journal")
+	}
+	tx, err := f.apply(edit1(conf, "a\n", "b\n", "web", Reload))
+	must(t, err)
+	must(t, f.x.Keep(t.Context(), tx.ID))
+	other := filepath.Join(base, "0123456789abcdef")
+	must(t, os.Mkdir(other, 0o700))
+	must(t, f.x.UndoAll(t.Context()))
+	must(t, f.x.Close())
+	left, err := os.ReadDir(base)
+	must(t, err)
+	if names := fmt.Sprint(left); !strings.Contains(names, filepath.Base(other)) || !strings.Contains(names, leaseFile) || len(left) != 3 {
+		t.Errorf("left beside another project: %s", names)
+	}
+	must(t, os.Remove(other))
+	f.x, err = Open(t.Context(), options()) // it makes its folder anew
+	must(t, err)
+	tx, err = f.apply(edit1(conf, "a\n", "b\n", "web", Reload))
+	must(t, err)
+	if content(t, filepath.Join(f.copyDir(), journalFile)) != content(t, f.journalPath()) {
+		t.Error("taken up again: the copy is another than the journal")
+	}
+	must(t, f.x.Keep(t.Context(), tx.ID))
+	must(t, f.x.UndoAll(t.Context()))
+	must(t, f.x.Close())
+	if _, err := os.Stat(base); !os.IsNotExist(err) {
+		t.Errorf("%s is still there: %v", base, err)
+	}
+	f.x, err = Open(t.Context(), options())
+	must(t, err)
 }
 
 // TestLostJournalFails: whatever fails while a journal is written from the host's

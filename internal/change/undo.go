@@ -105,7 +105,7 @@ func (x *Executor) Undo(ctx context.Context, id int64, withLater bool) error {
 }
 
 // UndoAll puts back everything that is pending or kept: the target is then as
-// Kasoku first found it.
+// Kasoku first found it. Close then removes Kasoku's own folder from hosts.
 func (x *Executor) UndoAll(ctx context.Context) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -115,12 +115,12 @@ func (x *Executor) UndoAll(ctx context.Context) error {
 			txs = append(txs, t)
 		}
 	}
-	if len(txs) == 0 {
-		return nil
+	if len(txs) > 0 {
+		if err := x.putBack(ctx, txs, ""); err != nil {
+			return fmt.Errorf("undo all: %w", err)
+		}
 	}
-	if err := x.putBack(ctx, txs, ""); err != nil {
-		return fmt.Errorf("undo all: %w", err)
-	}
+	x.left = true
 	return nil
 }
 

@@ -25,7 +25,7 @@ type Input struct {
 type model struct {
 	in       Input
 	asked    *load.Result       // whose files and pages are known: their counts are parts of its requests
-	window   float64            // seconds
+	window   float64            // seconds in which requests came
 	x        float64            // right answers per second
 	n        float64            // virtual users
 	machines []*machine         // that do work for requests, the front host first
@@ -56,6 +56,9 @@ func newModel(in Input) (*model, error) {
 	m := &model{in: in, asked: cmp.Or(ev.Asked, ev.Load), window: ev.Load.Window.Seconds(), n: float64(ev.Load.Workload),
 		perReq:  map[string]float64{},
 		threads: map[string]float64{}, lockWait: map[string]float64{}, lockWaits: map[string]float64{}}
+	if ev.Active > 0 { // the rest of somebody else's benchmark is not the service's time
+		m.window = min(m.window, ev.Active.Seconds())
+	}
 	ok := float64(ev.Load.Succeeded)
 	m.x = ok / m.window
 	for name, use := range ev.Services {
@@ -63,7 +66,7 @@ func newModel(in Input) (*model, error) {
 		m.threads[name] = use.Busiest / m.window
 	}
 	m.findMachines(ok)
-	m.inSystem, m.timed = underWay(ev, m.asked)
+	m.inSystem, m.timed = underWay(ev, m.asked, m.window)
 	for _, svc := range in.Stack.OfKind(stack.MariaDB, stack.MySQL) {
 		get := m.counters(svc.Name)
 		ms, _ := get("Innodb_row_lock_time")
@@ -77,16 +80,16 @@ func newModel(in Input) (*model, error) {
 // request; where somebody else's benchmark is the load, by the web servers' access
 // logs: those of the service that saw the most, as whoever stands in front waits for
 // whoever stands behind. known is false where neither tells times.
-func underWay(ev *evidence.Evidence, asked *load.Result) (n float64, known bool) {
+func underWay(ev *evidence.Evidence, asked *load.Result, window float64) (n float64, known bool) {
 	for _, r := range ev.Load.Routes {
-		n += r.Total.Seconds() / ev.Load.Window.Seconds()
+		n += r.Total.Seconds() / window
 	}
 	if n > 0 || asked.Window <= 0 {
 		return n, len(ev.Load.Routes) > 0
 	}
 	by := map[string]float64{}
 	for _, r := range ev.Routes {
-		by[r.Service] += r.Time.Total.Seconds() / asked.Window.Seconds()
+		by[r.Service] += r.Time.Total.Seconds() / window
 	}
 	for _, under := range by {
 		n = math.Max(n, under)

@@ -90,6 +90,24 @@ func TestBoundOfWhatIsHandedOn(t *testing.T) {
 	}
 }
 
+// The set-up of somebody else's benchmark is no time of the service: its CPU is full
+// while requests come.
+func TestOnlyActiveTimeCounts(t *testing.T) {
+	in := run()
+	in.Evidence.Load.Window, in.Evidence.Active = 20*time.Second, 10*time.Second
+	in.Evidence.System.Idle = 21
+	m, err := newModel(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.x != 100 || m.inSystem != 8 || m.busy < 0.94 {
+		t.Errorf("%g/s, %g under way, CPU %g busy; want 100, 8, 0.95", m.x, m.inSystem, m.busy)
+	}
+	if name, text := m.binds(); name != "cpu: app" {
+		t.Errorf("binds %s: %s", name, text)
+	}
+}
+
 // A machine of half its CPU in use is not a gain of two that anything could bring: a
 // hundredth of the CPU saved brings a hundredth.
 func TestBoundOnAnIdleMachine(t *testing.T) {

@@ -19,6 +19,7 @@ var dbSettingRules = []Rule{
 	{"db.autoinc-lock", []string{"C21"}, needDB, judgeAutoincLock},
 	{"db.sync-array", []string{"C21"}, needDB, judgeSyncArray},
 	{"db.adaptive-hash", []string{"W07"}, needDB, judgeAdaptiveHash},
+	{"db.adaptive-hash-off", []string{"W07"}, needDB, judgeAdaptiveHashOff},
 	{"db.query-cache-unused", []string{"W07", "W09"}, needDB, judgeQueryCacheUnused},
 	{"db.join-buffer", []string{"C25"}, needDB, judgeJoinBuffer},
 	{"db.read-buffer", []string{"C25"}, needDB, judgeReadBuffer},
@@ -221,6 +222,37 @@ func judgeAdaptiveHash(m *model) ([]Finding, string) {
 			fmt.Sprintf("%s of %.0f index searches went through it; it is kept up, and its latches taken, for all.", percent(hits/(hits+misses)), hits+misses),
 			"Innodb_adaptive_hash_hash_searches, Innodb_adaptive_hash_non_hash_searches of "+v.svc.Name).
 			asks(v.ask("innodb_adaptive_hash_index", "OFF", 0)).bounded(m.serviceBound(v.svc.Name))}
+	})
+}
+
+const (
+	// manyKeyReads a second by a key are what a hash of the index can be seen in.
+	manyKeyReads = 10_000
+	// mostlyReads: upkeep of the hash and its latches is by writes.
+	mostlyReads = 20
+)
+
+// judgeAdaptiveHashOff: where rows are mostly found by keys that are in memory, a hash
+// of the index spares the way down the tree (MariaDB documentation, "InnoDB Adaptive
+// Hash Index": off since 10.5.8, since it hinders writers; useful where most is read
+// and in the buffer pool).
+func judgeAdaptiveHashOff(m *model) ([]Finding, string) {
+	return m.eachDB(func(v dbView) []Finding {
+		now, ok := fold(v.db.Variables, "innodb_adaptive_hash_index")
+		keys, known := v.delta("Handler_read_key")
+		writes := 0.0
+		for _, c := range []string{"Handler_write", "Handler_update", "Handler_delete"} {
+			n, _ := v.delta(c)
+			writes += n
+		}
+		misses, _ := v.delta("Innodb_buffer_pool_reads")
+		if !ok || On(now) || !known || keys < manyKeyReads*m.window || keys < mostlyReads*max(writes, 1) || misses > 10*rare*m.window {
+			return nil
+		}
+		return []Finding{about(v.svc.Name, v.svc.Name+" goes down the tree of an index for each row",
+			fmt.Sprintf("%.0f rows a second are found by a key that is in memory, and little is written; innodb_adaptive_hash_index is %s.", keys/m.window, now),
+			"Handler_read_key, Handler_write, Handler_update, Handler_delete of "+v.svc.Name).
+			asks(v.ask("innodb_adaptive_hash_index", "ON", 0)).bounded(m.serviceBound(v.svc.Name))}
 	})
 }
 

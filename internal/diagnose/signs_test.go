@@ -249,6 +249,7 @@ var signs = []struct {
 	}), "30 bulk inserts"},
 	{"db.sync-array", both(variable("innodb_sync_array_size", "1"), value("db", "Threads_running", "900")), "900 threads run"},
 	{"db.adaptive-hash", both(variable("innodb_adaptive_hash_index", "ON"), delta("db", "Innodb_adaptive_hash_hash_searches", 1000), delta("db", "Innodb_adaptive_hash_non_hash_searches", 90000)), "1 % of 91000 index searches"},
+	{"db.adaptive-hash-off", both(variable("innodb_adaptive_hash_index", "OFF"), delta("db", "Handler_read_key", 200000), delta("db", "Handler_write", 100)), "20000 rows a second are found by a key"},
 	{"db.query-cache-unused", delta("db", "Com_select", 90000), "90000 reads for 400 writes"},
 	{"db.join-buffer", both(variable("join_buffer_size", "262144"), delta("db", "Select_full_join", 300)), "30 joins a second"},
 	{"db.read-buffer", both(variable("read_buffer_size", "131072"), delta("db", "Handler_read_rnd_next", 900000), func(in *Input) {

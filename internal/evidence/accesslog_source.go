@@ -83,7 +83,7 @@ func accessSources(ctx context.Context, s setting) ([]source, []Health) {
 		}
 		x := &accessSource{st: s.st, svc: svc, h: h, quiet: quiet, front: isFront(s.st, svc)}
 		if s.opts.Diagnostic && s.opts.Benchmark != nil && x.front {
-			x.targets = &targets{of: map[string]*Target{}}
+			x.targets = newTargets()
 		}
 		for _, l := range logs {
 			x.logs = append(x.logs, &logPart{AccessLog: l})
@@ -245,10 +245,25 @@ func (x *accessSource) tell(ctx context.Context, ev *Evidence) {
 	sortRoutes(ev.Routes)
 	if x.targets != nil {
 		ev.Targets = x.targets.most()
+		x.tellActive(ev)
 	}
 	if read > 0 {
 		ev.Health = append(ev.Health, x.wholeHealth(ev, lines-bad, strings.Join(notes, ", ")))
 	}
+}
+
+// wholeWindow is the part of the window from which on it counts as a whole.
+const wholeWindow = 0.95
+
+// tellActive notes how long requests came, where that is less than the window.
+func (x *accessSource) tellActive(ev *Evidence) {
+	active, window := x.targets.active(), x.over.Sub(x.begin)
+	if active <= 0 || active.Seconds() >= wholeWindow*window.Seconds() {
+		return
+	}
+	ev.Active = max(ev.Active, active)
+	ev.Health = append(ev.Health, Health{Source: accessName(x.svc.Name), OK: true,
+		Text: fmt.Sprintf("requests came in %d of %.0f s; the rest of the benchmark is not counted as time of the service", int(active.Seconds()), window.Seconds())})
 }
 
 // maxRoutes are kept with a run: more is no list of routes, but of pages, and

@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -26,11 +27,14 @@ const (
 	keptTargets = 400
 )
 
-// targets counts requests by target.
+// targets counts requests by target, and by the second that the log has for them.
 type targets struct {
-	mu sync.Mutex
-	of map[string]*Target
+	mu      sync.Mutex
+	of      map[string]*Target
+	seconds map[int64]int64
 }
+
+func newTargets() *targets { return &targets{of: map[string]*Target{}, seconds: map[int64]int64{}} }
 
 // keep counts entries and keeps all of them; nil for nil.
 func (t *targets) keep() func(*accesslog.Entry) bool {
@@ -38,6 +42,11 @@ func (t *targets) keep() func(*accesslog.Entry) bool {
 		return nil
 	}
 	return func(e *accesslog.Entry) bool {
+		if !e.Time.IsZero() {
+			t.mu.Lock()
+			t.seconds[e.Time.Unix()]++
+			t.mu.Unlock()
+		}
 		if string(e.Method) != "GET" || e.Status != 200 && e.Status != 304 || len(e.Target) == 0 || e.Target[0] != '/' {
 			return true
 		}
@@ -68,4 +77,25 @@ func (t *targets) most() []Target {
 		return cmp.Or(cmp.Compare(b.Total, a.Total), cmp.Compare(b.Count, a.Count), cmp.Compare(a.Target, b.Target))
 	})
 	return out[:min(len(out), keptTargets)]
+}
+
+// idleRate is the part of a busy second's requests below which nothing is being
+// measured: a benchmark that sets data back, waits or adds up its score.
+const idleRate = 0.05
+
+// active is how long requests came, where the log tells their times; 0 if it does not.
+// A busy second is one in ten that had most.
+func (t *targets) active() time.Duration {
+	counts := slices.Sorted(maps.Values(t.seconds))
+	if len(counts) == 0 {
+		return 0
+	}
+	busy := counts[len(counts)*9/10]
+	n := 0
+	for _, c := range counts {
+		if float64(c) >= idleRate*float64(busy) {
+			n++
+		}
+	}
+	return time.Duration(n) * time.Second
 }

@@ -1,12 +1,14 @@
 package evidence
 
 import (
+	"fmt"
 	"io"
 	"strings"
 	"testing"
 	"time"
 
 	"kasoku/internal/accesslog"
+	"kasoku/internal/stack"
 )
 
 // Targets are those of GET that were answered, most time first, with all their
@@ -21,7 +23,7 @@ func TestTargetsOfALog(t *testing.T) {
 	}
 	text := line("GET /a.css?v=1", "200", "300", "0.010") + line("GET /a.css?v=1", "304", "0", "0.005") + line("POST /login", "302", "0", "0.500") +
 		line("GET /", "200", "100", "0.200") + line("GET /none", "404", "10", "0.900")
-	tg := &targets{of: map[string]*Target{}}
+	tg := newTargets()
 	d, err := digestLog(t.Context(), "web", "log", int64(len(text)), func() io.Reader { return strings.NewReader(text) }, format, nil, tg.keep())
 	if err != nil || d.Lines != 5 || len(d.Routes) != 4 {
 		t.Fatalf("%+v, %v", d, err)
@@ -29,5 +31,46 @@ func TestTargetsOfALog(t *testing.T) {
 	got := tg.most()
 	if len(got) != 2 || got[0] != (Target{"/", 1, 200 * time.Millisecond, 100}) || got[1] != (Target{"/a.css?v=1", 2, 15 * time.Millisecond, 300}) {
 		t.Errorf("%+v", got)
+	}
+}
+
+// A benchmark's own set-up asks once, waits, asks for a while, and adds up: only the
+// while is time of the service.
+func TestActivePartOfAWindow(t *testing.T) {
+	format, err := accesslog.ParseFormat(`$remote_addr - - [$time_local] "$request" $status $body_bytes_sent $request_time`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	begin := time.Date(2026, 11, 27, 10, 0, 0, 0, time.UTC)
+	at := func(second, n int) {
+		for range n {
+			fmt.Fprintf(&text, "127.0.0.1 - - [%s] \"GET / HTTP/1.1\" 200 10 0.010\n", begin.Add(time.Duration(second)*time.Second).Format("02/Jan/2006:15:04:05 -0700"))
+		}
+	}
+	at(0, 1) // POST /initialize
+	for second := 10; second < 70; second++ {
+		at(second, 30+second%7)
+	}
+	at(75, 1)
+	tg := newTargets()
+	if _, err := digestLog(t.Context(), "web", "log", int64(text.Len()), func() io.Reader { return strings.NewReader(text.String()) }, format, nil, tg.keep()); err != nil {
+		t.Fatal(err)
+	}
+	if got := tg.active(); got != time.Minute {
+		t.Errorf("active %s, want 1m0s", got)
+	}
+	for _, c := range []struct {
+		window time.Duration
+		want   time.Duration
+	}{{80 * time.Second, time.Minute}, {62 * time.Second, 0}} {
+		ev := &Evidence{}
+		x := &accessSource{svc: &stack.Service{Name: "web"}, targets: tg, begin: begin, over: begin.Add(c.window)}
+		if x.tellActive(ev); ev.Active != c.want || (len(ev.Health) == 1) != (c.want > 0) {
+			t.Errorf("window of %s: %s, %v", c.window, ev.Active, ev.Health)
+		}
+	}
+	if got := newTargets().active(); got != 0 {
+		t.Errorf("a log without times: %s", got)
 	}
 }

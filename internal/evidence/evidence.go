@@ -38,6 +38,10 @@ type Evidence struct {
 	// somebody else's benchmark: what Kasoku's own load knows of its requests. They are
 	// not stored, as a query may hold a secret.
 	Targets []Target `json:"-"`
+	// Active is the part of the window in which requests came, by the log of the web
+	// server that somebody else's benchmark talks to: the rest is its own set-up and end.
+	// 0: not known, or all of it.
+	Active time.Duration `json:"active,omitempty"`
 	// Requests is what single requests did behind the web server.
 	Requests *trace.Summary `json:"requests,omitempty"`
 	// Profiles of services, taken in diagnostic runs.

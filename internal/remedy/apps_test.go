@@ -255,7 +255,7 @@ func TestAppWorkersBounds(t *testing.T) {
 	}
 	in.Stack.Regulation = regulation.Regulation{MemoryHeadroomPercent: 49}
 	in.Evidence.Services["api"] = evidence.ServiceUse{CPU: 2, Processes: 1, RSS: 3 << 30}
-	remedytest.WantNone(t, in, "app.workers", "")
+	remedytest.WantNone(t, in, "app.workers", "leave no other number")
 }
 
 func TestAppUnitCommand(t *testing.T) {

@@ -92,10 +92,18 @@ func TestKnobs(t *testing.T) {
 	}
 }
 
+// roomy gives all of the host's memory to the server: nothing else uses any, and no
+// headroom is kept.
+func roomy(in remedy.Input) remedy.Input {
+	in.Evidence.System.MemoryAvailable = in.Evidence.System.MemoryTotal
+	in.Stack.Regulation.MemoryHeadroomPercent = 1
+	return in
+}
+
 // A size is searched where its sign does not tell it and probes can tell: steps of
 // a power of two from twice the present size on, at most six, as far as memory goes.
 func TestSizesThatAreSearched(t *testing.T) {
-	disk := map[string]float64{"Created_tmp_disk_tables": 900, "Connections": 1000}
+	disk := map[string]float64{"Created_tmp_disk_tables": 9000, "Connections": 10000}
 	few := map[string]string{"Max_used_connections": "20"}
 	heap := map[string]string{"tmp_table_size": "16777216", "max_heap_table_size": "67108864"}
 	for _, c := range []struct {
@@ -109,16 +117,17 @@ func TestSizesThatAreSearched(t *testing.T) {
 		{"both sizes of temporary tables; 151 × 32 MiB fit beside the pool, 151 × 64 MiB do not", dbWorld(t, heap, disk, few),
 			"", ""},
 		{"rows that temporary tables hold count", dbWorld(t, map[string]string{"tmp_table_size": "65536", "max_heap_table_size": "65536"},
-			map[string]float64{"Created_tmp_disk_tables": 20, "Handler_tmp_write": 160000, "Connections": 1000}, few),
+			map[string]float64{"Created_tmp_disk_tables": 60, "Handler_tmp_write": 480000, "Connections": 3000}, few),
 			"tmp_table_size, KiB: 64 [128 512 2048 8192 32768]", "max_heap_table_size = 32M; none; tmp_table_size = 32M"},
 		{"of the two bounds the smaller counts", dbWorld(t, map[string]string{"tmp_table_size": "4194304", "max_heap_table_size": "131072"},
-			map[string]float64{"Created_tmp_disk_tables": 900, "Connections": 1000}, few),
+			disk, few),
 			"tmp_table_size, KiB: 128 [256 1024 4096 16384 32768]", "max_heap_table_size = 32M; none; tmp_table_size = 32M"},
 		{"MySQL 8.0.28: each of them, and all together at least as much", onMySQL(dbWorld(t, map[string]string{"internal_tmp_mem_storage_engine": "TempTable", "temptable_max_ram": "16777216", "tmp_table_size": "1048576", "max_heap_table_size": "16777216"}, disk, few), "8.0.28"),
 			"tmp_table_size, KiB: 1024 [2048 4096 8192 16384 32768]", "none; temptable_max_ram = 32M; tmp_table_size = 32M"},
 		{"MySQL 8.0.27: all temporary tables together", onMySQL(dbWorld(t, tempTables("16777216"), disk, few), "8.0.27"),
 			"temptable_max_ram, KiB: 16384 [32768 131072 524288 2097152]", "none; temptable_max_ram = 2048M"},
 	} {
+		roomy(c.in)
 		if c.want == "" {
 			remedytest.WantNone(t, c.in, "mariadb.buffer-size", "fewer than two sizes")
 			if got := dbLines(remedytest.Want(t, c.in, "mariadb.buffers")); got == "" {
@@ -195,7 +204,7 @@ func TestKnobsOfOtherVersions(t *testing.T) {
 		{"MySQL 8: no binary log must be said", "mariadb.no-binlog",
 			onMySQL(dbWorld(t, map[string]string{"log_bin": "ON"}, nil, nil), "8.0.36"), "restart; skip-log-bin = 1"},
 		{"MySQL 8.0.28: each temporary table has its bound", "mariadb.buffers",
-			onMySQL(dbWorld(t, tempTables("16777216"), map[string]float64{"Created_tmp_disk_tables": 20, "Connections": 1000}, map[string]string{"Max_used_connections": "1"}), "8.0.28"), "none; temptable_max_ram = 64M; tmp_table_size = 53M"},
+			roomy(onMySQL(dbWorld(t, tempTables("16777216"), map[string]float64{"Created_tmp_disk_tables": 20, "Connections": 1000}, map[string]string{"Max_used_connections": "1"}), "8.0.28")), "none; temptable_max_ram = 64M; tmp_table_size = 52M"},
 		{"MySQL 8.0.27: all of them together have one", "mariadb.buffers",
 			onMySQL(dbWorld(t, tempTables("16777216"), map[string]float64{"Created_tmp_disk_tables": 20}, nil), "8.0.27"), "none; temptable_max_ram = 64M"},
 	} {
@@ -271,15 +280,23 @@ func tempTables(most string) map[string]string {
 	return map[string]string{"internal_tmp_mem_storage_engine": "TempTable", "temptable_max_ram": most, "tmp_table_size": "16777216", "max_heap_table_size": "16777216"}
 }
 
-// What all connections may take is held against the host's memory.
+// What all connections may take is held against the memory that the host has for the
+// server.
 func TestMemoryProduct(t *testing.T) {
 	big := func() remedy.Input {
 		return dbWorld(t, map[string]string{"tmp_table_size": "16777216", "max_heap_table_size": "16777216"}, map[string]float64{"Created_tmp_disk_tables": 20, "Connections": 1000}, map[string]string{"Max_used_connections": "20"})
 	}
-	if got := dbLines(remedytest.Want(t, big(), "mariadb.buffers")); got != "max_heap_table_size = 53M; none; tmp_table_size = 53M" { // 151 × 53 MiB + a pool of 128 MiB are just below 8 GiB
+	if got := dbLines(remedytest.Want(t, roomy(big()), "mariadb.buffers")); got != "max_heap_table_size = 52M; none; tmp_table_size = 52M" { // 151 × 52 MiB + a pool of 128 MiB are just below 99 % of 8 GiB
 		t.Error(got)
 	}
-	in := big()
+	in := roomy(big())
+	in.Stack.Regulation.MemoryHeadroomPercent, in.Evidence.System.MemoryAvailable = 0, 7<<30 // a fifth is kept, and others use 1 GiB
+	p := remedytest.Want(t, in, "mariadb.buffers")
+	if got := dbLines(p); got != "max_heap_table_size = 35M; none; tmp_table_size = 35M" {
+		t.Error(got)
+	}
+	remedytest.Has(t, p.Why, "of the 5529 MiB that the host has for it")
+	in = roomy(big())
 	in.Snapshot.Databases["db"].Variables["max_connections"] = "400"
 	remedytest.WantNone(t, in, "mariadb.buffers", "lower max_connections first")
 	in = big()

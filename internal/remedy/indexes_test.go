@@ -69,6 +69,15 @@ func TestSpareIndexPlan(t *testing.T) {
 	remedytest.WantNone(t, world("SELECT * FROM users FORCE INDEX (short) WHERE a = 5"), "mariadb.drop-index", "may name it")
 	remedytest.WantNone(t, world("SELECT * FROM users WHERE ("), "mariadb.drop-index", "cannot be judged")
 
+	// Undo could not put it back before other keys of such a table.
+	for _, of := range []int{0, 1} {
+		keyed := world()
+		db := keyed.Snapshot.Databases["db"]
+		db.Tables = append(db.Tables, evidence.Table{Schema: "app", Name: "orders", Engine: "InnoDB"})
+		db.Tables[of*(len(db.Tables)-1)].ForeignKeys = []evidence.ForeignKey{{Name: "f", RefSchema: "app", RefTable: "users"}}
+		remedytest.WantNone(t, keyed, "mariadb.drop-index", "the table has foreign keys")
+	}
+
 	large := world()
 	large.Snapshot.Databases["db"].Tables[0].Engine = "Aria"
 	remedytest.WantNone(t, large, "mariadb.drop-index", "app.users is Aria, which copies all of its 160 MiB")

@@ -282,7 +282,7 @@ func (d *discovery) modPHP(ctx context.Context) []*instance {
 		for _, root := range d.apacheRoots(cfg, nil) {
 			r := d.appRoot(ctx, root)
 			if !slices.ContainsFunc(out, func(a *instance) bool { return a.svc.Root == r && a.svc.RunsIn == web.svc.Name }) {
-				out = append(out, &instance{svc: Service{Kind: App, Host: LocalHost, Root: r, RunsIn: web.svc.Name}})
+				out = append(out, &instance{svc: Service{Kind: App, Host: d.place.Name, Root: r, RunsIn: web.svc.Name}})
 			}
 		}
 	}

@@ -26,7 +26,7 @@ func (d *discovery) apps(ctx context.Context) {
 			apps = append(apps, app)
 		}
 	}
-	apps = append(apps, d.modPHP(ctx)...)
+	apps = append(apps, d.embedded(ctx)...)
 	for _, web := range d.found {
 		for _, b := range web.backends {
 			at, endpoint := d, b

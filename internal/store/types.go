@@ -148,6 +148,7 @@ type NotRestarted struct {
 // Why a session of `kasoku tune` ended.
 const (
 	StopNothingLeft   = "nothing_left"   // every plan that is called for was tried
+	StopBelowShown    = "below_shown"    // what is left is too little to be shown in the time left
 	StopBelowSmallest = "below_smallest" // what is left has a bound below the smallest effect
 	StopBudget        = "budget"         // the time is used
 	StopTarget        = "target"         // as fast as was asked for

@@ -8,8 +8,19 @@ import (
 	"kasoku/internal/ui"
 )
 
-// stepTime is the shortest experiment: three pairs and a diagnostic run.
-func (t *Tuner) stepTime() time.Duration { return 7 * t.Bench.runTime() }
+// longRun is how long a run takes from which on each counts: of a benchmark that takes
+// a minute and more, two dozen runs are all that a session has.
+const longRun = time.Minute
+
+// stepTime is the shortest experiment: three pairs and a diagnostic run. Where runs are
+// long, two pairs are what counts: they show what is worth the time.
+func (t *Tuner) stepTime() time.Duration {
+	pairs := time.Duration(leastPairs)
+	if t.Bench.runTime() >= longRun {
+		pairs = fewestPairs
+	}
+	return (2*pairs + 1) * t.Bench.runTime()
+}
 
 // secondLook is kept for leaveOut, where something weak was kept, or something
 // behind another that may have brought all; at most a sixth of the budget, as it
@@ -22,10 +33,24 @@ func (t *Tuner) secondLook() time.Duration {
 	return min(time.Duration(looks)*t.stepTime(), t.Budget/6)
 }
 
-// reserve is kept for the end: two scored runs, a restart, and two more; and
-// two with the load as found, if that is another by now.
+// reserve is kept for the end: what follows the comparison of as found and as left,
+// and one pair for that, if something was kept before; a single step's own experiment
+// is that comparison (compareEnds).
 func (t *Tuner) reserve() time.Duration {
-	runs := time.Duration(4)
+	if !t.changed && t.Bench.runTime() >= longRun {
+		return t.afterwards()
+	}
+	return t.afterwards() + 2*t.Bench.runTime()
+}
+
+// afterwards is what the end takes after the comparison: a restart and a run, another
+// one if that is slow and a run is short, two with the load as found if it is another by
+// now, and the checks.
+func (t *Tuner) afterwards() time.Duration {
+	runs := time.Duration(2)
+	if t.Bench.runTime() >= longRun {
+		runs = 1
+	}
 	if t.workload != t.session.AsFoundWorkload {
 		runs += 2
 	}

@@ -45,7 +45,8 @@ func TestNothingKeptNothingClosed(t *testing.T) {
 // even one experiment does, which budget would do.
 func TestRunsAreTold(t *testing.T) {
 	for budget, want := range map[time.Duration]string{
-		25 * time.Minute: "a run takes 1m18s: about 15 fit into the time left",
+		25 * time.Minute: "a run takes 1m18s: about 18 fit into the time left",
+		10 * time.Minute: "a run takes 1m18s: about 6 fit into the time left, beside the 1m28s that the end takes",
 		6 * time.Minute:  "so nothing can be shown: a budget of ",
 	} {
 		v := newVirtual(t)

@@ -71,7 +71,7 @@ func (t *Tuner) endPairs() int {
 	if t.deadline.IsZero() {
 		return endPairs
 	}
-	left := time.Until(t.deadline) - (t.reserve() - 2*t.Bench.runTime())
+	left := time.Until(t.deadline) - t.afterwards()
 	return max(0, min(endPairs, int(left/(2*t.Bench.runTime()+1))))
 }
 

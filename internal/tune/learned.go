@@ -140,6 +140,10 @@ func (l *learned) times(st *store.Step) {
 	l.switches[strongest] = append(l.switches[strongest], time.Duration(each))
 }
 
+// spreadRuns are the degrees of freedom from which runs tell how far they differ:
+// those of two sides with three runs each.
+const spreadRuns = 4
+
 // logRatios of the pairs of an experiment, candidate ÷ baseline.
 func logRatios(samples []experiment.Sample) []float64 {
 	base, cand := map[int]float64{}, map[int]float64{}
@@ -177,8 +181,11 @@ func (l *learned) outlook(run time.Duration, rule experiment.Rule) outlook {
 	if len(l.runs) > 0 {
 		o.run = median(l.runs)
 	}
-	if len(l.noises) > 0 {
-		o.noise = median(l.noises)
+	switch {
+	case len(l.noises) > 0:
+		o.noise, o.measured = median(l.noises), true
+	case l.spread.Freedom >= spreadRuns && l.spread.Sum > 0: // a pair differs by √2 of what its runs do
+		o.noise, o.measured = math.Sqrt(2*l.spread.Sum/float64(l.spread.Freedom)), true
 	}
 	for f, xs := range l.yields {
 		sum := float64(priorShrinkWeight)

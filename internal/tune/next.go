@@ -158,7 +158,12 @@ func (t *Tuner) othersWait(plans []remedy.Plan, p remedy.Plan, o outlook) bool {
 
 // worth reports whether a plan may bring enough, and the time left allows it.
 func (t *Tuner) worth(p remedy.Plan, o outlook) bool {
-	return p.Bound-1 >= t.Rule.SmallestEffect && !t.late(p, o)
+	return p.Bound-1 >= t.Rule.SmallestEffect && !t.late(p, o) && !t.hidden(p, o)
+}
+
+// hidden is outlook.hidden in the time that is left for trials.
+func (t *Tuner) hidden(p remedy.Plan, o outlook) bool {
+	return !t.deadline.IsZero() && o.hidden(p, time.Until(t.deadline)-t.secondLook()-t.reserve())
 }
 
 // uncut lets what was cut off for others come to turn again; false if nothing
@@ -172,7 +177,7 @@ func (t *Tuner) uncut() bool {
 // pick takes the first plan that is worth a try and that the time left allows.
 // If there is none, it says why.
 func (t *Tuner) pick(plans []remedy.Plan, o outlook) (*remedy.Plan, *diagnose.Finding, error) {
-	best, late := 0.0, (*remedy.Plan)(nil)
+	best, late, hidden := 0.0, (*remedy.Plan)(nil), (*remedy.Plan)(nil)
 	for _, p := range plans {
 		best = max(best, p.Bound)
 		if p.Bound-1 < t.Rule.SmallestEffect {
@@ -184,9 +189,18 @@ func (t *Tuner) pick(plans []remedy.Plan, o outlook) (*remedy.Plan, *diagnose.Fi
 			}
 			continue
 		}
+		if t.hidden(p, o) {
+			if hidden == nil {
+				hidden = &p
+			}
+			continue
+		}
 		return &p, t.finding(p), nil
 	}
 	switch {
+	case hidden != nil:
+		t.stopped(store.StopBelowShown, fmt.Sprintf("pairs of runs differ by %s, so what is left would not be seen in the time left; first of it: %s (%s)",
+			ui.Percent(o.noise), hidden.Title, ui.Bound(hidden.Bound)))
 	case late != nil:
 		t.stopped(store.StopBudget, fmt.Sprintf("the budget of %s is used; next would be: %s (%s, about %s)",
 			t.Budget, late.Title, ui.Bound(late.Bound), o.time(*late).Round(time.Second)))

@@ -20,6 +20,7 @@ type outlook struct {
 	maxPairs int
 	alpha    float64 // false-keep rate of one experiment
 	noise    float64 // standard deviation of a pair's log-ratio
+	measured bool    // noise is this session's own
 	// switching is the time that one service takes to be put in place, by how
 	// it takes changes on.
 	switching map[change.Activation]time.Duration
@@ -121,23 +122,49 @@ const great = 1.3
 // pairs that an experiment is expected to take for a true effect of gain: the
 // fewest that can show it; if none can, it ends for futility.
 func (o outlook) pairs(gain float64) int {
-	if gain >= math.Log(great) && gain >= twoPairsSigma*o.noise/math.Sqrt2 {
-		return fewestPairs
-	}
 	seq, err := stat.NewSequential(o.alpha, o.maxPairs)
 	if err != nil { // the settings of a test; config.check refuses others
 		return o.maxPairs
 	}
-	t := stat.TTest{N: 2, SE: o.noise / math.Sqrt2}
-	for _, n := range seq.Looks {
-		if gain >= t.Detectable(n, seq.Level(n)) {
-			return n
-		}
+	if n, ok := o.shows(seq, gain); ok {
+		return n
 	}
-	if gain < t.Detectable(seq.Max(), seq.Last)/2 {
+	if t := o.test(); gain < t.Detectable(seq.Max(), seq.Last)/2 {
 		return min(nullPairs, seq.Max())
 	}
 	return seq.Max()
+}
+
+// test is one of pairs that differ as they do here.
+func (o outlook) test() stat.TTest { return stat.TTest{N: 2, SE: o.noise / math.Sqrt2} }
+
+// shows is the fewest pairs that can show a true effect of gain; false if none can.
+func (o outlook) shows(seq stat.Sequential, gain float64) (int, bool) {
+	if gain >= math.Log(great) && gain >= twoPairsSigma*o.noise/math.Sqrt2 {
+		return fewestPairs, true
+	}
+	t := o.test()
+	for _, n := range seq.Looks {
+		if gain >= t.Detectable(n, seq.Level(n)) {
+			return n, true
+		}
+	}
+	return 0, false
+}
+
+// ofBound is the part of a small plan's bound that is thought possible beyond what
+// its remedy usually reaches, when it is asked whether it could be shown at all.
+const ofBound = 0.5
+
+// hidden reports whether what the plan may bring is too little to be shown in the
+// time left, by how far this session's pairs differ.
+func (o outlook) hidden(p remedy.Plan, left time.Duration) bool {
+	seq, err := stat.NewSequential(o.alpha, o.maxPairs)
+	if _, begun := o.opened[key(p)]; err != nil || !o.measured || begun || p.Bound >= great {
+		return false
+	}
+	n, ok := o.shows(seq, math.Max(o.gain(p), ofBound*math.Log(math.Max(p.Bound, 1))))
+	return !ok || o.trial(p, float64(n)) > left
 }
 
 // time that trying the plan is expected to take.
@@ -146,6 +173,11 @@ func (o outlook) time(p remedy.Plan) time.Duration {
 	if was, ok := o.opened[key(p)]; ok {
 		pairs = float64(max(o.pairs(was.effect), was.pairs+1) - was.pairs) // those that it has are there
 	}
+	return o.trial(p, pairs)
+}
+
+// trial is the time of so many pairs of a plan, with what it needs besides.
+func (o outlook) trial(p remedy.Plan, pairs float64) time.Duration {
 	total := pairs * (2*float64(o.run) + switchesPerPair*float64(o.activation(p.Changes)) + switchesPerPair/2*float64(p.Build))
 	total += float64(o.probing(p, pairs))
 	if p.Fresh != nil {

@@ -194,3 +194,47 @@ func TestWorthJoining(t *testing.T) {
 		t.Errorf("splitting takes %v", got)
 	}
 }
+
+// What is too little to be seen in the time left is not begun; by a spread that was
+// measured here, and never what may be great.
+func TestHiddenByNoise(t *testing.T) {
+	o := outlook{run: 20 * time.Second, maxPairs: 400, alpha: 0.01, noise: 0.03, measured: true}
+	prior := o
+	prior.measured = false
+	begun := o
+	begun.opened = map[string]opened{"a": {effect: 0.01, pairs: 9}}
+	calm := o
+	calm.noise = 0.002
+	for _, c := range []struct {
+		name  string
+		o     outlook
+		bound float64
+		left  time.Duration
+		want  bool
+	}{
+		{"a hundredth among pairs that differ by three", o, 1.02, 10 * time.Minute, true},
+		{"the same with a day", o, 1.02, 24 * time.Hour, false},
+		{"a fifth", o, 1.2, 10 * time.Minute, false},
+		{"what may be great, however noisy", outlook{run: time.Minute, maxPairs: 400, alpha: 0.01, noise: 0.5, measured: true}, 1.4, 6 * time.Minute, false},
+		{"how far pairs differ is not known", prior, 1.02, 10 * time.Minute, false},
+		{"it was begun", begun, 1.02, 10 * time.Minute, false},
+		{"pairs hardly differ", calm, 1.02, 10 * time.Minute, false},
+	} {
+		if got := c.o.hidden(planWith("a", c.bound, 0.5, change.Reload), c.left); got != c.want {
+			t.Errorf("%s: hidden %v", c.name, got)
+		}
+	}
+}
+
+// Runs tell how far pairs differ before an experiment of three pairs has.
+func TestNoiseOfRuns(t *testing.T) {
+	var l learned
+	l.spread.Sum, l.spread.Freedom = 0.0036, 3
+	if o := l.outlook(time.Second, experiment.DefaultRule()); o.measured || o.noise != priorNoise {
+		t.Errorf("three degrees of freedom: %+v", o)
+	}
+	l.spread.Freedom = 4
+	if o := l.outlook(time.Second, experiment.DefaultRule()); !o.measured || math.Abs(o.noise-math.Sqrt(2*0.0009)) > 1e-12 {
+		t.Errorf("four: %+v", o)
+	}
+}

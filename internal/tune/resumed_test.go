@@ -170,3 +170,34 @@ func TestLookedAtThatCannotBeTakenOut(t *testing.T) {
 		t.Errorf("%+v", step)
 	}
 }
+
+// Where a run takes a minute and a half, ten minutes are enough to try what may be
+// great: two pairs, a look and a restart. The end needs no pair of its own before a
+// second step is kept.
+func TestLongRunsInAShortSession(t *testing.T) {
+	tu := newVirtual(t).tuner()
+	if err := tu.begin(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	tu.Bench.Window, tu.Bench.pace = 90*time.Second, nil
+	run := tu.Bench.runTime()
+	if run < longRun || run > 2*time.Minute {
+		t.Fatalf("a run takes %s", run)
+	}
+	o := tu.learned.outlook(run, experiment.DefaultRule())
+	great := remedy.Plan{Bound: 5, Reach: 0.9, Changes: []change.Change{{Service: "web", Activate: change.Reload}}}
+	tu.deadline = time.Now().Add(10 * time.Minute)
+	if tu.late(great, o) {
+		t.Errorf("late: of ten minutes the end takes %s, the step %s", tu.reserve(), tu.stepTime())
+	}
+	if got, want := tu.reserve(), run+10*time.Second; got != want {
+		t.Errorf("nothing is kept: the end takes %s, want %s", got, want)
+	}
+	tu.changed = true
+	if got, want := tu.reserve(), 3*run+10*time.Second; got != want {
+		t.Errorf("a step is kept, and another would be: the end takes %s, want %s", got, want)
+	}
+	if tu.deadline = time.Now().Add(tu.afterwards() + 3*run); tu.endPairs() != 1 {
+		t.Errorf("%d pairs compare the ends, want the one that there is time for", tu.endPairs())
+	}
+}

@@ -16,6 +16,7 @@ import (
 	"kasoku/internal/stack"
 	"kasoku/internal/stat"
 	"kasoku/internal/store"
+	"kasoku/internal/ui"
 )
 
 // Reporter is where the loop tells what it does.
@@ -66,6 +67,7 @@ type Tuner struct {
 	changed   bool               // a step was kept that changes the target
 	narrowed  int                // caches of pages that are tried again without some
 	lookAgain bool               // what may be kept is less now: look again
+	orderTold bool               // tellOrder has
 	loud      map[string]bool    // by plan ID: its runs were no evidence
 	learned   learned
 	halves    halves                // of groups that were not kept
@@ -226,6 +228,10 @@ func (t *Tuner) loop(ctx context.Context) error {
 		if done, err := t.reached(); done || err != nil {
 			return err
 		}
+		if fresh && t.diag != nil && t.noTimeForAnother() {
+			t.stopped(store.StopBudget, fmt.Sprintf("the budget of %s leaves no time to look again and try another step: a run takes %s", t.Budget, ui.Duration(t.Bench.runTime())))
+			return nil
+		}
 		if fresh {
 			if err := t.observe(ctx, t.label()); err != nil {
 				return err
@@ -238,6 +244,7 @@ func (t *Tuner) loop(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		t.tellOrder(plan)
 		if plan == nil {
 			if t.walked || t.session.StopReason == store.StopBudget {
 				return nil

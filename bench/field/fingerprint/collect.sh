@@ -1,7 +1,8 @@
 # Prints all of a host that Kasoku must put back, a line for each object: its
 # section, its name and what it is, with tabs between. Runs as root under bash.
 # What changes by itself is left out: logs, caches, state of daemons, data of the
-# database, times and sizes of folders.
+# database, times and sizes of folders, and the times of alternatives (Debian's PHP
+# writes its own anew with each start).
 set -euo pipefail
 export LC_ALL=C
 
@@ -10,7 +11,8 @@ no=()
 for dir in "${prune[@]}"; do no+=(-path "$dir" -prune -o); done
 find / -xdev "${no[@]}" -type d -printf 'file\t%p\tfolder mode=%m owner=%U:%G\n'
 find / -xdev "${no[@]}" -type l -printf 'file\t%p\tlink owner=%U:%G time=%T@ to=%l\n'
-find / -xdev "${no[@]}" -type f -printf 'file\t%p\tmode=%m owner=%U:%G size=%s time=%T@ links=%n\n'
+find / -xdev "${no[@]}" -path /var/lib/dpkg/alternatives -prune -o -type f -printf 'file\t%p\tmode=%m owner=%U:%G size=%s time=%T@ links=%n\n'
+find /var/lib/dpkg/alternatives -type f -printf 'file\t%p\tmode=%m owner=%U:%G size=%s links=%n\n'
 find / -xdev "${no[@]}" ! -type d ! -type l ! -type f -printf 'file\t%p\tspecial=%y mode=%m owner=%U:%G\n'
 find / -xdev "${no[@]}" -type f -print0 | xargs -0 sha256sum -- | sed -nE 's/^\\?([0-9a-f]{64})  (.*)$/bytes\t\2\t\1/p'
 if command -v getfacl >/dev/null; then

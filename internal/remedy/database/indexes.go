@@ -2,6 +2,7 @@ package database
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -170,6 +171,16 @@ func joinNotes(notes []index.Note) string {
 	return strings.Join(out, "; ")
 }
 
+// hasForeignKeys reports whether a foreign key is of the table or refers to it: keys
+// that it needs cannot be made anew, as undo must where others stand after one.
+func hasForeignKeys(db *evidence.Database, t *evidence.Table) bool {
+	return slices.ContainsFunc(db.Tables, func(o evidence.Table) bool {
+		return slices.ContainsFunc(o.ForeignKeys, func(k evidence.ForeignKey) bool {
+			return o.Schema == t.Schema && o.Name == t.Name || strings.EqualFold(k.RefSchema, t.Schema) && strings.EqualFold(k.RefTable, t.Name)
+		})
+	})
+}
+
 // planSpareIndexes drops what SpareIndexes found, except what a statement of the
 // run would miss.
 func planSpareIndexes(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
@@ -198,6 +209,10 @@ func planSpareIndexes(in planning.Input, f diagnose.Finding) ([]planning.Plan, e
 		}
 		if why := tooLargeToLock(s.Table); why != "" {
 			kept = append(kept, s.Why+", but "+why)
+			continue
+		}
+		if hasForeignKeys(db, s.Table) {
+			kept = append(kept, s.Why+", but the table has foreign keys, beside which undo could not put it back in its place among the keys")
 			continue
 		}
 		dropped[at+s.Index.Name], relied[at+s.By] = true, s.By != ""

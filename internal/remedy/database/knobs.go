@@ -99,6 +99,7 @@ var knobs = []knob{
 	{variable: "innodb_flush_method", rule: "db.flush-method", to: "O_DIRECT", why: "as MariaDB 10.6 and MySQL 8.4 do by default; what is written is synced as before"},
 	{variable: "innodb_sync_array_size", rule: "db.sync-array", to: "4", maria: version{10, 6}, why: "C21's; threads that wait are spread over four lists"},
 	{variable: "innodb_adaptive_hash_index", rule: "db.adaptive-hash", to: "OFF", why: "as MariaDB 10.5 and MySQL 8.4 by default"},
+	{variable: "innodb_adaptive_hash_index", rule: "db.adaptive-hash-off", to: "ON", why: "as before MariaDB 10.5.8 and MySQL 8.4: rows that are found again and again by a key are found without the tree"},
 	// The option is transaction_isolation in every version; the variable had
 	// another name until MySQL 5.7.20 and MariaDB 11.1.1.
 	{variable: "tx_isolation", key: "transaction_isolation", rule: "db.isolation", to: "READ-COMMITTED", session: true, trade: regulation.Isolation,

@@ -126,9 +126,10 @@ func (v view) atOnce() int64 {
 }
 
 // product holds what the buffers of all connections that are allowed may take
-// against the host's memory, unless it was more already: n, or what fits.
+// against the memory that there is for the server, unless it was more already: n, or
+// what fits.
 func (k knob) product(v view, n int64) (int64, string) {
-	memory, now := planning.MachineOf(v.in, v.svc).Memory, v.now(k.variable)
+	memory, now := v.memory(), v.now(k.variable)
 	if !k.each || memory <= 0 || v.most() > memory {
 		return n, ""
 	}
@@ -137,7 +138,7 @@ func (k knob) product(v view, n int64) (int64, string) {
 		per := max((then-v.most())/(n-now), 1)
 		fits, ok := k.fits(now, (memory-v.most())/per)
 		if !ok {
-			return 0, fmt.Sprintf("%s = %s would allow %d connections × %s + shared buffers = %s, more than the host's %s: lower max_connections first",
+			return 0, fmt.Sprintf("%s = %s would allow %d connections × %s + shared buffers = %s, more than the %s that the host has for it: lower max_connections first",
 				k.variable, k.written(n), after.now("max_connections"), mib(after.each()), mib(then), mib(memory))
 		}
 		return fits, ""
@@ -191,7 +192,7 @@ func (v view) plan(id, title, text string, chosen []choice, notes []string) ([]p
 		}
 	}
 	if slices.ContainsFunc(chosen, func(c choice) bool { return c.each }) {
-		why = append(why, fmt.Sprintf("%d connections × %s + shared buffers would be %s of %s", v.now("max_connections"), mib(v.each()), mib(v.most()), mib(planning.MachineOf(v.in, v.svc).Memory)))
+		why = append(why, fmt.Sprintf("%d connections × %s + shared buffers would be %s of the %s that the host has for it", v.now("max_connections"), mib(v.each()), mib(v.most()), mib(v.memory())))
 	}
 	p.Why = strings.Join(append([]string{text}, append(why, notes...)...), " – ")
 	p.ID = id + ":" + v.svc.Name + ":" + strings.Join(short, ",")

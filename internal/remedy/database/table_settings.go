@@ -122,11 +122,11 @@ var settingRemedies = []planning.Remedy{
 		Command: "take log_bin out of [mysqld] and restart", Undo: "the option files' saved bytes come back, with a restart; a new log file begins",
 	},
 	{
-		ID: "mariadb.adaptive-hash", Title: "No index of the index where it is seldom right", Measures: []string{"W07"}, Rules: []string{"db.adaptive-hash"},
-		Reason: "The adaptive hash index is kept up, and its latches taken, by every search, also by those that it does not help.",
+		ID: "mariadb.adaptive-hash", Title: "An index of the index where it is right, and only there", Measures: []string{"W07"}, Rules: []string{"db.adaptive-hash", "db.adaptive-hash-off"},
+		Reason: "The adaptive hash index is kept up, and its latches taken, by every search, also by those that it does not help. Where most is found by keys in memory it spares the way down the tree.",
 		Source: "MySQL manual, \"Adaptive Hash Index\"",
 		Reach:  0.1, Small: true, Plan: settings("mariadb.adaptive-hash", "Adaptive hash index"), Test: testSettings,
-		Command: "SET GLOBAL innodb_adaptive_hash_index = OFF; and the same in [mysqld]", Undo: undoSetting,
+		Command: "SET GLOBAL innodb_adaptive_hash_index = OFF (or ON); and the same in [mysqld]", Undo: undoSetting,
 	},
 	{
 		ID: "mariadb.query-cache", Title: "Query cache where it pays, and only there", Measures: []string{"W07", "W09"}, Rules: []string{"db.query-cache", "db.query-cache-unused"},

@@ -133,6 +133,19 @@ func (v view) most() int64 {
 	return sum
 }
 
+// memory is what its host has for the server, bytes: all of it without the
+// regulation's headroom and without what all other processes used at the most. 0: not
+// known.
+func (v view) memory() int64 {
+	all := planning.MachineOf(v.in, v.svc).Memory
+	free := all - all*int64(v.in.Stack.Regulation.Headroom())/100
+	if sys := v.in.Evidence.On(planning.HostOf(v.svc)); sys != nil && sys.MemoryTotal > 0 {
+		own := v.in.Evidence.Services[v.svc.Name].RSS
+		free -= max(sys.MemoryTotal-sys.MemoryAvailable-own, 0)
+	}
+	return max(free, min(all, 1)) // 1: there is none
+}
+
 // with is the view after a variable was set.
 func (v view) with(name string, n int64) view {
 	set := maps.Clone(v.set)

@@ -1,0 +1,83 @@
+package tune
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"kasoku/internal/remedy"
+	"kasoku/internal/ui"
+)
+
+const (
+	// toldPlans are the most that are told of by name before the first step.
+	toldPlans = 6
+	// toldTitle is how much of a title that has, in characters: a group's is long.
+	toldTitle = 96
+)
+
+// tellOrder says once, when the first plan is chosen, what comes after it as things
+// stand, and what the time left is not enough for. Each step that is kept changes that.
+func (t *Tuner) tellOrder(first *remedy.Plan) {
+	if t.orderTold || first == nil || t.deadline.IsZero() {
+		return
+	}
+	t.orderTold = true
+	in := remedy.Input{Stack: t.Stack, Evidence: t.evidence, Snapshot: t.snapshot, Diagnosis: t.diag, Rights: t.Rights}
+	o := t.learned.outlook(t.Bench.runTime(), t.Rule)
+	var due []remedy.Plan
+	for _, p := range remedy.PlanAll(in).Plans {
+		if t.due(key(p), t.diag.Binds) {
+			due = append(due, p)
+		}
+	}
+	left := time.Until(t.deadline) - t.reserve()
+	lines, later, hidden := []string{}, 0, 0
+	taken := map[string]bool{}
+	for _, p := range choices(in, due, o) {
+		switch {
+		case taken[p.ID] || p.Bound-1 < t.Rule.SmallestEffect:
+			continue
+		case t.hidden(p, o):
+			hidden++
+			continue
+		}
+		for _, id := range p.PlanIDs() {
+			taken[id] = true
+		}
+		took := o.time(p)
+		if left -= took; left < 0 || len(lines) == toldPlans {
+			later++
+			continue
+		}
+		lines = append(lines, fmt.Sprintf("%d. %s (about %s)", len(lines)+1, titled(p.Title), ui.Duration(took.Round(time.Second))))
+	}
+	if len(lines) < 2 && later+hidden == 0 {
+		return // the step itself tells
+	}
+	text := "in this order, unless what is kept changes it: " + strings.Join(lines, "; ")
+	if len(lines) == 0 {
+		text = "of what is called for, nothing fits into the time left by what steps usually take; the first is begun all the same"
+	}
+	if later > 0 {
+		text += fmt.Sprintf("; not reached in the time left: %d more", later)
+	}
+	if hidden > 0 {
+		text += fmt.Sprintf("; too little to be seen in the time left: %d", hidden)
+	}
+	t.UI.Info(text)
+}
+
+// titled is a title, cut where it is long.
+func titled(title string) string {
+	if r := []rune(title); len(r) > toldTitle {
+		return string(r[:toldTitle]) + "…"
+	}
+	return title
+}
+
+// noTimeForAnother reports whether, where runs are long, a look and the shortest step do
+// not fit before the end any more.
+func (t *Tuner) noTimeForAnother() bool {
+	return !t.deadline.IsZero() && t.Bench.runTime() >= longRun && time.Until(t.deadline) < t.stepTime()+t.reserve()
+}
