@@ -62,6 +62,8 @@ func (d *discovery) settings(ctx context.Context, app *instance) {
 					queue = append(queue, folder{full, dir.depth + 1})
 				}
 			case e.Mode.IsRegular() && e.Size > settingsSize:
+			case e.Mode.IsRegular() && packaged(app.svc.Root) && Below(app.svc.Root, full) && len(app.svc.Settings) > 0:
+				// The package's own source; its settings were found in /etc.
 			case e.Mode.IsRegular() || e.Mode&fs.ModeSymlink != 0:
 				if isSettingsName(name) || etc != "" && strings.HasPrefix(full, etc+"/") && slices.Contains(scriptExtensions, filepath.Ext(name)) {
 					d.settingsFile(ctx, app, full, stores)
@@ -75,6 +77,12 @@ func (d *discovery) settings(ctx context.Context, app *instance) {
 	if len(app.svc.Settings) == 0 && len(stores) > 0 {
 		d.note("No file below %s names a database or cache that was found; fill in settings and talks_to of %s.", app.svc.Root, app.svc.Name)
 	}
+}
+
+// packaged reports whether a package owns the folder: what an operator sets is elsewhere
+// (FHS 3.0, 4.11: /usr/share is read-only data), or a link that leads there.
+func packaged(root string) bool {
+	return strings.HasPrefix(root, "/usr/share/") || strings.HasPrefix(root, "/usr/lib/")
 }
 
 // scriptExtensions of settings that are written as a program, which are looked for
