@@ -73,15 +73,15 @@ func TestServiceNetOfContainer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer listener.Close()
+	received := make(chan int64, 1) // a program ends before the last of what it wrote is sent
 	go func() {
-		for {
-			c, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			_, _ = io.Copy(io.Discard, c)
-			c.Close()
+		c, err := listener.Accept()
+		if err != nil {
+			return
 		}
+		n, _ := io.Copy(io.Discard, c)
+		c.Close()
+		received <- n
 	}()
 	_, port, _ := strings.Cut(listener.Addr().String(), ":")
 	s := setting{st: &stack.Stack{Services: []stack.Service{{Name: "app", Kind: stack.App, Host: "local"}}}, hosts: map[string]host.Host{"local": host.NewLocal()},
@@ -91,6 +91,9 @@ func TestServiceNetOfContainer(t *testing.T) {
 	x := sources[0].(*serviceNet)
 	x.start(t.Context())
 	run("nsenter", "-t", pid, "-n", "bash", "-c", "head -c 1000000 /dev/zero >/dev/tcp/198.51.100.1/"+port)
+	if n := <-received; n != 1e6 {
+		t.Fatalf("%d bytes came", n)
+	}
 	x.end(t.Context())
 	x.tell(t.Context(), ev)
 	seconds := x.ended.Sub(x.began).Seconds()

@@ -125,7 +125,7 @@ func TestSizesThatAreSearched(t *testing.T) {
 		{"MySQL 8.0.28: each of them, and all together at least as much", onMySQL(dbWorld(t, map[string]string{"internal_tmp_mem_storage_engine": "TempTable", "temptable_max_ram": "16777216", "tmp_table_size": "1048576", "max_heap_table_size": "16777216"}, disk, few), "8.0.28"),
 			"tmp_table_size, KiB: 1024 [2048 4096 8192 16384 32768]", "none; temptable_max_ram = 32M; tmp_table_size = 32M"},
 		{"MySQL 8.0.27: all temporary tables together", onMySQL(dbWorld(t, tempTables("16777216"), disk, few), "8.0.27"),
-			"temptable_max_ram, KiB: 16384 [32768 131072 524288 2097152]", "none; temptable_max_ram = 2048M"},
+			"temptable_max_ram, KiB: 16384 [32768 131072 524288 2097152 4194304]", "none; temptable_max_ram = 4096M"},
 	} {
 		roomy(c.in)
 		if c.want == "" {
