@@ -49,7 +49,7 @@ func (a *app) session() (*Session, error) {
 	}
 	s := &Session{Took: last.Ended.Sub(last.Started), Stopped: last.Stopped, Reason: last.StopReason, Gain: last.Gain()}
 	for _, x := range steps {
-		s.Steps = append(s.Steps, Step{Title: x.Plan.Title, Kept: x.Kept && !x.LeftOut, Outcome: string(x.Verdict.Outcome), Effect: x.Verdict.Effect, Took: x.Ended.Sub(x.Started)})
+		s.Steps = append(s.Steps, Step{Title: x.Plan.Title, Kept: x.Kept && !x.LeftOut, Outcome: string(x.Verdict.Outcome), Effect: x.Verdict.Effect, Expected: x.Expected, Took: x.Ended.Sub(x.Started)})
 	}
 	return s, nil
 }

@@ -43,11 +43,13 @@ type Session struct {
 
 // Step is one experiment of it.
 type Step struct {
-	Title   string        `json:"title"`
-	Kept    bool          `json:"kept"`
-	Outcome string        `json:"outcome"`
-	Effect  float64       `json:"effect"` // candidate ÷ baseline − 1
-	Took    time.Duration `json:"took"`
+	Title   string  `json:"title"`
+	Kept    bool    `json:"kept"`
+	Outcome string  `json:"outcome"`
+	Effect  float64 `json:"effect"` // candidate ÷ baseline − 1
+	// Expected is the factor that it was chosen for; 0: not known.
+	Expected float64       `json:"expected,omitempty"`
+	Took     time.Duration `json:"took"`
 }
 
 // Run is one measured load.

@@ -44,6 +44,11 @@ func judge(r *Result) []figure {
 			}
 		}
 		add("kasoku tune", fmt.Sprintf("%s, %d of %d steps kept, ×%.2f said", s.Took.Round(time.Second), kept, len(s.Steps), s.Gain), "", false)
+		for _, x := range s.Steps {
+			if x.Kept && x.Expected > 0 {
+				add("  a kept step", fmt.Sprintf("×%.2f, expected ×%.2f", 1+x.Effect, x.Expected), "", false)
+			}
+		}
 	}
 	if u := r.Undo; u == nil {
 		add("undo --all", "not done", "exact", true)

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"time"
 
 	"kasoku/internal/report"
 	"kasoku/internal/store"
@@ -13,13 +15,15 @@ import (
 
 // DiagnoseCmd prints findings.
 type DiagnoseCmd struct {
-	RunID int64 `name:"run" help:"A stored diagnostic run; default: the latest, and a new one if there is none."`
-	New   bool  `help:"Measure anew."`
+	ID       int64         `arg:"" optional:"" name:"id" help:"The number of a stored diagnostic run; default: the latest, and a new one if there is none."`
+	RunID    int64         `name:"run" placeholder:"ID" help:"The same."`
+	New      bool          `help:"Measure anew."`
+	Duration time.Duration `short:"d" help:"Measured window of a new run; default: the scenario's."`
 }
 
 // Help is shown below the flags.
 func (DiagnoseCmd) Help() string {
-	return "Ranks what was found by the most that removing it could bring, with the formula and its numbers.\n\nExamples:\n  kasoku diagnose\n  kasoku diagnose --new\n  kasoku diagnose --run 17 --json"
+	return "Ranks what was found by the most that removing it could bring, with the formula and its numbers.\n\nExamples:\n  kasoku diagnose\n  kasoku diagnose 17\n  kasoku diagnose --new -d 30s --json"
 }
 
 // Run implements the command.
@@ -33,8 +37,11 @@ func (c *DiagnoseCmd) Run(ctx context.Context, a *App) error {
 }
 
 func (c *DiagnoseCmd) find(ctx context.Context, a *App) (*store.Run, error) {
+	if c.ID != 0 && c.RunID != 0 && c.ID != c.RunID {
+		return nil, ui.Coded(ui.BadInput, fmt.Errorf("diagnose: %d and --run %d name two different runs", c.ID, c.RunID), "leave one of them out")
+	}
 	if !c.New {
-		if run, err := a.diagnosed(c.RunID); run != nil || err != nil {
+		if run, err := a.diagnosed(cmp.Or(c.ID, c.RunID)); run != nil || err != nil {
 			return run, err
 		}
 	}
@@ -43,6 +50,7 @@ func (c *DiagnoseCmd) find(ctx context.Context, a *App) (*store.Run, error) {
 		return nil, err
 	}
 	defer p.Close()
+	a.measureFor(bench, c.Duration)
 	run, _, err := tune.Observe(ctx, p.Exec, bench, bench.Users(), "diagnose", a.UI)
 	return run, p.failed(err)
 }

@@ -55,7 +55,17 @@ func TestFilesOfAForeignBenchmark(t *testing.T) {
 	if asked, err := os.ReadFile(filepath.Join(c.dir, "access.log")); err != nil || strings.Count(string(asked), "\n") > 10 {
 		t.Errorf("load was put on: %v\n%s", err, asked)
 	}
+	if _, errs := c.want([]int{int(ui.BadInput)}, "plan", "-d", "5s"); !strings.Contains(errs, "plan --new -d") {
+		t.Errorf("-d without a run to make: %s", errs)
+	}
 	c.want([]int{0}, "plan", "--new", "--json")
+	one, _ := c.want([]int{0}, "diagnose", "1", "--json")
+	if named, _ := c.want([]int{0}, "diagnose", "--run", "1", "--json"); one != named || !strings.Contains(one, "findings") {
+		t.Errorf("diagnose 1 and diagnose --run 1 differ, or hold nothing:\n%s", one)
+	}
+	if _, errs := c.want([]int{int(ui.BadInput)}, "diagnose", "1", "--run", "2"); !strings.Contains(errs, "two different runs") {
+		t.Errorf("two runs are named: %s", errs)
+	}
 	out, errs := c.want([]int{0}, "plan", "--json")
 	var plan struct {
 		Plans []struct {

@@ -21,6 +21,8 @@ import (
 type PlanCmd struct {
 	RunID int64 `name:"run" help:"A stored diagnostic run to plan from; default: the latest."`
 	New   bool  `help:"Make a measured run first: it puts the load on, and records statements meanwhile."`
+
+	Duration time.Duration `short:"d" help:"Measured window of that run; default: the scenario's."`
 }
 
 // Help is shown below the flags.
@@ -45,6 +47,9 @@ func (c *PlanCmd) plan(ctx context.Context, a *App) (*store.Run, remedy.Result, 
 	if c.New && c.RunID != 0 {
 		return nil, remedy.Result{}, ui.Coded(ui.BadInput, errors.New("--new and --run name two different runs"), "leave one of them out")
 	}
+	if !c.New && c.Duration != 0 {
+		return nil, remedy.Result{}, ui.Coded(ui.BadInput, errors.New("-d is how long a new run measures, and none is made"), "kasoku plan --new -d 30s")
+	}
 	if !c.New {
 		run, err := a.diagnosed(c.RunID)
 		if err != nil {
@@ -63,6 +68,7 @@ func (c *PlanCmd) plan(ctx context.Context, a *App) (*store.Run, remedy.Result, 
 		return nil, remedy.Result{}, err
 	}
 	defer p.Close()
+	a.measureFor(bench, c.Duration)
 	rights, err := a.rights(ctx, p)
 	if err != nil {
 		return nil, remedy.Result{}, err

@@ -69,6 +69,10 @@ func (m *model) binds() (string, string) {
 		return "load", fmt.Sprintf("%.1f requests are under way on average on %.3g CPUs: the load of %.0f users is too small to fill anything; CPU %.0f %%, disk %.0f %%",
 			m.inSystem, m.cpus, m.n, 100*m.busy, 100*m.diskBusy())
 	}
+	if m.in.Evidence.Load.UsersAssumed {
+		return "nothing", fmt.Sprintf("no resource is saturated: CPU %.0f %%, disk %.0f %%; requests wait for each other or for something slow",
+			100*m.busy, 100*m.diskBusy())
+	}
 	return "nothing", fmt.Sprintf("no resource is saturated: CPU %.0f %%, disk %.0f %%; %.0f users wait for each other or for something slow",
 		100*m.busy, 100*m.diskBusy(), m.n)
 }

@@ -6,8 +6,11 @@ import "time"
 type Result struct {
 	Scenario string `json:"scenario"`
 	// ScenarioHash is Scenario.Hash.
-	ScenarioHash string        `json:"scenario_hash,omitempty"`
-	Workload     int           `json:"workload"` // virtual users
+	ScenarioHash string `json:"scenario_hash,omitempty"`
+	Workload     int    `json:"workload"` // virtual users
+	// UsersAssumed: somebody else's benchmark did not tell how many it has, and Workload
+	// stands for as many as there are CPUs.
+	UsersAssumed bool          `json:"users_assumed,omitempty"`
 	Seed         uint64        `json:"seed"`
 	Started      time.Time     `json:"started"` // begin of the measured window
 	Warmup       time.Duration `json:"warmup"`  // the most that it might take

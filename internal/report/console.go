@@ -49,7 +49,11 @@ func RunText(w io.Writer, scored, full *store.Run, limit int) error {
 	p := &page{w: w}
 	l := scored.Evidence.Load
 	p.line("run %d  %s  %s", scored.ID, scored.Label, scored.Started.Format(time.DateTime))
-	p.line("score %s points/s   %s requests/s   %d users   %s", ui.Number(scored.Score), ui.Number(l.RequestsPerSecond), l.Workload, l.Window)
+	users := fmt.Sprintf("   %d users", l.Workload)
+	if l.UsersAssumed {
+		users = ""
+	}
+	p.line("score %s points/s   %s requests/s%s   %s", ui.Number(scored.Score), ui.Number(l.RequestsPerSecond), users, l.Window)
 	p.line("right %d   wrong %d   time-outs %d   errors %d   latency p50 %s  p95 %s  p99 %s  max %s",
 		l.Succeeded, l.Mismatches, l.Timeouts, l.Errors, ui.Duration(l.Latency.P50), ui.Duration(l.Latency.P95), ui.Duration(l.Latency.P99), ui.Duration(l.Latency.Max))
 	if text := warmupText(l); text != "" {

@@ -23,9 +23,9 @@ func SessionText(w io.Writer, m *Model) error {
 	s := m.Session
 	p.line("%s", m.Headline)
 	p.line("")
-	p.line("as found  %s points/s with %d users", ui.Number(s.Base()), s.AsFoundWorkload)
+	p.line("as found  %s points/s%s", ui.Number(s.Base()), s.WithUsers(s.AsFoundWorkload))
 	if s.Final > 0 {
-		p.line("final     %s points/s with %d users%s", ui.Number(s.Final), s.FinalWorkload, factor(s.Gain()))
+		p.line("final     %s points/s%s%s", ui.Number(s.Final), s.WithUsers(s.FinalWorkload), factor(s.Gain()))
 	}
 	if text := comparedText(s.Compared); text != "" {
 		p.line("          %s", text)

@@ -7,6 +7,7 @@
 package store
 
 import (
+	"fmt"
 	"time"
 
 	"kasoku/internal/diagnose"
@@ -44,7 +45,9 @@ type Session struct {
 	// done (a session that kept nothing, did not end, or is of an older version).
 	Compared        *Compared `json:"compared,omitempty"`
 	AsFoundWorkload int       `json:"as_found_workload"`
-	FinalWorkload   int       `json:"final_workload"`
+	// UsersAssumed: nobody told how many users somebody else's benchmark has (load.Result).
+	UsersAssumed  bool `json:"users_assumed,omitempty"`
+	FinalWorkload int  `json:"final_workload"`
 	// FinalAsFoundLoad is the final configuration's score with AsFoundWorkload
 	// users, so that it compares with AsFound; 0 = not measured, because the
 	// workload did not change or the budget did not allow it.
@@ -180,6 +183,14 @@ type Run struct {
 	ConfigHash string              `json:"config_hash"` // of all configuration files, variables and schema
 }
 
+// WithUsers is " with 8 users", or "" where nobody knows how many there were.
+func (s *Session) WithUsers(n int) string {
+	if s.UsersAssumed {
+		return ""
+	}
+	return fmt.Sprintf(" with %d users", n)
+}
+
 // Step is one experiment of a session and what came of it.
 type Step struct {
 	ID      int64              `json:"id"`
@@ -198,6 +209,9 @@ type Step struct {
 	// Binding resource when it was tried: a rejected plan may be tried again
 	// when another resource binds.
 	Binding string `json:"binding"`
+	// Expected is the factor that the plan was expected to bring when it was chosen, from
+	// 1; 0 for a proposal, and in stores from before it was kept.
+	Expected float64 `json:"expected,omitempty"`
 	// Diffs are unified diffs and statements of the changes, for people.
 	Diffs []Diff `json:"diffs"`
 	// LeavesOut are the Seq of kept steps that this experiment looked at again:

@@ -66,9 +66,10 @@ type Bench struct {
 	// before is the last fit scored run, of whichever side.
 	before *store.Run
 	// took is the longest run of somebody else's benchmark so far, users how
-	// many the last run had.
-	took  time.Duration
-	users int
+	// many the last run had; assumed: nobody told.
+	took    time.Duration
+	users   int
+	assumed bool
 	// suspected: it was said that the data may be what is wrong.
 	suspected bool
 	// drawn are the rows of pools that runs without a reset have used up.

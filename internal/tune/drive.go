@@ -122,9 +122,9 @@ func (b *Bench) counted(ev *evidence.Evidence) {
 func (b *Bench) known(ev *evidence.Evidence) {
 	b.counted(ev)
 	if b.Foreign() && ev.Load.Workload == 0 {
-		ev.Load.Workload = max(1, serviceCPUs(ev))
+		ev.Load.Workload, ev.Load.UsersAssumed = max(1, serviceCPUs(ev)), true
 	}
-	b.users = ev.Load.Workload
+	b.users, b.assumed = ev.Load.Workload, ev.Load.UsersAssumed
 }
 
 // serviceCPUs counts the CPUs of all hosts that services use.

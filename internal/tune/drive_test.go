@@ -31,7 +31,7 @@ func TestForeignBenchTells(t *testing.T) {
 	}
 	ev.Load.Workload = 0
 	b.known(ev)
-	if ev.Load.Workload != 2 {
+	if ev.Load.Workload != 2 || !ev.Load.UsersAssumed || !b.assumed || (&store.Session{UsersAssumed: b.assumed}).WithUsers(2) != "" {
 		t.Errorf("%d users, want one for each CPU", ev.Load.Workload)
 	}
 	b.Stack.Load.Workload = 8

@@ -8,7 +8,11 @@ import (
 	"testing"
 
 	"kasoku/internal/change"
+	"kasoku/internal/evidence"
 	"kasoku/internal/experiment"
+	"kasoku/internal/host"
+	"kasoku/internal/remedy"
+	"kasoku/internal/stack"
 	"kasoku/internal/store"
 )
 
@@ -80,6 +84,45 @@ func TestMadeAnew(t *testing.T) {
 	}
 	if got := indexStatement("`items`", x); got != "\nALTER TABLE `items` ADD INDEX `kasoku_items_1` (`owner`, `title`(20));\n" {
 		t.Errorf("%q", got)
+	}
+}
+
+// Where the look saw tables being made, an index goes into the schema file before its
+// first run, each file once; where none was made, nothing is edited.
+func TestIndexesOfTablesThatAreMadeAnew(t *testing.T) {
+	dir := t.TempDir()
+	schema := filepath.Join(dir, "sql", "schema.sql")
+	text := "DROP TABLE IF EXISTS items, users;\nCREATE TABLE items (id INT);\nCREATE TABLE users (id INT);\n"
+	for _, d := range []string{"app", "sql"} {
+		if err := os.Mkdir(filepath.Join(dir, d), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(schema, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	index := func(table string) change.Change {
+		return change.Change{Kind: change.KindIndex, Service: "db", Index: &change.Index{Schema: "shop", Table: table, Name: "k_" + table, Columns: []string{"a"}}}
+	}
+	told := &drawing{}
+	for made, want := range map[float64]int{0: 3, 2: 4} {
+		tu := &Tuner{Stack: &stack.Stack{Dir: dir, Services: []stack.Service{{Name: "app", Kind: stack.App, Root: filepath.Join(dir, "app")}, {Name: "db", Kind: stack.MariaDB}}},
+			Bench: &Bench{Hosts: map[string]host.Host{stack.LocalHost: host.NewLocal()}}, UI: told,
+			evidence: &evidence.Evidence{Counters: map[string]evidence.CounterDelta{"db": {Delta: map[string]float64{"Com_create_table": made}}}}}
+		p := remedy.Plan{Changes: []change.Change{index("items"), index("users"), index("elsewhere")}}
+		if tu.foresee(t.Context(), &p); len(p.Changes) != want {
+			t.Fatalf("%g tables were made: %d changes, want %d", made, len(p.Changes), want)
+		}
+		if made == 0 {
+			continue
+		}
+		got := p.Changes[3]
+		if got.Path != schema || !strings.HasPrefix(string(got.After.Content), text) || !strings.Contains(string(got.After.Content), "`k_items`") || !strings.Contains(string(got.After.Content), "`k_users`") {
+			t.Errorf("%s: %s", got.Path, got.After.Content)
+		}
+	}
+	if text := strings.Join(told.lines, "\n"); !strings.Contains(text, schema+" makes the indexes, too") {
+		t.Errorf("told: %s", text)
 	}
 }
 

@@ -179,7 +179,8 @@ func (t *Tuner) begin(ctx context.Context) error {
 		t.workload = t.Bench.Users() // now somebody else's benchmark has told
 		t.session.AsFoundWorkload = t.workload
 	}
-	t.UI.Info(fmt.Sprintf("as found: %s points/s with %d users", score(t.session.AsFound), t.workload))
+	t.session.UsersAssumed = t.Bench.assumed
+	t.UI.Info(fmt.Sprintf("as found: %s points/s%s", score(t.session.AsFound), t.session.WithUsers(t.workload)))
 	t.tellRuns()
 	if err := t.Store.SaveSession(t.session); err != nil {
 		return err

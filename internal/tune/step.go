@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -23,18 +24,22 @@ func (t *Tuner) try(ctx context.Context, plan remedy.Plan, finding *diagnose.Fin
 		return t.again(ctx, &was, plan)
 	}
 	step := &store.Step{Session: t.session.ID, Seq: t.seq + 1, Started: time.Now(), Plan: plan, Finding: finding, Binding: binding}
+	if plan.Bound > 1 { // a proposal comes without a bound
+		step.Expected = math.Exp(t.learned.outlook(t.Bench.runTime(), t.Rule).gain(plan))
+	}
 	if err := t.Store.SaveStep(step); err != nil {
 		return nil, err
 	}
 	t.seq++
 	facts := []string{"why: " + plan.Why}
-	if plan.Bound > 1 { // a proposal comes without a bound
-		facts = append(facts, ui.Bound(plan.Bound))
+	if step.Expected > 0 {
+		facts = append(facts, fmt.Sprintf("expected: about %s; %s", ui.Factor(step.Expected), ui.Bound(plan.Bound)))
 	}
 	t.opens(step, facts...)
 	if err := t.setPace(); err != nil {
 		return nil, err
 	}
+	t.foresee(ctx, &step.Plan)
 	sw, stop, err := t.candidate(ctx, step)
 	if err != nil {
 		return t.finish(ctx, step, sw, err)
@@ -90,6 +95,7 @@ func (t *Tuner) again(ctx context.Context, step *store.Step, plan remedy.Plan) (
 	}
 	step.Plan.Title = title
 	t.opens(step, "it was proved before the interruption")
+	t.foresee(ctx, &step.Plan)
 	sw := t.switcher(step)
 	return t.finish(ctx, step, sw, nil)
 }
@@ -135,6 +141,9 @@ func (t *Tuner) finish(ctx context.Context, step *store.Step, sw *switcher, err 
 	err = tampered(step, err)
 	step.Diffs = diffs(step.Plan.All())
 	judged := err == nil
+	if text := experiment.Stall(step.Verdict); text != "" && judged {
+		step.Verdict.Reason += "; " + text
+	}
 	if judged {
 		// The verdict is on disk before the target follows it: whoever is killed
 		// from here on need not measure again.
