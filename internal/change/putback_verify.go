@@ -108,7 +108,7 @@ func (u *putback) verifyOne(ctx context.Context, t *txn, i int) error {
 	case !s.before && !s.blind:
 		return u.x.explained(ctx, a, s, c.After)
 	case s.attrs != "":
-		return fmt.Errorf("%s is back, but someone else changed its %s; set that back, or abandon the transaction", c.Path, s.attrs)
+		return fmt.Errorf("%s is back, but someone else changed its %s; set that back, or leave it as it is: kasoku recover --abandon %d", c.Path, s.attrs, t.ID)
 	}
 	return nil
 }

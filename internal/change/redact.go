@@ -23,7 +23,7 @@ var (
 	// name = value, name: value, 'name' => 'value', define('NAME', 'value'),
 	// name value; the value quoted or up to the next blank or separator. A value
 	// that is such a name itself ("/etc/passwd password x") may be one.
-	assignment = regexp.MustCompile(`(?i)([a-z0-9_.-]*` + word + `\b["'\]]*` + between + `)(?:(` + word + `)\b(` + between + `))?` + quoted)
+	assignment = regexp.MustCompile(`(?i)([a-z0-9_.-]*` + word + `\b["'\]]*` + between + `)(?:([a-z0-9_.-]*` + word + `)\b(` + between + `))?` + quoted)
 	// nginx's names for where requests go, not for what opens a door.
 	upstream = regexp.MustCompile(`^(?:fastcgi|proxy|uwsgi|scgi|grpc|memcached)_pass\b`)
 	// user:password@ of a URL or of a data source name.

@@ -6,6 +6,7 @@ import "testing"
 func TestRedactNamesInARow(t *testing.T) {
 	for text, want := range map[string]string{
 		"/etc/passwd password x9k":           "/etc/passwd [hidden] [hidden]",
+		"/etc/passwd DB_PASSWORD='x9k q'":    "/etc/passwd [hidden]='[hidden]'",
 		"the password, token: x9k":           "the password, [hidden]: [hidden]",
 		"requirepass secret":                 "requirepass [hidden]",
 		"requirepass secret # found":         "requirepass [hidden] [hidden] found",

@@ -131,7 +131,7 @@ func (e *ConflictError) Error() string {
 	if e.Diff != "" {
 		s += " It differs from what Kasoku wrote by:\n" + e.Diff
 	}
-	return s + " Put it right by hand and recover again, or abandon the transaction to leave it as it is."
+	return s + fmt.Sprintf(" Put it right by hand and recover again, or leave it as it is: kasoku recover --abandon %d.", e.Tx)
 }
 
 // short cuts a hash to what a person compares.

@@ -30,6 +30,7 @@ var webServerRules = []Rule{
 	{"web.sendfile-chunk", []string{"C19"}, needWeb, judgeSendfileChunk},
 	{"web.proxy-keepalive", []string{"C13"}, needWeb, judgeProxyKeepalive},
 	{"web.buffers", []string{"C19"}, needErrorLog, judgeBuffers},
+	{"web.body-buffers", []string{"C19"}, needErrorLog, judgeBodies},
 	{"web.stuck", []string{"C19"}, needSystem, judgeStuck},
 	{"web.static-log", []string{"I09", "W14"}, needWeb, judgeStaticLog},
 }
@@ -300,6 +301,36 @@ func judgeBuffers(m *model) ([]Finding, string) {
 	}
 	return out, why
 }
+
+// judgeBodies: what clients send and does not fit into client_body_buffer_size is
+// written to a file before the application gets it.
+func judgeBodies(m *model) ([]Finding, string) {
+	return m.eachFront(func(svc *stack.Service, _ *nginx.Config, server *nginx.Directive) []Finding {
+		var count int64
+		for _, l := range m.in.Evidence.Logs {
+			if l.Service == svc.Name && strings.Contains(l.Text, spilled) && strings.Contains(l.Text, "request body") {
+				count += l.Count
+			}
+		}
+		if count == 0 {
+			return nil
+		}
+		now := "16k" // two pages of most machines
+		if d := server.Effective("client_body_buffer_size"); d != nil && len(d.Args) == 1 {
+			now = d.Args[0]
+		}
+		have, _ := Bytes(now)
+		if enough, _ := Bytes(BodyBuffer); have >= enough {
+			return nil // these are files that somebody sends
+		}
+		return []Finding{about(svc.Name, svc.Name+" writes what clients send to temporary files",
+			fmt.Sprintf("%d request bodies did not fit into client_body_buffer_size (%s) and went through a file.", count, now), "error log of "+svc.Name).
+			asks(Setting{Service: svc.Name, Name: "client_body_buffer_size", Now: now, To: BodyBuffer, Up: 1}).bounded(m.boundKernelOf(1, svc.Name))}
+	})
+}
+
+// BodyBuffer is what forms with a file of some hundred KB fit into.
+const BodyBuffer = "512k"
 
 func judgeStuck(m *model) ([]Finding, string) {
 	return m.eachFront(func(svc *stack.Service, _ *nginx.Config, server *nginx.Directive) []Finding {

@@ -323,6 +323,9 @@ var signs = []struct {
 	{"web.buffers", func(in *Input) {
 		in.Evidence.Logs = append(in.Evidence.Logs, evidence.LogLine{Service: "web", Level: "warn", Text: "an upstream response is buffered to a temporary file /t/1", Count: 30})
 	}, "30 answers"},
+	{"web.body-buffers", func(in *Input) {
+		in.Evidence.Logs = append(in.Evidence.Logs, evidence.LogLine{Service: "web", Level: "warn", Text: "a client request body is buffered to a temporary file /t/1", Count: 30})
+	}, "30 request bodies"},
 	{"web.stuck", system(func(s *evidence.System) { s.TCP.States = map[string]int{"FIN-WAIT-1": 300} }), "300 sockets"},
 	{"web.static-log", func(in *Input) { in.Evidence.Load.Assets[0].Count = 900 }, "900 of 2000 requests (45 %)"},
 	{"apache.prefork", config("/h", "mpm_event_module x.so", "mpm_prefork_module x.so\nLoadModule php_module y.so"), "mpm_prefork with mod_php"},

@@ -361,7 +361,7 @@ const lineSlack = 0.05
 // wholeHealth compares the service's lines with the generator's requests.
 func (x *accessSource) wholeHealth(ev *Evidence, lines int64, notes string) Health {
 	h := Health{Source: accessName(x.svc.Name), OK: true, Text: notes}
-	if ev.Load == nil || !x.front {
+	if ev.Load == nil || !x.front || ev.Load.Uncounted { // points are no requests
 		return h
 	}
 	asked := ev.Load.Requests + ev.Load.Timeouts

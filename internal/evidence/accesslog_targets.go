@@ -3,7 +3,9 @@ package evidence
 import (
 	"cmp"
 	"maps"
+	"path"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -23,7 +25,8 @@ const (
 	// mostTargets are told apart while a log is read; generated addresses may be
 	// endless.
 	mostTargets = 20_000
-	// keptTargets are kept with the run.
+	// keptTargets are kept with the run, and as many again of those with a name as
+	// files have: these take little time, and are asked for again and again.
 	keptTargets = 400
 )
 
@@ -67,8 +70,10 @@ func (t *targets) keep() func(*accesslog.Entry) bool {
 	}
 }
 
-// most are those that took the most time, or were asked for most often.
+// most are those that took the most time, or were asked for most often: files and
+// others each.
 func (t *targets) most() []Target {
+	keep := keptTargets
 	out := make([]Target, 0, len(t.of))
 	for _, x := range t.of {
 		out = append(out, *x)
@@ -76,8 +81,20 @@ func (t *targets) most() []Target {
 	slices.SortFunc(out, func(a, b Target) int {
 		return cmp.Or(cmp.Compare(b.Total, a.Total), cmp.Compare(b.Count, a.Count), cmp.Compare(a.Target, b.Target))
 	})
-	return out[:min(len(out), keptTargets)]
+	files := 0
+	return slices.DeleteFunc(out, func(x Target) bool {
+		name, _, _ := strings.Cut(x.Target, "?")
+		if ext := path.Ext(name); len(ext) > 1 && len(ext) <= longestEnding {
+			files++
+			return files > keptTargets
+		}
+		keep--
+		return keep < 0
+	})
 }
+
+// longestEnding of a file's name, with its dot: ".webmanifest".
+const longestEnding = 12
 
 // idleRate is the part of a busy second's requests below which nothing is being
 // measured: a benchmark that sets data back, waits or adds up its score.

@@ -34,6 +34,27 @@ func TestTargetsOfALog(t *testing.T) {
 	}
 }
 
+// Addresses that are made for each request take all the time, and files none: both are
+// kept.
+func TestFilesAreKeptBesideManyTargets(t *testing.T) {
+	tg := newTargets()
+	keep := tg.keep()
+	ask := func(target string, n int, took time.Duration) {
+		for range n {
+			keep(&accesslog.Entry{Method: []byte("GET"), Target: []byte(target), Status: 200, Request: took})
+		}
+	}
+	for i := range 3 * keptTargets {
+		ask(fmt.Sprintf("/api/items/%d", i), 1, time.Second)
+	}
+	ask("/app.js?v=1", 70, 0)
+	ask("/style.css", 60, 0)
+	got := tg.most()
+	if len(got) != keptTargets+2 || got[keptTargets].Target != "/app.js?v=1" || got[keptTargets+1].Target != "/style.css" {
+		t.Errorf("%d kept, the last %+v", len(got), got[len(got)-1])
+	}
+}
+
 // A benchmark's own set-up asks once, waits, asks for a while, and adds up: only the
 // while is time of the service.
 func TestActivePartOfAWindow(t *testing.T) {

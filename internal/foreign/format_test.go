@@ -91,6 +91,8 @@ func TestFormats(t *testing.T) {
 		{file: "isucon9-fail.txt", engine: "isucon", requests: 1, mismatches: 1, sample: "did not pass: POST /initialize"},
 		{file: "isucon11.txt", engine: "isucon", score: 1234, requests: 1299, succeeded: 1234, mismatches: 65, timeouts: 12, sample: "validation: mismatch: GET /api/isu"},
 		{file: "isucon11-fail.txt", exit: 1, engine: "isucon", requests: 1, mismatches: 1, sample: "Critical error"},
+		{file: "isucon11-final.txt", engine: "isucon", score: 1234, requests: 1299, succeeded: 1234, mismatches: 65, timeouts: 12},
+		{file: "isucon11-final-fail.txt", engine: "isucon", requests: 65, mismatches: 65, timeouts: 12, sample: "did not pass: failed"},
 		{file: "isucon12.txt", engine: "isucon", score: 990, requests: 991, succeeded: 990, mismatches: 1, sample: "validation-error"},
 		{file: "isucon12-fail.txt", exit: 1, engine: "isucon", requests: 3, mismatches: 3, sample: "PASSED: false"},
 		{file: "isucon13.txt", engine: "isucon", score: 3481, requests: 3481, succeeded: 3481},

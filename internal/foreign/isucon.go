@@ -23,6 +23,8 @@ type isuconJSON struct {
 //	score: 1710, suceess: 1434, fail: 0       catatsuy/private-isu at 016a8e6, benchmarker/cli.go (so spelled)
 //	score: 1234(1300 - 66) : pass             isucon11-qualify, bench/main.go
 //	deduction: 3 / timeout: 12                the same
+//	score: 1234 (= 1300 - 66) : passed        isucon11-final, benchmarker/main.go
+//	deductionCount: 3, timeoutCount: 12       the same
 //	PASSED: true / SCORE: 990 (+1000 -10(1%)) isucon12-qualify, bench/cmd/bench/main.go
 //	Error 3 (Critical:1), ERROR[0] …          the same
 //	スコア: 1234                               isucon13, bench/cmd/bench/bench.go
@@ -30,11 +32,11 @@ type isuconJSON struct {
 // isucon11 also prints "SCORE: <tag>: <count>", which is no score.
 var (
 	isuconScore = regexp.MustCompile(`(?im)(?:\bscore|スコア)\s*[:=：]\s*([-+]?\d[\d,]*(?:\.\d+)?)\s*(?:$|["(,}])`)
-	isuconRaw   = regexp.MustCompile(`(?m)\bscore: -?\d+\(-?\d+ - -?\d+\) : (.+?)\s*$`)
+	isuconRaw   = regexp.MustCompile(`(?m)\bscore: -?\d+ ?\((?:= )?-?\d+ - -?\d+\) : (.+?)\s*$`)
 	isuconPass  = regexp.MustCompile(`(?i)\bpass(?:ed)?"?\s*[:=]\s*(true|false)\b`)
 	isuconRes   = regexp.MustCompile(`(?m)\bRESULT: (\w+)`)
 	isuconCount = regexp.MustCompile(`(?m)\bscore: -?\d+, suc+e+s+: (\d+), fail: (\d+)`)
-	isuconMinus = regexp.MustCompile(`(?m)\bdeduction: (\d+) / timeout: (\d+)`)
+	isuconMinus = regexp.MustCompile(`(?m)\bdeduction(?:Count)?: (\d+)(?: /|,) timeout(?:Count)?: (\d+)`)
 	isuconError = regexp.MustCompile(`(?m)\bError (\d+) \(Critical:\d+\)`)
 	isuconLine  = regexp.MustCompile(`(?m)\b(?:ERR|ERROR\[\d+\]):? (.+)$`)
 )
@@ -73,7 +75,7 @@ func readISUCON(o *output) (*report, error) {
 		r.complain(kind, m[1])
 	}
 	why := ""
-	if m := last(isuconRaw, o.text); m != nil && m[1] != "pass" {
+	if m := last(isuconRaw, o.text); m != nil && m[1] != "pass" && m[1] != "passed" {
 		why = m[1]
 	}
 	if m := last(isuconPass, o.text); m != nil && strings.EqualFold(m[1], "false") {

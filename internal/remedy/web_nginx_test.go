@@ -262,6 +262,17 @@ func TestBuffersAndLimits(t *testing.T) {
 	in.Evidence.Load.Workload = 50000
 	remedytest.WantNone(t, in, "nginx.buffers", "do not fit")
 
+	body := evidence.LogLine{Service: "web", Level: "warn", Text: "a client request body is buffered to a temporary file /t/1", Count: 9}
+	in = nginxSite(remedytest.PassAll)
+	in.Evidence.Logs = []evidence.LogLine{body}
+	remedytest.Has(t, nginxConf(t, in, "nginx.body-buffers"), "client_body_buffer_size 512k;")
+	remedytest.WantNone(t, in, "nginx.buffers", "")
+	in.Evidence.Load.Workload = 50000
+	remedytest.WantNone(t, in, "nginx.body-buffers", "do not fit")
+	in = nginxSite("client_body_buffer_size 1m;\n" + remedytest.PassAll)
+	in.Evidence.Logs = []evidence.LogLine{body}
+	remedytest.WantNone(t, in, "nginx.body-buffers", "")
+
 	in = nginxSite(remedytest.PassAll)
 	in.Evidence.Services["web"] = evidence.ServiceUse{CPU: 2, OpenFiles: 1000, FileLimit: 1024}
 	remedytest.Has(t, nginxConf(t, in, "nginx.file-limit"), "worker_rlimit_nofile 8192;")

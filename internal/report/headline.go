@@ -11,10 +11,13 @@ import (
 // headline is the result in one sentence.
 func headline(m *Model) string {
 	s, kept := m.Score, len(m.Kept())
-	steps := kept // without second looks and what is being tried
+	steps, unsure := kept, 0 // without second looks and what is being tried
 	for _, x := range m.Rejected() {
 		if x.Verdict.Outcome != "" {
 			steps++
+		}
+		if x.Verdict.Outcome == experiment.Inconclusive {
+			unsure++
 		}
 	}
 	running := m.Session.State == "running"
@@ -30,6 +33,10 @@ func headline(m *Model) string {
 		return fmt.Sprintf("%s as found; nothing was judged yet.", points(s.AsFound))
 	case kept == 0 && steps == 0:
 		return fmt.Sprintf("%s as found; nothing was tried.", points(s.AsFound))
+	case kept == 0 && unsure == steps && steps == 1:
+		return fmt.Sprintf("%s as found; the one change that was tried could not be judged, and was put back.", points(s.AsFound))
+	case kept == 0 && unsure > 0:
+		return fmt.Sprintf("%s as found; none of the %s was seen to be better, %s, and each was put back.", points(s.AsFound), tried, plural(unsure, "could not be judged", "could not be judged"))
 	case kept == 0 && steps == 1:
 		return fmt.Sprintf("%s as found; the one change that was tried was not better, and was put back.", points(s.AsFound))
 	case kept == 0:

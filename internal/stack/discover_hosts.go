@@ -53,6 +53,7 @@ func DiscoverHosts(ctx context.Context, places []Place) (*Stack, []string, error
 		d.links(ctx)
 	}
 	leaveOutStrangers(all)
+	renumber(all)
 	for _, d := range all {
 		for _, in := range d.found {
 			s.Services = append(s.Services, in.svc)
@@ -132,6 +133,50 @@ func leaveOutStrangers(all []*discovery) {
 				return slices.ContainsFunc(out, func(name string) bool { return strings.HasPrefix(n, name+" ") || strings.HasPrefix(n, name+":") })
 			})
 			d.note("%s of this machine talk to none of the named hosts, so they were left out; `kasoku init` without --host finds them.", strings.Join(out, ", "))
+		}
+	}
+}
+
+var numbered = regexp.MustCompile(`^(.*?)(\d+)$`)
+
+// renumber gives services the names that were free for them without those that were
+// left out: db instead of db2.
+func renumber(all []*discovery) {
+	for _, d := range all {
+		for _, in := range d.found {
+			m := numbered.FindStringSubmatch(in.svc.Name)
+			if m == nil || m[1] == "" {
+				continue
+			}
+			was, free := in.svc.Name, d.freeName(m[1])
+			if len(free) > len(was) || len(free) == len(was) && free >= was {
+				continue
+			}
+			rename(all, was, free)
+		}
+	}
+}
+
+// rename a service wherever it is named, also in what people are told.
+func rename(all []*discovery, was, now string) {
+	word := regexp.MustCompile(`(^|[ (])` + regexp.QuoteMeta(was) + `([ ,:;.)]|$)`) // no part of a path
+	for _, d := range all {
+		for _, in := range d.found {
+			for _, name := range []*string{&in.svc.Name, &in.svc.RunsIn, &in.svc.FrontFor, &in.svc.SpareFor} {
+				if *name == was {
+					*name = now
+				}
+			}
+			for i := range in.svc.TalksTo {
+				if in.svc.TalksTo[i] == was {
+					in.svc.TalksTo[i] = now
+				}
+			}
+		}
+		for i := range d.notes {
+			if !strings.Contains(d.notes[i], "were left out") {
+				d.notes[i] = word.ReplaceAllString(d.notes[i], "${1}"+now+"${2}")
+			}
 		}
 	}
 }

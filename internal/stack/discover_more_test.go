@@ -136,6 +136,24 @@ func TestStrangersAreLeftOut(t *testing.T) {
 	if text := strings.Join(here.notes, "\n"); strings.Contains(text, "db2 needs") || !strings.Contains(text, "cache2, db2 of this machine") || !strings.Contains(text, "web is there") {
 		t.Errorf("notes: %q", text)
 	}
+	// What is free without them is theirs.
+	here = &discovery{place: Place{Name: LocalHost}, found: []*instance{in("db", ""), in("web", "")}}
+	there = &discovery{place: Place{Name: "h1"}, found: []*instance{in("web2", "", "app2"), in("app2", "php3", "db2", "db3"), in("php3", ""), in("db2", ""), in("db3", "")}}
+	all = []*discovery{here, there}
+	here.all, there.all = all, all
+	there.note("app2 talks to db3: a guess from /etc/db3.conf.")
+	leaveOutStrangers(all)
+	renumber(all)
+	var names []string
+	for _, x := range there.found {
+		names = append(names, strings.Join(append([]string{x.svc.Name, x.svc.RunsIn}, x.svc.TalksTo...), ","))
+	}
+	if got, want := strings.Join(names, " "), "web,,app app,php,db,db2 php, db, db2,"; got != want {
+		t.Errorf("named %s, want %s", got, want)
+	}
+	if there.notes[0] != "app talks to db2: a guess from /etc/db3.conf." || !strings.HasPrefix(here.notes[len(here.notes)-1], "db, web of this machine") {
+		t.Errorf("notes %q, %q", here.notes, there.notes)
+	}
 	alone := &discovery{place: Place{Name: LocalHost}, found: []*instance{in("db", "")}}
 	leaveOutStrangers([]*discovery{alone})
 	if len(alone.found) != 1 {

@@ -71,10 +71,16 @@ func (d *discovery) settings(ctx context.Context, app *instance) {
 			}
 		}
 	}
+}
+
+// unsettled says of an application that nothing was found of whom it talks to: neither
+// in files nor in its environment.
+func (d *discovery) unsettled(app *instance) {
+	stores := d.stores()
 	for _, o := range d.others() {
 		stores = append(stores, o.stores()...)
 	}
-	if len(app.svc.Settings) == 0 && len(stores) > 0 {
+	if app.svc.Root != "" && len(app.svc.Settings)+len(app.svc.TalksTo) == 0 && len(stores) > 0 {
 		d.note("No file below %s names a database or cache that was found; fill in settings and talks_to of %s.", app.svc.Root, app.svc.Name)
 	}
 }

@@ -123,6 +123,22 @@ func planBuffers(in planning.Input, f diagnose.Finding) ([]planning.Plan, error)
 		Title: fmt.Sprintf("Hold answers of up to %d KiB in %s's memory", count*one>>10, f.Service), Changes: changes}}, nil
 }
 
+// planBodies holds request bodies in memory; each of the users may send one at a time.
+func planBodies(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
+	const each = 512 << 10
+	if room := planning.SpareMemory(in, in.Stack.Service(f.Service)); room > 0 && int64(in.Evidence.Load.Workload)*each > room {
+		return nil, fmt.Errorf("%d KiB for each of %d users do not fit into the %d MiB that are left", each>>10, in.Evidence.Load.Workload, room>>20)
+	}
+	changes, err := Edit(in, f.Service, change.Reload, f.Text, func(_ *nginx.Config, server *nginx.Directive) error {
+		return setWhere(server, server.Parent, "client_body_buffer_size", diagnose.BodyBuffer)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return []planning.Plan{{ID: "nginx.body-buffers:" + f.Service + ":" + diagnose.BodyBuffer,
+		Title: fmt.Sprintf("Hold what clients send, up to %d KiB, in %s's memory", each>>10, f.Service), Changes: changes}}, nil
+}
+
 // planStaticLog writes no line for a file that was sent.
 func planStaticLog(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 	changes, err := Edit(in, f.Service, change.Reload, f.Text, func(_ *nginx.Config, server *nginx.Directive) error {

@@ -58,6 +58,13 @@ var nginxMore = []planning.Remedy{
 		Command: "fastcgi_buffer_size 16k; fastcgi_buffers 32 16k; fastcgi_busy_buffers_size 32k;", Undo: undoConfig,
 	},
 	{
+		ID: "nginx.body-buffers", Title: "Forms held in memory", Measures: []string{"C19"}, Rules: []string{"web.body-buffers"},
+		Reason: "A request body that does not fit into client_body_buffer_size is written to a file, which is read again to be sent to the application.",
+		Source: "nginx documentation, \"client_body_buffer_size\"",
+		Reach:  0.2, Small: true, Plan: planBodies, Test: "TestNginxBuffers",
+		Command: "client_body_buffer_size 512k;", Undo: undoConfig,
+	},
+	{
 		ID: "nginx.accept", Title: "Connections taken as they come", Measures: []string{"C19", "L08"}, Rules: []string{"web.accept"},
 		Reason: "With accept_mutex on, workers take turns and a connection may wait for accept_mutex_delay (0.5 s) though a worker is idle; with multi_accept a worker empties a long queue at once; select and poll look at every connection for each event.",
 		Source: "nginx documentation, \"accept_mutex\", \"multi_accept\", \"use\"; CHANGES of 1.11.3",
