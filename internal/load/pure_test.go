@@ -305,3 +305,22 @@ func TestWorkloadChoice(t *testing.T) {
 		}
 	}
 }
+
+// Lateness is held against what a request typically takes: of pages with many small
+// files that is not the file's time, and one answer that hung counts for little.
+func TestTypicalLatency(t *testing.T) {
+	const ms = time.Millisecond
+	for _, c := range []struct {
+		about string
+		l     Percentiles
+		want  time.Duration
+	}{
+		{"all alike", Percentiles{Mean: 10 * ms, P50: 10 * ms, P95: 12 * ms}, 10 * ms},
+		{"files of 0.2 ms and pages of 600 ms", Percentiles{Mean: 80 * ms, P50: ms / 5, P95: 600 * ms}, 80 * ms},
+		{"one that hung", Percentiles{Mean: 500 * ms, P50: 2 * ms, P95: 4 * ms}, 4 * ms},
+	} {
+		if got := typical(c.l); got != c.want {
+			t.Errorf("%s: %s, want %s", c.about, got, c.want)
+		}
+	}
+}

@@ -19,7 +19,7 @@ import (
 // the target the rest is too little for any target.
 //
 // Its own queue is a large part of what it measures: half of its wake-ups wait
-// for a processor longer than lateLimit of the median latency. Where the target
+// for a processor longer than lateLimit of the latency (typical). Where the target
 // is on the same machine, its processes may be what the generator waits for,
 // and that is the service's own cost; so there it counts only if the generator
 // used more than half of the CPU time spent on the machine (biggerShare).
@@ -189,11 +189,17 @@ func (r *run) saturated(res *Result, used generator) string {
 		return fmt.Sprintf("one of a hundred sessions began %s or more after its planned time although a user was free; lower the rate, or drive the load from another machine",
 			o.Lateness.P99.Round(100*time.Microsecond))
 	}
-	return used.saturated(r.opts.Window, res.Latency.P50, r.target.onMachine)
+	return used.saturated(r.opts.Window, typical(res.Latency), r.target.onMachine)
 }
 
+// typical is the latency that lateness is held against: the mean, as that is what users
+// spend on a request, but no more than the slowest twentieth makes of it; the median
+// where that is more. Where most requests are small files and the pages take the time,
+// the median is of a file.
+func typical(l Percentiles) time.Duration { return max(l.P50, min(l.Mean, l.P95)) }
+
 // saturated says why the generator was the limit; "" if it was not.
-func (g generator) saturated(window, median time.Duration, onMachine bool) string {
+func (g generator) saturated(window, latency time.Duration, onMachine bool) string {
 	cores := float64(maxProcs())
 	if share := g.own.Seconds() / (window.Seconds() * cores); share >= ownLimit {
 		return fmt.Sprintf("the generator used %.0f %% of the %.0f processors it may use; lower the workload, or drive the load from another machine", 100*share, cores)
@@ -201,7 +207,7 @@ func (g generator) saturated(window, median time.Duration, onMachine bool) strin
 	if share := g.busiest.Seconds() / window.Seconds(); share >= ownLimit && maxProcs() > 1 {
 		return fmt.Sprintf("the load engine's event loop used %.0f %% of its processor; use more loops, lower the workload, or drive the load from another machine", 100*share)
 	}
-	if median <= 0 || float64(g.late) < lateLimit*float64(median) {
+	if latency <= 0 || float64(g.late) < lateLimit*float64(latency) {
 		return ""
 	}
 	share := 0.0
@@ -211,7 +217,7 @@ func (g generator) saturated(window, median time.Duration, onMachine bool) strin
 			return ""
 		}
 	}
-	text := fmt.Sprintf("answers waited typically %s for the generator, of a median latency of %s", g.late.Round(time.Microsecond), median.Round(time.Microsecond))
+	text := fmt.Sprintf("answers waited typically %s for the generator, of a latency of %s", g.late.Round(time.Microsecond), latency.Round(time.Microsecond))
 	if onMachine && g.all > 0 {
 		text += fmt.Sprintf(", and it used %.0f %% of the CPU time spent", 100*share)
 	}

@@ -206,6 +206,27 @@ func TestWarmupWaitsForASlowStart(t *testing.T) {
 	}
 }
 
+// An application that is started by its first request is measured when it runs, though
+// that takes longer than the warm-up; users that pause after their first answer are
+// waited for by nobody.
+func TestWarmupWaitsForFirstAnswers(t *testing.T) {
+	await.SkipShort(t)
+	t.Parallel()
+	const start = 1200 * time.Millisecond
+	srv := slowStart(func(since time.Duration) time.Duration { return max(2*time.Millisecond, start-since) })
+	defer srv.Close()
+	sc := mustParse(t, "version: 1\nname: cold\nsessions: [{steps: [{request: GET /}]}]\n")
+	o := Options{Scenario: sc, URL: srv.URL, Workload: 4, Warmup: 400 * time.Millisecond, Window: 300 * time.Millisecond}
+	res, err := Run(t.Context(), o)
+	if err != nil || res.WarmupTook < start || res.WarmupTook > coldStart || res.Succeeded < 40 {
+		t.Errorf("the warm-up took %s, %d answers, %v", res.WarmupTook, res.Succeeded, err)
+	}
+	o.Scenario = mustParse(t, "version: 1\nname: pause\nsessions: [{steps: [{request: GET /, think: 5s}]}]\n")
+	if res, err = Run(t.Context(), o); err != nil || res.WarmupTook > start {
+		t.Errorf("users that pause: the warm-up took %s, %v", res.WarmupTook, err)
+	}
+}
+
 // One that never settles is measured when the time is over, and the result says so.
 func TestWarmupEnds(t *testing.T) {
 	await.SkipShort(t)

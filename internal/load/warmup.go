@@ -12,6 +12,11 @@ import (
 // judged.
 const AutoWarmup = 3 * time.Second
 
+// coldStart is the most that a warm-up takes where virtual users still wait for their
+// first answer when its own time is over: the application is being started (Passenger
+// starts one on its first request, for seconds), and the window would begin with that.
+const coldStart = 20 * time.Second
+
 // warmth is what came of a warm-up.
 type warmth struct {
 	took   time.Duration
@@ -27,7 +32,8 @@ func (r *run) judged() bool {
 	return !o.FixedWarmup && o.Warmup > leastWarmup && (o.Arrivals == nil || len(o.Arrivals.Recorded) == 0)
 }
 
-// warmUp puts the load on until the service is steady, at most for o.Warmup.
+// warmUp puts the load on until the service is steady, at most for o.Warmup, or until
+// each user has had an answer (coldStart).
 // ok is false if ctx ended.
 func (r *run) warmUp(first generator) (w warmth, ok bool) {
 	o, m := &r.opts, r.meter
@@ -56,6 +62,10 @@ func (r *run) warmUp(first generator) (w warmth, ok bool) {
 		case <-tick.C:
 		}
 		now, all := m.now(), m.warmth()
+		if over && all.succeeded+all.failed < int64(s.users) && now-since < max(coldStart, o.Warmup) {
+			over = false
+			end.Reset(tickEvery)
+		}
 		fresh := all.less(&seen)
 		s.note(fresh.succeeded, now-at, fresh.median())
 		seen, at = all, now

@@ -145,7 +145,7 @@ func (t *Tuner) sofar(v experiment.Verdict) {
 		return
 	}
 	t.Bench.feed.sofar(v)
-	text := fmt.Sprintf("pair %d: %s (%s against %s)", v.Pairs, ui.Percent(v.Effect), score(v.CandidateScore), score(v.BaselineScore))
+	text := fmt.Sprintf("after pair %d: %s (%s against %s)", v.Pairs, ui.Percent(v.Effect), score(v.CandidateScore), score(v.BaselineScore))
 	if t.drawn() {
 		t.Bench.feed.say("info", text, "")
 		return
