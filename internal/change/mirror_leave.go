@@ -3,6 +3,7 @@ package change
 import (
 	"context"
 	"fmt"
+	"strings"
 )
 
 // leaveScript removes the project's folder $1 from Kasoku's folder $2, and that as
@@ -18,7 +19,7 @@ cd / && rmdir "$2" 2>/dev/null || :`
 // after all was put back: as found is without it. Hosts that something is still in
 // force on, or that could not be reached, keep it.
 func (x *Executor) leave(ctx context.Context) error {
-	if !x.left {
+	if !x.left || x.journal.project == "" {
 		return nil
 	}
 	needed := map[string]bool{}
@@ -30,7 +31,7 @@ func (x *Executor) leave(ctx context.Context) error {
 		}
 	}
 	return x.eachTarget(ctx, func(ctx context.Context, g *target) error {
-		if g.err != nil || g.unlock == nil || needed[g.name] {
+		if g.err != nil || g.unlock == nil || needed[g.name] || strings.HasPrefix(x.journal.dir, g.dir+"/") {
 			return nil
 		}
 		if _, err := g.run(ctx, nil, "sh", "-c", leaveScript, "kasoku", g.dir, g.base); err != nil {
