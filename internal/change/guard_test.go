@@ -187,7 +187,9 @@ func TestGuardPutsBack(t *testing.T) {
 		if drift, err := x.Verify(t.Context()); err != nil || len(drift) > 0 {
 			t.Fatalf("killed before %s: drift %v, %v", name, drift, err)
 		}
-		must(t, x.UndoAll(t.Context()))
+		for _, tx := range x.Kept() {
+			must(t, x.Undo(t.Context(), tx.ID, true))
+		}
 		must(t, x.Close())
 		g.samePast(t)
 		wantEqual(t, "in the end", l.seen(t), before)
@@ -371,7 +373,7 @@ func TestLiveControllerIsLeftInPeace(t *testing.T) {
 	time.Sleep(2 * liveDeadline)
 	wantEqual(t, "guard", g.state(t).Phase, phaseWatching)
 	must(t, x.Keep(t.Context(), tx.ID))
-	must(t, x.UndoAll(t.Context()))
+	must(t, x.Undo(t.Context(), tx.ID, false))
 	must(t, x.Close())
 	wantEqual(t, "host", l.seen(t), before)
 	g.settled(t, phaseDisarmed)

@@ -9,7 +9,7 @@ import (
 // leaveScript removes the project's folder $1 from Kasoku's folder $2, and that as
 // well if no other project has one in it. The lease is the last file: whoever finds
 // another one than he opened takes that (host.Lock).
-const leaveScript = `rm -rf -- "$1" || exit 1
+const leaveScript = `rm -rf -- "$1" 2>/dev/null || { sleep 1; rm -rf -- "$1"; } || exit 1 # a guard that ends writes its state
 cd "$2" 2>/dev/null || exit 0
 for d in */; do [ ! -d "$d" ] || exit 0; done
 rm -f owner.json lease

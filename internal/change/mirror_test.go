@@ -231,14 +231,15 @@ func TestCopyOverABadLine(t *testing.T) {
 			conf := f.file("web.conf", "a\n")
 			before := f.tree()
 			f.host.Arm(c.fault)
-			_, err := f.apply(edit1(conf, "a\n", "b\n", "web", Reload))
+			tx, err := f.apply(edit1(conf, "a\n", "b\n", "web", Reload))
 			if (err != nil) != c.fails {
 				t.Fatalf("apply: %v", err)
 			}
 			if c.fails {
 				wantEqual(t, "files", f.tree(), before)
+			} else {
+				must(t, f.x.Revert(t.Context(), tx.ID))
 			}
-			must(t, f.x.UndoAll(t.Context()))
 			must(t, f.x.Close())
 			wantEqual(t, "files", f.tree(), before)
 			wantEqual(t, "copy", content(t, filepath.Join(f.copyDir(), journalFile)), content(t, f.journalPath()))
