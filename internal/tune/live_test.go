@@ -235,7 +235,7 @@ func TestSessionIsWatched(t *testing.T) {
 	}
 	var pairs, tried []string
 	for _, text := range said {
-		if strings.HasPrefix(text, "pair ") {
+		if strings.HasPrefix(text, "after pair ") {
 			pairs = append(pairs, text)
 		}
 	}
@@ -262,7 +262,7 @@ func TestSessionIsWatched(t *testing.T) {
 		t.Errorf("pairs told: %q", pairs)
 	}
 	for _, line := range lines.lines {
-		if strings.HasPrefix(line, "pair ") || strings.HasPrefix(line, "why: ") {
+		if strings.HasPrefix(line, "after pair ") || strings.HasPrefix(line, "why: ") {
 			t.Errorf("it is drawn, and printed, too: %q", line)
 		}
 	}
