@@ -250,13 +250,20 @@ func both(one, other func(tune.Live)) func(tune.Live) {
 
 // Close gives the lease back and ends the connections.
 func (p *Project) Close() {
-	if p.Exec != nil {
-		p.Exec.Close()
-	}
+	_ = p.closeJournal()
 	if p.closeHosts != nil {
 		_ = p.closeHosts() // nothing is left to be done on them
 	}
 	p.Store.Close()
+}
+
+// closeJournal gives the leases back, and says what went wrong at it.
+func (p *Project) closeJournal() error {
+	x := p.Exec
+	if p.Exec = nil; x == nil {
+		return nil
+	}
+	return x.Close()
 }
 
 // rule is the stack file's decision rule with its defaults.

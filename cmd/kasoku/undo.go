@@ -43,14 +43,17 @@ func (c *UndoCmd) Run(ctx context.Context, a *App) error {
 		return err
 	}
 	defer p.Close()
-	before := p.Exec.Kept()
+	x := p.Exec
+	before := x.Kept()
 	if c.All {
-		err = p.Exec.UndoAll(ctx)
+		if err = p.Exec.UndoAll(ctx); err == nil {
+			err = p.closeJournal() // which removes what Kasoku keeps on hosts
+		}
 	} else {
 		err = c.undo(ctx, p.Exec, spans)
 	}
 	back := map[int64]bool{}
-	for _, tx := range p.Exec.History() {
+	for _, tx := range x.History() {
 		back[tx.ID] = tx.State == change.StateUndone
 	}
 	undone := slices.DeleteFunc(before, func(tx change.Tx) bool { return !back[tx.ID] })

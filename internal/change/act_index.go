@@ -72,12 +72,9 @@ func (a *indexAct) canStandAgain(ctx context.Context, s *session) error {
 	if strings.HasPrefix(a.c.IndexDef, "UNIQUE ") {
 		return fmt.Errorf("%s: other unique %s; they must not be gone for a moment", a.subject(), why)
 	}
-	var n int
-	err := s.conn.QueryRowContext(ctx, `SELECT COUNT(*) FROM information_schema.KEY_COLUMN_USAGE WHERE REFERENCED_TABLE_NAME IS NOT NULL
-		AND (TABLE_SCHEMA = ? AND TABLE_NAME = ? OR REFERENCED_TABLE_SCHEMA = ? AND REFERENCED_TABLE_NAME = ?)`,
-		a.c.Index.Schema, a.c.Index.Table, a.c.Index.Schema, a.c.Index.Table).Scan(&n)
+	n, err := a.foreignKeys(ctx, s)
 	if err != nil {
-		return fmt.Errorf("%s: %w", a.subject(), unreachable(err))
+		return err
 	}
 	if n > 0 {
 		return fmt.Errorf("%s: %s, which the table's foreign keys do not allow", a.subject(), why)
@@ -151,16 +148,14 @@ func sameColumns(planned, have []string) bool {
 // same index can be made again, and the lines of keys of its sort (unique, of words,
 // of places, or none of these) that stand after it.
 func (a *indexAct) definition(ctx context.Context, s *session) (def string, after []string, err error) {
-	var table, text string
-	if err := s.conn.QueryRowContext(ctx, "SHOW CREATE TABLE "+tableName(a.c.Index)).Scan(&table, &text); err != nil {
-		return "", nil, fmt.Errorf("read the definition of %s: %w", a.subject(), unreachable(err))
+	lines, err := a.keys(ctx, s)
+	if err != nil {
+		return "", nil, err
 	}
 	sort := ""
-	for line := range strings.Lines(text) {
-		line = strings.TrimSuffix(strings.TrimSpace(line), ",")
-		kind, rest, ok := strings.Cut(line, "KEY ")
+	for _, line := range lines {
+		kind, rest, _ := strings.Cut(line, "KEY ")
 		switch {
-		case !ok || kind != "" && kind != "UNIQUE " && kind != "FULLTEXT " && kind != "SPATIAL ":
 		case def != "" && kind == sort:
 			after = append(after, line)
 		case strings.HasPrefix(strings.ToLower(rest), strings.ToLower(quoteName(a.c.Index.Name))+" ("):
@@ -239,20 +234,16 @@ func (a *indexAct) restore(ctx context.Context) error {
 func (a *indexAct) standAgain(ctx context.Context, s *session) error {
 	var drops, adds []string
 	for _, def := range a.c.IndexAfter {
-		_, rest, _ := strings.Cut(def, "KEY ")
-		name, _, _ := strings.Cut(rest, " (")
 		other := indexAct{a.work}
 		c := *a.c
-		x := *a.c.Index
-		x.Name = strings.ReplaceAll(strings.Trim(name, "`"), "``", "`")
-		c.Index = &x
+		c.Index = keyOf(a.c.Index, def)
 		other.c = &c
 		have, err := other.columns(ctx, s)
 		if err != nil {
 			return err
 		}
 		if have != nil {
-			drops = append(drops, "DROP INDEX "+name)
+			drops = append(drops, "DROP INDEX "+quoteName(c.Index.Name))
 		}
 		adds = append(adds, "ADD "+def)
 	}

@@ -12,11 +12,9 @@ import (
 // has none, and drops that silently as soon as another key begins with its columns
 // (MySQL manual, "FOREIGN KEY Constraints"). nil if it cannot.
 func (a *indexAct) mayReplace(ctx context.Context, s *session) ([]string, error) {
-	var n int
-	err := s.conn.QueryRowContext(ctx, "SELECT COUNT(*) FROM information_schema.KEY_COLUMN_USAGE WHERE REFERENCED_TABLE_NAME IS NOT NULL AND TABLE_SCHEMA = ? AND TABLE_NAME = ?",
-		a.c.Index.Schema, a.c.Index.Table).Scan(&n)
+	n, err := a.foreignKeys(ctx, s)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", a.subject(), unreachable(err))
+		return nil, err
 	}
 	if n == 0 {
 		return nil, nil
@@ -28,20 +26,42 @@ func (a *indexAct) mayReplace(ctx context.Context, s *session) ([]string, error)
 	return keys, nil
 }
 
-// plainKeys are the lines of the table's keys in SHOW CREATE TABLE that are neither
-// unique nor of words or places.
-func (a *indexAct) plainKeys(ctx context.Context, s *session) ([]string, error) {
+// foreignKeys counts the columns of foreign keys that the table has, and of those that
+// refer to it.
+func (a *indexAct) foreignKeys(ctx context.Context, s *session) (n int, err error) {
+	x := a.c.Index
+	err = s.conn.QueryRowContext(ctx, `SELECT COUNT(*) FROM information_schema.KEY_COLUMN_USAGE WHERE REFERENCED_TABLE_NAME IS NOT NULL
+		AND (TABLE_SCHEMA = ? AND TABLE_NAME = ? OR REFERENCED_TABLE_SCHEMA = ? AND REFERENCED_TABLE_NAME = ?)`,
+		x.Schema, x.Table, x.Schema, x.Table).Scan(&n)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", a.subject(), unreachable(err))
+	}
+	return n, nil
+}
+
+// keys are the lines of the table's secondary keys in SHOW CREATE TABLE, in their
+// order: "KEY `a` (`x`)", "UNIQUE KEY …", "FULLTEXT KEY …", "SPATIAL KEY …".
+func (a *indexAct) keys(ctx context.Context, s *session) ([]string, error) {
 	var table, text string
 	if err := s.conn.QueryRowContext(ctx, "SHOW CREATE TABLE "+tableName(a.c.Index)).Scan(&table, &text); err != nil {
-		return nil, fmt.Errorf("read the keys of %s: %w", tableName(a.c.Index), unreachable(err))
+		return nil, fmt.Errorf("read the definition of %s: %w", a.subject(), unreachable(err))
 	}
 	var out []string
 	for line := range strings.Lines(text) {
-		if line = strings.TrimSuffix(strings.TrimSpace(line), ","); strings.HasPrefix(line, "KEY ") {
+		line = strings.TrimSuffix(strings.TrimSpace(line), ",")
+		kind, _, ok := strings.Cut(line, "KEY ")
+		if ok && slices.Contains([]string{"", "UNIQUE ", "FULLTEXT ", "SPATIAL "}, kind) {
 			out = append(out, line)
 		}
 	}
 	return out, nil
+}
+
+// plainKeys are those of keys that are neither unique nor of words or places: what the
+// server makes for a foreign key is one.
+func (a *indexAct) plainKeys(ctx context.Context, s *session) ([]string, error) {
+	all, err := a.keys(ctx, s)
+	return slices.DeleteFunc(all, func(def string) bool { return !strings.HasPrefix(def, "KEY ") }), err
 }
 
 // keyOf is the index of the same table that a line of SHOW CREATE TABLE defines.

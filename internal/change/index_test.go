@@ -87,21 +87,29 @@ func TestIndexLetsOthersThrough(t *testing.T) {
 	}
 }
 
-// TestIndexRightsAreEnough: with the privileges that `kasoku check` asks for an
-// index is made and taken back. ALTER TABLE … DROP INDEX needs ALTER, so what
-// such an account had made it could not take back.
-func TestIndexRightsAreEnough(t *testing.T) {
-	l := newLab(t)
-	l.asFound(t)
-	l.exec(t, "CREATE OR REPLACE TABLE shop.f (id INT PRIMARY KEY, w TEXT, UNIQUE KEY Uno (w(9)) COMMENT 'u', FULLTEXT KEY words (w)) ENGINE=InnoDB",
-		"CREATE OR REPLACE USER few@localhost IDENTIFIED BY 'few'", "GRANT SELECT, INDEX ON shop.* TO few@localhost")
+// withFewRights opens an executor whose account has the privileges that `kasoku check`
+// asks for an index, and no more.
+func (l lab) withFewRights(t *testing.T) *Executor {
+	t.Helper()
+	l.exec(t, "CREATE OR REPLACE USER few@localhost IDENTIFIED BY 'few'", "GRANT SELECT, INDEX ON shop.* TO few@localhost")
 	o := l.options(l.project(t))
 	o.DB = func(context.Context, string) (*sql.DB, error) {
 		return sql.Open("mysql", "few:few@unix("+l.path("db.sock")+")/")
 	}
 	x, err := Open(t.Context(), o)
 	must(t, err)
-	defer x.Close()
+	t.Cleanup(func() { _ = x.Close() })
+	return x
+}
+
+// TestIndexRightsAreEnough: with the privileges that `kasoku check` asks for an
+// index is made and taken back. ALTER TABLE … DROP INDEX needs ALTER, so what
+// such an account had made it could not take back.
+func TestIndexRightsAreEnough(t *testing.T) {
+	l := newLab(t)
+	l.asFound(t)
+	l.exec(t, "CREATE OR REPLACE TABLE shop.f (id INT PRIMARY KEY, w TEXT, UNIQUE KEY Uno (w(9)) COMMENT 'u', FULLTEXT KEY words (w)) ENGINE=InnoDB")
+	x := l.withFewRights(t)
 	drop := func(name, column string) Change {
 		return Change{Kind: KindIndex, Service: "db", Drop: true, Index: &Index{Schema: "shop", Table: "f", Name: name, Columns: []string{column}}}
 	}
@@ -212,14 +220,7 @@ func TestIndexThatReplacesAKey(t *testing.T) {
 	}
 	clear := func() { l.exec(t, "DROP TABLE IF EXISTS shop.refs, shop.one, shop.two") }
 	defer clear()
-	l.exec(t, "CREATE OR REPLACE USER few@localhost IDENTIFIED BY 'few'", "GRANT SELECT, INDEX ON shop.* TO few@localhost")
-	o := l.options(l.project(t))
-	o.DB = func(context.Context, string) (*sql.DB, error) {
-		return sql.Open("mysql", "few:few@unix("+l.path("db.sock")+")/")
-	}
-	x, err := Open(t.Context(), o)
-	must(t, err)
-	defer x.Close()
+	x := l.withFewRights(t)
 	index := func(name string, columns ...string) Change {
 		return Change{Kind: KindIndex, Service: "db", Index: &Index{Schema: "shop", Table: "refs", Name: name, Columns: columns}}
 	}

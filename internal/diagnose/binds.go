@@ -65,6 +65,10 @@ func (m *model) binds() (string, string) {
 	if svc, use := m.busiestThread(); use >= saturatedThread {
 		return "thread: " + svc, fmt.Sprintf("one thread of %s is busy %.0f %% of the time and cannot use a second CPU, while CPU is %.0f %% busy", svc, 100*use, 100*m.busy)
 	}
+	if m.timed && m.inSystem < fewUsers*m.cpus && m.in.Evidence.Load.UsersAssumed {
+		return "load", fmt.Sprintf("%.1f requests are under way on average on %.3g CPUs: the load is too small to fill anything; CPU %.0f %%, disk %.0f %%",
+			m.inSystem, m.cpus, 100*m.busy, 100*m.diskBusy())
+	}
 	if m.timed && m.inSystem < fewUsers*m.cpus {
 		return "load", fmt.Sprintf("%.1f requests are under way on average on %.3g CPUs: the load of %.0f users is too small to fill anything; CPU %.0f %%, disk %.0f %%",
 			m.inSystem, m.cpus, m.n, 100*m.busy, 100*m.diskBusy())

@@ -170,28 +170,28 @@ func (m *model) boundAt(saved map[string]float64) (float64, string) {
 	if len(m.machines) > 1 {
 		text = fmt.Sprintf("the least of each host's bound, %s, and %.0f users / %s", text, m.n, seconds(sum))
 	}
-	if less := m.x * shorter; less < limit && m.handedOn() == "" {
+	if less := m.x * shorter; less < limit && !m.handedOn() {
 		limit = less
 		text += fmt.Sprintf(", but no CPU is full, and answers get shorter by what their CPU does at most: %.0f/s × %.3g", m.x, shorter)
 	}
 	return math.Max(1, limit/m.x), fmt.Sprintf("%s = %.0f/s, against %.0f/s now", text, limit, m.x)
 }
 
-// handedOn names what requests queue for that is held while CPU is used, so that
-// each second less of CPU spares all who wait that second: a thread that is full
-// though its machine is not, or locks on rows; "" for neither.
-func (m *model) handedOn() string {
-	for name, busy := range m.threads {
+// handedOn reports whether requests queue for something that is held while CPU is used,
+// so that each second less of CPU spares all who wait that second: a thread that is at
+// work fullLoop of the time, or locks on rows.
+func (m *model) handedOn() bool {
+	for _, busy := range m.threads {
 		if busy >= fullLoop {
-			return "a thread of " + name
+			return true
 		}
 	}
-	for name, waiting := range m.lockWait {
+	for _, waiting := range m.lockWait {
 		if waiting >= lockedShare*m.inSystem && waiting > 0 {
-			return "locks of " + name
+			return true
 		}
 	}
-	return ""
+	return false
 }
 
 // boundWait is the bound when waiting, not CPU, goes away: CPU stays what it

@@ -81,11 +81,11 @@ func TestBoundOfWhatIsHandedOn(t *testing.T) {
 		m.inSystem, m.timed = 8, true
 		edit(m)
 		want := 2 / (0.009 * (1 - 0.35/2)) / 100
-		if m.handedOn() == "" {
+		if !m.handedOn() {
 			want = 1 / (0.5 * (1 - 0.35/2))
 		}
-		if got, _ := m.bound(0.009); math.Abs(got-want) > 1e-6 || (m.handedOn() == "") != (name == "a thread of 30") {
-			t.Errorf("%s (%s): ×%g, want ×%g", name, m.handedOn(), got, want)
+		if got, _ := m.bound(0.009); math.Abs(got-want) > 1e-6 || m.handedOn() == (name == "a thread of 30") {
+			t.Errorf("%s (%v): ×%g, want ×%g", name, m.handedOn(), got, want)
 		}
 	}
 }

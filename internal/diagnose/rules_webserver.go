@@ -329,7 +329,8 @@ func judgeBodies(m *model) ([]Finding, string) {
 	})
 }
 
-// BodyBuffer is what forms with a file of some hundred KB fit into.
+// BodyBuffer is what forms with a file of some hundred KB fit into: a choice, small
+// enough for a thousand senders at a time on any machine.
 const BodyBuffer = "512k"
 
 func judgeStuck(m *model) ([]Finding, string) {

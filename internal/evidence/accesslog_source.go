@@ -252,20 +252,6 @@ func (x *accessSource) tell(ctx context.Context, ev *Evidence) {
 	}
 }
 
-// wholeWindow is the part of the window from which on it counts as a whole.
-const wholeWindow = 0.95
-
-// tellActive notes how long requests came, where that is less than the window.
-func (x *accessSource) tellActive(ev *Evidence) {
-	active, window := x.targets.active(), x.over.Sub(x.begin)
-	if active <= 0 || active.Seconds() >= wholeWindow*window.Seconds() {
-		return
-	}
-	ev.Active = max(ev.Active, active)
-	ev.Health = append(ev.Health, Health{Source: accessName(x.svc.Name), OK: true,
-		Text: fmt.Sprintf("requests came in %d of %.0f s; the rest of the benchmark is not counted as time of the service", int(active.Seconds()), window.Seconds())})
-}
-
 // maxRoutes are kept with a run: more is no list of routes, but of pages, and
 // each costs some 400 bytes in the store.
 const maxRoutes = 1000

@@ -39,7 +39,7 @@ var places = []sectionSpec{
 			{name: "name", value: textValue(), required: true, meaning: "The scenario's name, for results and reports.", example: "shop"},
 			{name: "workload", value: wholeValue(1, maxWorkload), fallback: "8", meaning: "Virtual users; each runs one session after another.", example: "32"},
 			{name: "warmup", value: schema{"anyOf": []schema{durationValue(), wordValue("auto")}}, fallback: "auto",
-				meaning: "The most that load lasts before the measured window, which begins when throughput is steady; auto: at most 3 s. Only wrong answers count in it.", example: "2s"},
+				meaning: "The most that load lasts before the measured window, which begins when throughput is steady; auto: at most 3 s. While users wait for their first answer it goes on, up to 20 s. Only wrong answers count in it.", example: "2s"},
 			{name: "duration", value: durationValue(), fallback: "5s", meaning: "The measured window.", example: "30s"},
 			{name: "timeout", value: durationValue(), fallback: "5s", meaning: "Of each request; longer counts as a time-out.", example: "500ms"},
 			{name: "seed", value: wholeValue(0, math.MaxInt64), fallback: "1", meaning: "Of everything random: the same seed gives the same requests.", example: "42"},

@@ -14,7 +14,8 @@ const AutoWarmup = 3 * time.Second
 
 // coldStart is the most that a warm-up takes where virtual users still wait for their
 // first answer when its own time is over: the application is being started (Passenger
-// starts one on its first request, for seconds), and the window would begin with that.
+// starts one on its first request; Redmine's took 6 s here), and the window would begin
+// with that.
 const coldStart = 20 * time.Second
 
 // warmth is what came of a warm-up.

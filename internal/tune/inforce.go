@@ -87,7 +87,7 @@ func (t *Tuner) lasting(ctx context.Context, cs []change.Change, err error) ([]c
 		c := cs[d.Change]
 		writers := t.writersOf(ctx, c)
 		undone.Writers = append(undone.Writers, writers...)
-		if add, ok := t.placed(ctx, c, writers); ok {
+		if add, ok := t.placed(ctx, c, writers); ok && !edits(cs, add.Host, add.Path) {
 			found++
 			more = merged(more, add)
 		}
@@ -96,6 +96,11 @@ func (t *Tuner) lasting(ctx context.Context, cs []change.Change, err error) ([]c
 		return nil, err
 	}
 	return more, nil
+}
+
+// edits reports whether one of the changes is of this file.
+func edits(cs []change.Change, hostName, path string) bool {
+	return slices.ContainsFunc(cs, func(c change.Change) bool { return c.Kind == change.KindFile && c.Host == hostName && c.Path == path })
 }
 
 // foresee adds what makes a plan's indexes last, where the last look saw tables being
@@ -107,7 +112,8 @@ func (t *Tuner) foresee(ctx context.Context, p *remedy.Plan) {
 	}
 	var more []change.Change
 	for _, c := range p.Changes {
-		if c.Kind != change.KindIndex || t.evidence.Counters[c.Service].Delta["Com_create_table"] <= 0 {
+		made := t.evidence.Counters[c.Service].Delta
+		if c.Kind != change.KindIndex || made["Com_create_table"] <= 0 || made["Com_drop_table"]+made["Com_drop_db"] <= 0 {
 			continue
 		}
 		if add, ok := t.placed(ctx, c, t.writersOf(ctx, c)); ok {

@@ -108,7 +108,7 @@ func TestIndexesOfTablesThatAreMadeAnew(t *testing.T) {
 	for made, want := range map[float64]int{0: 3, 2: 4} {
 		tu := &Tuner{Stack: &stack.Stack{Dir: dir, Services: []stack.Service{{Name: "app", Kind: stack.App, Root: filepath.Join(dir, "app")}, {Name: "db", Kind: stack.MariaDB}}},
 			Bench: &Bench{Hosts: map[string]host.Host{stack.LocalHost: host.NewLocal()}}, UI: told,
-			evidence: &evidence.Evidence{Counters: map[string]evidence.CounterDelta{"db": {Delta: map[string]float64{"Com_create_table": made}}}}}
+			evidence: &evidence.Evidence{Counters: map[string]evidence.CounterDelta{"db": {Delta: map[string]float64{"Com_create_table": made, "Com_drop_table": made}}}}}
 		p := remedy.Plan{Changes: []change.Change{index("items"), index("users"), index("elsewhere")}}
 		if tu.foresee(t.Context(), &p); len(p.Changes) != want {
 			t.Fatalf("%g tables were made: %d changes, want %d", made, len(p.Changes), want)
@@ -117,6 +117,11 @@ func TestIndexesOfTablesThatAreMadeAnew(t *testing.T) {
 			continue
 		}
 		got := p.Changes[3]
+		// A file that does not help is not edited twice.
+		undone := &NotInForceError{Drifts: []change.Drift{{Change: 0}}}
+		if more, err := tu.lasting(t.Context(), p.Changes, undone); len(more) > 0 || err == nil {
+			t.Errorf("placed once more: %v, %v", more, err)
+		}
 		if got.Path != schema || !strings.HasPrefix(string(got.After.Content), text) || !strings.Contains(string(got.After.Content), "`k_items`") || !strings.Contains(string(got.After.Content), "`k_users`") {
 			t.Errorf("%s: %s", got.Path, got.After.Content)
 		}

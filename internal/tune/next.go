@@ -141,6 +141,7 @@ func (t *Tuner) next() (*remedy.Plan, *diagnose.Finding, error) {
 	}
 	p, f, err := t.pick(plans, o)
 	if p != nil {
+		t.tellOrder(plans, o)
 		t.waiting, t.open = t.othersWait(due, *p, o), t.othersWait(open, *p, o)
 	} else if err == nil && t.session.StopReason != store.StopBudget && t.uncut() {
 		return t.next()

@@ -16,25 +16,18 @@ const (
 	toldTitle = 96
 )
 
-// tellOrder says once, when the first plan is chosen, what comes after it as things
-// stand, and what the time left is not enough for. Each step that is kept changes that.
-func (t *Tuner) tellOrder(first *remedy.Plan) {
-	if t.orderTold || first == nil || t.deadline.IsZero() {
+// tellOrder says once, when the first plan is chosen out of plans, in which order they
+// come as things stand, and what the time left is not enough for. Each step that is kept
+// changes that.
+func (t *Tuner) tellOrder(plans []remedy.Plan, o outlook) {
+	if t.orderTold || t.deadline.IsZero() {
 		return
 	}
 	t.orderTold = true
-	in := remedy.Input{Stack: t.Stack, Evidence: t.evidence, Snapshot: t.snapshot, Diagnosis: t.diag, Rights: t.Rights}
-	o := t.learned.outlook(t.Bench.runTime(), t.Rule)
-	var due []remedy.Plan
-	for _, p := range remedy.PlanAll(in).Plans {
-		if t.due(key(p), t.diag.Binds) {
-			due = append(due, p)
-		}
-	}
 	left := time.Until(t.deadline) - t.reserve()
 	lines, later, hidden := []string{}, 0, 0
 	taken := map[string]bool{}
-	for _, p := range choices(in, due, o) {
+	for _, p := range plans {
 		switch {
 		case taken[p.ID] || p.Bound-1 < t.Rule.SmallestEffect:
 			continue

@@ -153,7 +153,8 @@ func (o outlook) shows(seq stat.Sequential, gain float64) (int, bool) {
 }
 
 // ofBound is the part of a small plan's bound that is thought possible beyond what
-// its remedy usually reaches, when it is asked whether it could be shown at all.
+// its remedy usually reaches, when it is asked whether it could be shown at all: a
+// choice between trying in vain and leaving out what would have shown.
 const ofBound = 0.5
 
 // hidden reports whether what the plan may bring is too little to be shown in the

@@ -245,7 +245,6 @@ func (t *Tuner) loop(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		t.tellOrder(plan)
 		if plan == nil {
 			if t.walked || t.session.StopReason == store.StopBudget {
 				return nil

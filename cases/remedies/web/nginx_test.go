@@ -267,6 +267,12 @@ func TestNginxBuffers(t *testing.T) {
 	x.bed.Show(t, nil, "nginx.buffers")
 }
 
+// TestNginxBodies: forms that go through a file before the application gets them.
+func TestNginxBodies(t *testing.T) {
+	x := startSite(t, setup{listen: "sndbuf=64k", steps: "      - {name: form, request: POST /long, body: " + strings.Repeat("0123456789abcdef", 6<<10) + ", headers: {Content-Type: text/plain}, expect: {contains: [0123456789abcde]}}\n"})
+	x.bed.Show(t, nil, "nginx.body-buffers")
+}
+
 // TestNginxStuckClients: clients that stop reading hold sockets in FIN-WAIT-1
 // and bring nginx near its limit of open files.
 func TestNginxStuckClients(t *testing.T) {

@@ -125,7 +125,7 @@ func planBuffers(in planning.Input, f diagnose.Finding) ([]planning.Plan, error)
 
 // planBodies holds request bodies in memory; each of the users may send one at a time.
 func planBodies(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
-	const each = 512 << 10
+	each, _ := diagnose.Bytes(diagnose.BodyBuffer)
 	if room := planning.SpareMemory(in, in.Stack.Service(f.Service)); room > 0 && int64(in.Evidence.Load.Workload)*each > room {
 		return nil, fmt.Errorf("%d KiB for each of %d users do not fit into the %d MiB that are left", each>>10, in.Evidence.Load.Workload, room>>20)
 	}

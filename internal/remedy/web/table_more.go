@@ -61,7 +61,7 @@ var nginxMore = []planning.Remedy{
 		ID: "nginx.body-buffers", Title: "Forms held in memory", Measures: []string{"C19"}, Rules: []string{"web.body-buffers"},
 		Reason: "A request body that does not fit into client_body_buffer_size is written to a file, which is read again to be sent to the application.",
 		Source: "nginx documentation, \"client_body_buffer_size\"",
-		Reach:  0.2, Small: true, Plan: planBodies, Test: "TestNginxBuffers",
+		Reach:  0.2, Small: true, Plan: planBodies, Test: "TestNginxBodies",
 		Command: "client_body_buffer_size 512k;", Undo: undoConfig,
 	},
 	{
