@@ -77,6 +77,7 @@ type Project struct {
 	Unreachable map[string]error
 
 	closeHosts func() error
+	leave      func() // puts the data back that runs changed; nil: nothing does
 }
 
 // read opens the stack and the store, but not the journal for writing, and
@@ -178,7 +179,12 @@ func (a *App) loadable(ctx context.Context) (*Project, *tune.Bench, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	bench := &tune.Bench{Stack: p.Stack, Hosts: p.Hosts, Store: p.Store, Note: func(s string) { a.UI.Warn(s, "") }}
+	bench := &tune.Bench{Stack: p.Stack, Hosts: p.Hosts, Store: p.Store, Note: func(s string) { a.UI.Warn(s, "") }, Inform: a.UI.Info, Dir: p.Dir}
+	p.leave = func() {
+		if err := bench.Leave(); err != nil {
+			a.UI.Warn(err.Error(), "what the last run wrote is still there")
+		}
+	}
 	if bench.Foreign() {
 		bench.Progress = a.benchmarkProgress(p.Hosts[stack.LocalHost])
 		return p, bench, nil
@@ -250,6 +256,9 @@ func both(one, other func(tune.Live)) func(tune.Live) {
 
 // Close gives the lease back and ends the connections.
 func (p *Project) Close() {
+	if p.leave != nil {
+		p.leave()
+	}
 	_ = p.closeJournal()
 	if p.closeHosts != nil {
 		_ = p.closeHosts() // nothing is left to be done on them

@@ -68,9 +68,9 @@ func (a *App) checkLoad(st *stack.Stack) error {
 	if err != nil {
 		return ui.Coded(ui.BadInput, err, "docs/scenario.md lists every key")
 	}
-	if writes := sc.Writes(); len(writes) > 0 && len(st.Load.Reset) == 0 {
+	if writes := sc.Writes(); len(writes) > 0 && !st.Load.Reset.Set() {
 		a.UI.Warn(fmt.Sprintf("load.reset is not set, and the scenario may change data (%s)", strings.Join(writes, ", ")),
-			"name a command that brings the data back; without one every run meets what earlier ones left, and draws rows of unique pools that they did not use")
+			"write reset: snapshot, and Kasoku puts the data back itself, or name a command; without either every run meets what earlier ones left, and draws rows of unique pools that they did not use")
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ var layers = []layer{
 	{"load", "digest", "trace", "confedit", "history", "knownapp"},
 	{"foreign", "record"},
 	{"stack"},
-	{"change", "evidence"},
+	{"change", "evidence", "rewind"},
 	{"diagnose"},
 	{"remedy/index", "remedy/planning"},
 	{"remedy/database", "remedy/web", "remedy/kernel", "remedy/packages", "remedy/units", "remedy/boot", "remedy/workload"},

@@ -42,7 +42,7 @@ var places = []sectionSpec{
 				meaning: "The most that load lasts before the measured window, which begins when throughput is steady; auto: at most 3 s. While users wait for their first answer it goes on, up to 20 s. Only wrong answers count in it.", example: "2s"},
 			{name: "duration", value: durationValue(), fallback: "5s", meaning: "The measured window.", example: "30s"},
 			{name: "timeout", value: durationValue(), fallback: "5s", meaning: "Of each request; longer counts as a time-out.", example: "500ms"},
-			{name: "seed", value: wholeValue(0, math.MaxInt64), fallback: "1", meaning: "Of everything random: the same seed gives the same requests.", example: "42"},
+			{name: "seed", value: wholeValue(0, math.MaxInt64), fallback: "1", meaning: "Of everything random: the same seed gives the same requests, in the window whatever the warm-up was like.", example: "42"},
 			{name: "pools", value: namedValue(refValue("pool")), meaning: "Data that sessions draw rows from, by name.",
 				example: `{users: {generate: {to: 100}, fields: {login: "user${n}"}}}`},
 			{name: "sessions", value: schema{"type": "array", "items": refValue("session"), "minItems": 1}, required: true,

@@ -30,6 +30,7 @@ type user struct {
 	// ordinal is the number of the planned session (open model).
 	ordinal uint64
 	round   uint64   // sessions that the user has picked (closed model)
+	aligned bool     // the window has begun, and the user with it
 	vars    [][]byte // by slot
 	cursor  []uint64 // draws so far, by pool
 	spans   []span   // of the session's steps, by index
@@ -100,7 +101,7 @@ func (m *memory) add(value template, vars [][]byte) {
 func newUser(r *run, id int, s *shard) *user {
 	sc := r.opts.Scenario
 	pcg := rand.NewPCG(r.opts.Seed, uint64(id))
-	u := &user{run: r, id: uint64(id), shard: s, pcg: pcg, rng: rand.New(pcg),
+	u := &user{run: r, id: uint64(id), shard: s, pcg: pcg, rng: rand.New(pcg), aligned: r.opts.Warmup <= 0,
 		vars: make([][]byte, sc.slots), cursor: make([]uint64, len(sc.pools)), spans: make([]span, sc.longest()),
 		memory: make([]memory, len(sc.sets)), asset: -1, link: -1, queue: assetQueue{memory: r.found}}
 	if len(u.vars) > baseSlot {
@@ -125,6 +126,9 @@ func (s *Scenario) longest() int {
 // the user's of its round.
 func (u *user) pick() *session {
 	sc := u.run.opts.Scenario
+	if !u.aligned && u.run.plan == nil && u.shard != nil {
+		u.align()
+	}
 	if len(sc.sessions) == 1 {
 		return &sc.sessions[0]
 	}
@@ -143,6 +147,22 @@ func (u *user) pick() *session {
 		}
 	}
 	return &sc.sessions[0] // not reached: the weights' sum is above every draw
+}
+
+// alignedRound is where a user goes on in the mix when the window has begun: further
+// than any warm-up comes.
+const alignedRound = 1 << 40
+
+// align lets what is random in a window be the same in every run, however far the users
+// came in the warm-up: two runs of a service whose requests differ a hundredfold in cost
+// would else differ by what each happened to be asked for (common random numbers, Law,
+// Simulation Modeling and Analysis, 11.2). Unique rows go on: none is drawn twice.
+func (u *user) align() {
+	if _, _, begun := u.run.meter.bounds(); !begun {
+		return
+	}
+	u.aligned, u.round = true, alignedRound
+	u.pcg.Seed(scramble(u.run.opts.Seed), u.id)
 }
 
 // stopped: users stop with the window, setup and teardown only when the run

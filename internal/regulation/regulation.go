@@ -72,6 +72,9 @@ type Regulation struct {
 	ApplicationSettings bool `yaml:"application_settings,omitempty" json:"application_settings,omitempty"`
 	// Install permits installing and upgrading packages. Default false.
 	Install bool `yaml:"install,omitempty" json:"install,omitempty"`
+	// Production says that people use this system: nothing takes back what is written
+	// to its data (load.reset: snapshot is refused). Default false.
+	Production bool `yaml:"production,omitempty" json:"production,omitempty"`
 }
 
 // DefaultMemoryHeadroomPercent is used when kasoku.yaml names none: a fifth of

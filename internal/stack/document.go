@@ -73,7 +73,16 @@ func (d *document) err() error {
 	return errors.New(strings.Join(lines, "\n"))
 }
 
-var durationType = reflect.TypeFor[time.Duration]()
+var (
+	durationType = reflect.TypeFor[time.Duration]()
+	resetType    = reflect.TypeFor[Reset]()
+)
+
+// isWord reports whether a node is this text.
+func isWord(n ast.Node, word string) bool {
+	s, ok := n.(*ast.StringNode)
+	return ok && s.Value == word
+}
 
 // walk compares a node with the Go type it is for: unknown keys, wrong types
 // and bad durations become problems; the place of every key is kept.
@@ -104,6 +113,7 @@ func (d *document) walk(n ast.Node, t reflect.Type, path string) {
 		d.walkStruct(n, t, path)
 	case t.Kind() == reflect.Map:
 		d.walkMap(n, path, func(string) (reflect.Type, bool) { return t.Elem(), true })
+	case t == resetType && isWord(n, SnapshotReset):
 	case t.Kind() == reflect.Slice:
 		seq, ok := n.(*ast.SequenceNode)
 		if !ok {

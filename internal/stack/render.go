@@ -119,8 +119,8 @@ func (s *Stack) renderLoad(b *bytes.Buffer) error {
 	}{l}); err != nil {
 		return err
 	}
-	if len(l.Reset) == 0 {
-		b.WriteString("  # reset: [./reset.sh]\n")
+	if !l.Reset.Set() {
+		b.WriteString("  # reset: snapshot        (Kasoku puts rows of databases and keys of Redis back itself)\n  # reset: [./reset.sh]    (a command of your own does)\n")
 	}
 	return nil
 }
@@ -139,7 +139,7 @@ func (s *Stack) renderRegulation(b *bytes.Buffer) error {
 # install permits installing packages (default false).
 `, regulation.DefaultStaleness, regulation.DefaultMemoryHeadroomPercent)
 	r := s.Regulation
-	if len(r.Allow)+len(r.NoRestart)+len(r.NoTouch) == 0 && r.MemoryHeadroomPercent == 0 && !r.Install {
+	if len(r.Allow)+len(r.NoRestart)+len(r.NoTouch) == 0 && r.MemoryHeadroomPercent == 0 && !r.Install && !r.Production {
 		b.WriteString("regulation:\n  allow: []\n")
 		return nil
 	}

@@ -80,6 +80,9 @@ func drawStack(t *rapid.T) *Stack {
 	}
 	if rapid.Bool().Draw(t, "reset") {
 		s.Load.Reset = []string{path.Draw(t, "program"), word.Draw(t, "arg")}
+	} else if rapid.Bool().Draw(t, "snapshot") {
+		s.Load.Reset = []string{SnapshotReset}
+		s.Load.Snapshot = Snapshot{Databases: []string{word.Draw(t, "database")}, Folders: []string{path.Draw(t, "folder")}, Shared: true}
 	}
 	if rapid.Bool().Draw(t, "regulated") {
 		s.Regulation = regulation.Regulation{Allow: []regulation.Trade{regulation.Staleness}, MemoryHeadroomPercent: 30, NoTouch: []string{"s0"}, Install: true}

@@ -212,11 +212,28 @@ type LoadConfig struct {
 	URL     string           `yaml:"url" json:"url"` // base URL of the front door
 	// Workload overrides the scenario's number of virtual users; 0: as there.
 	Workload int `yaml:"workload,omitempty" json:"workload,omitempty"`
-	// Reset brings the data back to the state every run starts from.
-	Reset []string `yaml:"reset,omitempty,flow" json:"reset,omitempty"`
+	// Reset brings the data back to the state every run starts from: a command, or
+	// "snapshot", and Kasoku does it itself.
+	Reset Reset `yaml:"reset,omitempty,flow" json:"reset,omitempty"`
+	// Snapshot narrows or widens what Reset's "snapshot" keeps.
+	Snapshot Snapshot `yaml:"snapshot,omitempty" json:"snapshot,omitzero"`
 	// Allow lists addresses (CIDR) besides this machine's own that load may be
 	// sent to. Without it Kasoku refuses to send load elsewhere.
 	Allow []string `yaml:"allow,omitempty,flow" json:"allow,omitempty"`
+}
+
+// Snapshot says what load.reset: snapshot keeps and puts back before each run: by
+// default the rows of all databases with a login and the keys of every Redis;
+// memcached is emptied.
+type Snapshot struct {
+	// Databases by name; empty: all but the server's own.
+	Databases []string `yaml:"databases,omitempty,flow" json:"databases,omitempty"`
+	// Except lists tables, NAME or DATABASE.NAME, whose rows stay as they are.
+	Except []string `yaml:"except,omitempty,flow" json:"except,omitempty"`
+	// Folders with everything in them, absolute; HOST:PATH on another host.
+	Folders []string `yaml:"folders,omitempty,flow" json:"folders,omitempty"`
+	// Shared: others write to these databases, too, and may lose what they write.
+	Shared bool `yaml:"shared,omitempty" json:"shared,omitempty"`
 }
 
 // EvidenceConfig says what a run looks at besides what Kasoku finds itself.

@@ -272,9 +272,7 @@ func (s *Stack) validateLoad(d *document) {
 	if s.Load.Workload < 0 {
 		d.report("load.workload", "%d is negative; write the number of virtual users, or remove it", s.Load.Workload)
 	}
-	if s.Load.Reset != nil && (len(s.Load.Reset) == 0 || s.Load.Reset[0] == "") {
-		d.report("load.reset", "is empty; write [program, argument, …]")
-	}
+	s.validateReset(d)
 	for i, a := range s.Load.Allow {
 		_, errNet := netip.ParsePrefix(a)
 		_, errAddr := netip.ParseAddr(a)

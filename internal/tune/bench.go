@@ -13,6 +13,7 @@ import (
 	"kasoku/internal/experiment"
 	"kasoku/internal/host"
 	"kasoku/internal/load"
+	"kasoku/internal/rewind"
 	"kasoku/internal/stack"
 	"kasoku/internal/store"
 )
@@ -55,6 +56,15 @@ type Bench struct {
 	goProfiles map[string][]byte
 	// Note is told what a run waits for; may be nil.
 	Note func(string)
+	// Dir is where the copy of load.reset: snapshot lies; empty: the system's folder for
+	// temporary files.
+	Dir string
+	// Inform is told what is no problem; may be nil.
+	Inform func(string)
+	// keeper has what load.reset: snapshot puts back; rewound: it was said how long
+	// that takes.
+	keeper  *rewind.Keeper
+	rewound bool
 	// noisy is set after a run that was no evidence because of others: the
 	// next one waits for them to end.
 	noisy bool
@@ -147,7 +157,7 @@ func (b *Bench) run(ctx context.Context, o RunOptions) (*store.Run, error) {
 	if err := b.prepare(ctx); err != nil {
 		return nil, err
 	}
-	if o.ready != nil && len(b.Stack.Load.Reset) > 0 {
+	if o.ready != nil && b.Stack.Load.Reset.Set() {
 		if err := o.ready(ctx); err != nil {
 			return nil, err
 		}
@@ -171,6 +181,9 @@ func (b *Bench) run(ctx context.Context, o RunOptions) (*store.Run, error) {
 		return nil, err
 	}
 	if err := b.noteDrawn(); err != nil {
+		return nil, err
+	}
+	if err := b.noteWritten(ctx); err != nil {
 		return nil, err
 	}
 	b.suspectData(res)
@@ -220,7 +233,7 @@ func (b *Bench) kept() { b.reference = b.sides[experiment.Candidate] }
 func (b *Bench) loadOptions(workload int) load.Options {
 	o := load.Options{Scenario: b.Scenario, URL: b.Stack.Load.URL, Workload: workload,
 		Warmup: b.Warmup, Window: b.Window, Allow: b.Stack.Load.Allow, Rows: b.drawn}
-	if len(b.Stack.Load.Reset) > 0 {
+	if b.Stack.Load.Reset.Set() {
 		o.Reset = b.reset
 	}
 	return o

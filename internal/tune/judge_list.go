@@ -51,7 +51,7 @@ func guardedFiles(b *Bench) []guarded {
 	if c := b.Stack.Load.Command; c != nil {
 		l.command("load.command", c.Argv)
 	}
-	l.command("load.reset", b.Stack.Load.Reset)
+	l.command("load.reset", b.Stack.Load.Reset.Command())
 	if self, err := os.Executable(); err == nil {
 		l.add(guarded{what: "Kasoku itself", path: self})
 	}

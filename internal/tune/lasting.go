@@ -133,7 +133,7 @@ func (t *Tuner) whereWritten(ctx context.Context) []spot {
 			out = append(out, p)
 		}
 	}
-	argv := slices.Clone(t.Stack.Load.Reset)
+	argv := slices.Clone(t.Stack.Load.Reset.Command())
 	if cmd := t.Stack.Load.Command; cmd != nil {
 		argv = append(argv, cmd.Argv...)
 	}

@@ -239,7 +239,7 @@ func (p *Prover) comparable() string {
 	switch b := p.Bench; {
 	case b.Foreign() || b.Scenario == nil:
 		return "load.command's requests cannot be sent by Kasoku"
-	case len(b.Stack.Load.Reset) == 0 && len(b.Scenario.Writes()) > 0:
+	case !b.Stack.Load.Reset.Set() && len(b.Scenario.Writes()) > 0:
 		return "the scenario may change data, and nothing brings it back before a comparison (load.reset in kasoku.yaml)"
 	}
 	return ""

@@ -8,6 +8,7 @@ import (
 
 	"kasoku/internal/host"
 	"kasoku/internal/load"
+	"kasoku/internal/rewind"
 	"kasoku/internal/stack"
 )
 
@@ -24,7 +25,7 @@ func (e *ResetError) Unwrap() error { return e.Err }
 // have used: the next one draws others, so that it does not meet the users that
 // one of them locked out.
 func (b *Bench) prepare(ctx context.Context) error {
-	if len(b.Stack.Load.Reset) > 0 {
+	if b.Stack.Load.Reset.Set() {
 		return b.reset(ctx)
 	}
 	if b.drawn != nil || b.Foreign() {
@@ -50,13 +51,16 @@ func (b *Bench) suspectData(res *load.Result) {
 		return
 	}
 	b.suspected = true
-	b.Note(fmt.Sprintf("%d answers were wrong, and nothing brings the data back before a run: if the load changes data, set load.reset in kasoku.yaml, or give its pools more rows", res.Mismatches))
+	b.Note(fmt.Sprintf("%d answers were wrong, and nothing brings the data back before a run: if the load changes data, write reset: snapshot under load in kasoku.yaml, or give its pools more rows", res.Mismatches))
 }
 
-// reset runs the stack's own command that brings the data back to the state
-// from which every run starts.
+// reset brings the data back to the state from which every run starts: by the stack's
+// own command, or from the copy that was made before the first run.
 func (b *Bench) reset(ctx context.Context) error {
-	argv := b.Stack.Load.Reset
+	if b.Stack.Load.Reset.Snapshot() {
+		return b.rewind(ctx)
+	}
+	argv := b.Stack.Load.Reset.Command()
 	if len(argv) == 0 {
 		return nil
 	}
@@ -69,6 +73,78 @@ func (b *Bench) reset(ctx context.Context) error {
 	}
 	if res.ExitCode != 0 {
 		return &ResetError{fmt.Errorf("load.reset (%s) ended with %d: %s", strings.Join(argv, " "), res.ExitCode, tail(res.Stderr))}
+	}
+	return nil
+}
+
+// rewind copies what a run may change, the first time, and puts it back from then on.
+func (b *Bench) rewind(ctx context.Context) error {
+	if b.keeper == nil {
+		k, err := rewind.Take(ctx, b.Stack, b.Hosts, rewind.Options{Snapshot: b.Stack.Load.Snapshot, Dir: b.Dir})
+		if err != nil {
+			return snapshotError(ctx, err)
+		}
+		b.keeper = k
+		b.inform(fmt.Sprintf("load.reset: %s copied in %.1f s; put back before each run and at the end", k.What(), k.Took.Seconds()))
+		for _, left := range k.Left() {
+			b.inform("load.reset leaves " + left)
+		}
+		return nil
+	}
+	r, err := b.keeper.Back(ctx)
+	if err != nil {
+		return snapshotError(ctx, err)
+	}
+	if !b.rewound {
+		b.rewound = true
+		b.inform(fmt.Sprintf("load.reset put back %s", r))
+	}
+	return nil
+}
+
+// snapshotError is a cancelled context's own error, or says what load.reset could not do.
+func snapshotError(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return &ResetError{fmt.Errorf("load.reset (snapshot): %w", err)}
+}
+
+// inform tells what is no problem.
+func (b *Bench) inform(text string) {
+	if b.Inform != nil {
+		b.Inform(text)
+	}
+}
+
+// noteWritten notes what a run wrote, before anything is restarted.
+func (b *Bench) noteWritten(ctx context.Context) error {
+	if b.keeper == nil {
+		return nil
+	}
+	if err := b.keeper.Seen(ctx); err != nil {
+		return snapshotError(ctx, err)
+	}
+	return nil
+}
+
+// lastReset bounds putting the data back at the end, which a cancelled context does not
+// stop.
+const lastReset = 2 * time.Minute
+
+// Leave puts the data back as they were before the first run, where Kasoku does that
+// itself.
+func (b *Bench) Leave() error {
+	if b.keeper == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), lastReset)
+	defer cancel()
+	_, err := b.keeper.Back(ctx)
+	b.keeper.Close()
+	b.keeper = nil
+	if err != nil {
+		return snapshotError(context.Background(), err)
 	}
 	return nil
 }
