@@ -248,13 +248,23 @@ var rubyVersion = regexp.MustCompile(`(?:ruby-?|/)(\d+)\.(\d+)`)
 // notes: 22 % on railsbench).
 const jitShare = 0.3
 
+// runner is the service whose CPU an application's code takes: its own, or the web
+// server's that starts it.
+func (m *model) runner(svc *stack.Service) string {
+	if svc.RunsIn != "" {
+		return svc.RunsIn
+	}
+	return svc.Name
+}
+
 // judgeRubyJIT: Ruby 3.1 and later can compile hot methods (YJIT).
 func judgeRubyJIT(m *model) ([]Finding, string) {
 	var out []Finding
 	why := ""
 	for _, svc := range m.in.Stack.OfKind(stack.App) {
 		app, known := m.in.Snapshot.Apps[svc.Name]
-		if !known || !strings.HasPrefix(path.Base(app.Exe), "ruby") || m.perReq[svc.Name] < jitShare*m.allCPU {
+		runs := m.runner(svc)
+		if !known || !strings.HasPrefix(path.Base(app.Exe), "ruby") || m.perReq[runs] < jitShare*m.allCPU {
 			continue
 		}
 		v := rubyVersion.FindStringSubmatch(app.Exe)
@@ -264,20 +274,24 @@ func judgeRubyJIT(m *model) ([]Finding, string) {
 		}
 		major, _ := strconv.Atoi(v[1])
 		minor, _ := strconv.Atoi(v[2])
-		start, err := StartOf(m.in.Snapshot, svc)
+		start, _, err := EnvironmentOf(m.in.Stack, m.in.Snapshot, svc)
 		if err != nil {
 			why = err.Error()
 			continue
 		}
 		opts, _ := start.Env("RUBYOPT")
 		enabled, _ := start.Env("RUBY_YJIT_ENABLE")
-		if major < 3 || major == 3 && minor < 1 || strings.Contains(opts+strings.Join(start.Words(), " "), "jit") || enabled != "" {
+		words := app.Argv
+		if s, ok := start.(*AppStart); ok {
+			words = s.Words()
+		}
+		if major < 3 || major == 3 && minor < 1 || strings.Contains(opts+strings.Join(words, " "), "jit") || enabled != "" {
 			continue
 		}
 		f := about(svc.Name, svc.Name+" interprets its Ruby code",
-			fmt.Sprintf("Ruby %s.%s can compile hot methods to machine code (YJIT), which is off; %s takes %s of CPU per request.", v[1], v[2], svc.Name, seconds(m.perReq[svc.Name])), "process of "+svc.Name)
+			fmt.Sprintf("Ruby %s.%s can compile hot methods to machine code (YJIT), which is off; %s takes %s of CPU per request.", v[1], v[2], runs, seconds(m.perReq[runs])), "process of "+svc.Name)
 		out = append(out, f.asks(Setting{Service: svc.Name, Name: "RUBYOPT", Now: opts, To: strings.TrimSpace(opts + " --yjit")}).
-			bounded(m.boundBy(svc.Name, 0.25*m.perReq[svc.Name])))
+			bounded(m.boundBy(runs, 0.25*m.perReq[runs])))
 	}
 	return out, why
 }

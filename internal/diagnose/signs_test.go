@@ -444,6 +444,12 @@ var signs = []struct {
 		in.Snapshot.Apps = map[string]evidence.AppProcess{"api": {Exe: "/usr/bin/ruby3.1", Argv: []string{"puma", "5.6.5"}}}
 		in.Evidence.Services["api"] = evidence.ServiceUse{CPU: 20}
 	}, "Ruby 3.1"},
+	{"app.ruby-jit", func(in *Input) { // that Passenger starts in Apache
+		in.Stack.Services = append(in.Stack.Services, stack.Service{Name: "httpd", Kind: stack.Apache, Config: "/apache2.conf"}, stack.Service{Name: "rails", Kind: stack.App, Root: "/srv/rails", RunsIn: "httpd"})
+		in.Snapshot.Files["local"]["/apache2.conf"] = evidence.File{Service: "httpd", Content: []byte("Listen 80\n")}
+		in.Snapshot.Apps = map[string]evidence.AppProcess{"rails": {Exe: "/usr/bin/ruby3.1", Argv: []string{"Passenger", "RubyApp:", "rails"}}}
+		in.Evidence.Services["httpd"] = evidence.ServiceUse{CPU: 20}
+	}, "httpd takes"},
 	{"app.node-env", func(in *Input) {
 		in.Snapshot.Apps = map[string]evidence.AppProcess{"api": {Exe: "/usr/bin/node", Env: map[string]string{"NODE_ENV": "development"}}}
 	}, `NODE_ENV is "development"`},

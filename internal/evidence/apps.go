@@ -45,7 +45,7 @@ var AppEnv = []string{"GOGC", "GOMEMLIMIT", "GOMAXPROCS", "GODEBUG", "WEB_CONCUR
 // app reads the files that say how an app is started, and looks at its process.
 func (t *taker) app(h host.Host, svc *stack.Service, r *fileReader) error {
 	if svc.RunsIn != "" {
-		return nil
+		return t.embeddedApp(h, svc)
 	}
 	if err := t.startFiles(svc, r); err != nil {
 		t.bad("start of "+svc.Name, err)
@@ -98,6 +98,44 @@ func (t *taker) app(h host.Host, svc *stack.Service, r *fileReader) error {
 		}
 	}
 	t.snap.Apps[svc.Name] = p
+	return nil
+}
+
+// embeddedScript prints the processes of a runtime that run in the folder $1, each with
+// its program behind it: Passenger starts applications in theirs.
+const embeddedScript = `at=$(readlink -f "$1") || exit 0
+for p in /proc/[0-9]*; do
+  e=$(readlink "$p/exe" 2>/dev/null) || continue
+  case ${e##*/} in ruby*|node*|python*) ;; *) continue;; esac
+  if [ "$(readlink "$p/cwd" 2>/dev/null)" = "$at" ]; then echo "${p#/proc/}"; fi
+done`
+
+// embeddedApp looks at a process of an application that a web server has started
+// (Passenger); none is there where the server answers by itself (PHP, mod_wsgi).
+func (t *taker) embeddedApp(h host.Host, svc *stack.Service) error {
+	in := t.st.Service(svc.RunsIn)
+	if in == nil || in.Kind != stack.Apache && in.Kind != stack.Nginx || svc.Root == "" {
+		return nil
+	}
+	res, err := h.Run(t.ctx, host.Command{Argv: []string{"sh", "-c", embeddedScript, "sh", svc.Root}})
+	if err != nil {
+		return err
+	}
+	for _, word := range strings.Fields(string(res.Stdout)) {
+		pid, err := strconv.Atoi(word)
+		if err != nil {
+			continue
+		}
+		p, err := t.appProcess(h, []int{pid})
+		if err != nil || !strings.HasPrefix(strings.Join(p.Argv, " "), "Passenger ") {
+			continue // it has ended, or is somebody's shell
+		}
+		if t.snap.Apps == nil {
+			t.snap.Apps = map[string]AppProcess{}
+		}
+		t.snap.Apps[svc.Name] = p
+		return nil
+	}
 	return nil
 }
 

@@ -277,6 +277,41 @@ func TestAppRubyJIT(t *testing.T) {
 	remedytest.WantNone(t, in, "ruby.yjit", "")
 }
 
+// What Passenger starts gets its variables from the web server's configuration, which is
+// restarted; an option that is there stays.
+func TestPassengerRubyJIT(t *testing.T) {
+	for name, c := range map[string]struct {
+		web        string
+		file, text string
+		want       []string
+	}{
+		"apache":              {"httpd", "/etc/httpd.conf", "Listen 80\nLoadModule env_module mod_env.so\nSetEnv OTHER x\n", []string{"SetEnv OTHER x\n", "\nSetEnv RUBYOPT \"--yjit\"\n"}},
+		"apache with options": {"httpd", "/etc/httpd.conf", "Listen 80\nLoadModule env_module mod_env.so\nSetEnv RUBYOPT -W0\n", []string{"SetEnv RUBYOPT \"-W0 --yjit\"\n"}},
+		"nginx":               {"web", remedytest.NginxPath, "", []string{"passenger_env_var RUBYOPT \"--yjit\";\n"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := appServer(nil, nil, nil)
+			files := in.Snapshot.Files["local"]
+			if c.text != "" {
+				in.Stack.Services = append(in.Stack.Services, stack.Service{Name: c.web, Kind: stack.Apache, Host: stack.LocalHost, Config: c.file, Control: stack.Control{Unit: "apache2"}})
+				files[c.file] = evidence.File{Content: []byte(c.text), Mode: 0o644, Service: c.web, Writable: true}
+			}
+			in.Stack.Services = append(in.Stack.Services, stack.Service{Name: "rails", Kind: stack.App, Host: stack.LocalHost, Root: "/srv/rails", RunsIn: c.web})
+			in.Snapshot.Apps["rails"] = evidence.AppProcess{Exe: "/usr/bin/ruby3.1", Argv: []string{"Passenger", "RubyApp:", "rails"}, Dir: "/srv/rails"}
+			in.Evidence.Services[c.web] = evidence.ServiceUse{CPU: 14, Processes: 2, RSS: 100 << 20}
+			p := remedytest.Want(t, in, "ruby.yjit")
+			remedytest.Has(t, remedytest.After(p, c.file), c.want...)
+			for _, ch := range p.Changes {
+				if ch.Service != c.web || ch.Activate != change.Restart {
+					t.Errorf("%s is activated by %s of %s", ch.Path, ch.Activate, ch.Service)
+				}
+			}
+			remedytest.Put(in, p.Changes)
+			remedytest.WantNone(t, in, "ruby.yjit", "")
+		})
+	}
+}
+
 // NODE_ENV is set where it chooses nothing else, and nobody has chosen another.
 func TestNodeEnv(t *testing.T) {
 	world := func(file string, process evidence.AppProcess) remedy.Input {

@@ -10,9 +10,9 @@ import (
 )
 
 // setEnv plans variables of an app's environment. A process reads them when it
-// starts, so the app is restarted.
+// starts, so the app is restarted, or the web server that it runs in.
 func setEnv(in planning.Input, svc *stack.Service, why string, values ...[2]string) ([]change.Change, error) {
-	start, err := diagnose.StartOf(in.Snapshot, svc)
+	start, by, err := diagnose.EnvironmentOf(in.Stack, in.Snapshot, svc)
 	if err != nil {
 		return nil, err
 	}
@@ -21,7 +21,7 @@ func setEnv(in planning.Input, svc *stack.Service, why string, values ...[2]stri
 			return nil, err
 		}
 	}
-	return planning.StartChanges(in, svc, start.Changed(), why)
+	return planning.StartChanges(in, by, start.Changed(), why)
 }
 
 func app(in planning.Input, f diagnose.Finding) (*stack.Service, error) {

@@ -72,7 +72,7 @@ var Remedies = []planning.Remedy{
 		Reason: "Hot methods run as machine code; it pays where the interpreter itself binds, and takes some memory in each process.",
 		Source: "Ruby 3.1 release notes, \"YJIT\"; ruby(1), --yjit, RUBYOPT",
 		Reach:  0.3, Plan: planRubyJIT,
-		Command: "`RUBYOPT=--yjit` in the environment, then a restart",
+		Command: "`RUBYOPT=--yjit` in the environment, then a restart; of what Passenger starts: `SetEnv RUBYOPT \"--yjit\"` in Apache, `passenger_env_var RUBYOPT \"--yjit\";` in nginx",
 		Undo:    "the file of the environment is put back, the app restarted",
 		Test:    "cases/remedies/apps/servers_test.go:TestPuma",
 	},
