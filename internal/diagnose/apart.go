@@ -38,7 +38,7 @@ func (m *model) apart(f Finding, main *stack.Service) (_ Finding, why string) {
 	case s.DataFree > 0 && 2*db.DataBytes+(256<<20) > s.DataFree: // data and its binary log
 		return f, fmt.Sprintf("%s has %d MiB of data, and the disk of %s only %d MiB left; twice the data and 256 MiB are needed", main.Name, db.DataBytes>>20, spare.Name, s.DataFree>>20)
 	case m.in.Stack.Load.Reset.Set():
-		return f, "load.reset brings the data back by a command of its own, which would write to the database that is left; take it out, and let the scenario draw other rows (pools)"
+		return f, "load.reset brings the data back in the database that would be left; take it out, and let the scenario draw other rows (pools)"
 	}
 	for _, e := range []struct {
 		svc  *stack.Service

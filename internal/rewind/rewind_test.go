@@ -292,6 +292,17 @@ func TestOthersWrite(t *testing.T) {
 	s.take(stack.Snapshot{Shared: true})
 }
 
+// A login that may only read is told before the first run, with what to grant.
+func TestMayNotWrite(t *testing.T) {
+	s := startServer(t)
+	s.exec(schema, "CREATE USER reader", "GRANT SELECT ON *.* TO reader")
+	s.st.Services[0].Login.User = "reader"
+	_, err := Take(t.Context(), s.st, hosts(), Options{Snapshot: stack.Snapshot{Shared: true}, Dir: s.dir})
+	if err == nil || !strings.Contains(err.Error(), "grant the login SELECT, INSERT, DELETE") || !strings.Contains(err.Error(), "keep db: copy `app`") {
+		t.Errorf("got %v", err)
+	}
+}
+
 // Columns that changed since the copy: said, and nothing is written.
 func TestOtherColumns(t *testing.T) {
 	s := startServer(t)

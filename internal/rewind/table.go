@@ -109,6 +109,26 @@ func (t *table) describe(ctx context.Context, c *sql.Conn) error {
 	return err
 }
 
+// mayWrite is an error if the login could not put rows back: that is to be known before
+// the first run and not after it. Nothing is written.
+func (t *table) mayWrite(ctx context.Context, c *sql.Conn) error {
+	var names []string
+	for _, col := range t.columns {
+		names = append(names, quote(col.name))
+	}
+	list := strings.Join(names, ", ")
+	for _, s := range []string{"DELETE FROM " + t.id() + " WHERE 1 = 0", "INSERT INTO " + t.id() + " (" + list + ") SELECT " + list + " FROM " + t.id() + " WHERE 1 = 0"} {
+		if _, err := c.ExecContext(ctx, s); err != nil {
+			var my *mysql.MySQLError
+			if errors.As(err, &my) && (my.Number == 1142 || my.Number == 1044 || my.Number == 1143) {
+				return fmt.Errorf("%w; grant the login SELECT, INSERT, DELETE, ALTER and CREATE on %s, name the table under load.snapshot.except, or name a command as load.reset", err, quote(t.schema)+".*")
+			}
+			return err
+		}
+	}
+	return nil
+}
+
 // text is a literal: with it servers read what they know of one table, not of all.
 func text(s string) string {
 	return "'" + strings.NewReplacer("\\", "\\\\", "'", "''").Replace(s) + "'"
@@ -180,6 +200,9 @@ func (t *table) read(ctx context.Context, c *sql.Conn, each func(row, key []byte
 // take copies the rows.
 func (t *table) take(ctx context.Context, c *sql.Conn) error {
 	if err := t.describe(ctx, c); err != nil {
+		return err
+	}
+	if err := t.mayWrite(ctx, c); err != nil {
 		return err
 	}
 	t.rows, t.byKey = 0, map[[2]uint64]uint32{}
