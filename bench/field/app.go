@@ -72,6 +72,9 @@ func (a *app) play(ctx context.Context) error {
 
 // install sets the application up, the same on each host.
 func (a *app) install(ctx context.Context) error {
+	if err := a.fetch(ctx); err != nil {
+		return err
+	}
 	for _, s := range sides {
 		if err := a.copyTo(ctx, s.host); err != nil {
 			return err
@@ -82,6 +85,23 @@ func (a *app) install(ctx context.Context) error {
 	}
 	a.result.Installed = time.Now()
 	return nil
+}
+
+// fetched is where fetch.sh puts what the hosts cannot get for themselves, since
+// they have no way out. It stays for later plays.
+func (a *app) fetched() string { return filepath.Join(a.dir, "fetched") }
+
+// fetch runs the application's fetch.sh here, where there is a way to the archives;
+// an application of Debian's packages alone has none.
+func (a *app) fetch(ctx context.Context) error {
+	script := filepath.Join(a.source, "fetch.sh")
+	if _, err := os.Stat(script); errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err := os.MkdirAll(a.fetched(), 0o755); err != nil {
+		return err
+	}
+	return a.call(ctx, os.Stdout, script, a.fetched())
 }
 
 // fill fills the first host, and gives the others its data as they lie on the disk.

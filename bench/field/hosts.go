@@ -122,9 +122,13 @@ func (a *app) remove() error {
 	return errors.Join(a.call(ctx, os.Stdout, a.Kasoku, "lab", "--name", a.labName(), "down"), os.Remove(a.labFile()))
 }
 
-// copyTo gives a host the application's scripts.
+// copyTo gives a host the application's scripts, and what fetch.sh brought.
 func (a *app) copyTo(ctx context.Context, host string) error {
-	pack := exec.CommandContext(ctx, "tar", "-C", a.source, "-cf", "-", ".")
+	args := []string{"-cf", "-", "-C", a.source, "."}
+	if _, err := os.Stat(a.fetched()); err == nil {
+		args = append(args, "-C", a.fetched(), ".")
+	}
+	pack := exec.CommandContext(ctx, "tar", args...)
 	var packed bytes.Buffer
 	pack.Stdout, pack.Stderr = &packed, os.Stderr
 	if err := pack.Run(); err != nil {

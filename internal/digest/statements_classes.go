@@ -124,6 +124,7 @@ func (c *statementClasses) result() *Statements {
 		c.out.Warnings = append(c.out.Warnings, fmt.Sprintf("there are more than %d classes; %d statements of the others are one class, %q",
 			c.o.MaxClasses, c.other.Count, OtherStatements))
 	}
+	c.list = folded(c.list)
 	c.out.Classes = make([]Statement, 0, len(c.list))
 	for _, class := range c.list {
 		s := class.Statement
@@ -134,6 +135,32 @@ func (c *statementClasses) result() *Statements {
 	}
 	SortStatements(c.out.Classes)
 	return &c.out
+}
+
+// folded makes one of classes that differ in the aliases of their tables only. It is
+// shown as the one that took the most time.
+func folded(list []*statementClass) []*statementClass {
+	slices.SortStableFunc(list, func(a, b *statementClass) int {
+		return cmp.Or(cmp.Compare(b.Total, a.Total), cmp.Compare(a.Schema, b.Schema), cmp.Compare(a.Fingerprint, b.Fingerprint))
+	})
+	type key struct{ schema, text string }
+	first := map[key]*statementClass{}
+	out := list[:0]
+	for _, class := range list {
+		k := key{class.Schema, sqllog.Unaliased(class.Fingerprint)}
+		one := first[k]
+		if one == nil {
+			first[k] = class
+			out = append(out, class)
+			continue
+		}
+		if class.Max > one.Max {
+			one.Max, one.Example = class.Max, class.Example
+		}
+		one.merge(&class.Statement)
+		one.times.merge(&class.times)
+	}
+	return out
 }
 
 // SortStatements puts the class with most total time first; equal ones by

@@ -50,6 +50,22 @@ func (h *timeHistogram) add(bucket uint16) {
 	h.n++
 }
 
+// merge adds another's times.
+func (h *timeHistogram) merge(o *timeHistogram) {
+	for i, counts := range o.counts {
+		if counts == nil {
+			continue
+		}
+		if h.counts[i] == nil {
+			h.counts[i] = new([octaveSize]uint32)
+		}
+		for low, n := range counts {
+			h.counts[i][low] += n
+		}
+	}
+	h.n += o.n
+}
+
 // quantile returns the time that the part q (0–1) of all does not exceed.
 func (h *timeHistogram) quantile(q float64) time.Duration {
 	want := max(int64(q*float64(h.n)+0.999999), 1) // nearest rank
