@@ -225,8 +225,13 @@ func (a *App) loadProgress(h host.Host) func(load.Progress) {
 		if pr.Elapsed < tellAfter { // nothing has been counted yet
 			return
 		}
-		a.UI.Progress(fmt.Sprintf("%-9s %4.1f s  %8s req/s  p50 %s  p99 %s  failed %d  %s",
-			pr.Phase, pr.Elapsed.Seconds(), ui.Number(pr.RequestsPerSecond), ui.Duration(pr.P50), ui.Duration(pr.P99), pr.Failed, cpu.text()))
+		head := fmt.Sprintf("%-9s %4.1f s  ", pr.Phase, pr.Elapsed.Seconds())
+		if pr.P99 == 0 && pr.Failed == 0 {
+			a.UI.Progress(head + "no answer yet  " + cpu.text())
+			return
+		}
+		a.UI.Progress(fmt.Sprintf("%s%8s req/s  p50 %s  p99 %s  failed %d  %s",
+			head, ui.Number(pr.RequestsPerSecond), ui.Duration(pr.P50), ui.Duration(pr.P99), pr.Failed, cpu.text()))
 	}
 }
 

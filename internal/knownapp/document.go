@@ -96,4 +96,7 @@ func (s Sign) words() string {
 	return fmt.Sprintf("%s does not match `%s`", files, s.Lacks)
 }
 
-func code(all []string, joint string) string { return "`" + strings.Join(all, "`"+joint+"`") + "`" }
+// code lists paths; those of a package's folder three levels down are written whole.
+func code(all []string, joint string) string {
+	return strings.ReplaceAll("`"+strings.Join(all, "`"+joint+"`")+"`", "`../../../", "`/")
+}

@@ -93,6 +93,28 @@ func TestPreload(t *testing.T) {
 	}
 }
 
+// Debian's WordPress has its settings and its content elsewhere: what is there is not
+// called missing.
+func TestDebianWordPress(t *testing.T) {
+	files := map[string]string{"wp-includes/version.php": "$wp_version = '6.1.9';", "wp-settings.php": "",
+		"wp-config.php": "<?php\nrequire_once($debian_file);\ndefine('ABSPATH', '/usr/share/wordpress/');\n",
+		"../../../etc/wordpress/config-shop.example.php": "<?php\ndefine('DB_HOST', 'localhost');\ndefine('DISABLE_WP_CRON', true);\ndefine('WP_CONTENT_DIR', '/var/lib/wordpress/wp-content');\n"}
+	read := func() *Found {
+		r := folder(files)
+		r.Root = "/usr/share/wordpress"
+		return Find(r)
+	}
+	f := read()
+	if f == nil || len(f.Settings) != 2 || f.Settings[0] != "/etc/wordpress/config-shop.example.php" || names(f) != "object-cache.php WP_CACHE" {
+		t.Fatalf("%+v", f)
+	}
+	files["../../../var/lib/wordpress/wp-content/object-cache.php"], files["../../../var/lib/wordpress/wp-content/advanced-cache.php"] = "<?php", "<?php"
+	files["../../../etc/wordpress/config-shop.example.php"] += "define('WP_DEBUG', true);\n"
+	if f = read(); names(f) != "WP_DEBUG" || f.Calls[0].Where != "/etc/wordpress/config-shop.example.php" {
+		t.Errorf("%+v", f)
+	}
+}
+
 func names(f *Found) string {
 	var out []string
 	for _, c := range f.Calls {

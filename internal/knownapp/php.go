@@ -2,26 +2,34 @@ package knownapp
 
 import "kasoku/internal/regulation"
 
+// debianConfig is where Debian's package has a site's settings, one file for each host
+// name; the wp-config.php in its folder reads it (README.Debian). debianContent is the
+// content's folder there, where plugins put their drop-ins.
+const (
+	debianConfig  = "../../../etc/wordpress/config-*.php"
+	debianContent = "../../../var/lib/wordpress/wp-content/"
+)
+
 var php = []Application{
 	{
 		ID: "wordpress", Name: "WordPress",
 		Marks:    []Mark{{Files: []string{"wp-includes/version.php"}}, {Files: []string{"wp-settings.php"}}},
 		Version:  Mark{Files: []string{"wp-includes/version.php"}, Holds: `\$wp_version\s*=\s*'([^']+)'`},
-		Settings: []string{"wp-config.php"},
+		Settings: []string{debianConfig, "wp-config.php"},
 		Knobs: []Knob{
 			{
 				Area: ObjectCache, Name: "object-cache.php", In: "wp-content/object-cache.php", Default: "none: objects are kept for one request",
 				Propose: "the drop-in of a plugin for the memcached, Redis or APCu that is there",
 				Why:     "Without it every request reads options, posts and terms from the database anew.",
 				Source:  "developer.wordpress.org, reference: WP_Object_Cache, wp_start_object_cache()",
-				Sign:    Sign{Files: []string{"wp-content/object-cache.php"}, Absent: true},
+				Sign:    Sign{Files: []string{"wp-content/object-cache.php", debianContent + "object-cache.php"}, Absent: true},
 			},
 			{
 				Area: PageCache, Name: "WP_CACHE", In: "wp-config.php", Default: "false",
 				Propose: "true, with the advanced-cache.php of a plugin that caches pages",
 				Why:     "Pages for strangers are rendered each time.", Trade: regulation.Staleness,
 				Source: "developer.wordpress.org, Advanced Administration: wp-config.php (\"Cache\")",
-				Sign:   Sign{Files: []string{"wp-content/advanced-cache.php"}, Absent: true},
+				Sign:   Sign{Files: []string{"wp-content/advanced-cache.php", debianContent + "advanced-cache.php"}, Absent: true},
 			},
 			{
 				Area: Jobs, Name: "DISABLE_WP_CRON", In: "wp-config.php", Default: "not set: each request looks for due events",
@@ -29,13 +37,13 @@ var php = []Application{
 				Why:     "Due events are started by requests, and run beside them.",
 				Note:    "Without the timer nothing that is scheduled happens.",
 				Source:  "developer.wordpress.org, Plugin Handbook: Hooking WP-Cron Into the System Task Scheduler",
-				Sign:    Sign{Files: []string{"wp-config.php", "../wp-config.php"}, Lacks: `DISABLE_WP_CRON['"]\s*,\s*(?i:true|1)`},
+				Sign:    Sign{Files: []string{debianConfig, "wp-config.php", "../wp-config.php"}, Lacks: `DISABLE_WP_CRON['"]\s*,\s*(?i:true|1)`},
 			},
 			{
 				Area: Production, Name: "WP_DEBUG", In: "wp-config.php", Default: "false",
 				Propose: "false", Why: "Notices are made and logged for each request.", Trade: regulation.Observability,
 				Source: "developer.wordpress.org, Advanced Administration: Debugging in WordPress",
-				Sign:   Sign{Files: []string{"wp-config.php", "../wp-config.php"}, Holds: `define\(\s*['"]WP_DEBUG['"]\s*,\s*(?i:true|1)\s*\)`},
+				Sign:   Sign{Files: []string{debianConfig, "wp-config.php", "../wp-config.php"}, Holds: `define\(\s*['"]WP_DEBUG['"]\s*,\s*(?i:true|1)\s*\)`},
 			},
 		},
 	},

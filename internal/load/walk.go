@@ -163,10 +163,7 @@ func (w *walk) session(s *session, round int) error {
 		}
 		v := Visit{Session: s.name, Step: u.session.steps[u.step].name, Round: round, Method: u.method, Target: string(u.target)}
 		if u.route >= 0 && u.route < len(w.r.opts.Scenario.routes) {
-			_, v.Route, _ = strings.Cut(w.r.opts.Scenario.routes[u.route], " ")
-			if v.Route == "" {
-				v.Route = w.r.opts.Scenario.routes[u.route]
-			}
+			v.Route = unmethoded(w.r.opts.Scenario.routes[u.route])
 		}
 		u.failed = false
 		a := w.asked()
@@ -208,4 +205,14 @@ func (w *walk) saw(v Visit, a Answer) {
 		a.Body = w.r.opts.Scenario.Mask(u.text)
 	}
 	w.o.Saw(v, a)
+}
+
+// unmethoded is a route without the method that it begins with, if it does: a name of
+// the scenario's own may be several words.
+func unmethoded(route string) string {
+	method, rest, ok := strings.Cut(route, " ")
+	if ok && rest != "" && method == strings.ToUpper(method) {
+		return rest
+	}
+	return route
 }

@@ -110,3 +110,11 @@ func walkParse(t *testing.T, text string) *Scenario {
 	}
 	return sc
 }
+
+func TestUnmethoded(t *testing.T) {
+	for route, want := range map[string]string{"GET /items/:id": "/items/:id", "comments that wait": "comments that wait", "POST login": "login", "login": "login", "GET ": "GET "} {
+		if got := unmethoded(route); got != want {
+			t.Errorf("%q: %q, want %q", route, got, want)
+		}
+	}
+}
