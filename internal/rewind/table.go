@@ -2,7 +2,9 @@ package rewind
 
 import (
 	"context"
+	"crypto/md5"
 	"database/sql"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash/maphash"
@@ -156,11 +158,28 @@ func (t *table) ask(ctx context.Context, c *sql.Conn, query string, width int) (
 	return out, rows.Err()
 }
 
-// read gives every row, as it is kept, with its key; both are valid until the next.
-func (t *table) read(ctx context.Context, c *sql.Conn, each func(row, key []byte) error) error {
+// wide are types whose values are often long: to compare them the server's own hash of
+// each is enough, and they need not go over a network.
+var wide = []string{"tinytext", "text", "mediumtext", "longtext", "tinyblob", "blob", "mediumblob", "longblob", "json"}
+
+// hashed reports whether the i-th column is compared by its hash.
+func (t *table) hashed(i int) bool {
+	return slices.Contains(wide, t.columns[i].kind) && !slices.Contains(t.key, i)
+}
+
+// row is one row of a table, valid until the next: as it is kept (whole only), its key,
+// and what tells it from others.
+type row struct{ kept, key, told []byte }
+
+// read gives every row; whole or only what tells it from others.
+func (t *table) read(ctx context.Context, c *sql.Conn, whole bool, each func(r row) error) error {
 	var names []string
-	for _, col := range t.columns {
-		names = append(names, quote(col.name))
+	for i, col := range t.columns {
+		name := quote(col.name)
+		if !whole && t.hashed(i) {
+			name = "MD5(" + name + ")"
+		}
+		names = append(names, name)
 	}
 	// A prepared statement's values are exact; others come as text, which shortens
 	// floats.
@@ -178,19 +197,26 @@ func (t *table) read(ctx context.Context, c *sql.Conn, each func(row, key []byte
 	for i := range values {
 		at[i] = &values[i]
 	}
-	var row, key []byte
+	var r row
 	for rows.Next() {
 		if err := rows.Scan(at...); err != nil {
 			return err
 		}
-		row, key = row[:0], key[:0]
-		for _, v := range values {
-			row = appendValue(row, v)
+		r.kept, r.key, r.told = r.kept[:0], r.key[:0], r.told[:0]
+		for i, v := range values {
+			if whole {
+				r.kept = appendValue(r.kept, v)
+			}
+			if whole && v != nil && t.hashed(i) {
+				sum := md5.Sum(v)
+				v = hex.AppendEncode(nil, sum[:])
+			}
+			r.told = appendValue(r.told, v)
 		}
 		for _, i := range t.key {
-			key = appendValue(key, values[i])
+			r.key = appendValue(r.key, values[i])
 		}
-		if err := each(row, key); err != nil {
+		if err := each(r); err != nil {
 			return err
 		}
 	}
@@ -206,15 +232,15 @@ func (t *table) take(ctx context.Context, c *sql.Conn) error {
 		return err
 	}
 	t.rows, t.byKey = 0, map[[2]uint64]uint32{}
-	return t.read(ctx, c, func(row, key []byte) error {
-		at, err := t.spool.add(row)
+	return t.read(ctx, c, true, func(r row) error {
+		at, err := t.spool.add(r.kept)
 		if err != nil {
 			return err
 		}
 		if len(t.key) > 0 {
-			t.byKey[hash(key)] = uint32(len(t.kept))
+			t.byKey[hash(r.key)] = uint32(len(t.kept))
 		}
-		t.kept = append(t.kept, keptRow{hash(row), at, uint32(len(row))})
+		t.kept = append(t.kept, keptRow{hash(r.told), at, uint32(len(r.kept))})
 		t.rows++
 		return nil
 	})
@@ -277,12 +303,12 @@ func (t *table) compare(ctx context.Context, c *sql.Conn) (gone [][]byte, missin
 		return t.compareAll(ctx, c)
 	}
 	right := make([]bool, len(t.kept))
-	err = t.read(ctx, c, func(row, key []byte) error {
-		i, ok := t.byKey[hash(key)]
-		if ok && t.kept[i].hash == hash(row) {
+	err = t.read(ctx, c, false, func(r row) error {
+		i, ok := t.byKey[hash(r.key)]
+		if ok && t.kept[i].hash == hash(r.told) {
 			right[i] = true
 		} else {
-			gone = append(gone, slices.Clone(key))
+			gone = append(gone, slices.Clone(r.key))
 		}
 		return nil
 	})
@@ -301,8 +327,8 @@ func (t *table) compareAll(ctx context.Context, c *sql.Conn) (gone [][]byte, mis
 		count[k.hash]++
 	}
 	same, n := true, 0
-	err = t.read(ctx, c, func(row, _ []byte) error {
-		h := hash(row)
+	err = t.read(ctx, c, false, func(r row) error {
+		h := hash(r.told)
 		count[h]--
 		same, n = same && count[h] >= 0, n+1
 		return nil
@@ -362,7 +388,7 @@ func (t *table) remove(ctx context.Context, tx *sql.Tx, keys [][]byte) error {
 	for _, i := range t.key {
 		one = append(one, t.columns[i].equals())
 	}
-	row := "(" + strings.Join(one, " AND ") + ")"
+	key := "(" + strings.Join(one, " AND ") + ")"
 	var args []any
 	for _, k := range keys {
 		v, err := values(k)
@@ -371,7 +397,7 @@ func (t *table) remove(ctx context.Context, tx *sql.Tx, keys [][]byte) error {
 		}
 		args = append(args, v...)
 	}
-	_, err := tx.ExecContext(ctx, "DELETE FROM "+t.id()+" WHERE "+strings.Join(slices.Repeat([]string{row}, len(keys)), " OR "), args...)
+	_, err := tx.ExecContext(ctx, "DELETE FROM "+t.id()+" WHERE "+strings.Join(slices.Repeat([]string{key}, len(keys)), " OR "), args...)
 	return err
 }
 
@@ -388,17 +414,17 @@ func (t *table) insert(ctx context.Context, tx *sql.Tx, which []uint32) (n int, 
 		if n > 0 && (len(args)+len(names) > mostArguments || bytes+int(k.n) > mostBytes) {
 			break
 		}
-		row, err := t.spool.get(k.at, int(k.n))
+		kept, err := t.spool.get(k.at, int(k.n))
 		if err != nil {
 			return 0, err
 		}
-		v, err := values(row)
+		v, err := values(kept)
 		if err != nil {
 			return 0, err
 		}
 		args, bytes, n = append(args, v...), bytes+int(k.n), n+1
 	}
-	row := "(" + strings.Join(marks, ", ") + ")"
-	_, err = tx.ExecContext(ctx, "INSERT INTO "+t.id()+" ("+strings.Join(names, ", ")+") VALUES "+strings.Join(slices.Repeat([]string{row}, n), ", "), args...)
+	one := "(" + strings.Join(marks, ", ") + ")"
+	_, err = tx.ExecContext(ctx, "INSERT INTO "+t.id()+" ("+strings.Join(names, ", ")+") VALUES "+strings.Join(slices.Repeat([]string{one}, n), ", "), args...)
 	return n, err
 }

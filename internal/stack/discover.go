@@ -282,31 +282,52 @@ func changesUser(ctx context.Context, h host.Host, svc *Service, argv []string) 
 	return short || long || svc.Kind == Varnish && jail
 }
 
-// frontDoor guesses load.url: the first listening service of the outermost kind.
+// frontDoor guesses load.url: where the first service of the outermost kind serves sites
+// and not only sends visitors to another port; one whose sites have names comes first.
 func (d *discovery) frontDoor(ctx context.Context, s *Stack) {
 	outer := s.balancers()
 	for _, kind := range []Kind{Varnish, Nginx, Apache, App} {
 		outer = append(outer, s.OfKind(kind)...)
 	}
 	for _, svc := range outer {
+		best, bestRank, at := door{}, -1, ""
 		for _, l := range svc.Listen {
 			address := d.reachable(svc, l)
 			if address == "" {
 				continue
 			}
-			s.Load.URL = "http://" + strings.TrimSuffix(d.resolvable(ctx, svc, address), ":80")
-			d.note("load.url is a guess (%s, where %s listens); check it.", s.Load.URL, svc.Name)
-			if svc.Kind == Apache && svc.ControlMethod() == MethodSystemd {
-				d.note("Where a run shows that it would help, an nginx may be put in front of %s, if services has %s", svc.Name, FrontLine(svc))
+			o := d.doorAt(ctx, svc, portOf(address))
+			rank := 1 + btoi(len(o.names) > 0) - 2*btoi(o.onward)
+			if at == "" || rank > bestRank {
+				best, bestRank, at = o, rank, address
 			}
-			if svc.HostName() != LocalHost {
-				d.note("Load goes to another machine only if its address is allowed: write it under load.allow, if it is yours to load.")
-			}
-			return
 		}
+		if at == "" {
+			continue
+		}
+		url, named := d.siteURL(ctx, svc, at, best)
+		s.Load.URL = url
+		d.note("load.url is a guess (%s, where %s listens); check it.", s.Load.URL, svc.Name)
+		if named != "" {
+			d.note("Sites of %s have names (%s): if answers depend on the name, write it in load.url, and let this machine resolve it to the service's address (/etc/hosts).", svc.Name, named)
+		}
+		if svc.Kind == Apache && svc.ControlMethod() == MethodSystemd {
+			d.note("Where a run shows that it would help, an nginx may be put in front of %s, if services has %s", svc.Name, FrontLine(svc))
+		}
+		if svc.HostName() != LocalHost {
+			d.note("Load goes to another machine only if its address is allowed: write it under load.allow, if it is yours to load.")
+		}
+		return
 	}
 	s.Load.URL = "http://127.0.0.1"
 	d.note("No front door was found; load.url is only an example.")
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // resolvable is an address with a name that this machine can resolve, or else with an

@@ -16,11 +16,10 @@ tmp_table_size = 64M
 max_heap_table_size = 64M
 END
 systemctl restart mariadb
-mariadb mailman3web <<'END'
+mariadb mailman3web >/dev/null <<'END'
 CREATE INDEX IF NOT EXISTS hand_list_active ON hyperkitty_thread (mailinglist_id, date_active);
 CREATE INDEX IF NOT EXISTS hand_list_date ON hyperkitty_email (mailinglist_id, date, sender_id);
 CREATE INDEX IF NOT EXISTS hand_sender_date ON hyperkitty_email (sender_id, date);
-CREATE INDEX IF NOT EXISTS hand_thread_order ON hyperkitty_email (thread_id, thread_order);
 ANALYZE TABLE hyperkitty_thread, hyperkitty_email;
 END
 
@@ -34,7 +33,7 @@ CACHES = {
     'default': {
         'BACKEND': 'django.core.cache.backends.filebased.FileBasedCache',
         'LOCATION': '/var/cache/mailman3-web',
-        'OPTIONS': {'MAX_ENTRIES': 200000},
+        'OPTIONS': {'MAX_ENTRIES': 5000},
     },
 }
 END
