@@ -64,7 +64,7 @@ func (c *InitCmd) Run(ctx context.Context, a *App) error {
 	case err != nil:
 		return ui.Coded(ui.Failure, fmt.Errorf("write %s: %w", a.cli.File, err), "what was there is as it was; check the folder's rights and the disk's free space, or name another file with --file")
 	}
-	a.UI.Info(fmt.Sprintf("%s: %d services found. Fill in load.url and load.scenario, then: kasoku run", a.cli.File, len(st.Services)))
+	a.UI.Info(fmt.Sprintf("%s: %d services found. Check load.url, write a scenario (or load.command), then: kasoku check, kasoku run", a.cli.File, len(st.Services)))
 	return nil
 }
 

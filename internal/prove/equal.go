@@ -16,6 +16,10 @@ type EqualOptions struct {
 	Takes int
 	// Around a take, as for Record.
 	Around Around
+	// Alone is Around without load, for one more take where pages differed in every
+	// take: those that are right then show what the load wrote, as one with the latest
+	// comments does. nil: no such take.
+	Alone Around
 	// Blamer tells who gave another answer; may be nil.
 	Blamer *Blamer
 }
@@ -52,6 +56,9 @@ func Equal(ctx context.Context, opts load.Options, b *Book, o EqualOptions) (Res
 		}); err != nil {
 			return *r, fmt.Errorf("compare answers: %w", err)
 		}
+	}
+	if err := e.askAlone(ctx, opts); err != nil {
+		return *r, fmt.Errorf("compare answers: %w", err)
 	}
 	e.judge()
 	e.notes()
@@ -107,6 +114,7 @@ type equality struct {
 type difference struct {
 	problem Problem
 	takes   int
+	loaded  bool // it was right without load beside it
 }
 
 // judged counts the pages that can be compared.
@@ -170,12 +178,57 @@ func (e *equality) compare(ctx context.Context) func(key string, v load.Visit, a
 	}
 }
 
+// fails reports whether a page differed in every take in which it was asked for, and
+// that was often enough.
+func (e *equality) fails(key string) bool {
+	d, asked := e.differ[key], e.asked[key]
+	return d.takes >= asked && asked >= min(leastAsked, e.o.Takes)
+}
+
+// askAlone makes the take without load, if pages would fail.
+func (e *equality) askAlone(ctx context.Context, opts load.Options) error {
+	failing := map[string]bool{}
+	for _, key := range e.order {
+		if e.fails(key) {
+			failing[key] = true
+		}
+	}
+	if len(failing) == 0 || e.o.Alone == nil {
+		return nil
+	}
+	right, wrong := map[string]bool{}, map[string]bool{}
+	if err := e.o.Alone.take(ctx, func(ctx context.Context) error {
+		_, err := e.b.walk(ctx, opts, func(key string, v load.Visit, a load.Answer) error {
+			if p := e.b.lookup(key); p != nil && failing[key] {
+				e.r.Reads++
+				if p.differs(v, a) == "" {
+					right[key] = true
+				} else {
+					wrong[key] = true
+				}
+			}
+			return ctx.Err()
+		})
+		return err
+	}); err != nil {
+		return err
+	}
+	for key := range right {
+		e.differ[key].loaded = !wrong[key]
+	}
+	return nil
+}
+
 // judge what differed: in every take in which it was asked for, it fails, if
 // that was often enough.
 func (e *equality) judge() {
-	once, only := 0, 0
+	once, only, loaded := 0, 0, 0
 	for _, key := range e.order {
 		switch d, asked := e.differ[key], e.asked[key]; {
+		case d.loaded:
+			if loaded++; loaded == 1 {
+				e.r.note("beside load, and not alone, differed %s", d.problem.What)
+			}
 		case d.takes < asked:
 			once++
 		case asked < min(leastAsked, e.o.Takes):
@@ -183,6 +236,9 @@ func (e *equality) judge() {
 		default:
 			e.r.problem(d.problem)
 		}
+	}
+	if loaded > 0 {
+		e.r.note("%s differed beside load and not without it: what the load writes is seen there", count(loaded, "request", "requests"))
 	}
 	if only > 0 {
 		e.r.note("%s differed, but came in one take only, under load", count(only, "request", "requests"))

@@ -97,6 +97,54 @@ func TestEqual(t *testing.T) {
 	}
 }
 
+// A page that shows what the load wrote differs while load goes on, however often it is
+// asked; alone it is as found. One that is wrong alone, too, fails.
+func TestEqualBesideWrites(t *testing.T) {
+	var latest atomic.Int64
+	title := "News"
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		if r.URL.Path == "/about" {
+			fmt.Fprintf(w, "<h1>%s</h1>\nA long text that stays as it is.\n", title)
+			return
+		}
+		fmt.Fprintf(w, "<h1>News</h1>\n<p>The latest comment is the one that Reader %d wrote</p>\nA long text that stays as it is.\n", latest.Load())
+	}))
+	defer srv.Close()
+	opts := optionsOf(t, "version: 1\nname: news\nsessions:\n  - {name: reader, steps: [{request: GET /}, {request: GET /about}]}\n", srv.URL)
+	book, err := Record(t.Context(), opts, RecordOptions{Takes: 2, Rounds: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	around := func(wrote int64) Around {
+		return func(ctx context.Context, walk func(context.Context) error) error {
+			latest.Store(wrote)
+			return walk(ctx)
+		}
+	}
+	equal := func(alone Around) Result {
+		t.Helper()
+		r, err := Equal(t.Context(), opts, book, EqualOptions{Around: around(1818), Alone: alone})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	if r := equal(nil); r.Outcome != Failed || r.Failures != 1 {
+		t.Errorf("nobody asked alone: %s: %s", r.Outcome, r.Text)
+	}
+	if r := equal(around(0)); r.Outcome != Held || !strings.Contains(strings.Join(r.Notes, "\n"), "1 request differed beside load and not without it") {
+		t.Errorf("%s: %s %v", r.Outcome, r.Text, r.Notes)
+	}
+	if r := equal(around(7)); r.Outcome != Failed || r.Failures != 1 {
+		t.Errorf("wrong alone, too: %s: %s", r.Outcome, r.Text)
+	}
+	title = "Olds"
+	if r := equal(around(0)); r.Outcome != Failed || r.Failures != 1 || !strings.Contains(r.Problems[0].What, "GET /about") {
+		t.Errorf("another title beside it: %s: %s %+v", r.Outcome, r.Text, r.Problems)
+	}
+}
+
 // Another way to write the same type is no other answer.
 func TestTypesThatMeanTheSame(t *testing.T) {
 	for _, c := range []struct {

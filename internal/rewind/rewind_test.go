@@ -39,7 +39,6 @@ type server struct {
 	cmd  *exec.Cmd
 	db   *sql.DB
 	st   *stack.Stack
-	svc  *stack.Service
 }
 
 func startServer(t *testing.T) *server {

@@ -307,20 +307,31 @@ func (d *discovery) frontDoor(ctx context.Context, s *Stack) {
 		}
 		url, named := d.siteURL(ctx, svc, at, best)
 		s.Load.URL = url
-		d.note("load.url is a guess (%s, where %s listens); check it.", s.Load.URL, svc.Name)
+		on := d.of(svc)
+		on.note("load.url is a guess (%s, where %s listens); check it.", s.Load.URL, svc.Name)
 		if named != "" {
-			d.note("Sites of %s have names (%s): if answers depend on the name, write it in load.url, and let this machine resolve it to the service's address (/etc/hosts).", svc.Name, named)
+			on.note("Sites of %s have names (%s): if answers depend on the name, write it in load.url, and let this machine resolve it to the service's address (/etc/hosts).", svc.Name, named)
 		}
 		if svc.Kind == Apache && svc.ControlMethod() == MethodSystemd {
-			d.note("Where a run shows that it would help, an nginx may be put in front of %s, if services has %s", svc.Name, FrontLine(svc))
+			on.note("Where a run shows that it would help, an nginx may be put in front of %s, if services has %s", svc.Name, FrontLine(svc))
 		}
 		if svc.HostName() != LocalHost {
-			d.note("Load goes to another machine only if its address is allowed: write it under load.allow, if it is yours to load.")
+			on.note("Load goes to another machine only if its address is allowed: write it under load.allow, if it is yours to load.")
 		}
 		return
 	}
 	s.Load.URL = "http://127.0.0.1"
 	d.note("No front door was found; load.url is only an example.")
+}
+
+// of is the discovery on a service's host.
+func (d *discovery) of(svc *Service) *discovery {
+	for _, o := range d.all {
+		if o.place.Name == svc.HostName() {
+			return o
+		}
+	}
+	return d
 }
 
 func btoi(b bool) int {

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/netip"
+	"net/url"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -118,6 +120,11 @@ func (s *Stack) renderLoad(b *bytes.Buffer) error {
 		Load LoadConfig `yaml:"load"`
 	}{l}); err != nil {
 		return err
+	}
+	if u, err := url.Parse(l.URL); err == nil && len(l.Allow) == 0 {
+		if ip, err := netip.ParseAddr(u.Hostname()); err == nil && !ip.IsLoopback() {
+			fmt.Fprintf(b, "  # allow: [%s/%d]\n", ip, ip.BitLen())
+		}
 	}
 	if !l.Reset.Set() {
 		b.WriteString("  # reset: snapshot        (Kasoku puts rows of databases and keys of Redis back itself)\n  # reset: [./reset.sh]    (a command of your own does)\n")

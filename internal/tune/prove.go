@@ -291,7 +291,7 @@ func (p *Prover) equality(ctx context.Context, _ *load.Witness) (prove.Result, e
 		return prove.Result{}, err
 	}
 	opts := p.options()
-	r, err := prove.Equal(ctx, opts, book, prove.EqualOptions{Around: p.take, Blamer: &prove.Blamer{Stack: p.stack(), Opts: opts}})
+	r, err := prove.Equal(ctx, opts, book, prove.EqualOptions{Around: p.take, Alone: p.alone, Blamer: &prove.Blamer{Stack: p.stack(), Opts: opts}})
 	if err == nil {
 		r.Notes = append(r.Notes, fmt.Sprintf("compared with the answers recorded after run %d", run))
 	}
