@@ -268,6 +268,8 @@ func TestHAProxyLive(t *testing.T) {
 		}
 		st.Services[0].AccessLog = file
 		ev := watchWeb(t, st, 0, 20, func() {
+			// Whether it is up was asked, too, and HAProxy writes that when it comes to it.
+			await.For(t, "the first line", func() bool { return lineCount(file) > 0 })
 			before := lineCount(file)
 			for i := range 20 {
 				if err := ask(fmt.Sprintf("http://%s/items/%d", address, i)); err != nil {

@@ -168,6 +168,10 @@ func (d *database) take(ctx context.Context) error {
 	}
 	defer c.Close()
 	begun := time.Now()
+	if follows(ctx, c) {
+		d.left = append(d.left, d.svc.Name+": it follows another database, which gets its own rows back")
+		return nil
+	}
 	var all []listed
 	if d.base, all, err = d.look(ctx, c); err != nil {
 		return err
@@ -197,6 +201,20 @@ func (d *database) take(ctx context.Context) error {
 		return err
 	}
 	return d.nobodyElse(ctx, c, begun)
+}
+
+// follows reports whether the server gets its rows from another; one that does not let
+// itself be asked is taken for a leader.
+func follows(ctx context.Context, c *sql.Conn) bool {
+	rows, err := c.QueryContext(ctx, "SHOW SLAVE STATUS")
+	if err != nil { // MySQL from 8.4 on
+		rows, err = c.QueryContext(ctx, "SHOW REPLICA STATUS")
+	}
+	if err != nil {
+		return false
+	}
+	defer rows.Close()
+	return rows.Next()
 }
 
 // enough checks that memory and disk hold the copy.
@@ -259,6 +277,9 @@ func (d *database) nobodyElse(ctx context.Context, c *sql.Conn, begun time.Time)
 
 // seen notes which tables have been written since everything was as taken.
 func (d *database) seen(ctx context.Context) error {
+	if len(d.tables) == 0 {
+		return nil
+	}
 	c, err := d.session(ctx)
 	if err != nil {
 		return err
@@ -297,6 +318,9 @@ func (d *database) note(now state, all []listed) {
 
 // back puts the rows of all tables that may have been written back.
 func (d *database) back(ctx context.Context) (tables, rows int, err error) {
+	if len(d.tables) == 0 {
+		return 0, 0, nil
+	}
 	c, err := d.session(ctx)
 	if err != nil {
 		return 0, 0, err

@@ -110,17 +110,18 @@ func Take(ctx context.Context, st *stack.Stack, hosts map[string]host.Host, o Op
 func (k *Keeper) takeDatabases(ctx context.Context, st *stack.Stack, o Options) error {
 	for i := range st.Services {
 		svc := &st.Services[i]
-		if !svc.IsDatabase() {
-			continue
+		if !svc.IsDatabase() || svc.SpareFor != "" {
+			continue // a spare has the rows of the one that it is spare for
 		}
 		if svc.Login == nil {
 			return fmt.Errorf("keep %s: it has no login in kasoku.yaml; write login: {user: …, password_file: …}, or a command as load.reset", svc.Name)
 		}
 		d := &database{svc: svc, host: k.hosts[svc.HostName()], spool: k.spool, options: o.Snapshot}
-		k.databases = append(k.databases, d)
 		if err := d.take(ctx); err != nil {
+			d.close()
 			return fmt.Errorf("keep %s: %w", svc.Name, err)
 		}
+		k.databases = append(k.databases, d)
 	}
 	return nil
 }

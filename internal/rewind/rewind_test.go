@@ -302,6 +302,21 @@ func TestMayNotWrite(t *testing.T) {
 	}
 }
 
+// A database that follows another is left to it: what is put back there comes over.
+func TestFollower(t *testing.T) {
+	s := startServer(t)
+	s.exec(schema, "CHANGE MASTER TO MASTER_HOST = '127.0.0.1', MASTER_PORT = 1, MASTER_USER = 'nobody'")
+	k := s.take(stack.Snapshot{Shared: true})
+	if left := k.Left(); len(left) != 1 || !strings.Contains(left[0], "db: it follows another database") {
+		t.Errorf("left: %q", left)
+	}
+	s.exec("DELETE FROM app.votes")
+	must(t, k.Seen(t.Context()))
+	if r := s.back(k); r.Rows != 0 {
+		t.Errorf("put back %s", r)
+	}
+}
+
 // Columns that changed since the copy: said, and nothing is written.
 func TestOtherColumns(t *testing.T) {
 	s := startServer(t)
