@@ -3,7 +3,6 @@ package diagnose
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"kasoku/internal/confedit/apache"
@@ -103,9 +102,7 @@ func (e *embedded) SetEnv(name, value string) error {
 		return d.set(value)
 	}
 	if e.apache != nil {
-		if !slices.ContainsFunc(e.apache.Root.Find("LoadModule"), func(d *apache.Directive) bool {
-			return d.State == apache.Active && len(d.Args) > 0 && d.Args[0] == "env_module"
-		}) {
+		if !e.apache.Loads("env_module") {
 			return errors.New("mod_env is not loaded in Apache (SetEnv needs it); a2enmod env")
 		}
 		return e.apache.Root.Append(fmt.Sprintf("\n# For the applications that Passenger starts\nSetEnv %s \"%s\"", name, value))

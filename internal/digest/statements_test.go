@@ -3,6 +3,7 @@ package digest
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"errors"
 	"io"
 	"math/rand/v2"
@@ -104,6 +105,22 @@ func TestStatementLogsMaskSecrets(t *testing.T) {
 		if c.Service != "db" {
 			t.Errorf("%+v", c)
 		}
+	}
+}
+
+// Classes that differ in the aliases of their tables only are one, with all sums.
+func TestStatementLogsFoldAliases(t *testing.T) {
+	var log strings.Builder
+	for i, alias := range []string{"lgaye", "bqvur", "xtpmw"} {
+		fmt.Fprintf(&log, "# Time: 261128  1:00:0%d\n# User@Host: app[app] @ localhost []\n# Query_time: 0.%d00000  Lock_time: 0.000000  Rows_sent: 1  Rows_examined: 100\nSET timestamp=%d;\nselect `%s`.`id` from `articles` as `%s` where `%s`.`author` = %d;\n",
+			i, i+1, 1795827600+i, alias, alias, alias, i)
+	}
+	s := digested(t, []byte(log.String()), StatementOptions{Service: "db"})
+	if len(s.Classes) != 1 || s.Classes[0].Count != 3 || s.Classes[0].RowsExamined != 300 || s.Classes[0].Total != 600*time.Millisecond || s.Classes[0].Max != 300*time.Millisecond {
+		t.Fatalf("%d classes: %+v", len(s.Classes), s.Classes)
+	}
+	if p := s.Classes[0].P50; p < 195*time.Millisecond || p > 205*time.Millisecond {
+		t.Errorf("the median is %s", p)
 	}
 }
 

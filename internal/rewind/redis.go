@@ -46,27 +46,16 @@ func (s *redisStore) count() int {
 	return n
 }
 
-// client asks one numbered database.
-func (s *redisStore) client(number int) (*redis.Client, error) {
-	if len(s.svc.Listen) == 0 {
-		return nil, errors.New("kasoku.yaml names no address under listen")
-	}
-	network, address := "tcp", s.svc.Listen[0]
-	if path, ok := strings.CutPrefix(address, "unix:"); ok {
-		network, address = "unix", path
-	}
-	return redis.NewClient(&redis.Options{Addr: address, DB: number, PoolSize: 1, MaxRetries: -1, DialerRetries: 1, Protocol: 2, DisableIdentity: true,
-		Dialer: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return s.host.DialContext(ctx, network, address)
-		}}), nil
+// client asks one numbered database, over the connection that stack makes: where the
+// server listens now, logged in.
+func (s *redisStore) client(number int) *redis.Client {
+	return redis.NewClient(&redis.Options{DB: number, PoolSize: 1, MaxRetries: -1, DialerRetries: 1, Protocol: 2, DisableIdentity: true,
+		Dialer: func(ctx context.Context, _, _ string) (net.Conn, error) { return stack.DialCache(ctx, s.host, s.svc) }})
 }
 
 // numbers are the databases that hold keys, and how much memory all of them use.
 func (s *redisStore) numbers(ctx context.Context) (numbers []int, bytes int64, err error) {
-	c, err := s.client(0)
-	if err != nil {
-		return nil, 0, err
-	}
+	c := s.client(0)
 	defer c.Close()
 	text, err := c.Info(ctx).Result()
 	if err != nil {
@@ -88,7 +77,7 @@ func (s *redisStore) numbers(ctx context.Context) (numbers []int, bytes int64, e
 
 func explainRedis(err error) error {
 	if text := err.Error(); strings.HasPrefix(text, "NOAUTH") || strings.HasPrefix(text, "NOPERM") {
-		return fmt.Errorf("%w; a Redis with a password cannot be kept: name a command as load.reset", err)
+		return fmt.Errorf("%w; write its login in kasoku.yaml, or name a command as load.reset", err)
 	}
 	return err
 }
@@ -117,10 +106,7 @@ const batch = 500
 
 // read gets all keys of one database.
 func (s *redisStore) read(ctx context.Context, number int) (map[string]redisKey, error) {
-	c, err := s.client(number)
-	if err != nil {
-		return nil, err
-	}
+	c := s.client(number)
 	defer c.Close()
 	out := map[string]redisKey{}
 	var cursor uint64
@@ -185,10 +171,7 @@ func (s *redisStore) restore(ctx context.Context, number int) (n int, err error)
 	if err != nil {
 		return 0, err
 	}
-	c, err := s.client(number)
-	if err != nil {
-		return 0, err
-	}
+	c := s.client(number)
 	defer c.Close()
 	pipe := c.Pipeline()
 	flush := func(least int) error {
@@ -231,14 +214,7 @@ const emptyWait = 5 * time.Second
 
 // empty tells a memcached to forget everything.
 func empty(ctx context.Context, h host.Host, svc *stack.Service) error {
-	if len(svc.Listen) == 0 {
-		return errors.New("kasoku.yaml names no address under listen")
-	}
-	network, address := "tcp", svc.Listen[0]
-	if path, ok := strings.CutPrefix(address, "unix:"); ok {
-		network, address = "unix", path
-	}
-	c, err := h.DialContext(ctx, network, address)
+	c, err := stack.DialCache(ctx, h, svc)
 	if err != nil {
 		return err
 	}

@@ -362,13 +362,13 @@ func TestRedis(t *testing.T) {
 	must(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	socket := filepath.Join(dir, "r")
-	cmd := exec.Command("redis-server", "--port", "0", "--unixsocket", socket, "--dir", dir, "--save", "")
+	cmd := exec.Command("redis-server", "--port", "0", "--unixsocket", socket, "--dir", dir, "--save", "", "--requirepass", "sesame")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	must(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	ctx := t.Context()
 	client := func(n int) *redis.Client {
-		c := redis.NewClient(&redis.Options{Network: "unix", Addr: socket, DB: n})
+		c := redis.NewClient(&redis.Options{Network: "unix", Addr: socket, DB: n, Password: "sesame"})
 		t.Cleanup(func() { c.Close() })
 		return c
 	}
@@ -383,6 +383,12 @@ func TestRedis(t *testing.T) {
 		must(t, c.Set(ctx, fmt.Sprintf("many:%d", i), i, 0).Err())
 	}
 	st := &stack.Stack{Dir: dir, Services: []stack.Service{{Name: "kv", Kind: stack.Redis, Host: stack.LocalHost, Listen: []string{"unix:" + socket}}}}
+	if _, err := Take(ctx, st, hosts(), Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), "write its login") {
+		t.Errorf("without its password: %v", err)
+	}
+	password := filepath.Join(dir, "password")
+	must(t, os.WriteFile(password, []byte("sesame\n"), 0o600))
+	st.Services[0].Login = &stack.Login{PasswordFile: password}
 	k, err := Take(ctx, st, hosts(), Options{Dir: dir})
 	must(t, err)
 	t.Cleanup(k.Close)

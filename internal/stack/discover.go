@@ -297,7 +297,7 @@ func (d *discovery) frontDoor(ctx context.Context, s *Stack) {
 				continue
 			}
 			o := d.doorAt(ctx, svc, portOf(address))
-			rank := 1 + btoi(len(o.names) > 0) - 2*btoi(o.onward)
+			rank := o.rank()
 			if at == "" || rank > bestRank {
 				best, bestRank, at = o, rank, address
 			}
@@ -332,13 +332,6 @@ func (d *discovery) of(svc *Service) *discovery {
 		}
 	}
 	return d
-}
-
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // resolvable is an address with a name that this machine can resolve, or else with an

@@ -19,6 +19,17 @@ type door struct {
 	onward bool     // it only sends visitors elsewhere
 }
 
+// rank orders doors: one with named sites first, one that only sends visitors on last.
+func (o door) rank() int {
+	switch {
+	case o.onward:
+		return 0
+	case len(o.names) > 0:
+		return 2
+	}
+	return 1
+}
+
 // doorAt reads it; a server of another kind has none.
 func (d *discovery) doorAt(ctx context.Context, svc *Service, port string) door {
 	for _, o := range d.all {

@@ -43,18 +43,11 @@ func (d *discovery) embedded(ctx context.Context) []*instance {
 	return out
 }
 
-// apacheLoads reports whether a module is loaded.
-func apacheLoads(cfg *apache.Config, module string) bool {
-	return slices.ContainsFunc(cfg.Root.Find("LoadModule"), func(m *apache.Directive) bool {
-		return m.State == apache.Active && len(m.Args) > 0 && m.Args[0] == module
-	})
-}
-
 // apachePassenger are the folders of applications that Passenger runs in Apache: those
 // that PassengerAppRoot names, and those that a document root or an alias shows the
 // public part of.
 func (d *discovery) apachePassenger(ctx context.Context, cfg *apache.Config) []string {
-	if !apacheLoads(cfg, "passenger_module") {
+	if !cfg.Loads("passenger_module") {
 		return nil
 	}
 	var out []string
@@ -134,7 +127,7 @@ const wsgiDepth = 2
 
 // wsgiRoots are the folders of applications that mod_wsgi runs in Apache.
 func (d *discovery) wsgiRoots(ctx context.Context, cfg *apache.Config) []string {
-	if !apacheLoads(cfg, "wsgi_module") {
+	if !cfg.Loads("wsgi_module") {
 		return nil
 	}
 	var out []string

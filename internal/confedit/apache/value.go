@@ -3,6 +3,7 @@ package apache
 import (
 	"fmt"
 	"path"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -38,6 +39,15 @@ func (c *Config) MPM() string {
 		}
 	}
 	return mpm
+}
+
+// Loads reports whether the server has a module, such as "env_module": by a LoadModule
+// that counts, or compiled in.
+func (c *Config) Loads(module string) bool {
+	return slices.Contains(c.opt.Compiled, "mod_"+strings.TrimSuffix(module, "_module")+".c") ||
+		slices.ContainsFunc(c.Root.Find("LoadModule"), func(d *Directive) bool {
+			return d.State == Active && len(d.Args) > 0 && d.Args[0] == module
+		})
 }
 
 // VirtualHosts lists the <VirtualHost> sections that the server takes.

@@ -79,7 +79,7 @@ func (b *builder) move() ([]change.Change, error) {
 		return nil, err
 	}
 	var links []apache.Link
-	if !b.loaded("remoteip_module") {
+	if !b.conf.Loads("remoteip_module") {
 		mods, err := diagnose.ApacheModules(b.in.Snapshot, b.svc)
 		if err != nil {
 			return nil, err
@@ -177,12 +177,6 @@ func (b *builder) moveVirtualHost() error {
 		return nil
 	}
 	return v.SetArgs(append(slices.Clone(v.Args), b.inner)...)
-}
-
-func (b *builder) loaded(module string) bool {
-	return slices.ContainsFunc(b.conf.Root.Find("LoadModule"), func(d *apache.Directive) bool {
-		return d.State == apache.Active && len(d.Args) == 2 && d.Args[0] == module
-	})
 }
 
 // innerPorts are tried for Apache, from 8080 on: the port that IANA names as an

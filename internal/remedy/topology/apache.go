@@ -3,10 +3,8 @@ package topology
 import (
 	"fmt"
 	"path"
-	"slices"
 
 	"kasoku/internal/change"
-	"kasoku/internal/confedit/apache"
 	"kasoku/internal/diagnose"
 	"kasoku/internal/remedy/planning"
 	"kasoku/internal/stack"
@@ -29,7 +27,7 @@ func clientsLike(in planning.Input, f diagnose.Finding, spare *stack.Service) ([
 		return nil, err
 	}
 	out, err := planning.FileChanges(in.Snapshot, spare, conf.Changed(), change.Restart, why)
-	if err != nil || loads(conf, "remoteip_module") {
+	if err != nil || conf.Loads("remoteip_module") {
 		return out, err
 	}
 	mods, err := diagnose.ApacheModules(in.Snapshot, spare)
@@ -45,11 +43,4 @@ func clientsLike(in planning.Input, f diagnose.Finding, spare *stack.Service) ([
 			Path: l.Path, Link: &change.Link{Target: l.Target, Remove: l.Remove}, Why: why, Command: "a2enmod " + path.Base(l.Path)})
 	}
 	return out, nil
-}
-
-// loads reports whether an Apache loads a module.
-func loads(conf *apache.Config, module string) bool {
-	return slices.ContainsFunc(conf.Root.Find("LoadModule"), func(d *apache.Directive) bool {
-		return d.State == apache.Active && len(d.Args) == 2 && d.Args[0] == module
-	})
 }
