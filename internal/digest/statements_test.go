@@ -3,8 +3,8 @@ package digest
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
