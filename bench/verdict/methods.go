@@ -31,13 +31,19 @@ const (
 	product      = "Kasoku"
 	briefProduct = "Kasoku, brief at first"
 	cutProduct   = "Kasoku, cut off once"
+	fewProduct   = "Kasoku, 6 pairs fit"
 )
+
+// fittingPairs of runs that take minutes are all that a session has for a step or two.
+const fittingPairs = 6
 
 func methods(rule experiment.Rule) []method {
 	return []method{
 		{product, kasoku(rule)},
 		{briefProduct, kasokuBrief(rule)},
 		{cutProduct, kasokuCut(rule)},
+		{fewProduct, kasokuFew(rule)},
+		{"6 pairs of 400", stopped(rule)},
 		{"10 pairs, t-test", fixedTest},
 		{"one run each", singleRun},
 		{"10 × A, 10 × B, t-test", aThenB},
@@ -69,6 +75,33 @@ func kasokuBrief(rule experiment.Rule) func(*replay, *rand.Rand) bool {
 	return func(p *replay, coin *rand.Rand) bool {
 		p.brief = briefPairs
 		return keep(p, coin)
+	}
+}
+
+// kasokuFew is an experiment of `kasoku tune` in whose time six pairs fit, after
+// three to six runs as found.
+func kasokuFew(rule experiment.Rule) func(*replay, *rand.Rand) bool {
+	return func(p *replay, coin *rand.Rand) bool {
+		var before []experiment.Sample
+		for range 3 + coin.IntN(4) {
+			if score, ok := p.fit(experiment.Baseline); ok {
+				before = append(before, experiment.Sample{Side: experiment.Baseline, Score: score})
+			}
+		}
+		r := rule
+		r.Spread, r.MaxPairs, r.Fitted = experiment.SpreadOf(before), fittingPairs, true
+		return kasoku(r)(p, coin)
+	}
+}
+
+// stopped is an experiment with levels for the most pairs whose time is used up after
+// six.
+func stopped(rule experiment.Rule) func(*replay, *rand.Rand) bool {
+	return func(p *replay, coin *rand.Rand) bool {
+		r := rule
+		r.Seed = coin.Uint64()
+		v, err := experiment.Run(context.Background(), r, &cut{replay: p, after: fittingPairs}, nil)
+		return err == nil && v.Outcome == experiment.Improved
 	}
 }
 

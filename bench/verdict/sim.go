@@ -20,7 +20,7 @@ const (
 )
 
 // effects that are simulated besides none.
-var effects = []float64{-0.02, 0.01, 0.02, 0.05, 0.10, 0.30}
+var effects = []float64{-0.02, 0.01, 0.02, 0.05, 0.10, 0.20, 0.30}
 
 // simOptions are sim's flags.
 type simOptions struct {
@@ -95,7 +95,7 @@ func (o simOptions) falseKeeps(ctx context.Context, traces []*trace, rule experi
 		row(m.name, cells, own, (*cell).share, 100)
 	}
 	ok := true
-	for _, name := range []string{product, briefProduct, cutProduct} {
+	for _, name := range []string{product, briefProduct, cutProduct, fewProduct} {
 		own := sum(cells, func(c *cell) bool { return c.method.name == name })
 		ok = bar(name+": false keeps over all recordings", own.share(), falseKeepBar, false) && ok
 	}

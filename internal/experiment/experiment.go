@@ -20,6 +20,9 @@ type Rule struct {
 	// MaxPairs of runs; at least 3. See stat.NewSequential for those that are
 	// used fully.
 	MaxPairs int
+	// Fitted: MaxPairs is what the time left allows (Fit). What so few cannot show is not
+	// shown to be without effect.
+	Fitted bool
 	// SmallestEffect worth keeping, as a fraction: 0.01 = 1 %.
 	SmallestEffect float64
 	// MaxRepeats of one unfit run before the experiment gives up.
@@ -52,7 +55,7 @@ type Rule struct {
 	// with its pairs later, at the same level. 0: nobody waits.
 	Patience int
 	// Spread is how far runs of like states differ, as the session knows it: variances
-	// of the log of scores. With it a great effect is judged after two pairs.
+	// of the log of scores. With it a great effect is judged after two to four pairs.
 	Spread stat.Variance
 	// Earlier are the runs of an experiment with the same two sides that was cut
 	// off. Its complete pairs are the first ones of this. With that one's Alpha
@@ -91,7 +94,7 @@ func Run(ctx context.Context, r Rule, runner Runner, progress func(Verdict)) (Ve
 	if err != nil {
 		return Verdict{}, fmt.Errorf("experiment: %w", err)
 	}
-	e := &running{rule: r, verdict: Verdict{Level: r.Alpha, MaxPairs: r.MaxPairs}, seq: seq, runner: runner, started: time.Now(),
+	e := &running{rule: r, verdict: Verdict{Level: r.Alpha, MaxPairs: r.MaxPairs, Fitted: r.Fitted}, seq: seq, runner: runner, started: time.Now(),
 		coin: rand.New(rand.NewPCG(r.Seed, 0x6b61736f6b75)), watched: progress != nil || !r.Deadline.IsZero()}
 	e.takeUp(r.Earlier)
 	for pair := e.before + 1; ; pair++ {
@@ -278,14 +281,14 @@ func (e *running) look() (bool, error) {
 		return true, nil
 	}
 	e.noteRatio(b.Score, c.Score)
-	if o, reason := e.twoPairs(); o != "" {
+	if o, reason := e.few(); o != "" {
 		e.end(o, reason)
 		return true, nil
 	}
 	if len(e.logs) < 2 || !e.watched && !e.looks() {
 		return false, nil
 	}
-	d, t, err := e.seq.Look(e.logs, math.Log1p(worthFinding*e.rule.SmallestEffect))
+	d, t, err := e.seq.Look(e.logs, e.worth())
 	if err != nil {
 		return false, err
 	}
@@ -314,6 +317,10 @@ func (e *running) look() (bool, error) {
 		e.end(Regressed, fmt.Sprintf("p = %.2g after %d pairs, below %.2g", t.PLess, t.N, e.seq.Level(t.N)))
 	case d == stat.Futile && t.PLess < e.rule.Alpha && !e.rule.Losses:
 		e.end(Regressed, fmt.Sprintf("slower (p = %.2g after %d pairs)", t.PLess, t.N))
+	case d == stat.Futile && e.rule.Fitted && t.Upper(e.seq.Futility) > e.worth():
+		e.verdict.TooFew = true
+		e.end(Inconclusive, fmt.Sprintf("the %d pairs that fit into the time left cannot show it: an effect above %s is unlikely, a smaller one is not ruled out; give a larger budget",
+			e.seq.Max(), ui.Percent(math.Expm1(t.Upper(e.seq.Futility)))))
 	case d == stat.Futile:
 		e.end(NoDifference, e.unlikely(t))
 	case e.looks() && tail.p < tailLevel:
@@ -327,6 +334,9 @@ func (e *running) look() (bool, error) {
 	}
 	return true, nil
 }
+
+// worth is the least effect that an experiment goes on for, as a log-ratio.
+func (e *running) worth() float64 { return math.Log1p(worthFinding * e.rule.SmallestEffect) }
 
 // byChance reports whether the baseline scored nothing in a pair, and n pairs are
 // too few to say that this comes of the change. A ratio to nothing has no size, so

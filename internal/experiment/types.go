@@ -101,6 +101,10 @@ type Verdict struct {
 	// Shared: it made way for others that wait, as its share of the time was used
 	// (Rule.Shared) or it did not lead (Rule.Patience), and it may go on.
 	Shared bool `json:"shared,omitempty"`
+	// Fitted: MaxPairs was what the time left allowed (Rule.Fitted), and TooFew: so many
+	// can neither show an effect nor rule out that there is one. That is no sign of noise.
+	Fitted bool `json:"fitted,omitempty"`
+	TooFew bool `json:"too_few,omitempty"`
 	// Earlier of Pairs are those of an experiment that was cut off (Rule.Earlier).
 	Earlier  int       `json:"earlier,omitempty"`
 	Warnings []Warning `json:"warnings,omitempty"`

@@ -129,7 +129,7 @@ func NextStep(st *store.Step) string {
 	case experiment.Regressed:
 		return "do not make this change; `kasoku diagnose` says what binds"
 	case experiment.Inconclusive:
-		if v.OutOfTime {
+		if v.OutOfTime || v.TooFew {
 			return "give it more time, or shorter runs"
 		}
 		return "stop what else runs on the machine, or measure longer (--duration, tune.max_pairs), and try again"

@@ -36,6 +36,10 @@ func TestCutOff(t *testing.T) {
 	fewer.Verdict.MaxPairs = 40
 	as := cut
 	as.Verdict.MaxPairs = 400
+	fitted := cut
+	fitted.Verdict.MaxPairs, fitted.Verdict.Fitted = 8, true
+	few := fitted
+	few.Verdict.TooFew = true
 	now := store.Step{Plan: plan("1")}
 	found := plan("1")
 	found.Search = &remedy.Search{}
@@ -58,13 +62,19 @@ func TestCutOff(t *testing.T) {
 		"it might have had fewer pairs":      {[]store.Step{fewer, now}, plan("1"), 0},
 		"fewer, and then as many":            {[]store.Step{fewer, as, now}, plan("1"), 2},
 		"it might have had as many":          {[]store.Step{as, now}, plan("1"), 2},
+		"as many as fitted then":             {[]store.Step{fitted, put, now}, plan("1"), 2},
+		"as many as fitted, and fewer":       {[]store.Step{fitted, fewer, now}, plan("1"), 0},
+		"what fitted could not tell":         {[]store.Step{fitted, few, now}, plan("1"), 0},
 		"it was not cut off":                 {[]store.Step{whole, now}, plan("1"), 0},
 		"a number that is looked for":        {[]store.Step{cut, now}, found, 0},
 		"nothing was tried":                  {[]store.Step{now}, plan("1"), 0},
 	} {
-		got, _, err := cutOff(c.steps, &c.plan, 400, func(run int64) (bool, error) { return run != otherRun, nil })
-		if err != nil || len(got) != c.want {
-			t.Errorf("%s: %d runs, want %d; %v", name, len(got), c.want, err)
+		got, err := cutOff(c.steps, &c.plan, 400, func(run int64) (bool, error) { return run != otherRun, nil })
+		if err != nil || len(got.runs) != c.want {
+			t.Errorf("%s: %d runs, want %d; %v", name, len(got.runs), c.want, err)
+		}
+		if name == "as many as fitted then" && (got.maxPairs != 8 || !got.fitted) {
+			t.Errorf("%s: it goes on with the looks of %d pairs, fitted %v", name, got.maxPairs, got.fitted)
 		}
 	}
 }

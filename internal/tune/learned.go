@@ -57,7 +57,9 @@ func harmed(v experiment.Verdict) bool {
 		return true
 	case experiment.NoDifference:
 		return v.Pairs >= leastPairs && v.High < 0
-	case experiment.Tampered, experiment.Improved, experiment.Inconclusive:
+	case experiment.Inconclusive:
+		return v.TooFew && v.Pairs >= leastPairs && v.High < 0
+	case experiment.Tampered, experiment.Improved:
 	}
 	return false
 }
@@ -65,7 +67,7 @@ func harmed(v experiment.Verdict) bool {
 // from takes a finished step in.
 func (l *learned) from(st *store.Step) {
 	v := st.Verdict
-	if st.Ended.IsZero() || v.Outcome == "" || v.Outcome == experiment.Inconclusive && !v.Shared {
+	if st.Ended.IsZero() || v.Outcome == "" || v.Outcome == experiment.Inconclusive && !v.Shared && !v.TooFew {
 		return
 	}
 	l.open(st)

@@ -25,6 +25,7 @@ func (t *Tuner) rule(step *store.Step) (experiment.Rule, error) {
 	default: // a proposal has nothing to conclude
 		r.Deadline = t.deadline
 	}
+	t.fit(&r, step)
 	if t.session.Command != "tune" || len(step.LeavesOut) > 0 {
 		// A proposal is judged for itself. What is looked at again was kept
 		// already: it cannot be kept in vain by that.
@@ -35,25 +36,55 @@ func (t *Tuner) rule(step *store.Step) (experiment.Rule, error) {
 		return r, err
 	}
 	r.Spread = t.learned.spread
-	p, others := step.Plan, t.waiting || t.open
+	p, others, most := step.Plan, t.waiting || t.open, t.Rule.MaxPairs
 	if whole := p.Search != nil || p.Workload > 0 || len(p.Parts) > 1 && !p.OfSmall(); whole && others {
 		// Nothing of it is left for later: its number is found anew, or it is split.
-		r.MaxPairs = min(r.MaxPairs, FirstPatience)
+		if most = min(most, FirstPatience); r.MaxPairs >= most {
+			r.MaxPairs, r.Fitted = most, false
+		}
 		others = false
 	}
-	var level float64
-	if r.Earlier, level, err = cutOff(steps, &p, r.MaxPairs, t.asNow); err != nil {
+	was, err := cutOff(steps, &p, most, t.asNow)
+	if err != nil {
 		return r, err
 	}
 	levels := levelsAfter(steps, r.Alpha)
-	if r.Alpha = levels.Next(); level > 0 {
-		r.Alpha = level // it is the same test, gone on with
+	r.Earlier, r.Alpha = was.runs, levels.Next()
+	if was.level > 0 {
+		r.Alpha = was.level // it is the same test, gone on with
+	}
+	if was.maxPairs > 0 {
+		r.MaxPairs, r.Fitted = was.maxPairs, was.fitted
 	}
 	// Where its pairs are lost it would make way again and again.
 	if lost := len(r.Earlier) == 0 && t.learned.opened[key(p)].pairs > 0; others && !lost {
-		r.Patience = Patience(len(experiment.PairsOf(r.Earlier)))
+		r.Patience = min(Patience(len(experiment.PairsOf(r.Earlier))), r.MaxPairs)
 	}
 	return r, nil
+}
+
+// fit makes the levels of a step's experiment for the pairs that the time left allows.
+// What makes way for others may go on until the end, what is looked at again may not.
+func (t *Tuner) fit(r *experiment.Rule, step *store.Step) {
+	if r.Deadline.IsZero() {
+		return
+	}
+	end := r.Deadline
+	if r.Latest.After(end) {
+		end = r.Latest
+	}
+	o := t.outlook()
+	r.MaxPairs = experiment.Fit(t.Rule.MaxPairs, o.pair(step.Plan), time.Until(end)-o.probing(step.Plan, 0))
+	r.Fitted = r.MaxPairs < t.Rule.MaxPairs
+}
+
+// outlook is what is to be expected now, with the pairs that an experiment may have.
+func (t *Tuner) outlook() outlook {
+	o := t.learned.outlook(t.Bench.runTime(), t.Rule)
+	if !t.deadline.IsZero() {
+		o.maxPairs = experiment.Fit(o.maxPairs, o.pair(remedy.Plan{}), time.Until(t.deadline)-t.reserve())
+	}
+	return o
 }
 
 // shareOut bounds an experiment of a session: what is tried leaves time for second
@@ -96,16 +127,40 @@ func Patience(before int) int {
 	return max(FirstPatience, int(patienceGrows*float64(before)))
 }
 
-// cutOff are the runs of the last experiments with the plan that came to no end,
+// unended is an experiment that came to no end.
+type unended struct {
+	runs []experiment.Sample
+	// level is the one that the first of its attempts had; 0: there is none, or it had
+	// none yet.
+	level    float64
+	maxPairs int // that its looks were made for; 0: not stored
+	fitted   bool
+}
+
+// sameTest reports whether an attempt before had looks that this one can go on with.
+func (u unended) sameTest(v experiment.Verdict, maxPairs int) bool {
+	switch had := v.MaxPairs; {
+	case had == 0: // not stored
+		return true
+	case u.maxPairs != 0:
+		return had == u.maxPairs
+	case v.Fitted:
+		return had <= maxPairs
+	default:
+		return had == maxPairs
+	}
+}
+
+// cutOff are the last experiments with the plan that came to no end,
 // for want of time, of a quiet machine, or because Kasoku was interrupted, since
 // something was kept or taken out and nobody else changed the configuration:
-// both sides are what they were. asNow reports the latter of a run. An experiment
-// that might have had another number of pairs was another test, with other looks:
-// its runs do not count. level is the one that the first of them had; 0: there is
-// none, or it had none yet.
-func cutOff(steps []store.Step, plan *remedy.Plan, maxPairs int, asNow func(run int64) (bool, error)) (runs []experiment.Sample, level float64, err error) {
+// both sides are what they were. asNow reports the latter of a run. Its looks
+// were made for what the time left allowed then, or for maxPairs; one that might have
+// had another number of pairs was another test: its runs do not count.
+func cutOff(steps []store.Step, plan *remedy.Plan, maxPairs int, asNow func(run int64) (bool, error)) (unended, error) {
+	var u unended
 	if plan.Search != nil || plan.Workload > 0 {
-		return nil, 0, nil // its number is found anew
+		return u, nil // its number is found anew
 	}
 	for i, s := range slices.Backward(steps) {
 		if s.Kept || s.Tx != 0 || len(s.LeavesOut) > 0 && s.Ended.IsZero() {
@@ -114,28 +169,31 @@ func cutOff(steps []store.Step, plan *remedy.Plan, maxPairs int, asNow func(run 
 		if s.Plan.ID != plan.ID || len(s.LeavesOut) > 0 || s.Verdict.Outcome != experiment.Inconclusive {
 			continue
 		}
-		if had := s.Verdict.MaxPairs; !sameChanges(s.Plan.All(), plan.All()) || had != 0 && had != maxPairs {
+		if s.Verdict.TooFew || !sameChanges(s.Plan.All(), plan.All()) || !u.sameTest(s.Verdict, maxPairs) {
 			break
 		}
 		own := slices.Clone(s.Verdict.Samples)
 		if len(own) > 0 {
 			if same, err := asNow(own[0].RunID); err != nil {
-				return nil, 0, err
+				return unended{}, err
 			} else if !same {
 				break
 			}
 		}
+		if had := s.Verdict.MaxPairs; had != 0 {
+			u.maxPairs, u.fitted = had, s.Verdict.Fitted
+		}
 		if s.Verdict.Looked() {
-			level = s.Verdict.Level
+			u.level = s.Verdict.Level
 		}
 		for k := range own {
 			own[k].Pair += i * pairsApart
 		}
-		if runs = append(own, runs...); s.Verdict.Earlier > 0 {
+		if u.runs = append(own, u.runs...); s.Verdict.Earlier > 0 {
 			break // it has those before
 		}
 	}
-	return runs, level, nil
+	return u, nil
 }
 
 // asNow reports whether a run was made with the configuration that is in place,

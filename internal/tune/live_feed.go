@@ -301,6 +301,12 @@ func (f *feed) sofar(v experiment.Verdict) {
 		t := *l.Trying
 		t.Verdict, t.Looks, t.NextLook = v, 0, 0
 		for _, at := range f.looks {
+			if v.MaxPairs > 0 { // it may have been made for fewer
+				if at > v.MaxPairs {
+					break
+				}
+				t.MostPairs = at
+			}
 			if at <= v.Pairs {
 				t.Looks++
 			} else if t.NextLook == 0 {

@@ -115,7 +115,7 @@ func (t *Tuner) drawn() bool {
 func (t *Tuner) opens(step *store.Step, facts ...string) {
 	title := heading(step)
 	most, looks := t.Rule.MaxPairs, []int(nil)
-	if seq, err := stat.NewSequential(t.Rule.Alpha, t.Rule.MaxPairs); err == nil { // the experiment tells the error
+	if seq, err := stat.NewSequential(t.Rule.Alpha, most); err == nil { // the experiment tells the error
 		most, looks = seq.Max(), seq.Looks
 	}
 	t.Bench.feed.trying(step, looks, most)

@@ -68,14 +68,14 @@ func (t *Tuner) remember(st *store.Step) {
 		return
 	}
 	switch outcome := st.Verdict.Outcome; {
-	case outcome == experiment.Inconclusive || outcome == "":
+	case outcome == experiment.Inconclusive && !st.Verdict.TooFew, outcome == "":
 		return // may be tried again
 	case splits(st):
 		return // nobody is guilty until it is alone
 	case outcome == experiment.Broke || outcome == experiment.Failed:
 		t.mark(st.Plan, attempt{final: true})
 	default:
-		t.mark(st.Plan, attempt{binding: st.Binding, small: outcome == experiment.NoDifference})
+		t.mark(st.Plan, attempt{binding: st.Binding, small: outcome == experiment.NoDifference || outcome == experiment.Inconclusive})
 	}
 }
 
@@ -130,7 +130,7 @@ func (t *Tuner) next() (*remedy.Plan, *diagnose.Finding, error) {
 			open = append(open, p)
 		}
 	}
-	o := t.learned.outlook(t.Bench.runTime(), t.Rule)
+	o := t.outlook()
 	// A half that is not worth a try must not keep others from theirs.
 	worth := slices.DeleteFunc(slices.Clone(due), func(p remedy.Plan) bool { return !t.worth(p, o) })
 	var plans []remedy.Plan

@@ -179,12 +179,16 @@ func (o outlook) time(p remedy.Plan) time.Duration {
 
 // trial is the time of so many pairs of a plan, with what it needs besides.
 func (o outlook) trial(p remedy.Plan, pairs float64) time.Duration {
-	total := pairs * (2*float64(o.run) + switchesPerPair*float64(o.activation(p.Changes)) + switchesPerPair/2*float64(p.Build))
-	total += float64(o.probing(p, pairs))
+	total := pairs*float64(o.pair(p)) + float64(o.probing(p, pairs))
 	if p.Fresh != nil {
 		total += float64(freshTime(p.Fresh.MaxAge))
 	}
 	return time.Duration(total)
+}
+
+// pair is the time of one pair of a plan.
+func (o outlook) pair(p remedy.Plan) time.Duration {
+	return time.Duration(2*float64(o.run) + switchesPerPair*float64(o.activation(p.Changes)) + switchesPerPair/2*float64(p.Build))
 }
 
 // probing is the time in which a number is found, and what switching to it takes

@@ -272,7 +272,7 @@ func (t *Tuner) loop(ctx context.Context) error {
 			t.stopped(store.StopBudget, fmt.Sprintf("the budget of %s was used up while %q was tried, which could not be judged in that time", t.Budget, step.Plan.Title))
 			return nil
 		}
-		if step.Verdict.Outcome == experiment.Inconclusive {
+		if step.Verdict.Outcome == experiment.Inconclusive && !step.Verdict.TooFew {
 			first := !loud(step) || t.firstLoud(step)
 			t.mark(step.Plan, attempt{binding: t.diag.Binds, small: true, cut: loud(step) && first})
 			if first && !unscored(step.Verdict) {

@@ -39,7 +39,7 @@ func (h *halves) after(st *store.Step) {
 		was, *h = (*h)[i], (*h)[i+1:]
 	}
 	v := st.Verdict
-	harmless := v.Outcome != experiment.Inconclusive || v.Shared && v.Looked()
+	harmless := v.Outcome != experiment.Inconclusive || v.TooFew || v.Shared && v.Looked()
 	if was.first && was.harm && !harmed(v) && harmless && len(*h) > 0 {
 		(*h)[0].bad = true
 		h.divide()
@@ -80,7 +80,7 @@ func splits(st *store.Step) bool {
 	switch {
 	case harmed(st.Verdict):
 		return true
-	case st.Verdict.Outcome == experiment.NoDifference:
+	case st.Verdict.Outcome == experiment.NoDifference, st.Verdict.TooFew:
 		return !st.Plan.OfSmall()
 	}
 	return false

@@ -25,7 +25,7 @@ func (t *Tuner) try(ctx context.Context, plan remedy.Plan, finding *diagnose.Fin
 	}
 	step := &store.Step{Session: t.session.ID, Seq: t.seq + 1, Started: time.Now(), Plan: plan, Finding: finding, Binding: binding}
 	if plan.Bound > 1 { // a proposal comes without a bound
-		step.Expected = math.Exp(t.learned.outlook(t.Bench.runTime(), t.Rule).gain(plan))
+		step.Expected = math.Exp(t.outlook().gain(plan))
 	}
 	if err := t.Store.SaveStep(step); err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func (t *Tuner) try(ctx context.Context, plan remedy.Plan, finding *diagnose.Fin
 		return t.finish(ctx, step, sw, err)
 	}
 	if !stop {
-		sw.brief = t.Bench.brief(t.learned.outlook(t.Bench.runTime(), t.Rule).gain(step.Plan))
+		sw.brief = t.Bench.brief(t.outlook().gain(step.Plan))
 		rule, err := t.rule(step)
 		if err != nil {
 			return t.finish(ctx, step, sw, err)
