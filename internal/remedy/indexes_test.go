@@ -94,3 +94,63 @@ func TestSpareIndexPlan(t *testing.T) {
 		t.Errorf("both of two go: %s", p.ID)
 	}
 }
+
+// An index by which a DELETE that finds nothing locks a gap may make transactions
+// fail, so it is tried by itself, and the others without it.
+func TestIndexesWithGapsAreTriedApart(t *testing.T) {
+	world := func() remedy.Input {
+		in := scanWorld()
+		db := in.Snapshot.Databases["db"]
+		db.Tables = append(db.Tables, evidence.Table{Schema: "app", Name: "avatars", Engine: "InnoDB", Rows: 5000, DataBytes: 4 << 20,
+			Columns: []evidence.Column{{Name: "id", Type: "int(11)", Distinct: 5000}, {Name: "owner", Type: "int(11)", Distinct: 5000}},
+			Indexes: []evidence.TableIndex{{Name: "PRIMARY", Unique: true, Columns: []string{"id"}, Type: "BTREE", Reads: -1}}})
+		for _, s := range []evidence.Statement{
+			{Fingerprint: "SELECT * FROM avatars WHERE owner = ?", Example: "SELECT * FROM avatars WHERE owner = 7", Count: 9000, Total: 30 * time.Second, RowsExamined: 45000000, RowsSent: 9000, FullScans: 9000},
+			{Fingerprint: "DELETE FROM avatars WHERE owner = ?", Example: "DELETE FROM avatars WHERE owner = 7", Count: 100, Total: time.Second, RowsExamined: 500000, RowsAffected: 3},
+			{Fingerprint: "INSERT INTO avatars (owner) VALUES (?)", Example: "INSERT INTO avatars (owner) VALUES (7)", Count: 100, Total: time.Second, RowsAffected: 100},
+			{Fingerprint: "COMMIT", Example: "COMMIT", Count: 100, Total: time.Second},
+		} {
+			s.Service, s.Schema = "db", "app"
+			in.Evidence.Statements = append(in.Evidence.Statements, s)
+		}
+		return in
+	}
+	plans := func(in remedy.Input) []remedy.Plan {
+		var out []remedy.Plan
+		_, res := remedytest.Plan(t, in)
+		for _, p := range res.Plans {
+			if p.Remedy == "mariadb.index" {
+				out = append(out, p)
+			}
+		}
+		return out
+	}
+	got := plans(world())
+	if len(got) != 2 || got[0].Apart == got[1].Apart {
+		t.Fatalf("plans %+v", got)
+	}
+	for _, p := range got {
+		want := "mariadb.index:app.users(login)"
+		if p.Apart {
+			want = "mariadb.index:app.avatars(owner)"
+			remedytest.Has(t, p.Why, "It is tried by itself: \"DELETE FROM avatars WHERE owner", "finds no row in most of its 100 executions", "READ COMMITTED")
+		}
+		if p.ID != want || remedy.Joinable(p) == p.Apart {
+			t.Errorf("%s, apart %v, joinable %v", p.ID, p.Apart, remedy.Joinable(p))
+		}
+	}
+	for name, change := range map[string]func(in *remedy.Input){
+		"READ COMMITTED": func(in *remedy.Input) {
+			in.Snapshot.Databases["db"].Variables["transaction_isolation"] = "READ-COMMITTED"
+		},
+		"no transactions": func(in *remedy.Input) {
+			in.Evidence.Statements = in.Evidence.Statements[:len(in.Evidence.Statements)-1]
+		},
+	} {
+		in := world()
+		change(&in)
+		if got := plans(in); len(got) != 1 || got[0].Apart || len(got[0].Changes) != 2 {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}

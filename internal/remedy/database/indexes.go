@@ -1,6 +1,8 @@
 package database
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -101,53 +103,117 @@ func planIndexes(in planning.Input, f diagnose.Finding) ([]planning.Plan, error)
 	if len(advice) == 0 {
 		return nil, fmt.Errorf("no index would help: %s", joinNotes(notes))
 	}
-	var p planning.Plan
-	var names, left, kept []string
-	var space int64
-	var took time.Duration
+	safe, gaps := indexPlan{in: in, f: f, db: db}, indexPlan{in: in, f: f, db: db}
+	repeatable := gapLocks(db, in.Evidence.Statements)
 	for _, a := range advice { // most beneficial first
-		name := fmt.Sprintf("%s.%s(%s)", a.Schema, a.Table, strings.Join(a.Columns, ","))
-		// The sorted entries stand in temporary files before they are in the
-		// index (MariaDB Knowledge Base, "InnoDB Online DDL Overview").
-		if db.DataFree > 0 && space+2*a.Size+spareRoom > db.DataFree {
-			left = append(left, fmt.Sprintf("%s (%s)", name, ui.Bytes(a.Size)))
+		to := &safe
+		if a.Gaps != "" && repeatable {
+			to = &gaps
+		}
+		to.add(a, safe.space+gaps.space)
+	}
+	var plans []planning.Plan
+	var errs []error
+	for _, p := range []*indexPlan{&safe, &gaps} {
+		if !p.called {
 			continue
 		}
-		t := tableOf(db, a.Schema, a.Table)
-		if why := tooLargeToLock(t); why != "" {
-			kept = append(kept, name+": "+why)
+		plan, err := p.plan()
+		if err != nil {
+			errs = append(errs, err)
 			continue
 		}
-		build := buildTime(t, a.Size)
-		space, took = space+a.Size, took+build
-		spec := &change.Index{Schema: a.Schema, Table: a.Table, Name: a.Name, Columns: a.Columns}
-		p.Changes = append(p.Changes, change.Change{Kind: change.KindIndex, Host: planning.HostOf(in.Stack.Service(f.Service)), Service: f.Service,
-			Index: spec, Why: fmt.Sprintf("%s; it takes about %s and at most about %s to build, %s", a.Reason, ui.Bytes(a.Size), ui.Duration(build), meanwhile(t)),
-			Command: fmt.Sprintf("CREATE INDEX `%s` ON `%s`.`%s` (%s)", a.Name, a.Schema, a.Table, strings.Join(a.Columns, ", "))})
-		names = append(names, name)
+		if p == &gaps {
+			plan.Apart = true
+			plan.Why += " It is tried by itself: " + strings.Join(p.risks, "; ") + ". Under READ COMMITTED (mariadb.isolation) that is not so."
+		}
+		if all := safe.benefit + gaps.benefit; all > 0 && f.Bound > 1 { // its part of the demand that goes
+			plan.Bound = 1 / (1 - (1-1/f.Bound)*p.benefit/all)
+		}
+		plans = append(plans, plan)
 	}
-	if len(names) == 0 && len(left) == 0 {
-		return nil, fmt.Errorf("no index is made: %s", strings.Join(kept, "; "))
+	if len(plans) == 0 {
+		return nil, errors.Join(errs...)
 	}
-	if len(names) == 0 {
-		return nil, fmt.Errorf("no room for an index: %s has %s left, building %s takes twice its size and %s are to stay free",
-			db.Variables["datadir"], ui.Bytes(db.DataFree), strings.Join(left, ", "), ui.Bytes(spareRoom))
+	return plans, nil
+}
+
+// gapLocks reports whether transactions of more than one statement lock gaps here.
+func gapLocks(db *evidence.Database, statements []evidence.Statement) bool {
+	level := cmp.Or(db.Variables["transaction_isolation"], db.Variables["tx_isolation"])
+	if strings.EqualFold(level, "READ-COMMITTED") || strings.EqualFold(level, "READ-UNCOMMITTED") {
+		return false
 	}
-	p.Build = took
-	p.Title = fmt.Sprintf("Add %s to %s", ui.Plural(len(names), "missing index", "missing indexes"), f.Service)
-	p.ID = "mariadb.index:" + strings.Join(names, "+")
-	p.Why = fmt.Sprintf("%s The indexes take about %s and at most about %s to build", f.Text, ui.Bytes(space), ui.Duration(took))
+	return slices.ContainsFunc(statements, func(s evidence.Statement) bool {
+		return s.Count > 0 && strings.EqualFold(strings.TrimSpace(s.Fingerprint), "COMMIT")
+	})
+}
+
+// indexPlan gathers the indexes that are made together.
+type indexPlan struct {
+	in planning.Input
+	f  diagnose.Finding
+	db *evidence.Database
+
+	called            bool // there is advice for it
+	changes           []change.Change
+	names, left, kept []string
+	risks             []string
+	benefit           float64 // of all statement time, as index.Advice has it
+	space             int64
+	took              time.Duration
+}
+
+// add takes an index in, if there is room for it beside those that take so much.
+func (p *indexPlan) add(a index.Advice, taken int64) {
+	p.called = true
+	name := fmt.Sprintf("%s.%s(%s)", a.Schema, a.Table, strings.Join(a.Columns, ","))
+	// The sorted entries stand in temporary files before they are in the
+	// index (MariaDB Knowledge Base, "InnoDB Online DDL Overview").
+	if p.db.DataFree > 0 && taken+2*a.Size+spareRoom > p.db.DataFree {
+		p.left = append(p.left, fmt.Sprintf("%s (%s)", name, ui.Bytes(a.Size)))
+		return
+	}
+	t := tableOf(p.db, a.Schema, a.Table)
+	if why := tooLargeToLock(t); why != "" {
+		p.kept = append(p.kept, name+": "+why)
+		return
+	}
+	build := buildTime(t, a.Size)
+	p.space, p.took, p.benefit = p.space+a.Size, p.took+build, p.benefit+a.Benefit
+	spec := &change.Index{Schema: a.Schema, Table: a.Table, Name: a.Name, Columns: a.Columns}
+	p.changes = append(p.changes, change.Change{Kind: change.KindIndex, Host: planning.HostOf(p.in.Stack.Service(p.f.Service)), Service: p.f.Service,
+		Index: spec, Why: fmt.Sprintf("%s; it takes about %s and at most about %s to build, %s", a.Reason, ui.Bytes(a.Size), ui.Duration(build), meanwhile(t)),
+		Command: fmt.Sprintf("CREATE INDEX `%s` ON `%s`.`%s` (%s)", a.Name, a.Schema, a.Table, strings.Join(a.Columns, ", "))})
+	p.names = append(p.names, name)
+	if a.Gaps != "" && !slices.Contains(p.risks, a.Gaps) {
+		p.risks = append(p.risks, a.Gaps)
+	}
+}
+
+// plan of the indexes; an error says why none is made.
+func (p *indexPlan) plan() (planning.Plan, error) {
+	db, service := p.db, p.f.Service
+	switch {
+	case len(p.names) == 0 && len(p.left) == 0:
+		return planning.Plan{}, fmt.Errorf("no index is made: %s", strings.Join(p.kept, "; "))
+	case len(p.names) == 0:
+		return planning.Plan{}, fmt.Errorf("no room for an index: %s has %s left, building %s takes twice its size and %s are to stay free",
+			db.Variables["datadir"], ui.Bytes(db.DataFree), strings.Join(p.left, ", "), ui.Bytes(spareRoom))
+	}
+	why := fmt.Sprintf("%s The indexes take about %s and at most about %s to build", p.f.Text, ui.Bytes(p.space), ui.Duration(p.took))
 	if db.DataFree > 0 {
-		p.Why += fmt.Sprintf("; %s are free", ui.Bytes(db.DataFree))
+		why += fmt.Sprintf("; %s are free", ui.Bytes(db.DataFree))
 	}
-	p.Why += "."
-	if len(left) > 0 {
-		p.Why += " No room for " + strings.Join(left, ", ") + "."
+	why += "."
+	if len(p.left) > 0 {
+		why += " No room for " + strings.Join(p.left, ", ") + "."
 	}
-	if len(kept) > 0 {
-		p.Why += " Not made: " + strings.Join(kept, "; ") + "."
+	if len(p.kept) > 0 {
+		why += " Not made: " + strings.Join(p.kept, "; ") + "."
 	}
-	return []planning.Plan{p}, nil
+	return planning.Plan{ID: "mariadb.index:" + strings.Join(p.names, "+"), Changes: p.changes, Build: p.took, Why: why,
+		Title: fmt.Sprintf("Add %s to %s", ui.Plural(len(p.names), "missing index", "missing indexes"), service)}, nil
 }
 
 func statementsOf(in planning.Input, service string) []evidence.Statement {

@@ -19,7 +19,8 @@ import (
 
 // Options of the advisor. The zero value means the defaults.
 type Options struct {
-	// MinRows of a table worth an index; default 1000. Smaller tables fit in
+	// MinRows of a table worth an index; default 1000, where rows are wide as many fewer
+	// as they take longer to read. Smaller tables fit in
 	// a few pages and are scanned in less than a millisecond.
 	MinRows int64
 	// MinRatio of rows examined per row sent from which a statement that is
@@ -78,6 +79,10 @@ type Advice struct {
 	RowsBefore, RowsAfter float64
 	// Size in bytes, estimated.
 	Size int64
+	// Gaps, if not "", says which statement may lock a gap by it, so that two
+	// transactions which write there can end in a deadlock. Under READ COMMITTED and
+	// outside transactions none does.
+	Gaps string
 	// Covers names existing indexes ("name") that it makes redundant, and
 	// column lists ("a, b") of shorter candidates that it stands for.
 	Covers []string
@@ -102,14 +107,23 @@ func Advise(statements []evidence.Statement, tables []evidence.Table, opts Optio
 	w := &workload{opts: opts, catalog: cat}
 	var notes []Note
 	affected := slices.ContainsFunc(statements, func(s evidence.Statement) bool { return s.RowsAffected > 0 })
+	all := make([]*statement, 0, len(order))
 	for _, at := range order {
-		s := newStatement(statements[at], at, cat, affected)
+		all = append(all, newStatement(statements[at], at, cat, affected))
+	}
+	grow(all)
+	for _, s := range all {
+		at := s.at
+		calibrate(s)
 		w.total += s.seconds()
 		for _, n := range s.notes {
 			n.Statement = at
 			notes = append(notes, n)
 		}
 		w.countWrites(s)
+		if s.root != nil && s.root.writes {
+			w.writers = append(w.writers, s)
+		}
 		if s.eligible(opts) {
 			w.statements = append(w.statements, s)
 		}

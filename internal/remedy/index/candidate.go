@@ -10,7 +10,8 @@ type workload struct {
 	opts       Options
 	catalog    *catalog
 	statements []*statement
-	total      float64 // seconds of all statements
+	writers    []*statement // that change or delete rows
+	total      float64      // seconds of all statements
 	candidates []*candidate
 	memo       map[string]saving
 }
@@ -33,7 +34,7 @@ func (w *workload) listCandidates() []*candidate {
 	for _, s := range w.statements {
 		s.root.walk(func(b *block) {
 			for _, a := range b.accesses {
-				if a.table == nil || a.hinted || !a.table.indexable() || a.table.Rows < w.opts.MinRows {
+				if a.table == nil || a.hinted || !a.table.indexable() || a.table.rows*(1+a.width()) < float64(w.opts.MinRows) {
 					continue
 				}
 				w.addCandidates(found, a)

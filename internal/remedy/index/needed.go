@@ -36,7 +36,7 @@ func Needed(statements []evidence.Statement, tables []evidence.Table, schema, ta
 			continue
 		}
 		short := shorten(st.Fingerprint, st.Example)
-		a := newStatement(st, at, with, false)
+		a := judged(st, at, with)
 		if a.root == nil && a.insertInto == nil && !strings.HasPrefix(strings.TrimSpace(text), "insert") {
 			return fmt.Sprintf("%q cannot be judged", short)
 		}
@@ -49,7 +49,7 @@ func Needed(statements []evidence.Statement, tables []evidence.Table, schema, ta
 		if planReads(st, tables, table, name) && !begins(rest, tables, schema, table, name) {
 			return fmt.Sprintf("the server reads it for %q (EXPLAIN)", short)
 		}
-		if before, after := a.baseline().cost, newStatement(st, at, without, false).baseline().cost; after > missed*before+1 {
+		if before, after := a.baseline().cost, judged(st, at, without).baseline().cost; after > missed*before+1 {
 			return fmt.Sprintf("%q costs %.1f times as much without it", short, after/max(before, 1))
 		}
 	}

@@ -97,9 +97,13 @@ func newStatement(st evidence.Statement, at int, cat *catalog, affected bool) *s
 	}
 	b := &builder{catalog: cat, schema: st.Schema, statement: s, ctes: map[string]*block{}}
 	b.statementNode(node)
-	if s.root != nil {
-		calibrate(s)
-	}
+	return s
+}
+
+// judged is a single statement, calibrated.
+func judged(st evidence.Statement, at int, cat *catalog) *statement {
+	s := newStatement(st, at, cat, false)
+	calibrate(s)
 	return s
 }
 
@@ -107,7 +111,7 @@ func newStatement(st evidence.Statement, at int, cat *catalog, affected bool) *s
 // conditions alone decide how many rows are sent, their selectivity is known.
 func calibrate(s *statement) {
 	b := s.root
-	if len(b.accesses) != 1 || b.grouped || b.aggregate || len(b.subs) > 0 || s.insertInto != nil || s.Count <= 0 {
+	if b == nil || len(b.accesses) != 1 || b.grouped || b.aggregate || len(b.subs) > 0 || s.insertInto != nil || s.Count <= 0 {
 		return
 	}
 	a := b.accesses[0]

@@ -66,6 +66,7 @@ func (w *workload) advice(c *candidate, chosen []*candidate) Advice {
 	a.Reason = w.reason(c, list)
 	a.Size = c.size()
 	a.Covers = w.covers(c)
+	a.Gaps = w.gaps(c)
 	return a
 }
 

@@ -15,7 +15,7 @@ import (
 )
 
 // startMariaDB starts a private server until the end of the test.
-func startMariaDB(t *testing.T) *sql.DB {
+func startMariaDB(t testing.TB) *sql.DB {
 	t.Helper()
 	for _, name := range []string{"mariadbd"} {
 		if _, err := exec.LookPath(name); err != nil {

@@ -23,6 +23,7 @@ type table struct {
 	evidence.Table
 	key     string
 	rows    float64 // at least 1
+	bytes   float64 // of a row, mean; 0: unknown
 	columns map[string]evidence.Column
 	indexes []indexDef
 	primary []string
@@ -76,6 +77,7 @@ func newTable(t evidence.Table) *table {
 	n := &table{
 		Table: t, key: strings.ToLower(t.Schema + "." + t.Name),
 		rows:    math.Max(1, float64(t.Rows)),
+		bytes:   float64(t.RowBytes),
 		columns: map[string]evidence.Column{}, updates: map[string]float64{},
 	}
 	for _, col := range t.Columns {

@@ -96,6 +96,9 @@ type Plan struct {
 	// Build is about the longest that putting it in place takes beside the
 	// activation of services, e.g. building indexes; 0 = nothing worth a word.
 	Build time.Duration `json:"build,omitempty"`
+	// Apart: it may make requests fail that did not, so it is tried by itself: a group with
+	// it would fail as a whole.
+	Apart bool `json:"apart,omitempty"`
 	// Parts, if there are any, are the plans that this one joins.
 	Parts []Part `json:"parts,omitempty"`
 	// Search asks the loop to look for the best of several values; Values are

@@ -1,0 +1,108 @@
+package index
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"kasoku/internal/evidence"
+)
+
+// scan is a statement that reads a whole table each time.
+func scan(sql string, count int64, total time.Duration, examined, sent float64, bytes int64) evidence.Statement {
+	s := run(sql, count, total, examined, sent)
+	s.FullScans, s.BytesSent = count, bytes*s.RowsSent
+	return s
+}
+
+// What a run fills is as large as its statements show, not as it was before.
+func TestTablesFilledWithinTheRun(t *testing.T) {
+	empty := func(columns string) evidence.Table { return define("notes", 0, columns, "PRIMARY(id)") }
+	const narrow = "id:bigint(20) owner:int(11) points:int(11)"
+	insert := run("INSERT INTO notes (owner, points) VALUES (1, 2)", 6000, time.Second, 0, 0)
+	joined := run("SELECT COUNT(*) FROM users u JOIN notes n ON n.owner = u.id WHERE u.id = 7", 3000, 20*time.Second, 3000, 1)
+	users := define("users", 5000, "id:int(11):5000 name:varchar(80):5000", "PRIMARY(id)")
+	drop := run("DELETE FROM notes WHERE id = 1", 6000, time.Second, 1, 0)
+	for _, c := range []struct {
+		name       string
+		tables     []evidence.Table
+		statements []evidence.Statement
+		want       []string
+	}{
+		{"scanned while it grows", []evidence.Table{empty(narrow)}, []evidence.Statement{scan("SELECT * FROM notes WHERE owner = 7", 4000, 20*time.Second, 2500, 2, 0)}, []string{"notes(owner)"}},
+		{"filled, and read in a join", []evidence.Table{empty(narrow), users}, []evidence.Statement{insert, joined}, []string{"notes(owner)"}},
+		{"filled and emptied", []evidence.Table{empty(narrow), users}, []evidence.Statement{insert, drop, joined}, nil},
+		{"it stays small", []evidence.Table{empty(narrow)}, []evidence.Statement{scan("SELECT * FROM notes WHERE owner = 7", 4000, 20*time.Second, 80, 1, 0)}, nil},
+		{"few rows, wide ones", []evidence.Table{empty("id:bigint(20) owner:int(11) image:longblob")},
+			[]evidence.Statement{scan("SELECT image FROM notes WHERE owner = 7", 4000, 20*time.Second, 80, 1, 50_000)}, []string{"notes(owner)"}},
+		{"wide rows, whose width is not read", []evidence.Table{empty("id:bigint(20) owner:int(11) points:int(11) image:longblob")},
+			[]evidence.Statement{scan("SELECT points FROM notes WHERE owner = 7", 4000, 20*time.Second, 80, 1, 10), scan("SELECT image FROM notes WHERE id = 7", 9, time.Millisecond, 1, 1, 50_000)}, nil},
+	} {
+		advice, notes := Advise(c.statements, c.tables, Options{})
+		if got := columnsOf(advice); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v (%v)", c.name, got, c.want, notes)
+		}
+	}
+}
+
+// An index by which a statement that finds nothing locks a gap is told of.
+func TestGaps(t *testing.T) {
+	table := define("avatars", 4000, "id:bigint(20):4000 owner:int(11):4000 image:longblob", "PRIMARY(id)")
+	look := scan("SELECT image FROM avatars WHERE owner = 7", 4000, 20*time.Second, 4000, 1, 0)
+	insert := run("INSERT INTO avatars (owner, image) VALUES (1, 'x')", 300, time.Second, 0, 0)
+	affecting := func(met int64) evidence.Statement {
+		s := run("DELETE FROM avatars WHERE owner = 7", 300, time.Second, 4000, 0)
+		s.RowsAffected = met
+		return s
+	}
+	myisam := table
+	myisam.Engine = "MyISAM"
+	for _, c := range []struct {
+		name       string
+		table      evidence.Table
+		statements []evidence.Statement
+		want       bool
+	}{
+		{"it mostly finds nothing", table, []evidence.Statement{look, insert, affecting(20)}, true},
+		{"it mostly finds a row", table, []evidence.Statement{look, insert, affecting(280)}, false},
+		{"nothing is inserted", table, []evidence.Statement{look, affecting(20)}, false},
+		{"an engine without gap locks", myisam, []evidence.Statement{look, insert, affecting(20)}, false},
+	} {
+		advice, _ := Advise(c.statements, []evidence.Table{c.table}, Options{})
+		if len(advice) != 1 || (advice[0].Gaps != "") != c.want || c.want && !strings.Contains(advice[0].Gaps, "DELETE FROM avatars") {
+			t.Errorf("%s: %+v", c.name, advice)
+		}
+	}
+}
+
+// BenchmarkWideRows shows what bytesOfRow stands for: a hundred rows are read for one,
+// narrow ones, and ones with a long value.
+func BenchmarkWideRows(b *testing.B) {
+	db := startMariaDB(b)
+	db.SetMaxOpenConns(1)
+	for _, sql := range []string{
+		"CREATE DATABASE wide", "USE wide",
+		"CREATE TABLE narrow (id INT PRIMARY KEY, owner INT, v VARCHAR(100))", "INSERT INTO narrow SELECT seq, seq, REPEAT('x', 80) FROM seq_1_to_100",
+		"CREATE TABLE wide (id INT PRIMARY KEY, owner INT, v LONGBLOB)", "INSERT INTO wide SELECT seq, seq, REPEAT('x', 50000) FROM seq_1_to_100",
+	} {
+		if _, err := db.ExecContext(b.Context(), sql); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for _, c := range []struct{ name, sql string }{
+		{"narrow", "SELECT LENGTH(v) FROM narrow WHERE owner = 50"},
+		{"wide", "SELECT LENGTH(v) FROM wide WHERE owner = 50"},
+		{"without the value", "SELECT id FROM wide WHERE owner = 50"},
+		{"by key", "SELECT LENGTH(v) FROM wide WHERE id = 50"},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			for b.Loop() {
+				var n int
+				if err := db.QueryRowContext(b.Context(), c.sql).Scan(&n); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
