@@ -78,19 +78,10 @@ func kasokuBrief(rule experiment.Rule) func(*replay, *rand.Rand) bool {
 	}
 }
 
-// kasokuFew is an experiment of `kasoku tune` in whose time six pairs fit, after
-// three to six runs as found.
+// kasokuFew is an experiment of `kasoku tune` as knowing says.
 func kasokuFew(rule experiment.Rule) func(*replay, *rand.Rand) bool {
 	return func(p *replay, coin *rand.Rand) bool {
-		var before []experiment.Sample
-		for range 3 + coin.IntN(4) {
-			if score, ok := p.fit(experiment.Baseline); ok {
-				before = append(before, experiment.Sample{Side: experiment.Baseline, Score: score})
-			}
-		}
-		r := rule
-		r.Spread, r.MaxPairs, r.Fitted = experiment.SpreadOf(before), fittingPairs, true
-		return kasoku(r)(p, coin)
+		return kasoku(knowing(rule, p, coin))(p, coin)
 	}
 }
 

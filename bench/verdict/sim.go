@@ -29,6 +29,7 @@ type simOptions struct {
 	sessions    int
 	seed        uint64
 	window      time.Duration
+	early       bool
 }
 
 // sim prints figures beside their bars; false if one is missed.
@@ -42,6 +43,7 @@ func sim(ctx context.Context, args []string) (bool, error) {
 	f.IntVar(&o.sessions, "sessions", 500, "sessions of 30 experiments for each recording")
 	f.Uint64Var(&o.seed, "seed", 1, "of all coins")
 	f.DurationVar(&o.window, "window", 0, "cut the runs to this; 0: as recorded")
+	f.BoolVar(&o.early, "early", false, "only how soon great effects are decided")
 	if err := f.Parse(args); err != nil {
 		return false, err
 	}
@@ -61,6 +63,10 @@ func sim(ctx context.Context, args []string) (bool, error) {
 	for _, t := range traces {
 		describe(t)
 	}
+	early, err := o.soon(ctx, traces, rule)
+	if err != nil || o.early {
+		return early, err
+	}
 	ok, err := o.falseKeeps(ctx, traces, rule)
 	if err != nil {
 		return false, err
@@ -74,7 +80,7 @@ func sim(ctx context.Context, args []string) (bool, error) {
 		return false, err
 	}
 	held, err := o.wholeSessions(ctx, traces, rule)
-	return ok && calm && powerful && held, err
+	return early && ok && calm && powerful && held, err
 }
 
 // falseKeeps: candidates that change nothing, by every method.
