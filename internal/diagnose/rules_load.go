@@ -11,6 +11,11 @@ func judgeWorkload(m *model) ([]Finding, string) {
 	if m.busy >= saturatedCPU {
 		return nil, ""
 	}
+	for _, full := range []string{"workers: ", "connections: ", "locks: "} {
+		if name, text := m.binds(); strings.HasPrefix(name, full) {
+			return nil, "more users would only wait longer: " + text
+		}
+	}
 	f := Finding{Title: "The load may be too small to show what the service can do",
 		Text: fmt.Sprintf("%.0f users keep CPU only %.0f %% busy. A larger workload may raise the score without any change to the service.",
 			m.n, 100*m.busy),

@@ -44,3 +44,17 @@ func TestLimitsThatBind(t *testing.T) {
 		})
 	}
 }
+
+// Where requests wait for workers, connections or locks, more users only wait longer.
+func TestMoreUsersWouldOnlyWait(t *testing.T) {
+	in := healthy()
+	idle(&in)
+	gunicorn(&in)
+	m, err := newModel(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, why := judgeWorkload(m); len(got) != 0 || !strings.Contains(why, "more users would only wait longer: ") || !strings.Contains(why, "of api has room for") {
+		t.Errorf("%+v %q", got, why)
+	}
+}

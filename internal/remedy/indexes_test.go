@@ -154,3 +154,17 @@ func TestIndexesWithGapsAreTriedApart(t *testing.T) {
 		}
 	}
 }
+
+// What indexes may bring is of the statements that they serve, not of all that scan.
+func TestIndexesAreBoundByWhatTheyServe(t *testing.T) {
+	in := scanWorld()
+	users := &in.Snapshot.Databases["db"].Tables[0]
+	users.Columns = append(users.Columns, evidence.Column{Name: "about", Type: "varchar(200)", Distinct: 900000})
+	all := remedytest.Want(t, in, "mariadb.index")
+	in.Evidence.Statements = append(in.Evidence.Statements, evidence.Statement{Service: "db", Schema: "app", Fingerprint: "SELECT * FROM users WHERE about LIKE ?",
+		Example: "SELECT * FROM users WHERE about LIKE '%x'", Count: 100, Total: 120 * time.Second, RowsExamined: 100000000, RowsSent: 100, FullScans: 100})
+	some := remedytest.Want(t, in, "mariadb.index")
+	if all.ID != some.ID || some.Bound >= all.Bound || some.Bound <= 1 || some.Reach <= 0 || some.Reach > 0.9 {
+		t.Errorf("%s ×%.2f (%.2f), with a scan that no index serves %s ×%.2f (%.2f)", all.ID, all.Bound, all.Reach, some.ID, some.Bound, some.Reach)
+	}
+}

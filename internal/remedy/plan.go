@@ -98,7 +98,9 @@ func complete(p Plan, r Remedy, f diagnose.Finding) Plan {
 		}
 	}
 	p.Trades = trades
-	p.Reach = r.Reach
+	if p.Reach == 0 {
+		p.Reach = r.Reach
+	}
 	return p
 }
 

@@ -94,6 +94,13 @@ func tame(t *testing.T, table []remedy.Remedy, id string) remedy.Remedy {
 	}
 	r := table[i]
 	r.Reach = 0.15
+	r.Plan = func(in remedy.Input, f diagnose.Finding) ([]remedy.Plan, error) {
+		plans, err := table[i].Plan(in, f)
+		for k := range plans {
+			plans[k].Reach = r.Reach
+		}
+		return plans, err
+	}
 	return r
 }
 

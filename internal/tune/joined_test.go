@@ -9,6 +9,7 @@ import (
 
 	"kasoku/internal/await"
 	"kasoku/internal/change"
+	"kasoku/internal/diagnose"
 	"kasoku/internal/experiment"
 	"kasoku/internal/remedy"
 	"kasoku/internal/store"
@@ -394,4 +395,28 @@ func step(outcome experiment.Outcome, parts ...remedy.Part) *store.Step {
 		p.Parts = nil
 	}
 	return &store.Step{Plan: p, Started: time.Now(), Ended: time.Now(), Verdict: experiment.Verdict{Outcome: outcome}}
+}
+
+// A group that showed nothing is not tried again as it was while the same binds; its
+// parts are.
+func TestTheSameGroupIsTriedOnce(t *testing.T) {
+	v := newVirtual(t)
+	tu := v.tuner()
+	tu.diag, tu.tried = &diagnose.Diagnosis{Binds: "cpu: app"}, map[string]attempt{}
+	a, b := remedy.Plan{ID: "v.a:on", Remedy: "v.a", Bound: 2, Reach: 0.5}, remedy.Plan{ID: "v.b:on", Remedy: "v.b", Bound: 2, Reach: 0.5}
+	group := remedy.Plan{ID: "group:v.a:on+v.b:on", Remedy: remedy.GroupID, Bound: 4, Parts: []remedy.Part{{ID: a.ID, Remedy: a.Remedy, Bound: 2, Reach: 0.5}, {ID: b.ID, Remedy: b.Remedy, Bound: 2, Reach: 0.5}}}
+	plans := []remedy.Plan{group, a, b}
+	o := tu.outlook()
+	first, _, err := tu.pick(plans, o)
+	if err != nil || first == nil || first.ID != group.ID {
+		t.Fatalf("%+v %v", first, err)
+	}
+	tu.remember(&store.Step{Plan: group, Binding: "cpu: app", Ended: time.Now(), Verdict: experiment.Verdict{Outcome: experiment.NoDifference, Pairs: 6}})
+	if then, _, err := tu.pick(plans, o); err != nil || then == nil || then.ID != a.ID {
+		t.Errorf("%+v %v", then, err)
+	}
+	tu.diag.Binds = "locks: db"
+	if then, _, err := tu.pick(plans, o); err != nil || then == nil || then.ID != group.ID {
+		t.Errorf("when something else binds: %+v %v", then, err)
+	}
 }

@@ -63,6 +63,11 @@ func (t *Tuner) rule(step *store.Step) (experiment.Rule, error) {
 	return r, nil
 }
 
+// fitMore / fitOf: half as many pairs again are reckoned to fit, as runs get shorter when
+// the service gets faster. Levels for nine pairs are a fifth stricter than those for six;
+// to have had all pairs while there is time left would end an experiment undecided.
+const fitMore, fitOf = 3, 2
+
 // fit makes the levels of a step's experiment for the pairs that the time left allows.
 // What makes way for others may go on until the end, what is looked at again may not.
 func (t *Tuner) fit(r *experiment.Rule, step *store.Step) {
@@ -74,7 +79,7 @@ func (t *Tuner) fit(r *experiment.Rule, step *store.Step) {
 		end = r.Latest
 	}
 	o := t.outlook()
-	r.MaxPairs = experiment.Fit(t.Rule.MaxPairs, o.pair(step.Plan), time.Until(end)-o.probing(step.Plan, 0))
+	r.MaxPairs = experiment.Fit(t.Rule.MaxPairs, o.pair(step.Plan), fitMore*(time.Until(end)-o.probing(step.Plan, 0))/fitOf)
 	r.Fitted = r.MaxPairs < t.Rule.MaxPairs
 }
 

@@ -70,8 +70,9 @@ func (t *Tuner) remember(st *store.Step) {
 	switch outcome := st.Verdict.Outcome; {
 	case outcome == experiment.Inconclusive && !st.Verdict.TooFew, outcome == "":
 		return // may be tried again
-	case splits(st):
-		return // nobody is guilty until it is alone
+	case splits(st): // nobody is guilty until it is alone; but the same together is no use
+		t.tried[key(st.Plan)] = attempt{binding: st.Binding, small: true, faster: 1}
+		return
 	case outcome == experiment.Broke || outcome == experiment.Failed:
 		t.mark(st.Plan, attempt{final: true})
 	default:
@@ -181,7 +182,7 @@ func (t *Tuner) pick(plans []remedy.Plan, o outlook) (*remedy.Plan, *diagnose.Fi
 	best, late, hidden := 0.0, (*remedy.Plan)(nil), (*remedy.Plan)(nil)
 	for _, p := range plans {
 		best = max(best, p.Bound)
-		if p.Bound-1 < t.Rule.SmallestEffect {
+		if p.Bound-1 < t.Rule.SmallestEffect || len(p.Parts) > 1 && !t.due(key(p), t.diag.Binds) {
 			continue
 		}
 		if t.late(p, o) {

@@ -80,7 +80,7 @@ func splits(st *store.Step) bool {
 	switch {
 	case harmed(st.Verdict):
 		return true
-	case st.Verdict.Outcome == experiment.NoDifference, st.Verdict.TooFew:
+	case st.Verdict.Outcome == experiment.NoDifference:
 		return !st.Plan.OfSmall()
 	}
 	return false

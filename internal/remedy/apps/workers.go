@@ -13,6 +13,9 @@ import (
 	"kasoku/internal/stack"
 )
 
+// workersReach is the usual reach of another number of workers.
+const workersReach = 0.3
+
 // planWorkers searches the number of an application server's workers.
 func planWorkers(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 	svc, err := app(in, f)
@@ -41,7 +44,7 @@ func planWorkers(in planning.Input, f diagnose.Finding) ([]planning.Plan, error)
 	if len(values) == 0 {
 		return nil, fmt.Errorf("%s: memory and the databases' max_connections leave no other number", svc.Name)
 	}
-	p := planning.Plan{ID: fmt.Sprintf("app.workers:%s:%d", svc.Name, server.Now.Workers), Title: fmt.Sprintf("Find the number of %s's workers in %s", server.Name, svc.Name),
+	p := planning.Plan{Reach: planning.WorkersReach(in, svc.Name, workersReach), ID: fmt.Sprintf("app.workers:%s:%d", svc.Name, server.Now.Workers), Title: fmt.Sprintf("Find the number of %s's workers in %s", server.Name, svc.Name),
 		Search: &planning.Search{Name: "workers", Current: server.Now.Workers, Values: values, At: at}}
 	p.Changes, err = at(values[0])
 	return []planning.Plan{p}, err

@@ -215,6 +215,7 @@ func planDefaults(in planning.Input, f diagnose.Finding) ([]planning.Plan, error
 	spare := planning.SpareMemory(in, v.svc)
 	var chosen []choice
 	var notes, whys []string
+	var parts []planning.Part
 	for _, other := range in.Diagnosis.Findings {
 		if other.Service != f.Service {
 			continue
@@ -244,7 +245,31 @@ func planDefaults(in planning.Input, f diagnose.Finding) ([]planning.Plan, error
 		}
 		if len(chosen) > before {
 			whys = append(whys, other.Text)
+			parts = append(parts, planning.Part{Bound: other.Bound, Reach: settingReach(other.Rule)})
 		}
 	}
-	return v.plan("mariadb.defaults", "A my.cnf", strings.Join(append([]string{f.Text}, whys...), " "), chosen, notes)
+	plans, err := v.plan("mariadb.defaults", "A my.cnf", strings.Join(append([]string{f.Text}, whys...), " "), chosen, notes)
+	for i := range plans {
+		plans[i].Bound, plans[i].Reach = planning.Joint(f.Bound, parts)
+	}
+	return plans, err
 }
+
+// settingReach is the reach of the remedy that answers a rule by itself.
+func settingReach(rule string) float64 {
+	if rule == "db.memory" {
+		return memoryReach
+	}
+	for _, r := range settingRemedies {
+		if slices.Contains(r.Rules, rule) {
+			return r.Reach
+		}
+	}
+	return defaultsReach
+}
+
+const (
+	memoryReach = 0.2
+	// defaultsReach is of a setting that has no remedy by itself.
+	defaultsReach = 0.3
+)

@@ -12,6 +12,9 @@ import (
 	"kasoku/internal/stack"
 )
 
+// workersReach is the usual reach of another number of processes.
+const workersReach = 0.1
+
 // planWorkers searches the number of processes of a pool, all of which stay
 // alive; the present number in that mode is planMode's.
 func planWorkers(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
@@ -38,7 +41,7 @@ func planWorkers(in planning.Input, f diagnose.Finding) ([]planning.Plan, error)
 	if len(values) == 0 {
 		return nil, fmt.Errorf("pool %s: memory, kept connections and the database's max_connections leave no other number", pool)
 	}
-	p := planning.Plan{ID: fmt.Sprintf("php.workers:%s:%s:%s-%d", svc.Name, pool, f.Subject["pm"], current),
+	p := planning.Plan{Reach: planning.WorkersReach(in, svc.Name, workersReach), ID: fmt.Sprintf("php.workers:%s:%s:%s-%d", svc.Name, pool, f.Subject["pm"], current),
 		Title:  fmt.Sprintf("Find the number of processes of pool %s in %s", pool, svc.Name),
 		Search: &planning.Search{Name: "pm.max_children", Current: current, Values: values, At: at}}
 	p.Changes, err = at(values[0])

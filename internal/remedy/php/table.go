@@ -67,7 +67,7 @@ var Remedies = []planning.Remedy{
 		ID: "php.workers", Title: "Number of PHP-FPM processes", Measures: []string{"C18", "I17"}, Rules: []string{"php.workers"},
 		Reason: "Too few leave CPU idle, too many make it switch; the best number is found by trying, with all of them kept alive (php.mode tries that at the present number). No time limit is set beside it (request_terminate_timeout): it ends requests that are slow, so it loses work, and no run tells which may be lost.",
 		Source: "PHP manual, \"FPM configuration\": pm, pm.max_children",
-		Reach:  0.1, Plan: planWorkers, Test: "TestRemedyWorkers",
+		Reach:  workersReach, Plan: planWorkers, Test: "TestRemedyWorkers",
 		Command: "`pm = static`, `pm.max_children = 8` in the pool's file, then `systemctl restart php8.2-fpm`; measure; try the next number", Undo: undoFile,
 		Effect: "×2.44 on cases/login with one process (`make bench-bounds`)",
 	},
