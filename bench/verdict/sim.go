@@ -43,7 +43,7 @@ func sim(ctx context.Context, args []string) (bool, error) {
 	f.IntVar(&o.sessions, "sessions", 500, "sessions of 30 experiments for each recording")
 	f.Uint64Var(&o.seed, "seed", 1, "of all coins")
 	f.DurationVar(&o.window, "window", 0, "cut the runs to this; 0: as recorded")
-	f.BoolVar(&o.early, "early", false, "only how soon great effects are decided")
+	f.BoolVar(&o.early, "early", false, "only what is decided early, where few pairs fit")
 	if err := f.Parse(args); err != nil {
 		return false, err
 	}

@@ -17,7 +17,7 @@ var greatEffects = []struct {
 const soonBar = 0.90
 
 // soon: how early effects that are great are decided, where the session knows how far
-// runs differ.
+// runs differ, and how often one that is none is kept so.
 func (o simOptions) soon(ctx context.Context, traces []*trace, rule experiment.Rule) (bool, error) {
 	ok := true
 	for _, g := range greatEffects {
@@ -40,7 +40,25 @@ func (o simOptions) soon(ctx context.Context, traces []*trace, rule experiment.R
 			ok = bar(fmt.Sprintf("×%g within %d pairs, over all recordings that are neither loud nor cold", 1+g.effect, g.pairs), calm.share(), soonBar, true) && ok
 		}
 	}
+	fmt.Printf("\nFalse keeps where six pairs fit, %% of %d\n", o.n)
+	header(traces)
+	for _, m := range []method{{fewProduct, kasokuFew(rule)}, {fewProduct + ", brief", kasokuFewBrief(rule)}} {
+		all, err := o.fillRow(ctx, traces, m, 0, o.n)
+		if err != nil {
+			return false, err
+		}
+		ok = bar(m.name+": false keeps over all recordings", all.share(), falseKeepBar, false) && ok
+	}
 	return ok, nil
+}
+
+// kasokuFewBrief is kasokuFew for a candidate that promises much.
+func kasokuFewBrief(rule experiment.Rule) func(*replay, *rand.Rand) bool {
+	return func(p *replay, coin *rand.Rand) bool {
+		r := knowing(rule, p, coin) // by whole windows
+		p.brief = briefPairs
+		return kasoku(r)(p, coin)
+	}
 }
 
 // knowing is the rule of a session in whose time six pairs fit, after three to six runs

@@ -79,7 +79,7 @@ func (t *Tuner) fit(r *experiment.Rule, step *store.Step) {
 		end = r.Latest
 	}
 	o := t.outlook()
-	r.MaxPairs = experiment.Fit(t.Rule.MaxPairs, o.pair(step.Plan), fitMore*(time.Until(end)-o.probing(step.Plan, 0))/fitOf)
+	r.MaxPairs = experiment.Fit(t.Rule.MaxPairs, o.pair(step.Plan), fitMore*time.Until(end)/fitOf)
 	r.Fitted = r.MaxPairs < t.Rule.MaxPairs
 }
 
