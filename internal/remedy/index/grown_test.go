@@ -65,6 +65,8 @@ func TestGaps(t *testing.T) {
 		want       bool
 	}{
 		{"it mostly finds nothing", table, []evidence.Statement{look, insert, affecting(20)}, true},
+		{"an insert that was cut off within its values", table, []evidence.Statement{look, run("INSERT INTO `app`.avatars(owner, image) VALUES (?, ?", 300, time.Second, 0, 0), affecting(20)}, true},
+		{"an insert into another table", table, []evidence.Statement{look, run("INSERT INTO others(owner, image) VALUES (?, ?", 300, time.Second, 0, 0), affecting(20)}, false},
 		{"it mostly finds a row", table, []evidence.Statement{look, insert, affecting(280)}, false},
 		{"nothing is inserted", table, []evidence.Statement{look, affecting(20)}, false},
 		{"an engine without gap locks", myisam, []evidence.Statement{look, insert, affecting(20)}, false},

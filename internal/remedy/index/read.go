@@ -2,6 +2,7 @@ package index
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/sqlc-dev/marino/ast"
@@ -88,6 +89,9 @@ func newStatement(st evidence.Statement, at int, cat *catalog, affected bool) *s
 	if err != nil || st.Example == "" {
 		var again error
 		if node, again = parse(digestText(st.Fingerprint)); again != nil {
+			if s.cutOffInsert(cat) {
+				return s
+			}
 			if err == nil {
 				err = again
 			}
@@ -98,6 +102,28 @@ func newStatement(st evidence.Statement, at int, cat *catalog, affected bool) *s
 	b := &builder{catalog: cat, schema: st.Schema, statement: s, ctes: map[string]*block{}}
 	b.statementNode(node)
 	return s
+}
+
+// insertOf is the beginning of an INSERT of values. The record cuts long statements off,
+// and values are what makes one long.
+var insertOf = regexp.MustCompile("(?is)^\\s*(?:INSERT|REPLACE)\\s+(?:(?:LOW_PRIORITY|DELAYED|HIGH_PRIORITY|IGNORE)\\s+)*(?:INTO\\s+)?((?:`[^`]+`|[\\w$]+)(?:\\s*\\.\\s*(?:`[^`]+`|[\\w$]+))?)\\s*(?:\\([^()]*\\)\\s*)?VALUES?\\b")
+
+// cutOffInsert takes a statement that cannot be parsed for an INSERT that was cut off
+// within its values; false if it is none of a known table.
+func (s *statement) cutOffInsert(cat *catalog) bool {
+	m := insertOf.FindStringSubmatch(s.Fingerprint)
+	if m == nil {
+		return false
+	}
+	schema, name := s.Schema, strings.ReplaceAll(m[1], "`", "")
+	if before, after, ok := strings.Cut(name, "."); ok {
+		schema, name = strings.TrimSpace(before), strings.TrimSpace(after)
+	}
+	s.insertInto, s.insertRows = cat.find(schema, name), 1
+	if s.Count > 0 && s.RowsAffected > s.Count {
+		s.insertRows = float64(s.RowsAffected) / float64(s.Count)
+	}
+	return s.insertInto != nil
 }
 
 // judged is a single statement, calibrated.
