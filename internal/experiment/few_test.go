@@ -28,11 +28,11 @@ func (s scattered) Measure(_ context.Context, side Side, _ int) (Sample, error) 
 	return Sample{Score: score, Requests: 1000}, nil
 }
 
-// A candidate without effect is kept after few pairs in three tenths of the false keeps
+// A candidate without effect is kept after few pairs in a fifth of the false keeps
 // that an experiment may have at most, however far runs differ, and with the looks at the
 // pairs' ratios in no more than it may.
 func TestFewPairsFalseKeeps(t *testing.T) {
-	const tries = 40_000
+	const tries = 10_000
 	for _, sd := range []float64{0.03, 0.06, 0.1, 0.15, 0.25, 0.5} {
 		for _, freedom := range []int{1, 4, 12} {
 			coin := rand.New(rand.NewPCG(7, uint64(1000*sd)+uint64(freedom)))
@@ -59,7 +59,7 @@ func TestFewPairsFalseKeeps(t *testing.T) {
 				what string
 				n    int
 				most float64
-			}{{"after few pairs", kept, 0.003}, {"in all", all, 0.01}} {
+			}{{"after few pairs", kept, 0.002}, {"in all", all, 0.01}} {
 				if rate := float64(c.n) / tries; rate > c.most+3*math.Sqrt(c.most/tries) {
 					t.Errorf("runs that differ by %.0f %%, %d known: %.3f %% kept in vain %s", 100*sd, freedom, 100*rate, c.what)
 				}
