@@ -31,12 +31,19 @@ const (
 	handOver = 0.50
 )
 
+// bindsWorkers is how a service is named whose workers, all of them, are at work while
+// requests wait.
+const bindsWorkers = "workers: "
+
+// WorkersBind reports whether the workers of a service are what binds.
+func (d *Diagnosis) WorkersBind(service string) bool { return d.Binds == bindsWorkers+service }
+
 // binds names the resource that limits throughput and says why. What is full
 // comes first; what makes requests wait for each other next; a load that is
 // too small to fill anything last.
 func (m *model) binds() (string, string) {
 	if svc, text := m.narrowPool(); svc != "" {
-		return "workers: " + svc, text
+		return bindsWorkers + svc, text
 	}
 	if k := m.busiest(); k.busy >= saturatedCPU {
 		who, most := m.heaviestOn(k)
@@ -57,7 +64,7 @@ func (m *model) binds() (string, string) {
 		}
 	}
 	if svc, text := m.workerLimit(); svc != "" {
-		return "workers: " + svc, text
+		return bindsWorkers + svc, text
 	}
 	if svc, text := m.connectionLimit(); svc != "" {
 		return "connections: " + svc, text
@@ -213,7 +220,7 @@ func (m *model) limits() []Demand {
 			// Requests beyond the number of processes wait for one and use none:
 			// the latency holds that wait, so it is no service time.
 			busy := math.Min(m.inSystem, float64(room))
-			out = append(out, Demand{Resource: "workers: " + svc.Name, Utilization: busy / float64(room),
+			out = append(out, Demand{Resource: bindsWorkers + svc.Name, Utilization: busy / float64(room),
 				PerRequest: busy / m.x, MaxThroughput: m.x * float64(room) / busy})
 		}
 	}

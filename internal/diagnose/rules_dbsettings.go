@@ -226,10 +226,10 @@ func judgeAdaptiveHash(m *model) ([]Finding, string) {
 }
 
 const (
-	// keyRead is the CPU, in seconds, that a row found by a key saves at most: two million
-	// rows of 300,000 by random keys took 3.2 µs each without the hash and 1.5 with it
-	// (MariaDB 10.11, a machine with other work; SET GLOBAL innodb_adaptive_hash_index).
-	keyRead = 1.7e-6
+	// keyRead is the CPU, in seconds, that a row found by a key saves at most: twice what
+	// was seen, 2.8 µs each without the hash and 2.3 with it (MariaDB 10.11, 300,000 rows;
+	// go test ./internal/remedy/index -run xxx -bench Reads).
+	keyRead = 1e-6
 	// manyKeyReads, rows a second that are found by a key: a hundredth of a processor
 	// and more.
 	manyKeyReads = 10_000

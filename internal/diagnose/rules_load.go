@@ -11,8 +11,9 @@ func judgeWorkload(m *model) ([]Finding, string) {
 	if m.busy >= saturatedCPU {
 		return nil, ""
 	}
-	for _, full := range []string{"workers: ", "connections: ", "locks: "} {
-		if name, text := m.binds(); strings.HasPrefix(name, full) {
+	name, text := m.binds()
+	for _, full := range []string{bindsWorkers, "connections: ", "locks: "} {
+		if strings.HasPrefix(name, full) {
 			return nil, "more users would only wait longer: " + text
 		}
 	}

@@ -52,10 +52,10 @@ func isSmall(p Plan) bool {
 
 // Joinable reports whether a plan, or small ones joined (Together), may be tried
 // together with others that are not small: it trades nothing, needs nothing
-// prepared but folders, looks for no number, fills no cache, is not to be tried apart,
+// prepared but folders, looks for no number, fills no cache, is not to be tried alone,
 // and each of its changes can be taken out again while others stay (see Without).
 func Joinable(p Plan) bool {
-	if len(p.Trades) > 0 || !onlyFolders(p.Prepare) || p.Search != nil || p.Workload > 0 || p.Fresh != nil || p.Fills || p.Apart || len(p.Changes) == 0 || isSmall(p) {
+	if len(p.Trades) > 0 || !onlyFolders(p.Prepare) || p.Search != nil || p.Workload > 0 || p.Fresh != nil || p.Fills || p.Alone || len(p.Changes) == 0 || isSmall(p) {
 		return false
 	}
 	return !slices.ContainsFunc(p.Changes, func(c change.Change) bool {

@@ -127,7 +127,7 @@ func planIndexes(in planning.Input, f diagnose.Finding) ([]planning.Plan, error)
 			continue
 		}
 		if p == &gaps {
-			plan.Apart = true
+			plan.Alone = true
 			plan.Why += " It is tried by itself: " + strings.Join(p.risks, "; ") + ". Under READ COMMITTED (mariadb.isolation) that is not so."
 		}
 		plan.Bound, plan.Reach = p.worth()

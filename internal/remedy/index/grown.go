@@ -44,9 +44,9 @@ const (
 	insertedAsOften = 0.1
 )
 
-// gaps names a statement that changes or deletes rows by the index, mostly finds
-// none, and shares the table with inserts. By an index such a statement locks the gap
-// where the row would be, which others may do too; then each waits for the other's
+// gaps names a statement that changes or deletes rows by the index, mostly changes
+// none, and shares the table with inserts. Where it finds none, it locks the gap
+// where the row would be by the index, which others may do too; then each waits for the other's
 // insert (MySQL 8.0 Reference Manual, "InnoDB Locking", "Gap Locks"). Without the index
 // it locks the whole table, and the others wait.
 func (w *workload) gaps(c *candidate) string {
@@ -60,7 +60,7 @@ func (w *workload) gaps(c *candidate) string {
 		}
 		m := b.accesses[0].match(c.indexDef, nil)
 		if met := float64(s.RowsAffected) / float64(s.Count); m.equal > 0 && met < seldomMet && c.table.inserts >= insertedAsOften*float64(s.Count) {
-			return fmt.Sprintf("%q finds no row in most of its %d executions, and locks the gap instead; two transactions that then write there end in a deadlock",
+			return fmt.Sprintf("%q changes no row in most of its %d executions; where it finds none it locks the gap instead, and two transactions that then write there end in a deadlock",
 				shorten(s.Fingerprint, s.Example), s.Count)
 		}
 	}

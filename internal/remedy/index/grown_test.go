@@ -78,27 +78,36 @@ func TestGaps(t *testing.T) {
 	}
 }
 
-// BenchmarkWideRows shows what bytesOfRow stands for: a hundred rows are read for one,
-// narrow ones, and ones with a long value.
-func BenchmarkWideRows(b *testing.B) {
+// BenchmarkReads shows what bytesOfRow and the adaptive hash index's keyRead
+// (internal/diagnose) stand for: ten thousand narrow rows are read for one, a hundred
+// with a long value, the same without it; and a hundred thousand rows are found by
+// keys, without and with the hash.
+func BenchmarkReads(b *testing.B) {
 	db := startMariaDB(b)
 	db.SetMaxOpenConns(1)
-	for _, sql := range []string{
-		"CREATE DATABASE wide", "USE wide",
-		"CREATE TABLE narrow (id INT PRIMARY KEY, owner INT, v VARCHAR(100))", "INSERT INTO narrow SELECT seq, seq, REPEAT('x', 80) FROM seq_1_to_100",
-		"CREATE TABLE wide (id INT PRIMARY KEY, owner INT, v LONGBLOB)", "INSERT INTO wide SELECT seq, seq, REPEAT('x', 50000) FROM seq_1_to_100",
-	} {
+	run := func(sql string) {
 		if _, err := db.ExecContext(b.Context(), sql); err != nil {
 			b.Fatal(err)
 		}
 	}
-	for _, c := range []struct{ name, sql string }{
-		{"narrow", "SELECT LENGTH(v) FROM narrow WHERE owner = 50"},
-		{"wide", "SELECT LENGTH(v) FROM wide WHERE owner = 50"},
-		{"without the value", "SELECT id FROM wide WHERE owner = 50"},
-		{"by key", "SELECT LENGTH(v) FROM wide WHERE id = 50"},
+	run("CREATE DATABASE wide")
+	run("USE wide")
+	run("CREATE TABLE narrow (id INT PRIMARY KEY, owner INT, v VARCHAR(100))")
+	run("INSERT INTO narrow SELECT seq, seq, REPEAT('x', 80) FROM seq_1_to_10000")
+	run("CREATE TABLE wide (id INT PRIMARY KEY, owner INT, v LONGBLOB)")
+	run("INSERT INTO wide SELECT seq, seq, REPEAT('x', 50000) FROM seq_1_to_100")
+	run("CREATE TABLE keyed (id INT PRIMARY KEY, v VARCHAR(50))")
+	run("INSERT INTO keyed SELECT seq, REPEAT('x', 40) FROM seq_1_to_300000")
+	const keys = "SELECT COUNT(k.v) FROM seq_1_to_100000 q STRAIGHT_JOIN keyed k ON k.id = (q.seq * 7919) % 300000 + 1"
+	for _, c := range []struct{ name, before, sql string }{
+		{"10000 narrow", "DO 0", "SELECT LENGTH(v) FROM narrow WHERE owner = 50"},
+		{"100 wide", "DO 0", "SELECT LENGTH(v) FROM wide WHERE owner = 50"},
+		{"100 wide without the value", "DO 0", "SELECT id FROM wide WHERE owner = 50"},
+		{"100000 by keys", "SET GLOBAL innodb_adaptive_hash_index = OFF", keys},
+		{"100000 by keys, hashed", "SET GLOBAL innodb_adaptive_hash_index = ON", keys},
 	} {
 		b.Run(c.name, func(b *testing.B) {
+			run(c.before)
 			for b.Loop() {
 				var n int
 				if err := db.QueryRowContext(b.Context(), c.sql).Scan(&n); err != nil {

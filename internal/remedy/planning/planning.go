@@ -98,9 +98,9 @@ type Plan struct {
 	// Build is about the longest that putting it in place takes beside the
 	// activation of services, e.g. building indexes; 0 = nothing worth a word.
 	Build time.Duration `json:"build,omitempty"`
-	// Apart: it may make requests fail that did not, so it is tried by itself: a group with
+	// Alone: it may make requests fail that did not, so it is tried by itself: a group with
 	// it would fail as a whole.
-	Apart bool `json:"apart,omitempty"`
+	Alone bool `json:"alone,omitempty"`
 	// Parts, if there are any, are the plans that this one joins.
 	Parts []Part `json:"parts,omitempty"`
 	// Search asks the loop to look for the best of several values; Values are
@@ -168,7 +168,7 @@ const bindingReach = 0.7
 // WorkersReach is the reach of another number of a service's workers; usual where they
 // are not what binds.
 func WorkersReach(in Input, service string, usual float64) float64 {
-	if in.Diagnosis.Binds == "workers: "+service {
+	if in.Diagnosis.WorkersBind(service) {
 		return bindingReach
 	}
 	return usual
