@@ -33,28 +33,22 @@ type Number struct {
 	Threads int
 }
 
-// Tell finds the server that a command runs or that a main process calls
-// itself; nil if it is none of the table.
-func Tell(words []string) *Server {
-	for i := range Servers {
-		s := &Servers[i]
-		if s.Title != nil && s.Title.MatchString(strings.Join(words, " ")) {
-			return s
+// Runs reports whether a command runs the server, or its main process calls itself so.
+func (s *Server) Runs(words []string) bool {
+	line := strings.Join(words, " ")
+	if s.Title != nil && s.Title.MatchString(line) || s.Launched != nil && s.Launched.MatchString(line) {
+		return true
+	}
+	for n, w := range words {
+		// An interpreter, its switches and a module's -m stand before it.
+		if n > 6 {
+			break
 		}
-		if s.Launched != nil && s.Launched.MatchString(strings.Join(words, " ")) {
-			return s
-		}
-		for n, w := range words {
-			// An interpreter, its switches and a module's -m stand before it.
-			if n > 6 {
-				break
-			}
-			if s.Program.MatchString(path.Base(w)) {
-				return s
-			}
+		if s.Program.MatchString(path.Base(w)) {
+			return true
 		}
 	}
-	return nil
+	return false
 }
 
 // ConfigFiles are the files that it may read its configuration from, the one

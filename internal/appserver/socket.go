@@ -47,38 +47,6 @@ type Literal struct {
 	Before, More string
 }
 
-var gunicornSocket = &Socket{
-	Option: "--bind", Value: "unix:%s",
-	Names: regexp.MustCompile(`(?m)^[ \t]*bind[ \t]*=.*$`),
-	Literals: []Literal{
-		{regexp.MustCompile(`^bind[ \t]*=[ \t]*("[^"\\]+"|'[^'\\]+')[ \t]*(?:#.*)?$`), "[", ", 'unix:%s']"},
-		{regexp.MustCompile(`^bind[ \t]*=[ \t]*\[([^\]#]*["'])[ \t]*\][ \t]*(?:#.*)?$`), "", ", 'unix:%s'"},
-	},
-	Unless: regexp.MustCompile(`umask|forwarded[-_]allow[-_]ips|proxy[-_](?:protocol|allow[-_]ips)|certfile|(?:^|[ \t])-m[ \t]*0?[0-7]`),
-	// Workers of others, such as Uvicorn's, do not believe X-Forwarded-Proto of
-	// who has no address (github.com/encode/uvicorn/issues/931).
-	Class:   regexp.MustCompile(`(?:^|[ \t\n])(?:-k|--worker-class|worker_class)[ \t=]*["']?([\w.]+)`),
-	Classes: []string{"sync", "gthread", "gevent", "eventlet"},
-	NoPeer:  true,
-	Source:  "Gunicorn documentation, \"Settings\": bind (several addresses, unix:PATH), umask (0), forwarded_allow_ips; gunicorn 20.1, config.py, validate_list_string; sock.py, UnixSocket; http/wsgi.py, create",
-}
-
-var pumaSocket = &Socket{
-	Option: "--bind", Value: "unix://%s?backlog=4096", Ports: []string{"--port"},
-	Names:  regexp.MustCompile(`(?m)^[ \t]*(?:bind|port)[ \t(]+[^ \t=].*$`),
-	Line:   `bind "unix://%s?backlog=4096"`,
-	Unless: regexp.MustCompile(`bind_to_activated_sockets|clear_binds|set_remote_address`),
-	Source: "puma 5.6 lib/puma/dsl.rb, bind and port (each adds an address; those of the command replace those of the file: configuration.rb, UserFileDefaultOptions); binder.rb, add_unix_listener (umask 0, REMOTE_ADDR 127.0.0.1)",
-}
-
-var unicornSocket = &Socket{
-	Option: "--listen", Value: "unix:%s", Ports: []string{"--port", "--host"},
-	Names:  regexp.MustCompile(`(?m)^[ \t]*listen[ \t(]+[^ \t=].*$`),
-	Line:   `listen "unix:%s", backlog: 4096`,
-	Unless: regexp.MustCompile(`umask`),
-	Source: "unicorn(1), --listen: may be given several times; Unicorn::Configurator#listen (umask 0); Unicorn::HttpRequest (REMOTE_ADDR 127.0.0.1 for sockets)",
-}
-
 // activated is what systemd sets where it listens itself (sd_listen_fds(3));
 // such a server may leave what it is told aside.
 const activated = "LISTEN_FDS"

@@ -7,6 +7,7 @@ import (
 	"kasoku/internal/appserver"
 	"kasoku/internal/confedit/args"
 	"kasoku/internal/evidence"
+	"kasoku/internal/kind"
 	"kasoku/internal/stack"
 )
 
@@ -25,7 +26,7 @@ type AppServer struct {
 }
 
 // AppServerOf finds it; nil without an error if the service is none of
-// appserver.Servers.
+// those that internal/kind lists.
 func AppServerOf(snap *evidence.Snapshot, svc *stack.Service) (*AppServer, error) {
 	process, known := snap.Apps[svc.Name]
 	if !known || svc.RunsIn != "" {
@@ -36,12 +37,12 @@ func AppServerOf(snap *evidence.Snapshot, svc *stack.Service) (*AppServer, error
 		return nil, err
 	}
 	words := start.Words()
-	server := appserver.Tell(words)
+	server := kind.Tell(words)
 	if server == nil {
-		server = appserver.Tell(process.Argv)
+		server = kind.Tell(process.Argv)
 	}
 	if server == nil {
-		server = appserver.TellCluster(process.Exe, process.Env, process.Children)
+		server = kind.Forks(process.Exe, process.Env, process.Children)
 	}
 	if server == nil {
 		return nil, nil
@@ -58,7 +59,7 @@ func AppServerOf(snap *evidence.Snapshot, svc *stack.Service) (*AppServer, error
 		}
 		command = strings.Join(quoted, " ")
 	}
-	out := &AppServer{Server: server, Start: start, command: command, quoting: quoting, hidden: appserver.Tell(words) == nil}
+	out := &AppServer{Server: server, Start: start, command: command, quoting: quoting, hidden: kind.Tell(words) == nil}
 	read, _ := files(snap, svc)
 	for _, f := range server.ConfigFiles(command, process.Dir, start.Env) {
 		if data, err := read(f); err == nil {

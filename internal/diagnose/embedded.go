@@ -8,6 +8,7 @@ import (
 	"kasoku/internal/confedit/apache"
 	"kasoku/internal/confedit/nginx"
 	"kasoku/internal/evidence"
+	"kasoku/internal/kind/rubyapp"
 	"kasoku/internal/stack"
 )
 
@@ -30,7 +31,7 @@ func EnvironmentOf(st *stack.Stack, snap *evidence.Snapshot, svc *stack.Service)
 	e := &embedded{process: snap.Apps[svc.Name]}
 	var err error
 	switch {
-	case web == nil || !InPassenger(e.process):
+	case web == nil || !rubyapp.InPassenger(e.process.Argv):
 		return nil, nil, fmt.Errorf("%s: it is not known where its environment in %s is set", svc.Name, svc.RunsIn)
 	case web.Kind == stack.Apache:
 		e.apache, err = ApacheConfig(snap, web)
@@ -40,11 +41,6 @@ func EnvironmentOf(st *stack.Stack, snap *evidence.Snapshot, svc *stack.Service)
 		return nil, nil, fmt.Errorf("%s: it is not known how %s says the environment of what runs in it", svc.Name, web.Name)
 	}
 	return e, web, err
-}
-
-// InPassenger reports whether Phusion Passenger started a process: it gives it a title.
-func InPassenger(p evidence.AppProcess) bool {
-	return strings.HasPrefix(strings.Join(p.Argv, " "), "Passenger ")
 }
 
 // embedded is a web server's configuration, whose Passenger hands variables to the

@@ -3,12 +3,12 @@ package diagnose
 import (
 	"fmt"
 	"math"
-	"path"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"kasoku/internal/evidence"
+	"kasoku/internal/kind/nodeapp"
+	"kasoku/internal/kind/rubyapp"
 	"kasoku/internal/stack"
 )
 
@@ -240,9 +240,6 @@ func judgeGoMaxProcs(m *model) ([]Finding, string) {
 	return out, why
 }
 
-// rubyVersion in the path of a program: /usr/bin/ruby3.1, versions/3.2.2/bin/ruby.
-var rubyVersion = regexp.MustCompile(`(?:ruby-?|/)(\d+)\.(\d+)`)
-
 // jitShare: an interpreter with less than a third of the machine's work has
 // less to save than a run shows; YJIT saves 15–25 % of it (Ruby 3.1 release
 // notes: 22 % on railsbench).
@@ -264,16 +261,14 @@ func judgeRubyJIT(m *model) ([]Finding, string) {
 	for _, svc := range m.in.Stack.OfKind(stack.App) {
 		app, known := m.in.Snapshot.Apps[svc.Name]
 		runs := m.runner(svc)
-		if !known || !strings.HasPrefix(path.Base(app.Exe), "ruby") || m.perReq[runs] < jitShare*m.allCPU {
+		if !known || !rubyapp.Is(app.Exe) || m.perReq[runs] < jitShare*m.allCPU {
 			continue
 		}
-		v := rubyVersion.FindStringSubmatch(app.Exe)
-		if v == nil {
+		version := rubyapp.Version(app.Exe)
+		if version == "" {
 			why = svc.Name + ": " + app.Exe + " does not tell its version"
 			continue
 		}
-		major, _ := strconv.Atoi(v[1])
-		minor, _ := strconv.Atoi(v[2])
 		start, _, err := EnvironmentOf(m.in.Stack, m.in.Snapshot, svc)
 		if err != nil {
 			why = err.Error()
@@ -285,11 +280,11 @@ func judgeRubyJIT(m *model) ([]Finding, string) {
 		if s, ok := start.(*AppStart); ok {
 			words = s.Words()
 		}
-		if major < 3 || major == 3 && minor < 1 || strings.Contains(opts+strings.Join(words, " "), "jit") || enabled != "" {
+		if !rubyapp.HasYJIT(version) || rubyapp.JITChosen(opts, enabled, words) {
 			continue
 		}
 		f := about(svc.Name, svc.Name+" interprets its Ruby code",
-			fmt.Sprintf("Ruby %s.%s can compile hot methods to machine code (YJIT), which is off; %s takes %s of CPU per request.", v[1], v[2], runs, seconds(m.perReq[runs])), "process of "+svc.Name)
+			fmt.Sprintf("Ruby %s can compile hot methods to machine code (YJIT), which is off; %s takes %s of CPU per request.", version, runs, seconds(m.perReq[runs])), "process of "+svc.Name)
 		out = append(out, f.asks(Setting{Service: svc.Name, Name: "RUBYOPT", Now: opts, To: strings.TrimSpace(opts + " --yjit")}).
 			bounded(m.boundBy(runs, 0.25*m.perReq[runs])))
 	}
@@ -303,7 +298,7 @@ func judgeNodeEnv(m *model) ([]Finding, string) {
 	var out []Finding
 	for _, svc := range m.in.Stack.OfKind(stack.App) {
 		app, known := m.in.Snapshot.Apps[svc.Name]
-		if !known || !evidence.IsNode(app.Exe) || app.Env == nil || app.Env["NODE_ENV"] == "production" {
+		if !known || !nodeapp.Is(app.Exe) || app.Env == nil || app.Env["NODE_ENV"] == "production" {
 			continue
 		}
 		now := app.Env["NODE_ENV"]

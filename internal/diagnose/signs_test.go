@@ -9,9 +9,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"kasoku/internal/appserver"
 	"kasoku/internal/digest"
 	"kasoku/internal/evidence"
+	"kasoku/internal/kind/goapp"
 	"kasoku/internal/knownapp"
 	"kasoku/internal/load"
 	_ "kasoku/internal/rapidseed"
@@ -178,7 +178,7 @@ func gunicorn(in *Input) {
 }
 
 func goApp(in *Input) {
-	in.Snapshot.Apps = map[string]evidence.AppProcess{"api": {Env: map[string]string{}, Go: &appserver.GoBuild{Version: "go1.24.1"}}}
+	in.Snapshot.Apps = map[string]evidence.AppProcess{"api": {Env: map[string]string{}, Go: &goapp.Build{Version: "go1.24.1"}}}
 	in.Evidence.Services["api"] = evidence.ServiceUse{CPU: 2, Processes: 1, RSS: 60 << 20}
 }
 

@@ -9,10 +9,13 @@ import (
 	"strconv"
 	"strings"
 
-	"kasoku/internal/appserver"
 	"kasoku/internal/confedit/supervisor"
 	"kasoku/internal/confedit/unit"
 	"kasoku/internal/host"
+	"kasoku/internal/kind"
+	"kasoku/internal/kind/goapp"
+	"kasoku/internal/kind/nodeapp"
+	"kasoku/internal/kind/rubyapp"
 	"kasoku/internal/stack"
 )
 
@@ -33,14 +36,13 @@ type AppProcess struct {
 	// Children are its direct child processes.
 	Children int `json:"children"`
 	// Go is what the Go linker wrote into its program; nil if it is none.
-	Go *appserver.GoBuild `json:"go,omitempty"`
+	Go *goapp.Build `json:"go,omitempty"`
 }
 
 // AppEnv are the variables that say how an application's runtime performs,
 // what it runs for, who listens for it and whom it trusts. Nothing else of an
 // environment is kept, because it may hold secrets.
-var AppEnv = []string{"GOGC", "GOMEMLIMIT", "GOMAXPROCS", "GODEBUG", "WEB_CONCURRENCY", "GUNICORN_CMD_ARGS", "PUMA_MAX_THREADS", "MAX_THREADS",
-	"UWSGI_PROCESSES", "UWSGI_WORKERS", "UWSGI_THREADS", "UWSGI_INI", "UVICORN_WORKERS", "NODE_ENV", "RUBYOPT", "RUBY_YJIT_ENABLE", "RAILS_ENV", "RACK_ENV", "APP_ENV", "LISTEN_FDS", "FORWARDED_ALLOW_IPS"}
+var AppEnv = kind.Variables()
 
 // app reads the files that say how an app is started, and looks at its process.
 func (t *taker) app(h host.Host, svc *stack.Service, r *fileReader) error {
@@ -69,9 +71,9 @@ func (t *taker) app(h host.Host, svc *stack.Service, r *fileReader) error {
 	if len(svc.Control.Start) > 0 {
 		command = svc.Control.Start
 	}
-	server := appserver.Tell(p.Argv)
+	server := kind.Tell(p.Argv)
 	if server == nil {
-		server = appserver.Tell(command)
+		server = kind.Tell(command)
 	}
 	if server != nil {
 		env := func(name string) (string, bool) { v, ok := p.Env[name]; return v, ok }
@@ -90,7 +92,7 @@ func (t *taker) app(h host.Host, svc *stack.Service, r *fileReader) error {
 		if p.Go, err = goBuild(t, h, pids[0]); err != nil {
 			t.bad("program of "+svc.Name, err)
 		}
-		if IsNode(p.Exe) {
+		if nodeapp.Is(p.Exe) {
 			if p.ByNodeEnv, err = nodeChoices(t.ctx, h, append(nodeFolders(p), svc.Root)...); err != nil {
 				t.bad("folder of "+svc.Name, err)
 				p.ByNodeEnv = []string{p.Dir + " (not read)"} // what is there is not known
@@ -127,7 +129,7 @@ func (t *taker) embeddedApp(h host.Host, svc *stack.Service) error {
 			continue
 		}
 		p, err := t.appProcess(h, []int{pid})
-		if err != nil || !strings.HasPrefix(strings.Join(p.Argv, " "), "Passenger ") {
+		if err != nil || !rubyapp.InPassenger(p.Argv) {
 			continue // it has ended, or is somebody's shell
 		}
 		if t.snap.Apps == nil {
@@ -265,7 +267,7 @@ done`
 
 // goBuild reads a Go program's build information; nil if it is no Go program,
 // or one that was built before Go 1.18 or stripped of it.
-func goBuild(t *taker, h host.Host, pid int) (*appserver.GoBuild, error) {
+func goBuild(t *taker, h host.Host, pid int) (*goapp.Build, error) {
 	exe := fmt.Sprintf("/proc/%d/exe", pid)
 	res, err := h.Run(t.ctx, host.Command{Argv: []string{"sh", "-c", goBuildScript, "sh", exe}})
 	if err != nil {
@@ -274,7 +276,7 @@ func goBuild(t *taker, h host.Host, pid int) (*appserver.GoBuild, error) {
 	if len(res.Stdout) == 0 {
 		return nil, nil
 	}
-	b, err := appserver.ParseGoBuild(res.Stdout)
+	b, err := goapp.Parse(res.Stdout)
 	if err != nil {
 		return nil, nil
 	}

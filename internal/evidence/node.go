@@ -65,6 +65,3 @@ func nodeChoices(ctx context.Context, h host.Host, folders ...string) ([]string,
 	slices.Sort(out)
 	return slices.Compact(out), nil
 }
-
-// IsNode reports whether a program is Node.js.
-func IsNode(exe string) bool { return path.Base(exe) == "node" || path.Base(exe) == "nodejs" }

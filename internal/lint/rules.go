@@ -17,7 +17,7 @@ var layers = []layer{
 	{"confedit/textedit", "confedit/memory"},
 	{"confedit/args"},
 	{"lab", "regulation", "host", "stat", "ui", "confedit/apache", "confedit/ini", "confedit/nginx", "confedit/phpvars", "confedit/sysctl", "confedit/redis", "confedit/memcached", "confedit/unit", "confedit/supervisor", "confedit/vcl", "confedit/haproxy", "accesslog", "sqllog", "appserver"},
-	{"load", "digest", "trace", "confedit", "history", "knownapp"},
+	{"load", "digest", "trace", "confedit", "history", "knownapp", "kind"},
 	{"foreign", "record"},
 	{"stack"},
 	{"change", "evidence", "rewind"},

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"kasoku/internal/appserver"
 	"kasoku/internal/change"
 	"kasoku/internal/evidence"
+	"kasoku/internal/kind/goapp"
 	"kasoku/internal/regulation"
 	"kasoku/internal/remedy"
 	"kasoku/internal/remedy/remedytest"
@@ -28,7 +28,7 @@ func goAPI(control stack.Control, files map[string]string) remedy.Input {
 	for p, text := range files {
 		in.Snapshot.Files["local"][p] = evidence.File{Content: []byte(text), Mode: 0o600, Service: "api", Writable: true}
 	}
-	in.Snapshot.Apps = map[string]evidence.AppProcess{"api": {Env: map[string]string{}, Dir: "/srv/api", Go: &appserver.GoBuild{Version: "go1.24.1"}}}
+	in.Snapshot.Apps = map[string]evidence.AppProcess{"api": {Env: map[string]string{}, Dir: "/srv/api", Go: &goapp.Build{Version: "go1.24.1"}}}
 	in.Evidence.Services["api"] = evidence.ServiceUse{CPU: 11, Processes: 1, RSS: 100 << 20}
 	return in
 }
@@ -111,7 +111,7 @@ func TestAppGoMemory(t *testing.T) {
 	in.Evidence.Services["api"] = use
 	p := remedytest.Want(t, in, "go.gc")
 	remedytest.Has(t, remedytest.After(p, envPath), "GOMEMLIMIT=350MiB") // 100 + (360 − 110)
-	in.Snapshot.Apps["api"] = evidence.AppProcess{Env: map[string]string{"GOMEMLIMIT": "1GiB"}, Go: &appserver.GoBuild{Version: "go1.24.1"}}
+	in.Snapshot.Apps["api"] = evidence.AppProcess{Env: map[string]string{"GOMEMLIMIT": "1GiB"}, Go: &goapp.Build{Version: "go1.24.1"}}
 	remedytest.WantNone(t, in, "go.gc", "")
 }
 
@@ -125,7 +125,7 @@ func TestAppGoMaxProcs(t *testing.T) {
 	if got := remedytest.After(p, envPath); got != "GOMAXPROCS=4\n" {
 		t.Errorf("%q", got)
 	}
-	in.Snapshot.Apps["api"] = evidence.AppProcess{Env: map[string]string{}, Go: &appserver.GoBuild{Version: "go1.25.0"}}
+	in.Snapshot.Apps["api"] = evidence.AppProcess{Env: map[string]string{}, Go: &goapp.Build{Version: "go1.25.0"}}
 	remedytest.WantNone(t, in, "go.maxprocs", "") // it looks by itself
 }
 
@@ -164,7 +164,7 @@ func TestAppProfileGuided(t *testing.T) {
 		t.Errorf("%+v", p.Changes)
 	}
 	app := in.Snapshot.Apps["api"]
-	app.Go = &appserver.GoBuild{Version: "go1.24.1", Settings: map[string]string{"-pgo": "/srv/api/cmd/default.pgo"}}
+	app.Go = &goapp.Build{Version: "go1.24.1", Settings: map[string]string{"-pgo": "/srv/api/cmd/default.pgo"}}
 	in.Snapshot.Apps["api"] = app
 	remedytest.WantNone(t, in, "go.pgo", "")
 }
@@ -179,7 +179,7 @@ func TestAppRebuild(t *testing.T) {
 		{[]string{"make", "app"}, []string{"make", "app"}},
 	} {
 		in := goAPI(plainProcess(), map[string]string{envPath: ""})
-		in.Snapshot.Apps["api"] = evidence.AppProcess{Go: &appserver.GoBuild{Version: "go1.24.1", Settings: map[string]string{"-race": "true"}}}
+		in.Snapshot.Apps["api"] = evidence.AppProcess{Go: &goapp.Build{Version: "go1.24.1", Settings: map[string]string{"-race": "true"}}}
 		svc := in.Stack.Service("api")
 		remedytest.WantNone(t, in, "go.rebuild", "name in kasoku.yaml how api is built")
 		svc.Build = &stack.Build{Dir: "/srv/api", Command: c.command, Products: []string{"api"}}
@@ -188,7 +188,7 @@ func TestAppRebuild(t *testing.T) {
 		if ch.Kind != change.KindExec || ch.Activate != change.Restart || !slices.Equal(ch.Apply[len(ch.Apply)-len(c.want):], c.want) || ch.Apply[len(ch.Apply)-len(c.want)-1] != "api" {
 			t.Errorf("%q is run as %q", c.command, ch.Apply)
 		}
-		in.Snapshot.Apps["api"] = evidence.AppProcess{Go: &appserver.GoBuild{Version: "go1.24.1"}}
+		in.Snapshot.Apps["api"] = evidence.AppProcess{Go: &goapp.Build{Version: "go1.24.1"}}
 		remedytest.WantNone(t, in, "go.rebuild", "")
 	}
 }

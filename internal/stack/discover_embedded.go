@@ -9,12 +9,8 @@ import (
 
 	"kasoku/internal/confedit/apache"
 	"kasoku/internal/confedit/nginx"
+	"kasoku/internal/kind/rubyapp"
 )
-
-// startFiles lie in the folder of an application that Phusion Passenger starts; it
-// looks for them beside the document root (Passenger documentation, "Application
-// autodetection": Ruby, Node.js, Python, Meteor, its own settings).
-var startFiles = []string{"config.ru", "app.js", "passenger_wsgi.py", ".meteor", "Passengerfile.json"}
 
 // embedded makes instances of the applications that a web server starts and ends
 // itself: PHP in Apache, Passenger in Apache and nginx, mod_wsgi. Their processes are
@@ -112,7 +108,7 @@ func (d *discovery) startedFrom(ctx context.Context, public string) string {
 		places = append(places, resolveUnder(path.Dir(public), info.Target))
 	}
 	for _, at := range places {
-		for _, f := range startFiles {
+		for _, f := range rubyapp.PassengerFiles {
 			if exists(ctx, d.h, path.Join(path.Dir(at), f)) {
 				return path.Dir(at)
 			}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"kasoku/internal/appserver"
+	"kasoku/internal/kind"
 )
 
 // stopStep is one signal and how long to wait for its effect.
@@ -55,7 +55,7 @@ func (c *Controller) stopPlan(ctx context.Context, master identity) stopPlan {
 	if err != nil {
 		return plan // it ended meanwhile
 	}
-	if s := appserver.Tell(p.cmdline); s != nil && s.Stop != "" {
+	if s := kind.Tell(p.cmdline); s != nil && s.Stop != "" {
 		plan.steps = []stopStep{{s.Stop, plan.total()}}
 	}
 	return plan

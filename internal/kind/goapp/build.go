@@ -1,4 +1,6 @@
-package appserver
+// Package goapp knows Go's programs: what the linker left in them, and the variables of
+// their runtime.
+package goapp
 
 import (
 	"encoding/binary"
@@ -7,19 +9,19 @@ import (
 	"strings"
 )
 
-// GoBuild is what the Go linker wrote into a program.
-type GoBuild struct {
+// Build is what the Go linker wrote into a program.
+type Build struct {
 	Version  string            `json:"version"` // "go1.22.3"
 	Main     string            `json:"main"`    // import path of the main package
 	Settings map[string]string `json:"settings,omitempty"`
 	Deps     map[string]string `json:"deps,omitempty"` // module → version
 }
 
-// ParseGoBuild reads a program's build information from the bytes at its magic
+// Parse reads a program's build information from the bytes at its magic
 // "\xff Go buildinf:" on (debug/buildinfo: since Go 1.18 the version and the
 // module text follow the 32-byte header, each with its length as a varint; bit
 // 2 of byte 15 says so; the text has 16 bytes around it on either side).
-func ParseGoBuild(data []byte) (*GoBuild, error) {
+func Parse(data []byte) (*Build, error) {
 	const header = 32
 	if len(data) < header || !strings.HasPrefix(string(data), "\xff Go buildinf:") || data[15]&2 == 0 {
 		return nil, fmt.Errorf("this is no build information of Go 1.18 or later")
@@ -28,7 +30,7 @@ func ParseGoBuild(data []byte) (*GoBuild, error) {
 	if !ok {
 		return nil, fmt.Errorf("build information of Go: the version is cut off")
 	}
-	b := &GoBuild{Version: version, Settings: map[string]string{}, Deps: map[string]string{}}
+	b := &Build{Version: version, Settings: map[string]string{}, Deps: map[string]string{}}
 	text, _, ok := varString(rest)
 	if !ok || len(text) < 33 || text[len(text)-17] != '\n' {
 		return b, nil // built without modules
@@ -57,13 +59,13 @@ func varString(b []byte) (string, []byte, bool) {
 
 // Profiled reports whether the program was built by a CPU profile (the build
 // setting -pgo, go.dev/doc/pgo).
-func (b *GoBuild) Profiled() bool { return b.Settings["-pgo"] != "" && b.Settings["-pgo"] != "off" }
+func (b *Build) Profiled() bool { return b.Settings["-pgo"] != "" && b.Settings["-pgo"] != "off" }
 
 // SeesQuota reports whether the program's runtime looks at the CPU quota of
 // its control group by itself: Go 1.25 and later, unless the main module asks
 // for an older one, which the linker notes as DefaultGODEBUG (Go 1.25 release
 // notes, "Container-aware GOMAXPROCS"; go.dev/doc/godebug).
-func (b *GoBuild) SeesQuota(godebug string) bool {
+func (b *Build) SeesQuota(godebug string) bool {
 	if strings.Contains(godebug, "containermaxprocs=0") || strings.Contains(b.Settings["DefaultGODEBUG"], "containermaxprocs=0") {
 		return false
 	}
@@ -71,7 +73,7 @@ func (b *GoBuild) SeesQuota(godebug string) bool {
 }
 
 // AtLeast reports whether it was built by Go 1.minor or later.
-func (b *GoBuild) AtLeast(minor int) bool {
+func (b *Build) AtLeast(minor int) bool {
 	var have int
 	if _, err := fmt.Sscanf(b.Version, "go1.%d", &have); err != nil {
 		return !strings.HasPrefix(b.Version, "go1") // a development version is newer
