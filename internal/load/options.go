@@ -45,6 +45,11 @@ type Options struct {
 	// FindWorkload calls it before each of its runs; Run does not.
 	Reset func(context.Context) error
 
+	// Enough ends a run early when it is closed: users finish the requests that they
+	// have under way, so that the service has nothing left to do, and Run returns
+	// ErrEnough. nil: never.
+	Enough <-chan struct{}
+
 	// Rows remembers which rows of unique pools were drawn: the run begins after
 	// them and adds its own. nil: every run begins with the first row, which is
 	// right if Reset or its like ran before.
@@ -53,6 +58,9 @@ type Options struct {
 	// firstRow moves the start in unique pools: rows used before, by pool.
 	firstRow []uint64
 }
+
+// ErrEnough is what a run ends with that Options.Enough ended: there is no result.
+var ErrEnough = errors.New("the run was ended before its window was over")
 
 // Engine is a way to move bytes; the scenario and its checks are the same.
 type Engine string

@@ -243,7 +243,7 @@ func (r *run) drive() (*Result, error) {
 	defer r.end()
 	warm, ok := r.warmUp(first)
 	if !ok {
-		return nil, r.ctx.Err()
+		return nil, r.cut()
 	}
 	o.Progress(r.progress(PhaseMeasure, m.now(), o.Window, first))
 	before := r.readGenerator()
@@ -251,7 +251,7 @@ func (r *run) drive() (*Result, error) {
 	m.begin.Store(int64(m.now()))
 	r.wakeLoops()
 	if !r.wait(PhaseMeasure, o.Window, first) {
-		return nil, r.ctx.Err()
+		return nil, r.cut()
 	}
 	used := r.readGenerator().since(before)
 	r.end()
@@ -267,6 +267,14 @@ func (r *run) drive() (*Result, error) {
 	}
 	failed := !r.teardown.once(sc.teardown)
 	return r.result(started, used, failed, warm), nil
+}
+
+// cut says what ended a phase early.
+func (r *run) cut() error {
+	if err := r.ctx.Err(); err != nil {
+		return err
+	}
+	return ErrEnough
 }
 
 // end tells the users that the window is over.
@@ -310,7 +318,7 @@ func (r *run) progress(phase Phase, since, length time.Duration, first generator
 	return p
 }
 
-// wait lets a phase last, reporting progress; false if ctx ended.
+// wait lets a phase last, reporting progress; false if ctx or Options.Enough ended it.
 func (r *run) wait(phase Phase, length time.Duration, first generator) bool {
 	since := r.meter.now()
 	if phase == PhaseWarmup {
@@ -323,6 +331,8 @@ func (r *run) wait(phase Phase, length time.Duration, first generator) bool {
 	for {
 		select {
 		case <-r.ctx.Done():
+			return false
+		case <-r.opts.Enough:
 			return false
 		case <-timer.C:
 			return true

@@ -35,7 +35,7 @@ func (r *run) judged() bool {
 
 // warmUp puts the load on until the service is steady, at most for o.Warmup, or until
 // each user has had an answer (coldStart).
-// ok is false if ctx ended.
+// ok is false if ctx or Options.Enough ended it.
 func (r *run) warmUp(first generator) (w warmth, ok bool) {
 	o, m := &r.opts, r.meter
 	since := m.now()
@@ -57,6 +57,8 @@ func (r *run) warmUp(first generator) (w warmth, ok bool) {
 	for over := false; !over; {
 		select {
 		case <-r.ctx.Done():
+			return w, false
+		case <-o.Enough:
 			return w, false
 		case <-end.C:
 			over = true

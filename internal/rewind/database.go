@@ -326,6 +326,9 @@ func (d *database) back(ctx context.Context) (tables, rows int, err error) {
 		return 0, 0, err
 	}
 	defer c.Close()
+	if err := settle(ctx, c); err != nil {
+		return 0, 0, err
+	}
 	now, all, err := d.look(ctx, c)
 	if err != nil {
 		return 0, 0, err

@@ -266,6 +266,52 @@ func TestTwentyResets(t *testing.T) {
 	}
 }
 
+// What a request that the load gave up still writes is waited for, and put back.
+func TestLateWrites(t *testing.T) {
+	s := startServer(t)
+	s.exec(schema)
+	k := s.take(stack.Snapshot{Shared: true})
+	found := s.state()
+	// The server tells the second of a table's last change: in another one the tables
+	// are known to be as they were.
+	was := ""
+	must(t, s.db.QueryRow("SELECT NOW()").Scan(&was))
+	await.For(t, "another second", func() bool {
+		is := ""
+		must(t, s.db.QueryRow("SELECT NOW()").Scan(&is))
+		return is != was
+	})
+	s.back(k)
+	late, err := s.db.BeginTx(t.Context(), nil)
+	must(t, err)
+	_, err = late.Exec("UPDATE app.people SET name = 'late' WHERE id = 3")
+	must(t, err)
+	ended := make(chan error, 1)
+	go func() {
+		_, err := k.Back(t.Context())
+		ended <- err
+	}()
+	var back error
+	over, sessions := false, 0
+	await.For(t, "the session that puts rows back", func() bool {
+		select {
+		case back = <-ended:
+			over = true
+		default:
+			must(t, s.db.QueryRow("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE COMMAND <> 'Daemon'").Scan(&sessions))
+		}
+		return over || sessions > s.db.Stats().OpenConnections
+	})
+	must(t, late.Commit())
+	if !over {
+		back = <-ended
+	}
+	must(t, back)
+	if got := s.state(); got != found {
+		t.Errorf("what was written late stayed:\n%s", difference(found, got))
+	}
+}
+
 // Whoever else writes would lose what they write: refused, unless they are told to.
 func TestOthersWrite(t *testing.T) {
 	s := startServer(t)

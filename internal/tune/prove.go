@@ -191,20 +191,20 @@ func (p *Prover) noteRows() {
 }
 
 // underLoad does something while the scenario's load goes on, with so many
-// users; 0: those of the scenario.
+// users; 0: those of the scenario. When it returns, the service has answered what
+// the load asked for, and writes nothing of it any more.
 func (p *Prover) underLoad(ctx context.Context, users int, do func(context.Context) error) error {
 	opts := p.options()
-	opts.Window, opts.Workload = provingLoad, users
-	loading, stop := context.WithCancel(ctx)
-	defer stop()
+	enough := make(chan struct{})
+	opts.Window, opts.Workload, opts.Enough = provingLoad, users, enough
 	done := make(chan error, 1)
 	go func() {
-		_, err := load.Run(loading, opts)
+		_, err := load.Run(ctx, opts)
 		done <- err
 	}()
 	err := do(ctx)
-	stop()
-	if failed := <-done; failed != nil && !errors.Is(failed, context.Canceled) {
+	close(enough)
+	if failed := <-done; failed != nil && !errors.Is(failed, context.Canceled) && !errors.Is(failed, load.ErrEnough) {
 		err = errors.Join(err, fmt.Errorf("the load beside it: %w", failed))
 	}
 	return err
