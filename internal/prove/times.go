@@ -83,7 +83,7 @@ func maskTimes(body []byte, moments ...time.Time) []byte {
 		return err == nil && within(time.Unix(s, 0), nearDays*24*time.Hour)
 	})
 	body = replace(body, timeOfDay, func(g []string) bool { return clockForm.MatchString(g[0]) })
-	return besideTime.ReplaceAll(body, []byte(timeToken))
+	return besideTime.ReplaceAll(maskAges(body), []byte(timeToken))
 }
 
 // monthOf reads 11, Nov or November; 0 if it is none.
