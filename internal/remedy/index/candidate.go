@@ -227,7 +227,7 @@ func appendNew(list []string, more ...string) []string {
 func (w *workload) candidate(a *access, columns []string) *candidate {
 	t := a.table
 	columns = trimPrimary(t, columns)
-	if len(columns) == 0 || len(columns) > w.opts.MaxColumns {
+	if len(columns) == 0 || len(columns) > w.opts.MaxColumns || t.beginsWithPrimary(columns) {
 		return nil
 	}
 	d := indexDef{table: t}
@@ -264,6 +264,21 @@ func (w *workload) candidate(a *access, columns []string) *candidate {
 	}
 	d.key = d.spec()
 	return &candidate{indexDef: d, leading: t.distinct(d.columns[0])}
+}
+
+// beginsWithPrimary reports whether the first columns are InnoDB's primary key: whoever
+// knows these finds the row itself by as many pages as its entry in another index.
+func (t *table) beginsWithPrimary(columns []string) bool {
+	n := len(t.primary)
+	if !t.innodb() || n == 0 || len(columns) < n {
+		return false
+	}
+	for _, c := range columns[:n] {
+		if !contains(t.primary, c) {
+			return false
+		}
+	}
+	return true
 }
 
 // maxKeyBytes of an InnoDB index with row format DYNAMIC and 16 KiB pages.

@@ -55,3 +55,25 @@ func TestReasonCitesPlan(t *testing.T) {
 		}
 	}
 }
+
+// Rows that are joined by their primary key are found by it: no index is advised that
+// begins with it.
+func TestNoIndexBeginsWithThePrimaryKey(t *testing.T) {
+	threads := evidence.Table{Schema: "s", Name: "threads", Engine: "InnoDB", Rows: 15000, DataBytes: 2 << 20,
+		Columns: []evidence.Column{{Name: "id", Type: "int"}, {Name: "list", Type: "int", Distinct: 12}, {Name: "first", Type: "int", Distinct: 15000}},
+		Indexes: []evidence.TableIndex{{Name: "PRIMARY", Unique: true, Columns: []string{"id"}}, {Name: "list", Columns: []string{"list"}}}}
+	mails := evidence.Table{Schema: "s", Name: "mails", Engine: "InnoDB", Rows: 60000, DataBytes: 90 << 20,
+		Columns: []evidence.Column{{Name: "id", Type: "int"}, {Name: "sent", Type: "datetime", Distinct: 58000}, {Name: "text", Type: "longtext"}},
+		Indexes: []evidence.TableIndex{{Name: "PRIMARY", Unique: true, Columns: []string{"id"}}}}
+	const text = "SELECT COUNT(*) FROM threads INNER JOIN mails ON threads.first = mails.id WHERE threads.list = 3 AND mails.sent > '2026-10-01'"
+	s := evidence.Statement{Schema: "s", Fingerprint: text, Example: text, Count: 150, Total: 5 * time.Second, RowsExamined: 150 * 2500, RowsSent: 150}
+	advice, _ := Advise([]evidence.Statement{s}, []evidence.Table{threads, mails}, Options{})
+	if len(advice) == 0 {
+		t.Fatal("nothing is advised")
+	}
+	for _, a := range advice {
+		if a.Table == "mails" && a.Columns[0] == "id" {
+			t.Errorf("advised: %s (%s)", a.Table, strings.Join(a.Columns, ", "))
+		}
+	}
+}
