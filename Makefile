@@ -17,7 +17,7 @@ FIELDS := $(addprefix field-,$(notdir $(patsubst %/install.sh,%,$(wildcard field
 # comes first in PATH, for programs that call go as well.
 WITH_GO = go=$$(scripts/go.sh) && export PATH="$$(dirname "$$go"):$$PATH" &&
 
-.PHONY: help deps deps-test build static check test test-long test-times test-steady race race-changed demo bench bench-hand bench-tuners bench-load bench-digest bench-bounds bench-effects bench-overhead bench-engines bench-hosts bench-verdict bench-web bench-mutants shots case-wiki field $(FIELDS) faults lab-base fuzz clean static-all
+.PHONY: help deps deps-test build static check test test-long test-times test-steady race race-changed demo bench bench-hand bench-tuners bench-load bench-digest bench-bounds bench-effects bench-overhead bench-engines bench-hosts bench-verdict bench-web bench-mutants shots case-wiki field field-plot $(FIELDS) faults lab-base fuzz clean static-all
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -113,6 +113,9 @@ field: deps-test build ## applications that nobody here has made, Kasoku against
 
 $(FIELDS): field-%: deps-test build
 	@$(WITH_GO) go build -buildvcs=auto -o bin/field ./bench/field && bin/field -budget $(or $(BUDGET),25m) $(ARGS) $*
+
+field-plot: deps ## docs/field-steps.svg: predicted against measured of field/steps.csv
+	@$(WITH_GO) go run ./bench/field -plot docs/field-steps.svg
 
 faults: deps-test build ## break a disposable host at every step of every kind of change (bar: 500 cases, none lost)
 	@$(WITH_GO) scripts/faults.sh $(ARGS)

@@ -68,8 +68,12 @@ func run(ctx context.Context, args []string) error {
 	f.DurationVar(&o.Window, "window", 0, "measured window of these runs (default: the scenario's)")
 	f.BoolVar(&o.Keep, "keep", false, "leave the hosts as they are at the end")
 	only := f.Bool("table-only", false, "measure nothing: print what the last plays found")
+	picture := f.String("plot", "", "measure nothing: draw predicted against measured of FIELD/steps.csv into this SVG file")
 	if err := f.Parse(args); err != nil {
 		return err
+	}
+	if *picture != "" {
+		return plot(filepath.Join(o.Field, "steps.csv"), *picture)
 	}
 	if o.Rounds < 2 || o.Budget <= 0 {
 		return errors.New("see the head of bench/field/main.go and -help for the flags")
