@@ -12,7 +12,7 @@ import (
 type indexAct struct{ work }
 
 // indexColumn is "col" or "col(10)".
-var indexColumn = regexp.MustCompile("^`?([^`()]+)`?(?:\\(([0-9]+)\\))?$")
+var indexColumn = regexp.MustCompile("^`?([^`()]+?)`?(?:\\(([0-9]+)\\))?( DESC)?$")
 
 func (a *indexAct) prepare(ctx context.Context) ([][]byte, error) {
 	c := a.c
@@ -25,7 +25,7 @@ func (a *indexAct) prepare(ctx context.Context) ([][]byte, error) {
 	}
 	for _, col := range x.Columns {
 		if !indexColumn.MatchString(col) {
-			return nil, fmt.Errorf("%s: column %q is not of the form col or col(10)", c.Title(), col)
+			return nil, fmt.Errorf("%s: column %q is not of the form col, col(10) or col DESC", c.Title(), col)
 		}
 	}
 	s, err := a.x.session(ctx, c.Service)
@@ -100,7 +100,7 @@ func (a *indexAct) tableExists(ctx context.Context, s *session) error {
 
 // columns reads the index's columns in order, nil if there is no such index.
 func (a *indexAct) columns(ctx context.Context, s *session) ([]string, error) {
-	rows, err := s.conn.QueryContext(ctx, `SELECT COLUMN_NAME, SUB_PART FROM information_schema.STATISTICS
+	rows, err := s.conn.QueryContext(ctx, `SELECT COLUMN_NAME, SUB_PART, COALESCE(COLLATION, '') FROM information_schema.STATISTICS
 		WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? AND INDEX_NAME = ? ORDER BY SEQ_IN_INDEX`,
 		a.c.Index.Schema, a.c.Index.Table, a.c.Index.Name)
 	if err != nil {
@@ -111,7 +111,8 @@ func (a *indexAct) columns(ctx context.Context, s *session) ([]string, error) {
 	for rows.Next() {
 		var name sql.NullString // NULL for an expression (MySQL 8)
 		var prefix sql.NullInt64
-		if err := rows.Scan(&name, &prefix); err != nil {
+		var direction string // A, D, or "" where the index has none
+		if err := rows.Scan(&name, &prefix, &direction); err != nil {
 			return nil, fmt.Errorf("read %s: %w", a.subject(), err)
 		}
 		col := name.String
@@ -120,6 +121,9 @@ func (a *indexAct) columns(ctx context.Context, s *session) ([]string, error) {
 		}
 		if prefix.Valid {
 			col = fmt.Sprintf("%s(%d)", col, prefix.Int64)
+		}
+		if direction == "D" {
+			col += " DESC"
 		}
 		out = append(out, col)
 	}
@@ -137,7 +141,7 @@ func sameColumns(planned, have []string) bool {
 	}
 	for i := range planned {
 		p, h := indexColumn.FindStringSubmatch(planned[i]), indexColumn.FindStringSubmatch(have[i])
-		if p == nil || h == nil || !strings.EqualFold(p[1], h[1]) || h[2] != "" && p[2] != h[2] {
+		if p == nil || h == nil || !strings.EqualFold(p[1], h[1]) || h[2] != "" && p[2] != h[2] || p[3] != h[3] {
 			return false
 		}
 	}
@@ -304,7 +308,7 @@ func (c *Change) SQL() string {
 	case c.Drop:
 		return dropIndex(c.Index)
 	}
-	return "CREATE INDEX " + quoteName(c.Index.Name) + " ON " + tableName(c.Index) + " (" + columnList(c.Index.Columns) + ")"
+	return "CREATE INDEX " + quoteName(c.Index.Name) + " ON " + tableName(c.Index) + " (" + ColumnList(c.Index.Columns) + ")"
 }
 
 // UndoSQL is the statement that takes a variable, index or table change back.
@@ -319,7 +323,7 @@ func (c *Change) UndoSQL() string {
 	case c.Drop && c.IndexDef != "":
 		return indexAgain(c.Index, c.IndexDef)
 	case c.Drop:
-		return "CREATE INDEX " + quoteName(c.Index.Name) + " ON " + tableName(c.Index) + " (" + columnList(c.Index.Columns) + ")"
+		return "CREATE INDEX " + quoteName(c.Index.Name) + " ON " + tableName(c.Index) + " (" + ColumnList(c.Index.Columns) + ")"
 	}
 	undo := dropIndex(c.Index)
 	for _, def := range c.IndexKeys {
@@ -356,18 +360,20 @@ func indexName(x *Index) string {
 	return x.Schema + "." + x.Table + "." + x.Name
 }
 
-func columnList(columns []string) string {
+// ColumnList quotes an index's columns ("col", "col(10)", "col DESC") for SQL; a name
+// that is of no such form is quoted as it is.
+func ColumnList(columns []string) string {
 	var out []string
 	for _, col := range columns {
 		m := indexColumn.FindStringSubmatch(col)
 		if m == nil {
-			m = []string{col, col, ""}
+			m = []string{col, col, "", ""}
 		}
 		q := quoteName(m[1])
 		if m[2] != "" {
 			q += "(" + m[2] + ")"
 		}
-		out = append(out, q)
+		out = append(out, q+m[3])
 	}
 	return strings.Join(out, ", ")
 }

@@ -62,7 +62,7 @@ type Index struct {
 	Schema  string   `json:"schema"`
 	Table   string   `json:"table"`
 	Name    string   `json:"name"`
-	Columns []string `json:"columns"` // "col" or "col(10)" for a prefix, in order
+	Columns []string `json:"columns"` // "col", "col(10)" for a prefix, "col DESC", in order
 }
 
 // Change is one reversible act on a host. It is plain data: it can be stored,

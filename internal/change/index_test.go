@@ -102,6 +102,29 @@ func (l lab) withFewRights(t *testing.T) *Executor {
 	return x
 }
 
+// An index with a column that descends is made so, is seen to be there, and goes again;
+// one of the same columns that ascend is another.
+func TestIndexThatDescends(t *testing.T) {
+	l := newLab(t)
+	l.asFound(t)
+	l.exec(t, "CREATE OR REPLACE TABLE shop.g (id INT PRIMARY KEY, w VARCHAR(50), n INT) ENGINE=InnoDB")
+	x := l.withFewRights(t)
+	plan := func(columns ...string) Intent {
+		return Intent{Title: "t", Changes: []Change{{Kind: KindIndex, Service: "db", Index: &Index{Schema: "shop", Table: "g", Name: "down", Columns: columns}}}}
+	}
+	before := l.ask(t, "SHOW CREATE TABLE shop.g")
+	tx, err := x.Apply(t.Context(), plan("w(9)", "n DESC", "id"))
+	must(t, err)
+	if text := l.ask(t, "SHOW CREATE TABLE shop.g"); !strings.Contains(text, "KEY `down` (`w`(9),`n` DESC,`id`)") {
+		t.Errorf("made: %s", text)
+	}
+	if _, err := x.Apply(t.Context(), plan("w(9)", "n", "id")); err == nil || !strings.Contains(err.Error(), "on (w(9), n DESC, id)") {
+		t.Errorf("an index of that name whose columns ascend: %v", err)
+	}
+	must(t, x.Revert(t.Context(), tx.ID))
+	wantEqual(t, "table", l.ask(t, "SHOW CREATE TABLE shop.g"), before)
+}
+
 // TestIndexRightsAreEnough: with the privileges that `kasoku check` asks for an
 // index is made and taken back. ALTER TABLE … DROP INDEX needs ALTER, so what
 // such an account had made it could not take back.

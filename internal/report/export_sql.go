@@ -32,15 +32,7 @@ func indexSQL(c change.Change) (string, error) {
 	if c.Drop {
 		return fmt.Sprintf("DROP INDEX %s ON %s", ident(x.Name), table), nil
 	}
-	cols := make([]string, len(x.Columns))
-	for i, col := range x.Columns {
-		name, length := col, ""
-		if m := prefixed.FindStringSubmatch(col); m != nil {
-			name, length = m[1], m[2]
-		}
-		cols[i] = ident(name) + length
-	}
-	return fmt.Sprintf("CREATE INDEX %s ON %s (%s)", ident(x.Name), table, strings.Join(cols, ", ")), nil
+	return fmt.Sprintf("CREATE INDEX %s ON %s (%s)", ident(x.Name), table, change.ColumnList(x.Columns)), nil
 }
 
 // unlessDone wraps an index's statement so that it can be run again: CREATE
@@ -60,9 +52,6 @@ func text(s string) string {
 }
 
 const sqlHead = "-- Written by kasoku export: indexes, engines and variables of the kept changes, in order. It can be run again.\n\n"
-
-// prefixed is a column with a prefix length, "name(10)".
-var prefixed = regexp.MustCompile(`^(.+)(\([0-9]+\))$`)
 
 // ident quotes a name (MariaDB manual, "Identifier Names").
 func ident(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }

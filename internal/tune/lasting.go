@@ -214,16 +214,7 @@ func (t *Tuner) placed(ctx context.Context, c change.Change, writers []writer) (
 
 // indexStatement is a statement that adds the index to the table of that name.
 func indexStatement(table string, x *change.Index) string {
-	var cols []string
-	for _, c := range x.Columns {
-		name, prefix, _ := strings.Cut(c, "(")
-		col := "`" + strings.Trim(name, "`") + "`"
-		if prefix != "" {
-			col += "(" + prefix
-		}
-		cols = append(cols, col)
-	}
-	return fmt.Sprintf("\nALTER TABLE %s ADD INDEX `%s` (%s);\n", table, x.Name, strings.Join(cols, ", "))
+	return fmt.Sprintf("\nALTER TABLE %s ADD INDEX `%s` (%s);\n", table, x.Name, change.ColumnList(x.Columns))
 }
 
 // madeAnew reports whether the text of a schema file makes the index's table anew

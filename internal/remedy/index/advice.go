@@ -37,6 +37,9 @@ type Options struct {
 	PrefixLength int
 	// MaxColumns of an index; default 5.
 	MaxColumns int
+	// Descending: the server's indexes can have columns that descend (MariaDB 10.8,
+	// MySQL 8.0), so an order that mixes directions can be read from one.
+	Descending bool
 }
 
 func (o Options) withDefaults() Options {
@@ -64,7 +67,8 @@ func (o Options) withDefaults() Options {
 // Advice is one index to create.
 type Advice struct {
 	Schema, Table, Name string
-	// Columns in order; "col", or "col(64)" for a prefix in characters.
+	// Columns in order; "col", or "col(64)" for a prefix in characters, with DESC behind
+	// one that descends.
 	Columns []string
 	// Reason names the statements it serves with their counts and times.
 	Reason string
@@ -103,6 +107,7 @@ type Note struct {
 func Advise(statements []evidence.Statement, tables []evidence.Table, opts Options) ([]Advice, []Note) {
 	opts = opts.withDefaults()
 	cat := newCatalog(tables)
+	cat.descending = opts.Descending
 	order := canonicalOrder(statements)
 	w := &workload{opts: opts, catalog: cat}
 	var notes []Note

@@ -248,13 +248,22 @@ func (b *builder) orderBy(sc *scope, o *ast.OrderByClause) {
 	if !ok {
 		return
 	}
-	for _, it := range items {
-		if it.desc != items[0].desc {
-			b.note(it.access.table, []string{it.column}, "ORDER BY mixes ASC and DESC: an ascending index cannot give this order")
-			return
-		}
+	if it := mixed(items); it != nil && !b.catalog.descending {
+		b.note(it.access.table, []string{it.column}, "ORDER BY mixes ASC and DESC: an ascending index cannot give this order (indexes that descend: MariaDB 10.8, MySQL 8.0)")
+		return
 	}
 	sc.block.order = items
+}
+
+// mixed is the first column whose direction is not that of those before it; nil if all
+// have one.
+func mixed(order []orderColumn) *orderColumn {
+	for i := range order {
+		if order[i].desc != order[0].desc {
+			return &order[i]
+		}
+	}
+	return nil
 }
 
 // sortItems resolves ORDER BY or GROUP BY items; ok is false if one is not a

@@ -204,14 +204,41 @@ func permutations(set []string) [][]string {
 	return out
 }
 
+// ownColumns are the columns of an order, with descends behind those that do where some
+// do and others do not: any other order is read from one end of an index or the other.
 func ownColumns(a *access, list []orderColumn) (out []string) {
+	directed := mixed(list) != nil
 	for _, o := range list {
 		if o.access != a {
 			return nil
 		}
+		if directed && o.desc {
+			o.column += descends
+		}
 		out = appendNew(out, o.column)
 	}
 	return out
+}
+
+// descends stands behind the name of a column in descending order.
+const descends = " desc"
+
+// directions takes that word away from the columns, each of which stays once.
+func directions(columns []string) (names []string, desc []bool) {
+	for i, c := range columns {
+		name, down := strings.CutSuffix(c, descends)
+		if contains(names, name) {
+			continue
+		}
+		names = append(names, name)
+		if down && desc == nil {
+			desc = make([]bool, len(names)-1, len(columns)-i+len(names))
+		}
+		if desc != nil {
+			desc = append(desc, down)
+		}
+	}
+	return names, desc
 }
 
 func appendNew(list []string, more ...string) []string {
@@ -226,11 +253,14 @@ func appendNew(list []string, more ...string) []string {
 // candidate makes an index of the columns, or nil if it must not be one.
 func (w *workload) candidate(a *access, columns []string) *candidate {
 	t := a.table
-	columns = trimPrimary(t, columns)
+	columns, desc := directions(columns)
+	if desc == nil {
+		columns = trimPrimary(t, columns)
+	}
 	if len(columns) == 0 || len(columns) > w.opts.MaxColumns || t.beginsWithPrimary(columns) {
 		return nil
 	}
-	d := indexDef{table: t}
+	d := indexDef{table: t, desc: desc}
 	bytes := 0
 	for i, c := range columns {
 		col, ok := t.columns[c]

@@ -223,7 +223,7 @@ func (a *access) coveredBy(d indexDef) bool {
 // follows says whether reading the match in index order gives the wanted
 // order, or with anyOrder, equal values side by side.
 func follows(a *access, d indexDef, m match, want []orderColumn, anyOrder bool) bool {
-	if len(want) == 0 || m.dives > 1 || d.mixed {
+	if len(want) == 0 || m.dives > 1 {
 		return false
 	}
 	fixed := map[string]bool{}
@@ -232,22 +232,28 @@ func follows(a *access, d indexDef, m match, want []orderColumn, anyOrder bool) 
 		fixed[c] = true
 	}
 	pending := map[string]bool{}
-	var sequence []string
+	var sequence []orderColumn
 	for _, w := range want {
 		if w.access != a {
 			return false
 		}
 		if !fixed[w.column] && !pending[w.column] {
 			pending[w.column] = true
-			sequence = append(sequence, w.column)
+			sequence = append(sequence, w)
 		}
 	}
+	backwards := false // the index is read from its end
 	for i := range sequence {
 		at := m.equal + i
 		if at >= len(columns) || lengths[at] != 0 {
 			return false
 		}
-		if columns[at] != sequence[i] && !anyOrder || !pending[columns[at]] {
+		if columns[at] != sequence[i].column && !anyOrder || !pending[columns[at]] {
+			return false
+		}
+		if other := d.descends(at) != sequence[i].desc; i == 0 {
+			backwards = other
+		} else if other != backwards && !anyOrder {
 			return false
 		}
 		delete(pending, columns[at])

@@ -32,6 +32,9 @@ func (w *workload) advice(c *candidate, chosen []*candidate) Advice {
 		if c.lengths[i] > 0 {
 			spec += "(" + itoa(c.lengths[i]) + ")"
 		}
+		if c.descends(i) {
+			spec += " DESC"
+		}
 		a.Columns = append(a.Columns, spec)
 	}
 	var list []served
@@ -190,6 +193,9 @@ func (c *candidate) fullName() string {
 		full += "_" + c.table.spelling(col)
 		if c.lengths[i] > 0 {
 			full += itoa(c.lengths[i])
+		}
+		if c.descends(i) {
+			full += "_desc"
 		}
 	}
 	return full

@@ -15,6 +15,8 @@ type catalog struct {
 	byKey  map[string]*table   // "schema.name"
 	byName map[string][]*table // "name"
 	all    []*table            // by key
+	// descending: indexes can have columns that descend.
+	descending bool
 }
 
 // table is an evidence.Table made ready for lookups. Column names are lower
@@ -39,8 +41,8 @@ type indexDef struct {
 	columns   []string // lower case
 	lengths   []int    // prefix length in characters; 0 is the whole column
 	unique    bool
-	clustered bool // InnoDB's primary key: the rows are its leaves
-	mixed     bool // some columns ascend, others descend
+	clustered bool   // InnoDB's primary key: the rows are its leaves
+	desc      []bool // the columns that descend; shorter or nil: the others ascend
 	key       string
 }
 
@@ -87,7 +89,7 @@ func newTable(t evidence.Table) *table {
 		if ix.Hidden {
 			continue // the optimizer does not use it
 		}
-		d := indexDef{table: n, name: ix.Name, unique: ix.Unique, mixed: ix.Mixed()}
+		d := indexDef{table: n, name: ix.Name, unique: ix.Unique, desc: ix.Descending}
 		for _, spec := range ix.Columns {
 			name, length := splitPrefix(spec)
 			d.columns = append(d.columns, strings.ToLower(name))
@@ -140,10 +142,13 @@ func (t *table) spelling(column string) string {
 
 var (
 	prefixForm = regexp.MustCompile("^`?([^`(]+)`?\\((\\d+)\\)$")
+	descForm   = regexp.MustCompile(`(?i) desc$`)
 	typeForm   = regexp.MustCompile(`^\s*([a-zA-Z]+)\s*(?:\(\s*(\d+))?`)
 )
 
+// splitPrefix takes "col", "col(64)" and "col DESC" apart.
 func splitPrefix(spec string) (name string, length int) {
+	spec = descForm.ReplaceAllString(spec, "")
 	if m := prefixForm.FindStringSubmatch(spec); m != nil {
 		length, _ = strconv.Atoi(m[2])
 		return m[1], length
@@ -229,7 +234,10 @@ func meanBytes(c evidence.Column, length int) float64 {
 	return math.Max(4, math.Min(32, float64(size)/2))
 }
 
-// spec is the canonical column list, e.g. "a,b(64)".
+// descends tells whether a column, of withPrimary's, is in descending order.
+func (d indexDef) descends(i int) bool { return i < len(d.desc) && d.desc[i] }
+
+// spec is the canonical column list, e.g. "a,b(64),c desc".
 func (d indexDef) spec() string {
 	parts := make([]string, len(d.columns))
 	for i, c := range d.columns {
@@ -237,18 +245,22 @@ func (d indexDef) spec() string {
 		if d.lengths[i] > 0 {
 			parts[i] += "(" + strconv.Itoa(d.lengths[i]) + ")"
 		}
+		if d.descends(i) {
+			parts[i] += " desc"
+		}
 	}
 	return strings.Join(parts, ",")
 }
 
 // prefixOf says whether every lookup that d serves is served by e as well:
-// e begins with d's columns, as long or longer.
+// e begins with d's columns, as long or longer, in the same directions or all in the
+// opposite ones.
 func (d indexDef) prefixOf(e indexDef) bool {
 	if d.table != e.table || len(d.columns) > len(e.columns) {
 		return false
 	}
 	for i, c := range d.columns {
-		if e.columns[i] != c {
+		if e.columns[i] != c || (d.descends(i) == e.descends(i)) != (d.descends(0) == e.descends(0)) {
 			return false
 		}
 		if e.lengths[i] != 0 && (d.lengths[i] == 0 || e.lengths[i] < d.lengths[i]) {
