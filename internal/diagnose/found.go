@@ -142,3 +142,18 @@ func (m *model) boundOfStatements(service string, ours func(*evidence.Statement)
 	}
 	return m.boundBy(service, m.perReq[service]*part/all)
 }
+
+// readTime is the mean time of the statements that a database answers with rows, in
+// seconds; 0 if none is known.
+func (m *model) readTime(service string) float64 {
+	var total, count float64
+	for i := range m.in.Evidence.Statements {
+		if s := &m.in.Evidence.Statements[i]; s.Service == service && s.RowsSent > 0 && s.RowsAffected == 0 {
+			total, count = total+s.Total.Seconds(), count+float64(s.Count)
+		}
+	}
+	if count == 0 {
+		return 0
+	}
+	return total / count
+}

@@ -24,15 +24,21 @@ func judgeBinlogSync(m *model) ([]Finding, string) {
 	})
 }
 
+// queryCacheCost is what the query cache takes for a result that is looked for, kept and
+// thrown away, in seconds: an estimate from above, for many connections that wait for its
+// mutex.
+const queryCacheCost = 100e-6
+
 // judgeQueryCache: a cache whose entries are thrown away about as often as
-// they are used costs its mutex for nothing (MariaDB Knowledge Base, "Query Cache").
+// they are used costs its mutex for nothing (MariaDB Knowledge Base, "Query Cache"),
+// unless each use saves a statement that takes long.
 func judgeQueryCache(m *model) ([]Finding, string) {
 	return m.eachDB(func(v dbView) []Finding {
 		kind, ok := fold(v.db.Variables, "query_cache_type")
 		size, _ := v.variable("query_cache_size")
 		hits, _ := v.delta("Qcache_hits")
 		inserts, _ := v.delta("Qcache_inserts")
-		if !ok || kind == "OFF" || size == 0 || inserts/m.window < rare || hits > 2*inserts {
+		if !ok || kind == "OFF" || size == 0 || inserts/m.window < rare || hits > 2*inserts || hits*m.readTime(v.svc.Name) > (hits+inserts)*queryCacheCost {
 			return nil
 		}
 		return []Finding{about(v.svc.Name, v.svc.Name+"'s query cache is filled more than it is used",

@@ -222,3 +222,26 @@ func TestReplaceAddresses(t *testing.T) {
 		}
 	}
 }
+
+// A query cache whose results are thrown away about as often as they are used pays all
+// the same where each use saves a slow statement.
+func TestQueryCacheThatSavesSlowStatements(t *testing.T) {
+	for mean, want := range map[time.Duration]int{50 * time.Microsecond: 1, 4 * time.Millisecond: 0} {
+		in := healthy()
+		both(variable("query_cache_type", "ON"), variable("query_cache_size", "134217728"), delta("db", "Qcache_inserts", 6500), delta("db", "Qcache_hits", 9700))(&in)
+		in.Evidence.Statements = []evidence.Statement{{Service: "db", Fingerprint: "SELECT x", Count: 1000, Total: 1000 * mean, RowsSent: 5000}}
+		d, err := Diagnose(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for _, f := range d.Findings {
+			if f.Rule == "db.query-cache" {
+				n++
+			}
+		}
+		if n != want {
+			t.Errorf("statements of %s: %d findings, want %d", mean, n, want)
+		}
+	}
+}

@@ -131,6 +131,44 @@ func TestIndexesOfTablesThatAreMadeAnew(t *testing.T) {
 	}
 }
 
+// The file that makes a table is found wherever a project keeps it beside its
+// application, and not beside other projects.
+func TestSchemaFilesAreFoundAnywhereInAProject(t *testing.T) {
+	dir := t.TempDir()
+	schema := filepath.Join(dir, "shop", "webapp", "mysql", "init", "0_schema.sql")
+	other := filepath.Join(dir, "shop", "webapp", "mysql", "init", "readme.txt")
+	for _, file := range []string{schema, other} {
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte("DROP DATABASE IF EXISTS shop;\nCREATE DATABASE shop;\nCREATE TABLE shop.items (id INT);\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	root := filepath.Join(dir, "shop", "webapp", "go")
+	if err := os.Mkdir(root, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	tu := &Tuner{Stack: &stack.Stack{Dir: dir, Services: []stack.Service{{Name: "app", Kind: stack.App, Root: root}, {Name: "db", Kind: stack.MariaDB}}},
+		Bench: &Bench{Hosts: map[string]host.Host{stack.LocalHost: host.NewLocal()}}, UI: &drawing{}}
+	c := change.Change{Kind: change.KindIndex, Service: "db", Index: &change.Index{Schema: "shop", Table: "items", Name: "k", Columns: []string{"a DESC", "b(9)"}}}
+	writers := tu.writersOf(t.Context(), c)
+	for _, w := range writers {
+		if w.path != schema {
+			t.Errorf("found %s", w)
+		}
+	}
+	got, ok := tu.placed(t.Context(), c, writers)
+	if !ok || got.Path != schema || !strings.HasSuffix(string(got.After.Content), "\nALTER TABLE shop.items ADD INDEX `k` (`a` DESC, `b`(9));\n") {
+		t.Errorf("placed: %v, %+v", ok, got)
+	}
+	for folder, want := range map[string]bool{"/home/anna/shop": true, "/home/anna": false, "/home": false, "/": false, "/srv/shop": true, "/srv": false, "/var/www": false, "/var/www/shop": true} {
+		if ofProject(folder) != want {
+			t.Errorf("%s: %t", folder, !want)
+		}
+	}
+}
+
 func TestParseWriter(t *testing.T) {
 	for line, want := range map[string]writer{
 		"/srv/a.sql:12:DROP TABLE x;":    {path: "/srv/a.sql", line: 12, text: "DROP TABLE x;"},

@@ -83,8 +83,12 @@ func (t *Tuner) writersOf(ctx context.Context, c change.Change) []writer {
 			continue
 		}
 		// Text files of at most 64 MiB; dumps are larger than sources are.
-		argv := []string{"find", at.where, "-xdev", "-type", "f", "-size", "-64M", "-not", "-path", "*/.git/*", "-not", "-path", "*/node_modules/*", "-not", "-path", "*/vendor/*",
-			"-exec", "grep", "-IHnEi", "-m", "20", "-e", pattern, "--", "{}", "+"}
+		argv := []string{"find", at.where, "-xdev"}
+		if at.schemas {
+			argv = append(argv, "-maxdepth", "5", "-name", "*.sql")
+		}
+		argv = append(argv, "-type", "f", "-size", "-64M", "-not", "-path", "*/.git/*", "-not", "-path", "*/node_modules/*", "-not", "-path", "*/vendor/*",
+			"-exec", "grep", "-IHnEi", "-m", "20", "-e", pattern, "--", "{}", "+")
 		res, err := h.Run(ctx, host.Command{Argv: argv, Timeout: 20 * time.Second})
 		if err != nil {
 			continue
@@ -120,19 +124,22 @@ func parseWriter(line string) (writer, bool) {
 	}
 }
 
-// spot is a file or folder of a host.
-type spot struct{ host, where string }
+// spot is a file or folder of a host; schemas: only files of SQL below it matter.
+type spot struct {
+	host, where string
+	schemas     bool
+}
 
 // whereWritten are the places where something may be written again by a reset, a
 // benchmark or an application, the likeliest first.
 func (t *Tuner) whereWritten(ctx context.Context) []spot {
 	var out []spot
-	add := func(hostName, where string) {
-		p := spot{hostName, where}
-		if filepath.IsAbs(where) && where != "/" && !slices.Contains(out, p) {
+	put := func(p spot) {
+		if filepath.IsAbs(p.where) && p.where != "/" && !slices.Contains(out, p) {
 			out = append(out, p)
 		}
 	}
+	add := func(hostName, where string) { put(spot{host: hostName, where: where}) }
 	argv := slices.Clone(t.Stack.Load.Reset.Command())
 	if cmd := t.Stack.Load.Command; cmd != nil {
 		argv = append(argv, cmd.Argv...)
@@ -169,7 +176,20 @@ func (t *Tuner) whereWritten(ctx context.Context) []spot {
 			}
 		}
 	}
+	for i := range t.Stack.Services {
+		svc := &t.Stack.Services[i]
+		for up := path.Dir(svc.Root); svc.Root != "" && ofProject(up); up = path.Dir(up) {
+			put(spot{host: svc.HostName(), where: up, schemas: true})
+		}
+	}
 	return out
+}
+
+// ofProject: a folder above an application's may hold what belongs to it, and is not
+// one that holds several people's or programs' things.
+func ofProject(dir string) bool {
+	shared := []string{"/", ".", "/var", "/var/www", "/var/lib", "/usr", "/usr/share", "/usr/local", "/usr/lib", "/opt", "/srv", "/home", "/root", "/etc", "/tmp"}
+	return !slices.Contains(shared, dir) && path.Dir(dir) != "/home"
 }
 
 // inSystem: a program of the distribution's, which nobody edits.
