@@ -82,8 +82,11 @@ func accessSources(ctx context.Context, s setting) ([]source, []Health) {
 			continue
 		}
 		x := &accessSource{st: s.st, svc: svc, h: h, quiet: quiet, front: isFront(s.st, svc)}
-		if s.opts.Diagnostic && s.opts.Benchmark != nil && x.front {
+		if s.opts.Benchmark != nil && x.front {
 			x.targets = newTargets()
+			if !s.opts.Diagnostic {
+				x.targets.of = nil
+			}
 		}
 		for _, l := range logs {
 			x.logs = append(x.logs, &logPart{AccessLog: l})
@@ -244,6 +247,9 @@ func (x *accessSource) tell(ctx context.Context, ev *Evidence) {
 	ev.Routes = append(ev.Routes, routes...)
 	sortRoutes(ev.Routes)
 	if x.targets != nil {
+		ev.Preparing = max(ev.Preparing, x.targets.preparing(x.begin))
+	}
+	if x.targets != nil && x.targets.of != nil {
 		ev.Targets = x.targets.most()
 		x.tellActive(ev)
 	}

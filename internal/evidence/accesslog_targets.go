@@ -31,7 +31,8 @@ const (
 	keptTargets = 400
 )
 
-// targets counts requests by target, and by the second that the log has for them.
+// targets counts requests by target, and by the second that the log has for them. Where
+// of is nil only the seconds are counted.
 type targets struct {
 	mu      sync.Mutex
 	of      map[string]*Target
@@ -51,7 +52,7 @@ func (t *targets) keep() func(*accesslog.Entry) bool {
 			t.seconds[e.Time.Unix()]++
 			t.mu.Unlock()
 		}
-		if string(e.Method) != "GET" || e.Status != 200 && e.Status != 304 || len(e.Target) == 0 || e.Target[0] != '/' {
+		if t.of == nil || string(e.Method) != "GET" || e.Status != 200 && e.Status != 304 || len(e.Target) == 0 || e.Target[0] != '/' {
 			return true
 		}
 		t.mu.Lock()
@@ -102,16 +103,39 @@ const longestEnding = 12
 // of one benchmark of 80 s it left out the ten in which the CPU was idle, too.
 const idleRate = 0.05
 
-// active is how long requests came, where the log tells their times; 0 if it does not.
-// A busy second is one in ten that had most.
-func (t *targets) active() time.Duration {
+// loadRate is the part of a busy second's requests from which on a benchmark puts its
+// load on; what it tries before comes one after the other. An estimate.
+const loadRate = 0.25
+
+// preparing is how long after begin the load came: its first second that is followed by
+// another like it. 0 if that is not seen.
+func (t *targets) preparing(begin time.Time) time.Duration {
+	busy := loadRate * float64(t.busy())
+	if busy <= 0 {
+		return 0
+	}
+	for _, at := range slices.Sorted(maps.Keys(t.seconds)) {
+		if float64(t.seconds[at]) >= busy && float64(t.seconds[at+1]) >= busy {
+			return max(time.Unix(at, 0).Sub(begin), 0)
+		}
+	}
+	return 0
+}
+
+// busy is the number of requests in a busy second: one in ten had more; 0 if the log
+// does not tell their times.
+func (t *targets) busy() int64 {
 	counts := slices.Sorted(maps.Values(t.seconds))
 	if len(counts) == 0 {
 		return 0
 	}
-	busy := counts[len(counts)*9/10]
-	n := 0
-	for _, c := range counts {
+	return counts[len(counts)*9/10]
+}
+
+// active is how long requests came, where the log tells their times; 0 if it does not.
+func (t *targets) active() time.Duration {
+	busy, n := t.busy(), 0
+	for _, c := range t.seconds {
 		if float64(c) >= idleRate*float64(busy) {
 			n++
 		}

@@ -91,6 +91,16 @@ func TestActivePartOfAWindow(t *testing.T) {
 			t.Errorf("window of %s: %s, %v", c.window, ev.Active, ev.Health)
 		}
 	}
+	// The load came after ten seconds; a clock that tells whole seconds hides half of one.
+	if got := tg.preparing(begin.Add(500 * time.Millisecond)); got != 9500*time.Millisecond {
+		t.Errorf("it prepared for %s, want 9.5s", got)
+	}
+	if got := tg.preparing(begin.Add(20 * time.Second)); got != 0 {
+		t.Errorf("within the load it prepared for %s", got)
+	}
+	if got := newTargets().preparing(begin); got != 0 {
+		t.Errorf("a log without times: it prepared for %s", got)
+	}
 	if got := newTargets().active(); got != 0 {
 		t.Errorf("a log without times: %s", got)
 	}

@@ -42,6 +42,10 @@ type Evidence struct {
 	// server that somebody else's benchmark talks to: the rest is its own set-up and end.
 	// 0: not known, or all of it.
 	Active time.Duration `json:"active,omitempty"`
+	// Preparing is how long the window went on before that benchmark put its load on, by
+	// the same log: it sets data back and tries a few requests first. 0: not known, or
+	// not at all.
+	Preparing time.Duration `json:"preparing,omitempty"`
 	// Requests is what single requests did behind the web server.
 	Requests *trace.Summary `json:"requests,omitempty"`
 	// Profiles of services, taken in diagnostic runs.

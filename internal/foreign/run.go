@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,6 +35,8 @@ type Runner struct {
 	latency                 map[string]*finder
 	failIf                  *regexp.Regexp
 
+	// skip is how long it is known to prepare where the command does not say it.
+	skip       time.Duration
 	begun      time.Time
 	window     time.Time     // when the measured part began
 	cpu        time.Duration // used when it began
@@ -73,6 +76,14 @@ func Compile(h host.Host, c Command, dir, url string) (*Runner, error) {
 	return r, nil
 }
 
+// Skip leaves so much of the begin out of the measured part, where the command says no
+// warmup: a benchmark that was seen to prepare for that long. One that ends within it is
+// measured at its end.
+func (r *Runner) Skip(d time.Duration) { r.skip = max(d, 0) }
+
+// warmup is how long after its start the benchmark begins to score.
+func (r *Runner) warmup() time.Duration { return cmp.Or(r.command.Warmup, r.skip) }
+
 // CPU is the CPU time that the benchmark and everything it started have used
 // so far. It may be called at any time, from any goroutine.
 func (r *Runner) CPU() time.Duration {
@@ -104,10 +115,11 @@ func (r *Runner) Run(ctx context.Context, progress func(load.Progress)) (*load.R
 	}
 	ended := make(chan ending, 1)
 	r.begun = time.Now()
-	if r.command.Warmup == 0 {
+	warmup := r.warmup()
+	if warmup == 0 {
 		r.measure()
 	} else {
-		r.tell(load.PhaseWarmup, r.command.Warmup)
+		r.tell(load.PhaseWarmup, warmup)
 	}
 	go func() {
 		res, err := r.host.Run(ctx, r.hostCommand())
@@ -115,7 +127,7 @@ func (r *Runner) Run(ctx context.Context, progress func(load.Progress)) (*load.R
 	}()
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
-	warm := time.NewTimer(r.command.Warmup)
+	warm := time.NewTimer(warmup)
 	defer warm.Stop()
 	for {
 		select {
@@ -128,7 +140,7 @@ func (r *Runner) Run(ctx context.Context, progress func(load.Progress)) (*load.R
 			if r.measuring {
 				r.tell(load.PhaseMeasure, 0)
 			} else {
-				r.tell(load.PhaseWarmup, r.command.Warmup)
+				r.tell(load.PhaseWarmup, warmup)
 			}
 		case e := <-ended:
 			return r.conclude(ctx, e.res, e.err)
@@ -162,6 +174,9 @@ func (r *Runner) tell(phase load.Phase, length time.Duration) {
 
 // conclude turns the end of the command into a Result.
 func (r *Runner) conclude(ctx context.Context, res host.Result, err error) (*load.Result, error) {
+	if !r.measuring && r.command.Warmup == 0 {
+		r.measure()
+	}
 	now := time.Now()
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), endGrace)
 	defer cancel()
@@ -170,7 +185,7 @@ func (r *Runner) conclude(ctx context.Context, res host.Result, err error) (*loa
 		return nil, fmt.Errorf("%s ended with %d after %s, within load.command.warmup (%s); write a shorter warmup: %s", r.name(), res.ExitCode,
 			res.Took.Round(time.Millisecond), r.command.Warmup, readOutput(res.Stdout, res.Stderr, res.ExitCode).tail())
 	}
-	out := &load.Result{Started: r.window, Warmup: r.command.Warmup, Window: now.Sub(r.window), GeneratorCPU: r.tree.cpu() - r.cpu}
+	out := &load.Result{Started: r.window, Warmup: r.warmup(), Window: now.Sub(r.window), GeneratorCPU: r.tree.cpu() - r.cpu}
 	r.tell(load.PhaseTeardown, 0)
 	o := readOutput(res.Stdout, res.Stderr, res.ExitCode)
 	switch {

@@ -179,12 +179,16 @@ func TestCPUOfTheTree(t *testing.T) {
 // TestPhases: the collectors begin and end with the measured part.
 func TestPhases(t *testing.T) {
 	await.SkipShort(t)
+	const all = "warm-up measure teardown"
 	for _, c := range []struct {
-		warmup time.Duration
-		want   string
-	}{{0, "measure teardown"}, {300 * time.Millisecond, "warm-up measure teardown"}} {
+		said, seen time.Duration // warmup of the command, and what an earlier run told
+		warmup     time.Duration
+		want       string
+	}{{0, 0, 0, "measure teardown"}, {300 * time.Millisecond, 0, 300 * time.Millisecond, all}, {300 * time.Millisecond, 600 * time.Millisecond, 300 * time.Millisecond, all},
+		{0, 300 * time.Millisecond, 300 * time.Millisecond, all}} {
 		var phases []string
-		r := runner(t, Command{Argv: []string{"sh", "-c", "sleep 0.7; echo score: 7"}, Warmup: c.warmup}, "")
+		r := runner(t, Command{Argv: []string{"sh", "-c", "sleep 0.7; echo score: 7"}, Warmup: c.said}, "")
+		r.Skip(c.seen)
 		res, err := r.Run(t.Context(), func(p load.Progress) {
 			if len(phases) == 0 || phases[len(phases)-1] != string(p.Phase) {
 				phases = append(phases, string(p.Phase))
@@ -202,6 +206,25 @@ func TestPhases(t *testing.T) {
 		if res.Score != 7 || res.Succeeded != 7 {
 			t.Errorf("%+v", res)
 		}
+	}
+}
+
+// A benchmark that ends while it is taken to prepare is measured at its end: what it says
+// counts all the same.
+func TestEndsWhileItPrepares(t *testing.T) {
+	r := runner(t, Command{Argv: []string{"sh", "-c", "echo score: 0; echo failed; exit 1"}}, "")
+	r.Skip(time.Hour)
+	var phases []string
+	res, err := r.Run(t.Context(), func(p load.Progress) {
+		if len(phases) == 0 || phases[len(phases)-1] != string(p.Phase) {
+			phases = append(phases, string(p.Phase))
+		}
+	})
+	if err != nil || res.Score != 0 || res.Mismatches == 0 {
+		t.Errorf("%+v, %v", res, err)
+	}
+	if got := strings.Join(phases, " "); got != "warm-up measure teardown" {
+		t.Errorf("phases %q", got)
 	}
 }
 

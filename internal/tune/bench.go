@@ -80,6 +80,10 @@ type Bench struct {
 	took    time.Duration
 	users   int
 	assumed bool
+	// prepares is how long somebody else's benchmark was seen to prepare, remade the
+	// databases whose tables are made anew meanwhile; see learnPreparing.
+	prepares time.Duration
+	remade   map[string]bool
 	// suspected: it was said that the data may be what is wrong.
 	suspected bool
 	// drawn are the rows of pools that runs without a reset have used up.

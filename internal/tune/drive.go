@@ -87,6 +87,7 @@ func (b *Bench) driver(run RunOptions, opts *evidence.CollectorOptions) (driver,
 	if err != nil {
 		return nil, err
 	}
+	runner.Skip(b.prepares)
 	opts.Benchmark = runner.CPU
 	return func(ctx context.Context, progress func(load.Progress)) (*load.Result, error) {
 		begun := time.Now()
@@ -124,7 +125,35 @@ func (b *Bench) known(ev *evidence.Evidence) {
 	if b.Foreign() && ev.Load.Workload == 0 {
 		ev.Load.Workload, ev.Load.UsersAssumed = max(1, serviceCPUs(ev)), true
 	}
+	b.learnPreparing(ev)
 	b.users, b.assumed = ev.Load.Workload, ev.Load.UsersAssumed
+}
+
+// leastPreparing of a benchmark is worth being left out; a second more is taken for
+// evidence, as logs tell whole seconds.
+const leastPreparing = 3 * time.Second
+
+// learnPreparing notes, from the first run of somebody else's benchmark that tells, how
+// long it prepares before it puts its load on, unless kasoku.yaml says that: the evidence
+// of later runs is of its load. It also notes whose tables are made anew meanwhile, which
+// later runs do not see.
+func (b *Bench) learnPreparing(ev *evidence.Evidence) {
+	if !b.Foreign() || b.Stack.Load.Command.Warmup > 0 || b.prepares > 0 {
+		return
+	}
+	for name, c := range ev.Counters {
+		if c.Delta["Com_create_table"] > 0 && c.Delta["Com_drop_table"]+c.Delta["Com_drop_db"] > 0 {
+			if b.remade == nil {
+				b.remade = map[string]bool{}
+			}
+			b.remade[name] = true
+		}
+	}
+	if ev.Preparing < leastPreparing || ev.Preparing > ev.Load.Window/2 {
+		return
+	}
+	b.prepares = ev.Preparing - time.Second
+	b.note(fmt.Sprintf("load.command prepares for %.0f s before its load comes: later runs' evidence leaves that out (load.command.warmup in kasoku.yaml says otherwise)", b.prepares.Seconds()))
 }
 
 // serviceCPUs counts the CPUs of all hosts that services use.

@@ -58,3 +58,33 @@ func TestForeignBenchAnswered(t *testing.T) {
 		}
 	}
 }
+
+// How long a benchmark prepares is learnt from the first run that tells it, and whose
+// tables it makes anew; what kasoku.yaml says is left as it is.
+func TestForeignBenchPrepares(t *testing.T) {
+	run := func(preparing, window time.Duration) *evidence.Evidence {
+		return &evidence.Evidence{Load: &load.Result{Workload: 2, Window: window}, Preparing: preparing,
+			Counters: map[string]evidence.CounterDelta{"db": {Delta: map[string]float64{"Com_create_table": 2, "Com_drop_db": 1}}, "other": {Delta: map[string]float64{"Com_create_table": 2}}}}
+	}
+	for _, c := range []struct {
+		said       time.Duration
+		runs       []*evidence.Evidence
+		want       time.Duration
+		told, made int
+	}{
+		{0, []*evidence.Evidence{run(41*time.Second, 100*time.Second)}, 40 * time.Second, 1, 1},
+		{0, []*evidence.Evidence{run(0, 100*time.Second), run(20*time.Second, 100*time.Second), run(5*time.Second, 60*time.Second)}, 19 * time.Second, 1, 1},
+		{0, []*evidence.Evidence{run(2*time.Second, 100*time.Second)}, 0, 0, 1},
+		{0, []*evidence.Evidence{run(80*time.Second, 100*time.Second)}, 0, 0, 1}, // most of it: that is no preparing
+		{10 * time.Second, []*evidence.Evidence{run(41*time.Second, 100*time.Second)}, 0, 0, 0},
+	} {
+		told := 0
+		b := &Bench{Stack: &stack.Stack{Load: stack.LoadConfig{Command: &foreign.Command{Argv: []string{"b"}, Warmup: c.said}}}, Note: func(string) { told++ }}
+		for _, ev := range c.runs {
+			b.known(ev)
+		}
+		if b.prepares != c.want || told != c.told || len(b.remade) != c.made || b.remade["other"] {
+			t.Errorf("%+v: %s, told %d times, made anew %v", c, b.prepares, told, b.remade)
+		}
+	}
+}

@@ -113,7 +113,8 @@ func (t *Tuner) foresee(ctx context.Context, p *remedy.Plan) {
 	var more []change.Change
 	for _, c := range p.Changes {
 		made := t.evidence.Counters[c.Service].Delta
-		if c.Kind != change.KindIndex || made["Com_create_table"] <= 0 || made["Com_drop_table"]+made["Com_drop_db"] <= 0 {
+		anew := t.Bench.remade[c.Service] || made["Com_create_table"] > 0 && made["Com_drop_table"]+made["Com_drop_db"] > 0
+		if c.Kind != change.KindIndex || !anew {
 			continue
 		}
 		if add, ok := t.placed(ctx, c, t.writersOf(ctx, c)); ok {
