@@ -262,7 +262,14 @@ func judgeAdaptiveHashOff(m *model) ([]Finding, string) {
 	})
 }
 
-// judgeQueryCacheUnused: where nearly nothing is written, results can be kept.
+const (
+	// readsPerWrite from which on results are worth being kept, and slowReadsPerWrite where
+	// a statement takes so long that the cache costs a tenth of it at most: both estimates.
+	readsPerWrite, slowReadsPerWrite = 50, 5
+	slowRead                         = 10 * queryCacheCost
+)
+
+// judgeQueryCacheUnused: where little is written, results can be kept.
 // A write throws away what was kept of its tables, so no answer is stale
 // (MariaDB documentation, "Query Cache").
 func judgeQueryCacheUnused(m *model) ([]Finding, string) {
@@ -275,7 +282,8 @@ func judgeQueryCacheUnused(m *model) ([]Finding, string) {
 			n, _ := v.delta(c)
 			writes += n
 		}
-		if !ok || On(kind) && bytes > 0 || v.db.Variables["have_query_cache"] == "NO" || reads/m.window < 10*rare || reads < 50*max(writes, 1) {
+		if !ok || On(kind) && bytes > 0 || v.db.Variables["have_query_cache"] == "NO" || reads/m.window < 10*rare || reads < slowReadsPerWrite*max(writes, 1) ||
+			reads < readsPerWrite*max(writes, 1) && m.readTime(v.svc.Name) < slowRead {
 			return nil
 		}
 		return []Finding{about(v.svc.Name, v.svc.Name+" computes results again that could be kept",

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -242,6 +243,26 @@ func TestQueryCacheThatSavesSlowStatements(t *testing.T) {
 		}
 		if n != want {
 			t.Errorf("statements of %s: %d findings, want %d", mean, n, want)
+		}
+	}
+}
+
+// Where a write comes with every eighth read results are kept if statements take long.
+func TestQueryCacheBesideWrites(t *testing.T) {
+	for _, c := range []struct {
+		reads float64
+		mean  time.Duration
+		want  bool
+	}{{3200, 4 * time.Millisecond, true}, {3200, 100 * time.Microsecond, false}, {1200, 4 * time.Millisecond, false}, {24000, 100 * time.Microsecond, true}} {
+		in := healthy() // 400 rows are written
+		delta("db", "Com_select", c.reads)(&in)
+		in.Evidence.Statements = []evidence.Statement{{Service: "db", Fingerprint: "SELECT x", Count: 1000, Total: 1000 * c.mean, RowsSent: 5000}}
+		d, err := Diagnose(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := slices.ContainsFunc(d.Findings, func(f Finding) bool { return f.Rule == "db.query-cache-unused" }); got != c.want {
+			t.Errorf("%.0f reads of %s: %t", c.reads, c.mean, got)
 		}
 	}
 }
