@@ -11,7 +11,7 @@ import (
 // indexAct creates or drops one secondary index.
 type indexAct struct{ work }
 
-// indexColumn is "col" or "col(10)".
+// indexColumn is "col", "col(10)", or either with DESC behind it.
 var indexColumn = regexp.MustCompile("^`?([^`()]+?)`?(?:\\(([0-9]+)\\))?( DESC)?$")
 
 func (a *indexAct) prepare(ctx context.Context) ([][]byte, error) {

@@ -106,6 +106,17 @@ func (x TableIndex) Mixed() bool {
 
 func (x TableIndex) descends(i int) bool { return i < len(x.Descending) && x.Descending[i] }
 
+// Specs are its columns as an index of them is made: "col", "col(10)", "col DESC".
+func (x TableIndex) Specs() []string {
+	out := slices.Clone(x.Columns)
+	for i := range out {
+		if x.descends(i) {
+			out[i] += " DESC"
+		}
+	}
+	return out
+}
+
 // HasExpression reports whether a column of it is computed.
 func (x TableIndex) HasExpression() bool {
 	return slices.ContainsFunc(x.Columns, func(c string) bool { return strings.HasPrefix(c, "(") })

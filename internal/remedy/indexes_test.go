@@ -1,6 +1,7 @@
 package remedy_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -68,6 +69,17 @@ func TestSpareIndexPlan(t *testing.T) {
 	remedytest.WantNone(t, world("SELECT * FROM users WHERE a = 5 ORDER BY id DESC LIMIT 1"), "mariadb.drop-index", "times as much without it")
 	remedytest.WantNone(t, world("SELECT * FROM users FORCE INDEX (short) WHERE a = 5"), "mariadb.drop-index", "may name it")
 	remedytest.WantNone(t, world("SELECT * FROM users WHERE ("), "mariadb.drop-index", "cannot be judged")
+
+	// One that descends is named so: it is another index than one that ascends.
+	down := world()
+	for i, x := range down.Snapshot.Databases["db"].Tables[0].Indexes {
+		if x.Name == "short" || x.Name == "long" {
+			down.Snapshot.Databases["db"].Tables[0].Indexes[i].Descending = []bool{true, true}[:len(x.Columns)]
+		}
+	}
+	if p := remedytest.Want(t, down, "mariadb.drop-index"); len(p.Changes) != 1 || !slices.Equal(p.Changes[0].Index.Columns, []string{"a DESC"}) {
+		t.Errorf("changes %+v", p.Changes)
+	}
 
 	// Undo could not put it back before other keys of such a table.
 	for _, of := range []int{0, 1} {

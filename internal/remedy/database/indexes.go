@@ -321,7 +321,7 @@ func planSpareIndexes(in planning.Input, f diagnose.Finding) ([]planning.Plan, e
 		}
 		dropped[at+s.Index.Name], relied[at+s.By] = true, s.By != ""
 		space += index.Size(*s.Table, s.Index.Columns)
-		spec := &change.Index{Schema: s.Table.Schema, Table: s.Table.Name, Name: s.Index.Name, Columns: s.Index.Columns}
+		spec := &change.Index{Schema: s.Table.Schema, Table: s.Table.Name, Name: s.Index.Name, Columns: s.Index.Specs()}
 		c := change.Change{Kind: change.KindIndex, Host: planning.HostOf(in.Stack.Service(f.Service)), Service: f.Service, Drop: true, Index: spec, Why: s.Why}
 		if !online(s.Table) {
 			c.Why += "; it goes " + meanwhile(s.Table)
