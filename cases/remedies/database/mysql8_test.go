@@ -292,7 +292,7 @@ func (s *server) indexes8(t *testing.T, in remedy.Input) {
 		t.Errorf("spare are %s", got)
 	}
 	drop := change.Change{Kind: change.KindIndex, Host: "local", Service: "db", Drop: true,
-		Index: &change.Index{Schema: "app", Table: "kinds", Name: "down", Columns: []string{"a", "b"}}}
+		Index: &change.Index{Schema: "app", Table: "kinds", Name: "down", Columns: []string{"a", "b DESC"}}}
 	s.shown(t, remedy.Plan{ID: "drop", Title: "drop", Changes: []change.Change{drop}}, func() {})
 	copied := change.Change{Kind: change.KindIndex, Host: "local", Service: "db", Index: &change.Index{Schema: "app", Table: "listed", Name: "by_id", Columns: []string{"id"}}}
 	s.shown(t, remedy.Plan{ID: "copied", Title: "an index of a small MyISAM table", Changes: []change.Change{copied}}, func() {})
