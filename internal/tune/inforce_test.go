@@ -137,7 +137,8 @@ func TestSchemaFilesAreFoundAnywhereInAProject(t *testing.T) {
 	dir := t.TempDir()
 	schema := filepath.Join(dir, "shop", "webapp", "mysql", "init", "0_schema.sql")
 	other := filepath.Join(dir, "shop", "webapp", "mysql", "init", "readme.txt")
-	for _, file := range []string{schema, other} {
+	kept := filepath.Join(dir, "shop", "webapp", "Backups", "0_schema.sql")
+	for _, file := range []string{schema, other, kept} {
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			t.Fatal(err)
 		}

@@ -85,7 +85,8 @@ func (t *Tuner) writersOf(ctx context.Context, c change.Change) []writer {
 		// Text files of at most 64 MiB; dumps are larger than sources are.
 		argv := []string{"find", at.where, "-xdev"}
 		if at.schemas {
-			argv = append(argv, "-maxdepth", "5", "-name", "*.sql")
+			// A copy that somebody keeps makes no tables, and is not to be edited.
+			argv = append(argv, "-maxdepth", "5", "-name", "*.sql", "-not", "-ipath", "*backup*")
 		}
 		argv = append(argv, "-type", "f", "-size", "-64M", "-not", "-path", "*/.git/*", "-not", "-path", "*/node_modules/*", "-not", "-path", "*/vendor/*",
 			"-exec", "grep", "-IHnEi", "-m", "20", "-e", pattern, "--", "{}", "+")

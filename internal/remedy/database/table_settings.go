@@ -130,7 +130,7 @@ var settingRemedies = []planning.Remedy{
 	},
 	{
 		ID: "mariadb.query-cache", Title: "Query cache where it pays, and only there", Measures: []string{"W07", "W09"}, Rules: []string{"db.query-cache", "db.query-cache-unused"},
-		Reason: "Where nearly nothing is written, results can be kept, and a write throws its tables' away, so no answer is stale: a statement that nobody can change is answered without running it. Where much is written it is all cost.",
+		Reason: "Where little is written beside what is read, results can be kept, and a write throws its tables' away, so no answer is stale: a statement that nobody can change is answered without running it. Where much is written it is all cost.",
 		Source: "MariaDB documentation, \"Query Cache\"; MySQL 8.0 has none",
 		Reach:  0.3, Plan: settings("mariadb.query-cache", "Query cache"), Test: "cases/remedies/database/defaults_test.go:TestDatabaseDefaults",
 		Command: "query_cache_type = ON, query_cache_size = 64M in [mysqld] and a restart", Undo: undoSetting,
