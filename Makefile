@@ -8,7 +8,7 @@ MAKEFLAGS += --no-builtin-rules
 PACKAGE_LIMIT ?= 20m
 SUITE_LIMIT ?= 60m
 TESTFLAGS ?=
-VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+VERSION ?= $(shell scripts/version.sh)
 
 # A target for each application of field/: field-NAME.
 FIELDS := $(addprefix field-,$(notdir $(patsubst %/install.sh,%,$(wildcard field/*/install.sh))))
@@ -17,7 +17,7 @@ FIELDS := $(addprefix field-,$(notdir $(patsubst %/install.sh,%,$(wildcard field
 # comes first in PATH, for programs that call go as well.
 WITH_GO = go=$$(scripts/go.sh) && export PATH="$$(dirname "$$go"):$$PATH" &&
 
-.PHONY: help deps deps-test build static check test test-long test-times test-steady race race-changed demo bench bench-hand bench-tuners bench-load bench-digest bench-bounds bench-effects bench-overhead bench-engines bench-hosts bench-verdict bench-web bench-mutants shots case-wiki field field-plot $(FIELDS) faults lab-base fuzz clean static-all
+.PHONY: help deps deps-test build static check test test-long test-times test-steady race race-changed demo bench bench-hand bench-tuners bench-load bench-digest bench-bounds bench-effects bench-overhead bench-engines bench-hosts bench-verdict bench-web bench-mutants shots case-wiki field field-plot $(FIELDS) faults lab-base fuzz clean static-all release
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -126,5 +126,8 @@ lab-base: deps-test build ## build the system that disposable hosts start from (
 fuzz: ## fuzz every parser (TIME=60s each, or EXECS=10000000 of all together; IN=internal/confedit: the editors)
 	@$(WITH_GO) scripts/fuzz.sh $(or $(TIME),$(EXECS),1000000) $(IN)
 
+release: deps ## archives, Debian packages, checksums and SBOM for Linux on amd64 and arm64, into dist/ (CHECK=1: built twice and compared, as docs/release.md says)
+	@$(WITH_GO) CHECK='$(CHECK)' scripts/release.sh $(ARCH)
+
 clean: ## remove what make built
-	rm -rf bin
+	rm -rf bin dist

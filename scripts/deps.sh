@@ -18,7 +18,7 @@ tell() { printf 'deps.sh: %s\n' "$*" >&2; }
 fail() { tell "$*"; exit 1; }
 
 EXTRA=
-if [ "${1:-}" = test ]; then EXTRA='redis-cli=redis-tools wrk=wrk ab=apache2-utils apache2=apache2 haproxy=haproxy pt-query-digest=percona-toolkit zstd=zstd bzip2=bzip2 dpkg-scanpackages=dpkg-dev supervisord=supervisor systemctl=systemd sshd=openssh-server sudo=sudo systemd-nspawn=systemd-container debootstrap=debootstrap nft=nftables ssh=openssh-client systemd-analyze=systemd ansible-playbook=ansible-core setfacl=acl mkfs.ext4=e2fsprogs losetup=mount chromium=chromium gunicorn=gunicorn puma=puma unicorn=unicorn uwsgi=uwsgi-core uwsgi_python3=uwsgi-plugin-python3 uvicorn=uvicorn starman=starman node=nodejs'; fi
+if [ "${1:-}" = test ]; then EXTRA='redis-cli=redis-tools wrk=wrk ab=apache2-utils apache2=apache2 haproxy=haproxy pt-query-digest=percona-toolkit zstd=zstd bzip2=bzip2 dpkg-scanpackages=dpkg-dev supervisord=supervisor systemctl=systemd sshd=openssh-server sudo=sudo systemd-nspawn=systemd-container debootstrap=debootstrap nft=nftables ssh=openssh-client systemd-analyze=systemd ansible-playbook=ansible-core setfacl=acl mkfs.ext4=e2fsprogs losetup=mount chromium=chromium gunicorn=gunicorn puma=puma unicorn=unicorn uwsgi=uwsgi-core uwsgi_python3=uwsgi-plugin-python3 uvicorn=uvicorn starman=starman node=nodejs zsh=zsh fish=fish groff=groff-base'; fi
 
 CLEAN=() # what goes when the script ends
 trap 'rm -rf -- "${CLEAN[@]}"' EXIT

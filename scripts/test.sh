@@ -30,7 +30,7 @@ fi
 
 # go vet is a part of "make static", so go test need not run it again.
 go tool -modfile=tools.mod gotestsum --format pkgname --hide-summary skipped --jsonfile "$events" "${again[@]}" --packages "${packages[*]}" -- \
-    -count=1 -vet=off -p "${PARALLEL:-3}" -timeout "${PACKAGE_LIMIT:-20m}" "${flags[@]}"
+    -count=1 -vet=off -ldflags='-s -w' -p "${PARALLEL:-3}" -timeout "${PACKAGE_LIMIT:-20m}" "${flags[@]}"
 status=$?
 if [ -s .cache/test/reruns ]; then
     echo "run again alone, which a test should not need (runs and failures of each):"

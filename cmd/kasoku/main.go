@@ -53,7 +53,10 @@ type CLI struct {
 	Lab      LabCmd      `cmd:"" help:"Disposable Linux hosts on this machine, to try Kasoku on."`
 	Guard    GuardCmd    `cmd:"" hidden:"" help:"The host's own revert; Kasoku starts it."`
 	Version  VersionCmd  `cmd:"" help:"Print the version."`
-	Agent    AgentCmd    `cmd:"" hidden:"" help:"What runs on a target host."`
+
+	Completion CompletionCmd `cmd:"" help:"Print a script that completes commands and flags in bash, zsh or fish."`
+	Man        ManCmd        `cmd:"" help:"Print manual pages, in roff."`
+	Agent      AgentCmd      `cmd:"" hidden:"" help:"What runs on a target host."`
 }
 
 // exitCodes is printed below every help text.
@@ -63,6 +66,19 @@ Exit codes: 0 done; 1 failure; 2 wrong use; 3 bad input (kasoku.yaml, scenario);
 needed; 10 no difference; 11 regressed; 12 inconclusive; 13 wrong answers;
 14 refused, because it touches what judges it; 15 a regulation check failed;
 130 interrupted (the target has been put back).
+`
+
+// start is what somebody reads who types the name alone.
+const start = `Kasoku makes a web service faster by itself, proves it, and can put everything back.
+
+  kasoku init                 find the services on this machine, write kasoku.yaml
+  kasoku run                  measure under load: where the time goes, what limits it
+  kasoku tune --budget 30m    try one remedy after another, keep what is proved better
+  kasoku report               what was kept, why, and what it brought
+  kasoku undo --all           everything as it was
+
+  kasoku --help               all commands and exit codes
+  kasoku COMMAND --help       what one does, with examples
 `
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
@@ -96,6 +112,10 @@ func run(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		fmt.Fprintln(stderr, err)
 		return ui.Failure
+	}
+	if len(args) == 0 {
+		fmt.Fprint(stderr, start)
+		return ui.Usage
 	}
 	k, err := parser.Parse(args)
 	if exited {

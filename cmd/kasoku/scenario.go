@@ -203,12 +203,3 @@ func (c *ScenarioNewCmd) Run(a *App) error {
 	a.UI.Info(fmt.Sprintf("%s written. Add checks and steps, then: kasoku scenario check %s", c.To, c.To))
 	return nil
 }
-
-// VersionCmd prints the version.
-type VersionCmd struct{}
-
-// Run implements the command.
-func (VersionCmd) Run(a *App) error {
-	_, err := fmt.Fprintln(a.Out, Version)
-	return err
-}

@@ -16,7 +16,7 @@ var layers = []layer{
 	{"rapidseed", "await"},
 	{"confedit/textedit", "confedit/memory"},
 	{"confedit/args"},
-	{"lab", "regulation", "host", "stat", "ui", "confedit/apache", "confedit/ini", "confedit/nginx", "confedit/phpvars", "confedit/sysctl", "confedit/redis", "confedit/memcached", "confedit/unit", "confedit/supervisor", "confedit/vcl", "confedit/haproxy", "accesslog", "sqllog", "appserver"},
+	{"lab", "regulation", "host", "stat", "ui", "confedit/apache", "confedit/ini", "confedit/nginx", "confedit/phpvars", "confedit/sysctl", "confedit/redis", "confedit/memcached", "confedit/unit", "confedit/supervisor", "confedit/vcl", "confedit/haproxy", "accesslog", "sqllog", "appserver", "completion", "manual"},
 	{"load", "digest", "trace", "confedit", "history", "knownapp", "kind"},
 	{"foreign", "record"},
 	{"stack"},
