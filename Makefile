@@ -28,8 +28,8 @@ deps: ## install what is missing (apt, as root): Go, nginx, MariaDB, PHP-FPM, â€
 build: deps ## build bin/kasoku, one static binary
 	@$(WITH_GO) CGO_ENABLED=0 go build -trimpath -ldflags '-X main.Version=$(VERSION)' -o bin/kasoku ./cmd/kasoku
 
-static: ## formatting, go vet, and this repository's own rules (internal/lint)
-	@$(WITH_GO) scripts/static.sh format vet lint
+static: ## formatting, go vet, this repository's own rules (internal/lint), changelog/unreleased
+	@$(WITH_GO) scripts/static.sh format vet lint changelog
 
 static-all: ## static, and staticcheck, dead functions, switches that forget a kind (tools.mod)
 	@$(WITH_GO) scripts/static.sh

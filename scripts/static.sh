@@ -4,6 +4,7 @@
 #   format       gofmt
 #   vet          go vet
 #   lint         this repository's own rules (internal/lint)
+#   changelog    entries of what is new (changelog/TEMPLATE.md)
 #   staticcheck  what the compiler and go vet do not see
 #   deadcode     functions that no program reaches
 #   exhaustive   switches that forget a kind
@@ -15,7 +16,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 exec </dev/null
 
-all="format vet lint staticcheck deadcode exhaustive"
+all="format vet lint changelog staticcheck deadcode exhaustive"
 
 # tool NAME ARGS … runs a program of tools.mod. Programs are built with what is
 # in tools.mod, whatever go.mod says.
@@ -39,6 +40,8 @@ check_format() {
 check_vet() { go vet ./... || { echo "go vet: mend what it names"; return 1; }; }
 
 check_lint() { go run ./internal/lint || { echo "internal/lint: mend what it names; its rules are in internal/lint/rules.go"; return 1; }; }
+
+check_changelog() { scripts/changelog.sh check; }
 
 check_staticcheck() {
     tool staticcheck ./... || {
