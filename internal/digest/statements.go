@@ -91,7 +91,7 @@ const pieceSize = 1 << 20
 
 // statementJob is one piece on its way.
 type statementJob struct {
-	data   []byte
+	piece  sqllog.SlowPiece
 	sum    *pieceSum
 	done   chan struct{} // sum is there
 	before func() sqllog.SlowState
@@ -122,8 +122,7 @@ func statementLog(ctx context.Context, in *Input, c *statementClasses) error {
 		wg.Go(func() {
 			w := newStatementWorker(c.o, c.seed)
 			for j := range work {
-				scan := w.piece(j.data, j.sum, j.before)
-				j.sum.cut = scan.Cut()
+				scan := w.piece(&j.piece, j.sum, j.before)
 				if j.before != nil {
 					j.after <- scan.After(j.before())
 				}
@@ -131,12 +130,13 @@ func statementLog(ctx context.Context, in *Input, c *statementClasses) error {
 			}
 		})
 	}
-	c.begin()
-	cut := false
+	c.begin(in.Name)
+	var last sqllog.SlowPiece
 	for j := range order {
 		<-j.done
 		c.merge(j.sum)
-		cut = j.sum.cut
+		c.last(j.sum, &j.piece)
+		last = j.piece
 		select {
 		case free <- j:
 		default:
@@ -145,7 +145,7 @@ func statementLog(ctx context.Context, in *Input, c *statementClasses) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	c.end(in.Name, cut)
+	c.end(&last)
 	return nil
 }
 
@@ -162,8 +162,8 @@ func readPieces(ctx context.Context, r io.Reader, c *statementClasses, work, ord
 		case j = <-free:
 		default:
 		}
-		data, err := pieces.Next(j.data[:0])
-		last := errors.Is(err, io.EOF)
+		err := pieces.Next(&j.piece)
+		data, last := j.piece.Data, errors.Is(err, io.EOF)
 		if err != nil && !last {
 			return err
 		}
@@ -180,7 +180,7 @@ func readPieces(ctx context.Context, r io.Reader, c *statementClasses, work, ord
 			c.o.Progress(c.out.Bytes)
 		}
 		next := make(chan sqllog.SlowState, 1)
-		j.data, j.done, j.after, j.before = data, make(chan struct{}), next, nil
+		j.done, j.after, j.before = make(chan struct{}), next, nil
 		if c.o.filters() {
 			left := prev
 			j.before = sync.OnceValue(func() sqllog.SlowState { return <-left })

@@ -13,17 +13,27 @@ import (
 // statementClasses gathers what the pieces of logs held, in the logs' order,
 // so that the result does not depend on who summed which piece up.
 type statementClasses struct {
-	o       *StatementOptions
-	seed    maphash.Seed
-	out     Statements
-	schema  string // in use at the end of the last piece
-	rate    int64
-	known   map[classKey]*statementClass
-	list    []*statementClass
-	other   *statementClass
-	maker   sqllog.Fingerprinter
-	at      []*statementClass // of the piece being merged, by its own numbers
-	entries int64             // whole ones of the present log
+	o      *StatementOptions
+	seed   maphash.Seed
+	out    Statements
+	schema string // in use at the end of the last piece
+	rate   int64
+	known  map[classKey]*statementClass
+	list   []*statementClass
+	other  *statementClass
+	maker  sqllog.Fingerprinter
+	at     []*statementClass // of the piece being merged, by its own numbers
+	log    statementLogSum   // of the present log
+}
+
+// statementLogSum is what is told of one log.
+type statementLogSum struct {
+	name     string
+	entries  int64 // whole ones
+	faults   int64
+	headless int64 // bytes before its first entry
+	badTimes int64
+	cut      bool // its last entry has no end
 }
 
 type statementClass struct {
@@ -36,7 +46,9 @@ func newStatementClasses(o *StatementOptions) *statementClasses {
 }
 
 // begin starts a log: nothing is carried over from the one before.
-func (c *statementClasses) begin() { c.schema, c.rate, c.entries = "", 0, 0 }
+func (c *statementClasses) begin(name string) {
+	c.schema, c.rate, c.log = "", 0, statementLogSum{name: name}
+}
 
 // name notes the log's format.
 func (c *statementClasses) name(format string) {
@@ -45,24 +57,10 @@ func (c *statementClasses) name(format string) {
 	}
 }
 
-func (c *statementClasses) end(name string, cut bool) {
-	warn := func(format string, args ...any) {
-		c.out.Warnings = append(c.out.Warnings, name+": "+fmt.Sprintf(format, args...))
-	}
-	if c.entries == 0 {
-		warn("it holds no statements")
-	}
-	if cut {
-		warn("the last entry is cut off and was left out")
-	}
-	if c.rate > 1 {
-		warn("log_slow_rate_limit let the server write one of %d statements or sessions; counts and times are of those", c.rate)
-	}
-}
-
 // merge adds the next piece.
 func (c *statementClasses) merge(p *pieceSum) {
-	c.entries += p.entries
+	c.log.entries += p.entries
+	c.log.badTimes += p.badTimes
 	c.out.Entries += p.entries - p.skipped - p.commands
 	c.out.Commands += p.commands
 	c.out.Skipped += p.skipped

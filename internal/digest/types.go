@@ -78,6 +78,11 @@ type Statements struct {
 	Commands int64     `json:"commands"`
 	Skipped  int64     `json:"skipped"` // left out by filters
 	Bytes    int64     `json:"bytes"`
+	// Bad are entries that were not understood; FirstBad says what is wrong with
+	// the first, BadAt where it is ("slow.log:17").
+	Bad      int64  `json:"bad"`
+	FirstBad string `json:"first_bad,omitempty"`
+	BadAt    string `json:"bad_at,omitempty"`
 	// Classes, most total time first.
 	Classes  []Statement `json:"classes"`
 	Warnings []string    `json:"warnings,omitempty"`

@@ -52,7 +52,13 @@ func (s *Statements) Cut(n int) {
 }
 
 // Health implements Digest.
-func (s *Statements) Health() []string { return slices.Clone(s.Warnings) }
+func (s *Statements) Health() []string {
+	out := slices.Clone(s.Warnings)
+	if s.Bad > 0 {
+		out = append(out, "not understood: "+s.badText())
+	}
+	return out
+}
 
 // CSV implements Digest.
 func (s *Statements) CSV(w io.Writer) error { return writeCSV(w, s.columns(), s.Classes) }
@@ -87,6 +93,9 @@ func (s *Statements) View(names []string, n int) View {
 	}
 	if s.Skipped > 0 {
 		v.Facts = append(v.Facts, Fact{"left out", amount(s.Skipped, "statement") + " by filters or time"})
+	}
+	if s.Bad > 0 {
+		v.Facts = append(v.Facts, Fact{"not understood", s.badText()})
 	}
 	share := s.share()
 	v.Head, v.Rows = rowsOf(s.columns(), s.Classes, n, share, classDetail)
