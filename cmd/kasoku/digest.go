@@ -17,7 +17,7 @@ import (
 
 // DigestCmd sums logs up.
 type DigestCmd struct {
-	Logs   []string `arg:"" optional:"" help:"Access logs or slow query logs, plain or packed by gzip, zstd or bzip2; - or none is standard input." name:"file"`
+	Logs   []string `arg:"" optional:"" help:"Access logs, or logs and tables of statements (docs/digest.md lists them), plain or packed by gzip, zstd or bzip2; - or none is standard input." name:"file"`
 	Diff   bool     `help:"Compare two logs, A and B; each may be several, as 'a.log,a.log.1' or 'old/*.log'."`
 	Kind   string   `enum:"auto,access,slow" default:"auto" help:"What the logs are: access or slow (default: recognised)." placeholder:"KIND"`
 	Format string   `help:"Access logs: nginx's log_format or Apache's LogFormat text, or combined, common, ltsv, json, … (default: recognised)." placeholder:"TEXT"`
@@ -285,9 +285,6 @@ func (j *digestJob) prepare(inputs [][]digest.Input) error {
 		j.kind = k
 	}
 	switch j.kind {
-	case digest.KindGeneral:
-		return ui.Coded(ui.BadInput, fmt.Errorf("%s is a general query log, which has no times", all[0].Name),
-			"log slow queries instead: SET GLOBAL slow_query_log=1, long_query_time=0")
 	case digest.KindSlow:
 		return j.prepareStatements()
 	case digest.KindEmpty:
@@ -335,7 +332,7 @@ func (j *digestJob) prepareAccess() error {
 
 func (j *digestJob) prepareStatements() error {
 	if j.Format != "" || len(j.Route) > 0 {
-		return usage("leave them out", "--format and --route are for access logs; this is a slow query log")
+		return usage("leave them out", "--format and --route are for access logs; this is a log of statements")
 	}
 	var err error
 	if j.entries, err = digest.ParseStatementFilter(j.Filter); err != nil {

@@ -1,6 +1,7 @@
 package digest
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -104,6 +105,30 @@ func statementLog(ctx context.Context, in *Input, c *statementClasses) error {
 		return fmt.Errorf("open the log: %w", err)
 	}
 	defer r.Close()
+	head := bufio.NewReaderSize(r, peekSize)
+	first, err := head.Peek(peekSize)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if carrier, wrap := carrierOf(first); carrier != "" {
+		c.name(carrier)
+		text := wrap(head)
+		defer text.Close()
+		head = bufio.NewReaderSize(text, peekSize)
+		if first, err = head.Peek(peekSize); err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+	}
+	if c.o.Format == "" && !slowHeader.Match(first) {
+		if source := sourceOf(first); source != nil {
+			return otherLog(ctx, in, head, source, c)
+		}
+	}
+	return slowLog(ctx, in, head, c)
+}
+
+// slowLog sums a slow query log up.
+func slowLog(ctx context.Context, in *Input, r io.Reader, c *statementClasses) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	work := make(chan *statementJob, c.o.Workers)

@@ -13,17 +13,18 @@ import (
 // statementClasses gathers what the pieces of logs held, in the logs' order,
 // so that the result does not depend on who summed which piece up.
 type statementClasses struct {
-	o      *StatementOptions
-	seed   maphash.Seed
-	out    Statements
-	schema string // in use at the end of the last piece
-	rate   int64
-	known  map[classKey]*statementClass
-	list   []*statementClass
-	other  *statementClass
-	maker  sqllog.Fingerprinter
-	at     []*statementClass // of the piece being merged, by its own numbers
-	log    statementLogSum   // of the present log
+	o       *StatementOptions
+	seed    maphash.Seed
+	out     Statements
+	schema  string // in use at the end of the last piece
+	rate    int64
+	known   map[classKey]*statementClass
+	list    []*statementClass
+	other   *statementClass
+	maker   sqllog.Fingerprinter
+	at      []*statementClass   // of the piece being merged, by its own numbers
+	log     statementLogSum     // of the present log
+	convert func(string) string // of the present log's dialect into MySQL's; nil: it is
 }
 
 // statementLogSum is what is told of one log.
@@ -47,7 +48,7 @@ func newStatementClasses(o *StatementOptions) *statementClasses {
 
 // begin starts a log: nothing is carried over from the one before.
 func (c *statementClasses) begin(name string) {
-	c.schema, c.rate, c.log = "", 0, statementLogSum{name: name}
+	c.schema, c.rate, c.log, c.convert = "", 0, statementLogSum{name: name}, nil
 }
 
 // name notes the log's format.
@@ -84,6 +85,7 @@ func (c *statementClasses) merge(p *pieceSum) {
 			class.Example = strings.Clone(k.slowest) // masked in result
 		}
 		class.Max = max(class.Max, k.Max)
+		class.P95, class.P99 = max(class.P95, k.P95), max(class.P99, k.P99) // of a summary
 		class.merge(&k.Statement)
 		c.at = append(c.at, class)
 	}
@@ -98,16 +100,21 @@ func (c *statementClasses) merge(p *pieceSum) {
 // class finds or makes the class of a piece's.
 func (c *statementClasses) class(k *pieceClass) *statementClass {
 	key := classKey{schema: k.schema, print: k.print}
+	if k.slowest == "" { // performance_schema sums up so what its table had no place for
+		return c.others()
+	}
 	if class := c.known[key]; class != nil {
 		return class
 	}
 	if len(c.list) >= c.o.MaxClasses {
-		if c.other == nil {
-			c.other = &statementClass{Statement: Statement{Service: c.o.Service, Fingerprint: OtherStatements}}
-		}
-		return c.other
+		return c.others()
 	}
-	text := string(c.maker.Append(nil, k.slowest))
+	var text string
+	if c.convert != nil {
+		text = sqllog.ToPostgres(string(c.maker.Append(nil, c.convert(k.slowest))))
+	} else {
+		text = string(c.maker.Append(nil, k.slowest))
+	}
 	key.schema = strings.Clone(key.schema) // it may lie in the piece
 	class := &statementClass{Statement: Statement{Service: c.o.Service, Schema: key.schema, Fingerprint: strings.ToValidUTF8(text, "?")}}
 	c.known[key] = class
@@ -115,12 +122,22 @@ func (c *statementClasses) class(k *pieceClass) *statementClass {
 	return class
 }
 
+// others is the class of what has none of its own.
+func (c *statementClasses) others() *statementClass {
+	if c.other == nil {
+		c.other = &statementClass{Statement: Statement{Service: c.o.Service, Fingerprint: OtherStatements}}
+	}
+	return c.other
+}
+
 // result lists the classes, most total time first, with masked examples.
 func (c *statementClasses) result() *Statements {
 	if c.other != nil {
 		c.list = append(c.list, c.other)
-		c.out.Warnings = append(c.out.Warnings, fmt.Sprintf("there are more than %d classes; %d statements of the others are one class, %q",
-			c.o.MaxClasses, c.other.Count, OtherStatements))
+		if len(c.known) >= c.o.MaxClasses {
+			c.out.Warnings = append(c.out.Warnings, fmt.Sprintf("there are more than %d classes; %d statements of the others are one class, %q",
+				c.o.MaxClasses, c.other.Count, OtherStatements))
+		}
 	}
 	c.list = folded(c.list)
 	c.out.Classes = make([]Statement, 0, len(c.list))
@@ -128,7 +145,9 @@ func (c *statementClasses) result() *Statements {
 		s := class.Statement
 		s.Schema = strings.ToValidUTF8(s.Schema, "?")
 		s.Example = strings.ToValidUTF8(sqllog.Mask(s.Example), "?")
-		s.P50, s.P95, s.P99 = min(class.times.quantile(0.5), s.Max), min(class.times.quantile(0.95), s.Max), min(class.times.quantile(0.99), s.Max)
+		if class.times.n > 0 {
+			s.P50, s.P95, s.P99 = min(class.times.quantile(0.5), s.Max), min(class.times.quantile(0.95), s.Max), min(class.times.quantile(0.99), s.Max)
+		}
 		c.out.Classes = append(c.out.Classes, s)
 	}
 	SortStatements(c.out.Classes)

@@ -47,11 +47,14 @@ func (c *statementClasses) fault(n, line int64, why, sql string) {
 // said below the table's head only.
 const badShare = 0.01
 
+// warn tells what limits what the present log says.
+func (c *statementClasses) warn(format string, args ...any) {
+	c.out.Warnings = append(c.out.Warnings, c.log.name+": "+fmt.Sprintf(format, args...))
+}
+
 // end tells what limits what the log says.
 func (c *statementClasses) end(last *sqllog.SlowPiece) {
-	warn := func(format string, args ...any) {
-		c.out.Warnings = append(c.out.Warnings, c.log.name+": "+fmt.Sprintf(format, args...))
-	}
+	warn := c.warn
 	l := &c.log
 	if l.entries == 0 {
 		warn("it holds no statements")

@@ -60,6 +60,7 @@ type statementWorker struct {
 	text     []byte
 	maker    sqllog.Fingerprinter
 	sum      *pieceSum
+	convert  func(string) string // a statement into MySQL's dialect; nil: it is
 }
 
 // seenPrint remembers the fingerprint of a skeleton.
@@ -79,16 +80,22 @@ func newStatementWorker(o *StatementOptions, seed maphash.Seed) *statementWorker
 // piece sums one piece up. before is nil unless entries need the state of the
 // pieces before as they are read.
 func (w *statementWorker) piece(piece *sqllog.SlowPiece, sum *pieceSum, before func() sqllog.SlowState) *sqllog.SlowScanner {
-	*sum = pieceSum{data: piece.Data, classes: sum.classes[:0], times: sum.times[:0], index: sum.index}
+	w.reset(sum)
+	sum.data = piece.Data
+	scan := &sqllog.SlowScanner{Before: before}
+	sum.err = scan.Scan(piece, w.entry)
+	sum.schema, sum.used = scan.Schema()
+	return scan
+}
+
+// reset empties a sum, whose memory is used again, and makes it the present one.
+func (w *statementWorker) reset(sum *pieceSum) {
+	*sum = pieceSum{classes: sum.classes[:0], times: sum.times[:0], index: sum.index}
 	if sum.index == nil {
 		sum.index = map[classKey]int{}
 	}
 	clear(sum.index)
 	w.sum = sum
-	scan := &sqllog.SlowScanner{Before: before}
-	sum.err = scan.Scan(piece, w.entry)
-	sum.schema, sum.used = scan.Schema()
-	return scan
 }
 
 // entry takes an entry, whole or not.
@@ -146,7 +153,11 @@ func (w *statementWorker) add(e *sqllog.SlowEntry) error {
 		s.commands++
 		return nil
 	}
-	key := classKey{e.Schema, e.Carried, w.print(e.SQL)}
+	text := e.SQL
+	if w.convert != nil {
+		text = w.convert(text)
+	}
+	key := classKey{e.Schema, e.Carried, w.print(text)}
 	i, ok := s.index[key]
 	if !ok {
 		i = len(s.classes)

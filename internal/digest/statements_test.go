@@ -209,7 +209,6 @@ func TestStatementLogsOfOtherThings(t *testing.T) {
 		{"an access log", access, "it looks like an access log"},
 		{"binary", string(random), "binary"},
 		{"gzip", "\x1f\x8b\x08\x00abc", "compressed"},
-		{"general log", string(slowSample(t, "mariadb-10.11.general.log")[150:]), "general query log"},
 		{"a statement's rest", "WHERE password = 'geheim'", "a part of one statement"},
 	} {
 		_, err := StatementLogs(context.Background(), []Input{inputOf("x.log", []byte(c.data))}, StatementOptions{})

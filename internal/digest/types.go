@@ -83,6 +83,8 @@ type Statements struct {
 	Bad      int64  `json:"bad"`
 	FirstBad string `json:"first_bad,omitempty"`
 	BadAt    string `json:"bad_at,omitempty"`
+	// Untimed: the log has no times; they are 0.
+	Untimed bool `json:"untimed,omitempty"`
 	// Classes, most total time first.
 	Classes  []Statement `json:"classes"`
 	Warnings []string    `json:"warnings,omitempty"`
