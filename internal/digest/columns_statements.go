@@ -68,7 +68,11 @@ func (s *Statements) texts() []column[Statement] {
 	}
 	statement := textHead("fingerprint", "statement", func(c *Statement) string { return oneLine(c.Fingerprint) })
 	statement.code = true
-	return append([]column[Statement](nil), schema, statement, textColumn("example", func(c *Statement) string { return c.Example }))
+	out := []column[Statement]{schema, statement, textColumn("example", func(c *Statement) string { return c.Example })}
+	if s.Explained != "" {
+		out = append(out, planColumns()...)
+	}
+	return out
 }
 
 // share returns a class's part of the whole time.

@@ -119,7 +119,7 @@ func statementLog(ctx context.Context, in *Input, c *statementClasses) error {
 			return err
 		}
 	}
-	if c.o.Format == "" && !slowHeader.Match(first) {
+	if c.o.Format == "" {
 		if source := sourceOf(first); source != nil {
 			return otherLog(ctx, in, head, source, c)
 		}

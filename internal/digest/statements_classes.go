@@ -82,7 +82,7 @@ func (c *statementClasses) merge(p *pieceSum) {
 		}
 		class := c.class(k)
 		if class != c.other && (class.Count == 0 || k.Max > class.Max) {
-			class.Example = strings.Clone(k.slowest) // masked in result
+			class.Example = strings.Clone(cmp.Or(k.sample, k.slowest)) // masked in result
 		}
 		class.Max = max(class.Max, k.Max)
 		class.P95, class.P99 = max(class.P95, k.P95), max(class.P99, k.P99) // of a summary

@@ -15,6 +15,7 @@ type pieceClass struct {
 	print   uint64 // hash of the fingerprint
 	Statement
 	slowest string // in the piece
+	sample  string // a real statement, where slowest is a digest's text
 }
 
 // pieceSum is what one piece of a log held. Its texts lie in the piece.

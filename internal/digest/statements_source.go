@@ -38,8 +38,15 @@ func matches(re string) func([]byte) bool {
 }
 
 // sourceOf tells the form of a log that is no slow query log; nil if it is none
-// of them.
+// of them. A statement may hold what looks like another kind of log, so what
+// comes first counts.
 func sourceOf(head []byte) *statementSource {
+	if at := slowHeader.FindIndex(head); at != nil {
+		if general := generalLine.FindIndex(head[:at[0]]); general == nil && !statementMessage.Match(head[:at[0]]) {
+			return nil
+		}
+		head = head[:at[0]]
+	}
 	for i := range statementSources {
 		if statementSources[i].is(head) {
 			return &statementSources[i]

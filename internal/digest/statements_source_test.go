@@ -121,6 +121,24 @@ func TestGeneralLogs(t *testing.T) {
 	}
 }
 
+// A statement may hold what looks like another log.
+func TestFirstKindCounts(t *testing.T) {
+	header := "# Time: 250302 10:00:09\n# User@Host: a[a] @ b []\n# Query_time: 9.000000  Lock_time: 0.000000  Rows_sent: 1  Rows_examined: 0\nSET timestamp=1740909609;\n"
+	general := "250302 10:00:01\t     5 Query\tSELECT 'a;\n"
+	s := digested(t, []byte(general+header+"DROP TABLE x' FROM t\n\t\t     5 Query\tSELECT 2\n"), StatementOptions{})
+	if !s.Untimed || s.Entries != 2 {
+		t.Errorf("a general log: %+v", s)
+	}
+	s = digested(t, []byte(header+"SELECT 'a\n"+general+"';\n"), StatementOptions{})
+	if s.Untimed || s.Entries != 1 || s.Classes[0].Total != 9*time.Second {
+		t.Errorf("a slow log: %+v", s)
+	}
+	s = digested(t, []byte("2025-03-02 10:00:01 UTC [7] LOG:  duration: 1.000 ms  statement: SELECT 'a;\n\t"+strings.ReplaceAll(header, "\n", "\n\t")+"';\n"), StatementOptions{})
+	if s.Format != "postgresql" || s.Classes[0].Total != time.Millisecond {
+		t.Errorf("PostgreSQL's: %+v", s)
+	}
+}
+
 // A slow log reads the same whatever carries it.
 func TestCarriedSlowLogs(t *testing.T) {
 	plain := slowSample(t, "mysql-8.0.slow.log")

@@ -189,6 +189,9 @@ func (t *summaryTable) row(f []string) (*pieceClass, [2]time.Time, bool) {
 	if t.schema >= 0 && f[t.schema] != "NULL" {
 		k.schema = f[t.schema]
 	}
+	if t.sample >= 0 && f[t.sample] != "NULL" {
+		k.sample = f[t.sample]
+	}
 	for i, col := range t.columns {
 		n, ok := summaryNumber(f[i], t.units[i])
 		if !ok {

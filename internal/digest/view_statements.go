@@ -107,6 +107,9 @@ func (s *Statements) View(names []string, n int) View {
 	share := s.share()
 	v.Head, v.Rows = rowsOf(s.columns(), s.Classes, n, share, classDetail)
 	v.More = more(s.Classes, n, "class", of, share)
+	if p := s.plans(n); p != nil {
+		v.Sections = append(v.Sections, *p)
+	}
 	return v
 }
 
