@@ -27,7 +27,7 @@ func TestParseDSN(t *testing.T) {
 		"app@tcp(10.0.0.1:3306)/shop":                           "app|10.0.0.1:3306||shop||",
 		"root@unix(/run/mysqld/mysqld.sock)/":                   "root||/run/mysqld/mysqld.sock|||",
 		"mysql://root@localhost/shop?socket=/run/s":             "root||/run/s|shop||",
-		"mysql:///shop?defaults_file=/root/.my.cnf&socket=/r/s": "||/r/s|shop||",
+		"mysql:///shop?defaults_file=/etc/shop.cnf&socket=/r/s": "||/r/s|shop||",
 	} {
 		x, err := parseDSN(dsn)
 		if err != nil {

@@ -44,9 +44,9 @@ func KindOf(name string, head []byte) (Kind, error) {
 	switch {
 	case len(bytes.TrimSpace(text)) == 0:
 		return KindEmpty, nil
-	case ptReport.Match(text):
+	case hasText(text, "# Overall: ", " user time, ", "# Query ") && ptReport.Match(text):
 		return "", fmt.Errorf("%s is a report of pt-query-digest; digest the log that it was made of", name)
-	case dumpReport.Match(text):
+	case hasText(text, "Count: ") && dumpReport.Match(text):
 		return "", fmt.Errorf("%s is a report of mysqldumpslow; digest the log that it was made of", name)
 	case slowHeader.Match(text), sourceOf(text) != nil:
 		return KindSlow, nil
@@ -73,6 +73,21 @@ func KindOf(name string, head []byte) (Kind, error) {
 		return "", fmt.Errorf("%s: %w", name, err)
 	}
 	return KindAccess, nil
+}
+
+// hasText: one of the texts is in data.
+func hasText(data []byte, texts ...string) bool {
+	for _, t := range texts {
+		if bytes.Contains(data, []byte(t)) {
+			return true
+		}
+	}
+	return false
+}
+
+// isGeneral tells a general query log.
+func isGeneral(head []byte) bool {
+	return hasText(head, " Query\t", "\tQuery\t", " Connect\t", " Execute\t", " Quit", " Prepare\t", " Query ", " Connect ") && generalLine.Match(head)
 }
 
 // KindOfAll is the kind of several logs, empty ones left aside. The error

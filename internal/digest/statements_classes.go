@@ -34,7 +34,8 @@ type statementLogSum struct {
 	faults   int64
 	headless int64 // bytes before its first entry
 	badTimes int64
-	cut      bool // its last entry has no end
+	long     int64 // statements of which only the begin is kept
+	cut      bool  // its last entry has no end
 }
 
 type statementClass struct {
@@ -62,6 +63,7 @@ func (c *statementClasses) name(format string) {
 func (c *statementClasses) merge(p *pieceSum) {
 	c.log.entries += p.entries
 	c.log.badTimes += p.badTimes
+	c.log.long += p.long
 	c.out.Entries += p.entries - p.skipped - p.commands
 	c.out.Commands += p.commands
 	c.out.Skipped += p.skipped

@@ -77,6 +77,9 @@ func (c *statementClasses) end(last *sqllog.SlowPiece) {
 	if l.badTimes > 0 {
 		warn("%s with a time that cannot be, as when a clock was set back, count with 0 s", amount(l.badTimes, "statement"))
 	}
+	if l.long > 0 {
+		warn("%s longer than %d KiB count under their first %d KiB", amount(l.long, "statement"), sqllog.MaxStatement>>10, sqllog.MaxStatement>>10)
+	}
 	if c.rate > 1 {
 		warn("log_slow_rate_limit let the server write one of %d statements or sessions; counts and times are of those", c.rate)
 	}

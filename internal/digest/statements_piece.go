@@ -35,6 +35,7 @@ type pieceSum struct {
 	fault    entryFault       // the first of them
 	headless int64            // bytes before the log's first entry
 	badTimes int64            // query times that cannot be
+	long     int64            // statements of which only the begin is kept
 	cut      bool             // the last entry has no statement
 	tail     *pieceSum        // the last entry, whose statement has no end
 	index    map[classKey]int // of classes
@@ -136,6 +137,9 @@ func (w *statementWorker) add(e *sqllog.SlowEntry) error {
 	s.entries++
 	if e.BadTime {
 		s.badTimes++
+	}
+	if len(e.SQL) >= sqllog.MaxStatement {
+		s.long++
 	}
 	if w.o.left(e) {
 		s.skipped++

@@ -1,6 +1,7 @@
 package digest
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -25,16 +26,18 @@ type statementSource struct {
 
 // statementSources in the order in which they are looked for.
 var statementSources = []statementSource{
-	{"postgresql csvlog", matches(`(?m)^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+ [^,]{1,10},("[^"]*")?,("[^"]*")?,\d*,.*,(LOG|ERROR|FATAL|WARNING|DEBUG\d|NOTICE),`), (*statementFeed).postgresCSV},
-	{"postgresql jsonlog", matches(`(?m)^\{"timestamp":"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d.*"error_severity":"`), (*statementFeed).postgresJSON},
-	{"postgresql", matches(`(?m)^[^\t\n].{0,1000}?\b(LOG:  (duration: [\d.]+ ms|statement: |execute |database system|starting PostgreSQL|listening on|checkpoint |connection |disconnection)|(ERROR|FATAL):  .*\n.*STATEMENT:  )|^LOG:  duration: `), (*statementFeed).postgresText},
-	{"general log", generalLine.Match, (*statementFeed).general},
+	{"postgresql csvlog", matches(",LOG,", `(?m)^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+ [^,\n]+,("[^"]*")?,("[^"]*")?,\d*,[^\n]*,LOG,`), (*statementFeed).postgresCSV},
+	{"postgresql jsonlog", matches(`"error_severity"`, `(?m)^\{"timestamp":"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[^\n]*"error_severity":"`), (*statementFeed).postgresJSON},
+	{"postgresql", func(head []byte) bool { return sqllog.PostgresMessageAt(head, false) >= 0 }, (*statementFeed).postgresText},
+	{"general log", isGeneral, (*statementFeed).general},
 	{"", isSummary, (*statementFeed).summary},
 }
 
-func matches(re string) func([]byte) bool {
+// matches looks with a regular expression where the text is in the head at all:
+// most logs are others, and expressions are slow.
+func matches(text, re string) func([]byte) bool {
 	r := regexp.MustCompile(re)
-	return r.Match
+	return func(head []byte) bool { return bytes.Contains(head, []byte(text)) && r.Match(head) }
 }
 
 // sourceOf tells the form of a log that is no slow query log; nil if it is none
@@ -42,7 +45,7 @@ func matches(re string) func([]byte) bool {
 // comes first counts.
 func sourceOf(head []byte) *statementSource {
 	if at := slowHeader.FindIndex(head); at != nil {
-		if general := generalLine.FindIndex(head[:at[0]]); general == nil && !statementMessage.Match(head[:at[0]]) {
+		if general := generalLine.FindIndex(head[:at[0]]); general == nil && sqllog.PostgresMessageAt(head[:at[0]], true) < 0 {
 			return nil
 		}
 		head = head[:at[0]]

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -325,4 +326,67 @@ func TestPgStatStatements(t *testing.T) {
 	if c := s.Classes[0]; c.Total < 58*time.Millisecond || c.Total > 59*time.Millisecond {
 		t.Errorf("%+v", c)
 	}
+}
+
+// endlessText is a JSON text of n bytes after a head.
+type endlessText struct {
+	head string
+	left int64
+}
+
+func (e *endlessText) Read(p []byte) (int, error) {
+	if n := copy(p, e.head); n > 0 {
+		e.head = e.head[n:]
+		return n, nil
+	}
+	if e.left <= 0 {
+		return 0, io.EOF
+	}
+	for i := range p {
+		p[i] = 'x'
+	}
+	e.left -= int64(len(p))
+	return len(p), nil
+}
+
+// One endless value of JSON ends with an error, not with the memory.
+func TestCarriedValueIsBounded(t *testing.T) {
+	log := &endlessText{head: `{"log":"# Time: 2025-03-02T10:00:01.250000Z\n"}` + "\n" + `{"log":"# User@Host: a[a] @ b []  Id: 1\n"}` + "\n" + `{"log":"`, left: 1 << 30}
+	in := Input{Name: "x.json", Open: func() (io.ReadCloser, error) { return io.NopCloser(log), nil }}
+	_, err := StatementLogs(context.Background(), []Input{in}, StatementOptions{})
+	if err == nil || !strings.Contains(err.Error(), "longer than 8 MiB") || log.left < 900<<20 {
+		t.Errorf("%v with %d left", err, log.left)
+	}
+}
+
+// Whatever stands in a log, reading it ends without a panic, with no number
+// below zero.
+func FuzzStatementSources(f *testing.F) {
+	for _, name := range []string{"postgres-15.stderr.log", "postgres-15.csv.log", "postgres-15.json.log", "pg_stat_statements-15.csv"} {
+		data := captured(f, name)
+		f.Add(data[:min(len(data), 1500)])
+	}
+	f.Add([]byte("*************************** 1. row ***************************\nDIGEST_TEXT: SELECT ?\n COUNT_STAR: 1\nSUM_TIMER_WAIT: 5\n"))
+	f.Add([]byte("+---+---+---+\n| DIGEST_TEXT | COUNT_STAR | SUM_TIMER_WAIT |\n+---+---+---+\n| a | 1 | 2 |\n"))
+	f.Add([]byte(`{"events":[{"message":"# User@Host: a[a] @ b []\n# Query_time: 1.0  Lock_time: 0\nSET timestamp=1;\nSELECT 1;"}]}`))
+	f.Add([]byte("db-1  | # User@Host: a[a] @ b []\ndb-1  | # Query_time: 1.0  Lock_time: 0\ndb-1  | SELECT 1;\n"))
+	f.Add([]byte("250302 10:00:01\t     5 Query\tSELECT 1\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if k, err := KindOf("x", data[:min(len(data), peekSize)]); err != nil || k != KindSlow {
+			return
+		}
+		s, err := StatementLogs(context.Background(), []Input{inputOf("x", data)}, StatementOptions{Workers: 1})
+		if err != nil {
+			return
+		}
+		var n int64
+		for _, c := range s.Classes {
+			if n += c.Count; c.Total < 0 || c.Max < 0 || c.RowsSent < 0 || c.Count < 0 {
+				t.Fatalf("%+v", c)
+			}
+		}
+		if n != s.Entries {
+			t.Fatalf("%d of %d", n, s.Entries)
+		}
+	})
 }

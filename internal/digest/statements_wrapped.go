@@ -5,8 +5,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"regexp"
+
+	"kasoku/internal/sqllog"
 )
 
 // What carries a statement log's lines: a prefix before each, or JSON with them
@@ -32,15 +35,15 @@ var linePrefixes = []linePrefix{
 
 // isStatementText: lines of a log of statements, without anything before them.
 func isStatementText(text []byte) bool {
-	return slowHeader.Match(text) || statementMessage.Match(text)
+	return slowHeader.Match(text) || sqllog.PostgresMessageAt(text, true) >= 0
 }
-
-// statementMessage is one of PostgreSQL's, with its own prefix.
-var statementMessage = regexp.MustCompile(`(?m)^(\S.{0,300}?)?LOG:  (duration: [\d.]+ ms|statement: )`)
 
 // carrierOf finds what carries the log that begins with head; wrap takes it
 // away. "" if nothing does.
 func carrierOf(head []byte) (name string, wrap func(io.Reader) io.ReadCloser) {
+	if !hasText(head, "# User@Host: ", "# Query_time: ", "# Time: ", "LOG:  ") {
+		return "", nil
+	}
 	text := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), "\x00 \t\r\n")
 	if len(text) > 0 && (text[0] == '{' || text[0] == '[') {
 		if sourceOf(text) != nil {
@@ -60,7 +63,7 @@ func carrierOf(head []byte) (name string, wrap func(io.Reader) io.ReadCloser) {
 	for i := range linePrefixes {
 		p := &linePrefixes[i]
 		stripped := p.strip(head)
-		if slowHeader.Match(stripped) || p.name != "cloudwatch" && statementMessage.Match(stripped) && !bytes.Equal(stripped, head) {
+		if slowHeader.Match(stripped) || p.name != "cloudwatch" && !bytes.Equal(stripped, head) && sqllog.PostgresMessageAt(stripped, true) >= 0 {
 			return p.name, func(r io.Reader) io.ReadCloser {
 				return io.NopCloser(&prefixReader{p: p, in: bufio.NewReaderSize(r, peekSize)})
 			}
@@ -153,7 +156,9 @@ var listKeys = []string{"events", "logEvents", "results", "entries"}
 
 // messages calls each for the texts in r's JSON values, in their order.
 func messages(r io.Reader, each func(string) error) error {
-	d := json.NewDecoder(r)
+	guard := &valueGuard{r: r}
+	d := json.NewDecoder(guard)
+	guard.offset = d.InputOffset
 	for {
 		t, err := d.Token()
 		if errors.Is(err, io.EOF) {
@@ -166,6 +171,25 @@ func messages(r io.Reader, each func(string) error) error {
 			return err
 		}
 	}
+}
+
+// longestValue of JSON that is read: carriers cut messages at a hundredth of it.
+const longestValue = 8 << 20
+
+// valueGuard bounds the memory that one JSON value takes.
+type valueGuard struct {
+	r      io.Reader
+	n      int64
+	offset func() int64 // how much the decoder is done with
+}
+
+func (g *valueGuard) Read(p []byte) (int, error) {
+	if at := g.offset(); g.n-at > longestValue {
+		return 0, fmt.Errorf("a value of JSON at byte %d is longer than %d MiB", at, longestValue>>20)
+	}
+	n, err := g.r.Read(p)
+	g.n += int64(n)
+	return n, err
 }
 
 // value takes the JSON value that begins with t: lists are gone through, of an

@@ -34,6 +34,9 @@ var summaryForms = []summaryForm{
 // formOf tells how a summary is written; nil if the text is none.
 func formOf(head []byte) *summaryForm {
 	head = bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))
+	if !hasText(bytes.ToLower(head), "count_star", "exec_count", "calls") {
+		return nil
+	}
 	for i := range summaryForms {
 		names := summaryForms[i].head(head)
 		if len(names) > 1 && tableOf(names) != nil {
@@ -251,7 +254,9 @@ func jsonNames(text []byte) []string {
 // jsonRows reads objects, one a row, wherever they stand: in a list, one a line,
 // as MySQL Shell writes them. The first one's keys are the columns.
 func jsonRows(r io.Reader, each func([]string, int64) error) error {
-	d := json.NewDecoder(r)
+	guard := &valueGuard{r: r}
+	d := json.NewDecoder(guard)
+	guard.offset = d.InputOffset
 	d.UseNumber()
 	var names []string
 	n := int64(0)

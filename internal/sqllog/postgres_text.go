@@ -148,3 +148,32 @@ func PostgresTime(text, zone string) (time.Time, string) {
 	}
 	return t, unknown
 }
+
+// postgresBegins are messages by which a log is known, statements' first.
+var postgresBegins = []string{"duration: ", "statement: ", "execute ", "database system", "starting PostgreSQL", "listening on", "checkpoint ", "connection ", "disconnection"}
+
+// PostgresMessageAt finds the first line that is a message of PostgreSQL's log
+// as it goes to standard error; -1 if there is none. timed: only one that has a
+// statement or its time counts.
+func PostgresMessageAt(text []byte, timed bool) int {
+	begins := postgresBegins
+	if timed {
+		begins = begins[:2]
+	}
+	for at := 0; at < len(text); {
+		end, next := lineEnd(text, at)
+		if end < 0 {
+			end, next = len(text), len(text)
+		}
+		line := text[at:end]
+		if n, severity := postgresSeverity(line); severity == "LOG" {
+			for _, b := range begins {
+				if bytes.HasPrefix(line[n+len("LOG:  "):], []byte(b)) {
+					return at
+				}
+			}
+		}
+		at = next
+	}
+	return -1
+}
