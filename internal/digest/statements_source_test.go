@@ -390,3 +390,31 @@ func FuzzStatementSources(f *testing.F) {
 		}
 	})
 }
+
+// What MariaDB 10.11's own client writes of performance_schema, as tabs, with
+// borders and with \G: each look finds the one before it as a class more.
+func TestCapturedSummaries(t *testing.T) {
+	for i, name := range []string{"tsv", "vertical.txt", "borders.txt"} {
+		s := digested(t, captured(t, "performance_schema-mariadb-10.11."+name), StatementOptions{})
+		c := s.Classes[1]
+		if s.Entries != int64(22+i) || s.Bad != 0 || c.Fingerprint != "SELECT o.id FROM orders o JOIN orders p ON p.user = o.total WHERE o.id < ?" || c.Count != 1 ||
+			c.Schema != "shop" || c.Total.Round(time.Millisecond) != 294*time.Millisecond || c.RowsExamined != 49 || c.FullJoins != 1 || s.From.IsZero() {
+			t.Errorf("%s: %d statements, %d bad: %+v", name, s.Entries, s.Bad, c)
+		}
+	}
+}
+
+// A log of MariaDB 10.11 with every log_slow_verbosity, with a statement whose
+// text is a whole header of the server's form.
+func TestCapturedSlowLogWithHeaderLikeText(t *testing.T) {
+	s := digested(t, captured(t, "mariadb-10.11-every.slow.log"), StatementOptions{})
+	counts := countsOf(s)
+	if counts["SELECT ? FROM orders LIMIT ?"] != 1 || counts["SELECT * FROM orders WHERE user = ?"] != 2 || s.Bad != 0 || len(s.Warnings) != 1 || !strings.Contains(s.Warnings[0], "2 lines within statements") {
+		t.Errorf("%v %q", counts, s.Warnings)
+	}
+	for _, c := range s.Classes {
+		if c.Max > time.Second || strings.HasPrefix(c.Fingerprint, "DROP") {
+			t.Errorf("%+v", c)
+		}
+	}
+}
