@@ -418,3 +418,44 @@ func TestCapturedSlowLogWithHeaderLikeText(t *testing.T) {
 		}
 	}
 }
+
+// MySQL 8.0.15's slow log with and without log_slow_extra, its general log, and
+// what the client writes of its summaries, of one session. A statement's text is
+// a whole header of the server's form.
+func TestCapturedMySQL8(t *testing.T) {
+	s := digested(t, captured(t, "mysql-8.0.15.slow.log"), StatementOptions{})
+	counts := countsOf(s)
+	if s.Entries != 24 || s.Commands != 8 || counts["SELECT ? FROM orders LIMIT ?"] != 1 || counts["SELECT * FROM orders WHERE user = ?"] != 3 || s.Bad != 0 || s.Classes[0].Max > time.Second {
+		t.Errorf("%d statements, %d commands, %v %q", s.Entries, s.Commands, counts, s.Warnings)
+	}
+	g := digested(t, captured(t, "mysql-8.0.15.general.log"), StatementOptions{})
+	if c := countsOf(g); !g.Untimed || c["SELECT ? FROM orders LIMIT ?"] != 1 || c["SELECT * FROM orders WHERE user = ?"] != 3 {
+		t.Errorf("%v", c)
+	}
+	for name, format := range map[string]string{"performance_schema": "performance_schema (sum_timer_wait in ps)", "statement_analysis": "sys.statement_analysis (total_latency in ps)"} {
+		p := digested(t, captured(t, name+"-mysql-8.0.15.tsv"), StatementOptions{})
+		if p.Format != format || p.Bad != 0 || p.Classes[1].Total.Round(100*time.Microsecond) != 11300*time.Microsecond || p.Classes[1].RowsSent != 490 {
+			t.Errorf("%s: %+v", p.Format, p.Classes[1])
+		}
+	}
+}
+
+// Sums cannot be filtered by what single runs did: that is said.
+func TestSummariesAreNotFiltered(t *testing.T) {
+	in := []Input{inputOf("x.tsv", captured(t, "performance_schema-mysql-8.0.15.tsv"))}
+	if _, err := StatementLogs(context.Background(), in, StatementOptions{Since: time.Unix(1, 0)}); !errors.Is(err, ErrSummed) {
+		t.Errorf("%v", err)
+	}
+	f, err := ParseStatementFilter([]string{"table=orders"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := StatementLogs(context.Background(), in, StatementOptions{Keep: f.Keep()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ApplyStatements(f, s)
+	if len(s.Classes) == 0 || len(s.Classes) > 10 {
+		t.Errorf("%d classes", len(s.Classes))
+	}
+}

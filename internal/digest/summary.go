@@ -21,6 +21,9 @@ import (
 // ErrUnit: a time's unit is not known, and a guess could be wrong by a thousand.
 var ErrUnit = errors.New("the unit of a time is not known")
 
+// ErrSummed: a filter of single runs, or a period, of a table that has sums.
+var ErrSummed = errors.New("a table of sums has no single runs and no moments: leave --since and --until out, and filter by verb, table or fingerprint only")
+
 // summaryColumn is a column that is read.
 type summaryColumn struct {
 	names []string // in small letters
@@ -204,7 +207,9 @@ func (t *summaryTable) row(f []string) (*pieceClass, [2]time.Time, bool) {
 			seen[i], _ = time.ParseInLocation("2006-01-02 15:04:05", strings.TrimSpace(f[at]), time.Local)
 		}
 	}
-	k.NoIndex = max(k.NoIndex, 0)
+	if k.Max > 0 { // quantiles are the ends of buckets
+		k.P95, k.P99 = min(k.P95, k.Max), min(k.P99, k.Max)
+	}
 	return k, seen, true
 }
 
@@ -246,6 +251,9 @@ func (f *statementFeed) summary(r io.Reader) error {
 			if err := t.check(); err != nil {
 				return err
 			}
+			if f.c.o.filters() {
+				return ErrSummed
+			}
 			f.c.name(t.format())
 			if t.postgres {
 				f.c.convert = sqllog.FromPostgres
@@ -269,11 +277,6 @@ func (f *statementFeed) summary(r io.Reader) error {
 // addClass takes a class that is summed up already.
 func (f *statementFeed) addClass(k *pieceClass, seen [2]time.Time) {
 	if k.Count == 0 {
-		return
-	}
-	if seen[1].Before(f.c.o.Since) && !f.c.o.Since.IsZero() && !seen[1].IsZero() {
-		f.sum.entries += k.Count
-		f.sum.skipped += k.Count
 		return
 	}
 	text := k.slowest
