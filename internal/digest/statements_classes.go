@@ -117,6 +117,9 @@ func (c *statementClasses) class(k *pieceClass) *statementClass {
 	} else {
 		text = string(c.maker.Append(nil, k.slowest))
 	}
+	if text == "" {
+		text = onlyComments
+	}
 	key.schema = strings.Clone(key.schema) // it may lie in the piece
 	class := &statementClass{Statement: Statement{Service: c.o.Service, Schema: key.schema, Fingerprint: strings.ToValidUTF8(text, "?")}}
 	c.known[key] = class
@@ -131,6 +134,9 @@ func (c *statementClasses) others() *statementClass {
 	}
 	return c.other
 }
+
+// onlyComments is the fingerprint of a statement that is none: a ping of a pool.
+const onlyComments = "(only comments)"
 
 // result lists the classes, most total time first, with masked examples.
 func (c *statementClasses) result() *Statements {

@@ -48,8 +48,7 @@ func TestSlowEntriesAreToldFromText(t *testing.T) {
 		{"a header that runs back in time is text", one(5, "SELECT 'a\n"+forged+";\n"), []string{"SELECT 'a"}, 2},
 	} {
 		var got []string
-		var all []SlowEntry
-		all = parseAll(t, []byte(c.log))
+		all := parseAll(t, []byte(c.log))
 		for i, e := range all {
 			got = append(got, e.SQL)
 			if i < len(c.want) && !strings.HasPrefix(e.SQL, c.want[i]) {
@@ -91,6 +90,10 @@ func TestSlowHeaderLinesWithoutHash(t *testing.T) {
 	log := "# Time: 2025-03-02T10:00:01.250000Z\n# User@Host: a[a] @ localhost []  Id:     3\n# Schema: shop  Last_errno: 0  Killed: 0\n" +
 		"# Query_time: 0.250000  Lock_time: 0.000010  Rows_sent: 1  Rows_examined: 7  Rows_affected: 0  Bytes_sent: 5\n" +
 		"  Tmp_tables: 4  Tmp_disk_tables: 3  Tmp_table_sizes: 9\nSET timestamp=1740909601;\nSELECT 1;\n"
+	bare := strings.ReplaceAll(strings.Replace(log, "# Query_time", "Query_time", 1), "# Schema", "  Schema")
+	if e := parseAll(t, []byte(bare+log)); len(e) != 2 || e[0].QueryTime.Seconds() != 0.25 || e[0].Schema != "shop" || e[0].TmpTables != 4 {
+		t.Errorf("%+v", e)
+	}
 	e := parseAll(t, []byte(strings.Repeat(log, 2)))
 	if len(e) != 2 || e[1].SQL != "SELECT 1" || e[1].TmpTables != 4 || e[1].TmpDisk != 3 {
 		t.Errorf("%+v", e)

@@ -17,8 +17,11 @@ var (
 
 // note keeps the line that names the times.
 func (h *slowShape) note(s []byte) {
-	if bytes.HasPrefix(s, timesPrefix) {
+	switch bare := bytes.TrimLeft(s, " \t"); {
+	case bytes.HasPrefix(s, timesPrefix):
 		h.times = append(h.times[:0], s[:min(len(s), 1024)]...)
+	case bytes.HasPrefix(bare, timesPrefix[2:]):
+		h.times = append(append(h.times[:0], "# "...), bare[:min(len(bare), 1024)]...)
 	}
 }
 
