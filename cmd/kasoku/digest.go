@@ -17,17 +17,18 @@ import (
 
 // DigestCmd sums logs up.
 type DigestCmd struct {
-	Logs   []string `arg:"" optional:"" help:"Access logs or slow query logs, plain or packed by gzip, zstd or bzip2; - or none is standard input." name:"file"`
-	Diff   bool     `help:"Compare two logs, A and B; each may be several, as 'a.log,a.log.1' or 'old/*.log'."`
-	Kind   string   `enum:"auto,access,slow" default:"auto" help:"What the logs are: access or slow (default: recognised)." placeholder:"KIND"`
-	Format string   `help:"Access logs: nginx's log_format or Apache's LogFormat text, or combined, common, ltsv, json, … (default: recognised)." placeholder:"TEXT"`
-	Route  []string `help:"Access logs: a route that is known, such as /items/:id or /files/*, or a regular expression that begins with ^; may be repeated." sep:"none" placeholder:"PATTERN"`
-	Since  string   `help:"Leave out what is older: RFC 3339, '2026-11-21 10:00', 10:00, 15m or 2d (ago)." placeholder:"TIME"`
-	Until  string   `help:"Leave out what is newer." placeholder:"TIME"`
-	Filter []string `help:"Only what fits, such as 'status>=500', 'route~^/api', 'time>100ms', no_index; may be repeated, all must fit." sep:"none" placeholder:"EXPR"`
-	Sort   string   `aliases:"by" help:"Sort by time (default), count, mean, p95, max, bytes, …; with --diff by the change of it." placeholder:"KEY"`
-	Limit  *int     `help:"Rows at most; 0 is all (default: 30; all for csv and json)." placeholder:"N"`
-	Output string   `short:"o" enum:"text,markdown,csv,json,html" default:"text" help:"text, markdown, csv, json or html." placeholder:"FORM"`
+	Logs    []string `arg:"" optional:"" help:"Access logs, or logs and tables of statements (docs/digest.md lists them), plain or packed by gzip, zstd or bzip2; - or none is standard input." name:"file"`
+	Diff    bool     `help:"Compare two logs, A and B; each may be several, as 'a.log,a.log.1' or 'old/*.log'."`
+	Kind    string   `enum:"auto,access,slow" default:"auto" help:"What the logs are: access or slow (default: recognised)." placeholder:"KIND"`
+	Format  string   `help:"Access logs: nginx's log_format or Apache's LogFormat text, or combined, common, ltsv, json, … (default: recognised)." placeholder:"TEXT"`
+	Route   []string `help:"Access logs: a route that is known, such as /items/:id or /files/*, or a regular expression that begins with ^; may be repeated." sep:"none" placeholder:"PATTERN"`
+	Since   string   `help:"Leave out what is older: RFC 3339, '2026-11-21 10:00', 10:00, 15m or 2d (ago)." placeholder:"TIME"`
+	Until   string   `help:"Leave out what is newer." placeholder:"TIME"`
+	Filter  []string `help:"Only what fits, such as 'status>=500', 'route~^/api', 'time>100ms', no_index; may be repeated, all must fit." sep:"none" placeholder:"EXPR"`
+	Sort    string   `aliases:"by" help:"Sort by time (default), count, mean, p95, max, bytes, …; with --diff by the change of it." placeholder:"KEY"`
+	Limit   *int     `help:"Rows at most; 0 is all (default: 30; all for csv and json)." placeholder:"N"`
+	Explain string   `help:"Statements: show how this MariaDB or MySQL would run the heaviest ones, without running them: 'mysql://user@host/schema?password_file=FILE' (docs/digest.md)." placeholder:"DSN"`
+	Output  string   `short:"o" enum:"text,markdown,csv,json,html" default:"text" help:"text, markdown, csv, json or html." placeholder:"FORM"`
 }
 
 // Help is shown below the flags.
@@ -71,6 +72,9 @@ func (c *DigestCmd) Run(ctx context.Context, a *App) error {
 			sides = append(sides, logSet(s))
 		}
 	}
+	if c.Explain != "" && c.Diff {
+		return usage("explain the statements of one log", "--explain and --diff do not go together")
+	}
 	job := &digestJob{DigestCmd: c, app: a, progress: newDigestProgress(a)}
 	// A read from a terminal or a pipe cannot be ended from outside, so the
 	// work is left behind when the person has had enough.
@@ -78,7 +82,9 @@ func (c *DigestCmd) Run(ctx context.Context, a *App) error {
 	var result digest.Digest
 	go func() {
 		var err error
-		result, err = job.digest(ctx, sides)
+		if result, err = job.digest(ctx, sides); err == nil {
+			err = job.plans(ctx, result)
+		}
 		done <- err
 	}()
 	var err error
@@ -95,6 +101,30 @@ func (c *DigestCmd) Run(ctx context.Context, a *App) error {
 		return err
 	}
 	return c.write(a, result, sides)
+}
+
+// plans explains the statements, if it was asked for.
+func (j *digestJob) plans(ctx context.Context, d digest.Digest) error {
+	if j.Explain == "" {
+		return nil
+	}
+	s, ok := d.(*digest.Statements)
+	if !ok {
+		return usage("leave it out", "--explain is for logs of statements; this is an access log")
+	}
+	if s.Format != "" && strings.Contains(s.Format, "postgresql") || strings.Contains(s.Format, "pg_stat_statements") {
+		return usage("leave it out", "--explain asks MariaDB and MySQL; these are PostgreSQL's statements")
+	}
+	if err := d.Sort(j.Sort); err != nil {
+		return ui.Coded(ui.Usage, err, "kasoku digest --help")
+	}
+	x, err := openExplainer(ctx, j.Explain)
+	if err != nil {
+		return err
+	}
+	defer x.db.Close()
+	x.explain(ctx, s)
+	return nil
 }
 
 // logSet is one side of a comparison: a file, a list or a pattern.
@@ -285,9 +315,6 @@ func (j *digestJob) prepare(inputs [][]digest.Input) error {
 		j.kind = k
 	}
 	switch j.kind {
-	case digest.KindGeneral:
-		return ui.Coded(ui.BadInput, fmt.Errorf("%s is a general query log, which has no times", all[0].Name),
-			"log slow queries instead: SET GLOBAL slow_query_log=1, long_query_time=0")
 	case digest.KindSlow:
 		return j.prepareStatements()
 	case digest.KindEmpty:
@@ -335,7 +362,7 @@ func (j *digestJob) prepareAccess() error {
 
 func (j *digestJob) prepareStatements() error {
 	if j.Format != "" || len(j.Route) > 0 {
-		return usage("leave them out", "--format and --route are for access logs; this is a slow query log")
+		return usage("leave them out", "--format and --route are for access logs; this is a log of statements")
 	}
 	var err error
 	if j.entries, err = digest.ParseStatementFilter(j.Filter); err != nil {

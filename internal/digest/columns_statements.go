@@ -8,15 +8,18 @@ import (
 
 // columns of the classes.
 func (s *Statements) columns() []column[Statement] {
+	if s.Untimed {
+		return s.untimedColumns()
+	}
 	out := []column[Statement]{
 		countColumn("count", "count", func(c *Statement) int64 { return c.Count }),
 		shareColumn("share", "share", s.share()),
 		classTime("total", "total", func(c *Statement) time.Duration { return c.Total }),
 		classTime("mean", "mean", (*Statement).mean),
-		classTime("p50", "", func(c *Statement) time.Duration { return c.P50 }),
-		classTime("p95", "p95", func(c *Statement) time.Duration { return c.P95 }),
-		classTime("p99", "", func(c *Statement) time.Duration { return c.P99 }),
-		classTime("max", "max", func(c *Statement) time.Duration { return c.Max }),
+		knownTime("p50", "", func(c *Statement) time.Duration { return c.P50 }),
+		knownTime("p95", "p95", func(c *Statement) time.Duration { return c.P95 }),
+		knownTime("p99", "", func(c *Statement) time.Duration { return c.P99 }),
+		knownTime("max", "max", func(c *Statement) time.Duration { return c.Max }),
 		classTime("lock", "", func(c *Statement) time.Duration { return c.LockTime }),
 		{head: "lock", cell: func(c *Statement) string { return ui.Duration(time.Duration(mean(int64(c.LockTime), c.Count))) }},
 		perRun("rows_examined", "examined", func(c *Statement) int64 { return c.RowsExamined }),
@@ -24,10 +27,38 @@ func (s *Statements) columns() []column[Statement] {
 		countColumn("rows_affected", "", func(c *Statement) int64 { return c.RowsAffected }),
 		countColumn("bytes_sent", "", func(c *Statement) int64 { return c.BytesSent }),
 	}
+	s.hideEmpty(out)
 	for _, g := range signs {
 		out = append(out, countColumn(g.name, "", g.of))
 	}
 	out = append(out, column[Statement]{head: "signs", text: true, cell: signText})
+	return append(out, s.texts()...)
+}
+
+// hideEmpty shows people no columns of what the log does not tell of any class.
+func (s *Statements) hideEmpty(columns []column[Statement]) {
+	var sum Statement
+	for i := range s.Classes {
+		sum.merge(&s.Classes[i])
+	}
+	for i := range columns {
+		c := &columns[i]
+		if c.head == "lock" && sum.LockTime == 0 || c.head == "examined" && sum.RowsExamined == 0 || c.head == "sent" && sum.RowsSent == 0 && sum.RowsExamined == 0 {
+			c.head = ""
+		}
+	}
+}
+
+// untimedColumns are of a log without times: there are numbers of statements.
+func (s *Statements) untimedColumns() []column[Statement] {
+	return append([]column[Statement]{
+		countColumn("count", "count", func(c *Statement) int64 { return c.Count }),
+		shareColumn("share", "share", s.share()),
+	}, s.texts()...)
+}
+
+// texts are the columns of names and statements.
+func (s *Statements) texts() []column[Statement] {
 	schema := textColumn("schema", func(c *Statement) string { return c.Schema })
 	for i := range s.Classes {
 		if s.Classes[i].Schema != "" {
@@ -37,14 +68,25 @@ func (s *Statements) columns() []column[Statement] {
 	}
 	statement := textHead("fingerprint", "statement", func(c *Statement) string { return oneLine(c.Fingerprint) })
 	statement.code = true
-	return append(out, schema, statement, textColumn("example", func(c *Statement) string { return c.Example }))
+	out := []column[Statement]{schema, statement, textColumn("example", func(c *Statement) string { return c.Example })}
+	if s.Explained != "" {
+		out = append(out, planColumns()...)
+	}
+	return out
 }
 
 // share returns a class's part of the whole time.
 func (s *Statements) share() func(*Statement) float64 {
 	total := s.total()
+	all := int64(0)
+	for i := range s.Classes {
+		all += s.Classes[i].Count
+	}
 	return func(c *Statement) float64 {
-		if total == 0 {
+		switch {
+		case s.Untimed:
+			return mean(c.Count, all)
+		case total == 0:
 			return 0
 		}
 		return float64(c.Total) / float64(total)
@@ -55,6 +97,25 @@ func classTime(name, head string, get func(*Statement) time.Duration) column[Sta
 	return column[Statement]{name: name + "_seconds", head: head,
 		cell:  func(c *Statement) string { return ui.Duration(get(c)) },
 		exact: func(c *Statement) string { return seconds(get(c)) }}
+}
+
+// knownTime is a time that a summary may not have: 0 where the mean is not.
+func knownTime(name, head string, get func(*Statement) time.Duration) column[Statement] {
+	out := classTime(name, head, get)
+	cell, exact := out.cell, out.exact
+	out.cell = func(c *Statement) string {
+		if get(c) == 0 && c.Total > 0 {
+			return "–"
+		}
+		return cell(c)
+	}
+	out.exact = func(c *Statement) string {
+		if get(c) == 0 && c.Total > 0 {
+			return ""
+		}
+		return exact(c)
+	}
+	return out
 }
 
 // perRun shows people the mean of a run, and programs the sum.

@@ -18,10 +18,11 @@ var styleSource string
 
 // page escapes by context (html/template); only the style sheet is trusted.
 var page = template.Must(template.New("digest").Funcs(template.FuncMap{
-	"css":     func() template.CSS { return template.CSS(styleSource) },
-	"percent": func(f float64) string { return fmt.Sprintf("%.1f", 100*min(max(f, 0), 1)) },
-	"cells":   pageCells,
-	"inc":     func(i int) int { return i + 1 },
+	"css":          func() template.CSS { return template.CSS(styleSource) },
+	"percent":      func(f float64) string { return fmt.Sprintf("%.1f", 100*min(max(f, 0), 1)) },
+	"cells":        pageCells,
+	"sectionCells": func(s Section, r ViewRow) []pageCell { return pageCells(View{Head: s.Head}, r) },
+	"inc":          func(i int) int { return i + 1 },
 }).Parse(pageSource))
 
 // pageCell is one cell with its column's head.

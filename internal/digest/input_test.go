@@ -221,8 +221,8 @@ func TestKindOf(t *testing.T) {
 		{"MySQL slow log without banner", "# Time: 2024-05-01T10:00:00.123456Z\n# User@Host: a[a] @ localhost []  Id:     5\n# Query_time: 0.1  Lock_time: 0 Rows_sent: 1  Rows_examined: 1\nSET timestamp=1;\nselect 1;\n", KindSlow, ""},
 		{"slow log from its middle", "select 1;\n# User@Host: a[a] @ localhost []\n", KindSlow, ""},
 		{"nothing logged yet", banner, KindSlow, ""},
-		{"MariaDB general log", banner + "261121 10:00:00\t     5 Connect\troot@localhost on shop\n\t\t     5 Query\tselect 1\n", KindGeneral, ""},
-		{"MySQL general log", "2024-05-01T10:00:00.123456Z\t    5 Query\tselect 1\n", KindGeneral, ""},
+		{"MariaDB general log", banner + "261121 10:00:00\t     5 Connect\troot@localhost on shop\n\t\t     5 Query\tselect 1\n", KindSlow, ""},
+		{"MySQL general log", "2024-05-01T10:00:00.123456Z\t    5 Query\tselect 1\n", KindSlow, ""},
 		{"empty", "", KindEmpty, ""},
 		{"only line ends", "\n\r\n\n", KindEmpty, ""},
 		{"a byte order mark", "\xef\xbb\xbf" + logLine, KindAccess, ""},
@@ -252,7 +252,7 @@ func TestKindOfAll(t *testing.T) {
 		t.Errorf("%s %v", k, err)
 	}
 	_, err := KindOfAll([]Input{of("a.log", logLine), of("b.log", slow)})
-	if err == nil || !strings.Contains(err.Error(), "a.log is an access log, but b.log is a slow query log") {
+	if err == nil || !strings.Contains(err.Error(), "a.log is an access log, but b.log is a log of statements") {
 		t.Errorf("%v", err)
 	}
 }

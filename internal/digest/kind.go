@@ -13,10 +13,9 @@ type Kind string
 
 // Kinds of logs.
 const (
-	KindAccess  Kind = "access"  // requests, one a line
-	KindSlow    Kind = "slow"    // statements with their times
-	KindGeneral Kind = "general" // statements without times
-	KindEmpty   Kind = "empty"
+	KindAccess Kind = "access" // requests, one a line
+	KindSlow   Kind = "slow"   // statements, one an entry or summed up
+	KindEmpty  Kind = "empty"
 )
 
 var (
@@ -24,6 +23,9 @@ var (
 	slowHeader = regexp.MustCompile(`(?m)^# (Time: \d|User@Host: .*@|Query_time: *[\d.]|Thread_id: \d)`)
 	// "	    5 Query	SELECT 1" (MariaDB, MySQL 5), "2026-11-21T10:00:00.1Z	    5 Query	SELECT 1" (MySQL 5.7 on).
 	generalLine = regexp.MustCompile(`(?m)^(\d{6}\s+\d{1,2}:\d\d:\d\d|\d{4}-\d\d-\d\dT\S+)?\s+\d+ (Query|Connect|Quit|Prepare|Execute|Init DB|Close stmt|Reset stmt)\b`)
+	// Reports that others made of slow logs.
+	ptReport   = regexp.MustCompile(`(?m)^# (Overall: [\d.]+\w? total, |Query \d+: .*\b(QPS|concurrency)\b|[\d.]+m?s user time, )`)
+	dumpReport = regexp.MustCompile(`(?m)^Count: \d+  Time=[\d.]+s \(\d+s\)  Lock=`)
 	// Both kinds begin with such lines after each start of the server.
 	serverBanner = regexp.MustCompile(`(?m)^(\S+, Version: .*started with:|Time\s+Id Command\s+Argument)\s*$`)
 	errorLog     = regexp.MustCompile(`(?m)^(\d{4}[-/]\d\d[-/]\d\d[ T]\d{1,2}:\d\d:\d\d\S*) +(\d+ )?\[(Note|Warning|ERROR|System|notice|error|warn|crit|alert|emerg)\]`)
@@ -36,13 +38,18 @@ func KindOf(name string, head []byte) (Kind, error) {
 	if rest := bytes.TrimLeft(text, "\x00"); len(rest) > 0 {
 		text = rest // zeros of a log that was truncated while it was written
 	}
+	if carrier, _ := carrierOf(text); carrier != "" {
+		return KindSlow, nil
+	}
 	switch {
 	case len(bytes.TrimSpace(text)) == 0:
 		return KindEmpty, nil
-	case slowHeader.Match(text):
+	case hasText(text, "# Overall: ", " user time, ", "# Query ") && ptReport.Match(text):
+		return "", fmt.Errorf("%s is a report of pt-query-digest; digest the log that it was made of", name)
+	case hasText(text, "Count: ") && dumpReport.Match(text):
+		return "", fmt.Errorf("%s is a report of mysqldumpslow; digest the log that it was made of", name)
+	case slowHeader.Match(text), sourceOf(text) != nil:
 		return KindSlow, nil
-	case generalLine.Match(text):
-		return KindGeneral, nil
 	case serverBanner.Match(text):
 		// Nothing was logged since the server started; a slow log and a general
 		// log look the same until then.
@@ -66,6 +73,21 @@ func KindOf(name string, head []byte) (Kind, error) {
 		return "", fmt.Errorf("%s: %w", name, err)
 	}
 	return KindAccess, nil
+}
+
+// hasText: one of the texts is in data.
+func hasText(data []byte, texts ...string) bool {
+	for _, t := range texts {
+		if bytes.Contains(data, []byte(t)) {
+			return true
+		}
+	}
+	return false
+}
+
+// isGeneral tells a general query log.
+func isGeneral(head []byte) bool {
+	return hasText(head, " Query\t", "\tQuery\t", " Connect\t", " Execute\t", " Quit", " Prepare\t", " Query ", " Connect ") && generalLine.Match(head)
 }
 
 // KindOfAll is the kind of several logs, empty ones left aside. The error
@@ -96,9 +118,7 @@ func (k Kind) article() string {
 	case KindAccess:
 		return "an access log"
 	case KindSlow:
-		return "a slow query log"
-	case KindGeneral:
-		return "a general query log"
+		return "a log of statements"
 	}
 	return "empty"
 }

@@ -16,13 +16,28 @@ func WriteMarkdown(w io.Writer, v View) error {
 	for _, warning := range v.Warnings {
 		fmt.Fprintf(&b, "- **Warning:** %s\n", markdownText(warning))
 	}
-	if len(v.Rows) > 0 {
+	markdownTable(&b, v.Head, v.Rows)
+	if v.More != "" {
+		fmt.Fprintf(&b, "\n%s\n", markdownText(v.More))
+	}
+	for _, section := range v.Sections {
+		fmt.Fprintf(&b, "\n### %s\n", markdownText(section.Title))
+		markdownTable(&b, section.Head, section.Rows)
+	}
+	if _, err := io.WriteString(w, b.String()); err != nil {
+		return fmt.Errorf("write Markdown: %w", err)
+	}
+	return nil
+}
+
+func markdownTable(b *strings.Builder, head []Head, rows []ViewRow) {
+	if len(rows) > 0 {
 		b.WriteString("\n|")
-		for _, h := range v.Head {
+		for _, h := range head {
 			b.WriteString(" " + markdownText(h.Name) + " |")
 		}
 		b.WriteString("\n|")
-		for _, h := range v.Head {
+		for _, h := range head {
 			if h.Text {
 				b.WriteString("---|")
 			} else {
@@ -30,10 +45,10 @@ func WriteMarkdown(w io.Writer, v View) error {
 			}
 		}
 		b.WriteString("\n")
-		for _, r := range v.Rows {
+		for _, r := range rows {
 			b.WriteString("|")
 			for i, c := range r.Cells {
-				if v.Head[i].Code {
+				if head[i].Code {
 					c = markdownCode(c)
 				} else {
 					c = markdownText(c)
@@ -43,13 +58,6 @@ func WriteMarkdown(w io.Writer, v View) error {
 			b.WriteString("\n")
 		}
 	}
-	if v.More != "" {
-		fmt.Fprintf(&b, "\n%s\n", markdownText(v.More))
-	}
-	if _, err := io.WriteString(w, b.String()); err != nil {
-		return fmt.Errorf("write Markdown: %w", err)
-	}
-	return nil
 }
 
 // markdownText escapes what Markdown or HTML would take for its own

@@ -1,6 +1,7 @@
 package digest
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -91,7 +92,7 @@ const pieceSize = 1 << 20
 
 // statementJob is one piece on its way.
 type statementJob struct {
-	data   []byte
+	piece  sqllog.SlowPiece
 	sum    *pieceSum
 	done   chan struct{} // sum is there
 	before func() sqllog.SlowState
@@ -104,6 +105,30 @@ func statementLog(ctx context.Context, in *Input, c *statementClasses) error {
 		return fmt.Errorf("open the log: %w", err)
 	}
 	defer r.Close()
+	head := bufio.NewReaderSize(r, peekSize)
+	first, err := head.Peek(peekSize)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if carrier, wrap := carrierOf(first); carrier != "" {
+		c.name(carrier)
+		text := wrap(head)
+		defer text.Close()
+		head = bufio.NewReaderSize(text, peekSize)
+		if first, err = head.Peek(peekSize); err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+	}
+	if c.o.Format == "" {
+		if source := sourceOf(first); source != nil {
+			return otherLog(ctx, in, head, source, c)
+		}
+	}
+	return slowLog(ctx, in, head, c)
+}
+
+// slowLog sums a slow query log up.
+func slowLog(ctx context.Context, in *Input, r io.Reader, c *statementClasses) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	work := make(chan *statementJob, c.o.Workers)
@@ -122,8 +147,7 @@ func statementLog(ctx context.Context, in *Input, c *statementClasses) error {
 		wg.Go(func() {
 			w := newStatementWorker(c.o, c.seed)
 			for j := range work {
-				scan := w.piece(j.data, j.sum, j.before)
-				j.sum.cut = scan.Cut()
+				scan := w.piece(&j.piece, j.sum, j.before)
 				if j.before != nil {
 					j.after <- scan.After(j.before())
 				}
@@ -131,12 +155,13 @@ func statementLog(ctx context.Context, in *Input, c *statementClasses) error {
 			}
 		})
 	}
-	c.begin()
-	cut := false
+	c.begin(in.Name)
+	var last sqllog.SlowPiece
 	for j := range order {
 		<-j.done
 		c.merge(j.sum)
-		cut = j.sum.cut
+		c.last(j.sum, &j.piece)
+		last = j.piece
 		select {
 		case free <- j:
 		default:
@@ -145,7 +170,7 @@ func statementLog(ctx context.Context, in *Input, c *statementClasses) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	c.end(in.Name, cut)
+	c.end(&last)
 	return nil
 }
 
@@ -162,8 +187,8 @@ func readPieces(ctx context.Context, r io.Reader, c *statementClasses, work, ord
 		case j = <-free:
 		default:
 		}
-		data, err := pieces.Next(j.data[:0])
-		last := errors.Is(err, io.EOF)
+		err := pieces.Next(&j.piece)
+		data, last := j.piece.Data, errors.Is(err, io.EOF)
 		if err != nil && !last {
 			return err
 		}
@@ -180,7 +205,7 @@ func readPieces(ctx context.Context, r io.Reader, c *statementClasses, work, ord
 			c.o.Progress(c.out.Bytes)
 		}
 		next := make(chan sqllog.SlowState, 1)
-		j.data, j.done, j.after, j.before = data, make(chan struct{}), next, nil
+		j.done, j.after, j.before = make(chan struct{}), next, nil
 		if c.o.filters() {
 			left := prev
 			j.before = sync.OnceValue(func() sqllog.SlowState { return <-left })

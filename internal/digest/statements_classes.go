@@ -22,8 +22,20 @@ type statementClasses struct {
 	list    []*statementClass
 	other   *statementClass
 	maker   sqllog.Fingerprinter
-	at      []*statementClass // of the piece being merged, by its own numbers
-	entries int64             // whole ones of the present log
+	at      []*statementClass   // of the piece being merged, by its own numbers
+	log     statementLogSum     // of the present log
+	convert func(string) string // of the present log's dialect into MySQL's; nil: it is
+}
+
+// statementLogSum is what is told of one log.
+type statementLogSum struct {
+	name     string
+	entries  int64 // whole ones
+	faults   int64
+	headless int64 // bytes before its first entry
+	badTimes int64
+	long     int64 // statements of which only the begin is kept
+	cut      bool  // its last entry has no end
 }
 
 type statementClass struct {
@@ -36,7 +48,9 @@ func newStatementClasses(o *StatementOptions) *statementClasses {
 }
 
 // begin starts a log: nothing is carried over from the one before.
-func (c *statementClasses) begin() { c.schema, c.rate, c.entries = "", 0, 0 }
+func (c *statementClasses) begin(name string) {
+	c.schema, c.rate, c.log, c.convert = "", 0, statementLogSum{name: name}, nil
+}
 
 // name notes the log's format.
 func (c *statementClasses) name(format string) {
@@ -45,24 +59,11 @@ func (c *statementClasses) name(format string) {
 	}
 }
 
-func (c *statementClasses) end(name string, cut bool) {
-	warn := func(format string, args ...any) {
-		c.out.Warnings = append(c.out.Warnings, name+": "+fmt.Sprintf(format, args...))
-	}
-	if c.entries == 0 {
-		warn("it holds no statements")
-	}
-	if cut {
-		warn("the last entry is cut off and was left out")
-	}
-	if c.rate > 1 {
-		warn("log_slow_rate_limit let the server write one of %d statements or sessions; counts and times are of those", c.rate)
-	}
-}
-
 // merge adds the next piece.
 func (c *statementClasses) merge(p *pieceSum) {
-	c.entries += p.entries
+	c.log.entries += p.entries
+	c.log.badTimes += p.badTimes
+	c.log.long += p.long
 	c.out.Entries += p.entries - p.skipped - p.commands
 	c.out.Commands += p.commands
 	c.out.Skipped += p.skipped
@@ -83,9 +84,10 @@ func (c *statementClasses) merge(p *pieceSum) {
 		}
 		class := c.class(k)
 		if class != c.other && (class.Count == 0 || k.Max > class.Max) {
-			class.Example = strings.Clone(k.slowest) // masked in result
+			class.Example = strings.Clone(cmp.Or(k.sample, k.slowest)) // masked in result
 		}
 		class.Max = max(class.Max, k.Max)
+		class.P95, class.P99 = max(class.P95, k.P95), max(class.P99, k.P99) // of a summary
 		class.merge(&k.Statement)
 		c.at = append(c.at, class)
 	}
@@ -100,16 +102,24 @@ func (c *statementClasses) merge(p *pieceSum) {
 // class finds or makes the class of a piece's.
 func (c *statementClasses) class(k *pieceClass) *statementClass {
 	key := classKey{schema: k.schema, print: k.print}
+	if k.slowest == "" { // performance_schema sums up so what its table had no place for
+		return c.others()
+	}
 	if class := c.known[key]; class != nil {
 		return class
 	}
 	if len(c.list) >= c.o.MaxClasses {
-		if c.other == nil {
-			c.other = &statementClass{Statement: Statement{Service: c.o.Service, Fingerprint: OtherStatements}}
-		}
-		return c.other
+		return c.others()
 	}
-	text := string(c.maker.Append(nil, k.slowest))
+	var text string
+	if c.convert != nil {
+		text = sqllog.ToPostgres(string(c.maker.Append(nil, c.convert(k.slowest))))
+	} else {
+		text = string(c.maker.Append(nil, k.slowest))
+	}
+	if text == "" {
+		text = onlyComments
+	}
 	key.schema = strings.Clone(key.schema) // it may lie in the piece
 	class := &statementClass{Statement: Statement{Service: c.o.Service, Schema: key.schema, Fingerprint: strings.ToValidUTF8(text, "?")}}
 	c.known[key] = class
@@ -117,12 +127,25 @@ func (c *statementClasses) class(k *pieceClass) *statementClass {
 	return class
 }
 
+// others is the class of what has none of its own.
+func (c *statementClasses) others() *statementClass {
+	if c.other == nil {
+		c.other = &statementClass{Statement: Statement{Service: c.o.Service, Fingerprint: OtherStatements}}
+	}
+	return c.other
+}
+
+// onlyComments is the fingerprint of a statement that is none: a ping of a pool.
+const onlyComments = "(only comments)"
+
 // result lists the classes, most total time first, with masked examples.
 func (c *statementClasses) result() *Statements {
 	if c.other != nil {
 		c.list = append(c.list, c.other)
-		c.out.Warnings = append(c.out.Warnings, fmt.Sprintf("there are more than %d classes; %d statements of the others are one class, %q",
-			c.o.MaxClasses, c.other.Count, OtherStatements))
+		if len(c.known) >= c.o.MaxClasses {
+			c.out.Warnings = append(c.out.Warnings, fmt.Sprintf("there are more than %d classes; %d statements of the others are one class, %q",
+				c.o.MaxClasses, c.other.Count, OtherStatements))
+		}
 	}
 	c.list = folded(c.list)
 	c.out.Classes = make([]Statement, 0, len(c.list))
@@ -130,7 +153,9 @@ func (c *statementClasses) result() *Statements {
 		s := class.Statement
 		s.Schema = strings.ToValidUTF8(s.Schema, "?")
 		s.Example = strings.ToValidUTF8(sqllog.Mask(s.Example), "?")
-		s.P50, s.P95, s.P99 = min(class.times.quantile(0.5), s.Max), min(class.times.quantile(0.95), s.Max), min(class.times.quantile(0.99), s.Max)
+		if class.times.n > 0 {
+			s.P50, s.P95, s.P99 = min(class.times.quantile(0.5), s.Max), min(class.times.quantile(0.95), s.Max), min(class.times.quantile(0.99), s.Max)
+		}
 		c.out.Classes = append(c.out.Classes, s)
 	}
 	SortStatements(c.out.Classes)

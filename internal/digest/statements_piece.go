@@ -15,6 +15,7 @@ type pieceClass struct {
 	print   uint64 // hash of the fingerprint
 	Statement
 	slowest string // in the piece
+	sample  string // a real statement, where slowest is a digest's text
 }
 
 // pieceSum is what one piece of a log held. Its texts lie in the piece.
@@ -30,7 +31,13 @@ type pieceSum struct {
 	skipped  int64            //
 	rate     int64            // the highest log_slow_rate_limit
 	entries  int64            // whole ones, skipped ones too
-	cut      bool             // the last entry has no end
+	faults   int64            // entries that are none any more
+	fault    entryFault       // the first of them
+	headless int64            // bytes before the log's first entry
+	badTimes int64            // query times that cannot be
+	long     int64            // statements of which only the begin is kept
+	cut      bool             // the last entry has no statement
+	tail     *pieceSum        // the last entry, whose statement has no end
 	index    map[classKey]int // of classes
 }
 
@@ -55,6 +62,7 @@ type statementWorker struct {
 	text     []byte
 	maker    sqllog.Fingerprinter
 	sum      *pieceSum
+	convert  func(string) string // a statement into MySQL's dialect; nil: it is
 }
 
 // seenPrint remembers the fingerprint of a skeleton.
@@ -73,22 +81,66 @@ func newStatementWorker(o *StatementOptions, seed maphash.Seed) *statementWorker
 
 // piece sums one piece up. before is nil unless entries need the state of the
 // pieces before as they are read.
-func (w *statementWorker) piece(data []byte, sum *pieceSum, before func() sqllog.SlowState) *sqllog.SlowScanner {
-	*sum = pieceSum{data: data, classes: sum.classes[:0], times: sum.times[:0], index: sum.index}
+func (w *statementWorker) piece(piece *sqllog.SlowPiece, sum *pieceSum, before func() sqllog.SlowState) *sqllog.SlowScanner {
+	w.reset(sum)
+	sum.data = piece.Data
+	scan := &sqllog.SlowScanner{Before: before}
+	sum.err = scan.Scan(piece, w.entry)
+	sum.schema, sum.used = scan.Schema()
+	return scan
+}
+
+// reset empties a sum, whose memory is used again, and makes it the present one.
+func (w *statementWorker) reset(sum *pieceSum) {
+	*sum = pieceSum{classes: sum.classes[:0], times: sum.times[:0], index: sum.index}
 	if sum.index == nil {
 		sum.index = map[classKey]int{}
 	}
 	clear(sum.index)
 	w.sum = sum
-	scan := &sqllog.SlowScanner{Before: before}
-	sum.err = scan.Scan(data, w.add)
-	sum.schema, sum.used = scan.Schema()
-	return scan
+}
+
+// entry takes an entry, whole or not.
+func (w *statementWorker) entry(e *sqllog.SlowEntry) error {
+	s := w.sum
+	switch {
+	case e.Fault == sqllog.SlowHeadless:
+		s.headless = int64(max(len(e.SQL), 1))
+	case e.Fault == sqllog.SlowEmpty && e.Last:
+		s.cut = true
+	case e.Fault != "":
+		if s.faults++; s.faults == 1 {
+			s.fault = entryFault{text: string(e.Fault), sql: e.SQL, at: e.At}
+		}
+	case e.Unended && e.Last && e.Command == "":
+		// Whether it is cut is told by the entries before it.
+		s.tail = &pieceSum{data: s.data, index: map[classKey]int{}}
+		w.sum = s.tail
+		err := w.add(e)
+		w.sum = s
+		return err
+	default:
+		return w.add(e)
+	}
+	return nil
+}
+
+// entryFault is an entry that is none any more.
+type entryFault struct {
+	text string
+	sql  string // what is there of its statement
+	at   int    // in the piece
 }
 
 func (w *statementWorker) add(e *sqllog.SlowEntry) error {
 	s := w.sum
 	s.entries++
+	if e.BadTime {
+		s.badTimes++
+	}
+	if len(e.SQL) >= sqllog.MaxStatement {
+		s.long++
+	}
 	if w.o.left(e) {
 		s.skipped++
 		return nil
@@ -106,7 +158,11 @@ func (w *statementWorker) add(e *sqllog.SlowEntry) error {
 		s.commands++
 		return nil
 	}
-	key := classKey{e.Schema, e.Carried, w.print(e.SQL)}
+	text := e.SQL
+	if w.convert != nil {
+		text = w.convert(text)
+	}
+	key := classKey{e.Schema, e.Carried, w.print(text)}
 	i, ok := s.index[key]
 	if !ok {
 		i = len(s.classes)

@@ -209,7 +209,6 @@ func TestStatementLogsOfOtherThings(t *testing.T) {
 		{"an access log", access, "it looks like an access log"},
 		{"binary", string(random), "binary"},
 		{"gzip", "\x1f\x8b\x08\x00abc", "compressed"},
-		{"general log", string(slowSample(t, "mariadb-10.11.general.log")[150:]), "general query log"},
 		{"a statement's rest", "WHERE password = 'geheim'", "a part of one statement"},
 	} {
 		_, err := StatementLogs(context.Background(), []Input{inputOf("x.log", []byte(c.data))}, StatementOptions{})
@@ -357,4 +356,30 @@ func FuzzStatementLogs(f *testing.F) {
 			}
 		}
 	})
+}
+
+// What could not be read is told with where it is and, above one percent, on top.
+func TestStatementLogsTellWhatIsNotRead(t *testing.T) {
+	header := "# Time: 2025-03-02T10:00:01.250000Z\n# User@Host: a[a] @ localhost []  Id:     3\n"
+	times := "# Query_time: 0.250000  Lock_time: 0.000010 Rows_sent: 1  Rows_examined: 7\n"
+	set := "SET timestamp=1740909601;\n"
+	log := "rest of one;\n" + header + times + set + "SELECT 1;\n" + header + set + "UPDATE u SET password = 'hunter2';\n" + header + times + set + "SELECT 2\n" + header + times + set + "SELECT 3\n"
+	for _, piece := range []int{0, 64} {
+		s := digested(t, []byte(log), StatementOptions{piece: piece})
+		if s.Entries != 3 || len(s.Classes) != 1 || s.Bad != 1 || s.BadAt != "slow.log:7" || s.FirstBad != "an entry without Query_time: UPDATE u SET password = 'x'" {
+			t.Errorf("%d entries, %d bad, %s: %s", s.Entries, s.Bad, s.BadAt, s.FirstBad)
+		}
+		for i, want := range []string{"begins within an entry", "1 of 4 entries could not be read", "1 statement without a semicolon"} {
+			if i >= len(s.Warnings) || !strings.Contains(s.Warnings[i], want) {
+				t.Errorf("%q", s.Warnings)
+			}
+		}
+		var out bytes.Buffer
+		if err := WriteText(&out, s.View([]string{"slow.log"}, 0), 0); err != nil || !strings.Contains(out.String(), "not understood  1 of 4 entries; the first is slow.log:7: ") {
+			t.Errorf("%v %s", err, out.String())
+		}
+		if h := s.Health(); len(h) != 4 || !strings.Contains(h[3], "slow.log:7") {
+			t.Errorf("%q", h)
+		}
+	}
 }

@@ -38,8 +38,21 @@ func WriteText(w io.Writer, v View, width int) error {
 		return err
 	}
 	if v.More != "" {
-		_, err := fmt.Fprintln(w, v.More)
-		return err
+		if _, err := fmt.Fprintln(w, v.More); err != nil {
+			return err
+		}
+	}
+	for _, s := range v.Sections {
+		if _, err := fmt.Fprintf(w, "\n%s\n", oneLine(s.Title)); err != nil {
+			return err
+		}
+		var heads []string
+		for _, h := range s.Head {
+			heads = append(heads, h.Name)
+		}
+		if err := ui.Table(w, heads, fitted(View{Head: s.Head, Rows: s.Rows}, 0)); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -78,6 +78,15 @@ type Statements struct {
 	Commands int64     `json:"commands"`
 	Skipped  int64     `json:"skipped"` // left out by filters
 	Bytes    int64     `json:"bytes"`
+	// Bad are entries that were not understood; FirstBad says what is wrong with
+	// the first, BadAt where it is ("slow.log:17").
+	Bad      int64  `json:"bad"`
+	FirstBad string `json:"first_bad,omitempty"`
+	BadAt    string `json:"bad_at,omitempty"`
+	// Explained names the database whose plans the classes have; "" for none.
+	Explained string `json:"explained,omitempty"`
+	// Untimed: the log has no times; they are 0.
+	Untimed bool `json:"untimed,omitempty"`
 	// Classes, most total time first.
 	Classes  []Statement `json:"classes"`
 	Warnings []string    `json:"warnings,omitempty"`
@@ -111,6 +120,8 @@ type Statement struct {
 	P95 time.Duration `json:"p95,omitempty"`
 	P99 time.Duration `json:"p99,omitempty"`
 	Max time.Duration `json:"max,omitempty"`
+	// Plan of Example on a database that was named; nil: it was not explained.
+	Plan *Planned `json:"plan,omitempty"`
 	// Explain of Example as JSON, "" if it could not be taken.
 	Explain string `json:"explain,omitempty"`
 }

@@ -19,6 +19,8 @@ type View struct {
 	Rows     []ViewRow
 	// More says what the limit left out, "" if nothing.
 	More string
+	// Sections are tables below that one.
+	Sections []Section
 }
 
 // Fact is a name with a text.

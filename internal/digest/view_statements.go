@@ -36,6 +36,9 @@ func (s *Statement) mean() time.Duration {
 
 // Sort implements Digest.
 func (s *Statements) Sort(by string) error {
+	if by == "" && s.Untimed {
+		by = "count"
+	}
 	return sortRows(s.Classes, classOrders, by, func(a, b *Statement) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Schema, b.Schema), strings.Compare(a.Fingerprint, b.Fingerprint))
 	})
@@ -52,7 +55,13 @@ func (s *Statements) Cut(n int) {
 }
 
 // Health implements Digest.
-func (s *Statements) Health() []string { return slices.Clone(s.Warnings) }
+func (s *Statements) Health() []string {
+	out := slices.Clone(s.Warnings)
+	if s.Bad > 0 {
+		out = append(out, "not understood: "+s.badText())
+	}
+	return out
+}
 
 // CSV implements Digest.
 func (s *Statements) CSV(w io.Writer) error { return writeCSV(w, s.columns(), s.Classes) }
@@ -76,21 +85,31 @@ func (s *Statements) View(names []string, n int) View {
 	v.Facts = append(v.Facts, Fact{"read", read})
 	total := s.total()
 	if p := period(s.From, s.To, s.Entries, "statements"); p != "" {
-		if d := s.To.Sub(s.From); d > 0 {
+		if d := s.To.Sub(s.From); d > 0 && total > 0 {
 			p += fmt.Sprintf("; %.3g of them ran at once on average", total.Seconds()/d.Seconds())
 		}
 		v.Facts = append(v.Facts, Fact{"period", p})
 	}
-	v.Facts = append(v.Facts, Fact{"time", ui.Duration(total)})
+	of := "the statements"
+	if !s.Untimed {
+		of = "the time"
+		v.Facts = append(v.Facts, Fact{"time", ui.Duration(total)})
+	}
 	if s.Commands > 0 {
 		v.Facts = append(v.Facts, Fact{"commands", amount(s.Commands, "administrator command") + " (Ping, Quit, …), not in the table"})
 	}
 	if s.Skipped > 0 {
 		v.Facts = append(v.Facts, Fact{"left out", amount(s.Skipped, "statement") + " by filters or time"})
 	}
+	if s.Bad > 0 {
+		v.Facts = append(v.Facts, Fact{"not understood", s.badText()})
+	}
 	share := s.share()
 	v.Head, v.Rows = rowsOf(s.columns(), s.Classes, n, share, classDetail)
-	v.More = more(s.Classes, n, "class", "the time", share)
+	v.More = more(s.Classes, n, "class", of, share)
+	if p := s.plans(n); p != nil {
+		v.Sections = append(v.Sections, *p)
+	}
 	return v
 }
 

@@ -100,7 +100,7 @@ func skipComment(s string) (n int, good bool) {
 		return lineLength(s), true
 	case len(s) < 2:
 		return 0, true
-	case s[:2] == "*/", s[:2] == "--", len(s) > 2 && s[:3] == "/*!":
+	case s[:2] == "*/", s[:2] == "--", len(s) > 2 && s[:3] == "/*!", len(s) > 3 && s[:4] == "/*M!":
 		return 0, false // two signs, but what follows may make a comment of them
 	case s[:2] == "/*":
 		for i := 2; i+1 < len(s); i++ {

@@ -1,6 +1,7 @@
 package sqllog
 
 import (
+	"bytes"
 	"time"
 )
 
@@ -47,6 +48,8 @@ func (p *SlowScanner) field(key, value []byte) {
 	switch string(key) {
 	case "Query_time":
 		e.QueryTime = slowSeconds(value)
+		p.timed = true
+		e.BadTime = e.QueryTime == 0 && len(bytes.Trim(value, "0.")) > 0 || len(value) == 0
 	case "Lock_time":
 		e.LockTime = slowSeconds(value)
 	case "Rows_sent":

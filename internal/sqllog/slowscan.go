@@ -13,8 +13,7 @@ type SlowState struct {
 	Time   time.Time // of the last "# Time:" line
 }
 
-// SlowScanner parses one piece of a slow log that begins at an entry's start
-// (SlowCut) or at the log's. It is for one piece.
+// SlowScanner parses one piece of a slow log (SlowPieces).
 type SlowScanner struct {
 	// Before is asked, at most once, for the state that the pieces before left,
 	// when an entry needs it. nil: such entries are marked Carried.
@@ -22,17 +21,11 @@ type SlowScanner struct {
 
 	before *SlowState
 	entry  SlowEntry
-	open   bool // an entry's header was read
-	began  bool // a line of the statement, or SET timestamp, was read
-	closed bool // the last line ended with ";"
-	data   []byte
-	from   int
-	to     int
+	timed  bool   // the entry's header had a Query_time
 	ownUse bool   // the entry's own header named its schema
 	schema string // of the last use line in this piece
 	used   bool   // there was one
 	stamp  []byte // of the last "# Time:" line in this piece
-	cut    bool   // the piece ended within an entry
 }
 
 // After is the state that follows the piece, which was before.
@@ -49,34 +42,126 @@ func (p *SlowScanner) After(before SlowState) SlowState {
 // Schema returns the schema of the piece's last use line, if it has one.
 func (p *SlowScanner) Schema() (string, bool) { return p.schema, p.used }
 
-// Cut: the piece ended within an entry, which was left out.
-func (p *SlowScanner) Cut() bool { return p.cut }
-
-// Scan calls each for every whole entry. The entry and its texts are valid
-// during the call only: they lie in data.
-func (p *SlowScanner) Scan(data []byte, each func(*SlowEntry) error) error {
-	p.data = data
-	for at := 0; at < len(data); {
+// Scan calls each for every entry, also for what is none any more (Fault). The
+// entry and its texts are valid during the call only: they lie in the piece.
+func (p *SlowScanner) Scan(piece *SlowPiece, each func(*SlowEntry) error) error {
+	data := piece.Data
+	first := len(data)
+	if len(piece.Starts) > 0 {
+		first = piece.Starts[0]
+	}
+	if err := p.lost(data[:first], each); err != nil {
+		return err
+	}
+	for i, at := range piece.Starts {
 		end := len(data)
-		next := end
-		if n := bytes.IndexByte(data[at:], '\n'); n >= 0 {
-			end = at + n
-			next = end + 1
+		if i+1 < len(piece.Starts) {
+			end = piece.Starts[i+1]
 		}
-		line := data[at:end]
-		if n := len(line); n > 0 && line[n-1] == '\r' {
-			line = trimEnd(line)
-		}
-		if err := p.line(line, at, each); err != nil {
+		p.entry, p.ownUse, p.timed = SlowEntry{At: at}, false, false
+		if err := p.scanEntry(data[at:end], piece.Last && end == len(data), each); err != nil {
 			return err
 		}
-		at = next
 	}
 	if p.stamp != nil {
 		p.stamp = bytes.Clone(p.stamp) // the piece's buffer is used again
 	}
-	p.cut = p.open && !p.closed
-	return p.flush(each)
+	return nil
+}
+
+// lost is text before the first header: the rest of an entry.
+func (p *SlowScanner) lost(s []byte, each func(*SlowEntry) error) error {
+	rest := bytes.TrimSpace(withoutNoise(s))
+	if len(rest) == 0 {
+		return nil
+	}
+	return each(&SlowEntry{Fault: SlowHeadless, SQL: view(rest[:min(len(rest), MaxStatement)]), At: bytes.Index(s, rest[:1])})
+}
+
+// scanEntry reads an entry's header and what follows it.
+func (p *SlowScanner) scanEntry(s []byte, last bool, each func(*SlowEntry) error) error {
+	at, user := 0, false
+	for at < len(s) {
+		end, next := lineEnd(s, at)
+		if end < 0 {
+			end, next = len(s), len(s)
+		}
+		line := trimEnd(s[at:end])
+		if kind := lineKind(line); kind == bannerHeader && at == 0 {
+			return nil
+		} else if kind == timeHeader && at == 0 || kind == userHeader && !user {
+			user = p.header(kind, withoutNoise(line))
+			at = next
+			continue
+		}
+		set, header := p.headerLine(line)
+		if !header {
+			break
+		}
+		at = next
+		if set {
+			break
+		}
+	}
+	return p.finish(s[at:], last, each)
+}
+
+// headerLine takes a line of the header; set: the statement follows it.
+func (p *SlowScanner) headerLine(s []byte) (set, header bool) {
+	switch {
+	case len(s) == 0 || bytes.HasPrefix(s, commandPrefix):
+		return false, false
+	case s[0] == '#':
+		p.fields(s)
+		return false, true
+	case isUseLine(s):
+		p.useLine(s)
+		return false, true
+	}
+	if stamp, ok := slowSet(s); ok {
+		if stamp > 0 {
+			p.entry.Time = time.Unix(stamp, 0)
+		}
+		return true, true
+	}
+	if bareFields(s) {
+		p.fields(append([]byte("# "), s...))
+		return false, true
+	}
+	return false, false
+}
+
+// finish hands the entry on.
+func (p *SlowScanner) finish(text []byte, last bool, each func(*SlowEntry) error) error {
+	e := &p.entry
+	text = bytes.TrimRight(text, "\r\n\x00")
+	if trimmed := bytes.TrimRight(text, " \t\r\n\x00"); len(trimmed) == 0 {
+		text = trimmed
+	}
+	if n := len(text); n > 0 && text[n-1] == ';' {
+		text = text[:n-1]
+	} else {
+		e.Unended, e.Last = true, last
+	}
+	if bytes.HasPrefix(text, commandPrefix) && bytes.IndexByte(text, '\n') < 0 {
+		e.Command, text = view(bytes.TrimRight(text[len(commandPrefix):], ";")), nil
+	}
+	text = text[:min(len(text), MaxStatement)]
+	switch {
+	case e.Command != "":
+	case len(bytes.TrimSpace(text)) == 0:
+		e.Fault = SlowEmpty
+	case !p.timed:
+		e.Fault = SlowUntimed
+	}
+	e.SQL = view(text)
+	if !p.ownUse {
+		p.inherit()
+	}
+	if e.Time.IsZero() {
+		e.Time = p.clock()
+	}
+	return each(e)
 }
 
 // Kinds of lines that end the entry before them.
@@ -134,48 +219,20 @@ func isUser(s []byte) bool {
 	return at >= 0 && bytes.IndexByte(s[:at], '[') >= 0
 }
 
-func (p *SlowScanner) line(s []byte, at int, each func(*SlowEntry) error) error {
-	if (!p.open || !p.began || p.closed) && len(s) > 0 {
-		if c := s[0]; c == '#' && len(s) > 2 && (s[2] == 'T' || s[2] == 'U') || c != '#' && (c == 'T' || c == 't' || s[len(s)-1] == ':') {
-			if kind := headerKind(s); kind != notHeader {
-				return p.header(kind, s, each)
-			}
-		}
-	}
-	switch {
-	case !p.open:
-	case len(s) > 0 && s[0] == '#' && p.from == p.to && p.command(s):
-	case !p.began && len(s) > 0 && s[0] == '#':
-		p.fields(s)
-	case !p.began && p.useLine(s):
-	case !p.began && p.setLine(s):
-	default:
-		p.began = true
-		if p.from == p.to {
-			p.from = at
-		}
-		p.to = at + len(s)
-		p.closed = len(s) > 0 && s[len(s)-1] == ';'
-	}
-	return nil
-}
-
-func (p *SlowScanner) header(kind int, s []byte, each func(*SlowEntry) error) error {
-	if err := p.flush(each); err != nil {
-		return err
-	}
+// header reads one of the two lines that an entry begins with, and tells whether
+// that of the user is read.
+func (p *SlowScanner) header(kind int, s []byte) bool {
 	if kind == timeHeader {
 		p.stamp = s[len(timePrefix):]
 		// Some MySQL 5.1 wrote both headers on one line.
-		if n := bytes.Index(s, userPrefix); n > 0 && isUser(s[n+len(userPrefix):]) {
-			s, kind = s[n:], userHeader
+		n := bytes.Index(s, userPrefix)
+		if n < 0 {
+			return false
 		}
+		s = s[n:]
 	}
-	if kind == userHeader {
-		p.open = true
-		p.entry.Thread = lastID(s)
-	}
-	return nil
+	p.entry.Thread = lastID(s)
+	return true
 }
 
 // lastID reads "Id: 42" at a line's end.
@@ -198,44 +255,25 @@ func lastID(s []byte) uint64 {
 	return uint64(max(slowInt(s[at:end]), 0))
 }
 
-func (p *SlowScanner) command(s []byte) bool {
-	const prefix = "# administrator command: "
-	if len(s) < len(prefix) || s[2] != 'a' || string(s[:len(prefix)]) != prefix || p.entry.Command != "" {
-		return false
-	}
-	p.entry.Command = view(bytes.TrimRight(s[len(prefix):], ";"))
-	p.began, p.closed = true, true
-	return p.entry.Command != ""
-}
-
-// useLine takes "use `shop`;" before a statement.
-func (p *SlowScanner) useLine(s []byte) bool {
+// isUseLine: "use `shop`;" before a statement.
+func isUseLine(s []byte) bool {
 	if len(s) < 6 || s[len(s)-1] != ';' || s[3] != ' ' || s[0]|0x20 != 'u' || s[1]|0x20 != 's' || s[2]|0x20 != 'e' {
 		return false
 	}
-	name := string(s[4 : len(s)-1])
+	name := view(s[4 : len(s)-1])
 	if strings.HasPrefix(name, "`") {
-		if quotedLength(name, '`', false) != len(name) || len(name) < 3 {
-			return false
-		}
-		name = strings.ReplaceAll(name[1:len(name)-1], "``", "`")
-	} else if strings.ContainsAny(name, ";`") {
-		return false
+		return quotedLength(name, '`', false) == len(name) && len(name) >= 3
 	}
-	p.schema, p.used = name, true
-	return true
+	return !strings.ContainsAny(name, ";`")
 }
 
-func (p *SlowScanner) setLine(s []byte) bool {
-	stamp, ok := slowSet(s)
-	if !ok {
-		return false
+// useLine takes the schema of such a line.
+func (p *SlowScanner) useLine(s []byte) {
+	name := string(s[4 : len(s)-1])
+	if strings.HasPrefix(name, "`") {
+		name = strings.ReplaceAll(name[1:len(name)-1], "``", "`")
 	}
-	p.began = true // what follows is the statement, whatever it looks like
-	if stamp > 0 {
-		p.entry.Time = time.Unix(stamp, 0)
-	}
-	return true
+	p.schema, p.used = name, true
 }
 
 // slowSet reads "SET last_insert_id=3,insert_id=7,timestamp=1714557600;", the
@@ -284,33 +322,6 @@ func allDigits(s []byte) bool {
 
 // view is b as a string without a copy: valid as long as b is.
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
-
-func (p *SlowScanner) flush(each func(*SlowEntry) error) error {
-	e := &p.entry
-	text := p.data[p.from:p.to]
-	whole := p.open && p.closed && (len(text) > 0 || e.Command != "")
-	p.open, p.began, p.closed, p.from, p.to = false, false, false, 0, 0
-	defer p.reset()
-	if !whole {
-		return nil
-	}
-	if e.Command == "" {
-		text = text[:len(text)-1]
-		if len(bytes.TrimSpace(text[:min(len(text), MaxStatement)])) == 0 {
-			return nil
-		}
-		e.SQL = view(text[:min(len(text), MaxStatement)])
-	}
-	if !p.ownUse {
-		p.inherit()
-	}
-	if e.Time.IsZero() {
-		e.Time = p.clock()
-	}
-	return each(e)
-}
-
-func (p *SlowScanner) reset() { p.entry, p.ownUse = SlowEntry{}, false }
 
 func (p *SlowScanner) inherit() {
 	switch {

@@ -22,7 +22,7 @@ type token struct {
 }
 
 // lex splits a statement in the dialect of MariaDB and MySQL. Comments are
-// left out; what stands in /*! … */ is code. It accepts any bytes: an open
+// left out; what stands in /*! … */, and in MariaDB's /*M! … */, is code. It accepts any bytes: an open
 // quote ends with the text.
 func lex(sql string) []token { return lexInto(nil, sql) }
 
@@ -45,8 +45,8 @@ func lexInto(out []token, sql string) []token {
 			i++
 		case c == '#', strings.HasPrefix(rest, "--") && (len(rest) == 2 || rest[2] <= ' '):
 			i += lineLength(rest)
-		case strings.HasPrefix(rest, "/*!"):
-			i += 3
+		case strings.HasPrefix(rest, "/*!"), strings.HasPrefix(rest, "/*M!"):
+			i += strings.IndexByte(rest, '!') + 1
 			for i < len(sql) && sql[i] >= '0' && sql[i] <= '9' {
 				i++
 			}
