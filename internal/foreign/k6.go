@@ -36,7 +36,7 @@ var (
 	k6Failed     = regexp.MustCompile(`(?m)^\s*[✓✗]?\s*http_req_failed\.*: +[0-9.]+% +(?:✓ (\d+) +✗ \d+|(\d+) out of \d+)`)
 	k6Checks     = regexp.MustCompile(`(?m)^\s*[✓✗]?\s*(?:checks\.*: +[0-9.]+% +✓ \d+ +✗ (\d+)|checks_failed\.*: +[0-9.]+% +(\d+) out of \d+)`)
 	k6Duration   = regexp.MustCompile(`(?m)^\s*[✓✗]?\s*http_req_duration\.*: (.*)$`)
-	k6Trend      = regexp.MustCompile(`([a-z0-9().]+)=([0-9.]+[a-zµ]+(?:[0-9.]+[a-zµ]+)*)`)
+	k6Trend      = regexp.MustCompile(`([a-z0-9().]+)=([0-9.]+[a-zµμ]+(?:[0-9.]+[a-zµμ]+)*)`)
 	k6VUs        = regexp.MustCompile(`(?m)^\s*[✓✗]?\s*vus_max\.*: +(\d+)`)
 	k6CheckLine  = regexp.MustCompile(`(?m)^\s*✗ (.+)$`)
 	k6Thresholds = regexp.MustCompile(`thresholds on metrics '[^']*' have been crossed`)

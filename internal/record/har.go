@@ -64,6 +64,9 @@ func FromHAR(r io.Reader, o HAROptions) (*Draft, error) {
 	if err := h.chooseOrigin(); err != nil {
 		return nil, err
 	}
+	if f.bad > 0 {
+		h.left["they could not be read, for example "+f.badWhy] = f.bad
+	}
 	groups := h.groups()
 	for i, g := range groups {
 		h.session(g, i)
@@ -101,7 +104,19 @@ func (h *harDraft) standingNotes() []string {
 func (h *harDraft) chooseOrigin() error {
 	count := map[string]int64{}
 	for i := range h.file.Log.Entries {
-		count[h.file.Log.Entries[i].origin()]++
+		e := &h.file.Log.Entries[i]
+		if e.url.Scheme != "http" && e.url.Scheme != "https" {
+			h.left[cmp.Or(e.url.Scheme, "no")+": addresses; only http and https are taken"]++
+			continue
+		}
+		if e.Request.Method == "CONNECT" {
+			h.left["CONNECT: tunnels through a proxy"]++
+			continue
+		}
+		count[e.origin()]++
+	}
+	if len(count) == 0 {
+		return fmt.Errorf("read HAR: %w: %s", ErrNothing, strings.Join(h.leftOut(), "; "))
 	}
 	order := slices.SortedFunc(maps.Keys(count), func(a, b string) int {
 		return cmp.Or(cmp.Compare(count[b], count[a]), strings.Compare(a, b))
@@ -158,8 +173,10 @@ var requestMethods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "
 
 func (h *harDraft) refuse(e *harEntry) string {
 	switch s := e.Answer.Status; {
-	case e.url.Scheme != "http" && e.url.Scheme != "https":
-		return "not HTTP"
+	case e.Resource == "websocket":
+		return "they are WebSockets"
+	case e.Cached != "":
+		return "the browser took them from its cache and sent nothing"
 	case s == 0:
 		return "they got no answer (blocked or aborted)"
 	case s == 101:
