@@ -24,6 +24,7 @@ type HAROptions struct {
 
 // harDraft makes sessions of a HAR.
 type harDraft struct {
+	what   string // of the file, for messages
 	o      *HAROptions
 	file   *harFile
 	origin string
@@ -60,7 +61,7 @@ func FromHAR(r io.Reader, o HAROptions) (*Draft, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &harDraft{o: &o, file: f, routes: routes, left: map[string]int64{}, masked: map[string]bool{}, dedupe: map[string]bool{}, counts: map[string]int64{}}
+	h := &harDraft{what: "HAR", o: &o, file: f, routes: routes, left: map[string]int64{}, masked: map[string]bool{}, dedupe: map[string]bool{}, counts: map[string]int64{}}
 	if err := h.chooseOrigin(); err != nil {
 		return nil, err
 	}
@@ -116,7 +117,7 @@ func (h *harDraft) chooseOrigin() error {
 		count[e.origin()]++
 	}
 	if len(count) == 0 {
-		return fmt.Errorf("read HAR: %w: %s", ErrNothing, strings.Join(h.leftOut(), "; "))
+		return fmt.Errorf("read %s: %w: %s", h.what, ErrNothing, strings.Join(h.leftOut(), "; "))
 	}
 	order := slices.SortedFunc(maps.Keys(count), func(a, b string) int {
 		return cmp.Or(cmp.Compare(count[b], count[a]), strings.Compare(a, b))
@@ -126,7 +127,7 @@ func (h *harDraft) chooseOrigin() error {
 		h.origin = order[0]
 	}
 	if count[h.origin] == 0 {
-		return fmt.Errorf("read HAR: %w of the origin %s; it has %s", ErrNothing, h.origin, strings.Join(order, ", "))
+		return fmt.Errorf("read %s: %w of the origin %s; it has %s", h.what, ErrNothing, h.origin, strings.Join(order, ", "))
 	}
 	for _, o := range order {
 		if o != h.origin {
@@ -290,7 +291,7 @@ func (h *harDraft) path(e *harEntry) string {
 		name, value, _ := strings.Cut(p, "=")
 		if v, found := h.variable(unescape(name), unescape(value)); found {
 			params[i] = literal(name) + "=" + v
-		} else if isSecret(name) && value != "" && !h.o.KeepSecrets {
+		} else if isSecret(name) && value != "" && value != fillIn && !h.o.KeepSecrets {
 			h.masked[unescape(name)] = true
 			params[i] = literal(name) + "=" + maskedValue
 		} else {

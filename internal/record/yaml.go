@@ -243,6 +243,9 @@ func (w *writer) multipart(indent int, parts []part) {
 			w.line(indent, "multipart:")
 		}
 		seen[p.name] = true
+		if strings.ContainsAny(p.typ, "\"\r\n") {
+			p.typ = ""
+		}
 		if p.file == "" && p.typ == "" {
 			w.line(indent+1, "%s: %s", double(p.name), double(p.text))
 			continue
