@@ -274,12 +274,15 @@ func TestDocuments(t *testing.T) {
 
 // FuzzJudge: no output makes a format panic, run for long or tell nonsense.
 func FuzzJudge(f *testing.F) {
-	files, err := filepath.Glob("testdata/*.[tj]*")
+	files, err := filepath.Glob("testdata/*.[tjc]*")
 	if err != nil || len(files) == 0 {
 		f.Fatal("no fixtures", err)
 	}
 	for _, name := range files {
 		f.Add(fixture(f, filepath.Base(name)), 0)
+	}
+	for _, text := range []string{siege3, h2loadNew, locustOld, jmeterRun, jtlRows, gatling3, gatling311, artillery1, artillery2, k6Full} {
+		f.Add([]byte(text), 0)
 	}
 	f.Fuzz(func(t *testing.T, out []byte, exit int) {
 		for _, name := range append(Formats(), "") {

@@ -160,6 +160,38 @@ Summary report @ 10:00:00(+0000) 2020-05-01
     ECONNRESET: 4
 `
 
+const k6Full = `
+  █ THRESHOLDS
+
+    http_req_duration
+    ✓ 'p(95)<1500' p(95)=30ms
+
+  █ TOTAL RESULTS
+
+    checks_total.......: 40      4/s
+    checks_succeeded...: 90.00%  36 out of 40
+    checks_failed......: 10.00%  4 out of 40
+
+    ✗ status is 200
+      ↳  90% — ✓ 36 / ✗ 4
+
+    HTTP
+    http_req_duration..............: avg=12ms min=1ms med=10ms max=90ms p(90)=20ms p(95)=30ms
+      { expected_response:true }...: avg=1ms  min=1ms med=1ms  max=9ms  p(90)=2ms  p(95)=3ms
+    http_req_failed................: 2.50%  1 out of 40
+    http_reqs......................: 40     4/s
+
+    EXECUTION
+    vus_max........................: 3      min=3          max=3
+
+  █ GROUP: login
+
+    HTTP
+    http_req_duration..............: avg=99ms min=1ms med=99ms max=99ms p(90)=99ms p(95)=99ms
+    http_req_failed................: 0.00%  0 out of 8
+    http_reqs......................: 8      0.8/s
+`
+
 // TestOtherTools: what each tool's output comes to. Captures have a file,
 // what is written after the documentation stands above.
 func TestOtherTools(t *testing.T) {
@@ -177,6 +209,8 @@ func TestOtherTools(t *testing.T) {
 		latency          load.Percentiles
 		sample           string
 	}{
+		// Groups come after the whole and have the same lines.
+		{name: "k6 1.x, full", text: k6Full, engine: "k6", score: 3.6, requests: 40, succeeded: 36, mismatches: 4, workload: 3, latency: load.Percentiles{Mean: 12 * ms, P50: 10 * ms, P90: 20 * ms, P95: 30 * ms, Max: 90 * ms}, sample: "status is 200"},
 		{name: "siege 4, JSON", file: "siege.json", engine: "siege", score: 13020 / 1.83, requests: 13020, succeeded: 13020, workload: 4, latency: load.Percentiles{Max: 20 * ms}},
 		{name: "siege 4, only errors", file: "siege-errors.json", engine: "siege", requests: 100, mismatches: 100, workload: 2, latency: load.Percentiles{Max: 10 * ms}, sample: "100 failed transactions"},
 		{name: "siege 3", text: siege3, engine: "siege", score: 8.6, requests: 444, succeeded: 430, mismatches: 8, workload: 16, latency: load.Percentiles{Mean: 2140 * ms, Max: 3060 * ms}, sample: "8 failed"},
