@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"io"
-	"os"
 	"path/filepath"
 
 	"kasoku/internal/record"
@@ -71,12 +70,17 @@ func (c *ScenarioFromOpenAPICmd) Run(_ context.Context, a *App) error {
 func (c *ScenarioFromOpenAPICmd) read(o *record.OpenAPIOptions) ([]byte, error) {
 	if c.API == "-" {
 		o.Source = "standard input"
-		return io.ReadAll(os.Stdin)
+	} else {
+		abs, err := filepath.Abs(c.API)
+		if err != nil {
+			return nil, err
+		}
+		o.Dir = filepath.Dir(abs)
 	}
-	abs, err := filepath.Abs(c.API)
+	in, done, err := openLogs([]string{c.API}) // unpacks
 	if err != nil {
 		return nil, err
 	}
-	o.Dir = filepath.Dir(abs)
-	return os.ReadFile(c.API)
+	defer done()
+	return io.ReadAll(io.LimitReader(in, record.MaxOpenAPI+1))
 }

@@ -1,6 +1,9 @@
 package record
 
-import "math"
+import (
+	"math"
+	"strconv"
+)
 
 // bounds of a number: low and high, which are within them unless open, and
 // the step between values (0: any).
@@ -70,5 +73,14 @@ func (b *bounds) first() (float64, bool) {
 	if math.IsNaN(n) || math.IsInf(n, 0) {
 		n = 1
 	}
+	n = tidy(n)
 	return n, b.fits(n)
+}
+
+// tidy rounds to 12 digits: 3·0.1 is 0.3.
+func tidy(n float64) float64 {
+	if short, err := strconv.ParseFloat(strconv.FormatFloat(n, 'g', 12, 64), 64); err == nil && n != math.Trunc(n) {
+		return short
+	}
+	return n
 }

@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	// maxOpenAPI in bytes, of a document with all that it refers to; the largest
+	// MaxOpenAPI in bytes, of a document with all that it refers to; the largest
 	// public ones have some ten megabytes.
-	maxOpenAPI = 64 << 20
+	MaxOpenAPI = 64 << 20
 	// maxAPIFiles that one document refers to.
 	maxAPIFiles = 1000
 	// maxJSONNesting of a document.
@@ -73,7 +73,7 @@ func (f *apiFiles) problems() []string {
 
 // readAPI parses the document.
 func readAPI(data []byte, dir string) (*apiFile, error) {
-	files := &apiFiles{dir: dir, left: maxOpenAPI, byRef: map[string]*apiFile{}, told: map[string]bool{}, schemas: map[*yaml.Node]*schema{}, followed: map[string]followed{}}
+	files := &apiFiles{dir: dir, left: MaxOpenAPI, byRef: map[string]*apiFile{}, told: map[string]bool{}, schemas: map[*yaml.Node]*schema{}, followed: map[string]followed{}}
 	root, err := files.parse("", "", data)
 	if err != nil {
 		return nil, fmt.Errorf("read OpenAPI: %w", err)
@@ -91,7 +91,7 @@ func (f *apiFiles) parse(name, path string, data []byte) (file *apiFile, err err
 		}
 	}()
 	if f.left -= len(data); f.left < 0 {
-		return nil, fmt.Errorf("larger than %d MiB with all files that it refers to", maxOpenAPI>>20)
+		return nil, fmt.Errorf("larger than %d MiB with all files that it refers to", MaxOpenAPI>>20)
 	}
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	file = &apiFile{name: name, path: path, files: f}
@@ -321,7 +321,7 @@ func readLocal(dir, rel string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() || info.Size() > maxOpenAPI {
+	if !info.Mode().IsRegular() || info.Size() > MaxOpenAPI {
 		return nil, errors.New("it is no file of a document's size")
 	}
 	return root.ReadFile(filepath.FromSlash(rel))

@@ -90,15 +90,28 @@ func (v apiNode) own() []member {
 	return append(out, merged...)
 }
 
-// find is an own member; the last of several with one name counts.
+// find is an own member; the last of several with one name counts, and one of
+// a merge key only where there is none.
 func (v apiNode) find(key string) apiNode {
-	var found apiNode
-	for _, m := range v.own() {
-		if m.key == key && (!found.ok() || m.at.n.Line > found.n.Line) {
-			found = m.value
+	if v = v.plain(); v.n == nil || v.n.Kind != yaml.MappingNode {
+		return apiNode{}
+	}
+	merges := false
+	for i := len(v.n.Content) - 2; i >= 0; i -= 2 {
+		k := v.n.Content[i]
+		if k.Value == key {
+			return apiNode{v.n.Content[i+1], v.file}
+		}
+		merges = merges || k.Value == "<<"
+	}
+	if merges {
+		for _, m := range v.own() {
+			if m.key == key {
+				return m.value
+			}
 		}
 	}
-	return found
+	return apiNode{}
 }
 
 // target follows the value's $ref; false if it has none or it leads nowhere.

@@ -88,12 +88,11 @@ func (p *apiParam) examples() []any {
 		given = append(given, v)
 	}
 	given = append(given, namedExamples(p.at.get("examples"))...)
-	for _, m := range p.at.get("content").members() {
-		if v := m.value.get("example"); v.ok() {
+	if content := p.at.get("content").members(); len(content) > 0 {
+		if v := content[0].value.get("example"); v.ok() {
 			given = append(given, v)
 		}
-		given = append(given, namedExamples(m.value.get("examples"))...)
-		break
+		given = append(given, namedExamples(content[0].value.get("examples"))...)
 	}
 	if len(given) > 0 {
 		s := *p.schema
@@ -141,7 +140,11 @@ func partsHaveExamples(s *schema, depth int) bool {
 
 // values of the parameter; made up where the document gives none.
 func (p *parameters) values(param *apiParam) []any {
-	if list := param.examples(); len(list) > 0 {
+	list := param.examples()
+	if param.in == "path" { // an empty segment is another path
+		list = slices.DeleteFunc(slices.Clone(list), func(v any) bool { return flat(v) == "" })
+	}
+	if len(list) > 0 {
 		return list
 	}
 	if !partsHaveExamples(param.schema, 0) {

@@ -28,7 +28,7 @@ func (s *schema) madeUp() []any {
 		return []any{n}
 	}
 	var out []any
-	for ; len(out) < madeUpRows && s.fits(n); n += s.step() {
+	for ; len(out) < madeUpRows && s.fits(n); n = tidy(n + s.step()) {
 		out = append(out, n)
 	}
 	return out

@@ -90,6 +90,7 @@ func (c *client) draft(o ClientOptions) (*Draft, error) {
 	}
 	dropped := map[string]bool{}
 	at := map[string]int{}
+	size := 0
 	for i := range c.requests {
 		q, e := &c.requests[i], &h.file.Log.Entries[i]
 		if e.origin() != h.origin {
@@ -100,6 +101,10 @@ func (c *client) draft(o ClientOptions) (*Draft, error) {
 			continue
 		}
 		st := h.request(q, e, dropped)
+		if size += stepSize(&st); size > maxStepBytes {
+			h.left[fullScenario]++
+			continue
+		}
 		n, ok := at[q.group]
 		if !ok {
 			n = len(h.out.sessions)

@@ -186,17 +186,20 @@ func jsonError(err error) error {
 func skipBOM(r *bufio.Reader) (io.Reader, error) {
 	head, err := r.Peek(3)
 	if len(head) == 0 {
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, err
+		}
 		return nil, errors.New("the file is empty")
 	}
 	switch {
 	case bytes.Equal(head, []byte("\xef\xbb\xbf")):
-		_, err = r.Discard(3)
+		if _, err := r.Discard(3); err != nil {
+			return nil, err
+		}
 	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")):
 		return nil, errors.New("it is UTF-16; save it as UTF-8")
-	default:
-		err = nil
 	}
-	return r, err
+	return r, nil
 }
 
 // shortText cuts a text for a message.

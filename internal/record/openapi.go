@@ -42,6 +42,7 @@ type apiDraft struct {
 	hints    map[string]int  // what to do about operations, and of how many
 	taken    int64
 	routes   []Share
+	size     int // bytes of the steps so far
 }
 
 // FromOpenAPI makes a scenario of an OpenAPI 3 or Swagger 2 document: each
@@ -115,7 +116,11 @@ func (a *apiDraft) unused() {
 func (a *apiDraft) notes() []string {
 	var out []string
 	if len(a.madeUp) > 0 {
-		out = append(out, "Values without an example are made up: "+strings.Join(slices.Sorted(maps.Keys(a.madeUp)), ", ")+". Put values that exist into the pools.")
+		list := slices.Sorted(maps.Keys(a.madeUp))
+		if n := len(list); n > maxMadeUp {
+			list = append(list[:maxMadeUp], fmt.Sprintf("and %d more", n-maxMadeUp))
+		}
+		out = append(out, "Values without an example are made up: "+strings.Join(list, ", ")+". Put values that exist into the pools.")
 	}
 	out = append(out, slices.Sorted(maps.Keys(a.security))...)
 	for _, hint := range slices.Sorted(maps.Keys(a.hints)) {
@@ -125,6 +130,23 @@ func (a *apiDraft) notes() []string {
 		out = append(out, "Operations that write are in: run it on a copy, or set load.reset.")
 	}
 	return out
+}
+
+// maxMadeUp values are named in the report.
+const maxMadeUp = 50
+
+// maxStepBytes of all steps: a scenario has at most 256 KiB, with its comments,
+// sessions and pools.
+const maxStepBytes = 180 << 10
+
+// fullScenario is why operations and requests beyond that are left out.
+const fullScenario = "the scenario is full (256 KiB); make another one of a copy of the source that has only these"
+
+// stepSize is the bytes of a step as it is written, with its pool's line.
+func stepSize(st *step) int {
+	var w writer
+	w.step(st)
+	return w.Len() + 80
 }
 
 // order of methods in a session: what reads comes first.
@@ -193,9 +215,20 @@ func (a *apiDraft) operations(item apiNode) map[string]apiNode {
 
 // operation takes one into its session; at has their places.
 func (a *apiDraft) operation(path, method string, item, op apiNode, at map[string]int) {
+	if a.size > maxStepBytes {
+		a.left[fullScenario]++
+		return
+	}
 	st, draw, err := a.step(path, method, item, op)
 	if err != nil {
 		a.files.problem(op, fmt.Sprintf("%s %s is left out: %v", method, path, err))
+		return
+	}
+	if a.size += stepSize(&st); a.size > maxStepBytes {
+		a.left[fullScenario]++
+		if draw != nil { // its pool
+			a.out.pools = a.out.pools[:len(a.out.pools)-1]
+		}
 		return
 	}
 	group := a.group(path, op)
@@ -260,7 +293,15 @@ func (a *apiDraft) step(path, method string, item, op apiNode) (step, []pair, er
 	}
 	params := a.merged(item, op)
 	target := base + a.fill(p, bare, params)
+	names := map[string]bool{}
+	for _, m := range placeholder.FindAllStringSubmatch(bare, -1) {
+		name, _, _ := strings.Cut(m[1], ":")
+		names[name] = true
+	}
 	for i := range params {
+		if params[i].in == "path" && !names[params[i].name] {
+			a.files.problem(params[i].at, fmt.Sprintf("the parameter %s is in the path, but %s does not name it; it is left out", shortText(params[i].name, 40), shortText(path, 60)))
+		}
 		a.place(&st, p, &params[i], &query)
 	}
 	a.secure(&st, op, &query)

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -41,12 +42,14 @@ func TestOpenAPIForms(t *testing.T) {
 		{"a label", strings.Replace(query(""), "schema: {type: string}, example: t7", "style: label, schema: {type: string}, example: u", 1), "/things/.u\n", ""},
 		{"a path value escaped", strings.Replace(query(""), "example: t7", "example: 'ä/ö?'", 1), "/things/%C3%A4%2F%C3%B6%3F\n", ""},
 		{"an unknown style", query("{name: n, in: query, style: wavy, example: 1}"), "?n=1\n", `has no style "wavy"`},
+		{"a path parameter that the path does not name", query("{name: other, in: path, required: true, example: 1}"), "GET /things/t7\n", "the parameter other is in the path, but /things/{id} does not name it"},
+		{"an empty value in the path", strings.Replace(query(""), "example: t7", "default: ''", 1), "GET /things/text\n", "id of GET /things/{id}"},
 		{"a header", query("{name: X-Shop, in: header, required: true, schema: {type: integer, minimum: 3, maximum: 3}}"), `"X-Shop": "3"`, ""},
 
 		// Schemas.
 		{"bounds of 3.1", send("3.1.0", "{type: object, properties: {n: {type: integer, exclusiveMinimum: 8}, m: {type: number, exclusiveMinimum: 0, exclusiveMaximum: 1}}}"), `json: {"m": 0.5, "n": 9}`, ""},
 		{"bounds of 3.0", send("3.0.0", "{type: object, properties: {n: {type: integer, minimum: 8, exclusiveMinimum: true}, m: {type: integer, maximum: -4, exclusiveMaximum: true}}}"), `json: {"m": -5, "n": 9}`, ""},
-		{"steps", send("3.0.0", "{type: object, properties: {n: {type: integer, minimum: 7, multipleOf: 5}, m: {type: number, multipleOf: 0.25, minimum: 0.3}}}"), `json: {"m": 0.5, "n": 10}`, ""},
+		{"steps", send("3.0.0", "{type: object, properties: {n: {type: integer, minimum: 7, multipleOf: 5}, m: {type: number, multipleOf: 0.1, minimum: 0.25}}}"), `json: {"m": 0.3, "n": 10}`, ""},
 		{"bounds that nothing fits", send("3.0.0", "{type: object, properties: {n: {type: integer, minimum: 7, maximum: 3}}}"), `"n": `, "no number is within its bounds"},
 		{"const and types with null", send("3.1.0", "{type: object, properties: {k: {const: b}, t: {type: ['null', boolean]}}}"), `json: {"k": "b", "t": true}`, ""},
 		{"examples of 3.1", send("3.1.0", "{type: object, properties: {e: {type: string, examples: [uno, due]}}}"), `{"e": "uno"}`, ""},
@@ -170,6 +173,24 @@ func TestOpenAPIBesideParts(t *testing.T) {
 	}
 	want(t, "the scenario", string(d.Scenario()), `json: {"m": 44}`, "GET /lost")
 	want(t, "the report", strings.Join(d.LeftOut, "\n"), "line 10: $ref gone.yml#/P: there is no such file", "../../etc/x.yml: it is outside", "https://x.test/p.yml: it is not fetched")
+}
+
+// A document with more operations than a scenario can hold: the first are
+// taken, the others told.
+func TestOpenAPIManyOperations(t *testing.T) {
+	doc := "openapi: 3.0.0\npaths:\n"
+	for i := range 2500 {
+		doc += fmt.Sprintf("  /p%d/{id}: {get: {tags: [t], parameters: [{name: id, in: path, required: true, schema: {type: integer}}], %s}}\n", i, ok200)
+	}
+	d, err := FromOpenAPI([]byte(doc), OpenAPIOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	written(t, d)
+	want(t, "the report", strings.Join(d.LeftOut, "\n"), "the scenario is full (256 KiB)")
+	if d.Requests < 500 {
+		t.Errorf("only %d operations", d.Requests)
+	}
 }
 
 // Documents made to fill the memory make bounded scenarios, or errors.
