@@ -253,3 +253,27 @@ func flow(v any, depth int) string {
 	}
 	return double(literal(fmt.Sprint(v)))
 }
+
+// formData is a field of Swagger 2's form.
+func (a *apiDraft) formData(st *step, p *parameters, param *apiParam) {
+	v := p.values(param)[0]
+	if param.schema.binary {
+		for _, f := range st.form {
+			st.multipart = append(st.multipart, part{name: f.key, text: f.value})
+		}
+		st.form = nil
+		st.multipart = append(st.multipart, part{name: param.name, text: "file", file: "file.bin", typ: "application/octet-stream"})
+		return
+	}
+	fields := (&apiBody{}).fields(map[string]any{param.name: v})
+	if list, ok := v.([]any); ok && !param.explode {
+		fields = []pair{{param.name, literal(flat(list))}}
+	}
+	if st.multipart == nil {
+		st.form = append(st.form, fields...)
+		return
+	}
+	for _, f := range fields {
+		st.multipart = append(st.multipart, part{name: f.key, text: f.value})
+	}
+}
