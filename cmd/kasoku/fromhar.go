@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"io"
-	"os"
 	"path/filepath"
 
 	"kasoku/internal/record"
@@ -43,14 +42,14 @@ func (c *ScenarioFromHARCmd) Run(_ context.Context, a *App) error {
 // ScenarioFromOpenAPICmd makes a scenario of an API's description.
 type ScenarioFromOpenAPICmd struct {
 	DraftFlags `embed:""`
-	API        string `arg:"" name:"file" help:"OpenAPI 3 document, YAML or JSON; - is standard input."`
+	API        string `arg:"" name:"file" help:"OpenAPI 3 or Swagger 2 document, YAML or JSON; - is standard input."`
 	ByPath     bool   `help:"A session of each first path segment instead of each tag."`
 	Writes     bool   `help:"Take POST, PUT, PATCH and DELETE too."`
 }
 
 // Help is shown below the flags.
 func (ScenarioFromOpenAPICmd) Help() string {
-	return "Each operation becomes a step, with values from the document's examples, defaults and schemas; several values become a pool. " +
+	return "Each operation becomes a step, with values from the document's examples, defaults and schemas; several values become a pool. Parts that are wrong are left out and told with their line. " +
 		"What a person must fill in (tokens, ids that exist) is listed.\n\nExample:\n  kasoku scenario from-openapi openapi.yaml -o load"
 }
 
@@ -71,12 +70,17 @@ func (c *ScenarioFromOpenAPICmd) Run(_ context.Context, a *App) error {
 func (c *ScenarioFromOpenAPICmd) read(o *record.OpenAPIOptions) ([]byte, error) {
 	if c.API == "-" {
 		o.Source = "standard input"
-		return io.ReadAll(os.Stdin)
+	} else {
+		abs, err := filepath.Abs(c.API)
+		if err != nil {
+			return nil, err
+		}
+		o.Dir = filepath.Dir(abs)
 	}
-	abs, err := filepath.Abs(c.API)
+	in, done, err := openLogs([]string{c.API}) // unpacks
 	if err != nil {
 		return nil, err
 	}
-	o.Dir = filepath.Dir(abs)
-	return os.ReadFile(c.API)
+	defer done()
+	return io.ReadAll(io.LimitReader(in, record.MaxOpenAPI+1))
 }

@@ -21,7 +21,11 @@ type ScenarioCmd struct {
 
 	FromLog     ScenarioFromLogCmd     `cmd:"" name:"from-log" help:"Make a scenario of an access log."`
 	FromHAR     ScenarioFromHARCmd     `cmd:"" name:"from-har" help:"Make a scenario of what a browser recorded (HAR)."`
-	FromOpenAPI ScenarioFromOpenAPICmd `cmd:"" name:"from-openapi" help:"Make a scenario of an OpenAPI file."`
+	FromOpenAPI ScenarioFromOpenAPICmd `cmd:"" name:"from-openapi" help:"Make a scenario of an OpenAPI or Swagger file."`
+	FromPostman ScenarioFromPostmanCmd `cmd:"" name:"from-postman" help:"Make a scenario of a Postman collection."`
+	FromCurl    ScenarioFromCurlCmd    `cmd:"" name:"from-curl" help:"Make a scenario of curl command lines."`
+	FromK6      ScenarioFromK6Cmd      `cmd:"" name:"from-k6" help:"Make a scenario of a k6 script."`
+	FromJMeter  ScenarioFromJMeterCmd  `cmd:"" name:"from-jmeter" help:"Make a scenario of a JMeter plan."`
 }
 
 // ScenarioCheckCmd validates one file.

@@ -36,8 +36,8 @@ type bombardierJSON struct {
 var (
 	bombardierBegin   = regexp.MustCompile(`(?m)^Statistics +Avg +Stdev +Max`)
 	bombardierRate    = regexp.MustCompile(`(?m)^ *Reqs/sec +([0-9.]+)`)
-	bombardierLatency = regexp.MustCompile(`(?m)^ *Latency +([0-9.]+[a-zµ]+) +\S+ +([0-9.]+[a-zµ]+)`)
-	bombardierPercent = regexp.MustCompile(`(?m)^ *(\d+)% +([0-9.]+[a-zµ]+)$`)
+	bombardierLatency = regexp.MustCompile(`(?m)^ *Latency +([0-9.]+[a-zµμ]+) +\S+ +([0-9.]+[a-zµμ]+)`)
+	bombardierPercent = regexp.MustCompile(`(?m)^ *(\d+)% +([0-9.]+[a-zµμ]+)$`)
 	bombardierCodes   = regexp.MustCompile(`(?m)^ *1xx - (\d+), 2xx - (\d+), 3xx - (\d+), 4xx - (\d+), 5xx - (\d+)`)
 	bombardierOthers  = regexp.MustCompile(`(?m)^ *others - (\d+)`)
 	bombardierErrors  = regexp.MustCompile(`(?ms)^ *Errors:\n(.*)^ *Throughput:`)

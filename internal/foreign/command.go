@@ -60,9 +60,13 @@ type Latency struct {
 	Max  *Value `yaml:"max,omitempty" json:"max,omitempty"`
 }
 
-// units of latencies, as in kasoku.yaml and in the tools' output.
-var units = map[string]time.Duration{"ns": time.Nanosecond, "us": time.Microsecond, "µs": time.Microsecond,
-	"ms": time.Millisecond, "s": time.Second, "sec": time.Second, "secs": time.Second, "m": time.Minute}
+// units that load.command.latency.unit may have.
+var units = map[string]time.Duration{"ns": time.Nanosecond, "us": time.Microsecond, "ms": time.Millisecond, "s": time.Second}
+
+// printedUnits are those of durations in the tools' output. µ has two code
+// points: the micro sign and the Greek letter.
+var printedUnits = map[string]time.Duration{"ns": time.Nanosecond, "us": time.Microsecond, "µs": time.Microsecond, "μs": time.Microsecond,
+	"ms": time.Millisecond, "s": time.Second, "sec": time.Second, "secs": time.Second, "m": time.Minute, "min": time.Minute, "h": time.Hour}
 
 // Problem is one thing that is wrong in a Command. Path is below
 // load.command, "" for itself.
@@ -93,7 +97,7 @@ func (c *Command) Check() []Problem {
 	}
 	named := map[string]*Value{"score": c.Score, "errors": c.Errors, "requests": c.Requests}
 	if l := c.Latency; l != nil {
-		if l.Unit != "" && (units[l.Unit] == 0 || len(l.Unit) > 2) {
+		if l.Unit != "" && units[l.Unit] == 0 {
 			report("latency.unit", "unknown unit %q; write ns, us, ms or s", l.Unit)
 		}
 		for name, v := range l.values() {

@@ -24,6 +24,13 @@ var formats = []format{
 	{"bombardier", isBombardier, readBombardier},
 	{"oha", isOha, readOha},
 	{"hey", isHey, readHey},
+	{"autocannon", isAutocannon, readAutocannon},
+	{"h2load", isH2load, readH2load},
+	{"siege", isSiege, readSiege},
+	{"locust", isLocust, readLocust},
+	{"jmeter", isJMeter, readJMeter},
+	{"gatling", isGatling, readGatling},
+	{"artillery", isArtillery, readArtillery},
 	{"isucon", isISUCON, readISUCON},
 	{Custom, func(*output) bool { return false }, func(*output) (*report, error) { return &report{}, nil }},
 }

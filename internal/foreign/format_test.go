@@ -54,6 +54,8 @@ func TestFormats(t *testing.T) {
 		{file: "wrk-errors.txt", engine: "wrk", requests: 42616, mismatches: 42616, workload: 2, latency: load.Percentiles{Mean: 46430, Max: 1960 * us}, sample: "Non-2xx or 3xx responses: 42616"},
 		{file: "wrk-read-errors.txt", engine: "wrk", errors: 31171, workload: 2, sample: "read 31171"},
 		{file: "wrk-timeouts.txt", engine: "wrk", workload: 2},
+		// Times of a second and more have a unit of one letter and a space behind it.
+		{file: "wrk-slow.txt", engine: "wrk", score: 2.64, requests: 16, succeeded: 16, workload: 4, latency: load.Percentiles{Mean: 1310 * ms, P50: 1330 * ms, P90: 1780 * ms, P99: 1840 * ms, Max: 1840 * ms}},
 		{file: "wrk2.txt", engine: "wrk", score: 2000.28, requests: 60018, succeeded: 60018, workload: 100, latency: load.Percentiles{Mean: 6600 * us, P50: 6670 * us, P90: 9140 * us, P99: 11180 * us, Max: 12500 * us}},
 		{file: "ab.txt", engine: "ab", score: 36142.84, requests: 2000, succeeded: 2000, workload: 4, latency: load.Percentiles{Mean: 111 * us}},
 		{file: "ab-errors.txt", engine: "ab", requests: 2000, mismatches: 2000, workload: 4, latency: load.Percentiles{Mean: 28 * us}, sample: "Non-2xx responses:      2000"},
@@ -272,12 +274,15 @@ func TestDocuments(t *testing.T) {
 
 // FuzzJudge: no output makes a format panic, run for long or tell nonsense.
 func FuzzJudge(f *testing.F) {
-	files, err := filepath.Glob("testdata/*.[tj]*")
+	files, err := filepath.Glob("testdata/*.[tjc]*")
 	if err != nil || len(files) == 0 {
 		f.Fatal("no fixtures", err)
 	}
 	for _, name := range files {
 		f.Add(fixture(f, filepath.Base(name)), 0)
+	}
+	for _, text := range []string{siege3, h2loadNew, locustOld, jmeterRun, jtlRows, gatling3, gatling311, artillery1, artillery2, k6Full} {
+		f.Add([]byte(text), 0)
 	}
 	f.Fuzz(func(t *testing.T, out []byte, exit int) {
 		for _, name := range append(Formats(), "") {

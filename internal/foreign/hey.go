@@ -10,11 +10,11 @@ import (
 // hey's. hey prints "10%% in", oha "10.00% in"; oha chooses the unit of a
 // duration.
 var (
-	heyTotal     = regexp.MustCompile(`(?m)^ *Total:\s+([0-9.]+ [a-zµ]+)`)
-	heySlowest   = regexp.MustCompile(`(?m)^ *Slowest:\s+([0-9.]+ [a-zµ]+)`)
-	heyAverage   = regexp.MustCompile(`(?m)^ *Average:\s+([0-9.]+ [a-zµ]+)`)
+	heyTotal     = regexp.MustCompile(`(?m)^ *Total:\s+([0-9.]+ [a-zµμ]+)`)
+	heySlowest   = regexp.MustCompile(`(?m)^ *Slowest:\s+([0-9.]+ [a-zµμ]+)`)
+	heyAverage   = regexp.MustCompile(`(?m)^ *Average:\s+([0-9.]+ [a-zµμ]+)`)
 	heyRate      = regexp.MustCompile(`(?m)^ *Requests/sec:\s+([0-9.]+)`)
-	heyPercent   = regexp.MustCompile(`(?m)^ *([0-9.]+)%%? in ([0-9.]+ [a-zµ]+)`)
+	heyPercent   = regexp.MustCompile(`(?m)^ *([0-9.]+)%%? in ([0-9.]+ [a-zµμ]+)`)
 	heyStatus    = regexp.MustCompile(`(?m)^ *\[(\d{3})\]\s+(\d+) responses`)
 	heyErrors    = regexp.MustCompile(`(?ms)^ *Error distribution:\n(.*)`)
 	heyError     = regexp.MustCompile(`(?m)^ *\[(\d+)\]\s+(\S.*)$`)

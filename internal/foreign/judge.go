@@ -35,7 +35,7 @@ func (r *Runner) judge(o *output, res *load.Result) error {
 	if !rep.scored && rep.failed == "" {
 		return fmt.Errorf("%s ended with %d: it tells no score; write load.command.score; %s", r.name(), o.exit, o.tail())
 	}
-	if o.exit != 0 && rep.failed == "" {
+	if o.exit != 0 && rep.failed == "" && !rep.wholeRun {
 		rep.failed = fmt.Sprintf("it ended with %d", o.exit)
 	}
 	res.Engine, res.Scenario = f.name, r.command.Argv[0]

@@ -36,11 +36,29 @@ var (
 	k6Failed     = regexp.MustCompile(`(?m)^\s*[✓✗]?\s*http_req_failed\.*: +[0-9.]+% +(?:✓ (\d+) +✗ \d+|(\d+) out of \d+)`)
 	k6Checks     = regexp.MustCompile(`(?m)^\s*[✓✗]?\s*(?:checks\.*: +[0-9.]+% +✓ \d+ +✗ (\d+)|checks_failed\.*: +[0-9.]+% +(\d+) out of \d+)`)
 	k6Duration   = regexp.MustCompile(`(?m)^\s*[✓✗]?\s*http_req_duration\.*: (.*)$`)
-	k6Trend      = regexp.MustCompile(`([a-z0-9().]+)=([0-9.]+[a-zµ]+(?:[0-9.]+[a-zµ]+)*)`)
+	k6Trend      = regexp.MustCompile(`([a-z0-9().]+)=([0-9.]+[a-zµμ]+(?:[0-9.]+[a-zµμ]+)*)`)
 	k6VUs        = regexp.MustCompile(`(?m)^\s*[✓✗]?\s*vus_max\.*: +(\d+)`)
 	k6CheckLine  = regexp.MustCompile(`(?m)^\s*✗ (.+)$`)
 	k6Thresholds = regexp.MustCompile(`thresholds on metrics '[^']*' have been crossed`)
 )
+
+// k6Part begins a part of --summary-mode=full; the parts of groups and
+// scenarios have the same lines as the whole.
+var (
+	k6Whole = regexp.MustCompile(`(?m)^\s*█ TOTAL RESULTS`)
+	k6Part  = regexp.MustCompile(`(?m)^\s*█ (?:GROUP|SCENARIO)`)
+)
+
+// k6Totals is the text without the parts of groups and scenarios.
+func k6Totals(text string) string {
+	if at := k6Whole.FindAllStringIndex(text, -1); at != nil {
+		text = text[at[len(at)-1][0]:]
+		if part := k6Part.FindStringIndex(text); part != nil {
+			text = text[:part[0]]
+		}
+	}
+	return text
+}
 
 func (o *output) k6() *k6JSON {
 	return decode(o, func(j *k6JSON) bool { return j.Metrics["http_reqs"] != nil || j.Metrics["iterations"] != nil })
@@ -56,9 +74,10 @@ func readK6(o *output) (*report, error) {
 	if j := o.k6(); j != nil {
 		failed, checks = r.k6Data(j)
 	} else {
-		m := last(k6Reqs, o.text)
+		text := k6Totals(o.text)
+		m := last(k6Reqs, text)
 		if m == nil {
-			m = last(k6Iterations, o.text)
+			m = last(k6Iterations, text)
 		}
 		if m == nil {
 			return nil, errNoSummary
@@ -66,15 +85,15 @@ func readK6(o *output) (*report, error) {
 		n, _ := parseNumber(m[1])
 		r.requests = count(n)
 		r.perSecond, _ = parseNumber(m[2])
-		r.workload = int(lastCount(k6VUs, o.text))
-		failed, checks = groupCount(k6Failed, o.text), groupCount(k6Checks, o.text)
-		if m := last(k6Duration, o.text); m != nil {
+		r.workload = int(lastCount(k6VUs, text))
+		failed, checks = groupCount(k6Failed, text), groupCount(k6Checks, text)
+		if m := last(k6Duration, text); m != nil {
 			for _, t := range k6Trend.FindAllStringSubmatch(m[1], -1) {
 				d, _ := parseDuration(t[2])
 				r.k6Latency(t[1], d)
 			}
 		}
-		for _, m := range k6CheckLine.FindAllStringSubmatch(o.text, -1) {
+		for _, m := range k6CheckLine.FindAllStringSubmatch(text, -1) {
 			if !strings.Contains(m[1], "..:") {
 				r.complain("mismatch", "check failed: "+m[1])
 			}

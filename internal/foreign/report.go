@@ -27,7 +27,10 @@ type report struct {
 
 	// failed says why the benchmark itself judged the service wrong; "" if it
 	// did not.
-	failed   string
+	failed string
+	// wholeRun: the exit status only says that requests failed, which are
+	// counted.
+	wholeRun bool
 	messages []message
 }
 
@@ -66,7 +69,7 @@ func (r *report) rate() {
 // kindOf tells a time-out from other errors by the words the tools use.
 func kindOf(text string) string {
 	t := strings.ToLower(text)
-	for _, w := range []string{"timeout", "timed out", "deadline exceeded", "タイムアウト"} {
+	for _, w := range []string{"timeout", "timed out", "timedout", "deadline exceeded", "タイムアウト"} {
 		if strings.Contains(t, w) {
 			return "timeout"
 		}

@@ -107,15 +107,15 @@ func parseNumber(s string) (float64, error) {
 
 var thousands = regexp.MustCompile(`^[-+]?\d{1,3}(,\d{3})+(\.\d+)?$`)
 
-var withUnit = regexp.MustCompile(`^([-+]?[0-9.]+(?:[eE][-+]?\d+)?) *([a-zµ]+)$`)
+var withUnit = regexp.MustCompile(`^([-+]?[0-9.]+(?:[eE][-+]?\d+)?) *([a-zµμ]+)$`)
 
 // parseDuration reads one number with a unit as the tools print it: 1.50ms,
 // 0.0021 secs, 1m2.5s.
 func parseDuration(s string) (time.Duration, bool) {
 	s = strings.TrimSpace(s)
-	if m := withUnit.FindStringSubmatch(s); m != nil && units[m[2]] > 0 {
+	if m := withUnit.FindStringSubmatch(s); m != nil && printedUnits[m[2]] > 0 {
 		n, err := parseNumber(m[1])
-		return scale(n, units[m[2]]), err == nil && n >= 0
+		return scale(n, printedUnits[m[2]]), err == nil && n >= 0
 	}
 	d, err := time.ParseDuration(s)
 	return d, err == nil && d >= 0

@@ -1,44 +1,90 @@
 package foreign
 
-import "regexp"
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+)
 
 // wrk 4 (src/wrk.c, print_stats) and wrk2, which adds calibration lines and
-// percentiles with decimals ("50.000%").
+// percentiles with decimals ("50.000%"). A time is printed in the unit that
+// suits it: us, ms, s, m or h (src/units.c), and a unit of one letter has a
+// space behind it.
 var (
 	wrkBegin    = regexp.MustCompile(`(?m)^Running \S+ test @ `)
-	wrkRequests = regexp.MustCompile(`(?m)^ *(\d+) requests in ([0-9.]+[a-zµ]+),`)
+	wrkRequests = regexp.MustCompile(`(?m)^ *(\d+) requests in ([0-9.]+[a-zµμ]+),`)
 	wrkRate     = regexp.MustCompile(`(?m)^Requests/sec: *([0-9.]+)`)
-	wrkLatency  = regexp.MustCompile(`(?m)^ *Latency +(\S+) +\S+ +(\S+) +\S+$`)
-	wrkPercent  = regexp.MustCompile(`(?m)^ *([0-9.]+)% +([0-9.]+[a-zµ]+)$`)
+	wrkLatency  = regexp.MustCompile(`(?m)^ *Latency +(\S+) +\S+ +(\S+) +\S+ *$`)
+	wrkPercent  = regexp.MustCompile(`^ *([0-9.]+)% +([0-9.]+[a-zµμ]+) *$`)
+	wrkPlanned  = regexp.MustCompile(`^Running (\d+(?:\.\d+)?[smh]) test @ `)
+	wrkEnd      = regexp.MustCompile(`(?m)^Transfer/sec: .*$`)
 	wrkConns    = regexp.MustCompile(`(?m)^ *\d+ threads and (\d+) connections`)
 	wrkStatus   = regexp.MustCompile(`(?m)^ *Non-2xx or 3xx responses: (\d+)`)
 	wrkSockets  = regexp.MustCompile(`(?m)^ *Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)`)
 )
 
-func isWrk(o *output) bool { return wrkBegin.MatchString(o.text) }
+func isWrk(o *output) bool { return wrkBegin.MatchString(o.text) && wrkConns.MatchString(o.text) }
+
+// wrkSummary is what wrk itself printed of the last run, without what a
+// script's done() printed after it, which may look the same.
+func wrkSummary(text string) string {
+	if at := wrkBegin.FindAllStringIndex(text, -1); at != nil {
+		text = text[at[len(at)-1][0]:]
+	}
+	if end := wrkEnd.FindStringIndex(text); end != nil {
+		text = text[:end[1]]
+	}
+	return text
+}
+
+// wrkPercentiles sets those of the first distribution. With --u_latency, wrk2
+// prints a second one, which leaves out the time that requests waited to be
+// sent; the first is the one that counts it.
+func (r *report) wrkPercentiles(text string) {
+	_, list, _ := strings.Cut(text, "Latency Distribution")
+	_, list, _ = strings.Cut(list, "\n")
+	for line := range strings.Lines(list) {
+		m := wrkPercent.FindStringSubmatch(strings.TrimSuffix(line, "\n"))
+		if m == nil {
+			return
+		}
+		percent, _ := parseNumber(m[1])
+		if d, ok := parseDuration(m[2]); ok && percent < 100 {
+			setPercentile(&r.latency, percent, d)
+		}
+	}
+}
+
+// wrkCut is the share of the planned time below which a run was ended from
+// outside: wrk prints its summary then, too, and ends with 0.
+const wrkCut = 0.8
+
+// cutShort fails a run that ended before its time.
+func (r *report) cutShort(planned time.Duration) {
+	if planned > 0 && r.duration < time.Duration(wrkCut*float64(planned)) {
+		r.failed = fmt.Sprintf("it was ended after %s of %s", r.duration, planned)
+	}
+}
 
 func readWrk(o *output) (*report, error) {
-	m := last(wrkRequests, o.text)
-	rate, ok := lastNumber(wrkRate, o.text)
+	text := wrkSummary(o.text)
+	m := last(wrkRequests, text)
+	rate, ok := lastNumber(wrkRate, text)
 	if m == nil || !ok {
 		return nil, errNoSummary
 	}
-	r := &report{counted: true, perSecond: rate, workload: int(lastCount(wrkConns, o.text)), mismatches: lastCount(wrkStatus, o.text)}
+	r := &report{counted: true, perSecond: rate, workload: int(lastCount(wrkConns, text)), mismatches: lastCount(wrkStatus, text)}
 	n, _ := parseNumber(m[1])
 	r.requests = count(n)
 	r.duration, _ = parseDuration(m[2])
 	r.succeeded = max(r.requests-r.mismatches, 0)
-	if l := last(wrkLatency, o.text); l != nil {
+	if l := last(wrkLatency, text); l != nil {
 		r.latency.Mean, _ = parseDuration(l[1])
 		r.latency.Max, _ = parseDuration(l[2])
 	}
-	for _, p := range wrkPercent.FindAllStringSubmatch(o.text, -1) {
-		percent, _ := parseNumber(p[1])
-		if d, ok := parseDuration(p[2]); ok && percent < 100 {
-			setPercentile(&r.latency, percent, d)
-		}
-	}
-	if s := last(wrkSockets, o.text); s != nil {
+	r.wrkPercentiles(text)
+	if s := last(wrkSockets, text); s != nil {
 		for i, to := range []*int64{&r.errors, &r.errors, &r.errors, &r.timeouts} {
 			n, _ := parseNumber(s[i+1])
 			*to += count(n)
@@ -49,9 +95,13 @@ func readWrk(o *output) (*report, error) {
 		}
 		r.complain(kind, s[0])
 	}
-	if s := wrkStatus.FindString(o.text); s != "" {
+	if s := wrkStatus.FindString(text); s != "" {
 		r.complain("mismatch", s)
 	}
 	r.rate()
+	if m := wrkPlanned.FindStringSubmatch(text); m != nil {
+		planned, _ := parseDuration(m[1])
+		r.cutShort(planned)
+	}
 	return r, nil
 }

@@ -24,6 +24,7 @@ type HAROptions struct {
 
 // harDraft makes sessions of a HAR.
 type harDraft struct {
+	what   string // of the file, for messages
 	o      *HAROptions
 	file   *harFile
 	origin string
@@ -60,9 +61,12 @@ func FromHAR(r io.Reader, o HAROptions) (*Draft, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &harDraft{o: &o, file: f, routes: routes, left: map[string]int64{}, masked: map[string]bool{}, dedupe: map[string]bool{}, counts: map[string]int64{}}
+	h := &harDraft{what: "HAR", o: &o, file: f, routes: routes, left: map[string]int64{}, masked: map[string]bool{}, dedupe: map[string]bool{}, counts: map[string]int64{}}
 	if err := h.chooseOrigin(); err != nil {
 		return nil, err
+	}
+	if f.bad > 0 {
+		h.left["they could not be read, for example "+f.badWhy] = f.bad
 	}
 	groups := h.groups()
 	for i, g := range groups {
@@ -101,7 +105,19 @@ func (h *harDraft) standingNotes() []string {
 func (h *harDraft) chooseOrigin() error {
 	count := map[string]int64{}
 	for i := range h.file.Log.Entries {
-		count[h.file.Log.Entries[i].origin()]++
+		e := &h.file.Log.Entries[i]
+		if e.url.Scheme != "http" && e.url.Scheme != "https" {
+			h.left[cmp.Or(e.url.Scheme, "no")+": addresses; only http and https are taken"]++
+			continue
+		}
+		if e.Request.Method == "CONNECT" {
+			h.left["CONNECT: tunnels through a proxy"]++
+			continue
+		}
+		count[e.origin()]++
+	}
+	if len(count) == 0 {
+		return fmt.Errorf("read %s: %w: %s", h.what, ErrNothing, strings.Join(h.leftOut(), "; "))
 	}
 	order := slices.SortedFunc(maps.Keys(count), func(a, b string) int {
 		return cmp.Or(cmp.Compare(count[b], count[a]), strings.Compare(a, b))
@@ -111,7 +127,7 @@ func (h *harDraft) chooseOrigin() error {
 		h.origin = order[0]
 	}
 	if count[h.origin] == 0 {
-		return fmt.Errorf("read HAR: %w of the origin %s; it has %s", ErrNothing, h.origin, strings.Join(order, ", "))
+		return fmt.Errorf("read %s: %w of the origin %s; it has %s", h.what, ErrNothing, h.origin, strings.Join(order, ", "))
 	}
 	for _, o := range order {
 		if o != h.origin {
@@ -158,8 +174,10 @@ var requestMethods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "
 
 func (h *harDraft) refuse(e *harEntry) string {
 	switch s := e.Answer.Status; {
-	case e.url.Scheme != "http" && e.url.Scheme != "https":
-		return "not HTTP"
+	case e.Resource == "websocket":
+		return "they are WebSockets"
+	case e.Cached != "":
+		return "the browser took them from its cache and sent nothing"
 	case s == 0:
 		return "they got no answer (blocked or aborted)"
 	case s == 101:
@@ -273,7 +291,7 @@ func (h *harDraft) path(e *harEntry) string {
 		name, value, _ := strings.Cut(p, "=")
 		if v, found := h.variable(unescape(name), unescape(value)); found {
 			params[i] = literal(name) + "=" + v
-		} else if isSecret(name) && value != "" && !h.o.KeepSecrets {
+		} else if isSecret(name) && value != "" && value != fillIn && !h.o.KeepSecrets {
 			h.masked[unescape(name)] = true
 			params[i] = literal(name) + "=" + maskedValue
 		} else {

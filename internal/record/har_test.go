@@ -43,7 +43,7 @@ func (r *recorder) do(method, target, contentType, body string, headers ...strin
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	e := harEntry{Page: r.page, Started: r.at, Time: 50}
+	e := harEntry{Page: r.page, Started: harTime{r.at}, Time: 50}
 	r.at = r.at.Add(200 * time.Millisecond)
 	e.Request = harRequest{Method: method, URL: target, Headers: []harHeader{{Name: "Cookie", Value: "sid=s1"}, {Name: "Authorization", Value: "Bearer s3cret"}, {Name: "Accept", Value: "text/html,*/*;q=0.8"}}}
 	for i := 0; i < len(headers); i += 2 {
@@ -163,7 +163,7 @@ func recordBank(t *testing.T, url_ string) *recorder {
 func TestHARRuns(t *testing.T) {
 	srv := bank(t)
 	r := recordBank(t, srv.URL)
-	r.file.Log.Entries = append(r.file.Log.Entries, harEntry{Started: begin, Request: harRequest{Method: "GET", URL: "https://ads.example/x"}, Answer: harAnswer{Status: 200}})
+	r.file.Log.Entries = append(r.file.Log.Entries, harEntry{Started: harTime{begin}, Request: harRequest{Method: "GET", URL: "https://ads.example/x"}, Answer: harAnswer{Status: 200}})
 	d, err := FromHAR(r.har(), HAROptions{Think: true, Source: "bank.har"})
 	if err != nil {
 		t.Fatal(err)

@@ -6,10 +6,14 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 )
+
+// formType of an HTML form's fields.
+const formType = "application/x-www-form-urlencoded"
 
 // maxRecordedBody of a request; scenarios have at most 256 KiB in all.
 const maxRecordedBody = 32 << 10
@@ -31,7 +35,8 @@ func (h *harDraft) body(m *made) {
 	switch kind := baseType(post.Type); {
 	case len(post.Text) > maxRecordedBody:
 		h.lost(m, fmt.Sprintf("its body of %d KiB is too large for a scenario", len(post.Text)>>10))
-	case kind == "application/x-www-form-urlencoded":
+	case kind == formType && strings.HasPrefix(strings.TrimSpace(post.Text), "{") && h.json(m, post): // sent so by a client without a type of its own
+	case kind == formType:
 		m.step.form = h.form(post)
 	case strings.HasSuffix(kind, "json") && h.json(m, post):
 	case !isLine(post.Type):
@@ -74,16 +79,42 @@ func (h *harDraft) field(name, value string) string {
 	if v, found := h.variable(name, value); found {
 		return v
 	}
-	if isSecret(name) && value != "" && !h.o.KeepSecrets {
+	if isSecret(name) && value != "" && value != fillIn && !h.o.KeepSecrets {
 		h.masked[name] = true
 		return maskedValue
 	}
 	return literal(value)
 }
 
+// Fields of a text that looks like JSON or XML, but cannot be read as such.
+var namedValues = []*regexp.Regexp{regexp.MustCompile(`"([^"\\\n]+)"\s*:\s*"((?:[^"\\]|\\.)*)"`), regexp.MustCompile(`<([\w:.-]+)[^<>]*>([^<>]+)</`)}
+
+// maskText masks the values of such fields that are named like a secret.
+func (h *harDraft) maskText(body string) string {
+	if h.o.KeepSecrets {
+		return body
+	}
+	for _, re := range namedValues {
+		var b strings.Builder
+		end := 0
+		for _, at := range re.FindAllStringSubmatchIndex(body, -1) {
+			name, value := body[at[2]:at[3]], body[at[4]:at[5]]
+			if !isSecret(name) || value == "" || value == fillIn {
+				continue
+			}
+			h.masked[name] = true
+			b.WriteString(body[end:at[4]] + maskedValue)
+			end = at[5]
+		}
+		body = b.String() + body[end:]
+	}
+	return body
+}
+
 // text of another body (multipart, XML, …): variables are replaced where they
 // stand; secrets in it are not known by name, except multipart fields.
 func (h *harDraft) text(body string) string {
+	body = h.maskText(body)
 	out := literal(body)
 	const field = `; name="`
 	for rest := body; ; {

@@ -2,22 +2,23 @@ package record
 
 import (
 	"encoding/base64"
-	"encoding/json"
-	"fmt"
-	"io"
 	"mime"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 )
 
 // harFile is what of a HAR 1.2 file is used.
 type harFile struct {
-	Log struct {
-		Pages   []harPage  `json:"pages"`
-		Entries []harEntry `json:"entries"`
-	} `json:"log"`
+	Log harLog `json:"log"`
+	// bad entries that could not be read, and the first of them.
+	bad    int64
+	badWhy string
+}
+
+type harLog struct {
+	Pages   []harPage  `json:"pages"`
+	Entries []harEntry `json:"entries"`
 }
 
 type harPage struct {
@@ -26,11 +27,14 @@ type harPage struct {
 }
 
 type harEntry struct {
-	Page    string     `json:"pageref"`
-	Started time.Time  `json:"startedDateTime"`
-	Time    float64    `json:"time"` // ms
-	Request harRequest `json:"request"`
-	Answer  harAnswer  `json:"response"`
+	Page    string  `json:"pageref"`
+	Started harTime `json:"startedDateTime"`
+	Time    float64 `json:"time"` // ms
+	// Cached is Chrome's "memory" or "disk".
+	Cached   string     `json:"_fromCache"`
+	Resource string     `json:"_resourceType"` // Chrome: "document", "websocket", …
+	Request  harRequest `json:"request"`
+	Answer   harAnswer  `json:"response"`
 
 	url  *url.URL
 	body string // of the answer
@@ -47,6 +51,8 @@ type harPost struct {
 	Type   string      `json:"mimeType"`
 	Text   string      `json:"text"`
 	Params []harHeader `json:"params"`
+	// Encoding "base64" of Text, no part of HAR 1.2.
+	Encoding string `json:"encoding"`
 }
 
 type harHeader struct {
@@ -66,44 +72,52 @@ type harAnswer struct {
 	} `json:"content"`
 }
 
-// maxHAR in bytes; browsers write some megabytes.
-const maxHAR = 512 << 20
-
-func readHAR(r io.Reader) (*harFile, error) {
-	var f harFile
-	in := &io.LimitedReader{R: r, N: maxHAR + 1}
-	if err := json.NewDecoder(in).Decode(&f); err != nil {
-		if in.N <= 0 {
-			return nil, fmt.Errorf("read HAR: larger than %d MiB; record a shorter visit", maxHAR>>20)
-		}
-		return nil, fmt.Errorf("read HAR: %w; save it with the browser's developer tools (Network, \"Save all as HAR with content\")", err)
+func (e *harEntry) parse() {
+	u, err := url.Parse(e.Request.URL)
+	if err != nil {
+		u = &url.URL{}
 	}
-	if len(f.Log.Entries) == 0 {
-		return nil, fmt.Errorf("read HAR: %w: it has no entries", ErrNothing)
-	}
-	for i := range f.Log.Entries {
-		e := &f.Log.Entries[i]
-		u, err := url.Parse(e.Request.URL)
+	e.url, e.body = u, e.Answer.Content.Text
+	e.Request.Method = strings.ToUpper(e.Request.Method)
+	if strings.EqualFold(e.Answer.Content.Encoding, "base64") {
+		raw, err := base64.StdEncoding.DecodeString(e.body)
 		if err != nil {
-			u = &url.URL{}
+			raw = nil
 		}
-		e.url, e.body = u, e.Answer.Content.Text
-		if e.Answer.Content.Encoding == "base64" {
-			raw, err := base64.StdEncoding.DecodeString(e.body)
-			if err != nil {
-				raw = nil
-			}
-			e.body = string(raw)
+		e.body = string(raw)
+	}
+	if e.Answer.Content.Type == "" { // some proxies leave it out
+		e.Answer.Content.Type = e.header("Content-Type")
+	}
+	e.decodePost()
+}
+
+// decodePost unpacks a request's body that a proxy wrote as Base64 (the field
+// is an extension of Fiddler and of mitmproxy), and finds its type in the
+// headers where postData has none.
+func (e *harEntry) decodePost() {
+	p := e.Request.Post
+	if p == nil {
+		return
+	}
+	if strings.EqualFold(p.Encoding, "base64") {
+		if raw, err := base64.StdEncoding.DecodeString(p.Text); err == nil {
+			p.Text = string(raw)
 		}
 	}
-	slices.SortStableFunc(f.Log.Entries, func(a, b harEntry) int { return a.Started.Compare(b.Started) })
-	return &f, nil
+	if p.Type == "" {
+		for _, h := range e.Request.Headers {
+			if strings.EqualFold(h.Name, "Content-Type") {
+				p.Type = h.Value
+			}
+		}
+	}
 }
 
 func (e *harEntry) origin() string { return e.url.Scheme + "://" + e.url.Host }
 
 func (e *harEntry) end() time.Time {
-	return e.Started.Add(time.Duration(max(e.Time, 0) * float64(time.Millisecond)))
+	return e.Started.Time.Add(time.Duration(max(e.Time, 0) * float64(time.Millisecond)))
 }
 
 // answerType is the Content-Type without its parameters.

@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
-	"os"
-	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/getkin/kin-openapi/openapi3"
+	"go.yaml.in/yaml/v3"
 )
 
 // OpenAPIOptions say how an OpenAPI file becomes a scenario.
@@ -21,175 +20,164 @@ type OpenAPIOptions struct {
 	ByPath bool
 	Writes bool // POST, PUT, PATCH and DELETE too
 	// Dir is where files that the document refers to are; "": such references
-	// are errors.
+	// are told and left out.
 	Dir string
 }
 
 // fillIn stands where a person must write a value.
 const fillIn = "FILL-IN"
 
-// maxOpenAPI in bytes; the largest public ones have some ten megabytes.
-const maxOpenAPI = 64 << 20
-
 // apiDraft makes sessions of an OpenAPI document.
 type apiDraft struct {
 	o        *OpenAPIOptions
-	doc      *openapi3.T
-	base     string // path of the server
+	root     apiNode
+	files    *apiFiles
+	swagger  bool // Swagger 2
 	out      scenario
 	names    names
 	left     map[string]int64
 	madeUp   map[string]bool // parameters without example
 	security map[string]bool
+	ids      map[string]bool // operationIds
+	hints    map[string]int  // what to do about operations, and of how many
 	taken    int64
 	routes   []Share
+	size     int // bytes of the steps so far
 }
 
-// FromOpenAPI makes a scenario of an OpenAPI 3 document: each operation once,
-// with the values of its examples.
+// FromOpenAPI makes a scenario of an OpenAPI 3 or Swagger 2 document: each
+// operation once, with the values of its examples. Parts that are wrong are
+// left out and told with their place; the rest is taken.
 func FromOpenAPI(data []byte, o OpenAPIOptions) (*Draft, error) {
-	doc, err := loadOpenAPI(data, &o)
+	file, err := readAPI(data, o.Dir)
 	if err != nil {
 		return nil, err
 	}
-	title := ""
-	if doc.Info != nil {
-		title = doc.Info.Title
+	a := &apiDraft{root: apiNode{file.root, file}.plain(), files: file.files, names: names{}, left: map[string]int64{}, madeUp: map[string]bool{},
+		security: map[string]bool{}, ids: map[string]bool{}, hints: map[string]int{}}
+	if err := a.version(); err != nil {
+		return nil, err
 	}
+	title := a.root.get("info").get("title").text()
 	o.Name, o.Source = cmp.Or(o.Name, title, "api"), cmp.Or(o.Source, "an OpenAPI file")
-	a := &apiDraft{o: &o, doc: doc, names: names{}, left: map[string]int64{}, madeUp: map[string]bool{}, security: map[string]bool{}}
-	a.base = serverPath(doc.Servers)
-	a.sessions()
+	a.o = &o
+	paths := a.root.get("paths")
+	if paths.ok() && paths.kind() != yaml.MappingNode && !paths.is("!!null") {
+		return nil, fmt.Errorf("read OpenAPI: line %d: paths is %s where an object is expected", paths.line(), what(paths))
+	}
+	a.sessions(paths)
+	a.unused()
+	d := &Draft{Requests: a.taken, Coverage: 1, Routes: a.routes, LeftOut: append((&journal{left: a.left}).leftOut(), a.files.problems()...)}
 	if a.taken == 0 {
-		return nil, fmt.Errorf("read OpenAPI: %w: %s", ErrNothing, cmp.Or(strings.Join((&journal{left: a.left}).leftOut(), "; "), "it has no paths"))
+		return nil, fmt.Errorf("read OpenAPI: %w: %s", ErrNothing, cmp.Or(strings.Join(d.LeftOut, "; "), "it has no paths"))
 	}
 	for i := range a.routes {
 		a.routes[i].Drafted = 1 / float64(a.taken)
 	}
-	d := &Draft{Requests: a.taken, Coverage: 1, Routes: a.routes, LeftOut: (&journal{left: a.left}).leftOut()}
-	d.Taken = []string{fmt.Sprintf("%d operations of %s in %d sessions", a.taken, cmp.Or(title, o.Source), len(a.out.sessions))}
+	d.Taken = []string{fmt.Sprintf("%d operations of %s in %d sessions", a.taken, cmp.Or(printable(title), o.Source), len(a.out.sessions))}
 	d.Notes = a.notes()
 	a.out.name = o.Name
 	a.out.comment = comments("Made from "+o.Source+".", d)
 	return d, d.render(&a.out)
 }
 
-// loadOpenAPI parses the document. The library is foreign code on foreign
-// input: a panic in it becomes an error about the file.
-func loadOpenAPI(data []byte, o *OpenAPIOptions) (doc *openapi3.T, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			doc, err = nil, fmt.Errorf("read OpenAPI: it cannot be read (%v)", r)
-		}
-	}()
-	if len(data) > maxOpenAPI {
-		return nil, fmt.Errorf("read OpenAPI: larger than %d MiB", maxOpenAPI>>20)
+// version refuses what is neither OpenAPI 3 nor Swagger 2.
+func (a *apiDraft) version() error {
+	v3, v2 := a.root.get("openapi"), a.root.get("swagger")
+	switch {
+	case strings.HasPrefix(v3.text(), "3"):
+		return nil
+	case strings.HasPrefix(v2.text(), "2"):
+		a.swagger = true
+		return nil
+	case v3.ok():
+		return fmt.Errorf("read OpenAPI: line %d: its version is %s; 3.x is read, and Swagger 2.0: convert it", v3.line(), what(v3))
+	case v2.ok() || a.root.get("swaggerVersion").ok():
+		return fmt.Errorf("read OpenAPI: its Swagger version is %s; 2.0 is read: convert it", what(cmp.Or(v2, a.root.get("swaggerVersion"))))
 	}
-	loader := openapi3.NewLoader()
-	location := &url.URL{Path: "openapi.yaml"}
-	if o.Dir != "" {
-		loader.IsExternalRefsAllowed = true
-		location.Path = filepath.ToSlash(filepath.Join(o.Dir, "openapi.yaml"))
-		loader.ReadFromURIFunc = func(_ *openapi3.Loader, u *url.URL) ([]byte, error) { return readBeside(o.Dir, u) }
-	}
-	doc, err = loader.LoadFromDataWithPath(data, location)
-	if err != nil {
-		return nil, fmt.Errorf("read OpenAPI: %w; check it with the tool that made it", err)
-	}
-	if !strings.HasPrefix(doc.OpenAPI, "3.") {
-		return nil, fmt.Errorf("read OpenAPI: its version is %q; convert it to OpenAPI 3", doc.OpenAPI)
-	}
-	return doc, nil
+	return errors.New(`read OpenAPI: neither "openapi: 3…" nor "swagger: 2.0" stands at its top, so it is no OpenAPI document`)
 }
 
-// readBeside reads a referred file within the document's folder; nothing else
-// of the machine, and nothing from the network.
-func readBeside(dir string, u *url.URL) ([]byte, error) {
-	if u.Scheme != "" && u.Scheme != "file" || u.Host != "" {
-		return nil, fmt.Errorf("%s is not fetched: save it beside the document", u)
+// unused reads the schemas once more by themselves, so that what is wrong in
+// one that no operation refers to is told, too.
+func (a *apiDraft) unused() {
+	list := a.root.get("components").get("schemas")
+	if a.swagger {
+		list = a.root.get("definitions")
 	}
-	rel, err := filepath.Rel(dir, filepath.FromSlash(u.Path))
-	if err != nil || !filepath.IsLocal(rel) {
-		return nil, fmt.Errorf("%s is outside the document's folder", u.Path)
+	for _, m := range list.members() {
+		schemaOf(m.value)
 	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, err
+	if n := len(a.root.get("webhooks").members()); n > 0 {
+		a.left["webhooks, which the service itself sends"] = int64(n)
 	}
-	defer root.Close()
-	return root.ReadFile(rel)
-}
-
-// serverPath is the path that stands before those of the document.
-func serverPath(servers openapi3.Servers) string {
-	if len(servers) == 0 || servers[0] == nil {
-		return ""
-	}
-	text := servers[0].URL
-	for name, v := range servers[0].Variables {
-		if v != nil {
-			text = strings.ReplaceAll(text, "{"+name+"}", v.Default)
-		}
-	}
-	u, err := url.Parse(text)
-	if err != nil || !strings.HasPrefix(u.Path, "/") {
-		return ""
-	}
-	return strings.TrimSuffix(sendable(u.EscapedPath()), "/")
 }
 
 func (a *apiDraft) notes() []string {
 	var out []string
 	if len(a.madeUp) > 0 {
-		out = append(out, "Values without an example are made up: "+strings.Join(slices.Sorted(maps.Keys(a.madeUp)), ", ")+". Put values that exist into the pools.")
+		list := slices.Sorted(maps.Keys(a.madeUp))
+		if n := len(list); n > maxMadeUp {
+			list = append(list[:maxMadeUp], fmt.Sprintf("and %d more", n-maxMadeUp))
+		}
+		out = append(out, "Values without an example are made up: "+strings.Join(list, ", ")+". Put values that exist into the pools.")
 	}
 	out = append(out, slices.Sorted(maps.Keys(a.security))...)
+	for _, hint := range slices.Sorted(maps.Keys(a.hints)) {
+		out = append(out, fmt.Sprintf("%d operations: %s.", a.hints[hint], hint))
+	}
 	if a.o.Writes {
 		out = append(out, "Operations that write are in: run it on a copy, or set load.reset.")
 	}
 	return out
 }
 
+// maxMadeUp values are named in the report.
+const maxMadeUp = 50
+
+// maxStepBytes of all steps: a scenario has at most 256 KiB, with its comments,
+// sessions and pools.
+const maxStepBytes = 180 << 10
+
+// fullScenario is why operations and requests beyond that are left out.
+const fullScenario = "the scenario is full (256 KiB); make another one of a copy of the source that has only these"
+
+// stepSize is the bytes of a step as it is written, with its pool's line.
+func stepSize(st *step) int {
+	var w writer
+	w.step(st)
+	return w.Len() + 80
+}
+
 // order of methods in a session: what reads comes first.
 var order = []string{"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"}
 
+// otherMethods of a path item that load does not send.
+var otherMethods = []string{"trace", "query", "additionaloperations"}
+
 // sessions groups the operations, in the order of paths.
-func (a *apiDraft) sessions() {
+func (a *apiDraft) sessions(paths apiNode) {
 	at := map[string]int{}
-	for _, path := range slices.Sorted(maps.Keys(a.doc.Paths.Map())) {
-		item := a.doc.Paths.Value(path)
-		if item == nil {
+	for _, m := range slices.SortedStableFunc(slices.Values(paths.members()), func(x, y member) int { return strings.Compare(x.key, y.key) }) {
+		path := m.key
+		if strings.HasPrefix(path, "x-") {
 			continue
 		}
-		ops := item.Operations()
+		if !strings.HasPrefix(path, "/") {
+			a.files.problem(m.at, fmt.Sprintf("the path %q does not begin with a slash; one is put before it", shortText(path, 60)))
+			path = "/" + path
+		}
+		ops := a.operations(m.value)
 		for _, method := range order {
 			op := ops[method]
-			if op == nil {
+			if !op.ok() {
 				continue
 			}
 			if why := a.refuse(method, op); why != "" {
 				a.left[why]++
 				continue
 			}
-			st, draw, err := a.step(path, method, item, op)
-			if err != nil {
-				a.left[fmt.Sprintf("%s %s: %v", method, path, err)]++
-				continue
-			}
-			group := a.group(path, op)
-			i, ok := at[group]
-			if !ok {
-				i = len(a.out.sessions)
-				at[group] = i
-				a.out.sessions = append(a.out.sessions, session{name: group})
-			}
-			st.draw = draw
-			for n, name := 2, st.name; slices.ContainsFunc(a.out.sessions[i].steps, func(o step) bool { return o.name == st.name }); n++ {
-				st.name = fmt.Sprintf("%s (%d)", name, n)
-			}
-			a.out.sessions[i].steps = append(a.out.sessions[i].steps, st)
-			a.taken++
-			a.routes = append(a.routes, Share{Route: st.route, Recorded: 1})
+			a.operation(path, method, m.value, op, at)
 		}
 	}
 	for i := range a.out.sessions { // what writes comes last, deletions at the end
@@ -199,14 +187,74 @@ func (a *apiDraft) sessions() {
 	}
 }
 
+// operations of a path item by their methods.
+func (a *apiDraft) operations(item apiNode) map[string]apiNode {
+	out := map[string]apiNode{}
+	if ref := item.find("$ref"); ref.ok() && !item.resolved().ok() {
+		return out // told by target
+	}
+	members := item.own()
+	if to, ok := item.target(); ok {
+		members = append(members, to.members()...)
+	}
+	for _, m := range members {
+		method := strings.ToUpper(m.key)
+		switch {
+		case slices.Contains(order, method):
+			if m.value.resolved().kind() != yaml.MappingNode {
+				a.files.problem(m.at, fmt.Sprintf("%s is %s where an operation is expected; it is left out", m.key, what(m.value)))
+			} else if !out[method].ok() {
+				out[method] = m.value
+			}
+		case slices.Contains(otherMethods, strings.ToLower(m.key)):
+			a.left[method+" operations, which load does not send"]++
+		}
+	}
+	return out
+}
+
+// operation takes one into its session; at has their places.
+func (a *apiDraft) operation(path, method string, item, op apiNode, at map[string]int) {
+	if a.size > maxStepBytes {
+		a.left[fullScenario]++
+		return
+	}
+	st, draw, err := a.step(path, method, item, op)
+	if err != nil {
+		a.files.problem(op, fmt.Sprintf("%s %s is left out: %v", method, path, err))
+		return
+	}
+	if a.size += stepSize(&st); a.size > maxStepBytes {
+		a.left[fullScenario]++
+		if draw != nil { // its pool
+			a.out.pools = a.out.pools[:len(a.out.pools)-1]
+		}
+		return
+	}
+	group := a.group(path, op)
+	i, ok := at[group]
+	if !ok {
+		i = len(a.out.sessions)
+		at[group] = i
+		a.out.sessions = append(a.out.sessions, session{name: group})
+	}
+	st.draw = draw
+	for n, name := 2, st.name; slices.ContainsFunc(a.out.sessions[i].steps, func(o step) bool { return o.name == st.name }); n++ {
+		st.name = fmt.Sprintf("%s (%d)", name, n)
+	}
+	a.out.sessions[i].steps = append(a.out.sessions[i].steps, st)
+	a.taken++
+	a.routes = append(a.routes, Share{Route: st.route, Recorded: 1})
+}
+
 func writeRank(request string) int {
 	method, _, _ := strings.Cut(request, " ")
 	return max(slices.Index(order, method)-2, 0)
 }
 
-func (a *apiDraft) refuse(method string, op *openapi3.Operation) string {
+func (a *apiDraft) refuse(method string, op apiNode) string {
 	switch {
-	case op.Deprecated:
+	case op.get("deprecated").truth():
 		return "operations that are deprecated"
 	case slices.Contains(writes, method) && !a.o.Writes:
 		return method + " operations; --writes takes them"
@@ -216,142 +264,114 @@ func (a *apiDraft) refuse(method string, op *openapi3.Operation) string {
 	return ""
 }
 
-func (a *apiDraft) group(path string, op *openapi3.Operation) string {
-	if !a.o.ByPath && len(op.Tags) > 0 && op.Tags[0] != "" {
-		return op.Tags[0]
+func (a *apiDraft) group(path string, op apiNode) string {
+	if tags := op.get("tags").items(); !a.o.ByPath && len(tags) > 0 && printable(tags[0].text()) != "" {
+		return printable(tags[0].text())
 	}
 	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
-	return "/" + first
+	return "/" + printable(first)
 }
 
 // step of an operation.
-func (a *apiDraft) step(path, method string, item *openapi3.PathItem, op *openapi3.Operation) (step, []pair, error) {
-	st := step{route: method + " " + a.base + templateRoute(path), name: stepName(op, method, path)}
+func (a *apiDraft) step(path, method string, item, op apiNode) (step, []pair, error) {
+	base := a.basePath(item, op)
+	id := op.get("operationId")
+	if a.ids[id.text()] && id.text() != "" {
+		a.files.problem(id, fmt.Sprintf("the operationId %s is used twice", what(id)))
+	}
+	a.ids[id.text()] = true
+	bare, fixed, _ := strings.Cut(path, "?")
+	st := step{route: method + " " + base + templateRoute(bare), name: printable(cmp.Or(id.text(), method+" "+path))}
 	p := &parameters{api: a, label: method + " " + path, pool: pool{order: "random"}}
-	p.name = a.names.unique(cmp.Or(op.OperationID, method+" "+path))
-	target, query := a.base+path, []string{}
-	if path == "" || sendable(path) != path || strings.Contains(path, "$") {
-		return st, nil, errors.New("the path cannot be sent")
+	p.name = a.names.unique(cmp.Or(id.text(), method+" "+path))
+	if sendable(bare) != bare || strings.Contains(path, "$") {
+		return st, nil, errors.New("its path cannot be sent")
 	}
-	for _, param := range merged(item.Parameters, op.Parameters) {
-		switch param.In {
-		case openapi3.ParameterInPath:
-			v := p.value(param, url.PathEscape)
-			target = strings.ReplaceAll(target, "{"+param.Name+"}", v)
-		case openapi3.ParameterInQuery:
-			if param.Required || len(paramExamples(param)) > 0 {
-				query = append(query, url.QueryEscape(param.Name)+"="+p.value(param, url.QueryEscape))
-			}
-		case openapi3.ParameterInHeader:
-			if v := p.value(param, func(s string) string { return s }); param.Required && plainKey.MatchString(param.Name) && isLine(v) {
-				st.headers = append(st.headers, pair{param.Name, v})
-			}
-		case openapi3.ParameterInCookie:
-			if param.Required {
-				st.comment = append(st.comment, "Needs the cookie "+param.Name+": add a step whose answer sets it, or a Cookie header.")
-			}
+	var query []string
+	if fixed != "" {
+		query = append(query, literal(fixed))
+	}
+	params := a.merged(item, op)
+	target := base + a.fill(p, bare, params)
+	names := map[string]bool{}
+	for _, m := range placeholder.FindAllStringSubmatch(bare, -1) {
+		name, _, _ := strings.Cut(m[1], ":")
+		names[name] = true
+	}
+	for i := range params {
+		if params[i].in == "path" && !names[params[i].name] {
+			a.files.problem(params[i].at, fmt.Sprintf("the parameter %s is in the path, but %s does not name it; it is left out", shortText(params[i].name, 40), shortText(path, 60)))
 		}
-	}
-	if strings.ContainsAny(strings.ReplaceAll(target, "${", ""), "{") {
-		return st, nil, errors.New("a parameter in its path is not described")
+		a.place(&st, p, &params[i], &query)
 	}
 	a.secure(&st, op, &query)
-	if err := a.requestBody(&st, method, op); err != nil {
+	if err := a.requestBody(&st, method, path, item, op); err != nil {
 		return st, nil, err
 	}
 	if len(query) > 0 {
 		target += "?" + strings.Join(query, "&")
 	}
+	if sendable(target) != target {
+		return st, nil, errors.New("its path with these values cannot be sent")
+	}
 	st.request = method + " " + target
-	a.answers(&st, op)
+	a.answers(&st, method, op)
 	return st, p.finish(), nil
 }
 
-func stepName(op *openapi3.Operation, method, path string) string {
-	return printable(cmp.Or(op.OperationID, method+" "+path))
+var placeholder = regexp.MustCompile(`\{([^{}]*)\}`)
+
+// fill puts values into a path's templates. What no parameter describes is
+// made up and told.
+func (a *apiDraft) fill(p *parameters, path string, params []apiParam) string {
+	return placeholder.ReplaceAllStringFunc(path, func(text string) string {
+		name, _, _ := strings.Cut(text[1:len(text)-1], ":") // {id:[0-9]+} of some frameworks
+		for i := range params {
+			if params[i].in == "path" && params[i].name == name {
+				return p.text(&params[i], url.PathEscape)
+			}
+		}
+		a.madeUp[name+" of "+p.label+", which is not described"] = true
+		if low := strings.ToLower(name); strings.HasSuffix(low, "id") || strings.HasSuffix(low, "number") || low == "n" || low == "page" {
+			return "1"
+		}
+		return "text"
+	})
+}
+
+// place puts a parameter outside of the path where it belongs. Optional ones
+// without a value of the document are left out.
+func (a *apiDraft) place(st *step, p *parameters, param *apiParam, query *[]string) {
+	if !param.required && !param.hasExample() {
+		return
+	}
+	switch param.in {
+	case "query":
+		if text := p.text(param, queryEscape); text != "" {
+			*query = append(*query, text)
+		}
+	case "header":
+		ignored := slices.Contains([]string{"accept", "content-type", "authorization"}, strings.ToLower(param.name))
+		if ignored || !param.required { // OpenAPI 3: a parameter of these names is ignored
+			return
+		}
+		if v := p.text(param, func(s string) string { return s }); plainKey.MatchString(param.name) && isLine(v) {
+			st.headers = append(st.headers, pair{param.name, v})
+		}
+	case "cookie":
+		if param.required {
+			st.comment = append(st.comment, "Needs the cookie "+printable(param.name)+": add a step whose answer sets it, or a Cookie header.")
+			a.security["Some operations need the cookie "+printable(param.name)+": add a step whose answer sets it."] = true
+		}
+	case "formData":
+		a.formData(st, p, param)
+	}
 }
 
 // templateRoute writes /items/{id} as /items/:id.
 func templateRoute(path string) string {
-	return strings.NewReplacer("{", ":", "}", "").Replace(path)
-}
-
-// merged parameters: an operation's own come before those of its path.
-func merged(item, own openapi3.Parameters) []*openapi3.Parameter {
-	var out []*openapi3.Parameter
-	for _, ref := range append(slices.Clone(own), item...) {
-		if ref == nil || ref.Value == nil || slices.ContainsFunc(out, func(p *openapi3.Parameter) bool { return p.Name == ref.Value.Name && p.In == ref.Value.In }) {
-			continue
-		}
-		out = append(out, ref.Value)
-	}
-	return out
-}
-
-// secure writes placeholders for what the operation's first alternative needs.
-func (a *apiDraft) secure(st *step, op *openapi3.Operation, query *[]string) {
-	needs := a.doc.Security
-	if op.Security != nil {
-		needs = *op.Security
-	}
-	if len(needs) == 0 || a.doc.Components == nil {
-		return
-	}
-	for _, name := range slices.Sorted(maps.Keys(needs[0])) {
-		ref := a.doc.Components.SecuritySchemes[name]
-		if ref == nil || ref.Value == nil {
-			continue
-		}
-		s := ref.Value
-		header, value := "Authorization", "Bearer "+fillIn
-		switch {
-		case s.Type == "http" && strings.EqualFold(s.Scheme, "basic"):
-			value = "Basic " + fillIn
-			a.security["Fill in Authorization (basic): the Base64 of user:password, wherever "+fillIn+" stands."] = true
-		case s.Type == "apiKey" && s.In == "query":
-			*query = append(*query, url.QueryEscape(s.Name)+"="+fillIn)
-			a.security["Fill in the query parameter "+s.Name+" wherever "+fillIn+" stands."] = true
-			continue
-		case s.Type == "apiKey" && s.In == "cookie":
-			header, value = "Cookie", s.Name+"="+fillIn
-			a.security["Fill in the cookie "+s.Name+" wherever "+fillIn+" stands, or add a login step and remove the header."] = true
-		case s.Type == "apiKey":
-			header, value = s.Name, fillIn
-			a.security["Fill in the header "+s.Name+" wherever "+fillIn+" stands."] = true
-		default:
-			a.security["Fill in the bearer token ("+name+") wherever "+fillIn+" stands, or extract it in a setup step: setup: with extract: {token: {json: $.access_token}}, then \"Bearer ${token}\"."] = true
-		}
-		if plainKey.MatchString(header) && isLine(value) {
-			st.headers = append(st.headers, pair{header, literal(value)})
-			st.comment = append(st.comment, "Fill in "+header+".")
-		}
-	}
-}
-
-// answers sets what is expected: the documented 2xx and 3xx, and the type.
-func (a *apiDraft) answers(st *step, op *openapi3.Operation) {
-	types := map[string]bool{}
-	empty := false
-	for _, code := range slices.Sorted(maps.Keys(op.Responses.Map())) {
-		status := 0
-		if _, err := fmt.Sscanf(code, "%d", &status); err != nil || len(code) != 3 || status < 200 || status > 399 {
-			continue
-		}
-		st.status = append(st.status, status)
-		ref := op.Responses.Value(code)
-		if ref == nil || ref.Value == nil || len(ref.Value.Content) == 0 {
-			empty = true
-			continue
-		}
-		for t := range ref.Value.Content {
-			types[baseType(t)] = true
-		}
-	}
-	if len(types) == 1 && !empty && !strings.HasPrefix(st.request, "HEAD ") {
-		for t := range types {
-			if !strings.Contains(t, "*") && isLine(t) {
-				st.typ = literal(t)
-			}
-		}
-	}
+	return placeholder.ReplaceAllStringFunc(path, func(text string) string {
+		name, _, _ := strings.Cut(text[1:len(text)-1], ":")
+		return ":" + name
+	})
 }

@@ -173,6 +173,9 @@ func TestOpenAPIFilesBeside(t *testing.T) {
 // FuzzOpenAPI: whatever the file, the draft is an error or a right scenario.
 func FuzzOpenAPI(f *testing.F) {
 	f.Add([]byte(shopAPI))
+	f.Add([]byte(swagger2))
+	f.Add([]byte(send("3.1.0", "{oneOf: [{type: 'null'}, {$ref: '#/x'}], allOf: [{minimum: 3}], properties: {p: {pattern: '[x-z]+', minLength: 9}}}")))
+	f.Add([]byte(query("{name: n, in: query, style: deepObject, schema: {type: object}, example: {k: {l: 1}}}")))
 	f.Add([]byte(`{"openapi":"3.0.0","info":{"title":"${","version":"1"},"paths":{"/a/{b}/{c}":{"get":{"operationId":"x: y","tags":["#"],"parameters":[{"name":"b","in":"path","required":true,"example":"${x}"}],"responses":{"2XX":{}}}}}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		d, err := FromOpenAPI(data, OpenAPIOptions{Writes: true})

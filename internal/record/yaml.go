@@ -48,13 +48,18 @@ type step struct {
 	form    []pair // a key may occur several times
 	json    string // YAML flow, "" if none
 	body    string
-	repeat  int
-	status  []int
-	typ     string
-	extract []extract
-	assets  []string
-	think   time.Duration
+	// multipart instead of form, json or body.
+	multipart []part
+	repeat    int
+	status    []int
+	typ       string
+	extract   []extract
+	assets    []string
+	think     time.Duration
 }
+
+// part of a multipart body; a file name makes it a file.
+type part struct{ name, text, file, typ string }
 
 // extract is one of json, header and regexp. value is what the source had.
 type extract struct{ name, json, header, regexp, value string }
@@ -169,6 +174,7 @@ func (w *writer) step(s *step) {
 	if s.body != "" {
 		w.line(4, "body: %s", double(s.body))
 	}
+	w.multipart(4, s.multipart)
 	w.expect(s)
 	if len(s.extract) > 0 {
 		w.line(4, "extract:")
@@ -223,6 +229,36 @@ func (w *writer) flow(indent int, key string, pairs []pair) {
 		parts = append(parts, p.key+": "+p.value)
 	}
 	w.line(indent, "%s: {%s}", key, strings.Join(parts, ", "))
+}
+
+// multipart writes the parts of a form with files. A scenario has one part of
+// a name.
+func (w *writer) multipart(indent int, parts []part) {
+	seen := map[string]bool{}
+	for _, p := range parts {
+		if seen[p.name] || p.name == "" || strings.ContainsAny(p.name+p.file, "\"\r\n") {
+			continue
+		}
+		if len(seen) == 0 {
+			w.line(indent, "multipart:")
+		}
+		seen[p.name] = true
+		if strings.ContainsAny(p.typ, "\"\r\n") {
+			p.typ = ""
+		}
+		if p.file == "" && p.typ == "" {
+			w.line(indent+1, "%s: %s", double(p.name), double(p.text))
+			continue
+		}
+		fields := "text: " + double(p.text)
+		if p.file != "" {
+			fields += ", name: " + double(p.file)
+		}
+		if p.typ != "" {
+			fields += ", type: " + double(p.typ)
+		}
+		w.line(indent+1, "%s: {%s}", double(p.name), fields)
+	}
 }
 
 // block writes pairs; values of the same key become a list.

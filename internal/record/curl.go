@@ -1,0 +1,360 @@
+package record
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxCommands bytes of a file with commands.
+const maxCommands = 16 << 20
+
+// curlOption is an option of curl(1).
+type curlOption struct {
+	value bool // it takes one
+	do    func(c *curlCommand, value word)
+	// why it is left out; "" and no do: it does not change the request.
+	why string
+}
+
+// curlCommand is one command line.
+type curlCommand struct {
+	*client
+	dir   string
+	line  int
+	urls  []word
+	q     clientRequest
+	data  []string
+	json  bool
+	get   bool // -G
+	head  bool
+	query []string // --url-query
+}
+
+// curlOptions by their long names. Those without do are known so that their
+// values are not taken for addresses.
+var curlOptions map[string]curlOption
+
+func init() {
+	curlOptions = map[string]curlOption{
+		"request":        {true, func(c *curlCommand, v word) { c.q.method = strings.ToUpper(v.text) }, ""},
+		"header":         {true, (*curlCommand).header, ""},
+		"data":           {true, func(c *curlCommand, v word) { c.addData(v, true, true) }, ""},
+		"data-ascii":     {true, func(c *curlCommand, v word) { c.addData(v, true, true) }, ""},
+		"data-binary":    {true, func(c *curlCommand, v word) { c.addData(v, true, false) }, ""},
+		"data-raw":       {true, func(c *curlCommand, v word) { c.addData(v, false, false) }, ""},
+		"data-urlencode": {true, (*curlCommand).urlencode, ""},
+		"json":           {true, func(c *curlCommand, v word) { c.json = true; c.addData(v, true, false) }, ""},
+		"form":           {true, func(c *curlCommand, v word) { c.form(v, true) }, ""},
+		"form-string":    {true, func(c *curlCommand, v word) { c.form(v, false) }, ""},
+		"get":            {false, func(c *curlCommand, _ word) { c.get = true }, ""},
+		"head":           {false, func(c *curlCommand, _ word) { c.head = true }, ""},
+		"url":            {true, func(c *curlCommand, v word) { c.urls = append(c.urls, v) }, ""},
+		"url-query":      {true, func(c *curlCommand, v word) { c.query = append(c.query, strings.TrimPrefix(v.text, "+")) }, ""},
+		"user":           {true, func(c *curlCommand, v word) { c.q.auth = "Basic" }, ""},
+		"oauth2-bearer":  {true, func(c *curlCommand, v word) { c.q.auth = "Bearer" }, ""},
+		"cookie":         {true, nil, "cookies come from the answers; add a step that sets them"},
+		"digest":         {false, nil, "Digest signs each request, which load does not do"},
+		"ntlm":           {false, nil, "NTLM needs several requests on one connection"},
+		"negotiate":      {false, nil, "Negotiate needs several requests on one connection"},
+		"aws-sigv4":      {true, nil, "it signs each request, which load does not do"},
+		"upload-file":    {true, nil, "a file to send: fill in body:"},
+		"range": {true, func(c *curlCommand, v word) {
+			c.q.headers = append(c.q.headers, harHeader{Name: "Range", Value: "bytes=" + v.text})
+		}, ""},
+		"location":       {false, nil, "redirects: add follow: true where the first answer is one"},
+		"config":         {true, nil, "a file of options is not read"},
+		"user-agent":     {true, nil, ""},
+		"referer":        {true, nil, ""},
+		"compressed":     {false, nil, ""},
+		"insecure":       {false, nil, ""},
+		"proxy":          {true, nil, ""},
+		"cert":           {true, nil, "load sends no client's certificate"},
+		"unix-socket":    {true, nil, "give the socket as the target of the run"},
+		"connect-to":     {true, nil, ""},
+		"resolve":        {true, nil, ""},
+		"parallel":       {false, nil, ""},
+		"next":           {false, nil, ""},
+		"request-target": {true, nil, "another request target is not taken"},
+	}
+	for _, name := range []string{"output", "output-dir", "cookie-jar", "max-time", "connect-timeout", "write-out", "retry", "retry-delay", "retry-max-time", "cacert", "capath",
+		"key", "cert-type", "key-type", "ciphers", "tls-max", "interface", "limit-rate", "max-redirs", "proxy-user", "noproxy", "dump-header", "stderr", "trace", "trace-ascii",
+		"speed-limit", "speed-time", "dns-servers", "local-port", "max-filesize", "time-cond", "pinnedpubkey", "socks5", "socks5-hostname", "keepalive-time", "parallel-max",
+		"expect100-timeout", "netrc-file", "proto", "proto-default", "proto-redir", "rate", "service-name", "continue-at", "curves", "doh-url", "etag-compare", "etag-save"} {
+		curlOptions[name] = curlOption{value: true}
+	}
+}
+
+// curlShort are the options of one letter.
+var curlShort = map[byte]string{'X': "request", 'H': "header", 'd': "data", 'F': "form", 'G': "get", 'I': "head", 'u': "user", 'b': "cookie", 'T': "upload-file", 'r': "range",
+	'L': "location", 'K': "config", 'A': "user-agent", 'e': "referer", 'k': "insecure", 'x': "proxy", 'E': "cert", 'o': "output", 'c': "cookie-jar", 'm': "max-time",
+	'w': "write-out", 'D': "dump-header", 'U': "proxy-user", 'z': "time-cond", 'C': "continue-at", 'y': "speed-time", 'Y': "speed-limit", 'Z': "parallel", ':': "next"}
+
+// FromCurl makes a scenario of curl command lines, as browsers copy them or as
+// scripts have them, for bash or cmd.exe.
+func FromCurl(r io.Reader, o ClientOptions) (*Draft, error) {
+	data, err := io.ReadAll(io.LimitReader(r, maxCommands+1))
+	if err != nil {
+		return nil, fmt.Errorf("read curl commands: %w", err)
+	}
+	if len(data) > maxCommands {
+		return nil, fmt.Errorf("read curl commands: larger than %d MiB", maxCommands>>20)
+	}
+	c := &client{what: "curl commands"}
+	text := strings.ToValidUTF8(strings.TrimPrefix(string(data), "\xef\xbb\xbf"), "\uFFFD")
+	for _, list := range shellCommands(text) {
+		at := slices.IndexFunc(list, func(w word) bool {
+			base := strings.ToLower(path.Base(strings.ReplaceAll(w.text, `\`, "/")))
+			return base == "curl" || base == "curl.exe"
+		})
+		if at < 0 {
+			c.leave(list[0].line, "%q is no curl command", shortText(list[0].text, 40))
+			continue
+		}
+		c.curl(list[at+1:], list[at].line, o.Dir)
+	}
+	return c.draft(o)
+}
+
+// curl reads the options of one command.
+func (c *client) curl(words []word, line int, dir string) {
+	cmd := &curlCommand{client: c, dir: dir, line: line}
+	for i := 0; i < len(words); i++ {
+		w := words[i]
+		for _, name := range w.unknown {
+			c.leave(w.line, "the value of %s is not known; fill it in where %s stands", name, fillIn)
+		}
+		switch {
+		case w.text == "--next" || w.text == "-:":
+			cmd.end()
+			cmd = &curlCommand{client: c, dir: dir, line: w.line}
+		case strings.HasPrefix(w.text, "--") && len(w.text) > 2:
+			name := w.text[2:]
+			o, known := curlOptions[name]
+			if !known {
+				if !strings.HasPrefix(name, "no-") && !slices.Contains(curlSilent, name) {
+					c.leave(w.line, "the option --%s is not known", shortText(name, 40))
+				}
+				continue
+			}
+			value := word{line: w.line}
+			if o.value && i+1 < len(words) {
+				i++
+				value = words[i]
+			}
+			cmd.option(name, o, value)
+		case strings.HasPrefix(w.text, "-") && len(w.text) > 1:
+			i = cmd.short(words, i)
+		case strings.ContainsAny(w.text, "<>") && len(w.text) <= 2 || w.text == "2>&1":
+			i++ // a redirection of the shell
+		case w.text != "":
+			cmd.urls = append(cmd.urls, w)
+		}
+	}
+	cmd.end()
+}
+
+// curlSilent are options without a value that do not change the request.
+var curlSilent = []string{"silent", "show-error", "verbose", "include", "fail", "fail-with-body", "http1.0", "http1.1", "http2", "http2-prior-knowledge", "http3", "globoff",
+	"progress-bar", "ipv4", "ipv6", "tlsv1.2", "tlsv1.3", "raw", "path-as-is", "remote-name", "remote-header-name", "basic", "location-trusted", "ssl-no-revoke", "tr-encoding",
+	"no-progress-meter", "create-dirs", "tcp-nodelay", "styled-output", "remote-time", "disable", "tlsv1", "tlsv1.0", "tlsv1.1", "retry-all-errors", "retry-connrefused", "post301", "post302", "anyauth"}
+
+// short reads options of one letter that share a word; it returns the place of
+// the last word it took.
+func (cmd *curlCommand) short(words []word, i int) int {
+	w := words[i]
+	for k := 1; k < len(w.text); k++ {
+		name, known := curlShort[w.text[k]]
+		if !known {
+			continue // -s, -S, -v, -i, …
+		}
+		o := curlOptions[name]
+		if !o.value {
+			cmd.option(name, o, word{line: w.line})
+			continue
+		}
+		value := word{text: w.text[k+1:], line: w.line}
+		if value.text == "" && i+1 < len(words) {
+			i++
+			value = words[i]
+		}
+		cmd.option(name, o, value)
+		return i
+	}
+	return i
+}
+
+func (cmd *curlCommand) option(name string, o curlOption, value word) {
+	for _, v := range value.unknown {
+		cmd.leave(value.line, "the value of %s is not known; fill it in where %s stands", v, fillIn)
+	}
+	if o.do != nil {
+		o.do(cmd, value)
+	} else if o.why != "" {
+		cmd.leave(value.line, "--%s: %s", name, o.why)
+	}
+}
+
+func (cmd *curlCommand) header(v word) {
+	if strings.HasPrefix(v.text, "@") {
+		cmd.leave(v.line, "headers from the file %s are not read", shortText(v.text[1:], 60))
+		return
+	}
+	name, value, ok := strings.Cut(v.text, ":")
+	if !ok {
+		name, value = strings.TrimSuffix(v.text, ";"), ""
+	} else if strings.TrimSpace(value) == "" {
+		return // takes a header of curl's own away
+	}
+	cmd.q.headers = append(cmd.q.headers, harHeader{Name: strings.TrimSpace(name), Value: strings.TrimSpace(value)})
+}
+
+// file reads a file that an option names, within the commands' folder.
+func (cmd *curlCommand) file(name string, line int) (string, bool) {
+	if cmd.dir == "" || name == "-" || path.IsAbs(name) {
+		cmd.leave(line, "the file %s is not read; fill in the body", shortText(name, 60))
+		return "", false
+	}
+	data, err := readLocal(cmd.dir, path.Clean(name))
+	if err != nil || len(data) > maxRecordedBody || !utf8.Valid(data) {
+		cmd.leave(line, "the file %s is not read (%s); fill in the body", shortText(name, 60), cmp.Or(errorText(err), "it is binary or larger than 32 KiB"))
+		return "", false
+	}
+	return string(data), true
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+func (cmd *curlCommand) addData(v word, files, strip bool) {
+	text := v.text
+	if files && strings.HasPrefix(text, "@") {
+		text, _ = cmd.file(text[1:], v.line)
+		if strip {
+			text = strings.NewReplacer("\r", "", "\n", "").Replace(text)
+		}
+	}
+	cmd.data = append(cmd.data, text)
+}
+
+// urlencode: content, =content, name=content, @file, name@file (curl(1)).
+func (cmd *curlCommand) urlencode(v word) {
+	at := strings.IndexAny(v.text, "=@")
+	if at < 0 {
+		cmd.data = append(cmd.data, url.QueryEscape(v.text))
+		return
+	}
+	name, value := v.text[:at], v.text[at+1:]
+	if v.text[at] == '@' {
+		value, _ = cmd.file(value, v.line)
+	}
+	text := url.QueryEscape(value)
+	if name != "" {
+		text = name + "=" + text
+	}
+	cmd.data = append(cmd.data, text)
+}
+
+// form is a part: name=value, name=@file;type=…, name=<file.
+func (cmd *curlCommand) form(v word, special bool) {
+	name, value, ok := strings.Cut(v.text, "=")
+	if !ok {
+		cmd.leave(v.line, "-F %q has no name", shortText(v.text, 40))
+		return
+	}
+	p := part{name: name, text: value}
+	if special {
+		fields := strings.Split(value, ";")
+		p.text = fields[0]
+		for _, f := range fields[1:] {
+			if k, val, ok := strings.Cut(strings.TrimSpace(f), "="); ok && k == "type" {
+				p.typ = val
+			} else if k == "filename" {
+				p.file = strings.Trim(val, `"`)
+			} else {
+				p.text += ";" + f
+			}
+		}
+		switch {
+		case strings.HasPrefix(p.text, "@"):
+			file := strings.Trim(p.text[1:], `"`)
+			p.file = cmp.Or(p.file, path.Base(file))
+			if p.text, ok = cmd.file(file, v.line); !ok {
+				p.text = "file"
+			}
+		case strings.HasPrefix(p.text, "<"):
+			p.text, _ = cmd.file(p.text[1:], v.line)
+		default:
+			p.text = strings.Trim(p.text, `"`)
+		}
+	}
+	cmd.q.parts = append(cmd.q.parts, p)
+}
+
+// contentType that a header says; "" if none does.
+func (q *clientRequest) contentType() string {
+	for _, h := range q.headers {
+		if strings.EqualFold(h.Name, "Content-Type") {
+			return h.Value
+		}
+	}
+	return ""
+}
+
+// end makes the requests of the command.
+func (cmd *curlCommand) end() {
+	if len(cmd.urls) == 0 {
+		cmd.leave(cmd.line, "a curl command without an address")
+		return
+	}
+	q := cmd.q
+	if cmd.get {
+		cmd.query = append(cmd.query, cmd.data...)
+		cmd.data = nil
+	}
+	switch {
+	case len(q.parts) > 0:
+		q.method = cmp.Or(q.method, "POST")
+	case len(cmd.data) > 0 && cmd.json:
+		q.method = cmp.Or(q.method, "POST")
+		q.post = &harPost{Type: cmp.Or(q.contentType(), "application/json"), Text: strings.Join(cmd.data, "")}
+		q.headers = append(q.headers, harHeader{Name: "Accept", Value: "application/json"})
+	case len(cmd.data) > 0:
+		q.method = cmp.Or(q.method, "POST")
+		q.post = &harPost{Type: cmp.Or(q.contentType(), "application/x-www-form-urlencoded"), Text: strings.Join(cmd.data, "&")}
+	}
+	if cmd.head {
+		q.method = cmp.Or(q.method, "HEAD")
+	}
+	q.method = cmp.Or(q.method, "GET")
+	if q.post != nil && (q.method == "GET" || q.method == "HEAD") {
+		cmd.leave(cmd.line, "%s with a body, which load does not send: the body is left out", q.method)
+		q.post = nil
+	}
+	for _, u := range cmd.urls {
+		one := q
+		one.line, one.url = u.line, absolute(u.text)
+		if strings.ContainsAny(u.text, "{}") {
+			cmd.leave(u.line, "braces in an address, which curl would expand, are taken as they are")
+			one.url = strings.NewReplacer("{", "%7B", "}", "%7D").Replace(one.url)
+		}
+		if len(cmd.query) > 0 {
+			base, _, _ := strings.Cut(one.url, "#")
+			between := "?"
+			if strings.Contains(base, "?") {
+				between = "&"
+			}
+			one.url = base + between + strings.Join(cmd.query, "&")
+		}
+		cmd.requests = append(cmd.requests, one)
+	}
+}

@@ -1,0 +1,302 @@
+package record
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// text of a value; what is not known in it stands as FILL-IN and is told.
+func (s *k6Script) text(v any, line int) (text string, plain bool) {
+	switch v := v.(type) {
+	case string:
+		return v, !strings.Contains(v, fillIn)
+	case float64, bool, nil:
+		return flat(v), true
+	case unknownJS:
+		s.leave(line, "the value of %s is not known; fill it in where %s stands", shortText(string(v), 60), fillIn)
+		return fillIn, false
+	}
+	return jsonText(plainJS(v)), true
+}
+
+func plainJS(v any) any {
+	switch v := v.(type) {
+	case unknownJS:
+		return fillIn
+	case []any:
+		out := []any{}
+		for _, e := range v {
+			out = append(out, plainJS(e))
+		}
+		return out
+	case map[string]any:
+		out := map[string]any{}
+		for k, e := range v {
+			out[k] = plainJS(e)
+		}
+		return out
+	}
+	return v
+}
+
+// arguments up to the closing bracket.
+func (s *k6Script) arguments() []any {
+	var out []any
+	for s.at < len(s.tokens) && !s.is(0, ")") && len(out) < 10 {
+		before := s.at
+		out = append(out, s.expression())
+		if s.is(0, ",") {
+			s.at++
+		} else if s.at == before {
+			break
+		}
+	}
+	return out
+}
+
+// expression is a value, values joined by +, or one of several by ||.
+func (s *k6Script) expression() any {
+	if s.depth++; s.depth > maxJSDepth {
+		s.depth--
+		return s.rest("…")
+	}
+	defer func() { s.depth-- }()
+	line := s.peek(0).line
+	v := s.operand()
+	for s.at < len(s.tokens) {
+		switch {
+		case s.is(0, "+"):
+			s.at++
+			next := s.operand()
+			a, numbers := v.(float64)
+			b, both := next.(float64)
+			if numbers && both {
+				v = a + b
+				continue
+			}
+			left, _ := s.text(v, line)
+			right, _ := s.text(next, line)
+			if len(left)+len(right) > maxRecordedBody {
+				return unknownJS("a long text")
+			}
+			v = left + right
+		case s.is(0, "||") || s.is(0, "??"):
+			s.at++
+			next := s.operand()
+			if _, unknown := v.(unknownJS); unknown {
+				v = next
+			}
+		case s.is(0, ",") || s.is(0, ")") || s.is(0, "}") || s.is(0, "]") || s.is(0, ";") || s.peek(0).line > s.peek(-1).line:
+			return v
+		default: // something that is not known, such as a condition
+			return s.rest("an expression")
+		}
+	}
+	return v
+}
+
+// rest skips to where the expression ends.
+func (s *k6Script) rest(text string) any {
+	for depth := 0; s.at < len(s.tokens); s.at++ {
+		switch t := s.peek(0); {
+		case t.kind != jsPunct:
+		case strings.Contains("([{", t.text):
+			depth++
+		case strings.Contains(")]}", t.text):
+			if depth--; depth < 0 {
+				return unknownJS(text)
+			}
+		case (t.text == "," || t.text == ";") && depth == 0:
+			return unknownJS(text)
+		}
+	}
+	return unknownJS(text)
+}
+
+func (s *k6Script) operand() any {
+	t := s.peek(0)
+	s.at++
+	switch t.kind {
+	case jsString:
+		return t.text
+	case jsNumber:
+		n, err := strconv.ParseFloat(strings.ReplaceAll(t.text, "_", ""), 64)
+		if err != nil {
+			return unknownJS(t.text)
+		}
+		return n
+	case jsTemplate:
+		return s.filled(t)
+	case jsName:
+		return s.named(t)
+	}
+	switch t.text {
+	case "{":
+		return s.object()
+	case "[":
+		out := []any{}
+		for s.at < len(s.tokens) && !s.is(0, "]") {
+			before := s.at
+			out = append(out, s.expression())
+			if s.is(0, ",") {
+				s.at++
+			} else if s.at == before {
+				break
+			}
+		}
+		s.at++
+		return out
+	case "-":
+		if n, ok := s.operand().(float64); ok {
+			return -n
+		}
+	case "(":
+		v := s.expression()
+		if s.is(0, ")") {
+			s.at++
+			return v
+		}
+	}
+	s.at--
+	return s.rest("an expression")
+}
+
+// filled template: names with plain values stand for them.
+func (s *k6Script) filled(t jsToken) any {
+	var b strings.Builder
+	for _, p := range t.parts {
+		if p.kind == jsString {
+			b.WriteString(p.text)
+			continue
+		}
+		inner := &k6Script{client: s.client, tokens: jsTokens(p.text), values: s.values, http: s.http, depth: s.depth}
+		text, _ := s.text(inner.expression(), p.line)
+		if b.Len()+len(text) > maxRecordedBody {
+			return unknownJS("a long text")
+		}
+		b.WriteString(text)
+	}
+	return b.String()
+}
+
+// named value: a literal, a constant with its members, or a call that is known.
+func (s *k6Script) named(t jsToken) any {
+	switch t.text {
+	case "true", "false":
+		return t.text == "true"
+	case "null", "undefined":
+		return nil
+	}
+	name, v := t.text, s.values[t.text]
+	if _, known := s.values[t.text]; !known {
+		v = unknownJS(t.text)
+	}
+	for s.at < len(s.tokens) {
+		switch {
+		case s.is(0, ".") && s.peek(1).kind == jsName:
+			field := s.peek(1).text
+			name += "." + field
+			s.at += 2
+			object, ok := v.(map[string]any)
+			if v = any(unknownJS(name)); ok && object[field] != nil {
+				v = object[field]
+			}
+		case s.is(0, "("):
+			s.at++
+			args := s.arguments()
+			if !s.is(0, ")") {
+				return s.rest(name + "(…)")
+			}
+			s.at++
+			v = s.result(name, args, t.line)
+		case s.is(0, "["):
+			s.at++
+			s.expression()
+			s.at++
+			name += "[…]"
+			v = unknownJS(name)
+		case s.peek(0).kind == jsTemplate && name == s.http+".url":
+			s.at++
+			return s.filled(s.peek(-1))
+		default:
+			return v
+		}
+	}
+	return v
+}
+
+// result of a call that is known: JSON.stringify and encodeURIComponent.
+func (s *k6Script) result(name string, args []any, line int) any {
+	if len(args) > 0 {
+		switch name {
+		case "JSON.stringify":
+			if u, unknown := args[0].(unknownJS); unknown {
+				return u
+			}
+			s.tellUnknown(args[0], line, 0)
+			return jsonText(plainJS(args[0]))
+		case "encodeURIComponent", "encodeURI":
+			text, _ := s.text(args[0], line)
+			return url.PathEscape(text)
+		case "String":
+			text, _ := s.text(args[0], line)
+			return text
+		}
+	}
+	return unknownJS(name + "(…)")
+}
+
+func (s *k6Script) tellUnknown(v any, line, depth int) {
+	if depth > maxJSDepth {
+		return
+	}
+	switch v := v.(type) {
+	case unknownJS:
+		s.text(v, line)
+	case []any:
+		for _, e := range v {
+			s.tellUnknown(e, line, depth+1)
+		}
+	case map[string]any:
+		for _, e := range v {
+			s.tellUnknown(e, line, depth+1)
+		}
+	}
+}
+
+// object literal; at is behind its bracket.
+func (s *k6Script) object() any {
+	out := map[string]any{}
+	for s.at < len(s.tokens) && !s.is(0, "}") {
+		t := s.peek(0)
+		before := s.at
+		switch {
+		case (t.kind == jsName || t.kind == jsString || t.kind == jsNumber) && s.is(1, ":"):
+			s.at += 2
+			out[t.text] = s.expression()
+		case t.kind == jsName && (s.is(1, ",") || s.is(1, "}")): // {a}
+			s.at++
+			out[t.text] = s.values[t.text]
+			if _, known := s.values[t.text]; !known {
+				out[t.text] = unknownJS(t.text)
+			}
+		case s.is(0, ".") && s.is(1, ".") && s.is(2, "."):
+			s.at += 3
+			if more, ok := s.expression().(map[string]any); ok {
+				for k, v := range more {
+					out[k] = v
+				}
+			}
+		default:
+			s.rest("")
+		}
+		if s.is(0, ",") {
+			s.at++
+		} else if s.at == before {
+			s.at++
+		}
+	}
+	s.at++
+	return out
+}

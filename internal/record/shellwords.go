@@ -1,0 +1,288 @@
+package record
+
+import (
+	"regexp"
+	"strings"
+)
+
+// word of a shell command, with the line where it begins.
+type word struct {
+	text string
+	line int
+	// unknown names variables in it, whose values are not known.
+	unknown []string
+}
+
+// command is a list of words.
+type command []word
+
+// isCmd: the text is for cmd.exe, as browsers copy it on Windows: each quote
+// has a caret before it, and a caret ends each line but the last.
+var isCmd = regexp.MustCompile(`\^"|\^\r?\n`)
+
+// shellCommands splits a text into commands: bash's quoting, or cmd.exe's.
+func shellCommands(text string) []command {
+	if isCmd.MatchString(text) {
+		return cmdCommands(strings.ReplaceAll(text, "\r\n", "\n"))
+	}
+	s := &shell{text: strings.ReplaceAll(text, "\r\n", "\n"), line: 1}
+	return s.commands()
+}
+
+// shell reads bash's words (bash(1), QUOTING).
+type shell struct {
+	text string
+	at   int
+	line int
+
+	now  *word // nil: between words
+	list command
+	out  []command
+}
+
+func (s *shell) next() byte {
+	if s.at >= len(s.text) {
+		return 0
+	}
+	c := s.text[s.at]
+	s.at++
+	if c == '\n' {
+		s.line++
+	}
+	return c
+}
+
+func (s *shell) peek() byte {
+	if s.at < len(s.text) {
+		return s.text[s.at]
+	}
+	return 0
+}
+
+func (s *shell) add(text string) {
+	if s.now == nil {
+		s.now = &word{line: s.line}
+	}
+	s.now.text += text
+}
+
+func (s *shell) endWord() {
+	if s.now != nil {
+		s.list = append(s.list, *s.now)
+		s.now = nil
+	}
+}
+
+func (s *shell) endCommand() {
+	if s.endWord(); len(s.list) > 0 {
+		s.out = append(s.out, s.list)
+		s.list = nil
+	}
+}
+
+func (s *shell) commands() []command {
+	for s.at < len(s.text) {
+		switch c := s.next(); c {
+		case ' ', '\t':
+			s.endWord()
+		case '\n', ';', '|', '&', '(', ')':
+			s.endCommand()
+		case '#':
+			if s.now != nil {
+				s.add("#")
+				continue
+			}
+			for s.peek() != '\n' && s.peek() != 0 {
+				s.at++
+			}
+		case '\\':
+			if n := s.next(); n != '\n' && n != 0 {
+				s.addByte()
+			}
+		case '\'':
+			s.single()
+		case '"':
+			s.double()
+		case '$':
+			s.dollar(false)
+		default:
+			s.run()
+		}
+	}
+	s.endCommand()
+	return s.out
+}
+
+// run adds bytes up to the next one that means something.
+func (s *shell) run() {
+	from := s.at - 1
+	for s.at < len(s.text) && strings.IndexByte(" \t\n;|&()#\\'\"$", s.text[s.at]) < 0 {
+		s.at++
+	}
+	s.add(s.text[from:s.at])
+
+}
+
+func (s *shell) single() {
+	s.add("")
+	end := strings.IndexByte(s.text[s.at:], '\'')
+	if end < 0 {
+		end = len(s.text) - s.at
+	}
+	part := s.text[s.at : s.at+end]
+	s.add(part)
+	s.line += strings.Count(part, "\n")
+	s.at = min(s.at+end+1, len(s.text))
+}
+
+func (s *shell) double() {
+	s.add("")
+	for s.at < len(s.text) {
+		switch c := s.next(); c {
+		case '"':
+			return
+		case '\\':
+			n := s.next()
+			if strings.IndexByte("\"\\$`", n) < 0 && n != '\n' {
+				s.add(`\`)
+			}
+			if n != '\n' && n != 0 {
+				s.addByte()
+			}
+		case '$':
+			s.dollar(true)
+		default:
+			s.addByte()
+		}
+	}
+}
+
+func (s *shell) addByte() { s.add(s.text[s.at-1 : s.at]) }
+
+// dollar: $'…', or a variable, whose value is not known.
+func (s *shell) dollar(quoted bool) {
+	if !quoted && s.peek() == '\'' {
+		s.at++
+		s.ansi()
+		return
+	}
+	name := variableName.FindString(s.text[s.at:])
+	if name == "" {
+		s.add("$")
+		return
+	}
+	s.at += len(name)
+	s.line += strings.Count(name, "\n")
+	s.add(fillIn)
+	s.now.unknown = append(s.now.unknown, "$"+name)
+}
+
+var variableName = regexp.MustCompile(`^(?:[A-Za-z_][A-Za-z0-9_]*|\{[^}\n]*\}|\([^)\n]*\))`)
+
+// escapes of $'…' (bash(1), QUOTING).
+var escapes = map[byte]string{'n': "\n", 't': "\t", 'r': "\r", 'a': "\a", 'b': "\b", 'e': "\x1b", 'f': "\f", 'v': "\v", '\\': "\\", '\'': "'", '"': "\"", '?': "?"}
+
+func (s *shell) ansi() {
+	s.add("")
+	for s.at < len(s.text) {
+		c := s.next()
+		switch {
+		case c == '\'':
+			return
+		case c != '\\':
+			s.addByte()
+		default:
+			n := s.next()
+			if text, ok := escapes[n]; ok {
+				s.add(text)
+			} else if digits := map[byte]int{'x': 2, 'u': 4, 'U': 8}[n]; digits > 0 {
+				s.add(s.code(digits, n == 'x'))
+			} else if n != 0 {
+				s.add(`\`)
+				s.addByte()
+			}
+		}
+	}
+}
+
+func (s *shell) code(most int, raw bool) string {
+	value, n := rune(0), 0
+	for ; n < most && s.at < len(s.text) && isHex(s.text[s.at]); n++ {
+		c := s.text[s.at] | 0x20
+		if c >= 'a' {
+			c -= 'a' - '9' - 1
+		}
+		value = value<<4 + rune(c-'0')
+		s.at++
+	}
+	if raw {
+		return string([]byte{byte(value)})
+	}
+	return string(value)
+}
+
+// cmdCommands reads what browsers write for cmd.exe: carets are taken away,
+// then words are read as a Windows program reads its command line.
+func cmdCommands(text string) []command {
+	var out []command
+	var list command
+	var now *word
+	line, quoted := 1, false
+	add := func(s string) {
+		if now == nil {
+			now = &word{line: line}
+		}
+		now.text += s
+	}
+	end := func(whole bool) {
+		if now != nil {
+			list, now = append(list, *now), nil
+		}
+		if whole && len(list) > 0 {
+			out, list = append(out, list), nil
+		}
+	}
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		escaped := false
+		if c == '^' && i+1 < len(text) {
+			i++
+			c, escaped = text[i], true
+			if c == '\n' { // goes on in the next line; an empty one after it is a line end
+				line++
+				if i+1 < len(text) && text[i+1] == '\n' {
+					i++
+					line++
+					add("\n")
+				}
+				continue
+			}
+		}
+		switch {
+		case c == '\n':
+			line++
+			if quoted && !escaped {
+				add("\n")
+				continue
+			}
+			end(true)
+		case c == '\\' && strings.HasPrefix(strings.TrimPrefix(text[i+1:], "^"), `"`):
+			add(`"`)
+			i += len(`"`)
+			if text[i] == '^' {
+				i++
+			}
+		case c == '"':
+			quoted = !quoted
+			add("")
+		case !quoted && (c == ' ' || c == '\t'):
+			end(false)
+		case !quoted && !escaped && c == '&':
+			end(true)
+		default:
+			add(text[i : i+1])
+		}
+	}
+	end(true)
+	return out
+}
