@@ -87,6 +87,9 @@ type Advice struct {
 	// transactions which write there can end in a deadlock. Under READ COMMITTED and
 	// outside transactions none does.
 	Gaps string
+	// With are the names of other advised indexes of the table without which it serves
+	// nothing: those for the other sides of an OR.
+	With []string
 	// Covers names existing indexes ("name") that it makes redundant, and
 	// column lists ("a, b") of shorter candidates that it stands for.
 	Covers []string

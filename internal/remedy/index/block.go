@@ -33,6 +33,7 @@ type access struct {
 	// derived is the block that a derived table comes from.
 	derived *block
 	preds   []*pred
+	ors     []*orGroup      // each must be met by one of its arms
 	needed  map[string]bool // columns that are read
 	all     bool            // all columns are read
 	// after lists accesses that must come first (outer joins).
@@ -60,7 +61,9 @@ type pred struct {
 	kind   predKind
 	n      float64 // predIn: values
 	sel    float64 // share of rows, if told otherwise than by distinct; 0 not
-	other  *access // predJoin
+	// outer: it is compared with a column of a query around this one.
+	outer bool
+	other *access // predJoin
 	// otherColumn of other, "" for a derived table's unknown one.
 	otherColumn string
 }

@@ -120,6 +120,22 @@ func (w *workload) choose() []*candidate {
 	return w.shorten(set, least)
 }
 
+// coverShare of all statement time is what columns that are only read must save at least
+// where they make the index more than coverGrowth times as large: no row less is read for
+// them, and all that space is written and kept in memory.
+const (
+	coverShare  = 0.05
+	coverGrowth = 1.2
+)
+
+func (w *workload) coverNeed(c *candidate, least float64) float64 {
+	plain := indexDef{table: c.table, columns: c.columns[:c.keys], lengths: c.lengths[:c.keys]}
+	if float64(c.size()) <= coverGrowth*float64((&candidate{indexDef: plain}).size()) {
+		return least
+	}
+	return max(least, coverShare*w.total)
+}
+
 // shorten cuts off last columns that save no rows and little time, unless a
 // statement restricts or sorts by them: those guard against values that are
 // far more frequent than the average.
@@ -154,7 +170,7 @@ func (w *workload) restricts(t *table, columns []string) bool {
 				found = found || o.access.table == t && contains(columns, o.column)
 			}
 			for _, a := range b.accesses {
-				for _, p := range a.preds {
+				for _, p := range a.conditions() {
 					found = found || a.table == t && p.kind != predJoin && contains(columns, p.column)
 				}
 			}
@@ -186,11 +202,23 @@ func (w *workload) grow(set []*candidate, least float64, covering bool) []*candi
 			}
 			gain := w.objective(next) - value
 			need := least
+			if c.covering {
+				need = w.coverNeed(c, least)
+			}
 			if len(next) <= len(set) && !c.covering { // it replaces a shorter one
 				need = 1e-9 * w.total
 			}
 			if gain > need && (best == nil || better(c, gain, best, bestGain)) {
 				best, bestSet, bestGain = c, next, gain
+			}
+		}
+		for _, b := range w.bundles {
+			next, ok := b.into(set)
+			if !ok {
+				continue
+			}
+			if gain := w.objective(next) - value; gain > least*float64(len(b)) && (best == nil || gain > bestGain*(1+1e-9)) {
+				best, bestSet, bestGain = b[0], next, gain
 			}
 		}
 		if best == nil {
@@ -228,7 +256,7 @@ func (w *workload) exchange(set []*candidate, least float64) ([]*candidate, bool
 			}
 			need := 1e-9 * w.total
 			if c.covering && !set[i].covering {
-				need = least // it must clearly pay
+				need = w.coverNeed(c, least)
 			}
 			next, ok := with(rest, c)
 			if ok && w.objective(next) > value+need {

@@ -91,10 +91,10 @@ func (b *builder) comparison(sc *scope, n *ast.BinaryOperationExpr, only []*acce
 		}
 	case b.isLocal(sc, l):
 		b.expression(sc, r)
-		b.restrict(sc, l, &pred{kind: kind}, only, r)
+		b.restrict(sc, l, &pred{kind: kind, outer: ra != nil}, only, r)
 	default:
 		b.expression(sc, l)
-		b.restrict(sc, r, &pred{kind: kind}, only, l)
+		b.restrict(sc, r, &pred{kind: kind, outer: la != nil}, only, l)
 	}
 }
 
@@ -202,71 +202,6 @@ func (b *builder) like(sc *scope, n *ast.PatternLikeOrIlikeExpr, only []*access)
 		p = &pred{kind: predEqual}
 	}
 	b.restrict(sc, n.Expr, p, only, nil)
-}
-
-// or is an IN list if all arms compare one column with constants.
-func (b *builder) or(sc *scope, n *ast.BinaryOperationExpr, only []*access) {
-	var target *access
-	column, values, same, indexable := "", 0.0, true, true
-	for _, arm := range disjuncts(n, nil) {
-		a, c, count := b.equality(sc, arm)
-		if a == nil {
-			indexable = false
-			break
-		}
-		if target != nil && (a != target || c != column) {
-			same = false
-		}
-		target, column = a, c
-		values += count
-	}
-	if indexable && same && target != nil {
-		if only == nil || isOne(only, target) {
-			target.preds = append(target.preds, &pred{column: column, kind: predIn, n: values})
-		}
-		return
-	}
-	if indexable && target != nil {
-		b.note(target.table, nil, "OR joins conditions on several columns: one index cannot serve them; a UNION of one SELECT per column can use one each")
-	}
-	b.residual(sc, n, 0.5)
-}
-
-func disjuncts(e ast.ExprNode, out []ast.ExprNode) []ast.ExprNode {
-	e = strip(e)
-	if n, ok := e.(*ast.BinaryOperationExpr); ok && n.Op == opcode.LogicOr {
-		return disjuncts(n.R, disjuncts(n.L, out))
-	}
-	return append(out, e)
-}
-
-// equality of one bare column of this block with n constants.
-func (b *builder) equality(sc *scope, e ast.ExprNode) (a *access, column string, n float64) {
-	switch x := e.(type) {
-	case *ast.BinaryOperationExpr:
-		if x.Op != opcode.EQ {
-			return nil, "", 0
-		}
-		l, r := strip(x.L), strip(x.R)
-		if !b.isLocal(sc, l) {
-			l, r = r, l
-		}
-		if b.isLocal(sc, r) {
-			return nil, "", 0
-		}
-		a, column = b.columnOf(sc, l)
-		n = 1
-	case *ast.PatternInExpr:
-		if x.Not || x.Sel != nil {
-			return nil, "", 0
-		}
-		a, column = b.columnOf(sc, strip(x.Expr))
-		n = float64(len(x.List))
-	}
-	if a == nil || a.table == nil || a.block != sc.block {
-		return nil, "", 0
-	}
-	return a, column, n
 }
 
 func (b *builder) in(sc *scope, n *ast.PatternInExpr, only []*access) {

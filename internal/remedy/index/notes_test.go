@@ -15,7 +15,6 @@ func TestNotes(t *testing.T) {
 		{"SELECT * FROM users WHERE age + 1 = 20", "arithmetic"},
 		{"SELECT * FROM users WHERE login LIKE '%x'", "leading wildcard"},
 		{"SELECT * FROM users WHERE phone = 12345", "compared with a number"},
-		{"SELECT * FROM users WHERE login = 'x' OR phone = 'y'", "several columns"},
 		{"SELECT * FROM users ORDER BY RAND() LIMIT 1", "RAND()"},
 		{"SELECT * FROM users ORDER BY age ASC, created_at DESC LIMIT 5", "mixes ASC and DESC"},
 		{"SELECT * FROM users FORCE INDEX (PRIMARY) WHERE login = 'x'", "names its index"},

@@ -170,7 +170,11 @@ func calibrate(s *statement) {
 // fit makes the conditions agree with the actual share where only one of them
 // was a guess.
 func (a *access) fit() {
-	if a.residual != 1 {
+	if a.residual != 1 || len(a.ors) > 1 || len(a.ors) == 1 && len(a.preds) > 0 {
+		return
+	}
+	if len(a.ors) == 1 {
+		a.ors[0].scale = a.actual / a.groupShare(a.ors[0])
 		return
 	}
 	if len(a.preds) == 1 {

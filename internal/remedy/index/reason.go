@@ -67,6 +67,12 @@ func (w *workload) advice(c *candidate, chosen []*candidate) Advice {
 		a.Benefit = math.Max(0, math.Min(1, math.Max(c.alone, last)/w.total))
 	}
 	a.Reason = w.reason(c, list)
+	if others := w.needs(c, chosen); len(others) > 0 {
+		a.Reason += together(others)
+		for _, o := range others {
+			a.With = append(a.With, o.indexName(chosen))
+		}
+	}
 	a.Size = c.size()
 	a.Covers = w.covers(c)
 	a.Gaps = w.gaps(c)
