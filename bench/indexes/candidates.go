@@ -20,6 +20,9 @@ func (x index) first() string {
 	return strings.TrimSuffix(name, " DESC")
 }
 
+// smallTable has fewer rows than any index is worth (docs/indexes.md).
+const smallTable = 1000
+
 // mostCandidates of a schema.
 const mostCandidates = 40
 
@@ -43,6 +46,9 @@ func (s *schema) candidates() []index {
 	}
 	for _, st := range s.stmts {
 		for _, t := range s.tables {
+			if t.rows < smallTable {
+				continue
+			}
 			names := st.Names[t.name]
 			for _, list := range ordered(names) {
 				if len(list) == 1 {

@@ -28,7 +28,7 @@ const (
 	// within the best: rows read, and index bytes.
 	within = 1.2
 	// slackRows of each execution: a descent more or less.
-	slackRows = 3.0
+	slackRows = 10.0
 	// worseRows and worseShare: a statement reads more than without, beyond what two
 	// ways of reading differ by.
 	worseRows, worseShare = 50, 1.1
@@ -136,7 +136,7 @@ func (k *kept) figures(s *schema, set []index) figures {
 	for i, st := range s.stmts {
 		n := k.Reads[measureKey(i, st.usable(set))]
 		f.reads = append(f.reads, n)
-		f.rows += (n + entryRows*entries(st, set)) * float64(st.Count)
+		f.rows += (n + entryRows*k.entries(i, st, set)) * float64(st.Count)
 	}
 	for _, x := range set {
 		f.bytes += k.Bytes[x.key()]

@@ -25,7 +25,7 @@ func (f *searcher) cost(ctx context.Context, set []index) (float64, error) {
 		if err != nil {
 			return 0, err
 		}
-		sum += (n + entryRows*entries(st, set)) * float64(st.Count)
+		sum += (n + entryRows*f.k.entries(i, st, set)) * float64(st.Count)
 	}
 	return sum, nil
 }
@@ -64,26 +64,27 @@ func measureKey(i int, usable []index) string {
 	return key
 }
 
-// entries that one execution writes into the set: one for a row inserted or deleted, two
-// for a changed one whose columns it has. A few rows are deleted or changed at once.
-func entries(st statement, set []index) (n float64) {
+// entries that one execution writes into the set: one for each row inserted or deleted, two
+// for a changed one whose columns it has.
+func (k *kept) entries(i int, st statement, set []index) (n float64) {
 	if !st.Write {
 		return 0
 	}
+	rows := float64(k.Statements[i].RowsAffected) / float64(st.Count)
 	words := strings.Fields(st.Form)
 	for _, x := range set {
 		switch words[0] {
 		case "INSERT":
 			if words[2] == x.Table {
-				n++
+				n += rows
 			}
 		case "DELETE":
 			if words[2] == x.Table {
-				n++
+				n += rows
 			}
 		case "UPDATE":
 			if words[1] == x.Table && slices.ContainsFunc(x.Columns, func(c string) bool { return strings.TrimSuffix(c, " DESC") == words[3] }) {
-				n += 2
+				n += 2 * rows
 			}
 		}
 	}

@@ -25,12 +25,15 @@ type kept struct {
 	Bytes      map[string]int64   // by index
 }
 
+// searchVersion changes with the way of searching: what was found in another is not used.
+const searchVersion = 2
+
 func (s *schema) drawn() string {
 	sum := sha256.New()
 	for _, t := range s.tables {
 		fmt.Fprintln(sum, t.ddl())
 	}
-	fmt.Fprintf(sum, "%+v %+v %d", s.stmts, s.candidates(), instances)
+	fmt.Fprintf(sum, "%+v %+v %d %d", s.stmts, s.candidates(), instances, searchVersion)
 	return hex.EncodeToString(sum.Sum(nil)[:8])
 }
 

@@ -24,7 +24,7 @@ type Options struct {
 	// a few pages and are scanned in less than a millisecond.
 	MinRows int64
 	// MinRatio of rows examined per row sent from which a statement that is
-	// not a full scan is considered; default 10.
+	// not a full scan is considered; default 2: what is saved decides.
 	MinRatio float64
 	// MinBenefit is the least share (0–1) of all statement time that an index
 	// must save; default 0.005. Less than that no experiment can prove.
@@ -47,7 +47,7 @@ func (o Options) withDefaults() Options {
 		o.MinRows = 1000
 	}
 	if o.MinRatio <= 0 {
-		o.MinRatio = 10
+		o.MinRatio = 2
 	}
 	if o.MinBenefit <= 0 {
 		o.MinBenefit = 0.005

@@ -358,11 +358,11 @@ func trimPrimary(t *table, columns []string) []string {
 const minDistinct = 10
 
 // selective refuses indexes on flags alone, unless the counts of rows sent
-// prove that the value asked for is rare.
+// prove that the value asked for is rare, or no row has to be fetched.
 func (w *workload) selective(a *access, d indexDef) bool {
 	distinct := 1.0
 	for _, c := range d.columns {
 		distinct *= a.table.distinct(c)
 	}
-	return distinct >= minDistinct || a.actual > 0 && a.actual < 0.01
+	return distinct >= minDistinct || a.actual > 0 && a.actual < 0.01 || a.coveredBy(d) && distinct >= 2
 }

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"slices"
 	"sort"
 	"strings"
 )
@@ -107,50 +108,96 @@ func (s *statement) baseline() estimate {
 // exchanging until nothing gets better. Covering indexes come in after the
 // others, where they still clearly pay.
 func (w *workload) choose() []*candidate {
-	least := w.opts.MinBenefit * w.total
-	set := w.grow(nil, least, false)
-	set = w.grow(set, least, true)
+	set := w.grow(nil, false)
+	set = w.grow(set, true)
 	for round := 0; round < 10; round++ {
-		next, improved := w.exchange(set, least)
+		next, improved := w.exchange(set)
 		if !improved {
 			break
 		}
 		set = next
 	}
-	return w.shorten(set, least)
+	return w.shorten(set)
 }
 
-// coverShare of all statement time is what columns that are only read must save at least
-// where they make the index more than coverGrowth times as large: no row less is read for
-// them, and all that space is written and kept in memory.
+const (
+	// leftShare of the time that would be left is worth an index, too, where MinBenefit of
+	// all is more: what remains is what is waited for then.
+	leftShare = 0.05
+	// leastShare of MinBenefit is worth none whatever is left.
+	leastShare = 0.1
+)
+
+// least is what another index must save beside a set that saves value, seconds.
+func (w *workload) least(value float64) float64 {
+	most := w.opts.MinBenefit * w.total
+	return min(most, max(leastShare*most, leftShare*(w.total-value)))
+}
+
+// coverShare of all statement time is what an index must save at least that is larger by
+// more than coverGrowth for no row less that is read: all that space is written and kept in
+// memory.
 const (
 	coverShare  = 0.05
 	coverGrowth = 1.2
+	fewerRows   = 0.99 // of those read before
 )
 
-func (w *workload) coverNeed(c *candidate, least float64) float64 {
-	plain := indexDef{table: c.table, columns: c.columns[:c.keys], lengths: c.lengths[:c.keys]}
-	if float64(c.size()) <= coverGrowth*float64((&candidate{indexDef: plain}).size()) {
+// need is what c must save when it comes into a set that saves value, and next is the set
+// with it.
+func (w *workload) need(c *candidate, set, next []*candidate, value float64) float64 {
+	least := w.least(value)
+	if w.rows(next) <= fewerRows*w.rows(set) {
+		if len(next) <= len(set) && !c.covering {
+			return 1e-9 * w.total // it replaces a shorter one
+		}
+		return least
+	}
+	if c.size() <= coverGrowth*w.smaller(c, set, next) {
 		return least
 	}
 	return max(least, coverShare*w.total)
 }
 
+// smaller is the size, bytes, of what c does the work of: the indexes that go when it comes
+// in, else its columns without those that are only read. 0 if such an index is there.
+func (w *workload) smaller(c *candidate, set, next []*candidate) (bytes float64) {
+	for _, have := range set {
+		if !slices.Contains(next, have) {
+			bytes += have.size()
+		}
+	}
+	if bytes > 0 || c.keys == len(c.columns) {
+		return bytes
+	}
+	plain := indexDef{table: c.table, columns: c.columns[:c.keys], lengths: c.lengths[:c.keys]}
+	if slices.ContainsFunc(c.table.indexes, plain.prefixOf) {
+		return 0
+	}
+	return (&candidate{indexDef: plain}).size()
+}
+
 // shorten cuts off last columns that save no rows and little time, unless a
 // statement restricts or sorts by them: those guard against values that are
-// far more frequent than the average.
-func (w *workload) shorten(set []*candidate, least float64) []*candidate {
+// far more frequent than the average. Where such a column makes the index much larger and
+// only some rows are read without it, it goes, too.
+func (w *workload) shorten(set []*candidate) []*candidate {
 	for again := true; again; {
 		again = false
 		value, rows := w.objective(set), w.rows(set)
+		least := w.least(value)
 		for i := 0; i < len(set) && !again; i++ {
 			rest := append(append([]*candidate(nil), set[:i]...), set[i+1:]...)
 			for _, c := range w.candidates {
-				if c == set[i] || !c.prefixOf(set[i].indexDef) || w.restricts(c.table, set[i].columns[len(c.columns):]) {
+				if c == set[i] || !c.prefixOf(set[i].indexDef) {
 					continue
 				}
 				next, ok := with(rest, c)
-				if ok && len(next) == len(set) && w.rows(next) <= 1.001*rows && value-w.objective(next) < least {
+				if !ok || len(next) != len(set) || value-w.objective(next) >= least {
+					continue
+				}
+				guards := w.restricts(c.table, set[i].columns[len(c.columns):])
+				if !guards && w.rows(next) <= 1.001*rows || set[i].size() > coverGrowth*c.size() && w.nearly(set, next) {
 					set, again = next, true
 					break
 				}
@@ -158,6 +205,19 @@ func (w *workload) shorten(set []*candidate, least float64) []*candidate {
 		}
 	}
 	return set
+}
+
+// fewRows more for each execution is nothing beside what any statement takes.
+const fewRows = 1
+
+// nearly says whether no statement reads more than fewRows more with next than with set.
+func (w *workload) nearly(set, next []*candidate) bool {
+	for _, s := range w.statements {
+		if w.saves(s, next).rows > w.saves(s, set).rows+fewRows {
+			return false
+		}
+	}
+	return true
 }
 
 // restricts says whether a statement compares one of the columns with a
@@ -189,9 +249,10 @@ func (w *workload) rows(set []*candidate) float64 {
 }
 
 // grow adds the best candidate, again and again, while that saves enough.
-func (w *workload) grow(set []*candidate, least float64, covering bool) []*candidate {
+func (w *workload) grow(set []*candidate, covering bool) []*candidate {
 	value := w.objective(set)
 	for {
+		least := w.least(value)
 		var best *candidate
 		var bestSet []*candidate
 		bestGain := 0.0
@@ -201,14 +262,10 @@ func (w *workload) grow(set []*candidate, least float64, covering bool) []*candi
 				continue
 			}
 			gain := w.objective(next) - value
-			need := least
-			if c.covering {
-				need = w.coverNeed(c, least)
+			if gain <= 0 || best != nil && gain < bestGain*(1-1e-6) {
+				continue
 			}
-			if len(next) <= len(set) && !c.covering { // it replaces a shorter one
-				need = 1e-9 * w.total
-			}
-			if gain > need && (best == nil || better(c, gain, best, bestGain)) {
+			if gain > w.need(c, set, next, value) && (best == nil || better(c, gain, best, bestGain)) {
 				best, bestSet, bestGain = c, next, gain
 			}
 		}
@@ -243,24 +300,65 @@ func with(set []*candidate, c *candidate) (out []*candidate, ok bool) {
 }
 
 // exchange drops an index that no longer pays, or replaces one by a better.
-func (w *workload) exchange(set []*candidate, least float64) ([]*candidate, bool) {
+func (w *workload) exchange(set []*candidate) ([]*candidate, bool) {
 	value := w.objective(set)
+	least := w.least(value)
 	for i := range set {
 		rest := append(append([]*candidate(nil), set[:i]...), set[i+1:]...)
 		if value-w.objective(rest) < least {
 			return rest, true
 		}
+		var best *candidate
+		var bestSet []*candidate
+		bestGain := 0.0
 		for _, c := range w.candidates {
 			if c.table != set[i].table {
 				continue
 			}
-			need := 1e-9 * w.total
-			if c.covering && !set[i].covering {
-				need = w.coverNeed(c, least)
-			}
 			next, ok := with(rest, c)
-			if ok && w.objective(next) > value+need {
-				return next, true
+			if !ok {
+				continue
+			}
+			need := 1e-9 * w.total
+			if c.covering && !set[i].covering || c.size() > coverGrowth*set[i].size() {
+				need = w.need(c, set, next, value)
+			}
+			gain := w.objective(next) - value
+			if gain > need && (best == nil || better(c, gain, best, bestGain)) {
+				best, bestSet, bestGain = c, next, gain
+			}
+		}
+		if best != nil {
+			return bestSet, true
+		}
+	}
+	return w.split(set, value)
+}
+
+// splitters are the candidates of a table, best alone first, of which pairs are tried.
+const splitters = 20
+
+// split replaces an index by two, where one that serves both of two statements serves
+// neither well.
+func (w *workload) split(set []*candidate, value float64) ([]*candidate, bool) {
+	least := w.least(value)
+	for i := range set {
+		rest := append(append([]*candidate(nil), set[:i]...), set[i+1:]...)
+		var list []*candidate
+		for _, c := range w.candidates {
+			if c.table == set[i].table && c != set[i] && !c.covering && len(list) < splitters {
+				list = append(list, c)
+			}
+		}
+		for j, c := range list {
+			first, ok := with(rest, c)
+			if !ok {
+				continue
+			}
+			for _, d := range list[j+1:] {
+				if next, ok := with(first, d); ok && len(next) == len(set)+1 && w.objective(next) > value+least {
+					return next, true
+				}
 			}
 		}
 	}

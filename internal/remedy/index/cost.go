@@ -2,6 +2,7 @@ package index
 
 import (
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -142,6 +143,9 @@ func (a *access) paths(indexes []indexDef, bound map[*access]bool, first bool) [
 	list := []path{{rows: n, cost: n * (1 + a.width()), out: out}}
 	for _, d := range indexes {
 		if p, ok := a.through(d, bound, first, out); ok {
+			if !p.ordered && !p.grouped && !d.clustered && a.ranged() {
+				p.cost = varied(p.cost, list[0].cost)
+			}
 			list = append(list, p)
 		}
 	}
@@ -153,10 +157,28 @@ func (a *access) paths(indexes []indexDef, bound map[*access]bool, first bool) [
 	return list
 }
 
+// ranged says whether an inequality restricts it, whose bounds differ from run to run.
+func (a *access) ranged() bool {
+	return slices.ContainsFunc(a.preds, func(p *pred) bool { return p.kind == predRange })
+}
+
+// varied is the mean cost of a statement that meets few rows in one run and many in another:
+// between none and twice the mean, each as often. The server reads by the index where that
+// is cheaper than the scan, else it scans.
+func varied(cost, scan float64) float64 {
+	if 2*cost <= scan || cost > 2*scan {
+		return cost
+	}
+	return scan - scan*scan/(4*cost)
+}
+
 func (a *access) through(d indexDef, bound map[*access]bool, first bool, out float64) (path, bool) {
 	n := a.table.rows
 	m := a.match(d, bound)
 	rows := max(n*combine(m.sel), n*a.actual, 0.01)
+	if a.actual > 0 && !a.narrowed() && m.used == len(a.preds) {
+		rows = max(n*a.actual, 0.01)
+	}
 	if m.unique {
 		rows = min(rows, m.dives)
 		out = min(out, m.dives)
@@ -195,12 +217,17 @@ func (a *access) through(d indexDef, bound map[*access]bool, first bool, out flo
 func (a *access) pushed(d indexDef, m match, bound map[*access]bool) float64 {
 	columns, lengths := d.withPrimary()
 	var sel []float64
+	met := m.used
 	for i := len(m.sel); i < len(columns) && m.used > 0; i++ {
 		for _, p := range a.preds {
 			if p.column == columns[i] && lengths[i] == 0 && p.usable(bound) {
 				sel = append(sel, a.selectivity(p))
+				met++
 			}
 		}
+	}
+	if all := combine(m.sel); a.actual > 0 && !a.narrowed() && met == len(a.preds) && met > m.used {
+		return min(1, a.actual/max(all, a.actual))
 	}
 	return combine(sel)
 }
@@ -220,7 +247,7 @@ func (a *access) sortsInstead() bool {
 // having it: no row less is read, so it must be far smaller.
 func (a *access) worthCovering(d indexDef) bool {
 	const smaller = 8 // as many pages less
-	return a.table.bytes*a.table.rows >= smaller*float64((&candidate{indexDef: d}).size())
+	return a.table.bytes*a.table.rows >= smaller*(&candidate{indexDef: d}).size()
 }
 
 // groupsFirst says whether an index allows to jump from group to group: it begins with the

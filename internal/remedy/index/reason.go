@@ -73,7 +73,7 @@ func (w *workload) advice(c *candidate, chosen []*candidate) Advice {
 			a.With = append(a.With, o.indexName(chosen))
 		}
 	}
-	a.Size = c.size()
+	a.Size = int64(c.size())
 	a.Covers = w.covers(c)
 	a.Gaps = w.gaps(c)
 	return a
@@ -139,13 +139,13 @@ func round(d time.Duration) string {
 // size of the index: entries with the primary key and 13 bytes of headers (6
 // of the record, 7 of its share of the page), pages 15/16 full as InnoDB
 // builds them.
-func (c *candidate) size() int64 {
+func (c *candidate) size() float64 {
 	columns, lengths := c.withPrimary()
 	bytes := 13.0
 	for i, col := range columns {
 		bytes += meanBytes(c.table.columns[col], lengths[i])
 	}
-	return int64(math.Ceil(c.table.rows * bytes * 16 / 15))
+	return math.Ceil(c.table.rows * bytes * 16 / 15)
 }
 
 func (w *workload) covers(c *candidate) []string {
