@@ -32,7 +32,7 @@ func (l *lab) observe(ctx context.Context, k *kept) error {
 	if err := l.srv.exec(ctx, "SET SESSION max_statement_time = 0"); err != nil {
 		return err
 	}
-	k.Tables, k.Descending = db.Tables, true
+	k.Tables, k.Statements, k.Descending, k.Observed = db.Tables, nil, true, observeVersion
 	for i, st := range l.s.stmts {
 		n, err := l.reads(ctx, i)
 		if err != nil {

@@ -67,6 +67,17 @@ func judgeSeed(ctx context.Context, seed int64, folder string, start func() (*se
 			return nil, err
 		}
 	}
+	if k.Observed != observeVersion {
+		if err := open(); err != nil {
+			return nil, err
+		}
+		if err := l.observe(ctx, k); err != nil {
+			return nil, err
+		}
+		if err := k.write(folder, seed); err != nil {
+			return nil, err
+		}
+	}
 	v := &verdict{s: s, k: k}
 	v.advised.set, v.why = k.advise()
 	if !k.knows(s, v.advised.set) {

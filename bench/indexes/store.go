@@ -21,12 +21,16 @@ type kept struct {
 	Descending bool
 	Best       []index
 	Searched   bool
+	Observed   int // observeVersion
 	Reads      map[string]float64 // by statement and usable indexes: rows
 	Bytes      map[string]int64   // by index
 }
 
 // searchVersion changes with the way of searching: what was found in another is not used.
 const searchVersion = 2
+
+// observeVersion changes with what is read of a server: it is read again then.
+const observeVersion = 3
 
 func (s *schema) drawn() string {
 	sum := sha256.New()

@@ -61,6 +61,8 @@ type pred struct {
 	kind   predKind
 	n      float64 // predIn: values
 	sel    float64 // share of rows, if told otherwise than by distinct; 0 not
+	// null: IS NULL.
+	null bool
 	// outer: it is compared with a column of a query around this one.
 	outer bool
 	other *access // predJoin
@@ -98,6 +100,9 @@ func (a *access) selectivity(p *pred) float64 {
 	}
 	if a.table == nil {
 		return 0.1
+	}
+	if share := a.table.columns[p.column].Nulls; p.null && share > 0 {
+		return share
 	}
 	d := a.table.distinct(p.column)
 	switch p.kind {

@@ -82,7 +82,7 @@ func (w *workload) saves(s *statement, set []*candidate) saving {
 	v := saving{rows: after.rows, used: after.used}
 	// The server's count of rows corrects a guess that was too dark.
 	scale := 1.0
-	if measured := float64(s.RowsExamined) / float64(s.Count); s.RowsExamined > 0 && measured < before.rows {
+	if measured := float64(s.RowsExamined) / float64(s.Count); s.RowsExamined > 0 && measured < before.rows && !s.hidden() {
 		scale = measured / before.rows
 	}
 	cb := costStatement + before.cost*scale
@@ -141,12 +141,18 @@ const (
 	coverShare  = 0.05
 	coverGrowth = 1.2
 	fewerRows   = 0.99 // of those read before
+	// grownShare is what an index saves at least that begins with the columns of one that
+	// is there: that one does a part of its work, and stays.
+	grownShare = 0.02
 )
 
 // need is what c must save when it comes into a set that saves value, and next is the set
 // with it.
 func (w *workload) need(c *candidate, set, next []*candidate, value float64) float64 {
 	least := w.least(value)
+	if slices.ContainsFunc(c.table.indexes, func(d indexDef) bool { return d.prefixOf(c.indexDef) }) {
+		least = max(least, grownShare*w.total)
+	}
 	if w.rows(next) <= fewerRows*w.rows(set) {
 		if len(next) <= len(set) && !c.covering {
 			return 1e-9 * w.total // it replaces a shorter one

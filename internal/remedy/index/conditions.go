@@ -57,7 +57,7 @@ func (b *builder) condition(sc *scope, e ast.ExprNode, only []*access) {
 			b.residual(sc, n.Expr, 0.9)
 			return
 		}
-		b.restrict(sc, n.Expr, &pred{kind: predEqual}, only, nil)
+		b.restrict(sc, n.Expr, &pred{kind: predEqual, null: true}, only, nil)
 	case *ast.PatternLikeOrIlikeExpr:
 		b.like(sc, n, only)
 	default:

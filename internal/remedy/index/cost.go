@@ -207,7 +207,8 @@ func (a *access) through(d indexDef, bound map[*access]bool, first bool, out flo
 		}
 		p.ordered = p.ordered && !(single && m.used == 0 && !covered && !d.clustered && a.sortsInstead())
 	}
-	useful := m.used > 0 || p.ordered || p.grouped || p.final || covered && (d.name != "" || a.worthCovering(d))
+	narrows := m.used > 0 && (d.name != "" || covered || a.actual > 0 || a.ranged() || combine(m.sel) <= 1.0/minDistinct)
+	useful := narrows || p.ordered || p.grouped || p.final || covered && (d.name != "" || a.worthCovering(d))
 	return p, useful
 }
 
@@ -279,7 +280,8 @@ func (a *access) groupsFirst(d indexDef) bool {
 	return true
 }
 
-// loose is a scan that jumps from group to group: two descents per group. The
+// loose is a scan that jumps from group to group: two entries per group, the second near
+// the first. The
 // optimizer takes it where groups are large.
 func (a *access) loose(p *path) {
 	groups := 1.0
@@ -288,7 +290,7 @@ func (a *access) loose(p *path) {
 	}
 	groups = min(groups, a.table.rows)
 	if a.table.rows/groups >= 20 && 2*groups < p.rows {
-		p.rows, p.cost, p.out, p.final = 2*groups, 2*groups*costDive, groups, true
+		p.rows, p.cost, p.out, p.final = 2*groups, groups*costDive, groups, true
 	}
 }
 
