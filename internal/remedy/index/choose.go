@@ -139,38 +139,47 @@ func (w *workload) least(value float64) float64 {
 // memory.
 const (
 	coverShare  = 0.05
-	coverGrowth = 1.2
+	coverLeft   = 0.5 // of what is left without it, if that is less
+	coverGrowth = 1.15
 	fewerRows   = 0.99 // of those read before
-	// grownShare is what an index saves at least that begins with the columns of one that
-	// is there: that one does a part of its work, and stays.
+	// grownShare of all time, or grownLeft of what is left, is what an index saves at least
+	// that begins with the columns of one that is there: that one does a part of its work,
+	// and stays.
 	grownShare = 0.02
+	grownLeft  = 0.1
 )
 
 // need is what c must save when it comes into a set that saves value, and next is the set
 // with it.
 func (w *workload) need(c *candidate, set, next []*candidate, value float64) float64 {
-	least := w.least(value)
-	if slices.ContainsFunc(c.table.indexes, func(d indexDef) bool { return d.prefixOf(c.indexDef) }) {
-		least = max(least, grownShare*w.total)
+	least := w.leastOf(c, value)
+	if len(next) <= len(set) && !c.covering {
+		return 1e-9 * w.total // it replaces a shorter one
 	}
 	if w.rows(next) <= fewerRows*w.rows(set) {
-		if len(next) <= len(set) && !c.covering {
-			return 1e-9 * w.total // it replaces a shorter one
-		}
 		return least
 	}
-	if c.size() <= coverGrowth*w.smaller(c, set, next) {
+	if c.entry() <= coverGrowth*w.smaller(c, set, next) {
 		return least
 	}
-	return max(least, coverShare*w.total)
+	return max(least, min(coverShare*w.total, coverLeft*(w.total-value)))
 }
 
-// smaller is the size, bytes, of what c does the work of: the indexes that go when it comes
+// leastOf is what c must save beside a set that saves value, seconds.
+func (w *workload) leastOf(c *candidate, value float64) float64 {
+	least := w.least(value)
+	if slices.ContainsFunc(c.table.indexes, func(d indexDef) bool { return d.prefixOf(c.indexDef) }) {
+		return max(least, min(grownShare*w.total, grownLeft*(w.total-value)))
+	}
+	return least
+}
+
+// smaller is the bytes of an entry of what c does the work of: the indexes that go when it comes
 // in, else its columns without those that are only read. 0 if such an index is there.
 func (w *workload) smaller(c *candidate, set, next []*candidate) (bytes float64) {
 	for _, have := range set {
 		if !slices.Contains(next, have) {
-			bytes += have.size()
+			bytes += have.entry()
 		}
 	}
 	if bytes > 0 || c.keys == len(c.columns) {
@@ -180,13 +189,14 @@ func (w *workload) smaller(c *candidate, set, next []*candidate) (bytes float64)
 	if slices.ContainsFunc(c.table.indexes, plain.prefixOf) {
 		return 0
 	}
-	return (&candidate{indexDef: plain}).size()
+	return (&candidate{indexDef: plain}).entry()
 }
 
 // shorten cuts off last columns that save no rows and little time, unless a
 // statement restricts or sorts by them: those guard against values that are
 // far more frequent than the average. Where such a column makes the index much larger and
-// only some rows are read without it, it goes, too.
+// hardly more rows are read without it, it goes, too; and so does an index beside whose
+// entries another's, that reads hardly more, are small.
 func (w *workload) shorten(set []*candidate) []*candidate {
 	for again := true; again; {
 		again = false
@@ -195,15 +205,21 @@ func (w *workload) shorten(set []*candidate) []*candidate {
 		for i := 0; i < len(set) && !again; i++ {
 			rest := append(append([]*candidate(nil), set[:i]...), set[i+1:]...)
 			for _, c := range w.candidates {
-				if c == set[i] || !c.prefixOf(set[i].indexDef) {
+				if c == set[i] || c.table != set[i].table {
+					continue
+				}
+				begins := c.prefixOf(set[i].indexDef)
+				smaller := set[i].entry() > coverGrowth*c.entry()
+				if !begins && !smaller {
 					continue
 				}
 				next, ok := with(rest, c)
 				if !ok || len(next) != len(set) || value-w.objective(next) >= least {
 					continue
 				}
-				guards := w.restricts(c.table, set[i].columns[len(c.columns):])
-				if !guards && w.rows(next) <= 1.001*rows || set[i].size() > coverGrowth*c.size() && w.nearly(set, next) {
+				idle := begins && !w.restricts(c.table, set[i].columns[len(c.columns):], false)
+				smaller = smaller && (w.single(c, next) || !w.restricts(c.table, without(set[i].columns, c.columns), true))
+				if idle && w.rows(next) <= 1.001*rows || smaller && w.nearly(set, next) {
 					set, again = next, true
 					break
 				}
@@ -211,6 +227,17 @@ func (w *workload) shorten(set []*candidate) []*candidate {
 		}
 	}
 	return set
+}
+
+// single says whether the statements that c serves in a set read hardly any row, so that
+// there is nothing to sort.
+func (w *workload) single(c *candidate, set []*candidate) bool {
+	for _, s := range w.statements {
+		if v := w.saves(s, set); v.used[c.table.key+":"+c.key] && v.rows > 2*fewRows {
+			return false
+		}
+	}
+	return true
 }
 
 // fewRows more for each execution is nothing beside what any statement takes.
@@ -226,9 +253,18 @@ func (w *workload) nearly(set, next []*candidate) bool {
 	return true
 }
 
+func without(list, gone []string) (out []string) {
+	for _, x := range list {
+		if !contains(gone, x) {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
 // restricts says whether a statement compares one of the columns with a
-// constant, or sorts or groups by it.
-func (w *workload) restricts(t *table, columns []string) bool {
+// constant, or sorts or groups by it; ranges: equalities do not count.
+func (w *workload) restricts(t *table, columns []string, ranges bool) bool {
 	found := false
 	for _, s := range w.statements {
 		s.root.walk(func(b *block) {
@@ -237,7 +273,7 @@ func (w *workload) restricts(t *table, columns []string) bool {
 			}
 			for _, a := range b.accesses {
 				for _, p := range a.conditions() {
-					found = found || a.table == t && p.kind != predJoin && contains(columns, p.column)
+					found = found || a.table == t && p.kind != predJoin && (p.kind == predRange || !ranges) && contains(columns, p.column)
 				}
 			}
 		})
@@ -308,10 +344,9 @@ func with(set []*candidate, c *candidate) (out []*candidate, ok bool) {
 // exchange drops an index that no longer pays, or replaces one by a better.
 func (w *workload) exchange(set []*candidate) ([]*candidate, bool) {
 	value := w.objective(set)
-	least := w.least(value)
 	for i := range set {
 		rest := append(append([]*candidate(nil), set[:i]...), set[i+1:]...)
-		if value-w.objective(rest) < least {
+		if value-w.objective(rest) < w.leastOf(set[i], value) {
 			return rest, true
 		}
 		var best *candidate
@@ -326,7 +361,7 @@ func (w *workload) exchange(set []*candidate) ([]*candidate, bool) {
 				continue
 			}
 			need := 1e-9 * w.total
-			if c.covering && !set[i].covering || c.size() > coverGrowth*set[i].size() {
+			if c.covering && !set[i].covering || c.covering && c.entry() > coverGrowth*set[i].entry() {
 				need = w.need(c, set, next, value)
 			}
 			gain := w.objective(next) - value

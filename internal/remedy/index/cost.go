@@ -172,12 +172,20 @@ func varied(cost, scan float64) float64 {
 	return scan - scan*scan/(4*cost)
 }
 
+// skew is how many times as many rows as the mean a value has that is asked for: values
+// that many rows have are asked for more often. What is met in all is known from the
+// server's counts; what an index meets that serves only a part of the conditions is not.
+const skew = 2
+
 func (a *access) through(d indexDef, bound map[*access]bool, first bool, out float64) (path, bool) {
 	n := a.table.rows
 	m := a.match(d, bound)
 	rows := max(n*combine(m.sel), n*a.actual, 0.01)
-	if a.actual > 0 && !a.narrowed() && m.used == len(a.preds) {
-		rows = max(n*a.actual, 0.01)
+	if a.actual > 0 && !a.narrowed() && m.used > 0 {
+		rows = max(min(n, skew*n*combine(m.sel)), n*a.actual, 0.01)
+		if m.used == len(a.preds) {
+			rows = max(n*a.actual, 0.01)
+		}
 	}
 	if m.unique {
 		rows = min(rows, m.dives)
@@ -268,6 +276,13 @@ func (a *access) groupsFirst(d indexDef) bool {
 			return false
 		}
 		equal[p.column] = true
+	}
+	var sel []float64
+	for _, p := range a.preds {
+		sel = append(sel, a.selectivity(p))
+	}
+	if len(sel) > 0 && a.table.rows*combine(sel) <= costStatement {
+		return false // so few are found by the equalities alone
 	}
 	if len(group) == 0 || len(d.columns) < len(group)+len(equal) {
 		return false

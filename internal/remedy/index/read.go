@@ -166,6 +166,7 @@ func calibrate(s *statement) {
 	if a.table == nil {
 		return
 	}
+	s.frequent(a)
 	n := float64(s.Count)
 	sent, examined := float64(s.RowsSent)/n, float64(s.RowsExamined)/n
 	switch {
@@ -187,6 +188,25 @@ func calibrate(s *statement) {
 		a.actual = min(1, max(sent, 0.5)/a.table.rows)
 	}
 	a.fit()
+}
+
+// frequentShare of a table's rows: where an index finds that many, servers scan the table
+// instead.
+const frequentShare = 0.2
+
+// frequent takes an equality that an index serves for one with a frequent value where the
+// server scans the table all the same.
+func (s *statement) frequent(a *access) {
+	if s.FullScans < s.Count || a.block.limit > 0 || a.hinted {
+		return
+	}
+	for _, d := range a.table.indexes {
+		for _, p := range a.preds {
+			if p.kind == predEqual && p.column == d.columns[0] && a.match(d, nil).used == 1 {
+				p.sel = max(a.selectivity(p), frequentShare)
+			}
+		}
+	}
 }
 
 // fit makes the conditions agree with the actual share where only one of them

@@ -148,6 +148,16 @@ func (c *candidate) size() float64 {
 	return math.Ceil(c.table.rows * bytes * 16 / 15)
 }
 
+// entry is the bytes of one entry: 6 of the record's header, and the columns.
+func (c *candidate) entry() float64 {
+	columns, lengths := c.withPrimary()
+	bytes := 6.0
+	for i, col := range columns {
+		bytes += meanBytes(c.table.columns[col], lengths[i])
+	}
+	return bytes
+}
+
 func (w *workload) covers(c *candidate) []string {
 	var out []string
 	for _, have := range c.table.indexes {
