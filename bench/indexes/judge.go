@@ -34,9 +34,10 @@ const (
 	worseRows, worseShare = 50, 1.1
 )
 
-func judgeSeed(ctx context.Context, seed int64, folder string, start func() (*server, error)) (*verdict, error) {
-	s := draw(seed)
-	k, err := readKept(folder, s)
+// judge one seed; start gives the server, which is not needed where all was measured.
+func (c settings) judge(ctx context.Context, seed int64, start func() (*server, error)) (*verdict, error) {
+	s, folder := draw(seed), c.folder
+	k, err := readKept(folder, s, c.descent)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +48,7 @@ func judgeSeed(ctx context.Context, seed int64, folder string, start func() (*se
 		}
 		srv, err := start()
 		if err == nil {
-			l, err = load(ctx, srv, s)
+			l, err = load(ctx, srv, s, c.descent)
 		}
 		return err
 	}

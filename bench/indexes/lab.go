@@ -18,13 +18,14 @@ type lab struct {
 	srv       *server
 	s         *schema
 	name      string
+	descent   float64    // rows that a descent of an index counts as
 	instances [][]string // by statement
 	made      map[string]bool
 	shown     []string
 }
 
-func load(ctx context.Context, srv *server, s *schema) (*lab, error) {
-	l := &lab{srv: srv, s: s, name: fmt.Sprintf("s%d", s.seed), made: map[string]bool{}}
+func load(ctx context.Context, srv *server, s *schema, descent float64) (*lab, error) {
+	l := &lab{srv: srv, s: s, descent: descent, name: fmt.Sprintf("s%d", s.seed), made: map[string]bool{}}
 	setup := []string{"DROP DATABASE IF EXISTS " + l.name, "CREATE DATABASE " + l.name, "USE " + l.name}
 	for _, t := range s.tables {
 		setup = append(setup, t.ddl()...)
@@ -194,6 +195,9 @@ func (l *lab) reads(ctx context.Context, statement int) (float64, error) {
 		matched := 0.0
 		for _, r := range rows {
 			n, _ := strconv.ParseFloat(r[1], 64)
+			if r[0] == "Handler_read_key" {
+				n *= l.descent
+			}
 			if r[0] == "Handler_icp_match" { // read as well
 				matched += n
 				n = 0

@@ -37,6 +37,7 @@ type settings struct {
 	count   int
 	limit   time.Duration
 	folder  string
+	descent float64
 	verbose bool
 }
 
@@ -76,6 +77,7 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	f.Int64Var(&s.seed, "seed", 1, "the first schema's seed")
 	f.IntVar(&s.count, "n", 300, "how many schemas")
 	f.DurationVar(&s.limit, "limit", 2*time.Hour, "begin no schema after this time")
+	f.Float64Var(&s.descent, "descent", 1, "rows that a descent of an index counts as (Handler_read_key); another number wants another -keep")
 	f.StringVar(&s.folder, "keep", ".cache/indexes", "folder for what was measured")
 	f.BoolVar(&s.verbose, "v", false, "print every schema with its statements")
 	if err := f.Parse(args); err != nil {
@@ -83,6 +85,9 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	}
 	if f.NArg() > 0 {
 		return s, fmt.Errorf("%q is not understood; see -h", f.Arg(0))
+	}
+	if s.descent < 1 {
+		return s, fmt.Errorf("-descent %g: at least 1 row", s.descent)
 	}
 	if s.count < 1 {
 		return s, fmt.Errorf("-n %d: at least one schema is needed", s.count)
@@ -114,7 +119,7 @@ func (s settings) session(ctx context.Context, stdout io.Writer) (ok bool, err e
 			fmt.Fprintf(stdout, "the time is up: %d of %d schemas were judged\n", i, s.count)
 			break
 		}
-		v, err := judgeSeed(ctx, s.seed+int64(i), s.folder, start)
+		v, err := s.judge(ctx, s.seed+int64(i), start)
 		if err != nil {
 			return false, fmt.Errorf("seed %d: %w", s.seed+int64(i), err)
 		}

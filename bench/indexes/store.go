@@ -21,7 +21,7 @@ type kept struct {
 	Descending bool
 	Best       []index
 	Searched   bool
-	Observed   int // observeVersion
+	Observed   int                // observeVersion
 	Reads      map[string]float64 // by statement and usable indexes: rows
 	Bytes      map[string]int64   // by index
 }
@@ -32,12 +32,15 @@ const searchVersion = 2
 // observeVersion changes with what is read of a server: it is read again then.
 const observeVersion = 3
 
-func (s *schema) drawn() string {
+func (s *schema) drawn(descent float64) string {
 	sum := sha256.New()
 	for _, t := range s.tables {
 		fmt.Fprintln(sum, t.ddl())
 	}
 	fmt.Fprintf(sum, "%+v %+v %d %d", s.stmts, s.candidates(), instances, searchVersion)
+	if descent != 1 {
+		fmt.Fprint(sum, descent)
+	}
 	return hex.EncodeToString(sum.Sum(nil)[:8])
 }
 
@@ -46,8 +49,8 @@ func keptFile(folder string, seed int64) string {
 }
 
 // readKept is empty where nothing was kept, or of another drawing of the seed.
-func readKept(folder string, s *schema) (*kept, error) {
-	empty := &kept{Drawn: s.drawn(), Reads: map[string]float64{}, Bytes: map[string]int64{}}
+func readKept(folder string, s *schema, descent float64) (*kept, error) {
+	empty := &kept{Drawn: s.drawn(descent), Reads: map[string]float64{}, Bytes: map[string]int64{}}
 	text, err := os.ReadFile(keptFile(folder, s.seed))
 	if errors.Is(err, fs.ErrNotExist) {
 		return empty, nil

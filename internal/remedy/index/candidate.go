@@ -364,5 +364,5 @@ func (w *workload) selective(a *access, d indexDef) bool {
 	for _, c := range d.columns {
 		distinct *= a.table.distinct(c)
 	}
-	return distinct >= minDistinct || a.actual > 0 && a.actual < 0.01 || a.coveredBy(d) && distinct > 2
+	return distinct >= minDistinct || a.actual > 0 && a.actual < 0.01 || a.coveredBy(d) && distinct >= 2
 }

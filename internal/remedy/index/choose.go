@@ -219,7 +219,7 @@ func (w *workload) shorten(set []*candidate) []*candidate {
 				}
 				idle := begins && !w.restricts(c.table, set[i].columns[len(c.columns):], false)
 				smaller = smaller && (w.single(c, next) || !w.restricts(c.table, without(set[i].columns, c.columns), true))
-				if idle && w.rows(next) <= 1.001*rows || smaller && w.nearly(set, next) {
+				if idle && w.rows(next) <= 1.001*rows || smaller && w.nearly(set, next, set[i].entry()/c.entry()) {
 					set, again = next, true
 					break
 				}
@@ -240,13 +240,23 @@ func (w *workload) single(c *candidate, set []*candidate) bool {
 	return true
 }
 
-// fewRows more for each execution is nothing beside what any statement takes.
-const fewRows = 1
+const (
+	// fewRows more for each execution is nothing beside what any statement takes.
+	fewRows = 1
+	// someRows more are little, where the index is but half as large (halfAsLarge).
+	someRows    = 10
+	halfAsLarge = 1.8
+)
 
-// nearly says whether no statement reads more than fewRows more with next than with set.
-func (w *workload) nearly(set, next []*candidate) bool {
+// nearly says whether no statement reads more than a few rows more with next than with
+// set, whose index is larger by ratio.
+func (w *workload) nearly(set, next []*candidate, ratio float64) bool {
+	few := float64(fewRows)
+	if ratio >= halfAsLarge {
+		few = someRows
+	}
 	for _, s := range w.statements {
-		if w.saves(s, next).rows > w.saves(s, set).rows+fewRows {
+		if w.saves(s, next).rows > w.saves(s, set).rows+few {
 			return false
 		}
 	}

@@ -135,6 +135,15 @@ func (b *builder) restrict(sc *scope, e ast.ExprNode, p *pred, only []*access, a
 	a.preds = append(a.preds, p)
 }
 
+const (
+	// wildcardNote says what would serve a LIKE '%…%', and what that changes.
+	wildcardNote = "LIKE with a leading wildcard: no B-tree index helps; a FULLTEXT index does, but only for MATCH … AGAINST, so the statement is to be rewritten and answers otherwise: " +
+		"it finds words, not parts of words (MySQL's parser ngram: pieces of two letters and more, in an index several times as large; MariaDB has none), leaves out stop words and words of less than three letters, and is filled at commit, which makes writes slower; " +
+		"where any part of a word must be found, a search service with trigrams beside the database"
+	// generated says how an expression gets an index.
+	generated = "index a generated column that computes this (ALTER TABLE … ADD COLUMN … AS (the expression), then CREATE INDEX on it) and compare that; MySQL 8 also takes an index on the expression itself, and finds both without a change of the statement"
+)
+
 // wrapped notes a column inside a function or arithmetic.
 func (b *builder) wrapped(sc *scope, e ast.ExprNode) {
 	what := ""
@@ -155,12 +164,14 @@ func (b *builder) wrapped(sc *scope, e ast.ExprNode) {
 	if len(v.found) == 0 || v.access.table == nil {
 		return
 	}
-	hint := "compare the bare column with a computed value instead"
+	hint := "compare the bare column with a computed value instead, or " + generated
 	switch what {
+	case "JSON_EXTRACT(…)", "JSON_UNQUOTE(…)", "JSON_VALUE(…)":
+		hint = generated
 	case "DATE(…)", "YEAR(…)", "MONTH(…)", "DATE_FORMAT(…)", "UNIX_TIMESTAMP(…)", "TO_DAYS(…)":
 		hint = "compare the bare column with a range of times (col >= … AND col < …)"
 	case "LOWER(…)", "UPPER(…)", "LCASE(…)", "UCASE(…)":
-		hint = "use a case-insensitive collation (_ci) and compare the bare column"
+		hint = "use a case-insensitive collation (_ci) and compare the bare column, or " + generated
 	}
 	b.note(v.access.table, v.found, fmt.Sprintf("a condition puts %s inside %s: no index on it can be used; %s", strings.Join(v.found, ", "), what, hint))
 }
@@ -190,7 +201,7 @@ func (b *builder) like(sc *scope, n *ast.PatternLikeOrIlikeExpr, only []*access)
 	pattern := v.GetString()
 	if strings.HasPrefix(pattern, "%") || strings.HasPrefix(pattern, "_") {
 		if a, c := b.columnOf(sc, strip(n.Expr)); a != nil && a.table != nil {
-			b.note(a.table, []string{c}, "LIKE with a leading wildcard: no B-tree index helps; consider a FULLTEXT index or a search service")
+			b.note(a.table, []string{c}, wildcardNote)
 		}
 		b.residual(sc, n, 0.1)
 		return
