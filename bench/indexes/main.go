@@ -77,7 +77,7 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	f.Int64Var(&s.seed, "seed", 1, "the first schema's seed")
 	f.IntVar(&s.count, "n", 300, "how many schemas")
 	f.DurationVar(&s.limit, "limit", 2*time.Hour, "begin no schema after this time")
-	f.Float64Var(&s.descent, "descent", 1, "rows that a descent of an index counts as (Handler_read_key); another number wants another -keep")
+	f.Float64Var(&s.descent, "descent", 4, "rows that a descent of an index counts as (Handler_read_key); each number wants a -keep of its own")
 	f.StringVar(&s.folder, "keep", ".cache/indexes", "folder for what was measured")
 	f.BoolVar(&s.verbose, "v", false, "print every schema with its statements")
 	if err := f.Parse(args); err != nil {

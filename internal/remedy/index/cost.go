@@ -295,8 +295,9 @@ func (a *access) groupsFirst(d indexDef) bool {
 	return true
 }
 
-// loose is a scan that jumps from group to group: two entries per group, the second near
-// the first. The
+// loose is a scan that jumps from group to group: two reads by key per group, counted as
+// one descent, as such an index finds rows by the group, too, where another would have to
+// be written beside it. The
 // optimizer takes it where groups are large.
 func (a *access) loose(p *path) {
 	groups := 1.0

@@ -27,7 +27,7 @@ func (w *workload) shorten(set []*candidate) []*candidate {
 				}
 				idle := begins && !w.restricts(c.table, set[i].columns[len(c.columns):], false)
 				smaller = smaller && (w.single(c, next) || !w.restricts(c.table, without(set[i].columns, c.columns), true))
-				if idle && w.rows(next) <= 1.001*rows || smaller && w.nearly(set, next, set[i].entry()/c.entry()) {
+				if idle && w.rows(next) <= 1.001*rows || smaller && (begins && c.decides() || w.nearly(set, next, set[i].entry()/c.entry())) {
 					set, again = next, true
 					break
 				}
@@ -52,9 +52,21 @@ const (
 	// fewRows more for each execution is nothing beside what any statement takes.
 	fewRows = 1
 	// someRows more are little, where the index is but half as large (halfAsLarge).
-	someRows    = 10
+	someRows    = 12
 	halfAsLarge = 1.8
 )
+
+// decided times as many combinations of values as rows: one row has them then.
+const decided = 2.5
+
+// decides says whether the columns, if they are independent, tell one row from the others.
+func (c *candidate) decides() bool {
+	values := 1.0
+	for _, col := range c.columns {
+		values *= c.table.distinct(col)
+	}
+	return len(c.columns) > 1 && values >= decided*c.table.rows
+}
 
 // nearly says whether no statement reads more than a few rows more with next than with
 // set, whose index is larger by ratio.
