@@ -246,10 +246,10 @@ const pageBytes = 16 << 10
 
 // sortsInstead says whether the server sorts the whole table rather than read the first
 // rows by an index that has not all columns: each of them counts as a page for it (up to
-// MariaDB 10.11, and MySQL), and the limit has more than the table's pages.
+// MariaDB 10.11, and MySQL), and the limit is clearly more than the table's pages.
 func (a *access) sortsInstead() bool {
 	b := a.block
-	return b.limit > 0 && len(a.preds) == 0 && a.table.innodb() && a.table.DataBytes > 0 && b.limit >= float64(a.table.DataBytes)/pageBytes
+	return b.limit > 0 && len(a.preds) == 0 && a.table.innodb() && a.table.DataBytes > 0 && b.limit >= 1.1*float64(a.table.DataBytes)/pageBytes
 }
 
 // worthCovering says whether reading all of the index instead of all of the table is worth
