@@ -215,7 +215,7 @@ const (
 // row is wide, and each prefix takes a sort of its own.
 const sampleTexts = 4000
 
-// EstimateDistinct fills Column.Distinct where no index knows it, from the
+// EstimateDistinct fills Column.Distinct where no index knows it, and Column.Nulls, from the
 // first sampleRows rows of each table, largest tables first, and then
 // Column.Prefix of long texts, each by itself, from sampleTexts rows: all in all
 // for at most sampleInAll. With d distinct values in a sample of n of N rows the
@@ -279,7 +279,7 @@ func sampleTable(ctx context.Context, q querier, db *Database, t *Table, columns
 	for _, c := range columns {
 		name := QuoteName(c.Name)
 		if !c.long() {
-			counts, names = append(counts, "COUNT(DISTINCT "+name+")"), append(names, name)
+			counts, names = append(counts, "COUNT(DISTINCT "+name+")", "COUNT("+name+")"), append(names, name)
 			continue
 		}
 		for _, n := range prefixes {
@@ -308,15 +308,22 @@ func sampleTable(ctx context.Context, q querier, db *Database, t *Table, columns
 	}
 	sample, rest := values[0], values[1:]
 	for _, c := range columns {
-		n := 1
 		if c.long() {
-			n = len(prefixes)
+			n := len(prefixes)
 			c.Prefix = prefixOf(rest[:n])
+			if c.Distinct == 0 {
+				c.Distinct = estimate(rest[n-1], sample, most, t.Rows)
+			}
+			rest = rest[n:]
+			continue
 		}
 		if c.Distinct == 0 {
-			c.Distinct = estimate(rest[n-1], sample, most, t.Rows)
+			c.Distinct = estimate(rest[0], sample, most, t.Rows)
 		}
-		rest = rest[n:]
+		if c.Nullable && sample > 0 {
+			c.Nulls = 1 - float64(rest[1])/float64(sample)
+		}
+		rest = rest[2:]
 	}
 	return rows.Err()
 }
@@ -350,7 +357,7 @@ func estimate(distinct, sample, most, rows int64) int64 {
 	return int64(float64(distinct) / float64(sample) * float64(rows))
 }
 
-// sampled are the columns worth a sample: those of unknown variety and of a type
+// sampled are the columns worth a sample: those of unknown variety, or that may be NULL, and of a type
 // that a plain index could hold, and long texts that it could hold a part of.
 func (t *Table) sampled() (short, long []*Column) {
 	for i := range t.Columns {
@@ -361,7 +368,7 @@ func (t *Table) sampled() (short, long []*Column) {
 		switch {
 		case c.long():
 			long = append(long, c)
-		case c.Distinct == 0 && !none:
+		case (c.Distinct == 0 || c.Nullable) && !none:
 			short = append(short, c)
 		}
 	}

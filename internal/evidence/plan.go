@@ -16,6 +16,9 @@ type PlanTable struct {
 	// Rows that the server expects to read each time, and the percentage of
 	// them that it expects to keep; as numbers or texts, nil if not told.
 	Rows, Filtered any
+	// Pushed: a condition is looked at in the index, before rows are fetched (index
+	// condition pushdown); the server does not count as examined what it turns down.
+	Pushed bool
 	// Besides are operations around it: "Using filesort", "Using index", …
 	Besides []string
 }
@@ -55,6 +58,7 @@ func planTables(v any, around []string) []PlanTable {
 			p := PlanTable{Table: name, Rows: cmp.Or(v["rows_examined_per_scan"], v["rows"]), Filtered: v["filtered"], Besides: around}
 			p.Access, _ = v["access_type"].(string)
 			p.Key, _ = v["key"].(string)
+			p.Pushed = v["index_condition"] != nil
 			if v["using_index"] == true {
 				p.Besides = with(around, "Using index")
 			}

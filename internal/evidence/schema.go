@@ -67,6 +67,9 @@ type Column struct {
 	Nullable   bool
 	// Distinct values estimated from a bounded sample of rows; 0 unknown.
 	Distinct int64
+	// Nulls is the share (0–1) of rows that have none, from a sample; 0 unknown, or every
+	// row has one.
+	Nulls float64 `json:",omitempty"`
 	// Prefix is how many characters of a text of more than 255 tell its values
 	// apart nearly as well as its first 191 do, from a sample; 0 unknown.
 	Prefix int `json:",omitempty"`

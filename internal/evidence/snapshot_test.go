@@ -118,6 +118,9 @@ func checkDatabase(t *testing.T, db *Database) {
 	if distinct["login"] != 999 || distinct["city"] != 7 || distinct["email"] < 500 || distinct["bio"] != 0 {
 		t.Errorf("distinct values: %v", distinct)
 	}
+	if c := users.Columns[2]; c.Name != "password_hash" || c.Nulls < 0.24 || c.Nulls > 0.26 || users.Columns[4].Nulls != 0 {
+		t.Errorf("a quarter of the rows has none: %+v", c)
+	}
 	// All begin alike, and differ in the 28th character and those after it.
 	if distinct["home"] != 999 || prefix["home"] != 32 || prefix["bio"] != 0 || prefix["login"] != 0 {
 		t.Errorf("prefixes: %v, distinct values %v", prefix, distinct)

@@ -33,6 +33,21 @@ func TestIndexSizes(t *testing.T) {
 	remedytest.HasNot(t, remedytest.Want(t, in, "mariadb.index").Why, "are free")
 }
 
+// Indexes for the sides of an OR are made together, or not at all.
+func TestIndexesThatHelpTogether(t *testing.T) {
+	in := scanWorld()
+	db := in.Snapshot.Databases["db"]
+	db.Tables[0].Columns = append(db.Tables[0].Columns, evidence.Column{Name: "mail", Type: "varchar(60)", Distinct: 1000000})
+	in.Evidence.Statements[0].Fingerprint, in.Evidence.Statements[0].Example = "SELECT id FROM users WHERE login = ? OR mail = ?", "SELECT id FROM users WHERE login = 'x' OR mail = 'y'"
+	p := remedytest.Want(t, in, "mariadb.index")
+	if len(p.Changes) != 2 {
+		t.Fatalf("changes %+v", p.Changes)
+	}
+	remedytest.Has(t, p.Changes[0].Why, "only together with", "index merge")
+	db.DataFree = 64<<20 + 100<<20 // room for one of them
+	remedytest.WantNone(t, in, "mariadb.index", "no room for an index")
+}
+
 // Other engines copy the table, so that nobody writes to it meanwhile: a small one
 // is told so, a large one is left alone.
 func TestIndexLocks(t *testing.T) {

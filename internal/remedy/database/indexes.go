@@ -118,13 +118,20 @@ func planIndexes(in planning.Input, f diagnose.Finding) ([]planning.Plan, error)
 		return nil, fmt.Errorf("no index would help: %s", joinNotes(notes))
 	}
 	safe, gaps := indexPlan{in: in, f: f, db: db}, indexPlan{in: in, f: f, db: db}
+	taken := map[string]bool{}
 	repeatable := gapLocks(db, in.Evidence.Statements)
 	for _, a := range advice { // most beneficial first
-		to := &safe
-		if a.Gaps != "" && repeatable {
-			to = &gaps
+		if taken[a.Schema+"."+a.Table+"."+a.Name] {
+			continue
 		}
-		to.add(a, safe.space+gaps.space)
+		to, group := &safe, together(a, advice)
+		for _, one := range group {
+			taken[one.Schema+"."+one.Table+"."+one.Name] = true
+			if one.Gaps != "" && repeatable {
+				to = &gaps
+			}
+		}
+		to.add(group, safe.space+gaps.space)
 	}
 	var plans []planning.Plan
 	var errs []error
@@ -148,6 +155,17 @@ func planIndexes(in planning.Input, f diagnose.Finding) ([]planning.Plan, error)
 		return nil, errors.Join(errs...)
 	}
 	return plans, nil
+}
+
+// together is an index with those without which it serves nothing (Advice.With).
+func together(a index.Advice, advice []index.Advice) []index.Advice {
+	group := []index.Advice{a}
+	for _, o := range advice {
+		if o.Schema == a.Schema && o.Table == a.Table && o.Name != a.Name && slices.Contains(a.With, o.Name) {
+			group = append(group, o)
+		}
+	}
+	return group
 }
 
 // gapLocks reports whether transactions of more than one statement lock gaps here.
@@ -177,16 +195,34 @@ type indexPlan struct {
 	took              time.Duration
 }
 
-// add takes an index in, if there is room for it beside those that take so much.
-func (p *indexPlan) add(a index.Advice, taken int64) {
+// add takes indexes of one table in that help together, if there is room for them beside
+// those that take so much: all of them or none.
+func (p *indexPlan) add(group []index.Advice, taken int64) {
 	p.called = true
-	name := fmt.Sprintf("%s.%s(%s)", a.Schema, a.Table, strings.Join(a.Columns, ","))
+	var size, largest int64
+	for _, a := range group {
+		size, largest = size+a.Size, max(largest, a.Size)
+	}
 	// The sorted entries stand in temporary files before they are in the
 	// index (MariaDB Knowledge Base, "InnoDB Online DDL Overview").
-	if p.db.DataFree > 0 && taken+2*a.Size+spareRoom > p.db.DataFree {
-		p.left = append(p.left, fmt.Sprintf("%s (%s)", name, ui.Bytes(a.Size)))
+	if p.db.DataFree > 0 && taken+size+largest+spareRoom > p.db.DataFree {
+		for _, a := range group {
+			p.left = append(p.left, fmt.Sprintf("%s (%s)", nameOf(a), ui.Bytes(a.Size)))
+		}
 		return
 	}
+	for _, a := range group {
+		p.take(a)
+	}
+}
+
+func nameOf(a index.Advice) string {
+	return fmt.Sprintf("%s.%s(%s)", a.Schema, a.Table, strings.Join(a.Columns, ","))
+}
+
+// take makes a change of an index for which there is room.
+func (p *indexPlan) take(a index.Advice) {
+	name := nameOf(a)
 	t := tableOf(p.db, a.Schema, a.Table)
 	if why := tooLargeToLock(t); why != "" {
 		p.kept = append(p.kept, name+": "+why)

@@ -24,7 +24,7 @@ type Options struct {
 	// a few pages and are scanned in less than a millisecond.
 	MinRows int64
 	// MinRatio of rows examined per row sent from which a statement that is
-	// not a full scan is considered; default 10.
+	// not a full scan is considered; default 2: what is saved decides.
 	MinRatio float64
 	// MinBenefit is the least share (0–1) of all statement time that an index
 	// must save; default 0.005. Less than that no experiment can prove.
@@ -47,7 +47,7 @@ func (o Options) withDefaults() Options {
 		o.MinRows = 1000
 	}
 	if o.MinRatio <= 0 {
-		o.MinRatio = 10
+		o.MinRatio = 2
 	}
 	if o.MinBenefit <= 0 {
 		o.MinBenefit = 0.005
@@ -87,6 +87,9 @@ type Advice struct {
 	// transactions which write there can end in a deadlock. Under READ COMMITTED and
 	// outside transactions none does.
 	Gaps string
+	// With are the names of other advised indexes of the table without which it serves
+	// nothing: those for the other sides of an OR.
+	With []string
 	// Covers names existing indexes ("name") that it makes redundant, and
 	// column lists ("a, b") of shorter candidates that it stands for.
 	Covers []string

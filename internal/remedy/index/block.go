@@ -33,6 +33,7 @@ type access struct {
 	// derived is the block that a derived table comes from.
 	derived *block
 	preds   []*pred
+	ors     []*orGroup      // each must be met by one of its arms
 	needed  map[string]bool // columns that are read
 	all     bool            // all columns are read
 	// after lists accesses that must come first (outer joins).
@@ -60,7 +61,11 @@ type pred struct {
 	kind   predKind
 	n      float64 // predIn: values
 	sel    float64 // share of rows, if told otherwise than by distinct; 0 not
-	other  *access // predJoin
+	// null: IS NULL.
+	null bool
+	// outer: it is compared with a column of a query around this one.
+	outer bool
+	other *access // predJoin
 	// otherColumn of other, "" for a derived table's unknown one.
 	otherColumn string
 }
@@ -95,6 +100,9 @@ func (a *access) selectivity(p *pred) float64 {
 	}
 	if a.table == nil {
 		return 0.1
+	}
+	if share := a.table.columns[p.column].Nulls; p.null && share > 0 {
+		return share
 	}
 	d := a.table.distinct(p.column)
 	switch p.kind {

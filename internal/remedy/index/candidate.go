@@ -13,6 +13,7 @@ type workload struct {
 	writers    []*statement // that change or delete rows
 	total      float64      // seconds of all statements
 	candidates []*candidate
+	bundles    []bundle
 	memo       map[string]saving
 }
 
@@ -22,6 +23,9 @@ type candidate struct {
 	alone float64 // objective if it is the only one
 	// covering: its last columns are there only to be read.
 	covering bool
+	keys     int // columns before those
+	// armed: it serves an arm of an OR, maybe only together with others.
+	armed bool
 	// leading distinct values: ties go to the most selective first column.
 	leading float64
 }
@@ -38,6 +42,7 @@ func (w *workload) listCandidates() []*candidate {
 					continue
 				}
 				w.addCandidates(found, a)
+				w.addBundles(found, a)
 			}
 		})
 	}
@@ -45,7 +50,7 @@ func (w *workload) listCandidates() []*candidate {
 	for _, k := range sortedKeys(found) {
 		c := found[k]
 		c.alone = w.objective([]*candidate{c})
-		if c.alone > 0 {
+		if c.alone > 0 || c.armed {
 			perTable[c.table] = append(perTable[c.table], c)
 		}
 	}
@@ -70,25 +75,33 @@ func (w *workload) listCandidates() []*candidate {
 
 func (w *workload) addCandidates(found map[string]*candidate, a *access) {
 	plain, covering := w.sequences(a)
-	for i, list := range [][][]string{plain, covering} {
+	for i, list := range [][]keyed{plain, covering} {
 		for _, columns := range list {
-			c := w.candidate(a, columns)
+			c := w.candidate(a, columns.list)
 			if c == nil {
 				continue
 			}
-			c.covering = i == 1
+			c.covering, c.keys = i == 1, min(columns.keys, len(c.columns))
 			key := c.table.key + ":" + c.key
-			if have := found[key]; have == nil || have.covering {
+			if have := found[key]; have == nil {
 				found[key] = c
+			} else {
+				have.covering, have.keys = have.covering && c.covering, max(have.keys, c.keys)
 			}
 		}
 	}
 }
 
+// keyed is a list of columns, of which those after the first keys are only read.
+type keyed struct {
+	list []string
+	keys int
+}
+
 // sequences lists column orders that could serve an access: some of its equal
 // columns in any order, then what it ranges, sorts or groups by; covering ones
 // go on with the rest of what it reads.
-func (w *workload) sequences(a *access) (plain, covering [][]string) {
+func (w *workload) sequences(a *access) (plain, covering []keyed) {
 	var equal, join, ranged []string
 	for _, p := range a.preds {
 		switch p.kind {
@@ -116,6 +129,11 @@ func (w *workload) sequences(a *access) (plain, covering [][]string) {
 	if e := a.block.extreme; e != nil && e.access == a {
 		tails = append(tails, []string{e.column})
 	}
+	if group := ownColumns(a, a.block.group); len(group) > 0 && a.block.minmax && len(equal) > 0 {
+		list := appendNew(appendNew(group, equal...), sortedKeys(a.needed)...)
+		list = list[:min(len(list), len(group)+len(equal)+1)]
+		plain = append(plain, keyed{list, len(list)})
+	}
 	var rest []string
 	if !a.all && !a.block.writes {
 		for _, c := range sortedKeys(a.needed) {
@@ -128,9 +146,9 @@ func (w *workload) sequences(a *access) (plain, covering [][]string) {
 		for _, order := range orders(a.table, head) {
 			for _, tail := range tails {
 				keys := appendNew(append([]string(nil), order...), tail...)
-				plain = append(plain, keys)
+				plain = append(plain, keyed{keys, len(keys)})
 				if full := appendNew(append([]string(nil), keys...), rest...); len(full) > len(keys) {
-					covering = append(covering, full)
+					covering = append(covering, keyed{full, len(keys)})
 				}
 			}
 		}
@@ -340,11 +358,11 @@ func trimPrimary(t *table, columns []string) []string {
 const minDistinct = 10
 
 // selective refuses indexes on flags alone, unless the counts of rows sent
-// prove that the value asked for is rare.
+// prove that the value asked for is rare, or no row has to be fetched.
 func (w *workload) selective(a *access, d indexDef) bool {
 	distinct := 1.0
 	for _, c := range d.columns {
 		distinct *= a.table.distinct(c)
 	}
-	return distinct >= minDistinct || a.actual > 0 && a.actual < 0.01
+	return distinct >= minDistinct || a.actual > 0 && a.actual < 0.01 || a.coveredBy(d) && distinct >= 2
 }

@@ -81,7 +81,7 @@ func (w *workload) saves(s *statement, set []*candidate) saving {
 	v := saving{rows: after.rows, used: after.used}
 	// The server's count of rows corrects a guess that was too dark.
 	scale := 1.0
-	if measured := float64(s.RowsExamined) / float64(s.Count); s.RowsExamined > 0 && measured < before.rows {
+	if measured := float64(s.RowsExamined) / float64(s.Count); s.RowsExamined > 0 && measured < before.rows && !s.hidden() {
 		scale = measured / before.rows
 	}
 	cb := costStatement + before.cost*scale
@@ -107,60 +107,16 @@ func (s *statement) baseline() estimate {
 // exchanging until nothing gets better. Covering indexes come in after the
 // others, where they still clearly pay.
 func (w *workload) choose() []*candidate {
-	least := w.opts.MinBenefit * w.total
-	set := w.grow(nil, least, false)
-	set = w.grow(set, least, true)
+	set := w.grow(nil, false)
+	set = w.grow(set, true)
 	for round := 0; round < 10; round++ {
-		next, improved := w.exchange(set, least)
+		next, improved := w.exchange(set)
 		if !improved {
 			break
 		}
 		set = next
 	}
-	return w.shorten(set, least)
-}
-
-// shorten cuts off last columns that save no rows and little time, unless a
-// statement restricts or sorts by them: those guard against values that are
-// far more frequent than the average.
-func (w *workload) shorten(set []*candidate, least float64) []*candidate {
-	for again := true; again; {
-		again = false
-		value, rows := w.objective(set), w.rows(set)
-		for i := 0; i < len(set) && !again; i++ {
-			rest := append(append([]*candidate(nil), set[:i]...), set[i+1:]...)
-			for _, c := range w.candidates {
-				if c == set[i] || !c.prefixOf(set[i].indexDef) || w.restricts(c.table, set[i].columns[len(c.columns):]) {
-					continue
-				}
-				next, ok := with(rest, c)
-				if ok && len(next) == len(set) && w.rows(next) <= 1.001*rows && value-w.objective(next) < least {
-					set, again = next, true
-					break
-				}
-			}
-		}
-	}
-	return set
-}
-
-// restricts says whether a statement compares one of the columns with a
-// constant, or sorts or groups by it.
-func (w *workload) restricts(t *table, columns []string) bool {
-	found := false
-	for _, s := range w.statements {
-		s.root.walk(func(b *block) {
-			for _, o := range append(append([]orderColumn(nil), b.order...), b.group...) {
-				found = found || o.access.table == t && contains(columns, o.column)
-			}
-			for _, a := range b.accesses {
-				for _, p := range a.preds {
-					found = found || a.table == t && p.kind != predJoin && contains(columns, p.column)
-				}
-			}
-		})
-	}
-	return found
+	return w.shorten(set)
 }
 
 // rows examined by all statements with a set.
@@ -173,9 +129,10 @@ func (w *workload) rows(set []*candidate) float64 {
 }
 
 // grow adds the best candidate, again and again, while that saves enough.
-func (w *workload) grow(set []*candidate, least float64, covering bool) []*candidate {
+func (w *workload) grow(set []*candidate, covering bool) []*candidate {
 	value := w.objective(set)
 	for {
+		least := w.least(value)
 		var best *candidate
 		var bestSet []*candidate
 		bestGain := 0.0
@@ -185,12 +142,20 @@ func (w *workload) grow(set []*candidate, least float64, covering bool) []*candi
 				continue
 			}
 			gain := w.objective(next) - value
-			need := least
-			if len(next) <= len(set) && !c.covering { // it replaces a shorter one
-				need = 1e-9 * w.total
+			if gain <= 0 || best != nil && gain < bestGain*(1-1e-6) {
+				continue
 			}
-			if gain > need && (best == nil || better(c, gain, best, bestGain)) {
+			if gain > w.need(c, set, next, value) && (best == nil || better(c, gain, best, bestGain)) {
 				best, bestSet, bestGain = c, next, gain
+			}
+		}
+		for _, b := range w.bundles {
+			next, ok := b.into(set)
+			if !ok {
+				continue
+			}
+			if gain := w.objective(next) - value; gain > least*float64(len(b)) && (best == nil || gain > bestGain*(1+1e-9)) {
+				best, bestSet, bestGain = b[0], next, gain
 			}
 		}
 		if best == nil {
@@ -215,24 +180,64 @@ func with(set []*candidate, c *candidate) (out []*candidate, ok bool) {
 }
 
 // exchange drops an index that no longer pays, or replaces one by a better.
-func (w *workload) exchange(set []*candidate, least float64) ([]*candidate, bool) {
+func (w *workload) exchange(set []*candidate) ([]*candidate, bool) {
 	value := w.objective(set)
 	for i := range set {
 		rest := append(append([]*candidate(nil), set[:i]...), set[i+1:]...)
-		if value-w.objective(rest) < least {
+		if value-w.objective(rest) < w.leastOf(set[i], value) {
 			return rest, true
 		}
+		var best *candidate
+		var bestSet []*candidate
+		bestGain := 0.0
 		for _, c := range w.candidates {
 			if c.table != set[i].table {
 				continue
 			}
-			need := 1e-9 * w.total
-			if c.covering && !set[i].covering {
-				need = least // it must clearly pay
-			}
 			next, ok := with(rest, c)
-			if ok && w.objective(next) > value+need {
-				return next, true
+			if !ok {
+				continue
+			}
+			need := 1e-9 * w.total
+			if c.covering && !set[i].covering || c.covering && c.entry() > coverGrowth*set[i].entry() {
+				need = w.need(c, set, next, value)
+			}
+			gain := w.objective(next) - value
+			if gain > need && (best == nil || better(c, gain, best, bestGain)) {
+				best, bestSet, bestGain = c, next, gain
+			}
+		}
+		if best != nil {
+			return bestSet, true
+		}
+	}
+	return w.split(set, value)
+}
+
+// splitters are the candidates of a table, best alone first, of which pairs are tried.
+const splitters = 20
+
+// split replaces an index by two, where one that serves both of two statements serves
+// neither well.
+func (w *workload) split(set []*candidate, value float64) ([]*candidate, bool) {
+	least := w.least(value)
+	for i := range set {
+		rest := append(append([]*candidate(nil), set[:i]...), set[i+1:]...)
+		var list []*candidate
+		for _, c := range w.candidates {
+			if c.table == set[i].table && c != set[i] && !c.covering && len(list) < splitters {
+				list = append(list, c)
+			}
+		}
+		for j, c := range list {
+			first, ok := with(rest, c)
+			if !ok {
+				continue
+			}
+			for _, d := range list[j+1:] {
+				if next, ok := with(first, d); ok && len(next) == len(set)+1 && w.objective(next) > value+least {
+					return next, true
+				}
 			}
 		}
 	}

@@ -57,7 +57,7 @@ func (b *builder) condition(sc *scope, e ast.ExprNode, only []*access) {
 			b.residual(sc, n.Expr, 0.9)
 			return
 		}
-		b.restrict(sc, n.Expr, &pred{kind: predEqual}, only, nil)
+		b.restrict(sc, n.Expr, &pred{kind: predEqual, null: true}, only, nil)
 	case *ast.PatternLikeOrIlikeExpr:
 		b.like(sc, n, only)
 	default:
@@ -91,10 +91,10 @@ func (b *builder) comparison(sc *scope, n *ast.BinaryOperationExpr, only []*acce
 		}
 	case b.isLocal(sc, l):
 		b.expression(sc, r)
-		b.restrict(sc, l, &pred{kind: kind}, only, r)
+		b.restrict(sc, l, &pred{kind: kind, outer: ra != nil}, only, r)
 	default:
 		b.expression(sc, l)
-		b.restrict(sc, r, &pred{kind: kind}, only, l)
+		b.restrict(sc, r, &pred{kind: kind, outer: la != nil}, only, l)
 	}
 }
 
@@ -135,6 +135,15 @@ func (b *builder) restrict(sc *scope, e ast.ExprNode, p *pred, only []*access, a
 	a.preds = append(a.preds, p)
 }
 
+const (
+	// wildcardNote says what would serve a LIKE '%…%', and what that changes.
+	wildcardNote = "LIKE with a leading wildcard: no B-tree index helps; a FULLTEXT index does, but only for MATCH … AGAINST, so the statement is to be rewritten and answers otherwise: " +
+		"it finds words, not parts of words (MySQL's parser ngram: pieces of two letters and more, in an index several times as large; MariaDB has none), leaves out stop words and words of less than three letters, and is filled at commit, which makes writes slower; " +
+		"where any part of a word must be found, a search service with trigrams beside the database"
+	// generated says how an expression gets an index.
+	generated = "index a generated column that computes this (ALTER TABLE … ADD COLUMN … AS (the expression), then CREATE INDEX on it) and compare that; MySQL 8 also takes an index on the expression itself, and finds both without a change of the statement"
+)
+
 // wrapped notes a column inside a function or arithmetic.
 func (b *builder) wrapped(sc *scope, e ast.ExprNode) {
 	what := ""
@@ -155,12 +164,14 @@ func (b *builder) wrapped(sc *scope, e ast.ExprNode) {
 	if len(v.found) == 0 || v.access.table == nil {
 		return
 	}
-	hint := "compare the bare column with a computed value instead"
+	hint := "compare the bare column with a computed value instead, or " + generated
 	switch what {
+	case "JSON_EXTRACT(…)", "JSON_UNQUOTE(…)", "JSON_VALUE(…)":
+		hint = generated
 	case "DATE(…)", "YEAR(…)", "MONTH(…)", "DATE_FORMAT(…)", "UNIX_TIMESTAMP(…)", "TO_DAYS(…)":
 		hint = "compare the bare column with a range of times (col >= … AND col < …)"
 	case "LOWER(…)", "UPPER(…)", "LCASE(…)", "UCASE(…)":
-		hint = "use a case-insensitive collation (_ci) and compare the bare column"
+		hint = "use a case-insensitive collation (_ci) and compare the bare column, or " + generated
 	}
 	b.note(v.access.table, v.found, fmt.Sprintf("a condition puts %s inside %s: no index on it can be used; %s", strings.Join(v.found, ", "), what, hint))
 }
@@ -190,7 +201,7 @@ func (b *builder) like(sc *scope, n *ast.PatternLikeOrIlikeExpr, only []*access)
 	pattern := v.GetString()
 	if strings.HasPrefix(pattern, "%") || strings.HasPrefix(pattern, "_") {
 		if a, c := b.columnOf(sc, strip(n.Expr)); a != nil && a.table != nil {
-			b.note(a.table, []string{c}, "LIKE with a leading wildcard: no B-tree index helps; consider a FULLTEXT index or a search service")
+			b.note(a.table, []string{c}, wildcardNote)
 		}
 		b.residual(sc, n, 0.1)
 		return
@@ -202,71 +213,6 @@ func (b *builder) like(sc *scope, n *ast.PatternLikeOrIlikeExpr, only []*access)
 		p = &pred{kind: predEqual}
 	}
 	b.restrict(sc, n.Expr, p, only, nil)
-}
-
-// or is an IN list if all arms compare one column with constants.
-func (b *builder) or(sc *scope, n *ast.BinaryOperationExpr, only []*access) {
-	var target *access
-	column, values, same, indexable := "", 0.0, true, true
-	for _, arm := range disjuncts(n, nil) {
-		a, c, count := b.equality(sc, arm)
-		if a == nil {
-			indexable = false
-			break
-		}
-		if target != nil && (a != target || c != column) {
-			same = false
-		}
-		target, column = a, c
-		values += count
-	}
-	if indexable && same && target != nil {
-		if only == nil || isOne(only, target) {
-			target.preds = append(target.preds, &pred{column: column, kind: predIn, n: values})
-		}
-		return
-	}
-	if indexable && target != nil {
-		b.note(target.table, nil, "OR joins conditions on several columns: one index cannot serve them; a UNION of one SELECT per column can use one each")
-	}
-	b.residual(sc, n, 0.5)
-}
-
-func disjuncts(e ast.ExprNode, out []ast.ExprNode) []ast.ExprNode {
-	e = strip(e)
-	if n, ok := e.(*ast.BinaryOperationExpr); ok && n.Op == opcode.LogicOr {
-		return disjuncts(n.R, disjuncts(n.L, out))
-	}
-	return append(out, e)
-}
-
-// equality of one bare column of this block with n constants.
-func (b *builder) equality(sc *scope, e ast.ExprNode) (a *access, column string, n float64) {
-	switch x := e.(type) {
-	case *ast.BinaryOperationExpr:
-		if x.Op != opcode.EQ {
-			return nil, "", 0
-		}
-		l, r := strip(x.L), strip(x.R)
-		if !b.isLocal(sc, l) {
-			l, r = r, l
-		}
-		if b.isLocal(sc, r) {
-			return nil, "", 0
-		}
-		a, column = b.columnOf(sc, l)
-		n = 1
-	case *ast.PatternInExpr:
-		if x.Not || x.Sel != nil {
-			return nil, "", 0
-		}
-		a, column = b.columnOf(sc, strip(x.Expr))
-		n = float64(len(x.List))
-	}
-	if a == nil || a.table == nil || a.block != sc.block {
-		return nil, "", 0
-	}
-	return a, column, n
 }
 
 func (b *builder) in(sc *scope, n *ast.PatternInExpr, only []*access) {

@@ -2,6 +2,7 @@ package index
 
 import (
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -27,12 +28,13 @@ const (
 
 // path is one way to read an access.
 type path struct {
-	rows, cost float64 // per execution (per outer row if it is an inner one)
-	ordered    bool    // rows come in the block's ORDER BY
-	grouped    bool    // rows come grouped
-	final      bool    // it answers the block by itself: MIN, MAX, loose scan
-	index      string  // key of the index, "" for a scan
-	out        float64 // rows that pass all conditions
+	rows, cost float64  // per execution (per outer row if it is an inner one)
+	ordered    bool     // rows come in the block's ORDER BY
+	grouped    bool     // rows come grouped
+	final      bool     // it answers the block by itself: MIN, MAX, loose scan
+	index      string   // key of the index, "" for a scan
+	also       []string // keys of others that are read besides
+	out        float64  // rows that pass all conditions
 }
 
 // match says how far an index narrows an access.
@@ -99,6 +101,9 @@ func (a *access) match(d indexDef, bound map[*access]bool) match {
 	return m
 }
 
+// narrowed says whether conditions restrict it that no single index serves.
+func (a *access) narrowed() bool { return a.residual != 1 || len(a.ors) > 0 }
+
 // width is what reading one row's long values costs beside the row itself.
 func (a *access) width() float64 {
 	if a.block.writes {
@@ -124,6 +129,9 @@ func (a *access) outShare(bound map[*access]bool) float64 {
 			sel = append(sel, a.selectivity(p))
 		}
 	}
+	for _, g := range a.ors {
+		sel = append(sel, a.groupShare(g))
+	}
 	return combine(sel) * a.residual
 }
 
@@ -135,16 +143,50 @@ func (a *access) paths(indexes []indexDef, bound map[*access]bool, first bool) [
 	list := []path{{rows: n, cost: n * (1 + a.width()), out: out}}
 	for _, d := range indexes {
 		if p, ok := a.through(d, bound, first, out); ok {
+			if !p.ordered && !p.grouped && !d.clustered && a.ranged() {
+				p.cost = varied(p.cost, list[0].cost)
+			}
+			list = append(list, p)
+		}
+	}
+	for _, g := range a.ors {
+		if p, ok := a.union(g, indexes, bound, out); ok {
 			list = append(list, p)
 		}
 	}
 	return list
 }
 
+// ranged says whether an inequality restricts it, whose bounds differ from run to run.
+func (a *access) ranged() bool {
+	return slices.ContainsFunc(a.preds, func(p *pred) bool { return p.kind == predRange })
+}
+
+// varied is the mean cost of a statement that meets few rows in one run and many in another:
+// between none and twice the mean, each as often. The server reads by the index where that
+// is cheaper than the scan, else it scans.
+func varied(cost, scan float64) float64 {
+	if 2*cost <= scan || cost > 2*scan {
+		return cost
+	}
+	return scan - scan*scan/(4*cost)
+}
+
+// skew is how many times as many rows as the mean a value has that is asked for: values
+// that many rows have are asked for more often. What is met in all is known from the
+// server's counts; what an index meets that serves only a part of the conditions is not.
+const skew = 2
+
 func (a *access) through(d indexDef, bound map[*access]bool, first bool, out float64) (path, bool) {
 	n := a.table.rows
 	m := a.match(d, bound)
 	rows := max(n*combine(m.sel), n*a.actual, 0.01)
+	if a.actual > 0 && !a.narrowed() && m.used > 0 {
+		rows = max(min(n, skew*n*combine(m.sel)), n*a.actual, 0.01)
+		if m.used == len(a.preds) {
+			rows = max(n*a.actual, 0.01)
+		}
+	}
 	if m.unique {
 		rows = min(rows, m.dives)
 		out = min(out, m.dives)
@@ -158,7 +200,7 @@ func (a *access) through(d indexDef, bound map[*access]bool, first bool, out flo
 	case covered:
 		per = costCovered
 	default:
-		per += a.width()
+		per = costCovered + (costFetched-costCovered+a.width())*a.pushed(d, m, bound)
 	}
 	p.cost = m.dives*costDive + rows*per
 	if first {
@@ -168,31 +210,110 @@ func (a *access) through(d indexDef, bound map[*access]bool, first bool, out flo
 		p.grouped = b.grouped && follows(a, d, m, b.group, true)
 		if single && b.extreme != nil && a.answersExtreme(d, m) {
 			p.rows, p.cost, p.out, p.final = 1, costDive, 1, true
-		} else if single && p.grouped && b.minmax && covered && a.residual == 1 && m.used == len(a.preds) && m.equal == m.used {
+		} else if single && b.grouped && b.minmax && covered && !a.narrowed() && a.groupsFirst(d) {
 			a.loose(&p)
 		}
+		p.ordered = p.ordered && !(single && m.used == 0 && !covered && !d.clustered && a.sortsInstead())
 	}
-	useful := m.used > 0 || p.ordered || p.grouped || p.final || covered
+	narrows := m.used > 0 && (d.name != "" || covered || a.actual > 0 || a.ranged() || combine(m.sel) <= 1.0/minDistinct)
+	useful := narrows || p.ordered || p.grouped || p.final || covered && (d.name != "" || a.worthCovering(d))
 	return p, useful
 }
 
-// loose is a scan that jumps from group to group: two descents per group. The
+// pushed is the share of the matched entries whose rows are fetched: conditions on the
+// index's other columns are looked at before (index condition pushdown). The server counts
+// the rest as Handler_icp_attempts, not as rows examined.
+func (a *access) pushed(d indexDef, m match, bound map[*access]bool) float64 {
+	columns, lengths := d.withPrimary()
+	var sel []float64
+	met := m.used
+	for i := len(m.sel); i < len(columns) && m.used > 0; i++ {
+		for _, p := range a.preds {
+			if p.column == columns[i] && lengths[i] == 0 && p.usable(bound) {
+				sel = append(sel, a.selectivity(p))
+				met++
+			}
+		}
+	}
+	if all := combine(m.sel); a.actual > 0 && !a.narrowed() && met == len(a.preds) && met > m.used {
+		return min(1, a.actual/max(all, a.actual))
+	}
+	return combine(sel)
+}
+
+// pageBytes of InnoDB.
+const pageBytes = 16 << 10
+
+// sortsInstead says whether the server sorts the whole table rather than read the first
+// rows by an index that has not all columns: each of them counts as a page for it (up to
+// MariaDB 10.11, and MySQL), and the limit is clearly more than the table's pages.
+func (a *access) sortsInstead() bool {
+	b := a.block
+	return b.limit > 0 && len(a.preds) == 0 && a.table.innodb() && a.table.DataBytes > 0 && b.limit >= 1.1*float64(a.table.DataBytes)/pageBytes
+}
+
+// worthCovering says whether reading all of the index instead of all of the table is worth
+// having it: no row less is read, so it must be far smaller.
+func (a *access) worthCovering(d indexDef) bool {
+	const smaller = 8 // as many pages less
+	return a.table.bytes*a.table.rows >= smaller*(&candidate{indexDef: d}).size()
+}
+
+// groupsFirst says whether an index allows to jump from group to group: it begins with the
+// grouped columns, those that are compared for equality follow, and then what MIN or MAX is
+// of (MariaDB Knowledge Base, "Loose Index Scan"; MySQL 8.0 Reference Manual, "GROUP BY
+// Optimization").
+func (a *access) groupsFirst(d indexDef) bool {
+	group, equal := map[string]bool{}, map[string]bool{}
+	for _, g := range a.block.group {
+		if g.access != a {
+			return false
+		}
+		group[g.column] = true
+	}
+	for _, p := range a.preds {
+		if p.kind != predEqual || group[p.column] {
+			return false
+		}
+		equal[p.column] = true
+	}
+	var sel []float64
+	for _, p := range a.preds {
+		sel = append(sel, a.selectivity(p))
+	}
+	if len(sel) > 0 && a.table.rows*combine(sel) <= costStatement {
+		return false // so few are found by the equalities alone
+	}
+	if len(group) == 0 || len(d.columns) < len(group)+len(equal) {
+		return false
+	}
+	for i, c := range d.columns[:len(group)+len(equal)] {
+		if i < len(group) && !group[c] || i >= len(group) && !equal[c] {
+			return false
+		}
+	}
+	return true
+}
+
+// loose is a scan that jumps from group to group: two reads by key per group, counted as
+// one descent, as such an index finds rows by the group, too, where another would have to
+// be written beside it. The
 // optimizer takes it where groups are large.
 func (a *access) loose(p *path) {
 	groups := 1.0
 	for _, g := range a.block.group {
 		groups *= a.table.distinct(g.column)
 	}
-	groups = min(groups, p.rows)
-	if p.rows/groups >= 20 {
-		p.rows, p.cost, p.out, p.final = 2*groups, 2*groups*costDive, groups, true
+	groups = min(groups, a.table.rows)
+	if a.table.rows/groups >= 20 && 2*groups < p.rows {
+		p.rows, p.cost, p.out, p.final = 2*groups, groups*costDive, groups, true
 	}
 }
 
 // answersExtreme says whether MIN or MAX is at one end of the matched range.
 func (a *access) answersExtreme(d indexDef, m match) bool {
 	e := a.block.extreme
-	if e.access != a || a.residual != 1 || m.used != len(a.preds) || m.dives > 1 {
+	if e.access != a || a.narrowed() || m.used != len(a.preds) || m.dives > 1 {
 		return false
 	}
 	columns, lengths := d.withPrimary()

@@ -40,8 +40,8 @@ func (m *model) block(b *block) estimate {
 		if s.perRow {
 			times = max(1, base.out)
 		}
-		if kept, ok := materialized(s); ok && kept.cost+times < e.cost*times {
-			e, times = estimate{rows: kept.rows + times, cost: kept.cost + times, out: e.out}, 1
+		if kept, ok := m.materialized(s); ok && kept.cost+times < e.cost*times {
+			e, times = estimate{rows: kept.rows + times, cost: kept.cost + times, out: e.out, used: kept.used}, 1
 		}
 		base.add(e, times)
 		if len(b.accesses) == 0 {
@@ -54,8 +54,9 @@ func (m *model) block(b *block) estimate {
 // materialized estimates a correlated IN or EXISTS whose rows are read once and
 // kept in a temporary table, as the server does where that is cheaper (MariaDB
 // Knowledge Base, "Semi-join Materialization Strategy", "EXISTS-to-IN
-// Optimization"). Each outer row then is one look into it.
-func materialized(s subquery) (e estimate, ok bool) {
+// Optimization"). Each outer row then is one look into it. The conditions on outer
+// columns play no part in reading it.
+func (m *model) materialized(s subquery) (e estimate, ok bool) {
 	if !s.perRow || !s.list || len(s.block.accesses) == 0 || len(s.block.subs) > 0 {
 		return e, false
 	}
@@ -63,9 +64,21 @@ func materialized(s subquery) (e estimate, ok bool) {
 		if a.table == nil {
 			return e, false
 		}
-		e.rows += a.table.rows
-		e.cost += a.table.rows
 	}
+	limit := s.block.limit
+	s.block.limit = 0 // that of EXISTS
+	for _, a := range s.block.accesses {
+		defer func(all []*pred) { a.preds = all }(a.preds)
+		var own []*pred
+		for _, p := range a.preds {
+			if !p.outer {
+				own = append(own, p)
+			}
+		}
+		a.preds = own
+	}
+	e = m.joins(s.block, nil)
+	s.block.limit = limit
 	return e, true
 }
 
@@ -169,7 +182,7 @@ func (m *model) extend(s joinState, a *access, derived map[*access]estimate) []j
 		for k := range s.bound {
 			n.bound[k] = true
 		}
-		n.used = append(append(n.used, s.used...), p.index)
+		n.used = append(append(append(n.used, s.used...), p.index), p.also...)
 		n.ordered, n.grouped, n.final = s.ordered, s.grouped, s.final
 		if first {
 			n.ordered, n.grouped, n.final = p.ordered, p.grouped, p.final

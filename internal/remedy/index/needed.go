@@ -98,5 +98,5 @@ func Size(t evidence.Table, columns []string) int64 {
 		name, length := splitPrefix(spec)
 		d.columns, d.lengths = append(d.columns, strings.ToLower(name)), append(d.lengths, length)
 	}
-	return (&candidate{indexDef: d}).size()
+	return int64((&candidate{indexDef: d}).size())
 }

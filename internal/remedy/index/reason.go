@@ -67,7 +67,13 @@ func (w *workload) advice(c *candidate, chosen []*candidate) Advice {
 		a.Benefit = math.Max(0, math.Min(1, math.Max(c.alone, last)/w.total))
 	}
 	a.Reason = w.reason(c, list)
-	a.Size = c.size()
+	if others := w.needs(c, chosen); len(others) > 0 {
+		a.Reason += together(others)
+		for _, o := range others {
+			a.With = append(a.With, o.indexName(chosen))
+		}
+	}
+	a.Size = int64(c.size())
 	a.Covers = w.covers(c)
 	a.Gaps = w.gaps(c)
 	return a
@@ -133,13 +139,23 @@ func round(d time.Duration) string {
 // size of the index: entries with the primary key and 13 bytes of headers (6
 // of the record, 7 of its share of the page), pages 15/16 full as InnoDB
 // builds them.
-func (c *candidate) size() int64 {
+func (c *candidate) size() float64 {
 	columns, lengths := c.withPrimary()
 	bytes := 13.0
 	for i, col := range columns {
 		bytes += meanBytes(c.table.columns[col], lengths[i])
 	}
-	return int64(math.Ceil(c.table.rows * bytes * 16 / 15))
+	return math.Ceil(c.table.rows * bytes * 16 / 15)
+}
+
+// entry is the bytes of one entry: 6 of the record's header, and the columns.
+func (c *candidate) entry() float64 {
+	columns, lengths := c.withPrimary()
+	bytes := 6.0
+	for i, col := range columns {
+		bytes += meanBytes(c.table.columns[col], lengths[i])
+	}
+	return bytes
 }
 
 func (w *workload) covers(c *candidate) []string {

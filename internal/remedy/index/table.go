@@ -223,7 +223,9 @@ func meanBytes(c evidence.Column, length int) float64 {
 		return 3
 	case "int", "integer", "float", "timestamp":
 		return 4
-	case "bigint", "double", "datetime", "set", "bit":
+	case "datetime":
+		return 5
+	case "bigint", "double", "set", "bit":
 		return 8
 	case "decimal", "numeric":
 		return math.Max(4, float64(size)/2)

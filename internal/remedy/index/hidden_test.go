@@ -1,0 +1,120 @@
+package index
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"kasoku/internal/await"
+	"kasoku/internal/evidence"
+)
+
+// Entries of an index that a pushed condition turns down are not among the rows examined:
+// the time for each row tells them.
+func TestWorkThatRowsExaminedDoNotShow(t *testing.T) {
+	audit := define("audit", 200000, "id:int(11):200000 made:int(11):200000 shop:int(11):150 kind:int(11):6 text:varchar(60):200000", "PRIMARY(id)", "made(made,shop)")
+	slow := run("SELECT * FROM audit WHERE shop = 3 AND made >= 900 AND kind = 2 ORDER BY made LIMIT 40", 1000, 15*second, 120, 25)
+	advice, _ := Advise([]evidence.Statement{slow}, []evidence.Table{audit}, Options{})
+	if got := columnsOf(advice); len(got) != 1 || !strings.HasSuffix(got[0], "made)") || strings.HasPrefix(got[0], "audit(made") {
+		t.Errorf("advised %v, want one index that begins with what is compared and ends with made", got)
+	}
+	quick := slow
+	quick.Total = 80 * time.Millisecond // 80 µs each
+	if advice, _ := Advise([]evidence.Statement{quick}, []evidence.Table{audit}, Options{}); len(advice) > 0 {
+		t.Errorf("a statement that takes 80 µs: advised %v", columnsOf(advice))
+	}
+}
+
+// The server reads by the advised indexes what it read all of the table for.
+func TestServerReadsWhatIsAdvised(t *testing.T) {
+	await.SkipShort(t)
+	db := startMariaDB(t)
+	ctx := context.Background()
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	for i, c := range []struct {
+		name, table, fill string
+		statements        []string
+		most              float64 // rows read by each, with the advice
+	}{
+		{"an OR", "CREATE TABLE t (id INT PRIMARY KEY, giver INT, taker INT, v VARCHAR(40))",
+			"SELECT seq, CRC32(seq) % 1500, CRC32(seq * 3) % 1700, REPEAT('v', 30) FROM seq_1_to_15000",
+			[]string{"SELECT * FROM t WHERE giver = 6 OR taker = 6"}, 60},
+		{"an OR that is sorted, and one of pairs", "CREATE TABLE t (id INT PRIMARY KEY, asker INT, asked INT, made DATETIME)",
+			"SELECT seq, CRC32(seq) % 3000, CRC32(seq * 3) % 3000, '2025-03-01' + INTERVAL seq SECOND FROM seq_1_to_30000",
+			[]string{"SELECT * FROM t WHERE asker = 8 OR asked = 8 ORDER BY made DESC", "SELECT COUNT(1) AS n FROM t WHERE (asker = 8 AND asked = 21) OR (asker = 21 AND asked = 8)"}, 80},
+		{"a pushed condition", "CREATE TABLE t (id INT PRIMARY KEY, made INT, shop INT, kind INT, text VARCHAR(60), KEY m (made, shop))",
+			"SELECT seq, 1700000000 + seq, CRC32(seq) % 150, CRC32(seq * 3) % 6, REPEAT('m', 40) FROM seq_1_to_60000",
+			[]string{"SELECT * FROM t WHERE shop = 3 AND made >= 1700009000 AND kind = 2 ORDER BY made LIMIT 50"}, 120},
+	} {
+		execute(t, conn, fmt.Sprintf("CREATE DATABASE c%d", i))
+		execute(t, conn, fmt.Sprintf("USE c%d", i))
+		execute(t, conn, c.table)
+		execute(t, conn, "INSERT INTO t "+c.fill)
+		execute(t, conn, "ANALYZE TABLE t")
+		read, err := evidence.ReadDatabase(ctx, conn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := evidence.EstimateDistinct(ctx, conn, read); err != nil {
+			t.Fatal(err)
+		}
+		var tables []evidence.Table
+		for _, table := range read.Tables {
+			if table.Schema == fmt.Sprintf("c%d", i) {
+				tables = append(tables, table)
+			}
+		}
+		var statements []evidence.Statement
+		for _, sql := range c.statements {
+			n, sent := rowsRead(t, conn, sql), float64(0)
+			s := run(sql, 500, time.Duration(500*(1e5+300*n)), n, sent)
+			s.Schema = tables[0].Schema
+			if c.name == "a pushed condition" {
+				s.RowsExamined, s.FullScans = 500*100, 0
+			}
+			statements = append(statements, s)
+		}
+		advice, notes := Advise(statements, tables, Options{Descending: true})
+		for j, a := range advice {
+			execute(t, conn, fmt.Sprintf("CREATE INDEX x%d ON t (%s)", j, strings.Join(a.Columns, ", ")))
+		}
+		for _, sql := range c.statements {
+			if n := rowsRead(t, conn, sql); n > c.most {
+				t.Errorf("%s: %s reads %.0f rows with %v; notes %v", c.name, sql, n, columnsOf(advice), notes)
+			}
+		}
+	}
+}
+
+func execute(t *testing.T, conn *sql.Conn, query string) {
+	t.Helper()
+	if _, err := conn.ExecContext(context.Background(), query); err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+}
+
+// rowsRead by one execution, and entries that a pushed condition looked at.
+func rowsRead(t *testing.T, conn *sql.Conn, query string) (n float64) {
+	t.Helper()
+	execute(t, conn, "FLUSH STATUS")
+	rows, err := conn.QueryContext(context.Background(), query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rows.Next() {
+	}
+	if err := rows.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.QueryRowContext(context.Background(), "SELECT SUM(VARIABLE_VALUE) FROM information_schema.SESSION_STATUS WHERE VARIABLE_NAME LIKE 'HANDLER_READ%' OR VARIABLE_NAME = 'HANDLER_ICP_ATTEMPTS'").Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
