@@ -39,8 +39,12 @@ func Detect(head []byte) (*Format, error) {
 	if n := len(lines); n > 1 && head[len(head)-1] != '\n' {
 		lines = lines[:n-1]
 	}
-	candidates := []*Format{JSON(), LTSV(), HAProxy()}
-	for _, k := range append(slices.Clone(known), lenient...) {
+	early, late := productFormats()
+	candidates := append([]*Format{JSON(), LTSV(), HAProxy()}, early...)
+	for i, k := range append(slices.Clone(known), lenient...) {
+		if i == len(known) {
+			candidates = append(candidates, late...)
+		}
 		f, err := namedFormat(k.name, k.text)
 		if err != nil {
 			return nil, err

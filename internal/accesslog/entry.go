@@ -33,7 +33,9 @@ type Entry struct {
 	// begin took; -1: not in the log.
 	handler   []byte
 	firstByte time.Duration
+	partial   bool // a part of the request's time is not known
 	scratch   []byte
+	line      []byte // a copy that may be changed
 	parts     clockParts
 }
 
@@ -74,7 +76,7 @@ func (e *Entry) Begin() time.Time {
 }
 
 func (e *Entry) reset() {
-	*e = Entry{Bytes: -1, Request: -1, Upstream: -1, firstByte: -1, Other: e.Other[:0], scratch: e.scratch[:0]}
+	*e = Entry{Bytes: -1, Request: -1, Upstream: -1, firstByte: -1, Other: e.Other[:0], scratch: e.scratch[:0], line: e.line}
 }
 
 // finish joins what stood apart.
@@ -91,6 +93,9 @@ func (e *Entry) finish() {
 	// server's time, but when the first byte came.
 	if e.firstByte >= 0 && bytes.HasPrefix(e.handler, []byte("proxy")) {
 		e.Upstream = max(e.Upstream, e.firstByte)
+	}
+	if e.partial {
+		e.Request = -1
 	}
 	if e.Time.IsZero() && e.parts.set {
 		e.Time = e.parts.time()

@@ -72,6 +72,9 @@ func ParseFormat(s string) (*Format, error) {
 			return namedFormat(k.name, k.text)
 		}
 	}
+	if f := productNamed(s); f != nil {
+		return f, nil
+	}
 	if m := nginxDirective.FindStringSubmatch(s); m != nil {
 		text, escape, err := unquoteNginx(m[1])
 		if err != nil {

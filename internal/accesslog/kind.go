@@ -33,6 +33,14 @@ const (
 	kindCache
 	kindHandler   // Apache's %R
 	kindFirstByte // Apache's %^FB
+	kindTimePart     // one of several that sum up to the request's time; -1: not known
+	kindUpstreamPart // such a one that is the upstream's time, too
+	kindGoTime       // the request's, as Go prints durations, or a number
+	kindGoUpstream   // the upstream's, so
+	kindWholeTime    // the request's, a number without a fraction
+	kindCode         // a status, or 0 where there is none
+	kindSize         // bytes, of a padded column
+	kindHitMiss      // one of the words that Varnish has for it
 	kindYear
 	kindMonth
 	kindMonthName
@@ -138,6 +146,8 @@ func (e *Entry) setNumber(p place, v []byte) bool {
 		d, ok := duration(v, p.unit)
 		e.firstByte = d
 		return ok
+	case kindTimePart, kindUpstreamPart, kindGoTime, kindGoUpstream, kindWholeTime, kindCode, kindSize, kindHitMiss:
+		return e.setProduct(p, v)
 	default:
 		return e.parts.setPart(p.kind, v)
 	}
