@@ -39,8 +39,9 @@ func Detect(head []byte) (*Format, error) {
 	if n := len(lines); n > 1 && head[len(head)-1] != '\n' {
 		lines = lines[:n-1]
 	}
+	jsonFormat := JSON()
 	early, late := productFormats()
-	candidates := append([]*Format{JSON(), LTSV(), HAProxy()}, early...)
+	candidates := append([]*Format{jsonFormat, LTSV(), HAProxy()}, early...)
 	for i, k := range append(slices.Clone(known), lenient...) {
 		if i == len(known) {
 			candidates = append(candidates, late...)
@@ -56,6 +57,11 @@ func Detect(head []byte) (*Format, error) {
 	for _, f := range candidates {
 		if n := f.fits(lines); n > most {
 			best, most = f, n
+		}
+	}
+	if f := refineJSON(jsonFormat, lines); f != jsonFormat {
+		if n := f.fits(lines); best == jsonFormat || n > most {
+			best, most = f, max(n, most)
 		}
 	}
 	if float64(most) < detectShare*float64(len(lines)) {

@@ -52,6 +52,17 @@ const whyJSON = "it is not one JSON object"
 func parseJSON(f *Format, line []byte, e *Entry, c *clock) string {
 	e.Ended = f.ended
 	s := scanner{b: line, e: e, c: c}
+	if why := s.line(); why != "" {
+		return why
+	}
+	if e.Target == nil {
+		return whyNoPairs
+	}
+	return ""
+}
+
+// line reads an object and nothing behind it.
+func (s *scanner) line() string {
 	s.spaces()
 	if s.peek() != '{' || !s.value(0) {
 		if s.why != "" {
@@ -62,10 +73,7 @@ func parseJSON(f *Format, line []byte, e *Entry, c *clock) string {
 	if s.spaces(); s.at < len(s.b) {
 		return whyLong
 	}
-	e.finish()
-	if e.Target == nil {
-		return whyNoPairs
-	}
+	s.e.finish()
 	return ""
 }
 
@@ -80,6 +88,9 @@ type scanner struct {
 	e   *Entry
 	c   *clock
 	why string
+	// dialect says what keys mean before jsonPlaces do; nil: none.
+	dialect *dialect
+	marks   map[string]string // if not nil: the keys found, with the begins of their values
 }
 
 func (s *scanner) peek() byte {
@@ -194,6 +205,15 @@ func (s *scanner) text() ([]byte, bool) {
 
 // set the present key's value.
 func (s *scanner) set(v []byte) bool {
+	if s.marks != nil && len(s.marks) < maxLabels {
+		s.marks[string(s.c.key)] = string(v[:min(len(v), maxMark)])
+		return true
+	}
+	if s.dialect != nil {
+		if p, ok := s.dialect.places[string(s.c.key)]; ok {
+			return s.place(p, v)
+		}
+	}
 	if string(s.c.key) == "code" {
 		if _, ok := number(v); !ok || len(v) != 3 { // an error's or an RPC's, not HTTP's
 			return true
@@ -202,3 +222,19 @@ func (s *scanner) set(v []byte) bool {
 	s.why = s.e.labelled(jsonPlaces, s.c.key, v, s.c)
 	return s.why == ""
 }
+
+// place sets a value of a dialect.
+func (s *scanner) place(p place, v []byte) bool {
+	switch {
+	case s.e.set(p, "", v, s.c):
+		return true
+	case p.kind == kindTime || p.kind == kindBegin:
+		s.why = whyTime
+	default:
+		s.why = whyValue
+	}
+	return false
+}
+
+// maxMark bytes of a value that tells whose a line is.
+const maxMark = 40

@@ -31,8 +31,8 @@ const (
 	kindReferer
 	kindAgent
 	kindCache
-	kindHandler   // Apache's %R
-	kindFirstByte // Apache's %^FB
+	kindHandler      // Apache's %R
+	kindFirstByte    // Apache's %^FB
 	kindTimePart     // one of several that sum up to the request's time; -1: not known
 	kindUpstreamPart // such a one that is the upstream's time, too
 	kindGoTime       // the request's, as Go prints durations, or a number
