@@ -39,9 +39,15 @@ func Detect(head []byte) (*Format, error) {
 	if n := len(lines); n > 1 && head[len(head)-1] != '\n' {
 		lines = lines[:n-1]
 	}
+	if f := headed(lines); f != nil {
+		if fits, headers := headedFit(lines); float64(fits) >= detectShare*float64(len(lines)-headers) {
+			return f, nil
+		}
+	}
 	jsonFormat := JSON()
 	early, late := productFormats()
 	candidates := append([]*Format{jsonFormat, LTSV(), HAProxy()}, early...)
+	candidates = append(candidates, usualColumns()...)
 	for i, k := range append(slices.Clone(known), lenient...) {
 		if i == len(known) {
 			candidates = append(candidates, late...)

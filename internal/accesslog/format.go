@@ -18,6 +18,9 @@ type Format struct {
 	ops     []op
 	escapes bool
 	ended   bool // the time is that of the end
+	// header reads a line that says how the lines behind it look; nil: it says
+	// nothing. Formats without such lines have none.
+	header func(line []byte) *Format
 }
 
 // op is one value and the text that follows it.

@@ -40,6 +40,8 @@ const (
 	kindWholeTime    // the request's, a number without a fraction
 	kindCode         // a status, or 0 where there is none
 	kindSize         // bytes, of a padded column
+	kindDate         // of W3C's column, and its time of day
+	kindClock
 	kindHitMiss      // one of the words that Varnish has for it
 	kindYear
 	kindMonth

@@ -77,6 +77,9 @@ func (r *Reader) Next() bool {
 		if !ok {
 			return false
 		}
+		if r.header(line) {
+			continue
+		}
 		r.bad.Lines++
 		r.entry.reset()
 		r.clock.key = r.clock.key[:0]

@@ -161,6 +161,9 @@ type job struct {
 	data  []byte
 	block []byte
 	size  int64 // bytes of the stream up to the next job's
+	// header is the line that says how those of the job look; nil: the format
+	// has no such lines, or the first one counts.
+	header []byte
 	final bool  // the stream ends with it
 }
 

@@ -107,8 +107,13 @@ func (run *accessRun) segments(ctx context.Context, i int) error {
 		f.warnings, f.bytes = append(f.warnings, f.Name+" is empty"), f.Size
 		return nil
 	}
+	h := headers{format: f.format}
 	for part, offset := 0, int64(0); offset < f.Size; part, offset = part+1, offset+run.segment {
-		if err := run.send(ctx, job{file: i, part: part, offset: offset, end: min(offset+run.segment, f.Size)}); err != nil {
+		end := min(offset+run.segment, f.Size)
+		if err := run.send(ctx, job{file: i, part: part, offset: offset, end: end, header: h.line}); err != nil {
+			return err
+		}
+		if err := h.scan(f, end); err != nil {
 			return err
 		}
 	}
@@ -135,6 +140,7 @@ func (run *accessRun) stream(ctx context.Context, i int) error {
 	}
 	defer in.Close()
 	r := blockReader{in: in}
+	var h headers
 	for part := 0; ; part++ {
 		block := run.take()
 		from := r.offset
@@ -157,7 +163,10 @@ func (run *accessRun) stream(ctx context.Context, i int) error {
 			f.warnings, f.bytes = append(f.warnings, f.Name+" is empty"), r.offset
 			return nil
 		}
-		err := run.send(ctx, job{file: i, part: part, offset: at, data: lines, block: block, size: r.offset - from, final: final})
+		before := h.line
+		h.format = f.format
+		h.note(lines) // before a worker may change them
+		err := run.send(ctx, job{file: i, part: part, offset: at, data: lines, block: block, size: r.offset - from, final: final, header: before})
 		if err != nil || final {
 			return err
 		}

@@ -48,6 +48,9 @@ func (w *accessWorker) do(ctx context.Context, j job) error {
 			w.lines.Parse(bytes.TrimRight(bytes.Clone(line), "\r\n"), &w.row)
 		}
 	}
+	if j.header != nil {
+		w.lines.Header(j.header)
+	}
 	p := part{}
 	size := j.size
 	var err error
@@ -161,7 +164,7 @@ func (w *accessWorker) read(p *part, s *span, at, limit int) int {
 			line = line[:n-1]
 		}
 		p.lines++
-		if len(line) > 0 {
+		if len(line) > 0 && !w.lines.Header(line) {
 			p.entries++
 			switch w.line(line, p, positionOf(s.file, s.base+int64(at))) {
 			case counts:
@@ -249,7 +252,7 @@ const clockSlack = 5 * time.Minute
 // one, so the line may be cut: it counts only if nothing of it is missing.
 func (w *accessWorker) cutLine(p *part, s *span, at int) {
 	line := bytes.TrimSuffix(s.b[at:], []byte("\r"))
-	if len(line) == 0 {
+	if len(line) == 0 || w.lines.Header(line) {
 		return
 	}
 	p.lines++
