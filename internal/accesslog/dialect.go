@@ -25,6 +25,7 @@ type dialect struct {
 func (d *dialect) format() *Format {
 	return &Format{Name: "json (" + d.name + ")", ended: !d.start, parse: func(f *Format, line []byte, e *Entry, c *clock) string {
 		e.Ended = f.ended
+		c.units = f.units
 		s := scanner{b: line, e: e, c: c, dialect: d}
 		if why := s.line(); why != "" {
 			return why

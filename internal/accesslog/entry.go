@@ -102,6 +102,15 @@ func (e *Entry) finish() {
 	}
 }
 
+// appTime: where labels tell the application's time alone (ltsv.org's apptime,
+// which alp ranks by, or nginx's upstream_response_time), it stands for the
+// request's.
+func (e *Entry) appTime() {
+	if e.Request < 0 {
+		e.Request = e.Upstream
+	}
+}
+
 // setRequest splits "GET /path HTTP/1.1". Spaces within the path stay: some
 // clients send them.
 func (e *Entry) setRequest(v []byte) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"time"
 )
 
 // Format says what the lines of a log look like. It does not change and may
@@ -21,6 +22,23 @@ type Format struct {
 	// header reads a line that says how the lines behind it look; nil: it says
 	// nothing. Formats without such lines have none.
 	header func(line []byte) *Format
+
+	// Of a format that was recognised: others read the lines that it does not,
+	// one by one; wrapped says that lines may stand in an envelope.
+	others  []*Format
+	wrapped bool
+	units   units         // of times whose label names none
+	column  column        // of a time without a label
+	pair    pair          // of two
+	field   string        // the label of the time, if the user named it
+	unit    time.Duration // of times without one, if the user gave it
+	// fieldFound: the field that the user named is in the lines.
+	fieldFound bool
+
+	// Notes say what was inferred and how to say otherwise.
+	Notes []string
+	// Doubt is not nil if the lines can be read in two ways.
+	Doubt *UnitDoubt
 }
 
 // op is one value and the text that follows it.
@@ -46,7 +64,7 @@ var known = []struct{ name, text string }{
 	{"combined_times", combined + ` $request_time $upstream_response_time`},
 	{"main_time", combined + ` "$http_x_forwarded_for" $request_time`},
 	{"main_times", combined + ` "$http_x_forwarded_for" $request_time $upstream_response_time`},
-	{"combined_micros", apacheCombined + ` %D`},
+	{"combined_micros", apacheCombined + ` %D`},                                        // named only: a number alone may be anything
 	{"vhost_combined", `%v:%p %h %l %u %t "%r" %>s %O "%{Referer}i" "%{User-Agent}i"`}, // Debian's Apache
 	{"common", `%h %l %u %t "%r" %>s %b`},
 	{"vhost_common", `%v %h %l %u %t "%r" %>s %b`},
@@ -90,7 +108,7 @@ func ParseFormat(s string) (*Format, error) {
 	}
 	switch {
 	case strings.Contains(s, "$"):
-		return Nginx(s)
+		return Nginx(strings.NewReplacer(`\"`, `"`, `\'`, `'`).Replace(s)) // as a shell or a configuration escapes it
 	case strings.Contains(s, "%"):
 		return Apache(strings.ReplaceAll(s, `\"`, `"`))
 	}
@@ -162,7 +180,8 @@ func (b *build) done() (*Format, error) {
 		o := &f.ops[i]
 		spaced := len(o.until) > 0 && o.until[0] == ' '
 		quoted := len(before) > 0 && bytes.IndexByte([]byte(`"'[(`), before[len(before)-1]) >= 0
-		if !spaced || quoted {
+		// A longer text behind the value (" | ") is not within it.
+		if !spaced || quoted || len(o.until) > 1 {
 			o.spaces = 0
 		}
 		o.list = o.list && spaced && !quoted
@@ -217,6 +236,46 @@ func parseTemplate(f *Format, line []byte, e *Entry, c *clock) string {
 	}
 	e.finish()
 	return ""
+}
+
+// read reads a line by the format, or by one of the others that it has. The
+// line is copied into spare where several try it, because values are decoded in
+// place.
+func (f *Format) read(line []byte, spare *[]byte, e *Entry, c *clock) string {
+	if len(f.others) == 0 {
+		return f.parse(f, line, e, c)
+	}
+	inner := line
+	if f.wrapped {
+		*spare = append((*spare)[:0], line...)
+		inner, _ = unwrap(*spare, nil)
+	}
+	why := f.try(inner, e, c)
+	if why != "" && f.wrapped {
+		e.reset()
+		c.key = c.key[:0]
+		why = f.try(line, e, c)
+	}
+	return why
+}
+
+// try reads a line that is taken out of its envelope. The reason is the main
+// format's.
+func (f *Format) try(line []byte, e *Entry, c *clock) string {
+	c.line = append(c.line[:0], line...)
+	why := f.parse(f, c.line, e, c)
+	if why == "" {
+		return ""
+	}
+	for _, o := range f.others {
+		e.reset()
+		c.key = c.key[:0]
+		c.line = append(c.line[:0], line...)
+		if o.parse(o, c.line, e, c) == "" {
+			return ""
+		}
+	}
+	return why
 }
 
 // end of the value at the begin of line; -1 if what must follow does not.

@@ -111,7 +111,7 @@ func TestDetect(t *testing.T) {
 		c + ` "-" "curl"`:          "combined",
 		c + ` "-" "curl" "-"`:      "main",
 		c + ` "-" "curl" 0.005`:    "combined_time",
-		c + ` "-" "curl" 1234`:     "combined_micros",
+		c + ` "-" "curl" 1234`:     "combined and more",
 		c + ` "-" "curl" 0.005 -`:  "combined_times",
 		c + ` "-" "c" "-" 1.5 0.1`: "main_times",
 		c + ` "-" "c" x y z`:       "combined and more",

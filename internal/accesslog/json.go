@@ -21,25 +21,15 @@ var jsonPlaces = map[string]place{
 	"status": {kind: kindStatus}, "status_code": {kind: kindStatus}, "code": {kind: kindStatus}, "DownstreamStatus": {kind: kindStatus},
 	"body_bytes_sent": {kind: kindBytes}, "body_bytes": {kind: kindBytes}, "bytes_sent": {kind: kindBytesDash}, "bytes_out": {kind: kindBytes}, "bytes": {kind: kindBytes},
 	"size": {kind: kindBytes}, "DownstreamContentSize": {kind: kindBytes},
-	"request_time": {kind: kindRequestTime, unit: seconds}, "duration": {kind: kindRequestTime, unit: seconds}, "latency": {kind: kindRequestTime, unit: seconds},
-	"response_time": {kind: kindRequestTime, unit: seconds}, "reqtime": {kind: kindRequestTime, unit: seconds}, "Duration": {kind: kindRequestTime, unit: time.Nanosecond},
-	"upstream_response_time": {kind: kindUpstreamTime, unit: seconds}, "apptime": {kind: kindUpstreamTime, unit: seconds}, "OriginDuration": {kind: kindUpstreamTime, unit: time.Nanosecond},
+	"request_time": requestSeconds, "duration": requestUnsure, "latency": requestUnsure,
+	"response_time": requestUnsure, "reqtime": requestSeconds, "Duration": {kind: kindRequestTime, unit: time.Nanosecond},
+	"upstream_response_time": upstreamSeconds, "apptime": upstreamSeconds, "OriginDuration": {kind: kindUpstreamTime, unit: time.Nanosecond},
 	"http_referer": {kind: kindReferer}, "referer": {kind: kindReferer}, "referrer": {kind: kindReferer},
 	"request.headers.Referer": {kind: kindReferer}, "request_Referer": {kind: kindReferer},
 	"http_user_agent": {kind: kindAgent}, "user_agent": {kind: kindAgent}, "ua": {kind: kindAgent},
 	"request.headers.User-Agent": {kind: kindAgent}, "request_User-Agent": {kind: kindAgent},
 	"host": {kind: kindHost}, "http_host": {kind: kindHost}, "vhost": {kind: kindHost}, "request.host": {kind: kindHost}, "RequestHost": {kind: kindHost},
 	"upstream_cache_status": {kind: kindCache}, "cache": {kind: kindCache},
-}
-
-// Keys that name their unit are read in it: duration_ms, latency_us, elapsed_s.
-func init() {
-	for _, name := range []string{"duration", "latency", "elapsed", "response_time", "request_time"} {
-		for unit, d := range map[string]time.Duration{"s": seconds, "sec": seconds, "seconds": seconds, "ms": time.Millisecond, "millis": time.Millisecond,
-			"us": time.Microsecond, "micros": time.Microsecond, "ns": time.Nanosecond, "nanos": time.Nanosecond} {
-			jsonPlaces[name+"_"+unit] = place{kind: kindRequestTime, unit: d}
-		}
-	}
 }
 
 // JSON are lines that are one object each.
@@ -51,6 +41,7 @@ const whyJSON = "it is not one JSON object"
 
 func parseJSON(f *Format, line []byte, e *Entry, c *clock) string {
 	e.Ended = f.ended
+	c.units = f.units
 	s := scanner{b: line, e: e, c: c}
 	if why := s.line(); why != "" {
 		return why
@@ -74,6 +65,7 @@ func (s *scanner) line() string {
 		return whyLong
 	}
 	s.e.finish()
+	s.e.appTime()
 	return ""
 }
 

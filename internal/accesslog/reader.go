@@ -32,6 +32,7 @@ type Reader struct {
 	entry      Entry
 	clock      clock
 	bad        Bad
+	spare      []byte
 }
 
 // Bad lines of a log.
@@ -83,7 +84,7 @@ func (r *Reader) Next() bool {
 		r.bad.Lines++
 		r.entry.reset()
 		r.clock.key = r.clock.key[:0]
-		why := r.format.parse(r.format, line, &r.entry, &r.clock)
+		why := r.format.read(line, &r.spare, &r.entry, &r.clock)
 		if why == "" && r.format.ops == nil && r.entry.Time.IsZero() {
 			why = whyNoTime // template formats need not have one
 		}

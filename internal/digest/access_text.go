@@ -45,8 +45,8 @@ func firstLine(head []byte) []byte {
 // secretValue of a query or a form in any text.
 var secretValue = regexp.MustCompile(`([?&;][^=&?\s"]{1,60}=)[^&;\s"]+`)
 
-// badLine shows a line that is not understood, without its queries' values.
-func badLine(line []byte) string {
+// badLineText shows a line that is not understood, without its queries' values.
+func badLineText(line []byte) string {
 	line = line[:min(len(line), 4*maxExample)]
 	return printable(secretValue.ReplaceAll(line, []byte("${1}*")), maxExample)
 }

@@ -272,10 +272,13 @@ func (w *accessWorker) cutLine(p *part, s *span, at int) {
 	p.refuse(text)
 }
 
+// badSamples of lines that are no entries are shown.
+const badSamples = 3
+
 // refuse counts a line that is no entry.
 func (p *part) refuse(line []byte) {
-	if p.bad++; p.bad == 1 {
-		p.badLine, p.badText = p.lines, badLine(line)
+	if p.bad++; len(p.badLines) < badSamples {
+		p.badLines = append(p.badLines, badLine{p.lines, badLineText(line)})
 	}
 }
 

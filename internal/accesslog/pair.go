@@ -1,0 +1,177 @@
+package accesslog
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A request takes as long as the slowest of its parts; nginx rounds each of its
+// times to a millisecond, so a part may seem longer by that.
+const roundedBy = 2 * time.Millisecond
+
+// mostLines of a sample must agree on which of several times is the request's.
+const mostLines = 0.98
+
+// timeRow are the times that stand in one line by themselves, by their places
+// from the line's end; -1 where there is none.
+type timeRow struct {
+	tokens int
+	at     map[int]time.Duration
+}
+
+// findPair looks which of two and more times without a name is the request's:
+// the one that is never shorter than the others. The first one is taken without
+// a word where that does not contradict it. If none is, the format is in doubt.
+func (f *Format) findPair(lines [][]byte) {
+	if f.ops != nil && !strings.HasPrefix(f.Name, "combined_time") && !strings.HasPrefix(f.Name, "main_time") {
+		return // the form has names for its values
+	}
+	rows := f.timeRows(lines)
+	if len(rows) == 0 {
+		return
+	}
+	var places []int // the first of the line first
+	for at := range rows[0].at {
+		places = append(places, at)
+	}
+	slices.Sort(places)
+	order := longest(rows, places)
+	first := fmt.Sprintf("%d values with three decimals or a unit", len(places))
+	switch {
+	case len(places) < 2 || order[0] == places[0]:
+		f.noteTimes(len(places))
+	case order[0] != 0:
+		f.pair = pair{rows[0].tokens, order[0], order[1]}
+		if f.ops != nil { // a template has the usual order
+			*f = Format{Name: lineName, parse: parseLine, escapes: true, ended: true, others: f.others, wrapped: f.wrapped,
+				units: f.units, unit: f.unit, pair: f.pair, Notes: f.Notes}
+		}
+		f.Notes = append(f.Notes, fmt.Sprintf("of %s the request's time is number %d from the end of the line, which is never the shorter one; --time-field says otherwise", first, -order[0]))
+	case f.Doubt == nil:
+		f.Doubt = &UnitDoubt{Field: first}
+		for _, at := range places {
+			var s sample
+			for _, r := range rows {
+				s.values = append(s.values, max(r.at[at], 0).Seconds())
+			}
+			reading := s.reading(time.Second)
+			reading.At = at
+			f.Doubt.Readings = append(f.Doubt.Readings, reading)
+		}
+	}
+}
+
+// noteTimes says how times by their form are read.
+func (f *Format) noteTimes(n int) {
+	what := "the value with three decimals is read as the request's time in seconds"
+	if n > 1 {
+		what = "of the values with three decimals the first is read as the request's time in seconds, the second as the upstream's"
+	}
+	if f.unit == 0 {
+		f.Notes = append(f.Notes, what+", as nginx writes them; --time-unit and --time-field say otherwise")
+	}
+}
+
+// timeRows are those of the lines that are most alike.
+func (f *Format) timeRows(lines [][]byte) []timeRow {
+	r := NewRows(&Format{parse: parseLine, escapes: true, unit: f.unit}, false)
+	byLength := map[int][]timeRow{}
+	bare := false
+	for _, line := range lines {
+		e, why := r.Entry(bytes.Clone(line))
+		if why != "" || e.Time.IsZero() {
+			continue
+		}
+		l := lineReader{f: r.format, e: e, c: &r.clock, tokens: r.clock.tokens, time: -1, request: -1, status: -1}
+		l.findTime()
+		l.findRequest()
+		l.behind()
+		row := timeRow{tokens: len(l.tokens), at: map[int]time.Duration{}}
+		for i := range l.tokens {
+			if d, dash, ok := l.timeOf(l.tokens[i].value); ok && l.mayBeTime(i) {
+				if dash {
+					d = -1
+				}
+				row.at[i-len(l.tokens)] = d
+				bare = bare || !dash && isDigits(l.tokens[i].value[len(l.tokens[i].value)-1:])
+			}
+		}
+		byLength[row.tokens] = append(byLength[row.tokens], row)
+	}
+	var most []timeRow
+	for _, rows := range byLength {
+		if len(rows) > len(most) || len(rows) == len(most) && len(rows) > 0 && rows[0].tokens < most[0].tokens {
+			most = rows
+		}
+	}
+	if !bare {
+		return nil
+	}
+	return onlyTimes(most)
+}
+
+// onlyTimes leaves the places out that hold a time in no line: dashes alone.
+func onlyTimes(rows []timeRow) []timeRow {
+	timed := map[int]bool{}
+	for _, r := range rows {
+		for at, d := range r.at {
+			timed[at] = timed[at] || d >= 0
+		}
+	}
+	var out []timeRow
+	for _, r := range rows {
+		one := timeRow{tokens: r.tokens, at: map[int]time.Duration{}}
+		for at := range timed {
+			if !timed[at] {
+				continue
+			}
+			one.at[at] = -1
+			if d, ok := r.at[at]; ok {
+				one.at[at] = d
+			}
+		}
+		out = append(out, one)
+	}
+	if len(out) > 0 && len(out[0].at) == 0 {
+		return nil
+	}
+	return out
+}
+
+// longest are the places of the request's time and of the next longest; 0: none
+// is never shorter than the others.
+func longest(rows []timeRow, places []int) [2]int {
+	var out [2]int
+	left := slices.Clone(places)
+	for n := range out {
+		for _, at := range left {
+			if neverShorter(rows, at, left) {
+				out[n] = at
+				break
+			}
+		}
+		left = slices.DeleteFunc(left, func(at int) bool { return at == out[n] })
+	}
+	return out
+}
+
+func neverShorter(rows []timeRow, at int, others []int) bool {
+	for _, other := range others {
+		both, shorter := 0, 0
+		for _, r := range rows {
+			if r.at[at] >= 0 && r.at[other] >= 0 {
+				both++
+				if r.at[at]+roundedBy < r.at[other] {
+					shorter++
+				}
+			}
+		}
+		if float64(shorter) > (1-mostLines)*float64(both) {
+			return false
+		}
+	}
+	return true
+}
