@@ -17,7 +17,7 @@ import (
 
 // DigestCmd sums logs up.
 type DigestCmd struct {
-	Logs      []string `arg:"" optional:"" help:"Access logs or slow query logs, plain or packed by gzip, zstd or bzip2; - or none is standard input." name:"file"`
+	Logs      []string `arg:"" optional:"" help:"Access logs or slow query logs, plain or packed by gzip, zstd, bzip2 or xz, or a folder of such; - or none is standard input." name:"file"`
 	Diff      bool     `help:"Compare two logs, A and B; each may be several, as 'a.log,a.log.1' or 'old/*.log'."`
 	Kind      string   `enum:"auto,access,slow" default:"auto" help:"What the logs are: access or slow (default: recognised)." placeholder:"KIND"`
 	Format    string   `help:"Access logs: nginx's log_format or Apache's LogFormat text, or combined, common, ltsv, json, … (default: recognised)." placeholder:"TEXT"`
@@ -182,12 +182,13 @@ type digestJob struct {
 	requests     *digest.AccessFilter
 	statements   digest.StatementOptions
 	entries      *digest.StatementFilter
+	notes        []string // of folders
 }
 
 func (j *digestJob) digest(ctx context.Context, sides [][]string) (digest.Digest, error) {
 	var inputs [][]digest.Input
 	for _, names := range sides {
-		in, err := openInputs(names)
+		in, err := j.openInputs(names)
 		if err != nil {
 			return nil, err
 		}
@@ -222,6 +223,7 @@ func (j *digestJob) one(ctx context.Context, in []digest.Input) (digest.Digest, 
 			return nil, err
 		}
 		digest.ApplyStatements(j.entries, s)
+		s.Warnings = append(j.notes, s.Warnings...)
 		return s, nil
 	}
 	d, err := digest.AccessLogs(ctx, in, j.access)
@@ -229,6 +231,7 @@ func (j *digestJob) one(ctx context.Context, in []digest.Input) (digest.Digest, 
 		return nil, err
 	}
 	digest.ApplyAccess(j.requests, d)
+	d.Notes = append(j.notes, d.Notes...)
 	return d, nil
 }
 
@@ -253,7 +256,7 @@ func doubtHint(d *accesslog.UnitDoubt) string {
 	return "say which it is: " + strings.Join(flags, " or ")
 }
 
-func openInputs(names []string) ([]digest.Input, error) {
+func (j *digestJob) openInputs(names []string) ([]digest.Input, error) {
 	var out []digest.Input
 	stdin := false
 	for _, name := range names {
@@ -263,6 +266,14 @@ func openInputs(names []string) ([]digest.Input, error) {
 			}
 			stdin = true
 			out = append(out, digest.StreamInput(standardInput, os.Stdin))
+			continue
+		}
+		if st, err := os.Stat(name); err == nil && st.IsDir() {
+			in, note, err := digest.FolderInputs(name)
+			if err != nil {
+				return nil, ui.Coded(ui.BadInput, err, "name logs: kasoku digest access.log access.log.1 access.log.2.gz")
+			}
+			out, j.notes = append(out, in...), append(j.notes, note)
 			continue
 		}
 		in, err := digest.FileInput(name)

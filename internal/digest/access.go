@@ -171,7 +171,7 @@ type job struct {
 	// header is the line that says how those of the job look; nil: the format
 	// has no such lines, or the first one counts.
 	header []byte
-	final bool  // the stream ends with it
+	final  bool // the stream ends with it
 }
 
 // part is what a job found.
