@@ -313,7 +313,7 @@ func (f *Format) onlyField(samples map[string]*sample) {
 func (f *Format) findColumn(t Times, lines [][]byte) {
 	var s sample
 	timed, read := 0, 0
-	at := 0
+	at, several := 0, 0
 	r := NewRows(&Format{parse: parseLine, escapes: true, field: f.field, unit: f.unit, column: f.column, units: f.units}, false)
 	for _, line := range lines {
 		e, why := r.Entry(bytes.Clone(line))
@@ -331,9 +331,12 @@ func (f *Format) findColumn(t Times, lines [][]byte) {
 			timed++
 			continue
 		}
-		if i := loneNumber(r.clock.tokens); i != 0 && (at == 0 || i == at) {
+		i, n := loneNumber(r.clock.tokens)
+		if n > 1 {
+			several++
+		}
+		if n == 1 && (at == 0 || i == at) {
 			at = i
-			_ = s.place
 			if one := (column{at: i}).pick(r.clock.tokens); one != nil {
 				s.add(one.value)
 			}
@@ -343,6 +346,9 @@ func (f *Format) findColumn(t Times, lines [][]byte) {
 		f.fieldFound = len(s.values) > 0
 		f.unitOfColumn(t, &s, fmt.Sprintf("value %d of the line", f.column.at), false)
 		return
+	}
+	if timed == 0 && several*2 > read {
+		f.Notes = append(f.Notes, "whole numbers stand behind the status that may be times, and nothing tells which: --time-field=-1 is the last value of the line, --time-unit its unit")
 	}
 	if timed > 0 || read == 0 || len(s.values)*2 < read || s.constant() {
 		return
@@ -410,10 +416,11 @@ func (s *sample) constant() bool {
 	return len(s.values) > 1
 }
 
-// loneNumber is the place, from the end, of the only whole number behind the
-// status and size of a line; 0: there is none, or there are several.
-func loneNumber(tokens []token) int {
-	at, seen := 0, 0
+// loneNumber is the place, from the end, of the last whole number behind the
+// status and size of a line, and how many there are; 0/14529 and the like count
+// as several.
+func loneNumber(tokens []token) (at, n int) {
+	seen := 0
 	for i := range tokens {
 		t := &tokens[i]
 		switch {
@@ -425,13 +432,13 @@ func loneNumber(tokens []token) int {
 		case seen == 2 && t.form == 0:
 			seen = 3 // the size
 		case seen == 3 && isDigits(t.value):
-			if at != 0 {
-				return 0
-			}
+			n++
 			at = i - len(tokens)
+		case seen == 3 && t.form == 0 && bytes.IndexByte(t.value, '/') > 0 && isDigits(bytes.ReplaceAll(bytes.Trim(t.value, "*"), []byte("/"), nil)):
+			n += 2
 		}
 	}
-	return at
+	return at, n
 }
 
 // withTimes applies what the user said to a template.

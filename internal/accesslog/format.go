@@ -103,6 +103,9 @@ func ParseFormat(s string) (*Format, error) {
 		}
 		return nginxFormat(text, escape)
 	}
+	if m := apacheQuoted.FindStringSubmatch(s); m != nil {
+		return Apache(m[1])
+	}
 	if m := apacheDirective.FindStringSubmatch(s); m != nil {
 		return Apache(strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(m[1]))
 	}
@@ -121,6 +124,7 @@ func ParseFormat(s string) (*Format, error) {
 
 var (
 	nginxDirective  = regexp.MustCompile(`(?s)^log_format\s+\S+\s+(.*?);?$`)
+	apacheQuoted    = regexp.MustCompile(`(?is)^(?:LogFormat|CustomLog\s+\S+)\s+'((?:[^'\\]|\\.)*)'`)
 	apacheDirective = regexp.MustCompile(`(?is)^(?:LogFormat|CustomLog\s+\S+)\s+"((?:[^"\\]|\\.)*)"`)
 )
 
@@ -175,6 +179,7 @@ func (b *build) done() (*Format, error) {
 	if len(f.ops) == 0 {
 		return nil, fmt.Errorf("log format %q has no variables", f.Name)
 	}
+	f.onlyFinest()
 	before := f.prefix
 	for i := range f.ops {
 		o := &f.ops[i]
@@ -188,6 +193,25 @@ func (b *build) done() (*Format, error) {
 		before = o.until
 	}
 	return f, nil
+}
+
+// onlyFinest leaves of several times of the request (%T/%D) the one of the
+// finest unit, and of several statuses the final request's (%>s).
+func (f *Format) onlyFinest() {
+	finest, final := time.Duration(0), false
+	for i := range f.ops {
+		o := &f.ops[i]
+		if o.kind == kindRequestTime && o.unit > 0 && (finest == 0 || o.unit < finest) {
+			finest = o.unit
+		}
+		final = final || o.kind == kindStatus && strings.Contains(o.name, ">")
+	}
+	for i := range f.ops {
+		o := &f.ops[i]
+		if o.kind == kindRequestTime && o.unit > finest || o.kind == kindStatus && final && !strings.Contains(o.name, ">") {
+			o.place = place{kind: kindSkip}
+		}
+	}
 }
 
 // The reasons why a line does not fit.

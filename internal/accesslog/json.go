@@ -29,6 +29,10 @@ var jsonPlaces = map[string]place{
 	"http_user_agent": {kind: kindAgent}, "user_agent": {kind: kindAgent}, "ua": {kind: kindAgent},
 	"request.headers.User-Agent": {kind: kindAgent}, "request_User-Agent": {kind: kindAgent},
 	"host": {kind: kindHost}, "http_host": {kind: kindHost}, "vhost": {kind: kindHost}, "request.host": {kind: kindHost}, "RequestHost": {kind: kindHost},
+	// Elastic Common Schema and OpenTelemetry's semantic conventions.
+	"http.request.method": {kind: kindMethod}, "url.original": {kind: kindTarget}, "url.path": {kind: kindPath}, "url.query": {kind: kindQuery},
+	"http.response.status_code": {kind: kindStatus}, "http.response.body.bytes": {kind: kindBytes}, "event.duration": {kind: kindRequestTime, unit: time.Nanosecond},
+	"http.server.request.duration": {kind: kindRequestTime, unit: seconds}, "user_agent.original": {kind: kindAgent}, "client.address": {kind: kindClient},
 	"upstream_cache_status": {kind: kindCache}, "cache": {kind: kindCache},
 }
 

@@ -176,14 +176,15 @@ func (l *lineReader) findRequest() {
 		if next := &l.tokens[i+1]; next.form != 0 || len(next.value) == 0 || next.value[0] != '/' && next.value[0] != '*' && !bytes.Contains(next.value, []byte("://")) {
 			continue
 		}
-		end := i + 1
+		l.request, l.requestEnd = i, i+2
+		l.e.Method, l.e.Target = t.value, l.tokens[i+1].value
 		for j := i + 2; j < len(l.tokens) && j < i+6; j++ { // spaces within the path stay
 			if bytes.HasPrefix(l.tokens[j].value, []byte("HTTP/")) {
-				end = j
+				l.requestEnd = j + 1
+				l.e.Target, l.e.Protocol = l.b[l.tokens[i+1].at:l.tokens[j-1].end], l.tokens[j].value
 				break
 			}
 		}
-		l.setRequest(i, end+1, l.b[t.at:l.tokens[end].end])
 		return
 	}
 	for i := 0; i+1 < len(l.tokens); i++ {

@@ -81,11 +81,12 @@ func (f *Format) timeRows(lines [][]byte) []timeRow {
 	byLength := map[int][]timeRow{}
 	bare := false
 	for _, line := range lines {
-		e, why := r.Entry(bytes.Clone(line))
+		text := bytes.Clone(line)
+		e, why := r.Entry(text)
 		if why != "" || e.Time.IsZero() {
 			continue
 		}
-		l := lineReader{f: r.format, e: e, c: &r.clock, tokens: r.clock.tokens, time: -1, request: -1, status: -1}
+		l := lineReader{f: r.format, e: e, c: &r.clock, b: text, tokens: r.clock.tokens, time: -1, request: -1, status: -1}
 		l.findTime()
 		l.findRequest()
 		l.behind()

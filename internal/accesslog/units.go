@@ -243,7 +243,7 @@ func longUnit(u time.Duration) string {
 func (r Reading) Flag() string {
 	switch {
 	case r.At != 0:
-		return fmt.Sprintf("--time-field %d", r.At)
+		return fmt.Sprintf("--time-field=%d", r.At)
 	case r.Unit == 0:
 		return "--time-field " + noTimes
 	}
@@ -256,7 +256,7 @@ func (d *UnitDoubt) Error() string {
 	for _, r := range d.Readings {
 		switch {
 		case r.At != 0:
-			ways = append(ways, fmt.Sprintf("the value %d from the end (--time-field %d: the median %v, the most %v)", -r.At, r.At, short(r.Median), short(r.Max)))
+			ways = append(ways, fmt.Sprintf("the value %d from the end (--time-field=%d: the median %v, the most %v)", -r.At, r.At, short(r.Median), short(r.Max)))
 			continue
 		case r.Unit == 0:
 			ways = append(ways, "no times at all")
