@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+	"time"
 )
 
 // dialect is what the keys of one program's JSON lines mean, where that is
@@ -15,6 +16,11 @@ type dialect struct {
 	// written as in places; "key=" and a text wants that value.
 	marks  []string
 	places map[string]place
+	// guess is not empty if the keys leave open who wrote the line: it says
+	// whose way of writing durations is assumed, and the values must fit it.
+	guess string
+	// fractions says that a duration is only known by its fraction.
+	fractions bool
 	// start says that the time is that of the request's begin.
 	start bool
 	// connections says that lines may be of connections, which have no request.
@@ -61,11 +67,50 @@ func refineJSON(generic *Format, lines [][]byte) *Format {
 		}
 	}
 	for i := range dialects {
-		if found[i] > 0 && float64(found[i]) >= detectShare*float64(entries) {
-			return dialects[i].format()
+		d := &dialects[i]
+		if found[i] > 0 && float64(found[i]) >= detectShare*float64(entries) && (d.guess == "" || d.plausible(lines)) {
+			return d.format()
 		}
 	}
 	return generic
+}
+
+// Half of what a server answers is answered within slowMedian; and if no
+// answer takes fastMost, the unit is another one.
+const (
+	slowMedian = 5 * time.Second
+	fastMost   = 100 * time.Microsecond
+)
+
+// plausible reports whether the lines' durations can be what requests take, if
+// they are written as the dialect does.
+func (d *dialect) plausible(lines [][]byte) bool {
+	var all []time.Duration
+	fraction := false
+	f := d.format()
+	var e Entry
+	var c clock
+	for _, line := range lines {
+		e.reset()
+		c.key = c.key[:0]
+		s := scanner{b: bytes.Clone(line), e: &e, c: &c, marks: map[string]string{}}
+		if s.line() != "" || !d.marked(s.marks) {
+			continue
+		}
+		for _, key := range durationKeys {
+			fraction = fraction || strings.ContainsAny(s.marks[key], ".smhn") // or a unit of its own
+		}
+		e.reset()
+		c.key = c.key[:0]
+		if f.parse(f, bytes.Clone(line), &e, &c) == "" && e.Request >= 0 {
+			all = append(all, e.Request)
+		}
+	}
+	if len(all) == 0 {
+		return true
+	}
+	slices.Sort(all)
+	return all[len(all)/2] <= slowMedian && all[len(all)-1] >= fastMost && (fraction || !d.fractions)
 }
 
 // marked reports whether a line with these keys is of the dialect.

@@ -46,14 +46,16 @@ var gcpPlaces = map[string]place{
 
 // azurePlaces with the unit of timeTaken.
 func azurePlaces(unit time.Duration) map[string]place {
-	return map[string]place{
+	places := prefixed("properties.", map[string]place{
 		"timeTaken": {kind: kindGoTime, unit: unit}, "serverResponseLatency": upSecs, "clientResponseTime": {kind: kindSkip}, "timeToFirstByte": {kind: kindSkip},
 		"httpMethod": {kind: kindMethod}, "requestUri": {kind: kindPath}, "requestQuery": {kind: kindQuery}, "originalRequestUriWithArgs": {kind: kindTarget},
 		"httpVersion": {kind: kindProtocol}, "httpStatus": {kind: kindCode}, "httpStatusCode": {kind: kindCode}, "sentBytes": {kind: kindSize}, "responseBytes": {kind: kindSize},
 		"clientIP": {kind: kindClient}, "clientIp": {kind: kindClient}, "userAgent": {kind: kindAgent}, "referer": {kind: kindReferer}, "referrer": {kind: kindReferer},
 		"host": {kind: kindHost}, "hostName": {kind: kindHost}, "originalHost": {kind: kindHost}, "cacheStatus": {kind: kindCache},
 		"receivedBytes": {kind: kindSkip}, "requestBytes": {kind: kindSkip}, "serverStatus": {kind: kindSkip},
-	}
+	})
+	places["time"], places["timeStamp"] = place{kind: kindTime}, place{kind: kindTime}
+	return places
 }
 
 var gatewayPlaces = map[string]place{
@@ -80,10 +82,13 @@ var appPlaces = map[string]place{
 	"user-agent": {kind: kindAgent}, "user_agent": {kind: kindAgent}, "size": {kind: kindSize}, "bytes": {kind: kindSize}, "bytes_out": {kind: kindSize}, "body_size": {kind: kindSize},
 }
 
-// durations are the keys that handlers give the request's time.
+// durationKeys are what handlers call the request's time.
+var durationKeys = []string{"latency", "duration", "elapsed", "took", "time_taken", "response_time", "request_time", "cost"}
+
+// durations are these in a unit.
 func durations(p place) map[string]place {
 	out := map[string]place{}
-	for _, key := range []string{"latency", "duration", "elapsed", "took", "time_taken", "response_time", "request_time", "cost"} {
+	for _, key := range durationKeys {
 		out[key] = p
 	}
 	return out
@@ -92,5 +97,5 @@ func durations(p place) map[string]place {
 var (
 	zapPlaces     = joined(appPlaces, durations(goSecs), map[string]place{"ts": {kind: kindTime}, "time": {kind: kindSkip}})
 	logrusPlaces  = joined(appPlaces, durations(goNanos), map[string]place{"time": {kind: kindTime}})
-	zerologPlaces = joined(appPlaces, durations(goMillis), map[string]place{"time": {kind: kindTime}, "elapsed_ms": goMillis})
+	zerologPlaces = joined(appPlaces, durations(goMillis), map[string]place{"time": {kind: kindTime}})
 )

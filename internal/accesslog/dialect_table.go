@@ -29,8 +29,8 @@ var dialects = []dialect{
 	{name: "traefik", marks: []string{"OriginDuration"}, places: traefikPlaces},
 	// Caddy, "log": duration is seconds unless duration_format names another;
 	// with "string" it is one of Go's.
-	{name: "caddy", marks: []string{"request.uri", "duration", "logger"}, places: caddyPlaces},
-	{name: "caddy", marks: []string{"request.uri", "request.proto", "duration"}, places: caddyPlaces},
+	{name: "caddy", marks: []string{"request.uri", "duration", "logger"}, places: caddyPlaces, fractions: true, guess: "seconds, as Caddy writes durations"},
+	{name: "caddy", marks: []string{"request.uri", "request.proto", "duration"}, places: caddyPlaces, fractions: true, guess: "seconds, as Caddy writes durations"},
 	// pino-http: responseTime is milliseconds (start-time to the end).
 	{name: "pino-http", marks: []string{"responseTime", "req.url"}, places: nodePlaces},
 	{name: "pino-http", marks: []string{"responseTime", "res.statusCode"}, places: nodePlaces},
@@ -47,14 +47,14 @@ var dialects = []dialect{
 	{name: "gcp", marks: []string{"httpRequest.requestUrl"}, places: gcpPlaces, start: true},
 	{name: "gcp", marks: []string{"httpRequest.requestMethod"}, places: gcpPlaces, start: true},
 	// Azure, Front Door: seconds.
-	{name: "azure-front-door", marks: []string{"properties.timeTaken", "properties.httpStatusCode"}, places: prefixed("properties.", azurePlaces(time.Second))},
+	{name: "azure-front-door", marks: []string{"properties.timeTaken", "properties.httpStatusCode"}, places: azurePlaces(time.Second)},
 	// Azure, Application Gateway: seconds in v2, which alone has a
 	// transaction or a time of the server; milliseconds in v1.
-	{name: "azure-application-gateway", marks: []string{"properties.timeTaken", "properties.transactionId"}, places: prefixed("properties.", azurePlaces(time.Second))},
-	{name: "azure-application-gateway", marks: []string{"properties.timeTaken", "properties.serverResponseLatency"}, places: prefixed("properties.", azurePlaces(time.Second))},
-	{name: "azure-application-gateway", marks: []string{"properties.timeTaken", "properties.serverRouted"}, places: prefixed("properties.", azurePlaces(time.Second))},
-	{name: "azure-application-gateway", marks: []string{"properties.timeTaken", "properties.originalRequestUriWithArgs"}, places: prefixed("properties.", azurePlaces(time.Second))},
-	{name: "azure-application-gateway-v1", marks: []string{"properties.timeTaken", "properties.httpMethod"}, places: prefixed("properties.", azurePlaces(time.Millisecond))},
+	{name: "azure-application-gateway", marks: []string{"properties.timeTaken", "properties.transactionId"}, places: azurePlaces(time.Second)},
+	{name: "azure-application-gateway", marks: []string{"properties.timeTaken", "properties.serverResponseLatency"}, places: azurePlaces(time.Second)},
+	{name: "azure-application-gateway", marks: []string{"properties.timeTaken", "properties.serverRouted"}, places: azurePlaces(time.Second)},
+	{name: "azure-application-gateway", marks: []string{"properties.timeTaken", "properties.originalRequestUriWithArgs"}, places: azurePlaces(time.Second)},
+	{name: "azure-application-gateway-v1", marks: []string{"properties.timeTaken", "properties.httpMethod"}, places: azurePlaces(time.Millisecond)},
 	// AWS, API Gateway, $context variables under the names of its console's
 	// example: latencies are milliseconds, requestTime is a point in time.
 	{name: "aws-api-gateway", marks: []string{"requestId", "httpMethod"}, places: gatewayPlaces, start: true},
@@ -65,17 +65,16 @@ var dialects = []dialect{
 	{name: "haproxy", marks: []string{"Tt"}, places: haproxyPlaces, start: true, connections: true},
 	// gin-contrib/zap and zap's production encoder: ts is a number of seconds,
 	// and so is a duration.
-	{name: "zap", marks: []string{"ts", "caller", "msg"}, places: zapPlaces},
-	{name: "zap", marks: []string{"ts", "level", "msg"}, places: zapPlaces},
-	// logrus.JSONFormatter writes time.Duration as nanoseconds; slog's
-	// JSONHandler does as well, and log15's.
-	{name: "logrus", marks: []string{"time", "level", "msg"}, places: logrusPlaces},
-	// zerolog: Dur is milliseconds with a fraction (DurationFieldUnit); its
-	// message has another key than logrus's.
-	{name: "zerolog", marks: []string{"level", "time", "duration"}, places: zerologPlaces},
-	{name: "zerolog", marks: []string{"level", "time", "latency"}, places: zerologPlaces},
-	{name: "zerolog", marks: []string{"level", "time", "elapsed"}, places: zerologPlaces},
-	{name: "zerolog", marks: []string{"level", "time", "elapsed_ms"}, places: zerologPlaces},
+	{name: "zap", marks: []string{"ts", "caller", "msg"}, places: zapPlaces, fractions: true, guess: "seconds, as zap writes durations"},
+	{name: "zap", marks: []string{"ts", "level", "msg"}, places: zapPlaces, fractions: true, guess: "seconds, as zap writes durations"},
+	// logrus.JSONFormatter and slog.JSONHandler write time.Duration as
+	// nanoseconds; the words of their levels differ.
+	{name: "logrus", marks: []string{"time", "level=trace|debug|info|warning|error|fatal|panic", "msg"}, places: logrusPlaces, guess: "nanoseconds, as logrus writes Go's durations"},
+	{name: "slog", marks: []string{"time", "level=DEBUG|INFO|WARN|ERROR", "msg"}, places: logrusPlaces, guess: "nanoseconds, as log/slog writes Go's durations"},
+	// zerolog: Dur is milliseconds (DurationFieldUnit); its message is not "msg".
+	{name: "zerolog", marks: []string{"level=trace|debug|info|warn|error|fatal|panic", "time", "duration"}, places: zerologPlaces, guess: "milliseconds, as zerolog writes durations"},
+	{name: "zerolog", marks: []string{"level=trace|debug|info|warn|error|fatal|panic", "time", "latency"}, places: zerologPlaces, guess: "milliseconds, as zerolog writes durations"},
+	{name: "zerolog", marks: []string{"level=trace|debug|info|warn|error|fatal|panic", "time", "elapsed"}, places: zerologPlaces, guess: "milliseconds, as zerolog writes durations"},
 }
 
 // prefixed places are those of an object within the line's.

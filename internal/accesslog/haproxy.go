@@ -148,7 +148,7 @@ func (h *haproxyWords) behindTimers(e *Entry, word []byte) bool {
 		size, ok := number(bytes.TrimPrefix(word, []byte("+")))
 		e.Bytes = size
 		return ok
-	case n == 5, n == 3 && h.connection:
+	case n == 5 && !h.connection, n == 3 && h.connection:
 		h.state = word
 	}
 	return true

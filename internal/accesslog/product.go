@@ -31,7 +31,7 @@ type product struct {
 // compile the text.
 func (p *product) compile() error {
 	text, open := strings.CutSuffix(p.text, "$rest")
-	inner, err := compileProduct(p.name, strings.TrimSuffix(text, " "))
+	inner, err := compileProduct(p.name, strings.TrimRight(text, " \t"))
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func cutRest(f *Format, line []byte) ([]byte, bool) {
 		o := f.ops[i]
 		last := i == len(f.ops)-1
 		if last && len(o.until) == 0 && o.width == 0 {
-			if end := bytes.IndexByte(line[at:], ' '); end >= 0 {
+			if end := bytes.IndexAny(line[at:], " \t"); end >= 0 {
 				return line[:at+end], true
 			}
 			return line, true
@@ -141,7 +141,16 @@ func compileProduct(name, text string) (*Format, error) {
 		}
 		b.value(o)
 	}
-	return b.done()
+	f, err := b.done()
+	if err != nil {
+		return nil, err
+	}
+	for i := range f.ops {
+		if len(f.ops[i].until) > 1 { // a longer text behind the value is not within it
+			f.ops[i].spaces = 0
+		}
+	}
+	return f, nil
 }
 
 // whyNoMethod refuses lines whose literals fit by chance.

@@ -59,7 +59,8 @@ var products = []product{
 
 	// PHP-FPM, access.format: its default, and the one of www.conf, where
 	// %{milli}d is milliseconds.
-	{name: "php-fpm", start: true, text: `$remote_addr - $remote_user $time_local "$request" $status $script $millis $memory $cpu`},
+	{name: "php-fpm", start: true, text: `$remote_addr - $remote_user $time_local "$request" $status $script $micros $memory $cpu`}, // %{micro}d
+	{name: "php-fpm", start: true, text: `$remote_addr - $remote_user $time_local "$request" $status $script $fpm_millis $memory $cpu`},
 	{name: "php-fpm", start: true, text: `$remote_addr - $remote_user $time_local "$request" $status`},
 
 	// lighttpd, accesslog.format: its default has the host in the second place.
@@ -124,9 +125,10 @@ var productPlaces = map[string]op{
 	"haproxy_response": {place: place{kind: kindGoUpstream, unit: time.Millisecond}},
 	"haproxy_state":    {place: place{kind: kindOther}},
 
-	"millis":  {place: place{kind: kindGoTime, unit: time.Millisecond}},
-	"micros":  {place: place{kind: kindWholeTime, unit: time.Microsecond}},
-	"go_time": {place: place{kind: kindGoTime}},
+	"millis":     {place: place{kind: kindGoTime, unit: time.Millisecond}},
+	"micros":     {place: place{kind: kindWholeTime, unit: time.Microsecond}},
+	"fpm_millis": {place: place{kind: kindGoTime, unit: time.Millisecond}},
+	"go_time":    {place: place{kind: kindGoTime}},
 
 	"firstbyte": {place: place{kind: kindUpstreamTime}},
 	"hitmiss":   {place: place{kind: kindHitMiss}},
