@@ -46,10 +46,8 @@ func DetectTimes(head []byte, t Times) (*Format, error) {
 	if len(lines) == 0 {
 		return nil, fmt.Errorf("detect the log's format: there are no lines")
 	}
-	if f := headed(lines); f != nil {
-		if fits, headers := headedFit(lines); float64(fits) >= detectShare*float64(len(lines)-headers) {
-			return f, nil
-		}
+	if f := headed(head, t); f != nil {
+		return f, nil
 	}
 	candidates, err := candidatesFor(t)
 	if err != nil {
@@ -119,7 +117,7 @@ func candidatesFor(t Times) (out []*Format, err error) {
 	out = append(out, LTSV(), HAProxy())
 	if t.Field == "" || t.Field == noTimes {
 		early, late := productFormats()
-		out = append(append(out, early...), usualColumns()...)
+		out = append(append(out, t.without(early)...), usualColumns()...)
 		for _, k := range known {
 			if k.name == "combined_micros" { // a number alone may be anything
 				continue
@@ -133,6 +131,17 @@ func candidatesFor(t Times) (out []*Format, err error) {
 		out = append(out, late...)
 	}
 	return append(out, Line()), nil
+}
+
+// without leaves out formats whose unit is assumed, if the user gave one.
+func (t Times) without(formats []*Format) []*Format {
+	var out []*Format
+	for _, f := range formats {
+		if t.Unit == 0 || len(f.Notes) == 0 {
+			out = append(out, f)
+		}
+	}
+	return out
 }
 
 // dialectFormat stands for the format of the program whose JSON lines they are.

@@ -29,7 +29,11 @@ type dialect struct {
 
 // format of the program's lines.
 func (d *dialect) format() *Format {
-	return &Format{Name: "json (" + d.name + ")", ended: !d.start, parse: func(f *Format, line []byte, e *Entry, c *clock) string {
+	out := &Format{Name: "json (" + d.name + ")", ended: !d.start}
+	if d.guess != "" {
+		out.Notes = []string{"request times are read as " + d.guess + "; --time-unit says otherwise"}
+	}
+	out.parse = func(f *Format, line []byte, e *Entry, c *clock) string {
 		e.Ended = f.ended
 		c.units = f.units
 		s := scanner{b: line, e: e, c: c, dialect: d}
@@ -37,7 +41,8 @@ func (d *dialect) format() *Format {
 			return why
 		}
 		return e.checkRequest(d.connections)
-	}}
+	}
+	return out
 }
 
 // refineJSON finds whose the JSON lines of a log's begin are: the first

@@ -49,31 +49,46 @@ func (f *Format) after(line []byte) (next *Format, ok bool) {
 	return next, true
 }
 
-// headed finds the columns that a log's begin names; nil: it names none.
-func headed(lines [][]byte) *Format {
-	for _, line := range lines {
-		if f := w3cFormat(line); f != nil {
-			return f
-		}
+// headed is the format whose columns a log's begin names, if the lines behind
+// have them; nil: it names none.
+func headed(head []byte, t Times) *Format {
+	writer := draftWriter
+	if t.Unit != 0 {
+		writer.unit = t.Unit
 	}
-	return nil
-}
-
-// headedFit counts the lines that fit, each with the columns named before it,
-// and those that are headers.
-func headedFit(lines [][]byte) (fits, headers int) {
-	var f *Format
-	for i, line := range lines {
-		if len(line) > 0 && line[0] == '#' {
-			headers++
-			if now := w3cFormat(line); now != nil {
-				f = now
+	var first, f *Format
+	entries, fits := 0, 0
+	for line := range bytes.Lines(head) {
+		if line = bytes.TrimRight(line, "\r\n"); len(line) == 0 {
+			continue
+		}
+		if f == nil {
+			if bytes.HasPrefix(line, []byte(softwareBegin)) && bytes.Contains(line, []byte(iisSoftware)) {
+				writer = iis
+			}
+			if f = w3cFormat(line, writer); f != nil {
+				first = f
+				continue
+			}
+		}
+		if entries++; entries > detectLines {
+			break
+		}
+		if f == nil {
+			if line[0] == '#' {
+				entries--
 			}
 			continue
 		}
-		if f != nil {
-			fits += f.fits(lines[i : i+1])
+		next, header := f.after(line)
+		if f = next; header {
+			entries--
+			continue
 		}
+		fits += f.count([][]byte{line}).read
 	}
-	return fits, headers
+	if float64(fits) < detectShare*float64(entries) {
+		return nil
+	}
+	return first
 }

@@ -21,6 +21,8 @@ type product struct {
 	loose bool
 	// connections says that lines may be of connections, which have no request.
 	connections bool
+	// note says what is assumed of the times, and how to say otherwise.
+	note string
 	// late says that the known formats that fit as well go before it.
 	late bool
 
@@ -43,7 +45,11 @@ func (p *product) compile() error {
 // joinProducts makes one format of the texts of one program: of each line the
 // first that fits counts.
 func joinProducts(name string, texts []product) *Format {
-	return &Format{Name: name, parse: func(_ *Format, line []byte, e *Entry, c *clock) string {
+	f := &Format{Name: name}
+	if texts[0].note != "" {
+		f.Notes = []string{texts[0].note}
+	}
+	f.parse = func(_ *Format, line []byte, e *Entry, c *clock) string {
 		why := whyPrefix
 		for i := range texts {
 			now := texts[i].parse(line, e, c)
@@ -56,7 +62,8 @@ func joinProducts(name string, texts []product) *Format {
 			e.reset()
 		}
 		return why
-	}}
+	}
+	return f
 }
 
 // parse reads a line. Its bytes stay as they are, so that another text can be
@@ -169,7 +176,7 @@ func (e *Entry) checkRequest(connections bool) string {
 		e.Target = nil
 	}
 	switch {
-	case e.Method != nil && !isUpper(e.Method):
+	case e.Method != nil && !isWordOfLetters(e.Method):
 		return whyNoMethod
 	case e.Method != nil || connections:
 		return ""
@@ -179,10 +186,10 @@ func (e *Entry) checkRequest(connections bool) string {
 	return whyOddRequest
 }
 
-// isUpper: a method of letters, as all known ones are.
-func isUpper(b []byte) bool {
+// isWordOfLetters: a method, in JSON also of small letters.
+func isWordOfLetters(b []byte) bool {
 	for _, c := range b {
-		if (c < 'A' || c > 'Z') && c != '-' && c != '_' {
+		if l := c | 0x20; (l < 'a' || l > 'z') && c != '-' && c != '_' {
 			return false
 		}
 	}

@@ -60,7 +60,8 @@ var products = []product{
 	// PHP-FPM, access.format: its default, and the one of www.conf, where
 	// %{milli}d is milliseconds.
 	{name: "php-fpm", start: true, text: `$remote_addr - $remote_user $time_local "$request" $status $script $micros $memory $cpu`}, // %{micro}d
-	{name: "php-fpm", start: true, text: `$remote_addr - $remote_user $time_local "$request" $status $script $fpm_millis $memory $cpu`},
+	{name: "php-fpm (www.conf)", start: true, text: `$remote_addr - $remote_user $time_local "$request" $status $script $fpm_millis $memory $cpu`,
+		note: "request times are read as milliseconds, as PHP-FPM's www.conf has them (%{milli}d)"},
 	{name: "php-fpm", start: true, text: `$remote_addr - $remote_user $time_local "$request" $status`},
 
 	// lighttpd, accesslog.format: its default has the host in the second place.

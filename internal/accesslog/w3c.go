@@ -20,17 +20,17 @@ const fieldsBegin = "#Fields:"
 // seconds, IIS's milliseconds ("W3C Extended Log File Format (IIS 6.0)"),
 // CloudFront's seconds ("Standard logging (access logs)").
 var w3cWriters = []struct {
-	name, column string
-	unit         time.Duration
-	tabs         bool
+	column string
+	w3cWriter
 }{
-	{"cloudfront", "x-edge-location", time.Second, true},
-	{"cloudfront", "x-edge-result-type", time.Second, true},
-	{"iis", "sc-win32-status", time.Millisecond, false},
-	{"iis", "sc-substatus", time.Millisecond, false},
-	{"iis", "s-sitename", time.Millisecond, false},
-	{"iis", "s-computername", time.Millisecond, false},
+	{"x-edge-location", cloudFront}, {"x-edge-result-type", cloudFront},
+	{"sc-win32-status", iis}, {"sc-substatus", iis}, {"s-sitename", iis}, {"s-computername", iis},
 }
+
+var (
+	iis        = w3cWriter{name: "iis", unit: time.Millisecond}
+	cloudFront = w3cWriter{name: "cloudfront", unit: time.Second, tabs: true}
+)
 
 // w3cPlaces of the draft's names and those of IIS and CloudFront.
 var w3cPlaces = map[string]place{
@@ -50,33 +50,50 @@ type w3c struct {
 	timed  int // columns of date and time
 }
 
-// w3cFormat reads a line that names the columns; nil: it is none.
-func w3cFormat(line []byte) *Format {
+// w3cWriter is who wrote a log, with the unit of its time-taken.
+type w3cWriter struct {
+	name string
+	unit time.Duration
+	tabs bool
+}
+
+// draftWriter is one that neither its columns nor its name tell.
+var draftWriter = w3cWriter{name: "w3c", unit: time.Second}
+
+// softwareBegin begins a line that names the program; iisSoftware is IIS's.
+const (
+	softwareBegin = "#Software:"
+	iisSoftware   = "Microsoft Internet Information Services"
+)
+
+// w3cFormat reads a line that names the columns; nil: it is none. If they do
+// not tell who wrote it, it is who did so before.
+func w3cFormat(line []byte, before w3cWriter) *Format {
 	text, ok := bytes.CutPrefix(line, []byte(fieldsBegin))
 	if !ok {
 		return nil
 	}
 	columns := bytes.Fields(text)
-	w := &w3c{sep: ' '}
-	name, unit := "w3c", time.Second
-	for _, writer := range w3cWriters {
-		if hasColumn(columns, writer.column) {
-			name, unit = writer.name, writer.unit
-			if writer.tabs {
-				w.sep = '\t'
-			}
+	writer := before
+	for _, one := range w3cWriters {
+		if hasColumn(columns, one.column) {
+			writer = one.w3cWriter
 			break
 		}
+	}
+	w := &w3c{sep: ' '}
+	if writer.tabs {
+		w.sep = '\t'
 	}
 	for _, column := range columns {
 		label := string(bytes.ToLower(column))
 		p := w3cPlaces[label]
 		switch {
 		case label == "time-taken":
-			p = place{kind: kindGoTime, unit: unit}
-		case label == "x-host-header" && hasColumn(columns, "cs(Host)") && name == "cloudfront":
+			p = place{kind: kindGoTime, unit: writer.unit}
+		case label == "x-host-header" && hasColumn(columns, "cs(Host)") && writer.name == "cloudfront":
 			p = place{kind: kindHost} // the viewer's; cs(Host) is the distribution's
-		case label == "cs(host)" && name == "cloudfront":
+		case label == "cs(host)" && writer.name == "cloudfront":
 			p = place{}
 		}
 		w.places = append(w.places, p)
@@ -85,7 +102,11 @@ func w3cFormat(line []byte) *Format {
 	if len(columns) == 0 {
 		return nil
 	}
-	return &Format{Name: name, parse: w.parse, ended: true, header: w3cFormat}
+	f := &Format{Name: writer.name, parse: w.parse, ended: true, header: func(line []byte) *Format { return w3cFormat(line, writer) }}
+	if writer == draftWriter && hasColumn(columns, "time-taken") {
+		f.Notes = []string{"time-taken is read as seconds, as the W3C's draft says; IIS would write milliseconds, but nothing tells that it wrote this"}
+	}
+	return f
 }
 
 func hasColumn(columns [][]byte, name string) bool {
@@ -172,7 +193,7 @@ var usualFields = []string{
 func usualColumns() []*Format {
 	var out []*Format
 	for _, fields := range usualFields {
-		out = append(out, w3cFormat([]byte(fieldsBegin+" "+fields)))
+		out = append(out, w3cFormat([]byte(fieldsBegin+" "+fields), draftWriter))
 	}
 	return out
 }
