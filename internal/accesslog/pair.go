@@ -15,6 +15,9 @@ const roundedBy = 2 * time.Millisecond
 // mostLines of a sample must agree on which of several times is the request's.
 const mostLines = 0.98
 
+// maxTimes of one line; nginx has five.
+const maxTimes = 8
+
 // timeRow are the times that stand in one line by themselves, by their places
 // from the line's end; -1 where there is none.
 type timeRow struct {
@@ -38,9 +41,10 @@ func (f *Format) findPair(lines [][]byte) {
 		places = append(places, at)
 	}
 	slices.Sort(places)
-	order := longest(rows, places)
+	order := longest(rows, places[:min(len(places), maxTimes)])
 	first := fmt.Sprintf("%d values with three decimals or a unit", len(places))
 	switch {
+	case len(places) > maxTimes: // a table of numbers, not of a request's times
 	case len(places) < 2 || order[0] == places[0]:
 		f.noteTimes(len(places))
 	case order[0] != 0:

@@ -17,13 +17,17 @@ func (run *accessRun) result(workers []*accessWorker) *Access {
 		run.files[i].sum(a)
 	}
 	var slots []*slot
-	evicted := int64(0)
+	evicted, joined := int64(0), false
 	for _, w := range workers {
 		slots = append(slots, w.slots.all()...)
 		evicted += w.slots.evicted
+		joined = joined || w.slots.learnt != nil
 	}
 	if evicted > 0 {
 		a.Warnings = append(a.Warnings, fmt.Sprintf("there are too many routes: %s with few requests are summed as %s; give --route patterns for them", plural(evicted, "path"), othersRoute))
+	}
+	if joined && evicted == 0 {
+		a.Warnings = append(a.Warnings, "there are more forms of paths than are kept apart: such as look alike were joined to one route before all were seen; give --route patterns for those that belong apart")
 	}
 	a.Routes = run.routes(slots, a)
 	if len(a.BadLines) > 0 {

@@ -282,10 +282,14 @@ func (p *part) refuse(line []byte) {
 	}
 }
 
+// tooLong counts a line whose end was not waited for.
 func (p *part) tooLong(line []byte) {
 	p.lines++
 	p.entries++
 	p.refuse(line)
+	if last := len(p.badLines) - 1; last >= 0 && p.badLines[last].line == p.lines {
+		p.badLines[last].text = "a line of more than 1 MiB, which begins with " + p.badLines[last].text
+	}
 }
 
 var slotSeed = maphash.MakeSeed()
