@@ -130,22 +130,6 @@ func (l *layout) read(b []byte, row *Row, c *clock) bool {
 	return row.Target != nil && l.ended.begins(b[at:]) && at+len(l.ended.text) == len(b)
 }
 
-// endsAsKnown looks at the end of a line whose last values are not read: the
-// format may have gained a time there, plain or in quotes. It does not see a
-// text in quotes, which tells no time.
-func (l *layout) endsAsKnown(b []byte) bool {
-	end := len(b) - len(l.ended.text)
-	if end < 0 || string(b[end:]) != l.ended.text {
-		return false
-	}
-	if l.ended.text != `"` {
-		return true
-	}
-	for end--; end >= 0 && (b[end] >= '0' && b[end] <= '9' || b[end] == '.' || b[end] == 's' || b[end] == 'm'); end-- {
-	}
-	return end < 0 || b[end] != '"' || end == len(b)-2
-}
-
 // status reads three digits; what else may be there goes the way of numbers.
 func (p *piece) status(b []byte, at int, row *Row) (int, bool) {
 	if v := b[at:]; len(v) > 3 && v[3] == p.until {
@@ -398,19 +382,4 @@ func (p *piece) putDuration(row *Row, n, per int64) bool {
 		row.Upstream = max(row.Upstream, d)
 	}
 	return true
-}
-
-// whole reports whether every piece of the layout is there.
-func (l *layout) whole(b []byte) bool {
-	at := 0
-	for i := range l.pieces {
-		p := &l.pieces[i]
-		if !p.before.begins(b[at:]) {
-			return false
-		}
-		if at = p.end(b, at+len(p.before.text)); at < 0 {
-			return false
-		}
-	}
-	return l.ended.begins(b[at:]) && at+len(l.ended.text) == len(b)
 }
