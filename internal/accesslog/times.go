@@ -29,6 +29,9 @@ func (f *Format) setTimes(t Times, lines [][]byte) {
 	for _, s := range samples {
 		f.fieldFound = f.fieldFound || len(s.values) > 0
 	}
+	if t.Unit == 0 {
+		f.knownWriter(lines, samples)
+	}
 	f.resolve(samples)
 	f.noteAppTime(samples)
 	plain := f.Name == lineName || f.ops != nil // what a program writes by its manual is known
