@@ -59,13 +59,17 @@ func DetectTimes(head []byte, t Times) (*Format, error) {
 			best.wrapped = true
 		}
 	}
-	if float64(best.read) < detectShare*float64(len(lines)) {
+	share := detectShare
+	if best.format.isDialect() {
+		share = dialectShare
+	}
+	if float64(best.read) < share*float64(len(lines)) {
 		return nil, fmt.Errorf("detect the log's format: no known one fits the line %s; give the log_format or LogFormat text of the server's configuration", quoteText(lines[0], 200))
 	}
 	f := *best.format
 	f.wrapped = best.wrapped
 	for _, other := range []*Format{Line(), JSON(), LTSV(), HAProxy()} {
-		if other.Name != best.format.Name {
+		if other.Name != best.format.Name && !(other.Name == "json" && best.format.isDialect()) {
 			f.others = append(f.others, other)
 		}
 	}
@@ -132,6 +136,12 @@ func candidatesFor(t Times) (out []*Format, err error) {
 	return append(out, Line()), nil
 }
 
+// dialectShare of the lines must be requests where their keys tell the program:
+// the rest may be what else it logs.
+const dialectShare = 0.02
+
+func (f *Format) isDialect() bool { return strings.HasPrefix(f.Name, "json (") }
+
 // without leaves out formats whose unit is assumed, if the user gave one.
 func (t Times) without(formats []*Format) []*Format {
 	var out []*Format
@@ -185,7 +195,7 @@ func bestOf(candidates []*Format, lines [][]byte) found {
 			}
 		}
 		n := f.count(lines)
-		if n.read <= most || float64(n.read) < exactShare*float64(lenient.read) || f.ops == nil && n.read <= lenient.read && lenient.timed > 2*n.timed {
+		if n.read <= most || float64(n.read) < exactShare*float64(lenient.read) || f.ops == nil && n.read <= lenient.read && lenient.timed > 2*n.timed || f.denies != nil && f.denies(lines) {
 			continue
 		}
 		most = n.read

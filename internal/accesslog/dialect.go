@@ -19,6 +19,11 @@ type dialect struct {
 	// guess is not empty if the keys leave open who wrote the line: it says
 	// whose way of writing durations is assumed, and the values must fit it.
 	guess string
+	// decimals that a duration has at most; 0: any number.
+	decimals int
+	// except is the begin of a text value, behind its key and "=", of lines that
+	// tell a request again which has its own line.
+	except string
 	// fractions says that a duration is only known by its fraction.
 	fractions bool
 	// start says that the time is that of the request's begin.
@@ -40,10 +45,19 @@ func (d *dialect) format() *Format {
 		if why := s.line(); why != "" {
 			return why
 		}
-		return e.checkRequest(d.connections)
+		if key, begin, ok := strings.Cut(d.except, "="); ok && bytes.HasPrefix(e.Get(key), []byte(begin)) {
+			return whyAgain
+		}
+		allowed := without(0)
+		if d.connections {
+			allowed = connections
+		}
+		return e.checkRequest(allowed)
 	}
 	return out
 }
+
+const whyAgain = "it tells of a request that has a line of its own"
 
 // refineJSON finds whose the JSON lines of a log's begin are: the first
 // dialect that half of those have which are entries of any. JSON itself, if
@@ -84,7 +98,7 @@ func refineJSON(generic *Format, lines [][]byte) *Format {
 // answer takes fastMost, the unit is another one.
 const (
 	slowMedian = 5 * time.Second
-	fastMost   = 100 * time.Microsecond
+	fastMost   = time.Millisecond
 )
 
 // plausible reports whether the lines' durations can be what requests take, if
@@ -103,7 +117,11 @@ func (d *dialect) plausible(lines [][]byte) bool {
 			continue
 		}
 		for _, key := range durationKeys {
-			fraction = fraction || strings.ContainsAny(s.marks[key], ".smhn") // or a unit of its own
+			v := s.marks[key]
+			fraction = fraction || strings.ContainsAny(v, ".smhn") // or a unit of its own
+			if _, after, ok := strings.Cut(v, "."); ok && d.decimals > 0 && len(after) > d.decimals && isDigits([]byte(after)) {
+				return false
+			}
 		}
 		e.reset()
 		c.key = c.key[:0]
@@ -121,6 +139,12 @@ func (d *dialect) plausible(lines [][]byte) bool {
 // marked reports whether a line with these keys is of the dialect.
 func (d *dialect) marked(keys map[string]string) bool {
 	for _, m := range d.marks {
+		if key, not := strings.CutPrefix(m, "!"); not {
+			if _, ok := keys[key]; ok {
+				return false
+			}
+			continue
+		}
 		key, want, exact := bytes.Cut([]byte(m), []byte("="))
 		value, ok := keys[string(key)]
 		if !ok || exact && !slices.Contains(strings.Split(string(want), "|"), value) {

@@ -29,8 +29,8 @@ var dialects = []dialect{
 	{name: "traefik", marks: []string{"OriginDuration"}, places: traefikPlaces},
 	// Caddy, "log": duration is seconds unless duration_format names another;
 	// with "string" it is one of Go's.
-	{name: "caddy", marks: []string{"request.uri", "duration", "logger"}, places: caddyPlaces, fractions: true, guess: "seconds, as Caddy writes durations"},
-	{name: "caddy", marks: []string{"request.uri", "request.proto", "duration"}, places: caddyPlaces, fractions: true, guess: "seconds, as Caddy writes durations"},
+	{name: "caddy", marks: []string{"request.uri", "duration", "logger"}, places: caddyPlaces, fractions: true, except: "logger=http.log.error", guess: "seconds, as Caddy writes durations"},
+	{name: "caddy", marks: []string{"request.uri", "request.proto", "duration"}, places: caddyPlaces, fractions: true, except: "logger=http.log.error", guess: "seconds, as Caddy writes durations"},
 	// pino-http: responseTime is milliseconds (start-time to the end).
 	{name: "pino-http", marks: []string{"responseTime", "req.url"}, places: nodePlaces},
 	{name: "pino-http", marks: []string{"responseTime", "res.statusCode"}, places: nodePlaces},
@@ -72,9 +72,9 @@ var dialects = []dialect{
 	{name: "logrus", marks: []string{"time", "level=trace|debug|info|warning|error|fatal|panic", "msg"}, places: logrusPlaces, guess: "nanoseconds, as logrus writes Go's durations"},
 	{name: "slog", marks: []string{"time", "level=DEBUG|INFO|WARN|ERROR", "msg"}, places: logrusPlaces, guess: "nanoseconds, as log/slog writes Go's durations"},
 	// zerolog: Dur is milliseconds (DurationFieldUnit); its message is not "msg".
-	{name: "zerolog", marks: []string{"level=trace|debug|info|warn|error|fatal|panic", "time", "duration"}, places: zerologPlaces, guess: "milliseconds, as zerolog writes durations"},
-	{name: "zerolog", marks: []string{"level=trace|debug|info|warn|error|fatal|panic", "time", "latency"}, places: zerologPlaces, guess: "milliseconds, as zerolog writes durations"},
-	{name: "zerolog", marks: []string{"level=trace|debug|info|warn|error|fatal|panic", "time", "elapsed"}, places: zerologPlaces, guess: "milliseconds, as zerolog writes durations"},
+	{name: "zerolog", decimals: 6, marks: []string{"!msg", "level=trace|debug|info|warn|error|fatal|panic", "time", "duration"}, places: zerologPlaces, guess: "milliseconds, as zerolog writes durations"},
+	{name: "zerolog", decimals: 6, marks: []string{"!msg", "level=trace|debug|info|warn|error|fatal|panic", "time", "latency"}, places: zerologPlaces, guess: "milliseconds, as zerolog writes durations"},
+	{name: "zerolog", decimals: 6, marks: []string{"!msg", "level=trace|debug|info|warn|error|fatal|panic", "time", "elapsed"}, places: zerologPlaces, guess: "milliseconds, as zerolog writes durations"},
 }
 
 // prefixed places are those of an object within the line's.

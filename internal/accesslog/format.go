@@ -19,6 +19,9 @@ type Format struct {
 	ops     []op
 	escapes bool
 	ended   bool // the time is that of the end
+	// denies says of the first lines, which fit, that they are another format's
+	// all the same; nil: it never does.
+	denies func(lines [][]byte) bool
 	// header reads a line that says how the lines behind it look; nil: it says
 	// nothing. Formats without such lines have none.
 	header func(line []byte) *Format

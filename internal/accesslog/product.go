@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // product is a format whose text no user writes: that of one program, with
@@ -23,6 +24,9 @@ type product struct {
 	connections bool
 	// note says what is assumed of the times, and how to say otherwise.
 	note string
+	// least is what the slowest request of the first lines takes at least, else
+	// the unit is another one; 0: the format tells it.
+	least time.Duration
 	// late says that the known formats that fit as well go before it.
 	late bool
 
@@ -46,6 +50,9 @@ func (p *product) compile() error {
 // first that fits counts.
 func joinProducts(name string, texts []product) *Format {
 	f := &Format{Name: name}
+	if least := texts[0].least; least > 0 {
+		f.denies = func(lines [][]byte) bool { return f.slowest(lines) < least }
+	}
 	if texts[0].note != "" {
 		f.Notes = []string{texts[0].note}
 	}
@@ -66,6 +73,20 @@ func joinProducts(name string, texts []product) *Format {
 	return f
 }
 
+// slowest request of lines; -1: none has a time.
+func (f *Format) slowest(lines [][]byte) time.Duration {
+	most := time.Duration(-1)
+	var e Entry
+	var c clock
+	for _, line := range lines {
+		e.reset()
+		if f.parse(f, bytes.Clone(line), &e, &c) == "" {
+			most = max(most, e.Request)
+		}
+	}
+	return most
+}
+
 // parse reads a line. Its bytes stay as they are, so that another text can be
 // tried.
 func (p *product) parse(line []byte, e *Entry, c *clock) string {
@@ -83,7 +104,11 @@ func (p *product) parse(line []byte, e *Entry, c *clock) string {
 	if why := parseTemplate(p.inner, line, e, c); why != "" {
 		return why
 	}
-	return e.checkRequest(p.connections)
+	allowed := refusals
+	if p.connections {
+		allowed |= connections
+	}
+	return e.checkRequest(allowed)
 }
 
 // cutRest leaves of a line what the format's values take.
@@ -166,9 +191,18 @@ const (
 	whyOddRequest = "the request is not one"
 )
 
+// without says which lines have no request: those of connections, and those of
+// what a server refused because it was none.
+type without uint8
+
+const (
+	connections without = 1 << iota
+	refusals
+)
+
 // checkRequest looks whether there is a request, and leaves out the dashes
-// that stand for one. connections says that there need not be one.
-func (e *Entry) checkRequest(connections bool) string {
+// that stand for one. allowed says which lines need not have one.
+func (e *Entry) checkRequest(allowed without) string {
 	if string(e.Method) == "-" {
 		e.Method, e.Target, e.Protocol = nil, nil, nil
 	}
@@ -178,9 +212,11 @@ func (e *Entry) checkRequest(connections bool) string {
 	switch {
 	case e.Method != nil && !isWordOfLetters(e.Method):
 		return whyNoMethod
-	case e.Method != nil || connections:
+	case e.Method != nil && e.Target != nil:
 		return ""
-	case e.Target == nil && e.Status >= 400, e.Target == nil && e.Status == 0, e.Status == 400:
+	case allowed&connections != 0 && e.Target == nil && (e.Request >= 0 || e.Bytes >= 0 || e.Status > 0):
+		return ""
+	case allowed&refusals != 0 && (e.Target == nil && e.Status >= 400 || e.Status == 400):
 		return ""
 	}
 	return whyOddRequest

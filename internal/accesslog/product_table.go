@@ -46,12 +46,12 @@ var products = []product{
 	{name: "haproxy-clf", start: true, text: apacheText + ` $client_port $time_millis "$frontend" "$backend" "$server" $tq $tw $haproxy_connect $haproxy_response $haproxy_time $haproxy_state $rest`},
 
 	// Varnish, varnishncsa(1) with -F: %D is microseconds, time_firstbyte seconds.
-	{name: "varnish", start: true, late: true, text: apacheText + ` $micros $firstbyte $hitmiss`},
-	{name: "varnish", start: true, late: true, text: apacheText + ` $micros $hitmiss`},
+	{name: "varnish", start: true, late: true, text: apacheText + ` $micros $firstbyte $hitmiss`, least: leastMicros},
+	{name: "varnish", start: true, late: true, text: apacheText + ` $micros $hitmiss`, least: leastMicros},
 	{name: "varnish", start: true, late: true, text: apacheText + ` $micros $firstbyte`},
 	{name: "varnish", start: true, late: true, text: apacheText + ` $firstbyte $hitmiss`},
-	{name: "varnish", start: true, late: true, text: apacheText + ` "$hitmiss" $micros`},
-	{name: "varnish", start: true, late: true, text: apacheText + ` $hitmiss $micros`},
+	{name: "varnish", start: true, late: true, text: apacheText + ` "$hitmiss" $micros`, least: leastMicros},
+	{name: "varnish", start: true, late: true, text: apacheText + ` $hitmiss $micros`, least: leastMicros},
 	{name: "varnish", start: true, late: true, text: apacheText + ` $hitmiss`},
 
 	// Rack::CommonLogger, as Puma's: seconds with four decimals.
@@ -98,6 +98,9 @@ var products = []product{
 	{name: "django", loose: true, start: true, text: `[$day/$month_name/$year $hour:$minute:$second] "$request" $status $size`},
 	{name: "werkzeug", loose: true, start: true, text: `$remote_addr - - [$day/$month_name/$year $hour:$minute:$second] "$request" $status $size`},
 }
+
+// leastMicros: whole seconds (%T) of requests are below 100, microseconds not all.
+const leastMicros = 100 * time.Microsecond
 
 const (
 	elbTimes  = `$elb_part $elb_target_part $elb_part`

@@ -162,7 +162,7 @@ func (w *w3c) parse(f *Format, line []byte, e *Entry, c *clock) string {
 		return why
 	}
 	e.finish()
-	return e.checkRequest(false)
+	return e.checkRequest(refusals)
 }
 
 // setDateAndTime sets the time of two columns, in UTC.
