@@ -195,13 +195,22 @@ func bestOf(candidates []*Format, lines [][]byte) found {
 			}
 		}
 		n := f.count(lines)
-		if n.read <= most || float64(n.read) < exactShare*float64(lenient.read) || f.ops == nil && n.read <= lenient.read && lenient.timed > 2*n.timed || f.denies != nil && f.denies(lines) {
+		if n.read <= most || float64(n.read) < exactShare*float64(lenient.read) || f.outdone(n, lenient) || f.denies != nil && f.denies(lines) {
 			continue
 		}
 		most = n.read
 		best = found{format: f, read: max(n.read, lenient.read), dated: max(n.dated, lenient.dated), timed: n.timed}
 	}
 	return best
+}
+
+// outdone: the lenient format sees times where the format has none; or a template
+// takes 45.29 for a time, which is none by its form.
+func (f *Format) outdone(n, lenient found) bool {
+	if f.ops != nil {
+		return n.timed > lenient.timed
+	}
+	return n.read <= lenient.read && lenient.timed > 2*n.timed
 }
 
 func unwrapAll(lines [][]byte) (out [][]byte, opened int) {

@@ -57,7 +57,7 @@ func unwrap(line []byte, names []string) ([]byte, []string) {
 }
 
 // messageKeys hold the line in JSON.
-var messageKeys = [][]byte{[]byte(`"log"`), []byte(`"message"`), []byte(`"MESSAGE"`), []byte(`"msg"`), []byte(`"@message"`), []byte(`"line"`)}
+var messageKeys = [][]byte{[]byte(`"log"`), []byte(`"message"`), []byte(`"MESSAGE"`), []byte(`"msg"`), []byte(`"short_message"`), []byte(`"@message"`), []byte(`"line"`)}
 
 // openJSON takes a text out of one object's outer level. It must be a log line
 // by its look, because "msg" of a logger is a word or two.
@@ -76,7 +76,11 @@ func openJSON(line []byte) ([]byte, bool) {
 			continue
 		}
 		s.at++
-		if s.spaces(); s.peek() != '"' {
+		s.spaces()
+		if inner, ok := byteArray(line[s.at:]); ok { // journald, of what is not printable
+			return bytes.TrimRight(inner, "\r\n"), true
+		}
+		if s.peek() != '"' {
 			continue
 		}
 		text, ok := s.text()
@@ -84,6 +88,30 @@ func openJSON(line []byte) ([]byte, bool) {
 			continue
 		}
 		return bytes.TrimRight(decode(text), "\r\n"), true
+	}
+	return nil, false
+}
+
+// byteArray reads [49, 57, …], in place.
+func byteArray(b []byte) ([]byte, bool) {
+	if len(b) == 0 || b[0] != '[' {
+		return nil, false
+	}
+	to, n, digits := 0, 0, 0
+	for _, c := range b[1:] {
+		switch {
+		case c >= '0' && c <= '9' && digits < 3:
+			n, digits = n*10+int(c-'0'), digits+1
+		case c == ' ':
+		case (c == ',' || c == ']') && digits > 0 && n < 256:
+			b[to] = byte(n)
+			to++
+			if n, digits = 0, 0; c == ']' {
+				return b[:to], true
+			}
+		default:
+			return nil, false
+		}
 	}
 	return nil, false
 }

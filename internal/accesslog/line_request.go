@@ -68,6 +68,12 @@ func isStatus(t *token) bool {
 	return t.key == nil && t.form != '[' && len(v) == 3 && (v[0] >= '1' && v[0] <= '5' || string(v) == "000") && isDigits(v)
 }
 
+// isDecimal: digits, with a fraction or not.
+func isDecimal(v []byte) bool {
+	whole, fraction, dotted := bytes.Cut(v, []byte("."))
+	return isDigits(whole) && (!dotted || isDigits(fraction))
+}
+
 func isDigits(v []byte) bool {
 	for _, c := range v {
 		if c < '0' || c > '9' {

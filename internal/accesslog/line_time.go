@@ -6,8 +6,8 @@ import "time"
 type column struct {
 	at   int // from the line's begin: 1, 2, …; from its end: -1, -2, …; 0: none
 	unit time.Duration
-	// only where a value of another form is there: a column that samples
-	// showed must hold a whole number
+	// whole: samples showed it; it counts where it holds a number alone and
+	// nothing else is the time
 	whole bool
 }
 
@@ -70,8 +70,8 @@ func (p pair) of(tokens []token) (request, upstream *token) {
 	return (column{at: p.request}).pick(tokens), (column{at: p.upstream}).pick(tokens)
 }
 
-// timeOf reads a value whose form says that it is a time: three decimals, or a
-// unit behind it; several joined by nginx are summed up.
+// timeOf reads a value whose form says that it is a time: three decimals
+// (nginx) or six (gunicorn's %(L)s, Python's and Ruby's floats), or a unit behind it; several joined by nginx are summed up.
 func (l *lineReader) timeOf(v []byte) (d time.Duration, dash, ok bool) {
 	if string(v) == "-" {
 		return 0, true, true
@@ -102,7 +102,7 @@ func (l *lineReader) timeOf(v []byte) (d time.Duration, dash, ok bool) {
 	return d, false, ok
 }
 
-// isTimeForm: 1.234 of less than a million, or digits and a unit of time.
+// isTimeForm: 1.234 or 1.234567 of less than a million, or digits and a unit of time.
 func isTimeForm(v []byte) bool {
 	n := 0
 	for n < len(v) && v[n] >= '0' && v[n] <= '9' {
@@ -117,7 +117,7 @@ func isTimeForm(v []byte) bool {
 			m++
 		}
 		if m == len(v) {
-			return m-n-1 == 3 && n <= 6
+			return (m-n-1 == 3 || m-n-1 == 6) && n <= 6
 		}
 		n = m
 	}
@@ -136,7 +136,7 @@ func (l *lineReader) column() {
 		return
 	}
 	t := c.pick(l.tokens)
-	if t == nil || c.whole && (t.key != nil || t.form == '[' || !isDigits(t.value)) {
+	if t == nil || c.whole && (t.key != nil || t.form == '[' || !isDecimal(t.value)) {
 		return
 	}
 	if d, ok := duration(t.value, c.unit); ok {

@@ -42,9 +42,10 @@ func (f *Format) findPair(lines [][]byte) {
 	}
 	slices.Sort(places)
 	order := longest(rows, places[:min(len(places), maxTimes)])
-	first := fmt.Sprintf("%d values with three decimals or a unit", len(places))
+	first := fmt.Sprintf("%d values with decimals or a unit", len(places))
 	switch {
 	case len(places) > maxTimes: // a table of numbers, not of a request's times
+	case f.slowSeconds(rows, places[0]):
 	case len(places) < 2 || order[0] == places[0]:
 		f.noteTimes(len(places))
 	case order[0] != 0:
@@ -68,14 +69,33 @@ func (f *Format) findPair(lines [][]byte) {
 	}
 }
 
+// slowSeconds: with three decimals nginx writes seconds, but others write
+// milliseconds. Where half of the requests would take more than slowestMedian in
+// seconds, and not in milliseconds, the user is asked.
+func (f *Format) slowSeconds(rows []timeRow, at int) bool {
+	var s sample
+	for _, r := range rows {
+		if r.at[at] >= 0 {
+			s.values = append(s.values, r.at[at].Seconds())
+		}
+	}
+	if f.unit > 0 || len(s.values) == 0 || s.quantile(0.5) <= slowestMedian {
+		return false
+	}
+	if f.Doubt == nil {
+		f.Doubt = s.doubt("the values with three or six decimals", []time.Duration{time.Second, time.Millisecond})
+	}
+	return true
+}
+
 // noteTimes says how times by their form are read.
 func (f *Format) noteTimes(n int) {
-	what := "the value with three decimals is read as the request's time in seconds"
+	what := "the value with three or six decimals is read as the request's time in seconds"
 	if n > 1 {
-		what = "of the values with three decimals the first is read as the request's time in seconds, the second as the upstream's"
+		what = "of the values with three or six decimals the first is read as the request's time in seconds, the second as the upstream's"
 	}
 	if f.unit == 0 {
-		f.Notes = append(f.Notes, what+", as nginx writes them; --time-unit and --time-field say otherwise")
+		f.Notes = append(f.Notes, what+", as nginx and gunicorn write them; --time-unit and --time-field say otherwise")
 	}
 }
 
@@ -152,10 +172,17 @@ func longest(rows []timeRow, places []int) [2]int {
 	var out [2]int
 	left := slices.Clone(places)
 	for n := range out {
-		for _, at := range left {
-			if neverShorter(rows, at, left) {
-				out[n] = at
-				break
+		most := time.Duration(-1)
+		for i, at := range left {
+			sum := time.Duration(0)
+			for _, r := range rows {
+				sum += max(r.at[at], 0)
+			}
+			if !neverShorter(rows, at, left) || sum <= most {
+				continue
+			}
+			if out[n], most = at, sum; n == 0 && i == 0 {
+				break // the usual place
 			}
 		}
 		left = slices.DeleteFunc(left, func(at int) bool { return at == out[n] })

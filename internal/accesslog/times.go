@@ -148,8 +148,8 @@ func (f *Format) findColumn(t Times, lines [][]byte) {
 }
 
 // unitOfColumn decides the unit of a value without a name. A whole number may
-// be a size, a port or a count as well; only one as large as microseconds are
-// is taken for a time without being asked.
+// be a size, a port or a count as well; only one as large as microseconds are,
+// or with a fraction, is taken for a time without being asked.
 func (f *Format) unitOfColumn(t Times, s *sample, place string, found bool) {
 	switch {
 	case t.Unit > 0:
@@ -184,8 +184,9 @@ func (f *Format) unitOfColumn(t Times, s *sample, place string, found bool) {
 	switch {
 	case len(possible) == 0:
 		f.column = column{}
-	case len(possible) == 1 && possible[0] == time.Microsecond:
-		f.Notes = append(f.Notes, s.note(place, time.Microsecond)+", --time-field none that it is no time")
+	case len(possible) == 1 && (possible[0] == time.Microsecond || s.whole == 0):
+		f.column.unit = possible[0]
+		f.Notes = append(f.Notes, s.note(place, possible[0])+", --time-field none that it is no time")
 	default:
 		f.Doubt = s.doubt(place, possible)
 		f.Doubt.Readings = append(f.Doubt.Readings, Reading{})
@@ -202,7 +203,7 @@ func (s *sample) constant() bool {
 	return len(s.values) > 1
 }
 
-// loneNumber is the place, from the end, of the last whole number behind the
+// loneNumber is the place, from the end, of the last number behind the
 // status and size of a line, and how many there are; 0/14529 and the like count
 // as several.
 func loneNumber(tokens []token) (at, n int) {
@@ -217,7 +218,7 @@ func loneNumber(tokens []token) (at, n int) {
 			seen = 2
 		case seen == 2 && t.form == 0:
 			seen = 3 // the size
-		case seen == 3 && isDigits(t.value):
+		case seen == 3 && isDecimal(t.value):
 			n++
 			at = i - len(tokens)
 		case seen == 3 && t.form == 0 && bytes.IndexByte(t.value, '/') > 0 && isDigits(bytes.ReplaceAll(bytes.Trim(t.value, "*"), []byte("/"), nil)):

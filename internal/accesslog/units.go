@@ -23,6 +23,7 @@ type sample struct {
 	decimals int       // most of a value
 	thirds   int       // values with exactly three decimals
 	whole    int       // values without any
+	lines    int       // that have the field
 }
 
 // maxSamples of a field; more do not change what they say.
@@ -62,6 +63,7 @@ func (c *clock) sampleOf(p place, label, value []byte) {
 		s = &sample{place: p}
 		c.samples[string(label)] = s
 	}
+	s.lines++
 	for _, one := range bytes.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' || r == ':' }) {
 		s.add(one)
 	}
@@ -321,9 +323,9 @@ func (f *Format) noteAppTime(samples map[string]*sample) {
 	for l, s := range samples {
 		switch {
 		case s.place.kind == kindRequestTime:
-			request += len(s.values)
-		case len(s.values) > most || len(s.values) == most && l < label:
-			most, label = len(s.values), l
+			request = max(request, s.lines)
+		case s.lines > most || s.lines == most && l < label:
+			most, label = s.lines, l
 		}
 	}
 	if f.ops == nil && most > request && f.field == "" {

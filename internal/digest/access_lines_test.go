@@ -109,6 +109,10 @@ func TestAccessEnvelopes(t *testing.T) {
 		"journald JSON": func(s string) string {
 			return fmt.Sprintf(`{"__REALTIME_TIMESTAMP":"1740985200000000","PRIORITY":"6","MESSAGE":%q}`, s)
 		},
+		"journald's bytes": func(s string) string {
+			return fmt.Sprintf(`{"MESSAGE":%s}`, strings.ReplaceAll(fmt.Sprint([]byte(s)), " ", ","))
+		},
+		"GELF": func(s string) string { return fmt.Sprintf(`{"version":"1.1","short_message":%q,"timestamp":1}`, s) },
 		"filebeat": func(s string) string {
 			return fmt.Sprintf(`{"@timestamp":"2025-03-03T07:00:00Z","message":%q,"log":{"file":"x"}}`, s)
 		},
@@ -183,7 +187,7 @@ func TestAccessUnits(t *testing.T) {
 		{"no time", func(i int) string { return lineAt(i, fmt.Sprint(" ", 400+i*300)) }, accesslog.Times{Field: "none"}, 0, ""},
 		{"the last but one", func(i int) string { return lineAt(i, fmt.Sprintf(" %d %d", 30+i, 443)) }, accesslog.Times{Field: "-2", Unit: time.Millisecond}, 345 * time.Millisecond, ""},
 		{"Go's durations at the end", func(i int) string { return lineAt(i, " 1.25ms") }, accesslog.Times{}, 12500 * time.Microsecond, ""},
-		{"before the request", func(i int) string { return "0.012 " + lineAt(i, "") }, accesslog.Times{}, 120 * time.Millisecond, "three decimals"},
+		{"before the request", func(i int) string { return "0.012 " + lineAt(i, "") }, accesslog.Times{}, 120 * time.Millisecond, "decimals"},
 		{"the upstream's first", func(i int) string {
 			return lineAt(i, fmt.Sprintf(" 0.0%d0 0.0%d5", i+1, i+1))[:0] + lineAt(i, fmt.Sprintf(" 0.01%d 0.02%d", i, i))
 		}, accesslog.Times{}, 245 * time.Millisecond, "never the shorter"},
@@ -191,6 +195,11 @@ func TestAccessUnits(t *testing.T) {
 		{"named values", func(int) string {
 			return `time=2025-03-03T08:00:00Z method=GET path=/x status=200 bytes=5 duration=12.5ms`
 		}, accesslog.Times{}, 125 * time.Millisecond, ""},
+		{"milliseconds with a fraction", func(i int) string { return lineAt(i, fmt.Sprintf(" %d.25", 40+i)) }, accesslog.Times{}, 447500 * time.Microsecond, "milliseconds"},
+		{"seconds with six decimals", func(i int) string { return lineAt(i, fmt.Sprintf(" 0.04%d345", i)) }, accesslog.Times{}, 448450 * time.Microsecond, "seconds"},
+		{"seconds of a slow site, or milliseconds", func(i int) string { return lineAt(i, fmt.Sprintf(" 4%d.250", i)) }, accesslog.Times{}, -1, ""},
+		{"the same, decided", func(i int) string { return lineAt(i, fmt.Sprintf(" 4%d.250", i)) }, accesslog.Times{Unit: time.Millisecond}, 447500 * time.Microsecond, ""},
+		{"the last of four", func(i int) string { return lineAt(i, fmt.Sprintf(" 0.001 0.002 0.05%d 0.06%d", i, i)) }, accesslog.Times{}, 645 * time.Millisecond, "never the shorter"},
 		{"nothing quoted", func(i int) string {
 			return fmt.Sprintf("203.0.113.1 [03/Mar/2025:08:00:00 +0000] GET /x/%d HTTP/1.1 200 5 0.012", i)
 		}, accesslog.Times{}, 120 * time.Millisecond, ""},
