@@ -26,8 +26,8 @@ type timeRow struct {
 }
 
 // findPair looks which of two and more times without a name is the request's:
-// the one that is never shorter than the others. The first one is taken without
-// a word where that does not contradict it. If none is, the format is in doubt.
+// the one that is never shorter than the others. The first one is taken
+// where no other is so; a note says which.
 func (f *Format) findPair(lines [][]byte) {
 	if f.ops != nil && !strings.HasPrefix(f.Name, "combined_time") && !strings.HasPrefix(f.Name, "main_time") {
 		return // the form has names for its values
@@ -46,26 +46,15 @@ func (f *Format) findPair(lines [][]byte) {
 	switch {
 	case len(places) > maxTimes: // a table of numbers, not of a request's times
 	case f.slowSeconds(rows, places[0]):
-	case len(places) < 2 || order[0] == places[0]:
+	case len(places) < 2 || order[0] == places[0] || order[0] == 0: // the usual order, unless another contradicts it
 		f.noteTimes(len(places))
-	case order[0] != 0:
+	default:
 		f.pair = pair{rows[0].tokens, order[0], order[1]}
 		if f.ops != nil { // a template has the usual order
 			*f = Format{Name: lineName, parse: parseLine, escapes: true, ended: true, others: f.others, wrapped: f.wrapped,
 				units: f.units, unit: f.unit, pair: f.pair, Notes: f.Notes}
 		}
 		f.Notes = append(f.Notes, fmt.Sprintf("of %s the request's time is number %d from the end of the line, which is never the shorter one; --time-field says otherwise", first, -order[0]))
-	case f.Doubt == nil:
-		f.Doubt = &UnitDoubt{Field: first}
-		for _, at := range places {
-			var s sample
-			for _, r := range rows {
-				s.values = append(s.values, max(r.at[at], 0).Seconds())
-			}
-			reading := s.reading(time.Second)
-			reading.At = at
-			f.Doubt.Readings = append(f.Doubt.Readings, reading)
-		}
 	}
 }
 

@@ -191,7 +191,7 @@ func TestAccessUnits(t *testing.T) {
 		{"the upstream's first", func(i int) string {
 			return lineAt(i, fmt.Sprintf(" 0.0%d0 0.0%d5", i+1, i+1))[:0] + lineAt(i, fmt.Sprintf(" 0.01%d 0.02%d", i, i))
 		}, accesslog.Times{}, 245 * time.Millisecond, "never the shorter"},
-		{"none is the longest", func(i int) string { return lineAt(i, []string{" 0.010 0.090", " 0.090 0.010"}[i%2]) }, accesslog.Times{}, -1, ""},
+		{"none is the longest", func(i int) string { return lineAt(i, []string{" 0.010 0.090", " 0.090 0.010"}[i%2]) }, accesslog.Times{}, 500 * time.Millisecond, "the first is read"},
 		{"named values", func(int) string {
 			return `time=2025-03-03T08:00:00Z method=GET path=/x status=200 bytes=5 duration=12.5ms`
 		}, accesslog.Times{}, 125 * time.Millisecond, ""},
