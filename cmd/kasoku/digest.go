@@ -17,18 +17,20 @@ import (
 
 // DigestCmd sums logs up.
 type DigestCmd struct {
-	Logs    []string `arg:"" optional:"" help:"Access logs, or logs and tables of statements (docs/digest.md lists them), plain or packed by gzip, zstd or bzip2; - or none is standard input." name:"file"`
-	Diff    bool     `help:"Compare two logs, A and B; each may be several, as 'a.log,a.log.1' or 'old/*.log'."`
-	Kind    string   `enum:"auto,access,slow" default:"auto" help:"What the logs are: access or slow (default: recognised)." placeholder:"KIND"`
-	Format  string   `help:"Access logs: nginx's log_format or Apache's LogFormat text, or combined, common, ltsv, json, … (default: recognised)." placeholder:"TEXT"`
-	Route   []string `help:"Access logs: a route that is known, such as /items/:id or /files/*, or a regular expression that begins with ^; may be repeated." sep:"none" placeholder:"PATTERN"`
-	Since   string   `help:"Leave out what is older: RFC 3339, '2026-11-21 10:00', 10:00, 15m or 2d (ago)." placeholder:"TIME"`
-	Until   string   `help:"Leave out what is newer." placeholder:"TIME"`
-	Filter  []string `help:"Only what fits, such as 'status>=500', 'route~^/api', 'time>100ms', no_index; may be repeated, all must fit." sep:"none" placeholder:"EXPR"`
-	Sort    string   `aliases:"by" help:"Sort by time (default), count, mean, p95, max, bytes, …; with --diff by the change of it." placeholder:"KEY"`
-	Limit   *int     `help:"Rows at most; 0 is all (default: 30; all for csv and json)." placeholder:"N"`
-	Explain string   `help:"Statements: show how this MariaDB or MySQL would run the heaviest ones, without running them: 'mysql://user@host/schema?password_file=FILE' (docs/digest.md)." placeholder:"DSN"`
-	Output  string   `short:"o" enum:"text,markdown,csv,json,html" default:"text" help:"text, markdown, csv, json or html." placeholder:"FORM"`
+	Logs      []string `arg:"" optional:"" help:"Access logs, or logs and tables of statements (docs/digest.md lists them), plain or packed by gzip, zstd, bzip2 or xz, or a folder of such; - or none is standard input." name:"file"`
+	Diff      bool     `help:"Compare two logs, A and B; each may be several, as 'a.log,a.log.1' or 'old/*.log'."`
+	Kind      string   `enum:"auto,access,slow" default:"auto" help:"What the logs are: access or slow (default: recognised)." placeholder:"KIND"`
+	Format    string   `help:"Access logs: nginx's log_format or Apache's LogFormat text, or combined, common, ltsv, json, … (default: recognised)." placeholder:"TEXT"`
+	TimeUnit  string   `help:"Access logs: the unit of times that name none: s, ms, us or ns (default: as the format, the field's name or the values tell)." placeholder:"UNIT"`
+	TimeField string   `help:"Access logs: the field that is the request's time: its name, or its place in the line (1 is the first value, -1 the last; what is in quotes or brackets is one); none: there is none." placeholder:"FIELD"`
+	Route     []string `help:"Access logs: a route that is known, such as /items/:id or /files/*, or a regular expression that begins with ^; may be repeated." sep:"none" placeholder:"PATTERN"`
+	Since     string   `help:"Leave out what is older: RFC 3339, '2026-11-21 10:00', 10:00, 15m or 2d (ago)." placeholder:"TIME"`
+	Until     string   `help:"Leave out what is newer." placeholder:"TIME"`
+	Filter    []string `help:"Only what fits, such as 'status>=500', 'route~^/api', 'time>100ms', no_index; may be repeated, all must fit." sep:"none" placeholder:"EXPR"`
+	Sort      string   `aliases:"by" help:"Sort by time (default), count, mean, p95, max, bytes, …; with --diff by the change of it." placeholder:"KEY"`
+	Limit     *int     `help:"Rows at most; 0 is all (default: 30; all for csv and json)." placeholder:"N"`
+	Explain   string   `help:"Statements: show how this MariaDB or MySQL would run the heaviest ones, without running them: 'mysql://user@host/schema?password_file=FILE' (docs/digest.md)." placeholder:"DSN"`
+	Output    string   `short:"o" enum:"text,markdown,csv,json,html" default:"text" help:"text, markdown, csv, json or html." placeholder:"FORM"`
 }
 
 // Help is shown below the flags.
@@ -210,12 +212,13 @@ type digestJob struct {
 	requests     *digest.AccessFilter
 	statements   digest.StatementOptions
 	entries      *digest.StatementFilter
+	notes        []string // of folders
 }
 
 func (j *digestJob) digest(ctx context.Context, sides [][]string) (digest.Digest, error) {
 	var inputs [][]digest.Input
 	for _, names := range sides {
-		in, err := openInputs(names)
+		in, err := j.openInputs(names)
 		if err != nil {
 			return nil, err
 		}
@@ -250,6 +253,7 @@ func (j *digestJob) one(ctx context.Context, in []digest.Input) (digest.Digest, 
 			return nil, err
 		}
 		digest.ApplyStatements(j.entries, s)
+		s.Warnings = append(j.notes, s.Warnings...)
 		return s, nil
 	}
 	d, err := digest.AccessLogs(ctx, in, j.access)
@@ -257,6 +261,7 @@ func (j *digestJob) one(ctx context.Context, in []digest.Input) (digest.Digest, 
 		return nil, err
 	}
 	digest.ApplyAccess(j.requests, d)
+	d.Notes = append(j.notes, d.Notes...)
 	return d, nil
 }
 
@@ -265,10 +270,23 @@ func digestError(err error) error {
 	if errors.As(err, &damaged) {
 		return ui.Coded(ui.BadInput, err, fmt.Sprintf("copy it again, or take what can be unpacked: %s -dc %s 2>/dev/null | kasoku digest -", damaged.Packing, damaged.Name))
 	}
+	var doubt *accesslog.UnitDoubt
+	if errors.As(err, &doubt) {
+		return ui.Coded(ui.BadInput, err, doubtHint(doubt))
+	}
 	return ui.Coded(ui.BadInput, err, "kasoku digest --help tells how to name a format and a kind")
 }
 
-func openInputs(names []string) ([]digest.Input, error) {
+// doubtHint names the flags that decide between readings.
+func doubtHint(d *accesslog.UnitDoubt) string {
+	var flags []string
+	for _, r := range d.Readings {
+		flags = append(flags, r.Flag())
+	}
+	return "say which it is: " + strings.Join(flags, " or ")
+}
+
+func (j *digestJob) openInputs(names []string) ([]digest.Input, error) {
 	var out []digest.Input
 	stdin := false
 	for _, name := range names {
@@ -278,6 +296,14 @@ func openInputs(names []string) ([]digest.Input, error) {
 			}
 			stdin = true
 			out = append(out, digest.StreamInput(standardInput, os.Stdin))
+			continue
+		}
+		if st, err := os.Stat(name); err == nil && st.IsDir() {
+			in, note, err := digest.FolderInputs(name)
+			if err != nil {
+				return nil, ui.Coded(ui.BadInput, err, "name logs: kasoku digest access.log access.log.1 access.log.2.gz")
+			}
+			out, j.notes = append(out, in...), append(j.notes, note)
 			continue
 		}
 		in, err := digest.FileInput(name)
@@ -349,6 +375,9 @@ func (j *digestJob) prepareAccess() error {
 	}
 	j.access = digest.AccessOptions{Routes: accesslog.RouteOptions{Patterns: j.Route}, Keep: j.requests.Keep(),
 		Since: j.since, Until: j.until, Progress: j.progress.show}
+	if err := j.timeFlags(); err != nil {
+		return err
+	}
 	if j.Format != "" {
 		if j.access.Format, err = accesslog.ParseFormat(j.Format); err != nil {
 			return ui.Coded(ui.Usage, err, "copy the text from the server's configuration, in single quotes")
@@ -360,9 +389,22 @@ func (j *digestJob) prepareAccess() error {
 	return nil
 }
 
+// timeFlags reads what was said of the requests' times.
+func (j *digestJob) timeFlags() error {
+	j.access.Times.Field = j.TimeField
+	if j.TimeUnit == "" {
+		return nil
+	}
+	var err error
+	if j.access.Times.Unit, err = accesslog.ParseUnit(j.TimeUnit); err != nil {
+		return ui.Coded(ui.Usage, fmt.Errorf("--time-unit: %w", err), "")
+	}
+	return nil
+}
+
 func (j *digestJob) prepareStatements() error {
-	if j.Format != "" || len(j.Route) > 0 {
-		return usage("leave them out", "--format and --route are for access logs; this is a log of statements")
+	if j.Format != "" || len(j.Route) > 0 || j.TimeUnit != "" || j.TimeField != "" {
+		return usage("leave them out", "--format, --time-unit, --time-field and --route are for access logs; this is a log of statements")
 	}
 	var err error
 	if j.entries, err = digest.ParseStatementFilter(j.Filter); err != nil {

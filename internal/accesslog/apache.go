@@ -11,7 +11,7 @@ var apachePlaces = map[byte]place{
 	'a': {kind: kindClient}, 'h': {kind: kindClient}, 'l': {kind: kindSkip}, 'u': {kind: kindUser},
 	't': {kind: kindTime}, 'r': {kind: kindRequest}, 'm': {kind: kindMethod}, 'U': {kind: kindPath}, 'q': {kind: kindQuery},
 	'H': {kind: kindProtocol}, 's': {kind: kindStatus}, 'b': {kind: kindBytesDash}, 'B': {kind: kindBytes}, 'O': {kind: kindBytesDash},
-	'D': {kind: kindRequestTime, unit: time.Microsecond}, 'T': {kind: kindRequestTime, unit: seconds},
+	'D': {kind: kindRequestTime, unit: time.Microsecond, whole: true}, 'T': {kind: kindRequestTime, unit: seconds},
 	'v': {kind: kindHost}, 'V': {kind: kindHost}, 'R': {kind: kindHandler},
 }
 

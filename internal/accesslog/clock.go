@@ -14,6 +14,14 @@ type clock struct {
 	haveOne bool
 	key     []byte            // of the JSON value at hand
 	labels  map[string]string // of other fields
+	places  map[string]place  // of labels that no table has
+	tokens  []token           // of the line at hand
+	line    []byte            // a copy of it, to try several formats
+	// units of times by their labels, as the format has them; samples are
+	// taken while the format is looked for.
+	units   units
+	samples map[string]*sample
+	field   string // to be sampled whatever it is called
 }
 
 // read understands 02/Jan/2006:15:04:05 -0700, RFC 3339 (also with a space,

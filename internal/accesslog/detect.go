@@ -3,61 +3,250 @@ package accesslog
 import (
 	"bytes"
 	"fmt"
-	"slices"
+	"strings"
+	"time"
 )
 
 const (
-	// detectLines that are looked at; formats do not change within a log, but
-	// garbage of scanners may come first.
-	detectLines = 200
-	// detectShare of them that must fit.
+	// detectLines that are looked at, from all over the text.
+	detectLines = 400
+	// detectShare of them that must fit: garbage of scanners may come first.
 	detectShare = 0.5
+	// exactShare of the lines that any format reads must be those of a
+	// template, for it to be tried first.
+	exactShare = 0.5
 )
 
-// lenient formats are tried last: what follows the known values is kept as
-// the field "rest".
-var lenient = []struct{ name, text string }{
-	{"combined and more", combined + ` $rest`},
-	{"vhost_combined and more", `%v:%p %h %l %u %t "%r" %>s %O "%{Referer}i" "%{User-Agent}i" %{rest}x`},
-	{"common and more", `%h %l %u %t "%r" %>s %b %{rest}x`},
+// Times are what the user said of a log's request times. The zero value leaves
+// all to what the lines show.
+type Times struct {
+	// Unit of times whose text has none; 0: as their format, name or values tell.
+	Unit time.Duration
+	// Field is the label or variable of the time; or the place of the value in
+	// the line, as a number: 1 is the first, -1 the last, where what stands in
+	// quotes or brackets is one value; "none": the log has no times.
+	Field string
 }
 
-// Detect tells the format from a log's first lines. The error names the
-// first line and what to do.
-func Detect(head []byte) (*Format, error) {
-	var lines [][]byte
-	for line := range bytes.Lines(head) {
-		if line = bytes.TrimRight(line, "\r\n"); len(line) > 0 && len(lines) < detectLines {
-			lines = append(lines, line)
-		}
-	}
+// noTimes is a Field.
+const noTimes = "none"
+
+func (t Times) given() bool { return t.Unit != 0 || t.Field != "" }
+
+// Detect tells the format from a log's lines, which may be its first or a
+// sample of all. The error names the first line and what to do.
+func Detect(lines []byte) (*Format, error) { return DetectTimes(lines, Times{}) }
+
+// DetectTimes is Detect, with what is known of the times. The format reads each
+// line by itself: such as differ from most are read value by value. If its
+// Doubt is not nil, its times are not to be relied on.
+func DetectTimes(head []byte, t Times) (*Format, error) {
+	lines := linesOf(head)
 	if len(lines) == 0 {
 		return nil, fmt.Errorf("detect the log's format: there are no lines")
 	}
-	// A last line without its end may be cut; it would fit best where the text
-	// behind the known values does not matter.
-	if n := len(lines); n > 1 && head[len(head)-1] != '\n' {
-		lines = lines[:n-1]
+	if f := headed(head, t); f != nil {
+		return f, nil
 	}
-	candidates := []*Format{JSON(), LTSV(), HAProxy()}
-	for _, k := range append(slices.Clone(known), lenient...) {
-		f, err := namedFormat(k.name, k.text)
-		if err != nil {
-			return nil, err
-		}
-		candidates = append(candidates, f)
+	candidates, err := candidatesFor(t)
+	if err != nil {
+		return nil, err
 	}
-	var best *Format
-	most := 0
-	for _, f := range candidates {
-		if n := f.fits(lines); n > most {
-			best, most = f, n
+	best := bestOf(candidates, lines)
+	if inner, opened := unwrapAll(lines); opened*2 >= len(lines) {
+		if within := bestOf(candidates, inner); within.better(best) {
+			best, lines = within, inner
+			best.wrapped = true
 		}
 	}
-	if float64(most) < detectShare*float64(len(lines)) {
+	share := detectShare
+	if best.format.isDialect() {
+		share = dialectShare
+	}
+	if float64(best.read) < share*float64(len(lines)) {
 		return nil, fmt.Errorf("detect the log's format: no known one fits the line %s; give the log_format or LogFormat text of the server's configuration", quoteText(lines[0], 200))
 	}
-	return best, nil
+	f := *best.format
+	f.wrapped = best.wrapped
+	for _, other := range []*Format{Line(), JSON(), LTSV(), HAProxy()} {
+		if other.Name != best.format.Name && !(other.Name == "json" && best.format.isDialect()) {
+			f.others = append(f.others, other)
+		}
+	}
+	if f.setTimes(t, lines); t.Field != "" && t.Field != noTimes && !f.fieldFound {
+		return nil, &FieldError{t.Field}
+	}
+	if f.Name == lineName {
+		f.Name = lineNameOf(lines)
+	}
+	return &f, nil
+}
+
+// FieldError says that the log has no such field.
+type FieldError struct{ Field string }
+
+func (e *FieldError) Error() string {
+	return fmt.Sprintf("no line has a number in the field %q that is to be the request's time", e.Field)
+}
+
+// linesOf takes lines that are not empty, spread evenly. A last line without
+// its end may be cut.
+func linesOf(head []byte) [][]byte {
+	var all [][]byte
+	for line := range bytes.Lines(head) {
+		if line = bytes.TrimRight(line, "\r\n"); len(line) > 0 {
+			all = append(all, line)
+		}
+	}
+	if n := len(all); n > 1 && head[len(head)-1] != '\n' {
+		all = all[:n-1]
+	}
+	if len(all) <= detectLines {
+		return all
+	}
+	out := make([][]byte, detectLines)
+	for i := range out {
+		out[i] = all[i*len(all)/detectLines]
+	}
+	return out
+}
+
+// candidatesFor are the formats that are tried: those that are exact first.
+func candidatesFor(t Times) (out []*Format, err error) {
+	out = []*Format{JSON()}
+	if !t.given() {
+		out = append(out, dialectFormat)
+	}
+	out = append(out, LTSV(), HAProxy())
+	if t.Field == "" || t.Field == noTimes {
+		early, late := productFormats()
+		out = append(append(out, t.without(early)...), usualColumns()...)
+		for _, k := range known {
+			if k.name == "combined_micros" { // a number alone may be anything
+				continue
+			}
+			f, err := namedFormat(k.name, k.text)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, f)
+		}
+		out = append(out, late...)
+	}
+	return append(out, Line()), nil
+}
+
+// dialectShare of the lines must be requests where their keys tell the program:
+// the rest may be what else it logs.
+const dialectShare = 0.02
+
+func (f *Format) isDialect() bool { return strings.HasPrefix(f.Name, "json (") }
+
+// without leaves out formats whose unit is assumed, if the user gave one.
+func (t Times) without(formats []*Format) []*Format {
+	var out []*Format
+	for _, f := range formats {
+		if t.Unit == 0 || len(f.Notes) == 0 {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// dialectFormat stands for the format of the program whose JSON lines they are.
+var dialectFormat = &Format{Name: "json (…)"}
+
+// found is how well a format fits lines.
+type found struct {
+	format  *Format
+	read    int // lines that it or the lenient format reads
+	dated   int // that have a point in time
+	timed   int // that have a request's time
+	wrapped bool
+}
+
+// better: more lines are read, or as many with their times of day; labels stay
+// as they are.
+func (a found) better(b found) bool {
+	if a.read != b.read {
+		return a.read > b.read
+	}
+	if strings.HasPrefix(b.format.Name, "json") || b.format.Name == "haproxy" {
+		return false
+	}
+	return a.dated >= b.dated
+}
+
+// bestOf the candidates; the last of them is the one that reads what others do
+// not. It counts for itself where the others miss most of the times.
+func bestOf(candidates []*Format, lines [][]byte) found {
+	last := candidates[len(candidates)-1]
+	lenient := last.count(lines)
+	best := lenient
+	most := 0
+	for _, f := range candidates[:len(candidates)-1] {
+		if f == dialectFormat {
+			generic := candidates[0]
+			if f = refineJSON(generic, lines); f == generic {
+				continue
+			}
+			if best.format == generic { // the program's own, even if some lines are another's
+				most = 0
+			}
+		}
+		n := f.count(lines)
+		if n.read <= most || float64(n.read) < exactShare*float64(lenient.read) || f.outdone(n, lenient) || f.denies != nil && f.denies(lines) {
+			continue
+		}
+		most = n.read
+		best = found{format: f, read: max(n.read, lenient.read), dated: max(n.dated, lenient.dated), timed: n.timed}
+	}
+	return best
+}
+
+// outdone: the lenient format sees times where the format has none; or a template
+// takes 45.29 for a time, which is none by its form.
+func (f *Format) outdone(n, lenient found) bool {
+	if f.ops != nil {
+		return n.timed > lenient.timed
+	}
+	return n.read <= lenient.read && lenient.timed > 2*n.timed
+}
+
+func unwrapAll(lines [][]byte) (out [][]byte, opened int) {
+	for _, line := range lines {
+		inner, names := unwrap(bytes.Clone(line), make([]string, 0, maxEnvelopes))
+		if len(names) > 0 {
+			opened++
+		}
+		out = append(out, inner)
+	}
+	return out, opened
+}
+
+// lineNameOf says what most lines look like.
+func lineNameOf(lines [][]byte) string {
+	agents, times := 0, 0
+	r := NewRows(Line(), false)
+	for _, line := range lines {
+		e, why := r.Entry(bytes.Clone(line))
+		if why != "" {
+			continue
+		}
+		if !e.Time.IsZero() {
+			times++
+		}
+		if e.Agent != nil || e.Referer != nil || bytes.Count(line, []byte(`"`)) >= 6 {
+			agents++
+		}
+	}
+	switch {
+	case agents*2 > len(lines):
+		return "combined and more"
+	case times*2 > len(lines) && bytes.IndexByte(lines[0], '[') >= 0 && bytes.IndexByte(lines[0], '=') < 0:
+		return "common and more"
+	}
+	return "named values"
 }
 
 // Fit counts the lines of a log's begin that are entries of the format, and
@@ -77,16 +266,23 @@ func (f *Format) Fit(head []byte) (good, bad int, unfit []byte) {
 	return good, bad, unfit
 }
 
-// fits counts the lines that the format can read.
-func (f *Format) fits(lines [][]byte) int {
+// count tells how many of the lines the format reads by itself.
+func (f *Format) count(lines [][]byte) found {
+	n := found{format: f}
 	var e Entry
 	var c clock
-	n := 0
 	for _, line := range lines {
 		e.reset()
 		c.key = c.key[:0]
-		if f.parse(f, bytes.Clone(line), &e, &c) == "" {
-			n++
+		if f.parse(f, bytes.Clone(line), &e, &c) != "" {
+			continue
+		}
+		n.read++
+		if !e.Time.IsZero() {
+			n.dated++
+		}
+		if e.Request >= 0 {
+			n.timed++
 		}
 	}
 	return n
@@ -110,7 +306,7 @@ func (r *Reader) detect() bool {
 		return false
 	}
 	if last := bytes.LastIndexByte(head, '\n'); last >= 0 && !r.eof {
-		head = head[:last]
+		head = head[:last+1]
 	}
 	r.format, r.err = Detect(head)
 	return r.err == nil

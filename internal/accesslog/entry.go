@@ -33,7 +33,9 @@ type Entry struct {
 	// begin took; -1: not in the log.
 	handler   []byte
 	firstByte time.Duration
+	partial   bool // a part of the request's time is not known
 	scratch   []byte
+	line      []byte // a copy that may be changed
 	parts     clockParts
 }
 
@@ -74,7 +76,7 @@ func (e *Entry) Begin() time.Time {
 }
 
 func (e *Entry) reset() {
-	*e = Entry{Bytes: -1, Request: -1, Upstream: -1, firstByte: -1, Other: e.Other[:0], scratch: e.scratch[:0]}
+	*e = Entry{Bytes: -1, Request: -1, Upstream: -1, firstByte: -1, Other: e.Other[:0], scratch: e.scratch[:0], line: e.line}
 }
 
 // finish joins what stood apart.
@@ -92,8 +94,20 @@ func (e *Entry) finish() {
 	if e.firstByte >= 0 && bytes.HasPrefix(e.handler, []byte("proxy")) {
 		e.Upstream = max(e.Upstream, e.firstByte)
 	}
+	if e.partial {
+		e.Request = -1
+	}
 	if e.Time.IsZero() && e.parts.set {
 		e.Time = e.parts.time()
+	}
+}
+
+// appTime: where labels tell the application's time alone (ltsv.org's apptime,
+// which alp ranks by, or nginx's upstream_response_time), it stands for the
+// request's.
+func (e *Entry) appTime() {
+	if e.Request < 0 {
+		e.Request = e.Upstream
 	}
 }
 

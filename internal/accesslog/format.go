@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"time"
 )
 
 // Format says what the lines of a log look like. It does not change and may
@@ -18,6 +19,29 @@ type Format struct {
 	ops     []op
 	escapes bool
 	ended   bool // the time is that of the end
+	// denies says of the first lines, which fit, that they are another format's
+	// all the same; nil: it never does.
+	denies func(lines [][]byte) bool
+	// header reads a line that says how the lines behind it look; nil: it says
+	// nothing. Formats without such lines have none.
+	header func(line []byte) *Format
+
+	// Of a format that was recognised: others read the lines that it does not,
+	// one by one; wrapped says that lines may stand in an envelope.
+	others  []*Format
+	wrapped bool
+	units   units         // of times whose label names none
+	column  column        // of a time without a label
+	pair    pair          // of two
+	field   string        // the label of the time, if the user named it
+	unit    time.Duration // of times without one, if the user gave it
+	// fieldFound: the field that the user named is in the lines.
+	fieldFound bool
+
+	// Notes say what was inferred and how to say otherwise.
+	Notes []string
+	// Doubt is not nil if the lines can be read in two ways.
+	Doubt *UnitDoubt
 }
 
 // op is one value and the text that follows it.
@@ -43,7 +67,7 @@ var known = []struct{ name, text string }{
 	{"combined_times", combined + ` $request_time $upstream_response_time`},
 	{"main_time", combined + ` "$http_x_forwarded_for" $request_time`},
 	{"main_times", combined + ` "$http_x_forwarded_for" $request_time $upstream_response_time`},
-	{"combined_micros", apacheCombined + ` %D`},
+	{"combined_micros", apacheCombined + ` %D`},                                        // named only: a number alone may be anything
 	{"vhost_combined", `%v:%p %h %l %u %t "%r" %>s %O "%{Referer}i" "%{User-Agent}i"`}, // Debian's Apache
 	{"common", `%h %l %u %t "%r" %>s %b`},
 	{"vhost_common", `%v %h %l %u %t "%r" %>s %b`},
@@ -72,6 +96,9 @@ func ParseFormat(s string) (*Format, error) {
 			return namedFormat(k.name, k.text)
 		}
 	}
+	if f := productNamed(s); f != nil {
+		return f, nil
+	}
 	if m := nginxDirective.FindStringSubmatch(s); m != nil {
 		text, escape, err := unquoteNginx(m[1])
 		if err != nil {
@@ -79,12 +106,15 @@ func ParseFormat(s string) (*Format, error) {
 		}
 		return nginxFormat(text, escape)
 	}
+	if m := apacheQuoted.FindStringSubmatch(s); m != nil {
+		return Apache(m[1])
+	}
 	if m := apacheDirective.FindStringSubmatch(s); m != nil {
 		return Apache(strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(m[1]))
 	}
 	switch {
 	case strings.Contains(s, "$"):
-		return Nginx(s)
+		return Nginx(strings.NewReplacer(`\"`, `"`, `\'`, `'`).Replace(s)) // as a shell or a configuration escapes it
 	case strings.Contains(s, "%"):
 		return Apache(strings.ReplaceAll(s, `\"`, `"`))
 	}
@@ -97,6 +127,7 @@ func ParseFormat(s string) (*Format, error) {
 
 var (
 	nginxDirective  = regexp.MustCompile(`(?s)^log_format\s+\S+\s+(.*?);?$`)
+	apacheQuoted    = regexp.MustCompile(`(?is)^(?:LogFormat|CustomLog\s+\S+)\s+'((?:[^'\\]|\\.)*)'`)
 	apacheDirective = regexp.MustCompile(`(?is)^(?:LogFormat|CustomLog\s+\S+)\s+"((?:[^"\\]|\\.)*)"`)
 )
 
@@ -151,18 +182,39 @@ func (b *build) done() (*Format, error) {
 	if len(f.ops) == 0 {
 		return nil, fmt.Errorf("log format %q has no variables", f.Name)
 	}
+	f.onlyFinest()
 	before := f.prefix
 	for i := range f.ops {
 		o := &f.ops[i]
 		spaced := len(o.until) > 0 && o.until[0] == ' '
 		quoted := len(before) > 0 && bytes.IndexByte([]byte(`"'[(`), before[len(before)-1]) >= 0
-		if !spaced || quoted {
+		// A longer text behind the value (" | ") is not within it.
+		if !spaced || quoted || len(o.until) > 1 {
 			o.spaces = 0
 		}
 		o.list = o.list && spaced && !quoted
 		before = o.until
 	}
 	return f, nil
+}
+
+// onlyFinest leaves of several times of the request (%T/%D) the one of the
+// finest unit, and of several statuses the final request's (%>s).
+func (f *Format) onlyFinest() {
+	finest, final := time.Duration(0), false
+	for i := range f.ops {
+		o := &f.ops[i]
+		if o.kind == kindRequestTime && o.unit > 0 && (finest == 0 || o.unit < finest) {
+			finest = o.unit
+		}
+		final = final || o.kind == kindStatus && strings.Contains(o.name, ">")
+	}
+	for i := range f.ops {
+		o := &f.ops[i]
+		if o.kind == kindRequestTime && o.unit > finest || o.kind == kindStatus && final && !strings.Contains(o.name, ">") {
+			o.place = place{kind: kindSkip}
+		}
+	}
 }
 
 // The reasons why a line does not fit.
@@ -211,6 +263,46 @@ func parseTemplate(f *Format, line []byte, e *Entry, c *clock) string {
 	}
 	e.finish()
 	return ""
+}
+
+// read reads a line by the format, or by one of the others that it has. The
+// line is copied into spare where several try it, because values are decoded in
+// place.
+func (f *Format) read(line []byte, spare *[]byte, e *Entry, c *clock) string {
+	if len(f.others) == 0 {
+		return f.parse(f, line, e, c)
+	}
+	inner := line
+	if f.wrapped {
+		*spare = append((*spare)[:0], line...)
+		inner, _ = unwrap(*spare, nil)
+	}
+	why := f.try(inner, e, c)
+	if why != "" && f.wrapped {
+		e.reset()
+		c.key = c.key[:0]
+		why = f.try(line, e, c)
+	}
+	return why
+}
+
+// try reads a line that is taken out of its envelope. The reason is the main
+// format's.
+func (f *Format) try(line []byte, e *Entry, c *clock) string {
+	c.line = append(c.line[:0], line...)
+	why := f.parse(f, c.line, e, c)
+	if why == "" {
+		return ""
+	}
+	for _, o := range f.others {
+		e.reset()
+		c.key = c.key[:0]
+		c.line = append(c.line[:0], line...)
+		if o.parse(o, c.line, e, c) == "" {
+			return ""
+		}
+	}
+	return why
 }
 
 // end of the value at the begin of line; -1 if what must follow does not.

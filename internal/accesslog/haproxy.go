@@ -5,15 +5,17 @@ import (
 	"time"
 )
 
-// HAProxy are lines of "option httplog" and "option httpslog" (HAProxy's
-// configuration manual, 8.2.3), with or without syslog's begin:
+// HAProxy are lines of "option httplog", "option httpslog" and "option tcplog"
+// (HAProxy's configuration manual, 8.2), and of a log-format that begins as
+// these do, with or without syslog's begin:
 //
 //	haproxy[14389]: 10.0.1.2:33317 [06/Feb/2009:12:14:14.655] http-in static/srv1
 //	10/0/30/69/109 200 2750 - - ---- 1/1/1/1/0 0/0 {captured} {} "GET /index.html HTTP/1.1"
 //
-// The request's time is Ta (Tt before HAProxy 1.7); the upstream's is Tc+Tr,
-// to connect and to get the answer's header. Other are the frontend, the
-// backend, the server, the timers and the termination state.
+// Times are milliseconds. The request's is Ta (Tt before HAProxy 1.7); the
+// upstream's is Tc+Tr, to connect and to get the answer's header. A connection
+// has Tt and no request. Other are the frontend, the backend, the server, the
+// timers and the termination state.
 func HAProxy() *Format {
 	return &Format{Name: "haproxy", parse: parseHAProxy}
 }
@@ -21,55 +23,174 @@ func HAProxy() *Format {
 const whyHAProxy = "it is not a line of HAProxy's option httplog"
 
 func parseHAProxy(_ *Format, line []byte, e *Entry, c *clock) string {
-	open := bytes.Index(line, []byte(" ["))
-	if open <= 0 {
+	rest, why := e.haproxyBegin(line, c)
+	if why != "" {
+		return why
+	}
+	// The request is the first in quotes (others in it are #22); with httpslog
+	// or a log-format more may follow.
+	request, quoted := []byte(nil), false
+	words := rest
+	if begin := bytes.IndexByte(rest, '"'); begin >= 0 {
+		words, quoted = rest[:begin], true
+		end := bytes.IndexByte(rest[begin+1:], '"')
+		if end < 0 {
+			return whyShort
+		}
+		request = rest[begin+1 : begin+1+end]
+	}
+	var h haproxyWords
+	if !h.read(e, words) || !quoted && !h.connection && !h.named {
 		return whyHAProxy
 	}
+	e.Other = append(e.Other, h.others()...)
+	if quoted && string(request) != "<BADREQ>" {
+		e.setRequest(unhash(request))
+		if e.Method == nil {
+			return whyOddRequest
+		}
+	}
+	e.finish()
+	return ""
+}
+
+// haproxyBegin reads the client and the time, and returns what follows.
+func (e *Entry) haproxyBegin(line []byte, c *clock) (rest []byte, why string) {
+	open := bytes.Index(line, []byte(" ["))
+	if open <= 0 {
+		return nil, whyHAProxy
+	}
 	client := line[bytes.LastIndexByte(line[:open], ' ')+1 : open]
-	rest := line[open+2:]
+	rest = line[open+2:]
 	end := bytes.IndexByte(rest, ']')
 	if end < 0 {
-		return whyHAProxy
+		return nil, whyHAProxy
 	}
 	var ok bool
 	if e.Time, ok = c.read(rest[:end]); !ok {
-		return whyTime
+		return nil, whyTime
 	}
 	if len(client) == 0 {
-		return whyHAProxy
+		return nil, whyHAProxy
 	}
 	e.Client = client
 	if at := bytes.LastIndexByte(client, ':'); at > 0 { // a port always follows, also ::1
 		e.Client = client[:at]
 	}
-	rest = bytes.TrimPrefix(rest[end+1:], []byte(" "))
-	var fields [9][]byte // frontend, backend/server, timers, status, bytes, cookies, state, connections
-	for i := range fields {
-		if fields[i], rest, ok = bytes.Cut(rest, []byte(" ")); !ok {
-			return whyHAProxy
+	return bytes.TrimPrefix(rest[end+1:], []byte(" ")), ""
+}
+
+// haproxyWords are what stands before the request.
+type haproxyWords struct {
+	frontend, backend, timers, state []byte
+
+	at         int  // how many words were read
+	after      int  // how many since the timers
+	connection bool // option tcplog
+	named      bool // Ta=109 instead of timers
+}
+
+// read goes through the words; false if they are no line of HAProxy's.
+func (h *haproxyWords) read(e *Entry, words []byte) bool {
+	for len(words) > 0 {
+		var word []byte
+		word, words, _ = bytes.Cut(words, []byte(" "))
+		if len(word) == 0 {
+			continue
+		}
+		if word[0] == '{' { // captured headers, with spaces in them
+			break
+		}
+		if !h.word(e, word) {
+			return false
+		}
+		h.at++
+	}
+	return h.timers != nil && h.backend != nil || h.named
+}
+
+func (h *haproxyWords) word(e *Entry, word []byte) bool {
+	if key, value, ok := bytes.Cut(word, []byte("=")); ok && h.variable(e, key, value) {
+		return true
+	}
+	switch {
+	case h.timers == nil && h.backend != nil && isTimers(word, 5):
+		h.timers = word
+		return e.timers(word)
+	case h.timers == nil && h.backend != nil && isTimers(word, 3):
+		h.timers, h.connection = word, true
+		_, total, _ := bytes.Cut(word[bytes.IndexByte(word, '/')+1:], []byte("/"))
+		return e.set(place{kind: kindGoTime, unit: time.Millisecond}, "", bytes.TrimPrefix(total, []byte("+")), nil)
+	case h.timers != nil:
+		h.after++
+		return h.behindTimers(e, word)
+	case h.frontend == nil:
+		h.frontend = word
+	case h.backend == nil && bytes.IndexByte(word, '/') > 0:
+		h.backend = word
+	}
+	return true
+}
+
+// behindTimers stand the status (not with tcplog), the bytes, two cookies (not
+// with tcplog) and the termination state.
+func (h *haproxyWords) behindTimers(e *Entry, word []byte) bool {
+	n := h.after
+	if h.connection {
+		n++ // it has no status
+	}
+	switch {
+	case n == 1 && string(word) != "-1":
+		status, ok := number(word)
+		e.Status = int(status)
+		return ok && len(word) == 3
+	case n == 2:
+		size, ok := number(bytes.TrimPrefix(word, []byte("+")))
+		e.Bytes = size
+		return ok
+	case n == 5 && !h.connection, n == 3 && h.connection:
+		h.state = word
+	}
+	return true
+}
+
+// haproxyNames are the variables that a log-format may name, as in Ta=%Ta.
+var haproxyNames = map[string]place{
+	"Ta": goMillis, "Tt": goMillis, "ta": goMillis, "tt": goMillis, "Tr": upMillis, "tr": upMillis,
+	"ST": {kind: kindCode}, "status": {kind: kindCode}, "st": {kind: kindCode}, "B": {kind: kindSize}, "bytes": {kind: kindSize}, "size": {kind: kindSize},
+	"TR": {kind: kindSkip}, "Tw": {kind: kindSkip}, "Tc": {kind: kindSkip}, "Tq": {kind: kindSkip}, "Th": {kind: kindSkip}, "Ti": {kind: kindSkip}, "Td": {kind: kindSkip},
+}
+
+// variable reads a variable behind its name; false if it has none of haproxyNames.
+func (h *haproxyWords) variable(e *Entry, key, value []byte) bool {
+	p, ok := haproxyNames[string(key)]
+	if !ok || !e.set(p, "", bytes.TrimPrefix(value, []byte("+")), nil) {
+		return false
+	}
+	h.named = h.named || p == goMillis
+	return true
+}
+
+func (h *haproxyWords) others() []Field {
+	backend, server, _ := bytes.Cut(h.backend, []byte("/"))
+	return []Field{{"frontend", h.frontend}, {"backend", backend}, {"server", server}, {"timers", h.timers}, {"termination", h.state}}
+}
+
+// isTimers: n numbers with slashes between.
+func isTimers(b []byte, n int) bool {
+	digits := 0
+	for _, c := range b {
+		switch {
+		case c == '/':
+			n--
+		case c == '-' || c == '+':
+		case c < '0' || c > '9':
+			return false
+		default:
+			digits++
 		}
 	}
-	if !e.timers(fields[2]) || !e.haproxyNumbers(fields[3], fields[4]) || bytes.Count(fields[8], []byte("/")) != 4 {
-		return whyHAProxy
-	}
-	backend, server, _ := bytes.Cut(fields[1], []byte("/"))
-	e.Other = append(e.Other, Field{"frontend", fields[0]}, Field{"backend", backend}, Field{"server", server},
-		Field{"timers", fields[2]}, Field{"termination", fields[7]})
-	// The request is the last in quotes; with httpslog the TLS values follow.
-	begin := bytes.IndexByte(rest, '"')
-	if begin < 0 {
-		return whyHAProxy
-	}
-	request := rest[begin+1:]
-	last := bytes.LastIndexByte(request, '"')
-	if last < 0 {
-		return whyShort
-	}
-	if request = request[:last]; string(request) != "<BADREQ>" {
-		e.setRequest(unhash(request))
-	}
-	e.finish()
-	return ""
+	return n == 1 && digits > 0
 }
 
 // unhash undoes #22, in place: HAProxy writes quotes, #, and what is not
@@ -115,17 +236,4 @@ func (e *Entry) timers(v []byte) bool {
 		e.Upstream = time.Duration(ms[2]+ms[3]) * time.Millisecond
 	}
 	return true
-}
-
-func (e *Entry) haproxyNumbers(status, size []byte) bool {
-	if string(status) != "-1" {
-		if n, ok := number(status); ok && len(status) == 3 {
-			e.Status = int(n)
-		} else {
-			return false
-		}
-	}
-	n, ok := number(bytes.TrimPrefix(size, []byte("+")))
-	e.Bytes = n
-	return ok
 }

@@ -21,25 +21,19 @@ var jsonPlaces = map[string]place{
 	"status": {kind: kindStatus}, "status_code": {kind: kindStatus}, "code": {kind: kindStatus}, "DownstreamStatus": {kind: kindStatus},
 	"body_bytes_sent": {kind: kindBytes}, "body_bytes": {kind: kindBytes}, "bytes_sent": {kind: kindBytesDash}, "bytes_out": {kind: kindBytes}, "bytes": {kind: kindBytes},
 	"size": {kind: kindBytes}, "DownstreamContentSize": {kind: kindBytes},
-	"request_time": {kind: kindRequestTime, unit: seconds}, "duration": {kind: kindRequestTime, unit: seconds}, "latency": {kind: kindRequestTime, unit: seconds},
-	"response_time": {kind: kindRequestTime, unit: seconds}, "reqtime": {kind: kindRequestTime, unit: seconds}, "Duration": {kind: kindRequestTime, unit: time.Nanosecond},
-	"upstream_response_time": {kind: kindUpstreamTime, unit: seconds}, "apptime": {kind: kindUpstreamTime, unit: seconds}, "OriginDuration": {kind: kindUpstreamTime, unit: time.Nanosecond},
+	"request_time": requestSeconds, "duration": requestUnsure, "latency": requestUnsure,
+	"response_time": requestUnsure, "reqtime": requestSeconds, "Duration": {kind: kindRequestTime, unit: time.Nanosecond},
+	"upstream_response_time": upstreamSeconds, "apptime": upstreamSeconds, "OriginDuration": {kind: kindUpstreamTime, unit: time.Nanosecond},
 	"http_referer": {kind: kindReferer}, "referer": {kind: kindReferer}, "referrer": {kind: kindReferer},
 	"request.headers.Referer": {kind: kindReferer}, "request_Referer": {kind: kindReferer},
 	"http_user_agent": {kind: kindAgent}, "user_agent": {kind: kindAgent}, "ua": {kind: kindAgent},
 	"request.headers.User-Agent": {kind: kindAgent}, "request_User-Agent": {kind: kindAgent},
 	"host": {kind: kindHost}, "http_host": {kind: kindHost}, "vhost": {kind: kindHost}, "request.host": {kind: kindHost}, "RequestHost": {kind: kindHost},
+	// Elastic Common Schema and OpenTelemetry's semantic conventions.
+	"http.request.method": {kind: kindMethod}, "url.original": {kind: kindTarget}, "url.path": {kind: kindPath}, "url.query": {kind: kindQuery},
+	"http.response.status_code": {kind: kindStatus}, "http.response.body.bytes": {kind: kindBytes}, "event.duration": {kind: kindRequestTime, unit: time.Nanosecond},
+	"http.server.request.duration": {kind: kindRequestTime, unit: seconds}, "user_agent.original": {kind: kindAgent}, "client.address": {kind: kindClient},
 	"upstream_cache_status": {kind: kindCache}, "cache": {kind: kindCache},
-}
-
-// Keys that name their unit are read in it: duration_ms, latency_us, elapsed_s.
-func init() {
-	for _, name := range []string{"duration", "latency", "elapsed", "response_time", "request_time"} {
-		for unit, d := range map[string]time.Duration{"s": seconds, "sec": seconds, "seconds": seconds, "ms": time.Millisecond, "millis": time.Millisecond,
-			"us": time.Microsecond, "micros": time.Microsecond, "ns": time.Nanosecond, "nanos": time.Nanosecond} {
-			jsonPlaces[name+"_"+unit] = place{kind: kindRequestTime, unit: d}
-		}
-	}
 }
 
 // JSON are lines that are one object each.
@@ -51,7 +45,19 @@ const whyJSON = "it is not one JSON object"
 
 func parseJSON(f *Format, line []byte, e *Entry, c *clock) string {
 	e.Ended = f.ended
+	c.units = f.units
 	s := scanner{b: line, e: e, c: c}
+	if why := s.line(); why != "" {
+		return why
+	}
+	if e.Target == nil {
+		return whyNoPairs
+	}
+	return ""
+}
+
+// line reads an object and nothing behind it.
+func (s *scanner) line() string {
 	s.spaces()
 	if s.peek() != '{' || !s.value(0) {
 		if s.why != "" {
@@ -62,10 +68,8 @@ func parseJSON(f *Format, line []byte, e *Entry, c *clock) string {
 	if s.spaces(); s.at < len(s.b) {
 		return whyLong
 	}
-	e.finish()
-	if e.Target == nil {
-		return whyNoPairs
-	}
+	s.e.finish()
+	s.e.appTime()
 	return ""
 }
 
@@ -80,6 +84,9 @@ type scanner struct {
 	e   *Entry
 	c   *clock
 	why string
+	// dialect says what keys mean before jsonPlaces do; nil: none.
+	dialect *dialect
+	marks   map[string]string // if not nil: the keys found, with the begins of their values
 }
 
 func (s *scanner) peek() byte {
@@ -194,6 +201,15 @@ func (s *scanner) text() ([]byte, bool) {
 
 // set the present key's value.
 func (s *scanner) set(v []byte) bool {
+	if s.marks != nil && len(s.marks) < maxLabels {
+		s.marks[string(s.c.key)] = string(v[:min(len(v), maxMark)])
+		return true
+	}
+	if s.dialect != nil {
+		if p, ok := s.dialect.places[string(s.c.key)]; ok {
+			return s.place(p, v)
+		}
+	}
 	if string(s.c.key) == "code" {
 		if _, ok := number(v); !ok || len(v) != 3 { // an error's or an RPC's, not HTTP's
 			return true
@@ -202,3 +218,19 @@ func (s *scanner) set(v []byte) bool {
 	s.why = s.e.labelled(jsonPlaces, s.c.key, v, s.c)
 	return s.why == ""
 }
+
+// place sets a value of a dialect.
+func (s *scanner) place(p place, v []byte) bool {
+	switch {
+	case s.e.set(p, "", v, s.c):
+		return true
+	case p.kind == kindTime || p.kind == kindBegin:
+		s.why = whyTime
+	default:
+		s.why = whyValue
+	}
+	return false
+}
+
+// maxMark bytes of a value that tells whose a line is.
+const maxMark = 40

@@ -14,6 +14,7 @@ const (
 	kindTime // any form that clock reads
 	kindBegin
 	kindClient
+	kindPeer // the client, where another label may be taken for it
 	kindForwarded
 	kindUser
 	kindRequest
@@ -31,8 +32,18 @@ const (
 	kindReferer
 	kindAgent
 	kindCache
-	kindHandler   // Apache's %R
-	kindFirstByte // Apache's %^FB
+	kindHandler      // Apache's %R
+	kindFirstByte    // Apache's %^FB
+	kindTimePart     // one of several that sum up to the request's time; -1: not known
+	kindUpstreamPart // such a one that is the upstream's time, too
+	kindGoTime       // the request's, as Go prints durations, or a number
+	kindGoUpstream   // the upstream's, so
+	kindWholeTime    // the request's, a number without a fraction
+	kindCode         // a status, or 0 where there is none
+	kindSize         // bytes, of a padded column
+	kindDate         // of W3C's column, and its time of day
+	kindClock
+	kindHitMiss // one of the words that Varnish has for it
 	kindYear
 	kindMonth
 	kindMonthName
@@ -56,6 +67,10 @@ type place struct {
 	// unit of a duration whose text has none; 0: seconds with a fraction, as
 	// nginx writes them.
 	unit time.Duration
+	// whole: a number with a fraction is none (Apache's %D).
+	whole bool
+	// unsure says how the unit of a text without one is known.
+	unsure doubt
 }
 
 // set puts a decoded value into the entry; false if it cannot be one.
@@ -75,7 +90,16 @@ func (e *Entry) set(p place, name string, v []byte, c *clock) bool {
 			e.Time, e.Ended = t, e.Ended && p.kind == kindTime
 		}
 		return ok
+	case kindPeer:
+		if e.Client != nil && e.Host == nil {
+			e.Host = e.Client // nginx's $host, which in LTSV is the client's label
+		}
+		e.Client = withoutPort(v)
 	case kindClient:
+		if e.Client != nil && e.Host == nil && name == "host" {
+			e.Host = v
+			break
+		}
 		e.Client = withoutPort(v)
 		return bytes.IndexByte(v, ' ') < 0 // else other values came before it
 	case kindForwarded:
@@ -129,6 +153,9 @@ func (e *Entry) setNumber(p place, v []byte) bool {
 		}
 		return ok
 	case kindRequestTime:
+		if p.whole && !isDigits(v) {
+			return false
+		}
 		d, ok := duration(v, p.unit)
 		e.Request = d
 		return ok
@@ -138,6 +165,8 @@ func (e *Entry) setNumber(p place, v []byte) bool {
 		d, ok := duration(v, p.unit)
 		e.firstByte = d
 		return ok
+	case kindTimePart, kindUpstreamPart, kindGoTime, kindGoUpstream, kindWholeTime, kindCode, kindSize, kindHitMiss:
+		return e.setProduct(p, v)
 	default:
 		return e.parts.setPart(p.kind, v)
 	}
@@ -171,7 +200,7 @@ func (e *Entry) setUpstream(v []byte, unit time.Duration) bool {
 const maxDuration = 1000 * time.Hour
 
 // duration reads 1.234 in units; with unit 0 the fraction is required. A
-// unit behind the number (ms, us, µs, s, m) counts.
+// unit behind the number (ms, us, µs, s, 1m2.5s as Go writes it) counts.
 func duration(v []byte, unit time.Duration) (time.Duration, bool) {
 	end := 0
 	for end < len(v) && (v[end] >= '0' && v[end] <= '9' || v[end] == '.') {
@@ -183,12 +212,12 @@ func duration(v []byte, unit time.Duration) (time.Duration, bool) {
 			unit = time.Second
 		case "ms":
 			unit = time.Millisecond
-		case "us", "µs":
+		case "us", "µs", "μs":
 			unit = time.Microsecond
 		case "ns":
 			unit = time.Nanosecond
 		default:
-			return -1, false
+			return longDuration(v)
 		}
 	}
 	whole, frac, dotted := bytes.Cut(v[:end], []byte("."))
@@ -210,6 +239,30 @@ func duration(v []byte, unit time.Duration) (time.Duration, bool) {
 		d += time.Duration(int64(p.nanos) * int64(unit) / int64(time.Second))
 	}
 	return d, true
+}
+
+// maxDurationText: "2562047h47m16.854775807s" is the longest that Go writes.
+const maxDurationText = 32
+
+// longDuration reads what has several units (Go's time.Duration.String), a
+// space before its unit or the unit's name.
+func longDuration(v []byte) (time.Duration, bool) {
+	if len(v) > maxDurationText {
+		return -1, false
+	}
+	if d, err := time.ParseDuration(string(v)); err == nil {
+		return d, d >= 0 && d <= maxDuration
+	}
+	end := len(v)
+	for end > 0 && (v[end-1]|0x20 >= 'a' && v[end-1]|0x20 <= 'z') {
+		end--
+	}
+	unit, ok := unitNames[string(bytes.ToLower(v[end:]))]
+	number := bytes.TrimRight(v[:end], " ")
+	if !ok || len(number) == 0 || number[len(number)-1] != '.' && !isDigits(number[len(number)-1:]) {
+		return -1, false
+	}
+	return duration(number, unit)
 }
 
 // setPart sets one piece of a time.

@@ -15,6 +15,8 @@ type layout struct {
 	// wanted is how many pieces a row needs; the rest of the line is not read.
 	wanted int
 	ended  literal // behind the last piece
+	// appTime: where the request's time is missing, the application's is it.
+	appTime bool
 }
 
 // piece is a literal and the value behind it.
@@ -119,7 +121,13 @@ func (l *layout) read(b []byte, row *Row, c *clock) bool {
 			return false
 		}
 	}
-	return row.Target != nil && (l.wanted < len(l.pieces) || l.ended.begins(b[at:]) && at+len(l.ended.text) == len(b))
+	if l.appTime && row.Request < 0 {
+		row.Request = row.Upstream
+	}
+	if l.wanted < len(l.pieces) {
+		return row.Target != nil && l.endsAsKnown(b)
+	}
+	return row.Target != nil && l.ended.begins(b[at:]) && at+len(l.ended.text) == len(b)
 }
 
 // status reads three digits; what else may be there goes the way of numbers.
@@ -137,7 +145,7 @@ func (p *piece) status(b []byte, at int, row *Row) (int, bool) {
 // seconds reads a time below ten seconds with three decimals, as nginx writes
 // it; others go the way of numbers.
 func (p *piece) seconds(b []byte, at int, row *Row) (int, bool) {
-	if v := b[at:]; (p.unit == 0 || p.unit == seconds) && len(v) > 5 && v[1] == '.' && v[5] == p.until && !(p.list && p.goesOn(b, at, at+5)) {
+	if v := b[at:]; (p.unit == 0 || p.unit == seconds) && !p.whole && len(v) > 5 && v[1] == '.' && v[5] == p.until && !(p.list && p.goesOn(b, at, at+5)) {
 		w, x, y, z := v[0]-'0', v[2]-'0', v[3]-'0', v[4]-'0'
 		if w <= 9 && x <= 9 && y <= 9 && z <= 9 {
 			d := time.Duration(int64(w)*1000+int64(x)*100+int64(y)*10+int64(z)) * time.Millisecond
@@ -354,7 +362,7 @@ func (p *piece) putFraction(row *Row, n int64, decimals, length int) bool {
 	if unit == 0 {
 		unit = int64(time.Second)
 	}
-	if p.kind != kindRequestTime && p.kind != kindUpstreamTime || decimals == 0 || decimals > 9 || unit < pow10[decimals] || length == decimals+1 {
+	if p.whole || p.kind != kindRequestTime && p.kind != kindUpstreamTime || decimals == 0 || decimals > 9 || unit < pow10[decimals] || length == decimals+1 {
 		return false
 	}
 	if unit == int64(time.Second) && decimals == 3 { // as nginx writes
@@ -374,19 +382,4 @@ func (p *piece) putDuration(row *Row, n, per int64) bool {
 		row.Upstream = max(row.Upstream, d)
 	}
 	return true
-}
-
-// whole reports whether every piece of the layout is there.
-func (l *layout) whole(b []byte) bool {
-	at := 0
-	for i := range l.pieces {
-		p := &l.pieces[i]
-		if !p.before.begins(b[at:]) {
-			return false
-		}
-		if at = p.end(b, at+len(p.before.text)); at < 0 {
-			return false
-		}
-	}
-	return l.ended.begins(b[at:]) && at+len(l.ended.text) == len(b)
 }

@@ -82,20 +82,21 @@ func learnLayout(f *Format, line []byte, times bool) (l layout, ok bool) {
 	}
 	switch f.Name {
 	case "ltsv":
-		l, ok = learnLTSV(line)
+		l, ok = learnLTSV(f, line)
 	case "json":
-		l, ok = learnJSON(line)
+		l, ok = learnJSON(f, line)
 	}
 	if !ok {
 		return l, false
 	}
+	l.appTime = true
 	if l, ok = l.finish(times); ok {
 		l.wanted = len(l.pieces) // what follows may be other labels
 	}
 	return l, ok
 }
 
-func learnLTSV(line []byte) (l layout, ok bool) {
+func learnLTSV(f *Format, line []byte) (l layout, ok bool) {
 	before := ""
 	seen := map[string]bool{}
 	for rest := line; len(rest) > 0; {
@@ -111,7 +112,7 @@ func learnLTSV(line []byte) (l layout, ok bool) {
 			return l, false
 		}
 		seen[string(pair[:at])] = true
-		l.pieces = append(l.pieces, newPiece(before+string(pair[:at+1]), ltsvPlaces[string(pair[:at])], until))
+		l.pieces = append(l.pieces, newPiece(before+string(pair[:at+1]), f.labelPlace(ltsvPlaces, string(pair[:at])), until))
 		before = "\t"
 	}
 	if len(l.pieces) < 2 || l.pieces[len(l.pieces)-1].until != 0 {
@@ -119,6 +120,19 @@ func learnLTSV(line []byte) (l layout, ok bool) {
 	}
 	l.pieces[len(l.pieces)-1].never = '\t'
 	return l, true
+}
+
+// labelPlace is where a label's value goes, with its unit, as labelled has it.
+func (f *Format) labelPlace(places map[string]place, label string) place {
+	c := clock{units: f.units}
+	p, ok := places[label]
+	if !ok {
+		p = c.placeOf([]byte(label))
+	}
+	if p.kind == kindRequestTime || p.kind == kindUpstreamTime || p.kind == kindOther {
+		p = c.decide(p, []byte(label), nil)
+	}
+	return p
 }
 
 func newPiece(before string, at place, until byte) piece {
@@ -130,7 +144,7 @@ func newPiece(before string, at place, until byte) piece {
 
 // learnJSON takes the text between scalar values as it stands. Lists go the
 // long way.
-func learnJSON(line []byte) (l layout, ok bool) {
+func learnJSON(f *Format, line []byte) (l layout, ok bool) {
 	s := scanner{b: line}
 	var path []string
 	from := 0 // of the text before the next value
@@ -167,7 +181,7 @@ func learnJSON(line []byte) (l layout, ok bool) {
 			if until == '"' {
 				s.at++
 			}
-			to := jsonPlaces[joinKey(path, key)]
+			to := f.labelPlace(jsonPlaces, joinKey(path, key))
 			if until != '"' && (to.kind == kindMethod || to.kind == kindTarget || to.kind == kindPath || to.kind == kindRequest || to.kind == kindCache) {
 				return l, false // no JSON, and a space before the next one would be taken for a part of it
 			}

@@ -7,16 +7,16 @@ import (
 
 // ltsvPlaces are the labels that ltsv.org recommends, and usual others.
 var ltsvPlaces = map[string]place{
-	"time": {kind: kindTime}, "host": {kind: kindClient}, "remote_addr": {kind: kindClient}, "forwardedfor": {kind: kindForwarded},
+	"time": {kind: kindTime}, "host": {kind: kindClient}, "remote_addr": {kind: kindPeer}, "forwardedfor": {kind: kindForwarded},
 	"xff": {kind: kindForwarded}, "user": {kind: kindUser}, "req": {kind: kindRequest}, "request": {kind: kindRequest},
 	"method": {kind: kindMethod}, "request_method": {kind: kindMethod}, "uri": {kind: kindTarget}, "request_uri": {kind: kindTarget},
 	"path": {kind: kindPath}, "query": {kind: kindQuery}, "protocol": {kind: kindProtocol}, "status": {kind: kindStatus},
-	"size": {kind: kindBytes}, "body_bytes": {kind: kindBytes}, "reqtime": {kind: kindRequestTime, unit: seconds},
-	"request_time": {kind: kindRequestTime, unit: seconds}, "response_time": {kind: kindRequestTime, unit: seconds},
+	"size": {kind: kindBytes}, "body_bytes": {kind: kindBytes}, "bytes": {kind: kindBytes}, "url": {kind: kindTarget}, "code": {kind: kindStatus}, "status_code": {kind: kindStatus}, "reqtime": requestSeconds,
+	"request_time": requestSeconds, "response_time": requestUnsure,
 	"reqtime_microsec": {kind: kindRequestTime, unit: time.Microsecond}, "taken_sec": {kind: kindRequestTime, unit: seconds},
-	"apptime": {kind: kindUpstreamTime, unit: seconds}, "runtime": {kind: kindUpstreamTime, unit: seconds},
+	"apptime": upstreamSeconds, "runtime": upstreamSeconds,
 	"handler": {kind: kindHandler}, "ttfb_microsec": {kind: kindFirstByte, unit: time.Microsecond},
-	"upstream_response_time": {kind: kindUpstreamTime, unit: seconds}, "upstime": {kind: kindUpstreamTime, unit: seconds},
+	"upstream_response_time": upstreamSeconds, "upstime": upstreamSeconds,
 	"referer": {kind: kindReferer}, "ref": {kind: kindReferer}, "ua": {kind: kindAgent}, "useragent": {kind: kindAgent}, "user_agent": {kind: kindAgent},
 	"vhost": {kind: kindHost}, "cache": {kind: kindCache}, "cache_status": {kind: kindCache},
 }
@@ -30,6 +30,7 @@ const whyNoPairs = "it has no request"
 
 func parseLTSV(f *Format, line []byte, e *Entry, c *clock) string {
 	e.Ended = f.ended
+	c.units = f.units
 	for len(line) > 0 {
 		pair := line
 		if tab := bytes.IndexByte(line, '\t'); tab >= 0 {
@@ -49,6 +50,7 @@ func parseLTSV(f *Format, line []byte, e *Entry, c *clock) string {
 		}
 	}
 	e.finish()
+	e.appTime()
 	if e.Target == nil {
 		return whyNoPairs
 	}
@@ -59,12 +61,34 @@ func parseLTSV(f *Format, line []byte, e *Entry, c *clock) string {
 func (e *Entry) labelled(places map[string]place, label, value []byte, c *clock) string {
 	p, ok := places[string(label)]
 	if !ok {
+		p = c.placeOf(label)
+	}
+	return e.place(p, label, value, c)
+}
+
+// place sets a value that has a label. Where only the label's form says that
+// it is a time, and it is none, it is another value.
+func (e *Entry) place(p place, label, value []byte, c *clock) string {
+	if p.kind == kindRequestTime || p.kind == kindUpstreamTime || p.kind == kindOther {
+		p = c.decide(p, label, value)
+	}
+	if p.kind == kindOther {
 		e.Other = append(e.Other, Field{c.intern(label), value})
 		return ""
 	}
-	if !e.set(p, "", value, c) {
-		if p.kind == kindTime || p.kind == kindBegin {
+	name := ""
+	if p.kind == kindClient && string(label) == "host" {
+		name = "host"
+	}
+	before := e.Request
+	if !e.set(p, name, value, c) {
+		switch {
+		case p.kind == kindTime || p.kind == kindBegin:
 			return whyTime
+		case p.unsure == byValues:
+			e.Request = before
+			e.Other = append(e.Other, Field{c.intern(label), value})
+			return ""
 		}
 		return whyValue
 	}

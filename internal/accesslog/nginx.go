@@ -97,7 +97,11 @@ func unquoteNginx(s string) (text, escape string, err error) {
 				switch s[i] {
 				case 't':
 					b.WriteByte('\t')
-				case quote, '\\':
+				case 'r':
+					b.WriteByte('\r')
+				case 'n':
+					b.WriteByte('\n')
+				case '"', '\'', '\\': // ngx_conf_read_token, whichever the quotes are
 					b.WriteByte(s[i])
 				default:
 					b.WriteByte('\\')

@@ -3,6 +3,8 @@ package accesslog
 import (
 	"bytes"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -101,6 +103,19 @@ func FuzzReader(f *testing.F) {
 		f.Add([]byte(s), "ltsv")
 		f.Add([]byte(s), "json")
 		f.Add([]byte(s), "")
+	}
+	captures, _ := filepath.Glob("testdata/programs/*.log")
+	for _, name := range captures {
+		if log, err := os.ReadFile(name); err == nil {
+			f.Add(log, "")
+		}
+	}
+	for _, log := range []string{w3cExample, `h2 2024-12-19T10:00:02.123456Z app/web/5 [::1]:7 - -1 -1 -1 503 - 34 366 "GET https://x:443/ HTTP/2.0" "curl" - - a "b"`,
+		"192.0.2.9:1 [12/May/2024:09:50:40.001] f b/s -1/+2/3 77 -- 1/1/0/0/0 0/0", `{"level":"info","time":"x","duration":1e-5,"url":"/","httpRequest":{"latency":{"seconds":"1","nanos":-1}}}`} {
+		f.Add([]byte(log), "")
+	}
+	for i := range products {
+		f.Add([]byte(strings.NewReplacer("$", "").Replace(products[i].text)), products[i].name)
 	}
 	f.Add([]byte(`10/Oct/2023 13 x`), `%{%d/%b/%Y %I %p}t %{c}a`)
 	f.Fuzz(func(t *testing.T, log []byte, format string) {

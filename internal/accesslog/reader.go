@@ -32,6 +32,7 @@ type Reader struct {
 	entry      Entry
 	clock      clock
 	bad        Bad
+	spare      []byte
 }
 
 // Bad lines of a log.
@@ -77,10 +78,13 @@ func (r *Reader) Next() bool {
 		if !ok {
 			return false
 		}
+		if r.header(line) {
+			continue
+		}
 		r.bad.Lines++
 		r.entry.reset()
 		r.clock.key = r.clock.key[:0]
-		why := r.format.parse(r.format, line, &r.entry, &r.clock)
+		why := r.format.read(line, &r.spare, &r.entry, &r.clock)
 		if why == "" && r.format.ops == nil && r.entry.Time.IsZero() {
 			why = whyNoTime // template formats need not have one
 		}

@@ -1,6 +1,7 @@
 package accesslog
 
 import (
+	"bytes"
 	"time"
 )
 
@@ -30,6 +31,8 @@ type Rows struct {
 	entry   Entry
 	clock   clock
 	slow    int // lines that no layout fitted
+	spare   []byte
+	inner   []byte // of an envelope
 }
 
 // maxLayouts learnt from a log; lines of one server differ little.
@@ -47,13 +50,28 @@ func NewRows(f *Format, times bool) *Rows {
 // Parse reads a line without its end; why is "" if it fits. The line's bytes
 // may be changed (escapes are undone in place).
 func (r *Rows) Parse(line []byte, row *Row) (why string) {
+	if r.format.wrapped {
+		return r.parseWrapped(line, row)
+	}
 	if r.last < len(r.layouts) && r.layouts[r.last].read(line, row, &r.clock) {
 		return ""
 	}
-	return r.other(line, row)
+	return r.other(line, line, row)
 }
 
-func (r *Rows) other(line []byte, row *Row) string {
+// parseWrapped takes a line out of its envelope first.
+func (r *Rows) parseWrapped(line []byte, row *Row) string {
+	r.inner = append(r.inner[:0], line...)
+	inner, _ := unwrap(r.inner, nil)
+	if r.last < len(r.layouts) && r.layouts[r.last].read(inner, row, &r.clock) {
+		return ""
+	}
+	return r.other(inner, line, row)
+}
+
+// other looks for another layout that fits the line; whole is the line with its
+// envelope.
+func (r *Rows) other(line, whole []byte, row *Row) string {
 	for i := range r.layouts {
 		if i != r.last && r.layouts[i].read(line, row, &r.clock) {
 			r.last = i
@@ -65,11 +83,11 @@ func (r *Rows) other(line []byte, row *Row) string {
 	if r.slow++; len(r.layouts) < maxLayouts && r.slow < 1000 {
 		learnt, ok = learnLayout(r.format, line, r.Times)
 	}
-	e, why := r.Entry(line)
+	e, why := r.Entry(whole)
 	if why != "" {
 		return why
 	}
-	if ok {
+	if ok && r.format.readsAlone(line) {
 		r.layouts = append(r.layouts, learnt)
 	}
 	*row = Row{Method: e.Method, Target: e.Target, Status: e.Status, Bytes: e.Bytes, Request: e.Request, Upstream: e.Upstream, Cache: e.Cache, Time: e.Time}
@@ -82,7 +100,7 @@ func (r *Rows) Entry(line []byte) (e *Entry, why string) {
 	r.clock.zone = r.Zone
 	r.clock.key = r.clock.key[:0]
 	r.entry.reset()
-	if why = r.format.parse(r.format, line, &r.entry, &r.clock); why != "" {
+	if why = r.format.read(line, &r.spare, &r.entry, &r.clock); why != "" {
 		return nil, why
 	}
 	if r.entry.Target == nil && !r.format.hasRequest() {
@@ -100,6 +118,17 @@ func (r *Rows) Whole(line []byte) bool {
 		}
 	}
 	return len(r.layouts) == 0
+}
+
+// readsAlone: the line is the format's own, and not one that another one reads
+// for it.
+func (f *Format) readsAlone(line []byte) bool {
+	if len(f.others) == 0 {
+		return true
+	}
+	var e Entry
+	e.reset()
+	return f.parse(f, bytes.Clone(line), &e, &clock{}) == ""
 }
 
 // hasRequest: the format has a place for a request or its path.

@@ -18,6 +18,12 @@ import (
 type AccessOptions struct {
 	// Format of the lines; nil: recognised for each input.
 	Format *accesslog.Format
+	// Times is what the user said of the times in the logs.
+	Times accesslog.Times
+	// Unasked: nobody is there who could say in which unit times are that have
+	// none. They are left out then, with a warning; else they are an error, a
+	// *accesslog.UnitDoubt.
+	Unasked bool
 	// Routes says how routes are learnt, and which are given.
 	Routes accesslog.RouteOptions
 	// Keep says which entries count; nil: all. It is called from several
@@ -148,7 +154,8 @@ type accessFile struct {
 	at       io.ReaderAt
 	warnings []string
 	bytes    int64
-	parts    []part // under the run's mutex
+	notes    []string // what was inferred of the format
+	parts    []part   // under the run's mutex
 }
 
 // job is a piece of an input for one worker: bytes, or where they are.
@@ -161,7 +168,10 @@ type job struct {
 	data  []byte
 	block []byte
 	size  int64 // bytes of the stream up to the next job's
-	final bool  // the stream ends with it
+	// header is the line that says how those of the job look; nil: the format
+	// has no such lines, or the first one counts.
+	header []byte
+	final  bool // the stream ends with it
 }
 
 // part is what a job found.
@@ -172,9 +182,14 @@ type part struct {
 	skipped  int64
 	from, to time.Time
 	backward bool
-	badLine  int64 // within the part, from 1
-	badText  string
+	badLines []badLine
 	cut      bool // the input's last line is not whole
+}
+
+// badLine is one that was not understood; line is within the part, from 1.
+type badLine struct {
+	line int64
+	text string
 }
 
 // add stores what a job found and tells how far the reading is.
@@ -195,25 +210,43 @@ func (run *accessRun) add(j *job, p *part, bytes int64) {
 	}
 }
 
-// formatOf recognises the format of a file from its first bytes, or checks
-// the one given. nil: there is no line.
-func (run *accessRun) formatOf(name string, head []byte, whole bool) (*accesslog.Format, error) {
+// formatOf recognises the format of a file from a sample of its lines, or
+// checks the one given. nil: there is no line.
+func (run *accessRun) formatOf(f *accessFile, head []byte, whole bool) (*accesslog.Format, error) {
 	if len(strings.TrimSpace(string(head))) == 0 && whole {
 		return nil, nil
 	}
 	if why := notText(head); why != "" {
-		return nil, fmt.Errorf("%s is no access log: %s; expected lines of text such as nginx, Apache, Varnish or HAProxy write; decompress it first, or leave it out", name, why)
+		return nil, fmt.Errorf("%s is no access log: %s; expected lines of text such as nginx, Apache, Varnish or HAProxy write; decompress it first, or leave it out", f.Name, why)
 	}
-	if f := run.o.Format; f != nil {
-		if good, bad, unfit := f.Fit(head); good < bad {
+	if given := run.o.Format; given != nil {
+		if good, bad, unfit := given.Fit(head); good < bad {
 			return nil, fmt.Errorf("%s: %d of its first %d lines are no entries of the format %q, the first: %s; leave --format out to have it recognised, or give the log_format text of the server that wrote it",
-				name, bad, good+bad, f.Name, badLine(unfit))
+				f.Name, bad, good+bad, given.Name, badLineText(unfit))
 		}
-		return f, nil
+		format, err := given.WithTimes(run.o.Times)
+		if err != nil {
+			return nil, fmt.Errorf("%s: --time-field: %w", f.Name, err)
+		}
+		return format, nil
 	}
-	f, err := accesslog.Detect(head)
+	format, err := accesslog.DetectTimes(head, run.o.Times)
+	var field *accesslog.FieldError
+	if errors.As(err, &field) {
+		return nil, fmt.Errorf("%s: %w", f.Name, err)
+	}
 	if err != nil { // which says less
-		return nil, fmt.Errorf("%s: no format is recognised; expected are the combined or common form, LTSV, JSON, HAProxy's, or what --format says: give it the log_format or LogFormat text of the server's configuration; the first line: %s", name, badLine(firstLine(head)))
+		return nil, fmt.Errorf("%s: no format is recognised; expected are the combined or common form, LTSV, JSON, HAProxy's, named values (request_time=0.012), or what --format says: give it the log_format or LogFormat text of the server's configuration; the first line: %s", f.Name, badLineText(firstLine(head)))
 	}
-	return f, nil
+	if format.Doubt != nil && !run.o.Unasked {
+		return nil, fmt.Errorf("%s: %w", f.Name, format.Doubt)
+	}
+	if format.Doubt != nil {
+		f.warnings = append(f.warnings, fmt.Sprintf("%s: its times are left out: %v", f.Name, format.Doubt))
+		if format, err = accesslog.DetectTimes(head, accesslog.Times{Field: "none"}); err != nil {
+			return nil, fmt.Errorf("%s: %w", f.Name, err)
+		}
+	}
+	f.notes = format.Notes
+	return format, nil
 }

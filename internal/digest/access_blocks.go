@@ -99,7 +99,11 @@ func (run *accessRun) segments(ctx context.Context, i int) error {
 		return fmt.Errorf("read %s: %w", f.Name, err)
 	}
 	whole := int64(n) == f.Size || n < len(head)
-	if f.format, err = run.formatOf(f.Name, wholeLines(head[:n], whole), whole); err != nil {
+	lines := wholeLines(head[:n], whole)
+	if run.o.Format == nil && !whole {
+		lines = append(bytes.Clone(lines), sampleOf(at, f.Size)...)
+	}
+	if f.format, err = run.formatOf(f, lines, whole); err != nil {
 		return err
 	}
 	f.first = head[:min(n, firstSize)]
@@ -107,12 +111,50 @@ func (run *accessRun) segments(ctx context.Context, i int) error {
 		f.warnings, f.bytes = append(f.warnings, f.Name+" is empty"), f.Size
 		return nil
 	}
+	h := headers{format: f.format}
 	for part, offset := 0, int64(0); offset < f.Size; part, offset = part+1, offset+run.segment {
-		if err := run.send(ctx, job{file: i, part: part, offset: offset, end: min(offset+run.segment, f.Size)}); err != nil {
+		end := min(offset+run.segment, f.Size)
+		if err := run.send(ctx, job{file: i, part: part, offset: offset, end: end, header: h.line}); err != nil {
+			return err
+		}
+		if err := h.scan(f, end); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+const (
+	// samplePlaces of a file are looked at besides its begin: a server's format
+	// changes when it is set anew, in the middle of a log.
+	samplePlaces = 8
+	sampleSize   = 8 << 10 // bytes at each place
+)
+
+// sampleOf reads some whole lines from all over a file. What cannot be read is
+// told when its turn comes.
+func sampleOf(at io.ReaderAt, size int64) []byte {
+	var out []byte
+	b := make([]byte, sampleSize)
+	for i := int64(1); i <= samplePlaces; i++ {
+		from := (size-sampleSize)*i/samplePlaces - 1
+		if from < headSize {
+			continue
+		}
+		n, err := at.ReadAt(b, from)
+		if err != nil && !errors.Is(err, io.EOF) {
+			continue
+		}
+		lines := b[:n]
+		begin, end := bytes.IndexByte(lines, '\n'), bytes.LastIndexByte(lines, '\n')
+		if begin < end {
+			out = append(out, lines[begin:end]...)
+		}
+	}
+	if len(out) > 0 {
+		out = append(out, '\n')
+	}
+	return out
 }
 
 // wholeLines cuts a last line that is not whole, and a byte order mark.
@@ -135,6 +177,7 @@ func (run *accessRun) stream(ctx context.Context, i int) error {
 	}
 	defer in.Close()
 	r := blockReader{in: in}
+	var h headers
 	for part := 0; ; part++ {
 		block := run.take()
 		from := r.offset
@@ -148,7 +191,7 @@ func (run *accessRun) stream(ctx context.Context, i int) error {
 		final := r.err != nil
 		if part == 0 {
 			whole := final && len(lines) <= headSize
-			if f.format, err = run.formatOf(f.Name, wholeLines(lines[:min(len(lines), headSize)], whole), whole); err != nil {
+			if f.format, err = run.formatOf(f, wholeLines(lines[:min(len(lines), headSize)], whole), whole); err != nil {
 				return err
 			}
 			f.first = bytes.Clone(lines[:min(len(lines), firstSize)])
@@ -157,7 +200,10 @@ func (run *accessRun) stream(ctx context.Context, i int) error {
 			f.warnings, f.bytes = append(f.warnings, f.Name+" is empty"), r.offset
 			return nil
 		}
-		err := run.send(ctx, job{file: i, part: part, offset: at, data: lines, block: block, size: r.offset - from, final: final})
+		before := h.line
+		h.format = f.format
+		h.note(lines) // before a worker may change them
+		err := run.send(ctx, job{file: i, part: part, offset: at, data: lines, block: block, size: r.offset - from, final: final, header: before})
 		if err != nil || final {
 			return err
 		}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"kasoku/internal/ui"
 )
 
 // result joins what the workers found.
@@ -15,15 +17,22 @@ func (run *accessRun) result(workers []*accessWorker) *Access {
 		run.files[i].sum(a)
 	}
 	var slots []*slot
-	evicted := int64(0)
+	evicted, joined := int64(0), false
 	for _, w := range workers {
 		slots = append(slots, w.slots.all()...)
 		evicted += w.slots.evicted
+		joined = joined || w.slots.learnt != nil
 	}
 	if evicted > 0 {
 		a.Warnings = append(a.Warnings, fmt.Sprintf("there are too many routes: %s with few requests are summed as %s; give --route patterns for them", plural(evicted, "path"), othersRoute))
 	}
+	if joined && evicted == 0 {
+		a.Warnings = append(a.Warnings, "there are more forms of paths than are kept apart: such as look alike were joined to one route before all were seen; give --route patterns for those that belong apart")
+	}
 	a.Routes = run.routes(slots, a)
+	if len(a.BadLines) > 0 {
+		a.BadAt, a.FirstBad = a.BadLines[0].At, a.BadLines[0].Text
+	}
 	if a.Bad*2 > a.Lines {
 		a.Warnings = append(a.Warnings, fmt.Sprintf("most lines (%d of %d) are no entries of the format %q: what is shown stands for the rest only; give --format", a.Bad, a.Lines, a.Format))
 	}
@@ -31,6 +40,31 @@ func (run *accessRun) result(workers []*accessWorker) *Access {
 		a.Warnings = append(a.Warnings, "the log has no request times: routes are in the order of their number of requests; log $request_time (nginx) or %D (Apache) to see where the time goes")
 	}
 	run.warnOfValues(a)
+	return a.warnFirst()
+}
+
+// badShare of lines that were not understood is worth a warning.
+const badShare = 0.01
+
+// warnFirst puts what changes how the table is to be read before other
+// warnings: lines that are not in it, and requests without times among such
+// that have them.
+func (a *Access) warnFirst() *Access {
+	var first []string
+	if float64(a.Bad) > badShare*float64(a.Lines) {
+		first = append(first, fmt.Sprintf("%s of %s were not understood and are not counted", ui.Share(float64(a.Bad)/float64(a.Lines)), amount(a.Lines, "line")))
+	}
+	requests := a.requests()
+	for i := range a.Routes {
+		a.Untimed += a.Routes[i].Count - a.Routes[i].Time.Count
+	}
+	if !a.Timed {
+		a.Untimed = 0
+	}
+	if a.Untimed > 0 {
+		first = append(first, fmt.Sprintf("%s of %s (%s) have no time: share, total and mean are of the others", count(a.Untimed), amount(requests, "request"), ui.Share(float64(a.Untimed)/float64(requests))))
+	}
+	a.Warnings, a.first = append(first, a.Warnings...), len(first)
 	return a
 }
 
@@ -66,6 +100,11 @@ func (run *accessRun) warnOfValues(a *Access) {
 // sum adds what is known of a file.
 func (f *accessFile) sum(a *Access) {
 	a.Warnings = append(a.Warnings, f.warnings...)
+	for _, n := range f.notes {
+		if n = f.Name + ": " + n; !slices.Contains(a.Notes, n) {
+			a.Notes = append(a.Notes, n)
+		}
+	}
 	a.Bytes += f.bytes
 	if f.format != nil && !slices.Contains(strings.Split(a.Format, ", "), f.format.Name) {
 		if a.Format != "" {
@@ -81,8 +120,10 @@ func (f *accessFile) sum(a *Access) {
 		a.Lines += p.entries
 		a.Bad += p.bad
 		a.Skipped += p.skipped
-		if p.bad > 0 && a.BadAt == "" {
-			a.BadAt, a.FirstBad = fmt.Sprintf("%s:%d", f.Name, lines+p.badLine), p.badText
+		for _, b := range p.badLines {
+			if len(a.BadLines) < badSamples {
+				a.BadLines = append(a.BadLines, BadLine{fmt.Sprintf("%s:%d", f.Name, lines+b.line), b.text})
+			}
 		}
 		if p.cut {
 			a.Warnings = append(a.Warnings, fmt.Sprintf("%s: the last line is cut, it is not counted", f.Name))

@@ -15,6 +15,9 @@ func notText(head []byte) string {
 			return "it is a " + k.name + " file"
 		}
 	}
+	if why := utf16(head); why != "" {
+		return why
+	}
 	// Text has some control bytes, from scanners; a log that was truncated
 	// while it was written begins with zeros, after a power loss one may end so.
 	odd := 0
@@ -33,6 +36,25 @@ func notText(head []byte) string {
 	return ""
 }
 
+// utf16 says that a text is UTF-16, by its byte order mark or because every
+// second byte is zero; "" if it is not.
+func utf16(head []byte) string {
+	const advice = "it is UTF-16 text, as PowerShell writes it; convert it: iconv -f UTF-16 -t UTF-8"
+	if bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")) {
+		return advice
+	}
+	var zeros [2]int
+	for i, c := range head {
+		if c == 0 {
+			zeros[i%2]++
+		}
+	}
+	if n := len(head) / 2; n > 8 && (zeros[0]*10 > n*8 && zeros[1] == 0 || zeros[1]*10 > n*8 && zeros[0] == 0) {
+		return advice
+	}
+	return ""
+}
+
 func firstLine(head []byte) []byte {
 	for line := range bytes.Lines(head) {
 		if line = bytes.TrimSpace(line); len(line) > 0 {
@@ -45,8 +67,8 @@ func firstLine(head []byte) []byte {
 // secretValue of a query or a form in any text.
 var secretValue = regexp.MustCompile(`([?&;][^=&?\s"]{1,60}=)[^&;\s"]+`)
 
-// badLine shows a line that is not understood, without its queries' values.
-func badLine(line []byte) string {
+// badLineText shows a line that is not understood, without its queries' values.
+func badLineText(line []byte) string {
 	line = line[:min(len(line), 4*maxExample)]
 	return printable(secretValue.ReplaceAll(line, []byte("${1}*")), maxExample)
 }

@@ -48,6 +48,9 @@ func (w *accessWorker) do(ctx context.Context, j job) error {
 			w.lines.Parse(bytes.TrimRight(bytes.Clone(line), "\r\n"), &w.row)
 		}
 	}
+	if j.header != nil {
+		w.lines.Header(j.header)
+	}
 	p := part{}
 	size := j.size
 	var err error
@@ -161,7 +164,7 @@ func (w *accessWorker) read(p *part, s *span, at, limit int) int {
 			line = line[:n-1]
 		}
 		p.lines++
-		if len(line) > 0 {
+		if len(line) > 0 && !w.lines.Header(line) {
 			p.entries++
 			switch w.line(line, p, positionOf(s.file, s.base+int64(at))) {
 			case counts:
@@ -249,7 +252,7 @@ const clockSlack = 5 * time.Minute
 // one, so the line may be cut: it counts only if nothing of it is missing.
 func (w *accessWorker) cutLine(p *part, s *span, at int) {
 	line := bytes.TrimSuffix(s.b[at:], []byte("\r"))
-	if len(line) == 0 {
+	if len(line) == 0 || w.lines.Header(line) {
 		return
 	}
 	p.lines++
@@ -269,17 +272,24 @@ func (w *accessWorker) cutLine(p *part, s *span, at int) {
 	p.refuse(text)
 }
 
+// badSamples of lines that are no entries are shown.
+const badSamples = 3
+
 // refuse counts a line that is no entry.
 func (p *part) refuse(line []byte) {
-	if p.bad++; p.bad == 1 {
-		p.badLine, p.badText = p.lines, badLine(line)
+	if p.bad++; len(p.badLines) < badSamples {
+		p.badLines = append(p.badLines, badLine{p.lines, badLineText(line)})
 	}
 }
 
+// tooLong counts a line whose end was not waited for.
 func (p *part) tooLong(line []byte) {
 	p.lines++
 	p.entries++
 	p.refuse(line)
+	if last := len(p.badLines) - 1; last >= 0 && p.badLines[last].line == p.lines {
+		p.badLines[last].text = "a line of more than 1 MiB, which begins with " + p.badLines[last].text
+	}
 }
 
 var slotSeed = maphash.MakeSeed()

@@ -29,7 +29,7 @@ func (a *Access) columns(exact bool) []column[Route] {
 	}
 	add(true,
 		countColumn("count", "count", func(r *Route) int64 { return r.Count }),
-		shareColumn("share", "share", func(r *Route) float64 { return r.Share }))
+		a.shareColumn())
 	add(timed, timeColumns("", func(r *Route) *Times { return &r.Time })...)
 	add(upstream, upstreamColumns()...)
 	add(exact, statusColumn("status_2xx", "", 2), statusColumn("status_3xx", "", 3))
@@ -47,6 +47,27 @@ func (a *Access) columns(exact bool) []column[Route] {
 	}
 	add(exact, textColumn("example", func(r *Route) string { return r.Example }))
 	return out
+}
+
+// shareColumn is empty where a route has no times among others that have them:
+// it may be the slowest.
+func (a *Access) shareColumn() column[Route] {
+	c := shareColumn("share", "share", func(r *Route) float64 { return r.Share })
+	cell, exact := c.cell, c.exact
+	unknown := func(r *Route) bool { return a.Timed && r.Time.Count == 0 }
+	c.cell = func(r *Route) string {
+		if unknown(r) {
+			return "–"
+		}
+		return cell(r)
+	}
+	c.exact = func(r *Route) string {
+		if unknown(r) {
+			return ""
+		}
+		return exact(r)
+	}
+	return c
 }
 
 // timeColumns of durations; those for people are the usual percentiles. What a

@@ -13,13 +13,21 @@ var layouts = []string{"2006-01-02 15:04:05", "2006-01-02T15:04:05", "2006-01-02
 
 var daysAgo = regexp.MustCompile(`^-?(\d{1,5})d$`)
 
-// ParseMoment reads a point in time: RFC 3339; "2026-11-21 10:00" or
+// ParseMoment reads a point in time: RFC 3339, with a space or T, with or without
+// seconds, with or without a colon in the zone; "2026-11-21 10:00" or
 // "2026-11-21" in the zone of now; "10:00" today; "15m", "-15m" or "2d", so
 // long before now.
 func ParseMoment(s string, now time.Time) (time.Time, error) {
 	s = strings.TrimSpace(s)
 	if t, err := time.Parse(time.RFC3339Nano, s); err == nil {
 		return t, nil
+	}
+	for _, l := range layouts[:4] { // and with a zone
+		for _, zone := range []string{"Z07:00", "-0700", " Z07:00", " -0700", " MST"} {
+			if t, err := time.Parse(l+zone, s); err == nil && (zone != " MST" || strings.HasSuffix(s, " UTC")) {
+				return t, nil
+			}
+		}
 	}
 	for _, l := range layouts {
 		if t, err := time.ParseInLocation(l, s, now.Location()); err == nil {

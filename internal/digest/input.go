@@ -32,14 +32,14 @@ type packing struct {
 	open  func(io.Reader) (io.ReadCloser, error)
 }
 
-// RFC 1952 2.3.1; RFC 8878 3.1.1 and 3.1.2 (skippable frames, as pzstd writes
-// them, are left to be named wrongly); "BZh" of bzip2. xz, lz4 and zip are
-// known so that the message can say what to do.
+// RFC 1952 2.3.1; RFC 8878 3.1.1; "BZh" of bzip2; the .xz file format 2.1.1.1.
+// lz4 and zip are known so that the message can say what to do. Several members,
+// frames or streams one behind the other are one log.
 var packings = []packing{
 	{"gzip", []byte{0x1f, 0x8b}, func(r io.Reader) (io.ReadCloser, error) { return gzip.NewReader(r) }},
 	{"zstd", []byte{0x28, 0xb5, 0x2f, 0xfd}, openZstd},
 	{"bzip2", []byte("BZh"), func(r io.Reader) (io.ReadCloser, error) { return io.NopCloser(bzip2.NewReader(r)), nil }},
-	{"xz", []byte{0xfd, '7', 'z', 'X', 'Z', 0}, nil},
+	{"xz", []byte{0xfd, '7', 'z', 'X', 'Z', 0}, openXZ},
 	{"lz4", []byte{0x04, 0x22, 0x4d, 0x18}, nil},
 	{"zip", []byte("PK\x03\x04"), nil},
 }
@@ -55,6 +55,11 @@ func openZstd(r io.Reader) (io.ReadCloser, error) {
 }
 
 func packingOf(head []byte) *packing {
+	// RFC 8878 3.1.2: a zstd log may begin with a frame to be skipped, as pzstd
+	// writes it.
+	if len(head) >= 4 && head[0]&0xf0 == 0x50 && string(head[1:4]) == "\x2a\x4d\x18" {
+		return &packings[1]
+	}
 	for i := range packings {
 		if bytes.HasPrefix(head, packings[i].magic) {
 			return &packings[i]
@@ -75,7 +80,7 @@ func FileInput(name string) (Input, error) {
 	switch {
 	case err != nil:
 	case st.IsDir():
-		err = fmt.Errorf("%s is a folder; name the logs in it, for example %s/*.log", name, name)
+		err = fmt.Errorf("%s is a folder; name the logs in it", name)
 	case !st.Mode().IsRegular():
 		in := StreamInput(name, f)
 		return in, nil

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+	"github.com/ulikunitz/xz"
 )
 
 const logLine = "10.0.0.1 - - [10/Oct/2023:13:55:36 +0000] \"GET /a HTTP/1.1\" 200 5 \"-\" \"a\"\n"
@@ -40,6 +41,21 @@ func zstded(t *testing.T, text string) []byte {
 
 // "hello\n" by bzip2 1.0.8; Go has no packer.
 const bzipped = "BZh91AY&SY\xc1\xc0\x80\xe2\x00\x00\x01A\x00\x00\x10\x02D\xa0\x000\xcd\x00\xc3F)\x97\x17rE8P\x90\xc1\xc0\x80\xe2"
+
+func xzed(t *testing.T, text string) []byte {
+	var b bytes.Buffer
+	w, err := xz.NewWriter(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(w, text); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
 
 func write(t *testing.T, name string, b []byte) string {
 	t.Helper()
@@ -82,6 +98,8 @@ func TestInputs(t *testing.T) {
 		{"two members", append(zipped(t, logLine), zipped(t, logLine)...), logLine + logLine, false},
 		{"zstd.log", zstded(t, long), long, false},
 		{"two frames", append(zstded(t, logLine), zstded(t, logLine)...), logLine + logLine, false},
+		{"two streams", append(xzed(t, long), xzed(t, logLine)...), long + logLine, false},
+		{"a frame to be skipped", append([]byte("\x50\x2a\x4d\x18\x02\x00\x00\x00xy"), zstded(t, logLine)...), logLine, false},
 		{"bzip2", []byte(bzipped), "hello\n", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -168,19 +186,27 @@ func TestDamagedInputs(t *testing.T) {
 func TestUnreadableInputs(t *testing.T) {
 	dir := t.TempDir()
 	for name, want := range map[string]string{
-		dir:                        "is a folder; name the logs in it",
+		dir:                        "is a folder",
 		filepath.Join(dir, "nope"): "no such file",
 	} {
 		if _, err := FileInput(name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	in, err := FileInput(write(t, "log", []byte("\xfd7zXZ\x00 and more")))
+	in, err := FileInput(write(t, "log", []byte("\x04\x22\x4d\x18 and more")))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := in.Open(); err == nil || !strings.Contains(err.Error(), "packed by xz") {
-		t.Errorf("xz: %v", err)
+	if _, err := in.Open(); err == nil || !strings.Contains(err.Error(), "packed by lz4") {
+		t.Errorf("lz4: %v", err)
+	}
+	// A stream's header, and a block that asks for a dictionary of 3 GiB.
+	huge := "\xfd7zXZ\x00\x00\x04\xe6\xd6\xb4\x46\x02\x00\x21\x01\x27\x00\x00\x00"
+	if in, err = FileInput(write(t, "huge.xz", []byte(huge))); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := in.Open(); err == nil || !strings.Contains(err.Error(), "3072 MiB") {
+		t.Errorf("a large dictionary: %v", err)
 	}
 }
 
@@ -267,4 +293,46 @@ func FuzzKindOf(f *testing.F) {
 			t.Errorf("%q %v", k, err)
 		}
 	})
+}
+
+// A folder's access logs are read, in whatever order they were rotated; what is
+// left out is named.
+func TestFolderInputs(t *testing.T) {
+	dir := t.TempDir()
+	line := func(i int) string { return lineAt(i, "") + "\n" }
+	for name, b := range map[string][]byte{"access.log": []byte(line(1)), "access.log.1": []byte(line(2)), "access.log.2.gz": zipped(t, line(3)),
+		"error.log": []byte("2026/11/21 10:00:00 [error] 1#1: *1 x\n"), "other_vhosts.log": []byte(line(4)), ".hidden": []byte(line(5)), "access.log.3": nil} {
+		if err := os.WriteFile(filepath.Join(dir, name), b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	in, note, err := FolderInputs(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := AccessLogs(t.Context(), in, AccessOptions{})
+	if err != nil || a.Lines != 3 {
+		t.Errorf("%v, %+v", err, a)
+	}
+	for _, want := range []string{"are read: access.log, access.log.1, access.log.2.gz; left out:", "error.log (it is no log", "access.log.3 (it is empty)", "other_vhosts.log (others"} {
+		if !strings.Contains(note, want) {
+			t.Errorf("%q is not in %q", want, note)
+		}
+	}
+	if _, _, err := FolderInputs(t.TempDir()); err == nil || !strings.Contains(err.Error(), "without a log") {
+		t.Errorf("an empty folder: %v", err)
+	}
+}
+
+// UTF-16 is refused with a reason, with its mark and without.
+func TestUTF16(t *testing.T) {
+	var wide []byte
+	for _, c := range []byte(lineAt(1, "") + "\n") {
+		wide = append(wide, c, 0)
+	}
+	for _, head := range [][]byte{wide, append([]byte("\xff\xfe"), wide...), append([]byte("\xfe\xff\x00"), wide...)} {
+		if _, err := KindOf("access.log", head); err == nil || !strings.Contains(err.Error(), "iconv") {
+			t.Errorf("%q: %v", head[:8], err)
+		}
+	}
 }

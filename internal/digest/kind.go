@@ -34,6 +34,9 @@ var (
 // KindOf recognises a log by its head; name is for the error, which says what
 // the head looks like and what to do.
 func KindOf(name string, head []byte) (Kind, error) {
+	if why := utf16(head); why != "" {
+		return "", fmt.Errorf("%s: %s", name, why)
+	}
 	text := bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))
 	if rest := bytes.TrimLeft(text, "\x00"); len(rest) > 0 {
 		text = rest // zeros of a log that was truncated while it was written

@@ -10,6 +10,9 @@ import (
 func WriteMarkdown(w io.Writer, v View) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## %s\n\n", markdownText(v.Title))
+	for _, t := range v.Top {
+		fmt.Fprintf(&b, "- **%s**\n", markdownText(t))
+	}
 	for _, f := range v.Facts {
 		fmt.Fprintf(&b, "- %s: %s\n", markdownText(f.Name), markdownText(f.Text))
 	}

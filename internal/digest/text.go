@@ -10,6 +10,11 @@ import (
 // WriteText writes a view for a terminal: facts, warnings, the table. The last
 // column is cut so that lines keep within width columns; 0: they are not cut.
 func WriteText(w io.Writer, v View, width int) error {
+	for _, t := range v.Top {
+		if _, err := fmt.Fprintln(w, oneLine(t)); err != nil {
+			return err
+		}
+	}
 	longest := 0
 	for _, f := range v.Facts {
 		longest = max(longest, ui.Width(f.Name))

@@ -24,6 +24,13 @@ type Access struct {
 	// printable; BadAt where it is ("access.log:17").
 	FirstBad string `json:"first_bad,omitempty"`
 	BadAt    string `json:"bad_at,omitempty"`
+	// BadLines are the first of them, at most three.
+	BadLines []BadLine `json:"bad_lines,omitempty"`
+	// Notes say what was inferred (the unit of times that name none), and how to
+	// say otherwise.
+	Notes []string `json:"notes,omitempty"`
+	// Untimed requests have no time, although the log has times.
+	Untimed int64 `json:"untimed,omitempty"`
 	// Timed: the log has a request's time; without it the times are 0.
 	Timed bool `json:"timed"`
 	// Routes, most total time first (most requests first if not Timed).
@@ -31,6 +38,15 @@ type Access struct {
 	// Warnings tell what limits what this digest says: clocks that run
 	// backwards, routes beyond the limit, a cut last line.
 	Warnings []string `json:"warnings,omitempty"`
+	// first of the warnings belong above all numbers.
+	first int
+}
+
+// BadLine is a line that was not understood, cut and made printable; At is where
+// it is ("access.log:17").
+type BadLine struct {
+	At   string `json:"at"`
+	Text string `json:"text"`
 }
 
 // Route is what the requests of one route did.

@@ -12,6 +12,9 @@ import (
 // View is a digest as people see it; text, Markdown and HTML are made of it.
 type View struct {
 	Title string
+	// Top comes first: how the log was read where it left that open, and what
+	// is not in the table.
+	Top []string
 	// Facts say what was read and what was not understood.
 	Facts    []Fact
 	Warnings []string

@@ -91,7 +91,7 @@ func (a *Access) requests() int64 {
 
 // View implements Digest.
 func (a *Access) View(names []string, n int) View {
-	v := View{Title: "Requests by route: " + logNames(names), Warnings: a.Warnings}
+	v := View{Title: "Requests by route: " + logNames(names), Warnings: a.Warnings[a.first:], Top: a.top()}
 	read := fmt.Sprintf("%s: %s, %s", logNames(names), amount(a.Lines, "line"), ui.Bytes(a.Bytes))
 	if a.Format != "" {
 		read += ", format " + a.Format
@@ -106,7 +106,7 @@ func (a *Access) View(names []string, n int) View {
 		v.Facts = append(v.Facts, Fact{"left out", amount(a.Skipped, "request") + " by filters or time"})
 	}
 	if a.Bad > 0 {
-		v.Facts = append(v.Facts, Fact{"not understood", a.badText()})
+		v.Facts = append(append(v.Facts, Fact{"not understood", a.badText()}), a.badFacts()...)
 	}
 	v.Head, v.Rows = rowsOf(a.columns(false), a.Routes, n, func(r *Route) float64 { return r.Share }, routeDetail)
 	of := "the time"
@@ -125,12 +125,35 @@ func (a *Access) badText() string {
 	return s
 }
 
+// top is what a reader must know before the numbers.
+func (a *Access) top() []string {
+	var out []string
+	for _, n := range a.Notes {
+		out = append(out, "note: "+n)
+	}
+	for _, w := range a.Warnings[:a.first] {
+		out = append(out, "warning: "+w)
+	}
+	return out
+}
+
+// badFacts are the other lines that are shown.
+func (a *Access) badFacts() []Fact {
+	var out []Fact
+	for i, b := range a.BadLines {
+		if i > 0 {
+			out = append(out, Fact{"", b.At + ": " + ui.Truncate(b.Text, badColumns)})
+		}
+	}
+	return out
+}
+
 // badColumns of a line that was not understood are enough to recognise it.
 const badColumns = 120
 
 // Health implements Digest.
 func (a *Access) Health() []string {
-	out := slices.Clone(a.Warnings)
+	out := append(slices.Clone(a.Notes), a.Warnings...)
 	if a.Bad > 0 {
 		out = append(out, "not understood: "+a.badText())
 	}

@@ -11,7 +11,7 @@ import (
 // digestLog sums up by route what the window wrote to one log.
 func digestLog(ctx context.Context, service, name string, size int64, open func() io.Reader, f *accesslog.Format, patterns []string, keep func(*accesslog.Entry) bool) (*digest.Access, error) {
 	in := digest.Input{Name: name, Size: size, Open: func() (io.ReadCloser, error) { return io.NopCloser(open()), nil }}
-	return digest.AccessLogs(ctx, []digest.Input{in}, digest.AccessOptions{Format: f, Service: service, Routes: accesslog.RouteOptions{Patterns: patterns}, Keep: keep})
+	return digest.AccessLogs(ctx, []digest.Input{in}, digest.AccessOptions{Format: f, Service: service, Routes: accesslog.RouteOptions{Patterns: patterns}, Keep: keep, Unasked: true})
 }
 
 // sharesOf makes the shares of one service's logs parts of their sum.

@@ -1,0 +1,116 @@
+package accesslog
+
+import "bytes"
+
+// findRequest takes the first text in quotes that is one, else method and path
+// that stand there as words, else what a status follows.
+func (l *lineReader) findRequest() {
+	for i := range l.tokens {
+		if t := &l.tokens[i]; t.form == '"' && t.key == nil && isRequest(t.value) {
+			l.setRequest(i, i+1, t.value)
+			return
+		}
+	}
+	for i := range l.tokens {
+		t := &l.tokens[i]
+		if t.form != 0 || t.key != nil || !knownMethod(t.value) || i+1 == len(l.tokens) {
+			continue
+		}
+		if next := &l.tokens[i+1]; next.form != 0 || len(next.value) == 0 || next.value[0] != '/' && next.value[0] != '*' && !bytes.Contains(next.value, []byte("://")) {
+			continue
+		}
+		l.request, l.requestEnd = i, i+2
+		l.e.Method, l.e.Target = t.value, l.tokens[i+1].value
+		for j := i + 2; j < len(l.tokens) && j < i+6; j++ { // spaces within the path stay
+			if bytes.HasPrefix(l.tokens[j].value, []byte("HTTP/")) {
+				l.requestEnd = j + 1
+				l.e.Target, l.e.Protocol = l.b[l.tokens[i+1].at:l.tokens[j-1].end], l.tokens[j].value
+				break
+			}
+		}
+		return
+	}
+	for i := 0; i+1 < len(l.tokens); i++ {
+		if t := &l.tokens[i]; i > l.time && l.time >= 0 && t.form == '"' && t.key == nil && isStatus(&l.tokens[i+1]) {
+			l.setRequest(i, i+1, t.value)
+			return
+		}
+	}
+}
+
+func (l *lineReader) setRequest(from, end int, v []byte) {
+	l.request, l.requestEnd = from, end
+	if l.tokens[from].form != 0 {
+		v = decode(v)
+	}
+	if len(v) > 0 && string(v) != "-" {
+		l.e.setRequest(v)
+	}
+}
+
+// isRequest: a method, a space and something.
+func isRequest(v []byte) bool {
+	at := bytes.IndexByte(v, ' ')
+	return at > 0 && at+1 < len(v) && isMethod(v[:at]) && (knownMethod(v[:at]) || bytes.Contains(v[at:], []byte(" HTTP/")))
+}
+
+func knownMethod(v []byte) bool {
+	switch string(v) {
+	case "GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "CONNECT", "TRACE", "PROPFIND", "PROPPATCH", "MKCOL", "COPY", "MOVE", "LOCK",
+		"UNLOCK", "REPORT", "SEARCH", "QUERY", "PURGE", "BAN", "PRI":
+		return true
+	}
+	return false
+}
+
+func isStatus(t *token) bool {
+	v := t.value
+	return t.key == nil && t.form != '[' && len(v) == 3 && (v[0] >= '1' && v[0] <= '5' || string(v) == "000") && isDigits(v)
+}
+
+// isDecimal: digits, with a fraction or not.
+func isDecimal(v []byte) bool {
+	whole, fraction, dotted := bytes.Cut(v, []byte("."))
+	return isDigits(whole) && (!dotted || isDigits(fraction))
+}
+
+func isDigits(v []byte) bool {
+	for _, c := range v {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return len(v) > 0
+}
+
+// findStatus takes the first number of three digits behind the request, unless a
+// code that servers answer with stands right before it, as in
+// '[$time_local] $status "$request" $body_bytes_sent'.
+func (l *lineReader) findStatus() {
+	if l.e.Status != 0 {
+		return
+	}
+	at := -1
+	if i := l.request - 1; i > l.time && l.time >= 0 && l.tokens[i].form == 0 && isStatus(&l.tokens[i]) && usualStatus(l.tokens[i].value) {
+		at, l.status = i, l.requestEnd-1
+	}
+	for i := l.requestEnd; i < len(l.tokens) && at < 0; i++ {
+		if isStatus(&l.tokens[i]) {
+			at, l.status = i, i
+		}
+	}
+	if at >= 0 {
+		n, _ := number(l.tokens[at].value)
+		l.e.Status = int(n)
+	}
+}
+
+// usualStatus: 443 and 120 are numbers of three digits, too.
+func usualStatus(v []byte) bool {
+	switch string(v) {
+	case "101", "200", "201", "202", "204", "206", "301", "302", "303", "304", "307", "308", "400", "401", "403", "404", "405", "408", "409", "410",
+		"413", "422", "429", "499", "500", "501", "502", "503", "504":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,145 @@
+package accesslog
+
+import "time"
+
+// column is the place of a time that has no name.
+type column struct {
+	at   int // from the line's begin: 1, 2, …; from its end: -1, -2, …; 0: none
+	unit time.Duration
+	// whole: samples showed it; it counts where it holds a number alone and
+	// nothing else is the time
+	whole bool
+}
+
+// pick is the token at the column; nil: there is none.
+func (c column) pick(tokens []token) *token {
+	i := c.at - 1
+	if c.at < 0 {
+		i = len(tokens) + c.at
+	}
+	if c.at == 0 || i < 0 || i >= len(tokens) {
+		return nil
+	}
+	return &tokens[i]
+}
+
+// times by their form, unless the user said which value is the time.
+func (l *lineReader) times() {
+	if l.f.column.at != 0 && !l.f.column.whole || l.f.field != "" {
+		return
+	}
+	request, upstream := l.f.pair.of(l.tokens)
+	for i := range l.tokens {
+		if !l.mayBeTime(i) {
+			continue
+		}
+		d, dash, ok := l.timeOf(l.tokens[i].value)
+		if dash && l.took == 0 || !ok {
+			continue
+		}
+		to := &l.e.Request
+		switch {
+		case request != nil && request != &l.tokens[i] && upstream != &l.tokens[i]:
+			continue
+		case request == nil && l.took == 1, request != nil && upstream == &l.tokens[i]:
+			to = &l.e.Upstream
+		case request == nil && l.took > 1:
+			return
+		}
+		if l.took++; !dash && *to < 0 {
+			*to = d
+		}
+	}
+}
+
+// mayBeTime leaves out what is known to be another value.
+func (l *lineReader) mayBeTime(i int) bool {
+	t := &l.tokens[i]
+	return t.key == nil && t.form != '[' && i != l.time && i != l.status && (i < l.request || i >= l.requestEnd)
+}
+
+// pair are the places of two times in lines of so many tokens, from their ends:
+// where samples showed that the first one is not the request's.
+type pair struct{ tokens, request, upstream int }
+
+// of returns the two tokens; nil if the line is another one.
+func (p pair) of(tokens []token) (request, upstream *token) {
+	if p.tokens == 0 || len(tokens) != p.tokens {
+		return nil, nil
+	}
+	return (column{at: p.request}).pick(tokens), (column{at: p.upstream}).pick(tokens)
+}
+
+// timeOf reads a value whose form says that it is a time: three decimals
+// (nginx) or six (gunicorn's %(L)s, Python's and Ruby's floats), or a unit behind it; several joined by nginx are summed up.
+func (l *lineReader) timeOf(v []byte) (d time.Duration, dash, ok bool) {
+	if string(v) == "-" {
+		return 0, true, true
+	}
+	for len(v) > 0 {
+		end := 0
+		for end < len(v) && v[end] != ',' && v[end] != ' ' {
+			end++
+		}
+		one := v[:end]
+		v = v[min(end+1, len(v)):]
+		if len(one) == 0 || string(one) == "-" || string(one) == ":" {
+			continue
+		}
+		if !isTimeForm(one) {
+			return 0, false, false
+		}
+		unit := seconds
+		if l.f.unit > 0 {
+			unit = l.f.unit
+		}
+		n, fine := duration(one, unit)
+		if !fine {
+			return 0, false, false
+		}
+		d, ok = d+n, true
+	}
+	return d, false, ok
+}
+
+// isTimeForm: 1.234 or 1.234567 of less than a million, or digits and a unit of time.
+func isTimeForm(v []byte) bool {
+	n := 0
+	for n < len(v) && v[n] >= '0' && v[n] <= '9' {
+		n++
+	}
+	if n == 0 || n > 6 && n == len(v) || n == len(v) {
+		return false
+	}
+	if v[n] == '.' {
+		m := n + 1
+		for m < len(v) && v[m] >= '0' && v[m] <= '9' {
+			m++
+		}
+		if m == len(v) {
+			return (m-n-1 == 3 || m-n-1 == 6) && n <= 6
+		}
+		n = m
+	}
+	switch v[n] {
+	case 'm', 's', 'u', 'n', 'h', 0xc2, 0xce: // µ and μ
+		_, ok := duration(v, 0)
+		return ok
+	}
+	return false
+}
+
+// column takes the time from where the samples or the user say it is.
+func (l *lineReader) column() {
+	c := l.f.column
+	if c.at == 0 || c.whole && l.e.Request >= 0 {
+		return
+	}
+	t := c.pick(l.tokens)
+	if t == nil || c.whole && (t.key != nil || t.form == '[' || !isDecimal(t.value)) {
+		return
+	}
+	if d, ok := duration(t.value, c.unit); ok {
+		l.e.Request = d
+	}
+}

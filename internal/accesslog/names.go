@@ -1,0 +1,106 @@
+package accesslog
+
+import (
+	"strings"
+	"time"
+)
+
+// timeNames are what servers, libraries and handbooks call the time that a
+// request took, in lower case without its unit: nginx's request_time, ltsv.org's
+// reqtime, echo's latency, the Rails community's duration, Heroku's service.
+var timeNames = map[string]place{
+	"request_time": requestSeconds, "reqtime": requestSeconds, "req_time": requestSeconds, "rt": requestSeconds,
+	"request_duration": requestUnsure, "duration": requestUnsure, "latency": requestUnsure, "elapsed": requestUnsure, "elapsed_time": requestUnsure,
+	"response_time": requestUnsure, "resp_time": requestUnsure, "time_taken": requestUnsure, "taken": requestUnsure, "took": requestUnsure,
+	"total_time": requestUnsure, "exec_time": requestUnsure, "processing_time": requestUnsure, "process_time": requestUnsure, "handler_time": requestUnsure,
+	"service": requestUnsure, "service_time": requestUnsure, "req_duration": requestUnsure, "http_duration": requestUnsure, "event_duration": requestUnsure,
+	"upstream_response_time": upstreamSeconds, "urt": upstreamSeconds, "upstime": upstreamSeconds, "upstream_time": upstreamSeconds,
+	"apptime": upstreamSeconds, "runtime": upstreamSeconds,
+}
+
+// Of a time that names no unit: requestSeconds and upstreamSeconds are seconds
+// by their definition if they have a fraction (nginx, ltsv.org), requestUnsure
+// may be anything.
+var (
+	requestSeconds  = place{kind: kindRequestTime, unit: seconds, unsure: bySeconds}
+	requestUnsure   = place{kind: kindRequestTime, unit: seconds, unsure: byValues}
+	upstreamSeconds = place{kind: kindUpstreamTime, unit: seconds, unsure: bySeconds}
+)
+
+// doubt says how sure the unit of a time is that names none.
+type doubt uint8
+
+const (
+	sure      doubt = iota
+	bySeconds       // seconds, if the values have fractions
+	byValues        // the values tell
+)
+
+// unitNames end a name: duration_ms, latencyMs, elapsed-us, response_time_seconds.
+var unitNames = map[string]time.Duration{
+	"s": seconds, "sec": seconds, "secs": seconds, "second": seconds, "seconds": seconds,
+	"ms": time.Millisecond, "msec": time.Millisecond, "msecs": time.Millisecond, "milli": time.Millisecond, "millis": time.Millisecond, "milliseconds": time.Millisecond,
+	"us": time.Microsecond, "usec": time.Microsecond, "usecs": time.Microsecond, "micro": time.Microsecond, "micros": time.Microsecond, "microsec": time.Microsecond, "microseconds": time.Microsecond,
+	"ns": time.Nanosecond, "nsec": time.Nanosecond, "nano": time.Nanosecond, "nanos": time.Nanosecond, "nanosec": time.Nanosecond, "nanoseconds": time.Nanosecond,
+}
+
+// timeName is the place of a time by its name, which may name its unit; kind
+// kindOther if it is none.
+func timeName(label []byte) place {
+	name := snake(label)
+	if p, ok := timeNames[name]; ok {
+		return p
+	}
+	if at := strings.LastIndexByte(name, '_'); at > 0 {
+		if p, ok := timeNames[name[:at]]; ok {
+			if unit, ok := unitNames[name[at+1:]]; ok {
+				return place{kind: p.kind, unit: unit}
+			}
+		}
+	}
+	if at := strings.LastIndexByte(name, '.'); at > 0 { // http.request_time, attributes.duration
+		return timeName([]byte(name[at+1:]))
+	}
+	return place{}
+}
+
+// snake writes requestTime, Request-Time and REQUEST_TIME as request_time.
+func snake(label []byte) string {
+	if len(label) > maxKey {
+		return ""
+	}
+	var b []byte
+	for i, c := range label {
+		switch {
+		case c == '-' || c == ' ':
+			c = '_'
+		case c >= 'A' && c <= 'Z':
+			if i > 0 && label[i-1] >= 'a' && label[i-1] <= 'z' {
+				b = append(b, '_')
+			}
+			c |= 0x20
+		}
+		b = append(b, c)
+	}
+	return string(b)
+}
+
+// placeOf a label that is in no table of its form: nginx's variables, which
+// people use as labels, and times by their names. It is remembered, as labels
+// come again in each line.
+func (c *clock) placeOf(label []byte) place {
+	if p, ok := c.places[string(label)]; ok {
+		return p
+	}
+	p, ok := nginxPlaces[string(label)]
+	if !ok || p.kind == kindRequestTime || p.kind == kindUpstreamTime {
+		p = timeName(label)
+	}
+	if c.places == nil {
+		c.places = map[string]place{}
+	}
+	if len(c.places) < maxLabels {
+		c.places[string(label)] = p
+	}
+	return p
+}

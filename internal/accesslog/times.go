@@ -1,0 +1,287 @@
+package accesslog
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// setTimes tells the units of times and their place, from what the user said
+// and from the lines.
+func (f *Format) setTimes(t Times, lines [][]byte) {
+	f.unit, f.field = t.Unit, t.Field
+	if at, err := strconv.Atoi(t.Field); err == nil && at != 0 {
+		f.column = column{at: at, unit: max(t.Unit, 0)}
+		if t.Unit == 0 {
+			f.column.unit = seconds
+		}
+	}
+	if f.ops != nil && t.given() {
+		*f = *f.withTimes(t)
+	}
+	samples := map[string]*sample{}
+	f.sampleTimes(lines, samples)
+	if t.Field != "" && f.column.at == 0 {
+		f.onlyField(samples)
+	}
+	for _, s := range samples {
+		f.fieldFound = f.fieldFound || len(s.values) > 0
+	}
+	if t.Unit == 0 {
+		f.knownWriter(lines, samples)
+	}
+	f.resolve(samples)
+	f.noteAppTime(samples)
+	plain := f.Name == lineName || f.ops != nil // what a program writes by its manual is known
+	if plain && t.Field == "" || f.column.at != 0 {
+		f.findColumn(t, lines)
+	}
+	if plain && t.Field == "" {
+		f.findPair(lines)
+	}
+	for i, other := range f.others {
+		o := *other
+		o.units, o.column, o.pair, o.field, o.unit = f.units, f.column, f.pair, f.field, f.unit
+		f.others[i] = &o
+	}
+}
+
+// sampleTimes collects values of times whose unit is not known.
+func (f *Format) sampleTimes(lines [][]byte, samples map[string]*sample) {
+	formats := append([]*Format{f}, f.others...)
+	var e Entry
+	c := clock{samples: samples, field: f.field}
+	for _, line := range lines {
+		for _, one := range formats {
+			e.reset()
+			c.key = c.key[:0]
+			if one.ops != nil {
+				c.samples = nil
+			}
+			why := one.parse(one, bytes.Clone(line), &e, &c)
+			c.samples = samples
+			if why == "" {
+				break
+			}
+		}
+	}
+}
+
+// onlyField makes the field that the user named the request's time, and other
+// times none.
+func (f *Format) onlyField(samples map[string]*sample) {
+	f.units = units{}
+	for label := range samples {
+		f.units[label] = omitted
+	}
+	for label := range timeNames {
+		f.units[label] = omitted
+	}
+	s := samples[f.field]
+	clear(samples)
+	if f.field == noTimes {
+		return
+	}
+	if s == nil {
+		s = &sample{place: requestUnsure}
+	}
+	f.units[f.field] = max(f.unit, 0)
+	if f.unit == 0 {
+		f.units[f.field] = seconds
+	}
+	samples[f.field] = s
+}
+
+// findColumn looks for a time that has no name and no unit: whole numbers that
+// stand alone behind the agent, as Apache's %D and %T write them.
+func (f *Format) findColumn(t Times, lines [][]byte) {
+	var s sample
+	timed, read := 0, 0
+	at, several := 0, 0
+	r := NewRows(&Format{parse: parseLine, escapes: true, field: f.field, unit: f.unit, column: f.column, units: f.units}, false)
+	for _, line := range lines {
+		e, why := r.Entry(bytes.Clone(line))
+		if why != "" || e.Time.IsZero() {
+			continue
+		}
+		read++
+		if f.column.at != 0 {
+			if one := f.column.pick(r.clock.tokens); one != nil {
+				s.add(one.value)
+			}
+			continue
+		}
+		if e.Request >= 0 || e.Upstream >= 0 {
+			timed++
+			continue
+		}
+		i, n := loneNumber(r.clock.tokens)
+		if n > 1 {
+			several++
+		}
+		if n == 1 && (at == 0 || i == at) {
+			at = i
+			if one := (column{at: i}).pick(r.clock.tokens); one != nil {
+				s.add(one.value)
+			}
+		}
+	}
+	if f.column.at != 0 {
+		f.fieldFound = len(s.values) > 0
+		f.unitOfColumn(t, &s, fmt.Sprintf("value %d of the line", f.column.at), false)
+		return
+	}
+	if timed == 0 && several*2 > read {
+		f.Notes = append(f.Notes, "whole numbers stand behind the status that may be times, and nothing tells which: --time-field=-1 is the last value of the line, --time-unit its unit")
+	}
+	if timed > 0 || read == 0 || len(s.values)*2 < read || s.constant() {
+		return
+	}
+	f.column = column{at: at, whole: true}
+	place := "the last value of the line"
+	if at != -1 {
+		place = fmt.Sprintf("value %d from the end of the line", -at)
+	}
+	f.unitOfColumn(t, &s, place, true)
+}
+
+// unitOfColumn decides the unit of a value without a name. A whole number may
+// be a size, a port or a count as well; only one as large as microseconds are,
+// or with a fraction, is taken for a time without being asked.
+func (f *Format) unitOfColumn(t Times, s *sample, place string, found bool) {
+	switch {
+	case t.Unit > 0:
+		f.column.unit = t.Unit
+		return
+	case len(s.values) == 0:
+		return
+	}
+	readings := s.readings()
+	if !found {
+		if s.thirds > 0 && s.thirds == len(s.values)-s.whole && s.quantile(0.5) <= slowestMedian {
+			readings = []time.Duration{seconds}
+		}
+		if len(readings) == 0 {
+			readings = []time.Duration{seconds}
+		}
+		f.column.unit = readings[0]
+		if len(readings) > 1 {
+			f.Doubt = s.doubt(place, readings)
+		} else {
+			f.Notes = append(f.Notes, s.note(place, readings[0]))
+		}
+		return
+	}
+	var possible []time.Duration
+	for _, u := range readings {
+		if u != time.Nanosecond {
+			possible = append(possible, u)
+		}
+	}
+	f.column.unit = time.Microsecond
+	switch {
+	case len(possible) == 0:
+		f.column = column{}
+	case len(possible) == 1 && (possible[0] == time.Microsecond || s.whole == 0):
+		f.column.unit = possible[0]
+		f.Notes = append(f.Notes, s.note(place, possible[0])+", --time-field none that it is no time")
+	default:
+		f.Doubt = s.doubt(place, possible)
+		f.Doubt.Readings = append(f.Doubt.Readings, Reading{})
+	}
+}
+
+// constant: all values are one, so they are no times.
+func (s *sample) constant() bool {
+	for _, v := range s.values {
+		if v != s.values[0] {
+			return false
+		}
+	}
+	return len(s.values) > 1
+}
+
+// loneNumber is the place, from the end, of the last number behind the
+// status and size of a line, and how many there are; 0/14529 and the like count
+// as several.
+func loneNumber(tokens []token) (at, n int) {
+	seen := 0
+	for i := range tokens {
+		t := &tokens[i]
+		switch {
+		case t.key != nil || t.form == '[':
+		case seen == 0 && t.form == '"':
+			seen = 1
+		case seen == 1 && isStatus(t):
+			seen = 2
+		case seen == 2 && t.form == 0:
+			seen = 3 // the size
+		case seen == 3 && isDecimal(t.value):
+			n++
+			at = i - len(tokens)
+		case seen == 3 && t.form == 0 && bytes.IndexByte(t.value, '/') > 0 && isDigits(bytes.ReplaceAll(bytes.Trim(t.value, "*"), []byte("/"), nil)):
+			n += 2
+		}
+	}
+	return at, n
+}
+
+// withTimes applies what the user said to a template.
+func (f *Format) withTimes(t Times) *Format {
+	out := *f
+	out.ops = append([]op{}, f.ops...)
+	for i := range out.ops {
+		o := &out.ops[i]
+		isTime := o.kind == kindRequestTime || o.kind == kindUpstreamTime
+		switch {
+		case t.Field == noTimes && isTime:
+			o.place = place{kind: kindSkip}
+		case t.Field != "" && strings.EqualFold(strings.TrimPrefix(t.Field, "$"), o.name):
+			o.place = place{kind: kindRequestTime, unit: max(o.unit, seconds)}
+			isTime = true
+		case t.Field != "" && o.kind == kindRequestTime:
+			o.place = place{kind: kindSkip}
+		}
+		if isTime && t.Unit > 0 {
+			o.unit, o.whole = t.Unit, false
+		}
+	}
+	return &out
+}
+
+// WithTimes is the format with what the user said of its times; the error says
+// that it has no such field.
+func (f *Format) WithTimes(t Times) (*Format, error) {
+	if !t.given() {
+		return f, nil
+	}
+	if f.ops == nil {
+		out := *f
+		out.setTimes(t, nil)
+		if t.Unit > 0 {
+			out.units = units{}
+			for name := range timeNames {
+				out.units[name] = t.Unit
+			}
+			if t.Field != "" && t.Field != noTimes {
+				for name := range timeNames {
+					out.units[name] = omitted
+				}
+				out.units[t.Field] = t.Unit
+			}
+		}
+		return &out, nil
+	}
+	if t.Field != "" && t.Field != noTimes {
+		has := false
+		for i := range f.ops {
+			has = has || strings.EqualFold(strings.TrimPrefix(t.Field, "$"), f.ops[i].name)
+		}
+		if !has {
+			return nil, fmt.Errorf("the format %q has no variable %s", f.Name, t.Field)
+		}
+	}
+	return f.withTimes(t), nil
+}

@@ -1,0 +1,339 @@
+package accesslog
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// units of times by their labels.
+type units map[string]time.Duration
+
+// omitted is the unit of a time that is not to be read.
+const omitted = -1
+
+// sample is what the first lines have in one field whose unit nothing names.
+type sample struct {
+	place    place
+	values   []float64
+	human    []float64 // seconds, of the field beside it that is for people (latency_human)
+	decimals int       // most of a value
+	thirds   int       // values with exactly three decimals
+	whole    int       // values without any
+	lines    int       // that have the field
+}
+
+// maxSamples of a field; more do not change what they say.
+const maxSamples = 1000
+
+// decide gives a time's place its unit, and takes samples.
+func (c *clock) decide(p place, label, value []byte) place {
+	if c.samples != nil {
+		c.sampleOf(p, label, value)
+	}
+	if u, ok := c.units[string(label)]; ok {
+		if u == omitted {
+			return place{kind: kindOther}
+		}
+		if p.kind == kindOther {
+			p = place{kind: kindRequestTime, unsure: byValues}
+		}
+		p.unit = u
+	}
+	return p
+}
+
+func (c *clock) sampleOf(p place, label, value []byte) {
+	if base, ok := bytes.CutSuffix(label, []byte("_human")); ok {
+		if s := c.samples[string(base)]; s != nil && len(s.human) < len(s.values) {
+			if d, ok := duration(value, seconds); ok {
+				s.human = append(s.human, d.Seconds())
+			}
+		}
+		return
+	}
+	if p.unsure == sure && string(label) != c.field {
+		return
+	}
+	s := c.samples[string(label)]
+	if s == nil {
+		s = &sample{place: p}
+		c.samples[string(label)] = s
+	}
+	s.lines++
+	for _, one := range bytes.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' || r == ':' }) {
+		s.add(one)
+	}
+}
+
+// add takes a number; what has a unit of its own needs none.
+func (s *sample) add(v []byte) {
+	whole, fraction, dotted := bytes.Cut(v, []byte("."))
+	n, ok := number(whole)
+	if !ok || dotted && !isDigits(fraction) || len(s.values) >= maxSamples {
+		return
+	}
+	f, scale := float64(n), 1.0
+	for _, c := range fraction {
+		scale /= 10
+		f += float64(c-'0') * scale
+	}
+	s.values = append(s.values, f)
+	s.decimals = max(s.decimals, len(fraction))
+	switch len(fraction) {
+	case 0:
+		s.whole++
+	case 3:
+		s.thirds++
+	}
+}
+
+// The bounds of what a server's requests take: half of them are answered within
+// five seconds, but not within 20 µs (a static file's open and send take as
+// long); one of a hundred within two minutes, but not within 1 ms.
+const (
+	slowestMedian, fastestMedian = 5.0, 20e-6
+	slowestTail, fastestTail     = 120.0, 1e-3
+)
+
+// quantile of the values that are not 0.
+func (s *sample) quantile(q float64) float64 {
+	v := slices.DeleteFunc(slices.Clone(s.values), func(f float64) bool { return f == 0 })
+	if len(v) == 0 {
+		return 0
+	}
+	slices.Sort(v)
+	return v[min(int(q*float64(len(v))), len(v)-1)]
+}
+
+var allUnits = []time.Duration{time.Second, time.Millisecond, time.Microsecond, time.Nanosecond}
+
+// readings are the units in which the values can be what requests take.
+func (s *sample) readings() []time.Duration {
+	median, tail := s.quantile(0.5), s.quantile(0.99)
+	var strict, loose []time.Duration
+	for _, u := range allUnits {
+		m, t := median*u.Seconds(), tail*u.Seconds()
+		if m > slowestMedian || t > slowestTail || m < fastestMedian || u == time.Nanosecond && s.decimals > 0 {
+			continue
+		}
+		loose = append(loose, u)
+		if t >= fastestTail {
+			strict = append(strict, u)
+		}
+	}
+	if len(strict) == 0 {
+		return loose
+	}
+	return strict
+}
+
+// byHuman finds the unit in which the values are those beside them.
+func (s *sample) byHuman() (time.Duration, bool) {
+	if len(s.human) == 0 || len(s.human) != len(s.values) {
+		return 0, false
+	}
+	for _, u := range allUnits {
+		fits := 0
+		for i, h := range s.human {
+			if v := s.values[i] * u.Seconds(); v >= h*0.9 && v <= h*1.1 || v == h {
+				fits++
+			}
+		}
+		if fits*10 >= len(s.human)*9 {
+			return u, true
+		}
+	}
+	return 0, false
+}
+
+// secondsDecimals: seconds with as many have a resolution of 0.1 µs; no other
+// unit is written so fine.
+const secondsDecimals = 7
+
+// decide tells the unit. One reading: it is that. Several: it is open. inferred
+// says that the values told, and not what the field is by its definition.
+func (s *sample) decide() (readings []time.Duration, inferred bool) {
+	if u, ok := s.byHuman(); ok {
+		return []time.Duration{u}, false
+	}
+	if s.quantile(1) == 0 {
+		return []time.Duration{seconds}, false
+	}
+	fractions := len(s.values) - s.whole
+	if s.place.unsure == bySeconds && fractions > 0 && (s.thirds == fractions || s.quantile(0.5) <= slowestMedian) {
+		return []time.Duration{seconds}, false
+	}
+	if s.decimals >= secondsDecimals && s.quantile(0.5) <= slowestMedian {
+		return []time.Duration{seconds}, true
+	}
+	readings = s.readings()
+	if len(readings) == 0 {
+		return []time.Duration{seconds}, true
+	}
+	return readings, true
+}
+
+// UnitDoubt says that request times can be read in more than one unit, and what
+// each of them would mean.
+type UnitDoubt struct {
+	// Field is the name or the place of the values.
+	Field string
+	// Readings have at least two ways.
+	Readings []Reading
+}
+
+// Reading is one way to read times.
+type Reading struct {
+	// At is the value's place from the line's end, where the readings are of
+	// several values; else 0.
+	At          int
+	Unit        time.Duration // 0: they are no times
+	Median, Max time.Duration // of the first lines
+}
+
+// UnitName is how --time-unit takes a unit.
+func UnitName(u time.Duration) string {
+	switch u {
+	case time.Second:
+		return "s"
+	case time.Millisecond:
+		return "ms"
+	case time.Microsecond:
+		return "us"
+	}
+	return "ns"
+}
+
+// ParseUnit reads s, ms, us or ns.
+func ParseUnit(s string) (time.Duration, error) {
+	if u, ok := unitNames[strings.ToLower(s)]; ok {
+		return u, nil
+	}
+	return 0, fmt.Errorf("%q is no unit of time; write s, ms, us or ns", s)
+}
+
+func (s *sample) doubt(field string, readings []time.Duration) *UnitDoubt {
+	d := &UnitDoubt{Field: field}
+	for _, u := range readings {
+		d.Readings = append(d.Readings, s.reading(u))
+	}
+	return d
+}
+
+func (s *sample) reading(u time.Duration) Reading {
+	return Reading{Unit: u, Median: time.Duration(s.quantile(0.5) * float64(u)), Max: time.Duration(s.quantile(1) * float64(u))}
+}
+
+// longUnit is a unit's name in a sentence.
+func longUnit(u time.Duration) string {
+	switch u {
+	case time.Second:
+		return "seconds"
+	case time.Millisecond:
+		return "milliseconds"
+	case time.Microsecond:
+		return "microseconds"
+	}
+	return "nanoseconds"
+}
+
+// Flag is the option of kasoku digest that chooses the reading.
+func (r Reading) Flag() string {
+	switch {
+	case r.At != 0:
+		return fmt.Sprintf("--time-field=%d", r.At)
+	case r.Unit == 0:
+		return "--time-field " + noTimes
+	}
+	return "--time-unit " + UnitName(r.Unit)
+}
+
+// Error says what the readings are.
+func (d *UnitDoubt) Error() string {
+	var ways []string
+	for _, r := range d.Readings {
+		switch {
+		case r.At != 0:
+			ways = append(ways, fmt.Sprintf("the value %d from the end (--time-field=%d: the median %v, the most %v)", -r.At, r.At, short(r.Median), short(r.Max)))
+			continue
+		case r.Unit == 0:
+			ways = append(ways, "no times at all")
+			continue
+		}
+		ways = append(ways, fmt.Sprintf("%s (--time-unit %s: the median %v, the most %v)", longUnit(r.Unit), UnitName(r.Unit), short(r.Median), short(r.Max)))
+	}
+	if d.Readings[0].At != 0 {
+		return fmt.Sprintf("%s may each be the request's: %s", d.Field, strings.Join(ways, " or "))
+	}
+	return fmt.Sprintf("the request times in %s name no unit, and more than one is possible: %s", d.Field, strings.Join(ways, " or "))
+}
+
+// short has three digits.
+func short(d time.Duration) time.Duration {
+	for unit := time.Second; unit > 1; unit /= 10 {
+		if d >= 1000*unit/10 {
+			return d.Round(unit / 100)
+		}
+	}
+	return d
+}
+
+// resolve decides the units of a format's fields from its samples.
+func (f *Format) resolve(samples map[string]*sample) {
+	var labels []string
+	for label := range samples {
+		labels = append(labels, label)
+	}
+	slices.SortFunc(labels, func(a, b string) int { // what most lines have first
+		return cmp.Or(cmp.Compare(len(samples[b].values), len(samples[a].values)), strings.Compare(a, b))
+	})
+	for _, label := range labels {
+		s := samples[label]
+		if len(s.values) == 0 {
+			continue
+		}
+		if f.units == nil {
+			f.units = units{}
+		}
+		if f.unit > 0 {
+			f.units[label] = f.unit
+			continue
+		}
+		readings, inferred := s.decide()
+		f.units[label] = readings[0]
+		field := fmt.Sprintf("the field %q", label)
+		switch {
+		case len(readings) > 1 && f.Doubt == nil:
+			f.Doubt = s.doubt(field, readings)
+		case inferred && len(readings) == 1:
+			f.Notes = append(f.Notes, s.note(field, readings[0]))
+		}
+	}
+}
+
+// noteAppTime says that an application's or upstream's time stands for the
+// request's where some lines have no other.
+func (f *Format) noteAppTime(samples map[string]*sample) {
+	request, most := 0, 0
+	label := ""
+	for l, s := range samples {
+		switch {
+		case s.place.kind == kindRequestTime:
+			request = max(request, s.lines)
+		case s.lines > most || s.lines == most && l < label:
+			most, label = s.lines, l
+		}
+	}
+	if f.ops == nil && most > request && f.field == "" {
+		f.Notes = append(f.Notes, fmt.Sprintf("where a line has no time of the request, that of the field %q is taken for it; --time-field says otherwise", label))
+	}
+}
+
+func (s *sample) note(field string, u time.Duration) string {
+	r := s.reading(u)
+	return fmt.Sprintf("times in %s are read as %s, by their values (median %v, the most %v); --time-unit says otherwise", field, longUnit(u), short(r.Median), short(r.Max))
+}

@@ -1,0 +1,199 @@
+package accesslog
+
+import (
+	"bytes"
+	"time"
+)
+
+// W3C extended log files (www.w3.org/TR/WD-logfile) say in lines that begin
+// with # what their columns are, and may say so anew:
+//
+//	#Software: Microsoft Internet Information Services 10.0
+//	#Fields: date time cs-method cs-uri-stem cs-uri-query sc-status time-taken
+//
+// IIS and CloudFront write them.
+
+// fieldsBegin begins a line that names the columns.
+const fieldsBegin = "#Fields:"
+
+// w3cWriters tell whose a log is by its columns; the draft's time-taken is
+// seconds, IIS's milliseconds ("W3C Extended Log File Format (IIS 6.0)"),
+// CloudFront's seconds ("Standard logging (access logs)").
+var w3cWriters = []struct {
+	column string
+	w3cWriter
+}{
+	{"x-edge-location", cloudFront}, {"x-edge-result-type", cloudFront},
+	{"sc-win32-status", iis}, {"sc-substatus", iis}, {"s-sitename", iis}, {"s-computername", iis},
+}
+
+var (
+	iis        = w3cWriter{name: "iis", unit: time.Millisecond}
+	cloudFront = w3cWriter{name: "cloudfront", unit: time.Second, tabs: true}
+)
+
+// w3cPlaces of the draft's names and those of IIS and CloudFront.
+var w3cPlaces = map[string]place{
+	"date": {kind: kindDate}, "time": {kind: kindClock}, "c-ip": {kind: kindClient}, "cs-username": {kind: kindUser},
+	"cs-method": {kind: kindMethod}, "cs-uri-stem": {kind: kindPath}, "cs-uri-query": {kind: kindQuery}, "cs-uri": {kind: kindTarget},
+	"cs-version": {kind: kindProtocol}, "cs-protocol-version": {kind: kindProtocol}, "cs-host": {kind: kindHost}, "cs(host)": {kind: kindHost}, "x-host-header": {kind: kindHost},
+	"sc-status": {kind: kindCode}, "sc-bytes": {kind: kindSize}, "bytes": {kind: kindSize}, "cs(user-agent)": {kind: kindAgent}, "cs(referer)": {kind: kindReferer},
+	"x-forwarded-for": {kind: kindForwarded}, "cs(x-forwarded-for)": {kind: kindForwarded},
+	"x-edge-result-type": {kind: kindCache},
+}
+
+// w3c is a log whose columns are known.
+type w3c struct {
+	places []place
+	names  []string
+	sep    byte
+	timed  int // columns of date and time
+}
+
+// w3cWriter is who wrote a log, with the unit of its time-taken.
+type w3cWriter struct {
+	name string
+	unit time.Duration
+	tabs bool
+}
+
+// draftWriter is one that neither its columns nor its name tell.
+var draftWriter = w3cWriter{name: "w3c", unit: time.Second}
+
+// softwareBegin begins a line that names the program; iisSoftware is IIS's.
+const (
+	softwareBegin = "#Software:"
+	iisSoftware   = "Microsoft Internet Information Services"
+)
+
+// w3cFormat reads a line that names the columns; nil: it is none. If they do
+// not tell who wrote it, it is who did so before.
+func w3cFormat(line []byte, before w3cWriter) *Format {
+	text, ok := bytes.CutPrefix(line, []byte(fieldsBegin))
+	if !ok {
+		return nil
+	}
+	columns := bytes.Fields(text)
+	writer := before
+	for _, one := range w3cWriters {
+		if hasColumn(columns, one.column) {
+			writer = one.w3cWriter
+			break
+		}
+	}
+	w := &w3c{sep: ' '}
+	if writer.tabs {
+		w.sep = '\t'
+	}
+	for _, column := range columns {
+		label := string(bytes.ToLower(column))
+		p := w3cPlaces[label]
+		switch {
+		case label == "time-taken":
+			p = place{kind: kindGoTime, unit: writer.unit}
+		case label == "x-host-header" && hasColumn(columns, "cs(Host)") && writer.name == "cloudfront":
+			p = place{kind: kindHost} // the viewer's; cs(Host) is the distribution's
+		case label == "cs(host)" && writer.name == "cloudfront":
+			p = place{}
+		}
+		w.places = append(w.places, p)
+		w.names = append(w.names, string(column))
+	}
+	if len(columns) == 0 {
+		return nil
+	}
+	f := &Format{Name: writer.name, parse: w.parse, ended: true, header: func(line []byte) *Format { return w3cFormat(line, writer) }}
+	if writer == draftWriter && hasColumn(columns, "time-taken") {
+		f.Notes = []string{"time-taken is read as seconds, as the W3C's draft says; IIS would write milliseconds, but nothing tells that it wrote this"}
+	}
+	return f
+}
+
+func hasColumn(columns [][]byte, name string) bool {
+	for _, c := range columns {
+		if bytes.EqualFold(c, []byte(name)) {
+			return true
+		}
+	}
+	return false
+}
+
+const (
+	whyColumns = "it has not the columns that #Fields names"
+	whyComment = "it is a comment"
+)
+
+func (w *w3c) parse(f *Format, line []byte, e *Entry, c *clock) string {
+	if line[0] == '#' {
+		return whyComment
+	}
+	e.Ended = f.ended
+	e.scratch = e.scratch[:0]
+	sep := w.sep
+	if sep == ' ' && bytes.IndexByte(line, '\t') >= 0 {
+		sep = '\t'
+	}
+	var date, clockText []byte
+	for i, p := range w.places {
+		v, rest, more := bytes.Cut(line, []byte{sep})
+		if !more && i < len(w.places)-1 {
+			return whyColumns
+		}
+		if line = rest; more && i == len(w.places)-1 && len(bytes.TrimSpace(rest)) > 0 {
+			return whyColumns
+		}
+		if v = bytes.Trim(v, `"`); len(v) == 0 {
+			v = nil
+		}
+		switch {
+		case p.kind == kindDate:
+			date = v
+		case p.kind == kindClock:
+			clockText = v
+		case p.kind == kindOther:
+			if len(v) > 0 && string(v) != "-" {
+				e.Other = append(e.Other, Field{w.names[i], v})
+			}
+		case !e.set(p, "", v, c):
+			return whyValue
+		}
+	}
+	if why := e.setDateAndTime(date, clockText, c); why != "" {
+		return why
+	}
+	e.finish()
+	return e.checkRequest(refusals)
+}
+
+// setDateAndTime sets the time of two columns, in UTC.
+func (e *Entry) setDateAndTime(date, at []byte, c *clock) string {
+	if date == nil || at == nil {
+		return ""
+	}
+	zone := c.zone
+	c.zone = nil
+	e.line = append(append(append(e.line[:0], date...), 'T'), at...)
+	t, ok := c.read(append(e.line, 'Z'))
+	if c.zone = zone; !ok {
+		return whyTime
+	}
+	e.Time = t
+	return ""
+}
+
+// usualFields are the columns of logs whose begin is lost: IIS's own choice
+// since 8.5, and CloudFront's, who has no other.
+var usualFields = []string{
+	"date time s-ip cs-method cs-uri-stem cs-uri-query s-port cs-username c-ip cs(User-Agent) cs(Referer) sc-status sc-substatus sc-win32-status time-taken",
+	"date time x-edge-location sc-bytes c-ip cs-method cs(Host) cs-uri-stem sc-status cs(Referer) cs(User-Agent) cs-uri-query cs(Cookie) x-edge-result-type x-edge-request-id " +
+		"x-host-header cs-protocol cs-bytes time-taken x-forwarded-for ssl-protocol ssl-cipher x-edge-response-result-type cs-protocol-version fle-status fle-encrypted-fields " +
+		"c-port time-to-first-byte x-edge-detailed-result-type sc-content-type sc-content-len sc-range-start sc-range-end",
+}
+
+func usualColumns() []*Format {
+	var out []*Format
+	for _, fields := range usualFields {
+		out = append(out, w3cFormat([]byte(fieldsBegin+" "+fields), draftWriter))
+	}
+	return out
+}
