@@ -153,6 +153,9 @@ func TestDocumentedFormats(t *testing.T) {
 			"09:50:40.500 192.0.2.9 GET /a?b=c 200 300 20123/19000 shop.example",
 			"09:50:41.000 192.0.2.9 GET /b 404 -1 51/-1 ",
 		}},
+		{"Tomcat, JsonAccessLogValve", "json", []string{
+			`{"host":"192.0.2.9","time":"[12/May/2024:09:50:40 +0000]","method":"GET","path":"/a","protocol":"HTTP/1.1","statusCode":"404","size":5}`,
+		}, []string{"09:50:40.000  GET /a 404 5 -1/-1 192.0.2.9"}},
 		{"varnishncsa -F", "varnish", []string{
 			`192.0.2.9 - - [12/May/2024:09:50:40 +0000] "GET http://shop/a HTTP/1.1" 200 300 "-" "curl" 1500 0.001234 miss`,
 			`192.0.2.9 - - [12/May/2024:09:50:41 +0000] "GET http://shop/a HTTP/1.1" 200 300 "-" "curl" 90 0.000051 hit`,

@@ -18,7 +18,7 @@ var jsonPlaces = map[string]place{
 	"request_uri": {kind: kindTarget}, "RequestPath": {kind: kindTarget}, "request.uri": {kind: kindTarget}, "url": {kind: kindTarget},
 	"uri": {kind: kindPath}, "path": {kind: kindPath}, "args": {kind: kindQuery}, "query": {kind: kindQuery}, "query_string": {kind: kindQuery},
 	"protocol": {kind: kindProtocol}, "server_protocol": {kind: kindProtocol}, "request.proto": {kind: kindProtocol}, "RequestProtocol": {kind: kindProtocol},
-	"status": {kind: kindStatus}, "status_code": {kind: kindStatus}, "code": {kind: kindStatus}, "DownstreamStatus": {kind: kindStatus},
+	"status": {kind: kindStatus}, "status_code": {kind: kindStatus}, "statusCode": {kind: kindStatus}, "code": {kind: kindStatus}, "DownstreamStatus": {kind: kindStatus},
 	"body_bytes_sent": {kind: kindBytes}, "body_bytes": {kind: kindBytes}, "bytes_sent": {kind: kindBytesDash}, "bytes_out": {kind: kindBytes}, "bytes": {kind: kindBytes},
 	"size": {kind: kindBytes}, "DownstreamContentSize": {kind: kindBytes},
 	"request_time": requestSeconds, "duration": requestUnsure, "latency": requestUnsure,

@@ -2,6 +2,7 @@ package accesslog
 
 import (
 	"bytes"
+	"strconv"
 	"time"
 )
 
@@ -66,6 +67,14 @@ func isAbsent(v []byte) bool {
 // goDuration reads what Go's time.Duration writes (1m2.5s, 45.2ms, 812ns), or
 // a number of the unit.
 func goDuration(v []byte, unit time.Duration) (time.Duration, bool) {
+	if unit > 0 && bytes.ContainsAny(v, "eE") { // 8.5e-05, as JSON may have it
+		f, err := strconv.ParseFloat(string(v[:min(len(v), maxMark)]), 64)
+		ok := err == nil && f >= 0 && f*unit.Seconds() <= maxDuration.Seconds()
+		if !ok {
+			return -1, false
+		}
+		return time.Duration(f * float64(unit)), true
+	}
 	total := time.Duration(0)
 	for first := true; len(v) > 0; first = false {
 		end := 0

@@ -47,7 +47,6 @@ type w3c struct {
 	places []place
 	names  []string
 	sep    byte
-	timed  int // columns of date and time
 }
 
 // w3cWriter is who wrote a log, with the unit of its time-taken.
