@@ -43,9 +43,6 @@ func (run *accessRun) result(workers []*accessWorker) *Access {
 	return a.warnFirst()
 }
 
-// badShare of lines that were not understood is worth a warning.
-const badShare = 0.01
-
 // warnFirst puts what changes how the table is to be read before other
 // warnings: lines that are not in it, and requests without times among such
 // that have them.

@@ -40,7 +40,7 @@ func FolderInputs(name string) (in []Input, note string, err error) {
 			leave(e.Name(), "it is no log of a known form")
 		case kind == KindEmpty:
 			leave(e.Name(), "it is empty")
-		case kind == KindGeneral:
+		case kind == KindSlow && isGeneral(head):
 			leave(e.Name(), "it has no times")
 		default:
 			byKind[kind] = append(byKind[kind], one)
