@@ -1,23 +1,22 @@
 package foreign
 
 import (
-	"regexp"
 	"time"
 )
 
 // ab 2.3 (support/ab.c, output_results).
 var (
-	abBegin    = regexp.MustCompile(`(?m)^This is ApacheBench`)
-	abComplete = regexp.MustCompile(`(?m)^Complete requests: +(\d+)`)
-	abFailed   = regexp.MustCompile(`(?m)^Failed requests: +(\d+)`)
-	abWhy      = regexp.MustCompile(`(?m)^ +\(Connect: (\d+), Receive: (\d+), Length: (\d+), Exceptions: (\d+)\)`)
-	abStatus   = regexp.MustCompile(`(?m)^Non-2xx responses: +(\d+)`)
-	abRate     = regexp.MustCompile(`(?m)^Requests per second: +([0-9.]+)`)
-	abTook     = regexp.MustCompile(`(?m)^Time taken for tests: +([0-9.]+ seconds)`)
-	abMean     = regexp.MustCompile(`(?m)^Time per request: +([0-9.]+) \[ms\] \(mean\)$`)
-	abPercent  = regexp.MustCompile(`(?m)^ +(\d+)% +(\d+)(?: \(longest request\))?$`)
-	abConns    = regexp.MustCompile(`(?m)^Concurrency Level: +(\d+)`)
-	abBytes    = regexp.MustCompile(`(?m)^Total transferred: +(\d+) bytes`)
+	abBegin    = lazy(`(?m)^This is ApacheBench`)
+	abComplete = lazy(`(?m)^Complete requests: +(\d+)`)
+	abFailed   = lazy(`(?m)^Failed requests: +(\d+)`)
+	abWhy      = lazy(`(?m)^ +\(Connect: (\d+), Receive: (\d+), Length: (\d+), Exceptions: (\d+)\)`)
+	abStatus   = lazy(`(?m)^Non-2xx responses: +(\d+)`)
+	abRate     = lazy(`(?m)^Requests per second: +([0-9.]+)`)
+	abTook     = lazy(`(?m)^Time taken for tests: +([0-9.]+ seconds)`)
+	abMean     = lazy(`(?m)^Time per request: +([0-9.]+) \[ms\] \(mean\)$`)
+	abPercent  = lazy(`(?m)^ +(\d+)% +(\d+)(?: \(longest request\))?$`)
+	abConns    = lazy(`(?m)^Concurrency Level: +(\d+)`)
+	abBytes    = lazy(`(?m)^Total transferred: +(\d+) bytes`)
 )
 
 func isAB(o *output) bool { return abBegin.MatchString(o.text) && abComplete.MatchString(o.text) }

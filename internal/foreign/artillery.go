@@ -3,7 +3,6 @@ package foreign
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -32,16 +31,16 @@ type artilleryJSON struct {
 // The text's summary: names with dots before the number in version 2, blocks
 // in version 1. Reports of parts of the run stand before it.
 var (
-	artilleryBegin    = regexp.MustCompile(`(?m)^(?:Summary report @|All virtual users finished|All VUs finished|Metrics for period to:|Report @)`)
-	artillerySummary  = regexp.MustCompile(`(?m)^Summary report @.*$`)
-	artilleryCode     = regexp.MustCompile(`(?m)^\s*(?:http\.codes\.)?(\d{3}):[ .]+(\d+)$`)
-	artilleryError    = regexp.MustCompile(`(?m)^\s*errors\.(.+?):[ .]+(\d+)$`)
-	artilleryErrors1  = regexp.MustCompile(`(?m)^  Errors:\n((?:    .+\n?)*)`)
-	artilleryRate     = regexp.MustCompile(`(?m)^\s*(?:http\.request_rate:[ .]+([0-9.]+)/sec|(?:Mean response/sec|RPS sent): ([0-9.]+))`)
-	artilleryTimes    = regexp.MustCompile(`(?m)^(?:http\.response_time:|  (?:Response time|Request latency) \(msec\):)[ .]*\n((?:\s+\w+:.*\n?)*)`)
-	artilleryTime     = regexp.MustCompile(`(?m)^\s+(\w+):[ .]+([0-9.]+)$`)
-	artilleryTook     = regexp.MustCompile(`(?m)Total time: (?:(\d+) minutes?(?:, )?)?(?:(\d+) seconds?)?`)
-	artilleryErrLine1 = regexp.MustCompile(`(?m)^    (.+): (\d+)$`)
+	artilleryBegin    = lazy(`(?m)^(?:Summary report @|All virtual users finished|All VUs finished|Metrics for period to:|Report @)`)
+	artillerySummary  = lazy(`(?m)^Summary report @.*$`)
+	artilleryCode     = lazy(`(?m)^\s*(?:http\.codes\.)?(\d{3}):[ .]+(\d+)$`)
+	artilleryError    = lazy(`(?m)^\s*errors\.(.+?):[ .]+(\d+)$`)
+	artilleryErrors1  = lazy(`(?m)^  Errors:\n((?:    .+\n?)*)`)
+	artilleryRate     = lazy(`(?m)^\s*(?:http\.request_rate:[ .]+([0-9.]+)/sec|(?:Mean response/sec|RPS sent): ([0-9.]+))`)
+	artilleryTimes    = lazy(`(?m)^(?:http\.response_time:|  (?:Response time|Request latency) \(msec\):)[ .]*\n((?:\s+\w+:.*\n?)*)`)
+	artilleryTime     = lazy(`(?m)^\s+(\w+):[ .]+([0-9.]+)$`)
+	artilleryTook     = lazy(`(?m)Total time: (?:(\d+) minutes?(?:, )?)?(?:(\d+) seconds?)?`)
+	artilleryErrLine1 = lazy(`(?m)^    (.+): (\d+)$`)
 )
 
 func (o *output) artillery() *artilleryJSON {

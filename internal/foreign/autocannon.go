@@ -3,7 +3,6 @@ package foreign
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -31,15 +30,15 @@ type autocannonJSON struct {
 // The tables of the text (lib/printResult.js). Large numbers in it are rounded
 // ("48k requests"); the rate of each second is not.
 var (
-	autocannonBegin   = regexp.MustCompile(`(?m)^Running (?:\S+ test|\d+k? requests) @ \S+\n(\d+) connections?`)
-	autocannonRow     = regexp.MustCompile(`(?m)^│ (Latency|Req/Sec) +│ (.*) │$`)
-	autocannonHead    = regexp.MustCompile(`(?m)^│ Stat +│ (.*) │$`)
-	autocannonSamples = regexp.MustCompile(`(?m)^# of samples: (\d+)`)
-	autocannonEnd     = regexp.MustCompile(`(?m)^([0-9.]+k?m?) requests in ([0-9.]+s), ([0-9.]+ \S+) read`)
-	autocannonTook    = regexp.MustCompile(`(?m)requests in ([0-9.]+s),`)
-	autocannonNon2xx  = regexp.MustCompile(`(?m)^(\d+) 2xx responses, (\d+) non 2xx responses`)
-	autocannonErrors  = regexp.MustCompile(`(?m)^([0-9.]+[km]?) errors \(([0-9.]+[km]?) timeouts\)`)
-	autocannonTable   = regexp.MustCompile(`(?m)^│ ([0-9.]+) +│ ([0-9.]+) +│$`)
+	autocannonBegin   = lazy(`(?m)^Running (?:\S+ test|\d+k? requests) @ \S+\n(\d+) connections?`)
+	autocannonRow     = lazy(`(?m)^│ (Latency|Req/Sec) +│ (.*) │$`)
+	autocannonHead    = lazy(`(?m)^│ Stat +│ (.*) │$`)
+	autocannonSamples = lazy(`(?m)^# of samples: (\d+)`)
+	autocannonEnd     = lazy(`(?m)^([0-9.]+k?m?) requests in ([0-9.]+s), ([0-9.]+ \S+) read`)
+	autocannonTook    = lazy(`(?m)requests in ([0-9.]+s),`)
+	autocannonNon2xx  = lazy(`(?m)^(\d+) 2xx responses, (\d+) non 2xx responses`)
+	autocannonErrors  = lazy(`(?m)^([0-9.]+[km]?) errors \(([0-9.]+[km]?) timeouts\)`)
+	autocannonTable   = lazy(`(?m)^│ ([0-9.]+) +│ ([0-9.]+) +│$`)
 )
 
 func (o *output) autocannon() *autocannonJSON {

@@ -1,7 +1,6 @@
 package foreign
 
 import (
-	"regexp"
 	"strings"
 	"time"
 )
@@ -34,15 +33,15 @@ type bombardierJSON struct {
 }
 
 var (
-	bombardierBegin   = regexp.MustCompile(`(?m)^Statistics +Avg +Stdev +Max`)
-	bombardierRate    = regexp.MustCompile(`(?m)^ *Reqs/sec +([0-9.]+)`)
-	bombardierLatency = regexp.MustCompile(`(?m)^ *Latency +([0-9.]+[a-zµμ]+) +\S+ +([0-9.]+[a-zµμ]+)`)
-	bombardierPercent = regexp.MustCompile(`(?m)^ *(\d+)% +([0-9.]+[a-zµμ]+)$`)
-	bombardierCodes   = regexp.MustCompile(`(?m)^ *1xx - (\d+), 2xx - (\d+), 3xx - (\d+), 4xx - (\d+), 5xx - (\d+)`)
-	bombardierOthers  = regexp.MustCompile(`(?m)^ *others - (\d+)`)
-	bombardierErrors  = regexp.MustCompile(`(?ms)^ *Errors:\n(.*)^ *Throughput:`)
-	bombardierError   = regexp.MustCompile(`(?m)^ *(.+) - (\d+)$`)
-	bombardierConns   = regexp.MustCompile(`(?m)^Bombarding .* using (\d+) connection`)
+	bombardierBegin   = lazy(`(?m)^Statistics +Avg +Stdev +Max`)
+	bombardierRate    = lazy(`(?m)^ *Reqs/sec +([0-9.]+)`)
+	bombardierLatency = lazy(`(?m)^ *Latency +([0-9.]+[a-zµμ]+) +\S+ +([0-9.]+[a-zµμ]+)`)
+	bombardierPercent = lazy(`(?m)^ *(\d+)% +([0-9.]+[a-zµμ]+)$`)
+	bombardierCodes   = lazy(`(?m)^ *1xx - (\d+), 2xx - (\d+), 3xx - (\d+), 4xx - (\d+), 5xx - (\d+)`)
+	bombardierOthers  = lazy(`(?m)^ *others - (\d+)`)
+	bombardierErrors  = lazy(`(?ms)^ *Errors:\n(.*)^ *Throughput:`)
+	bombardierError   = lazy(`(?m)^ *(.+) - (\d+)$`)
+	bombardierConns   = lazy(`(?m)^Bombarding .* using (\d+) connection`)
 )
 
 func (o *output) bombardier() *bombardierJSON {

@@ -2,7 +2,6 @@ package foreign
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 )
@@ -31,10 +30,10 @@ type gatlingStats struct {
 // Lines of the console: "> request count   20 (OK=18   KO=2)", and since 3.11
 // "> request count | 20 | 18 | 2". A thousand is 1,000 there.
 var (
-	gatlingBegin = regexp.MustCompile(`(?m)^Simulation \S+ started|^-+ Global Information -+`)
-	gatlingLine  = regexp.MustCompile(`(?m)^> ([a-z][^|(]*?)(?: \((?:ms|rps)\))? +\|? *([0-9][0-9.,]*|-) *(?:\(OK=([0-9.,]+|-) +KO=([0-9.,]+|-) *\)|\| +([0-9.,]+|-) +\| +([0-9.,]+|-))`)
-	gatlingError = regexp.MustCompile(`(?m)^> (\S.*?) +\|? *(\d[0-9,]*) +\(?\|? *[0-9. ]+%`)
-	gatlingTimed = regexp.MustCompile(`(\d+)th percentile`)
+	gatlingBegin = lazy(`(?m)^Simulation \S+ started|^-+ Global Information -+`)
+	gatlingLine  = lazy(`(?m)^> ([a-z][^|(]*?)(?: \((?:ms|rps)\))? +\|? *([0-9][0-9.,]*|-) *(?:\(OK=([0-9.,]+|-) +KO=([0-9.,]+|-) *\)|\| +([0-9.,]+|-) +\| +([0-9.,]+|-))`)
+	gatlingError = lazy(`(?m)^> (\S.*?) +\|? *(\d[0-9,]*) +\(?\|? *[0-9. ]+%`)
+	gatlingTimed = lazy(`(\d+)th percentile`)
 )
 
 func (o *output) gatling() *gatlingStats {

@@ -1,7 +1,6 @@
 package foreign
 
 import (
-	"regexp"
 	"strings"
 	"time"
 )
@@ -9,14 +8,14 @@ import (
 // h2load of nghttp2 (src/h2load.cc, main). The columns of its times are named
 // in a line above them: newer versions have median, p95 and p99, too.
 var (
-	h2loadBegin    = regexp.MustCompile(`(?m)^(?:starting benchmark\.\.\.|spawning thread #0:)`)
-	h2loadFinished = regexp.MustCompile(`(?m)^finished in ([0-9.]+[a-z]+), ([0-9.]+) req/s`)
-	h2loadRequests = regexp.MustCompile(`(?m)^requests: (\d+) total, (\d+) started, (\d+) done, (\d+) succeeded, (\d+) failed, (\d+) errored, (\d+) timeout`)
-	h2loadStatus   = regexp.MustCompile(`(?m)^status codes: (\d+) 2xx, (\d+) 3xx, (\d+) 4xx, (\d+) 5xx`)
-	h2loadTraffic  = regexp.MustCompile(`(?m)^traffic: \S+ \((\d+)\) total`)
-	h2loadNames    = regexp.MustCompile(`(?m)^ +min +max +(.*)$`)
-	h2loadTimes    = regexp.MustCompile(`(?m)^(?:time for request|request) *: +(.*)$`)
-	h2loadClients  = regexp.MustCompile(`(?m)^spawning thread #\d+: (\d+) total client`)
+	h2loadBegin    = lazy(`(?m)^(?:starting benchmark\.\.\.|spawning thread #0:)`)
+	h2loadFinished = lazy(`(?m)^finished in ([0-9.]+[a-z]+), ([0-9.]+) req/s`)
+	h2loadRequests = lazy(`(?m)^requests: (\d+) total, (\d+) started, (\d+) done, (\d+) succeeded, (\d+) failed, (\d+) errored, (\d+) timeout`)
+	h2loadStatus   = lazy(`(?m)^status codes: (\d+) 2xx, (\d+) 3xx, (\d+) 4xx, (\d+) 5xx`)
+	h2loadTraffic  = lazy(`(?m)^traffic: \S+ \((\d+)\) total`)
+	h2loadNames    = lazy(`(?m)^ +min +max +(.*)$`)
+	h2loadTimes    = lazy(`(?m)^(?:time for request|request) *: +(.*)$`)
+	h2loadClients  = lazy(`(?m)^spawning thread #\d+: (\d+) total client`)
 )
 
 func isH2load(o *output) bool {

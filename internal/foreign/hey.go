@@ -1,7 +1,6 @@
 package foreign
 
 import (
-	"regexp"
 	"strings"
 	"time"
 )
@@ -10,19 +9,19 @@ import (
 // hey's. hey prints "10%% in", oha "10.00% in"; oha chooses the unit of a
 // duration.
 var (
-	heyTotal     = regexp.MustCompile(`(?m)^ *Total:\s+([0-9.]+ [a-zµμ]+)`)
-	heySlowest   = regexp.MustCompile(`(?m)^ *Slowest:\s+([0-9.]+ [a-zµμ]+)`)
-	heyAverage   = regexp.MustCompile(`(?m)^ *Average:\s+([0-9.]+ [a-zµμ]+)`)
-	heyRate      = regexp.MustCompile(`(?m)^ *Requests/sec:\s+([0-9.]+)`)
-	heyPercent   = regexp.MustCompile(`(?m)^ *([0-9.]+)%%? in ([0-9.]+ [a-zµμ]+)`)
-	heyStatus    = regexp.MustCompile(`(?m)^ *\[(\d{3})\]\s+(\d+) responses`)
-	heyErrors    = regexp.MustCompile(`(?ms)^ *Error distribution:\n(.*)`)
-	heyError     = regexp.MustCompile(`(?m)^ *\[(\d+)\]\s+(\S.*)$`)
-	ohaSuccess   = regexp.MustCompile(`(?m)^ *Success rate:\s+([0-9.]+)`)
-	heyBytes     = regexp.MustCompile(`(?m)^ *Total data:\s+(\d+) bytes`)
-	heySummary   = regexp.MustCompile(`(?m)^ *Summary:`)
+	heyTotal     = lazy(`(?m)^ *Total:\s+([0-9.]+ [a-zµμ]+)`)
+	heySlowest   = lazy(`(?m)^ *Slowest:\s+([0-9.]+ [a-zµμ]+)`)
+	heyAverage   = lazy(`(?m)^ *Average:\s+([0-9.]+ [a-zµμ]+)`)
+	heyRate      = lazy(`(?m)^ *Requests/sec:\s+([0-9.]+)`)
+	heyPercent   = lazy(`(?m)^ *([0-9.]+)%%? in ([0-9.]+ [a-zµμ]+)`)
+	heyStatus    = lazy(`(?m)^ *\[(\d{3})\]\s+(\d+) responses`)
+	heyErrors    = lazy(`(?ms)^ *Error distribution:\n(.*)`)
+	heyError     = lazy(`(?m)^ *\[(\d+)\]\s+(\S.*)$`)
+	ohaSuccess   = lazy(`(?m)^ *Success rate:\s+([0-9.]+)`)
+	heyBytes     = lazy(`(?m)^ *Total data:\s+(\d+) bytes`)
+	heySummary   = lazy(`(?m)^ *Summary:`)
 	ohaDeadline  = "aborted due to deadline" // under way at the end: no error
-	ohaOtherName = regexp.MustCompile(`(?m)^ *Size/sec:`)
+	ohaOtherName = lazy(`(?m)^ *Size/sec:`)
 )
 
 func isHey(o *output) bool {

@@ -2,7 +2,6 @@ package foreign
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 )
 
@@ -31,14 +30,14 @@ type isuconJSON struct {
 //
 // isucon11 also prints "SCORE: <tag>: <count>", which is no score.
 var (
-	isuconScore = regexp.MustCompile(`(?im)(?:\bscore|スコア)\s*[:=：]\s*([-+]?\d[\d,]*(?:\.\d+)?)\s*(?:$|["(,}])`)
-	isuconRaw   = regexp.MustCompile(`(?m)\bscore: -?\d+ ?\((?:= )?-?\d+ - -?\d+\) : (.+?)\s*$`)
-	isuconPass  = regexp.MustCompile(`(?i)\bpass(?:ed)?"?\s*[:=]\s*(true|false)\b`)
-	isuconRes   = regexp.MustCompile(`(?m)\bRESULT: (\w+)`)
-	isuconCount = regexp.MustCompile(`(?m)\bscore: -?\d+, suc+e+s+: (\d+), fail: (\d+)`)
-	isuconMinus = regexp.MustCompile(`(?m)\bdeduction(?:Count)?: (\d+)(?: /|,) timeout(?:Count)?: (\d+)`)
-	isuconError = regexp.MustCompile(`(?m)\bError (\d+) \(Critical:\d+\)`)
-	isuconLine  = regexp.MustCompile(`(?m)\b(?:ERR|ERROR\[\d+\]):? (.+)$`)
+	isuconScore = lazy(`(?im)(?:\bscore|スコア)\s*[:=：]\s*([-+]?\d[\d,]*(?:\.\d+)?)\s*(?:$|["(,}])`)
+	isuconRaw   = lazy(`(?m)\bscore: -?\d+ ?\((?:= )?-?\d+ - -?\d+\) : (.+?)\s*$`)
+	isuconPass  = lazy(`(?i)\bpass(?:ed)?"?\s*[:=]\s*(true|false)\b`)
+	isuconRes   = lazy(`(?m)\bRESULT: (\w+)`)
+	isuconCount = lazy(`(?m)\bscore: -?\d+, suc+e+s+: (\d+), fail: (\d+)`)
+	isuconMinus = lazy(`(?m)\bdeduction(?:Count)?: (\d+)(?: /|,) timeout(?:Count)?: (\d+)`)
+	isuconError = lazy(`(?m)\bError (\d+) \(Critical:\d+\)`)
+	isuconLine  = lazy(`(?m)\b(?:ERR|ERROR\[\d+\]):? (.+)$`)
 )
 
 func (o *output) isucon() *isuconJSON {

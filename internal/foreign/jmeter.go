@@ -4,7 +4,6 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -29,11 +28,11 @@ type jmeterTotal struct {
 // Lines of the summariser (SummariserRunningSample.format): "=" is all of the
 // run, "+" a part of it. Some languages write a decimal comma.
 var (
-	jmeterSum   = regexp.MustCompile(`(?m)^.*\S *= +(\d+) in +([0-9:.,]+s?) = +([0-9.,]+)/s Avg: +(\d+) Min: +(\d+) Max: +(\d+) Err: +(\d+) \(`)
-	jmeterBegin = regexp.MustCompile(`(?m)^Starting (?:standalone|the) test @|^Creating summariser <`)
-	jmeterEnd   = regexp.MustCompile(`(?m)end of run|^Tidying up`)
-	jmeterHead  = regexp.MustCompile(`(?m)^(?:\S+,)?timeStamp,elapsed,.*$`)
-	jmeterRow   = regexp.MustCompile(`(?m)^\d{13},\d+,[^,\n]*,[^,\n]*,.*,(?:true|false),`)
+	jmeterSum   = lazy(`(?m)^.*\S *= +(\d+) in +([0-9:.,]+s?) = +([0-9.,]+)/s Avg: +(\d+) Min: +(\d+) Max: +(\d+) Err: +(\d+) \(`)
+	jmeterBegin = lazy(`(?m)^Starting (?:standalone|the) test @|^Creating summariser <`)
+	jmeterEnd   = lazy(`(?m)end of run|^Tidying up`)
+	jmeterHead  = lazy(`(?m)^(?:\S+,)?timeStamp,elapsed,.*$`)
+	jmeterRow   = lazy(`(?m)^\d{13},\d+,[^,\n]*,[^,\n]*,.*,(?:true|false),`)
 )
 
 // jmeterColumns of a .jtl without header (jmeter.properties,

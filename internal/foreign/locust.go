@@ -4,7 +4,6 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 )
@@ -31,13 +30,13 @@ type locustJSON struct {
 // print_percentile_stats) and the first line of --csv's _stats.csv. Up to 0.14
 // the sum is called Total.
 var (
-	locustRow     = regexp.MustCompile(`(?m)^\s*(?:Aggregated|Total)\s+(\d+)\s+(\d+)\([0-9.]+%\)\s*\|?\s*(\d+)\s+(\d+)\s+(\d+)\s*\|?\s*(\d+)\s*\|?\s*([0-9.]+)`)
-	locustHead    = regexp.MustCompile(`(?m)^(?:Type +)?Name +(50%.*)$`)
-	locustPercent = regexp.MustCompile(`(?m)^\s*(?:Aggregated|Total)((?:\s+\d+){6,})\s*$`)
-	locustBegin   = regexp.MustCompile(`(?m)locust\.main: Starting Locust|^ ?(?:Type +)?Name +# reqs +# fails`)
-	locustCSV     = regexp.MustCompile(`(?m)^"?(?:Type|Method)"?,"?Name"?,"?(?:Request Count|# requests)"?,.*$`)
-	locustError   = regexp.MustCompile(`(?m)^(\d+) +(\S+ .*?: .+?) *$`)
-	locustEnded   = regexp.MustCompile(`(?m)KeyboardInterrupt|Got SIGTERM|^Aborted!`)
+	locustRow     = lazy(`(?m)^\s*(?:Aggregated|Total)\s+(\d+)\s+(\d+)\([0-9.]+%\)\s*\|?\s*(\d+)\s+(\d+)\s+(\d+)\s*\|?\s*(\d+)\s*\|?\s*([0-9.]+)`)
+	locustHead    = lazy(`(?m)^(?:Type +)?Name +(50%.*)$`)
+	locustPercent = lazy(`(?m)^\s*(?:Aggregated|Total)((?:\s+\d+){6,})\s*$`)
+	locustBegin   = lazy(`(?m)locust\.main: Starting Locust|^ ?(?:Type +)?Name +# reqs +# fails`)
+	locustCSV     = lazy(`(?m)^"?(?:Type|Method)"?,"?Name"?,"?(?:Request Count|# requests)"?,.*$`)
+	locustError   = lazy(`(?m)^(\d+) +(\S+ .*?: .+?) *$`)
+	locustEnded   = lazy(`(?m)KeyboardInterrupt|Got SIGTERM|^Aborted!`)
 )
 
 func (o *output) locust() []*locustJSON {

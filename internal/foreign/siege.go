@@ -3,7 +3,6 @@ package foreign
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 )
 
 // siege 3 and 4 (src/main.c, display). Up to 4.1.1 times are in seconds, later
@@ -23,16 +22,16 @@ type siegeJSON struct {
 }
 
 var (
-	siegeHits        = regexp.MustCompile(`(?m)^Transactions:\s+(\d+) hits`)
-	siegeElapsed     = regexp.MustCompile(`(?m)^Elapsed time:\s+([0-9.]+ \w+)`)
-	siegeResponse    = regexp.MustCompile(`(?m)^Response time:\s+([0-9.]+ \w+)`)
-	siegeRate        = regexp.MustCompile(`(?m)^Transaction rate:\s+([0-9.]+) trans/sec`)
-	siegeData        = regexp.MustCompile(`(?m)^Data transferred:\s+([0-9.]+) MB`)
-	siegeConcurrency = regexp.MustCompile(`(?m)^Concurrency:\s+([0-9.]+)`)
-	siegeSucceeded   = regexp.MustCompile(`(?m)^Successful transactions:\s*(\d+)`)
-	siegeFailed      = regexp.MustCompile(`(?m)^Failed transactions:\s*(\d+)`)
-	siegeLongest     = regexp.MustCompile(`(?m)^Longest transaction:\s*([0-9.]+)(?: (\w+))?`)
-	siegeBegin       = regexp.MustCompile(`(?m)^The server is now under siege`)
+	siegeHits        = lazy(`(?m)^Transactions:\s+(\d+) hits`)
+	siegeElapsed     = lazy(`(?m)^Elapsed time:\s+([0-9.]+ \w+)`)
+	siegeResponse    = lazy(`(?m)^Response time:\s+([0-9.]+ \w+)`)
+	siegeRate        = lazy(`(?m)^Transaction rate:\s+([0-9.]+) trans/sec`)
+	siegeData        = lazy(`(?m)^Data transferred:\s+([0-9.]+) MB`)
+	siegeConcurrency = lazy(`(?m)^Concurrency:\s+([0-9.]+)`)
+	siegeSucceeded   = lazy(`(?m)^Successful transactions:\s*(\d+)`)
+	siegeFailed      = lazy(`(?m)^Failed transactions:\s*(\d+)`)
+	siegeLongest     = lazy(`(?m)^Longest transaction:\s*([0-9.]+)(?: (\w+))?`)
+	siegeBegin       = lazy(`(?m)^The server is now under siege`)
 )
 
 func (o *output) siege() *siegeJSON {
@@ -51,7 +50,7 @@ func readSiege(o *output) (*report, error) {
 			return nil, errNoSummary
 		}
 		j = &siegeJSON{Transactions: &hits, Elapsed: lastDuration(siegeElapsed, o.text).Seconds(), Response: lastDuration(siegeResponse, o.text).Seconds()}
-		for re, to := range map[*regexp.Regexp]*float64{siegeRate: &j.Rate, siegeData: &j.Megabytes, siegeConcurrency: &j.Concurrency,
+		for re, to := range map[*pattern]*float64{siegeRate: &j.Rate, siegeData: &j.Megabytes, siegeConcurrency: &j.Concurrency,
 			siegeSucceeded: &j.Succeeded, siegeFailed: &j.Failed} {
 			*to, _ = lastNumber(re, o.text)
 		}

@@ -2,7 +2,6 @@ package foreign
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -33,13 +32,13 @@ type vegetaJSON struct {
 
 // The text report (lib/reporters.go, NewTextReporter).
 var (
-	vegetaRequests  = regexp.MustCompile(`(?m)^Requests +\[total, rate, throughput\] +(\d+), ([0-9.]+), ([0-9.]+)`)
-	vegetaDuration  = regexp.MustCompile(`(?m)^Duration +\[total, attack, wait\] +([^,\s]+),`)
-	vegetaLatencies = regexp.MustCompile(`(?m)^Latencies +\[([^\]]+)\] +(.*)$`)
-	vegetaStatus    = regexp.MustCompile(`(?m)^Status Codes +\[code:count\] +(.*)$`)
-	vegetaErrors    = regexp.MustCompile(`(?ms)^Error Set:\n(.*)`)
-	vegetaBytes     = regexp.MustCompile(`(?m)^Bytes In +\[total, mean\] +(\d+),`)
-	vegetaCode      = regexp.MustCompile(`(\d+):(\d+)`)
+	vegetaRequests  = lazy(`(?m)^Requests +\[total, rate, throughput\] +(\d+), ([0-9.]+), ([0-9.]+)`)
+	vegetaDuration  = lazy(`(?m)^Duration +\[total, attack, wait\] +([^,\s]+),`)
+	vegetaLatencies = lazy(`(?m)^Latencies +\[([^\]]+)\] +(.*)$`)
+	vegetaStatus    = lazy(`(?m)^Status Codes +\[code:count\] +(.*)$`)
+	vegetaErrors    = lazy(`(?ms)^Error Set:\n(.*)`)
+	vegetaBytes     = lazy(`(?m)^Bytes In +\[total, mean\] +(\d+),`)
+	vegetaCode      = lazy(`(\d+):(\d+)`)
 )
 
 func (o *output) vegeta() *vegetaJSON {

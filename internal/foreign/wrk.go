@@ -2,7 +2,6 @@ package foreign
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 )
@@ -12,16 +11,16 @@ import (
 // suits it: us, ms, s, m or h (src/units.c), and a unit of one letter has a
 // space behind it.
 var (
-	wrkBegin    = regexp.MustCompile(`(?m)^Running \S+ test @ `)
-	wrkRequests = regexp.MustCompile(`(?m)^ *(\d+) requests in ([0-9.]+[a-zµμ]+),`)
-	wrkRate     = regexp.MustCompile(`(?m)^Requests/sec: *([0-9.]+)`)
-	wrkLatency  = regexp.MustCompile(`(?m)^ *Latency +(\S+) +\S+ +(\S+) +\S+ *$`)
-	wrkPercent  = regexp.MustCompile(`^ *([0-9.]+)% +([0-9.]+[a-zµμ]+) *$`)
-	wrkPlanned  = regexp.MustCompile(`^Running (\d+(?:\.\d+)?[smh]) test @ `)
-	wrkEnd      = regexp.MustCompile(`(?m)^Transfer/sec: .*$`)
-	wrkConns    = regexp.MustCompile(`(?m)^ *\d+ threads and (\d+) connections`)
-	wrkStatus   = regexp.MustCompile(`(?m)^ *Non-2xx or 3xx responses: (\d+)`)
-	wrkSockets  = regexp.MustCompile(`(?m)^ *Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)`)
+	wrkBegin    = lazy(`(?m)^Running \S+ test @ `)
+	wrkRequests = lazy(`(?m)^ *(\d+) requests in ([0-9.]+[a-zµμ]+),`)
+	wrkRate     = lazy(`(?m)^Requests/sec: *([0-9.]+)`)
+	wrkLatency  = lazy(`(?m)^ *Latency +(\S+) +\S+ +(\S+) +\S+ *$`)
+	wrkPercent  = lazy(`^ *([0-9.]+)% +([0-9.]+[a-zµμ]+) *$`)
+	wrkPlanned  = lazy(`^Running (\d+(?:\.\d+)?[smh]) test @ `)
+	wrkEnd      = lazy(`(?m)^Transfer/sec: .*$`)
+	wrkConns    = lazy(`(?m)^ *\d+ threads and (\d+) connections`)
+	wrkStatus   = lazy(`(?m)^ *Non-2xx or 3xx responses: (\d+)`)
+	wrkSockets  = lazy(`(?m)^ *Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)`)
 )
 
 func isWrk(o *output) bool { return wrkBegin.MatchString(o.text) && wrkConns.MatchString(o.text) }
