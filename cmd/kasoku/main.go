@@ -117,6 +117,12 @@ func run(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprint(stderr, start)
 		return ui.Usage
 	}
+	switch args[0] { // as people try it
+	case "--version":
+		args = append([]string{"version"}, args[1:]...)
+	case "help":
+		args = append(args[1:len(args):len(args)], "--help")
+	}
 	k, err := parser.Parse(args)
 	if exited {
 		return code

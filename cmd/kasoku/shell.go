@@ -36,7 +36,7 @@ func (c *CompletionCmd) Run(a *App, k *kong.Context) error {
 
 // ManCmd prints manual pages.
 type ManCmd struct {
-	Command []string `arg:"" optional:"" help:"The command whose page is printed (scenario check); none: the program's."`
+	Command []string `arg:"" optional:"" complete:"commands" help:"The command whose page is printed (scenario check); none: the program's."`
 	All     string   `placeholder:"DIR" help:"Write the pages of all commands into this folder, which is there or is made."`
 }
 

@@ -27,6 +27,7 @@ var scripts = template.Must(template.New("").Funcs(template.FuncMap{"quote": quo
 type command struct {
 	Path     string // "scenario check"; "" is the program
 	Commands []word // that may follow
+	Words    []word // an argument that is one of these
 	Flags    []flag // those of the program and of the commands before it as well
 }
 
@@ -48,16 +49,31 @@ func Write(w io.Writer, shell string, model *kong.Application) error {
 		return fmt.Errorf("no completion for %q; there is one for %s", shell, strings.Join(Shells, ", "))
 	}
 	var commands []command
-	collect(&commands, model.Node, "", nil)
+	collect(&commands, model, model.Node, "", nil)
 	return scripts.ExecuteTemplate(w, shell+".tmpl", map[string]any{"Program": model.Name, "Commands": commands})
 }
 
-// collect adds a command and those below it.
-func collect(to *[]command, node *kong.Node, path string, inherited []flag) {
+// collect adds a command and those below it. An argument with the tag
+// complete:"commands" is the name of one of the program's commands.
+func collect(to *[]command, model *kong.Application, node *kong.Node, path string, inherited []flag) {
 	c := command{Path: path, Flags: slices.Clone(inherited)}
 	for _, f := range node.Flags {
 		if !f.Hidden {
 			c.Flags = append(c.Flags, flagOf(f))
+		}
+	}
+	for _, arg := range node.Positional {
+		if arg.Enum != "" {
+			for _, v := range arg.EnumSlice() {
+				c.Words = append(c.Words, word{v, sentence(arg.Help)})
+			}
+		}
+		if arg.Tag.Get("complete") == "commands" {
+			for _, o := range model.Children {
+				if !o.Hidden && o.Type == kong.CommandNode {
+					c.Words = append(c.Words, word{o.Name, sentence(o.Help)})
+				}
+			}
 		}
 	}
 	at := len(*to)
@@ -67,7 +83,7 @@ func collect(to *[]command, node *kong.Node, path string, inherited []flag) {
 			continue
 		}
 		c.Commands = append(c.Commands, word{child.Name, sentence(child.Help)})
-		collect(to, child, strings.TrimSpace(path+" "+child.Name), c.Flags)
+		collect(to, model, child, strings.TrimSpace(path+" "+child.Name), c.Flags)
 	}
 	(*to)[at].Commands = c.Commands
 }

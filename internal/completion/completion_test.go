@@ -26,6 +26,12 @@ type line struct {
 			HAR string `arg:""`
 		} `cmd:"" name:"from-har" help:"From a HAR."`
 	} `cmd:"" help:"Scenarios."`
+	Shell struct {
+		Name string `arg:"" enum:"bash,zsh" help:"One."`
+	} `cmd:"" help:"Scripts."`
+	Man struct {
+		Command []string `arg:"" optional:"" complete:"commands"`
+	} `cmd:"" help:"Pages."`
 	Agent struct{} `cmd:"" hidden:""`
 }
 
@@ -36,7 +42,9 @@ var typed = []struct {
 	want  string
 }{
 	{[]string{"tool", "l"}, "log"},
-	{[]string{"tool", "s"}, "scenario"},
+	{[]string{"tool", "s"}, "scenario shell"},
+	{[]string{"tool", "shell", ""}, "bash zsh"},
+	{[]string{"tool", "man", "sc"}, "scenario"},
 	{[]string{"tool", "a"}, ""}, // what is hidden is not told
 	{[]string{"tool", "scenario", "from-"}, "from-har from-log"},
 	{[]string{"tool", "scenario", "from-har", "f"}, ""},
