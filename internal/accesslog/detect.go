@@ -53,7 +53,7 @@ func DetectTimes(head []byte, t Times) (*Format, error) {
 		return nil, err
 	}
 	best := bestOf(candidates, lines)
-	if inner, opened := unwrapAll(lines); opened*2 >= len(lines) {
+	if inner, opened := unwrapAll(lines); opened*2 >= len(lines) && len(inner) > 0 {
 		if within := bestOf(candidates, inner); within.better(best) {
 			best, lines = within, inner
 			best.wrapped = true
@@ -213,13 +213,17 @@ func (f *Format) outdone(n, lenient found) bool {
 	return n.read <= lenient.read && lenient.timed > 2*n.timed
 }
 
+// unwrapAll takes lines out of their envelopes and leaves out those that hold
+// nothing; opened is how many had an envelope.
 func unwrapAll(lines [][]byte) (out [][]byte, opened int) {
 	for _, line := range lines {
 		inner, names := unwrap(bytes.Clone(line), make([]string, 0, maxEnvelopes))
 		if len(names) > 0 {
 			opened++
 		}
-		out = append(out, inner)
+		if len(inner) > 0 {
+			out = append(out, inner)
+		}
 	}
 	return out, opened
 }
@@ -259,7 +263,12 @@ func (f *Format) Fit(head []byte) (good, bad int, unfit []byte) {
 		}
 		if _, why := r.Entry(bytes.Clone(line)); why == "" {
 			good++
-		} else if bad++; unfit == nil {
+			continue
+		}
+		if r.Empty(line) {
+			continue
+		}
+		if bad++; unfit == nil {
 			unfit = line
 		}
 	}

@@ -181,12 +181,15 @@ func openKubectl(line []byte) ([]byte, bool) {
 	return line[at+2:], true
 }
 
+// maxPriority is the length of <191>, the highest that RFC 5424 has (6.2.1).
+const maxPriority = 5
+
 // priority cuts <190>.
 func priority(line []byte) ([]byte, bool) {
 	if len(line) < 4 || line[0] != '<' {
 		return line, false
 	}
-	end := bytes.IndexByte(line[:5], '>')
+	end := bytes.IndexByte(line[:min(len(line), maxPriority)], '>')
 	if end < 2 || !isDigits(line[1:end]) {
 		return line, false
 	}

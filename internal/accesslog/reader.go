@@ -91,6 +91,10 @@ func (r *Reader) Next() bool {
 		if why == "" {
 			return true
 		}
+		if r.format.empty(line, &r.spare) {
+			r.bad.Lines--
+			continue
+		}
 		r.refuse(line, why)
 	}
 }

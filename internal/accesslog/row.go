@@ -109,6 +109,20 @@ func (r *Rows) Entry(line []byte) (e *Entry, why string) {
 	return &r.entry, ""
 }
 
+// Empty reports whether a line that is no entry holds nothing but its envelope:
+// the program wrote an empty line.
+func (r *Rows) Empty(line []byte) bool { return r.format.empty(line, &r.inner) }
+
+// empty is Rows.Empty; the line is copied into spare.
+func (f *Format) empty(line []byte, spare *[]byte) bool {
+	if !f.wrapped {
+		return len(line) == 0
+	}
+	*spare = append((*spare)[:0], line...)
+	inner, _ := unwrap(*spare, nil)
+	return len(inner) == 0
+}
+
 // Whole reports whether a line without an end looks complete: all of a known
 // layout's values are there.
 func (r *Rows) Whole(line []byte) bool {

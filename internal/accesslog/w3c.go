@@ -123,7 +123,10 @@ const (
 )
 
 func (w *w3c) parse(f *Format, line []byte, e *Entry, c *clock) string {
-	if line[0] == '#' {
+	switch {
+	case len(line) == 0:
+		return whyColumns
+	case line[0] == '#':
 		return whyComment
 	}
 	e.Ended = f.ended
