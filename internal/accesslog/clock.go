@@ -21,6 +21,7 @@ type clock struct {
 	// taken while the format is looked for.
 	units   units
 	samples map[string]*sample
+	only    string // if not empty: the label that alone is a time
 	field   string // to be sampled whatever it is called
 }
 

@@ -45,8 +45,8 @@ func DetectTimes(head []byte, t Times) (*Format, error) {
 	if len(lines) == 0 {
 		return nil, fmt.Errorf("detect the log's format: there are no lines")
 	}
-	if f := headed(head, t); f != nil {
-		return f, nil
+	if f, err := headed(head, t); f != nil || err != nil {
+		return f, err
 	}
 	candidates, err := candidatesFor(t)
 	if err != nil {
@@ -67,14 +67,26 @@ func DetectTimes(head []byte, t Times) (*Format, error) {
 		return nil, fmt.Errorf("detect the log's format: no known one fits the line %s; give the log_format or LogFormat text of the server's configuration", quoteText(lines[0], 200))
 	}
 	f := *best.format
+	if f.retimed != nil && t.given() {
+		retimed, err := f.retimed(t)
+		if err != nil {
+			return nil, err
+		}
+		f = *retimed
+	}
 	f.wrapped = best.wrapped
 	for _, other := range []*Format{Line(), JSON(), LTSV(), HAProxy()} {
 		if other.Name != best.format.Name && !(other.Name == "json" && best.format.isDialect()) {
+			if other.retimed != nil && t.given() {
+				if other, err = other.retimed(t); err != nil {
+					continue
+				}
+			}
 			f.others = append(f.others, other)
 		}
 	}
 	if f.setTimes(t, lines); t.Field != "" && t.Field != noTimes && !f.fieldFound {
-		return nil, &FieldError{t.Field}
+		return nil, &FieldError{Field: t.Field}
 	}
 	if f.Name == lineName {
 		f.Name = lineNameOf(lines)
@@ -83,9 +95,16 @@ func DetectTimes(head []byte, t Times) (*Format, error) {
 }
 
 // FieldError says that the log has no such field.
-type FieldError struct{ Field string }
+type FieldError struct {
+	Field string
+	// Format is not empty if its lines can have no other times than it has.
+	Format string
+}
 
 func (e *FieldError) Error() string {
+	if e.Format != "" {
+		return fmt.Sprintf("the format %q has no field %q that can be the request's time; leave --time-field out for the time that it has, or say none", e.Format, e.Field)
+	}
 	return fmt.Sprintf("no line has a number in the field %q that is to be the request's time", e.Field)
 }
 

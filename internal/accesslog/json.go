@@ -45,7 +45,7 @@ const whyJSON = "it is not one JSON object"
 
 func parseJSON(f *Format, line []byte, e *Entry, c *clock) string {
 	e.Ended = f.ended
-	c.units = f.units
+	c.follow(f)
 	s := scanner{b: line, e: e, c: c}
 	if why := s.line(); why != "" {
 		return why

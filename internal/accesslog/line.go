@@ -48,7 +48,7 @@ type lineReader struct {
 
 func parseLine(f *Format, line []byte, e *Entry, c *clock) string {
 	e.Ended = f.ended
-	c.units = f.units
+	c.follow(f)
 	var whole bool
 	c.tokens, whole = split(line, c.tokens)
 	if !whole {

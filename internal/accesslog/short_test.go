@@ -23,7 +23,7 @@ func everyFormat(t testing.TB) []*Format {
 	for i := range dialects {
 		out = append(out, dialects[i].format())
 	}
-	return append(out, w3cFormat([]byte("#Fields: date time cs-method cs-uri"), draftWriter))
+	return append(out, w3cFormat([]byte("#Fields: date time cs-method cs-uri"), draftWriter, Times{}))
 }
 
 // shortLines are empty, of one byte, of two that open something, and the
