@@ -336,6 +336,9 @@ func (r *Reader) detect() bool {
 	if last := bytes.LastIndexByte(head, '\n'); last >= 0 && !r.eof {
 		head = head[:last+1]
 	}
-	r.format, r.err = Detect(head)
+	if r.format, r.err = Detect(head); r.err == nil && r.format.Doubt != nil {
+		r.doubt = r.format.Doubt
+		r.format, r.err = DetectTimes(head, Times{Field: noTimes})
+	}
 	return r.err == nil
 }

@@ -264,7 +264,7 @@ func parseTemplate(f *Format, line []byte, e *Entry, c *clock) string {
 	if e.parts.set && e.parts.epoch == 0 && !e.parts.valid() {
 		return whyTime
 	}
-	e.finish()
+	e.finish(c)
 	return ""
 }
 

@@ -50,7 +50,7 @@ func parseHAProxy(_ *Format, line []byte, e *Entry, c *clock) string {
 			return whyOddRequest
 		}
 	}
-	e.finish()
+	e.finish(c)
 	return ""
 }
 

@@ -68,7 +68,7 @@ func (s *scanner) line() string {
 	if s.spaces(); s.at < len(s.b) {
 		return whyLong
 	}
-	s.e.finish()
+	s.e.finish(s.c)
 	s.e.appTime()
 	return ""
 }

@@ -72,7 +72,7 @@ func (l *lineReader) read() string {
 		l.behind()
 	}
 	l.column()
-	l.e.finish()
+	l.e.finish(l.c)
 	if l.took == 0 {
 		l.e.appTime()
 	}

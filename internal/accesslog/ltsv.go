@@ -49,7 +49,7 @@ func parseLTSV(f *Format, line []byte, e *Entry, c *clock) string {
 			return why
 		}
 	}
-	e.finish()
+	e.finish(c)
 	e.appTime()
 	if e.Target == nil {
 		return whyNoPairs

@@ -50,6 +50,7 @@ func NewRows(f *Format, times bool) *Rows {
 // Parse reads a line without its end; why is "" if it fits. The line's bytes
 // may be changed (escapes are undone in place).
 func (r *Rows) Parse(line []byte, row *Row) (why string) {
+	r.clock.zone = r.Zone
 	if r.format.wrapped {
 		return r.parseWrapped(line, row)
 	}

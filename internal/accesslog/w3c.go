@@ -172,7 +172,7 @@ func (w *w3c) parse(f *Format, line []byte, e *Entry, c *clock) string {
 	if why := e.setDateAndTime(date, clockText, c); why != "" {
 		return why
 	}
-	e.finish()
+	e.finish(c)
 	return e.checkRequest(refusals)
 }
 

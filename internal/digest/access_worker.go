@@ -43,6 +43,7 @@ func (w *accessWorker) do(ctx context.Context, j job) error {
 	if w.lines = w.rows[j.file]; w.lines == nil {
 		clear(w.rows) // jobs come file by file, nearly
 		w.lines = accesslog.NewRows(f.format, w.timed)
+		w.lines.Zone = w.run.o.Zone
 		w.rows[j.file] = w.lines
 		for line := range bytes.Lines(f.first) {
 			if line = bytes.TrimRight(line, "\r\n"); len(line) > 0 {
