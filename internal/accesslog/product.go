@@ -173,16 +173,7 @@ func compileProduct(name, text string) (*Format, error) {
 		}
 		b.value(o)
 	}
-	f, err := b.done()
-	if err != nil {
-		return nil, err
-	}
-	for i := range f.ops {
-		if len(f.ops[i].until) > 1 { // a longer text behind the value is not within it
-			f.ops[i].spaces = 0
-		}
-	}
-	return f, nil
+	return b.done()
 }
 
 // whyNoMethod refuses lines whose literals fit by chance.

@@ -125,14 +125,19 @@ func (f *Format) empty(line []byte, spare *[]byte) bool {
 }
 
 // Whole reports whether a line without an end looks complete: all of a known
-// layout's values are there.
+// layout's values are there; or, where there is none, it would be no entry
+// without its last byte, so that no value's end can be missing.
 func (r *Rows) Whole(line []byte) bool {
 	for i := range r.layouts {
 		if r.layouts[i].whole(line) {
 			return true
 		}
 	}
-	return len(r.layouts) == 0
+	if len(r.layouts) > 0 || len(line) == 0 {
+		return false
+	}
+	_, why := r.Entry(bytes.Clone(line[:len(line)-1]))
+	return why != ""
 }
 
 // readsAlone: the line is the format's own, and not one that another one reads
