@@ -21,6 +21,7 @@ type clock struct {
 	// taken while the format is looked for.
 	units   units
 	samples map[string]*sample
+	only    string // if not empty: the label that alone is a time
 	field   string // to be sampled whatever it is called
 }
 
@@ -87,13 +88,10 @@ func (c *clock) zoned(p *clockParts, zone []byte) (time.Time, bool) {
 	if !p.valid() {
 		return time.Time{}, false
 	}
-	if len(zone) == 0 && c.zone != nil && c.zone != time.UTC {
-		return time.Date(p.year, time.Month(p.month), p.day, p.hour, p.minute, p.second, p.nanos, c.zone).UTC(), true
-	}
 	if len(zone) > 0 && !p.readZone(zone) {
 		return time.Time{}, false
 	}
-	return p.time(), true
+	return p.in(c.zone), true
 }
 
 // epoch reads 1700000000.123 and integers of up to 19 digits.
@@ -130,6 +128,7 @@ type clockParts struct {
 	year, month, day                 int
 	hour, minute, second, nanos, off int // off in seconds east of UTC
 	pm, twelve                       bool
+	zoned                            bool  // off is known
 	epoch                            int64 // if not 0, instead of the rest
 }
 
@@ -140,6 +139,26 @@ func (p *clockParts) valid() bool {
 		p.hour < 24 && p.minute < 60 && p.second <= 60
 }
 
+// in is the instant; where no zone was read, it is a time of zone, of which nil
+// is UTC.
+func (p *clockParts) in(zone *time.Location) time.Time {
+	if p.zoned || p.epoch != 0 || zone == nil || zone == time.UTC {
+		return p.time()
+	}
+	return time.Date(p.year, time.Month(p.month), p.day, p.hour24(), p.minute, p.second, p.nanos, zone).UTC()
+}
+
+// hour24 counts the afternoon's hours from 12.
+func (p *clockParts) hour24() int {
+	if !p.twelve {
+		return p.hour
+	}
+	if p.pm {
+		return p.hour%12 + 12
+	}
+	return p.hour % 12
+}
+
 // time computes the instant. The days since 1970 are counted in years that
 // begin in March, so that the leap day is the last (Hinnant's
 // days_from_civil).
@@ -147,19 +166,12 @@ func (p *clockParts) time() time.Time {
 	if p.epoch != 0 {
 		return time.Unix(p.epoch, int64(p.nanos)).UTC()
 	}
-	hour := p.hour
-	if p.twelve {
-		hour %= 12
-		if p.pm {
-			hour += 12
-		}
-	}
 	y, m := p.year, p.month
 	if m <= 2 {
 		y, m = y-1, m+12
 	}
 	days := 365*y + y/4 - y/100 + y/400 + (153*(m-3)+2)/5 + p.day - 1 - 719468
-	return time.Unix(int64(days)*86400+int64(hour*3600+p.minute*60+p.second-p.off), int64(p.nanos)).UTC()
+	return time.Unix(int64(days)*86400+int64(p.hour24()*3600+p.minute*60+p.second-p.off), int64(p.nanos)).UTC()
 }
 
 func (p *clockParts) digits(b []byte, to *int) bool {
@@ -221,7 +233,7 @@ func (p *clockParts) fractionDigits(b []byte) bool {
 func (p *clockParts) readZone(b []byte) bool {
 	switch string(b) {
 	case "Z", "z", "UTC", "GMT":
-		p.off = 0
+		p.off, p.zoned = 0, true
 		return true
 	}
 	if len(b) < 3 || b[0] != '+' && b[0] != '-' {
@@ -235,7 +247,7 @@ func (p *clockParts) readZone(b []byte) bool {
 	if len(minutes) > 0 && (len(minutes) != 2 || !p.digits(minutes, &m)) || h > 26 || m > 59 {
 		return false
 	}
-	if p.off = h*3600 + m*60; b[0] == '-' {
+	if p.off, p.zoned = h*3600+m*60, true; b[0] == '-' {
 		p.off = -p.off
 	}
 	return true

@@ -45,15 +45,15 @@ func DetectTimes(head []byte, t Times) (*Format, error) {
 	if len(lines) == 0 {
 		return nil, fmt.Errorf("detect the log's format: there are no lines")
 	}
-	if f := headed(head, t); f != nil {
-		return f, nil
+	if f, err := headed(head, t); f != nil || err != nil {
+		return f, err
 	}
 	candidates, err := candidatesFor(t)
 	if err != nil {
 		return nil, err
 	}
 	best := bestOf(candidates, lines)
-	if inner, opened := unwrapAll(lines); opened*2 >= len(lines) {
+	if inner, opened := unwrapAll(lines); opened*2 >= len(lines) && len(inner) > 0 {
 		if within := bestOf(candidates, inner); within.better(best) {
 			best, lines = within, inner
 			best.wrapped = true
@@ -67,14 +67,26 @@ func DetectTimes(head []byte, t Times) (*Format, error) {
 		return nil, fmt.Errorf("detect the log's format: no known one fits the line %s; give the log_format or LogFormat text of the server's configuration", quoteText(lines[0], 200))
 	}
 	f := *best.format
+	if f.retimed != nil && t.given() {
+		retimed, err := f.retimed(t)
+		if err != nil {
+			return nil, err
+		}
+		f = *retimed
+	}
 	f.wrapped = best.wrapped
 	for _, other := range []*Format{Line(), JSON(), LTSV(), HAProxy()} {
 		if other.Name != best.format.Name && !(other.Name == "json" && best.format.isDialect()) {
+			if other.retimed != nil && t.given() {
+				if other, err = other.retimed(t); err != nil {
+					continue
+				}
+			}
 			f.others = append(f.others, other)
 		}
 	}
 	if f.setTimes(t, lines); t.Field != "" && t.Field != noTimes && !f.fieldFound {
-		return nil, &FieldError{t.Field}
+		return nil, &FieldError{Field: t.Field}
 	}
 	if f.Name == lineName {
 		f.Name = lineNameOf(lines)
@@ -83,9 +95,16 @@ func DetectTimes(head []byte, t Times) (*Format, error) {
 }
 
 // FieldError says that the log has no such field.
-type FieldError struct{ Field string }
+type FieldError struct {
+	Field string
+	// Format is not empty if its lines can have no other times than it has.
+	Format string
+}
 
 func (e *FieldError) Error() string {
+	if e.Format != "" {
+		return fmt.Sprintf("the format %q has no field %q that can be the request's time; leave --time-field out for the time that it has, or say none", e.Format, e.Field)
+	}
 	return fmt.Sprintf("no line has a number in the field %q that is to be the request's time", e.Field)
 }
 
@@ -213,13 +232,17 @@ func (f *Format) outdone(n, lenient found) bool {
 	return n.read <= lenient.read && lenient.timed > 2*n.timed
 }
 
+// unwrapAll takes lines out of their envelopes and leaves out those that hold
+// nothing; opened is how many had an envelope.
 func unwrapAll(lines [][]byte) (out [][]byte, opened int) {
 	for _, line := range lines {
 		inner, names := unwrap(bytes.Clone(line), make([]string, 0, maxEnvelopes))
 		if len(names) > 0 {
 			opened++
 		}
-		out = append(out, inner)
+		if len(inner) > 0 {
+			out = append(out, inner)
+		}
 	}
 	return out, opened
 }
@@ -259,7 +282,12 @@ func (f *Format) Fit(head []byte) (good, bad int, unfit []byte) {
 		}
 		if _, why := r.Entry(bytes.Clone(line)); why == "" {
 			good++
-		} else if bad++; unfit == nil {
+			continue
+		}
+		if r.Empty(line) {
+			continue
+		}
+		if bad++; unfit == nil {
 			unfit = line
 		}
 	}
@@ -308,6 +336,9 @@ func (r *Reader) detect() bool {
 	if last := bytes.LastIndexByte(head, '\n'); last >= 0 && !r.eof {
 		head = head[:last+1]
 	}
-	r.format, r.err = Detect(head)
+	if r.format, r.err = Detect(head); r.err == nil && r.format.Doubt != nil {
+		r.doubt = r.format.Doubt
+		r.format, r.err = DetectTimes(head, Times{Field: noTimes})
+	}
 	return r.err == nil
 }

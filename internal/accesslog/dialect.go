@@ -40,7 +40,7 @@ func (d *dialect) format() *Format {
 	}
 	out.parse = func(f *Format, line []byte, e *Entry, c *clock) string {
 		e.Ended = f.ended
-		c.units = f.units
+		c.follow(f)
 		s := scanner{b: line, e: e, c: c, dialect: d}
 		if why := s.line(); why != "" {
 			return why

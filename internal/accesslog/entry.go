@@ -79,8 +79,9 @@ func (e *Entry) reset() {
 	*e = Entry{Bytes: -1, Request: -1, Upstream: -1, firstByte: -1, Other: e.Other[:0], scratch: e.scratch[:0], line: e.line}
 }
 
-// finish joins what stood apart.
-func (e *Entry) finish() {
+// finish joins what stood apart. A time in pieces without a zone is of the
+// clock's.
+func (e *Entry) finish(c *clock) {
 	if e.Target == nil && e.path != nil {
 		e.Target = e.path
 		if len(e.query) > 0 && bytes.IndexByte(e.path, '?') < 0 {
@@ -98,7 +99,7 @@ func (e *Entry) finish() {
 		e.Request = -1
 	}
 	if e.Time.IsZero() && e.parts.set {
-		e.Time = e.parts.time()
+		e.Time = e.parts.in(c.zone)
 	}
 }
 

@@ -59,8 +59,9 @@ func unwrap(line []byte, names []string) ([]byte, []string) {
 // messageKeys hold the line in JSON.
 var messageKeys = [][]byte{[]byte(`"log"`), []byte(`"message"`), []byte(`"MESSAGE"`), []byte(`"msg"`), []byte(`"short_message"`), []byte(`"@message"`), []byte(`"line"`)}
 
-// openJSON takes a text out of one object's outer level. It must be a log line
-// by its look, because "msg" of a logger is a word or two.
+// openJSON takes a text out of an object: the value of the first place where the
+// key stands, which is looked for as a text and may be at any depth. It must be a
+// log line by its look, because "msg" of a logger is a word or two.
 func openJSON(line []byte) ([]byte, bool) {
 	if len(line) < 2 || line[0] != '{' {
 		return nil, false
@@ -181,12 +182,15 @@ func openKubectl(line []byte) ([]byte, bool) {
 	return line[at+2:], true
 }
 
+// maxPriority is the length of <191>, the highest that RFC 5424 has (6.2.1).
+const maxPriority = 5
+
 // priority cuts <190>.
 func priority(line []byte) ([]byte, bool) {
 	if len(line) < 4 || line[0] != '<' {
 		return line, false
 	}
-	end := bytes.IndexByte(line[:5], '>')
+	end := bytes.IndexByte(line[:min(len(line), maxPriority)], '>')
 	if end < 2 || !isDigits(line[1:end]) {
 		return line, false
 	}
@@ -250,6 +254,9 @@ func openSyslog(line []byte) ([]byte, bool) {
 
 // afterStamp cuts the time of a syslog line and the space behind it.
 func afterStamp(b []byte) ([]byte, bool) {
+	if len(b) > 9 && b[3] == ' ' && b[8] == '-' { // "Sun 2024-05-12 …" of journalctl -o short-full
+		b = b[4:]
+	}
 	if rest, ok := afterTime(b); ok {
 		if b[10] == ' ' || bytes.HasPrefix(rest, []byte("UTC ")) { // a zone's name
 			if _, after, ok := bytes.Cut(rest, []byte(" ")); ok && bytes.IndexByte([]byte("ABCDEFGHIJKLMNOPQRSTUVWXYZ+-"), rest[0]) >= 0 {
@@ -257,11 +264,6 @@ func afterStamp(b []byte) ([]byte, bool) {
 			}
 		}
 		return rest, true
-	}
-	if len(b) > 9 && b[3] == ' ' { // "Sun 2024-05-12 …" of journalctl -o short-full
-		if b[8] == '-' {
-			return afterStamp(b[4:])
-		}
 	}
 	var p clockParts
 	if len(b) > 16 && p.monthName(b[:3]) && b[3] == ' ' && b[6] == ' ' && b[9] == ':' && b[12] == ':' {

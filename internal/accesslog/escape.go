@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strconv"
 	"unicode/utf8"
+
+	"kasoku/internal/redact"
 )
 
 // decode undoes the escapes of nginx (\x22), Apache (\", \\, \n) and JSON
@@ -102,10 +104,11 @@ func hexValue(c byte) int {
 	return -1
 }
 
-// quoteText shows a line in a message, at most n bytes of it.
+// quoteText shows a line in a message without its secrets, at most n bytes of it.
 func quoteText(b []byte, n int) string {
-	if len(b) > n {
-		return strconv.Quote(string(b[:n])) + "…"
+	text := redact.Line(string(b[:min(len(b), 4*n)])) // no longer: patterns go over it
+	if len(text) > n {
+		return strconv.Quote(text[:n]) + "…"
 	}
-	return strconv.Quote(string(b))
+	return strconv.Quote(text)
 }

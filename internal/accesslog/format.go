@@ -22,6 +22,9 @@ type Format struct {
 	// denies says of the first lines, which fit, that they are another format's
 	// all the same; nil: it never does.
 	denies func(lines [][]byte) bool
+	// retimed is the format with what the user said of the times; nil: the parse
+	// goes by units, field and unit, or by ops.
+	retimed func(Times) (*Format, error)
 	// header reads a line that says how the lines behind it look; nil: it says
 	// nothing. Formats without such lines have none.
 	header func(line []byte) *Format
@@ -261,7 +264,7 @@ func parseTemplate(f *Format, line []byte, e *Entry, c *clock) string {
 	if e.parts.set && e.parts.epoch == 0 && !e.parts.valid() {
 		return whyTime
 	}
-	e.finish()
+	e.finish(c)
 	return ""
 }
 

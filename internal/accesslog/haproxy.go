@@ -17,7 +17,7 @@ import (
 // has Tt and no request. Other are the frontend, the backend, the server, the
 // timers and the termination state.
 func HAProxy() *Format {
-	return &Format{Name: "haproxy", parse: parseHAProxy}
+	return &Format{Name: "haproxy", parse: parseHAProxy, retimed: retimedHAProxy}
 }
 
 const whyHAProxy = "it is not a line of HAProxy's option httplog"
@@ -50,7 +50,7 @@ func parseHAProxy(_ *Format, line []byte, e *Entry, c *clock) string {
 			return whyOddRequest
 		}
 	}
-	e.finish()
+	e.finish(c)
 	return ""
 }
 

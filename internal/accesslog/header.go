@@ -50,12 +50,11 @@ func (f *Format) after(line []byte) (next *Format, ok bool) {
 }
 
 // headed is the format whose columns a log's begin names, if the lines behind
-// have them; nil: it names none.
-func headed(head []byte, t Times) *Format {
+// have them; nil: it names none. The error says that none of the columns is the
+// field that the user named.
+func headed(head []byte, t Times) (*Format, error) {
 	writer := draftWriter
-	if t.Unit != 0 {
-		writer.unit = t.Unit
-	}
+	found := false
 	var first, f *Format
 	entries, fits := 0, 0
 	for line := range bytes.Lines(head) {
@@ -66,8 +65,8 @@ func headed(head []byte, t Times) *Format {
 			if bytes.HasPrefix(line, []byte(softwareBegin)) && bytes.Contains(line, []byte(iisSoftware)) {
 				writer = iis
 			}
-			if f = w3cFormat(line, writer); f != nil {
-				first = f
+			if f = w3cFormat(line, writer, t); f != nil {
+				first, found = f, f.fieldFound
 				continue
 			}
 		}
@@ -82,13 +81,17 @@ func headed(head []byte, t Times) *Format {
 		}
 		next, header := f.after(line)
 		if f = next; header {
+			found = found || f.fieldFound
 			entries--
 			continue
 		}
 		fits += f.count([][]byte{line}).read
 	}
 	if float64(fits) < detectShare*float64(entries) {
-		return nil
+		return nil, nil
 	}
-	return first
+	if first != nil && t.names() && !found {
+		return nil, &FieldError{t.Field, first.Name}
+	}
+	return first, nil
 }

@@ -45,7 +45,7 @@ const whyJSON = "it is not one JSON object"
 
 func parseJSON(f *Format, line []byte, e *Entry, c *clock) string {
 	e.Ended = f.ended
-	c.units = f.units
+	c.follow(f)
 	s := scanner{b: line, e: e, c: c}
 	if why := s.line(); why != "" {
 		return why
@@ -68,7 +68,7 @@ func (s *scanner) line() string {
 	if s.spaces(); s.at < len(s.b) {
 		return whyLong
 	}
-	s.e.finish()
+	s.e.finish(s.c)
 	s.e.appTime()
 	return ""
 }
@@ -84,6 +84,8 @@ type scanner struct {
 	e   *Entry
 	c   *clock
 	why string
+	// skip says that values are walked over.
+	skip bool
 	// dialect says what keys mean before jsonPlaces do; nil: none.
 	dialect *dialect
 	marks   map[string]string // if not nil: the keys found, with the begins of their values
@@ -163,10 +165,13 @@ func (s *scanner) object(depth int) bool {
 	}
 }
 
-// array takes the first scalar element; objects and the rest are walked over.
+// array takes the first element, if it is a scalar; objects and the rest are
+// walked over.
 func (s *scanner) array(depth int) bool {
 	s.at++
-	for n := 0; ; n++ {
+	before := s.skip
+	defer func() { s.skip = before }()
+	for n := 0; ; {
 		s.spaces()
 		switch s.peek() {
 		case ']':
@@ -178,7 +183,8 @@ func (s *scanner) array(depth int) bool {
 		case 0:
 			return false
 		}
-		if !s.value(depth + 1) {
+		s.skip = before || n > 0 || s.peek() == '{' || s.peek() == '['
+		if n++; !s.value(depth + 1) {
 			return false
 		}
 	}
@@ -201,6 +207,9 @@ func (s *scanner) text() ([]byte, bool) {
 
 // set the present key's value.
 func (s *scanner) set(v []byte) bool {
+	if s.skip {
+		return true
+	}
 	if s.marks != nil && len(s.marks) < maxLabels {
 		s.marks[string(s.c.key)] = string(v[:min(len(v), maxMark)])
 		return true

@@ -185,84 +185,14 @@ func (e *Entry) setUpstream(v []byte, unit time.Duration) bool {
 		}
 		if one := v[:end]; len(one) > 0 && string(one) != "-" && string(one) != ":" {
 			d, ok := duration(one, unit)
-			if !ok {
+			if sum = max(sum, 0) + d; !ok || sum > maxDuration {
 				return false
 			}
-			sum = max(sum, 0) + d
 		}
 		v = v[min(end+1, len(v)):]
 	}
 	e.Upstream = max(e.Upstream, sum)
 	return true
-}
-
-// maxDuration: what is longer is no request.
-const maxDuration = 1000 * time.Hour
-
-// duration reads 1.234 in units; with unit 0 the fraction is required. A
-// unit behind the number (ms, us, µs, s, 1m2.5s as Go writes it) counts.
-func duration(v []byte, unit time.Duration) (time.Duration, bool) {
-	end := 0
-	for end < len(v) && (v[end] >= '0' && v[end] <= '9' || v[end] == '.') {
-		end++
-	}
-	if end < len(v) {
-		switch string(v[end:]) {
-		case "s":
-			unit = time.Second
-		case "ms":
-			unit = time.Millisecond
-		case "us", "µs", "μs":
-			unit = time.Microsecond
-		case "ns":
-			unit = time.Nanosecond
-		default:
-			return longDuration(v)
-		}
-	}
-	whole, frac, dotted := bytes.Cut(v[:end], []byte("."))
-	if unit == 0 {
-		if unit = time.Second; !dotted {
-			return -1, false
-		}
-	}
-	n, ok := number(whole)
-	if !ok || n > int64(maxDuration/unit) {
-		return -1, false
-	}
-	d := time.Duration(n) * unit
-	if dotted {
-		var p clockParts
-		if !p.fractionDigits(frac) {
-			return -1, false
-		}
-		d += time.Duration(int64(p.nanos) * int64(unit) / int64(time.Second))
-	}
-	return d, true
-}
-
-// maxDurationText: "2562047h47m16.854775807s" is the longest that Go writes.
-const maxDurationText = 32
-
-// longDuration reads what has several units (Go's time.Duration.String), a
-// space before its unit or the unit's name.
-func longDuration(v []byte) (time.Duration, bool) {
-	if len(v) > maxDurationText {
-		return -1, false
-	}
-	if d, err := time.ParseDuration(string(v)); err == nil {
-		return d, d >= 0 && d <= maxDuration
-	}
-	end := len(v)
-	for end > 0 && (v[end-1]|0x20 >= 'a' && v[end-1]|0x20 <= 'z') {
-		end--
-	}
-	unit, ok := unitNames[string(bytes.ToLower(v[end:]))]
-	number := bytes.TrimRight(v[:end], " ")
-	if !ok || len(number) == 0 || number[len(number)-1] != '.' && !isDigits(number[len(number)-1:]) {
-		return -1, false
-	}
-	return duration(number, unit)
 }
 
 // setPart sets one piece of a time.

@@ -124,12 +124,13 @@ func learnLTSV(f *Format, line []byte) (l layout, ok bool) {
 
 // labelPlace is where a label's value goes, with its unit, as labelled has it.
 func (f *Format) labelPlace(places map[string]place, label string) place {
-	c := clock{units: f.units}
+	var c clock
+	c.follow(f)
 	p, ok := places[label]
 	if !ok {
 		p = c.placeOf([]byte(label))
 	}
-	if p.kind == kindRequestTime || p.kind == kindUpstreamTime || p.kind == kindOther {
+	if p.kind.isTime() || p.kind == kindOther {
 		p = c.decide(p, []byte(label), nil)
 	}
 	return p

@@ -48,7 +48,7 @@ type lineReader struct {
 
 func parseLine(f *Format, line []byte, e *Entry, c *clock) string {
 	e.Ended = f.ended
-	c.units = f.units
+	c.follow(f)
 	var whole bool
 	c.tokens, whole = split(line, c.tokens)
 	if !whole {
@@ -59,10 +59,10 @@ func parseLine(f *Format, line []byte, e *Entry, c *clock) string {
 }
 
 func (l *lineReader) read() string {
+	message := false
 	for i := range l.tokens {
-		if t := &l.tokens[i]; t.form == '[' && isLevel(t.value) {
-			return whyError
-		}
+		t := &l.tokens[i]
+		message = message || t.form == '[' && isLevel(t.value)
 	}
 	l.findTime()
 	l.findRequest()
@@ -72,11 +72,15 @@ func (l *lineReader) read() string {
 		l.behind()
 	}
 	l.column()
-	l.e.finish()
+	l.e.finish(l.c)
 	if l.took == 0 {
 		l.e.appTime()
 	}
 	switch {
+	// Error logs name the request as such (nginx) or have none; what has a
+	// request and its status by themselves is a logger's: [info] GET /x 200 5.1ms
+	case message && (l.request < 0 || l.tokens[l.request].key != nil || l.e.Status == 0):
+		return whyError
 	case l.e.Target == nil && l.request < 0:
 		return whyNoLine
 	case l.e.Status == 0 && l.e.Request < 0 && l.e.Upstream < 0:

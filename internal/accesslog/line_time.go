@@ -94,10 +94,10 @@ func (l *lineReader) timeOf(v []byte) (d time.Duration, dash, ok bool) {
 			unit = l.f.unit
 		}
 		n, fine := duration(one, unit)
-		if !fine {
+		if d += n; !fine || d > maxDuration {
 			return 0, false, false
 		}
-		d, ok = d+n, true
+		ok = true
 	}
 	return d, false, ok
 }

@@ -30,7 +30,7 @@ const whyNoPairs = "it has no request"
 
 func parseLTSV(f *Format, line []byte, e *Entry, c *clock) string {
 	e.Ended = f.ended
-	c.units = f.units
+	c.follow(f)
 	for len(line) > 0 {
 		pair := line
 		if tab := bytes.IndexByte(line, '\t'); tab >= 0 {
@@ -49,7 +49,7 @@ func parseLTSV(f *Format, line []byte, e *Entry, c *clock) string {
 			return why
 		}
 	}
-	e.finish()
+	e.finish(c)
 	e.appTime()
 	if e.Target == nil {
 		return whyNoPairs
@@ -69,7 +69,7 @@ func (e *Entry) labelled(places map[string]place, label, value []byte, c *clock)
 // place sets a value that has a label. Where only the label's form says that
 // it is a time, and it is none, it is another value.
 func (e *Entry) place(p place, label, value []byte, c *clock) string {
-	if p.kind == kindRequestTime || p.kind == kindUpstreamTime || p.kind == kindOther {
+	if p.kind.isTime() || p.kind == kindOther {
 		p = c.decide(p, label, value)
 	}
 	if p.kind == kindOther {

@@ -49,7 +49,7 @@ func (p *product) compile() error {
 // joinProducts makes one format of the texts of one program: of each line the
 // first that fits counts.
 func joinProducts(name string, texts []product) *Format {
-	f := &Format{Name: name}
+	f := &Format{Name: name, retimed: func(t Times) (*Format, error) { return retimedProducts(name, texts, t) }}
 	if least := texts[0].least; least > 0 {
 		f.denies = func(lines [][]byte) bool { return f.slowest(lines) < least }
 	}
@@ -173,16 +173,7 @@ func compileProduct(name, text string) (*Format, error) {
 		}
 		b.value(o)
 	}
-	f, err := b.done()
-	if err != nil {
-		return nil, err
-	}
-	for i := range f.ops {
-		if len(f.ops[i].until) > 1 { // a longer text behind the value is not within it
-			f.ops[i].spaces = 0
-		}
-	}
-	return f, nil
+	return b.done()
 }
 
 // whyNoMethod refuses lines whose literals fit by chance.

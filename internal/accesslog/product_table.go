@@ -152,7 +152,7 @@ var productFormats = sync.OnceValues(func() (early, late []*Format) {
 	var names []string
 	for _, p := range products {
 		if err := p.compile(); err != nil {
-			panic(err) // the table is wrong; TestProducts reads all of it
+			panic(err) // the table is wrong; TestShortLines compiles all of it
 		}
 		if byName[p.name] == nil {
 			names = append(names, p.name)

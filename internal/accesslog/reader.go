@@ -33,6 +33,7 @@ type Reader struct {
 	clock      clock
 	bad        Bad
 	spare      []byte
+	doubt      *UnitDoubt
 }
 
 // Bad lines of a log.
@@ -57,6 +58,10 @@ func NewReader(r io.Reader, f *Format) *Reader {
 
 // Format of the lines: as given, or as recognised after the first Next.
 func (r *Reader) Format() *Format { return r.format }
+
+// Doubt is not nil if the lines' request times can be read in two ways. They
+// are left out then.
+func (r *Reader) Doubt() *UnitDoubt { return r.doubt }
 
 // Entry is the line that Next read.
 func (r *Reader) Entry() *Entry { return &r.entry }
@@ -90,6 +95,10 @@ func (r *Reader) Next() bool {
 		}
 		if why == "" {
 			return true
+		}
+		if r.format.empty(line, &r.spare) {
+			r.bad.Lines--
+			continue
 		}
 		r.refuse(line, why)
 	}

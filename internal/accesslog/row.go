@@ -50,6 +50,7 @@ func NewRows(f *Format, times bool) *Rows {
 // Parse reads a line without its end; why is "" if it fits. The line's bytes
 // may be changed (escapes are undone in place).
 func (r *Rows) Parse(line []byte, row *Row) (why string) {
+	r.clock.zone = r.Zone
 	if r.format.wrapped {
 		return r.parseWrapped(line, row)
 	}
@@ -109,15 +110,34 @@ func (r *Rows) Entry(line []byte) (e *Entry, why string) {
 	return &r.entry, ""
 }
 
+// Empty reports whether a line that is no entry holds nothing but its envelope:
+// the program wrote an empty line.
+func (r *Rows) Empty(line []byte) bool { return r.format.empty(line, &r.inner) }
+
+// empty is Rows.Empty; the line is copied into spare.
+func (f *Format) empty(line []byte, spare *[]byte) bool {
+	if !f.wrapped {
+		return len(line) == 0
+	}
+	*spare = append((*spare)[:0], line...)
+	inner, _ := unwrap(*spare, nil)
+	return len(inner) == 0
+}
+
 // Whole reports whether a line without an end looks complete: all of a known
-// layout's values are there.
+// layout's values are there; or, where there is none, it would be no entry
+// without its last byte, so that no value's end can be missing.
 func (r *Rows) Whole(line []byte) bool {
 	for i := range r.layouts {
 		if r.layouts[i].whole(line) {
 			return true
 		}
 	}
-	return len(r.layouts) == 0
+	if len(r.layouts) > 0 || len(line) == 0 {
+		return false
+	}
+	_, why := r.Entry(bytes.Clone(line[:len(line)-1]))
+	return why != ""
 }
 
 // readsAlone: the line is the format's own, and not one that another one reads

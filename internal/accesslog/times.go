@@ -234,19 +234,11 @@ func (f *Format) withTimes(t Times) *Format {
 	out.ops = append([]op{}, f.ops...)
 	for i := range out.ops {
 		o := &out.ops[i]
-		isTime := o.kind == kindRequestTime || o.kind == kindUpstreamTime
-		switch {
-		case t.Field == noTimes && isTime:
-			o.place = place{kind: kindSkip}
-		case t.Field != "" && strings.EqualFold(strings.TrimPrefix(t.Field, "$"), o.name):
-			o.place = place{kind: kindRequestTime, unit: max(o.unit, seconds)}
-			isTime = true
-		case t.Field != "" && o.kind == kindRequestTime:
-			o.place = place{kind: kindSkip}
+		said := t
+		if o.hasUnit() {
+			said.Unit = 0
 		}
-		if isTime && t.Unit > 0 {
-			o.unit, o.whole = t.Unit, false
-		}
+		o.place = said.place(o.place, strings.EqualFold(strings.TrimPrefix(t.Field, "$"), o.name))
 	}
 	return &out
 }
@@ -256,6 +248,9 @@ func (f *Format) withTimes(t Times) *Format {
 func (f *Format) WithTimes(t Times) (*Format, error) {
 	if !t.given() {
 		return f, nil
+	}
+	if f.retimed != nil {
+		return f.retimed(t)
 	}
 	if f.ops == nil {
 		out := *f
@@ -274,14 +269,8 @@ func (f *Format) WithTimes(t Times) (*Format, error) {
 		}
 		return &out, nil
 	}
-	if t.Field != "" && t.Field != noTimes {
-		has := false
-		for i := range f.ops {
-			has = has || strings.EqualFold(strings.TrimPrefix(t.Field, "$"), f.ops[i].name)
-		}
-		if !has {
-			return nil, fmt.Errorf("the format %q has no variable %s", f.Name, t.Field)
-		}
+	if t.names() && !f.hasVariable(t.Field) {
+		return nil, &FieldError{t.Field, f.Name}
 	}
 	return f.withTimes(t), nil
 }

@@ -24,9 +24,8 @@ type splitter struct {
 	b    []byte
 	at   int
 	out  []token
-	open bool // a quote or bracket is not closed: the line is cut
-	// joined words do not look whether a comma goes on.
-	key []byte // of the token to come, from "rt: 0.012"
+	open bool   // a quote or bracket is not closed: the line is cut
+	key  []byte // of the token to come, from "rt: 0.012"
 }
 
 // split appends the line's tokens to out. whole is false if a quote is open.

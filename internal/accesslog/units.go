@@ -34,6 +34,9 @@ func (c *clock) decide(p place, label, value []byte) place {
 	if c.samples != nil {
 		c.sampleOf(p, label, value)
 	}
+	if c.only != "" && p.kind.isTime() && string(label) != c.only {
+		return place{kind: kindOther}
+	}
 	if u, ok := c.units[string(label)]; ok {
 		if u == omitted {
 			return place{kind: kindOther}
@@ -44,6 +47,14 @@ func (c *clock) decide(p place, label, value []byte) place {
 		p.unit = u
 	}
 	return p
+}
+
+// follow takes what a format knows of the times that have labels.
+func (c *clock) follow(f *Format) {
+	c.units, c.only = f.units, f.field
+	if f.column.at != 0 { // it names a place
+		c.only = ""
+	}
 }
 
 func (c *clock) sampleOf(p place, label, value []byte) {
@@ -301,6 +312,10 @@ func (f *Format) resolve(samples map[string]*sample) {
 		}
 		if f.unit > 0 {
 			f.units[label] = f.unit
+			continue
+		}
+		if s.place.unsure == sure && s.place.unit > 0 { // its name tells
+			f.units[label] = s.place.unit
 			continue
 		}
 		readings, inferred := s.decide()

@@ -66,12 +66,14 @@ const (
 )
 
 // w3cFormat reads a line that names the columns; nil: it is none. If they do
-// not tell who wrote it, it is who did so before.
-func w3cFormat(line []byte, before w3cWriter) *Format {
+// not tell who wrote it, it is who did so before. t is what the user said of the
+// times.
+func w3cFormat(line []byte, before w3cWriter, t Times) *Format {
 	text, ok := bytes.CutPrefix(line, []byte(fieldsBegin))
 	if !ok {
 		return nil
 	}
+	text = bytes.Clone(text)
 	columns := bytes.Fields(text)
 	writer := before
 	for _, one := range w3cWriters {
@@ -84,7 +86,8 @@ func w3cFormat(line []byte, before w3cWriter) *Format {
 	if writer.tabs {
 		w.sep = '\t'
 	}
-	for _, column := range columns {
+	timeColumn := t.column(columns)
+	for i, column := range columns {
 		label := string(bytes.ToLower(column))
 		p := w3cPlaces[label]
 		switch {
@@ -95,14 +98,20 @@ func w3cFormat(line []byte, before w3cWriter) *Format {
 		case label == "cs(host)" && writer.name == "cloudfront":
 			p = place{}
 		}
-		w.places = append(w.places, p)
+		w.places = append(w.places, t.place(p, i == timeColumn))
 		w.names = append(w.names, string(column))
 	}
 	if len(columns) == 0 {
 		return nil
 	}
-	f := &Format{Name: writer.name, parse: w.parse, ended: true, header: func(line []byte) *Format { return w3cFormat(line, writer) }}
-	if writer == draftWriter && hasColumn(columns, "time-taken") {
+	f := &Format{Name: writer.name, parse: w.parse, ended: true, fieldFound: timeColumn >= 0, header: func(line []byte) *Format { return w3cFormat(line, writer, t) }}
+	f.retimed = func(t Times) (*Format, error) {
+		if t.names() && t.column(columns) < 0 {
+			return nil, &FieldError{t.Field, writer.name}
+		}
+		return w3cFormat(append([]byte(fieldsBegin), text...), before, t), nil
+	}
+	if !t.given() && writer == draftWriter && hasColumn(columns, "time-taken") {
 		f.Notes = []string{"time-taken is read as seconds, as the W3C's draft says; IIS would write milliseconds, but nothing tells that it wrote this"}
 	}
 	return f
@@ -123,7 +132,10 @@ const (
 )
 
 func (w *w3c) parse(f *Format, line []byte, e *Entry, c *clock) string {
-	if line[0] == '#' {
+	switch {
+	case len(line) == 0:
+		return whyColumns
+	case line[0] == '#':
 		return whyComment
 	}
 	e.Ended = f.ended
@@ -160,7 +172,7 @@ func (w *w3c) parse(f *Format, line []byte, e *Entry, c *clock) string {
 	if why := e.setDateAndTime(date, clockText, c); why != "" {
 		return why
 	}
-	e.finish()
+	e.finish(c)
 	return e.checkRequest(refusals)
 }
 
@@ -192,7 +204,7 @@ var usualFields = []string{
 func usualColumns() []*Format {
 	var out []*Format
 	for _, fields := range usualFields {
-		out = append(out, w3cFormat([]byte(fieldsBegin+" "+fields), draftWriter))
+		out = append(out, w3cFormat([]byte(fieldsBegin+" "+fields), draftWriter, Times{}))
 	}
 	return out
 }

@@ -3,6 +3,8 @@ package change
 import (
 	"reflect"
 	"strings"
+
+	"kasoku/internal/redact"
 )
 
 // RedactAll masks, as Redact does, every text that the pointer v leads to: in
@@ -59,7 +61,7 @@ func redactFields(v reflect.Value) {
 		if x.Kind() == reflect.String && (f.Name == "Variable" || f.Name == "Name" || f.Name == "Key") {
 			name = x.String()
 		}
-		if x.Kind() == reflect.String && strings.HasSuffix(f.Name, "Value") && isSecretName(name) && x.String() != "" && x.CanSet() {
+		if x.Kind() == reflect.String && strings.HasSuffix(f.Name, "Value") && redact.IsSecretName(name) && x.String() != "" && x.CanSet() {
 			x.SetString(mask)
 			continue
 		}
@@ -74,7 +76,7 @@ func redactMap(v reflect.Value) {
 	for _, key := range v.MapKeys() {
 		value, newKey := redacted(v.MapIndex(key)), redacted(key)
 		if key.Kind() == reflect.String {
-			if value.Kind() == reflect.String && value.String() != "" && isSecretName(key.String()) {
+			if value.Kind() == reflect.String && value.String() != "" && redact.IsSecretName(key.String()) {
 				value.SetString(mask)
 			}
 			if newKey.String() != key.String() {
@@ -98,7 +100,7 @@ func redactList(v reflect.Value) {
 		if elem.Kind() != reflect.String || i == 0 || !x.CanSet() {
 			continue
 		}
-		if before := v.Index(i - 1).String(); strings.HasPrefix(before, "-") && isSecretName(before) {
+		if before := v.Index(i - 1).String(); strings.HasPrefix(before, "-") && redact.IsSecretName(before) {
 			x.SetString(mask)
 		}
 	}

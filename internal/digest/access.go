@@ -33,8 +33,10 @@ type AccessOptions struct {
 	// Since and Until bound the entries' times, if not zero: Since counts,
 	// Until does not.
 	Since, Until time.Time
-	Workers      int // goroutines that read; 0: GOMAXPROCS
-	MaxRoutes    int // rows told apart; 0: 5,000; the rest is "(others)"
+	// Zone of times that have none; nil: this machine's.
+	Zone      *time.Location
+	Workers   int // goroutines that read; 0: GOMAXPROCS
+	MaxRoutes int // rows told apart; 0: 5,000; the rest is "(others)"
 	// Service is written into every route.
 	Service string
 	// Progress is told from time to time how many uncompressed bytes were
@@ -72,6 +74,9 @@ func AccessLogs(ctx context.Context, in []Input, o AccessOptions) (*Access, erro
 func newAccessRun(in []Input, o AccessOptions, patterns *accesslog.Routes) *accessRun {
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	if o.Zone == nil {
+		o.Zone = time.Local
 	}
 	if o.MaxRoutes <= 0 {
 		o.MaxRoutes = defaultMaxRoutes

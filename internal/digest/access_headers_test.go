@@ -55,3 +55,37 @@ func TestAccessHeadersAcrossPieces(t *testing.T) {
 		}
 	}
 }
+
+// Empty lines are no entries, wherever they stand: IIS writes none, but people
+// join files and editors add them.
+func TestAccessEmptyLines(t *testing.T) {
+	for _, c := range []struct{ name, head, line string }{
+		{"iis", "#Software: Microsoft Internet Information Services 10.0\r\n#Fields: date time cs-method cs-uri-stem sc-status sc-win32-status time-taken\r\n",
+			"2024-05-12 22:06:00 GET /a 200 0 15\r\n"},
+		{"cloudfront", "#Version: 1.0\n#Fields: date time x-edge-location sc-bytes c-ip cs-method cs(Host) cs-uri-stem sc-status cs-uri-query time-taken\n",
+			"2024-05-12\t22:06:00\tFRA6\t12\t10.0.0.1\tGET\td1.cloudfront.net\t/a\t200\t-\t0.015\n"},
+		{"combined", "", `10.0.0.1 - - [12/May/2024:22:06:00 +0000] "GET /a HTTP/1.1" 200 12 "-" "curl/8"` + "\n"},
+	} {
+		end := "\n"
+		if strings.HasSuffix(c.line, "\r\n") {
+			end = "\r\n"
+		}
+		log := end + c.head + end + strings.Repeat(c.line+end, 5)
+		for _, parts := range []bool{false, true} {
+			a, err := AccessLogs(context.Background(), []Input{textInput(c.name, log, parts)}, AccessOptions{})
+			if err != nil {
+				t.Fatalf("%s: %v", c.name, err)
+			}
+			if a.requests() != 5 || a.Bad != 0 {
+				t.Errorf("%s: %d requests and %d bad lines, want 5 and 0", c.name, a.requests(), a.Bad)
+			}
+		}
+	}
+	for _, envelope := range []string{"web-1  | ", "2024-05-12T22:06:00.1Z stdout F ", "May 12 22:06:00 web1 nginx[12]: "} {
+		line := envelope + `10.0.0.1 - - [12/May/2024:22:06:00 +0000] "GET /a HTTP/1.1" 200 12 "-" "curl/8"` + "\n"
+		a := digestText(t, strings.Repeat(line+envelope+"\n", 5), AccessOptions{})
+		if a.requests() != 5 || a.Bad != 0 {
+			t.Errorf("%q: %d requests and %d bad lines, want 5 and 0", envelope, a.requests(), a.Bad)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package digest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -257,5 +258,26 @@ func TestAccessBadLines(t *testing.T) {
 	}
 	if !strings.HasPrefix(b.String(), "warning: 5.0 % of 100 lines") || strings.Count(b.String(), "what ") != 3 {
 		t.Error(b.String())
+	}
+}
+
+// Lines that are not understood are shown without secrets.
+func TestAccessBadLinesMasked(t *testing.T) {
+	const entry = `10.0.0.1 - - [12/May/2024:22:06:00 +0000] "GET /a HTTP/1.1" 200 12 "-" "curl/8"` + "\n"
+	for _, bad := range []string{
+		`{"req":{"headers":{"authorization":"Bearer s3cret"}},"msg":"starting"}`, `level=info token=s3cret`, `Bearer s3cret`, `password: s3cret`, `starting /x?code=s3cret`,
+		`{"password":"s3cret` + strings.Repeat("s3cret", 200),
+	} {
+		a := digestText(t, strings.Repeat(entry, 10)+bad+"\n"+entry, AccessOptions{})
+		if a.Bad != 1 || len(a.BadLines) != 1 {
+			t.Errorf("%s: %d bad lines, %d shown", bad, a.Bad, len(a.BadLines))
+		}
+		if text := asJSON(a) + fmt.Sprint(a.BadLines, a.FirstBad); strings.Contains(text, "s3cret") {
+			t.Errorf("%s is shown:\n%s", bad, text)
+		}
+		_, err := AccessLogs(context.Background(), []Input{textInput("x.log", bad+"\n", true)}, AccessOptions{})
+		if err == nil || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("the error of %s is %v", bad, err)
+		}
 	}
 }

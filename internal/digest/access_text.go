@@ -3,7 +3,8 @@ package digest
 import (
 	"bytes"
 	"fmt"
-	"regexp"
+
+	"kasoku/internal/redact"
 )
 
 // notText says why bytes are no lines of text; "" if they are.
@@ -64,13 +65,10 @@ func firstLine(head []byte) []byte {
 	return nil
 }
 
-// secretValue of a query or a form in any text.
-var secretValue = regexp.MustCompile(`([?&;][^=&?\s"]{1,60}=)[^&;\s"]+`)
-
-// badLineText shows a line that is not understood, without its queries' values.
+// badLineText shows a line that is not understood, without its secrets and its
+// queries' values.
 func badLineText(line []byte) string {
-	line = line[:min(len(line), 4*maxExample)]
-	return printable(secretValue.ReplaceAll(line, []byte("${1}*")), maxExample)
+	return printable([]byte(redact.Line(string(line[:min(len(line), 4*maxExample)]))), maxExample)
 }
 
 // plural: "1 line", "2 lines".

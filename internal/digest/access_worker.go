@@ -43,9 +43,12 @@ func (w *accessWorker) do(ctx context.Context, j job) error {
 	if w.lines = w.rows[j.file]; w.lines == nil {
 		clear(w.rows) // jobs come file by file, nearly
 		w.lines = accesslog.NewRows(f.format, w.timed)
+		w.lines.Zone = w.run.o.Zone
 		w.rows[j.file] = w.lines
 		for line := range bytes.Lines(f.first) {
-			w.lines.Parse(bytes.TrimRight(bytes.Clone(line), "\r\n"), &w.row)
+			if line = bytes.TrimRight(line, "\r\n"); len(line) > 0 {
+				w.lines.Parse(bytes.Clone(line), &w.row)
+			}
 		}
 	}
 	if j.header != nil {
@@ -173,6 +176,10 @@ func (w *accessWorker) read(p *part, s *span, at, limit int) int {
 				}
 				last, lastTime = line, w.row.Time
 			case refused:
+				if w.lines.Empty(line) {
+					p.entries--
+					break
+				}
 				p.refuse(line)
 			}
 		}

@@ -14,7 +14,7 @@ type layer []string
 // are the groups. Two groups in one layer do not import each other.
 var layers = []layer{
 	{"rapidseed", "await"},
-	{"confedit/textedit", "confedit/memory"},
+	{"confedit/textedit", "confedit/memory", "redact"},
 	{"confedit/args"},
 	{"lab", "regulation", "host", "stat", "ui", "confedit/apache", "confedit/ini", "confedit/nginx", "confedit/phpvars", "confedit/sysctl", "confedit/redis", "confedit/memcached", "confedit/unit", "confedit/supervisor", "confedit/vcl", "confedit/haproxy", "accesslog", "sqllog", "appserver", "completion", "manual"},
 	{"load", "digest", "trace", "confedit", "history", "knownapp", "kind"},

@@ -80,7 +80,8 @@ type journal struct {
 	left           map[string]int64 // requests left out, by reason
 	bad            accesslog.Bad
 	format         string
-	full           bool // more than maxRequests
+	doubt          *accesslog.UnitDoubt // why the requests' times are left out; nil: they are not
+	full           bool                 // more than maxRequests
 }
 
 // table gives texts numbers.
@@ -166,6 +167,7 @@ func readLog(r io.Reader, o *LogOptions) (*journal, error) {
 	if f := in.Format(); f != nil {
 		l.format = f.Name
 	}
+	l.doubt = in.Doubt()
 	l.journal.targets, l.hosts = l.targets.texts, l.host.texts
 	return l.journal, nil
 }
@@ -318,6 +320,9 @@ func (j *journal) leftOut() []string {
 // notes that both kinds of scenario have.
 func (j *journal) notes(o *LogOptions) []string {
 	out := []string{"A log has no cookies and no bodies: pages behind a login answer differently than recorded until you add the login's step."}
+	if d := j.doubt; d != nil {
+		out = append(out, fmt.Sprintf("How long requests took is left out, so each begins when its line was written: the times in %s name no unit, and more than one is possible.", d.Field))
+	}
 	if j.masked > 0 {
 		out = append(out, fmt.Sprintf("In %d requests the values of parameters named like a secret (pass, token, secret, key, session, …) are %q; --keep-secrets keeps them.", j.masked, maskedValue))
 	}

@@ -196,3 +196,27 @@ func TestReplayParses(t *testing.T) {
 	log := logLine(0, "a", "GET /items/1", 200, "") + logLine(1, "b", "GET /items/2", 200, "") + logLine(2, "b", "GET /a", 200, "")
 	written(t, draftOf(t, log, LogOptions{Replay: true}))
 }
+
+// Times that may be microseconds or milliseconds are not guessed: each request
+// begins when its line was written.
+func TestLogOfDoubtfulTimes(t *testing.T) {
+	var log strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&log, `{"time":%q,"method":"GET","uri":"/a","status":200,"latency":%d}`+"\n", begin.Add(time.Duration(i)*time.Second).Format(time.RFC3339), 500+400*(i%10))
+	}
+	d := draftOf(t, log.String(), LogOptions{Replay: true})
+	want(t, "the notes", strings.Join(d.Notes, "\n"), `"latency"`, "name no unit")
+	j, err := readLog(strings.NewReader(log.String()), &LogOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, h := range j.hits {
+		if h.took != 0 || h.at != begin.Add(time.Duration(i)*time.Second).UnixNano() {
+			t.Fatalf("request %d begins at %v and takes %v", i, time.Unix(0, h.at).UTC(), time.Duration(h.took))
+		}
+	}
+	clear := draftOf(t, strings.ReplaceAll(log.String(), "latency", "latency_ms"), LogOptions{Replay: true})
+	if text := strings.Join(clear.Notes, "\n"); strings.Contains(text, "name no unit") {
+		t.Errorf("the notes of times with a unit:\n%s", text)
+	}
+}
