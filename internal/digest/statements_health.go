@@ -35,7 +35,7 @@ func (c *statementClasses) fault(n, line int64, why, sql string) {
 		c.out.BadAt = fmt.Sprintf("%s:%d", c.log.name, line)
 		c.out.FirstBad = why
 		if sql != "" {
-			text := strings.ToValidUTF8(sqllog.Mask(sql[:min(len(sql), 4<<10)]), "?")
+			text := strings.ToValidUTF8(c.dialect.Mask(sql[:min(len(sql), 4<<10)]), "?")
 			c.out.FirstBad += ": " + oneLine(ui.Truncate(oneLine(text), badColumns))
 		}
 	}

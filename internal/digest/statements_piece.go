@@ -62,7 +62,7 @@ type statementWorker struct {
 	text     []byte
 	maker    sqllog.Fingerprinter
 	sum      *pieceSum
-	convert  func(string) string // a statement into MySQL's dialect; nil: it is
+	dialect  sqllog.Dialect
 }
 
 // seenPrint remembers the fingerprint of a skeleton.
@@ -158,11 +158,7 @@ func (w *statementWorker) add(e *sqllog.SlowEntry) error {
 		s.commands++
 		return nil
 	}
-	text := e.SQL
-	if w.convert != nil {
-		text = w.convert(text)
-	}
-	key := classKey{e.Schema, e.Carried, w.print(text)}
+	key := classKey{e.Schema, e.Carried, w.print(lexed(w.dialect, e.SQL))}
 	i, ok := s.index[key]
 	if !ok {
 		i = len(s.classes)

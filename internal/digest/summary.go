@@ -256,7 +256,7 @@ func (f *statementFeed) summary(r io.Reader) error {
 			}
 			f.c.name(t.format())
 			if t.postgres {
-				f.c.convert = sqllog.FromPostgres
+				f.c.dialect = sqllog.Postgres
 			}
 			return nil
 		}
@@ -279,11 +279,7 @@ func (f *statementFeed) addClass(k *pieceClass, seen [2]time.Time) {
 	if k.Count == 0 {
 		return
 	}
-	text := k.slowest
-	if f.c.convert != nil {
-		text = f.c.convert(text)
-	}
-	k.print = f.w.print(text)
+	k.print = f.w.print(lexed(f.c.dialect, k.slowest))
 	f.sum.entries += k.Count
 	f.sum.classes = append(f.sum.classes, *k)
 	for _, t := range seen {
