@@ -80,7 +80,7 @@ func (s *Statements) share() func(*Statement) float64 {
 	total := s.total()
 	all := int64(0)
 	for i := range s.Classes {
-		all += s.Classes[i].Count
+		all = plus(all, s.Classes[i].Count)
 	}
 	return func(c *Statement) float64 {
 		switch {

@@ -62,10 +62,10 @@ func (c *statementClasses) name(format string) {
 
 // merge adds the next piece.
 func (c *statementClasses) merge(p *pieceSum) {
-	c.log.entries += p.entries
+	c.log.entries = plus(c.log.entries, p.entries)
 	c.log.badTimes += p.badTimes
 	c.log.long += p.long
-	c.out.Entries += p.entries - p.skipped - p.commands
+	c.out.Entries = plus(c.out.Entries, p.entries-p.skipped-p.commands)
 	c.out.Commands += p.commands
 	c.out.Skipped += p.skipped
 	c.rate = max(c.rate, p.rate)
@@ -156,6 +156,7 @@ func (c *statementClasses) result() *Statements {
 		}
 	}
 	c.list = folded(c.list)
+	c.tooLarge()
 	c.out.Classes = make([]Statement, 0, len(c.list))
 	for _, class := range c.list {
 		s := class.Statement

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
+	"sync"
 
 	"kasoku/internal/sqllog"
 )
@@ -76,14 +78,29 @@ func carrierOf(head []byte) (name string, wrap func(io.Reader) io.ReadCloser) {
 // the log.
 func unwrapJSON(r io.Reader) io.ReadCloser {
 	out, in := io.Pipe()
-	go func() {
+	p := &pipedText{PipeReader: out}
+	p.done.Go(func() {
 		err := messages(r, func(s string) error { _, err := io.WriteString(in, withNewline(s)); return err })
 		if errors.Is(err, io.ErrUnexpectedEOF) {
 			err = nil
 		}
 		in.CloseWithError(err)
-	}()
-	return out
+	})
+	return p
+}
+
+// pipedText is what a goroutine writes.
+type pipedText struct {
+	*io.PipeReader
+	done sync.WaitGroup
+}
+
+// Close ends the goroutine, and waits for that: what it reads is closed next. A
+// read that is under way is waited for.
+func (p *pipedText) Close() error {
+	err := p.PipeReader.Close()
+	p.done.Wait()
+	return err
 }
 
 // withNewline ends a message as a line does.
@@ -167,11 +184,18 @@ func messages(r io.Reader, each func(string) error) error {
 		if err != nil {
 			return err
 		}
-		if err := value(d, t, each); err != nil {
+		if err := value(d, t, 0, each); err != nil {
 			return err
 		}
 	}
 }
+
+// mostNested values of JSON, one in another: far more than any carrier or client
+// writes, and few enough for the stack.
+const mostNested = 1000
+
+// errNested: a value of JSON that no log holds.
+var errNested = fmt.Errorf("a value of JSON is nested more than %d deep", mostNested)
 
 // longestValue of JSON that is read: carriers cut messages at a hundredth of it.
 const longestValue = 8 << 20
@@ -194,7 +218,10 @@ func (g *valueGuard) Read(p []byte) (int, error) {
 
 // value takes the JSON value that begins with t: lists are gone through, of an
 // object the text of a line is taken.
-func value(d *json.Decoder, t json.Token, each func(string) error) error {
+func value(d *json.Decoder, t json.Token, depth int, each func(string) error) error {
+	if depth > mostNested {
+		return errNested
+	}
 	switch t {
 	case json.Delim('['):
 		for d.More() {
@@ -202,19 +229,19 @@ func value(d *json.Decoder, t json.Token, each func(string) error) error {
 			if err != nil {
 				return err
 			}
-			if err := value(d, t, each); err != nil {
+			if err := value(d, t, depth+1, each); err != nil {
 				return err
 			}
 		}
 		_, err := d.Token()
 		return err
 	case json.Delim('{'):
-		return object(d, each)
+		return object(d, depth, each)
 	}
 	return nil
 }
 
-func object(d *json.Decoder, each func(string) error) error {
+func object(d *json.Decoder, depth int, each func(string) error) error {
 	field := "" // of a result of Insights: {"field": "@message", "value": "…"}
 	for d.More() {
 		k, err := d.Token()
@@ -230,29 +257,20 @@ func object(d *json.Decoder, each func(string) error) error {
 		switch {
 		case isText && key == "field":
 			field = text
-		case isText && (has(messageKeys, key) || key == "value" && has(messageKeys, field)):
+		case isText && (slices.Contains(messageKeys, key) || key == "value" && slices.Contains(messageKeys, field)):
 			if err := each(text); err != nil {
 				return err
 			}
-		case has(listKeys, key):
-			if err := value(d, t, each); err != nil {
+		case slices.Contains(listKeys, key):
+			if err := value(d, t, depth+1, each); err != nil {
 				return err
 			}
 		default:
-			if err := value(d, t, func(string) error { return nil }); err != nil {
+			if err := value(d, t, depth+1, func(string) error { return nil }); err != nil {
 				return err
 			}
 		}
 	}
 	_, err := d.Token()
 	return err
-}
-
-func has(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }

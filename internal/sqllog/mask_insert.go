@@ -4,7 +4,7 @@ package sqllog
 // The INSERT may stand anywhere: behind WITH, EXPLAIN, another statement, in a
 // MERGE.
 func markInserts(toks []token, secret []bool) {
-	insert := -1
+	insert, secrets := -1, anySecret(toks)
 	for i, t := range toks {
 		switch {
 		case t.sign(";"):
@@ -12,10 +12,10 @@ func markInserts(toks []token, secret []bool) {
 		case t.is("INSERT"), t.is("REPLACE") && (i+1 >= len(toks) || !toks[i+1].sign("(")):
 			insert = i
 		case (t.is("VALUES") || t.is("VALUE")) && i > 0 && i+1 < len(toks) && toks[i+1].sign("("):
-			columns := columnsBefore(toks, insert, i)
-			if insert < 0 && !anySecret(toks) {
+			if insert < 0 && !secrets {
 				continue
 			}
+			columns := columnsBefore(toks, insert, i)
 			for row := i + 1; row < len(toks) && toks[row].sign("("); {
 				end := closing(toks, row)
 				markRow(toks, secret, row, end, columns)

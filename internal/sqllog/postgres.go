@@ -75,7 +75,7 @@ func (p *PostgresStatements) Message(m *PostgresMessage) error {
 	}
 	number, rest, ok := strings.Cut(rest, " ms")
 	took, err := strconv.ParseFloat(number, 64)
-	if !ok || err != nil || took < 0 || took > 1e11 {
+	if !ok || err != nil || !(took >= 0 && took <= 1e11) { // NaN
 		p.Bad++
 		return nil
 	}
