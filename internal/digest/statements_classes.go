@@ -162,7 +162,7 @@ func (c *statementClasses) result() *Statements {
 		s := class.Statement
 		s.Schema = strings.ToValidUTF8(s.Schema, "?")
 		s.Example = strings.ToValidUTF8(class.dialect.Mask(s.Example), "?")
-		if class.times.n > 0 {
+		if s.runs = class.times.n > 0; s.runs {
 			s.P50, s.P95, s.P99 = min(class.times.quantile(0.5), s.Max), min(class.times.quantile(0.95), s.Max), min(class.times.quantile(0.99), s.Max)
 		}
 		c.out.Classes = append(c.out.Classes, s)
