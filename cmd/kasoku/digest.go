@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,7 +23,7 @@ type DigestCmd struct {
 	Kind      string   `enum:"auto,access,slow" default:"auto" help:"What the logs are: access or slow (default: recognised)." placeholder:"KIND"`
 	Format    string   `help:"Access logs: nginx's log_format or Apache's LogFormat text, or combined, common, ltsv, json, … (default: recognised)." placeholder:"TEXT"`
 	TimeUnit  string   `help:"Access logs: the unit of times that name none: s, ms, us or ns (default: as the format, the field's name or the values tell)." placeholder:"UNIT"`
-	TimeField string   `help:"Access logs: the field that is the request's time: its name, or its place in the line (1 is the first value, -1 the last; what is in quotes or brackets is one); none: there is none." placeholder:"FIELD"`
+	TimeField string   `help:"Access logs: the field that is the request's time: its name, or its place in the line (1 is the first value, -1 the last; a text in quotes or in brackets counts as one value); none: there is none." placeholder:"FIELD"`
 	Route     []string `help:"Access logs: a route that is known, such as /items/:id or /files/*, or a regular expression that begins with ^; may be repeated." sep:"none" placeholder:"PATTERN"`
 	Since     string   `help:"Leave out what is older: RFC 3339, '2026-11-21 10:00', 10:00, 15m or 2d (ago)." placeholder:"TIME"`
 	Until     string   `help:"Leave out what is newer." placeholder:"TIME"`
@@ -212,25 +213,25 @@ type digestJob struct {
 	requests     *digest.AccessFilter
 	statements   digest.StatementOptions
 	entries      *digest.StatementFilter
-	notes        []string // of folders
+	notes        [][]string // of folders, by side
 }
 
 func (j *digestJob) digest(ctx context.Context, sides [][]string) (digest.Digest, error) {
 	var inputs [][]digest.Input
 	for _, names := range sides {
-		in, err := j.openInputs(names)
+		in, notes, err := openInputs(names)
 		if err != nil {
 			return nil, err
 		}
-		inputs = append(inputs, in)
+		inputs, j.notes = append(inputs, in), append(j.notes, notes)
 	}
 	if err := j.prepare(inputs); err != nil {
 		return nil, err
 	}
 	j.progress.expect(inputs)
 	var out []digest.Digest
-	for _, in := range inputs {
-		d, err := j.one(ctx, in)
+	for i, in := range inputs {
+		d, err := j.one(ctx, in, j.notes[i])
 		if err != nil {
 			return nil, digestError(err)
 		}
@@ -245,7 +246,7 @@ func (j *digestJob) digest(ctx context.Context, sides [][]string) (digest.Digest
 	return digest.DiffAccess(out[0].(*digest.Access), out[1].(*digest.Access)), nil
 }
 
-func (j *digestJob) one(ctx context.Context, in []digest.Input) (digest.Digest, error) {
+func (j *digestJob) one(ctx context.Context, in []digest.Input, notes []string) (digest.Digest, error) {
 	defer j.progress.next(in)
 	if j.kind == digest.KindSlow {
 		s, err := digest.StatementLogs(ctx, in, j.statements)
@@ -253,7 +254,7 @@ func (j *digestJob) one(ctx context.Context, in []digest.Input) (digest.Digest, 
 			return nil, err
 		}
 		digest.ApplyStatements(j.entries, s)
-		s.Warnings = append(j.notes, s.Warnings...)
+		s.Warnings = slices.Concat(notes, s.Warnings)
 		return s, nil
 	}
 	d, err := digest.AccessLogs(ctx, in, j.access)
@@ -261,7 +262,7 @@ func (j *digestJob) one(ctx context.Context, in []digest.Input) (digest.Digest, 
 		return nil, err
 	}
 	digest.ApplyAccess(j.requests, d)
-	d.Notes = append(j.notes, d.Notes...)
+	d.Notes = slices.Concat(notes, d.Notes)
 	return d, nil
 }
 
@@ -286,13 +287,13 @@ func doubtHint(d *accesslog.UnitDoubt) string {
 	return "say which it is: " + strings.Join(flags, " or ")
 }
 
-func (j *digestJob) openInputs(names []string) ([]digest.Input, error) {
-	var out []digest.Input
+// openInputs returns the logs that are named, and notes on folders.
+func openInputs(names []string) (out []digest.Input, notes []string, err error) {
 	stdin := false
 	for _, name := range names {
 		if name == "-" {
 			if stdin {
-				return nil, usage("name it once", "standard input is named twice")
+				return nil, nil, usage("name it once", "standard input is named twice")
 			}
 			stdin = true
 			out = append(out, digest.StreamInput(standardInput, os.Stdin))
@@ -301,16 +302,16 @@ func (j *digestJob) openInputs(names []string) ([]digest.Input, error) {
 		if st, err := os.Stat(name); err == nil && st.IsDir() {
 			in, note, err := digest.FolderInputs(name)
 			if err != nil {
-				return nil, ui.Coded(ui.BadInput, err, "name logs: kasoku digest access.log access.log.1 access.log.2.gz")
+				return nil, nil, ui.Coded(ui.BadInput, err, "name logs: kasoku digest access.log access.log.1 access.log.2.gz")
 			}
-			out, j.notes = append(out, in...), append(j.notes, note)
+			out, notes = append(out, in...), append(notes, note)
 			continue
 		}
 		in, err := digest.FileInput(name)
 		if err != nil {
-			return nil, ui.Coded(ui.BadInput, err, "name logs that can be read: kasoku digest access.log access.log.1 access.log.2.gz")
+			return nil, nil, ui.Coded(ui.BadInput, err, "name logs that can be read: kasoku digest access.log access.log.1 access.log.2.gz")
 		}
 		out = append(out, in)
 	}
-	return out, nil
+	return out, notes, nil
 }

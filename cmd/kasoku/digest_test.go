@@ -59,3 +59,23 @@ func TestDigestProgressText(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// Each side of a comparison has the notes on its own folders.
+func TestNotesOfFolders(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, name := range []string{"one", "two"} {
+		if err := os.Mkdir(name, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		line := "203.0.113.1 - - [03/Mar/2025:08:00:01 +0100] \"GET /a HTTP/1.1\" 200 5 \"-\" \"agent\" 0.012\n"
+		if err := os.WriteFile(filepath.Join(name, "access.log"), []byte(strings.Repeat(line, 20)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"one", "two"} {
+		_, notes, err := openInputs([]string{name})
+		if err != nil || len(notes) != 1 || !strings.Contains(notes[0], name) {
+			t.Errorf("%s: %q %v", name, notes, err)
+		}
+	}
+}

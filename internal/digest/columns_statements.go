@@ -80,7 +80,7 @@ func (s *Statements) share() func(*Statement) float64 {
 	total := s.total()
 	all := int64(0)
 	for i := range s.Classes {
-		all += s.Classes[i].Count
+		all = plus(all, s.Classes[i].Count)
 	}
 	return func(c *Statement) float64 {
 		switch {
@@ -99,18 +99,19 @@ func classTime(name, head string, get func(*Statement) time.Duration) column[Sta
 		exact: func(c *Statement) string { return seconds(get(c)) }}
 }
 
-// knownTime is a time that a summary may not have: 0 where the mean is not.
+// knownTime is a time that a summary may not have: 0 where the mean is not. Of
+// single runs it is known, and may be 0.
 func knownTime(name, head string, get func(*Statement) time.Duration) column[Statement] {
 	out := classTime(name, head, get)
 	cell, exact := out.cell, out.exact
 	out.cell = func(c *Statement) string {
-		if get(c) == 0 && c.Total > 0 {
+		if get(c) == 0 && c.Total > 0 && !c.runs {
 			return "–"
 		}
 		return cell(c)
 	}
 	out.exact = func(c *Statement) string {
-		if get(c) == 0 && c.Total > 0 {
+		if get(c) == 0 && c.Total > 0 && !c.runs {
 			return ""
 		}
 		return exact(c)

@@ -131,8 +131,8 @@ func (d *Diff) merge() func(name DiffRow, a, b DiffRun) {
 }
 
 func (r *DiffRun) add(o DiffRun) {
-	r.Count += o.Count
-	r.Total += o.Total
+	r.Count = plus(r.Count, o.Count)
+	r.Total = plus(r.Total, o.Total)
 	r.P95 = max(r.P95, o.P95)
 	// The mean is of requests with a time; where some have none, total over
 	// count would be too low.

@@ -151,7 +151,7 @@ func ApplyStatements(f *StatementFilter, s *Statements) {
 			kept = append(kept, s.Classes[i])
 			continue
 		}
-		s.Skipped += s.Classes[i].Count
+		s.Skipped = plus(s.Skipped, s.Classes[i].Count)
 		s.Entries -= s.Classes[i].Count
 	}
 	s.Classes = kept

@@ -61,7 +61,7 @@ var classFields = []field[Statement]{
 // tableNames are the tables with and without their schema.
 func tableNames(s *Statement) []string {
 	var out []string
-	for _, t := range sqllog.Tables(s.Fingerprint) {
+	for _, t := range sqllog.Fingerprints.Tables(s.Fingerprint) {
 		out = append(out, t)
 		if at := strings.LastIndexByte(t, '.'); at >= 0 {
 			out = append(out, t[at+1:])

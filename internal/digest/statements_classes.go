@@ -22,9 +22,9 @@ type statementClasses struct {
 	list    []*statementClass
 	other   *statementClass
 	maker   sqllog.Fingerprinter
-	at      []*statementClass   // of the piece being merged, by its own numbers
-	log     statementLogSum     // of the present log
-	convert func(string) string // of the present log's dialect into MySQL's; nil: it is
+	at      []*statementClass // of the piece being merged, by its own numbers
+	log     statementLogSum   // of the present log
+	dialect sqllog.Dialect    // of the present log
 }
 
 // statementLogSum is what is told of one log.
@@ -40,7 +40,8 @@ type statementLogSum struct {
 
 type statementClass struct {
 	Statement
-	times timeHistogram
+	times   timeHistogram
+	dialect sqllog.Dialect // of the example
 }
 
 func newStatementClasses(o *StatementOptions) *statementClasses {
@@ -49,7 +50,7 @@ func newStatementClasses(o *StatementOptions) *statementClasses {
 
 // begin starts a log: nothing is carried over from the one before.
 func (c *statementClasses) begin(name string) {
-	c.schema, c.rate, c.log, c.convert = "", 0, statementLogSum{name: name}, nil
+	c.schema, c.rate, c.log, c.dialect = "", 0, statementLogSum{name: name}, sqllog.MySQL
 }
 
 // name notes the log's format.
@@ -61,10 +62,10 @@ func (c *statementClasses) name(format string) {
 
 // merge adds the next piece.
 func (c *statementClasses) merge(p *pieceSum) {
-	c.log.entries += p.entries
+	c.log.entries = plus(c.log.entries, p.entries)
 	c.log.badTimes += p.badTimes
 	c.log.long += p.long
-	c.out.Entries += p.entries - p.skipped - p.commands
+	c.out.Entries = plus(c.out.Entries, p.entries-p.skipped-p.commands)
 	c.out.Commands += p.commands
 	c.out.Skipped += p.skipped
 	c.rate = max(c.rate, p.rate)
@@ -85,6 +86,7 @@ func (c *statementClasses) merge(p *pieceSum) {
 		class := c.class(k)
 		if class != c.other && (class.Count == 0 || k.Max > class.Max) {
 			class.Example = strings.Clone(cmp.Or(k.sample, k.slowest)) // masked in result
+			class.dialect = c.dialect
 		}
 		class.Max = max(class.Max, k.Max)
 		class.P95, class.P99 = max(class.P95, k.P95), max(class.P99, k.P99) // of a summary
@@ -111,11 +113,9 @@ func (c *statementClasses) class(k *pieceClass) *statementClass {
 	if len(c.list) >= c.o.MaxClasses {
 		return c.others()
 	}
-	var text string
-	if c.convert != nil {
-		text = sqllog.ToPostgres(string(c.maker.Append(nil, c.convert(k.slowest))))
-	} else {
-		text = string(c.maker.Append(nil, k.slowest))
+	text := string(c.maker.Append(nil, lexed(c.dialect, k.slowest)))
+	if c.dialect == sqllog.Postgres {
+		text = sqllog.ToPostgres(text)
 	}
 	if text == "" {
 		text = onlyComments
@@ -125,6 +125,14 @@ func (c *statementClasses) class(k *pieceClass) *statementClass {
 	c.known[key] = class
 	c.list = append(c.list, class)
 	return class
+}
+
+// lexed is a statement in the dialect that fingerprints are made of.
+func lexed(d sqllog.Dialect, sql string) string {
+	if d == sqllog.Postgres {
+		return sqllog.FromPostgres(sql)
+	}
+	return sql
 }
 
 // others is the class of what has none of its own.
@@ -148,12 +156,13 @@ func (c *statementClasses) result() *Statements {
 		}
 	}
 	c.list = folded(c.list)
+	c.tooLarge()
 	c.out.Classes = make([]Statement, 0, len(c.list))
 	for _, class := range c.list {
 		s := class.Statement
 		s.Schema = strings.ToValidUTF8(s.Schema, "?")
-		s.Example = strings.ToValidUTF8(sqllog.Mask(s.Example), "?")
-		if class.times.n > 0 {
+		s.Example = strings.ToValidUTF8(class.dialect.Mask(s.Example), "?")
+		if s.runs = class.times.n > 0; s.runs {
 			s.P50, s.P95, s.P99 = min(class.times.quantile(0.5), s.Max), min(class.times.quantile(0.95), s.Max), min(class.times.quantile(0.99), s.Max)
 		}
 		c.out.Classes = append(c.out.Classes, s)
@@ -180,7 +189,7 @@ func folded(list []*statementClass) []*statementClass {
 			continue
 		}
 		if class.Max > one.Max {
-			one.Max, one.Example = class.Max, class.Example
+			one.Max, one.Example, one.dialect = class.Max, class.Example, class.dialect
 		}
 		one.merge(&class.Statement)
 		one.times.merge(&class.times)

@@ -3,6 +3,7 @@ package digest
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"strings"
 
 	"kasoku/internal/sqllog"
@@ -35,7 +36,7 @@ func (c *statementClasses) fault(n, line int64, why, sql string) {
 		c.out.BadAt = fmt.Sprintf("%s:%d", c.log.name, line)
 		c.out.FirstBad = why
 		if sql != "" {
-			text := strings.ToValidUTF8(sqllog.Mask(sql[:min(len(sql), 4<<10)]), "?")
+			text := strings.ToValidUTF8(c.dialect.Mask(sql[:min(len(sql), 4<<10)]), "?")
 			c.out.FirstBad += ": " + oneLine(ui.Truncate(oneLine(text), badColumns))
 		}
 	}
@@ -82,6 +83,20 @@ func (c *statementClasses) end(last *sqllog.SlowPiece) {
 	}
 	if c.rate > 1 {
 		warn("log_slow_rate_limit let the server write one of %d statements or sessions; counts and times are of those", c.rate)
+	}
+}
+
+// tooLarge tells of sums beyond what is counted.
+func (c *statementClasses) tooLarge() {
+	all := Statement{Count: c.out.Entries}
+	for _, class := range c.list {
+		all.merge(&class.Statement)
+	}
+	for _, sum := range all.sums() {
+		if *sum == math.MaxInt64 {
+			c.out.Warnings = append(c.out.Warnings, "some sums are above 9.2·10^18 (292 years in nanoseconds), which is the most that is counted: such numbers, shares and means of them are wrong")
+			return
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package digest
 
 import (
 	"hash/maphash"
+	"math"
 	"time"
 	"unsafe"
 
@@ -62,7 +63,7 @@ type statementWorker struct {
 	text     []byte
 	maker    sqllog.Fingerprinter
 	sum      *pieceSum
-	convert  func(string) string // a statement into MySQL's dialect; nil: it is
+	dialect  sqllog.Dialect
 }
 
 // seenPrint remembers the fingerprint of a skeleton.
@@ -158,11 +159,7 @@ func (w *statementWorker) add(e *sqllog.SlowEntry) error {
 		s.commands++
 		return nil
 	}
-	text := e.SQL
-	if w.convert != nil {
-		text = w.convert(text)
-	}
-	key := classKey{e.Schema, e.Carried, w.print(text)}
+	key := classKey{e.Schema, e.Carried, w.print(lexed(w.dialect, e.SQL))}
 	i, ok := s.index[key]
 	if !ok {
 		i = len(s.classes)
@@ -181,14 +178,14 @@ func (w *statementWorker) add(e *sqllog.SlowEntry) error {
 // add counts an entry; not its longest time and example.
 func (s *Statement) add(e *sqllog.SlowEntry) {
 	s.Count++
-	s.Total += e.QueryTime
-	s.LockTime += e.LockTime
-	s.RowsExamined += e.RowsExamined
-	s.RowsSent += e.RowsSent
-	s.RowsAffected += e.RowsAffected
-	s.BytesSent += e.BytesSent
-	s.TmpTables += e.TmpTables
-	s.TmpDisk += e.TmpDisk
+	s.Total = plus(s.Total, e.QueryTime)
+	s.LockTime = plus(s.LockTime, e.LockTime)
+	s.RowsExamined = plus(s.RowsExamined, e.RowsExamined)
+	s.RowsSent = plus(s.RowsSent, e.RowsSent)
+	s.RowsAffected = plus(s.RowsAffected, e.RowsAffected)
+	s.BytesSent = plus(s.BytesSent, e.BytesSent)
+	s.TmpTables = plus(s.TmpTables, e.TmpTables)
+	s.TmpDisk = plus(s.TmpDisk, e.TmpDisk)
 	if e.FullScan {
 		s.FullScans++
 	}
@@ -208,22 +205,27 @@ func (s *Statement) add(e *sqllog.SlowEntry) {
 	}
 }
 
+// sums are the fields that are added up.
+func (s *Statement) sums() [14]*int64 {
+	return [...]*int64{&s.Count, (*int64)(&s.Total), (*int64)(&s.LockTime), &s.RowsExamined, &s.RowsSent, &s.RowsAffected, &s.BytesSent,
+		&s.FullScans, &s.FullJoins, &s.NoIndex, &s.TmpTables, &s.TmpDisk, &s.Filesorts, &s.Errors}
+}
+
 // merge adds t's sums.
 func (s *Statement) merge(t *Statement) {
-	s.Count += t.Count
-	s.Total += t.Total
-	s.LockTime += t.LockTime
-	s.RowsExamined += t.RowsExamined
-	s.RowsSent += t.RowsSent
-	s.RowsAffected += t.RowsAffected
-	s.BytesSent += t.BytesSent
-	s.FullScans += t.FullScans
-	s.FullJoins += t.FullJoins
-	s.NoIndex += t.NoIndex
-	s.TmpTables += t.TmpTables
-	s.TmpDisk += t.TmpDisk
-	s.Filesorts += t.Filesorts
-	s.Errors += t.Errors
+	of := t.sums()
+	for i, sum := range s.sums() {
+		*sum = plus(*sum, *of[i])
+	}
+}
+
+// plus adds numbers that are not below 0; a sum that an int64 cannot hold is the
+// greatest that it can.
+func plus[T ~int64](a, b T) T {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
 }
 
 // print returns the hash of a statement's fingerprint. Statements with one

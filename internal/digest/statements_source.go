@@ -82,7 +82,7 @@ func newStatementFeed(ctx context.Context, c *statementClasses, in *Input) *stat
 
 // add takes an entry whose texts stay.
 func (f *statementFeed) add(e *sqllog.SlowEntry) error {
-	f.w.convert = f.c.convert
+	f.w.dialect = f.c.dialect
 	if err := f.w.entry(e); err != nil {
 		return err
 	}
@@ -182,7 +182,7 @@ func remember(schemas map[uint64]string, thread uint64, schema string) {
 
 // postgresStatements makes entries of messages.
 func (f *statementFeed) postgresStatements() *sqllog.PostgresStatements {
-	f.c.convert = sqllog.FromPostgres
+	f.c.dialect = sqllog.Postgres
 	return &sqllog.PostgresStatements{Each: f.add}
 }
 

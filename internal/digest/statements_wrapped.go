@@ -8,12 +8,20 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
+	"strings"
+	"sync"
 
 	"kasoku/internal/sqllog"
 )
 
 // What carries a statement log's lines: a prefix before each, or JSON with them
-// as texts.
+// as texts. Access logs have their own (internal/accesslog, envelope.go), where
+// each line is an entry and is opened by itself, in up to three envelopes, and
+// counts as not understood if none fits. Here an entry has many lines, of which
+// any may be text of a statement that looks like an envelope: so the log's head
+// decides, once, and the one prefix is taken off; and JSON is read as a whole,
+// because lists of events, over many lines, are usual.
 
 // linePrefix is what something puts before each line of a log.
 type linePrefix struct {
@@ -51,7 +59,8 @@ func carrierOf(head []byte) (name string, wrap func(io.Reader) io.ReadCloser) {
 		}
 		var inner bytes.Buffer
 		// The head ends anywhere, so the end of its last value is missing.
-		_ = messages(bytes.NewReader(text), func(s string) error { inner.WriteString(withNewline(s)); return nil })
+		ends := lineEnds()
+		_ = messages(bytes.NewReader(text), func(s string) error { inner.WriteString(ends(s)); return nil })
 		if isStatementText(inner.Bytes()) {
 			return "JSON", unwrapJSON
 		}
@@ -76,45 +85,78 @@ func carrierOf(head []byte) (name string, wrap func(io.Reader) io.ReadCloser) {
 // the log.
 func unwrapJSON(r io.Reader) io.ReadCloser {
 	out, in := io.Pipe()
-	go func() {
-		err := messages(r, func(s string) error { _, err := io.WriteString(in, withNewline(s)); return err })
+	p := &pipedText{PipeReader: out}
+	ends := lineEnds()
+	p.done.Go(func() {
+		err := messages(r, func(s string) error { _, err := io.WriteString(in, ends(s)); return err })
 		if errors.Is(err, io.ErrUnexpectedEOF) {
 			err = nil
 		}
 		in.CloseWithError(err)
-	}()
-	return out
+	})
+	return p
 }
 
-// withNewline ends a message as a line does.
-func withNewline(s string) string {
-	if len(s) > 0 && s[len(s)-1] == '\n' {
-		return s
+// pipedText is what a goroutine writes.
+type pipedText struct {
+	*io.PipeReader
+	done sync.WaitGroup
+}
+
+// Close ends the goroutine, and waits for that: what it reads is closed next. A
+// read that is under way is waited for.
+func (p *pipedText) Close() error {
+	err := p.PipeReader.Close()
+	p.done.Wait()
+	return err
+}
+
+// dockerPart is the length of a message's part where Docker divides it: only the
+// last one's text has the newline (moby, daemon/logger/copier.go).
+const dockerPart = 16 << 10
+
+// lineEnds ends messages as lines do, but not what goes on in the next message.
+func lineEnds() func(string) string {
+	ended := false // messages have newlines
+	return func(s string) string {
+		switch {
+		case strings.HasSuffix(s, "\n"):
+			ended = true
+			return s
+		case ended && len(s) >= dockerPart:
+			return s
+		}
+		return s + "\n"
 	}
-	return s + "\n"
 }
 
 // strip takes the prefix off each line.
 func (p *linePrefix) strip(text []byte) []byte {
 	var out []byte
 	for line := range bytes.Lines(text) {
-		out = append(out, p.cut(line)...)
+		line, goesOn := p.cut(line)
+		if goesOn {
+			line = bytes.TrimSuffix(line, []byte("\n"))
+		}
+		out = append(out, line...)
 	}
 	return out
 }
 
 // cut takes it off one; syslog writes a tab as #011 (rsyslog manual,
-// "EscapeControlCharactersOnReceive").
-func (p *linePrefix) cut(line []byte) []byte {
+// "EscapeControlCharactersOnReceive"). goesOn: the line is a part, P of CRI (the
+// Kubernetes proposal "kubelet-cri-logging"), and the next one goes on with it.
+func (p *linePrefix) cut(line []byte) (rest []byte, goesOn bool) {
 	m := p.re.FindIndex(line[:min(len(line), 512)])
 	if m == nil {
-		return line
+		return line, false
 	}
+	goesOn = p.name == "CRI" && line[m[1]-2] == 'P'
 	line = line[m[1]:]
 	if rest, ok := bytes.CutPrefix(line, []byte("#011")); ok && p.name == "syslog" {
 		line = append([]byte("\t"), rest...)
 	}
-	return line
+	return line, goesOn
 }
 
 // prefixReader takes a prefix off each line. A line's part beyond the buffer
@@ -123,7 +165,8 @@ type prefixReader struct {
 	p    *linePrefix
 	in   *bufio.Reader
 	rest []byte
-	mid  bool
+	mid  bool // of a line
+	part bool // the line is a part of the log's
 	err  error
 }
 
@@ -135,10 +178,13 @@ func (r *prefixReader) Read(b []byte) (int, error) {
 		line, err := r.in.ReadSlice('\n')
 		full := errors.Is(err, bufio.ErrBufferFull)
 		if !r.mid {
-			line = r.p.cut(line)
+			line, r.part = r.p.cut(line)
 		}
 		if r.mid = full; !full {
 			r.err = err
+			if r.part {
+				line = bytes.TrimSuffix(line, []byte("\n"))
+			}
 		}
 		r.rest = line
 	}
@@ -167,11 +213,18 @@ func messages(r io.Reader, each func(string) error) error {
 		if err != nil {
 			return err
 		}
-		if err := value(d, t, each); err != nil {
+		if err := value(d, t, 0, each); err != nil {
 			return err
 		}
 	}
 }
+
+// mostNested values of JSON, one in another: far more than any carrier or client
+// writes, and few enough for the stack.
+const mostNested = 1000
+
+// errNested: a value of JSON that no log holds.
+var errNested = fmt.Errorf("a value of JSON is nested more than %d deep", mostNested)
 
 // longestValue of JSON that is read: carriers cut messages at a hundredth of it.
 const longestValue = 8 << 20
@@ -194,7 +247,10 @@ func (g *valueGuard) Read(p []byte) (int, error) {
 
 // value takes the JSON value that begins with t: lists are gone through, of an
 // object the text of a line is taken.
-func value(d *json.Decoder, t json.Token, each func(string) error) error {
+func value(d *json.Decoder, t json.Token, depth int, each func(string) error) error {
+	if depth > mostNested {
+		return errNested
+	}
 	switch t {
 	case json.Delim('['):
 		for d.More() {
@@ -202,19 +258,19 @@ func value(d *json.Decoder, t json.Token, each func(string) error) error {
 			if err != nil {
 				return err
 			}
-			if err := value(d, t, each); err != nil {
+			if err := value(d, t, depth+1, each); err != nil {
 				return err
 			}
 		}
 		_, err := d.Token()
 		return err
 	case json.Delim('{'):
-		return object(d, each)
+		return object(d, depth, each)
 	}
 	return nil
 }
 
-func object(d *json.Decoder, each func(string) error) error {
+func object(d *json.Decoder, depth int, each func(string) error) error {
 	field := "" // of a result of Insights: {"field": "@message", "value": "…"}
 	for d.More() {
 		k, err := d.Token()
@@ -230,29 +286,20 @@ func object(d *json.Decoder, each func(string) error) error {
 		switch {
 		case isText && key == "field":
 			field = text
-		case isText && (has(messageKeys, key) || key == "value" && has(messageKeys, field)):
+		case isText && (slices.Contains(messageKeys, key) || key == "value" && slices.Contains(messageKeys, field)):
 			if err := each(text); err != nil {
 				return err
 			}
-		case has(listKeys, key):
-			if err := value(d, t, each); err != nil {
+		case slices.Contains(listKeys, key):
+			if err := value(d, t, depth+1, each); err != nil {
 				return err
 			}
 		default:
-			if err := value(d, t, func(string) error { return nil }); err != nil {
+			if err := value(d, t, depth+1, func(string) error { return nil }); err != nil {
 				return err
 			}
 		}
 	}
 	_, err := d.Token()
 	return err
-}
-
-func has(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }

@@ -60,7 +60,7 @@ var summaryColumns = []summaryColumn{
 	{[]string{"sum_select_scan"}, 0, func(k *pieceClass, f float64) { k.FullScans = int64(f) }},
 	{[]string{"sum_select_full_join"}, 0, func(k *pieceClass, f float64) { k.FullJoins = int64(f) }},
 	{[]string{"sum_no_index_used"}, 0, func(k *pieceClass, f float64) { k.NoIndex = int64(f) }},
-	{[]string{"sum_sort_scan", "sum_sort_range"}, 0, func(k *pieceClass, f float64) { k.Filesorts += int64(f) }},
+	{[]string{"sum_sort_scan", "sum_sort_range"}, 0, func(k *pieceClass, f float64) { k.Filesorts = plus(k.Filesorts, int64(f)) }},
 }
 
 var (
@@ -92,11 +92,11 @@ func tableOf(head []string) *summaryTable {
 		name = strings.ToLower(strings.Trim(strings.TrimSpace(name), "`\""))
 		t.names = append(t.names, name)
 		switch {
-		case has(summaryTexts, name) && t.text < 0:
+		case slices.Contains(summaryTexts, name) && t.text < 0:
 			t.text = i
-		case has(summarySchemas, name) && t.schema < 0:
+		case slices.Contains(summarySchemas, name) && t.schema < 0:
 			t.schema = i
-		case has(summarySamples, name):
+		case slices.Contains(summarySamples, name):
 			t.sample = i
 		case name == "first_seen":
 			t.seen[0] = i
@@ -106,7 +106,7 @@ func tableOf(head []string) *summaryTable {
 		base, unit := nameUnit(name)
 		for c := range summaryColumns {
 			col := &summaryColumns[c]
-			if !has(col.names, base) || unit > 0 && col.unit == 0 {
+			if !slices.Contains(col.names, base) || unit > 0 && col.unit == 0 {
 				continue
 			}
 			t.columns[i], t.units[i] = col, col.unit
@@ -233,8 +233,8 @@ func summaryNumber(s string, unit float64) (float64, bool) {
 	if unit > 0 {
 		f = math.Round(f * unit)
 	}
-	// 292 years in nanoseconds, and numbers up to 9·10^18, fit.
-	if err != nil || f < 0 || f > 9e18 {
+	// Up to 292 years in nanoseconds, and numbers up to 9·10^18, fit; NaN does not.
+	if err != nil || !(f >= 0 && f <= 9e18) {
 		return 0, false
 	}
 	return f, true
@@ -256,7 +256,7 @@ func (f *statementFeed) summary(r io.Reader) error {
 			}
 			f.c.name(t.format())
 			if t.postgres {
-				f.c.convert = sqllog.FromPostgres
+				f.c.dialect = sqllog.Postgres
 			}
 			return nil
 		}
@@ -279,12 +279,8 @@ func (f *statementFeed) addClass(k *pieceClass, seen [2]time.Time) {
 	if k.Count == 0 {
 		return
 	}
-	text := k.slowest
-	if f.c.convert != nil {
-		text = f.c.convert(text)
-	}
-	k.print = f.w.print(text)
-	f.sum.entries += k.Count
+	k.print = f.w.print(lexed(f.c.dialect, k.slowest))
+	f.sum.entries = plus(f.sum.entries, k.Count)
 	f.sum.classes = append(f.sum.classes, *k)
 	for _, t := range seen {
 		if t.IsZero() {

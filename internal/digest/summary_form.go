@@ -283,7 +283,7 @@ func jsonRows(r io.Reader, each func([]string, int64) error) error {
 			return nil
 		}
 		if err == nil {
-			_, err = jsonValue(d, t, row)
+			_, err = jsonValue(d, t, 0, row)
 		}
 		if err != nil {
 			return err
@@ -292,7 +292,10 @@ func jsonRows(r io.Reader, each func([]string, int64) error) error {
 }
 
 // jsonValue goes through a value; a plain one is returned as text.
-func jsonValue(d *json.Decoder, t json.Token, row func([]string, map[string]string) error) (string, error) {
+func jsonValue(d *json.Decoder, t json.Token, depth int, row func([]string, map[string]string) error) (string, error) {
+	if depth > mostNested {
+		return "", errNested
+	}
 	switch t {
 	case nil:
 		return "NULL", nil
@@ -302,7 +305,7 @@ func jsonValue(d *json.Decoder, t json.Token, row func([]string, map[string]stri
 			if err != nil {
 				return "", err
 			}
-			if _, err := jsonValue(d, t, row); err != nil {
+			if _, err := jsonValue(d, t, depth+1, row); err != nil {
 				return "", err
 			}
 		}
@@ -320,7 +323,7 @@ func jsonValue(d *json.Decoder, t json.Token, row func([]string, map[string]stri
 			if err != nil {
 				return "", err
 			}
-			v, err := jsonValue(d, t, row)
+			v, err := jsonValue(d, t, depth+1, row)
 			if err != nil {
 				return "", err
 			}

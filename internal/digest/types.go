@@ -140,4 +140,6 @@ type Statement struct {
 	Plan *Planned `json:"plan,omitempty"`
 	// Explain of Example as JSON, "" if it could not be taken.
 	Explain string `json:"explain,omitempty"`
+
+	runs bool // single runs are known, so a percentile of 0 is one
 }

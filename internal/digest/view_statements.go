@@ -70,7 +70,7 @@ func (s *Statements) CSV(w io.Writer) error { return writeCSV(w, s.columns(), s.
 func (s *Statements) total() time.Duration {
 	var t time.Duration
 	for i := range s.Classes {
-		t += s.Classes[i].Total
+		t = plus(t, s.Classes[i].Total)
 	}
 	return t
 }

@@ -10,7 +10,7 @@ import (
 // that no two are alike (Directus), others count them on. It tells statements that are
 // the same but for these, and is not for showing.
 func Unaliased(fingerprint string) string {
-	toks := lex(fingerprint)
+	toks := Fingerprints.lex(fingerprint)
 	names, defined := map[string]string{}, map[int]bool{}
 	for i, t := range toks {
 		if !t.is("FROM") && !t.is("JOIN") && !t.is("STRAIGHT_JOIN") || named(toks, i) {

@@ -50,6 +50,9 @@ type Fingerprinter struct{ toks, marked, out []token }
 // Append appends the statement's fingerprint to dst.
 func (f *Fingerprinter) Append(dst []byte, sql string) []byte {
 	f.toks = lexInto(f.toks[:0], strings.TrimRight(sql, "; \t\r\n"))
+	for n := len(f.toks); n > 0 && f.toks[n-1].sign(";"); n-- { // before a comment
+		f.toks = f.toks[:n-1]
+	}
 	f.marked = marks(f.marked[:0], f.toks)
 	f.out = collapse(f.out[:0], f.marked)
 	toks := oneRepeat(shorten(f.out))

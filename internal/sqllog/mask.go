@@ -21,31 +21,39 @@ func secretName(name string) bool {
 
 // secretCalls are functions whose arguments are secrets.
 var secretCalls = wordSet(`PASSWORD OLD_PASSWORD MD5 SHA SHA1 SHA2 ENCRYPT AES_ENCRYPT AES_DECRYPT DES_ENCRYPT
-	DES_DECRYPT ENCODE DECODE KDF STATEMENT_DIGEST`)
+	DES_DECRYPT ENCODE DECODE KDF STATEMENT_DIGEST
+	CRYPT GEN_SALT DIGEST HMAC DECRYPT ENCRYPT_IV DECRYPT_IV SHA224 SHA256 SHA384 SHA512 PGP_SYM_ENCRYPT
+	PGP_SYM_ENCRYPT_BYTEA PGP_SYM_DECRYPT PGP_SYM_DECRYPT_BYTEA PGP_PUB_ENCRYPT PGP_PUB_DECRYPT`) // PostgreSQL's pgcrypto and own
 
 // Mask replaces the values of password-like columns (secretParts), arguments
 // of cryptographic functions and IDENTIFIED BY by 'x' (numbers by 0). The
 // rest stays, so that the statement can still be explained. In an INSERT
-// without column names all texts are masked, because any could be one.
-func Mask(sql string) string {
-	toks := lex(sql)
-	secret := make([]bool, len(toks))
-	markCalls(toks, secret)
-	markComparisons(toks, secret)
-	markInserts(toks, secret)
-	var b strings.Builder
-	at := 0
-	for i, t := range toks {
-		if !secret[i] || t.kind != tokString && t.kind != tokNumber {
-			continue
+// without column names all texts are masked, because any could be one. Where
+// the server's settings decide what is a text, and so what could be a secret,
+// what is one under any of them is masked.
+func (d Dialect) Mask(sql string) string {
+	var spans []span
+	for _, toks := range d.readings(sql) {
+		secret := make([]bool, len(toks))
+		markCalls(toks, secret)
+		markComparisons(toks, secret)
+		markInserts(toks, secret)
+		for i, t := range toks {
+			if secret[i] && (t.kind == tokString || t.kind == tokNumber) && !beside(toks, i) {
+				spans = append(spans, span{t.from, t.to, masked(t, i > 0 && (toks[i-1].is("LIKE") || toks[i-1].is("ILIKE")))})
+			}
 		}
-		b.WriteString(sql[at:t.from])
-		b.WriteString(masked(t, i > 0 && toks[i-1].is("LIKE")))
-		at = t.to
 	}
-	b.WriteString(sql[at:])
-	return b.String()
+	return replaced(sql, spans)
 }
+
+// beside: what stands at a dot is a name.
+func beside(toks []token, i int) bool {
+	return i > 0 && toks[i-1].sign(".") || i+1 < len(toks) && toks[i+1].sign(".")
+}
+
+// Mask masks a statement of MariaDB or MySQL.
+func Mask(sql string) string { return MySQL.Mask(sql) }
 
 // masked keeps what decides the plan: the type, and the place of a pattern's
 // first wildcard.
@@ -56,7 +64,7 @@ func masked(t token, pattern bool) string {
 		}
 		return "0x00"
 	}
-	inner := strings.Trim(t.text, `'"`)
+	inner := strings.Trim(strings.TrimLeft(t.text, "eEnN"), `'"`)
 	switch {
 	case pattern && strings.HasPrefix(inner, "%"):
 		return "'%x'"
@@ -83,14 +91,35 @@ func markCalls(toks []token, secret []bool) {
 
 // clauseEnds are words that end the value an operator compares with.
 var clauseEnds = wordSet(`AND OR XOR WHERE ORDER GROUP HAVING LIMIT UNION FROM ON SET AS THEN ELSE END WHEN
-	RETURNING SELECT FOR JOIN LEFT INNER STRAIGHT_JOIN VALUES DUPLICATE`)
+	RETURNING SELECT FOR JOIN LEFT INNER STRAIGHT_JOIN VALUES DUPLICATE CONFLICT`)
+
+// nameOf is the column that a token names, "" if none: a word, a name in quotes,
+// a text in double quotes (a name with MySQL's ANSI_QUOTES), and the key within a
+// document, as in data->>'password' and JSON_EXTRACT(data, '$.password').
+func nameOf(toks []token, i int) string {
+	t := toks[i]
+	switch {
+	case t.kind == tokWord || t.kind == tokQuoted:
+		return t.text
+	case t.kind != tokString:
+		return ""
+	case t.text[0] == '"':
+		return strings.Trim(t.text, `"`)
+	case strings.HasPrefix(t.text, "'$"):
+		return t.text
+	case i > 0 && toks[i-1].kind == tokSign && strings.HasSuffix(toks[i-1].text, ">") && strings.ContainsAny(toks[i-1].text, "-#"),
+		i > 1 && toks[i-1].sign(">") && toks[i-2].sign("#>"):
+		return t.text
+	}
+	return ""
+}
 
 // markComparisons marks both sides of an operator when one of them is a
 // password-like column: password = 'a', 'a' = password, salt IN ('a', 'b'),
 // SET token = CONCAT('a', id), hash BETWEEN 'a' AND 'b'.
 func markComparisons(toks []token, secret []bool) {
-	for i, t := range toks {
-		if t.kind != tokWord && t.kind != tokQuoted || !secretName(t.text) {
+	for i := range toks {
+		if !secretName(nameOf(toks, i)) {
 			continue
 		}
 		if i+1 < len(toks) && toks[i+1].sign("(") {
@@ -127,6 +156,9 @@ func markComparisons(toks []token, secret []bool) {
 				depth--
 			}
 			if depth <= 0 && (n.sign(",") || n.sign(";") || n.kind == tokWord && clauseEnds[strings.ToUpper(n.text)]) {
+				if j == i-1 && n.is("AS") {
+					continue // 'a' AS password
+				}
 				break
 			}
 			secret[j] = true
@@ -160,70 +192,5 @@ func comparison(toks []token, i int) bool {
 		return false
 	}
 	n := toks[i]
-	return n.kind == tokSign && strings.ContainsAny(n.text, "=<>!") || n.is("LIKE") || n.is("IN") || n.is("NOT") || n.is("BETWEEN") || n.is("REGEXP") || n.is("RLIKE")
-}
-
-// markInserts marks values that stand at the place of a password-like column.
-func markInserts(toks []token, secret []bool) {
-	if len(toks) == 0 || !toks[0].is("INSERT") && !toks[0].is("REPLACE") {
-		return
-	}
-	for i, t := range toks {
-		if !t.is("VALUES") && !t.is("VALUE") || i+1 >= len(toks) || !toks[i+1].sign("(") || i == 0 {
-			continue
-		}
-		columns := columnsBefore(toks, i)
-		for row := i + 1; row < len(toks) && toks[row].sign("("); {
-			end := closing(toks, row)
-			markRow(toks, secret, row, end, columns)
-			if end >= len(toks) || !toks[end].sign(",") {
-				break
-			}
-			row = end + 1
-		}
-		return
-	}
-	// INSERT … SELECT: values in the select list have no names of their own.
-	for i, t := range toks {
-		if t.is("SELECT") {
-			for j := i; j < len(toks); j++ {
-				secret[j] = secret[j] || toks[j].kind == tokString
-			}
-			return
-		}
-	}
-}
-
-// columnsBefore lists the names in the brackets before VALUES, nil if none.
-func columnsBefore(toks []token, values int) []string {
-	if !toks[values-1].sign(")") {
-		return nil
-	}
-	var out []string
-	for j := values - 2; j >= 0 && !toks[j].sign("("); j-- {
-		if toks[j].kind == tokWord || toks[j].kind == tokQuoted {
-			out = append([]string{toks[j].text}, out...)
-		}
-	}
-	return out
-}
-
-func markRow(toks []token, secret []bool, open, end int, columns []string) {
-	column, depth := 0, 0
-	for j := open; j < end; j++ {
-		switch {
-		case toks[j].sign("("):
-			depth++
-		case toks[j].sign(")"):
-			depth--
-		case toks[j].sign(",") && depth == 1:
-			column++
-		default:
-			if columns == nil {
-				secret[j] = secret[j] || toks[j].kind == tokString
-			} else if column < len(columns) && secretName(columns[column]) {
-				secret[j] = true
-			}
-		}
-	}
+	return n.kind == tokSign && strings.ContainsAny(n.text, "=<>!~:|@") || n.is("LIKE") || n.is("IN") || n.is("NOT") || n.is("BETWEEN") || n.is("REGEXP") || n.is("RLIKE") || n.is("ILIKE") || n.is("SIMILAR") || n.is("IS")
 }

@@ -13,7 +13,7 @@ type PostgresMessage struct {
 	Process  string    // its id, "" if the log has none
 	Database string
 	Severity string // "LOG", "ERROR", "STATEMENT", …
-	Text     string // at most MaxStatement bytes and a bit
+	Text     string // at most 2 × MaxStatement bytes
 	Zone     string // a zone's name that is not known; Time is UTC then
 }
 
@@ -75,7 +75,7 @@ func (p *PostgresStatements) Message(m *PostgresMessage) error {
 	}
 	number, rest, ok := strings.Cut(rest, " ms")
 	took, err := strconv.ParseFloat(number, 64)
-	if !ok || err != nil || took < 0 || took > 1e11 {
+	if !ok || err != nil || !(took >= 0 && took <= 1e11) { // NaN
 		p.Bad++
 		return nil
 	}
@@ -114,6 +114,7 @@ func (p *PostgresStatements) duration(m *PostgresMessage, e *SlowEntry, what str
 		e.SQL = sql
 	}
 	e.SQL = strings.TrimRight(strings.TrimSpace(e.SQL), "; \t\r\n")
+	e.SQL = e.SQL[:min(len(e.SQL), MaxStatement)]
 	if e.SQL == "" {
 		p.Bad++
 		return nil
@@ -151,6 +152,7 @@ func (p *PostgresStatements) hold(process string, e *SlowEntry) error {
 		held = append(held[:0], held[1:]...)
 	}
 	e.SQL = strings.TrimRight(strings.TrimSpace(e.SQL), "; \t\r\n")
+	e.SQL = e.SQL[:min(len(e.SQL), MaxStatement)]
 	p.plans[process] = append(held, e)
 	return nil
 }

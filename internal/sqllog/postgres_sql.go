@@ -36,6 +36,14 @@ func FromPostgres(sql string) string {
 			n, value := dollarLength(rest)
 			b = append(b, value...)
 			i += n
+		case isDigit(c) && (i == 0 || !isName(sql[i-1]) && !isDigit(sql[i-1])):
+			n := numberLength(rest)
+			number := rest[:n]
+			if strings.ContainsAny(number, "_oO") { // 1_000, 0o17
+				number = "0"
+			}
+			b = append(b, number...)
+			i += n
 		case c == '#':
 			b = append(b, hashSign)
 			i++

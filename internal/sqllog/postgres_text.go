@@ -42,11 +42,11 @@ func ParsePostgres(r io.Reader, each func(*PostgresMessage) error) error {
 			m = PostgresMessage{Severity: severity}
 			m.prefix(string(line[:at]))
 			rest := line[at+len(severity)+3:]
-			text, open = append(text[:0], rest[:min(len(rest), MaxStatement)]...), true
-		} else if open && len(line) > 0 && len(text) < MaxStatement {
+			text, open = append(text[:0], rest[:min(len(rest), mostMessage)]...), true
+		} else if open && len(line) > 0 && len(text) < mostMessage {
 			text = append(text, '\n')
 			line = bytes.TrimPrefix(line, []byte("\t"))
-			text = append(text, line[:min(len(line), MaxStatement)]...)
+			text = append(text, line[:min(len(line), mostMessage-len(text))]...)
 		}
 		if err != nil {
 			return flush()
@@ -59,6 +59,10 @@ func ParsePostgres(r io.Reader, each func(*PostgresMessage) error) error {
 var postgresSeverities = [][]byte{[]byte("LOG:  "), []byte("ERROR:  "), []byte("STATEMENT:  "), []byte("DETAIL:  "), []byte("WARNING:  "),
 	[]byte("FATAL:  "), []byte("PANIC:  "), []byte("HINT:  "), []byte("CONTEXT:  "), []byte("NOTICE:  "), []byte("INFO:  "), []byte("QUERY:  "),
 	[]byte("LOCATION:  "), []byte("DEBUG1:  "), []byte("DEBUG2:  "), []byte("DEBUG3:  "), []byte("DEBUG4:  "), []byte("DEBUG5:  "), []byte("DEBUG:  ")}
+
+// mostMessage is what is kept of a message: the longest statement and what stands
+// before it.
+const mostMessage = MaxStatement + 1024
 
 // longPrefix is more than a log_line_prefix with every escape takes.
 const longPrefix = 1024

@@ -42,7 +42,7 @@ func TestSkeletonKeepsTheFingerprint(t *testing.T) {
 		}
 	}
 	for _, sql := range []string{"select 1 in (1,2", "insert into t values (1),(2), 3", "a in (b) in (1,1)", "values(1),values(1)", "VALUES (1) (1),(1)",
-		"in (1, (2), 3)", "SELECT 'a' 'b', 'a'\"b\"", "1in (0,0)", "`in`(1,2)", "t.in (1,2)", "values ((1),(1)),((1),(1))", "x'AB', X'0', _utf8'a'", "n''in(0,0)", "--#0", "a-/**/-b"} {
+		"in (1, (2), 3)", "SELECT 'a' 'b', 'a'\"b\"", "1in (0,0)", "`in`(1,2)", "t.in (1,2)", "values ((1),(1)),((1),(1))", "x'AB', X'0', _utf8'a'", "n''in(0,0)", "--#0", ";#0", "a; -- b", "a-/**/-b"} {
 		checkSkeleton(t, sql)
 	}
 }

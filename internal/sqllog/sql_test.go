@@ -1,6 +1,7 @@
 package sqllog
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -61,7 +62,7 @@ func TestFingerprintOfLongStatements(t *testing.T) {
 		if took := await.CPU(t, func() { Fingerprint(b.String()); Skeleton(nil, b.String()) }); took > 5*time.Second {
 			t.Errorf("%q: %v", unit, took)
 		}
-		if took := await.CPU(t, func() { Mask(b.String()); Tables(b.String()) }); took > 20*time.Second {
+		if took := await.CPU(t, func() { Mask(b.String()); Postgres.Mask(b.String()); Tables(b.String()) }); took > 20*time.Second {
 			t.Errorf("masking %q: %v", unit, took)
 		}
 	}
@@ -109,12 +110,65 @@ func TestMask(t *testing.T) {
 		{"wordpress", "SELECT 1 FROM wp_users WHERE user_pass = 'p' AND user_login = 'l'", "SELECT 1 FROM wp_users WHERE user_pass = 'x' AND user_login = 'l'"},
 		{"account", "CREATE USER a@'%' IDENTIFIED BY 'secret'", "CREATE USER a@'%' IDENTIFIED BY 'x'"},
 		{"nothing", "SELECT 'a' FROM t WHERE compass = 'n'", "SELECT 'a' FROM t WHERE compass = 'n'"},
+		{"names in double quotes (ANSI_QUOTES)", `SELECT "id" FROM "u" WHERE "u"."password" = 'abc' AND "login" = 'bob'`, `SELECT "id" FROM "u" WHERE "u"."password" = 'x' AND "login" = 'bob'`},
+		{"rows, ANSI_QUOTES", `INSERT INTO u ("login", "pwd", id) VALUES ('a', 'b', 1)`, `INSERT INTO u ("login", "pwd", id) VALUES ('a', 'x', 1)`},
+		{"rows, names with their table", "INSERT INTO u (u.login, u.pwd) VALUES ('a', 'b')", "INSERT INTO u (u.login, u.pwd) VALUES ('a', 'x')"},
+		{"insert behind others", "BEGIN; INSERT INTO u (login, pwd) VALUES ('a', 'b')", "BEGIN; INSERT INTO u (login, pwd) VALUES ('a', 'x')"},
+		{"insert of a selection", "WITH n AS (SELECT 'p' AS p) INSERT INTO u (pwd) SELECT p FROM n", "WITH n AS (SELECT 'x' AS p) INSERT INTO u (pwd) SELECT p FROM n"},
+		{"alias", "SELECT 'abc' AS password, 'n' AS name", "SELECT 'x' AS password, 'n' AS name"},
+		{"key of a document", "SELECT 1 FROM u WHERE doc->>'$.password' = 'abc' AND doc->'$.login' = 'bob'", "SELECT 1 FROM u WHERE doc->>'$.password' = 'x' AND doc->'$.login' = 'bob'"},
+		{"a backslash that escapes elsewhere", `SELECT 1 FROM u WHERE name = 'O\'B' AND password = 'b' AND a = 'c'`, `SELECT 1 FROM u WHERE name = 'O\'B' AND password = 'x' AND a = 'c'`},
+		{"what may be a secret under either setting", `SELECT 1 FROM u WHERE password = 'a\'bc' AND login = 'd'`, "SELECT 1 FROM u WHERE password = 'x'd'x'"},
+		{"a backslash that does not (NO_BACKSLASH_ESCAPES)", `UPDATE u SET path = 'c:\', password = 'abc'`, `UPDATE u SET path = 'c:\', password = 'x'`},
 		{"open quote", "SELECT 1 FROM u WHERE password = 'abc", "SELECT 1 FROM u WHERE password = 'x'"},
 	}
 	for _, c := range cases {
 		if got := Mask(c.sql); got != c.want {
 			t.Errorf("%s:\n got %s\nwant %s", c.why, got, c.want)
 		}
+	}
+}
+
+func TestMaskPostgres(t *testing.T) {
+	cases := []struct{ why, sql, want string }{
+		{"names in quotes", `SELECT * FROM "users" WHERE "users"."password_digest" = 'hunter2' AND "login" = 'bob'`, `SELECT * FROM "users" WHERE "users"."password_digest" = 'x' AND "login" = 'bob'`},
+		{"set", `UPDATE "users" SET "reset_token" = 'abc', "name" = 'n' WHERE "users"."id" = 5`, `UPDATE "users" SET "reset_token" = 'x', "name" = 'n' WHERE "users"."id" = 5`},
+		{"turned round", `SELECT 1 FROM u WHERE 'abc' = "pass word"."Token"`, `SELECT 1 FROM u WHERE 'x' = "pass word"."Token"`},
+		{"rows", `INSERT INTO u ("email", password) VALUES ('a','b'), ('c','d') RETURNING "id"`, `INSERT INTO u ("email", password) VALUES ('a','x'), ('c','x') RETURNING "id"`},
+		{"overriding", `INSERT INTO u ("id", "pwd") OVERRIDING SYSTEM VALUE VALUES (1, 'b')`, `INSERT INTO u ("id", "pwd") OVERRIDING SYSTEM VALUE VALUES (1, 'x')`},
+		{"upsert", `INSERT INTO "u" ("a", "token") VALUES ('a', 'b') ON CONFLICT ("a") DO UPDATE SET "token" = 'c', "n" = 'd'`, `INSERT INTO "u" ("a", "token") VALUES ('a', 'x') ON CONFLICT ("a") DO UPDATE SET "token" = 'x', "n" = 'd'`},
+		{"merge", `MERGE INTO u USING n ON u.id = n.id WHEN NOT MATCHED THEN INSERT ("id", "salt") VALUES (1, 'b')`, `MERGE INTO u USING n ON u.id = n.id WHEN NOT MATCHED THEN INSERT ("id", "salt") VALUES (1, 'x')`},
+		{"values as a table", `UPDATE u SET password = v.p FROM (VALUES (1, 'b')) AS v (id, p) WHERE u.id = v.id`, `UPDATE u SET password = v.p FROM (VALUES (1, 'x')) AS v (id, p) WHERE u.id = v.id`},
+		{"dollars", `UPDATE u SET password = $$a'b$$, name = $n$c$n$, x = $1`, `UPDATE u SET password = 'x', name = $n$c$n$, x = $1`},
+		{"escapes", `SELECT 1 FROM u WHERE token = E'a\'b' AND login = 'c'`, `SELECT 1 FROM u WHERE token = 'x' AND login = 'c'`},
+		{"a backslash is a letter", `SELECT 1 FROM u WHERE path = 'c:\' AND token = 'b'`, `SELECT 1 FROM u WHERE path = 'c:\' AND token = 'x'`},
+		{"casts", `SELECT 1 FROM u WHERE "token"::text = 'a'::text AND (password)::text ~~* 'b' AND x = 'c'`, `SELECT 1 FROM u WHERE "token"::text = 'x'::text AND (password)::text ~~* 'x' AND x = 'c'`},
+		{"any", `SELECT 1 FROM u WHERE "token" = ANY ('{a,b}'::text[])`, `SELECT 1 FROM u WHERE "token" = ANY ('x'::text[])`},
+		{"key of a document", `SELECT 1 FROM u WHERE doc ->> 'password' = 'a' AND doc #>> '{login,secret}' = 'b' AND doc->>'n' = 'c'`, `SELECT 1 FROM u WHERE doc ->> 'password' = 'x' AND doc #>> '{login,secret}' = 'x' AND doc->>'n' = 'c'`},
+		{"pgcrypto", `SELECT crypt('a', gen_salt('bf')), 'b'`, `SELECT crypt('x', gen_salt('x')), 'b'`},
+		{"role", `CREATE ROLE a LOGIN ENCRYPTED PASSWORD 'b'`, `CREATE ROLE a LOGIN ENCRYPTED PASSWORD 'x'`},
+		{"argument by name", `SELECT login(name => 'a', password => 'b')`, `SELECT login(name => 'a', password => 'x')`},
+		{"comments", "SELECT 1 /* it's /* so */ */ FROM u -- it's\nWHERE token # 5 = '6' AND x = '7'", "SELECT 1 /* it's /* so */ */ FROM u -- it's\nWHERE token # 0 = 'x' AND x = '7'"},
+		{"number", `SELECT 1 FROM u WHERE "pwd" = 1_000 AND id = 5`, `SELECT 1 FROM u WHERE "pwd" = 0 AND id = 5`},
+		{"open quotes", `SELECT 1 FROM u WHERE "pwd" = $a$b$c`, `SELECT 1 FROM u WHERE "pwd" = 'x'`},
+	}
+	for _, c := range cases {
+		if got := Postgres.Mask(c.sql); got != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.why, got, c.want)
+		}
+	}
+}
+
+func TestPostgresFingerprint(t *testing.T) {
+	for sql, want := range map[string]string{
+		`SELECT "a", 'x''y', E'b\'', $$c$$, $1 FROM "Odd name" WHERE a = 1_000 AND b2 = 0o17`: `SELECT a, ?, ?, ?, ? FROM "Odd name" WHERE a = ? AND b2 = ?`,
+	} {
+		if got := ToPostgres(Fingerprint(FromPostgres(sql))); got != want {
+			t.Errorf("%s\n got %s\nwant %s", sql, got, want)
+		}
+	}
+	if got := Fingerprints.Tables(`SELECT doc # >> ? FROM "Odd name" JOIN users ON a = ?`); !slices.Equal(got, []string{"Odd name", "users"}) {
+		t.Errorf("%q", got)
 	}
 }
 
@@ -134,13 +188,18 @@ func FuzzSQL(f *testing.F) {
 	f.Add("SELECT `a``b`, 'x\\'y', 0x1F, 1e-5 FROM t -- c\nWHERE (a, password) IN ((1,'s')) /*!50000 LIMIT 1 */")
 	f.Add("INSERT INTO t (a, token) VALUES (...) , ...")
 	f.Fuzz(func(t *testing.T, sql string) {
-		end := 0
-		for _, tok := range lex(sql) {
-			if tok.from < end || tok.to <= tok.from || tok.to > len(sql) {
-				t.Fatalf("token %+v of %q", tok, sql)
+		readings := append(MySQL.readings(sql), Postgres.readings(sql)...)
+		for _, toks := range append(readings, Fingerprints.lex(sql)) {
+			end := 0
+			for _, tok := range toks {
+				if tok.from < end || tok.to <= tok.from || tok.to > len(sql) {
+					t.Fatalf("token %+v of %q", tok, sql)
+				}
+				end = tok.to
 			}
-			end = tok.to
 		}
+		Postgres.Mask(sql)
+		Fingerprints.Tables(ToPostgres(Fingerprint(FromPostgres(sql))))
 		Fingerprint(sql)
 		checkSkeleton(t, sql)
 		Mask(sql)

@@ -27,7 +27,11 @@ type token struct {
 func lex(sql string) []token { return lexInto(nil, sql) }
 
 // lexInto appends the tokens to out.
-func lexInto(out []token, sql string) []token {
+func lexInto(out []token, sql string) []token { return lexEscaped(out, sql, true) }
+
+// lexEscaped is lexInto where a backslash escapes in texts, or does not
+// (sql_mode NO_BACKSLASH_ESCAPES).
+func lexEscaped(out []token, sql string, escapes bool) []token {
 	i := 0
 	add := func(kind tokenKind, from, to int) {
 		text := sql[from:to]
@@ -59,7 +63,7 @@ func lexInto(out []token, sql string) []token {
 		case strings.HasPrefix(rest, "*/"):
 			i += 2
 		case c == '\'' || c == '"':
-			add(tokString, i, i+quotedLength(rest, c, true))
+			add(tokString, i, i+quotedLength(rest, c, escapes))
 		case c == '`':
 			add(tokQuoted, i, i+quotedLength(rest, c, false))
 		case isDigit(c) || c == '.' && len(rest) > 1 && isDigit(rest[1]) && !afterName(out, i):
@@ -76,9 +80,9 @@ func lexInto(out []token, sql string) []token {
 			}
 			switch word := strings.ToLower(rest[:n]); {
 			case next == '\'' && (word == "x" || word == "b"):
-				add(tokNumber, i, i+n+quotedLength(rest[n:], '\'', true))
+				add(tokNumber, i, i+n+quotedLength(rest[n:], '\'', escapes))
 			case (next == '\'' || next == '"') && (word == "n" || strings.HasPrefix(word, "_")):
-				add(tokString, i, i+n+quotedLength(rest[n:], next, true))
+				add(tokString, i, i+n+quotedLength(rest[n:], next, escapes))
 			default:
 				add(tokWord, i, i+n)
 			}

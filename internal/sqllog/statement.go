@@ -39,8 +39,11 @@ var notTables = wordSet(`SELECT VALUES DUAL SET WHERE JSON_TABLE KEY`)
 // their first mention, with their schema where the statement has it
 // ("shop.users"). Common table expressions are no tables. Names are as
 // written, without backticks.
-func Tables(sql string) []string {
-	toks := lex(sql)
+func Tables(sql string) []string { return MySQL.Tables(sql) }
+
+// Tables is Tables of a statement of the dialect.
+func (d Dialect) Tables(sql string) []string {
+	toks := d.lex(sql)
 	own := withNames(toks)
 	var out []string
 	seen := map[string]bool{}
