@@ -29,7 +29,7 @@ func TestNoSecretIsWritten(t *testing.T) {
 		{"curl: a registered scheme", FromCurl, "curl https://a.test/x -H 'Authorization: dpop sk_live_51'", []string{`"Authorization": "DPoP FILL-IN"`}},
 		{"curl: only the name of a scheme", FromCurl, "curl https://a.test/x -H 'Authorization: Bearer'", []string{`"Authorization": "FILL-IN"`}},
 		{"curl: cookies", FromCurl, "curl https://a.test/x -b sid=s3cret -H 'Cookie: a=s3cret' -H 'cookie2: s3cret'", nil},
-		{"curl: query keys", FromCurl, "curl 'https://a.test/x?api_key=sk_live_1&sig=s3cret&authKey=s3cret&x-functions-key=s3cret&code_auth=s3cret&privatekey=s3cret'", []string{"api_key=masked"}},
+		{"curl: query keys", FromCurl, "curl 'https://a.test/x?api_key=sk_live_1&sig=s3cret&authKey=s3cret&x-functions-key=s3cret&code_auth=s3cret&privatekey=s3cret&appid=s3cret&card%5Bcvc%5D=s3cret'", []string{"api_key=masked"}},
 		{"curl: names of headers", FromCurl, "curl https://a.test/x -H 'X-Auth-Key: s3cret' -H 'Ocp-Apim-Subscription-Key: s3cret' -H 'X-Functions-Key: s3cret' -H 'X-Auth: s3cret' -H 'My-Signature: s3cret'", []string{`"X-Auth": "masked"`}},
 		{"curl: a scheme in another header", FromCurl, "curl https://a.test/x -H 'X-Upstream: Bearer s3cret'", []string{`"X-Upstream": "masked"`}},
 		{"curl: an assignment", FromCurl, "API_KEY=sk_live_abc\nexport T=s3cret\nsk_live_x\n'Authorization: Bearer s3cret'\n-us3cret:x\ncurl https://a.test/x", nil},

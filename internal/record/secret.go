@@ -11,7 +11,7 @@ import (
 // short ones must be all of it or its last part, as in X-Auth-Key.
 var (
 	secretWords = []string{"pass", "pwd", "secret", "token", "apikey", "api-key", "accesskey", "access-key", "privatekey", "authkey", "credential", "signature", "session", "jwt", "csrf", "xsrf", "hmac"}
-	secretEnds  = []string{"key", "auth", "sid", "sig", "otp", "pin", "authorization", "bearer", "cookie", "assertion"}
+	secretEnds  = []string{"key", "auth", "sid", "sig", "otp", "pin", "cvc", "cvv", "appid", "authorization", "bearer", "cookie", "assertion"}
 	// secretValues are words at the end of the name of a variable or constant
 	// that holds a secret by itself: tokenUrl holds none.
 	secretValues = []string{"pass", "password", "passwd", "passphrase", "pwd", "secret", "token", "apikey", "accesskey", "privatekey", "authkey", "secretkey", "credential", "credentials", "signature", "jwt", "hmac"}
