@@ -9,6 +9,9 @@ import (
 // maxSampleText bytes are made for a pattern or a minimum length.
 const maxSampleText = 10_000
 
+// maxPatternSteps are taken to make a text for a pattern.
+const maxPatternSteps = 1_000_000
+
 // patternText makes a text of at least minLength characters that matches a
 // pattern; "" if none is found. Patterns are ECMA 262's; what they have beyond
 // RE2, such as look-ahead, is not understood.
@@ -22,9 +25,10 @@ func patternText(pattern string, minLength, maxLength int) string {
 		return ""
 	}
 	re = re.Simplify()
+	steps := maxPatternSteps
 	for more := 0; more <= min(minLength, maxSampleText); more += 1 + more/4 {
 		var b strings.Builder
-		if !writePattern(&b, re, more, 0) {
+		if !writePattern(&b, re, more, 0, &steps) {
 			return ""
 		}
 		text := b.String()
@@ -40,9 +44,9 @@ func patternText(pattern string, minLength, maxLength int) string {
 }
 
 // writePattern writes what matches, with more repetitions than need be.
-// false: it would be too long.
-func writePattern(b *strings.Builder, re *syntax.Regexp, more, depth int) bool {
-	if depth > 100 || b.Len() > maxSampleText {
+// false: it would be too long, or no steps are left.
+func writePattern(b *strings.Builder, re *syntax.Regexp, more, depth int, steps *int) bool {
+	if *steps--; *steps < 0 || depth > 100 || b.Len() > maxSampleText {
 		return false
 	}
 	switch re.Op {
@@ -54,12 +58,12 @@ func writePattern(b *strings.Builder, re *syntax.Regexp, more, depth int) bool {
 		b.WriteByte('a')
 	case syntax.OpCapture, syntax.OpConcat:
 		for _, sub := range re.Sub {
-			if !writePattern(b, sub, more, depth+1) {
+			if !writePattern(b, sub, more, depth+1, steps) {
 				return false
 			}
 		}
 	case syntax.OpAlternate:
-		return writePattern(b, re.Sub[0], more, depth+1)
+		return writePattern(b, re.Sub[0], more, depth+1, steps)
 	case syntax.OpStar, syntax.OpPlus, syntax.OpQuest, syntax.OpRepeat:
 		least, most := re.Min, re.Max
 		switch re.Op {
@@ -75,7 +79,7 @@ func writePattern(b *strings.Builder, re *syntax.Regexp, more, depth int) bool {
 			n = min(n, most)
 		}
 		for range n {
-			if !writePattern(b, re.Sub[0], more, depth+1) {
+			if !writePattern(b, re.Sub[0], more, depth+1, steps) {
 				return false
 			}
 		}

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -99,13 +100,14 @@ func (s *schema) read(at apiNode, depth int) {
 			}
 		}
 	}
-	s.pattern = or(at.get("pattern").text(), s.pattern)
-	s.format = or(at.get("format").text(), s.format)
+	s.pattern = cmp.Or(at.get("pattern").text(), s.pattern)
+	s.format = cmp.Or(at.get("format").text(), s.format)
 	s.nullable = s.nullable || at.get("nullable").truth()
 	s.readOnly = s.readOnly || at.get("readOnly").truth()
 	s.deprecated = s.deprecated || at.get("deprecated").truth()
 	s.binary = s.binary || s.format == "binary" || at.get("contentMediaType").ok() && !at.get("contentEncoding").ok()
 	s.readMembers(at)
+	s.tellIgnored(at)
 	if v := at.get("oneOf"); v.ok() && len(s.oneOf) == 0 {
 		s.oneOf = v.items()
 	}
@@ -115,13 +117,6 @@ func (s *schema) read(at apiNode, depth int) {
 	if d := at.get("discriminator"); d.ok() {
 		s.discriminator = d
 	}
-}
-
-func or(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // readTypes: one name, or a list of names.

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -57,7 +58,7 @@ func (s style) write(name string, v any, escape func(string) string) string {
 }
 
 func (s style) list(name string, parts []string) string {
-	between := or(delimiters[s.name], ",")
+	between := cmp.Or(delimiters[s.name], ",")
 	if s.explode {
 		switch s.name {
 		case "label":
@@ -86,7 +87,7 @@ func (s style) object(name string, v map[string]any, escape func(string) string)
 	case s.name == "deepObject":
 		return strings.Join(pairs, "&")
 	case !s.explode:
-		return s.before(name) + strings.Join(flatPairs, or(delimiters[s.name], ","))
+		return s.before(name) + strings.Join(flatPairs, cmp.Or(delimiters[s.name], ","))
 	case s.name == "matrix":
 		return ";" + strings.Join(pairs, ";")
 	case s.name == "label":

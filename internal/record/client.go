@@ -29,7 +29,7 @@ type clientRequest struct {
 	headers     []harHeader
 	post        *harPost
 	parts       []part // multipart
-	auth        string // scheme of its Authorization, whose value is not taken
+	auth        string // Authorization to write, with FILL-IN for its secret
 	status      []int  // expected; none: 200
 	think       time.Duration
 	comment     []string
@@ -39,12 +39,72 @@ type clientRequest struct {
 type client struct {
 	what     string // of the file, for messages
 	requests []clientRequest
-	left     []string // what was left out, with its line
-	notes    []string
+	more     int        // requests beyond maxClientRequests
+	left     clientTold // what was left out, with its line
+	notes    clientTold
+	keep     bool            // secrets
+	masked   map[string]bool // variables whose values are
 }
 
-// maxClientLeft of what was left out are told.
-const maxClientLeft = 40
+const (
+	// maxClientLeft of what was left out are told, and as many notes.
+	maxClientLeft = 40
+	// maxClientRequests are taken of a file; a scenario has room for less.
+	maxClientRequests = 20_000
+	// maxClientHeaders of a request.
+	maxClientHeaders = 100
+)
+
+// clientTold are sentences, each once; beyond maxClientLeft they are counted.
+type clientTold struct {
+	list []string
+	more int
+}
+
+func (c *clientTold) add(text string) {
+	switch {
+	case slices.Contains(c.list, text):
+	case len(c.list) < maxClientLeft:
+		c.list = append(c.list, text)
+	default:
+		c.more++
+	}
+}
+
+// first n of them, and how many there are more.
+func (c *clientTold) first(n int) []string {
+	out := slices.Clone(c.list[:min(n, len(c.list))])
+	if more := len(c.list) - len(out) + c.more; more > 0 {
+		out = append(out, fmt.Sprintf("and %d more", more))
+	}
+	return out
+}
+
+func newClient(what string, o *ClientOptions) *client {
+	return &client{what: what, keep: o.KeepSecrets, masked: map[string]bool{}}
+}
+
+// add a request.
+func (c *client) add(q clientRequest) {
+	if len(c.requests) == maxClientRequests {
+		c.more++
+		return
+	}
+	if len(q.url) > 2*maxTarget {
+		c.leave(q.line, "an address of %d KiB: servers refuse more than %d bytes", len(q.url)>>10, maxTarget)
+		return
+	}
+	c.requests = append(c.requests, q)
+}
+
+// variable is the value to write for one of the source's variables.
+func (c *client) variable(name, value string, secret bool) string {
+	if c.keep || value == "" || value == fillIn || !secret && !isSecretVariable(name, value) {
+		return value
+	}
+	c.masked[shortText(name, 60)] = true
+	return maskedValue
+}
 
 // leave out something that stands at the line.
 func (c *client) leave(line int, format string, args ...any) {
@@ -52,28 +112,22 @@ func (c *client) leave(line int, format string, args ...any) {
 	if line > 0 {
 		text = fmt.Sprintf("line %d: %s", line, text)
 	}
-	if !slices.Contains(c.left, text) {
-		c.left = append(c.left, text)
-	}
+	c.left.add(text)
 }
 
 func (c *client) note(format string, args ...any) {
-	if text := printable(fmt.Sprintf(format, args...)); !slices.Contains(c.notes, text) {
-		c.notes = append(c.notes, text)
-	}
+	c.notes.add(printable(fmt.Sprintf(format, args...)))
 }
 
 // draft makes the scenario: secrets are masked as in what a browser recorded.
 func (c *client) draft(o ClientOptions) (*Draft, error) {
 	o.Name, o.Source = cmp.Or(o.Name, "requests"), cmp.Or(o.Source, "a file")
-	told := c.left
-	if n := len(told) - maxClientLeft; n > 0 {
-		told = append(slices.Clone(told[:maxClientLeft]), fmt.Sprintf("and %d more", n))
+	told := c.left.first(maxClientLeft)
+	if c.more > 0 {
+		told = append(told, fmt.Sprintf("%d requests beyond the first %d", c.more, maxClientRequests))
 	}
 	if len(c.requests) == 0 {
-		if n := len(told); n > shownLines {
-			told = append(slices.Clone(told[:shownLines]), fmt.Sprintf("and %d more", n-shownLines))
-		}
+		told = c.left.first(shownLines)
 		return nil, fmt.Errorf("read %s: %w: %s", c.what, ErrNothing, cmp.Or(strings.Join(told, "; "), "it has no requests"))
 	}
 	routes, err := accesslog.NewRoutes(accesslog.RouteOptions{Numbers: 1})
@@ -81,7 +135,7 @@ func (c *client) draft(o ClientOptions) (*Draft, error) {
 		return nil, err
 	}
 	h := &harDraft{o: &HAROptions{Origin: o.Origin, KeepSecrets: o.KeepSecrets}, what: c.what, file: &harFile{}, routes: routes, vars: names{}, left: map[string]int64{},
-		masked: map[string]bool{}, dedupe: map[string]bool{}, counts: map[string]int64{}}
+		masked: c.masked, dedupe: map[string]bool{}, counts: map[string]int64{}}
 	for i := range c.requests {
 		h.file.Log.Entries = append(h.file.Log.Entries, c.requests[i].entry())
 	}
@@ -90,6 +144,7 @@ func (c *client) draft(o ClientOptions) (*Draft, error) {
 	}
 	dropped := map[string]bool{}
 	at := map[string]int{}
+	used := map[string]int{}
 	size := 0
 	for i := range c.requests {
 		q, e := &c.requests[i], &h.file.Log.Entries[i]
@@ -98,6 +153,10 @@ func (c *client) draft(o ClientOptions) (*Draft, error) {
 		}
 		if why := h.refuse(e); why != "" {
 			h.left[why]++
+			continue
+		}
+		if size > maxStepBytes {
+			h.left[fullScenario]++
 			continue
 		}
 		st := h.request(q, e, dropped)
@@ -112,9 +171,7 @@ func (c *client) draft(o ClientOptions) (*Draft, error) {
 			h.out.sessions = append(h.out.sessions, session{name: cmp.Or(printable(q.group), "visit")})
 		}
 		steps := &h.out.sessions[n].steps
-		for k, name := 2, st.name; name != "" && slices.ContainsFunc(*steps, func(s step) bool { return s.name == st.name }); k++ {
-			st.name = fmt.Sprintf("%s (%d)", name, k)
-		}
+		st.name = otherName(used, q.group, st.name)
 		*steps = append(*steps, st)
 		h.taken++
 	}
@@ -123,6 +180,18 @@ func (c *client) draft(o ClientOptions) (*Draft, error) {
 		return nil, fmt.Errorf("read %s: %w of %s: %s", c.what, ErrNothing, h.origin, strings.Join(told, "; "))
 	}
 	return c.finish(h, &o, told, dropped)
+}
+
+// otherName adds a number to a step's name that its session has already.
+func otherName(used map[string]int, group, name string) string {
+	key := func(name string) string { return group + "\x00" + name }
+	plain := name
+	for name != "" && used[key(name)] > 0 {
+		used[key(plain)]++
+		name = fmt.Sprintf("%s (%d)", plain, used[key(plain)])
+	}
+	used[key(name)]++
+	return name
 }
 
 func (c *client) finish(h *harDraft, o *ClientOptions, told []string, dropped map[string]bool) (*Draft, error) {
@@ -141,7 +210,7 @@ func (c *client) finish(h *harDraft, o *ClientOptions, told []string, dropped ma
 		d.Notes = append(d.Notes, fmt.Sprintf("The values of %s are %q: fill in values of a test account; --keep-secrets takes the recorded ones.",
 			strings.Join(slices.Sorted(maps.Keys(h.masked)), ", "), maskedValue))
 	}
-	d.Notes = append(append(d.Notes, c.notes...), h.notes...)
+	d.Notes = append(append(d.Notes, c.notes.first(maxClientLeft)...), h.notes...)
 	h.out.name = o.Name
 	h.out.comment = comments("Made from "+o.Source+".", d)
 	return d, d.render(&h.out)
@@ -152,13 +221,13 @@ func (q *clientRequest) entry() harEntry {
 	e := harEntry{Request: harRequest{Method: q.method, URL: q.url, Post: q.post}, Answer: harAnswer{Status: 200}}
 	e.parse()
 	if e.url.User != nil {
-		e.url.User, q.auth = nil, cmp.Or(q.auth, "Basic")
+		e.url.User, q.auth = nil, cmp.Or(q.auth, basicAuth)
 	}
 	return e
 }
 
 // clientHeaders are set by every client itself, or belong to its connection.
-var clientHeaders = []string{"host", "connection", "content-length", "user-agent", "accept-encoding", "accept-language", "cookie", "dnt", "upgrade-insecure-requests",
+var clientHeaders = []string{"host", "connection", "content-length", "user-agent", "accept-encoding", "accept-language", "cookie", "cookie2", "dnt", "upgrade-insecure-requests",
 	"priority", "pragma", "cache-control", "referer", "origin", "te", "postman-token", "proxy-authorization", "transfer-encoding"}
 
 // request renders one step.
@@ -180,7 +249,7 @@ func (h *harDraft) request(q *clientRequest, e *harEntry, dropped map[string]boo
 		if p.file == "" {
 			p.text = h.field(p.name, p.text)
 		} else {
-			p.text = literal(p.text)
+			p.text = literal(h.maskText(p.text))
 		}
 		st.multipart = append(st.multipart, p)
 	}
@@ -188,7 +257,7 @@ func (h *harDraft) request(q *clientRequest, e *harEntry, dropped map[string]boo
 		h.clientHeader(&st, q, header, dropped)
 	}
 	if q.auth != "" {
-		st.headers = append(st.headers, pair{"Authorization", literal(q.auth) + " " + fillIn})
+		st.headers = append(st.headers, pair{"Authorization", q.auth})
 		st.comment = append(st.comment, "Fill in Authorization.")
 		h.dedupeNote("The values of Authorization are not taken: fill them in wherever " + fillIn + " stands, or extract a token in a setup step.")
 	}
@@ -207,24 +276,42 @@ func (h *harDraft) clientHeader(st *step, q *clientRequest, header harHeader, dr
 	case name == "content-type" && (q.post != nil || len(q.parts) > 0), name == "accept" && header.Value == "*/*":
 		return
 	case name == "authorization":
-		scheme, _, _ := strings.Cut(header.Value, " ")
 		if q.auth == "" {
-			q.auth = cmp.Or(plainKey.FindString(scheme), "Bearer")
+			q.auth = strings.TrimPrefix(authScheme(header.Value)+" "+fillIn, " ")
 		}
 		return
-	case slices.Contains(clientHeaders, name) || strings.HasPrefix(name, "sec-") || !plainKey.MatchString(header.Name) || !isLine(header.Value):
-		dropped[printable(header.Name)] = true
+	case !plainKey.MatchString(header.Name):
+		dropped["one whose name is none"] = true
+		return
+	case slices.Contains(clientHeaders, name) || strings.HasPrefix(name, "sec-") || !isLine(header.Value):
+		dropped[header.Name] = true
+		return
+	case len(st.headers) >= maxClientHeaders:
+		dropped[fmt.Sprintf("those beyond the first %d of a request", maxClientHeaders)] = true
 		return
 	}
 	if slices.ContainsFunc(st.headers, func(p pair) bool { return strings.EqualFold(p.key, header.Name) }) {
 		return
 	}
-	st.headers = append(st.headers, pair{header.Name, h.field(header.Name, header.Value)})
+	value := h.field(header.Name, header.Value)
+	if authScheme(header.Value) != "" && !h.o.KeepSecrets { // as in Authorization
+		h.masked[header.Name], value = true, maskedValue
+	}
+	st.headers = append(st.headers, pair{header.Name, value})
+}
+
+func (c *client) longText(line int) {
+	c.leave(line, "a text is longer than %d KiB with its variables; fill it in where %s stands", maxRecordedBody>>10, fillIn)
+}
+
+// pause of some seconds; a longer one than maxThink is that.
+func pause(seconds float64) time.Duration {
+	return time.Duration(min(max(seconds, 0), maxThink.Seconds()) * float64(time.Second))
 }
 
 // absolute puts the scheme before an address that has none, as clients do.
 func absolute(address string) string {
-	if strings.Contains(address, "://") {
+	if strings.Contains(address, "://") || len(address) > 2*maxTarget { // too long to be sent
 		return address
 	}
 	return "http://" + strings.TrimPrefix(address, "//")

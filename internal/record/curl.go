@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/url"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -56,8 +57,8 @@ func init() {
 		"head":           {false, func(c *curlCommand, _ word) { c.head = true }, ""},
 		"url":            {true, func(c *curlCommand, v word) { c.urls = append(c.urls, v) }, ""},
 		"url-query":      {true, func(c *curlCommand, v word) { c.query = append(c.query, strings.TrimPrefix(v.text, "+")) }, ""},
-		"user":           {true, func(c *curlCommand, v word) { c.q.auth = "Basic" }, ""},
-		"oauth2-bearer":  {true, func(c *curlCommand, v word) { c.q.auth = "Bearer" }, ""},
+		"user":           {true, func(c *curlCommand, v word) { c.q.auth = basicAuth }, ""},
+		"oauth2-bearer":  {true, func(c *curlCommand, v word) { c.q.auth = bearerAuth }, ""},
 		"cookie":         {true, nil, "cookies come from the answers; add a step that sets them"},
 		"digest":         {false, nil, "Digest signs each request, which load does not do"},
 		"ntlm":           {false, nil, "NTLM needs several requests on one connection"},
@@ -105,7 +106,7 @@ func FromCurl(r io.Reader, o ClientOptions) (*Draft, error) {
 	if len(data) > maxCommands {
 		return nil, fmt.Errorf("read curl commands: larger than %d MiB", maxCommands>>20)
 	}
-	c := &client{what: "curl commands"}
+	c := newClient("curl commands", &o)
 	text := strings.ToValidUTF8(strings.TrimPrefix(string(data), "\xef\xbb\xbf"), "\uFFFD")
 	for _, list := range shellCommands(text) {
 		at := slices.IndexFunc(list, func(w word) bool {
@@ -113,13 +114,37 @@ func FromCurl(r io.Reader, o ClientOptions) (*Draft, error) {
 			return base == "curl" || base == "curl.exe"
 		})
 		if at < 0 {
-			c.leave(list[0].line, "%q is no curl command", shortText(list[0].text, 40))
+			c.leave(list[0].line, "%s is no curl command", commandName(list[0].text))
 			continue
 		}
 		c.curl(list[at+1:], list[at].line, o.Dir)
 	}
 	return c.draft(o)
 }
+
+// What may be told of a command: nothing that can be a value, and so a secret.
+var (
+	programName = regexp.MustCompile(`^(?:[\w./~-]*/)?[a-z][a-z-]{0,19}$`)
+	assignment  = regexp.MustCompile(`^[A-Za-z_]\w{0,60}=`)
+	optionName  = regexp.MustCompile(`^[a-z0-9.-]{0,40}`)
+)
+
+// commandName is how a command is told that is none of curl: a program's name,
+// or the variable that it sets.
+func commandName(word string) string {
+	if name := assignment.FindString(word); name != "" {
+		return fmt.Sprintf("%q", name+"…")
+	}
+	if programName.MatchString(word) {
+		return fmt.Sprintf("%q", path.Base(word))
+	}
+	return "what stands there"
+}
+
+// curlAddress are words that can be an address: with a scheme, or a host that
+// is localhost or has a dot, a port or a path behind it. Other words are values
+// that lost their quotes.
+var curlAddress = regexp.MustCompile(`^(?i:https?|ftp)://|^` + fillIn + `|^(?:[^/?#@]*@)?(?:localhost|\[|[a-z0-9_.-]+(?::\d+)?[/?#]|[a-z0-9_.-]+:\d+$|[a-z0-9-]+(?:\.[a-z0-9-]+)+$)`)
 
 // curl reads the options of one command.
 func (c *client) curl(words []word, line int, dir string) {
@@ -138,7 +163,7 @@ func (c *client) curl(words []word, line int, dir string) {
 			o, known := curlOptions[name]
 			if !known {
 				if !strings.HasPrefix(name, "no-") && !slices.Contains(curlSilent, name) {
-					c.leave(w.line, "the option --%s is not known", shortText(name, 40))
+					c.leave(w.line, "the option --%s is not known", optionName.FindString(name))
 				}
 				continue
 			}
@@ -152,7 +177,10 @@ func (c *client) curl(words []word, line int, dir string) {
 			i = cmd.short(words, i)
 		case strings.ContainsAny(w.text, "<>") && len(w.text) <= 2 || w.text == "2>&1":
 			i++ // a redirection of the shell
-		case w.text != "":
+		case w.text == "":
+		case !curlAddress.MatchString(w.text):
+			c.leave(w.line, "a word of a curl command that is no address")
+		default:
 			cmd.urls = append(cmd.urls, w)
 		}
 	}
@@ -207,7 +235,10 @@ func (cmd *curlCommand) header(v word) {
 	}
 	name, value, ok := strings.Cut(v.text, ":")
 	if !ok {
-		name, value = strings.TrimSuffix(v.text, ";"), ""
+		if name, ok = strings.CutSuffix(v.text, ";"); !ok || !plainKey.MatchString(name) {
+			cmd.leave(v.line, "a header without a colon")
+			return
+		}
 	} else if strings.TrimSpace(value) == "" {
 		return // takes a header of curl's own away
 	}
@@ -268,7 +299,7 @@ func (cmd *curlCommand) urlencode(v word) {
 func (cmd *curlCommand) form(v word, special bool) {
 	name, value, ok := strings.Cut(v.text, "=")
 	if !ok {
-		cmd.leave(v.line, "-F %q has no name", shortText(v.text, 40))
+		cmd.leave(v.line, "a part of -F that has no name")
 		return
 	}
 	p := part{name: name, text: value}
@@ -340,6 +371,11 @@ func (cmd *curlCommand) end() {
 		cmd.leave(cmd.line, "%s with a body, which load does not send: the body is left out", q.method)
 		q.post = nil
 	}
+	query := strings.Join(cmd.query, "&")
+	if len(query) > maxTarget {
+		cmd.leave(cmd.line, "a query of %d KiB: servers refuse more than %d bytes", len(query)>>10, maxTarget)
+		return
+	}
 	for _, u := range cmd.urls {
 		one := q
 		one.line, one.url = u.line, absolute(u.text)
@@ -347,14 +383,14 @@ func (cmd *curlCommand) end() {
 			cmd.leave(u.line, "braces in an address, which curl would expand, are taken as they are")
 			one.url = strings.NewReplacer("{", "%7B", "}", "%7D").Replace(one.url)
 		}
-		if len(cmd.query) > 0 {
+		if len(cmd.query) > 0 && len(one.url) <= maxTarget {
 			base, _, _ := strings.Cut(one.url, "#")
 			between := "?"
 			if strings.Contains(base, "?") {
 				between = "&"
 			}
-			one.url = base + between + strings.Join(cmd.query, "&")
+			one.url = base + between + query
 		}
-		cmd.requests = append(cmd.requests, one)
+		cmd.add(one)
 	}
 }

@@ -172,6 +172,14 @@ func (h *harDraft) groups() [][]*harEntry {
 // requestMethods are those that a scenario can have.
 var requestMethods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 
+// methodName is how a method is told that is not taken.
+func methodName(method string) string {
+	if len(method) <= 20 && strings.Trim(method, "ABCDEFGHIJKLMNOPQRSTUVWXYZ-") == "" && method != "" {
+		return method
+	}
+	return "another method"
+}
+
 func (h *harDraft) refuse(e *harEntry) string {
 	switch s := e.Answer.Status; {
 	case e.Resource == "websocket":
@@ -185,7 +193,7 @@ func (h *harDraft) refuse(e *harEntry) string {
 	case s < 200 || s >= 500:
 		return fmt.Sprintf("answered with %d: no right answer is known", s)
 	case !slices.Contains(requestMethods, e.Request.Method):
-		return e.Request.Method + ": not a method that load is made of"
+		return methodName(e.Request.Method) + ": not a method that load is made of"
 	case e.target() == "":
 		return "their target cannot be sent"
 	}

@@ -54,7 +54,8 @@ func (h *harDraft) body(m *made) {
 // lost notes a body that could not be taken.
 func (h *harDraft) lost(m *made, why string) {
 	m.step.comment = append(m.step.comment, "The body is missing: "+why+". Fill in form:, json: or body:.")
-	h.notes = append(h.notes, m.entry.Request.Method+" "+m.entry.target()+" has no body: "+why+".")
+	target, _ := maskQuery(m.entry.target())
+	h.once(m.entry.Request.Method + " " + target + " has no body: " + why + ".")
 }
 
 func (h *harDraft) form(post *harPost) []pair {
@@ -83,11 +84,13 @@ func (h *harDraft) field(name, value string) string {
 		h.masked[name] = true
 		return maskedValue
 	}
-	return literal(value)
+	return literal(h.maskText(value))
 }
 
-// Fields of a text that looks like JSON or XML, but cannot be read as such.
-var namedValues = []*regexp.Regexp{regexp.MustCompile(`"([^"\\\n]+)"\s*:\s*"((?:[^"\\]|\\.)*)"`), regexp.MustCompile(`<([\w:.-]+)[^<>]*>([^<>]+)</`)}
+// Fields of a text that looks like JSON, XML, a query of GraphQL or a form, but
+// cannot be read as such.
+var namedValues = []*regexp.Regexp{regexp.MustCompile(`"([^"\\\n]+)"\s*:\s*"((?:[^"\\]|\\.)*)"`), regexp.MustCompile(`<([\w:.-]+)[^<>]*>([^<>]+)</`),
+	regexp.MustCompile(`([\w.-]+)\s*[:=]\s*"((?:[^"\\]|\\.)*)"`), regexp.MustCompile(`(?:^|[?&;\s])([\w.%\[\]-]+)=([^&;\s"'<>]+)`)}
 
 // maskText masks the values of such fields that are named like a secret.
 func (h *harDraft) maskText(body string) string {
@@ -168,6 +171,11 @@ func (h *harDraft) jsonValue(d *json.Decoder, b *strings.Builder, name string, d
 	case bool:
 		b.WriteString(strconv.FormatBool(v))
 	case json.Number:
+		if isSecretVariable(name, "") && !h.o.KeepSecrets { // a PIN
+			h.masked[name] = true
+			b.WriteString(double(maskedValue))
+			return true
+		}
 		if _, err := strconv.ParseInt(v.String(), 10, 64); err != nil {
 			f, err := v.Float64()
 			if err != nil || strconv.FormatFloat(f, 'g', -1, 64) != v.String() || !strings.Contains(v.String(), ".") {

@@ -9,7 +9,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // jmeterVariable is ${name}, or a function's call.
@@ -41,9 +40,12 @@ func FromJMeter(r io.Reader, o ClientOptions) (*Draft, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read JMeter plan: %w", jsonError(err))
 	}
-	p := &jmeterPlan{client: &client{what: "JMeter plan"}}
+	p := &jmeterPlan{client: newClient("JMeter plan", &o)}
 	p.vars = variables{pattern: jmeterVariable, values: map[string]string{}, made: map[string]string{"__UUID()": postmanMade["$guid"], "__time()": "1715940000000", "__threadNum": "1", "__UUID": postmanMade["$guid"], "__threadNum()": "1"},
-		unknown: func(name string, line int) {
+		long: p.longText, unknown: func(name string, line int) {
+			if function, _, call := strings.Cut(name, "("); call {
+				name = function + "(…)" // what it is called with may be a secret
+			}
 			p.leave(line, "the value of ${%s} is not known; fill it in where %s stands", shortText(name, 60), fillIn)
 		}}
 	tree := root.children
@@ -65,7 +67,8 @@ func FromJMeter(r io.Reader, o ClientOptions) (*Draft, error) {
 func (p *jmeterPlan) value(text string, line int) string {
 	for _, m := range jmeterVariable.FindAllStringSubmatch(text, -1) {
 		if d := jmeterProperty.FindStringSubmatch(m[1]); d != nil {
-			p.vars.values[m[1]] = cmp.Or(d[1], d[2])
+			name, _, _ := strings.Cut(m[1][strings.IndexByte(m[1], '(')+1:], ",")
+			p.vars.values[m[1]] = p.variable(name, cmp.Or(d[1], d[2]), false)
 		}
 	}
 	return p.vars.fill(text, line)
@@ -111,23 +114,36 @@ func (p *jmeterPlan) configure(e *jmx, scope *jmeterScope) {
 			scope.defaults = e
 		}
 	case "HeaderManager":
-		scope.headers = append(scope.headers[:len(scope.headers):len(scope.headers)], p.headerList(e)...)
+		scope.headers = p.withHeaders(scope.headers, e)
 	case "AuthManager":
-		scope.auth = "Basic"
+		scope.auth = basicAuth
 	}
 }
 
 func (p *jmeterPlan) arguments(list []*jmx) {
 	for _, a := range list {
 		if name := a.property("Argument.name"); name != "" {
-			p.vars.values[name] = a.property("Argument.value")
+			p.vars.values[name] = p.variable(name, a.property("Argument.value"), false)
 		}
 	}
+}
+
+// withHeaders adds those of a manager to a list.
+func (p *jmeterPlan) withHeaders(list []harHeader, manager *jmx) []harHeader {
+	if len(list) > maxClientHeaders {
+		p.leave(manager.line, "headers beyond the first %d of a request", maxClientHeaders)
+		return list
+	}
+	return append(list[:len(list):len(list)], p.headerList(manager)...)
 }
 
 func (p *jmeterPlan) headerList(e *jmx) []harHeader {
 	var out []harHeader
 	for _, h := range e.list("HeaderManager.headers") {
+		if len(out) > maxClientHeaders {
+			p.leave(h.line, "headers beyond the first %d of a request", maxClientHeaders)
+			break
+		}
 		out = append(out, harHeader{Name: p.value(h.property("Header.name"), h.line), Value: p.value(h.property("Header.value"), h.line)})
 	}
 	return out
@@ -158,7 +174,7 @@ func (p *jmeterPlan) element(e, below *jmx, scope jmeterScope, depth int) {
 		p.level(below, scope, depth+1)
 	case e.tag == "ConstantTimer":
 		if ms, err := strconv.ParseFloat(p.value(e.property("ConstantTimer.delay"), e.line), 64); err == nil && ms > 0 && len(p.requests) > 0 {
-			p.requests[len(p.requests)-1].think = min(time.Duration(ms*float64(time.Millisecond)), maxThink)
+			p.requests[len(p.requests)-1].think = pause(ms / 1000)
 		}
 	case strings.HasSuffix(e.tag, "Timer"):
 		p.leave(e.line, "%s %q: its pauses are not fixed; write think", e.tag, e.name())
@@ -196,17 +212,22 @@ func (p *jmeterPlan) setting(e *jmx, scope *jmeterScope, name string) string {
 func (p *jmeterPlan) sampler(e, below *jmx, scope jmeterScope) {
 	for _, c := range below.children {
 		if c.tag == "HeaderManager" && c.enabled() {
-			scope.headers = append(scope.headers[:len(scope.headers):len(scope.headers)], p.headerList(c)...)
+			scope.headers = p.withHeaders(scope.headers, c)
 		}
 	}
 	q := clientRequest{group: scope.group, name: e.name(), line: e.line, headers: scope.headers, auth: scope.auth, method: strings.ToUpper(cmp.Or(p.setting(e, &scope, "method"), "GET"))}
 	q.url = p.address(e, &scope)
 	args := e.list("HTTPsampler.Arguments", "Arguments.arguments")
 	if scope.defaults != nil && q.method == "GET" {
-		args = append(args[:len(args):len(args)], scope.defaults.list("HTTPsampler.Arguments", "Arguments.arguments")...)
+		more := scope.defaults.list("HTTPsampler.Arguments", "Arguments.arguments")
+		if len(more) > maxTarget {
+			p.leave(e.line, "arguments of the defaults: %d, which no address has room for", len(more))
+			more = nil
+		}
+		args = append(args[:len(args):len(args)], more...)
 	}
 	p.send(&q, e, args)
-	p.requests = append(p.requests, q)
+	p.add(q)
 	p.level(&jmx{tag: "hashTree", children: without(below.children, "HeaderManager")}, scope, 1)
 }
 

@@ -22,6 +22,7 @@ type jmx struct {
 	text     string
 	line     int
 	children []*jmx
+	chars    []byte // text as far as it is read
 }
 
 // readJMX reads a plan; XML entities of its own are not known and are refused.
@@ -56,9 +57,10 @@ func readJMX(r io.Reader) (*jmx, error) {
 				return nil, fmt.Errorf("line %d: nested deeper than %d", line, maxPlanDepth)
 			}
 		case xml.EndElement:
+			top.text, top.chars = string(top.chars), nil
 			stack = stack[:len(stack)-1]
 		case xml.CharData:
-			top.text += string(t)
+			top.chars = append(top.chars, t...)
 		}
 	}
 	for _, e := range root.children {

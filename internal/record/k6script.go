@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 )
 
 const (
@@ -15,6 +14,10 @@ const (
 	maxScript = 8 << 20
 	// maxJSDepth of expressions in expressions.
 	maxJSDepth = 60
+	// maxJSValue bytes of one value, counted with its parts.
+	maxJSValue = 256 << 10
+	// maxJSWork tokens and bytes are read or made for one script.
+	maxJSWork = 16 << 20
 )
 
 // unknownJS is the value of an expression that is not plain; its text.
@@ -28,6 +31,8 @@ type k6Script struct {
 	depth  int
 	values map[string]any
 	http   string // name under which k6/http is imported
+	left   *int   // of maxJSWork
+	last   int    // line that is looked at
 }
 
 // k6Methods of k6/http and the arguments they take: with body, or none.
@@ -48,7 +53,8 @@ func FromK6(r io.Reader, o ClientOptions) (*Draft, error) {
 		return nil, fmt.Errorf("read k6 script: larger than %d MiB", maxScript>>20)
 	}
 	text := strings.ToValidUTF8(strings.TrimPrefix(string(data), "\xef\xbb\xbf"), "\uFFFD")
-	s := &k6Script{client: &client{what: "k6 script"}, tokens: jsTokens(text), values: map[string]any{}, http: "http"}
+	left := maxJSWork
+	s := &k6Script{left: &left, client: newClient("k6 script", &o), tokens: jsTokens(text), values: map[string]any{}, http: "http"}
 	s.scan()
 	s.note("The script is not run: what it decides by if, for and functions is left out, and each request that stands in it is sent once, in the order of the text.")
 	return s.draft(o)
@@ -67,8 +73,9 @@ func (s *k6Script) is(n int, text string) bool {
 }
 
 func (s *k6Script) scan() {
-	for s.at < len(s.tokens) {
+	for s.at < len(s.tokens) && *s.left >= 0 {
 		t := s.peek(0)
+		s.last = t.line
 		switch {
 		case s.is(0, "import"):
 			if s.peek(1).kind == jsName && s.is(2, "from") && s.peek(3).text == "k6/http" {
@@ -90,6 +97,9 @@ func (s *k6Script) scan() {
 			s.at++
 		}
 	}
+	if *s.left < 0 {
+		s.leave(s.last, "what stands below: the script is too large or too deeply nested")
+	}
 }
 
 // constant keeps the value of a name, if it is plain.
@@ -100,6 +110,9 @@ func (s *k6Script) constant() {
 	v := s.expression()
 	if name == "options" {
 		s.note("The script's options (line %d) are left out: give the run its load (workload, duration or arrivals) and its thresholds.", line)
+	}
+	if text, ok := v.(string); ok {
+		v = s.variable(name, text, false)
 	}
 	s.values[name] = v
 	s.at = at // its calls are looked at, too
@@ -125,7 +138,7 @@ func (s *k6Script) sleep() {
 	case !ok:
 		s.leave(line, "a pause that is not fixed; write think")
 	case len(s.requests) > 0 && n > 0:
-		s.requests[len(s.requests)-1].think = min(time.Duration(n*float64(time.Second)), maxThink)
+		s.requests[len(s.requests)-1].think = pause(n)
 	}
 }
 
@@ -170,11 +183,11 @@ func (s *k6Script) call() {
 	} else if !m.body && len(args) > 1 {
 		params = args[1]
 	}
-	s.params(&q, params)
+	s.params(&q, s.bounded(params))
 	if m.body && len(args) > 1 {
-		s.body(&q, args[1])
+		s.body(&q, s.bounded(args[1]))
 	}
-	s.requests = append(s.requests, q)
+	s.add(q)
 }
 
 func (s *k6Script) params(q *clientRequest, v any) {

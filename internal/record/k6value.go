@@ -1,6 +1,7 @@
 package record
 
 import (
+	"maps"
 	"net/url"
 	"strconv"
 	"strings"
@@ -17,7 +18,58 @@ func (s *k6Script) text(v any, line int) (text string, plain bool) {
 		s.leave(line, "the value of %s is not known; fill it in where %s stands", shortText(string(v), 60), fillIn)
 		return fillIn, false
 	}
+	if v = s.bounded(v); v == any(tooLarge) {
+		return s.text(v, line)
+	}
 	return jsonText(plainJS(v)), true
+}
+
+// tooLarge stands for a value that a scenario has no room for.
+const tooLarge = unknownJS("a large value")
+
+// bounded is the value, or tooLarge: constants that hold others several times
+// could mean an endless one.
+func (s *k6Script) bounded(v any) any {
+	left := maxJSValue
+	if !count(v, &left, 0) || !s.spend(maxJSValue-left) {
+		return tooLarge
+	}
+	return v
+}
+
+// count takes what a value needs from left: a byte each, and some for each of
+// its parts.
+func count(v any, left *int, depth int) bool {
+	*left -= 8
+	switch v := v.(type) {
+	case string:
+		*left -= len(v)
+	case unknownJS:
+		*left -= len(v)
+	case []any:
+		for _, e := range v {
+			if *left < 0 || depth > maxJSDepth || !count(e, left, depth+1) {
+				return false
+			}
+		}
+	case map[string]any:
+		for k, e := range v {
+			if *left -= len(k); *left < 0 || depth > maxJSDepth || !count(e, left, depth+1) {
+				return false
+			}
+		}
+	}
+	return *left >= 0
+}
+
+// spend tokens or bytes of what reading the script may take. When nothing is
+// left it ends: nested constants and calls are read several times.
+func (s *k6Script) spend(n int) bool {
+	if *s.left -= n; *s.left < 0 {
+		s.at = len(s.tokens)
+		return false
+	}
+	return true
 }
 
 func plainJS(v any) any {
@@ -77,7 +129,7 @@ func (s *k6Script) expression() any {
 			}
 			left, _ := s.text(v, line)
 			right, _ := s.text(next, line)
-			if len(left)+len(right) > maxRecordedBody {
+			if len(left)+len(right) > maxRecordedBody || !s.spend(len(left)+len(right)) {
 				return unknownJS("a long text")
 			}
 			v = left + right
@@ -98,23 +150,33 @@ func (s *k6Script) expression() any {
 
 // rest skips to where the expression ends.
 func (s *k6Script) rest(text string) any {
+	from := s.at
+	defer func() { s.spend(s.at - from) }()
 	for depth := 0; s.at < len(s.tokens); s.at++ {
-		switch t := s.peek(0); {
-		case t.kind != jsPunct:
-		case strings.Contains("([{", t.text):
+		t := &s.tokens[s.at]
+		if t.kind != jsPunct || len(t.text) != 1 {
+			continue
+		}
+		switch t.text[0] {
+		case '(', '[', '{':
 			depth++
-		case strings.Contains(")]}", t.text):
+		case ')', ']', '}':
 			if depth--; depth < 0 {
 				return unknownJS(text)
 			}
-		case (t.text == "," || t.text == ";") && depth == 0:
-			return unknownJS(text)
+		case ',', ';':
+			if depth == 0 {
+				return unknownJS(text)
+			}
 		}
 	}
 	return unknownJS(text)
 }
 
 func (s *k6Script) operand() any {
+	if !s.spend(1) {
+		return unknownJS("…")
+	}
 	t := s.peek(0)
 	s.at++
 	switch t.kind {
@@ -123,7 +185,7 @@ func (s *k6Script) operand() any {
 	case jsNumber:
 		n, err := strconv.ParseFloat(strings.ReplaceAll(t.text, "_", ""), 64)
 		if err != nil {
-			return unknownJS(t.text)
+			return unknownJS("a number")
 		}
 		return n
 	case jsTemplate:
@@ -148,8 +210,15 @@ func (s *k6Script) operand() any {
 		s.at++
 		return out
 	case "-":
-		if n, ok := s.operand().(float64); ok {
-			return -n
+		if next := s.peek(0); next.kind == jsNumber || next.kind == jsName || s.is(0, "(") { // one sign, not a row of them
+			if s.depth++; s.depth <= maxJSDepth {
+				n, ok := s.operand().(float64)
+				if s.depth--; ok {
+					return -n
+				}
+				return unknownJS("an expression")
+			}
+			s.depth--
 		}
 	case "(":
 		v := s.expression()
@@ -166,11 +235,14 @@ func (s *k6Script) operand() any {
 func (s *k6Script) filled(t jsToken) any {
 	var b strings.Builder
 	for _, p := range t.parts {
+		if !s.spend(len(p.text)) {
+			break
+		}
 		if p.kind == jsString {
 			b.WriteString(p.text)
 			continue
 		}
-		inner := &k6Script{client: s.client, tokens: jsTokens(p.text), values: s.values, http: s.http, depth: s.depth}
+		inner := &k6Script{client: s.client, tokens: jsTokens(p.text), values: s.values, http: s.http, depth: s.depth, left: s.left}
 		text, _ := s.text(inner.expression(), p.line)
 		if b.Len()+len(text) > maxRecordedBody {
 			return unknownJS("a long text")
@@ -231,16 +303,17 @@ func (s *k6Script) result(name string, args []any, line int) any {
 	if len(args) > 0 {
 		switch name {
 		case "JSON.stringify":
-			if u, unknown := args[0].(unknownJS); unknown {
+			v := s.bounded(args[0])
+			if u, unknown := v.(unknownJS); unknown {
 				return u
 			}
-			s.tellUnknown(args[0], line, 0)
-			return jsonText(plainJS(args[0]))
+			s.tellUnknown(v, line, 0)
+			return jsonText(plainJS(v))
 		case "encodeURIComponent", "encodeURI":
-			text, _ := s.text(args[0], line)
+			text, _ := s.text(s.bounded(args[0]), line)
 			return url.PathEscape(text)
 		case "String":
-			text, _ := s.text(args[0], line)
+			text, _ := s.text(s.bounded(args[0]), line)
 			return text
 		}
 	}
@@ -283,10 +356,8 @@ func (s *k6Script) object() any {
 			}
 		case s.is(0, ".") && s.is(1, ".") && s.is(2, "."):
 			s.at += 3
-			if more, ok := s.expression().(map[string]any); ok {
-				for k, v := range more {
-					out[k] = v
-				}
+			if more, ok := s.expression().(map[string]any); ok && s.spend(len(more)) {
+				maps.Copy(out, more)
 			}
 		default:
 			s.rest("")

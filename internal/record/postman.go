@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -32,8 +31,7 @@ var postmanMade = map[string]string{"$guid": "3fa85f64-5717-4562-b3fc-2c963f66af
 // postman reads a collection.
 type postman struct {
 	*client
-	vars    variables
-	unknown nameList
+	vars variables
 }
 
 // FromPostman makes a scenario of a Postman collection, v2.0 or v2.1: a
@@ -57,9 +55,8 @@ func FromPostman(r io.Reader, o ClientOptions) (*Draft, error) {
 	if !root.find("item").ok() {
 		return nil, errors.New(`read Postman collection: it has no "item"; ` + postmanHint(root))
 	}
-	p := &postman{client: &client{what: "Postman collection"}}
-	p.vars = variables{pattern: postmanVariable, values: map[string]string{}, made: postmanMade, unknown: func(name string, line int) {
-		p.unknown.add(name)
+	p := &postman{client: newClient("Postman collection", &o)}
+	p.vars = variables{pattern: postmanVariable, values: map[string]string{}, made: postmanMade, long: p.longText, unknown: func(name string, line int) {
 		p.leave(line, "the variable %s has no value; fill it in where %s stands", shortText(name, 60), fillIn)
 	}}
 	p.variables(root)
@@ -81,11 +78,28 @@ func postmanHint(root apiNode) string {
 	return "export the collection as v2.1"
 }
 
-// variables of the collection or of a folder; disabled ones have no value.
-func (p *postman) variables(at apiNode) {
+// variables of the collection or of a folder; disabled ones have no value. undo
+// gives those of the same names their values back.
+func (p *postman) variables(at apiNode) (undo func()) {
+	outer := map[string]*string{}
 	for _, v := range at.find("variable").items() {
-		if name := cmp.Or(v.find("key").text(), v.find("id").text()); name != "" && !v.find("disabled").truth() {
-			p.vars.values[name] = v.find("value").text()
+		name := cmp.Or(v.find("key").text(), v.find("id").text())
+		if name == "" || v.find("disabled").truth() {
+			continue
+		}
+		if _, noted := outer[name]; !noted {
+			outer[name] = nil
+			if value, known := p.vars.values[name]; known {
+				outer[name] = &value
+			}
+		}
+		p.vars.values[name] = p.variable(name, v.find("value").text(), v.find("type").text() == "secret")
+	}
+	return func() {
+		for name, value := range outer {
+			if delete(p.vars.values, name); value != nil {
+				p.vars.values[name] = *value
+			}
 		}
 	}
 }
@@ -116,11 +130,10 @@ func (p *postman) items(at apiNode, group string, auth apiNode, depth int) {
 			own = auth
 		}
 		if item.find("item").ok() { // a folder
-			outer := maps.Clone(p.vars.values)
-			p.variables(item)
+			undo := p.variables(item)
 			p.events(item, "the folder "+name)
 			p.items(item, cmp.Or(group, name), own, depth+1)
-			p.vars.values = outer
+			undo()
 			continue
 		}
 		if item.find("request").ok() {
@@ -138,7 +151,7 @@ func (p *postman) request(item apiNode, name, group string, auth apiNode) {
 	if at.kind() == yaml.ScalarNode { // only an address
 		q.url = p.vars.address(at.text(), at.line())
 		p.auth(&q, auth)
-		p.requests = append(p.requests, q)
+		p.add(q)
 		return
 	}
 	q.method = strings.ToUpper(cmp.Or(at.find("method").text(), "GET"))
@@ -160,7 +173,7 @@ func (p *postman) request(item apiNode, name, group string, auth apiNode) {
 			q.status = append(q.status, code)
 		}
 	}
-	p.requests = append(p.requests, q)
+	p.add(q)
 }
 
 // url of a request: a text, or its parts.
@@ -185,20 +198,39 @@ func (p *postman) url(at apiNode) string {
 				raw += "?" + strings.Join(query, "&")
 			}
 		}
-		for _, v := range at.find("variable").items() { // /users/:id
-			name := cmp.Or(v.find("key").text(), v.find("id").text())
-			value := p.vars.fill(v.find("value").text(), v.line())
-			if value == "" {
-				p.leave(v.line(), "the path variable :%s has no value; 1 is sent", shortText(name, 40))
-				value = "1"
-			}
-			raw = regexp.MustCompile(`/:`+regexp.QuoteMeta(name)+`(/|\?|$)`).ReplaceAllString(raw, "/"+strings.ReplaceAll(value, "$", "$$")+"$1")
-		}
+		raw = p.pathVariables(raw, at.find("variable").items())
 	}
 	if strings.TrimSpace(raw) == "" {
 		return ""
 	}
 	return p.vars.address(raw, at.line())
+}
+
+// pathVariables puts the values of /users/:id into an address.
+func (p *postman) pathVariables(raw string, list []apiNode) string {
+	values := map[string]string{}
+	for _, v := range list {
+		name := cmp.Or(v.find("key").text(), v.find("id").text())
+		value := p.variable(name, p.vars.fill(v.find("value").text(), v.line()), false)
+		if value == "" {
+			p.leave(v.line(), "the path variable :%s has no value; 1 is sent", shortText(name, 40))
+			value = "1"
+		}
+		values[name] = value
+	}
+	base, query, asks := strings.Cut(raw, "?")
+	parts := strings.Split(base, "/")
+	for i, part := range parts {
+		if name, ok := strings.CutPrefix(part, ":"); ok && i > 0 {
+			if value, known := values[name]; known {
+				parts[i] = value
+			}
+		}
+	}
+	if raw = strings.Join(parts, "/"); asks {
+		raw += "?" + query
+	}
+	return raw
 }
 
 // fields are a list of keys and values without the disabled ones, or the text
@@ -226,9 +258,9 @@ func (p *postman) auth(q *clientRequest, at apiNode) {
 	switch kind := at.find("type").text(); kind {
 	case "", "noauth":
 	case "basic":
-		q.auth = "Basic"
+		q.auth = basicAuth
 	case "bearer", "oauth2", "jwt":
-		q.auth = "Bearer"
+		q.auth = bearerAuth
 	case "apikey":
 		values := map[string]string{}
 		for _, f := range at.find("apikey").items() {

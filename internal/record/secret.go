@@ -4,13 +4,17 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // Secrets are known by their names. Words are looked for inside the name,
-// short ones must be all of it.
+// short ones must be all of it or its last part, as in X-Auth-Key.
 var (
-	secretWords = []string{"pass", "pwd", "secret", "token", "apikey", "api_key", "api-key", "access_key", "credential", "signature", "session", "jwt", "csrf", "xsrf"}
-	secretNames = []string{"key", "auth", "sid", "sig", "otp", "pin", "authorization"}
+	secretWords = []string{"pass", "pwd", "secret", "token", "apikey", "api-key", "accesskey", "access-key", "privatekey", "authkey", "credential", "signature", "session", "jwt", "csrf", "xsrf", "hmac"}
+	secretEnds  = []string{"key", "auth", "sid", "sig", "otp", "pin", "cvc", "cvv", "appid", "authorization", "bearer", "cookie", "assertion"}
+	// secretValues are words at the end of the name of a variable or constant
+	// that holds a secret by itself: tokenUrl holds none.
+	secretValues = []string{"pass", "password", "passwd", "passphrase", "pwd", "secret", "token", "apikey", "accesskey", "privatekey", "authkey", "secretkey", "credential", "credentials", "signature", "jwt", "hmac"}
 )
 
 // maskedValue stands for a secret.
@@ -21,9 +25,64 @@ func isSecret(name string) bool {
 	if decoded, err := url.QueryUnescape(name); err == nil {
 		name = decoded
 	}
-	name = strings.ToLower(name)
-	return slices.Contains(secretNames, name) || slices.ContainsFunc(secretWords, func(w string) bool { return strings.Contains(name, w) })
+	name = hyphened(name)
+	return endsIn(name, secretEnds) || slices.ContainsFunc(secretWords, func(w string) bool { return strings.Contains(name, w) })
 }
+
+// isSecretVariable tells the name of a variable whose value is a secret. An
+// address is none, whatever its name.
+func isSecretVariable(name, value string) bool {
+	name = hyphened(name)
+	return (endsIn(name, secretEnds) || endsIn(name, secretValues)) && !strings.Contains(value, "://") && !strings.HasPrefix(value, "/")
+}
+
+// endsIn: the last of the name's parts is one of the words.
+func endsIn(name string, words []string) bool {
+	return slices.Contains(words, name[strings.LastIndexByte(name, '-')+1:])
+}
+
+// hyphened writes a name in small letters with its parts apart: api-key for
+// API_KEY, apiKey and api.key.
+func hyphened(name string) string {
+	var b strings.Builder
+	before := ' '
+	for _, r := range name {
+		switch {
+		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
+			r = '-'
+		case unicode.IsUpper(r) && unicode.IsLower(before):
+			b.WriteByte('-')
+		}
+		b.WriteRune(unicode.ToLower(r))
+		before = r
+	}
+	return strings.TrimRight(b.String(), "-")
+}
+
+// authSchemes are the registered ones (IANA, HTTP Authentication Scheme
+// Registry, RFC 9110 section 16.4.1). Only they are taken of an Authorization:
+// any other word may be the secret itself.
+var authSchemes = []string{"Basic", "Bearer", "Concealed", "Digest", "DPoP", "GNAP", "HOBA", "Mutual", "Negotiate", "OAuth", "PrivateToken", "SCRAM-SHA-1", "SCRAM-SHA-256", "vapid"}
+
+// authScheme of an Authorization's value; "" if it begins with no registered
+// one and a space.
+func authScheme(value string) string {
+	word, _, ok := strings.Cut(value, " ")
+	if !ok {
+		return ""
+	}
+	at := slices.IndexFunc(authSchemes, func(s string) bool { return strings.EqualFold(s, word) })
+	if at < 0 {
+		return ""
+	}
+	return authSchemes[at]
+}
+
+// Authorizations to fill in.
+const (
+	basicAuth  = "Basic " + fillIn
+	bearerAuth = "Bearer " + fillIn
+)
 
 // maskQuery replaces the values of secret parameters in a target's query.
 func maskQuery(target string) (masked string, found bool) {

@@ -35,7 +35,8 @@ type shell struct {
 	at   int
 	line int
 
-	now  *word // nil: between words
+	now  *word  // nil: between words
+	buf  []byte // its text
 	list command
 	out  []command
 }
@@ -63,13 +64,14 @@ func (s *shell) add(text string) {
 	if s.now == nil {
 		s.now = &word{line: s.line}
 	}
-	s.now.text += text
+	s.buf = append(s.buf, text...)
 }
 
 func (s *shell) endWord() {
 	if s.now != nil {
+		s.now.text = string(s.buf)
 		s.list = append(s.list, *s.now)
-		s.now = nil
+		s.now, s.buf = nil, s.buf[:0]
 	}
 }
 
@@ -166,7 +168,7 @@ func (s *shell) dollar(quoted bool) {
 		s.ansi()
 		return
 	}
-	name := variableName.FindString(s.text[s.at:])
+	name := variableName(s.text[s.at:min(len(s.text), s.at+maxVariableName)])
 	if name == "" {
 		s.add("$")
 		return
@@ -174,10 +176,40 @@ func (s *shell) dollar(quoted bool) {
 	s.at += len(name)
 	s.line += strings.Count(name, "\n")
 	s.add(fillIn)
-	s.now.unknown = append(s.now.unknown, "$"+name)
+	s.now.unknown = append(s.now.unknown, toldVariable(name))
 }
 
-var variableName = regexp.MustCompile(`^(?:[A-Za-z_][A-Za-z0-9_]*|\{[^}\n]*\}|\([^)\n]*\))`)
+// toldVariable is the name without what may be its value: ${KEY:-value}, $(…).
+func toldVariable(name string) string {
+	plain := plainVariable.FindString(strings.TrimPrefix(name, "{"))
+	switch {
+	case name[0] == '(':
+		return "$(…)"
+	case name[0] != '{':
+		return "$" + plain
+	case plain+"}" == name[1:]:
+		return "${" + plain + "}"
+	}
+	return "${" + plain + "…}"
+}
+
+// maxVariableName bytes of a variable with its braces.
+const maxVariableName = 250
+
+var plainVariable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*`)
+
+// variableName that a text begins with: a name, {…} or (…) of one line; "" if
+// it begins with none.
+func variableName(text string) string {
+	if text == "" || text[0] != '{' && text[0] != '(' {
+		return plainVariable.FindString(text)
+	}
+	end := strings.IndexAny(text, map[byte]string{'{': "}\n", '(': ")\n"}[text[0]])
+	if end < 0 || text[end] == '\n' {
+		return ""
+	}
+	return text[:end+1]
+}
 
 // escapes of $'…' (bash(1), QUOTING).
 var escapes = map[byte]string{'n': "\n", 't': "\t", 'r': "\r", 'a': "\a", 'b': "\b", 'e': "\x1b", 'f': "\f", 'v': "\v", '\\': "\\", '\'': "'", '"': "\"", '?': "?"}
@@ -227,16 +259,18 @@ func cmdCommands(text string) []command {
 	var out []command
 	var list command
 	var now *word
+	var buf []byte
 	line, quoted := 1, false
 	add := func(s string) {
 		if now == nil {
 			now = &word{line: line}
 		}
-		now.text += s
+		buf = append(buf, s...)
 	}
 	end := func(whole bool) {
 		if now != nil {
-			list, now = append(list, *now), nil
+			now.text = string(buf)
+			list, now, buf = append(list, *now), nil, buf[:0]
 		}
 		if whole && len(list) > 0 {
 			out, list = append(out, list), nil
