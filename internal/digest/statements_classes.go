@@ -32,6 +32,7 @@ type statementLogSum struct {
 	name     string
 	entries  int64 // whole ones
 	faults   int64
+	rows     int64 // of a table of sums, instead of entries
 	headless int64 // bytes before its first entry
 	badTimes int64
 	long     int64 // statements of which only the begin is kept

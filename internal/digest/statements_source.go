@@ -220,10 +220,10 @@ func (f *statementFeed) postgresEnd(p *sqllog.PostgresStatements) error {
 		return err
 	}
 	if p.Phases > 0 {
-		f.c.warn("%s of prepared statements with %s are not in the table: parse and bind are no runs", amount(p.Phases, "message"), ui.Duration(p.PhaseTime))
+		f.c.warn("%s of prepared statements with %s %s not in the table: parse and bind are no runs", amount(p.Phases, "message"), ui.Duration(p.PhaseTime), oneOrMore(p.Phases, "is", "are"))
 	}
 	if p.Bare > 0 {
-		f.c.warn("%s without a statement were left out (log_duration); log_min_duration_statement = 0 logs both together", amount(p.Bare, "duration"))
+		f.c.warn("%s without a statement %s left out, as log_duration writes them alone; set log_min_duration_statement = 0, which logs each statement with its duration", amount(p.Bare, "duration"), oneOrMore(p.Bare, "was", "were"))
 	}
 	if p.Bad > 0 {
 		f.c.warn("%s could not be read", amount(p.Bad, "duration"))
