@@ -134,40 +134,51 @@ func otherLog(ctx context.Context, in *Input, r io.Reader, source *statementSour
 	return nil
 }
 
+// generalUntimed is told of all logs without times.
+const generalUntimed = "a general query log has no times: statements are in the order of their number; set slow_query_log=1 and long_query_time=0 for some minutes to see where the time goes"
+
 // general sums a general query log up: it has no times.
 func (f *statementFeed) general(r io.Reader) error {
 	f.c.out.Untimed = true
-	schema := map[uint64]string{} // by connection
-	var at time.Time
-	err := sqllog.ParseGeneral(r, func(g sqllog.GeneralEntry) error {
-		if !g.Time.IsZero() {
-			at = g.Time
-		}
-		e := sqllog.SlowEntry{Time: at, Thread: g.Thread, Schema: schema[g.Thread]}
-		switch g.Command {
-		case "Query", "Execute":
-			if e.SQL = strings.TrimRight(g.Text, "; \t\r\n"); e.SQL == "" {
-				e.Command = g.Command
-			}
-		case "Init DB":
-			e.Command = g.Command
-			remember(schema, g.Thread, g.Text)
-		case "Connect":
-			e.Command = g.Command
-			if _, on, ok := strings.Cut(g.Text, " on "); ok {
-				name, _, _ := strings.Cut(on, " ")
-				remember(schema, g.Thread, name)
-			}
-		case "Quit":
-			e.Command = g.Command
-			delete(schema, g.Thread)
-		default:
-			e.Command = g.Command
-		}
-		return f.add(&e)
-	})
-	f.c.warn("a general query log has no times: statements are in the order of their number; set slow_query_log=1 and long_query_time=0 for some minutes to see where the time goes")
+	g := generalFeed{f: f, schema: map[uint64]string{}}
+	err := sqllog.ParseGeneral(r, g.entry)
+	f.c.warn(generalUntimed)
 	return err
+}
+
+// generalFeed makes entries of a general query log's.
+type generalFeed struct {
+	f      *statementFeed
+	schema map[uint64]string // by connection
+	at     time.Time
+}
+
+func (s *generalFeed) entry(g sqllog.GeneralEntry) error {
+	if !g.Time.IsZero() {
+		s.at = g.Time
+	}
+	e := sqllog.SlowEntry{Time: s.at, Thread: g.Thread, Schema: s.schema[g.Thread]}
+	switch g.Command {
+	case "Query", "Execute":
+		if e.SQL = strings.TrimRight(g.Text, "; \t\r\n"); e.SQL == "" {
+			e.Command = g.Command
+		}
+	case "Init DB":
+		e.Command = g.Command
+		remember(s.schema, g.Thread, g.Text)
+	case "Connect":
+		e.Command = g.Command
+		if _, on, ok := strings.Cut(g.Text, " on "); ok {
+			name, _, _ := strings.Cut(on, " ")
+			remember(s.schema, g.Thread, name)
+		}
+	case "Quit":
+		e.Command = g.Command
+		delete(s.schema, g.Thread)
+	default:
+		e.Command = g.Command
+	}
+	return s.f.add(&e)
 }
 
 // mostConnections whose schema is remembered.

@@ -90,7 +90,7 @@ func tableOf(head []string) *summaryTable {
 	t := &summaryTable{columns: map[int]*summaryColumn{}, units: map[int]float64{}, text: -1, schema: -1, sample: -1, total: -1, seen: [2]int{-1, -1}}
 	counted := false
 	for i, name := range head {
-		name = strings.ToLower(strings.Trim(strings.TrimSpace(name), "`\""))
+		name = columnName(name)
 		t.names = append(t.names, name)
 		switch {
 		case slices.Contains(summaryTexts, name) && t.text < 0:
@@ -276,8 +276,16 @@ func summaryNumber(s string, unit float64) (float64, bool) {
 // summary sums a table up.
 func (f *statementFeed) summary(r io.Reader) error {
 	var t *summaryTable
+	var runs *runTable
 	err := summaryRows(r, func(record []string, line int64) error {
+		if runs != nil {
+			return runs.row(f, record, line)
+		}
 		if t == nil {
+			if runs = runTableOf(record); runs != nil {
+				runs.begin(f)
+				return nil
+			}
 			if t = tableOf(record); t == nil {
 				return errors.New("its first rows are no table of statements")
 			}
@@ -302,7 +310,11 @@ func (f *statementFeed) summary(r io.Reader) error {
 		f.addClass(k, seen)
 		return f.ctx.Err()
 	})
-	if err == nil && t == nil {
+	switch {
+	case err != nil:
+	case runs != nil:
+		runs.end(f)
+	case t == nil:
 		err = errors.New("it holds no table of statements")
 	}
 	return err

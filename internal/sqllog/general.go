@@ -35,6 +35,10 @@ var generalCommands = func() map[string]bool {
 	return out
 }()
 
+// IsCommand tells whether a text is the name of a command that is no statement, as
+// a table of slow statements holds it ("Quit", "Ping").
+func IsCommand(text string) bool { return generalCommands[text] && text != "Query" }
+
 // ParseGeneral reads a general query log of MariaDB or MySQL (4.1 to 8.4) and
 // calls each for every entry. A text of several lines is one entry; text
 // before the first entry is left out. Errors are those of r and each.
