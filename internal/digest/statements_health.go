@@ -14,6 +14,7 @@ import (
 // the log's last statement is whole, and what was not understood.
 func (c *statementClasses) last(p *pieceSum, piece *sqllog.SlowPiece) {
 	c.log.headless += p.headless
+	c.log.access += p.access
 	c.log.cut = c.log.cut || p.cut
 	if p.faults > 0 {
 		line := piece.Line + int64(bytes.Count(piece.Data[:p.fault.at], []byte("\n")))
@@ -60,7 +61,10 @@ func (c *statementClasses) end(last *sqllog.SlowPiece) {
 	if l.entries == 0 {
 		warn("it holds no statements")
 	}
-	if l.headless > 0 {
+	switch {
+	case l.access > 0:
+		warn("it begins with %s of an access log, which %s left out: keep both kinds of logs in files of their own", amount(l.access, "line"), oneOrMore(l.access, "was", "were"))
+	case l.headless > 0:
 		warn("it begins within an entry, which was left out")
 	}
 	if l.cut {

@@ -236,6 +236,9 @@ func (f *statementFeed) postgresEnd(p *sqllog.PostgresStatements) error {
 	if p.Bare > 0 {
 		f.c.warn("%s without a statement %s left out, as log_duration writes them alone; set log_min_duration_statement = 0, which logs each statement with its duration", amount(p.Bare, "duration"), oneOrMore(p.Bare, "was", "were"))
 	}
+	if p.Foreign > 0 {
+		f.c.warn("%s in another language than English %s not read; set lc_messages = 'C' for new lines", amount(p.Foreign, "duration"), oneOrMore(p.Foreign, "was", "were"))
+	}
 	if p.Bad > 0 {
 		f.c.warn("%s could not be read", amount(p.Bad, "duration"))
 	}

@@ -68,3 +68,52 @@ func TestBadTimesAreTold(t *testing.T) {
 		t.Errorf("%v, told: %s", s.Classes[0].Total, w)
 	}
 }
+
+// Two kinds of logs in one file: what most lines are is read, and the rest is told.
+func TestMixedLogsAreTold(t *testing.T) {
+	requests := func(n int) string {
+		return strings.Repeat("10.1.2.3 - - [02/Mar/2025:10:00:00 +0000] \"GET /items/7 HTTP/1.1\" 200 512 \"-\" \"curl/8.5\"\n", n)
+	}
+	entry := "# Time: 2025-03-02T10:00:01.250000Z\n# User@Host: shop[shop] @ web1 [10.1.2.3]  Id:    21\n" +
+		"# Query_time: 1.5  Lock_time: 0 Rows_sent: 2  Rows_examined: 40\nSET timestamp=1740909601;\nSELECT 1 FROM a;\n"
+	for _, c := range []struct {
+		log  string
+		want Kind
+	}{
+		{requests(12) + entry, KindAccess},
+		{requests(2) + strings.Repeat(entry, 3), KindSlow},
+		{"AND b = 2\n  AND c = 3;\n" + entry, KindSlow},
+		{strings.Repeat("  AND c = 3\n", 20) + ";\n" + entry, KindSlow},
+	} {
+		if k, err := KindOf("mixed.log", []byte(c.log)); k != c.want || err != nil {
+			t.Errorf("%.40q: %q %v", c.log, k, err)
+		}
+	}
+	s := digested(t, []byte(requests(2)+strings.Repeat(entry, 3)), StatementOptions{})
+	if w := told(s); !strings.Contains(w, "it begins with 2 lines of an access log, which were left out") || s.Entries != 3 {
+		t.Errorf("told: %s", w)
+	}
+}
+
+// A log in another language is refused, or its durations are told.
+func TestPostgresInAnotherLanguage(t *testing.T) {
+	for _, line := range []string{"LOG:  Dauer: 31.250 ms  Anweisung: SELECT 1", "LOG:  durée : 31.250 ms, instruction : SELECT 1",
+		"СООБЩЕНИЕ:  продолжительность: 31.250 мс, оператор: SELECT 1", "LOG:  期間: 31.250 ミリ秒  文: SELECT 1"} {
+		log := strings.Repeat("2025-03-02 10:00:00.250 UTC [311] "+line+"\n", 3)
+		if _, err := KindOf("postgresql.log", []byte(log)); err == nil || !strings.Contains(err.Error(), "lc_messages") {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
+	log := `{"timestamp":"2025-03-02 10:00:00.250 UTC","pid":311,"error_severity":"LOG","message":"Dauer: 31.250 ms  Anweisung: SELECT 1"}` + "\n"
+	if w := told(digested(t, []byte(log), StatementOptions{})); !strings.Contains(w, "1 duration in another language than English was not read") {
+		t.Errorf("told: %s", w)
+	}
+}
+
+// A single one is told as one.
+func TestOneDurationIsOne(t *testing.T) {
+	log := "2025-03-02 10:00:00.250 UTC [311] app@store LOG:  duration: 31.250 ms\n2025-03-02 10:00:01.250 UTC [311] app@store LOG:  duration: 2.5 ms  statement: SELECT 1\n"
+	if w := told(digested(t, []byte(log), StatementOptions{})); !strings.Contains(w, "1 duration without a statement was left out") {
+		t.Errorf("told: %s", w)
+	}
+}
