@@ -102,3 +102,21 @@ func TestSummaryOfPsql(t *testing.T) {
 		t.Errorf("told: %s", told(s))
 	}
 }
+
+// psql's table with \\x: a line a value.
+func TestSummaryOfPsqlExpanded(t *testing.T) {
+	table := "-[ RECORD 1 ]---+------------------------------\n" +
+		"calls           | 300\ntotal_exec_time | 1250.25\nrows            | 30\n" +
+		"query           | SELECT name                  +\n                |   FROM items | other         +\n                | WHERE code = $1\n" +
+		"-[ RECORD 2 ]---+------------------------------\n" +
+		"calls           | 20\ntotal_exec_time | 4500.75\nrows            | 20\nquery           | SELECT $1 +\n" +
+		"-[ RECORD 3 ]---+------------------------------\ncalls           | 20\n\n"
+	s := digested(t, []byte(table), StatementOptions{})
+	got := countsOf(s)
+	if len(s.Classes) != 2 || got["SELECT name FROM items | other WHERE code = ?"] != 300 || s.Classes[0].Total != 4500750*time.Microsecond || s.Bad != 1 {
+		t.Errorf("%v, told: %s", got, told(s))
+	}
+	if !strings.Contains(told(s), "1 of 3 rows could not be read") {
+		t.Errorf("told: %s", told(s))
+	}
+}

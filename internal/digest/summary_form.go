@@ -27,6 +27,7 @@ var summaryForms = []summaryForm{
 	{"one column a line", verticalNames, verticalRows},
 	{"borders", borderNames, borderRows},
 	{"aligned", psqlNames, psqlRows},
+	{"expanded", psqlExpandedNames, psqlExpandedRows},
 	{"tabs", func(b []byte) []string { return lineNames(b, '\t') }, tabRows},
 	{"CSV", func(b []byte) []string { return lineNames(b, ',') }, func(r io.Reader, each func([]string, int64) error) error { return sqllog.CSVRecords(r, ',', each) }},
 	{"CSV with semicolons", func(b []byte) []string { return lineNames(b, ';') }, func(r io.Reader, each func([]string, int64) error) error { return sqllog.CSVRecords(r, ';', each) }},
