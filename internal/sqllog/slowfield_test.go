@@ -1,6 +1,7 @@
 package sqllog
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -28,7 +29,21 @@ func TestSlowHeaderTextIsText(t *testing.T) {
 		{"a routine's name", "# Stored_routine: store.a Query_time: 700.25  Rows_examined: 1\n"},
 		{"a second line of the same name", "# Query_time: 700.250000  Lock_time: 9.000000  Rows_sent: 1  Rows_examined: 1\n"},
 	} {
-		all := parseAll(t, []byte(warnedEntry(c.lines)+second))
+		log := warnedEntry(c.lines) + second
+		all := parseAll(t, []byte(log))
+		for _, size := range []int{64, 333} {
+			var got []string
+			pieces := NewSlowPieces(strings.NewReader(log), size)
+			for end := false; !end; {
+				var piece SlowPiece
+				end = pieces.Next(&piece) != nil
+				var scan SlowScanner
+				_ = scan.Scan(&piece, func(e *SlowEntry) error { got = append(got, fmt.Sprint(e.QueryTime, e.SQL)); return nil })
+			}
+			if len(got) != len(all) || got[0] != fmt.Sprint(all[0].QueryTime, all[0].SQL) {
+				t.Errorf("%s, pieces of %d: %q", c.why, size, got)
+			}
+		}
 		if len(all) != 2 {
 			t.Errorf("%s: %d entries", c.why, len(all))
 			continue
