@@ -43,7 +43,7 @@ func (s *Statements) hideEmpty(columns []column[Statement]) {
 	}
 	for i := range columns {
 		c := &columns[i]
-		if c.head == "lock" && sum.LockTime == 0 || c.head == "examined" && sum.RowsExamined == 0 || c.head == "sent" && sum.RowsSent == 0 && sum.RowsExamined == 0 {
+		if c.head == "lock" && sum.LockTime == 0 || c.head == "examined" && sum.RowsExamined == 0 || c.head == "sent" && sum.RowsSent == 0 && (s.unsent || sum.RowsExamined == 0) {
 			c.head = ""
 		}
 	}

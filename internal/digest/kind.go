@@ -6,6 +6,7 @@ import (
 	"regexp"
 
 	"kasoku/internal/accesslog"
+	"kasoku/internal/sqllog"
 )
 
 // Kind is what a log holds.
@@ -51,6 +52,7 @@ func KindOf(name string, head []byte) (Kind, error) {
 		return "", fmt.Errorf("%s is a report of pt-query-digest; digest the log that it was made of", name)
 	case hasText(text, "Count: ") && dumpReport.Match(text):
 		return "", fmt.Errorf("%s is a report of mysqldumpslow; digest the log that it was made of", name)
+	case mostlyAccess(text):
 	case slowHeader.Match(text), sourceOf(text) != nil:
 		return KindSlow, nil
 	case serverBanner.Match(text):
@@ -73,9 +75,33 @@ func KindOf(name string, head []byte) (Kind, error) {
 		if errorLog.Match(text) {
 			return "", fmt.Errorf("%s is a server's error log; a digest is made of access logs and slow query logs", name)
 		}
+		if sqllog.IsForeignPostgres(text) {
+			return "", fmt.Errorf("%s is PostgreSQL's log in another language than English, which is not read; set lc_messages = 'C' for new lines", name)
+		}
 		return "", fmt.Errorf("%s: %w", name, err)
 	}
 	return KindAccess, nil
+}
+
+// accessLines counts the lines of an access log that text is; 0 if it is none.
+func accessLines(text []byte) int {
+	if len(bytes.TrimSpace(text)) == 0 {
+		return 0
+	}
+	if _, err := accesslog.Detect(text); err != nil {
+		return 0
+	}
+	return bytes.Count(bytes.TrimRight(text, "\r\n"), []byte("\n")) + 1
+}
+
+// mostlyAccess: lines of an access log are before a slow log's first entry, and
+// not fewer than what follows.
+func mostlyAccess(text []byte) bool {
+	at := slowHeader.FindIndex(text)
+	if at == nil || at[0] == 0 || bytes.Count(text[:at[0]], []byte("\n")) < bytes.Count(text[at[0]:], []byte("\n")) {
+		return false
+	}
+	return accessLines(text[:at[0]]) > 0
 }
 
 // hasText: one of the texts is in data.

@@ -32,7 +32,9 @@ type statementLogSum struct {
 	name     string
 	entries  int64 // whole ones
 	faults   int64
+	rows     int64 // of a table of sums, instead of entries
 	headless int64 // bytes before its first entry
+	access   int64 // lines of an access log before it
 	badTimes int64
 	long     int64 // statements of which only the begin is kept
 	cut      bool  // its last entry has no end

@@ -14,6 +14,7 @@ import (
 // the log's last statement is whole, and what was not understood.
 func (c *statementClasses) last(p *pieceSum, piece *sqllog.SlowPiece) {
 	c.log.headless += p.headless
+	c.log.access += p.access
 	c.log.cut = c.log.cut || p.cut
 	if p.faults > 0 {
 		line := piece.Line + int64(bytes.Count(piece.Data[:p.fault.at], []byte("\n")))
@@ -60,14 +61,21 @@ func (c *statementClasses) end(last *sqllog.SlowPiece) {
 	if l.entries == 0 {
 		warn("it holds no statements")
 	}
-	if l.headless > 0 {
+	switch {
+	case l.access > 0:
+		warn("it begins with %s of an access log, which %s left out: keep both kinds of logs in files of their own", amount(l.access, "line"), oneOrMore(l.access, "was", "were"))
+	case l.headless > 0:
 		warn("it begins within an entry, which was left out")
 	}
 	if l.cut {
 		warn("the last entry is cut off and was left out")
 	}
-	if all := l.entries + l.faults; float64(l.faults) > badShare*float64(all) {
-		warn("%s of %s could not be read: what is shown stands for the rest only", count(l.faults), entriesText(all))
+	all := l.entries + l.faults
+	if l.rows > 0 {
+		all = l.rows + l.faults
+	}
+	if float64(l.faults) > badShare*float64(all) {
+		warn("%s of %s could not be read: what is shown stands for the rest only", count(l.faults), entriesText(all, l.rows > 0))
 	}
 	if last.Unended > 0 {
 		warn("%s without a semicolon at the end may be cut; they count under what is there of them", amount(last.Unended, "statement"))
@@ -76,7 +84,7 @@ func (c *statementClasses) end(last *sqllog.SlowPiece) {
 		warn("%s within statements that look like an entry's header were taken for the statement's text", amount(last.Text, "line"))
 	}
 	if l.badTimes > 0 {
-		warn("%s with a time that cannot be, as when a clock was set back, count with 0 s", amount(l.badTimes, "statement"))
+		warn("%s with a query or lock time that is no number, or cannot be (as when a clock was set back): that time counts as 0 s", amount(l.badTimes, "statement"))
 	}
 	if l.long > 0 {
 		warn("%s longer than %d KiB count under their first %d KiB", amount(l.long, "statement"), sqllog.MaxStatement>>10, sqllog.MaxStatement>>10)
@@ -102,12 +110,25 @@ func (c *statementClasses) tooLarge() {
 
 // badText says how many entries were not understood, and which was the first.
 func (s *Statements) badText() string {
-	return fmt.Sprintf("%s of %s; the first is %s: %s", count(s.Bad), entriesText(s.Bad+s.Entries+s.Commands+s.Skipped), s.BadAt, s.FirstBad)
+	all := s.Bad + s.Entries + s.Commands + s.Skipped - s.summed + s.rows
+	return fmt.Sprintf("%s of %s; the first is %s: %s", count(s.Bad), entriesText(all, s.rows > 0 && all == s.Bad+s.rows), s.BadAt, s.FirstBad)
 }
 
-func entriesText(n int64) string {
-	if n == 1 {
+// entriesText counts entries, or rows of a table.
+func entriesText(n int64, rows bool) string {
+	switch {
+	case rows:
+		return amount(n, "row")
+	case n == 1:
 		return "1 entry"
 	}
 	return count(n) + " entries"
+}
+
+// oneOrMore is the verb that belongs to a number.
+func oneOrMore(n int64, one, more string) string {
+	if n == 1 {
+		return one
+	}
+	return more
 }

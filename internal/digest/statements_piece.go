@@ -35,6 +35,7 @@ type pieceSum struct {
 	faults   int64            // entries that are none any more
 	fault    entryFault       // the first of them
 	headless int64            // bytes before the log's first entry
+	access   int64            // lines of an access log before it
 	badTimes int64            // query times that cannot be
 	long     int64            // statements of which only the begin is kept
 	cut      bool             // the last entry has no statement
@@ -107,6 +108,7 @@ func (w *statementWorker) entry(e *sqllog.SlowEntry) error {
 	switch {
 	case e.Fault == sqllog.SlowHeadless:
 		s.headless = int64(max(len(e.SQL), 1))
+		s.access = int64(accessLines([]byte(e.SQL)))
 	case e.Fault == sqllog.SlowEmpty && e.Last:
 		s.cut = true
 	case e.Fault != "":

@@ -134,40 +134,51 @@ func otherLog(ctx context.Context, in *Input, r io.Reader, source *statementSour
 	return nil
 }
 
+// generalUntimed is told of all logs without times.
+const generalUntimed = "a general query log has no times: statements are in the order of their number; set slow_query_log=1 and long_query_time=0 for some minutes to see where the time goes"
+
 // general sums a general query log up: it has no times.
 func (f *statementFeed) general(r io.Reader) error {
 	f.c.out.Untimed = true
-	schema := map[uint64]string{} // by connection
-	var at time.Time
-	err := sqllog.ParseGeneral(r, func(g sqllog.GeneralEntry) error {
-		if !g.Time.IsZero() {
-			at = g.Time
-		}
-		e := sqllog.SlowEntry{Time: at, Thread: g.Thread, Schema: schema[g.Thread]}
-		switch g.Command {
-		case "Query", "Execute":
-			if e.SQL = strings.TrimRight(g.Text, "; \t\r\n"); e.SQL == "" {
-				e.Command = g.Command
-			}
-		case "Init DB":
-			e.Command = g.Command
-			remember(schema, g.Thread, g.Text)
-		case "Connect":
-			e.Command = g.Command
-			if _, on, ok := strings.Cut(g.Text, " on "); ok {
-				name, _, _ := strings.Cut(on, " ")
-				remember(schema, g.Thread, name)
-			}
-		case "Quit":
-			e.Command = g.Command
-			delete(schema, g.Thread)
-		default:
-			e.Command = g.Command
-		}
-		return f.add(&e)
-	})
-	f.c.warn("a general query log has no times: statements are in the order of their number; set slow_query_log=1 and long_query_time=0 for some minutes to see where the time goes")
+	g := generalFeed{f: f, schema: map[uint64]string{}}
+	err := sqllog.ParseGeneral(r, g.entry)
+	f.c.warn(generalUntimed)
 	return err
+}
+
+// generalFeed makes entries of a general query log's.
+type generalFeed struct {
+	f      *statementFeed
+	schema map[uint64]string // by connection
+	at     time.Time
+}
+
+func (s *generalFeed) entry(g sqllog.GeneralEntry) error {
+	if !g.Time.IsZero() {
+		s.at = g.Time
+	}
+	e := sqllog.SlowEntry{Time: s.at, Thread: g.Thread, Schema: s.schema[g.Thread]}
+	switch g.Command {
+	case "Query", "Execute":
+		if e.SQL = strings.TrimRight(g.Text, "; \t\r\n"); e.SQL == "" {
+			e.Command = g.Command
+		}
+	case "Init DB":
+		e.Command = g.Command
+		remember(s.schema, g.Thread, g.Text)
+	case "Connect":
+		e.Command = g.Command
+		if _, on, ok := strings.Cut(g.Text, " on "); ok {
+			name, _, _ := strings.Cut(on, " ")
+			remember(s.schema, g.Thread, name)
+		}
+	case "Quit":
+		e.Command = g.Command
+		delete(s.schema, g.Thread)
+	default:
+		e.Command = g.Command
+	}
+	return s.f.add(&e)
 }
 
 // mostConnections whose schema is remembered.
@@ -220,10 +231,13 @@ func (f *statementFeed) postgresEnd(p *sqllog.PostgresStatements) error {
 		return err
 	}
 	if p.Phases > 0 {
-		f.c.warn("%s of prepared statements with %s are not in the table: parse and bind are no runs", amount(p.Phases, "message"), ui.Duration(p.PhaseTime))
+		f.c.warn("%s of prepared statements with %s %s not in the table: parse and bind are no runs", amount(p.Phases, "message"), ui.Duration(p.PhaseTime), oneOrMore(p.Phases, "is", "are"))
 	}
 	if p.Bare > 0 {
-		f.c.warn("%s without a statement were left out (log_duration); log_min_duration_statement = 0 logs both together", amount(p.Bare, "duration"))
+		f.c.warn("%s without a statement %s left out, as log_duration writes them alone; set log_min_duration_statement = 0, which logs each statement with its duration", amount(p.Bare, "duration"), oneOrMore(p.Bare, "was", "were"))
+	}
+	if p.Foreign > 0 {
+		f.c.warn("%s in another language than English %s not read; set lc_messages = 'C' for new lines", amount(p.Foreign, "duration"), oneOrMore(p.Foreign, "was", "were"))
 	}
 	if p.Bad > 0 {
 		f.c.warn("%s could not be read", amount(p.Bad, "duration"))

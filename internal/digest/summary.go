@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -89,7 +90,7 @@ func tableOf(head []string) *summaryTable {
 	t := &summaryTable{columns: map[int]*summaryColumn{}, units: map[int]float64{}, text: -1, schema: -1, sample: -1, total: -1, seen: [2]int{-1, -1}}
 	counted := false
 	for i, name := range head {
-		name = strings.ToLower(strings.Trim(strings.TrimSpace(name), "`\""))
+		name = columnName(name)
 		t.names = append(t.names, name)
 		switch {
 		case slices.Contains(summaryTexts, name) && t.text < 0:
@@ -124,6 +125,16 @@ func tableOf(head []string) *summaryTable {
 		return nil
 	}
 	return t
+}
+
+// has tells whether the table has a column for what the name is one of.
+func (t *summaryTable) has(name string) bool {
+	for _, col := range t.columns {
+		if slices.Contains(col.names, name) {
+			return true
+		}
+	}
+	return false
 }
 
 // nameUnits end a column's name: total_ms, sum_timer_wait_s.
@@ -186,13 +197,13 @@ func (t *summaryTable) row(f []string) (*pieceClass, [2]time.Time, bool) {
 		return nil, seen, false
 	}
 	k := &pieceClass{slowest: f[t.text]}
-	if k.slowest == "NULL" {
+	if isNull(k.slowest) {
 		k.slowest = ""
 	}
-	if t.schema >= 0 && f[t.schema] != "NULL" {
+	if t.schema >= 0 && !isNull(f[t.schema]) {
 		k.schema = f[t.schema]
 	}
-	if t.sample >= 0 && f[t.sample] != "NULL" {
+	if t.sample >= 0 && !isNull(f[t.sample]) {
 		k.sample = f[t.sample]
 	}
 	for i, col := range t.columns {
@@ -217,11 +228,33 @@ func (t *summaryTable) row(f []string) (*pieceClass, [2]time.Time, bool) {
 // manual).
 var valueUnits = map[string]float64{"ps": 1e-3, "ns": 1, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9, "m": 60e9, "min": 60e9, "h": 3600e9, "d": 86400e9, "w": 7 * 86400e9}
 
+// isNull: no value, as clients and SELECT … INTO OUTFILE write it (MySQL manual,
+// "LOAD DATA Statement": \N).
+func isNull(s string) bool { return s == "NULL" || s == `\N` }
+
+var (
+	groupedNumber = regexp.MustCompile(`^\d{1,3}(,\d{3})+(\.\d+)?$`)
+	commaNumber   = regexp.MustCompile(`^\d+,\d+$`)
+)
+
+// plainNumber takes separators of thousands and a decimal comma out. "2,500" is
+// two and a half or 2500 where parts can be, so it stays as it is then.
+func plainNumber(s string, parts bool) string {
+	switch {
+	case !strings.Contains(s, ","):
+	case groupedNumber.MatchString(s) && (!parts || strings.Count(s, ",") > 1 || strings.Contains(s, ".")):
+		return strings.ReplaceAll(s, ",", "")
+	case parts && commaNumber.MatchString(s) && !groupedNumber.MatchString(s):
+		return strings.Replace(s, ",", ".", 1)
+	}
+	return s
+}
+
 // summaryNumber reads a number, or a time with its unit behind it, in nanoseconds
 // if the column is a time; NULL and "" are 0.
 func summaryNumber(s string, unit float64) (float64, bool) {
 	s = strings.TrimSpace(s)
-	if s == "" || s == "NULL" {
+	if s == "" || isNull(s) {
 		return 0, true
 	}
 	if number, name, ok := strings.Cut(s, " "); ok && unit > 0 {
@@ -229,7 +262,7 @@ func summaryNumber(s string, unit float64) (float64, bool) {
 			return 0, false
 		}
 	}
-	f, err := strconv.ParseFloat(s, 64)
+	f, err := strconv.ParseFloat(plainNumber(s, unit > picosecond), 64)
 	if unit > 0 {
 		f = math.Round(f * unit)
 	}
@@ -243,8 +276,16 @@ func summaryNumber(s string, unit float64) (float64, bool) {
 // summary sums a table up.
 func (f *statementFeed) summary(r io.Reader) error {
 	var t *summaryTable
+	var runs *runTable
 	err := summaryRows(r, func(record []string, line int64) error {
+		if runs != nil {
+			return runs.row(f, record, line)
+		}
 		if t == nil {
+			if runs = runTableOf(record); runs != nil {
+				runs.begin(f)
+				return nil
+			}
 			if t = tableOf(record); t == nil {
 				return errors.New("its first rows are no table of statements")
 			}
@@ -255,6 +296,7 @@ func (f *statementFeed) summary(r io.Reader) error {
 				return ErrSummed
 			}
 			f.c.name(t.format())
+			f.c.out.unsent = f.c.out.unsent || !t.has("rows_sent")
 			if t.postgres {
 				f.c.dialect = sqllog.Postgres
 			}
@@ -268,7 +310,11 @@ func (f *statementFeed) summary(r io.Reader) error {
 		f.addClass(k, seen)
 		return f.ctx.Err()
 	})
-	if err == nil && t == nil {
+	switch {
+	case err != nil:
+	case runs != nil:
+		runs.end(f)
+	case t == nil:
 		err = errors.New("it holds no table of statements")
 	}
 	return err
@@ -276,6 +322,9 @@ func (f *statementFeed) summary(r io.Reader) error {
 
 // addClass takes a class that is summed up already.
 func (f *statementFeed) addClass(k *pieceClass, seen [2]time.Time) {
+	f.c.log.rows++
+	f.c.out.rows++
+	f.c.out.summed += k.Count
 	if k.Count == 0 {
 		return
 	}

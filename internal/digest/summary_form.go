@@ -26,20 +26,25 @@ var summaryForms = []summaryForm{
 	{"JSON", jsonNames, jsonRows},
 	{"one column a line", verticalNames, verticalRows},
 	{"borders", borderNames, borderRows},
+	{"aligned", psqlNames, psqlRows},
+	{"expanded", psqlExpandedNames, psqlExpandedRows},
 	{"tabs", func(b []byte) []string { return lineNames(b, '\t') }, tabRows},
 	{"CSV", func(b []byte) []string { return lineNames(b, ',') }, func(r io.Reader, each func([]string, int64) error) error { return sqllog.CSVRecords(r, ',', each) }},
 	{"CSV with semicolons", func(b []byte) []string { return lineNames(b, ';') }, func(r io.Reader, each func([]string, int64) error) error { return sqllog.CSVRecords(r, ';', each) }},
 }
 
-// formOf tells how a summary is written; nil if the text is none.
+// isTable: the names are those of a table that is read.
+func isTable(names []string) bool { return tableOf(names) != nil || runTableOf(names) != nil }
+
+// formOf tells how a table is written; nil if the text is none.
 func formOf(head []byte) *summaryForm {
 	head = bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))
-	if !hasText(bytes.ToLower(head), "count_star", "exec_count", "calls") {
+	if !hasText(bytes.ToLower(head), "count_star", "exec_count", "calls", "sql_text", "command_type") {
 		return nil
 	}
 	for i := range summaryForms {
 		names := summaryForms[i].head(head)
-		if len(names) > 1 && tableOf(names) != nil {
+		if len(names) > 1 && isTable(names) {
 			return &summaryForms[i]
 		}
 	}
@@ -262,7 +267,7 @@ func jsonRows(r io.Reader, each func([]string, int64) error) error {
 	n := int64(0)
 	row := func(keys []string, of map[string]string) error {
 		if names == nil {
-			if tableOf(keys) == nil {
+			if !isTable(keys) {
 				return nil
 			}
 			names = keys

@@ -106,6 +106,10 @@ type Statements struct {
 	// Classes, most total time first.
 	Classes  []Statement `json:"classes"`
 	Warnings []string    `json:"warnings,omitempty"`
+	// rows of tables of sums were read, which stand for summed of the Entries.
+	rows, summed int64
+	// unsent: a table of sums does not tell the rows that were sent.
+	unsent bool
 }
 
 // Statement is one class of SQL statements (a digest).

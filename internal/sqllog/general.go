@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"strings"
 	"time"
 )
 
@@ -34,13 +35,18 @@ var generalCommands = func() map[string]bool {
 	return out
 }()
 
-// ParseGeneral reads a general query log of MariaDB or MySQL (5.1 to 8.4) and
+// IsCommand tells whether a text is the name of a command that is no statement, as
+// a table of slow statements holds it ("Quit", "Ping").
+func IsCommand(text string) bool { return generalCommands[text] && text != "Query" }
+
+// ParseGeneral reads a general query log of MariaDB or MySQL (4.1 to 8.4) and
 // calls each for every entry. A text of several lines is one entry; text
 // before the first entry is left out. Errors are those of r and each.
 func ParseGeneral(r io.Reader, each func(GeneralEntry) error) error {
 	br := bufio.NewReaderSize(r, 64<<10)
 	var e GeneralEntry
 	var text []byte
+	var form generalForm
 	open := false
 	flush := func() error {
 		if !open {
@@ -56,7 +62,7 @@ func ParseGeneral(r io.Reader, each func(GeneralEntry) error) error {
 			return err
 		}
 		if len(line) > 0 || err == nil {
-			next, rest, ok := generalHeader(line)
+			next, rest, ok := form.header(line)
 			switch {
 			case ok:
 				if err := flush(); err != nil {
@@ -94,13 +100,22 @@ func generalLine(br *bufio.Reader) ([]byte, error) {
 	return bytes.TrimRight(long, "\r\n"), err
 }
 
+// spacedTabs are the tabs before a line of the same second in a text that was
+// copied off a screen: a stamp's width, and more than a statement is indented.
+var spacedTabs = []byte("                ")
+
 // threadWidth: servers pad a connection's number to it (log.cc, "%5ld ").
 const threadWidth = 5
 
-// generalHeader reads "261121 10:00:00\t    45 Connect\troot@localhost on shop",
+// generalForm is how the log's commands are written: by its first one, so that
+// a statement cannot hold what another form takes for a command.
+type generalForm struct{ tabs, padded bool }
+
+// header reads "261121 10:00:00\t    45 Connect\troot@localhost on shop",
 // "\t\t    45 Query\tSELECT 1" (within the same second) or
-// "2024-05-01T10:00:00.123456Z\t   45 Query\tSELECT 1".
-func generalHeader(line []byte) (e GeneralEntry, rest []byte, ok bool) {
+// "2024-05-01T10:00:00.123456Z\t   45 Query\tSELECT 1"; of old servers also
+// "071015 21:43:52\t     45 Query       SELECT 1".
+func (f *generalForm) header(line []byte) (e GeneralEntry, rest []byte, ok bool) {
 	i := 0
 	if len(line) > 0 && isDigit(line[0]) {
 		n := slowStamp(line)
@@ -110,7 +125,7 @@ func generalHeader(line []byte) (e GeneralEntry, rest []byte, ok bool) {
 		e.Time = slowClock(line)
 		for i = n; i < len(line) && line[i] != '\t' && line[i] != ' '; i++ {
 		}
-	} else if !bytes.HasPrefix(line, []byte("\t\t")) {
+	} else if !bytes.HasPrefix(line, []byte("\t\t")) && (f.tabs || !bytes.HasPrefix(line, spacedTabs)) {
 		return e, nil, false
 	}
 	for i < len(line) && (line[i] == '\t' || line[i] == ' ') {
@@ -126,9 +141,36 @@ func generalHeader(line []byte) (e GeneralEntry, rest []byte, ok bool) {
 	}
 	e.Thread = uint64(slowInt(line[from:i]))
 	command, rest, tab := bytes.Cut(line[i+1:], []byte("\t"))
-	if !tab || !generalCommands[string(command)] {
-		return e, nil, false
+	switch {
+	case !f.padded && tab && generalCommands[string(command)]:
+		f.tabs, e.Command = true, string(command)
+	case !f.tabs:
+		e.Command, rest = paddedCommand(line[i+1:])
+		f.padded = f.padded || e.Command != ""
 	}
-	e.Command = string(command)
-	return e, rest, true
+	return e, rest, e.Command != ""
+}
+
+// commandWidth is what MySQL up to 5.1 pads a command to and cuts it at; a blank
+// follows, where later ones write a tab.
+const commandWidth = 11
+
+// paddedCommand reads "Query       SELECT 1".
+func paddedCommand(s []byte) (command string, rest []byte) {
+	if len(s) > commandWidth {
+		if s[commandWidth] != ' ' {
+			return "", nil
+		}
+		s, rest = s[:commandWidth], s[commandWidth+1:]
+	}
+	command = string(bytes.TrimRight(s, " "))
+	if generalCommands[command] {
+		return command, rest
+	}
+	for name := range generalCommands {
+		if len(command) == commandWidth && strings.HasPrefix(name, command) {
+			return name, rest
+		}
+	}
+	return "", nil
 }

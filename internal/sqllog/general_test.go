@@ -86,3 +86,22 @@ func FuzzGeneralLog(f *testing.F) {
 		}
 	})
 }
+
+// Old servers pad commands instead of a tab behind them; copied off a screen,
+// tabs are blanks.
+func TestParseGeneralLogOfOldMySQL(t *testing.T) {
+	tabs := "080312 10:00:00\t      7 Connect     web@localhost on store\n\t\t      7 Query       SELECT name,\n  code\n\t5 Query\nFROM items\n" +
+		"\t\t      7 Field List  items\n080312 10:00:01\t     12 Register Sl x\n\t\t      7 Quit       \n"
+	blanks := strings.NewReplacer("\t\t", strings.Repeat(" ", 16), "00\t", "00 ", "01\t", "01 ").Replace(tabs)
+	for _, log := range []string{tabs, blanks, strings.ReplaceAll(tabs, "\n", "\r\n")} {
+		e := parseGeneral(t, []byte(log))
+		if len(e) != 5 || e[0].Command != "Connect" || e[0].Text != "web@localhost on store" || e[0].Time.Hour() != 10 ||
+			e[1].Text != "SELECT name,\n  code\n\t5 Query\nFROM items" || e[2].Command != "Field List" || e[3].Command != "Register Slave" || e[4].Command != "Quit" || e[4].Thread != 7 {
+			t.Errorf("%+v of %q", e, log)
+		}
+	}
+	e := parseGeneral(t, []byte("140501  9:00:01\t    3 Query\tSELECT 1\n                     9 Query       x\n\t\t    3 Query       y\n"))
+	if len(e) != 1 {
+		t.Errorf("another form within a statement: %+v", e)
+	}
+}

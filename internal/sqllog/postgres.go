@@ -31,6 +31,8 @@ type PostgresStatements struct {
 	Bare int64
 	// Messages, and those that are durations but could not be read.
 	Messages, Bad int64
+	// Foreign are durations in another language than English, which are not read.
+	Foreign int64
 	// Zones that are not known, by name.
 	Zones map[string]int64
 
@@ -71,6 +73,9 @@ func (p *PostgresStatements) Message(m *PostgresMessage) error {
 	}
 	rest, ok := strings.CutPrefix(m.Text, durationPrefix)
 	if !ok {
+		if foreignDuration.MatchString(m.Text[:min(len(m.Text), 128)]) {
+			p.Foreign++
+		}
 		return nil
 	}
 	number, rest, ok := strings.Cut(rest, " ms")

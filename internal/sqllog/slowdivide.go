@@ -28,6 +28,7 @@ type slowDivider struct {
 	quote  quoteState
 	closed bool
 	header slowShape // of the present entry
+	warned bool      // its warnings are read
 
 	taken   int64 // lines that look like a header and were taken for text
 	unended int64 // statements without ";" that another entry follows
@@ -174,7 +175,7 @@ func (d *slowDivider) enter(kind int, s []byte) {
 		d.starts = append(d.starts, d.at)
 		d.header = slowShape{times: d.header.times[:0], clock: d.header.clock[:0]}
 	}
-	d.phase = slowHeader
+	d.phase, d.warned = slowHeader, false
 	if kind == timeHeader {
 		d.header.clock = append(d.header.clock, s...)
 		if !bytes.Contains(s, userPrefix) {
@@ -196,6 +197,7 @@ func (d *slowDivider) headerLine(s []byte) bool {
 		if bytes.HasPrefix(s, commandPrefix) {
 			return false
 		}
+		d.warned = d.warned || isWarnings(s)
 		d.header.note(s)
 		return true
 	case isUseLine(s):
@@ -210,7 +212,7 @@ func (d *slowDivider) headerLine(s []byte) bool {
 		d.header.note(s)
 		return true
 	}
-	return false
+	return d.warned // the further line of a warning
 }
 
 // begin: the statement follows.
@@ -239,7 +241,10 @@ func (q *quoteState) line(s []byte) bool {
 
 // judge tells whether the line at d.at, which looks like a header, is one.
 func (d *slowDivider) judge(kind int, s []byte) verdict {
-	if d.phase != slowStatement {
+	switch {
+	case d.phase == slowHeader && d.warned:
+		return d.group(d.at) // it may stand in a warning's text
+	case d.phase != slowStatement:
 		return sure
 	}
 	if d.closed {

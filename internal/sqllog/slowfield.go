@@ -5,12 +5,41 @@ import (
 	"time"
 )
 
-// fields reads "# Key: value  Key: value". A value may be missing.
+// textLines are header lines whose values are names that users choose, with the
+// keys that are taken from them: a schema may be called "a Query_time: 9".
+var textLines = map[string]map[string]bool{
+	"Thread_id":      wordSet("Thread_id Schema QC_hit Last_errno Killed"),
+	"Schema":         wordSet("Schema QC_hit Last_errno Killed"),
+	"Stored_routine": {},
+}
+
+// isWarnings: the line after which MariaDB writes the statement's warnings, up to
+// the statement (log_slow_verbosity=warnings). They cite values, so all there is
+// is text.
+func isWarnings(s []byte) bool {
+	return bytes.Equal(bytes.TrimRight(s, " :"), warningsLine) || bytes.HasPrefix(s, levelPrefix)
+}
+
+var (
+	warningsLine = []byte("# Warnings")
+	levelPrefix  = []byte("# level: ")
+)
+
+// fields reads "# Key: value  Key: value". A value may be missing. A line counts
+// only if its first key is a server's, and the first line with that key only.
 func (p *SlowScanner) fields(s []byte) {
-	if len(s) > 10 && s[2] == 'e' && string(s[2:10]) == "explain:" {
+	i, n := 1, len(s)
+	for i < n && s[i] <= ' ' {
+		i++
+	}
+	first, _, _ := bytes.Cut(s[i:], []byte(":"))
+	number := slowKeys[string(first)]
+	if number == 0 || p.lines&(1<<number) != 0 {
 		return
 	}
-	i, n := 1, len(s)
+	p.lines |= 1 << number
+	only, text := textLines[string(first)]
+	times := string(first) == "Query_time"
 	var key []byte
 	for i < n {
 		for i < n && s[i] <= ' ' {
@@ -27,7 +56,9 @@ func (p *SlowScanner) fields(s []byte) {
 			if key != nil {
 				p.field(key, nil)
 			}
-			key = s[from : i-1]
+			if key = s[from : i-1]; text && !only[string(key)] || !times && string(key) == "Query_time" {
+				return
+			}
 			continue
 		}
 		if key != nil {
@@ -49,9 +80,10 @@ func (p *SlowScanner) field(key, value []byte) {
 	case "Query_time":
 		e.QueryTime = slowSeconds(value)
 		p.timed = true
-		e.BadTime = e.QueryTime == 0 && len(bytes.Trim(value, "0.")) > 0 || len(value) == 0
+		e.BadTime = e.BadTime || badSeconds(value, e.QueryTime)
 	case "Lock_time":
 		e.LockTime = slowSeconds(value)
+		e.BadTime = e.BadTime || badSeconds(value, e.LockTime)
 	case "Rows_sent":
 		e.RowsSent = slowInt(value)
 	case "Rows_examined":
@@ -111,14 +143,20 @@ func slowInt(s []byte) int64 {
 	return n
 }
 
-// slowSeconds reads "0.000215"; 0 if it is no time or longer than three years
+// badSeconds: the value of a time is none, or cannot be.
+func badSeconds(value []byte, read time.Duration) bool {
+	return read == 0 && (len(value) == 0 || len(bytes.Trim(value, "0.,")) > 0)
+}
+
+// slowSeconds reads "0.000215", also with a comma (a log that went through a
+// spreadsheet; servers write no separators of thousands); 0 if it is no time or longer than three years
 // (10^8 s): old servers wrote 18446744073699.4 when a clock was set back.
 func slowSeconds(s []byte) time.Duration {
 	var whole, part, unit int64 = 0, 0, 1e9
 	dot := false
 	for _, c := range s {
 		switch {
-		case c == '.' && !dot:
+		case (c == '.' || c == ',') && !dot:
 			dot = true
 		case !isDigit(c):
 			return 0

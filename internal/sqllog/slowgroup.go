@@ -1,6 +1,9 @@
 package sqllog
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
 // slowShape is the form of an entry's header, for comparison.
 type slowShape struct {
@@ -18,6 +21,7 @@ var (
 // note keeps the line that names the times.
 func (h *slowShape) note(s []byte) {
 	switch bare := bytes.TrimLeft(s, " \t"); {
+	case len(h.times) > 0: // a later one is text
 	case bytes.HasPrefix(s, timesPrefix):
 		h.times = append(h.times[:0], s[:min(len(s), 1024)]...)
 	case bytes.HasPrefix(bare, timesPrefix[2:]):
@@ -149,7 +153,7 @@ func bareFields(s []byte) bool {
 	pairs := 0
 	for len(rest) > 0 {
 		key, after, found := bytes.Cut(rest, []byte(": "))
-		if !found || !slowKeys[string(key)] {
+		if !found || slowKeys[string(key)] == 0 {
 			return false
 		}
 		value, next, _ := bytes.Cut(bytes.TrimLeft(after, " "), []byte(" "))
@@ -163,8 +167,8 @@ func bareFields(s []byte) bool {
 }
 
 // slowKeys are the names of values in headers, of MySQL with log_slow_extra,
-// MariaDB and Percona Server with any log_slow_verbosity.
-var slowKeys = wordSet(`Query_time Lock_time Rows_sent Rows_examined Rows_affected Rows_read Bytes_sent Bytes_received
+// MariaDB and Percona Server with any log_slow_verbosity, numbered from 1.
+var slowKeys = numbered(`Query_time Lock_time Rows_sent Rows_examined Rows_affected Rows_read Bytes_sent Bytes_received
 	Thread_id Schema Last_errno Errno Killed QC_hit QC_Hit Tmp_tables Tmp_disk_tables Tmp_table_sizes Full_scan Full_join
 	Tmp_table Tmp_table_on_disk Filesort Filesort_on_disk Merge_passes Priority_queue InnoDB_trx_id InnoDB_IO_r_ops
 	InnoDB_IO_r_bytes InnoDB_IO_r_wait InnoDB_rec_lock_wait InnoDB_queue_wait InnoDB_pages_distinct Log_slow_rate_type
@@ -172,3 +176,12 @@ var slowKeys = wordSet(`Query_time Lock_time Rows_sent Rows_examined Rows_affect
 	Read_rnd_next Sort_merge_passes Sort_range_count Sort_rows Sort_scan_count Created_tmp_disk_tables
 	Created_tmp_tables Start End Pages_accessed Pages_read Pages_prefetched Pages_updated Old_rows_read Pages_read_time
 	Engine_time Prefetched_pages Warnings Utime_tot Utime_usr Utime_sys`)
+
+// numbered numbers words from 1, at most 63.
+func numbered(s string) map[string]uint8 {
+	out := map[string]uint8{}
+	for _, w := range strings.Fields(s) {
+		out[w] = uint8(len(out) + 1)
+	}
+	return out
+}

@@ -37,8 +37,8 @@ type SlowEntry struct {
 	Fault SlowFault
 	// Unended: no ";" ends the statement, which may be cut. Last: nothing follows.
 	Unended, Last bool
-	// BadTime: the query time cannot be: old servers wrote 18446744073699.4 when
-	// a clock was set back. QueryTime is 0.
+	// BadTime: the query or lock time is no number, or cannot be: old servers wrote
+	// 18446744073699.4 when a clock was set back. It is 0 here.
 	BadTime bool
 	// At is where the entry begins in its piece.
 	At int

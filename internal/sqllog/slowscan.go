@@ -22,6 +22,8 @@ type SlowScanner struct {
 	before *SlowState
 	entry  SlowEntry
 	timed  bool   // the entry's header had a Query_time
+	lines  uint64 // header lines that the entry had, by the number of their first key
+	warned bool   // the entry's warnings are read: text up to the statement
 	ownUse bool   // the entry's own header named its schema
 	schema string // of the last use line in this piece
 	used   bool   // there was one
@@ -58,7 +60,7 @@ func (p *SlowScanner) Scan(piece *SlowPiece, each func(*SlowEntry) error) error 
 		if i+1 < len(piece.Starts) {
 			end = piece.Starts[i+1]
 		}
-		p.entry, p.ownUse, p.timed = SlowEntry{At: at}, false, false
+		p.entry, p.ownUse, p.timed, p.lines, p.warned = SlowEntry{At: at}, false, false, 0, false
 		if err := p.scanEntry(data[at:end], piece.Last && end == len(data), each); err != nil {
 			return err
 		}
@@ -95,7 +97,7 @@ func (p *SlowScanner) scanEntry(s []byte, last bool, each func(*SlowEntry) error
 			continue
 		}
 		set, header := p.headerLine(line)
-		if !header {
+		if !header && !(p.warned && hasSlowSet(s[next:])) {
 			break
 		}
 		at = next
@@ -112,7 +114,9 @@ func (p *SlowScanner) headerLine(s []byte) (set, header bool) {
 	case len(s) == 0 || bytes.HasPrefix(s, commandPrefix):
 		return false, false
 	case s[0] == '#':
-		p.fields(s)
+		if p.warned = p.warned || isWarnings(s); !p.warned {
+			p.fields(s)
+		}
 		return false, true
 	case isUseLine(s):
 		p.useLine(s)
@@ -124,7 +128,7 @@ func (p *SlowScanner) headerLine(s []byte) (set, header bool) {
 		}
 		return true, true
 	}
-	if bareFields(s) {
+	if !p.warned && bareFields(s) {
 		p.fields(append([]byte("# "), s...))
 		return false, true
 	}
@@ -309,6 +313,20 @@ func slowSet(s []byte) (stamp int64, ok bool) {
 		ok = true
 	}
 	return stamp, ok
+}
+
+// hasSlowSet: such a line follows, among as many as a header may have.
+func hasSlowSet(s []byte) bool {
+	n := 0
+	for line := range bytes.Lines(s) {
+		if _, ok := slowSet(trimEnd(bytes.TrimRight(line, "\n"))); ok {
+			return true
+		}
+		if n++; n >= groupLines {
+			break
+		}
+	}
+	return false
 }
 
 func allDigits(s []byte) bool {
