@@ -367,10 +367,7 @@ func (cmd *curlCommand) end() {
 		q.method = cmp.Or(q.method, "HEAD")
 	}
 	q.method = cmp.Or(q.method, "GET")
-	if q.post != nil && (q.method == "GET" || q.method == "HEAD") {
-		cmd.leave(cmd.line, "%s with a body, which load does not send: the body is left out", q.method)
-		q.post = nil
-	}
+	cmd.leaveBody(&q, cmd.line)
 	query := strings.Join(cmd.query, "&")
 	if len(query) > maxTarget {
 		cmd.leave(cmd.line, "a query of %d KiB: servers refuse more than %d bytes", len(query)>>10, maxTarget)

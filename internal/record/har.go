@@ -37,6 +37,9 @@ type harDraft struct {
 	counts map[string]int64
 	taken  int64
 	assets int
+	size   int // of the steps, in bytes
+	// dropped are headers that a browser sets itself.
+	dropped map[string]bool
 
 	vars  names
 	steps []*made // of the present session
@@ -75,7 +78,11 @@ func FromHAR(r io.Reader, o HAROptions) (*Draft, error) {
 	if h.taken == 0 {
 		return nil, fmt.Errorf("read HAR: %w of %s: %s", ErrNothing, h.origin, strings.Join(h.leftOut(), "; "))
 	}
-	d := &Draft{Requests: h.taken, Coverage: 1, LeftOut: h.leftOut()}
+	unsound, err := h.sound()
+	if err != nil {
+		return nil, err
+	}
+	d := &Draft{Requests: h.taken, Coverage: 1, LeftOut: append(h.leftOut(), unsound...)}
 	for route, n := range h.counts {
 		d.Routes = append(d.Routes, Share{route, n, float64(n) / float64(h.taken)})
 	}
@@ -94,6 +101,9 @@ func (h *harDraft) standingNotes() []string {
 	if len(h.masked) > 0 {
 		out = append(out, fmt.Sprintf("The values of %s are %q: fill in values of a test account; --keep-secrets takes the recorded ones.",
 			strings.Join(slices.Sorted(maps.Keys(h.masked)), ", "), maskedValue))
+	}
+	if len(h.dropped) > 0 {
+		out = append(out, "Headers that a browser sets by itself are left out: "+strings.Join(slices.Sorted(maps.Keys(h.dropped)), ", ")+".")
 	}
 	if h.o.KeepSecrets {
 		out = append(out, "Secrets are kept as recorded: do not share the scenario.")
@@ -215,7 +225,7 @@ func (h *harDraft) session(entries []*harEntry, n int) {
 				page.step.assets = append(page.step.assets, target)
 			}
 			h.assets++
-			h.counts["GET "+accesslog.PathOf(e.target())]++
+			h.counts["GET "+h.shownPath(e)]++
 			continue
 		}
 		if prev := h.last(); h.o.Think && prev != nil && e.Page != prev.entry.Page {
@@ -223,6 +233,11 @@ func (h *harDraft) session(entries []*harEntry, n int) {
 		}
 		m := &made{entry: e}
 		h.build(m)
+		if h.size += stepSize(&m.step); h.size > maxStepBytes {
+			h.left[fullScenario]++
+			h.taken--
+			continue
+		}
 		h.counts[m.step.route]++
 		if path, _, _ := strings.Cut(m.step.request, "?"); path == m.step.route {
 			m.step.route = ""
@@ -261,7 +276,7 @@ func (h *harDraft) title(e *harEntry) string {
 // build makes the step of an entry.
 func (h *harDraft) build(m *made) {
 	e, st := m.entry, &m.step
-	path := accesslog.PathOf(e.target())
+	path := h.shownPath(e)
 	h.routes.Add(path)
 	st.route = e.Request.Method + " " + h.routes.Route(path)
 	st.request = e.Request.Method + " " + h.path(e)
@@ -276,6 +291,7 @@ func (h *harDraft) build(m *made) {
 	}
 	h.headers(m)
 	h.body(m)
+	h.conceal(st)
 }
 
 // path of a request with its variables. Where a redirect led to a place with
@@ -299,7 +315,7 @@ func (h *harDraft) path(e *harEntry) string {
 		name, value, _ := strings.Cut(p, "=")
 		if v, found := h.variable(unescape(name), unescape(value)); found {
 			params[i] = literal(name) + "=" + v
-		} else if isSecret(name) && value != "" && value != fillIn && !h.o.KeepSecrets {
+		} else if isSecretValue(name, value) && value != "" && value != fillIn && !h.o.KeepSecrets {
 			h.masked[unescape(name)] = true
 			params[i] = literal(name) + "=" + maskedValue
 		} else {
@@ -307,26 +323,6 @@ func (h *harDraft) path(e *harEntry) string {
 		}
 	}
 	return literal(path) + "?" + strings.Join(params, "&")
-}
-
-// headers worth keeping: what the client asks for, and the application's own.
-func (h *harDraft) headers(m *made) {
-	for _, header := range m.entry.Request.Headers {
-		name := strings.ToLower(header.Name)
-		keep := name == "accept" && header.Value != "*/*" || name == "content-type" && m.entry.Request.Post == nil ||
-			strings.HasPrefix(name, "x-") && !strings.HasPrefix(name, "x-forwarded") && name != "x-client-data"
-		if !keep || !plainKey.MatchString(header.Name) || !isLine(header.Value) {
-			continue
-		}
-		value := literal(header.Value)
-		if v, found := h.variable(header.Name, header.Value); found {
-			value = v
-		} else if isSecret(name) && !h.o.KeepSecrets {
-			h.masked[header.Name] = true
-			value = maskedValue
-		}
-		m.step.headers = append(m.step.headers, pair{header.Name, value})
-	}
 }
 
 // isLine: a text that can be a header's value.

@@ -29,7 +29,11 @@ func unescape(s string) string {
 func (h *harDraft) body(m *made) {
 	post := m.entry.Request.Post
 	method := m.entry.Request.Method
-	if post == nil || method == "GET" || method == "HEAD" || post.Text == "" && len(post.Params) == 0 {
+	if post == nil || post.Text == "" && len(post.Params) == 0 {
+		return
+	}
+	if method == "GET" || method == "HEAD" {
+		h.once(fmt.Sprintf("%s has a body in the source, which load does not send: the body is left out.", shownRequest(&m.step)))
 		return
 	}
 	switch kind := baseType(post.Type); {
@@ -80,7 +84,7 @@ func (h *harDraft) field(name, value string) string {
 	if v, found := h.variable(name, value); found {
 		return v
 	}
-	if isSecret(name) && value != "" && value != fillIn && !h.o.KeepSecrets {
+	if isSecretValue(name, value) && value != "" && value != fillIn && !h.o.KeepSecrets {
 		h.masked[name] = true
 		return maskedValue
 	}
@@ -102,7 +106,7 @@ func (h *harDraft) maskText(body string) string {
 		end := 0
 		for _, at := range re.FindAllStringSubmatchIndex(body, -1) {
 			name, value := body[at[2]:at[3]], body[at[4]:at[5]]
-			if !isSecret(name) || value == "" || value == fillIn {
+			if !isSecretValue(name, value) || value == "" || value == fillIn {
 				continue
 			}
 			h.masked[name] = true
@@ -147,7 +151,7 @@ func (h *harDraft) json(m *made, post *harPost) bool {
 	if !h.jsonValue(d, &b, "", 0) {
 		return false
 	}
-	if _, err := d.Token(); err != io.EOF {
+	if _, err := d.Token(); err != io.EOF || b.String() == "null" { // a key without a value is none
 		return false
 	}
 	m.step.json = b.String()

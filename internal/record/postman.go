@@ -318,10 +318,7 @@ func (p *postman) body(q *clientRequest, at apiNode) {
 		p.leave(at.line(), "a body of the kind %s: fill it in", shortText(mode, 40))
 		q.comment = append(q.comment, "Fill in the body.")
 	}
-	if q.post != nil && (q.method == "GET" || q.method == "HEAD") {
-		p.leave(at.line(), "%s with a body, which load does not send: the body is left out", q.method)
-		q.post = nil
-	}
+	p.leaveBody(q, at.line())
 }
 
 func (p *postman) formData(q *clientRequest, list apiNode) {

@@ -25,6 +25,9 @@ func isSecret(name string) bool {
 	if decoded, err := url.QueryUnescape(name); err == nil {
 		name = decoded
 	}
+	if isSecretField(strings.ToLower(name)) {
+		return true
+	}
 	name = hyphened(name)
 	return endsIn(name, secretEnds) || slices.ContainsFunc(secretWords, func(w string) bool { return strings.Contains(name, w) })
 }
@@ -86,14 +89,17 @@ const (
 
 // maskQuery replaces the values of secret parameters in a target's query.
 func maskQuery(target string) (masked string, found bool) {
+	if plain := maskWebTokens(maskPath(target)); plain != target {
+		target, found = plain, true
+	}
 	at := strings.IndexByte(target, '?')
 	if at < 0 || !strings.Contains(target[at:], "=") {
-		return target, false
+		return target, found
 	}
 	params := strings.Split(target[at+1:], "&")
 	for i, p := range params {
 		name, value, ok := strings.Cut(p, "=")
-		if ok && value != "" && isSecret(name) {
+		if ok && value != "" && isSecretValue(name, value) {
 			params[i], found = name+"="+maskedValue, true
 		}
 	}

@@ -1,0 +1,139 @@
+package record
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"kasoku/internal/load"
+)
+
+// harFileOf makes a HAR of entries that are given as JSON texts.
+func harFileOf(entries ...string) string {
+	return `{"log":{"entries":[` + strings.Join(entries, ",") + `]}}`
+}
+
+// harGet is an entry: a request with these headers (name, value, …), answered
+// with status 200.
+func harGet(method, url, post string, headers ...string) string {
+	list := []harHeader{}
+	for i := 0; i < len(headers); i += 2 {
+		list = append(list, harHeader{Name: headers[i], Value: headers[i+1]})
+	}
+	data, err := json.Marshal(list)
+	if err != nil {
+		panic(err)
+	}
+	if post != "" {
+		post = `,"postData":` + post
+	}
+	return `{"request":{"method":"` + method + `","url":"` + url + `","headers":` + string(data) + post + `},"response":{"status":200,"content":{"mimeType":"text/html"}}}`
+}
+
+// harScenario reads a HAR; the draft must be right.
+func harScenario(t *testing.T, text string) (scenario, report string) {
+	t.Helper()
+	d, err := FromHAR(strings.NewReader(text), HAROptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	written(t, d)
+	return string(d.Scenario()), strings.Join(append(d.LeftOut, d.Notes...), "\n")
+}
+
+// refuse fails where a text holds one of those.
+func refuse(t *testing.T, text string, lacks ...string) {
+	t.Helper()
+	for _, l := range lacks {
+		if strings.Contains(text, l) {
+			t.Errorf("it has %q:\n%s", l, text)
+		}
+	}
+}
+
+// The headers that a page's own code chose are taken, each as often as it was
+// sent; those of the browser are told.
+func TestHARHeaders(t *testing.T) {
+	text, report := harScenario(t, harFileOf(harGet("GET", "https://a.test/", "", "Tenancy", "blue", "If-Match", `"v1"`, "rsc", "1", "X-Part", "a", "X-Part", "b", "x-part", "a",
+		"Accept-Language", "fr", "Access-Token", "hunter2", "Session", "hunter2", "Content-Length", "9", "Upgrade", "h2c", "Expect", "100-continue", ":authority", "a.test", "If-None-Match", "x")))
+	want(t, "the scenario", text, `"Tenancy": "blue"`, `"If-Match": "\"v1\""`, `"rsc": "1"`, `"X-Part": ["a", "b"]`, `"Access-Token": "masked"`, `"Session": "masked"`)
+	refuse(t, text, "hunter2", `"Upgrade"`, `"Expect"`, `"Content-Length"`)
+	want(t, "the report", report, "accept-language, if-none-match", "Access-Token, Session")
+}
+
+// Secrets by the names of fields and by the look of values, wherever they stand.
+func TestSecretFields(t *testing.T) {
+	token := "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI0MiJ9.c2lnbmF0dXJlCg"
+	d, err := FromCurl(strings.NewReader(`curl -d 'pw=hunter2&cvv=hunter2&assertion=hunter2&code=Hunter2xyz&state=aB12345678&code_verifier=hunter2&SAMLResponse=hunter2&private_key=hunter2' http://a.test/f
+curl 'http://a.test/p;jsessionid=hunter2?PHPSESSID=hunter2&state=done&country_code=DE'
+curl http://a.test/t/`+token+`/x?y=`+token+` -H 'X-Note: `+token+`'
+curl --json '{"deep":["`+token+`"]}' http://a.test/j
+`), ClientOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	written(t, d)
+	text := string(d.Scenario())
+	refuse(t, text, "hunter2", "Hunter2", "aB1234", "eyJ")
+	want(t, "the scenario", text, "GET /p;jsessionid=masked?PHPSESSID=masked&state=done&country_code=DE", "GET /t/masked/x?y=masked", `"X-Note": "masked"`, `json: {"deep": ["masked"]}`)
+	if d, err = FromCurl(strings.NewReader("curl http://a.test/"+token), ClientOptions{KeepSecrets: true}); err != nil || !strings.Contains(string(d.Scenario()), token) {
+		t.Errorf("with KeepSecrets: %v", err)
+	}
+	if masked, _ := maskQuery("/r/" + token + ";sid=hunter2?code=Hunter2xyz"); masked != "/r/masked;sid=masked?code=masked" {
+		t.Errorf("in a log: %s", masked)
+	}
+}
+
+// Parts and headers of the same name are all sent.
+func TestRepeatedNames(t *testing.T) {
+	checkClient(t, FromCurl, []clientCase{
+		{"parts", "curl http://a.test/u -F a=1 -F b=3 -F a=2 -F 'a=@x.txt;type=text/plain'", []string{`"a": ["1", "2", {text: "file", name: "x.txt", type: "text/plain"}]`, `"b": "3"`}, "x.txt"},
+		{"headers", "curl http://a.test/u -H 'X-A: 1' -H 'X-B: 3' -H 'x-a: 2'", []string{`"X-A": ["1", "2"]`, `"X-B": "3"`}, ""},
+	})
+	checkClient(t, FromPostman, []clientCase{
+		{"both", collection(`{"name":"a","request":{"method":"POST","url":"{{base}}/a","header":[{"key":"X-A","value":"1"},{"key":"X-A","value":"2"}],"body":{"mode":"formdata","formdata":[{"key":"k","value":"v"},{"key":"k","value":"w"}]}}}`),
+			[]string{`"X-A": ["1", "2"]`, `"k": ["v", "w"]`}, ""},
+	})
+	s, err := load.Parse("scenario.yaml", []byte("version: 1\nname: n\nsessions:\n- name: s\n  steps:\n  - request: POST /u\n    headers: {X-A: ['1', '2']}\n    multipart: {k: [v, {text: w, name: f.txt}]}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown, err := s.Preview(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, "the request", strings.Join(shown, "\n"), "X-A: 1", "X-A: 2")
+}
+
+// One request that a scenario cannot have does not take the others with it.
+func TestOneBadRequest(t *testing.T) {
+	s := scenario{name: "n", sessions: []session{{name: "s", steps: []step{
+		{name: "one", request: "GET /1", extract: []extract{{name: "v", header: "X-V"}}},
+		{name: "two", request: "GET /2", body: "b", extract: []extract{{name: "w", header: "X-W"}}},
+		{name: "three", request: "GET /3/${v}"},
+		{name: "four", request: "GET /4/${w}"},
+	}}}}
+	left, err := s.leaveUnsound()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kept []string
+	for _, st := range s.sessions[0].steps {
+		kept = append(kept, st.name)
+	}
+	if strings.Join(kept, " ") != "one three" || len(left) != 2 {
+		t.Errorf("kept %s, left out %q", kept, left)
+	}
+	want(t, "what is left out", strings.Join(left, "\n"), "two: GET /2: GET requests have no body", "four: GET /4/${w}: ")
+	text, report := harScenario(t, harFileOf(harGet("GET", "https://a.test/1", `{"mimeType":"application/json","text":"{}"}`), harGet("POST", "https://a.test/2", `{"mimeType":"application/json","text":"null"}`)))
+	want(t, "the scenario", text, "GET /1", `body: "null"`, `"Content-Type": "application/json"`)
+	want(t, "the report", report, "GET /1 has a body in the source")
+	checkClient(t, FromCurl, []clientCase{
+		{"a form of GET, as Postman copies it", "curl --location --request GET 'http://a.test/1' --form 'k=\"v\"'\ncurl http://a.test/2", []string{"GET /1", "GET /2"}, "line 1: GET with a body"},
+		{"headers of the connection", "curl http://a.test/1 -H 'Expect: 100-continue' -H 'Upgrade: h2c' -H 'Content-Length: 3' -d a=1", []string{"POST /1"}, "Content-Length, Expect, Upgrade"},
+		{"null", "curl --json null http://a.test/1", []string{`body: "null"`}, ""},
+	})
+	checkClient(t, FromPostman, []clientCase{
+		{"a form of GET", collection(`{"name":"a","request":{"method":"GET","url":"{{base}}/a","body":{"mode":"formdata","formdata":[{"key":"k","value":"v"}]}}},{"name":"b","request":"{{base}}/b"}`), []string{"/v2/a", "/v2/b"}, "GET with a body"},
+	})
+}
