@@ -117,7 +117,7 @@ func (h *harDraft) chooseOrigin() error {
 	for i := range h.file.Log.Entries {
 		e := &h.file.Log.Entries[i]
 		if e.url.Scheme != "http" && e.url.Scheme != "https" {
-			h.left[cmp.Or(e.url.Scheme, "no")+": addresses; only http and https are taken"]++
+			h.left[schemeText(e.url.Scheme)]++
 			continue
 		}
 		if e.Request.Method == "CONNECT" {
@@ -132,7 +132,7 @@ func (h *harDraft) chooseOrigin() error {
 	order := slices.SortedFunc(maps.Keys(count), func(a, b string) int {
 		return cmp.Or(cmp.Compare(count[b], count[a]), strings.Compare(a, b))
 	})
-	h.origin = strings.TrimSuffix(h.o.Origin, "/")
+	h.origin = originOf(h.o.Origin)
 	if h.origin == "" {
 		h.origin = order[0]
 	}
@@ -194,7 +194,7 @@ func (h *harDraft) refuse(e *harEntry) string {
 	switch s := e.Answer.Status; {
 	case e.Resource == "websocket":
 		return "they are WebSockets"
-	case e.Cached != "":
+	case e.Cached != "", strings.HasSuffix(e.Fetched, "Cache"):
 		return "the browser took them from its cache and sent nothing"
 	case s == 0:
 		return "they got no answer (blocked or aborted)"
@@ -232,6 +232,9 @@ func (h *harDraft) session(entries []*harEntry, n int) {
 			prev.step.think = min(max(e.Started.Sub(prev.entry.end()), 0), maxThink).Round(thinkStep)
 		}
 		m := &made{entry: e}
+		if e.url.User != nil {
+			h.once("A user and password in an address are left out: fill in Authorization where the service wants it.")
+		}
 		h.build(m)
 		if h.size += stepSize(&m.step); h.size > maxStepBytes {
 			h.left[fullScenario]++

@@ -39,8 +39,8 @@ func (h *harDraft) body(m *made) {
 	switch kind := baseType(post.Type); {
 	case len(post.Text) > maxRecordedBody:
 		h.lost(m, fmt.Sprintf("its body of %d KiB is too large for a scenario", len(post.Text)>>10))
-	case kind == formType && strings.HasPrefix(strings.TrimSpace(post.Text), "{") && h.json(m, post): // sent so by a client without a type of its own
-	case kind == formType:
+	case kind == formType && strings.ContainsAny(firstByte(post.Text), "{[") && h.json(m, post): // sent so by a client without a type of its own
+	case kind == formType && (post.Text == "" || isFormText(post.Text)):
 		m.step.form = h.form(post)
 	case strings.HasSuffix(kind, "json") && h.json(m, post):
 	case !isLine(post.Type):
@@ -50,8 +50,10 @@ func (h *harDraft) body(m *made) {
 	case post.Text == "":
 		h.lost(m, "the HAR has its fields, but not its body")
 	default:
-		m.step.body = h.text(post.Text)
-		m.step.headers = append(m.step.headers, pair{"Content-Type", literal(post.Type)})
+		m.step.body = h.text(h.maskFields(post.Text))
+		if post.Type != "" {
+			addHeader(&m.step, "Content-Type", literal(post.Type))
+		}
 	}
 }
 

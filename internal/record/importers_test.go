@@ -137,3 +137,54 @@ func TestOneBadRequest(t *testing.T) {
 		{"a form of GET", collection(`{"name":"a","request":{"method":"GET","url":"{{base}}/a","body":{"mode":"formdata","formdata":[{"key":"k","value":"v"}]}}},{"name":"b","request":"{{base}}/b"}`), []string{"/v2/a", "/v2/b"}, "GET with a body"},
 	})
 }
+
+// A body without a type of its own is sent as it is, unless it is a form.
+func TestFormText(t *testing.T) {
+	for text, form := range map[string]bool{
+		"a=1&b=x+y&c": true, "user[name]=b%20c": true, "p={\"a\": 1}": true, "a=1 2&b=ü": true, "=x": false,
+		"weather,place=oslo temp=3 1": false, "some words": false, "<r a=\"1\"/>": false, "aGk=": false, "a=%FC": false, "a=100%": false, "a==": false, "a=1\nb=2": false, "": false,
+	} {
+		if got := isFormText(text); got != form {
+			t.Errorf("isFormText(%q) = %t", text, got)
+		}
+	}
+	checkClient(t, FromCurl, []clientCase{
+		{"lines of a database", "curl http://a.test/w --data-binary 'disk,host=n1 used=7i 99'", []string{`body: "disk,host=n1 used=7i 99"`, `"Content-Type": "application/x-www-form-urlencoded"`}, ""},
+		{"a list", `curl http://a.test/w -d '[{"n":2}]'`, []string{`json: [{"n": 2}]`, `"Content-Type": "application/x-www-form-urlencoded"`}, ""},
+		{"another charset", "curl http://a.test/w -d 'n=%E9&password=hunter2'", []string{`body: "n=%E9&password=masked"`}, "password"},
+	})
+	text, _ := harScenario(t, harFileOf(harGet("POST", "https://a.test/1", `{"mimeType":"application/x-www-form-urlencoded; charset=ISO-8859-15","text":"a=%A4&b=2"}`)))
+	want(t, "the scenario", text, `body: "a=%A4&b=2"`, `"Content-Type": "application/x-www-form-urlencoded; charset=ISO-8859-15"`)
+}
+
+// Addresses of one origin, statuses as texts, and what a browser had already.
+func TestHARVariants(t *testing.T) {
+	cached := strings.Replace(harGet("GET", "https://a.test/c.css", ""), `{"request"`, `{"_fetchType":"Disk Cache","request"`, 1)
+	asText := strings.Replace(harGet("GET", "https://a.test/2", ""), `"status":200`, `"status":"200"`, 1)
+	text, report := harScenario(t, harFileOf(harGet("GET", "https://a.test:443/1", ""), asText, cached, harGet("GET", "https://a.test/3 ü/x%2Fy/%zz", ""), harGet("GET", "https://eve:hunter2@a.test/4", "")))
+	want(t, "the scenario", text, "GET /1", "GET /2", "GET /3%20%C3%BC/x%2Fy/%25zz", "GET /4")
+	refuse(t, text+report, "c.css", "hunter2")
+	want(t, "the report", report, "1 requests: the browser took them from its cache", "A user and password in an address")
+	for address, plain := range map[string]string{"http://a/b/../c/./d": "http://a/c/d", "a.test/../x?q=/../y": "a.test/x?q=/../y", "http://a/b/..": "http://a/", "http://a/b/.": "http://a/b/", "http://a": "http://a", "http://a?x=/./": "http://a?x=/./"} {
+		if got := withoutDots(address); got != plain {
+			t.Errorf("withoutDots(%q) = %q", address, got)
+		}
+	}
+}
+
+func TestPostmanAddresses(t *testing.T) {
+	checkClient(t, FromPostman, []clientCase{
+		{"parameters that are encoded", collection(`{"name":"a","request":{"url":{"raw":"{{base}}/a","query":[{"key":"f","value":"id%20gt%207"},{"key":"g","value":"x+y%2Bz"},{"key":"h","value":"a b&c='ü'"},{"key":"i","value":"[1]/?:"}]}}}`),
+			[]string{"/v2/a?f=id%20gt%207&g=x+y%2Bz&h=a%20b%26c%3D%27%C3%BC%27&i=[1]/?:"}, ""},
+		{"path variables that are encoded", collection(`{"name":"a","request":{"url":{"raw":"{{base}}/b c/é/:id","variable":[{"key":"id","value":"7%2F8"}]}}}`), []string{"/v2/b%20c/%C3%A9/7%2F8"}, ""},
+		{"all of it variables", collection(`{"name":"a","request":{"url":{"raw":"{{scheme}}://{{name}}.test:{{door}}/{{stage}}/x","protocol":"{{scheme}}"}}}`), []string{"GET /FILL-IN/x"}, "the variable stage has no value"},
+	})
+}
+
+func TestCurlQuoting(t *testing.T) {
+	checkClient(t, FromCurl, []clientCase{
+		{"octal", `curl http://a.test/1 --data-raw $'a=\041\0501'`, []string{`"a": "!(1"`}, ""},
+		{"a quote within JSON, for cmd.exe", "curl ^\"http://a.test/1^\" ^\n  --data-raw ^\"^{^\\^\"t^\\^\":^\\^\"he ^\\^\\^\\^\"went^\\^\\^\\^\"^\\^\"^}^\"\n", []string{`json: {"t": "he \"went\""}`}, ""},
+		{"backslashes, for cmd.exe", "curl ^\"http://a.test/1^\" -H ^\"X-A: C:\\dir\\\\^\" -H \"X-B: \\\\\\\"q\\\"\"", []string{`"X-A": "C:\\dir\\"`, `"X-B": "\\\"q\""`}, ""},
+	})
+}

@@ -191,7 +191,7 @@ func (p *postman) url(at apiNode) string {
 		list := at.find("query")
 		if list.ok() { // raw may hold parameters that are disabled
 			for _, f := range p.fields(list) {
-				query = append(query, queryEscape(f.key)+"="+queryEscape(f.value))
+				query = append(query, postmanQuery(f))
 			}
 			raw = base
 			if len(query) > 0 {

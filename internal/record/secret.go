@@ -132,7 +132,6 @@ func sendable(target string) string {
 	if clean {
 		return target
 	}
-	const digits = "0123456789ABCDEF"
 	var b strings.Builder
 	for i := range len(target) {
 		switch c := target[i]; {
@@ -140,8 +139,8 @@ func sendable(target string) string {
 			return b.String()
 		case c <= ' ' || c >= 0x7f || c == '"' || c == '%' && (i+2 >= len(target) || !isHex(target[i+1]) || !isHex(target[i+2])):
 			b.WriteByte('%')
-			b.WriteByte(digits[c>>4])
-			b.WriteByte(digits[c&15])
+			b.WriteByte(hexDigits[c>>4])
+			b.WriteByte(hexDigits[c&15])
 		default:
 			b.WriteByte(c)
 		}

@@ -229,12 +229,25 @@ func (s *shell) ansi() {
 				s.add(text)
 			} else if digits := map[byte]int{'x': 2, 'u': 4, 'U': 8}[n]; digits > 0 {
 				s.add(s.code(digits, n == 'x'))
+			} else if n >= '0' && n <= '7' {
+				s.at--
+				s.add(s.octal())
 			} else if n != 0 {
 				s.add(`\`)
 				s.addByte()
 			}
 		}
 	}
+}
+
+// octal is the byte of up to three octal digits.
+func (s *shell) octal() string {
+	value := 0
+	for n := 0; n < 3 && s.at < len(s.text) && s.text[s.at] >= '0' && s.text[s.at] <= '7'; n++ {
+		value = value<<3 | int(s.text[s.at]-'0')
+		s.at++
+	}
+	return string([]byte{byte(value)})
 }
 
 func (s *shell) code(most int, raw bool) string {
@@ -300,11 +313,17 @@ func cmdCommands(text string) []command {
 				continue
 			}
 			end(true)
-		case c == '\\' && strings.HasPrefix(strings.TrimPrefix(text[i+1:], "^"), `"`):
-			add(`"`)
-			i += len(`"`)
-			if text[i] == '^' {
-				i++
+		case c == '\\':
+			slashes, quote, last := cmdSlashes(text, i)
+			if i = last; !quote {
+				add(strings.Repeat(`\`, slashes))
+				continue
+			}
+			add(strings.Repeat(`\`, slashes/2))
+			if slashes%2 == 1 {
+				add(`"`)
+			} else {
+				quoted = !quoted
 			}
 		case c == '"':
 			quoted = !quoted
@@ -319,4 +338,30 @@ func cmdCommands(text string) []command {
 	}
 	end(true)
 	return out
+}
+
+// cmdSlashes counts the backslashes that begin at i, each of which may have a
+// caret before it, and says whether a quote follows: then two of them mean one,
+// and an odd one makes the quote a character (Microsoft C, "Parsing C
+// command-line arguments"). last is the place of the last byte that belongs to
+// them.
+func cmdSlashes(text string, i int) (slashes int, quote bool, last int) {
+	for last = i; ; {
+		slashes++
+		next := last + 1
+		if next < len(text) && text[next] == '^' {
+			next++
+		}
+		if next >= len(text) {
+			return slashes, false, last
+		}
+		switch text[next] {
+		case '\\':
+			last = next
+		case '"':
+			return slashes, true, next
+		default:
+			return slashes, false, last
+		}
+	}
 }
