@@ -2,7 +2,6 @@ package record
 
 import (
 	"net/url"
-	"regexp"
 	"strings"
 )
 
@@ -103,9 +102,6 @@ func withoutDots(address string) string {
 	}
 	return address[:begin] + "/" + strings.Join(out, "/") + address[end:]
 }
-
-// dotted is an address with a step . or .. in it.
-var dotted = regexp.MustCompile(`/\.{1,2}(?:[/?#]|$)`)
 
 // afterHost is what of an address follows the host whose begin is not known:
 // {{scheme}}://{{host}}:{{port}}/path, {{host}}:8080/path.

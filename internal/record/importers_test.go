@@ -2,6 +2,8 @@ package record
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -187,4 +189,35 @@ func TestCurlQuoting(t *testing.T) {
 		{"a quote within JSON, for cmd.exe", "curl ^\"http://a.test/1^\" ^\n  --data-raw ^\"^{^\\^\"t^\\^\":^\\^\"he ^\\^\\^\\^\"went^\\^\\^\\^\"^\\^\"^}^\"\n", []string{`json: {"t": "he \"went\""}`}, ""},
 		{"backslashes, for cmd.exe", "curl ^\"http://a.test/1^\" -H ^\"X-A: C:\\dir\\\\^\" -H \"X-B: \\\\\\\"q\\\"\"", []string{`"X-A": "C:\\dir\\"`, `"X-B": "\\\"q\""`}, ""},
 	})
+}
+
+func TestCurlAddresses(t *testing.T) {
+	checkClient(t, FromCurl, []clientCase{
+		{"ranges", "curl 'http://a.test/p/[08-10]/{x,y}'", []string{"/p/08/x", "/p/08/y", "/p/09/x", "/p/10/y"}, ""},
+		{"letters and steps", "curl 'http://a.test/[a-b]?n=[1-5:2]'", []string{"/a?n=1", "/a?n=5", "/b?n=3"}, ""},
+		{"too many", "curl 'http://a.test/[1-5000]'", []string{"/100"}, "line 1: the sets and ranges of an address stand for more than 100"},
+		{"-g", "curl -g 'http://a.test/[1-3]?x={a,b}'", []string{"GET /[1-3]?x=%7Ba,b%7D"}, ""},
+		{"dots", "curl http://a.test/x/../y/./z", []string{"GET /y/z"}, ""},
+		{"--path-as-is", "curl --path-as-is http://a.test/x/../y", []string{"GET /x/../y"}, ""},
+		{"-T into a folder", "curl -T sub/note.txt http://a.test/put/?v=1", []string{"PUT /put/note.txt?v=1", "Fill in the body"}, "the file sub/note.txt is not read"},
+		{"-T with a name", "curl -T note.txt http://a.test/put", []string{"PUT /put\n"}, "note.txt"},
+		{"-A and -e", "curl -A agent/1 -e http://b.test/ http://a.test/1", []string{"GET /1"}, "Referer, User-Agent"},
+		{"a signature", "curl --digest -u eve:hunter2 http://a.test/1", []string{"GET /1"}, "line 1: --digest: Digest signs each request"},
+		{"a type without its body", "curl http://a.test/1 -H 'Content-Type: text/csv' --data-binary @gone.csv", []string{`"Content-Type": "text/csv"`}, "gone.csv"},
+	})
+	d, err := FromCurl(strings.NewReader("curl --ntlm -u a:b http://a.test/"), ClientOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	refuse(t, string(d.Scenario()), "FILL-IN")
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "b.txt"), []byte("one\ntwo\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	d, err = FromCurl(strings.NewReader("curl -T b.txt http://a.test/put/"), ClientOptions{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, "the scenario", string(d.Scenario()), "PUT /put/b.txt", `body: "one\ntwo\n"`)
+	refuse(t, string(d.Scenario()), "Content-Type")
 }
