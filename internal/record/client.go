@@ -134,7 +134,7 @@ func (c *client) draft(o ClientOptions) (*Draft, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &harDraft{o: &HAROptions{Origin: o.Origin, KeepSecrets: o.KeepSecrets}, what: c.what, file: &harFile{}, routes: routes, vars: names{}, left: map[string]int64{},
+	h := &harDraft{client: true, o: &HAROptions{Origin: o.Origin, KeepSecrets: o.KeepSecrets}, what: c.what, file: &harFile{}, routes: routes, vars: names{}, left: map[string]int64{},
 		masked: c.masked, dedupe: map[string]bool{}, counts: map[string]int64{}}
 	for i := range c.requests {
 		h.file.Log.Entries = append(h.file.Log.Entries, c.requests[i].entry())

@@ -40,6 +40,8 @@ type harDraft struct {
 	size   int // of the steps, in bytes
 	// dropped are headers that a browser sets itself.
 	dropped map[string]bool
+	// client: the source is another tool's file, which has no answers.
+	client bool
 
 	vars  names
 	steps []*made // of the present session

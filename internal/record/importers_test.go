@@ -195,6 +195,7 @@ func TestCurlAddresses(t *testing.T) {
 	checkClient(t, FromCurl, []clientCase{
 		{"ranges", "curl 'http://a.test/p/[08-10]/{x,y}'", []string{"/p/08/x", "/p/08/y", "/p/09/x", "/p/10/y"}, ""},
 		{"letters and steps", "curl 'http://a.test/[a-b]?n=[1-5:2]'", []string{"/a?n=1", "/a?n=5", "/b?n=3"}, ""},
+		{"a token", "curl 'http://a.test/x?csrf_token=hunter2hunter2'", []string{"csrf_token=masked"}, ""},
 		{"too many", "curl 'http://a.test/[1-5000]'", []string{"/100"}, "line 1: the sets and ranges of an address stand for more than 100"},
 		{"-g", "curl -g 'http://a.test/[1-3]?x={a,b}'", []string{"GET /[1-3]?x=%7Ba,b%7D"}, ""},
 		{"dots", "curl http://a.test/x/../y/./z", []string{"GET /y/z"}, ""},
@@ -220,4 +221,11 @@ func TestCurlAddresses(t *testing.T) {
 	}
 	want(t, "the scenario", string(d.Scenario()), "PUT /put/b.txt", `body: "one\ntwo\n"`)
 	refuse(t, string(d.Scenario()), "Content-Type")
+}
+
+// What stands for a value to write is what the check of a scenario looks for.
+func TestFillInIsOne(t *testing.T) {
+	if fillIn != load.FillIn {
+		t.Errorf("%q and %q", fillIn, load.FillIn)
+	}
 }
