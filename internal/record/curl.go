@@ -120,10 +120,7 @@ func FromCurl(r io.Reader, o ClientOptions) (*Draft, error) {
 	c := newClient("curl commands", &o)
 	text := strings.ToValidUTF8(strings.TrimPrefix(string(data), "\xef\xbb\xbf"), "\uFFFD")
 	for _, list := range shellCommands(text) {
-		at := slices.IndexFunc(list, func(w word) bool {
-			base := strings.ToLower(path.Base(strings.ReplaceAll(w.text, `\`, "/")))
-			return base == "curl" || base == "curl.exe"
-		})
+		at := curlAt(list)
 		if at < 0 {
 			c.leave(list[0].line, "%s is no curl command", commandName(list[0].text))
 			continue
@@ -159,7 +156,8 @@ var curlAddress = regexp.MustCompile(`^(?i:https?|ftp)://|^` + fillIn + `|^(?:[^
 
 // curl reads the options of one command.
 func (c *client) curl(words []word, line int, dir string) {
-	cmd := &curlCommand{client: c, dir: dir, line: line}
+	words, input := inputOf(words)
+	cmd := &curlCommand{client: c, dir: dir, line: line, input: input}
 	for i := 0; i < len(words); i++ {
 		w := words[i]
 		for _, name := range w.unknown {
@@ -168,7 +166,7 @@ func (c *client) curl(words []word, line int, dir string) {
 		switch {
 		case w.text == "--next" || w.text == "-:":
 			cmd.end()
-			cmd = &curlCommand{client: c, dir: dir, line: w.line}
+			cmd = &curlCommand{client: c, dir: dir, line: w.line, input: input}
 		case strings.HasPrefix(w.text, "--") && len(w.text) > 2:
 			name := w.text[2:]
 			o, known := curlOptions[name]
@@ -258,6 +256,15 @@ func (cmd *curlCommand) header(v word) {
 
 // file reads a file that an option names, within the commands' folder.
 func (cmd *curlCommand) file(name string, line int) (string, bool) {
+	if name == "-" && cmd.input != nil {
+		for _, v := range cmd.input.unknown {
+			cmd.leave(cmd.input.line, "the value of %s is not known; fill it in where %s stands", v, fillIn)
+		}
+		if cmd.input.input == inputText && len(cmd.input.text) <= maxRecordedBody {
+			return cmd.input.text, true
+		}
+		name = cmd.input.text
+	}
 	if cmd.dir == "" || name == "-" || path.IsAbs(name) {
 		cmd.leave(line, "the file %s is not read; fill in the body", shortText(name, 60))
 		return "", false

@@ -229,3 +229,19 @@ func TestFillInIsOne(t *testing.T) {
 		t.Errorf("%q and %q", fillIn, load.FillIn)
 	}
 }
+
+// What scripts do around curl: standard input, variables, $(…).
+func TestCurlScripts(t *testing.T) {
+	checkClient(t, FromCurl, []clientCase{
+		{"a here-document", "curl --json @- http://a.test/1 <<'END'\n{\"n\": 1,\n \"v\": \"$x\"}\nEND\ncurl http://a.test/2", []string{`json: {"n": 1, "v": "$x"}`, "GET /2", "# Line 5."}, ""},
+		{"one with variables", "N=7\ncurl --json @- http://a.test/1 <<-END\n\t{\"n\": $N}\n\tEND\n", []string{`json: {"n": 7}`}, ""},
+		{"one of cat", "cat <<EOF | curl -d @- http://a.test/1\na=1\nEOF\n", []string{`"a": "1"`}, ""},
+		{"a here-string", `curl -d @- http://a.test/1 <<< "b=2"`, []string{`"b": "2"`}, ""},
+		{"echo", `echo '{"n": 3}' | curl --json @- http://a.test/1`, []string{`json: {"n": 3}`}, ""},
+		{"printf", `printf '%s' 'n=3' | curl -d @- http://a.test/1 || echo failed`, []string{`"n": "3"`}, `"echo" is no curl command`},
+		{"variables", "export HOST=http://a.test V=2\ncurl $HOST/v$V/${W:-x} \"${HOST}/y\"", []string{"GET /v2/x", "GET /y"}, ""},
+		{"a secret in one", "API_KEY=hunter2\ncurl http://a.test/?k=$API_KEY", []string{"GET /?k=FILL-IN"}, "the value of $API_KEY is not known"},
+		{"the output of curl", "R=$(curl -s -X POST \"http://a.test/login\" -d u=1 | jq -r .id)\ncurl http://a.test/u/$R", []string{"POST /login", "GET /u/FILL-IN"}, "the value of $R is not known"},
+		{"a file", "curl --data-binary @- http://a.test/1 < gone.bin", []string{"POST /1"}, "the file gone.bin is not read"},
+	})
+}
