@@ -119,6 +119,10 @@ func FromCurl(r io.Reader, o ClientOptions) (*Draft, error) {
 	}
 	c := newClient("curl commands", &o)
 	text := strings.ToValidUTF8(strings.TrimPrefix(string(data), "\xef\xbb\xbf"), "\uFFFD")
+	if isPowerShell.MatchString(text) {
+		c.powerShell(text, o.Dir)
+		return c.draft(o)
+	}
 	for _, list := range shellCommands(text) {
 		at := curlAt(list)
 		if at < 0 {

@@ -245,3 +245,13 @@ func TestCurlScripts(t *testing.T) {
 		{"a file", "curl --data-binary @- http://a.test/1 < gone.bin", []string{"POST /1"}, "the file gone.bin is not read"},
 	})
 }
+
+func TestPowerShell(t *testing.T) {
+	checkClient(t, FromCurl, []clientCase{
+		{"as browsers copy it", "$session = New-Object Microsoft.PowerShell.Commands.WebRequestSession\n$session.UserAgent = \"Mozilla\"\nInvoke-WebRequest -UseBasicParsing -Uri \"http://a.test/v1?x=1\" `\n-Method \"POST\" `\n-WebSession $session `\n-Headers @{\n\"method\"=\"POST\"\n  \"x-note\"=\"it`\"s`$\"\n  \"authorization\"=\"Bearer s3cret\"\n} `\n-ContentType \"application/json\" `\n-Body \"{`\"n`\":1,`\"t`\":`\"$([char]233)`\"}\"",
+			[]string{"POST /v1?x=1", `"x-note": "it\"s$"`, `json: {"n": 1, "t": "é"}`, `"Authorization": "Bearer FILL-IN"`}, "Authorization"},
+		{"aliases and tables", "$b = 'http://a.test'\nirm \"$b/f\" -Method Post -Body @{ a = 'x y'; c = 2 }\ncurl -Uri http://a.test/u -Method PUT", []string{"POST /f", `"a": "x y"`, `"c": "2"`, "PUT /u"}, ""},
+		{"the program", "curl.exe -X POST \"http://a.test/p\" `\n  -H \"Content-Type: application/json\" `\n  -d '{\\\"n\\\":1}'\n", []string{"POST /p", `json: {"n": 1}`}, ""},
+		{"what is not known", "Invoke-RestMethod http://a.test/$id", []string{"GET /FILL-IN"}, "the value of $id is not known"},
+	})
+}

@@ -45,7 +45,7 @@ type shell struct {
 	out  []command
 
 	state *shellState
-	depth int       // of $(…)
+	depth int // of $(…)
 	docs  []hereDocument
 	docOf []int // the commands that read them
 	// coming: the next word is the command's input.
