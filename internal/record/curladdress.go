@@ -12,6 +12,9 @@ import (
 // maxGlobbed addresses come of one with sets and ranges; curl sends them all.
 const maxGlobbed = 100
 
+// maxGlobParts of an address are expanded; with more it has too many anyway.
+const maxGlobParts = 8
+
 // globPart is a set {a,b} or a range [1-9], [01-12:2], [a-f] of an address
 // (curl(1), GLOBBING).
 var globPart = regexp.MustCompile(`\{([^{}\[\]]*,[^{}\[\]]*)\}|\[(\d{1,9})-(\d{1,9})(?::(\d{1,9}))?\]|\[([a-z])-([a-z])\]|\[([A-Z])-([A-Z])\]`)
@@ -50,7 +53,7 @@ func (cmd *curlCommand) addresses() []word {
 func expandGlobs(text string) (all []string, whole bool) {
 	all, whole = []string{""}, true
 	end := 0
-	for _, at := range globPart.FindAllStringSubmatchIndex(text, -1) {
+	for _, at := range globPart.FindAllStringSubmatchIndex(text, maxGlobParts) {
 		group := func(n int) string {
 			if at[2*n] < 0 {
 				return ""

@@ -92,6 +92,11 @@ func (s *psShell) word() psWord {
 	w := psWord{word: word{line: s.line}, bare: true}
 	if strings.HasPrefix(s.text[s.at:], "@{") {
 		s.at += 2
+		if s.keys { // a table in a table is no value of a header or field
+			w.text, w.unknown = fillIn, []string{"@{…}"}
+			s.pass('{', '}', 1)
+			return w
+		}
 		s.table(&w)
 		return w
 	}
@@ -197,12 +202,16 @@ func (s *psShell) dollar(w *psWord, b *strings.Builder) {
 }
 
 // group passes over (…).
-func (s *psShell) group() {
-	for depth := 0; s.at < len(s.text); {
+func (s *psShell) group() { s.pass('(', ')', 0) }
+
+// pass over what stands between an opening and a closing byte, depth of which
+// are open.
+func (s *psShell) pass(opening, closing byte, depth int) {
+	for s.at < len(s.text) {
 		switch s.text[s.at] {
-		case '(':
+		case opening:
 			depth++
-		case ')':
+		case closing:
 			depth--
 		}
 		if s.skip(); depth == 0 {
