@@ -239,7 +239,7 @@ func TestCurlScripts(t *testing.T) {
 		{"a here-string", `curl -d @- http://a.test/1 <<< "b=2"`, []string{`"b": "2"`}, ""},
 		{"echo", `echo '{"n": 3}' | curl --json @- http://a.test/1`, []string{`json: {"n": 3}`}, ""},
 		{"printf", `printf '%s' 'n=3' | curl -d @- http://a.test/1 || echo failed`, []string{`"n": "3"`}, `"echo" is no curl command`},
-		{"variables", "export HOST=http://a.test V=2\ncurl $HOST/v$V/${W:-x} \"${HOST}/y\"", []string{"GET /v2/x", "GET /y"}, ""},
+		{"variables", "export HOST=http://a.test V=2\ncurl $HOST/v$V/${W:-8} \"${HOST}/y\"", []string{"GET /v2/8", "GET /y"}, ""},
 		{"a secret in one", "API_KEY=hunter2\ncurl http://a.test/?k=$API_KEY", []string{"GET /?k=FILL-IN"}, "the value of $API_KEY is not known"},
 		{"the output of curl", "R=$(curl -s -X POST \"http://a.test/login\" -d u=1 | jq -r .id)\ncurl http://a.test/u/$R", []string{"POST /login", "GET /u/FILL-IN"}, "the value of $R is not known"},
 		{"a file", "curl --data-binary @- http://a.test/1 < gone.bin", []string{"POST /1"}, "the file gone.bin is not read"},
