@@ -255,3 +255,14 @@ func TestPowerShell(t *testing.T) {
 		{"what is not known", "Invoke-RestMethod http://a.test/$id", []string{"GET /FILL-IN"}, "the value of $id is not known"},
 	})
 }
+
+// An address of another host in a log is none of the server's own pages, unless
+// all are written so.
+func TestLogForeignAddresses(t *testing.T) {
+	own := logLine(0, "a", "GET /in", 200, "") + logLine(1, "a", "GET /in", 200, "")
+	d := draftOf(t, own+logLine(2, "b", "GET http://b.test/out", 200, ""), LogOptions{})
+	refuse(t, string(d.Scenario()), "GET /out")
+	want(t, "the report", strings.Join(d.LeftOut, "\n"), "1 requests: addresses of other hosts")
+	d = draftOf(t, logLine(0, "a", "GET http://a.test/one", 200, "")+logLine(1, "a", "GET http://a.test/two", 200, ""), LogOptions{})
+	want(t, "the scenario", string(d.Scenario()), "GET /one", "GET /two")
+}
