@@ -107,7 +107,7 @@ var curlShort = map[byte]string{'X': "request", 'H': "header", 'd': "data", 'F':
 	'w': "write-out", 'D': "dump-header", 'U': "proxy-user", 'z': "time-cond", 'C': "continue-at", 'y': "speed-time", 'Y': "speed-limit", 'Z': "parallel", 'g': "globoff", ':': "next"}
 
 // FromCurl makes a scenario of curl command lines, as browsers copy them or as
-// scripts have them, for bash or cmd.exe.
+// scripts have them, for bash, cmd.exe or PowerShell.
 func FromCurl(r io.Reader, o ClientOptions) (*Draft, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxCommands+1))
 	if err != nil {

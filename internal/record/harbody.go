@@ -36,6 +36,7 @@ func (h *harDraft) body(m *made) {
 		h.once(fmt.Sprintf("%s has a body in the source, which load does not send: the body is left out.", shownRequest(&m.step)))
 		return
 	}
+	h.tellCut(m, post)
 	switch kind := baseType(post.Type); {
 	case len(post.Text) > maxRecordedBody:
 		h.lost(m, fmt.Sprintf("its body of %d KiB is too large for a scenario", len(post.Text)>>10))

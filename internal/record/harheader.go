@@ -72,3 +72,13 @@ func routeOf(request string) string {
 	path, _, _ := strings.Cut(request, "?")
 	return path
 }
+
+// tellCut notes a body of which the source has only the begin: proxies cut long
+// ones.
+func (h *harDraft) tellCut(m *made, post *harPost) {
+	for _, header := range m.entry.Request.Headers {
+		if n := number(header.Value); strings.EqualFold(header.Name, "Content-Length") && n > len(post.Text) && post.Text != "" && post.Encoding == "" {
+			h.once(fmt.Sprintf("%s: %d bytes were sent, the source has %d of them: complete the body.", shownRequest(&m.step), n, len(post.Text)))
+		}
+	}
+}

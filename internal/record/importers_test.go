@@ -127,6 +127,8 @@ func TestOneBadRequest(t *testing.T) {
 		t.Errorf("kept %s, left out %q", kept, left)
 	}
 	want(t, "what is left out", strings.Join(left, "\n"), "two: GET /2: GET requests have no body", "four: GET /4/${w}: ")
+	_, report := harScenario(t, harFileOf(harGet("POST", "https://a.test/cut", `{"mimeType":"text/plain","text":"ab"}`, "Content-Length", "700")))
+	want(t, "the report", report, "POST /cut: 700 bytes were sent, the source has 2 of them")
 	text, report := harScenario(t, harFileOf(harGet("GET", "https://a.test/1", `{"mimeType":"application/json","text":"{}"}`), harGet("POST", "https://a.test/2", `{"mimeType":"application/json","text":"null"}`)))
 	want(t, "the scenario", text, "GET /1", `body: "null"`, `"Content-Type": "application/json"`)
 	want(t, "the report", report, "GET /1 has a body in the source")
