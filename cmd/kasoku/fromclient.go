@@ -44,7 +44,7 @@ type ScenarioFromCurlCmd struct {
 
 // Help is shown below the flags.
 func (ScenarioFromCurlCmd) Help() string {
-	return "Reads one or more commands as browsers copy them (\"Copy as cURL\", for bash or cmd) or as scripts have them. " +
+	return "Reads one or more commands as browsers copy them (\"Copy as cURL\", for bash, cmd or PowerShell) or as scripts have them. " +
 		"Cookies and Authorization are never taken.\n\nExamples:\n  kasoku scenario from-curl requests.sh -o load\n  kasoku scenario from-curl - -o load < copied.txt"
 }
 

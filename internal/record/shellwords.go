@@ -11,6 +11,10 @@ type word struct {
 	line int
 	// unknown names variables in it, whose values are not known.
 	unknown []string
+	// input: the word is what the command reads, and no argument.
+	input inputKind
+	// nested: curl is among the commands whose output it would hold.
+	nested bool
 }
 
 // command is a list of words.
@@ -25,7 +29,7 @@ func shellCommands(text string) []command {
 	if isCmd.MatchString(text) {
 		return cmdCommands(strings.ReplaceAll(text, "\r\n", "\n"))
 	}
-	s := &shell{text: strings.ReplaceAll(text, "\r\n", "\n"), line: 1}
+	s := &shell{text: strings.ReplaceAll(text, "\r\n", "\n"), line: 1, state: &shellState{vars: map[string]string{}}}
 	return s.commands()
 }
 
@@ -39,6 +43,16 @@ type shell struct {
 	buf  []byte // its text
 	list command
 	out  []command
+
+	state *shellState
+	depth int // of $(…)
+	docs  []hereDocument
+	docOf []int // the commands that read them
+	// coming: the next word is the command's input.
+	coming inputKind
+	pipes  []pipe
+	piped  bool // the present command reads from the one at from
+	from   int
 }
 
 func (s *shell) next() byte {
@@ -70,6 +84,10 @@ func (s *shell) add(text string) {
 func (s *shell) endWord() {
 	if s.now != nil {
 		s.now.text = string(s.buf)
+		if s.now.input = s.coming; s.coming == inputText {
+			s.now.text += "\n"
+		}
+		s.coming = noInput
 		s.list = append(s.list, *s.now)
 		s.now, s.buf = nil, s.buf[:0]
 	}
@@ -77,9 +95,15 @@ func (s *shell) endWord() {
 
 func (s *shell) endCommand() {
 	if s.endWord(); len(s.list) > 0 {
-		s.out = append(s.out, s.list)
+		if !s.assign() {
+			if s.piped {
+				s.pipes = append(s.pipes, pipe{s.from, len(s.out)})
+			}
+			s.out = append(s.out, s.list)
+		}
 		s.list = nil
 	}
+	s.piped = false
 }
 
 func (s *shell) commands() []command {
@@ -87,8 +111,19 @@ func (s *shell) commands() []command {
 		switch c := s.next(); c {
 		case ' ', '\t':
 			s.endWord()
-		case '\n', ';', '|', '&', '(', ')':
+		case '\n':
+			s.documents()
 			s.endCommand()
+		case '|':
+			s.pipe()
+		case ';', '&', '(', ')':
+			s.endCommand()
+		case '<':
+			if s.now != nil {
+				s.run()
+				continue
+			}
+			s.redirect()
 		case '#':
 			if s.now != nil {
 				s.add("#")
@@ -111,8 +146,19 @@ func (s *shell) commands() []command {
 			s.run()
 		}
 	}
+	s.documents()
 	s.endCommand()
-	return s.out
+	return s.joinPipes()
+}
+
+// pipe ends a command whose output the next one reads; || only ends it.
+func (s *shell) pipe() {
+	s.endCommand()
+	if s.peek() == '|' {
+		s.at++
+		return
+	}
+	s.piped, s.from = true, len(s.out)-1
 }
 
 // run adds bytes up to the next one that means something.
@@ -168,6 +214,16 @@ func (s *shell) dollar(quoted bool) {
 		s.ansi()
 		return
 	}
+	if s.peek() == '(' {
+		if length, nested := s.substitution(); length > 0 {
+			s.line += strings.Count(s.text[s.at:s.at+length], "\n")
+			s.at += length
+			s.add(fillIn)
+			s.now.nested = s.now.nested || nested
+			s.now.unknown = append(s.now.unknown, "$(…)")
+			return
+		}
+	}
 	name := variableName(s.text[s.at:min(len(s.text), s.at+maxVariableName)])
 	if name == "" {
 		s.add("$")
@@ -175,6 +231,10 @@ func (s *shell) dollar(quoted bool) {
 	}
 	s.at += len(name)
 	s.line += strings.Count(name, "\n")
+	if value, ok := s.known(name); ok {
+		s.add(value)
+		return
+	}
 	s.add(fillIn)
 	s.now.unknown = append(s.now.unknown, toldVariable(name))
 }
@@ -229,12 +289,25 @@ func (s *shell) ansi() {
 				s.add(text)
 			} else if digits := map[byte]int{'x': 2, 'u': 4, 'U': 8}[n]; digits > 0 {
 				s.add(s.code(digits, n == 'x'))
+			} else if n >= '0' && n <= '7' {
+				s.at--
+				s.add(s.octal())
 			} else if n != 0 {
 				s.add(`\`)
 				s.addByte()
 			}
 		}
 	}
+}
+
+// octal is the byte of up to three octal digits.
+func (s *shell) octal() string {
+	value := 0
+	for n := 0; n < 3 && s.at < len(s.text) && s.text[s.at] >= '0' && s.text[s.at] <= '7'; n++ {
+		value = value<<3 | int(s.text[s.at]-'0')
+		s.at++
+	}
+	return string([]byte{byte(value)})
 }
 
 func (s *shell) code(most int, raw bool) string {
@@ -251,72 +324,4 @@ func (s *shell) code(most int, raw bool) string {
 		return string([]byte{byte(value)})
 	}
 	return string(value)
-}
-
-// cmdCommands reads what browsers write for cmd.exe: carets are taken away,
-// then words are read as a Windows program reads its command line.
-func cmdCommands(text string) []command {
-	var out []command
-	var list command
-	var now *word
-	var buf []byte
-	line, quoted := 1, false
-	add := func(s string) {
-		if now == nil {
-			now = &word{line: line}
-		}
-		buf = append(buf, s...)
-	}
-	end := func(whole bool) {
-		if now != nil {
-			now.text = string(buf)
-			list, now, buf = append(list, *now), nil, buf[:0]
-		}
-		if whole && len(list) > 0 {
-			out, list = append(out, list), nil
-		}
-	}
-	for i := 0; i < len(text); i++ {
-		c := text[i]
-		escaped := false
-		if c == '^' && i+1 < len(text) {
-			i++
-			c, escaped = text[i], true
-			if c == '\n' { // goes on in the next line; an empty one after it is a line end
-				line++
-				if i+1 < len(text) && text[i+1] == '\n' {
-					i++
-					line++
-					add("\n")
-				}
-				continue
-			}
-		}
-		switch {
-		case c == '\n':
-			line++
-			if quoted && !escaped {
-				add("\n")
-				continue
-			}
-			end(true)
-		case c == '\\' && strings.HasPrefix(strings.TrimPrefix(text[i+1:], "^"), `"`):
-			add(`"`)
-			i += len(`"`)
-			if text[i] == '^' {
-				i++
-			}
-		case c == '"':
-			quoted = !quoted
-			add("")
-		case !quoted && (c == ' ' || c == '\t'):
-			end(false)
-		case !quoted && !escaped && c == '&':
-			end(true)
-		default:
-			add(text[i : i+1])
-		}
-	}
-	end(true)
-	return out
 }
