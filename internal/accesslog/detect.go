@@ -148,9 +148,10 @@ func candidatesFor(t Times) (out []*Format, err error) {
 			if err != nil {
 				return nil, err
 			}
+			f.byForm()
 			out = append(out, f)
 		}
-		out = append(out, late...)
+		out = append(out, t.without(late)...)
 	}
 	return append(out, Line()), nil
 }
@@ -161,11 +162,11 @@ const dialectShare = 0.02
 
 func (f *Format) isDialect() bool { return strings.HasPrefix(f.Name, "json (") }
 
-// without leaves out formats whose unit is assumed, if the user gave one.
+// without leaves out formats whose unit or program is assumed, if the user gave one.
 func (t Times) without(formats []*Format) []*Format {
 	var out []*Format
 	for _, f := range formats {
-		if t.Unit == 0 || len(f.Notes) == 0 {
+		if t.Unit == 0 || len(f.Notes) == 0 && !f.guessed {
 			out = append(out, f)
 		}
 	}
@@ -227,7 +228,7 @@ func bestOf(candidates []*Format, lines [][]byte) found {
 // takes 45.29 for a time, which is none by its form.
 func (f *Format) outdone(n, lenient found) bool {
 	if f.ops != nil {
-		return n.timed > lenient.timed
+		return n.timed > lenient.timed || lenient.timed > 2*n.timed
 	}
 	return n.read <= lenient.read && lenient.timed > 2*n.timed
 }

@@ -29,6 +29,9 @@ func templateLayout(f *Format, times bool) (l layout, ok bool) {
 func (l layout) finish(times bool) (layout, bool) {
 	has := map[kind]bool{}
 	for i := range l.pieces {
+		if k := l.pieces[i].kind; k == kindRequestTime && has[k] && l.appTime { // the surer one counts
+			return l, false
+		}
 		has[l.pieces[i].kind] = true
 	}
 	if has[kindHandler] && has[kindFirstByte] { // Upstream depends on both

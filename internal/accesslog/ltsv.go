@@ -81,6 +81,13 @@ func (e *Entry) place(p place, label, value []byte, c *clock) string {
 		name = "host"
 	}
 	before := e.Request
+	if p.kind == kindRequestTime && !isDash(value) {
+		if before >= 0 && p.unsure >= e.doubt { // what is surer, or comes first, counts
+			e.Other = append(e.Other, Field{c.intern(label), value})
+			return ""
+		}
+		e.doubt, e.timeLabel = p.unsure, c.intern(label)
+	}
 	if !e.set(p, name, value, c) {
 		switch {
 		case p.kind == kindTime || p.kind == kindBegin:

@@ -45,20 +45,21 @@ var products = []product{
 	// HAProxy, "option httplog clf" (8.2.3): milliseconds.
 	{name: "haproxy-clf", start: true, text: apacheText + ` $client_port $time_millis "$frontend" "$backend" "$server" $tq $tw $haproxy_connect $haproxy_response $haproxy_time $haproxy_state $rest`},
 
-	// Varnish, varnishncsa(1) with -F: %D is microseconds, time_firstbyte seconds.
+	// Varnish, varnishncsa(1) with -F: %D is microseconds, time_firstbyte seconds
+	// with six decimals, which are not more than the request took. Without the word
+	// for a hit or miss the numbers may be anyone's.
 	{name: "varnish", start: true, late: true, text: apacheText + ` $micros $firstbyte $hitmiss`, least: leastMicros},
 	{name: "varnish", start: true, late: true, text: apacheText + ` $micros $hitmiss`, least: leastMicros},
-	{name: "varnish", start: true, late: true, text: apacheText + ` $micros $firstbyte`},
 	{name: "varnish", start: true, late: true, text: apacheText + ` $firstbyte $hitmiss`},
 	{name: "varnish", start: true, late: true, text: apacheText + ` "$hitmiss" $micros`, least: leastMicros},
 	{name: "varnish", start: true, late: true, text: apacheText + ` $hitmiss $micros`, least: leastMicros},
 	{name: "varnish", start: true, late: true, text: apacheText + ` $hitmiss`},
 
 	// Rack::CommonLogger, as Puma's: seconds with four decimals.
-	{name: "rack", text: `$remote_addr - $remote_user [$time_local] "$request" $status $response_bytes $request_time`},
+	{name: "rack", text: `$remote_addr - $remote_user [$time_local] "$request" $status $response_bytes $rack_time`, guessed: true, most: slowestMedian * time.Second},
 
 	// PHP-FPM, access.format: its default, and the one of www.conf, where
-	// %{milli}d is milliseconds.
+	// %{milli}d is milliseconds; a path and a percentage tell them.
 	{name: "php-fpm", start: true, text: `$remote_addr - $remote_user $time_local "$request" $status $script $micros $memory $cpu`}, // %{micro}d
 	{name: "php-fpm (www.conf)", start: true, text: `$remote_addr - $remote_user $time_local "$request" $status $script $fpm_millis $memory $cpu`,
 		note: "request times are read as milliseconds, as PHP-FPM's www.conf has them (%{milli}d)"},
@@ -133,8 +134,11 @@ var productPlaces = map[string]op{
 	"micros":     {place: place{kind: kindWholeTime, unit: time.Microsecond}},
 	"fpm_millis": {place: place{kind: kindGoTime, unit: time.Millisecond}},
 	"go_time":    {place: place{kind: kindGoTime}},
+	"script":     {place: place{kind: kindScript, needed: true}},
+	"cpu":        {place: place{kind: kindPercent, needed: true}},
+	"rack_time":  {place: place{kind: kindRequestTime, decimals: 4, needed: true}},
 
-	"firstbyte": {place: place{kind: kindUpstreamTime}},
+	"firstbyte": {place: place{kind: kindUpstreamTime, decimals: 6}},
 	"hitmiss":   {place: place{kind: kindHitMiss}},
 
 	"response_bytes": {place: place{kind: kindBytesDash}},
