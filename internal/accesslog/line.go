@@ -83,7 +83,7 @@ func (l *lineReader) read() string {
 		return whyError
 	case l.e.Target == nil && l.request < 0:
 		return whyNoLine
-	case l.e.Status == 0 && l.e.Request < 0 && l.e.Upstream < 0:
+	case l.e.Status == 0 && l.e.Request < 0 && l.e.Upstream < 0 && l.e.Bytes < 0:
 		return whyNoLine
 	case l.e.Method == nil && l.request < 0: // a path alone is no request
 		return whyNoLine
