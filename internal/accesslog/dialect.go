@@ -71,7 +71,7 @@ func refineJSON(generic *Format, lines [][]byte) *Format {
 		s := scanner{b: bytes.Clone(line), e: &e, c: &c, marks: map[string]string{}}
 		e.reset()
 		c.key = c.key[:0]
-		if s.spaces(); s.peek() != '{' || !s.value(0) {
+		if s.opens(); s.peek() != '{' || !s.value(0) {
 			continue
 		}
 		known := false

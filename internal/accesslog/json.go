@@ -58,19 +58,36 @@ func parseJSON(f *Format, line []byte, e *Entry, c *clock) string {
 
 // line reads an object and nothing behind it.
 func (s *scanner) line() string {
-	s.spaces()
+	s.opens()
 	if s.peek() != '{' || !s.value(0) {
 		if s.why != "" {
 			return s.why
 		}
 		return whyJSON
 	}
-	if s.spaces(); s.at < len(s.b) {
+	if s.closes(); s.at < len(s.b) {
 		return whyLong
 	}
 	s.e.finish(s.c)
 	s.e.appTime()
 	return ""
+}
+
+// opens walks over what stands before an object where each line has one of an
+// array's.
+func (s *scanner) opens() {
+	s.spaces()
+	if c := s.peek(); c == '[' || c == ',' {
+		s.at++
+		s.spaces()
+	}
+}
+
+// closes is opens behind the object.
+func (s *scanner) closes() {
+	for s.spaces(); s.peek() == ',' || s.peek() == ']'; s.spaces() {
+		s.at++
+	}
 }
 
 // maxDepth of nested values; Caddy's lines have four.

@@ -77,6 +77,8 @@ type place struct {
 	decimals int8
 	// form: the text must be a time by its form (isTimeForm), or several.
 	form bool
+	// positive: 0 stands for none.
+	positive bool
 	// needed: a dash or nothing is no value.
 	needed bool
 }

@@ -88,7 +88,7 @@ func (e *Entry) place(p place, label, value []byte, c *clock) string {
 		}
 		e.doubt, e.timeLabel = p.unsure, c.intern(label)
 	}
-	if !e.set(p, name, value, c) {
+	if !e.set(p, name, value, c) && !e.set(p, name, tidy(p.kind, value), c) {
 		switch {
 		case p.kind == kindTime || p.kind == kindBegin:
 			return whyTime

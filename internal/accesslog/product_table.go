@@ -25,6 +25,14 @@ var products = []product{
 	{name: "cloudfront-realtime", plain: true, start: true, text: "$msec\t$elb_client\t$time_to_first_byte\t$elb_code\t$elb_sent\t$request_method\t$scheme\t$distribution\t$uri\t$received_bytes\t" +
 		"$edge_location\t$edge_request_id\t$host\t$request_time\t$server_protocol\t$ip_version\t$http_user_agent\t$http_referer\t$cookie\t$args\t$edge_result\t$rest"},
 
+	// AWS: "Amazon S3 server access log format": the total time is milliseconds.
+	{name: "aws-s3", start: true, text: `$owner $bucket [$time_local] $elb_client $requester $request_id $operation $key "$request" $status $error_code $response_bytes $object_size ` +
+		`$millis $turnaround "$http_referer" "$http_user_agent" $rest`},
+
+	// Nginx Proxy Manager, its log-proxy.conf; no times.
+	{name: "nginx-proxy-manager", text: `[$time_local] $upstream_cache_status $upstream_status $status - $request_method $scheme $host "$request_uri" ` +
+		`[Client $remote_addr] [Length $body_bytes_sent] [Gzip $gzip_ratio] [Sent-to $server] "$http_user_agent" "$http_referer"`},
+
 	// ingress-nginx, "Log format": upstreaminfo, its default.
 	{name: "ingress-nginx", text: combined + ` $request_length $request_time [$proxy_upstream_name] [$proxy_alternative_upstream_name] ` +
 		`$upstream_addr $upstream_response_length $upstream_response_time $upstream_status $rest`},
@@ -44,6 +52,15 @@ var products = []product{
 
 	// HAProxy, "option httplog clf" (8.2.3): milliseconds.
 	{name: "haproxy-clf", start: true, text: apacheText + ` $client_port $time_millis "$frontend" "$backend" "$server" $tq $tw $haproxy_connect $haproxy_response $haproxy_time $haproxy_state $rest`},
+
+	// HAProxy 1.5 writes backslashes.
+	{name: "haproxy-clf", start: true, plain: true, text: apacheCommonText + ` \"\" \"\" $client_port \$time_millis "$frontend" "$backend" "$server" \$tq $tw $haproxy_connect $haproxy_response $haproxy_time $haproxy_state $rest`},
+
+	// Apache, "%T/%D" behind the agent, as many handbooks have it: whole seconds,
+	// and microseconds.
+	{name: "apache-times", start: true, text: apacheText + ` **$whole_seconds/$micros**`, least: leastMicros},
+	{name: "apache-times", start: true, text: apacheText + ` $whole_seconds/$micros`, least: leastMicros},
+	{name: "apache-times", start: true, text: apacheCommonText + ` $whole_seconds/$micros`, least: leastMicros},
 
 	// Varnish, varnishncsa(1) with -F: %D is microseconds, time_firstbyte seconds
 	// with six decimals, which are not more than the request took. Without the word
@@ -130,13 +147,14 @@ var productPlaces = map[string]op{
 	"haproxy_response": {place: place{kind: kindGoUpstream, unit: time.Millisecond}},
 	"haproxy_state":    {place: place{kind: kindOther}},
 
-	"millis":     {place: place{kind: kindGoTime, unit: time.Millisecond}},
-	"micros":     {place: place{kind: kindWholeTime, unit: time.Microsecond}},
-	"fpm_millis": {place: place{kind: kindGoTime, unit: time.Millisecond}},
-	"go_time":    {place: place{kind: kindGoTime}},
-	"script":     {place: place{kind: kindScript, needed: true}},
-	"cpu":        {place: place{kind: kindPercent, needed: true}},
-	"rack_time":  {place: place{kind: kindRequestTime, decimals: 4, needed: true}},
+	"millis":        {place: place{kind: kindGoTime, unit: time.Millisecond}},
+	"micros":        {place: place{kind: kindWholeTime, unit: time.Microsecond}},
+	"whole_seconds": {place: place{kind: kindWholeTime, unit: seconds}},
+	"fpm_millis":    {place: place{kind: kindGoTime, unit: time.Millisecond}},
+	"go_time":       {place: place{kind: kindGoTime}},
+	"script":        {place: place{kind: kindScript, needed: true}},
+	"cpu":           {place: place{kind: kindPercent, needed: true}},
+	"rack_time":     {place: place{kind: kindRequestTime, decimals: 4, needed: true}},
 
 	"firstbyte": {place: place{kind: kindUpstreamTime, decimals: 6}},
 	"hitmiss":   {place: place{kind: kindHitMiss}},

@@ -29,7 +29,9 @@ func (e *Entry) setProduct(p place, v []byte) bool {
 		return ok
 	case kindGoUpstream:
 		d, ok := goDuration(v, p.unit)
-		e.Upstream = d
+		if e.Upstream = d; p.positive && d == 0 {
+			e.Upstream = -1
+		}
 		return ok
 	case kindWholeTime:
 		d, ok := duration(v, p.unit)

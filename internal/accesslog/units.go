@@ -77,6 +77,9 @@ func (c *clock) sampleOf(p place, label, value []byte) {
 		c.samples[string(label)] = s
 	}
 	s.lines++
+	if p.kind != kindUpstreamTime {
+		value = tidy(kindRequestTime, value)
+	}
 	for _, one := range bytes.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' || r == ':' }) {
 		s.add(one)
 	}

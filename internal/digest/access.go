@@ -261,6 +261,11 @@ func (run *accessRun) formatFor(f *accessFile, head []byte, whole bool) (*access
 		if err != nil {
 			return nil, fmt.Errorf("%s: --time-field: %w", f.Name, err)
 		}
+		format = given.UnitOfField(format, run.o.Times, head)
+		if format.Doubt != nil && !run.o.Unasked {
+			return nil, fmt.Errorf("%s: %w", f.Name, format.Doubt)
+		}
+		f.notes = format.Notes
 		return format, nil
 	}
 	format, err := run.detect(f, head)

@@ -155,9 +155,9 @@ type span struct {
 // read sums up the whole lines that begin from at on and before limit, and
 // returns where the next line begins.
 func (w *accessWorker) read(p *part, s *span, at, limit int) int {
-	var last []byte // entry that counted
+	var last []byte               // entry that counted
 	var lastTime, known time.Time // of it, and of the last one whose time was read
-	begin, undated := at, 0 // lines that counted before one had a date
+	begin, undated := at, 0       // lines that counted before one had a date
 	for at < limit {
 		n := bytes.IndexByte(s.b[at:], '\n')
 		if n < 0 {
