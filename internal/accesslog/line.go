@@ -117,7 +117,7 @@ func (l *lineReader) findTime() {
 			if !bracketed && t.form == 0 && len(v) == len("02/Jan/2006:15:04:05") && v[2] == '/' && i+1 < len(l.tokens) {
 				v = l.b[t.at:l.tokens[i+1].end] // the zone is a word of its own
 			}
-			if !looksLikeTime(v) {
+			if !looksLikeTime(v) && !(bracketed || i == 0) {
 				continue
 			}
 			if at, ok := l.c.read(v); ok {
