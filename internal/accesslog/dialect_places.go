@@ -4,7 +4,7 @@ import "time"
 
 var traefikPlaces = map[string]place{
 	"Duration": goNanos, "OriginDuration": {kind: kindGoUpstream, unit: time.Nanosecond, positive: true}, "Overhead": {kind: kindSkip}, "StartUTC": {kind: kindBegin}, "StartLocal": {kind: kindSkip},
-	"time": {kind: kindSkip}, "ClientHost": {kind: kindClient}, "ClientAddr": {kind: kindSkip}, "ClientUsername": {kind: kindUser},
+	"time": {kind: kindTime}, "ClientHost": {kind: kindClient}, "ClientAddr": {kind: kindSkip}, "ClientUsername": {kind: kindUser},
 	"RequestMethod": {kind: kindMethod}, "RequestPath": {kind: kindTarget}, "RequestProtocol": {kind: kindProtocol}, "RequestHost": {kind: kindHost}, "RequestAddr": {kind: kindHost},
 	"DownstreamStatus": {kind: kindCode}, "OriginStatus": {kind: kindSkip}, "DownstreamContentSize": {kind: kindBytes}, "OriginContentSize": {kind: kindSkip},
 	"request_User-Agent": {kind: kindAgent}, "request_Referer": {kind: kindReferer},

@@ -82,7 +82,7 @@ func (e *Entry) place(p place, label, value []byte, c *clock) string {
 	}
 	before := e.Request
 	if p.kind == kindRequestTime && !isDash(value) {
-		if before >= 0 && p.unsure >= e.doubt { // what is surer, or comes first, counts
+		if before >= 0 && p.unsure >= e.doubt && string(label) != e.timeLabel { // what is surer, or comes first, counts
 			e.Other = append(e.Other, Field{c.intern(label), value})
 			return ""
 		}
