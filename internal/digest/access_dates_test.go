@@ -89,3 +89,15 @@ func TestCutTime(t *testing.T) {
 		}
 	}
 }
+
+// Sizes that are not true do not make a sum that is negative.
+func TestSizesDoNotOverflow(t *testing.T) {
+	line := `192.0.2.7 - - [12/May/2024:09:50:40 +0000] "GET /a HTTP/1.1" 200 9223372036854775807 "-" "curl" 0.010` + "\n"
+	a, err := AccessLogs(t.Context(), []Input{textInput("a.log", strings.Repeat(line, 3), false)}, AccessOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(a.Routes) != 1 || a.Routes[0].Bytes < 0 {
+		t.Errorf("%+v, want one route with a size", a.Routes)
+	}
+}

@@ -63,7 +63,7 @@ func positionOf(input int, offset int64) position {
 func (s *slot) add(r *accesslog.Row) {
 	s.count++
 	if r.Bytes >= 0 {
-		s.bytes = sumUp(s.bytes, r.Bytes)
+		s.bytes = addSizes(s.bytes, r.Bytes)
 		s.sized = true
 	}
 	if class := r.Status / 100; class < len(s.status) {
@@ -140,7 +140,7 @@ func (s *slot) learnt() string {
 // merge adds o's requests, which may be of another shape of one route.
 func (s *slot) merge(o *slot) {
 	s.count += o.count
-	s.bytes = sumUp(s.bytes, o.bytes)
+	s.bytes = addSizes(s.bytes, o.bytes)
 	s.sized = s.sized || o.sized
 	for i, n := range o.status {
 		s.status[i] += n
@@ -184,8 +184,8 @@ func (s *slot) row(service, method, route string) Route {
 	return r
 }
 
-// sumUp adds sizes, which are not negative; the most there is, if they are more.
-func sumUp(a, b int64) int64 {
+// addSizes adds sizes, which are not negative; the most there is, if they are more.
+func addSizes(a, b int64) int64 {
 	if b > math.MaxInt64-a {
 		return math.MaxInt64
 	}
