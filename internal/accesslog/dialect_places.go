@@ -3,7 +3,7 @@ package accesslog
 import "time"
 
 var traefikPlaces = map[string]place{
-	"Duration": goNanos, "OriginDuration": {kind: kindGoUpstream, unit: time.Nanosecond, positive: true}, "Overhead": {kind: kindSkip}, "StartUTC": {kind: kindBegin}, "StartLocal": {kind: kindSkip},
+	"Duration": goNanos, "OriginDuration": upNanos, "Overhead": {kind: kindSkip}, "StartUTC": {kind: kindBegin}, "StartLocal": {kind: kindSkip},
 	"time": {kind: kindTime}, "ClientHost": {kind: kindClient}, "ClientAddr": {kind: kindSkip}, "ClientUsername": {kind: kindUser},
 	"RequestMethod": {kind: kindMethod}, "RequestPath": {kind: kindTarget}, "RequestProtocol": {kind: kindProtocol}, "RequestHost": {kind: kindHost}, "RequestAddr": {kind: kindHost},
 	"DownstreamStatus": {kind: kindCode}, "OriginStatus": {kind: kindSkip}, "DownstreamContentSize": {kind: kindBytes}, "OriginContentSize": {kind: kindSkip},

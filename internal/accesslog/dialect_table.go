@@ -12,7 +12,7 @@ var (
 	goMillis = place{kind: kindGoTime, unit: time.Millisecond}
 	goSecs   = place{kind: kindGoTime, unit: time.Second}
 
-	upNanos  = place{kind: kindGoUpstream, unit: time.Nanosecond}
+	upNanos  = place{kind: kindGoUpstream, unit: time.Nanosecond, positive: true}
 	upMillis = place{kind: kindGoUpstream, unit: time.Millisecond}
 	upSecs   = place{kind: kindGoUpstream, unit: time.Second}
 )

@@ -44,3 +44,17 @@ func (f *Format) UnitOfField(with *Format, t Times, head []byte) *Format {
 	}
 	return &out
 }
+
+// UnitsIn is the format with the units of such labels as name none, told by the
+// values in the log's begin; as it is, if it has no labels or what the user said
+// of the times is in it already.
+func (f *Format) UnitsIn(head []byte) *Format {
+	if f.ops != nil || f.unit != 0 || f.field != "" || f.units != nil {
+		return f
+	}
+	out := *f
+	samples := map[string]*sample{}
+	out.sampleTimes(linesOf(head), samples)
+	out.resolve(samples)
+	return &out
+}

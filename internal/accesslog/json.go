@@ -1,6 +1,9 @@
 package accesslog
 
-import "time"
+import (
+	"bytes"
+	"time"
+)
 
 // jsonPlaces are keys as nginx's configurations, Caddy and Traefik write
 // them. Nested keys are joined by dots.
@@ -241,7 +244,7 @@ func (s *scanner) set(v []byte) bool {
 			return true
 		}
 	}
-	s.why = s.e.labelled(jsonPlaces, s.c.key, v, s.c)
+	s.why = s.e.labelled(jsonPlaces, bytes.TrimPrefix(s.c.key, []byte(dumped)), v, s.c)
 	return s.why == ""
 }
 
@@ -257,6 +260,9 @@ func (s *scanner) place(p place, v []byte) bool {
 	}
 	return false
 }
+
+// dumped is what the entry stands in where it was taken out of Elasticsearch.
+const dumped = "_source."
 
 // maxMark bytes of a value that tells whose a line is.
 const maxMark = 40

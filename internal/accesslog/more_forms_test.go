@@ -20,6 +20,7 @@ func TestMoreForms(t *testing.T) {
 		{"none as -1", fmt.Sprintf(json, "404", "-1", "-1"), "json", "404 -1/-1 -1"},
 		{"objects of an array", "[" + fmt.Sprintf(json, "404", "7100", "0.049") + ",", "json", "404 49000/-1 7100"},
 		{"the last of an array", fmt.Sprintf(json, "404", "7100", "0.049") + "]", "json", "404 49000/-1 7100"},
+		{"out of Elasticsearch", `{"_index":"x","_id":"1","_source":` + fmt.Sprintf(json, "404", "7100", "0.049") + `}`, "json", "404 49000/-1 7100"},
 		{"%T/%D", common + ` "-" "curl" 0/49000`, "apache-times", "404 49000/-1 7100"},
 		{"**%T/%D**", common + ` "-" "curl" **2/2049000**`, "apache-times", "404 2049000/-1 7100"},
 		{"HAProxy 1.5, httplog clf", common + ` \"\" \"\" 41022 \511 "web" "app" "app1" \1 0 2 44 49 ---- 1 1 \0 0 3 0 0 "" "" \`, "haproxy-clf", "404 49000/44000 7100"},
@@ -82,6 +83,43 @@ func TestUnitOfField(t *testing.T) {
 		e, why := NewRows(f, false).Entry([]byte(line))
 		if why != "" || micros(e.Request) != c.want || len(f.Notes) == 0 {
 			t.Errorf("%s: %+v %s %q %v, want %d µs and a note", c.name, e, why, f.Notes, f.Doubt, c.want)
+		}
+	}
+}
+
+// A format that is given has the units that the values tell, too.
+func TestUnitsOfGivenFormat(t *testing.T) {
+	for _, c := range []struct {
+		values string
+		want   int64 // µs of the last; -1: in doubt
+	}{
+		{"11 37 90", 90_000}, {"0.011 0.037 0.09", 90_000}, {"1100 3700 4900", -1},
+	} {
+		var log strings.Builder
+		line := ""
+		for _, v := range strings.Fields(c.values) {
+			line = `{"time":"2024-05-12T09:50:40Z","method":"GET","uri":"/a","status":200,"latency":` + v + "}"
+			log.WriteString(line + "\n")
+		}
+		f := JSON().UnitsIn([]byte(log.String()))
+		if c.want < 0 {
+			if f.Doubt == nil {
+				t.Errorf("%s: there is no doubt: %q", c.values, f.Notes)
+			}
+			continue
+		}
+		e, why := NewRows(f, false).Entry([]byte(line))
+		if why != "" || micros(e.Request) != c.want {
+			t.Errorf("%s: %+v %s %q, want %d µs", c.values, e, why, f.Notes, c.want)
+		}
+	}
+}
+
+// JSON that is not one object a line is refused with what to do.
+func TestJSONOfSeveralLines(t *testing.T) {
+	for _, log := range []string{"{\n  \"status\": 200,\n  \"uri\": \"/a\"\n}\n", `{"records": [{"status": 200, "uri": "/a"}]}` + "\n"} {
+		if _, err := Detect([]byte(log)); err == nil || !strings.Contains(err.Error(), "jq -c") {
+			t.Errorf("%q: %v, want a hint", log, err)
 		}
 	}
 }

@@ -261,7 +261,7 @@ func (run *accessRun) formatFor(f *accessFile, head []byte, whole bool) (*access
 		if err != nil {
 			return nil, fmt.Errorf("%s: --time-field: %w", f.Name, err)
 		}
-		format = given.UnitOfField(format, run.o.Times, head)
+		format = given.UnitOfField(format, run.o.Times, head).UnitsIn(head)
 		if format.Doubt != nil && !run.o.Unasked {
 			return nil, fmt.Errorf("%s: %w", f.Name, format.Doubt)
 		}
