@@ -33,6 +33,9 @@ func (c *clock) read(b []byte) (time.Time, bool) {
 		return c.time, true
 	}
 	t, ok := c.parse(b)
+	if !ok {
+		t, ok = c.form(b)
+	}
 	if ok {
 		c.text, c.time, c.haveOne = append(c.text[:0], b...), t, true
 	}

@@ -64,6 +64,9 @@ func DetectTimes(head []byte, t Times) (*Format, error) {
 		share = dialectShare
 	}
 	if float64(best.read) < share*float64(len(lines)) {
+		if c := lines[0][0]; c == '{' || c == '[' {
+			return nil, fmt.Errorf("detect the log's format: the first line %s begins as JSON, but is no request: JSON is read with one object a line, which jq -c '.[]' makes of an array and jq -c . of objects of several lines; or its keys are unknown", quoteText(lines[0], 200))
+		}
 		return nil, fmt.Errorf("detect the log's format: no known one fits the line %s; give the log_format or LogFormat text of the server's configuration", quoteText(lines[0], 200))
 	}
 	f := *best.format
@@ -148,9 +151,10 @@ func candidatesFor(t Times) (out []*Format, err error) {
 			if err != nil {
 				return nil, err
 			}
+			f.byForm()
 			out = append(out, f)
 		}
-		out = append(out, late...)
+		out = append(out, t.without(late)...)
 	}
 	return append(out, Line()), nil
 }
@@ -161,11 +165,11 @@ const dialectShare = 0.02
 
 func (f *Format) isDialect() bool { return strings.HasPrefix(f.Name, "json (") }
 
-// without leaves out formats whose unit is assumed, if the user gave one.
+// without leaves out formats whose unit or program is assumed, if the user gave one.
 func (t Times) without(formats []*Format) []*Format {
 	var out []*Format
 	for _, f := range formats {
-		if t.Unit == 0 || len(f.Notes) == 0 {
+		if t.Unit == 0 || len(f.Notes) == 0 && !f.guessed {
 			out = append(out, f)
 		}
 	}
@@ -227,7 +231,7 @@ func bestOf(candidates []*Format, lines [][]byte) found {
 // takes 45.29 for a time, which is none by its form.
 func (f *Format) outdone(n, lenient found) bool {
 	if f.ops != nil {
-		return n.timed > lenient.timed
+		return n.timed > lenient.timed || lenient.timed > 2*n.timed
 	}
 	return n.read <= lenient.read && lenient.timed > 2*n.timed
 }

@@ -60,8 +60,8 @@ func (d *dialect) format() *Format {
 const whyAgain = "it tells of a request that has a line of its own"
 
 // refineJSON finds whose the JSON lines of a log's begin are: the first
-// dialect that half of those have which are entries of any. JSON itself, if
-// there is none.
+// dialect that half of those have which are requests; what else goes to the same
+// stream tells nothing. JSON itself, if there is none.
 func refineJSON(generic *Format, lines [][]byte) *Format {
 	entries := 0
 	found := make([]int, len(dialects))
@@ -71,12 +71,12 @@ func refineJSON(generic *Format, lines [][]byte) *Format {
 		s := scanner{b: bytes.Clone(line), e: &e, c: &c, marks: map[string]string{}}
 		e.reset()
 		c.key = c.key[:0]
-		if s.spaces(); s.peek() != '{' || !s.value(0) {
+		if s.opens(); s.peek() != '{' || !s.value(0) {
 			continue
 		}
 		known := false
 		for i := range dialects {
-			if dialects[i].marked(s.marks) {
+			if dialects[i].marked(s.marks) && dialects[i].tells(line) {
 				known = true
 				found[i]++
 			}
@@ -92,6 +92,16 @@ func refineJSON(generic *Format, lines [][]byte) *Format {
 		}
 	}
 	return generic
+}
+
+// tells reports whether the line is a request of the dialect's, or one again.
+func (d *dialect) tells(line []byte) bool {
+	var e Entry
+	var c clock
+	e.reset()
+	f := d.format()
+	why := f.parse(f, bytes.Clone(line), &e, &c)
+	return why == "" || why == whyAgain
 }
 
 // Half of what a server answers is answered within slowMedian; and if no

@@ -4,7 +4,7 @@ import "time"
 
 var traefikPlaces = map[string]place{
 	"Duration": goNanos, "OriginDuration": upNanos, "Overhead": {kind: kindSkip}, "StartUTC": {kind: kindBegin}, "StartLocal": {kind: kindSkip},
-	"time": {kind: kindSkip}, "ClientHost": {kind: kindClient}, "ClientAddr": {kind: kindSkip}, "ClientUsername": {kind: kindUser},
+	"time": {kind: kindTime}, "ClientHost": {kind: kindClient}, "ClientAddr": {kind: kindSkip}, "ClientUsername": {kind: kindUser},
 	"RequestMethod": {kind: kindMethod}, "RequestPath": {kind: kindTarget}, "RequestProtocol": {kind: kindProtocol}, "RequestHost": {kind: kindHost}, "RequestAddr": {kind: kindHost},
 	"DownstreamStatus": {kind: kindCode}, "OriginStatus": {kind: kindSkip}, "DownstreamContentSize": {kind: kindBytes}, "OriginContentSize": {kind: kindSkip},
 	"request_User-Agent": {kind: kindAgent}, "request_Referer": {kind: kindReferer},
@@ -42,6 +42,14 @@ var gcpPlaces = map[string]place{
 	"httpRequest.latency": goSecs, "httpRequest.latency.seconds": goSecs, "httpRequest.latency.nanos": {kind: kindTimePart, unit: time.Nanosecond},
 	"httpRequest.remoteIp": {kind: kindClient}, "httpRequest.userAgent": {kind: kindAgent}, "httpRequest.referer": {kind: kindReferer}, "httpRequest.protocol": {kind: kindProtocol},
 	"jsonPayload.status": {kind: kindSkip}, "jsonPayload.latency": {kind: kindSkip},
+}
+
+// kongPlaces are of Kong's "Log entry" ("HTTP Log", "File Log"): milliseconds.
+var kongPlaces = map[string]place{
+	"latencies.request": goMillis, "latencies.proxy": upMillis, "started_at": {kind: kindBegin}, "client_ip": {kind: kindClient},
+	"request.method": {kind: kindMethod}, "request.uri": {kind: kindTarget}, "request.url": {kind: kindSkip}, "request.size": {kind: kindSkip},
+	"request.headers.host": {kind: kindHost}, "request.headers.user-agent": {kind: kindAgent}, "request.headers.referer": {kind: kindReferer},
+	"response.status": {kind: kindCode}, "response.size": {kind: kindSize}, "upstream_uri": {kind: kindSkip}, "upstream_status": {kind: kindSkip},
 }
 
 // azurePlaces with the unit of timeTaken.

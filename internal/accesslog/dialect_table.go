@@ -12,7 +12,7 @@ var (
 	goMillis = place{kind: kindGoTime, unit: time.Millisecond}
 	goSecs   = place{kind: kindGoTime, unit: time.Second}
 
-	upNanos  = place{kind: kindGoUpstream, unit: time.Nanosecond}
+	upNanos  = place{kind: kindGoUpstream, unit: time.Nanosecond, positive: true}
 	upMillis = place{kind: kindGoUpstream, unit: time.Millisecond}
 	upSecs   = place{kind: kindGoUpstream, unit: time.Second}
 )
@@ -43,6 +43,8 @@ var dialects = []dialect{
 	{name: "envoy", marks: []string{"response_flags", "response_code"}, places: envoyPlaces, start: true, connections: true},
 	{name: "envoy", marks: []string{"upstream_service_time", "duration"}, places: envoyPlaces, start: true, connections: true},
 	{name: "envoy", marks: []string{"start_time", "response_code", "duration"}, places: envoyPlaces, start: true, connections: true},
+	// Kong: milliseconds; proxy is the time of the server behind it.
+	{name: "kong", marks: []string{"latencies.request", "request.uri"}, places: kongPlaces, start: true},
 	// Google Cloud, LogEntry.httpRequest: latency is "0.123s".
 	{name: "gcp", marks: []string{"httpRequest.requestUrl"}, places: gcpPlaces, start: true},
 	{name: "gcp", marks: []string{"httpRequest.requestMethod"}, places: gcpPlaces, start: true},

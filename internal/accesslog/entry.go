@@ -33,7 +33,9 @@ type Entry struct {
 	// begin took; -1: not in the log.
 	handler   []byte
 	firstByte time.Duration
-	partial   bool // a part of the request's time is not known
+	partial   bool   // a part of the request's time is not known
+	doubt     doubt  // of the request's time
+	timeLabel string // its label
 	scratch   []byte
 	line      []byte // a copy that may be changed
 	parts     clockParts

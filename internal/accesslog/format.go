@@ -25,6 +25,8 @@ type Format struct {
 	// retimed is the format with what the user said of the times; nil: the parse
 	// goes by units, field and unit, or by ops.
 	retimed func(Times) (*Format, error)
+	// guessed: only numbers tell that it is the program's.
+	guessed bool
 	// header reads a line that says how the lines behind it look; nil: it says
 	// nothing. Formats without such lines have none.
 	header func(line []byte) *Format
@@ -35,7 +37,7 @@ type Format struct {
 	wrapped bool
 	units   units         // of times whose label names none
 	column  column        // of a time without a label
-	pair    pair          // of two
+	pairs   []pair        // of two, where they are not in the usual order
 	field   string        // the label of the time, if the user named it
 	unit    time.Duration // of times without one, if the user gave it
 	// fieldFound: the field that the user named is in the lines.

@@ -1,6 +1,9 @@
 package accesslog
 
-import "time"
+import (
+	"bytes"
+	"time"
+)
 
 // jsonPlaces are keys as nginx's configurations, Caddy and Traefik write
 // them. Nested keys are joined by dots.
@@ -58,19 +61,36 @@ func parseJSON(f *Format, line []byte, e *Entry, c *clock) string {
 
 // line reads an object and nothing behind it.
 func (s *scanner) line() string {
-	s.spaces()
+	s.opens()
 	if s.peek() != '{' || !s.value(0) {
 		if s.why != "" {
 			return s.why
 		}
 		return whyJSON
 	}
-	if s.spaces(); s.at < len(s.b) {
+	if s.closes(); s.at < len(s.b) {
 		return whyLong
 	}
 	s.e.finish(s.c)
 	s.e.appTime()
 	return ""
+}
+
+// opens walks over what stands before an object where each line has one of an
+// array's.
+func (s *scanner) opens() {
+	s.spaces()
+	if c := s.peek(); c == '[' || c == ',' {
+		s.at++
+		s.spaces()
+	}
+}
+
+// closes is opens behind the object.
+func (s *scanner) closes() {
+	for s.spaces(); s.peek() == ',' || s.peek() == ']'; s.spaces() {
+		s.at++
+	}
 }
 
 // maxDepth of nested values; Caddy's lines have four.
@@ -224,7 +244,7 @@ func (s *scanner) set(v []byte) bool {
 			return true
 		}
 	}
-	s.why = s.e.labelled(jsonPlaces, s.c.key, v, s.c)
+	s.why = s.e.labelled(jsonPlaces, bytes.TrimPrefix(s.c.key, []byte(dumped)), v, s.c)
 	return s.why == ""
 }
 
@@ -240,6 +260,9 @@ func (s *scanner) place(p place, v []byte) bool {
 	}
 	return false
 }
+
+// dumped is what the entry stands in where it was taken out of Elasticsearch.
+const dumped = "_source."
 
 // maxMark bytes of a value that tells whose a line is.
 const maxMark = 40

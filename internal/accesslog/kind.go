@@ -44,6 +44,8 @@ const (
 	kindDate         // of W3C's column, and its time of day
 	kindClock
 	kindHitMiss // one of the words that Varnish has for it
+	kindScript  // an absolute path
+	kindPercent // a number and %
 	kindYear
 	kindMonth
 	kindMonthName
@@ -71,6 +73,14 @@ type place struct {
 	whole bool
 	// unsure says how the unit of a text without one is known.
 	unsure doubt
+	// decimals that a number has, neither more nor fewer; 0: any.
+	decimals int8
+	// form: the text must be a time by its form (isTimeForm), or several.
+	form bool
+	// positive: 0 stands for none.
+	positive bool
+	// needed: a dash or nothing is no value.
+	needed bool
 }
 
 // set puts a decoded value into the entry; false if it cannot be one.
@@ -79,7 +89,7 @@ func (e *Entry) set(p place, name string, v []byte, c *clock) bool {
 		if p.kind == kindBytesDash {
 			e.Bytes = 0
 		}
-		return true
+		return !p.needed
 	}
 	switch p.kind {
 	case kindSkip:
@@ -153,19 +163,19 @@ func (e *Entry) setNumber(p place, v []byte) bool {
 		}
 		return ok
 	case kindRequestTime:
-		if p.whole && !isDigits(v) {
+		if p.whole && !isDigits(v) || !p.fits(v) {
 			return false
 		}
 		d, ok := duration(v, p.unit)
 		e.Request = d
 		return ok
 	case kindUpstreamTime:
-		return e.setUpstream(v, p.unit)
+		return p.fitsAll(v) && e.setUpstream(v, p.unit)
 	case kindFirstByte:
 		d, ok := duration(v, p.unit)
 		e.firstByte = d
 		return ok
-	case kindTimePart, kindUpstreamPart, kindGoTime, kindGoUpstream, kindWholeTime, kindCode, kindSize, kindHitMiss:
+	case kindTimePart, kindUpstreamPart, kindGoTime, kindGoUpstream, kindWholeTime, kindCode, kindSize, kindHitMiss, kindScript, kindPercent:
 		return e.setProduct(p, v)
 	default:
 		return e.parts.setPart(p.kind, v)
@@ -175,14 +185,20 @@ func (e *Entry) setNumber(p place, v []byte) bool {
 
 // setUpstream sums "0.012, 0.030 : 0.001"; nginx writes one per server asked,
 // and "-" for one that was not reached.
-// Of several fields with such times the longest counts.
+// Of several fields with such times the longest counts. Values with a space
+// alone between them are several fields.
 func (e *Entry) setUpstream(v []byte, unit time.Duration) bool {
 	sum := time.Duration(-1)
+	joined := true // a comma or colon stands before the value
 	for len(v) > 0 {
 		end := 0
 		for end < len(v) && v[end] != ',' && v[end] != ' ' {
 			end++
 		}
+		if end > 0 && !joined && v[0] != ':' {
+			return false
+		}
+		joined = joined && end == 0 || end < len(v) && v[end] == ',' || end == 1 && v[0] == ':'
 		if one := v[:end]; len(one) > 0 && string(one) != "-" && string(one) != ":" {
 			d, ok := duration(one, unit)
 			if sum = max(sum, 0) + d; !ok || sum > maxDuration {

@@ -333,7 +333,7 @@ func (p *piece) absent(row *Row) bool {
 	if p.kind == kindBytesDash && row.Bytes < 0 {
 		row.Bytes = 0
 	}
-	return true
+	return !p.needed
 }
 
 func (p *piece) put(row *Row, n int64, length int) bool {
@@ -362,7 +362,7 @@ func (p *piece) putFraction(row *Row, n int64, decimals, length int) bool {
 	if unit == 0 {
 		unit = int64(time.Second)
 	}
-	if p.whole || p.kind != kindRequestTime && p.kind != kindUpstreamTime || decimals == 0 || decimals > 9 || unit < pow10[decimals] || length == decimals+1 {
+	if p.whole || p.kind != kindRequestTime && p.kind != kindUpstreamTime || decimals == 0 || decimals > 9 || p.form && decimals != 3 || p.decimals > 0 && decimals != int(p.decimals) || unit < pow10[decimals] || length == decimals+1 {
 		return false
 	}
 	if unit == int64(time.Second) && decimals == 3 { // as nginx writes

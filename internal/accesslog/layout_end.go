@@ -24,7 +24,8 @@ func (l *layout) whole(b []byte) bool {
 		if !p.before.begins(b[at:]) {
 			return false
 		}
-		if at = p.end(b, at+len(p.before.text)); at < 0 {
+		from := at + len(p.before.text)
+		if at = p.end(b, from); at < 0 || !p.fitsAll(b[from:at]) {
 			return false
 		}
 	}

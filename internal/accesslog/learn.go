@@ -1,6 +1,9 @@
 package accesslog
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
 // templateLayout makes the short way of a format with literals. ok is false
 // if its values cannot be told apart by one byte each.
@@ -29,6 +32,9 @@ func templateLayout(f *Format, times bool) (l layout, ok bool) {
 func (l layout) finish(times bool) (layout, bool) {
 	has := map[kind]bool{}
 	for i := range l.pieces {
+		if k := l.pieces[i].kind; k == kindRequestTime && has[k] && l.appTime { // the surer one counts
+			return l, false
+		}
 		has[l.pieces[i].kind] = true
 	}
 	if has[kindHandler] && has[kindFirstByte] { // Upstream depends on both
@@ -182,7 +188,7 @@ func learnJSON(f *Format, line []byte) (l layout, ok bool) {
 			if until == '"' {
 				s.at++
 			}
-			to := f.labelPlace(jsonPlaces, joinKey(path, key))
+			to := f.labelPlace(jsonPlaces, strings.TrimPrefix(joinKey(path, key), dumped))
 			if until != '"' && (to.kind == kindMethod || to.kind == kindTarget || to.kind == kindPath || to.kind == kindRequest || to.kind == kindCache) {
 				return l, false // no JSON, and a space before the next one would be taken for a part of it
 			}

@@ -83,7 +83,7 @@ func (l *lineReader) read() string {
 		return whyError
 	case l.e.Target == nil && l.request < 0:
 		return whyNoLine
-	case l.e.Status == 0 && l.e.Request < 0 && l.e.Upstream < 0:
+	case l.e.Status == 0 && l.e.Request < 0 && l.e.Upstream < 0 && l.e.Bytes < 0:
 		return whyNoLine
 	case l.e.Method == nil && l.request < 0: // a path alone is no request
 		return whyNoLine
@@ -117,7 +117,7 @@ func (l *lineReader) findTime() {
 			if !bracketed && t.form == 0 && len(v) == len("02/Jan/2006:15:04:05") && v[2] == '/' && i+1 < len(l.tokens) {
 				v = l.b[t.at:l.tokens[i+1].end] // the zone is a word of its own
 			}
-			if !looksLikeTime(v) {
+			if !looksLikeTime(v) && !(bracketed || i == 0) {
 				continue
 			}
 			if at, ok := l.c.read(v); ok {
@@ -190,31 +190,27 @@ func isAddress(v []byte) bool {
 
 // isHostName: letters and a dot, with a port or not.
 func isHostName(v []byte) bool {
-	dot := false
+	dot, letter := false, false
 	for i, c := range v {
 		switch {
 		case c == '.' && i > 0:
 			dot = true
-		case c == '-' || c == ':' || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z':
+		case c|0x20 >= 'a' && c|0x20 <= 'z':
+			letter = true
+		case c == '-' || c == ':' || c >= '0' && c <= '9':
 		default:
 			return false
 		}
 	}
-	return dot && !isAddress(v)
+	return dot && letter && !isAddress(v)
 }
 
 // behind the request: status, size, referer, agent. Times may be anywhere.
 func (l *lineReader) behind() {
 	l.findStatus()
 	at := l.status + 1
-	if l.status >= 0 && at < len(l.tokens) && l.e.Bytes < 0 {
-		if t := &l.tokens[at]; t.key == nil && t.form == 0 && (isDigits(t.value) || string(t.value) == "-") {
-			l.e.Bytes = 0
-			if n, ok := number(t.value); ok {
-				l.e.Bytes = n
-			}
-			at++
-		}
+	if l.status >= 0 {
+		at = l.size(at)
 	}
 	for i, to := range []*[]byte{&l.e.Referer, &l.e.Agent} {
 		if l.status < 0 || at+i >= len(l.tokens) {
@@ -229,6 +225,31 @@ func (l *lineReader) behind() {
 		}
 	}
 	l.times()
+}
+
+// size takes the first whole number behind the status for it, before which
+// times may stand, and returns where the texts begin that follow the numbers.
+func (l *lineReader) size(at int) int {
+	bare := func(i int) bool {
+		return i < len(l.tokens) && l.tokens[i].key == nil && l.tokens[i].form == 0
+	}
+	for bare(at) && isTimeForm(l.tokens[at].value) {
+		at++
+	}
+	if l.e.Bytes >= 0 || !bare(at) {
+		return at
+	}
+	if v := l.tokens[at].value; isDigits(v) || string(v) == "-" {
+		l.e.Bytes = 0
+		if n, ok := number(v); ok {
+			l.e.Bytes = n
+		}
+		at++
+	}
+	for bare(at) && isDecimal(l.tokens[at].value) {
+		at++
+	}
+	return at
 }
 
 // keyed sets the values that have a name.

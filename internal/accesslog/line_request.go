@@ -91,6 +91,9 @@ func (l *lineReader) findStatus() {
 		return
 	}
 	at := -1
+	if l.onlySize() {
+		return
+	}
 	if i := l.request - 1; i > l.time && l.time >= 0 && l.tokens[i].form == 0 && isStatus(&l.tokens[i]) && usualStatus(l.tokens[i].value) {
 		at, l.status = i, l.requestEnd-1
 	}
@@ -103,6 +106,41 @@ func (l *lineReader) findStatus() {
 		n, _ := number(l.tokens[at].value)
 		l.e.Status = int(n)
 	}
+}
+
+// onlySize takes the one number that is all that stands behind the request for
+// the size, where the status is before it ('$status [$time_local] "$request"
+// $body_bytes_sent'), or where there is none: Apache's ssl_request_log is
+// "%t %h %{SSL_PROTOCOL}x %{SSL_CIPHER}x \"%r\" %b". false: it is not so.
+func (l *lineReader) onlySize() bool {
+	i := l.requestEnd
+	if i >= len(l.tokens) || l.tokens[i].key != nil || l.tokens[i].form != 0 || !isDigits(l.tokens[i].value) && string(l.tokens[i].value) != "-" {
+		return false
+	}
+	status, secure := -1, false
+	for j := range l.request {
+		t := &l.tokens[j]
+		secure = secure || bytes.HasPrefix(t.value, []byte("TLSv")) || bytes.HasPrefix(t.value, []byte("SSLv"))
+		if t.form == 0 && isStatus(t) && usualStatus(t.value) && (j == 0 || j > l.time) {
+			status = j
+		}
+	}
+	alone := i+1 == len(l.tokens)
+	if next := i + 1; !alone {
+		alone = status >= 0 && !isDigits(l.tokens[next].value) && string(l.tokens[next].value) != "-"
+	}
+	if !alone || status < 0 && !secure {
+		return false
+	}
+	l.e.Bytes = 0
+	if n, ok := number(l.tokens[i].value); ok {
+		l.e.Bytes = n
+	}
+	if l.status = i; status >= 0 {
+		n, _ := number(l.tokens[status].value)
+		l.e.Status = int(n)
+	}
+	return true
 }
 
 // usualStatus: 443 and 120 are numbers of three digits, too.

@@ -28,7 +28,7 @@ func (l *lineReader) times() {
 	if l.f.column.at != 0 && !l.f.column.whole || l.f.field != "" {
 		return
 	}
-	request, upstream := l.f.pair.of(l.tokens)
+	request, upstream := pairOf(l.f.pairs, l.tokens)
 	for i := range l.tokens {
 		if !l.mayBeTime(i) {
 			continue
@@ -62,12 +62,14 @@ func (l *lineReader) mayBeTime(i int) bool {
 // where samples showed that the first one is not the request's.
 type pair struct{ tokens, request, upstream int }
 
-// of returns the two tokens; nil if the line is another one.
-func (p pair) of(tokens []token) (request, upstream *token) {
-	if p.tokens == 0 || len(tokens) != p.tokens {
-		return nil, nil
+// pairOf returns the two tokens; nil if the line is another one.
+func pairOf(pairs []pair, tokens []token) (request, upstream *token) {
+	for _, p := range pairs {
+		if len(tokens) == p.tokens {
+			return (column{at: p.request}).pick(tokens), (column{at: p.upstream}).pick(tokens)
+		}
 	}
-	return (column{at: p.request}).pick(tokens), (column{at: p.upstream}).pick(tokens)
+	return nil, nil
 }
 
 // timeOf reads a value whose form says that it is a time: three decimals

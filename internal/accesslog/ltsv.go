@@ -81,7 +81,14 @@ func (e *Entry) place(p place, label, value []byte, c *clock) string {
 		name = "host"
 	}
 	before := e.Request
-	if !e.set(p, name, value, c) {
+	if p.kind == kindRequestTime && !isDash(value) {
+		if before >= 0 && p.unsure >= e.doubt && string(label) != e.timeLabel { // what is surer, or comes first, counts
+			e.Other = append(e.Other, Field{c.intern(label), value})
+			return ""
+		}
+		e.doubt, e.timeLabel = p.unsure, c.intern(label)
+	}
+	if !e.set(p, name, value, c) && !e.set(p, name, tidy(p.kind, value), c) {
 		switch {
 		case p.kind == kindTime || p.kind == kindBegin:
 			return whyTime

@@ -2,6 +2,7 @@ package accesslog
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,36 +26,58 @@ type timeRow struct {
 	at     map[int]time.Duration
 }
 
+// timeRows of lines with as many values.
+type timeRows struct {
+	rows []timeRow
+	bare bool // some value has no unit
+}
+
 // findPair looks which of two and more times without a name is the request's:
-// the one that is never shorter than the others. The first one is taken
-// where no other is so; a note says which.
+// the one that is never shorter than the others; the next longest is the
+// upstream's. The first one is taken where no other is so; a note says which.
+// Lines with more values than most are looked at by themselves: the format may
+// have changed.
 func (f *Format) findPair(lines [][]byte) {
 	if f.ops != nil && !strings.HasPrefix(f.Name, "combined_time") && !strings.HasPrefix(f.Name, "main_time") {
 		return // the form has names for its values
 	}
-	rows := f.timeRows(lines)
-	if len(rows) == 0 {
-		return
+	for i, g := range f.timeRows(lines) {
+		f.pairOf(g, i == 0)
 	}
+	if len(f.pairs) > 0 && f.ops != nil { // a template has the usual order
+		*f = Format{Name: lineName, parse: parseLine, escapes: true, ended: true, others: f.others, wrapped: f.wrapped,
+			units: f.units, unit: f.unit, pairs: f.pairs, Notes: f.Notes, Doubt: f.Doubt}
+	}
+}
+
+// pairOf looks at lines with as many values; first: most lines have so many.
+func (f *Format) pairOf(g timeRows, first bool) {
 	var places []int // the first of the line first
-	for at := range rows[0].at {
+	for at := range g.rows[0].at {
 		places = append(places, at)
 	}
 	slices.Sort(places)
-	order := longest(rows, places[:min(len(places), maxTimes)])
-	first := fmt.Sprintf("%d values with decimals or a unit", len(places))
+	order := longest(g.rows, places[:min(len(places), maxTimes)])
+	several := fmt.Sprintf("%d values with decimals or a unit", len(places))
+	if !first {
+		several += fmt.Sprintf(" in the lines of %d values", g.rows[0].tokens)
+	}
 	switch {
 	case len(places) > maxTimes: // a table of numbers, not of a request's times
-	case f.slowSeconds(rows, places[0]):
-	case len(places) < 2 || order[0] == places[0] || order[0] == 0: // the usual order, unless another contradicts it
-		f.noteTimes(len(places))
+	case g.bare && f.slowSeconds(g.rows, places[0]):
+	case len(places) > 1 && order[0] != 0 && order[0] != places[0]:
+		f.pairs = append(f.pairs, pair{g.rows[0].tokens, order[0], order[1]})
+		f.Notes = append(f.Notes, fmt.Sprintf("of %s the request's time is number %d from the end of the line, which is never the shorter one; --time-field says otherwise", several, -order[0]))
+	case len(places) > 2 && order[0] != 0 && order[1] != 0 && order[1] != places[1]:
+		f.pairs = append(f.pairs, pair{g.rows[0].tokens, order[0], order[1]})
+		f.Notes = append(f.Notes, fmt.Sprintf("of %s the first is read as the request's time and number %d from the end of the line as the upstream's, which is the longest of the others; --time-field says otherwise", several, -order[1]))
 	default:
-		f.pair = pair{rows[0].tokens, order[0], order[1]}
-		if f.ops != nil { // a template has the usual order
-			*f = Format{Name: lineName, parse: parseLine, escapes: true, ended: true, others: f.others, wrapped: f.wrapped,
-				units: f.units, unit: f.unit, pair: f.pair, Notes: f.Notes}
+		if first && g.bare {
+			f.noteTimes(len(places))
 		}
-		f.Notes = append(f.Notes, fmt.Sprintf("of %s the request's time is number %d from the end of the line, which is never the shorter one; --time-field says otherwise", first, -order[0]))
+		if len(places) > 1 && order[0] == 0 {
+			f.Notes = append(f.Notes, fmt.Sprintf("of %s none is the longest in all lines, as the request's time would be: the order may have changed within the log, or they are something else; --time-field says which is the request's time", several))
+		}
 	}
 }
 
@@ -88,11 +111,13 @@ func (f *Format) noteTimes(n int) {
 	}
 }
 
-// timeRows are those of the lines that are most alike.
-func (f *Format) timeRows(lines [][]byte) []timeRow {
+// groupShare of the lines must have as many values, to be looked at.
+const groupShare = 0.02
+
+// timeRows are those of lines with as many values; what most have is first.
+func (f *Format) timeRows(lines [][]byte) []timeRows {
 	r := NewRows(&Format{parse: parseLine, escapes: true, unit: f.unit}, false)
-	byLength := map[int][]timeRow{}
-	bare := false
+	byLength := map[int]*timeRows{}
 	for _, line := range lines {
 		text := bytes.Clone(line)
 		e, why := r.Entry(text)
@@ -103,6 +128,11 @@ func (f *Format) timeRows(lines [][]byte) []timeRow {
 		l.findTime()
 		l.findRequest()
 		l.behind()
+		g := byLength[len(l.tokens)]
+		if g == nil {
+			g = &timeRows{}
+			byLength[len(l.tokens)] = g
+		}
 		row := timeRow{tokens: len(l.tokens), at: map[int]time.Duration{}}
 		for i := range l.tokens {
 			if d, dash, ok := l.timeOf(l.tokens[i].value); ok && l.mayBeTime(i) {
@@ -110,21 +140,21 @@ func (f *Format) timeRows(lines [][]byte) []timeRow {
 					d = -1
 				}
 				row.at[i-len(l.tokens)] = d
-				bare = bare || !dash && isDigits(l.tokens[i].value[len(l.tokens[i].value)-1:])
+				g.bare = g.bare || !dash && isDigits(l.tokens[i].value[len(l.tokens[i].value)-1:])
 			}
 		}
-		byLength[row.tokens] = append(byLength[row.tokens], row)
+		g.rows = append(g.rows, row)
 	}
-	var most []timeRow
-	for _, rows := range byLength {
-		if len(rows) > len(most) || len(rows) == len(most) && len(rows) > 0 && rows[0].tokens < most[0].tokens {
-			most = rows
+	var out []timeRows
+	for _, g := range byLength {
+		if g.rows = onlyTimes(g.rows); float64(len(g.rows)) > groupShare*float64(len(lines)) {
+			out = append(out, *g)
 		}
 	}
-	if !bare {
-		return nil
-	}
-	return onlyTimes(most)
+	slices.SortFunc(out, func(a, b timeRows) int {
+		return cmp.Or(cmp.Compare(len(b.rows), len(a.rows)), cmp.Compare(a.rows[0].tokens, b.rows[0].tokens))
+	})
+	return out
 }
 
 // onlyTimes leaves the places out that hold a time in no line: dashes alone.

@@ -3,6 +3,7 @@ package accesslog
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -27,6 +28,12 @@ type product struct {
 	// least is what the slowest request of the first lines takes at least, else
 	// the unit is another one; 0: the format tells it.
 	least time.Duration
+	// most is what half of the requests of the first lines take at most, else the
+	// unit is another one; 0: the format tells it.
+	most time.Duration
+	// guessed says that numbers alone tell the program, so that what the user
+	// says of the times goes before.
+	guessed bool
 	// late says that the known formats that fit as well go before it.
 	late bool
 
@@ -53,6 +60,10 @@ func joinProducts(name string, texts []product) *Format {
 	if least := texts[0].least; least > 0 {
 		f.denies = func(lines [][]byte) bool { return f.slowest(lines) < least }
 	}
+	if most := texts[0].most; most > 0 {
+		f.denies = func(lines [][]byte) bool { return f.median(lines) > most }
+	}
+	f.guessed = texts[0].guessed || texts[0].least > 0
 	if texts[0].note != "" {
 		f.Notes = []string{texts[0].note}
 	}
@@ -87,6 +98,24 @@ func (f *Format) slowest(lines [][]byte) time.Duration {
 	return most
 }
 
+// median request of lines; -1: none has a time.
+func (f *Format) median(lines [][]byte) time.Duration {
+	var all []time.Duration
+	var e Entry
+	var c clock
+	for _, line := range lines {
+		e.reset()
+		if f.parse(f, bytes.Clone(line), &e, &c) == "" && e.Request >= 0 {
+			all = append(all, e.Request)
+		}
+	}
+	if len(all) == 0 {
+		return -1
+	}
+	slices.Sort(all)
+	return all[len(all)/2]
+}
+
 // parse reads a line. Its bytes stay as they are, so that another text can be
 // tried.
 func (p *product) parse(line []byte, e *Entry, c *clock) string {
@@ -103,6 +132,9 @@ func (p *product) parse(line []byte, e *Entry, c *clock) string {
 	}
 	if why := parseTemplate(p.inner, line, e, c); why != "" {
 		return why
+	}
+	if p.late && e.Request >= 0 && e.Upstream > e.Request+roundedBy { // other numbers
+		return whyValue
 	}
 	allowed := refusals
 	if p.connections {

@@ -25,6 +25,14 @@ var products = []product{
 	{name: "cloudfront-realtime", plain: true, start: true, text: "$msec\t$elb_client\t$time_to_first_byte\t$elb_code\t$elb_sent\t$request_method\t$scheme\t$distribution\t$uri\t$received_bytes\t" +
 		"$edge_location\t$edge_request_id\t$host\t$request_time\t$server_protocol\t$ip_version\t$http_user_agent\t$http_referer\t$cookie\t$args\t$edge_result\t$rest"},
 
+	// AWS: "Amazon S3 server access log format": the total time is milliseconds.
+	{name: "aws-s3", start: true, text: `$owner $bucket [$time_local] $elb_client $requester $request_id $operation $key "$request" $status $error_code $response_bytes $object_size ` +
+		`$millis $turnaround "$http_referer" "$http_user_agent" $rest`},
+
+	// Nginx Proxy Manager, its log-proxy.conf; no times.
+	{name: "nginx-proxy-manager", text: `[$time_local] $upstream_cache_status $upstream_status $status - $request_method $scheme $host "$request_uri" ` +
+		`[Client $remote_addr] [Length $body_bytes_sent] [Gzip $gzip_ratio] [Sent-to $server] "$http_user_agent" "$http_referer"`},
+
 	// ingress-nginx, "Log format": upstreaminfo, its default.
 	{name: "ingress-nginx", text: combined + ` $request_length $request_time [$proxy_upstream_name] [$proxy_alternative_upstream_name] ` +
 		`$upstream_addr $upstream_response_length $upstream_response_time $upstream_status $rest`},
@@ -45,20 +53,30 @@ var products = []product{
 	// HAProxy, "option httplog clf" (8.2.3): milliseconds.
 	{name: "haproxy-clf", start: true, text: apacheText + ` $client_port $time_millis "$frontend" "$backend" "$server" $tq $tw $haproxy_connect $haproxy_response $haproxy_time $haproxy_state $rest`},
 
-	// Varnish, varnishncsa(1) with -F: %D is microseconds, time_firstbyte seconds.
+	// HAProxy 1.5 writes backslashes.
+	{name: "haproxy-clf", start: true, plain: true, text: apacheCommonText + ` \"\" \"\" $client_port \$time_millis "$frontend" "$backend" "$server" \$tq $tw $haproxy_connect $haproxy_response $haproxy_time $haproxy_state $rest`},
+
+	// Apache, "%T/%D" behind the agent, as many handbooks have it: whole seconds,
+	// and microseconds.
+	{name: "apache-times", start: true, text: apacheText + ` **$whole_seconds/$micros**`, least: leastMicros},
+	{name: "apache-times", start: true, text: apacheText + ` $whole_seconds/$micros`, least: leastMicros},
+	{name: "apache-times", start: true, text: apacheCommonText + ` $whole_seconds/$micros`, least: leastMicros},
+
+	// Varnish, varnishncsa(1) with -F: %D is microseconds, time_firstbyte seconds
+	// with six decimals, which are not more than the request took. Without the word
+	// for a hit or miss the numbers may be anyone's.
 	{name: "varnish", start: true, late: true, text: apacheText + ` $micros $firstbyte $hitmiss`, least: leastMicros},
 	{name: "varnish", start: true, late: true, text: apacheText + ` $micros $hitmiss`, least: leastMicros},
-	{name: "varnish", start: true, late: true, text: apacheText + ` $micros $firstbyte`},
 	{name: "varnish", start: true, late: true, text: apacheText + ` $firstbyte $hitmiss`},
 	{name: "varnish", start: true, late: true, text: apacheText + ` "$hitmiss" $micros`, least: leastMicros},
 	{name: "varnish", start: true, late: true, text: apacheText + ` $hitmiss $micros`, least: leastMicros},
 	{name: "varnish", start: true, late: true, text: apacheText + ` $hitmiss`},
 
 	// Rack::CommonLogger, as Puma's: seconds with four decimals.
-	{name: "rack", text: `$remote_addr - $remote_user [$time_local] "$request" $status $response_bytes $request_time`},
+	{name: "rack", text: `$remote_addr - $remote_user [$time_local] "$request" $status $response_bytes $rack_time`, guessed: true, most: slowestMedian * time.Second},
 
 	// PHP-FPM, access.format: its default, and the one of www.conf, where
-	// %{milli}d is milliseconds.
+	// %{milli}d is milliseconds; a path and a percentage tell them.
 	{name: "php-fpm", start: true, text: `$remote_addr - $remote_user $time_local "$request" $status $script $micros $memory $cpu`}, // %{micro}d
 	{name: "php-fpm (www.conf)", start: true, text: `$remote_addr - $remote_user $time_local "$request" $status $script $fpm_millis $memory $cpu`,
 		note: "request times are read as milliseconds, as PHP-FPM's www.conf has them (%{milli}d)"},
@@ -129,12 +147,16 @@ var productPlaces = map[string]op{
 	"haproxy_response": {place: place{kind: kindGoUpstream, unit: time.Millisecond}},
 	"haproxy_state":    {place: place{kind: kindOther}},
 
-	"millis":     {place: place{kind: kindGoTime, unit: time.Millisecond}},
-	"micros":     {place: place{kind: kindWholeTime, unit: time.Microsecond}},
-	"fpm_millis": {place: place{kind: kindGoTime, unit: time.Millisecond}},
-	"go_time":    {place: place{kind: kindGoTime}},
+	"millis":        {place: place{kind: kindGoTime, unit: time.Millisecond}},
+	"micros":        {place: place{kind: kindWholeTime, unit: time.Microsecond}},
+	"whole_seconds": {place: place{kind: kindWholeTime, unit: seconds}},
+	"fpm_millis":    {place: place{kind: kindGoTime, unit: time.Millisecond}},
+	"go_time":       {place: place{kind: kindGoTime}},
+	"script":        {place: place{kind: kindScript, needed: true}},
+	"cpu":           {place: place{kind: kindPercent, needed: true}},
+	"rack_time":     {place: place{kind: kindRequestTime, decimals: 4, needed: true}},
 
-	"firstbyte": {place: place{kind: kindUpstreamTime}},
+	"firstbyte": {place: place{kind: kindUpstreamTime, decimals: 6}},
 	"hitmiss":   {place: place{kind: kindHitMiss}},
 
 	"response_bytes": {place: place{kind: kindBytesDash}},

@@ -29,7 +29,9 @@ func (e *Entry) setProduct(p place, v []byte) bool {
 		return ok
 	case kindGoUpstream:
 		d, ok := goDuration(v, p.unit)
-		e.Upstream = d
+		if e.Upstream = d; p.positive && d == 0 {
+			e.Upstream = -1
+		}
 		return ok
 	case kindWholeTime:
 		d, ok := duration(v, p.unit)
@@ -44,6 +46,11 @@ func (e *Entry) setProduct(p place, v []byte) bool {
 	case kindHitMiss:
 		e.Cache = v
 		return varnishStates[string(v)]
+	case kindScript:
+		return v[0] == '/'
+	case kindPercent:
+		n, percent := bytes.CutSuffix(v, []byte("%"))
+		return percent && isDecimal(n)
 	case kindSize:
 		n, ok := number(v)
 		e.Bytes = n
@@ -59,3 +66,6 @@ var varnishStates = map[string]bool{"hit": true, "miss": true, "pass": true, "pi
 func isAbsent(v []byte) bool {
 	return string(v) == "-" || string(v) == "-1" || string(v) == "null" || string(v) == "" || string(v) == "-1.000" || string(v) == "-1.000000"
 }
+
+// isDash: how servers write that there is no value.
+func isDash(v []byte) bool { return len(v) == 0 || len(v) == 1 && v[0] == '-' }

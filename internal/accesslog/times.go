@@ -43,7 +43,7 @@ func (f *Format) setTimes(t Times, lines [][]byte) {
 	}
 	for i, other := range f.others {
 		o := *other
-		o.units, o.column, o.pair, o.field, o.unit = f.units, f.column, f.pair, f.field, f.unit
+		o.units, o.column, o.pairs, o.field, o.unit = f.units, f.column, f.pairs, f.field, f.unit
 		f.others[i] = &o
 	}
 }
@@ -62,6 +62,9 @@ func (f *Format) sampleTimes(lines [][]byte, samples map[string]*sample) {
 			}
 			why := one.parse(one, bytes.Clone(line), &e, &c)
 			c.samples = samples
+			if s := samples[e.timeLabel]; why == "" && s != nil {
+				s.used++
+			}
 			if why == "" {
 				break
 			}

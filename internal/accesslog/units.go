@@ -23,7 +23,9 @@ type sample struct {
 	decimals int       // most of a value
 	thirds   int       // values with exactly three decimals
 	whole    int       // values without any
+	zeros    int       // of them, 0
 	lines    int       // that have the field
+	used     int       // of them, where it is the request's time
 }
 
 // maxSamples of a field; more do not change what they say.
@@ -75,6 +77,9 @@ func (c *clock) sampleOf(p place, label, value []byte) {
 		c.samples[string(label)] = s
 	}
 	s.lines++
+	if p.kind != kindUpstreamTime {
+		value = tidy(kindRequestTime, value)
+	}
 	for _, one := range bytes.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' || r == ':' }) {
 		s.add(one)
 	}
@@ -96,7 +101,9 @@ func (s *sample) add(v []byte) {
 	s.decimals = max(s.decimals, len(fraction))
 	switch len(fraction) {
 	case 0:
-		s.whole++
+		if s.whole++; n == 0 {
+			s.zeros++
+		}
 	case 3:
 		s.thirds++
 	}
@@ -109,6 +116,15 @@ const (
 	slowestMedian, fastestMedian = 5.0, 20e-6
 	slowestTail, fastestTail     = 120.0, 1e-3
 )
+
+// mixedShare of whole numbers beside others with three decimals are not one
+// program's: nginx writes 2.000.
+const mixedShare = 0.1
+
+// mixed: two ways of writing are in the field.
+func (s *sample) mixed() bool {
+	return s.thirds > 0 && s.thirds == len(s.values)-s.whole && float64(s.whole-s.zeros) > mixedShare*float64(len(s.values))
+}
 
 // quantile of the values that are not 0.
 func (s *sample) quantile(q float64) float64 {
@@ -307,6 +323,7 @@ func (f *Format) resolve(samples map[string]*sample) {
 		if len(s.values) == 0 {
 			continue
 		}
+		unused := s.place.kind == kindRequestTime && s.used == 0 // a surer one is in each line
 		if f.units == nil {
 			f.units = units{}
 		}
@@ -322,6 +339,9 @@ func (f *Format) resolve(samples map[string]*sample) {
 		f.units[label] = readings[0]
 		field := fmt.Sprintf("the field %q", label)
 		switch {
+		case unused:
+		case s.mixed() && len(readings) == 1:
+			f.Notes = append(f.Notes, fmt.Sprintf("%s has %d whole numbers beside %d with three decimals: its unit may have changed within the log; all are read as %s, and --time-unit says otherwise", field, s.whole-s.zeros, s.thirds, longUnit(readings[0])))
 		case len(readings) > 1 && f.Doubt == nil:
 			f.Doubt = s.doubt(field, readings)
 		case inferred && len(readings) == 1:

@@ -216,8 +216,36 @@ func (run *accessRun) add(j *job, p *part, bytes int64) {
 }
 
 // formatOf recognises the format of a file from a sample of its lines, or
-// checks the one given. nil: there is no line.
+// checks the one given, and looks whether their dates are understood. nil:
+// there is no line.
 func (run *accessRun) formatOf(f *accessFile, head []byte, whole bool) (*accesslog.Format, error) {
+	format, err := run.formatFor(f, head, whole)
+	if format == nil || err != nil {
+		return format, err
+	}
+	undated, read, first := format.Undated(head)
+	asked := !run.o.Since.IsZero() || !run.o.Until.IsZero()
+	switch {
+	case undated == 0 || read == 0:
+	case undated == read && asked:
+		return nil, fmt.Errorf("%s: no line has a date that is understood, so --since and --until cannot be applied; describe the date with --format, or leave them out; the first line: %s", f.Name, badLineText(first))
+	case undated == read:
+		f.warnings = append(f.warnings, f.Name+": no line has a date that is understood, so there is no period; the first line: "+badLineText(first))
+	case asked || undated*undatedShare > read:
+		what := "the period is that of the others"
+		if asked {
+			what = "--since and --until leave such out"
+		}
+		f.warnings = append(f.warnings, fmt.Sprintf("%s: %d of the first %d requests have no date that is understood: %s; the first: %s", f.Name, undated, read, what, badLineText(first)))
+	}
+	return format, nil
+}
+
+// undatedShare: one of so many lines may lack its date, as of a log that is cut.
+const undatedShare = 50
+
+// formatFor is formatOf, whatever the dates are.
+func (run *accessRun) formatFor(f *accessFile, head []byte, whole bool) (*accesslog.Format, error) {
 	if len(strings.TrimSpace(string(head))) == 0 && whole {
 		return nil, nil
 	}
@@ -233,8 +261,23 @@ func (run *accessRun) formatOf(f *accessFile, head []byte, whole bool) (*accessl
 		if err != nil {
 			return nil, fmt.Errorf("%s: --time-field: %w", f.Name, err)
 		}
+		format = given.UnitOfField(format, run.o.Times, head).UnitsIn(head)
+		if format.Doubt != nil && !run.o.Unasked {
+			return nil, fmt.Errorf("%s: %w", f.Name, format.Doubt)
+		}
+		f.notes = format.Notes
 		return format, nil
 	}
+	format, err := run.detect(f, head)
+	if err != nil {
+		return nil, err
+	}
+	f.notes = format.Notes
+	return format, nil
+}
+
+// detect recognises the format of a file.
+func (run *accessRun) detect(f *accessFile, head []byte) (*accesslog.Format, error) {
 	format, err := accesslog.DetectTimes(head, run.o.Times)
 	var field *accesslog.FieldError
 	if errors.As(err, &field) {
@@ -252,6 +295,5 @@ func (run *accessRun) formatOf(f *accessFile, head []byte, whole bool) (*accessl
 			return nil, fmt.Errorf("%s: %w", f.Name, err)
 		}
 	}
-	f.notes = format.Notes
 	return format, nil
 }

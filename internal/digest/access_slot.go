@@ -2,6 +2,7 @@ package digest
 
 import (
 	"bytes"
+	"math"
 	"strconv"
 	"strings"
 
@@ -62,7 +63,7 @@ func positionOf(input int, offset int64) position {
 func (s *slot) add(r *accesslog.Row) {
 	s.count++
 	if r.Bytes >= 0 {
-		s.bytes += r.Bytes
+		s.bytes = addSizes(s.bytes, r.Bytes)
 		s.sized = true
 	}
 	if class := r.Status / 100; class < len(s.status) {
@@ -139,7 +140,7 @@ func (s *slot) learnt() string {
 // merge adds o's requests, which may be of another shape of one route.
 func (s *slot) merge(o *slot) {
 	s.count += o.count
-	s.bytes += o.bytes
+	s.bytes = addSizes(s.bytes, o.bytes)
 	s.sized = s.sized || o.sized
 	for i, n := range o.status {
 		s.status[i] += n
@@ -181,6 +182,14 @@ func (s *slot) row(service, method, route string) Route {
 		r.Cache[printable([]byte(c.name), maxExample)] += c.count
 	}
 	return r
+}
+
+// addSizes adds sizes, which are not negative; the most there is, if they are more.
+func addSizes(a, b int64) int64 {
+	if b > math.MaxInt64-a {
+		return math.MaxInt64
+	}
+	return a + b
 }
 
 // maxExample bytes of a target, or of a line that is not understood, are shown.

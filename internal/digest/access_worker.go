@@ -155,8 +155,9 @@ type span struct {
 // read sums up the whole lines that begin from at on and before limit, and
 // returns where the next line begins.
 func (w *accessWorker) read(p *part, s *span, at, limit int) int {
-	var last []byte // entry that counted
-	var lastTime time.Time
+	var last []byte               // entry that counted
+	var lastTime, known time.Time // of it, and of the last one whose time was read
+	begin, undated := at, 0       // lines that counted before one had a date
 	for at < limit {
 		n := bytes.IndexByte(s.b[at:], '\n')
 		if n < 0 {
@@ -171,10 +172,15 @@ func (w *accessWorker) read(p *part, s *span, at, limit int) int {
 			p.entries++
 			switch w.line(line, p, positionOf(s.file, s.base+int64(at))) {
 			case counts:
-				if last == nil {
-					w.time(p, line, w.row.Time)
+				if undated < maxUndated {
+					if undated++; w.time(p, line, w.row.Time) {
+						undated = maxUndated
+					}
 				}
 				last, lastTime = line, w.row.Time
+				if !lastTime.IsZero() {
+					known = lastTime
+				}
 			case refused:
 				if w.lines.Empty(line) {
 					p.entries--
@@ -185,10 +191,29 @@ func (w *accessWorker) read(p *part, s *span, at, limit int) int {
 		}
 		at += n + 1
 	}
-	if last != nil {
-		w.time(p, last, lastTime)
+	switch {
+	case last == nil || w.time(p, last, lastTime):
+	case w.run.o.Keep == nil && !w.timed:
+		w.lastDate(p, s.b[begin:at])
+	case !known.IsZero():
+		w.time(p, last, known)
 	}
 	return at
+}
+
+// maxUndated lines are looked at for one with a date, at a piece's begin and end.
+const maxUndated = 100
+
+// lastDate notes when the last line with a date is.
+func (w *accessWorker) lastDate(p *part, b []byte) {
+	for range maxUndated {
+		b = bytes.TrimRight(b, "\r\n")
+		at := bytes.LastIndexByte(b, '\n') + 1
+		if len(b) == 0 || w.time(p, b[at:], time.Time{}) {
+			return
+		}
+		b = b[:at]
+	}
 }
 
 // What becomes of a line.
@@ -232,13 +257,13 @@ func (w *accessWorker) within(t time.Time) bool {
 
 // time notes when a line is. It is asked for some lines only, as reading a
 // time takes as long as the rest.
-// known is it if the line was read the long way.
-func (w *accessWorker) time(p *part, line []byte, known time.Time) {
+// known is it if the line was read the long way. false: the line has none.
+func (w *accessWorker) time(p *part, line []byte, known time.Time) bool {
 	t := known
 	if t.IsZero() {
 		e, why := w.lines.Entry(bytes.Clone(line))
 		if why != "" || e.Time.IsZero() {
-			return
+			return false
 		}
 		t = e.Time
 	}
@@ -249,6 +274,7 @@ func (w *accessWorker) time(p *part, line []byte, known time.Time) {
 	if t.After(p.to) {
 		p.to = t
 	}
+	return true
 }
 
 // clockSlack: lines are written when requests end, and Apache logs their

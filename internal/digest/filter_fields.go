@@ -14,7 +14,7 @@ var accessFields = []field[accesslog.Entry]{
 	{name: "method", kind: textValue, fold: true, text: func(e *accesslog.Entry) []byte { return e.Method }},
 	{name: "path", kind: textValue, text: (*accesslog.Entry).Path},
 	{name: "query", kind: textValue, text: (*accesslog.Entry).Query},
-	{name: "host", kind: textValue, fold: true, text: func(e *accesslog.Entry) []byte { return e.Host }},
+	{name: "host", kind: textValue, fold: true, list: hostNames},
 	{name: "client", kind: textValue, text: func(e *accesslog.Entry) []byte { return e.Client }},
 	{name: "user", kind: textValue, text: func(e *accesslog.Entry) []byte { return e.User }},
 	{name: "referer", kind: textValue, text: func(e *accesslog.Entry) []byte { return e.Referer }},
@@ -23,6 +23,16 @@ var accessFields = []field[accesslog.Entry]{
 	{name: "time", kind: timeValue, number: func(e *accesslog.Entry) (int64, bool) { return int64(e.Request), e.Request >= 0 }},
 	{name: "upstream", kind: timeValue, number: func(e *accesslog.Entry) (int64, bool) { return int64(e.Upstream), e.Upstream >= 0 }},
 	{name: "bytes", kind: sizeValue, number: func(e *accesslog.Entry) (int64, bool) { return e.Bytes, e.Bytes >= 0 }},
+}
+
+// hostNames are the host with and without its port.
+func hostNames(e *accesslog.Entry) []string {
+	host := string(e.Host)
+	out := []string{host}
+	if at := strings.LastIndexByte(host, ':'); at > 0 && strings.Trim(host[at+1:], "0123456789") == "" && (strings.IndexByte(host, ':') == at || host[at-1] == ']') {
+		out = append(out, host[:at])
+	}
+	return out
 }
 
 // routeFields are those of a route.
