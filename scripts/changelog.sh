@@ -10,11 +10,13 @@ kinds="Added Changed Fixed Removed Security" # of keepachangelog.com
 
 fail() { echo "changelog.sh: $*" >&2; exit 3; }
 
-entries() { find changelog/unreleased -name '*.md' 2>/dev/null | LC_ALL=C sort; }
+shopt -s nullglob
+LC_ALL=C
+entries=(changelog/unreleased/*.md)
 
 check() {
     local file kind bad=
-    for file in $(entries); do
+    for file in "${entries[@]}"; do
         kind=$(head -n 1 "$file")
         case " $kinds " in
         *" ${kind%:} "*) [ "${kind%:}" != "$kind" ] || { bad=1; echo "$file:1: the kind ends with a colon: $kind:" >&2; } ;;
@@ -30,7 +32,7 @@ show() {
     local kind file first
     for kind in $kinds; do
         first=1
-        for file in $(entries); do
+        for file in "${entries[@]}"; do
             [ "$(head -n 1 "$file")" = "$kind:" ] || continue
             [ -z "$first" ] || printf '### %s\n\n' "$kind"
             first=
@@ -49,10 +51,11 @@ release() {
     notes=$(show)
     [ -n "$notes" ] || fail "changelog/unreleased is empty: there is nothing to release"
     new=$(mktemp CHANGELOG.md.XXXXXX)
-    awk -v head="## $version – $(date -u +%F)" -v notes="$notes" '!done && /^## / { print head "\n\n" notes "\n"; done = 1 } { print }' CHANGELOG.md >"$new"
+    # By the environment, as awk reads backslashes in what -v sets.
+    HEAD="## $version – $(date -u +%F)" NOTES=$notes awk '!done && /^## / { print ENVIRON["HEAD"] "\n\n" ENVIRON["NOTES"] "\n"; done = 1 } { print }' CHANGELOG.md >"$new"
     chmod --reference=CHANGELOG.md "$new"
     mv "$new" CHANGELOG.md
-    entries | xargs -r rm --
+    rm -- "${entries[@]}"
     echo "$version" >VERSION
     echo "changelog.sh: $version stands in CHANGELOG.md and VERSION. Commit both together, with the files that went, then: make release"
 }

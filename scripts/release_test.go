@@ -112,7 +112,7 @@ func TestChangelog(t *testing.T) {
 	call := func(args string) (string, error) { return tried(dir, script+" "+args, "CHANGELOG_ROOT="+dir) }
 	write("VERSION", "0.1.0\n")
 	write("CHANGELOG.md", "# Changelog\n\n## 0.1.0 – 2026-01-01\n\n- All.\n")
-	write("changelog/unreleased/b.md", "Fixed:\nA fault\nis gone.\n")
+	write("changelog/unreleased/a b.md", "Fixed:\nA fault \\n\nis gone.\n")
 	write("changelog/unreleased/a.md", "Added:\n\nOne thing.\n")
 	write("changelog/unreleased/c.md", "Added:\nAnother.\n")
 	for args, want := range map[string]string{"release 0.2": "write it as 0.2.0", "release 0.1.0": "CHANGELOG.md has 0.1.0 already", "release 0.0.9": "before 0.1.0"} {
@@ -138,7 +138,7 @@ func TestChangelog(t *testing.T) {
 	}
 	got := in(t, dir, "cat CHANGELOG.md VERSION; ls changelog/unreleased; date -u +%F")
 	text, day := got[:strings.LastIndex(got, "\n")], got[strings.LastIndex(got, "\n")+1:]
-	if want := "# Changelog\n\n## 0.2.0 – " + day + "\n\n### Added\n\n- One thing.\n- Another.\n\n### Fixed\n\n- A fault\n  is gone.\n\n## 0.1.0 – 2026-01-01\n\n- All.\n0.2.0"; text != want {
+	if want := "# Changelog\n\n## 0.2.0 – " + day + "\n\n### Added\n\n- One thing.\n- Another.\n\n### Fixed\n\n- A fault \\n\n  is gone.\n\n## 0.1.0 – 2026-01-01\n\n- All.\n0.2.0"; text != want {
 		t.Errorf("got\n%s\nwant\n%s", text, want)
 	}
 	if out, err := call("release 0.3.0"); err == nil || !strings.Contains(out, "nothing to release") {

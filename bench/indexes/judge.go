@@ -94,7 +94,7 @@ func (c settings) judge(ctx context.Context, seed int64, start func() (*server, 
 	}
 	v.none, v.best, v.advised = k.figures(s, nil), k.figures(s, k.Best), k.figures(s, v.advised.set)
 	if v.advised.rows < v.best.rows*(1-worth) {
-		v.best = v.advised
+		v.best.rows = v.advised.rows // its bytes are held against those of the best that was searched
 	}
 	return v, nil
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"kasoku/internal/evidence"
 	"kasoku/internal/stack"
@@ -29,31 +28,11 @@ func Scans(s evidence.Statement) bool {
 	return perCall >= scanRows && s.RowsExamined >= scanRatio*max(s.RowsSent, s.Count) || Hidden(s) > 0
 }
 
-// A run that takes a millisecond, and 20 µs for each row that it examines, has done more
-// than the rows tell: a row that is in memory takes 0.3 to 7 µs.
-const (
-	hiddenRun = time.Millisecond
-	hiddenRow = 20 * time.Microsecond
-)
-
 // Hidden is how many index entries a statement looks at in each run that are not among its
-// rows examined: its plan pushes a condition into an index of so many entries, and its time
-// is not explained by the rows. 0: none, or not known.
+// rows examined (evidence.Hidden), where they are worth an index. 0: none, or not known.
 func Hidden(s evidence.Statement) int64 {
-	if s.Count == 0 {
-		return 0
-	}
-	each, examined := (s.Total-s.LockTime)/time.Duration(s.Count), max(s.RowsExamined, s.RowsSent)/s.Count
-	if each < hiddenRun || each < hiddenRow*time.Duration(examined+1) {
-		return 0
-	}
-	var most int64
-	for _, t := range evidence.Plan(s.Explain) {
-		if n, err := strconv.ParseFloat(fmt.Sprint(t.Rows), 64); t.Pushed && err == nil {
-			most = max(most, int64(n))
-		}
-	}
-	if most < scanRows || most < scanRatio*max(examined, 1) {
+	most, _ := evidence.Hidden(s)
+	if s.Count == 0 || most < scanRows || most < scanRatio*max(s.RowsExamined, s.RowsSent, s.Count)/s.Count {
 		return 0
 	}
 	return most

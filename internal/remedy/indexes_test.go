@@ -46,6 +46,16 @@ func TestIndexesThatHelpTogether(t *testing.T) {
 	remedytest.Has(t, p.Changes[0].Why, "only together with", "index merge")
 	db.DataFree = 64<<20 + 100<<20 // room for one of them
 	remedytest.WantNone(t, in, "mariadb.index", "no room for an index")
+
+	// One of the two serves another statement, too, and is made once.
+	db.DataFree = 0
+	in.Evidence.Statements = append(in.Evidence.Statements, in.Evidence.Statements[0])
+	alone := &in.Evidence.Statements[1]
+	alone.Fingerprint, alone.Example, alone.Total = "SELECT id FROM users WHERE login = ?", "SELECT id FROM users WHERE login = 'x'", 400*time.Second
+	p = remedytest.Want(t, in, "mariadb.index")
+	if len(p.Changes) != 2 || p.Changes[0].Title() == p.Changes[1].Title() {
+		t.Errorf("changes %+v", p.Changes)
+	}
 }
 
 // Other engines copy the table, so that nobody writes to it meanwhile: a small one

@@ -118,20 +118,25 @@ func planIndexes(in planning.Input, f diagnose.Finding) ([]planning.Plan, error)
 		return nil, fmt.Errorf("no index would help: %s", joinNotes(notes))
 	}
 	safe, gaps := indexPlan{in: in, f: f, db: db}, indexPlan{in: in, f: f, db: db}
-	taken := map[string]bool{}
+	taken, refused := map[string]bool{}, map[string]bool{} // by schema.table.name
 	repeatable := gapLocks(db, in.Evidence.Statements)
 	for _, a := range advice { // most beneficial first
-		if taken[a.Schema+"."+a.Table+"."+a.Name] {
+		lacks := func(name string) bool { return refused[a.Schema+"."+a.Table+"."+name] }
+		if taken[a.Schema+"."+a.Table+"."+a.Name] || slices.ContainsFunc(a.With, lacks) {
 			continue
 		}
-		to, group := &safe, together(a, advice)
+		to, group := &safe, together(a, advice, taken)
 		for _, one := range group {
 			taken[one.Schema+"."+one.Table+"."+one.Name] = true
 			if one.Gaps != "" && repeatable {
 				to = &gaps
 			}
 		}
-		to.add(group, safe.space+gaps.space)
+		if !to.add(group, safe.space+gaps.space) {
+			for _, one := range group {
+				refused[one.Schema+"."+one.Table+"."+one.Name] = true
+			}
+		}
 	}
 	var plans []planning.Plan
 	var errs []error
@@ -157,11 +162,12 @@ func planIndexes(in planning.Input, f diagnose.Finding) ([]planning.Plan, error)
 	return plans, nil
 }
 
-// together is an index with those without which it serves nothing (Advice.With).
-func together(a index.Advice, advice []index.Advice) []index.Advice {
+// together is an index with those without which it serves nothing (Advice.With), but for
+// those that are taken already.
+func together(a index.Advice, advice []index.Advice, taken map[string]bool) []index.Advice {
 	group := []index.Advice{a}
 	for _, o := range advice {
-		if o.Schema == a.Schema && o.Table == a.Table && o.Name != a.Name && slices.Contains(a.With, o.Name) {
+		if o.Schema == a.Schema && o.Table == a.Table && o.Name != a.Name && slices.Contains(a.With, o.Name) && !taken[o.Schema+"."+o.Table+"."+o.Name] {
 			group = append(group, o)
 		}
 	}
@@ -196,8 +202,8 @@ type indexPlan struct {
 }
 
 // add takes indexes of one table in that help together, if there is room for them beside
-// those that take so much: all of them or none.
-func (p *indexPlan) add(group []index.Advice, taken int64) {
+// those that take so much: all of them, or none and false.
+func (p *indexPlan) add(group []index.Advice, taken int64) bool {
 	p.called = true
 	var size, largest int64
 	for _, a := range group {
@@ -209,11 +215,12 @@ func (p *indexPlan) add(group []index.Advice, taken int64) {
 		for _, a := range group {
 			p.left = append(p.left, fmt.Sprintf("%s (%s)", nameOf(a), ui.Bytes(a.Size)))
 		}
-		return
+		return false
 	}
 	for _, a := range group {
 		p.take(a)
 	}
+	return true
 }
 
 func nameOf(a index.Advice) string {

@@ -2,6 +2,7 @@ package index
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -97,7 +98,7 @@ func combinations(lists [][]*candidate) []bundle {
 		for _, have := range out {
 			for _, c := range list {
 				b := append(bundle(nil), have...)
-				if c != nil {
+				if c != nil && !slices.Contains(b, c) { // one may serve several arms
 					b = append(b, c)
 				}
 				next = append(next, b)

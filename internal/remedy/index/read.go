@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"time"
 
 	"github.com/sqlc-dev/marino/ast"
 	"github.com/sqlc-dev/marino/parser"
@@ -60,22 +59,12 @@ func (s *statement) eligible(o Options) bool {
 	return float64(s.RowsExamined) >= o.MinRatio*float64(returned)
 }
 
-const (
-	// slowRun is an execution whose time needs a reason.
-	slowRun = time.Millisecond
-	// slowRow is more than a row takes that is in memory: 0.3 to 7 µs with MariaDB 10.11,
-	// scanned or fetched.
-	slowRow = 20 * time.Microsecond
-)
-
 // hidden says whether the rows examined do not tell why it takes so long: the server leaves
-// out index entries that a pushed condition turns down (Handler_icp_attempts).
+// out index entries that a pushed condition turns down. Where no plan is known, the time
+// alone decides.
 func (s *statement) hidden() bool {
-	if s.Count <= 0 {
-		return false
-	}
-	each := (s.Total - s.LockTime) / time.Duration(s.Count)
-	return each >= slowRun && each >= slowRow*time.Duration(max(s.RowsExamined, s.RowsSent)/s.Count+1)
+	entries, slow := evidence.Hidden(s.Statement)
+	return slow && (entries > 0 || s.Explain == "")
 }
 
 // parse reads a statement with MariaDB's and MySQL's grammar. The library is
