@@ -129,8 +129,8 @@ func flat(v any) string {
 	case exact:
 		return string(v)
 	case float64:
-		if v == math.Trunc(v) && math.Abs(v) < 1e15 {
-			return strconv.FormatInt(int64(v), 10)
+		if v == math.Trunc(v) && math.Abs(v) < 1e21 { // as JavaScript writes it
+			return strconv.FormatFloat(v, 'f', -1, 64)
 		}
 		return strconv.FormatFloat(v, 'g', -1, 64)
 	case []any:

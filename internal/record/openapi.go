@@ -37,6 +37,9 @@ type apiDraft struct {
 	names    names
 	left     map[string]int64
 	madeUp   map[string]bool // parameters without example
+	optional map[string]bool // parameters that are left out
+	secrets  map[string]bool // names of examples that are not taken
+	host     string          // that requests go to; "": that of the document
 	security map[string]bool
 	ids      map[string]bool // operationIds
 	hints    map[string]int  // what to do about operations, and of how many
@@ -53,7 +56,7 @@ func FromOpenAPI(data []byte, o OpenAPIOptions) (*Draft, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &apiDraft{root: apiNode{file.root, file}.plain(), files: file.files, names: names{}, left: map[string]int64{}, madeUp: map[string]bool{},
+	a := &apiDraft{root: apiNode{file.root, file}.plain(), files: file.files, names: names{}, left: map[string]int64{}, madeUp: map[string]bool{}, optional: map[string]bool{}, secrets: map[string]bool{},
 		security: map[string]bool{}, ids: map[string]bool{}, hints: map[string]int{}}
 	if err := a.version(); err != nil {
 		return nil, err
@@ -65,6 +68,7 @@ func FromOpenAPI(data []byte, o OpenAPIOptions) (*Draft, error) {
 	if paths.ok() && paths.kind() != yaml.MappingNode && !paths.is("!!null") {
 		return nil, fmt.Errorf("read OpenAPI: line %d: paths is %s where an object is expected", paths.line(), what(paths))
 	}
+	a.mainHost(paths)
 	a.sessions(paths)
 	a.unused()
 	d := &Draft{Requests: a.taken, Coverage: 1, Routes: a.routes, LeftOut: append((&journal{left: a.left}).leftOut(), a.files.problems()...)}
@@ -116,11 +120,13 @@ func (a *apiDraft) unused() {
 func (a *apiDraft) notes() []string {
 	var out []string
 	if len(a.madeUp) > 0 {
-		list := slices.Sorted(maps.Keys(a.madeUp))
-		if n := len(list); n > maxMadeUp {
-			list = append(list[:maxMadeUp], fmt.Sprintf("and %d more", n-maxMadeUp))
-		}
-		out = append(out, "Values without an example are made up: "+strings.Join(list, ", ")+". Put values that exist into the pools.")
+		out = append(out, "Values without an example are made up: "+someNames(a.madeUp)+". Put values that exist into the pools.")
+	}
+	if len(a.optional) > 0 {
+		out = append(out, "Optional parameters without a value are left out: "+someNames(a.optional)+".")
+	}
+	if len(a.secrets) > 0 {
+		out = append(out, "Examples of secrets are not taken: fill in "+someNames(a.secrets)+" of a test account wherever "+fillIn+" stands.")
 	}
 	out = append(out, slices.Sorted(maps.Keys(a.security))...)
 	for _, hint := range slices.Sorted(maps.Keys(a.hints)) {
@@ -130,6 +136,15 @@ func (a *apiDraft) notes() []string {
 		out = append(out, "Operations that write are in: run it on a copy, or set load.reset.")
 	}
 	return out
+}
+
+// someNames are the first maxMadeUp, and how many there are more.
+func someNames(set map[string]bool) string {
+	list := slices.Sorted(maps.Keys(set))
+	if n := len(list); n > maxMadeUp {
+		list = append(list[:maxMadeUp], fmt.Sprintf("and %d more", n-maxMadeUp))
+	}
+	return printable(strings.Join(list, ", "))
 }
 
 // maxMadeUp values are named in the report.
@@ -153,7 +168,7 @@ func stepSize(st *step) int {
 var order = []string{"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"}
 
 // otherMethods of a path item that load does not send.
-var otherMethods = []string{"trace", "query", "additionaloperations"}
+var otherMethods = []string{"trace", "query"}
 
 // sessions groups the operations, in the order of paths.
 func (a *apiDraft) sessions(paths apiNode) {
@@ -208,6 +223,10 @@ func (a *apiDraft) operations(item apiNode) map[string]apiNode {
 			}
 		case slices.Contains(otherMethods, strings.ToLower(m.key)):
 			a.left[method+" operations, which load does not send"]++
+		case m.key == "additionalOperations": // OpenAPI 3.2: methods by their names
+			for _, other := range m.value.members() {
+				a.left[printable(shortText(other.key, 40))+" operations, which load does not send"]++
+			}
 		}
 	}
 	return out
@@ -274,7 +293,10 @@ func (a *apiDraft) group(path string, op apiNode) string {
 
 // step of an operation.
 func (a *apiDraft) step(path, method string, item, op apiNode) (step, []pair, error) {
-	base := a.basePath(item, op)
+	base, err := a.basePath(item, op)
+	if err != nil {
+		return step{}, nil, err
+	}
 	id := op.get("operationId")
 	if a.ids[id.text()] && id.text() != "" {
 		a.files.problem(id, fmt.Sprintf("the operationId %s is used twice", what(id)))
@@ -305,6 +327,17 @@ func (a *apiDraft) step(path, method string, item, op apiNode) (step, []pair, er
 		a.place(&st, p, &params[i], &query)
 	}
 	a.secure(&st, op, &query)
+	if a.swagger && a.multipartForm(op) && len(st.form) > 0 {
+		for _, f := range st.form {
+			st.multipart = append(st.multipart, part{name: f.key, text: f.value})
+		}
+		st.form = nil
+	}
+	if len(st.multipart) > 0 {
+		parts := st.multipart
+		st.multipart = nil
+		st.sendParts(parts)
+	}
 	if err := a.requestBody(&st, method, path, item, op); err != nil {
 		return st, nil, err
 	}
@@ -342,7 +375,8 @@ func (a *apiDraft) fill(p *parameters, path string, params []apiParam) string {
 // place puts a parameter outside of the path where it belongs. Optional ones
 // without a value of the document are left out.
 func (a *apiDraft) place(st *step, p *parameters, param *apiParam, query *[]string) {
-	if !param.required && !param.hasExample() {
+	if !param.required && param.in != "formData" && !param.hasExample() {
+		a.optional[printable(param.name+" of "+p.label)] = true
 		return
 	}
 	switch param.in {
