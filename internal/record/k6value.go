@@ -2,7 +2,6 @@ package record
 
 import (
 	"maps"
-	"net/url"
 	"strconv"
 	"strings"
 )
@@ -14,6 +13,10 @@ func (s *k6Script) text(v any, line int) (text string, plain bool) {
 		return v, !strings.Contains(v, fillIn)
 	case float64, bool, nil:
 		return flat(v), true
+	case undefinedJS:
+		return "undefined", true
+	case fileJS:
+		return "file", true
 	case unknownJS:
 		s.leave(line, "the value of %s is not known; fill it in where %s stands", shortText(string(v), 60), fillIn)
 		return fillIn, false
@@ -76,6 +79,8 @@ func plainJS(v any) any {
 	switch v := v.(type) {
 	case unknownJS:
 		return fillIn
+	case undefinedJS, fileJS:
+		return nil
 	case []any:
 		out := []any{}
 		for _, e := range v {
@@ -85,7 +90,9 @@ func plainJS(v any) any {
 	case map[string]any:
 		out := map[string]any{}
 		for k, e := range v {
-			out[k] = plainJS(e)
+			if _, none := e.(undefinedJS); !none { // JSON.stringify leaves it out
+				out[k] = plainJS(e)
+			}
 		}
 		return out
 	}
@@ -118,27 +125,25 @@ func (s *k6Script) expression() any {
 	v := s.operand()
 	for s.at < len(s.tokens) {
 		switch {
-		case s.is(0, "+"):
+		case s.is(0, "+") && !s.is(1, "+"):
 			s.at++
 			next := s.operand()
-			a, numbers := v.(float64)
-			b, both := next.(float64)
-			if numbers && both {
-				v = a + b
-				continue
-			}
-			left, _ := s.text(v, line)
-			right, _ := s.text(next, line)
-			if len(left)+len(right) > maxRecordedBody || !s.spend(len(left)+len(right)) {
-				return unknownJS("a long text")
-			}
-			v = left + right
+			v = s.joined(v, next, line)
 		case s.is(0, "||") || s.is(0, "??"):
 			s.at++
+			empty := s.is(-1, "||") && (v == "" || v == false || v == 0.0)
 			next := s.operand()
-			if _, unknown := v.(unknownJS); unknown {
+			switch v.(type) {
+			case unknownJS, undefinedJS, nil:
 				v = next
+			default:
+				if empty {
+					v = next
+				}
 			}
+		case s.is(0, "as") || s.is(0, "satisfies"): // a type
+			s.at++
+			s.skipType()
 		case s.is(0, ",") || s.is(0, ")") || s.is(0, "}") || s.is(0, "]") || s.is(0, ";") || s.peek(0).line > s.peek(-1).line:
 			return v
 		default: // something that is not known, such as a condition
@@ -146,6 +151,21 @@ func (s *k6Script) expression() any {
 		}
 	}
 	return v
+}
+
+// joined by +: the sum of numbers, else one text.
+func (s *k6Script) joined(v, next any, line int) any {
+	a, numbers := v.(float64)
+	b, both := next.(float64)
+	if numbers && both {
+		return a + b
+	}
+	left, _ := s.text(v, line)
+	right, _ := s.text(next, line)
+	if len(left)+len(right) > maxRecordedBody || !s.spend(len(left)+len(right)) {
+		return unknownJS("a long text")
+	}
+	return left + right
 }
 
 // rest skips to where the expression ends.
@@ -257,8 +277,10 @@ func (s *k6Script) named(t jsToken) any {
 	switch t.text {
 	case "true", "false":
 		return t.text == "true"
-	case "null", "undefined":
+	case "null":
 		return nil
+	case "undefined":
+		return undefinedJS{}
 	}
 	name, v := t.text, s.values[t.text]
 	if _, known := s.values[t.text]; !known {
@@ -271,8 +293,9 @@ func (s *k6Script) named(t jsToken) any {
 			name += "." + field
 			s.at += 2
 			object, ok := v.(map[string]any)
-			if v = any(unknownJS(name)); ok && object[field] != nil {
-				v = object[field]
+			value, known := object[field]
+			if v = any(unknownJS(name)); ok && known {
+				v = value
 			}
 		case s.is(0, "("):
 			s.at++
@@ -284,10 +307,10 @@ func (s *k6Script) named(t jsToken) any {
 			v = s.result(name, args, t.line)
 		case s.is(0, "["):
 			s.at++
-			s.expression()
+			key := s.expression()
 			s.at++
 			name += "[…]"
-			v = unknownJS(name)
+			v = element(v, key, name)
 		case s.peek(0).kind == jsTemplate && name == s.http+".url":
 			s.at++
 			return s.filled(s.peek(-1))
@@ -311,13 +334,57 @@ func (s *k6Script) result(name string, args []any, line int) any {
 			return jsonText(plainJS(v))
 		case "encodeURIComponent", "encodeURI":
 			text, _ := s.text(s.bounded(args[0]), line)
-			return url.PathEscape(text)
+			keep := ""
+			if name == "encodeURI" {
+				keep = ";/?:@&=+$,#"
+			}
+			return encodeComponent(text, keep)
+		case "Object.assign":
+			return s.merged(args)
+		case s.http + ".file":
+			f := fileJS{"file.bin", "application/octet-stream"}
+			for i, to := range map[int]*string{1: &f.name, 2: &f.typ} {
+				if text, ok := append(args, nil, nil)[i].(string); ok {
+					*to = text
+				}
+			}
+			return f
 		case "String":
 			text, _ := s.text(s.bounded(args[0]), line)
 			return text
 		}
 	}
 	return unknownJS(name + "(…)")
+}
+
+// merged objects: the first has the fields of all.
+func (s *k6Script) merged(args []any) any {
+	out, ok := args[0].(map[string]any)
+	for _, v := range args[1:] {
+		more, known := v.(map[string]any)
+		if !ok || !known || !s.spend(len(more)) {
+			return unknownJS("Object.assign(…)")
+		}
+		maps.Copy(out, more)
+	}
+	return args[0]
+}
+
+// element of a list, or field of an object.
+func element(v, key any, name string) any {
+	switch v := v.(type) {
+	case []any:
+		if n, ok := key.(float64); ok && n >= 0 && n < float64(len(v)) && n == float64(int(n)) {
+			return v[int(n)]
+		}
+	case map[string]any:
+		if field, ok := key.(string); ok {
+			if value, known := v[field]; known {
+				return value
+			}
+		}
+	}
+	return unknownJS(name)
 }
 
 func (s *k6Script) tellUnknown(v any, line, depth int) {
