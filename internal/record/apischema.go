@@ -84,11 +84,11 @@ func (s *schema) read(at apiNode, depth int) {
 	if at = at.plain(); !at.ok() || depth > maxSchemaDepth || s.seen[at.n] {
 		return
 	}
+	s.seen[at.n] = true
 	// What stands beside a $ref holds, too (JSON Schema 2020-12, 8.2.3.1).
 	if to, ok := at.target(); ok {
 		s.read(to, depth+1)
 	}
-	s.seen[at.n] = true
 	if at.kind() != yaml.MappingNode {
 		if !at.is("!!bool") { // true and false are schemas of 3.1
 			s.problem(at, "a schema is %s where an object is expected; it is left out", what(at))

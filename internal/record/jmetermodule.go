@@ -6,7 +6,7 @@ import (
 )
 
 // maxModules are read where module controllers call them.
-const maxModules = 200
+const maxModules = 100
 
 // module reads what a module controller refers to by its path of names
 // (ModuleController.node_path).
@@ -17,7 +17,7 @@ func (p *jmeterPlan) module(e *jmx, scope jmeterScope, depth int) {
 	}
 	p.modules++
 	below := (*jmx)(nil)
-	if len(path) > 0 && p.modules <= maxModules {
+	if len(path) > 0 && p.modules <= maxModules && p.more == 0 {
 		below = findModule(p.tree, nil, path, 0)
 	}
 	if below == nil {
@@ -48,16 +48,15 @@ func findModule(tree *jmx, around, path []string, depth int) *jmx {
 	return nil
 }
 
-// statuses that response assertions among the elements expect. taken are those
-// that say nothing else.
-func (p *jmeterPlan) statuses(list []*jmx) []int {
-	var out []int
-	for _, e := range list {
-		if e.tag == "ResponseAssertion" && e.enabled() {
-			out = append(out, p.assertedStatus(e)...)
+// withStatuses adds those that an assertion expects to a list.
+func (p *jmeterPlan) withStatuses(list []int, e *jmx) []int {
+	list = slices.Clone(list)
+	for _, n := range p.assertedStatus(e) {
+		if !slices.Contains(list, n) {
+			list = append(list, n)
 		}
 	}
-	return out
+	return list
 }
 
 // notFlag of Assertion.test_type turns the assertion round.

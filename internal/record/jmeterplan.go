@@ -26,7 +26,11 @@ type jmeterPlan struct {
 	tree    *jmx
 	modules int // that were read
 	waits   []jmeterWait
+	bytes   int // of forms
 }
+
+// maxPlanForms bytes of parameters are written; a scenario has room for less.
+const maxPlanForms = 4 << 20
 
 // jmeterScope is what holds for the elements of one level and those below.
 type jmeterScope struct {
@@ -133,7 +137,7 @@ func (p *jmeterPlan) configure(e *jmx, scope *jmeterScope) {
 	case "ConstantTimer":
 		scope.pause += p.timer(e, "ConstantTimer.delay")
 	case "ResponseAssertion":
-		scope.status = append(scope.status[:len(scope.status):len(scope.status)], p.assertedStatus(e)...)
+		scope.status = p.withStatuses(scope.status, e)
 	}
 }
 
@@ -261,8 +265,11 @@ func (p *jmeterPlan) sampler(e, below *jmx, scope jmeterScope) {
 		if c.tag == "HeaderManager" && c.enabled() {
 			scope.headers = p.withHeaders(scope.headers, c)
 		}
+		if c.tag == "ResponseAssertion" && c.enabled() {
+			scope.status = p.withStatuses(scope.status, c)
+		}
 	}
-	q := clientRequest{group: scope.group, phase: scope.phase, status: append(slices.Clone(scope.status), p.statuses(below.children)...), name: e.name(), line: e.line, headers: scope.headers, auth: scope.auth, method: strings.ToUpper(cmp.Or(p.setting(e, &scope, "method"), "GET"))}
+	q := clientRequest{group: scope.group, phase: scope.phase, status: scope.status, name: e.name(), line: e.line, headers: scope.headers, auth: scope.auth, method: strings.ToUpper(cmp.Or(p.setting(e, &scope, "method"), "GET"))}
 	q.url = p.address(e, &scope)
 	args := e.list("HTTPsampler.Arguments", "Arguments.arguments")
 	if scope.defaults != nil && !raw(e) {
@@ -313,6 +320,10 @@ func (p *jmeterPlan) address(e *jmx, scope *jmeterScope) string {
 
 // send puts the arguments into the query, the form or the body.
 func (p *jmeterPlan) send(q *clientRequest, e *jmx, args []*jmx) {
+	if p.bytes > maxPlanForms {
+		p.leave(e.line, "its parameters: the plan has too many")
+		return
+	}
 	var fields []pair
 	var encoded []string
 	for _, a := range args {
@@ -328,6 +339,7 @@ func (p *jmeterPlan) send(q *clientRequest, e *jmx, args []*jmx) {
 		}
 	}
 	form := strings.Join(encoded, "&")
+	p.bytes += len(form)
 	files := e.list("HTTPsampler.Files", "HTTPFileArgs.files")
 	multipart := strings.EqualFold(e.property("HTTPSampler.DO_MULTIPART_POST"), "true")
 	switch {

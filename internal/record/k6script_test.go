@@ -34,6 +34,7 @@ func TestK6ScriptValues(t *testing.T) {
 		{"a file", script("http.post(B + '/u', {n: '1', f: http.file(data, 'cat.png', 'image/png')});"), []string{`"f": {text: "file", name: "cat.png", type: "image/png"}`, `"n": "1"`}, "the file of the field f"},
 		{"batch", script("http.batch([['GET', B + '/b1', null, {headers: {'X-A': '1'}}], {method: 'POST', url: B + '/b2', body: {a: '1'}}, B + '/b3']);\nhttp.batch({one: ['DELETE', `${B}/b4`]});"), []string{"GET /b1\n", `"X-A": "1"`, "POST /b2\n", "GET /b3\n", "DELETE /b4\n"}, ""},
 		{"undefined is no value", script("http.post(B + '/u', JSON.stringify({a: undefined, b: null, c: [undefined]}));"), []string{`json: {"b": null, "c": [null]}`}, ""},
+		{"numbers", script("http.get(`${B}/${0x1F}/${1_000}`);"), []string{"GET /31/1000"}, ""},
 		{"elements", script("const l = ['x', 'y'], o = {k: 'z'};\nhttp.get(`${B}/${l[1]}/${o['k']}/${l[9]}`);"), []string{"GET /y/z/FILL-IN"}, "the value of l[…] is not known"},
 		{"merged objects", script("const h = {headers: {'X-A': '1'}};\nhttp.get(B + '/m', Object.assign({}, h, {tags: {name: 'merged'}}));"), []string{"name: merged", `"X-A": "1"`}, ""},
 		{"cookies and redirects", script("http.get(B + '/c', {cookies: {sid: 's3cret'}, redirects: 0});"), []string{"GET /c"}, "cookies come from the answers"},
