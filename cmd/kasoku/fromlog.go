@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -136,8 +135,8 @@ func (a *App) writeDraft(d *record.Draft, f DraftFlags) error {
 	switch {
 	case errors.Is(err, record.ErrExists):
 		return ui.Coded(ui.BadInput, err, "--force overwrites it; -o DIR writes elsewhere")
-	case errors.Is(err, fs.ErrInvalid):
-		return ui.Coded(ui.BadInput, err, "take less of the source, or report this with the source")
+	case errors.Is(err, record.ErrUnsound):
+		return ui.Coded(ui.BadInput, err, "remove from the source what the message names, or take less of it; this is a fault of the command: report it with the source")
 	case err != nil:
 		return ui.Coded(ui.Failure, err, "check that the folder can be written and that the disk is not full")
 	}

@@ -26,24 +26,17 @@ type upload struct {
 }
 
 // readMultipart reads multipart: fields with a text each, or with a file or
-// text, a name and a type.
+// text, a name and a type; a list repeats a field.
 func (c *compiler) readMultipart(st *step, n ast.Node, sc *scope) {
 	var parts []upload
 	for _, p := range c.document.pairs(n, st.name+": multipart") {
-		what := st.name + ": multipart: " + p.key
-		u := upload{field: p.key}
-		switch c.resolve(p.value).(type) {
-		case *ast.MappingNode, *ast.MappingValueNode:
-			c.readUpload(&u, p.value, what, sc)
-		default:
-			u.content = c.textTemplate(p.value, what, rawText, sc)
+		values := []ast.Node{p.value}
+		if _, several := c.resolve(p.value).(*ast.SequenceNode); several {
+			values = c.list(p.value, st.name+": multipart: "+p.key)
 		}
-		for _, s := range []string{u.field, u.name, u.contentType} {
-			if strings.ContainsAny(s, "\r\n\"") {
-				c.fail(p.at, "%s: names and types of parts hold no quotes and line breaks", what)
-			}
+		for _, v := range values {
+			parts = append(parts, c.readPart(st, p, v, sc))
 		}
-		parts = append(parts, u)
 	}
 	if len(parts) == 0 {
 		c.fail(n, "%s: multipart has no parts; write for example multipart: {picture: {file: cat.png, type: image/png}}", st.name)
@@ -64,6 +57,24 @@ func (c *compiler) readMultipart(st *step, n ast.Node, sc *scope) {
 		st.body.addLiteral([]byte("\r\n"))
 	}
 	st.body.addLiteral([]byte("--" + boundary + "--\r\n"))
+}
+
+// readPart reads one part of the field p.
+func (c *compiler) readPart(st *step, p pair, n ast.Node, sc *scope) upload {
+	what := st.name + ": multipart: " + p.key
+	u := upload{field: p.key}
+	switch c.resolve(n).(type) {
+	case *ast.MappingNode, *ast.MappingValueNode:
+		c.readUpload(&u, n, what, sc)
+	default:
+		u.content = c.textTemplate(n, what, rawText, sc)
+	}
+	for _, s := range []string{u.field, u.name, u.contentType} {
+		if strings.ContainsAny(s, "\r\n\"") {
+			c.fail(p.at, "%s: names and types of parts hold no quotes and line breaks", what)
+		}
+	}
+	return u
 }
 
 func (c *compiler) readUpload(u *upload, n ast.Node, what string, sc *scope) {

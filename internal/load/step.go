@@ -219,27 +219,40 @@ func (c *compiler) readHeaders(st *step, n ast.Node, sc *scope) {
 		case slices.Contains([]string{"content-length", "transfer-encoding", "expect", "upgrade", "te", "trailer"}, name):
 			c.fail(p.at, "%s: the header %s is Kasoku's own to set; remove it", st.name, p.key)
 		}
-		text, ok := c.text(p.value, st.name+": "+p.key)
-		if !ok {
+		texts := c.texts(p.value, st.name+": "+p.key)
+		if len(texts) > 1 && slices.Contains(singleHeaders, name) {
+			c.fail(p.value, "%s: a request has one %s; keep one", st.name, p.key)
 			continue
 		}
-		if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-			c.fail(p.value, "%s: the value of %s holds a line break or control character; write one line", st.name, p.key)
-			continue
+		for _, v := range texts {
+			c.readHeader(st, p, name, v, sc)
 		}
-		st.own.host = st.own.host || name == "host"
-		st.own.agent = st.own.agent || name == "user-agent"
-		st.own.accept = st.own.accept || name == "accept"
-		st.own.cookie = st.own.cookie || name == "cookie"
-		st.own.contentType = st.own.contentType || name == "content-type"
-		st.own.brotli = st.own.brotli || name == "accept-encoding" && takesBrotli(text)
-		if !slices.Contains(anonymous, name) {
-			st.own.telling = append(st.own.telling, name)
-		}
-		st.headers.addLiteral([]byte(p.key + ": "))
-		st.headers.addTemplate(c.template(p.value, st.name+": "+p.key, text, headerText, sc))
-		st.headers.addLiteral([]byte("\r\n"))
 	}
+}
+
+// singleHeaders are those that a request has once (RFC 9110, sections 7.2, 8.3
+// and 10.1.5; RFC 6265, section 5.4).
+var singleHeaders = []string{"host", "content-type", "user-agent", "cookie", "authorization"}
+
+// readHeader reads one line of the header p; v is its value.
+func (c *compiler) readHeader(st *step, p pair, name string, v pair, sc *scope) {
+	text := v.key
+	if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		c.fail(v.at, "%s: the value of %s holds a line break or control character; write one line", st.name, p.key)
+		return
+	}
+	st.own.host = st.own.host || name == "host"
+	st.own.agent = st.own.agent || name == "user-agent"
+	st.own.accept = st.own.accept || name == "accept"
+	st.own.cookie = st.own.cookie || name == "cookie"
+	st.own.contentType = st.own.contentType || name == "content-type"
+	st.own.brotli = st.own.brotli || name == "accept-encoding" && takesBrotli(text)
+	if !slices.Contains(anonymous, name) {
+		st.own.telling = append(st.own.telling, name)
+	}
+	st.headers.addLiteral([]byte(p.key + ": "))
+	st.headers.addTemplate(c.template(v.at, st.name+": "+p.key, text, headerText, sc))
+	st.headers.addLiteral([]byte("\r\n"))
 }
 
 func (c *compiler) readExtract(st *step, n ast.Node, sc *scope) {

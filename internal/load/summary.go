@@ -142,6 +142,7 @@ func (e *expectation) checks() int {
 func (s *Scenario) warnings() []string {
 	var out []string
 	warn := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	s.fillWarnings(warn)
 	for _, v := range s.visits() {
 		for i := range v.steps {
 			st := &v.steps[i]

@@ -135,7 +135,7 @@ func (c *client) draft(o ClientOptions) (*Draft, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &harDraft{o: &HAROptions{Origin: o.Origin, KeepSecrets: o.KeepSecrets}, what: c.what, file: &harFile{}, routes: routes, vars: names{}, left: map[string]int64{},
+	h := &harDraft{client: true, o: &HAROptions{Origin: o.Origin, KeepSecrets: o.KeepSecrets}, what: c.what, file: &harFile{}, routes: routes, vars: names{}, left: map[string]int64{},
 		masked: c.masked, dedupe: map[string]bool{}, counts: map[string]int64{}}
 	for i := range c.requests {
 		h.file.Log.Entries = append(h.file.Log.Entries, c.requests[i].entry())
@@ -186,7 +186,11 @@ func (c *client) draft(o ClientOptions) (*Draft, error) {
 	if len(h.out.sessions) == 0 {
 		return nil, fmt.Errorf("read %s: %w of %s: %s", c.what, ErrNothing, h.origin, strings.Join(told, "; "))
 	}
-	return c.finish(h, &o, told, dropped)
+	unsound, err := h.sound()
+	if err != nil {
+		return nil, err
+	}
+	return c.finish(h, &o, append(told, unsound...), dropped)
 }
 
 // otherName adds a number to a step's name that its session has already.
@@ -266,6 +270,7 @@ func (h *harDraft) request(q *clientRequest, e *harEntry, dropped map[string]boo
 	for _, header := range q.headers {
 		h.clientHeader(&st, q, header, dropped)
 	}
+	h.conceal(&st)
 	if q.auth != "" {
 		st.headers = append(st.headers, pair{"Authorization", q.auth})
 		st.comment = append(st.comment, "Fill in Authorization.")
@@ -283,7 +288,7 @@ func (h *harDraft) dedupeNote(text string) {
 func (h *harDraft) clientHeader(st *step, q *clientRequest, header harHeader, dropped map[string]bool) {
 	name := strings.ToLower(header.Name)
 	switch {
-	case name == "content-type" && (q.post != nil || len(q.parts) > 0), name == "accept" && header.Value == "*/*":
+	case name == "content-type" && (st.form != nil || st.json != "" || st.body != "" || len(st.multipart) > 0), name == "accept" && header.Value == "*/*":
 		return
 	case name == "authorization":
 		if q.auth == "" {
@@ -293,21 +298,18 @@ func (h *harDraft) clientHeader(st *step, q *clientRequest, header harHeader, dr
 	case !plainKey.MatchString(header.Name):
 		dropped["one whose name is none"] = true
 		return
-	case slices.Contains(clientHeaders, name) || strings.HasPrefix(name, "sec-") || !isLine(header.Value):
+	case slices.Contains(clientHeaders, name) || slices.Contains(connectionHeaders, name) || strings.HasPrefix(name, "sec-") || !isLine(header.Value):
 		dropped[header.Name] = true
 		return
 	case len(st.headers) >= maxClientHeaders:
 		dropped[fmt.Sprintf("those beyond the first %d of a request", maxClientHeaders)] = true
 		return
 	}
-	if slices.ContainsFunc(st.headers, func(p pair) bool { return strings.EqualFold(p.key, header.Name) }) {
-		return
-	}
 	value := h.field(header.Name, header.Value)
 	if authScheme(header.Value) != "" && !h.o.KeepSecrets { // as in Authorization
 		h.masked[header.Name], value = true, maskedValue
 	}
-	st.headers = append(st.headers, pair{header.Name, value})
+	addHeader(st, header.Name, value)
 }
 
 func (c *client) longText(line int) {

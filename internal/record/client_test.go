@@ -220,7 +220,9 @@ func fuzzClient(f *testing.F, read from, seeds ...string) {
 }
 
 func FuzzCurl(f *testing.F) {
-	fuzzClient(f, FromCurl, `curl -XPUT "http://a.test/$x" -F 'a=@b;type=c/d' -H 'A: ${b}' -u c:d`, "curl ^\"http://a/^\" ^\n -d ^\"^{^\\^\"a^\\^\":1^}^\"", "curl --json $'{\"a\":\"\\u00e9\"}' b.test -G --data-urlencode =c")
+	fuzzClient(f, FromCurl, `curl -XPUT "http://a.test/$x" -F 'a=@b;type=c/d' -H 'A: ${b}' -u c:d`, "curl ^\"http://a/^\" ^\n -d ^\"^{^\\^\"a^\\^\":1^}^\"", "curl --json $'{\"a\":\"\\u00e9\"}' b.test -G --data-urlencode =c",
+		"Invoke-WebRequest -Uri \"http://a/$x$([char]233)\" `\n -Headers @{\n\"b\"=\"c\"; d = (e)\n} -Body \"{`\"f`\":1}\"",
+		"A=1\nB=$(curl a.test/[1-3]/{x,y} -T f)\ncat <<-E | curl -d @- b.test/$A/../c\n\t$B\n\tE\n")
 }
 
 func FuzzPostman(f *testing.F) {

@@ -35,6 +35,13 @@ type curlCommand struct {
 	get   bool // -G
 	head  bool
 	query []string // --url-query
+	// upload is the file of -T.
+	upload *word
+	globs  bool // of addresses are not expanded: -g
+	asIs   bool // steps . and .. stay: --path-as-is
+	signed bool // authorization that is made anew for each request
+	// input is what a here-document or a pipe gives.
+	input *word
 }
 
 // curlOptions by their long names. Those without do are known so that their
@@ -60,18 +67,22 @@ func init() {
 		"user":           {true, func(c *curlCommand, v word) { c.q.auth = basicAuth }, ""},
 		"oauth2-bearer":  {true, func(c *curlCommand, v word) { c.q.auth = bearerAuth }, ""},
 		"cookie":         {true, nil, "cookies come from the answers; add a step that sets them"},
-		"digest":         {false, nil, "Digest signs each request, which load does not do"},
-		"ntlm":           {false, nil, "NTLM needs several requests on one connection"},
-		"negotiate":      {false, nil, "Negotiate needs several requests on one connection"},
-		"aws-sigv4":      {true, nil, "it signs each request, which load does not do"},
-		"upload-file":    {true, nil, "a file to send: fill in body:"},
+		"digest":         {false, func(c *curlCommand, _ word) { c.sign("digest", "Digest signs each request, which load does not do") }, ""},
+		"ntlm":           {false, func(c *curlCommand, _ word) { c.sign("ntlm", "NTLM needs several requests on one connection") }, ""},
+		"negotiate": {false, func(c *curlCommand, _ word) {
+			c.sign("negotiate", "Negotiate needs several requests on one connection")
+		}, ""},
+		"aws-sigv4":   {true, func(c *curlCommand, _ word) { c.sign("aws-sigv4", "it signs each request, which load does not do") }, ""},
+		"upload-file": {true, func(c *curlCommand, v word) { c.upload = &v }, ""},
+		"globoff":     {false, func(c *curlCommand, _ word) { c.globs = true }, ""},
+		"path-as-is":  {false, func(c *curlCommand, _ word) { c.asIs = true }, ""},
 		"range": {true, func(c *curlCommand, v word) {
 			c.q.headers = append(c.q.headers, harHeader{Name: "Range", Value: "bytes=" + v.text})
 		}, ""},
 		"location":       {false, nil, "redirects: add follow: true where the first answer is one"},
 		"config":         {true, nil, "a file of options is not read"},
-		"user-agent":     {true, nil, ""},
-		"referer":        {true, nil, ""},
+		"user-agent":     {true, func(c *curlCommand, v word) { c.ownHeader("User-Agent", v.text) }, ""},
+		"referer":        {true, func(c *curlCommand, v word) { c.ownHeader("Referer", v.text) }, ""},
 		"compressed":     {false, nil, ""},
 		"insecure":       {false, nil, ""},
 		"proxy":          {true, nil, ""},
@@ -94,7 +105,7 @@ func init() {
 // curlShort are the options of one letter.
 var curlShort = map[byte]string{'X': "request", 'H': "header", 'd': "data", 'F': "form", 'G': "get", 'I': "head", 'u': "user", 'b': "cookie", 'T': "upload-file", 'r': "range",
 	'L': "location", 'K': "config", 'A': "user-agent", 'e': "referer", 'k': "insecure", 'x': "proxy", 'E': "cert", 'o': "output", 'c': "cookie-jar", 'm': "max-time",
-	'w': "write-out", 'D': "dump-header", 'U': "proxy-user", 'z': "time-cond", 'C': "continue-at", 'y': "speed-time", 'Y': "speed-limit", 'Z': "parallel", ':': "next"}
+	'w': "write-out", 'D': "dump-header", 'U': "proxy-user", 'z': "time-cond", 'C': "continue-at", 'y': "speed-time", 'Y': "speed-limit", 'Z': "parallel", 'g': "globoff", ':': "next"}
 
 // FromCurl makes a scenario of curl command lines, as browsers copy them or as
 // scripts have them, for bash or cmd.exe.
@@ -108,11 +119,12 @@ func FromCurl(r io.Reader, o ClientOptions) (*Draft, error) {
 	}
 	c := newClient("curl commands", &o)
 	text := strings.ToValidUTF8(strings.TrimPrefix(string(data), "\xef\xbb\xbf"), "\uFFFD")
+	if isPowerShell.MatchString(text) {
+		c.powerShell(text, o.Dir)
+		return c.draft(o)
+	}
 	for _, list := range shellCommands(text) {
-		at := slices.IndexFunc(list, func(w word) bool {
-			base := strings.ToLower(path.Base(strings.ReplaceAll(w.text, `\`, "/")))
-			return base == "curl" || base == "curl.exe"
-		})
+		at := curlAt(list)
 		if at < 0 {
 			c.leave(list[0].line, "%s is no curl command", commandName(list[0].text))
 			continue
@@ -148,7 +160,8 @@ var curlAddress = regexp.MustCompile(`^(?i:https?|ftp)://|^` + fillIn + `|^(?:[^
 
 // curl reads the options of one command.
 func (c *client) curl(words []word, line int, dir string) {
-	cmd := &curlCommand{client: c, dir: dir, line: line}
+	words, input := inputOf(words)
+	cmd := &curlCommand{client: c, dir: dir, line: line, input: input}
 	for i := 0; i < len(words); i++ {
 		w := words[i]
 		for _, name := range w.unknown {
@@ -157,7 +170,7 @@ func (c *client) curl(words []word, line int, dir string) {
 		switch {
 		case w.text == "--next" || w.text == "-:":
 			cmd.end()
-			cmd = &curlCommand{client: c, dir: dir, line: w.line}
+			cmd = &curlCommand{client: c, dir: dir, line: w.line, input: input}
 		case strings.HasPrefix(w.text, "--") && len(w.text) > 2:
 			name := w.text[2:]
 			o, known := curlOptions[name]
@@ -188,8 +201,8 @@ func (c *client) curl(words []word, line int, dir string) {
 }
 
 // curlSilent are options without a value that do not change the request.
-var curlSilent = []string{"silent", "show-error", "verbose", "include", "fail", "fail-with-body", "http1.0", "http1.1", "http2", "http2-prior-knowledge", "http3", "globoff",
-	"progress-bar", "ipv4", "ipv6", "tlsv1.2", "tlsv1.3", "raw", "path-as-is", "remote-name", "remote-header-name", "basic", "location-trusted", "ssl-no-revoke", "tr-encoding",
+var curlSilent = []string{"silent", "show-error", "verbose", "include", "fail", "fail-with-body", "http1.0", "http1.1", "http2", "http2-prior-knowledge", "http3",
+	"progress-bar", "ipv4", "ipv6", "tlsv1.2", "tlsv1.3", "raw", "remote-name", "remote-header-name", "basic", "location-trusted", "ssl-no-revoke", "tr-encoding",
 	"no-progress-meter", "create-dirs", "tcp-nodelay", "styled-output", "remote-time", "disable", "tlsv1", "tlsv1.0", "tlsv1.1", "retry-all-errors", "retry-connrefused", "post301", "post302", "anyauth"}
 
 // short reads options of one letter that share a word; it returns the place of
@@ -247,6 +260,15 @@ func (cmd *curlCommand) header(v word) {
 
 // file reads a file that an option names, within the commands' folder.
 func (cmd *curlCommand) file(name string, line int) (string, bool) {
+	if name == "-" && cmd.input != nil {
+		for _, v := range cmd.input.unknown {
+			cmd.leave(cmd.input.line, "the value of %s is not known; fill it in where %s stands", v, fillIn)
+		}
+		if cmd.input.input == inputText && len(cmd.input.text) <= maxRecordedBody {
+			return cmd.input.text, true
+		}
+		name = cmd.input.text
+	}
 	if cmd.dir == "" || name == "-" || path.IsAbs(name) {
 		cmd.leave(line, "the file %s is not read; fill in the body", shortText(name, 60))
 		return "", false
@@ -353,6 +375,8 @@ func (cmd *curlCommand) end() {
 		cmd.data = nil
 	}
 	switch {
+	case cmd.upload != nil:
+		cmd.put(&q)
 	case len(q.parts) > 0:
 		q.method = cmp.Or(q.method, "POST")
 	case len(cmd.data) > 0 && cmd.json:
@@ -367,22 +391,18 @@ func (cmd *curlCommand) end() {
 		q.method = cmp.Or(q.method, "HEAD")
 	}
 	q.method = cmp.Or(q.method, "GET")
-	if q.post != nil && (q.method == "GET" || q.method == "HEAD") {
-		cmd.leave(cmd.line, "%s with a body, which load does not send: the body is left out", q.method)
-		q.post = nil
-	}
+	cmd.leaveBody(&q, cmd.line)
 	query := strings.Join(cmd.query, "&")
 	if len(query) > maxTarget {
 		cmd.leave(cmd.line, "a query of %d KiB: servers refuse more than %d bytes", len(query)>>10, maxTarget)
 		return
 	}
-	for _, u := range cmd.urls {
+	if cmd.signed {
+		q.auth = ""
+	}
+	for _, u := range cmd.addresses() {
 		one := q
-		one.line, one.url = u.line, absolute(u.text)
-		if strings.ContainsAny(u.text, "{}") {
-			cmd.leave(u.line, "braces in an address, which curl would expand, are taken as they are")
-			one.url = strings.NewReplacer("{", "%7B", "}", "%7D").Replace(one.url)
-		}
+		one.line, one.url = u.line, u.text
 		if len(cmd.query) > 0 && len(one.url) <= maxTarget {
 			base, _, _ := strings.Cut(one.url, "#")
 			between := "?"

@@ -3,7 +3,6 @@ package record
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -45,6 +44,9 @@ const scenarioFile = "scenario.yaml"
 
 // ErrExists: a file would be overwritten.
 var ErrExists = errors.New("exists already")
+
+// ErrUnsound: the scenario made is none that load can be made of.
+var ErrUnsound = errors.New("the scenario that came of the source is not right")
 
 // Write checks the draft and puts it into dir, which is made if need be. With
 // force, files of the same names are overwritten; others in the folder stay.
@@ -97,8 +99,7 @@ func (d *Draft) check(dir string) error {
 		}
 	}
 	if _, err := load.LoadScenario(filepath.Join(dir, scenarioFile)); err != nil {
-		return fmt.Errorf("the scenario made is not right, nothing was written: %s: %w",
-			strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), ""), fs.ErrInvalid)
+		return fmt.Errorf("%w, so nothing was written: %s", ErrUnsound, strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), ""))
 	}
 	return nil
 }

@@ -37,6 +37,11 @@ type harDraft struct {
 	counts map[string]int64
 	taken  int64
 	assets int
+	size   int // of the steps, in bytes
+	// dropped are headers that a browser sets itself.
+	dropped map[string]bool
+	// client: the source is another tool's file, which has no answers.
+	client bool
 
 	vars  names
 	steps []*made // of the present session
@@ -75,7 +80,11 @@ func FromHAR(r io.Reader, o HAROptions) (*Draft, error) {
 	if h.taken == 0 {
 		return nil, fmt.Errorf("read HAR: %w of %s: %s", ErrNothing, h.origin, strings.Join(h.leftOut(), "; "))
 	}
-	d := &Draft{Requests: h.taken, Coverage: 1, LeftOut: h.leftOut()}
+	unsound, err := h.sound()
+	if err != nil {
+		return nil, err
+	}
+	d := &Draft{Requests: h.taken, Coverage: 1, LeftOut: append(h.leftOut(), unsound...)}
 	for route, n := range h.counts {
 		d.Routes = append(d.Routes, Share{route, n, float64(n) / float64(h.taken)})
 	}
@@ -95,6 +104,9 @@ func (h *harDraft) standingNotes() []string {
 		out = append(out, fmt.Sprintf("The values of %s are %q: fill in values of a test account; --keep-secrets takes the recorded ones.",
 			strings.Join(slices.Sorted(maps.Keys(h.masked)), ", "), maskedValue))
 	}
+	if len(h.dropped) > 0 {
+		out = append(out, "Headers that a browser sets by itself are left out: "+strings.Join(slices.Sorted(maps.Keys(h.dropped)), ", ")+".")
+	}
 	if h.o.KeepSecrets {
 		out = append(out, "Secrets are kept as recorded: do not share the scenario.")
 	}
@@ -107,7 +119,7 @@ func (h *harDraft) chooseOrigin() error {
 	for i := range h.file.Log.Entries {
 		e := &h.file.Log.Entries[i]
 		if e.url.Scheme != "http" && e.url.Scheme != "https" {
-			h.left[cmp.Or(e.url.Scheme, "no")+": addresses; only http and https are taken"]++
+			h.left[schemeText(e.url.Scheme)]++
 			continue
 		}
 		if e.Request.Method == "CONNECT" {
@@ -122,7 +134,7 @@ func (h *harDraft) chooseOrigin() error {
 	order := slices.SortedFunc(maps.Keys(count), func(a, b string) int {
 		return cmp.Or(cmp.Compare(count[b], count[a]), strings.Compare(a, b))
 	})
-	h.origin = strings.TrimSuffix(h.o.Origin, "/")
+	h.origin = originOf(h.o.Origin)
 	if h.origin == "" {
 		h.origin = order[0]
 	}
@@ -184,7 +196,7 @@ func (h *harDraft) refuse(e *harEntry) string {
 	switch s := e.Answer.Status; {
 	case e.Resource == "websocket":
 		return "they are WebSockets"
-	case e.Cached != "":
+	case e.Cached != "", strings.HasSuffix(e.Fetched, "Cache"):
 		return "the browser took them from its cache and sent nothing"
 	case s == 0:
 		return "they got no answer (blocked or aborted)"
@@ -215,14 +227,22 @@ func (h *harDraft) session(entries []*harEntry, n int) {
 				page.step.assets = append(page.step.assets, target)
 			}
 			h.assets++
-			h.counts["GET "+accesslog.PathOf(e.target())]++
+			h.counts["GET "+h.shownPath(e)]++
 			continue
 		}
 		if prev := h.last(); h.o.Think && prev != nil && e.Page != prev.entry.Page {
 			prev.step.think = min(max(e.Started.Sub(prev.entry.end()), 0), maxThink).Round(thinkStep)
 		}
 		m := &made{entry: e}
+		if e.url.User != nil {
+			h.once("A user and password in an address are left out: fill in Authorization where the service wants it.")
+		}
 		h.build(m)
+		if h.size += stepSize(&m.step); h.size > maxStepBytes {
+			h.left[fullScenario]++
+			h.taken--
+			continue
+		}
 		h.counts[m.step.route]++
 		if path, _, _ := strings.Cut(m.step.request, "?"); path == m.step.route {
 			m.step.route = ""
@@ -261,7 +281,7 @@ func (h *harDraft) title(e *harEntry) string {
 // build makes the step of an entry.
 func (h *harDraft) build(m *made) {
 	e, st := m.entry, &m.step
-	path := accesslog.PathOf(e.target())
+	path := h.shownPath(e)
 	h.routes.Add(path)
 	st.route = e.Request.Method + " " + h.routes.Route(path)
 	st.request = e.Request.Method + " " + h.path(e)
@@ -276,6 +296,7 @@ func (h *harDraft) build(m *made) {
 	}
 	h.headers(m)
 	h.body(m)
+	h.conceal(st)
 }
 
 // path of a request with its variables. Where a redirect led to a place with
@@ -299,7 +320,7 @@ func (h *harDraft) path(e *harEntry) string {
 		name, value, _ := strings.Cut(p, "=")
 		if v, found := h.variable(unescape(name), unescape(value)); found {
 			params[i] = literal(name) + "=" + v
-		} else if isSecret(name) && value != "" && value != fillIn && !h.o.KeepSecrets {
+		} else if isSecretValue(name, value) && value != "" && value != fillIn && !h.o.KeepSecrets {
 			h.masked[unescape(name)] = true
 			params[i] = literal(name) + "=" + maskedValue
 		} else {
@@ -307,26 +328,6 @@ func (h *harDraft) path(e *harEntry) string {
 		}
 	}
 	return literal(path) + "?" + strings.Join(params, "&")
-}
-
-// headers worth keeping: what the client asks for, and the application's own.
-func (h *harDraft) headers(m *made) {
-	for _, header := range m.entry.Request.Headers {
-		name := strings.ToLower(header.Name)
-		keep := name == "accept" && header.Value != "*/*" || name == "content-type" && m.entry.Request.Post == nil ||
-			strings.HasPrefix(name, "x-") && !strings.HasPrefix(name, "x-forwarded") && name != "x-client-data"
-		if !keep || !plainKey.MatchString(header.Name) || !isLine(header.Value) {
-			continue
-		}
-		value := literal(header.Value)
-		if v, found := h.variable(header.Name, header.Value); found {
-			value = v
-		} else if isSecret(name) && !h.o.KeepSecrets {
-			h.masked[header.Name] = true
-			value = maskedValue
-		}
-		m.step.headers = append(m.step.headers, pair{header.Name, value})
-	}
 }
 
 // isLine: a text that can be a header's value.

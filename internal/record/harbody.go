@@ -29,14 +29,18 @@ func unescape(s string) string {
 func (h *harDraft) body(m *made) {
 	post := m.entry.Request.Post
 	method := m.entry.Request.Method
-	if post == nil || method == "GET" || method == "HEAD" || post.Text == "" && len(post.Params) == 0 {
+	if post == nil || post.Text == "" && len(post.Params) == 0 {
+		return
+	}
+	if method == "GET" || method == "HEAD" {
+		h.once(fmt.Sprintf("%s has a body in the source, which load does not send: the body is left out.", shownRequest(&m.step)))
 		return
 	}
 	switch kind := baseType(post.Type); {
 	case len(post.Text) > maxRecordedBody:
 		h.lost(m, fmt.Sprintf("its body of %d KiB is too large for a scenario", len(post.Text)>>10))
-	case kind == formType && strings.HasPrefix(strings.TrimSpace(post.Text), "{") && h.json(m, post): // sent so by a client without a type of its own
-	case kind == formType:
+	case kind == formType && strings.ContainsAny(firstByte(post.Text), "{[") && h.json(m, post): // sent so by a client without a type of its own
+	case kind == formType && (post.Text == "" || isFormText(post.Text)):
 		m.step.form = h.form(post)
 	case strings.HasSuffix(kind, "json") && h.json(m, post):
 	case !isLine(post.Type):
@@ -46,8 +50,10 @@ func (h *harDraft) body(m *made) {
 	case post.Text == "":
 		h.lost(m, "the HAR has its fields, but not its body")
 	default:
-		m.step.body = h.text(post.Text)
-		m.step.headers = append(m.step.headers, pair{"Content-Type", literal(post.Type)})
+		m.step.body = h.text(h.maskFields(post.Text))
+		if post.Type != "" {
+			addHeader(&m.step, "Content-Type", literal(post.Type))
+		}
 	}
 }
 
@@ -80,7 +86,7 @@ func (h *harDraft) field(name, value string) string {
 	if v, found := h.variable(name, value); found {
 		return v
 	}
-	if isSecret(name) && value != "" && value != fillIn && !h.o.KeepSecrets {
+	if isSecretValue(name, value) && value != "" && value != fillIn && !h.o.KeepSecrets {
 		h.masked[name] = true
 		return maskedValue
 	}
@@ -102,7 +108,7 @@ func (h *harDraft) maskText(body string) string {
 		end := 0
 		for _, at := range re.FindAllStringSubmatchIndex(body, -1) {
 			name, value := body[at[2]:at[3]], body[at[4]:at[5]]
-			if !isSecret(name) || value == "" || value == fillIn {
+			if !isSecretValue(name, value) || value == "" || value == fillIn {
 				continue
 			}
 			h.masked[name] = true
@@ -147,7 +153,7 @@ func (h *harDraft) json(m *made, post *harPost) bool {
 	if !h.jsonValue(d, &b, "", 0) {
 		return false
 	}
-	if _, err := d.Token(); err != io.EOF {
+	if _, err := d.Token(); err != io.EOF || b.String() == "null" { // a key without a value is none
 		return false
 	}
 	m.step.json = b.String()

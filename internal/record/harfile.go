@@ -31,7 +31,9 @@ type harEntry struct {
 	Started harTime `json:"startedDateTime"`
 	Time    float64 `json:"time"` // ms
 	// Cached is Chrome's "memory" or "disk".
-	Cached   string     `json:"_fromCache"`
+	Cached string `json:"_fromCache"`
+	// Fetched is Safari's "Memory Cache", "Disk Cache", "Network Load", ….
+	Fetched  string     `json:"_fetchType"`
 	Resource string     `json:"_resourceType"` // Chrome: "document", "websocket", …
 	Request  harRequest `json:"request"`
 	Answer   harAnswer  `json:"response"`
@@ -73,10 +75,11 @@ type harAnswer struct {
 }
 
 func (e *harEntry) parse() {
-	u, err := url.Parse(e.Request.URL)
+	u, err := url.Parse(parseable(e.Request.URL))
 	if err != nil {
 		u = &url.URL{}
 	}
+	dropPort(u)
 	e.url, e.body = u, e.Answer.Content.Text
 	e.Request.Method = strings.ToUpper(e.Request.Method)
 	if strings.EqualFold(e.Answer.Content.Encoding, "base64") {

@@ -191,7 +191,7 @@ func (p *postman) url(at apiNode) string {
 		list := at.find("query")
 		if list.ok() { // raw may hold parameters that are disabled
 			for _, f := range p.fields(list) {
-				query = append(query, queryEscape(f.key)+"="+queryEscape(f.value))
+				query = append(query, postmanQuery(f))
 			}
 			raw = base
 			if len(query) > 0 {
@@ -318,10 +318,7 @@ func (p *postman) body(q *clientRequest, at apiNode) {
 		p.leave(at.line(), "a body of the kind %s: fill it in", shortText(mode, 40))
 		q.comment = append(q.comment, "Fill in the body.")
 	}
-	if q.post != nil && (q.method == "GET" || q.method == "HEAD") {
-		p.leave(at.line(), "%s with a body, which load does not send: the body is left out", q.method)
-		q.post = nil
-	}
+	p.leaveBody(q, at.line())
 }
 
 func (p *postman) formData(q *clientRequest, list apiNode) {

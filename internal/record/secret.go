@@ -25,6 +25,9 @@ func isSecret(name string) bool {
 	if decoded, err := url.QueryUnescape(name); err == nil {
 		name = decoded
 	}
+	if isSecretField(strings.ToLower(name)) {
+		return true
+	}
 	name = hyphened(name)
 	return endsIn(name, secretEnds) || slices.ContainsFunc(secretWords, func(w string) bool { return strings.Contains(name, w) })
 }
@@ -86,14 +89,17 @@ const (
 
 // maskQuery replaces the values of secret parameters in a target's query.
 func maskQuery(target string) (masked string, found bool) {
+	if plain := maskWebTokens(maskPath(target)); plain != target {
+		target, found = plain, true
+	}
 	at := strings.IndexByte(target, '?')
 	if at < 0 || !strings.Contains(target[at:], "=") {
-		return target, false
+		return target, found
 	}
 	params := strings.Split(target[at+1:], "&")
 	for i, p := range params {
 		name, value, ok := strings.Cut(p, "=")
-		if ok && value != "" && isSecret(name) {
+		if ok && value != "" && isSecretValue(name, value) {
 			params[i], found = name+"="+maskedValue, true
 		}
 	}
@@ -126,7 +132,6 @@ func sendable(target string) string {
 	if clean {
 		return target
 	}
-	const digits = "0123456789ABCDEF"
 	var b strings.Builder
 	for i := range len(target) {
 		switch c := target[i]; {
@@ -134,8 +139,8 @@ func sendable(target string) string {
 			return b.String()
 		case c <= ' ' || c >= 0x7f || c == '"' || c == '%' && (i+2 >= len(target) || !isHex(target[i+1]) || !isHex(target[i+2])):
 			b.WriteByte('%')
-			b.WriteByte(digits[c>>4])
-			b.WriteByte(digits[c&15])
+			b.WriteByte(hexDigits[c>>4])
+			b.WriteByte(hexDigits[c&15])
 		default:
 			b.WriteByte(c)
 		}

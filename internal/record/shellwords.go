@@ -11,6 +11,10 @@ type word struct {
 	line int
 	// unknown names variables in it, whose values are not known.
 	unknown []string
+	// input: the word is what the command reads, and no argument.
+	input inputKind
+	// nested: curl is among the commands whose output it would hold.
+	nested bool
 }
 
 // command is a list of words.
@@ -25,7 +29,7 @@ func shellCommands(text string) []command {
 	if isCmd.MatchString(text) {
 		return cmdCommands(strings.ReplaceAll(text, "\r\n", "\n"))
 	}
-	s := &shell{text: strings.ReplaceAll(text, "\r\n", "\n"), line: 1}
+	s := &shell{text: strings.ReplaceAll(text, "\r\n", "\n"), line: 1, state: &shellState{vars: map[string]string{}}}
 	return s.commands()
 }
 
@@ -39,6 +43,16 @@ type shell struct {
 	buf  []byte // its text
 	list command
 	out  []command
+
+	state *shellState
+	depth int // of $(…)
+	docs  []hereDocument
+	docOf []int // the commands that read them
+	// coming: the next word is the command's input.
+	coming inputKind
+	pipes  []pipe
+	piped  bool // the present command reads from the one at from
+	from   int
 }
 
 func (s *shell) next() byte {
@@ -70,6 +84,10 @@ func (s *shell) add(text string) {
 func (s *shell) endWord() {
 	if s.now != nil {
 		s.now.text = string(s.buf)
+		if s.now.input = s.coming; s.coming == inputText {
+			s.now.text += "\n"
+		}
+		s.coming = noInput
 		s.list = append(s.list, *s.now)
 		s.now, s.buf = nil, s.buf[:0]
 	}
@@ -77,9 +95,15 @@ func (s *shell) endWord() {
 
 func (s *shell) endCommand() {
 	if s.endWord(); len(s.list) > 0 {
-		s.out = append(s.out, s.list)
+		if !s.assign() {
+			if s.piped {
+				s.pipes = append(s.pipes, pipe{s.from, len(s.out)})
+			}
+			s.out = append(s.out, s.list)
+		}
 		s.list = nil
 	}
+	s.piped = false
 }
 
 func (s *shell) commands() []command {
@@ -87,8 +111,19 @@ func (s *shell) commands() []command {
 		switch c := s.next(); c {
 		case ' ', '\t':
 			s.endWord()
-		case '\n', ';', '|', '&', '(', ')':
+		case '\n':
+			s.documents()
 			s.endCommand()
+		case '|':
+			s.pipe()
+		case ';', '&', '(', ')':
+			s.endCommand()
+		case '<':
+			if s.now != nil {
+				s.run()
+				continue
+			}
+			s.redirect()
 		case '#':
 			if s.now != nil {
 				s.add("#")
@@ -111,8 +146,19 @@ func (s *shell) commands() []command {
 			s.run()
 		}
 	}
+	s.documents()
 	s.endCommand()
-	return s.out
+	return s.joinPipes()
+}
+
+// pipe ends a command whose output the next one reads; || only ends it.
+func (s *shell) pipe() {
+	s.endCommand()
+	if s.peek() == '|' {
+		s.at++
+		return
+	}
+	s.piped, s.from = true, len(s.out)-1
 }
 
 // run adds bytes up to the next one that means something.
@@ -168,6 +214,16 @@ func (s *shell) dollar(quoted bool) {
 		s.ansi()
 		return
 	}
+	if s.peek() == '(' {
+		if length, nested := s.substitution(); length > 0 {
+			s.line += strings.Count(s.text[s.at:s.at+length], "\n")
+			s.at += length
+			s.add(fillIn)
+			s.now.nested = s.now.nested || nested
+			s.now.unknown = append(s.now.unknown, "$(…)")
+			return
+		}
+	}
 	name := variableName(s.text[s.at:min(len(s.text), s.at+maxVariableName)])
 	if name == "" {
 		s.add("$")
@@ -175,6 +231,10 @@ func (s *shell) dollar(quoted bool) {
 	}
 	s.at += len(name)
 	s.line += strings.Count(name, "\n")
+	if value, ok := s.known(name); ok {
+		s.add(value)
+		return
+	}
 	s.add(fillIn)
 	s.now.unknown = append(s.now.unknown, toldVariable(name))
 }
@@ -229,12 +289,25 @@ func (s *shell) ansi() {
 				s.add(text)
 			} else if digits := map[byte]int{'x': 2, 'u': 4, 'U': 8}[n]; digits > 0 {
 				s.add(s.code(digits, n == 'x'))
+			} else if n >= '0' && n <= '7' {
+				s.at--
+				s.add(s.octal())
 			} else if n != 0 {
 				s.add(`\`)
 				s.addByte()
 			}
 		}
 	}
+}
+
+// octal is the byte of up to three octal digits.
+func (s *shell) octal() string {
+	value := 0
+	for n := 0; n < 3 && s.at < len(s.text) && s.text[s.at] >= '0' && s.text[s.at] <= '7'; n++ {
+		value = value<<3 | int(s.text[s.at]-'0')
+		s.at++
+	}
+	return string([]byte{byte(value)})
 }
 
 func (s *shell) code(most int, raw bool) string {
@@ -300,11 +373,17 @@ func cmdCommands(text string) []command {
 				continue
 			}
 			end(true)
-		case c == '\\' && strings.HasPrefix(strings.TrimPrefix(text[i+1:], "^"), `"`):
-			add(`"`)
-			i += len(`"`)
-			if text[i] == '^' {
-				i++
+		case c == '\\':
+			slashes, quote, last := cmdSlashes(text, i)
+			if i = last; !quote {
+				add(strings.Repeat(`\`, slashes))
+				continue
+			}
+			add(strings.Repeat(`\`, slashes/2))
+			if slashes%2 == 1 {
+				add(`"`)
+			} else {
+				quoted = !quoted
 			}
 		case c == '"':
 			quoted = !quoted
@@ -319,4 +398,30 @@ func cmdCommands(text string) []command {
 	}
 	end(true)
 	return out
+}
+
+// cmdSlashes counts the backslashes that begin at i, each of which may have a
+// caret before it, and says whether a quote follows: then two of them mean one,
+// and an odd one makes the quote a character (Microsoft C, "Parsing C
+// command-line arguments"). last is the place of the last byte that belongs to
+// them.
+func cmdSlashes(text string, i int) (slashes int, quote bool, last int) {
+	for last = i; ; {
+		slashes++
+		next := last + 1
+		if next < len(text) && text[next] == '^' {
+			next++
+		}
+		if next >= len(text) {
+			return slashes, false, last
+		}
+		switch text[next] {
+		case '\\':
+			last = next
+		case '"':
+			return slashes, true, next
+		default:
+			return slashes, false, last
+		}
+	}
 }

@@ -41,9 +41,18 @@ func (h *harDraft) variable(name, value string) (reference string, found bool) {
 		}
 	}
 	if slices.ContainsFunc(tokenWords[:4], func(w string) bool { return strings.Contains(strings.ToLower(name), w) }) {
-		h.once(fmt.Sprintf("%s looks like a token, but no earlier answer in the HAR holds its value: it stands as recorded or masked, and may be refused.", name))
+		h.once(h.tokenNote(name))
 	}
 	return "", false
+}
+
+// tokenNote tells of a token that no earlier answer gave out.
+func (h *harDraft) tokenNote(name string) string {
+	name = shortText(name, 60)
+	if h.client {
+		return name + " looks like a token that the service gives out: take it from an earlier answer with extract:, or fill it in; what stands there may be refused."
+	}
+	return name + " looks like a token, but no earlier answer in the HAR holds its value: it stands as recorded or masked, and may be refused."
 }
 
 func (h *harDraft) once(note string) {

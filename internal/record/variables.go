@@ -85,8 +85,8 @@ func (v *variables) address(text string, line int) string {
 	if at := v.pattern.FindStringSubmatchIndex(text); at != nil && at[0] == 0 {
 		name := strings.TrimSpace(text[at[2]:at[3]])
 		if _, known := v.values[name]; !known {
-			return "http://service.invalid/" + strings.TrimPrefix(v.fill(text[at[1]:], line), "/")
+			return "http://service.invalid/" + strings.TrimPrefix(v.fill(afterHost(text[at[1]:]), line), "/")
 		}
 	}
-	return absolute(v.fill(text, line))
+	return absolute(withoutUnknownPort(v.fill(text, line)))
 }

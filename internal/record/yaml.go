@@ -261,34 +261,48 @@ func (w *writer) flow(indent int, key string, pairs []pair) {
 	w.line(indent, "%s: {%s}", key, strings.Join(parts, ", "))
 }
 
-// multipart writes the parts of a form with files. A scenario has one part of
-// a name.
+// multipart writes the parts of a form with files; those of the same name are
+// a list.
 func (w *writer) multipart(indent int, parts []part) {
-	seen := map[string]bool{}
+	var names []string
+	values := map[string][]string{}
 	for _, p := range parts {
-		if seen[p.name] || p.name == "" || strings.ContainsAny(p.name+p.file, "\"\r\n") {
+		if p.name == "" || strings.ContainsAny(p.name+p.file, "\"\r\n") {
 			continue
 		}
-		if len(seen) == 0 {
-			w.line(indent, "multipart:")
+		if values[p.name] == nil {
+			names = append(names, p.name)
 		}
-		seen[p.name] = true
-		if strings.ContainsAny(p.typ, "\"\r\n") {
-			p.typ = ""
-		}
-		if p.file == "" && p.typ == "" {
-			w.line(indent+1, "%s: %s", double(p.name), double(p.text))
-			continue
-		}
-		fields := "text: " + double(p.text)
-		if p.file != "" {
-			fields += ", name: " + double(p.file)
-		}
-		if p.typ != "" {
-			fields += ", type: " + double(p.typ)
-		}
-		w.line(indent+1, "%s: {%s}", double(p.name), fields)
+		values[p.name] = append(values[p.name], p.yaml())
 	}
+	if len(names) > 0 {
+		w.line(indent, "multipart:")
+	}
+	for _, name := range names {
+		if all := values[name]; len(all) == 1 {
+			w.line(indent+1, "%s: %s", double(name), all[0])
+		} else {
+			w.line(indent+1, "%s: [%s]", double(name), strings.Join(all, ", "))
+		}
+	}
+}
+
+// yaml of one part: a text, or its text with a file name and a type.
+func (p *part) yaml() string {
+	if strings.ContainsAny(p.typ, "\"\r\n") {
+		p.typ = ""
+	}
+	if p.file == "" && p.typ == "" {
+		return double(p.text)
+	}
+	fields := "text: " + double(p.text)
+	if p.file != "" {
+		fields += ", name: " + double(p.file)
+	}
+	if p.typ != "" {
+		fields += ", type: " + double(p.typ)
+	}
+	return "{" + fields + "}"
 }
 
 // block writes pairs; values of the same key become a list.
