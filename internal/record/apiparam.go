@@ -78,6 +78,19 @@ func (a *apiDraft) param(at apiNode) (apiParam, bool) {
 	return p, true
 }
 
+// wholeQuery is the value of a parameter that is all of the query: JSON, or
+// a form's fields.
+func (p *apiParam) wholeQuery(v any) string {
+	text, isText := v.(string)
+	switch {
+	case p.json:
+		return queryEscape(jsonText(v))
+	case isText:
+		return strings.TrimPrefix(text, "?")
+	}
+	return style{"form", true}.write("", v, queryEscape)
+}
+
 // examples that the document gives for the parameter.
 func (p *apiParam) examples() []any {
 	var given []apiNode

@@ -113,29 +113,29 @@ func (left *sampler) alternative(s *schema, depth int) any {
 	} else if len(list) < len(s.oneOf) && len(left.path) > 1 {
 		return nil // null ends it
 	}
-	for _, at := range list {
-		one := *schemaOf(at)
-		if len(one.types) == 0 {
-			one.types = s.types
+	if len(list) == 0 {
+		if s.object() {
+			return left.object(s, depth)
 		}
-		v := left.of(&one, depth+1)
-		object, ok := v.(map[string]any)
-		if !ok {
-			if s.object() {
-				break
-			}
-			return v
-		}
-		maps.Copy(object, left.object(s, depth))
-		if ref := at.find("$ref").text(); ref != "" {
-			s.tell(&one, ref, object)
-		}
-		return object
+		return nil
 	}
-	if s.object() {
+	one := *schemaOf(list[0])
+	if len(one.types) == 0 {
+		one.types = s.types
+	}
+	v := left.of(&one, depth+1)
+	object, ok := v.(map[string]any)
+	switch {
+	case !ok && s.object():
 		return left.object(s, depth)
+	case !ok:
+		return v
 	}
-	return nil
+	maps.Copy(object, left.object(s, depth))
+	if ref := list[0].find("$ref").text(); ref != "" {
+		s.tell(&one, ref, object)
+	}
+	return object
 }
 
 // tell writes the property that tells alternatives apart, if the schema has a

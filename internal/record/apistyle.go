@@ -25,7 +25,9 @@ var delimiters = map[string]string{"spaceDelimited": "%20", "pipeDelimited": "%7
 // styles that each place of a parameter may have, its default first.
 var styles = map[string][]string{
 	"query": {"form", "spaceDelimited", "pipeDelimited", "deepObject", "tabDelimited"}, "path": {"simple", "label", "matrix"},
-	"header": {"simple"}, "cookie": {"form"}, "formData": {"form", "spaceDelimited", "pipeDelimited", "tabDelimited"},
+	"header": {"simple"}, "cookie": {"form", "cookie"},
+	"querystring": {"form"}, // OpenAPI 3.2: the whole query
+	"formData":    {"form", "spaceDelimited", "pipeDelimited", "tabDelimited"},
 }
 
 // before is what stands in front of a single value.

@@ -19,6 +19,7 @@ func (s *k6Script) assignment() {
 		s.at = start + 1
 		return
 	}
+	s.single = s.decided(-1)
 	sure, removed := s.sure(name), s.is(-1, "delete")
 	before := s.is(-1, "+") && s.is(-2, "+") || s.is(-1, "-") && s.is(-2, "-")
 	s.at++
@@ -126,6 +127,12 @@ func (s *k6Script) counted(v any, up bool) any {
 
 // set a name's value, or a field of it. Objects are shared, as in the script.
 func (s *k6Script) set(name string, path []string, v any, sure bool) {
+	for i := len(s.blocks) - 1; !sure && !s.single && i >= 0; i-- {
+		if b := &s.blocks[i]; b.conditional { // its value to the end of the block
+			b.after = append(b.after, jsPart{name, path})
+			sure = true
+		}
+	}
 	if !sure {
 		if v = any(unknownJS(name)); len(path) > 0 {
 			v = unknownJS(name + "." + path[len(path)-1])

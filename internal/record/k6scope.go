@@ -16,6 +16,13 @@ type jsBlock struct {
 	saved       []jsSaved // what its declarations hide
 	conditional bool      // what stands in it may not be done, or more than once
 	phase       string    // setup, teardown or handleSummary
+	after       []jsPart  // what is not known behind it
+}
+
+// jsPart is a name, or a field of its value.
+type jsPart struct {
+	name string
+	path []string
 }
 
 // jsSaved is a name as it was before a declaration.
@@ -94,7 +101,11 @@ func (s *k6Script) close() {
 			delete(s.depths, old.name)
 		}
 	}
+	after := s.blocks[len(s.blocks)-1].after
 	s.blocks = s.blocks[:len(s.blocks)-1]
+	for _, part := range after {
+		s.set(part.name, part.path, unknownJS(part.name), true)
+	}
 }
 
 // phase of the run to which what stands here belongs.

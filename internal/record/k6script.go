@@ -38,6 +38,7 @@ type k6Script struct {
 	blocks    []jsBlock         // around what is looked at
 	depths    map[string]int    // how many blocks were around a name's declaration
 	next      jsFunction        // whose block begins
+	single    bool              // the statement is a condition's, without a block
 	naming    string            // phase that the next function is
 }
 

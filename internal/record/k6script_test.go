@@ -13,6 +13,7 @@ func TestK6ScriptOrder(t *testing.T) {
 		{"a value of an answer", script("let who = '';\nwho = http.get(B + '/a').json('who');\nhttp.get(`${B}/w/${who}`);"), []string{"GET /a\n", "GET /w/FILL-IN"}, "the value of http.get.json(…) is not known"},
 		{"fields", script("const o = {a: 1, gone: 5}, h = {headers: {}};\no.b = 2;\no['c'] = [3];\no.c.push(4);\ndelete o.gone;\nh.headers['X-Late'] = 'yes';\nhttp.post(B + '/f', JSON.stringify(o), h);"), []string{`json: {"a": 1, "b": 2, "c": [3, 4]}`, `"X-Late": "yes"`}, ""},
 		{"a condition", script("let p = '/one';\nif (x) { p = '/two'; }\nhttp.get(B + '/c' + p);"), []string{"GET /cFILL-IN"}, "the value of p is not known"},
+		{"within a loop", script("let u;\nfor (const id of [7]) { u = B + '/in'; http.get(u); }\nhttp.get(`${B}/x/${u}`);"), []string{"GET /in\n", "GET /x/FILL-IN"}, "the value of u is not known"},
 		{"a loop", script("let n = 1;\nfor (let i = 0; i < 3; i++) n++;\nfor (const id of [7]) { http.get(`${B}/l/${id}/${n}`); }"), []string{"GET /l/FILL-IN/FILL-IN"}, "the value of n is not known"},
 		{"a variable of a block", script("let p = '/out';\n{ let p = '/in'; http.get(B + p); }\nhttp.get(B + p);"), []string{"GET /in\n", "GET /out\n"}, ""},
 		{"a parameter hides a constant", script("const q = '/const';\nfunction f(q) { return http.get(B + q); }\n[1].forEach((q) => { http.get(B + '/e' + q); });\nhttp.get(B + q);"), []string{"GET /FILL-IN\n", "GET /eFILL-IN\n", "GET /const\n"}, "the value of q is not known"},

@@ -350,6 +350,8 @@ func (a *apiDraft) place(st *step, p *parameters, param *apiParam, query *[]stri
 		if text := p.text(param, queryEscape); text != "" {
 			*query = append(*query, text)
 		}
+	case "querystring":
+		*query = append(*query, literal(param.wholeQuery(p.values(param)[0])))
 	case "header":
 		ignored := slices.Contains([]string{"accept", "content-type", "authorization"}, strings.ToLower(param.name))
 		if ignored || !param.required { // OpenAPI 3: a parameter of these names is ignored

@@ -47,6 +47,7 @@ func TestOpenAPIValues(t *testing.T) {
 
 		{"fields that are multipart only", swagger("multipart/form-data", "{name: t, in: formData, type: string, default: T}"), "multipart:\n          \"t\": \"T\"", "form:", ""},
 		{"optional fields", swagger("multipart/form-data", "{name: note, in: formData, type: string}, {name: pic, in: formData, type: file}"), `"pic": {text: "file"`, "", "note of POST /up"},
+		{"the whole query (3.2)", strings.Replace(query("{name: all, in: querystring, content: {application/x-www-form-urlencoded: {schema: {type: object}, examples: {e: {dataValue: {k: 'x y', n: 2}}}}}}, {name: c, in: cookie, style: cookie, example: v}"), "3.0.3", "3.2.0", 1), "GET /things/t7?k=x+y&n=2\n", "", ""},
 		{"optional parameters", query("{name: sort, in: query, schema: {type: string}}"), "GET /things/t7\n", "sort=", "Optional parameters without a value are left out: sort of GET /things/{id}"},
 		{"methods by their names", api("3.2.0", "", "    get: {"+ok200+"}\n    additionalOperations: {COPY: {"+ok200+"}}\n"), "GET /things/t7", "", "COPY operations, which load does not send"},
 		{"an operation on another host", "openapi: 3.0.0\nservers: [{url: 'https://a.test/v1'}]\npaths:\n  /x: {get: {" + ok200 + "}}\n  /y: {get: {servers: [{url: 'https://files.test/v1'}], " + ok200 + "}}\n  /z: {get: {servers: [{url: 'https://b.test/v2'}, {url: 'https://a.test/v3'}], " + ok200 + "}}\n", "GET /v3/z", "/y", "it is on another host, files.test"},
