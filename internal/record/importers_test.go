@@ -239,7 +239,7 @@ func TestCurlScripts(t *testing.T) {
 		{"a here-string", `curl -d @- http://a.test/1 <<< "b=2"`, []string{`"b": "2"`}, ""},
 		{"echo", `echo '{"n": 3}' | curl --json @- http://a.test/1`, []string{`json: {"n": 3}`}, ""},
 		{"printf", `printf '%s' 'n=3' | curl -d @- http://a.test/1 || echo failed`, []string{`"n": "3"`}, `"echo" is no curl command`},
-		{"variables", "export HOST=http://a.test V=2\ncurl $HOST/v$V/${W:-x} \"${HOST}/y\"", []string{"GET /v2/x", "GET /y"}, ""},
+		{"variables", "export HOST=http://a.test V=2\ncurl $HOST/v$V/${W:-8} \"${HOST}/y\"", []string{"GET /v2/8", "GET /y"}, ""},
 		{"a secret in one", "API_KEY=hunter2\ncurl http://a.test/?k=$API_KEY", []string{"GET /?k=FILL-IN"}, "the value of $API_KEY is not known"},
 		{"the output of curl", "R=$(curl -s -X POST \"http://a.test/login\" -d u=1 | jq -r .id)\ncurl http://a.test/u/$R", []string{"POST /login", "GET /u/FILL-IN"}, "the value of $R is not known"},
 		{"a file", "curl --data-binary @- http://a.test/1 < gone.bin", []string{"POST /1"}, "the file gone.bin is not read"},
@@ -254,4 +254,15 @@ func TestPowerShell(t *testing.T) {
 		{"the program", "curl.exe -X POST \"http://a.test/p\" `\n  -H \"Content-Type: application/json\" `\n  -d '{\\\"n\\\":1}'\n", []string{"POST /p", `json: {"n": 1}`}, ""},
 		{"what is not known", "Invoke-RestMethod http://a.test/$id", []string{"GET /FILL-IN"}, "the value of $id is not known"},
 	})
+}
+
+// An address of another host in a log is none of the server's own pages, unless
+// all are written so.
+func TestLogForeignAddresses(t *testing.T) {
+	own := logLine(0, "a", "GET /in", 200, "") + logLine(1, "a", "GET /in", 200, "")
+	d := draftOf(t, own+logLine(2, "b", "GET http://b.test/out", 200, ""), LogOptions{})
+	refuse(t, string(d.Scenario()), "GET /out")
+	want(t, "the report", strings.Join(d.LeftOut, "\n"), "1 requests: addresses of other hosts")
+	d = draftOf(t, logLine(0, "a", "GET http://a.test/one", 200, "")+logLine(1, "a", "GET http://a.test/two", 200, ""), LogOptions{})
+	want(t, "the scenario", string(d.Scenario()), "GET /one", "GET /two")
 }

@@ -57,6 +57,7 @@ type hit struct {
 	referer  uint32 // target; 0: none
 	host     uint32
 	status   uint16
+	absolute bool   // its target had a scheme and a host
 	route    uint32 // set when all paths are known
 }
 
@@ -162,6 +163,7 @@ func readLog(r io.Reader, o *LogOptions) (*journal, error) {
 	if err := in.Err(); err != nil {
 		return nil, err
 	}
+	l.leaveForeign()
 	l.journal.bad = in.Bad()
 	if f := in.Format(); f != nil {
 		l.format = f.Name
@@ -191,7 +193,7 @@ func (l *logReader) add(e *accesslog.Entry) {
 	if e.Time.Nanosecond() == 0 { // whole seconds, which spread relies on
 		begin = e.Time.Add(-e.Time.Sub(begin).Truncate(time.Second))
 	}
-	h := hit{at: begin.UnixNano(), took: int64(max(e.Request, 0)), status: uint16(e.Status), host: l.host.id(e.Host)}
+	h := hit{at: begin.UnixNano(), took: int64(max(e.Request, 0)), status: uint16(e.Status), host: l.host.id(e.Host), absolute: isAbsolute(e)}
 	l.fine = l.fine || e.Time.Nanosecond() != 0
 	client := e.Client
 	if len(e.Forwarded) > 0 {

@@ -140,8 +140,12 @@ func (s *shell) expand(w word) word {
 	return w
 }
 
-// known is the value of a variable that the text set before, or the default
-// that ${name:-value} has.
+// plainDefault of a variable is taken: an address, or a number. Another text may
+// be a secret, whatever the variable's name.
+var plainDefault = regexp.MustCompile(`^(?:https?://[\w.:/\[\]-]+|\d{1,5})$`)
+
+// known is the value of a variable that the text set before, or the plain
+// default that ${name:-value} has.
 func (s *shell) known(name string) (value string, ok bool) {
 	bare := name
 	fallback, hasFallback := "", false
@@ -151,7 +155,7 @@ func (s *shell) known(name string) (value string, ok bool) {
 			bare, fallback, hasFallback = bare[:at], bare[at+2:], true
 		}
 	}
-	if value, ok = s.state.vars[bare]; !ok && hasFallback && !strings.ContainsAny(fallback, "$`'\"\\") && !isSecretVariable(bare, fallback) {
+	if value, ok = s.state.vars[bare]; !ok && hasFallback && plainDefault.MatchString(fallback) && !isSecretVariable(bare, fallback) {
 		value, ok = fallback, true
 	}
 	if s.state.expanded += len(value); s.state.expanded > maxExpanded {
