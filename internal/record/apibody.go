@@ -148,7 +148,7 @@ func (a *apiDraft) writeBody(st *step, b *apiBody, base string, v any, given boo
 		if len(fields) == 0 {
 			return false
 		}
-		st.sendParts(b.parts(fields))
+		st.multipart = b.parts(fields)
 	case "text":
 		text, ok := v.(string)
 		if !ok || !given && base != "text/plain" {

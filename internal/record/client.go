@@ -264,9 +264,6 @@ func (h *harDraft) request(q *clientRequest, e *harEntry, dropped map[string]boo
 		}
 		st.multipart = append(st.multipart, p)
 	}
-	parts := st.multipart
-	st.multipart = nil
-	st.sendParts(parts)
 	for _, header := range q.headers {
 		h.clientHeader(&st, q, header, dropped)
 	}

@@ -299,11 +299,6 @@ func (a *apiDraft) step(path, method string, item, op apiNode) (step, []pair, er
 		}
 		st.form = nil
 	}
-	if len(st.multipart) > 0 {
-		parts := st.multipart
-		st.multipart = nil
-		st.sendParts(parts)
-	}
 	if err := a.requestBody(&st, method, path, item, op); err != nil {
 		return st, nil, err
 	}
