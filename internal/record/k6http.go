@@ -1,7 +1,6 @@
 package record
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -125,8 +124,15 @@ func (s *k6Script) batch(args []any, line int) {
 	}
 }
 
-// hostThenUnknown is an address whose path, with its slash, is not known.
-var hostThenUnknown = regexp.MustCompile(`^(https?://[^/?#]*?)` + fillIn)
+// hostThenUnknown puts the slash between a host and a path that is not known.
+func hostThenUnknown(address string) string {
+	scheme, rest, ok := strings.Cut(address, "://")
+	at := strings.Index(rest, fillIn)
+	if !ok || at <= 0 || strings.ContainsAny(rest[:at], "/?#") || strings.Contains(scheme, fillIn) {
+		return address
+	}
+	return scheme + "://" + rest[:at] + "/" + rest[at:]
+}
 
 // request with its address, body and parameters.
 func (s *k6Script) request(name, method string, args []any, line int) {
@@ -142,7 +148,7 @@ func (s *k6Script) request(name, method string, args []any, line int) {
 	q := clientRequest{line: line, method: strings.ToUpper(method), phase: s.phase()}
 	address, plain := s.text(args[0], line)
 	if !plain {
-		address = hostThenUnknown.ReplaceAllString(address, "$1/"+fillIn)
+		address = hostThenUnknown(address)
 	}
 	if !plain && strings.HasPrefix(address, fillIn) {
 		address = "http://service.invalid/" + strings.TrimPrefix(strings.TrimPrefix(address, fillIn), "/")
