@@ -2,10 +2,13 @@ package record
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // body of an operation's request.
@@ -37,11 +40,8 @@ func (a *apiDraft) readBody(item, op apiNode) (apiBody, bool) {
 // swaggerBody is the parameter in body, or those in formData as one schema.
 func (a *apiDraft) swaggerBody(item, op apiNode) (apiBody, bool) {
 	kind := "application/json"
-	for _, at := range []apiNode{op, a.root} {
-		if list := at.get("consumes").items(); len(list) > 0 {
-			kind = slices.SortedFunc(slices.Values(texts(list)), byBodyKind)[0]
-			break
-		}
+	if list := a.consumes(op); len(list) > 0 {
+		kind = slices.SortedFunc(slices.Values(list), byBodyKind)[0]
 	}
 	for _, at := range append(op.get("parameters").items(), item.get("parameters").items()...) {
 		if at.get("in").text() == "body" {
@@ -49,6 +49,26 @@ func (a *apiDraft) swaggerBody(item, op apiNode) (apiBody, bool) {
 		}
 	}
 	return apiBody{}, false
+}
+
+// consumes are the media types of an operation's body in Swagger 2.
+func (a *apiDraft) consumes(op apiNode) []string {
+	for _, at := range []apiNode{op, a.root} {
+		if list := at.get("consumes").items(); len(list) > 0 {
+			return texts(list)
+		}
+	}
+	return nil
+}
+
+// multipartForm: the fields in formData are sent as multipart, because
+// url-encoded is not taken.
+func (a *apiDraft) multipartForm(op apiNode) bool {
+	kinds := map[string]bool{}
+	for _, kind := range a.consumes(op) {
+		kinds[bodyKind(kind)] = true
+	}
+	return kinds["multipart"] && !kinds["form"]
 }
 
 func texts(list []apiNode) []string {
@@ -100,45 +120,64 @@ func (a *apiDraft) requestBody(st *step, method, path string, item, op apiNode) 
 	if !given {
 		a.madeUp["the body of "+method+" "+path] = true
 	}
+	v = a.sent("", v, schemaOf(b.schema), 0)
 	base := baseType(b.kind)
-	fill := func() {
+	if text, ok := v.(string); ok && bodyKind(b.kind) == "form" {
+		if fields, ok := formText(text); ok {
+			v = a.sent("", fields, schemaOf(b.schema), 0)
+		}
+	}
+	if !a.writeBody(st, &b, base, v, given) {
 		st.comment = append(st.comment, "Fill in the body ("+b.kind+").")
 		a.hints["a body of "+shortText(b.kind, 60)+" cannot be made up; fill it in"]++
 	}
+	return nil
+}
+
+// writeBody puts the value into the step as its kind is written; false if it
+// has to be filled in.
+func (a *apiDraft) writeBody(st *step, b *apiBody, base string, v any, given bool) bool {
+	fields, object := v.(map[string]any)
 	switch bodyKind(b.kind) {
 	case "json":
-		if v == nil && !given {
-			v = map[string]any{}
-		}
-		st.json = flow(v, 0)
-		if base != "application/json" && !strings.Contains(base, "*") && isLine(base) {
-			st.headers = append(st.headers, pair{"Content-Type", literal(base)})
-		}
+		a.jsonBody(st, base, v, given || schemaOf(b.schema).onlyNull)
 	case "form":
-		fields, ok := v.(map[string]any)
-		if !ok {
-			return fmt.Errorf("the schema of its form is no object")
-		}
 		st.form = b.fields(fields)
+		return object
 	case "multipart":
-		fields, ok := v.(map[string]any)
-		if !ok || len(fields) == 0 {
-			fill()
-			return nil
+		if len(fields) == 0 {
+			return false
 		}
 		st.multipart = b.parts(fields)
 	case "text":
 		text, ok := v.(string)
 		if !ok || !given && base != "text/plain" {
-			fill()
-			return nil
+			return false
 		}
-		st.body = literal(text)
+		st.body = literal(a.sentText(text))
 		st.headers = append(st.headers, pair{"Content-Type", literal(base)})
 	default:
-		fill()
+		return false
 	}
-	return nil
+	return true
+}
+
+func (a *apiDraft) jsonBody(st *step, base string, v any, known bool) {
+	if strings.Contains(base, "*") || !isLine(base) {
+		base = "application/json"
+	}
+	if v == nil && known { // json: null would be no body
+		st.body = "null"
+		st.headers = append(st.headers, pair{"Content-Type", literal(base)})
+		return
+	}
+	if v == nil {
+		v = map[string]any{}
+	}
+	st.json = flow(v, 0)
+	if base != "application/json" {
+		st.headers = append(st.headers, pair{"Content-Type", literal(base)})
+	}
 }
 
 // example of the body: the document's, else made up of its schema.
@@ -149,12 +188,48 @@ func (b *apiBody) example() (v any, given bool) {
 		if !at.ok() {
 			continue
 		}
+		if v, ok := b.written(at, s); ok {
+			return v, true
+		}
 		if v, ok := s.fit(at); ok || len(s.types) == 0 {
 			return v, true
 		}
 		s.problem(at, "the example %s of a body is no %s; it is left out", what(at), strings.Join(s.types, " or "))
 	}
 	return sample(b.schema)
+}
+
+// written is an example that stands as the text that is sent: XML and forms
+// whatever their schema, and JSON of an object or a list.
+func (b *apiBody) written(at apiNode, s *schema) (any, bool) {
+	if at.kind() != yaml.ScalarNode || s.is("string") {
+		return nil, false
+	}
+	text, ok := at.value().(string)
+	if !ok {
+		return nil, false
+	}
+	switch bodyKind(b.kind) {
+	case "text":
+		return text, true
+	case "form":
+		return formText(text)
+	case "json":
+		return jsonExample(text)
+	}
+	return nil, false
+}
+
+// jsonExample reads a text that is an object or a list in JSON.
+func jsonExample(text string) (any, bool) {
+	if text = strings.TrimSpace(text); !strings.HasPrefix(text, "{") && !strings.HasPrefix(text, "[") || !json.Valid([]byte(text)) {
+		return nil, false
+	}
+	var root yaml.Node
+	if err := yaml.Unmarshal([]byte(text), &root); err != nil || len(root.Content) != 1 {
+		return nil, false
+	}
+	return apiNode{root.Content[0], nil}.value(), true
 }
 
 // fields of a form: a list repeats its field, an object is JSON, or name[key]
@@ -193,27 +268,34 @@ func (b *apiBody) parts(v map[string]any) []part {
 	var out []part
 	s := schemaOf(b.schema)
 	for _, name := range sortedNames(v) {
-		p := part{name: name, text: literal(flat(v[name])), typ: b.media.get("encoding").get(name).get("contentType").text()}
 		field := schemaOf(property(s, name))
-		if field.array() {
-			if list, ok := v[name].([]any); ok && len(list) > 0 {
-				p.text = literal(flat(list[0]))
+		values := []any{v[name]}
+		if list, ok := v[name].([]any); ok { // each element is a part (OpenAPI 3.1, "Special Considerations for multipart Content")
+			values = list
+			if field.array() {
+				field = schemaOf(field.items)
 			}
-			field = schemaOf(field.items)
 		}
-		if _, object := v[name].(map[string]any); object && p.typ == "" {
-			p.typ = "application/json"
+		for _, value := range values {
+			out = append(out, b.part(name, value, field))
 		}
-		if field.binary {
-			p.file, p.text = "file.bin", literal("file")
-			p.typ = cmp.Or(p.typ, field.at.get("contentMediaType").text(), "application/octet-stream")
-		}
-		if p.typ, _, _ = strings.Cut(p.typ, ","); !isLine(p.typ) || strings.Contains(p.typ, "*") {
-			p.typ = ""
-		}
-		out = append(out, p)
 	}
 	return out
+}
+
+func (b *apiBody) part(name string, v any, field *schema) part {
+	p := part{name: name, text: literal(flat(v)), typ: b.media.get("encoding").get(name).get("contentType").text()}
+	if _, object := v.(map[string]any); object && p.typ == "" {
+		p.typ = "application/json"
+	}
+	if field.binary {
+		p.file, p.text = "file.bin", literal("file")
+		p.typ = cmp.Or(p.typ, field.at.get("contentMediaType").text(), "application/octet-stream")
+	}
+	if p.typ, _, _ = strings.Cut(p.typ, ","); !isLine(p.typ) || strings.Contains(p.typ, "*") {
+		p.typ = ""
+	}
+	return p
 }
 
 // flow writes a value as YAML flow that means the same JSON.

@@ -12,6 +12,8 @@ type bounds struct {
 	lowOpen, highOpen bool
 	multiple          float64
 	integer           bool
+	// exactLow and exactHigh are whole bounds that a float64 does not hold.
+	exactLow, exactHigh exact
 }
 
 func unbounded() bounds { return bounds{low: math.Inf(-1), high: math.Inf(1)} }
@@ -30,6 +32,11 @@ func (b *bounds) read(at apiNode) {
 	}
 	bound("minimum", "exclusiveMinimum", func(n float64) bool { return n > b.low }, &b.low, &b.lowOpen)
 	bound("maximum", "exclusiveMaximum", func(n float64) bool { return n < b.high }, &b.high, &b.highOpen)
+	for name, to := range map[string]*exact{"minimum": &b.exactLow, "maximum": &b.exactHigh} {
+		if v, ok := at.get(name).value().(exact); ok {
+			*to = v
+		}
+	}
 	if n, ok := at.get("multipleOf").number(); ok && n > 0 {
 		b.multiple = n
 	}
@@ -81,6 +88,18 @@ func (b *bounds) first() (float64, bool) {
 func tidy(n float64) float64 {
 	if short, err := strconv.ParseFloat(strconv.FormatFloat(n, 'g', 12, 64), 64); err == nil && n != math.Trunc(n) {
 		return short
+	}
+	return n
+}
+
+// exactly is the number as the document writes it, where it is a bound that a
+// float64 does not hold.
+func (b *bounds) exactly(n float64) any {
+	switch {
+	case b.exactLow != "" && n == b.low && !b.lowOpen && b.multiple <= 1:
+		return b.exactLow
+	case b.exactHigh != "" && n == b.high && !b.highOpen && b.multiple <= 1:
+		return b.exactHigh
 	}
 	return n
 }

@@ -78,6 +78,19 @@ func (a *apiDraft) param(at apiNode) (apiParam, bool) {
 	return p, true
 }
 
+// wholeQuery is the value of a parameter that is all of the query: JSON, or
+// a form's fields.
+func (p *apiParam) wholeQuery(v any) string {
+	text, isText := v.(string)
+	switch {
+	case p.json:
+		return queryEscape(jsonText(v))
+	case isText:
+		return strings.TrimPrefix(text, "?")
+	}
+	return style{"form", true}.write("", v, queryEscape)
+}
+
 // examples that the document gives for the parameter.
 func (p *apiParam) examples() []any {
 	var given []apiNode
@@ -108,8 +121,11 @@ func (p *apiParam) examples() []any {
 func namedExamples(at apiNode) []apiNode {
 	out := at.items()
 	for _, m := range at.members() {
-		if v := m.value.get("value"); v.ok() {
-			out = append(out, v)
+		for _, name := range []string{"dataValue", "value"} { // dataValue: OpenAPI 3.2
+			if v := m.value.get(name); v.ok() {
+				out = append(out, v)
+				break
+			}
 		}
 	}
 	return out
@@ -144,7 +160,14 @@ func (p *parameters) values(param *apiParam) []any {
 	if param.in == "path" { // an empty segment is another path
 		list = slices.DeleteFunc(slices.Clone(list), func(v any) bool { return flat(v) == "" })
 	}
+	if len(list) > 0 && secretExample(param.name, param.schema) && !param.schema.object() && !param.schema.array() {
+		p.api.secrets[param.name] = true
+		return []any{fillIn}
+	}
 	if len(list) > 0 {
+		for i := range list {
+			list[i] = p.api.sent(param.name, list[i], param.schema, 0)
+		}
 		return list
 	}
 	if !partsHaveExamples(param.schema, 0) {

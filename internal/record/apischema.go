@@ -25,17 +25,22 @@ type schema struct {
 	enum  []apiNode // only these fit
 	bounds
 
-	minLength, minItems int
-	maxLength           int // -1: no limit
-	pattern, format     string
-	items               apiNode
-	prefix              []apiNode
-	properties          []member
-	required            map[string]bool
-	oneOf               []apiNode
-	discriminator       apiNode
+	minLength, minItems, minProperties int
+	maxLength, maxItems                int // -1: no limit
+	unique                             bool
+	pattern, format                    string
+	items, contains                    apiNode
+	more                               apiNode // additionalProperties
+	prefix                             []apiNode
+	properties                         []member
+	required                           map[string]bool
+	oneOf                              []apiNode
+	discriminator                      apiNode
 
 	nullable, readOnly, deprecated, binary bool
+	onlyNull                               bool   // its type is null and nothing else
+	ref                                    string // by which the schema was reached; "": none
+	fixed                                  bool   // const or enum gives its values
 
 	seen map[*yaml.Node]bool // parts that are merged in already
 }
@@ -51,7 +56,11 @@ func schemaOf(at apiNode) *schema {
 			return known
 		}
 	}
-	s := &schema{maxLength: -1, bounds: unbounded(), required: map[string]bool{}, seen: map[*yaml.Node]bool{}}
+	s := &schema{maxLength: -1, maxItems: -1, bounds: unbounded(), required: map[string]bool{}, seen: map[*yaml.Node]bool{}}
+	s.ref = at.find("$ref").text()
+	for _, part := range at.get("allOf").items() {
+		s.ref = cmp.Or(s.ref, part.find("$ref").text())
+	}
 	s.read(at, 0)
 	if at.ok() && at.file != nil {
 		at.file.files.schemas[at.n] = s
@@ -72,10 +81,14 @@ func (s *schema) problem(at apiNode, format string, args ...any) {
 }
 
 func (s *schema) read(at apiNode, depth int) {
-	if at = at.plain(); !at.ok() || depth > maxSchemaDepth || s.seen[at.resolved().n] {
+	if at = at.plain(); !at.ok() || depth > maxSchemaDepth || s.seen[at.n] {
 		return
 	}
-	s.seen[at.resolved().n] = true
+	s.seen[at.n] = true
+	// What stands beside a $ref holds, too (JSON Schema 2020-12, 8.2.3.1).
+	if to, ok := at.target(); ok {
+		s.read(to, depth+1)
+	}
 	if at.kind() != yaml.MappingNode {
 		if !at.is("!!bool") { // true and false are schemas of 3.1
 			s.problem(at, "a schema is %s where an object is expected; it is left out", what(at))
@@ -91,7 +104,7 @@ func (s *schema) read(at apiNode, depth int) {
 	s.readTypes(at)
 	s.readKnown(at)
 	s.bounds.read(at)
-	for name, to := range map[string]*int{"minLength": &s.minLength, "minItems": &s.minItems, "maxLength": &s.maxLength} {
+	for name, to := range map[string]*int{"minLength": &s.minLength, "minItems": &s.minItems, "minProperties": &s.minProperties, "maxLength": &s.maxLength, "maxItems": &s.maxItems} {
 		if v := at.get(name); v.ok() {
 			if n, ok := v.whole(); ok {
 				*to = n
@@ -102,6 +115,7 @@ func (s *schema) read(at apiNode, depth int) {
 	}
 	s.pattern = cmp.Or(at.get("pattern").text(), s.pattern)
 	s.format = cmp.Or(at.get("format").text(), s.format)
+	s.unique = s.unique || at.get("uniqueItems").truth()
 	s.nullable = s.nullable || at.get("nullable").truth()
 	s.readOnly = s.readOnly || at.get("readOnly").truth()
 	s.deprecated = s.deprecated || at.get("deprecated").truth()
@@ -132,7 +146,7 @@ func (s *schema) readTypes(at apiNode) {
 	for _, n := range names {
 		switch name := strings.ToLower(n.text()); {
 		case n.is("!!null"), name == "null":
-			s.nullable = true
+			s.nullable, s.onlyNull = true, len(names) == 1
 		case !slices.Contains(schemaTypes, name):
 			s.problem(n, "there is no type %q; any value is taken", shortText(n.text(), 40))
 		case name == "file": // Swagger 2
@@ -151,6 +165,7 @@ func (s *schema) readKnown(at apiNode) {
 		}
 	}
 	add(at.get("const"))
+	s.fixed = s.fixed || len(known) > 0
 	for _, name := range []string{"example", "x-example"} {
 		add(at.get(name))
 	}
@@ -159,6 +174,7 @@ func (s *schema) readKnown(at apiNode) {
 	}
 	if v := at.get("enum"); v.ok() {
 		if list := v.items(); list != nil {
+			s.fixed = true
 			s.enum = slices.DeleteFunc(list, func(n apiNode) bool { return n.is("!!null") })
 		} else {
 			s.problem(v, "enum is %s where a list is expected; it is left out", what(v))
@@ -180,6 +196,12 @@ func (s *schema) readMembers(at apiNode) {
 		if list := v.items(); list != nil { // draft 4: a list of schemas
 			s.prefix, s.items = list, apiNode{}
 		}
+	}
+	if v := at.get("contains"); v.ok() {
+		s.contains = v
+	}
+	if v := at.get("additionalProperties"); v.ok() {
+		s.more = v
 	}
 	if list := at.get("prefixItems").items(); list != nil {
 		s.prefix = list

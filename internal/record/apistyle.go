@@ -25,7 +25,9 @@ var delimiters = map[string]string{"spaceDelimited": "%20", "pipeDelimited": "%7
 // styles that each place of a parameter may have, its default first.
 var styles = map[string][]string{
 	"query": {"form", "spaceDelimited", "pipeDelimited", "deepObject", "tabDelimited"}, "path": {"simple", "label", "matrix"},
-	"header": {"simple"}, "cookie": {"form"}, "formData": {"form", "spaceDelimited", "pipeDelimited", "tabDelimited"},
+	"header": {"simple"}, "cookie": {"form", "cookie"},
+	"querystring": {"form"}, // OpenAPI 3.2: the whole query
+	"formData":    {"form", "spaceDelimited", "pipeDelimited", "tabDelimited"},
 }
 
 // before is what stands in front of a single value.
@@ -129,8 +131,8 @@ func flat(v any) string {
 	case exact:
 		return string(v)
 	case float64:
-		if v == math.Trunc(v) && math.Abs(v) < 1e15 {
-			return strconv.FormatInt(int64(v), 10)
+		if v == math.Trunc(v) && math.Abs(v) < 1e21 { // as JavaScript writes it
+			return strconv.FormatFloat(v, 'f', -1, 64)
 		}
 		return strconv.FormatFloat(v, 'g', -1, 64)
 	case []any:

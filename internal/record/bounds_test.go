@@ -51,7 +51,10 @@ func TestSmallSourcesOfEndlessValues(t *testing.T) {
 		{"curl: many addresses", FromCurl, "curl -G -d " + strings.Repeat("x", 5000) + strings.Repeat(" http://a.test/a", 25_000), "requests beyond the first 20000"},
 		{"postman: one name", FromPostman, collection(strings.TrimSuffix(strings.Repeat(`{"name":"a","request":"http://a.test/a"},`, 20_000), ",")), "full"},
 		{"jmeter: comments in a text", FromJMeter, plan(jmxRequest("a", "/a", "GET", "") + strings.Repeat("a<!-- -->", 1<<17)), "The thread group"},
-		{"jmeter: header managers", FromJMeter, plan(strings.Repeat(`<HeaderManager enabled="true"><collectionProp name="HeaderManager.headers"><a><a name="Header.name">b</a></a></collectionProp></HeaderManager>`, 20_000) + jmxRequest("a", "/a", "GET", "")), "headers beyond the first 100"},
+		{"jmeter: header managers", FromJMeter, plan(manyOf(`<HeaderManager enabled="true"><collectionProp name="HeaderManager.headers"><a><a name="Header.name">b%d</a></a></collectionProp></HeaderManager>`, 20_000) + jmxRequest("a", "/a", "GET", "")), "headers beyond the first 100"},
+		{"jmeter: parameters of the defaults", FromJMeter, strings.Replace(plan(strings.Repeat(jmxRequest("a", "/a", "POST", ""), 5000)), `guiclass="HttpDefaultsGui" enabled="true">`, `guiclass="HttpDefaultsGui" enabled="true">`+arguments(strings.Repeat(argument("k", "v", ""), 7000)), 1), "its parameters: the plan has too many"},
+		{"jmeter: assertions of the plan", FromJMeter, plan(strings.Repeat(`<ResponseAssertion enabled="true"><a name="Asserion.test_strings"><a>204</a></a><a name="Assertion.test_field">Assertion.response_code</a></ResponseAssertion>`, 20_000) + jmxRequest("a", "/a", "GET", "")), "expect: {status: 204}"},
+		{"k6: objects in themselves", FromK6, "http.get('http://a.test/a');\nconst o = {}, l = [];\no.a = o; o.b = o; l.push(l); l.push(l);\nhttp.post('http://a.test/b', JSON.stringify(o)); http.post('http://a.test/c', {l, o}); http.get('http://a.test/' + o)", "a large value"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d, err := c.read(strings.NewReader(c.text), ClientOptions{})

@@ -24,6 +24,7 @@ type ClientOptions struct {
 // clientRequest is a request that a file of another tool describes.
 type clientRequest struct {
 	group, name string // of its session; "": the only one
+	phase       string // "": load; else setup or teardown
 	line        int    // where it stands; 0: not known
 	method, url string
 	headers     []harHeader
@@ -164,6 +165,12 @@ func (c *client) draft(o ClientOptions) (*Draft, error) {
 			h.left[fullScenario]++
 			continue
 		}
+		if steps := h.out.phase(q.phase); steps != nil {
+			st.name = otherName(used, "\x00"+q.phase, st.name)
+			*steps = append(*steps, st)
+			h.taken++
+			continue
+		}
 		n, ok := at[q.group]
 		if !ok {
 			n = len(h.out.sessions)
@@ -176,7 +183,7 @@ func (c *client) draft(o ClientOptions) (*Draft, error) {
 		h.taken++
 	}
 	told = append(told, h.leftOut()...)
-	if h.taken == 0 {
+	if len(h.out.sessions) == 0 {
 		return nil, fmt.Errorf("read %s: %w of %s: %s", c.what, ErrNothing, h.origin, strings.Join(told, "; "))
 	}
 	unsound, err := h.sound()

@@ -137,7 +137,7 @@ func arguments(list string) string {
 func TestJMeterPlan(t *testing.T) {
 	checkClient(t, FromJMeter, []clientCase{
 		{"a request with the defaults", plan(jmxRequest("home", "/h", "GET", "")), []string{"name: T", "name: home", "request: GET /h"}, ""},
-		{"arguments of GET", plan(jmxRequest("a", "/s", "GET", arguments(argument("q", "a b", `<boolProp name="HTTPArgument.always_encode">true</boolProp>`)+argument("e", "x%20y", `<boolProp name="HTTPArgument.always_encode">false</boolProp>`)))), []string{"GET /s?q=a+b&e=x+y"}, ""},
+		{"arguments of GET", plan(jmxRequest("a", "/s", "GET", arguments(argument("q", "a b", `<boolProp name="HTTPArgument.always_encode">true</boolProp>`)+argument("e", "x%20y", `<boolProp name="HTTPArgument.always_encode">false</boolProp>`)))), []string{"GET /s?q=a+b&e=x%20y"}, ""},
 		{"a form", plan(jmxRequest("a", "/f", "POST", arguments(argument("user", "eve", "")+argument("password", "hunter2", "")))), []string{`"user": "eve"`, `"password": "masked"`}, "password"},
 		{"a raw body", plan(jmxRequest("a", "/j", "POST", `<boolProp name="HTTPSampler.postBodyRaw">true</boolProp>`+arguments(argument("", `{"h": "${host}"}`, "")))), []string{`json: {"h": "a.test"}`}, ""},
 		{"headers of the sampler and of the level", plan(`<HeaderManager enabled="true"><collectionProp name="HeaderManager.headers"><elementProp name=""><stringProp name="Header.name">X-All</stringProp><stringProp name="Header.value">1</stringProp></elementProp></collectionProp></HeaderManager><hashTree/>` + jmxRequest("a", "/a", "GET", "")), []string{`"X-All": "1"`}, ""},

@@ -33,6 +33,13 @@ type k6Script struct {
 	http   string // name under which k6/http is imported
 	left   *int   // of maxJSWork
 	last   int    // line that is looked at
+
+	functions map[string]string // of k6/http, by the names they are imported under
+	blocks    []jsBlock         // around what is looked at
+	depths    map[string]int    // how many blocks were around a name's declaration
+	next      jsFunction        // whose block begins
+	single    bool              // the statement is a condition's, without a block
+	naming    string            // phase that the next function is
 }
 
 // k6Methods of k6/http and the arguments they take: with body, or none.
@@ -54,7 +61,7 @@ func FromK6(r io.Reader, o ClientOptions) (*Draft, error) {
 	}
 	text := strings.ToValidUTF8(strings.TrimPrefix(string(data), "\xef\xbb\xbf"), "\uFFFD")
 	left := maxJSWork
-	s := &k6Script{left: &left, client: newClient("k6 script", &o), tokens: jsTokens(text), values: map[string]any{}, http: "http"}
+	s := &k6Script{left: &left, client: newClient("k6 script", &o), tokens: jsTokens(text), values: map[string]any{}, depths: map[string]int{}, functions: map[string]string{}, http: "http"}
 	s.scan()
 	s.note("The script is not run: what it decides by if, for and functions is left out, and each request that stands in it is sent once, in the order of the text.")
 	return s.draft(o)
@@ -77,15 +84,18 @@ func (s *k6Script) scan() {
 		t := s.peek(0)
 		s.last = t.line
 		switch {
-		case s.is(0, "import"):
-			if s.peek(1).kind == jsName && s.is(2, "from") && s.peek(3).text == "k6/http" {
-				s.http = s.peek(1).text
-			}
-			s.at++
-		case (s.is(0, "const") || s.is(0, "let") || s.is(0, "var")) && s.peek(1).kind == jsName && s.is(2, "="):
-			s.constant()
-		case t.kind == jsName && t.text == s.http && s.is(1, ".") && !s.is(-1, "."):
-			s.call()
+		case s.is(0, "import") && !s.is(-1, "."):
+			s.imports()
+		case s.is(0, "{"):
+			s.open()
+		case s.is(0, "}"):
+			s.close()
+		case s.is(0, "=>"):
+			s.arrow()
+		case s.is(0, "function"):
+			s.function()
+		case (s.is(0, "const") || s.is(0, "let") || s.is(0, "var")) && (s.peek(1).kind == jsName || s.is(1, "{") || s.is(1, "[")):
+			s.declaration()
 		case s.is(0, "sleep") && s.is(1, "("):
 			s.sleep()
 		case s.is(0, "check") && s.is(1, "("):
@@ -93,6 +103,12 @@ func (s *k6Script) scan() {
 			s.at++
 		case s.is(0, ".") && s.is(1, "status") && (s.is(2, "===") || s.is(2, "==")) && s.peek(3).kind == jsNumber:
 			s.status()
+		case t.kind == jsName:
+			if name, n := s.callee(); n > 0 {
+				s.call(name, n)
+			} else {
+				s.assignment()
+			}
 		default:
 			s.at++
 		}
@@ -100,22 +116,6 @@ func (s *k6Script) scan() {
 	if *s.left < 0 {
 		s.leave(s.last, "what stands below: the script is too large or too deeply nested")
 	}
-}
-
-// constant keeps the value of a name, if it is plain.
-func (s *k6Script) constant() {
-	name, line := s.peek(1).text, s.peek(1).line
-	at := s.at + 3
-	s.at = at
-	v := s.expression()
-	if name == "options" {
-		s.note("The script's options (line %d) are left out: give the run its load (workload, duration or arrivals) and its thresholds.", line)
-	}
-	if text, ok := v.(string); ok {
-		v = s.variable(name, text, false)
-	}
-	s.values[name] = v
-	s.at = at // its calls are looked at, too
 }
 
 func (s *k6Script) status() {
@@ -142,54 +142,6 @@ func (s *k6Script) sleep() {
 	}
 }
 
-// call of a function of k6/http; at is on its name.
-func (s *k6Script) call() {
-	line, name := s.peek(0).line, s.peek(2).text
-	m, known := k6Methods[name]
-	if !known || !s.is(3, "(") {
-		if name == "batch" {
-			s.leave(line, "http.batch: write its requests one by one")
-		}
-		s.at += 2
-		return
-	}
-	s.at += 4
-	after := s.at
-	args := s.arguments()
-	if known && m.method == "" { // request(method, url, …)
-		if len(args) > 0 {
-			m.method, _ = args[0].(string)
-			args = args[1:]
-		}
-	}
-	defer func() { s.at = after }() // calls within the arguments are looked at, too
-	if len(args) == 0 || m.method == "" {
-		s.leave(line, "http.%s: its method or address is not plain", name)
-		return
-	}
-	q := clientRequest{line: line, method: strings.ToUpper(m.method)}
-	address, plain := s.text(args[0], line)
-	if !plain && strings.HasPrefix(address, fillIn) {
-		address = "http://service.invalid/" + strings.TrimPrefix(strings.TrimPrefix(address, fillIn), "/")
-		if address == "http://service.invalid/" {
-			s.leave(line, "http.%s: its address is not plain", name)
-			return
-		}
-	}
-	q.url = absolute(address)
-	params := any(nil)
-	if m.body && len(args) > 2 {
-		params = args[2]
-	} else if !m.body && len(args) > 1 {
-		params = args[1]
-	}
-	s.params(&q, s.bounded(params))
-	if m.body && len(args) > 1 {
-		s.body(&q, s.bounded(args[1]))
-	}
-	s.add(q)
-}
-
 func (s *k6Script) params(q *clientRequest, v any) {
 	params, ok := v.(map[string]any)
 	if !ok {
@@ -211,6 +163,11 @@ func (s *k6Script) params(q *clientRequest, v any) {
 	}
 	if redirects, ok := params["redirects"].(float64); ok && redirects > 0 {
 		s.leave(q.line, "redirects: add follow: true")
+	} else if ok {
+		s.leave(q.line, "redirects: 0: no step follows redirects; write the status of this one as expect")
+	}
+	if params["cookies"] != nil {
+		s.leave(q.line, "cookies come from the answers: add a step that sets them, or a Cookie header")
 	}
 }
 
@@ -218,8 +175,18 @@ func (s *k6Script) body(q *clientRequest, v any) {
 	switch v := v.(type) {
 	case nil:
 	case map[string]any:
+		if s.multipart(q, v) {
+			return
+		}
 		var fields []pair
 		for _, name := range sortedNames(v) {
+			if list, ok := v[name].([]any); ok { // each element is a field
+				for _, one := range list {
+					text, _ := s.text(one, q.line)
+					fields = append(fields, pair{name, text})
+				}
+				continue
+			}
 			text, _ := s.text(v[name], q.line)
 			fields = append(fields, pair{name, text})
 		}
@@ -234,7 +201,8 @@ func (s *k6Script) body(q *clientRequest, v any) {
 		s.leave(q.line, "its body is not plain: fill it in")
 		q.comment = append(q.comment, "Fill in the body.")
 	}
-	if q.post != nil && (q.method == "GET" || q.method == "HEAD") {
-		q.post = nil
+	if (q.post != nil || q.parts != nil) && (q.method == "GET" || q.method == "HEAD") {
+		q.post, q.parts = nil, nil
+		s.leave(q.line, "%s with a body, which load does not send: the body is left out", q.method)
 	}
 }

@@ -1,8 +1,6 @@
 package record
 
 import (
-	"maps"
-	"net/url"
 	"strconv"
 	"strings"
 )
@@ -14,6 +12,10 @@ func (s *k6Script) text(v any, line int) (text string, plain bool) {
 		return v, !strings.Contains(v, fillIn)
 	case float64, bool, nil:
 		return flat(v), true
+	case undefinedJS:
+		return "undefined", true
+	case fileJS:
+		return "file", true
 	case unknownJS:
 		s.leave(line, "the value of %s is not known; fill it in where %s stands", shortText(string(v), 60), fillIn)
 		return fillIn, false
@@ -76,6 +78,8 @@ func plainJS(v any) any {
 	switch v := v.(type) {
 	case unknownJS:
 		return fillIn
+	case undefinedJS, fileJS:
+		return nil
 	case []any:
 		out := []any{}
 		for _, e := range v {
@@ -85,7 +89,9 @@ func plainJS(v any) any {
 	case map[string]any:
 		out := map[string]any{}
 		for k, e := range v {
-			out[k] = plainJS(e)
+			if _, none := e.(undefinedJS); !none { // JSON.stringify leaves it out
+				out[k] = plainJS(e)
+			}
 		}
 		return out
 	}
@@ -118,27 +124,25 @@ func (s *k6Script) expression() any {
 	v := s.operand()
 	for s.at < len(s.tokens) {
 		switch {
-		case s.is(0, "+"):
+		case s.is(0, "+") && !s.is(1, "+"):
 			s.at++
 			next := s.operand()
-			a, numbers := v.(float64)
-			b, both := next.(float64)
-			if numbers && both {
-				v = a + b
-				continue
-			}
-			left, _ := s.text(v, line)
-			right, _ := s.text(next, line)
-			if len(left)+len(right) > maxRecordedBody || !s.spend(len(left)+len(right)) {
-				return unknownJS("a long text")
-			}
-			v = left + right
+			v = s.joined(v, next, line)
 		case s.is(0, "||") || s.is(0, "??"):
 			s.at++
+			empty := s.is(-1, "||") && (v == "" || v == false || v == 0.0)
 			next := s.operand()
-			if _, unknown := v.(unknownJS); unknown {
+			switch v.(type) {
+			case unknownJS, undefinedJS, nil:
 				v = next
+			default:
+				if empty {
+					v = next
+				}
 			}
+		case s.is(0, "as") || s.is(0, "satisfies"): // a type
+			s.at++
+			s.skipType()
 		case s.is(0, ",") || s.is(0, ")") || s.is(0, "}") || s.is(0, "]") || s.is(0, ";") || s.peek(0).line > s.peek(-1).line:
 			return v
 		default: // something that is not known, such as a condition
@@ -146,6 +150,21 @@ func (s *k6Script) expression() any {
 		}
 	}
 	return v
+}
+
+// joined by +: the sum of numbers, else one text.
+func (s *k6Script) joined(v, next any, line int) any {
+	a, numbers := v.(float64)
+	b, both := next.(float64)
+	if numbers && both {
+		return a + b
+	}
+	left, _ := s.text(v, line)
+	right, _ := s.text(next, line)
+	if len(left)+len(right) > maxRecordedBody || !s.spend(len(left)+len(right)) {
+		return unknownJS("a long text")
+	}
+	return left + right
 }
 
 // rest skips to where the expression ends.
@@ -183,7 +202,11 @@ func (s *k6Script) operand() any {
 	case jsString:
 		return t.text
 	case jsNumber:
-		n, err := strconv.ParseFloat(strings.ReplaceAll(t.text, "_", ""), 64)
+		text := strings.ReplaceAll(t.text, "_", "")
+		n, err := strconv.ParseFloat(text, 64)
+		if whole, not := strconv.ParseInt(text, 0, 54); not == nil && len(text) > 1 && text[0] == '0' { // 0x1F, 0b1, 0o7
+			n, err = float64(whole), nil
+		}
 		if err != nil {
 			return unknownJS("a number")
 		}
@@ -250,124 +273,4 @@ func (s *k6Script) filled(t jsToken) any {
 		b.WriteString(text)
 	}
 	return b.String()
-}
-
-// named value: a literal, a constant with its members, or a call that is known.
-func (s *k6Script) named(t jsToken) any {
-	switch t.text {
-	case "true", "false":
-		return t.text == "true"
-	case "null", "undefined":
-		return nil
-	}
-	name, v := t.text, s.values[t.text]
-	if _, known := s.values[t.text]; !known {
-		v = unknownJS(t.text)
-	}
-	for s.at < len(s.tokens) {
-		switch {
-		case s.is(0, ".") && s.peek(1).kind == jsName:
-			field := s.peek(1).text
-			name += "." + field
-			s.at += 2
-			object, ok := v.(map[string]any)
-			if v = any(unknownJS(name)); ok && object[field] != nil {
-				v = object[field]
-			}
-		case s.is(0, "("):
-			s.at++
-			args := s.arguments()
-			if !s.is(0, ")") {
-				return s.rest(name + "(…)")
-			}
-			s.at++
-			v = s.result(name, args, t.line)
-		case s.is(0, "["):
-			s.at++
-			s.expression()
-			s.at++
-			name += "[…]"
-			v = unknownJS(name)
-		case s.peek(0).kind == jsTemplate && name == s.http+".url":
-			s.at++
-			return s.filled(s.peek(-1))
-		default:
-			return v
-		}
-	}
-	return v
-}
-
-// result of a call that is known: JSON.stringify and encodeURIComponent.
-func (s *k6Script) result(name string, args []any, line int) any {
-	if len(args) > 0 {
-		switch name {
-		case "JSON.stringify":
-			v := s.bounded(args[0])
-			if u, unknown := v.(unknownJS); unknown {
-				return u
-			}
-			s.tellUnknown(v, line, 0)
-			return jsonText(plainJS(v))
-		case "encodeURIComponent", "encodeURI":
-			text, _ := s.text(s.bounded(args[0]), line)
-			return url.PathEscape(text)
-		case "String":
-			text, _ := s.text(s.bounded(args[0]), line)
-			return text
-		}
-	}
-	return unknownJS(name + "(…)")
-}
-
-func (s *k6Script) tellUnknown(v any, line, depth int) {
-	if depth > maxJSDepth {
-		return
-	}
-	switch v := v.(type) {
-	case unknownJS:
-		s.text(v, line)
-	case []any:
-		for _, e := range v {
-			s.tellUnknown(e, line, depth+1)
-		}
-	case map[string]any:
-		for _, e := range v {
-			s.tellUnknown(e, line, depth+1)
-		}
-	}
-}
-
-// object literal; at is behind its bracket.
-func (s *k6Script) object() any {
-	out := map[string]any{}
-	for s.at < len(s.tokens) && !s.is(0, "}") {
-		t := s.peek(0)
-		before := s.at
-		switch {
-		case (t.kind == jsName || t.kind == jsString || t.kind == jsNumber) && s.is(1, ":"):
-			s.at += 2
-			out[t.text] = s.expression()
-		case t.kind == jsName && (s.is(1, ",") || s.is(1, "}")): // {a}
-			s.at++
-			out[t.text] = s.values[t.text]
-			if _, known := s.values[t.text]; !known {
-				out[t.text] = unknownJS(t.text)
-			}
-		case s.is(0, ".") && s.is(1, ".") && s.is(2, "."):
-			s.at += 3
-			if more, ok := s.expression().(map[string]any); ok && s.spend(len(more)) {
-				maps.Copy(out, more)
-			}
-		default:
-			s.rest("")
-		}
-		if s.is(0, ",") {
-			s.at++
-		} else if s.at == before {
-			s.at++
-		}
-	}
-	s.at++
-	return out
 }

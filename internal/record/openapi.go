@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"net/url"
 	"regexp"
 	"slices"
@@ -37,6 +36,9 @@ type apiDraft struct {
 	names    names
 	left     map[string]int64
 	madeUp   map[string]bool // parameters without example
+	optional map[string]bool // parameters that are left out
+	secrets  map[string]bool // names of examples that are not taken
+	host     string          // that requests go to; "": that of the document
 	security map[string]bool
 	ids      map[string]bool // operationIds
 	hints    map[string]int  // what to do about operations, and of how many
@@ -53,7 +55,7 @@ func FromOpenAPI(data []byte, o OpenAPIOptions) (*Draft, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &apiDraft{root: apiNode{file.root, file}.plain(), files: file.files, names: names{}, left: map[string]int64{}, madeUp: map[string]bool{},
+	a := &apiDraft{root: apiNode{file.root, file}.plain(), files: file.files, names: names{}, left: map[string]int64{}, madeUp: map[string]bool{}, optional: map[string]bool{}, secrets: map[string]bool{},
 		security: map[string]bool{}, ids: map[string]bool{}, hints: map[string]int{}}
 	if err := a.version(); err != nil {
 		return nil, err
@@ -65,6 +67,7 @@ func FromOpenAPI(data []byte, o OpenAPIOptions) (*Draft, error) {
 	if paths.ok() && paths.kind() != yaml.MappingNode && !paths.is("!!null") {
 		return nil, fmt.Errorf("read OpenAPI: line %d: paths is %s where an object is expected", paths.line(), what(paths))
 	}
+	a.mainHost(paths)
 	a.sessions(paths)
 	a.unused()
 	d := &Draft{Requests: a.taken, Coverage: 1, Routes: a.routes, LeftOut: append((&journal{left: a.left}).leftOut(), a.files.problems()...)}
@@ -113,28 +116,6 @@ func (a *apiDraft) unused() {
 	}
 }
 
-func (a *apiDraft) notes() []string {
-	var out []string
-	if len(a.madeUp) > 0 {
-		list := slices.Sorted(maps.Keys(a.madeUp))
-		if n := len(list); n > maxMadeUp {
-			list = append(list[:maxMadeUp], fmt.Sprintf("and %d more", n-maxMadeUp))
-		}
-		out = append(out, "Values without an example are made up: "+strings.Join(list, ", ")+". Put values that exist into the pools.")
-	}
-	out = append(out, slices.Sorted(maps.Keys(a.security))...)
-	for _, hint := range slices.Sorted(maps.Keys(a.hints)) {
-		out = append(out, fmt.Sprintf("%d operations: %s.", a.hints[hint], hint))
-	}
-	if a.o.Writes {
-		out = append(out, "Operations that write are in: run it on a copy, or set load.reset.")
-	}
-	return out
-}
-
-// maxMadeUp values are named in the report.
-const maxMadeUp = 50
-
 // maxStepBytes of all steps: a scenario has at most 256 KiB, with its comments,
 // sessions and pools.
 const maxStepBytes = 180 << 10
@@ -153,7 +134,7 @@ func stepSize(st *step) int {
 var order = []string{"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"}
 
 // otherMethods of a path item that load does not send.
-var otherMethods = []string{"trace", "query", "additionaloperations"}
+var otherMethods = []string{"trace", "query"}
 
 // sessions groups the operations, in the order of paths.
 func (a *apiDraft) sessions(paths apiNode) {
@@ -208,6 +189,10 @@ func (a *apiDraft) operations(item apiNode) map[string]apiNode {
 			}
 		case slices.Contains(otherMethods, strings.ToLower(m.key)):
 			a.left[method+" operations, which load does not send"]++
+		case m.key == "additionalOperations": // OpenAPI 3.2: methods by their names
+			for _, other := range m.value.members() {
+				a.left[printable(shortText(other.key, 40))+" operations, which load does not send"]++
+			}
 		}
 	}
 	return out
@@ -274,7 +259,10 @@ func (a *apiDraft) group(path string, op apiNode) string {
 
 // step of an operation.
 func (a *apiDraft) step(path, method string, item, op apiNode) (step, []pair, error) {
-	base := a.basePath(item, op)
+	base, err := a.basePath(item, op)
+	if err != nil {
+		return step{}, nil, err
+	}
 	id := op.get("operationId")
 	if a.ids[id.text()] && id.text() != "" {
 		a.files.problem(id, fmt.Sprintf("the operationId %s is used twice", what(id)))
@@ -305,6 +293,12 @@ func (a *apiDraft) step(path, method string, item, op apiNode) (step, []pair, er
 		a.place(&st, p, &params[i], &query)
 	}
 	a.secure(&st, op, &query)
+	if a.swagger && a.multipartForm(op) && len(st.form) > 0 {
+		for _, f := range st.form {
+			st.multipart = append(st.multipart, part{name: f.key, text: f.value})
+		}
+		st.form = nil
+	}
 	if err := a.requestBody(&st, method, path, item, op); err != nil {
 		return st, nil, err
 	}
@@ -342,7 +336,8 @@ func (a *apiDraft) fill(p *parameters, path string, params []apiParam) string {
 // place puts a parameter outside of the path where it belongs. Optional ones
 // without a value of the document are left out.
 func (a *apiDraft) place(st *step, p *parameters, param *apiParam, query *[]string) {
-	if !param.required && !param.hasExample() {
+	if !param.required && param.in != "formData" && !param.hasExample() {
+		a.optional[printable(param.name+" of "+p.label)] = true
 		return
 	}
 	switch param.in {
@@ -350,6 +345,8 @@ func (a *apiDraft) place(st *step, p *parameters, param *apiParam, query *[]stri
 		if text := p.text(param, queryEscape); text != "" {
 			*query = append(*query, text)
 		}
+	case "querystring":
+		*query = append(*query, literal(param.wholeQuery(p.values(param)[0])))
 	case "header":
 		ignored := slices.Contains([]string{"accept", "content-type", "authorization"}, strings.ToLower(param.name))
 		if ignored || !param.required { // OpenAPI 3: a parameter of these names is ignored

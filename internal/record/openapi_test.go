@@ -86,7 +86,7 @@ func TestOpenAPI(t *testing.T) {
 		}
 	}
 	want(t, "the report", strings.Join(append(d.LeftOut, d.Notes...), "\n"), "POST operations", "DELETE operations", "deprecated", "user of GET /users/{user}/mail", "bearer token")
-	if strings.Contains(text, "cursor") {
+	if strings.Contains(text, "cursor=") {
 		t.Error("an optional parameter without a value is sent")
 	}
 }

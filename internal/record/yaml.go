@@ -19,6 +19,19 @@ type scenario struct {
 	settings []pair // top-level keys with YAML values
 	pools    []pool
 	sessions []session
+	// setup and teardown are done once, before and after the load.
+	setup, teardown []step
+}
+
+// phase is the list of steps that are done once; nil for those of sessions.
+func (s *scenario) phase(name string) *[]step {
+	switch name {
+	case "setup":
+		return &s.setup
+	case "teardown":
+		return &s.teardown
+	}
+	return nil
 }
 
 type pair struct{ key, value string }
@@ -114,6 +127,8 @@ func (s *scenario) files() ([]File, error) {
 	for i := range s.sessions {
 		w.session(&s.sessions[i])
 	}
+	w.once("setup", s.setup)
+	w.once("teardown", s.teardown)
 	return append([]File{{scenarioFile, bytes.Clone(w.Bytes())}}, out...), nil
 }
 
@@ -148,6 +163,21 @@ func (w *writer) session(s *session) {
 	w.line(2, "steps:")
 	for i := range s.steps {
 		w.step(&s.steps[i])
+	}
+}
+
+// once writes steps that are done once, at the top level.
+func (w *writer) once(key string, steps []step) {
+	if len(steps) == 0 {
+		return
+	}
+	w.line(0, "\n%s:", key)
+	var inner writer
+	for i := range steps {
+		inner.step(&steps[i])
+	}
+	for line := range strings.Lines(inner.String()) {
+		w.WriteString(strings.TrimPrefix(line, "    "))
 	}
 }
 
