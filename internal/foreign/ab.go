@@ -2,21 +2,23 @@ package foreign
 
 import (
 	"time"
+
+	"kasoku/internal/lazyregexp"
 )
 
 // ab 2.3 (support/ab.c, output_results).
 var (
-	abBegin    = lazy(`(?m)^This is ApacheBench`)
-	abComplete = lazy(`(?m)^Complete requests: +(\d+)`)
-	abFailed   = lazy(`(?m)^Failed requests: +(\d+)`)
-	abWhy      = lazy(`(?m)^ +\(Connect: (\d+), Receive: (\d+), Length: (\d+), Exceptions: (\d+)\)`)
-	abStatus   = lazy(`(?m)^Non-2xx responses: +(\d+)`)
-	abRate     = lazy(`(?m)^Requests per second: +([0-9.]+)`)
-	abTook     = lazy(`(?m)^Time taken for tests: +([0-9.]+ seconds)`)
-	abMean     = lazy(`(?m)^Time per request: +([0-9.]+) \[ms\] \(mean\)$`)
-	abPercent  = lazy(`(?m)^ +(\d+)% +(\d+)(?: \(longest request\))?$`)
-	abConns    = lazy(`(?m)^Concurrency Level: +(\d+)`)
-	abBytes    = lazy(`(?m)^Total transferred: +(\d+) bytes`)
+	abBegin    = lazyregexp.New(`(?m)^This is ApacheBench`)
+	abComplete = lazyregexp.New(`(?m)^Complete requests: +(\d+)`)
+	abFailed   = lazyregexp.New(`(?m)^Failed requests: +(\d+)`)
+	abWhy      = lazyregexp.New(`(?m)^ +\(Connect: (\d+), Receive: (\d+), Length: (\d+), Exceptions: (\d+)\)`)
+	abStatus   = lazyregexp.New(`(?m)^Non-2xx responses: +(\d+)`)
+	abRate     = lazyregexp.New(`(?m)^Requests per second: +([0-9.]+)`)
+	abTook     = lazyregexp.New(`(?m)^Time taken for tests: +([0-9.]+ seconds)`)
+	abMean     = lazyregexp.New(`(?m)^Time per request: +([0-9.]+) \[ms\] \(mean\)$`)
+	abPercent  = lazyregexp.New(`(?m)^ +(\d+)% +(\d+)(?: \(longest request\))?$`)
+	abConns    = lazyregexp.New(`(?m)^Concurrency Level: +(\d+)`)
+	abBytes    = lazyregexp.New(`(?m)^Total transferred: +(\d+) bytes`)
 )
 
 func isAB(o *output) bool { return abBegin.MatchString(o.text) && abComplete.MatchString(o.text) }

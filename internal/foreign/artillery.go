@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"kasoku/internal/lazyregexp"
 )
 
 // artilleryJSON is what artillery run --output writes: the aggregate of
@@ -31,16 +33,16 @@ type artilleryJSON struct {
 // The text's summary: names with dots before the number in version 2, blocks
 // in version 1. Reports of parts of the run stand before it.
 var (
-	artilleryBegin    = lazy(`(?m)^(?:Summary report @|All virtual users finished|All VUs finished|Metrics for period to:|Report @)`)
-	artillerySummary  = lazy(`(?m)^Summary report @.*$`)
-	artilleryCode     = lazy(`(?m)^\s*(?:http\.codes\.)?(\d{3}):[ .]+(\d+)$`)
-	artilleryError    = lazy(`(?m)^\s*errors\.(.+?):[ .]+(\d+)$`)
-	artilleryErrors1  = lazy(`(?m)^  Errors:\n((?:    .+\n?)*)`)
-	artilleryRate     = lazy(`(?m)^\s*(?:http\.request_rate:[ .]+([0-9.]+)/sec|(?:Mean response/sec|RPS sent): ([0-9.]+))`)
-	artilleryTimes    = lazy(`(?m)^(?:http\.response_time:|  (?:Response time|Request latency) \(msec\):)[ .]*\n((?:\s+\w+:.*\n?)*)`)
-	artilleryTime     = lazy(`(?m)^\s+(\w+):[ .]+([0-9.]+)$`)
-	artilleryTook     = lazy(`(?m)Total time: (?:(\d+) minutes?(?:, )?)?(?:(\d+) seconds?)?`)
-	artilleryErrLine1 = lazy(`(?m)^    (.+): (\d+)$`)
+	artilleryBegin    = lazyregexp.New(`(?m)^(?:Summary report @|All virtual users finished|All VUs finished|Metrics for period to:|Report @)`)
+	artillerySummary  = lazyregexp.New(`(?m)^Summary report @.*$`)
+	artilleryCode     = lazyregexp.New(`(?m)^\s*(?:http\.codes\.)?(\d{3}):[ .]+(\d+)$`)
+	artilleryError    = lazyregexp.New(`(?m)^\s*errors\.(.+?):[ .]+(\d+)$`)
+	artilleryErrors1  = lazyregexp.New(`(?m)^  Errors:\n((?:    .+\n?)*)`)
+	artilleryRate     = lazyregexp.New(`(?m)^\s*(?:http\.request_rate:[ .]+([0-9.]+)/sec|(?:Mean response/sec|RPS sent): ([0-9.]+))`)
+	artilleryTimes    = lazyregexp.New(`(?m)^(?:http\.response_time:|  (?:Response time|Request latency) \(msec\):)[ .]*\n((?:\s+\w+:.*\n?)*)`)
+	artilleryTime     = lazyregexp.New(`(?m)^\s+(\w+):[ .]+([0-9.]+)$`)
+	artilleryTook     = lazyregexp.New(`(?m)Total time: (?:(\d+) minutes?(?:, )?)?(?:(\d+) seconds?)?`)
+	artilleryErrLine1 = lazyregexp.New(`(?m)^    (.+): (\d+)$`)
 )
 
 func (o *output) artillery() *artilleryJSON {

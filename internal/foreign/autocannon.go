@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"kasoku/internal/lazyregexp"
 )
 
 // autocannonJSON is autocannon --json (its README, "result"). Times are in
@@ -30,15 +32,15 @@ type autocannonJSON struct {
 // The tables of the text (lib/printResult.js). Large numbers in it are rounded
 // ("48k requests"); the rate of each second is not.
 var (
-	autocannonBegin   = lazy(`(?m)^Running (?:\S+ test|\d+k? requests) @ \S+\n(\d+) connections?`)
-	autocannonRow     = lazy(`(?m)^│ (Latency|Req/Sec) +│ (.*) │$`)
-	autocannonHead    = lazy(`(?m)^│ Stat +│ (.*) │$`)
-	autocannonSamples = lazy(`(?m)^# of samples: (\d+)`)
-	autocannonEnd     = lazy(`(?m)^([0-9.]+k?m?) requests in ([0-9.]+s), ([0-9.]+ \S+) read`)
-	autocannonTook    = lazy(`(?m)requests in ([0-9.]+s),`)
-	autocannonNon2xx  = lazy(`(?m)^(\d+) 2xx responses, (\d+) non 2xx responses`)
-	autocannonErrors  = lazy(`(?m)^([0-9.]+[km]?) errors \(([0-9.]+[km]?) timeouts\)`)
-	autocannonTable   = lazy(`(?m)^│ ([0-9.]+) +│ ([0-9.]+) +│$`)
+	autocannonBegin   = lazyregexp.New(`(?m)^Running (?:\S+ test|\d+k? requests) @ \S+\n(\d+) connections?`)
+	autocannonRow     = lazyregexp.New(`(?m)^│ (Latency|Req/Sec) +│ (.*) │$`)
+	autocannonHead    = lazyregexp.New(`(?m)^│ Stat +│ (.*) │$`)
+	autocannonSamples = lazyregexp.New(`(?m)^# of samples: (\d+)`)
+	autocannonEnd     = lazyregexp.New(`(?m)^([0-9.]+k?m?) requests in ([0-9.]+s), ([0-9.]+ \S+) read`)
+	autocannonTook    = lazyregexp.New(`(?m)requests in ([0-9.]+s),`)
+	autocannonNon2xx  = lazyregexp.New(`(?m)^(\d+) 2xx responses, (\d+) non 2xx responses`)
+	autocannonErrors  = lazyregexp.New(`(?m)^([0-9.]+[km]?) errors \(([0-9.]+[km]?) timeouts\)`)
+	autocannonTable   = lazyregexp.New(`(?m)^│ ([0-9.]+) +│ ([0-9.]+) +│$`)
 )
 
 func (o *output) autocannon() *autocannonJSON {

@@ -3,6 +3,8 @@ package foreign
 import (
 	"strings"
 	"time"
+
+	"kasoku/internal/lazyregexp"
 )
 
 // bombardierJSON is bombardier -o json (template.go of the project). Latencies
@@ -33,15 +35,15 @@ type bombardierJSON struct {
 }
 
 var (
-	bombardierBegin   = lazy(`(?m)^Statistics +Avg +Stdev +Max`)
-	bombardierRate    = lazy(`(?m)^ *Reqs/sec +([0-9.]+)`)
-	bombardierLatency = lazy(`(?m)^ *Latency +([0-9.]+[a-zµμ]+) +\S+ +([0-9.]+[a-zµμ]+)`)
-	bombardierPercent = lazy(`(?m)^ *(\d+)% +([0-9.]+[a-zµμ]+)$`)
-	bombardierCodes   = lazy(`(?m)^ *1xx - (\d+), 2xx - (\d+), 3xx - (\d+), 4xx - (\d+), 5xx - (\d+)`)
-	bombardierOthers  = lazy(`(?m)^ *others - (\d+)`)
-	bombardierErrors  = lazy(`(?ms)^ *Errors:\n(.*)^ *Throughput:`)
-	bombardierError   = lazy(`(?m)^ *(.+) - (\d+)$`)
-	bombardierConns   = lazy(`(?m)^Bombarding .* using (\d+) connection`)
+	bombardierBegin   = lazyregexp.New(`(?m)^Statistics +Avg +Stdev +Max`)
+	bombardierRate    = lazyregexp.New(`(?m)^ *Reqs/sec +([0-9.]+)`)
+	bombardierLatency = lazyregexp.New(`(?m)^ *Latency +([0-9.]+[a-zµμ]+) +\S+ +([0-9.]+[a-zµμ]+)`)
+	bombardierPercent = lazyregexp.New(`(?m)^ *(\d+)% +([0-9.]+[a-zµμ]+)$`)
+	bombardierCodes   = lazyregexp.New(`(?m)^ *1xx - (\d+), 2xx - (\d+), 3xx - (\d+), 4xx - (\d+), 5xx - (\d+)`)
+	bombardierOthers  = lazyregexp.New(`(?m)^ *others - (\d+)`)
+	bombardierErrors  = lazyregexp.New(`(?ms)^ *Errors:\n(.*)^ *Throughput:`)
+	bombardierError   = lazyregexp.New(`(?m)^ *(.+) - (\d+)$`)
+	bombardierConns   = lazyregexp.New(`(?m)^Bombarding .* using (\d+) connection`)
 )
 
 func (o *output) bombardier() *bombardierJSON {

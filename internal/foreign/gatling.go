@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"kasoku/internal/lazyregexp"
 )
 
 // gatlingValue is one number of all, of right and of wrong requests.
@@ -30,10 +32,10 @@ type gatlingStats struct {
 // Lines of the console: "> request count   20 (OK=18   KO=2)", and since 3.11
 // "> request count | 20 | 18 | 2". A thousand is 1,000 there.
 var (
-	gatlingBegin = lazy(`(?m)^Simulation \S+ started|^-+ Global Information -+`)
-	gatlingLine  = lazy(`(?m)^> ([a-z][^|(]*?)(?: \((?:ms|rps)\))? +\|? *([0-9][0-9.,]*|-) *(?:\(OK=([0-9.,]+|-) +KO=([0-9.,]+|-) *\)|\| +([0-9.,]+|-) +\| +([0-9.,]+|-))`)
-	gatlingError = lazy(`(?m)^> (\S.*?) +\|? *(\d[0-9,]*) +\(?\|? *[0-9. ]+%`)
-	gatlingTimed = lazy(`(\d+)th percentile`)
+	gatlingBegin = lazyregexp.New(`(?m)^Simulation \S+ started|^-+ Global Information -+`)
+	gatlingLine  = lazyregexp.New(`(?m)^> ([a-z][^|(]*?)(?: \((?:ms|rps)\))? +\|? *([0-9][0-9.,]*|-) *(?:\(OK=([0-9.,]+|-) +KO=([0-9.,]+|-) *\)|\| +([0-9.,]+|-) +\| +([0-9.,]+|-))`)
+	gatlingError = lazyregexp.New(`(?m)^> (\S.*?) +\|? *(\d[0-9,]*) +\(?\|? *[0-9. ]+%`)
+	gatlingTimed = lazyregexp.New(`(\d+)th percentile`)
 )
 
 func (o *output) gatling() *gatlingStats {

@@ -3,19 +3,21 @@ package foreign
 import (
 	"strings"
 	"time"
+
+	"kasoku/internal/lazyregexp"
 )
 
 // h2load of nghttp2 (src/h2load.cc, main). The columns of its times are named
 // in a line above them: newer versions have median, p95 and p99, too.
 var (
-	h2loadBegin    = lazy(`(?m)^(?:starting benchmark\.\.\.|spawning thread #0:)`)
-	h2loadFinished = lazy(`(?m)^finished in ([0-9.]+[a-z]+), ([0-9.]+) req/s`)
-	h2loadRequests = lazy(`(?m)^requests: (\d+) total, (\d+) started, (\d+) done, (\d+) succeeded, (\d+) failed, (\d+) errored, (\d+) timeout`)
-	h2loadStatus   = lazy(`(?m)^status codes: (\d+) 2xx, (\d+) 3xx, (\d+) 4xx, (\d+) 5xx`)
-	h2loadTraffic  = lazy(`(?m)^traffic: \S+ \((\d+)\) total`)
-	h2loadNames    = lazy(`(?m)^ +min +max +(.*)$`)
-	h2loadTimes    = lazy(`(?m)^(?:time for request|request) *: +(.*)$`)
-	h2loadClients  = lazy(`(?m)^spawning thread #\d+: (\d+) total client`)
+	h2loadBegin    = lazyregexp.New(`(?m)^(?:starting benchmark\.\.\.|spawning thread #0:)`)
+	h2loadFinished = lazyregexp.New(`(?m)^finished in ([0-9.]+[a-z]+), ([0-9.]+) req/s`)
+	h2loadRequests = lazyregexp.New(`(?m)^requests: (\d+) total, (\d+) started, (\d+) done, (\d+) succeeded, (\d+) failed, (\d+) errored, (\d+) timeout`)
+	h2loadStatus   = lazyregexp.New(`(?m)^status codes: (\d+) 2xx, (\d+) 3xx, (\d+) 4xx, (\d+) 5xx`)
+	h2loadTraffic  = lazyregexp.New(`(?m)^traffic: \S+ \((\d+)\) total`)
+	h2loadNames    = lazyregexp.New(`(?m)^ +min +max +(.*)$`)
+	h2loadTimes    = lazyregexp.New(`(?m)^(?:time for request|request) *: +(.*)$`)
+	h2loadClients  = lazyregexp.New(`(?m)^spawning thread #\d+: (\d+) total client`)
 )
 
 func isH2load(o *output) bool {

@@ -3,25 +3,27 @@ package foreign
 import (
 	"strings"
 	"time"
+
+	"kasoku/internal/lazyregexp"
 )
 
 // hey (requester/print.go) and oha (src/printer.rs), whose text is modelled on
 // hey's. hey prints "10%% in", oha "10.00% in"; oha chooses the unit of a
 // duration.
 var (
-	heyTotal     = lazy(`(?m)^ *Total:\s+([0-9.]+ [a-zµμ]+)`)
-	heySlowest   = lazy(`(?m)^ *Slowest:\s+([0-9.]+ [a-zµμ]+)`)
-	heyAverage   = lazy(`(?m)^ *Average:\s+([0-9.]+ [a-zµμ]+)`)
-	heyRate      = lazy(`(?m)^ *Requests/sec:\s+([0-9.]+)`)
-	heyPercent   = lazy(`(?m)^ *([0-9.]+)%%? in ([0-9.]+ [a-zµμ]+)`)
-	heyStatus    = lazy(`(?m)^ *\[(\d{3})\]\s+(\d+) responses`)
-	heyErrors    = lazy(`(?ms)^ *Error distribution:\n(.*)`)
-	heyError     = lazy(`(?m)^ *\[(\d+)\]\s+(\S.*)$`)
-	ohaSuccess   = lazy(`(?m)^ *Success rate:\s+([0-9.]+)`)
-	heyBytes     = lazy(`(?m)^ *Total data:\s+(\d+) bytes`)
-	heySummary   = lazy(`(?m)^ *Summary:`)
+	heyTotal     = lazyregexp.New(`(?m)^ *Total:\s+([0-9.]+ [a-zµμ]+)`)
+	heySlowest   = lazyregexp.New(`(?m)^ *Slowest:\s+([0-9.]+ [a-zµμ]+)`)
+	heyAverage   = lazyregexp.New(`(?m)^ *Average:\s+([0-9.]+ [a-zµμ]+)`)
+	heyRate      = lazyregexp.New(`(?m)^ *Requests/sec:\s+([0-9.]+)`)
+	heyPercent   = lazyregexp.New(`(?m)^ *([0-9.]+)%%? in ([0-9.]+ [a-zµμ]+)`)
+	heyStatus    = lazyregexp.New(`(?m)^ *\[(\d{3})\]\s+(\d+) responses`)
+	heyErrors    = lazyregexp.New(`(?ms)^ *Error distribution:\n(.*)`)
+	heyError     = lazyregexp.New(`(?m)^ *\[(\d+)\]\s+(\S.*)$`)
+	ohaSuccess   = lazyregexp.New(`(?m)^ *Success rate:\s+([0-9.]+)`)
+	heyBytes     = lazyregexp.New(`(?m)^ *Total data:\s+(\d+) bytes`)
+	heySummary   = lazyregexp.New(`(?m)^ *Summary:`)
 	ohaDeadline  = "aborted due to deadline" // under way at the end: no error
-	ohaOtherName = lazy(`(?m)^ *Size/sec:`)
+	ohaOtherName = lazyregexp.New(`(?m)^ *Size/sec:`)
 )
 
 func isHey(o *output) bool {

@@ -3,6 +3,8 @@ package foreign
 import (
 	"fmt"
 	"strings"
+
+	"kasoku/internal/lazyregexp"
 )
 
 // isuconJSON is the result that ISUCON benchmarkers print: catatsuy/private-isu
@@ -30,14 +32,14 @@ type isuconJSON struct {
 //
 // isucon11 also prints "SCORE: <tag>: <count>", which is no score.
 var (
-	isuconScore = lazy(`(?im)(?:\bscore|スコア)\s*[:=：]\s*([-+]?\d[\d,]*(?:\.\d+)?)\s*(?:$|["(,}])`)
-	isuconRaw   = lazy(`(?m)\bscore: -?\d+ ?\((?:= )?-?\d+ - -?\d+\) : (.+?)\s*$`)
-	isuconPass  = lazy(`(?i)\bpass(?:ed)?"?\s*[:=]\s*(true|false)\b`)
-	isuconRes   = lazy(`(?m)\bRESULT: (\w+)`)
-	isuconCount = lazy(`(?m)\bscore: -?\d+, suc+e+s+: (\d+), fail: (\d+)`)
-	isuconMinus = lazy(`(?m)\bdeduction(?:Count)?: (\d+)(?: /|,) timeout(?:Count)?: (\d+)`)
-	isuconError = lazy(`(?m)\bError (\d+) \(Critical:\d+\)`)
-	isuconLine  = lazy(`(?m)\b(?:ERR|ERROR\[\d+\]):? (.+)$`)
+	isuconScore = lazyregexp.New(`(?im)(?:\bscore|スコア)\s*[:=：]\s*([-+]?\d[\d,]*(?:\.\d+)?)\s*(?:$|["(,}])`)
+	isuconRaw   = lazyregexp.New(`(?m)\bscore: -?\d+ ?\((?:= )?-?\d+ - -?\d+\) : (.+?)\s*$`)
+	isuconPass  = lazyregexp.New(`(?i)\bpass(?:ed)?"?\s*[:=]\s*(true|false)\b`)
+	isuconRes   = lazyregexp.New(`(?m)\bRESULT: (\w+)`)
+	isuconCount = lazyregexp.New(`(?m)\bscore: -?\d+, suc+e+s+: (\d+), fail: (\d+)`)
+	isuconMinus = lazyregexp.New(`(?m)\bdeduction(?:Count)?: (\d+)(?: /|,) timeout(?:Count)?: (\d+)`)
+	isuconError = lazyregexp.New(`(?m)\bError (\d+) \(Critical:\d+\)`)
+	isuconLine  = lazyregexp.New(`(?m)\b(?:ERR|ERROR\[\d+\]):? (.+)$`)
 )
 
 func (o *output) isucon() *isuconJSON {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"kasoku/internal/lazyregexp"
 )
 
 // jmeterTotal is the entry "Total" of the dashboard's statistics.json. Times
@@ -28,11 +30,11 @@ type jmeterTotal struct {
 // Lines of the summariser (SummariserRunningSample.format): "=" is all of the
 // run, "+" a part of it. Some languages write a decimal comma.
 var (
-	jmeterSum   = lazy(`(?m)^.*\S *= +(\d+) in +([0-9:.,]+s?) = +([0-9.,]+)/s Avg: +(\d+) Min: +(\d+) Max: +(\d+) Err: +(\d+) \(`)
-	jmeterBegin = lazy(`(?m)^Starting (?:standalone|the) test @|^Creating summariser <`)
-	jmeterEnd   = lazy(`(?m)end of run|^Tidying up`)
-	jmeterHead  = lazy(`(?m)^(?:\S+,)?timeStamp,elapsed,.*$`)
-	jmeterRow   = lazy(`(?m)^\d{13},\d+,[^,\n]*,[^,\n]*,.*,(?:true|false),`)
+	jmeterSum   = lazyregexp.New(`(?m)^.*\S *= +(\d+) in +([0-9:.,]+s?) = +([0-9.,]+)/s Avg: +(\d+) Min: +(\d+) Max: +(\d+) Err: +(\d+) \(`)
+	jmeterBegin = lazyregexp.New(`(?m)^Starting (?:standalone|the) test @|^Creating summariser <`)
+	jmeterEnd   = lazyregexp.New(`(?m)end of run|^Tidying up`)
+	jmeterHead  = lazyregexp.New(`(?m)^(?:\S+,)?timeStamp,elapsed,.*$`)
+	jmeterRow   = lazyregexp.New(`(?m)^\d{13},\d+,[^,\n]*,[^,\n]*,.*,(?:true|false),`)
 )
 
 // jmeterColumns of a .jtl without header (jmeter.properties,

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"kasoku/internal/lazyregexp"
 )
 
 // k6JSON is the data of handleSummary, or of --summary-export, which has the
@@ -30,22 +32,22 @@ const k6Crossed = 99
 // The text summary. Up to v0.5x and with --summary-mode=legacy a rate has
 // "✓ passes ✗ fails"; since v1 "passes out of all".
 var (
-	k6Reqs       = lazy(`(?m)^\s*[✓✗]?\s*http_reqs\.*: +(\d+) +([0-9.]+)/s`)
-	k6Iterations = lazy(`(?m)^\s*[✓✗]?\s*iterations\.*: +(\d+) +([0-9.]+)/s`)
-	k6Failed     = lazy(`(?m)^\s*[✓✗]?\s*http_req_failed\.*: +[0-9.]+% +(?:✓ (\d+) +✗ \d+|(\d+) out of \d+)`)
-	k6Checks     = lazy(`(?m)^\s*[✓✗]?\s*(?:checks\.*: +[0-9.]+% +✓ \d+ +✗ (\d+)|checks_failed\.*: +[0-9.]+% +(\d+) out of \d+)`)
-	k6Duration   = lazy(`(?m)^\s*[✓✗]?\s*http_req_duration\.*: (.*)$`)
-	k6Trend      = lazy(`([a-z0-9().]+)=([0-9.]+[a-zµμ]+(?:[0-9.]+[a-zµμ]+)*)`)
-	k6VUs        = lazy(`(?m)^\s*[✓✗]?\s*vus_max\.*: +(\d+)`)
-	k6CheckLine  = lazy(`(?m)^\s*✗ (.+)$`)
-	k6Thresholds = lazy(`thresholds on metrics '[^']*' have been crossed`)
+	k6Reqs       = lazyregexp.New(`(?m)^\s*[✓✗]?\s*http_reqs\.*: +(\d+) +([0-9.]+)/s`)
+	k6Iterations = lazyregexp.New(`(?m)^\s*[✓✗]?\s*iterations\.*: +(\d+) +([0-9.]+)/s`)
+	k6Failed     = lazyregexp.New(`(?m)^\s*[✓✗]?\s*http_req_failed\.*: +[0-9.]+% +(?:✓ (\d+) +✗ \d+|(\d+) out of \d+)`)
+	k6Checks     = lazyregexp.New(`(?m)^\s*[✓✗]?\s*(?:checks\.*: +[0-9.]+% +✓ \d+ +✗ (\d+)|checks_failed\.*: +[0-9.]+% +(\d+) out of \d+)`)
+	k6Duration   = lazyregexp.New(`(?m)^\s*[✓✗]?\s*http_req_duration\.*: (.*)$`)
+	k6Trend      = lazyregexp.New(`([a-z0-9().]+)=([0-9.]+[a-zµμ]+(?:[0-9.]+[a-zµμ]+)*)`)
+	k6VUs        = lazyregexp.New(`(?m)^\s*[✓✗]?\s*vus_max\.*: +(\d+)`)
+	k6CheckLine  = lazyregexp.New(`(?m)^\s*✗ (.+)$`)
+	k6Thresholds = lazyregexp.New(`thresholds on metrics '[^']*' have been crossed`)
 )
 
 // k6Part begins a part of --summary-mode=full; the parts of groups and
 // scenarios have the same lines as the whole.
 var (
-	k6Whole = lazy(`(?m)^\s*█ TOTAL RESULTS`)
-	k6Part  = lazy(`(?m)^\s*█ (?:GROUP|SCENARIO)`)
+	k6Whole = lazyregexp.New(`(?m)^\s*█ TOTAL RESULTS`)
+	k6Part  = lazyregexp.New(`(?m)^\s*█ (?:GROUP|SCENARIO)`)
 )
 
 // k6Totals is the text without the parts of groups and scenarios.
@@ -115,7 +117,7 @@ func readK6(o *output) (*report, error) {
 }
 
 // groupCount is the count in whichever group of the last match is set.
-func groupCount(re *pattern, text string) int64 {
+func groupCount(re *lazyregexp.Regexp, text string) int64 {
 	m := last(re, text)
 	for i := 1; i < len(m); i++ {
 		if m[i] != "" {

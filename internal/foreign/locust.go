@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"kasoku/internal/lazyregexp"
 )
 
 // locustExit is the status of a run in which requests failed
@@ -30,13 +32,13 @@ type locustJSON struct {
 // print_percentile_stats) and the first line of --csv's _stats.csv. Up to 0.14
 // the sum is called Total.
 var (
-	locustRow     = lazy(`(?m)^\s*(?:Aggregated|Total)\s+(\d+)\s+(\d+)\([0-9.]+%\)\s*\|?\s*(\d+)\s+(\d+)\s+(\d+)\s*\|?\s*(\d+)\s*\|?\s*([0-9.]+)`)
-	locustHead    = lazy(`(?m)^(?:Type +)?Name +(50%.*)$`)
-	locustPercent = lazy(`(?m)^\s*(?:Aggregated|Total)((?:\s+\d+){6,})\s*$`)
-	locustBegin   = lazy(`(?m)locust\.main: Starting Locust|^ ?(?:Type +)?Name +# reqs +# fails`)
-	locustCSV     = lazy(`(?m)^"?(?:Type|Method)"?,"?Name"?,"?(?:Request Count|# requests)"?,.*$`)
-	locustError   = lazy(`(?m)^(\d+) +(\S+ .*?: .+?) *$`)
-	locustEnded   = lazy(`(?m)KeyboardInterrupt|Got SIGTERM|^Aborted!`)
+	locustRow     = lazyregexp.New(`(?m)^\s*(?:Aggregated|Total)\s+(\d+)\s+(\d+)\([0-9.]+%\)\s*\|?\s*(\d+)\s+(\d+)\s+(\d+)\s*\|?\s*(\d+)\s*\|?\s*([0-9.]+)`)
+	locustHead    = lazyregexp.New(`(?m)^(?:Type +)?Name +(50%.*)$`)
+	locustPercent = lazyregexp.New(`(?m)^\s*(?:Aggregated|Total)((?:\s+\d+){6,})\s*$`)
+	locustBegin   = lazyregexp.New(`(?m)locust\.main: Starting Locust|^ ?(?:Type +)?Name +# reqs +# fails`)
+	locustCSV     = lazyregexp.New(`(?m)^"?(?:Type|Method)"?,"?Name"?,"?(?:Request Count|# requests)"?,.*$`)
+	locustError   = lazyregexp.New(`(?m)^(\d+) +(\S+ .*?: .+?) *$`)
+	locustEnded   = lazyregexp.New(`(?m)KeyboardInterrupt|Got SIGTERM|^Aborted!`)
 )
 
 func (o *output) locust() []*locustJSON {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"kasoku/internal/lazyregexp"
 	"kasoku/internal/load"
 )
 
@@ -77,7 +78,7 @@ func kindOf(text string) string {
 }
 
 // last returns the groups of the pattern's last match, nil if there is none.
-func last(re *pattern, text string) []string {
+func last(re *lazyregexp.Regexp, text string) []string {
 	all := re.FindAllStringSubmatch(text, -1)
 	if len(all) == 0 {
 		return nil
@@ -86,7 +87,7 @@ func last(re *pattern, text string) []string {
 }
 
 // lastNumber is the first group of the last match as a number.
-func lastNumber(re *pattern, text string) (float64, bool) {
+func lastNumber(re *lazyregexp.Regexp, text string) (float64, bool) {
 	m := last(re, text)
 	if m == nil {
 		return 0, false
@@ -96,13 +97,13 @@ func lastNumber(re *pattern, text string) (float64, bool) {
 }
 
 // lastCount is lastNumber as a count; 0 if there is none.
-func lastCount(re *pattern, text string) int64 {
+func lastCount(re *lazyregexp.Regexp, text string) int64 {
 	n, _ := lastNumber(re, text)
 	return count(n)
 }
 
 // lastDuration is the first group of the last match as a duration.
-func lastDuration(re *pattern, text string) time.Duration {
+func lastDuration(re *lazyregexp.Regexp, text string) time.Duration {
 	m := last(re, text)
 	if m == nil {
 		return 0

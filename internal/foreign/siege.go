@@ -3,6 +3,8 @@ package foreign
 import (
 	"cmp"
 	"fmt"
+
+	"kasoku/internal/lazyregexp"
 )
 
 // siege 3 and 4 (src/main.c, display). Up to 4.1.1 times are in seconds, later
@@ -22,16 +24,16 @@ type siegeJSON struct {
 }
 
 var (
-	siegeHits        = lazy(`(?m)^Transactions:\s+(\d+) hits`)
-	siegeElapsed     = lazy(`(?m)^Elapsed time:\s+([0-9.]+ \w+)`)
-	siegeResponse    = lazy(`(?m)^Response time:\s+([0-9.]+ \w+)`)
-	siegeRate        = lazy(`(?m)^Transaction rate:\s+([0-9.]+) trans/sec`)
-	siegeData        = lazy(`(?m)^Data transferred:\s+([0-9.]+) MB`)
-	siegeConcurrency = lazy(`(?m)^Concurrency:\s+([0-9.]+)`)
-	siegeSucceeded   = lazy(`(?m)^Successful transactions:\s*(\d+)`)
-	siegeFailed      = lazy(`(?m)^Failed transactions:\s*(\d+)`)
-	siegeLongest     = lazy(`(?m)^Longest transaction:\s*([0-9.]+)(?: (\w+))?`)
-	siegeBegin       = lazy(`(?m)^The server is now under siege`)
+	siegeHits        = lazyregexp.New(`(?m)^Transactions:\s+(\d+) hits`)
+	siegeElapsed     = lazyregexp.New(`(?m)^Elapsed time:\s+([0-9.]+ \w+)`)
+	siegeResponse    = lazyregexp.New(`(?m)^Response time:\s+([0-9.]+ \w+)`)
+	siegeRate        = lazyregexp.New(`(?m)^Transaction rate:\s+([0-9.]+) trans/sec`)
+	siegeData        = lazyregexp.New(`(?m)^Data transferred:\s+([0-9.]+) MB`)
+	siegeConcurrency = lazyregexp.New(`(?m)^Concurrency:\s+([0-9.]+)`)
+	siegeSucceeded   = lazyregexp.New(`(?m)^Successful transactions:\s*(\d+)`)
+	siegeFailed      = lazyregexp.New(`(?m)^Failed transactions:\s*(\d+)`)
+	siegeLongest     = lazyregexp.New(`(?m)^Longest transaction:\s*([0-9.]+)(?: (\w+))?`)
+	siegeBegin       = lazyregexp.New(`(?m)^The server is now under siege`)
 )
 
 func (o *output) siege() *siegeJSON {
@@ -50,7 +52,7 @@ func readSiege(o *output) (*report, error) {
 			return nil, errNoSummary
 		}
 		j = &siegeJSON{Transactions: &hits, Elapsed: lastDuration(siegeElapsed, o.text).Seconds(), Response: lastDuration(siegeResponse, o.text).Seconds()}
-		for re, to := range map[*pattern]*float64{siegeRate: &j.Rate, siegeData: &j.Megabytes, siegeConcurrency: &j.Concurrency,
+		for re, to := range map[*lazyregexp.Regexp]*float64{siegeRate: &j.Rate, siegeData: &j.Megabytes, siegeConcurrency: &j.Concurrency,
 			siegeSucceeded: &j.Succeeded, siegeFailed: &j.Failed} {
 			*to, _ = lastNumber(re, o.text)
 		}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"kasoku/internal/lazyregexp"
 )
 
 // vegetaJSON is vegeta report -type json (lib/metrics.go). Times are in
@@ -32,13 +34,13 @@ type vegetaJSON struct {
 
 // The text report (lib/reporters.go, NewTextReporter).
 var (
-	vegetaRequests  = lazy(`(?m)^Requests +\[total, rate, throughput\] +(\d+), ([0-9.]+), ([0-9.]+)`)
-	vegetaDuration  = lazy(`(?m)^Duration +\[total, attack, wait\] +([^,\s]+),`)
-	vegetaLatencies = lazy(`(?m)^Latencies +\[([^\]]+)\] +(.*)$`)
-	vegetaStatus    = lazy(`(?m)^Status Codes +\[code:count\] +(.*)$`)
-	vegetaErrors    = lazy(`(?ms)^Error Set:\n(.*)`)
-	vegetaBytes     = lazy(`(?m)^Bytes In +\[total, mean\] +(\d+),`)
-	vegetaCode      = lazy(`(\d+):(\d+)`)
+	vegetaRequests  = lazyregexp.New(`(?m)^Requests +\[total, rate, throughput\] +(\d+), ([0-9.]+), ([0-9.]+)`)
+	vegetaDuration  = lazyregexp.New(`(?m)^Duration +\[total, attack, wait\] +([^,\s]+),`)
+	vegetaLatencies = lazyregexp.New(`(?m)^Latencies +\[([^\]]+)\] +(.*)$`)
+	vegetaStatus    = lazyregexp.New(`(?m)^Status Codes +\[code:count\] +(.*)$`)
+	vegetaErrors    = lazyregexp.New(`(?ms)^Error Set:\n(.*)`)
+	vegetaBytes     = lazyregexp.New(`(?m)^Bytes In +\[total, mean\] +(\d+),`)
+	vegetaCode      = lazyregexp.New(`(\d+):(\d+)`)
 )
 
 func (o *output) vegeta() *vegetaJSON {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"kasoku/internal/lazyregexp"
 )
 
 // wrk 4 (src/wrk.c, print_stats) and wrk2, which adds calibration lines and
@@ -11,16 +13,16 @@ import (
 // suits it: us, ms, s, m or h (src/units.c), and a unit of one letter has a
 // space behind it.
 var (
-	wrkBegin    = lazy(`(?m)^Running \S+ test @ `)
-	wrkRequests = lazy(`(?m)^ *(\d+) requests in ([0-9.]+[a-zµμ]+),`)
-	wrkRate     = lazy(`(?m)^Requests/sec: *([0-9.]+)`)
-	wrkLatency  = lazy(`(?m)^ *Latency +(\S+) +\S+ +(\S+) +\S+ *$`)
-	wrkPercent  = lazy(`^ *([0-9.]+)% +([0-9.]+[a-zµμ]+) *$`)
-	wrkPlanned  = lazy(`^Running (\d+(?:\.\d+)?[smh]) test @ `)
-	wrkEnd      = lazy(`(?m)^Transfer/sec: .*$`)
-	wrkConns    = lazy(`(?m)^ *\d+ threads and (\d+) connections`)
-	wrkStatus   = lazy(`(?m)^ *Non-2xx or 3xx responses: (\d+)`)
-	wrkSockets  = lazy(`(?m)^ *Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)`)
+	wrkBegin    = lazyregexp.New(`(?m)^Running \S+ test @ `)
+	wrkRequests = lazyregexp.New(`(?m)^ *(\d+) requests in ([0-9.]+[a-zµμ]+),`)
+	wrkRate     = lazyregexp.New(`(?m)^Requests/sec: *([0-9.]+)`)
+	wrkLatency  = lazyregexp.New(`(?m)^ *Latency +(\S+) +\S+ +(\S+) +\S+ *$`)
+	wrkPercent  = lazyregexp.New(`^ *([0-9.]+)% +([0-9.]+[a-zµμ]+) *$`)
+	wrkPlanned  = lazyregexp.New(`^Running (\d+(?:\.\d+)?[smh]) test @ `)
+	wrkEnd      = lazyregexp.New(`(?m)^Transfer/sec: .*$`)
+	wrkConns    = lazyregexp.New(`(?m)^ *\d+ threads and (\d+) connections`)
+	wrkStatus   = lazyregexp.New(`(?m)^ *Non-2xx or 3xx responses: (\d+)`)
+	wrkSockets  = lazyregexp.New(`(?m)^ *Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)`)
 )
 
 func isWrk(o *output) bool { return wrkBegin.MatchString(o.text) && wrkConns.MatchString(o.text) }

@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"io"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"kasoku/internal/lazyregexp"
 )
 
 // maxCommands bytes of a file with commands.
@@ -135,9 +136,9 @@ func FromCurl(r io.Reader, o ClientOptions) (*Draft, error) {
 
 // What may be told of a command: nothing that can be a value, and so a secret.
 var (
-	programName = regexp.MustCompile(`^(?:[\w./~-]*/)?[a-z][a-z-]{0,19}$`)
-	assignment  = regexp.MustCompile(`^[A-Za-z_]\w{0,60}=`)
-	optionName  = regexp.MustCompile(`^[a-z0-9.-]{0,40}`)
+	programName = lazyregexp.New(`^(?:[\w./~-]*/)?[a-z][a-z-]{0,19}$`)
+	assignment  = lazyregexp.New(`^[A-Za-z_]\w{0,60}=`)
+	optionName  = lazyregexp.New(`^[a-z0-9.-]{0,40}`)
 )
 
 // commandName is how a command is told that is none of curl: a program's name,
@@ -155,7 +156,7 @@ func commandName(word string) string {
 // curlAddress are words that can be an address: with a scheme, or a host that
 // is localhost or has a dot, a port or a path behind it. Other words are values
 // that lost their quotes.
-var curlAddress = regexp.MustCompile(`^(?i:https?|ftp)://|^` + fillIn + `|^(?:[^/?#@]*@)?(?:localhost|\[|[a-z0-9_.-]+(?::\d+)?[/?#]|[a-z0-9_.-]+:\d+$|[a-z0-9-]+(?:\.[a-z0-9-]+)+$)`)
+var curlAddress = lazyregexp.New(`^(?i:https?|ftp)://|^` + fillIn + `|^(?:[^/?#@]*@)?(?:localhost|\[|[a-z0-9_.-]+(?::\d+)?[/?#]|[a-z0-9_.-]+:\d+$|[a-z0-9-]+(?:\.[a-z0-9-]+)+$)`)
 
 // curl reads the options of one command.
 func (c *client) curl(words []word, line int, dir string) {

@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"net/url"
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"kasoku/internal/lazyregexp"
 )
 
 // maxGlobbed addresses come of one with sets and ranges; curl sends them all.
@@ -17,7 +18,7 @@ const maxGlobParts = 8
 
 // globPart is a set {a,b} or a range [1-9], [01-12:2], [a-f] of an address
 // (curl(1), GLOBBING).
-var globPart = regexp.MustCompile(`\{([^{}\[\]]*,[^{}\[\]]*)\}|\[(\d{1,9})-(\d{1,9})(?::(\d{1,9}))?\]|\[([a-z])-([a-z])\]|\[([A-Z])-([A-Z])\]`)
+var globPart = lazyregexp.New(`\{([^{}\[\]]*,[^{}\[\]]*)\}|\[(\d{1,9})-(\d{1,9})(?::(\d{1,9}))?\]|\[([a-z])-([a-z])\]|\[([A-Z])-([A-Z])\]`)
 
 // addresses of the command as they are sent.
 func (cmd *curlCommand) addresses() []word {

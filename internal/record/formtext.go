@@ -2,9 +2,10 @@ package record
 
 import (
 	"net/url"
-	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"kasoku/internal/lazyregexp"
 )
 
 // firstByte that is no white space.
@@ -14,7 +15,7 @@ func firstByte(text string) string {
 }
 
 // formName is how a field of an HTML form is named, or percent-encoded.
-var formName = regexp.MustCompile(`^(?:[A-Za-z0-9_.:$*\[\]()-]|%[0-9A-Fa-f]{2}|\+)+$`)
+var formName = lazyregexp.New(`^(?:[A-Za-z0-9_.:$*\[\]()-]|%[0-9A-Fa-f]{2}|\+)+$`)
 
 // isFormText tells whether a text of the type of HTML forms is one, so that its
 // fields, encoded anew, say the same. Clients send any text with that type when

@@ -9,13 +9,15 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"kasoku/internal/lazyregexp"
 )
 
 // jmeterVariable is ${name}, or a function's call.
 var jmeterVariable = regexp.MustCompile(`\$\{([^{}]*)\}`)
 
 // jmeterProperty is __P(name,default) or __property(name,,default).
-var jmeterProperty = regexp.MustCompile(`^__(?:P\([^,()]*,([^()]*)\)|property\([^,()]*,[^,()]*,([^()]*)\))$`)
+var jmeterProperty = lazyregexp.New(`^__(?:P\([^,()]*,([^()]*)\)|property\([^,()]*,[^,()]*,([^()]*)\))$`)
 
 // jmeterPlan reads a plan into requests.
 type jmeterPlan struct {

@@ -2,14 +2,15 @@ package record
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"kasoku/internal/lazyregexp"
 )
 
 // isPowerShell: the text is for PowerShell, as browsers copy it.
-var isPowerShell = regexp.MustCompile("(?i)\\bInvoke-(?:WebRequest|RestMethod)\\b|\\bcurl(?:\\.exe)?\\b[^\\n]*(?:\\s-(?:Uri|Method|Headers)\\b|`\\r?\\n)")
+var isPowerShell = lazyregexp.New("(?i)\\bInvoke-(?:WebRequest|RestMethod)\\b|\\bcurl(?:\\.exe)?\\b[^\\n]*(?:\\s-(?:Uri|Method|Headers)\\b|`\\r?\\n)")
 
 // psWord is an argument: a text, or a table of them (@{…}).
 type psWord struct {
@@ -40,7 +41,7 @@ func (c *client) powerShell(text, dir string) {
 	}
 }
 
-var psAssignment = regexp.MustCompile(`^\s*\$(\w{1,100})\s*=\s*["']`)
+var psAssignment = lazyregexp.New(`^\s*\$(\w{1,100})\s*=\s*["']`)
 
 // assign reads $name = "text", where the name is none of a secret.
 func (s *psShell) assign() bool {
@@ -164,8 +165,8 @@ func (s *psShell) quoted(w *psWord, b *strings.Builder, quote byte) {
 }
 
 var (
-	psChar     = regexp.MustCompile(`^\$\(\[char\](\d{1,7})\)`)
-	psVariable = regexp.MustCompile(`^\$(?:\{([^}\n]{1,100})\}|((?:env:)?[A-Za-z_]\w{0,100}))`)
+	psChar     = lazyregexp.New(`^\$\(\[char\](\d{1,7})\)`)
+	psVariable = lazyregexp.New(`^\$(?:\{([^}\n]{1,100})\}|((?:env:)?[A-Za-z_]\w{0,100}))`)
 )
 
 // dollar reads a variable, or $([char]N) as browsers write what is not ASCII.

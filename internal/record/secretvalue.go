@@ -1,12 +1,12 @@
 package record
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
 	"kasoku/internal/accesslog"
+	"kasoku/internal/lazyregexp"
 )
 
 // secretFields are names of fields that hold a secret, beside those of
@@ -56,7 +56,7 @@ func looksMixed(value string) bool {
 
 // webToken is a JSON Web Token (RFC 7519): two parts of Base64 that begin as a
 // JSON object does, and a signature that may be empty.
-var webToken = regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{5,}\.eyJ[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*)?`)
+var webToken = lazyregexp.New(`\beyJ[A-Za-z0-9_-]{5,}\.eyJ[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*)?`)
 
 // maskWebTokens replaces such tokens wherever they stand.
 func maskWebTokens(text string) string {
@@ -67,7 +67,7 @@ func maskWebTokens(text string) string {
 }
 
 // pathParameter is a ;name=value of a path, as servlets write a session.
-var pathParameter = regexp.MustCompile(`;([A-Za-z_][\w.-]*)=([^;/?#&]+)`)
+var pathParameter = lazyregexp.New(`;([A-Za-z_][\w.-]*)=([^;/?#&]+)`)
 
 // maskPath replaces the values of secret parameters in a path.
 func maskPath(path string) string {

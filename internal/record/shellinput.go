@@ -2,9 +2,10 @@ package record
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"kasoku/internal/lazyregexp"
 )
 
 // inputKind says what a word gives to its command's standard input.
@@ -142,7 +143,7 @@ func (s *shell) expand(w word) word {
 
 // plainDefault of a variable is taken: an address, or a number. Another text may
 // be a secret, whatever the variable's name.
-var plainDefault = regexp.MustCompile(`^(?:https?://[\w.:/\[\]-]+|\d{1,5})$`)
+var plainDefault = lazyregexp.New(`^(?:https?://[\w.:/\[\]-]+|\d{1,5})$`)
 
 // known is the value of a variable that the text set before, or the plain
 // default that ${name:-value} has.
@@ -265,7 +266,7 @@ func (s *shell) joinPipes() []command {
 }
 
 // plainFormat is a printf format that writes its one argument.
-var plainFormat = regexp.MustCompile(`^%s(?:\\n)?$`)
+var plainFormat = lazyregexp.New(`^%s(?:\\n)?$`)
 
 // outputOf a command, where it is plain.
 func outputOf(list command) (w word, ok bool) {

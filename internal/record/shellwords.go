@@ -1,8 +1,9 @@
 package record
 
 import (
-	"regexp"
 	"strings"
+
+	"kasoku/internal/lazyregexp"
 )
 
 // word of a shell command, with the line where it begins.
@@ -22,7 +23,7 @@ type command []word
 
 // isCmd: the text is for cmd.exe, as browsers copy it on Windows: each quote
 // has a caret before it, and a caret ends each line but the last.
-var isCmd = regexp.MustCompile(`\^"|\^\r?\n`)
+var isCmd = lazyregexp.New(`\^"|\^\r?\n`)
 
 // shellCommands splits a text into commands: bash's quoting, or cmd.exe's.
 func shellCommands(text string) []command {
@@ -256,7 +257,7 @@ func toldVariable(name string) string {
 // maxVariableName bytes of a variable with its braces.
 const maxVariableName = 250
 
-var plainVariable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*`)
+var plainVariable = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*`)
 
 // variableName that a text begins with: a name, {…} or (…) of one line; "" if
 // it begins with none.

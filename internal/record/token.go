@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"kasoku/internal/lazyregexp"
 )
 
 const (
@@ -79,7 +81,7 @@ func (h *harDraft) isToken(name, value string) bool {
 	return len(value) >= minRandom && digits && letters && !strings.ContainsAny(value, " @,;")
 }
 
-var hiddenTag = regexp.MustCompile(`(?is)<input\b[^>]*type\s*=\s*["']?hidden[^>]*>`)
+var hiddenTag = lazyregexp.New(`(?is)<input\b[^>]*type\s*=\s*["']?hidden[^>]*>`)
 
 func hiddenInput(body, name, value string) bool {
 	if !strings.Contains(body, value) {

@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"encoding/csv"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"kasoku/internal/lazyregexp"
 )
 
 // scenario is what is rendered as scenario.yaml. Texts are templates: what
@@ -333,7 +334,7 @@ func (w *writer) block(indent int, key string, pairs []pair) {
 }
 
 // plain texts need no quotes in a block.
-var plain = regexp.MustCompile(`^[A-Za-z/][A-Za-z0-9 /_.?=&%+~:,$(){}-]*$`)
+var plain = lazyregexp.New(`^[A-Za-z/][A-Za-z0-9 /_.?=&%+~:,$(){}-]*$`)
 
 // quote writes a text as a YAML scalar, without quotes where it needs none.
 func quote(s string) string {
