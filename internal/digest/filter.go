@@ -2,11 +2,11 @@ package digest
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"kasoku/internal/accesslog"
+	"kasoku/internal/lazyregexp"
 	"kasoku/internal/sqllog"
 )
 
@@ -167,7 +167,7 @@ type expr struct {
 // operators, longer ones first.
 var operators = []string{">=", "<=", "!=", "!~", "==", "=", "<", ">", "~"}
 
-var fieldName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*`)
+var fieldName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*`)
 
 func parseExpr(s string) (expr, error) {
 	x := expr{text: s}

@@ -2,16 +2,17 @@ package digest
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"kasoku/internal/lazyregexp"
 )
 
 // layouts of a point in time without zone, most exact first.
 var layouts = []string{"2006-01-02 15:04:05", "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02T15:04", "2006-01-02"}
 
-var daysAgo = regexp.MustCompile(`^-?(\d{1,5})d$`)
+var daysAgo = lazyregexp.New(`^-?(\d{1,5})d$`)
 
 // ParseMoment reads a point in time: RFC 3339, with a space or T, with or without
 // seconds, with or without a colon in the zone; "2026-11-21 10:00" or

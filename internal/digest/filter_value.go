@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"kasoku/internal/lazyregexp"
 )
 
 // valueKind is what a field's values are.
@@ -164,8 +166,8 @@ func (c *condition[T]) holdsText(b []byte) bool {
 }
 
 var (
-	statusClass = regexp.MustCompile(`^[1-5][xX]{2}$`)
-	numberUnit  = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?)\s*([A-Za-zµ]*)$`)
+	statusClass = lazyregexp.New(`^[1-5][xX]{2}$`)
+	numberUnit  = lazyregexp.New(`^([0-9]+(?:\.[0-9]+)?)\s*([A-Za-zµ]*)$`)
 )
 
 // sizes are SI units and, with an i, binary ones (IEC 80000-13). A bare k, M

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"kasoku/internal/lazyregexp"
 	"kasoku/internal/sqllog"
 )
 
@@ -233,8 +233,8 @@ var valueUnits = map[string]float64{"ps": 1e-3, "ns": 1, "us": 1e3, "µs": 1e3, 
 func isNull(s string) bool { return s == "NULL" || s == `\N` }
 
 var (
-	groupedNumber = regexp.MustCompile(`^\d{1,3}(,\d{3})+(\.\d+)?$`)
-	commaNumber   = regexp.MustCompile(`^\d+,\d+$`)
+	groupedNumber = lazyregexp.New(`^\d{1,3}(,\d{3})+(\.\d+)?$`)
+	commaNumber   = lazyregexp.New(`^\d+,\d+$`)
 )
 
 // plainNumber takes separators of thousands and a decimal comma out. "2,500" is

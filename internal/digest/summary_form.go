@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 
+	"kasoku/internal/lazyregexp"
 	"kasoku/internal/sqllog"
 )
 
@@ -166,7 +167,7 @@ func borderRows(r io.Reader, each func([]string, int64) error) error {
 }
 
 // regexpRowsInSet is the client's last line.
-var regexpRowsInSet = regexp.MustCompile(`^(\d+ rows? in set|Empty set|mysql>|MariaDB )`)
+var regexpRowsInSet = lazyregexp.New(`^(\d+ rows? in set|Empty set|mysql>|MariaDB )`)
 
 var (
 	verticalRow  = regexp.MustCompile(`^\*{10,} (\d+)\. row \*{10,}$`)

@@ -5,11 +5,13 @@ import (
 	"io"
 	"regexp"
 	"strings"
+
+	"kasoku/internal/lazyregexp"
 )
 
 var (
 	psqlLine = regexp.MustCompile(`(?m)^-+(\+-+)+\r?$`)
-	psqlEnd  = regexp.MustCompile(`^\(\d+ rows?\)$`)
+	psqlEnd  = lazyregexp.New(`^\(\d+ rows?\)$`)
 )
 
 // psqlNames reads the names above a line of "----+-----".

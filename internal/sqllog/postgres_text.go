@@ -5,10 +5,11 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"kasoku/internal/lazyregexp"
 )
 
 // ParsePostgres reads PostgreSQL's log as it goes to standard error, with any
@@ -91,10 +92,10 @@ func postgresSeverity(line []byte) (at int, severity string) {
 }
 
 var (
-	postgresTime     = regexp.MustCompile(`(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d(?:[.,]\d{1,9})?)(?: ?(Z\b|[A-Z][A-Za-z]{1,4}\b|[+-]\d\d(?::?\d\d)?))?`)
-	postgresEpoch    = regexp.MustCompile(`(?:^|[^\d.])(\d{10})\.(\d{3})(?:[^\d]|$)`)
-	postgresProcess  = regexp.MustCompile(`\[(\d+)\]|(?:pid=|p=)(\d+)|(?:^|\s)(\d{2,7})(?:\s|$)`)
-	postgresDatabase = regexp.MustCompile(`\b(?:db|database|d)=([^,\s\]]+)|[\w.$-]+@([\w.$-]+)`)
+	postgresTime     = lazyregexp.New(`(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d(?:[.,]\d{1,9})?)(?: ?(Z\b|[A-Z][A-Za-z]{1,4}\b|[+-]\d\d(?::?\d\d)?))?`)
+	postgresEpoch    = lazyregexp.New(`(?:^|[^\d.])(\d{10})\.(\d{3})(?:[^\d]|$)`)
+	postgresProcess  = lazyregexp.New(`\[(\d+)\]|(?:pid=|p=)(\d+)|(?:^|\s)(\d{2,7})(?:\s|$)`)
+	postgresDatabase = lazyregexp.New(`\b(?:db|database|d)=([^,\s\]]+)|[\w.$-]+@([\w.$-]+)`)
 )
 
 // prefix reads what a log_line_prefix usually holds.
