@@ -61,3 +61,4 @@ func (r *Regexp) ReplaceAllStringFunc(s string, f func(string) string) string {
 func (r *Regexp) ReplaceAllLiteralString(s, by string) string {
 	return r.get().ReplaceAllLiteralString(s, by)
 }
+func (r *Regexp) ReplaceAllString(s, by string) string { return r.get().ReplaceAllString(s, by) }

@@ -1,18 +1,18 @@
 package redact
 
-import "regexp"
+import "kasoku/internal/lazyregexp"
 
 // Of a line whose form nobody knows, more is masked than of a text that was read.
 var (
 	// The value of a name, as JSON (also within a text of JSON, where quotes are
 	// escaped), logfmt and headers write it; one that the line's end cuts, too.
-	lineSecret = regexp.MustCompile(`(?i)((?:[\w.-]*(?:` + word + `|pass|secret|token|session|jwt|csrf|xsrf|credential|signature|authorization|cookie)[\w-]*|\b(?:key|auth|sid|sig|otp|pin))` +
+	lineSecret = lazyregexp.New(`(?i)((?:[\w.-]*(?:` + word + `|pass|secret|token|session|jwt|csrf|xsrf|credential|signature|authorization|cookie)[\w-]*|\b(?:key|auth|sid|sig|otp|pin))` +
 		`\\*["'\]]*[ \t]*(?:=>|:=|[=:])[ \t]*\[?[ \t]*)` +
 		`(?:\\+"(?:[^"\\]|\\+[^"\\])*(?:\\+")?|"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|(?:(?:basic|bearer|digest|token|negotiate)[ \t]+)?[^\s"',;&})\[\]\\]+)`)
 	// Any value of a query or a form.
-	queryValue = regexp.MustCompile(`([?&;][^=&?\s"]{1,60}=)[^&;\s"\\]+`)
+	queryValue = lazyregexp.New(`([?&;][^=&?\s"]{1,60}=)[^&;\s"\\]+`)
 	// What follows a scheme of RFC 9110 (11.6.2) that stands alone.
-	schemeValue = regexp.MustCompile(`(?i)(\b(?:basic|bearer)[ \t]+)[\w+/=.~-]+`)
+	schemeValue = lazyregexp.New(`(?i)(\b(?:basic|bearer)[ \t]+)[\w+/=.~-]+`)
 )
 
 // Line masks, for people to see, a line of a log that was not understood:

@@ -4,8 +4,9 @@
 package redact
 
 import (
-	"regexp"
 	"strings"
+
+	"kasoku/internal/lazyregexp"
 )
 
 // Mask stands in the place of a secret.
@@ -26,24 +27,24 @@ var (
 	// name = value, name: value, 'name' => 'value', define('NAME', 'value'),
 	// name value; the value quoted or up to the next blank or separator. A value
 	// that is such a name itself ("/etc/passwd password x") may be one.
-	assignment = regexp.MustCompile(`(?i)([a-z0-9_.-]*` + word + `\b["'\]]*` + between + `)(?:([a-z0-9_.-]*` + word + `)\b(` + between + `))?` + quoted)
+	assignment = lazyregexp.New(`(?i)([a-z0-9_.-]*` + word + `\b["'\]]*` + between + `)(?:([a-z0-9_.-]*` + word + `)\b(` + between + `))?` + quoted)
 	// nginx's names for where requests go, not for what opens a door.
-	upstream = regexp.MustCompile(`^(?:fastcgi|proxy|uwsgi|scgi|grpc|memcached)_pass\b`)
+	upstream = lazyregexp.New(`^(?:fastcgi|proxy|uwsgi|scgi|grpc|memcached)_pass\b`)
 	// user:password@ of a URL or of a data source name.
-	credentials = regexp.MustCompile(`(\b[a-zA-Z][a-zA-Z0-9+.-]*://[^\s:/@"']*:|\b[a-zA-Z0-9_.-]+:)([^\s/@"':]+)(@(?:tcp|unix)?[\[(a-zA-Z0-9])`)
+	credentials = lazyregexp.New(`(\b[a-zA-Z][a-zA-Z0-9+.-]*://[^\s:/@"']*:|\b[a-zA-Z0-9_.-]+:)([^\s/@"':]+)(@(?:tcp|unix)?[\[(a-zA-Z0-9])`)
 	// What a database is told of accounts (MariaDB: CREATE USER, SET PASSWORD).
-	account = regexp.MustCompile(`(?i)(\bIDENTIFIED[ \t]+(?:WITH[ \t]+\w+[ \t]+)?(?:BY|AS|USING)[ \t]+(?:PASSWORD[ \t]*\(?[ \t]*)?|\bPASSWORD[ \t]*\([ \t]*|\bSET[ \t]+PASSWORD[ \t]+FOR[ \t]+[^=\n]+=[ \t]*)` + quoted)
+	account = lazyregexp.New(`(?i)(\bIDENTIFIED[ \t]+(?:WITH[ \t]+\w+[ \t]+)?(?:BY|AS|USING)[ \t]+(?:PASSWORD[ \t]*\(?[ \t]*)?|\bPASSWORD[ \t]*\([ \t]*|\bSET[ \t]+PASSWORD[ \t]+FOR[ \t]+[^=\n]+=[ \t]*)` + quoted)
 	// Arguments of clients: mysql -psecret, redis-cli -a secret, curl -u user:secret.
-	argument = regexp.MustCompile(`(\b(?:mysql|mariadb)[a-z-]*\b[^\n;|&]*?[ \t]-p|\bredis-cli\b[^\n;|&]*?[ \t]-a[ \t]+|\b(?:curl|wget|ab)\b[^\n;|&]*?[ \t](?:-u|--user|-A)[ \t]*[^\s:"']+:)` + quoted)
+	argument = lazyregexp.New(`(\b(?:mysql|mariadb)[a-z-]*\b[^\n;|&]*?[ \t]-p|\bredis-cli\b[^\n;|&]*?[ \t]-a[ \t]+|\b(?:curl|wget|ab)\b[^\n;|&]*?[ \t](?:-u|--user|-A)[ \t]*[^\s:"']+:)` + quoted)
 	// Headers of requests: the schemes of RFC 9110, 11.6.2, and cookies, all of
 	// which are somebody's session.
-	header = regexp.MustCompile(`(?i)(\b(?:proxy-)?authorization["']?[ \t]*[:=][ \t]*["']?(?:(?:basic|bearer|digest|token|negotiate)[ \t]+)?|\b(?:set-)?cookie["']?:[ \t]*["']?)([^"'\r\n]+)`)
+	header = lazyregexp.New(`(?i)(\b(?:proxy-)?authorization["']?[ \t]*[:=][ \t]*["']?(?:(?:basic|bearer|digest|token|negotiate)[ \t]+)?|\b(?:set-)?cookie["']?:[ \t]*["']?)([^"'\r\n]+)`)
 	// Tokens that tell by their form what they are: JSON Web Tokens (RFC 7519),
 	// those of GitHub, GitLab, Slack, Stripe, and key IDs of AWS, as each of them
 	// documents.
-	known = regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*|\bgh[pousr]_[A-Za-z0-9]{30,}|\bgithub_pat_[A-Za-z0-9_]{30,}|\bglpat-[A-Za-z0-9_-]{20,}|\bxox[abprs]-[A-Za-z0-9-]{10,}|\b[sr]k_live_[A-Za-z0-9]{16,}|\bA(?:KIA|SIA)[A-Z0-9]{16}\b`)
+	known = lazyregexp.New(`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*|\bgh[pousr]_[A-Za-z0-9]{30,}|\bgithub_pat_[A-Za-z0-9_]{30,}|\bglpat-[A-Za-z0-9_-]{20,}|\bxox[abprs]-[A-Za-z0-9-]{10,}|\b[sr]k_live_[A-Za-z0-9]{16,}|\bA(?:KIA|SIA)[A-Z0-9]{16}\b`)
 	// Private keys (RFC 7468), whole or cut off at the end of a line.
-	keyBlock = regexp.MustCompile(`(?s)(-----BEGIN [A-Z ]*PRIVATE KEY-----)(.*?)(-----END [A-Z ]*PRIVATE KEY-----|\z)`)
+	keyBlock = lazyregexp.New(`(?s)(-----BEGIN [A-Z ]*PRIVATE KEY-----)(.*?)(-----END [A-Z ]*PRIVATE KEY-----|\z)`)
 )
 
 // signs are what a text must hold, in lower case, for a pattern to be worth
@@ -98,7 +99,7 @@ func masksAssignment(s string) string {
 }
 
 // sqlWord follows a column in a statement.
-var sqlWord = regexp.MustCompile(`(?i)^(?:FROM|ON|AND|OR|IS|IN|NOT|LIKE|BETWEEN|DESC|ASC|AS|WHERE|GROUP|ORDER|LIMIT|USING|SET|FOR|(?:(?:TINY|SMALL|MEDIUM|BIG)?INT|(?:VAR)?(?:CHAR|BINARY)|(?:TINY|MEDIUM|LONG)?(?:TEXT|BLOB))(?:\(\d+)?)$`)
+var sqlWord = lazyregexp.New(`(?i)^(?:FROM|ON|AND|OR|IS|IN|NOT|LIKE|BETWEEN|DESC|ASC|AS|WHERE|GROUP|ORDER|LIMIT|USING|SET|FOR|(?:(?:TINY|SMALL|MEDIUM|BIG)?INT|(?:VAR)?(?:CHAR|BINARY)|(?:TINY|MEDIUM|LONG)?(?:TEXT|BLOB))(?:\(\d+)?)$`)
 
 func masksAccount(s string) string {
 	m := account.FindStringSubmatch(s)
@@ -125,4 +126,4 @@ func masked(value string) string {
 // IsSecretName reports a name whose value is a secret.
 func IsSecretName(name string) bool { return secretName.MatchString(name) }
 
-var secretName = regexp.MustCompile(`(?i)` + word + `$`)
+var secretName = lazyregexp.New(`(?i)` + word + `$`)
