@@ -30,7 +30,19 @@ func Nginx(format string) (*Format, error) { return nginxFormat(format, "default
 func nginxFormat(format, escape string) (*Format, error) {
 	b := newBuild(format, true)
 	b.f.escapes = escape != "none"
-	for s := strings.ReplaceAll(format, "$uri$is_args$args", "$request_uri"); s != ""; {
+	err := b.variables(strings.ReplaceAll(format, "$uri$is_args$args", "$request_uri"), func(name string) op {
+		return op{place: nginxPlaces[name], list: name == "http_x_forwarded_for"}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("log format %q: %w", format, err)
+	}
+	return b.done()
+}
+
+// variables takes in a text of $names between literals, as log_format writes them; value
+// says what a name is.
+func (b *build) variables(text string, value func(name string) op) error {
+	for s := text; s != ""; {
 		at := strings.IndexByte(s, '$')
 		if at != 0 {
 			if at < 0 {
@@ -42,21 +54,22 @@ func nginxFormat(format, escape string) (*Format, error) {
 		}
 		name, rest := variableName(s[1:])
 		if name == "" {
-			return nil, fmt.Errorf("log format %q: no variable's name follows the $ at %q", format, s)
+			return fmt.Errorf("no variable's name follows the $ at %q", s)
 		}
 		s = rest
-		o := op{place: nginxPlaces[name], name: name}
+		o := value(name)
+		o.name = name
 		switch {
 		case name == "time_local":
 			o.spaces = 1
 		case name == "request":
 			o.spaces = 2
-		case strings.HasPrefix(name, "upstream_") || name == "http_x_forwarded_for":
+		case strings.HasPrefix(name, "upstream_"):
 			o.list = true
 		}
 		b.value(o)
 	}
-	return b.done()
+	return nil
 }
 
 // variableName reads name or {name}.

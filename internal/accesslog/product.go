@@ -173,37 +173,17 @@ func cutRest(f *Format, line []byte) ([]byte, bool) {
 	return line[:at], true
 }
 
-// compileProduct is nginxFormat with the names of productPlaces.
+// compileProduct takes a text of $names as nginx writes it, and those of productPlaces.
 func compileProduct(name, text string) (*Format, error) {
 	b := newBuild(name, true)
-	for s := text; s != ""; {
-		at := strings.IndexByte(s, '$')
-		if at != 0 {
-			if at < 0 {
-				at = len(s)
-			}
-			b.literal(s[:at])
-			s = s[at:]
-			continue
+	err := b.variables(text, func(variable string) op {
+		if o, ok := productPlaces[variable]; ok {
+			return o
 		}
-		variable, rest := variableName(s[1:])
-		if variable == "" {
-			return nil, fmt.Errorf("format %s: no variable's name follows the $ at %q", name, s)
-		}
-		s = rest
-		o, ok := productPlaces[variable]
-		if !ok {
-			o = op{place: nginxPlaces[variable]}
-		}
-		switch o.name = variable; {
-		case variable == "time_local":
-			o.spaces = 1
-		case variable == "request":
-			o.spaces = 2
-		case strings.HasPrefix(variable, "upstream_"):
-			o.list = true
-		}
-		b.value(o)
+		return op{place: nginxPlaces[variable]}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("format %s: %w", name, err)
 	}
 	return b.done()
 }
