@@ -83,8 +83,10 @@ package() {
     dpkg-deb --root-owner-group --threads-max=1 -Z"${COMPRESS:-xz}" --build "$root" "$out/kasoku_${version}_$arch.deb" >/dev/null
 }
 
+# bill ARCH writes the SBOM. The tool itself is one of this machine's, whatever it writes of.
 bill() {
-    GOARCH=$1 go tool -modfile=release.mod cyclonedx-gomod app -json -licenses -std -noserial -notimestamp -main cmd/kasoku \
+    [ -x "$stage/sbom" ] || go build -modfile=release.mod -o "$stage/sbom" github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod
+    GOARCH=$1 "$stage/sbom" app -json -licenses -std -noserial -notimestamp -main cmd/kasoku \
         -output "$out/kasoku-$version-linux-$1.cdx.json" . 2>"$stage/bill" || { cat "$stage/bill" >&2; return 1; }
 }
 
