@@ -99,21 +99,12 @@ func meanwhile(t *evidence.Table) string {
 	return fmt.Sprintf("while others read and write; if the server refuses that, they wait where the table has at most %s, else nothing is changed", ui.Bytes(change.LockedMost))
 }
 
-// descending reports whether the server's indexes can have columns that descend: MariaDB
-// from 10.8 (MDEV-13756), MySQL from 8.0 on (its manual, "Descending Indexes").
-func descending(db *evidence.Database) bool {
-	if db.MariaDB {
-		return atLeast(db.Version, version{10, 8})
-	}
-	return atLeast(db.Version, version{8})
-}
-
 func planIndexes(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 	db := in.Snapshot.Databases[f.Service]
 	if db == nil {
 		return nil, fmt.Errorf("the schema of %s is not known", f.Service)
 	}
-	advice, notes := index.Advise(statementsOf(in, f.Service), db.Tables, index.Options{Descending: descending(db)})
+	advice, notes := index.Advise(statementsOf(in, f.Service), db.Tables, index.OptionsFor(db))
 	if len(advice) == 0 {
 		return nil, fmt.Errorf("no index would help: %s", joinNotes(notes))
 	}
@@ -313,7 +304,7 @@ func joinNotes(notes []index.Note) string {
 	}
 	var out []string
 	for _, n := range notes {
-		out = append(out, n.Text)
+		out = append(out, n.String())
 	}
 	return strings.Join(out, "; ")
 }
