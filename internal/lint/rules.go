@@ -23,7 +23,7 @@ var layers = []layer{
 	{"change", "evidence", "rewind"},
 	{"diagnose"},
 	{"remedy/index", "remedy/planning"},
-	{"remedy/database", "remedy/web", "remedy/kernel", "remedy/packages", "remedy/units", "remedy/boot", "remedy/workload"},
+	{"scratch", "remedy/database", "remedy/web", "remedy/kernel", "remedy/packages", "remedy/units", "remedy/boot", "remedy/workload"},
 	{"remedy/php", "remedy/pagecache", "remedy/apps", "remedy/topology"},
 	{"remedy/cache", "remedy/front", "remedy/applications"},
 	{"remedy"},
