@@ -11,8 +11,10 @@ import (
 	"strings"
 	"time"
 
+	"kasoku/internal/diagnose"
 	"kasoku/internal/digest"
 	"kasoku/internal/evidence"
+	"kasoku/internal/report"
 	"kasoku/internal/source"
 	"kasoku/internal/sqllog"
 	"kasoku/internal/stack"
@@ -235,16 +237,7 @@ func (j *whereJob) roots() ([]string, error) {
 	if err != nil {
 		return nil, ui.Coded(ui.BadInput, err, "name a folder of source: --source FOLDER")
 	}
-	var out, elsewhere []string
-	for _, svc := range st.OfKind(stack.App) {
-		switch {
-		case svc.Root == "":
-		case svc.HostName() != stack.LocalHost:
-			elsewhere = append(elsewhere, fmt.Sprintf("%s on %s", svc.Root, svc.HostName()))
-		case !slices.Contains(out, svc.Root):
-			out = append(out, svc.Root)
-		}
-	}
+	out, elsewhere := rootsOf(st)
 	switch {
 	case len(out) > 0:
 		return out, nil
@@ -252,6 +245,56 @@ func (j *whereJob) roots() ([]string, error) {
 		return nil, ui.Coded(ui.BadInput, fmt.Errorf("the source lies on other hosts (%s)", strings.Join(elsewhere, ", ")), "name a copy of it on this machine: --source FOLDER")
 	}
 	return nil, ui.Coded(ui.BadInput, fmt.Errorf("%s names no application with a root", j.app.cli.File), "name a folder of source: --source FOLDER")
+}
+
+// rootsOf are the folders of a stack's applications on this machine, and those elsewhere.
+func rootsOf(st *stack.Stack) (here, elsewhere []string) {
+	for _, svc := range st.OfKind(stack.App) {
+		switch {
+		case svc.Root == "":
+		case svc.HostName() != stack.LocalHost:
+			elsewhere = append(elsewhere, fmt.Sprintf("%s on %s", svc.Root, svc.HostName()))
+		case !slices.Contains(here, svc.Root):
+			here = append(here, svc.Root)
+		}
+	}
+	return here, elsewhere
+}
+
+// mostLocated places of one piece of work are told.
+const mostLocated = 2
+
+// locate fills in the lines of a report's work that nothing has told yet, from the source
+// on this machine. What cannot be read is left out: a report does without.
+func (a *App) locate(ctx context.Context, m *report.Model, st *stack.Stack) {
+	roots, _ := rootsOf(st)
+	if !slices.ContainsFunc(m.Work, func(w diagnose.Work) bool { return w.Statement != "" && len(w.Sources) == 0 }) {
+		return
+	}
+	var indexes []located
+	for _, root := range roots {
+		if x, err := source.Build(ctx, os.DirFS(root)); err == nil {
+			indexes = append(indexes, located{root, x})
+		}
+	}
+	if len(indexes) == 0 {
+		return
+	}
+	j := &whereJob{WhereCmd: &WhereCmd{}, app: a}
+	m.Locate(func(statement string) []string {
+		var out []string
+		for _, p := range j.places(indexes, evidence.Statement{Fingerprint: statement}) {
+			if len(out) == mostLocated {
+				break
+			}
+			at := fmt.Sprintf("%s:%d", p.File, p.Line)
+			if !p.Sure {
+				at = "probably " + at
+			}
+			out = append(out, at)
+		}
+		return out
+	})
 }
 
 // find fills in the result.

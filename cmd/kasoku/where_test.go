@@ -1,11 +1,16 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"kasoku/internal/diagnose"
 	"kasoku/internal/evidence"
+	"kasoku/internal/report"
+	"kasoku/internal/stack"
 	"kasoku/internal/store"
 	"kasoku/internal/trace"
 )
@@ -63,6 +68,29 @@ func TestWhereOfRun(t *testing.T) {
 	for _, want := range []string{" 75.0 %  3.00 s in 9 runs: SELECT * FROM users", "    in GET /users/:id, POST /users/:id\n", "20.0 % of the time"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in:\n%s", want, out.String())
+		}
+	}
+}
+
+// A report names the lines of what nothing else has told a line of.
+func TestReportLocatesWork(t *testing.T) {
+	root := t.TempDir()
+	if err := os.WriteFile(filepath.Join(root, "a.go"), []byte("package a\n\nfunc one() { q(\"SELECT * FROM items WHERE owner = ?\") }\n\nfunc two() { q(\"SELECT * FROM tags WHERE \" + where) }\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	work := []diagnose.Work{
+		{Statement: "SELECT * FROM items WHERE owner = ?"},
+		{Statement: "SELECT * FROM tags WHERE item = ?"},
+		{Statement: "SELECT * FROM items WHERE owner = ?", Sources: []string{"seen.go:1"}},
+		{Statement: "SELECT * FROM nowhere"},
+		{Title: "a function"},
+	}
+	st := &stack.Stack{Services: []stack.Service{{Name: "app", Kind: stack.App, Root: root}, {Name: "far", Kind: stack.App, Root: "/far", Host: "web2"}}}
+	m := &report.Model{Work: work}
+	(&App{}).locate(t.Context(), m, st)
+	for i, want := range []string{filepath.Join(root, "a.go:3"), "probably " + filepath.Join(root, "a.go:5"), "seen.go:1", "", ""} {
+		if got := strings.Join(m.Work[i].Sources, ", "); got != want {
+			t.Errorf("work %d is at %q, want %q", i, got, want)
 		}
 	}
 }
