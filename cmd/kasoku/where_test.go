@@ -53,16 +53,15 @@ func TestWhereOfRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	job.find(nil, statements)
-	r := job.result
-	if r.Run != 7 || r.Drivers != 0.2 || r.Unknown != 1 || len(r.Statements) != 1 {
+	r := report.FindSources(nil, statements, job.calls, 1)
+	if job.run != 7 || r.Drivers != 0.2 || r.Unknown != 1 || len(r.Statements) != 1 {
 		t.Fatalf("%+v", r)
 	}
 	if s := r.Statements[0]; s.Share != 0.75 || strings.Join(s.Routes, ", ") != "GET /users/:id, POST /users/:id" {
 		t.Errorf("%+v", s)
 	}
 	var out strings.Builder
-	if err := job.print(&out); err != nil {
+	if err := report.WhereText(&out, r, 200, false); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{" 75.0 %  3.00 s in 9 runs: SELECT * FROM users", "    in GET /users/:id, POST /users/:id\n", "20.0 % of the time"} {
@@ -87,7 +86,7 @@ func TestReportLocatesWork(t *testing.T) {
 	}
 	st := &stack.Stack{Services: []stack.Service{{Name: "app", Kind: stack.App, Root: root}, {Name: "far", Kind: stack.App, Root: "/far", Host: "web2"}}}
 	m := &report.Model{Work: work}
-	(&App{}).locate(t.Context(), m, st)
+	locate(t.Context(), m, st)
 	for i, want := range []string{filepath.Join(root, "a.go:3"), "probably " + filepath.Join(root, "a.go:5"), "seen.go:1", "", ""} {
 		if got := strings.Join(m.Work[i].Sources, ", "); got != want {
 			t.Errorf("work %d is at %q, want %q", i, got, want)
