@@ -13,7 +13,7 @@ type layer []string
 // A name stands for the folder under internal/ and all that is in it; these
 // are the groups. Two groups in one layer do not import each other.
 var layers = []layer{
-	{"rapidseed", "await", "lazyregexp"},
+	{"rapidseed", "await", "lazyregexp", "envelope"},
 	{"confedit/textedit", "confedit/memory", "redact"},
 	{"confedit/args"},
 	{"lab", "regulation", "host", "stat", "ui", "confedit/apache", "confedit/ini", "confedit/nginx", "confedit/phpvars", "confedit/sysctl", "confedit/redis", "confedit/memcached", "confedit/unit", "confedit/supervisor", "confedit/vcl", "confedit/haproxy", "accesslog", "sqllog", "appserver", "completion", "manual"},
