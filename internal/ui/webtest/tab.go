@@ -303,7 +303,7 @@ func (b *Tab) Violations(l Look) []string {
 	// What passes is not told, which takes most of axe's time.
 	options := `{resultTypes: ["violations"], selectors: false}`
 	if l.Dark {
-		options = `{resultTypes: ["violations"], selectors: false, runOnly: {type: "tag", values: ["cat.color"]}}`
+		options = `{resultTypes: ["violations"], selectors: false, runOnly: {type: "rule", values: ["color-contrast", "link-in-text-block"]}}`
 	}
 	out := Eval[string](b, `axe.run(document, `+options+`).then((r) => JSON.stringify(r.violations.map((v) => v.id + ": " + v.nodes.slice(0, 3).map((n) => n.html.slice(0, 200) + " | " + (n.any[0] || n.all[0] || n.none[0] || {}).message).join(" ;; "))))`)
 	var v []string
