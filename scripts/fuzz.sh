@@ -37,8 +37,8 @@ table() {
             sed -E 's|/[^/]*:func (Fuzz[A-Za-z0-9]+)\(|\t\1|; s|^|./|' |
             awk -F '\t' 'FILENAME != "-" { s[$1, $2] = $3; x[$1, $2] = $4; next }
                 { a += s[$1, $2]; b += x[$1, $2]
-                  printf "| `%s` | `%s` | %.2f | %.2f |\n", substr($1, 3), $2, s[$1, $2] / 3600, x[$1, $2] / 1e6 }
-                END { printf "| all | | %.2f | %.2f |\n", a / 3600, b / 1e6 }' "$hours" -
+                  printf "| `%s` | `%s` | %.3f | %.3f |\n", substr($1, 3), $2, s[$1, $2] / 3600, x[$1, $2] / 1e6 }
+                END { printf "| all | | %.3f | %.3f |\n", a / 3600, b / 1e6 }' "$hours" -
     } >"$page.new"
     mv "$page.new" "$page"
 }

@@ -103,6 +103,8 @@ func TestKeysOfExports(t *testing.T) {
 		"athena":     `{"time":"2025-03-02T10:00:0{i}Z","elb_status_code":"200","request_processing_time":"0.001","target_processing_time":"0.{i}","response_processing_time":"0.0","request_verb":"GET","request_url":"/p/{i}","request_creation_time":"2025-03-02T10:00:00Z"}`,
 		"filebeat":   `{"time":"2025-03-02T10:00:0{i}Z","nginx":{"access":{"method":"GET","url":"/p/{i}","response_code":200,"body_sent":{"bytes":5},"request_time_ms":{ms}}}}`,
 		"google":     `{"timestamp":"2025-03-02T10:00:0{i}Z","jsonPayload":{"method":"GET","path":"/p/{i}","status":200,"latency_ms":{ms}}}`,
+		"serilog":    `{"@t":"2025-03-02T10:00:0{i}Z","@mt":"x","RequestMethod":"GET","RequestPath":"/p/{i}","StatusCode":200,"Elapsed":{ms}.25}`,
+		"logback":    `{"@timestamp":"2025-03-02T10:00:0{i}Z","method":"GET","requested_uri":"/p/{i}","status_code":200,"elapsed_time":{ms}}`,
 		"kibana":     `{"@timestamp":"Mar 2, 2025 @ 10:00:0{i}.000","http.request.method":"GET","url.original":"/p/{i}","http.response.status_code":"200","event.duration":"{us}000"}`,
 	} {
 		times, f := timesOf(t, linesWith(line))
@@ -112,5 +114,21 @@ func TestKeysOfExports(t *testing.T) {
 		if e, why := NewRows(f, true).Entry([]byte(strings.Split(linesWith(line), "\n")[1])); why != "" || e.Time.Format(time.DateTime) != "2025-03-02 10:00:01" {
 			t.Errorf("%s: the time is %v (%s)", name, e, why)
 		}
+	}
+}
+
+// Times that name their hours, minutes and seconds need no unit.
+func TestClockDurations(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		"00:00:00.0123000": 12300 * time.Microsecond, "00:01:02": 62 * time.Second, "PT0.0123S": 12300 * time.Microsecond, "PT1M2S": 62 * time.Second, "PT1H": time.Hour,
+		"PT": -1, "P1D": -1, "00:61:00": -1, "00:00:00x": -1, "PT5": -1, "PT5us": -1,
+	} {
+		if d, ok := duration([]byte(text), time.Second); d != want || ok != (want >= 0) {
+			t.Errorf("%s is %v, %v", text, d, ok)
+		}
+	}
+	times, f := timesOf(t, linesWith(`{"time":"2025-03-02T10:00:0{i}Z","method":"GET","path":"/p/{i}","status":200,"duration":"00:00:00.0{i}00000"}`))
+	if times[7] != 70*time.Millisecond || len(f.Notes) > 0 {
+		t.Errorf("%v, %q", times, f.Notes)
 	}
 }

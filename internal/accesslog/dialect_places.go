@@ -10,6 +10,11 @@ var traefikPlaces = map[string]place{
 	"request_User-Agent": {kind: kindAgent}, "request_Referer": {kind: kindReferer},
 }
 
+var serilogPlaces = map[string]place{
+	"@t": {kind: kindTime}, "Timestamp": {kind: kindTime}, "RequestMethod": {kind: kindMethod}, "RequestPath": {kind: kindTarget}, "StatusCode": {kind: kindCode},
+	"Elapsed": goMillis, "RequestHost": {kind: kindHost}, "UserAgent": {kind: kindAgent},
+}
+
 var caddyPlaces = map[string]place{
 	"duration": goSecs, "request.uri": {kind: kindTarget}, "request.method": {kind: kindMethod}, "request.host": {kind: kindHost}, "request.proto": {kind: kindProtocol},
 	"request.remote_ip": {kind: kindClient}, "request.client_ip": {kind: kindClient}, "request.remote_addr": {kind: kindClient}, // v2.0 to 2.4

@@ -23,6 +23,10 @@ var dialects = []dialect{
 	// the same for people.
 	{name: "echo", marks: []string{"latency", "latency_human", "uri"}, places: map[string]place{
 		"latency": goNanos, "latency_human": {kind: kindSkip}, "uri": {kind: kindTarget}, "error": {kind: kindSkip}}},
+	// Serilog.AspNetCore, request logging, in its compact form: Elapsed is
+	// milliseconds.
+	{name: "serilog", marks: []string{"RequestMethod", "RequestPath", "StatusCode", "Elapsed"}, places: serilogPlaces},
+	{name: "serilog", marks: []string{"Properties.RequestMethod", "Properties.RequestPath", "Properties.StatusCode", "Properties.Elapsed"}, places: joined(serilogPlaces, prefixed("Properties.", serilogPlaces))},
 	// Traefik, "Access logs", fields: durations are nanoseconds.
 	{name: "traefik", marks: []string{"RequestMethod", "RequestPath"}, places: traefikPlaces},
 	{name: "traefik", marks: []string{"RequestPath", "DownstreamStatus"}, places: traefikPlaces},

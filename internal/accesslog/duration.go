@@ -19,6 +19,9 @@ const (
 // "1.5 seconds", and several as Go's time.Duration writes them, 1m2.5s. false:
 // it is none, or not within 0 and maxDuration; d is -1 then.
 func duration(v []byte, unit time.Duration) (d time.Duration, ok bool) {
+	if len(v) > 3 && (v[0] == 'P' || v[2] == ':') {
+		return clockDuration(v)
+	}
 	for rest := v; ; {
 		n, u, dotted := measure(rest)
 		first, last := len(rest) == len(v), u == len(rest)
@@ -49,6 +52,25 @@ func duration(v []byte, unit time.Duration) (d time.Duration, ok bool) {
 		}
 		rest = rest[u:]
 	}
+}
+
+// clockDuration reads 00:00:01.2500000, as .NET writes a TimeSpan, and PT1.25S, as
+// ISO 8601 and Java do, of less than a day.
+func clockDuration(v []byte) (time.Duration, bool) {
+	if text, ok := bytes.CutPrefix(v, []byte("PT")); ok {
+		if bytes.ContainsAny(text, "nuµμ") || len(text) == 0 {
+			return -1, false
+		}
+		return duration(bytes.ToLower(text), 0) // H, M and S are Go's units
+	}
+	var p clockParts
+	if len(v) < 8 || !p.clockTime(v[:8]) || p.minute > 59 || p.second > 59 {
+		return -1, false
+	}
+	if rest, ok := p.fraction(v[8:]); !ok || len(rest) > 0 {
+		return -1, false
+	}
+	return time.Duration(p.hour)*time.Hour + time.Duration(p.minute)*time.Minute + time.Duration(p.second)*time.Second + time.Duration(p.nanos), true
 }
 
 // measure tells where the number that b begins with ends, and the unit behind it.

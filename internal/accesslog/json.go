@@ -41,6 +41,7 @@ var jsonPlaces = map[string]place{
 	"http.status_code": {kind: kindStatus}, "http.method": {kind: kindMethod}, "http_method": {kind: kindMethod}, "httpMethod": {kind: kindMethod}, "verb": {kind: kindMethod},
 	"http.target": {kind: kindTarget}, "http.url": {kind: kindTarget}, "http.url_details.path": {kind: kindPath}, "request_url": {kind: kindTarget}, "requestUrl": {kind: kindTarget},
 	"response_body_size": {kind: kindBytes}, "body_sent.bytes": {kind: kindBytes}, "response_size": {kind: kindBytes}, "written_bytes": {kind: kindBytes}, "sent_bytes": {kind: kindBytes},
+	"requested_uri": {kind: kindTarget}, "remote_host": {kind: kindClient}, "content_length": {kind: kindBytes}, // logback-access
 	"date": {kind: kindTime}, "datetime": {kind: kindTime}, "asctime": {kind: kindTime},
 	"upstream_cache_status": {kind: kindCache}, "cache": {kind: kindCache},
 }

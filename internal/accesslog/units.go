@@ -71,6 +71,9 @@ func (c *clock) sampleOf(p place, label, value []byte) {
 	if p.unsure == sure && string(label) != c.field {
 		return
 	}
+	if _, ok := clockDuration(value); ok { // hours, minutes and seconds need no unit
+		return
+	}
 	s := c.samples[string(label)]
 	if s == nil {
 		s = &sample{place: p}
