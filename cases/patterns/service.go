@@ -2,7 +2,6 @@ package patterns
 
 import (
 	"context"
-	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
