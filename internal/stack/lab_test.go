@@ -182,6 +182,8 @@ port = %[2]s
 bind-address = 127.0.0.1
 innodb_buffer_pool_size = 8M
 innodb_log_file_size = 4M
+# a client that says nothing is not sent away on a busy machine, after 10 s
+connect_timeout = 600
 skip-name-resolve
 `, l.dir, port))
 	must(t, os.MkdirAll(l.path("db"), 0o755))
