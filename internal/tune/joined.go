@@ -41,7 +41,8 @@ func choices(in remedy.Input, plans []remedy.Plan, o outlook) []remedy.Plan {
 
 // members are those of plans that are worth trying as one. Small ones that are
 // joined already come in only behind one that leads: they cost nothing there, and
-// are taken for themselves where it is not kept.
+// are taken for themselves where it is not kept. They also come in where the time
+// left is not enough for an experiment of their own.
 func (o outlook) members(plans []remedy.Plan) []remedy.Plan {
 	var pool, small []remedy.Plan
 	for _, p := range plans {
@@ -55,12 +56,32 @@ func (o outlook) members(plans []remedy.Plan) []remedy.Plan {
 	}
 	n := o.worthJoining(pool)
 	if n == 0 && len(pool) > 0 && len(small) > 0 {
-		n = 1 // one that leads is joined by the small ones alone
+		n = 1 // it is joined by the small ones alone
 	}
-	if pool = pool[:n]; slices.ContainsFunc(pool, leads) {
+	if pool = pool[:n]; slices.ContainsFunc(pool, leads) || o.noTimeForBoth(pool, small) {
 		pool = append(pool, small...)
 	}
 	return pool
+}
+
+// noTimeForBoth reports whether the time left is enough for one experiment only, of
+// those that are joined and of the small ones. Small ones would wait for a turn
+// that does not come.
+func (o outlook) noTimeForBoth(pool, small []remedy.Plan) bool {
+	if o.left <= 0 || len(pool) == 0 || len(small) == 0 {
+		return false
+	}
+	group := remedy.Plan{Remedy: remedy.GroupID}
+	for _, p := range pool {
+		group.Changes = append(group.Changes, p.Changes...)
+		group.Build += p.Build
+		group.Parts = append(group.Parts, remedy.Part{Remedy: p.Remedy, Rule: p.Rule, Bound: p.Bound, Reach: p.Reach})
+	}
+	took := o.time(group)
+	for _, p := range small {
+		took += o.time(p)
+	}
+	return took > o.left
 }
 
 // leadGain is the gain, as log of a factor, from which a part is taken to be able
