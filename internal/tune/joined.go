@@ -71,13 +71,7 @@ func (o outlook) noTimeForBoth(pool, small []remedy.Plan) bool {
 	if o.left <= 0 || len(pool) == 0 || len(small) == 0 {
 		return false
 	}
-	group := remedy.Plan{Remedy: remedy.GroupID}
-	for _, p := range pool {
-		group.Changes = append(group.Changes, p.Changes...)
-		group.Build += p.Build
-		group.Parts = append(group.Parts, remedy.Part{Remedy: p.Remedy, Rule: p.Rule, Bound: p.Bound, Reach: p.Reach})
-	}
-	took := o.time(group)
+	took := o.time(asOne(pool))
 	for _, p := range small {
 		took += o.time(p)
 	}
@@ -90,14 +84,14 @@ var leadGain = math.Log(1.5)
 
 // leads reports whether a plan is expected to bring that much by itself.
 func leads(p remedy.Plan) bool {
-	return !p.OfSmall() && outlook{}.part(p.Remedy, p.Bound, p.Reach) > leadGain
+	return !p.OfSmall() && outlook{}.part(p.Remedy, p.Worth()) > leadGain
 }
 
 // led reports whether another part of the group is expected to bring so much that
 // the group's verdict says nothing about this one.
 func led(group remedy.Plan, part string) bool {
 	return slices.ContainsFunc(group.Parts, func(p remedy.Part) bool {
-		return p.ID != part && !p.Small && outlook{}.part(p.Remedy, p.Bound, p.Reach) > leadGain
+		return p.ID != part && !p.Small && outlook{}.part(p.Remedy, p.Worth()) > leadGain
 	})
 }
 
@@ -117,21 +111,29 @@ func hasPart(group remedy.Plan, id string) bool {
 func (o outlook) worthJoining(pool []remedy.Plan) int {
 	best, most := 0, 0.0
 	for n := 2; n <= min(len(pool), mostParts); n++ {
-		alone, together := 0.0, remedy.Plan{Remedy: remedy.GroupID}
+		alone := 0.0
 		for _, p := range pool[:n] {
 			alone += float64(o.time(p))
-			together.Changes = append(together.Changes, p.Changes...)
-			together.Build += p.Build
-			together.Parts = append(together.Parts, remedy.Part{Remedy: p.Remedy, Rule: p.Rule, Bound: p.Bound, Reach: p.Reach})
 		}
 		// Each one that harms is looked for by itself; all halves of all halves
 		// are 2n − 2.
 		splitting := math.Min(o.harm*float64(n*splitSteps(n)), float64(2*n-2)) * alone / float64(n)
-		if saved := alone - float64(o.time(together)) - splitting; saved > most {
+		if saved := alone - float64(o.time(asOne(pool[:n]))) - splitting; saved > most {
 			best, most = n, saved
 		}
 	}
 	return best
+}
+
+// asOne is what trying plans as one would take and bring: a group that is not planned.
+func asOne(plans []remedy.Plan) remedy.Plan {
+	together := remedy.Plan{Remedy: remedy.GroupID}
+	for _, p := range plans {
+		together.Changes = append(together.Changes, p.Changes...)
+		together.Build += p.Build
+		together.Parts = append(together.Parts, remedy.Part{Remedy: p.Remedy, Rule: p.Rule, Bound: p.Bound, Reach: p.Reach, Spares: p.Spares, Service: p.Service, Spent: p.Spent})
+	}
+	return together
 }
 
 // splitSteps is the most experiments that finding one harmful part of n takes:
