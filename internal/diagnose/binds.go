@@ -275,6 +275,6 @@ func (m *model) knee() *Knee {
 		return nil
 	}
 	users := (total + m.think()) / worst
-	return &Knee{Users: users, Throughput: 1 / worst, Formula: fmt.Sprintf("N* = (D + Z)/Dmax = (%s + %s) / %s = %.1f users; 1/Dmax = %.0f/s; the run had %.0f users and %.0f/s",
-		seconds(total), seconds(m.think()), seconds(worst), users, 1/worst, m.n, m.x)}
+	return &Knee{Users: users, Throughput: 1 / worst, Formula: fmt.Sprintf("N* = (D + Z)/Dmax = (%s + %s) / %s = %.1f users; 1/Dmax = %.0f/s; the run had %s and %.0f/s",
+		seconds(total), seconds(m.think()), seconds(worst), users, 1/worst, m.users(), m.x)}
 }

@@ -224,3 +224,59 @@ func TestKernelTimeOfOthers(t *testing.T) {
 		t.Errorf("bound %g (%s)", bound.most, text)
 	}
 }
+
+// What a service can save of the kernel's time is what the kernel does for it: not
+// what it does for another one, which starts a program for each request.
+func TestKernelTimeByService(t *testing.T) {
+	in := twoHosts()
+	in.Evidence.System.User, in.Evidence.System.Sys, in.Evidence.System.SoftIRQ, in.Evidence.System.ForeignCPU = 15, 10, 1, 0
+	in.Evidence.Hosts["db1"].User, in.Evidence.Hosts["db1"].Sys = 1, 0.5
+	in.Evidence.Services["web"], in.Evidence.Services["db"] = evidence.ServiceUse{CPU: 1.5, User: 1, Sys: 0.5}, evidence.ServiceUse{CPU: 1.5}
+	m, err := newModel(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ok := float64(in.Evidence.Load.Succeeded)
+	want, _ := m.boundAt(map[string]float64{"web1": 1.5 / ok}) // its own, and the interrupts
+	if got, text := m.boundKernelIn(1, "web"); math.Abs(got.most-want.most) > 1e-9 {
+		t.Errorf("bound %g (%s), want %g", got.most, text, want.most)
+	}
+	all, _ := m.boundKernelOf(1, "web")
+	if want.most >= all.most {
+		t.Fatalf("%g of the service's own kernel time, %g of all", want.most, all.most)
+	}
+	in.Evidence.System.Sys = 1 // never more than there is
+	if m, err = newModel(in); err != nil {
+		t.Fatal(err)
+	}
+	most, _ := m.boundKernelOf(1, "web")
+	if got, text := m.boundKernelIn(1, "web"); math.Abs(got.most-most.most) > 1e-9 {
+		t.Errorf("bound %g (%s), want %g", got.most, text, most.most)
+	}
+	in.Evidence.System.Sys = 10
+	in.Evidence.Services["web"] = evidence.ServiceUse{CPU: 1.5} // not told apart
+	if m, err = newModel(in); err != nil {
+		t.Fatal(err)
+	}
+	if got, text := m.boundKernelIn(1, "web"); math.Abs(got.most-all.most) > 1e-9 {
+		t.Errorf("bound %g (%s), want %g", got.most, text, all.most)
+	}
+}
+
+// A number of users that nobody told is never shown as if it had been measured.
+func TestUsersAssumed(t *testing.T) {
+	for _, assumed := range []bool{false, true} {
+		in := twoHosts()
+		in.Evidence.Load.UsersAssumed = assumed
+		m, err := newModel(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, bound := m.boundBy("web", 0.001)
+		for _, text := range []string{bound, m.knee().Formula} {
+			if !strings.Contains(text, "8 users") || strings.Contains(text, "8 users (a guess") != assumed {
+				t.Errorf("assumed %v: %s", assumed, text)
+			}
+		}
+	}
+}

@@ -101,6 +101,16 @@ func underWay(ev *evidence.Evidence, asked *load.Result, window float64) (n floa
 // between two of them (response-time law: R = N/X − Z).
 func (m *model) latency() float64 { return m.inSystem / m.x }
 
+// users are how many there were, in words: where nobody knows, they are taken to be
+// as many as CPUs.
+func (m *model) users() string {
+	text := fmt.Sprintf("%.0f users", m.n)
+	if m.in.Evidence.Load.UsersAssumed {
+		text += " (a guess: load.command does not tell)"
+	}
+	return text
+}
+
 func (m *model) think() float64 { return math.Max(0, m.n/m.x-m.latency()) }
 
 // ceiling is the most that a remedy could bring.
@@ -173,15 +183,15 @@ func (m *model) boundAt(saved map[string]float64) (ceiling, string) {
 		shorter = math.Max(shorter, k.allCPU/math.Max(left, 1e-12))
 		if most := k.cpus / math.Max(left, 1e-12); most < limit {
 			limit = most
-			text = fmt.Sprintf("min(%.3g CPUs, %.0f users) / (%s − %s CPU per request%s, the rest up to %.0f %% cheaper)",
-				k.cpus, m.n, seconds(k.allCPU), seconds(s), m.on(k), 100*thrift)
+			text = fmt.Sprintf("min(%.3g CPUs, %s) / (%s − %s CPU per request%s, the rest up to %.0f %% cheaper)",
+				k.cpus, m.users(), seconds(k.allCPU), seconds(s), m.on(k), 100*thrift)
 		}
 	}
 	if users := m.n / math.Max(sum, 1e-12); users < limit {
 		limit = users
 	}
 	if len(m.machines) > 1 {
-		text = fmt.Sprintf("the least of each host's bound, %s, and %.0f users / %s", text, m.n, seconds(sum))
+		text = fmt.Sprintf("the least of each host's bound, %s, and %s / %s", text, m.users(), seconds(sum))
 	}
 	if less := m.x * shorter; less < limit && !m.handedOn() {
 		limit = less
@@ -238,6 +248,41 @@ func (m *model) boundKernelOf(share float64, services ...string) (ceiling, strin
 		}
 	}
 	return m.boundAt(at)
+}
+
+// boundKernelIn is boundKernelOf for work that the kernel does for these services
+// alone: what it spends in their processes, and in soft interrupts, which are
+// nobody's. What it spends on another one, e.g. to start programs, stays. The whole
+// is taken where a service's part is not known.
+func (m *model) boundKernelIn(share float64, services ...string) (ceiling, string) {
+	at := map[string]float64{}
+	for _, name := range services {
+		k := m.machineOf(name)
+		if k == nil {
+			continue
+		}
+		own := m.in.Evidence.Services[name].Sys / float64(m.in.Evidence.Load.Succeeded)
+		if own <= 0 {
+			return m.boundKernelOf(share, services...)
+		}
+		if _, counted := at[k.name]; !counted {
+			at[k.name] = share * k.sys.SoftIRQ / float64(m.in.Evidence.Load.Succeeded)
+		}
+		at[k.name] += share * own
+	}
+	for _, k := range m.machines {
+		at[k.name] = math.Min(at[k.name], share*k.sysCPU)
+	}
+	return m.boundAt(at)
+}
+
+// boundKernelBetween is boundKernelIn for connections that a service makes, at
+// both of their ends.
+func (m *model) boundKernelBetween(svc *stack.Service) (ceiling, string) {
+	if len(svc.TalksTo) == 0 {
+		return m.boundKernelOf(1, svc.Name) // who takes them is not known
+	}
+	return m.boundKernelIn(1, append([]string{svc.Name}, svc.TalksTo...)...)
 }
 
 // counters returns a look-up of one service's counters in the window, whatever

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -12,11 +13,14 @@ import (
 	"kasoku/internal/stack"
 )
 
-const needApp = "an app's process and how it is started"
+const (
+	needApp = "an app's process and how it is started"
+	needGC  = "the runtime's counters of a Go program with symbols, or a profile of it, in a diagnostic run"
+)
 
 var appRules = []Rule{
 	{"app.workers", []string{"I17", "C18"}, needApp, judgeAppWorkers},
-	{"app.go-gc", []string{"G11"}, needProfile, judgeGoGC},
+	{"app.go-gc", []string{"G11"}, needGC, judgeGoGC},
 	{"app.gomaxprocs", []string{"C05", "G11"}, needApp, judgeGoMaxProcs},
 	{"app.interpolate", []string{"I06"}, needDB, judgeInterpolate},
 	{"app.go-flags", []string{"G12"}, needApp, judgeGoFlags},
@@ -117,6 +121,8 @@ const (
 	// gcWorth: a tenth of a service's samples is the least whose removal a run
 	// shows.
 	gcWorth = 0.10
+	// gcCounted: what the runtime has counted is no sample, so less is sure.
+	gcCounted = 0.05
 	// gcRoom: the collector's work is in proportion to 1/(heap − live); at
 	// eight times what the process takes now it is a seventh, and more memory
 	// saves little more ("A Guide to the Go Garbage Collector", GOGC).
@@ -126,46 +132,69 @@ const (
 )
 
 // judgeGoGC: a Go program whose collector takes much and that has memory to
-// spare may collect less often (G11).
+// spare may collect less often (G11). What it takes is told by the runtime's own
+// counters, which are exact, else by a profile.
 func judgeGoGC(m *model) ([]Finding, string) {
+	var out []Finding
 	why := ""
-	out, not := m.eachProfile(func(p evidence.Profile) []Finding {
-		svc := m.in.Stack.Service(p.Service)
-		app, known := m.in.Snapshot.Apps[p.Service]
-		share := gcShare(p)
-		if svc == nil || !known || app.Go == nil || !app.Go.AtLeast(19) || p.Of != "" || share < gcWorth {
-			return nil // GOMEMLIMIT is there since Go 1.19
-		}
-		start, err := StartOf(m.in.Snapshot, svc)
-		if err != nil {
-			why = err.Error()
-			return nil
-		}
-		if app.Env == nil {
-			why = svc.Name + ": the environment of its process could not be read"
-			return nil
-		}
-		gogc, _ := start.Env("GOGC")
-		if _, limited := start.Env("GOMEMLIMIT"); limited || gogc == "off" {
-			return nil // someone has chosen
-		}
+	counted := false
+	for _, svc := range m.in.Stack.OfKind(stack.App) {
 		use := m.in.Evidence.Services[svc.Name]
-		limit := m.heapLimit(svc, use)
-		if limit < gcLeast*use.RSS || use.RSS == 0 {
-			why = fmt.Sprintf("%s: its collector takes %s, but it has %s and there is no memory for twice as much", svc.Name, percent(share), size(use.RSS))
+		if use.GC <= 0 || use.CPU <= 0 {
+			continue
+		}
+		counted = true
+		if share := math.Min(1, use.GC/use.CPU); share >= gcCounted {
+			found, not := m.lessGC(svc, share, "counters of "+svc.Name+"'s runtime")
+			out, why = append(out, found...), cmp.Or(not, why)
+		}
+	}
+	profiled, not := m.eachProfile(func(p evidence.Profile) []Finding {
+		svc := m.in.Stack.Service(p.Service)
+		share := gcShare(p)
+		if svc == nil || p.Of != "" || share < gcWorth || m.in.Evidence.Services[p.Service].GC > 0 {
 			return nil
 		}
-		f := about(svc.Name, fmt.Sprintf("%s spends %s of its CPU on collecting garbage, and memory is free", svc.Name, percent(share)),
-			fmt.Sprintf("It takes %s now (GOGC=%s). With GOGC=off and GOMEMLIMIT=%dMiB it would collect only when it comes near that.", size(use.RSS), orWord(gogc, "100"), limit>>20),
-			"profile of "+svc.Name, "memory of "+svc.Name)
-		f.Subject = map[string]string{"limit": strconv.FormatInt(limit>>20, 10), "share": percent(share)}
-		return []Finding{f.asks(Setting{Service: svc.Name, Name: "GOMEMLIMIT", To: fmt.Sprintf("%dMiB", limit>>20), Up: 1, Memory: limit - use.RSS}).
-			bounded(m.boundBy(svc.Name, m.perReq[svc.Name]*share))}
+		found, not := m.lessGC(svc, share, "profile of "+svc.Name)
+		why = cmp.Or(not, why)
+		return found
 	})
-	if why == "" && len(out) == 0 && m.anyGo() {
+	out = append(out, profiled...)
+	if why == "" && len(out) == 0 && !counted && m.anyGo() {
 		why = not
 	}
 	return out, why
+}
+
+// lessGC is the finding that a Go program may collect less often; source says
+// how its collector's share is known.
+func (m *model) lessGC(svc *stack.Service, share float64, source string) ([]Finding, string) {
+	app, known := m.in.Snapshot.Apps[svc.Name]
+	if !known || app.Go == nil || !app.Go.AtLeast(19) {
+		return nil, "" // GOMEMLIMIT is there since Go 1.19
+	}
+	start, err := StartOf(m.in.Snapshot, svc)
+	if err != nil {
+		return nil, err.Error()
+	}
+	if app.Env == nil {
+		return nil, svc.Name + ": the environment of its process could not be read"
+	}
+	gogc, _ := start.Env("GOGC")
+	if _, limited := start.Env("GOMEMLIMIT"); limited || gogc == "off" {
+		return nil, "" // someone has chosen
+	}
+	use := m.in.Evidence.Services[svc.Name]
+	limit := m.heapLimit(svc, use)
+	if limit < gcLeast*use.RSS || use.RSS == 0 {
+		return nil, fmt.Sprintf("%s: its collector takes %s, but it has %s and there is no memory for twice as much", svc.Name, percent(share), size(use.RSS))
+	}
+	f := about(svc.Name, fmt.Sprintf("%s spends %s of its CPU on collecting garbage, and memory is free", svc.Name, percent(share)),
+		fmt.Sprintf("It takes %s now (GOGC=%s). With GOGC=off and GOMEMLIMIT=%dMiB it would collect only when it comes near that.", size(use.RSS), orWord(gogc, "100"), limit>>20),
+		source, "memory of "+svc.Name)
+	f.Subject = map[string]string{"limit": strconv.FormatInt(limit>>20, 10), "share": percent(share)}
+	return []Finding{f.asks(Setting{Service: svc.Name, Name: "GOMEMLIMIT", To: fmt.Sprintf("%dMiB", limit>>20), Up: 1, Memory: limit - use.RSS}).
+		bounded(m.boundBy(svc.Name, m.perReq[svc.Name]*share))}, ""
 }
 
 // heapLimit is what a Go program may take: most of what is free beyond the

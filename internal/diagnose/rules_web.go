@@ -172,7 +172,7 @@ func judgeLoopbackHTTP(m *model) ([]Finding, string) {
 						address, seconds(m.at(svc.Name).sysCPU), m.at(svc.Name).sys.TimeWait),
 					Evidence: []string{svc.Config, "endpoints of " + app.Name},
 					Subject:  map[string]string{"app": app.Name, "port": port}}
-				f = f.bounded(m.boundKernelOf(1, svc.Name))
+				f = f.bounded(m.boundKernelIn(1, svc.Name, app.Name))
 				out = append(out, f)
 			}
 		}
@@ -294,7 +294,7 @@ func judgeNginxDelivery(m *model) ([]Finding, string) {
 		sort.Strings(texts)
 		f := Finding{Service: svc.Name, Title: svc.Name + " does more per answer than it needs",
 			Text: strings.Join(texts, "; ") + ".", Evidence: []string{svc.Config}}
-		f = f.bounded(m.boundKernelOf(1, svc.Name))
+		f = f.bounded(m.boundKernelIn(1, svc.Name))
 		return []Finding{f}
 	})
 }

@@ -44,7 +44,7 @@ func judgeGzip(m *model) ([]Finding, string) {
 		}
 		return []Finding{about(svc.Name, title,
 			fmt.Sprintf("%d requests for %s moved %s in %.0f s; text shrinks to a quarter or so. It takes CPU unless it is compressed beforehand (gzip_static).", count, strings.Join(paths[:min(len(paths), 5)], ", "), size(bytes), m.asked.Window.Seconds()), paths...).
-			asks(ask).bounded(m.boundKernelOf(1, svc.Name))}
+			asks(ask).bounded(m.boundKernelIn(1, svc.Name))}
 	})
 }
 

@@ -246,7 +246,7 @@ func judgeProxyKeepalive(m *model) ([]Finding, string) {
 		}
 		slices.Sort(texts)
 		return []Finding{about(svc.Name, svc.Name+" connects to the application anew for each request",
-			strings.Join(slices.Compact(texts), "; ")+".", svc.Config).bounded(m.boundKernelOf(1, svc.Name))}
+			strings.Join(slices.Compact(texts), "; ")+".", svc.Config).bounded(m.boundKernelBetween(svc))}
 	})
 }
 
@@ -294,7 +294,7 @@ func judgeBuffers(m *model) ([]Finding, string) {
 		f := about(svc.Name, svc.Name+" writes answers of the application to temporary files",
 			fmt.Sprintf("%d answers did not fit into the buffers of their connection; the largest answers have about %s. %s", count, size(largest), cut(text, 200)), "error log of "+svc.Name)
 		f.Subject = map[string]string{"largest": strconv.FormatInt(largest, 10)}
-		return []Finding{f.bounded(m.boundKernelOf(1, svc.Name))}
+		return []Finding{f.bounded(m.boundKernelIn(1, svc.Name))}
 	})
 	if why == "" {
 		why = silent
@@ -325,7 +325,7 @@ func judgeBodies(m *model) ([]Finding, string) {
 		}
 		return []Finding{about(svc.Name, svc.Name+" writes what clients send to temporary files",
 			fmt.Sprintf("%d request bodies did not fit into client_body_buffer_size (%s) and went through a file.", count, now), "error log of "+svc.Name).
-			asks(Setting{Service: svc.Name, Name: "client_body_buffer_size", Now: now, To: BodyBuffer, Up: 1}).bounded(m.boundKernelOf(1, svc.Name))}
+			asks(Setting{Service: svc.Name, Name: "client_body_buffer_size", Now: now, To: BodyBuffer, Up: 1}).bounded(m.boundKernelIn(1, svc.Name))}
 	})
 }
 

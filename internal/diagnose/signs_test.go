@@ -433,6 +433,11 @@ var signs = []struct {
 		in.Evidence.Profiles = append(in.Evidence.Profiles, evidence.Profile{Service: "api", Tool: "go pprof", Samples: 900,
 			Top: []evidence.ProfileFrame{{Function: "runtime.gcBgMarkWorker", Self: 0.01, Total: 0.3}, {Function: "main.index", Self: 0.5, Total: 0.6}}})
 	}), "GOMEMLIMIT=480MiB"},
+	{"app.go-gc", both(goApp, func(in *Input) {
+		use := in.Evidence.Services["api"]
+		use.GC = 0.08 * use.CPU // the profile that there is shows no collector
+		in.Evidence.Services["api"] = use
+	}), "8 % of its CPU on collecting garbage"},
 	{"app.gomaxprocs", both(goApp, system(func(s *evidence.System) { s.Cgroup = &evidence.CgroupUse{CPUs: 1.5, Throttled: 4 * time.Second} })), "on 4 threads under a quota of 1.5 CPUs"},
 	{"app.interpolate", both(goApp, delta("db", "Com_stmt_prepare", 4000), delta("db", "Com_stmt_execute", 4000), func(in *Input) {
 		in.Snapshot.Files["local"]["/api.env"] = evidence.File{Service: "api", Content: []byte("DSN=u:p@tcp(db:3306)/app?parseTime=true\n")}

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -89,7 +90,7 @@ func (t *taker) app(h host.Host, svc *stack.Service, r *fileReader) error {
 		t.snap.Apps = map[string]AppProcess{}
 	}
 	if !t.opts.Brief {
-		if p.Go, err = goBuild(t, h, pids[0]); err != nil {
+		if p.Go, err = goBuild(t.ctx, h, pids[0]); err != nil {
 			t.bad("program of "+svc.Name, err)
 		}
 		if nodeapp.Is(p.Exe) {
@@ -267,9 +268,9 @@ done`
 
 // goBuild reads a Go program's build information; nil if it is no Go program,
 // or one that was built before Go 1.18 or stripped of it.
-func goBuild(t *taker, h host.Host, pid int) (*goapp.Build, error) {
+func goBuild(ctx context.Context, h host.Host, pid int) (*goapp.Build, error) {
 	exe := fmt.Sprintf("/proc/%d/exe", pid)
-	res, err := h.Run(t.ctx, host.Command{Argv: []string{"sh", "-c", goBuildScript, "sh", exe}})
+	res, err := h.Run(ctx, host.Command{Argv: []string{"sh", "-c", goBuildScript, "sh", exe}})
 	if err != nil {
 		return nil, err
 	}

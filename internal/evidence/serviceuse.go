@@ -29,6 +29,9 @@ type ServiceUse struct {
 	// 0 also where it has neither.
 	NetReceived float64 `json:"net_received_per_second"`
 	NetSent     float64 `json:"net_sent_per_second"`
+	// GC is the CPU time of a Go program's garbage collector, seconds, a
+	// part of CPU; 0 also where its runtime's counters could not be read.
+	GC float64 `json:"gc,omitempty"`
 	// Top are its processes that used most CPU.
 	Top []ProcessUse `json:"top,omitempty"`
 	// Cgroup limits of the service, if it has its own.

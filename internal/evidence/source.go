@@ -40,6 +40,7 @@ var sourceFinders = []func(ctx context.Context, s setting) ([]source, []Health){
 	findRedis,
 	findVarnish,
 	findProfiles,
+	findCollectors,
 	accessSources,
 	varnishSources,
 	errorSources,

@@ -39,6 +39,21 @@ func withGarbage(in remedy.Input) remedy.Input {
 	return in
 }
 
+// What the runtime has counted needs no profile, and counts more than one.
+func TestAppGoCounted(t *testing.T) {
+	counted := func(in remedy.Input, share float64) remedy.Input {
+		use := in.Evidence.Services["api"]
+		use.GC = share * use.CPU
+		in.Evidence.Services["api"] = use
+		return in
+	}
+	in := counted(goAPI(plainProcess(), map[string]string{envPath: ""}), 0.06)
+	p := remedytest.Want(t, in, "go.gc")
+	remedytest.Has(t, remedytest.After(p, envPath), "GOGC=off", "GOMEMLIMIT=800MiB")
+	remedytest.WantNone(t, counted(in, 0.04), "go.gc", "")
+	remedytest.WantNone(t, counted(withGarbage(in), 0.04), "go.gc", "")
+}
+
 func plainProcess() stack.Control {
 	return stack.Control{Start: []string{"/srv/api/api"}, EnvFile: envPath}
 }

@@ -41,7 +41,8 @@ func choices(in remedy.Input, plans []remedy.Plan, o outlook) []remedy.Plan {
 
 // members are those of plans that are worth trying as one. Small ones that are
 // joined already come in only behind one that leads: they cost nothing there, and
-// are taken for themselves where it is not kept.
+// are taken for themselves where it is not kept. They also come in where the time
+// left is not enough for an experiment of their own.
 func (o outlook) members(plans []remedy.Plan) []remedy.Plan {
 	var pool, small []remedy.Plan
 	for _, p := range plans {
@@ -55,12 +56,26 @@ func (o outlook) members(plans []remedy.Plan) []remedy.Plan {
 	}
 	n := o.worthJoining(pool)
 	if n == 0 && len(pool) > 0 && len(small) > 0 {
-		n = 1 // one that leads is joined by the small ones alone
+		n = 1 // it is joined by the small ones alone
 	}
-	if pool = pool[:n]; slices.ContainsFunc(pool, leads) {
+	if pool = pool[:n]; slices.ContainsFunc(pool, leads) || o.noTimeForBoth(pool, small) {
 		pool = append(pool, small...)
 	}
 	return pool
+}
+
+// noTimeForBoth reports whether the time left is enough for one experiment only, of
+// those that are joined and of the small ones. Small ones would wait for a turn
+// that does not come.
+func (o outlook) noTimeForBoth(pool, small []remedy.Plan) bool {
+	if o.left <= 0 || len(pool) == 0 || len(small) == 0 {
+		return false
+	}
+	took := o.time(asOne(pool))
+	for _, p := range small {
+		took += o.time(p)
+	}
+	return took > o.left
 }
 
 // leadGain is the gain, as log of a factor, from which a part is taken to be able
@@ -96,21 +111,29 @@ func hasPart(group remedy.Plan, id string) bool {
 func (o outlook) worthJoining(pool []remedy.Plan) int {
 	best, most := 0, 0.0
 	for n := 2; n <= min(len(pool), mostParts); n++ {
-		alone, together := 0.0, remedy.Plan{Remedy: remedy.GroupID}
+		alone := 0.0
 		for _, p := range pool[:n] {
 			alone += float64(o.time(p))
-			together.Changes = append(together.Changes, p.Changes...)
-			together.Build += p.Build
-			together.Parts = append(together.Parts, remedy.Part{Remedy: p.Remedy, Rule: p.Rule, Bound: p.Bound, Reach: p.Reach, Spares: p.Spares, Service: p.Service, Spent: p.Spent})
 		}
 		// Each one that harms is looked for by itself; all halves of all halves
 		// are 2n − 2.
 		splitting := math.Min(o.harm*float64(n*splitSteps(n)), float64(2*n-2)) * alone / float64(n)
-		if saved := alone - float64(o.time(together)) - splitting; saved > most {
+		if saved := alone - float64(o.time(asOne(pool[:n]))) - splitting; saved > most {
 			best, most = n, saved
 		}
 	}
 	return best
+}
+
+// asOne is what trying plans as one would take and bring: a group that is not planned.
+func asOne(plans []remedy.Plan) remedy.Plan {
+	together := remedy.Plan{Remedy: remedy.GroupID}
+	for _, p := range plans {
+		together.Changes = append(together.Changes, p.Changes...)
+		together.Build += p.Build
+		together.Parts = append(together.Parts, remedy.Part{Remedy: p.Remedy, Rule: p.Rule, Bound: p.Bound, Reach: p.Reach, Spares: p.Spares, Service: p.Service, Spent: p.Spent})
+	}
+	return together
 }
 
 // splitSteps is the most experiments that finding one harmful part of n takes:

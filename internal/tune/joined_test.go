@@ -259,6 +259,34 @@ func TestSmallWithoutALead(t *testing.T) {
 	}
 }
 
+// Where the time is enough for one experiment only, small plans are in it: they would
+// not come to turn.
+func TestSmallWithoutTime(t *testing.T) {
+	v := newVirtual(t, good("a", 20), good("b", 10), little("p", 5), little("q", 4))
+	tu, in := v.looked()
+	plans := remedy.PlanAll(in).Plans
+	o := tu.learned.outlook(time.Minute, tu.Rule)
+	joined := func(left time.Duration) bool {
+		o.left = left
+		for _, p := range choices(in, plans, o) {
+			for _, part := range p.Parts {
+				if len(part.Of) > 0 {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	for _, c := range []struct {
+		left time.Duration
+		want bool
+	}{{0, false}, {20 * time.Minute, true}, {10000 * time.Hour, false}} {
+		if got := joined(c.left); got != c.want {
+			t.Errorf("with %s left: the small ones are in the group: %v", c.left, got)
+		}
+	}
+}
+
 // The parts of a group are offered alone, too, after everything else: a short
 // budget may have no time for the whole.
 func TestPartsAreOfferedAlone(t *testing.T) {

@@ -87,7 +87,8 @@ func (t *Tuner) fit(r *experiment.Rule, step *store.Step) {
 func (t *Tuner) outlook() outlook {
 	o := t.learned.outlook(t.Bench.runTime(), t.Rule)
 	if !t.deadline.IsZero() {
-		o.maxPairs = experiment.Fit(o.maxPairs, o.pair(remedy.Plan{}), time.Until(t.deadline)-t.reserve())
+		o.left = max(time.Until(t.deadline)-t.reserve(), 1)
+		o.maxPairs = experiment.Fit(o.maxPairs, o.pair(remedy.Plan{}), o.left)
 	}
 	return o
 }

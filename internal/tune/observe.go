@@ -179,7 +179,7 @@ func (b *Bench) seen(run *store.Run) (ev *evidence.Evidence, reference int64) {
 	}
 	all, load := *run.Evidence, *ref.Evidence.Load
 	load.Assets, load.Pages = run.Evidence.Load.Assets, run.Evidence.Load.Pages // with what ConfirmStatic and ConfirmPages found
-	all.Asked, all.Load, all.System, all.Hosts, all.Services, all.Counters = run.Evidence.Load, &load, ref.Evidence.System, ref.Evidence.Hosts, ref.Evidence.Services, lent(ref.Evidence, run.Evidence)
+	all.Asked, all.Load, all.System, all.Hosts, all.Services, all.Counters = run.Evidence.Load, &load, ref.Evidence.System, ref.Evidence.Hosts, lentCollectors(ref.Evidence.Services, run.Evidence.Services), lent(ref.Evidence, run.Evidence)
 	all.Latencies = ref.Evidence.Latencies
 	return &all, ref.ID
 }

@@ -36,6 +36,20 @@ func lent(ref, own *evidence.Evidence) map[string]evidence.CounterDelta {
 	return out
 }
 
+// lentCollectors adds to what the reference's services used what only the
+// diagnostic run tells, their garbage collectors' time: the part of the service's CPU
+// that it was there.
+func lentCollectors(ref, own map[string]evidence.ServiceUse) map[string]evidence.ServiceUse {
+	out := maps.Clone(ref)
+	for service, use := range out {
+		if more := own[service]; use.GC == 0 && more.GC > 0 && more.CPU > 0 {
+			use.GC = more.GC / more.CPU * use.CPU
+			out[service] = use
+		}
+	}
+	return out
+}
+
 // madeByInstruments: what an instrument itself makes a service count is no word
 // about the service. A reload for an instrument empties OPcache, so that
 // scripts are compiled anew; where PHP has no profiler, requests are slow from a

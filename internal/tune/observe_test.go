@@ -41,3 +41,22 @@ func TestPagesAreOfTheirRun(t *testing.T) {
 		t.Errorf("reference %d, %+v, asked %+v", reference, ev.Load, ev.Asked)
 	}
 }
+
+// What a collector takes is read in the diagnostic run only; the diagnosis has it as
+// the same part of the CPU that the service used in the reference.
+func TestCollectorIsLent(t *testing.T) {
+	evidenceOf := func(uses map[string]evidence.ServiceUse) *evidence.Evidence {
+		return &evidence.Evidence{Load: &load.Result{Workload: 4, Requests: 100}, Services: uses}
+	}
+	own := &store.Run{Evidence: evidenceOf(map[string]evidence.ServiceUse{"app": {CPU: 10, GC: 2}, "db": {CPU: 4}})}
+	b := &Bench{reference: &store.Run{ID: 7, Evidence: evidenceOf(map[string]evidence.ServiceUse{"app": {CPU: 5}, "db": {CPU: 3}, "web": {CPU: 1}})}}
+	ev, _ := b.seen(own)
+	for service, want := range map[string]evidence.ServiceUse{"app": {CPU: 5, GC: 1}, "db": {CPU: 3}, "web": {CPU: 1}} {
+		if got := ev.Services[service]; got.CPU != want.CPU || got.GC != want.GC {
+			t.Errorf("%s: %g s, %g of them collecting; want %g, %g", service, got.CPU, got.GC, want.CPU, want.GC)
+		}
+	}
+	if b.reference.Evidence.Services["app"].GC != 0 {
+		t.Error("the stored run was changed")
+	}
+}

@@ -31,6 +31,8 @@ type outlook struct {
 	// harm is the share of plans that make the service worse, break it or do
 	// not come up.
 	harm float64
+	// left is the time in which plans can be tried; 0: it has no end.
+	left time.Duration
 	// opened are the experiments that made way for others, by plan.
 	opened map[string]opened
 }
