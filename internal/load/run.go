@@ -357,6 +357,7 @@ func (r *run) result(started time.Time, used generator, failed bool, warm warmth
 		}
 	}
 	r.meter.result(res, o.Scenario)
+	r.visited(res, time.Since(r.meter.base))
 	warm.told(res, o.Arrivals)
 	res.Samples = r.samples.sorted()
 	res.Assets = r.statics.samples(r.users)
