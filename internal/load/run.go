@@ -109,6 +109,7 @@ func newRun(ctx context.Context, opts Options) (*run, error) {
 	shards := r.shardCount()
 	open := opts.Arrivals != nil
 	r.meter = newMeter(shards, len(sc.routes), opts.Window, opts.Warmup, open)
+	r.meter.silent = sc.score.silent()
 	r.meter.limit(&sc.score)
 	r.mix = newMix(sc, opts.Seed, uint64(opts.Workload))
 	if open {

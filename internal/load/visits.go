@@ -113,3 +113,24 @@ func (r *Result) LeastWindow() time.Duration {
 	}
 	return time.Duration(min(math.Ceil(r.Uneven/cutOff), mostVisits) * float64(r.SessionTime)).Round(tickEvery)
 }
+
+// silent are the routes that score nothing while others do: whether a service is steady, and
+// how much runs vary, is a question of those that score. nil: all do, or an expression tells.
+func (sc *scoring) silent() []bool {
+	var out []bool
+	some := false
+	for i, w := range sc.weights {
+		if w != 0 {
+			some = true
+			continue
+		}
+		if out == nil {
+			out = make([]bool, len(sc.weights))
+		}
+		out[i] = true
+	}
+	if !some || sc.kind == scoreExpression {
+		return nil
+	}
+	return out
+}

@@ -75,3 +75,32 @@ func TestSessionsThatNeverEnd(t *testing.T) {
 		t.Errorf("a session takes %s, want at least 7 s", res.SessionTime)
 	}
 }
+
+// Answers that score nothing say nothing about whether what scores is steady: a burst of
+// files at the begin of a visit is no service that slows down.
+func TestTicksAreOfWhatScores(t *testing.T) {
+	sc := walkParse(t, `version: 1
+name: page and work
+score: {default_weight: 0, weights: {"POST /work": 1}}
+sessions:
+  - name: visit
+    steps:
+      - {request: GET /page, assets: [/a.js]}
+      - {request: POST /work}
+`)
+	m := newMeter(1, len(sc.routes), time.Second, 0, false)
+	m.silent = sc.score.silent()
+	m.begin.Store(0)
+	for i, label := range sc.routes {
+		for range i + 2 {
+			m.shards[0].record(i, succeeded, span{0, 50 * time.Millisecond}, 0, 1)
+		}
+		if label == "POST /work" && m.shards[0].ticks[0] != int64(i+2) {
+			t.Errorf("%d answers in the first tick, want the %d of POST /work", m.shards[0].ticks[0], i+2)
+		}
+	}
+	all := walkParse(t, "version: 1\nname: s\nsessions:\n  - {name: visit, steps: [{request: GET /}]}\n")
+	if all.score.silent() != nil {
+		t.Error("every route scores, and one is left out")
+	}
+}
