@@ -3,10 +3,10 @@ package record
 import (
 	"encoding/json"
 	"net/url"
-	"regexp"
 	"strings"
 
 	"kasoku/internal/accesslog"
+	"kasoku/internal/lazyregexp"
 )
 
 // operationFields say what is asked for where one address serves everything
@@ -14,7 +14,7 @@ import (
 var operationFields = []string{"op", "operationName", "cmd", "do", "act", "action", "method", "function", "func", "service", "controller", "task"}
 
 // plainWord is a value that names an operation: no number, no text.
-var plainWord = regexp.MustCompile(`^[A-Za-z][\w.:/-]{0,39}$`)
+var plainWord = lazyregexp.New(`^[A-Za-z][\w.:/-]{0,39}$`)
 
 // operation is what a request asks one address for ("op=rpc method=getAllCounters"), ""
 // if nothing says so.
@@ -93,4 +93,4 @@ func (h *harDraft) label(e *harEntry) string {
 	return out
 }
 
-var version = regexp.MustCompile(`^\d{1,2}\.\d{1,2}$`)
+var version = lazyregexp.New(`^\d{1,2}\.\d{1,2}$`)

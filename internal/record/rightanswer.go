@@ -2,15 +2,16 @@ package record
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
+
+	"kasoku/internal/lazyregexp"
 )
 
 var (
-	pageTitle = regexp.MustCompile(`(?i)<title>[^<>\r\n]{1,80}</title>`)
+	pageTitle = lazyregexp.New(`(?i)<title>[^<>\r\n]{1,80}</title>`)
 	// plainField of a JSON object is no id.
-	plainField = regexp.MustCompile(`^[A-Za-z_]+$`)
+	plainField = lazyregexp.New(`^[A-Za-z_]+$`)
 )
 
 // rightAnswer is a text that the recorded answer has and another one has not, so that an
