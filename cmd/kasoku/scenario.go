@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
+	"slices"
 
 	"kasoku/internal/load"
 	"kasoku/internal/ui"
@@ -79,6 +81,29 @@ func (c *ScenarioCheckCmd) Run(_ context.Context, a *App) error {
 	})
 }
 
+// mostAlike routes with the same points are listed one by one.
+const mostAlike = 20
+
+// pointsOf are the lines of the table of points: many routes of the same points are one.
+func pointsOf(all []load.RouteSummary) [][]string {
+	alike := map[float64]int{}
+	for _, r := range all {
+		alike[r.Weight]++
+	}
+	var out [][]string
+	for _, r := range all {
+		if n := alike[r.Weight]; n <= mostAlike {
+			out = append(out, []string{r.Label, ui.Count(r.Weight)})
+		}
+	}
+	for _, points := range slices.Sorted(maps.Keys(alike)) {
+		if n := alike[points]; n > mostAlike {
+			out = append(out, []string{fmt.Sprintf("each of %d others", n), ui.Count(points)})
+		}
+	}
+	return out
+}
+
 // printSummary shows sessions with their steps, pools and routes.
 func printSummary(w io.Writer, s *load.Summary) error {
 	var steps [][]string
@@ -97,9 +122,7 @@ func printSummary(w io.Writer, s *load.Summary) error {
 	for _, p := range s.Pools {
 		pools = append(pools, []string{p.Name, ui.Count(float64(p.Rows)), fmt.Sprint(len(p.Fields)), fmt.Sprint(p.Draws)})
 	}
-	for _, r := range s.Routes {
-		routes = append(routes, []string{r.Label, ui.Count(r.Weight)})
-	}
+	routes = pointsOf(s.Routes)
 	for _, table := range []struct {
 		head []string
 		rows [][]string

@@ -86,6 +86,9 @@ type Pace struct {
 	// Last is the last experiment's alone, with its candidate: all that is
 	// known of the service if that one is kept and much faster.
 	Last Noise `json:"last"`
+	// Least is what every window must last for the sessions that it cuts off to be a small
+	// part of its score (load.Result.LeastWindow of what is in place); 0: any will do.
+	Least time.Duration `json:"least,omitempty"`
 }
 
 // NoteRun takes in a fit run: its right answers tick by tick, and what it cost

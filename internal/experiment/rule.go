@@ -35,6 +35,9 @@ type Rule struct {
 	AnyTail bool
 	// AnyAnswers turns the guards on wrong answers and failures off.
 	AnyAnswers bool
+	// WrongBefore of AskedBefore answers were wrong in runs without any candidate, before
+	// the experiment, those that were no evidence among them.
+	WrongBefore, AskedBefore int64
 	// Deadline after which no pair begins any more; zero: none. An experiment
 	// that it ends is inconclusive and says so in Verdict.OutOfTime.
 	Deadline time.Time

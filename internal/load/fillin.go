@@ -9,15 +9,18 @@ import (
 // value.
 const FillIn = "FILL-IN"
 
-// toFill names the places of a step that still hold FillIn: "its address",
+// MaskedSecret stands in a scenario made of another file for a secret of that file.
+const MaskedSecret = "masked"
+
+// stillHas names the places of a step that hold a placeholder: "its address",
 // "its headers", "its body".
-func (st *step) toFill() []string {
+func (st *step) stillHas(placeholder string) []string {
 	var out []string
 	for _, p := range []struct {
 		name string
 		text *template
 	}{{"its address", &st.path}, {"its headers", &st.headers}, {"its body", &st.body}} {
-		if p.text.holds(FillIn) {
+		if p.text.holds(placeholder) {
 			out = append(out, p.name)
 		}
 	}
@@ -39,7 +42,10 @@ func (t *template) holds(text string) bool {
 func (s *Scenario) fillWarnings(warn func(format string, args ...any)) {
 	for _, v := range s.visits() {
 		for i := range v.steps {
-			if where := v.steps[i].toFill(); len(where) > 0 {
+			if where := v.steps[i].stillHas(MaskedSecret); len(where) > 0 {
+				warn("%s: %s still has %s in %s, which stands for a secret that was not taken over: write the value of a test account there, or draw it from a pool", v.name, v.steps[i].name, MaskedSecret, strings.Join(where, " and "))
+			}
+			if where := v.steps[i].stillHas(FillIn); len(where) > 0 {
 				warn("%s: %s still has %s in %s: write a value there, or extract one in an earlier step", v.name, v.steps[i].name, FillIn, strings.Join(where, " and "))
 			}
 		}

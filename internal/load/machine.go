@@ -80,6 +80,7 @@ func (u *user) proceed(now time.Duration) doing {
 			if u.run.plan != nil {
 				return idle
 			}
+			u.visits.begin(now)
 			u.do(u.pick(), 0, false)
 		case atStep:
 			if u.stopped() {
@@ -107,18 +108,20 @@ func (u *user) proceed(now time.Duration) doing {
 				return pausing
 			}
 		case atNext:
-			u.advance()
+			u.advance(now)
 		}
 	}
 }
 
 // advance goes to the next repetition or step.
-func (u *user) advance() {
+func (u *user) advance(now time.Duration) {
 	u.at = atStep
 	if u.done++; u.done < u.session.steps[u.step].repeat {
 		return
 	}
 	u.done = 0
+	last := u.step == len(u.session.steps)-1
+	u.visits.done(&u.session.steps[u.step], last, now)
 	if u.step++; u.step == len(u.session.steps) {
 		u.endSession()
 	}
@@ -376,6 +379,9 @@ func (u *user) count(st *step, o outcome, at span) (counted bool) {
 	}
 	if u.shard == nil {
 		return false
+	}
+	if o == succeeded && u.visits != nil {
+		u.visits.scored(&u.session.steps[u.step], u.run.opts.Scenario.score.weights[u.route])
 	}
 	return u.shard.record(u.route, o, at, planned, int64(u.wire.end))
 }

@@ -146,6 +146,7 @@ type meter struct {
 	first  time.Duration // begin of the warm-up
 	slot   time.Duration // of shard.before
 	shards []shard
+	silent []bool // routes that score nothing, and are not in the ticks; nil: none
 }
 
 const notYet = int64(-1)
@@ -200,7 +201,7 @@ func (s *shard) record(route int, o outcome, at span, planned time.Duration, byt
 		}
 		into := min(at.done, end-1) - begin
 		point(&s.series, int(into/time.Second)).add(o)
-		if i := int(into / tickEvery); o == succeeded && i < len(s.ticks) {
+		if i := int(into / tickEvery); o == succeeded && i < len(s.ticks) && !(s.meter.silent != nil && s.meter.silent[route]) {
 			s.ticks[i]++
 		}
 	case o == mismatched:

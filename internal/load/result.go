@@ -24,6 +24,13 @@ type Result struct {
 	Steady     bool          `json:"steady"`
 	Unsteady   string        `json:"unsteady,omitempty"`
 
+	// SessionTime is how long a session took on average, of those that ended in the run, in
+	// the closed model; if none ended, how long the longest had been under way. 0: not
+	// known, or sessions are single requests. Uneven (0–1) is how far the shares of its
+	// steps in the points are from those in the time.
+	SessionTime time.Duration `json:"session_time,omitempty"`
+	Uneven      float64       `json:"uneven,omitempty"`
+
 	// Uncounted: somebody else's benchmark tells no requests; what is counted below is
 	// points, or what an access log tells.
 	Uncounted bool `json:"uncounted,omitempty"`

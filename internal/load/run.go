@@ -109,6 +109,7 @@ func newRun(ctx context.Context, opts Options) (*run, error) {
 	shards := r.shardCount()
 	open := opts.Arrivals != nil
 	r.meter = newMeter(shards, len(sc.routes), opts.Window, opts.Warmup, open)
+	r.meter.silent = sc.score.silent()
 	r.meter.limit(&sc.score)
 	r.mix = newMix(sc, opts.Seed, uint64(opts.Workload))
 	if open {
@@ -357,6 +358,7 @@ func (r *run) result(started time.Time, used generator, failed bool, warm warmth
 		}
 	}
 	r.meter.result(res, o.Scenario)
+	r.visited(res, time.Since(r.meter.base))
 	warm.told(res, o.Arrivals)
 	res.Samples = r.samples.sorted()
 	res.Assets = r.statics.samples(r.users)

@@ -162,7 +162,7 @@ func (s *Scenario) warnings() []string {
 				warn("%s: draws from the pool %s, but uses no field of it; remove the draw, or use ${…}", s.sessions[i].name, d.pool.name)
 			}
 			if d.pool.rows < uint64(s.Workload) && !d.pool.independent() {
-				warn("%s: the pool %s has %d rows for %d users, so that several have the same row at once; add rows, or say order: random", s.sessions[i].name, d.pool.name, d.pool.rows, s.Workload)
+				warn("%s: the pool %s has %d rows for %d users, so that several have the same row at once; add rows, or, where that is as in life (words, not people who log in), say order: random", s.sessions[i].name, d.pool.name, d.pool.rows, s.Workload)
 			}
 		}
 	}

@@ -75,6 +75,7 @@ type user struct {
 	why                   failure     // of the last request that failed
 
 	memory  []memory // recorded values, by set
+	visits  *visits  // nil: planned sessions, or those of one request
 	statics map[string]*staticCount
 	pages   map[string]*pageCount
 	// stranger: the present request tells nothing of who asks.
@@ -104,6 +105,9 @@ func newUser(r *run, id int, s *shard) *user {
 	u := &user{run: r, id: uint64(id), shard: s, pcg: pcg, rng: rand.New(pcg), aligned: r.opts.Warmup <= 0,
 		vars: make([][]byte, sc.slots), cursor: make([]uint64, len(sc.pools)), spans: make([]span, sc.longest()),
 		memory: make([]memory, len(sc.sets)), asset: -1, link: -1, queue: assetQueue{memory: r.found}}
+	if s != nil && r.plan == nil && !sc.single() {
+		u.visits = newVisits(r)
+	}
 	if len(u.vars) > baseSlot {
 		u.vars[baseSlot] = []byte(r.target.origin)
 	}

@@ -2,6 +2,7 @@ package record
 
 import (
 	"cmp"
+	"encoding/base64"
 	"fmt"
 	"maps"
 	"net/url"
@@ -31,6 +32,7 @@ type clientRequest struct {
 	post        *harPost
 	parts       []part // multipart
 	auth        string // Authorization to write, with FILL-IN for its secret
+	given       string // the whole of it where the source names user and password; taken with KeepSecrets only
 	status      []int  // expected; none: 200
 	think       time.Duration
 	comment     []string
@@ -268,7 +270,9 @@ func (h *harDraft) request(q *clientRequest, e *harEntry, dropped map[string]boo
 		h.clientHeader(&st, q, header, dropped)
 	}
 	h.conceal(&st)
-	if q.auth != "" {
+	if q.given != "" && h.o.KeepSecrets {
+		st.headers = append(st.headers, pair{"Authorization", literal(q.given)})
+	} else if q.auth != "" {
 		st.headers = append(st.headers, pair{"Authorization", q.auth})
 		st.comment = append(st.comment, "Fill in Authorization.")
 		h.dedupeNote("The values of Authorization are not taken: fill them in wherever " + fillIn + " stands, or extract a token in a setup step.")
@@ -333,4 +337,13 @@ func encodeForm(fields []pair) string {
 		parts = append(parts, url.QueryEscape(f.key)+"="+url.QueryEscape(f.value))
 	}
 	return strings.Join(parts, "&")
+}
+
+// givenUser is the Authorization of a user with a password; "" if the password is not
+// there, or is a shell's variable.
+func givenUser(user string) string {
+	if !strings.Contains(user, ":") || strings.Contains(user, "$") || strings.Contains(user, fillIn) {
+		return ""
+	}
+	return "Basic " + base64.StdEncoding.EncodeToString([]byte(user))
 }

@@ -64,7 +64,7 @@ func init() {
 		"head":           {false, func(c *curlCommand, _ word) { c.head = true }, ""},
 		"url":            {true, func(c *curlCommand, v word) { c.urls = append(c.urls, v) }, ""},
 		"url-query":      {true, func(c *curlCommand, v word) { c.query = append(c.query, strings.TrimPrefix(v.text, "+")) }, ""},
-		"user":           {true, func(c *curlCommand, v word) { c.q.auth = basicAuth }, ""},
+		"user":           {true, func(c *curlCommand, v word) { c.q.auth, c.q.given = basicAuth, givenUser(v.text) }, ""},
 		"oauth2-bearer":  {true, func(c *curlCommand, v word) { c.q.auth = bearerAuth }, ""},
 		"cookie":         {true, nil, "cookies come from the answers; add a step that sets them"},
 		"digest":         {false, func(c *curlCommand, _ word) { c.sign("digest", "Digest signs each request, which load does not do") }, ""},
@@ -344,7 +344,7 @@ func (cmd *curlCommand) end() {
 		return
 	}
 	if cmd.signed {
-		q.auth = ""
+		q.auth, q.given = "", ""
 	}
 	for _, u := range cmd.addresses() {
 		one := q

@@ -42,6 +42,8 @@ type harDraft struct {
 	dropped map[string]bool
 	// client: the source is another tool's file, which has no answers.
 	client bool
+	// operations are addresses (METHOD /path) that were asked for different things.
+	operations map[string]bool
 
 	vars  names
 	steps []*made // of the present session
@@ -74,6 +76,7 @@ func FromHAR(r io.Reader, o HAROptions) (*Draft, error) {
 		h.left["they could not be read, for example "+f.badWhy] = f.bad
 	}
 	groups := h.groups()
+	h.learnOperations(groups)
 	for i, g := range groups {
 		h.session(g, i)
 	}
@@ -84,6 +87,7 @@ func FromHAR(r io.Reader, o HAROptions) (*Draft, error) {
 	if err != nil {
 		return nil, err
 	}
+	h.worth()
 	d := &Draft{Requests: h.taken, Coverage: 1, LeftOut: append(h.leftOut(), unsound...)}
 	for route, n := range h.counts {
 		d.Routes = append(d.Routes, Share{route, n, float64(n) / float64(h.taken)})
@@ -283,7 +287,7 @@ func (h *harDraft) build(m *made) {
 	e, st := m.entry, &m.step
 	path := h.shownPath(e)
 	h.routes.Add(path)
-	st.route = e.Request.Method + " " + h.routes.Route(path)
+	st.route = h.label(e)
 	st.request = e.Request.Method + " " + h.path(e)
 	switch s := e.Answer.Status; s {
 	case 304, 206:
@@ -293,6 +297,9 @@ func (h *harDraft) build(m *made) {
 	}
 	if t := e.answerType(); e.Answer.Status == 200 && t != "" && t != "x-unknown" && e.Request.Method != "HEAD" {
 		st.typ = t
+	}
+	if right := e.rightAnswer(); right != "" && !h.client {
+		st.contains = literal(right)
 	}
 	h.headers(m)
 	h.body(m)

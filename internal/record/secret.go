@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"kasoku/internal/load"
 )
 
 // Secrets are known by their names. Words are looked for inside the name,
@@ -18,7 +20,7 @@ var (
 )
 
 // maskedValue stands for a secret.
-const maskedValue = "masked"
+const maskedValue = load.MaskedSecret
 
 // isSecret tells a parameter's or field's name that holds a secret.
 func isSecret(name string) bool {

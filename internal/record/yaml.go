@@ -64,6 +64,7 @@ type step struct {
 	repeat    int
 	status    []int
 	typ       string
+	contains  string // that a right answer has
 	extract   []extract
 	assets    []string
 	think     time.Duration
@@ -242,6 +243,9 @@ func (w *writer) expect(s *step) {
 	}
 	if s.typ != "" {
 		parts = append(parts, "type: "+double(s.typ))
+	}
+	if s.contains != "" {
+		parts = append(parts, "contains: "+double(s.contains))
 	}
 	if len(parts) > 0 {
 		w.line(4, "expect: {%s}", strings.Join(parts, ", "))

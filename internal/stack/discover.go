@@ -305,7 +305,7 @@ func (d *discovery) frontDoor(ctx context.Context, s *Stack) {
 		if at == "" {
 			continue
 		}
-		url, named := d.siteURL(ctx, svc, at, best)
+		url, named := d.siteURL(ctx, svc, d.of(svc).both(ctx, at), best)
 		s.Load.URL = url
 		on := d.of(svc)
 		on.note("load.url is a guess (%s, where %s listens); check it.", s.Load.URL, svc.Name)

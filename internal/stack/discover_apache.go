@@ -181,7 +181,7 @@ func eachProxy(cfg *apache.Config, visit func(dir *apache.Directive, target stri
 
 // apacheRoots returns the folders whose PHP scripts run in the FastCGI server
 // at one of the endpoints, or, without endpoints, in the server itself.
-func (d *discovery) apacheRoots(cfg *apache.Config, endpoints []string) []string {
+func (d *discovery) apacheRoots(ctx context.Context, cfg *apache.Config, endpoints []string) []string {
 	var out []string
 	add := func(root string) {
 		if root = filepath.Clean(root); filepath.IsAbs(root) && !slices.Contains(out, root) {
@@ -190,7 +190,12 @@ func (d *discovery) apacheRoots(cfg *apache.Config, endpoints []string) []string
 	}
 	if endpoints == nil {
 		servedBy(cfg, nil, add)
-		return out
+		eachAlias(cfg, func(dir string) {
+			if d.holdsPHP(ctx, dir, "*.php") {
+				add(dir)
+			}
+		})
+		return d.withPHP(ctx, out)
 	}
 	eachProxy(cfg, func(dir *apache.Directive, target string) {
 		e, ok := proxyEndpoint(target)
@@ -226,6 +231,39 @@ func servedBy(cfg *apache.Config, vhost *apache.Directive, visit func(root strin
 			visit(v.Text)
 		}
 	}
+}
+
+// eachAlias visits the folders that an Alias shows at an address of its own.
+func eachAlias(cfg *apache.Config, visit func(dir string)) {
+	cfg.Root.Walk(func(dir *apache.Directive) bool {
+		if dir.State == apache.Inactive {
+			return false
+		}
+		if dir.Is("Alias") && len(dir.Args) == 2 && filepath.IsAbs(dir.Args[1]) {
+			visit(dir.Args[1])
+		}
+		return true
+	})
+}
+
+// withPHP leaves folders without PHP out (a distribution's page of welcome), unless none
+// has any: packages show their applications by aliases beside such a document root.
+func (d *discovery) withPHP(ctx context.Context, roots []string) []string {
+	var have []string
+	for _, r := range roots {
+		if d.holdsPHP(ctx, r, "*.php") || d.holdsPHP(ctx, r, "*/*.php") {
+			have = append(have, r)
+		}
+	}
+	if len(have) == 0 {
+		return roots
+	}
+	return have
+}
+
+func (d *discovery) holdsPHP(ctx context.Context, dir, pattern string) bool {
+	found, err := hostGlob(ctx, d.h)(filepath.Join(dir, pattern))
+	return err == nil && len(found) > 0
 }
 
 var (
@@ -279,7 +317,7 @@ func (d *discovery) modPHP(ctx context.Context) []*instance {
 		if err != nil || !runsPHP(cfg) {
 			continue // an error was noted when the instance was found
 		}
-		for _, root := range d.apacheRoots(cfg, nil) {
+		for _, root := range d.apacheRoots(ctx, cfg, nil) {
 			r := d.appRoot(ctx, root)
 			if !slices.ContainsFunc(out, func(a *instance) bool { return a.svc.Root == r && a.svc.RunsIn == web.svc.Name }) {
 				out = append(out, &instance{svc: Service{Kind: App, Host: d.place.Name, Root: r, RunsIn: web.svc.Name}})

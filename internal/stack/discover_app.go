@@ -27,7 +27,9 @@ func (d *discovery) apps(ctx context.Context) {
 		}
 	}
 	apps = append(apps, d.embedded(ctx)...)
+	var passedTo []string
 	for _, web := range d.found {
+		passedTo = append(passedTo, web.backends...)
 		for _, b := range web.backends {
 			at, endpoint := d, b
 			if o, port := d.hostAt(ctx, b); o != nil {
@@ -51,6 +53,7 @@ func (d *discovery) apps(ctx context.Context) {
 		app.svc.Name = d.freeName("app")
 		d.found = append(d.found, app)
 		if app.svc.RunsIn == "" {
+			d.settled(ctx, app, passedTo)
 			d.control(ctx, app)
 			d.inferRoot(ctx, app)
 			d.build(ctx, app)
@@ -109,7 +112,7 @@ func (d *discovery) rootsOf(ctx context.Context, web *instance, endpoints []stri
 		}
 	case Apache:
 		if cfg, err := d.loadApache(ctx, web); err == nil && len(endpoints) > 0 {
-			return d.apacheRoots(cfg, endpoints)
+			return d.apacheRoots(ctx, cfg, endpoints)
 		}
 	default: // the others serve no files
 	}

@@ -150,6 +150,22 @@ func (d *discovery) siteURL(ctx context.Context, svc *Service, address string, o
 	return scheme + strings.TrimSuffix(address, usual), strings.Join(o.names, ", ")
 }
 
+// both is 127.0.0.1 in place of ::1 where a server on [::] takes connections of IPv4, too:
+// what people type, and what a recorded visit went to.
+func (d *discovery) both(ctx context.Context, address string) string {
+	name, port, err := net.SplitHostPort(address)
+	if err != nil || name != "::1" {
+		return address
+	}
+	four := net.JoinHostPort("127.0.0.1", port)
+	conn, err := dial(ctx, d.h, four)
+	if err != nil {
+		return address
+	}
+	_ = conn.Close() // nothing was sent
+	return four
+}
+
 // leadsTo reports whether this machine resolves a name to the service's host.
 func (d *discovery) leadsTo(ctx context.Context, name string, svc *Service, at string) bool {
 	found, err := net.DefaultResolver.LookupHost(ctx, name)

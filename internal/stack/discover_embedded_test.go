@@ -137,3 +137,28 @@ func TestSourceOfAPackageIsNoSettings(t *testing.T) {
 		}
 	}
 }
+
+// An application that its package shows by an alias, beside the distribution's page of
+// welcome, is the one that runs; a folder of pictures is none.
+func TestApplicationsBelowAnAlias(t *testing.T) {
+	dir := t.TempDir()
+	tree(t, dir, map[string]string{"html/index.html": "x", "reader/www/index.php": "<?php", "icons/a.gif": "x", "site/index.php": "<?php"})
+	d := &discovery{h: host.NewLocal()}
+	roots := func(text string) string {
+		file := filepath.Join(dir, "apache.conf")
+		must(t, os.WriteFile(file, []byte(strings.ReplaceAll(text, "%", dir)), 0o644))
+		cfg, err := apache.Load(file, apache.Options{Root: dir}, os.ReadFile, filepath.Glob)
+		must(t, err)
+		return strings.ReplaceAll(fmt.Sprint(d.apacheRoots(t.Context(), cfg, nil)), dir+"/", "")
+	}
+	const alias = "DocumentRoot %/html\nAlias /icons %/icons\nAlias /reader %/reader/www\n"
+	if got := roots(alias); got != "[reader/www]" {
+		t.Errorf("folders of applications: %s, want the alias alone", got)
+	}
+	if got := roots(alias + "<VirtualHost *:80>\nDocumentRoot %/site\n</VirtualHost>\n"); got != "[site reader/www]" {
+		t.Errorf("folders of applications: %s, want the site's and the alias", got)
+	}
+	if got := roots("DocumentRoot %/html\nAlias /icons %/icons\n"); got != "[html]" {
+		t.Errorf("folders of applications: %s, want the document root where nothing has PHP", got)
+	}
+}

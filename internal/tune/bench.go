@@ -37,6 +37,8 @@ type Bench struct {
 	Plain bool
 	// Unwalked leaves out following single requests alone.
 	Unwalked bool
+	// wrong of asked answers were wrong in all scored runs of what was in place.
+	wrong, asked int64
 	// reference is the last fit scored run of the configuration in place: what
 	// throughput and CPU are without a diagnostic run's instruments. sides are
 	// the last fit ones of an experiment.
@@ -118,28 +120,45 @@ func (b *Bench) Run(ctx context.Context, o RunOptions) (*store.Run, error) {
 	b.feed.begins(o)
 	run, err := b.run(ctx, o)
 	if err == nil {
-		if longer := b.longer(run); longer > 0 {
-			b.note(fmt.Sprintf("run %d: nothing was answered within %s; it is made again with %s", run.ID, run.Evidence.Load.Window, longer))
+		for range mostLonger {
+			longer, why := b.longer(run)
+			if longer == 0 {
+				break
+			}
+			b.note(fmt.Sprintf("run %d: %s; it is made again with %s", run.ID, why, longer))
 			o.Window = longer
-			run, err = b.run(ctx, o)
+			if run, err = b.run(ctx, o); err != nil {
+				break
+			}
 		}
 	}
 	b.feed.ends(err == nil)
 	return run, err
 }
 
+// mostLonger is how often a run is made again, longer: how long a session takes is
+// known when one has ended.
+const mostLonger = 2
+
 // longer is a window in which every request is answered or times out, for a run
-// in which none did; else 0. An experiment's run is not made again: what takes
-// that long is what its verdict is about.
-func (b *Bench) longer(run *store.Run) time.Duration {
+// in which none did, or one that holds as much of sessions as a score needs, with
+// the reason; else 0. An experiment's run is not made again: what takes that long is
+// what its verdict is about.
+func (b *Bench) longer(run *store.Run) (w time.Duration, why string) {
 	l := run.Evidence.Load
-	if b.Foreign() || b.Scenario == nil || run.Side != "" || l.Succeeded+l.Mismatches+l.Errors+l.Timeouts > 0 {
-		return 0
+	if b.Foreign() || b.Scenario == nil || run.Side != "" {
+		return 0, ""
 	}
-	if w := 2 * b.Scenario.Timeout; w > l.Window {
-		return w
+	if l.Succeeded+l.Mismatches+l.Errors+l.Timeouts == 0 {
+		if w := 2 * b.Scenario.Timeout; w > l.Window {
+			return w, fmt.Sprintf("nothing was answered within %s", l.Window)
+		}
+		return 0, ""
 	}
-	return 0
+	if b.noteVisits(run); b.pace == nil || run.Kind != store.Scored || b.whole(l.Window) < l.Window*11/10 {
+		return 0, ""
+	}
+	return b.whole(l.Window), fmt.Sprintf("a session takes %s and what scores comes in a small part of it, so that a window of %s tells little", l.SessionTime.Round(100*time.Millisecond), l.Window)
 }
 
 func (b *Bench) note(text string) {
@@ -205,6 +224,9 @@ func (b *Bench) run(ctx context.Context, o RunOptions) (*store.Run, error) {
 		run.Unfit = poor(run, w.jump())
 	}
 	b.judgeErrors(run)
+	if run.Kind == store.Scored && run.Side == "" {
+		b.wrong, b.asked = b.wrong+res.Mismatches, b.asked+res.Requests
+	}
 	b.noisy = run.Unfit != ""
 	if err := b.Store.SaveRun(run); err != nil {
 		return nil, err
@@ -232,7 +254,11 @@ func (b *Bench) remember(run *store.Run) {
 }
 
 // kept says that the candidate is what is in place now.
-func (b *Bench) kept() { b.reference = b.sides[experiment.Candidate] }
+func (b *Bench) kept() {
+	if b.reference = b.sides[experiment.Candidate]; b.reference != nil {
+		b.noteVisits(b.reference)
+	}
+}
 
 func (b *Bench) loadOptions(workload int) load.Options {
 	o := load.Options{Scenario: b.Scenario, URL: b.Stack.Load.URL, Workload: workload,

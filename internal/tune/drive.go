@@ -50,7 +50,7 @@ func (b *Bench) runTime() time.Duration {
 	}
 	w, m := b.Window, b.Warmup
 	if w == 0 {
-		w = b.Scenario.Duration
+		w = b.whole(b.Scenario.Duration)
 	}
 	if m == 0 {
 		m = b.Scenario.Warmup
@@ -73,7 +73,9 @@ func (b *Bench) driver(run RunOptions, opts *evidence.CollectorOptions) (driver,
 		if run.Step != 0 && run.Kind != store.Diagnostic {
 			o.Window = b.window()
 		}
-		o.Window = cmp.Or(run.Window, o.Window)
+		if o.Window = cmp.Or(run.Window, o.Window); b.pace != nil && b.pace.Least > 0 {
+			o.Window = b.whole(cmp.Or(o.Window, b.Scenario.Duration))
+		}
 		return func(ctx context.Context, progress func(load.Progress)) (*load.Result, error) {
 			o.Progress = progress
 			res, err := load.Run(ctx, o)

@@ -17,6 +17,9 @@ import (
 // so a session that is taken up again goes on where it was.
 func (t *Tuner) rule(step *store.Step) (experiment.Rule, error) {
 	r := t.Rule
+	if t.Bench != nil {
+		r.WrongBefore, r.AskedBefore = t.Bench.wrong, t.Bench.asked
+	}
 	r.Seed, r.AnyTail = uint64(step.ID), step.Plan.Workload > 0
 	switch {
 	case t.deadline.IsZero():

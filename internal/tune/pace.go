@@ -18,9 +18,34 @@ func (b *Bench) window() time.Duration {
 	case b.Window > 0:
 		return b.Window
 	case b.pace != nil && b.pace.Window > 0:
-		return min(b.pace.Window, b.Scenario.Duration)
+		return b.whole(min(b.pace.Window, b.Scenario.Duration))
 	}
-	return b.Scenario.Duration
+	return b.whole(b.Scenario.Duration)
+}
+
+// longestWindow that is made of short ones because sessions are long.
+const longestWindow = 30 * time.Second
+
+// whole makes a window as long as the sessions of the scenario ask for; one that the
+// user says stays.
+func (b *Bench) whole(w time.Duration) time.Duration {
+	if b.pace == nil || b.Window > 0 {
+		return w
+	}
+	return max(w, b.pace.Least)
+}
+
+// noteVisits takes in how long windows must be for the sessions of a run of what is in
+// place.
+func (b *Bench) noteVisits(run *store.Run) {
+	l := run.Evidence.Load
+	if b.Foreign() || b.Scenario == nil || run.Kind != store.Scored || l.Succeeded == 0 {
+		return
+	}
+	if b.pace == nil {
+		b.pace = &experiment.Pace{}
+	}
+	b.pace.Least = min(l.LeastWindow(), longestWindow)
 }
 
 // briefPairs are the most pairs with short windows: what has not been decided by
@@ -33,7 +58,10 @@ func (b *Bench) brief(gain float64) time.Duration {
 	if b.Foreign() || b.Scenario == nil || b.Window > 0 || b.pace == nil || gain <= leadGain {
 		return 0
 	}
-	return b.pace.Brief(b.window())
+	if w := b.pace.Brief(b.window()); w > 0 {
+		return b.whole(w)
+	}
+	return 0
 }
 
 // notePace takes a run's spread and cost in, for the choice of the next windows.

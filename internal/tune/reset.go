@@ -13,7 +13,10 @@ import (
 )
 
 // ResetError says that the stack's own command to bring the data back failed.
-type ResetError struct{ Err error }
+type ResetError struct {
+	Err      error
+	Snapshot bool // load.reset is snapshot, not a command
+}
 
 func (e *ResetError) Error() string { return e.Err.Error() }
 
@@ -69,10 +72,10 @@ func (b *Bench) reset(ctx context.Context) error {
 		return ctx.Err()
 	}
 	if err != nil {
-		return &ResetError{fmt.Errorf("load.reset (%s): %w", strings.Join(argv, " "), err)}
+		return &ResetError{Err: fmt.Errorf("load.reset (%s): %w", strings.Join(argv, " "), err)}
 	}
 	if res.ExitCode != 0 {
-		return &ResetError{fmt.Errorf("load.reset (%s) ended with %d: %s", strings.Join(argv, " "), res.ExitCode, tail(res.Stderr))}
+		return &ResetError{Err: fmt.Errorf("load.reset (%s) ended with %d: %s", strings.Join(argv, " "), res.ExitCode, tail(res.Stderr))}
 	}
 	return nil
 }
@@ -107,7 +110,7 @@ func snapshotError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return &ResetError{fmt.Errorf("load.reset (snapshot): %w", err)}
+	return &ResetError{Err: fmt.Errorf("load.reset (snapshot): %w", err), Snapshot: true}
 }
 
 // inform tells what is no problem.

@@ -1,0 +1,96 @@
+package record
+
+import (
+	"encoding/json"
+	"net/url"
+	"strings"
+
+	"kasoku/internal/accesslog"
+	"kasoku/internal/lazyregexp"
+)
+
+// operationFields say what is asked for where one address serves everything
+// (backend.php, admin-ajax.php, JSON-RPC, GraphQL), most telling first.
+var operationFields = []string{"op", "operationName", "cmd", "do", "act", "action", "method", "function", "func", "service", "controller", "task"}
+
+// plainWord is a value that names an operation: no number, no text.
+var plainWord = lazyregexp.New(`^[A-Za-z][\w.:/-]{0,39}$`)
+
+// operation is what a request asks one address for ("op=rpc method=getAllCounters"), ""
+// if nothing says so.
+func (e *harEntry) operation() string {
+	fields := e.fields()
+	var out []string
+	for _, name := range operationFields {
+		if value := fields.Get(name); plainWord.MatchString(value) {
+			out = append(out, name+"="+value)
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// fields are the texts of a request's query, form, or JSON object.
+func (e *harEntry) fields() url.Values {
+	out := e.url.Query()
+	post := e.Request.Post
+	if post == nil || len(post.Text) > maxRecordedBody {
+		return out
+	}
+	for _, p := range post.Params {
+		out.Set(unescape(p.Name), unescape(p.Value))
+	}
+	switch kind := baseType(post.Type); {
+	case kind == formType:
+		form, err := url.ParseQuery(post.Text)
+		for name := range form {
+			if err == nil {
+				out.Set(name, form.Get(name))
+			}
+		}
+	case strings.HasSuffix(kind, "json"):
+		var object map[string]json.RawMessage
+		if json.Unmarshal([]byte(post.Text), &object) != nil {
+			return out
+		}
+		for name, raw := range object {
+			var text string
+			if json.Unmarshal(raw, &text) == nil {
+				out.Set(name, text)
+			}
+		}
+	}
+	return out
+}
+
+// learnOperations notes the addresses that were asked for different things.
+func (h *harDraft) learnOperations(groups [][]*harEntry) {
+	first := map[string]string{}
+	h.operations = map[string]bool{}
+	for _, g := range groups {
+		for _, e := range g {
+			at := e.Request.Method + " " + accesslog.PathOf(e.target())
+			op := e.operation()
+			if was, ok := first[at]; ok && was != op {
+				h.operations[at] = true
+			}
+			first[at] = op
+		}
+	}
+}
+
+// label is the route of a request, with its operation where its address serves several. A
+// version at the begin of a path (/1.0/accounts) is no number that varies.
+func (h *harDraft) label(e *harEntry) string {
+	path := h.shownPath(e)
+	route, parts := strings.Split(h.routes.Route(path), "/"), strings.Split(accesslog.PathOf(path), "/")
+	if len(route) == len(parts) && len(parts) > 2 && version.MatchString(parts[1]) {
+		route[1] = parts[1]
+	}
+	out := e.Request.Method + " " + strings.Join(route, "/")
+	if op := e.operation(); op != "" && h.operations[e.Request.Method+" "+accesslog.PathOf(e.target())] {
+		out += " " + op
+	}
+	return out
+}
+
+var version = lazyregexp.New(`^\d{1,2}\.\d{1,2}$`)

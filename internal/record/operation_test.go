@@ -1,0 +1,116 @@
+package record
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+)
+
+// entryOf is an entry of a HAR as a browser writes it.
+func entryOf(at int, method, target, form, kind, body string) harEntry {
+	e := harEntry{Page: "p", Started: harTime{time.Unix(1_700_000_000+int64(at), 0).UTC()}, Time: 20}
+	e.Request = harRequest{Method: method, URL: "http://app.test" + target}
+	if form != "" {
+		e.Request.Post = &harPost{Type: "application/x-www-form-urlencoded", Text: form}
+	}
+	e.Answer.Status, e.Answer.Content.Type, e.Answer.Content.Text = 200, kind, body
+	return e
+}
+
+func drafted(t *testing.T, entries ...harEntry) (*Draft, string) {
+	t.Helper()
+	var f harFile
+	f.Log.Entries = entries
+	data, err := json.Marshal(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := FromHAR(strings.NewReader(string(data)), HAROptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Write(t.TempDir(), false); err != nil {
+		t.Fatal(err)
+	}
+	return d, string(d.Scenario())
+}
+
+// Where one address serves everything, steps are told by what they ask it for; else each
+// would be the same route, and the report could not say which is slow.
+func TestOneAddressForEverything(t *testing.T) {
+	_, text := drafted(t,
+		entryOf(1, "GET", "/app/", "", "text/html", "<title>Reader</title>"),
+		entryOf(2, "POST", "/app/backend.php", "op=rpc&method=counters&seq=1", "application/json", `{"counters": [], "seq": 1}`),
+		entryOf(3, "POST", "/app/backend.php", "op=feeds&method=view&feed=-3", "application/json", `{"headlines": "x"}`),
+		entryOf(4, "POST", "/app/save", "method=put&x=1", "application/json", `[]`),
+		entryOf(5, "POST", "/app/save", "method=put&x=2", "application/json", `[]`),
+	)
+	for _, want := range []string{`route: POST /app/backend.php op=rpc method=counters`, `route: POST /app/backend.php op=feeds method=view`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "/app/save method") {
+		t.Errorf("an address that is asked for one thing has it in its route:\n%s", text)
+	}
+}
+
+// A refusal as JSON or an error page with status 200 is no right answer.
+func TestRecordedAnswersSayWhatIsRight(t *testing.T) {
+	_, text := drafted(t,
+		entryOf(1, "GET", "/", "", "text/html", "<html><title>Reader</title>"),
+		entryOf(2, "GET", "/inbox", "", "text/html", "<title>Inbox (3)</title>"),
+		entryOf(3, "GET", "/api/a", "", "application/json", `{"counters": [1], "seq": 1}`),
+		entryOf(4, "GET", "/api/b", "", "application/json", `{"17": {}}`),
+		entryOf(5, "GET", "/api/c", "", "application/json", `{"error": null, "rows": []}`),
+	)
+	for _, want := range []string{`contains: "<title>Reader</title>"`, `contains: "\"counters\""`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if n := strings.Count(text, "contains:"); n != 2 {
+		t.Errorf("%d checks of what may differ in the next answer, want 2 in all:\n%s", n, text)
+	}
+}
+
+// Files of pages do not outvote the requests of the visit.
+func TestFilesThatOutnumberStepsScoreNothing(t *testing.T) {
+	page := entryOf(1, "GET", "/app/", "", "text/html", "<title>A</title>")
+	call := entryOf(3, "POST", "/app/call", "a=1", "application/json", `{}`)
+	script := func(name string) harEntry {
+		e := entryOf(1, "GET", name, "", "application/javascript", "x")
+		e.Resource = "script"
+		return e
+	}
+	_, text := drafted(t, page, script("/app/a.js"), script("/app/b.js"), script("/app/c.js"), call)
+	if want := `score: {default_weight: 0, weights: {"GET /app/": 1, "POST /app/call": 1}}`; !strings.Contains(text, want) {
+		t.Errorf("no %q in\n%s", want, text)
+	}
+	if _, text = drafted(t, page, script("/app/a.js"), call); strings.Contains(text, "score:") {
+		t.Errorf("one file beside two steps changes the score:\n%s", text)
+	}
+}
+
+// With --keep-secrets the user and password of a command are taken, as the values of its
+// other headers are; the first part of a path that is a version stays in the route.
+func TestCommandsWithAUser(t *testing.T) {
+	const command = "curl -u admin:password 'http://app.test/1.0/kb/accounts/17'\ncurl -u \"$WHO\" http://app.test/1.0/kb/x\n"
+	text := func(keep bool) string {
+		d, err := FromCurl(strings.NewReader(command), ClientOptions{KeepSecrets: keep})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(d.Scenario())
+	}
+	kept := text(true)
+	for _, want := range []string{`"Authorization": "Basic YWRtaW46cGFzc3dvcmQ="`, `"Authorization": "Basic FILL-IN"`, "route: GET /1.0/kb/accounts/:id"} {
+		if !strings.Contains(kept, want) {
+			t.Errorf("no %q in\n%s", want, kept)
+		}
+	}
+	if masked := text(false); strings.Contains(masked, "YWRtaW46") {
+		t.Errorf("a secret was taken without being asked to:\n%s", masked)
+	}
+}

@@ -1,0 +1,63 @@
+package tune
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"kasoku/internal/evidence"
+	"kasoku/internal/experiment"
+	"kasoku/internal/load"
+	"kasoku/internal/stack"
+	"kasoku/internal/store"
+)
+
+// Where a session takes longer than the window and scores in a small part of itself, a
+// run is made again with a window that holds several, and so are all later ones, also
+// the brief ones of experiments; once sessions are short, windows are, too.
+func TestWindowsHoldSessions(t *testing.T) {
+	sc, err := load.Parse("s.yaml", []byte("version: 1\nname: s\nduration: 5s\nsessions:\n  - {name: visit, steps: [{request: GET /}]}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	session, windows := 2*time.Second, []time.Duration{}
+	b := &Bench{Stack: &stack.Stack{}, Scenario: sc, Note: func(text string) { told = append(told, text) }}
+	b.instead = func(_ context.Context, o RunOptions) (*store.Run, error) {
+		w := b.whole(sc.Duration)
+		if o.Window > 0 {
+			w = o.Window
+		}
+		windows = append(windows, w)
+		return &store.Run{Kind: o.Kind, Side: o.Side, Score: 1, Evidence: &evidence.Evidence{Load: &load.Result{Succeeded: 100, Window: w, SessionTime: session, Uneven: 0.8}}}, nil
+	}
+	run, err := b.Run(t.Context(), RunOptions{Kind: store.Scored})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(windows) != 2 || windows[0] != 5*time.Second || run.Evidence.Load.Window != 12*time.Second {
+		t.Fatalf("windows %v, the last run's %s; want 5 s and again 12 s, six sessions", windows, run.Evidence.Load.Window)
+	}
+	if len(told) != 1 || !strings.Contains(told[0], "a session takes 2s") {
+		t.Errorf("told %q", told)
+	}
+	b.pace.Window = time.Second
+	b.pace.Known.Rate = experiment.Mean{Sum: 1000, Weight: 1}
+	if w := b.window(); w != 12*time.Second {
+		t.Errorf("an experiment's runs have %s, want 12 s", w)
+	}
+	if w := b.brief(2); w != 12*time.Second {
+		t.Errorf("a brief run has %s, want 12 s", w)
+	}
+	if b.Window = 3 * time.Second; b.window() != 3*time.Second {
+		t.Errorf("the user says 3 s, and runs have %s", b.window())
+	}
+	b.Window, session = 0, 100*time.Millisecond
+	if _, err := b.Run(t.Context(), RunOptions{Kind: store.Scored}); err != nil {
+		t.Fatal(err)
+	}
+	if w := b.window(); w != time.Second {
+		t.Errorf("sessions are short now, and runs have %s, want 1 s as chosen", w)
+	}
+}
