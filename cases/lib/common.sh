@@ -43,6 +43,7 @@ check_programs() {
     need_program mariadb-install-db mariadb-server
     need_program mariadb mariadb-client
     need_program curl curl
+    [ ! -d "$CASE/hand/src" ] || need_program patch patch
     find_php_fpm
     if [ "$VARIANT" = php ]; then
         [ -n "$PHP_FPM" ] || fail "php-fpm is not installed (package php8.2-fpm); run: make deps"

@@ -40,7 +40,8 @@ ready_data() {
     key=$({
         "$MARIADBD" --no-defaults --version
         id -u
-        cat "$CASE/conf/mysql/my.cnf" "$LIB/database.sh"
+        cat "$CASE/conf/mysql/my.cnf"
+        declare -f create_database install_database keep_data
         case_sql
     } | sha256sum)
     printf '%s/%s-data/%s' "${XDG_CACHE_HOME:-${HOME:-/var/tmp}/.cache}/kasoku" "$NAME" "${key:0:16}"
@@ -107,15 +108,33 @@ apply_hand() {
     start_all
 }
 
-# hand_source puts the program of hand/src in place of the one as found; its
-# settings stay.
+# hand_source puts the program with the patch of hand/src in place of the one as
+# found; its settings stay.
 hand_source() {
+    local src=$DIR/tmp/src
+    rm -rf "$src"
+    cp -R "$CASE/$VARIANT" "$src"
+    patch -s -p1 -d "$src" <"$CASE/hand/src/$VARIANT.patch" || fail "the patch of hand/src does not fit"
     if [ "$VARIANT" = php ]; then
-        find "$DIR/app" -mindepth 1 -maxdepth 1 ! -name config -exec rm -rf {} +
-        cp -R "$CASE/hand/src/php/." "$DIR/app"
+        rm -rf "$DIR/app/public" "$DIR/app/src"
+        mv "$src/public" "$src/src" "$DIR/app/"
     else
-        build_program "$CASE/hand/src/go"
+        overlay "$src" "$CASE/go" >"$DIR/tmp/overlay.json"
+        build_program "$CASE/go" -overlay "$DIR/tmp/overlay.json"
     fi
+    rm -rf "$src"
+}
+
+# overlay FROM PLACE tells go to build the files of FROM as if they lay in PLACE,
+# which is within the module (go help build, -overlay).
+overlay() {
+    local file comma=
+    printf '{"Replace": {'
+    for file in "$1"/*.go; do
+        printf '%s"%s/%s": "%s"' "$comma" "$2" "${file##*/}" "$file"
+        comma=', '
+    done
+    printf '}}\n'
 }
 
 # hand_settings lets the application reach the database through its socket.

@@ -69,9 +69,11 @@ render_stack() {
     rm "$DIR/tmp/db.yaml" "$DIR/tmp/stack.yaml"
 }
 
-# build_program FOLDER compiles the Go program of a folder.
+# build_program FOLDER [FLAG …] compiles the Go program of a folder.
 build_program() {
-    (cd "$1" && go build -o "$DIR/bin/$NAME-app" .) || fail "go build of $1 failed"
+    local folder=$1
+    shift
+    (cd "$folder" && go build "$@" -o "$DIR/bin/$NAME-app" .) || fail "go build of $folder failed"
 }
 
 build_app() {

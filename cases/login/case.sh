@@ -8,7 +8,7 @@ NAME=login TITLE="The bank login"
 TRY="curl -i -d 'login=user1&password=pass1' %s/login"
 # On a disposable host the shared part lies beside this file (hosts.sh).
 LIB=$CASE/lib
-[ -d "$LIB" ] || LIB=$CASE/../lib
+[ -f "$LIB/case.sh" ] || LIB=$CASE/../lib
 # shellcheck source=/dev/null
 . "$LIB/case.sh"
 
