@@ -103,6 +103,7 @@ func (s *server) addExp(r *http.Request, userID, now int64) (object, error) {
 		if err != nil {
 			return err
 		}
+		left = left[:0]
 		for _, u := range in.Items {
 			i, exp, err := s.useItem(ctx, tx, userID, u, now)
 			if err != nil {

@@ -4,10 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"errors"
 	"fmt"
-
-	"github.com/go-sql-driver/mysql"
 )
 
 // newID draws the next number, whatever transaction it is for. Deadlocks are
@@ -16,8 +13,7 @@ func (s *server) newID(ctx context.Context) (int64, error) {
 	var last error
 	for range 100 {
 		result, err := s.db.ExecContext(ctx, "UPDATE id_generator SET id = LAST_INSERT_ID(id + 1)")
-		var refused *mysql.MySQLError
-		if errors.As(err, &refused) && refused.Number == 1213 {
+		if isDeadlock(err) {
 			last = err
 			continue
 		}

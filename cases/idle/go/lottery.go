@@ -92,6 +92,7 @@ func (s *server) draw(r *http.Request, userID, now int64) (object, error) {
 		if err := s.addCoins(ctx, tx, userID, -l.Price*n, "lottery", now); err != nil {
 			return err
 		}
+		won, ids = won[:0], ids[:0]
 		for range n {
 			p := pick(l.Prizes, rand.IntN(total))
 			w := present{ItemType: p.ItemType, ItemID: p.ItemID, Amount: p.Amount, Message: l.Name, CreatedAt: now}

@@ -3,6 +3,9 @@ package main
 import (
 	"context"
 	"database/sql"
+	"errors"
+
+	"github.com/go-sql-driver/mysql"
 )
 
 // runner is the database or a transaction.
@@ -91,8 +94,22 @@ func readAll[T any](rows *sql.Rows, err error, fields func(*T) []any) ([]T, erro
 	return all, rows.Err()
 }
 
-// inTx does work in a transaction.
-func (s *server) inTx(ctx context.Context, work func(tx *sql.Tx) error) error {
+// inTx does work in a transaction, and again after a deadlock.
+func (s *server) inTx(ctx context.Context, work func(tx *sql.Tx) error) (err error) {
+	for range 10 {
+		if err = s.once(ctx, work); !isDeadlock(err) {
+			return err
+		}
+	}
+	return err
+}
+
+func isDeadlock(err error) bool {
+	var refused *mysql.MySQLError
+	return errors.As(err, &refused) && refused.Number == 1213
+}
+
+func (s *server) once(ctx context.Context, work func(tx *sql.Tx) error) error {
 	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err

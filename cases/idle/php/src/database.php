@@ -39,18 +39,27 @@ function rows(string $sql, array $params = []): array
     return query($sql, $params)->fetchAll();
 }
 
-/** in_tx does work in a transaction. */
+/** in_tx does work in a transaction, and again after a deadlock. */
 function in_tx(callable $work): array
 {
-    db()->beginTransaction();
-    try {
-        $out = $work();
-        db()->commit();
-        return $out;
-    } catch (Throwable $e) {
-        db()->rollBack();
-        throw $e;
+    for ($try = 1; ; $try++) {
+        db()->beginTransaction();
+        try {
+            $out = $work();
+            db()->commit();
+            return $out;
+        } catch (Throwable $e) {
+            db()->rollBack();
+            if ($try === 10 || !is_deadlock($e)) {
+                throw $e;
+            }
+        }
     }
+}
+
+function is_deadlock(Throwable $e): bool
+{
+    return $e instanceof PDOException && ($e->errorInfo[1] ?? 0) === 1213;
 }
 
 /**
@@ -66,7 +75,7 @@ function new_id(): int
             $pdo->exec('UPDATE id_generator SET id = LAST_INSERT_ID(id + 1)');
             return (int) $pdo->lastInsertId();
         } catch (PDOException $e) {
-            if (($e->errorInfo[1] ?? 0) !== 1213) {
+            if (!is_deadlock($e)) {
                 throw $e;
             }
             $last = $e;
