@@ -66,6 +66,31 @@ func (g *game) reload() {
 	g.scenario.Timeout = await.Limit // answers are told, not how soon they came
 }
 
+// newcomers is the scenario with newcomers only: few routes, so that a short run
+// sees all of a visit.
+func (g *game) newcomers() *load.Scenario {
+	g.t.Helper()
+	text, err := os.ReadFile("scenario.yaml")
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	head, rest, _ := strings.Cut(string(text), "\n  # Presents, in pages.\n")
+	_, rest, _ = strings.Cut(rest, "\n  - name: newcomer\n")
+	newcomer, rest, _ := strings.Cut(rest, "\n  # An old client")
+	_, end, _ := strings.Cut(rest, "\nteardown:\n")
+	end, _, _ = strings.Cut(end, "\nscore:\n") // it names routes of the others
+	file := filepath.Join(g.dir, "newcomers.yaml")
+	if err := os.WriteFile(file, []byte(head+"\n  - name: newcomer\n"+newcomer+"\nteardown:\n"+end), 0o644); err != nil {
+		g.t.Fatal(err)
+	}
+	scenario, err := load.LoadScenario(file)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	scenario.Timeout = await.Limit
+	return scenario
+}
+
 // sql runs statements as the operator and returns the rows as text.
 func (g *game) sql(statements string) string {
 	g.t.Helper()

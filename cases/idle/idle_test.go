@@ -6,7 +6,6 @@ package idle_test
 import (
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,7 +14,6 @@ import (
 	"kasoku/internal/change"
 	"kasoku/internal/evidence"
 	"kasoku/internal/host"
-	"kasoku/internal/load"
 	"kasoku/internal/remedy"
 	"kasoku/internal/stack"
 	"kasoku/internal/store"
@@ -112,9 +110,7 @@ func checkIndexes(t *testing.T, g *game, found int64) {
 	}
 	defer x.Close()
 	before := g.target(hosts)
-	newcomers := *g.scenario // few routes, so that a short run sees all of a visit
-	newcomers.Sessions = slices.DeleteFunc(slices.Clone(newcomers.Sessions), func(s load.Session) bool { return s.Name != "newcomer" })
-	b := &tune.Bench{Stack: g.stack, Hosts: hosts, Store: db, Scenario: &newcomers, Window: 2 * window, Warmup: 200 * time.Millisecond, Plain: true}
+	b := &tune.Bench{Stack: g.stack, Hosts: hosts, Store: db, Scenario: g.newcomers(), Window: 2 * window, Warmup: 200 * time.Millisecond, Plain: true}
 	run, snap, err := tune.Observe(ctx, x, b, 4, "idle", reporter{t})
 	if err != nil {
 		t.Fatal(err)
