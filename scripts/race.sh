@@ -13,6 +13,7 @@
 # set: those that were left out are told. Packages with most changed lines come first.
 set -uo pipefail
 cd "$(dirname "$0")/.."
+export CGO_ENABLED=1 # the detector is a C library
 flags=()
 
 # base is the commit that changes are told from.

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Runs the tests of packages, all of them if none is named, against real servers:
 #   scripts/test.sh [PACKAGE …]
-# Four packages run at a time, those that take longest first, so that none is
+# Five packages run at a time, those that take longest first, so that none is
 # alone in the end: on two CPUs, as most of a test's time is waiting for servers. Test programs
 # are linked without a symbol table, which takes a quarter less of a CPU. No result
 # comes from go's cache. The events of the run are kept
@@ -32,7 +32,7 @@ fi
 
 # go vet is a part of "make static", so go test need not run it again.
 go tool -modfile=tools.mod gotestsum --format pkgname --hide-summary skipped --jsonfile "$events" "${again[@]}" --packages "${packages[*]}" -- \
-    -count=1 -vet=off -ldflags='-s -w' -p "${PARALLEL:-4}" -timeout "${PACKAGE_LIMIT:-20m}" "${flags[@]}"
+    -count=1 -vet=off -ldflags='-s -w' -p "${PARALLEL:-5}" -timeout "${PACKAGE_LIMIT:-20m}" "${flags[@]}"
 status=$?
 if [ -s .cache/test/reruns ]; then
     echo "run again alone, which a test should not need (runs and failures of each):"

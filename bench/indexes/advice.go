@@ -26,7 +26,7 @@ func (l *lab) observe(ctx context.Context, k *kept) error {
 		}
 	}
 	db.Tables = own
-	if _, err := evidence.EstimateDistinct(ctx, l.srv.conn, db); err != nil {
+	if err := l.sample(ctx, db); err != nil {
 		return err
 	}
 	if err := l.srv.exec(ctx, "SET SESSION max_statement_time = 0"); err != nil {
@@ -46,7 +46,22 @@ func (l *lab) observe(ctx context.Context, k *kept) error {
 		e.Total = time.Duration(float64(st.Count) * (1e5 + 300*n))
 		k.Statements = append(k.Statements, e)
 	}
-	return nil
+	// Plans stand beside the counts, as in a diagnostic run.
+	if _, err := evidence.Explain(ctx, l.srv.conn, true, "", k.Statements); err != nil {
+		return err
+	}
+	return l.srv.exec(ctx, "SET SESSION max_statement_time = 0")
+}
+
+// sample until it is not cut off: its time is bounded, and the machine may be busy.
+func (l *lab) sample(ctx context.Context, db *evidence.Database) error {
+	for range 20 {
+		skipped, err := evidence.EstimateDistinct(ctx, l.srv.conn, db)
+		if err != nil || skipped == 0 {
+			return err
+		}
+	}
+	return fmt.Errorf("the machine is too busy to sample %s", l.name)
 }
 
 // counted is what performance_schema tells of a statement's instances.

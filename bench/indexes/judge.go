@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -92,10 +93,19 @@ func (c settings) judge(ctx context.Context, seed int64, start func() (*server, 
 			return nil, err
 		}
 	}
-	v.none, v.best, v.advised = k.figures(s, nil), k.figures(s, k.Best), k.figures(s, v.advised.set)
-	if v.advised.rows < v.best.rows*(1-worth) {
-		v.best.rows = v.advised.rows // its bytes are held against those of the best that was searched
+	if k.figures(s, v.advised.set).rows < k.figures(s, k.Best).rows*(1-worth) {
+		// The search missed a better set: it goes on from there.
+		if err := open(); err != nil {
+			return nil, err
+		}
+		if err := k.searchFrom(ctx, l, v.advised.set); err != nil {
+			return nil, err
+		}
+		if err := k.write(folder, seed); err != nil {
+			return nil, err
+		}
 	}
+	v.none, v.best, v.advised = k.figures(s, nil), k.figures(s, k.Best), k.figures(s, v.advised.set)
 	return v, nil
 }
 
@@ -113,6 +123,30 @@ func (k *kept) search(ctx context.Context, l *lab) error {
 	}
 	k.Best, err = (&searcher{l, k}).best(ctx, all)
 	k.Searched = err == nil
+	return err
+}
+
+// searchFrom takes a set for the beginning of the best: others are added, dropped and
+// exchanged as for those that the search begins with.
+func (k *kept) searchFrom(ctx context.Context, l *lab, set []index) error {
+	all := l.s.candidates()
+	for _, x := range set {
+		if !slices.ContainsFunc(all, func(y index) bool { return y.key() == x.key() }) {
+			all = append(all, x)
+		}
+	}
+	bytes, err := l.create(ctx, all)
+	if err != nil {
+		return err
+	}
+	for _, x := range all {
+		k.Bytes[x.key()] = bytes[x.key()]
+	}
+	f := &searcher{l, k}
+	if set, _, err = f.grow(ctx, all, set); err != nil {
+		return err
+	}
+	k.Best, err = f.improve(ctx, all, set)
 	return err
 }
 

@@ -30,7 +30,7 @@ type kept struct {
 const searchVersion = 2
 
 // observeVersion changes with what is read of a server: it is read again then.
-const observeVersion = 3
+const observeVersion = 5
 
 func (s *schema) drawn(descent float64) string {
 	sum := sha256.New()

@@ -9,29 +9,33 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"kasoku/internal/accesslog"
 	"kasoku/internal/digest"
+	"kasoku/internal/scratch"
 	"kasoku/internal/ui"
 )
 
 // DigestCmd sums logs up.
 type DigestCmd struct {
-	Logs      []string `arg:"" optional:"" help:"Access logs, or logs and tables of statements (docs/digest.md lists them), plain or packed by gzip, zstd, bzip2 or xz, or a folder of such; - or none is standard input." name:"file"`
-	Diff      bool     `help:"Compare two logs, A and B; each may be several, as 'a.log,a.log.1' or 'old/*.log'."`
-	Kind      string   `enum:"auto,access,slow" default:"auto" help:"What the logs are: access or slow (default: recognised)." placeholder:"KIND"`
-	Format    string   `help:"Access logs: nginx's log_format or Apache's LogFormat text, or combined, common, ltsv, json, … (default: recognised)." placeholder:"TEXT"`
-	TimeUnit  string   `help:"Access logs: the unit of times that name none: s, ms, us or ns (default: as the format, the field's name or the values tell)." placeholder:"UNIT"`
-	TimeField string   `help:"Access logs: the field that is the request's time: its name, or its place in the line (1 is the first value, -1 the last; a text in quotes or in brackets counts as one value); none: there is none." placeholder:"FIELD"`
-	Route     []string `help:"Access logs: a route that is known, such as /items/:id or /files/*, or a regular expression that begins with ^; may be repeated." sep:"none" placeholder:"PATTERN"`
-	Since     string   `help:"Leave out what is older: RFC 3339, '2026-11-21 10:00', 10:00, 15m or 2d (ago)." placeholder:"TIME"`
-	Until     string   `help:"Leave out what is newer." placeholder:"TIME"`
-	Filter    []string `help:"Only what fits, such as 'status>=500', 'route~^/api', 'time>100ms', no_index; may be repeated, all must fit." sep:"none" placeholder:"EXPR"`
-	Sort      string   `aliases:"by" help:"Sort by time (default), count, mean, p95, max, bytes, …; with --diff by the change of it." placeholder:"KEY"`
-	Limit     *int     `help:"Rows at most; 0 is all (default: 30; all for csv and json)." placeholder:"N"`
-	Explain   string   `help:"Statements: show how this MariaDB or MySQL would run the heaviest ones, without running them: 'mysql://user@host/schema?password_file=FILE' (docs/digest.md)." placeholder:"DSN"`
-	Output    string   `short:"o" enum:"text,markdown,csv,json,html" default:"text" help:"text, markdown, csv, json or html." placeholder:"FORM"`
+	Logs      []string      `arg:"" optional:"" help:"Access logs, or logs and tables of statements (docs/digest.md lists them), plain or packed by gzip, zstd, bzip2 or xz, or a folder of such; - or none is standard input." name:"file"`
+	Diff      bool          `help:"Compare two logs, A and B; each may be several, as 'a.log,a.log.1' or 'old/*.log'."`
+	Kind      string        `enum:"auto,access,slow" default:"auto" help:"What the logs are: access or slow (default: recognised)." placeholder:"KIND"`
+	Format    string        `help:"Access logs: nginx's log_format or Apache's LogFormat text, or combined, common, ltsv, json, … (default: recognised)." placeholder:"TEXT"`
+	TimeUnit  string        `help:"Access logs: the unit of times that name none: s, ms, us or ns (default: as the format, the field's name or the values tell)." placeholder:"UNIT"`
+	TimeField string        `help:"Access logs: the field that is the request's time: its name, or its place in the line (1 is the first value, -1 the last; a text in quotes or in brackets counts as one value); none: there is none." placeholder:"FIELD"`
+	Route     []string      `help:"Access logs: a route that is known, such as /items/:id or /files/*, or a regular expression that begins with ^; may be repeated." sep:"none" placeholder:"PATTERN"`
+	Since     string        `help:"Leave out what is older: RFC 3339, '2026-11-21 10:00', 10:00, 15m or 2d (ago)." placeholder:"TIME"`
+	Until     string        `help:"Leave out what is newer." placeholder:"TIME"`
+	Filter    []string      `help:"Only what fits, such as 'status>=500', 'route~^/api', 'time>100ms', no_index; may be repeated, all must fit." sep:"none" placeholder:"EXPR"`
+	Sort      string        `aliases:"by" help:"Sort by time (default), count, mean, p95, max, bytes, …; with --diff by the change of it." placeholder:"KEY"`
+	Limit     *int          `help:"Rows at most; 0 is all (default: 30; all for csv and json)." placeholder:"N"`
+	Explain   string        `help:"Statements: show how this MariaDB or MySQL would run the heaviest ones, without running them: 'mysql://user@host/schema?password_file=FILE' (docs/digest.md)." placeholder:"DSN"`
+	Try       bool          `help:"With --explain: make the missing indexes on copies of their tables, in a schema of its own on that server (at most 256 MiB, dropped afterwards), and show plans and rows read before and after (docs/digest.md)."`
+	TryTime   time.Duration `default:"1m" help:"How long --try may take at most (default: 1m)." placeholder:"DURATION"`
+	Output    string        `short:"o" enum:"text,markdown,csv,json,html" default:"text" help:"text, markdown, csv, json or html." placeholder:"FORM"`
 }
 
 // Help is shown below the flags.
@@ -78,6 +82,12 @@ func (c *DigestCmd) Run(ctx context.Context, a *App) error {
 	if c.Explain != "" && c.Diff {
 		return usage("explain the statements of one log", "--explain and --diff do not go together")
 	}
+	if c.Try && c.TryTime <= 0 {
+		return usage("--try-time 5m", "--try-time must be above 0")
+	}
+	if c.Try && c.Explain == "" {
+		return usage("kasoku digest slow.log --explain DSN --try", "--try needs --explain, which names the server")
+	}
 	job := &digestJob{DigestCmd: c, app: a, progress: newDigestProgress(a)}
 	// A read from a terminal or a pipe cannot be ended from outside, so the
 	// work is left behind when the person has had enough.
@@ -98,7 +108,7 @@ func (c *DigestCmd) Run(ctx context.Context, a *App) error {
 	}
 	job.progress.clear()
 	if ctx.Err() != nil {
-		return ui.Coded(ui.Interrupted, errors.New("interrupted; nothing was written"), "")
+		return job.interrupted(done)
 	}
 	if err != nil {
 		return err
@@ -126,8 +136,30 @@ func (j *digestJob) plans(ctx context.Context, d digest.Digest) error {
 		return err
 	}
 	defer x.db.Close()
+	if j.Try {
+		x.tell = func(text string) { fmt.Fprintln(j.app.Err, text) }
+		x.limits = scratch.Limits{Time: j.TryTime}
+		j.trying.Store(true)
+		defer j.trying.Store(false)
+	}
 	x.explain(ctx, s)
 	return nil
+}
+
+// dropWait is how long an interrupted try may take to drop its copies.
+const dropWait = 45 * time.Second
+
+// interrupted waits until what was made on a server is gone, and says so.
+func (j *digestJob) interrupted(done <-chan error) error {
+	if !j.trying.Load() {
+		return ui.Coded(ui.Interrupted, errors.New("interrupted; nothing was written"), "")
+	}
+	select {
+	case <-done:
+		return ui.Coded(ui.Interrupted, errors.New("interrupted; nothing was written, and the copies on the server were dropped"), "")
+	case <-time.After(dropWait):
+		return ui.Coded(ui.Interrupted, errors.New("interrupted; the copies on the server may still be there"), "the next --try drops them")
+	}
 }
 
 // logSet is one side of a comparison: a file, a list or a pattern.
@@ -213,7 +245,8 @@ type digestJob struct {
 	requests     *digest.AccessFilter
 	statements   digest.StatementOptions
 	entries      *digest.StatementFilter
-	notes        [][]string // of folders, by side
+	notes        [][]string  // of folders, by side
+	trying       atomic.Bool // copies may be on a server
 }
 
 func (j *digestJob) digest(ctx context.Context, sides [][]string) (digest.Digest, error) {

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 	"kasoku/internal/evidence"
 	"kasoku/internal/host"
 	"kasoku/internal/remedy/index"
+	"kasoku/internal/scratch"
 	"kasoku/internal/sqllog"
 	"kasoku/internal/stack"
 	"kasoku/internal/ui"
@@ -35,6 +35,10 @@ type explainer struct {
 	db      *sql.DB
 	target  *explainTarget
 	mariaDB bool
+	// tell is called with what is going to be made before indexes are tried on copies; nil:
+	// none are.
+	tell   func(string)
+	limits scratch.Limits
 }
 
 // openExplainer logs in.
@@ -129,7 +133,7 @@ func (x *explainer) one(ctx context.Context, c *digest.Statement) error {
 	defer tx.Rollback()
 	// A comment at the end would hide nothing, but the line's end ends it.
 	text := strings.TrimRight(strings.TrimSpace(c.Example), "; \t\r\n") + "\n"
-	if c.Plan.Rows, err = planRows(ctx, tx, "EXPLAIN FORMAT=TRADITIONAL "+text); err != nil {
+	if c.Plan.Rows, err = scratch.Explain(ctx, tx, text); err != nil {
 		return err
 	}
 	// For the advice; the plan is there without it.
@@ -137,66 +141,11 @@ func (x *explainer) one(ctx context.Context, c *digest.Statement) error {
 	return nil
 }
 
-// planRows reads EXPLAIN's table, whose columns differ between servers.
-func planRows(ctx context.Context, tx *sql.Tx, query string) ([]digest.PlanRow, error) {
-	rows, err := tx.QueryContext(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	names, err := rows.Columns()
-	if err != nil {
-		return nil, err
-	}
-	var out []digest.PlanRow
-	for rows.Next() {
-		cells := make([]sql.NullString, len(names))
-		to := make([]any, len(names))
-		for i := range cells {
-			to[i] = &cells[i]
-		}
-		if err := rows.Scan(to...); err != nil {
-			return nil, err
-		}
-		var r digest.PlanRow
-		for i, name := range names {
-			v := cells[i].String
-			switch strings.ToLower(name) {
-			case "table":
-				r.Table = v
-			case "type":
-				r.Access = v
-			case "key":
-				r.Key = v
-			case "rows":
-				r.Rows, _ = strconv.ParseInt(v, 10, 64)
-			case "extra":
-				r.Extra = v
-			}
-		}
-		out = append(out, r)
-	}
-	return out, rows.Err()
-}
-
-// advise tells which indexes would help the explained statements.
+// advise tells which indexes would help the explained statements, and tries them if that
+// was asked for.
 func (x *explainer) advise(ctx context.Context, s *digest.Statements) error {
-	conn, err := x.db.Conn(ctx)
+	db, err := x.tables(ctx)
 	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	// The tables are read like the plans are: nothing can be written.
-	tx, err := conn.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
-	if err != nil {
-		return err
-	}
-	defer tx.Rollback()
-	db, err := evidence.ReadDatabase(ctx, tx)
-	if err != nil {
-		return err
-	}
-	if _, err := evidence.EstimateDistinct(ctx, tx, db); err != nil {
 		return err
 	}
 	statements := make([]evidence.Statement, len(s.Classes))
@@ -205,14 +154,66 @@ func (x *explainer) advise(ctx context.Context, s *digest.Statements) error {
 			statements[i].Schema = x.target.schema
 		}
 	}
-	advice, _ := index.Advise(statements, db.Tables, index.Options{})
-	for _, a := range advice {
-		text := fmt.Sprintf("CREATE INDEX %s ON %s.%s (%s)", evidence.QuoteName(a.Name), evidence.QuoteName(a.Schema), evidence.QuoteName(a.Table), strings.Join(a.Columns, ", "))
+	advice, notes := index.Advise(statements, db.Tables, index.OptionsFor(db))
+	for _, n := range notes {
+		if p := s.Classes[n.Statement].Plan; p != nil {
+			p.Notes = append(p.Notes, n.String())
+		}
+	}
+	fails, err := x.try(ctx, s, db, statements, advice)
+	if err != nil {
+		s.Warnings = append(s.Warnings, "the indexes were not tried: "+err.Error())
+	}
+	for k, a := range advice {
 		for _, i := range a.Statements {
-			if p := s.Classes[i].Plan; p != nil {
-				p.Missing = append(p.Missing, text)
+			if p := s.Classes[i].Plan; p != nil && !fails[k] {
+				p.Missing = append(p.Missing, a.Create())
 			}
 		}
 	}
-	return nil
+	return ctx.Err()
+}
+
+// tables reads the schema like the plans are read: nothing can be written.
+func (x *explainer) tables(ctx context.Context) (*evidence.Database, error) {
+	conn, err := x.db.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	tx, err := conn.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return nil, err
+	}
+	defer tx.Rollback()
+	db, err := evidence.ReadDatabase(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	_, err = evidence.EstimateDistinct(ctx, tx, db)
+	return db, err
+}
+
+// try makes the advised indexes on copies of the tables, if that was asked for, and says
+// which of them do not help there, by their place in the advice.
+func (x *explainer) try(ctx context.Context, s *digest.Statements, db *evidence.Database, statements []evidence.Statement, advice []index.Advice) (fails map[int]bool, err error) {
+	if x.tell == nil || len(advice) == 0 {
+		return nil, nil
+	}
+	r, err := scratch.Try(ctx, x.db, x.mariaDB, db.Tables, statements, advice, x.limits, x.tell)
+	if err != nil {
+		return nil, err
+	}
+	for i, t := range r.Statements {
+		if p := s.Classes[i].Plan; p != nil {
+			p.Tried = t
+		}
+	}
+	s.TriedIndexes = r.Indexes
+	s.TriedOn = r.Notes
+	fails = map[int]bool{}
+	for k := range r.Indexes {
+		fails[k] = r.Indexes[k].Fails()
+	}
+	return fails, nil
 }

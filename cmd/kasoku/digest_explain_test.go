@@ -15,6 +15,7 @@ import (
 	"kasoku/internal/await"
 	"kasoku/internal/digest"
 	"kasoku/internal/host/hosttest"
+	"kasoku/internal/scratch"
 )
 
 func TestParseDSN(t *testing.T) {
@@ -150,6 +151,45 @@ DELIMITER ;`)
 	}
 	if b, err := json.Marshal(s); err != nil || !strings.Contains(string(b), `"access":"ALL"`) {
 		t.Errorf("%v %s", err, b)
+	}
+}
+
+// With --try each index stands with what copies showed of it; one that does not help there
+// is no missing one.
+func TestTryOnMariaDB(t *testing.T) {
+	socket := mariaDBForExplain(t)
+	if out, err := exec.Command("mariadb", "-uroot", "-S", socket, "-e", `CREATE DATABASE shop; USE shop; CREATE TABLE visits (id INT AUTO_INCREMENT PRIMARY KEY, page INT, who VARCHAR(40)) ENGINE=InnoDB;
+		INSERT INTO visits (page, who) SELECT seq % 900, CONCAT('w', seq) FROM seq_1_to_20000; ANALYZE TABLE visits`).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	class := func(sql string) digest.Statement {
+		return digest.Statement{Schema: "shop", Fingerprint: sql, Example: sql, Count: 10, Total: time.Second, RowsExamined: 200000, RowsSent: 200, FullScans: 10}
+	}
+	s := &digest.Statements{Classes: []digest.Statement{class("SELECT who FROM visits WHERE page = 77"), class("SELECT who FROM visits WHERE UPPER(who) = 'W5'")}}
+	x, err := openExplainer(t.Context(), "root@unix("+socket+")/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.db.Close()
+	told := ""
+	x.tell = func(text string) { told = text }
+	x.limits = scratch.Limits{Time: 10 * time.Minute, Each: 5 * time.Minute} // of a machine that is busy
+	x.explain(t.Context(), s)
+	p := s.Classes[0].Plan
+	if p.Tried == nil || p.Tried.ReadBefore < 20000 || p.Tried.ReadAfter > 100 || len(p.Missing) != 1 || len(s.TriedIndexes) != 1 || !s.TriedIndexes[0].Helps || !strings.Contains(told, "dropped afterwards") {
+		t.Errorf("told %q; plan %+v; indexes %+v; %q", told, p, s.TriedIndexes, s.Warnings)
+	}
+	if n := s.Classes[1].Plan.Notes; len(n) != 1 || !strings.Contains(n[0], "ADD COLUMN `who_upper`") {
+		t.Errorf("notes %q", n)
+	}
+	var out bytes.Buffer
+	if err := digest.WriteText(&out, s.View([]string{"slow.log"}, 0), 0); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"tried on copies of the tables", "all of its 20,000 rows", "fewer rows are read", "what no index alone helps"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is missing in\n%s", want, out.String())
+		}
 	}
 }
 

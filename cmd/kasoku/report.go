@@ -41,6 +41,7 @@ func (c *ReportCmd) Run(ctx context.Context, a *App) error {
 	if err != nil {
 		return ui.Coded(ui.BadInput, err, "kasoku history lists sessions")
 	}
+	locate(ctx, m, p.Stack)
 	if a.cli.JSON {
 		return report.JSON(a.Out, m)
 	}

@@ -63,6 +63,7 @@ func (c *TuneCmd) Run(ctx context.Context, a *App) error {
 	if err != nil {
 		return err
 	}
+	locate(ctx, m, p.Stack)
 	if err := a.print(m, func(w io.Writer) error { return report.SessionText(w, m) }); err != nil {
 		return err
 	}

@@ -51,8 +51,24 @@ func (c *clock) parse(b []byte) (time.Time, bool) {
 		return c.common(b)
 	case len(b) >= 19 && (b[4] == '-' || b[4] == '/'):
 		return c.iso(b)
+	case len(b) >= len("May 2, 2024 @ 15:04:05.000") && b[3] == ' ' && bytes.Contains(b, []byte(" @ ")):
+		return c.kibana(b)
 	}
 	return epoch(b)
+}
+
+// kibana is May 2, 2024 @ 15:04:05.000, as Kibana exports times.
+func (c *clock) kibana(b []byte) (time.Time, bool) {
+	t, err := time.ParseInLocation("Jan 2, 2006 @ 15:04:05.000", string(b), c.location())
+	return t, err == nil
+}
+
+// location of times without a zone.
+func (c *clock) location() *time.Location {
+	if c.zone == nil {
+		return time.UTC
+	}
+	return c.zone
 }
 
 // common is 02/Jan/2006:15:04:05 -0700; fractions of the second may follow

@@ -73,6 +73,31 @@ var gatewayPlaces = map[string]place{
 	"integration.latency": upMillis, "userAgent": {kind: kindAgent}, "domainName": {kind: kindHost}, "integrationStatus": {kind: kindSkip}, "stage": {kind: kindSkip},
 }
 
+// albPlaces are the columns of Athena's guide ("Querying Application Load
+// Balancer logs"); the time of a request is the sum of three.
+var albPlaces = map[string]place{
+	"time": {kind: kindTime}, "client_ip": {kind: kindClient}, "request_verb": {kind: kindMethod}, "request_url": {kind: kindTarget}, "request_proto": {kind: kindProtocol},
+	"request_line":            {kind: kindRequest},
+	"request_processing_time": {kind: kindTimePart, unit: time.Second}, "target_processing_time": {kind: kindUpstreamPart, unit: time.Second}, "response_processing_time": {kind: kindTimePart, unit: time.Second},
+	"backend_processing_time": {kind: kindUpstreamPart, unit: time.Second}, "elb_status_code": {kind: kindCode}, "target_status_code": {kind: kindSkip},
+	"sent_bytes": {kind: kindSize}, "received_bytes": {kind: kindSkip}, "user_agent": {kind: kindAgent}, "domain_name": {kind: kindHost}, "request_creation_time": {kind: kindSkip},
+}
+
+// cloudFrontPlaces are those of "Querying Amazon CloudFront logs".
+var cloudFrontPlaces = map[string]place{
+	"time": {kind: kindTime}, "bytes": {kind: kindSize}, "request_bytes": {kind: kindSkip}, "request_ip": {kind: kindClient}, "method": {kind: kindMethod}, "host": {kind: kindSkip}, "host_header": {kind: kindHost},
+	"uri": {kind: kindPath}, "query_string": {kind: kindQuery}, "status": {kind: kindCode}, "referrer": {kind: kindReferer}, "user_agent": {kind: kindAgent},
+	"result_type": {kind: kindCache}, "response_result_type": {kind: kindSkip}, "time_taken": goSecs, "xforwarded_for": {kind: kindForwarded}, "http_version": {kind: kindProtocol}, "time_to_first_byte": {kind: kindSkip},
+}
+
+// cloudflarePlaces are of "HTTP requests", the fields of Logpush.
+var cloudflarePlaces = map[string]place{
+	"EdgeStartTimestamp": {kind: kindBegin}, "ClientRequestMethod": {kind: kindMethod}, "ClientRequestURI": {kind: kindTarget}, "ClientRequestPath": {kind: kindSkip}, "ClientRequestProtocol": {kind: kindProtocol},
+	"ClientRequestHost": {kind: kindHost}, "ClientIP": {kind: kindClient}, "ClientRequestUserAgent": {kind: kindAgent}, "ClientRequestReferer": {kind: kindReferer},
+	"EdgeResponseStatus": {kind: kindCode}, "EdgeResponseBytes": {kind: kindSize}, "CacheCacheStatus": {kind: kindCache},
+	"EdgeTimeToFirstByteMs": goMillis, "OriginResponseDurationMs": upMillis, "OriginResponseTime": upNanos,
+}
+
 // haproxyPlaces are the names of log-format's variables (8.2.6), which users
 // give their keys.
 var haproxyPlaces = map[string]place{

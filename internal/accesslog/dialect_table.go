@@ -61,6 +61,14 @@ var dialects = []dialect{
 	// example: latencies are milliseconds, requestTime is a point in time.
 	{name: "aws-api-gateway", marks: []string{"requestId", "httpMethod"}, places: gatewayPlaces, start: true},
 	{name: "aws-api-gateway", marks: []string{"requestId", "routeKey"}, places: gatewayPlaces, start: true},
+	// AWS, Application Load Balancer and CloudFront, as tables by the names of
+	// Athena's guide ("Querying AWS service logs"): seconds.
+	{name: "aws alb", marks: []string{"elb_status_code", "target_processing_time"}, places: albPlaces},
+	{name: "cloudfront", marks: []string{"result_type", "time_taken"}, places: cloudFrontPlaces},
+	// Cloudflare, Logpush's HTTP requests: no time of the whole request, but to
+	// its answer's first byte.
+	{name: "cloudflare", marks: []string{"ClientRequestURI", "EdgeResponseStatus"}, places: cloudflarePlaces, start: true,
+		guess: "milliseconds to the first byte (EdgeTimeToFirstByteMs), as Cloudflare logs no other time of a request"},
 	// HAProxy, log-format of JSON with the names of its own variables:
 	// milliseconds.
 	{name: "haproxy", marks: []string{"Ta"}, places: haproxyPlaces, start: true, connections: true},

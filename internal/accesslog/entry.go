@@ -123,9 +123,18 @@ func (e *Entry) setRequest(v []byte) {
 		return
 	}
 	e.Method, e.Target = v[:first], v[first+1:]
-	if last := bytes.LastIndexByte(e.Target, ' '); last >= 0 && bytes.HasPrefix(e.Target[last+1:], []byte("HTTP/")) {
+	if last := bytes.LastIndexByte(e.Target, ' '); last >= 0 && isProtocol(e.Target[last+1:]) {
 		e.Target, e.Protocol = e.Target[:last], e.Target[last+1:]
 	}
+}
+
+// isProtocol: HTTP/1.1, or the version alone, as Hypercorn writes it.
+func isProtocol(b []byte) bool {
+	switch string(b) {
+	case "1.0", "1.1", "2", "2.0", "3":
+		return true
+	}
+	return bytes.HasPrefix(b, []byte("HTTP/"))
 }
 
 func isMethod(b []byte) bool {

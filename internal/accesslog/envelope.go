@@ -57,7 +57,7 @@ func unwrap(line []byte, names []string) ([]byte, []string) {
 }
 
 // messageKeys hold the line in JSON.
-var messageKeys = [][]byte{[]byte(`"log"`), []byte(`"message"`), []byte(`"MESSAGE"`), []byte(`"msg"`), []byte(`"short_message"`), []byte(`"@message"`), []byte(`"line"`)}
+var messageKeys = [][]byte{[]byte(`"log"`), []byte(`"message"`), []byte(`"MESSAGE"`), []byte(`"msg"`), []byte(`"short_message"`), []byte(`"@message"`), []byte(`"line"`), []byte(`"_raw"`), []byte(`"raw"`), []byte(`"textPayload"`)}
 
 // openJSON takes a text out of an object: the value of the first place where the
 // key stands, which is looked for as a text and may be at any depth. It must be a

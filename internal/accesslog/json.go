@@ -36,6 +36,12 @@ var jsonPlaces = map[string]place{
 	"http.request.method": {kind: kindMethod}, "url.original": {kind: kindTarget}, "url.path": {kind: kindPath}, "url.query": {kind: kindQuery},
 	"http.response.status_code": {kind: kindStatus}, "http.response.body.bytes": {kind: kindBytes}, "event.duration": {kind: kindRequestTime, unit: time.Nanosecond},
 	"http.server.request.duration": {kind: kindRequestTime, unit: seconds}, "user_agent.original": {kind: kindAgent}, "client.address": {kind: kindClient},
+	// Names in use: Filebeat's modules, Fastly's and Datadog's, older conventions of OpenTelemetry.
+	"response_code": {kind: kindStatus}, "response_status": {kind: kindStatus}, "http_status": {kind: kindStatus}, "httpStatus": {kind: kindStatus}, "http_status_code": {kind: kindStatus},
+	"http.status_code": {kind: kindStatus}, "http.method": {kind: kindMethod}, "http_method": {kind: kindMethod}, "httpMethod": {kind: kindMethod}, "verb": {kind: kindMethod},
+	"http.target": {kind: kindTarget}, "http.url": {kind: kindTarget}, "http.url_details.path": {kind: kindPath}, "request_url": {kind: kindTarget}, "requestUrl": {kind: kindTarget},
+	"response_body_size": {kind: kindBytes}, "body_sent.bytes": {kind: kindBytes}, "response_size": {kind: kindBytes}, "written_bytes": {kind: kindBytes}, "sent_bytes": {kind: kindBytes},
+	"date": {kind: kindTime}, "datetime": {kind: kindTime}, "asctime": {kind: kindTime},
 	"upstream_cache_status": {kind: kindCache}, "cache": {kind: kindCache},
 }
 
@@ -244,7 +250,7 @@ func (s *scanner) set(v []byte) bool {
 			return true
 		}
 	}
-	s.why = s.e.labelled(jsonPlaces, bytes.TrimPrefix(s.c.key, []byte(dumped)), v, s.c)
+	s.why = s.e.labelled(jsonPlaces, innerKey(s.c.key), v, s.c)
 	return s.why == ""
 }
 
@@ -261,8 +267,20 @@ func (s *scanner) place(p place, v []byte) bool {
 	return false
 }
 
-// dumped is what the entry stands in where it was taken out of Elasticsearch.
-const dumped = "_source."
+// outerKeys are what an entry stands in where it was taken out of Elasticsearch,
+// Filebeat's modules, Google's or Datadog's exports.
+var outerKeys = [][]byte{[]byte("_source."), []byte("nginx.access."), []byte("apache.access."), []byte("apache2.access."), []byte("traefik.access."), []byte("jsonPayload."),
+	[]byte("attributes."), []byte("custom.")}
+
+// innerKey is a key without those of what the entry stands in.
+func innerKey(key []byte) []byte {
+	for i := range outerKeys {
+		if rest, ok := bytes.CutPrefix(key, outerKeys[i]); ok {
+			key = rest
+		}
+	}
+	return key
+}
 
 // maxMark bytes of a value that tells whose a line is.
 const maxMark = 40

@@ -14,7 +14,8 @@ const (
 	kindTime // any form that clock reads
 	kindBegin
 	kindClient
-	kindPeer // the client, where another label may be taken for it
+	kindAddress // the client, which must be an address
+	kindPeer    // the client, where another label may be taken for it
 	kindForwarded
 	kindUser
 	kindRequest
@@ -100,6 +101,9 @@ func (e *Entry) set(p place, name string, v []byte, c *clock) bool {
 			e.Time, e.Ended = t, e.Ended && p.kind == kindTime
 		}
 		return ok
+	case kindAddress:
+		e.Client = withoutPort(v)
+		return isAddress(v)
 	case kindPeer:
 		if e.Client != nil && e.Host == nil {
 			e.Host = e.Client // nginx's $host, which in LTSV is the client's label
@@ -111,7 +115,7 @@ func (e *Entry) set(p place, name string, v []byte, c *clock) bool {
 			break
 		}
 		e.Client = withoutPort(v)
-		return bytes.IndexByte(v, ' ') < 0 // else other values came before it
+		return bytes.IndexByte(v, ' ') < 0 && !isDigits(v) // else other values came before it
 	case kindForwarded:
 		e.Forwarded = v
 	case kindUser:

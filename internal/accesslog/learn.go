@@ -2,7 +2,6 @@ package accesslog
 
 import (
 	"bytes"
-	"strings"
 )
 
 // templateLayout makes the short way of a format with literals. ok is false
@@ -188,7 +187,7 @@ func learnJSON(f *Format, line []byte) (l layout, ok bool) {
 			if until == '"' {
 				s.at++
 			}
-			to := f.labelPlace(jsonPlaces, strings.TrimPrefix(joinKey(path, key), dumped))
+			to := f.labelPlace(jsonPlaces, string(innerKey([]byte(joinKey(path, key)))))
 			if until != '"' && (to.kind == kindMethod || to.kind == kindTarget || to.kind == kindPath || to.kind == kindRequest || to.kind == kindCache) {
 				return l, false // no JSON, and a space before the next one would be taken for a part of it
 			}

@@ -2,6 +2,7 @@ package accesslog
 
 import (
 	"bytes"
+	"time"
 )
 
 // Line are lines that are read value by value: the ones of the combined and
@@ -233,6 +234,11 @@ func (l *lineReader) size(at int) int {
 	bare := func(i int) bool {
 		return i < len(l.tokens) && l.tokens[i].key == nil && l.tokens[i].form == 0
 	}
+	for i := l.requestEnd; i+1 < len(l.tokens) && l.e.Bytes < 0; i++ { // uWSGI: generated 512 bytes in 12 msecs
+		if bare(i) && bare(i+1) && isDigits(l.tokens[i].value) && string(l.tokens[i+1].value) == "bytes" {
+			l.e.Bytes, _ = number(l.tokens[i].value)
+		}
+	}
 	for bare(at) && isTimeForm(l.tokens[at].value) {
 		at++
 	}
@@ -264,6 +270,9 @@ func (l *lineReader) keyed() {
 			v = decode(v)
 		}
 		p, ok := lineKeys[snake(t.key)]
+		if string(t.key) == "D" {
+			p, ok = apacheD, true
+		}
 		if !ok {
 			p = l.c.placeOf(t.key)
 		}
@@ -284,6 +293,9 @@ func (l *lineReader) keyed() {
 		}
 	}
 }
+
+// apacheD is D=14529: Apache's manual of mod_headers has "D=%D t=%t" as the example.
+var apacheD = place{kind: kindRequestTime, unit: time.Microsecond, whole: true}
 
 // lineKeys are names that JSON lines have, too.
 var lineKeys = map[string]place{}

@@ -98,7 +98,10 @@ func (l *lineReader) findStatus() {
 		at, l.status = i, l.requestEnd-1
 	}
 	for i := l.requestEnd; i < len(l.tokens) && at < 0; i++ {
-		if isStatus(&l.tokens[i]) {
+		if t := &l.tokens[i]; i > 0 && bytes.HasPrefix(l.tokens[i-1].value, []byte("(HTTP/")) { // uWSGI: (HTTP/1.1 200)
+			t.value = bytes.TrimSuffix(t.value, []byte(")"))
+		}
+		if isStatus(&l.tokens[i]) && !l.counted(i) {
 			at, l.status = i, i
 		}
 	}
@@ -106,6 +109,16 @@ func (l *lineReader) findStatus() {
 		n, _ := number(l.tokens[at].value)
 		l.e.Status = int(n)
 	}
+}
+
+// counted: a word behind the number says what it counts, as in "250 msecs".
+func (l *lineReader) counted(i int) bool {
+	if i+1 >= len(l.tokens) || l.tokens[i+1].key != nil || l.tokens[i+1].form != 0 {
+		return false
+	}
+	next := string(l.tokens[i+1].value)
+	_, unit := unitWords[next]
+	return unit || next == "bytes"
 }
 
 // onlySize takes the one number that is all that stands behind the request for

@@ -1,6 +1,9 @@
 package accesslog
 
-import "time"
+import (
+	"bytes"
+	"time"
+)
 
 // column is the place of a time that has no name.
 type column struct {
@@ -34,6 +37,9 @@ func (l *lineReader) times() {
 			continue
 		}
 		d, dash, ok := l.timeOf(l.tokens[i].value)
+		if !ok {
+			d, ok = l.timeOfTwo(i)
+		}
 		if dash && l.took == 0 || !ok {
 			continue
 		}
@@ -103,6 +109,32 @@ func (l *lineReader) timeOf(v []byte) (d time.Duration, dash, ok bool) {
 	}
 	return d, false, ok
 }
+
+// timeOfTwo reads a time of two words, or of two numbers: "12 msecs" (uWSGI), and
+// 0/14529 before the request, Apache's %T/%D, whose whole seconds must be those
+// of the microseconds.
+func (l *lineReader) timeOfTwo(i int) (time.Duration, bool) {
+	v := l.tokens[i].value
+	if i+1 < len(l.tokens) && isDecimal(v) && l.tokens[i+1].key == nil {
+		if unit, ok := unitWords[string(l.tokens[i+1].value)]; ok {
+			return duration(v, unit)
+		}
+	}
+	secs, micros, ok := bytes.Cut(bytes.Trim(v, "*"), []byte("/"))
+	if !ok || i > l.request || !isDigits(secs) || !isDigits(micros) {
+		return 0, false
+	}
+	s, fine := number(secs)
+	us, fits := number(micros)
+	if !fine || !fits || us/1e6 != s || us < leastMicros.Microseconds() {
+		return 0, false
+	}
+	return duration(micros, time.Microsecond)
+}
+
+// unitWords stand behind a number, a space between.
+var unitWords = map[string]time.Duration{"msecs": time.Millisecond, "msec": time.Millisecond, "micros": time.Microsecond, "usecs": time.Microsecond, "usec": time.Microsecond,
+	"milliseconds": time.Millisecond, "microseconds": time.Microsecond, "ms": time.Millisecond, "secs": seconds, "seconds": seconds}
 
 // isTimeForm: 1.234 or 1.234567 of less than a million, or digits and a unit of time.
 func isTimeForm(v []byte) bool {

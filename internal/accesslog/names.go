@@ -11,7 +11,7 @@ import (
 var timeNames = map[string]place{
 	"request_time": requestSeconds, "reqtime": requestSeconds, "req_time": requestSeconds, "rt": requestSeconds,
 	"request_duration": requestUnsure, "duration": requestUnsure, "latency": requestUnsure, "elapsed": requestUnsure, "elapsed_time": requestUnsure,
-	"response_time": requestUnsure, "resp_time": requestUnsure, "time_taken": requestUnsure, "taken": requestUnsure, "took": requestUnsure,
+	"time_elapsed": requestUnsure, "response_time": requestUnsure, "resp_time": requestUnsure, "time_taken": requestUnsure, "taken": requestUnsure, "took": requestUnsure,
 	"total_time": requestUnsure, "exec_time": requestUnsure, "processing_time": requestUnsure, "process_time": requestUnsure, "handler_time": requestUnsure,
 	"service": requestUnsure, "service_time": requestUnsure, "req_duration": requestUnsure, "http_duration": requestUnsure, "event_duration": requestUnsure,
 	"upstream_response_time": upstreamSeconds, "urt": upstreamSeconds, "upstime": upstreamSeconds, "upstream_time": upstreamSeconds,

@@ -157,7 +157,7 @@ var productPlaces = map[string]op{
 	"rack_time":     {place: place{kind: kindRequestTime, decimals: 4, needed: true}},
 
 	"firstbyte": {place: place{kind: kindUpstreamTime, decimals: 6}},
-	"hitmiss":   {place: place{kind: kindHitMiss}},
+	"hitmiss":   {place: place{kind: kindHitMiss, needed: true}},
 
 	"response_bytes": {place: place{kind: kindBytesDash}},
 	"size":           {place: place{kind: kindSize}},

@@ -40,6 +40,7 @@ func (f *Format) setTimes(t Times, lines [][]byte) {
 	}
 	if plain && t.Field == "" {
 		f.findPair(lines)
+		f.noteTwo(lines)
 	}
 	for i, other := range f.others {
 		o := *other
@@ -144,7 +145,10 @@ func (f *Format) findColumn(t Times, lines [][]byte) {
 	}
 	f.column = column{at: at, whole: true}
 	place := "the last value of the line"
-	if at != -1 {
+	switch {
+	case at > 0:
+		place = fmt.Sprintf("value %d of the line", at)
+	case at != -1:
 		place = fmt.Sprintf("value %d from the end of the line", -at)
 	}
 	f.unitOfColumn(t, &s, place, true)
@@ -206,10 +210,12 @@ func (s *sample) constant() bool {
 	return len(s.values) > 1
 }
 
-// loneNumber is the place, from the end, of the last number behind the
-// status and size of a line, and how many there are; 0/14529 and the like count
-// as several.
+// loneNumber is the place of the number that stands alone in a line, and how many
+// there are: behind the status and size, from the line's end; before the client,
+// or between time and request, from its begin. 0/14529 and the like behind the
+// request count as several.
 func loneNumber(tokens []token) (at, n int) {
+	at, n = numberBefore(tokens)
 	seen := 0
 	for i := range tokens {
 		t := &tokens[i]
@@ -226,6 +232,50 @@ func loneNumber(tokens []token) (at, n int) {
 			at = i - len(tokens)
 		case seen == 3 && t.form == 0 && bytes.IndexByte(t.value, '/') > 0 && isDigits(bytes.ReplaceAll(bytes.Trim(t.value, "*"), []byte("/"), nil)):
 			n += 2
+		}
+	}
+	return at, n
+}
+
+// noteTwo says that a value such as 0/14529 before the request was taken for its
+// time.
+func (f *Format) noteTwo(lines [][]byte) {
+	if f.Name != lineName {
+		return
+	}
+	for _, line := range lines {
+		tokens, _ := split(line, nil)
+		for i := range tokens {
+			if tokens[i].form == '"' && isRequest(tokens[i].value) {
+				break
+			}
+			l := lineReader{tokens: tokens, request: len(tokens)}
+			if tokens[i].key == nil && bytes.IndexByte(tokens[i].value, '/') > 0 {
+				if _, ok := l.timeOfTwo(i); ok {
+					f.Notes = append(f.Notes, "a value such as "+string(tokens[i].value)+" before the request is read as Apache's %T/%D: whole seconds, and microseconds; --time-field says otherwise")
+					return
+				}
+			}
+		}
+	}
+}
+
+// mostDigits of a time before the request; seconds since 1970 have more.
+const mostDigits = 9
+
+// numberBefore is loneNumber before the request.
+func numberBefore(tokens []token) (at, n int) {
+	for i := range tokens {
+		t := &tokens[i]
+		if t.form == '"' || knownMethod(t.value) {
+			break
+		}
+		first := i == 0 && len(tokens) > 1 && tokens[1].form == 0 && tokens[1].key == nil && isAddress(tokens[1].value)
+		behind := i > 0 && tokens[i-1].form == '[' && tokens[i-1].key == nil
+		whole, _, _ := bytes.Cut(t.value, []byte("."))
+		if (first || behind) && t.key == nil && t.form == 0 && isDecimal(t.value) && len(whole) <= mostDigits && !(isStatus(t) && usualStatus(t.value)) {
+			at = i + 1
+			n++
 		}
 	}
 	return at, n

@@ -2,6 +2,7 @@ package accesslog
 
 import (
 	"bytes"
+	"strings"
 	"time"
 )
 
@@ -47,6 +48,9 @@ type w3c struct {
 	places []place
 	names  []string
 	sep    byte
+	// short are the columns of lines that lack one or two sizes: some modules of
+	// IIS leave sc-bytes or cs-bytes out of a line, and not only their values.
+	short []*w3c
 }
 
 // w3cWriter is who wrote a log, with the unit of its time-taken.
@@ -104,6 +108,7 @@ func w3cFormat(line []byte, before w3cWriter, t Times) *Format {
 	if len(columns) == 0 {
 		return nil
 	}
+	w.short = w.without("sc-bytes", "cs-bytes")
 	f := &Format{Name: writer.name, parse: w.parse, ended: true, fieldFound: timeColumn >= 0, header: func(line []byte) *Format { return w3cFormat(line, writer, t) }}
 	f.retimed = func(t Times) (*Format, error) {
 		if t.names() && t.column(columns) < 0 {
@@ -115,6 +120,37 @@ func w3cFormat(line []byte, before w3cWriter, t Times) *Format {
 		f.Notes = []string{"time-taken is read as seconds, as the W3C's draft says; IIS would write milliseconds, but nothing tells that it wrote this"}
 	}
 	return f
+}
+
+// without are the columns where one of the names, or both, is missing.
+func (w *w3c) without(names ...string) []*w3c {
+	var out []*w3c
+	for n := 1; n <= 1<<len(names)-1; n++ {
+		s := &w3c{sep: w.sep}
+		for i, name := range w.names {
+			missing := false
+			for k, one := range names {
+				missing = missing || n&(1<<k) != 0 && strings.EqualFold(name, one)
+			}
+			if missing {
+				continue
+			}
+			p := w.places[i]
+			switch p.kind {
+			case kindSize: // which of them is missing is not known
+				p = place{kind: kindSkip}
+			case kindCode:
+				p.kind = kindStatus
+			case kindClient:
+				p.kind = kindAddress
+			}
+			s.places, s.names = append(s.places, p), append(s.names, name)
+		}
+		if len(s.places) < len(w.places) {
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 func hasColumn(columns [][]byte, name string) bool {
@@ -138,12 +174,24 @@ func (w *w3c) parse(f *Format, line []byte, e *Entry, c *clock) string {
 	case line[0] == '#':
 		return whyComment
 	}
-	e.Ended = f.ended
-	e.scratch = e.scratch[:0]
 	sep := w.sep
 	if sep == ' ' && bytes.IndexByte(line, '\t') >= 0 {
 		sep = '\t'
 	}
+	if n := bytes.Count(bytes.TrimRight(line, " \t"), []byte{sep}) + 1; n < len(w.places) {
+		for _, s := range w.short {
+			if n == len(s.places) {
+				return s.take(f, line, sep, e, c)
+			}
+		}
+	}
+	return w.take(f, line, sep, e, c)
+}
+
+// take a line of just the columns.
+func (w *w3c) take(f *Format, line []byte, sep byte, e *Entry, c *clock) string {
+	e.Ended = f.ended
+	e.scratch = e.scratch[:0]
 	var date, clockText []byte
 	for i, p := range w.places {
 		v, rest, more := bytes.Cut(line, []byte{sep})

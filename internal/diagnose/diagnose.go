@@ -1,6 +1,9 @@
 package diagnose
 
-import "sort"
+import (
+	"math"
+	"sort"
+)
 
 // Rule is one entry of the rule table.
 type Rule struct {
@@ -17,6 +20,16 @@ func (r Rule) Judges() bool { return r.Needs != needMore }
 
 // needMore is what no run on one host has.
 const needMore = "more than a run on one host"
+
+// spent is the part (0–1) of a request's CPU that a service spends on the machine whose
+// CPU allows least; 0 if it is on another.
+func (m *model) spent(service string) float64 {
+	k := m.machineOf(service)
+	if k == nil || k != m.narrowest() || k.allCPU <= 0 {
+		return 0
+	}
+	return math.Min(m.perReq[service]/k.allCPU, 1)
+}
 
 // Diagnose applies every rule to one run.
 func Diagnose(in Input) (*Diagnosis, error) {
@@ -38,7 +51,7 @@ func Diagnose(in Input) (*Diagnosis, error) {
 			if svc := in.Stack.Service(f.Service); svc != nil && m.unused(svc) {
 				continue // nothing of it is part of any request
 			}
-			f.Rule = r.ID
+			f.Rule, f.Spent = r.ID, m.spent(f.Service)
 			if f.Measures == nil {
 				f.Measures = r.Measures
 			}

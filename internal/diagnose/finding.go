@@ -22,6 +22,11 @@ type Finding struct {
 	// Formula says how it was computed, with the numbers.
 	Bound   float64 `json:"bound"`
 	Formula string  `json:"formula"`
+	// Spares is the part (0–1) of a request's CPU that would go if all of what the finding
+	// is about went, on the machine whose CPU allows least; 0: it is not of CPU. Spent is
+	// the part that the Service spends there in all, 0 unknown.
+	Spares float64 `json:"spares,omitempty"`
+	Spent  float64 `json:"spent,omitempty"`
 	// Subject is what the remedy needs to know: route, table, file…
 	Subject map[string]string `json:"subject,omitempty"`
 	// Settings that it would have changed, so that no two findings of one run

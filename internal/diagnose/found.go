@@ -14,9 +14,14 @@ func about(service, title, text string, cites ...string) Finding {
 }
 
 // bounded takes what model.bound and its like return.
-func (f Finding) bounded(bound float64, formula string) Finding {
-	f.Bound, f.Formula = bound, formula
+func (f Finding) bounded(c ceiling, formula string) Finding {
+	f.Bound, f.Spares, f.Formula = c.most, c.spares, formula
 	return f
+}
+
+// atMost is bounded for a factor of throughput, ≥ 1, that is not of CPU.
+func (f Finding) atMost(factor float64, formula string) Finding {
+	return f.bounded(ceiling{most: factor}, formula)
 }
 
 // with tells the remedy something.
@@ -119,13 +124,13 @@ func perSecond(n, window float64) string { return fmt.Sprintf("%.3g/s", n/window
 func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
 
 // serviceBound is the bound when all CPU of a service went away.
-func (m *model) serviceBound(name string) (float64, string) { return m.boundBy(name, m.perReq[name]) }
+func (m *model) serviceBound(name string) (ceiling, string) { return m.boundBy(name, m.perReq[name]) }
 
 // boundOfStatements is the bound when the statements of a database for which ours holds
 // cost nothing any more, by their part of all recorded statement time: what a buffer
 // is for is at most that part of the database's CPU. Where nothing was recorded, or the
 // record does not tell (MySQL's without log_slow_extra), it is all of it.
-func (m *model) boundOfStatements(service string, ours func(*evidence.Statement) bool) (float64, string) {
+func (m *model) boundOfStatements(service string, ours func(*evidence.Statement) bool) (ceiling, string) {
 	var all, part float64
 	for i := range m.in.Evidence.Statements {
 		s := &m.in.Evidence.Statements[i]

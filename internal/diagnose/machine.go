@@ -186,7 +186,7 @@ func (m *model) eachHost(judge func(s *evidence.System) []Finding) []Finding {
 }
 
 // boundKernelOn is boundKernelOf for one host.
-func (m *model) boundKernelOn(share float64, host string) (float64, string) {
+func (m *model) boundKernelOn(share float64, host string) (ceiling, string) {
 	at := map[string]float64{}
 	for _, k := range m.machines {
 		if k.name == host {

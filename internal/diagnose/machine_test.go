@@ -86,25 +86,45 @@ func TestBoundsOfTwoHosts(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name  string
-		bound func() (float64, string)
+		bound func() (ceiling, string)
 		want  float64 // throughput
 		says  string
 	}{
-		{"all of the application spared: the database still allows no more", func() (float64, string) { return m.boundBy("app", 0.008) }, 2 / 0.017, "db1"},
-		{"half of the database spared: it still is the limit, and its host is not full", func() (float64, string) { return m.boundBy("db", 0.0085) }, 100 / (0.5 * (1 - 0.35/2)), "db1"},
-		{"nearly all of the database spared: the web host is the limit", func() (float64, string) { return m.boundBy("db", 0.0165) }, 4 / 0.010, "web1"},
-		{"half of everything", func() (float64, string) { return m.bound(0.0135) }, 100 / (0.5 * (1 - 0.35/2)), "db1"},
-		{"both services by name", func() (float64, string) { return m.boundOf(map[string]float64{"app": 0.005, "db": 0.0165}) }, 4 / (0.005 * (1 - 0.35/2)), "web1"},
+		{"all of the application spared: the database still allows no more", func() (ceiling, string) { return m.boundBy("app", 0.008) }, 2 / 0.017, "db1"},
+		{"half of the database spared: it still is the limit, and its host is not full", func() (ceiling, string) { return m.boundBy("db", 0.0085) }, 100 / (0.5 * (1 - 0.35/2)), "db1"},
+		{"nearly all of the database spared: the web host is the limit", func() (ceiling, string) { return m.boundBy("db", 0.0165) }, 4 / 0.010, "web1"},
+		{"half of everything", func() (ceiling, string) { return m.bound(0.0135) }, 100 / (0.5 * (1 - 0.35/2)), "db1"},
+		{"both services by name", func() (ceiling, string) { return m.boundOf(map[string]float64{"app": 0.005, "db": 0.0165}) }, 4 / (0.005 * (1 - 0.35/2)), "web1"},
 		{"waiting", m.boundWait, 2 / (0.017 * (1 - 0.35*0.15)), "db1"},
 	} {
-		got, formula := c.bound()
+		most, formula := c.bound()
+		got := most.most
 		if math.Abs(got*m.x-c.want) > 1e-6*c.want || !strings.Contains(formula, " of "+c.says) {
 			t.Errorf("%s: %.3f/s, want %.3f/s (%s)", c.name, got*m.x, c.want, formula)
 		}
 	}
 	// Kernel work of one host only.
-	if got, _ := m.boundKernelOf(1, "web"); math.Abs(got*m.x-2/0.017) > 1e-6 {
-		t.Errorf("web1's kernel work spared: %g/s", got*m.x)
+	if got, _ := m.boundKernelOf(1, "web"); math.Abs(got.most*m.x-2/0.017) > 1e-6 {
+		t.Errorf("web1's kernel work spared: %g/s", got.most*m.x)
+	}
+}
+
+// What is spared is a part of what a request takes on the host that allows least; of
+// another host's CPU, and of waiting, nothing is.
+func TestSparesOnTwoHosts(t *testing.T) {
+	in := twoHosts()
+	m, err := newModel(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	half, _ := m.boundBy("db", 0.0085)
+	other, _ := m.boundBy("app", 0.008)
+	waits, _ := m.boundWait()
+	if math.Abs(half.spares-0.5) > 1e-9 || other.spares != 0 || waits.spares != 0 {
+		t.Errorf("half of the database %g, the other host's application %g, waiting %g; want 0.5, 0, 0", half.spares, other.spares, waits.spares)
+	}
+	if db, app := m.spent("db"), m.spent("app"); math.Abs(db-m.perReq["db"]/0.017) > 1e-9 || app != 0 {
+		t.Errorf("the database spends %g of its host, the application %g of it", db, app)
 	}
 }
 
@@ -116,8 +136,8 @@ func TestBoundOfFewUsersOnTwoHosts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, _ := m.bound(0); got != 1 {
-		t.Errorf("one user and 27 ms on two hosts: ×%g of 100/s, want 1", got)
+	if got, _ := m.bound(0); got.most != 1 {
+		t.Errorf("one user and 27 ms on two hosts: ×%g of 100/s, want 1", got.most)
 	}
 }
 
@@ -200,7 +220,7 @@ func TestKernelTimeOfOthers(t *testing.T) {
 	if got, want := m.at("web").sysCPU, 8.5/1000; math.Abs(got-want) > 1e-9 {
 		t.Errorf("%g s per request, want %g: what the services' own processes spent", got, want)
 	}
-	if bound, text := m.boundKernelOf(1, "web"); bound > 7 {
-		t.Errorf("bound %g (%s)", bound, text)
+	if bound, text := m.boundKernelOf(1, "web"); bound.most > 7 {
+		t.Errorf("bound %g (%s)", bound.most, text)
 	}
 }

@@ -103,6 +103,15 @@ func (m *model) latency() float64 { return m.inSystem / m.x }
 
 func (m *model) think() float64 { return math.Max(0, m.n/m.x-m.latency()) }
 
+// ceiling is the most that a remedy could bring.
+type ceiling struct {
+	most float64 // factor of throughput, ≥ 1
+	// spares is the part (0–1) of a request's CPU that would go, on the machine whose CPU
+	// allows least throughput, without what it may make cheaper besides (interference);
+	// 0: it is not of CPU, or of another machine's.
+	spares float64
+}
+
 // interference is the part of all other work that may get cheaper when CPU
 // work goes away: services on one host share caches, memory bandwidth and the
 // scheduler. Measured on cases/login, where adding the indexes took 97 % of
@@ -121,7 +130,7 @@ const interference = 0.35
 // full: what answers wait for there is CPU in part at most, so they cannot get
 // shorter by a larger part than their CPU does. It does not hold where requests queue
 // for something that is held while CPU is used (handedOn). Never below 1.
-func (m *model) bound(saved float64) (float64, string) {
+func (m *model) bound(saved float64) (ceiling, string) {
 	part := math.Min(math.Max(saved, 0)/math.Max(m.allCPU, 1e-12), 1)
 	at := map[string]float64{}
 	for _, k := range m.machines {
@@ -132,7 +141,7 @@ func (m *model) bound(saved float64) (float64, string) {
 
 // boundOf is bound for CPU that services would save, by their names: each on
 // its own machine.
-func (m *model) boundOf(saved map[string]float64) (float64, string) {
+func (m *model) boundOf(saved map[string]float64) (ceiling, string) {
 	at := map[string]float64{}
 	for name, s := range saved {
 		at[m.hostOf(name)] += s
@@ -141,19 +150,23 @@ func (m *model) boundOf(saved map[string]float64) (float64, string) {
 }
 
 // boundBy is boundOf for one service.
-func (m *model) boundBy(service string, saved float64) (float64, string) {
+func (m *model) boundBy(service string, saved float64) (ceiling, string) {
 	return m.boundOf(map[string]float64{service: saved})
 }
 
 // boundAt is bound for CPU that is saved on machines, by their names.
-func (m *model) boundAt(saved map[string]float64) (float64, string) {
-	limit, sum, shorter := math.Inf(1), 0.0, 1.0
+func (m *model) boundAt(saved map[string]float64) (ceiling, string) {
+	limit, sum, shorter, spares := math.Inf(1), 0.0, 1.0, 0.0
+	narrowest := m.narrowest()
 	var text string
 	for _, k := range m.machines {
 		s := math.Min(math.Max(saved[k.name], 0), k.allCPU)
 		rest, thrift := k.allCPU-s, 0.0
 		if k.allCPU > 0 {
 			thrift = interference * s / k.allCPU
+		}
+		if k == narrowest && k.allCPU > 0 {
+			spares = s / k.allCPU
 		}
 		left := math.Max(rest*(1-thrift), k.allCPU*0.01)
 		sum += left
@@ -174,7 +187,7 @@ func (m *model) boundAt(saved map[string]float64) (float64, string) {
 		limit = less
 		text += fmt.Sprintf(", but no CPU is full, and answers get shorter by what their CPU does at most: %.0f/s × %.3g", m.x, shorter)
 	}
-	return math.Max(1, limit/m.x), fmt.Sprintf("%s = %.0f/s, against %.0f/s now", text, limit, m.x)
+	return ceiling{most: math.Max(1, limit/m.x), spares: spares}, fmt.Sprintf("%s = %.0f/s, against %.0f/s now", text, limit, m.x)
 }
 
 // handedOn reports whether requests queue for something that is held while CPU is used,
@@ -196,28 +209,28 @@ func (m *model) handedOn() bool {
 
 // boundWait is the bound when waiting, not CPU, goes away: CPU stays what it
 // is and becomes the limit, or another resource that is known.
-func (m *model) boundWait() (float64, string) {
+func (m *model) boundWait() (ceiling, string) {
 	k := m.narrowest()
 	limit := k.cpus / k.fullDemand()
-	return math.Max(1, limit/m.x), fmt.Sprintf("%.3g CPUs / %s CPU per request%s, up to %.0f %% cheaper on full CPUs = %.0f/s, against %.0f/s now",
+	return ceiling{most: math.Max(1, limit/m.x)}, fmt.Sprintf("%.3g CPUs / %s CPU per request%s, up to %.0f %% cheaper on full CPUs = %.0f/s, against %.0f/s now",
 		k.cpus, seconds(k.allCPU), m.on(k), 100*interference*(1-k.busy), limit, m.x)
 }
 
 // boundDelay is the bound when each request waits for less by d seconds and
 // CPU stays what it is: X' ≤ min(C/D, N/(R − d + Z)) (Lazowska et al., ch. 5).
-func (m *model) boundDelay(d float64) (float64, string) {
+func (m *model) boundDelay(d float64) (ceiling, string) {
 	k := m.narrowest()
 	r, z := m.latency(), m.think()
 	left := math.Max(math.Max(r-d, k.allCPU/math.Max(1, k.cpus)), 1e-6)
 	limit := math.Min(k.cpus/k.fullDemand(), m.n/(left+z))
-	return math.Max(1, limit/m.x), fmt.Sprintf("min(%.3g CPUs / %s CPU per request%s, %.0f users / (%s − %s latency + %s between requests)) = %.0f/s, against %.0f/s now",
+	return ceiling{most: math.Max(1, limit/m.x)}, fmt.Sprintf("min(%.3g CPUs / %s CPU per request%s, %.0f users / (%s − %s latency + %s between requests)) = %.0f/s, against %.0f/s now",
 		k.cpus, seconds(k.allCPU), m.on(k), m.n, seconds(r), seconds(d), seconds(z), limit, m.x)
 }
 
 // boundKernelOf is bound for work that saves only what the kernel spends on
 // moving bytes and switching: share of the kernel's CPU, on the machines of these
 // services.
-func (m *model) boundKernelOf(share float64, services ...string) (float64, string) {
+func (m *model) boundKernelOf(share float64, services ...string) (ceiling, string) {
 	at := map[string]float64{}
 	for _, name := range services {
 		if k := m.machineOf(name); k != nil {

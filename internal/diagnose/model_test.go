@@ -60,8 +60,8 @@ func TestBound(t *testing.T) {
 		{"half of the CPU, and the rest a sixth cheaper", 0.009, 1 / (0.5 * (1 - 0.35/2))},
 		{"more than all is cut at a hundredth left", 1, 100},
 	} {
-		if got, _ := m.bound(c.saved); math.Abs(got-c.want) > 1e-6 {
-			t.Errorf("%s: ×%g, want ×%g", c.name, got, c.want)
+		if got, _ := m.bound(c.saved); math.Abs(got.most-c.want) > 1e-6 {
+			t.Errorf("%s: ×%g, want ×%g", c.name, got.most, c.want)
 		}
 	}
 }
@@ -84,8 +84,8 @@ func TestBoundOfWhatIsHandedOn(t *testing.T) {
 		if !m.handedOn() {
 			want = 1 / (0.5 * (1 - 0.35/2))
 		}
-		if got, _ := m.bound(0.009); math.Abs(got-want) > 1e-6 || m.handedOn() == (name == "a thread of 30") {
-			t.Errorf("%s (%v): ×%g, want ×%g", name, m.handedOn(), got, want)
+		if got, _ := m.bound(0.009); math.Abs(got.most-want) > 1e-6 || m.handedOn() == (name == "a thread of 30") {
+			t.Errorf("%s (%v): ×%g, want ×%g", name, m.handedOn(), got.most, want)
 		}
 	}
 }
@@ -117,8 +117,8 @@ func TestBoundOnAnIdleMachine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, text := m.bound(m.allCPU / 100); got > 1.02 || got < 1.01 {
-		t.Errorf("×%g (%s)", got, text)
+	if got, text := m.bound(m.allCPU / 100); got.most > 1.02 || got.most < 1.01 {
+		t.Errorf("×%g (%s)", got.most, text)
 	}
 }
 
@@ -130,8 +130,8 @@ func TestBoundOfOneUser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, _ := m.bound(0.009); math.Abs(got-1/(0.009*(1-0.35/2))/100) > 1e-6 {
-		t.Errorf("×%g", got)
+	if got, _ := m.bound(0.009); math.Abs(got.most-1/(0.009*(1-0.35/2))/100) > 1e-6 {
+		t.Errorf("×%g", got.most)
 	}
 }
 

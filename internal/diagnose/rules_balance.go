@@ -165,7 +165,7 @@ func judgeBalance(m *model) ([]Finding, string) {
 		}
 		f := about(svc.Name, fmt.Sprintf("Upstream %s of %s uses its hosts unevenly", b.Name(), svc.Name), strings.Join(texts, "; ")+".", svc.Config, "CPU by service")
 		return []Finding{balancerOf(f, b, parts, now).with("to", perBackend(b, parts, to)).
-			bounded(gain, fmt.Sprintf("the busiest host has %s per request and CPU by these weights, %s by equal use: ×%.2f", seconds(worst(parts, now)), seconds(worst(parts, to)), gain))}
+			atMost(gain, fmt.Sprintf("the busiest host has %s per request and CPU by these weights, %s by equal use: ×%.2f", seconds(worst(parts, now)), seconds(worst(parts, to)), gain))}
 	})
 }
 

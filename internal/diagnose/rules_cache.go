@@ -36,7 +36,7 @@ func judgeEvictions(m *model) ([]Finding, string) {
 
 // boundApp is the bound when all work of the application and its databases
 // went away for cached answers.
-func (m *model) boundApp() (float64, string) {
+func (m *model) boundApp() (ceiling, string) {
 	saved := map[string]float64{}
 	for _, svc := range m.in.Stack.Services {
 		if svc.IsDatabase() || svc.Kind == stack.PHPFPM || svc.Kind == stack.App {
@@ -48,7 +48,7 @@ func (m *model) boundApp() (float64, string) {
 
 // boundCalls is the bound when a service and all of the kernel's work were
 // spared: that of calls to it.
-func (m *model) boundCalls(service string) (float64, string) {
+func (m *model) boundCalls(service string) (ceiling, string) {
 	at := map[string]float64{}
 	for _, k := range m.machines {
 		at[k.name] = k.sysCPU

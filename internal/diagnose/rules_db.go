@@ -64,7 +64,7 @@ func judgeFullScan(m *model) ([]Finding, string) {
 			Title: fmt.Sprintf("%s reads whole tables to find a few rows", svc.Name),
 			Text: fmt.Sprintf("%s %.0f %% of %s's statement time (%.2f of %.2f s); for each row that is returned, thousands are examined.",
 				ui.Plural(len(cites), "statement class takes", "statement classes take"), 100*scanning/all, svc.Name, scanning, all)}
-		f.Bound, f.Formula = m.boundBy(svc.Name, m.perReq[svc.Name]*scanning/all)
+		f = f.bounded(m.boundBy(svc.Name, m.perReq[svc.Name]*scanning/all))
 		out = append(out, f)
 	}
 	if !judged {
@@ -179,7 +179,7 @@ func judgeDBMemory(m *model) ([]Finding, string) {
 		if len(asks) == 1 && asks[0].Name == redoName {
 			saved = m.checkpointCost(svc, float64(redo)/(written/m.window))
 		}
-		f.Bound, f.Formula = m.boundBy(svc.Name, saved)
+		f = f.bounded(m.boundBy(svc.Name, saved))
 		out = append(out, f)
 	}
 	return out, why
@@ -209,7 +209,7 @@ func judgeCommitFlush(m *model) ([]Finding, string) {
 				commits, fsyncs, m.window, 100*m.at(svc.Name).sys.DiskBusy),
 			Evidence: []string{"Handler_commit, fsync counters and innodb_flush_log_at_trx_commit of " + svc.Name},
 			Settings: []Setting{{Service: svc.Name, Name: "innodb_flush_log_at_trx_commit", Now: "1"}}}
-		f.Bound, f.Formula = m.boundFlush(svc.Name, fsyncs)
+		f = f.bounded(m.boundFlush(svc.Name, fsyncs))
 		out = append(out, f)
 	}
 	return out, why
@@ -231,13 +231,13 @@ const (
 // boundFlush is the bound when flushes of a database's log go away: their CPU, or
 // their wait, which is no longer than the disk is in use while requests are under way.
 // Where no disk is known, all that the database does.
-func (m *model) boundFlush(service string, flushes float64) (float64, string) {
+func (m *model) boundFlush(service string, flushes float64) (ceiling, string) {
 	sys := m.at(service).sys
 	if len(sys.Disks) == 0 {
 		return m.boundBy(service, m.perReq[service])
 	}
 	bound, formula := m.boundBy(service, min(m.perReq[service], flushes*flushCPU/(m.x*m.window)))
-	if wait, text := m.boundDelay(m.latency() * sys.DiskBusy); wait > bound {
+	if wait, text := m.boundDelay(m.latency() * sys.DiskBusy); wait.most > bound.most {
 		return wait, text
 	}
 	return bound, formula
@@ -265,7 +265,7 @@ func judgeConnects(m *model) ([]Finding, string) {
 			Text: fmt.Sprintf("%.0f connections for %.0f right answers (%.2f each). A persistent connection (PDO::ATTR_PERSISTENT, a pool) saves set-up and log-in; this is a change in the source, unless the application has a setting for it.%s",
 				conns, m.x*m.window, perRequest, m.goPool()),
 			Evidence: []string{"Connections of " + svc.Name}, Subject: map[string]string{"source": "yes"}}
-		f.Bound, f.Formula = m.boundBy(svc.Name, min(m.perReq[svc.Name], perRequest*connectCPU))
+		f = f.bounded(m.boundBy(svc.Name, min(m.perReq[svc.Name], perRequest*connectCPU)))
 		out = append(out, f)
 	}
 	return out, why
@@ -288,7 +288,7 @@ func judgeLoopbackDB(m *model) ([]Finding, string) {
 					Text: fmt.Sprintf("%s names %s:%s; both ends are on one host, so each statement passes the TCP stack twice for nothing.",
 						file, a.Host, a.Port),
 					Evidence: []string{file}, Subject: map[string]string{"file": file, "database": db.Name, "app": app.Name}}
-				found.Bound, found.Formula = m.boundKernelOf(1, app.Name)
+				found = found.bounded(m.boundKernelOf(1, app.Name))
 				out = append(out, found)
 			}
 		}

@@ -146,7 +146,7 @@ func judgeGone(m *model) ([]Finding, string) {
 		slices.Sort(cites)
 		return []Finding{about(v.svc.Name, ui.Plural(len(cites), "setting is", "settings are")+" for another version of "+v.svc.Name,
 			fmt.Sprintf("%s runs %s; what the file says about these does nothing, or keeps the server from starting after an upgrade: %s.", v.svc.Name, v.db.Version, strings.Join(cites, "; ")),
-			append([]string{v.svc.Config}, cites...)...).with("options", strings.Join(names, " ")).bounded(1, "a setting that is not read costs nothing; the one that took its place may")}
+			append([]string{v.svc.Config}, cites...)...).with("options", strings.Join(names, " ")).atMost(1, "a setting that is not read costs nothing; the one that took its place may")}
 	})
 	if why == "" {
 		why = missing

@@ -75,7 +75,7 @@ func judgeOvercommit(m *model) ([]Finding, string) {
 				size(int64(once)), size(int64(each)), used, limit, size(int64(total)), size(m.memoryOf(v.svc))),
 			"variables of "+v.svc.Name).
 			asks(Setting{Service: v.svc.Name, Name: "innodb_buffer_pool_size", Now: v.db.Variables["innodb_buffer_pool_size"], Up: -1},
-				Setting{Service: v.svc.Name, Name: "tmp_table_size", Now: v.db.Variables["tmp_table_size"], Up: -1}).bounded(1, "it is a risk, not a gain")}
+				Setting{Service: v.svc.Name, Name: "tmp_table_size", Now: v.db.Variables["tmp_table_size"], Up: -1}).atMost(1, "it is a risk, not a gain")}
 	})
 }
 

@@ -43,8 +43,8 @@ func TestCheckpointCost(t *testing.T) {
 			t.Fatalf("%s: %v %s", name, found, why)
 		}
 		want, _ := m.boundBy("db", c.saved(m))
-		if math.Abs(found[0].Bound-want) > 1e-9 {
-			t.Errorf("%s: at most ×%.4f, want ×%.4f", name, found[0].Bound, want)
+		if math.Abs(found[0].Bound-want.most) > 1e-9 {
+			t.Errorf("%s: at most ×%.4f, want ×%.4f", name, found[0].Bound, want.most)
 		}
 	}
 }

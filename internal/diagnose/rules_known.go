@@ -95,7 +95,7 @@ func runner(svc *stack.Service) string {
 }
 
 // knownBound is the most that settings of an area could save.
-func (m *model) knownBound(area knownapp.Area, svc *stack.Service, a *knownapp.Application, calls []knownapp.Call) (float64, string) {
+func (m *model) knownBound(area knownapp.Area, svc *stack.Service, a *knownapp.Application, calls []knownapp.Call) (ceiling, string) {
 	run := runner(svc)
 	saved := map[string]float64{}
 	for _, db := range m.in.Stack.Services {

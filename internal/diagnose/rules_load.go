@@ -21,7 +21,7 @@ func judgeWorkload(m *model) ([]Finding, string) {
 		Text: fmt.Sprintf("%.0f users keep CPU only %.0f %% busy. A larger workload may raise the score without any change to the service.",
 			m.n, 100*m.busy),
 		Evidence: []string{"system counters", "load result"}}
-	f.Bound, f.Formula = m.boundWait()
+	f = f.bounded(m.boundWait())
 	return []Finding{f}, ""
 }
 
@@ -36,7 +36,7 @@ func judgeGenerator(m *model) ([]Finding, string) {
 		Text: fmt.Sprintf("It takes %s of the %s of CPU per request (%.0f %%); what is left of the service cannot gain more than the rest. Drive the load from another machine to see further.",
 			seconds(m.genCPU), seconds(m.allCPU), 100*m.genCPU/m.allCPU),
 		Evidence: []string{"generator's own CPU time"}}
-	f.Bound, f.Formula = m.bound(m.genCPU)
+	f = f.bounded(m.bound(m.genCPU))
 	return []Finding{f}, ""
 }
 
@@ -49,7 +49,7 @@ func judgeUnsaturated(m *model) ([]Finding, string) {
 	}
 	f := Finding{Title: "No resource is saturated", Text: text + ". " + strings.Join(m.causes(), "; ") + ".",
 		Evidence: []string{"system counters", "load result"}}
-	f.Bound, f.Formula = m.boundWait()
+	f = f.bounded(m.boundWait())
 	return []Finding{f}, ""
 }
 

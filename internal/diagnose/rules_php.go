@@ -56,7 +56,7 @@ func judgeOPcache(m *model) ([]Finding, string) {
 				v, svc.Name, seconds(m.perReq[svc.Name])),
 			Evidence: []string{"effective PHP settings of " + svc.Name},
 			Settings: []Setting{{Service: svc.Name, Name: "opcache.enable", Now: v, To: "1"}}}
-		f.Bound, f.Formula = m.boundBy(svc.Name, m.perReq[svc.Name])
+		f = f.bounded(m.boundBy(svc.Name, m.perReq[svc.Name]))
 		return []Finding{f}
 	})
 }
@@ -75,7 +75,7 @@ func judgeJIT(m *model) ([]Finding, string) {
 			Text: fmt.Sprintf("opcache.jit_buffer_size is 0, so nothing is compiled to machine code; %s uses %s of CPU per request.",
 				svc.Name, seconds(m.perReq[svc.Name])),
 			Evidence: []string{"effective PHP settings of " + svc.Name}}
-		f.Bound, f.Formula = m.boundBy(svc.Name, m.perReq[svc.Name])
+		f = f.bounded(m.boundBy(svc.Name, m.perReq[svc.Name]))
 		return []Finding{f}
 	})
 }
@@ -95,9 +95,9 @@ func judgeWorkers(m *model) ([]Finding, string) {
 				Subject:  map[string]string{"pool": p.Name, "current": strconv.Itoa(p.MaxChildren), "pm": p.PM}}
 			if m.at(svc.Name).busy >= saturatedCPU {
 				// Only what the kernel spends on switching can be saved.
-				f.Bound, f.Formula = m.boundKernelOf(1, svc.Name)
+				f = f.bounded(m.boundKernelOf(1, svc.Name))
 			} else {
-				f.Bound, f.Formula = m.boundWait()
+				f = f.bounded(m.boundWait())
 			}
 			out = append(out, f)
 		}
@@ -132,11 +132,11 @@ func judgeMode(m *model) ([]Finding, string) {
 			// With max_requests some begin all the time, whoever asks.
 			waited := use.Started > 0 && p.MaxRequests == 0 || workers < p.MaxChildren && m.inSystem > float64(workers)
 			if waited && m.at(svc.Name).busy < saturatedCPU {
-				f.Bound, f.Formula = m.boundWait()
+				f = f.bounded(m.boundWait())
 			} else {
 				// Requests waited for no start, or rather for CPU: what the kernel
 				// spends on making and ending processes can be saved.
-				f.Bound, f.Formula = m.boundKernelOf(1, svc.Name)
+				f = f.bounded(m.boundKernelOf(1, svc.Name))
 			}
 			out = append(out, f)
 		}
@@ -163,7 +163,7 @@ func judgeSessions(m *model) ([]Finding, string) {
 		f := Finding{Service: svc.Name, Title: svc.Name + " keeps sessions as files on disk",
 			Text:     fmt.Sprintf("session.save_path is %s. In memory they are cheaper, but a reboot logs everybody out.", path),
 			Evidence: []string{"effective PHP settings of " + svc.Name}, Subject: map[string]string{"path": path}}
-		f.Bound, f.Formula = m.boundKernelOf(1, svc.Name)
+		f = f.bounded(m.boundKernelOf(1, svc.Name))
 		return []Finding{f}
 	})
 }

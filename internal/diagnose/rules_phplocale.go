@@ -21,7 +21,7 @@ func judgeLocaleArchive(m *model) ([]Finding, string) {
 		if !ok || n < largeArchive {
 			return nil
 		}
-		bound, formula := 1.0, "it saves memory, not time, and memory is not short"
+		bound, formula := ceiling{most: 1}, "it saves memory, not time, and memory is not short"
 		if len(m.lowMemory(m.at(svc.Name).sys)) > 0 {
 			bound, formula = m.boundWait()
 		}

@@ -110,7 +110,7 @@ func judgeTooManyProcesses(m *model) ([]Finding, string) {
 		if more := int64(room-use.Processes) * each; more > free {
 			out = append(out, about(svc.Name, svc.Name+" may take more memory than there is",
 				fmt.Sprintf("%d processes are allowed, %d run, %s each: all of them would take %s more and %s are available.", room, use.Processes, size(each), size(more), size(free)),
-				svc.Config).asks(Setting{Service: svc.Name, Name: "pm.max_children", Now: strconv.Itoa(room), Up: -1}).bounded(1, "it is a risk, not a gain"))
+				svc.Config).asks(Setting{Service: svc.Name, Name: "pm.max_children", Now: strconv.Itoa(room), Up: -1}).atMost(1, "it is a risk, not a gain"))
 		}
 	}
 	return out, ""

@@ -66,7 +66,7 @@ func judgeWrongAnswers(m *model) ([]Finding, string) {
 		s := l.Samples[0]
 		text += fmt.Sprintf(" The first: %s: expected %s, got %s", s.Request, cut(s.Expected, 200), cut(s.Got, 200))
 	}
-	return []Finding{about("", "Some requests fail", text, "load result").bounded(float64(l.Requests+l.Errors)/math.Max(1, float64(l.Succeeded)), "requests / right answers: if all were right")}, ""
+	return []Finding{about("", "Some requests fail", text, "load result").atMost(float64(l.Requests+l.Errors)/math.Max(1, float64(l.Succeeded)), "requests / right answers: if all were right")}, ""
 }
 
 func judgeServerErrors(m *model) ([]Finding, string) {
@@ -88,7 +88,7 @@ func judgeServerErrors(m *model) ([]Finding, string) {
 		return nil, ""
 	}
 	return []Finding{about("", "The server answers with errors", fmt.Sprintf("%d of %d answers were 5xx, or clients went away before them (499): %s.", bad, all, strings.Join(cites[:min(len(cites), 5)], "; ")), cites...).
-		bounded(1, "an error costs a right answer, not time")}, ""
+		atMost(1, "an error costs a right answer, not time")}, ""
 }
 
 // judgeLogs turns known messages of error logs into findings.

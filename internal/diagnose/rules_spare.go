@@ -96,7 +96,7 @@ func (m *model) spareBehind(web *stack.Service, b Balancer, spare *stack.Service
 		return nil, why
 	}
 	return []Finding{balancerOf(f, with, all, now).with("weights", b.Weights()).with("to", perBackend(with, all, to)).with("spare", spare.Name).with("address", address).
-		bounded(gain, fmt.Sprintf("the busiest host has %s per request and CPU as it is, %s with %s: ×%.2f", seconds(worst(all, now)), seconds(worst(all, to)), k.name, gain))}, ""
+		atMost(gain, fmt.Sprintf("the busiest host has %s per request and CPU as it is, %s with %s: ×%.2f", seconds(worst(all, now)), seconds(worst(all, to)), k.name, gain))}, ""
 }
 
 func hostsOf(parts []part) []string {
@@ -123,7 +123,7 @@ func judgeCode(m *model) ([]Finding, string) {
 					}
 					found = append(found, about(svc.Name, fmt.Sprintf("%s and %s answer with different files", svc.SpareFor, svc.Name),
 						fmt.Sprintf("%s passes requests to both, and %s on %s has other files than on the host of %s. A deployment must bring them to both.", web.Name, folder, svc.HostName(), svc.SpareFor), folder).
-						bounded(1, "nothing is gained: answers may be wrong"))
+						atMost(1, "nothing is gained: answers may be wrong"))
 				}
 			}
 		}

@@ -116,7 +116,7 @@ func judgeStatic(m *model) ([]Finding, string) {
 		for name := range app {
 			app[name] *= share
 		}
-		f.Bound, f.Formula = m.boundOf(app)
+		f = f.bounded(m.boundOf(app))
 		return []Finding{f}
 	})
 }
@@ -145,7 +145,7 @@ func judgeLoopbackWeb(m *model) ([]Finding, string) {
 							u.Address, seconds(m.at(svc.Name).sysCPU), m.at(svc.Name).sys.TimeWait),
 						Evidence: []string{svc.Config, fpm.Config},
 						Subject:  map[string]string{"address": u.Address, "fpm": fpm.Name, "pool": p.Name, "port": port}}
-					f.Bound, f.Formula = m.boundKernelOf(1, svc.Name)
+					f = f.bounded(m.boundKernelOf(1, svc.Name))
 					out = append(out, f)
 				}
 			}
@@ -172,7 +172,7 @@ func judgeLoopbackHTTP(m *model) ([]Finding, string) {
 						address, seconds(m.at(svc.Name).sysCPU), m.at(svc.Name).sys.TimeWait),
 					Evidence: []string{svc.Config, "endpoints of " + app.Name},
 					Subject:  map[string]string{"app": app.Name, "port": port}}
-				f.Bound, f.Formula = m.boundKernelOf(1, svc.Name)
+				f = f.bounded(m.boundKernelOf(1, svc.Name))
 				out = append(out, f)
 			}
 		}
@@ -217,9 +217,9 @@ func judgeNginxWorkers(m *model) ([]Finding, string) {
 				n, svc.Name, seconds(m.perReq[svc.Name])),
 			Evidence: []string{svc.Config}, Subject: map[string]string{"current": strconv.Itoa(n)}}
 		if used := m.perReq[svc.Name] * m.x; used >= 0.85*float64(n) {
-			f.Bound, f.Formula = m.boundWait() // a worker is one thread and its CPU is full
+			f = f.bounded(m.boundWait()) // a worker is one thread and its CPU is full
 		} else {
-			f.Bound, f.Formula = m.boundBy(svc.Name, m.perReq[svc.Name])
+			f = f.bounded(m.boundBy(svc.Name, m.perReq[svc.Name]))
 		}
 		return []Finding{f}
 	})
@@ -239,7 +239,7 @@ func judgeNginxConnections(m *model) ([]Finding, string) {
 		if room := per * NginxWorkers(conf, m.online(svc.Name)); float64(room) < 2*m.n {
 			f := Finding{Service: svc.Name, Title: svc.Name + " has too few connections",
 				Text: fmt.Sprintf("%d connections in all for %.0f users, each of which may hold two.", room, m.n), Evidence: []string{svc.Config}}
-			f.Bound, f.Formula = m.boundWait()
+			f = f.bounded(m.boundWait())
 			return []Finding{f}
 		}
 		return nil
@@ -294,7 +294,7 @@ func judgeNginxDelivery(m *model) ([]Finding, string) {
 		sort.Strings(texts)
 		f := Finding{Service: svc.Name, Title: svc.Name + " does more per answer than it needs",
 			Text: strings.Join(texts, "; ") + ".", Evidence: []string{svc.Config}}
-		f.Bound, f.Formula = m.boundKernelOf(1, svc.Name)
+		f = f.bounded(m.boundKernelOf(1, svc.Name))
 		return []Finding{f}
 	})
 }
@@ -316,7 +316,7 @@ func judgeFileCache(m *model) ([]Finding, string) {
 		f := Finding{Service: svc.Name, Title: svc.Name + " opens each static file anew",
 			Text: fmt.Sprintf("%d of %d requests are for files that %s opens, stats and closes each time (no open_file_cache). With it a replaced file may be served old for open_file_cache_valid.",
 				count, m.asked.Requests, svc.Name), Evidence: []string{svc.Config}}
-		f.Bound, f.Formula = m.boundBy(svc.Name, m.perReq[svc.Name]*float64(count)/float64(m.asked.Requests))
+		f = f.bounded(m.boundBy(svc.Name, m.perReq[svc.Name]*float64(count)/float64(m.asked.Requests)))
 		return []Finding{f}
 	})
 }
@@ -328,7 +328,7 @@ func judgeAccessLog(m *model) ([]Finding, string) {
 		}
 		f := Finding{Service: svc.Name, Title: svc.Name + " writes its log line by line",
 			Text: "access_log has no buffer, so each request is one write. With a buffer, lines reach the log later and the last ones are lost in a crash.", Evidence: []string{svc.Config}}
-		f.Bound, f.Formula = m.boundBy(svc.Name, m.perReq[svc.Name])
+		f = f.bounded(m.boundBy(svc.Name, m.perReq[svc.Name]))
 		return []Finding{f}
 	})
 }

@@ -160,6 +160,8 @@ type accessFile struct {
 	warnings []string
 	bytes    int64
 	notes    []string // what was inferred of the format
+	carried  string   // how its entries lie in it, if not one a line
+	raw      int64    // bytes of it then
 	parts    []part   // under the run's mutex
 }
 
@@ -222,6 +224,9 @@ func (run *accessRun) formatOf(f *accessFile, head []byte, whole bool) (*accessl
 	format, err := run.formatFor(f, head, whole)
 	if format == nil || err != nil {
 		return format, err
+	}
+	if f.carried != "" {
+		f.notes = append([]string{f.carried}, f.notes...)
 	}
 	undated, read, first := format.Undated(head)
 	asked := !run.o.Since.IsZero() || !run.o.Until.IsZero()

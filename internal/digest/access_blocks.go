@@ -36,7 +36,7 @@ const (
 func (run *accessRun) feed(ctx context.Context) error {
 	var streams []int
 	for i := range run.files {
-		if f := &run.files[i]; f.At == nil || f.Size <= 0 {
+		if f := &run.files[i]; f.At == nil || f.Size <= 0 || run.isCarried(f) {
 			streams = append(streams, i)
 			continue
 		}
@@ -175,6 +175,7 @@ func (run *accessRun) stream(ctx context.Context, i int) error {
 	if err != nil {
 		return fmt.Errorf("open %s: %w", f.Name, err)
 	}
+	in = run.carry(f, in)
 	defer in.Close()
 	r := blockReader{in: in}
 	var h headers

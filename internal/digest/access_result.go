@@ -71,8 +71,11 @@ const anotherUnit = 1000 * time.Second
 // warnOfValues tells what no line has, and times that are of another unit than
 // they were read in.
 func (run *accessRun) warnOfValues(a *Access) {
-	var count, without, slow, timed int64
+	var count, without, slow, timed, nothing int64
 	for _, r := range a.Routes {
+		if r.Route == noRequestRoute {
+			nothing += r.Count
+		}
 		count += r.Count
 		without += r.Status[0]
 		timed += r.Time.Count
@@ -82,6 +85,9 @@ func (run *accessRun) warnOfValues(a *Access) {
 	}
 	if count == 0 {
 		return
+	}
+	if 2*nothing > count && without < count {
+		a.Warnings = append(a.Warnings, fmt.Sprintf("%d of %d lines have a status, but no request that is understood: describe the line with --format if they should have one", nothing, count))
 	}
 	if without == count {
 		a.Warnings = append(a.Warnings, "the log has no status codes: failures are not seen; log $status (nginx) or %>s (Apache), in JSON and LTSV as status")
@@ -102,7 +108,11 @@ func (f *accessFile) sum(a *Access) {
 			a.Notes = append(a.Notes, n)
 		}
 	}
-	a.Bytes += f.bytes
+	if f.carried != "" {
+		a.Bytes += f.raw
+	} else {
+		a.Bytes += f.bytes
+	}
 	if f.format != nil && !slices.Contains(strings.Split(a.Format, ", "), f.format.Name) {
 		if a.Format != "" {
 			a.Format += ", "

@@ -60,6 +60,9 @@ func KindOf(name string, head []byte) (Kind, error) {
 		// log look the same until then.
 		return KindSlow, nil
 	}
+	if carriedBy(text) != nil {
+		return KindAccess, nil
+	}
 	if zero := bytes.IndexByte(text, 0); zero >= 0 {
 		// A file system may leave zeros at the end of a file that was written
 		// when the power failed: the lines before them are a log all the same.

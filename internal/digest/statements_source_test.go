@@ -169,10 +169,23 @@ func TestCarriedSlowLogs(t *testing.T) {
 		}
 		return strings.Join(out, ",")
 	}
+	table := func(names string) []byte {
+		out := names + "\n"
+		for _, e := range entries {
+			out += "2024-05-01 10:00:00.123,\"" + strings.ReplaceAll(strings.TrimSuffix(e, "\n"), `"`, `""`) + "\"\n"
+		}
+		return []byte(out)
+	}
+	printed := ""
+	for _, e := range entries {
+		printed += "2024-05-01T10:00:00.123000+00:00 shop-db " + e
+	}
 	for why, data := range map[string][]byte{
-		"CloudWatch's events": []byte(`{"events":[` + events("message") + `],"nextForwardToken":"f/1"}`),
-		"a list":              []byte(`[` + events("@message") + `]`),
-		"one event a line":    []byte(strings.ReplaceAll(events("message"), "},{", "}\n{")),
+		"a table of CloudWatch's": table("timestamp,message"), "a table of Insights": table("@timestamp,@message"), "a table of Splunk's": table(`"_time","_raw"`),
+		"aws logs tail, of events of several lines": []byte(printed),
+		"CloudWatch's events":                       []byte(`{"events":[` + events("message") + `],"nextForwardToken":"f/1"}`),
+		"a list":                                    []byte(`[` + events("@message") + `]`),
+		"one event a line":                          []byte(strings.ReplaceAll(events("message"), "},{", "}\n{")),
 		"a container's file": each(func(s string) string {
 			return `{"log":` + quoted(s+"\n") + `,"stream":"stderr","time":"2024-05-01T10:00:00Z"}`
 		}),

@@ -5,13 +5,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
+	"kasoku/internal/envelope"
 	"kasoku/internal/sqllog"
 )
 
@@ -20,25 +20,27 @@ import (
 // each line is an entry and is opened by itself, in up to three envelopes, and
 // counts as not understood if none fits. Here an entry has many lines, of which
 // any may be text of a statement that looks like an envelope: so the log's head
-// decides, once, and the one prefix is taken off; and JSON is read as a whole,
-// because lists of events, over many lines, are usual.
+// decides, once, and the one prefix is taken off. JSON and tables are gone through by
+// internal/envelope, as those of access logs are.
 
 // linePrefix is what something puts before each line of a log.
 type linePrefix struct {
 	name string
 	re   *regexp.Regexp
+	// entries: only the first line of an entry has it.
+	entries bool
 }
 
 // linePrefixes in the order in which they are tried: the longest first.
 var linePrefixes = []linePrefix{
-	{"CRI", regexp.MustCompile(`^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d) (?:stdout|stderr) [FP] `)},
-	{"compose", regexp.MustCompile(`^[\w./-]+\s*\| (?:\d{4}-\d\d-\d\dT[\d:.]+Z )?`)},
-	{"kubectl", regexp.MustCompile(`^\[pod/[^\]]+\] `)},
-	{"syslog", regexp.MustCompile(`^(?:<\d{1,3}>)?[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \S+ [^\s:\[]+(?:\[\d+\])?: (?:\[\d+(?:-\d+)?\] )?`)},
-	{"syslog", regexp.MustCompile(`^<\d{1,3}>1 \S+ \S+ \S+ \S+ \S+ (?:-|\[.*?\]) ?`)},
-	{"syslog", regexp.MustCompile(`^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:?\d\d) [^\s#]\S* [^\s:\[]+\[\d+\]: (?:\[\d+(?:-\d+)?\] )?`)},
-	{"cloudwatch", regexp.MustCompile(`^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:?\d\d) `)},
-	{"cloudwatch", regexp.MustCompile(`^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:?\d\d) [\w.][\w./-]* `)}, // with the stream's name
+	{name: "CRI", re: regexp.MustCompile(`^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d) (?:stdout|stderr) [FP] `)},
+	{name: "compose", re: regexp.MustCompile(`^[\w./-]+\s*\| (?:\d{4}-\d\d-\d\dT[\d:.]+Z )?`)},
+	{name: "kubectl", re: regexp.MustCompile(`^\[pod/[^\]]+\] `)},
+	{name: "syslog", re: regexp.MustCompile(`^(?:<\d{1,3}>)?[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \S+ [^\s:\[]+(?:\[\d+\])?: (?:\[\d+(?:-\d+)?\] )?`)},
+	{name: "syslog", re: regexp.MustCompile(`^<\d{1,3}>1 \S+ \S+ \S+ \S+ \S+ (?:-|\[.*?\]) ?`)},
+	{name: "syslog", re: regexp.MustCompile(`^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:?\d\d) [^\s#]\S* [^\s:\[]+\[\d+\]: (?:\[\d+(?:-\d+)?\] )?`)},
+	{name: "cloudwatch", re: regexp.MustCompile(`^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:?\d\d) `)},
+	{name: "cloudwatch", re: regexp.MustCompile(`^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:?\d\d) [\w.][\w./-]* `)}, // with the stream's name
 }
 
 // isStatementText: lines of a log of statements, without anything before them.
@@ -60,14 +62,22 @@ func carrierOf(head []byte) (name string, wrap func(io.Reader) io.ReadCloser) {
 		var inner bytes.Buffer
 		// The head ends anywhere, so the end of its last value is missing.
 		ends := lineEnds()
-		_ = messages(bytes.NewReader(text), func(s string) error { inner.WriteString(ends(s)); return nil })
+		_ = messages(envelope.Records, bytes.NewReader(text), func(s string) error { inner.WriteString(ends(s)); return nil })
 		if isStatementText(inner.Bytes()) {
-			return "JSON", unwrapJSON
+			return "JSON", unwrapEntries(envelope.Records)
 		}
 		return "", nil
 	}
+	if t := envelope.TableOf(text); t != nil && t.Named() {
+		var inner bytes.Buffer
+		ends := lineEnds()
+		_ = messages(t.Rows, bytes.NewReader(text), func(s string) error { inner.WriteString(ends(s)); return nil })
+		if isStatementText(inner.Bytes()) {
+			return "table", unwrapEntries(t.Rows)
+		}
+	}
 	if slowHeader.Match(head) {
-		return "", nil
+		return firstLinePrefix(text)
 	}
 	for i := range linePrefixes {
 		p := &linePrefixes[i]
@@ -81,14 +91,45 @@ func carrierOf(head []byte) (name string, wrap func(io.Reader) io.ReadCloser) {
 	return "", nil
 }
 
-// unwrapJSON reads the texts within JSON values. A last value that is cut ends
-// the log.
-func unwrapJSON(r io.Reader) io.ReadCloser {
+// firstLinePrefix finds a prefix that only the first line of each entry has, as
+// aws logs tail prints events of several lines.
+func firstLinePrefix(text []byte) (name string, wrap func(io.Reader) io.ReadCloser) {
+	for i := range linePrefixes {
+		p := linePrefixes[i]
+		// The first line is an entry's, or the server's banner: else a statement of an
+		// ordinary log could hold what looks like such entries.
+		if p.name != "cloudwatch" || !p.re.Match(text[:min(len(text), 512)]) {
+			continue
+		}
+		p.entries = true
+		for line := range bytes.Lines(text) {
+			if rest, _ := p.cut(line); len(rest) < len(line) {
+				return p.name, func(r io.Reader) io.ReadCloser {
+					return io.NopCloser(&prefixReader{p: &p, in: bufio.NewReaderSize(r, peekSize)})
+				}
+			}
+		}
+	}
+	return "", nil
+}
+
+// entryBegins: an entry of a slow log begins with one of them.
+func entryBegins(line []byte) bool {
+	return bytes.HasPrefix(line, []byte("# Time: ")) || bytes.HasPrefix(line, []byte("# User@Host: "))
+}
+
+// unwrapEntries reads the texts within JSON values, or in a table's column. A last
+// value that is cut ends the log.
+func unwrapEntries(entries func(io.Reader, func([]byte) error) error) func(io.Reader) io.ReadCloser {
+	return func(r io.Reader) io.ReadCloser { return unwrapped(entries, r) }
+}
+
+func unwrapped(entries func(io.Reader, func([]byte) error) error, r io.Reader) io.ReadCloser {
 	out, in := io.Pipe()
 	p := &pipedText{PipeReader: out}
 	ends := lineEnds()
 	p.done.Go(func() {
-		err := messages(r, func(s string) error { _, err := io.WriteString(in, ends(s)); return err })
+		err := messages(entries, r, func(s string) error { _, err := io.WriteString(in, ends(s)); return err })
 		if errors.Is(err, io.ErrUnexpectedEOF) {
 			err = nil
 		}
@@ -148,7 +189,7 @@ func (p *linePrefix) strip(text []byte) []byte {
 // Kubernetes proposal "kubelet-cri-logging"), and the next one goes on with it.
 func (p *linePrefix) cut(line []byte) (rest []byte, goesOn bool) {
 	m := p.re.FindIndex(line[:min(len(line), 512)])
-	if m == nil {
+	if m == nil || p.entries && !entryBegins(line[m[1]:]) {
 		return line, false
 	}
 	goesOn = p.name == "CRI" && line[m[1]-2] == 'P'
@@ -193,113 +234,41 @@ func (r *prefixReader) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// messageKeys name the text of a log's line in JSON: CloudWatch's events, its
-// Insights, the files of containers, journalctl, Google's exports.
-var messageKeys = []string{"message", "@message", "log", "MESSAGE", "textPayload"}
+// messageKeys name the text of a log's line in JSON or in a table: CloudWatch's
+// events, its Insights, the files of containers, journalctl, Google's exports,
+// Splunk's.
+var messageKeys = []string{"message", "@message", "log", "MESSAGE", "textPayload", "_raw"}
 
-// listKeys name lists of such.
-var listKeys = []string{"events", "logEvents", "results", "entries"}
-
-// messages calls each for the texts in r's JSON values, in their order.
-func messages(r io.Reader, each func(string) error) error {
-	guard := &valueGuard{r: r}
-	d := json.NewDecoder(guard)
-	guard.offset = d.InputOffset
-	for {
-		t, err := d.Token()
-		if errors.Is(err, io.EOF) {
-			return nil
+// messages calls each for the texts in r's entries, in their order. entries gives
+// out objects of JSON (internal/envelope).
+func messages(entries func(io.Reader, func([]byte) error) error, r io.Reader, each func(string) error) error {
+	return entries(r, func(record []byte) error {
+		if text, ok := messageOf(record); ok {
+			return each(text)
 		}
-		if err != nil {
-			return err
-		}
-		if err := value(d, t, 0, each); err != nil {
-			return err
-		}
-	}
+		return nil
+	})
 }
 
-// mostNested values of JSON, one in another: far more than any carrier or client
-// writes, and few enough for the stack.
-const mostNested = 1000
-
-// errNested: a value of JSON that no log holds.
-var errNested = fmt.Errorf("a value of JSON is nested more than %d deep", mostNested)
-
-// longestValue of JSON that is read: carriers cut messages at a hundredth of it.
-const longestValue = 8 << 20
-
-// valueGuard bounds the memory that one JSON value takes.
-type valueGuard struct {
-	r      io.Reader
-	n      int64
-	offset func() int64 // how much the decoder is done with
-}
-
-func (g *valueGuard) Read(p []byte) (int, error) {
-	if at := g.offset(); g.n-at > longestValue {
-		return 0, fmt.Errorf("a value of JSON at byte %d is longer than %d MiB", at, longestValue>>20)
+// messageOf an object, which may be cut behind it. A text by itself, as in a list
+// of such, is none.
+func messageOf(record []byte) (text string, ok bool) {
+	d := json.NewDecoder(bytes.NewReader(record))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return "", false
 	}
-	n, err := g.r.Read(p)
-	g.n += int64(n)
-	return n, err
-}
-
-// value takes the JSON value that begins with t: lists are gone through, of an
-// object the text of a line is taken.
-func value(d *json.Decoder, t json.Token, depth int, each func(string) error) error {
-	if depth > mostNested {
-		return errNested
-	}
-	switch t {
-	case json.Delim('['):
-		for d.More() {
-			t, err := d.Token()
-			if err != nil {
-				return err
-			}
-			if err := value(d, t, depth+1, each); err != nil {
-				return err
-			}
-		}
-		_, err := d.Token()
-		return err
-	case json.Delim('{'):
-		return object(d, depth, each)
-	}
-	return nil
-}
-
-func object(d *json.Decoder, depth int, each func(string) error) error {
-	field := "" // of a result of Insights: {"field": "@message", "value": "…"}
 	for d.More() {
 		k, err := d.Token()
 		if err != nil {
-			return err
+			return "", false
 		}
-		key, _ := k.(string)
-		t, err := d.Token()
-		if err != nil {
-			return err
+		var value json.RawMessage
+		if d.Decode(&value) != nil {
+			return "", false
 		}
-		text, isText := t.(string)
-		switch {
-		case isText && key == "field":
-			field = text
-		case isText && (slices.Contains(messageKeys, key) || key == "value" && slices.Contains(messageKeys, field)):
-			if err := each(text); err != nil {
-				return err
-			}
-		case slices.Contains(listKeys, key):
-			if err := value(d, t, depth+1, each); err != nil {
-				return err
-			}
-		default:
-			if err := value(d, t, depth+1, func(string) error { return nil }); err != nil {
-				return err
-			}
+		if key, _ := k.(string); slices.Contains(messageKeys, key) && json.Unmarshal(value, &text) == nil {
+			return text, true
 		}
 	}
-	_, err := d.Token()
-	return err
+	return "", false
 }

@@ -101,6 +101,10 @@ type Statements struct {
 	BadAt    string `json:"bad_at,omitempty"`
 	// Explained names the database whose plans the classes have; "" for none.
 	Explained string `json:"explained,omitempty"`
+	// TriedIndexes are the advised indexes that were made on copies of their tables.
+	TriedIndexes []TriedIndex `json:"tried_indexes,omitempty"`
+	// TriedOn says what was copied for that.
+	TriedOn []string `json:"tried_on,omitempty"`
 	// Untimed: the log has no times; they are 0.
 	Untimed bool `json:"untimed,omitempty"`
 	// Classes, most total time first.

@@ -104,11 +104,19 @@ func (s *Statements) View(names []string, n int) View {
 	if s.Bad > 0 {
 		v.Facts = append(v.Facts, Fact{"not understood", s.badText()})
 	}
+	for _, on := range s.TriedOn {
+		v.Facts = append(v.Facts, Fact{"tried", on})
+	}
 	share := s.share()
 	v.Head, v.Rows = rowsOf(s.columns(), s.Classes, n, share, classDetail)
 	v.More = more(s.Classes, n, "class", of, share)
 	if p := s.plans(n); p != nil {
 		v.Sections = append(v.Sections, *p)
+	}
+	for _, more := range []*Section{s.notes(n), s.tried(n), s.triedIndexes()} {
+		if more != nil {
+			v.Sections = append(v.Sections, *more)
+		}
 	}
 	return v
 }

@@ -81,7 +81,7 @@ func readTables(ctx context.Context, q querier, db *Database, byName map[[2]stri
 	const what = "read tables of the database"
 	rows, err := q.QueryContext(ctx, `SELECT TABLE_SCHEMA, TABLE_NAME, COALESCE(ENGINE, ''), COALESCE(TABLE_ROWS, 0),
 		COALESCE(DATA_LENGTH, 0), COALESCE(INDEX_LENGTH, 0), COALESCE(AVG_ROW_LENGTH, 0),
-		LEAST(COALESCE(AUTO_INCREMENT, 0), 9223372036854775807)
+		LEAST(COALESCE(AUTO_INCREMENT, 0), 9223372036854775807), COALESCE(CREATE_OPTIONS, '') LIKE '%partitioned%'
 		FROM information_schema.TABLES WHERE TABLE_TYPE = 'BASE TABLE' AND TABLE_SCHEMA `+userSchemas+`
 		ORDER BY TABLE_SCHEMA, TABLE_NAME`)
 	if err != nil {
@@ -90,7 +90,7 @@ func readTables(ctx context.Context, q querier, db *Database, byName map[[2]stri
 	defer rows.Close()
 	for rows.Next() {
 		var t Table
-		if err := rows.Scan(&t.Schema, &t.Name, &t.Engine, &t.Rows, &t.DataBytes, &t.IndexBytes, &t.RowBytes, &t.AutoIncrement); err != nil {
+		if err := rows.Scan(&t.Schema, &t.Name, &t.Engine, &t.Rows, &t.DataBytes, &t.IndexBytes, &t.RowBytes, &t.AutoIncrement, &t.Partitioned); err != nil {
 			return wrap(what, err)
 		}
 		db.Tables = append(db.Tables, t)

@@ -51,6 +51,7 @@ type Table struct {
 	// them.
 	ForeignKeys []ForeignKey
 	Triggers    int
+	Partitioned bool `json:",omitempty"`
 }
 
 // ForeignKey of a table, with what it refers to.

@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -54,7 +55,12 @@ func (o *output) gatling() *gatlingStats {
 	return &d.gatlingStats
 }
 
-func isGatling(o *output) bool { return o.gatling() != nil || gatlingBegin.MatchString(o.text) }
+// errLongSimulation: of a longer output the middle is not kept.
+var errLongSimulation = errors.New("its simulation.log is longer than what is kept of an output; print js/global_stats.json, or what Gatling prints at its end")
+
+func isGatling(o *output) bool {
+	return o.gatling() != nil || gatlingBegin.MatchString(o.text) || gatlingRow.MatchString(o.text)
+}
 
 func readGatling(o *output) (*report, error) {
 	r := &report{counted: true}
@@ -62,6 +68,10 @@ func readGatling(o *output) (*report, error) {
 		r.requests, r.mismatches, r.perSecond = count(j.Requests.Total), count(j.Requests.KO), j.Rate.Total
 		for name, v := range map[string]gatlingValue{"mean": j.Mean, "max": j.Max, "p50": j.P50, "p95": j.P95, "p99": j.P99} {
 			r.named(name, scale(v.Total, time.Millisecond))
+		}
+	} else if !gatlingBegin.MatchString(o.text) {
+		if err := r.gatlingLines(o.text); err != nil {
+			return nil, err
 		}
 	} else if err := r.gatlingText(o.text); err != nil {
 		return nil, err

@@ -52,7 +52,8 @@ func (o *output) jmeter() *jmeterTotal {
 }
 
 func isJMeter(o *output) bool {
-	return o.jmeter() != nil || jmeterSum.MatchString(o.text) || jmeterBegin.MatchString(o.text) || jmeterHead.MatchString(o.text) || jmeterRow.MatchString(o.text)
+	return o.jmeter() != nil || jmeterSum.MatchString(o.text) || jmeterBegin.MatchString(o.text) || jmeterHead.MatchString(o.text) || jmeterRow.MatchString(o.text) ||
+		jmeterReport.MatchString(o.text) || jmeterXML.MatchString(o.text)
 }
 
 func readJMeter(o *output) (*report, error) {
@@ -66,6 +67,14 @@ func readJMeter(o *output) (*report, error) {
 		if r.perSecond > 0 {
 			r.duration = seconds(float64(r.requests) / r.perSecond)
 			r.bytes = count(j.KBytes * 1024 * r.duration.Seconds())
+		}
+	case jmeterReport.MatchString(o.text):
+		if err := r.jmeterTable(o.text); err != nil {
+			return nil, err
+		}
+	case jmeterXML.MatchString(o.text):
+		if err := r.jmeterXMLLines(o.text); err != nil {
+			return nil, err
 		}
 	case jmeterHead.MatchString(o.text) || jmeterRow.MatchString(o.text):
 		if err := r.jmeterLines(o.text); err != nil {
@@ -139,8 +148,7 @@ func (r *report) jmeterLines(text string) error {
 	}
 	in := csv.NewReader(strings.NewReader(body))
 	in.FieldsPerRecord, in.LazyQuotes = -1, true
-	times := map[float64]int64{}
-	var begin, end, total float64
+	var s samples
 	for {
 		row, err := in.Read()
 		if err != nil {
@@ -161,27 +169,11 @@ func (r *report) jmeterLines(text string) error {
 		if err1 != nil || err2 != nil || took < 0 {
 			continue
 		}
-		if r.requests == 0 || at < begin {
-			begin = at
-		}
-		end, total = max(end, at+took), total+took
-		times[took]++
-		r.requests++
+		r.sample(&s, at, took, strings.EqualFold(field("success"), "false"), strings.TrimSpace(field("label")+": "+field("responseCode")+" "+field("responseMessage")))
 		n, _ := parseNumber(field("bytes"))
 		r.bytes += count(n)
-		if strings.EqualFold(field("success"), "false") {
-			r.mismatches++
-			r.complain("mismatch", strings.TrimSpace(field("label")+": "+field("responseCode")+" "+field("responseMessage")))
-		}
-		r.latency.Max = max(r.latency.Max, scale(took, time.Millisecond))
 		n, _ = parseNumber(field("allThreads"))
 		r.workload = max(r.workload, int(count(n)))
 	}
-	if r.requests == 0 {
-		return errNoSummary
-	}
-	r.latency.Mean = scale(total/float64(r.requests), time.Millisecond)
-	r.duration = scale(end-begin, time.Millisecond)
-	r.distribution(times, time.Millisecond)
-	return nil
+	return r.summed(&s)
 }

@@ -13,17 +13,17 @@ type layer []string
 // A name stands for the folder under internal/ and all that is in it; these
 // are the groups. Two groups in one layer do not import each other.
 var layers = []layer{
-	{"rapidseed", "await", "lazyregexp"},
+	{"rapidseed", "await", "lazyregexp", "envelope"},
 	{"confedit/textedit", "confedit/memory", "redact"},
 	{"confedit/args"},
 	{"lab", "regulation", "host", "stat", "ui", "confedit/apache", "confedit/ini", "confedit/nginx", "confedit/phpvars", "confedit/sysctl", "confedit/redis", "confedit/memcached", "confedit/unit", "confedit/supervisor", "confedit/vcl", "confedit/haproxy", "accesslog", "sqllog", "appserver", "completion", "manual"},
-	{"load", "digest", "trace", "confedit", "history", "knownapp", "kind"},
+	{"load", "digest", "source", "trace", "confedit", "history", "knownapp", "kind"},
 	{"foreign", "record"},
 	{"stack"},
 	{"change", "evidence", "rewind"},
 	{"diagnose"},
 	{"remedy/index", "remedy/planning"},
-	{"remedy/database", "remedy/web", "remedy/kernel", "remedy/packages", "remedy/units", "remedy/boot", "remedy/workload"},
+	{"scratch", "remedy/database", "remedy/web", "remedy/kernel", "remedy/packages", "remedy/units", "remedy/boot", "remedy/workload"},
 	{"remedy/php", "remedy/pagecache", "remedy/apps", "remedy/topology"},
 	{"remedy/cache", "remedy/front", "remedy/applications"},
 	{"remedy"},

@@ -59,6 +59,7 @@ func New(o Options) *Server {
 	s.addStatus()
 	s.addEvidence()
 	s.addFindings()
+	s.addWhere()
 	s.addPlan()
 	s.addHistory()
 	s.addShow()

@@ -38,6 +38,10 @@ func shop(t *testing.T) Options {
 		{Name: "app", Kind: stack.App, Root: dir}},
 		Load:       stack.LoadConfig{URL: "http://127.0.0.1", Scenario: "scenario.yaml"},
 		Regulation: regulation.Regulation{Allow: []regulation.Trade{regulation.Staleness}, NoRestart: []string{"web"}}}
+	page := "<?php\nfunction user($db, $login) { return $db->query(\"SELECT * FROM users WHERE login = '$login'\"); }\n"
+	if err := os.WriteFile(filepath.Join(dir, "users.php"), []byte(page), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	db, err := store.Open(filepath.Join(dir, ".kasoku"))
 	if err != nil {
 		t.Fatal(err)
@@ -149,10 +153,11 @@ func TestToolsAreReadOnlyUnlessAllowed(t *testing.T) {
 				t.Errorf("%s has no schema or description", tool.Name)
 			}
 		}
-		want := []string{"evidence", "findings", "history", "plan", "show", "status"}
+		want := []string{"evidence", "findings", "history", "plan", "show", "status", "where"}
 		if allow {
 			want = append(want, "try")
 		}
+		slices.Sort(want)
 		if slices.Sort(names); !slices.Equal(names, want) {
 			t.Errorf("tools %v, want %v", names, want)
 		}
@@ -187,6 +192,10 @@ func TestReadingTools(t *testing.T) {
 	if wrong != "" || len(p.Plans) != 1 || !strings.Contains(p.Plans[0].Acts[0].Diff, "+keepalive 32;") || p.Plans[0].Acts[0].Then != "reload web" || p.Refused[0].Why != "durability is not allowed" {
 		t.Errorf("%s %+v", wrong, p)
 	}
+	w, wrong := call[report.Where](t, cs, "where", in{"statement": "SELECT * FROM users WHERE login = 'ann'"})
+	if wrong != "" || len(w.Statements) != 1 || len(w.Statements[0].Places) != 1 || !strings.HasSuffix(w.Statements[0].Places[0].File, "/users.php") || !w.Statements[0].Places[0].Sure {
+		t.Errorf("%s %+v", wrong, w)
+	}
 	h, wrong := call[History](t, cs, "history", in{"runs": true})
 	if wrong != "" || len(h.Sessions) != 1 || h.Sessions[0].Steps[0].Outcome != "improved" || len(h.Runs) != 3 || !strings.Contains(h.Levels, "no change of level") {
 		t.Errorf("%s %+v", wrong, h)
@@ -217,6 +226,9 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		{"show", in{}, []string{"what"}},
 		{"findings", in{"run": 9}, []string{"no run 9", "What to do"}},
 		{"findings", in{"run": 2}, []string{"scored run", "What to do"}},
+		{"where", in{"rows": 1000}, []string{"1 to 200"}},
+		{"where", in{"route": "/nothing"}, []string{"followed no request of /nothing", "What to do"}},
+		{"where", in{"route": "/a", "statement": "SELECT 1"}, []string{"two different things"}},
 		{"evidence", in{"rows": 1000}, []string{"1 to 200"}},
 		{"evidence", in{"tables": []string{"nothing"}}, []string{"no table", "What to do", "health"}},
 		{"history", in{"limit": -1}, []string{"1 to 100"}},

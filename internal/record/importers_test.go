@@ -107,6 +107,29 @@ func TestRepeatedNames(t *testing.T) {
 	want(t, "the request", strings.Join(shown, "\n"), "X-A: 1", "X-A: 2")
 }
 
+// The same with values that pools give.
+func TestOneBadRequestOfPools(t *testing.T) {
+	draw := func(name string) []pair { return []pair{{name, name}} }
+	pools := func(names ...string) (out []pool) {
+		for _, n := range names {
+			out = append(out, pool{name: n, header: []string{"id"}, rows: [][]string{{"7"}}})
+		}
+		return out
+	}
+	s := scenario{name: "n", pools: pools("p1", "p2", "p3"), sessions: []session{{name: "s", steps: []step{
+		{name: "one", request: "GET /1/${p1.id}", draw: draw("p1")},
+		{name: "two", request: "GET /2/${p2.id}", body: "b", draw: draw("p2")},
+		{name: "three", request: "GET /3/$${p9.id}/${p3.id}", draw: draw("p3")},
+	}}}}
+	left, err := s.leaveUnsound()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(left) != 1 || !strings.Contains(left[0], "GET requests have no body") || len(s.sessions[0].steps) != 2 || len(s.pools) != 2 || s.pools[1].name != "p3" {
+		t.Errorf("left out %q, kept %d steps and the pools %v", left, len(s.sessions[0].steps), s.pools)
+	}
+}
+
 // One request that a scenario cannot have does not take the others with it.
 func TestOneBadRequest(t *testing.T) {
 	s := scenario{name: "n", sessions: []session{{name: "s", steps: []step{

@@ -12,6 +12,9 @@ func (s *k6Script) named(t jsToken) any {
 	case "undefined":
 		return undefinedJS{}
 	}
+	if t.text == "new" && s.is(0, "SharedArray") && s.is(1, "(") {
+		return s.sharedArray(t.line)
+	}
 	name, v := t.text, s.values[t.text]
 	if _, known := s.values[t.text]; !known {
 		v = unknownJS(t.text)
@@ -40,7 +43,7 @@ func (s *k6Script) named(t jsToken) any {
 			key := s.expression()
 			s.at++
 			name += "[…]"
-			v = element(v, key, name)
+			v = s.element(v, key, name, t.line)
 		case s.peek(0).kind == jsTemplate && name == s.http+".url":
 			s.at++
 			return s.filled(s.peek(-1))
@@ -69,6 +72,10 @@ func (s *k6Script) result(name string, args []any, line int) any {
 				keep = ";/?:@&=+$,#"
 			}
 			return encodeComponent(text, keep)
+		case "open":
+			return s.opened(args[0], line)
+		case "JSON.parse":
+			return s.parsed(args[0])
 		case "Object.assign":
 			return s.merged(args)
 		case s.http + ".file":

@@ -31,6 +31,7 @@ type k6Script struct {
 	depth  int
 	values map[string]any
 	http   string // name under which k6/http is imported
+	dir    string // where files are that it opens; "": they are not read
 	left   *int   // of maxJSWork
 	last   int    // line that is looked at
 
@@ -61,7 +62,7 @@ func FromK6(r io.Reader, o ClientOptions) (*Draft, error) {
 	}
 	text := strings.ToValidUTF8(strings.TrimPrefix(string(data), "\xef\xbb\xbf"), "\uFFFD")
 	left := maxJSWork
-	s := &k6Script{left: &left, client: newClient("k6 script", &o), tokens: jsTokens(text), values: map[string]any{}, depths: map[string]int{}, functions: map[string]string{}, http: "http"}
+	s := &k6Script{left: &left, client: newClient("k6 script", &o), tokens: jsTokens(text), values: map[string]any{}, depths: map[string]int{}, functions: map[string]string{}, http: "http", dir: o.Dir}
 	s.scan()
 	s.note("The script is not run: what it decides by if, for and functions is left out, and each request that stands in it is sent once, in the order of the text.")
 	return s.draft(o)

@@ -1,6 +1,8 @@
 package record
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -38,6 +40,8 @@ func TestK6ScriptValues(t *testing.T) {
 		{"numbers", script("http.get(`${B}/${0x1F}/${1_000}`);"), []string{"GET /31/1000"}, ""},
 		{"elements", script("const l = ['x', 'y'], o = {k: 'z'};\nhttp.get(`${B}/${l[1]}/${o['k']}/${l[9]}`);"), []string{"GET /y/z/FILL-IN"}, "the value of l[…] is not known"},
 		{"merged objects", script("const h = {headers: {'X-A': '1'}};\nhttp.get(B + '/m', Object.assign({}, h, {tags: {name: 'merged'}}));"), []string{"name: merged", `"X-A": "1"`}, ""},
+		{"a choice of what is known", script("const v2 = true, n = 0;\nhttp.get(B + (v2 ? '/v2' : '/v1') + `/${n ? 'x' : 'y'}`);"), []string{"GET /v2/y"}, ""},
+		{"a choice of what is not", script("const u = __ENV.TARGET ? __ENV.TARGET : 'http://a.test';\nhttp.get(u + '/c');\nhttp.post(B + '/o', JSON.stringify({k: Math.random() > 0.5 ? 'one' : 'two', n: 3}));"), []string{"GET /c", `json: {"k": "one", "n": 3}`}, "what a condition"},
 		{"cookies and redirects", script("http.get(B + '/c', {cookies: {sid: 's3cret'}, redirects: 0});"), []string{"GET /c"}, "cookies come from the answers"},
 	})
 }
@@ -59,4 +63,37 @@ func TestK6ScriptHostile(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Files that a script opens are read where they are, below its folder only.
+func TestK6ScriptFiles(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"users.json": `[{"login": "ann", "n": 7}, {"login": "bob", "n": 8}]`, "body.txt": "a body"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const text = `import http from 'k6/http';
+import { SharedArray } from 'k6/data';
+const users = new SharedArray('users', function () { const all = JSON.parse(open('./users.json')); return all; });
+const same = new SharedArray('same', () => JSON.parse(open('users.json')));
+const body = open('./body.txt');
+export default function () {
+  const user = users[Math.floor(Math.random() * users.length)];
+  http.get(` + "`http://a.test/u/${user.login}/${same[1].n}`" + `);
+  http.post('http://a.test/b', body);
+  http.post('http://a.test/c', open('../outside'));
+}`
+	d, err := FromK6(strings.NewReader(text), ClientOptions{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	written(t, d)
+	want(t, "the scenario", string(d.Scenario()), "GET /u/ann/8", `body: "a body"`, "POST /c")
+	want(t, "what is left out", strings.Join(append(d.LeftOut, d.Notes...), "\n"), "which of 2 values the script draws")
+	d, err = FromK6(strings.NewReader(text), ClientOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, "what is left out without the files", strings.Join(append(d.LeftOut, d.Notes...), "\n"), "the file ./users.json", "fill")
 }

@@ -143,13 +143,49 @@ func (s *k6Script) expression() any {
 		case s.is(0, "as") || s.is(0, "satisfies"): // a type
 			s.at++
 			s.skipType()
-		case s.is(0, ",") || s.is(0, ")") || s.is(0, "}") || s.is(0, "]") || s.is(0, ";") || s.peek(0).line > s.peek(-1).line:
+		case s.is(0, ",") || s.is(0, ")") || s.is(0, "}") || s.is(0, "]") || s.is(0, ";") || s.is(0, ":") || s.peek(0).line > s.peek(-1).line:
 			return v
+		case s.is(0, "?"):
+			v = s.choice(v, line)
 		default: // something that is not known, such as a condition
-			return s.rest("an expression")
+			v = s.unknown("an expression", "?")
+			if !s.is(0, "?") {
+				return v
+			}
 		}
 	}
 	return v
+}
+
+// choice is a ? b : c; v is what is asked. What is not known takes the first
+// value, or the one that is plain, and is told.
+func (s *k6Script) choice(v any, line int) any {
+	s.at++
+	yes := s.expression()
+	if !s.is(0, ":") {
+		return s.rest("an expression")
+	}
+	s.at++
+	no := s.expression()
+	switch v := v.(type) {
+	case unknownJS:
+		if _, unknown := yes.(unknownJS); unknown {
+			yes = no
+		}
+		s.leave(line, "what a condition (… ? … : …) decides: one of its values is taken")
+		return yes
+	case bool:
+		if v {
+			return yes
+		}
+		return no
+	case nil, undefinedJS:
+		return no
+	}
+	if v == "" || v == 0.0 {
+		return no
+	}
+	return yes
 }
 
 // joined by +: the sum of numbers, else one text.
@@ -168,11 +204,17 @@ func (s *k6Script) joined(v, next any, line int) any {
 }
 
 // rest skips to where the expression ends.
-func (s *k6Script) rest(text string) any {
+func (s *k6Script) rest(text string) any { return s.unknown(text, "") }
+
+// unknown is rest, or to a sign before.
+func (s *k6Script) unknown(text, sign string) any {
 	from := s.at
 	defer func() { s.spend(s.at - from) }()
 	for depth := 0; s.at < len(s.tokens); s.at++ {
 		t := &s.tokens[s.at]
+		if depth == 0 && sign != "" && s.is(0, sign) {
+			return unknownJS(text)
+		}
 		if t.kind != jsPunct || len(t.text) != 1 {
 			continue
 		}
@@ -265,7 +307,7 @@ func (s *k6Script) filled(t jsToken) any {
 			b.WriteString(p.text)
 			continue
 		}
-		inner := &k6Script{client: s.client, tokens: jsTokens(p.text), values: s.values, http: s.http, depth: s.depth, left: s.left}
+		inner := &k6Script{client: s.client, tokens: jsTokens(p.text), values: s.values, http: s.http, dir: s.dir, depth: s.depth, left: s.left}
 		text, _ := s.text(inner.expression(), p.line)
 		if b.Len()+len(text) > maxRecordedBody {
 			return unknownJS("a long text")

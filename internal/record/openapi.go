@@ -71,6 +71,9 @@ func FromOpenAPI(data []byte, o OpenAPIOptions) (*Draft, error) {
 	a.sessions(paths)
 	a.unused()
 	d := &Draft{Requests: a.taken, Coverage: 1, Routes: a.routes, LeftOut: append((&journal{left: a.left}).leftOut(), a.files.problems()...)}
+	if err := a.leaveUnsound(d); err != nil {
+		return nil, err
+	}
 	if a.taken == 0 {
 		return nil, fmt.Errorf("read OpenAPI: %w: %s", ErrNothing, cmp.Or(strings.Join(d.LeftOut, "; "), "it has no paths"))
 	}
@@ -82,6 +85,22 @@ func FromOpenAPI(data []byte, o OpenAPIOptions) (*Draft, error) {
 	a.out.name = o.Name
 	a.out.comment = comments("Made from "+o.Source+".", d)
 	return d, d.render(&a.out)
+}
+
+// leaveUnsound takes out operations that a scenario cannot have, and tells them.
+func (a *apiDraft) leaveUnsound(d *Draft) error {
+	removed, left, err := a.out.withoutUnsound()
+	if err != nil {
+		return err
+	}
+	for _, st := range removed {
+		a.taken--
+		if i := slices.IndexFunc(a.routes, func(r Share) bool { return r.Route == st.route }); i >= 0 {
+			a.routes = slices.Delete(a.routes, i, i+1)
+		}
+	}
+	d.Requests, d.Routes, d.LeftOut = a.taken, a.routes, append(d.LeftOut, left...)
+	return nil
 }
 
 // version refuses what is neither OpenAPI 3 nor Swagger 2.

@@ -2,6 +2,7 @@ package record
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"kasoku/internal/load"
@@ -9,10 +10,16 @@ import (
 
 // leaveUnsound takes the steps out of a scenario that it cannot have, so that
 // one of them does not take the others with it, and says which and why. It does
-// so only where the whole is not right, and only for steps without pools.
+// so only where the whole is not right.
 func (s *scenario) leaveUnsound() (left []string, err error) {
+	_, left, err = s.withoutUnsound()
+	return left, err
+}
+
+// withoutUnsound is leaveUnsound, with the steps that it took out.
+func (s *scenario) withoutUnsound() (removed []step, left []string, err error) {
 	if fault, err := s.fault(); err != nil || fault == nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for i := range s.sessions {
 		one := &s.sessions[i]
@@ -20,11 +27,14 @@ func (s *scenario) leaveUnsound() (left []string, err error) {
 		known := map[string]bool{}
 		for k := range one.steps {
 			st := &one.steps[k]
-			fault, err := (&scenario{name: s.name, sessions: []session{alone(st, known)}}).fault()
+			lone := alone(st, known)
+			lone.draw = one.draw
+			fault, err := (&scenario{name: s.name, sessions: []session{lone}}).fault()
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
-			if fault != nil && len(one.draw)+len(st.draw) == 0 {
+			if fault != nil {
+				removed = append(removed, *st)
 				left = append(left, fmt.Sprintf("%s: %s", strings.Join(nonEmpty(st.name, shownRequest(st)), ": "), faultText(fault, st.name)))
 				continue
 			}
@@ -42,7 +52,12 @@ func (s *scenario) leaveUnsound() (left []string, err error) {
 		}
 	}
 	s.sessions = sessions
-	return left, nil
+	for _, st := range removed { // pools of operations are theirs alone
+		s.pools = slices.DeleteFunc(s.pools, func(p pool) bool {
+			return slices.ContainsFunc(st.draw, func(d pair) bool { return d.value == p.name })
+		})
+	}
+	return removed, left, nil
 }
 
 // alone is a session of one step, with the variables that it may use.
@@ -54,18 +69,52 @@ func alone(st *step, known map[string]bool) session {
 	return session{name: "one", steps: []step{before, *st}}
 }
 
-// fault of a scenario without its pools; nil: it is right. err: it cannot be
-// rendered.
+// fault of a scenario, with a 1 in the places of what its pools give; nil: it is
+// right. err: it cannot be rendered.
 func (s *scenario) fault() (fault, err error) {
-	if len(s.pools) > 0 {
-		return nil, nil
+	bare := *s
+	bare.pools, bare.sessions = nil, nil
+	var drawn []string
+	undrawn := func(list []pair) []pair {
+		for _, d := range list {
+			drawn = append(drawn, d.key)
+		}
+		return nil
 	}
-	files, err := s.files()
+	for _, one := range s.sessions {
+		one.draw = undrawn(one.draw)
+		one.steps = slices.Clone(one.steps)
+		for i := range one.steps {
+			one.steps[i].draw = undrawn(one.steps[i].draw)
+		}
+		bare.sessions = append(bare.sessions, one)
+	}
+	files, err := bare.files()
 	if err != nil {
 		return nil, err
 	}
-	_, fault = load.Parse(scenarioFile, files[0].Data)
+	_, fault = load.Parse(scenarioFile, []byte(withoutDrawn(string(files[0].Data), drawn)))
 	return fault, nil
+}
+
+// withoutDrawn puts a 1 where the text has a value of what is drawn.
+func withoutDrawn(text string, names []string) string {
+	var out strings.Builder
+	for {
+		before, rest, ok := strings.Cut(text, "${")
+		out.WriteString(before)
+		if !ok {
+			return out.String()
+		}
+		inner, after, closed := strings.Cut(rest, "}")
+		name, _, _ := strings.Cut(inner, ".")
+		if text = rest; closed && !strings.HasSuffix(before, "$") && slices.Contains(names, name) {
+			out.WriteString("1")
+			text = after
+			continue
+		}
+		out.WriteString("${")
+	}
 }
 
 func shownRequest(st *step) string {

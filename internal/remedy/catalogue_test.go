@@ -71,6 +71,26 @@ func TestEffectsAreOfRemedies(t *testing.T) {
 	}
 }
 
+// An effect whose interval holds zero may be noise alone: the catalogue tells none.
+func TestCatalogueTellsNoNoise(t *testing.T) {
+	var out bytes.Buffer
+	if err := remedy.WriteCatalogue(&out); err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for line := range strings.Lines(out.String()) {
+		if strings.HasPrefix(line, "- measured here: ") {
+			seen++
+			if found := regexp.MustCompile(`\(−[^()]* to \+[^()]*\)`).FindString(line); found != "" {
+				t.Errorf("%s in: %.200s", found, line)
+			}
+		}
+	}
+	if seen < 10 {
+		t.Errorf("%d remedies tell what was measured", seen)
+	}
+}
+
 func known(id string) bool {
 	for _, m := range remedy.Measures {
 		if m.ID == id {

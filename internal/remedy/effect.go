@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,6 +32,10 @@ type Effect struct {
 	High   float64 `json:"high"`
 }
 
+// Shown reports whether the effect is one: its interval does not hold zero. A number
+// that noise alone may have made is not told.
+func (e Effect) Shown() bool { return e.Low > 0 || e.High < 0 }
+
 // String tells an effect with its interval.
 func (e Effect) String() string {
 	return fmt.Sprintf("%s (%s to %s), %s → %s %s", ui.Percent(e.Effect), ui.Percent(e.Low), ui.Percent(e.High), ui.Count(e.Baseline), ui.Count(e.Candidate), e.Unit)
@@ -55,10 +60,18 @@ func measured(r Remedy, effects []Effect) string {
 	if r.Effect != "" {
 		out = append(out, r.Effect)
 	}
+	var without []string
 	for _, e := range effects {
-		if e.Remedy == r.ID {
+		switch {
+		case e.Remedy != r.ID:
+		case e.Shown():
 			out = append(out, fmt.Sprintf("%s in %s, `%s`", e, e.Test, e.Plan))
+		case !slices.Contains(without, e.Test):
+			without = append(without, e.Test)
 		}
+	}
+	if len(without) > 0 {
+		out = append(out, "no effect shown on the small stack of "+strings.Join(without, ", "))
 	}
 	return strings.Join(out, "; ")
 }

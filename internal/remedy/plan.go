@@ -86,7 +86,10 @@ func byPromise(plans []Plan) {
 func complete(p Plan, r Remedy, f diagnose.Finding) Plan {
 	p.Remedy, p.Measures, p.Rule = r.ID, r.Measures, f.Rule
 	if p.Bound == 0 {
-		p.Bound = f.Bound
+		p.Bound, p.Spares = f.Bound, f.Spares
+	}
+	if p.Service, p.Spent = f.Service, f.Spent; p.Spares == 0 {
+		p.Service, p.Spent = "", 0
 	}
 	if p.Why == "" {
 		p.Why = f.Text

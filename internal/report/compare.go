@@ -40,6 +40,9 @@ func (m *Model) addEvidence(st *store.Store) error {
 		last, run = after.Diagnosis, after
 	}
 	m.Seen = &Seen{Run: run.ID, Label: run.Label, Unfit: run.Unfit, Evidence: run.Evidence}
+	if after != nil {
+		m.Seen.before = before.Evidence
+	}
 	if last != nil {
 		m.Findings, m.NotJudged = last.Findings, last.NotJudged
 	}

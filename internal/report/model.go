@@ -168,6 +168,7 @@ type Seen struct {
 	Label    string             `json:"label"`
 	Unfit    string             `json:"unfit,omitempty"`
 	Evidence *evidence.Evidence `json:"evidence"`
+	before   *evidence.Evidence // of the diagnostic run before the session; nil: it is that run
 }
 
 // CPUShare is one part of a request's CPU time, in seconds per right answer.

@@ -99,6 +99,13 @@ func (x *Seen) sections(rows int) []Section {
 		return nil
 	}
 	all := Sections(&store.Run{ID: x.Run, Label: x.Label, Unfit: x.Unfit, Evidence: x.Evidence}, rows)
+	if s := planChanges(x.before, x.Evidence).told(); len(s.Rows) > 0 {
+		if len(s.Rows) > rows {
+			s.Rows, s.More = s.Rows[:rows], len(s.Rows)-rows
+		}
+		at := slices.IndexFunc(all, func(o Section) bool { return o.ID == "plans" })
+		all = slices.Insert(all, max(at, 0), s)
+	}
 	return slices.DeleteFunc(all, func(s Section) bool { return slices.Contains(elsewhere, s.ID) })
 }
 

@@ -33,6 +33,16 @@ func (m *Model) addWork(st *store.Store, runs []store.Run) error {
 	return nil
 }
 
+// Locate fills in the lines of the work that has none yet. find is asked for the lines that
+// make a statement, "app/user.php:120", the likeliest first.
+func (m *Model) Locate(find func(statement string) []string) {
+	for i := range m.Work {
+		if w := &m.Work[i]; w.Statement != "" && len(w.Sources) == 0 {
+			w.Sources = find(w.Statement)
+		}
+	}
+}
+
 // onText says where it is done, how often, and what it takes.
 func onText(w diagnose.Work) []string {
 	var out []string

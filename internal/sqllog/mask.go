@@ -34,12 +34,12 @@ var secretCalls = wordSet(`PASSWORD OLD_PASSWORD MD5 SHA SHA1 SHA2 ENCRYPT AES_E
 func (d Dialect) Mask(sql string) string {
 	var spans []span
 	for _, toks := range d.readings(sql) {
-		secret := make([]bool, len(toks))
-		markCalls(toks, secret)
-		markComparisons(toks, secret)
-		markInserts(toks, secret)
+		m := newMasking(toks)
+		m.calls()
+		m.comparisons()
+		m.inserts()
 		for i, t := range toks {
-			if secret[i] && (t.kind == tokString || t.kind == tokNumber) && !beside(toks, i) {
+			if m.secret(i) && (t.kind == tokString || t.kind == tokNumber) && !beside(toks, i) {
 				spans = append(spans, span{t.from, t.to, masked(t, i > 0 && (toks[i-1].is("LIKE") || toks[i-1].is("ILIKE")))})
 			}
 		}
@@ -74,17 +74,62 @@ func masked(t token, pattern bool) string {
 	return "'x'"
 }
 
-func markCalls(toks []token, secret []bool) {
+// masking marks the tokens of one statement that are secret.
+type masking struct {
+	toks   []token
+	marked []bool
+	ends   []int // behind the bracket that closes the one at the index
+	left   int   // steps; below 0 all is taken for secret
+}
+
+// stepsOfToken: statements that people write take some steps for each of their
+// tokens, because brackets are gone through once for each that is around; such as
+// are made to take the square of their length are masked as a whole.
+const stepsOfToken, leastSteps = 16, 1 << 14
+
+func newMasking(toks []token) *masking {
+	m := &masking{toks: toks, marked: make([]bool, len(toks)), ends: make([]int, len(toks)), left: max(stepsOfToken*len(toks), leastSteps)}
+	var open []int
+	for i := range toks {
+		m.ends[i] = len(toks)
+		switch {
+		case toks[i].sign("("):
+			open = append(open, i)
+		case toks[i].sign(")") && len(open) > 0:
+			m.ends[open[len(open)-1]] = i + 1
+			open = open[:len(open)-1]
+		}
+	}
+	return m
+}
+
+// step counts one; false: there were too many.
+func (m *masking) step() bool {
+	m.left--
+	return m.left >= 0
+}
+
+func (m *masking) secret(i int) bool { return m.marked[i] || m.left < 0 }
+
+// mark marks tokens, which the caller has counted or which it goes over once.
+func (m *masking) mark(from, to int) {
+	for j := from; j < to && m.step(); j++ {
+		m.marked[j] = true
+	}
+}
+
+func (m *masking) calls() {
+	toks := m.toks
+	until := 0 // what is before is marked
 	for i, t := range toks {
 		if t.is("IDENTIFIED") || t.is("PASSWORD") && i == 1 && toks[0].is("SET") {
-			for j := i + 1; j < len(toks) && !toks[j].sign(",") && !toks[j].sign(";"); j++ {
-				secret[j] = true
+			for j := max(i+1, until); j < len(toks) && !toks[j].sign(",") && !toks[j].sign(";") && m.step(); j++ {
+				m.marked[j] = true
 			}
 		}
-		if t.kind == tokWord && secretCalls[strings.ToUpper(t.text)] && i+1 < len(toks) && toks[i+1].sign("(") {
-			for j := i + 1; j < closing(toks, i+1); j++ {
-				secret[j] = true
-			}
+		if i >= until && t.kind == tokWord && i+1 < len(toks) && toks[i+1].sign("(") && secretCalls[strings.ToUpper(t.text)] {
+			until = m.ends[i+1]
+			m.mark(i+1, until)
 		}
 	}
 }
@@ -114,10 +159,11 @@ func nameOf(toks []token, i int) string {
 	return ""
 }
 
-// markComparisons marks both sides of an operator when one of them is a
+// comparisons marks both sides of an operator when one of them is a
 // password-like column: password = 'a', 'a' = password, salt IN ('a', 'b'),
 // SET token = CONCAT('a', id), hash BETWEEN 'a' AND 'b'.
-func markComparisons(toks []token, secret []bool) {
+func (m *masking) comparisons() {
+	toks := m.toks
 	for i := range toks {
 		if !secretName(nameOf(toks, i)) {
 			continue
@@ -126,8 +172,8 @@ func markComparisons(toks []token, secret []bool) {
 			continue // a function of that name: its arguments are its own
 		}
 		between := false
-		depth := 0
-		for j := comparedFrom(toks, i); j < len(toks); j++ {
+		depth, cases := 0, 0
+		for j := m.comparedFrom(i); j < len(toks) && m.step(); j++ {
 			n := toks[j]
 			if n.sign("(") {
 				depth++
@@ -136,7 +182,15 @@ func markComparisons(toks []token, secret []bool) {
 					break
 				}
 			}
-			if depth <= 0 && (n.sign(",") || n.sign(";") || n.kind == tokWord && clauseEnds[strings.ToUpper(n.text)]) {
+			switch { // token = CASE WHEN … THEN 'a' END
+			case n.is("CASE"):
+				cases++
+			case n.is("END") && cases > 0:
+				cases--
+				m.marked[j] = true
+				continue
+			}
+			if depth <= 0 && cases == 0 && (n.sign(",") || n.sign(";") || n.kind == tokWord && clauseEnds[strings.ToUpper(n.text)]) {
 				if between && n.is("AND") {
 					between = false
 					continue
@@ -144,11 +198,11 @@ func markComparisons(toks []token, secret []bool) {
 				break
 			}
 			between = between || n.is("BETWEEN")
-			secret[j] = true
+			m.marked[j] = true
 		}
 		// 'a' = password: the value stands before the operator.
 		depth = 0
-		for j := i - 1; j >= 0 && i-j < 64; j-- {
+		for j := i - 1; j >= 0 && i-j < 64 && m.step(); j-- {
 			n := toks[j]
 			if n.sign(")") {
 				depth++
@@ -161,7 +215,7 @@ func markComparisons(toks []token, secret []bool) {
 				}
 				break
 			}
-			secret[j] = true
+			m.marked[j] = true
 		}
 	}
 }
@@ -169,9 +223,10 @@ func markComparisons(toks []token, secret []bool) {
 // comparedFrom returns where the value compared with column i may begin: after
 // it, or after the brackets around it when an operator follows them, as in
 // LOWER(password) = 'a' and (login, password) IN (('a', 'b')).
-func comparedFrom(toks []token, i int) int {
+func (m *masking) comparedFrom(i int) int {
+	toks := m.toks
 	from, depth := i+1, 0
-	for j := i + 1; j < len(toks); j++ {
+	for j := i + 1; j < len(toks) && m.step(); j++ {
 		if toks[j].sign("(") {
 			depth++
 		} else if toks[j].sign(")") {

@@ -1,9 +1,10 @@
 package sqllog
 
-// markInserts marks values that stand at the place of a password-like column.
+// inserts marks values that stand at the place of a password-like column.
 // The INSERT may stand anywhere: behind WITH, EXPLAIN, another statement, in a
 // MERGE.
-func markInserts(toks []token, secret []bool) {
+func (m *masking) inserts() {
+	toks := m.toks
 	insert, secrets := -1, anySecret(toks)
 	for i, t := range toks {
 		switch {
@@ -15,10 +16,10 @@ func markInserts(toks []token, secret []bool) {
 			if insert < 0 && !secrets {
 				continue
 			}
-			columns := columnsBefore(toks, insert, i)
+			columns := m.columnsBefore(insert, i)
 			for row := i + 1; row < len(toks) && toks[row].sign("("); {
-				end := closing(toks, row)
-				markRow(toks, secret, row, end, columns)
+				end := m.ends[row]
+				m.row(row, end, columns)
 				if end >= len(toks) || !toks[end].sign(",") {
 					break
 				}
@@ -26,17 +27,18 @@ func markInserts(toks []token, secret []bool) {
 			}
 		}
 	}
-	markSelects(toks, secret)
+	m.selects()
 }
 
-// markSelects marks the texts of INSERT … SELECT: values in the select list have
+// selects marks the texts of INSERT … SELECT: values in the select list have
 // no names of their own.
-func markSelects(toks []token, secret []bool) {
+func (m *masking) selects() {
+	toks := m.toks
 	from, insert, values := -1, false, false
 	mark := func(end int) {
 		if from >= 0 && insert && !values {
 			for j := from; j < end; j++ {
-				secret[j] = secret[j] || toks[j].kind == tokString
+				m.marked[j] = m.marked[j] || toks[j].kind == tokString
 			}
 		}
 		from, insert, values = -1, false, false
@@ -69,7 +71,8 @@ func anySecret(toks []token) bool {
 
 // columnsBefore lists the names in the brackets before VALUES, which come after
 // the INSERT; nil if there are none. PostgreSQL has OVERRIDING … VALUE between.
-func columnsBefore(toks []token, insert, values int) []string {
+func (m *masking) columnsBefore(insert, values int) []string {
+	toks := m.toks
 	end := values - 1
 	for ; end > insert && end > values-4 && (toks[end].is("VALUE") || toks[end].is("USER") || toks[end].is("SYSTEM") || toks[end].is("OVERRIDING")); end-- {
 	}
@@ -77,10 +80,10 @@ func columnsBefore(toks []token, insert, values int) []string {
 		return nil
 	}
 	open := end - 1
-	for ; open > insert && !toks[open].sign("("); open-- {
+	for ; open > insert && !toks[open].sign("(") && m.step(); open-- {
 	}
 	out := []string{""}
-	for j := open + 1; j < end; j++ {
+	for j := open + 1; j < end && m.step(); j++ {
 		if toks[j].sign(",") {
 			out = append(out, "")
 		} else if name := nameOf(toks, j); name != "" {
@@ -90,9 +93,10 @@ func columnsBefore(toks []token, insert, values int) []string {
 	return out
 }
 
-func markRow(toks []token, secret []bool, open, end int, columns []string) {
+func (m *masking) row(open, end int, columns []string) {
+	toks := m.toks
 	column, depth := 0, 0
-	for j := open; j < end; j++ {
+	for j := open; j < end && m.step(); j++ {
 		switch {
 		case toks[j].sign("("):
 			depth++
@@ -102,9 +106,9 @@ func markRow(toks []token, secret []bool, open, end int, columns []string) {
 			column++
 		default:
 			if columns == nil {
-				secret[j] = secret[j] || toks[j].kind == tokString
+				m.marked[j] = m.marked[j] || toks[j].kind == tokString
 			} else if column >= len(columns) || secretName(columns[column]) {
-				secret[j] = true
+				m.marked[j] = true
 			}
 		}
 	}

@@ -323,12 +323,16 @@ func (c *Controller) listens(ctx context.Context, t *processes, p *process) bool
 		writesTitle := c.svc.Kind == Nginx || c.svc.Kind == PHPFPM || c.svc.Kind == Redis
 		return writesTitle || len(c.svc.Control.Start) == 0 && c.svc.Kind != App || sameCommand(p.cmdline, c.svc.Control.Start)
 	}
+	// A server that starts has none yet; to read the host's sockets takes longer.
+	inodes, _ := socketInodes(ctx, c.h, t.family(p.pid))
+	if len(inodes) == 0 {
+		return false
+	}
 	table, err := readSockets(ctx, c.h, p.pid)
 	if err != nil {
 		return false
 	}
-	have, _ := table.of(ctx, c.h, t.family(p.pid))
-	for _, s := range have {
+	for _, s := range table.these(inodes) {
 		for _, w := range want {
 			if s.serves(w) {
 				return true

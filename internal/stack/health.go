@@ -62,8 +62,10 @@ func (c *Controller) probe(ctx context.Context) error {
 	// Another program may answer at the same address: the service's own process
 	// must be there and listen, where there is a way to know it.
 	known := c.svc.ControlMethod() != MethodCommand || c.svc.Control.PIDFile != ""
+	var main identity
 	if known {
-		if _, err := c.master(ctx); err != nil {
+		var err error
+		if main, err = c.master(ctx); err != nil {
 			return err
 		}
 	}
@@ -80,15 +82,15 @@ func (c *Controller) probe(ctx context.Context) error {
 		}
 	}
 	if known {
-		return c.holds(ctx, endpoints)
+		return c.holds(ctx, main, endpoints)
 	}
 	return nil
 }
 
-// holds checks that the service's own processes listen on the endpoints. It
-// says nothing when Kasoku may not see their sockets.
-func (c *Controller) holds(ctx context.Context, endpoints []string) error {
-	family, err := c.family(ctx)
+// holds checks that the service's own processes, of which main was just found, listen
+// on the endpoints. It says nothing when Kasoku may not see their sockets.
+func (c *Controller) holds(ctx context.Context, main identity, endpoints []string) error {
+	family, err := c.familyOf(ctx, main)
 	if err != nil {
 		return err
 	}

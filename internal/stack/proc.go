@@ -178,7 +178,25 @@ func readSockets(ctx context.Context, h host.Host, pid int) (socketTable, error)
 
 // of returns the sockets that the processes hold, each once.
 func (t socketTable) of(ctx context.Context, h host.Host, pids []int) ([]socket, error) {
+	inodes, err := socketInodes(ctx, h, pids)
+	return t.these(inodes), err
+}
+
+// these are the sockets with the inodes, where the table knows them.
+func (t socketTable) these(inodes []uint64) []socket {
 	var out []socket
+	for _, inode := range inodes {
+		if s, known := t[inode]; known {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// socketInodes are those of the sockets that the processes hold, each once. With an
+// error they are those of the processes before it.
+func socketInodes(ctx context.Context, h host.Host, pids []int) ([]uint64, error) {
+	var out []uint64
 	seen := map[uint64]bool{}
 	for _, pid := range pids {
 		fds, err := h.List(ctx, fmt.Sprintf("/proc/%d/fd", pid))
@@ -197,9 +215,9 @@ func (t socketTable) of(ctx context.Context, h host.Host, pids []int) ([]socket,
 			}
 			text, ok := strings.CutPrefix(target, "socket:[")
 			inode, err := strconv.ParseUint(strings.TrimSuffix(text, "]"), 10, 64)
-			if s, known := t[inode]; ok && err == nil && known && !seen[inode] {
+			if ok && err == nil && !seen[inode] {
 				seen[inode] = true
-				out = append(out, s)
+				out = append(out, inode)
 			}
 		}
 	}

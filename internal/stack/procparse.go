@@ -2,6 +2,7 @@ package stack
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/hex"
 	"fmt"
 	"io"
@@ -104,12 +105,12 @@ func parseTCP(r io.Reader) []socket {
 	var out []socket
 	sc := bufio.NewScanner(r)
 	for sc.Scan() {
-		f := strings.Fields(sc.Text())
-		if len(f) < 10 || f[0] == "sl" {
-			continue
+		state, ok := tcpState(sc.Bytes())
+		if !ok || state != tcpEstablished && state != tcpListen {
+			continue // most rows of a busy server wait for their time to be over
 		}
-		state, err := strconv.ParseUint(f[3], 16, 8)
-		if err != nil || (state != tcpEstablished && state != tcpListen) {
+		f := strings.Fields(sc.Text())
+		if len(f) < 10 {
 			continue
 		}
 		local, ok1 := parseHexAddr(f[1])
@@ -121,6 +122,17 @@ func parseTCP(r io.Reader) []socket {
 		out = append(out, socket{inode: inode, local: local, remote: remote, listening: state == tcpListen, connected: state == tcpEstablished})
 	}
 	return out
+}
+
+// tcpState is the fourth word of a row of /proc/net/tcp; not that of its head.
+func tcpState(row []byte) (state uint64, ok bool) {
+	for range 3 {
+		row = bytes.TrimLeft(row, " ")
+		_, row, _ = bytes.Cut(row, []byte{' '})
+	}
+	word, _, _ := bytes.Cut(bytes.TrimLeft(row, " "), []byte{' '})
+	state, err := strconv.ParseUint(string(word), 16, 8)
+	return state, err == nil
 }
 
 // parseHexAddr reads "0100007F:1F90": each 32-bit word is printed in the

@@ -11,15 +11,20 @@ import (
 	"kasoku/internal/host"
 )
 
-// pollInterval of waits for processes and endpoints: short against a restart
-// (some 100 ms), long against the cost of reading /proc (some 10 µs a file).
-const pollInterval = 20 * time.Millisecond
+// Waits for processes and endpoints look every pollInterval, short against a restart
+// (some 100 ms), and the longer they last the less often, up to mostPollInterval: one
+// look at the processes and sockets of a host takes some 10 ms of CPU, which the server
+// that starts needs itself.
+const (
+	pollInterval     = 20 * time.Millisecond
+	mostPollInterval = 100 * time.Millisecond
+)
 
 // poll calls done until it says true, returns an error, or the time is over
 // (false, nil).
 func poll(ctx context.Context, limit time.Duration, done func() (bool, error)) (bool, error) {
 	deadline := time.Now().Add(limit)
-	for {
+	for pause := pollInterval; ; pause = min(pause*5/4, mostPollInterval) {
 		ok, err := done()
 		if ok || err != nil {
 			return ok, err
@@ -30,7 +35,7 @@ func poll(ctx context.Context, limit time.Duration, done func() (bool, error)) (
 		select {
 		case <-ctx.Done():
 			return false, ctx.Err()
-		case <-time.After(pollInterval):
+		case <-time.After(pause):
 		}
 	}
 }

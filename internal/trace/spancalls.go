@@ -129,7 +129,7 @@ func (s *span) isRequest() bool {
 // system that a client span calls, "" if none that is known.
 func (s *span) system() string {
 	switch strings.ToLower(s.first("db.system.name", "db.system")) {
-	case "mysql", "mariadb", "postgresql", "other_sql", "sqlite", "microsoft.sql_server", "mssql", "oracle", "oracle.db":
+	case "mysql", "mariadb", "postgresql", "cockroachdb", "redshift", "aws.redshift", "yugabytedb", "other_sql", "sqlite", "microsoft.sql_server", "mssql", "oracle", "oracle.db":
 		return SQL
 	case "memcached":
 		return Memcached
@@ -141,6 +141,15 @@ func (s *span) system() string {
 		}
 	}
 	return ""
+}
+
+// postgres: the span's statement is in PostgreSQL's dialect, which others speak, too.
+func (s *span) postgres() bool {
+	switch strings.ToLower(s.first("db.system.name", "db.system")) {
+	case "postgresql", "cockroachdb", "redshift", "aws.redshift", "yugabytedb":
+		return true
+	}
+	return false
 }
 
 func (t *spanTree) request(root int, route func(method, target, httpRoute string) string, o SpanOptions) Request {
@@ -189,7 +198,7 @@ const noTrip = 20 * time.Microsecond
 func (l *calls) add(t *spanTree, i int, o SpanOptions) {
 	s := &t.spans[i]
 	c := Call{System: s.system(), Took: s.took(), Failed: s.failed, Value: s.value, Source: t.source(i)}
-	c.Service = c.System
+	c.Service, c.Postgres = c.System, s.postgres()
 	if o.Services != nil {
 		if name := o.Services(c.System, s.address()); name != "" {
 			c.Service = name

@@ -47,18 +47,28 @@ var (
 	reEqualities = regexp.MustCompile("^[`\\w.$]+ = \\?(?: AND [`\\w.$]+ = \\?)*$")
 )
 
+// statementKey tells texts apart, which mean another thing in another dialect.
+type statementKey struct {
+	text     string
+	postgres bool
+}
+
 // readStatement reads one text; classes are known ones by fingerprint.
-func readStatement(text string, classes map[string]*class) *statement {
-	fingerprint := sqllog.Fingerprint(text)
+func readStatement(text string, postgres bool, classes map[string]*class) *statement {
+	plain := text
+	if postgres {
+		plain = sqllog.FromPostgres(text)
+	}
+	fingerprint := sqllog.Fingerprint(plain)
 	c := classes[fingerprint]
 	if c == nil {
-		c = readClass(text, fingerprint)
+		c = readClass(plain, fingerprint)
 		classes[fingerprint] = c
 	}
 	s := &statement{class: c}
-	s.values, s.condition, s.open = identity(text)
+	s.values, s.condition, s.open = identity(text, postgres)
 	if c.verb == "INSERT" || c.verb == "REPLACE" {
-		s.rows = sqllog.InsertRows(text)
+		s.rows = sqllog.InsertRows(plain)
 	}
 	return s
 }

@@ -44,7 +44,7 @@ const (
 func Summarize(requests []Request, o Options) *Summary {
 	out := &Summary{Source: o.Source, Requests: len(requests)}
 	names := learnKeys(requests)
-	rd := &reader{keys: names, known: map[string]*statement{}, classes: map[string]*class{}}
+	rd := &reader{keys: names, known: map[statementKey]*statement{}, classes: map[string]*class{}}
 	routes := map[[2]string]*routeSum{}
 	for i := range requests {
 		r := &requests[i]
@@ -282,7 +282,7 @@ type stream struct {
 // was found out about a text is kept.
 type reader struct {
 	keys  *keyNames
-	known map[string]*statement
+	known map[statementKey]*statement
 	// classes by fingerprint.
 	classes map[string]*class
 }
@@ -290,8 +290,9 @@ type reader struct {
 // maxKnown texts are kept at once.
 const maxKnown = 50_000
 
-func (rd *reader) statement(text string) *statement {
-	if s := rd.known[text]; s != nil {
+func (rd *reader) statement(text string, postgres bool) *statement {
+	key := statementKey{text, postgres}
+	if s := rd.known[key]; s != nil {
 		return s
 	}
 	if len(rd.known) >= maxKnown {
@@ -301,8 +302,8 @@ func (rd *reader) statement(text string) *statement {
 	if len(text) > sqllog.MaxStatement {
 		text = text[:sqllog.MaxStatement]
 	}
-	s := readStatement(text, rd.classes)
-	rd.known[text] = s
+	s := readStatement(text, postgres, rd.classes)
+	rd.known[key] = s
 	return s
 }
 
@@ -325,7 +326,7 @@ func (rd *reader) streams(r *Request) []*stream {
 		case c.Kind == Close && c.Text == "":
 			c.what = "close"
 		case c.System == SQL:
-			c.sql = rd.statement(c.Text)
+			c.sql = rd.statement(c.Text, c.Postgres)
 			c.what = c.sql.fingerprint
 			c.values, c.row, c.open = c.sql.values, c.sql.condition, c.sql.open
 			if c.Value != 0 { // of the placeholders

@@ -280,14 +280,14 @@ func TestIdentity(t *testing.T) {
 		{"SELECT * FROM t WHERE a = '/* 1 */'", "SELECT * FROM t WHERE a = '/* 2 */'", false},
 		{"SELECT * FROM t WHERE a = 'it''s'", "SELECT * FROM t WHERE a = 'it''t'", false},
 	} {
-		a, _, _ := identity(c.a)
-		b, _, _ := identity(c.b)
+		a, _, _ := identity(c.a, false)
+		b, _, _ := identity(c.b, false)
 		if (a == b) != c.same {
 			t.Errorf("%s and %s: %t", c.a, c.b, a == b)
 		}
 	}
 	for text, want := range map[string]bool{"SELECT ?": true, "SELECT '?'": false, "SELECT $1": true, "SELECT `?` /* ? */": false} {
-		if _, _, open := identity(text); open != want {
+		if _, _, open := identity(text, false); open != want {
 			t.Errorf("%s: open %t", text, open)
 		}
 	}

@@ -36,8 +36,10 @@ type Call struct {
 	Conn uint64 `json:"conn,omitempty"`
 	// Text is the statement with its values, or the command with its keys
 	// ("get user:17"). It stays in memory: reports get masked text only.
-	Text string        `json:"-"`
-	Took time.Duration `json:"took,omitempty"` // 0 unknown
+	Text string `json:"-"`
+	// Postgres: Text is in PostgreSQL's dialect, else in MariaDB's and MySQL's.
+	Postgres bool          `json:"postgres,omitempty"`
+	Took     time.Duration `json:"took,omitempty"` // 0 unknown
 	// Source line that made the call: "app/user.php:120"; "" unknown.
 	Source string `json:"source,omitempty"`
 	// Failed: the server or the client said so.

@@ -69,14 +69,14 @@ var leadGain = math.Log(1.5)
 
 // leads reports whether a plan is expected to bring that much by itself.
 func leads(p remedy.Plan) bool {
-	return !p.OfSmall() && outlook{}.part(p.Remedy, p.Bound, p.Reach) > leadGain
+	return !p.OfSmall() && outlook{}.part(p.Remedy, p.Worth()) > leadGain
 }
 
 // led reports whether another part of the group is expected to bring so much that
 // the group's verdict says nothing about this one.
 func led(group remedy.Plan, part string) bool {
 	return slices.ContainsFunc(group.Parts, func(p remedy.Part) bool {
-		return p.ID != part && !p.Small && outlook{}.part(p.Remedy, p.Bound, p.Reach) > leadGain
+		return p.ID != part && !p.Small && outlook{}.part(p.Remedy, p.Worth()) > leadGain
 	})
 }
 
@@ -101,7 +101,7 @@ func (o outlook) worthJoining(pool []remedy.Plan) int {
 			alone += float64(o.time(p))
 			together.Changes = append(together.Changes, p.Changes...)
 			together.Build += p.Build
-			together.Parts = append(together.Parts, remedy.Part{Remedy: p.Remedy, Rule: p.Rule, Bound: p.Bound, Reach: p.Reach})
+			together.Parts = append(together.Parts, remedy.Part{Remedy: p.Remedy, Rule: p.Rule, Bound: p.Bound, Reach: p.Reach, Spares: p.Spares, Service: p.Service, Spent: p.Spent})
 		}
 		// Each one that harms is looked for by itself; all halves of all halves
 		// are 2n − 2.

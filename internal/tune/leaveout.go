@@ -136,7 +136,7 @@ func (t *Tuner) leaveOutGroup(ctx context.Context, group []store.Step, part *rem
 // seenGain is what steps brought, or one part is expected to, as log of a factor.
 func (t *Tuner) seenGain(group []store.Step, part *remedy.Part) float64 {
 	if part != nil {
-		return t.outlook().part(part.Remedy, part.Bound, part.Reach)
+		return t.outlook().part(part.Remedy, part.Worth())
 	}
 	sum := 0.0
 	for _, s := range group {

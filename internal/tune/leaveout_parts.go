@@ -6,7 +6,6 @@ import (
 	"sort"
 
 	"kasoku/internal/remedy"
-	"kasoku/internal/remedy/planning"
 	"kasoku/internal/store"
 )
 
@@ -56,7 +55,7 @@ func partsToLeaveOut(steps []store.Step, asked map[string]bool) []keptPart {
 	}
 	sort.SliceStable(all, func(i, j int) bool {
 		a, b := all[i].part, all[j].part
-		return planning.Expected(a.Bound, a.Reach) < planning.Expected(b.Bound, b.Reach)
+		return a.Worth().Expected() < b.Worth().Expected()
 	})
 	return all
 }

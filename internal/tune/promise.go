@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -75,34 +76,57 @@ const (
 )
 
 // gain is the expected log of the factor that a plan brings: what is left when the
-// usual part of the demand goes (planning.Expected), corrected by what its family
+// usual part of the demand goes (planning.Worth), corrected by what its family
 // brought so far. Those of a group add up, except those of one finding, of
-// which the best counts. One that made way for others has shown it.
+// which the best counts, and those that spare CPU of one service: there each takes
+// its part of what the others leave. One that made way for others has shown it.
 func (o outlook) gain(p remedy.Plan) float64 {
 	if was, ok := o.opened[key(p)]; ok {
 		return math.Min(was.effect, math.Log(math.Max(p.Bound, 1)))
 	}
 	if len(p.Parts) == 0 {
-		return o.part(p.Remedy, p.Bound, p.Reach)
+		return o.part(p.Remedy, p.Worth())
 	}
-	byRule, sum := map[string]float64{}, 0.0
+	best, sum := map[string]remedy.Part{}, 0.0
 	for _, part := range p.Parts {
-		g := o.part(part.Remedy, part.Bound, part.Reach)
-		byRule[part.Rule] = math.Max(byRule[part.Rule], g)
+		g := o.part(part.Remedy, part.Worth())
+		if was, ok := best[part.Rule]; !ok || g > o.part(was.Remedy, was.Worth()) {
+			best[part.Rule] = part
+		}
 		sum += g
-	}
-	total := 0.0
-	for _, g := range byRule {
-		total += g
 	}
 	if p.OfSmall() { // parts of the same work; what they reach adds up
 		return math.Min(sum, math.Log(math.Max(p.Bound, 1)))
 	}
+	return o.together(slices.Collect(maps.Values(best)))
+}
+
+// together is the log of the factor that parts of different findings bring.
+func (o outlook) together(parts []remedy.Part) float64 {
+	total, left, spent := 0.0, map[string]float64{}, map[string]float64{}
+	for _, part := range parts {
+		g := o.part(part.Remedy, part.Worth())
+		gone := -math.Expm1(-g) // of all that a request takes
+		if part.Service == "" || part.Spares == 0 || part.Spent == 0 {
+			total += g
+			continue
+		}
+		if _, ok := left[part.Service]; !ok {
+			left[part.Service], spent[part.Service] = 1, part.Spent
+		}
+		left[part.Service] *= 1 - math.Min(gone/part.Spent, 1)
+	}
+	for service, rest := range left {
+		total -= math.Log1p(-math.Min(spent[service]*(1-rest), mostGone))
+	}
 	return total
 }
 
-func (o outlook) part(id string, bound, reach float64) float64 {
-	g := math.Log(planning.Expected(bound, reach))
+// mostGone keeps what is expected finite.
+const mostGone = 0.99
+
+func (o outlook) part(id string, w planning.Worth) float64 {
+	g := math.Log(w.Expected())
 	if s, known := o.shrink[family(id)]; known {
 		g *= s
 	}

@@ -106,6 +106,31 @@ func TestPromiseOrders(t *testing.T) {
 	}
 }
 
+// Several that spare CPU of one service take away no more than it spends, each its part
+// of what the others leave; those of others come on top.
+func TestGroupTakesNoMoreThanAServiceSpends(t *testing.T) {
+	part := func(rule, service string, reach, spares, spent float64) remedy.Part {
+		return remedy.Part{Remedy: rule, Rule: rule, Bound: 50, Reach: reach, Spares: spares, Service: service, Spent: spent}
+	}
+	index, cache, other := part("index", "db", 0.9, 0.4, 0.4), part("cache", "db", 0.5, 0.4, 0.4), part("worker", "app", 0.5, 0.2, 0.5)
+	waits := remedy.Part{Remedy: "waits", Rule: "waits", Bound: 1.2, Reach: 0.5}
+	for _, c := range []struct {
+		name  string
+		parts []remedy.Part
+		want  float64
+	}{
+		{"one", []remedy.Part{index}, 1 / (1 - 0.36)},
+		{"of one service", []remedy.Part{index, cache}, 1 / (1 - 0.4*(1-0.1*0.5))},
+		{"of two services", []remedy.Part{index, other}, 1 / (1 - 0.36) / (1 - 0.1)},
+		{"and of waiting", []remedy.Part{cache, waits}, 1 / (1 - 0.2) * 1.2 / 1.1},
+		{"of one finding the best", []remedy.Part{index, part("index", "db", 0.1, 0.4, 0.4)}, 1 / (1 - 0.36)},
+	} {
+		if got := math.Exp(freshOutlook().gain(remedy.Plan{Parts: c.parts, Bound: 50})); math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("%s: ×%.4f, want ×%.4f", c.name, got, c.want)
+		}
+	}
+}
+
 // What steps took and brought replaces what was only expected, whether they
 // were made in this process or are read from the store.
 func TestLearned(t *testing.T) {

@@ -92,7 +92,7 @@ func splits(st *store.Step) bool {
 // come first, and lead is their number; else it is 0.
 func byPromise(parts []remedy.Part) (ids []string, lead int) {
 	sorted := slices.DeleteFunc(slices.Clone(parts), func(p remedy.Part) bool { return len(p.Of) > 0 })
-	gain := func(p remedy.Part) float64 { return outlook{}.part(p.Remedy, p.Bound, p.Reach) }
+	gain := func(p remedy.Part) float64 { return outlook{}.part(p.Remedy, p.Worth()) }
 	slices.SortStableFunc(sorted, func(a, b remedy.Part) int { return cmp.Compare(gain(b), gain(a)) })
 	of := map[string]float64{}
 	for _, p := range sorted {

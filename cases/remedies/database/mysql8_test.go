@@ -14,6 +14,7 @@ import (
 	"kasoku/internal/change"
 	"kasoku/internal/diagnose"
 	"kasoku/internal/evidence"
+	"kasoku/internal/host/hosttest"
 	"kasoku/internal/remedy"
 	"kasoku/internal/stack"
 )
@@ -47,18 +48,8 @@ func mySQL8(t *testing.T) product {
 
 func installMySQL(t *testing.T, p product, data, user string) {
 	t.Helper()
-	conf := filepath.Join(filepath.Dir(data), "install.cnf")
-	// An install is thrown away with the test: nothing of it needs the disk.
-	if err := os.WriteFile(conf, []byte("[mysqld]\n"+p.lines+"innodb-flush-log-at-trx-commit = 0\ninnodb-doublewrite = OFF\nskip-log-bin\n"), 0o644); err != nil {
+	if err := hosttest.MySQLData(data, user, p.program, p.lines); err != nil {
 		t.Fatal(err)
-	}
-	argv := []string{p.program, "--defaults-file=" + conf, "--initialize-insecure", "--datadir=" + data, "--log-error=" + filepath.Join(filepath.Dir(data), "install.log")}
-	if user != "" {
-		argv = append(argv, "--user="+user)
-	}
-	if out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput(); err != nil {
-		said, _ := os.ReadFile(filepath.Join(filepath.Dir(data), "install.log"))
-		t.Fatalf("%v: %v\n%s%s", argv, err, out, said)
 	}
 }
 

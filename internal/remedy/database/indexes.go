@@ -99,21 +99,12 @@ func meanwhile(t *evidence.Table) string {
 	return fmt.Sprintf("while others read and write; if the server refuses that, they wait where the table has at most %s, else nothing is changed", ui.Bytes(change.LockedMost))
 }
 
-// descending reports whether the server's indexes can have columns that descend: MariaDB
-// from 10.8 (MDEV-13756), MySQL from 8.0 on (its manual, "Descending Indexes").
-func descending(db *evidence.Database) bool {
-	if db.MariaDB {
-		return atLeast(db.Version, version{10, 8})
-	}
-	return atLeast(db.Version, version{8})
-}
-
 func planIndexes(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 	db := in.Snapshot.Databases[f.Service]
 	if db == nil {
 		return nil, fmt.Errorf("the schema of %s is not known", f.Service)
 	}
-	advice, notes := index.Advise(statementsOf(in, f.Service), db.Tables, index.Options{Descending: descending(db)})
+	advice, notes := index.Advise(statementsOf(in, f.Service), db.Tables, index.OptionsFor(db))
 	if len(advice) == 0 {
 		return nil, fmt.Errorf("no index would help: %s", joinNotes(notes))
 	}
@@ -153,7 +144,8 @@ func planIndexes(in planning.Input, f diagnose.Finding) ([]planning.Plan, error)
 			plan.Alone = true
 			plan.Why += " It is tried by itself: " + strings.Join(p.risks, "; ") + ". Under READ COMMITTED (mariadb.isolation) that is not so."
 		}
-		plan.Bound, plan.Reach = p.worth()
+		w := p.worth()
+		plan.Bound, plan.Reach, plan.Spares = w.Bound, w.Reach, w.Spares
 		plans = append(plans, plan)
 	}
 	if len(plans) == 0 {
@@ -255,7 +247,7 @@ func (p *indexPlan) take(a index.Advice) {
 
 // worth is what the indexes may bring: the finding's bound is for all statements that
 // scan, of which they serve some, and of these they save a part.
-func (p *indexPlan) worth() (bound, reach float64) {
+func (p *indexPlan) worth() planning.Worth {
 	var scanning, served, all float64
 	for at, s := range statementsOf(p.in, p.f.Service) {
 		all += s.Total.Seconds()
@@ -267,9 +259,10 @@ func (p *indexPlan) worth() (bound, reach float64) {
 		}
 	}
 	if scanning <= 0 || served <= 0 || p.f.Bound <= 1 {
-		return p.f.Bound, 0
+		return planning.Worth{Bound: p.f.Bound}
 	}
-	return planning.PartOf(p.f.Bound, served/scanning), min(indexReach, p.benefit*all/served)
+	part := min(served/scanning, 1)
+	return planning.Worth{Bound: planning.PartOf(p.f.Bound, part), Reach: min(indexReach, p.benefit*all/served), Spares: part * p.f.Spares}
 }
 
 // plan of the indexes; an error says why none is made.
@@ -313,7 +306,7 @@ func joinNotes(notes []index.Note) string {
 	}
 	var out []string
 	for _, n := range notes {
-		out = append(out, n.Text)
+		out = append(out, n.String())
 	}
 	return strings.Join(out, "; ")
 }

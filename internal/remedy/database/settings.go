@@ -245,12 +245,13 @@ func planDefaults(in planning.Input, f diagnose.Finding) ([]planning.Plan, error
 		}
 		if len(chosen) > before {
 			whys = append(whys, other.Text)
-			parts = append(parts, planning.Part{Bound: other.Bound, Reach: settingReach(other.Rule)})
+			parts = append(parts, planning.Part{Bound: other.Bound, Spares: other.Spares, Reach: settingReach(other.Rule)})
 		}
 	}
 	plans, err := v.plan("mariadb.defaults", "A my.cnf", strings.Join(append([]string{f.Text}, whys...), " "), chosen, notes)
 	for i := range plans {
-		plans[i].Bound, plans[i].Reach = planning.Joint(f.Bound, parts)
+		w := planning.Joint(f.Bound, f.Spares, parts)
+		plans[i].Bound, plans[i].Reach, plans[i].Spares = w.Bound, w.Reach, w.Spares
 	}
 	return plans, err
 }

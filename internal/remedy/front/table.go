@@ -11,6 +11,6 @@ var Remedies = []planning.Remedy{
 		Reach:  0.5, Plan: plan, Test: "cases/remedies/front/front_test.go:TestNginxInFront",
 		Command: "apt-get install nginx; rm /etc/nginx/sites-enabled/default; systemctl start nginx; `Listen 127.0.0.1:8080`, `<VirtualHost *:80 127.0.0.1:8080>`, `RemoteIPHeader X-Real-IP`, `RemoteIPInternalProxy 127.0.0.1`, `a2enmod remoteip`, `systemctl restart apache2`; a server in /etc/nginx/conf.d with `proxy_pass` to it; `nginx -s reload`; see [nginx in front of Apache](apache-front.md)",
 		Undo:    "nginx's site goes and nginx is reloaded (stopped, if it did not run), Apache's files and links come back and it is restarted; then nginx's unit is stopped and the package is removed with all that it brought",
-		Effect:  "with a second host +94.6 % (docs/wiki-case.md tells the commands); on one host −8.5 % (−28.7 to +17.3) on cases/wiki (`make case-wiki`, docs/wiki-case.md), put back",
+		Effect:  "with a second host +94.6 % (docs/wiki-case.md tells the commands); on one host no effect shown on cases/wiki (`make case-wiki`, docs/wiki-case.md), put back",
 	},
 }

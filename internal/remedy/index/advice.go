@@ -10,8 +10,10 @@
 package index
 
 import (
+	"fmt"
 	"slices"
 	"sort"
+	"strings"
 	"time"
 
 	"kasoku/internal/evidence"
@@ -40,6 +42,10 @@ type Options struct {
 	// Descending: the server's indexes can have columns that descend (MariaDB 10.8,
 	// MySQL 8.0), so an order that mixes directions can be read from one.
 	Descending bool
+	// Functional: an index may be on an expression (MySQL 8.0.13). Finds: the server uses
+	// the index of a generated column for a condition that has its expression (MySQL 5.7,
+	// MariaDB 11.8); else the condition must name the column. MySQL: it is none of MariaDB.
+	Functional, Finds, MySQL bool
 }
 
 func (o Options) withDefaults() Options {
@@ -83,6 +89,10 @@ type Advice struct {
 	RowsBefore, RowsAfter float64
 	// Size in bytes, estimated.
 	Size int64
+	// Entries that the statements' writes put into it or take out in the whole window, and
+	// about how long that takes (Options.WriteCost).
+	Entries float64
+	Writing time.Duration
 	// Gaps, if not "", says which statement may lock a gap by it, so that two
 	// transactions which write there can end in a deadlock. Under READ COMMITTED and
 	// outside transactions none does.
@@ -95,12 +105,28 @@ type Advice struct {
 	Covers []string
 }
 
+// Create is the statement that makes it.
+func (a Advice) Create() string {
+	return fmt.Sprintf("CREATE INDEX %s ON %s.%s (%s)", evidence.QuoteName(a.Name), evidence.QuoteName(a.Schema), evidence.QuoteName(a.Table), strings.Join(a.Columns, ", "))
+}
+
 // Note is what an index cannot help, or what was not judged.
 type Note struct {
 	Statement int // position in the given slice
 	Table     string
 	Columns   []string
 	Text      string
+	// DDL that would help beside a change of the statement or of the schema, "" if there is
+	// none. Nobody runs it but the reader.
+	DDL string
+}
+
+// String is the text with its DDL.
+func (n Note) String() string {
+	if n.DDL == "" {
+		return n.Text
+	}
+	return n.Text + ": " + n.DDL
 }
 
 // Advise proposes indexes for the statements on the tables, most beneficial
@@ -110,7 +136,7 @@ type Note struct {
 func Advise(statements []evidence.Statement, tables []evidence.Table, opts Options) ([]Advice, []Note) {
 	opts = opts.withDefaults()
 	cat := newCatalog(tables)
-	cat.descending = opts.Descending
+	cat.opts = opts
 	order := canonicalOrder(statements)
 	w := &workload{opts: opts, catalog: cat}
 	var notes []Note
@@ -136,6 +162,7 @@ func Advise(statements []evidence.Statement, tables []evidence.Table, opts Optio
 			w.statements = append(w.statements, s)
 		}
 	}
+	notes = append(notes, partitions(all)...)
 	w.candidates = w.listCandidates()
 	chosen := w.choose()
 	advice := make([]Advice, 0, len(chosen))

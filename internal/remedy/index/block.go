@@ -44,6 +44,10 @@ type access struct {
 	// counted them; 0 unknown.
 	actual float64
 	hinted bool // it names its indexes itself
+	semi   bool // it is only asked whether a row is there: IN (SELECT …), EXISTS
+	// merged are the indexes that are there whose entries the server compares with each
+	// other to find the rows (index merge, intersection), by its own plan.
+	merged []indexDef
 }
 
 type predKind int

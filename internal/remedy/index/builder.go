@@ -28,8 +28,10 @@ type scope struct {
 // maxDepth of nested queries; deeper ones are not judged.
 const maxDepth = 32
 
-func (b *builder) note(t *table, columns []string, text string) {
-	n := Note{Text: text}
+func (b *builder) note(t *table, columns []string, text string) { b.noteDDL(t, columns, text, "") }
+
+func (b *builder) noteDDL(t *table, columns []string, text, ddl string) {
+	n := Note{Text: text, DDL: ddl}
 	if t != nil {
 		n.Table = t.Name
 		for _, c := range columns {
@@ -248,7 +250,7 @@ func (b *builder) orderBy(sc *scope, o *ast.OrderByClause) {
 	if !ok {
 		return
 	}
-	if it := mixed(items); it != nil && !b.catalog.descending {
+	if it := mixed(items); it != nil && !b.catalog.opts.Descending {
 		b.note(it.access.table, []string{it.column}, "ORDER BY mixes ASC and DESC: an ascending index cannot give this order (indexes that descend: MariaDB 10.8, MySQL 8.0)")
 		return
 	}

@@ -43,13 +43,20 @@ func (w *workload) objective(set []*candidate) float64 {
 // inserted or deleted, two for a changed one, and 0.4 % more for each byte of
 // it, as longer entries mean more pages and more log.
 func (w *workload) writeCost(c *candidate) float64 {
-	changed, bytes := 0.0, 0.0
+	bytes := 0.0
 	for i, col := range c.columns {
-		changed = max(changed, c.table.updates[col])
 		bytes += meanBytes(c.table.columns[col], c.lengths[i])
 	}
-	entries := c.table.inserts + c.table.deletes + 2*changed
-	return entries * w.opts.WriteCost.Seconds() * (1 + 0.004*bytes)
+	return c.entries() * w.opts.WriteCost.Seconds() * (1 + 0.004*bytes)
+}
+
+// entries that the workload's writes put into the index or take out.
+func (c *candidate) entries() float64 {
+	changed := 0.0
+	for _, col := range c.columns {
+		changed = max(changed, c.table.updates[col])
+	}
+	return c.table.inserts + c.table.deletes + 2*changed
 }
 
 // saves estimates what a set saves one statement.
@@ -81,7 +88,7 @@ func (w *workload) saves(s *statement, set []*candidate) saving {
 	v := saving{rows: after.rows, used: after.used}
 	// The server's count of rows corrects a guess that was too dark.
 	scale := 1.0
-	if measured := float64(s.RowsExamined) / float64(s.Count); s.RowsExamined > 0 && measured < before.rows && !s.hidden() {
+	if measured := float64(s.RowsExamined) / float64(s.Count); s.RowsExamined > 0 && measured < before.rows && !s.hidden() && !s.merges() {
 		scale = measured / before.rows
 	}
 	cb := costStatement + before.cost*scale

@@ -60,6 +60,10 @@ func (b *builder) condition(sc *scope, e ast.ExprNode, only []*access) {
 		b.restrict(sc, n.Expr, &pred{kind: predEqual, null: true}, only, nil)
 	case *ast.PatternLikeOrIlikeExpr:
 		b.like(sc, n, only)
+	case *ast.ExistsSubqueryExpr:
+		if !b.exists(sc, n, only) {
+			b.residual(sc, e, 0.5)
+		}
 	default:
 		b.residual(sc, e, 0.5)
 	}
@@ -135,47 +139,6 @@ func (b *builder) restrict(sc *scope, e ast.ExprNode, p *pred, only []*access, a
 	a.preds = append(a.preds, p)
 }
 
-const (
-	// wildcardNote says what would serve a LIKE '%…%', and what that changes.
-	wildcardNote = "LIKE with a leading wildcard: no B-tree index helps; a FULLTEXT index does, but only for MATCH … AGAINST, so the statement is to be rewritten and answers otherwise: " +
-		"it finds words, not parts of words (MySQL's parser ngram: pieces of two letters and more, in an index several times as large; MariaDB has none), leaves out stop words and words of less than three letters, and is filled at commit, which makes writes slower; " +
-		"where any part of a word must be found, a search service with trigrams beside the database"
-	// generated says how an expression gets an index.
-	generated = "index a generated column that computes this (ALTER TABLE … ADD COLUMN … AS (the expression), then CREATE INDEX on it) and compare that; MySQL 8 also takes an index on the expression itself, and finds both without a change of the statement"
-)
-
-// wrapped notes a column inside a function or arithmetic.
-func (b *builder) wrapped(sc *scope, e ast.ExprNode) {
-	what := ""
-	switch n := e.(type) {
-	case *ast.FuncCallExpr:
-		what = strings.ToUpper(n.FnName.L) + "(…)"
-	case *ast.FuncCastExpr:
-		what = "CAST"
-	case *ast.BinaryOperationExpr:
-		what = "arithmetic"
-	case *ast.UnaryOperationExpr:
-		what = "a sign or negation"
-	default:
-		return
-	}
-	v := &columnFinder{b: b, sc: sc}
-	e.Accept(v)
-	if len(v.found) == 0 || v.access.table == nil {
-		return
-	}
-	hint := "compare the bare column with a computed value instead, or " + generated
-	switch what {
-	case "JSON_EXTRACT(…)", "JSON_UNQUOTE(…)", "JSON_VALUE(…)":
-		hint = generated
-	case "DATE(…)", "YEAR(…)", "MONTH(…)", "DATE_FORMAT(…)", "UNIX_TIMESTAMP(…)", "TO_DAYS(…)":
-		hint = "compare the bare column with a range of times (col >= … AND col < …)"
-	case "LOWER(…)", "UPPER(…)", "LCASE(…)", "UCASE(…)":
-		hint = "use a case-insensitive collation (_ci) and compare the bare column, or " + generated
-	}
-	b.note(v.access.table, v.found, fmt.Sprintf("a condition puts %s inside %s: no index on it can be used; %s", strings.Join(v.found, ", "), what, hint))
-}
-
 // residual reads e's columns and narrows the first access it mentions.
 func (b *builder) residual(sc *scope, e ast.ExprNode, sel float64) {
 	v := &columnFinder{b: b, sc: sc}
@@ -201,7 +164,7 @@ func (b *builder) like(sc *scope, n *ast.PatternLikeOrIlikeExpr, only []*access)
 	pattern := v.GetString()
 	if strings.HasPrefix(pattern, "%") || strings.HasPrefix(pattern, "_") {
 		if a, c := b.columnOf(sc, strip(n.Expr)); a != nil && a.table != nil {
-			b.note(a.table, []string{c}, wildcardNote)
+			b.wildcard(a.table, c)
 		}
 		b.residual(sc, n, 0.1)
 		return
@@ -260,10 +223,8 @@ func (b *builder) inQuery(sc *scope, n *ast.PatternInExpr, only []*access) {
 	}
 	b.depth++
 	defer func() { b.depth-- }()
-	inner := &scope{block: sc.block, outer: sc, correlated: new(bool)}
 	b.with(q.With)
-	b.from(inner, q.From.TableRefs)
-	b.conditions(inner, q.Where, nil)
+	inner := b.semiJoin(sc, q)
 	if ra, rc := b.columnOf(inner, strip(q.Fields.Fields[0].Expr)); ra != nil && ra.block == sc.block && ra != la {
 		joinColumns(la, lc, ra, rc)
 	}

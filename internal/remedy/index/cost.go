@@ -34,6 +34,7 @@ type path struct {
 	final      bool     // it answers the block by itself: MIN, MAX, loose scan
 	index      string   // key of the index, "" for a scan
 	also       []string // keys of others that are read besides
+	kept       bool     // of a semi-join's inner side: its rows are read once and kept to be searched
 	out        float64  // rows that pass all conditions
 }
 
@@ -141,7 +142,13 @@ func (a *access) paths(indexes []indexDef, bound map[*access]bool, first bool) [
 	n := a.table.rows
 	out := n * a.outShare(bound)
 	list := []path{{rows: n, cost: n * (1 + a.width()), out: out}}
+	if p, ok := a.intersection(bound, out); ok {
+		list = append(list, p)
+	}
 	for _, d := range indexes {
+		if len(a.merged) > 0 && d.name != "" {
+			continue // the server does not read by one of them alone
+		}
 		if p, ok := a.through(d, bound, first, out); ok {
 			if !p.ordered && !p.grouped && !d.clustered && a.ranged() {
 				p.cost = varied(p.cost, list[0].cost)

@@ -165,6 +165,9 @@ func (m *model) extend(s joinState, a *access, derived map[*access]estimate) []j
 		list = derivedPaths(a, s.bound, max(1, derived[a].out), first)
 	} else {
 		list = a.paths(m.indexes(a), s.bound, first)
+		if a.semi && !first {
+			list = m.semi(a, s.bound, list)
+		}
 	}
 	if !first {
 		cheapest := list[0]
@@ -200,9 +203,44 @@ func (m *model) extend(s joinState, a *access, derived map[*access]estimate) []j
 	return out
 }
 
+// semi are the ways to read the inner side of a semi-join: for each outer row up to the
+// first that matches, or once, kept to be searched (MariaDB Knowledge Base, "FirstMatch
+// Strategy", "Semi-join Materialization Strategy").
+func (m *model) semi(a *access, bound map[*access]bool, list []path) []path {
+	if a.pulledOut(bound) {
+		return list
+	}
+	for i, p := range list {
+		if p.out > 1 && p.index != "" {
+			list[i].rows, list[i].cost = p.rows/p.out, costDive+max(0, p.cost-costDive)/p.out
+		}
+		list[i].out = min(1, p.out)
+	}
+	out := list[0].out
+	for _, p := range a.paths(m.indexes(a), map[*access]bool{}, false) {
+		p.kept, p.out = true, out
+		list = append(list, p)
+	}
+	return list
+}
+
+// pulledOut says whether the inner side has at most one row for each outer one, by a unique
+// key: the server joins it then like any table ("Table Pullout Optimization").
+func (a *access) pulledOut(bound map[*access]bool) bool {
+	for _, d := range a.table.indexes {
+		if d.unique && a.match(d, bound).unique {
+			return true
+		}
+	}
+	return false
+}
+
 // innerRows and innerCost of a path for s.out outer rows. Without an index the
 // inner side is scanned once per full join buffer.
 func innerRows(s joinState, p path) float64 {
+	if p.kept {
+		return p.rows + s.out
+	}
 	if p.index == "" {
 		return p.rows * scans(s)
 	}
@@ -210,6 +248,9 @@ func innerRows(s joinState, p path) float64 {
 }
 
 func innerCost(s joinState, p path) float64 {
+	if p.kept {
+		return p.cost + s.out
+	}
 	if p.index == "" {
 		return p.cost*scans(s) + p.rows*s.out*costCompare
 	}
@@ -247,6 +288,7 @@ func finish(b *block, s joinState) estimate {
 	if b.grouped {
 		if !s.grouped {
 			e.cost += s.out * costTemporary
+			e.rows += s.out // each is looked up in the temporary table
 			if b.sorted && !s.ordered {
 				e.cost += s.out * costSort * log2(s.out)
 			}

@@ -148,11 +148,15 @@ func judged(st evidence.Statement, at int, cat *catalog) *statement {
 // conditions alone decide how many rows are sent, their selectivity is known.
 func calibrate(s *statement) {
 	b := s.root
-	if b == nil || len(b.accesses) != 1 || b.grouped || b.aggregate || len(b.subs) > 0 || s.insertInto != nil || s.Count <= 0 {
+	if b == nil || len(b.accesses) != 1 || len(b.subs) > 0 || s.insertInto != nil || s.Count <= 0 {
 		return
 	}
 	a := b.accesses[0]
 	if a.table == nil {
+		return
+	}
+	s.planned(a)
+	if b.grouped || b.aggregate {
 		return
 	}
 	s.frequent(a)

@@ -74,6 +74,7 @@ func (w *workload) advice(c *candidate, chosen []*candidate) Advice {
 		}
 	}
 	a.Size = int64(c.size())
+	a.Entries, a.Writing = c.entries(), time.Duration(w.writeCost(c)*float64(time.Second))
 	a.Covers = w.covers(c)
 	a.Gaps = w.gaps(c)
 	return a

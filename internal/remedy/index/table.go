@@ -15,8 +15,7 @@ type catalog struct {
 	byKey  map[string]*table   // "schema.name"
 	byName map[string][]*table // "name"
 	all    []*table            // by key
-	// descending: indexes can have columns that descend.
-	descending bool
+	opts   Options
 }
 
 // table is an evidence.Table made ready for lookups. Column names are lower
@@ -29,6 +28,8 @@ type table struct {
 	columns map[string]evidence.Column
 	indexes []indexDef
 	primary []string
+	// referred: a foreign key of another table refers to it.
+	referred bool
 	// Writes in the window, in rows.
 	inserts, deletes float64
 	updates          map[string]float64 // by column
@@ -55,6 +56,13 @@ func newCatalog(tables []evidence.Table) *catalog {
 		}
 		c.byKey[nt.key] = nt
 		c.all = append(c.all, nt)
+	}
+	for _, t := range c.all {
+		for _, k := range t.ForeignKeys {
+			if to := c.byKey[strings.ToLower(k.RefSchema+"."+k.RefTable)]; to != nil {
+				to.referred = true
+			}
+		}
 	}
 	sort.Slice(c.all, func(i, j int) bool { return c.all[i].key < c.all[j].key })
 	for _, t := range c.all {
@@ -143,6 +151,7 @@ func (t *table) spelling(column string) string {
 var (
 	prefixForm = regexp.MustCompile("^`?([^`(]+)`?\\((\\d+)\\)$")
 	descForm   = regexp.MustCompile(`(?i) desc$`)
+	dateForm   = regexp.MustCompile(`\b[12][0-9]{3}-[01][0-9]-[0-3][0-9]\b`)
 	typeForm   = regexp.MustCompile(`^\s*([a-zA-Z]+)\s*(?:\(\s*(\d+))?`)
 )
 

@@ -31,7 +31,7 @@ var Remedies = []planning.Remedy{
 		Source: "PHP manual, \"OPcache configuration\": opcache.validate_timestamps, opcache.revalidate_freq",
 		Trades: []regulation.Trade{regulation.Staleness}, Reach: 0.2, Plan: planTimestamps, Test: "TestPHPRemedies",
 		Command: "`opcache.validate_timestamps = 0` in php.ini, then `systemctl restart php8.2-fpm`; each deployment ends with `systemctl reload php8.2-fpm`", Undo: undoFile,
-		Effect: "−2.9 % (−14.3 to +10.1) on cases/wiki (`make case-wiki`, docs/wiki-case.md), put back",
+		Effect: "no effect shown on cases/wiki (`make case-wiki`, docs/wiki-case.md), put back",
 	},
 	{
 		ID: "php.realpath", Title: "Cache of resolved paths", Measures: []string{"W03"}, Rules: []string{"php.realpath"},
@@ -61,7 +61,7 @@ var Remedies = []planning.Remedy{
 		Source: "PHP manual, \"opcache.jit\"",
 		Reach:  0.03, Plan: planJIT, Test: "TestRemedyJIT",
 		Command: "`opcache.jit = tracing`, `opcache.jit_buffer_size = 64M` in php.ini, then `systemctl restart php8.2-fpm`", Undo: undoFile,
-		Effect: "−14.1 % (−33.2 to +10.6) on cases/login, tuned by hand (`make bench-tuners`), put back",
+		Effect: "no effect shown on cases/login, tuned by hand (`make bench-tuners`), put back",
 	},
 	{
 		ID: "php.workers", Title: "Number of PHP-FPM processes", Measures: []string{"C18", "I17"}, Rules: []string{"php.workers"},

@@ -12,6 +12,10 @@ type Part struct {
 	Rule   string  `json:"rule"` // of its own finding
 	Bound  float64 `json:"bound"`
 	Reach  float64 `json:"reach"`
+	// Spares, Service and Spent are the plan's.
+	Spares  float64 `json:"spares,omitempty"`
+	Service string  `json:"service,omitempty"`
+	Spent   float64 `json:"spent,omitempty"`
 	// Small: a plan of a small remedy, or several of them joined; then Of are the
 	// IDs of their plans.
 	Small bool     `json:"small,omitempty"`
@@ -31,6 +35,9 @@ type Part struct {
 	// was found that would make it last. The group says nothing about the others.
 	Undone bool `json:"undone,omitempty"`
 }
+
+// Worth of the part by itself.
+func (p Part) Worth() Worth { return Worth{p.Bound, p.Reach, p.Spares} }
 
 // IDs of the plans that the part stands for.
 func (p Part) IDs() []string {

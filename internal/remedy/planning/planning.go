@@ -69,8 +69,14 @@ type Plan struct {
 	Why      string   `json:"why"` // with the finding's numbers
 	// Bound and Reach are the finding's and the remedy's, unless the planner knows what its
 	// own changes act on.
-	Bound   float64            `json:"bound"`
-	Reach   float64            `json:"reach"`
+	Bound float64 `json:"bound"`
+	Reach float64 `json:"reach"`
+	// Spares is the part (0–1) of a request's CPU that goes if all goes that it acts on;
+	// 0: that is not CPU. Service spends it, and the part Spent of a request's CPU in all,
+	// so that no group is expected to take away more; "" and 0 unknown.
+	Spares  float64            `json:"spares,omitempty"`
+	Service string             `json:"service,omitempty"`
+	Spent   float64            `json:"spent,omitempty"`
 	Rule    string             `json:"rule"` // of the finding
 	Trades  []regulation.Trade `json:"trades,omitempty"`
 	Changes []change.Change    `json:"changes"`
@@ -140,19 +146,39 @@ type Search struct {
 // and more.
 const searchCost = 2.5
 
+// Worth is what is known beforehand of what a plan brings.
+type Worth struct {
+	Bound, Reach float64 // as Plan has them
+	Spares       float64
+}
+
+// Worth of the plan by itself.
+func (p Plan) Worth() Worth { return Worth{p.Bound, p.Reach, p.Spares} }
+
 // Expected is the factor of throughput, ≥ 1, that is expected of a remedy which takes
-// away the part reach (0–1) of a demand. bound is the factor if all of it went, so
-// the demand is the share 1 − 1/bound of what binds, and the law of the bottleneck
-// (throughput = 1 / demand of the busiest resource; Denning and Buzen, 1978) gives
+// away the part Reach (0–1) of a demand. The law of the bottleneck (throughput = 1 /
+// demand of the busiest resource; Denning and Buzen, 1978) gives, where the demand is
+// the part Spares of a request's CPU,
 //
-//	1 / (1 − reach·(1 − 1/bound))
+//	1 / (1 − Reach·Spares)
+//
+// and no more than Bound. A bound holds more than that: CPU that is idle now, and work
+// that others do cheaper then, of which nothing is certain. Where what goes is not CPU,
+// the demand is the share 1 − 1/Bound of what binds.
 //
 // A bound ranks nothing: of something that could bring ×50 and takes away three
 // tenths, ×1.4 is expected; of an index that could bring ×10 and takes away nine
 // tenths, ×5.3.
-func Expected(bound, reach float64) float64 {
-	return PartOf(bound, reach)
+func (w Worth) Expected() float64 {
+	if w.Spares > 0 {
+		gone := math.Min(math.Max(w.Reach, 0), 1) * math.Min(w.Spares, mostSpared)
+		return math.Min(1/(1-gone), math.Max(w.Bound, 1))
+	}
+	return PartOf(w.Bound, w.Reach)
 }
+
+// mostSpared keeps what is expected finite.
+const mostSpared = 0.99
 
 // PartOf is the bound of what acts on a part (0–1) of the demand that a bound is for.
 func PartOf(bound, part float64) float64 {
@@ -174,24 +200,29 @@ func WorkersReach(in Input, service string, usual float64) float64 {
 	return usual
 }
 
-// Joint is bound and reach of several that act on parts of one demand, whose own bound is
-// most: their parts add up.
-func Joint(most float64, parts []Part) (bound, reach float64) {
-	var all, gone float64
+// Joint is what several are worth that act on parts of one demand, whose own bound is
+// most: their parts add up. Spared is all of the demand, 0 if it is not of CPU.
+func Joint(most, spared float64, parts []Part) Worth {
+	var all, gone, cpu, ofCPU float64
 	for _, p := range parts {
 		share := 1 - 1/math.Max(p.Bound, 1)
 		all, gone = all+share, gone+p.Reach*share
+		cpu, ofCPU = cpu+p.Spares, ofCPU+p.Reach*p.Spares
 	}
 	if all = math.Min(all, 1-1/math.Max(most, 1)); all <= 0 {
-		return 1, 0
+		return Worth{Bound: 1}
 	}
-	return 1 / (1 - all), math.Min(gone/all, 1)
+	w := Worth{Bound: 1 / (1 - all), Reach: math.Min(gone/all, 1)}
+	if cpu = math.Min(cpu, spared); cpu > 0 {
+		w.Spares, w.Reach = cpu, math.Min(ofCPU/cpu, 1)
+	}
+	return w
 }
 
 // Promise orders plans: the gain that is expected, divided by the time that it takes
 // (1 = one experiment).
 func (p Plan) Promise() float64 {
-	gain := Expected(p.Bound, p.Reach) - 1
+	gain := p.Worth().Expected() - 1
 	if p.Search != nil || p.Workload > 0 {
 		return gain / searchCost
 	}

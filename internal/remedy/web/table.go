@@ -44,7 +44,7 @@ var nginxRemedies = []planning.Remedy{
 		Source: "nginx documentation, \"worker_processes\"",
 		Reach:  0.2, Plan: planNginxWorkers, Test: "TestRemedyNginxWorkers",
 		Command: "worker_processes 2;", Undo: undoConfig,
-		Effect: "two instead of one +2.1 % (−7.5 to +12.7) on cases/login, tuned by hand (`make bench-tuners`), put back",
+		Effect: "two instead of one: no effect shown on cases/login, tuned by hand (`make bench-tuners`), put back",
 	},
 	{
 		ID: "nginx.connections", Title: "Connections per worker", Measures: []string{"L12"}, Rules: []string{"web.connections"},
@@ -67,7 +67,7 @@ var nginxRemedies = []planning.Remedy{
 		Source: "nginx documentation, \"keepalive\" and \"keepalive_timeout\" (upstream), \"fastcgi_keep_conn\"",
 		Reach:  0.1, Plan: planKeepUpstream, Test: "TestRemedyKeepUpstream",
 		Command: "upstream php { server 127.0.0.1:9000; keepalive 8; keepalive_timeout 200ms; } … fastcgi_pass php; fastcgi_keep_conn on;", Undo: undoConfig,
-		Effect: "−0.6 % (−8.1 to +7.4) on cases/login, tuned by hand (`make bench-tuners`), put back",
+		Effect: "no effect shown on cases/login, tuned by hand (`make bench-tuners`), put back",
 	},
 	{
 		ID: "nginx.file-cache", Title: "open_file_cache", Measures: []string{"C19", "L10"}, Rules: []string{"web.file-cache"},

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"kasoku/internal/diagnose"
+	"kasoku/internal/evidence"
+	"kasoku/internal/report"
+	"kasoku/internal/stack"
+	"kasoku/internal/store"
+	"kasoku/internal/trace"
+)
+
+// followed is a run that followed requests of two routes.
+func followed() *store.Run {
+	call := func(system, what string) trace.CallClass {
+		return trace.CallClass{Service: "db", System: system, What: what}
+	}
+	return &store.Run{ID: 7, Evidence: &evidence.Evidence{
+		Statements: []evidence.Statement{
+			{Service: "db", Fingerprint: "SELECT * FROM items WHERE owner = ?", Count: 3, Total: time.Second},
+			{Service: "db", Fingerprint: "SELECT * FROM users WHERE id = ?", Count: 9, Total: 3 * time.Second},
+			{Service: "db", Fingerprint: "COMMIT", Count: 9, Total: time.Second},
+		},
+		Requests: &trace.Summary{Routes: []trace.RouteCalls{
+			{Method: "GET", Route: "/items/:id", Calls: []trace.CallClass{call("mariadb", "SELECT * FROM items WHERE owner = ?"), call("memcached", "get user:*"), call("mariadb", "SELECT * FROM tags WHERE item = ?")}},
+			{Method: "GET", Route: "/users/:id", Calls: []trace.CallClass{call("mariadb", "SELECT * FROM users WHERE id = ?")}},
+			{Method: "POST", Route: "/users/:id", Calls: []trace.CallClass{call("mariadb", "SELECT * FROM users WHERE id = ?")}},
+		}},
+	}}
+}
+
+func TestWhereOfRoute(t *testing.T) {
+	job := &whereJob{WhereCmd: &WhereCmd{What: "/items/:id"}}
+	got, err := job.ofRun(followed())
+	if err != nil || len(got) != 2 || got[0].Total != time.Second || got[1].Fingerprint != "SELECT * FROM tags WHERE item = ?" {
+		t.Errorf("%v %+v: want the route's two statements, the first with its time", err, got)
+	}
+	job = &whereJob{WhereCmd: &WhereCmd{What: "/nothing"}}
+	if _, err := job.ofRun(followed()); err == nil || !strings.Contains(err.Error(), "no request of /nothing") {
+		t.Errorf("%v", err)
+	}
+}
+
+// The heaviest come first with their routes; what drivers send is left out of the shares.
+func TestWhereOfRun(t *testing.T) {
+	job := &whereJob{WhereCmd: &WhereCmd{Limit: 1}}
+	statements, err := job.ofRun(followed())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := report.FindSources(nil, statements, job.calls, 1)
+	if job.run != 7 || r.Drivers != 0.2 || r.Unknown != 1 || len(r.Statements) != 1 {
+		t.Fatalf("%+v", r)
+	}
+	if s := r.Statements[0]; s.Share != 0.75 || strings.Join(s.Routes, ", ") != "GET /users/:id, POST /users/:id" {
+		t.Errorf("%+v", s)
+	}
+	var out strings.Builder
+	if err := report.WhereText(&out, r, 200, false); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{" 75.0 %  3.00 s in 9 runs: SELECT * FROM users", "    in GET /users/:id, POST /users/:id\n", "20.0 % of the time"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in:\n%s", want, out.String())
+		}
+	}
+}
+
+// A report names the lines of what nothing else has told a line of.
+func TestReportLocatesWork(t *testing.T) {
+	root := t.TempDir()
+	if err := os.WriteFile(filepath.Join(root, "a.go"), []byte("package a\n\nfunc one() { q(\"SELECT * FROM items WHERE owner = ?\") }\n\nfunc two() { q(\"SELECT * FROM tags WHERE \" + where) }\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	work := []diagnose.Work{
+		{Statement: "SELECT * FROM items WHERE owner = ?"},
+		{Statement: "SELECT * FROM tags WHERE item = ?"},
+		{Statement: "SELECT * FROM items WHERE owner = ?", Sources: []string{"seen.go:1"}},
+		{Statement: "SELECT * FROM nowhere"},
+		{Title: "a function"},
+	}
+	st := &stack.Stack{Services: []stack.Service{{Name: "app", Kind: stack.App, Root: root}, {Name: "far", Kind: stack.App, Root: "/far", Host: "web2"}}}
+	m := &report.Model{Work: work}
+	locate(t.Context(), m, st)
+	for i, want := range []string{filepath.Join(root, "a.go:3"), "probably " + filepath.Join(root, "a.go:5"), "seen.go:1", "", ""} {
+		if got := strings.Join(m.Work[i].Sources, ", "); got != want {
+			t.Errorf("work %d is at %q, want %q", i, got, want)
+		}
+	}
+}
