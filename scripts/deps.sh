@@ -50,7 +50,7 @@ missing() {
     local need program package libraries
     for need in nginx=nginx-light\|nginx mariadbd=mariadb-server mariadb=mariadb-client my_print_defaults=mariadb-client \
         ssh=openssh-client memcached=memcached redis-server=redis-server varnishd=varnish \
-        perf=linux-perf\|linux-tools-generic ss=iproute2 $EXTRA curl=curl make=make git=git setpriv=util-linux ps=procps; do
+        perf=linux-perf\|linux-tools-generic ss=iproute2 $EXTRA curl=curl make=make git=git patch=patch setpriv=util-linux ps=procps; do
         program=${need%%=*} package=${need#*=}
         if ! has "$program"; then MISSING+=("$package"); fi
     done

@@ -78,7 +78,7 @@ END
 # install_case copies the case to a host, sets it up there and hands its
 # processes over to systemd.
 install_case() {
-    tar -C "$CASE" --exclude=run --exclude='run-*' -cf - case.sh lib conf php sql static scenario.yaml hand |
+    tar -C "$CASE" --exclude=run --exclude='run-*' -cf - case.sh conf php sql static scenario.yaml hand -C "$CASE/.." lib |
         ssh -F "$DIR/ssh_config" -o BatchMode=yes "$1" 'mkdir -p /srv/case && tar -C /srv/case -xf -'
     on "$1" "$REMOTE" <<'END'
 set -euo pipefail

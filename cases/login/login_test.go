@@ -224,6 +224,7 @@ func TestOrdinaryUser(t *testing.T) {
 	dir := filepath.Dir(openDir(t))
 	for _, argv := range [][]string{
 		{"cp", "-R", ".", dir + "/login"},
+		{"cp", "-R", "../lib", dir + "/login/lib"},
 		{"rm", "-rf", dir + "/login/run"},
 		{"chown", "-R", "nobody:", dir},
 	} {

@@ -25,7 +25,7 @@ render_all() {
     make_folders
     make_passwords
     cp -R "$CASE/$VARIANT/." "$DIR/app"
-    cp -R "$CASE/static/." "$DIR/app/public"
+    if [ -d "$CASE/static" ]; then cp -R "$CASE/static/." "$DIR/app/public"; fi
     # Settings hold the database's password: only the application reads them.
     fill "$CASE/$VARIANT/config/app.ini" "$DIR/app/config/app.ini"
     chmod 640 "$DIR/app/config/app.ini"
@@ -59,7 +59,7 @@ render_nginx() {
     mkdir -p "$DIR/etc/nginx/conf.d"
     cp /etc/nginx/mime.types /etc/nginx/fastcgi_params "$DIR/etc/nginx/"
     fill "$1/nginx.conf" "$DIR/etc/nginx/nginx.conf"
-    fill "$1/conf.d/$VARIANT.conf" "$DIR/etc/nginx/conf.d/login.conf"
+    fill "$1/conf.d/$VARIANT.conf" "$DIR/etc/nginx/conf.d/$NAME.conf"
 }
 
 render_stack() {
@@ -69,8 +69,15 @@ render_stack() {
     rm "$DIR/tmp/db.yaml" "$DIR/tmp/stack.yaml"
 }
 
+# build_program FOLDER [FLAG …] compiles the Go program of a folder.
+build_program() {
+    local folder=$1
+    shift
+    (cd "$folder" && go build "$@" -o "$DIR/bin/$NAME-app" .) || fail "go build of $folder failed"
+}
+
 build_app() {
-    (cd "$CASE/go" && go build -o "$DIR/bin/login-app" .) || fail "go build of $CASE/go failed"
+    build_program "$CASE/go"
     local web=
     if [ -n "$AS_ROOT" ]; then
         web="$(command -v setpriv) --reuid=$WEB_USER --regid=$(id -g "$WEB_USER") --clear-groups --"

@@ -28,8 +28,8 @@ install_database() {
         >"$DIR/log/install-db.log" 2>&1 || fail "mariadb-install-db failed; see $DIR/log/install-db.log"
     start db
     {
-        echo "CREATE DATABASE login DEFAULT CHARACTER SET utf8mb4; USE login;"
-        cat "$CASE/sql/schema.sql" "$CASE/sql/data.sql"
+        echo "CREATE DATABASE $NAME DEFAULT CHARACTER SET utf8mb4; USE $NAME;"
+        case_sql
     } | as_database_root || fail "loading the data failed; see above"
 }
 
@@ -40,9 +40,11 @@ ready_data() {
     key=$({
         "$MARIADBD" --no-defaults --version
         id -u
-        cat "$CASE/conf/mysql/my.cnf" "$CASE/sql/schema.sql" "$CASE/sql/data.sql" "$CASE/lib/database.sh"
+        cat "$CASE/conf/mysql/my.cnf"
+        declare -f create_database install_database keep_data
+        case_sql
     } | sha256sum)
-    printf '%s/login-data/%s' "${XDG_CACHE_HOME:-${HOME:-/var/tmp}/.cache}/kasoku" "${key:0:16}"
+    printf '%s/%s-data/%s' "${XDG_CACHE_HOME:-${HOME:-/var/tmp}/.cache}/kasoku" "$NAME" "${key:0:16}"
 }
 
 # keep_data READY keeps a copy of what was loaded, taken while the server is
@@ -61,8 +63,9 @@ grants() {
     local host admin
     read -r admin <"$DIR/secrets/db_admin"
     for host in localhost 127.0.0.1; do
-        echo "CREATE USER login@'$host' IDENTIFIED BY '$APP_PASSWORD';"
-        echo "GRANT SELECT, INSERT, UPDATE, DELETE ON login.* TO login@'$host';"
+        echo "CREATE USER $NAME@'$host' IDENTIFIED BY '$APP_PASSWORD';"
+        echo "GRANT SELECT, INSERT, UPDATE, DELETE ON $NAME.* TO $NAME@'$host';"
+        case_grants "$host"
         echo "CREATE USER kasoku@'$host' IDENTIFIED BY '$admin';"
         echo "GRANT ALL PRIVILEGES ON *.* TO kasoku@'$host' WITH GRANT OPTION;"
     done
@@ -79,21 +82,23 @@ write_client_file() {
         "$admin" "$DIR/run/mariadb/mysqld.sock" >"$DIR/secrets/client.cnf")
 }
 
-sql() { mariadb --defaults-file="$DIR/secrets/client.cnf" login "$@"; }
+sql() { mariadb --defaults-file="$DIR/secrets/client.cnf" "$NAME" "$@"; }
 
 reset_data() {
     running db || fail "the database does not run; run: $CASE/case.sh up $DIR"
-    sql <"$CASE/sql/reset.sql" || fail "resetting login_log failed; see above"
-    find "$DIR/sessions" -type f \( -name 'sess_*' -o -name 'new_*' \) -delete 2>/dev/null || true
+    sql <"$CASE/sql/reset.sql" || fail "resetting the data failed; see above"
+    case_reset
 }
 
-# apply_hand replaces the configuration by the one tuned by hand.
+# apply_hand replaces the configuration by the one tuned by hand, and with
+# --source the application by hand/src.
 apply_hand() {
     FPM_LISTEN=unix:$DIR/run/php-fpm.sock
     APP_LISTEN=unix:$DIR/run/app/app.sock
     start db
     sql <"$CASE/hand/indexes.sql" || fail "creating the indexes failed; see above"
     stop_all
+    if [ -n "$SOURCE" ]; then hand_source; fi
     hand_settings
     render_nginx "$CASE/hand/nginx"
     fill_tree "$CASE/hand/mysql" "$DIR/etc/mysql"
@@ -101,6 +106,35 @@ apply_hand() {
     render_stack
     save_state
     start_all
+}
+
+# hand_source puts the program with the patch of hand/src in place of the one as
+# found; its settings stay.
+hand_source() {
+    local src=$DIR/tmp/src
+    rm -rf "$src"
+    cp -R "$CASE/$VARIANT" "$src"
+    patch -s -p1 -d "$src" <"$CASE/hand/src/$VARIANT.patch" || fail "the patch of hand/src does not fit"
+    if [ "$VARIANT" = php ]; then
+        rm -rf "$DIR/app/public" "$DIR/app/src"
+        mv "$src/public" "$src/src" "$DIR/app/"
+    else
+        overlay "$src" "$CASE/go" >"$DIR/tmp/overlay.json"
+        build_program "$CASE/go" -overlay "$DIR/tmp/overlay.json"
+    fi
+    rm -rf "$src"
+}
+
+# overlay FROM PLACE tells go to build the files of FROM as if they lay in PLACE,
+# which is within the module (go help build, -overlay).
+overlay() {
+    local file comma=
+    printf '{"Replace": {'
+    for file in "$1"/*.go; do
+        printf '%s"%s/%s": "%s"' "$comma" "$2" "${file##*/}" "$file"
+        comma=', '
+    done
+    printf '}}\n'
 }
 
 # hand_settings lets the application reach the database through its socket.

@@ -1,7 +1,8 @@
-# Words, checks and state shared by the other parts of case.sh.
+# Words, checks and state. A case sets CASE (its folder), NAME (of its database,
+# its users and its program), and TITLE before it reads this (cases/lib/case.sh).
 
 # MARKER lies in every directory that case.sh made.
-MARKER=.login-case
+MARKER=.$NAME-case
 MARIADBD=/usr/sbin/mariadbd
 NGINX=/usr/sbin/nginx
 AS_ROOT=
@@ -42,6 +43,7 @@ check_programs() {
     need_program mariadb-install-db mariadb-server
     need_program mariadb mariadb-client
     need_program curl curl
+    [ ! -d "$CASE/hand/src" ] || need_program patch patch
     find_php_fpm
     if [ "$VARIANT" = php ]; then
         [ -n "$PHP_FPM" ] || fail "php-fpm is not installed (package php8.2-fpm); run: make deps"
@@ -114,7 +116,7 @@ pick_ports() {
 
 save_state() {
     local name
-    for name in VARIANT NGINX PHP_FPM SETSID HTTP_PORT FPM_PORT APP_PORT DB_PORT FPM_LISTEN APP_LISTEN; do
+    for name in VARIANT SIZE NGINX PHP_FPM SETSID HTTP_PORT FPM_PORT APP_PORT DB_PORT FPM_LISTEN APP_LISTEN; do
         printf '%s=%q\n' "$name" "${!name}"
     done >"$DIR/case.env.new"
     mv "$DIR/case.env.new" "$DIR/case.env"
@@ -130,7 +132,7 @@ load_state() {
 }
 
 need_case() {
-    [ -f "$DIR/$MARKER" ] || fail "$DIR holds no login case; run: $CASE/case.sh up $DIR"
+    [ -f "$DIR/$MARKER" ] || fail "$DIR holds no $NAME case; run: $CASE/case.sh up $DIR"
     if [ -f "$DIR/case.env" ]; then load_state; fi
 }
 

@@ -1,0 +1,166 @@
+// Package idle_test plays the idle game in short, with its real servers and the
+// small data: both variants answer rightly as found and tuned by hand, the books
+// balance and find what is lost or doubled, and a reset brings every row back.
+package idle_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"kasoku/internal/await"
+	"kasoku/internal/change"
+	"kasoku/internal/evidence"
+	"kasoku/internal/host"
+	"kasoku/internal/remedy"
+	"kasoku/internal/stack"
+	"kasoku/internal/store"
+	"kasoku/internal/tune"
+)
+
+// window is how long players begin sessions.
+const window = 1500 * time.Millisecond
+
+func TestIdle(t *testing.T) {
+	await.SkipShort(t)
+	t.Parallel()
+	for _, variant := range []string{"php", "go"} {
+		t.Run(variant, func(t *testing.T) {
+			t.Parallel()
+			g := up(t, variant)
+			asFound := g.rows()
+			g.play()
+			found := g.visit()
+			checkBooks(t, g)
+			g.must("reset")
+			if g.rows() != asFound {
+				t.Error("after reset the rows are not as found")
+			}
+			checkIndexes(t, g, found)
+			g.must("hand")
+			g.reload()
+			g.play()
+			checkRows(t, "by hand", found, g.visit(), 20)
+			for _, more := range [][]string{{"reset"}, {"hand", "--source"}} {
+				g.must(more[0], more[1:]...)
+			}
+			g.reload()
+			g.play()
+			checkRows(t, "by hand and by source", found, g.visit(), 50)
+			g.must("reset")
+			if g.rows() != asFound {
+				t.Error("by source: after reset the rows are not as found")
+			}
+		})
+	}
+}
+
+// checkRows: a visit reads at most a part of the rows that it read as found.
+func checkRows(t *testing.T, what string, found, rows, part int64) {
+	t.Helper()
+	t.Logf("rows that the database reads for a visit: as found %d, %s %d", found, what, rows)
+	if rows > found/part {
+		t.Errorf("%s: %d rows for a visit, as found %d: want at most 1/%d", what, rows, found, part)
+	}
+}
+
+// checkBooks: a coin that is lost, a present that is there again, a piece of gear
+// that is lost, and a draw that nobody paid for are each found, and nothing else.
+func checkBooks(t *testing.T, g *game) {
+	t.Helper()
+	const late = "id > 100000000"
+	for _, c := range []struct{ why, do, undo, want string }{
+		{"nothing", "SELECT 1", "SELECT 1", ""},
+		{"a lost coin", "UPDATE users SET coins = coins - 1 WHERE " + late + " ORDER BY id LIMIT 1",
+			"UPDATE users SET coins = coins + 1 WHERE " + late + " ORDER BY id LIMIT 1", "has 1 of coins too few"},
+		{"a doubled coin", "UPDATE users SET coins = coins + 1 WHERE " + late + " ORDER BY id LIMIT 1",
+			"UPDATE users SET coins = coins - 1 WHERE " + late + " ORDER BY id LIMIT 1", "has 1 of coins too many"},
+		{"a present that can be received again", "UPDATE user_presents SET deleted_at = NULL WHERE " + late + " AND amount = 1000 AND deleted_at IS NOT NULL ORDER BY id LIMIT 1",
+			"SELECT 1", "has 1000 of coins of presents too many"},
+		{"lost gear", "DELETE FROM user_cards WHERE " + late + " ORDER BY id DESC LIMIT 1", "SELECT 1", "has 1 of gear too few"},
+	} {
+		g.sql(c.do)
+		wrong := g.wrong()
+		if c.want == "" && len(wrong) > 0 || c.want != "" && !strings.Contains(strings.Join(wrong, "\n"), c.want) {
+			t.Errorf("%s: the books find %q, want %q", c.why, wrong, c.want)
+		}
+		g.sql(c.undo)
+	}
+}
+
+// checkIndexes: what Kasoku sees in one run as found makes it plan indexes, which
+// leave fewer rows to be read, change no answer, and are kept;
+// undo leaves the service byte for byte as it was.
+func checkIndexes(t *testing.T, g *game, found int64) {
+	t.Helper()
+	ctx := t.Context()
+	g.stack.Evidence.Profile = stack.ProfileOff // it has tests of its own
+	dir := filepath.Join(g.dir, ".kasoku")
+	hosts := map[string]host.Host{stack.LocalHost: host.NewLocal()}
+	db, err := store.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	x, err := tune.OpenExecutor(ctx, dir, g.stack, hosts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	before := g.target(hosts)
+	b := &tune.Bench{Stack: g.stack, Hosts: hosts, Store: db, Scenario: g.newcomers(), Window: 2 * window, Warmup: 200 * time.Millisecond, Plain: true}
+	run, snap, err := tune.Observe(ctx, x, b, 4, "idle", reporter{t})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := 0
+	for _, p := range remedy.PlanAll(remedy.Input{Stack: g.stack, Evidence: run.Evidence, Snapshot: snap, Diagnosis: run.Diagnosis}).Plans {
+		if p.Remedy != "mariadb.index" {
+			continue
+		}
+		tx, err := x.Apply(ctx, change.Intent{Title: p.Title, Plan: p.ID, Changes: p.Changes})
+		if err != nil {
+			t.Fatalf("%s: %v", p.Title, err)
+		}
+		if err := x.Keep(ctx, tx.ID); err != nil {
+			t.Fatal(err)
+		}
+		kept += len(p.Changes)
+	}
+	g.must("reset")
+	g.play()
+	// How many a short run calls for depends on how much of the load it saw.
+	if rows := g.visit(); kept == 0 || rows >= found {
+		t.Errorf("%d indexes: %d rows for a visit, as found %d: want fewer", kept, rows, found)
+	} else {
+		t.Logf("rows that the database reads for a visit: as found %d, with Kasoku's %d indexes %d", found, kept, rows)
+	}
+	if g.target(hosts) == before {
+		t.Error("the indexes are not seen, so undo proves nothing")
+	}
+	if err := x.UndoAll(ctx); err != nil {
+		t.Fatal(err)
+	}
+	g.must("reset")
+	if g.target(hosts) != before {
+		t.Error("after undo the service is not as found")
+	}
+}
+
+// target is a hash of all files, settings and indexes that Kasoku may change.
+func (g *game) target(hosts map[string]host.Host) string {
+	g.t.Helper()
+	snap, err := evidence.Take(g.t.Context(), g.stack, hosts, evidence.TakeOptions{Brief: true})
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	return snap.Hash()
+}
+
+// reporter puts the loop's words into the test's log.
+type reporter struct{ t *testing.T }
+
+func (r reporter) Step(s string)       { r.t.Log(s) }
+func (r reporter) Info(s string)       { r.t.Log(s) }
+func (r reporter) Warn(s, hint string) { r.t.Logf("%s (%s)", s, hint) }
