@@ -68,7 +68,7 @@ func startVersions(t *testing.T) *versions {
 	}
 	v.git(appHistory)
 	v.write("start", 0o755, fmt.Sprintf("#!/bin/sh\necho $$ >%s/pid\nexec %s -n -q -S %s %s/out/app.php >%s/log 2>&1 </dev/null\n", dir, php, address, v.app, dir))
-	v.write("scenario.yaml", 0o644, "version: 1\nname: hello\nworkload: 1\nwarmup: 50ms\nduration: 100ms\nsessions: [{name: visit, steps: [{request: GET /, expect: {contains: hello}}]}]\n")
+	v.write("scenario.yaml", 0o644, "version: 1\nname: hello\nworkload: 1\nwarmup: 50ms\nduration: 300ms\nsessions: [{name: visit, steps: [{request: GET /, expect: {contains: hello}}]}]\n")
 	v.write("kasoku.yaml", 0o644, fmt.Sprintf(`version: 1
 name: hello
 services:

@@ -50,7 +50,7 @@ func TestAGroupOnTheRealService(t *testing.T) {
 		run, d := *o.run, *o.run.Diagnosis
 		d.Findings = slices.Clone(d.Findings)
 		for i := range d.Findings { // or one of the two would be tried alone first
-			d.Findings[i].Bound = 3
+			d.Findings[i].Bound, d.Findings[i].Spares = 3, 0
 		}
 		d.Findings = append(d.Findings, diagnose.Finding{Rule: closedRule, Title: "a page", Text: "a page", Bound: 2})
 		run.Diagnosis = &d
