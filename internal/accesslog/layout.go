@@ -17,6 +17,8 @@ type layout struct {
 	ended  literal // behind the last piece
 	// appTime: where the request's time is missing, the application's is it.
 	appTime bool
+	// rivals: other values are request times, too, and count where this one is none.
+	rivals bool
 }
 
 // piece is a literal and the value behind it.
@@ -120,6 +122,9 @@ func (l *layout) read(b []byte, row *Row, c *clock) bool {
 		if !ok {
 			return false
 		}
+	}
+	if l.rivals && row.Request < 0 {
+		return false
 	}
 	if l.appTime && row.Request < 0 {
 		row.Request = row.Upstream

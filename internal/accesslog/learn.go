@@ -2,6 +2,7 @@ package accesslog
 
 import (
 	"bytes"
+	"strings"
 )
 
 // templateLayout makes the short way of a format with literals. ok is false
@@ -30,11 +31,26 @@ func templateLayout(f *Format, times bool) (l layout, ok bool) {
 // finish decides which pieces a row needs.
 func (l layout) finish(times bool) (layout, bool) {
 	has := map[kind]bool{}
+	counts := -1 // the request time that does
 	for i := range l.pieces {
-		if k := l.pieces[i].kind; k == kindRequestTime && has[k] && l.appTime { // the surer one counts
-			return l, false
+		p := &l.pieces[i]
+		if p.kind == kindRequestTime && l.appTime { // by labels
+			if counts >= 0 {
+				if l.pieces[counts].label() == p.label() {
+					return l, false // the last one of that name
+				}
+				l.rivals = true
+			}
+			if counts < 0 || p.unsure < l.pieces[counts].unsure { // what is surer, or comes first (Entry.place)
+				counts = i
+			}
 		}
-		has[l.pieces[i].kind] = true
+		has[p.kind] = true
+	}
+	for i := range l.pieces {
+		if p := &l.pieces[i]; l.rivals && p.kind == kindRequestTime && i != counts {
+			p.kind = kindSkip
+		}
 	}
 	if has[kindHandler] && has[kindFirstByte] { // Upstream depends on both
 		return l, false
@@ -140,6 +156,9 @@ func (f *Format) labelPlace(places map[string]place, label string) place {
 	}
 	return p
 }
+
+// label is the one before the value, with what ends it.
+func (p *piece) label() string { return strings.TrimLeft(p.before.text, ",{ \t") }
 
 func newPiece(before string, at place, until byte) piece {
 	if at.kind == kindOther {
