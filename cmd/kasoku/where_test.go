@@ -10,6 +10,7 @@ import (
 	"kasoku/internal/diagnose"
 	"kasoku/internal/evidence"
 	"kasoku/internal/report"
+	"kasoku/internal/source"
 	"kasoku/internal/stack"
 	"kasoku/internal/store"
 	"kasoku/internal/trace"
@@ -91,5 +92,20 @@ func TestReportLocatesWork(t *testing.T) {
 		if got := strings.Join(m.Work[i].Sources, ", "); got != want {
 			t.Errorf("work %d is at %q, want %q", i, got, want)
 		}
+	}
+}
+
+// Names of files and functions come from whoever wrote the source: they do nothing to a
+// terminal.
+func TestWhereIsHarmless(t *testing.T) {
+	w := &report.Where{Statements: []report.WhereStatement{{Statement: "SELECT \x1b[2J",
+		Places: []source.Place{{File: "a\x1b[31m.go", Line: 1, Function: "f\x1b[0m", Why: "calls \x1b"}}, Routes: []string{"GET /\x1b"}}},
+		Folders: []report.WhereFolder{{Folder: "app", Skipped: []string{"b\x1b: no"}}}}
+	var out strings.Builder
+	if err := report.WhereText(&out, w, 80, true); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(out.String(), "\x1b") || !strings.Contains(out.String(), `a\x1b[31m.go:1`) {
+		t.Errorf("%q", out.String())
 	}
 }

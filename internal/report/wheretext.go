@@ -8,8 +8,12 @@ import (
 	"kasoku/internal/ui"
 )
 
-// mostWhereRoutes are shown of a statement.
-const mostWhereRoutes = 4
+const (
+	// mostWhereRoutes are shown of a statement.
+	mostWhereRoutes = 4
+	// leastStatement is shown of a statement on a narrow terminal, characters.
+	leastStatement = 20
+)
 
 // WhereText writes the places for people, in lines of so many characters; single: one
 // statement was asked for, and no shares are told.
@@ -19,18 +23,18 @@ func WhereText(w io.Writer, r *Where, width int, single bool) error {
 		if s.Total > 0 {
 			fmt.Fprintf(b, "%5.1f %%  %s in %s: ", 100*s.Share, ui.Duration(s.Total), ui.Plural(int(s.Count), "run", "runs"))
 		}
-		fmt.Fprintln(b, cutTo(s.Statement, width-10))
+		fmt.Fprintln(b, shorten(ui.Clean(s.Statement), max(width-10, leastStatement)))
 		for _, p := range s.Places {
 			fmt.Fprint(b, "    ")
 			if !p.Sure {
 				fmt.Fprint(b, "probably ")
 			}
-			fmt.Fprintf(b, "%s:%d", p.File, p.Line)
+			fmt.Fprintf(b, "%s:%d", ui.Clean(p.File), p.Line)
 			if p.Function != "" {
-				fmt.Fprint(b, "  ", p.Function)
+				fmt.Fprint(b, "  ", ui.Clean(p.Function))
 			}
 			if p.Why != "" {
-				fmt.Fprint(b, "  (", p.Why, ")")
+				fmt.Fprint(b, "  (", ui.Clean(p.Why), ")")
 			}
 			fmt.Fprintln(b)
 		}
@@ -38,7 +42,7 @@ func WhereText(w io.Writer, r *Where, width int, single bool) error {
 			fmt.Fprintln(b, "    not found: no text and no call of the source fits")
 		}
 		if n := len(s.Routes); n > 0 {
-			fmt.Fprint(b, "    in ", strings.Join(s.Routes[:min(n, mostWhereRoutes)], ", "))
+			fmt.Fprint(b, "    in ", ui.Clean(strings.Join(s.Routes[:min(n, mostWhereRoutes)], ", ")))
 			if n > mostWhereRoutes {
 				fmt.Fprintf(b, " and %d more", n-mostWhereRoutes)
 			}
@@ -58,7 +62,7 @@ func WhereText(w io.Writer, r *Where, width int, single bool) error {
 	for _, f := range r.Folders {
 		fmt.Fprintf(b, "Read: %s of %s in %s", ui.Plural(f.Lines, "line", "lines"), ui.Plural(f.Files, "file", "files"), f.Folder)
 		if len(f.Skipped) > 0 {
-			fmt.Fprintf(b, "; not read: %s", strings.Join(f.Skipped[:min(len(f.Skipped), 3)], "; "))
+			fmt.Fprintf(b, "; not read: %s", ui.Clean(strings.Join(f.Skipped[:min(len(f.Skipped), 3)], "; ")))
 			if n := len(f.Skipped); n > 3 {
 				fmt.Fprintf(b, " and %d more", n-3)
 			}
@@ -67,13 +71,4 @@ func WhereText(w io.Writer, r *Where, width int, single bool) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-// cutTo shortens a text to width characters.
-func cutTo(s string, width int) string {
-	r := []rune(strings.Join(strings.Fields(s), " "))
-	if width < 20 || len(r) <= width {
-		return string(r)
-	}
-	return string(r[:width-1]) + "…"
 }
