@@ -29,6 +29,9 @@ const (
 	// chanceLevel: wrong answers of a candidate that are less likely than this beside those
 	// that there were without it are its own doing.
 	chanceLevel = 0.05
+	// chanceOfAll is the same for all runs of the candidate so far, which are looked at again
+	// after each: a little more in every run is seen in the sum.
+	chanceOfAll = 0.01
 	// failureSlack is the share of failing requests that a candidate may have
 	// above the baseline's worst run before it counts as broken.
 	failureSlack = 0.001
@@ -75,9 +78,18 @@ func (e *running) wrongBefore(c Sample) bool {
 	if wrong <= 0 || asked <= 0 {
 		return false
 	}
-	all := float64(wrong + c.Mismatches)
-	chance := distuv.Binomial{N: all, P: float64(c.Requests) / float64(c.Requests+asked)}
-	return 1-chance.CDF(float64(c.Mismatches)-1) > chanceLevel
+	sum := Sample{}
+	for _, s := range e.cand {
+		sum.Mismatches, sum.Requests = sum.Mismatches+s.Mismatches, sum.Requests+s.Requests
+	}
+	return chanceOf(c, wrong, asked) > chanceLevel && chanceOf(sum, wrong, asked) > chanceOfAll
+}
+
+// chanceOf is the probability (0–1) of as many wrong answers as c has, or more, where answers
+// are wrong as often as wrong of asked.
+func chanceOf(c Sample, wrong, asked int64) float64 {
+	split := distuv.Binomial{N: float64(wrong + c.Mismatches), P: float64(c.Requests) / float64(c.Requests+asked)}
+	return 1 - split.CDF(float64(c.Mismatches)-1)
 }
 
 // worst is the largest share of its requests that any run of the baseline has.

@@ -43,3 +43,26 @@ func TestWrongAnswersThatThereWereBefore(t *testing.T) {
 		})
 	}
 }
+
+// A candidate that is wrong a little more often in each of its runs, none of which tells it
+// by itself, is found by their sum.
+func TestALittleMoreWrongInEachRun(t *testing.T) {
+	for every, want := range map[int64]Outcome{2: Broke, 0: NoDifference} {
+		f := newFake(10, 10, 0.005, 1)
+		f.edit = func(s *Sample, n int) {
+			s.Requests = 1000
+			if s.Side == Candidate && every > 0 {
+				s.Mismatches, s.Broken = every, "GET /: no form"
+			}
+		}
+		rule := DefaultRule()
+		rule.WrongBefore, rule.AskedBefore = 3, 6000
+		v, err := Run(t.Context(), rule, f, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v.Outcome != want || want == Broke && v.Pairs < 2 {
+			t.Errorf("%d wrong in each run: %s after %d pairs: %s", every, v.Outcome, v.Pairs, v.Reason)
+		}
+	}
+}
