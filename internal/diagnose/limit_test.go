@@ -10,9 +10,9 @@ import (
 	"kasoku/internal/stack"
 )
 
-// Figures as recorded on field/directus: two CPUs, 36 ms of CPU per request, 15 of them the
-// database's, and one process of Node that is at work nine tenths of the time. However many
-// scans go, that process stays. By hand it came to ×1.27.
+// Two CPUs, 36 ms of CPU per request, 15 of them the database's, as field/directus had them,
+// and one process of Node that takes half of it, so that it is at work nine tenths of the
+// time. However many scans go, that process stays. By hand it came to ×1.27 there.
 func TestOneThreadLimitsWhatOthersBring(t *testing.T) {
 	world := func() Input {
 		return Input{
