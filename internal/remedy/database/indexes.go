@@ -29,7 +29,7 @@ var missingIndexes = planning.Remedy{
 
 // indexReach is the part of a scan's time that an index takes away at most: of the CPU
 // time of databases whose statements nearly all scanned, indexes left 26 to 32 % on two
-// systems (field/directus/hand/README.md; docs/field.md, the search for flats).
+// systems (field/directus/hand/README.md; docs/measured/field.md, the search for flats).
 const indexReach = 0.7
 
 var spareIndexes = planning.Remedy{
