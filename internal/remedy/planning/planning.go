@@ -186,16 +186,16 @@ func PartOf(bound, part float64) float64 {
 	return 1 / (1 - math.Min(math.Max(part, 0), 1)*share)
 }
 
-// bindingReach is the reach of more workers where they are what binds, while CPU is idle:
+// BindingReach is the reach of more workers where they are what binds, while CPU is idle:
 // requests wait for nothing else. On uWSGI with one process on two CPUs the bound was
 // ×1.9; on PHP-FPM with one process ×2.4 was measured (make bench-bounds).
-const bindingReach = 0.7
+const BindingReach = 0.7
 
 // WorkersReach is the reach of another number of a service's workers; usual where they
 // are not what binds.
 func WorkersReach(in Input, service string, usual float64) float64 {
 	if in.Diagnosis.WorkersBind(service) {
-		return bindingReach
+		return BindingReach
 	}
 	return usual
 }
