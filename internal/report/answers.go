@@ -36,7 +36,7 @@ func answers(m *Model) []fact {
 		out = append(out, one("How sure", text))
 	}
 	if len(m.Kept()) > 0 {
-		given := tradesMade(m)
+		given := unquoted(tradesMade(m))
 		if given == "" {
 			given = "nothing"
 		}
@@ -52,7 +52,7 @@ func answers(m *Model) []fact {
 
 // sureText says what the result rests on; "" where nothing was kept.
 func sureText(m *Model) string {
-	switch text := comparedText(m.Session.Compared); {
+	switch text := unquoted(comparedText(m.Session.Compared)); {
 	case len(m.Kept()) == 0:
 		return ""
 	case text != "":
@@ -73,10 +73,10 @@ func nextText(m *Model) string {
 		out = append(out, "`kasoku tune` goes on where it ended")
 	}
 	if n := len(m.Work); n > 0 {
-		out = append(out, fmt.Sprintf("%s in the source code that no setting can mend, the first: %s", plural(n, "thing to do", "things to do"), m.Work[0].Title))
+		out = append(out, fmt.Sprintf("%s in the source code that no setting can mend, the first: %s", plural(n, "thing to do", "things to do"), unquoted(m.Work[0].Title)))
 	}
 	if big := bigFindings(m.Findings); len(big) > 0 {
-		text := big[0].Title
+		text := unquoted(big[0].Title)
 		if big[0].Bound > 1 {
 			text += " (" + ui.Bound(big[0].Bound) + ")"
 		}
@@ -87,3 +87,7 @@ func nextText(m *Model) string {
 	}
 	return strings.Join(out, "; ")
 }
+
+// unquoted is a text of the target without back quotes, which would make code of it
+// beside commands that stand between them.
+func unquoted(s string) string { return strings.ReplaceAll(s, "`", "'") }
