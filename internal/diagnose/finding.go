@@ -30,6 +30,9 @@ type Finding struct {
 	// the part that the Service spends there in all, 0 unknown.
 	Spares float64 `json:"spares,omitempty"`
 	Spent  float64 `json:"spent,omitempty"`
+	// Limit is the factor of throughput that what the Service has no part in allows,
+	// however much of its work goes (limit.go); 0: nothing is known.
+	Limit float64 `json:"limit,omitempty"`
 	// Subject is what the remedy needs to know: route, table, file…
 	Subject map[string]string `json:"subject,omitempty"`
 	// Settings that it would have changed, so that no two findings of one run

@@ -33,7 +33,7 @@ func (t *Tuner) try(ctx context.Context, plan remedy.Plan, finding *diagnose.Fin
 	t.seq++
 	facts := whys(plan)
 	if step.Expected > 0 {
-		facts = append(facts, fmt.Sprintf("expected: about %s; %s", ui.Factor(step.Expected), ui.Bound(plan.Bound)))
+		facts = append(facts, fmt.Sprintf("expected: about %s; %s%s", ui.Factor(step.Expected), ui.Bound(plan.Bound), t.Bench.counts()))
 	}
 	t.opens(step, facts...)
 	if err := t.setPace(); err != nil {

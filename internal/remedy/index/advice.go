@@ -85,6 +85,9 @@ type Advice struct {
 	// save, writes subtracted: alone, or as the last of the set, whichever is
 	// more.
 	Benefit float64
+	// Left is, for each of Statements, the part of its time that is left with all advised
+	// indexes: what it reads then, sorts and sends, and what any statement takes (cost.go).
+	Left []float64
 	// RowsBefore and RowsAfter are the rows that its statements examine in
 	// the whole window without it (measured) and with it (expected).
 	RowsBefore, RowsAfter float64
