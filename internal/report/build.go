@@ -94,6 +94,7 @@ func (m *Model) addSteps(ctx context.Context, st *store.Store) error {
 	}
 	for i := range m.Steps {
 		m.Steps[i].SecondLook = m.secondLook(m.Steps[i])
+		m.Steps[i].Parts = m.parts(m.Steps[i])
 	}
 	return nil
 }
@@ -177,7 +178,7 @@ func (m *Model) addRuns(runs []store.Run) {
 
 func (m *Model) addScore() {
 	s := m.Session
-	m.Score = Score{AsFound: s.Base(), Final: s.Final, Measured: s.Final != 0, AfterRestart: s.AfterRestart}
+	m.Score = Score{Unit: s.Unit(), AsFound: s.Base(), Final: s.Final, Measured: s.Final != 0, AfterRestart: s.AfterRestart}
 	for _, x := range s.NotRestarted {
 		m.Score.NotRestarted = append(m.Score.NotRestarted, x.Service)
 	}

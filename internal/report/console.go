@@ -53,7 +53,7 @@ func RunText(w io.Writer, scored, full *store.Run, limit int) error {
 	if l.UsersAssumed {
 		users = ""
 	}
-	p.line("score %s points/s   %s requests/s%s   %s", ui.Number(scored.Score), ui.Number(l.RequestsPerSecond), users, l.Window)
+	p.line("score %s %s   %s requests/s%s   %s", ui.Number(scored.Score), l.Unit(), ui.Number(l.RequestsPerSecond), users, l.Window)
 	p.line("right %d   wrong %d   time-outs %d   errors %d   latency p50 %s  p95 %s  p99 %s  max %s",
 		l.Succeeded, l.Mismatches, l.Timeouts, l.Errors, ui.Duration(l.Latency.P50), ui.Duration(l.Latency.P95), ui.Duration(l.Latency.P99), ui.Duration(l.Latency.Max))
 	if text := warmupText(l); text != "" {
@@ -64,7 +64,7 @@ func RunText(w io.Writer, scored, full *store.Run, limit int) error {
 	}
 	if full.Diagnosis != nil {
 		p.line("")
-		p.line("Binds: %s", full.Diagnosis.BindsText)
+		p.line("Bottleneck: %s", full.Diagnosis.BindsText)
 	}
 	if scored != full {
 		p.line("%s", besides(scored, full))
@@ -87,7 +87,7 @@ func RunText(w io.Writer, scored, full *store.Run, limit int) error {
 func besides(scored, full *store.Run) string {
 	text := fmt.Sprintf("Run %d, right after it and with instruments, tells what single requests and statements do; its score is not used.", full.ID)
 	if d := full.Diagnosis; d != nil && d.Reference == 0 {
-		text += fmt.Sprintf(" What binds is of that run, too, because run %d is no evidence.", scored.ID)
+		text += fmt.Sprintf(" The bottleneck is of that run, too, because run %d is no evidence.", scored.ID)
 	}
 	return text
 }
@@ -152,7 +152,7 @@ func DiagnosisText(w io.Writer, run *store.Run) error {
 		p.line("%s", text)
 	}
 	for i, f := range d.Findings[:min(len(d.Findings), wholeFindings)] {
-		p.line("\n%d. %s (%s) [%s; %s]", i+1, f.Title, promise(f), f.Rule, strings.Join(f.Measures, " "))
+		p.line("\n%d. %s (%s)", i+1, f.Title, promise(f))
 		p.line("   %s", f.Text)
 		p.line("   bound: %s", f.Formula)
 		if f.Source != "" {
@@ -211,7 +211,7 @@ func StepText(w io.Writer, st *store.Step) error {
 	p.line("%s", strings.TrimRight(fmt.Sprintf("%s: %s %s", st.Plan.Title, v.Words(), Effect(v)), " "))
 	p.line("%s", v.Reason)
 	if v.Pairs > 0 {
-		p.line("baseline %s, candidate %s points/s; %d pairs, %d runs, %s%s", ui.Number(v.BaselineScore), ui.Number(v.CandidateScore), v.Pairs, v.Runs, v.Took.Round(time.Second), switching(v))
+		p.line("scores: baseline %s, candidate %s; %d pairs, %d runs, %s%s", ui.Number(v.BaselineScore), ui.Number(v.CandidateScore), v.Pairs, v.Runs, v.Took.Round(time.Second), switching(v))
 	}
 	for _, text := range Shifts(v) {
 		p.line("also changed: %s", text)

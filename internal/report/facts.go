@@ -67,17 +67,17 @@ func facts(m *Model) []fact {
 	s := m.Score
 	end, factor, restart := "nothing was kept", "not known", "not measured"
 	if m.hasEnd() {
-		end = points(s.Final)
+		end = s.Points(s.Final)
 		if s.Factor > 0 {
 			factor = ui.Factor(s.Factor)
 		}
 	}
 	if s.AfterRestart > 0 {
-		restart = points(s.AfterRestart) + " (" + ui.Percent(s.RestartEffect) + ")"
+		restart = s.Points(s.AfterRestart) + " (" + ui.Percent(s.RestartEffect) + ")"
 	}
 	one := func(id, name, text string) fact { return fact{id, name, []part{{Text: text}}} }
 	return []fact{
-		one("as-found", "As found", points(s.AsFound)), one("final", m.endName(), end), one("factor", "Factor", factor),
+		one("as-found", "As found", s.Points(s.AsFound)), one("final", m.endName(), end), one("factor", "Factor", factor),
 		one("after-restart", "After "+s.Restarted(), restart),
 		one("took", "Time taken", fmt.Sprintf("%s, %d runs", ui.Duration(m.Took), m.Runs.Total)),
 	}
@@ -107,7 +107,7 @@ func sure(m *Model) []fact {
 		noise = parts("Scores of one and the same configuration differed by ", "#noise "+ui.Share(m.Noise), " from run to run (standard deviation, median over the experiments). Pairs take out what changes slowly.")
 	}
 	return []fact{
-		{"", "Rule", parts("Baseline and candidate alternated in pairs, in an order tossed by a coin; what is judged is the ratio within pairs. A change was kept only if a group-sequential test found it better with a false-keep rate of ",
+		{"", "Rule", parts("Baseline and candidate alternated in pairs, in an order tossed by a coin; what is judged is the ratio within pairs. A change was kept only if a group-sequential test found it better with a false-positive rate of ",
 			"#alpha "+ui.Share(r.Alpha), " for each experiment, in at most ", fmt.Sprintf("#max-pairs %d", r.MaxPairs), " pairs, and by at least "+ui.Percent(r.SmallestEffect)+". Wrong answers, more failures, or a 99th percentile half as long again end a candidate whatever its score.")},
 		{"", "Runs", parts(fmt.Sprintf("#runs %d", n.Total), fmt.Sprintf(" runs: %d scored, %d diagnostic (statements recorded, score not used), %d probes of a search; %d unfit and repeated.", n.Scored, n.Diagnostic, n.Probe, n.Unfit))},
 		{"", "Noise", noise},

@@ -44,7 +44,7 @@ func Lines(l tune.Live, width int) []string {
 	if t := l.Trying; t != nil {
 		add(labelled("why", width, strings.ReplaceAll(t.Why, "\n", " ")))
 		add(labelled("pairs", width, pairs(t)...))
-		add(labelled("effect", width, effect(t)...))
+		add(labelled("effect", width, effect(t, l.Unit())...))
 	}
 	add(labelled("run", width, running(l)...))
 	add(throughput(l, width))
@@ -90,19 +90,19 @@ func pairs(t *tune.Trying) []string {
 	if t.NextLook == 0 {
 		return []string{done}
 	}
-	next := fmt.Sprintf(", next look at %d", t.NextLook)
-	looked := ", not looked yet"
+	next := fmt.Sprintf(", next analysis at %d", t.NextLook)
+	looked := ", no interim analysis yet"
 	switch {
 	case t.Looks == 1:
-		looked = ", looked once"
+		looked = ", 1 interim analysis"
 	case t.Looks > 1:
-		looked = fmt.Sprintf(", looked %d times", t.Looks)
+		looked = fmt.Sprintf(", %d interim analyses", t.Looks)
 	}
 	return []string{done + looked + next, done + next, fmt.Sprintf("%d of ≤ %d%s", t.Verdict.Pairs, t.MostPairs, next), done}
 }
 
 // effect is what an experiment shows so far.
-func effect(t *tune.Trying) []string {
+func effect(t *tune.Trying, unit string) []string {
 	v := t.Verdict
 	switch {
 	case v.Pairs == 0 && t.Bound > 1:
@@ -111,7 +111,7 @@ func effect(t *tune.Trying) []string {
 	case v.Pairs == 0:
 		return []string{"not known yet"}
 	}
-	scores := fmt.Sprintf(", %s against %s points/s", ui.Count(v.CandidateScore), ui.Count(v.BaselineScore))
+	scores := fmt.Sprintf(", %s against %s %s", ui.Count(v.CandidateScore), ui.Count(v.BaselineScore), unit)
 	if v.Pairs == 1 {
 		return []string{ui.Percent(v.Effect) + scores, ui.Percent(v.Effect)}
 	}
@@ -226,7 +226,7 @@ func score(l tune.Live) []string {
 		return []string{left, short}
 	}
 	factor := ui.Factor(l.Score / l.AsFound)
-	points := fmt.Sprintf("%s as found (%s points/s)", factor, ui.Count(l.Score))
+	points := fmt.Sprintf("%s as found (%s %s)", factor, ui.Count(l.Score), l.Unit())
 	if left == "" {
 		return []string{points, factor}
 	}
