@@ -68,7 +68,7 @@ func (r *Runner) override(o *output, rep *report) error {
 		if err != nil && !failed {
 			return fmt.Errorf("no score: load.command.score: %w", err)
 		}
-		rep.score, rep.scored = n, err == nil
+		rep.score, rep.scored, rep.rated = n, err == nil, false
 	}
 	if r.requests != nil {
 		n, err := r.requests.number(o)
@@ -148,7 +148,7 @@ func (rep *report) into(res *load.Result, o *output) {
 		rep.succeeded = max(count(rep.score), 0)
 		rep.requests = rep.succeeded + rep.mismatches
 	}
-	res.Score, res.Uncounted = rep.score, !rep.counted
+	res.Score, res.Uncounted, res.PerRun = rep.score, !rep.counted, !rep.rated
 	res.Requests, res.Succeeded = max(rep.requests, rep.succeeded+rep.mismatches), rep.succeeded
 	res.Mismatches, res.Timeouts, res.Errors = rep.mismatches, rep.timeouts, rep.errors
 	res.Latency, res.BytesIn, res.Workload = rep.latency, rep.bytes, rep.workload

@@ -10,11 +10,14 @@ type Result struct {
 	Workload     int    `json:"workload"` // virtual users
 	// UsersAssumed: somebody else's benchmark did not tell how many it has, and Workload
 	// stands for as many as there are CPUs.
-	UsersAssumed bool          `json:"users_assumed,omitempty"`
-	Seed         uint64        `json:"seed"`
-	Started      time.Time     `json:"started"` // begin of the measured window
-	Warmup       time.Duration `json:"warmup"`  // the most that it might take
-	Window       time.Duration `json:"window"`  // length of the measured window
+	UsersAssumed bool `json:"users_assumed,omitempty"`
+	// PerRun: the score is the points of a whole run, as somebody else's benchmark counts
+	// them, and not of a second.
+	PerRun  bool          `json:"per_run,omitempty"`
+	Seed    uint64        `json:"seed"`
+	Started time.Time     `json:"started"` // begin of the measured window
+	Warmup  time.Duration `json:"warmup"`  // the most that it might take
+	Window  time.Duration `json:"window"`  // length of the measured window
 
 	// WarmupTook is how long the warm-up lasted; 0: not known (somebody else's
 	// benchmark). Steady: throughput, and with planned arrivals p50, was seen to
@@ -180,4 +183,18 @@ type StaticSample struct {
 	// Count of requests for it in the window, and their summed latency.
 	Count int64         `json:"count"`
 	Total time.Duration `json:"total"`
+}
+
+// Units of scores.
+const (
+	PointsPerSecond = "points/s"
+	PointsPerRun    = "points"
+)
+
+// Unit of the score: PointsPerSecond, or PointsPerRun.
+func (r *Result) Unit() string {
+	if r.PerRun {
+		return PointsPerRun
+	}
+	return PointsPerSecond
 }

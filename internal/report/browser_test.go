@@ -38,7 +38,7 @@ func TestBrowserReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]string{"as-found": points(s.AsFound), "final": points(s.Final), "factor": ui.Factor(s.Final / s.AsFound), "runs": fmt.Sprint(len(runs))}
+	want := map[string]string{"as-found": points(s.AsFound, s.Unit()), "final": points(s.Final, s.Unit()), "factor": ui.Factor(s.Final / s.AsFound), "runs": fmt.Sprint(len(runs))}
 	for _, step := range m.Steps {
 		if step.Verdict.Pairs > 0 {
 			want[fmt.Sprintf("effect-%d", step.Seq)] = Effect(step.Verdict)

@@ -178,7 +178,7 @@ func (m *Model) addRuns(runs []store.Run) {
 
 func (m *Model) addScore() {
 	s := m.Session
-	m.Score = Score{AsFound: s.Base(), Final: s.Final, Measured: s.Final != 0, AfterRestart: s.AfterRestart}
+	m.Score = Score{Unit: s.Unit(), AsFound: s.Base(), Final: s.Final, Measured: s.Final != 0, AfterRestart: s.AfterRestart}
 	for _, x := range s.NotRestarted {
 		m.Score.NotRestarted = append(m.Score.NotRestarted, x.Service)
 	}

@@ -53,7 +53,7 @@ func RunText(w io.Writer, scored, full *store.Run, limit int) error {
 	if l.UsersAssumed {
 		users = ""
 	}
-	p.line("score %s points/s   %s requests/s%s   %s", ui.Number(scored.Score), ui.Number(l.RequestsPerSecond), users, l.Window)
+	p.line("score %s %s   %s requests/s%s   %s", ui.Number(scored.Score), l.Unit(), ui.Number(l.RequestsPerSecond), users, l.Window)
 	p.line("right %d   wrong %d   time-outs %d   errors %d   latency p50 %s  p95 %s  p99 %s  max %s",
 		l.Succeeded, l.Mismatches, l.Timeouts, l.Errors, ui.Duration(l.Latency.P50), ui.Duration(l.Latency.P95), ui.Duration(l.Latency.P99), ui.Duration(l.Latency.Max))
 	if text := warmupText(l); text != "" {
@@ -211,7 +211,7 @@ func StepText(w io.Writer, st *store.Step) error {
 	p.line("%s", strings.TrimRight(fmt.Sprintf("%s: %s %s", st.Plan.Title, v.Words(), Effect(v)), " "))
 	p.line("%s", v.Reason)
 	if v.Pairs > 0 {
-		p.line("baseline %s, candidate %s points/s; %d pairs, %d runs, %s%s", ui.Number(v.BaselineScore), ui.Number(v.CandidateScore), v.Pairs, v.Runs, v.Took.Round(time.Second), switching(v))
+		p.line("scores: baseline %s, candidate %s; %d pairs, %d runs, %s%s", ui.Number(v.BaselineScore), ui.Number(v.CandidateScore), v.Pairs, v.Runs, v.Took.Round(time.Second), switching(v))
 	}
 	for _, text := range Shifts(v) {
 		p.line("also changed: %s", text)

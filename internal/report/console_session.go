@@ -23,18 +23,18 @@ func SessionText(w io.Writer, m *Model) error {
 	s := m.Session
 	p.line("%s", m.Headline)
 	p.line("")
-	p.line("as found  %s points/s%s", ui.Number(s.Base()), s.WithUsers(s.AsFoundWorkload))
+	p.line("as found  %s %s%s", ui.Number(s.Base()), s.Unit(), s.WithUsers(s.AsFoundWorkload))
 	if s.Final > 0 {
-		p.line("final     %s points/s%s%s", ui.Number(s.Final), s.WithUsers(s.FinalWorkload), factor(s.Gain()))
+		p.line("final     %s %s%s%s", ui.Number(s.Final), s.Unit(), s.WithUsers(s.FinalWorkload), factor(s.Gain()))
 	}
 	if text := comparedText(s.Compared); text != "" {
 		p.line("          %s", text)
 	}
 	if s.FinalAsFoundLoad > 0 {
-		p.line("          %s points/s with %d users%s", ui.Number(s.FinalAsFoundLoad), s.AsFoundWorkload, factor(s.Factor(s.FinalAsFoundLoad)))
+		p.line("          %s %s with %d users%s", ui.Number(s.FinalAsFoundLoad), s.Unit(), s.AsFoundWorkload, factor(s.Factor(s.FinalAsFoundLoad)))
 	}
 	if s.AfterRestart > 0 {
-		p.line("          %s points/s after %s", ui.Number(s.AfterRestart), m.Score.Restarted())
+		p.line("          %s %s after %s", ui.Number(s.AfterRestart), s.Unit(), m.Score.Restarted())
 	}
 	p.line("time      %s, %d steps, %d kept", m.Took.Round(time.Second), len(m.Kept())+len(m.Rejected()), len(m.Kept()))
 	p.line("")

@@ -67,17 +67,17 @@ func facts(m *Model) []fact {
 	s := m.Score
 	end, factor, restart := "nothing was kept", "not known", "not measured"
 	if m.hasEnd() {
-		end = points(s.Final)
+		end = s.Points(s.Final)
 		if s.Factor > 0 {
 			factor = ui.Factor(s.Factor)
 		}
 	}
 	if s.AfterRestart > 0 {
-		restart = points(s.AfterRestart) + " (" + ui.Percent(s.RestartEffect) + ")"
+		restart = s.Points(s.AfterRestart) + " (" + ui.Percent(s.RestartEffect) + ")"
 	}
 	one := func(id, name, text string) fact { return fact{id, name, []part{{Text: text}}} }
 	return []fact{
-		one("as-found", "As found", points(s.AsFound)), one("final", m.endName(), end), one("factor", "Factor", factor),
+		one("as-found", "As found", s.Points(s.AsFound)), one("final", m.endName(), end), one("factor", "Factor", factor),
 		one("after-restart", "After "+s.Restarted(), restart),
 		one("took", "Time taken", fmt.Sprintf("%s, %d runs", ui.Duration(m.Took), m.Runs.Total)),
 	}

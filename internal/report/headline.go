@@ -30,24 +30,24 @@ func headline(m *Model) string {
 	case s.AsFound == 0 && s.Final == 0:
 		return "The session ended before the service was measured as found."
 	case kept == 0 && steps == 0 && (running || len(m.Steps) > 0):
-		return fmt.Sprintf("%s as found; nothing was judged yet.", points(s.AsFound))
+		return fmt.Sprintf("%s as found; nothing was judged yet.", s.Points(s.AsFound))
 	case kept == 0 && steps == 0:
-		return fmt.Sprintf("%s as found; nothing was tried.", points(s.AsFound))
+		return fmt.Sprintf("%s as found; nothing was tried.", s.Points(s.AsFound))
 	case kept == 0 && unsure == steps && steps == 1:
-		return fmt.Sprintf("%s as found; the one change that was tried could not be judged, and was put back.", points(s.AsFound))
+		return fmt.Sprintf("%s as found; the one change that was tried could not be judged, and was put back.", s.Points(s.AsFound))
 	case kept == 0 && unsure > 0:
-		return fmt.Sprintf("%s as found; none of the %s was seen to be better, %s, and each was put back.", points(s.AsFound), tried, plural(unsure, "could not be judged", "could not be judged"))
+		return fmt.Sprintf("%s as found; none of the %s was seen to be better, %s, and each was put back.", s.Points(s.AsFound), tried, plural(unsure, "could not be judged", "could not be judged"))
 	case kept == 0 && steps == 1:
-		return fmt.Sprintf("%s as found; the one change that was tried was not better, and was put back.", points(s.AsFound))
+		return fmt.Sprintf("%s as found; the one change that was tried was not better, and was put back.", s.Points(s.AsFound))
 	case kept == 0:
-		return fmt.Sprintf("%s as found; none of the %s was better, and each was put back.", points(s.AsFound), tried)
+		return fmt.Sprintf("%s as found; none of the %s was better, and each was put back.", s.Points(s.AsFound), tried)
 	case s.Factor == 0:
-		return fmt.Sprintf("%s instead of %s. %s", points(s.Final), points(s.AsFound), keptOf(kept, tried, steps))
+		return fmt.Sprintf("%s instead of %s. %s", s.Points(s.Final), s.Points(s.AsFound), keptOf(kept, tried, steps))
 	case m.Session.Compared != nil && m.Session.Compared.By == store.BySteps: // two scores of two times are no gain
 		return fmt.Sprintf("%s the score in %s. %s", ui.Factor(s.Factor), ui.Duration(m.Took), keptOf(kept, tried, steps))
 	}
 	return fmt.Sprintf("%s the score in %s: %s instead of %s. %s",
-		ui.Factor(s.Factor), ui.Duration(m.Took), points(s.Final), points(s.AsFound), keptOf(kept, tried, steps))
+		ui.Factor(s.Factor), ui.Duration(m.Took), s.Points(s.Final), s.Points(s.AsFound), keptOf(kept, tried, steps))
 }
 
 // keptOf says how many of the steps were kept, at least one.
@@ -158,7 +158,7 @@ func loadChanged(s store.Session) string {
 		return text + " Part of the factor comes from that."
 	}
 	return text + fmt.Sprintf(" With %d users, as found, the service now scores %s: %s from the changes alone.",
-		s.AsFoundWorkload, points(s.FinalAsFoundLoad), ui.Factor(s.Factor(s.FinalAsFoundLoad)))
+		s.AsFoundWorkload, points(s.FinalAsFoundLoad, s.Unit()), ui.Factor(s.Factor(s.FinalAsFoundLoad)))
 }
 
 // restartNoise is how far two runs may differ before it is worth a word:
@@ -186,11 +186,11 @@ func tradesMade(m *Model) string {
 // hasInterval: one pair has no spread.
 func hasInterval(v experiment.Verdict) bool { return v.Pairs > 1 && v.High > v.Low }
 
-func points(v float64) string {
+func points(v float64, unit string) string {
 	if v == store.NoScore {
 		v = 0
 	}
-	return ui.Count(v) + " points/s"
+	return ui.Count(v) + " " + unit
 }
 
 func plural(n int, one, many string) string { return ui.Plural(n, one, many) }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -79,5 +80,23 @@ func TestCommandsOfCaveats(t *testing.T) {
 		if got := mdCoded(s); got != want {
 			t.Errorf("%q: %q, want %q", s, got, want)
 		}
+	}
+}
+
+// Points that somebody else's benchmark counts over its whole run are never shown as
+// points of a second.
+func TestPointsOfARun(t *testing.T) {
+	session := store.Session{PerRun: true, UsersAssumed: true, AsFound: 3300, Final: 7400, State: "done"}
+	m := &Model{Session: session, Score: Score{AsFound: 3300, Final: 7400, Factor: 2.24, Measured: true, Unit: session.Unit()}}
+	var out strings.Builder
+	m.Headline = headline(m)
+	if err := SessionText(&out, m); err != nil {
+		t.Fatal(err)
+	}
+	if text := out.String(); strings.Contains(text, "points/s") || !strings.Contains(text, "as found  3.30k points\n") || !strings.Contains(text, "7.40k points") {
+		t.Error(text)
+	}
+	if text := fmt.Sprint(facts(m)); strings.Contains(text, "points/s") || !strings.Contains(text, "7,400 points") {
+		t.Error(text)
 	}
 }

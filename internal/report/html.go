@@ -43,7 +43,6 @@ var htmlPage = template.Must(template.New("page").Funcs(template.FuncMap{
 		}
 		return out
 	},
-	"points": func(v float64) string { return together(points(v)) },
 	"apdex":  apdexText,
 	"change": effectOf, "diffTitle": diffTitle, "shown": func(v stepView) []store.Diff { return shownDiffs(v.Step) },
 	"levels": levelsTitle, "changed": changeLine, "spark": func(s history.Series) string { return s.Spark(sparkWidth) },

@@ -172,13 +172,13 @@ const sparkWidth = 60
 func levelsTitle(s history.Series) string {
 	last := s.Levels[len(s.Levels)-1]
 	return fmt.Sprintf("%s, %s: %s since %s, now %s", s.Scenario, plural(s.Workload, "user", "users"),
-		plural(len(s.Points), "measurement", "measurements"), s.Points[0].Time.Format(time.DateOnly), points(last.Score))
+		plural(len(s.Points), "measurement", "measurements"), s.Points[0].Time.Format(time.DateOnly), ui.Count(last.Score))
 }
 
 // changeLine is one line about a change of level.
 func changeLine(c history.Change) string {
 	return fmt.Sprintf("%s  %s (%s … %s)  %s → %s  (after %s)", c.Time.Format(time.DateTime), ui.Percent(c.Effect), ui.Percent(c.Low), ui.Percent(c.High),
-		ui.Count(c.Before), points(c.After), c.Since.Format(time.DateTime))
+		ui.Count(c.Before), ui.Count(c.After), c.Since.Format(time.DateTime))
 }
 
 // LevelsText prints series with more than one measurement. loss marks what got

@@ -8,6 +8,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -94,7 +95,12 @@ type Score struct {
 	AfterRestart  float64  `json:"after_restart"`
 	NotRestarted  []string `json:"not_restarted,omitempty"`
 	RestartEffect float64  `json:"restart_effect"`
+	// Unit of all: load.PointsPerSecond, or load.PointsPerRun.
+	Unit string `json:"unit"`
 }
+
+// Points is a score with its unit.
+func (s Score) Points(v float64) string { return points(v, cmp.Or(s.Unit, load.PointsPerSecond)) }
 
 // Restarted says what AfterRestart was measured after.
 func (s Score) Restarted() string {

@@ -155,8 +155,8 @@ func TestPageEqualsStore(t *testing.T) {
 	all, md := walk(t, render(t, HTML, m)), render(t, Markdown, m)
 	names := map[string]string{"as-found": "As found", "final": "At the end", "factor": "Factor", "after-restart": "After restarting every service", "took": "Time taken"}
 	for id, want := range map[string]string{
-		"as-found": points(session.AsFound), "final": points(session.Final), "factor": ui.Factor(session.Final / session.AsFound),
-		"after-restart": points(session.AfterRestart) + " (" + ui.Percent(session.AfterRestart/session.Final-1) + ")",
+		"as-found": points(session.AsFound, session.Unit()), "final": points(session.Final, session.Unit()), "factor": ui.Factor(session.Final / session.AsFound),
+		"after-restart": points(session.AfterRestart, session.Unit()) + " (" + ui.Percent(session.AfterRestart/session.Final-1) + ")",
 		"took":          fmt.Sprintf("%s, %d runs", ui.Duration(session.Ended.Sub(session.Started)), len(runs)), "runs": fmt.Sprint(len(runs)),
 		"alpha": ui.Share(experiment.DefaultRule().Alpha), "max-pairs": fmt.Sprint(experiment.DefaultRule().MaxPairs),
 	} {
@@ -200,7 +200,7 @@ func TestPageEqualsStore(t *testing.T) {
 			if !strings.Contains(md, mdText(Effect(s.Verdict))) {
 				t.Errorf("step %d: Markdown does not hold %q", s.Seq, Effect(s.Verdict))
 			}
-			if want := fmt.Sprintf("%s → %s", ui.Count(s.Verdict.BaselineScore), points(s.Verdict.CandidateScore)); !strings.Contains(place, want) {
+			if want := fmt.Sprintf("%s → %s", ui.Count(s.Verdict.BaselineScore), ui.Count(s.Verdict.CandidateScore)); !strings.Contains(place, want) {
 				t.Errorf("step %d does not hold %q", s.Seq, want)
 			}
 		}

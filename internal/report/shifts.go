@@ -14,7 +14,7 @@ var metricNames = map[string]struct {
 	name string
 	text func(float64) string
 }{
-	"score":            {"score", points},
+	"score":            {"score", ui.Count},
 	"p50":              {"latency p50", ui.Seconds},
 	"p99":              {"latency p99", ui.Seconds},
 	"cpu_per_request":  {"CPU per request", ui.Seconds},

@@ -64,7 +64,7 @@ func timelineMarks(m *Model) []mark {
 	out := []mark{}
 	if m.Score.AsFound > 0 {
 		out = append(out, mark{label: "As found", score: m.Score.AsFound, whole: true, text: ui.Count(m.Score.AsFound),
-			title: fmt.Sprintf("As found: %s with %d users", points(m.Score.AsFound), m.Session.AsFoundWorkload)})
+			title: fmt.Sprintf("As found: %s with %d users", m.Score.Points(m.Score.AsFound), m.Session.AsFoundWorkload)})
 	}
 	for _, s := range m.Steps {
 		v := s.Verdict
@@ -87,7 +87,7 @@ func timelineMarks(m *Model) []mark {
 		out = append(out, x)
 	}
 	end := func(label string, score float64) {
-		x := mark{label: label, score: score, whole: true, text: ui.Count(score), title: label + ": " + points(score)}
+		x := mark{label: label, score: score, whole: true, text: ui.Count(score), title: label + ": " + m.Score.Points(score)}
 		if factor := m.Session.Factor(score); factor > 0 {
 			x.text += "  " + ui.Factor(factor)
 		}

@@ -44,7 +44,7 @@ func Lines(l tune.Live, width int) []string {
 	if t := l.Trying; t != nil {
 		add(labelled("why", width, strings.ReplaceAll(t.Why, "\n", " ")))
 		add(labelled("pairs", width, pairs(t)...))
-		add(labelled("effect", width, effect(t)...))
+		add(labelled("effect", width, effect(t, l.Unit())...))
 	}
 	add(labelled("run", width, running(l)...))
 	add(throughput(l, width))
@@ -102,7 +102,7 @@ func pairs(t *tune.Trying) []string {
 }
 
 // effect is what an experiment shows so far.
-func effect(t *tune.Trying) []string {
+func effect(t *tune.Trying, unit string) []string {
 	v := t.Verdict
 	switch {
 	case v.Pairs == 0 && t.Bound > 1:
@@ -111,7 +111,7 @@ func effect(t *tune.Trying) []string {
 	case v.Pairs == 0:
 		return []string{"not known yet"}
 	}
-	scores := fmt.Sprintf(", %s against %s points/s", ui.Count(v.CandidateScore), ui.Count(v.BaselineScore))
+	scores := fmt.Sprintf(", %s against %s %s", ui.Count(v.CandidateScore), ui.Count(v.BaselineScore), unit)
 	if v.Pairs == 1 {
 		return []string{ui.Percent(v.Effect) + scores, ui.Percent(v.Effect)}
 	}
@@ -226,7 +226,7 @@ func score(l tune.Live) []string {
 		return []string{left, short}
 	}
 	factor := ui.Factor(l.Score / l.AsFound)
-	points := fmt.Sprintf("%s as found (%s points/s)", factor, ui.Count(l.Score))
+	points := fmt.Sprintf("%s as found (%s %s)", factor, ui.Count(l.Score), l.Unit())
 	if left == "" {
 		return []string{points, factor}
 	}

@@ -13,6 +13,7 @@ import (
 	"kasoku/internal/diagnose"
 	"kasoku/internal/evidence"
 	"kasoku/internal/experiment"
+	"kasoku/internal/load"
 	"kasoku/internal/prove"
 	"kasoku/internal/remedy"
 )
@@ -48,6 +49,8 @@ type Session struct {
 	// UsersAssumed: nobody told how many users somebody else's benchmark has (load.Result).
 	UsersAssumed  bool `json:"users_assumed,omitempty"`
 	FinalWorkload int  `json:"final_workload"`
+	// PerRun: scores are points of a whole run and not of a second (load.Result).
+	PerRun bool `json:"per_run,omitempty"`
 	// FinalAsFoundLoad is the final configuration's score with AsFoundWorkload
 	// users, so that it compares with AsFound; 0 = not measured, because the
 	// workload did not change or the budget did not allow it.
@@ -182,6 +185,9 @@ type Run struct {
 	Diagnosis  *diagnose.Diagnosis `json:"diagnosis,omitempty"`
 	ConfigHash string              `json:"config_hash"` // of all configuration files, variables and schema
 }
+
+// Unit of its scores: load.PointsPerSecond, or load.PointsPerRun.
+func (s *Session) Unit() string { return (&load.Result{PerRun: s.PerRun}).Unit() }
 
 // WithUsers is " with 8 users", or "" where nobody knows how many there were.
 func (s *Session) WithUsers(n int) string {

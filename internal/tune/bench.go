@@ -82,6 +82,7 @@ type Bench struct {
 	took    time.Duration
 	users   int
 	assumed bool
+	perRun  bool // scores are points of a whole run (load.Result)
 	// prepares is how long somebody else's benchmark was seen to prepare, remade the
 	// databases whose tables are made anew meanwhile; see learnPreparing.
 	prepares time.Duration

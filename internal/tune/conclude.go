@@ -126,7 +126,7 @@ func (t *Tuner) sameLoad(ctx context.Context) error {
 	}
 	s := t.session
 	s.FinalAsFoundLoad = level(scores)
-	text := score(s.FinalAsFoundLoad) + " points/s"
+	text := score(s.FinalAsFoundLoad) + " " + s.Unit()
 	if factor := s.Factor(s.Final); factor > 0 {
 		text += fmt.Sprintf(": %s of the factor of %s do not come from more users", ui.Factor(s.Factor(s.FinalAsFoundLoad)), ui.Factor(factor))
 	}

@@ -137,7 +137,7 @@ func (b *Bench) known(ev *evidence.Evidence) {
 		ev.Load.Workload, ev.Load.UsersAssumed = max(1, serviceCPUs(ev)), true
 	}
 	b.learnPreparing(ev)
-	b.users, b.assumed = ev.Load.Workload, ev.Load.UsersAssumed
+	b.users, b.assumed, b.perRun = ev.Load.Workload, ev.Load.UsersAssumed, ev.Load.PerRun
 }
 
 // leastPreparing of a benchmark is worth being left out; a second more is taken for

@@ -121,7 +121,7 @@ func (t *Tuner) alternate(ctx context.Context, back []change.Change, fills bool)
 		}
 	}
 	t.session.Compared = comparedByPairs(left, found)
-	t.UI.Info(fmt.Sprintf("as left %s points/s, as found %s points/s: %s", score(t.session.Compared.Final), score(t.session.Compared.AsFound), ui.Factor(t.session.Compared.Factor)))
+	t.UI.Info(fmt.Sprintf("as left %s, as found %s %s: %s", score(t.session.Compared.Final), score(t.session.Compared.AsFound), t.session.Unit(), ui.Factor(t.session.Compared.Factor)))
 	return nil
 }
 

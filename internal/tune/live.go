@@ -28,6 +28,8 @@ type Live struct {
 	// experiment that changed it measured it, in points per second; 0 until known.
 	AsFound float64 `json:"as_found,omitempty"`
 	Score   float64 `json:"score,omitempty"`
+	// PerRun: they are points of a whole run (load.Result).
+	PerRun bool `json:"per_run,omitempty"`
 	// Trying is the experiment under way; nil between experiments.
 	Trying *Trying `json:"trying,omitempty"`
 	// Load is that of the run under way; nil between runs. CPU is the share of
@@ -90,3 +92,6 @@ func scoreAfter(st *store.Step, before float64) float64 {
 	}
 	return before
 }
+
+// Unit of its scores.
+func (l Live) Unit() string { return (&load.Result{PerRun: l.PerRun}).Unit() }

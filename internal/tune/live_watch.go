@@ -97,13 +97,13 @@ func (t *Tuner) tellSession(steps []store.Step) {
 	}
 	f.set(func(l *Live) {
 		l.Session, l.Started, l.Deadline = t.session.ID, t.session.Started, t.deadline
-		l.AsFound, l.Score, l.Runs, l.Steps, l.Judged = t.session.AsFound, score, runs, len(steps), judged
+		l.AsFound, l.Score, l.PerRun, l.Runs, l.Steps, l.Judged = t.session.AsFound, score, t.session.PerRun, runs, len(steps), judged
 	})
 }
 
 // tellScore tells the score as found.
 func (t *Tuner) tellScore() {
-	t.Bench.feed.set(func(l *Live) { l.AsFound, l.Score = t.session.AsFound, t.session.AsFound })
+	t.Bench.feed.set(func(l *Live) { l.AsFound, l.Score, l.PerRun = t.session.AsFound, t.session.AsFound, t.session.PerRun })
 }
 
 func (t *Tuner) drawn() bool {

@@ -174,13 +174,13 @@ func (t *Tuner) begin(ctx context.Context) error {
 	}
 	t.session.AsFound = level(scores)
 	t.learned.spread.Add(logsOf(scores))
-	t.tellScore()
 	if t.workload == 0 {
 		t.workload = t.Bench.Users() // now somebody else's benchmark has told
 		t.session.AsFoundWorkload = t.workload
 	}
-	t.session.UsersAssumed = t.Bench.assumed
-	t.UI.Info(fmt.Sprintf("as found: %s points/s%s", score(t.session.AsFound), t.session.WithUsers(t.workload)))
+	t.session.UsersAssumed, t.session.PerRun = t.Bench.assumed, t.Bench.perRun
+	t.tellScore()
+	t.UI.Info(fmt.Sprintf("as found: %s %s%s", score(t.session.AsFound), t.session.Unit(), t.session.WithUsers(t.workload)))
 	t.tellRuns()
 	if err := t.Store.SaveSession(t.session); err != nil {
 		return err

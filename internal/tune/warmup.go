@@ -43,10 +43,10 @@ func (t *Tuner) warmUp(ctx context.Context) error {
 	}
 	r := &diagnose.Reboot{Before: short.Before, After: short.After, Later: level(scores), Least: prove.KeptScore}
 	if !r.Cold() {
-		t.UI.Info(fmt.Sprintf("it is %s points/s still, so the reboot took more than caches: compare what ran and what was set before it", score(r.Later)))
+		t.UI.Info(fmt.Sprintf("it is %s %s still, so the reboot took more than caches: compare what ran and what was set before it", score(r.Later), t.session.Unit()))
 		return nil
 	}
-	t.UI.Info(fmt.Sprintf("it is %s points/s again, so caches were cold", score(r.Later)))
+	t.UI.Info(fmt.Sprintf("it is %s %s again, so caches were cold", score(r.Later), t.session.Unit()))
 	plans, findings, err := t.coldPlans(ctx, r)
 	if err != nil {
 		return err

@@ -95,7 +95,7 @@ func bare(p template.HTML) template.HTML {
 var funcs = template.FuncMap{
 	"t": text, "line": oneLine, "day": day, "plural": plural, "tone": tone, "lines": diffLines, "bare": bare,
 	"count": ui.Count, "factor": ui.Factor, "bound": ui.Bound, "workOn": report.WorkOn, "workShare": report.WorkShare,
-	"points":   func(v float64) string { return together(ui.Count(v) + " points/s") },
+	"points":   func(v float64, unit string) string { return together(ui.Count(v) + " " + unit) },
 	"percent":  func(v float64) string { return together(ui.Percent(v)) },
 	"share":    func(v float64) string { return together(ui.Share(v)) },
 	"seconds":  func(v float64) string { return together(ui.Seconds(v)) },

@@ -93,7 +93,7 @@ func numbers(a, b *store.Run) []compared {
 	row := rower(&out)
 	number := funcs["count"].(func(float64) string)
 	secs := funcs["seconds"].(func(float64) string)
-	row("Score, points/s", number, &a.Score, &b.Score)
+	row("Score", number, &a.Score, &b.Score)
 	for _, x := range []struct {
 		name string
 		say  func(float64) string

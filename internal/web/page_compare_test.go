@@ -39,7 +39,7 @@ func TestCompareWithoutEvidence(t *testing.T) {
 	if status != http.StatusOK {
 		t.Fatalf("%d: %s", status, page)
 	}
-	for _, want := range []string{fmt.Sprintf("Run %d holds no evidence", bare.ID), `<th scope="row">Score, points/s</th><td class="n">119</td><td class="n">238</td><td class="n">×2.00</td>`,
+	for _, want := range []string{fmt.Sprintf("Run %d holds no evidence", bare.ID), `<th scope="row">Score</th><td class="n">119</td><td class="n">238</td><td class="n">×2.00</td>`,
 		`<th scope="row">Right answers/s</th><td class="n">119</td><td class="n">–</td><td class="n"></td>`, `<th scope="row">CPU in use</th><td class="n">90 %</td><td class="n">–</td>`} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not hold %q", want)
