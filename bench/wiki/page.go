@@ -69,7 +69,7 @@ func writeSession(b *strings.Builder, s *Session) {
 		}
 		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", cell(x.Title), verdict, effect, x.Took.Round(time.Second))
 	}
-	fmt.Fprintf(b, "\nWhat binds at the end: %s\n", sentence(s.Binds))
+	fmt.Fprintf(b, "\nThe bottleneck at the end: %s\n", sentence(s.Binds))
 	if len(s.Findings) > 0 {
 		fmt.Fprint(b, "\nWhat is left, best first:\n\n")
 	}
