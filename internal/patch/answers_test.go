@@ -102,7 +102,7 @@ func TestAnswersStay(t *testing.T) {
 		t.Fatal(err)
 	}
 	before, after := built(t, nil), built(t, files)
-	for _, seed := range []string{"1", "2", "3"} {
+	for _, seed := range []string{"1", "2"} {
 		asked := questions(t, dsn)
 		want := answers(t, before, dsn, seed)
 		single := questions(t, dsn) - asked

@@ -52,7 +52,7 @@ func wanted(p *Program) map[string][]string {
 
 // Every program of the corpus is offered, or refused with the precondition that it violates.
 func TestCorpus(t *testing.T) {
-	for _, dir := range []string{"plain", "floats"} {
+	for _, dir := range []string{"plain", "floats", "bytes", "blobs"} {
 		p := loaded(t, dir)
 		got := map[string][]string{}
 		for _, at := range p.Find() {

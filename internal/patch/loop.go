@@ -107,7 +107,7 @@ func (l *loop) fixed(e ast.Expr, does *effects) bool {
 			if isVar && (l.inside(v) || does.assigned[v]) {
 				ok = false
 			}
-		case *ast.SelectorExpr, *ast.BasicLit, *ast.ParenExpr, *ast.BinaryExpr, nil:
+		case *ast.SelectorExpr, *ast.BasicLit, *ast.ParenExpr, *ast.BinaryExpr, *ast.CompositeLit, *ast.ArrayType, nil:
 		case *ast.StarExpr:
 			ok = false
 		case *ast.UnaryExpr:

@@ -173,7 +173,8 @@ func (w *readWriter) helper(name string, extraNames, extraTypes []string) string
 	if w.sql.sum {
 		what = "the sum"
 	}
-	fmt.Fprintf(&b, "// %s reads %ss of %s for all keys at once. The function that it returns gives\n// %s of one key, as a read of its own does; it reads alone what could not be read at once.\n", name, what, w.sql.table, what)
+	says := fmt.Sprintf("%s reads %ss of %s for all keys at once. The function that it returns gives %s of one key, as a read of its own does; it reads alone what could not be read at once.", name, what, w.sql.table, what)
+	b.WriteString("// " + strings.ReplaceAll(wrap(says, 85), "\n", "\n// ") + "\n")
 	fmt.Fprintf(&b, "func %s(%s) func(%s) error {\n", name, strings.Join(params, ", "), sig)
 
 	// As before.

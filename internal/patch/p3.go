@@ -199,6 +199,19 @@ func (w *insertLoop) tellsError(ret *ast.ReturnStmt) bool {
 	return false
 }
 
+// givesError: who called the function is given the error itself, or one made of it.
+func (w *insertLoop) givesError() bool {
+	name, found := w.f.text(w.f.parents[w.call].(*ast.AssignStmt).Lhs[1]), false
+	for _, res := range w.err.Body.List[len(w.err.Body.List)-1].(*ast.ReturnStmt).Results {
+		ast.Inspect(res, func(n ast.Node) bool {
+			id, ok := n.(*ast.Ident)
+			found = found || ok && id.Name == name && isError(w.f.info().TypeOf(res))
+			return true
+		})
+	}
+	return found
+}
+
 // checkTransaction: what failed in the middle is rolled back.
 func (w *insertLoop) checkTransaction() *Refusal {
 	f := w.f
@@ -229,7 +242,7 @@ func (w *insertLoop) checkTransaction() *Refusal {
 		}
 		return true
 	})
-	if rolled || f.callsRollback(w.err.Body, v) || param && v.Pos() < w.loop.node.Pos() {
+	if rolled || f.callsRollback(w.err.Body, v) || param && w.givesError() {
 		if r := w.checkState(around); r != nil {
 			return r
 		}
@@ -285,6 +298,9 @@ func (w *insertLoop) checkValues() *Refusal {
 		t := w.f.info().TypeOf(a)
 		if b, ok := t.Underlying().(*types.Basic); ok && b.Kind() == types.UntypedNil {
 			continue
+		}
+		if _, ok := t.Underlying().(*types.Struct); ok && isPlain(t) && !named(t, "time", "Time") {
+			return refuse("values", "%s may be NULL, which a server without strict mode takes in one row otherwise than in several", short(w.f.text(a)))
 		}
 		if !isPlain(t) || types.IsInterface(t) {
 			return refuse("values", "%s is a %s, which may be changed before the statement runs", short(w.f.text(a)), w.f.typeName(t))

@@ -51,7 +51,7 @@ func Shapes() []Shape {
 		{"P5", "values put into the text by the driver, without a prepared statement for each call", []Need{needOwn, needDriver, needConstant,
 			{"option", "the parameters of the connection are in the source, and interpolateParams is not among them"},
 			{"charset", "no character set in which the driver refuses it (big5, cp932, gb2312, gbk, sjis)"},
-			{"types", "text and binary protocol give the same: no value is read into an interface, unless the driver is 1.8 or newer, and no FLOAT column is read"},
+			{"types", "text and binary protocol give the same: no value is read into an interface, unless the driver is 1.8 or newer, no FLOAT column is read, and no bytes are a value but for a column of bytes"},
 			{"once", "the statement is prepared for one call, and errors of both are told alike"},
 			needCompiles}, findPrepares},
 		{"P10", "compiled, parsed or made once instead of in each request", []Need{needOwn,

@@ -156,18 +156,6 @@ func pointers(tx *sql.Tx, posts []*env.Post) error {
 }
 
 // want P3 refused: values
-func buffers(tx *sql.Tx, posts []env.Post) error {
-	buf := make([]byte, 0, 64)
-	for _, p := range posts {
-		buf = append(buf[:0], p.Title...)
-		if _, err := tx.Exec(addNote, p.ID, buf, 1); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// want P3 refused: values
 func large(tx *sql.Tx, posts []env.Post) error {
 	for _, p := range posts {
 		if _, err := tx.Exec("INSERT INTO bodies (post_id, body) VALUES (?, ?)", p.ID, p.Title); err != nil {
@@ -254,6 +242,31 @@ func marks(tx *sql.Tx, posts []*env.Post) error {
 			return err
 		}
 		p.Seen++
+	}
+	return nil
+}
+
+func respond(code int) error {
+	log.Print(code)
+	return nil
+}
+
+// want P3 refused: transaction
+func responds(tx *sql.Tx, posts []env.Post) error {
+	for _, p := range posts {
+		if _, err := tx.Exec(addNote, p.ID, p.Title, 1); err != nil {
+			return respond(500)
+		}
+	}
+	return nil
+}
+
+// want P3 refused: values
+func nulls(tx *sql.Tx, bodies []sql.NullString) error {
+	for _, b := range bodies {
+		if _, err := tx.Exec(addNote, 1, b, 1); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -40,6 +40,7 @@ var Cases = map[string]func(app *env.App, posts []env.Post) (any, error){
 		return of(app).scores(r, ids)
 	},
 	"strict": func(app *env.App, posts []env.Post) (any, error) { return of(app).strict(posts) },
+	"three":  func(app *env.App, posts []env.Post) (any, error) { return of(app).three(posts) },
 	"notes":  func(app *env.App, posts []env.Post) (any, error) { return of(app).notes(posts) },
 }
 

@@ -119,3 +119,18 @@ func (s *store) notes(posts []env.Post) (n int, err error) {
 	}
 	return n, nil
 }
+
+// want P1
+func (s *store) three(posts []env.Post) (sum int64, err error) {
+	if len(posts) < 3 {
+		return 0, nil
+	}
+	for _, id := range []int64{posts[0].UserID, posts[1].UserID, posts[0].UserID} {
+		var parent int64
+		if err := s.db.QueryRow("SELECT parent_id FROM users WHERE id = ?", id).Scan(&parent); err != nil {
+			return sum, err
+		}
+		sum += parent
+	}
+	return sum, nil
+}

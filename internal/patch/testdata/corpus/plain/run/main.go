@@ -29,16 +29,27 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for turn := range uint64(8) {
-		play(db, rand.New(rand.NewPCG(seed, turn)))
+	for turn := range uint64(turns) {
+		play(db, rand.New(rand.NewPCG(seed, turn)), turn)
 	}
 }
 
-func play(db *sqlx.DB, draw *rand.Rand) {
-	posts := fill(db, draw)
+// turns with other rows each; in the last are more than one statement reads at once, for
+// two of the programs.
+const turns = 7
+
+func play(db *sqlx.DB, draw *rand.Rand, turn uint64) {
+	n := []int{0, 1, 3, 5, 40, 130, 1050}[turn]
+	posts := fill(db, draw, n)
 	app := &env.App{DB: db, Viewer: draw.Int64N(20)}
 	for _, name := range slices.Sorted(maps.Keys(reads.Cases)) {
+		if turn == turns-1 && name != "authors" && name != "counted" {
+			continue
+		}
 		answer(db, "reads "+name, reads.Cases[name], app, slices.Clone(posts))
+	}
+	if turn == turns-1 {
+		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(inserts.Cases)) {
 		answer(db, "inserts "+name, inserts.Cases[name], app, slices.Clone(posts))
@@ -68,7 +79,7 @@ func answer(db *sqlx.DB, name string, run func(*env.App, []env.Post) (any, error
 }
 
 // fill draws users, posts (of which some have no user, and several one), likes and notes.
-func fill(db *sqlx.DB, draw *rand.Rand) []env.Post {
+func fill(db *sqlx.DB, draw *rand.Rand, n int) []env.Post {
 	for _, t := range []string{"users", "posts", "likes", "notes", "bodies"} {
 		db.MustExec("TRUNCATE " + t)
 	}
@@ -82,7 +93,7 @@ func fill(db *sqlx.DB, draw *rand.Rand) []env.Post {
 		db.MustExec("INSERT INTO users (id, name, nick, score, parent_id) VALUES (?, ?, ?, ?, ?)", id*3, fmt.Sprintf("User%d", id), fmt.Sprintf("n%d", draw.IntN(3)), score, draw.IntN(users))
 	}
 	var posts []env.Post
-	for id := range []int{0, 1, 5, 40, 1200}[draw.IntN(5)] {
+	for id := range n {
 		p := env.Post{ID: int64(id + 1), UserID: int64(draw.IntN(users+1) * 3), Author: fmt.Sprintf([]string{"User%d", "USER%d", "user%d "}[draw.IntN(3)], draw.IntN(users+1)), Title: fmt.Sprintf("t'%d", id)}
 		posts = append(posts, p)
 		if id < 50 {
