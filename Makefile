@@ -20,7 +20,7 @@ FIELDS := $(addprefix field-,$(notdir $(patsubst %/install.sh,%,$(wildcard field
 WITH_GO = go=$$(scripts/go.sh) && export PATH="$$(dirname "$$go"):$$PATH" CGO_ENABLED="$${CGO_ENABLED:-0}" \
 	GOFLAGS="$$("$$go" env GOFLAGS) -trimpath '-toolexec=env GOGC=400 GOMEMLIMIT=2GiB'" &&
 
-.PHONY: help deps deps-test build static static-tools check test test-long test-times test-steady race race-changed demo bench bench-hand bench-tuners bench-load bench-digest bench-bounds bench-effects bench-overhead bench-engines bench-hosts bench-verdict bench-web bench-mutants bench-indexes shots case-wiki case-idle field field-plot $(FIELDS) faults lab-base fuzz clean static-all release
+.PHONY: help deps deps-test build static static-tools check test test-long test-times test-coverage test-steady race race-changed demo bench bench-hand bench-tuners bench-load bench-digest bench-bounds bench-effects bench-overhead bench-engines bench-hosts bench-verdict bench-web bench-mutants bench-indexes shots case-wiki case-idle field field-plot $(FIELDS) faults lab-base fuzz clean static-all release
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -52,14 +52,17 @@ test: deps-test build ## every test, against real servers
 test-times: ## where the time of the last "make test" went: the slowest tests and packages
 	@$(WITH_GO) go run ./bench/testtimes $(ARGS)
 
+test-coverage: deps-test build ## which share of the statements of internal/ the tests run (PACKAGES="./cmd/kasoku ./internal/stat": theirs alone)
+	@$(WITH_GO) PACKAGE_LIMIT=40m scripts/test-coverage.sh $(PACKAGES)
+
 test-steady: deps-test build ## run tests again and again beside a busy CPU and disk (PACKAGES="./internal/stat ./lab" N=10); resumable
 	@$(WITH_GO) scripts/test-steady.sh $(or $(N),10) $(PACKAGES)
 
 race: deps-test build ## every test under the race detector (PACKAGES=./internal/load: only these)
 	@$(WITH_GO) scripts/race.sh $(or $(PACKAGES),all)
 
-race-changed: deps-test ## the quick tests of packages that changed, under the race detector (BASE=commit LIMIT=240)
-	@$(WITH_GO) BASE='$(BASE)' LIMIT='$(LIMIT)' scripts/race.sh changed
+race-changed: deps-test ## the quick tests of packages that changed, under the race detector (BASE=commit LIMIT=240 WHILE=PID)
+	@$(WITH_GO) BASE='$(BASE)' LIMIT='$(LIMIT)' WHILE='$(WHILE)' scripts/race.sh changed
 
 test-long: deps-test build ## every test, also those that kill Kasoku before every step of apt and systemd
 	@$(WITH_GO) LONG=1 PACKAGE_LIMIT=40m TESTFLAGS='$(TESTFLAGS)' timeout --foreground 90m scripts/test.sh

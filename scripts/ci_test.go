@@ -41,3 +41,23 @@ done
 		}
 	}
 }
+
+// Beside a process that has ended, the race detector begins the first package only, the
+// one with most changed lines, and tells what it left out.
+func TestRaceBesideAProcess(t *testing.T) {
+	dir := t.TempDir()
+	in(t, "..", `mkdir "$TO/scripts" "$TO/bin"; cp scripts/race.sh "$TO/scripts/"`, "TO="+dir)
+	in(t, dir, `git init -q; git commit -q --allow-empty -m base; for p in a b; do mkdir $p; echo "package $p" >$p/${p}_test.go; done; echo "// more" >>b/b_test.go; git add a b; git commit -qm two`)
+	if err := os.WriteFile(filepath.Join(dir, "bin/go"), []byte("#!/bin/sh\nfor p; do :; done; echo \"ok  $p\"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ process, want string }{
+		{`$$`, "race.sh: 2 packages\nok  ./b\nok  ./a"},
+		{`$(sh -c 'echo $$')`, "race.sh: 2 packages\nok  ./b\nrace.sh: not begun in time (make race has them all): ./a"},
+	} {
+		got := in(t, dir, `WHILE=`+c.process+` scripts/race.sh changed`, "BASE=HEAD~1", "PATH="+dir+"/bin:"+os.Getenv("PATH"))
+		if got != c.want {
+			t.Errorf("beside %s:\n%s\nwant\n%s", c.process, got, c.want)
+		}
+	}
+}

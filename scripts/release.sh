@@ -10,8 +10,8 @@
 # The same commit gives the same bytes, wherever it is built with the same Go: nothing
 # holds a path, a time of today or who built it. CHECK=1 shows that: it builds all a second time from
 # a fresh clone in another folder, compares, and runs each program, of another
-# architecture by qemu-user-static. SBOM=0 leaves the SBOM out; COMPRESS=none is quicker
-# than the package's xz.
+# architecture by qemu-user-static. SBOM=0 leaves the SBOM out; COMPRESS=none and LEVEL=1
+# are quicker than the package's xz and the archive's gzip -9.
 # A source that is not committed is refused (exit status 3).
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -60,7 +60,7 @@ archive() {
     cp "$stage/kasoku-$arch" "$stage/$name/kasoku"
     cp -r README.md LICENSE CHANGELOG.md "$stage/share" "$stage/$name/"
     settle "$stage/$name"
-    tar -C "$stage" --sort=name --owner=0 --group=0 --numeric-owner --format=gnu -cf - "$name" | gzip -n9 >"$out/$name.tar.gz"
+    tar -C "$stage" --sort=name --owner=0 --group=0 --numeric-owner --format=gnu -cf - "$name" | gzip -n"${LEVEL:-9}" >"$out/$name.tar.gz"
 }
 
 package() {

@@ -321,9 +321,21 @@ func (s *coldSite) testSession(t *testing.T) {
 		_ = cmd.Wait() // the exit code tells
 		return cmd.ProcessState.ExitCode(), out.String()
 	}
-	code, said := kasoku("tune", "--no-restart")
-	t.Logf("exit code %d\n%s", code, said)
-	session, step := s.told(dir)
+	code, session, step := 0, (*store.Session)(nil), (*store.Step)(nil)
+	for range 3 {
+		var said string
+		code, said = kasoku("tune", "--no-restart")
+		t.Logf("exit code %d\n%s", code, said)
+		session, step = s.told(dir)
+		// Where others have the CPU, the runs some time after the reboot may not be what
+		// they were before either: nothing is tried then, and the host is as it was.
+		if step != nil || !strings.Contains(said, "so the reboot took more than caches") {
+			break
+		}
+		if after := s.files(); code != 15 || after != before {
+			t.Fatalf("nothing was tried, exit code %d; the host is\n%s\nit was:\n%s", code, after, before)
+		}
+	}
 	var check prove.Result
 	for _, c := range session.Checks {
 		if c.Check == prove.Restart {

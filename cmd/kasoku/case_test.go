@@ -256,6 +256,27 @@ func (c *theCase) same(was, when string) {
 	}
 }
 
+// shortTuning is what shorten writes of how the case is tuned.
+const shortTuning = "max_foreign_cpu: 1, max_pairs: 6"
+
+// fewPairs lets three pairs decide, of a case that was shortened, at a false-keep rate:
+// a great effect is shown by them at 0.1, and what shows none has no further three.
+func (c *theCase) fewPairs(alpha float64) {
+	c.t.Helper()
+	p := filepath.Join(c.dir, "kasoku.yaml")
+	b, err := os.ReadFile(p)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	s := strings.Replace(string(b), shortTuning, fmt.Sprintf("max_foreign_cpu: 1, max_pairs: 3, alpha: %v", alpha), 1)
+	if s == string(b) {
+		c.t.Fatal("the case was not shortened")
+	}
+	if err := os.WriteFile(p, []byte(s), 0o644); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
 // shorten makes runs short: these tests look at what happens, not how fast.
 func (c *theCase) shorten() {
 	c.t.Helper()
@@ -273,7 +294,7 @@ func (c *theCase) shorten() {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	if _, err := f.WriteString("tune: {max_foreign_cpu: 1, max_pairs: 6}\n"); err != nil {
+	if _, err := f.WriteString("tune: {" + shortTuning + "}\n"); err != nil {
 		c.t.Fatal(err)
 	}
 	if err := f.Close(); err != nil {

@@ -25,6 +25,7 @@ import (
 func TestWholeStory(t *testing.T) {
 	c := startCase(t)
 	c.shorten()
+	c.fewPairs(0.1)
 	s := c.spy()
 	found := c.state()
 
@@ -203,6 +204,7 @@ func TestVerdictsOfTry(t *testing.T) {
 	c.same(found, "after a refused proposal")
 
 	// A change that does nothing is no improvement.
+	c.fewPairs(0.01)
 	code, out, _ := c.run("try", "--set", "web.keepalive_timeout=66", "-d", "500ms")
 	if code == ui.OK {
 		t.Errorf("a change that does nothing was found to improve:\n%s", out)

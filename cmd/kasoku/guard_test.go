@@ -30,7 +30,7 @@ func TestHostPutsItselfBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	found := c.state()
-	cmd := exec.Command(c.kasoku, "tune", "--budget", "4m", "-d", "1s", "--quiet")
+	cmd := exec.Command(c.kasoku, "tune", "--budget", "4m", "-d", "500ms", "--quiet")
 	cmd.Dir = c.dir
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -41,9 +41,10 @@ func TestPiped(t *testing.T) {
 func TestReaderGoesAway(t *testing.T) {
 	c := shareCase(t)
 	c.shorten()
+	c.fewPairs(0.1)
 	c.quicken()
 	found := c.state()
-	cmd := exec.Command(c.kasoku, "tune", "--budget", "4m", "-d", "1s")
+	cmd := exec.Command(c.kasoku, "tune", "--budget", "4m", "-d", "500ms")
 	cmd.Dir, cmd.Stderr = c.dir, io.Discard
 	out, err := cmd.StdoutPipe()
 	if err != nil {

@@ -192,7 +192,7 @@ func (l *liveTab) moves() {
 	l.UntilWithin(long, `document.getElementById("refresh").dataset.session !== "0" && !document.getElementById("live").hidden`)
 	l.Run(`window.same = true; window.rates = new Set(); new MutationObserver(() => window.rates.add(document.getElementById("rate-now").textContent)).observe(document.getElementById("rate-now"), {childList: true, characterData: true, subtree: true})`)
 	l.UntilWithin(long, `window.rates.size >= 3 && document.querySelector("#rate polyline").getAttribute("points").split(" ").length >= 3 && document.querySelector("#gauges figure:nth-child(2) strong").textContent.includes("%")`)
-	l.UntilWithin(long, `!document.getElementById("trying").hidden && document.getElementById("try-pairs").textContent.includes("of at most 6 pairs")`)
+	l.UntilWithin(long, `!document.getElementById("trying").hidden && document.getElementById("try-pairs").textContent.includes("of at most 3 pairs")`)
 	l.UntilWithin(long, `document.getElementById("try-effect").textContent.match(/[%×]/) && document.querySelector("#try-interval circle")`)
 	l.UntilWithin(long, `[...document.querySelectorAll("#refresh summary .tag")].some((e) => e.textContent === "kept") && document.querySelector("#timeline svg.wide a")`)
 	l.UntilWithin(long, `document.getElementById("h-work")`) // what single requests do is looked at after that

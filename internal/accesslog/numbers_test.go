@@ -168,3 +168,15 @@ func TestTimesChange(t *testing.T) {
 		}
 	}
 }
+
+// A line that was cut leaves a whole number where others have three decimals: that is
+// no change of the unit, however short the log is.
+func TestCutTimesAreNoChange(t *testing.T) {
+	const whole = "time:12/May/2024:09:50:40 +0000\treq:GET /a HTTP/1.1\tstatus:200\tsize:51\treqtime:1.01"
+	cut := strings.TrimSuffix(whole, ".01")
+	log := whole + "0\n" + cut + "\n" + whole + "9\n" + cut + "\n"
+	f, err := Detect([]byte(log))
+	if err != nil || len(f.Notes) > 0 {
+		t.Errorf("%q, %v", f.Notes, err)
+	}
+}

@@ -121,12 +121,17 @@ const (
 )
 
 // mixedShare of whole numbers beside others with three decimals are not one
-// program's: nginx writes 2.000.
-const mixedShare = 0.1
+// program's: nginx writes 2.000. Fewer than mixedLeast are what is left of lines
+// that were cut, or that two programs wrote into each other.
+const (
+	mixedShare = 0.1
+	mixedLeast = 5
+)
 
 // mixed: two ways of writing are in the field.
 func (s *sample) mixed() bool {
-	return s.thirds > 0 && s.thirds == len(s.values)-s.whole && float64(s.whole-s.zeros) > mixedShare*float64(len(s.values))
+	n := s.whole - s.zeros
+	return s.thirds > 0 && s.thirds == len(s.values)-s.whole && n >= mixedLeast && float64(n) > mixedShare*float64(len(s.values))
 }
 
 // quantile of the values that are not 0.

@@ -77,7 +77,7 @@ func (a *indexAct) canStandAgain(ctx context.Context, s *session) error {
 		return err
 	}
 	if n > 0 {
-		return fmt.Errorf("%s: %s, which the table's foreign keys do not allow", a.subject(), why)
+		return fmt.Errorf("%s: %w: %s, which the table's foreign keys do not allow", a.subject(), ErrHeld, why)
 	}
 	if err := a.largeToLock(ctx, s); err != nil {
 		return fmt.Errorf("%s: %s: %w", a.subject(), why, err)
@@ -207,6 +207,9 @@ func (a *indexAct) write(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if err := a.alter(ctx, s, a.c.SQL(), ifSmall); err != nil {
+		if n := mysqlNumber(err); a.c.Drop && n == dropIndexFK {
+			err = fmt.Errorf("%w: %w", ErrHeld, err)
+		}
 		return "", err
 	}
 	have, err := a.columns(ctx, s)
@@ -295,6 +298,10 @@ func (a *indexAct) conflict(s sight) *ConflictError {
 	}
 	return a.differs(before, after, s.got)
 }
+
+// dropIndexFK: "Cannot drop index: needed in a foreign key constraint" (MySQL Error
+// Message Reference, ER_DROP_INDEX_FK).
+const dropIndexFK = 1553
 
 // SQL is the statement of a variable, index or table change, "" for other kinds.
 func (c *Change) SQL() string {

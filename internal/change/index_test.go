@@ -227,6 +227,15 @@ func TestDroppedIndexStandsInItsPlace(t *testing.T) {
 		}
 		_, err := x.Apply(t.Context(), Intent{Title: "t", Changes: []Change{c}})
 		wantText(t, err, why, "in its place")
+		if held := why == "foreign keys"; errors.Is(err, ErrHeld) != held {
+			t.Errorf("%s: held by a foreign key: %v", why, err)
+		}
+	}
+	// The server lets no index go that a foreign key needs.
+	_, err = x.Apply(t.Context(), Intent{Title: "t", Changes: []Change{drop("p", "kb", "b")}})
+	wantText(t, err, "foreign key holds", "kb")
+	if !errors.Is(err, ErrHeld) {
+		t.Errorf("an index that a foreign key needs: %v", err)
 	}
 }
 

@@ -97,6 +97,9 @@ var (
 	ErrBusy = errors.New("another kasoku is at work here")
 	// ErrPending: an earlier transaction must be put back first.
 	ErrPending = errors.New("an earlier change is not finished; recover first")
+	// ErrHeld: an index cannot go, or could not come back to its place, because a foreign
+	// key holds it; nothing was changed.
+	ErrHeld = errors.New("a foreign key holds the index")
 	// ErrRefused: the service's own checker does not accept the configuration.
 	ErrRefused = errors.New("the service's own check refuses it")
 	// ErrUnknown: there is no such transaction, or it is not in the state that

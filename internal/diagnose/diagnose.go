@@ -51,7 +51,7 @@ func Diagnose(in Input) (*Diagnosis, error) {
 			if svc := in.Stack.Service(f.Service); svc != nil && m.unused(svc) {
 				continue // nothing of it is part of any request
 			}
-			f.Rule, f.Spent = r.ID, m.spent(f.Service)
+			f.Rule, f.Spent, f.Limit = r.ID, m.spent(f.Service), m.limit(f.Service)
 			if f.Measures == nil {
 				f.Measures = r.Measures
 			}

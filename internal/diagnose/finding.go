@@ -22,11 +22,17 @@ type Finding struct {
 	// Formula says how it was computed, with the numbers.
 	Bound   float64 `json:"bound"`
 	Formula string  `json:"formula"`
+	// Expected is what removing it is expected to multiply throughput by (≥ 1), as far as
+	// what is known to remove it mostly goes; 0: not estimated.
+	Expected float64 `json:"expected,omitempty"`
 	// Spares is the part (0–1) of a request's CPU that would go if all of what the finding
 	// is about went, on the machine whose CPU allows least; 0: it is not of CPU. Spent is
 	// the part that the Service spends there in all, 0 unknown.
 	Spares float64 `json:"spares,omitempty"`
 	Spent  float64 `json:"spent,omitempty"`
+	// Limit is the factor of throughput that what the Service has no part in allows,
+	// however much of its work goes (limit.go); 0: nothing is known.
+	Limit float64 `json:"limit,omitempty"`
 	// Subject is what the remedy needs to know: route, table, file…
 	Subject map[string]string `json:"subject,omitempty"`
 	// Settings that it would have changed, so that no two findings of one run

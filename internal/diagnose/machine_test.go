@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"kasoku/internal/digest"
 	"kasoku/internal/evidence"
 	"kasoku/internal/load"
 	"kasoku/internal/stack"
@@ -260,6 +261,32 @@ func TestKernelTimeByService(t *testing.T) {
 	}
 	if got, text := m.boundKernelIn(1, "web"); math.Abs(got.most-all.most) > 1e-9 {
 		t.Errorf("bound %g (%s), want %g", got.most, text, all.most)
+	}
+}
+
+// TestUsersOfTheLog: where nobody tells how many users there are, the front's log tells
+// how many requests were under way, and bounds go by that where it is more.
+func TestUsersOfTheLog(t *testing.T) {
+	in := twoHosts()
+	in.Evidence.Load.Routes, in.Evidence.Load.UsersAssumed, in.Evidence.Load.Workload = nil, true, 2
+	n := 30 * in.Evidence.Load.Window
+	in.Evidence.Routes = []digest.Route{{Service: "web", Method: "GET", Route: "/", Time: digest.Times{Total: n}}}
+	m, err := newModel(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, bound := m.boundBy("web", 0.001)
+	for _, text := range []string{bound, m.knee().Formula} {
+		if !strings.Contains(text, "30 requests under way") || strings.Contains(text, "guess") {
+			t.Error(text)
+		}
+	}
+	if m.n != 30 {
+		t.Errorf("%g users", m.n)
+	}
+	in.Evidence.Routes[0].Time.Total = in.Evidence.Load.Window
+	if m, err = newModel(in); err != nil || m.n != 2 || !strings.Contains(m.knee().Formula, "2 users (a guess") {
+		t.Errorf("%+v, %v", m.knee(), err)
 	}
 }
 

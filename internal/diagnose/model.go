@@ -28,6 +28,7 @@ type model struct {
 	window   float64            // seconds in which requests came
 	x        float64            // right answers per second
 	n        float64            // virtual users
+	seen     bool               // nobody told n: it is what was under way, by access logs
 	machines []*machine         // that do work for requests, the front host first
 	cpus     float64            // of all machines together
 	perReq   map[string]float64 // CPU seconds per request by service
@@ -67,6 +68,9 @@ func newModel(in Input) (*model, error) {
 	}
 	m.findMachines(ok)
 	m.inSystem, m.timed = underWay(ev, m.asked, m.window)
+	if ev.Load.UsersAssumed && m.inSystem > m.n {
+		m.n, m.seen = m.inSystem, true
+	}
 	for _, svc := range in.Stack.OfKind(stack.MariaDB, stack.MySQL) {
 		get := m.counters(svc.Name)
 		ms, _ := get("Innodb_row_lock_time")
@@ -101,9 +105,12 @@ func underWay(ev *evidence.Evidence, asked *load.Result, window float64) (n floa
 // between two of them (response-time law: R = N/X − Z).
 func (m *model) latency() float64 { return m.inSystem / m.x }
 
-// users are how many there were, in words: where nobody knows, they are taken to be
-// as many as CPUs.
+// users are how many there were, in words: where nobody knows, as many as had a request
+// under way, or as there are CPUs.
 func (m *model) users() string {
+	if m.seen {
+		return fmt.Sprintf("%.0f requests under way", m.n)
+	}
 	text := fmt.Sprintf("%.0f users", m.n)
 	if m.in.Evidence.Load.UsersAssumed {
 		text += " (a guess: load.command does not tell)"
@@ -233,8 +240,8 @@ func (m *model) boundDelay(d float64) (ceiling, string) {
 	r, z := m.latency(), m.think()
 	left := math.Max(math.Max(r-d, k.allCPU/math.Max(1, k.cpus)), 1e-6)
 	limit := math.Min(k.cpus/k.fullDemand(), m.n/(left+z))
-	return ceiling{most: math.Max(1, limit/m.x)}, fmt.Sprintf("min(%.3g CPUs / %s CPU per request%s, %.0f users / (%s − %s latency + %s between requests)) = %.0f/s, against %.0f/s now",
-		k.cpus, seconds(k.allCPU), m.on(k), m.n, seconds(r), seconds(d), seconds(z), limit, m.x)
+	return ceiling{most: math.Max(1, limit/m.x)}, fmt.Sprintf("min(%.3g CPUs / %s CPU per request%s, %s / (%s − %s latency + %s between requests)) = %.0f/s, against %.0f/s now",
+		k.cpus, seconds(k.allCPU), m.on(k), m.users(), seconds(r), seconds(d), seconds(z), limit, m.x)
 }
 
 // boundKernelOf is bound for work that saves only what the kernel spends on

@@ -4,7 +4,7 @@ import "kasoku/internal/trace"
 
 // Rules is the table of everything that is looked for.
 var Rules = slicesOf(
-	statementRules, databaseRules, phpRules, webRules, webServerRules, apacheRules, cacheRules, requestRules, profileRules(), appRules, knownRules, systemRules, loadRules,
+	statementRules, databaseRules, phpRules, webRules, webServerRules, apacheRules, cacheRules, requestRules, profileRules(), appRules, programRules, knownRules, systemRules, loadRules,
 	kernelRules, packageRules, unitRules, bootRules,
 )
 

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"kasoku/internal/evidence"
@@ -269,9 +270,10 @@ const (
 	slowRead                         = 10 * queryCacheCost
 )
 
-// judgeQueryCacheUnused: where little is written, results can be kept.
+// judgeQueryCacheUnused: where what is read is not written, results can be kept.
 // A write throws away what was kept of its tables, so no answer is stale
-// (MariaDB documentation, "Query Cache").
+// (MariaDB documentation, "Query Cache"). Where the classes of statements are known, it is
+// judged table by table (querycache.go), else by all reads and writes.
 func judgeQueryCacheUnused(m *model) ([]Finding, string) {
 	return m.eachDB(func(v dbView) []Finding {
 		kind, ok := fold(v.db.Variables, "query_cache_type")
@@ -282,14 +284,30 @@ func judgeQueryCacheUnused(m *model) ([]Finding, string) {
 			n, _ := v.delta(c)
 			writes += n
 		}
-		if !ok || On(kind) && bytes > 0 || v.db.Variables["have_query_cache"] == "NO" || reads/m.window < 10*rare || reads < slowReadsPerWrite*max(writes, 1) ||
-			reads < readsPerWrite*max(writes, 1) && m.readTime(v.svc.Name) < slowRead {
+		if !ok || On(kind) && bytes > 0 || v.db.Variables["have_query_cache"] == "NO" || reads/m.window < 10*rare {
 			return nil
 		}
-		return []Finding{about(v.svc.Name, v.svc.Name+" computes results again that could be kept",
-			fmt.Sprintf("%.0f reads for %.0f writes in %.0f s, and the query cache is off (query_cache_type %s, query_cache_size %.0f). It pays only where the same statements come with the same values.", reads, writes, m.window, kind, bytes),
-			"Com_select, Com_insert, Com_update, Com_delete of "+v.svc.Name).
-			asks(v.ask("query_cache_type", "ON", 0)).bounded(m.boundOfStatements(v.svc.Name, func(s *evidence.Statement) bool { return s.RowsSent > 0 && s.RowsAffected == 0 }))}
+		keeps, known := queryCacheKeeps(m.in.Evidence.Statements, v.svc.Name)
+		known = known && keeps.covers(reads, writes)
+		switch {
+		case known && keeps.saved < worthKeeping*keeps.all:
+			return nil
+		case !known && (reads < slowReadsPerWrite*max(writes, 1) || reads < readsPerWrite*max(writes, 1) && m.readTime(v.svc.Name) < slowRead):
+			return nil
+		}
+		says := "It pays only where the same statements come with the same values."
+		if known {
+			says = "By tables, " + keeps.text() + ". " + says
+		}
+		f := about(v.svc.Name, v.svc.Name+" computes results again that could be kept",
+			fmt.Sprintf("%.0f reads for %.0f writes in %.0f s, and the query cache is off (query_cache_type %s, query_cache_size %.0f). %s", reads, writes, m.window, kind, bytes, says),
+			"Com_select, Com_insert, Com_update, Com_delete of "+v.svc.Name).asks(v.ask("query_cache_type", "ON", 0))
+		if !known {
+			return []Finding{f.bounded(m.boundOfStatements(v.svc.Name, func(s *evidence.Statement) bool { return s.RowsSent > 0 && s.RowsAffected == 0 }))}
+		}
+		f.Evidence = append(f.Evidence, "classes of statements of "+v.svc.Name)
+		f.Subject = map[string]string{"reach": strconv.FormatFloat(keeps.saved/keeps.possible, 'f', 3, 64)}
+		return []Finding{f.bounded(m.boundBy(v.svc.Name, m.perReq[v.svc.Name]*keeps.possible/keeps.all))}
 	})
 }
 

@@ -54,10 +54,14 @@ func judgePrepares(m *model) ([]Finding, string) {
 		if perRequest < 0.5 || executes > 1.5*prepares {
 			return nil
 		}
-		return []Finding{about(v.svc.Name, "Statements are prepared at the server and used once",
+		f := about(v.svc.Name, "Statements are prepared at the server and used once",
 			fmt.Sprintf("%.0f prepared, %.0f executed in %.0f s (%.1f prepares per request): each costs a round trip and a parse more. The driver can fill the values in itself (PDO::ATTR_EMULATE_PREPARES, interpolateParams).",
 				prepares, executes, m.window, perRequest),
-			"Com_stmt_prepare, Com_stmt_execute of "+v.svc.Name).bounded(m.boundBy(v.svc.Name, min(v.perReq, perRequest*prepareCPU)))}
+			"Com_stmt_prepare, Com_stmt_execute of "+v.svc.Name).bounded(m.boundBy(v.svc.Name, min(v.perReq, perRequest*prepareCPU)))
+		if !m.namesDriver(v.svc.Name) { // the program puts its data source name together itself
+			f.Subject = map[string]string{"source": "yes"}
+		}
+		return []Finding{f}
 	})
 }
 

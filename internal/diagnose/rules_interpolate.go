@@ -44,6 +44,22 @@ func Interpolate(content []byte) ([]byte, int) {
 	return out, n
 }
 
+// namesDriver reports whether a file of settings holds a whole data source name of an
+// application of this database, in which the driver's option can be set.
+func (m *model) namesDriver(database string) bool {
+	for _, svc := range m.in.Stack.OfKind(stack.App) {
+		if len(svc.TalksTo) > 0 && !slices.Contains(svc.TalksTo, database) {
+			continue
+		}
+		for _, file := range AppFiles(m.in.Snapshot, svc) {
+			if _, n := Interpolate(m.in.Snapshot.Files[svc.HostName()][file].Content); n > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // judgeInterpolate: statements prepared and used once, by an app whose driver
 // could fill the values in (I06).
 func judgeInterpolate(m *model) ([]Finding, string) {

@@ -10,6 +10,7 @@ import (
 
 var unitRules = []Rule{
 	{"system.agents", []string{"W14", "I09"}, needSystem, judgeAgents},
+	{"system.log-output", []string{"W14"}, needSystem, judgeJournal},
 	{"system.tasks", []string{"L12"}, "control groups", judgeTasks},
 }
 

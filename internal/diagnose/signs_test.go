@@ -279,6 +279,7 @@ var signs = []struct {
 	{"system.agents", system(func(s *evidence.System) {
 		s.Others = []evidence.ProcessUse{{PID: 9, Name: "munin-node", Unit: "munin-node.service", CPU: 1.5}, {PID: 8, Name: "sshd", Unit: "ssh.service", CPU: 9}}
 	}), "munin-node (munin-node.service) used 1.50 s of CPU in 10 s, 4 %"},
+	{"system.log-output", journaled("[Service]\nExecStart=/srv/api\n"), "To the journal print api (150 lines/s, 0.75 per request)"},
 	{"system.tasks", func(in *Input) {
 		use := in.Evidence.Services["php"]
 		use.Cgroup = &evidence.CgroupUse{PidsLimit: 100, Pids: 90}
@@ -442,6 +443,11 @@ var signs = []struct {
 	{"app.interpolate", both(goApp, delta("db", "Com_stmt_prepare", 4000), delta("db", "Com_stmt_execute", 4000), func(in *Input) {
 		in.Snapshot.Files["local"]["/api.env"] = evidence.File{Service: "api", Content: []byte("DSN=u:p@tcp(db:3306)/app?parseTime=true\n")}
 	}), "/api.env does not say interpolateParams"},
+	{"app.programs", both(goApp, system(func(s *evidence.System) { s.Forks = 6000 }), func(in *Input) {
+		use := in.Evidence.Services["api"]
+		use.ProgramsCPU, use.Programs = 1.9, []evidence.ProgramUse{{Name: "zip", Seen: 40, Processes: 30}, {Name: "sh", Seen: 3, Processes: 3}}
+		in.Evidence.Services["api"] = use
+	}), "zip at 40"},
 	{"app.go-flags", both(goApp, func(in *Input) {
 		in.Snapshot.Apps["api"].Go.Settings = map[string]string{"-gcflags": "all=-N -l"}
 	}), "built with -gcflags=-l"},

@@ -27,6 +27,8 @@ type Work struct {
 	After     string `json:"after,omitempty"`
 	// Also are further statements that the same change of code mends.
 	Also []string `json:"also,omitempty"`
+	// Programs that it starts; where is told by their names.
+	Programs []string `json:"programs,omitempty"`
 	// On are the routes that do it, the one with most calls first; empty for
 	// functions.
 	On []WorkOn `json:"on,omitempty"`
@@ -60,6 +62,14 @@ type WorkOn struct {
 	Share float64 `json:"share,omitempty"`
 }
 
+// OfDriver reports whether an option of the database's driver mends it.
+func (w Work) OfDriver() bool {
+	return w.Rule == prepareRule || w.Rule == "request."+trace.PrepareOnce
+}
+
+// prepareRule is of statements that are prepared and used once, by the server's counts.
+const prepareRule = "db.prepares"
+
 func (o WorkOn) saved() float64 { return (o.PerRequest - o.Could) * float64(o.With) }
 
 // WorkList lists what only a change of source code can mend, highest bound
@@ -73,8 +83,9 @@ func WorkList(ev *evidence.Evidence, d *Diagnosis) []Work {
 	if ev != nil && ev.Requests != nil {
 		out = patternsWork(ev, d)
 	}
+	followed := slices.ContainsFunc(out, Work.OfDriver)
 	for _, f := range d.Findings {
-		if aboutSource(f) {
+		if aboutSource(f) && !(f.Rule == prepareRule && followed) {
 			out = append(out, findingWork(ev, f))
 		}
 	}
@@ -189,6 +200,7 @@ func aboutSource(f Finding) bool {
 
 func findingWork(ev *evidence.Evidence, f Finding) Work {
 	w := Work{Rule: f.Rule, Measures: f.Measures, Title: f.Title, Text: f.Text, Service: f.Service, Statement: f.Subject["statement"], Bound: f.Bound}
+	w.Programs = strings.Fields(f.Subject["programs"])
 	if r := f.Subject["route"]; r != "" {
 		w.On = []WorkOn{{Route: strings.TrimSpace(r)}}
 	}

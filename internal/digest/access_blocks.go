@@ -177,26 +177,26 @@ func (run *accessRun) stream(ctx context.Context, i int) error {
 	}
 	in = run.carry(f, in)
 	defer in.Close()
-	r := blockReader{in: in}
+	// The sample is that of a file read in parts, however long the blocks are.
+	begun := headOf(in)
+	if begun.err != nil && !errors.Is(begun.err, io.EOF) && len(begun.head) == 0 {
+		return fmt.Errorf("read %s: %w", f.Name, begun.err)
+	}
+	head, whole := begun.head[:min(len(begun.head), headSize)], begun.err != nil && len(begun.head) <= headSize
+	if f.format, err = run.formatOf(f, wholeLines(head, whole), whole); err != nil {
+		return err
+	}
+	f.first = head[:min(len(head), firstSize)]
+	r := blockReader{in: begun}
 	var h headers
 	for part := 0; ; part++ {
 		block := run.take()
 		from := r.offset
 		lines, at := r.next(block)
 		if r.err != nil && !errors.Is(r.err, io.EOF) {
-			if len(lines) == 0 && part == 0 {
-				return fmt.Errorf("read %s: %w", f.Name, r.err)
-			}
 			f.warnings = append(f.warnings, fmt.Sprintf("%s could be read up to byte %d only, what follows is not judged: %v", f.Name, r.offset, r.err))
 		}
 		final := r.err != nil
-		if part == 0 {
-			whole := final && len(lines) <= headSize
-			if f.format, err = run.formatOf(f, wholeLines(lines[:min(len(lines), headSize)], whole), whole); err != nil {
-				return err
-			}
-			f.first = bytes.Clone(lines[:min(len(lines), firstSize)])
-		}
 		if f.format == nil {
 			f.warnings, f.bytes = append(f.warnings, f.Name+" is empty"), r.offset
 			return nil
@@ -209,6 +209,39 @@ func (run *accessRun) stream(ctx context.Context, i int) error {
 			return err
 		}
 	}
+}
+
+// headed is a stream whose begin was looked at and comes once more.
+type headed struct {
+	head []byte // still to come
+	err  error  // that ended the stream within the head
+	rest io.Reader
+}
+
+// headOf reads the first headSize bytes and one, which tells whether that is all, or
+// what there is.
+func headOf(in io.Reader) *headed {
+	h := &headed{head: make([]byte, headSize+1), rest: in}
+	n := 0
+	for n < len(h.head) && h.err == nil {
+		var got int
+		got, h.err = in.Read(h.head[n:])
+		n += got
+	}
+	h.head = h.head[:n]
+	return h
+}
+
+func (h *headed) Read(b []byte) (int, error) {
+	switch {
+	case len(h.head) > 0:
+		n := copy(b, h.head)
+		h.head = h.head[n:]
+		return n, nil
+	case h.err != nil:
+		return 0, h.err
+	}
+	return h.rest.Read(b)
 }
 
 // blockReader cuts a stream into blocks of whole lines.

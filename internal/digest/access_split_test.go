@@ -2,6 +2,8 @@ package digest
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"strings"
 	"testing"
 
@@ -35,5 +37,57 @@ func TestAccessSplitOfCarriageReturns(t *testing.T) {
 	}
 	if a, b := asJSON(whole), asJSON(split); a != b {
 		t.Errorf("whole\n%s\nsplit\n%s", a, b)
+	}
+}
+
+// What is told of a log's begin is the same for a file that is read in parts and for a
+// stream, in blocks of any length: here its unit seems to change after the first block.
+func TestAccessSampleIsOfNoBlock(t *testing.T) {
+	const line = "time:2026-11-21T10:00:00Z\tmethod:GET\turi:/a\tstatus:200\tsize:0\treqtime:"
+	text := strings.Repeat(line+"0.012\n", 20) + strings.Repeat(line+"12\n", 10)
+	f, err := accesslog.ParseFormat("ltsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := AccessOptions{Format: f, Workers: 2}
+	patterns, err := accesslog.NewRoutes(o.Routes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file string
+	for _, c := range []struct {
+		parts bool
+		block int
+	}{{true, blockSize}, {false, blockSize}, {false, 500}, {false, 2000}} {
+		run := newAccessRun([]Input{textInput("x", text, c.parts)}, o, patterns)
+		run.block = c.block
+		a, err := run.do(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if file == "" {
+			file = asJSON(a)
+		}
+		if got := asJSON(a); got != file || !strings.Contains(got, "10 whole numbers beside 20 with three decimals") {
+			t.Errorf("a file: %v, blocks of %d: %s, want %s", c.parts, c.block, got, file)
+		}
+	}
+}
+
+// A stream that breaks off within its first bytes is told as such.
+func TestAccessStreamBreaksAtOnce(t *testing.T) {
+	const line = "time:2026-11-21T10:00:00Z\tmethod:GET\turi:/a\tstatus:200\tsize:0\treqtime:0.012\n"
+	for _, c := range []struct{ text, says string }{{"", "read x: unexpected EOF"}, {line + line, "could be read up to byte 152 only"}} {
+		in := Input{Name: "x", Open: func() (io.ReadCloser, error) {
+			return io.NopCloser(io.MultiReader(strings.NewReader(c.text), &failingReader{})), nil
+		}}
+		a, err := AccessLogs(t.Context(), []Input{in}, AccessOptions{})
+		said := fmt.Sprint(err)
+		if err == nil {
+			said = strings.Join(a.Warnings, "\n")
+		}
+		if !strings.Contains(said, c.says) || c.text != "" && a.Lines != 2 {
+			t.Errorf("%q: %s", c.text, said)
+		}
 	}
 }

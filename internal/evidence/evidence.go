@@ -182,6 +182,8 @@ type System struct {
 	FileMax   int64 `json:"file_max"`
 	// Cgroup limits that hold for this machine or container; nil: none.
 	Cgroup *CgroupUse `json:"cgroup,omitempty"`
+	// Forks are the processes and threads that were made in the window, by anybody.
+	Forks int64 `json:"forks,omitempty"`
 	// Others are the processes outside the stack that used most CPU.
 	Others []ProcessUse `json:"others,omitempty"`
 	// Samples are taken twice a second during the window.

@@ -144,6 +144,27 @@ func serviceTicks(begin, end processTable, ownBegin, ownEnd map[int]string, pick
 	return out
 }
 
+// programTicks is CPU time of programs that a service's processes started and waited for.
+// Children that stay for long are workers and no such programs, so what a process with a
+// child of its own name waited for is left out.
+func programTicks(begin, end processTable, own map[int]string, service string) (ticks int64) {
+	master := map[int]bool{}
+	for _, t := range []processTable{begin, end} {
+		for _, p := range t {
+			if parent, ok := t[p.Parent]; ok && parent.Name == p.Name {
+				master[p.Parent] = true
+			}
+		}
+	}
+	for pid, of := range own {
+		was, same := begin[pid]
+		if now := end[pid]; of == service && same && was.Started == now.Started && !master[pid] {
+			ticks += max(now.Reaped-was.Reaped, 0)
+		}
+	}
+	return ticks
+}
+
 func allTicks(p procPID) (ticks, reaped int64)  { return p.Ticks, p.Reaped }
 func userTicks(p procPID) (ticks, reaped int64) { return p.User, p.ReapedUser }
 

@@ -32,8 +32,23 @@ type ServiceUse struct {
 	// GC is the CPU time of a Go program's garbage collector, seconds, a
 	// part of CPU; 0 also where its runtime's counters could not be read.
 	GC float64 `json:"gc,omitempty"`
+	// ProgramsCPU is the CPU time, seconds, a part of CPU, of programs that it started and
+	// waited for and that ended in the window; 0 also where a process that keeps workers of
+	// its own (a master) waited for them. Programs are those that were seen at it, in
+	// diagnostic runs on this machine, the most often seen first.
+	ProgramsCPU float64      `json:"programs_cpu,omitempty"`
+	Programs    []ProgramUse `json:"programs,omitempty"`
 	// Top are its processes that used most CPU.
 	Top []ProcessUse `json:"top,omitempty"`
 	// Cgroup limits of the service, if it has its own.
 	Cgroup *CgroupUse `json:"cgroup,omitempty"`
+}
+
+// ProgramUse is a program that a service started for a short while.
+type ProgramUse struct {
+	Name string `json:"name"` // as the kernel has it, at most 15 bytes
+	// Seen are the moments (50 a second) at which one was at work, Processes the
+	// different ones among them: at least so many were started.
+	Seen      int `json:"seen"`
+	Processes int `json:"processes"`
 }

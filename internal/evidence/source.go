@@ -41,6 +41,7 @@ var sourceFinders = []func(ctx context.Context, s setting) ([]source, []Health){
 	findVarnish,
 	findProfiles,
 	findCollectors,
+	findPrograms,
 	accessSources,
 	varnishSources,
 	errorSources,

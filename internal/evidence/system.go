@@ -174,6 +174,7 @@ func used(begin, end *reading) System {
 		return s
 	}
 	per := func(now, was int64) float64 { return positive(float64(now-was) / seconds) }
+	s.Forks = max(b.Forks-a.Forks, 0)
 	s.ContextSwitches, s.Interrupts = per(b.ContextSwitches, a.ContextSwitches), per(b.Interrupts, a.Interrupts)
 	s.SwapIn, s.SwapOut = per(end.vm.SwapIn, begin.vm.SwapIn), per(end.vm.SwapOut, begin.vm.SwapOut)
 	s.MajorFaults = per(end.vm.MajorFaults, begin.vm.MajorFaults)
@@ -219,6 +220,7 @@ func split(s *System, begin, end *reading, roots map[string][]int, generator int
 		use := uses[service]
 		use.CPU, use.User = float64(ticks)/ticksPerSecond, float64(min(user[service], ticks))/ticksPerSecond
 		use.Sys = use.CPU - use.User
+		use.ProgramsCPU = math.Min(float64(programTicks(begin.table, end.table, ownEnd, service))/ticksPerSecond, use.CPU)
 		uses[service] = use
 		s.ServicesCPU += use.CPU
 	}

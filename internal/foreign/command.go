@@ -35,6 +35,17 @@ type Command struct {
 	Warmup time.Duration `yaml:"warmup,omitempty" json:"warmup,omitempty"`
 }
 
+// UnmarshalYAML takes a list, which is argv alone, or the section.
+func (c *Command) UnmarshalYAML(unmarshal func(any) error) error {
+	var argv []string
+	if err := unmarshal(&argv); err == nil {
+		*c = Command{Argv: argv}
+		return nil
+	}
+	type section Command
+	return unmarshal((*section)(c))
+}
+
 // Value says where a number stands: one of the two is set.
 type Value struct {
 	// Regexp's first group, or all of it, is the number; the last match counts.

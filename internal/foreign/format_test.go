@@ -97,6 +97,8 @@ func TestFormats(t *testing.T) {
 		{file: "isucon11-final-fail.txt", engine: "isucon", requests: 65, mismatches: 65, timeouts: 12, sample: "did not pass: failed"},
 		{file: "isucon12.txt", engine: "isucon", score: 990, requests: 991, succeeded: 990, mismatches: 1, sample: "validation-error"},
 		{file: "isucon12-fail.txt", exit: 1, engine: "isucon", requests: 3, mismatches: 3, sample: "PASSED: false"},
+		{file: "slog-text.txt", engine: "isucon", score: 3490, requests: 3490, succeeded: 3490},
+		{file: "slog-fail.json", engine: "isucon", requests: 1, mismatches: 1, sample: "did not pass"},
 		{file: "isucon13.txt", engine: "isucon", score: 3481, requests: 3481, succeeded: 3481},
 	} {
 		t.Run(c.file, func(t *testing.T) {
@@ -147,6 +149,10 @@ func TestNoResult(t *testing.T) {
 		{"refused wrk", Command{}, "", string(fixture(t, "wrk-refused.txt")), 1, []string{"ended with 1", "unable to connect"}},
 		{"refused ab", Command{}, "", string(fixture(t, "ab-refused.txt")), 111, []string{"ended with 111", "Connection refused"}},
 		{"nothing", Command{}, "", "", 0, []string{"no format that is known", "load.command.score", "printed nothing"}},
+		{"a number with a name", Command{}, "warm 7\nall done, total points = 1,234.5 of 9\nlines: 3\n", "tick 3\n", 0,
+			[]string{"write load.command.score: {regexp: 'points\\s*=\\s*([\\d.,]+)'} if 1,234.5 is it", "lines: 3\ntick 3"}},
+		{"two numbers with names", Command{}, "total: 9\nops: 5\n", "", 0,
+			[]string{"{regexp: 'ops\\s*:\\s*([\\d.,]+)'} if 5 is it, or {regexp: 'total\\s*:\\s*([\\d.,]+)'} if 9 is it"}},
 		{"other words", Command{}, "all good\n", "", 0, []string{"wrk, ab, k6", "all good"}},
 		{"wrong format named", Command{Format: "k6"}, string(fixture(t, "wrk.txt")), "", 0, []string{"as that of k6", "summary is missing"}},
 		{"no match", Command{Score: &Value{Regexp: `points: (\d+)`}}, "score 3\n", "", 0, []string{"no score", `points: (\d+) matches nothing`, "score 3"}},

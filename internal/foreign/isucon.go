@@ -29,10 +29,13 @@ type isuconJSON struct {
 //	PASSED: true / SCORE: 990 (+1000 -10(1%)) isucon12-qualify, bench/cmd/bench/main.go
 //	Error 3 (Critical:1), ERROR[0] …          the same
 //	スコア: 1234                               isucon13, bench/cmd/bench/bench.go
+//	msg=結果 pass=true スコア=1234 種別エラー数=map[]   isucon14, bench/benchmarker/scenario/validation.go
+//
+// The last is a line of log/slog, whose fields may come as JSON as well.
 //
 // isucon11 also prints "SCORE: <tag>: <count>", which is no score.
 var (
-	isuconScore = lazyregexp.New(`(?im)(?:\bscore|スコア)\s*[:=：]\s*([-+]?\d[\d,]*(?:\.\d+)?)\s*(?:$|["(,}])`)
+	isuconScore = lazyregexp.New(`(?im)(?:\bscore|スコア|得点)"?\s*[:=：]\s*"?([-+]?\d[\d,]*(?:\.\d+)?)\s*(?:$|["(,}]|\s[^\s=:]+=)`)
 	isuconRaw   = lazyregexp.New(`(?m)\bscore: -?\d+ ?\((?:= )?-?\d+ - -?\d+\) : (.+?)\s*$`)
 	isuconPass  = lazyregexp.New(`(?i)\bpass(?:ed)?"?\s*[:=]\s*(true|false)\b`)
 	isuconRes   = lazyregexp.New(`(?m)\bRESULT: (\w+)`)

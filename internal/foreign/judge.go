@@ -17,8 +17,8 @@ func (r *Runner) judge(o *output, res *load.Result) error {
 			if o.exit != 0 {
 				return fmt.Errorf("%s ended with %d and no result that is known; %s", r.name(), o.exit, o.tail())
 			}
-			return fmt.Errorf("%s: the output has no format that is known (%s); write load.command.score: {regexp: 'score: (\\d+)'} or {json: \"$.score\"}; %s",
-				r.name(), r.known(), o.tail())
+			return fmt.Errorf("%s: the output has no format that is known (%s); write load.command.score: %s; %s",
+				r.name(), r.known(), o.suggest(), o.tail())
 		}
 		f = formatOf(Custom, true, o)
 	}

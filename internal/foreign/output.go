@@ -22,6 +22,7 @@ const (
 // output is what a benchmark printed.
 type output struct {
 	text      string   // standard output, then standard error, without colours
+	streams   []string // the same, those of the two that hold anything
 	documents [][]byte // JSON objects in it, in their order
 	exit      int
 }
@@ -41,7 +42,7 @@ func readOutput(stdout, stderr []byte, exit int) *output {
 		parts = append(parts, s)
 		o.documents = append(o.documents, documents([]byte(s))...)
 	}
-	o.text = strings.Join(parts, "\n")
+	o.text, o.streams = strings.Join(parts, "\n"), parts
 	return o
 }
 
@@ -82,15 +83,19 @@ func documents(b []byte) [][]byte {
 	return out[max(len(out)-maxDocuments, 0):]
 }
 
-// tail is the last lines, for error messages.
+// tail is the last lines of each stream, for error messages: which of them has the
+// result, and which the reason, is not known.
 func (o *output) tail() string {
 	const most = 400
-	s := strings.TrimSpace(o.text)
-	if s == "" {
+	var ends []string
+	for _, s := range o.streams {
+		if s = strings.TrimSpace(s); len(s) > most {
+			s = "…" + strings.ToValidUTF8(s[len(s)-most:], "")
+		}
+		ends = append(ends, s)
+	}
+	if len(ends) == 0 {
 		return "it printed nothing"
 	}
-	if len(s) > most {
-		s = "…" + strings.ToValidUTF8(s[len(s)-most:], "")
-	}
-	return "it printed: " + s
+	return "it printed: " + strings.Join(ends, "\n")
 }

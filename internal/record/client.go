@@ -33,7 +33,7 @@ type clientRequest struct {
 	parts       []part // multipart
 	auth        string // Authorization to write, with FILL-IN for its secret
 	given       string // the whole of it where the source names user and password; taken with KeepSecrets only
-	status      []int  // expected; none: 200
+	status      []int  // expected; none: unknownStatus
 	think       time.Duration
 	comment     []string
 }
@@ -215,7 +215,7 @@ func (c *client) finish(h *harDraft, o *ClientOptions, told []string, dropped ma
 	}
 	slices.SortStableFunc(d.Routes, func(a, b Share) int { return cmp.Compare(b.Recorded, a.Recorded) })
 	d.Taken = []string{fmt.Sprintf("%d requests to %s in %d sessions", h.taken, h.origin, len(h.out.sessions))}
-	d.Notes = append(d.Notes, "The answers are not known: each step expects status 200 where nothing else is said. Add what a right answer holds.")
+	d.Notes = append(d.Notes, "The answers are not known: a step expects status 200 where nothing else is said, and one that writes any of those that say it was done. Add what a right answer holds.")
 	if len(dropped) > 0 {
 		d.Notes = append(d.Notes, "Headers that a client sets by itself, or that hold a secret, are left out: "+strings.Join(slices.Sorted(maps.Keys(dropped)), ", ")+".")
 	}
@@ -250,6 +250,9 @@ func (h *harDraft) request(q *clientRequest, e *harEntry, dropped map[string]boo
 	h.build(m)
 	st := m.step
 	st.name, st.status, st.think, st.typ = printable(q.name), q.status, q.think, ""
+	if len(st.status) == 0 {
+		st.status = unknownStatus(e.Request.Method)
+	}
 	st.comment = append(st.comment, q.comment...)
 	if q.line > 0 {
 		st.comment = append(st.comment, fmt.Sprintf("Line %d.", q.line))
@@ -275,7 +278,11 @@ func (h *harDraft) request(q *clientRequest, e *harEntry, dropped map[string]boo
 	} else if q.auth != "" {
 		st.headers = append(st.headers, pair{"Authorization", q.auth})
 		st.comment = append(st.comment, "Fill in Authorization.")
-		h.dedupeNote("The values of Authorization are not taken: fill them in wherever " + fillIn + " stands, or extract a token in a setup step.")
+		note := "The values of Authorization are not taken: fill them in wherever " + fillIn + " stands, or extract a token in a setup step."
+		if q.given != "" {
+			note = "The values of Authorization are not taken: --keep-secrets takes user and password as they are given."
+		}
+		h.dedupeNote(note)
 	}
 	return st
 }
@@ -293,6 +300,7 @@ func (h *harDraft) clientHeader(st *step, q *clientRequest, header harHeader, dr
 		return
 	case name == "authorization":
 		if q.auth == "" {
+			q.given = givenBasic(header.Value)
 			q.auth = strings.TrimPrefix(authScheme(header.Value)+" "+fillIn, " ")
 		}
 		return
@@ -346,4 +354,32 @@ func givenUser(user string) string {
 		return ""
 	}
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(user))
+}
+
+// givenBasic is a header's Authorization by user and password as it is given, which a client
+// has encoded; "" if it is another one, or a part of it is not known.
+func givenBasic(value string) string {
+	scheme, secret, _ := strings.Cut(value, " ")
+	if !strings.EqualFold(scheme, "Basic") {
+		return ""
+	}
+	user, err := base64.StdEncoding.DecodeString(strings.TrimSpace(secret))
+	if err != nil || !strings.Contains(string(user), ":") {
+		return ""
+	}
+	return "Basic " + strings.TrimSpace(secret)
+}
+
+// doneStatus are the answers to a request that made or changed something: it is there, was
+// made (201), is taken up (202), says nothing more (204), or leads to a page that shows it
+// (RFC 9110, sections 15.3 and 15.4).
+var doneStatus = []int{200, 201, 202, 204, 302, 303}
+
+// unknownStatus is what is expected where nobody recorded an answer; nil: 200.
+func unknownStatus(method string) []int {
+	switch strings.ToUpper(method) {
+	case "POST", "PUT", "PATCH", "DELETE":
+		return slices.Clone(doneStatus)
+	}
+	return nil
 }

@@ -92,8 +92,8 @@ func TestNoSecretInErrors(t *testing.T) {
 	}
 }
 
-// TestSecretsKept: --keep-secrets takes what is masked else, but never the
-// value of Authorization.
+// TestSecretsKept: --keep-secrets takes what is masked else, but of
+// Authorization only user and password (TestGivenBasicIsTakenOver).
 func TestSecretsKept(t *testing.T) {
 	d, err := FromPostman(strings.NewReader(`{"info":{"name":"C"},"variable":[{"key":"mine","value":"kept","type":"secret"}],"item":[{"name":"a","request":{"method":"GET","header":[{"key":"X-Mine","value":"{{mine}}"},{"key":"Authorization","value":"sk_live_1"}],"url":"http://a.test/x"}}]}`),
 		ClientOptions{KeepSecrets: true})

@@ -9,6 +9,7 @@ import (
 
 	"kasoku/internal/change"
 	"kasoku/internal/remedy/planning"
+	"kasoku/internal/ui"
 )
 
 // GroupID is the Remedy of a plan that joins others.
@@ -215,7 +216,7 @@ func replanSmall(in Input, p Plan) (Plan, bool) {
 // file may be edited several times in a row, so that each part can be told from
 // the others; a variable that is set again is one change.
 func (c *combination) add(p Plan, changes []change.Change) {
-	part := Part{ID: p.ID, Remedy: p.Remedy, Title: p.Title, Why: p.Why, Rule: p.Rule, Bound: p.Bound, Reach: p.Reach, Spares: p.Spares, Service: p.Service, Spent: p.Spent, Small: isSmall(p), First: len(c.changes)}
+	part := Part{ID: p.ID, Remedy: p.Remedy, Title: p.Title, Why: p.Why, Rule: p.Rule, Bound: p.Bound, Reach: p.Reach, Spares: p.Spares, Service: p.Service, Spent: p.Spent, Limit: p.Limit, Small: isSmall(p), First: len(c.changes)}
 	if p.OfSmall() {
 		part.Small, part.Of = true, p.PlanIDs()
 	}
@@ -305,9 +306,7 @@ func (c combination) plan() Plan {
 		for _, x := range part.Parts {
 			titles = append(titles, x.Title)
 		}
-		if why := sentence(part.Why); !slices.Contains(whys, why) {
-			whys = append(whys, why)
-		}
+		whys = append(whys, Reasons(part)...)
 		for _, m := range part.Measures {
 			if !slices.Contains(p.Measures, m) {
 				p.Measures = append(p.Measures, m)
@@ -326,8 +325,31 @@ func (c combination) plan() Plan {
 		word = "small changes"
 	}
 	p.Title = fmt.Sprintf("%d %s together: %s", len(titles), word, strings.Join(titles, "; "))
-	p.Why = strings.Join(whys, " ")
+	p.Why = strings.Join(whys, "\n")
 	return p
+}
+
+// toldGain is the least factor that is told of a part.
+const toldGain = 1.005
+
+// Reasons are a line for each change of a plan: what it is, why, in one sentence, and what
+// it is expected to bring alone.
+func Reasons(p Plan) []string {
+	line := func(title, why string, w planning.Worth) string {
+		text := title + ": " + sentence(ui.Sentence(why))
+		if alone := w.Expected(); alone >= toldGain {
+			text += fmt.Sprintf(" Alone about %s.", ui.Factor(alone))
+		}
+		return text
+	}
+	if len(p.Parts) == 0 {
+		return []string{line(p.Title, p.Why, p.Worth())}
+	}
+	var out []string
+	for _, x := range p.Parts {
+		out = append(out, line(x.Title, x.Why, x.Worth()))
+	}
+	return out
 }
 
 // sentence ends a reason, so that another one can follow.

@@ -88,8 +88,8 @@ func complete(p Plan, r Remedy, f diagnose.Finding) Plan {
 	if p.Bound == 0 {
 		p.Bound, p.Spares = f.Bound, f.Spares
 	}
-	if p.Service, p.Spent = f.Service, f.Spent; p.Spares == 0 {
-		p.Service, p.Spent = "", 0
+	if p.Service, p.Spent, p.Limit = f.Service, f.Spent, f.Limit; p.Spares == 0 {
+		p.Service, p.Spent, p.Limit = "", 0, 0
 	}
 	if p.Why == "" {
 		p.Why = f.Text

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"kasoku/internal/diagnose"
 	"kasoku/internal/digest"
 	"kasoku/internal/evidence"
 	"kasoku/internal/load"
@@ -206,6 +207,22 @@ func TestKeepProxy(t *testing.T) {
 	in.Stack.Services = append(in.Stack.Services, stack.Service{Name: "perl", Kind: stack.App})
 	in.Evidence.Services["perl"] = evidence.ServiceUse{CPU: 1, Processes: 6}
 	remedytest.Has(t, nginxConf(t, in, "nginx.keep-proxy"), "keepalive 2;", "keepalive_timeout 200ms;")
+}
+
+// What was put in place after the run is no error without a reason.
+func TestKeepProxyKeepsAlready(t *testing.T) {
+	in := nginxSite("        location / { proxy_pass http://app; proxy_http_version 1.1; proxy_set_header Connection \"\"; }")
+	f := in.Snapshot.Files["local"][remedytest.NginxPath]
+	f.Content = []byte(strings.Replace(string(f.Content), "    server {", "    upstream app { server 127.0.0.1:8000; keepalive 8; }\n    server {", 1))
+	in.Snapshot.Files["local"][remedytest.NginxPath] = f
+	for _, r := range remedy.Table {
+		if r.ID != "nginx.keep-proxy" {
+			continue
+		}
+		if _, err := r.Plan(in, diagnose.Finding{Service: "web", Rule: r.Rules[0]}); err == nil || !strings.Contains(err.Error(), "kept as far as its files say") {
+			t.Errorf("%v", err)
+		}
+	}
 }
 
 // Connections that are kept to a server which holds a process for each must leave

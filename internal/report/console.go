@@ -152,7 +152,7 @@ func DiagnosisText(w io.Writer, run *store.Run) error {
 		p.line("%s", text)
 	}
 	for i, f := range d.Findings[:min(len(d.Findings), wholeFindings)] {
-		p.line("\n%d. %s (%s) [%s; %s]", i+1, f.Title, ui.Bound(f.Bound), f.Rule, strings.Join(f.Measures, " "))
+		p.line("\n%d. %s (%s) [%s; %s]", i+1, f.Title, promise(f), f.Rule, strings.Join(f.Measures, " "))
 		p.line("   %s", f.Text)
 		p.line("   bound: %s", f.Formula)
 		if f.Source != "" {
@@ -191,9 +191,17 @@ func (p *page) furtherFindings(all []diagnose.Finding) {
 		if last > i {
 			number += fmt.Sprintf("–%d", last+1)
 		}
-		p.line("%s. %s (%s) [%s]", number, f.Title, ui.Bound(f.Bound), f.Rule)
+		p.line("%s. %s (%s) [%s]", number, f.Title, promise(f), f.Rule)
 		i = last + 1
 	}
+}
+
+// promise is what a finding is expected to bring, where that is known, and its bound.
+func promise(f diagnose.Finding) string {
+	if f.Expected <= 0 {
+		return ui.Bound(f.Bound)
+	}
+	return "expected: about " + ui.Factor(f.Expected) + ", " + ui.Bound(f.Bound)
 }
 
 // StepText prints one experiment.

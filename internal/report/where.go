@@ -238,3 +238,31 @@ func MadeBy(calls *trace.Summary, route string, all []evidence.Statement) (out [
 	slices.Sort(followed)
 	return out, slices.Compact(followed), ok
 }
+
+// Drivers are the places where the source chooses that statements are prepared at the
+// server, at most so many, as "app/main.go:23" and what to write there.
+func (in Sources) Drivers(most int) (lines, edits []string) {
+	for _, x := range in {
+		for _, d := range x.index.Drivers() {
+			if len(lines) == most {
+				return lines, edits
+			}
+			lines = append(lines, fmt.Sprintf("%s:%d", filepath.Join(x.folder, filepath.FromSlash(d.File)), d.Line))
+			edits = append(edits, d.Edit)
+		}
+	}
+	return lines, edits
+}
+
+// Starts are the places that start a program, at most so many, as "app/zip.go:23".
+func (in Sources) Starts(program string, most int) []string {
+	var out []string
+	for _, x := range in {
+		for _, s := range x.index.Starts(program) {
+			if len(out) < most {
+				out = append(out, fmt.Sprintf("%s:%d", filepath.Join(x.folder, filepath.FromSlash(s.File)), s.Line))
+			}
+		}
+	}
+	return out
+}

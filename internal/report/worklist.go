@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"kasoku/internal/diagnose"
@@ -11,7 +12,8 @@ import (
 
 // addWork lists what only source code can mend. Single requests are followed in
 // few diagnostic runs, so the newest one of the session that did is taken; the
-// functions are those of the same run.
+// functions are those of the same run. Where none was followed, as with somebody
+// else's benchmark, the newest run with findings about the source is.
 func (m *Model) addWork(st *store.Store, runs []store.Run) error {
 	m.Work = []diagnose.Work{}
 	for _, r := range runs { // newest first
@@ -22,13 +24,19 @@ func (m *Model) addWork(st *store.Store, runs []store.Run) error {
 		if err != nil {
 			return err
 		}
-		if run.Evidence == nil || run.Evidence.Requests == nil {
+		if run.Evidence == nil {
+			continue
+		}
+		followed := run.Evidence.Requests != nil
+		if !followed && len(m.Work) > 0 {
 			continue
 		}
 		if list := diagnose.WorkList(run.Evidence, run.Diagnosis); len(list) > 0 {
 			m.Work, m.WorkRun = list, run.ID
 		}
-		return nil
+		if followed {
+			return nil
+		}
 	}
 	return nil
 }
@@ -40,6 +48,40 @@ func (m *Model) Locate(find func(statement string) []string) {
 		if w := &m.Work[i]; w.Statement != "" && len(w.Sources) == 0 {
 			w.Sources = find(w.Statement)
 		}
+	}
+}
+
+// Starts fills in where programs are started. find is asked for the lines that start one by
+// its name.
+func (m *Model) Starts(find func(program string) []string) {
+	for i := range m.Work {
+		w := &m.Work[i]
+		if len(w.Sources) > 0 {
+			continue
+		}
+		for _, name := range w.Programs {
+			for _, at := range find(name) {
+				if !slices.Contains(w.Sources, at) {
+					w.Sources = append(w.Sources, at)
+				}
+			}
+		}
+	}
+}
+
+// Drivers fills in where the driver's option stands, for work that it mends: one change in
+// place of one for each statement.
+func (m *Model) Drivers(lines, edits []string) {
+	for i := range m.Work {
+		w := &m.Work[i]
+		if !w.OfDriver() || len(lines) == 0 {
+			continue
+		}
+		better := make([]string, len(lines))
+		for k, at := range lines {
+			better[k] = at + ": " + edits[k]
+		}
+		w.Sources, w.Better = slices.Clone(lines), strings.Join(better, "; ")
 	}
 }
 

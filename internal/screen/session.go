@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"kasoku/internal/load"
@@ -41,7 +42,7 @@ func Lines(l tune.Live, width int) []string {
 	}
 	add(doing(l))
 	if t := l.Trying; t != nil {
-		add(labelled("why", width, t.Why))
+		add(labelled("why", width, strings.ReplaceAll(t.Why, "\n", " ")))
 		add(labelled("pairs", width, pairs(t)...))
 		add(labelled("effect", width, effect(t)...))
 	}

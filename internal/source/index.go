@@ -25,7 +25,9 @@ type Index struct {
 	// byName are patterns by the name of theirs that is in the fewest.
 	byName map[string][]int
 	// pieces are the other texts of a function that may continue a statement, as words.
-	pieces map[place][][]string
+	pieces  map[place][][]string
+	drivers []Driver
+	starts  []Start
 }
 
 // place is a function of a file.
@@ -97,6 +99,8 @@ type one struct {
 	lines, bytes int
 	patterns     []pattern
 	pieces       map[place][][]string
+	drivers      []Driver
+	starts       []Start
 	skipped      string
 }
 
@@ -126,7 +130,8 @@ func (x *Index) read(ctx context.Context) {
 			continue
 		}
 		x.Files, x.Lines, x.Bytes = x.Files+1, x.Lines+f.lines, x.Bytes+int64(f.bytes)
-		x.patterns = append(x.patterns, f.patterns...)
+		x.patterns, x.drivers = append(x.patterns, f.patterns...), append(x.drivers, f.drivers...)
+		x.starts = append(x.starts, f.starts...)
 		for at, p := range f.pieces {
 			x.pieces[at] = p
 		}
@@ -154,7 +159,9 @@ func (x *Index) readFile(i int) one {
 	out := one{lines: strings.Count(string(src), "\n"), bytes: len(src), pieces: map[place][][]string{}}
 	var others []Text
 	held := map[string]bool{} // functions with a statement
-	for _, t := range texts(l, lex(l, src)) {
+	toks := lex(l, src)
+	out.drivers, out.starts = drivers(l, toks, x.names[i]), starts(l, toks, x.names[i])
+	for _, t := range texts(l, toks) {
 		if statement(t.s) {
 			if p := patternOf(t, i); len(p.words) > 2 {
 				out.patterns, held[t.Function] = append(out.patterns, p), true

@@ -18,15 +18,23 @@ const mostExpression = 200
 
 // texts are the strings of a file, in order.
 func texts(l *lang, toks []token) []Text {
+	out := rawTexts(l, toks)
+	for i := range out {
+		out[i].s = withHoles(out[i].s)
+	}
+	return out
+}
+
+// rawTexts are the strings of a file as they stand there, in order: only what is
+// concatenated or interpolated is a hole.
+func rawTexts(l *lang, toks []token) []Text {
 	in := functions(l, toks)
 	used := make([]bool, len(toks))
 	var out []Text
 	for i, t := range toks {
-		if t.kind != text || used[i] {
-			continue
+		if t.kind == text && !used[i] {
+			out = append(out, Text{Line: t.line, Function: in[i], s: join(l, toks, i, used)})
 		}
-		s := join(l, toks, i, used)
-		out = append(out, Text{Line: t.line, Function: in[i], s: withHoles(s)})
 	}
 	return out
 }

@@ -22,6 +22,7 @@ type instance struct {
 	sockets []socket
 	// backends are the endpoints that its configuration calls.
 	backends []string
+	worker   bool // background work, which no request passes through
 }
 
 // discovery is the state of looking at one host.

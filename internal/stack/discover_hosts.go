@@ -48,6 +48,9 @@ func DiscoverHosts(ctx context.Context, places []Place) (*Stack, []string, error
 	for _, d := range all {
 		d.apps(ctx)
 	}
+	for _, d := range all {
+		d.workers(ctx)
+	}
 	s := &Stack{Version: 1, Load: LoadConfig{Scenario: "scenario.yaml"}}
 	for _, d := range all {
 		d.links(ctx)

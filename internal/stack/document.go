@@ -10,6 +10,8 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
+
+	"kasoku/internal/foreign"
 )
 
 // maxProblems bounds how many problems one error lists: enough to mend a file
@@ -76,12 +78,18 @@ func (d *document) err() error {
 var (
 	durationType = reflect.TypeFor[time.Duration]()
 	resetType    = reflect.TypeFor[Reset]()
+	commandType  = reflect.TypeFor[foreign.Command]()
 )
 
 // isWord reports whether a node is this text.
 func isWord(n ast.Node, word string) bool {
 	s, ok := n.(*ast.StringNode)
 	return ok && s.Value == word
+}
+
+func isList(n ast.Node) bool {
+	_, ok := n.(*ast.SequenceNode)
+	return ok
 }
 
 // walk compares a node with the Go type it is for: unknown keys, wrong types
@@ -109,6 +117,10 @@ func (d *document) walk(n ast.Node, t reflect.Type, path string) {
 	switch {
 	case t == durationType:
 		d.walkDuration(n, path)
+	case t == commandType && isList(n):
+		d.walk(n, reflect.TypeFor[[]string](), path)
+	case t == commandType && n.Type() == ast.StringType:
+		d.report(path, "must be [program, argument, …], or a section with argv; a shell's line is [sh, -c, '…']")
 	case t.Kind() == reflect.Struct:
 		d.walkStruct(n, t, path)
 	case t.Kind() == reflect.Map:

@@ -123,7 +123,9 @@ func TestLoadErrors(t *testing.T) {
 		{"negative duration", "timeout: 5s", "timeout: -5s", `"-5s" is not a duration`},
 		{"no scenario", "  scenario: scenario.yaml\n", "", `k.yaml:28:1: load.scenario: missing; write the path`},
 		{"scenario and command", "  scenario: scenario.yaml\n", "  scenario: scenario.yaml\n  command: {argv: [wrk]}\n", `k.yaml:30:3: load.command: there is a scenario too; keep one of scenario and command`},
-		{"command as a list", "  scenario: scenario.yaml\n", "  command: [wrk, -c4]\n", `k.yaml:29:3: load.command: must be a section`},
+		{"command as a list that is empty", "  scenario: scenario.yaml\n", "  command: []\n", `load.command.argv: missing; write [program, argument, …]`},
+		{"command as a list with a number", "  scenario: scenario.yaml\n", "  command: [wrk, 4]\n", `load.command[1]: 4 must be text`},
+		{"command as a line", "  scenario: scenario.yaml\n", "  command: wrk -c4\n", `k.yaml:29:3: load.command: must be [program, argument, …], or a section with argv`},
 		{"command without a program", "  scenario: scenario.yaml\n", "  command: {timeout: 1m}\n", `load.command.argv: missing; write [program, argument, …]`},
 		{"command with an unknown key", "  scenario: scenario.yaml\n", "  command: {argv: [b], scores: {json: $.a}}\n", `k.yaml:29:24: load.command.scores: unknown key; did you mean "score"?`},
 		{"command with an unknown format", "  scenario: scenario.yaml\n", "  command: {argv: [b], format: wrk3}\n", `k.yaml:29:24: load.command.format: unknown format "wrk3"; write one of wrk, ab, k6`},
@@ -206,6 +208,18 @@ func TestLoadCommand(t *testing.T) {
 		Latency: &foreign.Latency{Unit: "s", P99: &foreign.Value{Regexp: `p99=(\S+)`}}, FailIf: &foreign.Pattern{Regexp: "pass: false"},
 		Timeout: 2 * time.Minute, Environment: map[string]string{"GOGC": "200"}, Warmup: 10 * time.Second}
 	if !reflect.DeepEqual(s.Load.Command, want) || s.Load.Scenario != "" {
+		t.Fatalf("%+v", s.Load.Command)
+	}
+}
+
+// TestCommandAsAList: a list is the program with its arguments, as in build and reset.
+func TestCommandAsAList(t *testing.T) {
+	y := strings.Replace(goodYAML, "  scenario: scenario.yaml\n", "  command: [./bench, -target, \"127.0.0.1:8080\"]\n", 1)
+	s, err := parse("k.yaml", []byte(y), "/srv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := (&foreign.Command{Argv: []string{"./bench", "-target", "127.0.0.1:8080"}}); !reflect.DeepEqual(s.Load.Command, want) {
 		t.Fatalf("%+v", s.Load.Command)
 	}
 }

@@ -28,6 +28,15 @@ func (b *Bench) scenarioHash() string {
 // Foreign reports whether somebody else's benchmark puts the load on.
 func (b *Bench) Foreign() bool { return b.Stack.Load.Command != nil }
 
+// counts says what an expected factor is of, where that is not the score: somebody else's
+// benchmark may pause as it likes, and score only some of what it asks for.
+func (b *Bench) counts() string {
+	if !b.Foreign() {
+		return ""
+	}
+	return "; of requests: load.command may pause between them, and may score only some, so its score may rise by less"
+}
+
 // Users is how many virtual users a run has unless it is asked for others; 0
 // if only somebody else's benchmark knows.
 func (b *Bench) Users() int {

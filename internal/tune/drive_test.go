@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -86,5 +87,18 @@ func TestForeignBenchPrepares(t *testing.T) {
 		if b.prepares != c.want || told != c.told || len(b.remade) != c.made || b.remade["other"] {
 			t.Errorf("%+v: %s, told %d times, made anew %v", c, b.prepares, told, b.remade)
 		}
+	}
+}
+
+// What is expected is of requests; a score of somebody else's may be of some of them only,
+// which is said rather than guessed.
+func TestExpectedIsOfRequests(t *testing.T) {
+	b := &Bench{Stack: &stack.Stack{}}
+	if said := b.counts(); said != "" {
+		t.Errorf("of a scenario of our own: %q", said)
+	}
+	b.Stack.Load.Command = &foreign.Command{Argv: []string{"bench"}}
+	if said := b.counts(); !strings.Contains(said, "of requests") || !strings.Contains(said, "score may rise by less") {
+		t.Errorf("of a command: %q", said)
 	}
 }

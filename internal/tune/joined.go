@@ -131,7 +131,7 @@ func asOne(plans []remedy.Plan) remedy.Plan {
 	for _, p := range plans {
 		together.Changes = append(together.Changes, p.Changes...)
 		together.Build += p.Build
-		together.Parts = append(together.Parts, remedy.Part{Remedy: p.Remedy, Rule: p.Rule, Bound: p.Bound, Reach: p.Reach, Spares: p.Spares, Service: p.Service, Spent: p.Spent})
+		together.Parts = append(together.Parts, remedy.Part{Remedy: p.Remedy, Rule: p.Rule, Bound: p.Bound, Reach: p.Reach, Spares: p.Spares, Service: p.Service, Spent: p.Spent, Limit: p.Limit})
 	}
 	return together
 }

@@ -201,7 +201,7 @@ func (m mirrored) Measure(ctx context.Context, side experiment.Side, pair int) (
 func (t *Tuner) finishLeaveOut(ctx context.Context, step *store.Step, group []store.Step, sw *switcher, err error) error {
 	sw.tell(&step.Verdict)
 	if errors.Is(err, experiment.ErrCandidate) {
-		step.Verdict.Outcome, step.Verdict.Reason = experiment.Failed, "the service does not come up without it: "+err.Error()
+		step.Verdict.Outcome, step.Verdict.Reason = experiment.Failed, whyItStays(err)
 		err = nil
 	}
 	drop := err == nil && t.drops(step)
@@ -219,7 +219,7 @@ func (t *Tuner) finishLeaveOut(ctx context.Context, step *store.Step, group []st
 	defer cancel()
 	serr := sw.to(back, side)
 	if drop && isCandidate(serr) { // it came up without it before, and does not any more
-		drop, step.Verdict.Outcome, step.Verdict.Reason = false, experiment.Failed, "the service does not come up without it: "+serr.Error()
+		drop, step.Verdict.Outcome, step.Verdict.Reason = false, experiment.Failed, whyItStays(serr)
 		serr = nil
 	}
 	if serr != nil {
@@ -248,6 +248,14 @@ func (t *Tuner) finishLeaveOut(ctx context.Context, step *store.Step, group []st
 		t.tellLeftOut(step, drop)
 	}
 	return err
+}
+
+// whyItStays says why something cannot be taken out.
+func whyItStays(err error) string {
+	if errors.Is(err, change.ErrHeld) {
+		return "it cannot be taken out, so it stays: " + err.Error()
+	}
+	return "the service does not come up without it: " + err.Error()
 }
 
 // noteLooks stores with the steps what a second look at them showed.

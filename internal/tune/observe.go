@@ -11,6 +11,7 @@ import (
 	"kasoku/internal/diagnose"
 	"kasoku/internal/evidence"
 	"kasoku/internal/load"
+	"kasoku/internal/remedy"
 	"kasoku/internal/store"
 )
 
@@ -68,6 +69,7 @@ func Observe(ctx context.Context, exec *change.Executor, b *Bench, workload int,
 	if err != nil {
 		return nil, nil, err
 	}
+	remedy.Rank(run.Diagnosis)
 	run.Diagnosis.Reference = reference
 	doubted(run)
 	return run, snap, b.Store.SaveRun(run)

@@ -103,9 +103,12 @@ func (o outlook) gain(p remedy.Plan) float64 {
 	return o.together(slices.Collect(maps.Values(best)))
 }
 
-// together is the log of the factor that parts of different findings bring.
+// together is the log of the factor that parts of different findings bring. What goes of
+// the CPU of several services adds up (a request's CPU is the sum of theirs): where the
+// database is nine tenths of it, half of the rest is nothing beside it and a factor of two
+// once the nine tenths are gone. Where it is no CPU, the factors multiply.
 func (o outlook) together(parts []remedy.Part) float64 {
-	total, left, spent := 0.0, map[string]float64{}, map[string]float64{}
+	total, left, spent, limit := 0.0, map[string]float64{}, map[string]float64{}, map[string]float64{}
 	for _, part := range parts {
 		g := o.part(part.Remedy, part.Worth())
 		gone := -math.Expm1(-g) // of all that a request takes
@@ -117,11 +120,21 @@ func (o outlook) together(parts []remedy.Part) float64 {
 			left[part.Service], spent[part.Service] = 1, part.Spent
 		}
 		left[part.Service] *= 1 - math.Min(gone/part.Spent, 1)
+		limit[part.Service] = part.Limit
 	}
+	all, most := 0.0, 1.0
 	for service, rest := range left {
-		total -= math.Log1p(-math.Min(spent[service]*(1-rest), mostGone))
+		all += spent[service] * (1 - rest)
+		if most > 0 && limit[service] >= 1 {
+			most = math.Max(most, limit[service])
+		} else {
+			most = 0 // nothing limits what the work of this one brings
+		}
 	}
-	return total
+	if most > 0 {
+		all = math.Min(all, 1-1/most)
+	}
+	return total - math.Log1p(-math.Min(all, mostGone))
 }
 
 // mostGone keeps what is expected finite.

@@ -112,6 +112,7 @@ func TestGroupTakesNoMoreThanAServiceSpends(t *testing.T) {
 	part := func(rule, service string, reach, spares, spent float64) remedy.Part {
 		return remedy.Part{Remedy: rule, Rule: rule, Bound: 50, Reach: reach, Spares: spares, Service: service, Spent: spent}
 	}
+	limited := func(p remedy.Part, limit float64) remedy.Part { p.Limit = limit; return p }
 	index, cache, other := part("index", "db", 0.9, 0.4, 0.4), part("cache", "db", 0.5, 0.4, 0.4), part("worker", "app", 0.5, 0.2, 0.5)
 	waits := remedy.Part{Remedy: "waits", Rule: "waits", Bound: 1.2, Reach: 0.5}
 	for _, c := range []struct {
@@ -121,7 +122,10 @@ func TestGroupTakesNoMoreThanAServiceSpends(t *testing.T) {
 	}{
 		{"one", []remedy.Part{index}, 1 / (1 - 0.36)},
 		{"of one service", []remedy.Part{index, cache}, 1 / (1 - 0.4*(1-0.1*0.5))},
-		{"of two services", []remedy.Part{index, other}, 1 / (1 - 0.36) / (1 - 0.1)},
+		{"of two services", []remedy.Part{index, other}, 1 / (1 - 0.36 - 0.1)},
+		{"of all services", []remedy.Part{part("index", "db", 1, 0.97, 0.97), part("opcache", "app", 0.5, 0.02, 0.02)}, 1 / (1 - 0.97 - 0.01)},
+		{"no more than a thread of another allows", []remedy.Part{limited(index, 1.3), limited(cache, 1.3)}, 1.3},
+		{"but for work of that thread", []remedy.Part{limited(index, 1.3), other}, 1 / (1 - (1 - 1/1.3) - 0.1)},
 		{"and of waiting", []remedy.Part{cache, waits}, 1 / (1 - 0.2) * 1.2 / 1.1},
 		{"of one finding the best", []remedy.Part{index, part("index", "db", 0.1, 0.4, 0.4)}, 1 / (1 - 0.36)},
 	} {

@@ -3,6 +3,8 @@ package tune
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -147,27 +149,42 @@ func TestNothingIsScored(t *testing.T) {
 }
 
 // refusing cannot put a candidate in place.
-type refusing struct{ pretended }
+type refusing struct {
+	pretended
+	why error
+}
 
-func (*refusing) Apply(context.Context, change.Intent) (change.Tx, error) {
-	return change.Tx{}, errors.New("app does not start")
+func (r *refusing) Apply(context.Context, change.Intent) (change.Tx, error) {
+	return change.Tx{}, r.why
 }
 
 // A step that no longer pays stays where the service does not come up without
-// it; that ends the look at it, and not the session.
+// it, or a foreign key holds it; that ends the look at it, and not the session. The
+// reason is the true one.
 func TestLookedAtThatCannotBeTakenOut(t *testing.T) {
-	tu := newVirtual(t).tuner()
-	if err := tu.begin(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	step := &store.Step{Session: tu.session.ID, Seq: 1, LeavesOut: []int{1}, Started: time.Now(),
-		Verdict: experiment.Verdict{Outcome: experiment.Regressed, Reason: "slower"}}
-	sw := &switcher{bench: tu.Bench, exec: &refusing{}, intent: change.Intent{Changes: []change.Change{{}}}}
-	if err := tu.finishLeaveOut(t.Context(), step, nil, sw, nil); err != nil {
-		t.Fatal(err)
-	}
-	if step.Ended.IsZero() || step.Tx != 0 || step.Verdict.Outcome != experiment.Failed || tu.drops(step) {
-		t.Errorf("%+v", step)
+	for _, c := range []struct {
+		why  error
+		says string
+	}{
+		{errors.New("app does not start"), "the service does not come up without it: "},
+		{fmt.Errorf("index shop.refs.k: %w: Error 1553", change.ErrHeld), "it cannot be taken out, so it stays: "},
+	} {
+		tu := newVirtual(t).tuner()
+		if err := tu.begin(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		step := &store.Step{Session: tu.session.ID, Seq: 1, LeavesOut: []int{1}, Started: time.Now(),
+			Verdict: experiment.Verdict{Outcome: experiment.Regressed, Reason: "slower"}}
+		sw := &switcher{bench: tu.Bench, exec: &refusing{why: c.why}, intent: change.Intent{Changes: []change.Change{{}}}}
+		if err := tu.finishLeaveOut(t.Context(), step, nil, sw, nil); err != nil {
+			t.Fatal(err)
+		}
+		if step.Ended.IsZero() || step.Tx != 0 || step.Verdict.Outcome != experiment.Failed || tu.drops(step) {
+			t.Errorf("%+v", step)
+		}
+		if reason := step.Verdict.Reason; !strings.HasPrefix(reason, c.says) || !strings.Contains(reason, c.why.Error()) {
+			t.Errorf("reason %q, want %q", reason, c.says)
+		}
 	}
 }
 

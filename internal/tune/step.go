@@ -31,9 +31,9 @@ func (t *Tuner) try(ctx context.Context, plan remedy.Plan, finding *diagnose.Fin
 		return nil, err
 	}
 	t.seq++
-	facts := []string{"why: " + plan.Why}
+	facts := whys(plan)
 	if step.Expected > 0 {
-		facts = append(facts, fmt.Sprintf("expected: about %s; %s", ui.Factor(step.Expected), ui.Bound(plan.Bound)))
+		facts = append(facts, fmt.Sprintf("expected: about %s; %s%s", ui.Factor(step.Expected), ui.Bound(plan.Bound), t.Bench.counts()))
 	}
 	t.opens(step, facts...)
 	if err := t.setPace(); err != nil {
@@ -59,6 +59,15 @@ func (t *Tuner) try(ctx context.Context, plan remedy.Plan, finding *diagnose.Fin
 		return t.finish(ctx, step, sw, err)
 	}
 	return t.finish(ctx, step, sw, nil)
+}
+
+// whys are the lines that say why a plan is tried: of several changes one for each.
+func whys(plan remedy.Plan) []string {
+	lines := strings.Split(plan.Why, "\n")
+	for i := range lines {
+		lines[i] = "why: " + lines[i]
+	}
+	return lines
 }
 
 // lastingly makes the experiment again with what makes its candidate last.

@@ -139,7 +139,8 @@ func repeats(l tune.Live, s tune.Said) bool {
 		return true
 	}
 	t := l.Trying
-	return t != nil && (s.Text == "why: "+t.Why || t.Bound > 1 && strings.HasSuffix(s.Text, ui.Bound(t.Bound)))
+	why, reason := strings.CutPrefix(s.Text, "why: ")
+	return t != nil && (reason && slices.Contains(strings.Split(t.Why, "\n"), why) || t.Bound > 1 && strings.HasSuffix(s.Text, ui.Bound(t.Bound)))
 }
 
 // curve is values as finely as a line 64 pixels high shows them: in steps of a

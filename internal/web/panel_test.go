@@ -13,8 +13,8 @@ import (
 
 // TestNothingTwice: messages that say what stands in the panel are left out.
 func TestNothingTwice(t *testing.T) {
-	l := tune.Live{Doing: "2. More workers", Trying: &tune.Trying{Seq: 2, Title: "More workers", Why: "they are few", Bound: 1.4}}
-	said := []tune.Said{{Level: "step", Text: l.Doing}, {Level: "info", Text: "why: they are few"}, {Level: "info", Text: ui.Bound(1.4)},
+	l := tune.Live{Doing: "2. More workers", Trying: &tune.Trying{Seq: 2, Title: "More workers", Why: "they are few\nThey wait", Bound: 1.4}}
+	said := []tune.Said{{Level: "step", Text: l.Doing}, {Level: "info", Text: "why: they are few"}, {Level: "info", Text: "why: They wait"}, {Level: "info", Text: ui.Bound(1.4)},
 		{Level: "info", Text: "pair 1: +3.0 %"}, {Level: "step", Text: "1. What was before"}, {Level: "info", Text: "why: of the step before"}}
 	var got []string
 	for _, s := range show(l, said, time.Now()).Said {

@@ -27,9 +27,8 @@ var missingIndexes = planning.Remedy{
 	Effect:  "×25.5 on cases/login, that alone wrong (`make bench-bounds`)",
 }
 
-// indexReach is the part of a scan's time that an index takes away at most: of the CPU
-// time of databases whose statements nearly all scanned, indexes left 26 to 32 % on two
-// systems (field/directus/hand/README.md; docs/field.md, the search for flats).
+// indexReach is the part of a scan's time that an index takes away where the evidence does
+// not tell (indexPlan.worth).
 const indexReach = 0.7
 
 var spareIndexes = planning.Remedy{
@@ -183,14 +182,14 @@ type indexPlan struct {
 	f  diagnose.Finding
 	db *evidence.Database
 
-	called            bool // there is advice for it
-	changes           []change.Change
-	names, left, kept []string
-	risks             []string
-	benefit           float64      // of all statement time, as index.Advice has it
-	serves            map[int]bool // statements, by their place among the service's
-	space             int64
-	took              time.Duration
+	called              bool // there is advice for it
+	changes             []change.Change
+	names, noRoom, kept []string
+	risks               []string
+	left                map[int]float64 // part of the time of statements, by their place among the service's
+	writing             time.Duration   // to keep the indexes up to date, in the whole window
+	space               int64
+	took                time.Duration
 }
 
 // add takes indexes of one table in that help together, if there is room for them beside
@@ -205,7 +204,7 @@ func (p *indexPlan) add(group []index.Advice, taken int64) bool {
 	// index (MariaDB Knowledge Base, "InnoDB Online DDL Overview").
 	if p.db.DataFree > 0 && taken+size+largest+spareRoom > p.db.DataFree {
 		for _, a := range group {
-			p.left = append(p.left, fmt.Sprintf("%s (%s)", nameOf(a), ui.Bytes(a.Size)))
+			p.noRoom = append(p.noRoom, fmt.Sprintf("%s (%s)", nameOf(a), ui.Bytes(a.Size)))
 		}
 		return false
 	}
@@ -228,12 +227,12 @@ func (p *indexPlan) take(a index.Advice) {
 		return
 	}
 	build := buildTime(t, a.Size)
-	p.space, p.took, p.benefit = p.space+a.Size, p.took+build, p.benefit+a.Benefit
-	if p.serves == nil {
-		p.serves = map[int]bool{}
+	p.space, p.took, p.writing = p.space+a.Size, p.took+build, p.writing+a.Writing
+	if p.left == nil {
+		p.left = map[int]float64{}
 	}
-	for _, at := range a.Statements {
-		p.serves[at] = true
+	for i, at := range a.Statements {
+		p.left[at] = a.Left[i]
 	}
 	spec := &change.Index{Schema: a.Schema, Table: a.Table, Name: a.Name, Columns: a.Columns}
 	p.changes = append(p.changes, change.Change{Kind: change.KindIndex, Host: planning.HostOf(p.in.Stack.Service(p.f.Service)), Service: p.f.Service,
@@ -245,43 +244,76 @@ func (p *indexPlan) take(a index.Advice) {
 	}
 }
 
-// worth is what the indexes may bring: the finding's bound is for all statements that
-// scan, of which they serve some, and of these they save a part.
+// worth is what the indexes bring: the finding is of all statements that scan, of which
+// they serve some. Of the time of each of these is left what index.Advice says, as the rows
+// that were read and those that the index leaves tell; to keep the indexes up to date takes
+// some of it again. What the database does outside of statements stays.
 func (p *indexPlan) worth() planning.Worth {
-	var scanning, served, all float64
+	var scanning, served, saved float64
 	for at, s := range statementsOf(p.in, p.f.Service) {
-		all += s.Total.Seconds()
 		if diagnose.Scans(s) {
 			scanning += s.Total.Seconds()
 		}
-		if p.serves[at] {
-			served += s.Total.Seconds()
+		if left, ok := p.left[at]; ok {
+			served, saved = served+s.Total.Seconds(), saved+(1-left)*s.Total.Seconds()
 		}
 	}
 	if scanning <= 0 || served <= 0 || p.f.Bound <= 1 {
 		return planning.Worth{Bound: p.f.Bound}
 	}
-	part := min(served/scanning, 1)
-	return planning.Worth{Bound: planning.PartOf(p.f.Bound, part), Reach: min(indexReach, p.benefit*all/served), Spares: part * p.f.Spares}
+	reach := (saved - p.writing.Seconds()) / served * (1 - outside(p.in.Evidence, p.f.Service))
+	return planning.Worth{Bound: planning.PartOf(p.f.Bound, served/scanning), Reach: max(reach, leastReach), Spares: p.f.Spares * served / scanning}
+}
+
+// leastReach is of indexes that hardly pay: 0 would stand for a reach that is not known.
+const leastReach = 0.01
+
+// CPU seconds of a database's that are no statement's time, as it counts them: taking a
+// command from a connection and waking up for it; taking a connection and a log-in. Seen
+// with MariaDB 10.11 (`go test ./internal/remedy/index -bench Commands`; diagnose, connectCPU).
+const (
+	commandCPU = 6e-6
+	loginCPU   = 90e-6
+)
+
+// outside is the part (0–1) of a database's CPU that it spends outside of statements, by its
+// own counts: indexes do not save it. Applications that ask for much with little in each
+// spend more on asking than on reading.
+func outside(ev *evidence.Evidence, service string) float64 {
+	count := func(names ...string) (sum float64) {
+		for name, n := range ev.Counters[service].Delta {
+			for _, want := range names {
+				if strings.EqualFold(name, want) {
+					sum += n
+				}
+			}
+		}
+		return sum
+	}
+	cpu := ev.Services[service].CPU
+	if cpu <= 0 {
+		return 0
+	}
+	return min((count("Questions", "Com_stmt_prepare", "Com_stmt_close")*commandCPU+count("Connections")*loginCPU)/cpu, 1)
 }
 
 // plan of the indexes; an error says why none is made.
 func (p *indexPlan) plan() (planning.Plan, error) {
 	db, service := p.db, p.f.Service
 	switch {
-	case len(p.names) == 0 && len(p.left) == 0:
+	case len(p.names) == 0 && len(p.noRoom) == 0:
 		return planning.Plan{}, fmt.Errorf("no index is made: %s", strings.Join(p.kept, "; "))
 	case len(p.names) == 0:
 		return planning.Plan{}, fmt.Errorf("no room for an index: %s has %s left, building %s takes twice its size and %s are to stay free",
-			db.Variables["datadir"], ui.Bytes(db.DataFree), strings.Join(p.left, ", "), ui.Bytes(spareRoom))
+			db.Variables["datadir"], ui.Bytes(db.DataFree), strings.Join(p.noRoom, ", "), ui.Bytes(spareRoom))
 	}
 	why := fmt.Sprintf("%s The indexes take about %s and at most about %s to build", p.f.Text, ui.Bytes(p.space), ui.Duration(p.took))
 	if db.DataFree > 0 {
 		why += fmt.Sprintf("; %s are free", ui.Bytes(db.DataFree))
 	}
 	why += "."
-	if len(p.left) > 0 {
-		why += " No room for " + strings.Join(p.left, ", ") + "."
+	if len(p.noRoom) > 0 {
+		why += " No room for " + strings.Join(p.noRoom, ", ") + "."
 	}
 	if len(p.kept) > 0 {
 		why += " Not made: " + strings.Join(p.kept, "; ") + "."

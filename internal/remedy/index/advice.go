@@ -21,9 +21,10 @@ import (
 
 // Options of the advisor. The zero value means the defaults.
 type Options struct {
-	// MinRows of a table worth an index; default 1000, where rows are wide as many fewer
-	// as they take longer to read. Smaller tables fit in
-	// a few pages and are scanned in less than a millisecond.
+	// MinRows of a table worth an index; default 100, where rows are wide as many fewer
+	// as they take longer to read. What takes such a statement's time otherwise is as much
+	// as 200 rows (costStatement), so smaller ones have little to save; of larger ones
+	// MinBenefit decides.
 	MinRows int64
 	// MinRatio of rows examined per row sent from which a statement that is
 	// not a full scan is considered; default 2: what is saved decides.
@@ -50,7 +51,7 @@ type Options struct {
 
 func (o Options) withDefaults() Options {
 	if o.MinRows <= 0 {
-		o.MinRows = 1000
+		o.MinRows = 100
 	}
 	if o.MinRatio <= 0 {
 		o.MinRatio = 2
@@ -84,6 +85,9 @@ type Advice struct {
 	// save, writes subtracted: alone, or as the last of the set, whichever is
 	// more.
 	Benefit float64
+	// Left is, for each of Statements, the part of its time that is left with all advised
+	// indexes: what it reads then, sorts and sends, and what any statement takes (cost.go).
+	Left []float64
 	// RowsBefore and RowsAfter are the rows that its statements examine in
 	// the whole window without it (measured) and with it (expected).
 	RowsBefore, RowsAfter float64

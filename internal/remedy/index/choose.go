@@ -8,6 +8,7 @@ import (
 // saving of one statement with a set of candidates.
 type saving struct {
 	seconds float64
+	left    float64 // part of its time that is not saved, 0–1
 	rows    float64 // examined per execution
 	used    map[string]bool
 }
@@ -91,14 +92,21 @@ func (w *workload) saves(s *statement, set []*candidate) saving {
 	if measured := float64(s.RowsExamined) / float64(s.Count); s.RowsExamined > 0 && measured < before.rows && !s.hidden() && !s.merges() {
 		scale = measured / before.rows
 	}
-	cb := costStatement + before.cost*scale
-	ca := costStatement + min(after.cost, before.cost*scale)
-	v.seconds = s.seconds() * (1 - ca/cb)
+	fixed := costStatement + s.sending()
+	cb := fixed + before.cost*scale
+	ca := fixed + min(after.cost, before.cost*scale)
+	v.left = ca / cb
+	v.seconds = s.seconds() * (1 - v.left)
 	if w.memo == nil {
 		w.memo = map[string]saving{}
 	}
 	w.memo[key] = v
 	return v
+}
+
+// sending is what the answer of one execution costs, however its rows are found.
+func (s *statement) sending() float64 {
+	return (costSent*float64(s.RowsSent) + costSentByte*float64(s.BytesSent)) / float64(max(s.Count, 1))
 }
 
 // baseline is the estimate with the existing indexes.

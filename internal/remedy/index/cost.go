@@ -16,9 +16,11 @@ const (
 	costFetched   = 3.0
 	costDive      = 4.0
 	costStatement = 200.0
-	costTemporary = 2.0  // per row put into a temporary table
-	costSort      = 0.2  // per row and comparison level of a filesort
-	costCompare   = 0.05 // per pair of rows compared in a join buffer
+	costTemporary = 2.0    // per row put into a temporary table
+	costSort      = 0.2    // per row and comparison level of a filesort
+	costCompare   = 0.05   // per pair of rows compared in a join buffer
+	costSent      = 1.0    // per row of the answer
+	costSentByte  = 0.0026 // per byte of it
 	// bytesOfRow: long values lie on pages of their own, and are fetched for each row
 	// before the conditions are looked at. So many bytes of them take as long as a row:
 	// 50 kB took 3.5 µs more, a narrow row takes 0.24 µs (go test -bench Reads).

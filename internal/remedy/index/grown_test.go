@@ -46,6 +46,30 @@ func TestTablesFilledWithinTheRun(t *testing.T) {
 	}
 }
 
+// A table of some hundred rows that is asked at each request is worth an index, beside
+// larger ones, too; one that is asked now and then, or written much more, is not.
+func TestFewRowsAskedOften(t *testing.T) {
+	visitors := define("visitors", 600, "id:bigint(20):600 token:varchar(64):600", "PRIMARY(id)")
+	visits := define("visits", 30000, "id:bigint(20):30000 visitor:bigint(20):600", "PRIMARY(id)")
+	large := scan("SELECT * FROM visits WHERE visitor = 7", 800, 14*time.Second, 30000, 50, 0)
+	const asked = "SELECT * FROM visitors WHERE token = 'a'"
+	for _, c := range []struct {
+		name  string
+		small []evidence.Statement
+		want  []string
+	}{
+		{"at each request", []evidence.Statement{scan(asked, 20000, 6*time.Second, 600, 1, 0)}, []string{"visitors(token)", "visits(visitor)"}},
+		{"now and then", []evidence.Statement{scan(asked, 10, 3*time.Millisecond, 600, 1, 0)}, []string{"visits(visitor)"}},
+		{"written much more", []evidence.Statement{scan(asked, 2000, 600*time.Millisecond, 600, 1, 0),
+			run("INSERT INTO visitors (token) VALUES ('a')", 200000, 20*time.Second, 0, 0), run("DELETE FROM visitors WHERE id = 7", 200000, 20*time.Second, 1, 0)}, []string{"visits(visitor)"}},
+	} {
+		advice, notes := Advise(append(c.small, large), []evidence.Table{visitors, visits}, Options{})
+		if got := columnsOf(advice); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v (%v)", c.name, got, c.want, notes)
+		}
+	}
+}
+
 // An index by which a statement that finds nothing locks a gap is told of.
 func TestGaps(t *testing.T) {
 	table := define("avatars", 4000, "id:bigint(20):4000 owner:int(11):4000 image:longblob", "PRIMARY(id)")

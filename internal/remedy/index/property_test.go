@@ -94,7 +94,7 @@ func TestAdviceIsMinimal(t *testing.T) {
 				}
 			}
 			all = append(all, d)
-			if tab.rows*(1+tab.bytes/bytesOfRow) < 1000 || len(a.Columns) > 5 || len(a.Name) > 64 || names[a.Table+a.Name] {
+			if tab.rows*(1+tab.bytes/bytesOfRow) < 100 || len(a.Columns) > 5 || len(a.Name) > 64 || names[a.Table+a.Name] {
 				t.Fatalf("bad advice %+v on %d rows", a, tab.Rows)
 			}
 			if last := d.columns[len(d.columns)-1]; last == "id" {

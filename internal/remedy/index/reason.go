@@ -20,6 +20,7 @@ func itoa(n int) string { return strconv.Itoa(n) }
 type served struct {
 	s       *statement
 	seconds float64
+	left    float64
 	rows    float64 // examined per execution with the set
 	plain   float64 // without the index, as measured
 }
@@ -47,15 +48,20 @@ func (w *workload) advice(c *candidate, chosen []*candidate) Advice {
 		if s.RowsExamined == 0 {
 			measured = w.saves(s, nil).rows
 		}
-		list = append(list, served{s, v.seconds, min(v.rows, measured), measured})
+		list = append(list, served{s, v.seconds, v.left, min(v.rows, measured), measured})
 	}
 	sort.SliceStable(list, func(i, j int) bool { return list[i].seconds > list[j].seconds })
+	left := map[int]float64{}
 	for _, x := range list {
 		a.Statements = append(a.Statements, x.s.at)
+		left[x.s.at] = x.left
 		a.RowsBefore += x.plain * float64(x.s.Count)
 		a.RowsAfter += x.rows * float64(x.s.Count)
 	}
 	slices.Sort(a.Statements)
+	for _, at := range a.Statements {
+		a.Left = append(a.Left, left[at])
+	}
 	var rest []*candidate
 	for _, o := range chosen {
 		if o != c {

@@ -71,7 +71,7 @@ func TestJointOfCPU(t *testing.T) {
 // More workers bring most where they are what binds.
 func TestWorkersReach(t *testing.T) {
 	in := Input{Diagnosis: &diagnose.Diagnosis{Binds: "workers: api"}}
-	if got, other := WorkersReach(in, "api", 0.3), WorkersReach(in, "php", 0.1); got != bindingReach || other != 0.1 {
+	if got, other := WorkersReach(in, "api", 0.3), WorkersReach(in, "php", 0.1); got != BindingReach || other != 0.1 {
 		t.Errorf("%g, %g", got, other)
 	}
 }

@@ -12,10 +12,11 @@ type Part struct {
 	Rule   string  `json:"rule"` // of its own finding
 	Bound  float64 `json:"bound"`
 	Reach  float64 `json:"reach"`
-	// Spares, Service and Spent are the plan's.
+	// Spares, Service, Spent and Limit are the plan's.
 	Spares  float64 `json:"spares,omitempty"`
 	Service string  `json:"service,omitempty"`
 	Spent   float64 `json:"spent,omitempty"`
+	Limit   float64 `json:"limit,omitempty"`
 	// Small: a plan of a small remedy, or several of them joined; then Of are the
 	// IDs of their plans.
 	Small bool     `json:"small,omitempty"`
@@ -37,7 +38,7 @@ type Part struct {
 }
 
 // Worth of the part by itself.
-func (p Part) Worth() Worth { return Worth{p.Bound, p.Reach, p.Spares} }
+func (p Part) Worth() Worth { return Worth{p.Bound, p.Reach, p.Spares, p.Limit} }
 
 // IDs of the plans that the part stands for.
 func (p Part) IDs() []string {

@@ -74,9 +74,11 @@ type Plan struct {
 	// Spares is the part (0–1) of a request's CPU that goes if all goes that it acts on;
 	// 0: that is not CPU. Service spends it, and the part Spent of a request's CPU in all,
 	// so that no group is expected to take away more; "" and 0 unknown.
-	Spares  float64            `json:"spares,omitempty"`
-	Service string             `json:"service,omitempty"`
-	Spent   float64            `json:"spent,omitempty"`
+	Spares  float64 `json:"spares,omitempty"`
+	Service string  `json:"service,omitempty"`
+	Spent   float64 `json:"spent,omitempty"`
+	// Limit is the factor that what the Service has no part in allows; 0 unknown.
+	Limit   float64            `json:"limit,omitempty"`
 	Rule    string             `json:"rule"` // of the finding
 	Trades  []regulation.Trade `json:"trades,omitempty"`
 	Changes []change.Change    `json:"changes"`
@@ -148,12 +150,14 @@ const searchCost = 2.5
 
 // Worth is what is known beforehand of what a plan brings.
 type Worth struct {
-	Bound, Reach float64 // as Plan has them
-	Spares       float64
+	Bound, Reach, Spares float64 // as Plan has them
+	// Limit is the most that is expected, as what goes leaves other resources as full as
+	// they are; 0: none is known.
+	Limit float64
 }
 
 // Worth of the plan by itself.
-func (p Plan) Worth() Worth { return Worth{p.Bound, p.Reach, p.Spares} }
+func (p Plan) Worth() Worth { return Worth{p.Bound, p.Reach, p.Spares, p.Limit} }
 
 // Expected is the factor of throughput, ≥ 1, that is expected of a remedy which takes
 // away the part Reach (0–1) of a demand. The law of the bottleneck (throughput = 1 /
@@ -162,7 +166,7 @@ func (p Plan) Worth() Worth { return Worth{p.Bound, p.Reach, p.Spares} }
 //
 //	1 / (1 − Reach·Spares)
 //
-// and no more than Bound. A bound holds more than that: CPU that is idle now, and work
+// and no more than Bound, nor than Limit. A bound holds more than that: CPU that is idle now, and work
 // that others do cheaper then, of which nothing is certain. Where what goes is not CPU,
 // the demand is the share 1 − 1/Bound of what binds.
 //
@@ -172,7 +176,11 @@ func (p Plan) Worth() Worth { return Worth{p.Bound, p.Reach, p.Spares} }
 func (w Worth) Expected() float64 {
 	if w.Spares > 0 {
 		gone := math.Min(math.Max(w.Reach, 0), 1) * math.Min(w.Spares, mostSpared)
-		return math.Min(1/(1-gone), math.Max(w.Bound, 1))
+		most := math.Max(w.Bound, 1)
+		if w.Limit > 0 {
+			most = math.Min(most, w.Limit)
+		}
+		return math.Min(1/(1-gone), most)
 	}
 	return PartOf(w.Bound, w.Reach)
 }
@@ -186,16 +194,16 @@ func PartOf(bound, part float64) float64 {
 	return 1 / (1 - math.Min(math.Max(part, 0), 1)*share)
 }
 
-// bindingReach is the reach of more workers where they are what binds, while CPU is idle:
+// BindingReach is the reach of more workers where they are what binds, while CPU is idle:
 // requests wait for nothing else. On uWSGI with one process on two CPUs the bound was
 // ×1.9; on PHP-FPM with one process ×2.4 was measured (make bench-bounds).
-const bindingReach = 0.7
+const BindingReach = 0.7
 
 // WorkersReach is the reach of another number of a service's workers; usual where they
 // are not what binds.
 func WorkersReach(in Input, service string, usual float64) float64 {
 	if in.Diagnosis.WorkersBind(service) {
-		return bindingReach
+		return BindingReach
 	}
 	return usual
 }

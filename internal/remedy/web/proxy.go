@@ -1,6 +1,7 @@
 package web
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -44,6 +45,9 @@ func planKeepProxy(in planning.Input, f diagnose.Finding) ([]planning.Plan, erro
 				return err
 			}
 			done++
+		}
+		if done == 0 && why == nil {
+			return errors.New("connections are kept as far as its files say")
 		}
 		if done == 0 {
 			return fmt.Errorf("no connection can be kept: %w", why)
