@@ -125,7 +125,8 @@ func (s *store) three(posts []env.Post) (sum int64, err error) {
 	if len(posts) < 3 {
 		return 0, nil
 	}
-	for _, id := range []int64{posts[0].UserID, posts[1].UserID, posts[0].UserID} {
+	first, second := posts[0].UserID, posts[1].UserID
+	for _, id := range []int64{first, second, first} {
 		var parent int64
 		if err := s.db.QueryRow("SELECT parent_id FROM users WHERE id = ?", id).Scan(&parent); err != nil {
 			return sum, err
