@@ -141,11 +141,10 @@ func (r *Repo) Export(ctx context.Context, dir, commit string) ([]string, error)
 	if err != nil {
 		return nil, err
 	}
-	out, err := r.git(ctx, nil, nil, "format-patch", "--quiet", "--no-signature", "-o", dir, r.Head+".."+commit)
+	_, err = r.git(ctx, nil, nil, "format-patch", "--quiet", "--no-signature", "-o", dir, r.Head+".."+commit)
 	if err != nil {
 		return nil, err
 	}
-	_ = out
 	names, err := filepath.Glob(filepath.Join(dir, "*.patch"))
 	slices.Sort(names)
 	return names, err

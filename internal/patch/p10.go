@@ -74,7 +74,6 @@ func (f *file) regexpPlace(call *ast.CallExpr, name string) *Place {
 		return at
 	}
 	variable := f.fresh(call, f.variableName(n, "pattern"))
-	at.names = append(at.names, variable)
 	if assign, ok := n.(*ast.AssignStmt); ok && name == "Compile" {
 		at.replace(assign, f.text(assign.Lhs[0])+" "+assign.Tok.String()+" "+variable)
 		pkg := strings.TrimSuffix(f.text(call.Fun), "Compile")
@@ -158,7 +157,6 @@ func (f *file) matchPlace(call *ast.CallExpr, name string) *Place {
 		return at
 	}
 	variable := f.fresh(call, lower(camel(f.functionName(call)))+"Pattern")
-	at.names = append(at.names, variable)
 	pkg := strings.TrimSuffix(f.text(call.Fun), name)
 	at.replace(assign, fmt.Sprintf("%s %s %s.%s(%s)", f.text(assign.Lhs[0]), assign.Tok, variable, name, f.text(call.Args[1])))
 	f.declareBefore(at, call, fmt.Sprintf("var %s = %sMustCompile(%s)\n", variable, pkg, f.text(call.Args[0])))

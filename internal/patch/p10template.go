@@ -23,7 +23,6 @@ func (f *file) templatePlace(call *ast.CallExpr) *Place {
 		return at
 	}
 	variable := f.fresh(call, f.variableName(call, "templates"))
-	at.names = append(at.names, variable)
 	typeText, ok := f.typeText(f.info().TypeOf(call))
 	if !ok {
 		return at.refused(refuse("compiles", "the type has no name in this file"))

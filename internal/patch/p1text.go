@@ -16,7 +16,6 @@ func (w *readWriter) write() {
 	f, at := w.f, w.place
 	table, col := camel(w.sql.table), camel(w.key.column)
 	helper := f.fresh(w.call, "read"+table+"By"+col)
-	at.names = append(at.names, helper)
 	keys := f.freshLocal(w.whole, w.keysName())
 	local := f.freshLocal(w.whole, "read"+table)
 

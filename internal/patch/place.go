@@ -31,7 +31,6 @@ type Place struct {
 	file    *file
 	edits   []edit
 	imports []string // that the file needs for it
-	names   []string // that it takes in the package
 }
 
 // place is a new place around a node.
