@@ -78,19 +78,6 @@ func (f *file) countLoop(n *ast.ForStmt) (*loop, string) {
 	return &loop{f: f, node: n, body: n.Body, over: length.Args[0], index: i}, ""
 }
 
-// uses reports the loop's variables that an expression names.
-func (l *loop) uses(e ast.Expr) (index, value bool) {
-	ast.Inspect(e, func(n ast.Node) bool {
-		if id, ok := n.(*ast.Ident); ok {
-			v, _ := l.f.info().Uses[id].(*types.Var)
-			index = index || v != nil && v == l.index
-			value = value || v != nil && v == l.value
-		}
-		return true
-	})
-	return index, value
-}
-
 // inside reports whether an object is declared in the loop.
 func (l *loop) inside(o types.Object) bool {
 	return o != nil && o.Pos() >= l.node.Pos() && o.Pos() < l.node.End()
