@@ -129,19 +129,19 @@ field: deps-test build ## applications that nobody here has made, Kasoku against
 $(FIELDS): field-%: deps-test build
 	@$(WITH_GO) go build -buildvcs=auto -o bin/field ./bench/field && bin/field -budget $(or $(BUDGET),25m) $(ARGS) $*
 
-field-plot: deps ## docs/field-steps.svg: predicted against measured of field/steps.csv
-	@$(WITH_GO) go run ./bench/field -plot docs/field-steps.svg
+field-plot: deps ## docs/measured/field-steps.svg: predicted against measured of field/steps.csv
+	@$(WITH_GO) go run ./bench/field -plot docs/measured/field-steps.svg
 
 faults: deps-test build ## break a disposable host at every step of every kind of change (bar: 500 cases, none lost)
 	@$(WITH_GO) scripts/faults.sh $(ARGS)
 
-lab-base: deps-test build ## build the system that disposable hosts start from (docs/lab.md), as root
+lab-base: deps-test build ## build the system that disposable hosts start from (docs/how-to/use-disposable-hosts.md), as root
 	@bin/kasoku lab base
 
 fuzz: ## fuzz every parser (TIME=60s each, or EXECS=10000000 of all together; IN=internal/confedit: the editors)
 	@$(WITH_GO) scripts/fuzz.sh $(or $(TIME),$(EXECS),1000000) $(IN)
 
-release: deps ## archives, Debian packages, checksums and SBOM for Linux on amd64 and arm64, into dist/ (CHECK=1: built twice and compared, as docs/release.md says)
+release: deps ## archives, Debian packages, checksums and SBOM for Linux on amd64 and arm64, into dist/ (CHECK=1: built twice and compared, as docs/contributing/release.md says)
 	@$(WITH_GO) CHECK='$(CHECK)' scripts/release.sh $(ARCH)
 
 clean: ## remove what make built

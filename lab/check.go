@@ -25,7 +25,7 @@ func (e *CannotError) Error() string { return e.What }
 func (e *CannotError) Hint() string { return e.Do }
 
 // plain is the way that is left where there can be no lab.
-const plain = "without a lab, cases and tests run their services as plain processes (docs/lab.md)"
+const plain = "without a lab, cases and tests run their services as plain processes (docs/how-to/use-disposable-hosts.md)"
 
 // program is one that the lab runs, and the Debian package it is in.
 type program struct{ name, pkg string }

@@ -7,7 +7,7 @@
 # New inputs are hardly minimized: that took most of the time.
 # RESULTS=FILE appends the counts to a file. What each fuzzer was run is added up in
 # HOURS (bench/fuzz/hours.tsv: package, name, seconds, executions), and the table of
-# docs/fuzzing.md is written from it; HOURS= counts nothing. A failure stops it; the
+# docs/measured/fuzzing.md is written from it; HOURS= counts nothing. A failure stops it; the
 # failing input is under testdata/fuzz of its package.
 #   scripts/fuzz.sh --table     only writes the table
 set -euo pipefail
@@ -25,10 +25,10 @@ count() {
     mv "$hours.new" "$hours"
 }
 
-# table writes the hours so far of all targets into docs/fuzzing.md, which keeps
+# table writes the hours so far of all targets into docs/measured/fuzzing.md, which keeps
 # what stands before its table.
 table() {
-    local page=${PAGE:-docs/fuzzing.md}
+    local page=${PAGE:-docs/measured/fuzzing.md}
     {
         sed '/^| package /,$d' "$page"
         echo '| package | fuzzer | hours | million executions |'

@@ -1,6 +1,6 @@
 // Command effects reads what the tests of cases/remedies measured of each remedy
 // (bed.Effect appends a line to a file for each plan), prints it, and with -write
-// makes it what docs/catalogue.md says. It ends with 1 if a remedy of the table
+// makes it what docs/reference/catalogue/README.md says. It ends with 1 if a remedy of the table
 // has no effect measured, there or on a case, and does not say why. `make bench-effects` runs both.
 package main
 

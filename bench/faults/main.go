@@ -16,7 +16,7 @@
 // are compared with what they were before and after. What someone else edited
 // must still be as they left it.
 //
-// In: bin/kasoku. Out: a table, and with -write the page docs/faults.md. Exit
+// In: bin/kasoku. Out: a table, and with -write the page docs/measured/faults.md. Exit
 // status 0 if at least -least cases ran and none was lost, 1 if not, 2 if the
 // benchmark itself failed, 130 if interrupted.
 package main

@@ -152,6 +152,8 @@ func (m *results) markdown(path string) error {
 	var b strings.Builder
 	b.WriteString(`# Faults
 
+For whoever wants to know what is left when a host or its network breaks in the middle of a change.
+
 What happens to a target when something breaks in the middle of a change. ` + "`make faults`" + ` breaks it at
 every step of every kind of change, on a disposable host with systemd, nginx and MariaDB, reached by
 SSH; then Kasoku recovers, and everything must be as before or as kept: files with bytes, mode and

@@ -17,12 +17,12 @@ func TestPlotIsUpToDate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := os.ReadFile("../../docs/field-steps.svg")
+	want, err := os.ReadFile("../../docs/measured/field-steps.svg")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if string(got) != string(want) {
-		t.Error("docs/field-steps.svg is not of field/steps.csv: run make field-plot")
+		t.Error("docs/measured/field-steps.svg is not of field/steps.csv: run make field-plot")
 	}
 }
 

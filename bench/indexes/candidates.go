@@ -20,7 +20,7 @@ func (x index) first() string {
 	return strings.TrimSuffix(name, " DESC")
 }
 
-// smallTable has fewer rows than any index is worth (docs/indexes.md).
+// smallTable has fewer rows than any index is worth (docs/explanation/indexes.md).
 const smallTable = 1000
 
 // mostCandidates of a schema.

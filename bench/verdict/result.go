@@ -104,7 +104,7 @@ func (r *realRun) tell(w io.Writer) bool {
 // save keeps table, reasons and figures in a file.
 func (r *realRun) save(name string) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Verdicts on the real bank login\n\n%s, %d CPUs, windows of %s (as found: the scenario's).\n\n%s\n", time.Now().UTC().Format(time.DateOnly), runtime.NumCPU(), r.options.window, tableHead)
+	fmt.Fprintf(&b, "# Verdicts on the real bank login\n\nFor whoever wants to see single verdicts on a real service, with and without a true effect.\n\n%s, %d CPUs, windows of %s (as found: the scenario's).\n\n%s\n", time.Now().UTC().Format(time.DateOnly), runtime.NumCPU(), r.options.window, tableHead)
 	for _, x := range r.results {
 		fmt.Fprintln(&b, x)
 	}

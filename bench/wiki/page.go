@@ -12,13 +12,13 @@ import (
 	"kasoku/internal/ui"
 )
 
-// page is docs/wiki-case.md.
+// page is docs/measured/wiki.md.
 func page(r *Result, figures []figure) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	line("# The wiki, tuned\n")
-	line("Written by `make case-wiki BUDGET=%.0fm ARGS=\"-write docs/wiki-case.md\"` on %s; content: %s (%d pages, %d revisions, %d of one page). "+
-		"Four disposable hosts on one machine (%s) with [the wiki](../cases/wiki/README.md) as found on the first; `kasoku tune --budget %s`, unattended; "+
+	line("# The wiki, tuned\n\nFor whoever wants to know what Kasoku reached on a real MediaWiki.\n")
+	line("Written by `make case-wiki BUDGET=%.0fm ARGS=\"-write docs/measured/wiki.md\"` on %s; content: %s (%d pages, %d revisions, %d of one page). "+
+		"Four disposable hosts on one machine (%s) with [the wiki](../../cases/wiki/README.md) as found on the first; `kasoku tune --budget %s`, unattended; "+
 		"all steps took %s, bringing the hosts up %s before that. Tree: %s.\n",
 		r.Budget.Minutes(), r.Started.UTC().Format("2006-01-02"), r.Size, r.Content.Pages, r.Content.Revisions, r.Content.Longest, r.Machine, ui.Duration(r.Budget), r.Took.Round(time.Second), r.UpTook.Round(time.Second), cmp.Or(r.Tree, "unknown"))
 	line("| figure | measured | bar | |\n|---|---|---|---|")
@@ -95,7 +95,7 @@ func writeChecks(b *strings.Builder, checks []prove.Result) {
 	if checks == nil {
 		return
 	}
-	fmt.Fprint(b, "\n## Regulation checks\n\n`kasoku prove`, on what was left ([what they are](checks.md)):\n\n| check | outcome | seen |\n|---|---|---|\n")
+	fmt.Fprint(b, "\n## Regulation checks\n\n`kasoku prove`, on what was left ([what they are](../reference/checks.md)):\n\n| check | outcome | seen |\n|---|---|---|\n")
 	for _, c := range checks {
 		fmt.Fprintf(b, "| %s | %s | %s |\n", c.Check, c.Outcome, cell(c.Text))
 	}

@@ -15,7 +15,7 @@ type Route struct {
 	// Kind is one of package trace's; "" if the route has no pattern.
 	Kind     string
 	System   string   // that the calls go to, one of package trace's
-	Measures []string // IDs of docs/catalogue.md
+	Measures []string // IDs of docs/reference/catalogue/measures.md
 	// Calls of the pattern in a request, and Could: how many would do.
 	Calls, Could int
 }

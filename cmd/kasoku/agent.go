@@ -23,7 +23,7 @@ type AgentServeCmd struct {
 
 // Help is shown below the flags.
 func (AgentServeCmd) Help() string {
-	return "Kasoku starts this by ssh on a target host and speaks to it; see docs/hosts.md. It ends with its standard input.\n\nExample:\n  ssh HOST kasoku agent serve --nonce x"
+	return "Kasoku starts this by ssh on a target host and speaks to it; see docs/reference/hosts.md. It ends with its standard input.\n\nExample:\n  ssh HOST kasoku agent serve --nonce x"
 }
 
 // Run implements the command.

@@ -191,7 +191,7 @@ func (a *App) loadable(ctx context.Context) (*Project, *tune.Bench, error) {
 	}
 	if bench.Scenario, err = load.LoadScenario(p.Stack.Load.Scenario); err != nil {
 		p.Close()
-		return nil, nil, ui.Coded(ui.BadInput, err, "docs/scenario.md lists every key")
+		return nil, nil, ui.Coded(ui.BadInput, err, "docs/reference/scenario.md lists every key")
 	}
 	bench.Progress = a.loadProgress(p.Hosts[stack.LocalHost])
 	return p, bench, nil

@@ -40,7 +40,7 @@ type CapacityCmd struct {
 // Help is shown below the flags.
 func (CapacityCmd) Help() string {
 	return "How many hosts carry a load, with an interval. Levels are what so many hosts, workers or users carried; the Universal Scalability Law is fitted to them and followed to the load. A table has a header line and the columns hosts (or workers, users), rate (right answers per second) and, if wanted, users, latencies with their unit (p95: 180ms), errors and apdex. Where only users were varied, hosts like these are counted, as if each brought as much. What each host spends per request (CPU, disk, network) gives its number by the utilization law; stored runs and --measure with kasoku.yaml know it.\n\n" +
-		"Nothing on the target is changed. Load goes only to this machine unless --allow or load.allow names the address. Ends with 1 if no number carries the load. docs/capacity.md has the formulas.\n\n" +
+		"Nothing on the target is changed. Load goes only to this machine unless --allow or load.allow names the address. Ends with 1 if no number carries the load. docs/how-to/count-hosts.md has the formulas.\n\n" +
 		"Examples:\n  kasoku capacity levels.csv --rate 500\n  kasoku capacity levels.csv --rate 500 --objective 'p95<300ms' --headroom 0%\n  kasoku capacity --rate 500 -o capacity.html\n  kasoku capacity --run 12 --run 15 --users 2000 --json\n  kasoku capacity --measure --rate 500 --budget 2m\n  kasoku capacity --measure http://127.0.0.1:8080/ --rate 500\n  printf 'hosts,rate\\n1,480\\n2,900\\n4,1540\\n' | kasoku capacity - --rate 2000"
 }
 
@@ -60,7 +60,7 @@ func (c *CapacityCmd) Run(ctx context.Context, a *App) error {
 		return ui.Coded(ui.Failure, err, "choose a weaker objective, or measure with less load")
 	}
 	if err != nil {
-		return ui.Coded(ui.BadInput, err, "docs/capacity.md tells what is needed; kasoku capacity --help has examples")
+		return ui.Coded(ui.BadInput, err, "docs/how-to/count-hosts.md tells what is needed; kasoku capacity --help has examples")
 	}
 	if err := a.print(plan, func(w io.Writer) error { return report.CapacityText(w, plan) }); err != nil {
 		return err
@@ -159,7 +159,7 @@ func (c *CapacityCmd) table(in io.Reader) (*capacity.Measured, error) {
 	}
 	m, err := capacity.ReadTable(in, name)
 	if err != nil {
-		return nil, ui.Coded(ui.BadInput, err, "docs/capacity.md lists the columns")
+		return nil, ui.Coded(ui.BadInput, err, "docs/how-to/count-hosts.md lists the columns")
 	}
 	return m, nil
 }

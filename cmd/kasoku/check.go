@@ -66,7 +66,7 @@ func (a *App) checkLoad(st *stack.Stack) error {
 	}
 	sc, err := load.LoadScenario(st.Load.Scenario)
 	if err != nil {
-		return ui.Coded(ui.BadInput, err, "docs/scenario.md lists every key")
+		return ui.Coded(ui.BadInput, err, "docs/reference/scenario.md lists every key")
 	}
 	if writes := sc.Writes(); len(writes) > 0 && !st.Load.Reset.Set() {
 		a.UI.Warn(fmt.Sprintf("load.reset is not set, and the scenario may change data (%s)", strings.Join(writes, ", ")),

@@ -36,7 +36,7 @@ type CompareCmd struct {
 // Help is shown below the flags.
 func (CompareCmd) Help() string {
 	return "Builds both versions of the app's git checkout, then runs them in turns as try does, and puts the checkout back as it was. With --base-dir and --head-dir nothing is built and no git is needed: two ready builds take turns in the place of the app's build products. The verdict is the exit code: 0 improved (with --max-regression: that much is ruled out), 10 no difference, 11 regressed, 12 inconclusive, 13 wrong answers, 14 refused because a version touches scenario, regulation or what else judges it; 3 if a version cannot be built; 4 if HEAD does not come up.\n\n" +
-		"Within GitHub Actions the result also becomes the step's summary and an annotation: docs/ci.md has a workflow to copy.\n\n" +
+		"Within GitHub Actions the result also becomes the step's summary and an annotation: docs/how-to/compare-in-ci.md has a workflow to copy.\n\n" +
 		"Examples:\n  kasoku compare main HEAD\n  kasoku compare origin/main HEAD --max-regression 2% --budget 10m\n  kasoku compare v1.2 v1.3 --fail-on regressed -d 2s --json\n  kasoku compare --base-dir artifacts/main --head-dir artifacts/head"
 }
 

@@ -20,7 +20,7 @@ import (
 
 // DigestCmd sums logs up.
 type DigestCmd struct {
-	Logs      []string      `arg:"" optional:"" help:"Access logs, or logs and tables of statements (docs/digest.md lists them), plain or packed by gzip, zstd, bzip2 or xz, or a folder of such; - or none is standard input." name:"file"`
+	Logs      []string      `arg:"" optional:"" help:"Access logs, or logs and tables of statements (docs/reference/digest.md lists them), plain or packed by gzip, zstd, bzip2 or xz, or a folder of such; - or none is standard input." name:"file"`
 	Diff      bool          `help:"Compare two logs, A and B; each may be several, as 'a.log,a.log.1' or 'old/*.log'."`
 	Kind      string        `enum:"auto,access,slow" default:"auto" help:"What the logs are: access or slow (default: recognised)." placeholder:"KIND"`
 	Format    string        `help:"Access logs: nginx's log_format or Apache's LogFormat text, or combined, common, ltsv, json, … (default: recognised)." placeholder:"TEXT"`
@@ -32,8 +32,8 @@ type DigestCmd struct {
 	Filter    []string      `help:"Only what fits, such as 'status>=500', 'route~^/api', 'time>100ms', no_index; may be repeated, all must fit." sep:"none" placeholder:"EXPR"`
 	Sort      string        `aliases:"by" help:"Sort by time (default), count, mean, p95, max, bytes, …; with --diff by the change of it." placeholder:"KEY"`
 	Limit     *int          `help:"Rows at most; 0 is all (default: 30; all for csv and json)." placeholder:"N"`
-	Explain   string        `help:"Statements: show how this MariaDB or MySQL would run the heaviest ones, without running them: 'mysql://user@host/schema?password_file=FILE' (docs/digest.md)." placeholder:"DSN"`
-	Try       bool          `help:"With --explain: make the missing indexes on copies of their tables, in a schema of its own on that server (at most 256 MiB, dropped afterwards), and show plans and rows read before and after (docs/digest.md)."`
+	Explain   string        `help:"Statements: show how this MariaDB or MySQL would run the heaviest ones, without running them: 'mysql://user@host/schema?password_file=FILE' (docs/reference/digest.md)." placeholder:"DSN"`
+	Try       bool          `help:"With --explain: make the missing indexes on copies of their tables, in a schema of its own on that server (at most 256 MiB, dropped afterwards), and show plans and rows read before and after (docs/reference/digest.md)."`
 	TryTime   time.Duration `default:"1m" help:"How long --try may take at most (default: 1m)." placeholder:"DURATION"`
 	Output    string        `short:"o" enum:"text,markdown,csv,json,html" default:"text" help:"text, markdown, csv, json or html." placeholder:"FORM"`
 }
@@ -41,7 +41,7 @@ type DigestCmd struct {
 // Help is shown below the flags.
 func (DigestCmd) Help() string {
 	return "Tells where the time goes: requests by route (routes are learnt, /items/17 is /items/:id), statements by class. " +
-		"docs/digest.md has every field of --filter.\n\nExamples:\n" +
+		"docs/reference/digest.md has every field of --filter.\n\nExamples:\n" +
 		"  kasoku digest /var/log/nginx/access.log\n" +
 		"  kasoku digest access.log access.log.1 access.log.2.gz --since '2026-11-21 10:00'\n" +
 		"  kasoku digest slow.log --filter 'time>100ms' --filter full_scan --by examined\n" +

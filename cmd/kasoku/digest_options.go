@@ -66,7 +66,7 @@ func (j *digestJob) times(now time.Time) error {
 func (j *digestJob) prepareAccess() error {
 	var err error
 	if j.requests, err = digest.ParseAccessFilter(j.Filter); err != nil {
-		return ui.Coded(ui.Usage, err, "docs/digest.md lists the fields; put the expression in single quotes")
+		return ui.Coded(ui.Usage, err, "docs/reference/digest.md lists the fields; put the expression in single quotes")
 	}
 	j.access = digest.AccessOptions{Routes: accesslog.RouteOptions{Patterns: j.Route}, Keep: j.requests.Keep(),
 		Since: j.since, Until: j.until, Progress: j.progress.show}
@@ -103,7 +103,7 @@ func (j *digestJob) prepareStatements() error {
 	}
 	var err error
 	if j.entries, err = digest.ParseStatementFilter(j.Filter); err != nil {
-		return ui.Coded(ui.Usage, err, "docs/digest.md lists the fields; put the expression in single quotes")
+		return ui.Coded(ui.Usage, err, "docs/reference/digest.md lists the fields; put the expression in single quotes")
 	}
 	j.statements = digest.StatementOptions{Keep: j.entries.Keep(), Since: j.since, Until: j.until, Progress: j.progress.show}
 	return nil

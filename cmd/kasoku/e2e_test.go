@@ -62,7 +62,7 @@ func TestWholeStory(t *testing.T) {
 	// One page about one run.
 	tuned := c.state()
 	out = s.do(ok, "run", "-d", "1s")
-	for _, word := range []string{"score", "route", "statement", "Binds"} {
+	for _, word := range []string{"score", "route", "statement", "Bottleneck"} {
 		if !strings.Contains(out, word) {
 			t.Errorf("run does not tell %q:\n%s", word, out)
 		}

@@ -43,7 +43,7 @@ func targetError(err error) error {
 	case errors.Is(err, load.ErrNotAllowed):
 		return ui.Coded(ui.BadInput, err, "is it yours? Then list its address or network under load.allow in kasoku.yaml")
 	case errors.As(err, &reset) && reset.Snapshot:
-		return ui.Coded(ui.Target, err, "docs/guide.md (The same data before each run) says what snapshot looks at; or write reset: [./reset.sh], a command of your own")
+		return ui.Coded(ui.Target, err, "docs/how-to/have-the-same-data-before-each-run.md says what snapshot looks at; or write reset: [./reset.sh], a command of your own")
 	case errors.As(err, &reset):
 		return ui.Coded(ui.Target, err, "run the command by hand in the folder of kasoku.yaml; it must end with 0 before every run")
 	case errors.Is(err, fs.ErrPermission):

@@ -32,7 +32,7 @@ func (f *ClientFlags) draftOf(a *App, what string, from func(io.Reader, record.C
 	}
 	d, err := from(in, o)
 	if err != nil {
-		return ui.Coded(ui.BadInput, err, "docs/scenario.md tells what is read of a "+what)
+		return ui.Coded(ui.BadInput, err, "docs/reference/scenario.md tells what is read of a "+what)
 	}
 	return a.writeDraft(d, f.DraftFlags)
 }

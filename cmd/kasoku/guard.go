@@ -20,7 +20,7 @@ type GuardCmd struct {
 
 // Help is shown below the flags.
 func (GuardCmd) Help() string {
-	return "The host's own revert: docs/journal.md tells how it works.\n\nExample:\n  kasoku guard revert /var/lib/kasoku/0123456789abcdef"
+	return "The host's own revert: docs/explanation/journal.md tells how it works.\n\nExample:\n  kasoku guard revert /var/lib/kasoku/0123456789abcdef"
 }
 
 // Run implements the command.

@@ -227,7 +227,7 @@ func (c *LoadCmd) fromFile(a *App, l *loading) error {
 	}
 	sc, err := load.LoadScenario(c.Target)
 	if err != nil {
-		return ui.Coded(ui.BadInput, err, "docs/scenario.md lists every key")
+		return ui.Coded(ui.BadInput, err, "docs/reference/scenario.md lists every key")
 	}
 	l.opts.Scenario, l.opts.URL = sc, c.URL
 	if c.URL == "" {

@@ -32,7 +32,7 @@ type CLI struct {
 	Check    CheckCmd    `cmd:"" help:"Say which rights are lacking, and what is left out without them."`
 	Load     LoadCmd     `cmd:"" help:"Put load on a URL or run a scenario; needs no kasoku.yaml."`
 	Run      RunCmd      `cmd:"" help:"Make one measured run."`
-	Diagnose DiagnoseCmd `cmd:"" help:"Say what binds and what removing it could bring at most."`
+	Diagnose DiagnoseCmd `cmd:"" help:"Say what the bottleneck is and what removing it could bring at most."`
 	Tune     TuneCmd     `cmd:"" help:"Make the service faster, unattended."`
 	Plan     PlanCmd     `cmd:"" help:"Show what would be tried, as diffs and commands; change nothing."`
 	Try      TryCmd      `cmd:"" help:"Judge one change that somebody made."`
@@ -52,6 +52,7 @@ type CLI struct {
 	Where    WhereCmd    `cmd:"" help:"Find the file, line and function in which a statement is made."`
 	Patch    PatchCmd    `cmd:"" help:"Write changes of source that save statements and work, as commits on a branch."`
 	Scenario ScenarioCmd `cmd:"" help:"Work on scenario files."`
+	Schema   SchemaCmd   `cmd:"" help:"Print the JSON Schema of kasoku.yaml or of a scenario, for editors."`
 	Lab      LabCmd      `cmd:"" help:"Disposable Linux hosts on this machine, to try Kasoku on."`
 	Guard    GuardCmd    `cmd:"" hidden:"" help:"The host's own revert; Kasoku starts it."`
 	Version  VersionCmd  `cmd:"" help:"Print the version."`

@@ -26,7 +26,7 @@ type MCPCmd struct {
 
 // Help is shown below the flags.
 func (MCPCmd) Help() string {
-	return "Speaks the Model Context Protocol on standard input and output until the client leaves; a coding agent starts it (docs/agents.md). Without --allow-try it only reads: status, evidence, findings, where, plan, history, show. What is under way when the client leaves is put back.\n\nExamples:\n  kasoku mcp\n  kasoku -f /srv/shop/kasoku.yaml mcp --allow-try"
+	return "Speaks the Model Context Protocol on standard input and output until the client leaves; a coding agent starts it (docs/how-to/connect-an-agent.md). Without --allow-try it only reads: status, evidence, findings, where, plan, history, show. What is under way when the client leaves is put back.\n\nExamples:\n  kasoku mcp\n  kasoku -f /srv/shop/kasoku.yaml mcp --allow-try"
 }
 
 // Run implements the command.

@@ -47,7 +47,7 @@ type PatchListCmd struct {
 
 // Help is shown below the flags.
 func (PatchListCmd) Help() string {
-	return "The shapes and their preconditions are in docs/patch.md.\n\nExamples:\n  kasoku patch\n  kasoku patch --all --source ~/app --json"
+	return "The shapes and their preconditions are in docs/how-to/change-the-code-of-a-program.md.\n\nExamples:\n  kasoku patch\n  kasoku patch --all --source ~/app --json"
 }
 
 // Run implements the command.

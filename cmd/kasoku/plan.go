@@ -134,7 +134,7 @@ func act(ch change.Change) plannedAct {
 }
 
 func planText(w io.Writer, d *diagnose.Diagnosis, res remedy.Result) error {
-	fmt.Fprintf(w, "Binds: %s\n\n", d.BindsText)
+	fmt.Fprintf(w, "Bottleneck: %s\n\n", d.BindsText)
 	for i, p := range res.Plans {
 		fmt.Fprintf(w, "%d. %s (%s)\n   %s\n", i+1, p.Title, ui.Bound(p.Bound), p.Why)
 		planActs(w, p)

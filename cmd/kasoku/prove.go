@@ -26,7 +26,7 @@ type ProveCmd struct {
 func (ProveCmd) Help() string {
 	return "Checks on the service as it is now what the regulation promises; `kasoku tune` does the same at its end:\n\n" +
 		"equality: answers under load are those recorded as found (by `kasoku tune`, or with --record); staleness: after a write every reader sees it within the time allowed; durability: acknowledged writes outlive SIGKILL of the database; reboot: all hosts restarted, everything comes back by itself, with at least 0.95 of the score.\n\n" +
-		"Nothing is killed or rebooted that checks.kill and checks.reboot in kasoku.yaml do not name. docs/checks.md tells how to describe a write and its readers.\n\nEnds with 15 if a check failed.\n\nExamples:\n  kasoku prove\n  kasoku prove --only staleness,equality\n  kasoku prove --record"
+		"Nothing is killed or rebooted that checks.kill and checks.reboot in kasoku.yaml do not name. docs/reference/checks.md tells how to describe a write and its readers.\n\nEnds with 15 if a check failed.\n\nExamples:\n  kasoku prove\n  kasoku prove --only staleness,equality\n  kasoku prove --record"
 }
 
 // checkNames in the order in which they are made.

@@ -30,7 +30,7 @@ func (ScenarioRecordCmd) Help() string {
 func (c *ScenarioRecordCmd) Run(ctx context.Context, a *App) error {
 	s, err := load.LoadForRecording(c.File)
 	if err != nil {
-		return ui.Coded(ui.BadInput, err, "docs/scenario.md lists every key")
+		return ui.Coded(ui.BadInput, err, "docs/reference/scenario.md lists every key")
 	}
 	files, err := load.Record(ctx, load.Options{Scenario: s, URL: c.URL, Allow: c.Allow})
 	if err != nil {

@@ -38,7 +38,7 @@ type ScenarioCheckCmd struct {
 
 // Help is shown below the flags.
 func (ScenarioCheckCmd) Help() string {
-	return "Ends with 3 and names the line if something is wrong; warnings are about what is allowed but seldom meant. docs/scenario.md lists every key.\n\n" +
+	return "Ends with 3 and names the line if something is wrong; warnings are about what is allowed but seldom meant. docs/reference/scenario.md lists every key.\n\n" +
 		"Examples:\n  kasoku scenario check scenario.yaml\n  kasoku scenario check --show-requests 5 scenario.yaml\n  kasoku scenario check --json scenario.yaml"
 }
 
@@ -59,7 +59,7 @@ func (c *ScenarioCheckCmd) Run(_ context.Context, a *App) error {
 	}
 	s, err := load.LoadScenario(c.File)
 	if err != nil {
-		return ui.Coded(ui.BadInput, err, "docs/scenario.md lists every key")
+		return ui.Coded(ui.BadInput, err, "docs/reference/scenario.md lists every key")
 	}
 	checked := checkedScenario{OK: true, Summary: s.Summary()}
 	if c.ShowRequests > 0 {

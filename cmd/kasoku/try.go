@@ -35,7 +35,7 @@ type TryCmd struct {
 
 // Help is shown below the flags.
 func (TryCmd) Help() string {
-	return "The verdict is the exit code: 0 improved, 10 no difference, 11 regressed, 12 inconclusive, 13 wrong answers, 14 refused because it touches what judges it; 3 if the service's own check refuses it. With --json the result has the form of docs/formats.md.\n\n" +
+	return "The verdict is the exit code: 0 improved, 10 no difference, 11 regressed, 12 inconclusive, 13 wrong answers, 14 refused because it touches what judges it; 3 if the service's own check refuses it. With --json the result has the form of docs/reference/json.md.\n\n" +
 		"Scenario, regulation, the load's commands and Kasoku's own state are watched while it is tried: what changes them is put back and refused. --branch needs a clean checkout; services[].build of kasoku.yaml says how it is built. A patch of what is built is committed there, built and restarted; other applications are restarted, so that the patch is in force.\n\n" +
 		"Examples:\n  kasoku try --set php.pm.max_children=20\n  kasoku try --set web.keepalive_timeout=30s --set db.table_open_cache=4000\n  kasoku try --patch faster.diff --dir app --restart php --keep\n  kasoku try --branch faster-list --json\n  kasoku try --apply 'cp new.so app/' --undo 'cp old.so app/' --restart app --json"
 }

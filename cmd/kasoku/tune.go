@@ -23,7 +23,7 @@ type TuneCmd struct {
 
 // Help is shown below the flags.
 func (TuneCmd) Help() string {
-	return "Measures, finds what binds, tries one remedy after another by interleaved runs, keeps what is proved better and puts everything else back. Ctrl-C puts the step under way back; `kasoku tune` then goes on where it stopped.\n\nExamples:\n  kasoku tune\n  kasoku tune --budget 10m -d 3s\n  kasoku tune --target 2\n  kasoku tune --new --json > session.json"
+	return "Measures, finds the bottleneck, tries one remedy after another by interleaved runs, keeps what is proved better and puts everything else back. Ctrl-C puts the step under way back; `kasoku tune` then goes on where it stopped.\n\nExamples:\n  kasoku tune\n  kasoku tune --budget 10m -d 3s\n  kasoku tune --target 2\n  kasoku tune --new --json > session.json"
 }
 
 // Validate refuses what cannot be meant.

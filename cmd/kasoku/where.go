@@ -173,7 +173,9 @@ const mostLocated = 2
 // locate fills in the lines of a report's work that nothing has told yet, from the source
 // on this machine. What cannot be read is left out: a report does without.
 func locate(ctx context.Context, m *report.Model, st *stack.Stack) {
-	if !slices.ContainsFunc(m.Work, func(w diagnose.Work) bool { return w.OfDriver() || len(w.Programs) > 0 || w.Statement != "" && len(w.Sources) == 0 }) {
+	if !slices.ContainsFunc(m.Work, func(w diagnose.Work) bool {
+		return w.OfDriver() || len(w.Programs) > 0 || w.Statement != "" && len(w.Sources) == 0
+	}) {
 		return
 	}
 	var sources report.Sources

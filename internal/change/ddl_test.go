@@ -101,10 +101,10 @@ func TestLockingUndo(t *testing.T) {
 	}
 }
 
-// What docs/changes.md promises of waiting for a metadata lock is what is done.
+// What docs/reference/changes.md promises of waiting for a metadata lock is what is done.
 func TestLockWaitAsDocumented(t *testing.T) {
 	want := fmt.Sprintf("metadata lock is waited for %d times %d s with a second between", metadataTries, metadataWait)
-	if page := strings.Join(strings.Fields(content(t, "../../docs/changes.md")), " "); !strings.Contains(page, want) || metadataPause != time.Second {
-		t.Errorf("docs/changes.md does not say %q", want)
+	if page := strings.Join(strings.Fields(content(t, "../../docs/reference/changes.md")), " "); !strings.Contains(page, want) || metadataPause != time.Second {
+		t.Errorf("docs/reference/changes.md does not say %q", want)
 	}
 }

@@ -9,7 +9,7 @@ package diagnose
 type Finding struct {
 	// Rule that made it, e.g. "db.full-scan".
 	Rule string `json:"rule"`
-	// Measures are IDs of docs/catalogue.md.
+	// Measures are IDs of docs/reference/catalogue/measures.md.
 	Measures []string `json:"measures"`
 	Service  string   `json:"service,omitempty"`
 	// Host that it is about where it is no service's; "" with one host.

@@ -10,7 +10,7 @@ import (
 	"kasoku/internal/ui"
 )
 
-// Reboot is what the check of a reboot saw of the score (docs/checks.md), and
+// Reboot is what the check of a reboot saw of the score (docs/reference/checks.md), and
 // what was measured later, with nothing changed since.
 type Reboot struct {
 	Before, After, Later float64 // scores

@@ -16,7 +16,7 @@ var sharedBuffers = []string{"innodb_buffer_pool_size", "innodb_log_buffer_size"
 
 // pageWriteCost is at most the CPU time that a checkpoint takes to write a page,
 // in seconds: a checksum over it and two writes (doublewrite). On cases/login it
-// was below 40 µs (docs/database-settings.md).
+// was below 40 µs (docs/reference/database-settings.md).
 const pageWriteCost = 100e-6
 
 // oldCheckpoint is the part of what the redo log holds from which on writers may

@@ -12,7 +12,7 @@ import (
 	"kasoku/internal/trace"
 )
 
-const needKnown = "the folder of a known application (docs/applications.md)"
+const needKnown = "the folder of a known application (docs/reference/applications.md)"
 
 // knownRules are what the documentation of known applications says, one rule
 // for each area.

@@ -16,7 +16,7 @@ import (
 // that could bring.
 type Work struct {
 	Rule     string   `json:"rule"`
-	Measures []string `json:"measures"` // IDs of docs/catalogue.md
+	Measures []string `json:"measures"` // IDs of docs/reference/catalogue/measures.md
 	Title    string   `json:"title"`    // one line, without the route
 	Text     string   `json:"text"`     // names the numbers
 	// Service that the calls go to, or whose code it is.

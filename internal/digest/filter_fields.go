@@ -8,7 +8,7 @@ import (
 )
 
 // accessFields are those of a request. Adding one is adding a line here and
-// one to docs/digest.md, which a test compares.
+// one to docs/reference/digest.md, which a test compares.
 var accessFields = []field[accesslog.Entry]{
 	{name: "status", kind: statusValue, number: func(e *accesslog.Entry) (int64, bool) { return int64(e.Status), e.Status > 0 }},
 	{name: "method", kind: textValue, fold: true, text: func(e *accesslog.Entry) []byte { return e.Method }},

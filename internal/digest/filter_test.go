@@ -163,7 +163,7 @@ func TestApplyStatements(t *testing.T) {
 
 // The guide lists every field there is.
 func TestFieldsAreDocumented(t *testing.T) {
-	doc, err := os.ReadFile("../../docs/digest.md")
+	doc, err := os.ReadFile("../../docs/reference/digest.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +171,7 @@ func TestFieldsAreDocumented(t *testing.T) {
 	names = append(append(names, fieldNames(entryFields)...), fieldNames(classFields)...)
 	for _, n := range names {
 		if !strings.Contains(string(doc), "`"+n+"`") {
-			t.Errorf("docs/digest.md does not name the field `%s`", n)
+			t.Errorf("docs/reference/digest.md does not name the field `%s`", n)
 		}
 	}
 }

@@ -22,7 +22,7 @@ const maxLogLine = 8 << 10
 // quoted values are put together, secrets masked. The forms of nginx, Apache,
 // PHP, PHP-FPM, MariaDB, MySQL and Redis are known; lines of others count as
 // messages without a level. Lines that go on with the message before them are
-// left out. more counts the kinds beyond the limit.
+// left out, and those of requests that were answered without a fault. more counts the kinds beyond the limit.
 func ParseErrorLog(r io.Reader, service string) (kinds []LogLine, more int, err error) {
 	var g logGroups
 	known := false // a line with a time has been seen
@@ -55,6 +55,9 @@ type logGroups struct {
 }
 
 func (g *logGroups) add(service, level, text string, cut bool) {
+	if levelRank(level) > levelRank("warning") && answered(text) {
+		return
+	}
 	key := level + "\x00" + logKind(text)
 	if i, ok := g.at[key]; ok {
 		g.kinds[i].Count++

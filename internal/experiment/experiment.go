@@ -266,7 +266,7 @@ func (e *running) look() (bool, error) {
 		e.end(Regressed, fmt.Sprintf("the 99th percentile of latency grew %.2f times (above %g: p = %.2g after %d pairs)", tail.ratio, maxP99Ratio, tail.p, len(e.logs)))
 	case e.makesWay(t):
 		e.verdict.Shared = true
-		e.end(Inconclusive, fmt.Sprintf("an effect above %s is unlikely; it makes way for others that wait, and goes on after them",
+		e.end(Inconclusive, fmt.Sprintf("an effect above %s is unlikely; it is postponed for others that wait, and goes on after them",
 			ui.Percent(math.Expm1(t.Upper(forNow)))))
 	default:
 		return false, nil

@@ -16,7 +16,7 @@ import "kasoku/internal/stat"
 // Ramdas 2021, Stat. Methods Med. Res. 30:976, and of alpha-investing without a
 // reward, Foster & Stine 2008, J. R. Stat. Soc. B 70:429). It needs of each
 // experiment only that it holds its level whatever came before. A coin of its own
-// sees to that where pairs are independent; docs/verdict.md tells how far the
+// sees to that where pairs are independent; docs/explanation/verdict.md tells how far the
 // noise of real runs departs from it.
 type Levels struct {
 	// Each is the most that one experiment may have, as a fraction.

@@ -64,7 +64,7 @@ type Rule struct {
 }
 
 // DefaultRule: 1 % false keeps, 1 % smallest effect, at most 400 pairs, with which
-// 2 % can be shown where pairs differ by 9 % (docs/verdict.md). Most experiments
+// 2 % can be shown where pairs differ by 9 % (docs/explanation/verdict.md). Most experiments
 // end long before.
 func DefaultRule() Rule {
 	return Rule{Alpha: 0.01, MaxPairs: 400, SmallestEffect: 0.01, MaxRepeats: 3}

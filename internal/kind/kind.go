@@ -3,7 +3,7 @@
 // place to make it known.
 //
 // Here so far are the runtimes of applications and their servers; the other kinds stand
-// where they stood (docs/architecture.md).
+// where they stood (docs/explanation/architecture.md).
 package kind
 
 import (

@@ -6,7 +6,7 @@
 // In: a way to look at the files of a folder. Out: which application it is, and
 // which settings are not as documented for production. Nothing is changed, and
 // no proposal is more than that: what is tried is proved as any other change.
-// docs/applications.md is made from the table.
+// docs/reference/applications.md is made from the table.
 package knownapp
 
 import "kasoku/internal/regulation"

@@ -8,6 +8,8 @@ import (
 
 const head = `# Known applications
 
+For whoever runs one of these applications and wants to know which of its settings Kasoku looks at.
+
 Made from the table in ` + "`internal/knownapp`" + ` by ` + "`go generate ./internal/knownapp`" + `; do not edit.
 
 ` + "`kasoku init`" + ` tells these applications by files in their folders, and then takes
@@ -28,7 +30,7 @@ knows PHP, and refuse what is set in a block, in parts, by reference, or before 
 include that may set it again.
 `
 
-// WriteDocument writes docs/applications.md.
+// WriteDocument writes docs/reference/applications.md.
 func WriteDocument(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString(head)
@@ -54,7 +56,7 @@ func writeApplication(b *strings.Builder, a *Application) {
 		fmt.Fprintf(b, "- tables that are caches: %s\n", code(a.CacheTables, ", "))
 	}
 	if p := a.Preload; p != nil {
-		fmt.Fprintf(b, "- classes that PHP may load when it starts: `%s`, if `%s` is there; remedy: [php.preload](catalogue.md#phppreload); source: %s\n", p.File, p.Needs, p.Source)
+		fmt.Fprintf(b, "- classes that PHP may load when it starts: `%s`, if `%s` is there; remedy: [php.preload](catalogue/php.md#phppreload); source: %s\n", p.File, p.Needs, p.Source)
 	}
 	for _, area := range Areas {
 		for _, k := range a.Knobs {
@@ -78,7 +80,7 @@ func writeKnob(b *strings.Builder, k *Knob) {
 		fmt.Fprintf(b, "- mind: %s\n", k.Note)
 	}
 	if k.Remedy != "" {
-		fmt.Fprintf(b, "- remedy: [%s](catalogue.md#%s)\n", k.Remedy, strings.ReplaceAll(k.Remedy, ".", ""))
+		fmt.Fprintf(b, "- remedy: [%s](catalogue/%s.md#%s)\n", k.Remedy, family(k.Remedy), strings.ReplaceAll(k.Remedy, ".", ""))
 	}
 	fmt.Fprintf(b, "- called for if: %s\n- source: %s\n", k.Sign.words(), k.Source)
 }
@@ -99,4 +101,10 @@ func (s Sign) words() string {
 // code lists paths; those of a package's folder three levels down are written whole.
 func code(all []string, joint string) string {
 	return strings.ReplaceAll("`"+strings.Join(all, "`"+joint+"`")+"`", "`../../../", "`/")
+}
+
+// family is what a remedy's ID begins with, and the name of its page.
+func family(remedy string) string {
+	name, _, _ := strings.Cut(remedy, ".")
+	return name
 }

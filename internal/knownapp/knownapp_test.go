@@ -211,7 +211,7 @@ func TestIsCacheTable(t *testing.T) {
 	}
 }
 
-// Every entry says what a reader of docs/applications.md needs.
+// Every entry says what a reader of docs/reference/applications.md needs.
 func TestTable(t *testing.T) {
 	ids := map[string]bool{}
 	for _, a := range Applications {
@@ -245,11 +245,11 @@ func TestDocumentIsUpToDate(t *testing.T) {
 	if err := WriteDocument(&want); err != nil {
 		t.Fatal(err)
 	}
-	got, err := os.ReadFile(filepath.Join("..", "..", "docs", "applications.md"))
+	got, err := os.ReadFile(filepath.Join("..", "..", "docs", "reference", "applications.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want.Bytes()) {
-		t.Error("docs/applications.md is out of date: run `go generate ./internal/knownapp`")
+		t.Error("docs/reference/applications.md is out of date: run `go generate ./internal/knownapp`")
 	}
 }

@@ -44,6 +44,7 @@ func check(root string) ([]problem, error) {
 	}
 	var out []problem
 	var sources []*source
+	pages := texts{}
 	for _, f := range files {
 		data, err := os.ReadFile(filepath.Join(root, f))
 		if os.IsNotExist(err) {
@@ -53,6 +54,10 @@ func check(root string) ([]problem, error) {
 			return nil, fmt.Errorf("read %s: %w", f, err)
 		}
 		out = append(out, checkText(f, data)...)
+		out = append(out, checkTerms(f, data)...)
+		if pages[f] = nil; !strings.Contains(f, "testdata/") {
+			pages[f] = data
+		}
 		if !strings.HasSuffix(f, ".go") || strings.Contains(f, "testdata/") {
 			continue
 		}
@@ -65,6 +70,7 @@ func check(root string) ([]problem, error) {
 	for _, s := range sources {
 		out = append(out, checkImports(s)...)
 		out = append(out, checkCalls(s)...)
+		out = append(out, checkTexts(s)...)
 	}
 	out = append(out, checkComments(sources)...)
 	list, err := os.ReadFile(filepath.Join(root, clockList))
@@ -72,6 +78,7 @@ func check(root string) ([]problem, error) {
 		return nil, fmt.Errorf("read %s: %w", clockList, err)
 	}
 	out = append(out, checkClock(sources, list)...)
+	out = append(out, checkLinks(pages)...)
 	sort.Slice(out, func(i, j int) bool {
 		if out[i].file != out[j].file {
 			return out[i].file < out[j].file

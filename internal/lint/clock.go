@@ -52,7 +52,7 @@ func checkClock(sources []*source, list []byte) []problem {
 	return out
 }
 
-const sleeps = "a test that sleeps depends on the machine's speed; wait for the event (%s), or use testing/synctest (docs/testing.md)"
+const sleeps = "a test that sleeps depends on the machine's speed; wait for the event (%s), or use testing/synctest (docs/contributing/testing.md)"
 
 // clockUses are the sleeps and looks at the clock in s.
 func clockUses(s *source) []problem {
@@ -84,7 +84,7 @@ func clockUses(s *source) []problem {
 			}
 			now, ok := f.X.(*ast.CallExpr)
 			if ok && of(now.Fun, "time") == "Now" && contains(clockCompares, f.Sel.Name) {
-				out = append(out, s.at(f, "a test that compares the time depends on the machine's speed; wait for the event (%s), or use testing/synctest (docs/testing.md)", waiter))
+				out = append(out, s.at(f, "a test that compares the time depends on the machine's speed; wait for the event (%s), or use testing/synctest (docs/contributing/testing.md)", waiter))
 			}
 		case *ast.CommClause:
 			limits[n.Comm] = true
@@ -99,7 +99,7 @@ func clockUses(s *source) []problem {
 			case name == "Sleep":
 				out = append(out, s.at(n, sleeps, waiter))
 			case contains(clockReads, name):
-				out = append(out, s.at(n, "a test that looks at how long something takes depends on the machine's speed; count what is done, or use testing/synctest (docs/testing.md)"))
+				out = append(out, s.at(n, "a test that looks at how long something takes depends on the machine's speed; count what is done, or use testing/synctest (docs/contributing/testing.md)"))
 			}
 		}
 		return true

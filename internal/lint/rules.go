@@ -9,7 +9,7 @@ const module = "kasoku"
 // layers and of its own group, nothing else of the module.
 type layer []string
 
-// layers is the import order, left to right as data flows (docs/architecture.md).
+// layers is the import order, left to right as data flows (docs/explanation/architecture.md).
 // A name stands for the folder under internal/ and all that is in it; these
 // are the groups. Two groups in one layer do not import each other.
 var layers = []layer{

@@ -27,7 +27,7 @@ type Arrivals struct {
 	// is empty and nothing is sent in the warm-up.
 	Recorded []Recorded
 	// Slack is how long a planned time may be missed so that several sessions
-	// begin with one wake-up; 0: 1 ms, negative: none. docs/scenario.md tells
+	// begin with one wake-up; 0: 1 ms, negative: none. docs/reference/scenario.md tells
 	// what that costs.
 	Slack time.Duration
 }

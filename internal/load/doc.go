@@ -2,7 +2,7 @@
 //
 // It is the first step of the loop: what it measures, evidence explains.
 //
-//  1. Parse reads scenario.yaml (docs/scenario.md) and compiles it once:
+//  1. Parse reads scenario.yaml (docs/reference/scenario.md) and compiles it once:
 //     texts become byte templates, variables become slots, expectations become
 //     compiled checks. Whatever is wrong is said with its line.
 //  2. Run checks that the target is this machine or allowed, does the setup

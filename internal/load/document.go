@@ -65,7 +65,7 @@ func openDocument(name string, src []byte) (d *document, root ast.Node, err erro
 		return nil, nil, yamlError(name, err)
 	}
 	if len(file.Docs) == 0 || file.Docs[0].Body == nil {
-		return nil, nil, fmt.Errorf("%s:1:1: is empty; docs/scenario.md shows a complete scenario", name)
+		return nil, nil, fmt.Errorf("%s:1:1: is empty; docs/reference/scenario.md shows a complete scenario", name)
 	}
 	if len(file.Docs) > 1 {
 		return nil, nil, fmt.Errorf("%s:1:1: has %d YAML documents; write one, without --- lines in between", name, len(file.Docs))

@@ -112,7 +112,7 @@ type figure struct {
 	value func(*account, *measured) float64
 }
 
-// figures that expressions know; docs/scenario.md explains them.
+// figures that expressions know; docs/reference/scenario.md explains them.
 var figures = []figure{
 	{name: "ok", value: countOf(func(m *measured) int64 { return m.ok })},
 	{name: "good", value: countOf(func(m *measured) int64 { return m.good })},

@@ -16,7 +16,7 @@ import (
 	"kasoku/internal/await"
 )
 
-// guideShop is the shop that docs/write-a-scenario.md is about.
+// guideShop is the shop that docs/how-to/write-a-scenario.md is about.
 func guideShop(t *testing.T) *httptest.Server {
 	var mu sync.Mutex
 	customers := []string{}
@@ -79,7 +79,7 @@ func guideShop(t *testing.T) *httptest.Server {
 // Every complete example of the guide is run as it stands there.
 func TestGuide(t *testing.T) {
 	await.SkipShort(t)
-	text, err := os.ReadFile("../../docs/write-a-scenario.md")
+	text, err := os.ReadFile("../../docs/how-to/write-a-scenario.md")
 	if err != nil {
 		t.Fatal(err)
 	}

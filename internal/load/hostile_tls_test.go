@@ -10,7 +10,7 @@ import (
 )
 
 // TLS that is wrong. On this machine itself certificates are not verified
-// (docs/scenario.md), so a wrong one is no failure there.
+// (docs/reference/scenario.md), so a wrong one is no failure there.
 func TestMisbehaviourTLS(t *testing.T) {
 	await.SkipShort(t)
 	next := time.Now().Add(24 * time.Hour)

@@ -29,7 +29,7 @@ const (
 // mostPoints of a weight or penalty.
 const mostPoints = 1e6
 
-// places are all that scenario.yaml may hold. The schema, docs/scenario-keys.md
+// places are all that scenario.yaml may hold. The schema, docs/reference/scenario-keys.md
 // and the tests are made from this table; the first one is the whole file.
 var places = []sectionSpec{
 	{name: "scenario", meaning: "What load to put on a service, and what a right answer looks like.", context: inScenario,

@@ -29,16 +29,16 @@ func mustParse(t testing.TB, src string) *Scenario {
 	return s
 }
 
-// The example of docs/scenario.md is what people copy: it must be right.
+// The example of docs/reference/scenario.md is what people copy: it must be right.
 func TestParseDocumentExample(t *testing.T) {
-	page, err := os.ReadFile("../../docs/scenario.md")
+	page, err := os.ReadFile("../../docs/reference/scenario.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, rest, _ := strings.Cut(string(page), "```yaml\n")
 	example, _, ok := strings.Cut(rest, "```")
 	if !ok {
-		t.Fatal("docs/scenario.md has no yaml example")
+		t.Fatal("docs/reference/scenario.md has no yaml example")
 	}
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "words.csv"), []byte("w,lang\nkasoku,ja\nfast,en\n"), 0o644); err != nil {
@@ -68,7 +68,7 @@ func TestParseWarmup(t *testing.T) {
 	}
 }
 
-// Omitted keys have the defaults that docs/scenario.md names.
+// Omitted keys have the defaults that docs/reference/scenario.md names.
 func TestParseDefaults(t *testing.T) {
 	s := mustParse(t, "version: 1\nname: x\nsessions:\n- steps:\n  - request: GET /a?q=1\n")
 	if s.Workload != 8 || s.Warmup != AutoWarmup || s.Duration != 5*time.Second || s.Timeout != 5*time.Second || s.Seed != 1 {
@@ -228,7 +228,7 @@ func TestPoolFile(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	if page, err := os.ReadFile("../../docs/scenario.md"); err == nil {
+	if page, err := os.ReadFile("../../docs/reference/scenario.md"); err == nil {
 		_, rest, _ := strings.Cut(string(page), "```yaml\n")
 		example, _, _ := strings.Cut(rest, "```")
 		f.Add([]byte(example))

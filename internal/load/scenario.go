@@ -16,7 +16,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// Defaults of scenario.yaml; docs/scenario.md shows them.
+// Defaults of scenario.yaml; docs/reference/scenario.md shows them.
 const (
 	defaultWorkload = 8
 	defaultWarmup   = AutoWarmup
@@ -113,7 +113,7 @@ func LoadScenario(path string) (*Scenario, error) { return loadScenario(path, fa
 func loadScenario(path string, recording bool) (*Scenario, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("read scenario %s: there is no such file; docs/scenario.md shows how to write one: %w", path, fs.ErrNotExist)
+		return nil, fmt.Errorf("read scenario %s: there is no such file; docs/reference/scenario.md shows how to write one: %w", path, fs.ErrNotExist)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read scenario: %w", err)

@@ -291,24 +291,24 @@ func TestSchemaDocuments(t *testing.T) {
 	if err := WriteKeys(&keys); err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string][]byte{"../../docs/" + SchemaURL: schema, "../../docs/scenario-keys.md": keys.Bytes()} {
+	for path, want := range map[string][]byte{"../../docs/reference/" + SchemaURL: schema, "../../docs/reference/scenario-keys.md": keys.Bytes()} {
 		if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%s is out of date (%v): run `go generate ./internal/load`", path, err)
 		}
 	}
-	page, err := os.ReadFile("../../docs/scenario.md")
+	page, err := os.ReadFile("../../docs/reference/scenario.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range places {
 		for _, k := range p.keys {
 			if !regexp.MustCompile(`(?m)(^|[\s{\[,` + "`" + `])` + k.name + "[:`]").Match(page) {
-				t.Errorf("docs/scenario.md does not name %s: %s", p.name, k.name)
+				t.Errorf("docs/reference/scenario.md does not name %s: %s", p.name, k.name)
 			}
 		}
 	}
 	if !strings.Contains(string(page), "# yaml-language-server: $schema=") {
-		t.Error("docs/scenario.md does not show the editors' modeline")
+		t.Error("docs/reference/scenario.md does not show the editors' modeline")
 	}
 }
 
@@ -328,13 +328,13 @@ func TestSchemaTakesScenarios(t *testing.T) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
-	page, err := os.ReadFile("../../docs/scenario.md")
+	page, err := os.ReadFile("../../docs/reference/scenario.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, rest, _ := strings.Cut(string(page), "```yaml\n")
 	example, _, _ := strings.Cut(rest, "```")
 	if err := validate(s, []byte(example)); err != nil {
-		t.Errorf("the example of docs/scenario.md: %v", err)
+		t.Errorf("the example of docs/reference/scenario.md: %v", err)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"kasoku/internal/ui"
 )
 
-// Defaults of score; docs/scenario.md shows them.
+// Defaults of score; docs/reference/scenario.md shows them.
 const (
 	// defaultObjective of a right answer. Half a second is where a visitor
 	// still feels served at once; a service has its own number.

@@ -52,7 +52,7 @@ func tallyOf(l limits, right map[time.Duration]int, mismatches, timeouts, errors
 	return t
 }
 
-// sampleRun is the run that docs/scenario.md computes its examples with:
+// sampleRun is the run that docs/reference/scenario.md computes its examples with:
 // in 10 s, GET / had 900 right answers in 100 ms, 60 in 400 ms and 40 in 1 s;
 // POST /login had 200 right ones in 100 ms, 2 wrong, 1 time-out, 3 errors; of
 // 400 planned sessions 5 were dropped.
@@ -321,16 +321,16 @@ func TestTallyAllocatesNothing(t *testing.T) {
 
 var docExample = regexp.MustCompile("(?s)```yaml\n(score:.*?)```")
 
-// The examples of docs/scenario.md under "The score" give what their comment
+// The examples of docs/reference/scenario.md under "The score" give what their comment
 // says (→ 101.3) for the run that is told there.
 func TestScoreDocs(t *testing.T) {
-	page, err := os.ReadFile("../../docs/scenario.md")
+	page, err := os.ReadFile("../../docs/reference/scenario.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, section, ok := strings.Cut(string(page), "\n## The score\n")
 	if !ok {
-		t.Fatal("docs/scenario.md has no section The score")
+		t.Fatal("docs/reference/scenario.md has no section The score")
 	}
 	section, _, _ = strings.Cut(section, "\n## ")
 	examples := 0

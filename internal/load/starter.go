@@ -36,7 +36,7 @@ func Starter(address string) (string, error) {
 
 const starter = `# yaml-language-server: $schema=scenario.schema.json
 # What load to put on the service, and what a right answer looks like.
-# docs/scenario.md explains it, docs/scenario-keys.md lists every key.
+# docs/reference/scenario.md explains it, docs/reference/scenario-keys.md lists every key.
 # Check this file with: kasoku scenario check FILE
 version: 1
 name: %s

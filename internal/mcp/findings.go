@@ -22,7 +22,7 @@ type Findings struct {
 // Finding is a claim about what binds.
 type Finding struct {
 	Rule     string   `json:"rule"`
-	Measures []string `json:"measures" jsonschema:"entries of docs/catalogue.md"`
+	Measures []string `json:"measures" jsonschema:"entries of docs/reference/catalogue/measures.md"`
 	Service  string   `json:"service,omitempty"`
 	Title    string   `json:"title"`
 	Text     string   `json:"text"`
@@ -33,7 +33,7 @@ type Finding struct {
 }
 
 func (s *Server) addFindings() {
-	add(s, "findings", "Findings", "What binds, ranked by the most that removing it could bring, each with its formula, numbers and, where known, the line of code.",
+	add(s, "findings", "Findings", "What limits throughput, the bottleneck first, ranked by the most that removing it could bring, each with its formula, numbers and, where known, the line of code.",
 		func(_ context.Context, v *View, in RunInput) (Findings, error) {
 			out := Findings{Findings: []Finding{}, NotJudged: []string{}}
 			run, err := diagnosed(v, in.Run)

@@ -48,7 +48,7 @@ type Server struct {
 }
 
 // instructions are what a client may show its model.
-const instructions = `Kasoku measures a web service under load, says what binds, and judges changes by interleaved runs.
+const instructions = `Kasoku measures a web service under load, names the bottleneck, and judges changes by interleaved runs.
 Read status first, then findings and evidence; plan shows what Kasoku itself would try.
 try, if this server has it, judges one change at a time and puts it back unless keep is set. The scenario, the regulation and Kasoku's own state cannot be changed by what is tried.`
 

@@ -1,5 +1,5 @@
 // Package prove checks that what the regulation promises holds on the service
-// as it is now: the regulation checks of docs/checks.md.
+// as it is now: the regulation checks of docs/reference/checks.md.
 //
 // In: a stack with its hosts, and a scenario whose setup is a write and whose
 // sessions are readers (load.Witness). Out: one Result for each check, with

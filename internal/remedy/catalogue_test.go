@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"io/fs"
 	"kasoku/internal/remedy"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -73,12 +75,12 @@ func TestEffectsAreOfRemedies(t *testing.T) {
 
 // An effect whose interval holds zero may be noise alone: the catalogue tells none.
 func TestCatalogueTellsNoNoise(t *testing.T) {
-	var out bytes.Buffer
-	if err := remedy.WriteCatalogue(&out); err != nil {
+	pages, err := remedy.CataloguePages()
+	if err != nil {
 		t.Fatal(err)
 	}
 	seen := 0
-	for line := range strings.Lines(out.String()) {
+	for line := range strings.Lines(string(bytes.Join(slices.Collect(maps.Values(pages)), nil))) {
 		if strings.HasPrefix(line, "- measured here: ") {
 			seen++
 			if found := regexp.MustCompile(`\(−[^()]* to \+[^()]*\)`).FindString(line); found != "" {
@@ -101,16 +103,24 @@ func known(id string) bool {
 }
 
 func TestCatalogueIsUpToDate(t *testing.T) {
-	var want bytes.Buffer
-	if err := remedy.WriteCatalogue(&want); err != nil {
-		t.Fatal(err)
-	}
-	got, err := os.ReadFile(filepath.Join(root, "docs", "catalogue.md"))
+	want, err := remedy.CataloguePages()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.Equal(got, want.Bytes()) {
-		t.Error("docs/catalogue.md is out of date: run `go generate ./internal/remedy`")
+	dir := filepath.Join(root, "docs", "reference", "catalogue")
+	have, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range have {
+		if want[f.Name()] == nil {
+			t.Errorf("%s is no page of the catalogue: run `go generate ./internal/remedy`", f.Name())
+		}
+	}
+	for name, text := range want {
+		if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !bytes.Equal(got, text) {
+			t.Errorf("docs/reference/catalogue/%s is out of date (%v): run `go generate ./internal/remedy`", name, err)
+		}
 	}
 }
 

@@ -218,7 +218,7 @@ func replanSmall(in Input, p Plan) (Plan, bool) {
 func (c *combination) add(p Plan, changes []change.Change) {
 	part := Part{ID: p.ID, Remedy: p.Remedy, Title: p.Title, Why: p.Why, Rule: p.Rule, Bound: p.Bound, Reach: p.Reach, Spares: p.Spares, Service: p.Service, Spent: p.Spent, Limit: p.Limit, Small: isSmall(p), First: len(c.changes)}
 	if p.OfSmall() {
-		part.Small, part.Of = true, p.PlanIDs()
+		part.Small, part.Of, part.Each = true, p.PlanIDs(), p.Parts
 	}
 	for _, n := range changes {
 		i := slices.IndexFunc(c.changes, func(o change.Change) bool {

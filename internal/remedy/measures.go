@@ -71,7 +71,7 @@ var Measures = []Measure{
 	{ID: "C03", Sign: "a guess about a setting", Done: "a load of many concurrencies before and after", Kind: KindWork, How: pairedRuns},
 	{ID: "C04", Sign: "old versions of nginx, memcached, libevent", Done: "upgraded", Kind: KindPackage, Effect: "slightly better"},
 	{ID: "C05", Sign: "big machines hide the bottleneck", Done: "small development machines on purpose", Kind: KindWork, Effect: "bottlenecks show early",
-		How: How{InLoop, "each resource's service demand is measured, full or not, and what would bind next is listed with the throughput that it allows; hosts and containers with few CPUs are tuned as any others, and a quota that holds a service back is found", "internal/diagnose/model_test.go:TestDemandsAreUTimesTOverX"}},
+		How: How{InLoop, "each resource's service demand is measured, full or not, and what would be the bottleneck next is listed with the throughput that it allows; hosts and containers with few CPUs are tuned as any others, and a quota that holds a service back is found", "internal/diagnose/model_test.go:TestDemandsAreUTimesTOverX"}},
 	{ID: "C06", Sign: "local memcached over TCP", Done: "unix socket, no CAS, no UDP, longer backlog, less memory; old and new side by side while switching", Kind: KindConfig, Effect: "those TIME_WAITs gone",
 		Left: "no CAS (-C): it spares 8 bytes of an item, which -m gives as well, and from then on every `cas` is answered EXISTS; that no client sent one in a run says nothing of its next release. " +
 			"No UDP (-U 0): it is off by default in present versions, and where it is on, a port that nobody asks takes no time from answers. " +
@@ -103,7 +103,7 @@ var Measures = []Measure{
 	{ID: "C26", Sign: "fast disks, default I/O settings", Done: "innodb_io_capacity, lru_scan_depth", Kind: KindConfig},
 	{ID: "C27", Sign: "CSS and JavaScript sent uncompressed", Done: "gzip on, caches purged", Kind: KindConfig, Effect: "far fewer bytes"},
 	{ID: "C28", Sign: "how many servers are needed", Done: "tuned first, then counted", Kind: KindWork, Effect: "less than half",
-		How: How{InLoop, "`kasoku capacity` counts hosts for a load from measured levels (Universal Scalability Law) and from what a request costs each host, with an interval: docs/capacity.md", "internal/capacity/plan_test.go:TestHostsNeeded"}},
+		How: How{InLoop, "`kasoku capacity` counts hosts for a load from measured levels (Universal Scalability Law) and from what a request costs each host, with an interval: docs/how-to/count-hosts.md", "internal/capacity/plan_test.go:TestHostsNeeded"}},
 
 	{ID: "W01", Sign: "before anything", Done: "copies of all configuration, list of packages, graphs", Kind: KindWork,
 		How: How{InLoop, "the journal keeps the bytes of every file before it is changed; kasoku undo --all puts them back", "cmd/kasoku/e2e_test.go:TestWholeStory"}},

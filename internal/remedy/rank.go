@@ -19,7 +19,7 @@ const advisedReach = 0.3
 func Rank(d *diagnose.Diagnosis) {
 	for i := range d.Findings {
 		f := &d.Findings[i]
-		f.Expected = planning.Worth{Bound: f.Bound, Reach: reachOf(d, *f), Spares: f.Spares}.Expected()
+		f.Expected = planning.Worth{Bound: f.Bound, Reach: reachOf(d, *f), Spares: f.Spares, Limit: f.Limit}.Expected()
 	}
 	slices.SortStableFunc(d.Findings, func(a, b diagnose.Finding) int {
 		return cmp.Or(cmp.Compare(b.Expected, a.Expected), cmp.Compare(b.Bound, a.Bound))

@@ -94,6 +94,7 @@ func (m *Model) addSteps(ctx context.Context, st *store.Store) error {
 	}
 	for i := range m.Steps {
 		m.Steps[i].SecondLook = m.secondLook(m.Steps[i])
+		m.Steps[i].Parts = m.parts(m.Steps[i])
 	}
 	return nil
 }

@@ -64,7 +64,7 @@ func RunText(w io.Writer, scored, full *store.Run, limit int) error {
 	}
 	if full.Diagnosis != nil {
 		p.line("")
-		p.line("Binds: %s", full.Diagnosis.BindsText)
+		p.line("Bottleneck: %s", full.Diagnosis.BindsText)
 	}
 	if scored != full {
 		p.line("%s", besides(scored, full))
@@ -87,7 +87,7 @@ func RunText(w io.Writer, scored, full *store.Run, limit int) error {
 func besides(scored, full *store.Run) string {
 	text := fmt.Sprintf("Run %d, right after it and with instruments, tells what single requests and statements do; its score is not used.", full.ID)
 	if d := full.Diagnosis; d != nil && d.Reference == 0 {
-		text += fmt.Sprintf(" What binds is of that run, too, because run %d is no evidence.", scored.ID)
+		text += fmt.Sprintf(" The bottleneck is of that run, too, because run %d is no evidence.", scored.ID)
 	}
 	return text
 }
@@ -152,7 +152,7 @@ func DiagnosisText(w io.Writer, run *store.Run) error {
 		p.line("%s", text)
 	}
 	for i, f := range d.Findings[:min(len(d.Findings), wholeFindings)] {
-		p.line("\n%d. %s (%s) [%s; %s]", i+1, f.Title, promise(f), f.Rule, strings.Join(f.Measures, " "))
+		p.line("\n%d. %s (%s)", i+1, f.Title, promise(f))
 		p.line("   %s", f.Text)
 		p.line("   bound: %s", f.Formula)
 		if f.Source != "" {

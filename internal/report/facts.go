@@ -107,7 +107,7 @@ func sure(m *Model) []fact {
 		noise = parts("Scores of one and the same configuration differed by ", "#noise "+ui.Share(m.Noise), " from run to run (standard deviation, median over the experiments). Pairs take out what changes slowly.")
 	}
 	return []fact{
-		{"", "Rule", parts("Baseline and candidate alternated in pairs, in an order tossed by a coin; what is judged is the ratio within pairs. A change was kept only if a group-sequential test found it better with a false-keep rate of ",
+		{"", "Rule", parts("Baseline and candidate alternated in pairs, in an order tossed by a coin; what is judged is the ratio within pairs. A change was kept only if a group-sequential test found it better with a false-positive rate of ",
 			"#alpha "+ui.Share(r.Alpha), " for each experiment, in at most ", fmt.Sprintf("#max-pairs %d", r.MaxPairs), " pairs, and by at least "+ui.Percent(r.SmallestEffect)+". Wrong answers, more failures, or a 99th percentile half as long again end a candidate whatever its score.")},
 		{"", "Runs", parts(fmt.Sprintf("#runs %d", n.Total), fmt.Sprintf(" runs: %d scored, %d diagnostic (statements recorded, score not used), %d probes of a search; %d unfit and repeated.", n.Scored, n.Diagnostic, n.Probe, n.Unfit))},
 		{"", "Noise", noise},

@@ -120,9 +120,6 @@ func caveats(m *Model) []string {
 	if !m.Score.Measured && len(m.Kept()) > 0 {
 		out = append(out, "The final score was not measured; the number is that of the last kept change's own experiment.")
 	}
-	if text := comparedText(s.Compared); text != "" {
-		out = append(out, "How it was compared: "+text+".")
-	}
 	if s.FinalWorkload != 0 && s.AsFoundWorkload != 0 && s.FinalWorkload != s.AsFoundWorkload {
 		out = append(out, loadChanged(s))
 	}
@@ -137,9 +134,6 @@ func caveats(m *Model) []string {
 	}
 	if text := repeated(m.Runs); text != "" {
 		out = append(out, text)
-	}
-	if given := tradesMade(m); given != "" {
-		out = append(out, "Traded, as the regulation allows: "+given+".")
 	}
 	return out
 }

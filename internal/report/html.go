@@ -50,7 +50,7 @@ var htmlPage = template.Must(template.New("page").Funcs(template.FuncMap{
 	"join": func(s []string) string { return strings.Join(s, ", ") },
 	"clip": clip, "sql": oneLine, "day": day, "plural": plural, "tone": tone,
 	"lines": diffLines, "open": openDiff, "demands": demandRows,
-	"facts": facts, "setup": setupRows, "sure": sure, "byHand": byHand, "undo": undoText, "coded": coded, "keep": keepUnits,
+	"facts": facts, "answers": answers, "big": bigFindings, "small": smallFindings, "setup": setupRows, "sure": sure, "byHand": byHand, "undo": undoText, "coded": coded, "keep": keepUnits,
 }).Parse(pageSource))
 
 // together keeps a number and its unit on one line.

@@ -108,6 +108,10 @@ func (p *mdPage) whole(m *Model) {
 	}
 	p.line("\n### What it was measured with")
 	p.mdTable([]string{"", ""}, rows)
+	p.line("")
+	for _, f := range answers(m) {
+		p.line("- **%s:** %s", f.Name, mdCoded(f.Text()))
+	}
 }
 
 // fold writes what is read by those who ask for it. The empty lines are needed
@@ -161,7 +165,7 @@ func (p *mdPage) mdFacts(m *Model) {
 	for _, f := range facts(m) {
 		rows = append(rows, []string{f.Name, f.Text()})
 	}
-	for _, r := range [][]string{{"What binds now", asText(m.Session.BindsText)}, {"Why it ended", asText(m.Session.Stopped)}} {
+	for _, r := range [][]string{{"Bottleneck now", asText(m.Session.BindsText)}, {"Why it ended", asText(m.Session.Stopped)}} {
 		if r[1] != "" {
 			rows = append(rows, r)
 		}
@@ -171,11 +175,11 @@ func (p *mdPage) mdFacts(m *Model) {
 
 func (p *mdPage) mdKept(s Step) {
 	p.fold(fmt.Sprintf("%d. %s: why, proof, how", s.Seq, s.Plan.Title), func() {
-		p.line("- Why: %s", mdText(s.Plan.Why))
+		p.mdWhy("Why", s)
 		p.line("- Effect: **%s**, %s, %s, %s; %s", mdText(Effect(s.Verdict)), plural(s.Verdict.Pairs, "pair", "pairs"), plural(s.Verdict.Runs, "run", "runs"), ui.Duration(s.Verdict.Took), mdText(s.Verdict.Reason))
 		p.mdShifts(s)
 		if s.SecondLook != "" {
-			p.line("- Looked at again: %s", mdText(s.SecondLook))
+			p.line("- Leave-one-out pass: %s", mdText(s.SecondLook))
 		}
 		p.line("- Traded: %s", mdText(tradedText(s)))
 		for _, c := range s.Commands {
@@ -189,6 +193,22 @@ func (p *mdPage) mdKept(s Step) {
 	})
 }
 
+// mdWhy says why a step was tried: each of its changes by itself, if it made several.
+func (p *mdPage) mdWhy(name string, s Step) {
+	if len(s.Parts) == 0 {
+		if s.Plan.Why != "" {
+			p.line("- %s: %s", name, mdText(s.Plan.Why))
+		}
+		return
+	}
+	var rows [][]string
+	for _, x := range s.Parts {
+		rows = append(rows, []string{asText(x.Title), asText(x.Reason), x.PredictedText(), x.MeasuredText()})
+	}
+	p.mdTable([]string{"Change", name, "Predicted", "Measured alone"}, rows)
+	p.line("")
+}
+
 func (p *page) mdShifts(s Step) {
 	for _, text := range Shifts(s.Verdict) {
 		p.line("- Also changed: %s", mdText(text))
@@ -197,9 +217,7 @@ func (p *page) mdShifts(s Step) {
 
 func (p *mdPage) mdRejected(s Step) {
 	p.fold(fmt.Sprintf("%d. %s: %s", s.Seq, s.Plan.Title, outcomeText(s)), func() {
-		if s.Plan.Why != "" {
-			p.line("- Why tried: %s", mdText(s.Plan.Why))
-		}
+		p.mdWhy("Why tried", s)
 		if s.Verdict.Pairs > 0 {
 			p.line("- Effect: %s, %s", mdText(Effect(s.Verdict)), plural(s.Verdict.Pairs, "pair", "pairs"))
 		}
@@ -284,7 +302,7 @@ func statementText(s *StatementStats) [3]string {
 const openFindings = 5
 
 func (p *mdPage) mdLeft(m *Model) {
-	p.line("\n## What binds now, and what would be next\n")
+	p.line("\n## The bottleneck now, and what would be next\n")
 	if last := (pageView{Model: m}).Last(); last != nil {
 		p.line("%s", mdText(last.BindsText))
 		if next := outlookOf(last.Next); len(next) > 0 {
@@ -305,11 +323,12 @@ func (p *mdPage) mdLeft(m *Model) {
 		}
 		p.line("- **%s** (%s)%s: %s", mdText(f.Title), ui.Bound(f.Bound), at, mdText(f.Text))
 	}
-	open := min(openFindings, len(m.Findings))
-	for _, f := range m.Findings[:open] {
+	big := bigFindings(m.Findings)
+	open := min(openFindings, len(big))
+	for _, f := range big[:open] {
 		finding(f)
 	}
-	if rest := m.Findings[open:]; len(rest)+len(m.NotJudged) > 0 && p.limits.Evidence {
+	if rest := append(big[open:len(big):len(big)], smallFindings(m.Findings)...); len(rest)+len(m.NotJudged) > 0 && p.limits.Evidence {
 		p.fold(fmt.Sprintf("%s, %d not judged", plural(len(rest), "more finding", "more findings"), len(m.NotJudged)), func() {
 			for _, f := range rest {
 				finding(f)

@@ -116,6 +116,8 @@ type Step struct {
 	Factor float64 `json:"factor"`
 	// SecondLook is what came of looking at it again, "" if nothing did.
 	SecondLook string `json:"second_look,omitempty"`
+	// Parts are its changes, each with its own reason, where it made several.
+	Parts []Part `json:"parts,omitempty"`
 }
 
 // end names where After is.

@@ -167,7 +167,7 @@ func TestPageEqualsStore(t *testing.T) {
 			t.Errorf("Markdown does not hold %q", line)
 		}
 	}
-	for _, want := range []string{fmt.Sprintf("- Runs: %d runs: ", len(runs)), "false-keep rate of " + ui.Share(experiment.DefaultRule().Alpha), fmt.Sprintf("in at most %d pairs", experiment.DefaultRule().MaxPairs),
+	for _, want := range []string{fmt.Sprintf("- Runs: %d runs: ", len(runs)), "false-positive rate of " + ui.Share(experiment.DefaultRule().Alpha), fmt.Sprintf("in at most %d pairs", experiment.DefaultRule().MaxPairs),
 		fmt.Sprintf("- Evidence: Run %d: 1 source covered it; not: php-fpm status of php: the pool has no status page. Run %d: 0 sources covered it.", session.AsFoundRun, session.FinalRun), "- Limits: "} {
 		if !strings.Contains(md, want) {
 			t.Errorf("Markdown does not hold %q", want)

@@ -63,7 +63,7 @@ func TestSample(t *testing.T) {
 	page := render(t, HTML, m)
 	for _, want := range []string{
 		"×34.1 the score in 41m12s: 4,037 points/s instead of 118 points/s. 5 of the 10 changes that were tried were kept.",
-		"kasoku undo 4", "8 users as found, 32 at the end", "Traded, as the regulation allows: logs and metrics may become fewer or later",
+		"kasoku undo 4", "8 users as found, 32 at the end", "logs and metrics may become fewer or later",
 		"&lt;script&gt;alert", "contains &#34;2 books&#34;", "it trades durability", "processes outside the stack used 23 %",
 		"goodput 119/s, Apdex 0.96", ">0.97</td>", "SELECT * FROM customers WHERE email = ?", "the pool has no status page", "not judged", "logarithmic scale",
 	} {

@@ -169,7 +169,7 @@ func drawResources(m *Model, l layout) string {
 		y := top + row*float64(i)
 		class, text := "label", r.Name
 		if r.Binds {
-			class, text = "label strong bold", r.Name+", binds"
+			class, text = "label strong bold", r.Name+", bottleneck"
 		}
 		c.group(r.title(), func() {
 			if l.label > 0 {
@@ -186,7 +186,7 @@ func drawResources(m *Model, l layout) string {
 		})
 	}
 	c.line(s.x(1), top, s.x(1), c.h-4, "zero")
-	return c.svg(l.class, "Use of every resource before and after; what binds comes first")
+	return c.svg(l.class, "Use of every resource before and after; the bottleneck comes first")
 }
 
 // drawUse draws one bar with its value; what other processes take is paler.

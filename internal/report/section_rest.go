@@ -27,9 +27,9 @@ func failures(run *store.Run) Section {
 
 // serviceLogs: what services complained about.
 func serviceLogs(run *store.Run) Section {
-	s := Section{ID: "logs", Title: "Error logs during the run", Columns: []string{"service", "level", ">times", "`message", "measures"}}
+	s := Section{ID: "logs", Title: "Error logs during the run", Columns: []string{"service", "level", ">times", "`message"}}
 	for _, l := range run.Evidence.Logs {
-		s.Rows = append(s.Rows, []string{l.Service, l.Level, number(l.Count), l.Text, strings.Join(l.Measures, " ")})
+		s.Rows = append(s.Rows, []string{l.Service, l.Level, number(l.Count), l.Text})
 	}
 	return s
 }

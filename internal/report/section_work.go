@@ -79,7 +79,7 @@ var patternWords = map[string]string{
 // workList: what requests do without need, and what would do instead.
 func workList(run *store.Run) Section {
 	s := Section{ID: "work", Title: "What single requests do without need", Note: "most calls saved first",
-		Columns: []string{"route", "what", ">per request", ">could be", ">of requests", ">time", "`calls", "`better", "measures", "source"}}
+		Columns: []string{"route", "what", ">per request", ">could be", ">of requests", ">time", "`calls", "`better", "source"}}
 	if run.Evidence.Requests == nil {
 		return s
 	}
@@ -90,7 +90,7 @@ func workList(run *store.Run) Section {
 		}
 		s.Rows = append(s.Rows, []string{strings.TrimSpace(p.Method + " " + p.Route), cmp.Or(patternWords[p.Kind], p.Kind) + " → " + p.Service,
 			ui.Number(p.PerRequest), ui.Number(p.Could), fmt.Sprintf("%d of %d", p.With, p.Requests), orDash(p.Took), p.What, better,
-			strings.Join(p.Measures, " "), strings.Join(p.Sources, ", ")})
+			strings.Join(p.Sources, ", ")})
 	}
 	return s
 }

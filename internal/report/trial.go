@@ -14,7 +14,7 @@ import (
 const TryFormat = 2
 
 // TryResult is what `kasoku try --json` prints and the MCP server's try
-// answers; docs/formats.md describes each field.
+// answers; docs/reference/json.md describes each field.
 type TryResult struct {
 	Format int `json:"format"`
 	// Outcome: improved, no difference, regressed, inconclusive, broke answers,
@@ -125,9 +125,9 @@ func NextStep(st *store.Step) string {
 		}
 		return "it was put back; try it again with keep to leave it in effect"
 	case experiment.NoDifference:
-		return "propose something else: `kasoku diagnose` says what binds and what removing it could bring at most"
+		return "propose something else: `kasoku diagnose` names the bottleneck and what removing it could bring at most"
 	case experiment.Regressed:
-		return "do not make this change; `kasoku diagnose` says what binds"
+		return "do not make this change; `kasoku diagnose` names the bottleneck"
 	case experiment.Inconclusive:
 		if v.OutOfTime || v.TooFew {
 			return "give it more time, or shorter runs"

@@ -10,7 +10,7 @@ import (
 	"kasoku/internal/store"
 )
 
-// Each outcome has the exit code of docs/guide.md and says what to do now.
+// Each outcome has the exit code of docs/reference/exit-codes.md and says what to do now.
 func TestWhatATrialTells(t *testing.T) {
 	told := map[string]bool{}
 	for _, c := range []struct {

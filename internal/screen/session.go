@@ -90,13 +90,13 @@ func pairs(t *tune.Trying) []string {
 	if t.NextLook == 0 {
 		return []string{done}
 	}
-	next := fmt.Sprintf(", next look at %d", t.NextLook)
-	looked := ", not looked yet"
+	next := fmt.Sprintf(", next analysis at %d", t.NextLook)
+	looked := ", no interim analysis yet"
 	switch {
 	case t.Looks == 1:
-		looked = ", looked once"
+		looked = ", 1 interim analysis"
 	case t.Looks > 1:
-		looked = fmt.Sprintf(", looked %d times", t.Looks)
+		looked = fmt.Sprintf(", %d interim analyses", t.Looks)
 	}
 	return []string{done + looked + next, done + next, fmt.Sprintf("%d of ≤ %d%s", t.Verdict.Pairs, t.MostPairs, next), done}
 }

@@ -59,7 +59,7 @@ func play(u *ui.UI, shot func(name string)) {
 	state("first")
 	shot("the first run")
 	u.Info("as found: 121.5 points/s with 8 users")
-	u.Info("binds: the CPU is 98 % busy; db uses 6.1 ms of the 7.9 ms per request")
+	u.Info("bottleneck: the CPU is 98 % busy; db uses 6.1 ms of the 7.9 ms per request")
 	said("trying", "step", "3. Create an index on users(login)")
 	state("trying")
 	shot("the first pair")

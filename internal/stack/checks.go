@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Checks says how Kasoku proves that the regulation holds (docs/checks.md).
+// Checks says how Kasoku proves that the regulation holds (docs/reference/checks.md).
 type Checks struct {
 	// Scenario is a scenario file whose setup is a write, the request that
 	// acknowledges it last, and whose sessions are the readers, all of whose

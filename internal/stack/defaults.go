@@ -16,7 +16,7 @@ const (
 	// DefaultAlpha: one false keep in a hundred experiments.
 	DefaultAlpha = 0.01
 	// DefaultMaxPairs bounds one experiment: so many show +2 % where pairs differ
-	// by 9 %. Most end before twenty (docs/verdict.md).
+	// by 9 %. Most end before twenty (docs/explanation/verdict.md).
 	DefaultMaxPairs = 400
 	// DefaultMaxForeignCPU: on two CPUs a fifth of one. More moves the score
 	// by more than the effects that are looked for.

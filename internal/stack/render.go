@@ -22,7 +22,9 @@ import (
 // out, and no password can be in it because Login holds none.
 func (s *Stack) Render() ([]byte, error) {
 	var b bytes.Buffer
-	b.WriteString(`# kasoku.yaml says what Kasoku may measure and tune. Relative paths are relative
+	b.WriteString(`# yaml-language-server: $schema=` + SchemaURL + `
+# (kasoku schema > ` + SchemaURL + ` lets editors complete keys.)
+# kasoku.yaml says what Kasoku may measure and tune. Relative paths are relative
 # to this file's folder; Kasoku keeps its state in .kasoku beside it.
 
 `)

@@ -85,7 +85,7 @@ const (
 // Pattern is something that requests of one route do without need.
 type Pattern struct {
 	Kind     string   `json:"kind"`
-	Measures []string `json:"measures"` // IDs of docs/catalogue.md
+	Measures []string `json:"measures"` // IDs of docs/reference/catalogue/measures.md
 	Method   string   `json:"method"`
 	Route    string   `json:"route"`
 	Service  string   `json:"service"` // that the calls go to

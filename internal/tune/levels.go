@@ -123,7 +123,7 @@ func (t *Tuner) lookShare(now, end time.Time) time.Time {
 const (
 	// FirstPatience is how many pairs an experiment has at most while others
 	// wait, unless it leads. An effect of a tenth shows in so many where pairs
-	// differ by 11 %, one of a twentieth where they differ by 7 % (docs/verdict.md).
+	// differ by 11 %, one of a twentieth where they differ by 7 % (docs/explanation/verdict.md).
 	FirstPatience = 40
 	// patienceGrows: whenever all have had their turn, those that are open have
 	// two and a half times as many in all, so that what is likely to pay comes

@@ -57,7 +57,7 @@ func Observe(ctx context.Context, exec *change.Executor, b *Bench, workload int,
 		return nil, nil, err
 	}
 	b.leaveOutPages(run.Evidence.Load)
-	b.feed.doing("Find what binds")
+	b.feed.doing("Find the bottleneck")
 	// Again, now that the instruments are gone and the answers are known.
 	if snap, err = evidence.Take(ctx, b.Stack, b.Hosts, evidence.TakeOptions{Assets: run.Evidence.Load.Assets}); err != nil {
 		return nil, nil, fmt.Errorf("read the configuration: %w", err)

@@ -65,7 +65,7 @@ const (
 	// that: Student's t at the level of that look, with a handful of freedom.
 	twoPairsSigma = 5
 	// nullPairs: experiments without any effect end for futility after about 18
-	// runs (docs/verdict.md).
+	// runs (docs/explanation/verdict.md).
 	nullPairs = 9
 	// switchesPerPair: one between its two sides, and one before every other
 	// pair, because a coin decides which side is first.

@@ -32,7 +32,7 @@ const (
 	provingLoad = time.Hour
 )
 
-// Prover makes the regulation checks of docs/checks.md on what is in place.
+// Prover makes the regulation checks of docs/reference/checks.md on what is in place.
 type Prover struct {
 	Bench *Bench
 	UI    Reporter
@@ -157,7 +157,7 @@ func (p *Prover) witness() (*load.Witness, error) {
 	}
 	sc, err := load.LoadScenario(path)
 	if err != nil {
-		return nil, ui.Coded(ui.BadInput, err, "checks.scenario in kasoku.yaml: docs/checks.md tells how to write it")
+		return nil, ui.Coded(ui.BadInput, err, "checks.scenario in kasoku.yaml: docs/reference/checks.md tells how to write it")
 	}
 	opts := p.options()
 	opts.Scenario, opts.Workload = sc, 1
@@ -167,7 +167,7 @@ func (p *Prover) witness() (*load.Witness, error) {
 	opts.Rows = p.rows
 	w, err := load.NewWitness(opts)
 	if err != nil {
-		return nil, ui.Coded(ui.BadInput, err, "checks.scenario in kasoku.yaml: docs/checks.md tells how to write it")
+		return nil, ui.Coded(ui.BadInput, err, "checks.scenario in kasoku.yaml: docs/reference/checks.md tells how to write it")
 	}
 	return w, nil
 }

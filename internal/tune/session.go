@@ -372,6 +372,6 @@ func (t *Tuner) look(ctx context.Context, label string) error {
 	t.evidence, t.snapshot, t.diag = run.Evidence, snap, run.Diagnosis
 	t.session.FinalRun = run.ID
 	t.session.Binds, t.session.BindsText = t.diag.Binds, t.diag.BindsText
-	t.UI.Info("binds: " + t.diag.BindsText)
+	t.UI.Info("bottleneck: " + t.diag.BindsText)
 	return t.Store.SaveSession(t.session)
 }

@@ -119,7 +119,7 @@ func TestPages(t *testing.T) {
 		}
 	}
 	for path, want := range map[string][]string{
-		"/":                              {"Index orders", "What binds", "Where a request", "SELECT b.title", "4096", "/runs/" + fmt.Sprint(p.after), "Flame graphs", "×9.90", "app/orders.php:120", "it trades durability", "To do in the source code", "40 times per request", "WHERE b.id IN (?"},
+		"/":                              {"Index orders", "Bottleneck", "Where a request", "SELECT b.title", "4096", "/runs/" + fmt.Sprint(p.after), "Flame graphs", "×9.90", "app/orders.php:120", "it trades durability", "To do in the source code", "40 times per request", "WHERE b.id IN (?"},
 		fmt.Sprintf("/runs/%d", p.after): {"the pool has no status page", "access_type", "profile-php-excimer.pb.gz", "Not judged", `class="binds"`, "app/template.php:40"},
 		fmt.Sprintf("/compare?run=%d&run=%d", p.before, p.after): {"×23.6", "GET /orders", "differs"},
 		fmt.Sprintf("/compare?run=%d&run=%d", p.after, p.before): {"×23.6"}, // the older one first, as always

@@ -1,4 +1,4 @@
-// Command gen writes docs/applications.md from the table of package knownapp.
+// Command gen writes docs/reference/applications.md from the table of package knownapp.
 // `go generate ./internal/knownapp` runs it in that package's folder.
 package main
 
@@ -11,7 +11,7 @@ import (
 )
 
 // target is relative to internal/knownapp.
-const target = "../../docs/applications.md"
+const target = "../../docs/reference/applications.md"
 
 func main() {
 	var b bytes.Buffer

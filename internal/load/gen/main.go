@@ -1,4 +1,4 @@
-// Command gen writes docs/scenario.schema.json and docs/scenario-keys.md from
+// Command gen writes docs/reference/scenario.schema.json and docs/reference/scenario-keys.md from
 // the table of package load. `go generate ./internal/load` runs it in that
 // package's folder.
 package main
@@ -12,7 +12,7 @@ import (
 )
 
 // docs is relative to internal/load.
-const docs = "../../docs/"
+const docs = "../../docs/reference/"
 
 func main() {
 	if err := write(); err != nil {

@@ -20,7 +20,7 @@ var Remedies = []planning.Remedy{
 		Source: "mediawiki.org, Manual:$wgMainCacheType, Manual:$wgSessionCacheType, Manual:Performance tuning",
 		Reach:  0.5, Plan: planObjectCache, Test: test,
 		Command: "in LocalSettings.php: `$wgMainCacheType = CACHE_MEMCACHED;`, `$wgMemCachedServers = [ '127.0.0.1:11211' ];`, `$wgSessionCacheType = CACHE_DB;`", Undo: undoSettings + "; then a package that was installed for it goes",
-		Effect: "APCu +15.2 % (+9.0 to +21.8) on cases/wiki (`make case-wiki`, docs/wiki-case.md)",
+		Effect: "APCu +15.2 % (+9.0 to +21.8) on cases/wiki (`make case-wiki`, docs/measured/wiki.md)",
 	},
 	{
 		ID: knownapp.RemedyCacheDirectory, Title: "Texts of MediaWiki's interface in files", Measures: []string{"W05"}, Rules: []string{"app.object-cache"},
@@ -28,7 +28,7 @@ var Remedies = []planning.Remedy{
 		Source: "mediawiki.org, Manual:$wgCacheDirectory, Manual:$wgLocalisationCacheConf",
 		Reach:  0.5, Plan: planCacheDirectory, Test: test,
 		Command: "`install -d -m 700 -o www-data -g www-data /var/lib/kasoku-texts-app`, and in LocalSettings.php `$wgCacheDirectory = '/var/lib/kasoku-texts-app';`", Undo: undoFolder,
-		Effect: "with OPcache and a my.cnf ×3.31 (×2.80 to ×3.92) on cases/wiki (`make case-wiki`, docs/wiki-case.md)",
+		Effect: "with OPcache and a my.cnf ×3.31 (×2.80 to ×3.92) on cases/wiki (`make case-wiki`, docs/measured/wiki.md)",
 	},
 	{
 		ID: knownapp.RemedyFileCache, Title: "MediaWiki's file cache", Measures: []string{"W10"}, Rules: []string{"app.page-cache"},
@@ -36,14 +36,14 @@ var Remedies = []planning.Remedy{
 		Source: "mediawiki.org, Manual:File cache; includes/cache/HTMLFileCache.php",
 		Trades: []regulation.Trade{regulation.Staleness}, Reach: 0.5, Plan: planFileCache, Test: test,
 		Command: "in LocalSettings.php: `$wgUseFileCache = true;`, `$wgFileCacheDirectory = '/var/lib/kasoku-pages-app';`", Undo: undoFolder,
-		Effect: "+24.6 % (+17.0 to +32.8) of the whole score on cases/wiki (`make case-wiki`, docs/wiki-case.md)",
+		Effect: "+24.6 % (+17.0 to +32.8) of the whole score on cases/wiki (`make case-wiki`, docs/measured/wiki.md)",
 	},
 	{
 		ID: knownapp.RemedyCdn, Title: "MediaWiki's pages in the Varnish in front", Measures: []string{"W10"}, Rules: []string{"app.page-cache"},
 		Reason: "The Varnish answers strangers' pages until an edit purges them. Kept are only URLs that MediaWiki purges, for the regulation's limit at most; PURGE is the wiki's host's alone; who sends a cookie that tells anything goes to MediaWiki. Edits without a login count as made from the client's own address (X-Forwarded-For), no longer from Varnish's. Pages of an edited template are purged by a job.",
 		Source: "mediawiki.org, Manual:Varnish caching, Manual:$wgUseCdn, Manual:$wgCdnServers, Manual:$wgCdnServersNoPurge, Manual:$wgCdnMaxAge; includes/cache/HtmlCacheUpdater.php, includes/MediaWiki.php of 1.39",
 		Trades: []regulation.Trade{regulation.Staleness}, Reach: 0.8, Plan: planCdn, Test: "cases/wiki/cdn_test.go:TestCdn",
-		Command: "in LocalSettings.php: `$wgUseCdn = true;`, `$wgCdnServers = [ '127.0.0.1:80' ];`, `$wgCdnServersNoPurge = [ '127.0.0.1' ];`, after an `acl` and `if (req.method == \"PURGE\") …` at the beginning of vcl_recv, `set beresp.ttl = 300s;` for what is purged and `set beresp.uncacheable = true;` for what is not purged in vcl_backend_response, `systemctl restart varnish`; see [caches of whole pages](page-cache.md)",
+		Command: "in LocalSettings.php: `$wgUseCdn = true;`, `$wgCdnServers = [ '127.0.0.1:80' ];`, `$wgCdnServersNoPurge = [ '127.0.0.1' ];`, after an `acl` and `if (req.method == \"PURGE\") …` at the beginning of vcl_recv, `set beresp.ttl = 300s;` for what is purged and `set beresp.uncacheable = true;` for what is not purged in vcl_backend_response, `systemctl restart varnish`; see [caches of whole pages](../../explanation/page-cache.md)",
 		Undo:    "LocalSettings.php's bytes, mode, owner and time come back, and the service that runs it is reloaded; then the VCL's bytes, and Varnish is started anew, so that nothing is left of what nobody purges any more",
 	},
 }

@@ -88,7 +88,7 @@ var Remedies = []planning.Remedy{
 	{
 		ID: "app.variant", Title: "Another implementation of the application", Measures: []string{"L02", "L04", "I14", "I21"}, Rules: []string{"app.variant", "db.connect-per-request", "request.connects"},
 		Reason: "The same application in another language, under another application server (asynchronous, threaded), or with workers that live longer than a request does the same work with other means. Which is quicker on this machine under this load shows only when they take turns under it. Answers are compared as always.",
-		Source: "kasoku.yaml, services[].variants (docs/formats.md): the operator says which there are",
+		Source: "kasoku.yaml, services[].variants (docs/reference/kasoku-yaml.md): the operator says which there are",
 		Reach:  0.3, Plan: planVariant,
 		Command: "`systemctl disable --now login-ruby.service && systemctl enable --now login-perl.service`",
 		Undo:    "the other one is stopped and the one before started; what systemd starts at boot is as before, link by link",

@@ -52,7 +52,7 @@ var knobs = []knob{
 	{variable: "table_definition_cache", rule: "db.definition-cache", size: func(v view) int64 { return max(2*v.now("table_definition_cache"), int64(len(v.db.Tables))*5/4+400) },
 		least: 400, most: 65536, step: 100, unit: 32 * kib, why: "the tables there are, a quarter more, and 400 for the server's own (MySQL manual, \"table_definition_cache\")"},
 	{variable: "table_open_cache_instances", rule: "db.table-instances", size: func(v view) int64 { return max(int64(planning.CPUsOf(v.in, v.svc.Name))/2, 1) },
-		less: true, most: 64, why: "8 to 16 are for 16 CPUs and more (MySQL manual, \"table_open_cache_instances\"); C22 went from 16 to 2 with 8"},
+		less: true, most: 64, why: "8 to 16 are for 16 CPUs and more (MySQL manual, \"table_open_cache_instances\"); engineers who had 8 CPUs went from 16 to 2"},
 
 	{variable: "max_connections", rule: "db.connections", size: func(v view) int64 { return max(v.connections(), v.now("max_connections")) * 3 / 2 },
 		most: 10000, step: 10, unit: -1, each: true, why: "half as many again; each may take all of its buffers"},
@@ -60,10 +60,10 @@ var knobs = []knob{
 	{variable: "back_log", rule: "db.aborted", size: func(v view) int64 { return since(v.now("back_log") < 50, min(50+v.now("max_connections")/5, 900)) },
 		most: 65535, why: "50 + max_connections / 5, at most 900, where it was set below the least that this gives: the server's own default (MySQL manual, \"back_log\")"},
 	{variable: "wait_timeout", rule: "db.aborted", size: func(v view) int64 { return since(v.delta("Aborted_clients") > 0, 180) },
-		most: 31536000, session: true, why: "clients that rest are not cut off before three minutes (C24)"},
+		most: 31536000, session: true, why: "clients that rest are not cut off before three minutes"},
 
 	{variable: "binlog_cache_size", rule: "db.binlog-cache", size: binlogCache, least: 32 * kib, most: 2 * mb, step: 4 * kib, unit: 1, each: true, session: true,
-		why: "four times the mean transaction (Binlog_bytes_written / Binlog_commits), at least twice as now; it is watched and asked for again (C23)"},
+		why: "four times the mean transaction (Binlog_bytes_written / Binlog_commits), at least twice as now; it is watched and asked for again"},
 
 	{variable: "tmp_table_size", rule: "db.tmp-disk", size: tmpTable, least: 32 * mb, most: 256 * mb, step: mb, upTo: 1024 * mb, unit: 1, each: true, session: true,
 		why: "four times as now, up to 256 MiB; the smaller of tmp_table_size and max_heap_table_size counts"},
@@ -94,7 +94,7 @@ var knobs = []knob{
 	{variable: "innodb_lru_scan_depth", rule: "db.pool-wait", size: scanDepth, most: 8192, step: 64,
 		why: "twice as many pages are freed ahead, at most an eighth of the pool's (MySQL manual, \"innodb_lru_scan_depth\": more if there is spare I/O capacity)"},
 
-	{variable: "innodb_max_dirty_pages_pct", rule: "db.dirty-pages", to: "90", why: "the default of MariaDB 10.5 and MySQL 8.0; C21 had 95"},
+	{variable: "innodb_max_dirty_pages_pct", rule: "db.dirty-pages", to: "90", why: "the default of MariaDB 10.5 and MySQL 8.0; engineers who measured it took 95"},
 	{variable: "innodb_flush_neighbors", rule: "db.flush-neighbors", to: "0", why: "as MySQL 8.0 (WL#9631)"},
 	{variable: "innodb_flush_method", rule: "db.flush-method", to: "O_DIRECT", why: "as MariaDB 10.6 and MySQL 8.4 do by default; what is written is synced as before"},
 	{variable: "innodb_sync_array_size", rule: "db.sync-array", to: "4", maria: version{10, 6}, why: "threads that wait are spread over four lists"},

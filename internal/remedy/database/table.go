@@ -22,7 +22,7 @@ var Remedies = append([]planning.Remedy{
 		Source: "MariaDB Knowledge Base, \"InnoDB Buffer Pool\" and \"InnoDB Redo Log\"; MySQL manual, \"Configuring Redo Log Capacity\"",
 		Reach:  memoryReach, Plan: planMemory, Test: "TestRemedyMemory",
 		Command: "SET GLOBAL innodb_buffer_pool_size = 671088640; and innodb_buffer_pool_size = 640M in [mysqld]", Undo: undoSetting,
-		Effect: "pool and redo log together +18 % (+9.6 to +27) on cases/login (`make demo`, docs/case-studies/login.md); the redo log alone: no effect shown on cases/login, tuned (`make bench-tuners`), put back",
+		Effect: "pool and redo log together +18 % (+9.6 to +27) on cases/login (`make demo`, docs/measured/login.md); the redo log alone: no effect shown on cases/login, tuned (`make bench-tuners`), put back",
 	},
 	{
 		ID: "mariadb.pool-smaller", Title: "A buffer pool no larger than the data needs", Measures: []string{"C21"}, Rules: []string{"db.pool-too-large"},
@@ -45,7 +45,7 @@ var Remedies = append([]planning.Remedy{
 		Source: "the sources of the single settings; MySQL manual, \"InnoDB Startup Configuration\"",
 		Reach:  defaultsReach, Plan: planDefaults, Test: "TestDatabaseDefaults",
 		Command: "write the settings into [mysqld] and restart", Undo: undoSetting,
-		Effect: "+14.4 % (+9.3 to +19.7) on cases/wiki (`make case-wiki`, docs/wiki-case.md), beside other changes",
+		Effect: "+14.4 % (+9.3 to +19.7) on cases/wiki (`make case-wiki`, docs/measured/wiki.md), beside other changes",
 	},
 	{
 		ID: "mariadb.foreign", Title: "Settings of another version taken out", Measures: []string{"W08"}, Rules: []string{"db.unknown-settings"},

@@ -104,7 +104,7 @@ var Remedies = []planning.Remedy{
 	},
 	{
 		ID: "kernel.overcommit", Title: "Let Redis fork to save", Measures: []string{"C16"}, Rules: []string{"system.overcommit"},
-		Reason: "A fork shares its memory and copies what is written; counted as a full copy, the kernel refuses it. C16's own value, 2 with a ratio of 99, makes such refusals the rule for everybody on the host and is never planned.",
+		Reason: "A fork shares its memory and copies what is written; counted as a full copy, the kernel refuses it. The value that engineers took, 2 with a ratio of 99, makes such refusals the rule for everybody on the host and is never planned.",
 		Source: vmSysctl + ", overcommit_memory; Linux, Documentation/mm/overcommit-accounting.rst; Redis administration, \"overcommit\"",
 		Reach:  0.1, Plan: tuning{"kernel.overcommit", wantOvercommit}.plan,
 		Command: "sysctl -w vm.overcommit_memory=1", Undo: putBack, Test: "TestMachineSettings",

@@ -31,7 +31,7 @@ var Remedies = []planning.Remedy{
 		Source: "PHP manual, \"OPcache configuration\": opcache.validate_timestamps, opcache.revalidate_freq",
 		Trades: []regulation.Trade{regulation.Staleness}, Reach: 0.2, Plan: planTimestamps, Test: "TestPHPRemedies",
 		Command: "`opcache.validate_timestamps = 0` in php.ini, then `systemctl restart php8.2-fpm`; each deployment ends with `systemctl reload php8.2-fpm`", Undo: undoFile,
-		Effect: "no effect shown on cases/wiki (`make case-wiki`, docs/wiki-case.md), put back",
+		Effect: "no effect shown on cases/wiki (`make case-wiki`, docs/measured/wiki.md), put back",
 	},
 	{
 		ID: "php.realpath", Title: "Cache of resolved paths", Measures: []string{"W03"}, Rules: []string{"php.realpath"},

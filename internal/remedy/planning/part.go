@@ -21,8 +21,10 @@ type Part struct {
 	// IDs of their plans.
 	Small bool     `json:"small,omitempty"`
 	Of    []string `json:"of,omitempty"`
-	First int      `json:"first"`
-	Count int      `json:"count"`
+	// Each of those that were joined, with its own reason; they are taken out together.
+	Each  []Part `json:"each,omitempty"`
+	First int    `json:"first"`
+	Count int    `json:"count"`
 	// Tied to another part, because both set the same variable: it cannot be
 	// taken out alone.
 	Tied bool `json:"tied,omitempty"`

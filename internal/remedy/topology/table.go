@@ -22,7 +22,7 @@ var Remedies = []planning.Remedy{
 		Source: "nginx documentation, ngx_http_upstream_module, \"server\": weight; Lazowska et al. 1984, Quantitative System Performance, ch. 5",
 		Reach:  0.5, Plan: PlanSpare, Test: topologyTest,
 		Command: "upstream php { server 127.0.0.1:9000 weight=40; server 10.0.0.2:9000 weight=60; } … fastcgi_pass php; `nginx -s reload`; on the host, before: systemctl enable --now php8.2-fpm", Undo: "The file's bytes come back, then nginx is reloaded; then the unit is stopped and disabled again.",
-		Effect: "a second host +94.6 % (with apache.nginx-in-front), a third +39.4 % on the wiki's hosts with 0.45 of a CPU each (docs/wiki-case.md tells the commands)",
+		Effect: "a second host +94.6 % (with apache.nginx-in-front), a third +39.4 % on the wiki's hosts with 0.45 of a CPU each (docs/measured/wiki.md tells the commands)",
 	},
 	{
 		ID: "nginx.fewer-hosts", Title: "Fewer hosts behind a balancer", Measures: []string{"W12"}, Rules: []string{"topology.fewer"},
@@ -37,6 +37,6 @@ var Remedies = []planning.Remedy{
 		Source: "MariaDB manual, \"Setting Up Replication\", \"Global Transaction ID\", \"read_only\"; Denning & Buzen 1978",
 		Reach:  0.5, Trades: []regulation.Trade{regulation.Security}, Plan: planApart, Test: "cases/remedies/topology/apart_test.go:TestDatabaseApart",
 		Command: "kasoku.yaml: {name: db2, kind: mariadb, host: h2, spare_for: db}; log_bin, log_slave_updates, server_id on both, read_only on db2, restart; mariadb-dump | mariadb; CHANGE MASTER; then db: SET GLOBAL read_only = 1; db2: MASTER_GTID_WAIT, SET GLOBAL read_only = 0; the application's settings: mysql:host=10.0.0.2", Undo: "The same way back: writes are held back on db2 until db has them all. Then the copy is dropped, and both servers' files come back and they are restarted.",
-		Effect: "+92.1 % (+81.1 to +104) on two disposable hosts of 0.4 CPU each, half of the work the database's (docs/database-apart.md)",
+		Effect: "+92.1 % (+81.1 to +104) on two disposable hosts of 0.4 CPU each, half of the work the database's (docs/explanation/database-apart.md)",
 	},
 }

@@ -19,7 +19,7 @@ import (
 )
 
 // planWebSocket moves the connection between nginx and PHP-FPM from loopback
-// TCP to a unix socket, in the phases of docs/changes.md, "Moving an endpoint":
+// TCP to a unix socket, in the phases of docs/reference/changes.md, "Moving an endpoint":
 // PHP-FPM listens on both, nginx is switched, the port is closed. Before them,
 // connections that nginx keeps get an idle time if they have none, and lose it
 // last on the way back, so that PHP-FPM's reloads do not wait for them.
