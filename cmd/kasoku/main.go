@@ -50,6 +50,7 @@ type CLI struct {
 	Export   ExportCmd   `cmd:"" help:"Write the kept changes as files, SQL and commands."`
 	Digest   DigestCmd   `cmd:"" help:"Sum up access logs by route or slow query logs by statement; needs no kasoku.yaml."`
 	Where    WhereCmd    `cmd:"" help:"Find the file, line and function in which a statement is made."`
+	Patch    PatchCmd    `cmd:"" help:"Write changes of source that save statements and work, as commits on a branch."`
 	Scenario ScenarioCmd `cmd:"" help:"Work on scenario files."`
 	Schema   SchemaCmd   `cmd:"" help:"Print the JSON Schema of kasoku.yaml or of a scenario, for editors."`
 	Lab      LabCmd      `cmd:"" help:"Disposable Linux hosts on this machine, to try Kasoku on."`

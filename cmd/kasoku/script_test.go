@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -42,6 +43,9 @@ func (a apart) Run() int {
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{Dir: "testdata/script", Setup: func(e *testscript.Env) error {
 		e.Setenv(stateDirEnv, filepath.Join(e.WorkDir, "state"))
+		if cache, err := os.UserCacheDir(); err == nil { // what builds nothing anew
+			e.Setenv("GOCACHE", cmp.Or(os.Getenv("GOCACHE"), filepath.Join(cache, "go-build")))
+		}
 		return nil
 	}, Condition: func(name string) (bool, error) {
 		if name == "root" {

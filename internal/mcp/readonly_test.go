@@ -19,7 +19,7 @@ import (
 // asked are arguments with which each tool answers. A tool that is not here
 // fails the test: whoever adds one says here how it is asked.
 var asked = map[string]in{
-	"status": {}, "evidence": {"tables": []string{"routes"}}, "findings": {}, "plan": {}, "where": {"statement": "SELECT * FROM users WHERE id = 3"}, "history": {"runs": true}, "show": {"what": "run/1", "all": true},
+	"status": {}, "evidence": {"tables": []string{"routes"}}, "findings": {}, "plan": {}, "patch": {"all": true}, "where": {"statement": "SELECT * FROM users WHERE id = 3"}, "history": {"runs": true}, "show": {"what": "run/1", "all": true},
 	"try": {"set": []string{"web.keepalive_timeout=66"}},
 }
 

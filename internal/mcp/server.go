@@ -60,6 +60,7 @@ func New(o Options) *Server {
 	s.addEvidence()
 	s.addFindings()
 	s.addWhere()
+	s.addPatch()
 	s.addPlan()
 	s.addHistory()
 	s.addShow()

@@ -42,6 +42,12 @@ func shop(t *testing.T) Options {
 	if err := os.WriteFile(filepath.Join(dir, "users.php"), []byte(page), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	handler := "package main\n\nimport (\n\t\"net/http\"\n\t\"regexp\"\n)\n\nfunc name(w http.ResponseWriter, r *http.Request) {\n\tif !regexp.MustCompile(`^a`).MatchString(r.FormValue(\"password=hunter22\")) {\n\t\thttp.Error(w, \"no\", 400)\n\t}\n}\n\nfunc main() {}\n"
+	for name, text := range map[string]string{"go.mod": "module shop\n\ngo 1.22\n", "main.go": handler} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	db, err := store.Open(filepath.Join(dir, ".kasoku"))
 	if err != nil {
 		t.Fatal(err)
@@ -153,7 +159,7 @@ func TestToolsAreReadOnlyUnlessAllowed(t *testing.T) {
 				t.Errorf("%s has no schema or description", tool.Name)
 			}
 		}
-		want := []string{"evidence", "findings", "history", "plan", "show", "status", "where"}
+		want := []string{"evidence", "findings", "history", "patch", "plan", "show", "status", "where"}
 		if allow {
 			want = append(want, "try")
 		}
@@ -196,6 +202,14 @@ func TestReadingTools(t *testing.T) {
 	if wrong != "" || len(w.Statements) != 1 || len(w.Statements[0].Places) != 1 || !strings.HasSuffix(w.Statements[0].Places[0].File, "/users.php") || !w.Statements[0].Places[0].Sure {
 		t.Errorf("%s %+v", wrong, w)
 	}
+	list, wrong := call[PatchAnswer](t, cs, "patch", nil)
+	if wrong != "" || list.Patches == nil || len(list.Patches.Offered) != 1 || list.Patches.Offered[0].File != "main.go" {
+		t.Fatalf("%s %+v", wrong, list.Patches)
+	}
+	one, wrong := call[PatchAnswer](t, cs, "patch", in{"id": list.Patches.Offered[0].ID})
+	if wrong != "" || !strings.Contains(one.Diff, "+var namePattern = regexp.MustCompile(`^a`)") || !strings.HasPrefix(one.Message, "Compile a regular expression of name once\n") || strings.Contains(one.Diff, "hunter22") {
+		t.Errorf("%s %+v", wrong, one)
+	}
 	h, wrong := call[History](t, cs, "history", in{"runs": true})
 	if wrong != "" || len(h.Sessions) != 1 || h.Sessions[0].Steps[0].Outcome != "improved" || len(h.Runs) != 3 || !strings.Contains(h.Levels, "no change of level") {
 		t.Errorf("%s %+v", wrong, h)
@@ -227,6 +241,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		{"findings", in{"run": 9}, []string{"no run 9", "What to do"}},
 		{"findings", in{"run": 2}, []string{"scored run", "What to do"}},
 		{"where", in{"rows": 1000}, []string{"1 to 200"}},
+		{"patch", in{"id": "P1-0000"}, []string{"no patch P1-0000", "What to do"}},
 		{"where", in{"route": "/nothing"}, []string{"followed no request of /nothing", "What to do"}},
 		{"where", in{"route": "/a", "statement": "SELECT 1"}, []string{"two different things"}},
 		{"evidence", in{"rows": 1000}, []string{"1 to 200"}},

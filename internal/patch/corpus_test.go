@@ -1,0 +1,119 @@
+package patch
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"go/ast"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	_ "github.com/jmoiron/sqlx" // the corpus imports it
+)
+
+var update = flag.Bool("update", false, "write testdata/golden anew")
+
+// loaded reads a folder of the corpus.
+func loaded(t *testing.T, dir string) *Program {
+	t.Helper()
+	p, err := Load(t.Context(), filepath.Join("testdata", "corpus", dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Skipped) > 0 {
+		t.Fatalf("not type-checked: %v", p.Skipped)
+	}
+	return p
+}
+
+// wanted are the places that comments of functions name ("want P1", "want P1 refused: key"),
+// by file and function.
+func wanted(p *Program) map[string][]string {
+	out := map[string][]string{}
+	for _, f := range p.files {
+		for _, d := range f.syntax.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok || fn.Doc == nil {
+				continue
+			}
+			for _, line := range strings.Split(fn.Doc.Text(), "\n") {
+				if want, ok := strings.CutPrefix(line, "want "); ok {
+					at := f.rel + " " + f.function(fn)
+					out[at] = append(out[at], want)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// Every program of the corpus is offered, or refused with the precondition that it violates.
+func TestCorpus(t *testing.T) {
+	for _, dir := range []string{"plain", "floats", "bytes", "blobs"} {
+		p := loaded(t, dir)
+		got := map[string][]string{}
+		for _, at := range p.Find() {
+			says := at.Shape
+			if at.Refused != nil {
+				says += " refused: " + at.Refused.Need
+				t.Logf("%s %s: %v", at.File, at.Function, at.Refused)
+			}
+			if strings.HasPrefix(at.File, "run/") {
+				continue // which runs the others
+			}
+			where := at.File + " " + at.Function
+			got[where] = append(got[where], says)
+		}
+		want := wanted(p)
+		for at := range got {
+			if want[at] == nil {
+				want[at] = []string{}
+			}
+		}
+		for at, w := range want {
+			if !slices.Equal(w, got[at]) {
+				t.Errorf("%s: %v, want %v", at, got[at], w)
+			}
+		}
+	}
+}
+
+// What is written in the place of each is what testdata/golden holds.
+func TestGolden(t *testing.T) {
+	p := loaded(t, "plain")
+	seen := map[string]bool{}
+	for _, at := range p.Find() {
+		if at.Refused != nil || strings.HasPrefix(at.File, "run/") {
+			continue
+		}
+		diff, err := Diff([]*Place{at})
+		if err != nil {
+			t.Errorf("%s: %v", at.Function, err)
+			continue
+		}
+		text := at.Message() + "\n" + diff
+		name := fmt.Sprintf("%s.%s.diff", at.Shape, strings.ReplaceAll(at.Function, ".", "_"))
+		if seen[name] = true; *update {
+			if err := os.WriteFile(filepath.Join("testdata", "golden", name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		want, err := os.ReadFile(filepath.Join("testdata", "golden", name))
+		if err != nil || !bytes.Equal(want, []byte(text)) {
+			t.Errorf("%s: %v\n%s", name, err, text)
+		}
+	}
+	files, err := os.ReadDir(filepath.Join("testdata", "golden"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if !seen[f.Name()] {
+			t.Errorf("nothing is offered for testdata/golden/%s", f.Name())
+		}
+	}
+}

@@ -1,0 +1,235 @@
+package patch
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/format"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/aymanbagabas/go-udiff"
+)
+
+// edit replaces the bytes from..to of a file.
+type edit struct {
+	from, to int
+	text     string
+}
+
+// replace puts text in the place of a node.
+func (p *Place) replace(n ast.Node, text string) {
+	p.edits = append(p.edits, edit{p.file.offset(n.Pos()), p.file.offset(n.End()), text})
+}
+
+// remove takes the lines of statements away that stand alone on them.
+func (p *Place) remove(n ast.Node) {
+	f := p.file
+	from, to := f.lineStart(f.offset(n.Pos())), f.offset(n.End())
+	for to < len(f.src) && f.src[to] != '\n' {
+		to++
+	}
+	p.edits = append(p.edits, edit{from, min(to+1, len(f.src)), ""})
+}
+
+// before puts whole lines in front of the line that a node begins on.
+func (p *Place) before(n ast.Node, lines string) {
+	at := p.file.lineStart(p.file.offset(n.Pos()))
+	p.edits = append(p.edits, edit{at, at, lines})
+}
+
+// after puts whole lines behind the line that a node ends on.
+func (p *Place) after(n ast.Node, lines string) {
+	f := p.file
+	at := f.offset(n.End())
+	for at < len(f.src) && f.src[at] != '\n' {
+		at++
+	}
+	p.edits = append(p.edits, edit{min(at+1, len(f.src)), min(at+1, len(f.src)), lines})
+}
+
+// atEnd adds declarations to the file.
+func (p *Place) atEnd(text string) {
+	p.edits = append(p.edits, edit{len(p.file.src), len(p.file.src), "\n" + text})
+}
+
+// Files are the files that places of one program change, with their new content. An
+// error says that two of them change the same lines, or that the result is no program.
+func Files(places []*Place) (map[string][]byte, error) {
+	byFile := map[*file][]*Place{}
+	for _, p := range places {
+		if p.Refused != nil {
+			return nil, fmt.Errorf("%s is refused: %w", p.ID, p.Refused)
+		}
+		byFile[p.file] = append(byFile[p.file], p)
+	}
+	out := map[string][]byte{}
+	for f, of := range byFile {
+		src, err := f.with(of)
+		if err != nil {
+			return nil, err
+		}
+		out[f.rel] = src
+	}
+	return out, check(byFile, out)
+}
+
+// with is the file's text with the edits of places.
+func (f *file) with(places []*Place) ([]byte, error) {
+	var edits []edit
+	var imports []string
+	for _, p := range places {
+		edits, imports = append(edits, p.edits...), append(imports, p.imports...)
+	}
+	slices.SortStableFunc(edits, func(a, b edit) int { return a.from - b.from })
+	var out bytes.Buffer
+	at := 0
+	for _, e := range edits {
+		if e.from < at {
+			return nil, fmt.Errorf("%s: two patches change the same lines; apply one, then look again", f.rel)
+		}
+		out.Write(f.src[at:e.from])
+		out.WriteString(e.text)
+		at = e.to
+	}
+	out.Write(f.src[at:])
+	src, err := f.withImports(out.Bytes(), imports)
+	if err != nil {
+		return nil, err
+	}
+	formatted, err := format.Source(src)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.rel, err)
+	}
+	if was, err := format.Source(f.src); err == nil && bytes.Equal(was, f.src) {
+		return formatted, nil
+	}
+	return src, nil
+}
+
+// withImports adds imports that are missing, in the first block of them.
+func (f *file) withImports(src []byte, need []string) ([]byte, error) {
+	slices.Sort(need)
+	need = slices.Compact(need)
+	have := map[string]bool{}
+	for _, i := range f.syntax.Imports {
+		if name, err := strconv.Unquote(i.Path.Value); err == nil && i.Name == nil {
+			have[name] = true
+		}
+	}
+	need = slices.DeleteFunc(need, func(name string) bool { return have[name] })
+	if len(need) == 0 {
+		return src, nil
+	}
+	for _, name := range need {
+		syntax, err := parser.ParseFile(token.NewFileSet(), "", src, parser.ImportsOnly|parser.ParseComments)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", f.rel, err)
+		}
+		src = addImport(src, syntax, name)
+	}
+	return src, nil
+}
+
+// addImport puts an import behind the last one of its kind, of the standard library or
+// not; the text before it stays where it is.
+func addImport(src []byte, syntax *ast.File, name string) []byte {
+	own := func(path string) bool { first, _, _ := strings.Cut(path, "/"); return strings.Contains(first, ".") }
+	at, text := int(syntax.Name.End()-syntax.FileStart), "\n\nimport "+strconv.Quote(name)
+	var last, first, same *ast.ImportSpec
+	for _, i := range syntax.Imports {
+		path, _ := strconv.Unquote(i.Path.Value)
+		if first == nil {
+			first = i
+		}
+		if last = i; own(path) == own(name) {
+			same = i
+		}
+	}
+	grouped := func(i *ast.ImportSpec) bool { return src[int(i.Pos()-syntax.FileStart)-1] != ' ' } // "import x" has its space
+	end := func(i *ast.ImportSpec) int {
+		to := int(i.End() - syntax.FileStart)
+		for to < len(src) && src[to] != '\n' {
+			to++
+		}
+		return to
+	}
+	switch {
+	case same != nil && grouped(same):
+		at, text = end(same), "\n\t"+strconv.Quote(name)
+	case same != nil:
+		at, text = end(same), "\nimport "+strconv.Quote(name)
+	case last != nil && grouped(last) && own(name):
+		at, text = end(last), "\n\n\t"+strconv.Quote(name)
+	case first != nil && grouped(first):
+		at, text = int(first.Pos()-syntax.FileStart), strconv.Quote(name)+"\n\n\t"
+	case last != nil:
+		at, text = end(last), "\nimport "+strconv.Quote(name)
+	}
+	return slices.Concat(src[:at], []byte(text), src[at:])
+}
+
+// check type-checks the packages of changed files.
+func check(byFile map[*file][]*Place, changed map[string][]byte) error {
+	done := map[string]bool{}
+	for f := range byFile {
+		if done[f.pkg.ID] {
+			continue
+		}
+		done[f.pkg.ID] = true
+		p := f.program
+		known := p.importer(f)
+		var files []*ast.File
+		for _, other := range p.files {
+			if other.pkg != f.pkg {
+				continue
+			}
+			src, isNew := changed[other.rel]
+			if !isNew {
+				files = append(files, other.syntax)
+				continue
+			}
+			syntax, err := parser.ParseFile(p.fset, other.rel, src, parser.SkipObjectResolution)
+			if err != nil {
+				return err
+			}
+			files = append(files, syntax)
+		}
+		cfg := types.Config{Importer: known, FakeImportC: true, Sizes: f.pkg.TypesSizes}
+		if m := f.pkg.Module; m != nil && m.GoVersion != "" {
+			cfg.GoVersion = "go" + m.GoVersion
+		}
+		if _, err := cfg.Check(f.pkg.PkgPath, p.fset, files, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Diff is what places change, as a unified diff.
+func Diff(places []*Place) (string, error) {
+	files, err := Files(places)
+	if err != nil {
+		return "", err
+	}
+	var names []string
+	for name := range files {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	var b strings.Builder
+	for _, name := range names {
+		i := slices.IndexFunc(places, func(p *Place) bool { return p.File == name })
+		b.WriteString(udiff.Unified(path.Join("a", name), path.Join("b", name), string(places[i].file.src), string(files[name])))
+	}
+	return b.String(), nil
+}
+
+// absolute is the file's path on this machine.
+func (p *Place) absolute() string { return filepath.Join(p.program.Dir, filepath.FromSlash(p.File)) }

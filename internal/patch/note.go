@@ -1,0 +1,167 @@
+package patch
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"strconv"
+	"strings"
+)
+
+// note looks once through the program for what several shapes ask: which variables are
+// assigned after they are made, and which functions requests reach.
+func (p *Program) note() {
+	p.assigned = map[*types.Var]bool{}
+	calls := map[*types.Func][]*types.Func{}
+	p.handles = map[*types.Func]bool{}
+	var reach func(fn *types.Func)
+	for _, f := range p.files {
+		e := &effects{assigned: p.assigned}
+		ast.Inspect(f.syntax, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.AssignStmt:
+				for _, l := range n.Lhs {
+					f.assigns(e, l)
+				}
+			case *ast.IncDecStmt:
+				f.assigns(e, n.X)
+			case *ast.Ident:
+				if o := f.info().Uses[n]; pathOf(o) == sqlxPath && (o.Name() == "NameMapper" || o.Name() == "MapperFunc") || strings.HasPrefix(pathOf(o), sqlxPath+"/reflectx") {
+					p.mapped = true
+				}
+			case *ast.UnaryExpr:
+				if n.Op == token.AND {
+					f.assigns(e, n.X)
+				}
+			case *ast.RangeStmt:
+				if n.Tok == token.ASSIGN {
+					f.assigns(e, n.Key)
+					f.assigns(e, n.Value)
+				}
+			}
+			return true
+		})
+	}
+	for fn, d := range p.bodies {
+		f := p.in[d]
+		ast.Inspect(d, func(n ast.Node) bool {
+			if id, ok := n.(*ast.Ident); ok {
+				if to, ok := f.info().Uses[id].(*types.Func); ok {
+					calls[fn] = append(calls[fn], to.Origin())
+				}
+			}
+			return true
+		})
+	}
+	reach = func(fn *types.Func) {
+		if p.handles[fn] || fn.Name() == "main" && fn.Signature().Recv() == nil || fn.Name() == "init" {
+			return
+		}
+		p.handles[fn] = true
+		for _, to := range calls[fn] {
+			reach(to)
+			if recv := to.Signature().Recv(); recv != nil && types.IsInterface(recv.Type()) && p.isOwn(to) {
+				for _, m := range p.methods[to.Name()] {
+					reach(m)
+				}
+			}
+		}
+	}
+	for fn := range p.bodies {
+		if handlesRequests(fn.Signature()) {
+			reach(fn)
+		}
+	}
+}
+
+// handlesRequests reports the parameters of a handler of net/http or of a known framework.
+func handlesRequests(sig *types.Signature) bool {
+	for v := range sig.Params().Variables() {
+		t := v.Type()
+		if named(t, "net/http", "Request") {
+			return true
+		}
+		if p, ok := types.Unalias(t).(*types.Pointer); ok {
+			t = p.Elem()
+		}
+		n, ok := types.Unalias(t).(*types.Named)
+		if !ok {
+			continue
+		}
+		switch path := pathOf(n.Obj()); n.Obj().Name() {
+		case "Context", "Ctx":
+			for _, known := range []string{"labstack/echo", "gin-gonic/gin", "gofiber/fiber", "gocraft/web", "go-martini/martini", "beego/", "valyala/fasthttp", "kataras/iris"} {
+				if strings.Contains(path, known) {
+					return true
+				}
+			}
+		case "RequestCtx":
+			return strings.Contains(path, "fasthttp")
+		}
+	}
+	return false
+}
+
+// inRequest refuses code that no request runs.
+func (f *file) inRequest(n ast.Node) *Refusal {
+	for at := f.parents[n]; at != nil; at = f.parents[at] {
+		switch at := at.(type) {
+		case *ast.FuncLit:
+			if sig, ok := f.info().TypeOf(at).(*types.Signature); ok && handlesRequests(sig) {
+				return nil
+			}
+			if _, isCall := f.parents[at].(*ast.CallExpr); isCall && f.onceCall(at) {
+				return refuse("request", "it runs once already")
+			}
+		case *ast.FuncDecl:
+			if fn, ok := f.info().Defs[at.Name].(*types.Func); ok && f.program.handles[fn] {
+				return nil
+			}
+			return refuse("request", "no request reaches %s, as far as the source tells", at.Name.Name)
+		}
+	}
+	return refuse("request", "it is made once already")
+}
+
+// onceCall: a literal is given to sync.Once or sync.OnceValue.
+func (f *file) onceCall(lit *ast.FuncLit) bool {
+	call := f.parents[lit].(*ast.CallExpr)
+	sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	fn, ok := f.info().Uses[sel.Sel].(*types.Func)
+	return ok && pathOf(fn) == "sync"
+}
+
+// fresh is a name that nothing of the package has: want, or with the function that it is
+// for. It is taken then.
+func (f *file) fresh(n ast.Node, want string) string {
+	taken := f.program.taken[f.pkg.Types]
+	if taken == nil {
+		taken = map[string]bool{}
+		for _, other := range f.program.files {
+			if other.pkg == f.pkg {
+				ast.Inspect(other.syntax, func(n ast.Node) bool {
+					if id, ok := n.(*ast.Ident); ok {
+						taken[id.Name] = true
+					}
+					return true
+				})
+			}
+		}
+		f.program.taken[f.pkg.Types] = taken
+	}
+	free := func(name string) bool {
+		return !taken[name] && types.Universe.Lookup(name) == nil && !token.IsKeyword(name)
+	}
+	name := want
+	if !free(name) {
+		name = want + "For" + camel(f.functionName(n))
+	}
+	for i := 2; !free(name); i++ {
+		name = want + "For" + camel(f.functionName(n)) + strconv.Itoa(i)
+	}
+	taken[name] = true
+	return name
+}

@@ -1,0 +1,87 @@
+package patch
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"go/ast"
+	"path/filepath"
+	"strings"
+)
+
+// Place is where a shape fits, or looks as if it did.
+type Place struct {
+	// ID is the shape with four hexadecimal digits of what is there: it stays the same
+	// while other lines are edited.
+	ID       string `json:"id"`
+	Shape    string `json:"shape"`
+	File     string `json:"file"` // below the program's folder
+	Line     int    `json:"line"` // from 1
+	Lines    int    `json:"lines"`
+	Function string `json:"function,omitempty"`
+	// What is there, in words.
+	What string `json:"what"`
+	// Statement is the SQL text, if there is one.
+	Statement string   `json:"statement,omitempty"`
+	Refused   *Refusal `json:"refused,omitempty"`
+	// Subject and Body of the commit.
+	Subject string `json:"-"`
+	Body    string `json:"-"`
+
+	program *Program
+	file    *file
+	edits   []edit
+	imports []string // that the file needs for it
+}
+
+// place is a new place around a node.
+func (f *file) place(shape string, n ast.Node, what string) *Place {
+	from, to := f.line(n.Pos()), f.line(n.End())
+	return &Place{Shape: shape, File: f.rel, Line: from, Lines: to - from + 1, Function: f.function(n), What: what, program: f.program, file: f}
+}
+
+// refused takes a reason; nil leaves the place as it is.
+func (p *Place) refused(r *Refusal) *Place {
+	if r != nil && p.Refused == nil {
+		p.Refused = r
+	}
+	return p
+}
+
+// Message of its commit: the subject, what and why in lines of 72.
+func (p *Place) Message() string {
+	return p.Subject + "\n\n" + wrap(p.Body, 72) + "\n"
+}
+
+// wrap breaks paragraphs into lines of at most so many characters.
+func wrap(text string, width int) string {
+	var out []string
+	for _, paragraph := range strings.Split(text, "\n") {
+		line := ""
+		for _, w := range strings.Fields(paragraph) {
+			switch {
+			case line == "":
+				line = w
+			case len(line)+1+len(w) > width:
+				out, line = append(out, line), w
+			default:
+				line += " " + w
+			}
+		}
+		out = append(out, line)
+	}
+	return strings.Join(out, "\n")
+}
+
+// number gives places their IDs; those that are alike are told apart by their order.
+func number(places []*Place) {
+	seen := map[string]int{}
+	for _, p := range places {
+		what := strings.Join([]string{p.Shape, filepath.ToSlash(p.File), p.Function, p.What, p.Statement}, "\x00")
+		seen[what]++
+		sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", what, seen[what]))
+		p.ID = fmt.Sprintf("%s-%x", p.Shape, sum[:2])
+	}
+}
+
+// Program that the place is in.
+func (p *Place) Program() *Program { return p.program }

@@ -1,0 +1,291 @@
+package patch
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"reflect"
+	"strings"
+)
+
+// rowRead is a call that reads one row by a key in a loop.
+type rowRead struct {
+	*dbCall
+	f     *file
+	whole *ast.CallExpr // with its Scan
+	row   ast.Stmt      // `row := db.QueryRow(…)` where it stands apart; nil
+	dsts  []ast.Expr    // where the columns go
+	// one struct takes all columns: Get or StructScan.
+	intoStruct types.Type
+	method     string // that takes the struct: "Get", "StructScan"
+}
+
+// findReads finds P1 and P2.
+func findReads(p *Program) []*Place {
+	var out []*Place
+	for _, f := range p.files {
+		ast.Inspect(f.syntax, func(n ast.Node) bool {
+			if call, ok := n.(*ast.CallExpr); ok {
+				if r := f.rowRead(call); r != nil {
+					if at := r.loopPlace(); at != nil {
+						out = append(out, at)
+					}
+				}
+			}
+			return true
+		})
+	}
+	return out
+}
+
+// rowRead understands db.Get(&x, …), db.QueryRow(…).Scan(&x) and the like; nil if the
+// call is none.
+func (f *file) rowRead(call *ast.CallExpr) *rowRead {
+	c := f.dbCall(call)
+	if c == nil {
+		return nil
+	}
+	r := &rowRead{dbCall: c, f: f, whole: call, method: c.method}
+	switch c.method {
+	case "Get":
+		r.dsts = []ast.Expr{c.dst}
+	case "QueryRow", "QueryRowx":
+		scan := f.scanOf(r)
+		if scan == nil {
+			return nil
+		}
+		r.whole, r.dsts = scan, scan.Args
+		r.method = scan.Fun.(*ast.SelectorExpr).Sel.Name
+	default:
+		return nil
+	}
+	if r.method != "Scan" && len(r.dsts) == 1 {
+		if p, ok := f.info().TypeOf(r.dsts[0]).Underlying().(*types.Pointer); ok {
+			if _, ok := p.Elem().Underlying().(*types.Struct); ok && !isPlain(p.Elem()) {
+				r.intoStruct = p.Elem()
+			}
+		}
+	}
+	return r
+}
+
+// scanOf is the call of Scan or StructScan of a row, at once or in the next statement.
+func (f *file) scanOf(r *rowRead) *ast.CallExpr {
+	if sel, ok := f.parents[r.call].(*ast.SelectorExpr); ok {
+		call, ok := f.parents[sel].(*ast.CallExpr)
+		if ok && (sel.Sel.Name == "Scan" || sel.Sel.Name == "StructScan") {
+			return call
+		}
+		return nil
+	}
+	made, ok := f.parents[r.call].(*ast.AssignStmt)
+	if !ok || made.Tok != token.DEFINE || len(made.Lhs) != 1 {
+		return nil
+	}
+	v := f.defined(made.Lhs[0])
+	var uses []*ast.Ident
+	for id, o := range f.info().Uses {
+		if v != nil && o == v {
+			uses = append(uses, id)
+		}
+	}
+	if len(uses) != 1 {
+		return nil
+	}
+	sel, ok := f.parents[uses[0]].(*ast.SelectorExpr)
+	if !ok || sel.Sel.Name != "Scan" && sel.Sel.Name != "StructScan" {
+		return nil
+	}
+	call, ok := f.parents[sel].(*ast.CallExpr)
+	if !ok || !f.follows(made, call) {
+		return nil
+	}
+	r.row = made
+	return call
+}
+
+// follows reports whether a node is in the statement after another of the same block, and
+// is run first of it.
+func (f *file) follows(first ast.Stmt, n ast.Node) bool {
+	block, ok := f.parents[first].(*ast.BlockStmt)
+	if !ok {
+		return false
+	}
+	for i, s := range block.List {
+		if s == first && i+1 < len(block.List) {
+			next := block.List[i+1]
+			switch s := next.(type) {
+			case *ast.IfStmt:
+				if s.Init == nil {
+					return false
+				}
+				next = s.Init
+			case *ast.AssignStmt, *ast.ExprStmt, *ast.ReturnStmt:
+			default:
+				return false
+			}
+			return n.Pos() >= next.Pos() && n.End() <= next.End()
+		}
+	}
+	return false
+}
+
+// isPlain: a value of the type holds no memory that a copy would share.
+func isPlain(t types.Type) bool {
+	switch u := t.Underlying().(type) {
+	case *types.Basic:
+		return u.Kind() != types.UnsafePointer
+	case *types.Struct:
+		n, ok := types.Unalias(t).(*types.Named)
+		if !ok {
+			return false
+		}
+		return pathOf(n.Obj()) == "time" && n.Obj().Name() == "Time" || pathOf(n.Obj()) == sqlPath && strings.HasPrefix(n.Obj().Name(), "Null")
+	}
+	return false
+}
+
+// plainFields refuses a struct whose fields share memory when it is copied.
+func plainFields(t types.Type) *Refusal {
+	s := t.Underlying().(*types.Struct)
+	for v := range s.Fields() {
+		if isPlain(v.Type()) {
+			continue
+		}
+		if _, ok := v.Type().Underlying().(*types.Struct); ok {
+			if r := plainFields(v.Type()); r != nil {
+				return r
+			}
+			continue
+		}
+		return refuse("destination", "its field %s is a %s, which two copies of a row would share", v.Name(), types.TypeString(v.Type(), types.RelativeTo(v.Pkg())))
+	}
+	return nil
+}
+
+// keyField is the field of a struct that sqlx fills from a column.
+func keyField(t types.Type, columnName string) (string, types.Type) {
+	s := t.Underlying().(*types.Struct)
+	for i := range s.NumFields() {
+		v := s.Field(i)
+		tag, _, _ := strings.Cut(reflect.StructTag(s.Tag(i)).Get("db"), ",")
+		if tag == "" {
+			tag = strings.ToLower(v.Name())
+		}
+		if v.Embedded() {
+			if _, ok := v.Type().Underlying().(*types.Struct); ok {
+				if name, found := keyField(v.Type(), columnName); found != nil {
+					return name, found
+				}
+			}
+			continue
+		}
+		if tag == columnName {
+			return v.Name(), v.Type()
+		}
+	}
+	return "", nil
+}
+
+// loopPlace is the place of a read in a loop that goes over what gives its key; nil if
+// there is none, or if it reads by no key.
+func (r *rowRead) loopPlace() *Place {
+	f := r.f
+	l, why := r.around()
+	if l == nil && why == "" {
+		return nil
+	}
+	shape, what := "P1", "a row read by key in each turn of a loop"
+	sel, notRead := (*read)(nil), "its text is put together when it runs"
+	if r.known {
+		if sel, notRead = parseRead(r.text); sel.sum {
+			shape, what = "P2", "a sum read by key in each turn of a loop"
+		}
+	}
+	at := f.place(shape, r.whole, what)
+	at.Statement = r.text
+	at.refused(f.own()).refused(f.program.onlyMySQL())
+	if l == nil {
+		return at.refused(refuse("end", "%s", why))
+	}
+	if sel == nil || notRead != "" {
+		need := "statement"
+		if !r.known {
+			need = "constant"
+		}
+		return at.refused(refuse(need, "%s", notRead))
+	}
+	w := &readWriter{rowRead: r, place: at, loop: l, sql: sel}
+	if refused := w.check(); refused != nil {
+		return at.refused(refused)
+	}
+	if at.Refused == nil {
+		w.write()
+	}
+	return at
+}
+
+// around is the innermost loop over a slice that an argument depends on; the reason says
+// why a loop that is there is none. Neither: no loop gives the statement a value.
+func (r *rowRead) around() (*loop, string) {
+	f, why := r.f, ""
+	for n := f.parents[ast.Node(r.call)]; n != nil; n = f.parents[n] {
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			return nil, why
+		case *ast.FuncLit:
+			if why != "" {
+				return nil, why
+			}
+			if _, out := (&rowRead{dbCall: r.dbCall, f: f}).outside(n); out {
+				return nil, "it stands in a function of its own within the loop"
+			}
+			return nil, ""
+		case *ast.ForStmt, *ast.RangeStmt:
+			l, not := f.loopOf(n.(ast.Stmt))
+			if l == nil {
+				if why == "" {
+					why = not
+				}
+				continue
+			}
+			if r.dependsOn(l) {
+				return l, ""
+			}
+		}
+	}
+	return nil, why
+}
+
+// outside looks for a loop around a function literal that gives the statement a value.
+func (r *rowRead) outside(lit ast.Node) (*loop, bool) {
+	for n := r.f.parents[lit]; n != nil; n = r.f.parents[n] {
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			return nil, false
+		case *ast.ForStmt, *ast.RangeStmt:
+			if l, _ := r.f.loopOf(n.(ast.Stmt)); l != nil && r.dependsOn(l) {
+				return l, true
+			}
+		}
+	}
+	return nil, false
+}
+
+// dependsOn: an argument is made of something that the loop declares.
+func (r *rowRead) dependsOn(l *loop) bool {
+	for _, a := range r.args {
+		found := false
+		ast.Inspect(a, func(n ast.Node) bool {
+			if id, ok := n.(*ast.Ident); ok {
+				v, ok := r.f.info().Uses[id].(*types.Var)
+				found = found || ok && !v.IsField() && l.inside(v)
+			}
+			return true
+		})
+		if found {
+			return true
+		}
+	}
+	return false
+}

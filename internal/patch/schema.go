@@ -1,0 +1,226 @@
+package patch
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// schema is what the .sql files of a checkout tell of tables. Nothing runs them.
+type schema struct {
+	tables map[string]*table // by name in lower case
+	// acts: a trigger, or a foreign key that changes rows of another table.
+	acts bool
+}
+
+type table struct {
+	columns map[string]string // type by name, both in lower case
+	unique  map[string]bool   // columns that are a unique key by themselves
+}
+
+const (
+	mostSchemaBytes = 1 << 20 // what is larger holds rows
+	mostSchemaFiles = 200
+)
+
+// readSchema reads the .sql files of the checkout that a folder is in, or below the folder.
+func readSchema(dir string) (*schema, error) {
+	top := dir
+	for up := dir; up != filepath.Dir(up); up = filepath.Dir(up) {
+		if _, err := os.Stat(filepath.Join(up, ".git")); err == nil {
+			top = up
+			break
+		}
+	}
+	s := &schema{tables: map[string]*table{}}
+	// A program in a folder of a larger checkout has its schema beside it, or above.
+	for at := dir; ; at = filepath.Dir(at) {
+		if err := s.readFolder(at); err != nil {
+			return nil, err
+		}
+		if len(s.tables) > 0 || at == top || at == filepath.Dir(at) {
+			return s, nil
+		}
+	}
+}
+
+func (s *schema) readFolder(dir string) error {
+	files := 0
+	return filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return nil //nolint:nilerr // what cannot be read tells nothing
+		case d.IsDir():
+			if name != dir && (strings.HasPrefix(d.Name(), ".") || slices.Contains([]string{"vendor", "node_modules"}, d.Name())) {
+				return fs.SkipDir
+			}
+		case strings.HasSuffix(d.Name(), ".sql") && d.Type().IsRegular():
+			if files++; files > mostSchemaFiles {
+				return fs.SkipAll
+			}
+			info, err := d.Info()
+			if err != nil || info.Size() > mostSchemaBytes {
+				return nil //nolint:nilerr // as above
+			}
+			text, err := os.ReadFile(name)
+			if err != nil {
+				return nil //nolint:nilerr // as above
+			}
+			s.read(string(text))
+		}
+		return nil
+	})
+}
+
+// read takes the tables of one file.
+func (s *schema) read(text string) {
+	for _, one := range strings.Split(withoutComments(text), ";") {
+		ws, ok := words(one)
+		if !ok || len(ws) < 3 {
+			continue
+		}
+		head := strings.ToUpper(one[ws[0].from:min(len(one), ws[0].from+300)])
+		switch {
+		case strings.HasPrefix(head, "CREATE") && strings.Contains(head, "TRIGGER"):
+			s.acts = true
+		case strings.HasPrefix(head, "CREATE TABLE"), strings.HasPrefix(head, "CREATE TEMPORARY TABLE"):
+			s.create(ws)
+		case strings.HasPrefix(head, "CREATE UNIQUE INDEX"), strings.HasPrefix(head, "ALTER TABLE"):
+			s.alter(ws)
+		}
+		for i, w := range ws {
+			if w.is("ON") && i+2 < len(ws) && (ws[i+1].is("DELETE") || ws[i+1].is("UPDATE")) && (ws[i+2].is("CASCADE") || ws[i+2].is("SET") && i+3 < len(ws) && !ws[i+3].is("CURRENT_TIMESTAMP")) && strings.Contains(strings.ToUpper(one), "REFERENCES") {
+				s.acts = true
+			}
+		}
+	}
+}
+
+func withoutComments(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, l := range lines {
+		if at := strings.Index(l, "-- "); at >= 0 {
+			lines[i] = l[:at]
+		}
+		if strings.HasPrefix(strings.TrimSpace(lines[i]), "#") || strings.TrimSpace(lines[i]) == "--" {
+			lines[i] = ""
+		}
+	}
+	text = strings.Join(lines, "\n")
+	for {
+		from := strings.Index(text, "/*")
+		if from < 0 {
+			return text
+		}
+		to := strings.Index(text[from:], "*/")
+		if to < 0 {
+			return text[:from]
+		}
+		text = text[:from] + " " + text[from+to+2:]
+	}
+}
+
+// create reads CREATE TABLE name ( … ).
+func (s *schema) create(ws []word) {
+	open := slices.IndexFunc(ws, func(w word) bool { return w.is("(") })
+	if open < 1 {
+		return
+	}
+	t := &table{map[string]string{}, map[string]bool{}}
+	s.tables[strings.ToLower(ws[open-1].text)] = t
+	for _, part := range parts(ws[open+1:]) {
+		if key, ok := uniqueOf(part); ok {
+			if key != "" {
+				t.unique[key] = true
+			}
+			continue
+		}
+		if len(part) < 2 || !part[0].quoted && slices.Contains([]string{"KEY", "INDEX", "FULLTEXT", "SPATIAL", "CONSTRAINT", "FOREIGN", "CHECK"}, strings.ToUpper(part[0].text)) {
+			continue
+		}
+		name := strings.ToLower(part[0].text)
+		t.columns[name] = strings.ToLower(part[1].text)
+		for i, w := range part {
+			if w.is("UNIQUE") || w.is("PRIMARY") && i+1 < len(part) && part[i+1].is("KEY") {
+				t.unique[name] = true
+			}
+		}
+	}
+}
+
+// alter reads what adds a unique key of one column.
+func (s *schema) alter(ws []word) {
+	if ws[0].is("CREATE") { // UNIQUE INDEX name ON table (column)
+		for i, w := range ws {
+			if w.is("ON") && i+4 < len(ws) && ws[i+2].is("(") && ws[i+4].is(")") {
+				s.add(ws[i+1].text, ws[i+3].text)
+			}
+		}
+		return
+	}
+	for i, w := range ws {
+		if w.is("ADD") {
+			if key, ok := uniqueOf(ws[i+1:]); ok && key != "" && len(ws) > 2 {
+				s.add(ws[2].text, key)
+			}
+		}
+	}
+}
+
+func (s *schema) add(table, column string) {
+	if t := s.tables[strings.ToLower(table)]; t != nil {
+		t.unique[strings.ToLower(column)] = true
+	}
+}
+
+// uniqueOf reads "PRIMARY KEY (a)" and "[CONSTRAINT x] UNIQUE [KEY] [name] (a)"; "" if it is of several
+// columns, or of the beginning of one.
+func uniqueOf(part []word) (string, bool) {
+	if len(part) > 2 && part[0].is("CONSTRAINT") {
+		if part = part[1:]; !part[0].is("UNIQUE") && !part[0].is("PRIMARY") {
+			part = part[1:]
+		}
+	}
+	if len(part) < 3 || part[0].quoted || !part[0].is("PRIMARY") && !part[0].is("UNIQUE") {
+		return "", false
+	}
+	open := slices.IndexFunc(part, func(w word) bool { return w.is("(") })
+	if open > 0 && open+2 < len(part) && part[open+2].is(")") {
+		return strings.ToLower(part[open+1].text), true
+	}
+	return "", true
+}
+
+// parts of a list up to its closing bracket, at its commas.
+func parts(ws []word) [][]word {
+	var out [][]word
+	depth, from := 0, 0
+	for i, w := range ws {
+		switch {
+		case w.is("("):
+			depth++
+		case w.is(")"):
+			if depth--; depth < 0 {
+				return append(out, ws[from:i])
+			}
+		case w.is(",") && depth == 0:
+			out, from = append(out, ws[from:i]), i+1
+		}
+	}
+	return append(out, ws[from:])
+}
+
+func (s *schema) isUnique(tableName, column string) bool {
+	t := s.tables[strings.ToLower(tableName)]
+	return t != nil && t.unique[strings.ToLower(column)]
+}
+
+// typeOf a column in lower case; "" if it is not known.
+func (s *schema) typeOf(tableName, column string) string {
+	if t := s.tables[strings.ToLower(tableName)]; t != nil {
+		return t.columns[strings.ToLower(column)]
+	}
+	return ""
+}

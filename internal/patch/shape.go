@@ -1,0 +1,77 @@
+package patch
+
+import "fmt"
+
+// Shape is a pattern of code with what it becomes.
+type Shape struct {
+	ID    string
+	Title string
+	// Needs are its preconditions by name: what must be shown before a place is offered.
+	Needs []Need
+	find  func(*Program) []*Place
+}
+
+// Need is a precondition.
+type Need struct{ Name, Text string }
+
+// Preconditions that several shapes have.
+var (
+	needOwn      = Need{"own", "the file is neither generated nor vendored, and has Unix line ends"}
+	needDriver   = Need{"driver", "the program's only database driver is go-sql-driver/mysql"}
+	needConstant = Need{"constant", "the statement's text is a constant"}
+	needCompiles = Need{"compiles", "the new text passes the type checker, and names nothing that is there already"}
+	needHandle   = Need{"handle", "the handle and the context are the same in each turn of the loop"}
+	needCalls    = Need{"calls", "what the loop calls is known: no function values, goroutines, channels, other services"}
+	needEnd      = Need{"end", "the loop goes over a slice to its end: no break, no return but of an error"}
+)
+
+// Shapes lists what is looked for, in the order in which it is told.
+func Shapes() []Shape {
+	return []Shape{
+		{"P1", "one read for all rows of a loop", []Need{needOwn, needDriver, needConstant, needEnd, needCalls, needHandle,
+			{"statement", "it reads plain columns of one table by `column = ?`, without order, lock or LIMIT other than 1"},
+			{"key", "the key is an integer, or a string whose column the schema shows to be unique; it is a value of the loop's element that the loop does not change"},
+			{"destination", "the row is put into variables of plain types that nothing else writes, and one of them, or a field, is the key's column"},
+			{"writes", "nothing in the loop writes to the table, in a transaction nothing writes or locks at all, and no trigger or cascade of the schema does"},
+			needCompiles}, findReads},
+		{"P2", "one read with GROUP BY for all sums of a loop", []Need{needOwn, needDriver, needConstant, needEnd, needCalls, needHandle,
+			{"statement", "it reads one COUNT, SUM, MIN, MAX or AVG of one table by `column = ?`"},
+			{"key", "the key is an integer; it is a value of the loop's element that the loop does not change"},
+			{"destination", "the value is put into a variable of a plain type"},
+			{"writes", "as of P1"},
+			needCompiles}, nil},
+		{"P3", "one INSERT for all rows of a loop", []Need{needOwn, needDriver, needConstant, needEnd, needCalls, needHandle,
+			{"statement", "it inserts one row of values and placeholders, without a function and without ON DUPLICATE KEY"},
+			{"result", "nothing looks at its result, and no statement of the function asks for LAST_INSERT_ID()"},
+			{"transaction", "it runs in a transaction that an error rolls back, so that no row stays of a loop that fails"},
+			{"error", "an error ends the function with it, without a word of the loop's element"},
+			{"values", "the values are plain: nothing that is changed before the statement runs, or that makes it larger than the server takes"},
+			{"alone", "the loop has no other statement"},
+			needCompiles}, findInserts},
+		{"P5", "values put into the text by the driver, without a prepared statement for each call", []Need{needOwn, needDriver, needConstant,
+			{"option", "the parameters of the connection are in the source, and interpolateParams is not among them"},
+			{"charset", "no character set in which the driver refuses it (big5, cp932, gb2312, gbk, sjis)"},
+			{"types", "text and binary protocol give the same: no value is read into an interface, unless the driver is 1.8 or newer, no FLOAT column is read, and no bytes are a value but for a column of bytes"},
+			{"once", "the statement is prepared for one call, and errors of both are told alike"},
+			needCompiles}, findPrepares},
+		{"P10", "compiled, parsed or made once instead of in each request", []Need{needOwn,
+			{"request", "a request reaches the function, and it is not only run at the start"},
+			{"arguments", "all arguments are constants, functions, or variables of the package that nothing assigns"},
+			{"shared", "nothing changes it after it is made"},
+			{"error", "its error is not looked at, or cannot be"},
+			needCompiles}, findMade},
+	}
+}
+
+// Refusal says which precondition could not be shown.
+type Refusal struct {
+	Need   string `json:"need"`
+	Reason string `json:"reason"`
+}
+
+func (r *Refusal) Error() string { return r.Need + ": " + r.Reason }
+
+// refuse is a precondition that cannot be shown.
+func refuse(need, format string, args ...any) *Refusal {
+	return &Refusal{need, fmt.Sprintf(format, args...)}
+}

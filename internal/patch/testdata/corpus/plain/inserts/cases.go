@@ -1,0 +1,55 @@
+package inserts
+
+import (
+	"context"
+	"database/sql"
+
+	"github.com/jmoiron/sqlx"
+
+	"kasoku/internal/patch/testdata/corpus/plain/env"
+)
+
+// Cases are the programs whose answers and rows are compared, by name.
+var Cases = map[string]func(app *env.App, posts []env.Post) (any, error){
+	"noteAll":  func(app *env.App, posts []env.Post) (any, error) { return nil, noteAll(app, posts) },
+	"noteSome": inTx(func(tx *sql.Tx, posts []env.Post) (any, error) { return noteSome(context.Background(), tx, posts) }),
+	"likeAll": func(app *env.App, posts []env.Post) (any, error) {
+		tx, err := app.DB.Beginx()
+		if err != nil {
+			return nil, err
+		}
+		return nil, end(tx, likeAll(tx, posts, app.Viewer))
+	},
+	"rollsBack": func(app *env.App, posts []env.Post) (any, error) {
+		var ids []int64
+		for _, p := range posts {
+			ids = append(ids, p.ID)
+		}
+		return nil, rollsBack(app, ids)
+	},
+	"likeTwice": inTx(func(tx *sql.Tx, posts []env.Post) (any, error) { return nil, likeTwice(tx, posts, 9) }),
+	"twoLoops":  inTx(func(tx *sql.Tx, posts []env.Post) (any, error) { return nil, twoLoops(tx, posts) }),
+}
+
+func end(tx *sqlx.Tx, err error) error {
+	if err != nil {
+		tx.Rollback()
+		return err
+	}
+	return tx.Commit()
+}
+
+func inTx(work func(tx *sql.Tx, posts []env.Post) (any, error)) func(app *env.App, posts []env.Post) (any, error) {
+	return func(app *env.App, posts []env.Post) (any, error) {
+		tx, err := app.DB.Begin()
+		if err != nil {
+			return nil, err
+		}
+		out, err := work(tx, posts)
+		if err != nil {
+			tx.Rollback()
+			return out, err
+		}
+		return out, tx.Commit()
+	}
+}

@@ -1,0 +1,166 @@
+package reads
+
+import (
+	"context"
+	"database/sql/driver"
+
+	"kasoku/internal/patch/testdata/corpus/plain/env"
+)
+
+// want P1 refused: end
+func overMap(app *env.App, posts map[int64]env.Post) error {
+	for _, p := range posts {
+		var m env.Member
+		if err := app.DB.Get(&m, userByID, p.UserID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// want P1 refused: end
+func overRows(s *store) error {
+	rows, err := s.db.Query("SELECT user_id FROM posts")
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return err
+		}
+		var name string
+		if err := s.db.QueryRow("SELECT name FROM users WHERE id = ?", id).Scan(&name); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// want P1 refused: statement
+func either(app *env.App, posts []env.Post) error {
+	for _, p := range posts {
+		var m env.Member
+		if err := app.DB.Get(&m, userByID+" OR name = 'root'", p.UserID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// want P1 refused: destination
+func starScanned(s *store, posts []env.Post) error {
+	for _, p := range posts {
+		var a, b int64
+		if err := s.db.QueryRow("SELECT * FROM likes WHERE post_id = ?", p.ID).Scan(&a, &b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type code struct{ n int }
+
+// Value is what is stored.
+func (c code) Value() (driver.Value, error) { return int64(c.n + 1), nil }
+
+// want P1 refused: key
+func valued(app *env.App, codes []code) error {
+	for _, c := range codes {
+		var name string
+		if err := app.DB.Get(&name, "SELECT name FROM users WHERE id = ?", c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// want P1 refused: key
+func ancestors(app *env.App, posts []env.Post, id int64) ([]int64, error) {
+	var out []int64
+	for range posts {
+		next := id
+		var parent int64
+		if err := app.DB.Get(&parent, "SELECT parent_id FROM users WHERE id = ?", next); err != nil {
+			return nil, err
+		}
+		id = parent
+		out = append(out, id)
+	}
+	return out, nil
+}
+
+// want P1 refused: statement
+func nextOf(app *env.App, posts []env.Post) error {
+	for _, p := range posts {
+		var id int64
+		if err := app.DB.Get(&id, "SELECT id FROM posts WHERE id > ? LIMIT 1", p.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// want P1 refused: statement
+func folded(app *env.App, posts []env.Post) error {
+	for _, p := range posts {
+		var id int64
+		if err := app.DB.Get(&id, "SELECT id FROM users WHERE LOWER(name) = ?", p.Author); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type label struct {
+	Name string `db:"name"`
+}
+
+// want P1 refused: destination
+func withoutKey(app *env.App, posts []env.Post) error {
+	for _, p := range posts {
+		var l label
+		if err := app.DB.Get(&l, "SELECT name FROM users WHERE id = ?", p.UserID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// want P1 refused: handle
+func eachContext(ctx context.Context, app *env.App, posts []env.Post) error {
+	for _, p := range posts {
+		turn := context.WithoutCancel(ctx)
+		var m env.Member
+		if err := app.DB.GetContext(turn, &m, userByID, p.UserID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// want P2 refused: statement
+func twoSums(s *store, posts []env.Post) error {
+	for _, p := range posts {
+		var n, sum int64
+		if err := s.db.QueryRow("SELECT COUNT(*), MAX(stars) FROM likes WHERE post_id = ?", p.ID).Scan(&n, &sum); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// want P1 refused: writes
+func unknownWrites(app *env.App, posts []env.Post, after string) error {
+	for _, p := range posts {
+		var m env.Member
+		if err := app.DB.Get(&m, userByID, p.UserID); err != nil {
+			return err
+		}
+		if _, err := app.DB.Exec(after, p.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
