@@ -81,7 +81,7 @@ services:
     control: {method: process, pid_file: pid, start: [%[2]s/start]}
     health: {url: "http://%[1]s/", timeout: 20s}
 load: {scenario: scenario.yaml, url: "http://%[1]s"}
-tune: {max_foreign_cpu: 1, max_pairs: 6, alpha: 0.01}
+tune: {max_foreign_cpu: 1, max_pairs: 10, alpha: 0.01}
 `, address, dir, php))
 	server := exec.Command(dir + "/start")
 	server.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

@@ -20,7 +20,8 @@ import (
 
 // sameValues is the part of a class's runs, among those that no write comes between, that
 // are taken to come with values that came before, where the class has values: nobody
-// tells which. An estimate.
+// tells which. An estimate. A class with one value that reads one table has no more
+// different ones, among those that find something, than the table has rows.
 const sameValues = 0.5
 
 // notKept are statements whose results the cache never keeps, or that differ each time
@@ -41,7 +42,11 @@ type keptReads struct {
 
 // queryCacheKeeps estimates it from the classes of a database's statements; false where
 // none that reads is known.
-func queryCacheKeeps(statements []evidence.Statement, service string) (keptReads, bool) {
+func queryCacheKeeps(statements []evidence.Statement, service string, db *evidence.Database) (keptReads, bool) {
+	rows := map[string]float64{}
+	for _, t := range db.Tables {
+		rows[strings.ToLower(t.Schema+"."+t.Name)] = float64(t.Rows)
+	}
 	k := keptReads{}
 	written := map[string]float64{} // statements that write, by table
 	for _, s := range statements {
@@ -74,7 +79,10 @@ func queryCacheKeeps(statements []evidence.Statement, service string) (keptReads
 			writes += written[t]
 		}
 		again := max(0, 1-(writes+1)/n) // the first after a write is computed
-		if strings.Contains(s.Fingerprint, "?") {
+		switch values := strings.Count(s.Fingerprint, "?"); {
+		case values == 1 && len(tables) == 1 && rows[tables[0]] > 0:
+			again = max(again*sameValues, again-rows[tables[0]]/n)
+		case values > 0:
 			again *= sameValues
 		}
 		k.possible += total

@@ -287,7 +287,7 @@ func judgeQueryCacheUnused(m *model) ([]Finding, string) {
 		if !ok || On(kind) && bytes > 0 || v.db.Variables["have_query_cache"] == "NO" || reads/m.window < 10*rare {
 			return nil
 		}
-		keeps, known := queryCacheKeeps(m.in.Evidence.Statements, v.svc.Name)
+		keeps, known := queryCacheKeeps(m.in.Evidence.Statements, v.svc.Name, v.db)
 		known = known && keeps.covers(reads, writes)
 		switch {
 		case known && keeps.saved < worthKeeping*keeps.all:

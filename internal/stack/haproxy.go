@@ -205,6 +205,32 @@ func (t *processes) hasWorker(pid int) bool {
 // milliseconds.
 const askAgain = 5 * time.Second
 
+// firstWorker is how long a master that was started a moment ago is given to start its
+// worker: it listens, and is well, before that.
+const firstWorker = 5 * time.Second
+
+// withHAProxyWorker is the family of an HAProxy whose worker was not there yet. One that
+// runs without a master has none.
+func (c *Controller) withHAProxyWorker(ctx context.Context) (family []identity, err error) {
+	m, err := c.master(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p, err := readProcess(ctx, c.h, m.pid)
+	if err != nil {
+		return nil, err
+	}
+	wait := time.Duration(0)
+	if slices.ContainsFunc(p.cmdline, func(a string) bool { return a == "-W" || a == "-Ws" }) {
+		wait = firstWorker
+	}
+	_, err = poll(ctx, wait, func() (bool, error) {
+		family, err = c.family(ctx)
+		return len(family) > 1, err
+	})
+	return family, err
+}
+
 // awaitHAProxyWorkers waits until the master has a worker that was not there
 // before, and those that were take no more connections. A master that cannot
 // use the new configuration keeps the old ones. One that was started a moment ago

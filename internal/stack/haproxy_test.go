@@ -74,8 +74,12 @@ func TestHAProxyReloads(t *testing.T) {
 			if !slices.Equal(files, []string{conf, l.path("conf.d/b.cfg")}) {
 				t.Errorf("files %q", files)
 			}
-			before, err := c.PIDs(ctx)
-			must(t, err)
+			var before []int
+			await.For(t, "its worker", func() bool {
+				before, err = c.PIDs(ctx)
+				must(t, err)
+				return len(before) == 2
+			})
 			for _, answer := range []string{"two", "three"} {
 				l.write("haproxy.cfg", l.haproxyConf(port, answer))
 				must(t, c.Reload(ctx))

@@ -219,7 +219,7 @@ func TestCommandAsAList(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := (&foreign.Command{Argv: []string{"./bench", "-target", "127.0.0.1:8080"}}); !reflect.DeepEqual(s.Load.Command, want) {
+	if want := (&foreign.Command{Argv: []string{"/srv/bench", "-target", "127.0.0.1:8080"}}); !reflect.DeepEqual(s.Load.Command, want) {
 		t.Fatalf("%+v", s.Load.Command)
 	}
 }

@@ -22,6 +22,9 @@ func (c *Controller) Reload(ctx context.Context) error { return c.chosen(ctx, "r
 
 func (c *Controller) reload(ctx context.Context) error {
 	family, err := c.family(ctx)
+	if err == nil && len(family) == 1 && c.svc.IsHAProxy() {
+		family, err = c.withHAProxyWorker(ctx)
+	}
 	if err != nil {
 		return err
 	}
