@@ -164,7 +164,7 @@ func (l lab) startMariaDB() (*exec.Cmd, error) {
 		return nil, err
 	}
 	defer log.Close()
-	server := exec.Command("mariadbd", "--no-defaults", "--user=root", "--datadir="+l.path("data"), "--socket="+l.path("db.sock"),
+	server := exec.Command("mariadbd", "--no-defaults", "--user=root", "--datadir="+l.path("data"), "--tmpdir="+l.path("data"), "--socket="+l.path("db.sock"),
 		"--skip-networking", "--pid-file="+l.path("db.pid"), "--innodb-buffer-pool-size=16M", "--innodb-buffer-pool-chunk-size=2M",
 		"--innodb-log-file-size=8M", "--key-buffer-size=1M", "--performance-schema=OFF")
 	server.Stdout, server.Stderr = log, log

@@ -59,7 +59,7 @@ func (p twoDBs) start(t *testing.T, name string, i int, more []string) {
 	log, err := os.Create(p.path(name + ".log"))
 	must(t, err)
 	defer log.Close()
-	argv := append([]string{"--no-defaults", "--user=root", "--datadir=" + p.path(name), "--socket=" + p.path(name+".sock"), "--port=" + port, "--bind-address=127.0.0.1", "--pid-file=" + p.path(name+".pid"),
+	argv := append([]string{"--no-defaults", "--user=root", "--datadir=" + p.path(name), "--tmpdir=" + p.path(name), "--socket=" + p.path(name+".sock"), "--port=" + port, "--bind-address=127.0.0.1", "--pid-file=" + p.path(name+".pid"),
 		"--innodb-buffer-pool-size=16M", "--innodb-buffer-pool-chunk-size=2M", "--innodb-log-file-size=8M", "--key-buffer-size=1M", "--performance-schema=OFF",
 		fmt.Sprintf("--server-id=%d", i+1), "--log-bin=kasoku-bin", "--log-slave-updates", "--binlog-format=ROW", "--sync-master-info=1", fmt.Sprintf("--read-only=%d", i)}, more...)
 	c := exec.Command("mariadbd", argv...)

@@ -89,7 +89,7 @@ $p->prepare('INSERT INTO log (user_id, ip) VALUES (?, ?)')->execute([1, '10.0.0.
 
 // files of the live stack; lines with @USER@ are for root only.
 var liveFiles = map[string]string{
-	"my.cnf": "[mysqld]\ndatadir=@DIR@/db\nsocket=@DIR@/db.sock\npid-file=@DIR@/db.pid\nport=@DBPORT@\nbind-address=127.0.0.1\n" +
+	"my.cnf": "[mysqld]\ndatadir=@DIR@/db\ntmpdir=@DIR@/db\nsocket=@DIR@/db.sock\npid-file=@DIR@/db.pid\nport=@DBPORT@\nbind-address=127.0.0.1\n" +
 		"innodb_buffer_pool_size=32M\ninnodb_log_file_size=16M\nperformance_schema=ON\nlog_error=@DIR@/db.err\nuser=mysql # @USER@\n!includedir @DIR@/my.d\n",
 	"my.d/extra.cnf": "[mysqld]\nmax_connections=50\n",
 	"nginx.conf": "user www-data; # @USER@\nworker_processes 2;\npid @DIR@/nginx.pid;\nerror_log @DIR@/nginx.err;\nevents { worker_connections 64; }\n" +

@@ -34,7 +34,7 @@ func server(t *testing.T) (db *sql.DB, socket string) {
 		t.Fatal(err)
 	}
 	socket = filepath.Join(dir, "s")
-	args := []string{"--no-defaults", "--datadir=" + dir + "/data", "--socket=" + socket, "--skip-networking", "--pid-file=" + dir + "/pid", "--log-bin=" + dir + "/bin", "--server-id=7",
+	args := []string{"--no-defaults", "--datadir=" + dir + "/data", "--tmpdir=" + dir, "--socket=" + socket, "--skip-networking", "--pid-file=" + dir + "/pid", "--log-bin=" + dir + "/bin", "--server-id=7",
 		"--innodb-log-file-size=8M", "--innodb-buffer-pool-size=48M", "--innodb-flush-log-at-trx-commit=0", "--sync-frm=0", "--innodb-flush-method=nosync", "--log-error=" + dir + "/log"}
 	if os.Getuid() == 0 {
 		args = append(args, "--user=root")

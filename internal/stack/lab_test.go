@@ -175,6 +175,7 @@ func (l *lab) mariadb(port string) *Controller {
 	conf := l.write("my.cnf", fmt.Sprintf(`[mysqld]
 user = mysql
 datadir = %[1]s/db/data
+tmpdir = %[1]s/db/data
 socket = %[1]s/db/my.sock
 pid-file = %[1]s/db/my.pid
 log-error = %[1]s/db/my.err

@@ -56,7 +56,7 @@ func database(t *testing.T, dir string) {
 		bed.Output(t, "chown", owner, dir)
 	}
 	bed.InstallMariaDB(t, dir+"/data", owner, "8M")
-	bed.Write(t, dir, "my.cnf", "[mysqld]\ndatadir = %DIR%/data\nsocket = %DIR%/db.sock\npid-file = %DIR%/db.pid\nskip-networking\ninnodb_log_file_size = 8M\ninnodb_flush_log_at_trx_commit = 2\n")
+	bed.Write(t, dir, "my.cnf", "[mysqld]\ndatadir = %DIR%/data\ntmpdir = %DIR%/data\nsocket = %DIR%/db.sock\npid-file = %DIR%/db.pid\nskip-networking\ninnodb_log_file_size = 8M\ninnodb_flush_log_at_trx_commit = 2\n")
 	argv := []string{need(t, "mariadbd"), "--defaults-file=" + dir + "/my.cnf"}
 	if os.Getuid() == 0 {
 		argv = append(argv, "--user=mysql")

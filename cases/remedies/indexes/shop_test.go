@@ -109,6 +109,7 @@ load:
 const myCnf = `[mysqld]
 user = root
 datadir = %DIR%/data
+tmpdir = %DIR%/data
 socket = %DIR%/db.sock
 pid_file = %DIR%/db.pid
 skip_networking
