@@ -58,7 +58,7 @@ func SessionText(w io.Writer, m *Model) error {
 		p.textChecks(s.Checks)
 	}
 	p.line("")
-	p.line("Bottleneck now: %s", s.BindsText)
+	p.line("%s: %s", s.Bottleneck(), s.BindsText)
 	p.line("Ended because %s.", s.Stopped)
 	if text := repeated(m.Runs); text != "" {
 		p.line("%s", text)

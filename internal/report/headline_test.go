@@ -100,3 +100,14 @@ func TestPointsOfARun(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// What bound before the last kept change is not said to bind now.
+func TestBottleneckOfBefore(t *testing.T) {
+	for before, want := range map[bool]string{false: "Bottleneck now: CPU", true: "Bottleneck before the last kept change: CPU"} {
+		m := &Model{Session: store.Session{AsFound: 10, Final: 20, State: "done", BindsText: "CPU is full", BindsBefore: before}}
+		var out strings.Builder
+		if err := SessionText(&out, m); err != nil || !strings.Contains(out.String(), want) {
+			t.Errorf("%v: %s", err, out.String())
+		}
+	}
+}

@@ -165,7 +165,7 @@ func (p *mdPage) mdFacts(m *Model) {
 	for _, f := range facts(m) {
 		rows = append(rows, []string{f.Name, f.Text()})
 	}
-	for _, r := range [][]string{{"Bottleneck now", asText(m.Session.BindsText)}, {"Why it ended", asText(m.Session.Stopped)}} {
+	for _, r := range [][]string{{m.Session.Bottleneck(), asText(m.Session.BindsText)}, {"Why it ended", asText(m.Session.Stopped)}} {
 		if r[1] != "" {
 			rows = append(rows, r)
 		}

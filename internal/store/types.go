@@ -61,6 +61,9 @@ type Session struct {
 	// Binds at the end, with the reason.
 	Binds     string `json:"binds"`
 	BindsText string `json:"binds_text"`
+	// BindsBefore: it is what bound before the last change that was kept, as no time was
+	// left to look again.
+	BindsBefore bool `json:"binds_before,omitempty"`
 	// Doubts are the scores above that count a run which was no evidence, because
 	// no other could be had, with the reason.
 	Doubts []string `json:"doubts,omitempty"`
@@ -188,6 +191,14 @@ type Run struct {
 
 // Unit of its scores: load.PointsPerSecond, or load.PointsPerRun.
 func (s *Session) Unit() string { return (&load.Result{PerRun: s.PerRun}).Unit() }
+
+// Bottleneck names what Binds is of: "Bottleneck now", or before the last kept change.
+func (s *Session) Bottleneck() string {
+	if s.BindsBefore {
+		return "Bottleneck before the last kept change"
+	}
+	return "Bottleneck now"
+}
 
 // WithUsers is " with 8 users", or "" where nobody knows how many there were.
 func (s *Session) WithUsers(n int) string {

@@ -371,7 +371,7 @@ func (t *Tuner) look(ctx context.Context, label string) error {
 	}
 	t.evidence, t.snapshot, t.diag = run.Evidence, snap, run.Diagnosis
 	t.session.FinalRun = run.ID
-	t.session.Binds, t.session.BindsText = t.diag.Binds, t.diag.BindsText
+	t.session.Binds, t.session.BindsText, t.session.BindsBefore = t.diag.Binds, t.diag.BindsText, false
 	t.UI.Info("bottleneck: " + t.diag.BindsText)
 	return t.Store.SaveSession(t.session)
 }

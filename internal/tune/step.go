@@ -227,6 +227,7 @@ func (t *Tuner) keep(ctx context.Context, step *store.Step, sw *switcher) error 
 		t.workload = sw.candWorkload
 	}
 	step.Kept, step.Tx = true, sw.tx
+	t.session.BindsBefore = true
 	t.Bench.kept()
 	return nil
 }
