@@ -73,21 +73,7 @@ func (p *programSource) start(ctx context.Context) {
 	}
 	ctx, p.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	p.done = make(chan struct{})
-	go p.loop(ctx)
-}
-
-func (p *programSource) loop(ctx context.Context) {
-	defer close(p.done)
-	tick := time.NewTicker(programEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			p.look(ctx)
-		}
-	}
+	go again(ctx, programEvery, p.done, p.look)
 }
 
 // look notes the children of this moment that are none of the workers, and theirs.

@@ -42,20 +42,21 @@ type sampler struct {
 func startSampler(ctx context.Context, h host.Host, first *reading, every time.Duration) *sampler {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	s := &sampler{h: h, every: every, first: first, last: first.stat, cancel: cancel, done: make(chan struct{})}
-	go s.loop(ctx)
+	go again(ctx, every, s.done, s.take)
 	return s
 }
 
-func (s *sampler) loop(ctx context.Context) {
-	defer close(s.done)
-	tick := time.NewTicker(s.every)
+// again calls take every so often until ctx ends; then it closes done.
+func again(ctx context.Context, every time.Duration, done chan<- struct{}, take func(context.Context)) {
+	defer close(done)
+	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			s.take(ctx)
+			take(ctx)
 		}
 	}
 }

@@ -45,26 +45,34 @@ func (f *file) walk(e *effects, n ast.Node, leave ...*ast.CallExpr) {
 		case *ast.SendStmt, *ast.SelectStmt:
 			e.unknown = "it waits for a channel"
 		case *ast.UnaryExpr:
-			switch n.Op {
-			case token.ARROW:
+			if n.Op == token.ARROW {
 				e.unknown = "it waits for a channel"
-			case token.AND:
-				f.assigns(e, n.X)
-			}
-		case *ast.AssignStmt:
-			for _, l := range n.Lhs {
-				f.assigns(e, l)
-			}
-		case *ast.IncDecStmt:
-			f.assigns(e, n.X)
-		case *ast.RangeStmt:
-			if n.Tok == token.ASSIGN {
-				f.assigns(e, n.Key)
-				f.assigns(e, n.Value)
 			}
 		}
+		f.assignsAt(e, n)
 		return true
 	})
+}
+
+// assignsAt notes what one statement or expression assigns, or hands out the address of.
+func (f *file) assignsAt(e *effects, n ast.Node) {
+	switch n := n.(type) {
+	case *ast.AssignStmt:
+		for _, l := range n.Lhs {
+			f.assigns(e, l)
+		}
+	case *ast.IncDecStmt:
+		f.assigns(e, n.X)
+	case *ast.UnaryExpr:
+		if n.Op == token.AND {
+			f.assigns(e, n.X)
+		}
+	case *ast.RangeStmt:
+		if n.Tok == token.ASSIGN {
+			f.assigns(e, n.Key)
+			f.assigns(e, n.Value)
+		}
+	}
 }
 
 // assigns notes the variable or field that an expression names.

@@ -18,27 +18,12 @@ func (p *Program) note() {
 	for _, f := range p.files {
 		e := &effects{assigned: p.assigned}
 		ast.Inspect(f.syntax, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.AssignStmt:
-				for _, l := range n.Lhs {
-					f.assigns(e, l)
-				}
-			case *ast.IncDecStmt:
-				f.assigns(e, n.X)
-			case *ast.Ident:
-				if o := f.info().Uses[n]; pathOf(o) == sqlxPath && (o.Name() == "NameMapper" || o.Name() == "MapperFunc") || strings.HasPrefix(pathOf(o), sqlxPath+"/reflectx") {
+			if id, ok := n.(*ast.Ident); ok {
+				if o := f.info().Uses[id]; pathOf(o) == sqlxPath && (o.Name() == "NameMapper" || o.Name() == "MapperFunc") || strings.HasPrefix(pathOf(o), sqlxPath+"/reflectx") {
 					p.mapped = true
 				}
-			case *ast.UnaryExpr:
-				if n.Op == token.AND {
-					f.assigns(e, n.X)
-				}
-			case *ast.RangeStmt:
-				if n.Tok == token.ASSIGN {
-					f.assigns(e, n.Key)
-					f.assigns(e, n.Value)
-				}
 			}
+			f.assignsAt(e, n)
 			return true
 		})
 	}

@@ -26,8 +26,12 @@ func Rank(d *diagnose.Diagnosis) {
 	})
 }
 
-// reachOf is the reach (0–1) of the remedies that answer a finding's rule.
+// reachOf is the reach (0–1) that the rule itself estimated, or that of the remedies that
+// answer it.
 func reachOf(d *diagnose.Diagnosis, f diagnose.Finding) float64 {
+	if said := planning.SaidReach(f); said > 0 {
+		return said
+	}
 	reach, some := 0.0, false
 	for _, r := range Table {
 		if !answers(r, f.Rule) {

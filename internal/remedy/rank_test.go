@@ -14,6 +14,7 @@ func TestRank(t *testing.T) {
 		{Rule: "db.defaults", Service: "db", Bound: 7.8, Spares: 0.82},
 		{Rule: "request.n+1", Bound: 5},
 		{Rule: "db.full-scan", Service: "db", Bound: 3.1, Spares: 0.6},
+		{Rule: "db.query-cache-unused", Service: "db", Bound: 4, Spares: 0.7, Subject: map[string]string{"reach": "0.020"}},
 		{Rule: "php.workers", Service: "php", Bound: 2.4},
 		{Rule: "php.workers", Service: "other", Bound: 2.4},
 		{Rule: "web.server-tokens", Service: "web", Bound: 1.01},
@@ -27,7 +28,7 @@ func TestRank(t *testing.T) {
 		}
 	}
 	at := func(name string) int { return slices.Index(got, name) }
-	if at("db.full-scan:db") > at("db.defaults:db") || at("php.workers:php") > at("php.workers:other") || at("web.server-tokens:web") != len(got)-1 {
+	if at("db.full-scan:db") > at("db.defaults:db") || at("php.workers:php") > at("php.workers:other") || at("web.server-tokens:web") != len(got)-1 || at("db.query-cache-unused:db") != len(got)-2 {
 		t.Error(got)
 	}
 }

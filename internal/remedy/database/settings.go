@@ -171,20 +171,10 @@ func settings(id, title string) func(in planning.Input, f diagnose.Finding) ([]p
 		chosen, notes := choose(v, f.Rule, &spare)
 		plans, err := v.plan(id, title, f.Text, chosen, notes)
 		for i := range plans {
-			plans[i].Reach = saidReach(f)
+			plans[i].Reach = planning.SaidReach(f)
 		}
 		return plans, err
 	}
-}
-
-// saidReach is the part (0–1) of a finding's demand that goes, where its rule estimated it
-// from the evidence; 0 if not.
-func saidReach(f diagnose.Finding) float64 {
-	reach, err := strconv.ParseFloat(f.Subject["reach"], 64)
-	if err != nil {
-		return 0
-	}
-	return min(max(reach, 0), 1)
 }
 
 // plan makes one plan of what was chosen.
@@ -260,7 +250,7 @@ func planDefaults(in planning.Input, f diagnose.Finding) ([]planning.Plan, error
 		}
 		if len(chosen) > before {
 			whys = append(whys, other.Text)
-			parts = append(parts, planning.Part{Bound: other.Bound, Spares: other.Spares, Reach: cmp.Or(saidReach(other), settingReach(other.Rule))})
+			parts = append(parts, planning.Part{Bound: other.Bound, Spares: other.Spares, Reach: cmp.Or(planning.SaidReach(other), settingReach(other.Rule))})
 		}
 	}
 	plans, err := v.plan("mariadb.defaults", "A my.cnf", strings.Join(append([]string{f.Text}, whys...), " "), chosen, notes)

@@ -5,6 +5,7 @@ package planning
 
 import (
 	"math"
+	"strconv"
 	"time"
 
 	"kasoku/internal/change"
@@ -206,6 +207,16 @@ func WorkersReach(in Input, service string, usual float64) float64 {
 		return BindingReach
 	}
 	return usual
+}
+
+// SaidReach is the part (0–1) of a finding's demand that goes, where its rule estimated it
+// from the evidence; 0 if not.
+func SaidReach(f diagnose.Finding) float64 {
+	reach, err := strconv.ParseFloat(f.Subject["reach"], 64)
+	if err != nil {
+		return 0
+	}
+	return min(max(reach, 0), 1)
 }
 
 // Joint is what several are worth that act on parts of one demand, whose own bound is
