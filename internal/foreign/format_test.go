@@ -99,6 +99,8 @@ func TestFormats(t *testing.T) {
 		{file: "isucon12-fail.txt", exit: 1, engine: "isucon", requests: 3, mismatches: 3, sample: "PASSED: false"},
 		{file: "slog-text.txt", engine: "isucon", score: 3490, requests: 3490, succeeded: 3490},
 		{file: "slog-fail.json", engine: "isucon", requests: 1, mismatches: 1, sample: "did not pass"},
+		// What follows RESULT: is a table of counts, no judgement.
+		{file: "isucandar.txt", engine: "isucon", score: 2841, requests: 2841, succeeded: 2841, sample: "timeout"},
 		{file: "isucon13.txt", engine: "isucon", score: 3481, requests: 3481, succeeded: 3481},
 	} {
 		t.Run(c.file, func(t *testing.T) {

@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"kasoku/internal/lazyregexp"
@@ -30,6 +31,8 @@ type isuconJSON struct {
 //	Error 3 (Critical:1), ERROR[0] …          the same
 //	スコア: 1234                               isucon13, bench/cmd/bench/bench.go
 //	msg=結果 pass=true スコア=1234 種別エラー数=map[]   isucon14, bench/benchmarker/scenario/validation.go
+//	SCORE: 2851 (+2861 -10)                   isucon/isucandar programs, whose next line is
+//	RESULT: score.ScoreTable{"GET /": 860}    the count of each kind of request, and no judgement
 //
 // The last is a line of log/slog, whose fields may come as JSON as well.
 //
@@ -38,12 +41,15 @@ var (
 	isuconScore = lazyregexp.New(`(?im)(?:\bscore|スコア|得点)"?\s*[:=：]\s*"?([-+]?\d[\d,]*(?:\.\d+)?)\s*(?:$|["(,}]|\s[^\s=:]+=)`)
 	isuconRaw   = lazyregexp.New(`(?m)\bscore: -?\d+ ?\((?:= )?-?\d+ - -?\d+\) : (.+?)\s*$`)
 	isuconPass  = lazyregexp.New(`(?i)\bpass(?:ed)?"?\s*[:=]\s*(true|false)\b`)
-	isuconRes   = lazyregexp.New(`(?m)\bRESULT: (\w+)`)
+	isuconRes   = lazyregexp.New(`(?m)\bRESULT: (?:([A-Za-z]+)\s*$|((?i:fail|error|invalid|ng\b)\w*))`)
 	isuconCount = lazyregexp.New(`(?m)\bscore: -?\d+, suc+e+s+: (\d+), fail: (\d+)`)
 	isuconMinus = lazyregexp.New(`(?m)\bdeduction(?:Count)?: (\d+)(?: /|,) timeout(?:Count)?: (\d+)`)
 	isuconError = lazyregexp.New(`(?m)\bError (\d+) \(Critical:\d+\)`)
 	isuconLine  = lazyregexp.New(`(?m)\b(?:ERR|ERROR\[\d+\]):? (.+)$`)
 )
+
+// passWords are what follows "RESULT:" of a benchmark that found nothing wrong.
+var passWords = []string{"success", "succeeded", "pass", "passed", "ok", "true"}
 
 func (o *output) isucon() *isuconJSON {
 	return decode(o, func(j *isuconJSON) bool { return j.Pass != nil && j.Score != nil })
@@ -85,8 +91,9 @@ func readISUCON(o *output) (*report, error) {
 	if m := last(isuconPass, o.text); m != nil && strings.EqualFold(m[1], "false") {
 		why = m[0]
 	}
-	if m := last(isuconRes, o.text); m != nil && m[1] != "success" && m[1] != "pass" {
-		why = m[0]
+	// One word by itself is a judgement, and so is a word of failure with a reason behind it.
+	if m := last(isuconRes, o.text); m != nil && !slices.Contains(passWords, strings.ToLower(m[1])) {
+		why = strings.TrimSpace(m[0])
 	}
 	if why != "" {
 		r.failed = "the benchmark did not pass: " + why
