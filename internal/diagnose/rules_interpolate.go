@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"kasoku/internal/evidence"
+	"kasoku/internal/kind/goapp"
 	"kasoku/internal/stack"
 )
 
@@ -60,6 +62,43 @@ func (m *model) namesDriver(database string) bool {
 	return false
 }
 
+// boundOfPrepares: a prepare is about half of what a short statement costs both sides.
+func (m *model) boundOfPrepares(v dbView, svc *stack.Service) (ceiling, string) {
+	return m.boundOf(map[string]float64{v.svc.Name: v.perReq / 2, svc.Name: m.perReq[svc.Name] / 2})
+}
+
+// databaseOf is the name of the database that an application takes from its environment,
+// if the server has such a schema and no other service reads the file that says it.
+func (m *model) databaseOf(svc *stack.Service, n *goapp.NamedDatabase, v dbView) (string, bool) {
+	start, err := StartOf(m.in.Snapshot, svc)
+	if err != nil {
+		return "", false
+	}
+	name, ok := start.Env(n.Variable)
+	if !ok {
+		name = n.Default
+	}
+	for i := range m.in.Stack.Services {
+		if other := &m.in.Stack.Services[i]; other.Name != svc.Name && other.HostName() == svc.HostName() && m.readsVariable(other, n.Variable) {
+			return "", false
+		}
+	}
+	return name, slices.ContainsFunc(v.db.Tables, func(t evidence.Table) bool { return t.Schema == name })
+}
+
+// readsVariable reports whether a service is started with a variable out of a file.
+func (m *model) readsVariable(svc *stack.Service, variable string) bool {
+	if svc.Kind != stack.App {
+		return false
+	}
+	start, err := StartOf(m.in.Snapshot, svc)
+	if err != nil {
+		return true // nobody can tell
+	}
+	_, ok := start.Env(variable)
+	return ok
+}
+
 // judgeInterpolate: statements prepared and used once, by an app whose driver
 // could fill the values in (I06).
 func judgeInterpolate(m *model) ([]Finding, string) {
@@ -84,8 +123,17 @@ func judgeInterpolate(m *model) ([]Finding, string) {
 					fmt.Sprintf("%.1f prepares and %.1f executions per request at %s, and %s does not say interpolateParams: two round trips in place of one.", perRequest, executes/(m.x*m.window), v.svc.Name, file),
 					"Com_stmt_prepare, Com_stmt_execute of "+v.svc.Name, file)
 				f.Subject = map[string]string{"file": file, "database": v.svc.Name}
-				// A prepare is about half of what a short statement costs both sides.
-				out = append(out, f.bounded(m.boundOf(map[string]float64{v.svc.Name: v.perReq / 2, svc.Name: m.perReq[svc.Name] / 2})))
+				out = append(out, f.bounded(m.boundOfPrepares(v, svc)))
+			}
+			if n := m.in.Snapshot.Apps[svc.Name].Named; n != nil && len(out) == 0 {
+				if name, ok := m.databaseOf(svc, n, v); ok {
+					f := about(svc.Name, svc.Name+" has each statement prepared at the server and uses it once",
+						fmt.Sprintf("%.1f prepares and %.1f executions per request at %s: two round trips in place of one. %s:%d makes the data source name, with the name of the database out of %s, which can carry the driver's option.",
+							perRequest, executes/(m.x*m.window), v.svc.Name, n.File, n.Line, n.Variable),
+						"Com_stmt_prepare, Com_stmt_execute of "+v.svc.Name, n.File)
+					f.Subject = map[string]string{"variable": n.Variable, "value": n.WithValues(name), "database": v.svc.Name}
+					out = append(out, f.bounded(m.boundOfPrepares(v, svc)))
+				}
 			}
 		}
 		return out

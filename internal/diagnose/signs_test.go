@@ -443,6 +443,12 @@ var signs = []struct {
 	{"app.interpolate", both(goApp, delta("db", "Com_stmt_prepare", 4000), delta("db", "Com_stmt_execute", 4000), func(in *Input) {
 		in.Snapshot.Files["local"]["/api.env"] = evidence.File{Service: "api", Content: []byte("DSN=u:p@tcp(db:3306)/app?parseTime=true\n")}
 	}), "/api.env does not say interpolateParams"},
+	{"app.interpolate", both(goApp, delta("db", "Com_stmt_prepare", 4000), delta("db", "Com_stmt_execute", 4000), func(in *Input) {
+		api := in.Snapshot.Apps["api"]
+		api.Named = &goapp.NamedDatabase{File: "main.go", Line: 54, Variable: "DB_NAME", Default: "s", First: "parseTime=true"}
+		in.Snapshot.Databases["db"].Tables = []evidence.Table{{Schema: "s", Name: "t", Engine: "InnoDB"}}
+		in.Snapshot.Apps["api"] = api
+	}), "main.go:54 makes the data source name"},
 	{"app.programs", both(goApp, system(func(s *evidence.System) { s.Forks = 6000 }), func(in *Input) {
 		use := in.Evidence.Services["api"]
 		use.ProgramsCPU, use.Programs = 1.9, []evidence.ProgramUse{{Name: "zip", Seen: 40, Processes: 30}, {Name: "sh", Seen: 3, Processes: 3}}

@@ -38,6 +38,9 @@ type AppProcess struct {
 	Children int `json:"children"`
 	// Go is what the Go linker wrote into its program; nil if it is none.
 	Go *goapp.Build `json:"go,omitempty"`
+	// Named is how a Go program whose source is in its folder makes its data source name; nil
+	// where there is no such source, or it is not understood.
+	Named *goapp.NamedDatabase `json:"named,omitempty"`
 }
 
 // AppEnv are the variables that say how an application's runtime performs,
@@ -92,6 +95,9 @@ func (t *taker) app(h host.Host, svc *stack.Service, r *fileReader) error {
 	if !t.opts.Brief {
 		if p.Go, err = goBuild(t.ctx, h, pids[0]); err != nil {
 			t.bad("program of "+svc.Name, err)
+		}
+		if p.Go != nil && p.Go.Deps[goapp.Driver] != "" {
+			p.Named = namedDatabase(t.ctx, h, svc, p.Go.Deps[goapp.Driver])
 		}
 		if nodeapp.Is(p.Exe) {
 			if p.ByNodeEnv, err = nodeChoices(t.ctx, h, append(nodeFolders(p), svc.Root)...); err != nil {

@@ -166,6 +166,30 @@ func TestAppInterpolate(t *testing.T) {
 	}
 }
 
+// Where the environment says only parts of the data source name, the name of the database
+// carries the option, if it is that of a database of the server and no other service reads it.
+func TestAppInterpolateByName(t *testing.T) {
+	world := func() remedy.Input {
+		in := goAPI(plainProcess(), map[string]string{envPath: "DB_HOST=127.0.0.1\nDB_NAME=app\n"})
+		in.Evidence.Counters["db"].Delta["Com_stmt_prepare"], in.Evidence.Counters["db"].Delta["Com_stmt_execute"] = 3000, 3000
+		in.Snapshot.Databases["db"].Tables = []evidence.Table{{Schema: "app", Name: "users", Engine: "InnoDB"}}
+		api := in.Snapshot.Apps["api"]
+		api.Named = &goapp.NamedDatabase{File: "main.go", Line: 5, Variable: "DB_NAME", First: "parseTime=true"}
+		in.Snapshot.Apps["api"] = api
+		return in
+	}
+	in := world()
+	p := remedytest.Want(t, in, "go.interpolate")
+	if got := remedytest.After(p, envPath); got != "DB_HOST=127.0.0.1\nDB_NAME=\"app?interpolateParams=true&parseTime=true&charset=utf8mb4,\"\n" {
+		t.Errorf("%q", got)
+	}
+	remedytest.Put(in, p.Changes)
+	remedytest.WantNone(t, in, "go.interpolate", "") // no database has that name
+	other := world()
+	other.Stack.Services = append(other.Stack.Services, stack.Service{Name: "worker", Kind: stack.App, Control: plainProcess(), TalksTo: []string{"db"}})
+	remedytest.WantNone(t, other, "go.interpolate", "")
+}
+
 func TestAppProfileGuided(t *testing.T) {
 	in := goAPI(plainProcess(), map[string]string{envPath: ""})
 	svc := in.Stack.Service("api")

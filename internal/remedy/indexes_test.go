@@ -2,10 +2,13 @@ package remedy_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"kasoku/internal/change"
 	"kasoku/internal/evidence"
+	"kasoku/internal/regulation"
 	"kasoku/internal/remedy"
 	"kasoku/internal/remedy/remedytest"
 )
@@ -174,6 +177,18 @@ func TestIndexesWithGapsAreTriedAlone(t *testing.T) {
 		}
 		if p.ID != want || remedy.Joinable(p) == p.Alone {
 			t.Errorf("%s, alone %v, joinable %v", p.ID, p.Alone, remedy.Joinable(p))
+		}
+	}
+	in := world()
+	in.Stack.Regulation.Allow = []regulation.Trade{regulation.Isolation}
+	in.Snapshot.Databases["db"].Variables["tx_isolation"] = "REPEATABLE-READ"
+	if got = plans(in); len(got) != 2 || got[0].Alone || got[1].Alone {
+		t.Fatalf("with isolation allowed: %+v", got)
+	}
+	for _, p := range got {
+		if joined := strings.Contains(p.ID, "avatars"); joined != slices.Contains(p.Trades, regulation.Isolation) ||
+			joined != slices.ContainsFunc(p.Changes, func(c change.Change) bool { return c.Variable == "tx_isolation" }) {
+			t.Errorf("with isolation allowed: %+v", p)
 		}
 	}
 	for name, change := range map[string]func(in *remedy.Input){

@@ -105,6 +105,14 @@ func planInterpolate(in planning.Input, f diagnose.Finding) ([]planning.Plan, er
 	if err != nil {
 		return nil, err
 	}
+	title := "Send statements of " + svc.Name + " with their values in one round trip"
+	if variable := f.Subject["variable"]; variable != "" {
+		changes, err := setEnv(in, svc, f.Text, [2]string{variable, f.Subject["value"]})
+		if err != nil {
+			return nil, err
+		}
+		return []planning.Plan{{ID: "go.interpolate:" + svc.Name + ":" + variable, Title: title, Changes: changes}}, nil
+	}
 	file := f.Subject["file"]
 	text, n := diagnose.Interpolate(in.Snapshot.Files[planning.HostOf(svc)][file].Content)
 	if n == 0 {
@@ -114,5 +122,5 @@ func planInterpolate(in planning.Input, f diagnose.Finding) ([]planning.Plan, er
 	if err != nil {
 		return nil, err
 	}
-	return []planning.Plan{{ID: "go.interpolate:" + svc.Name + ":" + file, Title: "Send statements of " + svc.Name + " with their values in one round trip", Changes: changes}}, nil
+	return []planning.Plan{{ID: "go.interpolate:" + svc.Name + ":" + file, Title: title, Changes: changes}}, nil
 }

@@ -140,8 +140,7 @@ func planIndexes(in planning.Input, f diagnose.Finding) ([]planning.Plan, error)
 			continue
 		}
 		if p == &gaps {
-			plan.Alone = true
-			plan.Why += " It is tried by itself: " + strings.Join(p.risks, "; ") + ". Under READ COMMITTED (mariadb.isolation) that is not so."
+			p.withGaps(&plan)
 		}
 		w := p.worth()
 		plan.Bound, plan.Reach, plan.Spares = w.Bound, w.Reach, w.Spares
@@ -151,6 +150,26 @@ func planIndexes(in planning.Input, f diagnose.Finding) ([]planning.Plan, error)
 		return nil, errors.Join(errs...)
 	}
 	return plans, nil
+}
+
+// withGaps makes of a plan whose indexes let transactions deadlock one with READ COMMITTED,
+// under which they do not, where the regulation allows it, else one that is tried by itself.
+func (p *indexPlan) withGaps(plan *planning.Plan) {
+	risks := strings.Join(p.risks, "; ")
+	if p.in.Stack.Regulation.Allows(regulation.Isolation) {
+		f := p.f
+		f.Rule, f.Text = "db.isolation", risks
+		with, err := settings("mariadb.isolation", "Isolation")(p.in, f)
+		if err == nil && len(with) == 1 {
+			plan.Changes = append(slices.Clone(with[0].Changes), plan.Changes...)
+			plan.Trades = append(plan.Trades, regulation.Isolation)
+			plan.Title += " with READ COMMITTED"
+			plan.Why += " With READ COMMITTED, as otherwise " + risks + "."
+			return
+		}
+	}
+	plan.Alone = true
+	plan.Why += " It is tried by itself: " + risks + ". Under READ COMMITTED that is not so: with isolation in regulation.allow both are made together."
 }
 
 // together is an index with those without which it serves nothing (Advice.With), but for

@@ -102,6 +102,40 @@ func TestGaps(t *testing.T) {
 	}
 }
 
+// So is one that ends a scan which kept apart transactions that lock a gap elsewhere.
+func TestScansThatKeepTransactionsApart(t *testing.T) {
+	lists := define("lists", 40000, "id:bigint(20):40000 code:varchar(40):40000 name:varchar(80)", "PRIMARY(id)")
+	songs := define("songs_of", 1800000, "list:bigint(20):40000 place:int(11):80 song:bigint(20):70000", "PRIMARY(list, place)")
+	look := scan("SELECT * FROM lists WHERE code = 'a'", 4000, 90*time.Second, 40000, 1, 0)
+	rename := func(examined float64) evidence.Statement {
+		s := run("UPDATE lists SET name = 'b' WHERE code = 'a'", 40, 30*time.Second, examined, 0)
+		s.RowsAffected = 40
+		return s
+	}
+	empty := func(met int64) evidence.Statement {
+		s := run("DELETE FROM songs_of WHERE list = 7", 40, time.Millisecond, 0, 0)
+		s.RowsAffected = met
+		return s
+	}
+	fill := run("INSERT INTO songs_of (list, place, song) VALUES (7, 1, 2)", 1200, time.Second, 0, 0)
+	for _, c := range []struct {
+		name       string
+		statements []evidence.Statement
+		want       bool
+	}{
+		{"a new list is emptied and filled", []evidence.Statement{look, rename(40000), empty(0), fill}, true},
+		{"lists that are full are emptied", []evidence.Statement{look, rename(40000), empty(1200), fill}, false},
+		{"nothing is filled", []evidence.Statement{look, rename(40000), empty(0)}, false},
+		{"the writer has its index", []evidence.Statement{look, rename(1), empty(0), fill}, false},
+		{"only a reader scans", []evidence.Statement{look, empty(0), fill}, false},
+	} {
+		advice, _ := Advise(c.statements, []evidence.Table{lists, songs}, Options{})
+		if len(advice) != 1 || (advice[0].Gaps != "") != c.want || c.want && (!strings.Contains(advice[0].Gaps, "UPDATE lists") || !strings.Contains(advice[0].Gaps, "DELETE FROM songs_of")) {
+			t.Errorf("%s: %+v", c.name, advice)
+		}
+	}
+}
+
 // BenchmarkReads shows what bytesOfRow and the adaptive hash index's keyRead
 // (internal/diagnose) stand for: ten thousand narrow rows are read for one, a hundred
 // with a long value, the same without it; and a hundred thousand rows are found by
