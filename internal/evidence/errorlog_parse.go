@@ -156,6 +156,9 @@ func logMessage(line []byte) (level, text string, headed bool) {
 		}
 		return level, strings.TrimSpace(logCore(s[m[1]:])), true
 	}
+	if level, ok := fieldLevel(s); ok || strings.HasPrefix(s, "{") {
+		return level, strings.TrimSpace(logCore(s)), true
+	}
 	return "", strings.TrimSpace(logCore(s)), false
 }
 

@@ -40,3 +40,21 @@ func answered(text string) bool {
 	n, err := strconv.Atoi(status[1])
 	return err == nil && n < errorStatus
 }
+
+// levelField is the level among the fields of a line of JSON or logfmt: "level":"DEBUG",
+// severity=warning.
+var levelField = lazyregexp.New(`(?i)(?:^\{\s*|[{,]\s*|^|\s)"?(?:level|lvl|severity|levelname)"?\s*[:=]\s*"?([a-z]+)\b`)
+
+// fieldLevel is the level that a line of fields names; false if it is no such line, or
+// the level is none that is known.
+func fieldLevel(line string) (string, bool) {
+	if !strings.HasPrefix(line, "{") && !strings.Contains(line, "=") {
+		return "", false
+	}
+	m := levelField.FindStringSubmatch(line)
+	if m == nil {
+		return "", false
+	}
+	level, ok := levels[strings.ToLower(m[1])]
+	return level, ok
+}

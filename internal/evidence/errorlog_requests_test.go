@@ -26,3 +26,28 @@ func TestRequestsAreNoErrors(t *testing.T) {
 		}
 	}
 }
+
+// The level of a line of fields is what it says, not unknown.
+func TestLevelsOfFields(t *testing.T) {
+	for line, want := range map[string]string{
+		`{"time":"2026-01-05T10:00:00Z","level":"DEBUG","prefix":"echo","message":"error: status=401, message=no such user"}`: "notice",
+		`{"time":"2026-01-05T10:00:00Z","level":"ERROR","message":"Error 1213: Deadlock found"}`:                              "error",
+		`time=2026-01-05T10:00:00Z level=WARN msg="slow"`:                                                                     "warning",
+		`{"severity": "critical", "msg": "out of memory"}`:                                                                    "crit",
+		`{"message":"the level is high"}`:                                                                                     "",
+		`cannot open the file: level: 5`:                                                                                      "",
+	} {
+		kinds, _, err := ParseErrorLog(strings.NewReader(line+"\n"), "app")
+		if err != nil || len(kinds) != 1 || kinds[0].Level != want {
+			t.Errorf("%s\n%+v, want %q (%v)", line, kinds, want, err)
+		}
+	}
+}
+
+// A line of JSON is a message of its own, also behind one that names a level.
+func TestFieldsBehindFields(t *testing.T) {
+	kinds, _, err := ParseErrorLog(strings.NewReader("{\"level\":\"ERROR\",\"message\":\"no connection\"}\n{\"method\":\"GET\",\"uri\":\"/a\",\"status\":500}\n"), "app")
+	if err != nil || len(kinds) != 2 {
+		t.Errorf("%+v (%v)", kinds, err)
+	}
+}

@@ -41,6 +41,14 @@ const (
 	All  = 0
 )
 
+// told is a time that somebody measured; nothing takes none at all.
+func told(d time.Duration) string {
+	if d == 0 {
+		return ui.Unknown
+	}
+	return ui.Duration(d)
+}
+
 // RunText prints a run as one page, or with limit All everything about it:
 // score, what is not to be trusted, what binds, what to do, where the time
 // goes, what the machine did. scored gives the score and what the machine
@@ -55,7 +63,7 @@ func RunText(w io.Writer, scored, full *store.Run, limit int) error {
 	}
 	p.line("score %s %s   %s requests/s%s   %s", ui.Number(scored.Score), l.Unit(), ui.Number(l.RequestsPerSecond), users, l.Window)
 	p.line("right %d   wrong %d   time-outs %d   errors %d   latency p50 %s  p95 %s  p99 %s  max %s",
-		l.Succeeded, l.Mismatches, l.Timeouts, l.Errors, ui.Duration(l.Latency.P50), ui.Duration(l.Latency.P95), ui.Duration(l.Latency.P99), ui.Duration(l.Latency.Max))
+		l.Succeeded, l.Mismatches, l.Timeouts, l.Errors, told(l.Latency.P50), told(l.Latency.P95), told(l.Latency.P99), told(l.Latency.Max))
 	if text := warmupText(l); text != "" {
 		p.line("%s", text)
 	}

@@ -304,12 +304,13 @@ func TestRunText(t *testing.T) {
 	if strings.Contains(b.String(), "goodput") {
 		t.Errorf("a run of an older version has a goodput:\n%s", b.String())
 	}
+	ev.Load.Latency = load.Percentiles{P50: 20 * time.Millisecond} // the others are not known
 	ev.Load.ScoreText = "score = right answers\x1b[31m per second"
 	b.Reset()
 	if err := RunText(&b, run, run, Most); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"goodput 119/s   Apdex 0.96   score = right answers", "Apdex [T]", "0.97 [500 ms]", "–"} {
+	for _, want := range []string{"latency p50 20.0 ms  p95 n/a  p99 n/a  max n/a", "goodput 119/s   Apdex 0.96   score = right answers", "Apdex [T]", "0.97 [500 ms]", "–"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("%q is missing:\n%s", want, b.String())
 		}

@@ -58,6 +58,11 @@ func TestErrorsOfTheServerAreSeen(t *testing.T) {
 	if s := sample(run(experiment.Candidate, 1460)); s.Failures != 1460 || s.Requests != 5000 || !strings.Contains(s.Broken, "5xx") {
 		t.Errorf("%+v", s)
 	}
+	deadlocks := run(experiment.Candidate, 1460)
+	deadlocks.Evidence.Counters = map[string]evidence.CounterDelta{"db": {Delta: map[string]float64{"Innodb_deadlocks": 9}}}
+	if s := sample(deadlocks); !strings.Contains(s.Broken, "db rolled 9 transactions back in deadlocks") {
+		t.Errorf("%+v", s)
+	}
 	own := &Bench{Stack: &stack.Stack{}}
 	if r := run(experiment.Baseline, 1460); true {
 		if own.judgeErrors(r); r.Unfit != "" {

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"kasoku/internal/change"
 	"kasoku/internal/evidence"
 	"kasoku/internal/experiment"
 	"kasoku/internal/store"
+	"kasoku/internal/ui"
 )
 
 // switcher is the experiment's Runner: it puts the wanted side in place and
@@ -148,7 +150,22 @@ func sample(run *store.Run) experiment.Sample {
 		m := ev.Load.Samples[0]
 		s.Broken = fmt.Sprintf("%s: expected %s, got %s", m.Request, m.Expected, m.Got)
 	}
+	if text := deadlocked(ev); s.Broken != "" && text != "" {
+		s.Broken += "; " + text
+	}
 	return s
+}
+
+// deadlocked says which databases rolled transactions back because they waited for each
+// other, which the application may have answered with an error; "" if none did.
+func deadlocked(ev *evidence.Evidence) string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(ev.Counters)) {
+		if n := ev.Counters[name].Delta["Innodb_deadlocks"]; n > 0 {
+			out = append(out, fmt.Sprintf("%s rolled %s back in deadlocks (Innodb_deadlocks); transactions of READ COMMITTED lock no gaps (isolation in regulation.allow)", name, ui.Plural(int(n), "transaction", "transactions")))
+		}
+	}
+	return strings.Join(out, "; ")
 }
 
 // memoryOf is the memory of the hosts that services run on.

@@ -51,10 +51,10 @@ var Remedies = []planning.Remedy{
 	},
 	{
 		ID: "go.interpolate", Title: "Values filled in by Go's MySQL driver", Measures: []string{"I06"}, Rules: []string{"app.interpolate"},
-		Reason: "Each statement with values is prepared, executed and closed: two round trips and a parse where one does. Values read into `any` come as text instead of numbers then; answers are compared. Statements that the program prepares itself stay as they are.",
-		Source: "github.com/go-sql-driver/mysql, README, \"interpolateParams\"",
+		Reason: "Each statement with values is prepared, executed and closed: two round trips and a parse where one does. Values read into `any` come as text instead of numbers then; answers are compared. Statements that the program prepares itself stay as they are. Where the environment says the parts of the data source name one by one, the name of the database carries the option, with the parameter that the program writes behind it; how it does is read from the source in its folder, and nothing is planned if that starts other programs, names the variable twice, or is built with a driver that escapes the name (FormatDSN from 1.8 on).",
+		Source: "github.com/go-sql-driver/mysql, README, \"interpolateParams\", \"charset\"; its dsn.go, FormatDSN",
 		Reach:  0.5, Plan: planInterpolate,
-		Command: "`?interpolateParams=true` (or `&interpolateParams=true`) at the end of the DSN, then a restart",
+		Command: "`?interpolateParams=true` (or `&interpolateParams=true`) at the end of the DSN, or `DB_NAME=\"app?interpolateParams=true&parseTime=true&charset=utf8mb4,\"`, then a restart",
 		Undo:    "the settings file is put back, the app restarted",
 		Test:    goTest,
 	},

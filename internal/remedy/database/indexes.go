@@ -19,7 +19,7 @@ import (
 
 var missingIndexes = planning.Remedy{
 	ID: "mariadb.index", Title: "Missing indexes", Measures: []string{"I02", "I07", "I10", "L06"}, Rules: []string{"db.full-scan"},
-	Reason: "An index finds the rows of a statement in a few page reads instead of all of the table's.",
+	Reason: "An index finds the rows of a statement in a few page reads instead of all of the table's. One that lets transactions deadlock, because it makes a gap that is locked or ends a scan that locked all rows and so kept them apart, is tried by itself, or with READ COMMITTED where regulation.allow lists isolation.",
 	Source: "MariaDB Knowledge Base, \"Building the best INDEX for a given SELECT\"",
 	Reach:  indexReach, Plan: planIndexes, Test: "TestRemedyIndex",
 	Command: "CREATE INDEX kasoku_login_log_user_id ON app.login_log (user_id)",
