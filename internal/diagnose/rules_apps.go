@@ -26,6 +26,7 @@ var appRules = []Rule{
 	{"app.go-flags", []string{"G12"}, needApp, judgeGoFlags},
 	{"app.ruby-jit", []string{"I16"}, needApp, judgeRubyJIT},
 	{"app.node-env", []string{"W14"}, needApp, judgeNodeEnv},
+	{"app.paced", []string{"I17"}, needApp, judgePaced},
 }
 
 // fullLoop of the time a thread that serves requests one after the other may be
