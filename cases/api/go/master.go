@@ -78,7 +78,9 @@ func loadMaster(folder string) (*master, error) {
 		}},
 		{"skills", func(r *record) { m.skills = append(m.skills, skillMaster{r.number(), r.text(), r.number(), r.text()}) }},
 		{"levels", func(r *record) { m.levels = append(m.levels, levelMaster{r.number(), r.number()}) }},
-		{"stages", func(r *record) { m.stages = append(m.stages, stageMaster{r.number(), r.text(), r.number(), r.number()}) }},
+		{"stages", func(r *record) {
+			m.stages = append(m.stages, stageMaster{r.number(), r.text(), r.number(), r.number()})
+		}},
 		{"drops", func(r *record) { m.drops = append(m.drops, dropMaster{r.number(), r.number(), r.number(), r.number()}) }},
 		{"gachas", func(r *record) {
 			m.gachas = append(m.gachas, gachaMaster{r.number(), r.text(), r.number(), r.number(), r.number()})
