@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"kasoku/cases/lib/played"
 	"kasoku/internal/await"
 	"kasoku/internal/change"
-	"kasoku/internal/evidence"
 	"kasoku/internal/host"
 	"kasoku/internal/remedy"
 	"kasoku/internal/stack"
@@ -33,22 +33,22 @@ func TestIdle(t *testing.T) {
 			g.play()
 			found := g.visit()
 			checkBooks(t, g)
-			g.must("reset")
+			g.Must("reset")
 			if g.rows() != asFound {
 				t.Error("after reset the rows are not as found")
 			}
 			checkIndexes(t, g, found)
-			g.must("hand")
-			g.reload()
+			g.Must("hand")
+			g.Reload()
 			g.play()
 			checkRows(t, "by hand", found, g.visit(), 20)
 			for _, more := range [][]string{{"reset"}, {"hand", "--source"}} {
-				g.must(more[0], more[1:]...)
+				g.Must(more[0], more[1:]...)
 			}
-			g.reload()
+			g.Reload()
 			g.play()
 			checkRows(t, "by hand and by source", found, g.visit(), 50)
-			g.must("reset")
+			g.Must("reset")
 			if g.rows() != asFound {
 				t.Error("by source: after reset the rows are not as found")
 			}
@@ -80,12 +80,12 @@ func checkBooks(t *testing.T, g *game) {
 			"SELECT 1", "has 1000 of coins of presents too many"},
 		{"lost gear", "DELETE FROM user_cards WHERE " + late + " ORDER BY id DESC LIMIT 1", "SELECT 1", "has 1 of gear too few"},
 	} {
-		g.sql(c.do)
+		g.SQL(c.do)
 		wrong := g.wrong()
 		if c.want == "" && len(wrong) > 0 || c.want != "" && !strings.Contains(strings.Join(wrong, "\n"), c.want) {
 			t.Errorf("%s: the books find %q, want %q", c.why, wrong, c.want)
 		}
-		g.sql(c.undo)
+		g.SQL(c.undo)
 	}
 }
 
@@ -95,27 +95,27 @@ func checkBooks(t *testing.T, g *game) {
 func checkIndexes(t *testing.T, g *game, found int64) {
 	t.Helper()
 	ctx := t.Context()
-	g.stack.Evidence.Profile = stack.ProfileOff // it has tests of its own
-	dir := filepath.Join(g.dir, ".kasoku")
+	g.Stack.Evidence.Profile = stack.ProfileOff // it has tests of its own
+	dir := filepath.Join(g.Dir, ".kasoku")
 	hosts := map[string]host.Host{stack.LocalHost: host.NewLocal()}
 	db, err := store.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	x, err := tune.OpenExecutor(ctx, dir, g.stack, hosts)
+	x, err := tune.OpenExecutor(ctx, dir, g.Stack, hosts)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer x.Close()
-	before := g.target(hosts)
-	b := &tune.Bench{Stack: g.stack, Hosts: hosts, Store: db, Scenario: g.newcomers(), Window: 2 * window, Warmup: 200 * time.Millisecond, Plain: true}
-	run, snap, err := tune.Observe(ctx, x, b, 4, "idle", reporter{t})
+	before := g.Target(hosts)
+	b := &tune.Bench{Stack: g.Stack, Hosts: hosts, Store: db, Scenario: g.newcomers(), Window: 2 * window, Warmup: 200 * time.Millisecond, Plain: true}
+	run, snap, err := tune.Observe(ctx, x, b, 4, "idle", played.Reporter{T: t})
 	if err != nil {
 		t.Fatal(err)
 	}
 	kept := 0
-	for _, p := range remedy.PlanAll(remedy.Input{Stack: g.stack, Evidence: run.Evidence, Snapshot: snap, Diagnosis: run.Diagnosis}).Plans {
+	for _, p := range remedy.PlanAll(remedy.Input{Stack: g.Stack, Evidence: run.Evidence, Snapshot: snap, Diagnosis: run.Diagnosis}).Plans {
 		if p.Remedy != "mariadb.index" {
 			continue
 		}
@@ -128,7 +128,7 @@ func checkIndexes(t *testing.T, g *game, found int64) {
 		}
 		kept += len(p.Changes)
 	}
-	g.must("reset")
+	g.Must("reset")
 	g.play()
 	// How many a short run calls for depends on how much of the load it saw.
 	if rows := g.visit(); kept == 0 || rows >= found {
@@ -136,31 +136,14 @@ func checkIndexes(t *testing.T, g *game, found int64) {
 	} else {
 		t.Logf("rows that the database reads for a visit: as found %d, with Kasoku's %d indexes %d", found, kept, rows)
 	}
-	if g.target(hosts) == before {
+	if g.Target(hosts) == before {
 		t.Error("the indexes are not seen, so undo proves nothing")
 	}
 	if err := x.UndoAll(ctx); err != nil {
 		t.Fatal(err)
 	}
-	g.must("reset")
-	if g.target(hosts) != before {
+	g.Must("reset")
+	if g.Target(hosts) != before {
 		t.Error("after undo the service is not as found")
 	}
 }
-
-// target is a hash of all files, settings and indexes that Kasoku may change.
-func (g *game) target(hosts map[string]host.Host) string {
-	g.t.Helper()
-	snap, err := evidence.Take(g.t.Context(), g.stack, hosts, evidence.TakeOptions{Brief: true})
-	if err != nil {
-		g.t.Fatal(err)
-	}
-	return snap.Hash()
-}
-
-// reporter puts the loop's words into the test's log.
-type reporter struct{ t *testing.T }
-
-func (r reporter) Step(s string)       { r.t.Log(s) }
-func (r reporter) Info(s string)       { r.t.Log(s) }
-func (r reporter) Warn(s, hint string) { r.t.Logf("%s (%s)", s, hint) }

@@ -4,14 +4,22 @@
 #   case_sql      prints the SQL that makes and fills the tables
 #   case_reset    what else a reset does, after sql/reset.sql
 #   case_grants   what else the application may do in the database (optional)
-#   case_scenario writes what else the scenario needs (optional)
+#   case_hand     what else the settings of a Go program need by hand (optional)
+#   case_scenario writes what else the scenario needs, and the application (optional)
 #
 # and calls main. SIZES lists the sizes of its data, the first by default; "": one.
+# A folder php or go is a variant, conf/redis brings a Redis. PROGRAM is where the Go
+# program is built, below DIR; one with a go.mod of its own is built from its copy in
+# DIR/app.
 set -euo pipefail
 umask 022
 
 LIB=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
-SIZES=${SIZES:-} TRY=${TRY:-}
+SIZES=${SIZES:-} TRY=${TRY:-} PROGRAM=${PROGRAM:-bin/$NAME-app}
+VARIANTS=
+for part in php go; do
+    if [ -d "$CASE/$part" ]; then VARIANTS+="$part "; fi
+done
 for part in common render process database; do
     # shellcheck source=/dev/null
     . "$LIB/$part.sh"
@@ -19,6 +27,7 @@ done
 
 case_grants() { :; }
 case_scenario() { :; }
+case_hand() { :; }
 
 usage() {
     cat <<EOF
@@ -39,7 +48,7 @@ EOF
 parse() {
     COMMAND=${1:-help}
     [ $# -gt 0 ] && shift
-    DIR= VARIANT=php VARIANT_GIVEN= PORT= FRESH= PURGE= SIZE=${SIZES%% *} SOURCE=
+    DIR= VARIANT=${VARIANTS%% *} VARIANT_GIVEN= PORT= FRESH= PURGE= SIZE=${SIZES%% *} SOURCE=
     while [ $# -gt 0 ]; do
         case $1 in
         --variant) [ $# -gt 1 ] || fail "--variant needs php or go"; VARIANT=$2 VARIANT_GIVEN=1; shift ;;
@@ -59,7 +68,7 @@ parse() {
     DIR=${DIR:-$CASE/run}
     case $DIR in /*) ;; *) DIR=$PWD/$DIR ;; esac
     DIR=${DIR%/}
-    case $VARIANT in php | go) ;; *) fail "unknown variant $VARIANT; write php or go" ;; esac
+    case " $VARIANTS" in *" $VARIANT "*) ;; *) fail "unknown variant $VARIANT; write one of: $VARIANTS" ;; esac
     case " $SIZES " in *" $SIZE "*) ;; *) fail "unknown size $SIZE; write one of: ${SIZES:-none}" ;; esac
     [ -z "$SOURCE" ] || [ -d "$CASE/hand/src" ] || fail "this case has no hand/src"
     case $PORT in *[!0-9]*) fail "--port needs a number, not $PORT" ;; esac

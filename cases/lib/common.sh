@@ -43,6 +43,12 @@ check_programs() {
     need_program mariadb-install-db mariadb-server
     need_program mariadb mariadb-client
     need_program curl curl
+    REDIS=
+    if [ -d "$CASE/conf/redis" ]; then
+        need_program redis-server redis-server
+        need_program redis-cli redis-tools
+        REDIS=$(command -v redis-server)
+    fi
     [ ! -d "$CASE/hand/src" ] || need_program patch patch
     find_php_fpm
     if [ "$VARIANT" = php ]; then
@@ -94,7 +100,7 @@ free_port() {
     local try
     for try in {1..200}; do
         REPLY=$((18000 + (RANDOM << 3 ^ RANDOM) % 14000))
-        case " ${HTTP_PORT:-} ${FPM_PORT:-} ${APP_PORT:-} ${DB_PORT:-} " in *" $REPLY "*) continue ;; esac
+        case " ${HTTP_PORT:-} ${FPM_PORT:-} ${APP_PORT:-} ${DB_PORT:-} ${REDIS_PORT:-} ${DEBUG_PORT:-} " in *" $REPLY "*) continue ;; esac
         port_is_used "$REPLY" || return 0
     done
     fail "found no free port from 18000 to 31999"
@@ -110,13 +116,15 @@ pick_ports() {
     free_port; FPM_PORT=$REPLY
     free_port; APP_PORT=$REPLY
     free_port; DB_PORT=$REPLY
+    free_port; REDIS_PORT=$REPLY
+    free_port; DEBUG_PORT=$REPLY
     FPM_LISTEN=127.0.0.1:$FPM_PORT
     APP_LISTEN=127.0.0.1:$APP_PORT
 }
 
 save_state() {
     local name
-    for name in VARIANT SIZE NGINX PHP_FPM SETSID HTTP_PORT FPM_PORT APP_PORT DB_PORT FPM_LISTEN APP_LISTEN; do
+    for name in VARIANT SIZE NGINX PHP_FPM REDIS SETSID HTTP_PORT FPM_PORT APP_PORT DB_PORT REDIS_PORT DEBUG_PORT FPM_LISTEN APP_LISTEN; do
         printf '%s=%q\n' "$name" "${!name}"
     done >"$DIR/case.env.new"
     mv "$DIR/case.env.new" "$DIR/case.env"

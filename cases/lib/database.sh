@@ -96,12 +96,15 @@ apply_hand() {
     FPM_LISTEN=unix:$DIR/run/php-fpm.sock
     APP_LISTEN=unix:$DIR/run/app/app.sock
     start db
-    sql <"$CASE/hand/indexes.sql" || fail "creating the indexes failed; see above"
+    if [ -f "$CASE/hand/indexes.sql" ]; then
+        sql <"$CASE/hand/indexes.sql" || fail "creating the indexes failed; see above"
+    fi
     stop_all
     if [ -n "$SOURCE" ]; then hand_source; fi
     hand_settings
     render_nginx "$CASE/hand/nginx"
     fill_tree "$CASE/hand/mysql" "$DIR/etc/mysql"
+    if [ -d "$CASE/hand/redis" ]; then fill_tree "$CASE/hand/redis" "$DIR/etc/redis"; fi
     if [ "$VARIANT" = php ]; then fill_tree "$CASE/hand/php" "$DIR/etc/php"; fi
     render_stack
     save_state
@@ -118,6 +121,9 @@ hand_source() {
     if [ "$VARIANT" = php ]; then
         rm -rf "$DIR/app/public" "$DIR/app/src"
         mv "$src/public" "$src/src" "$DIR/app/"
+    elif [ -f "$src/go.mod" ]; then
+        cp "$src"/*.* "$DIR/app/"
+        build_program "$DIR/app"
     else
         overlay "$src" "$CASE/go" >"$DIR/tmp/overlay.json"
         build_program "$CASE/go" -overlay "$DIR/tmp/overlay.json"
@@ -149,4 +155,5 @@ hand_settings() {
     sed -i -e "s|tcp(127.0.0.1:[0-9]*)|unix($socket)|" \
         -e "s|charset=utf8mb4\"|charset=utf8mb4\&interpolateParams=true\"|" \
         -e "s|^listen = .*|listen = \"$APP_LISTEN\"|" "$file"
+    case_hand
 }

@@ -1,7 +1,9 @@
 # Start, stop and look at the servers. Each leaves its number in a pid file.
 
 services() {
-    if [ "$VARIANT" = php ]; then echo db php web; else echo db app web; fi
+    local cache=
+    if [ -d "$CASE/conf/redis" ]; then cache=redis; fi
+    if [ "$VARIANT" = php ]; then echo db $cache php web; else echo db $cache app web; fi
 }
 
 pid_file() {
@@ -9,6 +11,7 @@ pid_file() {
     web) echo "$DIR/run/nginx.pid" ;;
     php) echo "$DIR/run/php-fpm.pid" ;;
     app) echo "$DIR/run/app.pid" ;;
+    redis) echo "$DIR/run/redis.pid" ;;
     db) echo "$DIR/run/mariadb/mariadb.pid" ;;
     esac
 }
@@ -41,7 +44,7 @@ start() {
     db) detach "$MARIADBD" --defaults-file="$DIR/etc/mysql/my.cnf" ;;
     php) "$PHP_FPM" --fpm-config "$DIR/etc/php/php-fpm.conf" -c "$DIR/etc/php/php.ini" \
         </dev/null >>"$DIR/log/start.log" 2>&1 || explain php ;;
-    app) detach "$DIR/bin/start-app" ;;
+    app | redis) detach "$DIR/bin/start-$1" ;;
     web) "$NGINX" -p "$DIR/etc/nginx/" -c "$DIR/etc/nginx/nginx.conf" \
         </dev/null >>"$DIR/log/start.log" 2>&1 || explain web ;;
     esac
@@ -57,6 +60,7 @@ answers() {
     db) ping_database >/dev/null 2>&1 ;;
     php) endpoint_open "$FPM_LISTEN" ;;
     app) endpoint_open "$APP_LISTEN" ;;
+    redis) port_is_used "$REDIS_PORT" ;;
     web) [ "$(curl -s -o /dev/null -w '%{http_code}' "http://127.0.0.1:$HTTP_PORT/health")" = 200 ] ;;
     esac
 }
@@ -97,7 +101,7 @@ gone() {
 
 stop_all() {
     local s
-    for s in web php app db; do
+    for s in web php app redis db; do
         running "$s" || continue
         # QUIT would wait for idle keep-alive connections: TERM for all.
         kill -TERM "$PID" 2>/dev/null || true

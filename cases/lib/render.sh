@@ -5,8 +5,8 @@
 fill() {
     local script= name
     [ -n "$AS_ROOT" ] || script='/@WEB_USER@/d;/@WEB_GROUP@/d;/@DB_USER@/d;'
-    for name in DIR CASE NGINX PHP_FPM MARIADBD SETSID WEB_USER WEB_GROUP DB_USER \
-        HTTP_PORT FPM_PORT APP_PORT DB_PORT FPM_LISTEN APP_LISTEN APP_PASSWORD; do
+    for name in DIR CASE NAME PROGRAM NGINX PHP_FPM MARIADBD REDIS SETSID WEB_USER WEB_GROUP DB_USER \
+        HTTP_PORT FPM_PORT APP_PORT DB_PORT REDIS_PORT DEBUG_PORT FPM_LISTEN APP_LISTEN APP_PASSWORD; do
         script+="s|@$name@|${!name:-}|g;"
     done
     sed "$script" "$1" >"$2"
@@ -32,6 +32,7 @@ render_all() {
     if [ -n "$AS_ROOT" ]; then chgrp "$WEB_GROUP" "$DIR/app/config/app.ini"; fi
     render_nginx "$CASE/conf/nginx"
     fill_tree "$CASE/conf/mysql" "$DIR/etc/mysql"
+    if [ -d "$CASE/conf/redis" ]; then render_redis; fi
     if [ "$VARIANT" = php ]; then fill_tree "$CASE/conf/php" "$DIR/etc/php"; else build_app; fi
     cp "$CASE/scenario.yaml" "$DIR/scenario.yaml"
     render_stack
@@ -73,16 +74,31 @@ render_stack() {
 build_program() {
     local folder=$1
     shift
-    (cd "$folder" && go build "$@" -o "$DIR/bin/$NAME-app" .) || fail "go build of $folder failed"
+    (cd "$folder" && go build "$@" -o "$DIR/$PROGRAM" .) || fail "go build of $folder failed"
 }
 
 build_app() {
-    build_program "$CASE/go"
-    local web=
+    if [ -f "$DIR/app/go.mod" ]; then build_program "$DIR/app"; else build_program "$CASE/go"; fi
+    render_start app
+}
+
+# render_start SERVICE writes what becomes the service's process, as the web user.
+render_start() {
+    local web= from=$CASE/conf/start-$1
     if [ -n "$AS_ROOT" ]; then
         web="$(command -v setpriv) --reuid=$WEB_USER --regid=$(id -g "$WEB_USER") --clear-groups --"
     fi
-    fill "$CASE/conf/start-app" "$DIR/bin/start-app"
-    sed -i "s|@AS_WEB@|$web|" "$DIR/bin/start-app"
-    chmod 755 "$DIR/bin/start-app"
+    [ -f "$from" ] || from=$LIB/start-$1
+    fill "$from" "$DIR/bin/start-$1"
+    sed -i "s|@AS_WEB@|$web|" "$DIR/bin/start-$1"
+    chmod 755 "$DIR/bin/start-$1"
+}
+
+# render_redis: Redis runs as the application's user, in a folder of its own.
+render_redis() {
+    mkdir -p "$DIR/redis" "$DIR/run/redis"
+    : >"$DIR/log/redis.log"
+    if [ -n "$AS_ROOT" ]; then chown "$WEB_USER:$WEB_GROUP" "$DIR/redis" "$DIR/run/redis" "$DIR/log/redis.log"; fi
+    fill_tree "$CASE/conf/redis" "$DIR/etc/redis"
+    render_start redis
 }

@@ -109,7 +109,7 @@ var webRules = []Rule{
 	{"web.access-log", []string{"I09", "W14"}, needWeb, judgeAccessLog},
 	{"web.health-check", []string{"C17"}, needLog, judgeHealthCheck},
 	{"app.go-build", []string{"G12"}, "pprof address", judgeGoBuild},
-	{"version.old", []string{"C04", "W03", "G09", "I24"}, "versions", judgeOldVersions},
+	{"version.old", []string{"C04", "W03", "I24"}, "versions", judgeOldVersions},
 }
 
 var cacheRules = []Rule{

@@ -388,6 +388,9 @@ type ProcessUser struct {
 	Groups []int  `json:"groups"`
 	Name   string `json:"name"`
 	Group  string `json:"group"`
+	// NotByPID: it may make no files in the folder of the service's pid file, which
+	// whoever started it wrote.
+	NotByPID bool `json:"not_by_pid,omitempty"`
 }
 
 // NginxBuild is what `nginx -V` tells.

@@ -163,6 +163,7 @@ func (t *taker) service(h host.Host, svc *stack.Service) {
 	if err == nil {
 		var u ProcessUser
 		if u, err = workerUser(t.ctx, h, pids); err == nil {
+			u.NotByPID = u.notByPID(t.ctx, h, svc.Control.PIDFile)
 			t.snap.Users[svc.HostName()+"/"+svc.Name] = u
 			return
 		}

@@ -3,6 +3,7 @@ package evidence
 import (
 	"context"
 	"fmt"
+	"path"
 	"strconv"
 	"strings"
 
@@ -54,11 +55,22 @@ func (u ProcessUser) may(info host.FileInfo, bit uint32) bool {
 	case u.UID == 0:
 		return true
 	case info.UID == u.UID:
-		return mode>>6&bit != 0
+		return mode>>6&bit == bit
 	case u.inGroup(info.GID):
-		return mode>>3&bit != 0
+		return mode>>3&bit == bit
 	}
-	return mode&bit != 0
+	return mode&bit == bit
+}
+
+// notByPID says that u may make no files in the folder of a pid file; false if that
+// is not known.
+func (u ProcessUser) notByPID(ctx context.Context, h host.Host, pidFile string) bool {
+	if pidFile == "" {
+		return false
+	}
+	const writeAndEnter = 0o3
+	info, err := h.Stat(ctx, path.Dir(pidFile))
+	return err == nil && !u.may(info, writeAndEnter)
 }
 
 func (u ProcessUser) inGroup(gid int) bool {

@@ -38,7 +38,7 @@ func within(dir, parent string) bool {
 
 // forTests says whether a package serves tests only, or breaks hosts as they do.
 func forTests(dir string) bool {
-	return dir == testBed || contains(breakers, dir) || contains(testOnly, strings.TrimPrefix(dir, "internal/"))
+	return contains(testBeds, dir) || contains(breakers, dir) || contains(testOnly, strings.TrimPrefix(dir, "internal/"))
 }
 
 // checkImports requires that s imports only what stands before it.

@@ -54,6 +54,7 @@ func TestRules(t *testing.T) {
 		{"the host's test suite outside tests", "internal/tune/a.go", doc("tune") + `import _ "kasoku/internal/host/hosttest"`, "is for tests only"},
 		{"the host's test suite in another one", "internal/host/sshtest/a.go", doc("sshtest") + `import _ "kasoku/internal/host/hosttest"`, ""},
 		{"the host's test suite in the bed", "cases/remedies/bed/a.go", doc("bed") + `import _ "kasoku/internal/host/hosttest"`, ""},
+		{"the host's test suite in what cases share", "cases/lib/played/a.go", doc("played") + `import _ "kasoku/internal/host/hosttest"`, ""},
 		{"the host's test suite in a case", "cases/login/a.go", doc("login") + `import _ "kasoku/internal/host/hosttest"`, "is for tests only"},
 		{"the host's test suite in a test", "internal/tune/a_test.go", "package tune\n" + `import _ "kasoku/internal/host/hosttest"`, ""},
 

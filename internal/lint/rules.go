@@ -38,11 +38,11 @@ var layers = []layer{
 var alone = []string{"lint"}
 
 // testOnly are packages that only tests may import, and what serves only these:
-// each other, and testBed.
+// each other, and testBeds.
 var testOnly = []string{"await", "host/hosttest", "host/sshtest", "lab/labtest", "confedit/memory", "ui/uitest", "rapidseed", "change/secrettest", "ui/webtest"}
 
-// testBed is what the tests of remedies have in common.
-const testBed = "cases/remedies/bed"
+// testBeds are what the tests of remedies, and those of cases, have in common.
+var testBeds = []string{"cases/remedies/bed", "cases/lib/played"}
 
 // waiter is where tests wait.
 const waiter = "internal/await"

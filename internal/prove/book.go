@@ -209,6 +209,11 @@ func Record(ctx context.Context, opts load.Options, o RecordOptions) (*Book, err
 			b.Most = asked
 		}
 	}
+	for _, p := range b.Pages {
+		if p.Body != nil {
+			p.Body.leaveDrawn()
+		}
+	}
 	return b, nil
 }
 

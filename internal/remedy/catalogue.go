@@ -212,6 +212,9 @@ func writeEntry(b *bytes.Buffer, e CatalogueEntry) {
 	if e.Left != "" {
 		by = append(by, "not planned: "+cell(e.Left))
 	}
+	if e.Tried != "" {
+		by = append(by, "tried: "+cell(e.Tried))
+	}
 	if len(e.Findings) > 0 && len(e.Remedies) == 0 {
 		by = append(by, "findings `"+strings.Join(e.Findings, "`, `")+"`")
 	}

@@ -106,6 +106,22 @@ func TestRedisSocket(t *testing.T) {
 	}
 }
 
+// TestRedisSocketOfAnotherUser: a script wrote the pid file and became Redis under
+// another name, so the socket has a folder of its own.
+func TestRedisSocketOfAnotherUser(t *testing.T) {
+	in := cacheWorld("b = tcp://127.0.0.1:6379\n")
+	in.Snapshot.Users["local/kv"] = evidence.ProcessUser{UID: 120, GID: 121, Name: "redis", Group: "redis", NotByPID: true}
+	p := planWith(t, in, "cache.socket:kv")
+	remedytest.Has(t, remedytest.After(p, redisPath), "unixsocket /var/lib/kasoku-kv/kasoku-kv.sock")
+	remedytest.Has(t, remedytest.After(p, remedytest.AppPath), "b = unix:///var/lib/kasoku-kv/kasoku-kv.sock\n")
+	first := p.Changes[0]
+	if first.Kind != change.KindDir || first.Path != "/var/lib/kasoku-kv" || first.After.UID != 120 || first.After.GID != 121 || first.Phase != 0 {
+		t.Errorf("the folder is made by %+v", first)
+	}
+	in.Snapshot.Root = false
+	remedytest.WantNone(t, in, "cache.socket", "only root may make a folder")
+}
+
 func TestCacheRoom(t *testing.T) {
 	in := cacheWorld("")
 	in.Evidence.Counters["mc"].Delta["evictions"] = 500

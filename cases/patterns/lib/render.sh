@@ -32,7 +32,9 @@ render_all() {
     fill_tree "$CASE/conf/redis" "$DIR/etc/redis"
     local name
     for name in db cache redis app; do
-        fill "$CASE/conf/start-$name" "$DIR/bin/start-$name"
+        local from=$CASE/conf/start-$name
+        [ -f "$from" ] || from=$CASE/../lib/start-$name
+        fill "$from" "$DIR/bin/start-$name"
         chmod 755 "$DIR/bin/start-$name"
     done
     cp "$CASE/scenario.yaml" "$DIR/scenario.yaml"

@@ -23,7 +23,7 @@ func planSocket(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) 
 	if err := allKnown(in, svc, clients); err != nil {
 		return nil, err
 	}
-	socket, err := socketPath(in, svc)
+	socket, folder, err := socketPath(in, svc)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func planSocket(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) 
 		}
 	}
 	p := planning.Plan{ID: "cache.socket:" + svc.Name, Title: fmt.Sprintf("Connect clients of %s through a unix socket", svc.Name),
-		Changes: append(server, ends...)}
+		Changes: slices.Concat(folder, server, ends)}
 	if restarts {
 		p.Trades = restartTrades(in, svc)
 	}
@@ -78,10 +78,17 @@ func allKnown(in planning.Input, svc *stack.Service, clients []diagnose.CacheCli
 }
 
 // socketPath is beside the server's pid file, where it may write and which
-// exists before it starts.
-func socketPath(in planning.Input, svc *stack.Service) (string, error) {
+// exists before it starts. Where another user wrote that file, as a script does that
+// then becomes the server under the server's own name, it is in a new folder.
+func socketPath(in planning.Input, svc *stack.Service) (socket string, folder []change.Change, err error) {
 	dir := ""
 	switch {
+	case in.Snapshot.Users[planning.HostOf(svc)+"/"+svc.Name].NotByPID:
+		made, _, err := planning.SocketFolder(in, svc, planning.LastingFolders)
+		if err != nil {
+			return "", nil, err
+		}
+		dir, folder = made.Path, []change.Change{made}
 	case svc.Control.PIDFile != "":
 		dir = path.Dir(svc.Control.PIDFile)
 	case svc.Kind == stack.Memcached:
@@ -89,21 +96,20 @@ func socketPath(in planning.Input, svc *stack.Service) (string, error) {
 	default:
 		conf, err := diagnose.RedisConfig(in.Snapshot, svc)
 		if err != nil {
-			return "", err
+			return "", nil, err
 		}
 		dir = "/run/redis" // Debian's RuntimeDirectory
 		if v, ok := conf.Get("pidfile"); ok && len(v.Args) == 1 && path.IsAbs(v.Args[0]) {
 			dir = path.Dir(v.Args[0])
 		}
 	}
-	p, err := planning.SocketPath(dir, svc.Name)
-	if err != nil {
-		return "", err
+	if socket, err = planning.SocketPath(dir, svc.Name); err != nil {
+		return "", nil, err
 	}
-	if strings.ContainsAny(p, " \t\"'#,?&:") {
-		return "", fmt.Errorf("%s holds signs that the clients' settings could not hold", p)
+	if strings.ContainsAny(socket, " \t\"'#,?&:") {
+		return "", nil, fmt.Errorf("%s holds signs that the clients' settings could not hold", socket)
 	}
-	return p, nil
+	return socket, folder, nil
 }
 
 // socketMode lets the clients' users connect: only the owner where they are the

@@ -129,15 +129,12 @@ func listenToo(s *diagnose.AppServer, socket string) (map[string][]byte, error) 
 	return s.Start.Changed(), err
 }
 
-// folderMode lets everybody of the host connect, as at a port of loopback.
-const folderMode = 0o755
-
 // socketFolder is where the server may make its socket each time it starts, and
 // nginx may enter: a unit's own folder in /run, or a new one there that systemd
 // makes at each boot; for a process that no unit starts, one that stays over
 // reboots, since whoever starts it may not make folders for it.
 func socketFolder(in planning.Input, app *stack.Service, start *diagnose.AppStart) (dir string, mk []change.Change, err error) {
-	name, parent := "kasoku-"+strings.ToLower(app.Name), "/var/lib"
+	parent := planning.LastingFolders
 	byUnit := app.ControlMethod() == stack.MethodSystemd
 	if byUnit {
 		if dir, err := unitFolder(app, start); dir != "" || err != nil {
@@ -145,19 +142,13 @@ func socketFolder(in planning.Input, app *stack.Service, start *diagnose.AppStar
 		}
 		parent = "/run"
 	}
-	user, known := in.Snapshot.Users[planning.HostOf(app)+"/"+app.Name]
-	switch {
-	case !planning.MachineOf(in, app).Root:
-		return "", nil, fmt.Errorf("only root may make a folder for the socket in %s", parent)
-	case !known:
-		return "", nil, fmt.Errorf("the user of %s's workers is not known, so a folder cannot be handed to it", app.Name)
+	folder, user, err := planning.SocketFolder(in, app, parent)
+	if err != nil {
+		return "", nil, err
 	}
-	dir = path.Join(parent, name)
-	mk = []change.Change{{Kind: change.KindDir, Host: planning.HostOf(app), Path: dir, Why: "The socket of " + app.Name + " lies there.",
-		After:   &change.FileState{Mode: folderMode, UID: user.UID, GID: user.GID},
-		Command: fmt.Sprintf("install -d -m 755 -o %s -g %s %s", planning.NameOr(user.Name, user.UID), planning.NameOr(user.Group, user.GID), dir)}}
+	dir, mk = folder.Path, []change.Change{folder}
 	if byUnit {
-		mk = append(mk, planning.BootFolder(app, dir, folderMode, user, "Without it the folder would be missing after a reboot, and "+app.Name+" could not start."))
+		mk = append(mk, planning.BootFolder(app, dir, planning.FolderMode, user, "Without it the folder would be missing after a reboot, and "+app.Name+" could not start."))
 	}
 	return dir, mk, nil
 }
