@@ -7,11 +7,13 @@
 #   case_scenario writes what else the scenario needs (optional)
 #
 # and calls main. SIZES lists the sizes of its data, the first by default; "": one.
+# CHECKOUT, if not empty, makes the folder of the Go variant a git checkout that holds
+# the source, and that the program is built in.
 set -euo pipefail
 umask 022
 
 LIB=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
-SIZES=${SIZES:-} TRY=${TRY:-}
+SIZES=${SIZES:-} TRY=${TRY:-} CHECKOUT=${CHECKOUT:-}
 for part in common render process database; do
     # shellcheck source=/dev/null
     . "$LIB/$part.sh"
