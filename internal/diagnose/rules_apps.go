@@ -27,6 +27,7 @@ var appRules = []Rule{
 	{"app.ruby-jit", []string{"I16"}, needApp, judgeRubyJIT},
 	{"app.patch", []string{"I04", "I08"}, "source of a Go program in a git checkout, and how it is built", judgePatches},
 	{"app.node-env", []string{"W14"}, needApp, judgeNodeEnv},
+	{"app.paced", []string{"I17"}, needApp, judgePaced},
 }
 
 // fullLoop of the time a thread that serves requests one after the other may be

@@ -101,6 +101,7 @@ func (t *taker) app(h host.Host, svc *stack.Service, r *fileReader) error {
 		}
 	}
 	t.snap.Apps[svc.Name] = p
+	t.script(svc, p, r)
 	return nil
 }
 
