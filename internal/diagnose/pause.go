@@ -64,7 +64,7 @@ func (l *Loop) Place() string {
 func (l *Loop) Set(seconds float64) (map[string][]byte, error) {
 	switch {
 	case l.Pause.Variable != "":
-		if err := l.Start.SetEnv(l.Pause.Variable, l.Pause.Value(seconds)); err != nil {
+		if err := l.Start.SetEnv(l.Pause.Variable, l.Pause.Text(seconds)); err != nil {
 			return nil, err
 		}
 	case l.file != "":

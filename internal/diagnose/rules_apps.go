@@ -41,7 +41,7 @@ const fullLoop = 0.7
 func (m *model) fillsWorkers(s *AppServer, service string) bool {
 	// An interpreter's lock has the threads that help a loop take turns with it.
 	each := m.perReq[service] * m.x / float64(max(s.Now.Workers, 1))
-	if s.Loop && max(m.threads[service], each) < fullLoop {
+	if s.Loops() && max(m.threads[service], each) < fullLoop {
 		return false
 	}
 	return m.inSystem >= 0.8*float64(s.Slots())

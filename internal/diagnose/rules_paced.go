@@ -39,20 +39,20 @@ func judgePaced(m *model) ([]Finding, string) {
 		if err != nil {
 			why = err.Error()
 		}
-		if err != nil || l == nil || l.Pause.Seconds <= shortestPause || l.Pause.Seconds > longestPause {
+		if err != nil || l == nil || l.Pause.Value <= shortestPause || l.Pause.Value > longestPause {
 			continue
 		}
 		slept, seen := m.slept(svc.Name)
 		if seen && slept < pausedShare {
 			continue
 		}
-		text := fmt.Sprintf("%s does its work (%s) and then pauses for %s, again and again", svc.Name, strings.Join(l.Pause.Programs, ", "), seconds(l.Pause.Seconds))
+		text := fmt.Sprintf("%s does its work (%s) and then pauses for %s, again and again", svc.Name, strings.Join(l.Pause.Programs, ", "), seconds(l.Pause.Value))
 		if seen {
 			text += fmt.Sprintf("; it slept %s of the time", ui.Share(slept))
 		}
-		to := max(l.Pause.Seconds/pauseCut, shortestPause)
+		to := max(l.Pause.Value/pauseCut, shortestPause)
 		text += fmt.Sprintf(". What waits for that work waits for half a pause on average, whatever the machine could do. %s says how long; %s would have it look %.3g times as often.",
-			l.Place(), seconds(to), l.Pause.Seconds/to)
+			l.Place(), seconds(to), l.Pause.Value/to)
 		f := about(svc.Name, "A background loop pauses between its rounds: "+svc.Name, text, "start of "+svc.Name, "children of its process at 50 moments a second")
 		f.Subject = map[string]string{"pause": strconv.FormatFloat(to, 'g', -1, 64)}
 		out = append(out, f.bounded(m.boundWait()))

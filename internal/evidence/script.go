@@ -39,17 +39,41 @@ func ScriptOf(p AppProcess) string {
 	return ""
 }
 
-// script reads the script that a service's shell runs.
-func (t *taker) script(svc *stack.Service, p AppProcess, r *fileReader) {
-	file := ScriptOf(p)
-	if file == "" {
-		return
+// StartScript is the script that a command is, absolute; "" if it names none, or has it
+// from the command line. Whether the file is one of sh(1) its content tells (IsScript).
+func StartScript(words []string, dir string) string {
+	if len(words) > 0 && IsShell(words[0]) {
+		return ScriptOf(AppProcess{Exe: words[0], Argv: words, Dir: dir})
 	}
-	info, err := follow(t.ctx, r.h, file)
-	if err != nil || info.Size > largestScript {
-		return // it is gone, or no script
+	if len(words) > 0 && path.IsAbs(words[0]) {
+		return path.Clean(words[0])
 	}
-	if _, err := r.read(file); err != nil {
-		t.bad("script of "+svc.Name, err)
+	return ""
+}
+
+// IsScript reports whether a file is a script of sh(1), by its first line.
+func IsScript(content []byte) bool {
+	first, _, _ := strings.Cut(string(content[:min(len(content), 200)]), "\n")
+	words := strings.Fields(strings.TrimPrefix(first, "#!"))
+	return strings.HasPrefix(first, "#!") && slices.ContainsFunc(words, IsShell)
+}
+
+// script reads the script that a service's shell runs, or that started it and gave way to it.
+func (t *taker) script(svc *stack.Service, p AppProcess, command []string, r *fileReader) {
+	for _, file := range []string{ScriptOf(p), StartScript(command, p.Dir)} {
+		if file == "" {
+			continue
+		}
+		info, err := follow(t.ctx, r.h, file)
+		if err != nil || info.Size > largestScript {
+			continue // it is gone, or a program
+		}
+		data, err := r.h.ReadFile(t.ctx, file)
+		if err == nil && (file == ScriptOf(p) || IsScript(data)) {
+			_, err = r.read(file)
+		}
+		if err != nil {
+			t.bad("script of "+svc.Name, err)
+		}
 	}
 }

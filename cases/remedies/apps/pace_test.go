@@ -21,12 +21,11 @@ type loop struct{ name, file, was, becomes string }
 // paced are the loops of TestPace: where each says its pause, and what says it afterwards.
 var paced = []loop{
 	{"command", "supervisord.conf", "tick; sleep 0.5; done'", "tick; sleep 0.1; done'"},
-	{"variable", "supervisord.conf", `environment=TICK="0.5"`, `environment=TICK="0.1"`},
 	{"script", "tick.sh", "PAUSE=${PAUSE:-0.5} # often enough", "PAUSE=${PAUSE:-0.1} # often enough"},
 }
 
 // A loop under supervisor that asks the application twice a second is made to ask ten
-// times a second, wherever its pause is said: in the command, a variable, a script.
+// times a second, wherever its pause is said: in the command or in a script (variables: TestLoopSet).
 func TestPace(t *testing.T) {
 	supervisord, python := need(t, "supervisord"), need(t, "python3")
 	need(t, "curl")
@@ -34,24 +33,10 @@ func TestPace(t *testing.T) {
 	write(t, dir, "www/index.html", "here\n", port)
 	write(t, dir, "www/tick", "done\n", port)
 	write(t, dir, "tick.sh", "#!/bin/sh\nPAUSE=${PAUSE:-0.5} # often enough\nwhile true; do\n\tcurl -s http://127.0.0.1:%PORT%/tick\n\tsleep $PAUSE\ndone\n", port)
-	write(t, dir, "supervisord.conf", `[supervisord]
-logfile=%DIR%/supervisord.log
-pidfile=%DIR%/supervisord.pid
-[unix_http_server]
-file=%DIR%/supervisor.sock
-[rpcinterface:supervisor]
-supervisor.rpcinterface_factory = supervisor.rpcinterface:make_main_rpcinterface
-[supervisorctl]
-serverurl=unix://%DIR%/supervisor.sock
-[program:app]
+	write(t, dir, "supervisord.conf", supervised+`[program:app]
 command=`+python+` -m http.server --bind 127.0.0.1 --directory %DIR%/www %PORT%
 [program:command]
 command=/bin/sh -c 'while true; do curl -s http://127.0.0.1:%PORT%/tick; sleep 0.5; done'
-startsecs=0
-stopasgroup=true
-[program:variable]
-command=/bin/sh -c 'while true; do curl -s http://127.0.0.1:%PORT%/tick; sleep $TICK; done'
-environment=TICK="0.5"
 startsecs=0
 stopasgroup=true
 [program:script]
@@ -62,7 +47,7 @@ stopasgroup=true
 	service := func(name, more string) string {
 		return "  - {name: " + name + ", kind: app, " + more + "control: {program: " + name + ", config: %DIR%/supervisord.conf}}\n"
 	}
-	write(t, dir, "kasoku.yaml", "version: 1\nservices:\n"+service("app", "listen: [\"127.0.0.1:%PORT%\"], ")+service("command", "")+service("variable", "")+service("script", "")+
+	write(t, dir, "kasoku.yaml", "version: 1\nservices:\n"+service("app", "listen: [\"127.0.0.1:%PORT%\"], ")+service("command", "")+service("script", "")+
 		"load: {scenario: scenario.yaml, url: \"http://127.0.0.1:%PORT%\"}\nregulation: {memory_headroom_percent: 5}\n", port)
 	scenario(t, dir, "GET /", "here")
 	bed.Start(t, dir, "supervisord", supervisord, "-n", "-c", dir+"/supervisord.conf")

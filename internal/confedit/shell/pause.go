@@ -1,12 +1,6 @@
-// Package shell reads scripts of sh(1), and sets the pause of a loop in them. All
-// other bytes stay.
-//
-// In: a script's text. Out: what its loop does, and the text with another pause.
 package shell
 
 import (
-	"math"
-	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -14,17 +8,10 @@ import (
 
 // Pause is how long the one loop of a script waits between two rounds.
 type Pause struct {
-	// Seconds are what the script itself says; 0 where only Variable tells.
-	Seconds float64
-	// Variable of the environment that says the number, "" if the script does.
-	Variable string
+	Number
 	// Programs that a round starts, each once, as they are written; URLs that their
 	// words hold, "?" for a word that is computed.
 	Programs, URLs []string
-
-	from, to int    // of the number in the script
-	unit     string // behind the number: "", s, m, h or d (sleep(1))
-	outside  bool   // the unit stands behind a variable, not in its value
 }
 
 // units of sleep(1), seconds.
@@ -35,15 +22,9 @@ var units = map[string]float64{"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 // script is started with. It returns nil where there is no such loop, where there are
 // several pauses, where the number is computed, and where the text is no script.
 func FindPause(script string, environment func(name string) (string, bool)) *Pause {
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX)).Parse(strings.NewReader(script), "")
-	if err != nil {
+	file, r := read(script, environment)
+	if file == nil {
 		return nil
-	}
-	r := reader{environment: environment, assigned: map[string][]*syntax.Assign{}}
-	for node := range nodes(file) {
-		if a, ok := node.(*syntax.Assign); ok && a.Name != nil {
-			r.assigned[a.Name.Value] = append(r.assigned[a.Name.Value], a)
-		}
 	}
 	for node := range nodes(file) {
 		switch loop := node.(type) {
@@ -56,11 +37,33 @@ func FindPause(script string, environment func(name string) (string, bool)) *Pau
 	if len(r.sleeps) != 1 {
 		return nil
 	}
-	p := r.pause(r.sleeps[0], "")
-	if p != nil {
-		p.Programs, p.URLs = r.programs, r.urls
+	n := r.number(r.sleeps[0], "")
+	if n == nil {
+		return nil
 	}
-	return p
+	return &Pause{Number: *n, Programs: r.programs, URLs: r.urls}
+}
+
+// read parses a script; nil if it is none.
+func read(script string, environment func(string) (string, bool)) (*syntax.File, *reader) {
+	var file *syntax.File
+	for _, lang := range []syntax.LangVariant{syntax.LangPOSIX, syntax.LangBash} {
+		var err error
+		if file, err = syntax.NewParser(syntax.Variant(lang)).Parse(strings.NewReader(script), ""); err == nil {
+			break
+		}
+		file = nil
+	}
+	if file == nil {
+		return nil, nil
+	}
+	r := &reader{environment: environment, assigned: map[string][]*syntax.Assign{}}
+	for node := range nodes(file) {
+		if a, ok := node.(*syntax.Assign); ok && a.Name != nil {
+			r.assigned[a.Name.Value] = append(r.assigned[a.Name.Value], a)
+		}
+	}
+	return file, r
 }
 
 // nodes of a tree, from the top down.
@@ -169,92 +172,6 @@ func flat(parts []syntax.WordPart) []syntax.WordPart {
 // plain reports whether a parameter is only put in: $NAME or ${NAME}.
 func plain(x *syntax.ParamExp) bool {
 	return x.Exp == nil && x.Index == nil && x.Slice == nil && x.Repl == nil && !x.Length && !x.Excl
-}
-
-// pause finds the number behind a word: itself, that of a variable which the script sets
-// once, of the environment, or the default in ${NAME:-number}. within is the variable
-// whose own value is read: NAME=${NAME:-1}.
-func (r *reader) pause(w *syntax.Word, within string) *Pause {
-	if w == nil {
-		return nil
-	}
-	parts := flat(w.Parts)
-	if len(parts) == 2 { // "$NAME"s
-		if unit, ok := parts[1].(*syntax.Lit); ok && units[unit.Value] > 0 {
-			p := r.pause(&syntax.Word{Parts: parts[:1]}, within)
-			if p == nil || p.unit != "" {
-				return nil
-			}
-			p.unit, p.outside = unit.Value, true
-			p.Seconds *= units[unit.Value]
-			return p
-		}
-	}
-	if len(parts) != 1 {
-		return nil
-	}
-	switch x := parts[0].(type) {
-	case *syntax.Lit:
-		return number(x.Value, int(x.Pos().Offset()))
-	case *syntax.SglQuoted:
-		return number(x.Value, int(x.Pos().Offset())+1)
-	case *syntax.ParamExp:
-		return r.variable(x, within)
-	}
-	return nil
-}
-
-func (r *reader) variable(x *syntax.ParamExp, within string) *Pause {
-	name := x.Param.Value
-	byDefault := x.Exp != nil && (x.Exp.Op == syntax.DefaultUnset || x.Exp.Op == syntax.DefaultUnsetOrNull)
-	if !plain(x) && !byDefault {
-		return nil
-	}
-	if all := r.assigned[name]; len(all) > 0 && name != within {
-		if len(all) > 1 || within != "" {
-			return nil
-		}
-		return r.pause(all[0].Value, name)
-	}
-	if value, ok := r.environment(name); ok {
-		p := number(value, 0)
-		if p == nil {
-			return nil
-		}
-		return &Pause{Seconds: p.Seconds, Variable: name, unit: p.unit}
-	}
-	if byDefault {
-		return r.pause(x.Exp.Word, within)
-	}
-	return nil
-}
-
-func number(text string, at int) *Pause {
-	digits := strings.TrimRight(text, "smhd")
-	unit := text[len(digits):]
-	n, err := strconv.ParseFloat(digits, 64)
-	if err != nil || n <= 0 || units[unit] == 0 || strings.ContainsAny(digits, "+-xXeEpPiInN_") {
-		return nil
-	}
-	return &Pause{Seconds: n * units[unit], from: at, to: at + len(digits), unit: unit}
-}
-
-// Number is a pause of so many seconds as it is to be written in the old one's place.
-func (p *Pause) Number(seconds float64) string {
-	return strconv.FormatFloat(math.Round(1e6*seconds/units[p.unit])/1e6, 'f', -1, 64)
-}
-
-// Value is Number for Variable, with the unit that it holds itself.
-func (p *Pause) Value(seconds float64) string {
-	if p.outside {
-		return p.Number(seconds)
-	}
-	return p.Number(seconds) + p.unit
-}
-
-// Set returns the script with another pause. Variable must be "".
-func (p *Pause) Set(script string, seconds float64) string {
-	return script[:p.from] + p.Number(seconds) + script[p.to:]
 }
 
 func appendNew(list []string, s string) []string {

@@ -35,15 +35,15 @@ func TestFindPause(t *testing.T) {
 		{"its own, of the environment", "TICK=${TICK:-4}\nwhile true; do ./tick; sleep $TICK; done", 0.5, "TICK", "", "0.1"},
 	} {
 		p := FindPause(c.script, env)
-		if p == nil || p.Seconds != c.seconds || p.Variable != c.variable {
+		if p == nil || p.Number.Value != c.seconds || p.Variable != c.variable {
 			t.Errorf("%s: %+v, want %g s of %q", c.name, p, c.seconds, c.variable)
 			continue
 		}
 		if c.set != "" && p.Set(c.script, c.seconds/5) != c.set {
 			t.Errorf("%s: %q, want %q", c.name, p.Set(c.script, c.seconds/5), c.set)
 		}
-		if c.value != "" && p.Value(c.seconds/5) != c.value {
-			t.Errorf("%s: %q, want %q", c.name, p.Value(c.seconds/5), c.value)
+		if c.value != "" && p.Text(c.seconds/5) != c.value {
+			t.Errorf("%s: %q, want %q", c.name, p.Text(c.seconds/5), c.value)
 		}
 		if c.set != "" {
 			if out, err := exec.Command("sh", "-n", "-c", c.set).CombinedOutput(); err != nil {

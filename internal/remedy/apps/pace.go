@@ -34,5 +34,5 @@ func planPace(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 		return nil, err
 	}
 	return []planning.Plan{{ID: fmt.Sprintf("app.pace:%s:%s", svc.Name, f.Subject["pause"]), EditsSettings: !l.OnlyAsks(in.Stack), Changes: changes,
-		Title: fmt.Sprintf("Let %s pause for %s s instead of %s s", svc.Name, f.Subject["pause"], strconv.FormatFloat(l.Pause.Seconds, 'g', -1, 64))}}, nil
+		Title: fmt.Sprintf("Let %s pause for %s s instead of %s s", svc.Name, f.Subject["pause"], strconv.FormatFloat(l.Pause.Value, 'g', -1, 64))}}, nil
 }
