@@ -4,7 +4,7 @@
 set -euo pipefail
 
 CASE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
-NAME=idle TITLE="The idle game" SIZES="full small"
+NAME=idle TITLE="The idle game" SIZES="full small" CHECKOUT=1 PROGRAM=app/bin/idle-app
 TRY="curl -i %s/health"
 # shellcheck source=/dev/null
 . "$CASE/../lib/case.sh"

@@ -9,13 +9,14 @@
 #
 # and calls main. SIZES lists the sizes of its data, the first by default; "": one.
 # A folder php or go is a variant, conf/redis brings a Redis. PROGRAM is where the Go
-# program is built, below DIR; one with a go.mod of its own is built from its copy in
-# DIR/app.
+# program is built, below DIR, from the copy of its source in DIR/app.
+# CHECKOUT, if not empty, makes the folder of the Go variant a git checkout that holds
+# the source, and that the program is built in.
 set -euo pipefail
 umask 022
 
 LIB=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
-SIZES=${SIZES:-} TRY=${TRY:-} PROGRAM=${PROGRAM:-bin/$NAME-app}
+SIZES=${SIZES:-} TRY=${TRY:-} PROGRAM=${PROGRAM:-bin/$NAME-app} CHECKOUT=${CHECKOUT:-}
 VARIANTS=
 for part in php go; do
     if [ -d "$CASE/$part" ]; then VARIANTS+="$part "; fi

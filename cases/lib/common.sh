@@ -59,6 +59,7 @@ check_programs() {
         grep -qi '^Zend OPcache$' <<<"$modules" || fail "PHP has no OPcache (package php8.2-opcache); run: make deps"
     else
         need_program go golang
+        [ -z "$CHECKOUT" ] || need_program git git
     fi
     if [ -n "$AS_ROOT" ]; then
         need_program setpriv util-linux

@@ -114,33 +114,19 @@ apply_hand() {
 # hand_source puts the program with the patch of hand/src in place of the one as
 # found; its settings stay.
 hand_source() {
+    if [ "$VARIANT" = go ]; then
+        patch -s -p1 -d "$DIR/app" <"$CASE/hand/src/go.patch" || fail "the patch of hand/src does not fit"
+        [ -z "$CHECKOUT" ] || commit_source "By hand"
+        build_program "$DIR/app"
+        return
+    fi
     local src=$DIR/tmp/src
     rm -rf "$src"
-    cp -R "$CASE/$VARIANT" "$src"
-    patch -s -p1 -d "$src" <"$CASE/hand/src/$VARIANT.patch" || fail "the patch of hand/src does not fit"
-    if [ "$VARIANT" = php ]; then
-        rm -rf "$DIR/app/public" "$DIR/app/src"
-        mv "$src/public" "$src/src" "$DIR/app/"
-    elif [ -f "$src/go.mod" ]; then
-        cp "$src"/*.* "$DIR/app/"
-        build_program "$DIR/app"
-    else
-        overlay "$src" "$CASE/go" >"$DIR/tmp/overlay.json"
-        build_program "$CASE/go" -overlay "$DIR/tmp/overlay.json"
-    fi
+    cp -R "$CASE/php" "$src"
+    patch -s -p1 -d "$src" <"$CASE/hand/src/php.patch" || fail "the patch of hand/src does not fit"
+    rm -rf "$DIR/app/public" "$DIR/app/src"
+    mv "$src/public" "$src/src" "$DIR/app/"
     rm -rf "$src"
-}
-
-# overlay FROM PLACE tells go to build the files of FROM as if they lay in PLACE,
-# which is within the module (go help build, -overlay).
-overlay() {
-    local file comma=
-    printf '{"Replace": {'
-    for file in "$1"/*.go; do
-        printf '%s"%s/%s": "%s"' "$comma" "$2" "${file##*/}" "$file"
-        comma=', '
-    done
-    printf '}}\n'
 }
 
 # hand_settings lets the application reach the database through its socket.

@@ -77,7 +77,33 @@ build_program() {
     (cd "$folder" && go build "$@" -o "$DIR/$PROGRAM" .) || fail "go build of $folder failed"
 }
 
+# make_checkout makes the copy of the source a module of its own with one commit, as
+# the people who run it have it. Settings and the program are not in it.
+make_checkout() {
+    (cd "$CASE/go" && go list -deps -f '{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{end}}{{end}}' . | sort -u) >"$DIR/tmp/modules" ||
+        fail "go list of $CASE/go failed"
+    {
+        printf 'module %s\n\ngo %s\n\nrequire (\n' "$NAME" "$(cd "$CASE/go" && go list -m -f '{{.GoVersion}}')"
+        sed 's/^/\t/' "$DIR/tmp/modules"
+        echo ')'
+    } >"$DIR/app/go.mod"
+    grep -F -f "$DIR/tmp/modules" "$CASE/../../go.sum" >"$DIR/app/go.sum"
+    printf '/bin/\n/config/app.ini\n/public/\n' >"$DIR/app/.gitignore"
+    mkdir -p "$DIR/app/bin"
+    in_checkout init -q -b main
+    commit_source "The game as found"
+}
+
+in_checkout() { git -C "$DIR/app" -c safe.directory="$DIR/app" "$@"; }
+
+# commit_source MESSAGE commits whatever the source is now.
+commit_source() {
+    in_checkout add -A
+    in_checkout -c user.name=case -c user.email=case@localhost commit -q -m "$1"
+}
+
 build_app() {
+    [ -z "$CHECKOUT" ] || make_checkout
     if [ -f "$DIR/app/go.mod" ]; then build_program "$DIR/app"; else build_program "$CASE/go"; fi
     render_start app
 }

@@ -94,6 +94,7 @@ func (a *App) planStored(ctx context.Context, run *store.Run) (remedy.Result, er
 		return remedy.Result{}, targetError(fmt.Errorf("read the configuration: %w", err))
 	}
 	snap.GoProfiles = tune.GoProfiles(p.Store, run)
+	snap.Patches, _ = tune.SourcePatches(ctx, p.Stack, p.Hosts, run.Evidence)
 	rights, err := stack.CheckRights(ctx, p.Hosts, p.Stack)
 	if err != nil {
 		return remedy.Result{}, targetError(err)

@@ -346,6 +346,11 @@ var signs = []struct {
 		in.Stack.Service("api").PProf = "http://127.0.0.1:6060/debug/pprof/"
 		in.Evidence.Services["api"] = evidence.ServiceUse{CPU: 25}
 	}, "default.pgo"},
+	{"app.patch", patched(evidence.SourcePatch{Statement: "SELECT name FROM users WHERE id = ?", Database: "db", Count: 4000, Counts: 8000, Total: 2 * time.Second, All: 2 * time.Second, PerRequest: 20}), "home.go:33 (deck): a row read by key in each turn of a loop, 2.00 s in 4,000 runs, 100 % of the time and 50 % of the number of all statements. A request makes up to 20."},
+	{"app.patch", patched(evidence.SourcePatch{Shape: "P10"}), "home.go:33 (deck)"},
+	{"app.patch", both(patched(evidence.SourcePatch{Shape: "P5"}), func(in *Input) {
+		in.Evidence.Counters["db"].Delta["Com_stmt_prepare"] = 4000
+	}), "2.0 prepares per request at db"},
 	{"app.object-cache", known("mediawiki", "$wgMainCacheType"), "$wgMainCacheType (/srv/app/settings; it is not set)"},
 	{"app.page-cache", known("mediawiki", "$wgUseCdn"), "which pages an edit has changed"},
 	{"app.sessions", known("nextcloud", "memcache.locking"), "Transactional file locking"},
@@ -533,6 +538,33 @@ func TestApacheFullSinceLong(t *testing.T) {
 				t.Errorf("found %t", found)
 			}
 		})
+	}
+}
+
+// patched is a patch of the source of api, with what is of all of them.
+func patched(p evidence.SourcePatch) func(in *Input) {
+	p.Service, p.ID, p.Title, p.What = "api", "P1-0000", "Read the rows of deck at once", "a row read by key in each turn of a loop"
+	p.File, p.Line, p.Lines, p.Function = "home.go", 33, 4, "deck"
+	return func(in *Input) {
+		in.Evidence.Services["api"] = evidence.ServiceUse{CPU: 5}
+		in.Snapshot.Patches = []evidence.SourcePatch{p}
+	}
+}
+
+// A patch whose statement the load does not make is no finding.
+func TestPatchThatTheLoadDoesNotReach(t *testing.T) {
+	for _, p := range []evidence.SourcePatch{{Statement: "SELECT 1"}, {Shape: "P5"}} {
+		in := healthy()
+		patched(p)(&in)
+		d, err := Diagnose(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range d.Findings {
+			if f.Rule == "app.patch" {
+				t.Errorf("%+v", f)
+			}
+		}
 	}
 }
 

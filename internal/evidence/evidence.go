@@ -315,6 +315,9 @@ type Snapshot struct {
 	// GoProfiles by app service name: the latest CPU profile of a Go program,
 	// as a pprof file.
 	GoProfiles map[string][]byte `json:"-"`
+	// Patches of the source of applications that can be shown to answer the same, as the
+	// source is now. Only planning needs them.
+	Patches []SourcePatch `json:"-"`
 	// Apache by service name.
 	Apache map[string]ApacheBuild `json:"apache,omitempty"`
 	// HAProxy by app service name: the files that an HAProxy reads, in their order.

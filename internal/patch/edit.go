@@ -82,6 +82,9 @@ func Files(places []*Place) (map[string][]byte, error) {
 
 // with is the file's text with the edits of places.
 func (f *file) with(places []*Place) ([]byte, error) {
+	if sameLine(f.src, places) {
+		return nil, fmt.Errorf("%s: two patches change the same lines; apply one, then look again", f.rel)
+	}
 	var edits []edit
 	var imports []string
 	for _, p := range places {
@@ -111,6 +114,27 @@ func (f *file) with(places []*Place) ([]byte, error) {
 		return formatted, nil
 	}
 	return src, nil
+}
+
+// sameLine reports whether two places replace text of one line: what was shown of each was
+// shown of the line as it is.
+func sameLine(src []byte, places []*Place) bool {
+	taken := map[int]*Place{}
+	for _, p := range places {
+		for _, e := range p.edits {
+			if e.from == e.to {
+				continue
+			}
+			first := bytes.Count(src[:e.from], []byte("\n"))
+			for line := first; line <= first+bytes.Count(src[e.from:e.to-1], []byte("\n")); line++ {
+				if by := taken[line]; by != nil && by != p {
+					return true
+				}
+				taken[line] = p
+			}
+		}
+	}
+	return false
 }
 
 // withImports adds imports that are missing, in the first block of them.

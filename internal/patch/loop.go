@@ -202,7 +202,10 @@ func overwrites(does *effects, t types.Type) bool {
 }
 
 // toEnd refuses a loop that may end before the last element but for an error.
-func (l *loop) toEnd() *Refusal {
+func (l *loop) toEnd() *Refusal { return l.ends(l.f.returnsError) }
+
+// ends refuses a loop that may end early but by a return that may.
+func (l *loop) ends(may func(*ast.ReturnStmt) bool) *Refusal {
 	var out *Refusal
 	var look func(n ast.Node, inner bool)
 	look = func(n ast.Node, inner bool) {
@@ -220,7 +223,7 @@ func (l *loop) toEnd() *Refusal {
 					out = refuse("end", "it may end early: %s in line %d", m.Tok, l.f.line(m.Pos()))
 				}
 			case *ast.ReturnStmt:
-				if !l.f.returnsError(m) {
+				if !may(m) {
 					out = refuse("end", "it may end early: return in line %d", l.f.line(m.Pos()))
 				}
 			}

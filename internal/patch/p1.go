@@ -26,7 +26,7 @@ type readWriter struct {
 func (w *readWriter) check() *Refusal {
 	f := w.f
 	w.does = f.effectsOf(w.loop.body, w.whole, w.call)
-	if r := w.loop.toEnd(); r != nil {
+	if r := w.loop.readsToEnd(); r != nil {
 		return r
 	}
 	if w.does.unknown != "" {

@@ -12,8 +12,8 @@ import (
 // max_allowed_packet as it is by default (16 MiB).
 const mostRows = 100
 
-// findInserts finds P3.
-func findInserts(p *Program) []*Place {
+// findWrites finds P3 and P4.
+func findWrites(p *Program) []*Place {
 	var out []*Place
 	for _, f := range p.files {
 		ast.Inspect(f.syntax, func(n ast.Node) bool {
@@ -25,10 +25,18 @@ func findInserts(p *Program) []*Place {
 			if c == nil || c.method != "Exec" && c.method != "MustExec" && c.method != "NamedExec" || !c.known {
 				return true
 			}
-			if ws, ok := words(c.text); !ok || len(ws) == 0 || !ws[0].is("INSERT") && !ws[0].is("REPLACE") {
+			ws, ok := words(c.text)
+			if !ok || len(ws) == 0 {
 				return true
 			}
-			if at := f.insertPlace(c); at != nil {
+			var at *Place
+			switch {
+			case ws[0].is("INSERT"), ws[0].is("REPLACE"):
+				at = f.insertPlace(c)
+			case ws[0].is("UPDATE"), ws[0].is("DELETE"):
+				at = f.keyedPlace(c)
+			}
+			if at != nil {
 				out = append(out, at)
 			}
 			return true

@@ -18,6 +18,7 @@ type schema struct {
 type table struct {
 	columns map[string]string // type by name, both in lower case
 	unique  map[string]bool   // columns that are a unique key by themselves
+	itself  bool              // a foreign key refers to the table itself
 }
 
 const (
@@ -90,12 +91,36 @@ func (s *schema) read(text string) {
 		case strings.HasPrefix(head, "CREATE UNIQUE INDEX"), strings.HasPrefix(head, "ALTER TABLE"):
 			s.alter(ws)
 		}
+		s.refers(ws)
 		for i, w := range ws {
 			if w.is("ON") && i+2 < len(ws) && (ws[i+1].is("DELETE") || ws[i+1].is("UPDATE")) && (ws[i+2].is("CASCADE") || ws[i+2].is("SET") && i+3 < len(ws) && !ws[i+3].is("CURRENT_TIMESTAMP")) && strings.Contains(strings.ToUpper(one), "REFERENCES") {
 				s.acts = true
 			}
 		}
 	}
+}
+
+// refers notes a table that CREATE TABLE or ALTER TABLE makes refer to itself.
+func (s *schema) refers(ws []word) {
+	name := ws[2].text // ALTER TABLE name
+	if ws[0].is("CREATE") {
+		open := slices.IndexFunc(ws, func(w word) bool { return w.is("(") })
+		if open < 1 {
+			return
+		}
+		name = ws[open-1].text
+	}
+	t := s.tables[strings.ToLower(name)]
+	for i, w := range ws {
+		if t != nil && w.is("REFERENCES") && i+1 < len(ws) && strings.EqualFold(ws[i+1].text, name) {
+			t.itself = true
+		}
+	}
+}
+
+func (s *schema) refersToItself(tableName string) bool {
+	t := s.tables[strings.ToLower(tableName)]
+	return t != nil && t.itself
 }
 
 func withoutComments(text string) string {
@@ -128,7 +153,7 @@ func (s *schema) create(ws []word) {
 	if open < 1 {
 		return
 	}
-	t := &table{map[string]string{}, map[string]bool{}}
+	t := &table{columns: map[string]string{}, unique: map[string]bool{}}
 	s.tables[strings.ToLower(ws[open-1].text)] = t
 	for _, part := range parts(ws[open+1:]) {
 		if key, ok := uniqueOf(part); ok {

@@ -72,6 +72,10 @@ type Regulation struct {
 	ApplicationSettings bool `yaml:"application_settings,omitempty" json:"application_settings,omitempty"`
 	// Install permits installing and upgrading packages. Default false.
 	Install bool `yaml:"install,omitempty" json:"install,omitempty"`
+	// Source permits changing the source of applications: patches that can be shown to
+	// answer the same, as commits on a branch of Kasoku's own, built and tried. Default
+	// false: they are only shown.
+	Source bool `yaml:"source,omitempty" json:"source,omitempty"`
 	// Production says that people use this system: nothing takes back what is written
 	// to its data (load.reset: snapshot is refused). Default false.
 	Production bool `yaml:"production,omitempty" json:"production,omitempty"`

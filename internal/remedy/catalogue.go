@@ -86,6 +86,7 @@ var families = []struct{ name, title string }{
 	{"php", "PHP"},
 	{"app", "Applications"},
 	{"go", "Go programs"},
+	{"source", "Source"},
 	{"ruby", "Ruby"},
 	{"node", "Node"},
 	{"mediawiki", "MediaWiki"},

@@ -70,6 +70,9 @@ func Forbidden(r regulation.Regulation, p Plan) string {
 	if p.EditsSettings && !r.ApplicationSettings {
 		return "it changes an application's own settings, which the regulation does not permit (regulation: application_settings: true)"
 	}
+	if p.EditsSource && !r.Source {
+		return "it changes source, which the regulation does not permit (regulation: source: true)"
+	}
 	for _, c := range p.All() {
 		if c.Kind == change.KindPackage && !r.Install {
 			return "it installs packages, which the regulation does not permit (regulation: install: true)"

@@ -50,6 +50,7 @@ type ExportOptions struct {
 //	changes.sql           indexes and variables (changes-SERVICE.sql where there are several databases)
 //	apply.sh              everything in order, with the reasons (apply-HOST.sh for other hosts)
 //	playbook.yml          the same for Ansible
+//	series/…              commits of source, as mails for git am
 //	README.md             what is what
 //
 // A format leaves out what it does not need. Files keep their permission bits,
@@ -99,6 +100,7 @@ type exporter struct {
 	script         strings.Builder             // shell of the change under way
 	hosts          map[string]*exportHost
 	order          []string        // of hosts
+	mails          int             // written to series
 	done           map[string]bool // files that the script has put in place
 }
 
@@ -262,6 +264,9 @@ func (x *exporter) shell(c change.Change) error {
 			return err
 		}
 		if err := x.write(path.Join("patches", string(g.PatchHash)), string(b), 0o644); err != nil {
+			return err
+		}
+		if err := x.series(g, b); err != nil {
 			return err
 		}
 	}

@@ -106,6 +106,9 @@ func (x *exporter) readme(kept []change.Tx) string {
 	if x.wants(FormatAnsible) {
 		b.WriteString("With Ansible: `ansible-playbook -i INVENTORY playbook.yml --check --diff`, then without `--check`. Hosts of the inventory are named as in kasoku.yaml (`local` is the machine where Kasoku ran).\n\n")
 	}
+	if x.mails > 0 {
+		b.WriteString("Source: `series/` holds the commits that were kept, for `git am` on what was checked out before.\n\n")
+	}
 	b.WriteString("## Order\n\n")
 	step := 1
 	item := func(text string) {

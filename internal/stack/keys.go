@@ -171,6 +171,7 @@ var places = []placeSpec{
 		{name: "no_touch", meaning: "Services that may not be changed; `kernel` keeps the hosts' kernel settings."},
 		{name: "application_settings", meaning: "An application's own settings may be changed in the files that `settings` names ([known applications](applications.md)).", fallback: "false: only addresses of services are"},
 		{name: "install", meaning: "Packages may be installed and upgraded; undo takes them away again ([packages](changes.md#packages)).", fallback: "false"},
+		{name: "source", meaning: "Patches of the source of applications may be committed on a branch of Kasoku's own, built and tried ([patches](../how-to/change-the-code-of-a-program.md#let-tune-try-them)).", fallback: "false: they are only shown"},
 		{name: "production", meaning: "People use this system: `load.reset: snapshot` is refused.", fallback: "false"},
 	}},
 	{"checks", "How the regulation is proved ([regulation checks](checks.md)).", reflect.TypeFor[Checks](), []keySpec{

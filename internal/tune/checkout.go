@@ -23,15 +23,19 @@ type checkout struct {
 	apps []*stack.Service
 }
 
+func (t *Tuner) checkoutOf(ctx context.Context, service string) (*checkout, error) {
+	return checkoutOf(ctx, t.Stack, t.Bench.Hosts, service)
+}
+
 // checkoutOf finds the checkout of an app ("": of the only one there is), and
 // all apps that run from it.
-func (t *Tuner) checkoutOf(ctx context.Context, service string) (*checkout, error) {
+func checkoutOf(ctx context.Context, st *stack.Stack, hosts map[string]host.Host, service string) (*checkout, error) {
 	var all []*checkout
 	var named *checkout
 	var not []string
-	for _, app := range t.Stack.OfKind(stack.App) {
+	for _, app := range st.OfKind(stack.App) {
 		folder := sourceOf(app)
-		c := &checkout{host: t.Bench.Hosts[app.HostName()], name: app.HostName(), top: folder}
+		c := &checkout{host: hosts[app.HostName()], name: app.HostName(), top: folder}
 		if folder == "" || c.host == nil {
 			not = append(not, app.Name+" has no root")
 			continue
@@ -56,7 +60,7 @@ func (t *Tuner) checkoutOf(ctx context.Context, service string) (*checkout, erro
 	case service != "" && named == nil:
 		return nil, fmt.Errorf("compare: %s is no app that runs from a git checkout%s", service, because(not))
 	case service == "" && len(all) == 0:
-		return nil, fmt.Errorf("compare: no app of %s runs from a git checkout%s; name its folder with services[].root", t.Stack.Path, because(not))
+		return nil, fmt.Errorf("compare: no app of %s runs from a git checkout%s; name its folder with services[].root", st.Path, because(not))
 	case service == "" && len(all) > 1:
 		return nil, fmt.Errorf("compare: there are %d checkouts; say with --service whose", len(all))
 	case named == nil:

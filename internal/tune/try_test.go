@@ -232,7 +232,7 @@ func TestAnInterruptionThatLeavesSomething(t *testing.T) {
 			})
 			interrupt()
 		}()
-		_, err := x.tuner.Try(ctx, Proposal{Diff: patch("speed", "100", "200"), Dir: filepath.Join(x.dir, "app")})
+		_, err := x.tuner.Try(ctx, Proposal{Diff: oneLine("speed", "100", "200"), Dir: filepath.Join(x.dir, "app")})
 		interrupt()
 		s, lerr := x.tuner.Store.LastSession()
 		if err == nil || lerr != nil {
@@ -248,8 +248,8 @@ func TestAnInterruptionThatLeavesSomething(t *testing.T) {
 	}
 }
 
-// patch is a unified diff of a one-line file.
-func patch(file, from, to string) []byte {
+// oneLine is a unified diff of a one-line file.
+func oneLine(file, from, to string) []byte {
 	return []byte("--- a/" + file + "\n+++ b/" + file + "\n@@ -1 +1 @@\n-" + from + "\n+" + to + "\n")
 }
 
@@ -287,7 +287,7 @@ func TestAPatchOfTheJudgeIsRefusedBeforehand(t *testing.T) {
 	}
 	// What touches nothing of that is judged; with some noise, and one in ten
 	// allowed to err, any verdict by its scores may come of it.
-	step, err := x.try(Proposal{Diff: patch("fine", "slow", "fast"), Dir: filepath.Join(x.dir, "app")})
+	step, err := x.try(Proposal{Diff: oneLine("fine", "slow", "fast"), Dir: filepath.Join(x.dir, "app")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -416,7 +416,7 @@ func TestConfinedPatches(t *testing.T) {
 	x.write("app/fine", "slow\n")
 	x.sh("mkdir other; ln -s ../other app/out; echo slow >other/x")
 	for _, c := range []struct{ file, says string }{{"outside", "no application's folder"}, {"app/out/x", "no application's folder"}, {"app/fine", ""}} {
-		_, err := x.try(Proposal{Diff: patch(c.file, "slow", "fast"), Dir: x.dir, Confined: true})
+		_, err := x.try(Proposal{Diff: oneLine(c.file, "slow", "fast"), Dir: x.dir, Confined: true})
 		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", c.file, err)
 		}

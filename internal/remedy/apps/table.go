@@ -59,6 +59,15 @@ var Remedies = []planning.Remedy{
 		Test:    goTest,
 	},
 	{
+		ID: "source.patch", Title: "A change of the source that is shown to answer the same", Measures: []string{"I04", "I08"}, Rules: []string{"app.patch"},
+		Reason: "A loop that sends a statement per row costs a round trip and a parse for each; one statement does for all. What `kasoku patch` offers, because every precondition can be shown, becomes a commit on a branch of Kasoku's own; the program is built and restarted, and compared with itself as before, answers included. It needs regulation.source; without it the patch is shown and applied by nobody.",
+		Source: "docs/how-to/change-the-code-of-a-program.md; MariaDB Server documentation, \"How to Quickly Insert Data Into MariaDB\"",
+		Reach:  0.6, Plan: planPatch,
+		Command: "`kasoku patch apply P1-3f2a`, then `git checkout kasoku/P1-3f2a && go build -o app .`, then a restart",
+		Undo:    "the branch that was checked out is checked out again, files and program are byte for byte as before, Kasoku's branch is removed, the app restarted",
+		Test:    "cases/idle/tuned_test.go:TestPatchTuned",
+	},
+	{
 		ID: "app.workers", Title: "Number of an application server's workers", Measures: []string{"I17", "C18"}, Rules: []string{"app.workers"},
 		Reason: "A worker of Gunicorn, Puma, Unicorn, Starman, uWSGI or Uvicorn answers one request at a time (or one per thread); one of a Node program that forks as many as WEB_CONCURRENCY says has one thread for all of its requests. Too few leave CPU idle while requests wait, too many take turns and memory; the best number is found by trying.",
 		Source: "Gunicorn documentation, \"How Many Workers?\"; Puma README, \"Clustered mode\"; starman(1), --workers; uWSGI, \"Things to know\"; Node.js documentation, \"Cluster\"",

@@ -100,6 +100,8 @@ type Plan struct {
 	// EditsSettings: it changes an application's own settings, which the
 	// regulation must permit.
 	EditsSettings bool `json:"edits_settings,omitempty"`
+	// EditsSource: it changes an application's source, which the regulation must permit.
+	EditsSource bool `json:"edits_source,omitempty"`
 	// Back is the ID of the plan that would lead back once this one is kept, or, for
 	// a search, once it is judged: it is not tried while the same binds. "" if no
 	// plan does.

@@ -31,3 +31,8 @@ CREATE TABLE bodies (
   post_id BIGINT NOT NULL,
   body LONGTEXT NOT NULL
 );
+CREATE TABLE folders (
+  id BIGINT NOT NULL PRIMARY KEY,
+  parent_id BIGINT NULL,
+  FOREIGN KEY (parent_id) REFERENCES folders (id)
+);

@@ -28,7 +28,24 @@ var Cases = map[string]func(app *env.App, posts []env.Post) (any, error){
 		return nil, rollsBack(app, ids)
 	},
 	"likeTwice": inTx(func(tx *sql.Tx, posts []env.Post) (any, error) { return nil, likeTwice(tx, posts, 9) }),
-	"twoLoops":  inTx(func(tx *sql.Tx, posts []env.Post) (any, error) { return nil, twoLoops(tx, posts) }),
+	"forget":    inTx(func(tx *sql.Tx, posts []env.Post) (any, error) { return nil, forget(tx, posts) }),
+	"see":       inTx(func(tx *sql.Tx, posts []env.Post) (any, error) { return nil, see(tx, posts, 2) }),
+	"collide":   inTx(func(tx *sql.Tx, posts []env.Post) (any, error) { return nil, collide(tx, posts) }),
+	"unlike": func(app *env.App, posts []env.Post) (any, error) {
+		tx, err := app.DB.Beginx()
+		if err != nil {
+			return nil, err
+		}
+		return nil, end(tx, unlike(context.Background(), tx, posts, app.Viewer))
+	},
+	"mark": func(app *env.App, posts []env.Post) (any, error) {
+		var ids []int64
+		for _, p := range posts {
+			ids = append(ids, p.ID, p.ID)
+		}
+		return nil, mark(app, ids)
+	},
+	"twoLoops": inTx(func(tx *sql.Tx, posts []env.Post) (any, error) { return nil, twoLoops(tx, posts) }),
 }
 
 func end(tx *sqlx.Tx, err error) error {

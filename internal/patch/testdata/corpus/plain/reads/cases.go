@@ -17,6 +17,8 @@ var Cases = map[string]func(app *env.App, posts []env.Post) (any, error){
 		}
 		return authorsThere(context.Background(), app, list)
 	},
+	"allThere":      func(app *env.App, posts []env.Post) (any, error) { return allThere(app, posts) },
+	"noneTwice":     func(app *env.App, posts []env.Post) (any, error) { return noneTwice(app, posts) },
 	"fill":          func(app *env.App, posts []env.Post) (any, error) { return fill(app, posts) },
 	"byName":        func(app *env.App, posts []env.Post) (any, error) { return byName(app, posts) },
 	"inTransaction": func(app *env.App, posts []env.Post) (any, error) { return inTransaction(app, posts) },

@@ -103,6 +103,7 @@ func counted(app *env.App, posts []env.Post) ([]env.Post, error) {
 // The handle and the context are those of a request; a row is written for each.
 //
 // want P1
+// want P4 refused: statement
 func seen(app *env.App, posts []env.Post) (string, error) {
 	all := ""
 	for _, p := range posts {

@@ -46,6 +46,7 @@ func findOne(app *env.App, posts []env.Post) (string, error) {
 }
 
 // want P1 refused: writes
+// want P4 refused: alone
 func renames(app *env.App, posts []env.Post) error {
 	for _, p := range posts {
 		var m env.Member
@@ -90,6 +91,7 @@ func locks(tx *sqlx.Tx, posts []env.Post) error {
 	return nil
 }
 
+// want P4 refused: alone
 // want P1 refused: writes
 func writesInTransaction(tx *sqlx.Tx, posts []env.Post) error {
 	for _, p := range posts {

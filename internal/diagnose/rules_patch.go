@@ -1,0 +1,70 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+
+	"kasoku/internal/evidence"
+	"kasoku/internal/ui"
+)
+
+// madeOnceReach is the part of a program's CPU that goes when it makes one thing once
+// instead of in each request: what that takes is not measured, and never much of all.
+const madeOnceReach = 0.03
+
+// judgePatches finds changes of source that are written and shown to answer the same
+// (package patch), where the run tells that their statement is made.
+func judgePatches(m *model) ([]Finding, string) {
+	if m.in.Snapshot == nil {
+		return nil, ""
+	}
+	var out []Finding
+	for _, p := range m.in.Snapshot.Patches {
+		f := about(p.Service, p.Title, "", p.Place()).with("patch", p.ID)
+		f.Source = fmt.Sprintf("%s:%d", p.File, p.Line)
+		switch {
+		case p.Statement != "" && p.Count > 0 && p.All > 0 && p.Counts > 0:
+			share := p.Total.Seconds() / p.All.Seconds()
+			calls := float64(p.Count) / float64(p.Counts)
+			f.Text = fmt.Sprintf("%s: %s, %s in %s, %s of the time and %s of the number of all statements.", p.Place(), p.What, ui.Duration(p.Total), ui.Plural(int(p.Count), "run", "runs"), percent(share), percent(calls))
+			if p.PerRequest > 1 {
+				f.Text += fmt.Sprintf(" A request makes up to %.3g.", p.PerRequest)
+				f = f.with("reach", fmt.Sprintf("%.3f", 1-1/p.PerRequest))
+			}
+			// At the database a statement costs what it takes there, at the program about as
+			// much as any other.
+			f = f.bounded(m.boundOf(map[string]float64{p.Database: share * m.perReq[p.Database], p.Service: calls * m.perReq[p.Service]}))
+		case p.Statement == "" && p.Shape == "P10":
+			f.Text = fmt.Sprintf("%s: %s.", p.Place(), p.What)
+			f = f.with("reach", fmt.Sprint(madeOnceReach)).bounded(m.serviceBound(p.Service))
+		case p.Statement == "" && p.Shape == "P5":
+			saved, text := m.prepared(p)
+			if saved == nil {
+				continue
+			}
+			f.Text = fmt.Sprintf("%s: %s: %s.", p.Place(), p.What, text)
+			f = f.bounded(m.boundOf(saved))
+		default: // the load does not reach it
+			continue
+		}
+		out = append(out, f)
+	}
+	return out, ""
+}
+
+// prepared is the CPU per request that values in the text of statements may save, by
+// service; nil if no database prepares for each.
+func (m *model) prepared(p evidence.SourcePatch) (saved map[string]float64, text string) {
+	m.eachDB(func(v dbView) []Finding {
+		prepares, _ := v.delta("Com_stmt_prepare")
+		perRequest := prepares / (m.x * m.window)
+		if svc := m.in.Stack.Service(p.Service); perRequest < 0.5 || svc == nil || len(svc.TalksTo) > 0 && !slices.Contains(svc.TalksTo, v.svc.Name) {
+			return nil
+		}
+		// A prepare is about half of what a short statement costs both sides.
+		saved = map[string]float64{v.svc.Name: v.perReq / 2, p.Service: m.perReq[p.Service] / 2}
+		text = fmt.Sprintf("%.1f prepares per request at %s", perRequest, v.svc.Name)
+		return nil
+	})
+	return saved, text
+}

@@ -1,0 +1,45 @@
+package evidence
+
+import (
+	"fmt"
+	"time"
+)
+
+// SourcePatch is a change of an application's source that package patch offers, with what
+// a run tells of the statement that stands there.
+type SourcePatch struct {
+	Service string // the application
+	ID      string // as `kasoku patch` names it
+	Shape   string // "P1"
+	Title   string // the commit's subject
+	What    string // is there, in words
+	// File, below the application's folder, from Line (from 1) on, so many Lines of it.
+	File        string
+	Line, Lines int
+	Function    string
+	// Dir is the top of the checkout; Diff and Build are relative to it, and so are
+	// Products, what the build makes.
+	Dir             string
+	Diff            []byte
+	Message         string // of the commit
+	Build, Products []string
+
+	// Statement is the text that stands there; "" if it is about none. Database is asked,
+	// Count times of Counts in all, which took Total of All, the time of all its statements.
+	Statement  string
+	Database   string
+	Count      int64
+	Counts     int64
+	Total, All time.Duration
+	// PerRequest is the most often that one request of a route made it, by requests that
+	// were followed; 0: not known.
+	PerRequest float64
+}
+
+// Place is "home.go:33 (server.deckOf)".
+func (p SourcePatch) Place() string {
+	if p.Function == "" {
+		return fmt.Sprintf("%s:%d", p.File, p.Line)
+	}
+	return fmt.Sprintf("%s:%d (%s)", p.File, p.Line, p.Function)
+}

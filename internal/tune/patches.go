@@ -1,0 +1,164 @@
+package tune
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"kasoku/internal/change"
+	"kasoku/internal/evidence"
+	"kasoku/internal/host"
+	"kasoku/internal/patch"
+	"kasoku/internal/source"
+	"kasoku/internal/stack"
+)
+
+// pgoProfile is what the Go tool builds by if it lies in the main package's folder.
+const pgoProfile = "default.pgo"
+
+// SourcePatches are the patches of the applications of this machine whose build is known
+// and that run from a git checkout without anybody's work in it, with what a run tells of
+// their statements. It looks at the source and runs nothing of it. Where source cannot be
+// looked at, a Health says why.
+func SourcePatches(ctx context.Context, st *stack.Stack, hosts map[string]host.Host, ev *evidence.Evidence) ([]evidence.SourcePatch, []evidence.Health) {
+	var out []evidence.SourcePatch
+	var health []evidence.Health
+	var seen []string
+	for _, app := range st.OfKind(stack.App) {
+		dir := sourceOf(app)
+		if app.Build == nil || len(app.Build.Command) == 0 || len(app.Build.Products) == 0 || app.HostName() != stack.LocalHost || slices.Contains(seen, dir) || !goModule(dir) {
+			continue
+		}
+		seen = append(seen, dir)
+		found, err := patchesOf(ctx, st, hosts, app)
+		text := fmt.Sprintf("%d patches are offered for the source in %s", len(found), dir)
+		if err != nil {
+			text = "not judged: patches of the source in " + dir + ": " + err.Error()
+		} else if err = joinStatements(ctx, dir, found, ev); err != nil {
+			text = "the source in " + dir + ": " + err.Error()
+		}
+		health = append(health, evidence.Health{Source: "source of " + app.Name, OK: true, Text: text})
+		out = append(out, found...)
+	}
+	return out, health
+}
+
+// goModule reports whether a folder is in a module of Go, whose top is at most a few
+// folders above.
+func goModule(dir string) bool {
+	for range 4 {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return true
+		}
+		dir = filepath.Dir(dir)
+	}
+	return false
+}
+
+// patchesOf are the patches of one application, each on what is checked out. One that
+// would show a secret is left to `kasoku patch`.
+func patchesOf(ctx context.Context, st *stack.Stack, hosts map[string]host.Host, app *stack.Service) ([]evidence.SourcePatch, error) {
+	c, err := checkoutOf(ctx, st, hosts, app.Name)
+	if err != nil {
+		return nil, err
+	}
+	command, products, err := c.recipe()
+	if err != nil {
+		return nil, err
+	}
+	program, err := patch.Load(ctx, sourceOf(app))
+	if err != nil {
+		return nil, err
+	}
+	repo, err := patch.OpenRepo(ctx, program)
+	if err != nil {
+		return nil, err
+	}
+	if err := repo.Clean(ctx, program); err != nil {
+		return nil, err
+	}
+	// A profile that a build by profile has put there is no work, and stays what it is.
+	if profile := filepath.Join(program.Dir, pgoProfile); !c.tracks(ctx, profile) {
+		products = append(products, c.relative(profile))
+	}
+	var out []evidence.SourcePatch
+	for _, at := range program.Find() {
+		if at.Refused != nil {
+			continue
+		}
+		diff, err := fromTop(ctx, c, at)
+		if err != nil {
+			return nil, err
+		}
+		if patch.Secret(string(diff)) {
+			continue
+		}
+		out = append(out, evidence.SourcePatch{Service: app.Name, ID: at.ID, Shape: at.Shape, Title: at.Subject, What: at.What,
+			File: at.File, Line: at.Line, Lines: at.Lines, Function: at.Function, Dir: c.top, Diff: diff, Message: at.Message(), Build: command, Products: products, Statement: at.Statement})
+	}
+	return out, nil
+}
+
+// fromTop is a place's patch from the top of its checkout.
+func fromTop(ctx context.Context, c *checkout, at *patch.Place) ([]byte, error) {
+	files, err := patch.Files([]*patch.Place{at})
+	if err != nil {
+		return nil, err
+	}
+	var changes []change.Change
+	for name, content := range files {
+		path := filepath.Join(at.Program().Dir, name)
+		before, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		changes = append(changes, change.Change{Path: path, Before: &change.FileState{Hash: host.HashOf(before), Content: before},
+			After: &change.FileState{Hash: host.HashOf(content), Content: content}})
+	}
+	return rerooted(ctx, c, changes)
+}
+
+// joinStatements adds what a run tells of the statements of patches of a folder.
+func joinStatements(ctx context.Context, dir string, patches []evidence.SourcePatch, ev *evidence.Evidence) error {
+	if len(patches) == 0 || ev == nil || len(ev.Statements) == 0 {
+		return nil
+	}
+	index, err := source.Build(ctx, os.DirFS(dir))
+	if err != nil {
+		return err
+	}
+	for i := range patches {
+		p := &patches[i]
+		if p.Statement == "" {
+			continue
+		}
+		for _, s := range ev.Statements {
+			if !slices.ContainsFunc(index.Find(s.Fingerprint), func(at source.Place) bool {
+				return at.Sure && at.File == filepath.ToSlash(p.File) && at.Line >= p.Line && at.Line < p.Line+p.Lines
+			}) {
+				continue
+			}
+			p.Database, p.Count, p.Total = s.Service, p.Count+s.Count, p.Total+s.Total
+			if ev.Requests == nil {
+				continue
+			}
+			for _, r := range ev.Requests.Routes {
+				for _, call := range r.Calls {
+					if call.What == s.Fingerprint {
+						p.PerRequest = max(p.PerRequest, call.PerRequest)
+					}
+				}
+			}
+		}
+		for _, s := range ev.Statements {
+			if s.Service == p.Database {
+				p.All, p.Counts = p.All+s.Total, p.Counts+s.Count
+			}
+		}
+	}
+	slices.SortStableFunc(patches, func(a, b evidence.SourcePatch) int { return cmp.Compare(b.Total, a.Total) })
+	return nil
+}

@@ -1,0 +1,112 @@
+package tune
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"kasoku/internal/await"
+	"kasoku/internal/evidence"
+	"kasoku/internal/stack"
+)
+
+const listing = `package main
+
+import (
+	"database/sql"
+	"net/http"
+
+	_ "github.com/go-sql-driver/mysql"
+)
+
+func main() {
+	db, err := sql.Open("mysql", "%s")
+	if err != nil {
+		panic(err)
+	}
+	_ = http.ListenAndServe("127.0.0.1:0", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { names(db, []int64{1}, w) }))
+}
+
+func names(db *sql.DB, ids []int64, w http.ResponseWriter) error {
+	for _, id := range ids {
+		var name string
+		if err := db.QueryRow("SELECT name FROM users WHERE id = ?", id).Scan(&name); err != nil {
+			return err
+		}
+		if _, err := w.Write([]byte(name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+`
+
+// listing makes the application of a trial a program of Go in its checkout.
+func (x *trial) listing(dsn string) {
+	x.t.Helper()
+	x.write("app/go.mod", "module app\n\ngo 1.26\n\nrequire (\n\tfilippo.io/edwards25519 v1.2.0\n\tgithub.com/go-sql-driver/mysql v1.10.1\n)\n")
+	x.write("app/main.go", strings.Replace(listing, "%s", dsn, 1))
+	x.write("app/.gitignore", "built\n")
+	sum, err := filepath.Abs("../../go.sum")
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	x.sh("cp '" + sum + "' app/go.sum; cd app && git add -A && git -c user.name=a -c user.email=a@localhost commit -qm listing")
+}
+
+// What a run tells of a statement ranks the patch of its place; a patch is from the top of
+// the checkout, and one that shows a secret is left out.
+func TestSourcePatches(t *testing.T) {
+	await.SkipShort(t)
+	x := newTrial(t)
+	x.listing("app:hunter2@tcp(127.0.0.1:3306)/app")
+	ev := &evidence.Evidence{Statements: []evidence.Statement{
+		{Service: "db", Fingerprint: "SELECT name FROM users WHERE id = ?", Count: 30, Total: time.Second},
+		{Service: "db", Fingerprint: "SELECT 1 FROM t", Count: 10, Total: 3 * time.Second},
+	}}
+	found, health := SourcePatches(t.Context(), x.tuner.Stack, x.tuner.Bench.Hosts, ev)
+	if len(found) != 1 || len(health) != 1 || !health[0].OK {
+		t.Fatalf("%+v\n%+v", found, health)
+	}
+	p := found[0]
+	if p.Shape != "P1" || p.Service != "app" || p.Place() != "main.go:21 (names)" || p.Dir != x.dir+"/app" || !strings.Contains(string(p.Diff), "+++ b/main.go") {
+		t.Errorf("%+v\n%s", p, p.Diff)
+	}
+	if p.Database != "db" || p.Count != 30 || p.Counts != 40 || p.Total != time.Second || p.All != 4*time.Second {
+		t.Errorf("%+v", p)
+	}
+	if !slices.Equal(p.Products, []string{"built", "default.pgo"}) {
+		t.Errorf("products %v", p.Products)
+	}
+}
+
+// Where a patch could not be built or taken back there is none, and the run says why.
+func TestNoSourcePatches(t *testing.T) {
+	await.SkipShort(t)
+	for _, c := range []struct {
+		about, script, says string
+		edit                func(app *stack.Service)
+	}{
+		{"no build", "true", "", func(app *stack.Service) { app.Build = nil }},
+		{"no products", "true", "", func(app *stack.Service) { app.Build.Products = nil }},
+		{"no module", "git rm -q go.mod go.sum && git -c user.name=a -c user.email=a@localhost commit -qm none", "", nil},
+		{"work that is not committed", "echo '// mine' >>main.go", "main.go", nil},
+		{"no checkout", "rm -rf .git", "git", nil},
+		{"what does not compile", "echo broken >>main.go; git -c user.name=a -c user.email=a@localhost commit -qam broken", "type-checked", nil},
+	} {
+		t.Run(c.about, func(t *testing.T) {
+			x := newTrial(t)
+			x.listing("app@tcp(127.0.0.1:3306)/app?interpolateParams=true")
+			x.sh("cd app; " + c.script)
+			if c.edit != nil {
+				c.edit(x.tuner.Stack.Service("app"))
+			}
+			found, health := SourcePatches(t.Context(), x.tuner.Stack, x.tuner.Bench.Hosts, nil)
+			if len(found) > 0 || (len(health) > 0) != (c.says != "") || len(health) > 0 && (!strings.Contains(health[0].Text, c.says) || !strings.Contains(health[0].Text, "not judged")) {
+				t.Errorf("%+v\n%+v", found, health)
+			}
+		})
+	}
+}
