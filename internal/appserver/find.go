@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"kasoku/internal/confedit/args"
+	"kasoku/internal/lazyregexp"
 )
 
 // Where a server's number of workers is written.
@@ -17,6 +18,7 @@ const (
 	InEnvArgs Where = "env arguments" // options in an environment variable
 	InConfig  Where = "configuration" // in its own file
 	InEnv     Where = "environment"   // a variable that holds the number
+	InScript  Where = "script"        // of sh(1) that starts it
 	Nowhere   Where = ""              // its default
 )
 
@@ -109,16 +111,29 @@ func (s *Server) environment(list *args.List, env func(string) (string, bool)) s
 	return "development"
 }
 
+// reVariable is a word of a command that is a variable of the environment
+// (systemd.service(5), "COMMAND LINES").
+var reVariable = lazyregexp.New(`^\$(?:\{(\w+)\}|(\w+))$`)
+
 // Count finds the number of workers. env looks a variable up, config is the
 // configuration file's text, "" without one.
 func (s *Server) Count(command string, quoting args.Quoting, env func(string) (string, bool), config string) Number {
 	out := Number{Workers: s.Default, Threads: s.DefaultThreads}
+	variable := ""
 	set := func(text string, where Where) bool {
+		if m := reVariable.FindStringSubmatch(text); m != nil && where == InOption {
+			name := m[1] + m[2]
+			v, ok := env(name)
+			if !ok {
+				return false
+			}
+			variable, text, where = name, v, InEnv
+		}
 		n, err := strconv.Atoi(strings.TrimSpace(text))
 		if err != nil || n < 0 {
 			return false
 		}
-		out.Workers, out.Where = n, where
+		out.Workers, out.Where, out.Variable = n, where, variable
 		return true
 	}
 	config = s.section(config)
@@ -142,6 +157,10 @@ func (s *Server) Count(command string, quoting args.Quoting, env func(string) (s
 			return out
 		}
 		if set(o.Value, InOption) {
+			return out
+		}
+		if !o.Literal { // it counts before all other places, whatever it is
+			out.Computed = o.Value
 			return out
 		}
 	}

@@ -61,6 +61,8 @@ type Server struct {
 	// Loop: a worker answers any number of requests in one thread, so it is at
 	// work when that thread is.
 	Loop bool
+	// LoopClasses are those of Class whose workers are such a loop.
+	LoopClasses []string
 	// Idle is what it does with a connection that a front keeps open while nothing is
 	// asked; IdleSource says where that is written.
 	Idle       Idle

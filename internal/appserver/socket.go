@@ -85,7 +85,16 @@ func (s *Server) Listens(command string, quoting args.Quoting, env func(string) 
 		return Nowhere, fmt.Errorf("%s: it trusts who comes by a socket, and FORWARDED_ALLOW_IPS=%s says whom to trust", s.Name, v)
 	}
 	words := args.Parse(command, quoting)
-	if slices.ContainsFunc(words.Words, func(w args.Word) bool { return !w.Literal && strings.HasPrefix(w.Value, "$") }) {
+	values := map[int]bool{} // words that are the value of an option: they hold no other
+	for _, o := range s.Grammar.Options {
+		for _, occ := range words.All(s.Grammar, o.Names[0]) {
+			values[occ.Word] = o.Arg
+		}
+	}
+	for i, w := range words.Words {
+		if w.Literal || !strings.HasPrefix(w.Value, "$") || values[i] && strings.HasPrefix(w.Value, "${") {
+			continue
+		}
 		return Nowhere, fmt.Errorf("%s: its command takes options from a variable, and where it listens may be one of them", s.Name)
 	}
 	named := func(l *args.List) bool {

@@ -2,10 +2,14 @@ package diagnose
 
 import (
 	"fmt"
+	"math"
+	"slices"
+	"strconv"
 	"strings"
 
 	"kasoku/internal/appserver"
 	"kasoku/internal/confedit/args"
+	"kasoku/internal/confedit/shell"
 	"kasoku/internal/evidence"
 	"kasoku/internal/kind"
 	"kasoku/internal/stack"
@@ -22,7 +26,16 @@ type AppServer struct {
 
 	command string
 	quoting args.Quoting
-	hidden  bool // another program starts it
+	runs    string // its command as the process has it, quoted for sh(1)
+	hidden  bool   // another program starts it
+	script  *startScript
+}
+
+// startScript is the script of sh(1) that starts a server, and the number of workers that
+// it gives it.
+type startScript struct {
+	file, text string
+	number     *shell.Number
 }
 
 // AppServerOf finds it; nil without an error if the service is none of
@@ -49,17 +62,15 @@ func AppServerOf(snap *evidence.Snapshot, svc *stack.Service) (*AppServer, error
 	}
 	command, quoting := start.Command()
 	if command == "" {
-		var quoted []string
-		for _, w := range words {
-			q, err := args.Encode(w, "", args.Shell)
-			if err != nil {
-				return nil, fmt.Errorf("%s: read its command: %w", svc.Name, err)
-			}
-			quoted = append(quoted, q)
+		if command, err = line(words); err != nil {
+			return nil, fmt.Errorf("%s: read its command: %w", svc.Name, err)
 		}
-		command = strings.Join(quoted, " ")
 	}
-	out := &AppServer{Server: server, Start: start, command: command, quoting: quoting, hidden: kind.Tell(words) == nil}
+	runs, err := line(process.Argv)
+	if err != nil {
+		runs = "" // a title that it gave itself
+	}
+	out := &AppServer{Server: server, Start: start, command: command, quoting: quoting, runs: runs, hidden: kind.Tell(words) == nil}
 	read, _ := files(snap, svc)
 	for _, f := range server.ConfigFiles(command, process.Dir, start.Env) {
 		if data, err := read(f); err == nil {
@@ -68,7 +79,55 @@ func AppServerOf(snap *evidence.Snapshot, svc *stack.Service) (*AppServer, error
 		}
 	}
 	out.Now = server.Count(command, quoting, start.Env, out.Text)
+	if out.hidden {
+		out.readScript(snap, svc, process, words)
+	}
 	return out, nil
+}
+
+// line quotes words for sh(1).
+func line(words []string) (string, error) {
+	var quoted []string
+	for _, w := range words {
+		q, err := args.Encode(w, "", args.Shell)
+		if err != nil {
+			return "", err
+		}
+		quoted = append(quoted, q)
+	}
+	return strings.Join(quoted, " "), nil
+}
+
+// readScript finds the number of workers in the script that starts the server. What the
+// script says counts before the environment and the configuration, so where the process
+// was given a number that is in no script, nothing else can change it.
+func (s *AppServer) readScript(snap *evidence.Snapshot, svc *stack.Service, process evidence.AppProcess, words []string) {
+	if s.Option == "" {
+		return
+	}
+	names := s.Grammar.Names(s.Option)
+	runs := func(words []string) bool { return s.Runs(words) }
+	if file := evidence.StartScript(words, process.Dir); file != "" {
+		text := string(snap.Files[svc.HostName()][file].Content)
+		if n := shell.FindOption(text, runs, names, s.Start.Env); n != nil && n.Value == math.Trunc(n.Value) {
+			s.script = &startScript{file, text, n}
+			s.Now.Workers, s.Now.Where, s.Now.Variable, s.Now.Computed = int(n.Value), appserver.InScript, n.Variable, ""
+			if n.Variable != "" {
+				s.Now.Where = appserver.InEnv
+			}
+			return
+		}
+	}
+	given, ok := args.Parse(s.runs, args.Shell).Get(s.Grammar, s.Option)
+	if n, err := strconv.Atoi(given.Value); ok && err == nil {
+		s.Now.Workers, s.Now.Where, s.Now.Computed = n, appserver.Nowhere, s.Option+" "+given.Value+", which "+strings.Join(words, " ")+" gives it"
+	}
+}
+
+// SetScript is the file of the script that says the number of workers, and its text with
+// another number. Now.Where must be InScript.
+func (s *AppServer) SetScript(n int) (file, text string) {
+	return s.script.file, s.script.number.Set(s.script.text, float64(n))
 }
 
 // ListensIn says where the addresses are written that it listens on, and
@@ -95,18 +154,35 @@ func (s *AppServer) IdleConnections() appserver.Idle {
 	if s.Now.Threads > 1 {
 		return appserver.IdleFree
 	}
-	class := s.ClassIs
-	if m := s.ClassKey.FindStringSubmatch(s.Text); m != nil {
-		class = m[1]
-	}
-	if o, ok := args.Parse(s.command, s.quoting).Get(s.Grammar, s.Class); ok {
-		class = o.Value
-	}
-	if class != s.ClassIs {
+	if s.class() != s.ClassIs {
 		return appserver.IdleFree
 	}
 	return s.Idle
 }
+
+// class is the kind of its workers; ClassIs where nothing says it, "" where it has none.
+func (s *AppServer) class() string {
+	if s.Class == "" {
+		return ""
+	}
+	class := s.ClassIs
+	if m := s.ClassKey.FindStringSubmatch(s.Text); m != nil {
+		class = m[1]
+	}
+	for _, command := range []struct {
+		text    string
+		quoting args.Quoting
+	}{{s.runs, args.Shell}, {s.command, s.quoting}} {
+		if o, ok := args.Parse(command.text, command.quoting).Get(s.Grammar, s.Class); ok && o.Literal {
+			return o.Value
+		}
+	}
+	return class
+}
+
+// Loops reports whether each worker answers all of its requests in one thread that never
+// waits, so that they fill it by their CPU time, not by their number.
+func (s *AppServer) Loops() bool { return s.Loop || slices.Contains(s.LoopClasses, s.class()) }
 
 // Slots are the requests that its workers can have at once.
 func (s *AppServer) Slots() int { return max(s.Now.Workers, 1) * max(s.Now.Threads, 1) }

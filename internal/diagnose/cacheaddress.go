@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"kasoku/internal/confedit/memcached"
@@ -23,8 +24,17 @@ type CacheAddress struct {
 // cacheAddress is host:port on loopback, with or without a URL around it.
 var cacheAddress = regexp.MustCompile(`(?:([a-z][a-z+]*)://([^\s"'<>@/,;|]*@)?)?(?:localhost|127(?:\.[0-9]{1,3}){3}|\[::1\]):([0-9]{1,5})(?:/([0-9]*))?(\?[^\s"'<>,;|]*)?`)
 
+// comments begin lines that settings files have for people: examples of addresses among them.
+var comments = []string{"#", ";", "//", "*", "/*"}
+
+// inComment reports whether byte at of a settings file is in a line that is a comment.
+func inComment(text string, at int) bool {
+	line := strings.TrimLeft(text[strings.LastIndexByte(text[:at], '\n')+1:at], " \t")
+	return slices.ContainsFunc(comments, func(c string) bool { return strings.HasPrefix(line, c) })
+}
+
 // ReplaceCacheAddresses returns text with every loopback address in the words
-// that with gives for it.
+// that with gives for it. Those in comments stay.
 func ReplaceCacheAddresses(text string, with func(CacheAddress) string) string {
 	var out strings.Builder
 	at := 0
@@ -36,6 +46,9 @@ func ReplaceCacheAddresses(text string, with func(CacheAddress) string) string {
 			return text[m[2*i]:m[2*i+1]]
 		}
 		end := m[1]
+		if inComment(text, m[0]) {
+			continue
+		}
 		// Part of a longer name or number is another address.
 		if m[0] > 0 && strings.ContainsAny(text[m[0]-1:m[0]], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") ||
 			end < len(text) && strings.ContainsAny(text[end:end+1], "0123456789") {

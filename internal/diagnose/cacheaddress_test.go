@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"strings"
 	"testing"
 
 	"kasoku/internal/stack"
@@ -27,5 +28,15 @@ func TestReplaceCacheAddresses(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%s %q: got %q, want %q", c.kind, c.in, got, c.want)
 		}
+	}
+}
+
+// An example in a comment is nobody's address.
+func TestCacheAddressesInComments(t *testing.T) {
+	const text = "# e.g. redis://user:password@localhost:6379\n  ; localhost:6379\n// 127.0.0.1:6379\n * localhost:6379\nREDIS_URL=redis://localhost:6379 # of this host\nb='a#b localhost:6379'\n"
+	got := ReplaceCacheAddresses(text, func(CacheAddress) string { return "X" })
+	want := strings.Replace(strings.Replace(text, "=redis://localhost:6379", "=X", 1), "a#b localhost:6379", "a#b X", 1)
+	if got != want {
+		t.Errorf("%s", got)
 	}
 }

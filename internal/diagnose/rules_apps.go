@@ -26,6 +26,7 @@ var appRules = []Rule{
 	{"app.go-flags", []string{"G12"}, needApp, judgeGoFlags},
 	{"app.ruby-jit", []string{"I16"}, needApp, judgeRubyJIT},
 	{"app.node-env", []string{"W14"}, needApp, judgeNodeEnv},
+	{"app.paced", []string{"I17"}, needApp, judgePaced},
 }
 
 // fullLoop of the time a thread that serves requests one after the other may be
@@ -39,7 +40,7 @@ const fullLoop = 0.7
 func (m *model) fillsWorkers(s *AppServer, service string) bool {
 	// An interpreter's lock has the threads that help a loop take turns with it.
 	each := m.perReq[service] * m.x / float64(max(s.Now.Workers, 1))
-	if s.Loop && max(m.threads[service], each) < fullLoop {
+	if s.Loops() && max(m.threads[service], each) < fullLoop {
 		return false
 	}
 	return m.inSystem >= 0.8*float64(s.Slots())

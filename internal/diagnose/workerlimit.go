@@ -23,6 +23,9 @@ func (m *model) workerLimit() (service, text string) {
 		return service, text
 	}
 	m.eachAppServer(func(svc *stack.Service, s *AppServer) {
+		if m.fillsWorkers(s, svc.Name) && service == "" && s.Loops() {
+			service, text = svc.Name, fmt.Sprintf("the %d workers of %s (%s), each with one thread for its requests, are at work all the time (the busiest %s of it), while CPU is %.0f %% busy", max(s.Now.Workers, 1), svc.Name, s.Name, percent(m.threads[svc.Name]), 100*m.at(svc.Name).busy)
+		}
 		if m.fillsWorkers(s, svc.Name) && service == "" {
 			service, text = svc.Name, fmt.Sprintf("%.1f requests are under way on average and %s of %s has room for %d, while CPU is %.0f %% busy", m.inSystem, s.Name, svc.Name, s.Slots(), 100*m.at(svc.Name).busy)
 		}
@@ -53,7 +56,7 @@ func (m *model) otherWorkers() []string {
 		out = append(out, fmt.Sprintf("workers: %s may have %d (MaxRequestWorkers) for %.1f requests under way and %.0f users; it did not say that all were busy", svc.Name, workers, m.inSystem, m.n))
 	})
 	m.eachAppServer(func(svc *stack.Service, s *AppServer) {
-		if s.Loop {
+		if s.Loops() {
 			out = append(out, fmt.Sprintf("workers: %s of %s has %d, each with one thread for its requests; the busiest thread is at work %s of the time", s.Name, svc.Name, s.Now.Workers, percent(m.threads[svc.Name])))
 			return
 		}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"kasoku/internal/confedit/args"
 	"kasoku/internal/confedit/supervisor"
 	"kasoku/internal/confedit/unit"
 	"kasoku/internal/host"
@@ -50,7 +51,8 @@ func (t *taker) app(h host.Host, svc *stack.Service, r *fileReader) error {
 	if svc.RunsIn != "" {
 		return t.embeddedApp(h, svc)
 	}
-	if err := t.startFiles(svc, r); err != nil {
+	first, err := t.startFiles(svc, r)
+	if err != nil {
 		t.bad("start of "+svc.Name, err)
 	}
 	if b := svc.Build; b != nil {
@@ -101,6 +103,10 @@ func (t *taker) app(h host.Host, svc *stack.Service, r *fileReader) error {
 		}
 	}
 	t.snap.Apps[svc.Name] = p
+	if len(first) == 0 {
+		first = command
+	}
+	t.script(svc, p, first, r)
 	return nil
 }
 
@@ -169,39 +175,61 @@ func (t *taker) startOf(svc *stack.Service, r *fileReader) {
 	if svc.RunsIn != "" || svc.ControlMethod() == stack.MethodSupervisor {
 		return
 	}
-	if err := t.startFiles(svc, r); err != nil {
+	if _, err := t.startFiles(svc, r); err != nil {
 		t.good("start of "+svc.Name, "not judged: "+err.Error())
 	}
 }
 
 // startFiles reads the unit, supervisor's configuration or the environment
-// file that a service is started by.
-func (t *taker) startFiles(svc *stack.Service, r *fileReader) error {
+// file that a service is started by, and returns the words of the command in it.
+func (t *taker) startFiles(svc *stack.Service, r *fileReader) ([]string, error) {
 	switch svc.ControlMethod() {
 	case stack.MethodSystemd:
-		conf, err := unit.Load(UnitName(svc.Control.Unit), r.read, r.glob)
-		if err != nil {
-			return err
-		}
-		for _, v := range conf.List("Service", "EnvironmentFile") {
-			file := strings.TrimPrefix(v.Text, "-")
-			if _, err := r.read(file); err != nil && !(errors.Is(err, fs.ErrNotExist) && file != v.Text) {
-				return fmt.Errorf("read %s: %w", file, err)
-			}
-		}
+		return t.unitFiles(svc, r)
 	case stack.MethodSupervisor:
 		if svc.Control.Config == "" {
-			return nil
+			return nil, nil
 		}
-		_, err := supervisor.Load(svc.Control.Config, nil, r.read, r.glob)
-		return err
+		conf, err := supervisor.Load(svc.Control.Config, nil, r.read, r.glob)
+		if err != nil {
+			return nil, err
+		}
+		name := svc.Control.Program[strings.LastIndex(svc.Control.Program, ":")+1:]
+		v, _ := conf.Get("program:"+name, "command")
+		return words(v.Text, args.Shell), nil
 	case stack.MethodProcess:
 		if svc.Control.EnvFile != "" {
 			_, err := r.read(svc.Control.EnvFile)
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return nil, nil
+}
+
+func (t *taker) unitFiles(svc *stack.Service, r *fileReader) ([]string, error) {
+	conf, err := unit.Load(UnitName(svc.Control.Unit), r.read, r.glob)
+	if err != nil {
+		return nil, err
+	}
+	var command []string
+	if v, ok := conf.Get("Service", "ExecStart"); ok {
+		command = words(v.Text, args.Systemd)
+	}
+	for _, v := range conf.List("Service", "EnvironmentFile") {
+		file := strings.TrimPrefix(v.Text, "-")
+		if _, err := r.read(file); err != nil && !(errors.Is(err, fs.ErrNotExist) && file != v.Text) {
+			return command, fmt.Errorf("read %s: %w", file, err)
+		}
+	}
+	return command, nil
+}
+
+func words(command string, quoting args.Quoting) []string {
+	var out []string
+	for _, w := range args.Parse(command, quoting).Words {
+		out = append(out, w.Value)
+	}
+	return out
 }
 
 // UnitName is a unit's full name, as stack.UnitName.

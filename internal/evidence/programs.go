@@ -37,6 +37,8 @@ type procID struct {
 
 const (
 	programEvery = 20 * time.Millisecond
+	// LooksPerSecond are the moments of ProgramUse.Seen in a second.
+	LooksPerSecond = float64(time.Second / programEvery)
 	// mostTasks are the threads whose children are read at each moment: 5 µs each.
 	mostTasks = 64
 	// mostPrograms are told of a service.

@@ -75,6 +75,9 @@ func TestCount(t *testing.T) {
 		want                  appserver.Number
 	}{
 		{"option", "gunicorn -w 3 --threads=2 app:app", "workers = 5\n", map[string]string{"WEB_CONCURRENCY": "7"}, appserver.Number{Workers: 3, Where: appserver.InOption, Threads: 2}},
+		{"option by a variable", "gunicorn --workers ${N} app:app", "workers = 5\n", map[string]string{"WEB_CONCURRENCY": "7", "N": "2"}, appserver.Number{Workers: 2, Where: appserver.InEnv, Variable: "N", Threads: 1}},
+		{"option by another form", "gunicorn -w $N app:app", "", map[string]string{"N": "2"}, appserver.Number{Workers: 2, Where: appserver.InEnv, Variable: "N", Threads: 1}},
+		{"option by who knows what", "gunicorn --workers $N app:app", "workers = 5\n", map[string]string{"WEB_CONCURRENCY": "7"}, appserver.Number{Workers: 1, Where: appserver.Nowhere, Computed: "$N", Threads: 1}},
 		{"more options", "gunicorn app:app", "workers = 5\n", map[string]string{"GUNICORN_CMD_ARGS": "--workers=9"}, appserver.Number{Workers: 9, Where: appserver.InEnvArgs, Threads: 1}},
 		{"file", "gunicorn app:app", "# workers = 1\nworkers = 5 # enough\n", map[string]string{"WEB_CONCURRENCY": "7"}, appserver.Number{Workers: 5, Where: appserver.InConfig, Threads: 1}},
 		{"computed", "gunicorn app:app", "workers = cpu_count() * 2\n", nil, appserver.Number{Workers: 1, Where: appserver.Nowhere, Computed: "cpu_count() * 2", Threads: 1}},

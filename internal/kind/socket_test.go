@@ -27,6 +27,8 @@ func TestListens(t *testing.T) {
 		{"another's workers in the file", "gunicorn -b x app:app", "worker_class = 'uvicorn_worker.UvicornWorker'\n", nil, appserver.Nowhere, "class uvicorn_worker"},
 		{"threads", "gunicorn -b x --worker-class=gthread app:app", "", nil, appserver.InOption, ""},
 		{"options in a variable", "gunicorn $OPTIONS app:app", "bind = 'x'\n", nil, appserver.Nowhere, "from a variable"},
+		{"another number in a variable", "gunicorn --workers ${N} -b 127.0.0.1:80 app:app", "", nil, appserver.InOption, ""},
+		{"options in another form", "gunicorn ${OPTIONS} app:app", "bind = 'x'\n", nil, appserver.Nowhere, "from a variable"},
 		{"an address in a variable", "gunicorn -b 127.0.0.1:$PORT app:app", "", nil, appserver.InOption, ""},
 		{"a module's name", "python3 -m gunicorn -b x app:app", "", nil, appserver.InOption, ""},
 		{"trust", "gunicorn -b x app:app", "forwarded_allow_ips = '10.0.0.1'\n", nil, appserver.Nowhere, "forwarded_allow_ips"},

@@ -33,11 +33,13 @@ type harDraft struct {
 	left   map[string]int64
 	notes  []string
 	masked map[string]bool // fields
-	dedupe map[string]bool
-	counts map[string]int64
-	taken  int64
-	assets int
-	size   int // of the steps, in bytes
+	// secrets are masked values, which a field of any name may repeat.
+	secrets map[string]bool
+	dedupe  map[string]bool
+	counts  map[string]int64
+	taken   int64
+	assets  int
+	size    int // of the steps, in bytes
 	// dropped are headers that a browser sets itself.
 	dropped map[string]bool
 	// client: the source is another tool's file, which has no answers.
@@ -87,6 +89,7 @@ func FromHAR(r io.Reader, o HAROptions) (*Draft, error) {
 	if err != nil {
 		return nil, err
 	}
+	h.accounts()
 	h.worth()
 	d := &Draft{Requests: h.taken, Coverage: 1, LeftOut: append(h.leftOut(), unsound...)}
 	for route, n := range h.counts {

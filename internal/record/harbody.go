@@ -81,14 +81,21 @@ func (h *harDraft) form(post *harPost) []pair {
 	return out
 }
 
+// shortestSecret is masked where it stands again under another name, bytes.
+const shortestSecret = 6
+
 // field is a form field's or JSON key's value: a variable, masked, or as it
 // was.
 func (h *harDraft) field(name, value string) string {
 	if v, found := h.variable(name, value); found {
 		return v
 	}
-	if isSecretValue(name, value) && value != "" && value != fillIn && !h.o.KeepSecrets {
+	if again := h.secrets[value]; (again || isSecretValue(name, value)) && value != "" && value != fillIn && !h.o.KeepSecrets {
+		if h.secrets == nil {
+			h.secrets = map[string]bool{}
+		}
 		h.masked[name] = true
+		h.secrets[value] = len(value) >= shortestSecret
 		return maskedValue
 	}
 	return literal(h.maskText(value))

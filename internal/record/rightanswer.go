@@ -2,6 +2,7 @@ package record
 
 import (
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -16,7 +17,7 @@ var (
 
 // rightAnswer is a text that the recorded answer has and another one has not, so that an
 // error page, or a refusal as JSON with status 200, is no right answer: the name of a JSON
-// object's first field, or a page's title. "" if there is none that stays the same.
+// object's first field (and that it is true), or a page's title. "" if there is none that stays the same.
 func (e *harEntry) rightAnswer() string {
 	if e.Answer.Status != 200 || e.Request.Method == "HEAD" {
 		return ""
@@ -44,10 +45,16 @@ func firstField(body string) string {
 	}
 	t, err := d.Token()
 	name, ok := t.(string)
-	if quoted := `"` + name + `"`; err == nil && ok && plainField.MatchString(name) && !slices.Contains(errorFields, name) && strings.Contains(body, quoted) {
-		return quoted
+	quoted := `"` + name + `"`
+	if err != nil || !ok || !plainField.MatchString(name) || slices.Contains(errorFields, name) || !strings.Contains(body, quoted) {
+		return ""
 	}
-	return ""
+	if t, err := d.Token(); err == nil && t == true { // a refusal says false
+		if m := regexp.MustCompile(quoted + `\s*:\s*true`).FindString(body); len(m) < 60 && !strings.ContainsAny(m, "\r\n") && m != "" {
+			return m
+		}
+	}
+	return quoted
 }
 
 // worth gives points to steps alone where files of pages outnumber them: a page with two

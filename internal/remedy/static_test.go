@@ -107,3 +107,27 @@ func TestStaticLeavesSharedSnippetsAlone(t *testing.T) {
 		t.Errorf("the location is not in the front server alone:\n%s", remedytest.After(p, ""))
 	}
 }
+
+// Where the application writes each file's own name into a header, nginx does as well:
+// one location for a folder, whatever it holds.
+func TestStaticWithTheFilesName(t *testing.T) {
+	in := remedytest.World(map[string]string{remedytest.NginxPath: remedytest.Nginx(remedytest.PassAll)})
+	for _, f := range []string{"/js/a.js", "/js/b.js", "/css/a.css"} {
+		kind := "text/javascript"
+		if strings.HasSuffix(f, ".css") {
+			kind = "text/css"
+		}
+		remedytest.Asset(in, "/srv/app", f, kind)
+		for i := range in.Evidence.Load.Assets {
+			if a := &in.Evidence.Load.Assets[i]; a.Path == f {
+				a.Headers = []string{"Cache-Control: public", "Content-Disposition: inline; filename=" + f[strings.LastIndex(f, "/")+1:]}
+			}
+		}
+	}
+	text := remedytest.After(remedytest.Want(t, in, "nginx.static"), "")
+	remedytest.Has(t, text, `^(?:/js/(?<kasoku_file>[^/.][^/]*\.(?:js)))$`, `^(?:/css/(?<kasoku_file>[^/.][^/]*\.(?:css)))$`,
+		`add_header Content-Disposition "inline; filename=$kasoku_file";`, "add_header Cache-Control public;")
+	if n := strings.Count(text, "location @kasoku_app"); n != 2 {
+		t.Errorf("%d groups:\n%s", n, text)
+	}
+}

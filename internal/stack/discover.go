@@ -92,9 +92,9 @@ func (d *discovery) add(ctx context.Context, kind Kind, name string, p *process,
 		d.note("The program of process %d (%s) cannot be read; run `kasoku init` as root to find all of it.", p.pid, p.comm)
 		exe = lookUp(ctx, d.h, p.comm)
 	}
-	if kind == Redis && filepath.Base(exe) == redisCheck {
+	hidden := kind == Redis && filepath.Base(exe) == redisCheck
+	if hidden {
 		exe = filepath.Join(filepath.Dir(exe), "redis-server")
-		d.note("Redis hides the arguments that it was started with; add those besides the configuration file to %s's control.start.", name)
 	}
 	in.svc.Binary = exe
 	if err := d.readSockets(ctx, in); err != nil {
@@ -103,6 +103,9 @@ func (d *discovery) add(ctx context.Context, kind Kind, name string, p *process,
 	in.svc.Version = d.version(ctx, kind, exe)
 	fill(d, ctx, in)
 	d.control(ctx, in)
+	if hidden && in.svc.ControlMethod() == MethodProcess { // a unit or supervisor's file has them
+		d.note("Redis hides the arguments that it was started with; add those besides the configuration file to %s's control.start.", name)
+	}
 	d.found = append(d.found, in)
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"kasoku/internal/knownapp"
+	"kasoku/internal/lazyregexp"
 )
 
 // Bounds of the search for settings files: an application's own are near its
@@ -95,8 +96,12 @@ func packaged(root string) bool {
 // in a package's folder in /etc alone.
 var scriptExtensions = []string{".pm", ".pl", ".lua", ".js", ""}
 
+// reCompose are files that say how containers are started: what they name is in those, and
+// what runs in them was left out.
+var reCompose = lazyregexp.New(`^(?:docker-)?compose(?:[.-].*)?\.ya?ml$`)
+
 func isSettingsName(name string) bool {
-	return slices.Contains(settingsExtensions, strings.ToLower(filepath.Ext(name))) || strings.HasPrefix(name, ".env")
+	return !reCompose.MatchString(name) && (slices.Contains(settingsExtensions, strings.ToLower(filepath.Ext(name))) || strings.HasPrefix(name, ".env"))
 }
 
 func (d *discovery) settingsFile(ctx context.Context, app *instance, file string, stores []store) {

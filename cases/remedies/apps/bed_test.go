@@ -17,6 +17,18 @@ import (
 	"kasoku/internal/await"
 )
 
+// supervised begins a configuration of supervisord; programs follow.
+const supervised = `[supervisord]
+logfile=%DIR%/supervisord.log
+pidfile=%DIR%/supervisord.pid
+[unix_http_server]
+file=%DIR%/supervisor.sock
+[rpcinterface:supervisor]
+supervisor.rpcinterface_factory = supervisor.rpcinterface:make_main_rpcinterface
+[supervisorctl]
+serverurl=unix://%DIR%/supervisor.sock
+`
+
 // write puts a file into the folder, with %PORT% as given.
 func write(t *testing.T, dir, name, content string, port int) {
 	t.Helper()

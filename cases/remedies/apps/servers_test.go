@@ -3,6 +3,7 @@ package apps_test
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -75,6 +76,33 @@ func TestGunicorn(t *testing.T) {
 	}, "app.workers")
 }
 
+// A script under supervisor gives Gunicorn the number, from a variable or as it stands
+// there; what the environment says of it otherwise counts for nothing.
+func TestGunicornByScript(t *testing.T) {
+	supervisord, gunicorn := need(t, "supervisord"), need(t, "gunicorn")
+	for _, c := range []struct{ name, number, file, was, becomes string }{
+		{"variable", "$WORKERS", "supervisord.conf", `WORKERS="1"`, `WORKERS="%d"`},
+		{"number", "1", "start.sh", "--workers 1 ", "--workers %d "},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir, port := bed.Folder(t), bed.FreePort(t)
+			copied(t, dir, "python/shop.py", "shop.py")
+			write(t, dir, "start.sh", "#!/bin/sh\necho starting\nexec "+gunicorn+" --bind 127.0.0.1:%PORT% --workers "+c.number+" shop:app\n", port)
+			write(t, dir, "supervisord.conf", supervised+"[program:app]\ncommand=/bin/sh %DIR%/start.sh\ndirectory=%DIR%\nenvironment=WORKERS=\"1\"\nstartsecs=0\n", port)
+			b := oneWorker(t, dir, "{program: app, config: %DIR%/supervisord.conf}", port)
+			bed.Start(t, dir, "supervisord", supervisord, "-n", "-c", dir+"/supervisord.conf")
+			bed.Await(t, fmt.Sprintf("127.0.0.1:%d", port))
+			b.Show(t, func(t *testing.T, p remedy.Plan) {
+				more(t, b)(t, p)
+				text, _ := os.ReadFile(filepath.Join(dir, c.file))
+				if want := fmt.Sprintf(c.becomes, p.Search.Values[0]); strings.Contains(string(text), c.was) || !strings.Contains(string(text), want) {
+					t.Errorf("%s holds %q, want %q", c.file, text, want)
+				}
+			}, "app.workers")
+		})
+	}
+}
+
 // A Node program forks as many workers as a variable says.
 func TestNodeCluster(t *testing.T) {
 	node := need(t, "node")
@@ -133,16 +161,7 @@ func TestStarman(t *testing.T) {
 	supervisord, starman := need(t, "supervisord"), need(t, "starman")
 	dir, port := bed.Folder(t), bed.FreePort(t)
 	copied(t, dir, "perl/app.psgi", "app.psgi")
-	write(t, dir, "supervisord.conf", `[supervisord]
-logfile=%DIR%/supervisord.log
-pidfile=%DIR%/supervisord.pid
-[unix_http_server]
-file=%DIR%/supervisor.sock
-[rpcinterface:supervisor]
-supervisor.rpcinterface_factory = supervisor.rpcinterface:make_main_rpcinterface
-[supervisorctl]
-serverurl=unix://%DIR%/supervisor.sock
-[program:app]
+	write(t, dir, "supervisord.conf", supervised+`[program:app]
 ; one worker, as it was set up years ago
 command=`+starman+` --listen 127.0.0.1:%PORT% --workers=1 app.psgi ; do not forget the port
 directory=%DIR%

@@ -218,3 +218,30 @@ func FuzzArgs(f *testing.F) {
 		}
 	})
 }
+
+// One word of a command is edited in its place: all other bytes stay, variables and
+// specifiers too.
+func TestSetWord(t *testing.T) {
+	for _, c := range []struct {
+		q              Quoting
+		text, old, new string
+		word           int
+		want           string
+	}{
+		{Systemd, `/bin/sh -c "while true; do curl $$URL; sleep 0.5; done"`, "sleep 0.5", "sleep 0.1", 2, `/bin/sh -c "while true; do curl $$URL; sleep 0.1; done"`},
+		{Systemd, `/bin/sh -c 'echo %i ${HOME}; sleep 1' x`, "sleep 1", "sleep 0.2", 2, `/bin/sh -c 'echo %i ${HOME}; sleep 0.2' x`},
+		{Systemd, `/bin/sh -c "sleep 5"`, "sleep 5", "sleep 55", 2, `/bin/sh -c "sleep 55"`},
+		{Shell, `bash -c 'while :; do ./tick; sleep 2s; done'`, "2s", "0.4s", 2, `bash -c 'while :; do ./tick; sleep 0.4s; done'`},
+		{Systemd, `/srv/loop 5`, "5", "1", 1, `/srv/loop 1`},
+	} {
+		l := Parse(c.text, c.q)
+		value := strings.Replace(l.Words[c.word].Value, c.old, c.new, 1)
+		if _, err := l.SetWord(c.word, value); err != nil || l.String() != c.want {
+			t.Errorf("%s: %s, %v, want %s", c.text, l.String(), err, c.want)
+		}
+	}
+	l := Parse(`/bin/sh -c "a'b`, Systemd)
+	if _, err := l.SetWord(2, "x"); err == nil {
+		t.Error("a command that does not end was edited")
+	}
+}

@@ -73,6 +73,42 @@ func (l *List) SetAt(occ Occurrence, value string) (textedit.Edit, error) {
 	return e, l.apply(want, e)
 }
 
+// SetWord gives a word another value; only bytes that differ are written anew.
+func (l *List) SetWord(i int, value string) (textedit.Edit, error) {
+	if err := l.Err(); err != nil {
+		return textedit.Edit{}, fmt.Errorf("set word %d: %w", i+1, err)
+	}
+	w := l.Words[i]
+	from, end := 0, len(w.Value)
+	for from < min(end, len(value)) && w.Value[from] == value[from] {
+		from++
+	}
+	to := len(value)
+	for end > from && to > from && w.Value[end-1] == value[to-1] {
+		end, to = end-1, to-1
+	}
+	if from == end && from > 0 { // nothing but new bytes: they take the place of the one before
+		from--
+	}
+	want := l.values()
+	want[i] = value
+	if from < end {
+		a, b := w.value.Span(from, end, 0)
+		if s, err := inside(value[from:to], w.quotes[from], l.quoting); err == nil {
+			e := textedit.Edit{From: a, To: b, New: s}
+			return e, l.apply(want, e)
+		}
+	}
+	if !w.Literal {
+		return textedit.Edit{}, fmt.Errorf("set word %d: it holds what is only put in when it is used", i+1)
+	}
+	e, err := l.replacement(w, from, value[from:])
+	if err != nil {
+		return textedit.Edit{}, fmt.Errorf("set word %d: %w", i+1, err)
+	}
+	return e, l.apply(want, e)
+}
+
 // replacement is the edit by which w's value reads tail from byte from on.
 func (l *List) replacement(w Word, from int, tail string) (textedit.Edit, error) {
 	if n := len(w.Value); from < n {

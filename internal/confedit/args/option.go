@@ -34,6 +34,12 @@ type Occurrence struct {
 	option   Option
 }
 
+// Names are all names of an option, whatever dashes name has.
+func (g Grammar) Names(name string) []string {
+	o, _ := g.find(name)
+	return o.Names
+}
+
 // find returns the option that word or its part before = names.
 func (g Grammar) find(name string) (Option, bool) {
 	var found []Option

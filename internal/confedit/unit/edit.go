@@ -52,7 +52,10 @@ func (c *Config) SetList(section, key string, values []string, own string) (text
 		c.drop(f)
 		return textedit.Edit{}, nil
 	}
-	lines := []string{key + "="}
+	var lines []string
+	if len(c.places(section, key)) > 0 { // what was said before is no longer
+		lines = []string{key + "="}
+	}
 	for _, v := range values {
 		lines = append(lines, key+"="+v)
 	}

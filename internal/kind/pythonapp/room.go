@@ -25,7 +25,8 @@ var servers = []appserver.Server{
 		KeyThreads: regexp.MustCompile(`(?m)^threads[ \t]*=[ \t]*(\d+)`), Line: "workers = %d", Least: 1,
 		Idle: appserver.IdleCloses, IdleSource: "Gunicorn documentation, \"Settings\": keepalive (sync workers do not support persistent connections and ignore it); worker_class; threads (more than one makes it gthread)",
 		Class: "--worker-class", ClassKey: regexp.MustCompile(`(?m)^[ \t]*worker_class[ \t]*=[ \t]*["']?([\w.]+)`), ClassIs: "sync",
-		Source: "Gunicorn documentation, \"Configuration Overview\" (order of the five places) and \"Settings\": workers, GUNICORN_CMD_ARGS; gunicorn/config.py 20.1, class Workers",
+		LoopClasses: []string{"gevent", "eventlet", "tornado", "uvicorn.workers.UvicornWorker", "uvicorn.workers.UvicornH11Worker", "uvicorn_worker.UvicornWorker", "aiohttp.worker.GunicornWebWorker", "aiohttp.GunicornWebWorker"},
+		Source:      "Gunicorn documentation, \"Configuration Overview\" (order of the five places) and \"Settings\": workers, GUNICORN_CMD_ARGS; gunicorn/config.py 20.1, class Workers",
 	},
 	{
 		Name: "uwsgi", Program: regexp.MustCompile(`^uwsgi(-core)?$`),

@@ -68,6 +68,15 @@ var Remedies = []planning.Remedy{
 		Test:    serverTest,
 	},
 	{
+		ID: "app.pace", Title: "A background loop that pauses between its rounds", Measures: []string{"I17"}, Rules: []string{"app.paced"},
+		Reason: "A loop such as `while true; do curl …/tick; sleep 0.5; done` paces whatever waits for its work: half a pause on average, however quick the machine. A fifth of the pause has it look five times as often, which costs CPU. Only loops of sh(1) that pause for a tenth of a second to ten seconds, under a benchmark of one's own (load.command): there the score can wait for that work. A loop that only sends requests to the stack itself is changed; where it starts other programs, its pause is one of the application's own settings, which the regulation must permit (application_settings).",
+		Source: "sleep(1); Kleinrock 1975, Queueing Systems I, residual life: who comes at any time waits for half of a constant interval",
+		Reach:  0.3, Plan: planPace,
+		Command: "`sleep 0.1` instead of `sleep 0.5` in the loop's script, in its unit's `ExecStart=`, or in the variable that says it; then `systemctl restart worker`",
+		Undo:    "the script, unit or file of the environment is put back, the loop restarted",
+		Test:    "cases/remedies/apps/pace_test.go:TestPace",
+	},
+	{
 		ID: "ruby.yjit", Title: "Ruby's JIT", Measures: []string{"I16"}, Rules: []string{"app.ruby-jit"},
 		Reason: "Hot methods run as machine code; it pays where the interpreter itself binds, and takes some memory in each process.",
 		Source: "Ruby 3.1 release notes, \"YJIT\"; ruby(1), --yjit, RUBYOPT",

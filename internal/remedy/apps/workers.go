@@ -1,6 +1,7 @@
 package apps
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -68,6 +69,9 @@ func setWorkers(s *diagnose.AppServer, svc *stack.Service, n int) (map[string][]
 		}
 		err := s.Start.SetEnv(s.EnvArgs, list.String())
 		return s.Start.Changed(), err
+	case appserver.InScript:
+		file, text := s.SetScript(n)
+		return map[string][]byte{file: []byte(text)}, nil
 	case appserver.InEnv:
 		err := s.Start.SetEnv(s.Now.Variable, number)
 		return s.Start.Changed(), err
@@ -78,7 +82,7 @@ func setWorkers(s *diagnose.AppServer, svc *stack.Service, n int) (map[string][]
 		}
 	}
 	if s.Now.Computed != "" && (s.Env == "" || !mentions(s.Now.Computed, s.Env)) {
-		return nil, fmt.Errorf("%s computes the number (%s); write a number there, or take it from a variable", s.Config, s.Now.Computed)
+		return nil, fmt.Errorf("%s computes the number (%s); write a number there, or take it from a variable", cmp.Or(s.Config, svc.Name), s.Now.Computed)
 	}
 	var env error
 	if s.Env != "" {

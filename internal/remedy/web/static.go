@@ -19,9 +19,19 @@ import (
 type staticGroup struct {
 	root   string // their place on the host is root + URL path
 	origin *nginx.Directive
-	// headers that the application sends with each of them.
+	// headers that the application sends with each of them; fileMark stands for the
+	// file's own name in a value.
 	headers []string
 	paths   []string
+}
+
+// fileMark is the variable that holds a file's own name where a header has it, as
+// Content-Disposition does. Then a location is of one folder.
+const fileMark = "$kasoku_file"
+
+// named reports whether a header has the file's own name.
+func (g *staticGroup) named() bool {
+	return slices.ContainsFunc(g.headers, func(h string) bool { return strings.Contains(h, fileMark) })
 }
 
 // planStatic lets nginx send files that it now asks the application for.
@@ -39,7 +49,7 @@ func planStatic(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) 
 			if err := addStatic(in, conf, server, g); err != nil {
 				return err
 			}
-			what = append(what, g.root+staticPattern(g.paths))
+			what = append(what, g.root+g.pattern())
 			files += len(g.paths)
 		}
 		return nil
@@ -67,7 +77,7 @@ func groupStatic(in planning.Input, server *nginx.Directive, paths []string) ([]
 		}
 		headers := headersOf(in, p)
 		i := slices.IndexFunc(out, func(g *staticGroup) bool {
-			return g.root == root && g.origin == origin && slices.Equal(g.headers, headers)
+			return g.root == root && g.origin == origin && slices.Equal(g.headers, headers) && (!g.named() || path.Dir(g.paths[0]) == path.Dir(p))
 		})
 		if i < 0 {
 			i = len(out)
@@ -84,11 +94,20 @@ func groupStatic(in planning.Input, server *nginx.Directive, paths []string) ([]
 
 // headersOf are what the application adds to a file's answer (Cache-Control,
 // Content-Security-Policy…): nginx must send them too.
-func headersOf(in planning.Input, path string) []string {
+func headersOf(in planning.Input, file string) []string {
 	for _, a := range in.Evidence.Load.Assets {
-		if a.Path == path {
-			return a.Headers
+		if a.Path != file {
+			continue
 		}
+		var out []string
+		for _, h := range a.Headers {
+			name, value, _ := strings.Cut(h, ": ")
+			if strings.Contains(value, "$") {
+				return a.Headers // nginx cannot write it
+			}
+			out = append(out, name+": "+strings.ReplaceAll(value, path.Base(file), fileMark))
+		}
+		return out
 	}
 	return nil
 }
@@ -130,7 +149,7 @@ func addStatic(in planning.Input, conf *nginx.Config, server *nginx.Directive, g
 	}
 	for _, h := range g.headers {
 		name, value, _ := strings.Cut(h, ": ")
-		if strings.ContainsAny(value, "$\n\r") {
+		if strings.ContainsAny(strings.ReplaceAll(value, fileMark, ""), "$\n\r") {
 			return fmt.Errorf("the application sends %s: %s, which nginx cannot write as it is", name, value)
 		}
 		fmt.Fprintf(&kept, "    add_header %s %s;\n", name, nginx.Quote(value))
@@ -139,7 +158,7 @@ func addStatic(in planning.Input, conf *nginx.Config, server *nginx.Directive, g
 	// A file is only sent for GET and HEAD; nginx answers other methods with
 	// 405 before it reads the body, so the application can still have them.
 	text := fmt.Sprintf("location ~ %s {\n    root %s;\n%s%s    try_files $uri %s;\n    error_page 405 = %s;\n}\nlocation %s {\n%s}",
-		nginx.Quote(staticPattern(g.paths)), nginx.Quote(g.root), kept.String(), types, app, app, app, body.String())
+		nginx.Quote(g.pattern()), nginx.Quote(g.root), kept.String(), types, app, app, app, body.String())
 	if err := insertLocation(conf, server, g.origin, text); err != nil {
 		return err
 	}
@@ -205,6 +224,18 @@ func freeName(conf *nginx.Config, block, prefix string) string {
 			return name
 		}
 	}
+}
+
+// pattern is staticPattern, which puts the file's own name into fileMark where a header
+// has it.
+func (g *staticGroup) pattern() string {
+	p := staticPattern(g.paths)
+	if !g.named() {
+		return p
+	}
+	dir := "^(?:" + regexp.QuoteMeta(strings.TrimSuffix(path.Dir(g.paths[0]), "/")+"/")
+	file := strings.TrimSuffix(strings.TrimPrefix(p, dir), ")$")
+	return dir + "(?<" + fileMark[1:] + ">" + file + "))$"
 }
 
 // staticPattern matches files of the sampled folders with the extensions
