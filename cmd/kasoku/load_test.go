@@ -25,10 +25,28 @@ func TestLoadScripts(t *testing.T) {
 		e.Setenv("URL", url)
 		e.Setenv("SOCKET", socket)
 		return nil
-	}})
+	}, Cmds: map[string]func(*testscript.TestScript, bool, []string){"growing": growing}})
 }
 
-// startFiles starts an nginx with a file /1k of 1024 bytes and a redirect.
+// growing OPTION COMMAND… runs a command with the option set to 400 ms, and if it fails
+// to twice as long again and again: a short window may pass without an answer, or be one
+// long pause, where others have the CPU. The output is that of the run that succeeds.
+func growing(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: growing OPTION COMMAND…")
+	}
+	const longest = 400 * time.Millisecond << 6
+	var err error
+	for window := 400 * time.Millisecond; window <= longest; window *= 2 {
+		if err = ts.Exec(args[1], append(args[2:], args[0], window.String())...); err == nil {
+			return
+		}
+	}
+	ts.Fatalf("no window up to %s is enough: %v", longest, err)
+}
+
+// startFiles starts an nginx with a file /1k of 1024 bytes, a redirect, and /few, the
+// same file to 100 a second and 20 more.
 func startFiles(t *testing.T) (url, socket string) {
 	t.Helper()
 	binary, err := exec.LookPath("nginx")
@@ -48,9 +66,10 @@ func startFiles(t *testing.T) (url, socket string) {
 	conf := fmt.Sprintf(`daemon off; worker_processes 1; pid %[1]s/pid; error_log %[1]s/error.log;
 events { worker_connections 512; }
 http {
-  access_log off; client_body_temp_path %[1]s/b; proxy_temp_path %[1]s/p; fastcgi_temp_path %[1]s/f; uwsgi_temp_path %[1]s/u; scgi_temp_path %[1]s/s;
+  access_log off; limit_req_zone all zone=few:64k rate=100r/s; client_body_temp_path %[1]s/b; proxy_temp_path %[1]s/p; fastcgi_temp_path %[1]s/f; uwsgi_temp_path %[1]s/u; scgi_temp_path %[1]s/s;
   server {
     listen %[2]s; listen unix:%[3]s; root %[1]s; keepalive_requests 10000000;
+    location = /few { limit_req zone=few burst=20 nodelay; limit_req_log_level info; alias %[1]s/1k; }
     location = /moved { return 301 http://$http_host/1k; }
   }
 }
