@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"kasoku/cases/lib/played"
 	"kasoku/internal/await"
 	"kasoku/internal/experiment"
 	"kasoku/internal/host"
@@ -23,41 +24,41 @@ import (
 
 // sh runs a script in the source of the Go variant and returns what it prints.
 func (g *game) sh(script string) string {
-	g.t.Helper()
+	g.T.Helper()
 	cmd := exec.Command("sh", "-ec", script)
-	cmd.Dir = filepath.Join(g.dir, "app")
+	cmd.Dir = filepath.Join(g.Dir, "app")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		g.t.Fatalf("%s: %v\n%s", script, err, out)
+		g.T.Fatalf("%s: %v\n%s", script, err, out)
 	}
 	return strings.TrimSpace(string(out))
 }
 
 // sources is what a trial of a branch must leave as it was: commits, files and program.
 func (g *game) sources() string {
-	g.t.Helper()
+	g.T.Helper()
 	return g.sh("git status --porcelain; git for-each-ref; git symbolic-ref HEAD; stat -c '%a %u %Y %n' *.go; sha256sum *.go bin/*; stat -c '%a %u %Y' bin/*")
 }
 
 // homes is the scenario with mostly players who look at their gear.
 func (g *game) homes() *load.Scenario {
-	g.t.Helper()
+	g.T.Helper()
 	text, err := os.ReadFile("scenario.yaml")
 	if err != nil {
-		g.t.Fatal(err)
+		g.T.Fatal(err)
 	}
 	const idlers = "  - name: idler\n    weight: "
 	head, rest, ok := strings.Cut(string(text), idlers+"4\n")
 	if !ok {
-		g.t.Fatal("the scenario has no idlers of weight 4")
+		g.T.Fatal("the scenario has no idlers of weight 4")
 	}
-	file := filepath.Join(g.dir, "homes.yaml")
+	file := filepath.Join(g.Dir, "homes.yaml")
 	if err := os.WriteFile(file, []byte(head+idlers+"100\n"+rest), 0o644); err != nil {
-		g.t.Fatal(err)
+		g.T.Fatal(err)
 	}
 	scenario, err := load.LoadScenario(file)
 	if err != nil {
-		g.t.Fatal(err)
+		g.T.Fatal(err)
 	}
 	scenario.Timeout = await.Limit
 	return scenario
@@ -72,7 +73,7 @@ func TestBranch(t *testing.T) {
 	g := up(t, "go")
 	g.checkCheckout()
 	ctx := t.Context()
-	found, err := report.FindPatches(ctx, []string{filepath.Join(g.dir, "app")}, nil, nil)
+	found, err := report.FindPatches(ctx, []string{filepath.Join(g.Dir, "app")}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,45 +131,45 @@ func TestBranch(t *testing.T) {
 
 // tuner is one for the game as it runs, with short runs and few pairs.
 func (g *game) tuner() *tune.Tuner {
-	g.t.Helper()
-	g.stack.Evidence.Profile = stack.ProfileOff
-	g.stack.Tune.MaxForeignCPU = 1 // verdicts are not looked at
-	dir := filepath.Join(g.dir, ".kasoku")
+	g.T.Helper()
+	g.Stack.Evidence.Profile = stack.ProfileOff
+	g.Stack.Tune.MaxForeignCPU = 1 // verdicts are not looked at
+	dir := filepath.Join(g.Dir, ".kasoku")
 	hosts := map[string]host.Host{stack.LocalHost: host.NewLocal()}
 	db, err := store.Open(dir)
 	if err != nil {
-		g.t.Fatal(err)
+		g.T.Fatal(err)
 	}
-	g.t.Cleanup(func() { db.Close() })
-	x, err := tune.OpenExecutor(context.WithoutCancel(g.t.Context()), dir, g.stack, hosts)
+	g.T.Cleanup(func() { db.Close() })
+	x, err := tune.OpenExecutor(context.WithoutCancel(g.T.Context()), dir, g.Stack, hosts)
 	if err != nil {
-		g.t.Fatal(err)
+		g.T.Fatal(err)
 	}
-	g.t.Cleanup(func() { x.Close() })
+	g.T.Cleanup(func() { x.Close() })
 	rule := experiment.DefaultRule()
 	rule.MaxPairs, rule.MaxRepeats = 3, 3
-	b := &tune.Bench{Stack: g.stack, Hosts: hosts, Store: db, Scenario: g.homes(), Window: window, Warmup: 200 * time.Millisecond, Plain: true}
-	return &tune.Tuner{Stack: g.stack, Store: db, Exec: x, Bench: b, Rule: rule, UI: reporter{g.t}}
+	b := &tune.Bench{Stack: g.Stack, Hosts: hosts, Store: db, Scenario: g.homes(), Window: window, Warmup: 200 * time.Millisecond, Plain: true}
+	return &tune.Tuner{Stack: g.Stack, Store: db, Exec: x, Bench: b, Rule: rule, UI: played.Reporter{T: g.T}}
 }
 
 // checkCheckout: the source that the case hands out is what cases/idle/go holds, without
 // its settings.
 func (g *game) checkCheckout() {
-	g.t.Helper()
+	g.T.Helper()
 	if out := g.sh("git ls-files"); strings.Contains(out, "app.ini") || strings.Contains(out, "bin/") {
-		g.t.Errorf("committed: %s", out)
+		g.T.Errorf("committed: %s", out)
 	}
 	files, err := filepath.Glob("go/*.go")
 	if err != nil || len(files) == 0 {
-		g.t.Fatal(err)
+		g.T.Fatal(err)
 	}
 	for _, f := range files {
 		want, err := os.ReadFile(f)
 		if err != nil {
-			g.t.Fatal(err)
+			g.T.Fatal(err)
 		}
 		if g.sh("git show HEAD:"+filepath.Base(f)) != strings.TrimSpace(string(want)) {
-			g.t.Errorf("%s differs", f)
+			g.T.Errorf("%s differs", f)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"kasoku/cases/lib/played"
 	"kasoku/internal/await"
 	"kasoku/internal/change"
 	"kasoku/internal/evidence"
@@ -27,19 +28,19 @@ func TestPatchTuned(t *testing.T) {
 	await.SkipShort(t)
 	t.Parallel()
 	g := up(t, "go")
-	g.must("hand") // settings and indexes bring nothing more: the session has only the source
-	g.reload()
+	g.Must("hand") // settings and indexes bring nothing more: the session has only the source
+	g.Reload()
 	ctx := t.Context()
 	before := g.sources()
 	tuner := g.tuner()
 	hosts := map[string]host.Host{stack.LocalHost: host.NewLocal()}
-	target := g.target(hosts)
-	g.stack.Regulation.NoTouch = []string{"web", "db", "kernel"}
-	run, snap, err := tune.Observe(ctx, tuner.Exec, tuner.Bench, 4, "as found", reporter{t})
+	target := g.Target(hosts)
+	g.Stack.Regulation.NoTouch = []string{"web", "db", "kernel"}
+	run, snap, err := tune.Observe(ctx, tuner.Exec, tuner.Bench, 4, "as found", played.Reporter{T: t})
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := remedy.Input{Stack: g.stack, Evidence: run.Evidence, Snapshot: snap, Diagnosis: run.Diagnosis}
+	in := remedy.Input{Stack: g.Stack, Evidence: run.Evidence, Snapshot: snap, Diagnosis: run.Diagnosis}
 	deck := func(plans []remedy.Plan) *remedy.Plan {
 		i := slices.IndexFunc(plans, func(p remedy.Plan) bool {
 			return p.Remedy == "source.patch" && strings.Contains(p.Changes[0].Why, "server.deckOf")
@@ -55,7 +56,7 @@ func TestPatchTuned(t *testing.T) {
 	}) {
 		t.Fatalf("not permitted, the patch is to be shown and not planned: %+v", res.Refusals)
 	}
-	g.stack.Regulation.Source = true
+	g.Stack.Regulation.Source = true
 	plan := deck(remedy.PlanAll(in).Plans)
 	if plan == nil {
 		t.Fatalf("no plan; findings: %+v", run.Diagnosis.Findings)
@@ -89,8 +90,8 @@ func TestPatchTuned(t *testing.T) {
 	if err := tuner.Exec.UndoAll(ctx); err != nil {
 		t.Fatal(err)
 	}
-	g.must("reset")
-	if now := g.sources(); now != before || g.target(hosts) != target {
+	g.Must("reset")
+	if now := g.sources(); now != before || g.Target(hosts) != target {
 		t.Errorf("after the session and undo:\n%s\nbefore:\n%s", now, before)
 	}
 	checkKept(t, g, tuner, *plan)
@@ -120,12 +121,12 @@ func checkKept(t *testing.T, g *game, tuner *tune.Tuner, plan remedy.Plan) {
 		t.Errorf("on %s", branch)
 	}
 	g.play()
-	again, looked := tune.SourcePatches(t.Context(), g.stack, map[string]host.Host{stack.LocalHost: host.NewLocal()}, nil)
+	again, looked := tune.SourcePatches(t.Context(), g.Stack, map[string]host.Host{stack.LocalHost: host.NewLocal()}, nil)
 	if slices.ContainsFunc(again, func(p evidence.SourcePatch) bool { return p.Function == "server.deckOf" && p.Shape == "P1" }) {
 		t.Errorf("what is in force is offered again: %v", looked)
 	}
 	dir := t.TempDir()
-	files, err := report.Export(filepath.Join(dir, "out"), tuner.Exec.Kept(), tuner.Exec, report.ExportOptions{Stack: g.stack})
+	files, err := report.Export(filepath.Join(dir, "out"), tuner.Exec.Kept(), tuner.Exec, report.ExportOptions{Stack: g.Stack})
 	if err != nil {
 		t.Fatal(err)
 	}
