@@ -136,14 +136,16 @@ func act(ch change.Change) plannedAct {
 func planText(w io.Writer, d *diagnose.Diagnosis, res remedy.Result) error {
 	fmt.Fprintf(w, "Bottleneck: %s\n\n", d.BindsText)
 	for i, p := range res.Plans {
-		fmt.Fprintf(w, "%d. %s (%s)\n   %s\n", i+1, p.Title, ui.Bound(p.Bound), p.Why)
+		fmt.Fprintf(w, "%d. %s (expected: about %s, %s)\n   %s\n", i+1, p.Title, ui.Factor(p.Worth().Expected()), ui.Bound(p.Bound), p.Why)
 		planActs(w, p)
 	}
 	for _, r := range res.Refusals {
 		fmt.Fprintf(w, "refused: %s: %s\n", r.Plan.Title, r.Why)
 	}
-	for _, s := range res.Skipped {
-		fmt.Fprintf(w, "not planned: %s\n", s)
+	for i, s := range res.Skipped {
+		if !slices.Contains(res.Skipped[:i], s) { // two findings may call for the same
+			fmt.Fprintf(w, "not planned: %s\n", s)
+		}
 	}
 	return nil
 }

@@ -20,6 +20,10 @@ type EqualOptions struct {
 	// take: those that are right then show what the load wrote, as one with the latest
 	// comments does. nil: no such take.
 	Alone Around
+	// Restart starts the applications anew, once, where pages would fail: what they draw
+	// at each start, as an id of the process in the names of files, is no other answer.
+	// false: none may be restarted. nil: this is not looked at.
+	Restart func(context.Context) (bool, error)
 	// Blamer tells who gave another answer; may be nil.
 	Blamer *Blamer
 }
@@ -58,6 +62,9 @@ func Equal(ctx context.Context, opts load.Options, b *Book, o EqualOptions) (Res
 		}
 	}
 	if err := e.askAlone(ctx, opts); err != nil {
+		return *r, fmt.Errorf("compare answers: %w", err)
+	}
+	if err := e.askRestarted(ctx, opts); err != nil {
 		return *r, fmt.Errorf("compare answers: %w", err)
 	}
 	e.judge()
@@ -115,6 +122,9 @@ type difference struct {
 	problem Problem
 	takes   int
 	loaded  bool // it was right without load beside it
+	drawn   bool // it differs from one start of the application to the next
+	visit   load.Visit
+	answer  load.Answer // the last one that differed
 }
 
 // judged counts the pages that can be compared.
@@ -174,6 +184,7 @@ func (e *equality) compare(ctx context.Context) func(key string, v load.Visit, a
 			e.differ[key], e.order = d, append(e.order, key)
 		}
 		d.takes++
+		d.visit, d.answer = v, a
 		return ctx.Err()
 	}
 }
@@ -219,15 +230,51 @@ func (e *equality) askAlone(ctx context.Context, opts load.Options) error {
 	return nil
 }
 
+// askRestarted starts the applications anew and makes one more take, if pages would fail.
+// Where a page is as recorded but for words that the restart has changed, these are drawn
+// at each start, and so they were other ones as found.
+func (e *equality) askRestarted(ctx context.Context, opts load.Options) error {
+	failing := map[string]bool{}
+	for _, key := range e.order {
+		if e.fails(key) && !e.differ[key].loaded {
+			failing[key] = true
+		}
+	}
+	if len(failing) == 0 || e.o.Restart == nil {
+		return nil
+	}
+	done, err := e.o.Restart(ctx)
+	if err != nil || !done {
+		return err
+	}
+	around, wrong := e.o.Alone, map[string]bool{}
+	return around.take(ctx, func(ctx context.Context) error {
+		_, err := e.b.walk(ctx, opts, func(key string, v load.Visit, a load.Answer) error {
+			if p := e.b.lookup(key); p != nil && failing[key] {
+				e.r.Reads++
+				d := e.differ[key]
+				wrong[key] = wrong[key] || !p.drawn(d.visit, d.answer, v, a)
+				d.drawn = !wrong[key]
+			}
+			return ctx.Err()
+		})
+		return err
+	})
+}
+
 // judge what differed: in every take in which it was asked for, it fails, if
 // that was often enough.
 func (e *equality) judge() {
-	once, only, loaded := 0, 0, 0
+	once, only, loaded, drawn := 0, 0, 0, 0
 	for _, key := range e.order {
 		switch d, asked := e.differ[key], e.asked[key]; {
 		case d.loaded:
 			if loaded++; loaded == 1 {
 				e.r.note("beside load, and not alone, differed %s", d.problem.What)
+			}
+		case d.drawn:
+			if drawn++; drawn == 1 {
+				e.r.note("from one start of the application to the next differs %s", d.problem.What)
 			}
 		case d.takes < asked:
 			once++
@@ -239,6 +286,9 @@ func (e *equality) judge() {
 	}
 	if loaded > 0 {
 		e.r.note("%s differed beside load and not without it: what the load writes is seen there", count(loaded, "request", "requests"))
+	}
+	if drawn > 0 {
+		e.r.note("%s what the application draws when it starts: restarted once more, it gave another value in the same places", count(drawn, "request holds", "requests hold"))
 	}
 	if only > 0 {
 		e.r.note("%s differed, but came in one take only, under load", count(only, "request", "requests"))

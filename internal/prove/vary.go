@@ -2,6 +2,7 @@ package prove
 
 import (
 	"context"
+	"slices"
 
 	"kasoku/internal/load"
 )
@@ -66,4 +67,56 @@ func (p *Pattern) without(other *Pattern) *Pattern {
 		return nil
 	}
 	return out
+}
+
+// drawn reports whether two answers, before and after a restart, are as recorded but for
+// words in which they differ from each other, too.
+func (p *Page) drawn(v load.Visit, before load.Answer, w load.Visit, after load.Answer) bool {
+	if p.Body == nil || before.Opaque != "" || after.Opaque != "" {
+		return false
+	}
+	both := NewPattern(before.Body)
+	both.Merge(after.Body)
+	less := p.Body.withoutWords(both)
+	if less == nil || less.Known() < varyLeaves*p.Body.Known() {
+		return false
+	}
+	q := *p
+	q.Body = less
+	return q.differs(v, before) == "" && q.differs(w, after) == ""
+}
+
+// withoutWords is the pattern with every word left out that varies in another one of as
+// many lines; nil if they cannot be laid over each other, or nothing varies.
+func (p *Pattern) withoutWords(other *Pattern) *Pattern {
+	if p.Loose || other.Loose || p.Sum != "" || other.Sum != "" || len(p.Lines) != len(other.Lines) {
+		return nil
+	}
+	out, varies := &Pattern{}, false
+	for i, l := range p.Lines {
+		if o := other.Lines[i]; o.Any || o.Words != nil {
+			l, varies = l.withoutWords(o), true
+		}
+		out.Lines = append(out.Lines, l)
+	}
+	if !varies {
+		return nil
+	}
+	return out
+}
+
+func (l Line) withoutWords(other Line) Line {
+	own := slices.Clone(l.Words)
+	if own == nil && !l.Any {
+		own = words(l.Text)
+	}
+	if l.Any || other.Any || len(own) != len(other.Words) {
+		return Line{Any: true}
+	}
+	for i, w := range other.Words {
+		if w == "" {
+			own[i] = ""
+		}
+	}
+	return Line{Words: own}
 }

@@ -51,7 +51,7 @@ func (t *Tuner) checksTime() time.Duration {
 func (t *Tuner) prover() *Prover {
 	p := &Prover{Bench: t.Bench, StandDown: t.Exec.StandDown, UI: t.UI, Workload: t.workload, Limit: t.takeTime()}
 	if t.session != nil {
-		p.Session, p.Before = t.session.ID, t.session.Final
+		p.Session, p.Before, p.Restart = t.session.ID, t.session.Final, t.restartApps
 	}
 	return p
 }

@@ -63,6 +63,20 @@ func TestErrorsOfTheServerAreSeen(t *testing.T) {
 	if s := sample(deadlocks); !strings.Contains(s.Broken, "db rolled 9 transactions back in deadlocks") {
 		t.Errorf("%+v", s)
 	}
+	limits := run(experiment.Candidate, 1460)
+	limits.Evidence.Load.Mismatches = 48
+	limits.Evidence.Load.Samples = []load.Mismatch{{Request: "POST /login", Expected: "status 302", Got: "status 429"}}
+	if s := sample(limits); !strings.Contains(s.Broken, "got status 429; the service limits how often one visitor may ask (429 Too Many Requests)") {
+		t.Errorf("%+v", s)
+	}
+	limits.Evidence.Load.Samples[0].Got = "status 503"
+	if s := sample(limits); strings.Contains(s.Broken, "limits how often") {
+		t.Errorf("a 503 of whatever cause: %s", s.Broken)
+	}
+	limits.Evidence.Logs = []evidence.LogLine{{Service: "web", Level: "error", Text: "limiting requests, excess: 20.5 by zone login", Count: 48}}
+	if s := sample(limits); !strings.Contains(s.Broken, "limit_req or limit_conn of web") {
+		t.Errorf("%+v", s)
+	}
 	own := &Bench{Stack: &stack.Stack{}}
 	if r := run(experiment.Baseline, 1460); true {
 		if own.judgeErrors(r); r.Unfit != "" {

@@ -51,6 +51,9 @@ type Prover struct {
 	// them from it.
 	StandDown func(context.Context) error
 
+	// Restart starts the applications anew, as prove.EqualOptions has it.
+	Restart func(context.Context) (bool, error)
+
 	rows  load.Rows    // that the checks' writes have drawn, by pool
 	inUse *stack.Stack // without fronts that serve nothing; nil: not looked yet
 }
@@ -291,7 +294,7 @@ func (p *Prover) equality(ctx context.Context, _ *load.Witness) (prove.Result, e
 		return prove.Result{}, err
 	}
 	opts := p.options()
-	r, err := prove.Equal(ctx, opts, book, prove.EqualOptions{Around: p.take, Alone: p.alone, Blamer: &prove.Blamer{Stack: p.stack(), Opts: opts}})
+	r, err := prove.Equal(ctx, opts, book, prove.EqualOptions{Around: p.take, Alone: p.alone, Restart: p.Restart, Blamer: &prove.Blamer{Stack: p.stack(), Opts: opts}})
 	if err == nil {
 		r.Notes = append(r.Notes, fmt.Sprintf("compared with the answers recorded after run %d", run))
 	}

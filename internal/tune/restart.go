@@ -3,6 +3,7 @@ package tune
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"kasoku/internal/change"
 	"kasoku/internal/stack"
@@ -86,4 +87,22 @@ func (t *Tuner) restartAll(ctx context.Context, title string, restarts []change.
 		return fmt.Errorf("restart every service: %w", err)
 	}
 	return t.Exec.Keep(ctx, tx.ID)
+}
+
+// restartApps restarts the applications, and what they run in, so that what they draw at
+// their start is seen. false: none may be.
+func (t *Tuner) restartApps(ctx context.Context) (bool, error) {
+	if t.NoRestart {
+		return false, nil
+	}
+	restarts, _ := t.restartable()
+	restarts = slices.DeleteFunc(restarts, func(c change.Change) bool {
+		svc := t.Stack.Service(c.Service)
+		return svc.Kind != stack.App && !slices.ContainsFunc(t.Stack.OfKind(stack.App), func(app *stack.Service) bool { return app.RunsIn == svc.Name })
+	})
+	if len(restarts) == 0 {
+		return false, nil
+	}
+	t.UI.Info("answers differ from those as found: the applications are restarted once more, to see what they draw at each start")
+	return true, t.restartAll(ctx, "Restart the applications, to see what they draw at their start", restarts)
 }

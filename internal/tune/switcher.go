@@ -153,7 +153,31 @@ func sample(run *store.Run) experiment.Sample {
 	if text := deadlocked(ev); s.Broken != "" && text != "" {
 		s.Broken += "; " + text
 	}
+	if text := limited(ev); s.Broken != "" && text != "" {
+		s.Broken += "; " + text
+	}
 	return s
+}
+
+// limited says that the service itself limits how often one visitor may ask; "" if nothing
+// tells so. All load comes from one address, so a service that got faster meets its limit
+// sooner, and whatever made it faster looks as if it broke answers.
+func limited(ev *evidence.Evidence) string {
+	who := ""
+	for _, m := range ev.Load.Samples {
+		if strings.Contains(m.Got, "status 429") {
+			who = "429 Too Many Requests"
+		}
+	}
+	for _, l := range ev.Logs {
+		if strings.Contains(l.Text, "limiting requests") || strings.Contains(l.Text, "limiting connections") {
+			who = "limit_req or limit_conn of " + l.Service
+		}
+	}
+	if who == "" {
+		return ""
+	}
+	return "the service limits how often one visitor may ask (" + who + "), and all load comes from one address: the faster it is, the sooner the limit is met; lift it for this address or these accounts while Kasoku works, or give users addresses of their own (headers: X-Forwarded-For) where the service trusts that"
 }
 
 // deadlocked says which databases rolled transactions back because they waited for each
