@@ -11,11 +11,14 @@ import (
 )
 
 const (
-	// shortestPause is not made shorter: half a run's requests would be the loop's own.
+	// shortestPause, seconds, is not made shorter: a shell's two programs for each
+	// round (curl, sleep) take 5 ms of CPU (100 rounds: 0.53 s), which ten times a second
+	// is a twentieth of one CPU.
 	shortestPause = 0.1
-	// longestPause of a loop that somebody waits for; what comes every minute is a chore.
+	// longestPause, seconds, of a loop that somebody waits for; cron's shortest is a minute.
 	longestPause = 10
-	// pauseCut is by what a pause is divided at a time.
+	// pauseCut is by what a pause is divided at a time. A choice: what waits is then
+	// shorter by two fifths of the pause, on average, and the experiment decides.
 	pauseCut = 5
 	// pausedShare of the time that a loop has to pause; where its work takes the larger
 	// part, the pause is not what slows it.

@@ -384,18 +384,6 @@ type StaticFile struct {
 	GzipOther bool `json:"gzip_other,omitempty"`
 }
 
-// ProcessUser is whom a service's workers run as.
-type ProcessUser struct {
-	UID    int    `json:"uid"`
-	GID    int    `json:"gid"`
-	Groups []int  `json:"groups"`
-	Name   string `json:"name"`
-	Group  string `json:"group"`
-	// NotByPID: it may make no files in the folder of the service's pid file, which
-	// whoever started it wrote.
-	NotByPID bool `json:"not_by_pid,omitempty"`
-}
-
 // NginxBuild is what `nginx -V` tells.
 type NginxBuild struct {
 	Version string   `json:"version"`

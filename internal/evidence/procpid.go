@@ -8,6 +8,18 @@ import (
 	"strings"
 )
 
+// ProcessUser is whom a service's workers run as.
+type ProcessUser struct {
+	UID    int    `json:"uid"`
+	GID    int    `json:"gid"`
+	Groups []int  `json:"groups"`
+	Name   string `json:"name"`
+	Group  string `json:"group"`
+	// NotByPID: it may make no files in the folder of the service's pid file, which
+	// whoever started it wrote.
+	NotByPID bool `json:"not_by_pid,omitempty"`
+}
+
 // procPID is what /proc/PID/stat tells about one process (proc_pid_stat(5)).
 type procPID struct {
 	PID, Parent int

@@ -13,7 +13,7 @@ const (
 	// an order of its own (keys of a hash, members of a set).
 	varyAsks = 8
 	// varyLeaves is the part of what is compared of a page that must still be compared
-	// when the lines that vary by themselves are left out; else the page is said to
+	// when the words that vary by themselves are left out; else the page is said to
 	// differ: an application that fails now and then varies as well.
 	varyLeaves = 0.9
 )
@@ -50,25 +50,6 @@ func (b *Blamer) byItself(ctx context.Context, book *Book, p *Page, v load.Visit
 	return q.differs(v, a) == ""
 }
 
-// without is the pattern with every line left out that varies in another one of as
-// many lines; nil if they cannot be laid over each other, or nothing varies.
-func (p *Pattern) without(other *Pattern) *Pattern {
-	if p.Loose || other.Loose || p.Sum != "" || other.Sum != "" || len(p.Lines) != len(other.Lines) {
-		return nil
-	}
-	out, varies := &Pattern{}, false
-	for i, l := range p.Lines {
-		if o := other.Lines[i]; o.Any || o.Words != nil {
-			l, varies = Line{Any: true}, true
-		}
-		out.Lines = append(out.Lines, l)
-	}
-	if !varies {
-		return nil
-	}
-	return out
-}
-
 // drawn reports whether two answers, before and after a restart, are as recorded but for
 // words in which they differ from each other, too.
 func (p *Page) drawn(v load.Visit, before load.Answer, w load.Visit, after load.Answer) bool {
@@ -77,7 +58,7 @@ func (p *Page) drawn(v load.Visit, before load.Answer, w load.Visit, after load.
 	}
 	both := NewPattern(before.Body)
 	both.Merge(after.Body)
-	less := p.Body.withoutWords(both)
+	less := p.Body.without(both)
 	if less == nil || less.Known() < varyLeaves*p.Body.Known() {
 		return false
 	}
@@ -86,16 +67,16 @@ func (p *Page) drawn(v load.Visit, before load.Answer, w load.Visit, after load.
 	return q.differs(v, before) == "" && q.differs(w, after) == ""
 }
 
-// withoutWords is the pattern with every word left out that varies in another one of as
+// without is the pattern with every word left out that varies in another one of as
 // many lines; nil if they cannot be laid over each other, or nothing varies.
-func (p *Pattern) withoutWords(other *Pattern) *Pattern {
+func (p *Pattern) without(other *Pattern) *Pattern {
 	if p.Loose || other.Loose || p.Sum != "" || other.Sum != "" || len(p.Lines) != len(other.Lines) {
 		return nil
 	}
 	out, varies := &Pattern{}, false
 	for i, l := range p.Lines {
 		if o := other.Lines[i]; o.Any || o.Words != nil {
-			l, varies = l.withoutWords(o), true
+			l, varies = l.without(o), true
 		}
 		out.Lines = append(out.Lines, l)
 	}
@@ -105,7 +86,7 @@ func (p *Pattern) withoutWords(other *Pattern) *Pattern {
 	return out
 }
 
-func (l Line) withoutWords(other Line) Line {
+func (l Line) without(other Line) Line {
 	own := slices.Clone(l.Words)
 	if own == nil && !l.Any {
 		own = words(l.Text)
