@@ -76,6 +76,31 @@ func TestSessionsThatNeverEnd(t *testing.T) {
 	}
 }
 
+// A visit that is longer than the window is measured to its end in a longer one: a run that
+// holds the first pages alone has no login and no write in it.
+func TestWindowsReachTheEndOfSessions(t *testing.T) {
+	sc := walkParse(t, "version: 1\nname: slow\nsessions:\n  - {name: visit, steps: [{request: GET /a}, {request: GET /b}, {request: GET /c}, {request: POST /d}]}\n")
+	r := &run{opts: Options{Scenario: sc}}
+	steps := sc.sessions[0].steps
+	v := newVisits(r)
+	v.begin(0)
+	v.done(&steps[0], false, 7*time.Second)
+	r.users = []*user{{visits: v}}
+	res := &Result{Window: 5 * time.Second}
+	r.visited(res, 8*time.Second)
+	if res.Unreached != 3 || res.Steps != 4 || res.LeastWindow() != 32*time.Second {
+		t.Errorf("%d of %d steps not reached, window %s; want 3 of 4, and four times the 8 s that the first one took", res.Unreached, res.Steps, res.LeastWindow())
+	}
+	for i := 1; i < 4; i++ {
+		v.done(&steps[i], i == 3, 8*time.Second+time.Duration(i))
+	}
+	v.begin(9 * time.Second)
+	res = &Result{Window: 10 * time.Second}
+	if r.visited(res, 10*time.Second); res.Unreached != 0 || res.LeastWindow() != 0 {
+		t.Errorf("a session ended, and yet %d steps are not reached and the window must last %s", res.Unreached, res.LeastWindow())
+	}
+}
+
 // Answers that score nothing say nothing about whether what scores is steady: a burst of
 // files at the begin of a visit is no service that slows down.
 func TestTicksAreOfWhatScores(t *testing.T) {
