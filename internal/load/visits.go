@@ -69,8 +69,8 @@ func (r *run) visited(res *Result, end time.Duration) {
 	var points, times []float64
 	for _, u := range r.users {
 		v := u.visits
-		if v == nil {
-			return
+		if v == nil { // one that only does setup or teardown
+			continue
 		}
 		if points == nil {
 			points, times = make([]float64, len(v.points)), make([]float64, len(v.times))
@@ -81,6 +81,9 @@ func (r *run) visited(res *Result, end time.Duration) {
 			points[i] += v.points[i]
 			times[i] += v.times[i].Seconds()
 		}
+	}
+	if points == nil { // planned sessions, or those of one request
+		return
 	}
 	res.SessionTime = longest
 	if count > 0 {

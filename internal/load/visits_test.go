@@ -1,6 +1,8 @@
 package load
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"testing"
 	"time"
 )
@@ -98,6 +100,26 @@ func TestWindowsReachTheEndOfSessions(t *testing.T) {
 	res = &Result{Window: 10 * time.Second}
 	if r.visited(res, 10*time.Second); res.Unreached != 0 || res.LeastWindow() != 0 {
 		t.Errorf("a session ended, and yet %d steps are not reached and the window must last %s", res.Unreached, res.LeastWindow())
+	}
+}
+
+// What a real run tells of its sessions: the users of setup and teardown have none.
+func TestRunsTellTheirSessions(t *testing.T) {
+	end := make(chan struct{})
+	srv := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/c" {
+			<-end
+		}
+	}))
+	defer srv.Close()
+	defer close(end)
+	sc := walkParse(t, "version: 1\nname: slow\nworkload: 2\nsessions:\n  - {name: visit, steps: [{request: GET /a}, {request: GET /b}, {request: GET /c}, {request: POST /d}]}\n")
+	res, err := Run(t.Context(), Options{URL: srv.URL, Scenario: sc, Workload: 2, Window: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.SessionTime < res.Window || res.Steps != 4 || res.Unreached != 2 {
+		t.Errorf("sessions took %s, and %d of %d steps were not reached; want the window of %s at least, and the 2 of 4 after the one that hangs", res.SessionTime, res.Unreached, res.Steps, res.Window)
 	}
 }
 
