@@ -179,3 +179,29 @@ func TestSlowServicesAreGivenTime(t *testing.T) {
 		t.Errorf("after 90 ms for one visitor:\n%s", text)
 	}
 }
+
+// Applications refuse writes that do not come from a page of their own: they are told by
+// Origin, which browsers send with every write, or by Referer. Both are those of the
+// service that the load goes to, not of the one that was recorded.
+func TestWritesSayThatTheyAreOfAnOwnPage(t *testing.T) {
+	post := func(headers ...harHeader) string {
+		e := entryOf(2, "POST", "/save", "a=1", "text/html", "ok")
+		e.Request.Headers = headers
+		get := entryOf(1, "GET", "/form", "", "text/html", "x")
+		get.Request.Headers = []harHeader{{Name: "Origin", Value: "http://app.test"}, {Name: "Referer", Value: "http://app.test/"}}
+		_, text := drafted(t, get, e)
+		return text
+	}
+	referer := harHeader{Name: "Referer", Value: "http://app.test/form?page=1"}
+	for want, text := range map[string]string{
+		`"Origin": "${base}"`:       post(referer, harHeader{Name: "Origin", Value: "http://app.test"}),
+		`"Referer": "${base}/form"`: post(referer),
+	} {
+		if !strings.Contains(text, want) || strings.Count(text, "${base}") != 1 {
+			t.Errorf("no %s alone in\n%s", want, text)
+		}
+	}
+	if text := post(harHeader{Name: "Origin", Value: "http://app.test.other"}, harHeader{Name: "Referer", Value: "http://ads.test/form"}); strings.Contains(text, "${base}") {
+		t.Errorf("a write from another site's page passes as one of an own page:\n%s", text)
+	}
+}
