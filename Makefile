@@ -126,8 +126,8 @@ case-idle: deps build ## the idle game on this machine: as found, by Kasoku, by 
 case-api: deps build ## the game API on this machine: as found, by Kasoku, by hand, with the ratio (BUDGET=12m SOURCE=1; bar 0.90)
 	@$(WITH_GO) BUDGET=$(or $(BUDGET),12m) ROUNDS=$(or $(ROUNDS),6) scripts/case-hand.sh api go
 
-case-cards: deps-test build ## the card game on this machine: as found, by Kasoku, by hand, with the ratio (BUDGET=12m SOURCE=1; bar 0.90)
-	@$(WITH_GO) BUDGET=$(or $(BUDGET),12m) ROUNDS=$(or $(ROUNDS),6) scripts/case-hand.sh cards php
+case-cards: deps-test build ## the card game on this machine: as found, by Kasoku, by hand, with the ratio (BUDGET=20m WINDOW=6s SOURCE=1; bar 0.90)
+	@$(WITH_GO) BUDGET=$(or $(BUDGET),20m) ROUNDS=$(or $(ROUNDS),6) WINDOW=$(or $(WINDOW),6s) scripts/case-hand.sh cards php
 
 field: deps-test build ## applications that nobody here has made, Kasoku against a person (make field-NAME: one; BUDGET=25m ARGS="-keep"; 45 min each, as root)
 	@$(WITH_GO) go build -buildvcs=auto -o bin/field ./bench/field && bin/field -budget $(or $(BUDGET),25m) $(ARGS)

@@ -58,11 +58,11 @@ case_reset() {
 case_begin() { case_reset; }
 
 # case_hand lets the application reach its caches through their sockets, and keep its
-# connections.
+# connections to rows.
 case_hand() {
     sed -i -e "s|^server = \"127.0.0.1:[0-9]*\"|server = \"$DIR/run/cache/cache.sock\"|" \
         -e "s|^server = \"tcp://127.0.0.1:[0-9]*\"|server = \"unix://$DIR/run/redis/redis.sock\"|" \
-        -e "s|^DB_PERSISTENT = .*|DB_PERSISTENT = on|" -e "s|^MEMCACHED_PERSISTENT_ID =.*|MEMCACHED_PERSISTENT_ID = rows|" "$DIR/app/config/app.ini"
+        -e "s|^MEMCACHED_PERSISTENT_ID =.*|MEMCACHED_PERSISTENT_ID = rows|" "$DIR/app/config/app.ini"
 }
 
 main "$@"
