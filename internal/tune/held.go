@@ -2,11 +2,13 @@ package tune
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"kasoku/internal/change"
 	"kasoku/internal/load"
 	"kasoku/internal/stack"
 )
@@ -23,6 +25,20 @@ func (b *Bench) tellHeld(ctx context.Context, res *load.Result) {
 	if text := b.held(ctx); text != "" {
 		res.Samples[0].Got += "; " + text
 	}
+}
+
+// unheld does something with tables, and does it once more after load.reset if a transaction
+// held one: what a run left open is what load.reset clears away.
+func (s *switcher) unheld(ctx context.Context, do func() error) error {
+	err := do()
+	if !errors.Is(err, change.ErrTableHeld) || ctx.Err() != nil || !s.bench.Stack.Load.Reset.Set() {
+		return err
+	}
+	s.bench.note("a transaction that a run left open holds a table: load.reset is run before the next try")
+	if again := s.bench.reset(ctx); again != nil {
+		return errors.Join(err, again)
+	}
+	return do()
 }
 
 // held says which databases have statements that wait for a table which a transaction of an

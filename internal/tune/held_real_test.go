@@ -3,10 +3,14 @@ package tune
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
 	"kasoku/internal/await"
+	"kasoku/internal/change"
+	"kasoku/internal/experiment"
 	"kasoku/internal/foreign"
 	"kasoku/internal/load"
 	"kasoku/internal/stack"
@@ -80,4 +84,41 @@ func TestComplaintOfTransactionLeftOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	cancel()
+}
+
+// An index waits for a transaction that a run left open. load.reset, which restarts the
+// application, ends it, and then the index is made; without load.reset the step fails.
+func TestIndexAfterTransactionLeftOpen(t *testing.T) {
+	r := renew(t, func(*renewed) bool { return false }, "")
+	left, err := stack.OpenDB(t.Context(), r.hosts["local"], r.stack.Service("db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { left.Close() })
+	conn, err := left.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var id int64
+	if err := conn.QueryRowContext(t.Context(), "SELECT CONNECTION_ID()").Scan(&id); err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range []string{"BEGIN", "UPDATE renewed.items SET owner = 8 WHERE id = 1"} {
+		if _, err := conn.ExecContext(t.Context(), q); err != nil {
+			t.Fatal(err)
+		}
+	}
+	index := change.Change{Kind: change.KindIndex, Service: "db", Index: &change.Index{Schema: "renewed", Table: "items", Name: "kasoku_items_1", Columns: []string{"owner"}}}
+	sw := &switcher{exec: r.exec, bench: r.tuner.Bench, intent: change.Intent{Title: "an index", Plan: "x", Changes: []change.Change{index}}}
+	r.tuner.Bench.Stack.Load.Reset = nil
+	if err := sw.to(t.Context(), experiment.Candidate); !errors.Is(err, change.ErrTableHeld) {
+		t.Fatalf("without load.reset: %v", err)
+	}
+	r.tuner.Bench.Stack.Load.Reset = []string{"mariadb", "--defaults-file=secrets/client.cnf", "-e", fmt.Sprintf("KILL %d", id)}
+	if err := sw.to(t.Context(), experiment.Candidate); err != nil || !r.hasIndex() {
+		t.Fatalf("with load.reset: %v, index %t", err, r.hasIndex())
+	}
+	if err := sw.to(t.Context(), experiment.Baseline); err != nil || r.hasIndex() {
+		t.Errorf("back: %v, index %t", err, r.hasIndex())
+	}
 }
