@@ -28,13 +28,13 @@ var (
 // Shapes lists what is looked for, in the order in which it is told.
 func Shapes() []Shape {
 	return []Shape{
-		{"P1", "one read for all rows of a loop", []Need{needOwn, needDriver, needConstant, needEnd, needCalls, needHandle,
+		{"P1", "one read for all rows of a loop", []Need{needOwn, needDriver, needConstant, needFunction, needEnd, needCalls, needHandle,
 			{"statement", "it reads plain columns of one table by `column = ?`, without order, lock or LIMIT other than 1"},
 			{"key", "the key is an integer, or a string whose column the schema shows to be unique; it is a value of the loop's element that the loop does not change"},
 			{"destination", "the row is put into variables of plain types that nothing else writes, and one of them, or a field, is the key's column"},
 			{"writes", "nothing in the loop writes to the table, in a transaction nothing writes or locks at all, and no trigger or cascade of the schema does"},
 			needCompiles}, findReads},
-		{"P2", "one read with GROUP BY for all sums of a loop", []Need{needOwn, needDriver, needConstant, needEnd, needCalls, needHandle,
+		{"P2", "one read with GROUP BY for all sums of a loop", []Need{needOwn, needDriver, needConstant, needFunction, needEnd, needCalls, needHandle,
 			{"statement", "it reads one COUNT, SUM, MIN, MAX or AVG of one table by `column = ?`"},
 			{"key", "the key is an integer; it is a value of the loop's element that the loop does not change"},
 			{"destination", "the value is put into a variable of a plain type"},

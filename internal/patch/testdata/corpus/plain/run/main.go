@@ -14,6 +14,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"kasoku/internal/patch/testdata/corpus/plain/calls"
 	"kasoku/internal/patch/testdata/corpus/plain/env"
 	"kasoku/internal/patch/testdata/corpus/plain/inserts"
 	"kasoku/internal/patch/testdata/corpus/plain/reads"
@@ -50,6 +51,9 @@ func play(db *sqlx.DB, draw *rand.Rand, turn uint64) {
 	}
 	if turn == turns-1 {
 		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(calls.Cases)) {
+		answer(db, "calls "+name, calls.Cases[name], app, slices.Clone(posts))
 	}
 	for _, name := range slices.Sorted(maps.Keys(inserts.Cases)) {
 		answer(db, "inserts "+name, inserts.Cases[name], app, slices.Clone(posts))
