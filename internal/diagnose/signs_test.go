@@ -212,7 +212,7 @@ var signs = []struct {
 	{"db.binlog-sync", both(variable("log_bin", "ON"), variable("sync_binlog", "1")), "400 commits"},
 	{"app.db-persistent", both(delta("db", "Connections", 2000), func(in *Input) {
 		in.Snapshot.Files["local"]["/app.ini"] = evidence.File{Service: "app", Content: []byte("db_persistent = 0\n")}
-	}), "/app.ini says that none is kept"},
+	}), "by /app.ini none is kept"},
 	{"app.cache-persistent", both(delta("mc", "total_connections", 2000), func(in *Input) {
 		in.Snapshot.Files["local"]["/app.env"] = evidence.File{Service: "app", Content: []byte("MEMCACHED_PERSISTENT_ID=\n")}
 	}), "2000 connections to mc"},

@@ -24,9 +24,10 @@ type SourcePatch struct {
 	Message         string // of the commit
 	Build, Products []string
 
-	// Statement is the text that stands there; "" if it is about none. Database is asked,
+	// Statement is its text, which stands at Text; "" if it is about none. Database is asked,
 	// Count times of Counts in all, which took Total of All, the time of all its statements.
 	Statement  string
+	Text       CodeSpan
 	Database   string
 	Count      int64
 	Counts     int64
@@ -34,6 +35,17 @@ type SourcePatch struct {
 	// PerRequest is the most often that one request of a route made it, by requests that
 	// were followed; 0: not known.
 	PerRequest float64
+}
+
+// CodeSpan is a number of lines of a file below the application's folder.
+type CodeSpan struct {
+	File        string
+	Line, Lines int // the first from 1
+}
+
+// Holds reports whether a line of a file is among them.
+func (s CodeSpan) Holds(file string, line int) bool {
+	return file == s.File && line >= s.Line && line < s.Line+s.Lines
 }
 
 // Place is "home.go:33 (server.deckOf)".

@@ -30,12 +30,8 @@ func (p *Place) replace(n ast.Node, text string) {
 
 // remove takes the lines of statements away that stand alone on them.
 func (p *Place) remove(n ast.Node) {
-	f := p.file
-	from, to := f.lineStart(f.offset(n.Pos())), f.offset(n.End())
-	for to < len(f.src) && f.src[to] != '\n' {
-		to++
-	}
-	p.edits = append(p.edits, edit{from, min(to+1, len(f.src)), ""})
+	from, to := p.file.linesOf(n)
+	p.edits = append(p.edits, edit{from, to, ""})
 }
 
 // before puts whole lines in front of the line that a node begins on.
@@ -46,12 +42,8 @@ func (p *Place) before(n ast.Node, lines string) {
 
 // after puts whole lines behind the line that a node ends on.
 func (p *Place) after(n ast.Node, lines string) {
-	f := p.file
-	at := f.offset(n.End())
-	for at < len(f.src) && f.src[at] != '\n' {
-		at++
-	}
-	p.edits = append(p.edits, edit{min(at+1, len(f.src)), min(at+1, len(f.src)), lines})
+	_, at := p.file.linesOf(n)
+	p.edits = append(p.edits, edit{at, at, lines})
 }
 
 // atEnd adds declarations to the file.
@@ -63,7 +55,7 @@ func (p *Place) atEnd(text string) {
 // error says that two of them change the same lines, or that the result is no program.
 func Files(places []*Place) (map[string][]byte, error) {
 	byFile := map[*file][]*Place{}
-	for _, p := range places {
+	for _, p := range partsOf(places) {
 		if p.Refused != nil {
 			return nil, fmt.Errorf("%s is refused: %w", p.ID, p.Refused)
 		}
@@ -248,11 +240,21 @@ func Diff(places []*Place) (string, error) {
 	}
 	slices.Sort(names)
 	var b strings.Builder
+	parts := partsOf(places)
 	for _, name := range names {
-		i := slices.IndexFunc(places, func(p *Place) bool { return p.File == name })
-		b.WriteString(udiff.Unified(path.Join("a", name), path.Join("b", name), string(places[i].file.src), string(files[name])))
+		i := slices.IndexFunc(parts, func(p *Place) bool { return p.File == name })
+		b.WriteString(udiff.Unified(path.Join("a", name), path.Join("b", name), string(parts[i].file.src), string(files[name])))
 	}
 	return b.String(), nil
+}
+
+// linesOf are the whole lines that a node stands on.
+func (f *file) linesOf(n ast.Node) (from, to int) {
+	from, to = f.lineStart(f.offset(n.Pos())), f.offset(n.End())
+	for to < len(f.src) && f.src[to] != '\n' {
+		to++
+	}
+	return from, min(to+1, len(f.src))
 }
 
 // absolute is the file's path on this machine.

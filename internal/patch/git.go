@@ -97,9 +97,10 @@ func (r *Repo) Commits(ctx context.Context, places []*Place) (string, error) {
 
 // stage puts files into the index of env.
 func (r *Repo) stage(ctx context.Context, env []string, places []*Place, files map[string][]byte) error {
+	parts := partsOf(places)
 	for name, src := range files {
-		i := slices.IndexFunc(places, func(p *Place) bool { return p.File == name })
-		path, err := filepath.Rel(r.Top, places[i].absolute())
+		i := slices.IndexFunc(parts, func(p *Place) bool { return p.File == name })
+		path, err := filepath.Rel(r.Top, parts[i].absolute())
 		if err != nil {
 			return err
 		}

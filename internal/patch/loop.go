@@ -101,7 +101,7 @@ func (l *loop) fixed(e ast.Expr, does *effects) bool {
 			ok = ok && (n.Op == token.SUB || n.Op == token.NOT)
 		case *ast.CallExpr:
 			tv := l.f.info().Types[n.Fun]
-			ok = ok && (tv.IsType() || l.requestContext(n))
+			ok = ok && (tv.IsType() || l.f.requestContext(n))
 		case ast.Expr:
 			ok = false
 		}
@@ -111,12 +111,12 @@ func (l *loop) fixed(e ast.Expr, does *effects) bool {
 }
 
 // requestContext is r.Context() of a request.
-func (l *loop) requestContext(n *ast.CallExpr) bool {
+func (f *file) requestContext(n *ast.CallExpr) bool {
 	sel, ok := n.Fun.(*ast.SelectorExpr)
 	if !ok || len(n.Args) != 0 {
 		return false
 	}
-	fn, ok := l.f.info().Uses[sel.Sel].(*types.Func)
+	fn, ok := f.info().Uses[sel.Sel].(*types.Func)
 	if !ok {
 		return false
 	}

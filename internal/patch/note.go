@@ -11,6 +11,7 @@ import (
 // note looks once through the program for what several shapes ask: which variables are
 // assigned after they are made, and which functions requests reach.
 func (p *Program) note() {
+	p.noteCallers()
 	p.assigned = map[*types.Var]bool{}
 	calls := map[*types.Func][]*types.Func{}
 	p.handles = map[*types.Func]bool{}

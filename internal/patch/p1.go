@@ -12,6 +12,7 @@ type readWriter struct {
 	*rowRead
 	place *Place
 	loop  *loop
+	via   *site // the call of the function that the read stands in; nil: it is in the loop
 	sql   *read
 
 	key     equality
@@ -25,7 +26,11 @@ type readWriter struct {
 // check shows the preconditions in the order of their table.
 func (w *readWriter) check() *Refusal {
 	f := w.f
-	w.does = f.effectsOf(w.loop.body, w.whole, w.call)
+	if w.via == nil {
+		w.does = f.effectsOf(w.loop.body, w.whole, w.call)
+	} else {
+		w.does = w.via.effects(w.loop, w.whole, w.call)
+	}
 	if r := w.loop.readsToEnd(); r != nil {
 		return r
 	}
@@ -33,9 +38,9 @@ func (w *readWriter) check() *Refusal {
 		return refuse("calls", "%s", w.does.unknown)
 	}
 	if !w.loop.fixed(w.loop.over, w.does) {
-		return refuse("end", "the loop is over %s, which is made by a call or changed in it", short(f.text(w.loop.over)))
+		return refuse("end", "the loop is over %s, which is made by a call or changed in it", short(w.loop.f.text(w.loop.over)))
 	}
-	if !w.loop.fixed(w.handle, w.does) || w.ctx != nil && !w.loop.fixed(w.ctx, w.does) {
+	if !w.fixed(w.handle) || w.ctx != nil && !w.fixed(w.ctx) {
 		return refuse("handle", "%s or its context is another one in each turn", short(f.text(w.handle)))
 	}
 	for _, check := range []func() *Refusal{w.checkKey, w.checkDestination, w.checkWrites, w.checkHandle} {
@@ -46,6 +51,14 @@ func (w *readWriter) check() *Refusal {
 	return nil
 }
 
+// fixed reports an argument of the statement that is the same in each turn.
+func (w *readWriter) fixed(e ast.Expr) bool {
+	if w.via != nil {
+		return w.via.fixed(w.loop, e, w.does)
+	}
+	return w.loop.fixed(e, w.does)
+}
+
 // checkKey finds the one argument that depends on the loop.
 func (w *readWriter) checkKey() *Refusal {
 	f := w.f
@@ -54,7 +67,7 @@ func (w *readWriter) checkKey() *Refusal {
 	}
 	w.keyArg = -1
 	for i, a := range w.args {
-		if w.loop.fixed(a, w.does) {
+		if w.fixed(a) {
 			continue
 		}
 		if w.keyArg >= 0 {
@@ -86,7 +99,11 @@ func (w *readWriter) checkKey() *Refusal {
 		return refuse("key", "it is a string, and no schema shows that %s.%s is unique, which collations need", w.sql.table, w.key.column)
 	}
 	var r *Refusal
-	w.before, r = w.loop.turn(arg, w.does)
+	if w.via != nil {
+		w.before, r = w.via.turn(w.loop, arg, w.does)
+	} else {
+		w.before, r = w.loop.turn(arg, w.does)
+	}
 	return r
 }
 
@@ -161,7 +178,7 @@ func (w *readWriter) checkZero() *Refusal {
 		return not
 	}
 	v, ok := f.info().Uses[id].(*types.Var)
-	if !ok || !w.loop.inside(v) || v == w.loop.value || !f.madeEmpty(v) {
+	if !ok || !w.ofTurn(v) || !f.madeEmpty(v) {
 		return not
 	}
 	for id, o := range f.info().Uses {
@@ -172,7 +189,15 @@ func (w *readWriter) checkZero() *Refusal {
 	return nil
 }
 
-// madeEmpty: `var x T`, `x := T{}`, `x := &T{}` or `x := new(T)`.
+// ofTurn: each turn has a variable of its own.
+func (w *readWriter) ofTurn(v *types.Var) bool {
+	if w.via != nil {
+		return w.via.args[v] == nil && v.Pos() >= w.via.decl.Pos() && v.Pos() < w.via.decl.End()
+	}
+	return w.loop.inside(v) && v != w.loop.value
+}
+
+// madeEmpty: `var x T`, `x := T{}`, `x := &T{}`, `x := new(T)`, or a named result.
 func (f *file) madeEmpty(v *types.Var) bool {
 	made := f.made(v)
 	if u, ok := made.(*ast.UnaryExpr); ok && u.Op == token.AND {
@@ -185,6 +210,13 @@ func (f *file) madeEmpty(v *types.Var) bool {
 			if s, ok := n.(*ast.ValueSpec); ok && len(s.Values) == 0 {
 				for _, id := range s.Names {
 					declared = declared || f.info().Defs[id] == v
+				}
+			}
+			if t, ok := n.(*ast.FuncType); ok && t.Results != nil {
+				for _, field := range t.Results.List {
+					for _, id := range field.Names {
+						declared = declared || f.info().Defs[id] == v
+					}
 				}
 			}
 			return true
@@ -233,6 +265,12 @@ func (w *readWriter) checkHandle() *Refusal {
 	o, _, _ := types.LookupFieldOrMethod(w.kind, true, f.pkg.Types, need)
 	if _, ok := o.(*types.Func); !ok {
 		return refuse("handle", "%s has no method %s", f.typeName(w.kind), need)
+	}
+	if w.via != nil && w.via.recv != nil && !w.loop.fixed(w.via.args[w.via.recv], w.does) {
+		return refuse("handle", "%s is a method of another value in each turn", f.function(w.via.decl))
+	}
+	if _, ok := w.loop.f.typeText(w.keyType); !ok {
+		return refuse("compiles", "the type %s has no name where the loop is", f.typeName(w.keyType))
 	}
 	for _, t := range w.types() {
 		if _, ok := f.typeText(t); !ok {

@@ -13,12 +13,50 @@ const mostKeys = 1000
 
 // write makes the edits.
 func (w *readWriter) write() {
+	if w.via != nil {
+		w.writeSite()
+		return
+	}
 	f, at := w.f, w.place
-	table, col := camel(w.sql.table), camel(w.key.column)
-	helper := f.fresh(w.call, "read"+table+"By"+col)
 	keys := f.freshLocal(w.whole, w.keysName())
-	local := f.freshLocal(w.whole, "read"+table)
+	local := f.freshLocal(w.whole, "read"+camel(w.sql.table))
+	at.before(w.outer(), w.gather(keys)+f.indent(w.loop.node.Pos())+local+" := "+w.readAll(at, keys)+"\n")
+	at.replace(w.whole, w.readOne(local))
+	if w.row != nil {
+		at.remove(w.row)
+	}
+	at.Subject = fmt.Sprintf("Read %s of %s at once in %s", strings.TrimPrefix(w.rows(), "the "), w.sql.table, f.function(w.call))
+	at.Body = fmt.Sprintf("The loop in %s read %s of %s one by one, a round trip for each element of %s. They are now read by one statement with IN before the loop, and taken from a map in it.\n\n%s",
+		f.function(w.call), w.rows(), w.sql.table, short(f.text(w.loop.over)), w.alike())
+}
 
+// rows are what it reads.
+func (w *readWriter) rows() string {
+	if w.sql.sum {
+		return "the sums"
+	}
+	return "the rows"
+}
+
+// alike says how what differs between one read and many is kept.
+func (w *readWriter) alike() string {
+	return fmt.Sprintf("%s. If the read of all fails, or finds two rows for one %s, each is read alone as before, so that an error is met where it was met before.", w.missing(), w.key.column)
+}
+
+// gather is the loop that gathers the keys.
+func (w *readWriter) gather(keys string) string {
+	f := w.loop.f
+	in := f.indent(w.loop.node.Pos())
+	keyType, _ := f.typeText(w.keyType)
+	return fmt.Sprintf("%s%s := make([]%s, 0, len(%s))\n%s%s {\n%s\t%s = append(%s, %s)\n%s}\n",
+		in, keys, keyType, f.text(w.loop.over), in, w.header(), in, keys, keys, w.before, in)
+}
+
+// readAll is the call that reads all keys; the function that does is added to the file of
+// the statement.
+func (w *readWriter) readAll(at *Place, keys string) string {
+	f := w.f
+	helper := f.fresh(w.call, "read"+camel(w.sql.table)+"By"+camel(w.key.column))
 	var extra, extraNames, extraTypes []string
 	for i, a := range w.args {
 		if i == w.keyArg {
@@ -28,47 +66,30 @@ func (w *readWriter) write() {
 		extra, extraTypes = append(extra, f.text(a)), append(extraTypes, t)
 		extraNames = append(extraNames, fmt.Sprintf("value%d", len(extra)))
 	}
-
-	// Before the loop.
-	in := f.indent(w.loop.node.Pos())
-	keyType, _ := f.typeText(w.keyType)
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s%s := make([]%s, 0, len(%s))\n", in, keys, keyType, f.text(w.loop.over))
-	fmt.Fprintf(&b, "%s%s {\n%s\t%s = append(%s, %s)\n%s}\n", in, w.header(), in, keys, keys, w.before, in)
 	call := []string{f.text(w.handle), keys}
 	if w.ctx != nil {
 		call = append([]string{f.text(w.ctx)}, call...)
 	}
-	fmt.Fprintf(&b, "%s%s := %s(%s)\n", in, local, helper, strings.Join(append(call, extra...), ", "))
-	at.before(w.outer(), b.String())
-
-	// In the loop.
-	var dsts []string
-	for _, d := range w.dsts {
-		dsts = append(dsts, f.text(d))
-	}
-	at.replace(w.whole, fmt.Sprintf("%s(%s, %s)", local, f.text(w.args[w.keyArg]), strings.Join(dsts, ", ")))
-	if w.row != nil {
-		at.remove(w.row)
-	}
-
+	at = at.in(f)
 	at.atEnd(w.helper(helper, extraNames, extraTypes))
-	at.imports = append(at.imports, "strings", sqlPath)
-	if !isInteger(w.keyType) || w.sql.sum {
-		at.imports = []string{"strings"}
+	at.imports = append(at.imports, "strings")
+	if isInteger(w.keyType) && !w.sql.sum {
+		at.imports = append(at.imports, sqlPath)
 	}
 	if w.ctx != nil {
 		at.imports = append(at.imports, "context")
 	}
 	at.imports = append(at.imports, f.lacking(w.types())...)
-	rows := "the rows"
-	if w.sql.sum {
-		rows = "the sums"
+	return helper + "(" + strings.Join(append(call, extra...), ", ") + ")"
+}
+
+// readOne is the call that takes the place of the read.
+func (w *readWriter) readOne(local string) string {
+	var dsts []string
+	for _, d := range w.dsts {
+		dsts = append(dsts, w.f.text(d))
 	}
-	at.Subject = fmt.Sprintf("Read %s of %s at once in %s", strings.TrimPrefix(rows, "the "), w.sql.table, f.function(w.call))
-	at.Body = fmt.Sprintf("The loop in %s read %s of %s one by one, a round trip for each element of %s. They are now read by one statement with IN before the loop, and taken from a map in it.\n\n"+
-		"%s. If the read of all fails, or finds two rows for one %s, each is read alone as before, so that an error is met where it was met before.",
-		f.function(w.call), rows, w.sql.table, short(f.text(w.loop.over)), w.missing(), w.key.column)
+	return fmt.Sprintf("%s(%s, %s)", local, w.f.text(w.args[w.keyArg]), strings.Join(dsts, ", "))
 }
 
 // missing says what happens with keys that have no row.
@@ -84,7 +105,7 @@ func (w *readWriter) missing() string {
 
 // outer is the statement that new ones can stand in front of: the loop, or its label.
 func (w *readWriter) outer() ast.Node {
-	if l, ok := w.f.parents[w.loop.node].(*ast.LabeledStmt); ok {
+	if l, ok := w.loop.f.parents[w.loop.node].(*ast.LabeledStmt); ok {
 		return l
 	}
 	return w.loop.node
@@ -104,7 +125,7 @@ func (w *readWriter) keysName() string {
 
 // header of the loop that gathers keys, with the variables that they need.
 func (w *readWriter) header() string {
-	f := w.f
+	f := w.loop.f
 	n, ok := w.loop.node.(*ast.RangeStmt)
 	if !ok {
 		n := w.loop.node.(*ast.ForStmt)

@@ -33,6 +33,7 @@ func findWrites(p *Program) []*Place {
 			switch {
 			case ws[0].is("INSERT"), ws[0].is("REPLACE"):
 				at = f.insertPlace(c)
+			case isCounter(c.text): // P8
 			case ws[0].is("UPDATE"), ws[0].is("DELETE"):
 				at = f.keyedPlace(c)
 			}

@@ -21,8 +21,10 @@ type Place struct {
 	// What is there, in words.
 	What string `json:"what"`
 	// Statement is the SQL text, if there is one.
-	Statement string   `json:"statement,omitempty"`
-	Refused   *Refusal `json:"refused,omitempty"`
+	Statement string `json:"statement,omitempty"`
+	// Text is where the statement stands, if that is not at the place.
+	Text    *Span    `json:"text,omitempty"`
+	Refused *Refusal `json:"refused,omitempty"`
 	// Subject and Body of the commit.
 	Subject string `json:"-"`
 	Body    string `json:"-"`
@@ -31,6 +33,51 @@ type Place struct {
 	file    *file
 	edits   []edit
 	imports []string // that the file needs for it
+	beside  *Place   // what it changes in another file
+}
+
+// Span is a number of lines of a file.
+type Span struct {
+	File  string `json:"file"` // below the program's folder
+	Line  int    `json:"line"` // from 1
+	Lines int    `json:"lines"`
+}
+
+// Holds reports whether the place's statement stands at a line of a file.
+func (p *Place) Holds(file string, line int) bool {
+	at := p.Text
+	if at == nil {
+		at = &Span{p.File, p.Line, p.Lines}
+	}
+	return filepath.ToSlash(file) == filepath.ToSlash(at.File) && line >= at.Line && line < at.Line+at.Lines
+}
+
+// statementAt notes that the statement stands elsewhere.
+func (p *Place) statementAt(f *file, n ast.Node) {
+	from, to := f.line(n.Pos()), f.line(n.End())
+	p.Text = &Span{f.rel, from, to - from + 1}
+}
+
+// in is the part of the place that changes a file.
+func (p *Place) in(f *file) *Place {
+	if f == p.file {
+		return p
+	}
+	if p.beside == nil {
+		p.beside = &Place{ID: p.ID, Shape: p.Shape, File: f.rel, program: p.program, file: f}
+	}
+	return p.beside
+}
+
+// partsOf are places with what they change in other files.
+func partsOf(places []*Place) []*Place {
+	var out []*Place
+	for _, p := range places {
+		if out = append(out, p); p.beside != nil {
+			out = append(out, p.beside)
+		}
+	}
+	return out
 }
 
 // place is a new place around a node.

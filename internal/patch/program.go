@@ -34,6 +34,7 @@ type Program struct {
 	textChecked bool // sameByText
 	textRefused *Refusal
 	handles     map[*types.Func]bool // reached by requests
+	callers     map[*types.Func][]caller
 	// assigned are variables and fields that something writes after they are made.
 	assigned map[*types.Var]bool
 	taken    map[*types.Package]map[string]bool

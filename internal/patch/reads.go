@@ -29,6 +29,8 @@ func findReads(p *Program) []*Place {
 				if r := f.rowRead(call); r != nil {
 					if at := r.loopPlace(); at != nil {
 						out = append(out, at)
+					} else {
+						out = append(out, r.sitePlaces()...)
 					}
 				}
 			}
@@ -203,19 +205,23 @@ func (r *rowRead) loopPlace() *Place {
 		}
 	}
 	at := f.place(shape, r.whole, what)
+	return r.judged(at, &readWriter{rowRead: r, place: at, loop: l, sql: sel}, why, notRead)
+}
+
+// judged writes a place, or refuses it.
+func (r *rowRead) judged(at *Place, w *readWriter, noLoop, notRead string) *Place {
 	at.Statement = r.text
-	at.refused(f.own()).refused(f.program.onlyMySQL())
-	if l == nil {
-		return at.refused(refuse("end", "%s", why))
+	at.refused(at.file.own()).refused(r.f.own()).refused(r.f.program.onlyMySQL())
+	if w.loop == nil {
+		return at.refused(refuse("end", "%s", noLoop))
 	}
-	if sel == nil || notRead != "" {
+	if w.sql == nil || notRead != "" {
 		need := "statement"
 		if !r.known {
 			need = "constant"
 		}
 		return at.refused(refuse(need, "%s", notRead))
 	}
-	w := &readWriter{rowRead: r, place: at, loop: l, sql: sel}
 	if refused := w.check(); refused != nil {
 		return at.refused(refused)
 	}
@@ -223,6 +229,48 @@ func (r *rowRead) loopPlace() *Place {
 		w.write()
 	}
 	return at
+}
+
+// sitePlaces are the places of a read that stands in no loop itself, in a function that
+// loops call with what gives its key.
+func (r *rowRead) sitePlaces() []*Place {
+	f := r.f
+	decl, ok := enclosing[*ast.FuncDecl](f, r.call)
+	if _, literal := enclosing[*ast.FuncLit](f, r.call); !ok || literal || len(r.args) == 0 {
+		return nil
+	}
+	fn, ok := f.info().Defs[decl.Name].(*types.Func)
+	if !ok {
+		return nil
+	}
+	var out []*Place
+	for _, s := range f.program.sites(fn.Origin()) {
+		bound := s.bind()
+		l, why := (*loop)(nil), ""
+		if bound == nil {
+			if l, why = s.loop(r.args); l == nil && why == "" {
+				continue
+			}
+		} else if !s.inLoop() {
+			continue
+		}
+		shape, what := "P1", "a row read by key in each turn of a loop, by "+f.function(decl)
+		sel, notRead := (*read)(nil), "its text is put together when it runs"
+		if r.known {
+			if sel, notRead = parseRead(r.text); sel.sum {
+				shape, what = "P2", "a sum read by key in each turn of a loop, by "+f.function(decl)
+			}
+		}
+		at := s.f.place(shape, s.call, what)
+		at.statementAt(f, r.whole)
+		if bound != nil {
+			at.Statement = r.text
+			out = append(out, at.refused(at.file.own()).refused(bound))
+			continue
+		}
+		out = append(out, r.judged(at, &readWriter{rowRead: r, place: at, loop: l, via: s, sql: sel}, why, notRead))
+	}
+	return out
 }
 
 // around is the innermost loop over a slice that an argument depends on; the reason says

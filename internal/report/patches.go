@@ -87,7 +87,8 @@ func (p *PatchPlace) join(sources Sources, statements []evidence.Statement, call
 	}
 	for _, s := range statements {
 		if !slices.ContainsFunc(sources.Places(s.Fingerprint), func(at source.Place) bool {
-			return at.Sure && filepath.Clean(at.File) == filepath.Join(p.Folder, p.File) && at.Line >= p.Line && at.Line < p.Line+p.Lines
+			rel, err := filepath.Rel(p.Folder, at.File)
+			return at.Sure && err == nil && p.Holds(rel, at.Line)
 		}) {
 			continue
 		}

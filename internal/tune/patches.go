@@ -97,9 +97,17 @@ func patchesOf(ctx context.Context, st *stack.Stack, hosts map[string]host.Host,
 			continue
 		}
 		out = append(out, evidence.SourcePatch{Service: app.Name, ID: at.ID, Shape: at.Shape, Title: at.Subject, What: at.What,
-			File: at.File, Line: at.Line, Lines: at.Lines, Function: at.Function, Dir: c.top, Diff: diff, Message: at.Message(), Build: command, Products: products, Statement: at.Statement})
+			File: at.File, Line: at.Line, Lines: at.Lines, Function: at.Function, Dir: c.top, Diff: diff, Message: at.Message(), Build: command, Products: products, Statement: at.Statement, Text: textOf(at)})
 	}
 	return out, nil
+}
+
+// textOf is where the statement of a place stands.
+func textOf(at *patch.Place) evidence.CodeSpan {
+	if at.Text != nil {
+		return evidence.CodeSpan{File: filepath.ToSlash(at.Text.File), Line: at.Text.Line, Lines: at.Text.Lines}
+	}
+	return evidence.CodeSpan{File: filepath.ToSlash(at.File), Line: at.Line, Lines: at.Lines}
 }
 
 // fromTop is a place's patch from the top of its checkout.
@@ -137,7 +145,7 @@ func joinStatements(ctx context.Context, dir string, patches []evidence.SourcePa
 		}
 		for _, s := range ev.Statements {
 			if !slices.ContainsFunc(index.Find(s.Fingerprint), func(at source.Place) bool {
-				return at.Sure && at.File == filepath.ToSlash(p.File) && at.Line >= p.Line && at.Line < p.Line+p.Lines
+				return at.Sure && p.Text.Holds(at.File, at.Line)
 			}) {
 				continue
 			}

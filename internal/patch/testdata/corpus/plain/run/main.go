@@ -14,7 +14,9 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"kasoku/internal/patch/testdata/corpus/plain/calls"
 	"kasoku/internal/patch/testdata/corpus/plain/env"
+	"kasoku/internal/patch/testdata/corpus/plain/ids"
 	"kasoku/internal/patch/testdata/corpus/plain/inserts"
 	"kasoku/internal/patch/testdata/corpus/plain/reads"
 )
@@ -23,6 +25,14 @@ func main() {
 	db, err := sqlx.Connect("mysql", os.Args[1])
 	if err != nil {
 		log.Fatal(err)
+	}
+	if os.Args[2] == "numbers" { // run DSN numbers N BACK
+		n, err := strconv.Atoi(os.Args[3])
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(ids.Many(db, n, os.Args[4] == "true"))
+		return
 	}
 	db.SetMaxOpenConns(1)
 	seed, err := strconv.ParseUint(os.Args[2], 10, 64)
@@ -50,6 +60,10 @@ func play(db *sqlx.DB, draw *rand.Rand, turn uint64) {
 	}
 	if turn == turns-1 {
 		return
+	}
+	answer(db, "numbers", ids.Cases["numbers"], app, posts)
+	for _, name := range slices.Sorted(maps.Keys(calls.Cases)) {
+		answer(db, "calls "+name, calls.Cases[name], app, slices.Clone(posts))
 	}
 	for _, name := range slices.Sorted(maps.Keys(inserts.Cases)) {
 		answer(db, "inserts "+name, inserts.Cases[name], app, slices.Clone(posts))
