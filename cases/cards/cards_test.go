@@ -1,5 +1,5 @@
 // Package cards_test plays the card game in short, with its real servers and the small
-// data: it answers rightly as found, by hand and with its source changed, the books
+// data: it answers rightly as found and by hand with its source changed, the books
 // balance and find what is lost or doubled, a reset brings every row back, and undo
 // leaves the service byte for byte as it was.
 package cards_test
