@@ -117,8 +117,8 @@ func (d *draw) check() *Refusal {
 	if !named(d.kind, sqlPath, "DB") && !named(d.kind, sqlxPath, "DB") {
 		return refuse("handle", "%s is a %s: a transaction that is rolled back gives its numbers back", short(f.text(d.handle)), f.typeName(d.kind))
 	}
-	if t := f.program.schema.typeOf(d.sql.table, d.sql.column); t != "bigint" && t != "int" && t != "integer" {
-		return refuse("column", "no schema shows that %s.%s is an INT or BIGINT", d.sql.table, d.sql.column)
+	if t := f.program.schema.typeOf(d.sql.table, d.sql.column); t != "" && t != "bigint" && t != "int" && t != "integer" {
+		return refuse("column", "%s.%s is a %s, in which numbers that nobody uses are missed", d.sql.table, d.sql.column, t)
 	}
 	if r := d.checkResult(); r != nil {
 		return r
