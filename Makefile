@@ -20,7 +20,7 @@ FIELDS := $(addprefix field-,$(notdir $(patsubst %/install.sh,%,$(wildcard field
 WITH_GO = go=$$(scripts/go.sh) && export PATH="$$(dirname "$$go"):$$PATH" CGO_ENABLED="$${CGO_ENABLED:-0}" \
 	GOFLAGS="$$("$$go" env GOFLAGS) -trimpath '-toolexec=env GOGC=400 GOMEMLIMIT=2GiB'" &&
 
-.PHONY: help deps deps-test build static static-tools check test test-long test-times test-coverage test-steady race race-changed demo bench bench-hand bench-tuners bench-load bench-digest bench-bounds bench-effects bench-overhead bench-engines bench-hosts bench-verdict bench-web bench-mutants bench-indexes shots case-wiki case-idle case-api field field-plot $(FIELDS) faults lab-base fuzz clean static-all release
+.PHONY: help deps deps-test build static static-tools check test test-long test-times test-coverage test-steady race race-changed demo bench bench-hand bench-tuners bench-load bench-digest bench-bounds bench-effects bench-overhead bench-engines bench-hosts bench-verdict bench-web bench-mutants bench-indexes shots case-wiki case-idle case-api case-cards field field-plot $(FIELDS) faults lab-base fuzz clean static-all release
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -125,6 +125,9 @@ case-idle: deps build ## the idle game on this machine: as found, by Kasoku, by 
 
 case-api: deps build ## the game API on this machine: as found, by Kasoku, by hand, with the ratio (BUDGET=12m SOURCE=1; bar 0.90)
 	@$(WITH_GO) BUDGET=$(or $(BUDGET),12m) ROUNDS=$(or $(ROUNDS),6) scripts/case-hand.sh api go
+
+case-cards: deps-test build ## the card game on this machine: as found, by Kasoku, by hand, with the ratio (BUDGET=20m WINDOW=6s SOURCE=1; bar 0.90)
+	@$(WITH_GO) BUDGET=$(or $(BUDGET),20m) ROUNDS=$(or $(ROUNDS),6) WINDOW=$(or $(WINDOW),6s) scripts/case-hand.sh cards php
 
 field: deps-test build ## applications that nobody here has made, Kasoku against a person (make field-NAME: one; BUDGET=25m ARGS="-keep"; 45 min each, as root)
 	@$(WITH_GO) go build -buildvcs=auto -o bin/field ./bench/field && bin/field -budget $(or $(BUDGET),25m) $(ARGS)

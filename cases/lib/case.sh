@@ -4,11 +4,14 @@
 #   case_sql      prints the SQL that makes and fills the tables
 #   case_reset    what else a reset does, after sql/reset.sql
 #   case_grants   what else the application may do in the database (optional)
-#   case_hand     what else the settings of a Go program need by hand (optional)
+#   case_hand     what else the settings of the program need by hand (optional)
+#   case_begin    what the application is told once it runs with fresh data (optional)
 #   case_scenario writes what else the scenario needs, and the application (optional)
 #
 # and calls main. SIZES lists the sizes of its data, the first by default; "": one.
-# A folder php or go is a variant, conf/redis brings a Redis. PROGRAM is where the Go
+# A folder php or go is a variant, conf/redis brings a Redis, conf/memcached one for rows
+# and one for sessions, conf/haproxy a balancer in front. HEALTH is the path that tells
+# whether the service answers. PROGRAM is where the Go
 # program is built, below DIR, from the copy of its source in DIR/app.
 # CHECKOUT, if not empty, makes the folder of the Go variant a git checkout that holds
 # the source, and that the program is built in.
@@ -16,7 +19,7 @@ set -euo pipefail
 umask 022
 
 LIB=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
-SIZES=${SIZES:-} TRY=${TRY:-} PROGRAM=${PROGRAM:-bin/$NAME-app} CHECKOUT=${CHECKOUT:-}
+SIZES=${SIZES:-} TRY=${TRY:-} HEALTH=${HEALTH:-/health} PROGRAM=${PROGRAM:-bin/$NAME-app} CHECKOUT=${CHECKOUT:-}
 VARIANTS=
 for part in php go; do
     if [ -d "$CASE/$part" ]; then VARIANTS+="$part "; fi
@@ -29,6 +32,7 @@ done
 case_grants() { :; }
 case_scenario() { :; }
 case_hand() { :; }
+case_begin() { :; }
 
 usage() {
     cat <<EOF
@@ -92,6 +96,7 @@ up() {
     create_database
     case_scenario
     start_all
+    case_begin
     save_state
     trap - EXIT
     announce

@@ -43,7 +43,15 @@ check_programs() {
     need_program mariadb-install-db mariadb-server
     need_program mariadb mariadb-client
     need_program curl curl
-    REDIS=
+    REDIS= MEMCACHED= HAPROXY=
+    if [ -d "$CASE/conf/memcached" ]; then
+        need_program memcached memcached
+        MEMCACHED=$(command -v memcached)
+    fi
+    if [ -d "$CASE/conf/haproxy" ]; then
+        need_program haproxy haproxy
+        HAPROXY=$(command -v haproxy)
+    fi
     if [ -d "$CASE/conf/redis" ]; then
         need_program redis-server redis-server
         need_program redis-cli redis-tools
@@ -57,6 +65,8 @@ check_programs() {
         modules=$("$PHP_FPM" -m 2>/dev/null)
         grep -qi '^pdo_mysql$' <<<"$modules" || fail "PHP has no pdo_mysql (package php8.2-mysql); run: make deps"
         grep -qi '^Zend OPcache$' <<<"$modules" || fail "PHP has no OPcache (package php8.2-opcache); run: make deps"
+        [ -z "$MEMCACHED" ] || grep -qi '^memcached$' <<<"$modules" || fail "PHP has no memcached (package php8.2-memcached); run: make deps-test"
+        [ -z "$REDIS" ] || grep -qi '^redis$' <<<"$modules" || fail "PHP has no redis (package php8.2-redis); run: make deps-test"
     else
         need_program go golang
         [ -z "$CHECKOUT" ] || need_program git git
@@ -101,7 +111,7 @@ free_port() {
     local try
     for try in {1..200}; do
         REPLY=$((18000 + (RANDOM << 3 ^ RANDOM) % 14000))
-        case " ${HTTP_PORT:-} ${FPM_PORT:-} ${APP_PORT:-} ${DB_PORT:-} ${REDIS_PORT:-} ${DEBUG_PORT:-} " in *" $REPLY "*) continue ;; esac
+        case " ${HTTP_PORT:-} ${FPM_PORT:-} ${APP_PORT:-} ${DB_PORT:-} ${REDIS_PORT:-} ${DEBUG_PORT:-} ${WEB_PORT:-} ${CACHE_PORT:-} ${SESSIONS_PORT:-} " in *" $REPLY "*) continue ;; esac
         port_is_used "$REPLY" || return 0
     done
     fail "found no free port from 18000 to 31999"
@@ -119,13 +129,20 @@ pick_ports() {
     free_port; DB_PORT=$REPLY
     free_port; REDIS_PORT=$REPLY
     free_port; DEBUG_PORT=$REPLY
+    WEB_PORT=$HTTP_PORT
+    if [ -d "$CASE/conf/haproxy" ]; then free_port; WEB_PORT=$REPLY; fi
+    free_port; CACHE_PORT=$REPLY
+    free_port; SESSIONS_PORT=$REPLY
     FPM_LISTEN=127.0.0.1:$FPM_PORT
     APP_LISTEN=127.0.0.1:$APP_PORT
+    CACHE_LISTEN=127.0.0.1:$CACHE_PORT
+    SESSIONS_LISTEN=127.0.0.1:$SESSIONS_PORT
 }
 
 save_state() {
     local name
-    for name in VARIANT SIZE NGINX PHP_FPM REDIS SETSID HTTP_PORT FPM_PORT APP_PORT DB_PORT REDIS_PORT DEBUG_PORT FPM_LISTEN APP_LISTEN; do
+    for name in VARIANT SIZE NGINX PHP_FPM REDIS MEMCACHED HAPROXY SETSID HTTP_PORT WEB_PORT FPM_PORT APP_PORT DB_PORT \
+        REDIS_PORT DEBUG_PORT CACHE_PORT SESSIONS_PORT FPM_LISTEN APP_LISTEN CACHE_LISTEN SESSIONS_LISTEN; do
         printf '%s=%q\n' "$name" "${!name}"
     done >"$DIR/case.env.new"
     mv "$DIR/case.env.new" "$DIR/case.env"

@@ -95,6 +95,8 @@ reset_data() {
 apply_hand() {
     FPM_LISTEN=unix:$DIR/run/php-fpm.sock
     APP_LISTEN=unix:$DIR/run/app/app.sock
+    CACHE_LISTEN=unix:$DIR/run/cache/cache.sock
+    SESSIONS_LISTEN=unix:$DIR/run/sessions/sessions.sock
     start db
     if [ -f "$CASE/hand/indexes.sql" ]; then
         sql <"$CASE/hand/indexes.sql" || fail "creating the indexes failed; see above"
@@ -104,6 +106,10 @@ apply_hand() {
     hand_settings
     render_nginx "$CASE/hand/nginx"
     fill_tree "$CASE/hand/mysql" "$DIR/etc/mysql"
+    local part
+    for part in memcached haproxy; do
+        if [ -d "$CASE/hand/$part" ]; then fill_tree "$CASE/hand/$part" "$DIR/etc/$part"; fi
+    done
     if [ -d "$CASE/hand/redis" ]; then fill_tree "$CASE/hand/redis" "$DIR/etc/redis"; fi
     if [ "$VARIANT" = php ]; then fill_tree "$CASE/hand/php" "$DIR/etc/php"; fi
     render_stack
@@ -134,6 +140,7 @@ hand_settings() {
     local file=$DIR/app/config/app.ini socket=$DIR/run/mariadb/mysqld.sock
     if [ "$VARIANT" = php ]; then
         sed -i "s|^dsn = \"mysql:host=127.0.0.1;port=[0-9]*;|dsn = \"mysql:unix_socket=$socket;|" "$file"
+        case_hand
         return
     fi
     mkdir -p "$DIR/run/app"

@@ -1,9 +1,12 @@
 # Start, stop and look at the servers. Each leaves its number in a pid file.
 
 services() {
-    local cache=
-    if [ -d "$CASE/conf/redis" ]; then cache=redis; fi
-    if [ "$VARIANT" = php ]; then echo db $cache php web; else echo db $cache app web; fi
+    local caches= front= program=app
+    if [ -d "$CASE/conf/redis" ]; then caches=redis; fi
+    if [ -d "$CASE/conf/memcached" ]; then caches+=" cache sessions"; fi
+    if [ -d "$CASE/conf/haproxy" ]; then front=lb; fi
+    if [ "$VARIANT" = php ]; then program=php; fi
+    echo db $caches $program web $front
 }
 
 pid_file() {
@@ -12,6 +15,8 @@ pid_file() {
     php) echo "$DIR/run/php-fpm.pid" ;;
     app) echo "$DIR/run/app.pid" ;;
     redis) echo "$DIR/run/redis.pid" ;;
+    lb) echo "$DIR/run/lb.pid" ;;
+    cache | sessions) echo "$DIR/run/$1/$1.pid" ;;
     db) echo "$DIR/run/mariadb/mariadb.pid" ;;
     esac
 }
@@ -44,7 +49,7 @@ start() {
     db) detach "$MARIADBD" --defaults-file="$DIR/etc/mysql/my.cnf" ;;
     php) "$PHP_FPM" --fpm-config "$DIR/etc/php/php-fpm.conf" -c "$DIR/etc/php/php.ini" \
         </dev/null >>"$DIR/log/start.log" 2>&1 || explain php ;;
-    app | redis) detach "$DIR/bin/start-$1" ;;
+    app | redis | cache | sessions | lb) detach "$DIR/bin/start-$1" ;;
     web) "$NGINX" -p "$DIR/etc/nginx/" -c "$DIR/etc/nginx/nginx.conf" \
         </dev/null >>"$DIR/log/start.log" 2>&1 || explain web ;;
     esac
@@ -61,7 +66,9 @@ answers() {
     php) endpoint_open "$FPM_LISTEN" ;;
     app) endpoint_open "$APP_LISTEN" ;;
     redis) port_is_used "$REDIS_PORT" ;;
-    web) [ "$(curl -s -o /dev/null -w '%{http_code}' "http://127.0.0.1:$HTTP_PORT/health")" = 200 ] ;;
+    lb) port_is_used "$HTTP_PORT" ;;
+    cache | sessions) memcached_open "$1" ;;
+    web) [ "$(curl -s -o /dev/null -w '%{http_code}' "http://127.0.0.1:${WEB_PORT:-$HTTP_PORT}$HEALTH")" = 200 ] ;;
     esac
 }
 
@@ -72,6 +79,14 @@ ping_database() {
     else
         mariadb-admin --no-defaults --socket="$DIR/run/mariadb/mysqld.sock" --user=root ping
     fi
+}
+
+# memcached_open SERVICE looks where its options say that it listens.
+memcached_open() {
+    local socket port
+    socket=$(sed -n 's/^-s *//p' "$DIR/etc/memcached/$1.conf")
+    port=$(sed -n 's/^-p *//p' "$DIR/etc/memcached/$1.conf")
+    if [ -n "$socket" ]; then [ -S "$socket" ]; else port_is_used "$port"; fi
 }
 
 endpoint_open() {
@@ -101,7 +116,7 @@ gone() {
 
 stop_all() {
     local s
-    for s in web php app redis db; do
+    for s in lb web php app cache sessions redis db; do
         running "$s" || continue
         # QUIT would wait for idle keep-alive connections: TERM for all.
         kill -TERM "$PID" 2>/dev/null || true
@@ -118,7 +133,7 @@ status_all() {
     done
     if [ "$bad" = 0 ]; then
         if answers web; then echo "http://127.0.0.1:$HTTP_PORT/ answers"; else
-            echo "http://127.0.0.1:$HTTP_PORT/health does not answer with 200"
+            echo "http://127.0.0.1:$HTTP_PORT$HEALTH does not answer with 200"
             bad=1
         fi
     fi

@@ -5,8 +5,9 @@
 fill() {
     local script= name
     [ -n "$AS_ROOT" ] || script='/@WEB_USER@/d;/@WEB_GROUP@/d;/@DB_USER@/d;'
-    for name in DIR CASE NAME PROGRAM NGINX PHP_FPM MARIADBD REDIS SETSID WEB_USER WEB_GROUP DB_USER \
-        HTTP_PORT FPM_PORT APP_PORT DB_PORT REDIS_PORT DEBUG_PORT FPM_LISTEN APP_LISTEN APP_PASSWORD; do
+    for name in DIR CASE NAME PROGRAM NGINX PHP_FPM MARIADBD REDIS MEMCACHED HAPROXY SETSID WEB_USER WEB_GROUP DB_USER \
+        HTTP_PORT WEB_PORT FPM_PORT APP_PORT DB_PORT REDIS_PORT DEBUG_PORT CACHE_PORT SESSIONS_PORT \
+        FPM_LISTEN APP_LISTEN CACHE_LISTEN SESSIONS_LISTEN APP_PASSWORD; do
         script+="s|@$name@|${!name:-}|g;"
     done
     sed "$script" "$1" >"$2"
@@ -33,6 +34,11 @@ render_all() {
     render_nginx "$CASE/conf/nginx"
     fill_tree "$CASE/conf/mysql" "$DIR/etc/mysql"
     if [ -d "$CASE/conf/redis" ]; then render_redis; fi
+    if [ -d "$CASE/conf/memcached" ]; then render_memcached; fi
+    if [ -d "$CASE/conf/haproxy" ]; then
+        fill_tree "$CASE/conf/haproxy" "$DIR/etc/haproxy"
+        render_start lb
+    fi
     if [ "$VARIANT" = php ]; then fill_tree "$CASE/conf/php" "$DIR/etc/php"; else build_app; fi
     cp "$CASE/scenario.yaml" "$DIR/scenario.yaml"
     render_stack
@@ -127,4 +133,16 @@ render_redis() {
     if [ -n "$AS_ROOT" ]; then chown "$WEB_USER:$WEB_GROUP" "$DIR/redis" "$DIR/run/redis" "$DIR/log/redis.log"; fi
     fill_tree "$CASE/conf/redis" "$DIR/etc/redis"
     render_start redis
+}
+
+# render_memcached: one for rows, one for sessions, as the application's user, with
+# folders of their own.
+render_memcached() {
+    local one
+    fill_tree "$CASE/conf/memcached" "$DIR/etc/memcached"
+    for one in cache sessions; do
+        mkdir -p "$DIR/run/$one"
+        if [ -n "$AS_ROOT" ]; then chown "$WEB_USER:$WEB_GROUP" "$DIR/run/$one"; fi
+        render_start "$one"
+    done
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/signal"
 	"strings"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"kasoku/internal/host"
 	"kasoku/internal/ui"
 	"kasoku/lab"
 )
@@ -27,6 +29,7 @@ type CLI struct {
 	JSON    bool   `help:"Print the result as JSON on standard output; progress goes to standard error."`
 	Quiet   bool   `short:"q" help:"No progress."`
 	NoColor bool   `help:"No colour (also: NO_COLOR in the environment)."`
+	Debug   bool   `env:"KASOKU_DEBUG" help:"Tell each command that is run on a host, and each file that is written there, on standard error."`
 
 	Init     InitCmd     `cmd:"" help:"Find the services on this machine and write kasoku.yaml."`
 	Check    CheckCmd    `cmd:"" help:"Say which rights are lacking, and what is left out without them."`
@@ -133,6 +136,10 @@ func run(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		fmt.Fprintf(stderr, "error: %v\n  try: %s --help\n", err, commandOf(err))
 		return ui.Usage
+	}
+	if cli.Debug {
+		host.Debug(slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelDebug})))
+		defer host.Debug(nil)
 	}
 	app := newApp(&cli, stdout, stderr)
 	err = k.Run(app)

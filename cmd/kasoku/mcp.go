@@ -76,13 +76,16 @@ func (c *MCPCmd) options(a *App) mcp.Options {
 }
 
 // planStored plans for a stored diagnostic run. It reads the configuration of
-// the hosts and takes no lease.
+// the hosts and takes no lease, but is refused while a change is under trial.
 func (a *App) planStored(ctx context.Context, run *store.Run) (remedy.Result, error) {
 	p, err := a.read()
 	if err != nil {
 		return remedy.Result{}, err
 	}
 	defer p.Close()
+	if err := p.untried(); err != nil {
+		return remedy.Result{}, err
+	}
 	if err := passwords(p.Stack); err != nil {
 		return remedy.Result{}, err
 	}

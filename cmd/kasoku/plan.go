@@ -83,6 +83,22 @@ func (c *PlanCmd) plan(ctx context.Context, a *App) (*store.Run, remedy.Result, 
 	return run, res, nil
 }
 
+// untried is an error while a change is in place that is not decided upon: what would be
+// planned from such a configuration is no plan for the service as it is.
+func (p *Project) untried() error {
+	txs, err := change.Read(p.Dir)
+	if err != nil {
+		return ui.Coded(ui.Failure, err, "the journal's README.txt tells how to put things back by hand")
+	}
+	for _, t := range txs {
+		if t.Pending() {
+			return ui.Coded(ui.Busy, fmt.Errorf("#%d (%s) is in place and not decided upon: a plan would be made from what is only being tried", t.ID, t.Title),
+				"wait for the end of the step (kasoku history), or, if no Kasoku is at work any more, `kasoku recover` puts it back")
+		}
+	}
+	return nil
+}
+
 // plannedAct is one change as people read it.
 type plannedAct struct {
 	Title   string `json:"title"`
@@ -95,6 +111,8 @@ type plannedAct struct {
 type plannedStep struct {
 	remedy.Plan
 	Acts []plannedAct `json:"acts"`
+	// Within is the ID of a plan before it that does all of this, too; "": none.
+	Within string `json:"within,omitempty"`
 }
 
 // planned is what kasoku plan --json prints.
@@ -116,8 +134,13 @@ func planned(d *diagnose.Diagnosis, res remedy.Result) any {
 		Refusals []refused     `json:"refusals"`
 		Skipped  []string      `json:"skipped"`
 	}{d.BindsText, []plannedStep{}, []refused{}, res.Skipped}
-	for _, p := range res.Plans {
-		out.Plans = append(out.Plans, steps(p))
+	within := remedy.MadeBy(res.Plans)
+	for i, p := range res.Plans {
+		s := steps(p)
+		if within[i] >= 0 {
+			s.Within = res.Plans[within[i]].ID
+		}
+		out.Plans = append(out.Plans, s)
 	}
 	for _, r := range res.Refusals {
 		out.Refusals = append(out.Refusals, refused{steps(r.Plan), r.Why})
@@ -135,8 +158,13 @@ func act(ch change.Change) plannedAct {
 
 func planText(w io.Writer, d *diagnose.Diagnosis, res remedy.Result) error {
 	fmt.Fprintf(w, "Bottleneck: %s\n\n", d.BindsText)
+	within := remedy.MadeBy(res.Plans)
 	for i, p := range res.Plans {
 		fmt.Fprintf(w, "%d. %s (expected: about %s, %s)\n   %s\n", i+1, p.Title, ui.Factor(p.Worth().Expected()), ui.Bound(p.Bound), p.Why)
+		if within[i] >= 0 {
+			fmt.Fprintf(w, "   %d. does all of this, too; it is tried alone if that is not kept.\n\n", within[i]+1)
+			continue
+		}
 		planActs(w, p)
 	}
 	for _, r := range res.Refusals {

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"kasoku/internal/change"
 	"kasoku/internal/host"
 	"kasoku/internal/stack"
+	"kasoku/internal/store"
 	"kasoku/internal/tune"
 	"kasoku/internal/ui"
 )
@@ -100,6 +102,11 @@ func TestRecoverAndVerify(t *testing.T) {
 		t.Fatal("the dry run changed something")
 	}
 	r.want(ui.NeedsRecovery, []string{"#2 edit open.conf is unfinished"}, "verify")
+	// What is only being tried is nothing to plan from.
+	a := newApp(&CLI{File: r.path("kasoku.yaml")}, io.Discard, io.Discard)
+	if _, err := a.planStored(t.Context(), &store.Run{}); ui.Code(err) != ui.Busy || !strings.Contains(err.Error(), "#2 (edit open.conf) is in place and not decided upon") {
+		t.Fatalf("planning beside a change under trial: %v", err)
+	}
 	r.want(ui.OK, []string{"put back #2 edit open.conf"}, "recover")
 	r.want(ui.OK, []string{"nothing to recover"}, "recover")
 	if r.read("open.conf") != "a\n" {

@@ -58,7 +58,9 @@ func (s *spy) heard(what, out, errs string) {
 }
 
 // env is what the stack's logins need.
-func (s *spy) env() []string { return []string{"PLANTED_REDIS=" + s.secrets["redis"].text} }
+func (s *spy) env() []string {
+	return []string{"PLANTED_REDIS=" + s.secrets["redis"].text, "KASOKU_DEBUG=1"} // what debugging tells is looked at, too
+}
 
 // do runs kasoku, which is to end with one of the codes, and returns what it says.
 func (s *spy) do(codes []int, args ...string) string {

@@ -16,6 +16,11 @@ func TestKeepConnections(t *testing.T) {
 		{"an environment", "APP_DB_PERSISTENT=off\nMYSQL_PERSISTENT='no'\n", "APP_DB_PERSISTENT=on\nMYSQL_PERSISTENT='yes'\n"},
 		{"another variable", "CACHE_PERSISTENT=0\nDB_PERSISTENT_ID=0\n", ""},
 		{"Django", "    'CONN_MAX_AGE': 0,\n", "    'CONN_MAX_AGE': 60,\n"},
+		{"Django that does not say", "DATABASES = {\n    'default': {'ENGINE': 'django.db.backends.mysql'},\n}", "DATABASES = {\n    'default': {'ENGINE': 'django.db.backends.mysql'},\n}\n" + keptByDjango},
+		{"Django from a URL", "DATABASES = {'default': dj_database_url.parse('mysql://app@db/app')}\n", "DATABASES = {'default': dj_database_url.parse('mysql://app@db/app')}\n" + keptByDjango},
+		{"Django that keeps them by its URL", "DATABASES = {'default': dj_database_url.parse('mysql://app@db/app', conn_max_age=60)}\n", ""},
+		{"Django on another database", "DATABASES = {'default': {'ENGINE': 'django.db.backends.sqlite3'}}\n", ""},
+		{"Django's settings of a test", "# DATABASES = {'default': {'ENGINE': 'django.db.backends.mysql'}}\n", ""},
 		{"kept already", "'pconnect' => TRUE\nDB_PERSISTENT=1\n'CONN_MAX_AGE': 600\n", ""},
 		{"comments", "# DB_PERSISTENT=0\n// 'pconnect' => FALSE\n#   'CONN_MAX_AGE': 0,\n", ""},
 	} {

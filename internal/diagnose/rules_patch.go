@@ -51,6 +51,13 @@ func judgePatches(m *model) ([]Finding, string) {
 			}
 			f.Text = fmt.Sprintf("%s: %s: %s.", p.Place(), p.What, text)
 			f = f.bounded(m.boundOf(saved))
+		case p.Statement == "" && p.Shape == "P19":
+			saved, text := m.reconnects(p)
+			if saved == nil {
+				continue
+			}
+			f.Text = fmt.Sprintf("%s: %s: %s.", p.Place(), p.What, text)
+			f = f.bounded(m.boundOf(saved))
 		default: // the load does not reach it
 			continue
 		}
@@ -71,6 +78,28 @@ func (m *model) prepared(p evidence.SourcePatch) (saved map[string]float64, text
 		// A prepare is about half of what a short statement costs both sides.
 		saved = map[string]float64{v.svc.Name: v.perReq / 2, p.Service: m.perReq[p.Service] / 2}
 		text = fmt.Sprintf("%.1f prepares per request at %s", perRequest, v.svc.Name)
+		return nil
+	})
+	return saved, text
+}
+
+// reconnectsEach is connections for a right answer from which a pool that keeps too few
+// is worth a word.
+const reconnectsEach = 0.05
+
+// reconnects is the CPU per request that connections kept open may save, by service; nil
+// if no database that the program talks to is connected to again and again.
+func (m *model) reconnects(p evidence.SourcePatch) (saved map[string]float64, text string) {
+	m.eachDB(func(v dbView) []Finding {
+		connections, _ := v.delta("Connections")
+		perRequest := connections / (m.x * m.window)
+		if svc := m.in.Stack.Service(p.Service); perRequest < reconnectsEach || svc == nil || len(svc.TalksTo) > 0 && !slices.Contains(svc.TalksTo, v.svc.Name) {
+			return nil
+		}
+		// Both sides take part in a log-in.
+		cost := perRequest * connectCPU
+		saved = map[string]float64{v.svc.Name: min(v.perReq, cost), p.Service: min(m.perReq[p.Service], cost)}
+		text = fmt.Sprintf("%.2f connections per request at %s", perRequest, v.svc.Name)
 		return nil
 	})
 	return saved, text

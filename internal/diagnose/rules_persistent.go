@@ -36,6 +36,19 @@ var keptForms = []keptForm{
 		source: "docs.djangoproject.com, Databases: Persistent connections"},
 }
 
+// A settings module of Django that says nothing of it keeps no connection (CONN_MAX_AGE
+// is 0 then). What is set at its end holds, whatever DATABASES is made by.
+var (
+	djangoDatabases = regexp.MustCompile(`(?m)^DATABASES[ \t]*=`)
+	djangoKeeps     = regexp.MustCompile(`(?i)conn_max_age`)
+)
+
+const keptByDjango = `
+# Connections stay open from request to request.
+for _database in DATABASES.values():
+    _database.setdefault("CONN_MAX_AGE", 60)
+`
+
 var (
 	namesCache    = regexp.MustCompile(`(?i)memcache|redis`)
 	namesDatabase = regexp.MustCompile(`(?i)mysql|mariadb`)
@@ -45,7 +58,7 @@ var (
 var opposites = map[string]string{"false": "true", "False": "True", "FALSE": "TRUE", "0": "1", "off": "on", "Off": "On", "OFF": "ON", "no": "yes", "No": "Yes", "NO": "YES"}
 
 // KeepConnections returns a settings file in which connections to the database
-// are kept, and how many settings said otherwise.
+// are kept, and how many settings said otherwise, or nothing where that means no.
 func KeepConnections(content []byte) ([]byte, int) {
 	n := 0
 	for _, form := range keptForms {
@@ -64,6 +77,13 @@ func KeepConnections(content []byte) ([]byte, int) {
 			n++
 			return append(slices.Clone(m[1]), to...)
 		})
+	}
+	if djangoDatabases.Match(content) && namesDatabase.Match(content) && !djangoKeeps.Match(content) {
+		text := string(content)
+		if !strings.HasSuffix(text, "\n") {
+			text += "\n"
+		}
+		content, n = []byte(text+keptByDjango), n+1
 	}
 	return content, n
 }
@@ -86,8 +106,8 @@ func judgeKeptDatabase(m *model) ([]Finding, string) {
 				if _, n := KeepConnections(m.in.Snapshot.Files[app.HostName()][file].Content); n == 0 {
 					continue
 				}
-				f := about(app.Name, app.Name+" is told to connect to "+v.svc.Name+" anew in each request",
-					fmt.Sprintf("%.0f connections to %s for %.0f right answers (%.2f each), and %s says that none is kept.", conns, v.svc.Name, m.x*m.window, per, file),
+				f := about(app.Name, app.Name+" is set to connect to "+v.svc.Name+" anew in each request",
+					fmt.Sprintf("%.0f connections to %s for %.0f right answers (%.2f each), and by %s none is kept.", conns, v.svc.Name, m.x*m.window, per, file),
 					"Connections of "+v.svc.Name, file)
 				f.Subject = map[string]string{"file": file, "database": v.svc.Name}
 				out = append(out, f.bounded(m.boundCalls(v.svc.Name)))

@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"fmt"
-	"net/url"
 	"slices"
 	"sort"
 	"strconv"
@@ -35,7 +34,7 @@ func (m *model) eachFront(judge func(svc *stack.Service, conf *nginx.Config, ser
 	seen, known := false, false
 	out, why := m.eachNginx(func(svc *stack.Service, conf *nginx.Config) []Finding {
 		known = true
-		server := m.frontServer(conf)
+		server := VisitedServer(m.in.Stack, svc, conf)
 		if server == nil {
 			return nil
 		}
@@ -43,21 +42,9 @@ func (m *model) eachFront(judge func(svc *stack.Service, conf *nginx.Config, ser
 		return judge(svc, conf, server)
 	})
 	if known && !seen && why == "" {
-		why = fmt.Sprintf("no server block listens where load.url (%s) points", m.in.Stack.Load.URL)
+		why = fmt.Sprintf("no server block listens where load.url (%s) points, nor behind a balancer there", m.in.Stack.Load.URL)
 	}
 	return out, why
-}
-
-func (m *model) frontServer(conf *nginx.Config) *nginx.Directive {
-	u, err := url.Parse(m.in.Stack.Load.URL)
-	if err != nil {
-		return nil
-	}
-	host := u.Host
-	if u.Port() == "" {
-		host += ":80"
-	}
-	return FrontServer(conf, host)
 }
 
 // throughApp reports whether nginx hands uri to an application.

@@ -212,7 +212,7 @@ var signs = []struct {
 	{"db.binlog-sync", both(variable("log_bin", "ON"), variable("sync_binlog", "1")), "400 commits"},
 	{"app.db-persistent", both(delta("db", "Connections", 2000), func(in *Input) {
 		in.Snapshot.Files["local"]["/app.ini"] = evidence.File{Service: "app", Content: []byte("db_persistent = 0\n")}
-	}), "/app.ini says that none is kept"},
+	}), "by /app.ini none is kept"},
 	{"app.cache-persistent", both(delta("mc", "total_connections", 2000), func(in *Input) {
 		in.Snapshot.Files["local"]["/app.env"] = evidence.File{Service: "app", Content: []byte("MEMCACHED_PERSISTENT_ID=\n")}
 	}), "2000 connections to mc"},
@@ -351,6 +351,9 @@ var signs = []struct {
 	{"app.patch", both(patched(evidence.SourcePatch{Shape: "P5"}), func(in *Input) {
 		in.Evidence.Counters["db"].Delta["Com_stmt_prepare"] = 4000
 	}), "2.0 prepares per request at db"},
+	{"app.patch", both(patched(evidence.SourcePatch{Shape: "P19"}), func(in *Input) {
+		in.Evidence.Counters["db"].Delta["Connections"] = 400
+	}), "0.20 connections per request at db"},
 	{"app.object-cache", known("mediawiki", "$wgMainCacheType"), "$wgMainCacheType (/srv/app/settings; it is not set)"},
 	{"app.page-cache", known("mediawiki", "$wgUseCdn"), "which pages an edit has changed"},
 	{"app.sessions", known("nextcloud", "memcache.locking"), "Transactional file locking"},
@@ -567,7 +570,7 @@ func TestPatchOfACounterTakesNearlyAll(t *testing.T) {
 
 // A patch whose statement the load does not make is no finding.
 func TestPatchThatTheLoadDoesNotReach(t *testing.T) {
-	for _, p := range []evidence.SourcePatch{{Statement: "SELECT 1"}, {Shape: "P5"}} {
+	for _, p := range []evidence.SourcePatch{{Statement: "SELECT 1"}, {Shape: "P5"}, {Shape: "P19"}} {
 		in := healthy()
 		patched(p)(&in)
 		d, err := Diagnose(in)

@@ -260,6 +260,10 @@ func (e *running) look() (bool, error) {
 		e.verdict.TooFew = true
 		e.end(Inconclusive, fmt.Sprintf("the %d pairs that fit into the time left cannot show it: an effect above %s is unlikely, a smaller one is not ruled out; give a larger budget",
 			e.seq.Max(), ui.Percent(math.Expm1(t.Upper(e.seq.Futility)))))
+	case d == stat.Futile && t.N >= e.seq.Max() && t.Upper(e.seq.Futility) > math.Log1p(greatEffect):
+		e.verdict.TooFew = true
+		e.end(Inconclusive, fmt.Sprintf("%d pairs cannot show it, as the runs differ too much: an effect above %s is unlikely, a smaller one is not ruled out; lengthen the run, or raise tune.max_pairs",
+			t.N, ui.Percent(math.Expm1(t.Upper(e.seq.Futility)))))
 	case d == stat.Futile:
 		e.end(NoDifference, e.unlikely(t))
 	case e.looks() && tail.p < tailLevel:

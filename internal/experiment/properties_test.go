@@ -191,6 +191,28 @@ func TestWhyNothingMoreIsExpected(t *testing.T) {
 	}
 }
 
+// Pairs that are used up and leave a great effect open have not shown that there is none.
+func TestPairsThatDifferTooMuchRuleNothingOut(t *testing.T) {
+	for name, pairs := range map[string]struct {
+		logs []float64
+		want Outcome
+	}{
+		"all faster, by 3 to 16 times":       {[]float64{1.09, 2.49, 2.77}, Inconclusive},
+		"about equal, each a fifth off":      {[]float64{-0.2, 0.2, 0.1}, Inconclusive},
+		"equal to a few parts in a thousand": {[]float64{-0.002, 0.003, 0.001}, NoDifference},
+		"equal to a few parts in a hundred":  {[]float64{-0.02, 0.01, 0.01}, NoDifference},
+	} {
+		seq, err := stat.NewSequential(0.01, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := &running{rule: DefaultRule(), seq: seq, logs: pairs.logs[:2:2], base: []Sample{{Score: 100}}, cand: []Sample{{Score: 100 * math.Exp(pairs.logs[2])}}}
+		if done, err := e.look(); !done || err != nil || e.verdict.Outcome != pairs.want || e.verdict.TooFew != (pairs.want == Inconclusive) {
+			t.Errorf("%s: got %s (too few: %t): %s, %v", name, e.verdict.Outcome, e.verdict.TooFew, e.verdict.Reason, err)
+		}
+	}
+}
+
 func TestTheDeadlineEndsIt(t *testing.T) {
 	r := DefaultRule()
 	r.Deadline = time.Now().Add(-time.Second)

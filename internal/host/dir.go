@@ -11,7 +11,8 @@ import (
 )
 
 // MakeDir creates one directory with exactly this mode, whatever the umask.
-func (*Local) MakeDir(ctx context.Context, path string, mode fs.FileMode, uid, gid int) error {
+func (l *Local) MakeDir(ctx context.Context, path string, mode fs.FileMode, uid, gid int) (err error) {
+	defer func() { Wrote(ctx, l.Name(), "make directory", path, -1, err) }()
 	if err := makeDir(ctx, path, mode, uid, gid); err != nil {
 		return fmt.Errorf("make directory %s: %w", path, err)
 	}
@@ -41,7 +42,8 @@ func makeDir(ctx context.Context, path string, mode fs.FileMode, uid, gid int) e
 
 // RemoveDir deletes a directory and everything in it, without following
 // symlinks.
-func (*Local) RemoveDir(ctx context.Context, path string) error {
+func (l *Local) RemoveDir(ctx context.Context, path string) (err error) {
+	defer func() { Wrote(ctx, l.Name(), "remove directory", path, -1, err) }()
 	if err := removeDir(ctx, path); err != nil {
 		return fmt.Errorf("remove directory %s: %w", path, err)
 	}

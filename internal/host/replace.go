@@ -49,7 +49,8 @@ func resolve(path string) (string, error) {
 }
 
 // ReplaceFile puts data in the place of path, or creates it.
-func (*Local) ReplaceFile(ctx context.Context, path string, data []byte, r Replace) error {
+func (l *Local) ReplaceFile(ctx context.Context, path string, data []byte, r Replace) (err error) {
+	defer func() { Wrote(ctx, l.Name(), "replace", path, len(data), err) }()
 	if err := replaceFile(ctx, path, data, r); err != nil {
 		return fmt.Errorf("replace %s: %w", path, err)
 	}
@@ -287,7 +288,8 @@ func syncDir(dir string) error {
 }
 
 // Remove deletes a file whose hash is expect.
-func (*Local) Remove(ctx context.Context, path string, expect Hash) error {
+func (l *Local) Remove(ctx context.Context, path string, expect Hash) (err error) {
+	defer func() { Wrote(ctx, l.Name(), "remove", path, -1, err) }()
 	if err := remove(ctx, path, expect); err != nil {
 		return fmt.Errorf("remove %s: %w", path, err)
 	}

@@ -30,7 +30,8 @@ const (
 // killed, the command is killed too. A daemon that the command leaves behind
 // lives on and does not make Run wait; it should not write to its standard
 // output, which is kept in memory as long as it holds it.
-func (*Local) Run(ctx context.Context, c Command) (Result, error) {
+func (l *Local) Run(ctx context.Context, c Command) (r Result, err error) {
+	defer func() { Ran(ctx, l.Name(), c, r, err) }()
 	if len(c.Argv) == 0 {
 		return Result{}, errors.New("run: no command given")
 	}
@@ -41,7 +42,7 @@ func (*Local) Run(ctx context.Context, c Command) (Result, error) {
 	if p.limit <= 0 {
 		p.limit = defaultTimeout
 	}
-	r, err := p.run(ctx)
+	r, err = p.run(ctx)
 	if err != nil {
 		return r, fmt.Errorf("run %s: %w", strings.Join(c.Argv, " "), err)
 	}

@@ -33,6 +33,10 @@ type Result struct {
 	// steps in the points are from those in the time.
 	SessionTime time.Duration `json:"session_time,omitempty"`
 	Uneven      float64       `json:"uneven,omitempty"`
+	// Unreached are steps of sessions that no user had come to when the run ended: none of
+	// their sessions was over by then. Steps are all that they have.
+	Unreached int `json:"unreached,omitempty"`
+	Steps     int `json:"steps,omitempty"`
 
 	// Uncounted: somebody else's benchmark tells no requests; what is counted below is
 	// points, or what an access log tells.

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"fmt"
 	"math"
 	"time"
 )
@@ -68,8 +69,8 @@ func (r *run) visited(res *Result, end time.Duration) {
 	var points, times []float64
 	for _, u := range r.users {
 		v := u.visits
-		if v == nil {
-			return
+		if v == nil { // one that only does setup or teardown
+			continue
 		}
 		if points == nil {
 			points, times = make([]float64, len(v.points)), make([]float64, len(v.times))
@@ -81,11 +82,29 @@ func (r *run) visited(res *Result, end time.Duration) {
 			times[i] += v.times[i].Seconds()
 		}
 	}
+	if points == nil { // planned sessions, or those of one request
+		return
+	}
 	res.SessionTime = longest
 	if count > 0 {
 		res.SessionTime = total / time.Duration(count)
+	} else {
+		res.Unreached, res.Steps = r.opts.Scenario.unreached(times)
 	}
 	res.Uneven = apart(points, times)
+}
+
+// unreached are steps of sessions in which nobody has spent time (by serial number), and
+// how many steps there are.
+func (sc *Scenario) unreached(times []float64) (none, all int) {
+	for i := range sc.sessions {
+		for j := range sc.sessions[i].steps {
+			if all++; times[sc.sessions[i].steps[j].serial] == 0 {
+				none++
+			}
+		}
+	}
+	return none, all
 }
 
 // apart is how far two lists of shares differ: 0 if they are the same, 1 if they
@@ -106,12 +125,25 @@ func apart(a, b []float64) float64 {
 
 // LeastWindow is how long a window must be for the sessions that it cuts off to be a
 // small part of its score; 0 if any will do: what scores comes evenly, or the users
-// of the open model begin at planned times.
+// of the open model begin at planned times. Where no session ended, and nobody came to
+// some of its steps, it is one session, as long as its steps so far let expect: else what
+// stands at the end of a visit, such as its writes, would never be measured.
 func (r *Result) LeastWindow() time.Duration {
+	if reached := r.Steps - r.Unreached; r.Unreached > 0 && reached > 0 {
+		return max(r.SessionTime*time.Duration(r.Steps)/time.Duration(reached), 2*r.Window).Round(tickEvery)
+	}
 	if r.Uneven <= evenEnough {
 		return 0
 	}
 	return time.Duration(min(math.Ceil(r.Uneven/cutOff), mostVisits) * float64(r.SessionTime)).Round(tickEvery)
+}
+
+// Cut says in which way windows cut off sessions (LeastWindow).
+func (r *Result) Cut() string {
+	if r.Unreached > 0 {
+		return fmt.Sprintf("no session ended within %s, and nobody came to %d of %d steps", r.SessionTime.Round(tickEvery), r.Unreached, r.Steps)
+	}
+	return fmt.Sprintf("a session takes %s and what scores comes in a small part of it", r.SessionTime.Round(tickEvery))
 }
 
 // silent are the routes that score nothing while others do: whether a service is steady, and

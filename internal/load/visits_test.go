@@ -1,6 +1,8 @@
 package load
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"testing"
 	"time"
 )
@@ -73,6 +75,51 @@ func TestSessionsThatNeverEnd(t *testing.T) {
 	r.visited(res, 8*time.Second)
 	if res.SessionTime != 7*time.Second {
 		t.Errorf("a session takes %s, want at least 7 s", res.SessionTime)
+	}
+}
+
+// A visit that is longer than the window is measured to its end in a longer one: a run that
+// holds the first pages alone has no login and no write in it.
+func TestWindowsReachTheEndOfSessions(t *testing.T) {
+	sc := walkParse(t, "version: 1\nname: slow\nsessions:\n  - {name: visit, steps: [{request: GET /a}, {request: GET /b}, {request: GET /c}, {request: POST /d}]}\n")
+	r := &run{opts: Options{Scenario: sc}}
+	steps := sc.sessions[0].steps
+	v := newVisits(r)
+	v.begin(0)
+	v.done(&steps[0], false, 7*time.Second)
+	r.users = []*user{{visits: v}}
+	res := &Result{Window: 5 * time.Second}
+	r.visited(res, 8*time.Second)
+	if res.Unreached != 3 || res.Steps != 4 || res.LeastWindow() != 32*time.Second {
+		t.Errorf("%d of %d steps not reached, window %s; want 3 of 4, and four times the 8 s that the first one took", res.Unreached, res.Steps, res.LeastWindow())
+	}
+	for i := 1; i < 4; i++ {
+		v.done(&steps[i], i == 3, 8*time.Second+time.Duration(i))
+	}
+	v.begin(9 * time.Second)
+	res = &Result{Window: 10 * time.Second}
+	if r.visited(res, 10*time.Second); res.Unreached != 0 || res.LeastWindow() != 0 {
+		t.Errorf("a session ended, and yet %d steps are not reached and the window must last %s", res.Unreached, res.LeastWindow())
+	}
+}
+
+// What a real run tells of its sessions: the users of setup and teardown have none.
+func TestRunsTellTheirSessions(t *testing.T) {
+	end := make(chan struct{})
+	srv := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/c" {
+			<-end
+		}
+	}))
+	defer srv.Close()
+	defer close(end)
+	sc := walkParse(t, "version: 1\nname: slow\nworkload: 2\nsessions:\n  - {name: visit, steps: [{request: GET /a}, {request: GET /b}, {request: GET /c}, {request: POST /d}]}\n")
+	res, err := Run(t.Context(), Options{URL: srv.URL, Scenario: sc, Workload: 2, Window: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.SessionTime < res.Window || res.Steps != 4 || res.Unreached != 2 {
+		t.Errorf("sessions took %s, and %d of %d steps were not reached; want the window of %s at least, and the 2 of 4 after the one that hangs", res.SessionTime, res.Unreached, res.Steps, res.Window)
 	}
 }
 

@@ -110,7 +110,7 @@ func (w warmth) told(res *Result, plan *Arrivals) {
 		if res.Unsteady == "" {
 			why := "the service was not warm yet; write a longer warmup into the scenario"
 			if w := res.LeastWindow(); w > res.Window {
-				why = fmt.Sprintf("a session takes %s and what scores comes in a small part of it, so the window holds too little of them; write duration: %s into the scenario", res.SessionTime.Round(tickEvery), w)
+				why = fmt.Sprintf("%s, so the window holds too little of them; write duration: %s into the scenario", res.Cut(), w)
 			} else if d.by < 0 {
 				why = "the load itself slows it down (data that grows), or something else used the machine; only runs of one length compare"
 			}

@@ -75,6 +75,11 @@ func Shapes() []Shape {
 			{"shared", "nothing changes it after it is made"},
 			{"error", "its error is not looked at, or cannot be"},
 			needCompiles}, findMade},
+		{"P19", "connections kept in the pool, not two of them only", []Need{needOwn, needDriver,
+			{"start", "the pool is opened when the program starts, not by a request"},
+			{"handle", "it is in a variable, and its error is looked at before"},
+			{"limit", "where the program limits open connections, by a constant or a variable; nothing is offered where it says how many are kept"},
+			needCompiles}, findPools},
 	}
 }
 

@@ -1,26 +1,21 @@
 package prove
 
-import (
-	"unicode"
-	"unicode/utf8"
-)
-
 // leastValues is how many values of its own an object must have to be judged as drawn:
 // an answer with a number, a token and a time beside what it tells has fewer.
 const leastValues = 5
 
-// leaveDrawn leaves out what only seemed to be the same: of a JSON object of which more
-// than half of the values differed from answer to answer, as of a card that was drawn
+// leaveDrawn leaves out what only seemed to be the same: of a JSON object, or of a line of
+// markup, of which more than half of the values differed from answer to answer, as of a card that was drawn
 // from many, the others agreed by chance (a kind of five agrees in one of five pairs).
 func (p *Pattern) leaveDrawn() {
 	for i := range p.Lines {
-		for _, o := range p.Lines[i].objects() {
+		for _, o := range append(p.Lines[i].objects(), p.Lines[i].markup()) {
 			if 2*o.vary <= len(o.values) || len(o.values) < leastValues {
 				continue
 			}
 			for _, v := range o.values {
 				for j := v.from; j < v.to; j++ {
-					if r, _ := utf8.DecodeRuneInString(p.Lines[i].Words[j]); unicode.IsLetter(r) || unicode.IsDigit(r) {
+					if tells(p.Lines[i].Words[j]) {
 						p.Lines[i].Words[j] = ""
 					}
 				}

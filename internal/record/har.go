@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"kasoku/internal/accesslog"
@@ -40,6 +41,8 @@ type harDraft struct {
 	taken   int64
 	assets  int
 	size    int // of the steps, in bytes
+	// slowest recorded answer of a step; 0: not known.
+	slowest time.Duration
 	// dropped are headers that a browser sets itself.
 	dropped map[string]bool
 	// client: the source is another tool's file, which has no answers.
@@ -91,6 +94,7 @@ func FromHAR(r io.Reader, o HAROptions) (*Draft, error) {
 	}
 	h.accounts()
 	h.worth()
+	h.patience()
 	d := &Draft{Requests: h.taken, Coverage: 1, LeftOut: append(h.leftOut(), unsound...)}
 	for route, n := range h.counts {
 		d.Routes = append(d.Routes, Share{route, n, float64(n) / float64(h.taken)})
@@ -250,6 +254,7 @@ func (h *harDraft) session(entries []*harEntry, n int) {
 			h.taken--
 			continue
 		}
+		h.slowest = max(h.slowest, m.entry.took())
 		h.counts[m.step.route]++
 		if path, _, _ := strings.Cut(m.step.request, "?"); path == m.step.route {
 			m.step.route = ""

@@ -20,6 +20,10 @@ var connectionHeaders = []string{"content-length", "transfer-encoding", "expect"
 func (h *harDraft) headers(m *made) {
 	for _, header := range m.entry.Request.Headers {
 		name := strings.ToLower(header.Name)
+		if value := h.ownPage(m.entry, name, header.Value); value != "" {
+			addHeader(&m.step, header.Name, value)
+			continue
+		}
 		switch {
 		case strings.HasPrefix(name, ":"), strings.HasPrefix(name, "sec-"), name == "authorization", name == "cookie", name == "host", name == "user-agent",
 			name == "accept" && (header.Value == "*/*" || header.Value == ""), name == "content-type" && m.entry.Request.Post != nil,
@@ -41,6 +45,35 @@ func (h *harDraft) headers(m *made) {
 		}
 		addHeader(&m.step, header.Name, value)
 	}
+}
+
+// ownPage is the Origin, or without one the Referer, by which a write told that it came from
+// a page of the application itself; "": it said nothing of it. Applications refuse writes
+// that do not (protection against forged requests), and browsers send Origin with all of them.
+func (h *harDraft) ownPage(e *harEntry, name, value string) string {
+	if e.Request.Method == "GET" || e.Request.Method == "HEAD" || h.client {
+		return ""
+	}
+	rest, own := strings.CutPrefix(value, h.origin)
+	switch {
+	case !own || rest != "" && rest[0] != '/':
+	case name == "origin" && rest == "":
+		return "${base}"
+	case name == "referer" && e.sent("Origin") == "":
+		path, _, _ := strings.Cut(rest, "?")
+		return "${base}" + literal(path)
+	}
+	return ""
+}
+
+// sent is a header of the request; "": it has none.
+func (e *harEntry) sent(name string) string {
+	for _, h := range e.Request.Headers {
+		if strings.EqualFold(h.Name, name) {
+			return h.Value
+		}
+	}
+	return ""
 }
 
 // addHeader adds a header, beside others of the same name; the same line twice

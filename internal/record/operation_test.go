@@ -2,6 +2,9 @@ package record
 
 import (
 	"encoding/json"
+	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -112,5 +115,93 @@ func TestCommandsWithAUser(t *testing.T) {
 	}
 	if masked := text(false); strings.Contains(masked, "YWRtaW46") {
 		t.Errorf("a secret was taken without being asked to:\n%s", masked)
+	}
+}
+
+// The token of a form is taken from the field that has its name: other pages, and those of
+// other visitors, have other fields before it.
+func TestTokenOfAFieldIsFoundByItsName(t *testing.T) {
+	const token, other = "a7f3A7f3a7f3A7f3a7", "b8e4B8e4b8e4B8e4b8"
+	for _, form := range []string{
+		`<input type="hidden" name="csrfmiddlewaretoken" value="%s">`,
+		`<input value='%s' type='hidden' name='csrfmiddlewaretoken' />`,
+		`<input type=hidden name=csrfmiddlewaretoken value=%s>`,
+	} {
+		_, text := drafted(t,
+			entryOf(1, "GET", "/login", "", "text/html", "<form>"+fmt.Sprintf(form, token)+"</form>"),
+			entryOf(2, "POST", "/login", "csrfmiddlewaretoken="+token+"&user=a", "text/html", "ok"))
+		if !strings.Contains(text, `"csrfmiddlewaretoken": "${csrfmiddlewaretoken}"`) {
+			t.Fatalf("the token is not taken anew:\n%s", text)
+		}
+		found := regexp.MustCompile(`csrfmiddlewaretoken: \{regexp: (".*")\}`).FindStringSubmatch(text)
+		if found == nil {
+			t.Fatalf("no extraction by a pattern:\n%s", text)
+		}
+		pattern, err := strconv.Unquote(found[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		re := regexp.MustCompile(pattern)
+		page := `<input name="q" value="lamp"><input type="hidden" value="17" name="page">` + fmt.Sprintf(form, other)
+		if m := re.FindStringSubmatch(page); m == nil || m[1] != other {
+			t.Errorf("%s finds %q in a page with fields before it, want %q", re, m, other)
+		}
+	}
+}
+
+// A title on lines of its own, as templates write it, tells a page from an error page, too.
+func TestTitleOnSeveralLines(t *testing.T) {
+	_, text := drafted(t,
+		entryOf(1, "GET", "/", "", "text/html", "<title>\n    All products | Corner shop -\n  \n</title>"),
+		entryOf(2, "GET", "/inbox", "", "text/html", "<title>\n  Inbox (3)\n</title>"),
+		entryOf(3, "GET", "/x", "", "text/html", "<title>\n  a\n</title>"))
+	if !strings.Contains(text, `contains: "All products | Corner shop -"`) || strings.Count(text, "contains:") != 1 {
+		t.Errorf("want the first page's title alone:\n%s", text)
+	}
+}
+
+// What was slow for one visitor alone is given time, and scores; else nothing would be
+// right, and nothing could become better.
+func TestSlowServicesAreGivenTime(t *testing.T) {
+	page := func(ms float64) string {
+		e := entryOf(1, "GET", "/", "", "text/html", "x")
+		e.Time = ms
+		_, text := drafted(t, e, entryOf(2, "GET", "/b", "", "text/html", "y"))
+		return text
+	}
+	if text := page(1600); !strings.Contains(text, "\ntimeout: 13s\n") || !strings.Contains(text, "\nscore: {default_weight: 1}\n") {
+		t.Errorf("after 1.6 s for one visitor:\n%s", text)
+	}
+	if text := page(120_000); !strings.Contains(text, "\ntimeout: 1m0s\n") {
+		t.Errorf("after two minutes for one visitor:\n%s", text)
+	}
+	if text := page(90); strings.Contains(text, "\ntimeout:") || strings.Contains(text, "\nscore:") {
+		t.Errorf("after 90 ms for one visitor:\n%s", text)
+	}
+}
+
+// Applications refuse writes that do not come from a page of their own: they are told by
+// Origin, which browsers send with every write, or by Referer. Both are those of the
+// service that the load goes to, not of the one that was recorded.
+func TestWritesSayThatTheyAreOfAnOwnPage(t *testing.T) {
+	post := func(headers ...harHeader) string {
+		e := entryOf(2, "POST", "/save", "a=1", "text/html", "ok")
+		e.Request.Headers = headers
+		get := entryOf(1, "GET", "/form", "", "text/html", "x")
+		get.Request.Headers = []harHeader{{Name: "Origin", Value: "http://app.test"}, {Name: "Referer", Value: "http://app.test/"}}
+		_, text := drafted(t, get, e)
+		return text
+	}
+	referer := harHeader{Name: "Referer", Value: "http://app.test/form?page=1"}
+	for want, text := range map[string]string{
+		`"Origin": "${base}"`:       post(referer, harHeader{Name: "Origin", Value: "http://app.test"}),
+		`"Referer": "${base}/form"`: post(referer),
+	} {
+		if !strings.Contains(text, want) || strings.Count(text, "${base}") != 1 {
+			t.Errorf("no %s alone in\n%s", want, text)
+		}
+	}
+	if text := post(harHeader{Name: "Origin", Value: "http://app.test.other"}, harHeader{Name: "Referer", Value: "http://ads.test/form"}); strings.Contains(text, "${base}") {
+		t.Errorf("a write from another site's page passes as one of an own page:\n%s", text)
 	}
 }

@@ -2,15 +2,19 @@ package record
 
 import (
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"kasoku/internal/lazyregexp"
 )
 
 var (
 	pageTitle = lazyregexp.New(`(?i)<title>[^<>\r\n]{1,80}</title>`)
+	// wideTitle stands on lines of its own, as templates write it.
+	wideTitle = lazyregexp.New(`(?i)<title>([^<>]{1,400})</title>`)
 	// plainField of a JSON object is no id.
 	plainField = lazyregexp.New(`^[A-Za-z_]+$`)
 )
@@ -27,12 +31,35 @@ func (e *harEntry) rightAnswer() string {
 		return firstField(e.body)
 	case kind == "text/html":
 		title := pageTitle.FindString(e.body)
+		if title == "" {
+			title = titleLine(e.body)
+		}
 		if strings.ContainsAny(title, "0123456789&") { // counts, dates, names in another writing
 			return ""
 		}
 		return title
 	}
 	return ""
+}
+
+// leastTitle letters: a shorter line of a title stands elsewhere in pages by chance.
+const leastTitle = 6
+
+// titleLine is the longest line of a title that stands on several; "" if it is too short.
+func titleLine(body string) (line string) {
+	m := wideTitle.FindStringSubmatch(body)
+	if m == nil {
+		return ""
+	}
+	for l := range strings.Lines(m[1]) {
+		if l = strings.TrimSpace(l); len(l) > len(line) {
+			line = l
+		}
+	}
+	if len(line) < leastTitle {
+		return ""
+	}
+	return line
 }
 
 // errorFields begin answers that refuse.
@@ -81,4 +108,36 @@ func (h *harDraft) worth() {
 	}
 	h.out.settings = append(h.out.settings, pair{"score", "{default_weight: 0, weights: {" + strings.Join(weights, ", ") + "}}"})
 	h.once("Files of pages are fetched and checked, but score nothing, since they outnumber the steps: see score.")
+}
+
+const (
+	// usualUsers of a run, its usual time-out, and within which time an answer scores as a
+	// rule: what package load takes where a scenario says nothing.
+	usualUsers     = 8
+	usualTimeout   = 5 * time.Second
+	usualObjective = 500 * time.Millisecond
+	// mostTimeout that is written: a run of a few windows must end.
+	mostTimeout = time.Minute
+)
+
+// patience gives a service time that was slow for one visitor alone: with all users at once
+// its answers take up to as many times as long, which is no time-out, and an answer that
+// never comes within the objective would score nothing before and little after, whatever
+// became faster.
+func (h *harDraft) patience() {
+	if all := usualUsers * h.slowest; all > usualTimeout {
+		limit := min(all, mostTimeout).Round(time.Second)
+		h.out.settings = append(h.out.settings, pair{"timeout", limit.String()})
+		h.once(fmt.Sprintf("An answer took %s with one visitor alone, so requests may take %s (timeout).", h.slowest.Round(10*time.Millisecond), limit))
+	}
+	scored := slices.ContainsFunc(h.out.settings, func(p pair) bool { return p.key == "score" })
+	if h.slowest > usualObjective && !scored {
+		h.out.settings = append(h.out.settings, pair{"score", "{default_weight: 1}"})
+		h.once(fmt.Sprintf("An answer took %s with one visitor alone, so every right one scores, however late, not only those within %s (score).", h.slowest.Round(10*time.Millisecond), usualObjective))
+	}
+}
+
+// took is how long the answer took when it was recorded; 0 if the source does not say.
+func (e *harEntry) took() time.Duration {
+	return time.Duration(min(max(e.Time, 0), 1e6) * float64(time.Millisecond))
 }

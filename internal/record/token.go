@@ -36,7 +36,7 @@ func (h *harDraft) variable(name, value string) (reference string, found bool) {
 				return "${" + x.name + "}", true
 			}
 		}
-		if x, ok := extraction(m.entry, value); ok {
+		if x, ok := extraction(m.entry, name, value); ok {
 			x.name, x.value = h.vars.unique(name), value
 			m.step.extract = append(m.step.extract, x)
 			return "${" + x.name + "}", true
@@ -95,9 +95,9 @@ func hiddenInput(body, name, value string) bool {
 	return false
 }
 
-// extraction finds a value in an answer: by its path in JSON, else by the text
-// before it.
-func extraction(e *harEntry, value string) (extract, bool) {
+// extraction finds a value in an answer: by its path in JSON, by the field of a form that
+// has the name it is sent by, else by the text before it.
+func extraction(e *harEntry, name, value string) (extract, bool) {
 	if !strings.Contains(e.body, value) {
 		return extract{}, false
 	}
@@ -105,6 +105,9 @@ func extraction(e *harEntry, value string) (extract, bool) {
 		if path := jsonPath(e.body, value); path != "" {
 			return extract{json: path}, true
 		}
+	}
+	if re := fieldPattern(e.body, name, value); re != "" {
+		return extract{regexp: re}, true
 	}
 	for from := 0; ; {
 		at := strings.Index(e.body[from:], value)
@@ -117,6 +120,51 @@ func extraction(e *harEntry, value string) (extract, bool) {
 		}
 		from = at + len(value)
 	}
+}
+
+// fieldPattern finds a value as that of the first input with this name, whichever of its
+// attributes comes first; "" if there is none. What stands around the input may change: a
+// page of another visitor has other fields before it.
+func fieldPattern(body, name, value string) string {
+	for _, tag := range inputTag.FindAllString(body, -1) {
+		named, valued := attribute(tag, "name", name), attribute(tag, "value", value)
+		if named == nil || valued == nil {
+			continue
+		}
+		quote := tag[valued[1]-1 : valued[1]]
+		class := `([^\s>]+)`
+		if quote == `"` || quote == "'" {
+			class = "([^" + quote + "]+)" + quote
+		}
+		group := regexp.QuoteMeta(tag[valued[0]:valued[2]]) + class
+		re := regexp.QuoteMeta(tag[named[0]:named[1]]) + `\s[^>]*?` + group
+		if valued[0] < named[0] {
+			re = group + `\s[^>]*?` + regexp.QuoteMeta(tag[named[0]:named[1]])
+		}
+		if c, err := regexp.Compile(re); err == nil {
+			if m := c.FindStringSubmatch(body); m != nil && m[1] == value {
+				return re
+			}
+		}
+	}
+	return ""
+}
+
+var inputTag = lazyregexp.New(`(?is)<input\b[^>]*>`)
+
+// attribute finds name=text in a tag: where it begins and ends, and where its text begins
+// (behind a quote); nil if the tag has none.
+func attribute(tag, name, text string) []int {
+	text = regexp.QuoteMeta(text)
+	re, err := regexp.Compile(`(?i)\s(` + name + `\s*=\s*(?:"(` + text + `)"|'(` + text + `)'|(` + text + `)\b))`)
+	if err != nil {
+		return nil
+	}
+	at := re.FindStringSubmatchIndex(tag)
+	if at == nil {
+		return nil
+	}
+	return []int{at[2], at[3], max(at[4], at[6], at[8])}
 }
 
 // patternAt makes the shortest pattern of whole words before a value that

@@ -367,3 +367,22 @@ func TestTradesAreNamed(t *testing.T) {
 		}
 	}
 }
+
+// A Django whose settings do not say it keeps a connection for each worker, but not where a
+// worker answers many requests in one loop.
+func TestPersistentDjango(t *testing.T) {
+	const file = "/srv/api/shop/settings.py"
+	django := func(words ...string) remedy.Input {
+		in := appServer(append([]string{"gunicorn"}, words...), map[string]string{envPath: "", file: "DATABASES = {'default': {'ENGINE': 'django.db.backends.mysql'}}\n"}, nil)
+		in.Stack.Regulation.ApplicationSettings = true
+		in.Evidence.Counters["db"].Delta["Connections"] = 900
+		in.Snapshot.Databases["db"].Variables["max_connections"] = "151"
+		return in
+	}
+	p := remedytest.Want(t, django("-w", "4", "shop.wsgi"), "app.db-persistent")
+	remedytest.Has(t, remedytest.After(p, file), "'django.db.backends.mysql'}}\n\n# Connections", `_database.setdefault("CONN_MAX_AGE", 60)`)
+	if p.Changes[0].Activate != change.Restart || !strings.Contains(p.Why, "Up to 4 would be kept, of 151") {
+		t.Errorf("%s: %s", p.Changes[0].Activate, p.Why)
+	}
+	remedytest.WantNone(t, django("-w", "4", "-k", "gevent", "shop.wsgi"), "app.db-persistent", "in one loop")
+}

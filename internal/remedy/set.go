@@ -263,9 +263,9 @@ func setNginx(in Input, svc *stack.Service, kvs [][2]string, why string) ([]chan
 	if err != nil {
 		return nil, err
 	}
-	server := diagnose.FrontServer(conf, planning.FrontAddress(in.Stack))
+	server := diagnose.VisitedServer(in.Stack, svc, conf)
 	if server == nil {
-		return nil, fmt.Errorf("no server block listens where load.url points")
+		return nil, fmt.Errorf("no server block listens where load.url points, nor behind a balancer there")
 	}
 	for _, kv := range kvs {
 		args := strings.Fields(kv[1])

@@ -129,7 +129,7 @@ func NextStep(st *store.Step) string {
 	case experiment.Regressed:
 		return "do not make this change; `kasoku diagnose` names the bottleneck"
 	case experiment.Inconclusive:
-		if v.OutOfTime || v.TooFew {
+		if v.OutOfTime || v.TooFew && v.Fitted {
 			return "give it more time, or shorter runs"
 		}
 		return "stop what else runs on the machine, or measure longer (--duration, tune.max_pairs), and try again"

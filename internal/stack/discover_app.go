@@ -59,8 +59,7 @@ func (d *discovery) apps(ctx context.Context) {
 			d.build(ctx, app)
 		}
 		if app.svc.RunsIn == "" && app.svc.Control.Method == MethodProcess {
-			d.note("%s (process %d, %s) was started with an environment that Kasoku does not copy; if it needs one, write control.start as [env, NAME=value, program, …].",
-				app.svc.Name, app.master.pid, app.master.comm)
+			d.startEnvironment(ctx, app)
 		}
 		d.settings(ctx, app)
 		d.environment(ctx, app, d.stores())

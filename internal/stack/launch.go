@@ -21,10 +21,10 @@ type inherited struct {
 	env       []string // of envKept
 }
 
-// envKept are the environment variables that change how a server performs and
-// hold no secrets. Everything else an operator writes into control.start as
+// envKept are the environment variables that change how a server performs, or where it puts
+// files of its own, and hold no secrets. Everything else an operator writes into control.start as
 // [env, NAME=value, program, …].
-var envKept = []string{"LD_PRELOAD", "LD_LIBRARY_PATH", "MALLOC_CONF", "MALLOC_ARENA_MAX", "GLIBC_TUNABLES", "PHP_INI_SCAN_DIR", "TZ", "LANG", "LC_ALL", "TMPDIR"}
+var envKept = []string{"LD_PRELOAD", "LD_LIBRARY_PATH", "MALLOC_CONF", "MALLOC_ARENA_MAX", "GLIBC_TUNABLES", "PHP_INI_SCAN_DIR", "TZ", "LANG", "LC_ALL", "TMPDIR", "HOME"}
 
 func readInherited(ctx context.Context, h host.Host, pid int) inherited {
 	var in inherited

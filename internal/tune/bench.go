@@ -156,10 +156,13 @@ func (b *Bench) longer(run *store.Run) (w time.Duration, why string) {
 		}
 		return 0, ""
 	}
+	if l.Unreached > 0 && l.LeastWindow() > 2*longestWindow && run.Kind == store.Scored {
+		b.note(fmt.Sprintf("run %d: %s; a session may take %s, more than a run measures: give it fewer steps or pauses, or write duration into the scenario", run.ID, l.Cut(), l.LeastWindow().Round(time.Second)))
+	}
 	if b.noteVisits(run); b.pace == nil || run.Kind != store.Scored || b.whole(l.Window) < l.Window*11/10 {
 		return 0, ""
 	}
-	return b.whole(l.Window), fmt.Sprintf("a session takes %s and what scores comes in a small part of it, so that a window of %s tells little", l.SessionTime.Round(100*time.Millisecond), l.Window)
+	return b.whole(l.Window), fmt.Sprintf("%s, so that a window of %s tells little", l.Cut(), l.Window)
 }
 
 func (b *Bench) note(text string) {

@@ -45,7 +45,11 @@ func (b *Bench) noteVisits(run *store.Run) {
 	if b.pace == nil {
 		b.pace = &experiment.Pace{}
 	}
-	b.pace.Least = min(l.LeastWindow(), longestWindow)
+	least := l.LeastWindow()
+	if l.Unreached > 0 && least > 2*longestWindow { // no window of a run reaches the end of such a session
+		least = 0
+	}
+	b.pace.Least = min(least, longestWindow)
 }
 
 // briefPairs are the most pairs with short windows: what has not been decided by

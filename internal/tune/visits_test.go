@@ -2,6 +2,7 @@ package tune
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -59,5 +60,42 @@ func TestWindowsHoldSessions(t *testing.T) {
 	}
 	if w := b.window(); w != time.Second {
 		t.Errorf("sessions are short now, and runs have %s, want 1 s as chosen", w)
+	}
+}
+
+// A session that no window of a run reaches the end of is said, and windows stay as they are;
+// one that a longer window holds gets it.
+func TestWindowsOfVisitsThatDoNotEnd(t *testing.T) {
+	sc, err := load.Parse("s.yaml", []byte("version: 1\nname: s\nduration: 5s\nsessions:\n  - {name: visit, steps: [{request: GET /}]}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		reached int
+		windows []time.Duration
+		says    string
+	}{
+		{5, []time.Duration{5 * time.Second, 16 * time.Second}, "nobody came to 5 of 10 steps"}, // 8 s for half of them
+		{1, []time.Duration{5 * time.Second}, "a session may take 1m20s"},
+	} {
+		var told []string
+		var windows []time.Duration
+		b := &Bench{Stack: &stack.Stack{}, Scenario: sc, Note: func(text string) { told = append(told, text) }}
+		b.instead = func(_ context.Context, o RunOptions) (*store.Run, error) {
+			l := &load.Result{Succeeded: 100, Window: max(o.Window, 5*time.Second), SessionTime: 8 * time.Second, Steps: 10, Unreached: 10 - c.reached}
+			if windows = append(windows, l.Window); len(windows) > 1 {
+				l.Steps, l.Unreached, l.SessionTime = 0, 0, 15*time.Second
+			}
+			return &store.Run{Kind: o.Kind, Side: o.Side, Score: 1, Evidence: &evidence.Evidence{Load: l}}, nil
+		}
+		if _, err := b.Run(t.Context(), RunOptions{Kind: store.Scored}); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(windows, c.windows) {
+			t.Errorf("%d of 10 steps reached: windows %v, want %v", c.reached, windows, c.windows)
+		}
+		if text := strings.Join(told, "\n"); !strings.Contains(text, c.says) || len(told) != 1 {
+			t.Errorf("%d of 10 steps reached: told %q, want %q", c.reached, told, c.says)
+		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 func TestBound(t *testing.T) {
 	for f, want := range map[float64]string{1: "at most ×1.00", 1.234: "at most ×1.23", 9.99: "at most ×9.99", 9.996: "at most 10 times", 12.4: "at most 12 times",
-		50: "at most 50 times", 50.4: "more than 50 times", 100: "more than 50 times", 625: "more than 50 times", math.Inf(1): "more than 50 times", math.NaN(): Unknown} {
+		50: "at most 50 times", 50.4: "no bound below ×50", 100: "no bound below ×50", 625: "no bound below ×50", math.Inf(1): "no bound below ×50", math.NaN(): Unknown} {
 		if got := Bound(f); got != want {
 			t.Errorf("%g: %q, want %q", f, got, want)
 		}

@@ -22,6 +22,7 @@ var (
 // have run. The helper kills it as soon as it sees that nobody listens; the next
 // connection makes sure of that before anything else happens.
 func (h *Host) Run(ctx context.Context, c host.Command) (r host.Result, err error) {
+	defer func() { host.Ran(ctx, h.Name(), c, r, err) }()
 	err = h.do(ctx, writing, func(a *agent.Client, _ bool) (err error) { r, err = a.Run(ctx, c); return })
 	return r, err
 }
@@ -47,7 +48,8 @@ func (h *Host) List(ctx context.Context, dir string) (l []host.FileInfo, err err
 // ReplaceFile puts data in the place of path. If the answer is lost, it is done
 // again; what the first try wrote is known by its hash, and written once more
 // so that it is durable for sure.
-func (h *Host) ReplaceFile(ctx context.Context, path string, data []byte, r host.Replace) error {
+func (h *Host) ReplaceFile(ctx context.Context, path string, data []byte, r host.Replace) (err error) {
+	defer func() { host.Wrote(ctx, h.Name(), "replace", path, len(data), err) }()
 	return h.do(ctx, writingSafe, func(a *agent.Client, lost bool) error {
 		err := a.ReplaceFile(ctx, path, data, r)
 		if !lost || !errors.Is(err, host.ErrChanged) {
@@ -64,18 +66,21 @@ func (h *Host) ReplaceFile(ctx context.Context, path string, data []byte, r host
 
 // Remove deletes a file whose hash is expect. It is not repeated: after
 // ErrLost it may have happened.
-func (h *Host) Remove(ctx context.Context, path string, expect host.Hash) error {
+func (h *Host) Remove(ctx context.Context, path string, expect host.Hash) (err error) {
+	defer func() { host.Wrote(ctx, h.Name(), "remove", path, -1, err) }()
 	return h.do(ctx, writing, func(a *agent.Client, _ bool) error { return a.Remove(ctx, path, expect) })
 }
 
 // MakeDir creates one directory. It is not repeated: after ErrLost it may have
 // happened.
-func (h *Host) MakeDir(ctx context.Context, path string, mode fs.FileMode, uid, gid int) error {
+func (h *Host) MakeDir(ctx context.Context, path string, mode fs.FileMode, uid, gid int) (err error) {
+	defer func() { host.Wrote(ctx, h.Name(), "make directory", path, -1, err) }()
 	return h.do(ctx, writing, func(a *agent.Client, _ bool) error { return a.MakeDir(ctx, path, mode, uid, gid) })
 }
 
 // RemoveDir deletes a directory and everything in it.
-func (h *Host) RemoveDir(ctx context.Context, path string) error {
+func (h *Host) RemoveDir(ctx context.Context, path string) (err error) {
+	defer func() { host.Wrote(ctx, h.Name(), "remove directory", path, -1, err) }()
 	return h.do(ctx, writingSafe, func(a *agent.Client, _ bool) error { return a.RemoveDir(ctx, path) })
 }
 

@@ -61,5 +61,8 @@ func connectionsOf(in planning.Input, app *stack.Service) (int, error) {
 	if server == nil {
 		return 0, fmt.Errorf("how many requests %s can have at once is not known, so neither is how many connections it would keep", app.Name)
 	}
+	if server.Loops() {
+		return 0, fmt.Errorf("%s answers many requests in one loop, and each would keep a connection of its own", app.Name)
+	}
 	return server.Slots(), nil
 }

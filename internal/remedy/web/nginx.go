@@ -23,9 +23,9 @@ func Edit(in planning.Input, service string, act change.Activation, why string, 
 	if err != nil {
 		return nil, err
 	}
-	server := diagnose.FrontServer(conf, planning.FrontAddress(in.Stack))
+	server := diagnose.VisitedServer(in.Stack, svc, conf)
 	if server == nil {
-		return nil, fmt.Errorf("%s: no server block listens where load.url points", service)
+		return nil, fmt.Errorf("%s: no server block listens where load.url points, nor behind a balancer there", service)
 	}
 	if err := edit(conf, server); err != nil {
 		return nil, err
