@@ -63,7 +63,8 @@ func TestPatchTuned(t *testing.T) {
 	}
 	t.Logf("%s (%s): %s; expected %.2f", plan.Title, plan.ID, plan.Why, plan.Worth().Expected())
 
-	// The session: what comes of it depends on this machine, that it is tried does not.
+	// The session: which it tries first, and what comes of it, depends on this machine; that
+	// it tries one does not.
 	tuner.Budget, tuner.NoRestart, tuner.Rule.SmallestEffect = 2*time.Minute, true, 0.0001
 	session, err := tuner.Run(ctx)
 	if err != nil {
@@ -73,12 +74,12 @@ func TestPatchTuned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	i := slices.IndexFunc(steps, func(s store.Step) bool { return s.Plan.ID == plan.ID })
+	i := slices.IndexFunc(steps, func(s store.Step) bool { return s.Plan.Remedy == plan.Remedy })
 	if i < 0 {
-		t.Fatalf("the session did not try it: %s; %+v", session.Stopped, steps)
+		t.Fatalf("the session tried no patch: %s; %+v", session.Stopped, steps)
 	}
 	step := steps[i]
-	t.Logf("%s: %s; kept %v", step.Verdict.Outcome, step.Verdict.Reason, step.Kept)
+	t.Logf("%s: %s: %s; kept %v", step.Plan.Title, step.Verdict.Outcome, step.Verdict.Reason, step.Kept)
 	if len(step.Verdict.Samples) == 0 || len(step.Diffs) == 0 || !strings.Contains(step.Diffs[0].Text, "+") {
 		t.Errorf("nothing was measured, or its diff is not told: %+v", step)
 	}
