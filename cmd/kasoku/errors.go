@@ -51,7 +51,7 @@ func targetError(err error) error {
 	case errors.Is(err, change.ErrPending):
 		return ui.Coded(ui.NeedsRecovery, err, "kasoku recover")
 	}
-	return ui.Coded(ui.Target, err, "check that every service in kasoku.yaml runs and answers; the target is as it was")
+	return ui.Coded(ui.Target, err, "check that every service in kasoku.yaml runs and answers (where it is only slow, give the scenario a longer timeout); the target is as it was")
 }
 
 // budgetError refuses a time that has passed before it begins.

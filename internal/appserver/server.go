@@ -18,6 +18,8 @@ type Room struct {
 	// Forks finds a program that forks its workers itself by its file, its environment
 	// and the number of its child processes; nil if that is not so, or cannot be.
 	Forks func(exe string, env map[string]string, children int) *Server
+	// Forked is what Forks finds; nil without it.
+	Forked *Server
 }
 
 // Server is one program that runs an application in several workers.
@@ -73,6 +75,8 @@ type Server struct {
 	Class    string
 	ClassKey *regexp.Regexp
 	ClassIs  string
+	// Worker tells its workers among the processes; nil: that is not known.
+	Worker *Worker
 	// Least workers; puma has 0 for a single process that forks none.
 	Least int
 	// Stop is the signal that ends it, where that is not TERM.

@@ -90,6 +90,7 @@ func (x *Executor) begin(ctx context.Context, in Intent) (*txn, error) {
 			return nil, err
 		}
 	}
+	x.countable(ctx, t)
 	for i := range t.Changes { // a copy on a host knows only its own services
 		if h := x.hostOf(&t.Changes[i]); h != "local" {
 			t.Changes[i].Host = h
@@ -194,6 +195,9 @@ func (x *Executor) carryOut(ctx context.Context, t *txn) error {
 				return err
 			}
 		}
+	}
+	if err := x.counted(ctx, t); err != nil {
+		return err
 	}
 	if err := ctx.Err(); err != nil {
 		return err

@@ -81,6 +81,8 @@ type Change struct {
 	// once it has taken the change on, before the next phase begins; it may be
 	// none of the endpoints that the service is known by. "" = nothing more.
 	Accepts string `json:"accepts,omitempty"`
+	// Workers must run once the service has taken the change on; nil: nobody asks.
+	Workers *Workers `json:"workers,omitempty"`
 	// Why, in one sentence, and Command, what a person would type to redo it.
 	Why     string `json:"why,omitempty"`
 	Command string `json:"command,omitempty"`

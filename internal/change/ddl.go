@@ -3,6 +3,7 @@ package change
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -48,10 +49,21 @@ func (w *work) alter(ctx context.Context, s *session, statement string, l lockin
 	case err == nil:
 		return nil
 	case mysqlNumber(err) == 1205:
-		return fmt.Errorf("%s: a transaction held the table through %d tries of %d s; end it (information_schema.INNODB_TRX shows it), or try when the service is quiet: %w", statement, metadataTries, w.x.metadataWait, err)
+		return &heldError{fmt.Errorf("%s: a transaction held the table through %d tries of %d s; end it (information_schema.INNODB_TRX shows it), or try when the service is quiet: %w", statement, metadataTries, w.x.metadataWait, err)}
 	}
 	return fmt.Errorf("%s: %w", statement, unreachable(err))
 }
+
+// ErrTableHeld: a transaction, such as one that an application left open, holds a table, so
+// that it can be changed by nobody.
+var ErrTableHeld = errors.New("a transaction holds the table")
+
+// heldError is a kind of ErrTableHeld.
+type heldError struct{ err error }
+
+func (e *heldError) Error() string      { return e.err.Error() }
+func (e *heldError) Unwrap() error      { return e.err }
+func (*heldError) Is(target error) bool { return target == ErrTableHeld }
 
 // bounds sets what DDL may wait for in this session; undo puts that back. A
 // server-wide max_statement_time (MariaDB) would end it half way.

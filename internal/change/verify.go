@@ -36,14 +36,18 @@ func (x *Executor) verify(ctx context.Context, of func(id int64) bool) ([]Drift,
 			continue
 		}
 		for i := range t.Changes {
-			o := t.Changes[i].object()
-			if o == "" || x.elsewhere(&t.Changes[i]) {
+			if x.elsewhere(&t.Changes[i]) {
 				continue
 			}
-			if _, seen := latest[o]; !seen {
-				order = append(order, o)
+			for _, o := range []string{t.Changes[i].object(), t.Changes[i].workersObject()} {
+				if o == "" {
+					continue
+				}
+				if _, seen := latest[o]; !seen {
+					order = append(order, o)
+				}
+				latest[o] = pending{t, i}
 			}
-			latest[o] = pending{t, i}
 		}
 	}
 	var out []Drift
@@ -52,7 +56,14 @@ func (x *Executor) verify(ctx context.Context, of func(id int64) bool) ([]Drift,
 		if !of(latest[o].t.ID) {
 			continue
 		}
-		d, err := x.drift(ctx, latest[o])
+		look := x.drift
+		if c := &latest[o].t.Changes[latest[o].i]; o == c.workersObject() {
+			if over, known := latest[c.object()]; known && over.t != latest[o].t {
+				continue // what sets the number is another transaction's since
+			}
+			look = x.workersDrift
+		}
+		d, err := look(ctx, latest[o])
 		if err != nil {
 			errs = append(errs, err)
 		} else if d != nil {

@@ -85,6 +85,11 @@ func AppServerOf(snap *evidence.Snapshot, svc *stack.Service) (*AppServer, error
 	return out, nil
 }
 
+// Seen reports whether the number of workers that run can be seen; otherwise why not.
+func (s *AppServer) Seen() (ok bool, why string) {
+	return s.Countable(s.command+"\n"+s.runs, s.Text)
+}
+
 // line quotes words for sh(1).
 func line(words []string) (string, error) {
 	var quoted []string

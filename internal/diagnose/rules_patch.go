@@ -27,9 +27,16 @@ func judgePatches(m *model) ([]Finding, string) {
 			share := p.Total.Seconds() / p.All.Seconds()
 			calls := float64(p.Count) / float64(p.Counts)
 			f.Text = fmt.Sprintf("%s: %s, %s in %s, %s of the time and %s of the number of all statements.", p.Place(), p.What, ui.Duration(p.Total), ui.Plural(int(p.Count), "run", "runs"), percent(share), percent(calls))
+			left := 1.0 // of what a request makes
 			if p.PerRequest > 1 {
 				f.Text += fmt.Sprintf(" A request makes up to %.3g.", p.PerRequest)
-				f = f.with("reach", fmt.Sprintf("%.3f", 1-1/p.PerRequest))
+				left = 1 / p.PerRequest
+			}
+			if p.Shape == "P8" {
+				left = 0.01 // a hundred are drawn at once
+			}
+			if left < 1 {
+				f = f.with("reach", fmt.Sprintf("%.3f", 1-left))
 			}
 			// At the database a statement costs what it takes there, at the program about as
 			// much as any other.

@@ -554,6 +554,20 @@ func patched(p evidence.SourcePatch) func(in *Input) {
 	}
 }
 
+// Of the statements that draw numbers one in a hundred stays, however many a request makes.
+func TestPatchOfACounterTakesNearlyAll(t *testing.T) {
+	in := healthy()
+	patched(evidence.SourcePatch{Shape: "P8", Statement: "UPDATE ids SET id = LAST_INSERT_ID(id + 1)", Database: "db", Count: 4000, Counts: 8000, Total: 2 * time.Second, All: 2 * time.Second, PerRequest: 2})(&in)
+	d, err := Diagnose(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(d.Findings, func(f Finding) bool { return f.Rule == "app.patch" })
+	if i < 0 || d.Findings[i].Subject["reach"] != "0.990" {
+		t.Errorf("%+v", d.Findings)
+	}
+}
+
 // A patch whose statement the load does not make is no finding.
 func TestPatchThatTheLoadDoesNotReach(t *testing.T) {
 	for _, p := range []evidence.SourcePatch{{Statement: "SELECT 1"}, {Shape: "P5"}, {Shape: "P19"}} {

@@ -43,6 +43,19 @@ func Tell(words []string) *appserver.Server {
 	return nil
 }
 
+// Named is the application server of that name; nil if there is none.
+func Named(name string) *appserver.Server {
+	for _, a := range Apps {
+		if a.Forked != nil && a.Forked.Name == name {
+			return a.Forked
+		}
+	}
+	if i := slices.IndexFunc(servers, func(s *appserver.Server) bool { return s.Name == name }); i >= 0 {
+		return servers[i]
+	}
+	return nil
+}
+
 // Forks finds what a program is that forks its workers itself; nil if it is not known.
 func Forks(exe string, env map[string]string, children int) *appserver.Server {
 	for _, a := range Apps {

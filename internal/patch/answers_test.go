@@ -131,7 +131,7 @@ func answers(t *testing.T, program, dsn, seed string) string {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	for _, counter := range []string{"UPDATE ids SET id = 0", "UPDATE named_ids SET n = 70"} {
+	for _, counter := range []string{"UPDATE ids SET id = 0", "UPDATE row_ids SET id = 0", "UPDATE named_ids SET n = 70"} {
 		if _, err := db.Exec(counter); err != nil {
 			t.Fatal(err)
 		}

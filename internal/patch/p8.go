@@ -117,8 +117,8 @@ func (d *draw) check() *Refusal {
 	if !named(d.kind, sqlPath, "DB") && !named(d.kind, sqlxPath, "DB") {
 		return refuse("handle", "%s is a %s: a transaction that is rolled back gives its numbers back", short(f.text(d.handle)), f.typeName(d.kind))
 	}
-	if t := f.program.schema.typeOf(d.sql.table, d.sql.column); t != "bigint" && t != "int" && t != "integer" {
-		return refuse("column", "no schema shows that %s.%s is an INT or BIGINT", d.sql.table, d.sql.column)
+	if t := f.program.schema.typeOf(d.sql.table, d.sql.column); t != "" && t != "bigint" && t != "int" && t != "integer" {
+		return refuse("column", "%s.%s is a %s, in which numbers that nobody uses are missed", d.sql.table, d.sql.column, t)
 	}
 	if r := d.checkResult(); r != nil {
 		return r
@@ -213,7 +213,7 @@ func (d *draw) write(at *Place) {
 	fmt.Fprintf(&b, "\tb := &%s\n\tb.Lock()\n\tdefer b.Unlock()\n\tif b.next[db] == b.last[db] {\n\t\tresult, err := db.%s(%s%s, b.last[db])\n\t\tif err != nil {\n\t\t\treturn 0, err\n\t\t}\n", blocks, method, ctx, literal(query))
 	fmt.Fprintf(&b, "\t\tlast, err := result.LastInsertId()\n\t\tif err != nil || last <= b.last[db] {\n\t\t\treturn %s(last), err\n\t\t}\n\t\tb.next[db], b.last[db] = last-%d, last\n\t}\n\tb.next[db]++\n\treturn %s(b.next[db]), nil\n}\n", number, numbersOfBlock, number)
 	at.atEnd(b.String())
-	at.imports = append(at.imports, "sync")
+	at.imports = append(append(at.imports, "sync"), f.lacking([]types.Type{d.kind})...)
 	at.Subject = fmt.Sprintf("Draw the numbers of %s a hundred at a time", d.sql.table)
 	at.Body = fmt.Sprintf("%s sent an UPDATE of %s for each number, which is a commit of its own, and all requests wait for its one row. It now draws %d numbers by one statement, and gives them out from memory.\n\n"+
 		"The counter stays where it is, so that numbers are unique among all that draw from it, processes, hosts and other programs alike, and after a restart. What changes: a process that ends leaves up to %d numbers unused, and where several processes draw, a higher number is not always the later one. A counter that is put back (a restored dump) must not be put back while several processes serve; one alone goes on above what it has had.",

@@ -65,7 +65,7 @@ func Shapes() []Shape {
 			{"statement", "it is UPDATE table SET column = LAST_INSERT_ID(column + 1), for all rows or by `column = constant`"},
 			{"request", "as of P10"},
 			{"handle", "it runs in no transaction, which would give the number back"},
-			{"column", "the schema shows that the column is an INT or a BIGINT"},
+			{"column", "no schema shows that the column is something else than an INT or a BIGINT"},
 			{"result", "nothing but LastInsertId is asked of its result"},
 			{"only", "no other text of the program names the table, and no trigger or cascade is there"},
 			needCompiles}, findDraws},

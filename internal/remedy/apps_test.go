@@ -292,6 +292,12 @@ func TestAppWorkersBounds(t *testing.T) {
 	if len(p.Search.Values) != 2 || p.Search.Values[1] != 4 {
 		t.Errorf("%v for 5 connections", p.Search.Values)
 	}
+	// One number that is left needs no search, and can be tried together with others.
+	in.Snapshot.Databases["db"].Variables["max_connections"] = "3"
+	p = remedytest.Want(t, in, "app.workers")
+	if p.Search != nil || !remedy.Joinable(p) || p.Title != "Run 2 workers of gunicorn in api instead of 1" || remedytest.After(p, envPath) != "WEB_CONCURRENCY=2\n" {
+		t.Errorf("for 3 connections: %q, search %+v", p.Title, p.Search)
+	}
 	in.Stack.Regulation = regulation.Regulation{MemoryHeadroomPercent: 49}
 	in.Evidence.Services["api"] = evidence.ServiceUse{CPU: 2, Processes: 1, RSS: 3 << 30}
 	remedytest.WantNone(t, in, "app.workers", "leave no other number")

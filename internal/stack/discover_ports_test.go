@@ -50,6 +50,43 @@ func TestPortsOfTheMomentAreNotListen(t *testing.T) {
 	}
 }
 
+// A socket that only the application's own user may connect to is how it is controlled; one
+// that others may use, or that somebody names, is an endpoint.
+func TestSocketsOfControlAreNotListen(t *testing.T) {
+	dir := t.TempDir()
+	socket := func(folder string, mode, folderMode os.FileMode) string {
+		at := filepath.Join(dir, folder)
+		must(t, os.Mkdir(at, 0o755))
+		l, err := net.Listen("unix", filepath.Join(at, "s"))
+		must(t, err)
+		t.Cleanup(func() { l.Close() })
+		must(t, os.Chmod(filepath.Join(at, "s"), mode))
+		must(t, os.Chmod(at, folderMode))
+		return "unix:" + filepath.Join(at, "s")
+	}
+	own, hidden, open := socket("own", 0o600, 0o755), socket("hidden", 0o777, 0o700), socket("open", 0o660, 0o750)
+	named := socket("named", 0o600, 0o755)
+	d := &discovery{h: ranged{host.NewLocal()}}
+	app := &instance{master: &process{procStat: procStat{pid: 7}, cmdline: []string{"gunicorn", "--bind", named, "app:app"}}}
+	for _, c := range []struct {
+		why          string
+		listen, want []string
+		passed       []string
+	}{
+		{"beside a port", []string{"127.0.0.1:8000", own, hidden}, []string{"127.0.0.1:8000"}, nil},
+		{"others of its group may connect", []string{"127.0.0.1:8000", open}, []string{"127.0.0.1:8000", open}, nil},
+		{"the command names it", []string{"127.0.0.1:8000", named}, []string{"127.0.0.1:8000", named}, nil},
+		{"a web server passes requests there", []string{"127.0.0.1:8000", own}, []string{"127.0.0.1:8000", own}, []string{own}},
+		{"it has no other", []string{own}, []string{own}, nil},
+	} {
+		app.svc.Listen = slices.Clone(c.listen)
+		d.settled(t.Context(), app, c.passed)
+		if !slices.Equal(app.svc.Listen, c.want) {
+			t.Errorf("%s: listens at %v, want %v", c.why, app.svc.Listen, c.want)
+		}
+	}
+}
+
 // A server on [::] that takes connections of IPv4 is reached at 127.0.0.1; one of IPv6
 // alone is not.
 func TestFrontDoorOfBothFamilies(t *testing.T) {

@@ -207,6 +207,7 @@ func (b *Bench) run(ctx context.Context, o RunOptions) (*store.Run, error) {
 	if err != nil {
 		return nil, err
 	}
+	b.tellHeld(ctx, res)
 	if err := b.noteDrawn(); err != nil {
 		return nil, err
 	}

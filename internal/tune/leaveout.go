@@ -252,7 +252,7 @@ func (t *Tuner) finishLeaveOut(ctx context.Context, step *store.Step, group []st
 
 // whyItStays says why something cannot be taken out.
 func whyItStays(err error) string {
-	if errors.Is(err, change.ErrHeld) {
+	if errors.Is(err, change.ErrTableHeld) {
 		return "it cannot be taken out, so it stays: " + err.Error()
 	}
 	return "the service does not come up without it: " + err.Error()

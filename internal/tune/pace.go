@@ -46,8 +46,8 @@ func (b *Bench) noteVisits(run *store.Run) {
 		b.pace = &experiment.Pace{}
 	}
 	least := l.LeastWindow()
-	if l.Unreached > 0 && least > 2*longestWindow { // no window of a run reaches the end of such a session
-		least = 0
+	if l.Unreached > 0 && least > 2*longestWindow { // no run reaches the end of such a session: windows stay as they are
+		least = b.pace.Least
 	}
 	b.pace.Least = min(least, longestWindow)
 }

@@ -167,7 +167,7 @@ func TestLookedAtThatCannotBeTakenOut(t *testing.T) {
 		says string
 	}{
 		{errors.New("app does not start"), "the service does not come up without it: "},
-		{fmt.Errorf("index shop.refs.k: %w: Error 1553", change.ErrHeld), "it cannot be taken out, so it stays: "},
+		{fmt.Errorf("index shop.refs.k: %w: Error 1553", change.ErrTableHeld), "it cannot be taken out, so it stays: "},
 	} {
 		tu := newVirtual(t).tuner()
 		if err := tu.begin(t.Context()); err != nil {

@@ -93,7 +93,11 @@ func (s *switcher) to(ctx context.Context, side experiment.Side) error {
 		if err := s.judge.before(); err != nil {
 			return err
 		}
-		tx, err := s.exec.Apply(ctx, s.intent)
+		var tx change.Tx
+		err := s.unheld(ctx, func() (err error) {
+			tx, err = s.exec.Apply(ctx, s.intent)
+			return err
+		})
 		if err != nil {
 			if told := s.judge.after("it was put in place"); told != nil && !s.open() {
 				return errors.Join(told, err)
@@ -107,7 +111,7 @@ func (s *switcher) to(ctx context.Context, side experiment.Side) error {
 		return s.judge.after("it was put in place")
 	case side == experiment.Baseline && s.tx != 0:
 		seen := s.judge.before()
-		if err := s.exec.Revert(ctx, s.tx); err != nil {
+		if err := s.unheld(ctx, func() error { return s.exec.Revert(ctx, s.tx) }); err != nil {
 			return fmt.Errorf("put back the baseline: %w", err)
 		}
 		s.tx = 0

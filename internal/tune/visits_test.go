@@ -84,7 +84,7 @@ func TestWindowsOfVisitsThatDoNotEnd(t *testing.T) {
 		b.instead = func(_ context.Context, o RunOptions) (*store.Run, error) {
 			l := &load.Result{Succeeded: 100, Window: max(o.Window, 5*time.Second), SessionTime: 8 * time.Second, Steps: 10, Unreached: 10 - c.reached}
 			if windows = append(windows, l.Window); len(windows) > 1 {
-				l.Steps, l.Unreached, l.SessionTime = 0, 0, 15*time.Second
+				l.Steps, l.Unreached, l.SessionTime, l.Uneven = 0, 0, 3*time.Second, 0.6
 			}
 			return &store.Run{Kind: o.Kind, Side: o.Side, Score: 1, Evidence: &evidence.Evidence{Load: l}}, nil
 		}
@@ -96,6 +96,11 @@ func TestWindowsOfVisitsThatDoNotEnd(t *testing.T) {
 		}
 		if text := strings.Join(told, "\n"); !strings.Contains(text, c.says) || len(told) != 1 {
 			t.Errorf("%d of 10 steps reached: told %q, want %q", c.reached, told, c.says)
+		}
+		before := b.pace.Least // a run that was slowed down shortens no window
+		b.noteVisits(&store.Run{Kind: store.Scored, Evidence: &evidence.Evidence{Load: &load.Result{Succeeded: 9, Window: 16 * time.Second, SessionTime: 20 * time.Second, Steps: 10, Unreached: 9}}})
+		if b.pace.Least != before {
+			t.Errorf("windows last at least %s after a run that reached one step, want %s as before", b.pace.Least, before)
 		}
 	}
 }

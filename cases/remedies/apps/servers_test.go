@@ -10,6 +10,7 @@ import (
 
 	"kasoku/cases/remedies/bed"
 	"kasoku/internal/await"
+	"kasoku/internal/change"
 	"kasoku/internal/remedy"
 )
 
@@ -42,9 +43,22 @@ func moreBeside(t *testing.T, b *bed.Bed, others int) func(t *testing.T, p remed
 		}
 		// Workers come up one by one.
 		want := p.Search.Values[0] + others
+		counted(t, p)
 		said := func() string { return fmt.Sprintf("%d processes run, want %d", children(t, b), want) }
 		await.ForOr(t, "the workers", said, func() bool { return children(t, b) == want })
 	}
+}
+
+// counted expects that the plan has its workers counted: that as many run was made sure when
+// it was applied.
+func counted(t *testing.T, p remedy.Plan) {
+	t.Helper()
+	for _, c := range p.Changes {
+		if c.Workers != nil && c.Workers.Count == p.Search.Values[0] {
+			return
+		}
+	}
+	t.Errorf("%s does not say how many workers run once it is in force", p.ID)
 }
 
 // full are the plans once the one loop of a server is seen to be full. That is
@@ -74,6 +88,27 @@ func TestGunicorn(t *testing.T) {
 			t.Errorf("the environment file holds %q", text)
 		}
 	}, "app.workers")
+}
+
+// A configuration that sets the number again when the server starts leaves what is written
+// elsewhere without effect: such a change is refused, not measured.
+func TestGunicornOverridden(t *testing.T) {
+	gunicorn := need(t, "gunicorn")
+	dir, port := bed.Folder(t), bed.FreePort(t)
+	copied(t, dir, "python/shop.py", "shop.py")
+	write(t, dir, "app.env", "", port)
+	write(t, dir, "gunicorn.conf.py", "def on_starting(server):\n    server.num_workers = 1\n", port)
+	address := fmt.Sprintf("127.0.0.1:%d", port)
+	b := oneWorker(t, dir, fmt.Sprintf("{start: [%s, --bind, %q, \"shop:app\"], env_file: %%DIR%%/app.env}", gunicorn, address), port)
+	run(t, dir, "gunicorn", port, gunicorn, "--bind", address, "shop:app")
+	p := bed.Want(t, b.Plans(t), "app.workers")
+	_, err := b.Exec.Apply(t.Context(), change.Intent{Title: p.Title, Plan: p.ID, Changes: p.Changes})
+	if want := fmt.Sprintf("not in force: 1 workers of gunicorn in app run instead of %d", p.Search.Values[0]); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %q", err, want)
+	}
+	if text, _ := os.ReadFile(dir + "/app.env"); string(text) != "" {
+		t.Errorf("not put back: %q", text)
+	}
 }
 
 // A script under supervisor gives Gunicorn the number, from a variable or as it stands

@@ -3,13 +3,14 @@ package nodeapp
 
 import (
 	"path"
+	"regexp"
 	"strconv"
 
 	"kasoku/internal/appserver"
 )
 
 // Room is the row of internal/kind.
-var Room = appserver.Room{Name: "nodeapp", Variables: []string{"WEB_CONCURRENCY", "NODE_ENV"}, Forks: forks}
+var Room = appserver.Room{Name: "nodeapp", Variables: []string{"WEB_CONCURRENCY", "NODE_ENV"}, Forks: forks, Forked: &cluster}
 
 // Is reports whether a program is Node.js.
 func Is(exe string) bool { return path.Base(exe) == "node" || path.Base(exe) == "nodejs" }
@@ -18,7 +19,8 @@ func Is(exe string) bool { return path.Base(exe) == "node" || path.Base(exe) == 
 // for their number; WEB_CONCURRENCY is what hosts of such programs set and the
 // usual packages read (Node.js documentation, "Cluster"; throng's README;
 // Heroku Dev Center, "Optimizing Node.js Application Concurrency").
-var cluster = appserver.Server{Name: "Node's cluster", Env: "WEB_CONCURRENCY", Default: 1, DefaultThreads: 1, Loop: true, Least: 1,
+var cluster = appserver.Server{Name: "Node's cluster", Program: regexp.MustCompile(`^node(js)?$`), Env: "WEB_CONCURRENCY", Default: 1, DefaultThreads: 1, Loop: true, Least: 1,
+	Worker: &appserver.Worker{Alike: true, Source: "Node.js documentation, \"Cluster\": cluster.settings, exec is process.argv[1]; child_process.fork runs process.execPath"},
 	Source: "Node.js documentation, \"Cluster\""}
 
 // forks finds a Node program that takes the number of its workers from

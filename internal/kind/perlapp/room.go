@@ -18,6 +18,7 @@ var servers = []appserver.Server{
 		Grammar: appserver.Options([]string{"--workers"}, []string{"--backlog"}, []string{"--max-requests"}, []string{"-l", "--listen"}, []string{"-p", "--port"}, []string{"-I"}, []string{"--pid"}, []string{"-E", "--env"}, []string{"--user"}, []string{"--group"}),
 		Option:  "--workers", Default: 5, DefaultThreads: 1, Least: 1,
 		Idle: appserver.IdleHolds, IdleSource: "starman(1): --keepalive-timeout (one second), --disable-keepalive; a worker reads the next request itself",
+		Worker: &appserver.Worker{Title: regexp.MustCompile(`^starman worker`), Source: "Starman 0.4 lib/Starman/Server.pm, child_init_hook"},
 		Source: "starman(1): --workers, defaults to 5; plackup(1): -s, --server, \"the rest of the options are passed to the server\"",
 	},
 }

@@ -24,6 +24,8 @@ var servers = []appserver.Server{
 		Key: regexp.MustCompile(`(?m)^[ \t]*workers[ \t(]+(\d+)\)?[ \t]*(?:#.*)?$`), Computed: regexp.MustCompile(`(?m)^[ \t]*workers[ \t(](.*)$`),
 		KeyThreads: regexp.MustCompile(`(?m)^[ \t]*threads[ \t(]+\d+[ \t]*,[ \t]*(\d+)`), Line: "workers %d", Least: 0,
 		Idle: appserver.IdleFree, IdleSource: "puma 5.6 lib/puma/dsl.rb, queue_requests (on by default: a reactor thread waits for requests) and persistent_timeout",
+		Worker: &appserver.Worker{Title: regexp.MustCompile(`^puma: cluster worker \d+`), Unsure: regexp.MustCompile(`(?m)^[ \t]*fork_worker\b.*$|--fork-worker\S*`),
+			Source: "puma 5.6 lib/puma/cluster/worker.rb (title), lib/puma/dsl.rb, fork_worker"},
 		Source: "puma 5.6 lib/puma/configuration.rb, puma_default_options (WEB_CONCURRENCY, PUMA_MAX_THREADS, MAX_THREADS) and config_files (config/puma/ENVIRONMENT.rb first); lib/puma/dsl.rb, workers",
 	},
 	{
@@ -34,6 +36,7 @@ var servers = []appserver.Server{
 		Key: regexp.MustCompile(`(?m)^[ \t]*worker_processes[ \t(]+(\d+)\)?[ \t]*(?:#.*)?$`), Computed: regexp.MustCompile(`(?m)^[ \t]*worker_processes[ \t(](.*)$`),
 		Line: "worker_processes %d", Least: 1,
 		Idle: appserver.IdleCloses, IdleSource: "Unicorn, PHILOSOPHY (no keep-alive)",
+		Worker: &appserver.Worker{Title: regexp.MustCompile(`^unicorn(_rails)? worker\[\d+\]`), Source: "unicorn 6.0 lib/unicorn/http_server.rb, worker_loop"},
 		Source: "Unicorn::Configurator#worker_processes; unicorn 6.0 has neither an option nor a variable for it (bin/unicorn, lib/unicorn)",
 	},
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"kasoku/internal/appserver"
 	"kasoku/internal/change"
@@ -39,7 +40,11 @@ func planWorkers(in planning.Input, f diagnose.Finding) ([]planning.Plan, error)
 		if err != nil {
 			return nil, err
 		}
-		return planning.StartChanges(in, svc, changed, f.Text)
+		changes, err := planning.StartChanges(in, svc, changed, f.Text)
+		if ok, _ := server.Seen(); ok {
+			planning.ExpectWorkers(changes, svc, change.Workers{Server: server.Name, Before: server.Now.Workers, Count: n})
+		}
+		return changes, err
 	}
 	values := workerCounts(in, svc, server, f.Subject["up"] == "1")
 	if len(values) == 0 {
@@ -47,7 +52,13 @@ func planWorkers(in planning.Input, f diagnose.Finding) ([]planning.Plan, error)
 	}
 	p := planning.Plan{Reach: planning.WorkersReach(in, svc.Name, workersReach), ID: fmt.Sprintf("app.workers:%s:%d", svc.Name, server.Now.Workers), Title: fmt.Sprintf("Find the number of %s's workers in %s", server.Name, svc.Name),
 		Search: &planning.Search{Name: "workers", Current: server.Now.Workers, Values: values, At: at}}
+	if len(values) == 1 { // the experiment itself compares the two; probes would only take its time
+		p.Title, p.Search = fmt.Sprintf("Run %d workers of %s in %s instead of %d", values[0], server.Name, svc.Name, server.Now.Workers), nil
+	}
 	p.Changes, err = at(values[0])
+	if ok, why := server.Seen(); !ok {
+		p.Why = fmt.Sprintf("%s. How many run afterwards cannot be seen: %s.", strings.TrimSuffix(f.Text, "."), why)
+	}
 	return []planning.Plan{p}, err
 }
 

@@ -35,7 +35,9 @@ func planWorkers(in planning.Input, f diagnose.Finding) ([]planning.Plan, error)
 		if err := conf.Set(pool, "pm", "static"); err != nil {
 			return nil, err
 		}
-		return planning.FileChanges(in.Snapshot, svc, conf.Changed(), change.Restart, f.Text)
+		changes, err := planning.FileChanges(in.Snapshot, svc, conf.Changed(), change.Restart, f.Text)
+		planning.ExpectWorkers(changes, svc, change.Workers{Server: stack.FPMServer, Pool: pool, Before: before(f, current), Count: n})
+		return changes, err
 	}
 	values := WorkerCounts(in, svc.Name, pool, current)
 	if len(values) == 0 {
@@ -46,6 +48,15 @@ func planWorkers(in planning.Input, f diagnose.Finding) ([]planning.Plan, error)
 		Search: &planning.Search{Name: "pm.max_children", Current: current, Values: values, At: at}}
 	p.Changes, err = at(values[0])
 	return []planning.Plan{p}, err
+}
+
+// before is how many processes of a pool run as it is: those of one whose processes come
+// and go may be any number.
+func before(f diagnose.Finding, current int) int {
+	if f.Subject["pm"] == "static" {
+		return current
+	}
+	return change.AnyWorkers
 }
 
 // planMode keeps all processes alive that a pool may have.
@@ -67,6 +78,7 @@ func planMode(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 		return nil, err
 	}
 	changes, err := planning.FileChanges(in.Snapshot, svc, conf.Changed(), change.Restart, f.Text)
+	planning.ExpectWorkers(changes, svc, change.Workers{Server: stack.FPMServer, Pool: pool, Before: change.AnyWorkers, Count: n})
 	return []planning.Plan{{ID: "php.mode:" + svc.Name + ":" + pool,
 		Title: fmt.Sprintf("Keep all %d processes of pool %s in %s alive (pm = %s → static)", n, pool, svc.Name, f.Subject["pm"]), Changes: changes}}, err
 }

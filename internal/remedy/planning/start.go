@@ -117,3 +117,14 @@ func BootFolder(svc *stack.Service, dir string, mode fs.FileMode, user evidence.
 	return change.Change{Kind: change.KindFile, Host: HostOf(svc), Path: "/etc/tmpfiles.d/" + path.Base(dir) + ".conf", Why: why,
 		Before: &change.FileState{}, After: &change.FileState{Hash: host.HashOf(content), Content: content, Mode: 0o644}}
 }
+
+// ExpectWorkers has the last of the changes that the service takes on say how many workers
+// must run then.
+func ExpectWorkers(changes []change.Change, svc *stack.Service, w change.Workers) {
+	for i := len(changes) - 1; i >= 0; i-- {
+		if changes[i].Service == svc.Name && changes[i].Activate == change.Restart {
+			changes[i].Workers = &w
+			return
+		}
+	}
+}

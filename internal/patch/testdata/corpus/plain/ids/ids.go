@@ -73,6 +73,7 @@ func (s *shop) handle(w http.ResponseWriter, r *http.Request) {
 		ids = append(ids, id)
 	}
 	add(s.newID(r.Context()))
+	add(s.nextRow(r.Context()))
 	add(nextNamed(s.x))
 	add(nextOfNone(s.db))
 	fmt.Fprint(w, ids, traps(s.x, s.db))
@@ -85,7 +86,7 @@ var Cases = map[string]func(app *env.App, posts []env.Post) (any, error){
 		var ids []int64
 		for range posts {
 			for _, draw := range []func() (int64, error){func() (int64, error) { return s.newID(context.Background()) },
-				func() (int64, error) { return nextNamed(s.x) }, func() (int64, error) { return nextOfNone(s.db) }} {
+				func() (int64, error) { return s.nextRow(context.Background()) }, func() (int64, error) { return nextNamed(s.x) }, func() (int64, error) { return nextOfNone(s.db) }} {
 				id, err := draw()
 				if err != nil {
 					return ids, err
