@@ -27,13 +27,14 @@ type unit struct {
 	status  int      // ExecMainStatus: exit status or signal of the last main process
 	cgroup  string   // ControlGroup below the hierarchy's root
 	stale   bool     // NeedDaemonReload: the files are newer than what systemd has read
+	file    string   // FragmentPath
 	reloads bool     // CanReload: the unit has an ExecReload
 	dropIns []string // DropInPaths
 }
 
 // unitProperties that parseUnit reads.
 var unitProperties = []string{"LoadState", "ActiveState", "SubState", "Result", "UnitFileState", "MainPID", "ExecMainStatus",
-	"ControlGroup", "NeedDaemonReload", "CanReload", "DropInPaths"}
+	"ControlGroup", "NeedDaemonReload", "CanReload", "FragmentPath", "DropInPaths"}
 
 // parseUnit reads what `systemctl show --property=…` prints: one Name=value a
 // line. Properties that it does not know are left out.
@@ -66,6 +67,8 @@ func parseUnit(r io.Reader) (unit, error) {
 			u.stale = value == "yes"
 		case "CanReload":
 			u.reloads = value == "yes"
+		case "FragmentPath":
+			u.file = value
 		case "DropInPaths":
 			u.dropIns = strings.Fields(value)
 		}
@@ -175,7 +178,7 @@ func (c *Controller) order(ctx context.Context, limit time.Duration, verb string
 	return fmt.Errorf("%w\n  unit %s is now %s", err, u.name, now.describe())
 }
 
-// dropInRoots are where administrators and Kasoku write drop-ins.
+// dropInRoots are where administrators and Kasoku write units and drop-ins.
 var dropInRoots = []string{"/etc/systemd/system", "/run/systemd/system"}
 
 // newDropIns reports whether there are drop-ins that systemd has not read.
@@ -196,10 +199,25 @@ func (c *Controller) newDropIns(ctx context.Context, u unit) bool {
 	return false
 }
 
-// refreshed makes systemd read its unit files again if they changed since, and
-// returns the unit as it is then.
+// mayBeOlder reports whether a file of the unit is one that Kasoku or a person writes. It
+// may have been put back with the time that it had before, and NeedDaemonReload tells only
+// of files that are newer than what systemd has read (systemd 252, core/unit.c,
+// fragment_mtime_newer): the unit would go on as it was changed.
+func (u unit) mayBeOlder() bool {
+	for _, file := range append([]string{u.file}, u.dropIns...) {
+		for _, root := range dropInRoots {
+			if strings.HasPrefix(file, root+"/") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// refreshed makes systemd read its unit files again if they changed since, or may have
+// been, and returns the unit as it is then.
 func (c *Controller) refreshed(ctx context.Context, u unit) (unit, error) {
-	if !u.stale && !c.newDropIns(ctx, u) {
+	if !u.stale && !u.mayBeOlder() && !c.newDropIns(ctx, u) {
 		return u, nil
 	}
 	if err := c.systemctl(ctx, 0, "daemon-reload"); err != nil {

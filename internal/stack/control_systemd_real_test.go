@@ -95,6 +95,16 @@ func unitForReal(t *testing.T, h *sshHost) {
 	if got := h.sh(`tr '\0' ' ' </proc/$1/cmdline`, itoa(pids[0])); !strings.Contains(got, "-t 7") {
 		t.Errorf("it runs as %q", got)
 	}
+	// So is a unit that was changed and put back with the time that it had.
+	h.sh(`rm -r "$1.d" && cp -p "$1" "$1.old" && sed -i 's/ -p / -t 5 -p /' "$1" && touch -d '+1 hour' "$1"`, unitFile)
+	must(t, c.Restart(ctx))
+	h.sh(`mv "$1.old" "$1"`, unitFile)
+	must(t, c.Restart(ctx))
+	pids, err = c.PIDs(ctx)
+	must(t, err)
+	if got := h.sh(`tr '\0' ' ' </proc/$1/cmdline`, itoa(pids[0])); strings.Contains(got, "-t 5") {
+		t.Errorf("its unit is as before, and it runs as %q", got)
+	}
 	if err := c.Reload(ctx); err == nil || !strings.Contains(err.Error(), "no ExecReload") {
 		t.Errorf("reload: %v", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"kasoku/internal/await"
 )
@@ -27,7 +28,8 @@ func newSystemd(t *testing.T) *lab {
 	return l
 }
 
-// calls are the orders that systemctl got since the last call, without show.
+// calls are the orders that systemctl got since the last call, without show and
+// daemon-reload.
 func (l *lab) calls() []string {
 	l.t.Helper()
 	file := l.path("units/calls")
@@ -38,7 +40,7 @@ func (l *lab) calls() []string {
 	must(l.t, os.Truncate(file, 0))
 	var out []string
 	for line := range strings.Lines(string(data)) {
-		if !strings.HasPrefix(line, "show") {
+		if !strings.HasPrefix(line, "show") && !strings.HasPrefix(line, "daemon-reload") {
 			out = append(out, strings.TrimSpace(line))
 		}
 	}
@@ -90,7 +92,8 @@ func TestSystemdStory(t *testing.T) {
 	}
 }
 
-// A drop-in that was written since is read before the unit is restarted.
+// A drop-in or a unit that was written since is read before the unit is restarted, also one
+// that was put back with the time that it had.
 func TestSystemdReadsChangedUnits(t *testing.T) {
 	await.SkipShort(t)
 	ctx := context.Background()
@@ -98,21 +101,35 @@ func TestSystemdReadsChangedUnits(t *testing.T) {
 	port := freePort(t)
 	c := l.cacheUnit(port, "")
 	must(t, c.Start(ctx))
-	l.calls()
-	l.write("units/cache.service.d/kasoku.conf", "[Service]\nExecStart=\nExecStart="+need(t, "memcached")+" -u nobody -l 127.0.0.1 -t 7 -p "+port+"\n")
-	must(t, c.Restart(ctx))
-	l.wantCalls("daemon-reload", "restart cache.service")
-	must(t, c.Restart(ctx))
-	l.wantCalls("restart cache.service") // it is read
-	pids, err := c.PIDs(ctx)
-	must(t, err)
-	cmdline, err := os.ReadFile("/proc/" + itoa(pids[0]) + "/cmdline")
-	if err != nil || !strings.Contains(string(cmdline), "-t\x007") {
-		t.Errorf("it runs as %q, %v", cmdline, err)
+	runs := func(when, threads string) {
+		t.Helper()
+		must(t, c.Restart(ctx))
+		pids, err := c.PIDs(ctx)
+		must(t, err)
+		cmdline, err := os.ReadFile("/proc/" + itoa(pids[0]) + "/cmdline")
+		must(t, err)
+		if got := strings.ReplaceAll(string(cmdline), "\x00", " "); strings.Contains(got, " -t ") != (threads != "") || !strings.Contains(got, threads) {
+			t.Errorf("%s it runs as %q", when, got)
+		}
 	}
-	must(t, os.Remove(l.path("units/cache.service.d/kasoku.conf")))
-	must(t, c.Restart(ctx))
-	l.wantCalls("daemon-reload", "restart cache.service")
+	dropIn, unit := "units/cache.service.d/kasoku.conf", l.path("units/cache.service")
+	exec := "ExecStart=" + need(t, "memcached") + " -u nobody -l 127.0.0.1 -p " + port
+	l.write(dropIn, "[Service]\nExecStart=\n"+exec+" -t 7\n")
+	runs("with a drop-in", "-t 7")
+	must(t, os.Remove(l.path(dropIn)))
+	runs("without it", "")
+
+	before, err := os.Stat(unit)
+	must(t, err)
+	text, err := os.ReadFile(unit)
+	must(t, err)
+	l.write("units/cache.service", "[Unit]\n[Service]\n"+exec+" -t 5\n")
+	later := before.ModTime().Add(time.Hour)
+	must(t, os.Chtimes(unit, later, later))
+	runs("with another unit", "-t 5")
+	l.write("units/cache.service", string(text))
+	must(t, os.Chtimes(unit, before.ModTime(), before.ModTime()))
+	runs("with the unit as it was, time and all,", "")
 }
 
 // Experiments restart more often than systemd's start limit allows.
