@@ -264,7 +264,9 @@ func (u *putback) activate(ctx context.Context, s stage) {
 			for _, t := range of[service] {
 				u.fail(t, err)
 			}
+			continue
 		}
+		u.x.countedBack(ctx, service, of[service])
 	}
 }
 

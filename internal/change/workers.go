@@ -119,6 +119,30 @@ func (x *Executor) counted(ctx context.Context, t *txn) error {
 	return nil
 }
 
+// countedBack says where other numbers of workers run than before, once a service has taken
+// on what was put back: its files may be as they were, and what it runs by not. Of several
+// numbers in a row only the first was there before, so then nothing is said.
+func (x *Executor) countedBack(ctx context.Context, service string, txs []*txn) {
+	var c *Change
+	for _, t := range txs {
+		for i := range t.Changes {
+			if w := t.Changes[i].Workers; w == nil || x.runner(t.Changes[i].Service) != service {
+				continue
+			}
+			if c != nil {
+				return
+			}
+			c = &t.Changes[i]
+		}
+	}
+	if c == nil || c.Workers.Before == AnyWorkers {
+		return
+	}
+	if n, err := x.workers(ctx, c, c.Workers.Before); err == nil && n != c.Workers.Before {
+		x.say("put back, but %d %s run where %d ran before: restart it by hand, and look what else sets their number", n, c.Workers.of(c.Service), c.Workers.Before)
+	}
+}
+
 // workersDrift looks at one change's number of workers; nil if they run, or cannot be seen.
 func (x *Executor) workersDrift(ctx context.Context, p pending) (*Drift, error) {
 	c := &p.t.Changes[p.i]

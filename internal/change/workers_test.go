@@ -101,3 +101,23 @@ func TestVerifyCountsWorkers(t *testing.T) {
 		t.Errorf("set anew: %v, %v", d, err)
 	}
 }
+
+// A service that goes on with the workers that it was given, although its file is put back,
+// is told of.
+func TestWorkersThatStay(t *testing.T) {
+	for _, stay := range []bool{false, true} {
+		f := newFixture(t)
+		runs := 2
+		c := &counting{runs: &runs, after: 4}
+		f.counting(c)
+		tx, err := f.apply(workersEdit(f.file("conf", "workers 2\n"), 2, 4))
+		must(t, err)
+		if stay {
+			c.after = 4
+		}
+		must(t, f.x.Revert(t.Context(), tx.ID))
+		if said := strings.Join(f.calls, "\n"); strings.Contains(said, "4 workers of gunicorn in web run where 2 ran before") != stay {
+			t.Errorf("they stay: %t; said: %s", stay, said)
+		}
+	}
+}
