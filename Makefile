@@ -34,10 +34,10 @@ build: deps ## build bin/kasoku, one static binary
 static: ## formatting, go vet, this repository's own rules (internal/lint), changelog/unreleased
 	@$(WITH_GO) scripts/static.sh format vet lint changelog
 
-static-tools: ## staticcheck, dead functions, switches that forget a kind (tools.mod)
-	@$(WITH_GO) scripts/static.sh staticcheck deadcode exhaustive
+static-tools: ## staticcheck, dead functions, switches that forget a kind, functions that are hard to follow (tools.mod)
+	@$(WITH_GO) scripts/static.sh staticcheck deadcode exhaustive complexity
 
-static-all: ## static, and staticcheck, dead functions, switches that forget a kind (tools.mod)
+static-all: ## static, and staticcheck, dead functions, switches that forget a kind, functions that are hard to follow (tools.mod)
 	@$(WITH_GO) scripts/static.sh
 
 check: static ## static, and the tests that are quick

@@ -8,15 +8,16 @@
 #   staticcheck  what the compiler and go vet do not see
 #   deadcode     functions that no program reaches
 #   exhaustive   switches that forget a kind
+#   complexity   functions that are hard to follow
 #
 # Each check says what to do about what it finds. All of those asked for run; the
-# exit status is 1 if any fails. The last three are programs that tools.mod pins.
+# exit status is 1 if any fails. The last four are programs that tools.mod pins.
 # The go command is the first in PATH (make puts that of scripts/go.sh there).
 set -uo pipefail
 cd "$(dirname "$0")/.."
 exec </dev/null
 
-all="format vet lint changelog staticcheck deadcode exhaustive"
+all="format vet lint changelog staticcheck deadcode exhaustive complexity"
 
 # tool NAME ARGS … runs a program of tools.mod. Programs are built with what is
 # in tools.mod, whatever go.mod says. They hold whole trees of types for as long as they
@@ -88,6 +89,26 @@ kinds='^kasoku/internal/(change\.Kind|change\.Activation|experiment\.Outcome|sta
 check_exhaustive() {
     tool exhaustive -d -typeonly "$kinds" ./... || {
         echo "exhaustive: say in the switch what happens for the kinds that it names; a default is enough where that is one answer for all others"
+        return 1
+    }
+}
+
+# Cognitive complexity (G. A. Campbell, SonarSource 2018) above 20 is for nobody to read.
+# scripts/complexity.txt lists the functions that are still above it, each with the most that it may
+# have: package, function, complexity. It only gets shorter.
+check_complexity() {
+    local found
+    found=$(tool gocognit -over 20 -ignore '_test\.go$' -f '{{.Pos.Filename}} {{.FuncName}} {{.Complexity}}' bench cmd internal lab 2>/dev/null |
+        awk '{ sub(/\/[^\/]*$/, "", $1); print $1, $2, $3 }' | LC_ALL=C sort)
+    awk -v list=scripts/complexity.txt '
+        BEGIN { while ((getline line < list) > 0) if (line !~ /^(#|$)/) { split(line, f, " "); most[f[1] " " f[2]] = f[3] } }
+        { name = $1 " " $2; seen[name] = 1 }
+        !(name in most) { print "complexity " $3 ", at most 20: " name; bad = 1; next }
+        $3 > most[name] { print "complexity " $3 ", it was " most[name] ": " name; bad = 1 }
+        $3 < most[name] { print "complexity only " $3 " now, not " most[name] "; write that into " list ": " name; bad = 1 }
+        END { for (name in most) if (!(name in seen)) { print "at most 20 now, or gone; take it out of " list ": " name; bad = 1 }; exit bad }
+    ' <<<"$found" || {
+        echo "complexity: give parts of these functions names of their own"
         return 1
     }
 }

@@ -181,52 +181,15 @@ func (b *Bench) run(ctx context.Context, o RunOptions) (*store.Run, error) {
 		}
 	}
 	begun := time.Now()
-	if err := b.prepare(ctx); err != nil {
-		return nil, err
-	}
-	if o.ready != nil && b.Stack.Load.Reset.Set() {
-		if err := o.ready(ctx); err != nil {
-			return nil, err
-		}
-	}
-	watch := evidence.CollectorOptions{Generator: os.Getpid(), Diagnostic: o.Kind == store.Diagnostic, Profile: o.Kind == store.Diagnostic && b.profiled()}
-	for _, set := range o.watch {
-		set(&watch)
-	}
-	drive, err := b.driver(o, &watch)
+	res, ev, jump, err := b.driven(ctx, o)
 	if err != nil {
 		return nil, err
-	}
-	col, err := evidence.NewCollector(ctx, b.Stack, b.Hosts, watch)
-	if err != nil {
-		return nil, fmt.Errorf("prepare collectors: %w", err)
-	}
-	defer col.Close()
-	w := &window{ctx: ctx, col: col, progress: b.progress}
-	res, err := drive(ctx, w.phase)
-	if err != nil {
-		return nil, err
-	}
-	b.tellHeld(ctx, res)
-	if err := b.noteDrawn(); err != nil {
-		return nil, err
-	}
-	if err := b.noteWritten(ctx); err != nil {
-		return nil, err
-	}
-	b.suspectData(res)
-	if w.err != nil {
-		return nil, fmt.Errorf("collect evidence: %w", w.err)
-	}
-	ev, err := col.Stop(ctx, res)
-	if err != nil {
-		return nil, fmt.Errorf("collect evidence: %w", err)
 	}
 	b.known(ev)
 	run := &store.Run{Session: b.Session, Step: o.Step, Kind: o.Kind, Side: o.Side, Label: o.Label,
 		Started: res.Started, Score: res.Score, Evidence: ev, ConfigHash: b.ConfigHash, Unfit: unfit(ev, b.allowOthers(o.Kind, ev), b.allowSteal(o.Kind, ev))}
 	if run.Unfit == "" {
-		run.Unfit = poor(run, w.jump())
+		run.Unfit = poor(run, jump)
 	}
 	b.judgeErrors(run)
 	if run.Kind == store.Scored && run.Side == "" {
@@ -242,6 +205,53 @@ func (b *Bench) run(ctx context.Context, o RunOptions) (*store.Run, error) {
 		b.note(fmt.Sprintf("run %d: %s", run.ID, res.Unsteady)) // a verdict tells those of its runs
 	}
 	return run, nil
+}
+
+// driven prepares the target, drives the load and collects what is seen meanwhile. jump
+// is what window.jump tells.
+func (b *Bench) driven(ctx context.Context, o RunOptions) (res *load.Result, ev *evidence.Evidence, jump time.Duration, err error) {
+	if err := b.prepare(ctx); err != nil {
+		return nil, nil, jump, err
+	}
+	if o.ready != nil && b.Stack.Load.Reset.Set() {
+		if err := o.ready(ctx); err != nil {
+			return nil, nil, jump, err
+		}
+	}
+	watch := evidence.CollectorOptions{Generator: os.Getpid(), Diagnostic: o.Kind == store.Diagnostic, Profile: o.Kind == store.Diagnostic && b.profiled()}
+	for _, set := range o.watch {
+		set(&watch)
+	}
+	drive, err := b.driver(o, &watch)
+	if err != nil {
+		return nil, nil, jump, err
+	}
+	col, err := evidence.NewCollector(ctx, b.Stack, b.Hosts, watch)
+	if err != nil {
+		return nil, nil, jump, fmt.Errorf("prepare collectors: %w", err)
+	}
+	defer col.Close()
+	w := &window{ctx: ctx, col: col, progress: b.progress}
+	res, err = drive(ctx, w.phase)
+	if err != nil {
+		return nil, nil, jump, err
+	}
+	b.tellHeld(ctx, res)
+	if err := b.noteDrawn(); err != nil {
+		return nil, nil, jump, err
+	}
+	if err := b.noteWritten(ctx); err != nil {
+		return nil, nil, jump, err
+	}
+	b.suspectData(res)
+	if w.err != nil {
+		return nil, nil, jump, fmt.Errorf("collect evidence: %w", w.err)
+	}
+	ev, err = col.Stop(ctx, res)
+	if err != nil {
+		return nil, nil, jump, fmt.Errorf("collect evidence: %w", err)
+	}
+	return res, ev, w.jump(), nil
 }
 
 // remember keeps fit scored runs for the diagnosis.

@@ -33,18 +33,14 @@ func climb(values []int, current int, threshold bool, coin *rand.Rand, probe fun
 	ladder = slices.Compact(ladder)
 	at := slices.Index(ladder, current)
 	scores := map[int][]float64{}
-	measure := func(i int) (float64, error) {
-		v := ladder[i]
-		if i == at {
-			v = 0
-		}
+	measure := func(v int) (float64, error) {
 		got, err := probe(v)
 		if got > 0 {
 			scores[v] = append(scores[v], got)
 		}
 		return got, err
 	}
-	top, err := measure(at)
+	top, err := measure(0)
 	if err != nil {
 		return nil, err
 	}
@@ -56,31 +52,41 @@ func climb(values []int, current int, threshold bool, coin *rand.Rand, probe fun
 		sides[0], sides[1] = -1, 1
 	}
 	for _, side := range sides {
-		for i := at + side; i >= 0 && i < len(ladder); i += side {
-			got, err := measure(i)
-			if err != nil {
-				return nil, err
-			}
-			if got < top*(1-probeDrop) && !threshold {
-				break
-			}
-			if got > top { // not so noEvidence
-				top = got
-			}
+		way := slices.Clone(ladder[at+1:])
+		if side < 0 {
+			way = slices.Clone(ladder[:at])
+			slices.Reverse(way)
+		}
+		if top, err = walk(way, top, threshold, measure); err != nil {
+			return nil, err
 		}
 	}
 	for range probeRounds - 1 {
 		for _, v := range promising(scores, coin) {
-			got, err := probe(v)
-			if err != nil {
+			if _, err := measure(v); err != nil {
 				return nil, err
-			}
-			if got > 0 {
-				scores[v] = append(scores[v], got)
 			}
 		}
 	}
 	return scores, nil
+}
+
+// walk probes values as long as the score holds, all of them with threshold, and returns
+// the best score so far.
+func walk(values []int, top float64, threshold bool, measure func(value int) (float64, error)) (float64, error) {
+	for _, v := range values {
+		got, err := measure(v)
+		if err != nil {
+			return top, err
+		}
+		if got < top*(1-probeDrop) && !threshold {
+			break
+		}
+		if got > top { // not so noEvidence
+			top = got
+		}
+	}
+	return top, nil
 }
 
 // promising are the values near the top, at most probeAgain and what is set

@@ -62,20 +62,15 @@ func place(ctx context.Context, exec *change.Executor, b *Bench, snap *evidence.
 	}
 	for _, plan := range plans {
 		for _, in := range plan(b, snap) {
-			if in.not != "" {
-				ui.Warn(in.fails+": "+in.not, "the run goes on without; "+in.without)
+			tx, is, err := in.apply(ctx, exec, b.Session, ui)
+			if err != nil {
+				return nil, away, err
 			}
-			if len(in.changes) > 0 {
-				pending := len(exec.Pending())
-				tx, err := exec.Apply(ctx, change.Intent{Title: in.title, Session: b.Session, Changes: in.changes})
-				if err != nil && (ctx.Err() != nil || len(exec.Pending()) > pending) {
-					return nil, away, err
-				}
-				if err != nil {
-					ui.Warn(in.fails+": "+err.Error(), "the run goes on without; "+in.without)
-					continue
-				}
-				placed = append(placed, tx.ID)
+			if !is {
+				continue
+			}
+			if tx != 0 {
+				placed = append(placed, tx)
 				snap = withEdits(snap, in.changes)
 			}
 			if in.watch != nil {
@@ -84,6 +79,28 @@ func place(ctx context.Context, exec *change.Executor, b *Bench, snap *evidence.
 		}
 	}
 	return watch, away, nil
+}
+
+// apply puts an instrument in place; tx is 0 if nothing had to be changed for it. is
+// says whether it is there now: one that cannot be had is told. It is an error if it
+// was interrupted, or left something to be put back.
+func (in instrument) apply(ctx context.Context, exec *change.Executor, session int64, ui Reporter) (tx int64, is bool, err error) {
+	if in.not != "" {
+		ui.Warn(in.fails+": "+in.not, "the run goes on without; "+in.without)
+	}
+	if len(in.changes) == 0 {
+		return 0, true, nil
+	}
+	pending := len(exec.Pending())
+	applied, err := exec.Apply(ctx, change.Intent{Title: in.title, Session: session, Changes: in.changes})
+	if err != nil && (ctx.Err() != nil || len(exec.Pending()) > pending) {
+		return 0, false, err
+	}
+	if err != nil {
+		ui.Warn(in.fails+": "+err.Error(), "the run goes on without; "+in.without)
+		return 0, false, nil
+	}
+	return applied.ID, true, nil
 }
 
 // statementLog plans the statement log of every database: a folder of its own

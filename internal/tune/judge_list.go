@@ -15,18 +15,7 @@ import (
 // scenarios of load and checks with all that they are read from, the commands of load.command and
 // load.reset with the files that they name, and Kasoku itself.
 func guardedFiles(b *Bench) []guarded {
-	l := lister{dir: b.Stack.Dir, configs: map[string]bool{}}
-	for i := range b.Stack.Services {
-		s := &b.Stack.Services[i]
-		for _, p := range append([]string{s.Config, s.PHPIni}, s.Settings...) {
-			l.configs[resolved(p)] = true
-		}
-		if s.Build != nil {
-			for _, p := range s.Build.Products {
-				l.configs[resolved(filepath.Join(s.Build.Dir, p))] = true
-			}
-		}
-	}
+	l := lister{dir: b.Stack.Dir, configs: tunable(b.Stack)}
 	if b.Stack.Path != "" {
 		l.add(guarded{what: "kasoku.yaml", path: b.Stack.Path})
 	}
@@ -58,10 +47,28 @@ func guardedFiles(b *Bench) []guarded {
 	return l.files
 }
 
+// tunable are the files that tuning is about and the programs that are built, resolved.
+func tunable(st *stack.Stack) map[string]bool {
+	out := map[string]bool{}
+	for i := range st.Services {
+		s := &st.Services[i]
+		for _, p := range append([]string{s.Config, s.PHPIni}, s.Settings...) {
+			out[resolved(p)] = true
+		}
+		if s.Build == nil {
+			continue
+		}
+		for _, p := range s.Build.Products {
+			out[resolved(filepath.Join(s.Build.Dir, p))] = true
+		}
+	}
+	return out
+}
+
 // lister collects guarded files, each once.
 type lister struct {
 	dir     string          // kasoku.yaml's, where the load's commands run
-	configs map[string]bool // files that tuning is about and programs that are built, resolved
+	configs map[string]bool // see tunable
 	files   []guarded
 }
 

@@ -134,53 +134,68 @@ type spot struct {
 // whereWritten are the places where something may be written again by a reset, a
 // benchmark or an application, the likeliest first.
 func (t *Tuner) whereWritten(ctx context.Context) []spot {
-	var out []spot
-	put := func(p spot) {
-		if filepath.IsAbs(p.where) && p.where != "/" && !slices.Contains(out, p) {
-			out = append(out, p)
-		}
-	}
-	add := func(hostName, where string) { put(spot{host: hostName, where: where}) }
-	argv := slices.Clone(t.Stack.Load.Reset.Command())
-	if cmd := t.Stack.Load.Command; cmd != nil {
-		argv = append(argv, cmd.Argv...)
-	}
-	local := t.Bench.Hosts[stack.LocalHost]
-	for _, arg := range argv {
-		for _, word := range strings.Fields(arg) { // of sh -c, too
-			word = strings.Trim(word, `"'<>;&|`)
-			if word == "" || strings.HasPrefix(word, "-") || local == nil {
-				continue
-			}
-			if !filepath.IsAbs(word) {
-				word = filepath.Join(t.Stack.Dir, word)
-			}
-			if info, err := local.Stat(ctx, word); err == nil && info.Mode.IsRegular() && !inSystem(word) {
-				add(stack.LocalHost, word)
-				for _, name := range schemaFolders {
-					add(stack.LocalHost, filepath.Join(filepath.Dir(word), name))
-				}
-			}
-		}
+	var out spots
+	for _, file := range t.commandFiles(ctx) {
+		out.add(spot{host: stack.LocalHost, where: file})
+		out.addSchemas(stack.LocalHost, filepath.Dir(file))
 	}
 	for i := range t.Stack.Services {
 		svc := &t.Stack.Services[i]
 		if svc.Root == "" {
 			continue
 		}
-		add(svc.HostName(), svc.Root)
-		for _, up := range []string{path.Dir(svc.Root), path.Dir(path.Dir(svc.Root))} {
-			for _, name := range schemaFolders {
-				if up != "/" {
-					add(svc.HostName(), path.Join(up, name))
-				}
-			}
-		}
+		out.add(spot{host: svc.HostName(), where: svc.Root})
+		out.addSchemas(svc.HostName(), path.Dir(svc.Root))
+		out.addSchemas(svc.HostName(), path.Dir(path.Dir(svc.Root)))
 	}
 	for i := range t.Stack.Services {
 		svc := &t.Stack.Services[i]
 		for up := path.Dir(svc.Root); svc.Root != "" && ofProject(up); up = path.Dir(up) {
-			put(spot{host: svc.HostName(), where: up, schemas: true})
+			out.add(spot{host: svc.HostName(), where: up, schemas: true})
+		}
+	}
+	return out
+}
+
+// spots are absolute, and each is there once.
+type spots []spot
+
+func (s *spots) add(p spot) {
+	if filepath.IsAbs(p.where) && p.where != "/" && !slices.Contains(*s, p) {
+		*s = append(*s, p)
+	}
+}
+
+// addSchemas adds the folders below dir that hold schemas in many projects.
+func (s *spots) addSchemas(hostName, dir string) {
+	for _, name := range schemaFolders {
+		if dir != "/" {
+			s.add(spot{host: hostName, where: path.Join(dir, name)})
+		}
+	}
+}
+
+// commandFiles are the files of this machine that load.reset and load.command name.
+func (t *Tuner) commandFiles(ctx context.Context) []string {
+	local := t.Bench.Hosts[stack.LocalHost]
+	if local == nil {
+		return nil
+	}
+	argv := slices.Clone(t.Stack.Load.Reset.Command())
+	if cmd := t.Stack.Load.Command; cmd != nil {
+		argv = append(argv, cmd.Argv...)
+	}
+	var out []string
+	for _, word := range strings.Fields(strings.Join(argv, " ")) { // of sh -c, too
+		word = strings.Trim(word, `"'<>;&|`)
+		if word == "" || strings.HasPrefix(word, "-") {
+			continue
+		}
+		if !filepath.IsAbs(word) {
+			word = filepath.Join(t.Stack.Dir, word)
+		}
+		if info, err := local.Stat(ctx, word); err == nil && info.Mode.IsRegular() && !inSystem(word) {
+			out = append(out, word)
 		}
 	}
 	return out

@@ -181,28 +181,43 @@ func cutOff(steps []store.Step, plan *remedy.Plan, maxPairs int, asNow func(run 
 		if s.Verdict.TooFew || !sameChanges(s.Plan.All(), plan.All()) || !u.sameTest(s.Verdict, maxPairs) {
 			break
 		}
-		own := slices.Clone(s.Verdict.Samples)
-		if len(own) > 0 {
-			if same, err := asNow(own[0].RunID); err != nil {
-				return unended{}, err
-			} else if !same {
-				break
-			}
+		same, err := asThen(s.Verdict, asNow)
+		if err != nil {
+			return unended{}, err
 		}
-		if had := s.Verdict.MaxPairs; had != 0 {
-			u.maxPairs, u.fitted = had, s.Verdict.Fitted
+		if !same {
+			break
 		}
-		if s.Verdict.Looked() {
-			u.level = s.Verdict.Level
-		}
-		for k := range own {
-			own[k].Pair += i * pairsApart
-		}
-		if u.runs = append(own, u.runs...); s.Verdict.Earlier > 0 {
+		if u.put(s.Verdict, i*pairsApart); s.Verdict.Earlier > 0 {
 			break // it has those before
 		}
 	}
 	return u, nil
+}
+
+// asThen reports whether the configuration is what it was in an experiment, as far as
+// its runs tell.
+func asThen(v experiment.Verdict, asNow func(run int64) (bool, error)) (bool, error) {
+	if len(v.Samples) == 0 {
+		return true, nil
+	}
+	return asNow(v.Samples[0].RunID)
+}
+
+// put puts an experiment before those that u has. apart is added to the numbers of its
+// pairs.
+func (u *unended) put(v experiment.Verdict, apart int) {
+	if v.MaxPairs != 0 {
+		u.maxPairs, u.fitted = v.MaxPairs, v.Fitted
+	}
+	if v.Looked() {
+		u.level = v.Level
+	}
+	own := slices.Clone(v.Samples)
+	for k := range own {
+		own[k].Pair += apart
+	}
+	u.runs = append(own, u.runs...)
 }
 
 // asNow reports whether a run was made with the configuration that is in place,

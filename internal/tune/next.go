@@ -18,19 +18,7 @@ import (
 func (t *Tuner) remember(st *store.Step) {
 	t.learned.from(st)
 	t.halves.after(st)
-	for _, p := range st.Plan.Parts {
-		if st.LeftOut || p.LeftOut {
-			for _, id := range p.IDs() {
-				t.tried[id] = attempt{final: true}
-			}
-		}
-	}
-	if someUndone(st.Plan.Parts) { // the others come to turn without them
-		for _, p := range st.Plan.Parts {
-			if p.Undone {
-				t.mark(remedy.Plan{Parts: []remedy.Part{p}}, attempt{final: true})
-			}
-		}
+	if t.rememberParts(st) {
 		return
 	}
 	if st.LeftOut {
@@ -45,26 +33,11 @@ func (t *Tuner) remember(st *store.Step) {
 	if st.Plan.Back != "" && (st.Kept || st.Plan.Search != nil && !st.Ended.IsZero()) {
 		t.tried[st.Plan.Back] = attempt{binding: st.Binding} // it lost just now
 	}
-	if st.Kept && st.Verdict.CandidateScore >= muchFaster*st.Verdict.BaselineScore {
-		// What loaded the old service may not load this one: the workload is
-		// looked for again where the machine is not full (G08).
-		maps.DeleteFunc(t.tried, func(plan string, a attempt) bool { return !a.final && strings.HasPrefix(plan, "load.workload:") })
-	}
 	if st.Kept {
-		t.changed = t.changed || st.Tx != 0
-		t.faster(st.Verdict)
+		t.rememberKept(st)
+		return
 	}
-	if st.Kept && st.Tx != 0 && st.Verdict.Effect < weakEffect {
-		t.weak++
-	}
-	if st.Kept {
-		for _, p := range st.Plan.Parts {
-			if led(st.Plan, p.ID) && p.LookedAgain == 0 {
-				t.behind++
-			}
-		}
-	}
-	if st.Ended.IsZero() || st.Kept {
+	if st.Ended.IsZero() {
 		return
 	}
 	switch outcome := st.Verdict.Outcome; {
@@ -77,6 +50,47 @@ func (t *Tuner) remember(st *store.Step) {
 		t.mark(st.Plan, attempt{final: true})
 	default:
 		t.mark(st.Plan, attempt{binding: st.Binding, small: outcome == experiment.NoDifference || outcome == experiment.Inconclusive})
+	}
+}
+
+// rememberParts notes the parts of a group that were left out or put back in the course
+// of the step. It reports whether some were put back: then the others come to turn
+// without them, and nothing is known of the step's plan.
+func (t *Tuner) rememberParts(st *store.Step) (putBack bool) {
+	for _, p := range st.Plan.Parts {
+		if st.LeftOut || p.LeftOut {
+			for _, id := range p.IDs() {
+				t.tried[id] = attempt{final: true}
+			}
+		}
+	}
+	if !someUndone(st.Plan.Parts) {
+		return false
+	}
+	for _, p := range st.Plan.Parts {
+		if p.Undone {
+			t.mark(remedy.Plan{Parts: []remedy.Part{p}}, attempt{final: true})
+		}
+	}
+	return true
+}
+
+// rememberKept notes what a kept step says of the plans that were tried before.
+func (t *Tuner) rememberKept(st *store.Step) {
+	if st.Verdict.CandidateScore >= muchFaster*st.Verdict.BaselineScore {
+		// What loaded the old service may not load this one: the workload is
+		// looked for again where the machine is not full (G08).
+		maps.DeleteFunc(t.tried, func(plan string, a attempt) bool { return !a.final && strings.HasPrefix(plan, "load.workload:") })
+	}
+	t.changed = t.changed || st.Tx != 0
+	t.faster(st.Verdict)
+	if st.Tx != 0 && st.Verdict.Effect < weakEffect {
+		t.weak++
+	}
+	for _, p := range st.Plan.Parts {
+		if led(st.Plan, p.ID) && p.LookedAgain == 0 {
+			t.behind++
+		}
 	}
 }
 

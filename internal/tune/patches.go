@@ -14,6 +14,7 @@ import (
 	"kasoku/internal/patch"
 	"kasoku/internal/source"
 	"kasoku/internal/stack"
+	"kasoku/internal/trace"
 )
 
 // pgoProfile is what the Go tool builds by if it lies in the main package's folder.
@@ -139,34 +140,45 @@ func joinStatements(ctx context.Context, dir string, patches []evidence.SourcePa
 		return err
 	}
 	for i := range patches {
-		p := &patches[i]
-		if p.Statement == "" {
-			continue
-		}
-		for _, s := range ev.Statements {
-			if !slices.ContainsFunc(index.Find(s.Fingerprint), func(at source.Place) bool {
-				return at.Sure && p.Text.Holds(at.File, at.Line)
-			}) {
-				continue
-			}
-			p.Database, p.Count, p.Total = s.Service, p.Count+s.Count, p.Total+s.Total
-			if ev.Requests == nil {
-				continue
-			}
-			for _, r := range ev.Requests.Routes {
-				for _, call := range r.Calls {
-					if call.What == s.Fingerprint {
-						p.PerRequest = max(p.PerRequest, call.PerRequest)
-					}
-				}
-			}
-		}
-		for _, s := range ev.Statements {
-			if s.Service == p.Database {
-				p.All, p.Counts = p.All+s.Total, p.Counts+s.Count
-			}
+		if patches[i].Statement != "" {
+			joinStatement(index, &patches[i], ev)
 		}
 	}
 	slices.SortStableFunc(patches, func(a, b evidence.SourcePatch) int { return cmp.Compare(b.Total, a.Total) })
 	return nil
+}
+
+// joinStatement adds what a run tells of the statements that stand where p does.
+func joinStatement(index *source.Index, p *evidence.SourcePatch, ev *evidence.Evidence) {
+	for _, s := range ev.Statements {
+		if !slices.ContainsFunc(index.Find(s.Fingerprint), func(at source.Place) bool {
+			return at.Sure && p.Text.Holds(at.File, at.Line)
+		}) {
+			continue
+		}
+		p.Database, p.Count, p.Total = s.Service, p.Count+s.Count, p.Total+s.Total
+		p.PerRequest = max(p.PerRequest, perRequest(ev.Requests, s.Fingerprint))
+	}
+	for _, s := range ev.Statements {
+		if s.Service == p.Database {
+			p.All, p.Counts = p.All+s.Total, p.Counts+s.Count
+		}
+	}
+}
+
+// perRequest is how often the route that runs a statement most runs it in one request;
+// 0 where no requests were followed.
+func perRequest(requests *trace.Summary, fingerprint string) float64 {
+	most := 0.0
+	if requests == nil {
+		return most
+	}
+	for _, r := range requests.Routes {
+		for _, call := range r.Calls {
+			if call.What == fingerprint {
+				most = max(most, call.PerRequest)
+			}
+		}
+	}
+	return most
 }

@@ -224,20 +224,14 @@ func level(scores []float64) float64 {
 
 // loop takes step after step until nothing pays.
 func (t *Tuner) loop(ctx context.Context) error {
-	fresh, doubts := true, 0
+	fresh := true
+	var doubts doubts
 	for {
 		if done, err := t.reached(); done || err != nil {
 			return err
 		}
-		if fresh && t.diag != nil && t.noTimeForAnother() {
-			t.stopped(store.StopBudget, fmt.Sprintf("the budget of %s leaves no time to look again and try another step: a run takes %s", t.Budget, ui.Duration(t.Bench.runTime())))
-			return nil
-		}
 		if fresh {
-			if err := t.observe(ctx, t.label()); err != nil {
-				return err
-			}
-			if err := t.takeOutUnused(ctx); err != nil {
+			if stop, err := t.freshLook(ctx); stop || err != nil {
 				return err
 			}
 		}
@@ -246,84 +240,60 @@ func (t *Tuner) loop(ctx context.Context) error {
 			return err
 		}
 		if plan == nil {
-			if t.walked || t.session.StopReason == store.StopBudget {
+			if t.over() {
 				return nil
 			}
 			fresh = true // what single requests do may call for more
 			continue
 		}
-		step, err := t.try(ctx, *plan, finding, t.diag.Binds)
-		if err != nil {
+		var stop bool
+		if fresh, stop, err = t.take(ctx, *plan, finding, &doubts); stop || err != nil {
 			return err
 		}
-		t.remember(step)
-		if t.lookAgain { // what is planned now is another cache, whatever its name
-			delete(t.tried, key(step.Plan))
-		}
-		if step.Verdict.Shared {
-			if step.Verdict.Looked() {
-				doubts = 0
-			}
-			t.mark(step.Plan, attempt{binding: t.diag.Binds, small: true, cut: true})
-			fresh = !t.walked
-			continue
-		}
-		if step.Verdict.OutOfTime {
-			t.stopped(store.StopBudget, fmt.Sprintf("the budget of %s was used up while %q was tried, which could not be judged in that time", t.Budget, step.Plan.Title))
-			return nil
-		}
-		if step.Verdict.Outcome == experiment.Inconclusive && !step.Verdict.TooFew {
-			first := !loud(step) || t.firstLoud(step)
-			t.mark(step.Plan, attempt{binding: t.diag.Binds, small: true, cut: loud(step) && first})
-			if first && !unscored(step.Verdict) {
-				doubts++
-			}
-			if doubts >= maxDoubts {
-				return ErrNoisy
-			}
-		} else {
-			doubts = 0
-		}
-		fresh = step.Kept || !t.walked || t.lookAgain
-		t.lookAgain = false
 	}
 }
 
-// loud reports whether a step could not be judged because its runs, or its probes, were
-// no evidence.
-func loud(st *store.Step) bool {
-	n := len(st.Verdict.Samples)
-	return n == 0 && st.Plan.Search != nil || n > 0 && st.Verdict.Samples[n-1].Unfit != ""
-}
+// over: there is nothing more to plan, or no time for it.
+func (t *Tuner) over() bool { return t.walked || t.session.StopReason == store.StopBudget }
 
-// firstLoud reports whether a loud step's plan was not loud before in this session. Then
-// it comes to turn again after the others; the second time is nobody's doubt.
-func (t *Tuner) firstLoud(st *store.Step) bool {
-	ids, first := st.Plan.PlanIDs(), false
-	if len(st.Plan.Parts) == 0 {
-		ids[0] = key(st.Plan)
+// take tries a plan. fresh says that something may be found now that was not there
+// before, stop that the time is used up.
+func (t *Tuner) take(ctx context.Context, plan remedy.Plan, finding *diagnose.Finding, doubts *doubts) (fresh, stop bool, err error) {
+	step, err := t.try(ctx, plan, finding, t.diag.Binds)
+	if err != nil {
+		return false, false, err
 	}
-	for _, id := range ids {
-		first = first || !t.loud[id]
-		t.loud[id] = true
+	t.remember(step)
+	if t.lookAgain { // what is planned now is another cache, whatever its name
+		delete(t.tried, key(step.Plan))
 	}
-	return first
+	if step.Verdict.OutOfTime && !step.Verdict.Shared {
+		t.stopped(store.StopBudget, fmt.Sprintf("the budget of %s was used up while %q was tried, which could not be judged in that time", t.Budget, step.Plan.Title))
+		return false, true, nil
+	}
+	if doubts.after(t, step); *doubts >= maxDoubts {
+		return false, false, ErrNoisy
+	}
+	if step.Verdict.Shared {
+		return !t.walked, false, nil
+	}
+	fresh = step.Kept || !t.walked || t.lookAgain
+	t.lookAgain = false
+	return fresh, false, nil
 }
 
-// unscored reports whether neither side scored in the last pair. That comes of the
-// service or its scenario, not of what else runs on the machine.
-func unscored(v experiment.Verdict) bool {
-	n := len(v.Samples)
-	return n > 1 && v.Samples[n-1].Unfit == "" && v.Samples[n-1].Score <= 0 && v.Samples[n-2].Score <= 0
+// freshLook takes a diagnostic run and takes out what nothing uses. stop says that the
+// budget leaves no time for it.
+func (t *Tuner) freshLook(ctx context.Context) (stop bool, err error) {
+	if t.diag != nil && t.noTimeForAnother() {
+		t.stopped(store.StopBudget, fmt.Sprintf("the budget of %s leaves no time to look again and try another step: a run takes %s", t.Budget, ui.Duration(t.Bench.runTime())))
+		return true, nil
+	}
+	if err := t.observe(ctx, t.label()); err != nil {
+		return false, err
+	}
+	return false, t.takeOutUnused(ctx)
 }
-
-// maxDoubts inconclusive experiments in a row end the session: where nothing
-// can be judged, going on only disturbs the service.
-const maxDoubts = 2
-
-// ErrNoisy ends a session that can be taken up again: nothing can be judged beside what
-// else runs.
-var ErrNoisy = errors.New("two experiments in a row could not be judged; stop what else runs on this machine, then `kasoku tune` goes on from here")
 
 func (t *Tuner) label() string {
 	if t.session.AsFoundRun == 0 {

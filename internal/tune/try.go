@@ -178,23 +178,8 @@ func (t *Tuner) plan(ctx context.Context, p Proposal) (proposed, error) {
 			return plan, err
 		}
 	}
-	if p.patches() {
-		files, err := t.patched(ctx, p)
-		if err != nil {
-			return plan, err
-		}
-		trades, services, err := remedy.Patched(t.Stack, snap, files)
-		if err != nil {
-			return plan, err
-		}
-		plan.Trades, plan.patches = append(plan.Trades, trades...), services
-		if err := t.written(snap, p, &plan, files); err != nil {
-			return plan, err
-		}
-		if files, err = t.takesEffect(ctx, p, files); err != nil {
-			return plan, err
-		}
-		plan.Changes = append(plan.Changes, files...)
+	if err := t.patchedInto(ctx, snap, p, &plan); err != nil {
+		return plan, err
 	}
 	if p.Rev != "" {
 		if err := t.moved(ctx, p, &plan); err != nil {
@@ -219,6 +204,31 @@ func (t *Tuner) plan(ctx context.Context, p Proposal) (proposed, error) {
 	}
 	plan.ID = "try:" + plan.Title
 	return plan, nil
+}
+
+// patchedInto adds the files of a proposal's patch to its plan, with what makes them take
+// effect.
+func (t *Tuner) patchedInto(ctx context.Context, snap *evidence.Snapshot, p Proposal, plan *proposed) error {
+	if !p.patches() {
+		return nil
+	}
+	files, err := t.patched(ctx, p)
+	if err != nil {
+		return err
+	}
+	trades, services, err := remedy.Patched(t.Stack, snap, files)
+	if err != nil {
+		return err
+	}
+	plan.Trades, plan.patches = append(plan.Trades, trades...), services
+	if err := t.written(snap, p, plan, files); err != nil {
+		return err
+	}
+	if files, err = t.takesEffect(ctx, p, files); err != nil {
+		return err
+	}
+	plan.Changes = append(plan.Changes, files...)
+	return nil
 }
 
 // written notes which files the changes write, before they become commits, and refuses

@@ -65,7 +65,14 @@ func (t *Tuner) takesEffect(ctx context.Context, p Proposal, files []change.Chan
 	tell = slices.DeleteFunc(tell, func(app *stack.Service) bool { // with its build
 		return slices.ContainsFunc(order, func(key string) bool { return slices.Contains(built[key].apps, app) })
 	})
-	for _, app := range tell {
+	return append(out, t.telling(tell)...), nil
+}
+
+// telling are the changes that have applications read their files again, as far as
+// Kasoku may.
+func (t *Tuner) telling(apps []*stack.Service) []change.Change {
+	var out []change.Change
+	for _, app := range apps {
 		acts := told(app.HostName(), []*stack.Service{app})
 		// PHP looks at its files again by itself, after opcache.revalidate_freq at most.
 		if lacking := change.Lacking(t.Stack, t.Rights, acts); app.RunsIn != "" && lacking != nil {
@@ -74,7 +81,7 @@ func (t *Tuner) takesEffect(ctx context.Context, p Proposal, files []change.Chan
 		}
 		out = append(out, acts...)
 	}
-	return out, nil
+	return out
 }
 
 // builtFrom is the checkout in which a file of the patch is built; nil if it is used as it
