@@ -40,6 +40,9 @@ type Finding struct {
 	Settings []Setting `json:"settings,omitempty"`
 	// Source is the line of code that it is about, "app/user.php:120"; "" unknown.
 	Source string `json:"source,omitempty"`
+	// Unplanned says why none of the remedies for it can be planned here; "" if one can,
+	// or if there is none.
+	Unplanned string `json:"unplanned,omitempty"`
 }
 
 // Setting is one value that a finding would have changed.

@@ -27,13 +27,9 @@ type Shift struct {
 	pairs int // that know the metric on both sides
 }
 
-// shiftWorthTelling is an effect that is told even if it is not certain.
-const shiftWorthTelling = 0.05
-
-// Notable: the interval excludes that nothing changed, or it is much.
-func (s Shift) Notable() bool {
-	return s.Low > 0 || s.High < 0 || math.Abs(s.Effect) > shiftWorthTelling
-}
+// Notable: the interval excludes that nothing changed. What it does not exclude is noise,
+// however large the figure is.
+func (s Shift) Notable() bool { return s.Low > 0 || s.High < 0 }
 
 // metrics that are compared, in the order in which they are told. value is not
 // positive where a run does not know it.

@@ -21,15 +21,16 @@ type Findings struct {
 
 // Finding is a claim about what binds.
 type Finding struct {
-	Rule     string   `json:"rule"`
-	Measures []string `json:"measures" jsonschema:"entries of docs/reference/catalogue/measures.md"`
-	Service  string   `json:"service,omitempty"`
-	Title    string   `json:"title"`
-	Text     string   `json:"text"`
-	Bound    float64  `json:"bound" jsonschema:"the most that removing it could multiply throughput by"`
-	Formula  string   `json:"formula"`
-	Evidence []string `json:"evidence"`
-	Source   string   `json:"source,omitempty" jsonschema:"the line of code that it is about"`
+	Rule      string   `json:"rule"`
+	Measures  []string `json:"measures" jsonschema:"entries of docs/reference/catalogue/measures.md"`
+	Service   string   `json:"service,omitempty"`
+	Title     string   `json:"title"`
+	Text      string   `json:"text"`
+	Bound     float64  `json:"bound" jsonschema:"the most that removing it could multiply throughput by"`
+	Formula   string   `json:"formula"`
+	Evidence  []string `json:"evidence"`
+	Source    string   `json:"source,omitempty" jsonschema:"the line of code that it is about"`
+	Unplanned string   `json:"unplanned,omitempty" jsonschema:"why none of the remedies for it can be planned here"`
 }
 
 func (s *Server) addFindings() {
@@ -46,7 +47,7 @@ func (s *Server) addFindings() {
 			}
 			out.Run, out.Binds = run.ID, change.Redact(d.BindsText)
 			for _, f := range d.Findings {
-				x := Finding{f.Rule, append([]string{}, f.Measures...), f.Service, change.Redact(f.Title), change.Redact(f.Text), f.Bound, f.Formula, []string{}, f.Source}
+				x := Finding{f.Rule, append([]string{}, f.Measures...), f.Service, change.Redact(f.Title), change.Redact(f.Text), f.Bound, f.Formula, []string{}, f.Source, change.Redact(f.Unplanned)}
 				for _, e := range f.Evidence {
 					x.Evidence = append(x.Evidence, change.Redact(e))
 				}

@@ -27,9 +27,12 @@ var (
 	// name = value, name: value, 'name' => 'value', define('NAME', 'value'),
 	// name value; the value quoted or up to the next blank or separator. A value
 	// that is such a name itself ("/etc/passwd password x") may be one.
-	assignment = lazyregexp.New(`(?i)([a-z0-9_.-]*` + word + `\b["'\]]*` + between + `)(?:([a-z0-9_.-]*` + word + `)\b(` + between + `))?` + quoted)
-	// nginx's names for where requests go, not for what opens a door.
-	upstream = lazyregexp.New(`^(?:fastcgi|proxy|uwsgi|scgi|grpc|memcached)_pass\b`)
+	assignment = lazyregexp.New(`(?i)([a-z0-9_.\\-]*` + word + `\b["'\]]*` + between + `)(?:([a-z0-9_.-]*` + word + `)\b(` + between + `))?` + quoted)
+	// nginx's names for where requests go, not for what opens a door; the line may be
+	// escaped Markdown.
+	upstream = lazyregexp.New(`^(?:fastcgi|proxy|uwsgi|scgi|grpc|memcached)\\?_pass\b`)
+	// A name in a list of names without quotes: the columns of an INSERT.
+	listed = lazyregexp.New(`[a-zA-Z0-9],[ \t]*$`)
 	// user:password@ of a URL or of a data source name.
 	credentials = lazyregexp.New(`(\b[a-zA-Z][a-zA-Z0-9+.-]*://[^\s:/@"']*:|\b[a-zA-Z0-9_.-]+:)([^\s/@"':]+)(@(?:tcp|unix)?[\[(a-zA-Z0-9])`)
 	// What a database is told of accounts (MariaDB: CREATE USER, SET PASSWORD).
@@ -85,6 +88,8 @@ func masksAssignment(s string) string {
 	separated, value := !strings.ContainsAny(m[1], "=:,"), m[4]
 	switch {
 	case upstream.MatchString(m[1]), m[2] == "" && !isValue(value):
+		return s
+	case m[2] == "" && listed.MatchString(m[1]) && !strings.ContainsAny(value[:1], `"'`):
 		return s
 	case m[2] != "" && (!isValue(value) || sqlWord.MatchString(value)): // SELECT password, token FROM users
 		return m[1] + Mask + m[3] + value

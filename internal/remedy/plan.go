@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"strings"
 
 	"kasoku/internal/change"
 	"kasoku/internal/diagnose"
@@ -59,6 +60,36 @@ func PlanAll(in Input) Result {
 	}
 	byPromise(out.Plans)
 	return out
+}
+
+// Explain notes with each finding that has remedies, of which none can be planned, why.
+func Explain(in Input) {
+	if in.Snapshot != nil {
+		in.Stack = in.Snapshot.StackInUse(in.Stack)
+	}
+	for i := range in.Diagnosis.Findings {
+		f := &in.Diagnosis.Findings[i]
+		f.Unplanned = unplanned(in, *f)
+	}
+}
+
+// unplanned is why no remedy of the table can be planned for a finding; "" if one can, or
+// none says why.
+func unplanned(in Input, f diagnose.Finding) string {
+	var why []string
+	for _, r := range Table {
+		if !answers(r, f.Rule) {
+			continue
+		}
+		plans, err := r.Plan(in, f)
+		if len(plans) > 0 && err == nil {
+			return ""
+		}
+		if err != nil && !slices.Contains(why, err.Error()) {
+			why = append(why, err.Error())
+		}
+	}
+	return strings.Join(why, "; ")
 }
 
 // Forbidden says why the regulation does not let a plan be applied; "" if it does.

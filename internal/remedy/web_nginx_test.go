@@ -264,9 +264,12 @@ func TestKeepProxyToPrefork(t *testing.T) {
 			in := site(c.block, c.command, c.processes)
 			if c.why != "" {
 				remedytest.WantNone(t, in, "nginx.keep-proxy", c.why)
-				return
+			} else {
+				remedytest.Has(t, nginxConf(t, in, "nginx.keep-proxy"), c.want...)
 			}
-			remedytest.Has(t, nginxConf(t, in, "nginx.keep-proxy"), c.want...)
+			if why := unplanned(t, in, "web.proxy-keepalive"); c.why != "" && !strings.Contains(why, c.why) || c.why == "" && why != "" {
+				t.Errorf("the finding says %q, want %q", why, c.why)
+			}
 		})
 	}
 }
@@ -304,4 +307,18 @@ func TestStaticLogOnlyForFiles(t *testing.T) {
 	if strings.Count(text, "access_log off;") != 1 || !strings.Contains(text[strings.Index(text, "location /files/"):], "access_log off;") {
 		t.Error(text)
 	}
+}
+
+// unplanned is what the finding of a rule says of why nothing is planned for it.
+func unplanned(t *testing.T, in remedy.Input, rule string) string {
+	t.Helper()
+	in, _ = remedytest.Plan(t, in)
+	remedy.Explain(in)
+	for _, f := range in.Diagnosis.Findings {
+		if f.Rule == rule {
+			return f.Unplanned
+		}
+	}
+	t.Fatalf("no finding of %s", rule)
+	return ""
 }

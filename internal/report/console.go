@@ -163,6 +163,9 @@ func DiagnosisText(w io.Writer, run *store.Run) error {
 		p.line("\n%d. %s (%s)", i+1, f.Title, promise(f))
 		p.line("   %s", f.Text)
 		p.line("   bound: %s", f.Formula)
+		if why := Unplanned(f); why != "" {
+			p.line("   %s", why)
+		}
 		if f.Source != "" {
 			p.line("   at %s", f.Source)
 		}
@@ -182,6 +185,15 @@ func DiagnosisText(w io.Writer, run *store.Run) error {
 		p.line("not judged: %s: %s", n.Rule, n.Why)
 	}
 	return p.err
+}
+
+// Unplanned says why Kasoku plans nothing for a finding; "" if it does, or has nothing
+// that answers it.
+func Unplanned(f diagnose.Finding) string {
+	if f.Unplanned == "" {
+		return ""
+	}
+	return "Nothing is planned for it: " + strings.TrimSuffix(f.Unplanned, ".") + "."
 }
 
 // furtherFindings prints a line for each finding that is not printed whole, or

@@ -19,6 +19,9 @@ func TestDiagnosisText(t *testing.T) {
 		if i < wholeFindings || i == 15 {
 			f.Title = "other"
 		}
+		if i == 0 {
+			f.Unplanned = "its workers close each connection"
+		}
 		d.Findings = append(d.Findings, f)
 	}
 	for _, c := range []struct {
@@ -30,7 +33,7 @@ func TestDiagnosisText(t *testing.T) {
 		if err := DiagnosisText(&out, &store.Run{ID: 8, Diagnosis: d}); err != nil {
 			t.Fatal(err)
 		}
-		for _, want := range []string{"\nworkers: php  100.0 %      50.0 ms", "\n13–15. alike (at most ×2.00) [r]\n16. other (at most ×2.00) [r]\n", c.says} {
+		for _, want := range []string{"\nworkers: php  100.0 %      50.0 ms", "\n   Nothing is planned for it: its workers close each connection.\n", "\n13–15. alike (at most ×2.00) [r]\n16. other (at most ×2.00) [r]\n", c.says} {
 			if !strings.Contains(out.String(), want) {
 				t.Errorf("no %q in\n%s", want, out.String())
 			}

@@ -31,11 +31,12 @@ var htmlPage = template.Must(template.New("page").Funcs(template.FuncMap{
 	"outlook": outlookOf, "onText": onText, "shareText": shareText, "outcome": outcomeText, "inc": func(i int) int { return i + 1 },
 	"level": func(p float64) string { return together(ui.Number(100*p) + " %") },
 	"count": ui.Count, "factor": ui.Factor, "bound": ui.Bound,
-	"percent":  func(e float64) string { return together(ui.Percent(e)) },
-	"share":    func(p float64) string { return together(ui.Share(p)) },
-	"seconds":  func(s float64) string { return together(ui.Seconds(s)) },
-	"duration": func(d time.Duration) string { return together(ui.Duration(d)) },
-	"effect":   func(v experiment.Verdict) string { return keepUnits(Effect(v)) },
+	"percent":   func(e float64) string { return together(ui.Percent(e)) },
+	"share":     func(p float64) string { return together(ui.Share(p)) },
+	"seconds":   func(s float64) string { return together(ui.Seconds(s)) },
+	"duration":  func(d time.Duration) string { return together(ui.Duration(d)) },
+	"effect":    func(v experiment.Verdict) string { return keepUnits(Effect(v)) },
+	"unplanned": Unplanned,
 	"shifts": func(v experiment.Verdict) []string {
 		out := Shifts(v)
 		for i := range out {

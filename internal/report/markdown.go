@@ -179,7 +179,7 @@ func (p *mdPage) mdKept(s Step) {
 		p.line("- Effect: **%s**, %s, %s, %s; %s", mdText(Effect(s.Verdict)), plural(s.Verdict.Pairs, "pair", "pairs"), plural(s.Verdict.Runs, "run", "runs"), ui.Duration(s.Verdict.Took), mdText(s.Verdict.Reason))
 		p.mdShifts(s)
 		if s.SecondLook != "" {
-			p.line("- Leave-one-out pass: %s", mdText(s.SecondLook))
+			p.line("- Leave-one-out: %s", mdText(s.SecondLook))
 		}
 		p.line("- Traded: %s", mdText(tradedText(s)))
 		for _, c := range s.Commands {
@@ -321,7 +321,7 @@ func (p *mdPage) mdLeft(m *Model) {
 		if f.Source != "" {
 			at = " at " + mdCode(f.Source)
 		}
-		p.line("- **%s** (%s)%s: %s", mdText(f.Title), ui.Bound(f.Bound), at, mdText(f.Text))
+		p.line("- **%s** (%s)%s: %s", mdText(f.Title), ui.Bound(f.Bound), at, mdText(strings.TrimSpace(f.Text+" "+Unplanned(f))))
 	}
 	big := bigFindings(m.Findings)
 	open := min(openFindings, len(big))

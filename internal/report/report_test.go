@@ -75,6 +75,11 @@ func TestSample(t *testing.T) {
 	if !strings.Contains(md, "| 0.97 | 1.00 |") {
 		t.Error("Markdown does not hold the Apdex of POST /login")
 	}
+	for name, s := range map[string]string{"the page": page, "Markdown": strings.ReplaceAll(md, `\_`, "_")} {
+		if want := "Nothing is planned for it: php_admin_value sets it already."; !strings.Contains(s, want) {
+			t.Errorf("%s does not hold %q", name, want)
+		}
+	}
 	text := render(t, SessionText, m)
 	for name, s := range map[string]string{"page": page, "Markdown": md, "text": text} {
 		for _, no := range []string{"NaN", "Inf", "%!", "<no value>", "ZgotmplZ", "n/a"} {
@@ -174,7 +179,7 @@ func TestNothingIsInjected(t *testing.T) {
 		CPU:        []CPUShare{{Name: evil, Part: "service", Before: 1000, After: 1}},
 		Routes:     []RouteChange{{Route: evil, Before: &RouteStats{}}},
 		Statements: []StatementChange{{Service: evil, Fingerprint: evil, Before: &StatementStats{}}},
-		Findings:   []diagnose.Finding{{Title: evil, Text: evil, Formula: evil, Evidence: []string{evil}}}, NotJudged: []diagnose.NotJudged{{Rule: evil, Why: evil}},
+		Findings:   []diagnose.Finding{{Title: evil, Text: evil, Formula: evil, Evidence: []string{evil}, Unplanned: evil}}, NotJudged: []diagnose.NotJudged{{Rule: evil, Why: evil}},
 		Work: []diagnose.Work{{Title: evil, Text: evil, Statement: evil, After: evil, Also: []string{evil}, Sources: []string{evil}, Better: evil, Service: evil, StatementShare: .5,
 			On: []diagnose.WorkOn{{Route: evil, PerRequest: 2}}, Form: trace.Form{Text: "SELECT " + evil, Notes: []string{evil}}}},
 		Times:     []TimeShare{{Name: evil, Part: partStatement, Service: evil, Before: 1}, {Name: evil, Part: partOutside, Before: 1}},

@@ -194,7 +194,8 @@ func diagnosis(ev *evidence.Evidence) *diagnose.Diagnosis {
 	d := &diagnose.Diagnosis{Binds: "cpu: php", BindsText: "CPU is 97 % busy",
 		Findings: []diagnose.Finding{
 			{Rule: "php.cpu", Title: "Rendering pages takes most of the CPU that is left", Text: "php uses 402 µs of the 655 µs per request; no configuration is known to lower it.", Bound: 1.31,
-				Formula: "min(2 CPUs, 32 users) / (655 µs − 155 µs CPU per request) = 3997/s, against 3053/s now", Evidence: []string{"CPU of php: 11.3 s in 10 s", "profile: 38 % in template rendering"}},
+				Formula: "min(2 CPUs, 32 users) / (655 µs − 155 µs CPU per request) = 3997/s, against 3053/s now", Evidence: []string{"CPU of php: 11.3 s in 10 s", "profile: 38 % in template rendering"},
+				Unplanned: "php_admin_value sets it already"},
 			{Rule: "web.access-log", Title: "Every request is logged unbuffered", Text: "web writes one line for each of 2,811 requests/s.", Bound: 1.02}},
 		NotJudged: []diagnose.NotJudged{{Rule: "disk.latency", Why: "the kernel gives no time for this disk"}}}
 	ok := float64(ev.Load.Succeeded)

@@ -22,8 +22,8 @@ var metricNames = map[string]struct {
 	"failures":         {"wrong or failed requests", ui.Share},
 }
 
-// Shifts says what else changed, one line for each thing whose interval
-// excludes no change or that changed by more than 5 %.
+// Shifts says what else changed, one line for each thing whose interval excludes that
+// nothing did.
 func Shifts(v experiment.Verdict) []string {
 	var out []string
 	for _, s := range v.Shifts {

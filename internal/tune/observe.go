@@ -72,6 +72,7 @@ func Observe(ctx context.Context, exec *change.Executor, b *Bench, workload int,
 		return nil, nil, err
 	}
 	remedy.Rank(run.Diagnosis)
+	remedy.Explain(remedy.Input{Stack: b.Stack, Evidence: run.Evidence, Snapshot: snap, Diagnosis: run.Diagnosis})
 	run.Diagnosis.Reference = reference
 	doubted(run)
 	return run, snap, b.Store.SaveRun(run)

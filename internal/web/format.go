@@ -95,15 +95,16 @@ func bare(p template.HTML) template.HTML {
 var funcs = template.FuncMap{
 	"t": text, "line": oneLine, "day": day, "plural": plural, "tone": tone, "lines": diffLines, "bare": bare,
 	"count": ui.Count, "factor": ui.Factor, "bound": ui.Bound, "workOn": report.WorkOn, "workShare": report.WorkShare,
-	"points":   func(v float64, unit string) string { return together(ui.Count(v) + " " + unit) },
-	"percent":  func(v float64) string { return together(ui.Percent(v)) },
-	"share":    func(v float64) string { return together(ui.Share(v)) },
-	"seconds":  func(v float64) string { return together(ui.Seconds(v)) },
-	"bytes":    func(n int64) string { return together(ui.Bytes(n)) },
-	"duration": func(d time.Duration) string { return together(ui.Duration(d)) },
-	"effect":   func(v experiment.Verdict) string { return strings.ReplaceAll(report.Effect(v), " %", "\u00a0%") },
-	"shifts":   report.Shifts,
-	"still":    func(caveat string) bool { return caveat == report.StillRunning },
+	"points":    func(v float64, unit string) string { return together(ui.Count(v) + " " + unit) },
+	"percent":   func(v float64) string { return together(ui.Percent(v)) },
+	"share":     func(v float64) string { return together(ui.Share(v)) },
+	"seconds":   func(v float64) string { return together(ui.Seconds(v)) },
+	"bytes":     func(n int64) string { return together(ui.Bytes(n)) },
+	"duration":  func(d time.Duration) string { return together(ui.Duration(d)) },
+	"effect":    func(v experiment.Verdict) string { return strings.ReplaceAll(report.Effect(v), " %", "\u00a0%") },
+	"shifts":    report.Shifts,
+	"unplanned": report.Unplanned,
+	"still":     func(caveat string) bool { return caveat == report.StillRunning },
 	"change": func(before, after float64) string {
 		if before <= 0 || after <= 0 {
 			return "–"
