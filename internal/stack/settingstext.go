@@ -31,7 +31,10 @@ var (
 	portKey = regexp.MustCompile(`(?i)[\w.-]*port\b["']?\]?\s*(?:=>|=|:|,)\s*["']?(\d{2,5})\b`)
 	// mysqli_connect("localhost", …).
 	mysqliCall = regexp.MustCompile(`(?i)mysqli(?:_connect|->real_connect)?\s*\(\s*["'](?:p:)?` + here + `["']`)
-	sqlWord    = regexp.MustCompile(`(?i)mysql|mariadb|database|db_?name|\bdb_`)
+	// What Debian's dbconfig-common writes into the settings of a package, for a database on
+	// this machine: $dbserver=''; $dbtype='mysql';
+	dbconfigHere = regexp.MustCompile(`(?i)\bdbserver\s*=\s*(?:''|"")[\s;](?s:.*)\bdbtype\s*=\s*["']mysql["']`)
+	sqlWord      = regexp.MustCompile(`(?i)mysql|mariadb|database|db_?name|\bdb_`)
 )
 
 // namedStores finds the stores whose socket, or address and port, the text of a
@@ -61,7 +64,7 @@ func namedStores(text string, stores []store) namedIn {
 	for _, m := range hostPort.FindAllStringSubmatch(text, -1) {
 		byPort(m[1])
 	}
-	hasHost := hostKey.MatchString(text) || mysqliCall.MatchString(text)
+	hasHost := hostKey.MatchString(text) || mysqliCall.MatchString(text) || dbconfigHere.MatchString(text)
 	for _, m := range append(pdo.FindAllStringSubmatch(text, -1), databaseURL.FindAllStringSubmatch(text, -1)...) {
 		switch {
 		case isHere.MatchString(m[1]):

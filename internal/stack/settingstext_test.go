@@ -32,6 +32,8 @@ func TestNamedStores(t *testing.T) {
 		{"JSON", `{"database": {"server": "127.0.0.1", "port": "3307"}}`, []store{db}, []string{"db"}, false, false},
 		{"cache address", `servers: ["127.0.0.1:11211"]`, []store{db, cache}, []string{"cache"}, false, false},
 		{"mysqli", `$l = mysqli_connect("localhost", "u", "p");`, []store{db}, []string{"db"}, true, false},
+		{"dbconfig-common", "$dbuser='x';\n$dbname='x';\n$dbserver='';\n$dbport='';\n$dbtype='mysql';\n", []store{db}, []string{"db"}, true, false},
+		{"dbconfig-common, another kind", "$dbname='x';\n$dbserver='';\n$dbtype='pgsql';\n", []store{db}, nil, false, false},
 		{"host of something else", "listen_host = 127.0.0.1\n", []store{db}, nil, false, false},
 		{"nothing", "<?php echo 1;", []store{db}, nil, false, false},
 	} {
