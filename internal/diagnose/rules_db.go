@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -100,6 +101,9 @@ func pushed(s evidence.Statement) string {
 	n := Hidden(s)
 	if n == 0 {
 		return ""
+	}
+	if slices.ContainsFunc(evidence.Plan(s.Explain), func(t evidence.PlanTable) bool { return len(t.Intersected) > 0 }) {
+		return "; its plan compares the entries of several indexes, which the server does not count as rows (index merge, intersection)"
 	}
 	return fmt.Sprintf("; its plan looks at about %d entries of an index, which the server does not count as rows (index condition pushdown)", n)
 }
