@@ -52,7 +52,7 @@ func (c *TuneCmd) Run(ctx context.Context, a *App) error {
 	}
 	defer endWeb()
 	t := &tune.Tuner{Stack: p.Stack, Store: p.Store, Exec: p.Exec, Bench: bench, Rule: p.rule(), UI: a.UI,
-		Budget: c.Budget, Target: c.Target, Fresh: c.New, NoRestart: c.NoRestart, Rights: rights, Watch: both(a.watch(bench), publish)}
+		Options: tune.Options{Budget: c.Budget, Target: c.Target, Fresh: c.New, NoRestart: c.NoRestart}, Rights: rights, Watch: both(a.watch(bench), publish)}
 	session, err := t.Run(ctx)
 	noisy := errors.Is(err, tune.ErrNoisy)
 	if err != nil && !noisy {

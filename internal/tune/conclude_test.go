@@ -51,7 +51,7 @@ func TestRunsAreTold(t *testing.T) {
 	} {
 		v := newVirtual(t)
 		tu, told := v.tuner(), &drawing{}
-		tu.UI, tu.Budget, tu.deadline = told, budget, time.Now().Add(budget)
+		tu.UI, tu.Options.Budget, tu.course.deadline = told, budget, time.Now().Add(budget)
 		tu.Bench.Window, tu.Bench.Warmup, tu.session = 77*time.Second, 0, &store.Session{}
 		tu.tellRuns()
 		if text := strings.Join(told.lines, "\n"); !strings.Contains(text, want) {

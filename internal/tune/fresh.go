@@ -37,7 +37,7 @@ func (t *Tuner) stale(ctx context.Context, step *store.Step, sw *switcher) (stri
 	if err := sw.to(ctx, experiment.Candidate); err != nil {
 		return "", err
 	}
-	opts := t.Bench.loadOptions(t.workload)
+	opts := t.Bench.loadOptions(t.course.workload)
 	check := load.FreshCheck{URLs: fresh.URLs[:min(len(fresh.URLs), freshPages)], MaxAge: fresh.MaxAge, For: freshTime(fresh.MaxAge)}
 	opts.Window = check.For + opts.Warmup // the load goes on until the comparison is over, by time
 	t.UI.Info(fmt.Sprintf("comparing %d pages with the application's own answers for %s while the load goes on", len(check.URLs), check.For))
@@ -64,7 +64,7 @@ func (t *Tuner) stale(ctx context.Context, step *store.Step, sw *switcher) (stri
 // page that changes must not cost all others their cache. What somebody else was to get
 // ends it for good. It says what is left out; "" if it narrows nothing.
 func (t *Tuner) narrows(asked []string, r load.FreshReport) string {
-	if r.Others > 0 || len(r.Old) == 0 || len(r.Old) >= len(asked) || t.narrowed >= mostNarrowed {
+	if r.Others > 0 || len(r.Old) == 0 || len(r.Old) >= len(asked) || t.course.narrowed >= mostNarrowed {
 		return ""
 	}
 	if t.Bench.unkept == nil {
@@ -75,8 +75,8 @@ func (t *Tuner) narrows(asked []string, r load.FreshReport) string {
 		t.Bench.unkept[url] = r.Old[url]
 		said = append(said, url+": "+r.Old[url])
 	}
-	t.narrowed++
-	t.lookAgain = true
+	t.course.narrowed++
+	t.course.lookAgain = true
 	return "too old for the regulation, and left out from now on: " + strings.Join(said, "; ")
 }
 

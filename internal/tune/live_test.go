@@ -210,7 +210,7 @@ func TestSessionIsWatched(t *testing.T) {
 	h, lines := &watcher{}, &drawing{}
 	tu := v.tuner()
 	judged := 0
-	tu.UI, tu.Budget = lines, time.Hour
+	tu.UI, tu.Options.Budget = lines, time.Hour
 	tu.Watch = func(l Live) {
 		h.watch(l)
 		if l.Judged <= judged && !l.Ended {

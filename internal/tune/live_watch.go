@@ -96,7 +96,7 @@ func (t *Tuner) tellSession(steps []store.Step) {
 		runs = len(rs)
 	}
 	f.set(func(l *Live) {
-		l.Session, l.Started, l.Deadline = t.session.ID, t.session.Started, t.deadline
+		l.Session, l.Started, l.Deadline = t.session.ID, t.session.Started, t.course.deadline
 		l.AsFound, l.Score, l.PerRun, l.Runs, l.Steps, l.Judged = t.session.AsFound, score, t.session.PerRun, runs, len(steps), judged
 	})
 }

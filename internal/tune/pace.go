@@ -102,7 +102,7 @@ func (t *Tuner) setPace() error {
 	if b.reference != nil {
 		score = b.reference.Score
 	}
-	if !b.pace.Begin(score, t.workload, b.Scenario.Duration) {
+	if !b.pace.Begin(score, t.course.workload, b.Scenario.Duration) {
 		return nil
 	}
 	if b.pace.Window == 0 {

@@ -62,7 +62,7 @@ func TestBufferSize(t *testing.T) {
 	rule := experiment.DefaultRule()
 	rule.Alpha = 0.1  // the fewest pairs will do
 	bench := *s.Bench // it remembers what the session saw
-	tuner := &tune.Tuner{Stack: s.Stack, Store: s.Bench.Store, Exec: s.Exec, Bench: &bench, Rule: rule, UI: told{t}, Budget: 3 * time.Minute, NoRestart: true}
+	tuner := &tune.Tuner{Stack: s.Stack, Store: s.Bench.Store, Exec: s.Exec, Bench: &bench, Rule: rule, UI: told{t}, Options: tune.Options{Budget: 3 * time.Minute, NoRestart: true}}
 	session, err := tuner.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
