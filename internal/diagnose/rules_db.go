@@ -65,7 +65,7 @@ func judgeFullScan(m *model) ([]Finding, string) {
 			continue
 		}
 		f := Finding{Service: svc.Name, Evidence: cites,
-			Title: fmt.Sprintf("%s reads whole tables to find a few rows", svc.Name),
+			Title: fmt.Sprintf("%s reads many rows to find a few", svc.Name),
 			Text: fmt.Sprintf("%s %.0f %% of %s's statement time (%.2f of %.2f s); for each row that is returned, %s are examined.",
 				ui.Plural(len(cites), "statement class takes", "statement classes take"), 100*scanning/all, svc.Name, scanning, all, ui.Number(float64(examined)/float64(returned)))}
 		f = f.bounded(m.boundBy(svc.Name, m.perReq[svc.Name]*scanning/all))

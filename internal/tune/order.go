@@ -65,8 +65,16 @@ func titled(title string) string {
 	return title
 }
 
-// noTimeForAnother reports whether, where runs are long, a look and the shortest step do
-// not fit before the end any more.
+// noTimeForAnother reports whether a look at what binds now would take of the time that is
+// kept for the end, or, where runs are long, does not fit before the end together with the
+// shortest step.
 func (t *Tuner) noTimeForAnother() bool {
-	return !t.course.deadline.IsZero() && t.Bench.runTime() >= longRun && time.Until(t.course.deadline) < t.moment().stepTime()+t.reserve()
+	if t.course.deadline.IsZero() {
+		return false
+	}
+	need := t.Bench.runTime()
+	if need >= longRun {
+		need = t.moment().stepTime()
+	}
+	return time.Until(t.course.deadline) < need+t.reserve()
 }
