@@ -81,6 +81,10 @@ var writers = []writer{{"ReplaceFile", 0}, {"MakeDir", 0}, {"RemoveDir", 0}, {"R
 // contract suite.
 var mayWrite = []string{"change", "host"}
 
+// mostFields is how many fields a struct of a package has at most (checkFields), where
+// that is asked for: the loop, whose state was the hardest to follow.
+var mostFields = map[string]int{"internal/tune": 15}
+
 // exits are the functions that end the process without running deferred work.
 // Only a command's main package calls them.
 var exits = map[string][]string{

@@ -126,7 +126,7 @@ func (t *Tuner) Compare(ctx context.Context, o Compared) (*Comparison, error) {
 	if err := t.Store.SaveSession(t.session); err != nil {
 		return nil, err
 	}
-	t.Bench.Session, c.Session = t.session.ID, t.session.ID
+	t.Bench.Stamp.Session, c.Session = t.session.ID, t.session.ID
 	t.tellSession(nil)
 	err = t.compare(ctx, place, c)
 	c.Took = time.Since(started)

@@ -126,15 +126,15 @@ func (t *Tuner) sameLoad(ctx context.Context) error {
 // lastLook is observe with everything, so that the report can say what is left
 // to do in the source.
 func (t *Tuner) lastLook(ctx context.Context) error {
-	if !t.Bench.Plain && !t.Bench.Unwalked {
+	if !t.Bench.Instruments.Plain && !t.Bench.Instruments.Unwalked {
 		return nil // the last one was such a run, and nothing was kept since
 	}
-	t.Bench.Walk = t.walkTime()
+	t.Bench.Instruments.Walk = t.walkTime()
 	if !t.course.deadline.IsZero() && time.Until(t.course.deadline) < t.reserve()+2*t.Bench.runTime()+t.Bench.walkLimit() {
 		t.UI.Info("the budget leaves no time to follow single requests and take profiles again; `kasoku run` does")
 		return nil
 	}
 	t.UI.Step("Look at what is left")
-	t.Bench.Plain, t.Bench.Unwalked = false, false
+	t.Bench.Instruments.Plain, t.Bench.Instruments.Unwalked = false, false
 	return t.look(ctx, "at the end, with everything recorded")
 }

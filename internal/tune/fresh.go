@@ -67,12 +67,12 @@ func (t *Tuner) narrows(asked []string, r load.FreshReport) string {
 	if r.Others > 0 || len(r.Old) == 0 || len(r.Old) >= len(asked) || t.course.narrowed >= mostNarrowed {
 		return ""
 	}
-	if t.Bench.unkept == nil {
-		t.Bench.unkept = map[string]string{}
+	if t.Bench.Instruments.unkept == nil {
+		t.Bench.Instruments.unkept = map[string]string{}
 	}
 	var said []string
 	for _, url := range slices.Sorted(maps.Keys(r.Old)) {
-		t.Bench.unkept[url] = r.Old[url]
+		t.Bench.Instruments.unkept[url] = r.Old[url]
 		said = append(said, url+": "+r.Old[url])
 	}
 	t.course.narrowed++
@@ -84,12 +84,12 @@ func (t *Tuner) narrows(asked []string, r load.FreshReport) string {
 // plan keeps them again.
 func (b *Bench) leaveOutPages(l *load.Result) {
 	for i := range l.Pages {
-		if why := b.unkept[l.Pages[i].URL]; why != "" {
+		if why := b.Instruments.unkept[l.Pages[i].URL]; why != "" {
 			l.Pages[i].Private = why
 		}
 	}
 	for i := range l.Assets {
-		if why := b.unkept[l.Assets[i].Path]; why != "" {
+		if why := b.Instruments.unkept[l.Assets[i].Path]; why != "" {
 			l.Assets[i].Private = why
 		}
 	}

@@ -113,7 +113,7 @@ func (t *Tuner) foresee(ctx context.Context, p *remedy.Plan) {
 	var more []change.Change
 	for _, c := range p.Changes {
 		made := t.seen.evidence.Counters[c.Service].Delta
-		anew := t.Bench.remade[c.Service] || made["Com_create_table"] > 0 && made["Com_drop_table"]+made["Com_drop_db"] > 0
+		anew := t.Bench.benchmark.remade[c.Service] || made["Com_create_table"] > 0 && made["Com_drop_table"]+made["Com_drop_db"] > 0
 		if c.Kind != change.KindIndex || !anew {
 			continue
 		}

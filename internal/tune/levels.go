@@ -18,7 +18,7 @@ import (
 func (t *Tuner) rule(step *store.Step) (experiment.Rule, error) {
 	r := t.Rule
 	if t.Bench != nil {
-		r.WrongBefore, r.AskedBefore = t.Bench.wrong, t.Bench.asked
+		r.WrongBefore, r.AskedBefore = t.Bench.scored.wrong, t.Bench.scored.asked
 	}
 	r.Seed, r.AnyTail = uint64(step.ID), step.Plan.Workload > 0
 	switch {
@@ -217,7 +217,7 @@ func (t *Tuner) asNow(run int64) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return r.ConfigHash == t.Bench.ConfigHash, nil
+	return r.ConfigHash == t.Bench.Stamp.ConfigHash, nil
 }
 
 // pairsApart keeps the pairs of several steps apart; no experiment has as many.

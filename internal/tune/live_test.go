@@ -276,7 +276,7 @@ func TestSessionIsWatched(t *testing.T) {
 	if v.on() != "better" {
 		t.Errorf("in place: %s", v.on())
 	}
-	if tu.UI != Reporter(lines) || tu.Bench.feed != nil {
+	if tu.UI != Reporter(lines) || tu.Bench.Listeners.feed != nil {
 		t.Error("the session has ended, and is told still")
 	}
 }

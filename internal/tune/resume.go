@@ -49,7 +49,7 @@ func (t *Tuner) resume(s *store.Session) error {
 	if err != nil {
 		return err
 	}
-	t.session, t.Bench.Session = s, s.ID
+	t.session, t.Bench.Stamp.Session = s, s.ID
 	s.Compared = nil // more may be kept
 	if t.course.workload == 0 {
 		t.course.workload = s.AsFoundWorkload

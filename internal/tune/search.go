@@ -143,7 +143,7 @@ func (t *Tuner) searchWorkload(ctx context.Context, step *store.Step, sw *switch
 		values = append(values, n)
 	}
 	opts := t.Bench.loadOptions(t.course.workload)
-	opts.Progress = t.Bench.feed.progress
+	opts.Progress = t.Bench.Listeners.feed.progress
 	points, best, err := load.FindWorkload(ctx, opts, values, probeWindow)
 	if err != nil {
 		return false, err

@@ -19,7 +19,7 @@ import (
 // it was or as proved better, and the session can be taken up again.
 func (t *Tuner) Run(ctx context.Context) (*store.Session, error) {
 	defer t.watch(ctx)()
-	t.Bench.restarts = t.restartable
+	t.Bench.Instruments.restarts = t.restartable
 	started := time.Now()
 	if t.Options.Budget > 0 {
 		t.course.deadline = started.Add(t.Options.Budget)
@@ -82,7 +82,7 @@ func (t *Tuner) begin(ctx context.Context) error {
 	if err := t.Store.SaveSession(t.session); err != nil {
 		return err
 	}
-	t.Bench.Session = t.session.ID
+	t.Bench.Stamp.Session = t.session.ID
 	t.tellSession(nil)
 	t.UI.Step("Measure the service as found")
 	scores, err := t.measure(ctx, "as found", 2)
@@ -95,14 +95,14 @@ func (t *Tuner) begin(ctx context.Context) error {
 		t.course.workload = t.Bench.Users() // now somebody else's benchmark has told
 		t.session.AsFoundWorkload = t.course.workload
 	}
-	t.session.UsersAssumed, t.session.PerRun = t.Bench.assumed, t.Bench.perRun
+	t.session.UsersAssumed, t.session.PerRun = t.Bench.benchmark.assumed, t.Bench.benchmark.perRun
 	t.tellScore()
 	t.UI.Info(fmt.Sprintf("as found: %s %s%s", score(t.session.AsFound), t.session.Unit(), t.session.WithUsers(t.course.workload)))
 	t.tellRuns()
 	if err := t.Store.SaveSession(t.session); err != nil {
 		return err
 	}
-	return t.recordAnswers(ctx, t.Bench.before)
+	return t.recordAnswers(ctx, t.Bench.scored.before)
 }
 
 // measure makes n fit scored runs and returns their scores.
@@ -224,8 +224,8 @@ func (t *Tuner) label() string {
 func (t *Tuner) observe(ctx context.Context, label string) error {
 	first := t.session.AsFoundRun == 0
 	later := first && !t.Bench.Foreign() // whose requests cannot be followed at all
-	t.Bench.Plain, t.Bench.Unwalked = !first && t.seen.walked, later
-	t.Bench.Walk = t.walkTime()
+	t.Bench.Instruments.Plain, t.Bench.Instruments.Unwalked = !first && t.seen.walked, later
+	t.Bench.Instruments.Walk = t.walkTime()
 	err := t.look(ctx, label)
 	t.seen.walked = t.seen.walked || err == nil && !later
 	return err

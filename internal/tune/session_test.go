@@ -158,8 +158,8 @@ func TestSingleRequestsAreFollowedInTheSecondLook(t *testing.T) {
 		tu := v.tuner()
 		look, seen := tu.standIns.observes, []string{}
 		tu.standIns.observes = func(ctx context.Context, label string) (*store.Run, *evidence.Snapshot, error) {
-			word := map[bool]string{true: "unwalked", false: "all"}[tu.Bench.Unwalked]
-			if tu.Bench.Plain {
+			word := map[bool]string{true: "unwalked", false: "all"}[tu.Bench.Instruments.Unwalked]
+			if tu.Bench.Instruments.Plain {
 				word = "plain"
 			}
 			seen = append(seen, word)

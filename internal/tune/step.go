@@ -247,7 +247,7 @@ func (t *Tuner) announce(step *store.Step) {
 	}
 	text += "; " + v.Reason
 	if t.session.Command == "try" { // whose result follows and says the same
-		t.Bench.feed.say("info", text, "")
+		t.Bench.Listeners.feed.say("info", text, "")
 		return
 	}
 	t.UI.Info(text)

@@ -110,7 +110,7 @@ func (t *Tuner) Try(ctx context.Context, p Proposal) (*store.Step, error) {
 	if err := t.Store.SaveSession(t.session); err != nil {
 		return nil, err
 	}
-	t.Bench.Session = t.session.ID
+	t.Bench.Stamp.Session = t.session.ID
 	t.tellSession(nil)
 	t.judging.putBack = !p.Keep
 	step, err := t.judged(ctx, plan)
@@ -167,7 +167,7 @@ func (t *Tuner) plan(ctx context.Context, p Proposal) (proposed, error) {
 	if err != nil {
 		return plan, fmt.Errorf("read the configuration: %w", err)
 	}
-	t.Bench.ConfigHash = snap.Hash()
+	t.Bench.Stamp.ConfigHash = snap.Hash()
 	if len(p.Set) > 0 {
 		sets, trades, err := remedy.Set(t.Stack, snap, p.Set)
 		if err != nil {

@@ -73,16 +73,16 @@ func startWaiting(t *testing.T) *Tuner {
 		}
 	}
 	tu := &Tuner{Stack: st, Store: db, Exec: exec, Rule: experiment.DefaultRule(), UI: quiet{},
-		Bench: &Bench{Stack: st, Hosts: hosts, Scenario: sc, Store: db, Window: 500 * time.Millisecond, Warmup: 100 * time.Millisecond, Plain: true}}
+		Bench: &Bench{Stack: st, Hosts: hosts, Scenario: sc, Store: db, Window: 500 * time.Millisecond, Warmup: 100 * time.Millisecond, Instruments: Instruments{Plain: true}}}
 	tu.Rule.Alpha = 0.1 // the fewest pairs will do
 	tu.standIns.observes = func(ctx context.Context, label string) (*store.Run, *evidence.Snapshot, error) {
-		tu.Bench.Plain = true
+		tu.Bench.Instruments.Plain = true
 		run, snap, err := Observe(ctx, exec, tu.Bench, tu.course.workload, label, quiet{})
 		if err != nil {
 			return nil, nil, err
 		}
 		// As on a machine of its own.
-		sys := tu.Bench.reference.Evidence.System
+		sys := tu.Bench.scored.reference.Evidence.System
 		sys.User, sys.Sys, sys.Idle = sys.ServicesCPU+sys.GeneratorCPU, 0, sys.Idle+sys.ForeignCPU
 		sys.ForeignCPU = 0
 		seen := *run.Evidence

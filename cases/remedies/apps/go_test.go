@@ -28,7 +28,7 @@ func snapshot(t *testing.T, b *bed.Bed) *evidence.Snapshot {
 // profiled has diagnostic runs take a profile. Two seconds bring enough samples
 // where nothing else works; see bed.Show for where something does.
 func profiled(b *bed.Bed) {
-	b.Bench.Plain, b.Bench.Window, b.Bench.Walk = false, 2*time.Second, 100*time.Millisecond
+	b.Bench.Instruments.Plain, b.Bench.Window, b.Bench.Instruments.Walk = false, 2*time.Second, 100*time.Millisecond
 	b.Window = 700 * time.Millisecond
 }
 

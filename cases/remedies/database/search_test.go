@@ -38,7 +38,7 @@ func TestBufferSize(t *testing.T) {
 	}, map[string]route{"/grouped": {weight: 1, sql: func(int64) []string {
 		return []string{"SELECT word, COUNT(*) FROM words GROUP BY word ORDER BY NULL LIMIT 1"}
 	}}})
-	s.Bench.Window, s.Bench.Warmup, s.Bench.Plain = 400*time.Millisecond, 100*time.Millisecond, true
+	s.Bench.Window, s.Bench.Warmup, s.Bench.Instruments.Plain = 400*time.Millisecond, 100*time.Millisecond, true
 	before := s.Hash(t)
 	_, res := s.Input(t)
 	p := bed.Want(t, res, "mariadb.buffer-size")
