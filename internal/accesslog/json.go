@@ -42,6 +42,12 @@ var jsonPlaces = map[string]place{
 	"http.target": {kind: kindTarget}, "http.url": {kind: kindTarget}, "http.url_details.path": {kind: kindPath}, "request_url": {kind: kindTarget}, "requestUrl": {kind: kindTarget},
 	"response_body_size": {kind: kindBytes}, "body_sent.bytes": {kind: kindBytes}, "response_size": {kind: kindBytes}, "written_bytes": {kind: kindBytes}, "sent_bytes": {kind: kindBytes},
 	"requested_uri": {kind: kindTarget}, "remote_host": {kind: kindClient}, "content_length": {kind: kindBytes}, // logback-access
+	// Splunk's Common Information Model, as its add-ons for nginx and Apache have them.
+	"uri_path": {kind: kindPath}, "uri_query": {kind: kindQuery}, "src": {kind: kindClient, unsure: byValues}, "src_ip": {kind: kindClient, unsure: byValues},
+	// Grok's COMBINEDAPACHELOG; W3C's names as JSON has them (NXLog).
+	"clientip": {kind: kindClient, unsure: byValues}, "response": {kind: kindStatus, unsure: byValues}, "agent": {kind: kindAgent},
+	"c-ip": {kind: kindClient, unsure: byValues}, "cs-method": {kind: kindMethod}, "cs-uri-stem": {kind: kindPath}, "cs-uri-query": {kind: kindQuery},
+	"sc-status": {kind: kindStatus, unsure: byValues}, "sc-bytes": {kind: kindBytes, unsure: byValues}, "cs(User-Agent)": {kind: kindAgent}, "cs-host": {kind: kindHost},
 	"date": {kind: kindTime}, "datetime": {kind: kindTime}, "asctime": {kind: kindTime},
 	"upstream_cache_status": {kind: kindCache}, "cache": {kind: kindCache},
 }
@@ -251,7 +257,11 @@ func (s *scanner) set(v []byte) bool {
 			return true
 		}
 	}
-	s.why = s.e.labelled(jsonPlaces, innerKey(s.c.key), v, s.c)
+	key := innerKey(s.c.key)
+	if string(key) == "response" && (s.e.Status != 0 || !possibleStatus(v)) { // a text, a time, a size
+		return true
+	}
+	s.why = s.e.labelled(jsonPlaces, key, v, s.c)
 	return s.why == ""
 }
 

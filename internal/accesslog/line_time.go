@@ -81,6 +81,9 @@ func pairOf(pairs []pair, tokens []token) (request, upstream *token) {
 // timeOf reads a value whose form says that it is a time: three decimals
 // (nginx) or six (gunicorn's %(L)s, Python's and Ruby's floats), or a unit behind it; several joined by nginx are summed up.
 func (l *lineReader) timeOf(v []byte) (d time.Duration, dash, ok bool) {
+	if len(v) > 2 && v[0] == '(' && v[len(v)-1] == ')' {
+		v = v[1 : len(v)-1]
+	}
 	if string(v) == "-" {
 		return 0, true, true
 	}
@@ -115,9 +118,13 @@ func (l *lineReader) timeOf(v []byte) (d time.Duration, dash, ok bool) {
 // of the microseconds.
 func (l *lineReader) timeOfTwo(i int) (time.Duration, bool) {
 	v := l.tokens[i].value
-	if i+1 < len(l.tokens) && isDecimal(v) && l.tokens[i+1].key == nil {
-		if unit, ok := unitWords[string(l.tokens[i+1].value)]; ok {
-			return duration(v, unit)
+	if i+1 < len(l.tokens) && l.tokens[i+1].key == nil {
+		number, word := v, l.tokens[i+1].value
+		if len(v) > 1 && v[0] == '(' { // (12 ms)
+			number, word = v[1:], bytes.TrimSuffix(word, []byte(")"))
+		}
+		if unit, ok := unitWords[string(word)]; ok && isDecimal(number) {
+			return duration(number, unit)
 		}
 	}
 	secs, micros, ok := bytes.Cut(bytes.Trim(v, "*"), []byte("/"))

@@ -14,7 +14,7 @@ var timeNames = map[string]place{
 	"time_elapsed": requestUnsure, "response_time": requestUnsure, "resp_time": requestUnsure, "time_taken": requestUnsure, "taken": requestUnsure, "took": requestUnsure,
 	"total_time": requestUnsure, "exec_time": requestUnsure, "processing_time": requestUnsure, "process_time": requestUnsure, "handler_time": requestUnsure,
 	"service": requestUnsure, "service_time": requestUnsure, "req_duration": requestUnsure, "http_duration": requestUnsure, "event_duration": requestUnsure,
-	"upstream_response_time": upstreamSeconds, "urt": upstreamSeconds, "upstime": upstreamSeconds, "upstream_time": upstreamSeconds,
+	"upstream_response_time": upstreamSeconds, "urt": upstreamSeconds, "ut": upstreamSeconds, "upstime": upstreamSeconds, "upstream_time": upstreamSeconds,
 	"apptime": upstreamSeconds, "runtime": upstreamSeconds,
 }
 
