@@ -48,6 +48,10 @@ var jsonPlaces = map[string]place{
 	"clientip": {kind: kindClient, unsure: byValues}, "response": {kind: kindStatus, unsure: byValues}, "agent": {kind: kindAgent},
 	"c-ip": {kind: kindClient, unsure: byValues}, "cs-method": {kind: kindMethod}, "cs-uri-stem": {kind: kindPath}, "cs-uri-query": {kind: kindQuery},
 	"sc-status": {kind: kindStatus, unsure: byValues}, "sc-bytes": {kind: kindBytes, unsure: byValues}, "cs(User-Agent)": {kind: kindAgent}, "cs-host": {kind: kindHost},
+	// Objects of requests and answers, and other names in use.
+	"http.path": {kind: kindPath}, "http.uri": {kind: kindTarget}, "http.status": {kind: kindStatus, unsure: byValues}, "request.path": {kind: kindPath}, "request.url": {kind: kindTarget},
+	"response.status": {kind: kindStatus, unsure: byValues}, "response.status_code": {kind: kindStatus, unsure: byValues}, "response.statusCode": {kind: kindStatus, unsure: byValues},
+	"http_code": {kind: kindStatus, unsure: byValues}, "URI": {kind: kindTarget}, "write_bytes": {kind: kindBytes, unsure: byValues}, "log_time": {kind: kindTime, unsure: byValues},
 	"date": {kind: kindTime}, "datetime": {kind: kindTime}, "asctime": {kind: kindTime},
 	"upstream_cache_status": {kind: kindCache}, "cache": {kind: kindCache},
 }
@@ -84,9 +88,23 @@ func (s *scanner) line() string {
 	if s.closes(); s.at < len(s.b) {
 		return whyLong
 	}
+	if s.e.Target == nil && s.e.path == nil {
+		s.e.requestByForm()
+	}
 	s.e.finish(s.c)
 	s.e.appTime()
 	return ""
+}
+
+// requestByForm takes the first value that is a whole request line for the request,
+// whatever it is called.
+func (e *Entry) requestByForm() {
+	for i := range e.Other {
+		if v := e.Other[i].Value; isRequest(v) && bytes.Contains(v, []byte(" HTTP/")) {
+			e.setRequest(v)
+			return
+		}
+	}
 }
 
 // opens walks over what stands before an object where each line has one of an

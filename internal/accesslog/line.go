@@ -124,6 +124,9 @@ func (l *lineReader) findTime() {
 					return
 				}
 			}
+			if word, _, more := bytes.Cut(v, []byte(" ")); more && bracketed && looksLikeTime(word) && bytes.IndexByte(word, 'T') > 0 {
+				v = word // env_logger's [2024-05-12T09:50:40Z INFO target]
+			}
 			if !looksLikeTime(v) && !(bracketed || i == 0) {
 				continue
 			}
@@ -335,5 +338,6 @@ func init() {
 	for _, name := range []string{"src", "src_ip", "clientip"} {
 		lineKeys[name] = place{kind: kindClient}
 	}
+	lineKeys["t"] = place{kind: kindTime} // log15, Grafana
 	lineKeys["level"], lineKeys["msg"] = place{kind: kindSkip}, place{kind: kindSkip}
 }

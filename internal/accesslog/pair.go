@@ -138,7 +138,7 @@ func (f *Format) timeRows(lines [][]byte) []timeRows {
 		}
 		row := timeRow{tokens: len(l.tokens), at: map[int]time.Duration{}}
 		for i := range l.tokens {
-			if d, dash, ok := l.timeOf(l.tokens[i].value); ok && l.mayBeTime(i) {
+			if d, dash, ok := l.timeAt(i); ok && l.mayBeTime(i) {
 				if dash {
 					d = -1
 				}

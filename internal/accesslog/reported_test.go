@@ -23,6 +23,15 @@ func TestReportedForms(t *testing.T) {
 		{"date and time of day as two words", `2024/05/12 09:50:40 192.0.2.7 GET /a 200 7100 0.0%d`, "GET /a 200 49000/-1 7100 09:50:40"},
 		{"… with a zone", `2024-05-12 11:50:40.123 +0200 192.0.2.7 GET /a 200 7100 0.0%d`, "GET /a 200 49000/-1 7100 09:50:40"},
 		{"a host before the path", `{"timestamp":"2024-05-12T09:50:40Z","httpRequest":{"requestMethod":"GET","requestUrl":"shop.example/a","status":200,"responseSize":"7100","latency":"0.0%d s"}}`, "GET /a 200 49000/-1 7100 09:50:40"},
+		{"a time in brackets", `[12/May/2024:09:50:40 +0000] 192.0.2.7 - - "shop.example" "GET /a HTTP/1.1" "200" 7100 [0.0%d s] "-" ` + agent, "GET /a 200 49000/-1 7100 09:50:40"},
+		{"env_logger's brackets", `[2024-05-12T09:50:40Z INFO  actix_web::middleware::logger] 192.0.2.7 "GET /a HTTP/1.1" 200 7100 "-" "curl" 0.0%d000`, "GET /a 200 49000/-1 7100 09:50:40"},
+		{"a status behind an address and a comma", `2024/05/12 09:50:40 ...eb/routing/logger.go:102:func1() [I] router: completed GET /a for 192.0.2.7:0, 200 OK in %d.0ms @ auth/auth.go:147(auth.SignIn)`, "GET /a 200 49000/-1 -1 09:50:40"},
+		{"Emissary's prefix", `ACCESS [2024-05-12T09:50:40.160Z] "GET /a HTTP/1.1" 200 - 0 7100 %d 11 "192.0.2.7" "curl" "f88e" "h:80" "192.0.2.8:80"`, "GET /a 200 49000/11000 7100 09:50:40"},
+		{"names without underscores", `{"timestamp":"2024-05-12T09:50:40+00:00","clientip":"192.0.2.7","size":7100,"responsetime":0.0%d,"upstreamtime":"0.011","request":"GET /a HTTP/1.1","status":"200"}`, "GET /a 200 49000/11000 7100 09:50:40"},
+		{"a request under a name of its own", `{"lan_ip":"192.0.2.7","log_time":"2024-05-12T09:50:40+00:00","user_req":"GET /a HTTP/1.1","http_code":"200","bytes":"7100","req_time":"0.0%d"}`, "GET /a 200 49000/-1 7100 09:50:40"},
+		{"nested names", `{"ts":1715507440000,"http":{"method":"GET","path":"/a","status":200},"elapsed_ms":%d.0}`, "GET /a 200 49000/-1 -1 09:50:40"},
+		{"log15", `t=2024-05-12T09:50:40.123456Z lvl=info msg="Request Completed" method=GET path=/a status=200 time_ms=%d duration=%d.1ms size=7100`, "GET /a 200 49100/-1 7100 09:50:40"},
+		{"RoadRunner", "2024-05-12T09:50:40+0000\tINFO\thttp        \thttp log\t" + `{"status":200,"method":"GET","URI":"/a","remote_address":"192.0.2.7:5","read_bytes":0,"write_bytes":7100,"elapsed":"%dms"}`, "GET /a 200 49000/-1 7100 09:50:40"},
 		{"Caddy's console", "2024/05/12 09:50:40.098\tINFO\thttp.log.access.log0\thandled request\t" + `{"request":{"remote_ip":"192.0.2.7","proto":"HTTP/2.0","method":"GET","host":"shop.example","uri":"/a"},"duration":0.0%d,"size":7100,"status":200}`, "GET /a 200 49000/-1 7100 09:50:40"},
 		{"zap's console", "2024-05-12T09:50:40.098Z\tINFO\tzap@v1.1.4/zap.go:117\t/a\t" + `{"status":200,"method":"GET","path":"/a","size":7100,"latency":0.0%d}`, "GET /a 200 49000/-1 7100 09:50:40"},
 		{"Monolog's lines", `[2024-05-12T09:50:40.123456+00:00] request.INFO: request {"method":"GET","uri":"/a","status":200,"bytes":7100,"duration_ms":%d} []`, "GET /a 200 49000/-1 7100 09:50:40"},
@@ -89,5 +98,20 @@ func TestW3CQuotes(t *testing.T) {
 	want := []string{"09:50:40.190 192.0.2.7 GET /a 200 -1 49000/-1 ", "09:50:41.190 192.0.2.7 GET /b?q=1 404 -1 51000/-1 "}
 	if format != "iis" || fmt.Sprint(lines) != fmt.Sprint(want) {
 		t.Errorf("%s %q, want iis %q", format, lines, want)
+	}
+}
+
+// Where no time is known, what may be one is told, with the flag that takes it.
+func TestUnknownTimesAreTold(t *testing.T) {
+	for line, want := range map[string]string{
+		`[12/May/2024:09:50:40 +0000] 192.0.2.7 shop 1204%d - - "GET /a HTTP/1.1" 200 7100 "-" "curl"`:                  "between the time and the request",
+		`{"time":"2024-05-12T09:50:40Z","method":"GET","uri":"/a","status":200,"backend_cost":%d,"uptime":%d}`:          `may be in "backend_cost", by the name`,
+		"time:2024-05-12T09:50:40Z\treq:GET /a HTTP/1.1\tstatus:200\tsize:7100\tphp_time:0.0%d":                         `may be in "php_time", by the name`,
+		`{"time":"2024-05-12T09:50:40Z","method":"GET","uri":"/a","status":200,"backend_cost":%d,"request_time":0.0%d}`: "",
+	} {
+		got, f := reported(t, line)
+		if notes := strings.Join(f.Notes, "\n"); !strings.Contains(notes, want) || (want == "") != (notes == "") {
+			t.Errorf("%s: %s by %s %q, want %q", line, got, f.Name, notes, want)
+		}
 	}
 }
