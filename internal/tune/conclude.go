@@ -32,6 +32,12 @@ func (t *Tuner) afterwards() time.Duration {
 	return runs*t.Bench.runTime() + 10*time.Second + t.checksTime()
 }
 
+// noTimeForAnother reports whether, where runs are long, a look and the shortest step do
+// not fit before the end any more.
+func (t *Tuner) noTimeForAnother() bool {
+	return !t.course.deadline.IsZero() && t.Bench.runTime() >= longRun && time.Until(t.course.deadline) < t.moment().stepTime()+t.reserve()
+}
+
 // tellRuns says how long a run is here and how many fit, before anything is tried: an
 // experiment takes six and more.
 func (t *Tuner) tellRuns() {

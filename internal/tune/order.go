@@ -64,9 +64,3 @@ func titled(title string) string {
 	}
 	return title
 }
-
-// noTimeForAnother reports whether, where runs are long, a look and the shortest step do
-// not fit before the end any more.
-func (t *Tuner) noTimeForAnother() bool {
-	return !t.course.deadline.IsZero() && t.Bench.runTime() >= longRun && time.Until(t.course.deadline) < t.moment().stepTime()+t.reserve()
-}
