@@ -11,6 +11,9 @@ import (
 	"kasoku/internal/tune"
 )
 
+// tuneBudget is the default of TuneCmd.Budget, and of PlanCmd.Budget.
+const tuneBudget = 30 * time.Minute
+
 // TuneCmd is the loop.
 type TuneCmd struct {
 	Budget    time.Duration `default:"30m" help:"Wall-clock time for the whole session; 0 = until nothing pays."`

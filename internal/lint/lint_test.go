@@ -75,6 +75,10 @@ func TestRules(t *testing.T) {
 		{"such a struct of a test", "internal/tune/a_test.go", "package tune\ntype t struct {\n\ta, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p int\n}", ""},
 		{"such a struct elsewhere", "internal/load/a.go", doc("load") + "type t struct {\n\ta, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p int\n}", ""},
 
+		{"the clock in what chooses", "internal/tune/schedule.go", doc("tune") + "import \"time\"\nfunc f(d time.Time) time.Duration { return time.Until(d) }", "schedule.go:4: time.Until reads the clock"},
+		{"a context in what chooses", "internal/tune/joined.go", doc("tune") + "import _ \"context\"", "joined.go:3: imports context"},
+		{"a time that is told to what chooses", "internal/tune/order.go", doc("tune") + "import \"time\"\nfunc f(d time.Duration) bool { return d > time.Minute }", ""},
+
 		{"no package comment", "internal/tune/a.go", "package tune\n", "a.go:1: package tune has no comment"},
 		{"a comment that stands apart", "internal/tune/a.go", "// Package tune is one.\n\npackage tune\n", "has no comment"},
 		{"a package of tests only", "internal/tune/a_test.go", "package tune\n", ""},

@@ -46,6 +46,20 @@ func (t *Tuner) afterwards() time.Duration {
 	return runs*t.Bench.runTime() + 10*time.Second + t.checksTime()
 }
 
+// noTimeForAnother reports whether a look at what binds now would take of the time that is
+// kept for the end, or, where runs are long, does not fit before the end together with the
+// shortest step.
+func (t *Tuner) noTimeForAnother() bool {
+	if t.course.deadline.IsZero() {
+		return false
+	}
+	need := t.Bench.runTime()
+	if need >= longRun {
+		need = t.moment().stepTime()
+	}
+	return time.Until(t.course.deadline) < need+t.reserve()
+}
+
 // tellRuns says how long a run is here and how many fit, before anything is tried: an
 // experiment takes six and more.
 func (t *Tuner) tellRuns() {

@@ -64,17 +64,3 @@ func titled(title string) string {
 	}
 	return title
 }
-
-// noTimeForAnother reports whether a look at what binds now would take of the time that is
-// kept for the end, or, where runs are long, does not fit before the end together with the
-// shortest step.
-func (t *Tuner) noTimeForAnother() bool {
-	if t.course.deadline.IsZero() {
-		return false
-	}
-	need := t.Bench.runTime()
-	if need >= longRun {
-		need = t.moment().stepTime()
-	}
-	return time.Until(t.course.deadline) < need+t.reserve()
-}

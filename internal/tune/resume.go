@@ -62,6 +62,14 @@ func (t *Tuner) resume(s *store.Session) error {
 	if err := t.reconcile(steps); err != nil {
 		return err
 	}
+	t.recall(steps)
+	t.tellSession(steps)
+	t.UI.Step(fmt.Sprintf("Take up session %d after %d steps (--new begins a fresh one)", s.ID, len(steps)))
+	return t.Store.SaveSession(t.session)
+}
+
+// recall takes the steps of a session in that goes on.
+func (t *Tuner) recall(steps []store.Step) {
 	for i := range steps {
 		st := &steps[i]
 		t.course.seq = max(t.course.seq, st.Seq)
@@ -73,9 +81,6 @@ func (t *Tuner) resume(s *store.Session) error {
 			t.course.workload = st.Plan.Workload
 		}
 	}
-	t.tellSession(steps)
-	t.UI.Step(fmt.Sprintf("Take up session %d after %d steps (--new begins a fresh one)", s.ID, len(steps)))
-	return t.Store.SaveSession(t.session)
 }
 
 // reconcile finishes in the store what a killed session had finished on the

@@ -17,7 +17,7 @@ import (
 // for. It is pure: it reads no clock and asks no host; what time it is, and how much of
 // it is left, a moment says. What it knows follows from stored steps alone, so a session
 // that is taken up again knows it, too. Only it decides what comes first: for a session
-// (Tuner.next), and for who asks beforehand (First).
+// (Tuner.next), and for who asks beforehand (Tuner.Ahead).
 //
 // Files: promise.go and learned.go reckon what a plan brings and takes, tried.go holds
 // what came of those before, joined.go makes groups, split.go takes them apart, order.go
@@ -95,7 +95,7 @@ func (s *schedule) next(m moment, in remedy.Input, called []remedy.Plan) choice 
 	if why.reason != store.StopBudget && s.uncut() {
 		return s.next(m, in, called)
 	}
-	return choice{stop: why}
+	return choice{order: plans, stop: why}
 }
 
 // outlook is what is to be expected then, with the pairs that an experiment may have.
