@@ -175,6 +175,12 @@ func comparableValue(t types.Type) bool {
 // checkInto looks at what the row is put into.
 func (w *eachWriter) checkInto() *Refusal {
 	f := w.f
+	if w.list && w.intoStruct == nil {
+		if !isPlain(w.elem) {
+			return refuse("destination", "it reads a list of %s", f.typeName(w.elem))
+		}
+		return nil
+	}
 	if w.intoStruct == nil {
 		for _, d := range w.dsts {
 			p, ok := f.info().TypeOf(d).Underlying().(*types.Pointer)
@@ -199,6 +205,9 @@ func (w *eachWriter) checkInto() *Refusal {
 	}
 	if r := w.ownFields(w.intoStruct, ""); r != nil {
 		return r
+	}
+	if w.list {
+		return nil
 	}
 	if r := w.checkZero(); r != nil && !w.filledByThis() {
 		if !w.ofElement() || len(w.cloned) > 0 {

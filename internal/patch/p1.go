@@ -330,6 +330,9 @@ func (w *readWriter) types() []types.Type {
 func (w *readWriter) kinds() []types.Type {
 	f := w.f
 	out := []types.Type{w.kind}
+	if w.list {
+		return append(out, w.elem, f.info().TypeOf(w.dst))
+	}
 	if w.intoStruct != nil {
 		out = append(out, w.intoStruct)
 	} else {

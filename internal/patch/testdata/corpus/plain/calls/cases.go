@@ -26,6 +26,14 @@ var Cases = map[string]func(app *env.App, posts []env.Post) (any, error){
 	"notesOf": func(app *env.App, posts []env.Post) (any, error) {
 		return notesOf(context.Background(), app, append(pointers(posts), nil))
 	},
+	"allKinds": func(app *env.App, posts []env.Post) (any, error) {
+		return allKinds(context.Background(), app.DB, posts), nil
+	},
+	"tallies": func(app *env.App, posts []env.Post) (any, error) {
+		tx := app.DB.MustBegin()
+		defer tx.Rollback()
+		return tallies(context.Background(), tx, posts), nil
+	},
 	"membersOf": func(app *env.App, posts []env.Post) (any, error) {
 		tx := app.DB.MustBegin()
 		defer tx.Rollback()

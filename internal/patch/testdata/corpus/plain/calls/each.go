@@ -121,3 +121,31 @@ func membersOf(ctx context.Context, tx *sqlx.Tx, posts []*env.Post) ([]env.Membe
 	}
 	return out, nil
 }
+
+func kindsOf(ctx context.Context, db dbOrTx, p env.Post) (out []int) {
+	_ = db.SelectContext(ctx, &out, "SELECT kind FROM notes WHERE post_id = ? OR post_id = 1 ORDER BY id", p.ID)
+	return out
+}
+
+// The interface has no Query.
+//
+// want P2 refused: handle
+func allKinds(ctx context.Context, db dbOrTx, posts []env.Post) (out [][]int) {
+	for _, p := range posts {
+		out = append(out, kindsOf(ctx, db, p))
+	}
+	return out
+}
+
+func tallyOf(ctx context.Context, tx *sqlx.Tx, p env.Post) (out []env.Member) {
+	_ = tx.SelectContext(ctx, &out, "SELECT id, name, nick FROM users WHERE id = ? OR nick = 'n1' ORDER BY id", p.UserID)
+	return out
+}
+
+// want P2
+func tallies(ctx context.Context, tx *sqlx.Tx, posts []env.Post) (out [][]env.Member) {
+	for _, p := range posts {
+		out = append(out, tallyOf(ctx, tx, p))
+	}
+	return out
+}
