@@ -178,7 +178,12 @@ func (w *eachWriter) eachRead(ctx, ctxArg, rowType string, values []string) stri
 		fmt.Fprintf(&b, "\t\tif most < %d {\n\t\t\tmost *= 2\n\t\t}\n", mostBranches)
 	}
 	b.WriteString("\t\tif to == from+1 {\n\t\t\treturn\n\t\t}\n")
-	if w.intoStruct != nil {
+	if w.column != "" {
+		field := camel(w.number)
+		fmt.Fprintf(&b, "\t\tvar some []struct {\n\t\t\tValue %s `db:\"%s\"`\n\t\t\t%s int `db:\"%s\"`\n\t\t}\n", rowType, w.column, field, w.number)
+		fmt.Fprintf(&b, "\t\tif err := db.Select%s(%s&some, query.String(), args...); err != nil {\n\t\t\treturn\n\t\t}\n", ctx, ctxArg)
+		w.taken(&b, "for i := range some", "&elements[from+some[i]."+field+"]", "&some[i].Value")
+	} else if w.intoStruct != nil {
 		field := camel(w.number)
 		fmt.Fprintf(&b, "\t\tvar some []struct {\n\t\t\t%s\n\t\t\t%s int `db:\"%s\"`\n\t\t}\n", rowType, field, w.number)
 		fmt.Fprintf(&b, "\t\tif err := db.Select%s(%s&some, query.String(), args...); err != nil {\n\t\t\treturn\n\t\t}\n", ctx, ctxArg)

@@ -279,6 +279,9 @@ func (w *readWriter) checkHandle() *Refusal {
 	if r := w.checkMethods(); r != nil {
 		return r
 	}
+	if w.via != nil && w.via.recv != nil && !w.loop.fixed(w.via.args[w.via.recv], w.does) {
+		return refuse("handle", "%s is a method of another value in each turn", w.f.function(w.via.decl))
+	}
 	if _, ok := w.loop.f.typeText(w.keyType); !ok {
 		return refuse("compiles", "the type %s has no name where the loop is", w.f.typeName(w.keyType))
 	}
@@ -308,9 +311,6 @@ func (w *readWriter) checkMethods() *Refusal {
 	o, _, _ := types.LookupFieldOrMethod(w.kind, true, f.pkg.Types, need)
 	if _, ok := o.(*types.Func); !ok {
 		return refuse("handle", "%s has no method %s", f.typeName(w.kind), need)
-	}
-	if w.via != nil && w.via.recv != nil && !w.loop.fixed(w.via.args[w.via.recv], w.does) {
-		return refuse("handle", "%s is a method of another value in each turn", f.function(w.via.decl))
 	}
 	return nil
 }
