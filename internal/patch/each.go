@@ -17,6 +17,7 @@ type eachWriter struct {
 	number string // the column with the number of the branch
 	keys   []eachKey
 	wide   *types.Var // the parameter of an interface that becomes what the loop gives it
+	column string     // what the only column is called, where it is read as a field
 	// emptyOnly: the struct is taken only if what it is put into is empty then.
 	emptyOnly bool
 	// copied are fields that point to a value, cloned those of bytes: each copy of a row
@@ -82,6 +83,29 @@ func (w *eachWriter) widen() {
 		read := *w.rowRead
 		read.dbCall, w.rowRead, w.wide = &call, &read, v
 	}
+}
+
+// asStruct takes a single value as a field of a struct, where the handle has Select but
+// no Query.
+func (w *eachWriter) asStruct() bool {
+	if w.intoStruct != nil || w.dst == nil || w.f.program.mapped {
+		return false
+	}
+	name := "Select"
+	if w.ctx != nil {
+		name += "Context"
+	}
+	o, _, _ := types.LookupFieldOrMethod(w.kind, true, w.f.pkg.Types, name)
+	if _, ok := o.(*types.Func); !ok {
+		return false
+	}
+	w.column = w.branch.named("branch_value")
+	return w.column != "" && !slices.Contains(w.branch.names, "branch_value")
+}
+
+// ofOther: the function is a method of another value in each turn.
+func (w *eachWriter) ofOther() bool {
+	return w.via != nil && w.via.recv != nil && !w.loop.fixed(w.via.args[w.via.recv], w.does)
 }
 
 // hides: an expression names a parameter that the function changes.
@@ -175,6 +199,12 @@ func comparableValue(t types.Type) bool {
 // checkInto looks at what the row is put into.
 func (w *eachWriter) checkInto() *Refusal {
 	f := w.f
+	if w.list && w.intoStruct == nil {
+		if !isPlain(w.elem) {
+			return refuse("destination", "it reads a list of %s", f.typeName(w.elem))
+		}
+		return nil
+	}
 	if w.intoStruct == nil {
 		for _, d := range w.dsts {
 			p, ok := f.info().TypeOf(d).Underlying().(*types.Pointer)
@@ -200,6 +230,9 @@ func (w *eachWriter) checkInto() *Refusal {
 	if r := w.ownFields(w.intoStruct, ""); r != nil {
 		return r
 	}
+	if w.list {
+		return nil
+	}
 	if r := w.checkZero(); r != nil && !w.filledByThis() {
 		if !w.ofElement() || len(w.cloned) > 0 {
 			return r
@@ -216,6 +249,9 @@ func (w *eachWriter) filledByThis() bool {
 	u, ok := ast.Unparen(w.dsts[0]).(*ast.UnaryExpr)
 	if !ok {
 		return false
+	}
+	if made, ok := ast.Unparen(u.X).(*ast.CompositeLit); ok {
+		return len(made.Elts) == 0 // for its error alone
 	}
 	id, ok := ast.Unparen(u.X).(*ast.Ident)
 	if !ok {
@@ -305,8 +341,11 @@ func (w *eachWriter) checkEachWrites() *Refusal {
 
 // checkNames shows that the handle has what the new read calls, and that types can be named.
 func (w *eachWriter) checkNames() *Refusal {
-	if r := w.checkMethods(); r != nil {
+	if r := w.checkMethods(); r != nil && !w.asStruct() {
 		return r
+	}
+	if w.via != nil && w.via.recv != nil && w.ofOther() && (w.via.recv.Name() == "" || w.via.recv.Name() == "_" || w.via.f.pkg != w.f.pkg) {
+		return refuse("handle", "%s is a method of another value in each turn", w.f.function(w.via.decl))
 	}
 	ts := append(w.kinds(), w.keyTypes()...)
 	for i, a := range w.args {

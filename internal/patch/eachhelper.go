@@ -47,27 +47,32 @@ func (w *eachWriter) eachHelper(name string) string {
 	b.WriteString("// " + strings.ReplaceAll(wrap(says, 85), "\n", "\n// ") + "\n")
 	fmt.Fprintf(&b, "func %s(%s) %s {\n", name, strings.Join(params, ", "), sig)
 	single := fmt.Sprintf("db.%s%s(%s%s, %s)", w.dbCall.method, ctx, ctxArg, literal(w.text), strings.Join(alone, ", "))
-	if w.dbCall.method == "Get" {
-		single = fmt.Sprintf("db.Get%s(%sdst, %s, %s)", ctx, ctxArg, literal(w.text), strings.Join(alone, ", "))
+	if w.dst != nil {
+		single = fmt.Sprintf("db.%s%s(%sdst, %s, %s)", w.dbCall.method, ctx, ctxArg, literal(w.text), strings.Join(alone, ", "))
 	} else {
 		single += "." + w.rowRead.method + "(" + strings.Join(dsts, ", ") + ")"
 	}
 	fmt.Fprintf(&b, "\talone := %s {\n\t\treturn %s\n\t}\n%s", sig, single, rowDecl)
 	keyType, keyValue := w.keyDecl(&b, sigKeys, fields)
-	fmt.Fprintf(&b, "\ttype %s struct {\n\t\tkey %s\n\t\tread, alone bool\n\t\trow *%s\n\t}\n", w.localType("element"), keyType, rowType)
+	fmt.Fprintf(&b, "\ttype %s struct {\n\t\tkey %s\n\t\tread, alone bool\n\t\t%s\n\t}\n", w.localType("element"), keyType, w.rowField(rowType))
 	w.gathered(&b, keyType)
 	b.WriteString(w.eachRead(ctx, ctxArg, rowType, values))
 
 	fmt.Fprintf(&b, "\treturn %s {\n", sig)
+	if w.list {
+		fmt.Fprintf(&b, "\t\tif len(*dst) > 0 {\n\t\t\treturn alone(%s)\n\t\t}\n", strings.Join(append(fields, dsts...), ", "))
+	}
 	if w.emptyOnly {
 		t, _ := f.typeText(w.intoStruct)
 		fmt.Fprintf(&b, "\t\tif *dst != (%s{}) {\n\t\t\treturn alone(%s)\n\t\t}\n", t, strings.Join(append(fields, dsts...), ", "))
 	}
 	fmt.Fprintf(&b, "\t\ti, ok := at[%s]\n\t\tif ok && !elements[i].read {\n\t\t\tread(i)\n\t\t}\n", keyValue)
 	fmt.Fprintf(&b, "\t\tif !ok || elements[i].alone {\n\t\t\treturn alone(%s)\n\t\t}\n", strings.Join(append(fields, dsts...), ", "))
-	if w.givesNoRows() {
+	switch {
+	case w.list:
+	case w.givesNoRows():
 		fmt.Fprintf(&b, "\t\trow := elements[i].row\n\t\tif row == nil {\n\t\t\treturn %s.ErrNoRows\n\t\t}\n", f.packageName(sqlPath))
-	} else {
+	default:
 		fmt.Fprintf(&b, "\t\trow := elements[i].row\n\t\tif row == nil {\n\t\t\treturn alone(%s)\n\t\t}\n", strings.Join(append(fields, dsts...), ", "))
 	}
 	w.hand(&b, dsts)
@@ -86,7 +91,7 @@ func (w *eachWriter) localType(name string) string {
 // givesNoRows: the new function says itself that there is no row. It cannot in a file of
 // a package that has nothing to do with database/sql; and an aggregate has always one.
 func (w *eachWriter) givesNoRows() bool {
-	return !w.branch.sum && w.f.pkg.Imports[sqlPath] != nil
+	return !w.list && !w.branch.sum && w.f.pkg.Imports[sqlPath] != nil
 }
 
 // sliceName is the parameter with the keys of all elements.
@@ -100,6 +105,11 @@ func (w *eachWriter) sliceName(i int) string {
 // eachDsts are the parameters that a row is put into, and the type of a row.
 func (w *eachWriter) eachDsts() (names, params []string, rowType, decl string) {
 	f := w.f
+	if w.list {
+		t, _ := f.typeText(f.info().TypeOf(w.dst))
+		rowType, _ = f.typeText(w.elem)
+		return []string{"dst"}, []string{"dst " + t}, rowType, ""
+	}
 	if w.intoStruct != nil {
 		t, _ := f.typeText(w.intoStruct)
 		return []string{"dst"}, []string{"dst *" + t}, t, ""
@@ -168,7 +178,12 @@ func (w *eachWriter) eachRead(ctx, ctxArg, rowType string, values []string) stri
 		fmt.Fprintf(&b, "\t\tif most < %d {\n\t\t\tmost *= 2\n\t\t}\n", mostBranches)
 	}
 	b.WriteString("\t\tif to == from+1 {\n\t\t\treturn\n\t\t}\n")
-	if w.intoStruct != nil {
+	if w.column != "" {
+		field := camel(w.number)
+		fmt.Fprintf(&b, "\t\tvar some []struct {\n\t\t\tValue %s `db:\"%s\"`\n\t\t\t%s int `db:\"%s\"`\n\t\t}\n", rowType, w.column, field, w.number)
+		fmt.Fprintf(&b, "\t\tif err := db.Select%s(%s&some, query.String(), args...); err != nil {\n\t\t\treturn\n\t\t}\n", ctx, ctxArg)
+		w.taken(&b, "for i := range some", "&elements[from+some[i]."+field+"]", "&some[i].Value")
+	} else if w.intoStruct != nil {
 		field := camel(w.number)
 		fmt.Fprintf(&b, "\t\tvar some []struct {\n\t\t\t%s\n\t\t\t%s int `db:\"%s\"`\n\t\t}\n", rowType, field, w.number)
 		fmt.Fprintf(&b, "\t\tif err := db.Select%s(%s&some, query.String(), args...); err != nil {\n\t\t\treturn\n\t\t}\n", ctx, ctxArg)
@@ -194,6 +209,10 @@ func (w *eachWriter) eachRead(ctx, ctxArg, rowType string, values []string) stri
 // Where the statement says not which is first, two rows are no answer.
 func (w *eachWriter) taken(b *strings.Builder, loop, element, row string) {
 	b.WriteString("\t\tfor i := from; i < to; i++ {\n\t\t\telements[i].alone = false\n\t\t}\n")
+	if w.list {
+		fmt.Fprintf(b, "\t\t%s {\n\t\t\te := %s\n\t\t\te.rows = append(e.rows, %s)\n\t\t}\n", loop, element, strings.TrimPrefix(row, "&"))
+		return
+	}
 	fmt.Fprintf(b, "\t\t%s {\n\t\t\te := %s\n\t\t\tif e.row == nil {\n\t\t\t\te.row = %s\n\t\t\t}", loop, element, row)
 	if !w.branch.ordered && !w.branch.sum {
 		b.WriteString(" else {\n\t\t\t\te.alone = true\n\t\t\t}")
@@ -211,11 +230,34 @@ func (w *eachWriter) hand(b *strings.Builder, dsts []string) {
 		fmt.Fprintf(b, "\t\t%s = %s\n", strings.Join(to, ", "), strings.Join(values, ", "))
 		return
 	}
+	if w.list {
+		b.WriteString("\t\tfor _, row := range elements[i].rows {\n\t\t\tone := row\n")
+		w.handOwn(b, "one")
+		one := "one"
+		if w.pointers {
+			one = "&one"
+		}
+		fmt.Fprintf(b, "\t\t\t*dst = append(*dst, %s)\n\t\t}\n", one)
+		return
+	}
 	b.WriteString("\t\t*dst = *row\n")
+	w.handOwn(b, "dst")
+}
+
+// handOwn writes how a copy of a row gets memory of its own.
+func (w *eachWriter) handOwn(b *strings.Builder, dst string) {
 	for _, field := range w.cloned {
-		fmt.Fprintf(b, "\t\tdst.%s = append(dst.%s[:0:0], dst.%s...)\n", field, field, field)
+		fmt.Fprintf(b, "\t\t%s.%s = append(%s.%s[:0:0], %s.%s...)\n", dst, field, dst, field, dst, field)
 	}
 	for _, field := range w.copied {
-		fmt.Fprintf(b, "\t\tif dst.%s != nil {\n\t\t\town := *dst.%s\n\t\t\tdst.%s = &own\n\t\t}\n", field, field, field)
+		fmt.Fprintf(b, "\t\tif %s.%s != nil {\n\t\t\town := *%s.%s\n\t\t\t%s.%s = &own\n\t\t}\n", dst, field, dst, field, dst, field)
 	}
+}
+
+// rowField is where an element holds what was read for it.
+func (w *eachWriter) rowField(rowType string) string {
+	if w.list {
+		return "rows []" + rowType
+	}
+	return "row *" + rowType
 }

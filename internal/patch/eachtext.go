@@ -164,6 +164,33 @@ func (b *branch) withNumber(column string) (head, tail string) {
 	return "(" + b.text[:b.list] + ", ", tail + ")"
 }
 
+// named is what the only column is called then: by its own name behind AS, or by the one
+// that it gets; "" if it has several columns, or a name without AS.
+func (b *branch) named(name string) string {
+	ws, _ := words(b.text[:b.list])
+	depth := 0
+	for _, w := range ws {
+		switch {
+		case w.is("("):
+			depth++
+		case w.is(")"):
+			depth--
+		case depth == 0 && (w.is(",") || w.is("*") || w.is("DISTINCT")):
+			return ""
+		}
+	}
+	last, before := ws[len(ws)-1], ws[len(ws)-2]
+	switch {
+	case before.is("AS"):
+		return last.text
+	case last.is(")"), before.is("SELECT") && last.isName(), before.is("."):
+		text := b.text[:b.list] + " AS " + name
+		b.text, b.list = text+b.text[b.list:], len(text)
+		return name
+	}
+	return ""
+}
+
 // numberColumn is a name for the number of the branch that nothing in the statement has.
 func (b *branch) numberColumn(s *schema) string {
 	for _, name := range []string{"branch_no", "number_of_branch", "union_branch_no"} {

@@ -181,13 +181,31 @@ func (w *eachWriter) writeBeside() {
 	}
 	once = append(once, keys...)
 	call := all
-	if s.recv != nil {
+	switch {
+	case w.ofOther():
+		each = append([]string{w.receiver()}, each...)
+		eachParams = append([]string{s.recv.Name() + " " + f.text(s.decl.Recv.List[0].Type)}, eachParams...)
+	case s.recv != nil:
 		call = caller.text(s.args[s.recv]) + "." + all
 	}
 	at.in(f).after(s.decl, "\n"+w.besideEach(all, onceParams, eachParams, inside))
 	at.before(w.outer(), fmt.Sprintf("%s%s%s := %s(%s)\n", w.gatherEach(keys), caller.indent(w.loop.node.Pos()), local, call, strings.Join(once, ", ")))
 	at.replace(s.call, local+"("+strings.Join(each, ", ")+")")
 	at.imports = append(at.imports, caller.lacking(w.keyTypes())...)
+}
+
+// receiver is what the loop calls the method of, as an argument.
+func (w *eachWriter) receiver() string {
+	s := w.via
+	arg := s.args[s.recv]
+	text := s.f.text(arg)
+	switch given, wants := isPointer(s.f.info().TypeOf(arg)), isPointer(s.recv.Type()); {
+	case given && !wants:
+		return "*" + text
+	case !given && wants:
+		return "&" + text
+	}
+	return text
 }
 
 // besideEach is the function beside the one that the loop called.
@@ -198,7 +216,7 @@ func (w *eachWriter) besideEach(all string, once, each, keys []string) string {
 		sig += " " + f.text(r)
 	}
 	recv := ""
-	if s.decl.Recv != nil {
+	if s.decl.Recv != nil && !w.ofOther() {
 		recv = f.text(s.decl.Recv) + " "
 	}
 	local := f.freshLocal(w.call, "read"+camel(w.sql.table))

@@ -122,7 +122,8 @@ func (l *loop) fixed(e ast.Expr, does *effects) bool {
 	return ok
 }
 
-// requestContext is r.Context() of a request.
+// requestContext is r.Context() of a request, or the request of echo where nothing gives
+// it another one.
 func (f *file) requestContext(n *ast.CallExpr) bool {
 	sel, ok := n.Fun.(*ast.SelectorExpr)
 	if !ok || len(n.Args) != 0 {
@@ -131,6 +132,9 @@ func (f *file) requestContext(n *ast.CallExpr) bool {
 	fn, ok := f.info().Uses[sel.Sel].(*types.Func)
 	if !ok {
 		return false
+	}
+	if strings.Contains(pathOf(fn), "labstack/echo") && fn.Name() == "Request" {
+		return !f.program.setsRequest
 	}
 	return pathOf(fn) == "net/http" && fn.Name() == "Context" || pathOf(fn) == "context" && fn.Name() == "Background"
 }

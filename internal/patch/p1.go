@@ -279,6 +279,9 @@ func (w *readWriter) checkHandle() *Refusal {
 	if r := w.checkMethods(); r != nil {
 		return r
 	}
+	if w.via != nil && w.via.recv != nil && !w.loop.fixed(w.via.args[w.via.recv], w.does) {
+		return refuse("handle", "%s is a method of another value in each turn", w.f.function(w.via.decl))
+	}
 	if _, ok := w.loop.f.typeText(w.keyType); !ok {
 		return refuse("compiles", "the type %s has no name where the loop is", w.f.typeName(w.keyType))
 	}
@@ -309,9 +312,6 @@ func (w *readWriter) checkMethods() *Refusal {
 	if _, ok := o.(*types.Func); !ok {
 		return refuse("handle", "%s has no method %s", f.typeName(w.kind), need)
 	}
-	if w.via != nil && w.via.recv != nil && !w.loop.fixed(w.via.args[w.via.recv], w.does) {
-		return refuse("handle", "%s is a method of another value in each turn", f.function(w.via.decl))
-	}
 	return nil
 }
 
@@ -330,6 +330,9 @@ func (w *readWriter) types() []types.Type {
 func (w *readWriter) kinds() []types.Type {
 	f := w.f
 	out := []types.Type{w.kind}
+	if w.list {
+		return append(out, w.elem, f.info().TypeOf(w.dst))
+	}
 	if w.intoStruct != nil {
 		out = append(out, w.intoStruct)
 	} else {

@@ -19,8 +19,12 @@ type rowRead struct {
 	dsts  []ast.Expr    // where the columns go
 	// one struct takes all columns: Get or StructScan.
 	intoStruct types.Type
-	method     string     // that takes the struct: "Get", "StructScan"
-	unused     []ast.Stmt // `query := "…"` that nothing else reads, the last first
+	// list: Select puts all rows into a slice, of elements or of pointers to them.
+	list     bool
+	elem     types.Type // of a list: what a row is scanned into
+	pointers bool
+	method   string     // that takes the struct: "Get", "StructScan"
+	unused   []ast.Stmt // `query := "…"` that nothing else reads, the last first
 }
 
 // findReads finds P1 and P2.
@@ -54,6 +58,12 @@ func (f *file) rowRead(call *ast.CallExpr) *rowRead {
 	switch c.method {
 	case "Get":
 		r.dsts = []ast.Expr{c.dst}
+	case "Select":
+		if !r.listOf(f.info().TypeOf(c.dst)) {
+			return nil
+		}
+		r.dsts, r.unused = []ast.Expr{c.dst}, f.onlyFor(c.query)
+		return r
 	case "QueryRow", "QueryRowx":
 		scan := f.scanOf(r)
 		if scan == nil {
@@ -73,6 +83,27 @@ func (f *file) rowRead(call *ast.CallExpr) *rowRead {
 		}
 	}
 	return r
+}
+
+// listOf notes what the rows of a Select become; false if the destination is not a pointer
+// to a slice.
+func (r *rowRead) listOf(dst types.Type) bool {
+	p, ok := dst.Underlying().(*types.Pointer)
+	if !ok {
+		return false
+	}
+	s, ok := p.Elem().Underlying().(*types.Slice)
+	if !ok {
+		return false
+	}
+	r.list, r.elem = true, s.Elem()
+	if p, ok := r.elem.Underlying().(*types.Pointer); ok {
+		r.elem, r.pointers = p.Elem(), true
+	}
+	if _, ok := r.elem.Underlying().(*types.Struct); ok && !isPlain(r.elem) {
+		r.intoStruct = r.elem
+	}
+	return true
 }
 
 // onlyFor are the statements that give a local variable constants, if nothing but one
@@ -239,9 +270,13 @@ func (r *rowRead) loopPlace() *Place {
 	shape, what := "P1", "a row read by key in each turn of a loop"
 	sel, notRead := (*read)(nil), "its text is put together when it runs"
 	if r.known {
-		if sel, notRead = parseRead(r.text); sel.sum {
-			shape, what = "P2", "a sum read by key in each turn of a loop"
-		}
+		sel, notRead = parseRead(r.text)
+	}
+	switch {
+	case r.list:
+		shape, what = "P2", "a list read by key in each turn of a loop"
+	case sel != nil && sel.sum:
+		shape, what = "P2", "a sum read by key in each turn of a loop"
 	}
 	at := f.place(shape, r.whole, what)
 	return r.judged(at, &readWriter{rowRead: r, place: at, loop: l, sql: sel}, why, notRead)
@@ -260,10 +295,7 @@ func (r *rowRead) judged(at *Place, w *readWriter, noLoop, notRead string) *Plac
 	if at.Refused != nil {
 		return at
 	}
-	var one *Refusal
-	if notRead != "" {
-		one = refuse("statement", "%s", notRead)
-	} else if one = w.check(); one == nil {
+	if !r.list && notRead == "" && w.check() == nil {
 		w.write()
 		return at
 	}
@@ -301,9 +333,13 @@ func (r *rowRead) sitePlaces() []*Place {
 		shape, what := "P1", "a row read by key in each turn of a loop, by "+f.function(decl)
 		sel, notRead := (*read)(nil), "its text is put together when it runs"
 		if r.known {
-			if sel, notRead = parseRead(r.text); sel.sum {
-				shape, what = "P2", "a sum read by key in each turn of a loop, by "+f.function(decl)
-			}
+			sel, notRead = parseRead(r.text)
+		}
+		switch {
+		case r.list:
+			shape, what = "P2", "a list read by key in each turn of a loop, by "+f.function(decl)
+		case sel != nil && sel.sum:
+			shape, what = "P2", "a sum read by key in each turn of a loop, by "+f.function(decl)
 		}
 		at := s.f.place(shape, s.call, what)
 		at.statementAt(f, r.whole)

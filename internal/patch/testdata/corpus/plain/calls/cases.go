@@ -26,6 +26,24 @@ var Cases = map[string]func(app *env.App, posts []env.Post) (any, error){
 	"notesOf": func(app *env.App, posts []env.Post) (any, error) {
 		return notesOf(context.Background(), app, append(pointers(posts), nil))
 	},
+	"allKinds": func(app *env.App, posts []env.Post) (any, error) {
+		return allKinds(context.Background(), app.DB, posts), nil
+	},
+	"tallies": func(app *env.App, posts []env.Post) (any, error) {
+		tx := app.DB.MustBegin()
+		defer tx.Rollback()
+		return tallies(context.Background(), tx, posts), nil
+	},
+	"countsOf": func(app *env.App, posts []env.Post) (any, error) {
+		return countsOf(context.Background(), app.DB, posts), nil
+	},
+	"firsts": func(app *env.App, posts []env.Post) (any, error) {
+		var list []reader
+		for i := range posts {
+			list = append(list, reader{&posts[i]})
+		}
+		return firsts(app, list), nil
+	},
 	"membersOf": func(app *env.App, posts []env.Post) (any, error) {
 		tx := app.DB.MustBegin()
 		defer tx.Rollback()

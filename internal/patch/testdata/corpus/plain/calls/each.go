@@ -121,3 +121,62 @@ func membersOf(ctx context.Context, tx *sqlx.Tx, posts []*env.Post) ([]env.Membe
 	}
 	return out, nil
 }
+
+func kindsOf(ctx context.Context, db dbOrTx, p env.Post) (out []int) {
+	_ = db.SelectContext(ctx, &out, "SELECT kind FROM notes WHERE post_id = ? OR post_id = 1 ORDER BY id", p.ID)
+	return out
+}
+
+// The interface has no Query.
+//
+// want P2
+func allKinds(ctx context.Context, db dbOrTx, posts []env.Post) (out [][]int) {
+	for _, p := range posts {
+		out = append(out, kindsOf(ctx, db, p))
+	}
+	return out
+}
+
+func tallyOf(ctx context.Context, tx *sqlx.Tx, p env.Post) (out []env.Member) {
+	_ = tx.SelectContext(ctx, &out, "SELECT id, name, nick FROM users WHERE id = ? OR nick = 'n1' ORDER BY id", p.UserID)
+	return out
+}
+
+// want P2
+func tallies(ctx context.Context, tx *sqlx.Tx, posts []env.Post) (out [][]env.Member) {
+	for _, p := range posts {
+		out = append(out, tallyOf(ctx, tx, p))
+	}
+	return out
+}
+
+func countOf(ctx context.Context, db dbOrTx, p env.Post) (n sql.NullInt64, err error) {
+	err = db.GetContext(ctx, &n, "SELECT SUM(stars) FROM likes WHERE post_id <= ? AND user_id > ?", p.ID, p.UserID)
+	return n, err
+}
+
+// want P2
+func countsOf(ctx context.Context, db dbOrTx, posts []env.Post) (out []int64) {
+	for _, p := range posts {
+		if n, err := countOf(ctx, db, p); err == nil {
+			out = append(out, n.Int64)
+		}
+	}
+	return out
+}
+
+type reader struct{ p *env.Post }
+
+func (r *reader) first(db *sqlx.DB, kind int) bool {
+	return db.Get(&env.Member{}, "SELECT id, name, nick FROM users WHERE id = ? AND nick > ? LIMIT 1", r.p.UserID, "n0") == nil && kind > 0
+}
+
+// A method of each element; for its error alone.
+//
+// want P1
+func firsts(app *env.App, readers []reader) (out []bool) {
+	for i := range readers {
+		out = append(out, readers[i].first(app.DB, i))
+	}
+	return out
+}

@@ -84,7 +84,11 @@ var Cases = map[string]func(app *env.App, posts []env.Post) (any, error){
 		defer tx.Rollback()
 		return lastMember(tx, posts), nil
 	},
-	"ofElements": func(app *env.App, posts []env.Post) (any, error) { return ofElements(app, posts) },
+	"lastNotes":   func(app *env.App, posts []env.Post) (any, error) { return lastNotes(app, posts) },
+	"allNotes":    func(app *env.App, posts []env.Post) (any, error) { return allNotes(app, posts) },
+	"postsOf":     func(app *env.App, posts []env.Post) (any, error) { return postsOf(app, posts) },
+	"scoresUntil": func(app *env.App, posts []env.Post) (any, error) { return scoresUntil(app, posts) },
+	"ofElements":  func(app *env.App, posts []env.Post) (any, error) { return ofElements(app, posts) },
 }
 
 // pointersTo posts, one of which is none.
