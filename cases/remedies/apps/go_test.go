@@ -192,7 +192,7 @@ load: {scenario: scenario.yaml, url: "http://127.0.0.1:%PORT%"}
 	scenario(t, dir, "GET /", "")
 	run(t, dir, "small", port, dir+"/src/small", fmt.Sprintf("127.0.0.1:%d", port), dir+"/cpu.pb.gz")
 	b = bed.Open(t, dir)
-	b.Bench.Plain, b.Bench.Unwalked = false, true // its profile is the same however long it works
+	b.Bench.Instruments.Plain, b.Bench.Instruments.Unwalked = false, true // its profile is the same however long it works
 	return b, func() string {
 		info, err := os.Stat(dir + "/src/small")
 		if err != nil {
