@@ -33,8 +33,21 @@ type eachKey struct {
 	from early
 }
 
-// mostBranches of one statement. Each opens its tables once more, and is planned by itself.
-const mostBranches = 64
+const (
+	// mostBranches of one statement. Each opens its tables once more, and is planned by itself.
+	mostBranches = 64
+	// mostLists of one statement, where the statement does not say how long they are: all
+	// of them are kept until their turn.
+	mostLists = 16
+)
+
+// most branches of one statement.
+func (w *eachWriter) most() int {
+	if w.list && !w.branch.limited {
+		return mostLists
+	}
+	return mostBranches
+}
 
 // eachOf is the writer of a read, or says what is not understood.
 func (w *readWriter) eachOf() (*eachWriter, *Refusal) {
@@ -117,12 +130,8 @@ func (w *eachWriter) hides(e ast.Expr) bool {
 func (w *eachWriter) checkTables() *Refusal {
 	s := w.f.program.schema
 	for _, name := range w.branch.tables {
-		if t := s.tables[strings.ToLower(name)]; t != nil {
-			for column, is := range t.columns {
-				if unlikeInUnion[is] {
-					return refuse("statement", "%s.%s is a %s, which a UNION may give in another form", name, column, strings.ToUpper(is))
-				}
-			}
+		if column := s.unlikeInUnion(name); column != "" {
+			return refuse("statement", "%s.%s is a %s, which a UNION may give in another form", name, column, strings.ToUpper(s.typeOf(name, column)))
 		}
 	}
 	if w.number = w.branch.numberColumn(s); w.number == "" {
@@ -130,9 +139,6 @@ func (w *eachWriter) checkTables() *Refusal {
 	}
 	return nil
 }
-
-// unlikeInUnion are types of columns whose text or kind a temporary table may change.
-var unlikeInUnion = map[string]bool{"float": true, "bit": true, "geometry": true, "point": true, "polygon": true, "linestring": true, "year": true}
 
 // checkKeys finds the arguments that depend on the loop.
 func (w *eachWriter) checkKeys() *Refusal {

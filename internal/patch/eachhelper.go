@@ -43,7 +43,7 @@ func (w *eachWriter) eachHelper(name string) string {
 	sig := "func(" + strings.Join(append(sigKeys, dstParams...), ", ") + ") error"
 
 	var b strings.Builder
-	says := fmt.Sprintf("%s reads %s of %s for the elements of a loop, up to %d by one statement, when the first of them is asked for. The function that it returns gives that of one element, as a read of its own does; it reads alone what could not be read so.", name, w.rows(), w.sql.table, mostBranches)
+	says := fmt.Sprintf("%s reads %s of %s for the elements of a loop, up to %d by one statement, when the first of them is asked for. The function that it returns gives that of one element, as a read of its own does; it reads alone what could not be read so.", name, w.rows(), w.sql.table, w.most())
 	b.WriteString("// " + strings.ReplaceAll(wrap(says, 85), "\n", "\n// ") + "\n")
 	fmt.Fprintf(&b, "func %s(%s) %s {\n", name, strings.Join(params, ", "), sig)
 	single := fmt.Sprintf("db.%s%s(%s%s, %s)", w.dbCall.method, ctx, ctxArg, literal(w.text), strings.Join(alone, ", "))
@@ -162,8 +162,8 @@ func (w *eachWriter) gathered(b *strings.Builder, keyType string) {
 // eachRead is the function that reads the elements from one on.
 func (w *eachWriter) eachRead(ctx, ctxArg, rowType string, values []string) string {
 	var b strings.Builder
-	most := fmt.Sprint(mostBranches)
-	early := w.loop.readsToEnd() != nil
+	most := fmt.Sprint(w.most())
+	early := w.loop.readsToEnd() != nil && w.most() > 16
 	if early {
 		b.WriteString("\tmost := 16 // more each time: the loop may end early\n")
 		most = "most"
@@ -175,7 +175,7 @@ func (w *eachWriter) eachRead(ctx, ctxArg, rowType string, values []string) stri
 	fmt.Fprintf(&b, "\t\t\tquery.WriteString(%s + %s.Itoa(to-from) + %s)\n", literal(head), w.f.packageName("strconv"), literal(tail))
 	fmt.Fprintf(&b, "\t\t\targs = append(args, %s)\n\t\t\telements[to].read, elements[to].alone = true, true\n\t\t}\n", strings.Join(values, ", "))
 	if early {
-		fmt.Fprintf(&b, "\t\tif most < %d {\n\t\t\tmost *= 2\n\t\t}\n", mostBranches)
+		fmt.Fprintf(&b, "\t\tif most < %d {\n\t\t\tmost *= 2\n\t\t}\n", w.most())
 	}
 	b.WriteString("\t\tif to == from+1 {\n\t\t\treturn\n\t\t}\n")
 	if w.column != "" {

@@ -36,7 +36,7 @@ func (w *eachWriter) write() {
 	}
 	at.Subject = fmt.Sprintf("Read %s of %s together in %s", what, w.sql.table, caller.function(w.loop.node))
 	at.Body = fmt.Sprintf("The loop in %s%s read %s of %s one by one, a round trip for each element of %s. Up to %d of these reads are now sent as one statement, joined by UNION ALL, when the first of them is needed; each branch is the statement as it was, and has its number as a last column.\n\nAn element whose values are not those gathered before the loop is read alone, as before. So are the elements of a statement that fails, so that an error is met where it was met before.",
-		caller.function(w.loop.node), by, w.rows(), w.sql.table, short(caller.text(w.loop.over)), mostBranches)
+		caller.function(w.loop.node), by, w.rows(), w.sql.table, short(caller.text(w.loop.over)), w.most())
 }
 
 // keyNames are the slices of keys that the loop before the loop fills.
