@@ -135,7 +135,7 @@ func (f *file) withImports(src []byte, need []string) ([]byte, error) {
 	need = slices.Compact(need)
 	have := map[string]bool{}
 	for _, i := range f.syntax.Imports {
-		if name, err := strconv.Unquote(i.Path.Value); err == nil && i.Name == nil {
+		if name, err := strconv.Unquote(i.Path.Value); err == nil && (i.Name == nil || i.Name.Name != "_" && i.Name.Name != ".") {
 			have[name] = true
 		}
 	}

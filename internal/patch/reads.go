@@ -1,10 +1,12 @@
 package patch
 
 import (
+	"cmp"
 	"go/ast"
 	"go/token"
 	"go/types"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -17,7 +19,8 @@ type rowRead struct {
 	dsts  []ast.Expr    // where the columns go
 	// one struct takes all columns: Get or StructScan.
 	intoStruct types.Type
-	method     string // that takes the struct: "Get", "StructScan"
+	method     string     // that takes the struct: "Get", "StructScan"
+	unused     []ast.Stmt // `query := "…"` that nothing else reads, the last first
 }
 
 // findReads finds P1 and P2.
@@ -61,6 +64,7 @@ func (f *file) rowRead(call *ast.CallExpr) *rowRead {
 	default:
 		return nil
 	}
+	r.unused = f.onlyFor(c.query)
 	if r.method != "Scan" && len(r.dsts) == 1 {
 		if p, ok := f.info().TypeOf(r.dsts[0]).Underlying().(*types.Pointer); ok {
 			if _, ok := p.Elem().Underlying().(*types.Struct); ok && !isPlain(p.Elem()) {
@@ -69,6 +73,41 @@ func (f *file) rowRead(call *ast.CallExpr) *rowRead {
 		}
 	}
 	return r
+}
+
+// onlyFor are the statements that give a local variable constants, if nothing but one
+// expression reads it: they go with the expression.
+func (f *file) onlyFor(e ast.Expr) []ast.Stmt {
+	id, ok := ast.Unparen(e).(*ast.Ident)
+	if !ok {
+		return nil
+	}
+	v, ok := f.info().Uses[id].(*types.Var)
+	if !ok || v.Parent() == f.pkg.Types.Scope() {
+		return nil
+	}
+	var out []ast.Stmt
+	gives := func(name *ast.Ident) bool {
+		made, ok := f.parents[name].(*ast.AssignStmt)
+		if !ok || len(made.Lhs) != 1 || made.Lhs[0] != name || f.info().Types[made.Rhs[0]].Value == nil {
+			return false
+		}
+		_, ok = f.parents[made].(*ast.BlockStmt)
+		out = append(out, made)
+		return ok
+	}
+	for name, o := range f.info().Uses {
+		if o == v && name != id && !gives(name) {
+			return nil
+		}
+	}
+	for name, o := range f.info().Defs {
+		if o == v && !gives(name) {
+			return nil
+		}
+	}
+	slices.SortFunc(out, func(a, b ast.Stmt) int { return cmp.Compare(b.Pos(), a.Pos()) })
+	return out
 }
 
 // scanOf is the call of Scan or StructScan of a row, at once or in the next statement.
@@ -215,19 +254,24 @@ func (r *rowRead) judged(at *Place, w *readWriter, noLoop, notRead string) *Plac
 	if w.loop == nil {
 		return at.refused(refuse("end", "%s", noLoop))
 	}
-	if w.sql == nil || notRead != "" {
-		need := "statement"
-		if !r.known {
-			need = "constant"
-		}
-		return at.refused(refuse(need, "%s", notRead))
+	if !r.known {
+		return at.refused(refuse("constant", "%s", notRead))
 	}
-	if refused := w.check(); refused != nil {
+	if at.Refused != nil {
+		return at
+	}
+	var one *Refusal
+	if notRead != "" {
+		one = refuse("statement", "%s", notRead)
+	} else if one = w.check(); one == nil {
+		w.write()
+		return at
+	}
+	each, refused := w.eachOf()
+	if refused != nil {
 		return at.refused(refused)
 	}
-	if at.Refused == nil {
-		w.write()
-	}
+	each.write()
 	return at
 }
 
@@ -290,7 +334,7 @@ func (r *rowRead) around() (*loop, string) {
 			}
 			return nil, ""
 		case *ast.ForStmt, *ast.RangeStmt:
-			l, not := f.loopOf(n.(ast.Stmt))
+			l, not := f.readLoopOf(n.(ast.Stmt))
 			if l == nil {
 				if why == "" {
 					why = not
@@ -312,7 +356,7 @@ func (r *rowRead) outside(lit ast.Node) (*loop, bool) {
 		case *ast.FuncDecl:
 			return nil, false
 		case *ast.ForStmt, *ast.RangeStmt:
-			if l, _ := r.f.loopOf(n.(ast.Stmt)); l != nil && r.dependsOn(l) {
+			if l, _ := r.f.readLoopOf(n.(ast.Stmt)); l != nil && r.dependsOn(l) {
 				return l, true
 			}
 		}

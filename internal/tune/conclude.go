@@ -9,13 +9,27 @@ import (
 )
 
 // reserve is kept for the end: what follows the comparison of as found and as left,
-// and one pair for that, if something was kept before; a single step's own experiment
-// is that comparison (compareEnds).
+// and the pairs for that (reservedPairs), if something was kept before; a single step's own
+// experiment is that comparison (compareEnds).
 func (t *Tuner) reserve() time.Duration {
 	if !t.schedule.changed && t.Bench.runTime() >= longRun {
 		return t.afterwards()
 	}
-	return t.afterwards() + 2*t.Bench.runTime()
+	return t.afterwards() + time.Duration(2*t.reservedPairs())*t.Bench.runTime()
+}
+
+// endShare of the budget is kept for comparing as found and as left in more than one pair:
+// one has no interval.
+const endShare = 0.15
+
+// reservedPairs are how many pairs of the comparison of as found and as left there is time
+// kept for, 1 to endPairs; where runs are long it is one, as each counts.
+func (t *Tuner) reservedPairs() int {
+	run := t.Bench.runTime()
+	if run >= longRun {
+		return 1
+	}
+	return min(max(int(endShare*t.Options.Budget.Seconds()/(2*run+1).Seconds()), 1), endPairs)
 }
 
 // afterwards is what the end takes after the comparison: a restart and a run, another
@@ -32,10 +46,18 @@ func (t *Tuner) afterwards() time.Duration {
 	return runs*t.Bench.runTime() + 10*time.Second + t.checksTime()
 }
 
-// noTimeForAnother reports whether, where runs are long, a look and the shortest step do
-// not fit before the end any more.
+// noTimeForAnother reports whether a look at what binds now would take of the time that is
+// kept for the end, or, where runs are long, does not fit before the end together with the
+// shortest step.
 func (t *Tuner) noTimeForAnother() bool {
-	return !t.course.deadline.IsZero() && t.Bench.runTime() >= longRun && time.Until(t.course.deadline) < t.moment().stepTime()+t.reserve()
+	if t.course.deadline.IsZero() {
+		return false
+	}
+	need := t.Bench.runTime()
+	if need >= longRun {
+		need = t.moment().stepTime()
+	}
+	return time.Until(t.course.deadline) < need+t.reserve()
 }
 
 // tellRuns says how long a run is here and how many fit, before anything is tried: an

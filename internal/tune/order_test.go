@@ -53,9 +53,13 @@ func TestNoTimeForAnother(t *testing.T) {
 	if !tu.noTimeForAnother() {
 		t.Error("no step fits")
 	}
-	tu.Bench.Window = 2 * time.Second // short runs: the plans themselves are asked
-	tu.course.deadline = time.Now()
+	tu.Bench.Window = 10 * time.Second // short runs: the plans themselves are asked whether a step fits
+	tu.course.deadline = time.Now().Add(tu.reserve() + tu.Bench.runTime() + 5*time.Second)
 	if tu.noTimeForAnother() {
-		t.Error("runs are short")
+		t.Error("runs are short, and a look fits")
+	}
+	tu.course.deadline = time.Now().Add(tu.reserve() + tu.Bench.runTime() - 5*time.Second)
+	if !tu.noTimeForAnother() {
+		t.Error("a look takes of the time for the end")
 	}
 }
