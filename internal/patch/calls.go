@@ -126,6 +126,7 @@ func (f *file) constant(e ast.Expr) (string, bool) {
 				return f.constant(made)
 			}
 		}
+		return f.reaching(id)
 	}
 	return "", false
 }

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/aymanbagabas/go-udiff"
+	"github.com/aymanbagabas/go-udiff/myers"
 )
 
 // edit replaces the bytes from..to of a file.
@@ -135,7 +136,7 @@ func (f *file) withImports(src []byte, need []string) ([]byte, error) {
 	need = slices.Compact(need)
 	have := map[string]bool{}
 	for _, i := range f.syntax.Imports {
-		if name, err := strconv.Unquote(i.Path.Value); err == nil && i.Name == nil {
+		if name, err := strconv.Unquote(i.Path.Value); err == nil && (i.Name == nil || i.Name.Name != "_" && i.Name.Name != ".") {
 			have[name] = true
 		}
 	}
@@ -243,7 +244,13 @@ func Diff(places []*Place) (string, error) {
 	parts := partsOf(places)
 	for _, name := range names {
 		i := slices.IndexFunc(parts, func(p *Place) bool { return p.File == name })
-		b.WriteString(udiff.Unified(path.Join("a", name), path.Join("b", name), string(parts[i].file.src), string(files[name])))
+		// By Myers' algorithm, whose hunks stay small where much is added: the default one gives up.
+		before := string(parts[i].file.src)
+		text, err := udiff.ToUnified(path.Join("a", name), path.Join("b", name), before, myers.ComputeEdits(before, string(files[name])), udiff.DefaultContextLines)
+		if err != nil {
+			return "", err
+		}
+		b.WriteString(text)
 	}
 	return b.String(), nil
 }

@@ -19,6 +19,8 @@ type effects struct {
 	unknown string
 	// fields and variables that are assigned, or whose address is taken.
 	assigned map[*types.Var]bool
+	// set are those of them that are assigned by a statement.
+	set map[*types.Var]bool
 	// whole are types of structs of which one is overwritten as a whole.
 	whole []types.Type
 	seen  map[*types.Func]bool // functions that were looked into
@@ -27,7 +29,7 @@ type effects struct {
 // effectsOf walks a node and the functions of the program that it calls, without the
 // calls in leave and their arguments.
 func (f *file) effectsOf(n ast.Node, leave ...*ast.CallExpr) *effects {
-	e := &effects{assigned: map[*types.Var]bool{}, seen: map[*types.Func]bool{}}
+	e := &effects{assigned: map[*types.Var]bool{}, set: map[*types.Var]bool{}, seen: map[*types.Func]bool{}}
 	f.walk(e, n, leave...)
 	return e
 }
@@ -60,9 +62,11 @@ func (f *file) assignsAt(e *effects, n ast.Node) {
 	case *ast.AssignStmt:
 		for _, l := range n.Lhs {
 			f.assigns(e, l)
+			f.sets(e, l)
 		}
 	case *ast.IncDecStmt:
 		f.assigns(e, n.X)
+		f.sets(e, n.X)
 	case *ast.UnaryExpr:
 		if n.Op == token.AND {
 			f.assigns(e, n.X)
@@ -71,6 +75,17 @@ func (f *file) assignsAt(e *effects, n ast.Node) {
 		if n.Tok == token.ASSIGN {
 			f.assigns(e, n.Key)
 			f.assigns(e, n.Value)
+			f.sets(e, n.Key)
+			f.sets(e, n.Value)
+		}
+	}
+}
+
+// sets notes the variable that a statement assigns.
+func (f *file) sets(e *effects, x ast.Expr) {
+	if id, ok := x.(*ast.Ident); ok && e.set != nil {
+		if v, ok := f.info().Uses[id].(*types.Var); ok {
+			e.set[v] = true
 		}
 	}
 }
@@ -224,6 +239,10 @@ func (f *file) handleEffects(e *effects, call *ast.CallExpr, fn *types.Func, rec
 		if slices.Contains([]string{"In", "Rebind", "Named", "Open", "Connect", "NewDb", "Out"}, fn.Name()) {
 			return
 		}
+		if c := f.readOfPackage(call, fn); c != nil {
+			e.statement(c)
+			return
+		}
 		e.locks, e.anyTable, e.statements = true, true, e.statements+1
 		return
 	}
@@ -236,6 +255,21 @@ func (f *file) handleEffects(e *effects, call *ast.CallExpr, fn *types.Func, rec
 			e.locks, e.anyTable = true, true // its text is elsewhere
 		}
 	}
+}
+
+// readOfPackage is a call of sqlx.Get or sqlx.Select, which take the handle first.
+func (f *file) readOfPackage(call *ast.CallExpr, fn *types.Func) *dbCall {
+	name, withContext := strings.CutSuffix(fn.Name(), "Context")
+	args := call.Args
+	if withContext && len(args) > 0 {
+		args = args[1:]
+	}
+	if pathOf(fn) != sqlxPath || name != "Get" && name != "Select" || len(args) < 3 {
+		return nil
+	}
+	c := &dbCall{call: call, method: name, handle: args[0], dst: args[1], query: args[2], args: args[3:]}
+	c.text, c.known = f.constant(c.query)
+	return c
 }
 
 // endsInReturn: the statement of a call stands in a block that returns.

@@ -16,6 +16,7 @@ type loop struct {
 	over ast.Expr // the slice
 	// index and value are its variables; nil if it has none.
 	index, value *types.Var
+	overMap      bool // in no order that is known
 }
 
 // loopOf understands a statement as a loop over a slice or an array; the reason says why
@@ -42,6 +43,17 @@ func (f *file) loopOf(n ast.Node) (*loop, string) {
 		return f.countLoop(n)
 	}
 	return nil, "it is no loop"
+}
+
+// readLoopOf understands a loop over a map too: in which order its reads are made changes
+// nothing.
+func (f *file) readLoopOf(n ast.Node) (*loop, string) {
+	if n, ok := n.(*ast.RangeStmt); ok && n.Tok == token.DEFINE {
+		if _, ok := f.info().TypeOf(n.X).Underlying().(*types.Map); ok {
+			return &loop{f: f, node: n, body: n.Body, over: n.X, index: f.defined(n.Key), value: f.defined(n.Value), overMap: true}, ""
+		}
+	}
+	return f.loopOf(n)
 }
 
 func (f *file) defined(e ast.Expr) *types.Var {
@@ -101,7 +113,7 @@ func (l *loop) fixed(e ast.Expr, does *effects) bool {
 			ok = ok && (n.Op == token.SUB || n.Op == token.NOT)
 		case *ast.CallExpr:
 			tv := l.f.info().Types[n.Fun]
-			ok = ok && (tv.IsType() || l.f.requestContext(n))
+			ok = ok && (tv.IsType() || l.f.requestContext(n) || l.f.ofTime(n) && !isPointer(l.f.info().TypeOf(n.Fun.(*ast.SelectorExpr).X)))
 		case ast.Expr:
 			ok = false
 		}
@@ -110,7 +122,8 @@ func (l *loop) fixed(e ast.Expr, does *effects) bool {
 	return ok
 }
 
-// requestContext is r.Context() of a request.
+// requestContext is r.Context() of a request, or the request of echo where nothing gives
+// it another one.
 func (f *file) requestContext(n *ast.CallExpr) bool {
 	sel, ok := n.Fun.(*ast.SelectorExpr)
 	if !ok || len(n.Args) != 0 {
@@ -120,7 +133,21 @@ func (f *file) requestContext(n *ast.CallExpr) bool {
 	if !ok {
 		return false
 	}
+	if strings.Contains(pathOf(fn), "labstack/echo") && fn.Name() == "Request" {
+		return !f.program.setsRequest
+	}
 	return pathOf(fn) == "net/http" && fn.Name() == "Context" || pathOf(fn) == "context" && fn.Name() == "Background"
+}
+
+// ofTime is a method of a point in time that gives the same each time.
+func (f *file) ofTime(n *ast.CallExpr) bool {
+	sel, ok := n.Fun.(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	chosen := f.info().Selections[sel]
+	return chosen != nil && chosen.Kind() == types.MethodVal && len(chosen.Index()) == 1 && named(f.info().TypeOf(sel.X), "time", "Time") &&
+		slices.Contains([]string{"Format", "Unix", "UnixMilli", "UnixMicro", "UnixNano", "UTC", "Year", "Month", "Day", "Add", "AddDate", "Truncate", "String"}, sel.Sel.Name)
 }
 
 // turn is one value per element: a variable, or fields of a variable, that the loop does

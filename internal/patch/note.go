@@ -23,6 +23,7 @@ func (p *Program) note() {
 				if o := f.info().Uses[id]; pathOf(o) == sqlxPath && (o.Name() == "NameMapper" || o.Name() == "MapperFunc") || strings.HasPrefix(pathOf(o), sqlxPath+"/reflectx") {
 					p.mapped = true
 				}
+				p.setsRequest = p.setsRequest || id.Name == "SetRequest"
 			}
 			f.assignsAt(e, n)
 			return true

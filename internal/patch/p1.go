@@ -26,13 +26,17 @@ type readWriter struct {
 // check shows the preconditions in the order of their table.
 func (w *readWriter) check() *Refusal {
 	f := w.f
-	if w.via == nil {
-		w.does = f.effectsOf(w.loop.body, w.whole, w.call)
-	} else {
-		w.does = w.via.effects(w.loop, w.whole, w.call)
+	w.effects()
+	if w.loop.overMap {
+		return refuse("end", "the loop is over a map")
 	}
 	if r := w.loop.readsToEnd(); r != nil {
 		return r
+	}
+	if w.via != nil {
+		if r := w.via.keepsParameters(); r != nil {
+			return r
+		}
 	}
 	if w.does.unknown != "" {
 		return refuse("calls", "%s", w.does.unknown)
@@ -49,6 +53,21 @@ func (w *readWriter) check() *Refusal {
 		}
 	}
 	return nil
+}
+
+// effects of the loop, and of what the row is put into.
+func (w *readWriter) effects() {
+	if w.does != nil {
+		return
+	}
+	if w.via == nil {
+		w.does = w.f.effectsOf(w.loop.body, w.whole, w.call)
+	} else {
+		w.does = w.via.effects(w.loop, w.whole, w.call)
+	}
+	for _, d := range w.dsts {
+		w.f.walk(w.does, d)
+	}
 }
 
 // fixed reports an argument of the statement that is the same in each turn.
@@ -231,9 +250,12 @@ func (f *file) madeEmpty(v *types.Var) bool {
 	return false
 }
 
-func (w *readWriter) checkWrites() *Refusal {
+func (w *readWriter) checkWrites() *Refusal { return w.leaves(w.sql.table) }
+
+// leaves refuses a loop that may change what the read finds in a table.
+func (w *readWriter) leaves(name string) *Refusal {
 	s, does := w.f.program.schema, w.does
-	switch table := strings.ToLower(w.sql.table); {
+	switch table := strings.ToLower(name); {
 	case does.anyTable:
 		return refuse("writes", "the loop may write to any table: a statement of it is not a constant")
 	case does.locks && transaction(w.kind):
@@ -242,11 +264,11 @@ func (w *readWriter) checkWrites() *Refusal {
 	default:
 		for _, t := range does.writes {
 			if t == table {
-				return refuse("writes", "the loop writes to %s", w.sql.table)
+				return refuse("writes", "the loop writes to %s", name)
 			}
 		}
 		if s.tables[table] == nil || s.acts {
-			return refuse("writes", "the loop writes to %s, and no schema shows that this leaves %s as it is", does.writes[0], w.sql.table)
+			return refuse("writes", "the loop writes to %s, and no schema shows that this leaves %s as it is", does.writes[0], name)
 		}
 	}
 	return nil
@@ -254,6 +276,30 @@ func (w *readWriter) checkWrites() *Refusal {
 
 // checkHandle shows that the handle has what the new read calls, and that types can be named.
 func (w *readWriter) checkHandle() *Refusal {
+	if r := w.checkMethods(); r != nil {
+		return r
+	}
+	if w.via != nil && w.via.recv != nil && !w.loop.fixed(w.via.args[w.via.recv], w.does) {
+		return refuse("handle", "%s is a method of another value in each turn", w.f.function(w.via.decl))
+	}
+	if _, ok := w.loop.f.typeText(w.keyType); !ok {
+		return refuse("compiles", "the type %s has no name where the loop is", w.f.typeName(w.keyType))
+	}
+	return w.canName(w.types())
+}
+
+// canName refuses types that cannot be written at the end of the file.
+func (w *readWriter) canName(ts []types.Type) *Refusal {
+	for _, t := range ts {
+		if _, ok := w.f.typeText(t); !ok {
+			return refuse("compiles", "the type %s has no name outside of the function", w.f.typeName(t))
+		}
+	}
+	return nil
+}
+
+// checkMethods shows that the handle has what the new read calls.
+func (w *readWriter) checkMethods() *Refusal {
 	f := w.f
 	need := "Query"
 	if w.intoStruct != nil {
@@ -266,34 +312,32 @@ func (w *readWriter) checkHandle() *Refusal {
 	if _, ok := o.(*types.Func); !ok {
 		return refuse("handle", "%s has no method %s", f.typeName(w.kind), need)
 	}
-	if w.via != nil && w.via.recv != nil && !w.loop.fixed(w.via.args[w.via.recv], w.does) {
-		return refuse("handle", "%s is a method of another value in each turn", f.function(w.via.decl))
-	}
-	if _, ok := w.loop.f.typeText(w.keyType); !ok {
-		return refuse("compiles", "the type %s has no name where the loop is", f.typeName(w.keyType))
-	}
-	for _, t := range w.types() {
-		if _, ok := f.typeText(t); !ok {
-			return refuse("compiles", "the type %s has no name outside of the function", f.typeName(t))
-		}
-	}
 	return nil
 }
 
 // types that the new function is written with.
 func (w *readWriter) types() []types.Type {
+	out := append(w.kinds(), w.keyType)
+	for i, a := range w.args {
+		if i != w.keyArg {
+			out = append(out, types.Default(w.f.info().TypeOf(a)))
+		}
+	}
+	return out
+}
+
+// kinds are the types of the handle and of what the row is put into.
+func (w *readWriter) kinds() []types.Type {
 	f := w.f
-	out := []types.Type{w.kind, w.keyType}
+	out := []types.Type{w.kind}
+	if w.list {
+		return append(out, w.elem, f.info().TypeOf(w.dst))
+	}
 	if w.intoStruct != nil {
 		out = append(out, w.intoStruct)
 	} else {
 		for _, d := range w.dsts {
 			out = append(out, f.info().TypeOf(d))
-		}
-	}
-	for i, a := range w.args {
-		if i != w.keyArg {
-			out = append(out, types.Default(f.info().TypeOf(a)))
 		}
 	}
 	return out

@@ -85,14 +85,21 @@ func (w *readWriter) keysOfFunction() string {
 }
 
 // bodyWith is the function's body with the read taken from what was read of all.
-func (w *readWriter) bodyWith(local string) string {
+func (w *readWriter) bodyWith(local string) string { return w.bodyOf(w.readOne(local)) }
+
+// bodyOf is the function's body with another text in the place of the read.
+func (w *readWriter) bodyOf(read string) string {
 	f, body := w.f, w.via.decl.Body
 	base := f.offset(body.Pos())
 	text := f.text(body)
 	with := func(from, to int, by string) { text = text[:from-base] + by + text[to-base:] }
-	with(f.offset(w.whole.Pos()), f.offset(w.whole.End()), w.readOne(local))
+	with(f.offset(w.whole.Pos()), f.offset(w.whole.End()), read)
 	if w.row != nil {
 		from, to := f.linesOf(w.row)
+		with(from, to, "")
+	}
+	for _, one := range w.unused {
+		from, to := f.linesOf(one)
 		with(from, to, "")
 	}
 	return text

@@ -25,6 +25,9 @@ func (w *readWriter) write() {
 	if w.row != nil {
 		at.remove(w.row)
 	}
+	for _, s := range w.unused {
+		at.remove(s)
+	}
 	at.Subject = fmt.Sprintf("Read %s of %s at once in %s", strings.TrimPrefix(w.rows(), "the "), w.sql.table, f.function(w.call))
 	at.Body = fmt.Sprintf("The loop in %s read %s of %s one by one, a round trip for each element of %s. They are now read by one statement with IN before the loop, and taken from a map in it.\n\n%s",
 		f.function(w.call), w.rows(), w.sql.table, short(f.text(w.loop.over)), w.alike())

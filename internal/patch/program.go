@@ -31,6 +31,7 @@ type Program struct {
 	methods     map[string][]*types.Func
 	schema      *schema
 	mapped      bool // sqlx is told how columns are named
+	setsRequest bool // something calls SetRequest
 	textChecked bool // sameByText
 	textRefused *Refusal
 	handles     map[*types.Func]bool // reached by requests

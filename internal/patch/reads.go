@@ -1,10 +1,12 @@
 package patch
 
 import (
+	"cmp"
 	"go/ast"
 	"go/token"
 	"go/types"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -17,7 +19,12 @@ type rowRead struct {
 	dsts  []ast.Expr    // where the columns go
 	// one struct takes all columns: Get or StructScan.
 	intoStruct types.Type
-	method     string // that takes the struct: "Get", "StructScan"
+	// list: Select puts all rows into a slice, of elements or of pointers to them.
+	list     bool
+	elem     types.Type // of a list: what a row is scanned into
+	pointers bool
+	method   string     // that takes the struct: "Get", "StructScan"
+	unused   []ast.Stmt // `query := "…"` that nothing else reads, the last first
 }
 
 // findReads finds P1 and P2.
@@ -51,6 +58,12 @@ func (f *file) rowRead(call *ast.CallExpr) *rowRead {
 	switch c.method {
 	case "Get":
 		r.dsts = []ast.Expr{c.dst}
+	case "Select":
+		if !r.listOf(f.info().TypeOf(c.dst)) {
+			return nil
+		}
+		r.dsts, r.unused = []ast.Expr{c.dst}, f.onlyFor(c.query)
+		return r
 	case "QueryRow", "QueryRowx":
 		scan := f.scanOf(r)
 		if scan == nil {
@@ -61,6 +74,7 @@ func (f *file) rowRead(call *ast.CallExpr) *rowRead {
 	default:
 		return nil
 	}
+	r.unused = f.onlyFor(c.query)
 	if r.method != "Scan" && len(r.dsts) == 1 {
 		if p, ok := f.info().TypeOf(r.dsts[0]).Underlying().(*types.Pointer); ok {
 			if _, ok := p.Elem().Underlying().(*types.Struct); ok && !isPlain(p.Elem()) {
@@ -69,6 +83,62 @@ func (f *file) rowRead(call *ast.CallExpr) *rowRead {
 		}
 	}
 	return r
+}
+
+// listOf notes what the rows of a Select become; false if the destination is not a pointer
+// to a slice.
+func (r *rowRead) listOf(dst types.Type) bool {
+	p, ok := dst.Underlying().(*types.Pointer)
+	if !ok {
+		return false
+	}
+	s, ok := p.Elem().Underlying().(*types.Slice)
+	if !ok {
+		return false
+	}
+	r.list, r.elem = true, s.Elem()
+	if p, ok := r.elem.Underlying().(*types.Pointer); ok {
+		r.elem, r.pointers = p.Elem(), true
+	}
+	if _, ok := r.elem.Underlying().(*types.Struct); ok && !isPlain(r.elem) {
+		r.intoStruct = r.elem
+	}
+	return true
+}
+
+// onlyFor are the statements that give a local variable constants, if nothing but one
+// expression reads it: they go with the expression.
+func (f *file) onlyFor(e ast.Expr) []ast.Stmt {
+	id, ok := ast.Unparen(e).(*ast.Ident)
+	if !ok {
+		return nil
+	}
+	v, ok := f.info().Uses[id].(*types.Var)
+	if !ok || v.Parent() == f.pkg.Types.Scope() {
+		return nil
+	}
+	var out []ast.Stmt
+	gives := func(name *ast.Ident) bool {
+		made, ok := f.parents[name].(*ast.AssignStmt)
+		if !ok || len(made.Lhs) != 1 || made.Lhs[0] != name || f.info().Types[made.Rhs[0]].Value == nil {
+			return false
+		}
+		_, ok = f.parents[made].(*ast.BlockStmt)
+		out = append(out, made)
+		return ok
+	}
+	for name, o := range f.info().Uses {
+		if o == v && name != id && !gives(name) {
+			return nil
+		}
+	}
+	for name, o := range f.info().Defs {
+		if o == v && !gives(name) {
+			return nil
+		}
+	}
+	slices.SortFunc(out, func(a, b ast.Stmt) int { return cmp.Compare(b.Pos(), a.Pos()) })
+	return out
 }
 
 // scanOf is the call of Scan or StructScan of a row, at once or in the next statement.
@@ -200,9 +270,13 @@ func (r *rowRead) loopPlace() *Place {
 	shape, what := "P1", "a row read by key in each turn of a loop"
 	sel, notRead := (*read)(nil), "its text is put together when it runs"
 	if r.known {
-		if sel, notRead = parseRead(r.text); sel.sum {
-			shape, what = "P2", "a sum read by key in each turn of a loop"
-		}
+		sel, notRead = parseRead(r.text)
+	}
+	switch {
+	case r.list:
+		shape, what = "P2", "a list read by key in each turn of a loop"
+	case sel != nil && sel.sum:
+		shape, what = "P2", "a sum read by key in each turn of a loop"
 	}
 	at := f.place(shape, r.whole, what)
 	return r.judged(at, &readWriter{rowRead: r, place: at, loop: l, sql: sel}, why, notRead)
@@ -215,19 +289,21 @@ func (r *rowRead) judged(at *Place, w *readWriter, noLoop, notRead string) *Plac
 	if w.loop == nil {
 		return at.refused(refuse("end", "%s", noLoop))
 	}
-	if w.sql == nil || notRead != "" {
-		need := "statement"
-		if !r.known {
-			need = "constant"
-		}
-		return at.refused(refuse(need, "%s", notRead))
+	if !r.known {
+		return at.refused(refuse("constant", "%s", notRead))
 	}
-	if refused := w.check(); refused != nil {
+	if at.Refused != nil {
+		return at
+	}
+	if !r.list && notRead == "" && w.check() == nil {
+		w.write()
+		return at
+	}
+	each, refused := w.eachOf()
+	if refused != nil {
 		return at.refused(refused)
 	}
-	if at.Refused == nil {
-		w.write()
-	}
+	each.write()
 	return at
 }
 
@@ -257,9 +333,13 @@ func (r *rowRead) sitePlaces() []*Place {
 		shape, what := "P1", "a row read by key in each turn of a loop, by "+f.function(decl)
 		sel, notRead := (*read)(nil), "its text is put together when it runs"
 		if r.known {
-			if sel, notRead = parseRead(r.text); sel.sum {
-				shape, what = "P2", "a sum read by key in each turn of a loop, by "+f.function(decl)
-			}
+			sel, notRead = parseRead(r.text)
+		}
+		switch {
+		case r.list:
+			shape, what = "P2", "a list read by key in each turn of a loop, by "+f.function(decl)
+		case sel != nil && sel.sum:
+			shape, what = "P2", "a sum read by key in each turn of a loop, by "+f.function(decl)
 		}
 		at := s.f.place(shape, s.call, what)
 		at.statementAt(f, r.whole)
@@ -290,7 +370,7 @@ func (r *rowRead) around() (*loop, string) {
 			}
 			return nil, ""
 		case *ast.ForStmt, *ast.RangeStmt:
-			l, not := f.loopOf(n.(ast.Stmt))
+			l, not := f.readLoopOf(n.(ast.Stmt))
 			if l == nil {
 				if why == "" {
 					why = not
@@ -312,7 +392,7 @@ func (r *rowRead) outside(lit ast.Node) (*loop, bool) {
 		case *ast.FuncDecl:
 			return nil, false
 		case *ast.ForStmt, *ast.RangeStmt:
-			if l, _ := r.f.loopOf(n.(ast.Stmt)); l != nil && r.dependsOn(l) {
+			if l, _ := r.f.readLoopOf(n.(ast.Stmt)); l != nil && r.dependsOn(l) {
 				return l, true
 			}
 		}

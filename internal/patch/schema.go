@@ -2,6 +2,7 @@ package patch
 
 import (
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,6 +20,7 @@ type table struct {
 	columns map[string]string // type by name, both in lower case
 	unique  map[string]bool   // columns that are a unique key by themselves
 	itself  bool              // a foreign key refers to the table itself
+	filled  string            // a column that fills numbers with zeros
 }
 
 const (
@@ -168,6 +170,9 @@ func (s *schema) create(ws []word) {
 		name := strings.ToLower(part[0].text)
 		t.columns[name] = strings.ToLower(part[1].text)
 		for i, w := range part {
+			if w.is("ZEROFILL") {
+				t.filled = name
+			}
 			if w.is("UNIQUE") || w.is("PRIMARY") && i+1 < len(part) && part[i+1].is("KEY") {
 				t.unique[name] = true
 			}
@@ -248,4 +253,19 @@ func (s *schema) typeOf(tableName, column string) string {
 		return t.columns[strings.ToLower(column)]
 	}
 	return ""
+}
+
+// unlikeInUnion is a column of a table whose values a UNION may give in another form: the
+// type of its result is that of a temporary table. "" if none is known.
+func (s *schema) unlikeInUnion(tableName string) string {
+	t := s.tables[strings.ToLower(tableName)]
+	if t == nil {
+		return ""
+	}
+	for _, column := range slices.Sorted(maps.Keys(t.columns)) {
+		if slices.Contains([]string{"float", "real", "bit", "year", "geometry", "point", "polygon", "linestring", "multipoint", "multipolygon"}, t.columns[column]) {
+			return column
+		}
+	}
+	return t.filled
 }

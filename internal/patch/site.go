@@ -8,7 +8,7 @@ import (
 )
 
 // needFunction is of places whose statement stands in a function that the loop calls.
-var needFunction = Need{"function", "where the statement stands in a function that the loop calls: it is of the same package, called by its name, and changes none of its parameters"}
+var needFunction = Need{"function", "where the statement stands in a function that the loop calls: it is of the same package, called by its name, and changes none of its parameters that the statement gets"}
 
 // site is a call, in a loop, of a function of the program that sends a statement.
 type site struct {
@@ -20,6 +20,8 @@ type site struct {
 	args   map[*types.Var]ast.Expr
 	params []*types.Var // in their order, without the receiver
 	recv   *types.Var
+	// changed are parameters that the function assigns, or takes the address of.
+	changed []*types.Var
 }
 
 // sites are the calls of a function by its name.
@@ -96,18 +98,33 @@ func (s *site) bind() *Refusal {
 		}
 		s.args[s.recv] = sel.X
 	}
-	return s.keepsParameters(name)
+	s.noteChanged()
+	return nil
 }
 
 // keepsParameters refuses a function that assigns a parameter, or takes its address.
-func (s *site) keepsParameters(name string) (out *Refusal) {
+func (s *site) keepsParameters() *Refusal {
+	if len(s.changed) > 0 {
+		return refuse("function", "%s changes its parameter %s", s.in.function(s.decl), s.changed[0].Name())
+	}
+	return nil
+}
+
+// noteChanged notes the parameters that the function assigns, or takes the address of.
+func (s *site) noteChanged() {
 	f := s.in
 	changed := func(e ast.Expr) {
-		if v := f.valueRoot(e); v != nil && s.args[v] != nil {
-			out = refuse("function", "%s changes its parameter %s", name, v.Name())
+		if v := f.valueRoot(e); v != nil && s.args[v] != nil && !slices.Contains(s.changed, v) {
+			s.changed = append(s.changed, v)
 		}
 	}
-	ast.Inspect(s.decl.Body, func(n ast.Node) bool {
+	f.changes(s.decl.Body, changed)
+}
+
+// changes calls back for each expression below a node that is assigned, or whose address
+// is taken.
+func (f *file) changes(n ast.Node, changed func(ast.Expr)) {
+	ast.Inspect(n, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.AssignStmt:
 			for _, l := range n.Lhs {
@@ -137,7 +154,6 @@ func (s *site) keepsParameters(name string) (out *Refusal) {
 		}
 		return true
 	})
-	return out
 }
 
 // valueRoot is the variable that an expression is a part of, if what is assigned to the
@@ -231,7 +247,7 @@ func (s *site) fixed(l *loop, e ast.Expr, does *effects) bool {
 			}
 		case *ast.SelectorExpr, *ast.BasicLit, *ast.ParenExpr, *ast.BinaryExpr, nil:
 		case *ast.CallExpr:
-			ok = ok && (s.in.info().Types[n.Fun].IsType() || s.in.requestContext(n))
+			ok = ok && (s.in.info().Types[n.Fun].IsType() || s.in.requestContext(n) || s.in.ofTime(n) && !isPointer(s.in.info().TypeOf(n.Fun.(*ast.SelectorExpr).X)))
 		case ast.Expr:
 			ok = false
 		}

@@ -15,6 +15,54 @@ var Cases = map[string]func(app *env.App, posts []env.Post) (any, error){
 	"allStars": func(app *env.App, posts []env.Post) (any, error) { return of(app).allStars(posts) },
 	"labels":   func(app *env.App, posts []env.Post) (any, error) { return labels(app, posts) },
 	"nested":   func(app *env.App, posts []env.Post) (any, error) { return nested(context.Background(), app, posts) },
+
+	"untilSeven":  func(app *env.App, posts []env.Post) (any, error) { return untilSeven(app, users(posts)), nil },
+	"raisesAgain": func(app *env.App, posts []env.Post) (any, error) { return raisesAgain(app, users(posts)), nil },
+	"parents":     func(app *env.App, posts []env.Post) (any, error) { return parents(app, users(posts)), nil },
+	"nicks": func(app *env.App, posts []env.Post) (any, error) {
+		return nicks(app, []string{"n1", "N1 ", "n2", "n0", "n1", "?"})
+	},
+	"pairs": func(app *env.App, posts []env.Post) (any, error) { return pairs(app, posts), nil },
+	"notesOf": func(app *env.App, posts []env.Post) (any, error) {
+		return notesOf(context.Background(), app, append(pointers(posts), nil))
+	},
+	"allKinds": func(app *env.App, posts []env.Post) (any, error) {
+		return allKinds(context.Background(), app.DB, posts), nil
+	},
+	"tallies": func(app *env.App, posts []env.Post) (any, error) {
+		tx := app.DB.MustBegin()
+		defer tx.Rollback()
+		return tallies(context.Background(), tx, posts), nil
+	},
+	"countsOf": func(app *env.App, posts []env.Post) (any, error) {
+		return countsOf(context.Background(), app.DB, posts), nil
+	},
+	"firsts": func(app *env.App, posts []env.Post) (any, error) {
+		var list []reader
+		for i := range posts {
+			list = append(list, reader{&posts[i]})
+		}
+		return firsts(app, list), nil
+	},
+	"membersOf": func(app *env.App, posts []env.Post) (any, error) {
+		tx := app.DB.MustBegin()
+		defer tx.Rollback()
+		return membersOf(context.Background(), tx, pointers(posts))
+	},
+}
+
+func users(posts []env.Post) (out []int64) {
+	for _, p := range posts {
+		out = append(out, p.UserID, p.ID)
+	}
+	return out
+}
+
+func pointers(posts []env.Post) (out []*env.Post) {
+	for i := range posts {
+		out = append(out, &posts[i])
+	}
+	return out
 }
 
 func of(app *env.App) *shop { return &shop{db: app.DB, viewer: app.Viewer} }

@@ -18,17 +18,6 @@ func scoreOf(db *sqlx.DB, id int64) (n sql.NullInt64) {
 }
 
 // want P1 refused: end
-func untilSeven(app *env.App, ids []int64) (sum int64) {
-	for _, id := range ids {
-		if id == 7 {
-			break
-		}
-		sum += scoreOf(app.DB, id).Int64
-	}
-	return sum
-}
-
-// want P1 refused: end
 func counting(app *env.App) (sum int64) {
 	for id := int64(1); id < 9; id++ {
 		sum += scoreOf(app.DB, id).Int64
@@ -42,17 +31,6 @@ func raises(app *env.App, ids []int64) (sum int64) {
 		sum += scoreOf(app.DB, id).Int64
 		if _, err := app.DB.Exec("UPDATE users SET score = score + 1"); err != nil {
 			return 0
-		}
-	}
-	return sum
-}
-
-// want P1 refused: end
-func raisesAgain(app *env.App, ids []int64) (sum int64) {
-	for _, id := range ids {
-		sum += scoreOf(app.DB, id).Int64
-		if sum > 10 {
-			return sum
 		}
 	}
 	return sum
@@ -149,16 +127,6 @@ func parent(db *sqlx.DB, id int64) (m env.User, err error) {
 	return m, err
 }
 
-// want P1 refused: destination
-func parents(app *env.App, ids []int64) (out []env.User) {
-	for _, id := range ids {
-		if m, err := parent(app.DB, id); err == nil {
-			out = append(out, m)
-		}
-	}
-	return out
-}
-
 func load(db *sqlx.DB, into *env.Member, id int64) error {
 	return db.Get(into, "SELECT id, name FROM users WHERE id = ?", id)
 }
@@ -236,18 +204,6 @@ func byNick(db *sqlx.DB, nick string) (id int64, err error) {
 	return id, err
 }
 
-// want P1 refused: key
-func nicks(app *env.App, list []string) (out []int64, err error) {
-	for _, nick := range list {
-		id, err := byNick(app.DB, nick)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, id)
-	}
-	return out, nil
-}
-
 type author struct {
 	id int64
 	db *sqlx.DB
@@ -290,14 +246,4 @@ func elsewhere(app *env.App, ids []int64) (out []string) {
 func byTwo(db *sqlx.DB, user, post int64) (stars sql.NullInt64, err error) {
 	err = db.Get(&stars, "SELECT stars FROM likes WHERE user_id = ? AND post_id = ?", user, post)
 	return stars, err
-}
-
-// want P1 refused: key
-func pairs(app *env.App, posts []env.Post) (sum int64) {
-	for _, p := range posts {
-		if n, err := byTwo(app.DB, p.UserID, p.ID); err == nil {
-			sum += n.Int64
-		}
-	}
-	return sum
 }

@@ -44,6 +44,62 @@ var Cases = map[string]func(app *env.App, posts []env.Post) (any, error){
 	"strict": func(app *env.App, posts []env.Post) (any, error) { return of(app).strict(posts) },
 	"three":  func(app *env.App, posts []env.Post) (any, error) { return of(app).three(posts) },
 	"notes":  func(app *env.App, posts []env.Post) (any, error) { return of(app).notes(posts) },
+
+	"latest": func(app *env.App, posts []env.Post) (any, error) { return latest(app, posts) },
+	"eldest": func(app *env.App, posts []env.Post) (any, error) {
+		return eldest(context.Background(), app.DB, posts), nil
+	},
+	"firstTwenty": func(app *env.App, posts []env.Post) (any, error) { return firstTwenty(app, posts) },
+	"findOne":     func(app *env.App, posts []env.Post) (any, error) { return findOne(app, posts) },
+	"pointersRefused": func(app *env.App, posts []env.Post) (any, error) {
+		return pointersRefused(app, pointersTo(posts, true))
+	},
+	"firstRefused": func(app *env.App, posts []env.Post) (any, error) { return firstRefused(app, posts) },
+	"byNick":       func(app *env.App, posts []env.Post) (any, error) { return byNick(app, posts) },
+	"joined":       func(app *env.App, posts []env.Post) (any, error) { return joined(app, posts) },
+	"shared":       func(app *env.App, posts []env.Post) (any, error) { return shared(app, posts) },
+	"changed":      func(app *env.App, posts []env.Post) (any, error) { return changed(app, posts) },
+	"pairs":        func(app *env.App, posts []env.Post) (any, error) { return pairs(app, posts) },
+	"overMap": func(app *env.App, posts []env.Post) (any, error) {
+		byID := map[int64]env.Post{}
+		for _, p := range posts {
+			byID[p.ID] = p
+		}
+		return overMap(app, byID)
+	},
+	"folded":      func(app *env.App, posts []env.Post) (any, error) { return folded(app, posts) },
+	"withoutKey":  func(app *env.App, posts []env.Post) (any, error) { return withoutKey(app, posts) },
+	"starScanned": func(app *env.App, posts []env.Post) (any, error) { return starScanned(of(app), posts) },
+	"twoSums":     func(app *env.App, posts []env.Post) (any, error) { return twoSums(of(app), posts) },
+	"nextOf":      func(app *env.App, posts []env.Post) (any, error) { return nextOf(app, posts) },
+	"onlyPost":    func(app *env.App, posts []env.Post) (any, error) { return onlyPost(of(app), posts) },
+	"mustScore":   func(app *env.App, posts []env.Post) (any, error) { return mustScore(of(app), posts) },
+	"children":    func(app *env.App, posts []env.Post) (any, error) { return children(app, posts) },
+	"sinceTimes":  func(app *env.App, posts []env.Post) (any, error) { return sinceTimes(app, posts) },
+	"reassigned":  func(app *env.App, posts []env.Post) (any, error) { return reassigned(app, posts) },
+	"named":       func(app *env.App, posts []env.Post) (any, error) { return named(app, posts) },
+	"filled":      func(app *env.App, posts []env.Post) (any, error) { return filled(app, posts) },
+	"lastMember": func(app *env.App, posts []env.Post) (any, error) {
+		tx := app.DB.MustBegin()
+		defer tx.Rollback()
+		return lastMember(tx, posts), nil
+	},
+	"lastNotes":   func(app *env.App, posts []env.Post) (any, error) { return lastNotes(app, posts) },
+	"allNotes":    func(app *env.App, posts []env.Post) (any, error) { return allNotes(app, posts) },
+	"postsOf":     func(app *env.App, posts []env.Post) (any, error) { return postsOf(app, posts) },
+	"scoresUntil": func(app *env.App, posts []env.Post) (any, error) { return scoresUntil(app, posts) },
+	"ofElements":  func(app *env.App, posts []env.Post) (any, error) { return ofElements(app, posts) },
+}
+
+// pointersTo posts, one of which is none.
+func pointersTo(posts []env.Post, none bool) []*env.Post {
+	var out []*env.Post
+	for i := range posts {
+		if out = append(out, &posts[i]); none && i == 30 {
+			out = append(out, nil)
+		}
+	}
+	return out
 }
 
 func of(app *env.App) *store { return &store{db: app.DB.DB, viewer: app.Viewer} }

@@ -54,38 +54,3 @@ func noneTwice(app *env.App, posts []env.Post) ([]string, error) {
 	}
 	return out, nil
 }
-
-// What it returns early may be no error.
-//
-// want P1 refused: end
-func firstRefused(app *env.App, posts []env.Post) (sum int64, err error) {
-	for _, p := range posts {
-		var id int64
-		err := app.DB.QueryRow("SELECT id FROM users WHERE id = ?", p.UserID).Scan(&id)
-		if err != nil {
-			return 0, err
-		}
-		if id > 3 {
-			return sum, perhaps(p.Title)
-		}
-		sum += id
-	}
-	return sum, nil
-}
-
-// A later pointer may be nil.
-//
-// want P1 refused: end
-func pointersRefused(app *env.App, posts []*env.Post) (sum int64, err error) {
-	for _, p := range posts {
-		var id int64
-		if err := app.DB.QueryRow("SELECT id FROM users WHERE id = ?", p.UserID).Scan(&id); err != nil {
-			return 0, err
-		}
-		if id > 3 {
-			return sum, refused("too many")
-		}
-		sum += id
-	}
-	return sum, nil
-}

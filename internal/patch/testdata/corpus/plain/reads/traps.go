@@ -1,7 +1,6 @@
 package reads
 
 import (
-	"database/sql"
 	"fmt"
 	"net/http"
 	"sync"
@@ -12,38 +11,6 @@ import (
 )
 
 const userByID = "SELECT id, name, nick FROM users WHERE id = ?"
-
-// want P1 refused: end
-func firstTwenty(app *env.App, posts []env.Post) ([]string, error) {
-	var out []string
-	for _, p := range posts {
-		var m env.Member
-		if err := app.DB.Get(&m, userByID, p.UserID); err != nil {
-			return nil, err
-		}
-		if m.Nick != "" {
-			out = append(out, p.Title)
-		}
-		if len(out) >= 20 {
-			break
-		}
-	}
-	return out, nil
-}
-
-// want P1 refused: end
-func findOne(app *env.App, posts []env.Post) (string, error) {
-	for _, p := range posts {
-		var m env.Member
-		if err := app.DB.Get(&m, userByID, p.UserID); err != nil {
-			return "", err
-		}
-		if m.Nick == "boss" {
-			return p.Title, nil
-		}
-	}
-	return "", nil
-}
 
 // want P1 refused: writes
 // want P4 refused: alone
@@ -117,38 +84,6 @@ func table(app *env.App, posts []env.Post, table string) error {
 	return nil
 }
 
-// want P1 refused: key
-func byNick(app *env.App, posts []env.Post) (n int64, err error) {
-	for _, p := range posts {
-		var id int64
-		if err := app.DB.Get(&id, "SELECT id FROM users WHERE nick = ?", p.Author); err != nil {
-			return 0, err
-		}
-		n += id
-	}
-	return n, nil
-}
-
-// want P1 refused: statement
-func latest(app *env.App, posts []env.Post) error {
-	for i, p := range posts {
-		if err := app.DB.Get(&posts[i].Title, "SELECT body FROM notes WHERE post_id = ? ORDER BY id DESC LIMIT 1", p.ID); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// want P1 refused: statement
-func joined(app *env.App, posts []env.Post) error {
-	for i, p := range posts {
-		if err := app.DB.Get(&posts[i].Name, "SELECT u.name FROM users u JOIN posts p ON p.user_id = u.id WHERE p.id = ?", p.ID); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // want P1 refused: destination
 func prefilled(app *env.App, posts []env.Post) ([]env.Member, error) {
 	var out []env.Member
@@ -160,34 +95,6 @@ func prefilled(app *env.App, posts []env.Post) ([]env.Member, error) {
 		out = append(out, m)
 	}
 	return out, nil
-}
-
-// want P1 refused: destination
-func shared(app *env.App, posts []env.Post) error {
-	for _, p := range posts {
-		var u env.User
-		if err := app.DB.Get(&u, "SELECT * FROM users WHERE id = ?", p.UserID); err != nil {
-			return err
-		}
-		if u.Score != nil {
-			*u.Score++
-		}
-	}
-	return nil
-}
-
-// want P1 refused: key
-func changed(app *env.App, posts []env.Post) error {
-	for i := range posts {
-		if posts[i].UserID == 0 {
-			posts[i].UserID = app.Viewer
-		}
-		var m env.Member
-		if err := app.DB.Get(&m, userByID, posts[i].UserID); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // want P1 refused: calls
@@ -236,17 +143,6 @@ func sharded(app *env.App, posts []env.Post) error {
 	for _, p := range posts {
 		var m env.Member
 		if err := app.Shards[p.UserID%2].Get(&m, userByID, p.UserID); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// want P1 refused: key
-func pairs(app *env.App, posts []env.Post) error {
-	for _, p := range posts {
-		var stars int
-		if err := app.DB.Get(&stars, "SELECT stars FROM likes WHERE user_id = ? AND post_id = ?", p.UserID, p.ID); err != nil && err != sql.ErrNoRows {
 			return err
 		}
 	}

@@ -8,17 +8,6 @@ import (
 )
 
 // want P1 refused: end
-func overMap(app *env.App, posts map[int64]env.Post) error {
-	for _, p := range posts {
-		var m env.Member
-		if err := app.DB.Get(&m, userByID, p.UserID); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// want P1 refused: end
 func overRows(s *store) error {
 	rows, err := s.db.Query("SELECT user_id FROM posts")
 	if err != nil {
@@ -36,28 +25,6 @@ func overRows(s *store) error {
 		}
 	}
 	return rows.Err()
-}
-
-// want P1 refused: statement
-func either(app *env.App, posts []env.Post) error {
-	for _, p := range posts {
-		var m env.Member
-		if err := app.DB.Get(&m, userByID+" OR name = 'root'", p.UserID); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// want P1 refused: destination
-func starScanned(s *store, posts []env.Post) error {
-	for _, p := range posts {
-		var a, b int64
-		if err := s.db.QueryRow("SELECT * FROM likes WHERE post_id = ?", p.ID).Scan(&a, &b); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 type code struct{ n int }
@@ -91,60 +58,12 @@ func ancestors(app *env.App, posts []env.Post, id int64) ([]int64, error) {
 	return out, nil
 }
 
-// want P1 refused: statement
-func nextOf(app *env.App, posts []env.Post) error {
-	for _, p := range posts {
-		var id int64
-		if err := app.DB.Get(&id, "SELECT id FROM posts WHERE id > ? LIMIT 1", p.ID); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// want P1 refused: statement
-func folded(app *env.App, posts []env.Post) error {
-	for _, p := range posts {
-		var id int64
-		if err := app.DB.Get(&id, "SELECT id FROM users WHERE LOWER(name) = ?", p.Author); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-type label struct {
-	Name string `db:"name"`
-}
-
-// want P1 refused: destination
-func withoutKey(app *env.App, posts []env.Post) error {
-	for _, p := range posts {
-		var l label
-		if err := app.DB.Get(&l, "SELECT name FROM users WHERE id = ?", p.UserID); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // want P1 refused: handle
 func eachContext(ctx context.Context, app *env.App, posts []env.Post) error {
 	for _, p := range posts {
 		turn := context.WithoutCancel(ctx)
 		var m env.Member
 		if err := app.DB.GetContext(turn, &m, userByID, p.UserID); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// want P2 refused: statement
-func twoSums(s *store, posts []env.Post) error {
-	for _, p := range posts {
-		var n, sum int64
-		if err := s.db.QueryRow("SELECT COUNT(*), MAX(stars) FROM likes WHERE post_id = ?", p.ID).Scan(&n, &sum); err != nil {
 			return err
 		}
 	}
