@@ -59,21 +59,7 @@ func (a *access) match(d indexDef, bound map[*access]bool) match {
 	open := true    // all columns so far have one value
 	joined := false // one of them is another table's column
 	for i, c := range columns {
-		var equal, in *pred
-		var ranges []*pred
-		for _, p := range a.preds {
-			if p.column != c || !p.usable(bound) {
-				continue
-			}
-			switch p.kind {
-			case predIn:
-				in = p
-			case predRange:
-				ranges = append(ranges, p)
-			default:
-				equal = p
-			}
-		}
+		equal, in, ranges := a.restricts(c, bound)
 		switch {
 		case equal == nil && joined:
 			// What is looked up by another table's column (ref) takes equalities alone:
@@ -108,6 +94,24 @@ func (a *access) match(d indexDef, bound map[*access]bool) match {
 		}
 	}
 	return m
+}
+
+// restricts are the conditions on a column: its value, a list of values, bounds.
+func (a *access) restricts(column string, bound map[*access]bool) (equal, in *pred, ranges []*pred) {
+	for _, p := range a.preds {
+		if p.column != column || !p.usable(bound) {
+			continue
+		}
+		switch p.kind {
+		case predIn:
+			in = p
+		case predRange:
+			ranges = append(ranges, p)
+		default:
+			equal = p
+		}
+	}
+	return equal, in, ranges
 }
 
 // narrowed says whether conditions restrict it that no single index serves.
