@@ -73,6 +73,8 @@ func (w *eachWriter) checkAround() *Refusal {
 		return refuse("calls", "%s", w.does.unknown)
 	case !w.loop.fixed(w.loop.over, w.does):
 		return refuse("end", "the loop is over %s, which is made by a call or changed in it", short(w.loop.f.text(w.loop.over)))
+	case w.onlyLate(w.handle) || w.ctx != nil && w.onlyLate(w.ctx):
+		return refuse("handle", "%s or its context cannot be asked for before the loop: a pointer may be nil", short(w.f.text(w.handle)))
 	case !w.fixed(w.handle) || w.ctx != nil && !w.fixed(w.ctx) || w.hides(w.handle) || w.ctx != nil && w.hides(w.ctx):
 		return refuse("handle", "%s or its context is another one in each turn", short(w.f.text(w.handle)))
 	}
@@ -126,6 +128,16 @@ func (w *eachWriter) hides(e ast.Expr) bool {
 	return w.via != nil && slices.ContainsFunc(w.via.named(e), func(v *types.Var) bool { return slices.Contains(w.via.changed, v) })
 }
 
+// onlyLate: the function gets its handle or context by what cannot be asked for before
+// the loop.
+func (w *eachWriter) onlyLate(e ast.Expr) bool {
+	if w.via == nil {
+		return false
+	}
+	late := w.via.late(w.loop)
+	return slices.ContainsFunc(w.via.named(e), func(v *types.Var) bool { return slices.Contains(late, v) })
+}
+
 // checkTables: a column that a UNION gives another form than the table.
 func (w *eachWriter) checkTables() *Refusal {
 	s := w.f.program.schema
@@ -149,7 +161,7 @@ func (w *eachWriter) checkKeys() *Refusal {
 	var befores []string
 	for i, a := range w.args {
 		t := types.Default(f.info().TypeOf(a))
-		if w.fixed(a) && !w.hides(a) {
+		if w.fixed(a) && !w.hides(a) && !w.onlyInTurn(a) {
 			if !isPlain(t) {
 				return refuse("key", "%s is a %s", short(f.text(a)), f.typeName(t))
 			}
