@@ -133,7 +133,7 @@ func (c *login) with(ctx context.Context, b bottleneck, diagnosed bool) (score f
 	if err != nil || !diagnosed {
 		return score, nil, err
 	}
-	c.bench.Plain = true
+	c.bench.Instruments.Plain = true
 	run, _, err := tune.Observe(ctx, c.exec, c.bench, b.workload, b.name, silent{})
 	if err != nil {
 		return 0, nil, err

@@ -142,7 +142,7 @@ func (c *login) someSession(ctx context.Context) (int64, error) {
 			return 0, err
 		}
 	}
-	c.bench.Session = x.ID
+	c.bench.Stamp.Session = x.ID
 	return x.ID, nil
 }
 

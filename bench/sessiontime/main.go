@@ -118,7 +118,7 @@ func open(ctx context.Context, dir string, window time.Duration) (*oneByOne, err
 		window = sc.Duration
 	}
 	hosts := map[string]host.Host{"local": host.NewLocal()}
-	o := &oneByOne{window: window, bench: &tune.Bench{Stack: st, Hosts: hosts, Scenario: sc, Store: db, Window: window, Plain: true}}
+	o := &oneByOne{window: window, bench: &tune.Bench{Stack: st, Hosts: hosts, Scenario: sc, Store: db, Window: window, Instruments: tune.Instruments{Plain: true}}}
 	if o.exec, err = tune.OpenExecutor(ctx, filepath.Join(st.Dir, ".kasoku"), st, hosts, func(*change.Options) {}); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}

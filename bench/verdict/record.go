@@ -151,7 +151,7 @@ func (r *recorder) start(ctx context.Context, o recordOptions) error {
 		return err
 	}
 	hosts := map[string]host.Host{stack.LocalHost: host.NewLocal()}
-	r.bench = &tune.Bench{Stack: st, Hosts: hosts, Scenario: sc, Store: db, Window: o.window, Warmup: o.warmup, Progress: r.progress}
+	r.bench = &tune.Bench{Stack: st, Hosts: hosts, Scenario: sc, Store: db, Window: o.window, Warmup: o.warmup, Listeners: tune.Listeners{Progress: r.progress}}
 	if r.exec, err = tune.OpenExecutor(ctx, state, st, hosts); err != nil {
 		return err
 	}

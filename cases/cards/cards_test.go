@@ -164,7 +164,7 @@ func checkUndo(c *played.Case) {
 	}
 	defer x.Close()
 	before := c.Target(hosts)
-	b := &tune.Bench{Stack: c.Stack, Hosts: hosts, Store: db, Scenario: c.Scenario, Window: window, Warmup: 200 * time.Millisecond, Plain: true}
+	b := &tune.Bench{Stack: c.Stack, Hosts: hosts, Store: db, Scenario: c.Scenario, Window: window, Warmup: 200 * time.Millisecond, Instruments: tune.Instruments{Plain: true}}
 	run, snap, err := tune.Observe(ctx, x, b, 4, "cards", played.Reporter{T: t})
 	if err != nil {
 		t.Fatal(err)

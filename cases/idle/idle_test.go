@@ -109,7 +109,7 @@ func checkIndexes(t *testing.T, g *game, found int64) {
 	}
 	defer x.Close()
 	before := g.Target(hosts)
-	b := &tune.Bench{Stack: g.Stack, Hosts: hosts, Store: db, Scenario: g.newcomers(), Window: 2 * window, Warmup: 200 * time.Millisecond, Plain: true}
+	b := &tune.Bench{Stack: g.Stack, Hosts: hosts, Store: db, Scenario: g.newcomers(), Window: 2 * window, Warmup: 200 * time.Millisecond, Instruments: tune.Instruments{Plain: true}}
 	run, snap, err := tune.Observe(ctx, x, b, 4, "idle", played.Reporter{T: t})
 	if err != nil {
 		t.Fatal(err)

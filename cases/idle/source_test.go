@@ -148,7 +148,7 @@ func (g *game) tuner() *tune.Tuner {
 	g.T.Cleanup(func() { x.Close() })
 	rule := experiment.DefaultRule()
 	rule.MaxPairs, rule.MaxRepeats = 3, 3
-	b := &tune.Bench{Stack: g.Stack, Hosts: hosts, Store: db, Scenario: g.homes(), Window: window, Warmup: 200 * time.Millisecond, Plain: true}
+	b := &tune.Bench{Stack: g.Stack, Hosts: hosts, Store: db, Scenario: g.homes(), Window: window, Warmup: 200 * time.Millisecond, Instruments: tune.Instruments{Plain: true}}
 	return &tune.Tuner{Stack: g.Stack, Store: db, Exec: x, Bench: b, Rule: rule, UI: played.Reporter{T: g.T}}
 }
 

@@ -65,7 +65,7 @@ func TestPatchTuned(t *testing.T) {
 
 	// The session: which it tries first, and what comes of it, depends on this machine; that
 	// it tries one does not.
-	tuner.Budget, tuner.NoRestart, tuner.Rule.SmallestEffect = 2*time.Minute, true, 0.0001
+	tuner.Options.Budget, tuner.Options.NoRestart, tuner.Rule.SmallestEffect = 2*time.Minute, true, 0.0001
 	session, err := tuner.Run(ctx)
 	if err != nil {
 		t.Fatal(err)

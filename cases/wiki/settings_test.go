@@ -42,7 +42,7 @@ func (b *bench) settings(t *testing.T) {
 	before := []string{b.file(t, wiki), b.file(t, ini)}
 	port := b.memcached(t)
 	x := bed.Open(t, b.dir)
-	x.Bench.Window, x.Bench.Plain = 4*time.Second, false // requests are followed one by one
+	x.Bench.Window, x.Bench.Instruments.Plain = 4*time.Second, false // requests are followed one by one
 	hash := x.Hash(t)
 
 	in, res := x.Input(t)

@@ -179,21 +179,21 @@ func (a *App) loadable(ctx context.Context) (*Project, *tune.Bench, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	bench := &tune.Bench{Stack: p.Stack, Hosts: p.Hosts, Store: p.Store, Note: func(s string) { a.UI.Warn(s, "") }, Inform: a.UI.Info, Dir: p.Dir}
+	bench := &tune.Bench{Stack: p.Stack, Hosts: p.Hosts, Store: p.Store, Listeners: tune.Listeners{Note: func(s string) { a.UI.Warn(s, "") }, Inform: a.UI.Info}, Data: tune.Data{Dir: p.Dir}}
 	p.leave = func() {
 		if err := bench.Leave(); err != nil {
 			a.UI.Warn(err.Error(), "what the last run wrote is still there")
 		}
 	}
 	if bench.Foreign() {
-		bench.Progress = a.benchmarkProgress(p.Hosts[stack.LocalHost])
+		bench.Listeners.Progress = a.benchmarkProgress(p.Hosts[stack.LocalHost])
 		return p, bench, nil
 	}
 	if bench.Scenario, err = load.LoadScenario(p.Stack.Load.Scenario); err != nil {
 		p.Close()
 		return nil, nil, ui.Coded(ui.BadInput, err, "docs/reference/scenario.md lists every key")
 	}
-	bench.Progress = a.loadProgress(p.Hosts[stack.LocalHost])
+	bench.Listeners.Progress = a.loadProgress(p.Hosts[stack.LocalHost])
 	return p, bench, nil
 }
 
@@ -241,7 +241,7 @@ func (a *App) watch(bench *tune.Bench) func(tune.Live) {
 	if !a.UI.Draws() {
 		return nil
 	}
-	bench.Progress = nil
+	bench.Listeners.Progress = nil
 	return screen.Session(a.UI)
 }
 

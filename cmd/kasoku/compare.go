@@ -65,7 +65,7 @@ func (c *CompareCmd) Run(ctx context.Context, a *App) error {
 		return err
 	}
 	defer endWeb()
-	t := &tune.Tuner{Stack: p.Stack, Store: p.Store, Exec: p.Exec, Bench: bench, Rule: p.rule(), UI: a.UI, Rights: rights, Budget: c.Budget, Watch: both(a.watch(bench), publish)}
+	t := &tune.Tuner{Stack: p.Stack, Store: p.Store, Exec: p.Exec, Bench: bench, Rule: p.rule(), UI: a.UI, Rights: rights, Options: tune.Options{Budget: c.Budget}, Watch: both(a.watch(bench), publish)}
 	result, err := t.Compare(ctx, tune.Compared{Base: c.Base, Head: c.Head, BaseDir: c.BaseDir, HeadDir: c.HeadDir, Service: c.Service, MaxRegression: limit})
 	a.UI.Clear()
 	if err != nil {

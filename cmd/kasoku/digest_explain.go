@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"strings"
@@ -110,6 +111,9 @@ func (x *explainer) one(ctx context.Context, c *digest.Statement) error {
 		return err
 	}
 	defer conn.Close()
+	if x.target.schema == "" { // USE would stay for a statement whose schema is not known
+		defer func() { _ = conn.Raw(func(any) error { return driver.ErrBadConn }) }()
+	}
 	limit := fmt.Sprintf("SET SESSION max_execution_time = %d", explainLimit.Milliseconds())
 	if x.mariaDB {
 		limit = fmt.Sprintf("SET SESSION max_statement_time = %g", explainLimit.Seconds())
@@ -144,9 +148,12 @@ func (x *explainer) one(ctx context.Context, c *digest.Statement) error {
 // advise tells which indexes would help the explained statements, and tries them if that
 // was asked for.
 func (x *explainer) advise(ctx context.Context, s *digest.Statements) error {
-	db, err := x.tables(ctx)
+	db, unsampled, err := x.tables(ctx)
 	if err != nil {
 		return err
+	}
+	if unsampled > 0 {
+		s.Warnings = append(s.Warnings, fmt.Sprintf("how many values the columns of %d tables have is not known (no time or no right to sample them), so indexes of theirs may be missing here", unsampled))
 	}
 	statements := make([]evidence.Statement, len(s.Classes))
 	for i := range s.Classes {
@@ -174,24 +181,24 @@ func (x *explainer) advise(ctx context.Context, s *digest.Statements) error {
 	return ctx.Err()
 }
 
-// tables reads the schema like the plans are read: nothing can be written.
-func (x *explainer) tables(ctx context.Context) (*evidence.Database, error) {
+// tables reads the schema like the plans are read: nothing can be written. unsampled
+// tables are those of which no sample could be taken.
+func (x *explainer) tables(ctx context.Context) (db *evidence.Database, unsampled int, err error) {
 	conn, err := x.db.Conn(ctx)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer conn.Close()
 	tx, err := conn.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer tx.Rollback()
-	db, err := evidence.ReadDatabase(ctx, tx)
-	if err != nil {
-		return nil, err
+	if db, err = evidence.ReadDatabase(ctx, tx); err != nil {
+		return nil, 0, err
 	}
-	_, err = evidence.EstimateDistinct(ctx, tx, db)
-	return db, err
+	unsampled, err = evidence.EstimateDistinct(ctx, tx, db)
+	return db, unsampled, err
 }
 
 // try makes the advised indexes on copies of the tables, if that was asked for, and says

@@ -196,7 +196,7 @@ func TestTryOnMariaDB(t *testing.T) {
 // Without the right to a table, and without a database, each statement says so.
 func TestExplainWithoutRights(t *testing.T) {
 	socket := mariaDBForExplain(t)
-	if out, err := exec.Command("mariadb", "-uroot", "-S", socket, "-e", "CREATE DATABASE shop; CREATE TABLE shop.a (x INT); CREATE USER low@localhost IDENTIFIED BY 'pw-of-low'").CombinedOutput(); err != nil {
+	if out, err := exec.Command("mariadb", "-uroot", "-S", socket, "-e", "CREATE DATABASE shop; CREATE TABLE shop.a (x INT); USE shop; INSERT INTO a SELECT seq FROM seq_1_to_3000; ANALYZE TABLE shop.a; CREATE USER low@localhost IDENTIFIED BY 'pw-of-low'; GRANT INSERT ON shop.a TO low@localhost").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	t.Setenv("LOW_PW", "pw-of-low")
@@ -215,5 +215,8 @@ func TestExplainWithoutRights(t *testing.T) {
 	}
 	if r := s.Classes[2].Plan.Rows; len(r) != 1 || r[0].Extra != "No tables used" {
 		t.Errorf("%+v", s.Classes[2].Plan)
+	}
+	if w := strings.Join(s.Warnings, "\n"); !strings.Contains(w, "the columns of 1 tables have is not known") {
+		t.Errorf("%q does not tell that the table was not sampled", w)
 	}
 }

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"kasoku/internal/evidence"
+	"kasoku/internal/load"
 	"kasoku/internal/mcp"
 	"kasoku/internal/remedy"
 	"kasoku/internal/stack"
@@ -78,32 +80,43 @@ func (c *MCPCmd) options(a *App) mcp.Options {
 // planStored plans for a stored diagnostic run. It reads the configuration of
 // the hosts and takes no lease, but is refused while a change is under trial.
 func (a *App) planStored(ctx context.Context, run *store.Run) (remedy.Result, error) {
+	res, _, err := a.planAhead(ctx, run, tuneBudget)
+	return res, err
+}
+
+// planAhead is planStored, with what `kasoku tune` would do with the plans if it had so
+// much time.
+func (a *App) planAhead(ctx context.Context, run *store.Run, budget time.Duration) (res remedy.Result, ahead tune.Ahead, err error) {
 	p, err := a.read()
 	if err != nil {
-		return remedy.Result{}, err
+		return res, ahead, err
 	}
 	defer p.Close()
 	if err := p.untried(); err != nil {
-		return remedy.Result{}, err
+		return res, ahead, err
 	}
 	if err := passwords(p.Stack); err != nil {
-		return remedy.Result{}, err
+		return res, ahead, err
 	}
 	if err := p.connect(ctx); err != nil {
-		return remedy.Result{}, err
+		return res, ahead, err
 	}
 	snap, err := evidence.Take(ctx, p.Stack, p.Hosts, evidence.TakeOptions{Assets: run.Evidence.Load.Assets})
 	if err != nil {
-		return remedy.Result{}, targetError(fmt.Errorf("read the configuration: %w", err))
+		return res, ahead, targetError(fmt.Errorf("read the configuration: %w", err))
 	}
 	snap.GoProfiles = tune.GoProfiles(p.Store, run)
 	snap.Patches, _ = tune.SourcePatches(ctx, p.Stack, p.Hosts, run.Evidence)
 	rights, err := stack.CheckRights(ctx, p.Hosts, p.Stack)
 	if err != nil {
-		return remedy.Result{}, targetError(err)
+		return res, ahead, targetError(err)
 	}
 	in := remedy.Input{Stack: p.Stack, Evidence: run.Evidence, Snapshot: snap, Diagnosis: run.Diagnosis, Rights: rights}
-	res := remedy.PlanAll(in)
-	res.Plans = remedy.Together(in, res.Plans)
-	return res, nil
+	bench := &tune.Bench{Stack: p.Stack, Hosts: p.Hosts, Store: p.Store}
+	if !bench.Foreign() {
+		if bench.Scenario, err = load.LoadScenario(p.Stack.Load.Scenario); err != nil { // nothing is measured: how long runs were is enough
+			bench.Scenario = &load.Scenario{Duration: run.Evidence.Load.Window}
+		}
+	}
+	return a.ahead(p, bench, in, budget)
 }

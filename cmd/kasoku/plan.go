@@ -11,6 +11,7 @@ import (
 
 	"kasoku/internal/change"
 	"kasoku/internal/diagnose"
+	"kasoku/internal/evidence"
 	"kasoku/internal/remedy"
 	"kasoku/internal/store"
 	"kasoku/internal/tune"
@@ -23,64 +24,80 @@ type PlanCmd struct {
 	New   bool  `help:"Make a measured run first: it puts the load on, and records statements meanwhile."`
 
 	Duration time.Duration `short:"d" help:"Measured window of that run; default: the scenario's."`
+	Budget   time.Duration `default:"30m" help:"The budget of the kasoku tune that is foreseen: what does not fit into it does not come first; 0 = until nothing pays."`
 }
 
 // Help is shown below the flags.
 func (PlanCmd) Help() string {
-	return "Prints every plan with its diffs and statements, best promise first, and what the regulation forbids. It plans from a stored diagnostic run (kasoku run, kasoku tune) and the configuration as it is now, and only reads.\n\nWith --new it makes such a run first, as `kasoku run` does: with load, with statements recorded and logs given times meanwhile, all of which is journaled and taken away again; it follows single requests, too (half a minute in all on a slow service).\n\nExamples:\n  kasoku plan\n  kasoku plan --new\n  kasoku plan --run 17 --json"
+	return "Prints every plan with its diffs and statements, the one first that `kasoku tune` would try first, and what the regulation forbids. It plans from a stored diagnostic run (kasoku run, kasoku tune) and the configuration as it is now, and only reads.\n\nWith --new it makes such a run first, as `kasoku run` does: with load, with statements recorded and logs given times meanwhile, all of which is journaled and taken away again; it follows single requests, too (half a minute in all on a slow service).\n\nExamples:\n  kasoku plan\n  kasoku plan --new\n  kasoku plan --run 17 --json"
 }
+
+// Validate refuses what cannot be meant.
+func (c *PlanCmd) Validate() error { return budgetError(c.Budget) }
 
 // Run implements the command.
 func (c *PlanCmd) Run(ctx context.Context, a *App) error {
-	run, res, err := c.plan(ctx, a)
+	run, res, ahead, err := c.plan(ctx, a)
 	if err != nil {
 		return err
 	}
 	a.UI.Clear()
 	if a.cli.JSON {
-		return writeJSON(a.Out, planned(run.Diagnosis, res))
+		return writeJSON(a.Out, planned(run.Diagnosis, res, ahead))
 	}
-	return planText(a.Out, run.Diagnosis, res)
+	return planText(a.Out, run.Diagnosis, res, ahead)
 }
 
-func (c *PlanCmd) plan(ctx context.Context, a *App) (*store.Run, remedy.Result, error) {
+func (c *PlanCmd) plan(ctx context.Context, a *App) (run *store.Run, res remedy.Result, ahead tune.Ahead, err error) {
 	if c.New && c.RunID != 0 {
-		return nil, remedy.Result{}, ui.Coded(ui.BadInput, errors.New("--new and --run name two different runs"), "leave one of them out")
+		return nil, res, ahead, ui.Coded(ui.BadInput, errors.New("--new and --run name two different runs"), "leave one of them out")
 	}
 	if !c.New && c.Duration != 0 {
-		return nil, remedy.Result{}, ui.Coded(ui.BadInput, errors.New("-d is how long a new run measures, and none is made"), "kasoku plan --new -d 30s")
+		return nil, res, ahead, ui.Coded(ui.BadInput, errors.New("-d is how long a new run measures, and none is made"), "kasoku plan --new -d 30s")
 	}
 	if !c.New {
-		run, err := a.diagnosed(c.RunID)
+		run, err = a.diagnosed(c.RunID)
 		if err != nil {
-			return nil, remedy.Result{}, err
+			return nil, res, ahead, err
 		}
 		if run == nil {
-			return nil, remedy.Result{}, ui.Coded(ui.BadInput, errors.New("nothing is known of the service yet: no diagnostic run is stored"),
+			return nil, res, ahead, ui.Coded(ui.BadInput, errors.New("nothing is known of the service yet: no diagnostic run is stored"),
 				"`kasoku plan --new` makes one: it puts the load on, and records statements and request times meanwhile")
 		}
 		a.UI.Info(fmt.Sprintf("planned from run %d of %s; `kasoku plan --new` makes another first", run.ID, run.Started.Local().Format(time.DateTime)))
-		res, err := a.planStored(ctx, run)
-		return run, res, err
+		res, ahead, err = a.planAhead(ctx, run, c.Budget)
+		return run, res, ahead, err
 	}
 	p, bench, err := a.loadable(ctx)
 	if err != nil {
-		return nil, remedy.Result{}, err
+		return nil, res, ahead, err
 	}
 	defer p.Close()
 	a.measureFor(bench, c.Duration)
 	rights, err := a.rights(ctx, p)
 	if err != nil {
-		return nil, remedy.Result{}, err
+		return nil, res, ahead, err
 	}
-	run, snap, err := tune.Observe(ctx, p.Exec, bench, bench.Users(), "plan", a.UI)
+	var snap *evidence.Snapshot
+	run, snap, err = tune.Observe(ctx, p.Exec, bench, bench.Users(), "plan", a.UI)
 	if err != nil {
-		return nil, remedy.Result{}, p.failed(err)
+		return nil, res, ahead, p.failed(err)
 	}
 	in := remedy.Input{Stack: p.Stack, Evidence: run.Evidence, Snapshot: snap, Diagnosis: run.Diagnosis, Rights: rights}
-	res := remedy.PlanAll(in)
-	res.Plans = remedy.Together(in, res.Plans)
-	return run, res, nil
+	res, ahead, err = a.ahead(p, bench, in, c.Budget)
+	return run, res, ahead, err
+}
+
+// ahead plans what the findings call for, in the order in which `kasoku tune` would try it
+// if it had so much time.
+func (a *App) ahead(p *Project, bench *tune.Bench, in remedy.Input, budget time.Duration) (res remedy.Result, ahead tune.Ahead, err error) {
+	res = remedy.PlanAll(in)
+	t := &tune.Tuner{Stack: p.Stack, Store: p.Store, Exec: p.Exec, Bench: bench, Rule: p.rule(), UI: a.UI, Rights: in.Rights, Options: tune.Options{Budget: budget}}
+	if ahead, err = t.Ahead(in, res.Plans); err != nil {
+		return res, ahead, err
+	}
+	res.Plans = ahead.Plans
+	return res, ahead, nil
 }
 
 // untried is an error while a change is in place that is not decided upon: what would be
@@ -116,7 +133,7 @@ type plannedStep struct {
 }
 
 // planned is what kasoku plan --json prints.
-func planned(d *diagnose.Diagnosis, res remedy.Result) any {
+func planned(d *diagnose.Diagnosis, res remedy.Result, ahead tune.Ahead) any {
 	steps := func(p remedy.Plan) plannedStep {
 		s := plannedStep{Plan: p, Acts: []plannedAct{}}
 		for _, ch := range p.All() {
@@ -133,7 +150,14 @@ func planned(d *diagnose.Diagnosis, res remedy.Result) any {
 		Plans    []plannedStep `json:"plans"`
 		Refusals []refused     `json:"refusals"`
 		Skipped  []string      `json:"skipped"`
-	}{d.BindsText, []plannedStep{}, []refused{}, res.Skipped}
+		// First is the ID of the plan that kasoku tune would try first; "": none, and
+		// NothingFirst says why.
+		First        string `json:"first"`
+		NothingFirst string `json:"nothing_first,omitempty"`
+	}{Binds: d.BindsText, Plans: []plannedStep{}, Refusals: []refused{}, Skipped: res.Skipped, NothingFirst: ahead.Why}
+	if ahead.First {
+		out.First = ahead.Plans[0].ID
+	}
 	within := remedy.MadeBy(res.Plans)
 	for i, p := range res.Plans {
 		s := steps(p)
@@ -156,8 +180,11 @@ func act(ch change.Change) plannedAct {
 	return a
 }
 
-func planText(w io.Writer, d *diagnose.Diagnosis, res remedy.Result) error {
+func planText(w io.Writer, d *diagnose.Diagnosis, res remedy.Result, ahead tune.Ahead) error {
 	fmt.Fprintf(w, "Bottleneck: %s\n\n", d.BindsText)
+	if !ahead.First && len(res.Plans) > 0 {
+		fmt.Fprintf(w, "`kasoku tune` would try none of these now: %s\n\n", ahead.Why)
+	}
 	within := remedy.MadeBy(res.Plans)
 	for i, p := range res.Plans {
 		fmt.Fprintf(w, "%d. %s (expected: about %s, %s)\n   %s\n", i+1, p.Title, ui.Factor(p.Worth().Expected()), ui.Bound(p.Bound), p.Why)

@@ -11,6 +11,9 @@ import (
 	"kasoku/internal/tune"
 )
 
+// tuneBudget is the default of TuneCmd.Budget, and of PlanCmd.Budget.
+const tuneBudget = 30 * time.Minute
+
 // TuneCmd is the loop.
 type TuneCmd struct {
 	Budget    time.Duration `default:"30m" help:"Wall-clock time for the whole session; 0 = until nothing pays."`
@@ -52,7 +55,7 @@ func (c *TuneCmd) Run(ctx context.Context, a *App) error {
 	}
 	defer endWeb()
 	t := &tune.Tuner{Stack: p.Stack, Store: p.Store, Exec: p.Exec, Bench: bench, Rule: p.rule(), UI: a.UI,
-		Budget: c.Budget, Target: c.Target, Fresh: c.New, NoRestart: c.NoRestart, Rights: rights, Watch: both(a.watch(bench), publish)}
+		Options: tune.Options{Budget: c.Budget, Target: c.Target, Fresh: c.New, NoRestart: c.NoRestart}, Rights: rights, Watch: both(a.watch(bench), publish)}
 	session, err := t.Run(ctx)
 	noisy := errors.Is(err, tune.ErrNoisy)
 	if err != nil && !noisy {

@@ -21,8 +21,9 @@ type clock struct {
 	// taken while the format is looked for.
 	units   units
 	samples map[string]*sample
-	only    string // if not empty: the label that alone is a time
-	field   string // to be sampled whatever it is called
+	unknown map[string]int // lines that have a label that may be a time's, while samples are taken
+	only    string         // if not empty: the label that alone is a time
+	field   string         // to be sampled whatever it is called
 }
 
 // read understands 02/Jan/2006:15:04:05 -0700, RFC 3339 (also with a space,

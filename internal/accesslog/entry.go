@@ -84,6 +84,7 @@ func (e *Entry) reset() {
 // finish joins what stood apart. A time in pieces without a zone is of the
 // clock's.
 func (e *Entry) finish(c *clock) {
+	e.Target = afterHost(e.Target, e.Method)
 	if e.Target == nil && e.path != nil {
 		e.Target = e.path
 		if len(e.query) > 0 && bytes.IndexByte(e.path, '?') < 0 {
@@ -103,6 +104,19 @@ func (e *Entry) finish(c *clock) {
 	if e.Time.IsZero() && e.parts.set {
 		e.Time = e.parts.in(c.zone)
 	}
+}
+
+// afterHost cuts a host's name off that stands before a target's path, as
+// "$host$request_uri" writes it. CONNECT has a host alone.
+func afterHost(target, method []byte) []byte {
+	at := bytes.IndexByte(target, '/')
+	if at <= 0 || string(method) == "CONNECT" || !(isHostName(target[:at]) || isAddress(target[:at])) {
+		return target
+	}
+	if at+1 < len(target) && target[at-1] == ':' && target[at+1] == '/' { // a scheme
+		return target
+	}
+	return target[at:]
 }
 
 // appTime: where labels tell the application's time alone (ltsv.org's apptime,

@@ -19,6 +19,9 @@ type envelope struct {
 //   - RFC 5424: <190>1 2024-05-12T22:06:00Z web1 nginx 12 - - …
 //   - RFC 3164 and journalctl: <190>May 12 22:06:00 web1 nginx[12]: …, also with
 //     times of RFC 3339 (rsyslog) and in journalctl's other short forms
+//   - zap's console encoder, as Caddy has it on a terminal, and Monolog's lines: time, level,
+//     message, and the fields as JSON
+//   - OpenLiteSpeed: the whole line in quotes
 //   - stern: web-7c9 nginx …
 //   - docker logs -t, kubectl logs --timestamps: 2024-05-12T22:06:00.356130693Z …
 var envelopes = []envelope{
@@ -28,6 +31,8 @@ var envelopes = []envelope{
 	{"kubectl", openKubectl},
 	{"syslog", openSyslog5424},
 	{"syslog", openSyslog},
+	{"console", openConsole},
+	{"quotes", openQuotes},
 	{"stern", openStern},
 	{"timestamps", openTimestamp},
 }
@@ -296,6 +301,70 @@ func isTag(b []byte) bool {
 	}
 	b = bytes.ReplaceAll(bytes.TrimPrefix(b, []byte("/")), []byte("/"), []byte("_"))
 	return isKey(b) && len(b) > 0
+}
+
+// openConsole: a time, a level, a text, and the entry's fields as one object of JSON,
+// which may be followed by empty ones ([] of Monolog). The time goes into the object,
+// where there is room before it.
+func openConsole(line []byte) ([]byte, bool) {
+	at := bytes.Index(line, []byte(`{"`))
+	if at < 12 || line[0] == '{' {
+		return nil, false
+	}
+	text := bytes.TrimRight(line, " []")
+	if text[len(text)-1] != '}' {
+		return nil, false
+	}
+	stamp, level := consoleStamp(line[:at])
+	if stamp == nil || !level {
+		return nil, false
+	}
+	room := at + 1 - len(`{"ts":"",`) - len(stamp)
+	if room < 0 || bytes.Contains(line[at:], []byte(`"ts":`)) {
+		return text[at:], true
+	}
+	begin := append(append(append(make([]byte, 0, len(stamp)+16), `{"ts":"`...), stamp...), `",`...)
+	copy(line[room:], begin)
+	return text[room:], true
+}
+
+// consoleStamp is the time that a line begins with, and whether one of the words
+// behind it is a level.
+func consoleStamp(head []byte) (stamp []byte, level bool) {
+	head = stripColor(head)
+	if end := bytes.IndexByte(head, ']'); head[0] == '[' && end > 0 { // Monolog
+		stamp, head = head[1:end], head[end+1:]
+	} else {
+		end := bytes.IndexByte(head, '\t')
+		if end < 0 {
+			return nil, false
+		}
+		stamp, head = head[:end], head[end+1:]
+	}
+	if !looksLikeTime(stamp) {
+		return nil, false
+	}
+	for word := range bytes.FieldsFuncSeq(head, func(r rune) bool { return r < 'A' || r > 'z' || r == '[' || r == ']' }) {
+		switch string(word) {
+		case "DEBUG", "INFO", "NOTICE", "WARN", "WARNING", "ERROR", "CRITICAL", "ALERT", "EMERGENCY", "DPANIC", "PANIC", "FATAL", "info", "debug", "warn", "error":
+			return stamp, true
+		}
+	}
+	return stamp, false
+}
+
+// openQuotes: a line that begins with an address and stands in quotes as a whole, with
+// quotes of its own that are not escaped.
+func openQuotes(line []byte) ([]byte, bool) {
+	n := len(line)
+	if n < 20 || line[0] != '"' || line[n-1] != '"' {
+		return nil, false
+	}
+	first, rest, ok := bytes.Cut(line[1:n-1], []byte(" "))
+	if !ok || !isAddress(first) || bytes.IndexByte(rest, '"') < 0 {
+		return nil, false
+	}
+	return line[1 : n-1], true
 }
 
 // openStern: pod, container, and a line that begins as one.

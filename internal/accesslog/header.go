@@ -62,7 +62,7 @@ func headed(head []byte, t Times) (*Format, error) {
 			continue
 		}
 		if f == nil {
-			if bytes.HasPrefix(line, []byte(softwareBegin)) && bytes.Contains(line, []byte(iisSoftware)) {
+			if bytes.HasPrefix(line, []byte(softwareBegin)) && (bytes.Contains(line, []byte(iisSoftware)) || bytes.Contains(line, []byte(iisAdvanced))) {
 				writer = iis
 			}
 			if f = w3cFormat(line, writer, t); f != nil {

@@ -42,6 +42,16 @@ var jsonPlaces = map[string]place{
 	"http.target": {kind: kindTarget}, "http.url": {kind: kindTarget}, "http.url_details.path": {kind: kindPath}, "request_url": {kind: kindTarget}, "requestUrl": {kind: kindTarget},
 	"response_body_size": {kind: kindBytes}, "body_sent.bytes": {kind: kindBytes}, "response_size": {kind: kindBytes}, "written_bytes": {kind: kindBytes}, "sent_bytes": {kind: kindBytes},
 	"requested_uri": {kind: kindTarget}, "remote_host": {kind: kindClient}, "content_length": {kind: kindBytes}, // logback-access
+	// Splunk's Common Information Model, as its add-ons for nginx and Apache have them.
+	"uri_path": {kind: kindPath}, "uri_query": {kind: kindQuery}, "src": {kind: kindClient, unsure: byValues}, "src_ip": {kind: kindClient, unsure: byValues},
+	// Grok's COMBINEDAPACHELOG; W3C's names as JSON has them (NXLog).
+	"clientip": {kind: kindClient, unsure: byValues}, "response": {kind: kindStatus, unsure: byValues}, "agent": {kind: kindAgent},
+	"c-ip": {kind: kindClient, unsure: byValues}, "cs-method": {kind: kindMethod}, "cs-uri-stem": {kind: kindPath}, "cs-uri-query": {kind: kindQuery},
+	"sc-status": {kind: kindStatus, unsure: byValues}, "sc-bytes": {kind: kindBytes, unsure: byValues}, "cs(User-Agent)": {kind: kindAgent}, "cs-host": {kind: kindHost},
+	// Objects of requests and answers, and other names in use.
+	"http.path": {kind: kindPath}, "http.uri": {kind: kindTarget}, "http.status": {kind: kindStatus, unsure: byValues}, "request.path": {kind: kindPath}, "request.url": {kind: kindTarget},
+	"response.status": {kind: kindStatus, unsure: byValues}, "response.status_code": {kind: kindStatus, unsure: byValues}, "response.statusCode": {kind: kindStatus, unsure: byValues},
+	"http_code": {kind: kindStatus, unsure: byValues}, "URI": {kind: kindTarget}, "write_bytes": {kind: kindBytes, unsure: byValues}, "log_time": {kind: kindTime, unsure: byValues},
 	"date": {kind: kindTime}, "datetime": {kind: kindTime}, "asctime": {kind: kindTime},
 	"upstream_cache_status": {kind: kindCache}, "cache": {kind: kindCache},
 }
@@ -78,9 +88,23 @@ func (s *scanner) line() string {
 	if s.closes(); s.at < len(s.b) {
 		return whyLong
 	}
+	if s.e.Target == nil && s.e.path == nil {
+		s.e.requestByForm()
+	}
 	s.e.finish(s.c)
 	s.e.appTime()
 	return ""
+}
+
+// requestByForm takes the first value that is a whole request line for the request,
+// whatever it is called.
+func (e *Entry) requestByForm() {
+	for i := range e.Other {
+		if v := e.Other[i].Value; isRequest(v) && bytes.Contains(v, []byte(" HTTP/")) {
+			e.setRequest(v)
+			return
+		}
+	}
 }
 
 // opens walks over what stands before an object where each line has one of an
@@ -251,7 +275,11 @@ func (s *scanner) set(v []byte) bool {
 			return true
 		}
 	}
-	s.why = s.e.labelled(jsonPlaces, innerKey(s.c.key), v, s.c)
+	key := innerKey(s.c.key)
+	if string(key) == "response" && (s.e.Status != 0 || !possibleStatus(v)) { // a text, a time, a size
+		return true
+	}
+	s.why = s.e.labelled(jsonPlaces, key, v, s.c)
 	return s.why == ""
 }
 

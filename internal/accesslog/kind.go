@@ -121,6 +121,10 @@ func (e *Entry) set(p place, name string, v []byte, c *clock) bool {
 	case kindUser:
 		e.User = v
 	case kindRequest:
+		if e.Method != nil && v[0] == '/' && bytes.IndexByte(v, ' ') < 0 { // the method stands apart
+			e.Target = v
+			break
+		}
 		e.setRequest(v)
 	case kindMethod:
 		e.Method = v

@@ -118,6 +118,15 @@ func (l *lineReader) findTime() {
 			if !bracketed && t.form == 0 && len(v) == len("02/Jan/2006:15:04:05") && v[2] == '/' && i+1 < len(l.tokens) {
 				v = l.b[t.at:l.tokens[i+1].end] // the zone is a word of its own
 			}
+			if words := l.dateWords(i); words > 1 && !bracketed {
+				if at, ok := l.c.read(l.b[t.at:l.tokens[i+words-1].end]); ok {
+					l.e.Time, l.time = at, i+words-1
+					return
+				}
+			}
+			if word, _, more := bytes.Cut(v, []byte(" ")); more && bracketed && looksLikeTime(word) && bytes.IndexByte(word, 'T') > 0 {
+				v = word // env_logger's [2024-05-12T09:50:40Z INFO target]
+			}
 			if !looksLikeTime(v) && !(bracketed || i == 0) {
 				continue
 			}
@@ -127,6 +136,25 @@ func (l *lineReader) findTime() {
 			}
 		}
 	}
+}
+
+// dateWords counts the words of 2024-11-25 19:43:58.123 +0100 that begin at i: date,
+// time of day, and zone if there is one; 0: no date is there.
+func (l *lineReader) dateWords(i int) int {
+	bare := func(i int) []byte {
+		if i >= len(l.tokens) || l.tokens[i].key != nil || l.tokens[i].form != 0 {
+			return nil
+		}
+		return l.tokens[i].value
+	}
+	date, at := bare(i), bare(i+1)
+	if len(date) != len("2006-01-02") || date[4] != '-' && date[4] != '/' || date[7] != date[4] || len(at) < len("15:04:05") || at[2] != ':' || at[5] != ':' {
+		return 0
+	}
+	if zone := bare(i + 2); len(zone) >= 5 && len(zone) <= 6 && (zone[0] == '+' || zone[0] == '-') {
+		return 3
+	}
+	return 2
 }
 
 // looksLikeTime: a date and a time of day, or seconds since 1970 with decimals.
@@ -267,7 +295,7 @@ func (l *lineReader) keyed() {
 		}
 		v := t.value
 		if t.form != 0 {
-			v = decode(v)
+			v = bytes.TrimSpace(decode(v)) // some pad their times
 		}
 		p, ok := lineKeys[snake(t.key)]
 		if string(t.key) == "D" {
@@ -307,5 +335,9 @@ func init() {
 		}
 	}
 	lineKeys["client"], lineKeys["fwd"] = place{kind: kindClient}, place{kind: kindForwarded}
+	for _, name := range []string{"src", "src_ip", "clientip"} {
+		lineKeys[name] = place{kind: kindClient}
+	}
+	lineKeys["t"] = place{kind: kindTime} // log15, Grafana
 	lineKeys["level"], lineKeys["msg"] = place{kind: kindSkip}, place{kind: kindSkip}
 }

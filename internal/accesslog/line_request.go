@@ -63,9 +63,26 @@ func knownMethod(v []byte) bool {
 	return false
 }
 
+// isStatus: a number that servers answer with. The registry (RFC 9110, and what
+// nginx, IIS, Cloudflare and AWS add to it) has 100 to 103, 200 to 226, 300 to 308,
+// and any of 400 to 599; 174 is a size or a time. 000 is HAProxy's and curl's for none.
 func isStatus(t *token) bool {
-	v := t.value
-	return t.key == nil && t.form != '[' && len(v) == 3 && (v[0] >= '1' && v[0] <= '5' || string(v) == "000") && isDigits(v)
+	return t.key == nil && t.form != '[' && possibleStatus(t.value)
+}
+
+func possibleStatus(v []byte) bool {
+	if len(v) != 3 || !isDigits(v) {
+		return false
+	}
+	switch string(v[:2]) {
+	case "00":
+		return v[2] == '0'
+	case "10":
+		return v[2] <= '3'
+	case "20", "21", "22", "30":
+		return true
+	}
+	return v[0] == '4' || v[0] == '5'
 }
 
 // isDecimal: digits, with a fraction or not.

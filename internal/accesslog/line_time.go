@@ -36,7 +36,7 @@ func (l *lineReader) times() {
 		if !l.mayBeTime(i) {
 			continue
 		}
-		d, dash, ok := l.timeOf(l.tokens[i].value)
+		d, dash, ok := l.timeAt(i)
 		if !ok {
 			d, ok = l.timeOfTwo(i)
 		}
@@ -61,7 +61,7 @@ func (l *lineReader) times() {
 // mayBeTime leaves out what is known to be another value.
 func (l *lineReader) mayBeTime(i int) bool {
 	t := &l.tokens[i]
-	return t.key == nil && t.form != '[' && i != l.time && i != l.status && (i < l.request || i >= l.requestEnd)
+	return t.key == nil && i != l.time && i != l.status && (i < l.request || i >= l.requestEnd)
 }
 
 // pair are the places of two times in lines of so many tokens, from their ends:
@@ -78,9 +78,25 @@ func pairOf(pairs []pair, tokens []token) (request, upstream *token) {
 	return nil, nil
 }
 
+// timeAt is timeOf for a token. In brackets only what has a unit is a time: [0.012 s].
+func (l *lineReader) timeAt(i int) (d time.Duration, dash, ok bool) {
+	v := l.tokens[i].value
+	if l.tokens[i].form != '[' {
+		return l.timeOf(v)
+	}
+	if len(v) == 0 || v[0] < '0' || v[0] > '9' || isDigits(v[len(v)-1:]) {
+		return 0, false, false
+	}
+	d, ok = duration(v, 0)
+	return d, false, ok
+}
+
 // timeOf reads a value whose form says that it is a time: three decimals
 // (nginx) or six (gunicorn's %(L)s, Python's and Ruby's floats), or a unit behind it; several joined by nginx are summed up.
 func (l *lineReader) timeOf(v []byte) (d time.Duration, dash, ok bool) {
+	if len(v) > 2 && v[0] == '(' && v[len(v)-1] == ')' {
+		v = v[1 : len(v)-1]
+	}
 	if string(v) == "-" {
 		return 0, true, true
 	}
@@ -115,9 +131,13 @@ func (l *lineReader) timeOf(v []byte) (d time.Duration, dash, ok bool) {
 // of the microseconds.
 func (l *lineReader) timeOfTwo(i int) (time.Duration, bool) {
 	v := l.tokens[i].value
-	if i+1 < len(l.tokens) && isDecimal(v) && l.tokens[i+1].key == nil {
-		if unit, ok := unitWords[string(l.tokens[i+1].value)]; ok {
-			return duration(v, unit)
+	if i+1 < len(l.tokens) && l.tokens[i+1].key == nil {
+		number, word := v, l.tokens[i+1].value
+		if len(v) > 1 && v[0] == '(' { // (12 ms)
+			number, word = v[1:], bytes.TrimSuffix(word, []byte(")"))
+		}
+		if unit, ok := unitWords[string(word)]; ok && isDecimal(number) {
+			return duration(number, unit)
 		}
 	}
 	secs, micros, ok := bytes.Cut(bytes.Trim(v, "*"), []byte("/"))

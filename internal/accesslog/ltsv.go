@@ -90,7 +90,7 @@ func (e *Entry) place(p place, label, value []byte, c *clock) string {
 	}
 	if !e.set(p, name, value, c) && !e.set(p, name, tidy(p.kind, value), c) {
 		switch {
-		case p.kind == kindTime || p.kind == kindBegin:
+		case (p.kind == kindTime || p.kind == kindBegin) && p.unsure == sure:
 			return whyTime
 		case p.unsure == byValues:
 			e.Request = before

@@ -14,9 +14,18 @@ var timeNames = map[string]place{
 	"time_elapsed": requestUnsure, "response_time": requestUnsure, "resp_time": requestUnsure, "time_taken": requestUnsure, "taken": requestUnsure, "took": requestUnsure,
 	"total_time": requestUnsure, "exec_time": requestUnsure, "processing_time": requestUnsure, "process_time": requestUnsure, "handler_time": requestUnsure,
 	"service": requestUnsure, "service_time": requestUnsure, "req_duration": requestUnsure, "http_duration": requestUnsure, "event_duration": requestUnsure,
-	"upstream_response_time": upstreamSeconds, "urt": upstreamSeconds, "upstime": upstreamSeconds, "upstream_time": upstreamSeconds,
-	"apptime": upstreamSeconds, "runtime": upstreamSeconds,
+	"upstream_response_time": upstreamSeconds, "urt": upstreamSeconds, "ut": upstreamSeconds, "upstime": upstreamSeconds, "upstream_time": upstreamSeconds,
+	"up_resp_time": upstreamSeconds, "upstream_resp_time": upstreamSeconds, "apptime": upstreamSeconds, "runtime": upstreamSeconds,
 }
+
+// joinedNames are timeNames without their underscores: responsetime, upstreamtime.
+var joinedNames = func() map[string]place {
+	out := map[string]place{}
+	for name, p := range timeNames {
+		out[strings.ReplaceAll(name, "_", "")] = p
+	}
+	return out
+}()
 
 // Of a time that names no unit: requestSeconds and upstreamSeconds are seconds
 // by their definition if they have a fraction (nginx, ltsv.org), requestUnsure
@@ -49,6 +58,9 @@ var unitNames = map[string]time.Duration{
 func timeName(label []byte) place {
 	name := snake(label)
 	if p, ok := timeNames[name]; ok {
+		return p
+	}
+	if p, ok := joinedNames[name]; ok {
 		return p
 	}
 	if at := strings.LastIndexByte(name, '_'); at > 0 {

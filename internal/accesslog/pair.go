@@ -72,6 +72,9 @@ func (f *Format) pairOf(g timeRows, first bool) {
 		f.pairs = append(f.pairs, pair{g.rows[0].tokens, order[0], order[1]})
 		f.Notes = append(f.Notes, fmt.Sprintf("of %s the first is read as the request's time and number %d from the end of the line as the upstream's, which is the longest of the others; --time-field says otherwise", several, -order[1]))
 	default:
+		if len(places) > 1 && order[0] == places[0] && f.ops == nil { // dashes of other values may stand between
+			f.pairs = append(f.pairs, pair{g.rows[0].tokens, places[0], places[1]})
+		}
 		if first && g.bare {
 			f.noteTimes(len(places))
 		}
@@ -135,7 +138,7 @@ func (f *Format) timeRows(lines [][]byte) []timeRows {
 		}
 		row := timeRow{tokens: len(l.tokens), at: map[int]time.Duration{}}
 		for i := range l.tokens {
-			if d, dash, ok := l.timeOf(l.tokens[i].value); ok && l.mayBeTime(i) {
+			if d, dash, ok := l.timeAt(i); ok && l.mayBeTime(i) {
 				if dash {
 					d = -1
 				}

@@ -46,6 +46,8 @@ var products = []product{
 	{name: "istio", start: true, connections: true, text: `[$time_iso8601] "$request" $envoy_code $response_flags "$mixer_status" "$upstream_transport_failure_reason" ` + envoyRest},
 	{name: "envoy", start: true, connections: true, text: `[$time_iso8601] "$request" $envoy_code $response_flags ` + envoyRest},
 
+	{name: "envoy", start: true, connections: true, text: `ACCESS [$time_iso8601] "$request" $envoy_code $response_flags ` + envoyRest}, // Emissary, Ambassador
+
 	// Traefik, "Access logs": common. Milliseconds.
 	{name: "traefik", start: true, text: apacheText + ` $requests "$router" "$server" ${millis}ms`},
 	{name: "traefik", start: true, text: apacheText + ` $requests $router $server ${millis}ms`}, // with "-" for both

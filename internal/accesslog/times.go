@@ -53,7 +53,13 @@ func (f *Format) setTimes(t Times, lines [][]byte) {
 func (f *Format) sampleTimes(lines [][]byte, samples map[string]*sample) {
 	formats := append([]*Format{f}, f.others...)
 	var e Entry
-	c := clock{samples: samples, field: f.field}
+	c := clock{samples: samples, unknown: map[string]int{}, field: f.field}
+	read, timed := 0, 0
+	defer func() {
+		if timed == 0 && f.field == "" {
+			f.noteUnknown(c.unknown, read)
+		}
+	}()
 	for _, line := range lines {
 		for _, one := range formats {
 			e.reset()
@@ -67,6 +73,10 @@ func (f *Format) sampleTimes(lines [][]byte, samples map[string]*sample) {
 				s.used++
 			}
 			if why == "" {
+				read++
+				if e.Request >= 0 || e.Upstream >= 0 {
+					timed++
+				}
 				break
 			}
 		}
@@ -138,7 +148,7 @@ func (f *Format) findColumn(t Times, lines [][]byte) {
 		return
 	}
 	if timed == 0 && several*2 > read {
-		f.Notes = append(f.Notes, "whole numbers stand behind the status that may be times, and nothing tells which: --time-field=-1 is the last value of the line, --time-unit its unit")
+		f.Notes = append(f.Notes, "whole numbers stand behind the status, or between the time and the request, that may be times, and nothing tells which: --time-field=-1 is the last value of the line, --time-field=1 its first, --time-unit its unit")
 	}
 	if timed > 0 || read == 0 || len(s.values)*2 < read || s.constant() {
 		return
@@ -265,6 +275,7 @@ const mostDigits = 9
 
 // numberBefore is loneNumber before the request.
 func numberBefore(tokens []token) (at, n int) {
+	stamped, further := false, 0
 	for i := range tokens {
 		t := &tokens[i]
 		if t.form == '"' || knownMethod(t.value) {
@@ -272,11 +283,21 @@ func numberBefore(tokens []token) (at, n int) {
 		}
 		first := i == 0 && len(tokens) > 1 && tokens[1].form == 0 && tokens[1].key == nil && isAddress(tokens[1].value)
 		behind := i > 0 && tokens[i-1].form == '[' && tokens[i-1].key == nil
+		stamped = stamped || behind
 		whole, _, _ := bytes.Cut(t.value, []byte("."))
-		if (first || behind) && t.key == nil && t.form == 0 && isDecimal(t.value) && len(whole) <= mostDigits && !(isStatus(t) && usualStatus(t.value)) {
+		if t.key != nil || t.form != 0 || !isDecimal(t.value) || len(whole) > mostDigits || isStatus(t) && usualStatus(t.value) {
+			continue
+		}
+		switch {
+		case first || behind:
 			at = i + 1
 			n++
+		case stamped: // %t %h %v %D
+			further++
 		}
+	}
+	if n == 0 && further > 0 {
+		n = 1 + further // it is told, but not taken
 	}
 	return at, n
 }

@@ -177,11 +177,22 @@ func (s *splitter) list(begin int) {
 			end++
 		}
 		one := rest[from:end]
-		if len(one) == 0 || one[0] == '"' || one[0] == '[' || bytes.IndexByte(one, '=') >= 0 || one[len(one)-1] == ':' {
+		if len(one) == 0 || one[0] == '"' || one[0] == '[' || bytes.IndexByte(one, '=') >= 0 || one[len(one)-1] == ':' || !alike(s.b[begin:s.at], one) {
 			return
 		}
 		s.at += end
 	}
+}
+
+// alike: both are whole numbers, or both are something else; a dash goes with each. A
+// status behind an address is none of a list's.
+func alike(list, one []byte) bool {
+	list = bytes.TrimRight(list, ", ")
+	if at := bytes.LastIndexAny(list, ", "); at >= 0 {
+		list = list[at+1:]
+	}
+	one = bytes.TrimRight(one, ",")
+	return string(list) == "-" || string(one) == "-" || isDigits(list) == isDigits(one)
 }
 
 // isKey: a name as variables and keys of logs have them.

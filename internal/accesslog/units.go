@@ -60,6 +60,9 @@ func (c *clock) follow(f *Format) {
 }
 
 func (c *clock) sampleOf(p place, label, value []byte) {
+	if p.kind == kindOther && isDecimal(value) && namesTime(label) && len(c.unknown) < maxLabels {
+		c.unknown[string(label)]++
+	}
 	if base, ok := bytes.CutSuffix(label, []byte("_human")); ok {
 		if s := c.samples[string(base)]; s != nil && len(s.human) < len(s.values) {
 			if d, ok := duration(value, seconds); ok {
@@ -85,6 +88,35 @@ func (c *clock) sampleOf(p place, label, value []byte) {
 	}
 	for _, one := range bytes.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' || r == ':' }) {
 		s.add(one)
+	}
+}
+
+// namesTime: a label that nobody knows, and that may be a time's by its words.
+func namesTime(label []byte) bool {
+	name := snake(label)
+	for _, word := range []string{"stamp", "zone", "timeout", "uptime", "date"} {
+		if strings.Contains(name, word) {
+			return false
+		}
+	}
+	for _, word := range []string{"time", "durat", "elaps", "latenc", "took", "taken", "cost", "spent", "millis", "micros", "nanos", "msec", "usec"} {
+		if strings.Contains(name, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// noteUnknown tells of fields that may be times, where the log has no other.
+func (f *Format) noteUnknown(unknown map[string]int, lines int) {
+	var labels []string
+	for label, n := range unknown {
+		if n*2 > lines {
+			labels = append(labels, fmt.Sprintf("%q", label))
+		}
+	}
+	if slices.Sort(labels); len(labels) > 0 {
+		f.Notes = append(f.Notes, "the request's time may be in "+strings.Join(labels[:min(len(labels), 3)], ", ")+", by the name, but its unit and meaning are not known: --time-field NAME takes it, --time-unit says its unit")
 	}
 }
 

@@ -67,6 +67,7 @@ var draftWriter = w3cWriter{name: "w3c", unit: time.Second}
 const (
 	softwareBegin = "#Software:"
 	iisSoftware   = "Microsoft Internet Information Services"
+	iisAdvanced   = "IIS Advanced Logging"
 )
 
 // w3cFormat reads a line that names the columns; nil: it is none. If they do
@@ -178,7 +179,7 @@ func (w *w3c) parse(f *Format, line []byte, e *Entry, c *clock) string {
 	if sep == ' ' && bytes.IndexByte(line, '\t') >= 0 {
 		sep = '\t'
 	}
-	if n := bytes.Count(bytes.TrimRight(line, " \t"), []byte{sep}) + 1; n < len(w.places) {
+	if n := bytes.Count(bytes.TrimRight(line, " \t"), []byte{sep}) + 1; n < len(w.places) && bytes.IndexByte(line, '"') < 0 {
 		for _, s := range w.short {
 			if n == len(s.places) {
 				return s.take(f, line, sep, e, c)
@@ -194,7 +195,7 @@ func (w *w3c) take(f *Format, line []byte, sep byte, e *Entry, c *clock) string 
 	e.scratch = e.scratch[:0]
 	var date, clockText []byte
 	for i, p := range w.places {
-		v, rest, more := bytes.Cut(line, []byte{sep})
+		v, rest, more := cutColumn(line, sep)
 		if !more && i < len(w.places)-1 {
 			return whyColumns
 		}
@@ -222,6 +223,17 @@ func (w *w3c) take(f *Format, line []byte, sep byte, e *Entry, c *clock) string 
 	}
 	e.finish(c)
 	return e.checkRequest(refusals)
+}
+
+// cutColumn cuts the first column off; one in quotes (the draft's <string>, IIS
+// Advanced Logging) may hold the separator.
+func cutColumn(line []byte, sep byte) (v, rest []byte, more bool) {
+	if len(line) > 1 && line[0] == '"' {
+		if end := bytes.Index(line[1:], []byte{'"', sep}); end >= 0 {
+			return line[:end+2], line[end+3:], true
+		}
+	}
+	return bytes.Cut(line, []byte{sep})
 }
 
 // setDateAndTime sets the time of two columns, in UTC.

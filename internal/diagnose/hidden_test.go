@@ -15,12 +15,21 @@ func TestHidden(t *testing.T) {
 	statement := func(each time.Duration, examined int64, plan string) evidence.Statement {
 		return evidence.Statement{Count: 500, Total: 500 * each, RowsExamined: 500 * examined, RowsSent: 500 * 20, Explain: plan}
 	}
+	const mariadb = `{"query_block": {"table": {"update": 1, "table_name": "seat", "access_type": "index_merge", "index_merge": {"intersect": [{"range": {"key": "hall"}}, {"range": {"key": "guest"}}]}, "rows": 1}}}`
+	const mysql = `{"query_block": {"table": {"table_name": "seat", "access_type": "index_merge", "key": "intersect(hall,guest)", "rows_examined_per_scan": 1}}}`
+	const union = `{"query_block": {"table": {"table_name": "seat", "access_type": "index_merge", "index_merge": {"union": [{"range": {"key": "hall"}}, {"range": {"key": "guest"}}]}, "rows": 1}}}`
+	merging := func(plan string) evidence.Statement {
+		return evidence.Statement{Count: 10, Total: 370 * time.Millisecond, LockTime: 200 * time.Microsecond, RowsExamined: 10, Explain: plan}
+	}
 	for _, c := range []struct {
 		name string
 		s    evidence.Statement
 		want int64
 	}{
 		{"12 ms for 110 rows", statement(12*time.Millisecond, 110, plan), 41000},
+		{"37 ms for one row that is in two indexes", merging(mariadb), 1849},
+		{"the same with MySQL", merging(mysql), 1849},
+		{"several indexes, one after the other", merging(union), 0},
 		{"nothing is pushed", statement(12*time.Millisecond, 110, whole), 0},
 		{"no plan", statement(12*time.Millisecond, 110, ""), 0},
 		{"80 µs", statement(80*time.Microsecond, 110, plan), 0},

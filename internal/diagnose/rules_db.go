@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -64,7 +65,7 @@ func judgeFullScan(m *model) ([]Finding, string) {
 			continue
 		}
 		f := Finding{Service: svc.Name, Evidence: cites,
-			Title: fmt.Sprintf("%s reads whole tables to find a few rows", svc.Name),
+			Title: fmt.Sprintf("%s reads many rows to find a few", svc.Name),
 			Text: fmt.Sprintf("%s %.0f %% of %s's statement time (%.2f of %.2f s); for each row that is returned, %s are examined.",
 				ui.Plural(len(cites), "statement class takes", "statement classes take"), 100*scanning/all, svc.Name, scanning, all, ui.Number(float64(examined)/float64(returned)))}
 		f = f.bounded(m.boundBy(svc.Name, m.perReq[svc.Name]*scanning/all))
@@ -100,6 +101,9 @@ func pushed(s evidence.Statement) string {
 	n := Hidden(s)
 	if n == 0 {
 		return ""
+	}
+	if slices.ContainsFunc(evidence.Plan(s.Explain), func(t evidence.PlanTable) bool { return len(t.Intersected) > 0 }) {
+		return "; its plan compares the entries of several indexes, which the server does not count as rows (index merge, intersection)"
 	}
 	return fmt.Sprintf("; its plan looks at about %d entries of an index, which the server does not count as rows (index condition pushdown)", n)
 }

@@ -24,11 +24,14 @@ type statementSource struct {
 	read func(f *statementFeed, r io.Reader) error
 }
 
+// postgresText is PostgreSQL's log to stderr, which JSON may carry.
+const postgresText = "postgresql"
+
 // statementSources in the order in which they are looked for.
 var statementSources = []statementSource{
 	{"postgresql csvlog", matches(",LOG,", `(?m)^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+ [^,\n]+,("[^"]*")?,("[^"]*")?,\d*,[^\n]*,LOG,`), (*statementFeed).postgresCSV},
 	{"postgresql jsonlog", matches(`"error_severity"`, `(?m)^\{"timestamp":"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[^\n]*"error_severity":"`), (*statementFeed).postgresJSON},
-	{"postgresql", func(head []byte) bool { return sqllog.PostgresMessageAt(head, false) >= 0 }, (*statementFeed).postgresText},
+	{postgresText, func(head []byte) bool { return sqllog.PostgresMessageAt(head, false) >= 0 }, (*statementFeed).postgresText},
 	{"general log", isGeneral, (*statementFeed).general},
 	{"", isSummary, (*statementFeed).summary},
 }

@@ -205,6 +205,24 @@ func TestCarriedSlowLogs(t *testing.T) {
 	}
 }
 
+// PostgreSQL's lines as Google's and Azure's exports have them: what stands behind the
+// line in its object is no part of the statement.
+func TestCarriedPostgres(t *testing.T) {
+	for _, form := range []string{
+		`{"insertId":"s%[1]d","textPayload":"2025-03-02 10:00:0%[1]d.100 UTC [77]: [10-1] db=shop,user=web LOG:  duration: 1%[1]d.500 ms  statement: SELECT a FROM t WHERE b = %[1]d","resource":{"type":"cloudsql_database"},"trace":"t%[1]d"}`,
+		`{"properties":{"errorLevel":"LOG","message":"2025-03-02 10:00:0%[1]d UTC-64de-6c LOG:  duration: 1%[1]d.500 ms  execute <unnamed>: SELECT a FROM t WHERE b = %[1]d","detail":"parameters: x = '%[1]d'"},"time":"2025-03-02T10:00:0%[1]dZ","category":"PostgreSQLLogs"}`,
+	} {
+		var log strings.Builder
+		for i := range 4 {
+			fmt.Fprintf(&log, form+"\n", i)
+		}
+		s := digested(t, []byte(log.String()), StatementOptions{})
+		if s.Entries != 4 || s.Bad != 0 || len(s.Classes) != 1 || s.Classes[0].Total != 48*time.Millisecond || s.Classes[0].Fingerprint != "SELECT a FROM t WHERE b = ?" {
+			t.Errorf("%d statements, %d not understood, in %d classes: %+v", s.Entries, s.Bad, len(s.Classes), s.Classes)
+		}
+	}
+}
+
 // Reports and what is no log are refused with a hint, never read as something else.
 func TestReportsAreRefused(t *testing.T) {
 	for text, want := range map[string]string{

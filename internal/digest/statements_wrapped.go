@@ -56,7 +56,7 @@ func carrierOf(head []byte) (name string, wrap func(io.Reader) io.ReadCloser) {
 	}
 	text := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), "\x00 \t\r\n")
 	if len(text) > 0 && (text[0] == '{' || text[0] == '[') {
-		if sourceOf(text) != nil {
+		if s := sourceOf(text); s != nil && s.name != postgresText {
 			return "", nil // JSON of its own
 		}
 		var inner bytes.Buffer
@@ -239,6 +239,9 @@ func (r *prefixReader) Read(b []byte) (int, error) {
 // Splunk's.
 var messageKeys = []string{"message", "@message", "log", "MESSAGE", "textPayload", "_raw"}
 
+// messageOuters are objects that hold such a text: Azure's, Google's, Elasticsearch's.
+var messageOuters = []string{"properties", "jsonPayload", "_source"}
+
 // messages calls each for the texts in r's entries, in their order. entries gives
 // out objects of JSON (internal/envelope).
 func messages(entries func(io.Reader, func([]byte) error) error, r io.Reader, each func(string) error) error {
@@ -266,8 +269,14 @@ func messageOf(record []byte) (text string, ok bool) {
 		if d.Decode(&value) != nil {
 			return "", false
 		}
-		if key, _ := k.(string); slices.Contains(messageKeys, key) && json.Unmarshal(value, &text) == nil {
+		key, _ := k.(string)
+		if slices.Contains(messageKeys, key) && json.Unmarshal(value, &text) == nil {
 			return text, true
+		}
+		if slices.Contains(messageOuters, key) {
+			if text, ok = messageOf(value); ok {
+				return text, true
+			}
 		}
 	}
 	return "", false

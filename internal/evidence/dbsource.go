@@ -142,7 +142,7 @@ func (d *dbSource) useSlowLog() bool {
 // stop reads the same again at the window's end.
 func (d *dbSource) stop(ctx context.Context) {
 	if d.locks != nil {
-		d.locks.stop()
+		d.locks.stop(ctx)
 	}
 	if d.err != nil {
 		return
@@ -172,6 +172,9 @@ func (d *dbSource) counters() (*CounterDelta, Health) {
 		return nil, Health{Source: source, Text: d.err.Error()}
 	}
 	delta := statusDelta(d.begin, d.end)
+	if d.locks != nil {
+		d.locks.less(delta)
+	}
 	if up, err := strconv.Atoi(d.end["Uptime"]); err == nil {
 		if was, err := strconv.Atoi(d.begin["Uptime"]); err == nil && up < was {
 			return &delta, Health{Source: source, Text: d.svc.Name + " was restarted during the run; its counters began anew", Spoils: true}

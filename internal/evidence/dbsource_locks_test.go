@@ -95,3 +95,44 @@ func TestLockWaits(t *testing.T) {
 		diagnostic = false
 	}
 }
+
+// What the sampling asks is not among the server's counters of a window: a server that nobody
+// else asks anything does next to nothing.
+func TestOwnLooksAreNotCounted(t *testing.T) {
+	await.SkipShort(t)
+	l := startLive(t)
+	c, err := NewCollector(t.Context(), l.st, l.hosts, CollectorOptions{Diagnostic: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := c.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	d := c.dbs[0]
+	looks := func() (n int) {
+		// The server's own count, on another connection: samples is the sampler's while it runs.
+		var name string
+		if err := l.db.QueryRow("SHOW GLOBAL STATUS LIKE 'Select_full_join'").Scan(&name, &n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	before := looks()
+	await.For(t, "the sampler to look twenty times", func() bool { return looks() >= before+20 })
+	ev, err := c.Stop(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.locks.samples < 20 || d.locks.begin == nil || d.locks.end == nil {
+		t.Fatalf("%d samples; its own counters: %d and %d", d.locks.samples, len(d.locks.begin), len(d.locks.end))
+	}
+	delta := ev.Counters["db"].Delta
+	// What this test asks itself makes temporary tables and no joins.
+	if n := delta["Select_full_join"]; n > 2 {
+		t.Errorf("%g joins without an index while nobody joined anything", n)
+	}
+	if n := delta["Com_select"]; n > 2 {
+		t.Errorf("%g SELECTs while nobody sent one", n)
+	}
+}

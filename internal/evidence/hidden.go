@@ -17,8 +17,10 @@ const (
 // Hidden tells work that the rows examined do not show. slow: a run of the statement takes
 // more than its rows explain, locks apart. entries is then how many entries of an index its
 // plan expects to look at in each run with a condition that is pushed into the index: the
-// server does not count as examined what that turns down (Handler_icp_attempts). 0: none,
-// or no plan is known.
+// server does not count as examined what that turns down (Handler_icp_attempts). Nor does it
+// count the entries of several indexes that it compares (PlanTable.Intersected), and no plan
+// tells how many they are: entries is then how many rows take as long at least. 0: none, or
+// no plan is known.
 func Hidden(s Statement) (entries int64, slow bool) {
 	if s.Count <= 0 {
 		return 0, false
@@ -28,6 +30,9 @@ func Hidden(s Statement) (entries int64, slow bool) {
 		return 0, false
 	}
 	for _, t := range Plan(s.Explain) {
+		if len(t.Intersected) > 0 {
+			entries = max(entries, int64(each/slowRow))
+		}
 		if n, err := strconv.ParseFloat(fmt.Sprint(t.Rows), 64); t.Pushed && err == nil {
 			entries = max(entries, int64(n))
 		}

@@ -19,6 +19,9 @@ type PlanTable struct {
 	// Pushed: a condition is looked at in the index, before rows are fetched (index
 	// condition pushdown); the server does not count as examined what it turns down.
 	Pushed bool
+	// Intersected are indexes of which all entries are compared that fit: only the rows that
+	// are in all of them are fetched and counted as examined (index merge, intersection).
+	Intersected []string
 	// Besides are operations around it: "Using filesort", "Using index", …
 	Besides []string
 }
@@ -59,6 +62,9 @@ func planTables(v any, around []string) []PlanTable {
 			p.Access, _ = v["access_type"].(string)
 			p.Key, _ = v["key"].(string)
 			p.Pushed = v["index_condition"] != nil
+			if p.Access == "index_merge" {
+				p.Intersected = intersected(map[string]any{"key": p.Key, "index_merge": v["index_merge"]}, false)
+			}
 			if v["using_index"] == true {
 				p.Besides = with(around, "Using index")
 			}
@@ -70,6 +76,31 @@ func planTables(v any, around []string) []PlanTable {
 		}
 	}
 	return out
+}
+
+// intersected finds the indexes of intersections: MariaDB writes them below "index_merge",
+// "intersect", MySQL names them in a key: "intersect(a,b)".
+func intersected(v any, within bool) (names []string) {
+	switch v := v.(type) {
+	case []any:
+		for _, x := range v {
+			names = append(names, intersected(x, within)...)
+		}
+	case map[string]any:
+		key, _ := v["key"].(string)
+		if _, list, ok := strings.Cut(strings.ToLower(key), "intersect("); ok {
+			list, _, _ = strings.Cut(list, ")")
+			for _, name := range strings.Split(list, ",") {
+				names = append(names, strings.TrimSpace(name))
+			}
+		} else if within && key != "" {
+			names = append(names, key)
+		}
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			names = append(names, intersected(v[k], within || k == "intersect")...)
+		}
+	}
+	return names
 }
 
 func with(list []string, word string) []string {

@@ -34,7 +34,7 @@ type vegetaJSON struct {
 
 // The text report (lib/reporters.go, NewTextReporter).
 var (
-	vegetaRequests  = lazyregexp.New(`(?m)^Requests +\[total, rate, throughput\] +(\d+), ([0-9.]+), ([0-9.]+)`)
+	vegetaRequests  = lazyregexp.New(`(?m)^Requests +\[total, rate(?:, throughput)?\] +(\d+), ([0-9.]+)(?:, ([0-9.]+))?`) // the throughput since 2018
 	vegetaDuration  = lazyregexp.New(`(?m)^Duration +\[total, attack, wait\] +([^,\s]+),`)
 	vegetaLatencies = lazyregexp.New(`(?m)^Latencies +\[([^\]]+)\] +(.*)$`)
 	vegetaStatus    = lazyregexp.New(`(?m)^Status Codes +\[code:count\] +(.*)$`)
@@ -77,6 +77,9 @@ func readVegeta(o *output) (*report, error) {
 				n, _ := parseNumber(c[2])
 				r.vegetaStatus(c[1], count(n))
 			}
+		}
+		if m[3] == "" && r.duration > 0 {
+			r.score = float64(r.succeeded) / r.duration.Seconds()
 		}
 		if m := vegetaErrors.FindStringSubmatch(o.text); m != nil {
 			complaints = strings.Split(m[1], "\n")

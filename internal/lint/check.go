@@ -71,6 +71,8 @@ func check(root string) ([]problem, error) {
 		out = append(out, checkImports(s)...)
 		out = append(out, checkCalls(s)...)
 		out = append(out, checkTexts(s)...)
+		out = append(out, checkFields(s)...)
+		out = append(out, checkPure(s)...)
 	}
 	out = append(out, checkComments(sources)...)
 	list, err := os.ReadFile(filepath.Join(root, clockList))

@@ -70,6 +70,15 @@ func TestRules(t *testing.T) {
 		{"an exit of a command", "cmd/x/main.go", "// Command x is one.\npackage main\nimport \"os\"\nfunc main() { os.Exit(1) }", ""},
 		{"another Exit", "internal/tune/a.go", doc("tune") + "func f(o O) { o.Exit(1) }", ""},
 
+		{"a struct with as many fields as one may have", "internal/tune/a.go", doc("tune") + "type t struct {\n\ta, b, c, d, e, f, g, h, i, j, k, l, m, n int\n\tE\n}", ""},
+		{"a struct with one more", "internal/tune/a.go", doc("tune") + "type t struct {\n\ta, b, c, d, e, f, g, h, i, j, k, l, m, n, o int\n\tE\n}", "a.go:3: t has 16 fields, more than 15"},
+		{"such a struct of a test", "internal/tune/a_test.go", "package tune\ntype t struct {\n\ta, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p int\n}", ""},
+		{"such a struct elsewhere", "internal/load/a.go", doc("load") + "type t struct {\n\ta, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p int\n}", ""},
+
+		{"the clock in what chooses", "internal/tune/schedule.go", doc("tune") + "import \"time\"\nfunc f(d time.Time) time.Duration { return time.Until(d) }", "schedule.go:4: time.Until reads the clock"},
+		{"a context in what chooses", "internal/tune/joined.go", doc("tune") + "import _ \"context\"", "joined.go:3: imports context"},
+		{"a time that is told to what chooses", "internal/tune/order.go", doc("tune") + "import \"time\"\nfunc f(d time.Duration) bool { return d > time.Minute }", ""},
+
 		{"no package comment", "internal/tune/a.go", "package tune\n", "a.go:1: package tune has no comment"},
 		{"a comment that stands apart", "internal/tune/a.go", "// Package tune is one.\n\npackage tune\n", "has no comment"},
 		{"a package of tests only", "internal/tune/a_test.go", "package tune\n", ""},

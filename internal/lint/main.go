@@ -1,7 +1,9 @@
 // Command lint checks the rules of this repository that the compiler and go
 // vet do not know: which package may import which, who may write to a host,
 // who may end the process, that every package says what it is for, that no text
-// names a place or a tool of somebody's workplace, and that links lead somewhere.
+// names a place or a tool of somebody's workplace, that links lead somewhere, and that
+// no struct of the loop has more fields than a reader keeps in mind, and that what chooses
+// its next step reads no clock.
 //
 // In: the repository's root (default: the current directory). Out: one line
 // per violation as file:line: text, and exit status 1 if there is any. It is

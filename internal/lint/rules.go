@@ -81,6 +81,23 @@ var writers = []writer{{"ReplaceFile", 0}, {"MakeDir", 0}, {"RemoveDir", 0}, {"R
 // contract suite.
 var mayWrite = []string{"change", "host"}
 
+// mostFields is how many fields a struct of a package has at most (checkFields), where
+// that is asked for: the loop, whose state was the hardest to follow.
+var mostFields = map[string]int{"internal/tune": 15}
+
+// pureFiles choose what a session tries next (internal/tune/schedule.go): they are told
+// what time it is, and read nothing, so that a recorded session can be replayed through
+// them (checkPure).
+var pureFiles = []string{"internal/tune/schedule.go", "internal/tune/tried.go", "internal/tune/promise.go", "internal/tune/learned.go",
+	"internal/tune/joined.go", "internal/tune/split.go", "internal/tune/order.go"}
+
+// impure are the packages that they may not import, and the functions of package time
+// that they may not use.
+var (
+	impureImports = []string{"context", "os", "net", "net/http", "database/sql", "math/rand", "math/rand/v2", "sync", module + "/internal/host"}
+	impureTime    = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "NewTimer", "NewTicker", "Tick"}
+)
+
 // exits are the functions that end the process without running deferred work.
 // Only a command's main package calls them.
 var exits = map[string][]string{

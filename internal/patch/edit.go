@@ -246,7 +246,9 @@ func Diff(places []*Place) (string, error) {
 		i := slices.IndexFunc(parts, func(p *Place) bool { return p.File == name })
 		// By Myers' algorithm, whose hunks stay small where much is added: the default one gives up.
 		before := string(parts[i].file.src)
-		text, err := udiff.ToUnified(path.Join("a", name), path.Join("b", name), before, myers.ComputeEdits(before, string(files[name])), udiff.DefaultContextLines)
+		//lint:ignore SA1019 its authors keep it for their tests only, where the form of the hunks matters, as it does here
+		edits := myers.ComputeEdits(before, string(files[name]))
+		text, err := udiff.ToUnified(path.Join("a", name), path.Join("b", name), before, edits, udiff.DefaultContextLines)
 		if err != nil {
 			return "", err
 		}

@@ -30,6 +30,9 @@ func (h *harDraft) body(m *made) {
 	post := m.entry.Request.Post
 	method := m.entry.Request.Method
 	if post == nil || post.Text == "" && len(post.Params) == 0 {
+		if m.entry.Request.declared() > 0 {
+			h.lost(m, "the HAR says how long it was, but does not hold it")
+		}
 		return
 	}
 	if method == "GET" || method == "HEAD" {

@@ -2,8 +2,10 @@ package record
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"mime"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -47,6 +49,21 @@ type harRequest struct {
 	URL     string      `json:"url"`
 	Headers []harHeader `json:"headers"`
 	Post    *harPost    `json:"postData"`
+	// Size of the body in bytes; -1: not known.
+	Size json.RawMessage `json:"bodySize"`
+}
+
+// declared is how long the body was by what the recording says of it; 0: none, or not known.
+func (r *harRequest) declared() float64 {
+	n, _ := strconv.ParseFloat(string(r.Size), 64)
+	for _, h := range r.Headers {
+		if strings.EqualFold(h.Name, "Content-Length") {
+			if v, err := strconv.ParseFloat(h.Value, 64); err == nil {
+				n = max(n, v)
+			}
+		}
+	}
+	return n
 }
 
 type harPost struct {

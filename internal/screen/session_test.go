@@ -30,7 +30,7 @@ func wave(n int, top float64) []float64 {
 // moments of a session.
 func moments() map[string]tune.Live {
 	base := tune.Live{At: began.Add(90 * time.Second), Session: 3, Started: began, Deadline: began.Add(30 * time.Minute), Doing: "Measure the service as found",
-		CPU: map[string][]float64{"local": wave(90, 0.96)}, Rates: wave(90, 1234.5)}
+		Curves: tune.Curves{CPU: map[string][]float64{"local": wave(90, 0.96)}, Rates: wave(90, 1234.5)}}
 	first := base
 	first.Label, first.Load = "as found", &load.Progress{Phase: load.PhaseWarmup, Elapsed: 1600 * time.Millisecond, Length: 3 * time.Second,
 		RequestsPerSecond: 321, P50: 3210 * time.Microsecond, P99: 45 * time.Millisecond}
@@ -63,9 +63,9 @@ func moments() map[string]tune.Live {
 	over.At = over.Deadline.Add(time.Second)
 
 	run := tune.Live{At: began, Started: began, Doing: "run", Label: "run", Load: &load.Progress{Phase: load.PhaseSetup}}
-	foreign := tune.Live{At: began, Started: began, Doing: "run", Label: "run", CPU: map[string][]float64{"local": {0.5}}, Rates: []float64{0, 0},
+	foreign := tune.Live{At: began, Started: began, Doing: "run", Label: "run", Curves: tune.Curves{CPU: map[string][]float64{"local": {0.5}}, Rates: []float64{0, 0}},
 		Load: &load.Progress{Phase: load.PhaseMeasure, Elapsed: 12 * time.Second}}
-	warm := tune.Live{At: began, Started: began, Doing: "run", Label: "run", CPU: map[string][]float64{"local": {0.5}}, Rates: []float64{100, 200},
+	warm := tune.Live{At: began, Started: began, Doing: "run", Label: "run", Curves: tune.Curves{CPU: map[string][]float64{"local": {0.5}}, Rates: []float64{100, 200}},
 		Load: &load.Progress{Phase: load.PhaseWarmup, Elapsed: 2 * time.Second, Length: 30 * time.Second, Window: 10 * time.Second}}
 	measured := warm
 	measured.Load = &load.Progress{Phase: load.PhaseMeasure, Elapsed: 2600 * time.Millisecond, Length: 10 * time.Second, Window: 10 * time.Second}

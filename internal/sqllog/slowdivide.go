@@ -148,7 +148,7 @@ func lineKind(s []byte) int {
 		}
 	case c == 0 || c == 0xef: // zeros of a log that was truncated; a byte order mark
 		return headerKind(withoutNoise(s))
-	case c != 'T' && c != 't' && s[len(s)-1] != ':':
+	case c != 'T' && c != 't' && c != '=' && s[len(s)-1] != ':':
 		return notHeader
 	}
 	return headerKind(s)
@@ -226,7 +226,8 @@ func (d *slowDivider) text(s []byte) {
 		d.begin()
 	}
 	if d.phase == slowStatement {
-		d.closed = d.quote.line(s)
+		closed := d.quote.line(s)
+		d.closed = closed || d.closed && len(trimEnd(s)) == 0 && !d.quote.quoted() // an empty line changes nothing
 	}
 }
 

@@ -43,6 +43,9 @@ func TestSlowEntriesAreToldFromText(t *testing.T) {
 		{"no semicolons", one(1, "SELECT 1\n") + one(2, "SELECT 2\nFROM t\n") + one(3, "SELECT 3\n"), []string{"SELECT 1", "SELECT 2", "SELECT 3"}, 0},
 		{"an unfinished comment", one(1, "SELECT 1 /* oh;\n") + one(2, "SELECT 2;\n") + after, []string{"SELECT 1", "SELECT 2", "SELECT 9"}, 0},
 		{"the server ended within a statement", one(1, "INSERT INTO c VALUES (3,\n") + "/usr/sbin/mysqld, Version: 8.0.36 (x). started with:\nTcp port: 3306  Unix socket: a\nTime                 Id Command    Argument\n" + after, []string{"INSERT", "SELECT 9"}, 0},
+		{"lines of tail -f", "==> error.log <==\n2025-03-02T10:00:00Z 3 [Note] [MY-010914] [Server] Aborted\n\n==> slow.log <==\n" + one(1, "SELECT 1;\n") +
+			"\n==> error.log <==\n2025-03-02T10:00:02Z 3 [Note] it's\n\n==> slow.log <==\n" + one(3, "SELECT 3;\n") + "\n==> error.log <==\n2025-03-02T10:00:04Z x\n", []string{"SELECT 1", "SELECT 3"}, 0},
+		{"a stored line of tail's", one(1, "INSERT INTO c VALUES ('a;\n==> slow.log <==\nb');\n") + after, []string{"INSERT", "SELECT 9"}, 1},
 		{"a header after zeros", one(1, "SELECT 1;\n") + strings.Repeat("\x00", 300) + after, []string{"SELECT 1", "SELECT 9"}, 0},
 		{"lines that end with CR LF", strings.ReplaceAll(one(1, "SELECT 1,\n2;\n")+after, "\n", "\r\n"), []string{"SELECT 1,", "SELECT 9"}, 0},
 		{"a header that runs back in time is text", one(5, "SELECT 'a\n"+forged+";\n"), []string{"SELECT 'a"}, 2},

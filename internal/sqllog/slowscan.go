@@ -195,8 +195,11 @@ func headerKind(s []byte) int {
 		}
 		return notHeader
 	}
-	// A log begins with three such lines after each (re)start or FLUSH LOGS.
+	// A log begins with three such lines after each (re)start or FLUSH LOGS; tail
+	// writes ==> slow.log <== between the lines of several files.
 	switch {
+	case bytes.HasPrefix(s, []byte("==> ")) && bytes.HasSuffix(s, []byte(" <==")):
+		return bannerHeader
 	case bytes.EqualFold(s[:10], []byte("tcp port: ")) && isDigit(s[10]),
 		s[0] == 'T' && bytes.HasPrefix(s, []byte("Time")) && bytes.Equal(bytes.Join(bytes.Fields(s), []byte(" ")), []byte("Time Id Command Argument")),
 		bytes.HasSuffix(s, []byte("started with:")) && bytes.Contains(s, []byte(", Version: ")):

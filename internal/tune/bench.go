@@ -25,77 +25,112 @@ type Bench struct {
 	Hosts    map[string]host.Host
 	Scenario *load.Scenario // nil with load.command
 	Store    *store.Store
-	Session  int64
-	// ConfigHash of what is in place, set by the loop; stored with each run.
-	ConfigHash string
+	Stamp    Stamp // of each run
 	// Window and Warmup override the scenario's when not 0.
 	Window, Warmup time.Duration
+	Instruments    Instruments // of diagnostic runs
+	Listeners      Listeners
+	Data           Data
+
+	scored      scored
+	disturbance disturbance
+	benchmark   benchmark
+	// pace is how long runs of experiments are; nil: as the scenario says.
+	pace *experiment.Pace
+	// instead makes runs up, without load and collectors; tests set it.
+	instead func(ctx context.Context, o RunOptions) (*store.Run, error)
+}
+
+// Stamp is what each run is stored with beside what it showed.
+type Stamp struct {
+	Session int64
+	// ConfigHash of what is in place, set by the loop.
+	ConfigHash string
+}
+
+// Instruments are what diagnostic runs use beside the statement log, and what they have
+// seen for the next ones.
+type Instruments struct {
 	// Walk is how long single requests may be followed; 0: 20 s, the most.
 	Walk time.Duration
-	// Plain leaves out, in diagnostic runs, all instruments but the statement
-	// log: profiles and the access log.
+	// Plain leaves out all instruments but the statement log: profiles and the access
+	// log.
 	Plain bool
 	// Unwalked leaves out following single requests alone.
 	Unwalked bool
-	// wrong of asked answers were wrong in all scored runs of what was in place.
-	wrong, asked int64
-	// reference is the last fit scored run of the configuration in place: what
-	// throughput and CPU are without a diagnostic run's instruments. sides are
-	// the last fit ones of an experiment.
-	reference *store.Run
-	sides     map[experiment.Side]*store.Run
-	// unkept are pages, by URL, that were too old when a cache kept them, with what was
-	// seen.
-	unkept map[string]string
-	// erred is the largest share (0–1) of errors of the server in a run before the first
-	// experiment, with somebody else's benchmark; known if errors is set.
-	erred  float64
-	errors bool
 	// restarts are restarts of services that a session may do, and those that it may
 	// not, with the reason; nil: nothing is restarted to see more.
 	restarts func() ([]change.Change, []store.NotRestarted)
 	// goProfiles are the latest CPU profiles of Go programs, by service.
 	goProfiles map[string][]byte
-	// Note is told what a run waits for; may be nil.
-	Note func(string)
+	// unkept are pages, by URL, that were too old when a cache kept them, with what was
+	// seen.
+	unkept map[string]string
+}
+
+// Listeners are told what runs do; each may be nil.
+type Listeners struct {
+	// Note is told what a run waits for, Inform what is no problem.
+	Note   func(string)
+	Inform func(string)
+	// Progress is called about four times a second while load runs.
+	Progress func(load.Progress)
+	feed     *feed // of those who watch
+}
+
+// Data is what is known of the data that runs use, and of how it is put back before each.
+type Data struct {
 	// Dir is where the copy of load.reset: snapshot lies; empty: the system's folder for
 	// temporary files.
 	Dir string
-	// Inform is told what is no problem; may be nil.
-	Inform func(string)
 	// keeper has what load.reset: snapshot puts back; rewound: it was said how long
 	// that takes.
 	keeper  *rewind.Keeper
 	rewound bool
-	// noisy is set after a run that was no evidence because of others: the
-	// next one waits for them to end.
-	noisy bool
-	// steal is what other virtual machines take as a rule, others what processes
-	// outside the stack do.
-	steal, others stealing
-	// pace is how long runs of experiments are; nil: as the scenario says.
-	pace *experiment.Pace
-	// before is the last fit scored run, of whichever side.
-	before *store.Run
-	// took is the longest run of somebody else's benchmark so far, users how
-	// many the last run had; assumed: nobody told.
-	took    time.Duration
-	users   int
-	assumed bool
-	perRun  bool // scores are points of a whole run (load.Result)
-	// prepares is how long somebody else's benchmark was seen to prepare, remade the
-	// databases whose tables are made anew meanwhile; see learnPreparing.
-	prepares time.Duration
-	remade   map[string]bool
 	// suspected: it was said that the data may be what is wrong.
 	suspected bool
 	// drawn are the rows of pools that runs without a reset have used up.
 	drawn load.Rows
-	// instead makes runs up, without load and collectors; tests set it.
-	instead func(ctx context.Context, o RunOptions) (*store.Run, error)
-	// Progress is called about four times a second while load runs.
-	Progress func(load.Progress)
-	feed     *feed // of those who watch; nil: nobody
+}
+
+// scored is what scored runs have shown so far.
+type scored struct {
+	// reference is the last fit one of the configuration in place: what throughput and
+	// CPU are without a diagnostic run's instruments. sides are the last fit ones of an
+	// experiment, before is the last fit one of whichever side.
+	reference *store.Run
+	sides     map[experiment.Side]*store.Run
+	before    *store.Run
+	// wrong of asked answers were wrong in all runs of what was in place.
+	wrong, asked int64
+	// erred is the largest share (0–1) of errors of the server in a run before the first
+	// experiment, with somebody else's benchmark; known if errors is set.
+	erred  float64
+	errors bool
+}
+
+// disturbance is what else than the stack uses the machines.
+type disturbance struct {
+	// noisy is set after a run that was no evidence because of others: the next one
+	// waits for them to end.
+	noisy bool
+	// steal is what other virtual machines take as a rule, others what processes
+	// outside the stack do.
+	steal, others stealing
+}
+
+// benchmark is what runs have told of somebody else's benchmark (load.command).
+type benchmark struct {
+	// took is its longest run so far, users how many the last run had; assumed: nobody
+	// told.
+	took    time.Duration
+	users   int
+	assumed bool
+	perRun  bool // scores are points of a whole run (load.Result)
+	// prepares is how long it was seen to prepare, remade the databases whose tables are
+	// made anew meanwhile; see learnPreparing.
+	prepares time.Duration
+	remade   map[string]bool
 }
 
 // RunOptions of one run.
@@ -118,7 +153,7 @@ type RunOptions struct {
 // window, judges whether the run is evidence at all, and stores it. A run that
 // ended before anything was answered is made again, longer.
 func (b *Bench) Run(ctx context.Context, o RunOptions) (*store.Run, error) {
-	b.feed.begins(o)
+	b.Listeners.feed.begins(o)
 	run, err := b.run(ctx, o)
 	if err == nil {
 		for range mostLonger {
@@ -133,7 +168,7 @@ func (b *Bench) Run(ctx context.Context, o RunOptions) (*store.Run, error) {
 			}
 		}
 	}
-	b.feed.ends(err == nil)
+	b.Listeners.feed.ends(err == nil)
 	return run, err
 }
 
@@ -166,8 +201,8 @@ func (b *Bench) longer(run *store.Run) (w time.Duration, why string) {
 }
 
 func (b *Bench) note(text string) {
-	if b.Note != nil {
-		b.Note(text)
+	if b.Listeners.Note != nil {
+		b.Listeners.Note(text)
 	}
 }
 
@@ -175,7 +210,7 @@ func (b *Bench) run(ctx context.Context, o RunOptions) (*store.Run, error) {
 	if b.instead != nil {
 		return b.instead(ctx, o)
 	}
-	if b.noisy {
+	if b.disturbance.noisy {
 		if err := b.awaitQuiet(ctx); err != nil {
 			return nil, err
 		}
@@ -186,16 +221,16 @@ func (b *Bench) run(ctx context.Context, o RunOptions) (*store.Run, error) {
 		return nil, err
 	}
 	b.known(ev)
-	run := &store.Run{Session: b.Session, Step: o.Step, Kind: o.Kind, Side: o.Side, Label: o.Label,
-		Started: res.Started, Score: res.Score, Evidence: ev, ConfigHash: b.ConfigHash, Unfit: unfit(ev, b.allowOthers(o.Kind, ev), b.allowSteal(o.Kind, ev))}
+	run := &store.Run{Session: b.Stamp.Session, Step: o.Step, Kind: o.Kind, Side: o.Side, Label: o.Label,
+		Started: res.Started, Score: res.Score, Evidence: ev, ConfigHash: b.Stamp.ConfigHash, Unfit: unfit(ev, b.allowOthers(o.Kind, ev), b.allowSteal(o.Kind, ev))}
 	if run.Unfit == "" {
 		run.Unfit = poor(run, jump)
 	}
 	b.judgeErrors(run)
 	if run.Kind == store.Scored && run.Side == "" {
-		b.wrong, b.asked = b.wrong+res.Mismatches, b.asked+res.Requests
+		b.scored.wrong, b.scored.asked = b.scored.wrong+res.Mismatches, b.scored.asked+res.Requests
 	}
-	b.noisy = run.Unfit != ""
+	b.disturbance.noisy = run.Unfit != ""
 	if err := b.Store.SaveRun(run); err != nil {
 		return nil, err
 	}
@@ -259,25 +294,25 @@ func (b *Bench) remember(run *store.Run) {
 	switch {
 	case run.Kind != store.Scored || run.Unfit != "" || run.Evidence.Load.Succeeded == 0:
 	case run.Side == "":
-		b.reference = run
+		b.scored.reference = run
 	default:
-		if b.sides == nil {
-			b.sides = map[experiment.Side]*store.Run{}
+		if b.scored.sides == nil {
+			b.scored.sides = map[experiment.Side]*store.Run{}
 		}
-		b.sides[run.Side] = run
+		b.scored.sides[run.Side] = run
 	}
 }
 
 // kept says that the candidate is what is in place now.
 func (b *Bench) kept() {
-	if b.reference = b.sides[experiment.Candidate]; b.reference != nil {
-		b.noteVisits(b.reference)
+	if b.scored.reference = b.scored.sides[experiment.Candidate]; b.scored.reference != nil {
+		b.noteVisits(b.scored.reference)
 	}
 }
 
 func (b *Bench) loadOptions(workload int) load.Options {
 	o := load.Options{Scenario: b.Scenario, URL: b.Stack.Load.URL, Workload: workload,
-		Warmup: b.Warmup, Window: b.Window, Allow: b.Stack.Load.Allow, Rows: b.drawn}
+		Warmup: b.Warmup, Window: b.Window, Allow: b.Stack.Load.Allow, Rows: b.Data.drawn}
 	if b.Stack.Load.Reset.Set() {
 		o.Reset = b.reset
 	}
@@ -318,9 +353,9 @@ func (w *window) phase(p load.Progress) {
 
 // progress tells everyone how far the load is.
 func (b *Bench) progress(p load.Progress) {
-	b.feed.progress(p)
-	if b.Progress != nil {
-		b.Progress(p)
+	b.Listeners.feed.progress(p)
+	if b.Listeners.Progress != nil {
+		b.Listeners.Progress(p)
 	}
 }
 

@@ -16,10 +16,10 @@ import (
 // there are five of them, three as found and two at the end, which together
 // shall take at most a twentieth of the budget.
 func (t *Tuner) takeTime() time.Duration {
-	if t.Budget == 0 {
+	if t.Options.Budget == 0 {
 		return longestWalk
 	}
-	return min(t.Budget/100, longestWalk)
+	return min(t.Options.Budget/100, longestWalk)
 }
 
 // checksTime is about what the checks at the end take.
@@ -41,7 +41,7 @@ func (t *Tuner) checksTime() time.Duration {
 	if len(c.Reboot) > 0 {
 		all += reboot + 2*t.Bench.runTime()
 		// And once more for warmUp, which is rarely called for.
-		if again := reboot + 4*t.Bench.runTime(); t.Budget >= 20*again {
+		if again := reboot + 4*t.Bench.runTime(); t.Options.Budget >= 20*again {
 			all += again
 		}
 	}
@@ -49,7 +49,7 @@ func (t *Tuner) checksTime() time.Duration {
 }
 
 func (t *Tuner) prover() *Prover {
-	p := &Prover{Bench: t.Bench, StandDown: t.Exec.StandDown, UI: t.UI, Workload: t.workload, Limit: t.takeTime()}
+	p := &Prover{Bench: t.Bench, StandDown: t.Exec.StandDown, UI: t.UI, Workload: t.course.workload, Limit: t.takeTime()}
 	if t.session != nil {
 		p.Session, p.Before, p.Restart = t.session.ID, t.session.Final, t.restartApps
 	}
@@ -102,7 +102,7 @@ func (t *Tuner) recordAgain(ctx context.Context) error {
 
 // check makes the regulation checks on what is in place at the end.
 func (t *Tuner) check(ctx context.Context) error {
-	proves := t.proves
+	proves := t.standIns.proves
 	if proves == nil {
 		if t.Bench.instead != nil {
 			return nil

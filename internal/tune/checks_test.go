@@ -31,7 +31,7 @@ func TestChecksAtTheEnd(t *testing.T) {
 	results := []prove.Result{{Check: prove.Staleness, Outcome: prove.Held, Text: "fresh"},
 		{Check: prove.Durability, Outcome: prove.Failed, Text: "lost", Problems: []prove.Problem{{What: "a write is lost", By: "db"}}, Failures: 1}}
 	final := 0.0
-	tu.proves = func(context.Context) ([]prove.Result, error) {
+	tu.standIns.proves = func(context.Context) ([]prove.Result, error) {
 		final = tu.session.Final
 		return results, nil
 	}
@@ -56,7 +56,7 @@ func TestChecksInterrupted(t *testing.T) {
 	v := newVirtual(t, good("a", 20))
 	tu := v.tuner()
 	ctx, cancel := context.WithCancel(t.Context())
-	tu.proves = func(ctx context.Context) ([]prove.Result, error) {
+	tu.standIns.proves = func(ctx context.Context) ([]prove.Result, error) {
 		cancel()
 		return nil, ctx.Err()
 	}
@@ -69,7 +69,7 @@ func TestChecksInterrupted(t *testing.T) {
 // The walks as found and at the end take at most a twentieth of the budget.
 func TestTakeTime(t *testing.T) {
 	for budget, want := range map[time.Duration]time.Duration{0: 20 * time.Second, time.Hour: 20 * time.Second, 10 * time.Minute: 6 * time.Second, time.Minute: 600 * time.Millisecond} {
-		tu := &Tuner{Budget: budget}
+		tu := &Tuner{Options: Options{Budget: budget}}
 		got := tu.takeTime()
 		if got != want || budget > 0 && 5*got > budget/20 {
 			t.Errorf("budget %s: %s, want %s", budget, got, want)

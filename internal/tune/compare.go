@@ -110,23 +110,23 @@ func (e *BuildError) Unwrap() error { return e.Err }
 func (t *Tuner) Compare(ctx context.Context, o Compared) (*Comparison, error) {
 	defer t.watch(ctx)()
 	started := time.Now()
-	if t.Budget > 0 {
-		t.deadline = started.Add(t.Budget)
+	if t.Options.Budget > 0 {
+		t.course.deadline = started.Add(t.Options.Budget)
 	}
 	place, c, err := t.comparison(ctx, o)
 	if err != nil {
 		return nil, &ProposalError{err}
 	}
-	if t.judge, err = newJudge(t.Bench, t.Exec); err != nil {
+	if t.judging.judge, err = newJudge(t.Bench, t.Exec); err != nil {
 		return nil, err
 	}
-	t.workload = t.Bench.Users()
-	t.session = &store.Session{Command: "compare", Stack: t.Stack.Name, Started: started, Budget: t.Budget, State: "running",
-		AsFoundWorkload: t.workload, FinalWorkload: t.workload}
+	t.course.workload = t.Bench.Users()
+	t.session = &store.Session{Command: "compare", Stack: t.Stack.Name, Started: started, Budget: t.Options.Budget, State: "running",
+		AsFoundWorkload: t.course.workload, FinalWorkload: t.course.workload}
 	if err := t.Store.SaveSession(t.session); err != nil {
 		return nil, err
 	}
-	t.Bench.Session, c.Session = t.session.ID, t.session.ID
+	t.Bench.Stamp.Session, c.Session = t.session.ID, t.session.ID
 	t.tellSession(nil)
 	err = t.compare(ctx, place, c)
 	c.Took = time.Since(started)
@@ -146,7 +146,7 @@ func (t *Tuner) comparison(ctx context.Context, o Compared) (sides, *Comparison,
 	if o.MaxRegression < 0 || o.MaxRegression >= 1 {
 		return nil, nil, fmt.Errorf("compare: the regression that is allowed must be between 0 and 100 %%, not %g %%", 100*o.MaxRegression)
 	}
-	c := &Comparison{Format: ComparisonFormat, MaxRegression: o.MaxRegression, Budget: t.Budget}
+	c := &Comparison{Format: ComparisonFormat, MaxRegression: o.MaxRegression, Budget: t.Options.Budget}
 	var place sides
 	var err error
 	if o.BaseDir != "" || o.HeadDir != "" {
@@ -191,7 +191,7 @@ func (t *Tuner) compare(ctx context.Context, place sides, c *Comparison) error {
 	}
 	c.Step = step.ID
 	t.opens(step)
-	if why := t.judge.touches(c.writes); why != "" {
+	if why := t.judging.judge.touches(c.writes); why != "" {
 		step.Verdict.Outcome, step.Verdict.Reason = experiment.Tampered, why+"; nothing was built"
 	} else if err = place.prepare(ctx, t, c); err == nil {
 		err = t.turnsOf(ctx, place, c, step)
@@ -225,7 +225,7 @@ func (t *Tuner) turnsOf(ctx context.Context, place sides, c *Comparison, step *s
 	if same {
 		t.UI.Info("both are the same: the two sides differ by a restart only")
 	}
-	sw := &switcher{exec: t.Exec, bench: t.Bench, step: step.ID, judge: t.judge, baseWorkload: t.workload, candWorkload: t.workload,
+	sw := &switcher{exec: t.Exec, bench: t.Bench, step: step.ID, judge: t.judging.judge, baseWorkload: t.course.workload, candWorkload: t.course.workload,
 		intent: change.Intent{Title: step.Plan.Title, Plan: step.Plan.ID, Session: t.session.ID, Changes: head}}
 	sw.beneath, err = t.placeBase(ctx, place, c)
 	if err == nil {
@@ -260,11 +260,11 @@ func (t *Tuner) placeBase(ctx context.Context, place sides, c *Comparison) (int6
 	if err != nil {
 		return 0, err
 	}
-	if err := t.judge.before(); err != nil {
+	if err := t.judging.judge.before(); err != nil {
 		return 0, err
 	}
 	tx, err := t.Exec.Apply(ctx, change.Intent{Title: "put " + c.Base.Name() + " in place", Session: t.session.ID, Changes: changes})
-	told := t.judge.after(c.Base.Name() + " was put in place")
+	told := t.judging.judge.after(c.Base.Name() + " was put in place")
 	switch {
 	case err == nil:
 		return tx.ID, told

@@ -25,7 +25,7 @@ func (t *Tuner) judgeComparison(ctx context.Context, c *Comparison, sw *switcher
 		// The question is whether anything is lost, not what is worth keeping.
 		rule.SmallestEffect = 0
 	}
-	var runner experiment.Runner = &budgeted{runner: sw, deadline: t.deadline, now: time.Now}
+	var runner experiment.Runner = &budgeted{runner: sw, deadline: t.course.deadline, now: time.Now}
 	runner = lenient{runner, c.MaxRegression}
 	v, err := bothWays(ctx, rule, runner, func(v experiment.Verdict) {
 		t.sofar(allowed(v, c.MaxRegression))
@@ -35,7 +35,7 @@ func (t *Tuner) judgeComparison(ctx context.Context, c *Comparison, sw *switcher
 	switch {
 	case errors.As(err, &seen): // whatever else went wrong
 	case errors.Is(err, errBudget):
-		v.Outcome, v.Reason = experiment.Inconclusive, fmt.Sprintf("the budget of %s is used after %d pairs of runs; a longer one, shorter runs or a quieter machine can tell", t.Budget, v.Pairs)
+		v.Outcome, v.Reason = experiment.Inconclusive, fmt.Sprintf("the budget of %s is used after %d pairs of runs; a longer one, shorter runs or a quieter machine can tell", t.Options.Budget, v.Pairs)
 		err = nil
 	case isCandidate(err):
 		v.Outcome, v.Reason, v.Refused = experiment.Failed, err.Error(), errors.Is(err, change.ErrRefused)

@@ -58,13 +58,13 @@ func (g gitSides) prepare(ctx context.Context, t *Tuner, c *Comparison) error {
 			return nil
 		}
 		t.UI.Step("Build " + v.Name())
-		if err := t.judge.before(); err != nil {
+		if err := t.judging.judge.before(); err != nil {
 			return err
 		}
 		began := time.Now()
 		v.built, err = t.Exec.Build(ctx, "build "+v.Name(), change.Change{Kind: change.KindGit, Host: g.name,
 			Git: &change.Git{Dir: g.top, Rev: v.Commit, Build: command, Products: products}})
-		if told := t.judge.after(v.Name() + " was built"); told != nil && len(t.Exec.Pending()) == 0 {
+		if told := t.judging.judge.after(v.Name() + " was built"); told != nil && len(t.Exec.Pending()) == 0 {
 			return told
 		}
 		if err != nil {

@@ -8,39 +8,28 @@ import (
 	"kasoku/internal/ui"
 )
 
-// longRun is how long a run takes from which on each counts: of a benchmark that takes
-// a minute and more, two dozen runs are all that a session has.
-const longRun = time.Minute
-
-// stepTime is the shortest experiment: three pairs and a diagnostic run. Where runs are
-// long, two pairs are what counts: they show what is worth the time.
-func (t *Tuner) stepTime() time.Duration {
-	pairs := time.Duration(leastPairs)
-	if t.Bench.runTime() >= longRun {
-		pairs = fewestPairs
-	}
-	return (2*pairs + 1) * t.Bench.runTime()
-}
-
-// secondLook is kept for leaveOut, where something weak was kept, or something
-// behind another that may have brought all; at most a sixth of the budget, as it
-// seldom brings anything and what was not tried yet may.
-func (t *Tuner) secondLook() time.Duration {
-	looks := t.behind
-	if t.weak > 0 {
-		looks++
-	}
-	return min(time.Duration(looks)*t.stepTime(), t.Budget/6)
-}
-
 // reserve is kept for the end: what follows the comparison of as found and as left,
-// and one pair for that, if something was kept before; a single step's own experiment
-// is that comparison (compareEnds).
+// and the pairs for that (reservedPairs), if something was kept before; a single step's own
+// experiment is that comparison (compareEnds).
 func (t *Tuner) reserve() time.Duration {
-	if !t.changed && t.Bench.runTime() >= longRun {
+	if !t.schedule.changed && t.Bench.runTime() >= longRun {
 		return t.afterwards()
 	}
-	return t.afterwards() + 2*t.Bench.runTime()
+	return t.afterwards() + time.Duration(2*t.reservedPairs())*t.Bench.runTime()
+}
+
+// endShare of the budget is kept for comparing as found and as left in more than one pair:
+// one has no interval.
+const endShare = 0.15
+
+// reservedPairs are how many pairs of the comparison of as found and as left there is time
+// kept for, 1 to endPairs; where runs are long it is one, as each counts.
+func (t *Tuner) reservedPairs() int {
+	run := t.Bench.runTime()
+	if run >= longRun {
+		return 1
+	}
+	return min(max(int(endShare*t.Options.Budget.Seconds()/(2*run+1).Seconds()), 1), endPairs)
 }
 
 // afterwards is what the end takes after the comparison: a restart and a run, another
@@ -51,10 +40,24 @@ func (t *Tuner) afterwards() time.Duration {
 	if t.Bench.runTime() >= longRun {
 		runs = 1
 	}
-	if t.workload != t.session.AsFoundWorkload {
+	if t.course.workload != t.session.AsFoundWorkload {
 		runs += 2
 	}
 	return runs*t.Bench.runTime() + 10*time.Second + t.checksTime()
+}
+
+// noTimeForAnother reports whether a look at what binds now would take of the time that is
+// kept for the end, or, where runs are long, does not fit before the end together with the
+// shortest step.
+func (t *Tuner) noTimeForAnother() bool {
+	if t.course.deadline.IsZero() {
+		return false
+	}
+	need := t.Bench.runTime()
+	if need >= longRun {
+		need = t.moment().stepTime()
+	}
+	return time.Until(t.course.deadline) < need+t.reserve()
 }
 
 // tellRuns says how long a run is here and how many fit, before anything is tried: an
@@ -62,11 +65,11 @@ func (t *Tuner) afterwards() time.Duration {
 func (t *Tuner) tellRuns() {
 	run := t.Bench.runTime()
 	text := fmt.Sprintf("a run takes %s", ui.Duration(run))
-	if !t.deadline.IsZero() {
-		left := max(time.Until(t.deadline)-t.reserve(), 0)
+	if !t.course.deadline.IsZero() {
+		left := max(time.Until(t.course.deadline)-t.reserve(), 0)
 		text += fmt.Sprintf(": about %d fit into the time left, beside the %s that the end takes", int(left/run), ui.Duration(t.reserve()))
-		if left < t.stepTime() {
-			text += fmt.Sprintf("; the shortest experiment takes %s, so nothing can be shown: a budget of %s or more would do", ui.Duration(t.stepTime()), ui.Duration((t.Budget+t.stepTime()-left).Round(time.Minute)+time.Minute))
+		if left < t.moment().stepTime() {
+			text += fmt.Sprintf("; the shortest experiment takes %s, so nothing can be shown: a budget of %s or more would do", ui.Duration(t.moment().stepTime()), ui.Duration((t.Options.Budget+t.moment().stepTime()-left).Round(time.Minute)+time.Minute))
 		}
 	}
 	t.UI.Info(text)
@@ -75,7 +78,7 @@ func (t *Tuner) tellRuns() {
 // unchanged reports whether the service and its load are as the session found them:
 // then its score is the one as found, and no restart can lose anything.
 func (t *Tuner) unchanged() bool {
-	return !t.changed && t.workload == t.session.AsFoundWorkload
+	return !t.schedule.changed && t.course.workload == t.session.AsFoundWorkload
 }
 
 // conclude compares the service as left with the service as found, restarts every
@@ -85,14 +88,14 @@ func (t *Tuner) conclude(ctx context.Context) error {
 		return err
 	}
 	if t.unchanged() {
-		t.session.Final, t.session.FinalWorkload = t.session.AsFound, t.workload
+		t.session.Final, t.session.FinalWorkload = t.session.AsFound, t.course.workload
 		t.UI.Info("nothing was kept: the final score is the one as found, and no service is restarted")
 		return t.check(ctx)
 	}
 	if err := t.compareEnds(ctx); err != nil {
 		return err
 	}
-	t.session.Final, t.session.FinalWorkload = t.session.Compared.Final, t.workload
+	t.session.Final, t.session.FinalWorkload = t.session.Compared.Final, t.course.workload
 	if t.session.Final == 0 {
 		t.UI.Step("Measure the final score")
 		scores, err := t.measure(ctx, "final", 2)
@@ -113,13 +116,13 @@ func (t *Tuner) conclude(ctx context.Context) error {
 // sameLoad measures the final configuration with as many users as found, if the
 // load was raised meanwhile: only that score compares with the one as found (G08).
 func (t *Tuner) sameLoad(ctx context.Context) error {
-	if t.workload == t.session.AsFoundWorkload || t.session.AsFoundWorkload == 0 {
+	if t.course.workload == t.session.AsFoundWorkload || t.session.AsFoundWorkload == 0 {
 		return nil
 	}
 	t.UI.Step(fmt.Sprintf("Measure the final score with %d users, as found", t.session.AsFoundWorkload))
-	raised := t.workload
-	t.workload = t.session.AsFoundWorkload
-	defer func() { t.workload = raised }()
+	raised := t.course.workload
+	t.course.workload = t.session.AsFoundWorkload
+	defer func() { t.course.workload = raised }()
 	scores, err := t.measure(ctx, "final, with the load as found", 2)
 	if err != nil {
 		return err
@@ -137,15 +140,15 @@ func (t *Tuner) sameLoad(ctx context.Context) error {
 // lastLook is observe with everything, so that the report can say what is left
 // to do in the source.
 func (t *Tuner) lastLook(ctx context.Context) error {
-	if !t.Bench.Plain && !t.Bench.Unwalked {
+	if !t.Bench.Instruments.Plain && !t.Bench.Instruments.Unwalked {
 		return nil // the last one was such a run, and nothing was kept since
 	}
-	t.Bench.Walk = t.walkTime()
-	if !t.deadline.IsZero() && time.Until(t.deadline) < t.reserve()+2*t.Bench.runTime()+t.Bench.walkLimit() {
+	t.Bench.Instruments.Walk = t.walkTime()
+	if !t.course.deadline.IsZero() && time.Until(t.course.deadline) < t.reserve()+2*t.Bench.runTime()+t.Bench.walkLimit() {
 		t.UI.Info("the budget leaves no time to follow single requests and take profiles again; `kasoku run` does")
 		return nil
 	}
 	t.UI.Step("Look at what is left")
-	t.Bench.Plain, t.Bench.Unwalked = false, false
+	t.Bench.Instruments.Plain, t.Bench.Instruments.Unwalked = false, false
 	return t.look(ctx, "at the end, with everything recorded")
 }

@@ -41,6 +41,26 @@ func TestNothingKeptNothingClosed(t *testing.T) {
 	}
 }
 
+// What compares as found with as left has time of its own: more pairs than one where they take a
+// small part of the budget.
+func TestTimeForTheComparison(t *testing.T) {
+	for _, c := range []struct {
+		budget, window time.Duration
+		want           int
+	}{{12 * time.Minute, 18 * time.Second, 2}, {25 * time.Minute, 18 * time.Second, 3}, {3 * time.Minute, 18 * time.Second, 1}, {40 * time.Minute, 90 * time.Second, 1}} {
+		tu := newVirtual(t).tuner()
+		tu.session, tu.schedule = &store.Session{}, newSchedule()
+		tu.Options.Budget, tu.Bench.Window, tu.Bench.Warmup = c.budget, c.window, 0
+		tu.schedule.changed = true
+		if got := tu.reservedPairs(); got != c.want {
+			t.Errorf("%s, runs of %s: %d pairs, want %d", c.budget, tu.Bench.runTime(), got, c.want)
+		}
+		if got, want := tu.reserve()-tu.afterwards(), time.Duration(2*c.want)*tu.Bench.runTime(); got != want {
+			t.Errorf("%s: %s are kept for it, want %s", c.budget, got, want)
+		}
+	}
+}
+
 // Before anything is tried a session says how long a run is and how many fit; where not
 // even one experiment does, which budget would do.
 func TestRunsAreTold(t *testing.T) {
@@ -51,7 +71,7 @@ func TestRunsAreTold(t *testing.T) {
 	} {
 		v := newVirtual(t)
 		tu, told := v.tuner(), &drawing{}
-		tu.UI, tu.Budget, tu.deadline = told, budget, time.Now().Add(budget)
+		tu.UI, tu.Options.Budget, tu.course.deadline = told, budget, time.Now().Add(budget)
 		tu.Bench.Window, tu.Bench.Warmup, tu.session = 77*time.Second, 0, &store.Session{}
 		tu.tellRuns()
 		if text := strings.Join(told.lines, "\n"); !strings.Contains(text, want) {

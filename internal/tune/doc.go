@@ -9,7 +9,7 @@
 //     Findings with a bound on what each could bring;
 //  4. remedy plans changes for them; the regulation removes what is forbidden;
 //  5. the plan, or the group of independent plans, with the best promise per
-//     time becomes the candidate (promise.go, joined.go): change applies it
+//     time becomes the candidate (schedule.go): change applies it
 //     through the journal, experiment alternates it with the baseline; pages
 //     that it keeps are compared with the application's own (fresh.go);
 //  6. improved → kept in the journal; anything else → put back, verified by
@@ -21,11 +21,12 @@
 //  9. the regulation checks are made on what is in place (checks.go): answers
 //     as found, writes that are seen in time and outlive a crash and a reboot.
 //
-// Files: bench.go measures one run; observe.go makes a diagnostic one with the
-// instruments of instrument*.go, walk.go and spans.go; switcher.go puts baseline or candidate in
-// place; step.go is one turn of the loop; next.go chooses it by what learned.go
-// holds; search.go looks for a number; resume.go takes up an interrupted session;
-// session.go is the whole. try*.go judge what somebody proposes,
-// judge*.go watch what it must leave alone; prove.go makes the regulation checks; compare*.go judge two versions of an
-// application (checkout.go).
+// Files: tuner.go holds what a session is made of, session.go is the whole, step.go one turn
+// of the loop. schedule.go chooses what is tried next and is pure (its comment names
+// the files that belong to it): next.go asks it in the loop, ahead.go beforehand. bench.go
+// measures one run; observe.go makes a diagnostic one with the instruments of
+// instrument*.go, walk.go and spans.go; switcher.go puts baseline or candidate in place;
+// search.go looks for a number; resume.go takes up an interrupted session. try*.go
+// judge what somebody proposes, judge*.go watch what it must leave alone; prove.go makes
+// the regulation checks; compare*.go judge two versions of an application (checkout.go).
 package tune

@@ -18,10 +18,10 @@ func (d *doubts) after(t *Tuner, step *store.Step) {
 		if v.Looked() {
 			*d = 0
 		}
-		t.mark(step.Plan, attempt{binding: t.diag.Binds, small: true, cut: true})
+		t.schedule.mark(step.Plan, attempt{binding: t.seen.diag.Binds, small: true, cut: true})
 	case v.Outcome == experiment.Inconclusive && !v.TooFew:
-		first := !loud(step) || t.firstLoud(step)
-		t.mark(step.Plan, attempt{binding: t.diag.Binds, small: true, cut: loud(step) && first})
+		first := !loud(step) || t.schedule.firstLoud(step)
+		t.schedule.mark(step.Plan, attempt{binding: t.seen.diag.Binds, small: true, cut: loud(step) && first})
 		if first && !unscored(v) {
 			*d++
 		}
@@ -39,14 +39,14 @@ func loud(st *store.Step) bool {
 
 // firstLoud reports whether a loud step's plan was not loud before in this session. Then
 // it comes to turn again after the others; the second time is nobody's doubt.
-func (t *Tuner) firstLoud(st *store.Step) bool {
+func (s *schedule) firstLoud(st *store.Step) bool {
 	ids, first := st.Plan.PlanIDs(), false
 	if len(st.Plan.Parts) == 0 {
 		ids[0] = key(st.Plan)
 	}
 	for _, id := range ids {
-		first = first || !t.loud[id]
-		t.loud[id] = true
+		first = first || !s.loud[id]
+		s.loud[id] = true
 	}
 	return first
 }

@@ -46,14 +46,14 @@ func (b *Bench) Users() int {
 	case b.Scenario != nil:
 		return b.Scenario.Workload
 	}
-	return b.users
+	return b.benchmark.users
 }
 
 // runTime is about what one run takes, with reset and set-up.
 func (b *Bench) runTime() time.Duration {
 	if b.Foreign() {
-		if b.took > 0 {
-			return b.took + time.Second
+		if b.benchmark.took > 0 {
+			return b.benchmark.took + time.Second
 		}
 		return min(foreignRunTime, b.Stack.Load.Command.Limit())
 	}
@@ -98,7 +98,7 @@ func (b *Bench) driver(run RunOptions, opts *evidence.CollectorOptions) (driver,
 	if err != nil {
 		return nil, err
 	}
-	runner.Skip(b.prepares)
+	runner.Skip(b.benchmark.prepares)
 	opts.Benchmark = runner.CPU
 	return func(ctx context.Context, progress func(load.Progress)) (*load.Result, error) {
 		begun := time.Now()
@@ -106,7 +106,7 @@ func (b *Bench) driver(run RunOptions, opts *evidence.CollectorOptions) (driver,
 		if err != nil {
 			return nil, err
 		}
-		b.took = max(b.took, time.Since(begun))
+		b.benchmark.took = max(b.benchmark.took, time.Since(begun))
 		if res.Workload == 0 {
 			res.Workload = workload
 		}
@@ -137,7 +137,7 @@ func (b *Bench) known(ev *evidence.Evidence) {
 		ev.Load.Workload, ev.Load.UsersAssumed = max(1, serviceCPUs(ev)), true
 	}
 	b.learnPreparing(ev)
-	b.users, b.assumed, b.perRun = ev.Load.Workload, ev.Load.UsersAssumed, ev.Load.PerRun
+	b.benchmark.users, b.benchmark.assumed, b.benchmark.perRun = ev.Load.Workload, ev.Load.UsersAssumed, ev.Load.PerRun
 }
 
 // leastPreparing of a benchmark is worth being left out; a second more is taken for
@@ -149,22 +149,22 @@ const leastPreparing = 3 * time.Second
 // of later runs is of its load. It also notes whose tables are made anew meanwhile, which
 // later runs do not see.
 func (b *Bench) learnPreparing(ev *evidence.Evidence) {
-	if !b.Foreign() || b.Stack.Load.Command.Warmup > 0 || b.prepares > 0 {
+	if !b.Foreign() || b.Stack.Load.Command.Warmup > 0 || b.benchmark.prepares > 0 {
 		return
 	}
 	for name, c := range ev.Counters {
 		if c.Delta["Com_create_table"] > 0 && c.Delta["Com_drop_table"]+c.Delta["Com_drop_db"] > 0 {
-			if b.remade == nil {
-				b.remade = map[string]bool{}
+			if b.benchmark.remade == nil {
+				b.benchmark.remade = map[string]bool{}
 			}
-			b.remade[name] = true
+			b.benchmark.remade[name] = true
 		}
 	}
 	if ev.Preparing < leastPreparing || ev.Preparing > ev.Load.Window/2 {
 		return
 	}
-	b.prepares = ev.Preparing - time.Second
-	b.note(fmt.Sprintf("load.command prepares for %.0f s before its load comes: later runs' evidence leaves that out (load.command.warmup in kasoku.yaml says otherwise)", b.prepares.Seconds()))
+	b.benchmark.prepares = ev.Preparing - time.Second
+	b.note(fmt.Sprintf("load.command prepares for %.0f s before its load comes: later runs' evidence leaves that out (load.command.warmup in kasoku.yaml says otherwise)", b.benchmark.prepares.Seconds()))
 }
 
 // serviceCPUs counts the CPUs of all hosts that services use.

@@ -24,7 +24,7 @@ func TestForeignBenchTells(t *testing.T) {
 	if b.runTime() != 10*time.Second {
 		t.Errorf("no run is longer than its time limit: %s", b.runTime())
 	}
-	b.took = 3 * time.Second
+	b.benchmark.took = 3 * time.Second
 	ev := &evidence.Evidence{Load: &load.Result{Workload: 32}, System: evidence.System{CPUs: 2}}
 	b.known(ev)
 	if b.Users() != 32 || b.runTime() != 4*time.Second {
@@ -32,7 +32,7 @@ func TestForeignBenchTells(t *testing.T) {
 	}
 	ev.Load.Workload = 0
 	b.known(ev)
-	if ev.Load.Workload != 2 || !ev.Load.UsersAssumed || !b.assumed || (&store.Session{UsersAssumed: b.assumed}).WithUsers(2) != "" {
+	if ev.Load.Workload != 2 || !ev.Load.UsersAssumed || !b.benchmark.assumed || (&store.Session{UsersAssumed: b.benchmark.assumed}).WithUsers(2) != "" {
 		t.Errorf("%d users, want one for each CPU", ev.Load.Workload)
 	}
 	b.Stack.Load.Workload = 8
@@ -80,12 +80,12 @@ func TestForeignBenchPrepares(t *testing.T) {
 		{10 * time.Second, []*evidence.Evidence{run(41*time.Second, 100*time.Second)}, 0, 0, 0},
 	} {
 		told := 0
-		b := &Bench{Stack: &stack.Stack{Load: stack.LoadConfig{Command: &foreign.Command{Argv: []string{"b"}, Warmup: c.said}}}, Note: func(string) { told++ }}
+		b := &Bench{Stack: &stack.Stack{Load: stack.LoadConfig{Command: &foreign.Command{Argv: []string{"b"}, Warmup: c.said}}}, Listeners: Listeners{Note: func(string) { told++ }}}
 		for _, ev := range c.runs {
 			b.known(ev)
 		}
-		if b.prepares != c.want || told != c.told || len(b.remade) != c.made || b.remade["other"] {
-			t.Errorf("%+v: %s, told %d times, made anew %v", c, b.prepares, told, b.remade)
+		if b.benchmark.prepares != c.want || told != c.told || len(b.benchmark.remade) != c.made || b.benchmark.remade["other"] {
+			t.Errorf("%+v: %s, told %d times, made anew %v", c, b.benchmark.prepares, told, b.benchmark.remade)
 		}
 	}
 }

@@ -37,7 +37,7 @@ func (t *Tuner) compareEnds(ctx context.Context) error {
 	kept := slices.DeleteFunc(slices.Clone(steps), func(s store.Step) bool { return s.Tx == 0 || !s.Kept && len(s.LeavesOut) == 0 })
 	bySteps := comparedBySteps(steps)
 	switch {
-	case len(kept) == 1 && kept[0].Verdict.Pairs > 0 && kept[0].Verdict.BaselineScore > 0 && t.workload == t.session.AsFoundWorkload:
+	case len(kept) == 1 && kept[0].Verdict.Pairs > 0 && kept[0].Verdict.BaselineScore > 0 && t.course.workload == t.session.AsFoundWorkload:
 		v := kept[0].Verdict
 		t.session.Compared = &store.Compared{By: store.ByStep, Step: kept[0].Seq, Factor: 1 + v.Effect, Pairs: v.Pairs,
 			AsFound: v.BaselineScore, Final: v.CandidateScore, Low: 1 + v.Low, High: 1 + v.High}
@@ -68,10 +68,10 @@ func (t *Tuner) compareEnds(ctx context.Context) error {
 
 // endPairs is how many pairs the time left allows, at most endPairs.
 func (t *Tuner) endPairs() int {
-	if t.deadline.IsZero() {
+	if t.course.deadline.IsZero() {
 		return endPairs
 	}
-	left := time.Until(t.deadline) - t.afterwards()
+	left := time.Until(t.course.deadline) - t.afterwards()
 	return max(0, min(endPairs, int(left/(2*t.Bench.runTime()+1))))
 }
 
@@ -80,7 +80,7 @@ func (t *Tuner) endPairs() int {
 func (t *Tuner) alternate(ctx context.Context, back []change.Change, fills bool) (err error) {
 	n := t.endPairs()
 	t.UI.Step("Compare the service as left with the service as found, " + ui.Plural(n, "pair of runs", "pairs of runs"))
-	sw := &switcher{exec: t.Exec, bench: t.Bench, baseWorkload: t.workload, candWorkload: t.session.AsFoundWorkload,
+	sw := &switcher{exec: t.Exec, bench: t.Bench, baseWorkload: t.course.workload, candWorkload: t.session.AsFoundWorkload,
 		intent: change.Intent{Title: "As found, for a while", Session: t.session.ID, Changes: back}}
 	if fills {
 		sw.fillBase = true
@@ -97,12 +97,12 @@ func (t *Tuner) alternate(ctx context.Context, back []change.Change, fills bool)
 			return err
 		}
 		label, to := "as left", &left
-		raised := t.workload
+		raised := t.course.workload
 		if side == experiment.Candidate {
 			label, to = "as found", &found
-			t.workload = sw.candWorkload
+			t.course.workload = sw.candWorkload
 		}
-		defer func() { t.workload = raised }()
+		defer func() { t.course.workload = raised }()
 		scores, err := t.measure(ctx, fmt.Sprintf("%s, pair %d", label, pair), 1)
 		if err == nil {
 			*to = append(*to, max(scores[0], store.NoScore))

@@ -45,9 +45,9 @@ func (b *Bench) judgeErrors(run *store.Run) {
 	share := float64(errors) / float64(requests)
 	switch {
 	case run.Side == experiment.Candidate:
-	case !b.errors || b.sides == nil && run.Side == "": // as found, or as a session that goes on finds it
-		b.errors, b.erred = true, max(b.erred, share)
-	case share > 2*b.erred+erringSlack:
-		run.Unfit = fmt.Sprintf("%d of %d answers in the access log of %s were errors of the server (5xx), as found %.1f %%; an application may have kept connections to what this step restarts", errors, requests, service, 100*b.erred)
+	case !b.scored.errors || b.scored.sides == nil && run.Side == "": // as found, or as a session that goes on finds it
+		b.scored.errors, b.scored.erred = true, max(b.scored.erred, share)
+	case share > 2*b.scored.erred+erringSlack:
+		run.Unfit = fmt.Sprintf("%d of %d answers in the access log of %s were errors of the server (5xx), as found %.1f %%; an application may have kept connections to what this step restarts", errors, requests, service, 100*b.scored.erred)
 	}
 }

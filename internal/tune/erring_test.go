@@ -43,13 +43,13 @@ func TestErrorsOfTheServerAreSeen(t *testing.T) {
 	}
 	// After the first experiment the service as it is left is judged, too; a session that
 	// goes on learns from its first run.
-	b.sides = map[experiment.Side]*store.Run{}
+	b.scored.sides = map[experiment.Side]*store.Run{}
 	if r := run("", 1460); true {
 		if b.judgeErrors(r); r.Unfit == "" {
 			t.Error("the service as it is left answers errors that it did not as found")
 		}
 	}
-	again := &Bench{Stack: b.Stack, sides: b.sides}
+	again := &Bench{Stack: b.Stack, scored: scored{sides: b.scored.sides}}
 	for _, r := range []*store.Run{run(experiment.Baseline, 400), run(experiment.Baseline, 420)} {
 		if again.judgeErrors(r); r.Unfit != "" {
 			t.Errorf("taken up again: %s", r.Unfit)

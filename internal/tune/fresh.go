@@ -37,7 +37,7 @@ func (t *Tuner) stale(ctx context.Context, step *store.Step, sw *switcher) (stri
 	if err := sw.to(ctx, experiment.Candidate); err != nil {
 		return "", err
 	}
-	opts := t.Bench.loadOptions(t.workload)
+	opts := t.Bench.loadOptions(t.course.workload)
 	check := load.FreshCheck{URLs: fresh.URLs[:min(len(fresh.URLs), freshPages)], MaxAge: fresh.MaxAge, For: freshTime(fresh.MaxAge)}
 	opts.Window = check.For + opts.Warmup // the load goes on until the comparison is over, by time
 	t.UI.Info(fmt.Sprintf("comparing %d pages with the application's own answers for %s while the load goes on", len(check.URLs), check.For))
@@ -64,19 +64,19 @@ func (t *Tuner) stale(ctx context.Context, step *store.Step, sw *switcher) (stri
 // page that changes must not cost all others their cache. What somebody else was to get
 // ends it for good. It says what is left out; "" if it narrows nothing.
 func (t *Tuner) narrows(asked []string, r load.FreshReport) string {
-	if r.Others > 0 || len(r.Old) == 0 || len(r.Old) >= len(asked) || t.narrowed >= mostNarrowed {
+	if r.Others > 0 || len(r.Old) == 0 || len(r.Old) >= len(asked) || t.course.narrowed >= mostNarrowed {
 		return ""
 	}
-	if t.Bench.unkept == nil {
-		t.Bench.unkept = map[string]string{}
+	if t.Bench.Instruments.unkept == nil {
+		t.Bench.Instruments.unkept = map[string]string{}
 	}
 	var said []string
 	for _, url := range slices.Sorted(maps.Keys(r.Old)) {
-		t.Bench.unkept[url] = r.Old[url]
+		t.Bench.Instruments.unkept[url] = r.Old[url]
 		said = append(said, url+": "+r.Old[url])
 	}
-	t.narrowed++
-	t.lookAgain = true
+	t.course.narrowed++
+	t.course.lookAgain = true
 	return "too old for the regulation, and left out from now on: " + strings.Join(said, "; ")
 }
 
@@ -84,12 +84,12 @@ func (t *Tuner) narrows(asked []string, r load.FreshReport) string {
 // plan keeps them again.
 func (b *Bench) leaveOutPages(l *load.Result) {
 	for i := range l.Pages {
-		if why := b.unkept[l.Pages[i].URL]; why != "" {
+		if why := b.Instruments.unkept[l.Pages[i].URL]; why != "" {
 			l.Pages[i].Private = why
 		}
 	}
 	for i := range l.Assets {
-		if why := b.unkept[l.Assets[i].Path]; why != "" {
+		if why := b.Instruments.unkept[l.Assets[i].Path]; why != "" {
 			l.Assets[i].Private = why
 		}
 	}

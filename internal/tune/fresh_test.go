@@ -57,7 +57,7 @@ func TestStalePagesMayNotStay(t *testing.T) {
 				fmt.Fprint(w, *kept.Load())
 			}))
 			defer srv.Close()
-			tuner := &Tuner{Bench: &Bench{Stack: &stack.Stack{Load: stack.LoadConfig{URL: srv.URL}}, Scenario: sc}, UI: quietly{}, workload: 1}
+			tuner := &Tuner{Bench: &Bench{Stack: &stack.Stack{Load: stack.LoadConfig{URL: srv.URL}}, Scenario: sc}, UI: quietly{}, course: course{workload: 1}}
 			step := &store.Step{Plan: remedy.Plan{Fresh: &planning.Fresh{URLs: []string{"/"}, MaxAge: time.Second}}}
 			why, err := tuner.stale(t.Context(), step, &switcher{})
 			if err != nil {
@@ -94,9 +94,9 @@ func TestCacheOfPagesIsNarrowed(t *testing.T) {
 		{"nothing is wrong", load.FreshReport{}, 0, false},
 		{"for the fourth time", load.FreshReport{Old: old("/b")}, mostNarrowed, false},
 	} {
-		tu := &Tuner{Bench: &Bench{}, narrowed: c.before}
+		tu := &Tuner{Bench: &Bench{}, course: course{narrowed: c.before}}
 		said := tu.narrows(asked, c.report)
-		if (said != "") != c.want || tu.lookAgain != c.want || c.want && !strings.Contains(said, "/b: a stranger got what the application last answered 3 s before") {
+		if (said != "") != c.want || tu.course.lookAgain != c.want || c.want && !strings.Contains(said, "/b: a stranger got what the application last answered 3 s before") {
 			t.Errorf("%s: %q", c.about, said)
 		}
 		l := &load.Result{Pages: []load.PageSample{{URL: "/a"}, {URL: "/b"}}, Assets: []load.StaticSample{{Path: "/b"}, {Path: "/c"}}}

@@ -36,12 +36,12 @@ func TestAGroupOnTheRealService(t *testing.T) {
 	remedy.Table = []remedy.Remedy{tame(t, old, "mariadb.index"), tame(t, old, "php.opcache"), closedPage()}
 	tu := l.tuner()
 	tu.Rule.Alpha = 0.1 // the fewest pairs will do
-	tu.tried, tu.proved, tu.loud, tu.workload = map[string]attempt{}, map[string]store.Step{}, map[string]bool{}, l.bench.Users()
-	tu.session = &store.Session{Command: "tune", Stack: l.stack.Name, Started: time.Now(), State: "running", AsFoundWorkload: tu.workload}
+	tu.schedule.tried, tu.schedule.proved, tu.schedule.loud, tu.course.workload = map[string]attempt{}, map[string]store.Step{}, map[string]bool{}, l.bench.Users()
+	tu.session = &store.Session{Command: "tune", Stack: l.stack.Name, Started: time.Now(), State: "running", AsFoundWorkload: tu.course.workload}
 	if err := l.bench.Store.SaveSession(tu.session); err != nil {
 		t.Fatal(err)
 	}
-	tu.observes = func(context.Context, string) (*store.Run, *evidence.Snapshot, error) {
+	tu.standIns.observes = func(context.Context, string) (*store.Run, *evidence.Snapshot, error) {
 		// Other tests take this observation too: it has their window.
 		short := l.bench.Window
 		l.bench.Window = window
@@ -72,7 +72,7 @@ func TestAGroupOnTheRealService(t *testing.T) {
 	if len(got) < 3 || !slices.Equal(got[:3], want) { // further indexes may follow
 		t.Fatalf("steps %q; want %q", got, want)
 	}
-	if a := tu.tried[steps[2].Plan.ID]; steps[2].Plan.Remedy != closedRule || !a.final {
+	if a := tu.schedule.tried[steps[2].Plan.ID]; steps[2].Plan.Remedy != closedRule || !a.final {
 		t.Errorf("found guilty: %s, %+v", steps[2].Plan.ID, a)
 	}
 	l.holdsOnly(t, steps[1].Plan)

@@ -81,7 +81,7 @@ func twoHosts(t *testing.T) (l *lab, web, db *watched) {
 	}
 	t.Cleanup(func() { state.Close() })
 	b := *one.bench
-	b.Stack, b.Hosts, b.Store, b.reference, b.sides = &st, l.hosts, state, nil, nil
+	b.Stack, b.Hosts, b.Store, b.scored.reference, b.scored.sides = &st, l.hosts, state, nil, nil
 	l.bench = &b
 	if l.exec, err = OpenExecutor(t.Context(), filepath.Join(l.dir, ".kasoku"), &st, l.hosts); err != nil {
 		t.Fatal(err)

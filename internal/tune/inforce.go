@@ -107,13 +107,13 @@ func edits(cs []change.Change, hostName, path string) bool {
 // made: a benchmark that sets its data back does so in each run, and the first run of
 // the candidate would only show that.
 func (t *Tuner) foresee(ctx context.Context, p *remedy.Plan) {
-	if t.evidence == nil {
+	if t.seen.evidence == nil {
 		return
 	}
 	var more []change.Change
 	for _, c := range p.Changes {
-		made := t.evidence.Counters[c.Service].Delta
-		anew := t.Bench.remade[c.Service] || made["Com_create_table"] > 0 && made["Com_drop_table"]+made["Com_drop_db"] > 0
+		made := t.seen.evidence.Counters[c.Service].Delta
+		anew := t.Bench.benchmark.remade[c.Service] || made["Com_create_table"] > 0 && made["Com_drop_table"]+made["Com_drop_db"] > 0
 		if c.Kind != change.KindIndex || !anew {
 			continue
 		}

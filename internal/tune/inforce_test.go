@@ -108,7 +108,7 @@ func TestIndexesOfTablesThatAreMadeAnew(t *testing.T) {
 	for made, want := range map[float64]int{0: 3, 2: 4} {
 		tu := &Tuner{Stack: &stack.Stack{Dir: dir, Services: []stack.Service{{Name: "app", Kind: stack.App, Root: filepath.Join(dir, "app")}, {Name: "db", Kind: stack.MariaDB}}},
 			Bench: &Bench{Hosts: map[string]host.Host{stack.LocalHost: host.NewLocal()}}, UI: told,
-			evidence: &evidence.Evidence{Counters: map[string]evidence.CounterDelta{"db": {Delta: map[string]float64{"Com_create_table": made, "Com_drop_table": made}}}}}
+			seen: seen{evidence: &evidence.Evidence{Counters: map[string]evidence.CounterDelta{"db": {Delta: map[string]float64{"Com_create_table": made, "Com_drop_table": made}}}}}}
 		p := remedy.Plan{Changes: []change.Change{index("items"), index("users"), index("elsewhere")}}
 		if tu.foresee(t.Context(), &p); len(p.Changes) != want {
 			t.Fatalf("%g tables were made: %d changes, want %d", made, len(p.Changes), want)

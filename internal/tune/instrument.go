@@ -62,7 +62,7 @@ func place(ctx context.Context, exec *change.Executor, b *Bench, snap *evidence.
 	}
 	for _, plan := range plans {
 		for _, in := range plan(b, snap) {
-			tx, is, err := in.apply(ctx, exec, b.Session, ui)
+			tx, is, err := in.apply(ctx, exec, b.Stamp.Session, ui)
 			if err != nil {
 				return nil, away, err
 			}

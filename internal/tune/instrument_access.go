@@ -24,7 +24,7 @@ const accessFormat = `'time:$msec\tmethod:$request_method\turi:$request_uri\tsta
 // whose logs do not tell every request's time: for the first two one of
 // Kasoku's own, in a folder for it, beside those that hold now.
 func accessLog(b *Bench, snap *evidence.Snapshot) []instrument {
-	if b.Plain {
+	if b.Instruments.Plain {
 		return nil
 	}
 	var out []instrument

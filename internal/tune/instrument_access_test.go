@@ -200,7 +200,7 @@ func (w *web) placed(t *testing.T, plans []planner, work func() *load.Result, wr
 			log, w.log = added, added
 		}
 	}
-	b.Plain = true
+	b.Instruments.Plain = true
 	for _, plan := range plans {
 		if plan(b, snap) != nil {
 			t.Error("a plain run gets an instrument")

@@ -20,7 +20,7 @@ const fpmStatusWhy = "see how busy the pool's processes are during a diagnostic 
 // have none: pm.status_path in the pool, which is asked over FastCGI, so that
 // no web server needs a rule for it.
 func fpmStatus(b *Bench, snap *evidence.Snapshot) []instrument {
-	if b.Plain {
+	if b.Instruments.Plain {
 		return nil
 	}
 	var out []instrument

@@ -17,7 +17,7 @@ import (
 // of which no page of the site tells them: a PHP file in memory, outside of
 // any document root, that is asked for over FastCGI.
 func opcacheStatus(b *Bench, snap *evidence.Snapshot) []instrument {
-	if b.Plain {
+	if b.Instruments.Plain {
 		return nil
 	}
 	var out []instrument

@@ -18,7 +18,7 @@ import (
 )
 
 // profiled reports whether diagnostic runs take profiles.
-func (b *Bench) profiled() bool { return !b.Plain && b.Stack.Evidence.Profile != "off" }
+func (b *Bench) profiled() bool { return !b.Instruments.Plain && b.Stack.Evidence.Profile != "off" }
 
 // phpProfiles plans a sampling profiler for the pools of every php-fpm service:
 // a folder in memory that the pool's user owns, a PHP file in it, and the

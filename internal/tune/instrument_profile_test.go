@@ -69,7 +69,7 @@ func TestPHPWithoutProfilerGetsItsSlowLog(t *testing.T) {
 
 func TestPHPProfilesAreNotPlanned(t *testing.T) {
 	for name, spoil := range map[string]func(*Bench, *evidence.Snapshot){
-		"plain run":        func(b *Bench, _ *evidence.Snapshot) { b.Plain = true },
+		"plain run":        func(b *Bench, _ *evidence.Snapshot) { b.Instruments.Plain = true },
 		"profiles off":     func(b *Bench, _ *evidence.Snapshot) { b.Stack.Evidence.Profile = "off" },
 		"no memory":        func(_ *Bench, s *evidence.Snapshot) { s.SharedMemory = "" },
 		"no user":          func(_ *Bench, s *evidence.Snapshot) { s.Users = nil },
@@ -96,9 +96,9 @@ func TestObserveProfiles(t *testing.T) {
 	l := useLab(t)
 	before := l.hash(t)
 	window := l.bench.Window
-	l.bench.noisy = false                                                        // how quiet the machine is does not matter here
-	l.bench.Window, l.bench.Plain, l.bench.Unwalked = 2*time.Second, false, true // a walk takes no profiles
-	defer func() { l.bench.Window, l.bench.Unwalked = window, false }()
+	l.bench.disturbance.noisy = false                                                                    // how quiet the machine is does not matter here
+	l.bench.Window, l.bench.Instruments.Plain, l.bench.Instruments.Unwalked = 2*time.Second, false, true // a walk takes no profiles
+	defer func() { l.bench.Window, l.bench.Instruments.Unwalked = window, false }()
 	run, _, err := Observe(t.Context(), l.exec, l.bench, 0, t.Name(), quiet{})
 	if err != nil {
 		t.Fatal(err)

@@ -47,7 +47,7 @@ func TestStubStatusIsGiven(t *testing.T) {
 
 // refused plans what the journal refuses: a folder that is not Kasoku's.
 func refused(b *Bench, _ *evidence.Snapshot) []instrument {
-	if b.Plain {
+	if b.Instruments.Plain {
 		return nil
 	}
 	return []instrument{{title: "x", fails: "it cannot be had", changes: []change.Change{{Kind: change.KindDir, Path: "/tmp/not-ours"}}}}

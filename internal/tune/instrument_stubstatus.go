@@ -19,7 +19,7 @@ import (
 // for: a server of its own that listens on a Unix socket in a folder that only
 // Kasoku's user, and root, get into.
 func stubStatus(b *Bench, snap *evidence.Snapshot) []instrument {
-	if b.Plain {
+	if b.Instruments.Plain {
 		return nil
 	}
 	var out []instrument

@@ -78,13 +78,13 @@ func TestOneBadPlanOfAGroup(t *testing.T) {
 			if len(steps[0].Plan.Parts) != len(names) {
 				t.Errorf("the first step joins %d plans", len(steps[0].Plan.Parts))
 			}
-			for plan, a := range tu.tried {
+			for plan, a := range tu.schedule.tried {
 				if a.final && plan != "v."+c.bad+":on" {
 					t.Errorf("%s is not tried again", plan)
 				}
 			}
 			if c.bad != "" {
-				a := tu.tried["v."+c.bad+":on"]
+				a := tu.schedule.tried["v."+c.bad+":on"]
 				if a.final != c.knob.breaks || a.binding == "" && !a.final {
 					t.Errorf("the bad one: %+v", a)
 				}
@@ -153,8 +153,8 @@ func TestPartsAreTriedAgainWhenTheBindingMoves(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, id := range []string{"v.a:on", "v.b:on", "v.c:on"} {
-		if tu.due(id, "cpu: app") || !tu.due(id, "disk: db") {
-			t.Errorf("%s: %+v", id, tu.tried[id])
+		if tu.schedule.due(id, "cpu: app") || !tu.schedule.due(id, "disk: db") {
+			t.Errorf("%s: %+v", id, tu.schedule.tried[id])
 		}
 	}
 	if tu.session.StopReason != store.StopNothingLeft {
@@ -221,10 +221,10 @@ func TestSmallBehindALead(t *testing.T) {
 			if x := first.Plan.Parts[1]; x.LookedAgain == 0 || x.LeftOut != (c.factor < 1) {
 				t.Errorf("of the small ones: looked again in step %d, left out %v", x.LookedAgain, x.LeftOut)
 			}
-			tu.remember(&first) // as a session does that is taken up
+			tu.schedule.remember(&first) // as a session does that is taken up
 			for _, id := range []string{"v.p:on", "v.q:on"} {
-				if tu.tried[id].final != (c.factor < 1) {
-					t.Errorf("%s: %+v", id, tu.tried[id])
+				if tu.schedule.tried[id].final != (c.factor < 1) {
+					t.Errorf("%s: %+v", id, tu.schedule.tried[id])
 				}
 			}
 			for _, st := range v.steps(s.ID)[1:] {
@@ -241,7 +241,7 @@ func TestSmallBehindALead(t *testing.T) {
 func TestSmallWithoutALead(t *testing.T) {
 	v := newVirtual(t, good("a", 20), good("b", 10), little("p", 5), little("q", 4))
 	tu, in := v.looked()
-	for _, p := range choices(in, remedy.PlanAll(in).Plans, tu.learned.outlook(time.Second, tu.Rule)) {
+	for _, p := range choices(in, remedy.PlanAll(in).Plans, tu.schedule.learned.outlook(time.Second, tu.Rule)) {
 		for _, part := range p.Parts {
 			if len(part.Of) > 0 {
 				t.Errorf("%s joins small ones", p.ID)
@@ -265,7 +265,7 @@ func TestSmallWithoutTime(t *testing.T) {
 	v := newVirtual(t, good("a", 20), good("b", 10), little("p", 5), little("q", 4))
 	tu, in := v.looked()
 	plans := remedy.PlanAll(in).Plans
-	o := tu.learned.outlook(time.Minute, tu.Rule)
+	o := tu.schedule.learned.outlook(time.Minute, tu.Rule)
 	joined := func(left time.Duration) bool {
 		o.left = left
 		for _, p := range choices(in, plans, o) {
@@ -293,7 +293,7 @@ func TestPartsAreOfferedAlone(t *testing.T) {
 	v := newVirtual(t, good("a", 20), good("b", 10))
 	tu, in := v.looked()
 	var got []string
-	for _, p := range choices(in, remedy.PlanAll(in).Plans, tu.learned.outlook(time.Second, tu.Rule)) {
+	for _, p := range choices(in, remedy.PlanAll(in).Plans, tu.schedule.learned.outlook(time.Second, tu.Rule)) {
 		got = append(got, p.ID)
 	}
 	if want := "group:v.a:on+v.b:on v.a:on v.b:on"; strings.Join(got, " ") != want {
@@ -305,7 +305,7 @@ func TestPartsAreOfferedAlone(t *testing.T) {
 func TestWhatMadeWayIsNotJoined(t *testing.T) {
 	v := newVirtual(t, good("a", 20), good("b", 10))
 	tu, in := v.looked()
-	o := tu.learned.outlook(time.Second, tu.Rule)
+	o := tu.schedule.learned.outlook(time.Second, tu.Rule)
 	o.opened = map[string]opened{"v.a:on": {effect: 0.008, pairs: 40}, "v.b:on": {effect: 0.008, pairs: 40}}
 	for _, p := range choices(in, remedy.PlanAll(in).Plans, o) {
 		if len(p.Parts) > 0 {
@@ -430,21 +430,24 @@ func step(outcome experiment.Outcome, parts ...remedy.Part) *store.Step {
 func TestTheSameGroupIsTriedOnce(t *testing.T) {
 	v := newVirtual(t)
 	tu := v.tuner()
-	tu.diag, tu.tried = &diagnose.Diagnosis{Binds: "cpu: app"}, map[string]attempt{}
+	tu.seen.diag, tu.schedule.tried = &diagnose.Diagnosis{Binds: "cpu: app"}, map[string]attempt{}
 	a, b := remedy.Plan{ID: "v.a:on", Remedy: "v.a", Bound: 2, Reach: 0.5}, remedy.Plan{ID: "v.b:on", Remedy: "v.b", Bound: 2, Reach: 0.5}
 	group := remedy.Plan{ID: "group:v.a:on+v.b:on", Remedy: remedy.GroupID, Bound: 4, Parts: []remedy.Part{{ID: a.ID, Remedy: a.Remedy, Bound: 2, Reach: 0.5}, {ID: b.ID, Remedy: b.Remedy, Bound: 2, Reach: 0.5}}}
 	plans := []remedy.Plan{group, a, b}
 	o := tu.outlook()
-	first, _, err := tu.pick(plans, o)
-	if err != nil || first == nil || first.ID != group.ID {
-		t.Fatalf("%+v %v", first, err)
+	pick := func() *remedy.Plan {
+		p, _ := tu.schedule.pick(tu.moment(), tu.seen.diag.Binds, plans, o)
+		return p
 	}
-	tu.remember(&store.Step{Plan: group, Binding: "cpu: app", Ended: time.Now(), Verdict: experiment.Verdict{Outcome: experiment.NoDifference, Pairs: 6}})
-	if then, _, err := tu.pick(plans, o); err != nil || then == nil || then.ID != a.ID {
-		t.Errorf("%+v %v", then, err)
+	if first := pick(); first == nil || first.ID != group.ID {
+		t.Fatalf("%+v", first)
 	}
-	tu.diag.Binds = "locks: db"
-	if then, _, err := tu.pick(plans, o); err != nil || then == nil || then.ID != group.ID {
-		t.Errorf("when something else binds: %+v %v", then, err)
+	tu.schedule.remember(&store.Step{Plan: group, Binding: "cpu: app", Ended: time.Now(), Verdict: experiment.Verdict{Outcome: experiment.NoDifference, Pairs: 6}})
+	if then := pick(); then == nil || then.ID != a.ID {
+		t.Errorf("%+v", then)
+	}
+	tu.seen.diag.Binds = "locks: db"
+	if then := pick(); then == nil || then.ID != group.ID {
+		t.Errorf("when something else binds: %+v", then)
 	}
 }

@@ -135,7 +135,7 @@ func (l *lab) observe(t *testing.T) observation {
 	}
 	// No remedy is planned by profiles or by what single requests call, and
 	// tests change the case behind the bench's back.
-	l.bench.Plain, l.bench.reference = true, nil
+	l.bench.Instruments.Plain, l.bench.scored.reference = true, nil
 	run, snap, err := Observe(t.Context(), l.exec, l.bench, 0, t.Name(), quiet{})
 	if err != nil {
 		t.Fatal(err)

@@ -90,7 +90,7 @@ func renew(t *testing.T, better func(r *renewed) bool, more string) *renewed {
 		return run, bench.Store.SaveRun(run)
 	}
 	tu := r.tuner
-	tu.tried, tu.proved, tu.workload = map[string]attempt{}, map[string]store.Step{}, 8
+	tu.schedule.tried, tu.schedule.proved, tu.course.workload = map[string]attempt{}, map[string]store.Step{}, 8
 	tu.session = &store.Session{Command: "tune", Stack: st.Name, Started: time.Now(), State: "running", AsFoundWorkload: 8}
 	if err := bench.Store.SaveSession(tu.session); err != nil {
 		t.Fatal(err)

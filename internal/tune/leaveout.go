@@ -37,7 +37,7 @@ func (t *Tuner) leaveOut(ctx context.Context) error {
 		if t.noTimeToLookAgain() {
 			return nil
 		}
-		t.looks = len(groups) - i + parts
+		t.schedule.looks = len(groups) - i + parts
 		if err := t.leaveOutGroup(ctx, group, nil); err != nil {
 			return err
 		}
@@ -46,7 +46,7 @@ func (t *Tuner) leaveOut(ctx context.Context) error {
 }
 
 func (t *Tuner) noTimeToLookAgain() bool {
-	if t.deadline.IsZero() || time.Until(t.deadline) >= t.stepTime()+t.reserve() {
+	if t.course.deadline.IsZero() || time.Until(t.course.deadline) >= t.moment().stepTime()+t.reserve() {
 		return false
 	}
 	t.UI.Info("the budget leaves no time to look again at what else was kept")
@@ -90,7 +90,7 @@ func changesTarget(s store.Step) bool {
 // one step.
 func (t *Tuner) leaveOutGroup(ctx context.Context, group []store.Step, part *remedy.Part) error {
 	var titles []string
-	step := &store.Step{Session: t.session.ID, Seq: t.seq + 1, Started: time.Now(), Binding: t.diag.Binds}
+	step := &store.Step{Session: t.session.ID, Seq: t.course.seq + 1, Started: time.Now(), Binding: t.seen.diag.Binds}
 	for _, s := range group {
 		step.LeavesOut = append(step.LeavesOut, s.Seq)
 		titles = append(titles, s.Plan.Title)
@@ -108,19 +108,19 @@ func (t *Tuner) leaveOutGroup(ctx context.Context, group []store.Step, part *rem
 		t.UI.Info(fmt.Sprintf("not looked at again: %s: %v", strings.Join(titles, "; "), err))
 		return nil
 	}
-	was, judged := t.proved[step.Plan.ID]
+	was, judged := t.schedule.proved[step.Plan.ID]
 	if judged { // before an interruption
-		delete(t.proved, step.Plan.ID)
+		delete(t.schedule.proved, step.Plan.ID)
 		step.ID, step.Seq, step.Started, step.Verdict = was.ID, was.Seq, was.Started, was.Verdict
 	} else {
-		t.seq++
+		t.course.seq++
 	}
 	step.Plan.Changes = changes
 	if err := t.Store.SaveStep(step); err != nil {
 		return err
 	}
 	t.opens(step)
-	sw := &switcher{exec: t.Exec, bench: t.Bench, step: step.ID, baseWorkload: t.workload, candWorkload: t.workload,
+	sw := &switcher{exec: t.Exec, bench: t.Bench, step: step.ID, baseWorkload: t.course.workload, candWorkload: t.course.workload,
 		brief:  t.Bench.brief(t.seenGain(group, part)),
 		intent: change.Intent{Title: "Without: " + strings.Join(titles, "; "), Plan: step.Plan.ID, Session: t.session.ID, Changes: changes}}
 	rule, err := t.rule(step)

@@ -23,7 +23,7 @@ func (t *Tuner) leaveOutParts(ctx context.Context) error {
 		if len(left) == 0 || t.noTimeToLookAgain() {
 			return nil
 		}
-		t.looks = len(left)
+		t.schedule.looks = len(left)
 		asked[left[0].part.ID] = true // also if it cannot be taken out alone
 		if err := t.leaveOutGroup(ctx, []store.Step{*left[0].step}, left[0].part); err != nil {
 			return err

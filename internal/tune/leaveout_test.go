@@ -81,15 +81,15 @@ func TestLeaveOutOnTheRealService(t *testing.T) {
 	if err := l.bench.Store.SaveSession(tu.session); err != nil {
 		t.Fatal(err)
 	}
-	tu.workload, tu.diag = l.bench.Users(), &diagnose.Diagnosis{}
+	tu.course.workload, tu.seen.diag = l.bench.Users(), &diagnose.Diagnosis{}
 	var txs []int64
 	keep := func(title string, effect float64, changes []change.Change) {
 		tx, err := l.exec.Apply(t.Context(), change.Intent{Title: title, Session: tu.session.ID, Changes: changes})
 		if err == nil {
 			err = l.exec.Keep(t.Context(), tx.ID)
 		}
-		tu.seq++
-		step := &store.Step{Session: tu.session.ID, Seq: tu.seq, Plan: remedy.Plan{ID: title, Title: title, Changes: changes}, Kept: true, Tx: tx.ID,
+		tu.course.seq++
+		step := &store.Step{Session: tu.session.ID, Seq: tu.course.seq, Plan: remedy.Plan{ID: title, Title: title, Changes: changes}, Kept: true, Tx: tx.ID,
 			Started: time.Now(), Ended: time.Now(), Verdict: experiment.Verdict{Outcome: experiment.Improved, Effect: effect}}
 		if err == nil {
 			err = l.bench.Store.SaveStep(step)

@@ -18,15 +18,15 @@ import (
 func (t *Tuner) rule(step *store.Step) (experiment.Rule, error) {
 	r := t.Rule
 	if t.Bench != nil {
-		r.WrongBefore, r.AskedBefore = t.Bench.wrong, t.Bench.asked
+		r.WrongBefore, r.AskedBefore = t.Bench.scored.wrong, t.Bench.scored.asked
 	}
 	r.Seed, r.AnyTail = uint64(step.ID), step.Plan.Workload > 0
 	switch {
-	case t.deadline.IsZero():
+	case t.course.deadline.IsZero():
 	case t.session.Command == "tune":
 		t.shareOut(&r, len(step.LeavesOut) > 0)
 	default: // a proposal has nothing to conclude
-		r.Deadline = t.deadline
+		r.Deadline = t.course.deadline
 	}
 	t.fit(&r, step)
 	if t.session.Command != "tune" || len(step.LeavesOut) > 0 {
@@ -38,8 +38,8 @@ func (t *Tuner) rule(step *store.Step) (experiment.Rule, error) {
 	if err != nil {
 		return r, err
 	}
-	r.Spread = t.learned.spread
-	p, others, most := step.Plan, t.waiting || t.open, t.Rule.MaxPairs
+	r.Spread = t.schedule.learned.spread
+	p, others, most := step.Plan, t.schedule.waiting || t.schedule.open, t.Rule.MaxPairs
 	if whole := p.Search != nil || p.Workload > 0 || len(p.Parts) > 1 && !p.OfSmall(); whole && others {
 		// Nothing of it is left for later: its number is found anew, or it is split.
 		if most = min(most, FirstPatience); r.MaxPairs >= most {
@@ -60,7 +60,7 @@ func (t *Tuner) rule(step *store.Step) (experiment.Rule, error) {
 		r.MaxPairs, r.Fitted = was.maxPairs, was.fitted
 	}
 	// Where its pairs are lost it would make way again and again.
-	if lost := len(r.Earlier) == 0 && t.learned.opened[key(p)].pairs > 0; others && !lost {
+	if lost := len(r.Earlier) == 0 && t.schedule.learned.opened[key(p)].pairs > 0; others && !lost {
 		r.Patience = min(Patience(len(experiment.PairsOf(r.Earlier))), r.MaxPairs)
 	}
 	return r, nil
@@ -86,28 +86,18 @@ func (t *Tuner) fit(r *experiment.Rule, step *store.Step) {
 	r.Fitted = r.MaxPairs < t.Rule.MaxPairs
 }
 
-// outlook is what is to be expected now, with the pairs that an experiment may have.
-func (t *Tuner) outlook() outlook {
-	o := t.learned.outlook(t.Bench.runTime(), t.Rule)
-	if !t.deadline.IsZero() {
-		o.left = max(time.Until(t.deadline)-t.reserve(), 1)
-		o.maxPairs = experiment.Fit(o.maxPairs, o.pair(remedy.Plan{}), o.left)
-	}
-	return o
-}
-
 // shareOut bounds an experiment of a session: what is tried leaves time for second
 // looks, and one of these for the others.
 func (t *Tuner) shareOut(r *experiment.Rule, look bool) {
-	r.Deadline = t.deadline.Add(-t.reserve())
+	r.Deadline = t.course.deadline.Add(-t.reserve())
 	share := t.lookShare
 	if !look {
 		r.Latest = r.Deadline // a gain that is near is worth more than a second look
-		r.Deadline = r.Deadline.Add(-t.secondLook())
+		r.Deadline = r.Deadline.Add(-t.schedule.secondLook(t.moment()))
 		share = t.share
 	}
-	if t.shares != nil {
-		share = t.shares
+	if t.standIns.shares != nil {
+		share = t.standIns.shares
 	}
 	if own := share(time.Now(), r.Deadline); own.Before(r.Deadline) {
 		r.Deadline, r.Shared = own, true
@@ -117,7 +107,7 @@ func (t *Tuner) shareOut(r *experiment.Rule, look bool) {
 // lookShare is when a second look must have ended, so that those after it have as
 // much time: one that comes to no end would take it all.
 func (t *Tuner) lookShare(now, end time.Time) time.Time {
-	return now.Add(max(end.Sub(now)/time.Duration(max(t.looks, 1)), t.stepTime()))
+	return now.Add(max(end.Sub(now)/time.Duration(max(t.schedule.looks, 1)), t.moment().stepTime()))
 }
 
 const (
@@ -227,7 +217,7 @@ func (t *Tuner) asNow(run int64) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return r.ConfigHash == t.Bench.ConfigHash, nil
+	return r.ConfigHash == t.Bench.Stamp.ConfigHash, nil
 }
 
 // pairsApart keeps the pairs of several steps apart; no experiment has as many.
@@ -251,10 +241,10 @@ const (
 // share is when an experiment that begins at now must end for those that wait;
 // end if none does.
 func (t *Tuner) share(now, end time.Time) time.Time {
-	if !t.waiting {
+	if !t.schedule.waiting {
 		return end
 	}
-	left, least := end.Sub(now), leastShare*t.stepTime()
+	left, least := end.Sub(now), leastShare*t.moment().stepTime()
 	own := max(time.Duration(waitersShare*float64(left)), least)
 	if left < own+least {
 		return end

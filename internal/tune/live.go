@@ -24,34 +24,47 @@ type Live struct {
 	Label string `json:"label,omitempty"`
 	// Ending: it was interrupted, and what is under way is put back.
 	Ending bool `json:"ending,omitempty"`
-	// AsFound is the score as found, Score that of what is in place, as the last
-	// experiment that changed it measured it, in points per second; 0 until known.
-	AsFound float64 `json:"as_found,omitempty"`
-	Score   float64 `json:"score,omitempty"`
-	// PerRun: they are points of a whole run (load.Result).
-	PerRun bool `json:"per_run,omitempty"`
+	Scores
 	// Trying is the experiment under way; nil between experiments.
 	Trying *Trying `json:"trying,omitempty"`
-	// Load is that of the run under way; nil between runs. CPU is the share of
-	// each host's CPUs in use, 0 to 1, newest last, about one a second.
-	Load *load.Progress       `json:"load,omitempty"`
-	CPU  map[string][]float64 `json:"cpu,omitempty"`
-	// Rates of right answers per second, newest last, about one a second over
-	// the latest runs; 0 between them.
-	Rates []float64 `json:"rates,omitempty"`
+	// Load is that of the run under way; nil between runs.
+	Load *load.Progress `json:"load,omitempty"`
+	Curves
 	// Last is the last run that the store holds, and Rates and CPU are those of its
 	// window: only where a store is all that is known (Stored).
 	Last *LastRun `json:"last,omitempty"`
 	// Said is a message that was told at this moment; nil: none.
 	Said *Said `json:"said,omitempty"`
-	// Runs and Steps are how many the store holds of the session: who shows them
-	// reads again when one of them grew.
+	Counts
+	// Ended: nothing more comes, and the store holds all of it.
+	Ended bool `json:"ended,omitempty"`
+}
+
+// Scores of a session, in points per second; 0 until known.
+type Scores struct {
+	// AsFound is the score as found, Score that of what is in place, as the last
+	// experiment that changed it measured it.
+	AsFound float64 `json:"as_found,omitempty"`
+	Score   float64 `json:"score,omitempty"`
+	// PerRun: they are points of a whole run (load.Result).
+	PerRun bool `json:"per_run,omitempty"`
+}
+
+// Curves over the latest runs, newest last, about one point a second.
+type Curves struct {
+	// CPU is the share of each host's CPUs in use, 0 to 1.
+	CPU map[string][]float64 `json:"cpu,omitempty"`
+	// Rates of right answers per second; 0 between runs.
+	Rates []float64 `json:"rates,omitempty"`
+}
+
+// Counts are how much the store holds of the session: who shows it reads again when one
+// of them grew.
+type Counts struct {
 	Runs  int `json:"runs"`
 	Steps int `json:"steps"`
 	// Judged grows when a step has ended and the store holds what came of it.
 	Judged int `json:"judged"`
-	// Ended: nothing more comes, and the store holds all of it.
-	Ended bool `json:"ended,omitempty"`
 }
 
 // Trying is an experiment under way.
@@ -93,5 +106,5 @@ func scoreAfter(st *store.Step, before float64) float64 {
 	return before
 }
 
-// Unit of its scores.
-func (l Live) Unit() string { return (&load.Result{PerRun: l.PerRun}).Unit() }
+// Unit of the scores.
+func (s Scores) Unit() string { return (&load.Result{PerRun: s.PerRun}).Unit() }

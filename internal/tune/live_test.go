@@ -210,7 +210,7 @@ func TestSessionIsWatched(t *testing.T) {
 	h, lines := &watcher{}, &drawing{}
 	tu := v.tuner()
 	judged := 0
-	tu.UI, tu.Budget = lines, time.Hour
+	tu.UI, tu.Options.Budget = lines, time.Hour
 	tu.Watch = func(l Live) {
 		h.watch(l)
 		if l.Judged <= judged && !l.Ended {
@@ -276,7 +276,7 @@ func TestSessionIsWatched(t *testing.T) {
 	if v.on() != "better" {
 		t.Errorf("in place: %s", v.on())
 	}
-	if tu.UI != Reporter(lines) || tu.Bench.feed != nil {
+	if tu.UI != Reporter(lines) || tu.Bench.Listeners.feed != nil {
 		t.Error("the session has ended, and is told still")
 	}
 }

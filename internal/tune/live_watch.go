@@ -16,10 +16,10 @@ import (
 // on and only the latest state waits for it. When ctx ends that is told, too.
 func (b *Bench) Watch(ctx context.Context, to func(Live)) (stop func()) {
 	f := newFeed(to)
-	note, was := b.Note, b.feed
-	b.feed = f
+	note, was := b.Listeners.Note, b.Listeners.feed
+	b.Listeners.feed = f
 	if note != nil {
-		b.Note = func(text string) {
+		b.Listeners.Note = func(text string) {
 			f.say("warning", text, "")
 			note(text)
 		}
@@ -32,7 +32,7 @@ func (b *Bench) Watch(ctx context.Context, to func(Live)) (stop func()) {
 	return func() {
 		quiet()
 		end()
-		b.feed, b.Note = was, note
+		b.Listeners.feed, b.Listeners.Note = was, note
 		f.close()
 	}
 }
@@ -74,7 +74,7 @@ func (t *Tuner) watch(ctx context.Context) (stop func()) {
 	end := t.Bench.Watch(ctx, t.Watch)
 	ui := t.UI
 	d, ok := ui.(Drawer)
-	t.UI = &overheard{ui, t.Bench.feed, ok && d.Draws()}
+	t.UI = &overheard{ui, t.Bench.Listeners.feed, ok && d.Draws()}
 	return func() {
 		t.UI = ui
 		end()
@@ -83,7 +83,7 @@ func (t *Tuner) watch(ctx context.Context) (stop func()) {
 
 // tellSession tells those who watch which session it is, and what is known of it.
 func (t *Tuner) tellSession(steps []store.Step) {
-	f := t.Bench.feed
+	f := t.Bench.Listeners.feed
 	if f == nil {
 		return
 	}
@@ -96,14 +96,14 @@ func (t *Tuner) tellSession(steps []store.Step) {
 		runs = len(rs)
 	}
 	f.set(func(l *Live) {
-		l.Session, l.Started, l.Deadline = t.session.ID, t.session.Started, t.deadline
+		l.Session, l.Started, l.Deadline = t.session.ID, t.session.Started, t.course.deadline
 		l.AsFound, l.Score, l.PerRun, l.Runs, l.Steps, l.Judged = t.session.AsFound, score, t.session.PerRun, runs, len(steps), judged
 	})
 }
 
 // tellScore tells the score as found.
 func (t *Tuner) tellScore() {
-	t.Bench.feed.set(func(l *Live) { l.AsFound, l.Score, l.PerRun = t.session.AsFound, t.session.AsFound, t.session.PerRun })
+	t.Bench.Listeners.feed.set(func(l *Live) { l.AsFound, l.Score, l.PerRun = t.session.AsFound, t.session.AsFound, t.session.PerRun })
 }
 
 func (t *Tuner) drawn() bool {
@@ -118,11 +118,11 @@ func (t *Tuner) opens(step *store.Step, facts ...string) {
 	if seq, err := stat.NewSequential(t.Rule.Alpha, most); err == nil { // the experiment tells the error
 		most, looks = seq.Max(), seq.Looks
 	}
-	t.Bench.feed.trying(step, looks, most)
+	t.Bench.Listeners.feed.trying(step, looks, most)
 	if t.drawn() {
-		t.Bench.feed.say("step", title, "")
+		t.Bench.Listeners.feed.say("step", title, "")
 		for _, fact := range facts {
-			t.Bench.feed.say("info", fact, "")
+			t.Bench.Listeners.feed.say("info", fact, "")
 		}
 		return
 	}
@@ -144,10 +144,10 @@ func (t *Tuner) sofar(v experiment.Verdict) {
 	if v.Pairs == 0 {
 		return
 	}
-	t.Bench.feed.sofar(v)
+	t.Bench.Listeners.feed.sofar(v)
 	text := fmt.Sprintf("after pair %d: %s (%s against %s)", v.Pairs, ui.Percent(v.Effect), score(v.CandidateScore), score(v.BaselineScore))
 	if t.drawn() {
-		t.Bench.feed.say("info", text, "")
+		t.Bench.Listeners.feed.say("info", text, "")
 		return
 	}
 	t.UI.Info(text)
@@ -156,7 +156,7 @@ func (t *Tuner) sofar(v experiment.Verdict) {
 // closes tells that an experiment has ended, with err before it was done. The
 // step is in the store by then: who is told reads it there.
 func (t *Tuner) closes(step *store.Step, err error) {
-	t.Bench.feed.tried(step)
+	t.Bench.Listeners.feed.tried(step)
 	if r, ok := t.UI.(*overheard); ok && r.drawn {
 		r.Reporter.Step(heading(step)) // those who watch have had it
 		if err != nil {

@@ -44,7 +44,7 @@ func TestSlowerThanTheWindow(t *testing.T) {
 	slow := &stack.Stack{Load: stack.LoadConfig{URL: srv.URL}}
 	slow.Tune.MaxForeignCPU = 1 // what else runs does not matter: a busy machine would be waited for
 	b := &Bench{Stack: slow, Hosts: map[string]host.Host{stack.LocalHost: host.NewLocal()},
-		Scenario: sc, Store: st, Note: func(s string) { notes = append(notes, s) }}
+		Scenario: sc, Store: st, Listeners: Listeners{Note: func(s string) { notes = append(notes, s) }}}
 
 	run, err := b.Run(t.Context(), RunOptions{Kind: store.Scored})
 	if err != nil {

@@ -23,7 +23,7 @@ const explained = 0.9
 // no plan names brings nothing, whatever a further experiment would show, and costs
 // each write.
 func (t *Tuner) takeOutUnused(ctx context.Context) error {
-	if t.evidence == nil || t.putBack {
+	if t.seen.evidence == nil || t.judging.putBack {
 		return nil
 	}
 	steps, err := t.Store.Steps(t.session.ID)
@@ -38,7 +38,7 @@ func (t *Tuner) takeOutUnused(ctx context.Context) error {
 		for k := range s.Plan.Parts {
 			p := &s.Plan.Parts[k]
 			names := indexesOf(s.Plan.Changes, p)
-			if len(names) == 0 || p.LeftOut || p.Tied || p.LookedAgain != 0 || !unused(t.evidence, names) {
+			if len(names) == 0 || p.LeftOut || p.Tied || p.LookedAgain != 0 || !unused(t.seen.evidence, names) {
 				continue
 			}
 			if err := t.takeOut(ctx, s, p, fmt.Sprintf("no statement that was recorded since uses %s", strings.Join(names, ", "))); err != nil {
@@ -99,8 +99,8 @@ func (t *Tuner) takeOut(ctx context.Context, s *store.Step, part *remedy.Part, w
 		t.UI.Info(fmt.Sprintf("not taken out: %s: %v", part.Title, err))
 		return nil
 	}
-	t.seq++
-	step := &store.Step{Session: t.session.ID, Seq: t.seq, Started: time.Now(), Binding: t.diag.Binds, LeavesOut: []int{s.Seq}, LeavesOutPart: part.ID,
+	t.course.seq++
+	step := &store.Step{Session: t.session.ID, Seq: t.course.seq, Started: time.Now(), Binding: t.seen.diag.Binds, LeavesOut: []int{s.Seq}, LeavesOutPart: part.ID,
 		Plan: remedy.Plan{ID: fmt.Sprintf("leave-out:%v:%s", []int{s.Seq}, part.ID), Remedy: "leave-out", Title: "Take out again: " + part.Title,
 			Why: "It was kept together with others; " + why + ".", Changes: changes},
 		Verdict: experiment.Verdict{Outcome: experiment.NoDifference, Reason: why}}
@@ -126,7 +126,7 @@ func (t *Tuner) takeOut(ctx context.Context, s *store.Step, part *remedy.Part, w
 	if err == nil {
 		part.LookedAgain, part.LeftOut = step.Seq, true
 		for _, id := range part.IDs() {
-			t.tried[id] = attempt{final: true}
+			t.schedule.tried[id] = attempt{final: true}
 		}
 		t.UI.Info(fmt.Sprintf("taken out: %s: %s", part.Title, why))
 	}

@@ -48,7 +48,7 @@ func TestUnusedIndexIsTakenOut(t *testing.T) {
 	if err := l.bench.Store.SaveSession(tu.session); err != nil {
 		t.Fatal(err)
 	}
-	tu.tried, tu.seq = map[string]attempt{}, 1
+	tu.schedule.tried, tu.course.seq = map[string]attempt{}, 1
 	step := &store.Step{Session: tu.session.ID, Seq: 1, Kept: true, Tx: tx.ID, Started: time.Now(), Ended: time.Now(),
 		Plan: remedy.Plan{ID: "group:used+idle", Title: "two indexes", Changes: changes, Parts: []remedy.Part{
 			{ID: "used", Title: "used", First: 0, Count: 1}, {ID: "idle", Title: "idle", First: 1, Count: 1}}},
@@ -60,7 +60,7 @@ func TestUnusedIndexIsTakenOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tu.evidence, tu.diag = run.Evidence, run.Diagnosis
+	tu.seen.evidence, tu.seen.diag = run.Evidence, run.Diagnosis
 	if err := tu.takeOutUnused(t.Context()); err != nil {
 		t.Fatal(err)
 	}

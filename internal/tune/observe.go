@@ -19,12 +19,12 @@ import (
 // through the journal, runs the load, takes them away again, follows single
 // requests (not if b.Plain or b.Unwalked) and diagnoses what was seen.
 func Observe(ctx context.Context, exec *change.Executor, b *Bench, workload int, label string, ui Reporter) (*store.Run, *evidence.Snapshot, error) {
-	b.feed.doing("Look where the time goes, with statements recorded")
+	b.Listeners.feed.doing("Look where the time goes, with statements recorded")
 	snap, err := evidence.Take(ctx, b.Stack, b.Hosts, evidence.TakeOptions{})
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the configuration: %w", err)
 	}
-	b.ConfigHash = snap.Hash()
+	b.Stamp.ConfigHash = snap.Hash()
 	var run *store.Run
 	spans, health, err := withSpans(ctx, b, func() (err error) {
 		run, err = instrumented(ctx, exec, b, snap, workload, label, ui)
@@ -37,8 +37,8 @@ func Observe(ctx context.Context, exec *change.Executor, b *Bench, workload int,
 	if err := b.Answered(run); err != nil {
 		return nil, nil, err
 	}
-	if !b.Plain && !b.Unwalked {
-		b.feed.doing("Follow single requests")
+	if !b.Instruments.Plain && !b.Instruments.Unwalked {
+		b.Listeners.feed.doing("Follow single requests")
 		walk, health, err := walkOnce(ctx, exec, b, snap, ui)
 		if err != nil {
 			return nil, nil, err
@@ -57,7 +57,7 @@ func Observe(ctx context.Context, exec *change.Executor, b *Bench, workload int,
 		return nil, nil, err
 	}
 	b.leaveOutPages(run.Evidence.Load)
-	b.feed.doing("Find the bottleneck")
+	b.Listeners.feed.doing("Find the bottleneck")
 	// Again, now that the instruments are gone and the answers are known.
 	if snap, err = evidence.Take(ctx, b.Stack, b.Hosts, evidence.TakeOptions{Assets: run.Evidence.Load.Assets}); err != nil {
 		return nil, nil, fmt.Errorf("read the configuration: %w", err)
@@ -137,11 +137,11 @@ func askAgain(ctx context.Context, opts load.Options, run *store.Run) error {
 // keepProfiles remembers the CPU profiles of Go programs, whose bytes a stored
 // run lets go of: later diagnostic runs take none, and a build needs one.
 func (b *Bench) keepProfiles(run *store.Run) map[string][]byte {
-	if b.goProfiles == nil {
-		b.goProfiles = map[string][]byte{}
+	if b.Instruments.goProfiles == nil {
+		b.Instruments.goProfiles = map[string][]byte{}
 	}
-	maps.Copy(b.goProfiles, GoProfiles(b.Store, run))
-	return b.goProfiles
+	maps.Copy(b.Instruments.goProfiles, GoProfiles(b.Store, run))
+	return b.Instruments.goProfiles
 }
 
 // GoProfiles are the CPU profiles of Go programs that a stored run took, by
@@ -178,7 +178,7 @@ func healthPaths(run *store.Run) []string {
 // run's); statements, routes, requests and profiles of the diagnostic
 // one. Without such a run it is the diagnostic run alone.
 func (b *Bench) seen(run *store.Run) (ev *evidence.Evidence, reference int64) {
-	ref := b.reference
+	ref := b.scored.reference
 	if ref == nil || ref.Evidence.Load.Workload != run.Evidence.Load.Workload {
 		return run.Evidence, 0
 	}

@@ -31,12 +31,12 @@ func TestDoubtTravels(t *testing.T) {
 // the diagnostic run, whatever run the throughput is of.
 func TestPagesAreOfTheirRun(t *testing.T) {
 	run := &store.Run{ID: 2, Evidence: &evidence.Evidence{Load: &load.Result{Requests: 500, Workload: 4, Pages: []load.PageSample{{URL: "/", Count: 100}}}}}
-	b := &Bench{reference: &store.Run{ID: 1, Evidence: &evidence.Evidence{Load: &load.Result{Requests: 100, Workload: 4}}}}
+	b := &Bench{scored: scored{reference: &store.Run{ID: 1, Evidence: &evidence.Evidence{Load: &load.Result{Requests: 100, Workload: 4}}}}}
 	ev, reference := b.seen(run)
 	if reference != 1 || ev.Load.Requests != 100 || len(ev.Load.Pages) != 1 || ev.Asked != run.Evidence.Load {
 		t.Errorf("reference %d, %+v, asked %+v", reference, ev.Load, ev.Asked)
 	}
-	b.reference = nil
+	b.scored.reference = nil
 	if ev, reference := b.seen(run); reference != 0 || ev.Load != run.Evidence.Load || ev.Asked != nil {
 		t.Errorf("reference %d, %+v, asked %+v", reference, ev.Load, ev.Asked)
 	}
@@ -49,14 +49,14 @@ func TestCollectorIsLent(t *testing.T) {
 		return &evidence.Evidence{Load: &load.Result{Workload: 4, Requests: 100}, Services: uses}
 	}
 	own := &store.Run{Evidence: evidenceOf(map[string]evidence.ServiceUse{"app": {CPU: 10, GC: 2}, "db": {CPU: 4}})}
-	b := &Bench{reference: &store.Run{ID: 7, Evidence: evidenceOf(map[string]evidence.ServiceUse{"app": {CPU: 5}, "db": {CPU: 3}, "web": {CPU: 1}})}}
+	b := &Bench{scored: scored{reference: &store.Run{ID: 7, Evidence: evidenceOf(map[string]evidence.ServiceUse{"app": {CPU: 5}, "db": {CPU: 3}, "web": {CPU: 1}})}}}
 	ev, _ := b.seen(own)
 	for service, want := range map[string]evidence.ServiceUse{"app": {CPU: 5, GC: 1}, "db": {CPU: 3}, "web": {CPU: 1}} {
 		if got := ev.Services[service]; got.CPU != want.CPU || got.GC != want.GC {
 			t.Errorf("%s: %g s, %g of them collecting; want %g, %g", service, got.CPU, got.GC, want.CPU, want.GC)
 		}
 	}
-	if b.reference.Evidence.Services["app"].GC != 0 {
+	if b.scored.reference.Evidence.Services["app"].GC != 0 {
 		t.Error("the stored run was changed")
 	}
 }

@@ -16,22 +16,18 @@ const (
 	toldTitle = 96
 )
 
-// tellOrder says once, when the first plan is chosen out of plans, in which order they
-// come as things stand, and what the time left is not enough for. Each step that is kept
+// orderText says in which order plans come as things stand, and what the time left is
+// not enough for; "" if the first step itself tells it all. Each step that is kept
 // changes that.
-func (t *Tuner) tellOrder(plans []remedy.Plan, o outlook) {
-	if t.orderTold || t.deadline.IsZero() {
-		return
-	}
-	t.orderTold = true
-	left := time.Until(t.deadline) - t.reserve()
+func (s *schedule) orderText(m moment, plans []remedy.Plan) string {
+	o, left := s.outlook(m), m.left
 	lines, later, hidden := []string{}, 0, 0
 	taken := map[string]bool{}
 	for _, p := range plans {
 		switch {
-		case taken[p.ID] || p.Bound-1 < t.Rule.SmallestEffect:
+		case taken[p.ID] || p.Bound-1 < m.rule.SmallestEffect:
 			continue
-		case t.hidden(p, o):
+		case s.hidden(m, p, o):
 			hidden++
 			continue
 		}
@@ -46,7 +42,7 @@ func (t *Tuner) tellOrder(plans []remedy.Plan, o outlook) {
 		lines = append(lines, fmt.Sprintf("%d. %s (about %s)", len(lines)+1, titled(p.Title), ui.Duration(took.Round(time.Second))))
 	}
 	if len(lines) < 2 && later+hidden == 0 {
-		return // the step itself tells
+		return ""
 	}
 	text := "in this order, unless what is kept changes it: " + strings.Join(lines, "; ")
 	if len(lines) == 0 {
@@ -58,7 +54,7 @@ func (t *Tuner) tellOrder(plans []remedy.Plan, o outlook) {
 	if hidden > 0 {
 		text += fmt.Sprintf("; too little to be seen in the time left: %d", hidden)
 	}
-	t.UI.Info(text)
+	return text
 }
 
 // titled is a title, cut where it is long.
@@ -67,10 +63,4 @@ func titled(title string) string {
 		return string(r[:toldTitle]) + "…"
 	}
 	return title
-}
-
-// noTimeForAnother reports whether, where runs are long, a look and the shortest step do
-// not fit before the end any more.
-func (t *Tuner) noTimeForAnother() bool {
-	return !t.deadline.IsZero() && t.Bench.runTime() >= longRun && time.Until(t.deadline) < t.stepTime()+t.reserve()
 }

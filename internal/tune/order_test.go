@@ -22,7 +22,7 @@ func TestOrderIsTold(t *testing.T) {
 	} {
 		v := newVirtual(t, knobs...)
 		tu, told := v.tuner(), &drawing{}
-		tu.UI, tu.Budget = told, c.budget
+		tu.UI, tu.Options.Budget = told, c.budget
 		if _, err := tu.Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -45,17 +45,21 @@ func TestNoTimeForAnother(t *testing.T) {
 		t.Fatal(err)
 	}
 	tu.Bench.Window, tu.Bench.pace = 90*time.Second, nil
-	tu.deadline = time.Now().Add(tu.stepTime() + tu.reserve() + time.Minute)
+	tu.course.deadline = time.Now().Add(tu.moment().stepTime() + tu.reserve() + time.Minute)
 	if tu.noTimeForAnother() {
 		t.Error("a step fits")
 	}
-	tu.deadline = time.Now().Add(tu.stepTime() + tu.reserve() - time.Minute)
+	tu.course.deadline = time.Now().Add(tu.moment().stepTime() + tu.reserve() - time.Minute)
 	if !tu.noTimeForAnother() {
 		t.Error("no step fits")
 	}
-	tu.Bench.Window = 2 * time.Second // short runs: the plans themselves are asked
-	tu.deadline = time.Now()
+	tu.Bench.Window = 10 * time.Second // short runs: the plans themselves are asked whether a step fits
+	tu.course.deadline = time.Now().Add(tu.reserve() + tu.Bench.runTime() + 5*time.Second)
 	if tu.noTimeForAnother() {
-		t.Error("runs are short")
+		t.Error("runs are short, and a look fits")
+	}
+	tu.course.deadline = time.Now().Add(tu.reserve() + tu.Bench.runTime() - 5*time.Second)
+	if !tu.noTimeForAnother() {
+		t.Error("a look takes of the time for the end")
 	}
 }

@@ -29,7 +29,7 @@ func TestOthersThatStay(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var notes []string
-			b := &Bench{Stack: &stack.Stack{Tune: stack.Tune{MaxForeignCPU: c.limit}}, Note: func(s string) { notes = append(notes, s) }}
+			b := &Bench{Stack: &stack.Stack{Tune: stack.Tune{MaxForeignCPU: c.limit}}, Listeners: Listeners{Note: func(s string) { notes = append(notes, s) }}}
 			fit := ""
 			for _, share := range c.shares {
 				ev := &evidence.Evidence{Load: &load.Result{Succeeded: 1000, Window: 5 * time.Second, Engine: "epoll"}, System: evidence.System{CPUs: 2, User: 10, ForeignCPU: 10 * share}}

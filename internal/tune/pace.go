@@ -78,11 +78,11 @@ func (b *Bench) notePace(run *store.Run, cost time.Duration) {
 	}
 	l := run.Evidence.Load
 	b.pace.NoteRun(l.Ticks, loadTick, l.Window, cost, run.Side == experiment.Candidate)
-	if was := b.before; was != nil && run.Step == 0 && was.Step == 0 && was.Session == run.Session && was.ConfigHash == run.ConfigHash &&
+	if was := b.scored.before; was != nil && run.Step == 0 && was.Step == 0 && was.Session == run.Session && was.ConfigHash == run.ConfigHash &&
 		was.Evidence.Load.Workload == l.Workload && was.Evidence.Load.Window == l.Window {
 		b.pace.NoteNeighbours(was.Score, run.Score, l.Window)
 	}
-	b.before = run
+	b.scored.before = run
 }
 
 // setPace chooses the windows of the next experiment's runs and says so. The
@@ -99,10 +99,10 @@ func (t *Tuner) setPace() error {
 		b.pace = p
 	}
 	score := t.session.AsFound
-	if b.reference != nil {
-		score = b.reference.Score
+	if b.scored.reference != nil {
+		score = b.scored.reference.Score
 	}
-	if !b.pace.Begin(score, t.workload, b.Scenario.Duration) {
+	if !b.pace.Begin(score, t.course.workload, b.Scenario.Duration) {
 		return nil
 	}
 	if b.pace.Window == 0 {

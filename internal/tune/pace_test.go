@@ -32,7 +32,7 @@ func pacedTuner(t *testing.T) (*Tuner, *heard) {
 	t.Cleanup(func() { st.Close() })
 	ui := &heard{}
 	b := &Bench{Stack: &stack.Stack{}, Scenario: &load.Scenario{Duration: 5 * time.Second, Warmup: time.Second}, Store: st}
-	return &Tuner{Stack: b.Stack, Store: st, Bench: b, UI: ui, workload: 8,
+	return &Tuner{Stack: b.Stack, Store: st, Bench: b, UI: ui, course: course{workload: 8},
 		session: &store.Session{Command: "tune", Started: time.Now(), AsFound: 1000}}, ui
 }
 
@@ -92,7 +92,7 @@ func TestWindowIsChosenByMeasurement(t *testing.T) {
 		t.Errorf("-d 3s: %s %v", again.Bench.window(), err)
 	}
 	// Other users: what was known says nothing.
-	tu.workload = 64
+	tu.course.workload = 64
 	if err := tu.setPace(); err != nil || tu.Bench.window() != 5*time.Second || !strings.Contains(ui.infos[len(ui.infos)-1], "again") {
 		t.Errorf("other users: %s %q %v", tu.Bench.window(), ui.infos, err)
 	}

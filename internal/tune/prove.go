@@ -148,7 +148,7 @@ func (p *Prover) stack() *stack.Stack { return cmp.Or(p.inUse, p.Bench.Stack) }
 // checks draw they note themselves.
 func (p *Prover) options() load.Options {
 	opts := p.Bench.loadOptions(p.Workload)
-	opts.Rows, opts.Reset = maps.Clone(p.Bench.drawn), nil
+	opts.Rows, opts.Reset = maps.Clone(p.Bench.Data.drawn), nil
 	return opts
 }
 

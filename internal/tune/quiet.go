@@ -24,15 +24,15 @@ func (b *Bench) awaitQuiet(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if busy <= max(b.Stack.Tune.Foreign(), b.others.rule) || time.Since(start) > quietLimit {
+		if busy <= max(b.Stack.Tune.Foreign(), b.disturbance.others.rule) || time.Since(start) > quietLimit {
 			return nil
 		}
-		if !said && b.Note != nil {
+		if !said && b.Listeners.Note != nil {
 			where := ""
 			if name != stack.LocalHost {
 				where = " of " + name
 			}
-			b.Note(fmt.Sprintf("other processes use %.0f %% of the CPU%s: waiting up to %s for them to end", 100*busy, where, quietLimit))
+			b.Listeners.Note(fmt.Sprintf("other processes use %.0f %% of the CPU%s: waiting up to %s for them to end", 100*busy, where, quietLimit))
 			said = true
 		}
 	}

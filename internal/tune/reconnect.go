@@ -17,7 +17,7 @@ import (
 // Node with one connection for life, a pool). again: they were restarted, and the run
 // is to be made once more. What may not be restarted is told.
 func (b *Bench) reconnect(ctx context.Context, exec *change.Executor, run *store.Run, ui Reporter) (again bool, err error) {
-	if b.restarts == nil || exec == nil {
+	if b.Instruments.restarts == nil || exec == nil {
 		return false, nil
 	}
 	names := b.holders(oldConnections(run))
@@ -41,7 +41,7 @@ func (b *Bench) reconnect(ctx context.Context, exec *change.Executor, run *store
 	text := strings.Join(whom, ", ")
 	ui.Info(fmt.Sprintf("most statements came by connections that are older than their record: %s is restarted, so that it connects anew, and the run is made again", text))
 	pending := len(exec.Pending()) // the instruments are
-	tx, err := exec.Apply(ctx, change.Intent{Title: "Restart " + text + ", so that its statements are recorded", Session: b.Session, Changes: restarts})
+	tx, err := exec.Apply(ctx, change.Intent{Title: "Restart " + text + ", so that its statements are recorded", Session: b.Stamp.Session, Changes: restarts})
 	if err != nil {
 		if len(exec.Pending()) > pending || ctx.Err() != nil {
 			return false, err
@@ -54,7 +54,7 @@ func (b *Bench) reconnect(ctx context.Context, exec *change.Executor, run *store
 
 // restartsOf are those of a session's restarts that are of these services.
 func (b *Bench) restartsOf(names []string) (restarts []change.Change, not []store.NotRestarted) {
-	restarts, not = b.restarts()
+	restarts, not = b.Instruments.restarts()
 	return slices.DeleteFunc(restarts, func(c change.Change) bool { return !slices.Contains(names, c.Service) }), not
 }
 
@@ -103,7 +103,7 @@ func (b *Bench) forget(ctx context.Context, exec *change.Executor, snap *evidenc
 	}
 	back, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
 	defer cancel()
-	tx, err := exec.Apply(back, change.Intent{Title: "Restart " + strings.Join(names, ", ") + ", so that its statements are recorded as before", Session: b.Session, Changes: restarts})
+	tx, err := exec.Apply(back, change.Intent{Title: "Restart " + strings.Join(names, ", ") + ", so that its statements are recorded as before", Session: b.Stamp.Session, Changes: restarts})
 	if err != nil {
 		return err
 	}

@@ -65,7 +65,7 @@ func TestOldConnectionsAreMadeAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	look := func() *store.Run {
-		l.bench.Plain = true
+		l.bench.Instruments.Plain = true
 		run, _, err := Observe(t.Context(), l.exec, l.bench, 4, "look", quiet{})
 		if err != nil {
 			t.Fatal(err)
@@ -75,8 +75,8 @@ func TestOldConnectionsAreMadeAnew(t *testing.T) {
 	if run := look(); len(oldConnections(run)) == 0 {
 		t.Fatalf("all statements were recorded, so this test shows nothing: %d", len(run.Evidence.Statements))
 	}
-	l.bench.restarts = tu.restartable
-	defer func() { l.bench.restarts = nil }()
+	l.bench.Instruments.restarts = tu.restartable
+	defer func() { l.bench.Instruments.restarts = nil }()
 	run := look()
 	// A busy machine answers few requests within the window, which need not ask all.
 	ofPages := slices.ContainsFunc(run.Evidence.Statements, func(s evidence.Statement) bool { return strings.Contains(s.Fingerprint, "FROM users") })
@@ -98,7 +98,7 @@ func TestWhoHoldsOldConnections(t *testing.T) {
 		t.Errorf("held by %q", got)
 	}
 	told := &drawing{}
-	b.restarts = func() ([]change.Change, []store.NotRestarted) {
+	b.Instruments.restarts = func() ([]change.Change, []store.NotRestarted) {
 		return nil, []store.NotRestarted{{Service: "api", Why: "regulation.no_restart lists it"}}
 	}
 	run := &store.Run{Evidence: &evidence.Evidence{Health: []evidence.Health{{Source: "slow log of db", OldConnections: "db"}}}}

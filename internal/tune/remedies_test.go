@@ -180,7 +180,7 @@ func (l *lab) effect(t *testing.T, p remedy.Plan) {
 	t.Helper()
 	rate := func() float64 {
 		bench := *l.bench
-		bench.Window, bench.Warmup, bench.Plain = effecttest.Window, effecttest.Warmup, true
+		bench.Window, bench.Warmup, bench.Instruments.Plain = effecttest.Window, effecttest.Warmup, true
 		run, err := bench.Run(t.Context(), RunOptions{Kind: store.Scored, Label: p.ID})
 		if err != nil {
 			t.Fatal(err)

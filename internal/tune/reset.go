@@ -31,30 +31,30 @@ func (b *Bench) prepare(ctx context.Context) error {
 	if b.Stack.Load.Reset.Set() {
 		return b.reset(ctx)
 	}
-	if b.drawn != nil || b.Foreign() {
+	if b.Data.drawn != nil || b.Foreign() {
 		return nil
 	}
 	var err error
-	b.drawn, err = b.Store.Drawn()
+	b.Data.drawn, err = b.Store.Drawn()
 	return err
 }
 
 // noteDrawn stores which rows have been used so far.
 func (b *Bench) noteDrawn() error {
-	if b.drawn == nil {
+	if b.Data.drawn == nil {
 		return nil
 	}
-	return b.Store.SaveDrawn(b.drawn)
+	return b.Store.SaveDrawn(b.Data.drawn)
 }
 
 // suspectData says once that wrong answers may come from what earlier runs did
 // to the data.
 func (b *Bench) suspectData(res *load.Result) {
-	if b.drawn == nil || b.suspected || b.Note == nil || res.Mismatches == 0 {
+	if b.Data.drawn == nil || b.Data.suspected || b.Listeners.Note == nil || res.Mismatches == 0 {
 		return
 	}
-	b.suspected = true
-	b.Note(fmt.Sprintf("%d answers were wrong, and nothing brings the data back before a run: if the load changes data, write reset: snapshot under load in kasoku.yaml, or give its pools more rows", res.Mismatches))
+	b.Data.suspected = true
+	b.Listeners.Note(fmt.Sprintf("%d answers were wrong, and nothing brings the data back before a run: if the load changes data, write reset: snapshot under load in kasoku.yaml, or give its pools more rows", res.Mismatches))
 }
 
 // reset brings the data back to the state from which every run starts: by the stack's
@@ -82,24 +82,24 @@ func (b *Bench) reset(ctx context.Context) error {
 
 // rewind copies what a run may change, the first time, and puts it back from then on.
 func (b *Bench) rewind(ctx context.Context) error {
-	if b.keeper == nil {
-		k, err := rewind.Take(ctx, b.Stack, b.Hosts, rewind.Options{Snapshot: b.Stack.Load.Snapshot, Dir: b.Dir})
+	if b.Data.keeper == nil {
+		k, err := rewind.Take(ctx, b.Stack, b.Hosts, rewind.Options{Snapshot: b.Stack.Load.Snapshot, Dir: b.Data.Dir})
 		if err != nil {
 			return snapshotError(ctx, err)
 		}
-		b.keeper = k
+		b.Data.keeper = k
 		b.inform(fmt.Sprintf("load.reset: %s copied in %.1f s; put back before each run and at the end", k.What(), k.Took.Seconds()))
 		for _, left := range k.Left() {
 			b.inform("load.reset leaves " + left)
 		}
 		return nil
 	}
-	r, err := b.keeper.Back(ctx)
+	r, err := b.Data.keeper.Back(ctx)
 	if err != nil {
 		return snapshotError(ctx, err)
 	}
-	if !b.rewound {
-		b.rewound = true
+	if !b.Data.rewound {
+		b.Data.rewound = true
 		b.inform(fmt.Sprintf("load.reset put back %s", r))
 	}
 	return nil
@@ -115,17 +115,17 @@ func snapshotError(ctx context.Context, err error) error {
 
 // inform tells what is no problem.
 func (b *Bench) inform(text string) {
-	if b.Inform != nil {
-		b.Inform(text)
+	if b.Listeners.Inform != nil {
+		b.Listeners.Inform(text)
 	}
 }
 
 // noteWritten notes what a run wrote, before anything is restarted.
 func (b *Bench) noteWritten(ctx context.Context) error {
-	if b.keeper == nil {
+	if b.Data.keeper == nil {
 		return nil
 	}
-	if err := b.keeper.Seen(ctx); err != nil {
+	if err := b.Data.keeper.Seen(ctx); err != nil {
 		return snapshotError(ctx, err)
 	}
 	return nil
@@ -138,14 +138,14 @@ const lastReset = 2 * time.Minute
 // Leave puts the data back as they were before the first run, where Kasoku does that
 // itself.
 func (b *Bench) Leave() error {
-	if b.keeper == nil {
+	if b.Data.keeper == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), lastReset)
 	defer cancel()
-	_, err := b.keeper.Back(ctx)
-	b.keeper.Close()
-	b.keeper = nil
+	_, err := b.Data.keeper.Back(ctx)
+	b.Data.keeper.Close()
+	b.Data.keeper = nil
 	if err != nil {
 		return snapshotError(context.Background(), err)
 	}

@@ -45,7 +45,7 @@ func TestSnapshotReset(t *testing.T) {
 	}
 	bench := *l.bench
 	var told []string
-	bench.Stack, bench.Dir, bench.Inform = &st, t.TempDir(), func(text string) { told = append(told, text) }
+	bench.Stack, bench.Data.Dir, bench.Listeners.Inform = &st, t.TempDir(), func(text string) { told = append(told, text) }
 	runs := func(what string) {
 		t.Helper()
 		if err := bench.prepare(t.Context()); err != nil {
@@ -79,7 +79,7 @@ func TestSnapshotReset(t *testing.T) {
 	if text := strings.Join(told, "\n"); strings.Count(text, "load.reset") != 2 || !strings.Contains(text, "1 tables (2 rows)") {
 		t.Errorf("told:\n%s", text)
 	}
-	bench.keeper = nil
+	bench.Data.keeper = nil
 	st.Service("db").Login = nil
 	var failed *ResetError
 	if err := bench.prepare(t.Context()); !errors.As(err, &failed) || !strings.Contains(err.Error(), "no login") {

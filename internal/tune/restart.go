@@ -13,7 +13,7 @@ import (
 // afterRestart restarts every service that can be, says which could not, and
 // measures again: what is kept must not live in a process's memory only.
 func (t *Tuner) afterRestart(ctx context.Context) error {
-	if t.NoRestart {
+	if t.Options.NoRestart {
 		return nil
 	}
 	restarts, not := t.restartable()
@@ -59,11 +59,11 @@ func (t *Tuner) restartable() (restarts []change.Change, not []store.NotRestarte
 		if svc.RunsIn != "" {
 			continue // it has no processes of its own
 		}
-		if svc.SpareFor != "" && t.evidence != nil && t.evidence.Services[svc.Name].Processes == 0 {
+		if svc.SpareFor != "" && t.seen.evidence != nil && t.seen.evidence.Services[svc.Name].Processes == 0 {
 			not = append(not, store.NotRestarted{Service: svc.Name, Why: "it is spare for " + svc.SpareFor + " and does not run"})
 			continue
 		}
-		if svc.FrontFor != "" && t.evidence != nil && t.evidence.Services[svc.Name].Processes == 0 {
+		if svc.FrontFor != "" && t.seen.evidence != nil && t.seen.evidence.Services[svc.Name].Processes == 0 {
 			not = append(not, store.NotRestarted{Service: svc.Name, Why: "it is not in front of " + svc.FrontFor + " and does not run"})
 			continue
 		}
@@ -92,7 +92,7 @@ func (t *Tuner) restartAll(ctx context.Context, title string, restarts []change.
 // restartApps restarts the applications, and what they run in, so that what they draw at
 // their start is seen. false: none may be.
 func (t *Tuner) restartApps(ctx context.Context) (bool, error) {
-	if t.NoRestart {
+	if t.Options.NoRestart {
 		return false, nil
 	}
 	restarts, _ := t.restartable()

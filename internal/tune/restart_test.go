@@ -66,7 +66,7 @@ func TestTheEndRestartsWithoutAMethod(t *testing.T) {
 		n := 0
 		v.control = counted{n: &n}
 		tu := v.tuner()
-		tu.NoRestart, tu.workload = false, 8
+		tu.Options.NoRestart, tu.course.workload = false, 8
 		tu.session = &store.Session{Command: "tune", Started: time.Now()}
 		if err := v.store.SaveSession(tu.session); err != nil {
 			t.Fatal(err)

@@ -54,7 +54,7 @@ func TestWhatIsTakenUp(t *testing.T) {
 			}
 			defer st.Close()
 			s := &stack.Stack{Name: "s"}
-			tu := &Tuner{Stack: s, Store: st, Bench: &Bench{Stack: s, Scenario: sc}, UI: quietly{}, Fresh: c.fresh}
+			tu := &Tuner{Stack: s, Store: st, Bench: &Bench{Stack: s, Scenario: sc}, UI: quietly{}, Options: Options{Fresh: c.fresh}}
 			state := "interrupted"
 			if name == "ended with an error" {
 				state = "failed"

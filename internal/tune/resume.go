@@ -15,7 +15,7 @@ import (
 // with an error, and nothing that was tried since changed the target or the
 // scenario.
 func (t *Tuner) resumable() (*store.Session, error) {
-	if t.Fresh {
+	if t.Options.Fresh {
 		return nil, nil
 	}
 	sessions, err := t.Store.Sessions(0)
@@ -49,33 +49,38 @@ func (t *Tuner) resume(s *store.Session) error {
 	if err != nil {
 		return err
 	}
-	t.session, t.Bench.Session = s, s.ID
+	t.session, t.Bench.Stamp.Session = s, s.ID
 	s.Compared = nil // more may be kept
-	if t.workload == 0 {
-		t.workload = s.AsFoundWorkload
+	if t.course.workload == 0 {
+		t.course.workload = s.AsFoundWorkload
 	}
 	if s.Worked == 0 && !s.Ended.IsZero() { // an earlier version did not note it
 		s.Worked = s.Ended.Sub(s.Started)
 	}
-	s.State, s.Budget, s.Resumed, s.Ended = "running", t.Budget, time.Now(), time.Time{}
+	s.State, s.Budget, s.Resumed, s.Ended = "running", t.Options.Budget, time.Now(), time.Time{}
 	t.stopped("", "")
 	if err := t.reconcile(steps); err != nil {
 		return err
 	}
-	for i := range steps {
-		st := &steps[i]
-		t.seq = max(t.seq, st.Seq)
-		if len(st.LeavesOut) > 0 {
-			continue
-		}
-		t.remember(st)
-		if st.Kept && st.Plan.Workload > 0 {
-			t.workload = st.Plan.Workload
-		}
-	}
+	t.recall(steps)
 	t.tellSession(steps)
 	t.UI.Step(fmt.Sprintf("Take up session %d after %d steps (--new begins a fresh one)", s.ID, len(steps)))
 	return t.Store.SaveSession(t.session)
+}
+
+// recall takes the steps of a session in that goes on.
+func (t *Tuner) recall(steps []store.Step) {
+	for i := range steps {
+		st := &steps[i]
+		t.course.seq = max(t.course.seq, st.Seq)
+		if len(st.LeavesOut) > 0 {
+			continue
+		}
+		t.schedule.remember(st)
+		if st.Kept && st.Plan.Workload > 0 {
+			t.course.workload = st.Plan.Workload
+		}
+	}
 }
 
 // reconcile finishes in the store what a killed session had finished on the
@@ -143,7 +148,7 @@ func (t *Tuner) reconcileStep(st *store.Step, steps []store.Step) error {
 	case follows && !look && st.Plan.Workload > 0: // nothing on the target belongs to it
 		st.Kept, st.Ended = true, time.Now()
 	case follows: // it was to be kept, or taken out, and was not any more
-		t.proved[st.Plan.ID] = *st
+		t.schedule.proved[st.Plan.ID] = *st
 		return nil
 	default:
 		st.Ended = time.Now()

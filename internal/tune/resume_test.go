@@ -353,8 +353,8 @@ func TestReconcile(t *testing.T) {
 			t.Errorf("step %d: ended %v, kept %v", st.Seq, st.Ended, kept)
 		}
 	}
-	if _, ok := tu.proved["p"]; !ok || len(tu.proved) != 1 {
-		t.Errorf("proved: %v", tu.proved)
+	if _, ok := tu.schedule.proved["p"]; !ok || len(tu.schedule.proved) != 1 {
+		t.Errorf("proved: %v", tu.schedule.proved)
 	}
 	if slices.ContainsFunc(steps, changesTarget) {
 		t.Error("a transaction that does not exist is told as kept")

@@ -51,13 +51,13 @@ func TestSearchThatComesTooLate(t *testing.T) {
 	if err := tu.begin(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	o := tu.learned.outlook(time.Second, experiment.DefaultRule())
+	o := tu.schedule.learned.outlook(time.Second, experiment.DefaultRule())
 	plain := remedy.Plan{Bound: 2, Changes: []change.Change{{Service: "web", Activate: change.Reload}}}
 	search := plain
 	search.Search = &remedy.Search{Values: []int{1, 2, 3, 4, 5, 6, 7}, At: func(int) ([]change.Change, error) { return plain.Changes, nil }}
-	tu.deadline = time.Now().Add(tu.secondLook() + tu.reserve() + tu.stepTime() + 10*time.Second)
-	if tu.late(plain, o) || !tu.late(search, o) {
-		t.Errorf("late: %v and %v, want false and true", tu.late(plain, o), tu.late(search, o))
+	tu.course.deadline = time.Now().Add(tu.schedule.secondLook(tu.moment()) + tu.reserve() + tu.moment().stepTime() + 10*time.Second)
+	if tu.schedule.late(tu.moment(), plain, o) || !tu.schedule.late(tu.moment(), search, o) {
+		t.Errorf("late: %v and %v, want false and true", tu.schedule.late(tu.moment(), plain, o), tu.schedule.late(tu.moment(), search, o))
 	}
 }
 
@@ -201,20 +201,20 @@ func TestLongRunsInAShortSession(t *testing.T) {
 	if run < longRun || run > 2*time.Minute {
 		t.Fatalf("a run takes %s", run)
 	}
-	o := tu.learned.outlook(run, experiment.DefaultRule())
+	o := tu.schedule.learned.outlook(run, experiment.DefaultRule())
 	great := remedy.Plan{Bound: 5, Reach: 0.9, Changes: []change.Change{{Service: "web", Activate: change.Reload}}}
-	tu.deadline = time.Now().Add(10 * time.Minute)
-	if tu.late(great, o) {
-		t.Errorf("late: of ten minutes the end takes %s, the step %s", tu.reserve(), tu.stepTime())
+	tu.course.deadline = time.Now().Add(10 * time.Minute)
+	if tu.schedule.late(tu.moment(), great, o) {
+		t.Errorf("late: of ten minutes the end takes %s, the step %s", tu.reserve(), tu.moment().stepTime())
 	}
 	if got, want := tu.reserve(), run+10*time.Second; got != want {
 		t.Errorf("nothing is kept: the end takes %s, want %s", got, want)
 	}
-	tu.changed = true
+	tu.schedule.changed = true
 	if got, want := tu.reserve(), 3*run+10*time.Second; got != want {
 		t.Errorf("a step is kept, and another would be: the end takes %s, want %s", got, want)
 	}
-	if tu.deadline = time.Now().Add(tu.afterwards() + 3*run); tu.endPairs() != 1 {
+	if tu.course.deadline = time.Now().Add(tu.afterwards() + 3*run); tu.endPairs() != 1 {
 		t.Errorf("%d pairs compare the ends, want the one that there is time for", tu.endPairs())
 	}
 }

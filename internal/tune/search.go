@@ -88,7 +88,7 @@ func (t *Tuner) probe(ctx context.Context, step *store.Step, sw *switcher, value
 		}
 	}
 	for range probeTries {
-		if run, err = t.Bench.Run(ctx, RunOptions{Kind: store.Probe, Side: side, Step: step.ID, Workload: t.workload,
+		if run, err = t.Bench.Run(ctx, RunOptions{Kind: store.Probe, Side: side, Step: step.ID, Workload: t.course.workload,
 			Label: fmt.Sprintf("%s = %d", step.Plan.Search.Name, value)}); err != nil || run.Unfit == "" {
 			return run, err
 		}
@@ -139,11 +139,11 @@ func probeText(scores map[int][]float64, current int) string {
 // searchWorkload finds the load that scores best and makes it the candidate.
 func (t *Tuner) searchWorkload(ctx context.Context, step *store.Step, sw *switcher) (stop bool, err error) {
 	var values []int
-	for n := t.workload; n <= 32*t.workload && n <= maxWorkload; n *= 2 {
+	for n := t.course.workload; n <= 32*t.course.workload && n <= maxWorkload; n *= 2 {
 		values = append(values, n)
 	}
-	opts := t.Bench.loadOptions(t.workload)
-	opts.Progress = t.Bench.feed.progress
+	opts := t.Bench.loadOptions(t.course.workload)
+	opts.Progress = t.Bench.Listeners.feed.progress
 	points, best, err := load.FindWorkload(ctx, opts, values, probeWindow)
 	if err != nil {
 		return false, err
@@ -157,13 +157,13 @@ func (t *Tuner) searchWorkload(ctx context.Context, step *store.Step, sw *switch
 	}
 	t.UI.Info("probed workload: " + text)
 	step.Chosen = best
-	if best == t.workload {
+	if best == t.course.workload {
 		step.Verdict = experiment.Verdict{Outcome: experiment.NoDifference, Reason: "no larger workload scored better: " + text, Took: time.Since(step.Started)}
 		return true, nil
 	}
 	sw.candWorkload = best
 	step.Plan.Workload = best
-	step.Plan.Title = fmt.Sprintf("Raise the workload from %d to %d users", t.workload, best)
+	step.Plan.Title = fmt.Sprintf("Raise the workload from %d to %d users", t.course.workload, best)
 	return false, nil
 }
 

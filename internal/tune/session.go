@@ -7,104 +7,22 @@ import (
 	"slices"
 	"time"
 
-	"kasoku/internal/change"
 	"kasoku/internal/diagnose"
 	"kasoku/internal/evidence"
-	"kasoku/internal/experiment"
-	"kasoku/internal/prove"
 	"kasoku/internal/remedy"
-	"kasoku/internal/stack"
 	"kasoku/internal/stat"
 	"kasoku/internal/store"
 	"kasoku/internal/ui"
 )
 
-// Reporter is where the loop tells what it does.
-type Reporter interface {
-	Step(title string)
-	Info(text string)
-	Warn(problem, hint string)
-}
-
-// Tuner runs one session.
-type Tuner struct {
-	Stack *stack.Stack
-	Store *store.Store
-	Exec  *change.Executor
-	Bench *Bench
-	Rule  experiment.Rule
-	UI    Reporter
-	// Watch is told what is to be seen of the session, as Bench.Watch says; may
-	// be nil. Where UI is a Drawer, what an experiment shows goes there only.
-	Watch func(Live)
-	// Budget of wall-clock time for the whole session; 0 = until nothing pays.
-	Budget time.Duration
-	// Target is how many times as fast as found the service is to become; no
-	// step is begun once it is, and what was kept is not looked at again. 0 = none.
-	Target float64
-	// Fresh starts a new session even if an interrupted one could go on.
-	Fresh bool
-	// NoRestart leaves out the restart of every service at the end.
-	NoRestart bool
-	// Rights of the user who runs Kasoku; plans that need others are left out.
-	// nil: nobody asked.
-	Rights *stack.Rights
-
-	// putBack: an improved candidate is put back all the same (kasoku try).
-	putBack   bool
-	judge     *judge // of a proposal
-	session   *store.Session
-	seq       int
-	workload  int
-	deadline  time.Time
-	tried     map[string]attempt // by plan ID
-	weak      int                // steps that were kept with less than weakEffect
-	behind    int                // parts that were kept behind one that may have brought all
-	looks     int                // second looks that are left, with the one that is made
-	waiting   bool               // others wait for the plan that is tried
-	open      bool               // and some that made way for others are open
-	walked    bool               // single requests were followed
-	changed   bool               // a step was kept that changes the target
-	narrowed  int                // caches of pages that are tried again without some
-	lookAgain bool               // what may be kept is less now: look again
-	orderTold bool               // tellOrder has
-	loud      map[string]bool    // by plan ID: its runs were no evidence
-	learned   learned
-	halves    halves                // of groups that were not kept
-	proved    map[string]store.Step // by plan ID: judged, but what follows was cut off
-	diag      *diagnose.Diagnosis
-	evidence  *evidence.Evidence
-	snapshot  *evidence.Snapshot
-	// proves replaces the regulation checks; tests set it.
-	proves func(ctx context.Context) ([]prove.Result, error)
-	// colds replaces what is planned against cold caches; tests set it.
-	colds func(*diagnose.Reboot) []remedy.Plan
-	// shares replaces share and lookShare; tests set it.
-	shares func(now, end time.Time) time.Time
-	// observes replaces Observe, and leaves out the last look; tests set it.
-	observes func(ctx context.Context, label string) (*store.Run, *evidence.Snapshot, error)
-}
-
-// attempt is what came of a plan that was not kept.
-type attempt struct {
-	binding string // what bound then
-	final   bool   // not to be tried again: it failed or broke answers
-	// small: no effect was seen. faster is by how much the service became faster
-	// since then, as a factor.
-	small  bool
-	faster float64
-	// cut: its share of the time was not enough.
-	cut bool
-}
-
 // Run is the whole session. On an error, also when ctx ends, the target is as
 // it was or as proved better, and the session can be taken up again.
 func (t *Tuner) Run(ctx context.Context) (*store.Session, error) {
 	defer t.watch(ctx)()
-	t.Bench.restarts = t.restartable
+	t.Bench.Instruments.restarts = t.restartable
 	started := time.Now()
-	if t.Budget > 0 {
-		t.deadline = started.Add(t.Budget)
+	if t.Options.Budget > 0 {
+		t.course.deadline = started.Add(t.Options.Budget)
 	}
 	err := t.begin(ctx)
 	if t.session == nil { // it was not to be had
@@ -146,9 +64,8 @@ func (t *Tuner) stopped(reason, text string) {
 
 // begin takes up an interrupted session or measures the service as found.
 func (t *Tuner) begin(ctx context.Context) error {
-	t.tried, t.proved, t.halves = map[string]attempt{}, map[string]store.Step{}, nil
-	t.learned, t.loud = learned{}, map[string]bool{}
-	t.workload = t.Bench.Users()
+	t.schedule = newSchedule()
+	t.course.workload = t.Bench.Users()
 	if last, err := t.resumable(); err != nil {
 		return err
 	} else if last != nil {
@@ -157,15 +74,15 @@ func (t *Tuner) begin(ctx context.Context) error {
 		}
 		return t.recordAgain(ctx)
 	}
-	t.session = &store.Session{Command: "tune", Stack: t.Stack.Name, Started: time.Now(), Budget: t.Budget,
-		State: "running", AsFoundWorkload: t.workload, Scenario: t.Bench.scenarioHash()}
+	t.session = &store.Session{Command: "tune", Stack: t.Stack.Name, Started: time.Now(), Budget: t.Options.Budget,
+		State: "running", AsFoundWorkload: t.course.workload, Scenario: t.Bench.scenarioHash()}
 	for _, trade := range t.Stack.Regulation.Allow {
 		t.session.Allowed = append(t.session.Allowed, string(trade))
 	}
 	if err := t.Store.SaveSession(t.session); err != nil {
 		return err
 	}
-	t.Bench.Session = t.session.ID
+	t.Bench.Stamp.Session = t.session.ID
 	t.tellSession(nil)
 	t.UI.Step("Measure the service as found")
 	scores, err := t.measure(ctx, "as found", 2)
@@ -173,26 +90,26 @@ func (t *Tuner) begin(ctx context.Context) error {
 		return err
 	}
 	t.session.AsFound = level(scores)
-	t.learned.spread.Add(logsOf(scores))
-	if t.workload == 0 {
-		t.workload = t.Bench.Users() // now somebody else's benchmark has told
-		t.session.AsFoundWorkload = t.workload
+	t.schedule.learned.spread.Add(logsOf(scores))
+	if t.course.workload == 0 {
+		t.course.workload = t.Bench.Users() // now somebody else's benchmark has told
+		t.session.AsFoundWorkload = t.course.workload
 	}
-	t.session.UsersAssumed, t.session.PerRun = t.Bench.assumed, t.Bench.perRun
+	t.session.UsersAssumed, t.session.PerRun = t.Bench.benchmark.assumed, t.Bench.benchmark.perRun
 	t.tellScore()
-	t.UI.Info(fmt.Sprintf("as found: %s %s%s", score(t.session.AsFound), t.session.Unit(), t.session.WithUsers(t.workload)))
+	t.UI.Info(fmt.Sprintf("as found: %s %s%s", score(t.session.AsFound), t.session.Unit(), t.session.WithUsers(t.course.workload)))
 	t.tellRuns()
 	if err := t.Store.SaveSession(t.session); err != nil {
 		return err
 	}
-	return t.recordAnswers(ctx, t.Bench.before)
+	return t.recordAnswers(ctx, t.Bench.scored.before)
 }
 
 // measure makes n fit scored runs and returns their scores.
 func (t *Tuner) measure(ctx context.Context, label string, n int) ([]float64, error) {
 	var scores []float64
 	for tries := 0; len(scores) < n; tries++ {
-		run, err := t.Bench.Run(ctx, RunOptions{Kind: store.Scored, Label: label, Workload: t.workload})
+		run, err := t.Bench.Run(ctx, RunOptions{Kind: store.Scored, Label: label, Workload: t.course.workload})
 		if err != nil {
 			return nil, err
 		}
@@ -235,10 +152,7 @@ func (t *Tuner) loop(ctx context.Context) error {
 				return err
 			}
 		}
-		plan, finding, err := t.next()
-		if err != nil {
-			return err
-		}
+		plan, finding := t.next()
 		if plan == nil {
 			if t.over() {
 				return nil
@@ -247,6 +161,7 @@ func (t *Tuner) loop(ctx context.Context) error {
 			continue
 		}
 		var stop bool
+		var err error
 		if fresh, stop, err = t.take(ctx, *plan, finding, &doubts); stop || err != nil {
 			return err
 		}
@@ -254,39 +169,39 @@ func (t *Tuner) loop(ctx context.Context) error {
 }
 
 // over: there is nothing more to plan, or no time for it.
-func (t *Tuner) over() bool { return t.walked || t.session.StopReason == store.StopBudget }
+func (t *Tuner) over() bool { return t.seen.walked || t.session.StopReason == store.StopBudget }
 
 // take tries a plan. fresh says that something may be found now that was not there
 // before, stop that the time is used up.
 func (t *Tuner) take(ctx context.Context, plan remedy.Plan, finding *diagnose.Finding, doubts *doubts) (fresh, stop bool, err error) {
-	step, err := t.try(ctx, plan, finding, t.diag.Binds)
+	step, err := t.try(ctx, plan, finding, t.seen.diag.Binds)
 	if err != nil {
 		return false, false, err
 	}
-	t.remember(step)
-	if t.lookAgain { // what is planned now is another cache, whatever its name
-		delete(t.tried, key(step.Plan))
+	t.schedule.remember(step)
+	if t.course.lookAgain { // what is planned now is another cache, whatever its name
+		delete(t.schedule.tried, key(step.Plan))
 	}
 	if step.Verdict.OutOfTime && !step.Verdict.Shared {
-		t.stopped(store.StopBudget, fmt.Sprintf("the budget of %s was used up while %q was tried, which could not be judged in that time", t.Budget, step.Plan.Title))
+		t.stopped(store.StopBudget, fmt.Sprintf("the budget of %s was used up while %q was tried, which could not be judged in that time", t.Options.Budget, step.Plan.Title))
 		return false, true, nil
 	}
 	if doubts.after(t, step); *doubts >= maxDoubts {
 		return false, false, ErrNoisy
 	}
 	if step.Verdict.Shared {
-		return !t.walked, false, nil
+		return !t.seen.walked, false, nil
 	}
-	fresh = step.Kept || !t.walked || t.lookAgain
-	t.lookAgain = false
+	fresh = step.Kept || !t.seen.walked || t.course.lookAgain
+	t.course.lookAgain = false
 	return fresh, false, nil
 }
 
 // freshLook takes a diagnostic run and takes out what nothing uses. stop says that the
 // budget leaves no time for it.
 func (t *Tuner) freshLook(ctx context.Context) (stop bool, err error) {
-	if t.diag != nil && t.noTimeForAnother() {
-		t.stopped(store.StopBudget, fmt.Sprintf("the budget of %s leaves no time to look again and try another step: a run takes %s", t.Budget, ui.Duration(t.Bench.runTime())))
+	if t.seen.diag != nil && t.noTimeForAnother() {
+		t.stopped(store.StopBudget, fmt.Sprintf("the budget of %s leaves no time to look again and try another step: a run takes %s", t.Options.Budget, ui.Duration(t.Bench.runTime())))
 		return true, nil
 	}
 	if err := t.observe(ctx, t.label()); err != nil {
@@ -309,27 +224,27 @@ func (t *Tuner) label() string {
 func (t *Tuner) observe(ctx context.Context, label string) error {
 	first := t.session.AsFoundRun == 0
 	later := first && !t.Bench.Foreign() // whose requests cannot be followed at all
-	t.Bench.Plain, t.Bench.Unwalked = !first && t.walked, later
-	t.Bench.Walk = t.walkTime()
+	t.Bench.Instruments.Plain, t.Bench.Instruments.Unwalked = !first && t.seen.walked, later
+	t.Bench.Instruments.Walk = t.walkTime()
 	err := t.look(ctx, label)
-	t.walked = t.walked || err == nil && !later
+	t.seen.walked = t.seen.walked || err == nil && !later
 	return err
 }
 
 // walkTime is the most for following single requests, which only tells about
 // the source: a tenth of the budget.
 func (t *Tuner) walkTime() time.Duration {
-	if t.Budget == 0 {
+	if t.Options.Budget == 0 {
 		return longestWalk
 	}
-	return min(t.Budget/10, longestWalk)
+	return min(t.Options.Budget/10, longestWalk)
 }
 
 func (t *Tuner) look(ctx context.Context, label string) error {
-	observe := t.observes
+	observe := t.standIns.observes
 	if observe == nil {
 		observe = func(ctx context.Context, label string) (*store.Run, *evidence.Snapshot, error) {
-			return Observe(ctx, t.Exec, t.Bench, t.workload, label, t.UI)
+			return Observe(ctx, t.Exec, t.Bench, t.course.workload, label, t.UI)
 		}
 	}
 	run, snap, err := observe(ctx, label)
@@ -339,9 +254,9 @@ func (t *Tuner) look(ctx context.Context, label string) error {
 	if t.session.AsFoundRun == 0 {
 		t.session.AsFoundRun = run.ID
 	}
-	t.evidence, t.snapshot, t.diag = run.Evidence, snap, run.Diagnosis
+	t.seen.evidence, t.seen.snapshot, t.seen.diag = run.Evidence, snap, run.Diagnosis
 	t.session.FinalRun = run.ID
-	t.session.Binds, t.session.BindsText, t.session.BindsBefore = t.diag.Binds, t.diag.BindsText, false
-	t.UI.Info("bottleneck: " + t.diag.BindsText)
+	t.session.Binds, t.session.BindsText, t.session.BindsBefore = t.seen.diag.Binds, t.seen.diag.BindsText, false
+	t.UI.Info("bottleneck: " + t.seen.diag.BindsText)
 	return t.Store.SaveSession(t.session)
 }

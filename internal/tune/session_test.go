@@ -28,17 +28,17 @@ func TestRetryWhenTheBindingMoves(t *testing.T) {
 		{outcome: experiment.Inconclusive, same: true, moved: true},
 		{outcome: experiment.NoDifference, neverStarted: true, same: true, moved: true},
 	} {
-		tu := &Tuner{tried: map[string]attempt{}}
+		tu := &Tuner{schedule: schedule{tried: map[string]attempt{}}}
 		st := &store.Step{Plan: remedy.Plan{ID: "p"}, Binding: "cpu: db", Kept: c.kept, Ended: time.Now(),
 			Verdict: experiment.Verdict{Outcome: c.outcome}}
 		if c.neverStarted {
 			st.Ended = time.Time{}
 		}
-		tu.remember(st)
-		if got := tu.due("p", "cpu: db"); got != c.same {
+		tu.schedule.remember(st)
+		if got := tu.schedule.due("p", "cpu: db"); got != c.same {
 			t.Errorf("%s, the same binds: due %v, want %v", c.outcome, got, c.same)
 		}
-		if got := tu.due("p", "cpu: php"); got != c.moved {
+		if got := tu.schedule.due("p", "cpu: php"); got != c.moved {
 			t.Errorf("%s, something else binds: due %v, want %v", c.outcome, got, c.moved)
 		}
 	}
@@ -61,20 +61,20 @@ func TestRetryWhenTheServiceIsMuchFaster(t *testing.T) {
 		{experiment.Regressed, []float64{2.75}, false},
 		{experiment.Broke, []float64{2.75}, false},
 	} {
-		tu := &Tuner{tried: map[string]attempt{}}
+		tu := &Tuner{schedule: schedule{tried: map[string]attempt{}}}
 		step := func(id string, v experiment.Verdict, kept bool) {
-			tu.remember(&store.Step{Plan: remedy.Plan{ID: id}, Binding: "cpu: db", Kept: kept, Ended: time.Now(), Verdict: v})
+			tu.schedule.remember(&store.Step{Plan: remedy.Plan{ID: id}, Binding: "cpu: db", Kept: kept, Ended: time.Now(), Verdict: v})
 		}
 		step("before", experiment.Verdict{Outcome: experiment.Improved, BaselineScore: 1, CandidateScore: 9}, true)
 		step("p", experiment.Verdict{Outcome: c.outcome}, false)
 		for _, g := range c.gains {
 			step("other", experiment.Verdict{Outcome: experiment.Improved, BaselineScore: 50, CandidateScore: 50 * g}, true)
 		}
-		if got := tu.due("p", "cpu: db"); got != c.want {
+		if got := tu.schedule.due("p", "cpu: db"); got != c.want {
 			t.Errorf("%s, then %v: due %v, want %v", c.outcome, c.gains, got, c.want)
 		}
 		step("p", experiment.Verdict{Outcome: experiment.NoDifference}, false)
-		if tu.due("p", "cpu: db") {
+		if tu.schedule.due("p", "cpu: db") {
 			t.Errorf("%s, then %v: due again at once", c.outcome, c.gains)
 		}
 	}
@@ -83,24 +83,24 @@ func TestRetryWhenTheServiceIsMuchFaster(t *testing.T) {
 // A number that was found is not looked for again while the same binds,
 // although the plan now begins from it.
 func TestASearchIsNotRepeatedAtOnce(t *testing.T) {
-	tu := &Tuner{tried: map[string]attempt{}}
-	tu.remember(&store.Step{Plan: remedy.Plan{ID: "php.workers:php:www:dynamic-5", Search: &remedy.Search{}}, Kept: true,
+	tu := &Tuner{schedule: schedule{tried: map[string]attempt{}}}
+	tu.schedule.remember(&store.Step{Plan: remedy.Plan{ID: "php.workers:php:www:dynamic-5", Search: &remedy.Search{}}, Kept: true,
 		Binding: "cpu: db", Ended: time.Now(), Verdict: experiment.Verdict{Outcome: experiment.Improved}})
 	again := key(remedy.Plan{ID: "php.workers:php:www:static-8", Search: &remedy.Search{}})
-	if tu.due(again, "cpu: db") {
+	if tu.schedule.due(again, "cpu: db") {
 		t.Error("due while the same binds")
 	}
-	if !tu.due(again, "cpu: php") {
+	if !tu.schedule.due(again, "cpu: php") {
 		t.Error("not due though something else binds")
 	}
 }
 
 // The plan that leads back from what was kept is not tried at once.
 func TestWhatLostIsNotTriedAtOnce(t *testing.T) {
-	tu := &Tuner{tried: map[string]attempt{}}
-	tu.remember(&store.Step{Plan: remedy.Plan{ID: "app.variant:app:perl", Back: "app.variant:app:main"}, Kept: true,
+	tu := &Tuner{schedule: schedule{tried: map[string]attempt{}}}
+	tu.schedule.remember(&store.Step{Plan: remedy.Plan{ID: "app.variant:app:perl", Back: "app.variant:app:main"}, Kept: true,
 		Binding: "cpu: app", Ended: time.Now(), Verdict: experiment.Verdict{Outcome: experiment.Improved}})
-	if tu.due("app.variant:app:main", "cpu: app") || !tu.due("app.variant:app:main", "cpu: db") || !tu.due("app.variant:app:go", "cpu: app") {
+	if tu.schedule.due("app.variant:app:main", "cpu: app") || !tu.schedule.due("app.variant:app:main", "cpu: db") || !tu.schedule.due("app.variant:app:go", "cpu: app") {
 		t.Error("what lost is tried again at once, or what did not is not")
 	}
 }
@@ -112,13 +112,13 @@ func TestTheWorkloadFollowsAMuchFasterService(t *testing.T) {
 		score float64
 		want  bool
 	}{{149, false}, {150, true}} {
-		tu := &Tuner{tried: map[string]attempt{"load.workload:8": {binding: "cpu: db"}, "load.workload:16": {final: true}}}
-		tu.remember(&store.Step{Plan: remedy.Plan{ID: "p"}, Kept: true, Binding: "cpu: db", Ended: time.Now(),
+		tu := &Tuner{schedule: schedule{tried: map[string]attempt{"load.workload:8": {binding: "cpu: db"}, "load.workload:16": {final: true}}}}
+		tu.schedule.remember(&store.Step{Plan: remedy.Plan{ID: "p"}, Kept: true, Binding: "cpu: db", Ended: time.Now(),
 			Verdict: experiment.Verdict{Outcome: experiment.Improved, BaselineScore: 100, CandidateScore: c.score}})
-		if got := tu.due("load.workload:8", "cpu: db"); got != c.want {
+		if got := tu.schedule.due("load.workload:8", "cpu: db"); got != c.want {
 			t.Errorf("from 100 to %v: due %v, want %v", c.score, got, c.want)
 		}
-		if tu.due("load.workload:16", "cpu: db") {
+		if tu.schedule.due("load.workload:16", "cpu: db") {
 			t.Error("a workload that broke answers is tried again")
 		}
 	}
@@ -156,10 +156,10 @@ func TestSingleRequestsAreFollowedInTheSecondLook(t *testing.T) {
 	} {
 		v := newVirtual(t, c.knobs...)
 		tu := v.tuner()
-		look, seen := tu.observes, []string{}
-		tu.observes = func(ctx context.Context, label string) (*store.Run, *evidence.Snapshot, error) {
-			word := map[bool]string{true: "unwalked", false: "all"}[tu.Bench.Unwalked]
-			if tu.Bench.Plain {
+		look, seen := tu.standIns.observes, []string{}
+		tu.standIns.observes = func(ctx context.Context, label string) (*store.Run, *evidence.Snapshot, error) {
+			word := map[bool]string{true: "unwalked", false: "all"}[tu.Bench.Instruments.Unwalked]
+			if tu.Bench.Instruments.Plain {
 				word = "plain"
 			}
 			seen = append(seen, word)

@@ -29,9 +29,9 @@ func TestOthersGetTheirShareOfTheBudget(t *testing.T) {
 		return run, err
 	}
 	var waited []bool
-	tu.shares = func(now, end time.Time) time.Time {
-		waited = append(waited, tu.waiting)
-		if tu.waiting {
+	tu.standIns.shares = func(now, end time.Time) time.Time {
+		waited = append(waited, tu.schedule.waiting)
+		if tu.schedule.waiting {
 			return now // after one pair
 		}
 		return end
@@ -39,8 +39,8 @@ func TestOthersGetTheirShareOfTheBudget(t *testing.T) {
 	if err := tu.begin(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	tu.Budget = time.Hour
-	tu.deadline = time.Now().Add(tu.Budget)
+	tu.Options.Budget = time.Hour
+	tu.course.deadline = time.Now().Add(tu.Options.Budget)
 	if err := tu.loop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -81,22 +81,22 @@ func TestLooksShareTheBudget(t *testing.T) {
 		return run, err
 	}
 	var looks []int
-	tu.shares = func(now, end time.Time) time.Time {
+	tu.standIns.shares = func(now, end time.Time) time.Time {
 		own := tu.lookShare(now, end)
-		if tu.looks > 0 {
-			looking, looks = true, append(looks, tu.looks)
+		if tu.schedule.looks > 0 {
+			looking, looks = true, append(looks, tu.schedule.looks)
 		}
-		if tu.looks > 1 {
-			if !own.Before(end) || own.Before(now.Add(tu.stepTime())) {
-				t.Errorf("%d looks are left, and one has %s of %s", tu.looks, own.Sub(now), end.Sub(now))
+		if tu.schedule.looks > 1 {
+			if !own.Before(end) || own.Before(now.Add(tu.moment().stepTime())) {
+				t.Errorf("%d looks are left, and one has %s of %s", tu.schedule.looks, own.Sub(now), end.Sub(now))
 			}
 		}
-		if tu.looks == 3 {
+		if tu.schedule.looks == 3 {
 			return now // after one pair
 		}
 		return end
 	}
-	tu.Budget = time.Hour
+	tu.Options.Budget = time.Hour
 	s, err := tu.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -124,10 +124,10 @@ func TestShare(t *testing.T) {
 	}{
 		{false, time.Hour, time.Hour},
 		{true, time.Hour, 20 * time.Minute},
-		{true, 2*leastShare*tu.stepTime() + time.Second, leastShare * tu.stepTime()},
-		{true, 2*leastShare*tu.stepTime() - time.Second, 2*leastShare*tu.stepTime() - time.Second},
+		{true, 2*leastShare*tu.moment().stepTime() + time.Second, leastShare * tu.moment().stepTime()},
+		{true, 2*leastShare*tu.moment().stepTime() - time.Second, 2*leastShare*tu.moment().stepTime() - time.Second},
 	} {
-		tu.waiting = c.waiting
+		tu.schedule.waiting = c.waiting
 		if got := tu.share(now, now.Add(c.left)).Sub(now); got != c.want {
 			t.Errorf("waiting %v, %v left: %v, want %v", c.waiting, c.left, got, c.want)
 		}

@@ -79,10 +79,10 @@ func stolen(ev *evidence.Evidence) float64 {
 func (b *Bench) allowSteal(kind string, ev *evidence.Evidence) float64 {
 	limit := b.Stack.Tune.Foreign()
 	if b.Stack.Tune.MaxForeignCPU > 0 || kind == store.Diagnostic {
-		return max(limit, b.steal.rule)
+		return max(limit, b.disturbance.steal.rule)
 	}
 	share := stolen(ev)
-	allowed, news := b.steal.allowed(share, limit)
+	allowed, news := b.disturbance.steal.allowed(share, limit)
 	if news {
 		b.note(fmt.Sprintf("other virtual machines took up to %.0f %% of the CPU in %d runs: that is how this machine is, so runs with up to %.0f %% count from now on; small effects will not be seen (tune.max_foreign_cpu sets a limit that holds)",
 			100*allowed/stealRoom, stealOften, 100*allowed))
@@ -111,10 +111,10 @@ func others(ev *evidence.Evidence) float64 {
 func (b *Bench) allowOthers(kind string, ev *evidence.Evidence) float64 {
 	limit := b.Stack.Tune.Foreign()
 	if b.Stack.Tune.MaxForeignCPU > 0 || kind == store.Diagnostic {
-		return max(limit, b.others.rule)
+		return max(limit, b.disturbance.others.rule)
 	}
 	share := others(ev)
-	allowed, news := b.others.allowed(share, limit)
+	allowed, news := b.disturbance.others.allowed(share, limit)
 	if news {
 		b.note(fmt.Sprintf("processes outside the stack used up to %.0f %% of the CPU in %d runs: that is how this machine is, so runs with up to %.0f %% count from now on, and none waits for less; small effects will not be seen (tune.max_foreign_cpu sets a limit that holds; on a quiet machine the same time shows more)",
 			100*allowed/stealRoom, stealOften, 100*allowed))

@@ -58,7 +58,7 @@ func TestStealIsTold(t *testing.T) {
 		want  bool
 	}{{0, true}, {0.1, false}} {
 		var notes []string
-		b := &Bench{Stack: &stack.Stack{Tune: stack.Tune{MaxForeignCPU: c.limit}}, Note: func(s string) { notes = append(notes, s) }}
+		b := &Bench{Stack: &stack.Stack{Tune: stack.Tune{MaxForeignCPU: c.limit}}, Listeners: Listeners{Note: func(s string) { notes = append(notes, s) }}}
 		sw := &switcher{bench: b}
 		var last *store.Run
 		for range 3 {

@@ -20,17 +20,17 @@ import (
 // try makes one plan the candidate of an experiment, keeps it or puts it
 // back, and stores what came of it.
 func (t *Tuner) try(ctx context.Context, plan remedy.Plan, finding *diagnose.Finding, binding string) (*store.Step, error) {
-	if was, ok := t.proved[plan.ID]; ok {
+	if was, ok := t.schedule.proved[plan.ID]; ok {
 		return t.again(ctx, &was, plan)
 	}
-	step := &store.Step{Session: t.session.ID, Seq: t.seq + 1, Started: time.Now(), Plan: plan, Finding: finding, Binding: binding}
+	step := &store.Step{Session: t.session.ID, Seq: t.course.seq + 1, Started: time.Now(), Plan: plan, Finding: finding, Binding: binding}
 	if plan.Bound > 1 { // a proposal comes without a bound
 		step.Expected = math.Exp(t.outlook().gain(plan))
 	}
 	if err := t.Store.SaveStep(step); err != nil {
 		return nil, err
 	}
-	t.seq++
+	t.course.seq++
 	facts := whys(plan)
 	if step.Expected > 0 {
 		facts = append(facts, fmt.Sprintf("expected: about %s; %s%s", ui.Factor(step.Expected), ui.Bound(plan.Bound), t.Bench.counts()))
@@ -92,7 +92,7 @@ func (t *Tuner) lastingly(ctx context.Context, step *store.Step, sw *switcher, r
 // again keeps what was judged better before an interruption, without another
 // experiment.
 func (t *Tuner) again(ctx context.Context, step *store.Step, plan remedy.Plan) (*store.Step, error) {
-	delete(t.proved, plan.ID)
+	delete(t.schedule.proved, plan.ID)
 	title := step.Plan.Title
 	step.Plan = plan
 	if step.Chosen != 0 && plan.Search != nil {
@@ -112,8 +112,8 @@ func (t *Tuner) again(ctx context.Context, step *store.Step, plan remedy.Plan) (
 // switcher puts the sides of a step in place.
 func (t *Tuner) switcher(step *store.Step) *switcher {
 	plan := step.Plan
-	sw := &switcher{exec: t.Exec, bench: t.Bench, step: step.ID, judge: t.judge,
-		baseWorkload: t.workload, candWorkload: t.workload, prep: t.toPrepare(plan),
+	sw := &switcher{exec: t.Exec, bench: t.Bench, step: step.ID, judge: t.judging.judge,
+		baseWorkload: t.course.workload, candWorkload: t.course.workload, prep: t.toPrepare(plan),
 		intent: change.Intent{Title: plan.Title, Plan: plan.ID, Session: t.session.ID, Changes: plan.Changes}}
 	if plan.Fills {
 		sw.fill = sw.fillCache
@@ -194,7 +194,7 @@ func (t *Tuner) finish(ctx context.Context, step *store.Step, sw *switcher, err 
 // only tried.
 func (t *Tuner) follow(ctx context.Context, step *store.Step, sw *switcher) error {
 	why, err := t.stale(ctx, step, sw)
-	if err == nil && why == "" && !t.putBack {
+	if err == nil && why == "" && !t.judging.putBack {
 		if err = t.keep(ctx, step, sw); isCandidate(err) {
 			why, err = err.Error(), nil // it came up before, and does not any more
 		}
@@ -224,7 +224,7 @@ func (t *Tuner) keep(ctx context.Context, step *store.Step, sw *switcher) error 
 		}
 	}
 	if step.Plan.Workload > 0 {
-		t.workload = sw.candWorkload
+		t.course.workload = sw.candWorkload
 	}
 	step.Kept, step.Tx = true, sw.tx
 	t.session.BindsBefore = true
@@ -247,7 +247,7 @@ func (t *Tuner) announce(step *store.Step) {
 	}
 	text += "; " + v.Reason
 	if t.session.Command == "try" { // whose result follows and says the same
-		t.Bench.feed.say("info", text, "")
+		t.Bench.Listeners.feed.say("info", text, "")
 		return
 	}
 	t.UI.Info(text)

@@ -24,11 +24,11 @@ func TestWhyASessionEnds(t *testing.T) {
 		{"nothing was called for", nil, nil, store.StopNothingLeft, "has been tried", "done"},
 		{"what is left is too little", []knob{{name: "a", factor: 1, bound: 1.004, reach: 0.5}}, nil, store.StopBelowSmallest, "at most +0.4 %", "done"},
 		{"no time", []knob{good("a", 20)}, func(_ *virtual, tu *Tuner) context.Context {
-			tu.Budget = time.Millisecond
+			tu.Options.Budget = time.Millisecond
 			return nil
 		}, store.StopBudget, "Turn on a", "done"},
 		{"no time for a verdict", []knob{good("a", 20), good("b", 20)}, func(_ *virtual, tu *Tuner) context.Context {
-			tu.Budget, tu.UI = time.Hour, &lastMinute{tuner: tu}
+			tu.Options.Budget, tu.UI = time.Hour, &lastMinute{tuner: tu}
 			return nil
 		}, store.StopBudget, "could not be judged in that time", "done"},
 		{"interrupted", []knob{good("a", 20)}, func(v *virtual, _ *Tuner) context.Context {
@@ -80,7 +80,7 @@ type lastMinute struct {
 
 func (l *lastMinute) Step(title string) {
 	if strings.HasPrefix(title, "1. ") {
-		l.tuner.deadline = time.Now()
+		l.tuner.course.deadline = time.Now()
 	}
 }
 
@@ -101,8 +101,8 @@ func TestScoresAreComparableAfterTheLoadWasRaised(t *testing.T) {
 	if err := tu.begin(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	tu.remember(&store.Step{Plan: remedy.Plan{ID: "load.workload:8", Workload: 32}, Kept: true, Ended: time.Now()})
-	tu.workload = 32
+	tu.schedule.remember(&store.Step{Plan: remedy.Plan{ID: "load.workload:8", Workload: 32}, Kept: true, Ended: time.Now()})
+	tu.course.workload = 32
 	if err := tu.loop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestScoresAreComparableAfterTheLoadWasRaised(t *testing.T) {
 	if all, same := s.Final/s.AsFound, s.FinalAsFoundLoad/s.AsFound; all < 2.8 || all > 3.2 || same < 1.4 || same > 1.6 {
 		t.Errorf("×%.2f in all (want 3), ×%.2f with the load as found (want 1.5)", all, same)
 	}
-	if s.FinalWorkload != 32 || s.AsFoundWorkload != 8 || tu.workload != 32 {
+	if s.FinalWorkload != 32 || s.AsFoundWorkload != 8 || tu.course.workload != 32 {
 		t.Errorf("%+v", s)
 	}
 	// With the load as found there is nothing to add.

@@ -12,7 +12,7 @@ import (
 // why the session ends. What it was asked for has been found then, whatever
 // else may pay.
 func (t *Tuner) reached() (bool, error) {
-	if t.Target <= 0 {
+	if t.Options.Target <= 0 {
 		return false, nil
 	}
 	steps, err := t.Store.Steps(t.session.ID)
@@ -24,9 +24,9 @@ func (t *Tuner) reached() (bool, error) {
 		now = scoreAfter(&steps[i], now)
 	}
 	factor := t.session.Factor(now)
-	if factor < t.Target {
+	if factor < t.Options.Target {
 		return false, nil
 	}
-	t.stopped(store.StopTarget, fmt.Sprintf("the target of %s was reached: %s", ui.Factor(t.Target), ui.Factor(factor)))
+	t.stopped(store.StopTarget, fmt.Sprintf("the target of %s was reached: %s", ui.Factor(t.Options.Target), ui.Factor(factor)))
 	return true, nil
 }

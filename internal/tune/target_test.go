@@ -21,7 +21,7 @@ func TestTargetEndsTheSession(t *testing.T) {
 	} {
 		v := newVirtual(t, knobs...)
 		tu := v.tuner()
-		tu.Target = c.target
+		tu.Options.Target = c.target
 		s, err := tu.Run(t.Context())
 		if err != nil {
 			t.Fatal(err)

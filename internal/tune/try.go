@@ -85,7 +85,7 @@ func (e *ProposalError) Unwrap() error { return e.Err }
 func (t *Tuner) Try(ctx context.Context, p Proposal) (*store.Step, error) {
 	defer t.watch(ctx)()
 	if p.Budget > 0 {
-		t.Budget, t.deadline = p.Budget, time.Now().Add(p.Budget)
+		t.Options.Budget, t.course.deadline = p.Budget, time.Now().Add(p.Budget)
 	}
 	t.Rule.Losses = true // whoever made it wants to know
 	plan, err := t.plan(ctx, p)
@@ -102,17 +102,17 @@ func (t *Tuner) Try(ctx context.Context, p Proposal) (*store.Step, error) {
 	if err := change.Lacking(t.Stack, t.Rights, plan.Changes); err != nil {
 		return nil, &ProposalError{err}
 	}
-	if t.judge, err = newJudge(t.Bench, t.Exec); err != nil {
+	if t.judging.judge, err = newJudge(t.Bench, t.Exec); err != nil {
 		return nil, err
 	}
-	t.workload = t.Bench.Users()
-	t.session = &store.Session{Command: "try", Stack: t.Stack.Name, Started: time.Now(), Budget: t.Budget, State: "running", AsFoundWorkload: t.workload, FinalWorkload: t.workload}
+	t.course.workload = t.Bench.Users()
+	t.session = &store.Session{Command: "try", Stack: t.Stack.Name, Started: time.Now(), Budget: t.Options.Budget, State: "running", AsFoundWorkload: t.course.workload, FinalWorkload: t.course.workload}
 	if err := t.Store.SaveSession(t.session); err != nil {
 		return nil, err
 	}
-	t.Bench.Session = t.session.ID
+	t.Bench.Stamp.Session = t.session.ID
 	t.tellSession(nil)
-	t.putBack = !p.Keep
+	t.judging.putBack = !p.Keep
 	step, err := t.judged(ctx, plan)
 	t.session.Ended, t.session.State = time.Now(), "done"
 	switch {
@@ -142,10 +142,10 @@ func (t *Tuner) interrupted(back string) string {
 func (t *Tuner) judged(ctx context.Context, plan proposed) (*store.Step, error) {
 	var step *store.Step
 	var err error
-	if why := t.judge.touches(plan.writes); why != "" {
-		step = &store.Step{Session: t.session.ID, Seq: t.seq + 1, Started: time.Now(), Ended: time.Now(), Plan: plan.Plan, Diffs: diffs(plan.Changes),
+	if why := t.judging.judge.touches(plan.writes); why != "" {
+		step = &store.Step{Session: t.session.ID, Seq: t.course.seq + 1, Started: time.Now(), Ended: time.Now(), Plan: plan.Plan, Diffs: diffs(plan.Changes),
 			Verdict: experiment.Verdict{Outcome: experiment.Tampered, Reason: why + "; nothing was applied"}}
-		t.seq++
+		t.course.seq++
 		err = t.Store.SaveStep(step)
 	} else if step, err = t.try(ctx, plan.Plan, nil, ""); step == nil {
 		return nil, err
@@ -167,7 +167,7 @@ func (t *Tuner) plan(ctx context.Context, p Proposal) (proposed, error) {
 	if err != nil {
 		return plan, fmt.Errorf("read the configuration: %w", err)
 	}
-	t.Bench.ConfigHash = snap.Hash()
+	t.Bench.Stamp.ConfigHash = snap.Hash()
 	if len(p.Set) > 0 {
 		sets, trades, err := remedy.Set(t.Stack, snap, p.Set)
 		if err != nil {

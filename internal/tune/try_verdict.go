@@ -25,7 +25,7 @@ func (t *Tuner) handBack(ctx context.Context, step *store.Step) {
 	if step.Verdict.Outcome != experiment.Tampered {
 		return
 	}
-	for _, told := range t.judge.putBack(ctx) {
+	for _, told := range t.judging.judge.putBack(ctx) {
 		if w := (experiment.Warning{Kind: experiment.WarnRestored, Text: told}); !slices.Contains(step.Verdict.Warnings, w) {
 			step.Verdict.Warnings = append(step.Verdict.Warnings, w)
 		}

@@ -194,7 +194,7 @@ func (v *virtual) looked() (*Tuner, remedy.Input) {
 	if err := t.observe(v.t.Context(), "look"); err != nil {
 		v.t.Fatal(err)
 	}
-	return t, remedy.Input{Stack: t.Stack, Evidence: t.evidence, Snapshot: t.snapshot, Diagnosis: t.diag}
+	return t, remedy.Input{Stack: t.Stack, Evidence: t.seen.evidence, Snapshot: t.seen.snapshot, Diagnosis: t.seen.diag}
 }
 
 // run makes up a run of the configuration that is in place.
@@ -239,8 +239,8 @@ func (v *virtual) tuner() *Tuner {
 	bench := &Bench{Stack: v.stack, Hosts: hosts, Store: v.store, Window: 100 * time.Millisecond, Warmup: 10 * time.Millisecond,
 		Scenario: &load.Scenario{Workload: 8}, instead: v.run}
 	v.coin = rand.New(rand.NewPCG(3, 5))
-	t := &Tuner{Stack: v.stack, Store: v.store, Exec: v.exec, Bench: bench, Rule: experiment.DefaultRule(), UI: quiet{}, NoRestart: true}
-	t.observes = func(ctx context.Context, label string) (*store.Run, *evidence.Snapshot, error) {
+	t := &Tuner{Stack: v.stack, Store: v.store, Exec: v.exec, Bench: bench, Rule: experiment.DefaultRule(), UI: quiet{}, Options: Options{NoRestart: true}}
+	t.standIns.observes = func(ctx context.Context, label string) (*store.Run, *evidence.Snapshot, error) {
 		run, err := v.run(ctx, RunOptions{Kind: store.Diagnostic, Label: label})
 		if err != nil {
 			return nil, nil, err
@@ -312,7 +312,7 @@ func (v *virtual) oneByOne() (experiments, runs int) {
 			v.t.Fatal(err)
 		}
 		var plan *remedy.Plan
-		for _, p := range remedy.PlanAll(remedy.Input{Stack: t.Stack, Evidence: t.evidence, Snapshot: t.snapshot, Diagnosis: t.diag}).Plans {
+		for _, p := range remedy.PlanAll(remedy.Input{Stack: t.Stack, Evidence: t.seen.evidence, Snapshot: t.seen.snapshot, Diagnosis: t.seen.diag}).Plans {
 			if !done[p.ID] {
 				plan = &p
 				break

@@ -24,7 +24,7 @@ func TestWindowsHoldSessions(t *testing.T) {
 	}
 	var told []string
 	session, windows := 2*time.Second, []time.Duration{}
-	b := &Bench{Stack: &stack.Stack{}, Scenario: sc, Note: func(text string) { told = append(told, text) }}
+	b := &Bench{Stack: &stack.Stack{}, Scenario: sc, Listeners: Listeners{Note: func(text string) { told = append(told, text) }}}
 	b.instead = func(_ context.Context, o RunOptions) (*store.Run, error) {
 		w := b.whole(sc.Duration)
 		if o.Window > 0 {
@@ -80,7 +80,7 @@ func TestWindowsOfVisitsThatDoNotEnd(t *testing.T) {
 	} {
 		var told []string
 		var windows []time.Duration
-		b := &Bench{Stack: &stack.Stack{}, Scenario: sc, Note: func(text string) { told = append(told, text) }}
+		b := &Bench{Stack: &stack.Stack{}, Scenario: sc, Listeners: Listeners{Note: func(text string) { told = append(told, text) }}}
 		b.instead = func(_ context.Context, o RunOptions) (*store.Run, error) {
 			l := &load.Result{Succeeded: 100, Window: max(o.Window, 5*time.Second), SessionTime: 8 * time.Second, Steps: 10, Unreached: 10 - c.reached}
 			if windows = append(windows, l.Window); len(windows) > 1 {

@@ -21,8 +21,8 @@ import (
 const longestWalk = 20 * time.Second
 
 func (b *Bench) walkLimit() time.Duration {
-	if b.Walk > 0 {
-		return min(b.Walk, longestWalk)
+	if b.Instruments.Walk > 0 {
+		return min(b.Instruments.Walk, longestWalk)
 	}
 	return longestWalk
 }
@@ -46,7 +46,7 @@ func walkOnce(ctx context.Context, exec *change.Executor, b *Bench, snap *eviden
 	}
 	cs, logs := generalLogs(b, snap)
 	if len(cs) > 0 && exec != nil {
-		tx, aerr := exec.Apply(ctx, change.Intent{Title: "Record what single requests send to the database", Session: b.Session, Changes: cs})
+		tx, aerr := exec.Apply(ctx, change.Intent{Title: "Record what single requests send to the database", Session: b.Stamp.Session, Changes: cs})
 		if aerr != nil {
 			if ctx.Err() != nil || len(exec.Pending()) > 0 {
 				return nil, nil, aerr

@@ -90,7 +90,7 @@ func (t *Tuner) undecidedAtBoot(ctx context.Context) error {
 }
 
 func (t *Tuner) noTimeToWarmUp(takes time.Duration) bool {
-	if t.deadline.IsZero() || time.Until(t.deadline) >= takes {
+	if t.course.deadline.IsZero() || time.Until(t.course.deadline) >= takes {
 		return false
 	}
 	t.UI.Info("the budget leaves no time to try what fills caches at boot, which takes another reboot")
@@ -100,15 +100,15 @@ func (t *Tuner) noTimeToWarmUp(takes time.Duration) bool {
 // coldPlans are the plans against cold caches, in the order of coldRules, with
 // the finding of each.
 func (t *Tuner) coldPlans(ctx context.Context, r *diagnose.Reboot) ([]remedy.Plan, []*diagnose.Finding, error) {
-	if t.colds != nil {
-		plans := t.colds(r)
+	if t.standIns.colds != nil {
+		plans := t.standIns.colds(r)
 		return plans, make([]*diagnose.Finding, len(plans)), nil
 	}
-	if t.evidence == nil || t.snapshot == nil {
+	if t.seen.evidence == nil || t.seen.snapshot == nil {
 		t.UI.Info("no run of this session was diagnosed, so nothing is planned against cold caches")
 		return nil, nil, nil
 	}
-	snap := *t.snapshot
+	snap := *t.seen.snapshot
 	snap.Boot = maps.Clone(snap.Boot)
 	for _, name := range t.Stack.Checks.Reboot {
 		boot, err := evidence.ReadBoot(ctx, t.Bench.Hosts[name])
@@ -124,12 +124,12 @@ func (t *Tuner) coldPlans(ctx context.Context, r *diagnose.Reboot) ([]remedy.Pla
 		}
 		snap.Boot[name] = boot
 	}
-	d, err := diagnose.Diagnose(diagnose.Input{Stack: t.Stack, Evidence: t.evidence, Snapshot: &snap, Reboot: r})
+	d, err := diagnose.Diagnose(diagnose.Input{Stack: t.Stack, Evidence: t.seen.evidence, Snapshot: &snap, Reboot: r})
 	if err != nil {
 		return nil, nil, err
 	}
 	d.Findings = slices.DeleteFunc(d.Findings, func(f diagnose.Finding) bool { return !slices.Contains(coldRules, f.Rule) })
-	res := remedy.PlanAll(remedy.Input{Stack: t.Stack, Evidence: t.evidence, Snapshot: &snap, Diagnosis: d, Rights: t.Rights})
+	res := remedy.PlanAll(remedy.Input{Stack: t.Stack, Evidence: t.seen.evidence, Snapshot: &snap, Diagnosis: d, Rights: t.Rights})
 	t.refused(res.Refusals)
 	for _, s := range res.Skipped {
 		t.UI.Info("not planned: " + s)
@@ -149,14 +149,14 @@ func (t *Tuner) coldPlans(ctx context.Context, r *diagnose.Reboot) ([]remedy.Pla
 // with it. It must be kept before: what is only applied a host that boots takes
 // back by itself, as after any other end of Kasoku.
 func (t *Tuner) tryAtBoot(ctx context.Context, p remedy.Plan, f *diagnose.Finding, short *prove.Result) (held bool, err error) {
-	step := &store.Step{Session: t.session.ID, Seq: t.seq + 1, Started: time.Now(), Plan: p, Finding: f, Diffs: diffs(p.All())}
-	if t.diag != nil {
-		step.Binding = t.diag.Binds
+	step := &store.Step{Session: t.session.ID, Seq: t.course.seq + 1, Started: time.Now(), Plan: p, Finding: f, Diffs: diffs(p.All())}
+	if t.seen.diag != nil {
+		step.Binding = t.seen.diag.Binds
 	}
 	if err := t.Store.SaveStep(step); err != nil {
 		return false, err
 	}
-	t.seq++
+	t.course.seq++
 	t.opens(step, "why: "+p.Why, ui.Bound(p.Bound))
 	// Also when ctx has ended: it is put back, or known to be in place.
 	defer func() {
@@ -208,7 +208,7 @@ func (t *Tuner) tryAtBoot(ctx context.Context, p remedy.Plan, f *diagnose.Findin
 
 // rebootAgain makes the check of a reboot alone.
 func (t *Tuner) rebootAgain(ctx context.Context) (prove.Result, error) {
-	proves := t.proves
+	proves := t.standIns.proves
 	if proves == nil {
 		p := t.prover()
 		p.Only = []string{prove.Restart}

@@ -43,11 +43,11 @@ func newBoots(t *testing.T, share map[string]float64, cold ...string) *boots {
 	}
 	b := &boots{virtual: newVirtual(t, knobs...), cold: cold}
 	b.tu = b.tuner()
-	b.tu.proves = func(ctx context.Context) ([]prove.Result, error) {
+	b.tu.standIns.proves = func(ctx context.Context) ([]prove.Result, error) {
 		b.reboots = append(b.reboots, b.on())
 		return []prove.Result{shortOf(share[b.on()])}, ctx.Err()
 	}
-	b.tu.colds = func(*diagnose.Reboot) []remedy.Plan {
+	b.tu.standIns.colds = func(*diagnose.Reboot) []remedy.Plan {
 		snap, err := evidence.Take(t.Context(), b.stack, map[string]host.Host{"local": host.NewLocal()}, evidence.TakeOptions{Brief: true})
 		if err != nil {
 			t.Fatal(err)
@@ -114,7 +114,7 @@ func TestWarmUpIsNotCalledFor(t *testing.T) {
 		with  func(b *boots)
 	}{
 		{"the score stays low", func(b *boots) {
-			b.tu.proves = func(context.Context) ([]prove.Result, error) {
+			b.tu.standIns.proves = func(context.Context) ([]prove.Result, error) {
 				r := shortOf(0.8)
 				r.Before, r.After = 1000, 800 // runs bring 100 now
 				b.reboots = append(b.reboots, b.on())
@@ -122,23 +122,23 @@ func TestWarmUpIsNotCalledFor(t *testing.T) {
 			}
 		}},
 		{"a service did not come back", func(b *boots) {
-			proves := b.tu.proves
-			b.tu.proves = func(ctx context.Context) ([]prove.Result, error) {
+			proves := b.tu.standIns.proves
+			b.tu.standIns.proves = func(ctx context.Context) ([]prove.Result, error) {
 				all, err := proves(ctx)
 				all[0].Failures++
 				return all, err
 			}
 		}},
 		{"the check holds", func(b *boots) {
-			b.tu.proves = func(context.Context) ([]prove.Result, error) {
+			b.tu.standIns.proves = func(context.Context) ([]prove.Result, error) {
 				b.reboots = append(b.reboots, b.on())
 				return []prove.Result{shortOf(0.96)}, nil
 			}
 		}},
 		{"no time is left", func(b *boots) {
-			proves := b.tu.proves
-			b.tu.proves = func(ctx context.Context) ([]prove.Result, error) {
-				b.tu.deadline = time.Now().Add(time.Second / 2)
+			proves := b.tu.standIns.proves
+			b.tu.standIns.proves = func(ctx context.Context) ([]prove.Result, error) {
+				b.tu.course.deadline = time.Now().Add(time.Second / 2)
 				return proves(ctx)
 			}
 		}},
@@ -159,8 +159,8 @@ func TestWarmUpInterrupted(t *testing.T) {
 	b := newBoots(t, map[string]float64{"": 0.8, "a": 0.99}, "a")
 	before := b.text()
 	ctx, cancel := context.WithCancel(t.Context())
-	proves := b.tu.proves
-	b.tu.proves = func(ctx context.Context) ([]prove.Result, error) {
+	proves := b.tu.standIns.proves
+	b.tu.standIns.proves = func(ctx context.Context) ([]prove.Result, error) {
 		if b.on() == "a" {
 			cancel()
 		}
@@ -180,8 +180,8 @@ func TestWarmUpInterrupted(t *testing.T) {
 func TestWarmUpAfterAKill(t *testing.T) {
 	b := newBoots(t, map[string]float64{"": 0.8, "a": 0.97}, "a")
 	ctx, cancel := context.WithCancel(t.Context())
-	proves := b.tu.proves
-	b.tu.proves = func(ctx context.Context) ([]prove.Result, error) {
+	proves := b.tu.standIns.proves
+	b.tu.standIns.proves = func(ctx context.Context) ([]prove.Result, error) {
 		cancel()
 		return nil, ctx.Err()
 	}
@@ -189,7 +189,7 @@ func TestWarmUpAfterAKill(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
-	p := b.tu.colds(nil)[0]
+	p := b.tu.standIns.colds(nil)[0]
 	tx, err := b.exec.Apply(t.Context(), change.Intent{Title: p.Title, Plan: p.ID, Session: s.ID, Changes: p.Changes})
 	if err == nil {
 		err = b.exec.Keep(t.Context(), tx.ID)
@@ -201,7 +201,7 @@ func TestWarmUpAfterAKill(t *testing.T) {
 		t.Fatalf("%v; %q is on", err, b.on())
 	}
 	tu := b.tuner()
-	tu.proves, tu.colds = proves, b.tu.colds
+	tu.standIns.proves, tu.standIns.colds = proves, b.tu.standIns.colds
 	if s, err = tu.Run(t.Context()); err != nil || s.State != "done" {
 		t.Fatalf("%+v, %v", s, err)
 	}

@@ -73,16 +73,16 @@ func startWaiting(t *testing.T) *Tuner {
 		}
 	}
 	tu := &Tuner{Stack: st, Store: db, Exec: exec, Rule: experiment.DefaultRule(), UI: quiet{},
-		Bench: &Bench{Stack: st, Hosts: hosts, Scenario: sc, Store: db, Window: 500 * time.Millisecond, Warmup: 100 * time.Millisecond, Plain: true}}
+		Bench: &Bench{Stack: st, Hosts: hosts, Scenario: sc, Store: db, Window: 500 * time.Millisecond, Warmup: 100 * time.Millisecond, Instruments: Instruments{Plain: true}}}
 	tu.Rule.Alpha = 0.1 // the fewest pairs will do
-	tu.observes = func(ctx context.Context, label string) (*store.Run, *evidence.Snapshot, error) {
-		tu.Bench.Plain = true
-		run, snap, err := Observe(ctx, exec, tu.Bench, tu.workload, label, quiet{})
+	tu.standIns.observes = func(ctx context.Context, label string) (*store.Run, *evidence.Snapshot, error) {
+		tu.Bench.Instruments.Plain = true
+		run, snap, err := Observe(ctx, exec, tu.Bench, tu.course.workload, label, quiet{})
 		if err != nil {
 			return nil, nil, err
 		}
 		// As on a machine of its own.
-		sys := tu.Bench.reference.Evidence.System
+		sys := tu.Bench.scored.reference.Evidence.System
 		sys.User, sys.Sys, sys.Idle = sys.ServicesCPU+sys.GeneratorCPU, 0, sys.Idle+sys.ForeignCPU
 		sys.ForeignCPU = 0
 		seen := *run.Evidence
@@ -112,18 +112,18 @@ func TestRemedyWorkload(t *testing.T) {
 	if err := tu.observe(t.Context(), "as found"); err != nil {
 		t.Fatal(err)
 	}
-	plan, finding, err := tu.next()
-	if err != nil || plan == nil || plan.Remedy != "load.workload" {
-		t.Fatalf("%+v, %v; findings %+v", plan, err, tu.diag.Findings)
+	plan, finding := tu.next()
+	if plan == nil || plan.Remedy != "load.workload" {
+		t.Fatalf("%+v; findings %+v", plan, tu.seen.diag.Findings)
 	}
-	step, err := tu.try(t.Context(), *plan, finding, tu.diag.Binds)
+	step, err := tu.try(t.Context(), *plan, finding, tu.seen.diag.Binds)
 	if err != nil {
 		t.Fatal(err)
 	}
 	v := step.Verdict
 	t.Logf("%s: %s; %d users, %.0f → %.0f answers/s in %d pairs", finding.Text, step.Plan.Title, step.Chosen, v.BaselineScore, v.CandidateScore, v.Pairs)
-	if !step.Kept || step.Tx != 0 || step.Chosen < 2*tooFew || tu.workload != step.Chosen || v.CandidateScore < 1.3*v.BaselineScore {
-		t.Errorf("kept %v as transaction %d, %d users, now %d: %s", step.Kept, step.Tx, step.Chosen, tu.workload, v.Reason)
+	if !step.Kept || step.Tx != 0 || step.Chosen < 2*tooFew || tu.course.workload != step.Chosen || v.CandidateScore < 1.3*v.BaselineScore {
+		t.Errorf("kept %v as transaction %d, %d users, now %d: %s", step.Kept, step.Tx, step.Chosen, tu.course.workload, v.Reason)
 	}
 	runs, err := tu.Store.Runs(store.RunFilter{Step: step.ID, Kind: store.Scored})
 	if err != nil || len(runs) < 4 {
@@ -143,7 +143,7 @@ func TestRemedyWorkload(t *testing.T) {
 		t.Fatal(err)
 	}
 	same := tu.session.FinalAsFoundLoad / tu.session.AsFound
-	if same < 0.4 || same > 2.5 || tu.workload != step.Chosen {
+	if same < 0.4 || same > 2.5 || tu.course.workload != step.Chosen {
 		t.Errorf("with the load as found ×%.2f of the score as found: nothing else was changed", same)
 	}
 	// Taken back, nothing is left of it.
@@ -157,7 +157,7 @@ func TestRemedyWorkload(t *testing.T) {
 	if err := tu.begin(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if tu.workload != tooFew || tu.session.AsFoundWorkload != tooFew || tu.session.AsFound > v.CandidateScore/1.2 || hash() != before {
-		t.Errorf("the next session: %d users, %.0f answers/s", tu.workload, tu.session.AsFound)
+	if tu.course.workload != tooFew || tu.session.AsFoundWorkload != tooFew || tu.session.AsFound > v.CandidateScore/1.2 || hash() != before {
+		t.Errorf("the next session: %d users, %.0f answers/s", tu.course.workload, tu.session.AsFound)
 	}
 }

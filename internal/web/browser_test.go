@@ -18,11 +18,11 @@ import (
 
 // during is a moment in the middle of an experiment.
 func during(session int64, n int) tune.Live {
-	l := tune.Live{Session: session, Started: time.Now().Add(-10 * time.Minute), Deadline: time.Now().Add(20 * time.Minute), Doing: "judging step 7", Runs: n, Steps: 6, Judged: 6,
+	l := tune.Live{Session: session, Started: time.Now().Add(-10 * time.Minute), Deadline: time.Now().Add(20 * time.Minute), Doing: "judging step 7", Counts: tune.Counts{Runs: n, Steps: 6, Judged: 6},
 		Trying: &tune.Trying{Seq: 7, Title: "Raise pm.max_children to 12", Why: "7.9 requests are under way on average and pool www has 4 processes, while CPU is 71 % busy.", Bound: 1.4, Side: experiment.Candidate, MostPairs: 40,
 			Verdict: experiment.Verdict{Pairs: 4, Effect: 0.12, Low: 0.06, High: 0.19}},
-		Load: &load.Progress{Phase: "measuring", Elapsed: time.Second, Length: 3 * time.Second, RequestsPerSecond: 2811, P50: 9 * time.Millisecond, P99: 41 * time.Millisecond},
-		CPU:  map[string][]float64{"local": {0.2, 0.5, 0.9, 0.97, 0.95}, "db1": {0.1, 0.3, 0.2, 0.25, 0.22}}, Rates: []float64{0, 1800, 2500, 2780, 2811, 2790, 2805}}
+		Load:   &load.Progress{Phase: "measuring", Elapsed: time.Second, Length: 3 * time.Second, RequestsPerSecond: 2811, P50: 9 * time.Millisecond, P99: 41 * time.Millisecond},
+		Curves: tune.Curves{CPU: map[string][]float64{"local": {0.2, 0.5, 0.9, 0.97, 0.95}, "db1": {0.1, 0.3, 0.2, 0.25, 0.22}}, Rates: []float64{0, 1800, 2500, 2780, 2811, 2790, 2805}}}
 	if n%2 == 1 {
 		l.Said = &tune.Said{Level: "warning", Text: "a run was repeated: processes outside the stack used 23 % of the CPU", Hint: "stop other work on this machine"}
 	}

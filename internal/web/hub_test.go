@@ -22,7 +22,7 @@ func TestHubNeverWaits(t *testing.T) {
 	h := NewHub()
 	v := h.join()
 	for i := range 10_000 {
-		h.Publish(tune.Live{Runs: i, Said: &tune.Said{Text: fmt.Sprint("message ", i)}})
+		h.Publish(tune.Live{Counts: tune.Counts{Runs: i}, Said: &tune.Said{Text: fmt.Sprint("message ", i)}})
 	}
 	<-v.wake
 	select {
@@ -147,14 +147,14 @@ func TestEvents(t *testing.T) {
 	s := New(Options{Store: p.store, Dir: p.dir, OpenReading: true})
 	t.Cleanup(s.Close)
 	b := serveHandler(t, s)
-	s.Publish(tune.Live{Session: 1, Doing: "measuring, password=" + secretValue, Steps: 1, Said: &tune.Said{Level: "info", Text: "one"}})
+	s.Publish(tune.Live{Session: 1, Doing: "measuring, password=" + secretValue, Counts: tune.Counts{Steps: 1}, Said: &tune.Said{Level: "info", Text: "one"}})
 	st := b.stream(t, "")
 	if m := st.next(); m.Steps != 1 || len(m.Said) != 1 || m.Said[0].Text != "one" || strings.Contains(m.Doing, secretValue) {
 		t.Errorf("%+v", m)
 	}
 	first := st.id
 	st.stop()
-	s.Publish(tune.Live{Session: 1, Steps: 2, Said: &tune.Said{Level: "warning", Text: "two"}})
+	s.Publish(tune.Live{Session: 1, Counts: tune.Counts{Steps: 2}, Said: &tune.Said{Level: "warning", Text: "two"}})
 	if m := b.stream(t, first).next(); m.Steps != 2 || len(m.Said) != 1 || m.Said[0].Text != "two" {
 		t.Errorf("after a break: %+v", m)
 	}
@@ -224,9 +224,9 @@ func TestSlowViewer(t *testing.T) {
 	quick := b.stream(t, "")
 	big := strings.Repeat("x", 1<<20) // more than the kernel's buffers take in a few events
 	for i := range 30 {
-		s.Publish(tune.Live{Doing: big, Runs: i})
+		s.Publish(tune.Live{Doing: big, Counts: tune.Counts{Runs: i}})
 	}
-	s.Publish(tune.Live{Doing: "the last", Runs: 1000})
+	s.Publish(tune.Live{Doing: "the last", Counts: tune.Counts{Runs: 1000}})
 	for {
 		if m := quick.next(); m.Runs == 1000 {
 			break

@@ -124,7 +124,7 @@ func (p *sample) steps(t testing.TB) {
 		outcome            experiment.Outcome
 		effect, half       float64
 	}{
-		{"Index orders (customer_id, created_at)", "db reads whole tables to find a few rows: 3 statement classes take 91 % of its time.", "p = 0.0004 after 3 pairs", experiment.Improved, 8.9, 0.07},
+		{"Index orders (customer_id, created_at)", "db reads many rows to find a few: 3 statement classes take 91 % of its time.", "p = 0.0004 after 3 pairs", experiment.Improved, 8.9, 0.07},
 		{"Raise worker_connections to 4096", "nginx has 512 connections for each worker.", "an effect above +1.9 % is unlikely", experiment.NoDifference, 0.003, 0.016},
 		{"Let nginx cache answers of " + hostileRoute, "It takes 22 % of the time.", "the candidate gave 14 wrong answers, api_key=" + secretValue, experiment.Broke, 1.8, 0.2},
 		{"Turn OPcache on", "opcache.enable is 0, so every request compiles 41 files.", "p = 0.0006 after 3 pairs", experiment.Improved, 0.48, 0.04},

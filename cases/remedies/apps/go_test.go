@@ -28,7 +28,7 @@ func snapshot(t *testing.T, b *bed.Bed) *evidence.Snapshot {
 // profiled has diagnostic runs take a profile. Two seconds bring enough samples
 // where nothing else works; see bed.Show for where something does.
 func profiled(b *bed.Bed) {
-	b.Bench.Plain, b.Bench.Window, b.Bench.Walk = false, 2*time.Second, 100*time.Millisecond
+	b.Bench.Instruments.Plain, b.Bench.Window, b.Bench.Instruments.Walk = false, 2*time.Second, 100*time.Millisecond
 	b.Window = 700 * time.Millisecond
 }
 
@@ -168,6 +168,7 @@ func smallBuild(t *testing.T, flags ...string) (b *bed.Bed, product func() strin
 	need(t, "go")
 	dir, port := bed.Folder(t), bed.FreePort(t)
 	copied(t, dir, "small/main.go", "src/main.go")
+	copied(t, dir, "small/cpu.pb.gz", "cpu.pb.gz")
 	write(t, dir, "src/go.mod", "module small\n\ngo 1.22\n", port)
 	command := append(append([]string{"go", "build"}, flags...), "-o", "small", ".")
 	build := exec.Command(command[0], command[1:]...)
@@ -184,14 +185,14 @@ services:
     root: %DIR%
     listen: ["127.0.0.1:%PORT%"]
     pprof: http://127.0.0.1:%PORT%/debug/pprof/
-    control: {start: [%DIR%/src/small, "127.0.0.1:%PORT%"], env_file: %DIR%/app.env}
+    control: {start: [%DIR%/src/small, "127.0.0.1:%PORT%", %DIR%/cpu.pb.gz], env_file: %DIR%/app.env}
     build: {dir: %DIR%/src, command: ["`+strings.Join(command, `", "`)+`"], products: [small]}
 load: {scenario: scenario.yaml, url: "http://127.0.0.1:%PORT%"}
 `, port)
 	scenario(t, dir, "GET /", "")
-	run(t, dir, "small", port, dir+"/src/small", fmt.Sprintf("127.0.0.1:%d", port))
+	run(t, dir, "small", port, dir+"/src/small", fmt.Sprintf("127.0.0.1:%d", port), dir+"/cpu.pb.gz")
 	b = bed.Open(t, dir)
-	profiled(b)
+	b.Bench.Instruments.Plain, b.Bench.Instruments.Unwalked = false, true // its profile is the same however long it works
 	return b, func() string {
 		info, err := os.Stat(dir + "/src/small")
 		if err != nil {

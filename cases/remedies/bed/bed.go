@@ -92,7 +92,7 @@ func Open(t testing.TB, dir string) *Bed {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.Bench = &tune.Bench{Stack: b.Stack, Hosts: b.Hosts, Scenario: sc, Store: st, Window: 500 * time.Millisecond, Warmup: 100 * time.Millisecond, Plain: true}
+	b.Bench = &tune.Bench{Stack: b.Stack, Hosts: b.Hosts, Scenario: sc, Store: st, Window: 500 * time.Millisecond, Warmup: 100 * time.Millisecond, Instruments: tune.Instruments{Plain: true}}
 	if b.Exec, err = tune.OpenExecutor(context.Background(), filepath.Join(dir, ".kasoku"), b.Stack, b.Hosts); err != nil {
 		t.Fatal(err)
 	}
@@ -236,7 +236,7 @@ func (b *Bed) Show(t *testing.T, inForce func(t *testing.T, p remedy.Plan), ids 
 	bad := b.Plans(t)
 	for range 2 {
 		// On a busy machine a profile may have too few samples to be judged.
-		if b.Bench.Plain || planned(bad, ids) {
+		if b.Bench.Instruments.Plain || planned(bad, ids) {
 			break
 		}
 		b.Bench.Window *= 2

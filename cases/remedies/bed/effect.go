@@ -37,7 +37,7 @@ func (b *Bed) Effect(t testing.TB, p remedy.Plan) {
 func (b *Bed) score(t testing.TB, label string, mayFail bool) float64 {
 	t.Helper()
 	bench := *b.Bench
-	bench.Window, bench.Warmup, bench.Plain = effecttest.Window, effecttest.Warmup, true
+	bench.Window, bench.Warmup, bench.Instruments.Plain = effecttest.Window, effecttest.Warmup, true
 	run, err := bench.Run(t.Context(), tune.RunOptions{Kind: store.Scored, Label: label})
 	if err != nil {
 		t.Fatal(err)

@@ -38,7 +38,7 @@ func TestBufferSize(t *testing.T) {
 	}, map[string]route{"/grouped": {weight: 1, sql: func(int64) []string {
 		return []string{"SELECT word, COUNT(*) FROM words GROUP BY word ORDER BY NULL LIMIT 1"}
 	}}})
-	s.Bench.Window, s.Bench.Warmup, s.Bench.Plain = 400*time.Millisecond, 100*time.Millisecond, true
+	s.Bench.Window, s.Bench.Warmup, s.Bench.Instruments.Plain = 400*time.Millisecond, 100*time.Millisecond, true
 	before := s.Hash(t)
 	_, res := s.Input(t)
 	p := bed.Want(t, res, "mariadb.buffer-size")
@@ -62,7 +62,7 @@ func TestBufferSize(t *testing.T) {
 	rule := experiment.DefaultRule()
 	rule.Alpha = 0.1  // the fewest pairs will do
 	bench := *s.Bench // it remembers what the session saw
-	tuner := &tune.Tuner{Stack: s.Stack, Store: s.Bench.Store, Exec: s.Exec, Bench: &bench, Rule: rule, UI: told{t}, Budget: 3 * time.Minute, NoRestart: true}
+	tuner := &tune.Tuner{Stack: s.Stack, Store: s.Bench.Store, Exec: s.Exec, Bench: &bench, Rule: rule, UI: told{t}, Options: tune.Options{Budget: 3 * time.Minute, NoRestart: true}}
 	session, err := tuner.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -82,6 +82,9 @@ func (w *workload) addCandidates(found map[string]*candidate, a *access) {
 				continue
 			}
 			c.covering, c.keys = i == 1, min(columns.keys, len(c.columns))
+			if c.covering && c.copiesTable() {
+				continue
+			}
 			key := c.table.key + ":" + c.key
 			if have := found[key]; have == nil {
 				found[key] = c
@@ -90,6 +93,13 @@ func (w *workload) addCandidates(found map[string]*candidate, a *access) {
 			}
 		}
 	}
+}
+
+// copiesTable: with the primary key it holds every column, two and more of them only to be
+// read: the whole table once more, whose entries are no shorter than the rows.
+func (c *candidate) copiesTable() bool {
+	columns, _ := c.withPrimary()
+	return c.table.innodb() && len(columns) >= len(c.table.columns) && len(c.columns)-c.keys > 1
 }
 
 // keyed is a list of columns, of which those after the first keys are only read.

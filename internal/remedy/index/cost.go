@@ -56,7 +56,8 @@ func (p *pred) usable(bound map[*access]bool) bool {
 func (a *access) match(d indexDef, bound map[*access]bool) match {
 	m := match{dives: 1}
 	columns, _ := d.withPrimary()
-	open := true // all columns so far have one value
+	open := true    // all columns so far have one value
+	joined := false // one of them is another table's column
 	for i, c := range columns {
 		var equal, in *pred
 		var ranges []*pred
@@ -74,7 +75,12 @@ func (a *access) match(d indexDef, bound map[*access]bool) match {
 			}
 		}
 		switch {
+		case equal == nil && joined:
+			// What is looked up by another table's column (ref) takes equalities alone:
+			// ranges and lists behind them are looked at entry by entry (pushed).
+			return m
 		case equal != nil:
+			joined = joined || equal.kind == predJoin
 			m.sel = append(m.sel, a.selectivity(equal))
 			m.used++
 			if open {

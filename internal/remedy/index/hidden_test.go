@@ -33,6 +33,30 @@ func TestWorkThatRowsExaminedDoNotShow(t *testing.T) {
 	}
 }
 
+// An intersection of two indexes reads all entries of both, and only the rows that are in both
+// are among the rows examined.
+func TestIntersectionThatRowsExaminedDoNotShow(t *testing.T) {
+	seat := define("seat", 600000, "id:int(11):600000 hall:int(11):30000 guest:int(11):200 row:int(11):40 price:int(11):90", "PRIMARY(id)", "hall(hall)", "guest(guest)")
+	hall := define("hall", 30000, "id:int(11):30000 town:varchar(60):300", "PRIMARY(id)")
+	const both = `"access_type": "index_merge", "index_merge": {"intersect": [{"range": {"key": "hall"}}, {"range": {"key": "guest"}}]}, "rows": 1`
+	for _, c := range []struct{ name, query, plan string }{
+		{"an UPDATE", "UPDATE seat SET price = 3 WHERE hall = 388 AND guest = 4", `{"query_block": {"table": {"update": 1, "table_name": "seat", ` + both + `}}}`},
+		{"a join", "SELECT s.row, h.town FROM seat s JOIN hall h ON h.id = s.hall WHERE s.hall = 388 AND s.guest = 4",
+			`{"query_block": {"nested_loop": [{"table": {"table_name": "h", "access_type": "const", "key": "PRIMARY", "rows": 1}}, {"table": {"table_name": "s", ` + both + `}}]}}`},
+	} {
+		slow := run(c.query, 1400, 51*second, 1, 1)
+		slow.Explain = c.plan
+		advice, notes := Advise([]evidence.Statement{slow}, []evidence.Table{seat, hall}, Options{})
+		if got := columnsOf(advice); len(got) != 1 || !strings.HasPrefix(got[0], "seat(hall,guest") && !strings.HasPrefix(got[0], "seat(guest,hall") {
+			t.Errorf("%s: advised %v, want one of both columns; notes %v", c.name, got, notes)
+		}
+		slow.Explain = strings.ReplaceAll(c.plan, both, `"access_type": "ref", "key": "hall", "rows": 20`)
+		if advice, _ := Advise([]evidence.Statement{slow}, []evidence.Table{seat, hall}, Options{}); len(advice) > 0 {
+			t.Errorf("%s, by one index that finds a few rows: advised %v", c.name, columnsOf(advice))
+		}
+	}
+}
+
 // The server reads by the advised indexes what it read all of the table for.
 func TestServerReadsWhatIsAdvised(t *testing.T) {
 	await.SkipShort(t)

@@ -1,12 +1,28 @@
 package index
 
 import (
-	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
 	"kasoku/internal/evidence"
 )
+
+// intersected takes from the server's own plan which indexes of a table it compares the
+// entries of, wherever the statement reads it, if it does so once.
+func (s *statement) intersected() {
+	plan := evidence.Plan(s.Explain)
+	s.root.walk(func(b *block) {
+		for _, a := range b.accesses {
+			reads := func(p evidence.PlanTable) bool { return strings.EqualFold(p.Table, a.alias) }
+			at := slices.IndexFunc(plan, reads)
+			if at < 0 || a.hinted || a.table == nil || slices.ContainsFunc(plan[at+1:], reads) {
+				continue
+			}
+			a.merged = a.table.named(plan[at].Intersected)
+		}
+	})
+}
 
 // planned takes what the server's own plan tells of a statement on one table: which of the
 // indexes that are there it reads, and how many entries. The server looks into the index
@@ -17,10 +33,6 @@ func (s *statement) planned(a *access) {
 		return
 	}
 	p := plan[0]
-	if p.Access == "index_merge" {
-		a.merged = a.intersected(s.Explain)
-		return
-	}
 	expected := planRows(p)
 	if p.Access != "ref" && p.Access != "range" || expected <= 0 || a.block.limit > 0 || s.Count <= 0 {
 		return
@@ -41,8 +53,13 @@ func (s *statement) planned(a *access) {
 
 // merges says whether its plan compares the entries of several indexes: the server does not
 // count as examined those that are not in all of them.
-func (s *statement) merges() bool {
-	return s.root != nil && len(s.root.accesses) == 1 && len(s.root.accesses[0].merged) > 0
+func (s *statement) merges() (found bool) {
+	s.root.walk(func(b *block) {
+		for _, a := range b.accesses {
+			found = found || len(a.merged) > 0
+		}
+	})
+	return found
 }
 
 // moreFrequent times as many rows as the mean: what the statistics say is no guide then.
@@ -72,45 +89,16 @@ func planRows(p evidence.PlanTable) float64 {
 	return 0
 }
 
-// intersected are the indexes of an intersection: MariaDB's plan has them under
-// "index_merge", "intersect", MySQL's is a key "intersect(a,b)".
-func (a *access) intersected(explain string) (out []indexDef) {
-	var root any
-	if json.Unmarshal([]byte(explain), &root) != nil {
-		return nil
-	}
-	names := map[string]bool{}
-	intersections(root, false, names)
-	for _, d := range a.table.indexes {
-		if names[strings.ToLower(d.name)] {
-			out = append(out, d)
+// named are indexes of the table, nil if one of the names is none of them.
+func (t *table) named(names []string) (out []indexDef) {
+	for _, name := range names {
+		at := slices.IndexFunc(t.indexes, func(d indexDef) bool { return strings.EqualFold(d.name, name) })
+		if at < 0 {
+			return nil
 		}
-	}
-	if len(out) != len(names) {
-		return nil
+		out = append(out, t.indexes[at])
 	}
 	return out
-}
-
-func intersections(v any, within bool, names map[string]bool) {
-	switch v := v.(type) {
-	case []any:
-		for _, x := range v {
-			intersections(x, within, names)
-		}
-	case map[string]any:
-		key, _ := v["key"].(string)
-		if list, ok := strings.CutPrefix(strings.ToLower(key), "intersect("); ok {
-			for _, name := range strings.Split(strings.TrimSuffix(list, ")"), ",") {
-				names[strings.TrimSpace(name)] = true
-			}
-		} else if within && key != "" {
-			names[strings.ToLower(key)] = true
-		}
-		for k, x := range v {
-			intersections(x, within || k == "intersect", names)
-		}
-	}
 }
 
 // intersection is the path that the server took: all entries of each index are read, and

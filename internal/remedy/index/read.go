@@ -148,6 +148,9 @@ func judged(st evidence.Statement, at int, cat *catalog) *statement {
 // conditions alone decide how many rows are sent, their selectivity is known.
 func calibrate(s *statement) {
 	b := s.root
+	if b != nil {
+		s.intersected()
+	}
 	if b == nil || len(b.accesses) != 1 || len(b.subs) > 0 || s.insertInto != nil || s.Count <= 0 {
 		return
 	}
