@@ -73,6 +73,8 @@ func (w *eachWriter) checkAround() *Refusal {
 		return refuse("calls", "%s", w.does.unknown)
 	case !w.loop.fixed(w.loop.over, w.does):
 		return refuse("end", "the loop is over %s, which is made by a call or changed in it", short(w.loop.f.text(w.loop.over)))
+	case w.onlyLate(w.handle) || w.ctx != nil && w.onlyLate(w.ctx):
+		return refuse("handle", "%s or its context cannot be asked for before the loop: a pointer may be nil", short(w.f.text(w.handle)))
 	case !w.fixed(w.handle) || w.ctx != nil && !w.fixed(w.ctx) || w.hides(w.handle) || w.ctx != nil && w.hides(w.ctx):
 		return refuse("handle", "%s or its context is another one in each turn", short(w.f.text(w.handle)))
 	}
@@ -126,6 +128,16 @@ func (w *eachWriter) hides(e ast.Expr) bool {
 	return w.via != nil && slices.ContainsFunc(w.via.named(e), func(v *types.Var) bool { return slices.Contains(w.via.changed, v) })
 }
 
+// onlyLate: the function gets its handle or context by what cannot be asked for before
+// the loop.
+func (w *eachWriter) onlyLate(e ast.Expr) bool {
+	if w.via == nil {
+		return false
+	}
+	late := w.via.late(w.loop)
+	return slices.ContainsFunc(w.via.named(e), func(v *types.Var) bool { return slices.Contains(late, v) })
+}
+
 // checkTables: a column that a UNION gives another form than the table.
 func (w *eachWriter) checkTables() *Refusal {
 	s := w.f.program.schema
@@ -149,7 +161,7 @@ func (w *eachWriter) checkKeys() *Refusal {
 	var befores []string
 	for i, a := range w.args {
 		t := types.Default(f.info().TypeOf(a))
-		if w.fixed(a) && !w.hides(a) {
+		if w.fixed(a) && !w.hides(a) && !w.onlyInTurn(a) {
 			if !isPlain(t) {
 				return refuse("key", "%s is a %s", short(f.text(a)), f.typeName(t))
 			}
@@ -205,20 +217,8 @@ func comparableValue(t types.Type) bool {
 // checkInto looks at what the row is put into.
 func (w *eachWriter) checkInto() *Refusal {
 	f := w.f
-	if w.list && w.intoStruct == nil {
-		if !isPlain(w.elem) {
-			return refuse("destination", "it reads a list of %s", f.typeName(w.elem))
-		}
-		return nil
-	}
 	if w.intoStruct == nil {
-		for _, d := range w.dsts {
-			p, ok := f.info().TypeOf(d).Underlying().(*types.Pointer)
-			if !ok || !isPlain(p.Elem()) {
-				return refuse("destination", "%s is a %s", short(f.text(d)), f.typeName(f.info().TypeOf(d)))
-			}
-		}
-		return nil
+		return w.checkPlain()
 	}
 	if f.program.mapped {
 		return refuse("destination", "the program tells sqlx which columns belong to which fields")
@@ -244,6 +244,24 @@ func (w *eachWriter) checkInto() *Refusal {
 			return r
 		}
 		w.emptyOnly = true
+	}
+	return nil
+}
+
+// checkPlain looks at single values.
+func (w *eachWriter) checkPlain() *Refusal {
+	f := w.f
+	if w.list {
+		if !isPlain(w.elem) {
+			return refuse("destination", "it reads a list of %s", f.typeName(w.elem))
+		}
+		return nil
+	}
+	for _, d := range w.dsts {
+		p, ok := f.info().TypeOf(d).Underlying().(*types.Pointer)
+		if !ok || !isPlain(p.Elem()) {
+			return refuse("destination", "%s is a %s", short(f.text(d)), f.typeName(f.info().TypeOf(d)))
+		}
 	}
 	return nil
 }
@@ -293,34 +311,32 @@ func (w *eachWriter) ofElement() bool {
 
 // ownFields notes the fields of a struct that point to a plain value or are bytes.
 func (w *eachWriter) ownFields(t types.Type, in string) *Refusal {
-	s := t.Underlying().(*types.Struct)
-	for v := range s.Fields() {
+	for v := range t.Underlying().(*types.Struct).Fields() {
 		if isPlain(v.Type()) {
 			continue
 		}
-		name := in + v.Name()
-		switch u := v.Type().Underlying().(type) {
-		case *types.Pointer:
-			if isPlain(u.Elem()) && v.Exported() {
-				w.copied = append(w.copied, name)
-				continue
+		if _, ok := v.Type().Underlying().(*types.Struct); ok && (v.Exported() || v.Embedded()) {
+			if r := w.ownFields(v.Type(), in+v.Name()+"."); r != nil {
+				return r
 			}
-		case *types.Slice:
-			if types.Identical(u.Elem(), types.Typ[types.Byte]) && v.Exported() {
-				w.cloned = append(w.cloned, name)
-				continue
-			}
-		case *types.Struct:
-			if v.Exported() || v.Embedded() {
-				if r := w.ownFields(v.Type(), name+"."); r != nil {
-					return r
-				}
-				continue
-			}
+		} else if !w.ownField(v, in+v.Name()) {
+			return refuse("destination", "its field %s is a %s, which two copies of a row would share", v.Name(), types.TypeString(v.Type(), types.RelativeTo(v.Pkg())))
 		}
-		return refuse("destination", "its field %s is a %s, which two copies of a row would share", v.Name(), types.TypeString(v.Type(), types.RelativeTo(v.Pkg())))
 	}
 	return nil
+}
+
+// ownField notes one field; false if it cannot be copied.
+func (w *eachWriter) ownField(v *types.Var, name string) bool {
+	switch u := v.Type().Underlying().(type) {
+	case *types.Pointer:
+		w.copied = append(w.copied, name)
+		return isPlain(u.Elem()) && v.Exported()
+	case *types.Slice:
+		w.cloned = append(w.cloned, name)
+		return types.Identical(u.Elem(), types.Typ[types.Byte]) && v.Exported()
+	}
+	return false
 }
 
 // checkEachWrites is checkWrites for all tables that the statement names.

@@ -130,28 +130,33 @@ func tablesOf(ws []word) []string {
 		if !ws[i].is("FROM") && !ws[i].is("JOIN") && !ws[i].is("STRAIGHT_JOIN") {
 			continue
 		}
-		for i+1 < len(ws) && ws[i+1].isName() {
-			i++
-			name := ws[i].text
-			if i+2 < len(ws) && ws[i+1].is(".") {
-				i += 2
-				name = ws[i].text
-			}
-			if !slices.Contains(out, name) {
+		for rest := ws[i+1:]; len(rest) > 0 && rest[0].isName(); {
+			var name string
+			if name, rest = tableAt(rest); !slices.Contains(out, name) {
 				out = append(out, name)
 			}
-			if i+1 < len(ws) && ws[i+1].is("AS") {
-				i++
-			}
-			if i+1 < len(ws) && ws[i+1].isName() {
-				i++
-			}
-			if i+1 < len(ws) && ws[i+1].is(",") {
-				i++
+			if len(rest) > 0 && rest[0].is(",") {
+				rest = rest[1:]
 			}
 		}
 	}
 	return out
+}
+
+// tableAt is a table with its alias, and what follows.
+func tableAt(ws []word) (string, []word) {
+	if len(ws) > 2 && ws[1].is(".") {
+		ws = ws[2:]
+	}
+	name := ws[0].text
+	ws = ws[1:]
+	if len(ws) > 0 && ws[0].is("AS") {
+		ws = ws[1:]
+	}
+	if len(ws) > 0 && ws[0].isName() {
+		ws = ws[1:]
+	}
+	return name, ws
 }
 
 // withNumber is the branch in two parts, between which the number of the branch stands.

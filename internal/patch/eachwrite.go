@@ -154,7 +154,10 @@ func (w *eachWriter) writeBeside() {
 	keys := w.keyNames(caller.freshLocal)
 	inside := w.keyNames(func(_ ast.Node, want string) string { return f.freshLocal(w.call, want) })
 	varying, _ := s.varying(w.loop, w.does)
-	of := func(v *types.Var) bool { return slices.Contains(varying, v) || slices.Contains(s.changed, v) }
+	late := s.late(w.loop)
+	of := func(v *types.Var) bool {
+		return slices.Contains(varying, v) || slices.Contains(s.changed, v) || slices.Contains(late, v)
+	}
 
 	var once, each, onceParams, eachParams []string
 	for _, field := range s.decl.Type.Params.List {

@@ -106,15 +106,13 @@ func (x early) pointed(t types.Type) early {
 // a field of one.
 func (s *site) early(l *loop, e ast.Expr, does *effects) (early, *Refusal) {
 	f := s.in
-	for _, v := range s.named(e) {
-		if slices.Contains(s.changed, v) {
-			return early{}, s.keepsParameters()
-		}
+	if slices.ContainsFunc(s.named(e), func(v *types.Var) bool { return slices.Contains(s.changed, v) }) {
+		return early{}, s.keepsParameters()
 	}
 	switch e := ast.Unparen(e).(type) {
 	case *ast.Ident:
 		if v, ok := f.info().Uses[e].(*types.Var); ok && s.args[v] != nil {
-			if t := s.f.info().TypeOf(s.args[v]); !types.Identical(t, v.Type()) && s.f.info().Types[s.args[v]].Value == nil {
+			if s.converted(v) {
 				return early{}, refuse("key", "%s becomes another type as a parameter", short(s.f.text(s.args[v])))
 			}
 			return l.early(s.args[v], does)
@@ -136,15 +134,30 @@ func (s *site) early(l *loop, e ast.Expr, does *effects) (early, *Refusal) {
 		x, r := s.early(l, e.X, does)
 		return x.pointed(f.info().TypeOf(e.X)).with("", "."+e.Sel.Name), r
 	case *ast.CallExpr:
-		if f.info().Types[e.Fun].IsType() && len(e.Args) == 1 && f == s.f {
-			x, r := s.early(l, e.Args[0], does)
-			return x.with(f.text(e.Fun)+"(", ")"), r
+		if f == s.f {
+			return s.earlyCall(l, e, does)
 		}
-		if f.ofTimeByConstants(e) && f == s.f {
-			sel := ast.Unparen(e.Fun).(*ast.SelectorExpr)
-			x, r := s.early(l, sel.X, does)
-			return x.pointed(f.info().TypeOf(sel.X)).with("", "."+f.textAfter(sel.X, e)), r
-		}
+	}
+	return early{}, refuse("key", "%s is more than a parameter of %s", short(f.text(e)), f.function(s.decl))
+}
+
+// converted: what a parameter is given becomes another type by that.
+func (s *site) converted(v *types.Var) bool {
+	given := s.f.info().Types[s.args[v]]
+	return !types.Identical(given.Type, v.Type()) && given.Value == nil
+}
+
+// earlyCall is early of a conversion, or of a method of a point in time.
+func (s *site) earlyCall(l *loop, e *ast.CallExpr, does *effects) (early, *Refusal) {
+	f := s.in
+	switch {
+	case f.info().Types[e.Fun].IsType() && len(e.Args) == 1:
+		x, r := s.early(l, e.Args[0], does)
+		return x.with(f.text(e.Fun)+"(", ")"), r
+	case f.ofTimeByConstants(e):
+		sel := ast.Unparen(e.Fun).(*ast.SelectorExpr)
+		x, r := s.early(l, sel.X, does)
+		return x.pointed(f.info().TypeOf(sel.X)).with("", "."+f.textAfter(sel.X, e)), r
 	}
 	return early{}, refuse("key", "%s is more than a parameter of %s", short(f.text(e)), f.function(s.decl))
 }

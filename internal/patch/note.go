@@ -20,10 +20,7 @@ func (p *Program) note() {
 		e := &effects{assigned: p.assigned}
 		ast.Inspect(f.syntax, func(n ast.Node) bool {
 			if id, ok := n.(*ast.Ident); ok {
-				if o := f.info().Uses[id]; pathOf(o) == sqlxPath && (o.Name() == "NameMapper" || o.Name() == "MapperFunc") || strings.HasPrefix(pathOf(o), sqlxPath+"/reflectx") {
-					p.mapped = true
-				}
-				p.setsRequest = p.setsRequest || id.Name == "SetRequest"
+				f.noteName(id)
 			}
 			f.assignsAt(e, n)
 			return true
@@ -58,6 +55,17 @@ func (p *Program) note() {
 		if handlesRequests(fn.Signature()) {
 			reach(fn)
 		}
+	}
+}
+
+// noteName notes what a name tells of the whole program.
+func (f *file) noteName(id *ast.Ident) {
+	o := f.info().Uses[id]
+	if pathOf(o) == sqlxPath && (o.Name() == "NameMapper" || o.Name() == "MapperFunc") || strings.HasPrefix(pathOf(o), sqlxPath+"/reflectx") {
+		f.program.mapped = true
+	}
+	if id.Name == "SetRequest" {
+		f.program.setsRequest = true
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 )
 
@@ -36,6 +37,12 @@ func (w *readWriter) check() *Refusal {
 	if w.via != nil {
 		if r := w.via.keepsParameters(); r != nil {
 			return r
+		}
+		varying, _ := w.via.varying(w.loop, w.does)
+		for _, v := range w.via.late(w.loop) {
+			if !slices.Contains(varying, v) {
+				return refuse("key", "%s cannot be asked for before the loop: a pointer may be nil", short(w.loop.f.text(w.via.args[v])))
+			}
 		}
 	}
 	if w.does.unknown != "" {
@@ -78,6 +85,16 @@ func (w *readWriter) fixed(e ast.Expr) bool {
 	return w.loop.fixed(e, w.does)
 }
 
+// onlyInTurn: an argument that is the same in each turn cannot be asked for before the
+// loop, or a parameter that it is made of.
+func (w *readWriter) onlyInTurn(a ast.Expr) bool {
+	if w.via == nil {
+		return w.f.mayPanic(a, w.loop.node, w.handle)
+	}
+	late := w.via.late(w.loop)
+	return w.f.mayPanic(a, w.via.decl.Body, w.handle) || slices.ContainsFunc(w.via.named(a), func(v *types.Var) bool { return slices.Contains(late, v) })
+}
+
 // checkKey finds the one argument that depends on the loop.
 func (w *readWriter) checkKey() *Refusal {
 	f := w.f
@@ -87,6 +104,9 @@ func (w *readWriter) checkKey() *Refusal {
 	w.keyArg = -1
 	for i, a := range w.args {
 		if w.fixed(a) {
+			if w.onlyInTurn(a) {
+				return refuse("key", "%s cannot be asked for before the loop: a pointer may be nil", short(f.text(a)))
+			}
 			continue
 		}
 		if w.keyArg >= 0 {

@@ -24,16 +24,8 @@ func (f *file) reaching(id *ast.Ident) (string, bool) {
 			if f.assignedIn(up, v) {
 				return "", false // by the turn before, or its own header
 			}
-		case *ast.IfStmt:
-			if n != up.Init && up.Init != nil && f.assignedIn(up.Init, v) {
-				return "", false
-			}
-		case *ast.SwitchStmt:
-			if n != up.Init && up.Init != nil && f.assignedIn(up.Init, v) {
-				return "", false
-			}
-		case *ast.AssignStmt:
-			if slices.ContainsFunc(up.Lhs, func(l ast.Expr) bool { return f.isName(l, v) }) {
+		case *ast.IfStmt, *ast.SwitchStmt, *ast.AssignStmt:
+			if f.assignedFirst(up, n, v) {
 				return "", false
 			}
 		case *ast.BlockStmt:
@@ -46,6 +38,21 @@ func (f *file) reaching(id *ast.Ident) (string, bool) {
 			}
 		}
 	}
+}
+
+// assignedFirst: a statement may assign the variable before what stands in it is run, or
+// assigns it itself.
+func (f *file) assignedFirst(s, in ast.Node, v *types.Var) bool {
+	var first ast.Stmt
+	switch s := s.(type) {
+	case *ast.IfStmt:
+		first = s.Init
+	case *ast.SwitchStmt:
+		first = s.Init
+	case *ast.AssignStmt:
+		return slices.ContainsFunc(s.Lhs, func(l ast.Expr) bool { return f.isName(l, v) })
+	}
+	return first != nil && in != first && f.assignedIn(first, v)
 }
 
 // lastBefore looks for the last statement of a block before another one that assigns the

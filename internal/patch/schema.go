@@ -169,14 +169,19 @@ func (s *schema) create(ws []word) {
 		}
 		name := strings.ToLower(part[0].text)
 		t.columns[name] = strings.ToLower(part[1].text)
+		t.noteFilled(name, part)
 		for i, w := range part {
-			if w.is("ZEROFILL") {
-				t.filled = name
-			}
 			if w.is("UNIQUE") || w.is("PRIMARY") && i+1 < len(part) && part[i+1].is("KEY") {
 				t.unique[name] = true
 			}
 		}
+	}
+}
+
+// noteFilled notes a column that fills numbers with zeros.
+func (t *table) noteFilled(name string, part []word) {
+	if slices.ContainsFunc(part, func(w word) bool { return w.is("ZEROFILL") }) {
+		t.filled = name
 	}
 }
 

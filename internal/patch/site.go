@@ -306,6 +306,23 @@ func (s *site) varying(l *loop, does *effects) (varying, fixed []*types.Var) {
 	return varying, fixed
 }
 
+// late are the parameters whose values cannot be asked for before the loop.
+func (s *site) late(l *loop) []*types.Var {
+	var out []*types.Var
+	var handles []ast.Expr
+	for _, a := range s.args {
+		if isHandle(s.f.info().TypeOf(a)) {
+			handles = append(handles, a)
+		}
+	}
+	for _, v := range s.params {
+		if !isHandle(s.f.info().TypeOf(s.args[v])) && s.f.mayPanic(s.args[v], l.node, handles...) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
 // plural of a name.
 func plural(name string) string {
 	switch {

@@ -16,6 +16,10 @@ var Cases = map[string]func(app *env.App, posts []env.Post) (any, error){
 	"labels":   func(app *env.App, posts []env.Post) (any, error) { return labels(app, posts) },
 	"nested":   func(app *env.App, posts []env.Post) (any, error) { return nested(context.Background(), app, posts) },
 
+	"likedBy": func(app *env.App, posts []env.Post) (any, error) {
+		return likedBy(app, posts, &env.User{ID: app.Viewer}), nil
+	},
+	"likedByNone": func(app *env.App, posts []env.Post) (any, error) { return likedBy(app, posts, nil), nil },
 	"untilSeven":  func(app *env.App, posts []env.Post) (any, error) { return untilSeven(app, users(posts)), nil },
 	"raisesAgain": func(app *env.App, posts []env.Post) (any, error) { return raisesAgain(app, users(posts)), nil },
 	"parents":     func(app *env.App, posts []env.Post) (any, error) { return parents(app, users(posts)), nil },

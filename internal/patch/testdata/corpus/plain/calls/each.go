@@ -180,3 +180,18 @@ func firsts(app *env.App, readers []reader) (out []bool) {
 	}
 	return out
 }
+
+func likesOf(db *sqlx.DB, user, post int64) (n int) {
+	_ = db.Get(&n, "SELECT COUNT(*) FROM likes WHERE user_id <> ? AND post_id = ?", user, post)
+	return n
+}
+
+// want P2
+func likedBy(app *env.App, posts []env.Post, viewer *env.User) (out []int) {
+	for _, p := range posts {
+		if viewer != nil {
+			out = append(out, likesOf(app.DB, viewer.ID, p.ID))
+		}
+	}
+	return out
+}

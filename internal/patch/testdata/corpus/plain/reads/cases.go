@@ -78,6 +78,10 @@ var Cases = map[string]func(app *env.App, posts []env.Post) (any, error){
 	"sinceTimes":  func(app *env.App, posts []env.Post) (any, error) { return sinceTimes(app, posts) },
 	"reassigned":  func(app *env.App, posts []env.Post) (any, error) { return reassigned(app, posts) },
 	"named":       func(app *env.App, posts []env.Post) (any, error) { return named(app, posts) },
+	"likedBy": func(app *env.App, posts []env.Post) (any, error) {
+		return likedBy(app, posts, &env.User{ID: app.Viewer})
+	},
+	"likedByNone": func(app *env.App, posts []env.Post) (any, error) { return likedBy(app, posts, nil) },
 	"filled":      func(app *env.App, posts []env.Post) (any, error) { return filled(app, posts) },
 	"lastMember": func(app *env.App, posts []env.Post) (any, error) {
 		tx := app.DB.MustBegin()

@@ -421,3 +421,19 @@ func named(app *env.App, posts []env.Post) (sum int, err error) {
 	}
 	return sum, nil
 }
+
+// Who looks may be nobody, which is asked in each turn.
+//
+// want P2
+func likedBy(app *env.App, posts []env.Post, viewer *env.User) (out []int, err error) {
+	for _, p := range posts {
+		var n int
+		if viewer != nil {
+			if err := app.DB.Get(&n, "SELECT COUNT(*) FROM likes WHERE user_id = ? AND post_id = ?", viewer.ID, p.ID); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, n)
+	}
+	return out, nil
+}
