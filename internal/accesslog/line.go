@@ -108,34 +108,47 @@ func isLevel(v []byte) bool {
 // findTime takes the first value in brackets that is a time, else the first
 // that stands alone.
 func (l *lineReader) findTime() {
-	for _, bracketed := range []bool{true, false} {
-		for i := range l.tokens {
-			t := &l.tokens[i]
-			if t.key != nil || bracketed != (t.form == '[') {
-				continue
-			}
-			v := t.value
-			if !bracketed && t.form == 0 && len(v) == len("02/Jan/2006:15:04:05") && v[2] == '/' && i+1 < len(l.tokens) {
-				v = l.b[t.at:l.tokens[i+1].end] // the zone is a word of its own
-			}
-			if words := l.dateWords(i); words > 1 && !bracketed {
-				if at, ok := l.c.read(l.b[t.at:l.tokens[i+words-1].end]); ok {
-					l.e.Time, l.time = at, i+words-1
-					return
-				}
-			}
-			if word, _, more := bytes.Cut(v, []byte(" ")); more && bracketed && looksLikeTime(word) && bytes.IndexByte(word, 'T') > 0 {
-				v = word // env_logger's [2024-05-12T09:50:40Z INFO target]
-			}
-			if !looksLikeTime(v) && !(bracketed || i == 0) {
-				continue
-			}
-			if at, ok := l.c.read(v); ok {
-				l.e.Time, l.time = at, i
-				return
-			}
+	for i := range l.tokens {
+		if t := &l.tokens[i]; t.key == nil && t.form == '[' && l.timeIn(i, bracketed(t.value)) {
+			return
 		}
 	}
+	for i := range l.tokens {
+		if t := &l.tokens[i]; t.key == nil && t.form != '[' && l.timeAlone(i) {
+			return
+		}
+	}
+}
+
+// bracketed is what may be a time of a value in brackets: env_logger's is
+// [2024-05-12T09:50:40Z INFO target].
+func bracketed(v []byte) []byte {
+	if word, _, more := bytes.Cut(v, []byte(" ")); more && looksLikeTime(word) && bytes.IndexByte(word, 'T') > 0 {
+		return word
+	}
+	return v
+}
+
+// timeAlone reads a time that begins with the value at i, outside of brackets.
+func (l *lineReader) timeAlone(i int) bool {
+	t := &l.tokens[i]
+	v := t.value
+	if t.form == 0 && len(v) == len("02/Jan/2006:15:04:05") && v[2] == '/' && i+1 < len(l.tokens) {
+		v = l.b[t.at:l.tokens[i+1].end] // the zone is a word of its own
+	}
+	if words := l.dateWords(i); words > 1 && l.timeIn(i+words-1, l.b[t.at:l.tokens[i+words-1].end]) {
+		return true
+	}
+	return (i == 0 || looksLikeTime(v)) && l.timeIn(i, v)
+}
+
+// timeIn reads v, which ends with the value at i, as the line's time.
+func (l *lineReader) timeIn(i int, v []byte) bool {
+	at, ok := l.c.read(v)
+	if ok {
+		l.e.Time, l.time = at, i
+	}
+	return ok
 }
 
 // dateWords counts the words of 2024-11-25 19:43:58.123 +0100 that begin at i: date,

@@ -69,16 +69,17 @@ func (f *Format) sampleTimes(lines [][]byte, samples map[string]*sample) {
 			}
 			why := one.parse(one, bytes.Clone(line), &e, &c)
 			c.samples = samples
-			if s := samples[e.timeLabel]; why == "" && s != nil {
+			if why != "" {
+				continue
+			}
+			if s := samples[e.timeLabel]; s != nil {
 				s.used++
 			}
-			if why == "" {
-				read++
-				if e.Request >= 0 || e.Upstream >= 0 {
-					timed++
-				}
-				break
+			read++
+			if e.Request >= 0 || e.Upstream >= 0 {
+				timed++
 			}
+			break
 		}
 	}
 }
