@@ -4,9 +4,11 @@ package php
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"kasoku/cases/remedies/bed"
 	"kasoku/internal/remedy"
@@ -129,6 +131,17 @@ func site(t *testing.T) *bed.Bed {
 	page.WriteString("echo 'sum=', $sum;\n")
 	bed.Write(t, dir, "app/index.php", page.String())
 	bed.Write(t, dir, "app/opcache.php", "<?php\necho json_encode(opcache_get_status(false));\n")
+	// OPcache does not keep a file that was written in the last two seconds
+	// (opcache.file_update_protection).
+	parts, err := filepath.Glob(filepath.Join(dir, "app/*.php"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range parts {
+		if err := os.Chtimes(part, time.Time{}, time.Now().Add(-time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	bed.Write(t, dir, "fpm.conf", fpmConf)
 	bed.Write(t, dir, "php.ini", phpIni)
 	write("nginx.conf", nginxConf)
