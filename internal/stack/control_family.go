@@ -8,15 +8,15 @@ import (
 
 // family is PIDs with the start times that make them unmistakable.
 func (c *Controller) family(ctx context.Context) ([]identity, error) {
-	return c.familyOf(ctx, identity{})
+	return c.familyOf(ctx, nil)
 }
 
-// familyOf is family where the main process was just found, and is looked for again only
-// if it is gone; the zero identity: it was not.
-func (c *Controller) familyOf(ctx context.Context, main identity) ([]identity, error) {
+// familyOf is family where the main processes were just found, and are looked for again
+// only if they are gone; nil: they were not.
+func (c *Controller) familyOf(ctx context.Context, found []identity) ([]identity, error) {
 	for n := 0; ; n++ {
-		roots, err := []identity{main}, error(nil)
-		if n > 0 || main.pid == 0 || c.hasRoots() {
+		roots, err := found, error(nil)
+		if n > 0 || len(found) == 0 {
 			roots, err = c.roots(ctx)
 		}
 		// A master that executes itself anew (HAProxy's, right after its start) has no
@@ -45,10 +45,24 @@ func (c *Controller) familyOf(ctx context.Context, main identity) ([]identity, e
 	}
 }
 
-// hasRoots: there may be more main processes than one.
-func (c *Controller) hasRoots() bool {
-	m := c.svc.ControlMethod()
-	return m == MethodSupervisor || m == MethodSystemd
+// mains are the main processes for a probe, of which there are many while a service
+// starts: all of them where that costs nothing more, else the first alone. Those of known,
+// which an earlier probe found, are taken as long as they live: supervisor is asked by a
+// program that takes a third of a second of CPU.
+func (c *Controller) mains(ctx context.Context, known []identity) ([]identity, error) {
+	if c.svc.ControlMethod() != MethodSupervisor {
+		m, err := c.master(ctx)
+		return []identity{m}, err
+	}
+	for i, id := range known {
+		if ok, err := id.alive(ctx, c.h); !ok || err != nil {
+			break
+		}
+		if i == len(known)-1 {
+			return known, nil
+		}
+	}
+	return c.programMasters(ctx)
 }
 
 // roots are the main processes: one, but for a group of programs under supervisor,

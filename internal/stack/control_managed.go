@@ -24,9 +24,11 @@ func (c *Controller) stopManaged(ctx context.Context) error {
 // restartManaged lets the service manager restart it. A service that does not
 // run has no work to finish.
 func (c *Controller) restartManaged(ctx context.Context, method string) error {
-	if _, err := c.master(ctx); err == nil {
-		if err := c.drain(ctx); err != nil {
-			return err
+	if len(c.svc.Control.Drain) > 0 {
+		if _, err := c.master(ctx); err == nil {
+			if err := c.drain(ctx); err != nil {
+				return err
+			}
 		}
 	}
 	c.markLogs(ctx)

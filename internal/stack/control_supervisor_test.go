@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"kasoku/internal/await"
+	"kasoku/internal/host"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -46,6 +47,20 @@ files = conf.d/*.conf
 	return conf
 }
 
+// counting counts how often a program is called.
+type counting struct {
+	host.Host
+	program string
+	n       int
+}
+
+func (c *counting) Run(ctx context.Context, cmd host.Command) (host.Result, error) {
+	if cmd.Argv[0] == c.program {
+		c.n++
+	}
+	return c.Host.Run(ctx, cmd)
+}
+
 func cacheProgram(t *testing.T, port, more string) string {
 	return "[program:cache]\ncommand=" + need(t, "memcached") + " -u nobody -l 127.0.0.1 -p " + port + "\nstartsecs=1\n" + more
 }
@@ -75,7 +90,13 @@ func TestSupervisorStory(t *testing.T) {
 	if now, err := c.PIDs(ctx); err != nil || now[0] != before[0] {
 		t.Errorf("start of a running one: %v → %v, %v", before, now, err)
 	}
+	asked := &counting{Host: c.h, program: "supervisorctl"}
+	c.h = asked
 	must(t, c.Restart(ctx))
+	// reread, stop, status, start, and status of what then runs.
+	if c.h = asked.Host; asked.n > 5 {
+		t.Errorf("a restart called supervisorctl %d times", asked.n)
+	}
 	after, err := c.PIDs(ctx)
 	if err != nil || after[0] == before[0] {
 		t.Errorf("restart %v → %v, %v", before, after, err)
@@ -208,6 +229,21 @@ done
 		must(t, err)
 		if began, ended := strings.Count(string(data), "began"), strings.Count(string(data), "done"); began == 0 || began != ended {
 			t.Errorf("worker %s began %d jobs and finished %d", n, began, ended)
+		}
+	}
+}
+
+func TestOnlyStopped(t *testing.T) {
+	t.Parallel()
+	for out, want := range map[string]bool{
+		"cache: ERROR (not running)\n":                           true,
+		"q:q_0: stopped\nq:q_1: ERROR (not running)\n":           true,
+		"nobody: ERROR (no such process)\n":                      false,
+		"q:q_0: ERROR (not running)\nq:q_1: ERROR (timed out)\n": false,
+		"": false,
+	} {
+		if got := onlyStopped(out); got != want {
+			t.Errorf("%q: %t", out, got)
 		}
 	}
 }

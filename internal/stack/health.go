@@ -32,8 +32,9 @@ func (c *Controller) WaitHealthy(ctx context.Context) error {
 func (c *Controller) waitHealthy(ctx context.Context) error {
 	var last error
 	var gone time.Time
+	var mains []identity
 	ok, err := poll(ctx, c.svc.Health.Wait(), func() (bool, error) {
-		if last = c.probe(ctx); last == nil {
+		if mains, last = c.probe(ctx, mains); last == nil {
 			return true, nil
 		}
 		if !errors.Is(last, ErrNotRunning) {
@@ -57,40 +58,41 @@ func (c *Controller) waitHealthy(ctx context.Context) error {
 	return nil
 }
 
-// probe asks once.
-func (c *Controller) probe(ctx context.Context) error {
+// probe asks once. known are the main processes that the probe before returned, nil if
+// there was none.
+func (c *Controller) probe(ctx context.Context, known []identity) (mains []identity, err error) {
 	// Another program may answer at the same address: the service's own process
 	// must be there and listen, where there is a way to know it.
-	known := c.svc.ControlMethod() != MethodCommand || c.svc.Control.PIDFile != ""
-	var main identity
-	if known {
-		var err error
-		if main, err = c.master(ctx); err != nil {
-			return err
+	if c.svc.ControlMethod() != MethodCommand || c.svc.Control.PIDFile != "" {
+		if mains, err = c.mains(ctx, known); err != nil {
+			return nil, err
 		}
 	}
 	switch {
 	case c.svc.Health.URL != "":
-		return c.probeURL(ctx)
+		return mains, c.probeURL(ctx)
 	case c.svc.IsDatabase():
-		return c.probeDatabase(ctx)
+		return mains, c.probeDatabase(ctx)
 	}
 	endpoints := readSettings(ctx, c.h, c.svc).endpoints
 	for _, e := range endpoints {
 		if err := c.probeEndpoint(ctx, e); err != nil {
-			return err
+			return mains, err
 		}
 	}
-	if known {
-		return c.holds(ctx, main, endpoints)
+	if len(mains) > 0 {
+		return mains, c.holds(ctx, mains, endpoints)
 	}
-	return nil
+	return nil, nil
 }
 
-// holds checks that the service's own processes, of which main was just found, listen
+// holds checks that the service's own processes, of which mains were just found, listen
 // on the endpoints. It says nothing when Kasoku may not see their sockets.
-func (c *Controller) holds(ctx context.Context, main identity, endpoints []string) error {
-	family, err := c.familyOf(ctx, main)
+func (c *Controller) holds(ctx context.Context, mains []identity, endpoints []string) error {
+	if c.svc.ControlMethod() == MethodSystemd {
+		mains = nil // there may be more of them
+	}
+	family, err := c.familyOf(ctx, mains)
 	if err != nil {
 		return err
 	}
