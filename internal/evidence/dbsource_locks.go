@@ -167,25 +167,35 @@ func (s *lockSampler) status(ctx context.Context) map[string]string {
 	return pairs
 }
 
+// stop ends the sampling and reads what it did.
 func (s *lockSampler) stop(ctx context.Context) {
+	if s.halt() {
+		s.end = s.status(ctx)
+	}
+}
+
+// halt ends the sampling and asks the server nothing more; false: none was under way.
+func (s *lockSampler) halt() bool {
 	if s.cancel == nil {
-		return
+		return false
 	}
 	s.cancel()
 	<-s.done
 	s.cancel = nil
-	s.end = s.status(ctx)
+	return true
 }
 
 func (s *lockSampler) close() {
-	s.stop(context.Background())
+	s.halt()
 	s.conn.Close()
 }
 
-// asked is how many statements the sampling took; the last one may have been
-// cut off by the window's end, and counts.
-// So does what its own counters are read by, before and after.
-func (s *lockSampler) asked() float64 { return float64(s.samples) + 2 }
+// ownStatus are the two statements that read its own counters, before and after.
+const ownStatus = 2
+
+// asked is how many statements the sampling took, ownStatus among them; the last one may
+// have been cut off by the window's end, and counts.
+func (s *lockSampler) asked() float64 { return float64(s.samples) + ownStatus }
 
 // perConnection begins the names of counters that a server keeps for each connection, too
 // (MariaDB Knowledge Base, "Server Status Variables"; MySQL manual, the same, "Both").

@@ -18,8 +18,9 @@ func (t *Tuner) reserve() time.Duration {
 	return t.afterwards() + time.Duration(2*t.reservedPairs())*t.Bench.runTime()
 }
 
-// endShare of the budget is kept for comparing as found and as left in more than one pair:
-// one has no interval.
+// endShare of the budget (0–1) is kept for comparing as found and as left in more than one pair,
+// as one has no interval: two pairs of runs of 22 s in 12 minutes. A choice, about as much as
+// second looks may take (secondLook).
 const endShare = 0.15
 
 // reservedPairs are how many pairs of the comparison of as found and as left there is time
