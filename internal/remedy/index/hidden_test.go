@@ -147,3 +147,47 @@ func rowsRead(t *testing.T, conn *sql.Conn, query string) (n float64) {
 	}
 	return n
 }
+
+// A real server compares the entries of two indexes, its plan says so, and the advised index
+// ends it.
+func TestServerIntersectsIndexes(t *testing.T) {
+	await.SkipShort(t)
+	ctx := context.Background()
+	conn, err := startMariaDB(t).Conn(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	execute(t, conn, "CREATE DATABASE halls")
+	execute(t, conn, "USE halls")
+	execute(t, conn, "CREATE TABLE seat (id INT PRIMARY KEY, hall INT NOT NULL, guest INT NOT NULL, price INT NOT NULL, note VARCHAR(200) NOT NULL, KEY hall (hall), KEY guest (guest))")
+	execute(t, conn, "INSERT INTO seat SELECT seq, CRC32(seq) % 300, CRC32(seq * 3) % 200, seq % 90, REPEAT('n', 150) FROM seq_1_to_60000")
+	execute(t, conn, "ANALYZE TABLE seat")
+	const query = "UPDATE seat SET price = 3 WHERE hall = 88 AND guest = 4"
+	explain := func() (plan string) {
+		if err := conn.QueryRowContext(ctx, "EXPLAIN FORMAT=JSON "+query).Scan(&plan); err != nil {
+			t.Fatal(err)
+		}
+		return plan
+	}
+	slow := run(query, 1000, 20*second, 1, 0)
+	slow.Schema, slow.Explain = "halls", explain()
+	if p := evidence.Plan(slow.Explain); len(p) != 1 || len(p[0].Intersected) != 2 {
+		t.Fatalf("the server does not intersect: %s", slow.Explain)
+	}
+	read, err := evidence.ReadDatabase(ctx, conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := evidence.EstimateDistinct(ctx, conn, read); err != nil {
+		t.Fatal(err)
+	}
+	advice, notes := Advise([]evidence.Statement{slow}, read.Tables, Options{})
+	if len(advice) != 1 || len(advice[0].Columns) < 2 {
+		t.Fatalf("advised %v; notes %v", columnsOf(advice), notes)
+	}
+	execute(t, conn, "CREATE INDEX both_of ON seat ("+strings.Join(advice[0].Columns, ", ")+")")
+	if p := evidence.Plan(explain()); len(p) != 1 || len(p[0].Intersected) > 0 || p[0].Key != "both_of" {
+		t.Errorf("with %v: %+v", advice[0].Columns, p)
+	}
+}
