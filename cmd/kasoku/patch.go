@@ -35,7 +35,7 @@ func (PatchCmd) Help() string {
 
 // patchFrom says which source is looked at.
 type patchFrom struct {
-	Source []string `help:"A folder of source; may be repeated (default: the folders of the applications in kasoku.yaml)." placeholder:"FOLDER"`
+	Source []string `help:"A folder of source; may be repeated (default: the folders of the applications in kasoku.yaml; without one this folder, if it holds a program)." placeholder:"FOLDER"`
 }
 
 // PatchListCmd lists.

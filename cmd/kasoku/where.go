@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -22,7 +24,7 @@ import (
 // WhereCmd finds statements in source.
 type WhereCmd struct {
 	What   string   `arg:"" optional:"" help:"A statement of SQL, or a route such as /users/:id; default: the heaviest statements." name:"statement|route"`
-	Source []string `help:"A folder of source; may be repeated (default: the folders of the applications in kasoku.yaml)." placeholder:"FOLDER"`
+	Source []string `help:"A folder of source; may be repeated (default: the folders of the applications in kasoku.yaml; without one this folder, if it holds a program)." placeholder:"FOLDER"`
 	Log    []string `help:"Take the statements from this log, as kasoku digest reads it, instead of a stored run; may be repeated." placeholder:"FILE"`
 	RunID  int64    `name:"run" help:"A stored diagnostic run to take the statements from; default: the latest." placeholder:"ID"`
 	Limit  int      `default:"20" help:"Statements at most; 0 is all." placeholder:"N"`
@@ -151,8 +153,13 @@ func (j *whereJob) sources(ctx context.Context) (report.Sources, error) {
 	return out, nil
 }
 
-// roots are the folders of the applications in kasoku.yaml.
+// roots are the folders of the applications in kasoku.yaml. Where there is no such file, it
+// is the current folder, if that is the top of a program's source.
 func (j *whereJob) roots() ([]string, error) {
+	if !stackThere(j.app.cli.File) && sourceTop(".") {
+		j.app.UI.Warn("there is no "+j.app.cli.File+": the source in this folder is read", "")
+		return []string{"."}, nil
+	}
 	st, err := stack.Load(j.app.cli.File)
 	if err != nil {
 		return nil, ui.Coded(ui.BadInput, err, "name a folder of source: --source FOLDER")
@@ -165,6 +172,18 @@ func (j *whereJob) roots() ([]string, error) {
 		return nil, ui.Coded(ui.BadInput, fmt.Errorf("the source lies on other hosts (%s)", strings.Join(elsewhere, ", ")), "name a copy of it on this machine: --source FOLDER")
 	}
 	return nil, ui.Coded(ui.BadInput, fmt.Errorf("%s names no application with a root", j.app.cli.File), "name a folder of source: --source FOLDER")
+}
+
+// topFiles lie at the top of a program's source: what its version control or the package
+// manager of its language keeps there.
+var topFiles = []string{".git", "go.mod", "composer.json", "package.json", "Gemfile", "pyproject.toml", "requirements.txt", "cpanfile", "pom.xml", "build.gradle", "build.gradle.kts"}
+
+// sourceTop reports whether a folder is the top of a program's source.
+func sourceTop(dir string) bool {
+	return slices.ContainsFunc(topFiles, func(name string) bool {
+		_, err := os.Stat(filepath.Join(dir, name))
+		return err == nil
+	})
 }
 
 // mostLocated places of one piece of work are told.

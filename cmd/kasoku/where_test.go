@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"kasoku/internal/stack"
 	"kasoku/internal/store"
 	"kasoku/internal/trace"
+	"kasoku/internal/ui"
 )
 
 // followed is a run that followed requests of two routes.
@@ -107,5 +109,31 @@ func TestWhereIsHarmless(t *testing.T) {
 	}
 	if strings.Contains(out.String(), "\x1b") || !strings.Contains(out.String(), `a\x1b[31m.go:1`) {
 		t.Errorf("%q", out.String())
+	}
+}
+
+// Whoever stands in a program's folder without a kasoku.yaml means that program; elsewhere
+// nothing is searched by chance.
+func TestSourceOfThisFolder(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	var said strings.Builder
+	a := &App{cli: &CLI{}, UI: ui.New(io.Discard, &said, ui.Options{})}
+	a.cli.File = "kasoku.yaml"
+	job := &whereJob{WhereCmd: &WhereCmd{}, app: a}
+	if got, err := job.roots(); err == nil || len(got) > 0 {
+		t.Errorf("an empty folder: %q, %v", got, err)
+	}
+	if err := os.WriteFile("go.mod", []byte("module shop\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := job.roots(); err != nil || len(got) != 1 || got[0] != "." || !strings.Contains(said.String(), "this folder") {
+		t.Errorf("%q, %v; said %q", got, err, said.String())
+	}
+	if err := os.WriteFile("kasoku.yaml", []byte("version: 1\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := job.roots(); err == nil {
+		t.Errorf("kasoku.yaml without an application: %q", got)
 	}
 }
