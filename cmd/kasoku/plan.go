@@ -128,6 +128,8 @@ type plannedAct struct {
 type plannedStep struct {
 	remedy.Plan
 	Acts []plannedAct `json:"acts"`
+	// Expected is the factor of throughput, ≥ 1, that is expected of it; 0: it is refused.
+	Expected float64 `json:"expected,omitempty"`
 	// Within is the ID of a plan before it that does all of this, too; "": none.
 	Within string `json:"within,omitempty"`
 }
@@ -161,6 +163,7 @@ func planned(d *diagnose.Diagnosis, res remedy.Result, ahead tune.Ahead) any {
 	within := remedy.MadeBy(res.Plans)
 	for i, p := range res.Plans {
 		s := steps(p)
+		s.Expected = ahead.Expected(p)
 		if within[i] >= 0 {
 			s.Within = res.Plans[within[i]].ID
 		}
@@ -187,7 +190,7 @@ func planText(w io.Writer, d *diagnose.Diagnosis, res remedy.Result, ahead tune.
 	}
 	within := remedy.MadeBy(res.Plans)
 	for i, p := range res.Plans {
-		fmt.Fprintf(w, "%d. %s (expected: about %s, %s)\n   %s\n", i+1, p.Title, ui.Factor(p.Worth().Expected()), ui.Bound(p.Bound), p.Why)
+		fmt.Fprintf(w, "%d. %s (expected: about %s, %s)\n   %s\n", i+1, p.Title, ui.Factor(ahead.Expected(p)), ui.Bound(p.Bound), p.Why)
 		if within[i] >= 0 {
 			fmt.Fprintf(w, "   %d. does all of this, too; it is tried alone if that is not kept.\n\n", within[i]+1)
 			continue

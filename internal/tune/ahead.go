@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -17,7 +18,13 @@ type Ahead struct {
 	// says why.
 	First bool
 	Why   string
+
+	outlook outlook
 }
+
+// Expected is the factor of throughput, ≥ 1, that the session expects of a plan: of a
+// group what its parts bring together, each within what limits it (outlook.gain).
+func (a Ahead) Expected(p remedy.Plan) float64 { return math.Exp(a.outlook.gain(p)) }
 
 // Ahead asks the schedule, as a session does (next), what comes first of the plans that a
 // diagnosis calls for: of a session that begins, or of the interrupted one that would go
@@ -43,7 +50,7 @@ func (t *Tuner) Ahead(in remedy.Input, called []remedy.Plan) (Ahead, error) {
 		s.course.deadline = time.Now().Add(s.Options.Budget - runs*s.Bench.runTime())
 	}
 	c := s.schedule.next(s.moment(), in, called)
-	a := Ahead{First: c.plan != nil, Why: c.stop.text}
+	a := Ahead{First: c.plan != nil, Why: c.stop.text, outlook: s.outlook()}
 	if c.plan != nil {
 		a.Plans = []remedy.Plan{*c.plan}
 	}

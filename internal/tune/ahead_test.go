@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -48,6 +49,9 @@ func TestAheadIsWhatASessionTriesFirst(t *testing.T) {
 				t.Errorf("ahead %+v; the session's steps: %+v", ahead, steps)
 			case !strings.HasPrefix(ahead.Plans[0].ID, c.first):
 				t.Errorf("first is %s, want %s", ahead.Plans[0].ID, c.first)
+			}
+			if ahead.First && len(steps) > 0 && math.Abs(ahead.Expected(ahead.Plans[0])-steps[0].Expected) > 0.01*steps[0].Expected {
+				t.Errorf("ahead expects ×%.3f of it, the session ×%.3f", ahead.Expected(ahead.Plans[0]), steps[0].Expected)
 			}
 			listed := map[string]bool{}
 			for _, p := range ahead.Plans {

@@ -119,7 +119,7 @@ func TestVarnish(t *testing.T) {
 		}
 		report := x.compare(t, "http://"+front, p.Fresh.MaxAge, longer)
 		t.Logf("%+v", report)
-		if len(report.Wrong) > 0 || report.Compared < 80 || report.Unknown > report.Compared/3 {
+		if len(report.Wrong) > 0 || report.Compared < enough || report.Unknown > report.Compared {
 			t.Errorf("%+v", report)
 		}
 	}, "varnish.storage", "varnish.pages")
