@@ -103,3 +103,15 @@ func (v *virtual) ahead(budget time.Duration) Ahead {
 	}
 	return a
 }
+
+// A group's bound and the sum of what its parts reach say more than its parts together can
+// bring, each within what limits it.
+func TestAheadExpectsOfAGroupWhatItsPartsBring(t *testing.T) {
+	part := func(rule string, limit float64) remedy.Part {
+		return remedy.Part{ID: rule, Rule: rule, Service: rule, Bound: 1.6, Reach: 0.3, Spares: 0.3, Spent: 0.3, Limit: limit}
+	}
+	group := remedy.Plan{ID: "group:a+b", Bound: 3.4, Reach: 0.5, Parts: []remedy.Part{part("a", 1.01), part("b", 1.02)}}
+	if x := (Ahead{}).Expected(group); x < 1.01 || x > 1.021 {
+		t.Errorf("×%.3f, want what the greater limit allows; by bound and reach it is ×%.3f", x, group.Worth().Expected())
+	}
+}
