@@ -30,6 +30,10 @@ func SourcePatches(ctx context.Context, st *stack.Stack, hosts map[string]host.H
 	var seen []string
 	for _, app := range st.OfKind(stack.App) {
 		dir := sourceOf(app)
+		if builtElsewhere(app) {
+			health = append(health, evidence.Health{Source: "source of " + app.Name, OK: true, Text: fmt.Sprintf("not judged: patches of the source in %s: it lies on %s, and source is read only on the machine where Kasoku runs; run Kasoku there, or `kasoku patch --source FOLDER` with a copy", dir, app.HostName())})
+			continue
+		}
 		if app.Build == nil || len(app.Build.Command) == 0 || len(app.Build.Products) == 0 || app.HostName() != stack.LocalHost || slices.Contains(seen, dir) || !goModule(dir) {
 			continue
 		}
@@ -45,6 +49,11 @@ func SourcePatches(ctx context.Context, st *stack.Stack, hosts map[string]host.H
 		out = append(out, found...)
 	}
 	return out, health
+}
+
+// builtElsewhere reports whether an application is made by the Go tool on another host.
+func builtElsewhere(app *stack.Service) bool {
+	return app.HostName() != stack.LocalHost && app.Build != nil && len(app.Build.Command) > 0 && filepath.Base(app.Build.Command[0]) == "go"
 }
 
 // goModule reports whether a folder is in a module of Go, whose top is at most a few
