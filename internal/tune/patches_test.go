@@ -92,7 +92,9 @@ func TestNoSourcePatches(t *testing.T) {
 		{"no build", "true", "", func(app *stack.Service) { app.Build = nil }},
 		{"no products", "true", "", func(app *stack.Service) { app.Build.Products = nil }},
 		{"no module", "git rm -q go.mod go.sum && git -c user.name=a -c user.email=a@localhost commit -qm none", "", nil},
-		{"on another host", "true", "lies on web1", func(app *stack.Service) { app.Host, app.Build.Command = "web1", []string{"/usr/local/go/bin/go", "build", "."} }},
+		{"on another host", "true", "lies on web1", func(app *stack.Service) {
+			app.Host, app.Build.Command = "web1", []string{"/usr/local/go/bin/go", "build", "."}
+		}},
 		{"work that is not committed", "echo '// mine' >>main.go", "main.go", nil},
 		{"no checkout", "rm -rf .git", "git", nil},
 		{"what does not compile", "echo broken >>main.go; git -c user.name=a -c user.email=a@localhost commit -qam broken", "type-checked", nil},
