@@ -47,6 +47,9 @@ type Git struct {
 	// mode, owner, group and time before, as stat(1) printed them.
 	Files      []string `json:"files,omitempty"`
 	Attributes string   `json:"attributes,omitempty"`
+	// Beside are files of the checkout, relative to Dir, that earlier changes of the
+	// journal hold: that they are not as committed is nobody's work.
+	Beside []string `json:"beside,omitempty"`
 	// Saved is a tar archive of the products as they were before.
 	Saved host.Hash `json:"saved,omitempty"`
 }
@@ -81,7 +84,7 @@ func (a *gitAct) prepare(ctx context.Context) ([][]byte, error) {
 	}
 	n := *g
 	g, a.c.Git = &n, &n
-	g.Before, g.Ref, g.After, g.Branch, g.Saved = "", "", "", "", ""
+	g.Before, g.Ref, g.After, g.Branch, g.Saved, g.Beside = "", "", "", "", "", nil
 	if err := properProducts(g.title(), g.Products); err != nil {
 		return nil, err
 	}
@@ -156,6 +159,9 @@ func (a *gitAct) clean(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if g.Beside, err = a.held(ctx, dirty); err != nil {
+		return err
+	}
 	if untracked := a.unexpected(dirty); len(untracked) > 0 {
 		return fmt.Errorf("%s: %w: its files are not as committed: %s; commit, stash or ignore them first", g.title(), ErrChanged, some(untracked))
 	}
@@ -178,10 +184,67 @@ func (a *gitAct) clean(ctx context.Context) error {
 	return err
 }
 
-// unexpected are the dirty files outside the products.
+// held are those of the files, relative to the checkout, that the journal has changed and
+// that are still as it left them, and those that this transaction changes before.
+func (a *gitAct) held(ctx context.Context, files []string) ([]string, error) {
+	var out []string
+	for i := range a.i {
+		if c := &a.t.Changes[i]; c.Kind == KindFile && c.hostName() == a.c.hostName() && strings.HasPrefix(c.Path, a.c.Git.Dir+"/") {
+			out = append(out, strings.TrimPrefix(c.Path, a.c.Git.Dir+"/"))
+		}
+	}
+	for _, file := range files {
+		path := filepath.Join(a.c.Git.Dir, file)
+		left, ok := a.x.journal.leaves(a.c.Host, path)
+		if !ok {
+			continue
+		}
+		now, err := (&fileAct{a.work}).readPath(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		if now.Hash == left {
+			out = append(out, file)
+		}
+	}
+	return out, nil
+}
+
+// leaves is what the changes in force leave of a file, as a hash ("": it is not there);
+// false if none changes it.
+func (j *journal) leaves(hostName, path string) (left host.Hash, ok bool) {
+	object := (&Change{Kind: KindFile, Host: hostName, Path: path}).object()
+	for _, t := range j.txs {
+		if !t.InForce() && !t.Pending() {
+			continue
+		}
+		for i := range t.Changes {
+			if c := &t.Changes[i]; c.Kind == KindFile && c.After != nil && c.object() == object {
+				left, ok = c.After.Hash, true
+			}
+		}
+	}
+	return left, ok
+}
+
+// HeldFiles are the files of a host that changes in force have changed.
+func (x *Executor) HeldFiles(hostName string) []string {
+	var out []string
+	for _, t := range x.Kept() {
+		for _, c := range t.Changes {
+			if c.Kind == KindFile && c.hostName() == hostName {
+				out = append(out, c.Path)
+			}
+		}
+	}
+	return out
+}
+
+// unexpected are the dirty files outside the products that no other change of Kasoku's
+// holds.
 func (a *gitAct) unexpected(dirty []string) []string {
 	return slices.DeleteFunc(slices.Clone(dirty), func(file string) bool {
-		return slices.ContainsFunc(a.c.Git.Products, func(p string) bool {
+		return slices.Contains(a.c.Git.Beside, file) || slices.ContainsFunc(a.c.Git.Products, func(p string) bool {
 			return file == p || strings.HasPrefix(file, p+"/")
 		})
 	})

@@ -37,11 +37,7 @@ func (a *gitAct) restore(ctx context.Context) error {
 	if err := a.gitWrites(ctx, "update-index", "-q", "--refresh"); err != nil {
 		return err
 	}
-	to := []string{"checkout", "--quiet", "--force", "--detach", g.Before}
-	if g.Ref != "" {
-		to = []string{"checkout", "--quiet", "--force", strings.TrimPrefix(g.Ref, "refs/heads/")}
-	}
-	if err := a.gitWrites(ctx, to...); err != nil {
+	if err := a.checkoutBefore(ctx); err != nil {
 		return err
 	}
 	if now.branch != "" {
@@ -53,4 +49,45 @@ func (a *gitAct) restore(ctx context.Context) error {
 		return err
 	}
 	return a.untar(ctx)
+}
+
+// checkoutBefore checks out what was there before. A forced checkout writes every file that
+// is not as committed; where earlier changes hold some, only those go back that this commit
+// changes.
+func (a *gitAct) checkoutBefore(ctx context.Context) error {
+	g := a.c.Git
+	if len(g.Beside) == 0 {
+		to := []string{"checkout", "--quiet", "--force", "--detach", g.Before}
+		if g.Ref != "" {
+			to = []string{"checkout", "--quiet", "--force", strings.TrimPrefix(g.Ref, "refs/heads/")}
+		}
+		return a.gitWrites(ctx, to...)
+	}
+	files := map[string][2]string{}
+	if there, err := a.exists(ctx); err != nil {
+		return err
+	} else if there {
+		if files, err = a.changed(ctx); err != nil {
+			return err
+		}
+	}
+	only := []string{"checkout", "--quiet", "--force", g.Before, "--"}
+	for name, sides := range files {
+		if strings.Trim(sides[0], "0") != "" { // the others are removed already
+			only = append(only, ":(literal)"+name)
+		}
+	}
+	steps := [][]string{only, {"read-tree", g.Before}, {"update-index", "-q", "--refresh"}, {"symbolic-ref", "HEAD", g.Ref}}
+	if len(only) == 5 {
+		steps = steps[1:]
+	}
+	if g.Ref == "" {
+		steps[len(steps)-1] = []string{"update-ref", "--no-deref", "HEAD", g.Before}
+	}
+	for _, args := range steps {
+		if err := a.gitWrites(ctx, args...); err != nil {
+			return err
+		}
+	}
+	return nil
 }

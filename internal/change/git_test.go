@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"kasoku/internal/await"
+	"kasoku/internal/host"
 )
 
 // theApp belongs to another user than the tests, as an application does.
@@ -19,6 +20,15 @@ const appUser = 33 // www-data
 
 func init() {
 	plans["git"] = func(l lab) []Change { return []Change{appPatch(l)} }
+	plans["gitbeside"] = func(l lab) []Change {
+		was := []byte("set -e\n")
+		if b, err := os.ReadFile(l.path("app/build.sh")); err == nil {
+			was = b
+		}
+		edit := Change{Kind: KindFile, Path: l.path("app/build.sh"), Before: &FileState{Hash: host.HashOf(was), Content: was},
+			After: &FileState{Content: append(slices.Clone(was), "# edited\n"...)}}
+		return []Change{edit, appPatch(l)}
+	}
 	plans["gitagain"] = func(l lab) []Change { return []Change{appAgain(l)} }
 }
 
@@ -171,6 +181,50 @@ func TestGit(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A file of the checkout that an earlier change has edited is nobody's work: what is
+// committed beside it, and taken back, leaves it alone. With other bytes it is someone's.
+func TestGitBesideAnEditedFile(t *testing.T) {
+	await.SkipShort(t)
+	l := newApp(t)
+	x := l.app(t)
+	l.inApp(t, "rm -f .git/hooks/post-checkout; mkdir sql; echo 'CREATE TABLE t (a int);' >sql/schema.sql; git add sql; git commit -qm schema")
+	asFound := l.seenApp(t)
+	was := []byte("CREATE TABLE t (a int);\n")
+	edit, err := x.Apply(t.Context(), Intent{Title: "index", Changes: []Change{{Kind: KindFile, Path: l.path("app/sql/schema.sql"), Before: &FileState{Hash: host.HashOf(was), Content: was},
+		After: &FileState{Content: []byte("CREATE TABLE t (a int, KEY (a));\n")}}}})
+	must(t, err)
+	must(t, x.Keep(t.Context(), edit.ID))
+	edited := l.seenApp(t)
+	if held := x.HeldFiles("local"); !slices.Equal(held, []string{l.path("app/sql/schema.sql")}) {
+		t.Errorf("held: %v", held)
+	}
+
+	commit, err := x.Apply(t.Context(), Intent{Title: "patch", Changes: []Change{appPatch(l)}})
+	must(t, err)
+	wantEqual(t, "both", l.inApp(t, "cat sql/schema.sql build/out"), "CREATE TABLE t (a int, KEY (a));\n<?php\necho 'fast';\n// end")
+	wantEqual(t, "committed", l.inApp(t, "git show --stat --format= HEAD -- sql | wc -l"), "0")
+	if drift, err := x.Verify(t.Context()); err != nil || len(drift) > 0 {
+		t.Fatalf("drift %v, %v", drift, err)
+	}
+	must(t, x.Keep(t.Context(), commit.ID))
+	must(t, x.Undo(t.Context(), commit.ID, false))
+	wantEqual(t, "the commit undone", l.seenApp(t), edited)
+
+	l.inApp(t, "echo 'mine' >>sql/schema.sql")
+	if _, err := x.Apply(t.Context(), Intent{Title: "patch", Changes: []Change{appPatch(l)}}); !errors.Is(err, ErrChanged) || !strings.Contains(err.Error(), "sql/schema.sql") {
+		t.Errorf("over someone's work: %v", err)
+	}
+	l.inApp(t, "sed -i '/^mine$/d' sql/schema.sql")
+
+	// Undone in the other order.
+	commit, err = x.Apply(t.Context(), Intent{Title: "patch", Changes: []Change{appPatch(l)}})
+	must(t, err)
+	must(t, x.Keep(t.Context(), commit.ID))
+	must(t, x.Undo(t.Context(), edit.ID, false))
+	must(t, x.Undo(t.Context(), commit.ID, false))
+	wantEqual(t, "all undone", l.seenApp(t), asFound)
 }
 
 func ownerOf(t *testing.T, path string) int {
@@ -330,7 +384,7 @@ func TestGitBuiltBefore(t *testing.T) {
 func TestGitKilledAtEveryStep(t *testing.T) {
 	await.SkipShort(t)
 	l := newApp(t)
-	for _, job := range []string{"git-apply", "git-revert", "gitagain-apply"} {
+	for _, job := range []string{"git-apply", "git-revert", "gitagain-apply", "gitbeside-apply", "gitbeside-revert"} {
 		killedEverywhere(t, l, job, func() string { return l.seenApp(t) })
 	}
 }
