@@ -46,6 +46,64 @@ func follow(all []*plan) {
 			}
 		}
 	}
+	for _, p := range all {
+		if p.w != nil && p.w.loop != nil && p.at.Refused != nil && p.at.Refused.Need == "key" {
+			p.tellRefused(all)
+		}
+	}
+}
+
+// tellRefused says of a read whose keys are of the row of another one that this one is
+// refused itself.
+func (p *plan) tellRefused(all []*plan) {
+	for _, by := range all {
+		if by == p || by.w == nil || by.w.loop == nil || by.w.loop.node != p.w.loop.node || by.at.Refused == nil || by.pos() >= p.pos() {
+			continue
+		}
+		for _, v := range by.variables() {
+			if v != nil && p.w.loop.inside(v) && p.names(v) {
+				p.at.Refused = refuse("key", "%s is of the row of the read in line %d, which is refused itself", v.Name(), by.at.Line)
+				return
+			}
+		}
+	}
+}
+
+// names: an argument of the statement, or of the function that it stands in, names a
+// variable of the loop.
+func (p *plan) names(v *types.Var) bool {
+	args := p.w.args
+	if via := p.w.via; via != nil {
+		given := via.named(args...)
+		args = nil
+		for _, v := range given {
+			args = append(args, via.args[v])
+		}
+	}
+	found := false
+	for _, a := range args {
+		ast.Inspect(a, func(n ast.Node) bool {
+			if id, ok := n.(*ast.Ident); ok && p.w.loop.f.info().Uses[id] == v {
+				found = true
+			}
+			return !found
+		})
+	}
+	return found
+}
+
+// variables of the loop's code that the read puts its columns into, or its row; nil for
+// those that are something else.
+func (p *plan) variables() []*types.Var {
+	var out []*types.Var
+	for _, d := range p.w.dsts {
+		v := p.w.f.variable(addressed(d))
+		if p.w.via != nil {
+			v = p.w.via.resultOf(v)
+		}
+		out = append(out, v)
+	}
+	return out
 }
 
 // follows is the read whose rows give the keys; nil if there is none.
@@ -94,11 +152,7 @@ func (p *plan) noteGiven(byLoop map[ast.Stmt]map[*types.Var]*given) {
 	}
 	w := p.w
 	w.names = slices.Repeat([]string{"_"}, len(w.dsts))
-	for i, d := range w.dsts {
-		v := w.f.variable(addressed(d))
-		if w.via != nil {
-			v = w.via.resultOf(v)
-		}
+	for i, v := range p.variables() {
 		if v == nil || !w.loop.inside(v) {
 			continue
 		}

@@ -11,7 +11,7 @@ import (
 // them is named.
 func TestFollowersShareAPatch(t *testing.T) {
 	var places []*Place
-	for _, at := range loaded(t, "plain").Find() {
+	for _, at := range plain(t) {
 		if at.Function == "fourOf" {
 			places = append(places, at)
 		}
@@ -42,7 +42,7 @@ func TestFollowersShareAPatch(t *testing.T) {
 func TestFollowersAskLess(t *testing.T) {
 	dsn := mariadb(t)
 	var offered []*Place
-	for _, at := range loaded(t, "plain").Find() {
+	for _, at := range plain(t) {
 		if at.Refused == nil && strings.HasPrefix(at.File, "reads/follow") {
 			offered = append(offered, at)
 		}
@@ -52,7 +52,7 @@ func TestFollowersAskLess(t *testing.T) {
 		t.Fatal(err)
 	}
 	before, after := built(t, nil), built(t, files)
-	for _, name := range []string{"parentNames", "nameAndParent", "fourOf", "both", "theirPosts", "byScore", "narrow", "strictParents"} {
+	for _, name := range []string{"parentNames", "nameAndParent", "fourOf", "both", "theirPosts", "byScore", "narrow"} {
 		was, is := sends(t, before, dsn, name), sends(t, after, dsn, name)
 		t.Logf("%s: %d statements, now %d", name, was, is)
 		if is*4 > was {
