@@ -24,10 +24,12 @@ type SourcePatch struct {
 	Message         string // of the commit
 	Build, Products []string
 
-	// Statement is its text, which stands at Text; "" if it is about none. Database is asked,
-	// Count times of Counts in all, which took Total of All, the time of all its statements.
+	// Statement is its text, which stands at Text; "" if it is about none. More is where
+	// other statements stand that it changes, too. For all of them Database is asked, Count
+	// times of Counts in all, which took Total of All, the time of all its statements.
 	Statement  string
 	Text       CodeSpan
+	More       []CodeSpan
 	Database   string
 	Count      int64
 	Counts     int64

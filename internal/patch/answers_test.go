@@ -90,9 +90,8 @@ func built(t *testing.T, files map[string][]byte) string {
 // leaves the same rows; with fewer statements.
 func TestAnswersStay(t *testing.T) {
 	dsn := mariadb(t)
-	p := loaded(t, "plain")
 	var offered []*Place
-	for _, at := range p.Find() {
+	for _, at := range plain(t) {
 		if at.Refused == nil && !strings.HasPrefix(at.File, "run/") && !strings.HasPrefix(at.File, "made/") && !strings.HasPrefix(at.File, "prepares/") {
 			offered = append(offered, at)
 		}

@@ -18,6 +18,10 @@ type eachWriter struct {
 	keys   []eachKey
 	wide   *types.Var // the parameter of an interface that becomes what the loop gives it
 	column string     // what the only column is called, where it is read as a field
+	// given is the read whose rows give the keys; nil: the loop's elements do. keyVars are
+	// the slices that they are put into, then.
+	given   *readWriter
+	keyVars []string
 	// emptyOnly: the struct is taken only if what it is put into is empty then.
 	emptyOnly bool
 	// copied are fields that point to a value, cloned those of bytes: each copy of a row
@@ -190,6 +194,9 @@ func (w *eachWriter) checkKeys() *Refusal {
 		}
 	}
 	w.before = strings.Join(befores, " ")
+	if r := w.checkGiven(); r != nil || w.given != nil {
+		return r
+	}
 	if !w.named(w.before, w.loop.index) && !w.named(w.before, w.loop.value) {
 		return refuse("key", "none of its arguments is of the loop's element")
 	}

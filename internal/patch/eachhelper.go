@@ -19,7 +19,7 @@ func (w *eachWriter) eachHelper(name string) string {
 	var fields, sigKeys []string
 	for i, k := range w.keys {
 		t, _ := f.typeText(k.t)
-		params = append(params, w.sliceName(i)+" []"+t)
+		params = append(params, w.sliceName(i)+" "+w.pointer()+"[]"+t)
 		sigKeys, fields = append(sigKeys, k.name+" "+t), append(fields, k.name)
 	}
 	values := make([]string, len(w.args)) // what the placeholders get: of an element, or of all
@@ -39,11 +39,14 @@ func (w *eachWriter) eachHelper(name string) string {
 			values[k.arg] += "." + k.name
 		}
 	}
+	if w.hear != "" {
+		params = append(params, "each "+w.hearsType(f))
+	}
 	dsts, dstParams, rowType, rowDecl := w.eachDsts()
 	sig := "func(" + strings.Join(append(sigKeys, dstParams...), ", ") + ") error"
 
 	var b strings.Builder
-	says := fmt.Sprintf("%s reads %s of %s for the elements of a loop, up to %d by one statement, when the first of them is asked for. The function that it returns gives that of one element, as a read of its own does; it reads alone what could not be read so.", name, w.rows(), w.sql.table, w.most())
+	says := fmt.Sprintf("%s reads %s of %s for the elements of a loop, up to %d by one statement, when the first of them is asked for. The function that it returns gives that of one element, as a read of its own does; it reads alone what could not be read so.%s", name, w.rows(), w.sql.table, w.most(), w.saysKeys()+w.saysEach())
 	b.WriteString("// " + strings.ReplaceAll(wrap(says, 85), "\n", "\n// ") + "\n")
 	fmt.Fprintf(&b, "func %s(%s) %s {\n", name, strings.Join(params, ", "), sig)
 	single := fmt.Sprintf("db.%s%s(%s%s, %s)", w.dbCall.method, ctx, ctxArg, literal(w.text), strings.Join(alone, ", "))
@@ -65,6 +68,9 @@ func (w *eachWriter) eachHelper(name string) string {
 	if w.emptyOnly {
 		t, _ := f.typeText(w.intoStruct)
 		fmt.Fprintf(&b, "\t\tif *dst != (%s{}) {\n\t\t\treturn alone(%s)\n\t\t}\n", t, strings.Join(append(fields, dsts...), ", "))
+	}
+	if w.given != nil {
+		b.WriteString("\t\tgather()\n")
 	}
 	fmt.Fprintf(&b, "\t\ti, ok := at[%s]\n\t\tif ok && !elements[i].read {\n\t\t\tread(i)\n\t\t}\n", keyValue)
 	fmt.Fprintf(&b, "\t\tif !ok || elements[i].alone {\n\t\t\treturn alone(%s)\n\t\t}\n", strings.Join(append(fields, dsts...), ", "))
@@ -146,6 +152,10 @@ func (w *eachWriter) keyDecl(b *strings.Builder, sigKeys, fields []string) (keyT
 
 // gathered writes the list of elements, each key once.
 func (w *eachWriter) gathered(b *strings.Builder, keyType string) {
+	if w.given != nil {
+		w.gatheredLater(b, keyType)
+		return
+	}
 	fmt.Fprintf(b, "\tvar elements []%s\n\tat := make(map[%s]int, len(%s))\n", w.localType("element"), keyType, w.sliceName(0))
 	if len(w.keys) == 1 {
 		b.WriteString("\tfor _, key := range keys {\n")
@@ -177,7 +187,9 @@ func (w *eachWriter) eachRead(ctx, ctxArg, rowType string, values []string) stri
 	if early {
 		fmt.Fprintf(&b, "\t\tif most < %d {\n\t\t\tmost *= 2\n\t\t}\n", w.most())
 	}
-	b.WriteString("\t\tif to == from+1 {\n\t\t\treturn\n\t\t}\n")
+	if w.given == nil { // many rows may lead to one key
+		b.WriteString("\t\tif to == from+1 {\n\t\t\treturn\n\t\t}\n")
+	}
 	if w.column != "" {
 		field := camel(w.number)
 		fmt.Fprintf(&b, "\t\tvar some []struct {\n\t\t\tValue %s `db:\"%s\"`\n\t\t\t%s int `db:\"%s\"`\n\t\t}\n", rowType, w.column, field, w.number)
@@ -213,7 +225,7 @@ func (w *eachWriter) taken(b *strings.Builder, loop, element, row string) {
 		fmt.Fprintf(b, "\t\t%s {\n\t\t\te := %s\n\t\t\te.rows = append(e.rows, %s)\n\t\t}\n", loop, element, strings.TrimPrefix(row, "&"))
 		return
 	}
-	fmt.Fprintf(b, "\t\t%s {\n\t\t\te := %s\n\t\t\tif e.row == nil {\n\t\t\t\te.row = %s\n\t\t\t}", loop, element, row)
+	fmt.Fprintf(b, "\t\t%s {\n\t\t\te := %s\n\t\t\tif e.row == nil {\n\t\t\t\te.row = %s\n%s\t\t\t}", loop, element, row, w.tells("\t\t\t\t", w.wholeRow(), "e.row"))
 	if !w.branch.ordered && !w.branch.sum {
 		b.WriteString(" else {\n\t\t\t\te.alone = true\n\t\t\t}")
 	}

@@ -21,18 +21,20 @@ func (w *eachWriter) write() {
 	} else {
 		keys := w.keyNames(f.freshLocal)
 		local := f.freshLocal(w.whole, "read"+camel(w.sql.table))
-		at.before(w.outer(), w.gatherEach(keys)+f.indent(w.loop.node.Pos())+local+" := "+w.callHelper(keys)+"\n")
+		w.hear = w.hearer(at)
+		at.before(w.outer(), w.gatherEach(keys)+w.slicesOfFollowers(at)+f.indent(w.loop.node.Pos())+local+" := "+w.callHelper(w.addressed(keys))+"\n")
 		at.replace(w.whole, w.readEach(local))
 		if w.row != nil {
 			at.remove(w.row)
 		}
-		for _, s := range w.unused {
-			at.remove(s)
-		}
+		w.frees(at)
 	}
 	caller, by := w.loop.f, ""
 	if w.via != nil {
 		by = fmt.Sprintf(" called %s, which", f.function(w.via.decl))
+	}
+	if w.given != nil {
+		return // the place tells of the read that gives the keys
 	}
 	at.Subject = fmt.Sprintf("Read %s of %s together in %s", what, w.sql.table, caller.function(w.loop.node))
 	at.Body = fmt.Sprintf("The loop in %s%s read %s of %s one by one, a round trip for each element of %s. Up to %d of these reads are now sent as one statement, joined by UNION ALL, when the first of them is needed; each branch is the statement as it was, and has its number as a last column.\n\nAn element whose values are not those gathered before the loop is read alone, as before. So are the elements of a statement that fails, so that an error is met where it was met before.",
@@ -41,6 +43,9 @@ func (w *eachWriter) write() {
 
 // keyNames are the slices of keys that the loop before the loop fills.
 func (w *eachWriter) keyNames(fresh func(n ast.Node, want string) string) []string {
+	if w.keyVars != nil {
+		return w.keyVars
+	}
 	var out []string
 	all := w.before
 	for _, k := range w.keys {
@@ -75,6 +80,9 @@ func (w *eachWriter) at() ast.Node {
 
 // gatherEach is the loop that gathers the keys.
 func (w *eachWriter) gatherEach(names []string) string {
+	if w.given != nil {
+		return ""
+	}
 	f := w.loop.f
 	in := f.indent(w.loop.node.Pos())
 	var b strings.Builder
@@ -120,6 +128,9 @@ func (w *eachWriter) callHelper(keys []string) string {
 			call = append(call, f.text(a))
 		}
 	}
+	if w.hear != "" {
+		call = append(call, w.hear)
+	}
 	at := w.place.in(f)
 	at.atEnd(w.eachHelper(helper))
 	at.imports = append(at.imports, "strings", "strconv")
@@ -152,7 +163,12 @@ func (w *eachWriter) writeBeside() {
 	all := f.fresh(w.call, plural(s.decl.Name.Name))
 	local := caller.freshLocal(s.call, s.decl.Name.Name+"Of")
 	keys := w.keyNames(caller.freshLocal)
+	w.keyVars = nil
 	inside := w.keyNames(func(_ ast.Node, want string) string { return f.freshLocal(w.call, want) })
+	literal := w.hearer(at)
+	if literal != "" {
+		w.hear = f.freshLocal(w.call, "each")
+	}
 	varying, _ := s.varying(w.loop, w.does)
 	late := s.late(w.loop)
 	of := func(v *types.Var) bool {
@@ -180,9 +196,12 @@ func (w *eachWriter) writeBeside() {
 	}
 	for i, k := range w.keys {
 		t, _ := f.typeText(k.t)
-		onceParams = append(onceParams, inside[i]+" []"+t)
+		onceParams = append(onceParams, inside[i]+" "+w.pointer()+"[]"+t)
 	}
-	once = append(once, keys...)
+	once = append(once, w.addressed(keys)...)
+	if literal != "" {
+		once, onceParams = append(once, literal), append(onceParams, w.hear+" "+w.hearsType(f))
+	}
 	call := all
 	switch {
 	case w.ofOther():
@@ -192,7 +211,7 @@ func (w *eachWriter) writeBeside() {
 		call = caller.text(s.args[s.recv]) + "." + all
 	}
 	at.in(f).after(s.decl, "\n"+w.besideEach(all, onceParams, eachParams, inside))
-	at.before(w.outer(), fmt.Sprintf("%s%s%s := %s(%s)\n", w.gatherEach(keys), caller.indent(w.loop.node.Pos()), local, call, strings.Join(once, ", ")))
+	at.before(w.outer(), fmt.Sprintf("%s%s%s%s := %s(%s)\n", w.gatherEach(keys), w.slicesOfFollowers(at), caller.indent(w.loop.node.Pos()), local, call, strings.Join(once, ", ")))
 	at.replace(s.call, local+"("+strings.Join(each, ", ")+")")
 	at.imports = append(at.imports, caller.lacking(w.keyTypes())...)
 }

@@ -11,6 +11,8 @@ import (
 type early struct {
 	text string
 	nils []string // what must not be nil, in the order in which it is looked at
+	row  *given   // it is of a row that an earlier read of the turn gives; root: that itself
+	root bool
 }
 
 // early names the value that an expression is made of, as turn does, but for reads that
@@ -32,6 +34,9 @@ func (l *loop) early(e ast.Expr, does *effects) (early, *Refusal) {
 			return early{}, refuse("key", "%s is no field", short(f.text(e)))
 		}
 		x, r := l.early(e.X, does)
+		if x.row != nil && does.assigned[chosen.Obj().(*types.Var)] {
+			return early{}, refuse("key", "the loop changes %s", short(f.text(e)))
+		}
 		return x.pointed(f.info().TypeOf(e.X)).with("", "."+e.Sel.Name), r
 	case *ast.StarExpr:
 		x, r := l.early(e.X, does)
@@ -71,6 +76,8 @@ func (l *loop) earlyName(e *ast.Ident, does *effects) (early, *Refusal) {
 	switch {
 	case !ok:
 		return early{text: e.Name}, nil // a constant
+	case l.given[v] != nil:
+		return early{text: e.Name, row: l.given[v], root: true}, nil
 	case does.set[v]:
 		return early{}, refuse("key", "the loop changes %s", e.Name)
 	case v == l.index || v == l.value:
@@ -91,15 +98,15 @@ func (l *loop) earlyName(e *ast.Ident, does *effects) (early, *Refusal) {
 }
 
 func (x early) with(before, after string) early {
-	return early{before + x.text + after, x.nils}
+	return early{text: before + x.text + after, nils: x.nils, row: x.row}
 }
 
 // pointed is what a pointer points to, which is looked at only if there is something.
 func (x early) pointed(t types.Type) early {
-	if !isPointer(t) {
+	if !isPointer(t) || x.root {
 		return x
 	}
-	return early{x.text, append(slices.Clone(x.nils), x.text)}
+	return early{text: x.text, nils: append(slices.Clone(x.nils), x.text), row: x.row}
 }
 
 // early is what the loop's early is, for an expression of the function: a parameter, or

@@ -56,10 +56,12 @@ func (p *Place) atEnd(text string) {
 // error says that two of them change the same lines, or that the result is no program.
 func Files(places []*Place) (map[string][]byte, error) {
 	byFile := map[*file][]*Place{}
-	for _, p := range partsOf(places) {
+	for _, p := range places {
 		if p.Refused != nil {
 			return nil, fmt.Errorf("%s is refused: %w", p.ID, p.Refused)
 		}
+	}
+	for _, p := range partsOf(places) {
 		byFile[p.file] = append(byFile[p.file], p)
 	}
 	out := map[string][]byte{}
@@ -83,6 +85,7 @@ func (f *file) with(places []*Place) ([]byte, error) {
 	for _, p := range places {
 		edits, imports = append(edits, p.edits...), append(imports, p.imports...)
 	}
+	edits = append(edits, f.withoutFreed(places)...)
 	slices.SortStableFunc(edits, func(a, b edit) int { return a.from - b.from })
 	var out bytes.Buffer
 	at := 0
@@ -107,6 +110,29 @@ func (f *file) with(places []*Place) ([]byte, error) {
 		return formatted, nil
 	}
 	return src, nil
+}
+
+// withoutFreed takes away the statements that give variables texts which nothing reads
+// once all places are applied.
+func (f *file) withoutFreed(places []*Place) []edit {
+	var freed []*ast.Ident
+	for _, p := range places {
+		freed = append(freed, p.freed...)
+	}
+	var out []edit
+	var done []types.Object
+	for _, id := range freed {
+		v := f.info().Uses[id]
+		if slices.Contains(done, v) {
+			continue
+		}
+		done = append(done, v)
+		for _, s := range f.onlyFor(id, freed...) {
+			from, to := f.linesOf(s)
+			out = append(out, edit{from, to, ""})
+		}
+	}
+	return out
 }
 
 // sameLine reports whether two places replace text of one line: what was shown of each was

@@ -19,6 +19,11 @@ func (p *Program) Find() []*Place {
 	})
 	number(out)
 	for _, one := range out {
+		if one.lead != nil {
+			one.With = one.lead.ID
+		}
+	}
+	for _, one := range out {
 		if one.Refused == nil {
 			if _, err := Files([]*Place{one}); err != nil {
 				one.refused(refuse("compiles", "%v", err))

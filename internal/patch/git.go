@@ -60,7 +60,7 @@ func (r *Repo) Clean(ctx context.Context, p *Program) error {
 	return nil
 }
 
-// Commits makes one commit for each place, the first on what is checked out, and returns
+// Commits makes one commit for each patch of the places, the first on what is checked out, and returns
 // the last. Neither the checkout nor its index is touched, and no branch is moved.
 func (r *Repo) Commits(ctx context.Context, places []*Place) (string, error) {
 	index, err := os.MkdirTemp("", "kasoku-patch")
@@ -76,6 +76,7 @@ func (r *Repo) Commits(ctx context.Context, places []*Place) (string, error) {
 		return "", err
 	}
 	parent := r.Head
+	places = Leads(places)
 	for i, at := range places {
 		files, err := Files(places[:i+1])
 		if err != nil {

@@ -17,6 +17,8 @@ type loop struct {
 	// index and value are its variables; nil if it has none.
 	index, value *types.Var
 	overMap      bool // in no order that is known
+	// given are variables that earlier reads of the turn put their rows into.
+	given map[*types.Var]*given
 }
 
 // loopOf understands a statement as a loop over a slice or an array; the reason says why

@@ -22,6 +22,12 @@ type readWriter struct {
 	before  string // the key, as it is named before the loop
 	does    *effects
 	field   string // of the struct, that holds the key
+
+	// followers are reads whose keys are of the rows that this one reads; hear is what the
+	// call of the new function gives it to be told of them; names are what they call them.
+	followers []*eachWriter
+	hear      string
+	names     []string
 }
 
 // check shows the preconditions in the order of their table.

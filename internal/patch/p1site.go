@@ -16,6 +16,11 @@ func (w *readWriter) writeSite() {
 	local := caller.freshLocal(s.call, s.decl.Name.Name+"Of")
 	keys := caller.freshLocal(s.call, w.keysName())
 	varying, _ := s.varying(w.loop, w.does)
+	literal, within := w.hearer(at), ""
+	if literal != "" {
+		within = f.freshLocal(w.call, "each")
+	}
+	w.hear = within
 	at.in(f).after(s.decl, "\n"+w.besideText(at, all, varying))
 
 	key := s.named(w.args[w.keyArg])[0]
@@ -30,11 +35,14 @@ func (w *readWriter) writeSite() {
 			once = append(once, caller.text(s.args[v]))
 		}
 	}
+	if literal != "" {
+		once = append(once, literal)
+	}
 	call := all
 	if s.recv != nil {
 		call = caller.text(s.args[s.recv]) + "." + all
 	}
-	at.before(w.outer(), fmt.Sprintf("%s%s%s := %s(%s)\n", w.gather(keys), caller.indent(w.loop.node.Pos()), local, call, strings.Join(once, ", ")))
+	at.before(w.outer(), fmt.Sprintf("%s%s%s%s := %s(%s)\n", w.gather(keys), w.slicesOfFollowers(at), caller.indent(w.loop.node.Pos()), local, call, strings.Join(once, ", ")))
 	at.replace(s.call, local+"("+strings.Join(each, ", ")+")")
 	at.imports = append(at.imports, caller.lacking([]types.Type{w.keyType})...)
 	at.Subject = fmt.Sprintf("Read %s of %s at once in %s", strings.TrimPrefix(w.rows(), "the "), w.sql.table, caller.function(s.call))
@@ -62,6 +70,9 @@ func (w *readWriter) besideText(at *Place, all string, varying []*types.Var) str
 				once = append(once, text)
 			}
 		}
+	}
+	if w.hear != "" {
+		once = append(once, w.hear+" "+w.hearsType(f))
 	}
 	sig := "func(" + strings.Join(each, ", ") + ")"
 	if r := s.decl.Type.Results; r != nil {

@@ -20,17 +20,23 @@ func (w *readWriter) write() {
 	f, at := w.f, w.place
 	keys := f.freshLocal(w.whole, w.keysName())
 	local := f.freshLocal(w.whole, "read"+camel(w.sql.table))
-	at.before(w.outer(), w.gather(keys)+f.indent(w.loop.node.Pos())+local+" := "+w.readAll(at, keys)+"\n")
+	w.hear = w.hearer(at)
+	at.before(w.outer(), w.gather(keys)+w.slicesOfFollowers(at)+f.indent(w.loop.node.Pos())+local+" := "+w.readAll(at, keys)+"\n")
 	at.replace(w.whole, w.readOne(local))
 	if w.row != nil {
 		at.remove(w.row)
 	}
-	for _, s := range w.unused {
-		at.remove(s)
-	}
+	w.frees(at)
 	at.Subject = fmt.Sprintf("Read %s of %s at once in %s", strings.TrimPrefix(w.rows(), "the "), w.sql.table, f.function(w.call))
 	at.Body = fmt.Sprintf("The loop in %s read %s of %s one by one, a round trip for each element of %s. They are now read by one statement with IN before the loop, and taken from a map in it.\n\n%s",
 		f.function(w.call), w.rows(), w.sql.table, short(f.text(w.loop.over)), w.alike())
+}
+
+// frees notes that a variable with the statement's text is not read here any more.
+func (w *readWriter) frees(at *Place) {
+	if id, ok := ast.Unparen(w.query).(*ast.Ident); ok {
+		at.freed = append(at.freed, id)
+	}
 }
 
 // rows are what it reads.
@@ -83,7 +89,10 @@ func (w *readWriter) readAll(at *Place, keys string) string {
 		at.imports = append(at.imports, "context")
 	}
 	at.imports = append(at.imports, f.lacking(w.types())...)
-	return helper + "(" + strings.Join(append(call, extra...), ", ") + ")"
+	if call = append(call, extra...); w.hear != "" {
+		call = append(call, w.hear)
+	}
+	return helper + "(" + strings.Join(call, ", ") + ")"
 }
 
 // readOne is the call that takes the place of the read.
@@ -175,6 +184,9 @@ func (w *readWriter) helper(name string, extraNames, extraTypes []string) string
 	for i, n := range extraNames {
 		params = append(params, n+" "+extraTypes[i])
 	}
+	if w.hear != "" {
+		params = append(params, "each "+w.hearsType(f))
+	}
 	var dstParams, dstNames []string
 	if w.intoStruct != nil {
 		t, _ := f.typeText(w.intoStruct)
@@ -196,7 +208,7 @@ func (w *readWriter) helper(name string, extraNames, extraTypes []string) string
 	if w.sql.sum {
 		what = "the sum"
 	}
-	says := fmt.Sprintf("%s reads %ss of %s for all keys at once. The function that it returns gives %s of one key, as a read of its own does; it reads alone what could not be read at once.", name, what, w.sql.table, what)
+	says := fmt.Sprintf("%s reads %ss of %s for all keys at once. The function that it returns gives %s of one key, as a read of its own does; it reads alone what could not be read at once.%s", name, what, w.sql.table, what, w.saysEach())
 	b.WriteString("// " + strings.ReplaceAll(wrap(says, 85), "\n", "\n// ") + "\n")
 	fmt.Fprintf(&b, "func %s(%s) func(%s) error {\n", name, strings.Join(params, ", "), sig)
 
@@ -293,7 +305,7 @@ func (w *readWriter) chunks(anyType, ctx, ctxArg, rowType string, before, after 
 		if !types.Identical(fieldType, w.keyType) {
 			value = key + "(" + value + ")"
 		}
-		fmt.Fprintf(&b, "\t\tfor _, one := range some {\n\t\t\tif _, twice := rows[%s]; twice {\n\t\t\t\treturn alone\n\t\t\t}\n\t\t\trows[%s] = one\n\t\t}\n", value, value)
+		fmt.Fprintf(&b, "\t\tfor _, one := range some {\n\t\t\tif _, twice := rows[%s]; twice {\n\t\t\t\treturn alone\n\t\t\t}\n\t\t\trows[%s] = one\n%s\t\t}\n", value, value, w.tells("\t\t\t", "&one", "one"))
 	} else {
 		key, _ := w.f.typeText(w.keyType)
 		fmt.Fprintf(&b, "\t\tfound, err := db.Query%s(%s%s, %s)\n\t\tif err != nil {\n\t\t\treturn alone\n\t\t}\n", ctx, ctxArg, query, values)
@@ -304,7 +316,7 @@ func (w *readWriter) chunks(anyType, ctx, ctxArg, rowType string, before, after 
 				fields = append(fields, fmt.Sprintf("&one.column%d", i+1))
 			}
 		}
-		fmt.Fprintf(&b, "\t\tfor found.Next() {\n\t\t\tvar key %s\n\t\t\tvar one %s\n\t\t\terr := found.Scan(&key, %s)\n\t\t\t_, twice := rows[key]\n\t\t\tif err != nil || twice {\n\t\t\t\tfound.Close()\n\t\t\t\treturn alone\n\t\t\t}\n\t\t\trows[key] = one\n\t\t}\n", key, rowType, strings.Join(fields, ", "))
+		fmt.Fprintf(&b, "\t\tfor found.Next() {\n\t\t\tvar key %s\n\t\t\tvar one %s\n\t\t\terr := found.Scan(&key, %s)\n\t\t\t_, twice := rows[key]\n\t\t\tif err != nil || twice {\n\t\t\t\tfound.Close()\n\t\t\t\treturn alone\n\t\t\t}\n\t\t\trows[key] = one\n%s\t\t}\n", key, rowType, strings.Join(fields, ", "), w.tells("\t\t\t", "one", "one"))
 		b.WriteString("\t\tif err := found.Err(); err != nil {\n\t\t\treturn alone\n\t\t}\n")
 	}
 	b.WriteString("\t\targs = args[n:]\n\t}\n")

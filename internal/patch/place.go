@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"go/ast"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -25,6 +26,8 @@ type Place struct {
 	// Text is where the statement stands, if that is not at the place.
 	Text    *Span    `json:"text,omitempty"`
 	Refused *Refusal `json:"refused,omitempty"`
+	// With is the ID of the place whose patch is this one's, too; "" if it has its own.
+	With string `json:"with,omitempty"`
 	// Subject and Body of the commit.
 	Subject string `json:"-"`
 	Body    string `json:"-"`
@@ -34,6 +37,10 @@ type Place struct {
 	edits   []edit
 	imports []string // that the file needs for it
 	beside  *Place   // what it changes in another file
+	// freed are names of variables with a statement's text that it reads no more.
+	freed []*ast.Ident
+	// lead is the place whose patch makes this one's change too; nil: it has its own.
+	lead *Place
 }
 
 // Span is a number of lines of a file.
@@ -66,15 +73,33 @@ func (p *Place) in(f *file) *Place {
 	if p.beside == nil {
 		p.beside = &Place{ID: p.ID, Shape: p.Shape, File: f.rel, program: p.program, file: f}
 	}
-	return p.beside
+	return p.beside.in(f)
 }
 
-// partsOf are places with what they change in other files.
-func partsOf(places []*Place) []*Place {
+// Leads are the places that make the changes of places, each once.
+func Leads(places []*Place) []*Place {
 	var out []*Place
 	for _, p := range places {
-		if out = append(out, p); p.beside != nil {
-			out = append(out, p.beside)
+		if p.lead != nil {
+			p = p.lead
+		}
+		if !slices.Contains(out, p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// Lead is the place that makes this one's change; it may be the place itself.
+func (p *Place) Lead() *Place { return Leads([]*Place{p})[0] }
+
+// partsOf are the places that make the changes of places, with what they change in other
+// files.
+func partsOf(places []*Place) []*Place {
+	var out []*Place
+	for _, p := range Leads(places) {
+		for ; p != nil; p = p.beside {
+			out = append(out, p)
 		}
 	}
 	return out
@@ -96,6 +121,9 @@ func (p *Place) refused(r *Refusal) *Place {
 
 // Message of its commit: the subject, what and why in lines of 72.
 func (p *Place) Message() string {
+	if p.lead != nil {
+		return p.lead.Message()
+	}
 	return p.Subject + "\n\n" + wrap(p.Body, 72) + "\n"
 }
 

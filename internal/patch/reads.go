@@ -29,20 +29,26 @@ type rowRead struct {
 
 // findReads finds P1 and P2.
 func findReads(p *Program) []*Place {
-	var out []*Place
+	var all []*plan
 	for _, f := range p.files {
 		ast.Inspect(f.syntax, func(n ast.Node) bool {
 			if call, ok := n.(*ast.CallExpr); ok {
 				if r := f.rowRead(call); r != nil {
-					if at := r.loopPlace(); at != nil {
-						out = append(out, at)
+					if one := r.loopPlan(); one != nil {
+						all = append(all, one)
 					} else {
-						out = append(out, r.sitePlaces()...)
+						all = append(all, r.sitePlans()...)
 					}
 				}
 			}
 			return true
 		})
+	}
+	follow(all)
+	var out []*Place
+	for _, one := range all {
+		one.write()
+		out = append(out, one.at)
 	}
 	return out
 }
@@ -107,8 +113,8 @@ func (r *rowRead) listOf(dst types.Type) bool {
 }
 
 // onlyFor are the statements that give a local variable constants, if nothing but one
-// expression reads it: they go with the expression.
-func (f *file) onlyFor(e ast.Expr) []ast.Stmt {
+// expression reads it, or other names of it: they go with the expressions.
+func (f *file) onlyFor(e ast.Expr, others ...*ast.Ident) []ast.Stmt {
 	id, ok := ast.Unparen(e).(*ast.Ident)
 	if !ok {
 		return nil
@@ -128,7 +134,7 @@ func (f *file) onlyFor(e ast.Expr) []ast.Stmt {
 		return ok
 	}
 	for name, o := range f.info().Uses {
-		if o == v && name != id && !gives(name) {
+		if o == v && name != id && !slices.Contains(others, name) && !gives(name) {
 			return nil
 		}
 	}
@@ -259,57 +265,62 @@ func keyField(t types.Type, columnName string) (string, types.Type) {
 	return "", nil
 }
 
-// loopPlace is the place of a read in a loop that goes over what gives its key; nil if
+// loopPlan is the place of a read in a loop that goes over what gives its key; nil if
 // there is none, or if it reads by no key.
-func (r *rowRead) loopPlace() *Place {
+func (r *rowRead) loopPlan() *plan {
 	f := r.f
 	l, why := r.around()
 	if l == nil && why == "" {
 		return nil
 	}
-	shape, what := "P1", "a row read by key in each turn of a loop"
 	sel, notRead := (*read)(nil), "its text is put together when it runs"
 	if r.known {
 		sel, notRead = parseRead(r.text)
 	}
-	switch {
-	case r.list:
-		shape, what = "P2", "a list read by key in each turn of a loop"
-	case sel != nil && sel.sum:
-		shape, what = "P2", "a sum read by key in each turn of a loop"
-	}
+	shape, what := r.title(sel)
 	at := f.place(shape, r.whole, what)
 	return r.judged(at, &readWriter{rowRead: r, place: at, loop: l, sql: sel}, why, notRead)
 }
 
-// judged writes a place, or refuses it.
-func (r *rowRead) judged(at *Place, w *readWriter, noLoop, notRead string) *Place {
+// title is the shape of a read in a loop, and what it is in words.
+func (r *rowRead) title(sel *read) (shape, what string) {
+	shape, what = "P1", "a row"
+	switch {
+	case r.list:
+		shape, what = "P2", "a list"
+	case sel != nil && sel.sum:
+		shape, what = "P2", "a sum"
+	}
+	if len(r.args) == 0 {
+		return shape, what + " read in each turn of a loop"
+	}
+	return shape, what + " read by key in each turn of a loop"
+}
+
+// judged says how a place is written, or refuses it.
+func (r *rowRead) judged(at *Place, w *readWriter, noLoop, notRead string) *plan {
+	out := &plan{at: at, w: w}
 	at.Statement = r.text
 	at.refused(at.file.own()).refused(r.f.own()).refused(r.f.program.onlyMySQL())
 	if w.loop == nil {
-		return at.refused(refuse("end", "%s", noLoop))
+		at.refused(refuse("end", "%s", noLoop))
+		return out
 	}
 	if !r.known {
-		return at.refused(refuse("constant", "%s", notRead))
+		at.refused(refuse("constant", "%s", notRead))
 	}
-	if at.Refused != nil {
-		return at
-	}
-	if !r.list && notRead == "" && w.check() == nil {
-		w.write()
-		return at
+	if at.Refused != nil || !r.list && notRead == "" && w.check() == nil {
+		return out
 	}
 	each, refused := w.eachOf()
-	if refused != nil {
-		return at.refused(refused)
-	}
-	each.write()
-	return at
+	at.refused(refused)
+	out.each = each
+	return out
 }
 
-// sitePlaces are the places of a read that stands in no loop itself, in a function that
+// sitePlans are the places of a read that stands in no loop itself, in a function that
 // loops call with what gives its key.
-func (r *rowRead) sitePlaces() []*Place {
+func (r *rowRead) sitePlans() []*plan {
 	f := r.f
 	decl, ok := enclosing[*ast.FuncDecl](f, r.call)
 	if _, literal := enclosing[*ast.FuncLit](f, r.call); !ok || literal || len(r.args) == 0 {
@@ -319,7 +330,7 @@ func (r *rowRead) sitePlaces() []*Place {
 	if !ok {
 		return nil
 	}
-	var out []*Place
+	var out []*plan
 	for _, s := range f.program.sites(fn.Origin()) {
 		bound := s.bind()
 		l, why := (*loop)(nil), ""
@@ -330,22 +341,16 @@ func (r *rowRead) sitePlaces() []*Place {
 		} else if !s.inLoop() {
 			continue
 		}
-		shape, what := "P1", "a row read by key in each turn of a loop, by "+f.function(decl)
 		sel, notRead := (*read)(nil), "its text is put together when it runs"
 		if r.known {
 			sel, notRead = parseRead(r.text)
 		}
-		switch {
-		case r.list:
-			shape, what = "P2", "a list read by key in each turn of a loop, by "+f.function(decl)
-		case sel != nil && sel.sum:
-			shape, what = "P2", "a sum read by key in each turn of a loop, by "+f.function(decl)
-		}
-		at := s.f.place(shape, s.call, what)
+		shape, what := r.title(sel)
+		at := s.f.place(shape, s.call, what+", by "+f.function(decl))
 		at.statementAt(f, r.whole)
 		if bound != nil {
 			at.Statement = r.text
-			out = append(out, at.refused(at.file.own()).refused(bound))
+			out = append(out, &plan{at: at.refused(at.file.own()).refused(bound)})
 			continue
 		}
 		out = append(out, r.judged(at, &readWriter{rowRead: r, place: at, loop: l, via: s, sql: sel}, why, notRead))

@@ -106,8 +106,8 @@ func (p *PatchPlace) join(sources Sources, statements []evidence.Statement, call
 	}
 }
 
-// Choose returns the places of IDs, in their order. An error names one that is not there,
-// is there twice, or is refused.
+// Choose returns the places that make the patches of IDs, in their order, each once. An
+// error names an ID that is not there, is there twice, or is refused.
 func (p *Patches) Choose(ids []string) ([]*patch.Place, error) {
 	var out []*patch.Place
 	for _, id := range ids {
@@ -129,12 +129,12 @@ func (p *Patches) Choose(ids []string) ([]*patch.Place, error) {
 		}
 		out = append(out, found[0])
 	}
-	return out, nil
+	return patch.Leads(out), nil
 }
 
-// All are the places that are offered.
+// All are the places that make the patches which are offered.
 func (p *Patches) All() []*patch.Place {
-	return slices.DeleteFunc(slices.Clone(p.places), func(at *patch.Place) bool { return at.Refused != nil })
+	return patch.Leads(slices.DeleteFunc(slices.Clone(p.places), func(at *patch.Place) bool { return at.Refused != nil }))
 }
 
 // PatchesText writes the places for people; refused ones too if all.
@@ -174,6 +174,9 @@ func (p *PatchPlace) text(b *strings.Builder, width int) {
 		fmt.Fprintf(b, "  %s", ui.Clean(p.Function))
 	}
 	fmt.Fprintf(b, "\n    %s", p.What)
+	if p.With != "" {
+		fmt.Fprintf(b, ", one patch with %s", p.With)
+	}
 	if p.Total > 0 {
 		fmt.Fprintf(b, ", %s in %s", ui.Duration(p.Total), ui.Plural(int(p.Count), "run", "runs"))
 	}

@@ -95,8 +95,9 @@ func patchesOf(ctx context.Context, st *stack.Stack, hosts map[string]host.Host,
 		products = append(products, c.relative(profile))
 	}
 	var out []evidence.SourcePatch
-	for _, at := range program.Find() {
-		if at.Refused != nil {
+	places := program.Find()
+	for _, at := range places {
+		if at.Refused != nil || at.With != "" {
 			continue
 		}
 		diff, err := fromTop(ctx, c, at)
@@ -107,9 +108,20 @@ func patchesOf(ctx context.Context, st *stack.Stack, hosts map[string]host.Host,
 			continue
 		}
 		out = append(out, evidence.SourcePatch{Service: app.Name, ID: at.ID, Shape: at.Shape, Title: at.Subject, What: at.What,
-			File: at.File, Line: at.Line, Lines: at.Lines, Function: at.Function, Dir: c.top, Diff: diff, Message: at.Message(), Build: command, Products: products, Statement: at.Statement, Text: textOf(at)})
+			File: at.File, Line: at.Line, Lines: at.Lines, Function: at.Function, Dir: c.top, Diff: diff, Message: at.Message(), Build: command, Products: products, Statement: at.Statement, Text: textOf(at), More: othersOf(at, places)})
 	}
 	return out, nil
+}
+
+// othersOf is where the statements of the places stand that a place's patch changes too.
+func othersOf(at *patch.Place, places []*patch.Place) []evidence.CodeSpan {
+	var out []evidence.CodeSpan
+	for _, other := range places {
+		if other != at && other.Lead() == at {
+			out = append(out, textOf(other))
+		}
+	}
+	return out
 }
 
 // textOf is where the statement of a place stands.
@@ -161,7 +173,7 @@ func joinStatements(ctx context.Context, dir string, patches []evidence.SourcePa
 func joinStatement(index *source.Index, p *evidence.SourcePatch, ev *evidence.Evidence) {
 	for _, s := range ev.Statements {
 		if !slices.ContainsFunc(index.Find(s.Fingerprint), func(at source.Place) bool {
-			return at.Sure && p.Text.Holds(at.File, at.Line)
+			return at.Sure && (p.Text.Holds(at.File, at.Line) || slices.ContainsFunc(p.More, func(s evidence.CodeSpan) bool { return s.Holds(at.File, at.Line) }))
 		}) {
 			continue
 		}

@@ -16,6 +16,19 @@ var Cases = map[string]func(app *env.App, posts []env.Post) (any, error){
 	"labels":   func(app *env.App, posts []env.Post) (any, error) { return labels(app, posts) },
 	"nested":   func(app *env.App, posts []env.Post) (any, error) { return nested(context.Background(), app, posts) },
 
+	"parentsByFunctions": func(app *env.App, posts []env.Post) (any, error) { return parentsByFunctions(app, posts) },
+	"grandparents": func(app *env.App, posts []env.Post) (any, error) {
+		return grandparents(context.Background(), app, posts), nil
+	},
+	"childrenByFunction": func(app *env.App, posts []env.Post) (any, error) { return childrenByFunction(app, posts) },
+	"byFunction":         func(app *env.App, posts []env.Post) (any, error) { return byFunction(app, posts) },
+	"raisedParents": func(app *env.App, posts []env.Post) (any, error) {
+		return raisedParents(context.Background(), app, posts), nil
+	},
+	"byThrice":       func(app *env.App, posts []env.Post) (any, error) { return byThrice(app, posts), nil },
+	"changedBetween": func(app *env.App, posts []env.Post) (any, error) { return changedBetween(app, posts), nil },
+	"seenByFunction": func(app *env.App, posts []env.Post) (any, error) { return seenByFunction(app, posts), nil },
+
 	"likedBy": func(app *env.App, posts []env.Post) (any, error) {
 		return likedBy(app, posts, &env.User{ID: app.Viewer}), nil
 	},

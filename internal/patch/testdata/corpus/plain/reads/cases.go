@@ -93,6 +93,46 @@ var Cases = map[string]func(app *env.App, posts []env.Post) (any, error){
 	"postsOf":     func(app *env.App, posts []env.Post) (any, error) { return postsOf(app, posts) },
 	"scoresUntil": func(app *env.App, posts []env.Post) (any, error) { return scoresUntil(app, posts) },
 	"ofElements":  func(app *env.App, posts []env.Post) (any, error) { return ofElements(app, posts) },
+
+	"parentNames": func(app *env.App, posts []env.Post) (any, error) { return parentNames(app, posts) },
+	"strictParents": func(app *env.App, posts []env.Post) (any, error) {
+		tx := app.DB.MustBegin()
+		defer tx.Rollback()
+		return strictParents(context.Background(), tx, pointersTo(posts, false))
+	},
+	"nameAndParent": func(app *env.App, posts []env.Post) (any, error) { return nameAndParent(of(app), posts) },
+	"fourOf":        func(app *env.App, posts []env.Post) (any, error) { return fourOf(app, posts) },
+	"both":          func(app *env.App, posts []env.Post) (any, error) { return both(app, posts) },
+	"theirPosts":    func(app *env.App, posts []env.Post) (any, error) { return theirPosts(app, posts) },
+	"byScore":       func(app *env.App, posts []env.Post) (any, error) { return byScore(app, posts) },
+	"firstParent":   func(app *env.App, posts []env.Post) (any, error) { return firstParent(app, posts) },
+	"someOf":        func(app *env.App, posts []env.Post) (any, error) { return someOf(app, posts) },
+	"twoOf":         func(app *env.App, posts []env.Post) (any, error) { return twoOf(of(app), posts) },
+	"overMapParents": func(app *env.App, posts []env.Post) (any, error) {
+		byID := map[int64]env.Post{}
+		for _, p := range posts {
+			byID[p.ID] = p
+		}
+		tx, err := app.DB.DB.Begin()
+		if err != nil {
+			return nil, err
+		}
+		defer tx.Rollback()
+		return overMapParents(tx, byID)
+	},
+	"narrow":     func(app *env.App, posts []env.Post) (any, error) { return narrow(app.DB, posts) },
+	"nextParent": func(app *env.App, posts []env.Post) (any, error) { return nextParent(app, posts) },
+	"replaced":   func(app *env.App, posts []env.Post) (any, error) { return replaced(app, posts) },
+	"adopted":    func(app *env.App, posts []env.Post) (any, error) { return adopted(app, posts) },
+	"oneOrOther": func(app *env.App, posts []env.Post) (any, error) { return oneOrOther(app, posts) },
+	"twice":      func(app *env.App, posts []env.Post) (any, error) { return twice(app, posts) },
+	"written":    func(app *env.App, posts []env.Post) (any, error) { return written(of(app), posts) },
+	"mixed":      func(app *env.App, posts []env.Post) (any, error) { return mixed(app, posts) },
+	"lastInner": func(app *env.App, posts []env.Post) (any, error) {
+		return lastInner(app, [][]env.Post{posts, nil, posts})
+	},
+	"reckoned":   func(app *env.App, posts []env.Post) (any, error) { return reckoned(app, posts) },
+	"overwrites": func(app *env.App, posts []env.Post) (any, error) { return overwrites(app, posts) },
 }
 
 // pointersTo posts, one of which is none.

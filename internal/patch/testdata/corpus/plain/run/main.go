@@ -39,9 +39,24 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
+	if len(os.Args) > 3 { // run DSN SEED PROGRAM: how many statements one of reads sends for 130 rows
+		posts := fill(db, rand.New(rand.NewPCG(seed, 0)), 130)
+		before := questions(db)
+		_, _ = reads.Cases[os.Args[3]](&env.App{DB: db}, posts)
+		fmt.Println(questions(db) - before - 1)
+		return
+	}
 	for turn := range uint64(turns) {
 		play(db, rand.New(rand.NewPCG(seed, turn)), turn)
 	}
+}
+
+// questions is how many statements the connection has sent.
+func questions(db *sqlx.DB) (n int) {
+	if err := db.QueryRow("SELECT variable_value FROM information_schema.session_status WHERE variable_name = 'QUESTIONS'").Scan(&n); err != nil {
+		log.Fatal(err)
+	}
+	return n
 }
 
 // turns with other rows each; in the last are more than one statement reads at once, for

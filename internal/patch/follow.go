@@ -1,0 +1,523 @@
+package patch
+
+import (
+	"fmt"
+	"go/ast"
+	"go/types"
+	"slices"
+	"strings"
+)
+
+// plan is a read in a loop with how it is written.
+type plan struct {
+	at   *Place
+	w    *readWriter // nil: it is not understood
+	each *eachWriter // nil: it is written by IN, if it is offered
+	// followers are reads of the same turn whose keys are of its rows. They are offered with
+	// it, as one patch: the new function of this one tells of each row that it reads for
+	// several elements, which gives the followers' keys. What they are asked for in their
+	// turn is looked up by the values of then, as with all that a UNION ALL reads; so a key
+	// that was something else when it was gathered is read alone.
+	followers []*plan
+}
+
+// given is a variable that a read puts its row, or a column of it, into.
+type given struct {
+	by    *plan
+	index int // of what the read puts its columns into
+	name  string
+}
+
+// follow finds the reads that are refused for their keys alone, where the keys are of rows
+// that earlier reads of the turn give.
+func follow(all []*plan) {
+	byLoop := map[ast.Stmt]map[*types.Var]*given{}
+	for more := true; more; {
+		more = false
+		for _, p := range all {
+			p.noteGiven(byLoop)
+		}
+		for _, p := range all {
+			if p.w == nil || p.w.loop == nil || p.at.Refused == nil || p.at.Refused.Need != "key" {
+				continue
+			}
+			if by := p.follows(byLoop[p.w.loop.node]); by != nil {
+				by.followers, more = append(by.followers, p), true
+			}
+		}
+	}
+	for _, p := range all {
+		if p.w != nil && p.w.loop != nil && p.at.Refused != nil && p.at.Refused.Need == "key" {
+			p.tellRefused(all)
+		}
+	}
+}
+
+// tellRefused says of a read whose keys are of the row of another one that this one is
+// refused itself.
+func (p *plan) tellRefused(all []*plan) {
+	for _, by := range all {
+		if by == p || by.w == nil || by.w.loop == nil || by.w.loop.node != p.w.loop.node || by.at.Refused == nil || by.pos() >= p.pos() {
+			continue
+		}
+		for _, v := range by.variables() {
+			if v != nil && p.w.loop.inside(v) && p.names(v) {
+				p.at.Refused = refuse("key", "%s is of the row of the read in line %d, which is refused itself", v.Name(), by.at.Line)
+				return
+			}
+		}
+	}
+}
+
+// names: an argument of the statement, or of the function that it stands in, names a
+// variable of the loop.
+func (p *plan) names(v *types.Var) bool {
+	args := p.w.args
+	if via := p.w.via; via != nil {
+		given := via.named(args...)
+		args = nil
+		for _, v := range given {
+			args = append(args, via.args[v])
+		}
+	}
+	found := false
+	for _, a := range args {
+		ast.Inspect(a, func(n ast.Node) bool {
+			if id, ok := n.(*ast.Ident); ok && p.w.loop.f.info().Uses[id] == v {
+				found = true
+			}
+			return !found
+		})
+	}
+	return found
+}
+
+// variables of the loop's code that the read puts its columns into, or its row; nil for
+// those that are something else.
+func (p *plan) variables() []*types.Var {
+	var out []*types.Var
+	for _, d := range p.w.dsts {
+		v := p.w.f.variable(addressed(d))
+		if p.w.via != nil {
+			v = p.w.via.resultOf(v)
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// follows is the read whose rows give the keys; nil if there is none.
+func (p *plan) follows(all map[*types.Var]*given) *plan {
+	l := p.w.loop
+	l.given = map[*types.Var]*given{}
+	for v, g := range all {
+		if g != nil && g.by != p && g.by.pos() < p.pos() && g.by.keeps(v, p) {
+			l.given[v] = g
+		}
+	}
+	if len(l.given) == 0 {
+		return nil
+	}
+	each, r := p.w.eachOf()
+	if r == nil && each.given == nil {
+		r = p.at.Refused
+	}
+	if p.at.Refused = r; r != nil {
+		return nil
+	}
+	p.each = each
+	by := each.keys[0].from.row.by
+	for _, k := range each.keys {
+		by.w.names[k.from.row.index] = k.from.row.name
+	}
+	by.w.followers = append(by.w.followers, each)
+	return by
+}
+
+// pos is where the loop asks for the row.
+func (p *plan) pos() int { return p.w.loop.f.offset(p.node().Pos()) }
+
+func (p *plan) node() ast.Node {
+	if p.w.via != nil {
+		return p.w.via.call
+	}
+	return p.w.whole
+}
+
+// noteGiven notes the variables of a loop that the read of one that is offered fills. One
+// that two reads fill is nobody's.
+func (p *plan) noteGiven(byLoop map[ast.Stmt]map[*types.Var]*given) {
+	if p.at.Refused != nil || p.w.list || p.w.names != nil {
+		return
+	}
+	w := p.w
+	w.names = slices.Repeat([]string{"_"}, len(w.dsts))
+	for i, v := range p.variables() {
+		if v == nil || !w.loop.inside(v) {
+			continue
+		}
+		if byLoop[w.loop.node] == nil {
+			byLoop[w.loop.node] = map[*types.Var]*given{}
+		}
+		if _, twice := byLoop[w.loop.node][v]; twice {
+			byLoop[w.loop.node][v] = nil
+		} else {
+			byLoop[w.loop.node][v] = &given{p, i, v.Name()}
+		}
+	}
+}
+
+// variable that an expression is; nil if it is none.
+func (f *file) variable(e ast.Expr) *types.Var {
+	id, ok := ast.Unparen(e).(*ast.Ident)
+	if !ok {
+		return nil
+	}
+	v, _ := f.info().Uses[id].(*types.Var)
+	return v
+}
+
+// resultOf is the variable of the loop that gets what the function returns of one of its
+// own variables, or a pointer to it; nil if none does.
+func (s *site) resultOf(v *types.Var) *types.Var {
+	made, ok := s.f.parents[s.call].(*ast.AssignStmt)
+	if !ok || v == nil || len(made.Rhs) != 1 {
+		return nil
+	}
+	at := -1
+	ast.Inspect(s.decl.Body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			return false
+		case *ast.ReturnStmt:
+			for i, r := range n.Results {
+				if s.in.variable(addressed(r)) == v {
+					at = i
+				}
+			}
+		}
+		return true
+	})
+	if results := s.decl.Type.Results; at < 0 && results != nil { // of a bare return
+		i := 0
+		for _, field := range results.List {
+			for _, id := range field.Names {
+				if s.in.defined(id) == v {
+					at = i
+				}
+				i++
+			}
+		}
+	}
+	if at < 0 || at >= len(made.Lhs) {
+		return nil
+	}
+	return s.f.defined(made.Lhs[at])
+}
+
+// keeps: nothing gives the variable another value between the read and another one, as far
+// as the function tells.
+func (p *plan) keeps(v *types.Var, until *plan) bool {
+	f, own, keeps := p.w.loop.f, p.node(), true
+	decl, ok := enclosing[*ast.FuncDecl](f, p.w.loop.node)
+	if !ok {
+		return false
+	}
+	outside := func(n ast.Node) bool { return n.Pos() < own.Pos() || n.Pos() >= own.End() }
+	f.changes(decl.Body, func(e ast.Expr) {
+		if f.valueRoot(e) == v && outside(e) {
+			keeps = false
+		}
+	})
+	ast.Inspect(p.w.loop.body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.CallExpr: // that is given a pointer
+			if isPointer(v.Type()) && outside(n) && n.Pos() < until.node().Pos() && !f.info().Types[n.Fun].IsBuiltin() && slices.ContainsFunc(n.Args, func(a ast.Expr) bool { return f.variable(a) == v }) {
+				keeps = false
+			}
+		case *ast.AssignStmt: // of what is behind it
+			for _, l := range n.Lhs {
+				if star, ok := ast.Unparen(l).(*ast.StarExpr); ok && f.variable(star.X) == v {
+					keeps = false
+				}
+			}
+		}
+		return keeps
+	})
+	return keeps
+}
+
+// checkGiven notes the read whose rows give the keys, which is one for all of them.
+func (w *eachWriter) checkGiven() *Refusal {
+	for _, k := range w.keys {
+		if k.from.row != nil {
+			w.given = k.from.row.by.w
+		}
+	}
+	if w.given == nil {
+		return nil
+	}
+	for _, k := range w.keys {
+		if k.from.row == nil || k.from.row.by.w != w.given {
+			return refuse("key", "its values are of the row that an earlier read gives, and of something else")
+		}
+	}
+	if r := w.given.canTell(w.loop.f); r != nil {
+		return r
+	}
+	return nil
+}
+
+// canTell refuses rows whose types have no name where the loop is.
+func (w *readWriter) canTell(f *file) *Refusal {
+	for _, t := range w.rowTypes() {
+		if _, ok := f.typeText(t); !ok {
+			return refuse("compiles", "the type %s has no name where the loop is", f.typeName(t))
+		}
+	}
+	return nil
+}
+
+// rowTypes are what a row is told as.
+func (w *readWriter) rowTypes() []types.Type {
+	if w.intoStruct != nil {
+		return []types.Type{types.NewPointer(w.intoStruct)}
+	}
+	var out []types.Type
+	for _, d := range w.dsts {
+		out = append(out, w.f.info().TypeOf(d).Underlying().(*types.Pointer).Elem())
+	}
+	return out
+}
+
+// hearsType is the type of the function that is told of rows.
+func (w *readWriter) hearsType(f *file) string {
+	var out []string
+	for _, t := range w.rowTypes() {
+		text, _ := f.typeText(t)
+		out = append(out, text)
+	}
+	return "func(" + strings.Join(out, ", ") + ")"
+}
+
+// hearer is the function that the loop's code gives to the new one, which gathers the keys
+// of the followers; "" without followers.
+func (w *readWriter) hearer(at *Place) string {
+	if len(w.followers) == 0 {
+		return ""
+	}
+	f := w.loop.f
+	in := f.indent(w.loop.node.Pos())
+	var params []string
+	for i, t := range w.rowTypes() {
+		text, _ := f.typeText(t)
+		params = append(params, w.names[i]+" "+text)
+	}
+	at.in(f).imports = append(at.in(f).imports, f.lacking(w.rowTypes())...)
+	var b strings.Builder
+	fmt.Fprintf(&b, "func(%s) {\n", strings.Join(params, ", "))
+	for _, each := range w.followers {
+		each.keyVars = each.keyNames(f.freshLocal)
+		b.WriteString(each.appended(in + "\t"))
+	}
+	return b.String() + in + "}"
+}
+
+// appended puts the keys of a row into their slices.
+func (w *eachWriter) appended(in string) string {
+	var there []string
+	for _, k := range w.keys {
+		for _, n := range k.from.nils {
+			if test := n + " != nil"; !slices.Contains(there, test) {
+				there = append(there, test)
+			}
+		}
+	}
+	var b strings.Builder
+	if len(there) > 0 {
+		fmt.Fprintf(&b, "%sif %s {\n", in, strings.Join(there, " && "))
+	}
+	for i, k := range w.keys {
+		tab := ""
+		if len(there) > 0 {
+			tab = "\t"
+		}
+		fmt.Fprintf(&b, "%s%s%s = append(%s, %s)\n", in, tab, w.keyVars[i], w.keyVars[i], k.from.text)
+	}
+	if len(there) > 0 {
+		b.WriteString(in + "}\n")
+	}
+	return b.String()
+}
+
+// slicesOfFollowers are the lines that make the slices of their keys.
+func (w *readWriter) slicesOfFollowers(at *Place) string {
+	f := w.loop.f
+	var b strings.Builder
+	for _, each := range w.followers {
+		at.in(f).imports = append(at.in(f).imports, f.lacking(each.keyTypes())...)
+		for i, k := range each.keys {
+			t, _ := f.typeText(k.t)
+			fmt.Fprintf(&b, "%s%s := make([]%s, 0, len(%s))\n", f.indent(w.loop.node.Pos()), each.keyVars[i], t, f.text(w.loop.over))
+		}
+	}
+	return b.String()
+}
+
+// tells is the line that tells of a row; "" without followers.
+func (w *readWriter) tells(in, whole, row string) string {
+	if len(w.followers) == 0 {
+		return ""
+	}
+	args := []string{whole}
+	if w.intoStruct == nil && len(w.dsts) > 1 {
+		args = nil
+		for i := range w.dsts {
+			args = append(args, row+"."+numbered("column", i))
+		}
+	}
+	return in + "each(" + strings.Join(args, ", ") + ")\n"
+}
+
+// wholeRow is what an element's row is told as, if it is told in one piece.
+func (w *eachWriter) wholeRow() string {
+	if w.intoStruct != nil {
+		return "e.row"
+	}
+	return "*e.row"
+}
+
+func (w *readWriter) saysEach() string {
+	if len(w.followers) == 0 {
+		return ""
+	}
+	return " each is told of the rows that are not read alone."
+}
+
+func (w *eachWriter) saysKeys() string {
+	if w.given == nil {
+		return ""
+	}
+	return " More keys may come while the loop runs."
+}
+
+// pointer: keys that come later are looked at through a pointer to their slice.
+func (w *eachWriter) pointer() string {
+	if w.given == nil {
+		return ""
+	}
+	return "*"
+}
+
+// addressed are the slices of keys as they are given to the new function.
+func (w *eachWriter) addressed(keys []string) []string {
+	if w.given == nil {
+		return keys
+	}
+	var out []string
+	for _, k := range keys {
+		out = append(out, "&"+k)
+	}
+	return out
+}
+
+// gatheredLater writes the list of elements, each key once, for keys that come later.
+func (w *eachWriter) gatheredLater(b *strings.Builder, keyType string) {
+	element := w.localType("element")
+	fmt.Fprintf(b, "\tvar elements []%s\n\tat := make(map[%s]int)\n\tgathered := 0\n\tgather := func() {\n", element, keyType)
+	key := "(*keys)[gathered]"
+	if len(w.keys) > 1 {
+		var of []string
+		for i := range w.keys {
+			of = append(of, "(*"+w.sliceName(i)+")[gathered]")
+		}
+		key = keyType + "{" + strings.Join(of, ", ") + "}"
+	}
+	fmt.Fprintf(b, "\t\tfor ; gathered < len(*%s); gathered++ {\n\t\t\tkey := %s\n\t\t\tif _, ok := at[key]; !ok {\n\t\t\t\tat[key] = len(elements)\n\t\t\t\telements = append(elements, %s{key: key})\n\t\t\t}\n\t\t}\n\t}\n", w.sliceName(0), key, element)
+}
+
+// write makes the edits of a place that is offered and follows no other one.
+func (p *plan) write() {
+	if p.at.Refused != nil || p.at.lead != nil || p.each != nil && p.each.given != nil {
+		return
+	}
+	p.writeInto(p.at)
+	if len(p.followers) == 0 {
+		return
+	}
+	p.tell()
+	if _, err := Files([]*Place{p.at}); err != nil { // alone, then
+		p.leave(refuse("compiles", "with %s, whose rows give its key: %v", p.w.sql.table, err))
+		p.at.edits, p.at.imports, p.at.freed, p.at.beside = nil, nil, nil, nil
+		p.writeInto(p.at)
+	}
+}
+
+// writeInto makes the edits of a read and of its followers in one place.
+func (p *plan) writeInto(lead *Place) {
+	p.w.place = lead
+	if p.each != nil {
+		p.each.write()
+	} else {
+		p.w.write()
+	}
+	for _, next := range p.followers {
+		next.at.lead = lead
+		next.writeInto(lead)
+	}
+}
+
+// leave refuses the followers.
+func (p *plan) leave(r *Refusal) {
+	for _, next := range p.followers {
+		next.leave(r)
+		next.at.lead = nil
+		next.at.refused(r)
+	}
+	p.followers, p.w.followers, p.w.hear = nil, nil, ""
+}
+
+// tables that the followers read, in their order.
+func (p *plan) tables() []string {
+	var out []string
+	for _, next := range p.followers {
+		for _, t := range append([]string{next.w.sql.table}, next.tables()...) {
+			if !slices.Contains(out, t) {
+				out = append(out, t)
+			}
+		}
+	}
+	return out
+}
+
+// count of the followers, and theirs.
+func (p *plan) count() int {
+	n := len(p.followers)
+	for _, next := range p.followers {
+		n += next.count()
+	}
+	return n
+}
+
+// tell adds the followers to the commit's message.
+func (p *plan) tell() {
+	own, of := p.w.sql.table, p.tables()
+	all := of
+	if !slices.Contains(of, own) {
+		all = append([]string{own}, of...)
+	}
+	p.at.Subject = fmt.Sprintf("Read rows of %s together in %s", listed(all), p.w.loop.f.function(p.w.loop.node))
+	reads, whose, they := "read", "its", "It is"
+	if p.count() > 1 {
+		reads, whose, they = "reads", "their", "They are"
+	}
+	p.at.Body += fmt.Sprintf("\n\nThese rows give the values of %d more %s in each turn, of %s. %s sent by UNION ALL in the same way, up to 64 at a time, when the first is needed: %s values are gathered as the rows are read. A value that is another one when its turn has come is read alone.", p.count(), reads, listed(of), they, whose)
+}
+
+// listed is "a, b and c".
+func listed(names []string) string {
+	if n := len(names); n > 1 {
+		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
+	}
+	return strings.Join(names, "")
+}
