@@ -122,7 +122,7 @@ func checkKept(t *testing.T, g *game, tuner *tune.Tuner, plan remedy.Plan) {
 		t.Errorf("on %s", branch)
 	}
 	g.play()
-	again, looked := tune.SourcePatches(t.Context(), g.Stack, map[string]host.Host{stack.LocalHost: host.NewLocal()}, nil)
+	again, looked := tune.SourcePatches(t.Context(), g.Stack, map[string]host.Host{stack.LocalHost: host.NewLocal()}, nil, nil)
 	if slices.ContainsFunc(again, func(p evidence.SourcePatch) bool { return p.Function == "server.deckOf" && p.Shape == "P1" }) {
 		t.Errorf("what is in force is offered again: %v", looked)
 	}

@@ -10,6 +10,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"kasoku/internal/change"
 	"kasoku/internal/evidence"
 	"kasoku/internal/load"
 	"kasoku/internal/mcp"
@@ -106,7 +107,12 @@ func (a *App) planAhead(ctx context.Context, run *store.Run, budget time.Duratio
 		return res, ahead, targetError(fmt.Errorf("read the configuration: %w", err))
 	}
 	snap.GoProfiles = tune.GoProfiles(p.Store, run)
-	snap.Patches, _ = tune.SourcePatches(ctx, p.Stack, p.Hosts, run.Evidence)
+	txs, err := change.Read(p.Dir)
+	if err != nil {
+		return res, ahead, err
+	}
+	patches, looked := tune.SourcePatches(ctx, p.Stack, p.Hosts, run.Evidence, change.HeldFiles(txs, stack.LocalHost))
+	snap.Patches, snap.Unpatched = patches, tune.Unpatched(looked)
 	rights, err := stack.CheckRights(ctx, p.Hosts, p.Stack)
 	if err != nil {
 		return res, ahead, targetError(err)

@@ -227,12 +227,13 @@ func (j *journal) leaves(hostName, path string) (left host.Hash, ok bool) {
 	return left, ok
 }
 
-// HeldFiles are the files of a host that changes in force have changed.
-func (x *Executor) HeldFiles(hostName string) []string {
+// HeldFiles are the files of a host that those of the transactions have changed that are in
+// force.
+func HeldFiles(txs []Tx, hostName string) []string {
 	var out []string
-	for _, t := range x.Kept() {
-		for _, c := range t.Changes {
-			if c.Kind == KindFile && c.hostName() == hostName {
+	for _, t := range txs {
+		for i := range t.Changes {
+			if c := &t.Changes[i]; t.InForce() && c.Kind == KindFile && c.hostName() == hostName {
 				out = append(out, c.Path)
 			}
 		}

@@ -197,7 +197,7 @@ func TestGitBesideAnEditedFile(t *testing.T) {
 	must(t, err)
 	must(t, x.Keep(t.Context(), edit.ID))
 	edited := l.seenApp(t)
-	if held := x.HeldFiles("local"); !slices.Equal(held, []string{l.path("app/sql/schema.sql")}) {
+	if held := HeldFiles(x.Kept(), "local"); !slices.Equal(held, []string{l.path("app/sql/schema.sql")}) {
 		t.Errorf("held: %v", held)
 	}
 

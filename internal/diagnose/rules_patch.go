@@ -3,6 +3,7 @@ package diagnose
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"kasoku/internal/evidence"
 	"kasoku/internal/ui"
@@ -62,6 +63,9 @@ func judgePatches(m *model) ([]Finding, string) {
 			continue
 		}
 		out = append(out, f)
+	}
+	if len(out) == 0 {
+		return nil, strings.Join(m.in.Snapshot.Unpatched, "; ")
 	}
 	return out, ""
 }

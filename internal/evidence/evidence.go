@@ -318,6 +318,8 @@ type Snapshot struct {
 	// Patches of the source of applications that can be shown to answer the same, as the
 	// source is now. Only planning needs them.
 	Patches []SourcePatch `json:"-"`
+	// Unpatched is why the source of applications was not looked at.
+	Unpatched []string `json:"-"`
 	// Apache by service name.
 	Apache map[string]ApacheBuild `json:"apache,omitempty"`
 	// HAProxy by app service name: the files that an HAProxy reads, in their order.

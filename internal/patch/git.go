@@ -21,11 +21,13 @@ const BranchPrefix = "kasoku/"
 type Repo struct {
 	Top  string // folder of the checkout
 	Head string // commit that is checked out
+
+	owner *owner
 }
 
 // OpenRepo finds the repository of a program. Errors say what to do otherwise.
 func OpenRepo(ctx context.Context, p *Program) (*Repo, error) {
-	r := &Repo{Top: p.Dir}
+	r := &Repo{Top: p.Dir, owner: ownerOf(p.Dir)}
 	top, err := r.git(ctx, nil, nil, "rev-parse", "--show-toplevel")
 	if err != nil {
 		return nil, fmt.Errorf("%s is in no git repository: %w", p.Dir, err)
@@ -38,14 +40,18 @@ func OpenRepo(ctx context.Context, p *Program) (*Repo, error) {
 }
 
 // Clean is an error if work on the program is not committed: what was looked at would not
-// be what the commit stands on.
-func (r *Repo) Clean(ctx context.Context, p *Program) error {
+// be what the commit stands on. Files that Kasoku itself has changed, held, are nobody's
+// work.
+func (r *Repo) Clean(ctx context.Context, p *Program, held ...string) error {
 	out, err := r.git(ctx, nil, nil, "status", "--porcelain", "--untracked-files=all", "--", p.Dir)
 	if err != nil {
 		return err
 	}
 	var open []string
 	for _, line := range strings.Split(out, "\n") {
+		if len(line) > 3 && slices.Contains(held, filepath.Join(r.Top, strings.TrimSpace(line[2:]))) {
+			continue
+		}
 		if len(line) > 3 && (!strings.HasPrefix(line, "??") || strings.HasSuffix(line, ".go") || strings.HasSuffix(line, "go.mod")) {
 			open = append(open, strings.TrimSpace(line[2:]))
 		}
@@ -63,7 +69,7 @@ func (r *Repo) Clean(ctx context.Context, p *Program) error {
 // Commits makes one commit for each patch of the places, the first on what is checked out, and returns
 // the last. Neither the checkout nor its index is touched, and no branch is moved.
 func (r *Repo) Commits(ctx context.Context, places []*Place) (string, error) {
-	index, err := os.MkdirTemp("", "kasoku-patch")
+	index, err := r.owner.folder()
 	if err != nil {
 		return "", err
 	}
@@ -143,13 +149,33 @@ func (r *Repo) Export(ctx context.Context, dir, commit string) ([]string, error)
 	if err != nil {
 		return nil, err
 	}
-	_, err = r.git(ctx, nil, nil, "format-patch", "--quiet", "--no-signature", "-o", dir, r.Head+".."+commit)
+	made, err := r.owner.folder()
 	if err != nil {
 		return nil, err
 	}
-	names, err := filepath.Glob(filepath.Join(dir, "*.patch"))
+	defer os.RemoveAll(made)
+	if _, err = r.git(ctx, nil, nil, "format-patch", "--quiet", "--no-signature", "-o", made, r.Head+".."+commit); err != nil {
+		return nil, err
+	}
+	names, err := filepath.Glob(filepath.Join(made, "*.patch"))
+	if err != nil {
+		return nil, err
+	}
 	slices.Sort(names)
-	return names, err
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, err
+	}
+	for i, name := range names {
+		mail, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		names[i] = filepath.Join(dir, filepath.Base(name))
+		if err := os.WriteFile(names[i], mail, 0o666); err != nil {
+			return nil, err
+		}
+	}
+	return names, nil
 }
 
 // Secret reports whether the lines around a place hold what looks like a secret: they are
@@ -158,8 +184,11 @@ func Secret(diff string) bool { return redact.Text(diff) != diff }
 
 // git runs git in the checkout and returns what it prints.
 func (r *Repo) git(ctx context.Context, env []string, in []byte, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, "git", args...)
+	// Hooks do not run. A folder whose .git belongs to someone else is not refused: Kasoku
+	// was told to work there.
+	cmd := exec.CommandContext(ctx, "git", append([]string{"-c", "safe.directory=*", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"}, args...)...)
 	cmd.Dir, cmd.Env = r.Top, append(os.Environ(), env...)
+	r.owner.does(cmd)
 	cmd.Stdin = bytes.NewReader(in)
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said

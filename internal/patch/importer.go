@@ -69,7 +69,7 @@ func (i importer) Import(name string) (*types.Package, error) {
 // readStandard reads the types of added.
 func (p *Program) readStandard(ctx context.Context) error {
 	p.standard = map[string]*types.Package{}
-	found, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedImports | packages.NeedTypes, Context: ctx, Dir: p.Dir, Fset: p.fset}, added...)
+	found, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedImports | packages.NeedTypes, Context: ctx, Dir: p.Dir, Fset: p.fset, Env: ownerOf(p.Dir).goEnv()}, added...)
 	if err != nil {
 		return err
 	}

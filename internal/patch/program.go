@@ -72,8 +72,10 @@ func Load(ctx context.Context, dir string) (*Program, error) {
 	}
 	p := &Program{Dir: dir, fset: token.NewFileSet(), bodies: map[*types.Func]*ast.FuncDecl{}, in: map[*ast.FuncDecl]*file{},
 		methods: map[string][]*types.Func{}, taken: map[*types.Package]map[string]bool{}}
+	his := ownerOf(dir)
+	his.findGo()
 	for _, root := range roots {
-		cfg := &packages.Config{Mode: mode, Context: ctx, Dir: root, Fset: p.fset}
+		cfg := &packages.Config{Mode: mode, Context: ctx, Dir: root, Fset: p.fset, Env: his.goEnv()}
 		found, err := packages.Load(cfg, "./...")
 		if err != nil {
 			return nil, fmt.Errorf("go list in %s: %w", root, err)

@@ -10,6 +10,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"kasoku/internal/host"
+	"kasoku/internal/source"
 )
 
 // unixPeers are the paths of the unix sockets that the other ends of connected ones
@@ -137,7 +140,7 @@ func (d *discovery) build(ctx context.Context, app *instance) {
 		case has("Cargo.toml") && strings.HasPrefix(product, "target/release/"):
 			command = []string{"cargo", "build", "--release"}
 		case has("go.mod"):
-			command = []string{"go", "build", "-o", product, d.mainPackage(ctx, dir, name)}
+			command = []string{d.goTool(ctx, dir), "build", "-o", product, d.mainPackage(ctx, dir, name)}
 		case has("Makefile") && d.makes(ctx, path.Join(dir, "Makefile"), product):
 			command = []string{"make", product}
 		default:
@@ -147,6 +150,26 @@ func (d *discovery) build(ctx context.Context, app *instance) {
 		d.note("%s: build is a guess from the files in %s: %s; take it out or correct it if the program is made in another way.", app.svc.Name, dir, strings.Join(command, " "))
 		return
 	}
+}
+
+// lastThat prints the last file of the patterns' order that can be run.
+const lastThat = `for pattern; do for f in $pattern; do [ -x "$f" ] && found=$f; done; [ -n "$found" ] && break; done; printf %s "$found"`
+
+// goTool is the Go tool as a build command names it: where PATH does not hold one, that of
+// whoever the module belongs to.
+func (d *discovery) goTool(ctx context.Context, module string) string {
+	if lookUp(ctx, d.h, "go") != "" {
+		return "go"
+	}
+	home, err := d.h.Run(ctx, host.Command{Argv: []string{"sh", "-c", `getent passwd "$(stat -c %u "$1")" | cut -d: -f6`, "sh", module}})
+	if err != nil {
+		return "go"
+	}
+	found, err := d.h.Run(ctx, host.Command{Argv: append([]string{"sh", "-c", lastThat, "sh"}, source.GoTools(strings.TrimSpace(string(home.Stdout)))...)})
+	if err != nil || len(found.Stdout) == 0 {
+		return "go"
+	}
+	return string(found.Stdout)
 }
 
 // mainPackage is the package of a module that makes a program of that name, by the

@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"kasoku/internal/await"
+	"kasoku/internal/host"
 )
 
 // server is a Perl program that listens, and holds a connection to a database's
@@ -75,6 +77,42 @@ func TestDiscoverApplications(t *testing.T) {
 	must(t, err)
 	if strings.Contains(string(out), "geheim") || !strings.Contains(string(out), "command: [go, build, ") {
 		t.Errorf("written out:\n%s", out)
+	}
+}
+
+// homed is a host on which everybody's home is a folder.
+type homed struct {
+	host.Host
+	home string
+}
+
+func (h homed) Run(ctx context.Context, c host.Command) (host.Result, error) {
+	if len(c.Argv) > 2 && strings.Contains(c.Argv[2], "getent") {
+		return host.Result{Stdout: []byte(h.home + "\n")}, nil
+	}
+	return h.Host.Run(ctx, c)
+}
+
+// Where PATH holds no Go tool, as under sudo, a build names the one that its owner has.
+func TestGoToolOfTheOwner(t *testing.T) {
+	home := t.TempDir()
+	tool := filepath.Join(home, "local/golang/bin/go")
+	must(t, os.MkdirAll(filepath.Dir(tool), 0o755))
+	must(t, os.WriteFile(tool, []byte("#!/bin/sh\n"), 0o755))
+	sh := t.TempDir()
+	must(t, os.Symlink("/bin/sh", filepath.Join(sh, "sh")))
+	d := &discovery{h: homed{host.NewLocal(), home}}
+	t.Setenv("PATH", sh)
+	got := d.goTool(t.Context(), home)
+	if _, err := os.Stat("/usr/local/go/bin/go"); err != nil && got != tool {
+		t.Errorf("%s, want %s", got, tool)
+	}
+	if !filepath.IsAbs(got) || filepath.Base(got) != "go" {
+		t.Errorf("%s is no path of the tool", got)
+	}
+	must(t, os.Symlink(tool, filepath.Join(sh, "go")))
+	if got := d.goTool(t.Context(), home); got != "go" {
+		t.Errorf("%s, although PATH has it", got)
 	}
 }
 

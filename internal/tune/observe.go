@@ -63,8 +63,8 @@ func Observe(ctx context.Context, exec *change.Executor, b *Bench, workload int,
 		return nil, nil, fmt.Errorf("read the configuration: %w", err)
 	}
 	snap.GoProfiles = b.keepProfiles(run)
-	patches, looked := SourcePatches(ctx, b.Stack, b.Hosts, run.Evidence)
-	snap.Patches, run.Evidence.Health = patches, append(run.Evidence.Health, looked...)
+	patches, looked := SourcePatches(ctx, b.Stack, b.Hosts, run.Evidence, heldFiles(exec))
+	snap.Patches, snap.Unpatched, run.Evidence.Health = patches, Unpatched(looked), append(run.Evidence.Health, looked...)
 	run.Evidence.Versions = snap.Versions()
 	seen, reference := b.seen(run)
 	run.Diagnosis, err = diagnose.Diagnose(diagnose.Input{Stack: b.Stack, Evidence: seen, Snapshot: snap})

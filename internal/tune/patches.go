@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"kasoku/internal/change"
 	"kasoku/internal/evidence"
@@ -23,25 +24,26 @@ const pgoProfile = "default.pgo"
 // SourcePatches are the patches of the applications of this machine whose build is known
 // and that run from a git checkout without anybody's work in it, with what a run tells of
 // their statements. It looks at the source and runs nothing of it. Where source cannot be
-// looked at, a Health says why.
-func SourcePatches(ctx context.Context, st *stack.Stack, hosts map[string]host.Host, ev *evidence.Evidence) ([]evidence.SourcePatch, []evidence.Health) {
+// looked at, a Health says why. Files that changes in force have edited, held, are nobody's
+// work.
+func SourcePatches(ctx context.Context, st *stack.Stack, hosts map[string]host.Host, ev *evidence.Evidence, held []string) ([]evidence.SourcePatch, []evidence.Health) {
 	var out []evidence.SourcePatch
 	var health []evidence.Health
 	var seen []string
 	for _, app := range st.OfKind(stack.App) {
 		dir := sourceOf(app)
 		if builtElsewhere(app) {
-			health = append(health, evidence.Health{Source: "source of " + app.Name, OK: true, Text: fmt.Sprintf("not judged: patches of the source in %s: it lies on %s, and source is read only on the machine where Kasoku runs; run Kasoku there, or `kasoku patch --source FOLDER` with a copy", dir, app.HostName())})
+			health = append(health, evidence.Health{Source: "source of " + app.Name, OK: true, Text: notJudged + fmt.Sprintf("patches of the source in %s: it lies on %s, and source is read only on the machine where Kasoku runs; run Kasoku there, or `kasoku patch --source FOLDER` with a copy", dir, app.HostName())})
 			continue
 		}
 		if app.Build == nil || len(app.Build.Command) == 0 || len(app.Build.Products) == 0 || app.HostName() != stack.LocalHost || slices.Contains(seen, dir) || !goModule(dir) {
 			continue
 		}
 		seen = append(seen, dir)
-		found, err := patchesOf(ctx, st, hosts, app)
+		found, err := patchesOf(ctx, st, hosts, app, held)
 		text := fmt.Sprintf("%d patches are offered for the source in %s", len(found), dir)
 		if err != nil {
-			text = "not judged: patches of the source in " + dir + ": " + err.Error()
+			text = notJudged + "patches of the source in " + dir + ": " + err.Error()
 		} else if err = joinStatements(ctx, dir, found, ev); err != nil {
 			text = "the source in " + dir + ": " + err.Error()
 		}
@@ -49,6 +51,28 @@ func SourcePatches(ctx context.Context, st *stack.Stack, hosts map[string]host.H
 		out = append(out, found...)
 	}
 	return out, health
+}
+
+// notJudged is what a Health begins with that says why something was not looked at.
+const notJudged = "not judged: "
+
+// Unpatched are the reasons for which the source of applications was not looked at.
+func Unpatched(looked []evidence.Health) []string {
+	var out []string
+	for _, h := range looked {
+		if why, ok := strings.CutPrefix(h.Text, notJudged); ok {
+			out = append(out, why)
+		}
+	}
+	return out
+}
+
+// heldFiles are the files of this machine that changes in force have edited.
+func heldFiles(exec *change.Executor) []string {
+	if exec == nil {
+		return nil
+	}
+	return change.HeldFiles(exec.Kept(), stack.LocalHost)
 }
 
 // builtElsewhere reports whether an application is made by the Go tool on another host.
@@ -70,7 +94,7 @@ func goModule(dir string) bool {
 
 // patchesOf are the patches of one application, each on what is checked out. One that
 // would show a secret is left to `kasoku patch`.
-func patchesOf(ctx context.Context, st *stack.Stack, hosts map[string]host.Host, app *stack.Service) ([]evidence.SourcePatch, error) {
+func patchesOf(ctx context.Context, st *stack.Stack, hosts map[string]host.Host, app *stack.Service, held []string) ([]evidence.SourcePatch, error) {
 	c, err := checkoutOf(ctx, st, hosts, app.Name)
 	if err != nil {
 		return nil, err
@@ -87,7 +111,7 @@ func patchesOf(ctx context.Context, st *stack.Stack, hosts map[string]host.Host,
 	if err != nil {
 		return nil, err
 	}
-	if err := repo.Clean(ctx, program); err != nil {
+	if err := repo.Clean(ctx, program, held...); err != nil {
 		return nil, err
 	}
 	// A profile that a build by profile has put there is no work, and stays what it is.

@@ -66,7 +66,7 @@ func TestSourcePatches(t *testing.T) {
 		{Service: "db", Fingerprint: "SELECT name FROM users WHERE id = ?", Count: 30, Total: time.Second},
 		{Service: "db", Fingerprint: "SELECT 1 FROM t", Count: 10, Total: 3 * time.Second},
 	}}
-	found, health := SourcePatches(t.Context(), x.tuner.Stack, x.tuner.Bench.Hosts, ev)
+	found, health := SourcePatches(t.Context(), x.tuner.Stack, x.tuner.Bench.Hosts, ev, nil)
 	if len(found) != 2 || found[1].Shape != "P19" || len(health) != 1 || !health[0].OK { // the one that would show the password is left out
 		t.Fatalf("%+v\n%+v", found, health)
 	}
@@ -106,7 +106,7 @@ func TestNoSourcePatches(t *testing.T) {
 			if c.edit != nil {
 				c.edit(x.tuner.Stack.Service("app"))
 			}
-			found, health := SourcePatches(t.Context(), x.tuner.Stack, x.tuner.Bench.Hosts, nil)
+			found, health := SourcePatches(t.Context(), x.tuner.Stack, x.tuner.Bench.Hosts, nil, nil)
 			if len(found) > 0 || (len(health) > 0) != (c.says != "") || len(health) > 0 && (!strings.Contains(health[0].Text, c.says) || !strings.Contains(health[0].Text, "not judged")) {
 				t.Errorf("%+v\n%+v", found, health)
 			}
