@@ -136,7 +136,10 @@ func (c *PatchShowCmd) Run(ctx context.Context, a *App) error {
 	if err != nil {
 		return ui.Coded(ui.BadInput, err, "")
 	}
-	s := shownPatch{ID: chosen[0].ID, Message: chosen[0].Message(), Diff: redact.Text(diff), Masked: patch.Secret(diff)}
+	s := shownPatch{ID: chosen[0].ID, Message: chosen[0].Message(), Diff: diff, Masked: patch.Secret(diff)}
+	if s.Masked {
+		s.Diff = redact.Text(diff)
+	}
 	return a.print(s, func(w io.Writer) error {
 		_, err := fmt.Fprint(w, ui.Clean(s.Message), "\n", ui.Clean(s.Diff))
 		return err

@@ -10,8 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"kasoku/internal/redact"
 )
 
 // BranchPrefix is what the names of branches of patches begin with.
@@ -177,10 +175,6 @@ func (r *Repo) Export(ctx context.Context, dir, commit string) ([]string, error)
 	}
 	return names, nil
 }
-
-// Secret reports whether the lines around a place hold what looks like a secret: they are
-// masked where people see them, and in no file of a series.
-func Secret(diff string) bool { return redact.Text(diff) != diff }
 
 // git runs git in the checkout and returns what it prints.
 func (r *Repo) git(ctx context.Context, env []string, in []byte, args ...string) (string, error) {
