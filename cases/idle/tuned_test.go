@@ -115,16 +115,17 @@ func checkKept(t *testing.T, g *game, tuner *tune.Tuner, plan remedy.Plan) {
 	if err := tuner.Exec.Keep(t.Context(), tx.ID); err != nil {
 		t.Fatal(err)
 	}
-	if got := g.sh("git log --format=%s"); got != plan.Title+"\nThe game as found" {
+	subject, _, _ := strings.Cut(plan.Changes[0].Git.Message, "\n")
+	if got := g.sh("git log --format=%s"); got != subject+"\nThe game as found" {
 		t.Errorf("history: %q", got)
 	}
 	if branch := g.sh("git symbolic-ref --short HEAD"); !strings.HasPrefix(branch, "kasoku/") {
 		t.Errorf("on %s", branch)
 	}
 	g.play()
-	again, looked := tune.SourcePatches(t.Context(), g.Stack, map[string]host.Host{stack.LocalHost: host.NewLocal()}, nil, nil)
-	if slices.ContainsFunc(again, func(p evidence.SourcePatch) bool { return p.Function == "server.deckOf" && p.Shape == "P1" }) {
-		t.Errorf("what is in force is offered again: %v", looked)
+	again := tune.SourcePatches(t.Context(), g.Stack, map[string]host.Host{stack.LocalHost: host.NewLocal()}, nil, nil)
+	if slices.ContainsFunc(again.Offered, func(p evidence.SourcePatch) bool { return p.Function == "server.deckOf" && p.Shape == "P1" }) {
+		t.Errorf("what is in force is offered again: %v", again.Looked)
 	}
 	dir := t.TempDir()
 	files, err := report.Export(filepath.Join(dir, "out"), tuner.Exec.Kept(), tuner.Exec, report.ExportOptions{Stack: g.Stack})

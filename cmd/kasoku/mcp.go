@@ -111,8 +111,7 @@ func (a *App) planAhead(ctx context.Context, run *store.Run, budget time.Duratio
 	if err != nil {
 		return res, ahead, err
 	}
-	patches, looked := tune.SourcePatches(ctx, p.Stack, p.Hosts, run.Evidence, change.HeldFiles(txs, stack.LocalHost))
-	snap.Patches, snap.Unpatched = patches, tune.Unpatched(looked)
+	tune.SourcePatches(ctx, p.Stack, p.Hosts, run.Evidence, change.HeldFiles(txs, stack.LocalHost)).Into(snap)
 	rights, err := stack.CheckRights(ctx, p.Hosts, p.Stack)
 	if err != nil {
 		return res, ahead, targetError(err)

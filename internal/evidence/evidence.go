@@ -318,6 +318,9 @@ type Snapshot struct {
 	// Patches of the source of applications that can be shown to answer the same, as the
 	// source is now. Only planning needs them.
 	Patches []SourcePatch `json:"-"`
+	// JoinPatches makes one patch of several of an application, by their IDs, the most
+	// useful first; nil where there are none.
+	JoinPatches func(service string, ids []string) (JoinedPatch, error) `json:"-"`
 	// Unpatched is why the source of applications was not looked at.
 	Unpatched []string `json:"-"`
 	// Apache by service name.

@@ -39,6 +39,13 @@ type SourcePatch struct {
 	PerRequest float64
 }
 
+// JoinedPatch is several patches of one program as one commit.
+type JoinedPatch struct {
+	IDs     []string // those that it holds: one that changes the lines of an earlier one is left out
+	Diff    []byte
+	Message string
+}
+
 // CodeSpan is a number of lines of a file below the application's folder.
 type CodeSpan struct {
 	File        string

@@ -63,8 +63,9 @@ func Observe(ctx context.Context, exec *change.Executor, b *Bench, workload int,
 		return nil, nil, fmt.Errorf("read the configuration: %w", err)
 	}
 	snap.GoProfiles = b.keepProfiles(run)
-	patches, looked := SourcePatches(ctx, b.Stack, b.Hosts, run.Evidence, heldFiles(exec))
-	snap.Patches, snap.Unpatched, run.Evidence.Health = patches, Unpatched(looked), append(run.Evidence.Health, looked...)
+	patches := SourcePatches(ctx, b.Stack, b.Hosts, run.Evidence, heldFiles(exec))
+	patches.Into(snap)
+	run.Evidence.Health = append(run.Evidence.Health, patches.Looked...)
 	run.Evidence.Versions = snap.Versions()
 	seen, reference := b.seen(run)
 	run.Diagnosis, err = diagnose.Diagnose(diagnose.Input{Stack: b.Stack, Evidence: seen, Snapshot: snap})

@@ -3,6 +3,7 @@ package tune
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -26,46 +27,67 @@ const pgoProfile = "default.pgo"
 // their statements. It looks at the source and runs nothing of it. Where source cannot be
 // looked at, a Health says why. Files that changes in force have edited, held, are nobody's
 // work.
-func SourcePatches(ctx context.Context, st *stack.Stack, hosts map[string]host.Host, ev *evidence.Evidence, held []string) ([]evidence.SourcePatch, []evidence.Health) {
-	var out []evidence.SourcePatch
-	var health []evidence.Health
+func SourcePatches(ctx context.Context, st *stack.Stack, hosts map[string]host.Host, ev *evidence.Evidence, held []string) Patches {
+	var out Patches
 	var seen []string
 	for _, app := range st.OfKind(stack.App) {
 		dir := sourceOf(app)
 		if builtElsewhere(app) {
-			health = append(health, evidence.Health{Source: "source of " + app.Name, OK: true, Text: notJudged + fmt.Sprintf("patches of the source in %s: it lies on %s, and source is read only on the machine where Kasoku runs; run Kasoku there, or `kasoku patch --source FOLDER` with a copy", dir, app.HostName())})
+			out.Looked = append(out.Looked, evidence.Health{Source: "source of " + app.Name, OK: true, Text: notJudged + fmt.Sprintf("patches of the source in %s: it lies on %s, and source is read only on the machine where Kasoku runs; run Kasoku there, or `kasoku patch --source FOLDER` with a copy", dir, app.HostName())})
 			continue
 		}
 		if app.Build == nil || len(app.Build.Command) == 0 || len(app.Build.Products) == 0 || app.HostName() != stack.LocalHost || slices.Contains(seen, dir) || !goModule(dir) {
 			continue
 		}
 		seen = append(seen, dir)
-		found, err := patchesOf(ctx, st, hosts, app, held)
+		found, join, err := patchesOf(ctx, st, hosts, app, held)
 		text := fmt.Sprintf("%d patches are offered for the source in %s", len(found), dir)
 		if err != nil {
 			text = notJudged + "patches of the source in " + dir + ": " + err.Error()
 		} else if err = joinStatements(ctx, dir, found, ev); err != nil {
 			text = "the source in " + dir + ": " + err.Error()
 		}
-		health = append(health, evidence.Health{Source: "source of " + app.Name, OK: true, Text: text})
-		out = append(out, found...)
+		out.Looked = append(out.Looked, evidence.Health{Source: "source of " + app.Name, OK: true, Text: text})
+		out.Offered = append(out.Offered, found...)
+		if out.join == nil {
+			out.join = map[string]joiner{}
+		}
+		out.join[app.Name] = join
 	}
-	return out, health
+	return out
+}
+
+// Patches of the source of applications.
+type Patches struct {
+	Offered []evidence.SourcePatch
+	// Looked says of each application what was found, or why nothing was looked for.
+	Looked []evidence.Health
+
+	join map[string]joiner // by application
+}
+
+// joiner makes one patch of several, by their IDs.
+type joiner func(ids []string) (evidence.JoinedPatch, error)
+
+// Into puts them into a snapshot.
+func (p Patches) Into(snap *evidence.Snapshot) {
+	snap.Patches, snap.Unpatched = p.Offered, nil
+	for _, h := range p.Looked {
+		if why, ok := strings.CutPrefix(h.Text, notJudged); ok {
+			snap.Unpatched = append(snap.Unpatched, why)
+		}
+	}
+	snap.JoinPatches = func(service string, ids []string) (evidence.JoinedPatch, error) {
+		join := p.join[service]
+		if join == nil {
+			return evidence.JoinedPatch{}, fmt.Errorf("%s has no patches", service)
+		}
+		return join(ids)
+	}
 }
 
 // notJudged is what a Health begins with that says why something was not looked at.
 const notJudged = "not judged: "
-
-// Unpatched are the reasons for which the source of applications was not looked at.
-func Unpatched(looked []evidence.Health) []string {
-	var out []string
-	for _, h := range looked {
-		if why, ok := strings.CutPrefix(h.Text, notJudged); ok {
-			out = append(out, why)
-		}
-	}
-	return out
-}
 
 // heldFiles are the files of this machine that changes in force have edited.
 func heldFiles(exec *change.Executor) []string {
@@ -94,25 +116,25 @@ func goModule(dir string) bool {
 
 // patchesOf are the patches of one application, each on what is checked out. One that
 // would show a secret is left to `kasoku patch`.
-func patchesOf(ctx context.Context, st *stack.Stack, hosts map[string]host.Host, app *stack.Service, held []string) ([]evidence.SourcePatch, error) {
+func patchesOf(ctx context.Context, st *stack.Stack, hosts map[string]host.Host, app *stack.Service, held []string) ([]evidence.SourcePatch, joiner, error) {
 	c, err := checkoutOf(ctx, st, hosts, app.Name)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	command, products, err := c.recipe()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	program, err := patch.Load(ctx, sourceOf(app))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	repo, err := patch.OpenRepo(ctx, program)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := repo.Clean(ctx, program, held...); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	// A profile that a build by profile has put there is no work, and stays what it is.
 	if profile := filepath.Join(program.Dir, pgoProfile); !c.tracks(ctx, profile) {
@@ -124,9 +146,9 @@ func patchesOf(ctx context.Context, st *stack.Stack, hosts map[string]host.Host,
 		if at.Refused != nil || at.With != "" {
 			continue
 		}
-		diff, err := fromTop(ctx, c, at)
+		diff, err := fromTop(ctx, c, []*patch.Place{at})
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if patch.Secret(string(diff)) {
 			continue
@@ -134,7 +156,7 @@ func patchesOf(ctx context.Context, st *stack.Stack, hosts map[string]host.Host,
 		out = append(out, evidence.SourcePatch{Service: app.Name, ID: at.ID, Shape: at.Shape, Title: at.Subject, What: at.What,
 			File: at.File, Line: at.Line, Lines: at.Lines, Function: at.Function, Dir: c.top, Diff: diff, Message: at.Message(), Build: command, Products: products, Statement: at.Statement, Text: textOf(at), More: othersOf(at, places)})
 	}
-	return out, nil
+	return out, func(ids []string) (evidence.JoinedPatch, error) { return joinPlaces(ctx, c, places, ids) }, nil
 }
 
 // othersOf is where the statements of the places stand that a place's patch changes too.
@@ -148,6 +170,36 @@ func othersOf(at *patch.Place, places []*patch.Place) []evidence.CodeSpan {
 	return out
 }
 
+// joinPlaces makes one patch of places of a program, by their IDs, in that order. One that
+// changes the same lines as those before it is left out.
+func joinPlaces(ctx context.Context, c *checkout, places []*patch.Place, ids []string) (evidence.JoinedPatch, error) {
+	var joined evidence.JoinedPatch
+	var chosen []*patch.Place
+	for _, id := range ids {
+		i := slices.IndexFunc(places, func(at *patch.Place) bool { return at.ID == id && at.Refused == nil })
+		if i < 0 {
+			return joined, fmt.Errorf("there is no patch %s", id)
+		}
+		if _, err := patch.Files(append(slices.Clone(chosen), places[i])); err == nil {
+			chosen, joined.IDs = append(chosen, places[i]), append(joined.IDs, id)
+		}
+	}
+	if len(chosen) == 0 {
+		return joined, nil
+	}
+	diff, err := fromTop(ctx, c, chosen)
+	if err == nil && patch.Secret(string(diff)) {
+		err = errors.New("its lines hold what looks like a secret")
+	}
+	var message strings.Builder
+	fmt.Fprintf(&message, "Make %d changes that ask the database for less\n", len(chosen))
+	for _, at := range chosen {
+		fmt.Fprintf(&message, "\n%s: %s", at.ID, at.Message())
+	}
+	joined.Diff, joined.Message = diff, message.String()
+	return joined, err
+}
+
 // textOf is where the statement of a place stands.
 func textOf(at *patch.Place) evidence.CodeSpan {
 	if at.Text != nil {
@@ -156,15 +208,15 @@ func textOf(at *patch.Place) evidence.CodeSpan {
 	return evidence.CodeSpan{File: filepath.ToSlash(at.File), Line: at.Line, Lines: at.Lines}
 }
 
-// fromTop is a place's patch from the top of its checkout.
-func fromTop(ctx context.Context, c *checkout, at *patch.Place) ([]byte, error) {
-	files, err := patch.Files([]*patch.Place{at})
+// fromTop is the patch of places of one program from the top of their checkout.
+func fromTop(ctx context.Context, c *checkout, places []*patch.Place) ([]byte, error) {
+	files, err := patch.Files(places)
 	if err != nil {
 		return nil, err
 	}
 	var changes []change.Change
 	for name, content := range files {
-		path := filepath.Join(at.Program().Dir, name)
+		path := filepath.Join(places[0].Program().Dir, name)
 		before, err := os.ReadFile(path)
 		if err != nil {
 			return nil, err

@@ -66,7 +66,8 @@ func TestSourcePatches(t *testing.T) {
 		{Service: "db", Fingerprint: "SELECT name FROM users WHERE id = ?", Count: 30, Total: time.Second},
 		{Service: "db", Fingerprint: "SELECT 1 FROM t", Count: 10, Total: 3 * time.Second},
 	}}
-	found, health := SourcePatches(t.Context(), x.tuner.Stack, x.tuner.Bench.Hosts, ev, nil)
+	patches := SourcePatches(t.Context(), x.tuner.Stack, x.tuner.Bench.Hosts, ev, nil)
+	found, health := patches.Offered, patches.Looked
 	if len(found) != 2 || found[1].Shape != "P19" || len(health) != 1 || !health[0].OK { // the one that would show the password is left out
 		t.Fatalf("%+v\n%+v", found, health)
 	}
@@ -79,6 +80,17 @@ func TestSourcePatches(t *testing.T) {
 	}
 	if !slices.Equal(p.Products, []string{"built", "default.pgo"}) {
 		t.Errorf("products %v", p.Products)
+	}
+	var snap evidence.Snapshot
+	patches.Into(&snap)
+	joined, err := snap.JoinPatches("app", []string{found[1].ID, p.ID})
+	if err != nil || !slices.Equal(joined.IDs, []string{found[1].ID, p.ID}) || !strings.Contains(joined.Message, p.Title) || !strings.Contains(joined.Message, found[1].Title) {
+		t.Fatalf("%+v, %v", joined, err)
+	}
+	x.write("joined.diff", string(joined.Diff))
+	x.sh("cd app && git -c safe.directory='*' apply ../joined.diff && go build -o /dev/null . && git -c safe.directory='*' diff --stat | tail -1 && git -c safe.directory='*' checkout -q .")
+	if _, err := snap.JoinPatches("app", []string{"P1-none"}); err == nil {
+		t.Error("a patch that there is not")
 	}
 }
 
@@ -106,7 +118,8 @@ func TestNoSourcePatches(t *testing.T) {
 			if c.edit != nil {
 				c.edit(x.tuner.Stack.Service("app"))
 			}
-			found, health := SourcePatches(t.Context(), x.tuner.Stack, x.tuner.Bench.Hosts, nil, nil)
+			patches := SourcePatches(t.Context(), x.tuner.Stack, x.tuner.Bench.Hosts, nil, nil)
+			found, health := patches.Offered, patches.Looked
 			if len(found) > 0 || (len(health) > 0) != (c.says != "") || len(health) > 0 && (!strings.Contains(health[0].Text, c.says) || !strings.Contains(health[0].Text, "not judged")) {
 				t.Errorf("%+v\n%+v", found, health)
 			}
