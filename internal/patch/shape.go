@@ -30,7 +30,7 @@ func Shapes() []Shape {
 	return []Shape{
 		{"P1", "one read for all rows of a loop", []Need{needOwn, needDriver, needConstant, needFunction, needEnd, needCalls, needHandle,
 			{"statement", "for IN: it reads plain columns of one table by `column = ?`, without order, lock or LIMIT other than 1; for UNION ALL: it locks nothing, and gives the same each time it is asked"},
-			{"key", "for IN: the key is an integer, or a string whose column the schema shows to be unique; it is a value of the loop's element that the loop does not change; for UNION ALL: all that changes are plain values of the loop's element"},
+			{"key", "for IN: the key is an integer, or a string whose column the schema shows to be unique; it is a value of the loop's element that the loop does not change; for UNION ALL: all that changes are plain values of the loop's element, or of the row that an earlier read of the turn, which is offered itself, gave and that nothing has changed since"},
 			{"destination", "the row is put into variables of plain types that nothing else writes, and for IN one of them, or a field, is the key's column"},
 			{"writes", "nothing in the loop writes to the table, in a transaction nothing writes or locks at all, and no trigger or cascade of the schema does"},
 			needCompiles}, findReads},
