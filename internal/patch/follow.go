@@ -41,8 +41,15 @@ func follow(all []*plan) {
 			if p.w == nil || p.w.loop == nil || p.at.Refused == nil || p.at.Refused.Need != "key" {
 				continue
 			}
-			if by := p.follows(byLoop[p.w.loop.node]); by != nil {
-				by.followers, more = append(by.followers, p), true
+			by := p.follows(byLoop[p.w.loop.node])
+			switch {
+			case by == nil:
+			case slices.ContainsFunc(all, func(q *plan) bool { return q != p && q.each != nil && q.each.given != nil && q.node() == p.node() }):
+				p.each = nil
+				p.at.Refused = refuse("function", "another read of %s follows a row, and one patch cannot change both", p.w.f.function(p.w.via.decl))
+			default:
+				by.take(p)
+				more = true
 			}
 		}
 	}
@@ -126,12 +133,16 @@ func (p *plan) follows(all map[*types.Var]*given) *plan {
 		return nil
 	}
 	p.each = each
-	by := each.keys[0].from.row.by
-	for _, k := range each.keys {
-		by.w.names[k.from.row.index] = k.from.row.name
+	return each.keys[0].from.row.by
+}
+
+// take notes a follower, and which parts of the row it wants to be told of.
+func (p *plan) take(next *plan) {
+	for _, k := range next.each.keys {
+		p.w.names[k.from.row.index] = k.from.row.name
 	}
-	by.w.followers = append(by.w.followers, each)
-	return by
+	p.w.followers = append(p.w.followers, next.each)
+	p.followers = append(p.followers, next)
 }
 
 // pos is where the loop asks for the row.
