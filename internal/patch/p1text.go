@@ -34,7 +34,7 @@ func (w *readWriter) write() {
 
 // frees notes that a variable with the statement's text is not read here any more.
 func (w *readWriter) frees(at *Place) {
-	if id, ok := ast.Unparen(w.query).(*ast.Ident); ok {
+	if id, ok := ast.Unparen(w.query).(*ast.Ident); ok && w.texts == nil {
 		at.freed = append(at.freed, id)
 	}
 }
