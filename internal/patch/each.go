@@ -217,6 +217,11 @@ func (w *eachWriter) checkKeys() *Refusal {
 	if r := w.checkGiven(); r != nil || w.given != nil {
 		return r
 	}
+	return w.checkElement()
+}
+
+// checkElement shows that the loop's element gives one of the values.
+func (w *eachWriter) checkElement() *Refusal {
 	if !w.named(w.before, w.loop.index) && !w.named(w.before, w.loop.value) {
 		return refuse("key", "none of its arguments is of the loop's element")
 	}

@@ -40,9 +40,7 @@ func (w *eachWriter) eachHelper(name string) string {
 			values[k.arg] += "." + k.name
 		}
 	}
-	if w.hear != "" {
-		params = append(params, "each "+w.hearsType(f))
-	}
+	params = append(params, w.hears()...)
 	dsts, dstParams, rowType, rowDecl := w.eachDsts()
 	sigParams, own := append(slices.Clone(sigKeys), dstParams...), append(slices.Clone(fields), dsts...)
 	text := literal(w.text)

@@ -184,9 +184,7 @@ func (w *readWriter) helper(name string, extraNames, extraTypes []string) string
 	for i, n := range extraNames {
 		params = append(params, n+" "+extraTypes[i])
 	}
-	if w.hear != "" {
-		params = append(params, "each "+w.hearsType(f))
-	}
+	params = append(params, w.hears()...)
 	var dstParams, dstNames []string
 	if w.intoStruct != nil {
 		t, _ := f.typeText(w.intoStruct)
