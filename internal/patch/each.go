@@ -20,6 +20,7 @@ type eachWriter struct {
 	column string     // what the only column is called, where it is read as a field
 	// given is the read whose rows give the keys; nil: the loop's elements do. keyVars are
 	// the slices that they are put into, then.
+	other   *branch // of the other text that the statement may have; nil: there is one text
 	given   *readWriter
 	keyVars []string
 	// emptyOnly: the struct is taken only if what it is put into is empty then.
@@ -47,7 +48,7 @@ const (
 
 // most branches of one statement.
 func (w *eachWriter) most() int {
-	if w.list && !w.branch.limited {
+	if w.list && (!w.branch.limited || w.other != nil && !w.other.limited) {
 		return mostLists
 	}
 	return mostBranches
@@ -60,12 +61,31 @@ func (w *readWriter) eachOf() (*eachWriter, *Refusal) {
 		return nil, refuse("statement", "%s", why)
 	}
 	e := &eachWriter{readWriter: w, branch: b}
+	if w.texts != nil {
+		if r := e.checkTexts(); r != nil {
+			return nil, r
+		}
+	}
 	for _, check := range []func() *Refusal{e.checkAround, e.checkTables, e.checkKeys, e.checkInto, e.checkEachWrites, e.checkNames} {
 		if r := check(); r != nil {
 			return nil, r
 		}
 	}
 	return e, nil
+}
+
+// checkTexts shows that the longer of two texts is a branch like the first one.
+func (w *eachWriter) checkTexts() *Refusal {
+	other, why := parseBranch(w.texts[1])
+	b := w.branch
+	switch {
+	case why != "":
+		return refuse("statement", "with what is added, %s", why)
+	case other.params != b.params || other.text[:other.list] != b.text[:b.list] || other.sum != b.sum || other.ordered != b.ordered || !slices.Equal(other.tables, b.tables):
+		return refuse("statement", "what is added changes more than its conditions and its LIMIT")
+	}
+	w.other, b.names = other, append(b.names, other.names...)
+	return nil
 }
 
 // checkAround looks at what is called, at the loop and at the handle.
@@ -107,7 +127,7 @@ func (w *eachWriter) widen() {
 // asStruct takes a single value as a field of a struct, where the handle has Select but
 // no Query.
 func (w *eachWriter) asStruct() bool {
-	if w.intoStruct != nil || w.dst == nil || w.f.program.mapped {
+	if w.intoStruct != nil || w.dst == nil || w.other != nil || w.f.program.mapped {
 		return false
 	}
 	name := "Select"
@@ -197,6 +217,11 @@ func (w *eachWriter) checkKeys() *Refusal {
 	if r := w.checkGiven(); r != nil || w.given != nil {
 		return r
 	}
+	return w.checkElement()
+}
+
+// checkElement shows that the loop's element gives one of the values.
+func (w *eachWriter) checkElement() *Refusal {
 	if !w.named(w.before, w.loop.index) && !w.named(w.before, w.loop.value) {
 		return refuse("key", "none of its arguments is of the loop's element")
 	}

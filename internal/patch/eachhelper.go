@@ -3,6 +3,7 @@ package patch
 import (
 	"fmt"
 	"go/types"
+	"slices"
 	"strings"
 )
 
@@ -39,19 +40,22 @@ func (w *eachWriter) eachHelper(name string) string {
 			values[k.arg] += "." + k.name
 		}
 	}
-	if w.hear != "" {
-		params = append(params, "each "+w.hearsType(f))
-	}
+	params = append(params, w.hears()...)
 	dsts, dstParams, rowType, rowDecl := w.eachDsts()
-	sig := "func(" + strings.Join(append(sigKeys, dstParams...), ", ") + ") error"
+	sigParams, own := append(slices.Clone(sigKeys), dstParams...), append(slices.Clone(fields), dsts...)
+	text := literal(w.text)
+	if w.other != nil {
+		sigParams, own, text = append([]string{"query string"}, sigParams...), append([]string{"query"}, own...), "query"
+	}
+	sig := "func(" + strings.Join(sigParams, ", ") + ") error"
 
 	var b strings.Builder
 	says := fmt.Sprintf("%s reads %s of %s for the elements of a loop, up to %d by one statement, when the first of them is asked for. The function that it returns gives that of one element, as a read of its own does; it reads alone what could not be read so.%s", name, w.rows(), w.sql.table, w.most(), w.saysKeys()+w.saysEach())
 	b.WriteString("// " + strings.ReplaceAll(wrap(says, 85), "\n", "\n// ") + "\n")
 	fmt.Fprintf(&b, "func %s(%s) %s {\n", name, strings.Join(params, ", "), sig)
-	single := fmt.Sprintf("db.%s%s(%s%s, %s)", w.dbCall.method, ctx, ctxArg, literal(w.text), strings.Join(alone, ", "))
+	single := fmt.Sprintf("db.%s%s(%s%s, %s)", w.dbCall.method, ctx, ctxArg, text, strings.Join(alone, ", "))
 	if w.dst != nil {
-		single = fmt.Sprintf("db.%s%s(%sdst, %s, %s)", w.dbCall.method, ctx, ctxArg, literal(w.text), strings.Join(alone, ", "))
+		single = fmt.Sprintf("db.%s%s(%sdst, %s, %s)", w.dbCall.method, ctx, ctxArg, text, strings.Join(alone, ", "))
 	} else {
 		single += "." + w.rowRead.method + "(" + strings.Join(dsts, ", ") + ")"
 	}
@@ -62,24 +66,27 @@ func (w *eachWriter) eachHelper(name string) string {
 	b.WriteString(w.eachRead(ctx, ctxArg, rowType, values))
 
 	fmt.Fprintf(&b, "\treturn %s {\n", sig)
+	if w.other != nil {
+		fmt.Fprintf(&b, "\t\tif text == \"\" {\n\t\t\ttext = query\n\t\t}\n\t\tif query != text {\n\t\t\treturn alone(%s)\n\t\t}\n", strings.Join(own, ", "))
+	}
 	if w.list {
-		fmt.Fprintf(&b, "\t\tif len(*dst) > 0 {\n\t\t\treturn alone(%s)\n\t\t}\n", strings.Join(append(fields, dsts...), ", "))
+		fmt.Fprintf(&b, "\t\tif len(*dst) > 0 {\n\t\t\treturn alone(%s)\n\t\t}\n", strings.Join(own, ", "))
 	}
 	if w.emptyOnly {
 		t, _ := f.typeText(w.intoStruct)
-		fmt.Fprintf(&b, "\t\tif *dst != (%s{}) {\n\t\t\treturn alone(%s)\n\t\t}\n", t, strings.Join(append(fields, dsts...), ", "))
+		fmt.Fprintf(&b, "\t\tif *dst != (%s{}) {\n\t\t\treturn alone(%s)\n\t\t}\n", t, strings.Join(own, ", "))
 	}
 	if w.given != nil {
 		b.WriteString("\t\tgather()\n")
 	}
 	fmt.Fprintf(&b, "\t\ti, ok := at[%s]\n\t\tif ok && !elements[i].read {\n\t\t\tread(i)\n\t\t}\n", keyValue)
-	fmt.Fprintf(&b, "\t\tif !ok || elements[i].alone {\n\t\t\treturn alone(%s)\n\t\t}\n", strings.Join(append(fields, dsts...), ", "))
+	fmt.Fprintf(&b, "\t\tif !ok || elements[i].alone {\n\t\t\treturn alone(%s)\n\t\t}\n", strings.Join(own, ", "))
 	switch {
 	case w.list:
 	case w.givesNoRows():
 		fmt.Fprintf(&b, "\t\trow := elements[i].row\n\t\tif row == nil {\n\t\t\treturn %s.ErrNoRows\n\t\t}\n", f.packageName(sqlPath))
 	default:
-		fmt.Fprintf(&b, "\t\trow := elements[i].row\n\t\tif row == nil {\n\t\t\treturn alone(%s)\n\t\t}\n", strings.Join(append(fields, dsts...), ", "))
+		fmt.Fprintf(&b, "\t\trow := elements[i].row\n\t\tif row == nil {\n\t\t\treturn alone(%s)\n\t\t}\n", strings.Join(own, ", "))
 	}
 	w.hand(&b, dsts)
 	b.WriteString("\t\treturn nil\n\t}\n}\n")
@@ -179,10 +186,16 @@ func (w *eachWriter) eachRead(ctx, ctxArg, rowType string, values []string) stri
 		most = "most"
 	}
 	head, tail := w.branch.withNumber(w.number)
+	head, tail = literal(head), literal(tail)
+	if w.other != nil {
+		_, otherTail := w.other.withNumber(w.number)
+		fmt.Fprintf(&b, "\ttext := \"\" // that the first of them has\n\ttail := func() string {\n\t\tif text == %s {\n\t\t\treturn %s\n\t\t}\n\t\treturn %s\n\t}\n", literal(w.text), tail, literal(otherTail))
+		tail = "tail()"
+	}
 	fmt.Fprintf(&b, "\tread := func(from int) {\n\t\tvar query %s.Builder\n\t\tvar args []%s\n\t\tto := from\n", w.f.packageName("strings"), w.f.anyText())
 	fmt.Fprintf(&b, "\t\tfor ; to < len(elements) && to < from+%s && !elements[to].read; to++ {\n", most)
 	b.WriteString("\t\t\tif to > from {\n\t\t\t\tquery.WriteString(\" UNION ALL \")\n\t\t\t}\n")
-	fmt.Fprintf(&b, "\t\t\tquery.WriteString(%s + %s.Itoa(to-from) + %s)\n", literal(head), w.f.packageName("strconv"), literal(tail))
+	fmt.Fprintf(&b, "\t\t\tquery.WriteString(%s + %s.Itoa(to-from) + %s)\n", head, w.f.packageName("strconv"), tail)
 	fmt.Fprintf(&b, "\t\t\targs = append(args, %s)\n\t\t\telements[to].read, elements[to].alone = true, true\n\t\t}\n", strings.Join(values, ", "))
 	if early {
 		fmt.Fprintf(&b, "\t\tif most < %d {\n\t\t\tmost *= 2\n\t\t}\n", w.most())

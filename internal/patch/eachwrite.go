@@ -147,6 +147,9 @@ func (w *eachWriter) callHelper(keys []string) string {
 // readEach is the call that takes the place of the read.
 func (w *eachWriter) readEach(local string) string {
 	var args []string
+	if w.other != nil {
+		args = append(args, w.f.text(w.query))
+	}
 	for _, k := range w.keys {
 		args = append(args, w.f.text(w.args[k.arg]))
 	}

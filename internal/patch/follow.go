@@ -41,8 +41,15 @@ func follow(all []*plan) {
 			if p.w == nil || p.w.loop == nil || p.at.Refused == nil || p.at.Refused.Need != "key" {
 				continue
 			}
-			if by := p.follows(byLoop[p.w.loop.node]); by != nil {
-				by.followers, more = append(by.followers, p), true
+			by := p.follows(byLoop[p.w.loop.node])
+			switch {
+			case by == nil:
+			case slices.ContainsFunc(all, func(q *plan) bool { return q != p && q.each != nil && q.each.given != nil && q.node() == p.node() }):
+				p.each = nil
+				p.at.Refused = refuse("function", "another read of %s follows a row, and one patch cannot change both", p.w.f.function(p.w.via.decl))
+			default:
+				by.take(p)
+				more = true
 			}
 		}
 	}
@@ -126,12 +133,16 @@ func (p *plan) follows(all map[*types.Var]*given) *plan {
 		return nil
 	}
 	p.each = each
-	by := each.keys[0].from.row.by
-	for _, k := range each.keys {
-		by.w.names[k.from.row.index] = k.from.row.name
+	return each.keys[0].from.row.by
+}
+
+// take notes a follower, and which parts of the row it wants to be told of.
+func (p *plan) take(next *plan) {
+	for _, k := range next.each.keys {
+		p.w.names[k.from.row.index] = k.from.row.name
 	}
-	by.w.followers = append(by.w.followers, each)
-	return by
+	p.w.followers = append(p.w.followers, next.each)
+	p.followers = append(p.followers, next)
 }
 
 // pos is where the loop asks for the row.
@@ -184,35 +195,43 @@ func (s *site) resultOf(v *types.Var) *types.Var {
 	if !ok || v == nil || len(made.Rhs) != 1 {
 		return nil
 	}
+	at := s.returned(v)
+	if at < 0 {
+		at = s.namedResult(v)
+	}
+	if at < 0 || at >= len(made.Lhs) {
+		return nil
+	}
+	return s.f.defined(made.Lhs[at])
+}
+
+// returned is which result a return gives a variable of the function as, or a pointer to
+// it; -1: none does.
+func (s *site) returned(v *types.Var) int {
 	at := -1
 	ast.Inspect(s.decl.Body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.FuncLit:
 			return false
 		case *ast.ReturnStmt:
-			for i, r := range n.Results {
-				if s.in.variable(addressed(r)) == v {
-					at = i
-				}
+			if i := slices.IndexFunc(n.Results, func(r ast.Expr) bool { return s.in.variable(addressed(r)) == v }); i >= 0 {
+				at = i
 			}
 		}
 		return true
 	})
-	if results := s.decl.Type.Results; at < 0 && results != nil { // of a bare return
-		i := 0
-		for _, field := range results.List {
-			for _, id := range field.Names {
-				if s.in.defined(id) == v {
-					at = i
-				}
-				i++
-			}
+	return at
+}
+
+// namedResult is which result a variable is; -1: none.
+func (s *site) namedResult(v *types.Var) int {
+	results := s.in.info().Defs[s.decl.Name].(*types.Func).Signature().Results()
+	for i := range results.Len() {
+		if results.At(i) == v {
+			return i
 		}
 	}
-	if at < 0 || at >= len(made.Lhs) {
-		return nil
-	}
-	return s.f.defined(made.Lhs[at])
+	return -1
 }
 
 // keeps: nothing gives the variable another value between the read and another one, as far
@@ -298,6 +317,14 @@ func (w *readWriter) hearsType(f *file) string {
 		out = append(out, text)
 	}
 	return "func(" + strings.Join(out, ", ") + ")"
+}
+
+// hears is the parameter for a function that is told of rows, if there are followers.
+func (w *readWriter) hears() []string {
+	if w.hear == "" {
+		return nil
+	}
+	return []string{"each " + w.hearsType(w.f)}
 }
 
 // hearer is the function that the loop's code gives to the new one, which gathers the keys

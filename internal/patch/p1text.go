@@ -34,7 +34,7 @@ func (w *readWriter) write() {
 
 // frees notes that a variable with the statement's text is not read here any more.
 func (w *readWriter) frees(at *Place) {
-	if id, ok := ast.Unparen(w.query).(*ast.Ident); ok {
+	if id, ok := ast.Unparen(w.query).(*ast.Ident); ok && w.texts == nil {
 		at.freed = append(at.freed, id)
 	}
 }
@@ -184,9 +184,7 @@ func (w *readWriter) helper(name string, extraNames, extraTypes []string) string
 	for i, n := range extraNames {
 		params = append(params, n+" "+extraTypes[i])
 	}
-	if w.hear != "" {
-		params = append(params, "each "+w.hearsType(f))
-	}
+	params = append(params, w.hears()...)
 	var dstParams, dstNames []string
 	if w.intoStruct != nil {
 		t, _ := f.typeText(w.intoStruct)

@@ -25,6 +25,7 @@ type rowRead struct {
 	pointers bool
 	method   string     // that takes the struct: "Get", "StructScan"
 	unused   []ast.Stmt // `query := "…"` that nothing else reads, the last first
+	texts    []string   // the two that it may have, if it is no constant; text is the first
 }
 
 // findReads finds P1 and P2.
@@ -276,6 +277,8 @@ func (r *rowRead) loopPlan() *plan {
 	sel, notRead := (*read)(nil), "its text is put together when it runs"
 	if r.known {
 		sel, notRead = parseRead(r.text)
+	} else if r.texts = f.texts(r.query); r.texts != nil {
+		sel, r.text = &read{}, r.texts[0]
 	}
 	shape, what := r.title(sel)
 	at := f.place(shape, r.whole, what)
@@ -306,7 +309,7 @@ func (r *rowRead) judged(at *Place, w *readWriter, noLoop, notRead string) *plan
 		at.refused(refuse("end", "%s", noLoop))
 		return out
 	}
-	if !r.known {
+	if !r.known && r.texts == nil {
 		at.refused(refuse("constant", "%s", notRead))
 	}
 	if at.Refused != nil || !r.list && notRead == "" && w.check() == nil {

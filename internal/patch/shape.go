@@ -19,6 +19,7 @@ var (
 	needOwn      = Need{"own", "the file is neither generated nor vendored, and has Unix line ends"}
 	needDriver   = Need{"driver", "the program's only database driver is go-sql-driver/mysql"}
 	needConstant = Need{"constant", "the statement's text is a constant"}
+	needText     = Need{"constant", "the statement's text is a constant; for UNION ALL in the loop itself it may be one of two: a constant, and that with another one added in an if"}
 	needCompiles = Need{"compiles", "the new text passes the type checker, and names nothing that is there already"}
 	needHandle   = Need{"handle", "the handle and the context are the same in each turn of the loop"}
 	needCalls    = Need{"calls", "what the loop calls is known: no function values, goroutines, channels, other services"}
@@ -28,13 +29,13 @@ var (
 // Shapes lists what is looked for, in the order in which it is told.
 func Shapes() []Shape {
 	return []Shape{
-		{"P1", "one read for all rows of a loop", []Need{needOwn, needDriver, needConstant, needFunction, needEnd, needCalls, needHandle,
+		{"P1", "one read for all rows of a loop", []Need{needOwn, needDriver, needText, needFunction, needEnd, needCalls, needHandle,
 			{"statement", "for IN: it reads plain columns of one table by `column = ?`, without order, lock or LIMIT other than 1; for UNION ALL: it locks nothing, and gives the same each time it is asked"},
-			{"key", "for IN: the key is an integer, or a string whose column the schema shows to be unique; it is a value of the loop's element that the loop does not change; for UNION ALL: all that changes are plain values of the loop's element"},
+			{"key", "for IN: the key is an integer, or a string whose column the schema shows to be unique; it is a value of the loop's element that the loop does not change; for UNION ALL: all that changes are plain values of the loop's element, or of the row that an earlier read of the turn, which is offered itself, gave and that nothing has changed since"},
 			{"destination", "the row is put into variables of plain types that nothing else writes, and for IN one of them, or a field, is the key's column"},
 			{"writes", "nothing in the loop writes to the table, in a transaction nothing writes or locks at all, and no trigger or cascade of the schema does"},
 			needCompiles}, findReads},
-		{"P2", "one read for all sums, or all lists, of a loop", []Need{needOwn, needDriver, needConstant, needFunction, needEnd, needCalls, needHandle,
+		{"P2", "one read for all sums, or all lists, of a loop", []Need{needOwn, needDriver, needText, needFunction, needEnd, needCalls, needHandle,
 			{"statement", "for IN: it reads one COUNT, SUM, MIN, MAX or AVG of one table by `column = ?`; for UNION ALL, and for lists: as of P1"},
 			{"key", "for IN: the key is an integer; it is a value of the loop's element that the loop does not change; for UNION ALL: as of P1"},
 			{"destination", "the value is put into a variable of a plain type, a list into a slice that is empty"},

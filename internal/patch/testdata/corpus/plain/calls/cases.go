@@ -22,6 +22,7 @@ var Cases = map[string]func(app *env.App, posts []env.Post) (any, error){
 	},
 	"childrenByFunction": func(app *env.App, posts []env.Post) (any, error) { return childrenByFunction(app, posts) },
 	"byFunction":         func(app *env.App, posts []env.Post) (any, error) { return byFunction(app, posts) },
+	"families":           func(app *env.App, posts []env.Post) (any, error) { return families(app, posts) },
 	"raisedParents": func(app *env.App, posts []env.Post) (any, error) {
 		return raisedParents(context.Background(), app, posts), nil
 	},

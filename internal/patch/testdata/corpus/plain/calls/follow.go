@@ -108,6 +108,37 @@ func byFunction(app *env.App, posts []env.Post) (out []string, err error) {
 
 // Traps.
 
+func family(db *sqlx.DB, u *env.User) (names []string, err error) {
+	var name, eldest string
+	if err := db.Get(&name, "SELECT name FROM users WHERE id = ?", u.ParentID); err != nil && err != sql.ErrNoRows {
+		return nil, err
+	}
+	if err := db.Get(&eldest, "SELECT name FROM users WHERE parent_id = ? ORDER BY id LIMIT 1", u.ID); err != nil && err != sql.ErrNoRows {
+		return nil, err
+	}
+	return []string{name, eldest}, nil
+}
+
+// Both reads of one function follow the row; its call can be changed once.
+//
+// want P1
+// want P1
+// want P1 refused: function
+func families(app *env.App, posts []env.Post) (out [][]string, err error) {
+	for _, p := range posts {
+		u, err := userOf(app.DB, p.UserID)
+		if err != nil {
+			continue
+		}
+		names, err := family(app.DB, u)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, names)
+	}
+	return out, nil
+}
+
 // want P1
 // want P1 refused: key
 func raisedParents(ctx context.Context, app *env.App, posts []env.Post) (out []string) {

@@ -120,6 +120,10 @@ var Cases = map[string]func(app *env.App, posts []env.Post) (any, error){
 		defer tx.Rollback()
 		return overMapParents(tx, byID)
 	},
+	"textsOfTwo": func(app *env.App, posts []env.Post) (any, error) { return textsOfTwo(app, posts) },
+	"notesOrOne": func(app *env.App, posts []env.Post) (any, error) { return notesOrOne(app, posts, false) },
+	"allOfNotes": func(app *env.App, posts []env.Post) (any, error) { return notesOrOne(app, posts, true) },
+	"nickOrName": func(app *env.App, posts []env.Post) (any, error) { return nickOrName(app, posts) },
 	"narrow":     func(app *env.App, posts []env.Post) (any, error) { return narrow(app.DB, posts) },
 	"nextParent": func(app *env.App, posts []env.Post) (any, error) { return nextParent(app, posts) },
 	"replaced":   func(app *env.App, posts []env.Post) (any, error) { return replaced(app, posts) },

@@ -283,3 +283,24 @@ type getter interface {
 	Get(dst any, query string, args ...any) error
 	Select(dst any, query string, args ...any) error
 }
+
+// One variable for the texts of two reads that have nothing to do with each other.
+//
+// want P1
+// want P1
+func textsOfTwo(app *env.App, posts []env.Post) (out []string, err error) {
+	for _, p := range posts {
+		var name string
+		textOfBoth := "SELECT name FROM users WHERE id = ?"
+		if err := app.DB.Get(&name, textOfBoth, p.UserID); err != nil && err != sql.ErrNoRows {
+			return nil, err
+		}
+		var body string
+		textOfBoth = "SELECT body FROM notes WHERE post_id = ? ORDER BY id LIMIT 1"
+		if err := app.DB.Get(&body, textOfBoth, p.ID); err != nil && err != sql.ErrNoRows {
+			return nil, err
+		}
+		out = append(out, name+body)
+	}
+	return out, nil
+}
