@@ -68,7 +68,7 @@ func startVersions(t *testing.T) *versions {
 	}
 	v.git(appHistory)
 	v.write("start", 0o755, fmt.Sprintf("#!/bin/sh\necho $$ >%s/pid\nexec %s -n -q -S %s %s/out/app.php >%s/log 2>&1 </dev/null\n", dir, php, address, v.app, dir))
-	v.write("scenario.yaml", 0o644, "version: 1\nname: hello\nworkload: 1\nwarmup: 50ms\nduration: 1s\nsessions: [{name: visit, steps: [{request: GET /, expect: {contains: hello}}]}]\n"+
+	v.write("scenario.yaml", 0o644, "version: 1\nname: hello\nworkload: 1\nwarmup: 50ms\nduration: 1s\nsessions: [{name: visit, steps: [{request: GET /, think: 3ms, expect: {contains: hello}}]}]\n"+
 		// Scored by Apdex: the slow version sleeps longer than T, so it has exactly a half;
 		// the others answer within a tiny part of T, also where they wait for a CPU.
 		"score: {apdex: {t: 25ms}, expression: 100 * apdex}\n")

@@ -254,7 +254,7 @@ func TestHAProxyLive(t *testing.T) {
 			t.Fatal(err)
 		}
 		address, file := fmt.Sprintf("127.0.0.1:%d", port), dir+"/haproxy.log"
-		conf := "global\n    log stdout format raw local0\ndefaults\n    mode http\n    log global\n" + option +
+		conf := "global\n    nbthread 1\n    log stdout format raw local0\ndefaults\n    mode http\n    log global\n" + option +
 			"    timeout client 5s\n    timeout connect 5s\n    timeout server 5s\nfrontend web\n    bind " + address + "\n    http-request return status 200 content-type text/plain string ok\n"
 		if err := os.WriteFile(dir+"/haproxy.cfg", []byte(conf), 0o644); err != nil {
 			t.Fatal(err)

@@ -23,10 +23,11 @@ import (
 // OPcache are the product's own plans; the test adds the one that breaks.
 func TestAGroupOnTheRealService(t *testing.T) {
 	l := useLab(t)
+	l.quicken(t)
 	asFound := l.hash(t)
 	// What else runs does not matter here: the effects are large.
 	foreign, window, old := l.stack.Tune.MaxForeignCPU, l.bench.Window, remedy.Table
-	l.stack.Tune.MaxForeignCPU, l.bench.Window = 1, 2*time.Second
+	l.stack.Tune.MaxForeignCPU, l.bench.Window = 1, time.Second
 	t.Cleanup(func() {
 		l.stack.Tune.MaxForeignCPU, l.bench.Window, remedy.Table = foreign, window, old
 		if err := l.exec.UndoAll(context.Background()); err != nil {

@@ -151,8 +151,14 @@ func TestTwoHosts(t *testing.T) {
 	if after := l.hash(t); after != before {
 		t.Error("what was put back is not what was found")
 	}
-	l.bench.Window = 3 * time.Second // a run on a machine that is busy must have some requests, too
-	if run, err := l.bench.Run(t.Context(), RunOptions{Kind: store.Scored}); err != nil || run.Unfit != "" || !slices.Equal(run.Evidence.HostNames(), []string{"web1", "db1", "local"}) {
+	var run *store.Run
+	var err error
+	for _, l.bench.Window = range []time.Duration{l.bench.Window, 3 * time.Second} { // a run on a machine that is busy must have some requests, too
+		if run, err = l.bench.Run(t.Context(), RunOptions{Kind: store.Scored}); err != nil || run.Unfit == "" {
+			break
+		}
+	}
+	if err != nil || run.Unfit != "" || !slices.Equal(run.Evidence.HostNames(), []string{"web1", "db1", "local"}) {
 		t.Errorf("a scored run: %v, %+v", err, run)
 	}
 }

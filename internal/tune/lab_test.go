@@ -110,6 +110,29 @@ func startLab() (*lab, error) {
 	return l, err
 }
 
+// quicken makes a login take a part of its time until the test ends: two of the three
+// indexes that are missing are there, one is left to be found. For tests that switch
+// between indexes again and again and need some great effect, not the case's whole one:
+// each switch and each answer costs a fraction then.
+func (l *lab) quicken(t *testing.T) {
+	t.Helper()
+	ask := func(statement string) error {
+		out, err := exec.Command("mariadb", "--defaults-file="+filepath.Join(l.dir, "secrets", "client.cnf"), "-e", statement).CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("%s: %w\n%s", statement, err, out)
+		}
+		return nil
+	}
+	if err := ask("CREATE INDEX quick_user ON login.login_log (user_id, succeeded, id); CREATE INDEX quick_ip ON login.login_log (ip, succeeded, id)"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := ask("DROP INDEX quick_user ON login.login_log; DROP INDEX quick_ip ON login.login_log"); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // hash of everything that undo must bring back.
 func (l *lab) hash(t *testing.T) string {
 	t.Helper()

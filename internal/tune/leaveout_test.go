@@ -3,6 +3,8 @@ package tune
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -70,11 +72,12 @@ func TestNoLongerPays(t *testing.T) {
 // again; undo of everything brings back what was found.
 func TestLeaveOutOnTheRealService(t *testing.T) {
 	l := useLab(t)
+	l.quicken(t)
 	asFound := l.hash(t)
 	// What else runs does not matter here: the effects are large.
-	foreign := l.stack.Tune.MaxForeignCPU
+	foreign, window := l.stack.Tune.MaxForeignCPU, l.bench.Window
 	l.stack.Tune.MaxForeignCPU = 1
-	t.Cleanup(func() { l.stack.Tune.MaxForeignCPU = foreign })
+	t.Cleanup(func() { l.stack.Tune.MaxForeignCPU, l.bench.Window = foreign, window })
 	tu := l.tuner()
 	tu.Rule.Alpha = 0.1 // the fewest pairs will do
 	tu.session = &store.Session{Command: "tune", Stack: l.stack.Name, Started: time.Now(), State: "running"}
@@ -113,7 +116,18 @@ func TestLeaveOutOnTheRealService(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, _, err := remedy.Set(l.stack, snap, []string{"php.pm.max_children=1", "php.pm=static"})
+	// One process that waits before each page: however busy the machine is, the service is
+	// slower by more than that may hide, and few pairs show it.
+	wait := filepath.Join(t.TempDir(), "wait.php")
+	if err := os.WriteFile(wait, []byte("<?php usleep(50000);\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for d := filepath.Dir(wait); d != os.TempDir(); d = filepath.Dir(d) { // PHP's own user reads it
+		if err := os.Chmod(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set, _, err := remedy.Set(l.stack, snap, []string{"php.pm.max_children=1", "php.pm=static", "php.auto_prepend_file=" + wait})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,6 +140,7 @@ func TestLeaveOutOnTheRealService(t *testing.T) {
 	if len(txs) != 3 {
 		t.Fatalf("%d steps, want 3", len(txs))
 	}
+	l.bench.Window = 1200 * time.Millisecond // what waits answers often enough in it
 	if err := tu.leaveOut(t.Context()); err != nil {
 		t.Fatal(err)
 	}

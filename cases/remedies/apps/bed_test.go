@@ -119,10 +119,21 @@ func need(t *testing.T, program string) string {
 	return p
 }
 
-// scenario is one request with its right answer.
+// scenario is one request with its right answer, again as soon as it came.
 func scenario(t *testing.T, dir, request, contains string) {
 	t.Helper()
-	bed.Write(t, dir, "scenario.yaml", "version: 1\nname: apps\nworkload: 6\nsessions:\n  - name: s\n    steps:\n      - request: "+request+"\n        expect: {status: 200, contains: \""+contains+"\"}\n")
+	asked(t, dir, "", request, contains)
+}
+
+// calm is scenario with users who pause, for where nothing needs a busy server.
+func calm(t *testing.T, dir, request, contains string) {
+	t.Helper()
+	asked(t, dir, bed.Pause(), request, contains)
+}
+
+func asked(t *testing.T, dir, pause, request, contains string) {
+	t.Helper()
+	bed.Write(t, dir, "scenario.yaml", "version: 1\nname: apps\nworkload: 6\nsessions:\n  - name: s\n    steps:\n      - {"+pause+"request: "+request+", expect: {status: 200, contains: \""+contains+"\"}}\n")
 }
 
 // children are the direct child processes of the one that listens.

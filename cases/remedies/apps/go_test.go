@@ -95,7 +95,7 @@ services:
 load: {scenario: scenario.yaml, url: "http://127.0.0.1:%PORT%"}
 regulation: {memory_headroom_percent: 5}
 `, port)
-	scenario(t, dir, "GET /item", "a lamp")
+	calm(t, dir, "GET /item", "a lamp")
 	run(t, dir, "shop", port, "DSN=shop:secret@unix("+dir+"/db.sock)/shop?parseTime=true", dir+"/shop", fmt.Sprintf("127.0.0.1:%d", port))
 	b := bed.Open(t, dir)
 	profiled(b)

@@ -49,7 +49,7 @@ stopasgroup=true
 	}
 	write(t, dir, "kasoku.yaml", "version: 1\nservices:\n"+service("app", "listen: [\"127.0.0.1:%PORT%\"], ")+service("command", "")+service("script", "")+
 		"load: {scenario: scenario.yaml, url: \"http://127.0.0.1:%PORT%\"}\nregulation: {memory_headroom_percent: 5}\n", port)
-	scenario(t, dir, "GET /", "here")
+	calm(t, dir, "GET /", "here")
 	bed.Start(t, dir, "supervisord", supervisord, "-n", "-c", dir+"/supervisord.conf")
 	bed.Await(t, fmt.Sprintf("127.0.0.1:%d", port))
 	b := bed.Open(t, dir)

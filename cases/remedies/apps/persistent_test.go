@@ -56,7 +56,7 @@ services:
 evidence: {profile: "off"}
 load: {scenario: scenario.yaml, url: "http://127.0.0.1:%PORT%"}
 `, port)
-	scenario(t, dir, "GET /", "a lamp")
+	calm(t, dir, "GET /", "a lamp")
 	bed.StopByPIDFile(t, dir+"/fpm.pid")
 	bed.StopByPIDFile(t, dir+"/nginx.pid")
 	bed.Output(t, fpm, "-y", dir+"/fpm.conf", "-D")

@@ -77,7 +77,7 @@ services:
 load: {scenario: scenario.yaml, url: "http://127.0.0.1:%FRONT%"}
 regulation: {memory_headroom_percent: 5}
 `))
-	scenario(t, dir, "GET /", "sum 2666466670000")
+	calm(t, dir, "GET /", "sum 2666466670000")
 	bed.Start(t, dir, "nginx", "/usr/sbin/nginx", "-p", dir, "-c", dir+"/nginx.conf", "-g", "daemon off;")
 	bed.Await(t, fmt.Sprintf("127.0.0.1:%d", b.front))
 	b.Bed = bed.Open(t, dir)

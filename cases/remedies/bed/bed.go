@@ -17,6 +17,7 @@ import (
 
 	"kasoku/internal/change"
 	"kasoku/internal/evidence"
+	"kasoku/internal/experiment/effecttest"
 	"kasoku/internal/host"
 	"kasoku/internal/load"
 	"kasoku/internal/regulation"
@@ -71,6 +72,17 @@ func Write(t testing.TB, dir, name, content string) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// Pause stands in a step of a scenario, "{Pause() + name: page, …}": its users think for
+// a moment after it. Without one they ask as fast as they are answered, and each run
+// takes all CPUs for as long as its window. Where a sign needs no busy server, that
+// shows nothing; effects are measured without it.
+func Pause() string {
+	if effecttest.Measuring() {
+		return ""
+	}
+	return "think: 25ms, "
 }
 
 // Open reads dir/kasoku.yaml, whose servers run, and opens its journal.

@@ -117,7 +117,7 @@ sessions:
   - name: stranger
     weight: 1
     steps:
-      - {name: page, request: GET /, expect: {status: 200, contains: [page of everybody]}}
+      - {@PAUSE@name: page, request: GET /, expect: {status: 200, contains: [page of everybody]}}
 `
 
 // site is a running Apache, with an nginx beside it that is not started.
@@ -154,7 +154,7 @@ func startSite(t *testing.T) *site {
 	}
 	for name, text := range map[string]string{"apache2/apache2.conf": apacheConf, "nginx/nginx.conf": nginxConf, "kasoku.yaml": stackYAML, "scenario.yaml": scenarioYAML,
 		"public/who.php": whoPHP, "public/index.php": indexPHP, "public/near/who.php": whoPHP} {
-		bed.Write(t, dir, name, strings.NewReplacer("@ADDRESS@", x.address, "@PORT@", port).Replace(text))
+		bed.Write(t, dir, name, strings.NewReplacer("@ADDRESS@", x.address, "@PORT@", port, "@PAUSE@", bed.Pause()).Replace(text))
 	}
 	bed.StopByPIDFile(t, dir+"/apache.pid")
 	bed.StopByPIDFile(t, dir+"/nginx.pid")

@@ -71,17 +71,17 @@ sessions:
   - name: stranger
     weight: 4
     steps:
-      - {name: top, request: GET /, expect: {contains: [version], not_contains: [hello]}}
-      - {name: item, request: "GET /item?id=3", expect: {contains: ["id=3"], not_contains: [hello]}}
-      - {name: about, request: GET /about}
-      - {name: private, request: GET /private}
-      - {name: token, request: GET /token}
+      - {@PAUSE@name: top, request: GET /, expect: {contains: [version], not_contains: [hello]}}
+      - {@PAUSE@name: item, request: "GET /item?id=3", expect: {contains: ["id=3"], not_contains: [hello]}}
+      - {@PAUSE@name: about, request: GET /about}
+      - {@PAUSE@name: private, request: GET /private}
+      - {@PAUSE@name: token, request: GET /token}
   - name: user
     weight: 1
     steps:
-      - {name: login, request: POST /login, form: {name: ann}}
-      - {name: mine, request: GET /, expect: {contains: [hello ann]}}
-      - {name: about, request: GET /about}
+      - {@PAUSE@name: login, request: POST /login, form: {name: ann}}
+      - {@PAUSE@name: mine, request: GET /, expect: {contains: [hello ann]}}
+      - {@PAUSE@name: about, request: GET /about}
 `
 
 // site is nginx with PHP-FPM behind it in a private folder.
@@ -106,7 +106,7 @@ func startSite(t *testing.T, more, front string) site {
 		}
 	}
 	bed.Write(t, dir, "fpm.conf", "[global]\npid = %DIR%/fpm.pid\nerror_log = %DIR%/fpm.log\n[www]\nuser = www-data\ngroup = www-data\nlisten = %DIR%/fpm.sock\nlisten.owner = www-data\npm = static\npm.max_children = 4\n")
-	bed.Write(t, dir, "scenario.yaml", siteSteps)
+	bed.Write(t, dir, "scenario.yaml", strings.ReplaceAll(siteSteps, "@PAUSE@", bed.Pause()))
 	if front == "" {
 		front = x.address
 	}
@@ -170,6 +170,24 @@ func (x site) made(t *testing.T) int {
 		t.Fatal(err)
 	}
 	return n
+}
+
+// fresh expects that no answer is wrong of at least so many, of which one in unknown may
+// be one that nothing can be said of. How many are asked in a time is the machine's
+// affair: where they are too few it asks again, for longer.
+func (x site) fresh(t *testing.T, url string, maxAge time.Duration, least, unknown int) {
+	t.Helper()
+	var report load.FreshReport
+	for try := time.Duration(1); try <= 3; try++ {
+		report = x.compare(t, url, maxAge, try*longer)
+		t.Logf("%+v", report)
+		if len(report.Wrong) > 0 || report.Compared >= least && report.Unknown <= report.Compared/unknown {
+			break
+		}
+	}
+	if len(report.Wrong) > 0 || report.Compared < least || report.Unknown > report.Compared/unknown {
+		t.Errorf("%+v", report)
+	}
 }
 
 // compare asks the page past the cache and through it, while somebody writes

@@ -117,10 +117,6 @@ func TestVarnish(t *testing.T) {
 		if n := x.made(t) - before; n != 30 {
 			t.Errorf("30 requests that no cache may answer were made %d times", n)
 		}
-		report := x.compare(t, "http://"+front, p.Fresh.MaxAge, longer)
-		t.Logf("%+v", report)
-		if len(report.Wrong) > 0 || report.Compared < enough || report.Unknown > report.Compared {
-			t.Errorf("%+v", report)
-		}
+		x.fresh(t, "http://"+front, p.Fresh.MaxAge, 80, 3)
 	}, "varnish.storage", "varnish.pages")
 }
