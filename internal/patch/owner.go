@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"syscall"
 
-	"kasoku/internal/source"
+	"kasoku/internal/host"
 )
 
 // owner is who a checkout belongs to, where Kasoku runs as root and he is somebody else:
@@ -81,7 +81,7 @@ func (o *owner) findGo() {
 	} else if h, err := os.UserHomeDir(); err == nil {
 		home = h
 	}
-	for _, pattern := range source.GoTools(home) {
+	for _, pattern := range host.GoTools(home) {
 		found, err := filepath.Glob(pattern)
 		if err != nil || len(found) == 0 {
 			continue

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"kasoku/internal/host"
-	"kasoku/internal/source"
 )
 
 // unixPeers are the paths of the unix sockets that the other ends of connected ones
@@ -165,7 +164,7 @@ func (d *discovery) goTool(ctx context.Context, module string) string {
 	if err != nil {
 		return "go"
 	}
-	found, err := d.h.Run(ctx, host.Command{Argv: append([]string{"sh", "-c", lastThat, "sh"}, source.GoTools(strings.TrimSpace(string(home.Stdout)))...)})
+	found, err := d.h.Run(ctx, host.Command{Argv: append([]string{"sh", "-c", lastThat, "sh"}, host.GoTools(strings.TrimSpace(string(home.Stdout)))...)})
 	if err != nil || len(found.Stdout) == 0 {
 		return "go"
 	}
