@@ -114,6 +114,15 @@ func (l *lab) holds(t *testing.T, plans ...string) {
 	}
 }
 
+// tooFewToKeep reports whether no connection to PHP-FPM may be kept, since what is in force
+// leaves too few processes for that. How many there are to be follows from what the
+// processes take here.
+func tooFewToKeep(res remedy.Result) bool {
+	return slices.ContainsFunc(res.Skipped, func(why string) bool {
+		return strings.HasPrefix(why, "nginx.keep-php: pm.max_children is ") && strings.Contains(why, "too few for the kept connections")
+	})
+}
+
 // TestRemediesTogether shows the remedies for the case on real servers: each is
 // planned from evidence and put in force, then every answer is right, and no sign is
 // left; all is put back, hash for hash.
@@ -147,7 +156,12 @@ func TestRemediesTogether(t *testing.T) {
 	st.Regulation = relaxed()
 	for left := ids; len(left) > 0; {
 		in := remedy.Input{Stack: &st, Evidence: found.run.Evidence, Snapshot: l.take(t, evidence.TakeOptions{Assets: found.run.Evidence.Load.Assets}), Diagnosis: found.run.Diagnosis}
-		plans := slices.DeleteFunc(remedy.PlanAll(in).Plans, func(p remedy.Plan) bool { return !slices.Contains(left, p.Remedy) })
+		res := remedy.PlanAll(in)
+		plans := slices.DeleteFunc(res.Plans, func(p remedy.Plan) bool { return !slices.Contains(left, p.Remedy) })
+		left = slices.DeleteFunc(left, func(id string) bool { return id == "nginx.keep-php" && tooFewToKeep(res) })
+		if len(left) == 0 {
+			break
+		}
 		if len(plans) < len(left) {
 			t.Fatalf("with %v in force, of %v only %v are planned", inForce, left, titles(plans))
 		}

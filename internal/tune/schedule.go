@@ -192,13 +192,18 @@ func (m moment) stepTime() time.Duration {
 
 // secondLook is kept for leaveOut, where something weak was kept, or something
 // behind another that may have brought all; at most a sixth of the budget, as it
-// seldom brings anything and what was not tried yet may.
+// seldom brings anything and what was not tried yet may. Where not even one look fits into
+// that, none is kept: it would show nothing, and a plan may.
 func (s *schedule) secondLook(m moment) time.Duration {
 	looks := s.behind
 	if s.weak > 0 {
 		looks++
 	}
-	return min(time.Duration(looks)*m.stepTime(), m.budget/6)
+	kept := min(time.Duration(looks)*m.stepTime(), m.budget/6)
+	if kept < m.stepTime()-m.run { // a look needs no diagnosis
+		return 0
+	}
+	return kept
 }
 
 // provedPlan is a plan that was judged better before an interruption and is
