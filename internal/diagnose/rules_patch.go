@@ -64,10 +64,15 @@ func judgePatches(m *model) ([]Finding, string) {
 		}
 		out = append(out, f)
 	}
-	if len(out) == 0 {
-		return nil, strings.Join(m.in.Snapshot.Unpatched, "; ")
+	return out, unpatched(m, out)
+}
+
+// unpatched is why the source was not looked at, if nothing was found.
+func unpatched(m *model, found []Finding) string {
+	if len(found) > 0 {
+		return ""
 	}
-	return out, ""
+	return strings.Join(m.in.Snapshot.Unpatched, "; ")
 }
 
 // prepared is the CPU per request that values in the text of statements may save, by

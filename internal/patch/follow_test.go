@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"kasoku/internal/await"
 )
 
 // A read by a row that an earlier read gives is one patch with that one, whichever of
@@ -40,6 +42,7 @@ func TestFollowersShareAPatch(t *testing.T) {
 
 // How many statements programs send for 130 elements, before and after.
 func TestFollowersAskLess(t *testing.T) {
+	await.SkipShort(t)
 	dsn := mariadb(t)
 	var offered []*Place
 	for _, at := range plain(t) {

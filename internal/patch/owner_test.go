@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"kasoku/internal/await"
 )
 
 const someoneElse = 33 // www-data
@@ -16,6 +18,7 @@ const someoneElse = 33 // www-data
 // that user: git accepts it, everything new in it is his, and the series may be written
 // where he may not.
 func TestCheckoutOfAnotherUser(t *testing.T) {
+	await.SkipShort(t)
 	if os.Geteuid() != 0 {
 		t.Skip("only root can work as another user")
 	}

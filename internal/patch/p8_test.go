@@ -5,11 +5,14 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"kasoku/internal/await"
 )
 
 // No number is given out twice: by several processes at a time with several requests each,
 // and by one whose counter is put back while it serves.
 func TestNumbersOnce(t *testing.T) {
+	await.SkipShort(t)
 	dsn := mariadb(t)
 	db, err := sql.Open("mysql", dsn)
 	if err != nil {

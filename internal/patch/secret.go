@@ -75,41 +75,56 @@ func secretText(src string) bool {
 	var s scanner.Scanner
 	set := token.NewFileSet()
 	s.Init(set.AddFile("", set.Base(), len(src)), []byte(src), func(token.Position, string) {}, scanner.ScanComments)
-	name, between := "", token.ILLEGAL // of what stands before
+	var before assigned
 	for {
 		_, tok, lit := s.Scan()
-		switch tok {
-		case token.EOF:
+		switch {
+		case tok == token.EOF:
 			return false
-		case token.COMMENT:
+		case tok == token.SEMICOLON && lit == "\n": // a line ends, as within a list
+			continue
+		case tok == token.COMMENT:
 			if redact.Text(lit) != lit {
 				return true
 			}
 			continue
-		case token.SEMICOLON, token.LPAREN:
-			if lit == "\n" {
-				continue // a line ends, as within a list
-			}
 		}
 		value := lit
 		if tok == token.STRING || tok == token.CHAR {
 			if text, err := strconv.Unquote(lit); err == nil {
 				value = text
 			}
-			if redact.Text(value) != value {
-				return true
-			}
-			if named := name + " = " + strconv.Quote(value); between != token.ILLEGAL && redact.Text(named) != named {
+			if before.secret(value) {
 				return true
 			}
 		}
-		switch tok {
-		case token.IDENT, token.STRING:
-			name, between = value, token.ILLEGAL
-		case token.ASSIGN, token.DEFINE, token.COLON, token.COMMA:
-			between = tok
-		default:
-			name, between = "", token.ILLEGAL
-		}
+		before = before.then(tok, value)
 	}
+}
+
+// assigned is the name that stands before a text, and whether what is between gives the one
+// to the other.
+type assigned struct {
+	name  string
+	given bool
+}
+
+// secret reports whether a text is one, by itself or as what is given to the name.
+func (n assigned) secret(value string) bool {
+	if redact.Text(value) != value {
+		return true
+	}
+	line := n.name + " = " + strconv.Quote(value)
+	return n.given && redact.Text(line) != line
+}
+
+// then is what stands before the next token.
+func (n assigned) then(tok token.Token, value string) assigned {
+	switch tok {
+	case token.IDENT, token.STRING:
+		return assigned{name: value}
+	case token.ASSIGN, token.DEFINE, token.COLON, token.COMMA:
+		return assigned{n.name, true}
+	}
+	return assigned{}
 }
