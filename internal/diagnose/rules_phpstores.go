@@ -79,8 +79,11 @@ func judgeOPcacheFull(m *model) ([]Finding, string) {
 		if okFull && On(isFull) && !rooms["memory"] && !rooms["files"] {
 			say("memory", "the cache is full")
 		}
-		if misses, _ := delta("opcache.opcache_statistics.misses"); misses/m.window >= 10 {
-			cites = append(cites, fmt.Sprintf("%.0f scripts a second were compiled", misses/m.window))
+		// What is compiled for the first time fills the cache; only what was in it lacks room.
+		misses, _ := delta("opcache.opcache_statistics.misses")
+		filled, _ := delta("opcache.opcache_statistics.num_cached_scripts")
+		if again := misses - filled; again/m.window >= 10 {
+			cites = append(cites, fmt.Sprintf("%.0f scripts a second were compiled again", again/m.window))
 			if len(rooms) == 0 {
 				rooms["memory"] = true
 			}

@@ -48,7 +48,7 @@ func healthy() Input {
 		Counters: map[string]evidence.CounterDelta{
 			"db": {Delta: map[string]float64{"Connections": 3, "Com_select": 4000, "Com_insert": 400, "Com_commit": 400, "Handler_commit": 400, "Innodb_os_log_written": 1 << 20, "Innodb_rows_inserted": 400, "Threads_created": 1},
 				Value: map[string]string{"Max_used_connections": "14", "Open_tables": "30", "Open_table_definitions": "30", "Threads_running": "2"}},
-			"php":   {Delta: map[string]float64{"www.max_children_reached": 0, "opcache.opcache_statistics.misses": 0}, Value: map[string]string{"www.max_listen_queue": "0", "opcache.cache_full": "false"}},
+			"php":   {Delta: map[string]float64{"www.max_children_reached": 0, "opcache.opcache_statistics.misses": 200, "opcache.opcache_statistics.num_cached_scripts": 190}, Value: map[string]string{"www.max_listen_queue": "0", "opcache.cache_full": "false"}},
 			"mc":    {Delta: map[string]float64{"get_hits": 5000, "get_misses": 100, "cmd_get": 5100, "total_connections": 1}, Value: map[string]string{"curr_connections": "12", "max_connections": "1024", "limit_maxbytes": "67108864", "version": "1.6.18"}},
 			"kv":    {Delta: map[string]float64{"keyspace_hits": 900, "keyspace_misses": 20, "total_commands_processed": 1000, "cmdstat_get.usec": 2000, "cmdstat_get.calls": 1000}, Value: map[string]string{"connected_clients": "9", "maxclients": "10000", "aof_enabled": "0", "config.save": "", "redis_version": "7.0.15"}},
 			"front": {Delta: map[string]float64{"MAIN.cache_hit": 900, "MAIN.cache_miss": 100}},
@@ -258,6 +258,7 @@ var signs = []struct {
 	{"db.table-instances", both(variable("table_open_cache_instances", "16"), delta("db", "Table_open_cache_overflows", 300), mysql("8.0.36")), "each of 16 instances has only 125"},
 	{"php.opcache-off", php("opcache.enable", "Off"), "opcache.enable is Off"},
 	{"php.opcache-full", value("php", "opcache.cache_full", "true"), "the cache is full"},
+	{"php.opcache-full", delta("php", "opcache.opcache_statistics.misses", 500), "31 scripts a second were compiled again"},
 	{"php.timestamps", php("opcache.validate_timestamps", "On"), "revalidate_freq = 0 s"},
 	{"php.realpath", php("realpath_cache_size", "16K"), "16K"},
 	{"php.preload", both(php("opcache.preload", ""), func(in *Input) {
