@@ -2,10 +2,14 @@ package diagnose
 
 import (
 	"fmt"
+	"net/url"
 	"path"
 	"slices"
+	"strings"
 
+	"kasoku/internal/confedit/apache"
 	"kasoku/internal/confedit/args"
+	"kasoku/internal/confedit/nginx"
 	"kasoku/internal/confedit/shell"
 	"kasoku/internal/evidence"
 	"kasoku/internal/stack"
@@ -84,17 +88,65 @@ func (l *Loop) Set(seconds float64) (map[string][]byte, error) {
 // askers are programs that only send requests to the addresses which their words name.
 var askers = []string{"curl", "wget"}
 
-// OnlyAsks reports whether a round does nothing but send requests to the stack itself.
-func (l *Loop) OnlyAsks(st *stack.Stack) bool {
+// OnlyAsks reports whether a round does nothing but send requests to the stack itself: to
+// its addresses, or to a name that a site of its web servers has.
+func (l *Loop) OnlyAsks(st *stack.Stack, snap *evidence.Snapshot) bool {
 	for _, p := range l.Pause.Programs {
 		if !slices.Contains(askers, path.Base(p)) {
 			return false
 		}
 	}
 	for _, u := range l.Pause.URLs {
-		if !st.Own(u) {
+		if !st.Own(u) && !sitesAnswer(st, snap, u) {
 			return false
 		}
 	}
 	return len(l.Pause.URLs) > 0
+}
+
+// sitesAnswer reports whether the host of a URL is the name of a site, as server_name,
+// ServerName or ServerAlias says it, also by a leading wildcard.
+func sitesAnswer(st *stack.Stack, snap *evidence.Snapshot, raw string) bool {
+	u, err := url.Parse(raw)
+	if err != nil || !strings.Contains(u.Hostname(), ".") {
+		return false
+	}
+	host := strings.ToLower(u.Hostname())
+	return slices.ContainsFunc(siteNames(st, snap), func(name string) bool {
+		name = strings.ToLower(name)
+		if rest, ok := strings.CutPrefix(name, "*."); ok {
+			return strings.HasSuffix(host, "."+rest)
+		}
+		if rest, ok := strings.CutPrefix(name, "."); ok { // nginx: the name and all below it
+			return host == rest || strings.HasSuffix(host, name)
+		}
+		return host == name
+	})
+}
+
+// siteNames are the names of the sites of all web servers; of one whose configuration
+// cannot be read there are none.
+func siteNames(st *stack.Stack, snap *evidence.Snapshot) []string {
+	var out []string
+	for _, svc := range st.OfKind(stack.Nginx) {
+		if conf, err := NginxConfig(snap, svc); err == nil {
+			conf.Root.Walk(func(d *nginx.Directive) bool {
+				if d.Name == "server_name" {
+					out = append(out, d.Args...)
+				}
+				return true
+			})
+		}
+	}
+	for _, svc := range st.OfKind(stack.Apache) {
+		if conf, err := ApacheConfig(snap, svc); err == nil {
+			conf.Root.Walk(func(d *apache.Directive) bool {
+				if strings.EqualFold(d.Name, "ServerName") || strings.EqualFold(d.Name, "ServerAlias") {
+					out = append(out, d.Args...)
+				}
+				return true
+			})
+		}
+	}
+	return out
 }

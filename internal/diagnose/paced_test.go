@@ -79,6 +79,10 @@ func TestLoopOnlyAsks(t *testing.T) {
 		"while true; do curl -s http://127.0.0.1/tick; sleep 1; done":                             true,
 		"while true; do wget -qO- http://localhost:8080/a; sleep 1; done":                         true,
 		"while true; do curl -s https://api.example/tick; sleep 1; done":                          false,
+		"while true; do curl -sk https://shop.example/tick; sleep 1; done":                        true,
+		"while true; do curl -sk https://Jobs.Shop.example/tick; sleep 1; done":                   true,
+		"while true; do curl -sk https://myshop.example/tick; sleep 1; done":                      false,
+		"while true; do curl -sk https://all.net/tick; curl https://a.all.net/; sleep 1; done":    true,
 		"while true; do curl -s http://127.0.0.1/tick -d x -H $(cat token); sleep 1; done":        false,
 		"while true; do curl -s http://127.0.0.1/tick; php cron.php; sleep 1; done":               false,
 		"while true; do curl -s; sleep 1; done":                                                   false,
@@ -90,7 +94,8 @@ func TestLoopOnlyAsks(t *testing.T) {
 		if err != nil || l == nil {
 			t.Fatalf("%s: %v, %v", script, l, err)
 		}
-		if got := l.OnlyAsks(in.Stack); got != want {
+		config("/n", "listen 8080;", "listen 8080; server_name shop.example *.shop.example .all.net _;")(&in)
+		if got := l.OnlyAsks(in.Stack, in.Snapshot); got != want {
 			t.Errorf("%s: %v", script, got)
 		}
 	}

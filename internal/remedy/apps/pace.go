@@ -33,6 +33,6 @@ func planPace(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []planning.Plan{{ID: fmt.Sprintf("app.pace:%s:%s", svc.Name, f.Subject["pause"]), EditsSettings: !l.OnlyAsks(in.Stack), Changes: changes,
+	return []planning.Plan{{ID: fmt.Sprintf("app.pace:%s:%s", svc.Name, f.Subject["pause"]), EditsSettings: !l.OnlyAsks(in.Stack, in.Snapshot), Changes: changes,
 		Title: fmt.Sprintf("Let %s pause for %s s instead of %s s", svc.Name, f.Subject["pause"], strconv.FormatFloat(l.Pause.Value, 'g', -1, 64))}}, nil
 }
