@@ -47,8 +47,9 @@ type Git struct {
 	// mode, owner, group and time before, as stat(1) printed them.
 	Files      []string `json:"files,omitempty"`
 	Attributes string   `json:"attributes,omitempty"`
-	// Beside are files of the checkout, relative to Dir, that earlier changes of the
-	// journal hold: that they are not as committed is nobody's work.
+	// Beside are files of the checkout, relative to Dir, that other changes of the
+	// journal hold: that they are not as committed, now or once those changes are taken
+	// back, is nobody's work.
 	Beside []string `json:"beside,omitempty"`
 	// Saved is a tar archive of the products as they were before.
 	Saved host.Hash `json:"saved,omitempty"`
@@ -165,6 +166,7 @@ func (a *gitAct) clean(ctx context.Context) error {
 	if untracked := a.unexpected(dirty); len(untracked) > 0 {
 		return fmt.Errorf("%s: %w: its files are not as committed: %s; commit, stash or ignore them first", g.title(), ErrChanged, some(untracked))
 	}
+	g.Beside = slices.Compact(slices.Sorted(slices.Values(append(g.Beside, a.edited()...))))
 	begun, err := a.gitPaths(ctx, "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "BISECT_LOG", "rebase-merge", "rebase-apply", "index.lock")
 	if err != nil {
 		return err
@@ -185,14 +187,9 @@ func (a *gitAct) clean(ctx context.Context) error {
 }
 
 // held are those of the files, relative to the checkout, that the journal has changed and
-// that are still as it left them, and those that this transaction changes before.
+// that are still as it left them.
 func (a *gitAct) held(ctx context.Context, files []string) ([]string, error) {
 	var out []string
-	for i := range a.i {
-		if c := &a.t.Changes[i]; c.Kind == KindFile && c.hostName() == a.c.hostName() && strings.HasPrefix(c.Path, a.c.Git.Dir+"/") {
-			out = append(out, strings.TrimPrefix(c.Path, a.c.Git.Dir+"/"))
-		}
-	}
 	for _, file := range files {
 		path := filepath.Join(a.c.Git.Dir, file)
 		left, ok := a.x.journal.leaves(a.c.Host, path)
@@ -208,6 +205,28 @@ func (a *gitAct) held(ctx context.Context, files []string) ([]string, error) {
 		}
 	}
 	return out, nil
+}
+
+// edited are the files of the checkout, relative to it, that changes in force have edited,
+// and those that this transaction edits before.
+func (a *gitAct) edited() []string {
+	var out []string
+	of := func(c *Change) {
+		if file, ok := strings.CutPrefix(c.Path, a.c.Git.Dir+"/"); ok && c.Kind == KindFile && c.hostName() == a.c.hostName() {
+			out = append(out, file)
+		}
+	}
+	for _, t := range a.x.journal.txs {
+		for i := range t.Changes {
+			if t.InForce() || t.Pending() {
+				of(&t.Changes[i])
+			}
+		}
+	}
+	for i := range a.i {
+		of(&a.t.Changes[i])
+	}
+	return out
 }
 
 // leaves is what the changes in force leave of a file, as a hash ("": it is not there);

@@ -218,6 +218,20 @@ func TestGitBesideAnEditedFile(t *testing.T) {
 	}
 	l.inApp(t, "sed -i '/^mine$/d' sql/schema.sql")
 
+	// Somebody commits what Kasoku has edited: taken back, it is not as committed any more.
+	l.inApp(t, "git -c user.name=a -c user.email=a@localhost commit -qam tuned")
+	commit, err = x.Apply(t.Context(), Intent{Title: "patch", Changes: []Change{appPatch(l)}})
+	must(t, err)
+	must(t, x.Keep(t.Context(), commit.ID))
+	must(t, x.UndoAll(t.Context()))
+	wantEqual(t, "taken back beneath a commit", l.inApp(t, "cat sql/schema.sql; git log -1 --format=%s; git status --porcelain"), "CREATE TABLE t (a int);\ntuned\n M sql/schema.sql")
+	l.inApp(t, "git reset -q --soft HEAD~1; git add sql/schema.sql")
+	wantEqual(t, "as found again", l.seenApp(t), asFound)
+	edit, err = x.Apply(t.Context(), Intent{Title: "index", Changes: []Change{{Kind: KindFile, Path: l.path("app/sql/schema.sql"), Before: &FileState{Hash: host.HashOf(was), Content: was},
+		After: &FileState{Content: []byte("CREATE TABLE t (a int, KEY (a));\n")}}}})
+	must(t, err)
+	must(t, x.Keep(t.Context(), edit.ID))
+
 	// Undone in the other order.
 	commit, err = x.Apply(t.Context(), Intent{Title: "patch", Changes: []Change{appPatch(l)}})
 	must(t, err)
