@@ -104,7 +104,7 @@ func (d *discovery) add(ctx context.Context, kind Kind, name string, p *process,
 	fill(d, ctx, in)
 	d.control(ctx, in)
 	if hidden && in.svc.ControlMethod() == MethodProcess { // a unit or supervisor's file has them
-		d.note("Redis hides the arguments that it was started with; add those besides the configuration file to %s's control.start.", name)
+		d.note("%[1]s: Redis hides the arguments that it was started with; add those besides the configuration file to %[1]s's control.start.", in.svc.Name)
 	}
 	d.found = append(d.found, in)
 	return nil

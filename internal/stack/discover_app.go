@@ -63,7 +63,6 @@ func (d *discovery) apps(ctx context.Context) {
 		}
 		d.settings(ctx, app)
 		d.environment(ctx, app, d.stores())
-		d.unsettled(app)
 	}
 	for _, d := range d.all {
 		d.sort()

@@ -59,6 +59,7 @@ func DiscoverHosts(ctx context.Context, places []Place) (*Stack, []string, error
 	renumber(all)
 	for _, d := range all {
 		for _, in := range d.found {
+			d.unsettled(in)
 			s.Services = append(s.Services, in.svc)
 		}
 		if d.place.Name != LocalHost {

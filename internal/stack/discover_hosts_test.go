@@ -132,7 +132,7 @@ location /api { proxy_pass http://127.0.0.2:%s/; }`, l.dir, l.path("php.sock"), 
 		}
 	}
 	if !slices.ContainsFunc(notes, func(n string) bool {
-		return strings.HasPrefix(n, "web1: ") && strings.Contains(n, "other.ini names a database that was not found")
+		return strings.HasPrefix(n, "web1: "+site.Name+": ") && strings.Contains(n, "other.ini names a database that was not found")
 	}) {
 		t.Errorf("other.ini names this host's own address, where no database is: %q", notes)
 	}

@@ -92,7 +92,12 @@ func (d *discovery) environment(ctx context.Context, app *instance, stores []sto
 		return
 	}
 	if data, err := d.h.ReadFile(ctx, fmt.Sprintf("/proc/%d/environ", app.master.pid)); err == nil {
-		for _, n := range namedStores(strings.ReplaceAll(string(data), "\x00", "\n"), stores).names {
+		text := strings.ReplaceAll(string(data), "\x00", "\n")
+		found := namedStores(text, stores)
+		if len(found.names) == 0 && !found.mentions {
+			found = d.namedDatabase(ctx, text)
+		}
+		for _, n := range found.names {
 			if !slices.Contains(app.svc.TalksTo, n) {
 				app.svc.TalksTo = append(app.svc.TalksTo, n)
 			}

@@ -35,11 +35,14 @@ func TestDiscoverApplications(t *testing.T) {
 	l.write("shop/bin/server.pl", server)
 	l.write("goapp/server.pl", server)
 	l.write("goapp/go.mod", "module shop\n")
+	l.write("goapp/.env", "SHOP_DB_USER=shop\nSHOP_DB_NAME=warehouse\n")
+	l.write("shop/.env", "SHOP_DB_NAME=nowhere\n")
 	perl, err := os.ReadFile(need(t, "perl"))
 	must(t, err)
 	must(t, os.WriteFile(l.path("goapp/shopd"), perl, 0o755))
 	web := l.nginx(webPort, fmt.Sprintf(`location /a { proxy_pass http://127.0.0.1:%s; } location /b { proxy_pass http://127.0.0.1:%s; } location /c { proxy_pass http://127.0.0.1:%s; }`, titled, plain, built))
 	must(t, l.mariadb(dbPort).Start(ctx))
+	must(t, os.Mkdir(l.path("db/data/warehouse"), 0o755))
 	for _, c := range []*Controller{web,
 		l.add(Service{Name: "titled", Kind: App, Listen: []string{"127.0.0.1:" + titled}, Control: Control{
 			Start: []string{"env", "-C", "/", need(t, "perl"), l.path("title.pl"), titled, "shop master", l.path("db/my.sock")}}}),
@@ -72,6 +75,15 @@ func TestDiscoverApplications(t *testing.T) {
 	want := Build{Dir: l.path("goapp"), Command: []string{"go", "build", "-o", "shopd", "."}, Products: []string{"shopd"}}
 	if a := at(built); a.Build == nil || fmt.Sprint(*a.Build) != fmt.Sprint(want) {
 		t.Errorf("the built one: %+v, want build %+v", a, want)
+	}
+	if a := at(built); !slices.Equal(a.TalksTo, []string{db}) || !slices.Contains(a.Settings, l.path("goapp/.env")) {
+		t.Errorf("whose settings name a database and no server: talks to %v, settings %v", a.TalksTo, a.Settings)
+	}
+	if a := at(plain); len(a.Settings) > 0 {
+		t.Errorf("settings that name a database that is not there: %v", a.Settings)
+	}
+	if text := strings.Join(notes, "\n"); strings.Contains(text, "fill in settings") || !strings.Contains(text, "which names its database warehouse") {
+		t.Errorf("all of them talk to the database: %s", text)
 	}
 	out, err := s.Render()
 	must(t, err)

@@ -1,7 +1,9 @@
 package stack
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"io/fs"
 	"path"
 	"path/filepath"
@@ -75,13 +77,13 @@ func (d *discovery) settings(ctx context.Context, app *instance) {
 }
 
 // unsettled says of an application that nothing was found of whom it talks to: neither
-// in files nor in its environment.
+// in files nor in its environment, nor by a connection that it holds.
 func (d *discovery) unsettled(app *instance) {
 	stores := d.stores()
 	for _, o := range d.others() {
 		stores = append(stores, o.stores()...)
 	}
-	if app.svc.Root != "" && len(app.svc.Settings)+len(app.svc.TalksTo) == 0 && len(stores) > 0 {
+	if app.svc.Kind == App && app.svc.Root != "" && len(app.svc.Settings)+len(app.svc.TalksTo) == 0 && len(stores) > 0 {
 		d.note("No file below %s names a database or cache that was found; fill in settings and talks_to of %s.", app.svc.Root, app.svc.Name)
 	}
 }
@@ -113,6 +115,9 @@ func (d *discovery) settingsFile(ctx context.Context, app *instance, file string
 		data = knownapp.WithoutComments(data) // examples in the documentation of code
 	}
 	found := namedStores(string(data), stores)
+	if len(found.names) == 0 && !found.mentions {
+		found = d.namedDatabase(ctx, string(data))
+	}
 	if names, guessed := d.farStores(ctx, string(data)); len(names) > 0 {
 		found.names, found.guessed = append(found.names, names...), found.guessed || guessed
 	}
@@ -126,9 +131,33 @@ func (d *discovery) settingsFile(ctx context.Context, app *instance, file string
 		}
 	}
 	if found.guessed {
-		d.note("%s talks to %s: a guess from %s, which names this machine but no port.", app.svc.Name, strings.Join(found.names, ", "), file)
+		d.note("%s talks to %s: a guess from %s, which names %s.", app.svc.Name, strings.Join(found.names, ", "), file, cmp.Or(found.why, "this machine but no port"))
 	}
 	if len(found.names) == 0 {
-		d.note("%s names a database that was not found on this machine.", file)
+		d.note("%s: %s names a database that was not found on this machine.", app.svc.Name, file)
 	}
+}
+
+// namedDatabase finds the database server that has a database which the text of a settings
+// file names, where it names no server: programs take this machine's by default. The
+// server runs in its data folder, in which each database is a folder of its name.
+func (d *discovery) namedDatabase(ctx context.Context, text string) namedIn {
+	if hostAnywhere.MatchString(text) {
+		return namedIn{}
+	}
+	out := namedIn{guessed: true}
+	for _, m := range databaseKey.FindAllStringSubmatch(text, -1) {
+		for _, in := range d.found {
+			if !in.svc.IsDatabase() || in.master == nil || slices.Contains(out.names, in.svc.Name) {
+				continue
+			}
+			if info, err := d.h.Stat(ctx, fmt.Sprintf("/proc/%d/cwd/%s", in.master.pid, m[1])); err == nil && info.Mode.IsDir() {
+				out.names, out.why = append(out.names, in.svc.Name), "its database "+m[1]
+			}
+		}
+	}
+	if len(out.names) != 1 { // none, or two that have one of that name
+		return namedIn{}
+	}
+	return out
 }

@@ -10,6 +10,7 @@ import (
 type namedIn struct {
 	names    []string // of stores
 	guessed  bool     // the file gives no port or socket
+	why      string   // what a guess is taken from; "" for this machine's name
 	mentions bool     // a database address of which no store is known
 }
 
@@ -34,6 +35,9 @@ var (
 	// What Debian's dbconfig-common writes into the settings of a package, for a database on
 	// this machine: $dbserver=''; $dbtype='mysql';
 	dbconfigHere = regexp.MustCompile(`(?i)\bdbserver\s*=\s*(?:''|"")[\s;](?s:.*)\bdbtype\s*=\s*["']mysql["']`)
+	// DB_NAME=shop, "database": "shop", and a key that names a host, wherever it is.
+	databaseKey  = regexp.MustCompile(`(?im)(?:^|[\s"'(,{$])[\w.-]*(?:db|database|mysql|mariadb)[._-]?(?:name|database|schema)?["']?\]?\s*(?:=>|=|:|,)\s*["']?([A-Za-z0-9_]{2,64})(?:["'\s;,)}]|$)`)
+	hostAnywhere = regexp.MustCompile(`(?im)[\w.-]*(?:host|hostname|server|addr|address|url|dsn)\b["']?\]?\s*(?:=>|=|:)\s*["']?[\w/\[]`)
 	sqlWord      = regexp.MustCompile(`(?i)mysql|mariadb|database|db_?name|\bdb_`)
 )
 
