@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -57,7 +58,18 @@ func (a *indexAct) prepare(ctx context.Context) ([][]byte, error) {
 	if c.IndexDef, c.IndexAfter, err = a.definition(ctx, s); err != nil {
 		return nil, err
 	}
+	c.IndexAfter = slices.DeleteFunc(c.IndexAfter, a.droppedBefore)
 	return nil, a.canStandAgain(ctx, s)
+}
+
+// droppedBefore reports whether an earlier change of the plan drops the key with this
+// definition: undo goes backwards, so that key stands after this one again without having been made anew.
+func (a *indexAct) droppedBefore(def string) bool {
+	key := keyOf(a.c.Index, def)
+	return slices.ContainsFunc(a.t.Changes[:a.i], func(o Change) bool {
+		return o.Kind == KindIndex && o.Drop && o.Service == a.c.Service && o.Index != nil &&
+			o.Index.Schema == key.Schema && o.Index.Table == key.Table && strings.EqualFold(o.Index.Name, key.Name)
+	})
 }
 
 // canStandAgain is an error if undo could not put a dropped index back before those

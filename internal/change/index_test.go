@@ -221,6 +221,17 @@ func TestDroppedIndexStandsInItsPlace(t *testing.T) {
 	l.exec(t, "ALTER TABLE shop.o DROP INDEX kb, DROP INDEX kc") // where a killed undo has left it
 	must(t, x.Revert(t.Context(), tx.ID))
 	wantEqual(t, "table", l.ask(t, "SHOW CREATE TABLE shop.o"), before)
+	// What a plan drops before needs not be made anew, so a foreign key does not mind.
+	l.exec(t, "CREATE OR REPLACE TABLE shop.r (id INT PRIMARY KEY, a INT, b INT, KEY fk (b), KEY k1 (a), KEY k2 (a, b), FOREIGN KEY (b) REFERENCES shop.q (id)) ENGINE=InnoDB")
+	before = l.ask(t, "SHOW CREATE TABLE shop.r")
+	second := drop("r", "k2", "a")
+	second.Index.Columns = []string{"a", "b"}
+	_, err = x.Apply(t.Context(), Intent{Title: "t", Changes: []Change{drop("r", "k1", "a"), second}})
+	wantText(t, err, "foreign keys", "in its place")
+	tx, err = x.Apply(t.Context(), Intent{Title: "t", Changes: []Change{second, drop("r", "k1", "a")}})
+	must(t, err)
+	must(t, x.Revert(t.Context(), tx.ID))
+	wantEqual(t, "table", l.ask(t, "SHOW CREATE TABLE shop.r"), before)
 	for why, c := range map[string]Change{"other unique keys": drop("o", "u1", "a"), "foreign keys": drop("p", "ka", "a")} {
 		if why == "other unique keys" {
 			c.Index.Columns = []string{"a", "id"}
