@@ -234,7 +234,11 @@ func repoint(in planning.Input, svc *stack.Service, clients []diagnose.CacheClie
 			continue
 		}
 		written[c.File] = true
-		content := diagnose.ReplaceCacheAddresses(string(in.Snapshot.Files[planning.HostOf(svc)][c.File].Content), with(""))
+		content := string(in.Snapshot.Files[planning.HostOf(svc)][c.File].Content)
+		content, err := withTransport(content, diagnose.ReplaceCacheAddresses(content, with("")))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", c.File, err)
+		}
 		one, err := planning.FileChange(in.Snapshot, client, c.File, []byte(content), act, why)
 		if err != nil {
 			return nil, err
