@@ -298,7 +298,7 @@ func (b *Blamer) Stale(ctx context.Context, d *load.Deed, reader int, s load.Sig
 func (b *Blamer) Other(ctx context.Context, book *Book, p *Page, request []byte) string {
 	return b.blame(ctx, request, func(url string) (right, answered bool, head string) {
 		v, a, err := b.replay(ctx, url, request, nil)
-		a.Body = maskTimes(a.Body, book.moments...)
+		a.Body = hideTimes(a.Body, book.moments...)
 		answered = err == nil && v.Status != 0 && !toHTTPS(v.Status, a.Location, a.Request)
 		return err == nil && p.differs(v, a) == "", answered, string(a.Head)
 	})

@@ -231,13 +231,13 @@ func (b *Book) walk(ctx context.Context, opts load.Options, saw func(key string,
 				return
 			}
 			key := w.key(v, a)
-			a.Body = maskTimes(a.Body, b.moments...)
+			a.Body = hideTimes(a.Body, b.moments...)
 			if failed = saw(key, v, a); failed != nil || a.Stranger || a.Asset || v.Method != http.MethodGet {
 				return
 			}
 			sv, sa, err := load.Replay(ctx, opts, a.Request, asStranger(opts.Scenario))
 			if err == nil {
-				sa.Body = maskTimes(sa.Body, b.moments...)
+				sa.Body = hideTimes(sa.Body, b.moments...)
 				failed = saw(key+", as a stranger", sv, sa)
 			}
 		}})

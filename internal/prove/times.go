@@ -42,6 +42,12 @@ const (
 // another one after midnight: Sun, ‹time›; ‹time› (Sun); ‹time›(日).
 var besideTime = regexp.MustCompile(`(?:` + weekday + `[,.]? ?)?` + timeToken + `(?:,? ?` + weekday + `| ?[(（](?:` + weekday + `|[月火水木金土日])[)）])?`)
 
+// hideTimes hides what of a body depends on when it was asked for: the present time, and
+// in which order a list by time has what was made just now.
+func hideTimes(body []byte, moments ...time.Time) []byte {
+	return maskTimes(sortRecent(body, moments...), moments...)
+}
+
 // maskTimes hides what of a body tells the present time, which is any of moments.
 func maskTimes(body []byte, moments ...time.Time) []byte {
 	if !utf8.Valid(body) {

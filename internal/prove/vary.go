@@ -34,7 +34,7 @@ func (b *Blamer) byItself(ctx context.Context, book *Book, p *Page, v load.Visit
 		if err != nil || visit.Status != v.Status || again.Opaque != "" {
 			return false
 		}
-		body := maskTimes(again.Body, book.moments...)
+		body := hideTimes(again.Body, book.moments...)
 		if now == nil {
 			now = NewPattern(body)
 			continue
