@@ -21,7 +21,7 @@ const GroupID = "group"
 func Together(in Input, plans []Plan) []Plan {
 	var small, out []Plan
 	for _, p := range plans {
-		if isSmall(p) && len(p.Trades) == 0 && onlyFolders(p.Prepare) && !p.Fills && p.Search == nil && p.Workload == 0 {
+		if isSmall(p) && !p.Alone && len(p.Trades) == 0 && onlyFolders(p.Prepare) && !p.Fills && p.Search == nil && p.Workload == 0 {
 			small = append(small, p)
 		} else {
 			out = append(out, p)

@@ -49,7 +49,7 @@ func (t *Tuner) Ahead(in remedy.Input, called []remedy.Plan) (Ahead, error) {
 	if s.Options.Budget > 0 {
 		s.course.deadline = time.Now().Add(s.Options.Budget - runs*s.Bench.runTime())
 	}
-	c := s.schedule.next(s.moment(), in, called)
+	c := s.schedule.next(s.moment(), in, s.retouching(called))
 	a := Ahead{First: c.plan != nil, Why: c.stop.text, outlook: s.outlook()}
 	if c.plan != nil {
 		a.Plans = []remedy.Plan{*c.plan}

@@ -451,3 +451,30 @@ func TestTheSameGroupIsTriedOnce(t *testing.T) {
 		t.Errorf("when something else binds: %+v", then)
 	}
 }
+
+// What edits a kept change is tried by itself, also in what plan shows.
+func TestWhatRetouchesIsNotJoined(t *testing.T) {
+	v := newVirtual(t, good("a", 20))
+	tu := v.tuner()
+	if _, err := tu.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	kept := tu.Exec.Kept()
+	if len(kept) != 1 {
+		t.Fatalf("%d changes are kept", len(kept))
+	}
+	tx, err := tu.Exec.Load(kept[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := tx.Changes[0]
+	c.Before, c.After = c.After, c.Before
+	c.BeforeValue, c.AfterValue = c.AfterValue, c.BeforeValue
+	other := c
+	other.Path, other.Variable = "/etc/other.conf", "other"
+	for i, p := range tu.retouching([]remedy.Plan{{Changes: []change.Change{c}}, {Changes: []change.Change{other}}}) {
+		if p.Alone != (i == 0) || remedy.Joinable(p) != (i == 1) {
+			t.Errorf("plan %d: alone %v, joinable %v", i, p.Alone, remedy.Joinable(p))
+		}
+	}
+}

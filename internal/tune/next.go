@@ -1,8 +1,10 @@
 package tune
 
 import (
+	"slices"
 	"time"
 
+	"kasoku/internal/change"
 	"kasoku/internal/diagnose"
 	"kasoku/internal/remedy"
 )
@@ -13,7 +15,7 @@ func (t *Tuner) next() (*remedy.Plan, *diagnose.Finding) {
 	res := remedy.PlanAll(in)
 	t.refused(res.Refusals)
 	m := t.moment()
-	c := t.schedule.next(m, in, res.Plans)
+	c := t.schedule.next(m, in, t.retouching(res.Plans))
 	if c.plan == nil {
 		t.stopped(c.stop.reason, c.stop.text)
 		return nil, nil
@@ -49,4 +51,20 @@ func (t *Tuner) refused(rs []remedy.Refusal) {
 			t.session.Refusals = append(t.session.Refusals, r)
 		}
 	}
+}
+
+// retouching marks those of plans to be tried by themselves that edit what was kept before.
+func (t *Tuner) retouching(plans []remedy.Plan) []remedy.Plan {
+	var kept []change.Change
+	for _, tx := range t.Exec.Kept() {
+		if full, err := t.Exec.Load(tx); err == nil { // else its bytes are gone, and only its variables are known
+			tx = full
+		}
+		kept = append(kept, tx.Changes...)
+	}
+	out := slices.Clone(plans)
+	for i := range out {
+		out[i].Alone = out[i].Alone || remedy.Retouches(kept, out[i])
+	}
+	return out
 }

@@ -109,8 +109,8 @@ type Plan struct {
 	// Build is about the longest that putting it in place takes beside the
 	// activation of services, e.g. building indexes; 0 = nothing worth a word.
 	Build time.Duration `json:"build,omitempty"`
-	// Alone: it may make requests fail that did not, so it is tried by itself: a group with
-	// it would fail as a whole.
+	// Alone: it may make requests fail that did not, or contradicts what was kept, so it is
+	// tried by itself: a group with it would fail as a whole.
 	Alone bool `json:"alone,omitempty"`
 	// Parts, if there are any, are the plans that this one joins.
 	Parts []Part `json:"parts,omitempty"`
