@@ -42,10 +42,22 @@ func (c *PlanCmd) Run(ctx context.Context, a *App) error {
 		return err
 	}
 	a.UI.Clear()
+	warnUnseen(a, run)
 	if a.cli.JSON {
 		return writeJSON(a.Out, planned(run.Diagnosis, res, ahead))
 	}
 	return planText(a.Out, run.Diagnosis, res, ahead)
+}
+
+// warnUnseen says of which databases the run has seen no statements, so that what is
+// missing in the plan is not taken for what needs nothing.
+func warnUnseen(a *App, run *store.Run) {
+	for _, h := range run.Evidence.Health {
+		if h.OldConnections != "" {
+			a.UI.Warn(fmt.Sprintf("most statements of %s came by connections that are older than their record, so nothing is planned for them: no index, for instance", h.OldConnections),
+				fmt.Sprintf("`kasoku tune` restarts what holds such connections and looks again; for a plan restart that yourself, and then `kasoku plan --new` (`kasoku show %d --all` tells how many were seen)", run.ID))
+		}
+	}
 }
 
 func (c *PlanCmd) plan(ctx context.Context, a *App) (run *store.Run, res remedy.Result, ahead tune.Ahead, err error) {

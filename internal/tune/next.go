@@ -56,10 +56,7 @@ func (t *Tuner) refused(rs []remedy.Refusal) {
 // retouching marks those of plans to be tried by themselves that edit what was kept before.
 func (t *Tuner) retouching(plans []remedy.Plan) []remedy.Plan {
 	var kept []change.Change
-	for _, tx := range t.Exec.Kept() {
-		if full, err := t.Exec.Load(tx); err == nil { // else its bytes are gone, and only its variables are known
-			tx = full
-		}
+	for _, tx := range t.inForce() {
 		kept = append(kept, tx.Changes...)
 	}
 	out := slices.Clone(plans)
@@ -67,4 +64,22 @@ func (t *Tuner) retouching(plans []remedy.Plan) []remedy.Plan {
 		out[i].Alone = out[i].Alone || remedy.Retouches(kept, out[i])
 	}
 	return out
+}
+
+// inForce are the changes that are kept, the oldest first, with their files' bytes as far as
+// these are known. plan, which changes nothing, reads them from the journal.
+func (t *Tuner) inForce() []change.Tx {
+	var txs []change.Tx
+	load := func(tx change.Tx) (change.Tx, error) { return change.Load(t.Bench.Data.Dir, tx) }
+	if t.Exec != nil {
+		txs, load = t.Exec.Kept(), t.Exec.Load
+	} else if all, err := change.Read(t.Bench.Data.Dir); err == nil { // else nothing is tried either
+		txs = slices.DeleteFunc(all, func(tx change.Tx) bool { return !tx.InForce() })
+	}
+	for i, tx := range txs {
+		if full, err := load(tx); err == nil {
+			txs[i] = full
+		}
+	}
+	return txs
 }
