@@ -38,7 +38,6 @@ func FuzzKernelAndTools(f *testing.F) {
 		parseOPcache(data)
 		parseForeignOptions(data)
 		parseSS(data)
-		parseDiag(data)
 		parseStubStatus(data)
 		parseNetDev(data)
 		parseNameList(data, 33)

@@ -8,6 +8,7 @@ import (
 	"net"
 	"strconv"
 	"strings"
+	"time"
 
 	"kasoku/internal/stack"
 )
@@ -112,6 +113,15 @@ const expirySample = 1000
 // server too.
 var errEnough = errors.New("enough")
 
+// A memcached whose crawler is at work, also by its own decision to look for what has
+// expired, lists nothing meanwhile. Such a walk takes some ms, or some tens.
+const (
+	crawlTries = 20
+	crawlPause = 25 * time.Millisecond
+)
+
+var errCrawls = errors.New("the list of items was refused (BUSY)")
+
 // sampleExpiry counts items without an expiry (C07) among those that the
 // server lists first. Only diagnostic runs do it, after the load: the server
 // walks its lists with locks. Keys are not kept.
@@ -120,11 +130,22 @@ func sampleExpiry(ctx context.Context, c *cacheConn, values map[string]string) [
 		return nil
 	}
 	var seen, without int
-	err := c.ask(ctx, "lru_crawler metadump all\r\n", func(r *bufio.Reader) error {
-		var err error
-		seen, without, err = parseMetadump(r, expirySample)
-		return err
-	})
+	var err error
+	for tries := range crawlTries {
+		busy := false // an answer like others: the connection stays, as there may be no other one left
+		err = c.ask(ctx, "lru_crawler metadump all\r\n", func(r *bufio.Reader) error {
+			var err error
+			seen, without, err = parseMetadump(r, expirySample)
+			if busy = errors.Is(err, errCrawls); busy && tries < crawlTries-1 {
+				return nil
+			}
+			return err
+		})
+		if !busy || ctx.Err() != nil {
+			break
+		}
+		time.Sleep(crawlPause)
+	}
 	if err != nil && !errors.Is(err, errEnough) {
 		return []string{"items without expiry: " + err.Error()}
 	}
@@ -143,6 +164,9 @@ func parseMetadump(r *bufio.Reader, most int) (seen, without int, err error) {
 			return seen, without, nil
 		case !strings.HasPrefix(line, "key="):
 			word, _, _ := strings.Cut(line, " ")
+			if word == "BUSY" {
+				return seen, without, errCrawls
+			}
 			return seen, without, fmt.Errorf("the list of items was refused (%s)", shorten(word, 20))
 		}
 		seen++

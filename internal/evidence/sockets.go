@@ -3,6 +3,7 @@ package evidence
 import (
 	"context"
 	"fmt"
+	"net/netip"
 	"strings"
 	"sync"
 	"time"
@@ -112,8 +113,8 @@ func (s *socketSource) look(ctx context.Context) bool {
 
 // listening asks the kernel of this machine itself, another's through ss.
 func (s *socketSource) listening(ctx context.Context) ([]listening, error) {
-	if _, is := s.h.(*host.Local); is {
-		return readListening()
+	if local, is := s.h.(*host.Local); is {
+		return listeningHere(local)
 	}
 	res, err := s.h.Run(ctx, host.Command{Argv: []string{"ss", "-Hltxn"}, Timeout: 5 * time.Second})
 	if err != nil {
@@ -123,6 +124,23 @@ func (s *socketSource) listening(ctx context.Context) ([]listening, error) {
 		return nil, fmt.Errorf("ss -Hltxn: %s", shorten(string(res.Stderr), 200))
 	}
 	return parseSS(res.Stdout), nil
+}
+
+// listeningHere is what `ss -Hltxn` tells, in a fiftieth of the time, because no
+// program has to be started.
+func listeningHere(h *host.Local) ([]listening, error) {
+	tcp, err := h.TCPSockets(1 << host.TCPListen)
+	if err != nil {
+		return nil, err
+	}
+	var out []listening
+	for _, s := range tcp {
+		out = append(out, listening{s.Local.String(), s.Queue, s.Limit})
+	}
+	for _, s := range h.UnixListeners() {
+		out = append(out, listening{s.Listen, s.Queue, s.Limit})
+	}
+	return out, nil
 }
 
 func (s *socketSource) stop() {
@@ -138,6 +156,26 @@ func (s *socketSource) stop() {
 func (s *socketSource) end(ctx context.Context) {
 	s.stop()
 	s.table = newTCPTable()
+	if s.tableErr = s.readTable(ctx); s.tableErr != nil {
+		return
+	}
+	data, err := s.h.ReadFile(ctx, "/proc/sys/net/ipv4/ip_local_port_range")
+	if err == nil {
+		s.low, s.high, err = parsePortRange(data)
+	}
+	s.tableErr = err
+}
+
+// readTable asks the kernel of this machine itself, where it can be asked.
+func (s *socketSource) readTable(ctx context.Context) error {
+	if local, is := s.h.(*host.Local); is {
+		if found, err := local.TCPSockets(host.AllTCPStates); err == nil {
+			for _, x := range found {
+				s.table.add(tcpSocket{unmapped(x.Local), unmapped(x.Remote), x.State})
+			}
+			return nil
+		}
+	}
 	var last error
 	read := 0
 	for _, name := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
@@ -150,15 +188,13 @@ func (s *socketSource) end(ctx context.Context) {
 		parseTCP(data, s.table.add)
 	}
 	if read == 0 {
-		s.tableErr = last
-		return
+		return last
 	}
-	data, err := s.h.ReadFile(ctx, "/proc/sys/net/ipv4/ip_local_port_range")
-	if err == nil {
-		s.low, s.high, err = parsePortRange(data)
-	}
-	s.tableErr = err
+	return nil
 }
+
+// unmapped is an address of IPv4 also where a socket of IPv6 has it.
+func unmapped(a netip.AddrPort) netip.AddrPort { return netip.AddrPortFrom(a.Addr().Unmap(), a.Port()) }
 
 // service finds whose an address is.
 func (s *socketSource) service(listen string) string {

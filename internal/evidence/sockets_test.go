@@ -79,21 +79,6 @@ func TestQueuesLive(t *testing.T) {
 	}
 }
 
-func TestParseDiag(t *testing.T) {
-	for why, data := range map[string][]byte{"nothing": nil, "cut off": make([]byte, 8), "another family": append([]byte{unix.AF_NETLINK}, make([]byte, 100)...),
-		"no name": append([]byte{unix.AF_UNIX}, make([]byte, 15)...), "an attribute longer than the rest": append(append([]byte{unix.AF_UNIX}, make([]byte, 15)...), 99, 0, 0, 0, 'x')} {
-		if l, ok := parseDiag(data); ok {
-			t.Errorf("%s was read as %+v", why, l)
-		}
-	}
-	if got := unixName([]byte("\x00abstract")); got != "unix:@abstract" {
-		t.Error(got)
-	}
-	if got := unixName([]byte("/run/x\x00\x00")); got != "unix:/run/x" {
-		t.Error(got)
-	}
-}
-
 // BenchmarkQueues is one look at the accept queues, by both ways.
 func BenchmarkQueues(b *testing.B) {
 	for _, h := range []host.Host{host.NewLocal(), struct{ host.Host }{host.NewLocal()}} {

@@ -156,7 +156,6 @@ func FuzzSockets(f *testing.F) {
 		for _, m := range parseCgroupMounts(data) {
 			m.levels(groups[""])
 		}
-		parseDiag(data)
 		var c cgroupCounts
 		c.parseCPUStat(data)
 		c.parseOOM(data)

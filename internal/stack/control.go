@@ -328,7 +328,7 @@ func (c *Controller) listens(ctx context.Context, t *processes, p *process) bool
 	if len(inodes) == 0 {
 		return false
 	}
-	table, err := readSockets(ctx, c.h, p.pid)
+	table, err := readListeners(ctx, c.h, p.pid)
 	if err != nil {
 		return false
 	}

@@ -172,7 +172,7 @@ func (d *discovery) appServer(ctx context.Context, web *instance, endpoint strin
 func (d *discovery) owner(ctx context.Context, endpoint string) (int, bool) {
 	if d.allOwners == nil {
 		d.allOwners = map[string]int{}
-		table, err := readSockets(ctx, d.h, d.procs.sorted()[0].pid)
+		table, err := readListeners(ctx, d.h, d.procs.sorted()[0].pid)
 		if err != nil {
 			return 0, false
 		}

@@ -82,7 +82,7 @@ func listeners(ctx context.Context, h host.Host, s *Stack, svc *Service) []strin
 	if err != nil {
 		return nil
 	}
-	table, err := readSockets(ctx, h, m.pid)
+	table, err := readListeners(ctx, h, m.pid)
 	if err != nil {
 		return nil
 	}

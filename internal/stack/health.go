@@ -100,7 +100,7 @@ func (c *Controller) holds(ctx context.Context, mains []identity, endpoints []st
 	for _, id := range family {
 		pids = append(pids, id.pid)
 	}
-	table, err := readSockets(ctx, c.h, pids[0])
+	table, err := readListeners(ctx, c.h, pids[0])
 	if err != nil {
 		return ctx.Err()
 	}
@@ -127,7 +127,7 @@ func (c *Controller) listensElsewhere(ctx context.Context) string {
 	if err != nil {
 		return ""
 	}
-	table, err := readSockets(ctx, c.h, m.pid)
+	table, err := readListeners(ctx, c.h, m.pid)
 	if err != nil {
 		return ""
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/netip"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -155,9 +156,22 @@ type socketTable map[uint64]socket
 
 // readSockets reads the sockets that the process pid can see.
 func readSockets(ctx context.Context, h host.Host, pid int) (socketTable, error) {
-	t := socketTable{}
+	return readSocketsIn(ctx, h, pid, 1<<host.TCPListen|1<<host.TCPEstablished)
+}
+
+// readListeners is readSockets for who looks at those that listen only: some of the
+// others may be missing, as the kernel tells these twenty times as fast.
+func readListeners(ctx context.Context, h host.Host, pid int) (socketTable, error) {
+	return readSocketsIn(ctx, h, pid, 1<<host.TCPListen)
+}
+
+func readSocketsIn(ctx context.Context, h host.Host, pid int, states uint32) (socketTable, error) {
+	t, files := socketTable{}, []string{"unix"}
+	if !t.ask(ctx, h, pid, states) {
+		files = append(files, "tcp", "tcp6")
+	}
 	dir := fmt.Sprintf("/proc/%d/net/", pid)
-	for _, name := range []string{"tcp", "tcp6", "unix"} {
+	for _, name := range files {
 		data, err := h.ReadFile(ctx, dir+name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // no IPv6
@@ -174,6 +188,30 @@ func readSockets(ctx context.Context, h host.Host, pid int) (socketTable, error)
 		}
 	}
 	return t, nil
+}
+
+// ask adds the TCP sockets in the states of a mask, if the kernel of this machine can be
+// asked for them: the process is of this machine and in Kasoku's network namespace.
+// Otherwise it adds nothing. To read files of them is much dearer (host.Local.TCPSockets).
+func (t socketTable) ask(ctx context.Context, h host.Host, pid int, states uint32) bool {
+	local, is := h.(*host.Local)
+	if !is {
+		return false
+	}
+	own, err1 := h.Stat(ctx, "/proc/thread-self/ns/net")
+	its, err2 := h.Stat(ctx, fmt.Sprintf("/proc/%d/ns/net", pid))
+	if err1 != nil || err2 != nil || own.Target == "" || own.Target != its.Target {
+		return false
+	}
+	found, err := local.TCPSockets(states)
+	if err != nil {
+		return false
+	}
+	unmapped := func(a netip.AddrPort) netip.AddrPort { return netip.AddrPortFrom(a.Addr().Unmap(), a.Port()) }
+	for _, s := range found {
+		t[s.Inode] = socket{inode: s.Inode, local: unmapped(s.Local), remote: unmapped(s.Remote), listening: s.State == host.TCPListen, connected: s.State == host.TCPEstablished}
+	}
+	return true
 }
 
 // of returns the sockets that the processes hold, each once.
