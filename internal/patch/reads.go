@@ -183,16 +183,23 @@ func (f *file) scanOf(r *rowRead) *ast.CallExpr {
 	return call
 }
 
-// follows reports whether a node is in the statement after another of the same block, and
-// is run first of it.
+// follows reports whether a node is in the statement after another of the same block, but
+// for variables that are made empty, and is run first of it.
 func (f *file) follows(first ast.Stmt, n ast.Node) bool {
 	block, ok := f.parents[first].(*ast.BlockStmt)
 	if !ok {
 		return false
 	}
 	for i, s := range block.List {
-		if s == first && i+1 < len(block.List) {
-			next := block.List[i+1]
+		if s == first {
+			rest := block.List[i+1:]
+			for len(rest) > 0 && f.onlyDeclares(rest[0]) {
+				rest = rest[1:]
+			}
+			if len(rest) == 0 {
+				return false
+			}
+			next := rest[0]
 			switch s := next.(type) {
 			case *ast.IfStmt:
 				if s.Init == nil {
@@ -382,6 +389,9 @@ func (r *rowRead) around() (*loop, *Refusal) {
 			if l == nil {
 				if why == nil {
 					why = not
+				}
+				if rows, ok := n.(*ast.ForStmt); ok && overRows(f, rows) && r.dependsOn(&loop{f: f, node: rows}) {
+					return nil, not // by the rows, whatever is around them
 				}
 				continue
 			}

@@ -1,11 +1,11 @@
 package patch
 
 import (
-	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -308,7 +308,10 @@ func (r *rowLoop) bound() int {
 				at = i + 3
 			}
 			if bound = -1; ws[at].literal {
-				_, _ = fmt.Sscan(ws[at].text, &bound)
+				n, err := strconv.Atoi(ws[at].text)
+				if bound = n; err != nil || n == 0 {
+					bound = mostGathered + 1
+				}
 			}
 		}
 	}

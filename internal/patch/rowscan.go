@@ -194,4 +194,3 @@ func (f *file) isEmpty(e ast.Expr) bool {
 	}
 	return false
 }
-

@@ -89,8 +89,9 @@ func (f *file) onlyLogs(s ast.Stmt) bool {
 	}
 	fn, ok := f.info().Uses[sel.Sel].(*types.Func)
 	path := pathOf(fn)
-	known := path == "log" || path == "log/slog" || strings.Contains(path, "sirupsen/logrus") || strings.Contains(path, "go.uber.org/zap")
-	return ok && known && f.effectsOf(call).statements == 0 && !strings.HasPrefix(fn.Name(), "Fatal") && !strings.HasPrefix(fn.Name(), "Panic")
+	known := slices.Contains([]string{"log", "logs", "slog", "logger", "logging", "logrus", "zerolog", "glog", "klog", "zap"}, path[strings.LastIndex(path, "/")+1:]) ||
+		strings.Contains(path, "labstack/echo") && named(f.receiver(call), path, "Logger")
+	return ok && known && !f.program.isOwn(fn) && f.effectsOf(call).statements == 0 && !strings.HasPrefix(fn.Name(), "Fatal") && !strings.HasPrefix(fn.Name(), "Panic")
 }
 
 // checkOuterError: an error variable from outside of the loop has, in what is done with a
@@ -104,10 +105,7 @@ func (r *rowLoop) checkOuterError() *Refusal {
 	if f.escapes(r.err) || f.literalOf(r.err) != f.literalAround(r.node) {
 		return other
 	}
-	after := f.isResult(r.err)
-	for _, id := range f.namesOf(r.err) {
-		after = after || id.Pos() >= r.node.End() || f.literalAround(id) != f.literalAround(r.node)
-	}
+	after := r.errorOutlives()
 	switch inRest := r.firstInRest(); {
 	case !r.moves && (after || inRest != nil):
 		return other
@@ -117,6 +115,37 @@ func (r *rowLoop) checkOuterError() *Refusal {
 		return other
 	}
 	return nil
+}
+
+// errorOutlives: something may ask for the error that the loop leaves.
+func (r *rowLoop) errorOutlives() bool {
+	f := r.f
+	if f.isResult(r.err) {
+		return true
+	}
+	for n := f.parents[ast.Node(r.node)]; n != nil; n = f.parents[n] { // a loop around it
+		switch n.(type) {
+		case *ast.ForStmt, *ast.RangeStmt:
+			if r.err.Pos() < n.Pos() {
+				return true
+			}
+		}
+	}
+	first := true // of the names behind the loop
+	for _, id := range f.namesOf(r.err) {
+		if f.literalAround(id) != f.literalAround(r.node) {
+			return true
+		}
+		if id.Pos() < r.node.End() {
+			continue
+		}
+		if a, ok := f.parents[id].(*ast.AssignStmt); !first || ok && slices.Contains(a.Lhs, ast.Expr(id)) && !f.names(a.Rhs, r.err) && f.parents[a] == f.parents[ast.Node(r.node)] {
+			first = false
+			continue
+		}
+		return true
+	}
+	return false
 }
 
 // checkOwnError: where a failed Scan changes nothing, what is done with the row does not

@@ -266,4 +266,3 @@ func holdsNothing(t types.Type) bool {
 	}
 	return false
 }
-

@@ -172,13 +172,17 @@ func (r *rowLoop) first(in string) (before, stays string) {
 		}
 	}
 	for i, s := range r.stmts {
-		start := f.lineStart(f.offset(s.Pos()))
-		comments := string(f.src[from:start])
+		comments := string(f.src[from:f.lineStart(f.offset(s.Pos()))])
 		text := chunk(s)
+		if after := strings.TrimSpace(string(f.src[f.offset(s.End()):from])); after != "" {
+			comments += in + "\t" + after + "\n"
+		}
 		switch {
 		case !r.moves:
 			b.WriteString(text)
-		case i == 0:
+		case i == 1:
+			b.WriteString(comments)
+		default:
 			fmt.Fprintf(&b, "%s%s\tif %s = %s; %s != nil {\n%s\t\tbreak\n%s\t}\n", comments, in, r.failed, f.text(r.scan), r.failed, in, in)
 		}
 	}

@@ -2,6 +2,7 @@ package rowloops
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 
@@ -13,6 +14,7 @@ var Cases = map[string]func(app *env.App, posts []env.Post) (any, error){
 	"withCounts": func(app *env.App, _ []env.Post) (any, error) { return of(app).withCounts() },
 	"authors":    func(app *env.App, _ []env.Post) (any, error) { return authors(context.Background(), app.DB.DB) },
 	"outside":    func(app *env.App, _ []env.Post) (any, error) { return outside(app.DB.DB), nil },
+	"untilBad":   func(app *env.App, _ []env.Post) (any, error) { return untilBad(app.DB.DB) },
 	"onlyIDs":    func(app *env.App, _ []env.Post) (any, error) { return onlyIDs(app.DB.DB) },
 	"pointers":   func(app *env.App, _ []env.Post) (any, error) { return pointers(app.DB.DB) },
 	"addresses": func(app *env.App, _ []env.Post) (any, error) {
@@ -35,6 +37,10 @@ var Cases = map[string]func(app *env.App, posts []env.Post) (any, error){
 		w := httptest.NewRecorder()
 		handler(app.DB)(w, r)
 		return w.Body.String(), err
+	},
+	"grouped": func(app *env.App, _ []env.Post) (any, error) {
+		out, err := grouped(app.DB.DB)
+		return fmt.Sprint(len(out), out[0], out[3], out[6]), err
 	},
 	"markAll":    func(app *env.App, _ []env.Post) (any, error) { return nil, markAll(app.DB) },
 	"structScan": func(app *env.App, _ []env.Post) (any, error) { return structScan(app.DB) },

@@ -94,7 +94,8 @@ func outside(db *sql.DB) map[int64]string {
 	}
 	defer rows.Close()
 	for rows.Next() {
-		err := rows.Scan(&postID, &userID)
+		err := rows.Scan(&postID, &userID) // of this post
+		// That is all.
 		if err != nil {
 			log.Println(err)
 			return nil
@@ -106,6 +107,47 @@ func outside(db *sql.DB) map[int64]string {
 		out[postID] = nick
 	}
 	return out
+}
+
+// What cannot be scanned ends the loop, and the error is told before.
+//
+// want P1
+func untilBad(db *sql.DB) ([]string, error) {
+	rows, err := db.Query("SELECT parent_id, score FROM users ORDER BY name")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	out := []string{}
+	for rows.Next() {
+		u := env.User{Nick: "-"}
+		var score int
+		err = rows.Scan(&u.ParentID, &score)
+		if err != nil {
+			log.Printf("scan: %v", err)
+			break
+		}
+		u.Nick = nickOf(db, u.ParentID)
+		out = append(out, fmt.Sprint(u.Nick, score))
+	}
+	err = rows.Err()
+	if err != nil {
+		log.Println(err)
+	}
+	return out, err
+}
+
+func nickOf(db *sql.DB, id int64) string {
+	var nick string
+	err := db.QueryRow("SELECT nick FROM users WHERE id = ?", id).Scan(&nick)
+	switch {
+	case err == sql.ErrNoRows:
+		return ""
+	case err != nil:
+		log.Println(err)
+		return "?"
+	}
+	return nick
 }
 
 // One value, and one error for all.
@@ -471,4 +513,43 @@ func markAll(db *sqlx.DB) error {
 		return err
 	}
 	return tx.Commit()
+}
+
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+type group struct {
+	names []string
+	n     int
+}
+
+// Errors panic, and what is kept is a part of something.
+//
+// want P1
+func grouped(db *sql.DB) (out map[int64]*group, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("after %d: %v", len(out), r)
+		}
+	}()
+	out = map[int64]*group{}
+	rows, err := db.Query("SELECT score, id, parent_id FROM users ORDER BY name")
+	must(err)
+	defer rows.Close()
+	for rows.Next() {
+		var score, id, parent int64
+		must(rows.Scan(&score, &id, &parent))
+		if out[parent] == nil {
+			out[parent] = &group{}
+		}
+		out[parent].n += int(score)
+		row := db.QueryRow("SELECT name, nick FROM users WHERE id = ?", parent)
+		var name, nick string
+		must(row.Scan(&name, &nick))
+		out[parent].names = append(out[parent].names, fmt.Sprint(id, name, nick))
+	}
+	return out, nil
 }

@@ -464,6 +464,35 @@ func lastError(db *sql.DB) ([]string, error) {
 	return out, err
 }
 
+// The error of one result is asked for by the next.
+//
+// want P1 refused: error
+func nextAsks(db *sql.DB, kinds []int) (out []string) {
+	var err error
+	for _, kind := range kinds {
+		if err != nil {
+			return out
+		}
+		rows, queryErr := db.Query("SELECT id, score FROM users WHERE id > ?", kind)
+		if queryErr != nil {
+			return out
+		}
+		for rows.Next() {
+			var id, score int64
+			if err = rows.Scan(&id, &score); err != nil {
+				break
+			}
+			var name string
+			if db.QueryRow(oneName, id).Scan(&name) == nil {
+				out = append(out, name)
+			}
+			out = append(out, name)
+		}
+		rows.Close()
+	}
+	return out
+}
+
 // The error is nil for each row, and not what the one before left.
 //
 // want P1 refused: error
@@ -706,6 +735,133 @@ func ofPrepared(db *sql.DB, stmt *sql.Stmt) (out []json.RawMessage, err error) {
 			return nil, err
 		}
 		out = append(out, json.RawMessage(name))
+	}
+	return out, rows.Err()
+}
+
+func warn(err error) {
+	if err != nil {
+		fmt.Println(err)
+	}
+}
+
+// Whether warn goes on is its own business.
+//
+// want P1 refused: rows
+func warned(db *sql.DB) (out []string, err error) {
+	rows, err := db.Query("SELECT score FROM users")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id int64
+		warn(rows.Scan(&id))
+		var name string
+		if err := db.QueryRow(oneName, id).Scan(&name); err != nil {
+			return nil, err
+		}
+		out = append(out, name)
+	}
+	return out, rows.Err()
+}
+
+// A goroutine keeps the result.
+//
+// want P1 refused: rows
+func watched(db *sql.DB) (out []string, err error) {
+	rows, err := db.Query("SELECT user_id FROM posts")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	go func() {
+		time.Sleep(time.Second)
+		_ = rows.Err()
+	}()
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		var name string
+		if err := db.QueryRow(oneName, id).Scan(&name); err != nil {
+			return nil, err
+		}
+		out = append(out, name)
+	}
+	return out, rows.Err()
+}
+
+// The second statement takes the first one's place while its rows are read.
+//
+// want P1 refused: rows
+func replaced(db *sql.DB) (out []string, err error) {
+	rows, err := db.Query("SELECT user_id FROM posts")
+	if err != nil {
+		return nil, err
+	}
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		var name string
+		if err := db.QueryRow(oneName, id).Scan(&name); err != nil {
+			return nil, err
+		}
+		if len(out) == 3 {
+			rows, err = db.Query("SELECT user_id FROM posts ORDER BY id DESC")
+			if err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, name)
+	}
+	return out, rows.Err()
+}
+
+// The connection that holds the rows is the one that reads.
+//
+// want P1 refused: handle
+func inOneConnection(ctx context.Context, conn *sql.Conn) (out []string, err error) {
+	rows, err := conn.QueryContext(ctx, "SELECT user_id FROM posts")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		var name string
+		if err := conn.QueryRowContext(ctx, oneName, id).Scan(&name); err != nil {
+			return nil, err
+		}
+		out = append(out, name)
+	}
+	return out, rows.Err()
+}
+
+// A closed result gives no more rows.
+//
+// want P1 refused: rows
+func closes(db *sql.DB) (out []string, err error) {
+	rows, err := db.Query("SELECT user_id FROM posts")
+	if err != nil {
+		return nil, err
+	}
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		var name string
+		if err := db.QueryRow(oneName, id).Scan(&name); err != nil {
+			rows.Close()
+		}
+		out = append(out, name)
 	}
 	return out, rows.Err()
 }
