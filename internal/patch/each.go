@@ -91,11 +91,14 @@ func (w *eachWriter) checkTexts() *Refusal {
 // checkAround looks at what is called, at the loop and at the handle.
 func (w *eachWriter) checkAround() *Refusal {
 	w.effects()
+	if r := w.loop.apart(w.f, w.call); r != nil {
+		return r
+	}
 	w.widen()
 	switch {
 	case w.does.unknown != "":
 		return refuse("calls", "%s", w.does.unknown)
-	case !w.loop.fixed(w.loop.over, w.does):
+	case !w.loop.overFixed(w.does):
 		return refuse("end", "the loop is over %s, which is made by a call or changed in it", short(w.loop.f.text(w.loop.over)))
 	case w.onlyLate(w.handle) || w.ctx != nil && w.onlyLate(w.ctx):
 		return refuse("handle", "%s or its context cannot be asked for before the loop: a pointer may be nil", short(w.f.text(w.handle)))

@@ -19,9 +19,10 @@ func (w *eachWriter) write() {
 	if w.via != nil {
 		w.writeBeside()
 	} else {
-		keys := w.keyNames(f.freshLocal)
+		keys := w.keyNames(true, f.freshLocal)
 		local := f.freshLocal(w.whole, "read"+camel(w.sql.table))
 		w.hear = w.hearer(at)
+		w.loop.gatherRows(at)
 		at.before(w.outer(), w.gatherEach(keys)+w.slicesOfFollowers(at)+f.indent(w.loop.node.Pos())+local+" := "+w.callHelper(w.addressed(keys))+"\n")
 		at.replace(w.whole, w.readEach(local))
 		if w.row != nil {
@@ -37,14 +38,23 @@ func (w *eachWriter) write() {
 		return // the place tells of the read that gives the keys
 	}
 	at.Subject = fmt.Sprintf("Read %s of %s together in %s", what, w.sql.table, caller.function(w.loop.node))
-	at.Body = fmt.Sprintf("The loop in %s%s read %s of %s one by one, a round trip for each element of %s. Up to %d of these reads are now sent as one statement, joined by UNION ALL, when the first of them is needed; each branch is the statement as it was, and has its number as a last column.\n\nAn element whose values are not those gathered before the loop is read alone, as before. So are the elements of a statement that fails, so that an error is met where it was met before.",
-		caller.function(w.loop.node), by, w.rows(), w.sql.table, short(caller.text(w.loop.over)), w.most())
+	at.Body = fmt.Sprintf("The loop in %s%s read %s of %s one by one, a round trip for each %s. Up to %d of these reads are now sent as one statement, joined by UNION ALL, when the first of them is needed; each branch is the statement as it was, and has its number as a last column.\n\nAn element whose values are not those gathered before the loop is read alone, as before. So are the elements of a statement that fails, so that an error is met where it was met before.",
+		caller.function(w.loop.node), by, w.rows(), w.sql.table, w.loop.elements(), w.most())
 }
 
-// keyNames are the slices of keys that the loop before the loop fills.
-func (w *eachWriter) keyNames(fresh func(n ast.Node, want string) string) []string {
+// ownKeys: the rows that are gathered are the keys.
+func (w *eachWriter) ownKeys() bool {
+	return w.given == nil && len(w.keys) == 1 && w.loop.holdsKeys(w.keys[0].from.text, w.keys[0].t)
+}
+
+// keyNames are the slices of keys that the loop before the loop fills; inLoop: as the loop's
+// code calls them.
+func (w *eachWriter) keyNames(inLoop bool, fresh func(n ast.Node, want string) string) []string {
 	if w.keyVars != nil {
 		return w.keyVars
+	}
+	if w.ownKeys() && inLoop {
+		return []string{w.loop.rows.list}
 	}
 	var out []string
 	all := w.before
@@ -80,7 +90,7 @@ func (w *eachWriter) at() ast.Node {
 
 // gatherEach is the loop that gathers the keys.
 func (w *eachWriter) gatherEach(names []string) string {
-	if w.given != nil {
+	if w.given != nil || w.ownKeys() {
 		return ""
 	}
 	f := w.loop.f
@@ -88,7 +98,7 @@ func (w *eachWriter) gatherEach(names []string) string {
 	var b strings.Builder
 	for i, k := range w.keys {
 		t, _ := f.typeText(k.t)
-		fmt.Fprintf(&b, "%s%s := make([]%s, 0, len(%s))\n", in, names[i], t, f.text(w.loop.over))
+		fmt.Fprintf(&b, "%s%s := make([]%s, 0, len(%s))\n", in, names[i], t, w.loop.overText())
 	}
 	fmt.Fprintf(&b, "%s%s {\n", in, w.header())
 	var nils []string
@@ -165,9 +175,9 @@ func (w *eachWriter) writeBeside() {
 	caller := s.f
 	all := f.fresh(w.call, plural(s.decl.Name.Name))
 	local := caller.freshLocal(s.call, s.decl.Name.Name+"Of")
-	keys := w.keyNames(caller.freshLocal)
+	keys := w.keyNames(true, caller.freshLocal)
 	w.keyVars = nil
-	inside := w.keyNames(func(_ ast.Node, want string) string { return f.freshLocal(w.call, want) })
+	inside := w.keyNames(false, func(_ ast.Node, want string) string { return f.freshLocal(w.call, want) })
 	literal := w.hearer(at)
 	if literal != "" {
 		w.hear = f.freshLocal(w.call, "each")
@@ -214,6 +224,7 @@ func (w *eachWriter) writeBeside() {
 		call = caller.text(s.args[s.recv]) + "." + all
 	}
 	at.in(f).after(s.decl, "\n"+w.besideEach(all, onceParams, eachParams, inside))
+	w.loop.gatherRows(at)
 	at.before(w.outer(), fmt.Sprintf("%s%s%s%s := %s(%s)\n", w.gatherEach(keys), w.slicesOfFollowers(at), caller.indent(w.loop.node.Pos()), local, call, strings.Join(once, ", ")))
 	at.replace(s.call, local+"("+strings.Join(each, ", ")+")")
 	at.imports = append(at.imports, caller.lacking(w.keyTypes())...)

@@ -42,7 +42,7 @@ func (l *loop) early(e ast.Expr, does *effects) (early, *Refusal) {
 		x, r := l.early(e.X, does)
 		return x.pointed(f.info().TypeOf(e.X)).with("*", ""), r
 	case *ast.IndexExpr:
-		if l.index == nil || f.text(e.X) != f.text(l.over) || f.text(e.Index) != l.index.Name() {
+		if l.index == nil || f.text(e.X) != l.overText() || f.text(e.Index) != l.index.Name() {
 			return early{}, refuse("key", "%s is no element of what the loop is over", short(f.text(e)))
 		}
 		return early{text: f.text(e)}, nil
@@ -80,6 +80,8 @@ func (l *loop) earlyName(e *ast.Ident, does *effects) (early, *Refusal) {
 		return early{text: e.Name, row: l.given[v], root: true}, nil
 	case does.set[v]:
 		return early{}, refuse("key", "the loop changes %s", e.Name)
+	case l.part(v) != "":
+		return early{text: l.part(v)}, nil
 	case v == l.index || v == l.value:
 		return early{text: e.Name}, nil
 	case !l.inside(v) && does.assigned[v]:

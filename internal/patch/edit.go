@@ -22,34 +22,35 @@ import (
 type edit struct {
 	from, to int
 	text     string
+	rows     *rowLoop // whose rows it gathers: the same for all places of the loop
 }
 
 // replace puts text in the place of a node.
 func (p *Place) replace(n ast.Node, text string) {
-	p.edits = append(p.edits, edit{p.file.offset(n.Pos()), p.file.offset(n.End()), text})
+	p.edits = append(p.edits, edit{from: p.file.offset(n.Pos()), to: p.file.offset(n.End()), text: text})
 }
 
 // remove takes the lines of statements away that stand alone on them.
 func (p *Place) remove(n ast.Node) {
 	from, to := p.file.linesOf(n)
-	p.edits = append(p.edits, edit{from, to, ""})
+	p.edits = append(p.edits, edit{from: from, to: to})
 }
 
 // before puts whole lines in front of the line that a node begins on.
 func (p *Place) before(n ast.Node, lines string) {
 	at := p.file.lineStart(p.file.offset(n.Pos()))
-	p.edits = append(p.edits, edit{at, at, lines})
+	p.edits = append(p.edits, edit{from: at, to: at, text: lines})
 }
 
 // after puts whole lines behind the line that a node ends on.
 func (p *Place) after(n ast.Node, lines string) {
 	_, at := p.file.linesOf(n)
-	p.edits = append(p.edits, edit{at, at, lines})
+	p.edits = append(p.edits, edit{from: at, to: at, text: lines})
 }
 
 // atEnd adds declarations to the file.
 func (p *Place) atEnd(text string) {
-	p.edits = append(p.edits, edit{len(p.file.src), len(p.file.src), "\n" + text})
+	p.edits = append(p.edits, edit{from: len(p.file.src), to: len(p.file.src), text: "\n" + text})
 }
 
 // Files are the files that places of one program change, with their new content. An
@@ -83,7 +84,12 @@ func (f *file) with(places []*Place) ([]byte, error) {
 	var edits []edit
 	var imports []string
 	for _, p := range places {
-		edits, imports = append(edits, p.edits...), append(imports, p.imports...)
+		for _, e := range p.edits {
+			if e.rows == nil || !slices.Contains(edits, e) {
+				edits = append(edits, e)
+			}
+		}
+		imports = append(imports, p.imports...)
 	}
 	edits = append(edits, f.withoutFreed(places)...)
 	slices.SortStableFunc(edits, func(a, b edit) int { return a.from - b.from })
@@ -129,7 +135,7 @@ func (f *file) withoutFreed(places []*Place) []edit {
 		done = append(done, v)
 		for _, s := range f.onlyFor(id, freed...) {
 			from, to := f.linesOf(s)
-			out = append(out, edit{from, to, ""})
+			out = append(out, edit{from: from, to: to})
 		}
 	}
 	return out
@@ -138,18 +144,22 @@ func (f *file) withoutFreed(places []*Place) []edit {
 // sameLine reports whether two places replace text of one line: what was shown of each was
 // shown of the line as it is.
 func sameLine(src []byte, places []*Place) bool {
-	taken := map[int]*Place{}
+	taken := map[int]any{}
 	for _, p := range places {
 		for _, e := range p.edits {
 			if e.from == e.to {
 				continue
 			}
+			var own any = p
+			if e.rows != nil {
+				own = e.rows
+			}
 			first := bytes.Count(src[:e.from], []byte("\n"))
 			for line := first; line <= first+bytes.Count(src[e.from:e.to-1], []byte("\n")); line++ {
-				if by := taken[line]; by != nil && by != p {
+				if by := taken[line]; by != nil && by != own {
 					return true
 				}
-				taken[line] = p
+				taken[line] = own
 			}
 		}
 	}

@@ -10,6 +10,9 @@ import (
 // made in vain where an element is refused changes no answer, and is as rare as an error.
 // Of pointers a later one may be nil, which such a loop does not reach.
 func (l *loop) readsToEnd() *Refusal {
+	if l.rows != nil { // of which none is nil
+		return l.ends(func(r *ast.ReturnStmt) bool { return l.f.returnsError(r) || l.f.returnsMadeError(r) })
+	}
 	if elem, ok := elementOf(l.f.info().TypeOf(l.over)); !ok || isPointer(elem) {
 		return l.toEnd()
 	}

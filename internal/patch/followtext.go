@@ -64,7 +64,7 @@ func (w *readWriter) hearer(at *Place) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "func(%s) {\n", strings.Join(params, ", "))
 	for _, each := range w.followers {
-		each.keyVars = each.keyNames(f.freshLocal)
+		each.keyVars = each.keyNames(true, f.freshLocal)
 		b.WriteString(each.appended(in + "\t"))
 	}
 	return b.String() + in + "}"
@@ -105,7 +105,7 @@ func (w *readWriter) slicesOfFollowers(at *Place) string {
 		at.in(f).imports = append(at.in(f).imports, f.lacking(each.keyTypes())...)
 		for i, k := range each.keys {
 			t, _ := f.typeText(k.t)
-			fmt.Fprintf(&b, "%s%s := make([]%s, 0, len(%s))\n", f.indent(w.loop.node.Pos()), each.keyVars[i], t, f.text(w.loop.over))
+			fmt.Fprintf(&b, "%s%s := make([]%s, 0, len(%s))\n", f.indent(w.loop.node.Pos()), each.keyVars[i], t, w.loop.overText())
 		}
 	}
 	return b.String()

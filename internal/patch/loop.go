@@ -16,14 +16,15 @@ type loop struct {
 	over ast.Expr // the slice
 	// index and value are its variables; nil if it has none.
 	index, value *types.Var
-	overMap      bool // in no order that is known
+	overMap      bool     // in no order that is known
+	rows         *rowLoop // it is over the rows of a result; nil: it is not
 	// given are variables that earlier reads of the turn put their rows into.
 	given map[*types.Var]*given
 }
 
-// loopOf understands a statement as a loop over a slice or an array; the reason says why
-// it is none.
-func (f *file) loopOf(n ast.Node) (*loop, string) {
+// loopOf understands a statement as a loop over a slice or an array, or over the rows of a
+// result; the refusal says why it is none.
+func (f *file) loopOf(n ast.Node) (*loop, *Refusal) {
 	switch n := n.(type) {
 	case *ast.RangeStmt:
 		l := &loop{f: f, node: n, body: n.Body, over: n.X}
@@ -34,25 +35,28 @@ func (f *file) loopOf(n ast.Node) (*loop, string) {
 		switch t.Underlying().(type) {
 		case *types.Slice, *types.Array:
 		default:
-			return nil, "the loop is over " + t.String() + ", not a slice"
+			return nil, refuse("end", "the loop is over %s, not a slice", t)
 		}
 		if n.Tok != token.DEFINE && (n.Key != nil || n.Value != nil) {
-			return nil, "the loop's variables are made outside of it"
+			return nil, refuse("end", "the loop's variables are made outside of it")
 		}
 		l.index, l.value = f.defined(n.Key), f.defined(n.Value)
-		return l, ""
+		return l, nil
 	case *ast.ForStmt:
+		if overRows(f, n) {
+			return f.loopOfRows(n)
+		}
 		return f.countLoop(n)
 	}
-	return nil, "it is no loop"
+	return nil, refuse("end", "it is no loop")
 }
 
 // readLoopOf understands a loop over a map too: in which order its reads are made changes
 // nothing.
-func (f *file) readLoopOf(n ast.Node) (*loop, string) {
+func (f *file) readLoopOf(n ast.Node) (*loop, *Refusal) {
 	if n, ok := n.(*ast.RangeStmt); ok && n.Tok == token.DEFINE {
 		if _, ok := f.info().TypeOf(n.X).Underlying().(*types.Map); ok {
-			return &loop{f: f, node: n, body: n.Body, over: n.X, index: f.defined(n.Key), value: f.defined(n.Value), overMap: true}, ""
+			return &loop{f: f, node: n, body: n.Body, over: n.X, index: f.defined(n.Key), value: f.defined(n.Value), overMap: true}, nil
 		}
 	}
 	return f.loopOf(n)
@@ -67,8 +71,8 @@ func (f *file) defined(e ast.Expr) *types.Var {
 }
 
 // countLoop understands `for i := 0; i < len(x); i++`.
-func (f *file) countLoop(n *ast.ForStmt) (*loop, string) {
-	const other = "the loop is not over a slice"
+func (f *file) countLoop(n *ast.ForStmt) (*loop, *Refusal) {
+	other := refuse("end", "the loop is not over a slice")
 	init, ok := n.Init.(*ast.AssignStmt)
 	if !ok || len(init.Lhs) != 1 || len(init.Rhs) != 1 || f.text(init.Rhs[0]) != "0" {
 		return nil, other
@@ -89,11 +93,15 @@ func (f *file) countLoop(n *ast.ForStmt) (*loop, string) {
 	if _, ok := f.info().TypeOf(length.Args[0]).Underlying().(*types.Slice); !ok {
 		return nil, other
 	}
-	return &loop{f: f, node: n, body: n.Body, over: length.Args[0], index: i}, ""
+	return &loop{f: f, node: n, body: n.Body, over: length.Args[0], index: i}, nil
 }
 
-// inside reports whether an object is declared in the loop.
+// inside reports whether an object is declared in the loop, or is there once the rows of a
+// result are gathered before it.
 func (l *loop) inside(o types.Object) bool {
+	if v, ok := o.(*types.Var); ok && l.rows != nil && l.rows.gives(v) {
+		return true
+	}
 	return o != nil && o.Pos() >= l.node.Pos() && o.Pos() < l.node.End()
 }
 
@@ -166,6 +174,9 @@ func (l *loop) turn(e ast.Expr, does *effects) (string, *Refusal) {
 		if does.assigned[v] {
 			return "", changed
 		}
+		if part := l.part(v); part != "" {
+			return part, nil
+		}
 		if !l.inside(v) || v == l.index || v == l.value {
 			return e.Name, nil
 		}
@@ -197,7 +208,7 @@ func (l *loop) turn(e ast.Expr, does *effects) (string, *Refusal) {
 		x, r := l.turn(e.X, does)
 		return x + "." + e.Sel.Name, r
 	case *ast.IndexExpr:
-		if l.index == nil || l.f.text(e.X) != l.f.text(l.over) || l.f.text(e.Index) != l.index.Name() {
+		if l.index == nil || l.f.text(e.X) != l.overText() || l.f.text(e.Index) != l.index.Name() {
 			return "", refuse("key", "%s is no element of what the loop is over", short(l.f.text(e)))
 		}
 		root, r := l.turn(e.X, does)
@@ -279,6 +290,9 @@ func (f *file) returnsError(r *ast.ReturnStmt) bool {
 			}
 		case *ast.CaseClause:
 			tag, ok := f.parents[f.parents[at]].(*ast.SwitchStmt)
+			if ok && tag.Tag == nil && len(at.List) == 1 && f.asksError(at.List[0]) {
+				return true
+			}
 			if ok && tag.Tag != nil && isError(f.info().TypeOf(tag.Tag)) && !slices.ContainsFunc(at.List, func(e ast.Expr) bool { return f.text(e) == "nil" }) {
 				return at.List != nil || f.hasNil(tag)
 			}

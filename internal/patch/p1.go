@@ -54,7 +54,7 @@ func (w *readWriter) check() *Refusal {
 	if w.does.unknown != "" {
 		return refuse("calls", "%s", w.does.unknown)
 	}
-	if !w.loop.fixed(w.loop.over, w.does) {
+	if !w.loop.overFixed(w.does) {
 		return refuse("end", "the loop is over %s, which is made by a call or changed in it", short(w.loop.f.text(w.loop.over)))
 	}
 	if !w.fixed(w.handle) || w.ctx != nil && !w.fixed(w.ctx) {
@@ -302,6 +302,9 @@ func (w *readWriter) leaves(name string) *Refusal {
 
 // checkHandle shows that the handle has what the new read calls, and that types can be named.
 func (w *readWriter) checkHandle() *Refusal {
+	if r := w.loop.apart(w.f, w.call); r != nil {
+		return r
+	}
 	if r := w.checkMethods(); r != nil {
 		return r
 	}

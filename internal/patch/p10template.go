@@ -178,7 +178,7 @@ func (f *file) inlined(call *ast.CallExpr, moved map[*types.Var]ast.Expr) string
 	ast.Inspect(call, func(n ast.Node) bool {
 		if id, ok := n.(*ast.Ident); ok {
 			if v, ok := f.info().Uses[id].(*types.Var); ok && moved[v] != nil {
-				edits = append(edits, edit{f.offset(id.Pos()) - base, f.offset(id.End()) - base, f.text(moved[v])})
+				edits = append(edits, edit{from: f.offset(id.Pos()) - base, to: f.offset(id.End()) - base, text: f.text(moved[v])})
 			}
 		}
 		return true

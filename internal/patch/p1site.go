@@ -14,7 +14,7 @@ func (w *readWriter) writeSite() {
 	caller, name := s.f, f.function(s.decl)
 	all := f.fresh(w.call, plural(s.decl.Name.Name))
 	local := caller.freshLocal(s.call, s.decl.Name.Name+"Of")
-	keys := caller.freshLocal(s.call, w.keysName())
+	keys := w.keysAre(s.call)
 	varying, _ := s.varying(w.loop, w.does)
 	literal, within := w.hearer(at), ""
 	if literal != "" {
@@ -42,12 +42,13 @@ func (w *readWriter) writeSite() {
 	if s.recv != nil {
 		call = caller.text(s.args[s.recv]) + "." + all
 	}
+	w.loop.gatherRows(at)
 	at.before(w.outer(), fmt.Sprintf("%s%s%s%s := %s(%s)\n", w.gather(keys), w.slicesOfFollowers(at), caller.indent(w.loop.node.Pos()), local, call, strings.Join(once, ", ")))
 	at.replace(s.call, local+"("+strings.Join(each, ", ")+")")
 	at.imports = append(at.imports, caller.lacking([]types.Type{w.keyType})...)
 	at.Subject = fmt.Sprintf("Read %s of %s at once in %s", strings.TrimPrefix(w.rows(), "the "), w.sql.table, caller.function(s.call))
-	at.Body = fmt.Sprintf("The loop in %s called %s, which read %s of %s one by one, a round trip for each element of %s. %s beside it reads them by one statement with IN before the loop; what it returns does for each element what %s does, with the row taken from a map.\n\n%s",
-		caller.function(s.call), name, w.rows(), w.sql.table, short(caller.text(w.loop.over)), all, name, w.alike())
+	at.Body = fmt.Sprintf("The loop in %s called %s, which read %s of %s one by one, a round trip for each %s. %s beside it reads them by one statement with IN before the loop; what it returns does for each element what %s does, with the row taken from a map.\n\n%s",
+		caller.function(s.call), name, w.rows(), w.sql.table, w.loop.elements(), all, name, w.alike())
 }
 
 // besideText is the function that reads all.

@@ -18,9 +18,10 @@ func (w *readWriter) write() {
 		return
 	}
 	f, at := w.f, w.place
-	keys := f.freshLocal(w.whole, w.keysName())
+	keys := w.keysAre(w.whole)
 	local := f.freshLocal(w.whole, "read"+camel(w.sql.table))
 	w.hear = w.hearer(at)
+	w.loop.gatherRows(at)
 	at.before(w.outer(), w.gather(keys)+w.slicesOfFollowers(at)+f.indent(w.loop.node.Pos())+local+" := "+w.readAll(at, keys)+"\n")
 	at.replace(w.whole, w.readOne(local))
 	if w.row != nil {
@@ -28,8 +29,8 @@ func (w *readWriter) write() {
 	}
 	w.frees(at)
 	at.Subject = fmt.Sprintf("Read %s of %s at once in %s", strings.TrimPrefix(w.rows(), "the "), w.sql.table, f.function(w.call))
-	at.Body = fmt.Sprintf("The loop in %s read %s of %s one by one, a round trip for each element of %s. They are now read by one statement with IN before the loop, and taken from a map in it.\n\n%s",
-		f.function(w.call), w.rows(), w.sql.table, short(f.text(w.loop.over)), w.alike())
+	at.Body = fmt.Sprintf("The loop in %s read %s of %s one by one, a round trip for each %s. They are now read by one statement with IN before the loop, and taken from a map in it.\n\n%s",
+		f.function(w.call), w.rows(), w.sql.table, w.loop.elements(), w.alike())
 }
 
 // frees notes that a variable with the statement's text is not read here any more.
@@ -52,13 +53,24 @@ func (w *readWriter) alike() string {
 	return fmt.Sprintf("%s. If the read of all fails, or finds two rows for one %s, each is read alone as before, so that an error is met where it was met before.", w.missing(), w.key.column)
 }
 
-// gather is the loop that gathers the keys.
+// keysAre is what the slice of the keys is called.
+func (w *readWriter) keysAre(n ast.Node) string {
+	if w.loop.holdsKeys(w.before, w.keyType) {
+		return w.loop.rows.list
+	}
+	return w.loop.f.freshLocal(n, w.keysName())
+}
+
+// gather is the loop that gathers the keys; nothing where they are gathered.
 func (w *readWriter) gather(keys string) string {
 	f := w.loop.f
+	if w.loop.holdsKeys(w.before, w.keyType) {
+		return ""
+	}
 	in := f.indent(w.loop.node.Pos())
 	keyType, _ := f.typeText(w.keyType)
 	return fmt.Sprintf("%s%s := make([]%s, 0, len(%s))\n%s%s {\n%s\t%s = append(%s, %s)\n%s}\n",
-		in, keys, keyType, f.text(w.loop.over), in, w.header(), in, keys, keys, w.before, in)
+		in, keys, keyType, w.loop.overText(), in, w.header(), in, keys, keys, w.before, in)
 }
 
 // readAll is the call that reads all keys; the function that does is added to the file of
@@ -138,6 +150,9 @@ func (w *readWriter) keysName() string {
 // header of the loop that gathers keys, with the variables that they need.
 func (w *readWriter) header() string {
 	f := w.loop.f
+	if w.loop.rows != nil {
+		return w.loop.header()
+	}
 	n, ok := w.loop.node.(*ast.RangeStmt)
 	if !ok {
 		n := w.loop.node.(*ast.ForStmt)

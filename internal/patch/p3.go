@@ -60,14 +60,14 @@ type insertLoop struct {
 
 func (f *file) insertPlace(c *dbCall) *Place {
 	l, why := (&rowRead{dbCall: c, f: f}).around()
-	if l == nil && why == "" {
+	if l == nil && why == nil {
 		return nil
 	}
 	at := f.place("P3", c.call, "a row inserted in each turn of a loop")
 	at.Statement = c.text
 	at.refused(f.own()).refused(f.program.onlyMySQL())
 	if l == nil {
-		return at.refused(refuse("end", "%s", why))
+		return at.refused(why)
 	}
 	w := &insertLoop{dbCall: c, f: f, at: at, loop: l, does: f.effectsOf(l.body, c.call)}
 	if r := w.check(); r != nil {
@@ -104,6 +104,9 @@ func (w *insertLoop) checkStatement() *Refusal {
 
 func (w *insertLoop) checkCalls() *Refusal {
 	f := w.f
+	if r := w.loop.apart(f, w.call); r != nil {
+		return r
+	}
 	switch {
 	case w.does.unknown != "":
 		return refuse("calls", "%s", w.does.unknown)
@@ -326,6 +329,7 @@ func (w *insertLoop) write() {
 	if l, ok := f.parents[outer].(*ast.LabeledStmt); ok {
 		outer = l
 	}
+	w.loop.gatherRows(at)
 	at.before(outer, fmt.Sprintf("%svar %s []%s // of %s, %d values each\n", in, args, f.anyText(), w.sql.table, len(w.args)))
 
 	var values []string
@@ -333,7 +337,7 @@ func (w *insertLoop) write() {
 		values = append(values, f.text(a))
 	}
 	from, to := f.offset(w.stmt.Pos()), f.offset(w.err.End())
-	at.edits = append(at.edits, edit{from, to, fmt.Sprintf("%s = append(%s, %s)", args, args, strings.Join(values, ", "))})
+	at.edits = append(at.edits, edit{from: from, to: to, text: fmt.Sprintf("%s = append(%s, %s)", args, args, strings.Join(values, ", "))})
 
 	n := f.freshLocal(w.call, "n")
 	text := w.text
@@ -369,6 +373,6 @@ func (w *insertLoop) write() {
 	at.after(w.loop.node, b.String())
 	at.imports = append(at.imports, "strings")
 	at.Subject = fmt.Sprintf("Insert the rows of %s together in %s", w.sql.table, f.function(w.call))
-	at.Body = fmt.Sprintf("The loop in %s sent one INSERT to %s for each element of %s, a round trip each. It now gathers their values, and statements of up to %d rows insert them after it, in the same order and in the same transaction. An error ends the function as before, and the transaction with it; what the loop did before one was met is rolled back, as it was.",
-		f.function(w.call), w.sql.table, short(f.text(w.loop.over)), mostRows)
+	at.Body = fmt.Sprintf("The loop in %s sent one INSERT to %s for each %s, a round trip each. It now gathers their values, and statements of up to %d rows insert them after it, in the same order and in the same transaction. An error ends the function as before, and the transaction with it; what the loop did before one was met is rolled back, as it was.",
+		f.function(w.call), w.sql.table, w.loop.elements(), mostRows)
 }

@@ -17,14 +17,14 @@ type keyedLoop struct {
 // keyedPlace looks at one.
 func (f *file) keyedPlace(c *dbCall) *Place {
 	l, why := (&rowRead{dbCall: c, f: f}).around()
-	if l == nil && why == "" {
+	if l == nil && why == nil {
 		return nil
 	}
 	at := f.place("P4", c.call, "a row changed or deleted by key in each turn of a loop")
 	at.Statement = c.text
 	at.refused(f.own()).refused(f.program.onlyMySQL())
 	if l == nil {
-		return at.refused(refuse("end", "%s", why))
+		return at.refused(why)
 	}
 	w := &keyedLoop{insertLoop: insertLoop{dbCall: c, f: f, at: at, loop: l, does: f.effectsOf(l.body, c.call)}}
 	for _, check := range []func() *Refusal{w.checkStatement, w.loop.toEnd, w.checkCalls, w.checkKey, w.checkTable, w.checkResult, w.checkValues, w.checkTransaction} {
@@ -112,9 +112,10 @@ func (w *keyedLoop) write() {
 	if l, ok := f.parents[outer].(*ast.LabeledStmt); ok {
 		outer = l
 	}
+	w.loop.gatherRows(at)
 	at.before(outer, fmt.Sprintf("%svar %s []%s // of %s\n", in, keys, f.anyText(), w.sql.table))
 	from, to := f.offset(w.stmt.Pos()), f.offset(w.err.End())
-	at.edits = append(at.edits, edit{from, to, fmt.Sprintf("%s = append(%s, %s)", keys, keys, f.text(w.args[w.key]))})
+	at.edits = append(at.edits, edit{from: from, to: to, text: fmt.Sprintf("%s = append(%s, %s)", keys, keys, f.text(w.args[w.key]))})
 
 	n := f.freshLocal(w.call, "n")
 	args, prepare := w.arguments(keys, n, in)
@@ -139,8 +140,8 @@ func (w *keyedLoop) write() {
 	at.imports = append(at.imports, "strings")
 	verb := map[string]string{"UPDATE": "Change", "DELETE": "Delete"}[w.sql.verb]
 	at.Subject = fmt.Sprintf("%s the rows of %s together in %s", verb, w.sql.table, f.function(w.call))
-	at.Body = fmt.Sprintf("The loop in %s sent one %s to %s for each element of %s, a round trip each. It now gathers the keys, and statements with IN of up to %d of them follow it, in the same transaction. Each gives every row the same values, so neither their order nor a key that comes twice matters. An error ends the function as before, and the transaction with it.",
-		f.function(w.call), w.sql.verb, w.sql.table, short(f.text(w.loop.over)), mostKeys)
+	at.Body = fmt.Sprintf("The loop in %s sent one %s to %s for each %s, a round trip each. It now gathers the keys, and statements with IN of up to %d of them follow it, in the same transaction. Each gives every row the same values, so neither their order nor a key that comes twice matters. An error ends the function as before, and the transaction with it.",
+		f.function(w.call), w.sql.verb, w.sql.table, w.loop.elements(), mostKeys)
 }
 
 // query is the statement's text with IN for so many keys as n says, as Go writes it.

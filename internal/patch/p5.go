@@ -281,6 +281,6 @@ func (w *preparedOnce) declare(at *Place) {
 		return
 	}
 	if s, ok := w.useIn.(*ast.AssignStmt); ok && s.Tok == token.ASSIGN && len(s.Lhs) == 1 && f.text(s.Lhs[0]) == v.Name() {
-		at.edits = append(at.edits, edit{f.offset(s.TokPos), f.offset(s.TokPos) + 1, ":="})
+		at.edits = append(at.edits, edit{from: f.offset(s.TokPos), to: f.offset(s.TokPos) + 1, text: ":="})
 	}
 }

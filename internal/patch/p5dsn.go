@@ -176,7 +176,7 @@ func (f *file) addToLiteral(at *Place, lit *ast.BasicLit, formatted bool, whole 
 		add = "&" + option + "=true"
 	}
 	end := f.offset(lit.End()) - 1
-	at.edits = append(at.edits, edit{end, end, add})
+	at.edits = append(at.edits, edit{from: end, to: end, text: add})
 	return nil
 }
 
@@ -337,7 +337,7 @@ func (f *file) configPlace(lit *ast.CompositeLit) *Place {
 	last := lit.Elts[len(lit.Elts)-1]
 	if f.line(last.End()) == f.line(lit.Rbrace) {
 		end := f.offset(last.End())
-		at.edits = append(at.edits, edit{end, end, ", InterpolateParams: true"})
+		at.edits = append(at.edits, edit{from: end, to: end, text: ", InterpolateParams: true"})
 		return at
 	}
 	at.after(last, f.indent(last.Pos())+"InterpolateParams: true,\n")

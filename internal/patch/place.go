@@ -41,6 +41,7 @@ type Place struct {
 	freed []*ast.Ident
 	// lead is the place whose patch makes this one's change too; nil: it has its own.
 	lead *Place
+	rows *rowLoop // that it gathers the rows of before
 }
 
 // Span is a number of lines of a file.
@@ -124,7 +125,11 @@ func (p *Place) Message() string {
 	if p.lead != nil {
 		return p.lead.Message()
 	}
-	return p.Subject + "\n\n" + wrap(p.Body, 72) + "\n"
+	body := p.Body
+	if p.rows != nil {
+		body += "\n\n" + p.rows.says()
+	}
+	return p.Subject + "\n\n" + wrap(body, 72) + "\n"
 }
 
 // wrap breaks paragraphs into lines of at most so many characters.

@@ -52,6 +52,8 @@ type file struct {
 	syntax  *ast.File
 	parents map[ast.Node]ast.Node
 	locals  map[*ast.FuncDecl]map[string]bool // names that are taken in functions
+	// rowLoops are loops over the rows of a result that were looked at.
+	rowLoops map[*ast.ForStmt]gathered
 }
 
 const mode = packages.LoadSyntax | packages.NeedModule

@@ -183,16 +183,23 @@ func (f *file) scanOf(r *rowRead) *ast.CallExpr {
 	return call
 }
 
-// follows reports whether a node is in the statement after another of the same block, and
-// is run first of it.
+// follows reports whether a node is in the statement after another of the same block, but
+// for variables that are made empty, and is run first of it.
 func (f *file) follows(first ast.Stmt, n ast.Node) bool {
 	block, ok := f.parents[first].(*ast.BlockStmt)
 	if !ok {
 		return false
 	}
 	for i, s := range block.List {
-		if s == first && i+1 < len(block.List) {
-			next := block.List[i+1]
+		if s == first {
+			rest := block.List[i+1:]
+			for len(rest) > 0 && f.onlyDeclares(rest[0]) {
+				rest = rest[1:]
+			}
+			if len(rest) == 0 {
+				return false
+			}
+			next := rest[0]
 			switch s := next.(type) {
 			case *ast.IfStmt:
 				if s.Init == nil {
@@ -271,7 +278,7 @@ func keyField(t types.Type, columnName string) (string, types.Type) {
 func (r *rowRead) loopPlan() *plan {
 	f := r.f
 	l, why := r.around()
-	if l == nil && why == "" {
+	if l == nil && why == nil {
 		return nil
 	}
 	sel, notRead := (*read)(nil), "its text is put together when it runs"
@@ -301,12 +308,12 @@ func (r *rowRead) title(sel *read) (shape, what string) {
 }
 
 // judged says how a place is written, or refuses it.
-func (r *rowRead) judged(at *Place, w *readWriter, noLoop, notRead string) *plan {
+func (r *rowRead) judged(at *Place, w *readWriter, noLoop *Refusal, notRead string) *plan {
 	out := &plan{at: at, w: w}
 	at.Statement = r.text
 	at.refused(at.file.own()).refused(r.f.own()).refused(r.f.program.onlyMySQL())
 	if w.loop == nil {
-		at.refused(refuse("end", "%s", noLoop))
+		at.refused(noLoop)
 		return out
 	}
 	if !r.known && r.texts == nil {
@@ -336,9 +343,9 @@ func (r *rowRead) sitePlans() []*plan {
 	var out []*plan
 	for _, s := range f.program.sites(fn.Origin()) {
 		bound := s.bind()
-		l, why := (*loop)(nil), ""
+		l, why := (*loop)(nil), (*Refusal)(nil)
 		if bound == nil {
-			if l, why = s.loop(r.args); l == nil && why == "" {
+			if l, why = s.loop(r.args); l == nil && why == nil {
 				continue
 			}
 		} else if !s.inLoop() {
@@ -361,32 +368,35 @@ func (r *rowRead) sitePlans() []*plan {
 	return out
 }
 
-// around is the innermost loop over a slice that an argument depends on; the reason says
-// why a loop that is there is none. Neither: no loop gives the statement a value.
-func (r *rowRead) around() (*loop, string) {
-	f, why := r.f, ""
+// around is the innermost loop over a slice that an argument depends on; the refusal
+// says why a loop that is there is none. Neither: no loop gives the statement a value.
+func (r *rowRead) around() (*loop, *Refusal) {
+	f, why := r.f, (*Refusal)(nil)
 	for n := f.parents[ast.Node(r.call)]; n != nil; n = f.parents[n] {
 		switch n := n.(type) {
 		case *ast.FuncDecl:
 			return nil, why
 		case *ast.FuncLit:
-			if why != "" {
+			if why != nil {
 				return nil, why
 			}
 			if _, out := (&rowRead{dbCall: r.dbCall, f: f}).outside(n); out {
-				return nil, "it stands in a function of its own within the loop"
+				return nil, refuse("end", "it stands in a function of its own within the loop")
 			}
-			return nil, ""
+			return nil, nil
 		case *ast.ForStmt, *ast.RangeStmt:
 			l, not := f.readLoopOf(n.(ast.Stmt))
 			if l == nil {
-				if why == "" {
+				if why == nil {
 					why = not
+				}
+				if rows, ok := n.(*ast.ForStmt); ok && overRows(f, rows) && r.dependsOn(&loop{f: f, node: rows}) {
+					return nil, not // by the rows, whatever is around them
 				}
 				continue
 			}
 			if r.dependsOn(l) {
-				return l, ""
+				return l, nil
 			}
 		}
 	}

@@ -23,25 +23,25 @@ var (
 	needCompiles = Need{"compiles", "the new text passes the type checker, and names nothing that is there already"}
 	needHandle   = Need{"handle", "the handle and the context are the same in each turn of the loop"}
 	needCalls    = Need{"calls", "what the loop calls is known: no function values, goroutines, channels, other services"}
-	needEnd      = Need{"end", "the loop goes over a slice to its end: no break, no return but of an error"}
+	needEnd      = Need{"end", "the loop goes over a slice, or over the rows of a result, to its end: no break, no return but of an error"}
 )
 
 // Shapes lists what is looked for, in the order in which it is told.
 func Shapes() []Shape {
 	return []Shape{
-		{"P1", "one read for all rows of a loop", []Need{needOwn, needDriver, needText, needFunction, needEnd, needCalls, needHandle,
+		{"P1", "one read for all rows of a loop", []Need{needOwn, needDriver, needText, needFunction, needEnd, needRows, needMemory, needCalls, needHandle,
 			{"statement", "for IN: it reads plain columns of one table by `column = ?`, without order, lock or LIMIT other than 1; for UNION ALL: it locks nothing, and gives the same each time it is asked"},
 			{"key", "for IN: the key is an integer, or a string whose column the schema shows to be unique; it is a value of the loop's element that the loop does not change; for UNION ALL: all that changes are plain values of the loop's element, or of the row that an earlier read of the turn, which is offered itself, gave and that nothing has changed since"},
 			{"destination", "the row is put into variables of plain types that nothing else writes, and for IN one of them, or a field, is the key's column"},
 			{"writes", "nothing in the loop writes to the table, in a transaction nothing writes or locks at all, and no trigger or cascade of the schema does"},
 			needCompiles}, findReads},
-		{"P2", "one read for all sums, or all lists, of a loop", []Need{needOwn, needDriver, needText, needFunction, needEnd, needCalls, needHandle,
+		{"P2", "one read for all sums, or all lists, of a loop", []Need{needOwn, needDriver, needText, needFunction, needEnd, needRows, needMemory, needCalls, needHandle,
 			{"statement", "for IN: it reads one COUNT, SUM, MIN, MAX or AVG of one table by `column = ?`; for UNION ALL, and for lists: as of P1"},
 			{"key", "for IN: the key is an integer; it is a value of the loop's element that the loop does not change; for UNION ALL: as of P1"},
 			{"destination", "the value is put into a variable of a plain type, a list into a slice that is empty"},
 			{"writes", "as of P1"},
 			needCompiles}, nil},
-		{"P3", "one INSERT for all rows of a loop", []Need{needOwn, needDriver, needConstant, needEnd, needCalls, needHandle,
+		{"P3", "one INSERT for all rows of a loop", []Need{needOwn, needDriver, needConstant, needEnd, needRows, needMemory, needCalls, needHandle,
 			{"statement", "it inserts one row of values and placeholders, without a function and without ON DUPLICATE KEY"},
 			{"result", "nothing looks at its result, and no statement of the function asks for LAST_INSERT_ID()"},
 			{"transaction", "it runs in a transaction that an error rolls back, so that no row stays of a loop that fails"},
@@ -49,7 +49,7 @@ func Shapes() []Shape {
 			{"values", "the values are plain: nothing that is changed before the statement runs, or that makes it larger than the server takes"},
 			{"alone", "the loop has no other statement"},
 			needCompiles}, findWrites},
-		{"P4", "one UPDATE or DELETE for all rows of a loop", []Need{needOwn, needDriver, needConstant, needEnd, needCalls, needHandle,
+		{"P4", "one UPDATE or DELETE for all rows of a loop", []Need{needOwn, needDriver, needConstant, needEnd, needRows, needMemory, needCalls, needHandle,
 			{"statement", "it is of one table, sets placeholders and constants, and has comparisons joined by AND"},
 			{"key", "one value is another one in each turn: an integer, compared by = with a column that a .sql file shows to be of integers and that is not set"},
 			{"values", "what it sets is the same in each turn, and plain"},

@@ -192,8 +192,8 @@ func (s *site) named(es ...ast.Expr) []*types.Var {
 }
 
 // loop is the innermost loop over a slice that gives the parameters of a statement's
-// arguments their values; the reason says why a loop that is there is none.
-func (s *site) loop(args []ast.Expr) (*loop, string) {
+// arguments their values; the refusal says why a loop that is there is none.
+func (s *site) loop(args []ast.Expr) (*loop, *Refusal) {
 	var given []ast.Expr
 	for _, v := range s.named(args...) {
 		given = append(given, s.args[v])

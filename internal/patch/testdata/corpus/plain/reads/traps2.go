@@ -7,7 +7,7 @@ import (
 	"kasoku/internal/patch/testdata/corpus/plain/env"
 )
 
-// want P1 refused: end
+// want P1 refused: memory
 func overRows(s *store) error {
 	rows, err := s.db.Query("SELECT user_id FROM posts")
 	if err != nil {

@@ -19,6 +19,7 @@ import (
 	"kasoku/internal/patch/testdata/corpus/plain/ids"
 	"kasoku/internal/patch/testdata/corpus/plain/inserts"
 	"kasoku/internal/patch/testdata/corpus/plain/reads"
+	"kasoku/internal/patch/testdata/corpus/plain/rowloops"
 )
 
 func main() {
@@ -35,6 +36,10 @@ func main() {
 		return
 	}
 	db.SetMaxOpenConns(1)
+	more, err := sqlx.Connect("mysql", os.Args[1]) // for loops that read while rows are open
+	if err != nil {
+		log.Fatal(err)
+	}
 	seed, err := strconv.ParseUint(os.Args[2], 10, 64)
 	if err != nil {
 		log.Fatal(err)
@@ -47,7 +52,7 @@ func main() {
 		return
 	}
 	for turn := range uint64(turns) {
-		play(db, rand.New(rand.NewPCG(seed, turn)), turn)
+		play(db, more, rand.New(rand.NewPCG(seed, turn)), turn)
 	}
 }
 
@@ -63,7 +68,7 @@ func questions(db *sqlx.DB) (n int) {
 // two of the programs.
 const turns = 7
 
-func play(db *sqlx.DB, draw *rand.Rand, turn uint64) {
+func play(db, more *sqlx.DB, draw *rand.Rand, turn uint64) {
 	n := []int{0, 1, 3, 5, 40, 130, 1050}[turn]
 	posts := fill(db, draw, n)
 	app := &env.App{DB: db, Viewer: draw.Int64N(20)}
@@ -75,6 +80,9 @@ func play(db *sqlx.DB, draw *rand.Rand, turn uint64) {
 	}
 	if turn == turns-1 {
 		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(rowloops.Cases)) {
+		answer(db, "rowloops "+name, rowloops.Cases[name], &env.App{DB: more, Viewer: app.Viewer}, posts)
 	}
 	answer(db, "numbers", ids.Cases["numbers"], app, posts)
 	for _, name := range slices.Sorted(maps.Keys(calls.Cases)) {
