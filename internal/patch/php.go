@@ -93,6 +93,24 @@ func (p *Program) loadPHP(ctx context.Context) (*php, error) {
 	return out, nil
 }
 
+// HoldsPHP reports a folder with PHP of its own.
+func HoldsPHP(dir string) bool {
+	found := false
+	_ = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return nil //nolint:nilerr // what cannot be read is none
+		case d.IsDir() && name != dir && (strings.HasPrefix(d.Name(), ".") || slices.Contains(phpFolders, d.Name())):
+			return fs.SkipDir
+		case d.Type().IsRegular() && slices.Contains(phpSuffixes, strings.ToLower(filepath.Ext(d.Name()))):
+			found = true
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return found
+}
+
 func (p *php) read(name string, d fs.DirEntry) error {
 	if info, err := d.Info(); err != nil || info.Size() > mostPHPBytes {
 		return err

@@ -65,7 +65,10 @@ func (b *phpBody) local(name string) string {
 func (b *phpBody) ask(rows, some string) {
 	r, f := b.r, b.r.f
 	stmt := b.local("stmt")
-	handle := f.phpText(r.handle)
+	handle := ""
+	if r.handle != nil {
+		handle = f.phpText(r.handle)
+	}
 	unique := r.api == "PDO" && r.mode != "BOTH"
 	as := ""
 	if !unique {
@@ -73,6 +76,8 @@ func (b *phpBody) ask(rows, some string) {
 	}
 	before, after := r.inTexts(as)
 	switch {
+	case r.sender != "":
+		b.line(2, stmt+" = "+r.sender+"("+phpQuote(before+"?")+" . str_repeat(', ?', count("+some+") - 1) . "+phpQuote(after)+", "+b.values(some)+");")
 	case !r.prepared:
 		q := r.quote
 		glue := phpQuote(q + ", " + q)
@@ -96,50 +101,59 @@ func (p *php) classIn(f *file, name string) string { return f.class(name) }
 
 // none is what keys without a row have.
 func (b *phpBody) none(some string) string {
-	if b.w.via != nil && !b.w.via.missing {
+	if b.r.null || b.w.via != nil && !b.w.via.missing {
 		return ""
 	}
 	return " + array_fill_keys(" + some + ", false)"
 }
 
-// execute gives the statement its values.
-func (b *phpBody) execute(stmt, some string) {
-	r, f := b.r, b.r.f
-	var parts, types []string
-	var fixed []string
+// values are what the placeholders are given, in their order.
+func (b *phpBody) values(some string) string {
+	var parts, fixed []string
 	flush := func() {
 		if len(fixed) > 0 {
 			parts = append(parts, "["+strings.Join(fixed, ", ")+"]")
 		}
 		fixed = nil
 	}
-	for i, a := range r.args {
-		letter := "s"
-		if i < len(r.types) {
-			letter = r.types[i : i+1]
-		}
-		if a == r.keyArg {
+	for _, a := range b.r.args {
+		if a == b.r.keyArg {
 			flush()
 			parts = append(parts, some)
-			types = append(types, "str_repeat('i', count("+some+"))")
 			continue
 		}
-		fixed = append(fixed, f.phpText(a))
-		types = append(types, phpQuote(letter))
+		fixed = append(fixed, b.r.f.phpText(a))
 	}
 	flush()
-	values := parts[0]
 	if len(parts) > 1 {
-		values = "array_merge(" + strings.Join(parts, ", ") + ")"
+		return "array_merge(" + strings.Join(parts, ", ") + ")"
 	}
+	return parts[0]
+}
+
+// execute gives the statement its values.
+func (b *phpBody) execute(stmt, some string) {
+	r := b.r
+	values := b.values(some)
 	if r.api == "PDO" {
 		b.line(2, stmt+"->execute("+values+");")
 		return
 	}
-	if len(parts) > 1 {
+	if values != some {
 		all := b.local("values")
 		b.line(2, all+" = "+values+";")
 		values = all
+	}
+	var types []string
+	for i, a := range r.args {
+		switch {
+		case a == r.keyArg:
+			types = append(types, "str_repeat('i', count("+some+"))")
+		case i < len(r.types):
+			types = append(types, phpQuote(r.types[i:i+1]))
+		default:
+			types = append(types, "'s'")
+		}
 	}
 	b.line(2, stmt+"->bind_param("+strings.Join(types, " . ")+", ..."+values+");")
 	b.line(2, stmt+"->execute();")

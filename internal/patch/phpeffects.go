@@ -105,6 +105,8 @@ func (e *phpEffects) function(f *file, n *phpNode) {
 	switch {
 	case name == "":
 		e.refuse(f, n, "a function whose name is computed")
+	case e.p.sendsText(name, false):
+		e.sends(f, n, 0)
 	case len(own) > 0:
 		e.functions(own)
 	case phpPure[name], phpStatementCalls[name]:
@@ -156,6 +158,10 @@ func (e *phpEffects) method(f *file, n *phpNode) {
 	name := calledName(n)
 	own := slices.DeleteFunc(slices.Clone(e.p.named(name)), func(fn *phpFunc) bool { return fn.class == nil })
 	known := len(own) > 0
+	if e.p.sendsText(name, true) {
+		e.sends(f, n, 0)
+		return
+	}
 	e.functions(own)
 	if known && e.p.vendored && !ofOwnClass(n) {
 		e.refuse(f, n, name+"(), if it is that of a library,")

@@ -17,6 +17,7 @@ type phpLoop struct {
 	name         string // of the list, as it is written
 	array        bool   // the list is known to be an array
 	path         []string
+	pick         string // the list is of the keys in this array
 	keys, ints   bool
 }
 
@@ -43,6 +44,9 @@ func (p *php) follow(l *phpLoop, at, e *phpNode, rest []string, steps int) *Refu
 		}
 		e = args[0]
 	}
+	if e.Is("Expr_BinaryOp_Coalesce") && constantPHP(e.Node("right")) {
+		e = e.Node("left")
+	}
 	root, path, index := pathOfKey(e)
 	if root == nil || steps == 0 {
 		return refuse("key", "%s is more than a value of the loop's element", short(l.f.phpText(given)))
@@ -51,9 +55,16 @@ func (p *php) follow(l *phpLoop, at, e *phpNode, rest []string, steps int) *Refu
 	name := root.Variable()
 	for loop := at.Around(append(phpLoops, phpScopes...)...); loop.Is(phpLoops...); loop = loop.Around(append(phpLoops, phpScopes...)...) {
 		if l.node = loop; index != "" {
-			if l.byIndex(root, index) {
+			switch {
+			case l.byIndex(root, index):
 				l.path = path
 				return p.prepareList(l)
+			case loop.Is("Stmt_Foreach") && loop.Node("valueVar").Variable() == index && !p.changedIn(loop, l.scope, root.Variable(), nil):
+				l.list, l.path, l.pick = loop.Node("expr"), path, "$"+root.Variable()
+				if why := p.prepareList(l); why != nil || l.array {
+					return why
+				}
+				return refuse("key", "it is not known whether %s is an array", l.name)
 			}
 		} else if first, ok := l.gives(name); ok {
 			l.path = append(first, path...)
@@ -237,6 +248,8 @@ func (p *php) isArray(l *phpLoop, e *phpNode) bool {
 	switch {
 	case e.Is("Expr_Array"):
 		return true
+	case e.Is("Expr_Ternary"):
+		return p.isArray(l, e.Node("if")) && p.isArray(l, e.Node("else"))
 	case e.Is("Expr_MethodCall") && slices.Contains([]string{"fetchall", "fetch_all"}, calledName(e)) && len(p.named(calledName(e))) == 0:
 		return true
 	case e.Is("Expr_FuncCall"):

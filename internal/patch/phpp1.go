@@ -48,7 +48,33 @@ func findPHP(p *Program) []*Place {
 			return true
 		})
 	}
+	for _, one := range f.senders() {
+		f.tree(one).Walk(func(n *phpNode) bool {
+			if n.Is("Expr_FuncCall", "Expr_MethodCall", "Expr_StaticCall") && n.Around(append(phpLoops, phpScopes...)...).Is(phpLoops...) {
+				if r, why := f.sentRead(one, n); r != nil {
+					f.inLoop(r, why)
+				}
+			}
+			return true
+		})
+	}
 	return f.out
+}
+
+// senders are the files that name a function which sends any statement.
+func (f *phpFinder) senders() []*file {
+	var names []string
+	for _, one := range f.php.files {
+		for _, fn := range one.php.funcs {
+			if len(fn.node.List("params")) == 2 && f.senderOf(fn.node.Name(), fn.class != nil) != nil {
+				names = append(names, fn.node.Name())
+			}
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return f.holding(names...)
 }
 
 // fetch looks at one call that may give a row.
@@ -58,6 +84,9 @@ func (f *phpFinder) fetch(of *file, fetch *phpNode) {
 	}
 	if fetch.Around("Stmt_Foreach") != nil && fetch.Within(fetch.Around("Stmt_Foreach").Node("expr")) {
 		return
+	}
+	if object := objectOf(fetch); object.Is("Expr_FuncCall", "Expr_MethodCall", "Expr_StaticCall") && f.senderOf(calledName(object), !object.Is("Expr_FuncCall")) != nil {
+		return // which senders are for
 	}
 	r, why := f.readOf(of, fetch)
 	switch {
@@ -94,6 +123,9 @@ func phpFunction(n *phpNode) string {
 
 // inLoop is a read whose statements stand in a loop.
 func (f *phpFinder) inLoop(r *phpRead, why *Refusal) {
+	if len(r.args) > 0 && !slices.ContainsFunc(r.args, func(a *phpNode) bool { return !constantPHP(a) }) {
+		return // nothing that changes
+	}
 	at := f.place(r.f, r.region[len(r.region)-1], "a row read by key in each turn of a loop", r)
 	if own := r.f.phpOwn(); own != nil {
 		why = own
@@ -212,6 +244,9 @@ func constantPHP(e *phpNode) bool {
 // checkFixed: handle and all values but the key are the same in each turn.
 func (w *phpWriter) checkFixed(args []*phpNode) *Refusal {
 	handle := w.read.handle
+	if w.read.sender != "" && w.read.sent[0].Is("Expr_MethodCall") {
+		handle = w.read.sent[0].Node("var")
+	}
 	if w.via != nil {
 		handle = w.via.receiver(w.at)
 	}
@@ -325,14 +360,12 @@ func (w *phpWriter) checkLayout() *Refusal {
 	if w.via == nil && !w.f.firstOnLine(stmt) {
 		return refuse("layout", "line %d has more than the read", stmt.Line)
 	}
-	if loop := w.at.Around(append(phpLoops, phpScopes...)...); loop.Is(phpLoops...) && !w.at.Within(loop) {
-		return refuse("layout", "the read stands in the head of the loop")
+	n := w.at
+	if w.via == nil {
+		n = w.read.fetch
 	}
-	if slices.ContainsFunc(w.at.List("stmts"), func(*phpNode) bool { return true }) || w.at.Within(w.loop.node) && headOf(w.loop.node, w.at) {
-		return refuse("layout", "the read stands in the head of the loop")
-	}
-	for inner := w.at.Around(phpLoops...); inner != nil && inner != w.loop.node; inner = inner.Around(phpLoops...) {
-		if headOf(inner, w.at) {
+	for loop := n.Around(phpLoops...); loop != nil && loop.Within(w.loop.node); loop = loop.Around(phpLoops...) {
+		if headOf(loop, n) {
 			return refuse("layout", "the read stands in the head of a loop")
 		}
 	}

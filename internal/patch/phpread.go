@@ -24,6 +24,8 @@ type phpRead struct {
 	quote    string     // around the value in the text, where it is not prepared
 	sent     []*phpNode // the calls that send it
 	vars     []string   // that hold statement and result
+	sender   string     // the function of the program that sends it; "": the connection does
+	null     bool       // null where there is no row
 	sql      *read
 	key      equality
 	keyArg   *phpNode
@@ -64,6 +66,8 @@ func (p *php) readOf(f *file, fetch *phpNode) (*phpRead, *Refusal) {
 	}
 	if why == nil {
 		why = p.understand(r)
+	} else if len(r.args) == 0 && why.Need == "key" {
+		return nil, nil // nothing that changes
 	}
 	return r, why
 }
@@ -337,7 +341,10 @@ func (r *phpRead) placed(b *bindings) *Refusal {
 			r.args = append(r.args, b.named[name])
 		}
 	}
-	if len(r.args) != marks || marks == 0 || slices.Contains(r.args, nil) {
+	if marks == 0 {
+		return refuse("key", "it is given no value")
+	}
+	if len(r.args) != marks || slices.Contains(r.args, nil) {
 		return refuse("statement", "its placeholders and values do not go together one by one")
 	}
 	return nil
@@ -361,6 +368,9 @@ func (r *phpRead) inText(ps []piece) *Refusal {
 		b.WriteString("?")
 	}
 	r.text = b.String()
+	if len(r.args) == 0 {
+		return refuse("key", "it is given no value")
+	}
 	if len(r.args) != 1 {
 		return refuse("constant", "its text is no constant with one value in it")
 	}

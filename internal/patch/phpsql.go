@@ -13,9 +13,6 @@ var phpIntegers = []string{"int", "integer", "bigint", "smallint", "tinyint", "m
 
 // understand checks handle, mode and statement.
 func (p *php) understand(r *phpRead) *Refusal {
-	if why := p.text.driver; why != nil {
-		return why
-	}
 	switch t := p.handleType(r.f, r.handle, 0); {
 	case t == "":
 		return refuse("handle", "it cannot be shown that %s is a connection of PDO or mysqli", short(r.f.phpText(r.handle)))
@@ -23,6 +20,14 @@ func (p *php) understand(r *phpRead) *Refusal {
 		return refuse("handle", "%s is a %s", short(r.f.phpText(r.handle)), t)
 	}
 	if why := p.modeOf(r); why != nil {
+		return why
+	}
+	return p.readable(r)
+}
+
+// readable checks the statement.
+func (p *php) readable(r *phpRead) *Refusal {
+	if why := p.text.driver; why != nil {
 		return why
 	}
 	sql, why := parseRead(r.text)

@@ -18,6 +18,8 @@ func (p *php) handleType(f *file, e *phpNode, depth int) string {
 	switch {
 	case e.Is("Expr_Assign", "Expr_AssignOp_Coalesce"):
 		return p.handleType(f, e.Node("expr"), depth)
+	case e.Is("Expr_ErrorSuppress"):
+		return p.handleType(f, e.Node("expr"), depth)
 	case e.Is("Expr_New"):
 		return handleClass(e.Node("class"))
 	case e.Is("Expr_FuncCall"):

@@ -108,7 +108,10 @@ func (w *phpWriter) writeHead() {
 
 // gathered is the text of the keys of all elements.
 func (l *phpLoop) gathered() string {
-	text := l.name
+	text, of := l.name, l.name
+	if l.pick != "" {
+		text, of = "array_intersect_key("+l.pick+", array_flip("+text+"))", l.pick
+	}
 	if l.keys {
 		text = "array_keys(" + text + ")"
 	}
@@ -118,8 +121,8 @@ func (l *phpLoop) gathered() string {
 	if l.ints {
 		text = "array_map('intval', " + text + ")"
 	}
-	if !l.array {
-		text = "is_array(" + l.name + ") ? " + text + " : []"
+	if !l.array || l.pick != "" {
+		text = "is_array(" + of + ") ? " + text + " : []"
 	}
 	return text
 }
@@ -174,7 +177,7 @@ func (w *phpWriter) reader(name, unit string) (call string, before []string) {
 		params, args = append(params, given), append(args, "$"+v)
 	}
 	params, args = append(params, "array $keys"), append(args, "%s")
-	tell := phpTell(r.api == "PDO")
+	tell := phpTell(r.api == "PDO" && !r.null)
 	switch {
 	case fn.Is("Stmt_ClassMethod") && fn.Parent.Is("Stmt_Class", "Stmt_Trait"):
 		name = w.fresh(w.at, w.nameOf(name, r))
@@ -245,7 +248,11 @@ func (w *phpWriter) declare(fn *phpNode, head string, params, body []string, uni
 // key.
 func (w *phpWriter) freeVariables(r *phpRead) []string {
 	var out []string
-	for _, e := range append([]*phpNode{r.handle}, r.args...) {
+	handle := r.handle
+	if r.sender != "" && r.sent[0].Is("Expr_MethodCall") {
+		handle = r.sent[0].Node("var")
+	}
+	for _, e := range append([]*phpNode{handle}, r.args...) {
 		if e == r.keyArg {
 			continue
 		}

@@ -92,7 +92,10 @@ func Load(ctx context.Context, dir string) (*Program, error) {
 		if p.php == nil {
 			return nil, err
 		}
-		p.Skipped = append(p.Skipped, err.Error())
+		if len(p.packages) > 0 || len(p.Skipped) > 0 {
+			p.Skipped = append(p.Skipped, err.Error())
+		}
+		p.packages = nil
 	}
 	return p, nil
 }

@@ -136,3 +136,76 @@ function renames(PDO $pdo, array $posts): array
     }
     return $out;
 }
+
+/** Sends any statement. */
+function query(string $sql, array $params = []): PDOStatement
+{
+    $statement = db()->prepare($sql);
+    $statement->execute($params);
+    return $statement;
+}
+
+function row(string $sql, array $params = []): ?array
+{
+    return query($sql, $params)->fetch() ?: null;
+}
+
+/** Tells what it was asked. */
+function told_row(string $sql, array $params = []): ?array
+{
+    error_log('asked');
+    return query($sql, $params)->fetch() ?: null;
+}
+
+/**
+ * want P1
+ */
+function powerOf(array $deck): int
+{
+    $power = 0;
+    foreach ($deck ? ['first', 'second', 'third'] : [] as $place) {
+        $power += row('SELECT score FROM users WHERE id = ?', [$deck[$place]])['score'] ?? 100;
+    }
+    return $power;
+}
+
+/**
+ * want P1
+ */
+function ownersOf(array $ids, string $lang): array
+{
+    $out = [];
+    foreach ($ids as $id) {
+        if ((row('SELECT name FROM users WHERE lang = ? AND id = ?', [$lang, $id])['name'] ?? '') === '') {
+            $out[] = "none of $id";
+            continue;
+        }
+        $out[] = query('SELECT name FROM users WHERE lang = :lang', ['lang' => 'xx'])->fetch();
+    }
+    return $out;
+}
+
+/**
+ * want P1
+ */
+function columnsOf(array $posts): array
+{
+    $out = [];
+    foreach ($posts as $post) {
+        $out[] = query('SELECT score FROM users WHERE id = ?', [$post['user_id']])->fetchColumn();
+    }
+    return $out;
+}
+
+/**
+ * want P1 refused: writes
+ */
+function sentAndChanged(array $ids): array
+{
+    $out = [];
+    foreach ($ids as $id) {
+        $out[] = row('SELECT score FROM users WHERE id = ?', [$id]);
+        query('UPDATE users SET score = score + 1 WHERE id = ?', [$id]);
+    }
+    return $out;
+}

@@ -84,7 +84,7 @@ foreach ([1, 2, 3] as $round) {
         'raises', 'raisesByFunction', 'locks', 'shards', 'wrapped', 'counts', 'countsAtEnd', 'twoValues', 'oneByOne', 'logs'], fn ($f) => $f($pdo, run_posts()));
     $with(['bound', 'byNick', 'firstPost', 'padded', 'weights', 'objects', 'below', 'otherBetween'], fn ($f) => $f($pdo, run_keys()));
     $with(['listOfCall', 'resultItself', 'objectsInList', 'twoOfResult', 'restOfResult', 'columnsOfResult'], fn ($f) => $f($pdo));
-    $with(['scoresOf', 'linkText', 'wordsOf'], fn ($f) => $f(run_posts()));
+    $with(['scoresOf', 'linkText', 'wordsOf', 'columnsOf'], fn ($f) => $f(run_posts()));
     $with(['namesOf'], fn ($f) => $f(array_filter(run_posts(), fn ($p) => is_int($p['user_id']))));
     $with(['link_authors'], fn ($f) => $f(link_of(), run_posts()));
     $with(['linkRow', 'linkCounts', 'linkWrites'], fn ($f) => $f(link_of(), run_keys()));
@@ -96,6 +96,9 @@ foreach ([1, 2, 3] as $round) {
     run_say('keysOfList', fn () => keysOfList(array_combine(range(1, 9), range(1, 9)) + ['x' => 1, '07' => 2]));
     run_say('nested', fn () => nested($pdo, ['a' => run_posts(), 'b' => run_posts(), 'c' => []]));
     run_say('destructured', fn () => destructured($pdo, array_map(fn ($k) => [$k, 'w'], run_keys())));
+    run_say('powerOf', fn () => powerOf(['first' => mt_rand(1, 40), 'second' => mt_rand(1, 40), 'third' => '07']));
+    run_say('ownersOf', fn () => ownersOf(array_map('json_encode', run_keys()), 'en'));
+    run_say('sentAndChanged', fn () => sentAndChanged(run_keys()));
     run_say('whileRows', fn () => whileRows($pdo, 2));
     run_say('callsBack', fn () => callsBack($pdo, run_posts(), 'json_encode'));
     run_say('ofTable', fn () => ofTable($pdo, run_keys(), 'users'));
