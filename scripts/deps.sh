@@ -73,6 +73,8 @@ missing() {
     if [ -z "$(find /usr/lib/php -name xdebug.so 2>/dev/null)" ]; then MISSING+=("php${version:-}-xdebug|php-xdebug"); fi
     # A test of compression loads it.
     if [ ! -e /usr/lib/nginx/modules/ngx_http_brotli_filter_module.so ]; then MISSING+=(libnginx-mod-http-brotli-filter); fi
+    # Reads PHP for `kasoku patch`.
+    if [ ! -e /usr/share/php/PhpParser/autoload.php ]; then MISSING+=(php-parser); fi
     # For the case of the wiki.
     if [ ! -e /usr/share/mediawiki/index.php ]; then MISSING+=(mediawiki); fi
     # For MySQL 8 (mysql8.sh); Debian 13 has libaio under another name.

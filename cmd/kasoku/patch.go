@@ -28,7 +28,7 @@ type PatchCmd struct {
 
 // Help is shown below the flags.
 func (PatchCmd) Help() string {
-	return "Finds code of Go programs that makes more calls than it has to, and writes it as an engineer would: a read in a loop becomes one read before it. " +
+	return "Finds code of Go and PHP programs that makes more calls than it has to, and writes it as an engineer would: a read in a loop becomes one read before it. " +
 		"A place is offered only where every precondition can be shown; --all shows the others, each with the one that could not. Nothing that runs is changed: `kasoku try --branch` judges the branch.\n\n" +
 		"Examples:\n  kasoku patch --source ~/app\n  kasoku patch show P1-3f2a\n  kasoku patch apply P1-3f2a P5-7c1e --branch kasoku/fewer-reads\n  kasoku try --branch kasoku/fewer-reads\n  kasoku patch export patches"
 }
@@ -90,7 +90,7 @@ func (f patchFrom) find(ctx context.Context, a *App, statements []evidence.State
 		}
 	}
 	if a.UI.Draws() {
-		a.UI.Progress("type-checking " + strings.Join(folders, ", "))
+		a.UI.Progress("reading " + strings.Join(folders, ", "))
 	}
 	p, err := report.FindPatches(ctx, folders, statements, calls)
 	a.UI.Clear()
@@ -98,7 +98,7 @@ func (f patchFrom) find(ctx context.Context, a *App, statements []evidence.State
 	case ctx.Err() != nil:
 		return nil, ui.Coded(ui.Interrupted, errors.New("interrupted; nothing was written"), "")
 	case err != nil:
-		return nil, ui.Coded(ui.BadInput, err, "the folder must hold a Go module that builds, and `go` must be in PATH")
+		return nil, ui.Coded(ui.BadInput, err, "the folder must hold a Go module that builds, with `go` in PATH, or PHP, with `php` in PATH and the package php-parser")
 	}
 	return p, nil
 }

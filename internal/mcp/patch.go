@@ -22,7 +22,7 @@ type PatchAnswer struct {
 }
 
 func (s *Server) addPatch() {
-	add(s, "patch", "Patch", "Changes of the source of Go applications that save statements or work and can be shown to answer the same: a list of places, or one as a diff with its message. `kasoku patch apply` makes a branch of it, which try judges.",
+	add(s, "patch", "Patch", "Changes of the source of Go and PHP applications that save statements or work and can be shown to answer the same: a list of places, or one as a diff with its message. `kasoku patch apply` makes a branch of it, which try judges.",
 		patches)
 }
 
@@ -33,7 +33,7 @@ func patches(ctx context.Context, v *View, in PatchInput) (PatchAnswer, error) {
 	}
 	p, err := report.FindPatches(ctx, here, nil, nil)
 	if err != nil {
-		return PatchAnswer{}, hintf("the folder must hold a Go module that builds", "%v", err)
+		return PatchAnswer{}, hintf("the folder must hold a Go module that builds, or PHP, with php and the package php-parser on this machine", "%v", err)
 	}
 	if in.ID == "" {
 		if !in.All {

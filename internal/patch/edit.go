@@ -91,7 +91,9 @@ func (f *file) with(places []*Place) ([]byte, error) {
 		}
 		imports = append(imports, p.imports...)
 	}
-	edits = append(edits, f.withoutFreed(places)...)
+	if f.php == nil {
+		edits = append(edits, f.withoutFreed(places)...)
+	}
 	slices.SortStableFunc(edits, func(a, b edit) int { return a.from - b.from })
 	var out bytes.Buffer
 	at := 0
@@ -104,6 +106,9 @@ func (f *file) with(places []*Place) ([]byte, error) {
 		at = e.to
 	}
 	out.Write(f.src[at:])
+	if f.php != nil {
+		return out.Bytes(), nil
+	}
 	src, err := f.withImports(out.Bytes(), imports)
 	if err != nil {
 		return nil, err
@@ -232,6 +237,12 @@ func addImport(src []byte, syntax *ast.File, name string) []byte {
 func check(byFile map[*file][]*Place, changed map[string][]byte) error {
 	done := map[string]bool{}
 	for f := range byFile {
+		if f.php != nil {
+			if err := f.program.php.parses(f, changed[f.rel]); err != nil {
+				return err
+			}
+			continue
+		}
 		if done[f.pkg.ID] {
 			continue
 		}

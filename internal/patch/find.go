@@ -10,9 +10,12 @@ import (
 func (p *Program) Find() []*Place {
 	var out []*Place
 	for _, s := range Shapes() {
-		if s.find != nil {
+		if s.find != nil && len(p.packages) > 0 {
 			out = append(out, s.find(p)...)
 		}
+	}
+	if p.php != nil {
+		out = append(out, findPHP(p)...)
 	}
 	slices.SortStableFunc(out, func(a, b *Place) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Shape, b.Shape))

@@ -50,7 +50,7 @@ func (r *Repo) Clean(ctx context.Context, p *Program, held ...string) error {
 		if len(line) > 3 && slices.Contains(held, filepath.Join(r.Top, strings.TrimSpace(line[2:]))) {
 			continue
 		}
-		if len(line) > 3 && (!strings.HasPrefix(line, "??") || strings.HasSuffix(line, ".go") || strings.HasSuffix(line, "go.mod")) {
+		if len(line) > 3 && (!strings.HasPrefix(line, "??") || strings.HasSuffix(line, ".go") || strings.HasSuffix(line, "go.mod") || p.php != nil && slices.Contains(phpSuffixes, filepath.Ext(line))) {
 			open = append(open, strings.TrimSpace(line[2:]))
 		}
 	}

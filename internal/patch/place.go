@@ -38,7 +38,8 @@ type Place struct {
 	imports []string // that the file needs for it
 	beside  *Place   // what it changes in another file
 	// freed are names of variables with a statement's text that it reads no more.
-	freed []*ast.Ident
+	freed  []*ast.Ident
+	reader string // PHP: the function that it writes
 	// lead is the place whose patch makes this one's change too; nil: it has its own.
 	lead *Place
 	rows *rowLoop // that it gathers the rows of before

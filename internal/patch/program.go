@@ -16,7 +16,7 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// Program is the Go code of a folder, type-checked.
+// Program is the code of a folder: its Go, type-checked, and its PHP.
 type Program struct {
 	Dir string
 	// Skipped are packages that could not be type-checked, with the reason.
@@ -40,6 +40,7 @@ type Program struct {
 	assigned map[*types.Var]bool
 	taken    map[*types.Package]map[string]bool
 	standard map[string]*types.Package
+	php      *php // nil: it has none
 }
 
 // file is one of its files.
@@ -50,6 +51,7 @@ type file struct {
 	rel     string // below the program's folder
 	src     []byte
 	syntax  *ast.File
+	php     *phpFile // nil: it is Go
 	parents map[ast.Node]ast.Node
 	locals  map[*ast.FuncDecl]map[string]bool // names that are taken in functions
 	// rowLoops are loops over the rows of a result that were looked at.
@@ -58,8 +60,8 @@ type file struct {
 
 const mode = packages.LoadSyntax | packages.NeedModule
 
-// Load reads the packages of all modules in a folder. An error says that there are none,
-// or that the Go tool could not list them.
+// Load reads the packages of all modules in a folder, and its PHP. An error says that there
+// is neither, or what is missing to read it.
 func Load(ctx context.Context, dir string) (*Program, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -68,37 +70,67 @@ func Load(ctx context.Context, dir string) (*Program, error) {
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return nil, err
 	}
-	roots, err := modules(dir)
-	if err != nil {
-		return nil, err
-	}
 	p := &Program{Dir: dir, fset: token.NewFileSet(), bodies: map[*types.Func]*ast.FuncDecl{}, in: map[*ast.FuncDecl]*file{},
 		methods: map[string][]*types.Func{}, taken: map[*types.Package]map[string]bool{}}
+	var without error
+	if p.php, without = p.loadPHP(ctx); p.php != nil || without != nil {
+		if p.schema, err = readSchema(dir); err != nil {
+			return nil, err
+		}
+	}
+	roots, err := modules(dir)
+	switch {
+	case err != nil && p.php != nil:
+		return p, nil
+	case err != nil && without != nil:
+		return nil, without
+	case err != nil:
+		return nil, err
+	}
+	if without != nil {
+		p.Skipped = append(p.Skipped, without.Error())
+	}
+	if err := p.loadGo(ctx, roots); err != nil {
+		if p.php == nil {
+			return nil, err
+		}
+		if len(p.packages) > 0 || len(p.Skipped) > 0 {
+			p.Skipped = append(p.Skipped, err.Error())
+		}
+		p.packages = nil
+	}
+	return p, nil
+}
+
+// loadGo reads the packages of modules.
+func (p *Program) loadGo(ctx context.Context, roots []string) error {
+	dir := p.Dir
 	his := ownerOf(dir)
 	his.findGo()
 	for _, root := range roots {
 		cfg := &packages.Config{Mode: mode, Context: ctx, Dir: root, Fset: p.fset, Env: his.goEnv()}
 		found, err := packages.Load(cfg, "./...")
 		if err != nil {
-			return nil, fmt.Errorf("go list in %s: %w", root, err)
+			return fmt.Errorf("go list in %s: %w", root, err)
 		}
 		for _, pkg := range found {
 			if err := p.add(pkg); err != nil {
-				return nil, err
+				return err
 			}
 		}
 	}
 	if len(p.files) == 0 {
 		if len(p.Skipped) > 0 {
-			return nil, fmt.Errorf("no package in %s could be type-checked: %s", dir, p.Skipped[0])
+			return fmt.Errorf("no package in %s could be type-checked: %s", dir, p.Skipped[0])
 		}
-		return nil, fmt.Errorf("no Go package in %s", dir)
+		return fmt.Errorf("no Go package in %s", dir)
 	}
+	var err error
 	if p.schema, err = readSchema(dir); err != nil {
-		return nil, err
+		return err
 	}
 	p.note()
-	return p, p.readStandard(ctx)
+	return p.readStandard(ctx)
 }
 
 // modules are the folders of modules: the nearest above, and those below.
@@ -130,7 +162,7 @@ func modules(dir string) ([]string, error) {
 		}
 	}
 	if len(out) == 0 {
-		return nil, errors.New("no go.mod in " + dir + " or above it")
+		return nil, errors.New("no go.mod in " + dir + " or above it, and no PHP in it")
 	}
 	return out, nil
 }

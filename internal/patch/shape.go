@@ -34,7 +34,7 @@ func Shapes() []Shape {
 			{"key", "for IN: the key is an integer, or a string whose column the schema shows to be unique; it is a value of the loop's element that the loop does not change; for UNION ALL: all that changes are plain values of the loop's element, or of the row that an earlier read of the turn, which is offered itself, gave and that nothing has changed since"},
 			{"destination", "the row is put into variables of plain types that nothing else writes, and for IN one of them, or a field, is the key's column"},
 			{"writes", "nothing in the loop writes to the table, in a transaction nothing writes or locks at all, and no trigger or cascade of the schema does"},
-			needCompiles}, findReads},
+			needMode, needLayout, needLeft, needCompiles}, findReads},
 		{"P2", "one read for all sums, or all lists, of a loop", []Need{needOwn, needDriver, needText, needFunction, needEnd, needRows, needMemory, needCalls, needHandle,
 			{"statement", "for IN: it reads one COUNT, SUM, MIN, MAX or AVG of one table by `column = ?`; for UNION ALL, and for lists: as of P1"},
 			{"key", "for IN: the key is an integer; it is a value of the loop's element that the loop does not change; for UNION ALL: as of P1"},

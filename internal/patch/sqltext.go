@@ -84,6 +84,7 @@ var reserved = func() map[string]bool {
 type read struct {
 	text  string
 	table string
+	alias string // of the table, as it stands; "" if it has none
 	// columns between SELECT and FROM, each "name" or "alias.name", as far as they are
 	// plain; with its name in the result.
 	columns []column
@@ -157,6 +158,7 @@ func (p *sqlParser) statement() string {
 	p.take("AS")
 	if p.peek().isName() {
 		p.alias = p.peek().text
+		p.read.alias = p.read.text[p.peek().from:p.peek().to]
 		p.at++
 	}
 	if !p.take("WHERE") {

@@ -23,7 +23,7 @@ import (
 const pgoProfile = "default.pgo"
 
 // SourcePatches are the patches of the applications of this machine whose build is known
-// and that run from a git checkout without anybody's work in it, with what a run tells of
+// (PHP needs none) and that run from a git checkout without anybody's work in it, with what a run tells of
 // their statements. It looks at the source and runs nothing of it. Where source cannot be
 // looked at, a Health says why. Files that changes in force have edited, held, are nobody's
 // work.
@@ -36,7 +36,7 @@ func SourcePatches(ctx context.Context, st *stack.Stack, hosts map[string]host.H
 			out.Looked = append(out.Looked, evidence.Health{Source: "source of " + app.Name, OK: true, Text: notJudged + fmt.Sprintf("patches of the source in %s: it lies on %s, and source is read only on the machine where Kasoku runs; run Kasoku there, or `kasoku patch --source FOLDER` with a copy", dir, app.HostName())})
 			continue
 		}
-		if app.Build == nil || len(app.Build.Command) == 0 || len(app.Build.Products) == 0 || app.HostName() != stack.LocalHost || slices.Contains(seen, dir) || !goModule(dir) {
+		if app.HostName() != stack.LocalHost || slices.Contains(seen, dir) || !builtHere(app, dir) && !runsPHP(st, app, dir) {
 			continue
 		}
 		seen = append(seen, dir)
@@ -102,6 +102,18 @@ func builtElsewhere(app *stack.Service) bool {
 	return app.HostName() != stack.LocalHost && app.Build != nil && len(app.Build.Command) > 0 && filepath.Base(app.Build.Command[0]) == "go"
 }
 
+// builtHere reports a program of Go whose build is known.
+func builtHere(app *stack.Service, dir string) bool {
+	return app.Build != nil && len(app.Build.Command) > 0 && len(app.Build.Products) > 0 && goModule(dir)
+}
+
+// runsPHP reports an application of PHP, which needs no build: what runs it takes new files
+// when it is told to.
+func runsPHP(st *stack.Stack, app *stack.Service, dir string) bool {
+	in := st.Service(app.RunsIn)
+	return app.RunsIn != "" && in != nil && (in.Kind == stack.PHPFPM || in.Kind == stack.Apache) && dir != "" && patch.HoldsPHP(dir)
+}
+
 // goModule reports whether a folder is in a module of Go, whose top is at most a few
 // folders above.
 func goModule(dir string) bool {
@@ -137,7 +149,7 @@ func patchesOf(ctx context.Context, st *stack.Stack, hosts map[string]host.Host,
 		return nil, nil, err
 	}
 	// A profile that a build by profile has put there is no work, and stays what it is.
-	if profile := filepath.Join(program.Dir, pgoProfile); !c.tracks(ctx, profile) {
+	if profile := filepath.Join(program.Dir, pgoProfile); len(command) > 0 && !c.tracks(ctx, profile) {
 		products = append(products, c.relative(profile))
 	}
 	var out []evidence.SourcePatch

@@ -94,6 +94,45 @@ func TestSourcePatches(t *testing.T) {
 	}
 }
 
+const phpListing = `<?php
+function names(PDO $pdo, array $ids): array
+{
+    $names = [];
+    foreach ($ids as $id) {
+        $stmt = $pdo->prepare('SELECT name FROM users WHERE id = ?');
+        $stmt->execute([$id]);
+        $names[] = $stmt->fetchColumn();
+    }
+    return $names;
+}
+`
+
+// PHP that a server runs has patches without a build; it takes new files when it is told.
+func TestSourcePatchesPHP(t *testing.T) {
+	x := newTrial(t)
+	x.write("app/names.php", phpListing)
+	x.write("app/schema.sql", "CREATE TABLE users (id INT PRIMARY KEY, name VARCHAR(9));\n")
+	x.sh("cd app && git add -A && git -c user.name=a -c user.email=a@localhost commit -qm listing")
+	app := x.tuner.Stack.Service("app")
+	app.Build, app.RunsIn = nil, "php"
+	look := func() Patches { return SourcePatches(t.Context(), x.tuner.Stack, x.tuner.Bench.Hosts, nil, nil) }
+	if found := look(); len(found.Offered) > 0 || len(found.Looked) > 0 {
+		t.Errorf("nothing runs it: %+v", found)
+	}
+	x.tuner.Stack.Services = append(x.tuner.Stack.Services, stack.Service{Name: "php", Kind: stack.PHPFPM})
+	found := look()
+	if len(found.Offered) != 1 {
+		t.Fatalf("%+v", found)
+	}
+	if p := found.Offered[0]; p.Shape != "P1" || len(p.Build) > 0 || len(p.Products) > 0 || !strings.Contains(string(p.Diff), "+++ b/names.php") {
+		t.Errorf("%+v\n%s", p, p.Diff)
+	}
+	x.write("app/mine.php", "<?php\n")
+	if found := look(); len(found.Offered) > 0 || len(found.Looked) != 1 || !strings.Contains(found.Looked[0].Text, "mine.php") {
+		t.Errorf("work that is not committed: %+v", found)
+	}
+}
+
 // Where a patch could not be built or taken back there is none, and the run says why.
 func TestNoSourcePatches(t *testing.T) {
 	await.SkipShort(t)

@@ -36,7 +36,7 @@ func planPatch(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 	if svc == nil {
 		return nil, fmt.Errorf("there is no service %s", p.Service)
 	}
-	plans := []planning.Plan{{ID: "source.patch:" + p.Service + ":" + p.ID, Title: p.Title, EditsSource: true, Alone: true, Build: patchBuild, Reach: planning.SaidReach(f),
+	plans := []planning.Plan{{ID: "source.patch:" + p.Service + ":" + p.ID, Title: p.Title, EditsSource: true, Alone: true, Build: buildTime(*p), Reach: planning.SaidReach(f),
 		Changes: []change.Change{commitOf(svc, *p, p.Diff, p.Message, f.Text)}}}
 	if all := patchFindings(in, f); len(all) > 1 && all[0].Subject["patch"] == p.ID {
 		if joint, ok := planJoined(in, svc, *p, all); ok {
@@ -71,8 +71,20 @@ func patchFindings(in planning.Input, like diagnose.Finding) []diagnose.Finding 
 	return out
 }
 
+// buildTime of a patch: PHP has none.
+func buildTime(p evidence.SourcePatch) time.Duration {
+	if len(p.Build) == 0 {
+		return 0
+	}
+	return patchBuild
+}
+
 func commitOf(svc *stack.Service, p evidence.SourcePatch, diff []byte, message, why string) change.Change {
-	return change.Change{Kind: change.KindGit, Host: planning.HostOf(svc), Service: svc.Name, Activate: change.Restart, Why: why,
+	act := change.Restart
+	if svc.RunsIn != "" {
+		act = change.Reload // what runs it: PHP keeps compiled files until then, if it does not look
+	}
+	return change.Change{Kind: change.KindGit, Host: planning.HostOf(svc), Service: svc.Name, Activate: act, Why: why,
 		Git: &change.Git{Dir: p.Dir, Patch: diff, Message: message, Build: p.Build, Products: p.Products}}
 }
 
@@ -120,6 +132,6 @@ func planJoined(in planning.Input, svc *stack.Service, like evidence.SourcePatch
 	sorted := slices.Sorted(slices.Values(joined.IDs))
 	title := fmt.Sprintf("%d changes of the source together: %s", len(titles), strings.Join(titles, "; "))
 	return planning.Plan{ID: "source.patch:" + svc.Name + ":" + strings.Join(sorted, "+"), Title: title, Why: strings.Join(whys, "\n"), EditsSource: true, Alone: true,
-		Build: patchBuild, Bound: worth.Bound, Reach: worth.Reach, Spares: worth.Spares,
+		Build: buildTime(like), Bound: worth.Bound, Reach: worth.Reach, Spares: worth.Spares,
 		Changes: []change.Change{commitOf(svc, like, joined.Diff, joined.Message, title)}}, true
 }

@@ -1,0 +1,117 @@
+<?php
+// Runs all programs with the rows of a seed and prints what each gives:
+// run.php SOCKET SEED EMULATE
+[, $socket, $seed, $emulate] = $argv;
+$dsn = "mysql:unix_socket=$socket;dbname=app;charset=utf8mb4";
+$emulate = (bool) $emulate;
+mysqli_report(MYSQLI_REPORT_ERROR | MYSQLI_REPORT_STRICT);
+foreach (['connect', 'plain', 'traps', 'link', 'helpers', 'shop/Catalogue'] as $file) {
+    require __DIR__ . "/$file.php";
+}
+$runSeed = (int) $seed;
+
+function run_fill(int $seed): void
+{
+    mt_srand($seed);
+    $db = db();
+    foreach (['users', 'posts', 'notes', 'padded', 'weights', 'log'] as $table) {
+        $db->exec("DELETE FROM $table");
+    }
+    $rows = mt_rand(0, 40);
+    for ($i = 1; $i <= $rows; $i++) {
+        if (mt_rand(0, 4)) {
+            $db->exec(sprintf("INSERT INTO users VALUES (%d, 'n%d', %s, %s, 'k%d', '%s')", $i, mt_rand(0, 9), mt_rand(0, 3) ? mt_rand(-5, 5) : 'NULL', mt_rand(0, 3) ? mt_rand(0, 40) : 'NULL', $i, mt_rand(0, 1) ? 'en' : 'de'));
+        }
+        $db->exec("INSERT INTO padded VALUES ($i, 'p$i')");
+        $db->exec("INSERT INTO weights VALUES ($i, 'w$i')");
+    }
+    $rows = mt_rand(0, 40);
+    for ($i = 1; $i <= $rows; $i++) {
+        $db->exec(sprintf("INSERT INTO posts VALUES (%d, %s, 't%d', %s)", $i, mt_rand(0, 5) ? mt_rand(0, 45) : 'NULL', $i, mt_rand(0, 2) ? mt_rand(0, 999) / 100 : 'NULL'));
+    }
+}
+
+function run_keys(): array
+{
+    $odd = [null, '', '1', '01', ' 2', '2 ', 3.0, 3.7, '4abc', true, false, -1, '-1', '-0', 0, PHP_INT_MAX, '9223372036854775808', '1e1', "5\n"];
+    $out = [];
+    for ($i = mt_rand(0, 50); $i > 0; $i--) {
+        $out[] = mt_rand(0, 2) ? mt_rand(0, 45) : $odd[array_rand($odd)];
+    }
+    return $out;
+}
+
+function run_posts(): array
+{
+    $out = [];
+    foreach (run_keys() as $i => $key) {
+        $post = ['id' => $i, 'user_id' => $key, 'title' => "t$i"];
+        $out[] = $post;
+    }
+    return $out;
+}
+
+function run_say(string $name, callable $work): void
+{
+    global $runSeed;
+    mt_srand($runSeed + crc32($name));
+    db()->exec('UPDATE users SET score = id, name = IF(id % 7 = 0, "0", CONCAT("n", id))');
+    try {
+        ob_start();
+        $out = $work();
+        if ($out instanceof Generator) {
+            $out = iterator_to_array($out);
+        }
+        $said = var_export($out, true);
+    } catch (Throwable $e) {
+        $said = get_class($e) . ': ' . preg_replace('/, called in .*| must be of type/', '', $e->getMessage());
+    }
+    $said .= ob_get_clean();
+    $left = md5(json_encode([db()->query('SELECT * FROM users')->fetchAll(), db()->query('SELECT text FROM log')->fetchAll()]));
+    echo json_encode([$name, $said, $left], JSON_INVALID_UTF8_SUBSTITUTE), "\n";
+}
+
+error_reporting(E_ALL & ~E_DEPRECATED & ~E_WARNING);
+foreach ([1, 2, 3] as $round) {
+    run_fill($runSeed * 10 + $round);
+    $with = function (array $names, callable $call) {
+        foreach ($names as $name) {
+            run_say($name, fn () => $call($name));
+        }
+    };
+    $pdo = connect();
+    $with(['authors', 'named', 'boths', 'byIndex', 'assignedKey', 'changesKey', 'inText', 'chain', 'usersOf', 'countsCalls', 'truths', 'renames',
+        'raises', 'raisesByFunction', 'locks', 'shards', 'wrapped', 'counts', 'countsAtEnd', 'twoValues', 'oneByOne', 'logs'], fn ($f) => $f($pdo, run_posts()));
+    $with(['bound', 'byNick', 'firstPost', 'padded', 'weights', 'objects', 'below', 'otherBetween'], fn ($f) => $f($pdo, run_keys()));
+    $with(['listOfCall', 'resultItself', 'objectsInList', 'twoOfResult', 'restOfResult', 'columnsOfResult'], fn ($f) => $f($pdo));
+    $with(['scoresOf', 'linkText', 'wordsOf', 'columnsOf'], fn ($f) => $f(run_posts()));
+    $with(['namesOf'], fn ($f) => $f(array_filter(run_posts(), fn ($p) => is_int($p['user_id']))));
+    $with(['link_authors'], fn ($f) => $f(link_of(), run_posts()));
+    $with(['linkRow', 'linkCounts', 'linkWrites'], fn ($f) => $f(link_of(), run_keys()));
+    $with(['linkArrays'], fn ($f) => $f(link_of()));
+    run_say('linkOnce', fn () => linkOnce(link_of(), run_posts(), 'de'));
+    run_say('linkTwo', fn () => linkTwo(link_of(), run_keys(), 'de'));
+    run_say('bound with an iterator', fn () => bound($pdo, new ArrayIterator(run_keys())));
+    run_say('conditional', fn () => conditional($pdo, run_keys(), 'en'));
+    run_say('keysOfList', fn () => keysOfList(array_combine(range(1, 9), range(1, 9)) + ['x' => 1, '07' => 2]));
+    run_say('nested', fn () => nested($pdo, ['a' => run_posts(), 'b' => run_posts(), 'c' => []]));
+    run_say('destructured', fn () => destructured($pdo, array_map(fn ($k) => [$k, 'w'], run_keys())));
+    run_say('powerOf', fn () => powerOf(['first' => mt_rand(1, 40), 'second' => mt_rand(1, 40), 'third' => '07']));
+    run_say('ownersOf', fn () => ownersOf(array_map('json_encode', run_keys()), 'en'));
+    run_say('sentAndChanged', fn () => sentAndChanged(run_keys()));
+    run_say('whileRows', fn () => whileRows($pdo, 2));
+    run_say('callsBack', fn () => callsBack($pdo, run_posts(), 'json_encode'));
+    run_say('ofTable', fn () => ofTable($pdo, run_keys(), 'users'));
+    run_say('modeGiven', fn () => modeGiven($pdo, run_keys(), PDO::FETCH_NUM));
+    run_say('upwards', fn () => upwards($pdo, 3));
+    run_say('in_transaction', fn () => in_transaction($pdo, fn () => logs($pdo, run_posts())));
+    $shop = (new Shop\Catalogue($pdo, 'en'))->start();
+    foreach (['authors' => run_posts(...), 'all' => run_keys(...), 'renameAll' => run_keys(...), 'moves' => run_keys(...)] as $method => $given) {
+        run_say("shop $method", fn () => $shop->$method($given()));
+    }
+    foreach (['list', 'table'] as $script) {
+        ob_start();
+        require __DIR__ . "/scripts/$script.php";
+        echo json_encode([$script, ob_get_clean()]), "\n";
+    }
+}
