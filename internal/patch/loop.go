@@ -174,11 +174,8 @@ func (l *loop) turn(e ast.Expr, does *effects) (string, *Refusal) {
 		if does.assigned[v] {
 			return "", changed
 		}
-		if part := l.part(v); part != "" {
-			return part, nil
-		}
-		if !l.inside(v) || v == l.index || v == l.value {
-			return e.Name, nil
+		if name := l.nameBefore(v); name != "" {
+			return name, nil
 		}
 		made := l.f.made(v)
 		if made == nil {
@@ -223,6 +220,18 @@ func (l *loop) turn(e ast.Expr, does *effects) (string, *Refusal) {
 		}
 	}
 	return "", refuse("key", "%s is more than a value of the loop's element", short(l.f.text(e)))
+}
+
+// nameBefore is what a variable is called where keys are gathered; "" of one that the loop
+// makes.
+func (l *loop) nameBefore(v *types.Var) string {
+	if part := l.part(v); part != "" {
+		return part
+	}
+	if !l.inside(v) || v == l.index || v == l.value {
+		return v.Name()
+	}
+	return ""
 }
 
 // overwrites reports whether a struct of a type, or what it points to, is assigned whole.
@@ -289,18 +298,28 @@ func (f *file) returnsError(r *ast.ReturnStmt) bool {
 				}
 			}
 		case *ast.CaseClause:
-			tag, ok := f.parents[f.parents[at]].(*ast.SwitchStmt)
-			if ok && tag.Tag == nil && len(at.List) == 1 && f.asksError(at.List[0]) {
+			if f.caseOfError(at) {
 				return true
-			}
-			if ok && tag.Tag != nil && isError(f.info().TypeOf(tag.Tag)) && !slices.ContainsFunc(at.List, func(e ast.Expr) bool { return f.text(e) == "nil" }) {
-				return at.List != nil || f.hasNil(tag)
 			}
 		case *ast.FuncDecl, *ast.FuncLit, *ast.ForStmt, *ast.RangeStmt:
 			return false
 		}
 	}
 	return false
+}
+
+// caseOfError: what leads to a case of a switch is an error.
+func (f *file) caseOfError(at *ast.CaseClause) bool {
+	tag, ok := f.parents[f.parents[at]].(*ast.SwitchStmt)
+	switch {
+	case !ok:
+		return false
+	case tag.Tag == nil:
+		return len(at.List) == 1 && f.asksError(at.List[0])
+	case !isError(f.info().TypeOf(tag.Tag)) || slices.ContainsFunc(at.List, func(e ast.Expr) bool { return f.text(e) == "nil" }):
+		return false
+	}
+	return at.List != nil || f.hasNil(tag)
 }
 
 // hasNil: a switch over an error has a case for none.

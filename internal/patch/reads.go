@@ -386,21 +386,23 @@ func (r *rowRead) around() (*loop, *Refusal) {
 			return nil, nil
 		case *ast.ForStmt, *ast.RangeStmt:
 			l, not := f.readLoopOf(n.(ast.Stmt))
-			if l == nil {
-				if why == nil {
-					why = not
-				}
-				if rows, ok := n.(*ast.ForStmt); ok && overRows(f, rows) && r.dependsOn(&loop{f: f, node: rows}) {
-					return nil, not // by the rows, whatever is around them
-				}
-				continue
-			}
-			if r.dependsOn(l) {
+			switch {
+			case l == nil && r.ofRows(n):
+				return nil, not // whatever is around them
+			case l == nil:
+				why = cmp.Or(why, not)
+			case r.dependsOn(l):
 				return l, nil
 			}
 		}
 	}
 	return nil, why
+}
+
+// ofRows: an argument is made of something that a loop over the rows of a result declares.
+func (r *rowRead) ofRows(n ast.Node) bool {
+	rows, ok := n.(*ast.ForStmt)
+	return ok && overRows(r.f, rows) && r.dependsOn(&loop{f: r.f, node: rows})
 }
 
 // outside looks for a loop around a function literal that gives the statement a value.

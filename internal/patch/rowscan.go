@@ -78,21 +78,22 @@ func (r *rowLoop) checkScan(s ast.Stmt, next []ast.Stmt) *Refusal {
 			}
 		}
 	case *ast.IfStmt:
-		if s.Init == nil {
-			cond, ok := ast.Unparen(s.Cond).(*ast.BinaryExpr)
-			if ok && s.Else == nil && cond.Op == token.NEQ && ast.Unparen(cond.X) == ast.Expr(r.scan) && r.f.info().Types[cond.Y].IsNil() {
-				r.branch = s
-				return nil
-			}
-			return other
-		}
-		made, ok := s.Init.(*ast.AssignStmt)
-		if ok && r.namesError(made) && r.err != nil && r.asksScan(s) {
+		if r.branchOfScan(s) {
 			r.branch = s
 			return nil
 		}
 	}
 	return other
+}
+
+// branchOfScan: an if asks for the error of the Scan that stands in it.
+func (r *rowLoop) branchOfScan(s *ast.IfStmt) bool {
+	if s.Init == nil {
+		cond, ok := ast.Unparen(s.Cond).(*ast.BinaryExpr)
+		return ok && s.Else == nil && cond.Op == token.NEQ && ast.Unparen(cond.X) == ast.Expr(r.scan) && r.f.info().Types[cond.Y].IsNil()
+	}
+	made, ok := s.Init.(*ast.AssignStmt)
+	return ok && r.namesError(made) && r.err != nil && r.asksScan(s)
 }
 
 // endsWithError: a function of the program panics, or ends it, if it is given an error, and

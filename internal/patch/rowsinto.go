@@ -26,7 +26,12 @@ func (r *rowLoop) checkInto() *Refusal {
 			r.into = append(r.into, v)
 		}
 	}
-	rest := r.body()
+	return r.checkKept()
+}
+
+// checkKept finds those of them that are named where something is done with a row.
+func (r *rowLoop) checkKept() *Refusal {
+	f, rest := r.f, r.body()
 	for _, v := range r.into {
 		if refused := r.checkVariable(v); refused != nil {
 			return refused

@@ -31,7 +31,8 @@ var Cases = map[string]func(app *env.App, posts []env.Post) (any, error){
 		names, counts, err := twoResults(app.DB.DB)
 		return []any{names, counts}, err
 	},
-	"search": func(app *env.App, posts []env.Post) (any, error) { return search(app.DB.DB, len(posts)%2 == 0) },
+	"postsOfUsers": func(app *env.App, _ []env.Post) (any, error) { return postsOfUsers(app.DB.DB), nil },
+	"search":       func(app *env.App, posts []env.Post) (any, error) { return search(app.DB.DB, len(posts)%2 == 0) },
 	"handler": func(app *env.App, _ []env.Post) (any, error) {
 		r, err := http.NewRequest(http.MethodGet, "/", nil)
 		w := httptest.NewRecorder()
