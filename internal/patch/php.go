@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,8 +31,10 @@ type php struct {
 	// variables are the names that functions have.
 	variables map[*phpNode]map[string]bool
 	types     map[string]string
-	// reads are the functions that read one row, by their name in lower case.
-	reads map[string][]*phpFunc
+	// parameters are the types of parameters without one, by function and place.
+	parameters map[phpParameter]string
+	words      map[string][]*file    // in lower case
+	senders    map[string]*phpSender // senderOf
 }
 
 // phpFile is what a file has that is PHP.
@@ -194,32 +195,52 @@ func (p *php) named(name string) []*phpFunc {
 	return out
 }
 
-// holding are the trees of the files whose text holds a word.
+// holding are the files whose text holds a word, as far as they are read as trees.
 func (p *php) holding(words ...string) []*file {
-	var quoted []string
-	for _, w := range words {
-		quoted = append(quoted, regexp.QuoteMeta(w))
-	}
-	//lint:ignore SA6000 the word is another one each time
-	re := regexp.MustCompile(`(?i)(^|[^\w\x80-\xff])(` + strings.Join(quoted, "|") + `)($|[^\w\x80-\xff])`)
+	p.indexWords()
 	var out []*file
-	for _, f := range p.files {
-		if re.Match(f.src) && p.tree(f) != nil {
-			out = append(out, f)
+	for _, w := range words {
+		for _, f := range p.words[strings.ToLower(w)] {
+			if !slices.Contains(out, f) && p.tree(f) != nil {
+				out = append(out, f)
+			}
 		}
 	}
 	return out
+}
+
+// indexWords notes once which file holds which word.
+func (p *php) indexWords() {
+	if p.words != nil {
+		return
+	}
+	p.words = map[string][]*file{}
+	for _, f := range p.files {
+		text := strings.ToLower(string(f.src))
+		for i := 0; i < len(text); i++ {
+			if !isWordByte(text[i]) || text[i] == '$' || text[i] == '@' {
+				continue
+			}
+			from := i
+			for i < len(text) && isWordByte(text[i]) && text[i] != '$' && text[i] != '@' {
+				i++
+			}
+			w := text[from:i]
+			if of := p.words[w]; len(of) == 0 || of[len(of)-1] != f {
+				p.words[w] = append(of, f)
+			}
+		}
+	}
 }
 
 // fresh is a name that nothing of the program has: want, or with the function that it is
 // for. It is taken then.
 func (p *php) fresh(n *phpNode, want string) string {
 	if p.taken == nil {
+		p.indexWords()
 		p.taken = map[string]bool{}
-		for _, f := range p.files {
-			for _, w := range phpWords.FindAllString(string(f.src), -1) {
-				p.taken[strings.ToLower(w)] = true
-			}
+		for w := range p.words {
+			p.taken[w] = true
 		}
 	}
 	return free(p.taken, n, want)
@@ -266,8 +287,6 @@ func free(taken map[string]bool, n *phpNode, want string) string {
 	taken[strings.ToLower(name)] = true
 	return name
 }
-
-var phpWords = lazyregexp.New(`[A-Za-z_\x80-\xff][\w\x80-\xff]*`)
 
 // phpText of a node as it stands.
 func (f *file) phpText(n *phpsyntax.Node) string { return string(f.src[n.From:n.To]) }

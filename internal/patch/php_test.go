@@ -36,7 +36,7 @@ func phpFound(t *testing.T) (*Program, []*Place) {
 
 var (
 	phpWants = lazyregexp.New(`want (P\d+(?: refused: \w+)?)`)
-	phpHeads = lazyregexp.New(`(?m)^\s*(?:/\*\*|(?:public )?function (\w+)|// want)`)
+	phpHeads = lazyregexp.New(`^\s*(?:(?:public )?function (\w+)|// want)`)
 )
 
 // phpWanted are the places that comments name, by file and function.
@@ -47,19 +47,15 @@ func phpWanted(p *Program) map[string][]string {
 		for line := range strings.Lines(string(f.src)) {
 			if m := phpWants.FindStringSubmatch(line); m != nil {
 				waiting = append(waiting, m[1])
-				if strings.HasPrefix(line, "//") {
-					out[f.rel+" "], waiting = waiting, nil
-				}
 			}
-			if m := phpHeads.FindStringSubmatch(line); m != nil && m[1] != "" {
-				name := m[1]
-				if strings.HasPrefix(line, " ") {
-					name = "Catalogue." + name
-				}
-				if len(waiting) > 0 {
-					out[f.rel+" "+name], waiting = waiting, nil
-				}
+			name, at := "", phpHeads.FindStringSubmatch(line)
+			if at == nil || len(waiting) == 0 {
+				continue
 			}
+			if name = at[1]; strings.HasPrefix(line, " ") {
+				name = "Catalogue." + name
+			}
+			out[f.rel+" "+name], waiting = waiting, nil
 		}
 	}
 	return out
@@ -142,25 +138,7 @@ func TestPHPAnswersStay(t *testing.T) {
 	dsn := mariadb(t)
 	socket := strings.TrimSuffix(strings.TrimPrefix(dsn, "root@unix("), ")/app")
 	_, places := phpFound(t)
-	var offered []*Place
-	for _, at := range places {
-		if at.Refused == nil {
-			offered = append(offered, at)
-		}
-	}
-	files, err := Files(offered)
-	if err != nil {
-		t.Fatal(err)
-	}
-	after := t.TempDir()
-	if err := os.CopyFS(after, os.DirFS(phpCorpus)); err != nil {
-		t.Fatal(err)
-	}
-	for name, src := range files {
-		if err := os.WriteFile(filepath.Join(after, name), src, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	after := phpPatched(t, places)
 	schema, err := os.ReadFile(filepath.Join(phpCorpus, "schema.sql"))
 	if err != nil {
 		t.Fatal(err)
@@ -177,20 +155,50 @@ func TestPHPAnswersStay(t *testing.T) {
 			single := questions(t, dsn) - asked
 			gots := phpAnswers(t, after, socket, seed, emulate)
 			all := questions(t, dsn) - asked - single
-			if len(wants) < 100 || len(wants) != len(gots) {
-				t.Fatalf("%d answers before, %d after", len(wants), len(gots))
-			}
-			for i := range wants {
-				if wants[i] != gots[i] {
-					t.Errorf("seed %s:\nbefore %.2000s\nafter  %.2000s", seed, wants[i], gots[i])
-				}
-			}
+			sameAnswers(t, wants, gots)
 			t.Logf("seed %s: %d answers, %d statements before, %d after", seed, len(wants), single, all)
 			if all >= single {
 				t.Errorf("seed %s: %d statements before, %d after", seed, single, all)
 			}
 		}
 	}
+}
+
+func sameAnswers(t *testing.T, wants, gots []string) {
+	t.Helper()
+	if len(wants) < 100 || len(wants) != len(gots) {
+		t.Fatalf("%d answers before, %d after", len(wants), len(gots))
+	}
+	for i := range wants {
+		if wants[i] != gots[i] {
+			t.Errorf("before %.2000s\nafter  %.2000s", wants[i], gots[i])
+		}
+	}
+}
+
+// phpPatched is a folder with the corpus and all that is offered for it.
+func phpPatched(t *testing.T, places []*Place) string {
+	t.Helper()
+	var offered []*Place
+	for _, at := range places {
+		if at.Refused == nil {
+			offered = append(offered, at)
+		}
+	}
+	files, err := Files(offered)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(phpCorpus)); err != nil {
+		t.Fatal(err)
+	}
+	for name, src := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), src, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
 }
 
 func phpAnswers(t *testing.T, dir, socket, seed, emulate string) []string {

@@ -195,26 +195,29 @@ func (e *phpEffects) made(f *file, n *phpNode) {
 		return
 	}
 	known := false
-	if name != "" {
-		for _, of := range e.p.holding(last(class.Name())) {
-			of.php.tree.Walk(func(c *phpNode) bool {
-				if !c.Is("Stmt_Class") || !strings.EqualFold(c.Name(), name) {
-					return true
-				}
-				extends := c.Node("extends")
-				known = extends == nil || phpPlainClasses[strings.ToLower(last(extends.Name()))]
-				for _, m := range c.List("stmts") {
-					if m.Is("Stmt_ClassMethod") && strings.EqualFold(m.Name(), "__construct") {
-						e.functions([]*phpFunc{{f: of, node: m, class: c}})
-					}
-				}
-				return true
-			})
-		}
+	for _, of := range e.p.holding(last(class.Name())) {
+		of.php.tree.Walk(func(c *phpNode) bool {
+			if c.Is("Stmt_Class") && strings.EqualFold(c.Name(), name) && name != "" {
+				known = e.constructs(of, c)
+			}
+			return true
+		})
 	}
 	if !known {
 		e.refuse(f, n, short(f.phpText(n)))
 	}
+}
+
+// constructs looks at the constructor of a class; false: it has one of a class that is not
+// known.
+func (e *phpEffects) constructs(f *file, class *phpNode) bool {
+	for _, m := range class.List("stmts") {
+		if m.Is("Stmt_ClassMethod") && strings.EqualFold(m.Name(), "__construct") {
+			e.functions([]*phpFunc{{f: f, node: m, class: class}})
+		}
+	}
+	extends := class.Node("extends")
+	return extends == nil || phpPlainClasses[strings.ToLower(last(extends.Name()))]
 }
 
 // execute looks at the statement that an execution of it sends.

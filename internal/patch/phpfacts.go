@@ -34,8 +34,7 @@ var phpMagic = []string{"__get", "__set", "__isset", "__unset", "__toString", "_
 
 // look gathers the facts.
 func (p *php) look() {
-	news, told, all := 0, map[string]bool{}, 0
-	count := 0
+	modes := &phpModes{told: map[string]bool{}}
 	p.text.references = map[string]bool{}
 	for _, f := range p.files {
 		src := string(f.src)
@@ -50,27 +49,43 @@ func (p *php) look() {
 		for _, m := range phpReference.FindAllStringSubmatch(src, -1) {
 			p.text.references[strings.ToLower(m[1])] = true
 		}
-		news += len(phpNewPDO.FindAllString(src, -1))
-		all += len(phpFetchModes.FindAllString(src, -1))
-		for _, m := range phpFetchMode.FindAllStringSubmatch(src, -1) {
-			told[m[1]] = true
-			count++
-		}
+		modes.read(src)
 	}
+	p.text.fetchMode = modes.one()
 	// What vendored code does with a connection is not known.
 	p.text.transactions = p.text.transactions || p.vendored
-	switch {
-	case all == 0 && news > 0:
-		p.text.fetchMode = "BOTH"
-	case all == count && count >= news && len(told) == 1:
-		for mode := range told {
-			p.text.fetchMode = mode
-		}
-	}
 	for _, m := range phpMagic {
 		if len(p.named(m)) > 0 {
 			p.text.magic = append(p.text.magic, m)
 		}
 	}
 	p.close()
+}
+
+// phpModes are the forms of rows that connections of PDO are told.
+type phpModes struct {
+	connections, all, plain int
+	told                    map[string]bool
+}
+
+func (m *phpModes) read(src string) {
+	m.connections += len(phpNewPDO.FindAllString(src, -1))
+	m.all += len(phpFetchModes.FindAllString(src, -1))
+	for _, found := range phpFetchMode.FindAllStringSubmatch(src, -1) {
+		m.told[found[1]] = true
+		m.plain++
+	}
+}
+
+// one is the form that all have, "" if it is not known.
+func (m *phpModes) one() string {
+	switch {
+	case m.all == 0 && m.connections > 0:
+		return "BOTH"
+	case m.all == m.plain && m.plain >= m.connections && len(m.told) == 1:
+		for mode := range m.told {
+			return mode
+		}
+	}
+	return ""
 }

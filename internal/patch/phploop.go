@@ -32,50 +32,22 @@ func (p *php) loopOf(f *file, at, key *phpNode) (*phpLoop, *Refusal) {
 
 // follow goes from an expression to the loop that gives it; rest is the path behind it.
 func (p *php) follow(l *phpLoop, at, e *phpNode, rest []string, steps int) *Refusal {
-	given := e
-	for e.Is("Expr_Cast_Int") || calledNameOf(e) == "intval" {
-		if l.ints = true; e.Is("Expr_Cast_Int") {
-			e = e.Node("expr")
-			continue
-		}
-		args, plain := e.Args()
-		if !plain || len(args) != 1 {
-			return refuse("key", "%s is more than a value of the loop's element", short(l.f.phpText(given)))
-		}
-		e = args[0]
-	}
-	if e.Is("Expr_BinaryOp_Coalesce") && constantPHP(e.Node("right")) {
-		e = e.Node("left")
-	}
-	root, path, index := pathOfKey(e)
+	inner := l.withoutCasts(e)
+	root, path, index := pathOfKey(inner)
 	if root == nil || steps == 0 {
-		return refuse("key", "%s is more than a value of the loop's element", short(l.f.phpText(given)))
+		return refuse("key", "%s is more than a value of the loop's element", short(l.f.phpText(e)))
 	}
 	path = append(path, rest...)
-	name := root.Variable()
 	for loop := at.Around(append(phpLoops, phpScopes...)...); loop.Is(phpLoops...); loop = loop.Around(append(phpLoops, phpScopes...)...) {
-		if l.node = loop; index != "" {
-			switch {
-			case l.byIndex(root, index):
-				l.path = path
-				return p.prepareList(l)
-			case loop.Is("Stmt_Foreach") && loop.Node("valueVar").Variable() == index && !p.changedIn(loop, l.scope, root.Variable(), nil):
-				l.list, l.path, l.pick = loop.Node("expr"), path, "$"+root.Variable()
-				if why := p.prepareList(l); why != nil || l.array {
-					return why
-				}
+		l.node = loop
+		if l.takes(p, root, index, path) {
+			why := p.prepareList(l)
+			if why == nil && l.pick != "" && !l.array {
 				return refuse("key", "it is not known whether %s is an array", l.name)
 			}
-		} else if first, ok := l.gives(name); ok {
-			l.path = append(first, path...)
-			return p.prepareList(l)
+			return why
 		}
-		var changes []*phpNode
-		for _, use := range usesOf(l.scope, name) {
-			if use.Within(loop) && p.mayChange(use) {
-				changes = append(changes, use)
-			}
-		}
+		changes := p.changesIn(loop, l.scope, root.Variable())
 		if len(changes) == 1 && phpAssigned(changes[0]) != nil && index == "" && changes[0].From < at.From {
 			return p.follow(l, changes[0], phpAssigned(changes[0]), path, steps-1)
 		}
@@ -83,7 +55,42 @@ func (p *php) follow(l *phpLoop, at, e *phpNode, rest []string, steps int) *Refu
 			break
 		}
 	}
-	return refuse("key", "%s is not of the element of a loop over an array", short(l.f.phpText(given)))
+	return refuse("key", "%s is not of the element of a loop over an array", short(l.f.phpText(e)))
+}
+
+// withoutCasts is an expression without what makes it an integer, or something else of null.
+func (l *phpLoop) withoutCasts(e *phpNode) *phpNode {
+	for {
+		args, plain := e.Args()
+		switch {
+		case e.Is("Expr_Cast_Int"):
+			l.ints, e = true, e.Node("expr")
+		case calledNameOf(e) == "intval" && plain && len(args) == 1:
+			l.ints, e = true, args[0]
+		case e.Is("Expr_BinaryOp_Coalesce") && constantPHP(e.Node("right")):
+			return e.Node("left")
+		default:
+			return e
+		}
+	}
+}
+
+// takes reports a loop that gives a variable its values, or the index of the first step
+// into it.
+func (l *phpLoop) takes(p *php, root *phpNode, index string, path []string) bool {
+	switch {
+	case index == "":
+		first, ok := l.gives(root.Variable())
+		l.path = append(first, path...)
+		return ok
+	case l.byIndex(root, index):
+		l.path = path
+		return true
+	case l.node.Is("Stmt_Foreach") && l.node.Node("valueVar").Variable() == index && !p.changedIn(l.node, l.scope, root.Variable(), nil):
+		l.list, l.path, l.pick = l.node.Node("expr"), path, "$"+root.Variable()
+		return true
+	}
+	return false
 }
 
 // pathOfKey takes `$post['user']['id']` apart: the variable, and the texts of the steps;
@@ -198,7 +205,7 @@ func (p *php) prepareList(l *phpLoop) *Refusal {
 			return refuse("end", "it is over a result that is not known to be read whole")
 		}
 	}
-	l.array = fetchAll != "" || p.isArray(l, give)
+	l.array = fetchAll != "" || p.isArray(l, give) && (l.list.Variable() == "" || !p.changedIn(l.node, l.scope, l.list.Variable(), nil))
 	if fetchAll == "" && plainList(l.list) {
 		l.name = l.f.phpText(l.list)
 		return nil

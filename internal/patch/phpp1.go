@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"kasoku/internal/lazyregexp"
 )
 
 // needPHP are the preconditions of PHP beside those of Go.
@@ -48,7 +46,7 @@ func findPHP(p *Program) []*Place {
 			return true
 		})
 	}
-	for _, one := range f.senders() {
+	for _, one := range f.senderFiles() {
 		f.tree(one).Walk(func(n *phpNode) bool {
 			if n.Is("Expr_FuncCall", "Expr_MethodCall", "Expr_StaticCall") && n.Around(append(phpLoops, phpScopes...)...).Is(phpLoops...) {
 				if r, why := f.sentRead(one, n); r != nil {
@@ -61,8 +59,8 @@ func findPHP(p *Program) []*Place {
 	return f.out
 }
 
-// senders are the files that name a function which sends any statement.
-func (f *phpFinder) senders() []*file {
+// senderFiles are the files that name a function which sends any statement.
+func (f *phpFinder) senderFiles() []*file {
 	var names []string
 	for _, one := range f.php.files {
 		for _, fn := range one.php.funcs {
@@ -315,26 +313,44 @@ func (w *phpWriter) checkLeft() *Refusal {
 	if w.via != nil {
 		return nil
 	}
-	last := w.read.region[len(w.read.region)-1]
+	if by := namesVariables(w.scope); by != "" && len(w.read.vars) > 0 {
+		return refuse("left", "%s() may look at the statement", by)
+	}
 	for _, name := range w.read.vars {
-		for _, use := range usesOf(w.scope, name) {
-			if use.Within(last) && !use.Within(w.read.fetch) && phpAssigned(use) == nil {
-				return refuse("left", "$%s is used beside the read", name)
-			}
-		}
-		for _, use := range w.usesAfter(w.scope, name, last) {
-			if slices.ContainsFunc(w.read.region, use.Within) {
-				continue
-			}
-			if !w.closesLater(use) {
-				return refuse("left", "$%s is used behind the read", name)
-			}
-		}
-		if w.scope.Kind == "" && w.seenElsewhere(w.f, name) {
-			return refuse("left", "$%s may be used by another file", name)
+		if why := w.leaves(name); why != nil {
+			return why
 		}
 	}
 	return nil
+}
+
+// leaves refuses a variable of the read that something else looks at.
+func (w *phpWriter) leaves(name string) *Refusal {
+	last := w.read.region[len(w.read.region)-1]
+	for _, use := range usesOf(w.scope, name) {
+		if use.Within(last) && !use.Within(w.read.fetch) && phpAssigned(use) == nil {
+			return refuse("left", "$%s is used beside the read", name)
+		}
+	}
+	for _, use := range w.usesAfter(w.scope, name, last) {
+		if !slices.ContainsFunc(w.read.region, use.Within) && !w.closesLater(use) {
+			return refuse("left", "$%s is used behind the read", name)
+		}
+	}
+	if w.scope.Kind == "" && w.seenElsewhere(w.f, name) {
+		return refuse("left", "$%s may be used by another file", name)
+	}
+	return nil
+}
+
+// namesVariables is a function that a function calls, which looks at its variables by name.
+func namesVariables(scope *phpNode) (by string) {
+	inScope(scope, func(n *phpNode) {
+		if name := calledNameOf(n); slices.Contains([]string{"compact", "extract", "get_defined_vars", "parse_str"}, name) {
+			by = name
+		}
+	})
+	return by
 }
 
 // closesLater: a use sends the statement again, and does not look at what it gave.
@@ -347,47 +363,4 @@ func (w *phpWriter) closesLater(use *phpNode) bool {
 		in = in.Parent
 	}
 	return in.Is("Expr_MethodCall", "Expr_FuncCall") && slices.Contains([]string{"execute", "bindvalue", "bind_param", "close", "closecursor"}, bareName(in))
-}
-
-// checkLayout: there is room for statements before the loop and before the read.
-func (w *phpWriter) checkLayout() *Refusal {
-	stmt, _, _ := phpStatement(w.at)
-	for _, n := range []*phpNode{w.loop.node, stmt} {
-		if n == nil || !w.f.room(n) {
-			return refuse("layout", "no statement can be put before line %d", n.Line)
-		}
-	}
-	if w.via == nil && !w.f.firstOnLine(stmt) {
-		return refuse("layout", "line %d has more than the read", stmt.Line)
-	}
-	n := w.at
-	if w.via == nil {
-		n = w.read.fetch
-	}
-	for loop := n.Around(phpLoops...); loop != nil && loop.Within(w.loop.node); loop = loop.Around(phpLoops...) {
-		if headOf(loop, n) {
-			return refuse("layout", "the read stands in the head of a loop")
-		}
-	}
-	return nil
-}
-
-// headOf: a node stands in a loop, but not in its body.
-func headOf(loop, n *phpNode) bool {
-	return n.Within(loop) && !slices.ContainsFunc(loop.List("stmts"), n.Within)
-}
-
-// room: a statement can be put before one.
-func (f *file) room(n *phpNode) bool {
-	if strings.HasPrefix(f.phpText(n), "<?") {
-		return false
-	}
-	before := strings.TrimRight(string(f.src[:n.From]), " \t\n")
-	return phpRoom.MatchString(before[max(0, len(before)-8):]) || !strings.HasSuffix(before, ")") && len(n.Parent.List("stmts")) > 1
-}
-
-var phpRoom = lazyregexp.New(`([{};:]|\*/|<\?php|<\?)$`)
-
-func (f *file) firstOnLine(n *phpNode) bool {
-	return strings.TrimSpace(string(f.src[f.lineStart(n.From):n.From])) == ""
 }

@@ -26,9 +26,11 @@ type phpRead struct {
 	vars     []string   // that hold statement and result
 	sender   string     // the function of the program that sends it; "": the connection does
 	null     bool       // null where there is no row
-	sql      *read
-	key      equality
-	keyArg   *phpNode
+	// numbers are values that are bound as such.
+	numbers []*phpNode
+	sql     *read
+	key     equality
+	keyArg  *phpNode
 }
 
 // phpFetches are the calls that give one row.
@@ -133,16 +135,6 @@ func (p *php) statementsOf(r *phpRead, list []*phpNode, at int) *Refusal {
 	return r.begin(head, binding)
 }
 
-// bindings are what the placeholders of a statement are given.
-type bindings struct {
-	types    string              // of mysqli, a letter for each
-	named    map[string]*phpNode // by name or number
-	list     []*phpNode
-	executed bool
-	result   bool
-	pending  *phpNode // the call that executed it
-}
-
 // head is the call that an expression begins with: prepare or query.
 func (r *phpRead) head(e *phpNode, b *bindings) (*phpNode, *Refusal) {
 	switch {
@@ -202,60 +194,6 @@ func (r *phpRead) part(e *phpNode, b *bindings) (took bool, head *phpNode, why *
 	return false, nil, nil
 }
 
-// typed takes a bind_param.
-func (b *bindings) typed(args []*phpNode) *Refusal {
-	if !args[0].Is("Scalar_String") || len(args[0].Text("value")) != len(args)-1 {
-		return refuse("statement", "what its placeholders are given is not known one by one")
-	}
-	b.types, b.list = args[0].Text("value"), args[1:]
-	return nil
-}
-
-// given takes the array of an execute.
-func (b *bindings) given(args []*phpNode) *Refusal {
-	if len(args) == 0 {
-		return nil
-	}
-	if !args[0].Is("Expr_Array") {
-		return refuse("statement", "what its placeholders are given is not known one by one")
-	}
-	for _, item := range args[0].List("items") {
-		key := item.Node("key")
-		switch {
-		case item == nil, item.Has("unpack"), item.Has("byRef"), key != nil && !key.Is("Scalar_String"):
-			return refuse("statement", "what its placeholders are given is not known one by one")
-		case key != nil:
-			b.name(key.Text("value"), item.Node("value"))
-		default:
-			b.list = append(b.list, item.Node("value"))
-		}
-	}
-	return nil
-}
-
-func (b *bindings) name(name string, value *phpNode) {
-	if b.named == nil {
-		b.named = map[string]*phpNode{}
-	}
-	b.named[strings.TrimPrefix(name, ":")] = value
-}
-
-// value takes one bindValue.
-func (b *bindings) value(args []*phpNode) *Refusal {
-	if len(args) < 2 || !args[0].Is("Scalar_String", "Scalar_LNumber") {
-		return refuse("statement", "what its placeholders are given is not known one by one")
-	}
-	if len(args) > 2 && args[2].Constant() != "PDO::PARAM_INT" && args[2].Constant() != "PDO::PARAM_STR" {
-		return refuse("statement", "a value is bound as something else than a number or a text")
-	}
-	if args[0].Is("Scalar_LNumber") {
-		b.name(phpNumber(args[0].Int("value")), args[1])
-	} else {
-		b.name(args[0].Text("value"), args[1])
-	}
-	return nil
-}
-
 // prepared finds the statement that was prepared before the loop, and what was bound there.
 func (p *php) prepared(r *phpRead, b *bindings) *phpNode {
 	if !b.executed || len(r.vars) == 0 {
@@ -274,7 +212,16 @@ func (p *php) prepared(r *phpRead, b *bindings) *phpNode {
 
 // boundBefore takes what was bound once, between prepare and the loop.
 func (p *php) boundBefore(r *phpRead, given *phpNode, b *bindings, name string) {
+	binds := 0
+	for _, use := range usesOf(phpScope(given), name) {
+		if c := use.Parent; c.Is("Expr_MethodCall") && calledName(c) == "bind_param" {
+			binds++
+		}
+	}
 	_, list, at := phpStatement(given)
+	if binds != 1 {
+		return
+	}
 	for _, stmt := range list[at+1:] {
 		e := stmt.Node("expr")
 		if !stmt.Is("Stmt_Expression") || objectOf(e).Variable() != name {
@@ -292,6 +239,7 @@ func (r *phpRead) begin(head *phpNode, b *bindings) *Refusal {
 	if !plain || len(args) == 0 {
 		return refuse("statement", "its text is not the only argument of %s", bareName(head))
 	}
+	r.numbers = b.numbers
 	r.handle, r.source, r.prepared = objectOf(head), args[0], bareName(head) == "prepare"
 	r.sent = []*phpNode{head}
 	if b.pending != nil {

@@ -1,6 +1,7 @@
 package patch
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -17,6 +18,19 @@ type phpSender struct {
 
 // senderOf is what the one function or method of a name does, nil if it sends nothing.
 func (p *php) senderOf(name string, method bool) *phpSender {
+	key := fmt.Sprintf("%t %s", method, strings.ToLower(name))
+	if s, done := p.senders[key]; done {
+		return s
+	}
+	if p.senders == nil {
+		p.senders = map[string]*phpSender{}
+	}
+	p.senders[key] = nil
+	p.senders[key] = p.findSender(name, method)
+	return p.senders[key]
+}
+
+func (p *php) findSender(name string, method bool) *phpSender {
 	var own []*phpFunc
 	for _, fn := range p.named(name) {
 		if (fn.class != nil) == method {
@@ -60,7 +74,7 @@ func passes(args []*phpNode, fn *phpNode) bool {
 // sendsAny: `$s = H->prepare($sql); $s->execute($params); return $s;`
 func (p *php) sendsAny(fn *phpFunc) bool {
 	body := fn.node.List("stmts")
-	if len(body) > 3 && (body[0].Is("Stmt_Global") || p.handleType(fn.f, body[0].Node("expr"), 0) != "") {
+	if len(body) == 4 && (body[0].Is("Stmt_Global") || p.handleType(fn.f, body[0].Node("expr"), 0) != "") {
 		body = body[1:]
 	}
 	if len(body) != 3 || !body[2].Is("Stmt_Return") {

@@ -74,6 +74,9 @@ func (p *php) modeOf(r *phpRead) *Refusal {
 	case name == "fetch" && len(args) == 1 && strings.HasPrefix(mode, "PDO::FETCH_"):
 		r.mode = strings.TrimPrefix(mode, "PDO::FETCH_")
 	}
+	if name := r.toldMode(); name != "" {
+		return refuse("mode", "$%s is told what form rows have", name)
+	}
 	switch r.mode {
 	case "ASSOC", "NUM", "BOTH", "COLUMN":
 		return nil
@@ -81,6 +84,18 @@ func (p *php) modeOf(r *phpRead) *Refusal {
 		return refuse("mode", "each turn has an object of its own")
 	}
 	return refuse("mode", "it is not known what form the row has")
+}
+
+// toldMode is the variable of the read that is told what form rows have.
+func (r *phpRead) toldMode() string {
+	for _, name := range r.vars {
+		for _, use := range usesOf(phpScope(r.fetch), name) {
+			if c := use.Parent; c.Is("Expr_MethodCall") && slices.Contains([]string{"setfetchmode", "bindcolumn", "bind_result"}, calledName(c)) {
+				return name
+			}
+		}
+	}
+	return ""
 }
 
 // bareName2 is the name of a fetch, as its method is called.
@@ -106,6 +121,9 @@ func (r *phpRead) find(varies func(*phpNode) bool) *Refusal {
 		return refuse("statement", "the loop's value is not compared by `column = ?`")
 	}
 	r.key, r.keyArg = r.sql.equal[i], r.args[at]
+	if slices.ContainsFunc(r.numbers, func(n *phpNode) bool { return n != r.keyArg }) {
+		return refuse("statement", "a value beside the key is bound as a number, which a text is compared with otherwise")
+	}
 	return nil
 }
 

@@ -150,6 +150,11 @@ func (p *php) changedIn(n, scope *phpNode, name string, leave []*phpNode) bool {
 	return false
 }
 
+// changesIn are the uses of a variable below a node that may change it.
+func (p *php) changesIn(n, scope *phpNode, name string) []*phpNode {
+	return slices.DeleteFunc(usesOf(scope, name), func(use *phpNode) bool { return !use.Within(n) || !p.mayChange(use) })
+}
+
 // piece of a text that a program puts together.
 type piece struct {
 	text string

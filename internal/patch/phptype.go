@@ -1,6 +1,7 @@
 package patch
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -61,6 +62,12 @@ func handleClass(n *phpNode) string {
 	return ""
 }
 
+// phpParameter is a parameter of a function.
+type phpParameter struct {
+	fn *phpNode
+	at int
+}
+
 // agreed is the type that all of several expressions have.
 type agreed struct {
 	name string
@@ -83,6 +90,20 @@ func (a *agreed) is() string {
 
 // resultType is what all functions, or methods, of a name return.
 func (p *php) resultType(name string, method bool, depth int) string {
+	key := fmt.Sprintf("result %t %s", method, strings.ToLower(name))
+	if t, done := p.types[key]; done {
+		return t
+	}
+	if p.types == nil {
+		p.types = map[string]string{}
+	}
+	p.types[key] = ""
+	p.types[key] = p.returnedType(name, method, depth)
+	return p.types[key]
+}
+
+// returnedType looks at the functions.
+func (p *php) returnedType(name string, method bool, depth int) string {
 	var all agreed
 	for _, fn := range p.named(name) {
 		if (fn.class != nil) != method {
@@ -155,6 +176,24 @@ func (p *php) variableType(f *file, use *phpNode, depth int) string {
 		return p.globalType(name, depth)
 	}
 	var all agreed
+	p.parameterType(&all, scope, name, depth)
+	for _, u := range usesOf(scope, name) {
+		given := phpAssigned(u)
+		if in := u.Parent; in.Is("Expr_AssignOp_Coalesce") && in.Node("var") == u {
+			given = in.Node("expr")
+		}
+		switch {
+		case u.Parent.Is("Stmt_Global"):
+			all.add(p.globalType(name, depth))
+		case given != nil && !given.Is("Expr_ConstFetch"):
+			all.add(p.handleType(f, given, depth+1))
+		}
+	}
+	return all.is()
+}
+
+// parameterType adds the type of a parameter, if a function has one of that name.
+func (p *php) parameterType(all *agreed, scope *phpNode, name string, depth int) {
 	for i, param := range scope.List("params") {
 		if param.Node("var").Variable() != name {
 			continue
@@ -165,17 +204,6 @@ func (p *php) variableType(f *file, use *phpNode, depth int) string {
 			all.add(p.argumentType(scope, i, depth))
 		}
 	}
-	for _, u := range usesOf(scope, name) {
-		switch {
-		case u.Parent.Is("Stmt_Global"):
-			all.add(p.globalType(name, depth))
-		case phpAssigned(u) != nil && !phpAssigned(u).Is("Expr_ConstFetch"):
-			all.add(p.handleType(f, phpAssigned(u), depth+1))
-		case u.Parent.Is("Expr_AssignOp_Coalesce") && u.Parent.Node("var") == u:
-			all.add(p.handleType(f, u.Parent.Node("expr"), depth+1))
-		}
-	}
-	return all.is()
 }
 
 // outside is a node like v that stands where a closure does: the variable that it takes.
@@ -219,10 +247,24 @@ func (p *php) globalType(name string, depth int) string {
 
 // argumentType is the type of what all calls of a function give as one argument.
 func (p *php) argumentType(fn *phpNode, i, depth int) string {
-	name := fn.Name()
 	if !fn.Is("Stmt_Function", "Stmt_ClassMethod") || depth > mostTypeDepth {
 		return ""
 	}
+	at := phpParameter{fn, i}
+	if t, done := p.parameters[at]; done {
+		return t
+	}
+	if p.parameters == nil {
+		p.parameters = map[phpParameter]string{}
+	}
+	p.parameters[at] = ""
+	p.parameters[at] = p.givenType(fn, i, depth)
+	return p.parameters[at]
+}
+
+// givenType looks at the calls.
+func (p *php) givenType(fn *phpNode, i, depth int) string {
+	name := fn.Name()
 	var all agreed
 	constructor := strings.EqualFold(name, "__construct")
 	if constructor {

@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"kasoku/internal/lazyregexp"
 )
 
 // usesAfter are the uses of a variable that may see the value which it has behind a node:
@@ -84,13 +86,20 @@ func (p *php) seenElsewhere(f *file, name string) bool {
 			return true
 		}
 	}
-	for _, other := range p.holding(path.Base(f.rel)) {
-		if other != f && strings.Contains(string(other.src), "$"+name) {
+	for _, other := range p.files {
+		for _, m := range phpGlobals.FindAllString(string(other.src), -1) {
+			if strings.Contains(m+" ", "$"+name) {
+				return true
+			}
+		}
+		if src := string(other.src); other != f && strings.Contains(src, path.Base(f.rel)) && strings.Contains(src, "$"+name) {
 			return true
 		}
 	}
 	return false
 }
+
+var phpGlobals = lazyregexp.New(`(?i)\bglobal\s[^;]*|\$GLOBALS\b`)
 
 // headInclude: a file is included before the first loop of another.
 func headInclude(f *file, include *phpNode) bool {

@@ -109,62 +109,67 @@ func (v *phpVia) sure(w *phpWriter) *Refusal {
 
 // only: the function does the read and nothing else.
 func (v *phpVia) only() *Refusal {
-	r, name := v.read, v.fn.node.Name()
+	r := v.read
+	more := refuse("function", "%s does more than the read", v.fn.node.Name())
 	body := v.fn.node.List("stmts")
 	first, last := slices.Index(body, r.region[0]), slices.Index(body, r.region[len(r.region)-1])
-	if first < 0 || last < 0 {
-		return refuse("function", "%s does more than the read", name)
+	if first < 0 || last < 0 || !v.setsUp(body[:first]) {
+		return more
 	}
-	v.setup = body[:first]
-	for _, s := range v.setup {
-		e := s.Node("expr")
-		switch {
-		case s.Is("Stmt_Global"):
-		case s.Is("Stmt_Expression") && e.Is("Expr_Assign") && e.Node("var").Variable() != "" && e.Node("var").Variable() == r.handle.Variable():
-		case s.Is("Stmt_Expression") && e.Is("Expr_Assign") && e.Node("var").Variable() == r.source.Variable() && r.source.Variable() != "":
-		default:
-			return refuse("function", "%s does more than the read", name)
-		}
-	}
-	v.setup = slices.DeleteFunc(slices.Clone(v.setup), func(s *phpNode) bool {
-		return r.source.Variable() != "" && s.Node("expr").Node("var").Variable() == r.source.Variable()
-	})
-	end := body[last]
-	given, row := end.Node("expr"), ""
-	if end.Is("Stmt_Expression") && given.Is("Expr_Assign") {
-		row, given = given.Node("var").Variable(), given.Node("expr")
-		if given != r.fetch && !orNull(given, func(e *phpNode) bool { return e == r.fetch }) || row == "" {
-			return refuse("function", "%s does more than the read", name)
-		}
-		if v.missing = given == r.fetch; !v.missing && r.mode == "COLUMN" {
-			return refuse("function", "%s returns something else than the row", name)
+	end, row, null := body[last], "", false
+	if given := end.Node("expr"); end.Is("Stmt_Expression") && given.Is("Expr_Assign") {
+		row = given.Node("var").Variable()
+		null = given.Node("expr") != r.fetch
+		if row == "" || null && !orNull(given.Node("expr"), func(e *phpNode) bool { return e == r.fetch }) {
+			return more
 		}
 		rest := body[last+1:]
 		for len(rest) > 1 && rest[0].Is("Stmt_Expression") && r.ends(rest[0].Node("expr")) {
 			rest = rest[1:]
 		}
 		if len(rest) != 1 {
-			return refuse("function", "%s does more than the read", name)
+			return more
 		}
 		end = rest[0]
-		given = end.Node("expr")
 	} else if last != len(body)-1 {
-		return refuse("function", "%s does more than the read", name)
-	} else {
-		v.missing = true
+		return more
 	}
+	if !end.Is("Stmt_Return") {
+		return more
+	}
+	return v.returns(end.Node("expr"), row, null)
+}
+
+// returns: what is returned is the row, or null for none.
+func (v *phpVia) returns(e *phpNode, row string, null bool) *Refusal {
+	r := v.read
 	is := func(e *phpNode) bool { return e == r.fetch || row != "" && e.Variable() == row }
-	switch {
-	case !end.Is("Stmt_Return"):
-		return refuse("function", "%s does more than the read", name)
-	case is(given):
-		v.missing = v.missing && r.api == "PDO"
-	case orNull(given, is) && r.mode != "COLUMN":
-		v.missing = false
-	default:
-		return refuse("function", "%s returns something else than the row", name)
+	other := !is(e) && !orNull(e, is)
+	null = null || !is(e)
+	if other || null && r.mode == "COLUMN" {
+		return refuse("function", "%s returns something else than the row", v.fn.node.Name())
 	}
+	v.missing = !null && r.api == "PDO"
 	return v.plainParameters()
+}
+
+// setsUp: statements only give the connection and the text of the statement.
+func (v *phpVia) setsUp(stmts []*phpNode) bool {
+	r := v.read
+	for _, s := range stmts {
+		of := s.Node("expr").Node("var").Variable()
+		switch {
+		case s.Is("Stmt_Global"):
+			v.setup = append(v.setup, s)
+		case !s.Is("Stmt_Expression") || !s.Node("expr").Is("Expr_Assign") || of == "":
+			return false
+		case of == r.handle.Variable():
+			v.setup = append(v.setup, s)
+		case of != r.source.Variable():
+			return false
+		}
+	}
+	return true
 }
 
 // ends: a call closes the statement or the result.

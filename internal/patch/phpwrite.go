@@ -48,6 +48,9 @@ func (w *phpWriter) writeRegion(ask, found, name, indent, unit string) {
 	if a := last.Node("expr"); last.Is("Stmt_Expression") && a.Is("Expr_Assign") && a.Node("expr") == w.read.fetch && a.Node("var").Variable() != "" {
 		target = "$" + a.Node("var").Variable()
 	}
+	if target != "" && w.needed(target[1:], region) {
+		target = "" // what the read needs it for would be gone
+	}
 	alone := target != ""
 	if !alone {
 		target, to = "$"+w.freshVariable(w.at, name), region[len(region)-2].To
@@ -60,6 +63,13 @@ func (w *phpWriter) writeRegion(ask, found, name, indent, unit string) {
 	if !alone {
 		w.replaceCall(w.read.fetch, target+" ?? "+w.f.phpText(w.read.fetch))
 	}
+}
+
+// needed: the statements of a read name the variable that its row is put into.
+func (w *phpWriter) needed(name string, region []*phpNode) bool {
+	return slices.ContainsFunc(usesOf(w.scope, name), func(use *phpNode) bool {
+		return slices.ContainsFunc(region, use.Within) && phpAssigned(use) != w.read.fetch
+	})
 }
 
 func (w *phpWriter) edit(from, to int, text string) {

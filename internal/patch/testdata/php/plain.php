@@ -308,3 +308,19 @@ function twoOfResult(PDO $pdo): array
     }
     return $out;
 }
+
+/**
+ * The row takes the place of what the key is of.
+ * want P1
+ */
+function overwritesKey(PDO $pdo, array $posts): array
+{
+    $out = [];
+    foreach ($posts as $post) {
+        $stmt = $pdo->prepare('SELECT id, name FROM users WHERE id = ?');
+        $stmt->execute([$post['user_id']]);
+        $post = $stmt->fetch();
+        $out[] = $post;
+    }
+    return $out;
+}

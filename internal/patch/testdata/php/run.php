@@ -80,9 +80,9 @@ foreach ([1, 2, 3] as $round) {
         }
     };
     $pdo = connect();
-    $with(['authors', 'named', 'boths', 'byIndex', 'assignedKey', 'changesKey', 'inText', 'chain', 'usersOf', 'countsCalls', 'truths', 'renames',
+    $with(['authors', 'named', 'boths', 'byIndex', 'assignedKey', 'changesKey', 'overwritesKey', 'inText', 'chain', 'usersOf', 'countsCalls', 'truths', 'renames',
         'raises', 'raisesByFunction', 'locks', 'shards', 'wrapped', 'counts', 'countsAtEnd', 'twoValues', 'oneByOne', 'logs'], fn ($f) => $f($pdo, run_posts()));
-    $with(['bound', 'byNick', 'firstPost', 'padded', 'weights', 'objects', 'below', 'otherBetween'], fn ($f) => $f($pdo, run_keys()));
+    $with(['bound', 'byNick', 'firstPost', 'padded', 'weights', 'objects', 'below', 'otherBetween', 'numbersBound', 'modeSet', 'compacts'], fn ($f) => $f($pdo, run_keys()));
     $with(['listOfCall', 'resultItself', 'objectsInList', 'twoOfResult', 'restOfResult', 'columnsOfResult'], fn ($f) => $f($pdo));
     $with(['scoresOf', 'linkText', 'wordsOf', 'columnsOf'], fn ($f) => $f(run_posts()));
     $with(['namesOf'], fn ($f) => $f(array_filter(run_posts(), fn ($p) => is_int($p['user_id']))));

@@ -380,3 +380,69 @@ function columnsOfResult(PDO $pdo): array
     }
     return $out;
 }
+
+/**
+ * A text is compared with a number in another way than with a text.
+ * want P1 refused: statement
+ */
+function numbersBound(PDO $pdo, array $ids): array
+{
+    $out = [];
+    foreach ($ids as $id) {
+        $stmt = $pdo->prepare('SELECT id, name FROM users WHERE id = :id AND lang = :lang');
+        $stmt->bindValue(':id', $id);
+        $stmt->bindValue(':lang', 0, PDO::PARAM_INT);
+        $stmt->execute();
+        $row = $stmt->fetch();
+        $out[] = $row;
+    }
+    return $out;
+}
+
+/**
+ * want P1 refused: mode
+ */
+function modeSet(PDO $pdo, array $ids): array
+{
+    $out = [];
+    $stmt = $pdo->prepare('SELECT id, name FROM users WHERE id = ?');
+    $stmt->setFetchMode(PDO::FETCH_NUM);
+    foreach ($ids as $id) {
+        $stmt->execute([$id]);
+        $row = $stmt->fetch();
+        $out[] = $row;
+    }
+    return $out;
+}
+
+/**
+ * want P1 refused: left
+ */
+function compacts(PDO $pdo, array $ids): array
+{
+    $out = [];
+    foreach ($ids as $id) {
+        $stmt = $pdo->prepare('SELECT name FROM users WHERE id = ?');
+        $stmt->execute([$id]);
+        $row = $stmt->fetch();
+        $out[] = count(compact('row', 'stmt'));
+    }
+    return $out;
+}
+
+/**
+ * Nothing is known of what is included.
+ * want P1 refused: calls
+ */
+function includes(PDO $pdo, array $ids, string $file): array
+{
+    $out = [];
+    foreach ($ids as $id) {
+        $stmt = $pdo->prepare('SELECT name FROM users WHERE id = ?');
+        $stmt->execute([$id]);
+        $row = $stmt->fetch();
+        include $file;
+        $out[] = $row;
+    }
+    return $out;
+}
