@@ -142,17 +142,22 @@ func dump(fd int, request []byte, each func(data []byte)) error {
 			case unix.NLMSG_DONE:
 				return nil
 			case unix.NLMSG_ERROR:
-				if len(m.Data) >= 4 {
-					if code := int32(binary.NativeEndian.Uint32(m.Data)); code != 0 {
-						return syscall.Errno(-code)
-					}
-				}
-				return errors.New("the kernel refused without a reason")
+				return refusal(m.Data)
 			default:
 				each(m.Data)
 			}
 		}
 	}
+}
+
+// refusal is the error in a message of the kind NLMSG_ERROR: struct nlmsgerr, a negative error number first.
+func refusal(data []byte) error {
+	if len(data) >= 4 {
+		if code := int32(binary.NativeEndian.Uint32(data)); code != 0 {
+			return syscall.Errno(-code)
+		}
+	}
+	return errors.New("the kernel refused without a reason")
 }
 
 // parseInetDiag reads one socket of TCP: struct inet_diag_msg.

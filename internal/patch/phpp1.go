@@ -191,22 +191,8 @@ type phpWriter struct {
 
 // check shows the preconditions; args are what the loop gives the read.
 func (w *phpWriter) check(args []*phpNode) *Refusal {
-	var first *Refusal
-	for _, a := range args {
-		if a == nil {
-			continue
-		}
-		loop, why := w.loopOf(w.f, w.at, a)
-		if why == nil {
-			w.loop, w.key = loop, a
-			break
-		}
-		if first == nil || !constantPHP(a) {
-			first = why
-		}
-	}
-	if w.loop == nil {
-		return first
+	if why := w.findLoop(args); why != nil {
+		return why
 	}
 	w.does = w.effects(w.f, w.loop.node, w.left()...)
 	if w.does.unknown != "" {
@@ -225,6 +211,25 @@ func (w *phpWriter) check(args []*phpNode) *Refusal {
 		return why
 	}
 	return w.checkLayout()
+}
+
+// findLoop finds the loop that changes one of args, the key.
+func (w *phpWriter) findLoop(args []*phpNode) *Refusal {
+	var first *Refusal
+	for _, a := range args {
+		if a == nil {
+			continue
+		}
+		loop, why := w.loopOf(w.f, w.at, a)
+		if why == nil {
+			w.loop, w.key = loop, a
+			return nil
+		}
+		if first == nil || !constantPHP(a) {
+			first = why
+		}
+	}
+	return first
 }
 
 // left are the calls that are the read itself.

@@ -104,36 +104,35 @@ func (n *jsonNode) sorted(body []byte, moments []time.Time) []byte {
 
 // madeAt reports whether the text names a moment near one of moments.
 func madeAt(text []byte, moments []time.Time) bool {
-	near := func(at time.Time) bool {
-		return slices.ContainsFunc(moments, func(m time.Time) bool { return m.Sub(at).Abs() < recently })
-	}
 	for _, m := range reMoment.FindAllStringSubmatch(string(text), -1) {
-		if m[1] != "" {
-			seconds, err := strconv.ParseInt(m[1], 10, 64)
-			if err == nil && near(time.Unix(seconds, 0)) {
-				return true
-			}
-			continue
-		}
-		day := m[2] + "T" + m[3]
-		zone := m[4]
-		if len(zone) == 5 {
-			zone = zone[:3] + ":" + zone[3:]
-		}
-		if zone != "" {
-			at, err := time.Parse(time.RFC3339, day+zone)
-			if err == nil && near(at) {
-				return true
-			}
-			continue
-		}
-		for _, place := range []*time.Location{time.UTC, time.Local} {
-			if at, err := time.ParseInLocation("2006-01-02T15:04:05", day, place); err == nil && near(at) {
+		for _, at := range momentsOf(m) {
+			if slices.ContainsFunc(moments, func(m time.Time) bool { return m.Sub(at).Abs() < recently }) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// momentsOf are what a match of reMoment may mean: without a zone it is of UTC, or local.
+func momentsOf(m []string) (out []time.Time) {
+	if m[1] != "" {
+		if seconds, err := strconv.ParseInt(m[1], 10, 64); err == nil {
+			out = append(out, time.Unix(seconds, 0))
+		}
+		return out
+	}
+	zone, zones := strings.ReplaceAll(m[4], ":", ""), []*time.Location{time.UTC, time.Local}
+	form := "2006-01-02T15:04:05"
+	if zone != "" {
+		form, zones = form+"Z0700", zones[:1]
+	}
+	for _, z := range zones {
+		if at, err := time.ParseInLocation(form, m[2]+"T"+m[3]+zone, z); err == nil {
+			out = append(out, at)
+		}
+	}
+	return out
 }
 
 // saysOf are the strings of an object, without digits.

@@ -234,18 +234,23 @@ func repoint(in planning.Input, svc *stack.Service, clients []diagnose.CacheClie
 			continue
 		}
 		written[c.File] = true
-		content := string(in.Snapshot.Files[planning.HostOf(svc)][c.File].Content)
-		content, err := withTransport(content, diagnose.ReplaceCacheAddresses(content, with("")))
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", c.File, err)
-		}
-		one, err := planning.FileChange(in.Snapshot, client, c.File, []byte(content), act, why)
+		one, err := repointFile(in, svc, client, c.File, act, with(""), why)
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, one)
 	}
 	return out, failed
+}
+
+// repointFile gives the addresses in a client's settings what with says.
+func repointFile(in planning.Input, svc, client *stack.Service, file string, act change.Activation, with func(diagnose.CacheAddress) string, why string) (change.Change, error) {
+	content := string(in.Snapshot.Files[planning.HostOf(svc)][file].Content)
+	content, err := withTransport(content, diagnose.ReplaceCacheAddresses(content, with))
+	if err != nil {
+		return change.Change{}, fmt.Errorf("%s: %w", file, err)
+	}
+	return planning.FileChange(in.Snapshot, client, file, []byte(content), act, why)
 }
 
 // restartTrades is what a restart of the cache loses: sessions that are kept in
