@@ -83,6 +83,7 @@ func TestRulesOnConfiguration(t *testing.T) {
 		{"static", "web.static-through-app", badNginx, nil, "400 of 1000 requests (40 %)", ""},
 		{"static by nginx", "web.static-through-app", okNginx, nil, "", ""},
 		{"static varies", "web.static-through-app", badNginx, asset(func(a *load.StaticSample) { a.Varied = true }), "", ""},
+		{"static sets a cookie for whoever has none", "web.static-through-app", badNginx, asset(func(a *load.StaticSample) { a.SetsCookie, a.CookieOnce = true, true }), "400 of 1000 requests (40 %)", ""},
 		{"static sets a cookie", "web.static-through-app", badNginx, asset(func(a *load.StaticSample) { a.SetsCookie = true }), "", ""},
 		{"static not found", "web.static-through-app", badNginx, asset(func(a *load.StaticSample) { a.Status = 404 }), "", ""},
 		{"static unreadable", "web.static-through-app", badNginx, func(in *Input) { in.Snapshot.StaticFiles["/css/a.css"] = evidence.StaticFile{} }, "", ""},

@@ -66,6 +66,13 @@ func fixed(a load.StaticSample) bool {
 	return a.Status == 200 && !a.Varied && !a.SetsCookie && a.Private == ""
 }
 
+// withoutCookie is a sample whose cookie only whoever has none gets: the web server may send
+// the file without it, as the page that names the file sets it. A cache may not keep the answer.
+func withoutCookie(a load.StaticSample) load.StaticSample {
+	a.SetsCookie = a.SetsCookie && !a.CookieOnce
+	return a
+}
+
 func judgeStatic(m *model) ([]Finding, string) {
 	return m.eachFront(func(svc *stack.Service, _ *nginx.Config, server *nginx.Directive) []Finding {
 		var paths []string
@@ -73,7 +80,7 @@ func judgeStatic(m *model) ([]Finding, string) {
 		var took float64
 		for _, a := range m.asked.Assets {
 			f, isFile := m.in.Snapshot.StaticFiles[a.Path]
-			if !fixed(a) || !isFile || !f.Readable || f.Host != "" && f.Host != hostOf(svc) || !throughApp(server, a.Path) {
+			if !fixed(withoutCookie(a)) || !isFile || !f.Readable || f.Host != "" && f.Host != hostOf(svc) || !throughApp(server, a.Path) {
 				continue
 			}
 			paths = append(paths, a.Path)

@@ -32,7 +32,7 @@ var skipped = map[string]bool{".git": true, ".hg": true, ".svn": true, "node_mod
 
 // fixedAnswer reports whether every sampled answer was the same public file.
 func fixedAnswer(s load.StaticSample) bool {
-	return s.Status == 200 && !s.Varied && !s.SetsCookie && s.Private == "" && strings.HasPrefix(s.Path, "/") && s.SHA256 != ""
+	return s.Status == 200 && !s.Varied && (!s.SetsCookie || s.CookieOnce) && s.Private == "" && strings.HasPrefix(s.Path, "/") && s.SHA256 != ""
 }
 
 // FindStatic looks below roots for files that sampled answers are copies of:

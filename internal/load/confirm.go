@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/cookiejar"
 	"sort"
 	"strings"
 	"time"
@@ -25,7 +26,8 @@ var serverHeaders = map[string]bool{"Date": true, "Server": true, "Connection": 
 // same bytes is marked Private; headers that the application adds are noted.
 // It sends one request for each sample and only where load may go. One that
 // gets no answer is not confirmed: it is marked Private with the reason, and
-// the first of these reasons is returned as unasked.
+// the first of these reasons is returned as unasked. One that sets a cookie is asked for
+// again by a visitor who has the cookies of the front page.
 func ConfirmStatic(ctx context.Context, opts Options, samples []StaticSample) (unasked string, err error) {
 	if len(samples) == 0 {
 		return "", nil
@@ -36,6 +38,7 @@ func ConfirmStatic(ctx context.Context, opts Options, samples []StaticSample) (u
 	}
 	defer client.CloseIdleConnections()
 	var f failures
+	var visitor *http.Client
 	for i := range samples {
 		s := &samples[i]
 		if f.tooMany() {
@@ -45,8 +48,42 @@ func ConfirmStatic(ctx context.Context, opts Options, samples []StaticSample) (u
 		if err := f.ask(ctx, s.Path, func() error { return confirm(ctx, client, origin, s) }); err != nil {
 			s.Private = "not asked for again: " + err.Error()
 		}
+		if s.Private != setsCookie {
+			continue
+		}
+		if visitor == nil {
+			visitor = visitorOf(ctx, client, origin)
+		}
+		s.confirmForVisitor(ctx, visitor, origin)
 	}
 	return f.text(), ctx.Err()
+}
+
+// setsCookie is why a file is not the same for everybody.
+const setsCookie = "it sets a cookie"
+
+// visitorOf is the client with the cookies that the front page gives.
+func visitorOf(ctx context.Context, client *http.Client, origin string) *http.Client {
+	visitor := *client
+	visitor.Jar, _ = cookiejar.New(nil) // without options it gives no error
+	if req, err := http.NewRequestWithContext(ctx, http.MethodGet, origin+"/", nil); err == nil {
+		if res, err := visitor.Do(req); err == nil {
+			_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, maxAnswer))
+			res.Body.Close()
+		}
+	}
+	return &visitor
+}
+
+// confirmForVisitor notes of a file that sets a cookie for a stranger whether a visitor
+// gets the same bytes and no cookie: an application that begins a session with each
+// request does so with its files, too, and whoever asks for one has been at a page.
+func (s *StaticSample) confirmForVisitor(ctx context.Context, visitor *http.Client, origin string) {
+	again := *s
+	again.Private = ""
+	if err := confirm(ctx, visitor, origin, &again); err == nil && again.Private == "" {
+		s.Private, s.SetsCookie, s.CookieOnce, s.Headers = "", true, true, again.Headers
+	}
 }
 
 // failures are requests after a run that got no answer: the machine may have
@@ -112,7 +149,7 @@ func confirm(ctx context.Context, client *http.Client, origin string, s *StaticS
 	case hex.EncodeToString(sum[:]) != strings.ToLower(s.SHA256):
 		s.Private = "a stranger gets other bytes"
 	case len(res.Header.Values("Set-Cookie")) > 0:
-		s.Private = "it sets a cookie"
+		s.Private = setsCookie
 	}
 	s.Headers = nil
 	for name, values := range res.Header {

@@ -33,20 +33,42 @@ func TestConfirmStatic(t *testing.T) {
 		http.SetCookie(w, &http.Cookie{Name: "seen", Value: "1"})
 		answer(w, "same")
 	})
+	session := func(w http.ResponseWriter, r *http.Request) {
+		if _, err := r.Cookie("begun"); err != nil {
+			http.SetCookie(w, &http.Cookie{Name: "begun", Value: "1", Path: "/"})
+		}
+	}
+	mux.HandleFunc("/session.css", func(w http.ResponseWriter, r *http.Request) { session(w, r); answer(w, "same") })
+	mux.HandleFunc("/drawn.css", func(w http.ResponseWriter, r *http.Request) {
+		session(w, r)
+		if _, err := r.Cookie("begun"); err == nil {
+			answer(w, "mine")
+			return
+		}
+		answer(w, "same")
+	})
+	pages := 0
+	mux.HandleFunc("/{$}", func(w http.ResponseWriter, r *http.Request) { pages++; session(w, r) })
 	srv := httptest.NewServer(mux)
 	defer srv.Close()
 	sum := sha256.Sum256([]byte("same"))
 	var samples []StaticSample
-	for _, p := range []string{"/public.css", "/mine.css", "/login.css", "/cookie.css"} {
+	for _, p := range []string{"/public.css", "/mine.css", "/login.css", "/cookie.css", "/session.css", "/drawn.css"} {
 		samples = append(samples, StaticSample{Path: p, Status: 200, SHA256: hex.EncodeToString(sum[:]), Size: 4})
 	}
 	if unasked, err := ConfirmStatic(t.Context(), Options{URL: srv.URL}, samples); err != nil || unasked != "" {
 		t.Fatal(unasked, err)
 	}
-	for i, want := range []string{"", "a stranger gets other bytes", "a stranger gets status 302", "it sets a cookie"} {
+	for i, want := range []string{"", "a stranger gets other bytes", "a stranger gets status 302", "it sets a cookie", "", "it sets a cookie"} {
 		if samples[i].Private != want {
 			t.Errorf("%s: %q, want %q", samples[i].Path, samples[i].Private, want)
 		}
+		if once := samples[i].Path == "/session.css"; samples[i].CookieOnce != once || samples[i].SetsCookie != once {
+			t.Errorf("%s: cookie for a stranger %v, only for one %v", samples[i].Path, samples[i].SetsCookie, samples[i].CookieOnce)
+		}
+	}
+	if pages != 1 || !slices.Equal(samples[4].Headers, samples[0].Headers) {
+		t.Errorf("the front page was asked for %d times; headers %q", pages, samples[4].Headers)
 	}
 	if !slices.Equal(samples[0].Headers, []string{"Cache-Control: max-age=60"}) {
 		t.Errorf("headers %q", samples[0].Headers)

@@ -177,6 +177,8 @@ type StaticSample struct {
 	SHA256      string `json:"sha256"`
 	Size        int64  `json:"size"`
 	SetsCookie  bool   `json:"sets_cookie"`
+	// CookieOnce: it sets a cookie only for whoever has none of the front page's.
+	CookieOnce bool `json:"cookie_once,omitempty"`
 	// Private says why it is not the same for everybody, "" if a plain request
 	// without a cookie gave the same bytes; Headers are those that the
 	// application adds to it, "Name: value", sorted. Both by ConfirmStatic.
