@@ -91,6 +91,7 @@ func (p *Program) loadPHP(ctx context.Context) (*php, error) {
 	}
 	out.close()
 	out.look()
+	out.ctx = context.WithoutCancel(ctx) // what is asked later is short, and of whoever asks it
 	return out, nil
 }
 
