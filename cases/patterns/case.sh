@@ -79,6 +79,7 @@ stop_after_failure() {
 purge() {
     [ -e "$DIR" ] || return 0
     [ -f "$DIR/$MARKER" ] || fail "$DIR was not made by case.sh; not removed"
+    "$CASE/../lib/take-back" "$DIR"
     stop_all
     rm -rf "$DIR"
 }
