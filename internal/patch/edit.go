@@ -233,7 +233,7 @@ func addImport(src []byte, syntax *ast.File, name string) []byte {
 	return slices.Concat(src[:at], []byte(text), src[at:])
 }
 
-// check type-checks the packages of changed files.
+// check type-checks the packages of changed files, and parses those of PHP.
 func check(byFile map[*file][]*Place, changed map[string][]byte) error {
 	done := map[string]bool{}
 	for f := range byFile {
@@ -247,33 +247,36 @@ func check(byFile map[*file][]*Place, changed map[string][]byte) error {
 			continue
 		}
 		done[f.pkg.ID] = true
-		p := f.program
-		known := p.importer(f)
-		var files []*ast.File
-		for _, other := range p.files {
-			if other.pkg != f.pkg {
-				continue
-			}
-			src, isNew := changed[other.rel]
-			if !isNew {
-				files = append(files, other.syntax)
-				continue
-			}
-			syntax, err := parser.ParseFile(p.fset, other.rel, src, parser.SkipObjectResolution)
-			if err != nil {
-				return err
-			}
-			files = append(files, syntax)
-		}
-		cfg := types.Config{Importer: known, FakeImportC: true, Sizes: f.pkg.TypesSizes}
-		if m := f.pkg.Module; m != nil && m.GoVersion != "" {
-			cfg.GoVersion = "go" + m.GoVersion
-		}
-		if _, err := cfg.Check(f.pkg.PkgPath, p.fset, files, nil); err != nil {
+		if err := f.checkPackage(changed); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// checkPackage type-checks the file's package as it is with changed files.
+func (f *file) checkPackage(changed map[string][]byte) error {
+	p := f.program
+	var files []*ast.File
+	for _, other := range p.files {
+		if other.pkg != f.pkg {
+			continue
+		}
+		syntax := other.syntax
+		if src, isNew := changed[other.rel]; isNew {
+			var err error
+			if syntax, err = parser.ParseFile(p.fset, other.rel, src, parser.SkipObjectResolution); err != nil {
+				return err
+			}
+		}
+		files = append(files, syntax)
+	}
+	cfg := types.Config{Importer: p.importer(f), FakeImportC: true, Sizes: f.pkg.TypesSizes}
+	if m := f.pkg.Module; m != nil && m.GoVersion != "" {
+		cfg.GoVersion = "go" + m.GoVersion
+	}
+	_, err := cfg.Check(f.pkg.PkgPath, p.fset, files, nil)
+	return err
 }
 
 // Diff is what places change, as a unified diff.
