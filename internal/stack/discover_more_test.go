@@ -45,7 +45,7 @@ func TestDiscoverApplications(t *testing.T) {
 	must(t, os.Mkdir(l.path("db/data/warehouse"), 0o755))
 	for _, c := range []*Controller{web,
 		l.add(Service{Name: "titled", Kind: App, Listen: []string{"127.0.0.1:" + titled}, Control: Control{
-			Start: []string{"env", "-C", "/", need(t, "perl"), l.path("title.pl"), titled, "shop master", l.path("db/my.sock")}}}),
+			Start: []string{"env", "-C", "/", need(t, "perl"), l.path("title.pl"), titled, "shop master in " + l.path("shop"), l.path("db/my.sock")}}}),
 		l.add(Service{Name: "plain", Kind: App, Listen: []string{"127.0.0.1:" + plain}, Control: Control{
 			Start: []string{"env", "-C", "/", "DB_HOST=127.0.0.1", "DB_PORT=" + dbPort, "DB_PASSWORD=geheim", need(t, "perl"), l.path("shop/bin/server.pl"), plain}}}),
 		l.add(Service{Name: "built", Kind: App, Listen: []string{"127.0.0.1:" + built}, Control: Control{
