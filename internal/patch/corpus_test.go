@@ -1,7 +1,6 @@
 package patch
 
 import (
-	"bytes"
 	"flag"
 	"fmt"
 	"go/ast"
@@ -123,24 +122,37 @@ func TestGolden(t *testing.T) {
 		if seen[name] {
 			name = strings.Replace(name, ".diff", ".2.diff", 1)
 		}
-		if seen[name] = true; *update {
-			if err := os.WriteFile(filepath.Join("testdata", "golden", name), []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			continue
-		}
-		want, err := os.ReadFile(filepath.Join("testdata", "golden", name))
-		if err != nil || !bytes.Equal(want, []byte(text)) {
-			t.Errorf("%s: %v\n%s", name, err, text)
-		}
+		seen[name] = true
+		wantGolden(t, filepath.Join("testdata", "golden", name), text)
 	}
-	files, err := os.ReadDir(filepath.Join("testdata", "golden"))
+	wantNoOthers(t, filepath.Join("testdata", "golden"), seen)
+}
+
+// wantGolden compares a text with a file, or writes it there (-update).
+func wantGolden(t *testing.T, file, text string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil || string(want) != text {
+		t.Errorf("%s: %v\n%s", file, err, text)
+	}
+}
+
+// wantNoOthers: each file of the folder is of something that is offered.
+func wantNoOthers(t *testing.T, dir string, seen map[string]bool) {
+	t.Helper()
+	files, err := os.ReadDir(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range files {
 		if !seen[f.Name()] {
-			t.Errorf("nothing is offered for testdata/golden/%s", f.Name())
+			t.Errorf("nothing is offered for %s/%s", dir, f.Name())
 		}
 	}
 }

@@ -30,11 +30,10 @@ type php struct {
 	taken  map[string]bool // names that the program has
 	// variables are the names that functions have.
 	variables map[*phpNode]map[string]bool
-	types     map[string]string
-	// parameters are the types of parameters without one, by function and place.
-	parameters map[phpParameter]string
-	words      map[string][]*file    // in lower case
-	senders    map[string]*phpSender // senderOf
+	// types are those found so far, by a text, or a phpParameter that declares none.
+	types   map[any]string
+	words   map[string][]*file    // in lower case
+	senders map[string]*phpSender // senderOf
 }
 
 // phpFile is what a file has that is PHP.

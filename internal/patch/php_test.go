@@ -109,26 +109,10 @@ func TestPHPGolden(t *testing.T) {
 		if seen[name] {
 			t.Errorf("two are named %s", name)
 		}
-		if seen[name] = true; *update {
-			if err := os.WriteFile(filepath.Join("testdata", "phpgolden", name), []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			continue
-		}
-		want, err := os.ReadFile(filepath.Join("testdata", "phpgolden", name))
-		if err != nil || string(want) != text {
-			t.Errorf("%s: %v\n%s", name, err, text)
-		}
+		seen[name] = true
+		wantGolden(t, filepath.Join("testdata", "phpgolden", name), text)
 	}
-	files, err := os.ReadDir(filepath.Join("testdata", "phpgolden"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range files {
-		if !seen[f.Name()] {
-			t.Errorf("nothing is offered for testdata/phpgolden/%s", f.Name())
-		}
-	}
+	wantNoOthers(t, filepath.Join("testdata", "phpgolden"), seen)
 }
 
 // With random rows and keys every program answers the same before and after, and leaves the

@@ -88,18 +88,25 @@ func (a *agreed) is() string {
 	return a.name
 }
 
-// resultType is what all functions, or methods, of a name return.
-func (p *php) resultType(name string, method bool, depth int) string {
-	key := fmt.Sprintf("result %t %s", method, strings.ToLower(name))
+// once finds a type the first time that it is asked for. Where what it finds depends on
+// itself, it is unknown meanwhile.
+func (p *php) once(key any, find func() string) string {
 	if t, done := p.types[key]; done {
 		return t
 	}
 	if p.types == nil {
-		p.types = map[string]string{}
+		p.types = map[any]string{}
 	}
 	p.types[key] = ""
-	p.types[key] = p.returnedType(name, method, depth)
-	return p.types[key]
+	t := find()
+	p.types[key] = t
+	return t
+}
+
+// resultType is what all functions, or methods, of a name return.
+func (p *php) resultType(name string, method bool, depth int) string {
+	key := fmt.Sprintf("result %t %s", method, strings.ToLower(name))
+	return p.once(key, func() string { return p.returnedType(name, method, depth) })
 }
 
 // returnedType looks at the functions.
@@ -132,14 +139,11 @@ func (p *php) propertyType(name string, depth int) string {
 	if name == "" {
 		return ""
 	}
-	key := "property " + name
-	if t, done := p.types[key]; done {
-		return t
-	}
-	if p.types == nil {
-		p.types = map[string]string{}
-	}
-	p.types[key] = ""
+	return p.once("property "+name, func() string { return p.assignedProperty(name, depth) })
+}
+
+// assignedProperty looks at the classes, and at what is put into it.
+func (p *php) assignedProperty(name string, depth int) string {
 	var all agreed
 	for _, f := range p.holding(name) {
 		f.php.tree.Walk(func(n *phpNode) bool {
@@ -158,7 +162,6 @@ func (p *php) propertyType(name string, depth int) string {
 			return true
 		})
 	}
-	p.types[key] = all.is()
 	return all.is()
 }
 
@@ -215,14 +218,11 @@ func outside(v, closure *phpNode) *phpNode {
 
 // globalType is the type of a variable of no function.
 func (p *php) globalType(name string, depth int) string {
-	key := "global " + name
-	if t, done := p.types[key]; done {
-		return t
-	}
-	if p.types == nil {
-		p.types = map[string]string{}
-	}
-	p.types[key] = ""
+	return p.once("global "+name, func() string { return p.assignedGlobal(name, depth) })
+}
+
+// assignedGlobal looks at what is put into it.
+func (p *php) assignedGlobal(name string, depth int) string {
 	var all agreed
 	for _, f := range p.holding(name) {
 		f.php.tree.Walk(func(n *phpNode) bool {
@@ -241,7 +241,6 @@ func (p *php) globalType(name string, depth int) string {
 			return true
 		})
 	}
-	p.types[key] = all.is()
 	return all.is()
 }
 
@@ -250,16 +249,7 @@ func (p *php) argumentType(fn *phpNode, i, depth int) string {
 	if !fn.Is("Stmt_Function", "Stmt_ClassMethod") || depth > mostTypeDepth {
 		return ""
 	}
-	at := phpParameter{fn, i}
-	if t, done := p.parameters[at]; done {
-		return t
-	}
-	if p.parameters == nil {
-		p.parameters = map[phpParameter]string{}
-	}
-	p.parameters[at] = ""
-	p.parameters[at] = p.givenType(fn, i, depth)
-	return p.parameters[at]
+	return p.once(phpParameter{fn, i}, func() string { return p.givenType(fn, i, depth) })
 }
 
 // givenType looks at the calls.
