@@ -29,3 +29,13 @@ CREATE TABLE log (
     id INT NOT NULL AUTO_INCREMENT PRIMARY KEY,
     text VARCHAR(80) NOT NULL
 );
+CREATE TABLE marks (
+    user_id INT NULL,
+    text VARCHAR(40) NULL
+);
+CREATE TABLE kinds (
+    id INT NOT NULL PRIMARY KEY,
+    name VARCHAR(20) NOT NULL,
+    price INT NULL
+);
+INSERT INTO kinds VALUES (1, 'a', 10), (2, 'b', NULL), (3, 'a', 30), (4, '1 a', 40);
