@@ -64,6 +64,7 @@ func findPHP(p *Program) []*Place {
 		})
 	}
 	f.kept()
+	f.draws()
 	return f.out
 }
 

@@ -5,7 +5,7 @@
 $dsn = "mysql:unix_socket=$socket;dbname=app;charset=utf8mb4";
 $emulate = (bool) $emulate;
 mysqli_report(MYSQLI_REPORT_ERROR | MYSQLI_REPORT_STRICT);
-foreach (['connect', 'plain', 'traps', 'link', 'helpers', 'writes', 'writetraps', 'kept', 'shop/Catalogue'] as $file) {
+foreach (['connect', 'plain', 'traps', 'link', 'helpers', 'writes', 'writetraps', 'kept', 'draws', 'shop/Catalogue'] as $file) {
     require __DIR__ . "/$file.php";
 }
 $runSeed = (int) $seed;
@@ -109,7 +109,7 @@ foreach ([1, 2, 3] as $round) {
     $with(['addNotes', 'addNamed', 'addMarks', 'some_logs', 'addEach', 'addSome', 'addMissing', 'addTold', 'addCounted', 'addLogs', 'addUntil', 'addElsewhere', 'addAfter', 'addPrinted', 'addRandom',
         'addCounting', 'renameEach'], fn ($f) => $f($pdo, run_posts()));
     $with(['moveEach', 'raiseEach', 'dropNamed', 'dropTold', 'dropCounted', 'forget'], fn ($f) => $f($pdo, run_keys()));
-    $with(['kindsOf', 'kindTraps'], fn ($f) => $f(run_keys()));
+    $with(['kindsOf', 'kindTraps', 'numbersDrawn'], fn ($f) => $f(run_keys()));
     run_say('sent_notes', fn () => sent_notes(run_posts(), 'sent'));
     run_say('sent_marks', fn () => sent_marks(run_keys(), 'all'));
     run_say('link_notes', fn () => link_notes(link_of(), run_posts()));
