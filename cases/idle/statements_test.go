@@ -6,20 +6,36 @@ import (
 	"testing"
 
 	"kasoku/internal/await"
+	"kasoku/internal/evidence"
+	"kasoku/internal/host"
 	"kasoku/internal/patch"
 	"kasoku/internal/report"
+	"kasoku/internal/stack"
 )
 
 // What patches bring of what a person's source brings, in statements of one visit: the
 // answers stay right, and the books balance.
 func TestPatchesSaveStatements(t *testing.T) {
 	await.SkipShort(t)
-	t.Parallel()
-	g := up(t, "go")
+	for variant, build := range map[string]string{"go": " && go build -o bin/idle-app .", "php": ""} {
+		t.Run(variant, func(t *testing.T) {
+			t.Parallel()
+			patchesSave(t, up(t, variant), build)
+		})
+	}
+}
+
+// patchesSave plays it; build follows the command that puts the source in place.
+func patchesSave(t *testing.T, g *game, build string) {
+	t.Helper()
 	g.play()
 	asFound := g.statements()
 	ctx := t.Context()
-	found, err := report.FindPatches(ctx, []string{filepath.Join(g.Dir, "app")}, nil)
+	snap, err := evidence.Take(ctx, g.Stack, map[string]host.Host{stack.LocalHost: host.NewLocal()}, evidence.TakeOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := report.FindPatches(ctx, []string{filepath.Join(g.Dir, "app")}, &evidence.Evidence{Tables: snap.Shapes()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +48,7 @@ func TestPatchesSaveStatements(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g.sh("git checkout -q " + commit + " && go build -o bin/idle-app .")
+	g.sh("git checkout -q " + commit + build)
 	g.Must("reset")
 	g.Must("restart")
 	g.play()

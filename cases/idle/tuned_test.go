@@ -1,6 +1,7 @@
 package idle_test
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -29,16 +30,21 @@ func TestPatchTuned(t *testing.T) {
 	for variant, deck := range map[string]string{"go": "server.deckOf", "php": "deck_of"} {
 		t.Run(variant, func(t *testing.T) {
 			t.Parallel()
-			patchTuned(t, up(t, variant), deck)
+			patchTuned(t, up(t, variant), variant, deck)
 		})
 	}
 }
 
 // patchTuned plays it; function is the one that reads the pieces of gear one by one.
-func patchTuned(t *testing.T, g *game, function string) {
+func patchTuned(t *testing.T, g *game, variant, function string) {
 	t.Helper()
 	g.Must("hand") // settings and indexes bring nothing more: the session has only the source
+	if variant == "php" {
+		g.trustsScripts()
+	}
 	g.Reload()
+	asFound := g.statements()
+	g.Must("reset")
 	ctx := t.Context()
 	before := g.sources()
 	tuner := g.tuner()
@@ -105,12 +111,39 @@ func patchTuned(t *testing.T, g *game, function string) {
 		t.Errorf("after the session and undo:\n%s\nbefore:\n%s", now, before)
 	}
 	checkKept(t, g, tuner, *plan, function, run.Evidence)
+	g.Must("reset")
+	patched := g.statements()
+	if patched >= asFound {
+		t.Errorf("%d statements with the patch, %d as found: it is not what runs", patched, asFound)
+	}
 	if err := tuner.Exec.UndoAll(ctx); err != nil {
 		t.Fatal(err)
+	}
+	g.Must("reset")
+	if n := g.statements(); n <= patched {
+		t.Errorf("%d statements after undo, %d with the patch, %d as found", n, patched, asFound)
 	}
 	if now := g.sources(); now != before {
 		t.Errorf("after undo:\n%s\nbefore:\n%s", now, before)
 	}
+}
+
+// trustsScripts has PHP look at no file again until it is told to.
+func (g *game) trustsScripts() {
+	g.T.Helper()
+	ini := filepath.Join(g.Dir, "etc/php/php.ini")
+	text, err := os.ReadFile(ini)
+	if err != nil {
+		g.T.Fatal(err)
+	}
+	trusting := strings.Replace(string(text), "opcache.validate_timestamps = 1", "opcache.validate_timestamps = 0", 1)
+	if trusting == string(text) {
+		g.T.Fatal("php.ini does not say whether PHP looks at files again")
+	}
+	if err := os.WriteFile(ini, []byte(trusting), 0o644); err != nil {
+		g.T.Fatal(err)
+	}
+	g.Must("restart")
 }
 
 // checkKept: what was kept is one commit on a branch of its own, serves every answer

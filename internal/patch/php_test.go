@@ -37,7 +37,7 @@ func phpFound(t *testing.T) (*Program, []*Place) {
 
 var (
 	phpWants = lazyregexp.New(`want (P\d+(?: refused: \w+)?)`)
-	phpHeads = lazyregexp.New(`^\s*(?:(?:public )?function (\w+)|// want)`)
+	phpHeads = lazyregexp.New(`^\s*(?:(?:public |private )?function (\w+)|// want)`)
 )
 
 // phpWanted are the places that comments name, by file and function.
@@ -214,4 +214,51 @@ func phpAnswers(t *testing.T, dir, socket, seed, emulate string) []string {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return strings.Split(strings.TrimRight(string(out), "\n"), "\n")
+}
+
+// Statements throw by themselves from PHP 8 on, if nothing tells them otherwise.
+func TestPHPThrows(t *testing.T) {
+	for _, c := range []struct {
+		about, composer, more string
+		offered               bool
+	}{
+		{"nothing", "", "", false},
+		{"PHP 8", `{"require": {"php": "^8.1"}}`, "", true},
+		{"PHP 8 and later", `{"require": {"php": ">=8.0"}}`, "", true},
+		{"PHP 7, too", `{"require": {"php": "^7.4 || ^8.0"}}`, "", false},
+		{"told otherwise", `{"require": {"php": "^8.1"}}`, "$pdo->setAttribute(PDO::ATTR_ERRMODE, PDO::ERRMODE_SILENT);", false},
+	} {
+		t.Run(c.about, func(t *testing.T) {
+			dir := t.TempDir()
+			for name, text := range map[string]string{"composer.json": c.composer, "log.php": "<?php\nfunction logs(PDO $pdo, array $all) {\n    " + c.more + `
+    $pdo->beginTransaction();
+    try {
+        foreach ($all as $one) {
+            $pdo->prepare('INSERT INTO log (text) VALUES (?)')->execute([$one]);
+        }
+        $pdo->commit();
+    } catch (PDOException $e) {
+        $pdo->rollBack();
+        throw $e;
+    }
+}
+logs(new PDO('mysql:'), ['a']);
+`} {
+				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			p, err := Load(t.Context(), dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			places := p.Find()
+			if len(places) != 1 || (places[0].Refused == nil) != c.offered {
+				t.Fatalf("%+v", places)
+			}
+			if why := places[0].Refused; why != nil && why.Need != "error" {
+				t.Error(why)
+			}
+		})
+	}
 }

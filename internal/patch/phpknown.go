@@ -27,7 +27,7 @@ var phpPure = phpNames(`
 	urlencode utf8_decode utf8_encode var_dump var_export version_compare vprintf vsprintf wordwrap mb_ereg_replace money ctype_cntrl
 	array_key_last iterator_to_array spl_object_id spl_object_hash fputcsv fwrite fputs settype gettimeofday cal_days_in_month easter_date
 	timezone_open inet_ntop inet_pton ip2long long2ip nl_langinfo parse_str parse_url constant parse_ini_file password_hash password_verify lcg_value
-	fgets fgetcsv fgetc fread feof str_getcsv`)
+	assert fgets fgetcsv fgetc fread feof str_getcsv`)
 
 // phpCalling are functions of PHP that call what they are given.
 var phpCalling = phpNames(`array_filter array_map array_reduce array_udiff array_uintersect array_walk array_walk_recursive call_user_func call_user_func_array
@@ -40,7 +40,7 @@ var phpByReference = phpNames(`array_pop array_push array_shift array_splice arr
 
 // phpStatementCalls are what is done with statements and rows without sending one.
 var phpStatementCalls = phpNames(`fetch fetchall fetchcolumn fetchobject fetch_assoc fetch_array fetch_row fetch_object fetch_all fetch_column fetch_field fetch_fields bindvalue bindparam bind_param bindcolumn
-	bind_result get_result close closecursor rowcount columncount setfetchmode free free_result store_result data_seek lastinsertid quote real_escape_string escape_string errorinfo errorcode
+	bind_result get_result close closecursor rowcount columncount setfetchmode free free_result store_result data_seek lastinsertid intransaction quote real_escape_string escape_string errorinfo errorcode
 	mysqli_fetch_assoc mysqli_fetch_array mysqli_fetch_row mysqli_fetch_object mysqli_fetch_all mysqli_num_rows mysqli_free_result mysqli_error mysqli_errno mysqli_insert_id
 	mysqli_real_escape_string mysqli_escape_string mysqli_affected_rows mysqli_stmt_bind_param mysqli_stmt_bind_result mysqli_stmt_fetch mysqli_stmt_get_result mysqli_stmt_close mysqli_stmt_store_result mysqli_stmt_num_rows mysqli_data_seek`)
 

@@ -1,6 +1,8 @@
 package patch
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -13,28 +15,46 @@ var (
 	phpReport    = lazyregexp.New(`(?i)mysqli_report\s*\(([^)]*)\)`)
 )
 
-// throws: a statement that fails throws an exception, whatever the version of PHP is.
+// throws: a statement that fails throws an exception: all connections are told so, or PHP
+// is 8 at least, where they do by themselves, and none is told otherwise.
 func (p *php) throws(api string) bool {
-	connections, modes, exceptions, told := 0, 0, 0, false
+	connections, modes, exceptions, reports := 0, 0, 0, 0
 	for _, f := range p.files {
 		src := string(f.src)
-		if api == "PDO" {
-			connections += len(phpNewPDO.FindAllString(src, -1))
-			modes += len(phpErrorMode.FindAllString(src, -1))
-			exceptions += len(phpException.FindAllString(src, -1))
-			continue
-		}
+		connections += len(phpNewPDO.FindAllString(src, -1))
+		modes += len(phpErrorMode.FindAllString(src, -1))
+		exceptions += len(phpException.FindAllString(src, -1))
 		for _, m := range phpReport.FindAllStringSubmatch(src, -1) {
-			if !strings.Contains(m[1], "MYSQLI_REPORT_STRICT") && !strings.Contains(m[1], "MYSQLI_REPORT_ALL") {
+			if api == "mysqli" && !strings.Contains(m[1], "MYSQLI_REPORT_STRICT") && !strings.Contains(m[1], "MYSQLI_REPORT_ALL") {
 				return false
 			}
-			told = true
+			reports++
 		}
 	}
 	if api == "PDO" {
-		return modes == exceptions && connections > 0 && exceptions >= connections
+		return modes == exceptions && (connections > 0 && exceptions >= connections || p.eight())
 	}
-	return told
+	return reports > 0 || p.eight()
+}
+
+var (
+	phpRequires = lazyregexp.New(`"php"\s*:\s*"([^"]*)"`)
+	phpEight    = lazyregexp.New(`^\s*(\^|~|>=?)?\s*([89]|[1-9]\d+)(\.[\d.*]+)?\s*$`)
+)
+
+// eight: composer.json says that PHP is 8 at least.
+func (p *php) eight() bool {
+	text, err := os.ReadFile(filepath.Join(p.program.Dir, "composer.json"))
+	m := phpRequires.FindStringSubmatch(string(text))
+	if err != nil || m == nil {
+		return false
+	}
+	for _, one := range strings.FieldsFunc(m[1], func(r rune) bool { return r == '|' }) {
+		if !phpEight.MatchString(one) {
+			return false
+		}
+	}
+	return true
 }
 
 // phpCatches are exceptions that those of a statement are.
@@ -53,7 +73,8 @@ func (w *phpChange) checkTransaction() *Refusal {
 		}
 		return w.checkCaught(try)
 	}
-	if !w.scope.Is("Expr_Closure", "Expr_ArrowFunction") || !w.inRunner() {
+	closure := w.scope.Is("Expr_Closure", "Expr_ArrowFunction")
+	if closure && !w.inRunner() || !closure && !w.calledInside(w.scope, mostCallers) {
 		return refuse("transaction", "nothing shows that it runs in a transaction which an error rolls back: rows before one that fails would no longer stay")
 	}
 	return nil
@@ -194,6 +215,46 @@ func (w *phpChange) changedNames() []string {
 		}
 	})
 	return out
+}
+
+// mostCallers are the functions between a loop and what begins its transaction.
+const mostCallers = 3
+
+// calledInside: each call of the method around the loop stands in a transaction of the same
+// object's connection.
+func (w *phpChange) calledInside(scope *phpNode, depth int) bool {
+	own := slices.DeleteFunc(slices.Clone(w.named(scope.Name())), func(fn *phpFunc) bool { return fn.class == nil })
+	if !scope.Is("Stmt_ClassMethod") || depth == 0 || len(own) != 1 {
+		return false
+	}
+	calls, inside := 0, 0
+	for _, f := range w.holding(scope.Name()) {
+		f.php.tree.Walk(func(n *phpNode) bool {
+			switch {
+			case n.Is("Scalar_String") && strings.EqualFold(n.Text("value"), scope.Name()):
+				calls++ // it may be called by its name
+			case n.Is("Expr_MethodCall", "Expr_StaticCall", "Expr_NullsafeMethodCall") && strings.EqualFold(n.Name(), scope.Name()):
+				calls++
+				if w.callInside(f, n, depth) {
+					inside++
+				}
+			}
+			return true
+		})
+	}
+	return calls > 0 && calls == inside
+}
+
+// callInside: one call of it does.
+func (w *phpChange) callInside(f *file, call *phpNode, depth int) bool {
+	if _, plain := call.Args(); !plain || call.Node("var").Variable() != "this" {
+		return false
+	}
+	around := call.Around(append([]string{"Stmt_TryCatch"}, phpScopes...)...)
+	if around.Is("Stmt_TryCatch") {
+		return slices.ContainsFunc(around.List("stmts"), call.Within) && w.rollsBack(around) && w.begins(f, around, call)
+	}
+	return w.calledInside(around, depth-1)
 }
 
 // inRunner: the closure around the loop is given to a function of the program that calls it

@@ -135,9 +135,6 @@ func (w *phpChange) understand(verb string) *Refusal {
 	if !w.throws(r.api) {
 		return refuse("error", "nothing shows that a statement which fails throws an exception")
 	}
-	if len(r.numbers) > 0 {
-		return refuse("statement", "a value is bound as a number")
-	}
 	var why string
 	if verb == "INSERT" || verb == "REPLACE" {
 		// The same number of bytes: REPLACE has the form of an INSERT.

@@ -133,9 +133,20 @@ func (w *phpChange) sends(unit string) []string {
 		return out
 	}
 	line(2, "%s = %s->prepare(%s);", stmt, w.f.phpText(r.handle), query)
-	if r.api == "PDO" || r.types == "" {
+	switch {
+	case len(r.numbers) > 0:
+		at, value := w.local("at"), w.local("value")
+		kinds, kind := w.kinds(some, at)
+		if kinds != "" {
+			line(2, "%s = %s;", w.local("types"), kinds)
+		}
+		line(2, "foreach (%s as %s => %s) {", values, at, value)
+		line(3, "%s->bindValue(%s + 1, %s, %s);", stmt, at, value, kind)
+		line(2, "}")
+		line(2, "%s->execute();", stmt)
+	case r.api == "PDO" || r.types == "":
 		line(2, "%s->execute(%s);", stmt, values)
-	} else {
+	default:
 		given := w.local("values")
 		line(2, "%s = %s;", given, values)
 		line(2, "%s->bind_param(%s, ...%s);", stmt, w.types(some), given)
@@ -143,6 +154,33 @@ func (w *phpChange) sends(unit string) []string {
 	}
 	line(1, "}")
 	return out
+}
+
+// kinds are what PDO is told of the values: the type of the one at a place, and the list
+// that it is looked up in, if it needs one.
+func (w *phpChange) kinds(some, at string) (list, kind string) {
+	var all []string
+	for _, a := range w.read.args {
+		t := w.f.class("PDO") + "::PARAM_STR"
+		if slices.Contains(w.read.numbers, a) {
+			t = w.f.class("PDO") + "::PARAM_INT"
+		}
+		all = append(all, t)
+	}
+	if !slices.ContainsFunc(all, func(t string) bool { return t != all[0] }) {
+		return "", all[0]
+	}
+	if w.insert != nil {
+		return "", fmt.Sprintf("[%s][%s %% %d]", strings.Join(all, ", "), at, len(all))
+	}
+	parts := []string{"array_fill(0, count(" + some + "), " + all[w.key] + ")"}
+	if w.key > 0 {
+		parts = slices.Insert(parts, 0, "["+strings.Join(all[:w.key], ", ")+"]")
+	}
+	if w.key+1 < len(all) {
+		parts = append(parts, "["+strings.Join(all[w.key+1:], ", ")+"]")
+	}
+	return "array_merge(" + strings.Join(parts, ", ") + ")", w.local("types") + "[" + at + "]"
 }
 
 // takesNull: all columns of an insert are known to take null.

@@ -106,16 +106,16 @@ foreach ([1, 2, 3] as $round) {
     run_say('modeGiven', fn () => modeGiven($pdo, run_keys(), PDO::FETCH_NUM));
     run_say('upwards', fn () => upwards($pdo, 3));
     run_say('in_transaction', fn () => in_transaction($pdo, fn () => logs($pdo, run_posts())));
-    $with(['addNotes', 'addNamed', 'addMarks', 'some_logs', 'addEach', 'addSome', 'addMissing', 'addTold', 'addCounted', 'addLogs', 'addUntil', 'addElsewhere', 'addAfter', 'addPrinted', 'addRandom',
+    $with(['addNotes', 'addNamed', 'addBound', 'addMarks', 'some_logs', 'addEach', 'addSome', 'addMissing', 'addTold', 'addCounted', 'addLogs', 'addUntil', 'addElsewhere', 'addAfter', 'addPrinted', 'addRandom',
         'addCounting', 'renameEach'], fn ($f) => $f($pdo, run_posts()));
-    $with(['moveEach', 'raiseEach', 'dropNamed', 'dropTold', 'dropCounted', 'forget'], fn ($f) => $f($pdo, run_keys()));
+    $with(['moveEach', 'raiseEach', 'dropNamed', 'dropTold', 'dropCounted', 'markBound', 'forgetBound', 'forget'], fn ($f) => $f($pdo, run_keys()));
     $with(['kindsOf', 'kindTraps', 'numbersDrawn'], fn ($f) => $f(run_keys()));
     run_say('sent_notes', fn () => sent_notes(run_posts(), 'sent'));
     run_say('sent_marks', fn () => sent_marks(run_keys(), 'all'));
     run_say('link_notes', fn () => link_notes(link_of(), run_posts()));
     run_say('link_forget', fn () => link_forget(link_of(), run_keys(), 't1'));
     $shop = (new Shop\Catalogue($pdo, 'en'))->start();
-    foreach (['authors' => run_posts(...), 'all' => run_keys(...), 'renameAll' => run_keys(...), 'moves' => run_keys(...)] as $method => $given) {
+    foreach (['authors' => run_posts(...), 'all' => run_keys(...), 'renameAll' => run_keys(...), 'moves' => run_keys(...), 'note' => run_posts(...)] as $method => $given) {
         run_say("shop $method", fn () => $shop->$method($given()));
     }
     foreach (['list', 'table'] as $script) {

@@ -200,3 +200,67 @@ function addMarks(PDO $pdo, array $posts): void
         throw $e;
     }
 }
+
+/**
+ * want P3
+ */
+function addBound(PDO $pdo, array $posts): int
+{
+    $pdo->beginTransaction();
+    try {
+        $stmt = $pdo->prepare('INSERT INTO notes (id, text, post_id) VALUES (:id, :text, :post)');
+        foreach ($posts as $post) {
+            $stmt->bindValue(':id', $post['id'] + 300, PDO::PARAM_INT);
+            $stmt->bindValue('text', $post['title']);
+            $stmt->bindValue(':post', $post['user_id'] ?? 3, PDO::PARAM_INT);
+            $stmt->execute();
+        }
+        $pdo->commit();
+    } catch (PDOException $e) {
+        $pdo->rollBack();
+        return $e->errorInfo[1];
+    }
+    return 0;
+}
+
+/**
+ * want P4
+ */
+function markBound(PDO $pdo, array $ids): int
+{
+    $stmt = $pdo->prepare('UPDATE posts SET title = ? WHERE id = ? AND user_id > ?');
+    $pdo->beginTransaction();
+    try {
+        foreach ($ids as $id) {
+            $stmt->bindValue(1, 'marked');
+            $stmt->bindValue(2, $id, PDO::PARAM_INT);
+            $stmt->bindValue(3, 3, PDO::PARAM_INT);
+            $stmt->execute();
+        }
+        $pdo->commit();
+    } catch (PDOException $e) {
+        $pdo->rollBack();
+        return $e->errorInfo[1];
+    }
+    return 0;
+}
+
+/**
+ * want P4
+ */
+function forgetBound(PDO $pdo, array $ids): int
+{
+    $pdo->beginTransaction();
+    try {
+        foreach ($ids as $id) {
+            $stmt = $pdo->prepare('DELETE FROM notes WHERE id = ?');
+            $stmt->bindValue(1, $id, PDO::PARAM_INT);
+            $stmt->execute();
+        }
+        $pdo->commit();
+    } catch (PDOException $e) {
+        $pdo->rollBack();
+        return $e->errorInfo[1];
+    }
+    return 0;
+}

@@ -106,4 +106,56 @@ final class Catalogue
 
         return $this;
     }
+
+    /**
+     * Each call of it is in a transaction.
+     *
+     * want P3
+     */
+    private function putNotes(array $posts, int $from): void
+    {
+        foreach ($posts as $post) {
+            $statement = $this->db->prepare('INSERT INTO notes (id, post_id, text) VALUES (?, ?, ?)');
+            $statement->execute([$from + $post['id'], 1, $post['title']]);
+        }
+    }
+
+    /**
+     * One call of it is in none.
+     *
+     * want P3 refused: transaction
+     */
+    private function putLogs(array $posts): void
+    {
+        foreach ($posts as $post) {
+            $statement = $this->db->prepare('INSERT INTO notes (id, post_id, text) VALUES (?, ?, ?)');
+            $statement->execute([70 + $post['id'] % 9, 2, $post['title']]);
+        }
+    }
+
+    private function putBoth(array $posts): void
+    {
+        $this->putNotes($posts, 100);
+        $this->putLogs($posts);
+    }
+
+    public function note(array $posts): array
+    {
+        try {
+            $this->putLogs($posts);
+        } catch (\PDOException) {
+        }
+        $this->db->beginTransaction();
+        try {
+            $this->putNotes($posts, 0);
+            $this->putBoth($posts);
+            $this->db->commit();
+        } catch (\Throwable $e) {
+            $this->db->rollBack();
+
+            return [$e->getCode()];
+        }
+
+        return [];
+    }
 }
