@@ -85,9 +85,10 @@ build_program() {
 }
 
 # make_checkout makes the copy of the source a checkout with one commit, and that of Go a
-# module of its own, as the people who run it have it. Settings and the program are not in it.
+# module of its own, as the people who run it have it. Settings, what is generated and the
+# program are not in it.
 make_checkout() {
-    if [ "$VARIANT" = go ]; then make_module; else echo '/config/app.ini' >"$DIR/app/.gitignore"; fi
+    if [ "$VARIANT" = go ]; then make_module; else printf '/config/app.ini\n/data/\n' >"$DIR/app/.gitignore"; fi
     in_checkout init -q -b main
     commit_source "The game as found"
 }
