@@ -11,12 +11,13 @@ import (
 // readForeignKeys fills Table.ForeignKeys.
 func readForeignKeys(ctx context.Context, q querier, byName map[[2]string]*Table) error {
 	const what = "read foreign keys of the database"
+	acts, err := actingKeys(ctx, q)
+	if err != nil {
+		return wrap(what, err)
+	}
 	rows, err := q.QueryContext(ctx, `SELECT TABLE_SCHEMA, TABLE_NAME, CONSTRAINT_NAME, COLUMN_NAME,
-		REFERENCED_TABLE_SCHEMA, REFERENCED_TABLE_NAME, REFERENCED_COLUMN_NAME,
-		EXISTS (SELECT 1 FROM information_schema.REFERENTIAL_CONSTRAINTS r
-			WHERE r.CONSTRAINT_SCHEMA = k.TABLE_SCHEMA AND r.CONSTRAINT_NAME = k.CONSTRAINT_NAME AND r.TABLE_NAME = k.TABLE_NAME
-			AND (r.UPDATE_RULE NOT IN ('RESTRICT', 'NO ACTION') OR r.DELETE_RULE NOT IN ('RESTRICT', 'NO ACTION')))
-		FROM information_schema.KEY_COLUMN_USAGE k WHERE REFERENCED_TABLE_NAME IS NOT NULL AND TABLE_SCHEMA `+userSchemas+`
+		REFERENCED_TABLE_SCHEMA, REFERENCED_TABLE_NAME, REFERENCED_COLUMN_NAME
+		FROM information_schema.KEY_COLUMN_USAGE WHERE REFERENCED_TABLE_NAME IS NOT NULL AND TABLE_SCHEMA `+userSchemas+`
 		ORDER BY TABLE_SCHEMA, TABLE_NAME, CONSTRAINT_NAME, ORDINAL_POSITION`)
 	if err != nil {
 		return wrap(what, err)
@@ -25,7 +26,7 @@ func readForeignKeys(ctx context.Context, q querier, byName map[[2]string]*Table
 	for rows.Next() {
 		var schema, table, column, refColumn string
 		var k ForeignKey
-		if err := rows.Scan(&schema, &table, &k.Name, &column, &k.RefSchema, &k.RefTable, &refColumn, &k.Acts); err != nil {
+		if err := rows.Scan(&schema, &table, &k.Name, &column, &k.RefSchema, &k.RefTable, &refColumn); err != nil {
 			return wrap(what, err)
 		}
 		t := byName[[2]string{schema, table}]
@@ -33,12 +34,33 @@ func readForeignKeys(ctx context.Context, q querier, byName map[[2]string]*Table
 			continue
 		}
 		if n := len(t.ForeignKeys); n == 0 || t.ForeignKeys[n-1].Name != k.Name {
+			k.Acts = acts[[3]string{schema, table, k.Name}]
 			t.ForeignKeys = append(t.ForeignKeys, k)
 		}
 		last := &t.ForeignKeys[len(t.ForeignKeys)-1]
 		last.Columns, last.RefColumns = append(last.Columns, column), append(last.RefColumns, refColumn)
 	}
 	return wrap(what, rows.Err())
+}
+
+// actingKeys are the foreign keys, by schema, table and name, that change rows of their
+// table with those that they refer to.
+func actingKeys(ctx context.Context, q querier) (map[[3]string]bool, error) {
+	rows, err := q.QueryContext(ctx, `SELECT CONSTRAINT_SCHEMA, TABLE_NAME, CONSTRAINT_NAME FROM information_schema.REFERENTIAL_CONSTRAINTS
+		WHERE (UPDATE_RULE NOT IN ('RESTRICT', 'NO ACTION') OR DELETE_RULE NOT IN ('RESTRICT', 'NO ACTION')) AND CONSTRAINT_SCHEMA `+userSchemas)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	out := map[[3]string]bool{}
+	for rows.Next() {
+		var k [3]string
+		if err := rows.Scan(&k[0], &k[1], &k[2]); err != nil {
+			return nil, err
+		}
+		out[k] = true
+	}
+	return out, rows.Err()
 }
 
 // readTriggers counts the triggers of each table.

@@ -244,7 +244,7 @@ func (l *live) fill(socket string) error {
 		"CREATE TABLE shop.users (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, login VARCHAR(100) NOT NULL, password_hash VARCHAR(64), city VARCHAR(20), email VARCHAR(100), bio TEXT, home VARCHAR(400), UNIQUE KEY email (email), KEY part (city(5), login)) ENGINE=InnoDB",
 		"INSERT INTO shop.users (login, password_hash, city, email, home) WITH RECURSIVE s AS (SELECT 1 AS seq UNION ALL SELECT seq + 1 FROM s WHERE seq < 999) " +
 			"SELECT CONCAT('user', seq), IF(seq > 750, NULL, MD5(seq)), CONCAT('city', seq % 7), CONCAT(seq, '@x'), CONCAT('https://example.com/people/', seq, REPEAT('/', 300)) FROM s",
-		"CREATE TABLE shop.log (id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, user_id INT, ip VARCHAR(50)) ENGINE=InnoDB",
+		"CREATE TABLE shop.log (id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, user_id INT, ip VARCHAR(50), boss BIGINT, peer BIGINT, CONSTRAINT beside FOREIGN KEY (peer) REFERENCES log (id), CONSTRAINT up FOREIGN KEY (boss) REFERENCES log (id) ON DELETE SET NULL) ENGINE=InnoDB",
 		"ANALYZE TABLE shop.users",
 	} {
 		if _, err := root.Exec(q); err != nil {

@@ -110,6 +110,9 @@ func checkDatabase(t *testing.T, db *Database) {
 	if len(db.Tables) != 2 || db.Tables[1].Name != "users" || db.Tables[1].Schema != "shop" {
 		t.Fatalf("tables: %+v", db.Tables)
 	}
+	if keys := db.Tables[0].ForeignKeys; len(keys) != 2 || keys[0].Acts || !keys[1].Acts || keys[1].Name != "up" || keys[1].RefTable != "log" {
+		t.Errorf("foreign keys of %s: %+v", db.Tables[0].Name, keys)
+	}
 	users := db.Tables[1]
 	distinct, prefix := map[string]int64{}, map[string]int{}
 	for _, c := range users.Columns {
