@@ -4,7 +4,7 @@
 set -euo pipefail
 
 CASE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
-NAME=cards TITLE="The card game" SIZES="full small" HEALTH=/
+NAME=cards TITLE="The card game" SIZES="full small" HEALTH=/ CHECKOUT=1
 TRY="curl -i %s/"
 # shellcheck source=/dev/null
 . "$CASE/../lib/case.sh"

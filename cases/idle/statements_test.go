@@ -19,7 +19,7 @@ func TestPatchesSaveStatements(t *testing.T) {
 	g.play()
 	asFound := g.statements()
 	ctx := t.Context()
-	found, err := report.FindPatches(ctx, []string{filepath.Join(g.Dir, "app")}, nil, nil)
+	found, err := report.FindPatches(ctx, []string{filepath.Join(g.Dir, "app")}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,8 +26,17 @@ import (
 // git am takes; undo leaves source and program as found.
 func TestPatchTuned(t *testing.T) {
 	await.SkipShort(t)
-	t.Parallel()
-	g := up(t, "go")
+	for variant, deck := range map[string]string{"go": "server.deckOf", "php": "deck_of"} {
+		t.Run(variant, func(t *testing.T) {
+			t.Parallel()
+			patchTuned(t, up(t, variant), deck)
+		})
+	}
+}
+
+// patchTuned plays it; function is the one that reads the pieces of gear one by one.
+func patchTuned(t *testing.T, g *game, function string) {
+	t.Helper()
 	g.Must("hand") // settings and indexes bring nothing more: the session has only the source
 	g.Reload()
 	ctx := t.Context()
@@ -35,7 +44,7 @@ func TestPatchTuned(t *testing.T) {
 	tuner := g.tuner()
 	hosts := map[string]host.Host{stack.LocalHost: host.NewLocal()}
 	target := g.Target(hosts)
-	g.Stack.Regulation.NoTouch = []string{"web", "db", "kernel"}
+	g.Stack.Regulation.NoTouch = []string{"web", "db", "php", "kernel"}
 	run, snap, err := tune.Observe(ctx, tuner.Exec, tuner.Bench, 4, "as found", played.Reporter{T: t})
 	if err != nil {
 		t.Fatal(err)
@@ -43,7 +52,7 @@ func TestPatchTuned(t *testing.T) {
 	in := remedy.Input{Stack: g.Stack, Evidence: run.Evidence, Snapshot: snap, Diagnosis: run.Diagnosis}
 	deck := func(plans []remedy.Plan) *remedy.Plan {
 		i := slices.IndexFunc(plans, func(p remedy.Plan) bool {
-			return p.Remedy == "source.patch" && strings.Contains(p.Changes[0].Why, "server.deckOf")
+			return p.Remedy == "source.patch" && strings.Contains(p.Changes[0].Why, function)
 		})
 		if i < 0 {
 			return nil
@@ -95,7 +104,7 @@ func TestPatchTuned(t *testing.T) {
 	if now := g.sources(); now != before || g.Target(hosts) != target {
 		t.Errorf("after the session and undo:\n%s\nbefore:\n%s", now, before)
 	}
-	checkKept(t, g, tuner, *plan)
+	checkKept(t, g, tuner, *plan, function, run.Evidence)
 	if err := tuner.Exec.UndoAll(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +115,7 @@ func TestPatchTuned(t *testing.T) {
 
 // checkKept: what was kept is one commit on a branch of its own, serves every answer
 // right, and goes out as a series that makes the same tree of the source as found.
-func checkKept(t *testing.T, g *game, tuner *tune.Tuner, plan remedy.Plan) {
+func checkKept(t *testing.T, g *game, tuner *tune.Tuner, plan remedy.Plan, function string, seen *evidence.Evidence) {
 	t.Helper()
 	tx, err := tuner.Exec.Apply(t.Context(), change.Intent{Title: plan.Title, Plan: plan.ID, Changes: plan.Changes})
 	if err != nil {
@@ -123,8 +132,8 @@ func checkKept(t *testing.T, g *game, tuner *tune.Tuner, plan remedy.Plan) {
 		t.Errorf("on %s", branch)
 	}
 	g.play()
-	again := tune.SourcePatches(t.Context(), g.Stack, map[string]host.Host{stack.LocalHost: host.NewLocal()}, nil, nil)
-	if slices.ContainsFunc(again.Offered, func(p evidence.SourcePatch) bool { return p.Function == "server.deckOf" && p.Shape == "P1" }) {
+	again := tune.SourcePatches(t.Context(), g.Stack, map[string]host.Host{stack.LocalHost: host.NewLocal()}, seen, nil)
+	if slices.ContainsFunc(again.Offered, func(p evidence.SourcePatch) bool { return p.Function == function && p.Shape == "P1" }) {
 		t.Errorf("what is in force is offered again: %v", again.Looked)
 	}
 	dir := t.TempDir()

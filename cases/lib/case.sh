@@ -13,8 +13,8 @@
 # and one for sessions, conf/haproxy a balancer in front. HEALTH is the path that tells
 # whether the service answers. PROGRAM is where the Go
 # program is built, below DIR, from the copy of its source in DIR/app.
-# CHECKOUT, if not empty, makes the folder of the Go variant a git checkout that holds
-# the source, and that the program is built in.
+# CHECKOUT, if not empty, makes the folder of the source a git checkout, in which a program
+# of Go is built.
 set -euo pipefail
 umask 022
 

@@ -58,6 +58,7 @@ check_programs() {
         REDIS=$(command -v redis-server)
     fi
     [ ! -d "$CASE/hand/src" ] || need_program patch patch
+    [ -z "$CHECKOUT" ] || need_program git git
     find_php_fpm
     if [ "$VARIANT" = php ]; then
         [ -n "$PHP_FPM" ] || fail "php-fpm is not installed (package php8.2-fpm); run: make deps"
@@ -69,7 +70,6 @@ check_programs() {
         [ -z "$REDIS" ] || grep -qi '^redis$' <<<"$modules" || fail "PHP has no redis (package php8.2-redis); run: make deps-test"
     else
         need_program go golang
-        [ -z "$CHECKOUT" ] || need_program git git
     fi
     if [ -n "$AS_ROOT" ]; then
         need_program setpriv util-linux

@@ -133,6 +133,7 @@ hand_source() {
     rm -rf "$DIR/app/public" "$DIR/app/src"
     mv "$src/public" "$src/src" "$DIR/app/"
     rm -rf "$src"
+    [ -z "$CHECKOUT" ] || commit_source "By hand"
 }
 
 # hand_settings lets the application reach the database through its socket.

@@ -39,6 +39,7 @@ render_all() {
         fill_tree "$CASE/conf/haproxy" "$DIR/etc/haproxy"
         render_start lb
     fi
+    [ -z "$CHECKOUT" ] || make_checkout
     if [ "$VARIANT" = php ]; then fill_tree "$CASE/conf/php" "$DIR/etc/php"; else build_app; fi
     cp "$CASE/scenario.yaml" "$DIR/scenario.yaml"
     render_stack
@@ -83,9 +84,15 @@ build_program() {
     (cd "$folder" && go build "$@" -o "$DIR/$PROGRAM" .) || fail "go build of $folder failed"
 }
 
-# make_checkout makes the copy of the source a module of its own with one commit, as
-# the people who run it have it. Settings and the program are not in it.
+# make_checkout makes the copy of the source a checkout with one commit, and that of Go a
+# module of its own, as the people who run it have it. Settings and the program are not in it.
 make_checkout() {
+    if [ "$VARIANT" = go ]; then make_module; else echo '/config/app.ini' >"$DIR/app/.gitignore"; fi
+    in_checkout init -q -b main
+    commit_source "The game as found"
+}
+
+make_module() {
     (cd "$CASE/go" && go list -deps -f '{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{end}}{{end}}' . | sort -u) >"$DIR/tmp/modules" ||
         fail "go list of $CASE/go failed"
     {
@@ -96,8 +103,6 @@ make_checkout() {
     grep -F -f "$DIR/tmp/modules" "$CASE/../../go.sum" >"$DIR/app/go.sum"
     printf '/bin/\n/config/app.ini\n/public/\n' >"$DIR/app/.gitignore"
     mkdir -p "$DIR/app/bin"
-    in_checkout init -q -b main
-    commit_source "The game as found"
 }
 
 in_checkout() { git -C "$DIR/app" -c safe.directory="$DIR/app" "$@"; }
@@ -109,7 +114,6 @@ commit_source() {
 }
 
 build_app() {
-    [ -z "$CHECKOUT" ] || make_checkout
     if [ -f "$DIR/app/go.mod" ]; then build_program "$DIR/app"; else build_program "$CASE/go"; fi
     render_start app
 }

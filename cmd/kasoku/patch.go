@@ -14,7 +14,6 @@ import (
 	"kasoku/internal/redact"
 	"kasoku/internal/report"
 	"kasoku/internal/store"
-	"kasoku/internal/trace"
 	"kasoku/internal/ui"
 )
 
@@ -52,21 +51,9 @@ func (PatchListCmd) Help() string {
 
 // Run implements the command.
 func (c *PatchListCmd) Run(ctx context.Context, a *App) error {
-	var statements []evidence.Statement
-	var calls *trace.Summary
-	run, err := a.patchRun(c.RunID)
+	p, err := c.find(ctx, a, c.RunID)
 	if err != nil {
 		return err
-	}
-	if run != nil {
-		statements, calls = run.Evidence.Statements, run.Evidence.Requests
-	}
-	p, err := c.find(ctx, a, statements, calls)
-	if err != nil {
-		return err
-	}
-	if run != nil {
-		p.Run = run.ID
 	}
 	return a.print(p, func(out io.Writer) error { return report.PatchesText(out, p, textWidth(out), c.All) })
 }
@@ -79,12 +66,21 @@ func (a *App) patchRun(id int64) (*store.Run, error) {
 	return a.diagnosed(id)
 }
 
-// find looks for places.
-func (f patchFrom) find(ctx context.Context, a *App, statements []evidence.Statement, calls *trace.Summary) (*report.Patches, error) {
-	folders := f.Source
+// find looks for places, with what a run tells.
+func (f patchFrom) find(ctx context.Context, a *App, id int64) (*report.Patches, error) {
+	run, err := a.patchRun(id)
+	if err != nil {
+		return nil, err
+	}
+	folders, seen := f.Source, &evidence.Evidence{}
+	if run != nil {
+		seen.Statements, seen.Requests = run.Evidence.Statements, run.Evidence.Requests
+	}
+	if run != nil && len(folders) == 0 { // other folders may have another database
+		seen.Tables = run.Evidence.Tables
+	}
 	if len(folders) == 0 {
 		job := &whereJob{WhereCmd: &WhereCmd{}, app: a}
-		var err error
 		if folders, err = job.roots(); err != nil {
 			return nil, err
 		}
@@ -92,13 +88,16 @@ func (f patchFrom) find(ctx context.Context, a *App, statements []evidence.State
 	if a.UI.Draws() {
 		a.UI.Progress("reading " + strings.Join(folders, ", "))
 	}
-	p, err := report.FindPatches(ctx, folders, statements, calls)
+	p, err := report.FindPatches(ctx, folders, seen)
 	a.UI.Clear()
 	switch {
 	case ctx.Err() != nil:
 		return nil, ui.Coded(ui.Interrupted, errors.New("interrupted; nothing was written"), "")
 	case err != nil:
 		return nil, ui.Coded(ui.BadInput, err, "the folder must hold a Go module that builds, with `go` in PATH, or PHP, with `php` in PATH and the package php-parser")
+	}
+	if run != nil {
+		p.Run = run.ID
 	}
 	return p, nil
 }
@@ -124,7 +123,7 @@ type shownPatch struct {
 
 // Run implements the command.
 func (c *PatchShowCmd) Run(ctx context.Context, a *App) error {
-	p, err := c.find(ctx, a, nil, nil)
+	p, err := c.find(ctx, a, 0)
 	if err != nil {
 		return err
 	}
@@ -169,7 +168,7 @@ func (PatchApplyCmd) Help() string {
 
 // Run implements the command.
 func (c *PatchApplyCmd) Run(ctx context.Context, a *App) error {
-	p, err := c.find(ctx, a, nil, nil)
+	p, err := c.find(ctx, a, 0)
 	if err != nil {
 		return err
 	}
@@ -239,7 +238,7 @@ func (PatchExportCmd) Help() string {
 
 // Run implements the command.
 func (c *PatchExportCmd) Run(ctx context.Context, a *App) error {
-	p, err := c.find(ctx, a, nil, nil)
+	p, err := c.find(ctx, a, 0)
 	if err != nil {
 		return err
 	}

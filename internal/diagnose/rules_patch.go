@@ -28,14 +28,10 @@ func judgePatches(m *model) ([]Finding, string) {
 			share := p.Total.Seconds() / p.All.Seconds()
 			calls := float64(p.Count) / float64(p.Counts)
 			f.Text = fmt.Sprintf("%s: %s, %s in %s, %s of the time and %s of the number of all statements.", p.Place(), p.What, ui.Duration(p.Total), ui.Plural(int(p.Count), "run", "runs"), percent(share), percent(calls))
-			left := 1.0 // of what a request makes
 			if p.PerRequest > 1 {
 				f.Text += fmt.Sprintf(" A request makes up to %.3g.", p.PerRequest)
-				left = 1 / p.PerRequest
 			}
-			if p.Shape == "P8" {
-				left = 0.01 // a hundred are drawn at once
-			}
+			left := leftOf(p)
 			if left < 1 {
 				f = f.with("reach", fmt.Sprintf("%.3f", 1-left))
 			}
@@ -65,6 +61,17 @@ func judgePatches(m *model) ([]Finding, string) {
 		out = append(out, f)
 	}
 	return out, unpatched(m, out)
+}
+
+// leftOf is the part of what a request makes that a patch leaves.
+func leftOf(p evidence.SourcePatch) float64 {
+	switch {
+	case p.Shape == "P8" && strings.HasSuffix(p.File, ".go"):
+		return 0.01 // a hundred are drawn at once, by a program that goes on
+	case p.PerRequest > 1:
+		return 1 / p.PerRequest
+	}
+	return 1
 }
 
 // unpatched is why the source was not looked at, if nothing was found.

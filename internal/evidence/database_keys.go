@@ -12,8 +12,11 @@ import (
 func readForeignKeys(ctx context.Context, q querier, byName map[[2]string]*Table) error {
 	const what = "read foreign keys of the database"
 	rows, err := q.QueryContext(ctx, `SELECT TABLE_SCHEMA, TABLE_NAME, CONSTRAINT_NAME, COLUMN_NAME,
-		REFERENCED_TABLE_SCHEMA, REFERENCED_TABLE_NAME, REFERENCED_COLUMN_NAME
-		FROM information_schema.KEY_COLUMN_USAGE WHERE REFERENCED_TABLE_NAME IS NOT NULL AND TABLE_SCHEMA `+userSchemas+`
+		REFERENCED_TABLE_SCHEMA, REFERENCED_TABLE_NAME, REFERENCED_COLUMN_NAME,
+		EXISTS (SELECT 1 FROM information_schema.REFERENTIAL_CONSTRAINTS r
+			WHERE r.CONSTRAINT_SCHEMA = k.TABLE_SCHEMA AND r.CONSTRAINT_NAME = k.CONSTRAINT_NAME AND r.TABLE_NAME = k.TABLE_NAME
+			AND (r.UPDATE_RULE NOT IN ('RESTRICT', 'NO ACTION') OR r.DELETE_RULE NOT IN ('RESTRICT', 'NO ACTION')))
+		FROM information_schema.KEY_COLUMN_USAGE k WHERE REFERENCED_TABLE_NAME IS NOT NULL AND TABLE_SCHEMA `+userSchemas+`
 		ORDER BY TABLE_SCHEMA, TABLE_NAME, CONSTRAINT_NAME, ORDINAL_POSITION`)
 	if err != nil {
 		return wrap(what, err)
@@ -22,7 +25,7 @@ func readForeignKeys(ctx context.Context, q querier, byName map[[2]string]*Table
 	for rows.Next() {
 		var schema, table, column, refColumn string
 		var k ForeignKey
-		if err := rows.Scan(&schema, &table, &k.Name, &column, &k.RefSchema, &k.RefTable, &refColumn); err != nil {
+		if err := rows.Scan(&schema, &table, &k.Name, &column, &k.RefSchema, &k.RefTable, &refColumn, &k.Acts); err != nil {
 			return wrap(what, err)
 		}
 		t := byName[[2]string{schema, table}]

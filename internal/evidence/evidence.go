@@ -13,6 +13,7 @@ import (
 	"kasoku/internal/knownapp"
 	"kasoku/internal/load"
 	"kasoku/internal/stack"
+	"kasoku/internal/tables"
 	"kasoku/internal/trace"
 )
 
@@ -29,9 +30,11 @@ type Evidence struct {
 	// Services by name of the stack's service.
 	Services map[string]ServiceUse `json:"services"`
 	// Versions by service; only diagnostic runs ask. See Snapshot.Versions.
-	Versions   map[string]string       `json:"versions,omitempty"`
-	Statements []Statement             `json:"statements,omitempty"` // most total time first
-	Counters   map[string]CounterDelta `json:"counters,omitempty"`   // by service: database status, fpm status
+	Versions   map[string]string `json:"versions,omitempty"`
+	Statements []Statement       `json:"statements,omitempty"` // most total time first
+	// Tables of the databases, of a diagnostic run.
+	Tables   []tables.Table          `json:"tables,omitempty"`
+	Counters map[string]CounterDelta `json:"counters,omitempty"` // by service: database status, fpm status
 	// Routes of the web servers' access logs, most total time first.
 	Routes []digest.Route `json:"routes,omitempty"`
 	// Targets that were asked for with GET, most time first, of a diagnostic run with

@@ -60,6 +60,8 @@ type ForeignKey struct {
 	Columns             []string
 	RefSchema, RefTable string
 	RefColumns          []string
+	// Acts: rows of the table change with those that they refer to (CASCADE, SET NULL).
+	Acts bool `json:",omitempty"`
 }
 
 // Column of a table.

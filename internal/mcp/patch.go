@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	evidences "kasoku/internal/evidence"
 	"kasoku/internal/patch"
 	"kasoku/internal/report"
 )
@@ -31,7 +32,11 @@ func patches(ctx context.Context, v *View, in PatchInput) (PatchAnswer, error) {
 	if len(here) == 0 {
 		return PatchAnswer{}, hintf("name the application's folder as root in kasoku.yaml; source on other hosts cannot be read", "no source lies on this machine (elsewhere: %s)", strings.Join(elsewhere, ", "))
 	}
-	p, err := report.FindPatches(ctx, here, nil, nil)
+	var seen *evidences.Evidence // what statements took is for where to tell
+	if run, err := diagnosed(v, 0); err == nil {
+		seen = &evidences.Evidence{Tables: run.Evidence.Tables}
+	}
+	p, err := report.FindPatches(ctx, here, seen)
 	if err != nil {
 		return PatchAnswer{}, hintf("the folder must hold a Go module that builds, or PHP, with php and the package php-parser on this machine", "%v", err)
 	}

@@ -80,7 +80,7 @@ func (w *keyedLoop) checkKey() *Refusal {
 	case !isInteger(f.info().TypeOf(a)):
 		return refuse("key", "%s is no integer", short(f.text(a)))
 	case t == "":
-		return refuse("key", "no .sql file of the checkout tells what %s.%s is", w.sql.table, c.column)
+		return refuse("key", "neither a .sql file of the checkout nor a run tells what %s.%s is", w.sql.table, c.column)
 	case !slices.Contains([]string{"tinyint", "smallint", "mediumint", "int", "integer", "bigint"}, t):
 		return refuse("key", "%s.%s is a %s", w.sql.table, c.column, t)
 	case slices.Contains(w.sql.set, c.column):

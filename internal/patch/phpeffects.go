@@ -14,6 +14,8 @@ type phpEffects struct {
 	writes  map[string]bool // tables, in lower case
 	all     bool            // it writes, nobody knows where
 	locks   bool
+	// statements is how many calls send one.
+	statements int
 	// properties that something assigns, by name.
 	properties map[string]bool
 	// globals are variables of no function that a function assigns.
@@ -256,6 +258,7 @@ func (e *phpEffects) execute(f *file, n, of *phpNode) {
 
 // sends looks at a statement.
 func (e *phpEffects) sends(f *file, n *phpNode, at int) {
+	e.statements++
 	args, plain := n.Args()
 	if !plain || at >= len(args) {
 		e.refuse(f, n, short(f.phpText(n)))

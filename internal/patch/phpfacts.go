@@ -12,6 +12,7 @@ type phpFacts struct {
 	transactions bool
 	fetchMode    string // of PDO, where a call names none; "" unknown
 	unbuffered   bool
+	yields       bool     // it has generators
 	magic        []string // methods that PHP calls by itself
 	// references are the functions and methods that take something by reference.
 	references map[string]bool
@@ -25,6 +26,7 @@ var (
 	phpFetchMode    = lazyregexp.New(`PDO::ATTR_DEFAULT_FETCH_MODE\s*(?:=>|,)\s*\\?PDO::FETCH_(\w+)`)
 	phpNewPDO       = lazyregexp.New(`(?i)\bnew\s+\\?PDO\b`)
 	phpReference    = lazyregexp.New(`(?i)\bfunction\s+&?\s*(\w+)\s*\([^)]*&\s*(?:\.\.\.\s*)?\$`)
+	phpYields       = lazyregexp.New(`(?i)\byield\b`)
 	phpUnbuffered   = lazyregexp.New(`(?i)USE_BUFFERED_QUERY|MYSQLI_USE_RESULT|\buse_result\b|unbuffered`)
 )
 
@@ -45,6 +47,7 @@ func (p *php) look() {
 			p.text.driver = refuse("driver", "%s changes what a read gives: %s", f.rel, m)
 		}
 		p.text.transactions = p.text.transactions || phpTransactions.MatchString(src)
+		p.text.yields = p.text.yields || phpYields.MatchString(src)
 		p.text.unbuffered = p.text.unbuffered || phpUnbuffered.MatchString(src)
 		for _, m := range phpReference.FindAllStringSubmatch(src, -1) {
 			p.text.references[strings.ToLower(m[1])] = true

@@ -26,7 +26,8 @@ var phpPure = phpNames(`
 	strtotime strtoupper strtr strval substr substr_compare substr_count substr_replace tan time trim ucfirst ucwords uniqid unset urldecode
 	urlencode utf8_decode utf8_encode var_dump var_export version_compare vprintf vsprintf wordwrap mb_ereg_replace money ctype_cntrl
 	array_key_last iterator_to_array spl_object_id spl_object_hash fputcsv fwrite fputs settype gettimeofday cal_days_in_month easter_date
-	timezone_open inet_ntop inet_pton ip2long long2ip nl_langinfo parse_str parse_url constant parse_ini_file password_hash password_verify lcg_value`)
+	timezone_open inet_ntop inet_pton ip2long long2ip nl_langinfo parse_str parse_url constant parse_ini_file password_hash password_verify lcg_value
+	fgets fgetcsv fgetc fread feof str_getcsv`)
 
 // phpCalling are functions of PHP that call what they are given.
 var phpCalling = phpNames(`array_filter array_map array_reduce array_udiff array_uintersect array_walk array_walk_recursive call_user_func call_user_func_array

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"kasoku/internal/lazyregexp"
 )
 
 // needPHP are the preconditions of PHP beside those of Go.
@@ -46,6 +48,11 @@ func findPHP(p *Program) []*Place {
 			return true
 		})
 	}
+	for _, one := range p.php.files {
+		if phpChanges.MatchString(string(one.src)) {
+			f.changes(one)
+		}
+	}
 	for _, one := range f.senderFiles() {
 		f.tree(one).Walk(func(n *phpNode) bool {
 			if n.Is("Expr_FuncCall", "Expr_MethodCall", "Expr_StaticCall") && n.Around(append(phpLoops, phpScopes...)...).Is(phpLoops...) {
@@ -56,8 +63,13 @@ func findPHP(p *Program) []*Place {
 			return true
 		})
 	}
+	f.kept()
+	f.draws()
 	return f.out
 }
+
+// phpChanges is what a file that changes rows has in a text.
+var phpChanges = lazyregexp.New(`(?i)['"<]\s*(INSERT|REPLACE|UPDATE|DELETE)\b|<<<`)
 
 // senderFiles are the files that name a function which sends any statement.
 func (f *phpFinder) senderFiles() []*file {

@@ -136,11 +136,11 @@ func (p *php) column(r *phpRead) *Refusal {
 	}
 	switch {
 	case t == "":
-		return refuse("key", "no .sql file shows the type of %s.%s", table, column)
+		return refuse("key", "neither a .sql file nor a run shows the type of %s.%s", table, column)
 	case !slices.Contains(phpIntegers, t):
 		return refuse("key", "%s.%s is of type %s: what is equal to a value is the server's to say", table, column, t)
 	case !s.isUnique(table, column):
-		return refuse("key", "no .sql file shows that %s.%s is unique", table, column)
+		return refuse("key", "neither a .sql file nor a run shows that %s.%s is unique", table, column)
 	case s.tables[strings.ToLower(table)].filled != "":
 		return refuse("key", "%s has a column that is filled with zeros", table)
 	}

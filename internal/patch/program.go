@@ -14,6 +14,8 @@ import (
 	"strings"
 
 	"golang.org/x/tools/go/packages"
+
+	"kasoku/internal/tables"
 )
 
 // Program is the code of a folder: its Go, type-checked, and its PHP.
@@ -29,6 +31,7 @@ type Program struct {
 	bodies      map[*types.Func]*ast.FuncDecl
 	in          map[*ast.FuncDecl]*file
 	methods     map[string][]*types.Func
+	known       []tables.Table // of its database
 	schema      *schema
 	mapped      bool // sqlx is told how columns are named
 	setsRequest bool // something calls SetRequest
@@ -60,9 +63,10 @@ type file struct {
 
 const mode = packages.LoadSyntax | packages.NeedModule
 
-// Load reads the packages of all modules in a folder, and its PHP. An error says that there
-// is neither, or what is missing to read it.
-func Load(ctx context.Context, dir string) (*Program, error) {
+// Load reads the packages of all modules in a folder, and its PHP. known are the tables of
+// its database, as far as somebody has looked. An error says that there is neither, or what
+// is missing to read it.
+func Load(ctx context.Context, dir string, known ...tables.Table) (*Program, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
@@ -71,10 +75,10 @@ func Load(ctx context.Context, dir string) (*Program, error) {
 		return nil, err
 	}
 	p := &Program{Dir: dir, fset: token.NewFileSet(), bodies: map[*types.Func]*ast.FuncDecl{}, in: map[*ast.FuncDecl]*file{},
-		methods: map[string][]*types.Func{}, taken: map[*types.Package]map[string]bool{}}
+		known: known, methods: map[string][]*types.Func{}, taken: map[*types.Package]map[string]bool{}}
 	var without error
 	if p.php, without = p.loadPHP(ctx); p.php != nil || without != nil {
-		if p.schema, err = readSchema(dir); err != nil {
+		if p.schema, err = schemaOf(dir, p.known); err != nil {
 			return nil, err
 		}
 	}
@@ -126,7 +130,7 @@ func (p *Program) loadGo(ctx context.Context, roots []string) error {
 		return fmt.Errorf("no Go package in %s", dir)
 	}
 	var err error
-	if p.schema, err = readSchema(dir); err != nil {
+	if p.schema, err = schemaOf(dir, p.known); err != nil {
 		return err
 	}
 	p.note()

@@ -7,9 +7,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"kasoku/internal/tables"
 )
 
-// schema is what the .sql files of a checkout tell of tables. Nothing runs them.
+// schema is what is known of tables: by the .sql files of a checkout, which nothing runs, and
+// by a database.
 type schema struct {
 	tables map[string]*table // by name in lower case
 	// acts: a trigger, or a foreign key that changes rows of another table.
@@ -19,6 +22,7 @@ type schema struct {
 type table struct {
 	columns map[string]string // type by name, both in lower case
 	unique  map[string]bool   // columns that are a unique key by themselves
+	null    map[string]bool   // columns that take null
 	itself  bool              // a foreign key refers to the table itself
 	filled  string            // a column that fills numbers with zeros
 }
@@ -27,6 +31,42 @@ const (
 	mostSchemaBytes = 1 << 20 // what is larger holds rows
 	mostSchemaFiles = 200
 )
+
+// schemaOf is what a database and the .sql files tell. Where both tell of a table, the
+// database is right.
+func schemaOf(dir string, known []tables.Table) (*schema, error) {
+	s, err := readSchema(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range known {
+		s.take(t)
+	}
+	return s, nil
+}
+
+// take notes a table of a database.
+func (s *schema) take(of tables.Table) {
+	t := &table{columns: map[string]string{}, unique: map[string]bool{}, null: map[string]bool{}, itself: of.Itself}
+	for name, kind := range of.Columns {
+		name, kind = strings.ToLower(name), strings.ToLower(kind)
+		if strings.Contains(kind, "zerofill") {
+			t.filled = name
+		}
+		if end := strings.IndexAny(kind, "( "); end > 0 {
+			kind = kind[:end]
+		}
+		t.columns[name] = kind
+	}
+	for _, name := range of.Nullable {
+		t.null[strings.ToLower(name)] = true
+	}
+	for _, name := range of.Unique {
+		t.unique[strings.ToLower(name)] = true
+	}
+	s.tables[strings.ToLower(of.Name)] = t
+	s.acts = s.acts || of.Acts
+}
 
 // readSchema reads the .sql files of the checkout that a folder is in, or below the folder.
 func readSchema(dir string) (*schema, error) {
@@ -155,13 +195,15 @@ func (s *schema) create(ws []word) {
 	if open < 1 {
 		return
 	}
-	t := &table{columns: map[string]string{}, unique: map[string]bool{}}
+	t := &table{columns: map[string]string{}, unique: map[string]bool{}, null: map[string]bool{}}
 	s.tables[strings.ToLower(ws[open-1].text)] = t
+	var keys []word // of the primary key, and of others
 	for _, part := range parts(ws[open+1:]) {
 		if key, ok := uniqueOf(part); ok {
 			if key != "" {
 				t.unique[key] = true
 			}
+			keys = append(keys, part...)
 			continue
 		}
 		if len(part) < 2 || !part[0].quoted && slices.Contains([]string{"KEY", "INDEX", "FULLTEXT", "SPATIAL", "CONSTRAINT", "FOREIGN", "CHECK"}, strings.ToUpper(part[0].text)) {
@@ -170,10 +212,23 @@ func (s *schema) create(ws []word) {
 		name := strings.ToLower(part[0].text)
 		t.columns[name] = strings.ToLower(part[1].text)
 		t.noteFilled(name, part)
-		for i, w := range part {
-			if w.is("UNIQUE") || w.is("PRIMARY") && i+1 < len(part) && part[i+1].is("KEY") {
-				t.unique[name] = true
-			}
+		t.noteKeys(name, part)
+	}
+	for _, w := range keys {
+		t.null[strings.ToLower(w.text)] = false
+	}
+}
+
+// noteKeys notes whether a column is a key by itself, and whether it takes null.
+func (t *table) noteKeys(name string, part []word) {
+	t.null[name] = true
+	for i, w := range part {
+		primary := w.is("PRIMARY") && i+1 < len(part) && part[i+1].is("KEY")
+		if w.is("UNIQUE") || primary {
+			t.unique[name] = true
+		}
+		if primary || w.is("NOT") || w.is("SERIAL") || w.is("AUTO_INCREMENT") || w.is("TIMESTAMP") {
+			t.null[name] = false
 		}
 	}
 }

@@ -46,12 +46,16 @@ type RouteShare struct {
 	PerRequest float64 `json:"per_request"`
 }
 
-// FindPatches looks for places in folders of this machine. statements and calls of a run,
-// if there are any, tell what the statements of the places took.
-func FindPatches(ctx context.Context, folders []string, statements []evidence.Statement, calls *trace.Summary) (*Patches, error) {
+// FindPatches looks for places in folders of this machine. A run, if there is one, tells
+// what the tables are, and what the statements of the places took.
+func FindPatches(ctx context.Context, folders []string, run *evidence.Evidence) (*Patches, error) {
 	out := &Patches{Folders: folders, Offered: []PatchPlace{}, Refused: []PatchPlace{}}
+	if run == nil {
+		run = &evidence.Evidence{}
+	}
+	statements, calls := run.Statements, run.Requests
 	for _, folder := range folders {
-		p, err := patch.Load(ctx, folder)
+		p, err := patch.Load(ctx, folder, run.Tables...)
 		if err != nil {
 			return nil, err
 		}

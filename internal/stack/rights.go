@@ -51,6 +51,8 @@ type Right struct {
 type Rights struct {
 	User string  `json:"user"` // on this machine
 	All  []Right `json:"rights"`
+
+	source bool // the regulation permits changes of source
 }
 
 // Lacking are the rights that are not there.
@@ -106,8 +108,8 @@ func (x *Right) refusal() string {
 }
 
 // Any reports whether there is anything at all that could be tuned: a journal
-// to write in, and a service whose file can be written and taken on, or a
-// database whose variables or indexes can be changed.
+// to write in, and a service whose file can be written and taken on, a database
+// whose variables or indexes can be changed, or a checkout whose source can be.
 func (r *Rights) Any() bool {
 	for _, x := range r.All {
 		if x.Need == NeedJournal && !x.Have {
@@ -117,7 +119,7 @@ func (r *Rights) Any() bool {
 	for _, x := range r.All {
 		switch {
 		case !x.Have:
-		case x.Need == NeedVariable || x.Need == NeedIndex:
+		case x.Need == NeedVariable || x.Need == NeedIndex || r.source && x.Need == NeedCheckout:
 			return true
 		case x.Need == NeedWrite:
 			if x.Service == "" {
@@ -136,7 +138,7 @@ func (r *Rights) Any() bool {
 // CheckRights finds out what Kasoku may do, without doing any of it: nothing
 // is written, signalled or set. hosts must have every host of the stack.
 func CheckRights(ctx context.Context, hosts map[string]host.Host, s *Stack) (*Rights, error) {
-	r := &Rights{}
+	r := &Rights{source: s.Regulation.Source}
 	local := hosts[LocalHost]
 	if local == nil {
 		return nil, fmt.Errorf("check rights: the local host is not among the hosts")

@@ -133,6 +133,10 @@ func TestRightsOfAnOrdinaryUser(t *testing.T) {
 	}
 	if r := asked(account{uid: os.Getuid(), name: "owner"}); r.RefusesOn(NeedCheckout, LocalHost, dir) != "" {
 		t.Errorf("the owner: %+v", r.All)
+	} else if r.Any() {
+		t.Error("nobody permits that the source is changed")
+	} else if r.source = true; !r.Any() {
+		t.Error("the source may be changed, and nothing else")
 	}
 	if r := asked(account{uid: 0, name: "root"}); len(r.All) != 4 || len(r.Lacking()) > 0 {
 		t.Errorf("root: %+v", r.All)

@@ -63,6 +63,7 @@ func Observe(ctx context.Context, exec *change.Executor, b *Bench, workload int,
 		return nil, nil, fmt.Errorf("read the configuration: %w", err)
 	}
 	snap.GoProfiles = b.keepProfiles(run)
+	run.Evidence.Tables = snap.Shapes()
 	patches := SourcePatches(ctx, b.Stack, b.Hosts, run.Evidence, heldFiles(exec))
 	patches.Into(snap)
 	run.Evidence.Health = append(run.Evidence.Health, patches.Looked...)

@@ -16,6 +16,7 @@ import (
 	"kasoku/internal/patch"
 	"kasoku/internal/source"
 	"kasoku/internal/stack"
+	"kasoku/internal/tables"
 	"kasoku/internal/trace"
 )
 
@@ -30,6 +31,10 @@ const pgoProfile = "default.pgo"
 func SourcePatches(ctx context.Context, st *stack.Stack, hosts map[string]host.Host, ev *evidence.Evidence, held []string) Patches {
 	var out Patches
 	var seen []string
+	var known []tables.Table
+	if ev != nil {
+		known = ev.Tables
+	}
 	for _, app := range st.OfKind(stack.App) {
 		dir := sourceOf(app)
 		if builtElsewhere(app) {
@@ -40,7 +45,7 @@ func SourcePatches(ctx context.Context, st *stack.Stack, hosts map[string]host.H
 			continue
 		}
 		seen = append(seen, dir)
-		found, join, err := patchesOf(ctx, st, hosts, app, held)
+		found, join, err := patchesOf(ctx, st, hosts, app, known, held)
 		text := fmt.Sprintf("%d patches are offered for the source in %s", len(found), dir)
 		if err != nil {
 			text = notJudged + "patches of the source in " + dir + ": " + err.Error()
@@ -128,7 +133,7 @@ func goModule(dir string) bool {
 
 // patchesOf are the patches of one application, each on what is checked out. One that
 // would show a secret is left to `kasoku patch`.
-func patchesOf(ctx context.Context, st *stack.Stack, hosts map[string]host.Host, app *stack.Service, held []string) ([]evidence.SourcePatch, joiner, error) {
+func patchesOf(ctx context.Context, st *stack.Stack, hosts map[string]host.Host, app *stack.Service, known []tables.Table, held []string) ([]evidence.SourcePatch, joiner, error) {
 	c, err := checkoutOf(ctx, st, hosts, app.Name)
 	if err != nil {
 		return nil, nil, err
@@ -137,7 +142,7 @@ func patchesOf(ctx context.Context, st *stack.Stack, hosts map[string]host.Host,
 	if err != nil {
 		return nil, nil, err
 	}
-	program, err := patch.Load(ctx, sourceOf(app))
+	program, err := patch.Load(ctx, sourceOf(app), known...)
 	if err != nil {
 		return nil, nil, err
 	}

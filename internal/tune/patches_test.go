@@ -10,6 +10,7 @@ import (
 	"kasoku/internal/await"
 	"kasoku/internal/evidence"
 	"kasoku/internal/stack"
+	"kasoku/internal/tables"
 )
 
 const listing = `package main
@@ -111,11 +112,11 @@ function names(PDO $pdo, array $ids): array
 func TestSourcePatchesPHP(t *testing.T) {
 	x := newTrial(t)
 	x.write("app/names.php", phpListing)
-	x.write("app/schema.sql", "CREATE TABLE users (id INT PRIMARY KEY, name VARCHAR(9));\n")
 	x.sh("cd app && git add -A && git -c user.name=a -c user.email=a@localhost commit -qm listing")
 	app := x.tuner.Stack.Service("app")
 	app.Build, app.RunsIn = nil, "php"
-	look := func() Patches { return SourcePatches(t.Context(), x.tuner.Stack, x.tuner.Bench.Hosts, nil, nil) }
+	ev := &evidence.Evidence{Tables: []tables.Table{{Name: "users", Columns: map[string]string{"id": "int(11)", "name": "varchar(9)"}, Unique: []string{"id"}}}}
+	look := func() Patches { return SourcePatches(t.Context(), x.tuner.Stack, x.tuner.Bench.Hosts, ev, nil) }
 	if found := look(); len(found.Offered) > 0 || len(found.Looked) > 0 {
 		t.Errorf("nothing runs it: %+v", found)
 	}
@@ -127,6 +128,11 @@ func TestSourcePatchesPHP(t *testing.T) {
 	if p := found.Offered[0]; p.Shape != "P1" || len(p.Build) > 0 || len(p.Products) > 0 || !strings.Contains(string(p.Diff), "+++ b/names.php") {
 		t.Errorf("%+v\n%s", p, p.Diff)
 	}
+	shown := ev.Tables
+	if ev.Tables = nil; len(look().Offered) > 0 {
+		t.Error("nothing shows what the key is")
+	}
+	ev.Tables = shown
 	x.write("app/mine.php", "<?php\n")
 	if found := look(); len(found.Offered) > 0 || len(found.Looked) != 1 || !strings.Contains(found.Looked[0].Text, "mine.php") {
 		t.Errorf("work that is not committed: %+v", found)

@@ -3,7 +3,7 @@
 
 function connect(): PDO
 {
-    return new PDO($GLOBALS['dsn'], 'root', '', [PDO::ATTR_DEFAULT_FETCH_MODE => PDO::FETCH_ASSOC, PDO::ATTR_EMULATE_PREPARES => $GLOBALS['emulate']]);
+    return new PDO($GLOBALS['dsn'], 'root', '', [PDO::ATTR_DEFAULT_FETCH_MODE => PDO::FETCH_ASSOC, PDO::ATTR_ERRMODE => PDO::ERRMODE_EXCEPTION, PDO::ATTR_EMULATE_PREPARES => $GLOBALS['emulate']]);
 }
 
 function db(): PDO

@@ -122,6 +122,7 @@ function truths(PDO $pdo, array $posts): array
 
 /**
  * want P1 refused: writes
+ * want P4 refused: statement
  */
 function renames(PDO $pdo, array $posts): array
 {
@@ -199,6 +200,7 @@ function columnsOf(array $posts): array
 
 /**
  * want P1 refused: writes
+ * want P4 refused: statement
  */
 function sentAndChanged(array $ids): array
 {

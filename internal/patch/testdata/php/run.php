@@ -5,7 +5,7 @@
 $dsn = "mysql:unix_socket=$socket;dbname=app;charset=utf8mb4";
 $emulate = (bool) $emulate;
 mysqli_report(MYSQLI_REPORT_ERROR | MYSQLI_REPORT_STRICT);
-foreach (['connect', 'plain', 'traps', 'link', 'helpers', 'shop/Catalogue'] as $file) {
+foreach (['connect', 'plain', 'traps', 'link', 'helpers', 'writes', 'writetraps', 'kept', 'draws', 'shop/Catalogue'] as $file) {
     require __DIR__ . "/$file.php";
 }
 $runSeed = (int) $seed;
@@ -14,8 +14,8 @@ function run_fill(int $seed): void
 {
     mt_srand($seed);
     $db = db();
-    foreach (['users', 'posts', 'notes', 'padded', 'weights', 'log'] as $table) {
-        $db->exec("DELETE FROM $table");
+    foreach (['DELETE FROM users', 'DELETE FROM posts', 'DELETE FROM notes', 'DELETE FROM padded', 'DELETE FROM weights', 'DELETE FROM log', 'DELETE FROM marks'] as $sql) {
+        $db->exec($sql);
     }
     $rows = mt_rand(0, 40);
     for ($i = 1; $i <= $rows; $i++) {
@@ -64,10 +64,11 @@ function run_say(string $name, callable $work): void
         }
         $said = var_export($out, true);
     } catch (Throwable $e) {
-        $said = get_class($e) . ': ' . preg_replace('/, called in .*| must be of type/', '', $e->getMessage());
+        // Which row of a statement failed is another number where it has several.
+        $said = get_class($e) . ': ' . preg_replace('/, called in .*| must be of type| at row \d+/', '', $e->getMessage());
     }
     $said .= ob_get_clean();
-    $left = md5(json_encode([db()->query('SELECT * FROM users')->fetchAll(), db()->query('SELECT text FROM log')->fetchAll()]));
+    $left = md5(json_encode([db()->query('SELECT * FROM users')->fetchAll(), db()->query('SELECT text FROM log ORDER BY id')->fetchAll(), db()->query('SELECT * FROM notes')->fetchAll(), db()->query('SELECT * FROM posts')->fetchAll(), db()->query('SELECT * FROM marks')->fetchAll()]));
     echo json_encode([$name, $said, $left], JSON_INVALID_UTF8_SUBSTITUTE), "\n";
 }
 
@@ -105,6 +106,14 @@ foreach ([1, 2, 3] as $round) {
     run_say('modeGiven', fn () => modeGiven($pdo, run_keys(), PDO::FETCH_NUM));
     run_say('upwards', fn () => upwards($pdo, 3));
     run_say('in_transaction', fn () => in_transaction($pdo, fn () => logs($pdo, run_posts())));
+    $with(['addNotes', 'addNamed', 'addMarks', 'some_logs', 'addEach', 'addSome', 'addMissing', 'addTold', 'addCounted', 'addLogs', 'addUntil', 'addElsewhere', 'addAfter', 'addPrinted', 'addRandom',
+        'addCounting', 'renameEach'], fn ($f) => $f($pdo, run_posts()));
+    $with(['moveEach', 'raiseEach', 'dropNamed', 'dropTold', 'dropCounted', 'forget'], fn ($f) => $f($pdo, run_keys()));
+    $with(['kindsOf', 'kindTraps', 'numbersDrawn'], fn ($f) => $f(run_keys()));
+    run_say('sent_notes', fn () => sent_notes(run_posts(), 'sent'));
+    run_say('sent_marks', fn () => sent_marks(run_keys(), 'all'));
+    run_say('link_notes', fn () => link_notes(link_of(), run_posts()));
+    run_say('link_forget', fn () => link_forget(link_of(), run_keys(), 't1'));
     $shop = (new Shop\Catalogue($pdo, 'en'))->start();
     foreach (['authors' => run_posts(...), 'all' => run_keys(...), 'renameAll' => run_keys(...), 'moves' => run_keys(...)] as $method => $given) {
         run_say("shop $method", fn () => $shop->$method($given()));

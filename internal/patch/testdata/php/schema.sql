@@ -29,3 +29,25 @@ CREATE TABLE log (
     id INT NOT NULL AUTO_INCREMENT PRIMARY KEY,
     text VARCHAR(80) NOT NULL
 );
+CREATE TABLE marks (
+    user_id INT NULL,
+    text VARCHAR(40) NULL
+);
+CREATE TABLE kinds (
+    id INT NOT NULL PRIMARY KEY,
+    name VARCHAR(20) NOT NULL,
+    price INT NULL
+);
+INSERT INTO kinds VALUES (1, 'a', 10), (2, 'b', NULL), (3, 'a', 30), (4, '1 a', 40);
+CREATE TABLE ids (id BIGINT NOT NULL);
+INSERT INTO ids VALUES (0);
+CREATE TABLE small_ids (id INT NOT NULL);
+INSERT INTO small_ids VALUES (0);
+CREATE TABLE text_ids (id BIGINT NOT NULL);
+INSERT INTO text_ids VALUES (0);
+CREATE TABLE shared_ids (id BIGINT NOT NULL);
+INSERT INTO shared_ids VALUES (0);
+CREATE TABLE seen_ids (id BIGINT NOT NULL);
+INSERT INTO seen_ids VALUES (0);
+CREATE TABLE lent_ids (id BIGINT NOT NULL);
+INSERT INTO lent_ids VALUES (0);

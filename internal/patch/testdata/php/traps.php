@@ -4,6 +4,7 @@
 /**
  * The loop changes the row that a later turn reads.
  * want P1 refused: writes
+ * want P4 refused: statement
  */
 function raises(PDO $pdo, array $posts): array
 {
