@@ -13,6 +13,13 @@ import (
 // instead of in each request: what that takes is not measured, and never much of all.
 const madeOnceReach = 0.03
 
+// leastMade is the part of a program's samples from which making a thing in each call is
+// worth a run: with less, a run shows no difference.
+const leastMade = 0.01
+
+// madeReach is the part of the time of making a thing that goes where it is used again.
+const madeReach = 0.9
+
 // judgePatches finds changes of source that are written and shown to answer the same
 // (package patch), where the run tells that their statement is made.
 func judgePatches(m *model) ([]Finding, string) {
@@ -45,6 +52,9 @@ func judgePatches(m *model) ([]Finding, string) {
 		case p.Statement == "" && p.Shape == "P10":
 			f.Text = fmt.Sprintf("%s: %s.", p.Place(), p.What)
 			f = f.with("reach", fmt.Sprint(madeOnceReach)).bounded(m.serviceBound(p.Service))
+		case len(p.Makes) > 0:
+			out = append(out, m.madeAgain(f, p)...)
+			continue
 		case p.Statement == "" && p.Shape == "P5":
 			saved, text := m.prepared(p)
 			if saved == nil {
@@ -65,6 +75,15 @@ func judgePatches(m *model) ([]Finding, string) {
 		out = append(out, f)
 	}
 	return out, unpatched(m, out)
+}
+
+// madeAgain is the finding about what is made in each call, if that takes long enough.
+func (m *model) madeAgain(f Finding, p evidence.SourcePatch) []Finding {
+	if p.Made < leastMade {
+		return nil
+	}
+	f.Text = fmt.Sprintf("%s: %s: %s of the program's samples are in its making (%s).", p.Place(), p.What, percent(p.Made), strings.Join(p.Makes, ", "))
+	return []Finding{f.with("reach", fmt.Sprint(madeReach)).bounded(m.boundBy(p.Service, m.perReq[p.Service]*p.Made))}
 }
 
 // unpatched is why the source was not looked at, if nothing was found.

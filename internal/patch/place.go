@@ -28,6 +28,10 @@ type Place struct {
 	Refused *Refusal `json:"refused,omitempty"`
 	// With is the ID of the place whose patch is this one's, too; "" if it has its own.
 	With string `json:"with,omitempty"`
+	// Makes are functions, as profiles name them, that run no more, or hardly, when Symbol
+	// calls them; empty of a place that is about something else.
+	Makes  []string `json:"-"`
+	Symbol string   `json:"-"`
 	// Subject and Body of the commit.
 	Subject string `json:"-"`
 	Body    string `json:"-"`

@@ -186,7 +186,7 @@ var Measures = []Measure{
 	{ID: "G03", Sign: "large byte slices in each request", Done: "streams and one buffer", Kind: KindSource, Effect: "less memory",
 		Tried: "cases/api, kept in cases/api/hand/src: pooled buffers instead of whole copies"},
 	{ID: "G04", Sign: "much allocation", Done: "pools for requests, responses, logs", Kind: KindSource, Effect: "less garbage collection",
-		Tried: "cases/api, kept in cases/api/hand/src: buffers, encoders and packers of the log are pooled"},
+		Tried: "cases/api, kept in cases/api/hand/src: buffers, encoders and packers of the log are pooled; source.patch does so for buffers and packers that stay in a function"},
 	{ID: "G05", Sign: "what load to test with", Done: "two scenarios: mix from real play logs, and new users drawing again and again", Kind: KindLoad,
 		How:   How{InLoop, "kasoku scenario from-log makes the mix, or the very requests, of an access log a scenario (internal/record)", "cases/login/login_test.go:TestBehaviour"},
 		Tried: "cases/api: scenario.yaml has the mix of a play log (TestMix), reroll.yaml re-rolls"},
