@@ -31,18 +31,16 @@ func judgePatches(m *model) ([]Finding, string) {
 		f := about(p.Service, p.Title, "", p.Place()).with("patch", p.ID)
 		f.Source = fmt.Sprintf("%s:%d", p.File, p.Line)
 		switch {
+		case p.Written != "": // by another program, or by words that the source does not show
+			continue
 		case p.Statement != "" && p.Count > 0 && p.All > 0 && p.Counts > 0:
 			share := p.Total.Seconds() / p.All.Seconds()
 			calls := float64(p.Count) / float64(p.Counts)
 			f.Text = fmt.Sprintf("%s: %s, %s in %s, %s of the time and %s of the number of all statements.", p.Place(), p.What, ui.Duration(p.Total), ui.Plural(int(p.Count), "run", "runs"), percent(share), percent(calls))
-			left := 1.0 // of what a request makes
 			if p.PerRequest > 1 {
 				f.Text += fmt.Sprintf(" A request makes up to %.3g.", p.PerRequest)
-				left = 1 / p.PerRequest
 			}
-			if p.Shape == "P8" {
-				left = 0.01 // a hundred are drawn at once
-			}
+			left := leftOf(p, m.window)
 			if left < 1 {
 				f = f.with("reach", fmt.Sprintf("%.3f", 1-left))
 			}
@@ -75,6 +73,19 @@ func judgePatches(m *model) ([]Finding, string) {
 		out = append(out, f)
 	}
 	return out, unpatched(m, out)
+}
+
+// leftOf is the part of a patch's statements that a run still makes with it.
+func leftOf(p evidence.SourcePatch, window float64) float64 {
+	switch {
+	case p.Staleness > 0: // what is kept is asked for again then
+		return min(1, window/p.Staleness.Seconds()/float64(p.Count))
+	case p.Shape == "P8":
+		return 0.01 // a hundred are drawn at once
+	case p.PerRequest > 1:
+		return 1 / p.PerRequest
+	}
+	return 1
 }
 
 // madeAgain is the finding about what is made in each call, if that takes long enough.

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -553,6 +554,33 @@ func patched(p evidence.SourcePatch) func(in *Input) {
 	return func(in *Input) {
 		in.Evidence.Services["api"] = evidence.ServiceUse{CPU: 5}
 		in.Snapshot.Patches = []evidence.SourcePatch{p}
+	}
+}
+
+// What is kept for a second is asked for once in each; where a run writes its table it is
+// no finding.
+func TestPatchThatKeeps(t *testing.T) {
+	for written, want := range map[string]int{"": 1, "UPDATE versions SET version = ?": 0} {
+		in := healthy()
+		patched(evidence.SourcePatch{Shape: "P9", Statement: "SELECT version FROM versions", Database: "db", Count: 4000, Counts: 8000, Total: time.Second, All: 2 * time.Second,
+			PerRequest: 1, Staleness: time.Second, Written: written})(&in)
+		d, err := Diagnose(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := 0
+		for _, f := range d.Findings {
+			if f.Rule != "app.patch" {
+				continue
+			}
+			found++
+			if reach, err := strconv.ParseFloat(f.Subject["reach"], 64); err != nil || reach < 0.9 || reach >= 1 {
+				t.Errorf("reach %s", f.Subject["reach"])
+			}
+		}
+		if found != want {
+			t.Errorf("%q: %d findings", written, found)
+		}
 	}
 }
 

@@ -39,6 +39,11 @@ type SourcePatch struct {
 	Makes  []string
 	Symbol string
 	Made   float64
+	// Tables that nothing may write meanwhile: Written is a statement of the run that does,
+	// "" if there is none. An answer may become as old as Staleness; 0: no older than it was.
+	Tables    []string
+	Written   string
+	Staleness time.Duration
 	// PerRequest is the most often that one request of a route made it, by requests that
 	// were followed; 0: not known.
 	PerRequest float64

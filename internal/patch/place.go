@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Place is where a shape fits, or looks as if it did.
@@ -32,6 +33,10 @@ type Place struct {
 	// calls them; empty of a place that is about something else.
 	Makes  []string `json:"-"`
 	Symbol string   `json:"-"`
+	// Tables must not be written by others, or an answer may be older than the last write
+	// by Staleness; 0 where it is never.
+	Tables    []string      `json:"tables,omitempty"`
+	Staleness time.Duration `json:"staleness,omitempty"` // nanoseconds
 	// Subject and Body of the commit.
 	Subject string `json:"-"`
 	Body    string `json:"-"`

@@ -161,7 +161,7 @@ var Measures = []Measure{
 	{ID: "I10", Sign: "granting items dominates", Done: "indexes on presents, item masters, sessions", Kind: KindIndex, Effect: "score 61,256"},
 	{ID: "I11", Sign: "one row at a time in granting, gacha, decks", Done: "split by kind and batched", Kind: KindSource, Effect: "score 65,194–75,336"},
 	{ID: "I12", Sign: "master data read in each request", Done: "kept in the process by version", Kind: KindSource, Trade: "staleness within a version", Effect: "score 80,022",
-		Left: "what may be kept, and until when, only the program knows; where its statements repeat within a request they are found by following requests"},
+		Tried: "cases/idle, kept in cases/idle/hand/src: by version; source.patch keeps for a second what a function of Go does nothing but read, and no statement of the program writes"},
 	{ID: "I13", Sign: "one database saturated", Done: "sharded by user", Kind: KindTopology, Effect: "no gain: something else bound"},
 	{ID: "I14", Sign: "a new database connection in each request", Done: "long-lived workers", Kind: KindRuntime, Effect: "score 131,353",
 		Left: "a Go program's pool is in its source (SetMaxOpenConns, SetMaxIdleConns): a finding says so"},

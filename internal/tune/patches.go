@@ -177,7 +177,7 @@ func patchesOf(ctx context.Context, st *stack.Stack, hosts map[string]host.Host,
 			continue
 		}
 		out = append(out, evidence.SourcePatch{Service: app.Name, ID: at.ID, Shape: at.Shape, Title: at.Subject, What: at.What,
-			File: at.File, Line: at.Line, Lines: at.Lines, Function: at.Function, Dir: c.top, Diff: diff, Message: at.Message(), Build: command, Products: products, Statement: at.Statement, Text: textOf(at), More: othersOf(at, places), Makes: at.Makes, Symbol: at.Symbol})
+			File: at.File, Line: at.Line, Lines: at.Lines, Function: at.Function, Dir: c.top, Diff: diff, Message: at.Message(), Build: command, Products: products, Statement: at.Statement, Text: textOf(at), More: othersOf(at, places), Makes: at.Makes, Symbol: at.Symbol, Tables: at.Tables, Staleness: at.Staleness})
 	}
 	return out, func(ids []string) (evidence.JoinedPatch, error) { return joinPlaces(ctx, c, places, ids) }, nil
 }
@@ -262,6 +262,11 @@ func joinStatements(ctx context.Context, dir string, patches []evidence.SourcePa
 	for i := range patches {
 		if patches[i].Statement != "" {
 			joinStatement(index, &patches[i], ev)
+		}
+		for _, s := range ev.Statements {
+			if len(patches[i].Tables) > 0 && patch.Writes(s.Fingerprint, patches[i].Tables) {
+				patches[i].Written = s.Fingerprint
+			}
 		}
 	}
 	slices.SortStableFunc(patches, func(a, b evidence.SourcePatch) int { return cmp.Compare(b.Total, a.Total) })
