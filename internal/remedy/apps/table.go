@@ -59,8 +59,8 @@ var Remedies = []planning.Remedy{
 		Test:    goTest,
 	},
 	{
-		ID: "source.patch", Title: "A change of the source that is shown to answer the same", Measures: []string{"I03", "I04", "I08"}, Rules: []string{"app.patch"},
-		Reason: "A loop that sends a statement per row costs a round trip and a parse for each; one statement does for all. What `kasoku patch` offers, because every precondition can be shown, becomes a commit on a branch of Kasoku's own; the program is built and restarted, and compared with itself as before, answers included. It needs regulation.source; without it the patch is shown and applied by nobody.",
+		ID: "source.patch", Title: "A change of the source that is shown to answer the same", Measures: []string{"I03", "I04", "I08", "I12", "G04"}, Rules: []string{"app.patch"},
+		Reason: "A loop that sends a statement per row costs a round trip and a parse for each; one statement does for all. A compressor or a buffer made in each request is memory cleared and collected; a pool makes it once. Master data that no statement writes is kept for a second, where regulation.allow has staleness. What `kasoku patch` offers, because every precondition can be shown, becomes a commit on a branch of Kasoku's own; the program is built and restarted, and compared with itself as before, answers included. It needs regulation.source; without it the patch is shown and applied by nobody.",
 		Source: "docs/how-to/change-the-code-of-a-program.md; MariaDB Server documentation, \"How to Quickly Insert Data Into MariaDB\"",
 		Reach:  patchReach, Plan: planPatch,
 		Command: "`kasoku patch apply P1-3f2a`, then `git checkout kasoku/P1-3f2a && go build -o app .`, then a restart",
