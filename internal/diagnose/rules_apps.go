@@ -27,6 +27,7 @@ var appRules = []Rule{
 	{"app.ruby-jit", []string{"I16"}, needApp, judgeRubyJIT},
 	{"app.patch", []string{"I04", "I08", "I12", "G04"}, "source of a Go program in a git checkout, and how it is built, or of a PHP application", judgePatches},
 	{"app.node-env", []string{"W14"}, needApp, judgeNodeEnv},
+	{"app.node-heap", []string{"G11"}, needApp, judgeNodeHeap},
 	{"app.paced", []string{"I17"}, needApp, judgePaced},
 }
 

@@ -484,6 +484,10 @@ var signs = []struct {
 	{"app.node-env", func(in *Input) {
 		in.Snapshot.Apps = map[string]evidence.AppProcess{"api": {Exe: "/usr/bin/nodejs", Env: map[string]string{}, ByNodeEnv: []string{"/srv/config/production.json"}}}
 	}, "It also chooses what is in /srv/config/production.json"},
+	{"app.node-heap", func(in *Input) {
+		in.Snapshot.Apps = map[string]evidence.AppProcess{"api": {Exe: "/usr/bin/node", Argv: []string{"node", "server.js"}, Env: map[string]string{}}}
+		in.Evidence.Services["api"] = evidence.ServiceUse{CPU: 20, Processes: 1}
+	}, "semi-space of at most 16 MiB"},
 	{"tcp.time-wait", system(func(s *evidence.System) { s.TimeWait = 25000 }), "25000"},
 	{"tcp.ports", system(func(s *evidence.System) { s.TCP.PortsUsed = 27000 }), "27000 of 28232 ports"},
 	{"tcp.accept-queue", system(func(s *evidence.System) { s.TCP.Queues[0].Longest = 500 }), "500 of 511"},
