@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"kasoku/internal/host"
 	"kasoku/internal/knownapp"
 	"kasoku/internal/lazyregexp"
 )
@@ -65,19 +66,27 @@ func (d *discovery) settings(ctx context.Context, app *instance) {
 				if dir.depth < settingsDepth && name[0] != '.' && !slices.Contains(settingsSkip, name) {
 					queue = append(queue, folder{full, dir.depth + 1})
 				}
-			case e.Mode.IsRegular() && e.Size > settingsSize:
-			case e.Mode.IsRegular() && packaged(app.svc.Root) && Below(app.svc.Root, full) && len(app.svc.Settings) > 0:
-				// The package's own source; its settings were found in /etc.
-			case e.Mode.IsRegular() || e.Mode&fs.ModeSymlink != 0:
-				if isSettingsName(name) || etc != "" && strings.HasPrefix(full, etc+"/") && slices.Contains(scriptExtensions, filepath.Ext(name)) {
-					d.settingsFile(ctx, app, full, stores)
-				} else if e.Mode.IsRegular() && slices.Contains(sourceExtensions, filepath.Ext(name)) && len(sources) < sourceFiles {
-					sources = append(sources, full)
-				}
+			case !d.settingsOf(ctx, app, e, full, etc, stores) && e.Mode.IsRegular() && slices.Contains(sourceExtensions, filepath.Ext(name)) && len(sources) < sourceFiles:
+				sources = append(sources, full)
 			}
 		}
 	}
 	d.storesInSource(ctx, app, sources, stores)
+}
+
+// settingsOf looks into a file if its name is one of settings; false if it is not.
+func (d *discovery) settingsOf(ctx context.Context, app *instance, e host.FileInfo, full, etc string, stores []store) bool {
+	name := filepath.Base(full)
+	switch {
+	case !e.Mode.IsRegular() && e.Mode&fs.ModeSymlink == 0:
+	case e.Mode.IsRegular() && e.Size > settingsSize:
+	case e.Mode.IsRegular() && packaged(app.svc.Root) && Below(app.svc.Root, full) && len(app.svc.Settings) > 0:
+		// The package's own source; its settings were found in /etc.
+	case isSettingsName(name) || etc != "" && strings.HasPrefix(full, etc+"/") && slices.Contains(scriptExtensions, filepath.Ext(name)):
+		d.settingsFile(ctx, app, full, stores)
+		return true
+	}
+	return false
 }
 
 // sourceExtensions of programs whose text may name a store's address; those that may hold
