@@ -3,6 +3,7 @@ package lab_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -315,9 +316,18 @@ func (b *bench) off(t *testing.T) {
 	}
 }
 
-// second: two labs with the same addresses do not see each other.
+// second: two labs with the same addresses do not see each other; the second one's boots
+// leave services out.
 func (b *bench) second(t *testing.T) {
-	l := labtest.Up(t, lab.Options{Packages: []string{}})
+	l := labtest.Up(t, lab.Options{Packages: []string{}, Off: []string{"e2scrub_reap"}})
+	enabled, _ := l.SSH(t.Context(), "h1", "systemctl is-enabled e2scrub_reap ssh; systemctl show -P ActiveEnterTimestampMonotonic e2scrub_reap") // 1: one is not
+	if f := strings.Fields(enabled); len(f) != 3 || f[0] != "disabled" || f[1] != "enabled" || f[2] != "0" {
+		t.Errorf("of e2scrub_reap and ssh, the first is to be off: %q", enabled)
+	}
+	var said *lab.ArgumentError
+	if _, err := lab.Up(t.Context(), lab.Options{Name: labtest.Name(), Packages: []string{}, Off: []string{"nginx"}}); !errors.As(err, &said) || !strings.Contains(err.Error(), "service nginx: no boot") {
+		t.Errorf("a service that no boot starts cannot be left out: %v", err)
+	}
 	if l.Hosts[0].Address != b.Hosts[0].Address {
 		t.Errorf("the second lab's host has %s", l.Hosts[0].Address)
 	}

@@ -29,8 +29,9 @@ func (h *Host) mount() error {
 	return nil
 }
 
-// prepare makes the host's file system: the base and what is its own.
-func (h *Host) prepare(ctx context.Context, s Settings) error {
+// prepare makes the host's file system: the base and what is its own, without the links
+// that start the services off.
+func (h *Host) prepare(ctx context.Context, s Settings, off []string) error {
 	if err := os.MkdirAll(h.dir(), 0o755); err != nil {
 		return err
 	}
@@ -56,7 +57,26 @@ func (h *Host) prepare(ctx context.Context, s Settings) error {
 			return err
 		}
 	}
+	for _, service := range off {
+		if err := h.disable(service); err != nil {
+			return err
+		}
+	}
 	return h.putKeys(ctx)
+}
+
+// disable takes the links away that start a service when a host boots that is off.
+func (h *Host) disable(service string) error {
+	links, err := filepath.Glob(filepath.Join(h.Root, "etc/systemd/system/*.wants", service+".service"))
+	if err != nil || len(links) == 0 {
+		return wrong("service %s: no boot of the host starts it, so it cannot be left out", service)
+	}
+	for _, link := range links {
+		if err := os.Remove(link); err != nil {
+			return fmt.Errorf("leave service %s out of boots: %w", service, err)
+		}
+	}
+	return nil
 }
 
 // put writes a file of a host that is off.

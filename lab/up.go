@@ -21,6 +21,7 @@ type Options struct {
 	Memory   int64    // each host's cap in bytes; 0 = none
 	Packages []string // nil = DefaultPackages, empty = a bare Debian
 	Base     string   // a root file system with systemd and sshd instead of packages
+	Off      []string // services that boots do not start, though the packages say so ("mariadb"), as after systemctl disable
 	// Program is the kasoku that supervises the hosts; it must stay where it is
 	// while the lab is up. "": this process's own, if it calls Helper.
 	Program  string
@@ -126,7 +127,7 @@ func (l *Lab) make(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithTimeout(ctx, bootTime)
 	defer cancel()
 	err := l.each(func(h *Host) error {
-		if err := h.prepare(ctx, Settings{CPUs: o.CPUs, Memory: o.Memory}); err != nil {
+		if err := h.prepare(ctx, Settings{CPUs: o.CPUs, Memory: o.Memory}, o.Off); err != nil {
 			return fmt.Errorf("prepare host %s: %w", h.Name, err)
 		}
 		return nil

@@ -18,13 +18,8 @@ import (
 
 	"kasoku/cases/lib/played"
 	"kasoku/internal/await"
-	"kasoku/internal/change"
-	"kasoku/internal/host"
 	"kasoku/internal/record"
 	"kasoku/internal/remedy"
-	"kasoku/internal/stack"
-	"kasoku/internal/store"
-	"kasoku/internal/tune"
 )
 
 // window is how long players begin sessions.
@@ -43,7 +38,8 @@ func TestAPI(t *testing.T) {
 	}
 	c.Play(c.Load(filepath.Join(c.Dir, "reroll.yaml")), window)
 	found := statements(c)
-	checkUndo(c)
+	c.Undone(c.Scenario, window, func(p remedy.Plan) bool { return p.Remedy == "go.interpolate" || p.Remedy == "go.gc" },
+		func(int) { c.Play(c.Scenario, window) })
 	c.Must("reset")
 	c.Must("hand", "--source")
 	c.Reload()
@@ -117,59 +113,6 @@ func visit(c *played.Case) {
 		if status := c.Call("POST", path, head, body, &out); status != 200 {
 			c.T.Fatalf("POST %s %s: %d %s", path, body, status, out.Error)
 		}
-	}
-}
-
-// checkUndo: what Kasoku plans from one run is applied; the game still answers
-// rightly, and undo leaves it byte for byte as it was.
-func checkUndo(c *played.Case) {
-	t := c.T
-	t.Helper()
-	ctx := t.Context()
-	c.Stack.Evidence.Profile = stack.ProfileOff // it has tests of its own
-	dir := filepath.Join(c.Dir, ".kasoku")
-	hosts := map[string]host.Host{stack.LocalHost: host.NewLocal()}
-	db, err := store.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	x, err := tune.OpenExecutor(ctx, dir, c.Stack, hosts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer x.Close()
-	before := c.Target(hosts)
-	b := &tune.Bench{Stack: c.Stack, Hosts: hosts, Store: db, Scenario: c.Scenario, Window: window, Warmup: 200 * time.Millisecond, Instruments: tune.Instruments{Plain: true}}
-	run, snap, err := tune.Observe(ctx, x, b, 4, "api", played.Reporter{T: t})
-	if err != nil {
-		t.Fatal(err)
-	}
-	kept := 0
-	for _, p := range remedy.PlanAll(remedy.Input{Stack: c.Stack, Evidence: run.Evidence, Snapshot: snap, Diagnosis: run.Diagnosis}).Plans {
-		if p.Remedy != "go.interpolate" && p.Remedy != "go.gc" {
-			continue
-		}
-		tx, err := x.Apply(ctx, change.Intent{Title: p.Title, Plan: p.ID, Changes: p.Changes})
-		if err != nil {
-			t.Fatalf("%s: %v", p.Title, err)
-		}
-		if err := x.Keep(ctx, tx.ID); err != nil {
-			t.Fatal(err)
-		}
-		t.Log(p.Title)
-		kept++
-	}
-	if kept == 0 || c.Target(hosts) == before {
-		t.Error("nothing was planned and seen, so undo proves nothing")
-	}
-	c.Must("reset")
-	c.Play(c.Scenario, window)
-	if err := x.UndoAll(ctx); err != nil {
-		t.Fatal(err)
-	}
-	if c.Target(hosts) != before {
-		t.Error("after undo the service is not as found")
 	}
 }
 

@@ -104,7 +104,7 @@ func TestReboot(t *testing.T) {
 	t.Parallel() // a booting host is mostly waited for
 	dir := bed.Folder(t)
 	program := filepath.Join(sshtest.Programs(t), "kasoku-linux-"+runtime.GOARCH)
-	l := labtest.Up(t, lab.Options{Count: 1, Program: program})
+	l := labtest.Up(t, lab.Options{Count: 1, Program: program, Off: []string{"memcached", "redis-server", "supervisor"}})
 	h, err := l.Host("h1")
 	if err != nil {
 		t.Fatal(err)

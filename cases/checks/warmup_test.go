@@ -60,7 +60,6 @@ cat >/etc/nginx/sites-enabled/default <<'END'
 ` + coldNginx + `END
 sed -i 's#^listen = .*#listen = /run/notes.sock#' /etc/php/$V/fpm/pool.d/www.conf
 systemctl enable -q nginx php$V-fpm
-systemctl disable -q mariadb
 systemctl restart php$V-fpm nginx
 echo $V`
 
@@ -82,7 +81,7 @@ func startCold(t *testing.T) *coldSite {
 		t.Skip("a disposable host needs root, and takes too long for -short")
 	}
 	program := filepath.Join(sshtest.Programs(t), "kasoku-linux-"+runtime.GOARCH)
-	l := labtest.Up(t, lab.Options{Count: 1, Program: program})
+	l := labtest.Up(t, lab.Options{Count: 1, Program: program, Off: []string{"mariadb", "memcached", "redis-server", "supervisor"}})
 	h, err := l.Host("h1")
 	if err != nil {
 		t.Fatal(err)

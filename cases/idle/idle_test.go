@@ -4,19 +4,12 @@
 package idle_test
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"kasoku/cases/lib/played"
 	"kasoku/internal/await"
-	"kasoku/internal/change"
-	"kasoku/internal/host"
 	"kasoku/internal/remedy"
-	"kasoku/internal/stack"
-	"kasoku/internal/store"
-	"kasoku/internal/tune"
 )
 
 // window is how long players begin sessions.
@@ -94,56 +87,13 @@ func checkBooks(t *testing.T, g *game) {
 // undo leaves the service byte for byte as it was.
 func checkIndexes(t *testing.T, g *game, found int64) {
 	t.Helper()
-	ctx := t.Context()
-	g.Stack.Evidence.Profile = stack.ProfileOff // it has tests of its own
-	dir := filepath.Join(g.Dir, ".kasoku")
-	hosts := map[string]host.Host{stack.LocalHost: host.NewLocal()}
-	db, err := store.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	x, err := tune.OpenExecutor(ctx, dir, g.Stack, hosts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer x.Close()
-	before := g.Target(hosts)
-	b := &tune.Bench{Stack: g.Stack, Hosts: hosts, Store: db, Scenario: g.newcomers(), Window: 2 * window, Warmup: 200 * time.Millisecond, Instruments: tune.Instruments{Plain: true}}
-	run, snap, err := tune.Observe(ctx, x, b, 4, "idle", played.Reporter{T: t})
-	if err != nil {
-		t.Fatal(err)
-	}
-	kept := 0
-	for _, p := range remedy.PlanAll(remedy.Input{Stack: g.Stack, Evidence: run.Evidence, Snapshot: snap, Diagnosis: run.Diagnosis}).Plans {
-		if p.Remedy != "mariadb.index" {
-			continue
+	g.Undone(g.newcomers(), 2*window, func(p remedy.Plan) bool { return p.Remedy == "mariadb.index" }, func(kept int) {
+		g.play()
+		// How many a short run calls for depends on how much of the load it saw.
+		if rows := g.visit(); rows >= found {
+			t.Errorf("%d indexes: %d rows for a visit, as found %d: want fewer", kept, rows, found)
+		} else {
+			t.Logf("rows that the database reads for a visit: as found %d, with Kasoku's %d indexes %d", found, kept, rows)
 		}
-		tx, err := x.Apply(ctx, change.Intent{Title: p.Title, Plan: p.ID, Changes: p.Changes})
-		if err != nil {
-			t.Fatalf("%s: %v", p.Title, err)
-		}
-		if err := x.Keep(ctx, tx.ID); err != nil {
-			t.Fatal(err)
-		}
-		kept += len(p.Changes)
-	}
-	g.Must("reset")
-	g.play()
-	// How many a short run calls for depends on how much of the load it saw.
-	if rows := g.visit(); kept == 0 || rows >= found {
-		t.Errorf("%d indexes: %d rows for a visit, as found %d: want fewer", kept, rows, found)
-	} else {
-		t.Logf("rows that the database reads for a visit: as found %d, with Kasoku's %d indexes %d", found, kept, rows)
-	}
-	if g.Target(hosts) == before {
-		t.Error("the indexes are not seen, so undo proves nothing")
-	}
-	if err := x.UndoAll(ctx); err != nil {
-		t.Fatal(err)
-	}
-	g.Must("reset")
-	if g.Target(hosts) != before {
-		t.Error("after undo the service is not as found")
-	}
+	})
 }

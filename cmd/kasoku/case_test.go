@@ -314,6 +314,26 @@ func (c *theCase) quicken() {
 	})
 }
 
+// calm makes requests quick and lets users think after each step: no index is missing, and a
+// run takes a small part of the CPUs. For tests that look neither for a slow service nor for
+// a busy one.
+func (c *theCase) calm() {
+	c.t.Helper()
+	c.quicken()
+	c.sql("CREATE INDEX quick_login ON login.users (login)")
+	c.t.Cleanup(func() { _, _ = c.ask("DROP INDEX quick_login ON login.users") })
+	p := filepath.Join(c.dir, "scenario.yaml")
+	b, err := os.ReadFile(p)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	const step = "\n        request: "
+	s := strings.ReplaceAll(string(b), step, "\n        think: 40ms"+step)
+	if err := os.WriteFile(p, []byte(s), 0o644); err != nil || s == string(b) {
+		c.t.Fatalf("no step got a pause: %v", err)
+	}
+}
+
 func decode[T any](t *testing.T, text string) T {
 	t.Helper()
 	var v T

@@ -27,7 +27,7 @@ func TestOrdinaryUser(t *testing.T) {
 	c := startCase(t)
 	t.Setenv(stateDirEnv, "") // where an ordinary user's is
 	c.shorten()
-	c.quicken()
+	c.calm()
 	o := newOrdinary(c)
 
 	// The journal is its own, else it may change nothing.

@@ -174,7 +174,7 @@ func readPassword(t *testing.T, file string) string {
 func TestVerdictsOfTry(t *testing.T) {
 	c := shareCase(t)
 	c.shorten()
-	c.quicken()
+	c.calm()
 	found := c.state()
 
 	// A candidate that answers wrongly is out at once, with the answer.

@@ -18,7 +18,7 @@ import (
 func TestBadSurroundings(t *testing.T) {
 	c := shareCase(t)
 	c.shorten()
-	c.quicken()
+	c.calm()
 	found := c.state()
 	stack := filepath.Join(c.dir, "kasoku.yaml")
 	good, err := os.ReadFile(stack)

@@ -25,8 +25,9 @@ var appRules = []Rule{
 	{"app.interpolate", []string{"I06"}, needDB, judgeInterpolate},
 	{"app.go-flags", []string{"G12"}, needApp, judgeGoFlags},
 	{"app.ruby-jit", []string{"I16"}, needApp, judgeRubyJIT},
-	{"app.patch", []string{"I04", "I08"}, "source of a Go program in a git checkout, and how it is built, or of a PHP application", judgePatches},
+	{"app.patch", []string{"I04", "I08", "I12", "G04"}, "source of a Go program in a git checkout, and how it is built, or of a PHP application", judgePatches},
 	{"app.node-env", []string{"W14"}, needApp, judgeNodeEnv},
+	{"app.node-heap", []string{"G11"}, needApp, judgeNodeHeap},
 	{"app.paced", []string{"I17"}, needApp, judgePaced},
 }
 

@@ -11,7 +11,7 @@ const rare = 1.0
 
 // ownLooks: Kasoku's own look at a server, at both ends of a window, was seen to make
 // a temporary table on disk and a join without an index (MariaDB 10.11). In a window
-// of a second that is not rare; fewer than so many events say nothing.
+// of a second that is not rare; so many events and fewer say nothing.
 const ownLooks = 3
 
 // dbLimit is a cache or limit of the server whose counter tells that it is too
@@ -63,7 +63,7 @@ func judgeLimit(l dbLimit) func(m *model) ([]Finding, string) {
 	return func(m *model) ([]Finding, string) {
 		return m.eachDB(func(v dbView) []Finding {
 			n, ok := v.delta(l.counter)
-			if !ok || n < max(rare*m.window, ownLooks) {
+			if !ok || n <= max(rare*m.window, ownLooks) {
 				return nil
 			}
 			now, known := v.variable(l.variables[0])

@@ -318,7 +318,7 @@ func judgeJoinBuffer(m *model) ([]Finding, string) {
 		joins := v.rate(m, "Select_full_join")
 		now, ok := v.variable("join_buffer_size")
 		// C25 had 1 MiB; from there on only an index helps.
-		if !ok || joins*m.window < max(rare*m.window, ownLooks) || now >= 1<<20 {
+		if !ok || joins*m.window <= max(rare*m.window, ownLooks) || now >= 1<<20 {
 			return nil
 		}
 		return []Finding{about(v.svc.Name, v.svc.Name+" joins tables without an index",

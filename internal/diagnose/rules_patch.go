@@ -13,6 +13,13 @@ import (
 // instead of in each request: what that takes is not measured, and never much of all.
 const madeOnceReach = 0.03
 
+// leastMade is the part of a program's samples from which making a thing in each call is
+// worth a run: with less, a run shows no difference.
+const leastMade = 0.01
+
+// madeReach is the part of the time of making a thing that goes where it is used again.
+const madeReach = 0.9
+
 // judgePatches finds changes of source that are written and shown to answer the same
 // (package patch), where the run tells that their statement is made.
 func judgePatches(m *model) ([]Finding, string) {
@@ -24,6 +31,8 @@ func judgePatches(m *model) ([]Finding, string) {
 		f := about(p.Service, p.Title, "", p.Place()).with("patch", p.ID)
 		f.Source = fmt.Sprintf("%s:%d", p.File, p.Line)
 		switch {
+		case p.Written != "": // by another program, or by words that the source does not show
+			continue
 		case p.Statement != "" && p.Count > 0 && p.All > 0 && p.Counts > 0:
 			share := p.Total.Seconds() / p.All.Seconds()
 			calls := float64(p.Count) / float64(p.Counts)
@@ -31,7 +40,7 @@ func judgePatches(m *model) ([]Finding, string) {
 			if p.PerRequest > 1 {
 				f.Text += fmt.Sprintf(" A request makes up to %.3g.", p.PerRequest)
 			}
-			left := leftOf(p)
+			left := leftOf(p, m.window)
 			if left < 1 {
 				f = f.with("reach", fmt.Sprintf("%.3f", 1-left))
 			}
@@ -41,6 +50,9 @@ func judgePatches(m *model) ([]Finding, string) {
 		case p.Statement == "" && p.Shape == "P10":
 			f.Text = fmt.Sprintf("%s: %s.", p.Place(), p.What)
 			f = f.with("reach", fmt.Sprint(madeOnceReach)).bounded(m.serviceBound(p.Service))
+		case len(p.Makes) > 0:
+			out = append(out, m.madeAgain(f, p)...)
+			continue
 		case p.Statement == "" && p.Shape == "P5":
 			saved, text := m.prepared(p)
 			if saved == nil {
@@ -63,15 +75,26 @@ func judgePatches(m *model) ([]Finding, string) {
 	return out, unpatched(m, out)
 }
 
-// leftOf is the part of what a request makes that a patch leaves.
-func leftOf(p evidence.SourcePatch) float64 {
+// leftOf is the part of a patch's statements that a run still makes with it.
+func leftOf(p evidence.SourcePatch, window float64) float64 {
 	switch {
+	case p.Staleness > 0: // what is kept is asked for again then
+		return min(1, window/p.Staleness.Seconds()/float64(p.Count))
 	case p.Shape == "P8" && strings.HasSuffix(p.File, ".go"):
 		return 0.01 // a hundred are drawn at once, by a program that goes on
 	case p.PerRequest > 1:
 		return 1 / p.PerRequest
 	}
 	return 1
+}
+
+// madeAgain is the finding about what is made in each call, if that takes long enough.
+func (m *model) madeAgain(f Finding, p evidence.SourcePatch) []Finding {
+	if p.Made < leastMade {
+		return nil
+	}
+	f.Text = fmt.Sprintf("%s: %s: %s of the program's samples are in its making (%s).", p.Place(), p.What, percent(p.Made), strings.Join(p.Makes, ", "))
+	return []Finding{f.with("reach", fmt.Sprint(madeReach)).bounded(m.boundBy(p.Service, m.perReq[p.Service]*p.Made))}
 }
 
 // unpatched is why the source was not looked at, if nothing was found.

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -349,6 +350,7 @@ var signs = []struct {
 	}, "default.pgo"},
 	{"app.patch", patched(evidence.SourcePatch{Statement: "SELECT name FROM users WHERE id = ?", Database: "db", Count: 4000, Counts: 8000, Total: 2 * time.Second, All: 2 * time.Second, PerRequest: 20}), "home.go:33 (deck): a row read by key in each turn of a loop, 2.00 s in 4,000 runs, 100 % of the time and 50 % of the number of all statements. A request makes up to 20."},
 	{"app.patch", patched(evidence.SourcePatch{Shape: "P10"}), "home.go:33 (deck)"},
+	{"app.patch", patched(evidence.SourcePatch{Shape: "P12", Makes: []string{"compress/gzip.NewWriter"}, Made: 0.54}), "54 % of the program's samples are in its making (compress/gzip.NewWriter)"},
 	{"app.patch", both(patched(evidence.SourcePatch{Shape: "P5"}), func(in *Input) {
 		in.Evidence.Counters["db"].Delta["Com_stmt_prepare"] = 4000
 	}), "2.0 prepares per request at db"},
@@ -482,6 +484,10 @@ var signs = []struct {
 	{"app.node-env", func(in *Input) {
 		in.Snapshot.Apps = map[string]evidence.AppProcess{"api": {Exe: "/usr/bin/nodejs", Env: map[string]string{}, ByNodeEnv: []string{"/srv/config/production.json"}}}
 	}, "It also chooses what is in /srv/config/production.json"},
+	{"app.node-heap", func(in *Input) {
+		in.Snapshot.Apps = map[string]evidence.AppProcess{"api": {Exe: "/usr/bin/node", Argv: []string{"node", "server.js"}, Env: map[string]string{}}}
+		in.Evidence.Services["api"] = evidence.ServiceUse{CPU: 20, Processes: 1}
+	}, "semi-space of at most 16 MiB"},
 	{"tcp.time-wait", system(func(s *evidence.System) { s.TimeWait = 25000 }), "25000"},
 	{"tcp.ports", system(func(s *evidence.System) { s.TCP.PortsUsed = 27000 }), "27000 of 28232 ports"},
 	{"tcp.accept-queue", system(func(s *evidence.System) { s.TCP.Queues[0].Longest = 500 }), "500 of 511"},
@@ -552,6 +558,57 @@ func patched(p evidence.SourcePatch) func(in *Input) {
 	return func(in *Input) {
 		in.Evidence.Services["api"] = evidence.ServiceUse{CPU: 5}
 		in.Snapshot.Patches = []evidence.SourcePatch{p}
+	}
+}
+
+// What is kept for a second is asked for once in each; where a run writes its table it is
+// no finding.
+func TestPatchThatKeeps(t *testing.T) {
+	for written, want := range map[string]int{"": 1, "UPDATE versions SET version = ?": 0} {
+		in := healthy()
+		patched(evidence.SourcePatch{Shape: "P9", Statement: "SELECT version FROM versions", Database: "db", Count: 4000, Counts: 8000, Total: time.Second, All: 2 * time.Second,
+			PerRequest: 1, Staleness: time.Second, Written: written})(&in)
+		d, err := Diagnose(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := 0
+		for _, f := range d.Findings {
+			if f.Rule != "app.patch" {
+				continue
+			}
+			found++
+			if reach, err := strconv.ParseFloat(f.Subject["reach"], 64); err != nil || reach < 0.9 || reach >= 1 {
+				t.Errorf("reach %s", f.Subject["reach"])
+			}
+		}
+		if found != want {
+			t.Errorf("%q: %d findings", written, found)
+		}
+	}
+}
+
+// What is hardly made in a run is no finding, and what is made a lot is bounded by its time.
+func TestPatchOfMakingByItsShare(t *testing.T) {
+	for share, want := range map[float64]bool{0: false, 0.009: false, 0.02: true} {
+		in := healthy()
+		patched(evidence.SourcePatch{Shape: "P12", Makes: []string{"compress/gzip.NewWriter"}, Made: share})(&in)
+		found := false
+		d, err := Diagnose(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range d.Findings {
+			if f.Rule == "app.patch" {
+				found = true
+				if f.Bound <= 1 || f.Bound > 1.05 {
+					t.Errorf("share %v: bound %v", share, f.Bound)
+				}
+			}
+		}
+		if found != want {
+			t.Errorf("share %v: found %v", share, found)
+		}
 	}
 }
 

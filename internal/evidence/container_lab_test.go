@@ -27,7 +27,7 @@ func TestContainersLive(t *testing.T) {
 		t.Skip("disposable hosts take too long for -short")
 	}
 	programs := sshtest.Programs(t)
-	l := labtest.Up(t, disposable.Options{Count: 2, Program: filepath.Join(programs, "kasoku-linux-"+runtime.GOARCH)})
+	l := labtest.Up(t, disposable.Options{Count: 2, Program: filepath.Join(programs, "kasoku-linux-"+runtime.GOARCH), Off: []string{"mariadb", "memcached", "nginx", "php8.2-fpm", "redis-server", "supervisor"}})
 	hosts := map[string]host.Host{stack.LocalHost: host.NewLocal()}
 	st := &stack.Stack{}
 	for name, work := range map[string]string{"h1": `ExecStart=/bin/sh -c "sleep 1000"`,

@@ -46,7 +46,7 @@ func TestJournalLive(t *testing.T) {
 		t.Skip("a disposable host takes too long for -short")
 	}
 	programs := sshtest.Programs(t)
-	l := labtest.Up(t, disposable.Options{Count: 1, Program: filepath.Join(programs, "kasoku-linux-"+runtime.GOARCH)})
+	l := labtest.Up(t, disposable.Options{Count: 1, Program: filepath.Join(programs, "kasoku-linux-"+runtime.GOARCH), Off: []string{"mariadb", "memcached", "nginx", "php8.2-fpm", "redis-server", "supervisor"}})
 	h, err := ssh.Open(context.Background(), ssh.Options{Name: "lab", Destination: "h1", ConfigFile: l.SSHConfig, Programs: programs})
 	if err != nil {
 		t.Fatal(err)

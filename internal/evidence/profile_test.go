@@ -56,6 +56,35 @@ func TestProfileSharesAreOfAllSamples(t *testing.T) {
 	}
 }
 
+// The share of what a function makes is told from that of what others make.
+func TestShareWithinAFunction(t *testing.T) {
+	const write = "main.(*log).write"
+	b := newProfileBuilder("cpu", 10)
+	b.add(frames("runtime.mallocgc", "compress/gzip.NewWriter", write, "main.main"), 30, 300)
+	b.add(frames("runtime.mallocgc", "compress/gzip.NewWriter", "main.helper", write+".func1", "main.main"), 20, 200)
+	b.add(frames("compress/gzip.NewWriter", "main.(*log).writeAll", "main.main"), 40, 400)
+	b.add(frames("compress/flate.(*compressor).deflate", write, "main.main"), 110, 1100)
+	data := func() []byte {
+		var out bytes.Buffer
+		if err := b.p.Write(&out); err != nil {
+			t.Fatal(err)
+		}
+		return out.Bytes()
+	}
+	share, err := ShareWithin(data(), write, []string{"compress/gzip.NewWriter"})
+	if err != nil || math.Abs(share-0.25) > 1e-9 {
+		t.Errorf("%v, %v", share, err)
+	}
+	if _, err := ShareWithin([]byte("no profile"), write, nil); err == nil {
+		t.Error("text is a profile")
+	}
+	b = newProfileBuilder("cpu", 10)
+	b.add(frames("compress/gzip.NewWriter", write), 99, 990)
+	if share, err := ShareWithin(data(), write, []string{"compress/gzip.NewWriter"}); err != nil || share != 0 {
+		t.Errorf("of 99 samples: %v, %v", share, err)
+	}
+}
+
 // TestProfileKeepsCallers: main has no time of its own, but all of it below.
 func TestProfileKeepsCallers(t *testing.T) {
 	b := newProfileBuilder("cpu", 10)

@@ -34,6 +34,16 @@ type SourcePatch struct {
 	Count      int64
 	Counts     int64
 	Total, All time.Duration
+	// Makes are functions, as profiles name them, that Symbol, the place's function, calls no
+	// more, or hardly; Made is the part of the program's profile that they are in there, 0–1.
+	Makes  []string
+	Symbol string
+	Made   float64
+	// Tables that nothing may write meanwhile: Written is a statement of the run that does,
+	// "" if there is none. An answer may become as old as Staleness; 0: no older than it was.
+	Tables    []string
+	Written   string
+	Staleness time.Duration
 	// PerRequest is the most often that one request of a route made it, by requests that
 	// were followed; 0: not known.
 	PerRequest float64

@@ -7,6 +7,7 @@
 package kind
 
 import (
+	"path"
 	"slices"
 
 	"kasoku/internal/appserver"
@@ -78,4 +79,11 @@ func Variables() []string {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// JustInTime reports whether a program compiles what it runs while it runs it, so that it
+// is slower in its first seconds: V8's and JavaScriptCore's tiers, HotSpot's, RyuJIT's and
+// PyPy's.
+func JustInTime(exe string) bool {
+	return slices.Contains([]string{"node", "nodejs", "bun", "deno", "java", "dotnet", "pypy", "pypy3"}, path.Base(exe))
 }

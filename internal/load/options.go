@@ -20,6 +20,8 @@ type Options struct {
 	// negative: none. FixedWarmup: it lasts exactly that long.
 	Warmup      time.Duration
 	FixedWarmup bool
+	// LeastWarmup: it does not end before, also where Warmup is less.
+	LeastWarmup time.Duration
 	// Window is the measured time; 0: the scenario's.
 	Window time.Duration
 	// Seed of everything random; 0: the scenario's.
@@ -141,7 +143,7 @@ func (o Options) complete() (Options, error) {
 	if o.Warmup == 0 {
 		o.Warmup = o.Scenario.Warmup
 	}
-	o.Warmup = max(o.Warmup, 0)
+	o.Warmup = max(o.Warmup, o.LeastWarmup, 0)
 	if o.Window == 0 {
 		o.Window = o.Scenario.Duration
 	}

@@ -227,6 +227,22 @@ func TestWarmupWaitsForFirstAnswers(t *testing.T) {
 	}
 }
 
+// A service that is steady from the first is warmed up for as long as it is asked for, whatever
+// the most is that a warm-up takes otherwise.
+func TestLeastWarmup(t *testing.T) {
+	await.SkipShort(t)
+	t.Parallel()
+	srv := slowStart(func(time.Duration) time.Duration { return 2 * time.Millisecond })
+	defer srv.Close()
+	sc := mustParse(t, "version: 1\nname: steady\nsessions: [{steps: [{request: GET /}]}]\n")
+	for _, most := range []time.Duration{300 * time.Millisecond, 3 * time.Second} {
+		o := Options{Scenario: sc, URL: srv.URL, Workload: 2, Warmup: most, LeastWarmup: 1200 * time.Millisecond, Window: 200 * time.Millisecond}
+		if res, err := Run(t.Context(), o); err != nil || res.WarmupTook < o.LeastWarmup {
+			t.Errorf("at most %s: %+v %v", most, res, err)
+		}
+	}
+}
+
 // One that never settles is measured when the time is over, and the result says so.
 func TestWarmupEnds(t *testing.T) {
 	await.SkipShort(t)

@@ -72,7 +72,7 @@ func (r *run) warmUp(first generator) (w warmth, ok bool) {
 		fresh := all.less(&seen)
 		s.note(fresh.succeeded, now-at, fresh.median())
 		seen, at = all, now
-		if d := s.judge(); d.steady && now-since >= leastWarmup {
+		if d := s.judge(); d.steady && now-since >= max(leastWarmup, o.LeastWarmup) {
 			return warmth{took: now - since, steady: true}, true
 		} else if over && d.moved {
 			w.unsteady = fmt.Sprintf("%s when the warm-up ended after %s: the service may not have been warm; write a longer warmup into the scenario", d.text(), (now - since).Round(tickEvery))

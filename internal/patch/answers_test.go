@@ -58,6 +58,12 @@ func mariadb(t *testing.T) string {
 // place of those that are there.
 func built(t *testing.T, files map[string][]byte) string {
 	t.Helper()
+	return builtOf(t, "plain", "run", files)
+}
+
+// builtOf compiles the program in a folder of one of the corpus's.
+func builtOf(t *testing.T, of, folder string, files map[string][]byte) string {
+	t.Helper()
 	dir := t.TempDir()
 	replace := map[string]string{}
 	for name, src := range files {
@@ -65,7 +71,7 @@ func built(t *testing.T, files map[string][]byte) string {
 		if err := os.WriteFile(with, src, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		abs, err := filepath.Abs(filepath.Join("testdata", "corpus", "plain", name))
+		abs, err := filepath.Abs(filepath.Join("testdata", "corpus", of, name))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,7 +85,7 @@ func built(t *testing.T, files map[string][]byte) string {
 		t.Fatal(err)
 	}
 	program := filepath.Join(dir, "run")
-	out, err := exec.Command("go", "build", "-overlay", filepath.Join(dir, "overlay.json"), "-o", program, "./testdata/corpus/plain/run").CombinedOutput()
+	out, err := exec.Command("go", "build", "-overlay", filepath.Join(dir, "overlay.json"), "-o", program, "./"+filepath.Join("testdata", "corpus", of, folder)).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

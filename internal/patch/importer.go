@@ -9,7 +9,7 @@ import (
 )
 
 // added are packages that new text may need although nothing of the program imports them.
-var added = []string{"strconv", "strings", "sync", "database/sql", "regexp"}
+var added = []string{"strconv", "strings", "sync", "database/sql", "regexp", "hash", "time", "slices"}
 
 // importer answers with the packages that the program has read already.
 type importer struct {

@@ -51,11 +51,48 @@ func (p *Program) note() {
 			}
 		}
 	}
+	for _, fn := range p.handlers() {
+		reach(fn)
+	}
+}
+
+// handlers are the functions that handle requests, and those that function literals call
+// which do.
+func (p *Program) handlers() []*types.Func {
+	var out []*types.Func
 	for fn := range p.bodies {
 		if handlesRequests(fn.Signature()) {
-			reach(fn)
+			out = append(out, fn)
 		}
 	}
+	for _, f := range p.files {
+		out = append(out, f.calledByLiterals()...)
+	}
+	return out
+}
+
+// calledByLiterals are the functions that function literals name which handle requests.
+func (f *file) calledByLiterals() []*types.Func {
+	var out []*types.Func
+	ast.Inspect(f.syntax, func(n ast.Node) bool {
+		lit, ok := n.(*ast.FuncLit)
+		if !ok {
+			return true
+		}
+		if sig, ok := f.info().TypeOf(lit).(*types.Signature); !ok || !handlesRequests(sig) {
+			return true
+		}
+		ast.Inspect(lit.Body, func(n ast.Node) bool {
+			if id, ok := n.(*ast.Ident); ok {
+				if fn, ok := f.info().Uses[id].(*types.Func); ok {
+					out = append(out, fn.Origin())
+				}
+			}
+			return true
+		})
+		return true
+	})
+	return out
 }
 
 // noteName notes what a name tells of the whole program.
@@ -73,7 +110,7 @@ func (f *file) noteName(id *ast.Ident) {
 func handlesRequests(sig *types.Signature) bool {
 	for v := range sig.Params().Variables() {
 		t := v.Type()
-		if named(t, "net/http", "Request") {
+		if named(t, "net/http", "Request") || embedsRequest(t) {
 			return true
 		}
 		if p, ok := types.Unalias(t).(*types.Pointer); ok {
@@ -92,6 +129,23 @@ func handlesRequests(sig *types.Signature) bool {
 			}
 		case "RequestCtx":
 			return strings.Contains(path, "fasthttp")
+		}
+	}
+	return false
+}
+
+// embedsRequest: a struct of the program that is a request with more beside it.
+func embedsRequest(t types.Type) bool {
+	if p, ok := types.Unalias(t).(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	s, ok := t.Underlying().(*types.Struct)
+	if !ok {
+		return false
+	}
+	for v := range s.Fields() {
+		if v.Embedded() && named(v.Type(), "net/http", "Request") {
+			return true
 		}
 	}
 	return false

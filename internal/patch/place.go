@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Place is where a shape fits, or looks as if it did.
@@ -28,6 +29,14 @@ type Place struct {
 	Refused *Refusal `json:"refused,omitempty"`
 	// With is the ID of the place whose patch is this one's, too; "" if it has its own.
 	With string `json:"with,omitempty"`
+	// Makes are functions, as profiles name them, that run no more, or hardly, when Symbol
+	// calls them; empty of a place that is about something else.
+	Makes  []string `json:"-"`
+	Symbol string   `json:"-"`
+	// Tables must not be written by others, or an answer may be older than the last write
+	// by Staleness; 0 where it is never.
+	Tables    []string      `json:"tables,omitempty"`
+	Staleness time.Duration `json:"staleness,omitempty"` // nanoseconds
 	// Subject and Body of the commit.
 	Subject string `json:"-"`
 	Body    string `json:"-"`

@@ -145,6 +145,7 @@ func (c *client) draft(o ClientOptions) (*Draft, error) {
 	if err := h.chooseOrigin(); err != nil {
 		return nil, err
 	}
+	h.learnOperations([][]*harEntry{h.ofOrigin()})
 	dropped := map[string]bool{}
 	at := map[string]int{}
 	used := map[string]int{}
@@ -208,6 +209,7 @@ func otherName(used map[string]int, group, name string) string {
 }
 
 func (c *client) finish(h *harDraft, o *ClientOptions, told []string, dropped map[string]bool) (*Draft, error) {
+	h.accounts()
 	d := &Draft{Requests: h.taken, Coverage: 1, LeftOut: told}
 	for _, route := range slices.Sorted(maps.Keys(h.counts)) {
 		n := h.counts[route]
@@ -239,6 +241,17 @@ func (q *clientRequest) entry() harEntry {
 	return e
 }
 
+// ofOrigin are the requests to the origin that was chosen.
+func (h *harDraft) ofOrigin() []*harEntry {
+	var out []*harEntry
+	for i := range h.file.Log.Entries {
+		if e := &h.file.Log.Entries[i]; e.origin() == h.origin {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
 // clientHeaders are set by every client itself, or belong to its connection.
 var clientHeaders = []string{"host", "connection", "content-length", "user-agent", "accept-encoding", "accept-language", "cookie", "cookie2", "dnt", "upgrade-insecure-requests",
 	"priority", "pragma", "cache-control", "referer", "origin", "te", "postman-token", "proxy-authorization", "transfer-encoding"}
@@ -250,7 +263,7 @@ func (h *harDraft) request(q *clientRequest, e *harEntry, dropped map[string]boo
 	h.build(m)
 	st := m.step
 	st.name, st.status, st.think, st.typ = printable(q.name), q.status, q.think, ""
-	if len(st.status) == 0 {
+	if len(st.status) == 0 && st.lacks != graphQLErrors {
 		st.status = unknownStatus(e.Request.Method)
 	}
 	st.comment = append(st.comment, q.comment...)

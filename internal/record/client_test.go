@@ -57,6 +57,9 @@ func TestCurl(t *testing.T) {
 		{"-F", "curl http://a.test/u -F t=T -F 'f=@gone.png;type=image/png;filename=n.png'", []string{"request: POST /u", `"f": {text: "file", name: "n.png", type: "image/png"}`, `"t": "T"`}, "line 1: the file gone.png is not read"},
 		{"-I and options in one word", "curl -sSIk -o/dev/null -w '%{http_code}' http://a.test/h", []string{"request: HEAD /h"}, ""},
 		{"-XPUT", "curl -XPUT -da=1 http://a.test/h", []string{"request: PUT /h", `"a": "1"`}, ""},
+		{"GraphQL by its documents", `curl -b jar -c jar http://a.test/g --json '{"query":"query Things { things { id } }"}'` + "\n" + `curl -b jar http://a.test/g --json '{"query":"mutation { add(id: 1) { id } }"}'`,
+			[]string{"route: POST /g operationName=Things", "route: POST /g operationName=add", `expect: {not_contains: "\"errors\":["}`}, ""},
+		{"a cookie of its own", "curl -b session=1 http://a.test/1", []string{"GET /1"}, "cookies come from the answers"},
 		{"a password", "curl -u eve:s3cret http://a.test/p", []string{`"Authorization": "Basic FILL-IN"`, "# Fill in Authorization."}, "The values of Authorization are not taken"},
 		{"a password in the address", "curl http://eve:s3cret@a.test/p", []string{"request: GET /p", `"Authorization": "Basic FILL-IN"`}, "Authorization"},
 		{"a token", "curl http://a.test/p -H 'authorization: Bearer s3cret' -H 'X-Api-Key: s3cret' -H 'Cookie: sid=s3cret'", []string{`"Authorization": "Bearer FILL-IN"`, `"X-Api-Key": "masked"`}, "left out: Cookie"},
@@ -138,7 +141,7 @@ func TestJMeterPlan(t *testing.T) {
 	checkClient(t, FromJMeter, []clientCase{
 		{"a request with the defaults", plan(jmxRequest("home", "/h", "GET", "")), []string{"name: T", "name: home", "request: GET /h"}, ""},
 		{"arguments of GET", plan(jmxRequest("a", "/s", "GET", arguments(argument("q", "a b", `<boolProp name="HTTPArgument.always_encode">true</boolProp>`)+argument("e", "x%20y", `<boolProp name="HTTPArgument.always_encode">false</boolProp>`)))), []string{"GET /s?q=a+b&e=x%20y"}, ""},
-		{"a form", plan(jmxRequest("a", "/f", "POST", arguments(argument("user", "eve", "")+argument("password", "hunter2", "")))), []string{`"user": "eve"`, `"password": "masked"`}, "password"},
+		{"a form", plan(jmxRequest("a", "/f", "POST", arguments(argument("user", "eve", "")+argument("password", "hunter2", "")))), []string{`"user": "${account.user}"`, `"password": "${account.password}"`, "accounts: {file: pools/accounts.csv}"}, "password"},
 		{"a raw body", plan(jmxRequest("a", "/j", "POST", `<boolProp name="HTTPSampler.postBodyRaw">true</boolProp>`+arguments(argument("", `{"h": "${host}"}`, "")))), []string{`json: {"h": "a.test"}`}, ""},
 		{"headers of the sampler and of the level", plan(`<HeaderManager enabled="true"><collectionProp name="HeaderManager.headers"><elementProp name=""><stringProp name="Header.name">X-All</stringProp><stringProp name="Header.value">1</stringProp></elementProp></collectionProp></HeaderManager><hashTree/>` + jmxRequest("a", "/a", "GET", "")), []string{`"X-All": "1"`}, ""},
 		{"a pause", plan(jmxRequest("a", "/a", "GET", "") + `<ConstantTimer testname="t" enabled="true"><stringProp name="ConstantTimer.delay">250</stringProp></ConstantTimer><hashTree/>`), []string{"think: 250ms"}, ""},

@@ -66,7 +66,7 @@ func init() {
 		"url-query":      {true, func(c *curlCommand, v word) { c.query = append(c.query, strings.TrimPrefix(v.text, "+")) }, ""},
 		"user":           {true, func(c *curlCommand, v word) { c.q.auth, c.q.given = basicAuth, givenUser(v.text) }, ""},
 		"oauth2-bearer":  {true, func(c *curlCommand, v word) { c.q.auth = bearerAuth }, ""},
-		"cookie":         {true, nil, "cookies come from the answers; add a step that sets them"},
+		"cookie":         {true, (*curlCommand).cookie, ""},
 		"digest":         {false, func(c *curlCommand, _ word) { c.sign("digest", "Digest signs each request, which load does not do") }, ""},
 		"ntlm":           {false, func(c *curlCommand, _ word) { c.sign("ntlm", "NTLM needs several requests on one connection") }, ""},
 		"negotiate": {false, func(c *curlCommand, _ word) {
@@ -238,6 +238,14 @@ func (cmd *curlCommand) option(name string, o curlOption, value word) {
 		o.do(cmd, value)
 	} else if o.why != "" {
 		cmd.leave(value.line, "--%s: %s", name, o.why)
+	}
+}
+
+// cookie takes the option of that name. A value without "=" is a jar of earlier answers'
+// cookies (curl's manual), as every session of a load has one.
+func (cmd *curlCommand) cookie(v word) {
+	if strings.Contains(v.text, "=") {
+		cmd.leave(v.line, "--cookie: cookies come from the answers; add a step that sets them")
 	}
 }
 

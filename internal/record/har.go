@@ -309,6 +309,7 @@ func (h *harDraft) build(m *made) {
 	if right := e.rightAnswer(); right != "" && !h.client {
 		st.contains = literal(right)
 	}
+	st.lacks = e.refusalOfGraphQL()
 	h.headers(m)
 	h.body(m)
 	h.conceal(st)

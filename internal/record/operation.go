@@ -59,7 +59,47 @@ func (e *harEntry) fields() url.Values {
 			}
 		}
 	}
+	if name := graphQLName(out.Get("query")); name != "" && out.Get("operationName") == "" {
+		out.Set("operationName", name)
+	}
 	return out
+}
+
+// graphQLErrors is what an answer to GraphQL has beside status 200 where a request failed
+// (GraphQL specification, section 7.1.2).
+const graphQLErrors = `"errors":[`
+
+// refusalOfGraphQL is what no right answer of a GraphQL request has; "" for other requests,
+// and where the document asks for a field of that name, or the recorded answer has it.
+func (e *harEntry) refusalOfGraphQL() string {
+	document := e.fields().Get("query")
+	if graphQLName(document) == "" || strings.Contains(document, "errors") || strings.Contains(e.Answer.Content.Text, graphQLErrors) {
+		return ""
+	}
+	return graphQLErrors
+}
+
+// graphQLHead is the begin of a GraphQL document's first operation: its kind and name, or
+// the first field (behind an alias, if there is one) of one without a name.
+var graphQLHead = lazyregexp.New(`^(?:\s|,|#[^\n]*\n)*(?:(query|mutation|subscription)\b[\s,]*([A-Za-z_]\w*)?[^{]*)?\{[\s,]*(?:\w+\s*:\s*)?([A-Za-z_]\w*)`)
+
+// graphQLAfterFragments is the first operation of a document that begins with fragments.
+var graphQLAfterFragments = lazyregexp.New(`(?s)^[\s,]*fragment\s.*?\}[\s,]*(query|mutation|subscription)\b[\s,]*([A-Za-z_]\w*)?[^{]*\{[\s,]*(?:\w+\s*:\s*)?([A-Za-z_]\w*)`)
+
+// graphQLName is what a GraphQL document asks for where the request does not name it: the
+// name of its first operation, else its first field; "" for any other text.
+func graphQLName(document string) string {
+	m := graphQLHead.FindStringSubmatch(document)
+	if m == nil {
+		m = graphQLAfterFragments.FindStringSubmatch(document)
+	}
+	switch {
+	case m == nil:
+		return ""
+	case m[2] != "":
+		return m[2]
+	}
+	return m[3]
 }
 
 // learnOperations notes the addresses that were asked for different things.

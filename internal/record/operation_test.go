@@ -205,3 +205,39 @@ func TestWritesSayThatTheyAreOfAnOwnPage(t *testing.T) {
 		t.Errorf("a write from another site's page passes as one of an own page:\n%s", text)
 	}
 }
+
+// A GraphQL request that does not name its operation is told by its document: by the
+// operation's name, or by the first field of one that has none.
+func TestGraphQLOperations(t *testing.T) {
+	for document, want := range map[string]string{
+		"query Products($n: Int) { products(take: $n) { id } }":               "Products",
+		"\n  # all of them\n  query\n Products { products { id } }":           "Products",
+		"mutation AddToCart($id: ID!) @slow { add(id: $id) { total } }":       "AddToCart",
+		"{ mine: activeOrder { id } }":                                        "activeOrder",
+		"query ($id: ID!) { product(id: $id) { name } }":                      "product",
+		"fragment P on Product { id name }\nquery Search { search { ...P } }": "Search",
+		"red chairs":                   "",
+		"query of the day":             "",
+		"select * from products":       "",
+		"fragment P on Product { id }": "",
+	} {
+		if got := graphQLName(document); got != want {
+			t.Errorf("%q is %q, not %q", document, got, want)
+		}
+	}
+	ask := func(at int, document string) harEntry {
+		body, err := json.Marshal(map[string]any{"query": document, "variables": map[string]int{"n": at}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := entryOf(at, "POST", "/graphql", "", "application/json", `{"data": {"n": 1}}`)
+		e.Request.Post = &harPost{Type: "application/json", Text: string(body)}
+		return e
+	}
+	_, text := drafted(t, ask(1, "query Products { products { id } }"), ask(2, "{ activeOrder { id } }"))
+	for _, want := range []string{"route: POST /graphql operationName=Products", "route: POST /graphql operationName=activeOrder", `not_contains: "\"errors\":["`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}

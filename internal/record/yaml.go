@@ -65,6 +65,7 @@ type step struct {
 	status    []int
 	typ       string
 	contains  string // that a right answer has
+	lacks     string // that no right answer has
 	extract   []extract
 	assets    []string
 	think     time.Duration
@@ -246,6 +247,9 @@ func (w *writer) expect(s *step) {
 	}
 	if s.contains != "" {
 		parts = append(parts, "contains: "+double(s.contains))
+	}
+	if s.lacks != "" {
+		parts = append(parts, "not_contains: "+double(s.lacks))
 	}
 	if len(parts) > 0 {
 		w.line(4, "expect: {%s}", strings.Join(parts, ", "))

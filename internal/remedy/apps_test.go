@@ -357,6 +357,30 @@ func TestPassengerRubyJIT(t *testing.T) {
 	}
 }
 
+// Node gets room for new objects where its CPU binds, beside the options that it has; not where
+// somebody has chosen a size, where it is a small part of the work, or where memory is short.
+func TestNodeHeap(t *testing.T) {
+	world := func(file string, cpu float64, argv ...string) remedy.Input {
+		in := goAPI(plainProcess(), map[string]string{envPath: file})
+		in.Snapshot.Apps["api"] = evidence.AppProcess{Exe: "/usr/bin/node", Argv: append([]string{"node"}, argv...), Env: map[string]string{}}
+		in.Evidence.Services["api"] = evidence.ServiceUse{CPU: cpu, Processes: 2, RSS: 100 << 20}
+		return in
+	}
+	in := world("PORT=1\nNODE_OPTIONS=--enable-source-maps\n", 14, "server.js")
+	p := remedytest.Want(t, in, "node.heap")
+	remedytest.Has(t, remedytest.After(p, envPath), "PORT=1\n", "NODE_OPTIONS=\"--enable-source-maps --max-semi-space-size=64\"\n")
+	if len(p.Trades) > 0 || p.EditsSettings || len(p.Changes) != 1 || p.Changes[0].Activate != change.Restart {
+		t.Errorf("%+v", p)
+	}
+	remedytest.Put(in, p.Changes)
+	remedytest.WantNone(t, in, "node.heap", "")
+	remedytest.WantNone(t, world("", 14, "--max-semi-space-size=32", "server.js"), "node.heap", "")
+	remedytest.WantNone(t, world("", 0.1, "server.js"), "node.heap", "")
+	in = world("", 14, "server.js")
+	in.Evidence.System.MemoryAvailable = in.Evidence.System.MemoryTotal/5 + 300<<20
+	remedytest.WantNone(t, in, "node.heap", "")
+}
+
 // NODE_ENV is set where it chooses nothing else, and nobody has chosen another.
 func TestNodeEnv(t *testing.T) {
 	world := func(file string, process evidence.AppProcess) remedy.Input {

@@ -4,9 +4,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"kasoku/internal/diagnose"
 	"kasoku/internal/evidence"
+	"kasoku/internal/regulation"
 	"kasoku/internal/remedy"
 	"kasoku/internal/remedy/remedytest"
 	"kasoku/internal/stack"
@@ -63,5 +65,38 @@ func TestPatchesTogether(t *testing.T) {
 	in.Stack.Regulation.Source = false
 	if res := remedy.PlanAll(in); len(res.Plans) > 0 || len(res.Refusals) != 5 {
 		t.Errorf("without permission: %+v", res)
+	}
+}
+
+// What may be older than the last write needs the trade staleness, by itself and together
+// with others, which are planned without it where it is not allowed.
+func TestPatchesThatKeep(t *testing.T) {
+	ids := func(plans []remedy.Plan) (out []string) {
+		for _, p := range plans {
+			out = append(out, strings.TrimPrefix(p.ID, "source.patch:shop:"))
+		}
+		slices.Sort(out)
+		return out
+	}
+	keeping := func(age time.Duration, allow ...regulation.Trade) remedy.Input {
+		in := patchedWorld()
+		in.Snapshot.Patches[3].Staleness = time.Second
+		in.Stack.Regulation.Allow, in.Stack.Regulation.Staleness = allow, age
+		return in
+	}
+	if got := ids(remedy.PlanAll(keeping(0)).Plans); !slices.Equal(got, []string{"P1-a", "P1-a+P1-b", "P1-b", "P5-c"}) {
+		t.Errorf("not allowed: %v", got)
+	}
+	res := remedy.PlanAll(keeping(0, regulation.Staleness))
+	if got := ids(res.Plans); !slices.Equal(got, []string{"P1-a", "P1-a+P1-b+P19-d", "P1-b", "P19-d", "P5-c"}) {
+		t.Errorf("allowed: %v", got)
+	}
+	for _, p := range res.Plans {
+		if want := strings.Contains(p.ID, "P19-d"); slices.Contains(p.Trades, regulation.Staleness) != want {
+			t.Errorf("%s trades %v", p.ID, p.Trades)
+		}
+	}
+	if got := ids(remedy.PlanAll(keeping(time.Second/2, regulation.Staleness)).Plans); slices.ContainsFunc(got, func(id string) bool { return strings.Contains(id, "P19-d") }) {
+		t.Errorf("for half a second: %v", got)
 	}
 }

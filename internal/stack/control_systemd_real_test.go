@@ -29,7 +29,7 @@ func realSystemd(t *testing.T) *sshHost {
 		t.Skip("a disposable host needs root, and takes too long for -short")
 	}
 	programs := sshtest.Programs(t)
-	l := labtest.Up(t, disposable.Options{Count: 1, Program: filepath.Join(programs, "kasoku-linux-"+runtime.GOARCH)})
+	l := labtest.Up(t, disposable.Options{Count: 1, Program: filepath.Join(programs, "kasoku-linux-"+runtime.GOARCH), Off: []string{"mariadb", "memcached", "php8.2-fpm", "redis-server", "supervisor"}})
 	h, err := ssh.Open(context.Background(), ssh.Options{Name: "lab", Destination: "h1", ConfigFile: l.SSHConfig, Programs: programs})
 	must(t, err)
 	t.Cleanup(func() { must(t, h.Close()) })

@@ -162,3 +162,31 @@ func TestApplicationsBelowAnAlias(t *testing.T) {
 		t.Errorf("folders of applications: %s, want the document root where nothing has PHP", got)
 	}
 }
+
+// A store whose address stands in the program alone is one that it talks to, but the program
+// is none of its settings: nothing is edited there. Comments and other ports name nobody.
+func TestStoresThatTheProgramNames(t *testing.T) {
+	stores := []*instance{
+		{svc: Service{Name: "db", Kind: MariaDB, Listen: []string{"127.0.0.1:3399", "unix:/run/d/d.sock"}}},
+		{svc: Service{Name: "cache", Kind: Memcached, Listen: []string{"127.0.0.1:11999"}}},
+		{svc: Service{Name: "redis", Kind: Redis, Listen: []string{"127.0.0.1:6999"}}},
+	}
+	for text, want := range map[string][]string{
+		"const cache = new Memcached('localhost:11999', {});\n":                                 {"cache"},
+		"client, err := redis.Dial(\"tcp\", \"127.0.0.1:6999\")\n":                              {"redis"},
+		"c = connect(`redis://localhost:6999/1`)\n":                                             {"redis"},
+		"dsn := \"u:p@tcp(127.0.0.1:3399)/shop\" // all\n":                                      {"db"},
+		"dsn := \"u:p@unix(/run/d/d.sock)/shop\"\nm := memcache.New(\"localhost:11999\")\n":     {"db", "cache"},
+		"// was: new Memcached('localhost:11999')\n * 'localhost:11999'\n# 'localhost:11999'\n": nil,
+		"listen('localhost:1199')\nsee('cache.example:11999')\nx = 'localhost:119990'\n":        nil,
+	} {
+		dir := t.TempDir()
+		tree(t, dir, map[string]string{"app/lib/main.js": text, "app/node_modules/x/index.js": "'127.0.0.1:3399' '127.0.0.1:11999' '127.0.0.1:6999'"})
+		d := &discovery{h: host.NewLocal(), found: stores}
+		app := &instance{svc: Service{Name: "app", Kind: App, Root: filepath.Join(dir, "app")}}
+		d.settings(t.Context(), app)
+		if !slices.Equal(app.svc.TalksTo, want) || len(app.svc.Settings) > 0 {
+			t.Errorf("%q: talks to %v, settings %v; want %v and none", text, app.svc.TalksTo, app.svc.Settings, want)
+		}
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"kasoku/internal/host"
 	"kasoku/internal/knownapp"
 	"kasoku/internal/lazyregexp"
 )
@@ -43,6 +44,7 @@ func (d *discovery) settings(ctx context.Context, app *instance) {
 		depth int
 	}
 	queue, entries := []folder{{app.svc.Root, 0}}, 0
+	var sources []string
 	etc := d.etcFolder(ctx, app.svc.Root)
 	if etc != "" { // first: it holds settings alone
 		queue = append([]folder{{etc, 0}}, queue...)
@@ -64,17 +66,90 @@ func (d *discovery) settings(ctx context.Context, app *instance) {
 				if dir.depth < settingsDepth && name[0] != '.' && !slices.Contains(settingsSkip, name) {
 					queue = append(queue, folder{full, dir.depth + 1})
 				}
-			case e.Mode.IsRegular() && e.Size > settingsSize:
-			case e.Mode.IsRegular() && packaged(app.svc.Root) && Below(app.svc.Root, full) && len(app.svc.Settings) > 0:
-				// The package's own source; its settings were found in /etc.
-			case e.Mode.IsRegular() || e.Mode&fs.ModeSymlink != 0:
-				if isSettingsName(name) || etc != "" && strings.HasPrefix(full, etc+"/") && slices.Contains(scriptExtensions, filepath.Ext(name)) {
-					d.settingsFile(ctx, app, full, stores)
-				}
+			case !d.settingsOf(ctx, app, e, full, etc, stores) && e.Mode.IsRegular() && slices.Contains(sourceExtensions, filepath.Ext(name)) && len(sources) < sourceFiles:
+				sources = append(sources, full)
 			}
 		}
 	}
+	d.storesInSource(ctx, app, sources, stores)
 }
+
+// settingsOf looks into a file if its name is one of settings; false if it is not.
+func (d *discovery) settingsOf(ctx context.Context, app *instance, e host.FileInfo, full, etc string, stores []store) bool {
+	name := filepath.Base(full)
+	switch {
+	case !e.Mode.IsRegular() && e.Mode&fs.ModeSymlink == 0:
+	case e.Mode.IsRegular() && e.Size > settingsSize:
+	case e.Mode.IsRegular() && packaged(app.svc.Root) && Below(app.svc.Root, full) && len(app.svc.Settings) > 0:
+		// The package's own source; its settings were found in /etc.
+	case isSettingsName(name) || etc != "" && strings.HasPrefix(full, etc+"/") && slices.Contains(scriptExtensions, filepath.Ext(name)):
+		d.settingsFile(ctx, app, full, stores)
+		return true
+	}
+	return false
+}
+
+// sourceExtensions of programs whose text may name a store's address; those that may hold
+// settings, too, are in settingsExtensions.
+var sourceExtensions = []string{".js", ".mjs", ".cjs", ".ts", ".go", ".pl", ".psgi", ".pm"}
+
+const sourceFiles = 200
+
+// storesInSource finds the stores whose address the program itself holds, written out as
+// HOST:PORT of this host, or as the path of a socket. Such a place is none of the settings:
+// only a person, or a patch, changes a program.
+func (d *discovery) storesInSource(ctx context.Context, app *instance, sources []string, stores []store) {
+	stores = slices.DeleteFunc(slices.Clone(stores), func(s store) bool { return slices.Contains(app.svc.TalksTo, s.name) })
+	for _, file := range sources {
+		if len(stores) == 0 {
+			return
+		}
+		data, err := d.h.ReadFile(ctx, file)
+		if err != nil || len(data) > settingsSize {
+			continue
+		}
+		stores = slices.DeleteFunc(stores, func(s store) bool {
+			if !s.writtenOut(string(data)) {
+				return false
+			}
+			app.svc.TalksTo = append(app.svc.TalksTo, s.name)
+			d.note("%s talks to %s: a guess from %s, which names its address; Kasoku does not change that.", app.svc.Name, s.name, file)
+			return true
+		})
+	}
+}
+
+// writtenOut reports whether a text holds a store's address between quotes.
+func (s store) writtenOut(text string) bool {
+	var addresses []string
+	if s.port != "" {
+		for _, host := range []string{"127.0.0.1", "localhost", "[::1]"} {
+			addresses = append(addresses, host+":"+s.port)
+		}
+	}
+	addresses = append(addresses, s.sockets...)
+	for line := range strings.Lines(text) {
+		if commentLine.MatchString(line) {
+			continue
+		}
+		for _, m := range quotedText.FindAllStringSubmatch(line, -1) {
+			// As it stands, or in a URL or a DSN.
+			if slices.ContainsFunc(addresses, func(a string) bool {
+				return m[1] == a || strings.Contains(m[1], "//"+a) || strings.Contains(m[1], "@"+a) || strings.Contains(m[1], "("+a+")")
+			}) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+var (
+	// commentLine begins as a comment of C's or the shell's family does.
+	commentLine = lazyregexp.New(`^\s*(?://|/?\*|#)`)
+	// quotedText is a text in a program, in any language's quotes.
+	quotedText = lazyregexp.New(`["'\x60]([^"'\x60\n]{3,200})["'\x60]`)
+)
 
 // unsettled says of an application that nothing was found of whom it talks to: neither
 // in files nor in its environment, nor by a connection that it holds.

@@ -142,6 +142,9 @@ type RunOptions struct {
 	Workload int // 0: the scenario's
 	// Window of this run; 0: as chosen for all.
 	Window time.Duration
+	// Heat: the warm-up lasts as long as the window at least (mostHeat), not only until
+	// throughput is steady.
+	Heat bool
 
 	// ready is asked when the data is reset, before the load begins; nil: nobody
 	// asks.

@@ -71,6 +71,9 @@ func (b *Bench) runTime() time.Duration {
 	return w + m + time.Second
 }
 
+// mostHeat bounds RunOptions.Heat: after that a compiler has seen what is asked for.
+const mostHeat = 20 * time.Second
+
 // driver puts the load on and tells its progress.
 type driver func(ctx context.Context, progress func(load.Progress)) (*load.Result, error)
 
@@ -84,6 +87,9 @@ func (b *Bench) driver(run RunOptions, opts *evidence.CollectorOptions) (driver,
 		}
 		if o.Window = cmp.Or(run.Window, o.Window); b.pace != nil && b.pace.Least > 0 {
 			o.Window = b.whole(cmp.Or(o.Window, b.Scenario.Duration))
+		}
+		if run.Heat {
+			o.LeastWarmup = min(cmp.Or(o.Window, b.Scenario.Duration), mostHeat)
 		}
 		return func(ctx context.Context, progress func(load.Progress)) (*load.Result, error) {
 			o.Progress = progress

@@ -23,7 +23,7 @@ import (
 // OPcache are the product's own plans; the test adds the one that breaks.
 func TestAGroupOnTheRealService(t *testing.T) {
 	l := useLab(t)
-	l.quicken(t)
+	l.calm(t)
 	asFound := l.hash(t)
 	// What else runs does not matter here: the effects are large.
 	foreign, window, old := l.stack.Tune.MaxForeignCPU, l.bench.Window, remedy.Table

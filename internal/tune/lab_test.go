@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -131,6 +132,31 @@ func (l *lab) quicken(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// calm is quicken with three users who think after each step until the test ends: a page
+// that waits or reads a table still halves their answers, and a run no longer takes all CPUs
+// for as long as it lasts.
+func (l *lab) calm(t *testing.T) {
+	t.Helper()
+	l.quicken(t)
+	text, err := os.ReadFile(l.stack.Load.Scenario)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const step = "\n        request: "
+	file := filepath.Join(t.TempDir(), "scenario.yaml")
+	if err := os.WriteFile(file, bytes.ReplaceAll(text, []byte(step), []byte("\n        think: 40ms"+step)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	sc, err := load.LoadScenario(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	busy := l.bench.Scenario
+	sc.Timeout, sc.Workload = busy.Timeout, 3
+	l.bench.Scenario = sc
+	t.Cleanup(func() { l.bench.Scenario = busy })
 }
 
 // hash of everything that undo must bring back.

@@ -72,7 +72,7 @@ func TestNoLongerPays(t *testing.T) {
 // again; undo of everything brings back what was found.
 func TestLeaveOutOnTheRealService(t *testing.T) {
 	l := useLab(t)
-	l.quicken(t)
+	l.calm(t)
 	asFound := l.hash(t)
 	// What else runs does not matter here: the effects are large.
 	foreign, window := l.stack.Tune.MaxForeignCPU, l.bench.Window

@@ -74,13 +74,24 @@ type Patches struct {
 // joiner makes one patch of several, by their IDs.
 type joiner func(ids []string) (evidence.JoinedPatch, error)
 
-// Into puts them into a snapshot.
+// Into puts them into a snapshot, with what its profiles tell of them.
 func (p Patches) Into(snap *evidence.Snapshot) {
 	snap.Patches, snap.Unpatched = p.Offered, nil
 	for _, h := range p.Looked {
 		if why, ok := strings.CutPrefix(h.Text, notJudged); ok {
 			snap.Unpatched = append(snap.Unpatched, why)
 		}
+	}
+	for i, p := range snap.Patches {
+		data := snap.GoProfiles[p.Service]
+		if len(p.Makes) == 0 || data == nil {
+			continue
+		}
+		share, err := evidence.ShareWithin(data, p.Symbol, p.Makes)
+		if err != nil {
+			snap.Unpatched = append(snap.Unpatched, "what "+p.Place()+" makes: "+err.Error())
+		}
+		snap.Patches[i].Made = share
 	}
 	snap.JoinPatches = func(service string, ids []string) (evidence.JoinedPatch, error) {
 		join := p.join[service]
@@ -171,7 +182,7 @@ func patchesOf(ctx context.Context, st *stack.Stack, hosts map[string]host.Host,
 			continue
 		}
 		out = append(out, evidence.SourcePatch{Service: app.Name, ID: at.ID, Shape: at.Shape, Title: at.Subject, What: at.What,
-			File: at.File, Line: at.Line, Lines: at.Lines, Function: at.Function, Dir: c.top, Diff: diff, Message: at.Message(), Build: command, Products: products, Statement: at.Statement, Text: textOf(at), More: othersOf(at, places)})
+			File: at.File, Line: at.Line, Lines: at.Lines, Function: at.Function, Dir: c.top, Diff: diff, Message: at.Message(), Build: command, Products: products, Statement: at.Statement, Text: textOf(at), More: othersOf(at, places), Makes: at.Makes, Symbol: at.Symbol, Tables: at.Tables, Staleness: at.Staleness})
 	}
 	return out, func(ids []string) (evidence.JoinedPatch, error) { return joinPlaces(ctx, c, places, ids) }, nil
 }
@@ -209,7 +220,7 @@ func joinPlaces(ctx context.Context, c *checkout, places []*patch.Place, ids []s
 		err = errors.New("its lines hold what looks like a secret")
 	}
 	var message strings.Builder
-	fmt.Fprintf(&message, "Make %d changes that ask the database for less\n", len(chosen))
+	fmt.Fprintf(&message, "Make %d changes that are shown to answer the same\n", len(chosen))
 	for _, at := range chosen {
 		fmt.Fprintf(&message, "\n%s: %s", at.ID, at.Message())
 	}
@@ -256,6 +267,11 @@ func joinStatements(ctx context.Context, dir string, patches []evidence.SourcePa
 	for i := range patches {
 		if patches[i].Statement != "" {
 			joinStatement(index, &patches[i], ev)
+		}
+		for _, s := range ev.Statements {
+			if len(patches[i].Tables) > 0 && patch.Writes(s.Fingerprint, patches[i].Tables) {
+				patches[i].Written = s.Fingerprint
+			}
 		}
 	}
 	slices.SortStableFunc(patches, func(a, b evidence.SourcePatch) int { return cmp.Compare(b.Total, a.Total) })

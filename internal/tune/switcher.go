@@ -48,7 +48,9 @@ func (s *switcher) Measure(ctx context.Context, side experiment.Side, pair int) 
 	if pair > briefPairs {
 		window = 0
 	}
-	run, err := s.bench.Run(ctx, RunOptions{Kind: store.Scored, Side: side, Step: s.step, Workload: workload, Window: window,
+	cold, heats := s.turns.heat.cold, s.heats()
+	s.turns.heat.cold = false
+	run, err := s.bench.Run(ctx, RunOptions{Kind: store.Scored, Side: side, Step: s.step, Workload: workload, Window: window, Heat: heats,
 		Label: fmt.Sprintf("%s, pair %d: %s", s.intent.Title, pair, side),
 		ready: func(ctx context.Context) error { return s.inForce(ctx, "after load.reset") }})
 	if err == nil {
@@ -62,7 +64,9 @@ func (s *switcher) Measure(ctx context.Context, side experiment.Side, pair int) 
 	}
 	s.turns.note(run)
 	s.turns.noteSteal(run, s.bench.Stack.Tune.Foreign())
-	return sample(run), nil
+	out := sample(run)
+	s.turns.heat.note(cold, out)
+	return out, nil
 }
 
 // filled is the side that has caches of its own to fill.

@@ -33,6 +33,7 @@ type turns struct {
 	// the limit; most is the most that they took, a share.
 	robbed int
 	most   float64
+	heat   heat
 }
 
 // turn puts a side in place, fills what it keeps, and measures how long that
@@ -40,9 +41,11 @@ type turns struct {
 func (s *switcher) turn(ctx context.Context, side experiment.Side) error {
 	was, begun := s.tx, time.Now()
 	err := s.to(ctx, side)
-	if s.fill != nil && s.tx != was && side == s.filled() && err == nil {
+	filled := s.fill != nil && s.tx != was && side == s.filled() && err == nil
+	if filled {
 		err = s.fill(ctx)
 	}
+	s.turns.heat.cold = s.turns.heat.cold || s.tx != was && !filled
 	if s.tx != was || err != nil {
 		s.turns.switches++
 		s.turns.took += time.Since(begun)

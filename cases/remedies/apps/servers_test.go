@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -187,6 +188,32 @@ func TestNodeEnv(t *testing.T) {
 	res := b.Plans(t)
 	if text := strings.Join(res.Skipped, "\n"); !strings.Contains(text, "NODE_ENV also chooses what is in "+dir+"/config/production.json") {
 		t.Errorf("beside config/production.json: skipped %s", text)
+	}
+}
+
+// A Node program that makes many objects for each request gets room for new ones.
+func TestNodeHeap(t *testing.T) {
+	node := need(t, "node")
+	dir, port := bed.Folder(t), bed.FreePort(t)
+	copied(t, dir, "node/objects.js", "objects.js")
+	write(t, dir, "app.env", "NODE_ENV=production\n", port)
+	b := oneWorker(t, dir, fmt.Sprintf("{start: [%s, %%DIR%%/objects.js, \"%d\"], env_file: %%DIR%%/app.env}", node, port), port)
+	run(t, dir, "node", port, "NODE_ENV=production", node, dir+"/objects.js", fmt.Sprint(port))
+	limit := func() int {
+		n, err := strconv.Atoi(get(t, port, "/limit"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	found := limit()
+	b.Show(t, func(t *testing.T, _ remedy.Plan) {
+		if now := limit(); now-found != 3*(64-16) {
+			t.Errorf("the heap may hold %d MiB, %d as found; want three semi-spaces of 48 MiB more", now, found)
+		}
+	}, "node.heap")
+	if now := limit(); now != found {
+		t.Errorf("taken back, the heap may hold %d MiB, %d as found", now, found)
 	}
 }
 

@@ -119,7 +119,7 @@ func site(t *testing.T) *bed.Bed {
 
 	services, locations, sessions := "", "", ""
 	for _, name := range names {
-		at := strings.NewReplacer("@POOL@", name, "@FPM@", fpm)
+		at := strings.NewReplacer("@POOL@", name, "@FPM@", fpm, "@PAUSE@", bed.Pause())
 		write(name+".conf", at.Replace(fpmConf))
 		write(name+".ini", "[PHP]\n"+inis[name])
 		locations += at.Replace(location)
@@ -134,8 +134,8 @@ func site(t *testing.T) *bed.Bed {
 `)
 		sessions += at.Replace(`  - name: @POOL@
     steps:
-      - {name: @POOL@ first, request: GET /@POOL@/?step=0, expect: {contains: ["n=8 cache=right store=right"]}}
-      - {name: @POOL@ second, request: GET /@POOL@/?step=1, expect: {contains: ["n=9 cache=right store=right"]}}
+      - {@PAUSE@name: @POOL@ first, request: GET /@POOL@/?step=0, expect: {contains: ["n=8 cache=right store=right"]}}
+      - {@PAUSE@name: @POOL@ second, request: GET /@POOL@/?step=1, expect: {contains: ["n=9 cache=right store=right"]}}
 `)
 	}
 	write("nginx.conf", strings.Replace(nginxConf, "LOCATIONS", locations, 1))

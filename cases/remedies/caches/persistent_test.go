@@ -47,7 +47,7 @@ services:
 evidence: {profile: "off"}
 load: {scenario: scenario.yaml, url: "http://127.0.0.1:WEBPORT"}
 `)
-	write("scenario.yaml", "version: 1\nname: page\nworkload: 3\nsessions:\n  - name: s\n    steps:\n      - {name: page, request: GET /php/, expect: {contains: [cache=right]}}\n")
+	write("scenario.yaml", "version: 1\nname: page\nworkload: 3\nsessions:\n  - name: s\n    steps:\n      - {"+bed.Pause()+"name: page, request: GET /php/, expect: {contains: [cache=right]}}\n")
 	folder(t, filepath.Join(dir, "run"), "memcache")
 	for _, f := range []string{"nginx.pid", "php.pid", "run/cache.pid"} {
 		bed.StopByPIDFile(t, filepath.Join(dir, f))

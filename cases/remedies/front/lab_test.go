@@ -71,7 +71,6 @@ func (x *labSite) did(what string) {
 // and nothing else; the disposable host reaches no other.
 const labScript = `
 umask 022
-systemctl disable -q --now mariadb || true
 rm -f /etc/apache2/conf-enabled/mediawiki.conf /var/www/html/index.html
 printf '<?php echo "for ", $_SERVER["REMOTE_ADDR"], " at ", $_SERVER["SERVER_PORT"];' >/var/www/html/index.php
 systemctl enable -q apache2; systemctl restart apache2
@@ -83,7 +82,7 @@ apt-get update -qq -o APT::Sandbox::User=root
 
 // labSpareScript: the second host has the packages, and serves nothing.
 const labSpareScript = `
-systemctl disable -q --now mariadb apache2 || true
+systemctl disable -q --now apache2
 rm -rf /etc/apache2/conf-enabled/mediawiki.conf /var/www/html
 `
 
@@ -93,7 +92,7 @@ func startLab(t *testing.T, count int) *labSite {
 		t.Skip("disposable hosts need root, and take too long for -short")
 	}
 	programs := sshtest.Programs(t)
-	l := labtest.Up(t, lab.Options{Count: count, Packages: wikiPackages, Program: filepath.Join(programs, "kasoku-linux-"+runtime.GOARCH)})
+	l := labtest.Up(t, lab.Options{Count: count, Packages: wikiPackages, Off: []string{"mariadb"}, Program: filepath.Join(programs, "kasoku-linux-"+runtime.GOARCH)})
 	dir := t.TempDir()
 	x := &labSite{t: t, last: time.Now(), hosts: map[string]host.Host{"local": host.NewLocal()}}
 	var named []string

@@ -78,7 +78,7 @@ workload: 2
 sessions:
   - name: visit
     steps:
-      - {name: page, request: GET /, expect: {contains: ["ctype=C.UTF-8 time='de_DE.utf8' environment=false"]}}
+      - {@PAUSE@name: page, request: GET /, expect: {contains: ["ctype=C.UTF-8 time='de_DE.utf8' environment=false"]}}
 `
 
 // makeArchive makes an archive of one language, as large as one of many: the C
@@ -94,7 +94,7 @@ func TestLocaleArchive(t *testing.T) {
 	bed.NeedPrivate(t)
 	bed.Output(t, "sh", "-ec", makeArchive, "sh", dir)
 	fpm := bed.PHPFPM(t)
-	replace := strings.NewReplacer("@PORT@", fmt.Sprint(bed.FreePort(t)), "@FPM@", fpm)
+	replace := strings.NewReplacer("@PORT@", fmt.Sprint(bed.FreePort(t)), "@FPM@", fpm, "@PAUSE@", bed.Pause())
 	for name, text := range map[string]string{"fpm.conf": fpmConf, "nginx.conf": nginxConf, "app/index.php": page, "kasoku.yaml": kasokuYAML, "scenario.yaml": scenario, "fpm.env": "SITE=x\n"} {
 		bed.Write(t, dir, name, replace.Replace(text))
 	}

@@ -74,7 +74,7 @@ sessions:
   - name: page
     weight: 1
     steps:
-      - {request: GET /, expect: {status: 200, regexp: ['^hello']}}
+      - {@PAUSE@request: GET /, expect: {status: 200, regexp: ['^hello']}}
 `
 
 // state is what must come back: what dpkg and apt know of the package, and the
@@ -91,7 +91,7 @@ func TestPackagesUpgrade(t *testing.T) {
 	bed.Output(t, "sh", "-ec", makeArchive, "sh", filepath.Join(dir, "archive"))
 	port := fmt.Sprint(bed.FreePort(t))
 	for name, text := range map[string]string{"nginx.conf": nginxConf, "kasoku.yaml": stackYAML, "scenario.yaml": scenarioYAML} {
-		bed.Write(t, dir, name, strings.ReplaceAll(text, "@PORT@", port))
+		bed.Write(t, dir, name, strings.NewReplacer("@PORT@", port, "@PAUSE@", bed.Pause()).Replace(text))
 	}
 	bed.StopByPIDFile(t, filepath.Join(dir, "nginx.pid"))
 	bed.Output(t, "/usr/sbin/nginx", "-p", dir, "-c", filepath.Join(dir, "nginx.conf"))

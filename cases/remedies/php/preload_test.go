@@ -91,7 +91,7 @@ services:
 evidence: {profile: "off"}
 load: {scenario: scenario.yaml, url: "http://127.0.0.1:PORT"}
 `))
-	bed.Write(t, dir, "scenario.yaml", "version: 1\nname: page\nworkload: 2\nsessions:\n  - name: visit\n    steps:\n      - {name: page, request: GET /, expect: {contains: [sum=19900]}}\n")
+	bed.Write(t, dir, "scenario.yaml", "version: 1\nname: page\nworkload: 2\nsessions:\n  - name: visit\n    steps:\n      - {"+bed.Pause()+"name: page, request: GET /, expect: {contains: [sum=19900]}}\n")
 	bed.StopByPIDFile(t, filepath.Join(dir, "fpm.pid"))
 	bed.StopByPIDFile(t, filepath.Join(dir, "nginx.pid"))
 	bed.Output(t, fpm, "-y", filepath.Join(dir, "fpm.conf"), "-c", filepath.Join(dir, "php.ini"), "-D")

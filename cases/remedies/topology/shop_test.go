@@ -77,7 +77,7 @@ func openShop(t *testing.T) *shop {
 		t.Skip("disposable hosts need root, and take too long for -short")
 	}
 	programs := sshtest.Programs(t)
-	l := labtest.Up(t, lab.Options{Count: 2, Program: filepath.Join(programs, "kasoku-linux-"+runtime.GOARCH)})
+	l := labtest.Up(t, lab.Options{Count: 2, Program: filepath.Join(programs, "kasoku-linux-"+runtime.GOARCH), Off: []string{"memcached", "redis-server", "supervisor"}})
 	dir := t.TempDir()
 	s := &shop{dir: dir, l: l, site: site{t: t, hosts: map[string]host.Host{}, stack: shopStack(dir)}}
 	for _, h := range l.Hosts {

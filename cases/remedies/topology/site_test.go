@@ -91,7 +91,7 @@ func start(t *testing.T) *site {
 		t.Skip("disposable hosts need root, and take too long for -short")
 	}
 	programs := sshtest.Programs(t)
-	l := labtest.Up(t, lab.Options{Count: hostCount, Program: filepath.Join(programs, "kasoku-linux-"+runtime.GOARCH)})
+	l := labtest.Up(t, lab.Options{Count: hostCount, Program: filepath.Join(programs, "kasoku-linux-"+runtime.GOARCH), Off: []string{"mariadb", "memcached", "redis-server", "supervisor"}})
 	dir := t.TempDir()
 	s := &site{t: t, hosts: map[string]host.Host{},
 		stack: &stack.Stack{Version: 1, Dir: dir, Path: filepath.Join(dir, "kasoku.yaml"), Regulation: bed.Relaxed(), Load: stack.LoadConfig{URL: "http://h1"},

@@ -58,7 +58,7 @@ func start(t *testing.T) *site {
 		t.Skip("a disposable host needs root, and takes too long for -short")
 	}
 	programs := sshtest.Programs(t)
-	l := labtest.Up(t, lab.Options{Count: 1, Program: filepath.Join(programs, "kasoku-linux-"+runtime.GOARCH)})
+	l := labtest.Up(t, lab.Options{Count: 1, Program: filepath.Join(programs, "kasoku-linux-"+runtime.GOARCH), Off: []string{"mariadb", "memcached", "nginx", "php8.2-fpm", "redis-server", "supervisor"}})
 	h, err := ssh.Open(t.Context(), ssh.Options{Name: "h1", Destination: "h1", ConfigFile: l.SSHConfig, Programs: programs})
 	if err != nil {
 		t.Fatal(err)

@@ -83,7 +83,7 @@ func startApache(t *testing.T, mpm, more, steps string) site {
 	bed.Write(t, dir, "public/site.css", strings.Repeat("body { color: black; margin: 0 }\n", 400))
 	bed.Write(t, dir, "fpm.conf", "[global]\npid = %DIR%/fpm.pid\nerror_log = %DIR%/fpm.log\n[www]\nuser = www-data\ngroup = www-data\nlisten = %DIR%/www.sock\npm = static\npm.max_children = 2\n")
 	bed.Write(t, dir, "scenario.yaml", "version: 1\nname: site\nworkload: 4\nwarmup: 100ms\nduration: 500ms\nsessions:\n  - name: visit\n    steps:\n"+
-		"      - {name: style, request: GET /site.css, expect: {contains: [margin]}}\n"+steps)
+		"      - {"+bed.Pause()+"name: style, request: GET /site.css, expect: {contains: [margin]}}\n"+steps)
 	start := []string{apacheProgram, "-d", root, "-f", root + "/apache2.conf", "-k", "start"}
 	fpm := ""
 	if mpm == "prefork" {

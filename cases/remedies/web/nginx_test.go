@@ -98,7 +98,7 @@ func startSite(t *testing.T, s setup) site {
 	}
 	bed.Write(t, dir, "fpm.conf", "[global]\npid = %DIR%/fpm.pid\nerror_log = %DIR%/fpm.log\n"+s.fpm+"\n[www]\nuser = www-data\ngroup = www-data\nlisten = "+x.fpm+"\npm = static\npm.max_children = 4\n")
 	bed.Write(t, dir, "scenario.yaml", "version: 1\nname: site\nworkload: 4\nwarmup: 100ms\nduration: 500ms\nsessions:\n  - name: visit\n    steps:\n"+
-		"      - {name: page, request: GET /, expect: {contains: [page 199990000]}}\n"+s.steps)
+		"      - {"+bed.Pause()+"name: page, request: GET /, expect: {contains: [page 199990000]}}\n"+s.steps)
 	limit := []string{}
 	if s.limit > 0 {
 		limit = []string{"prlimit", fmt.Sprintf("--nofile=%d:", s.limit)}

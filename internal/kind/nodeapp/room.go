@@ -10,7 +10,7 @@ import (
 )
 
 // Room is the row of internal/kind.
-var Room = appserver.Room{Name: "nodeapp", Variables: []string{"WEB_CONCURRENCY", "NODE_ENV"}, Forks: forks, Forked: &cluster}
+var Room = appserver.Room{Name: "nodeapp", Variables: []string{"WEB_CONCURRENCY", "NODE_ENV", "NODE_OPTIONS"}, Forks: forks, Forked: &cluster}
 
 // Is reports whether a program is Node.js.
 func Is(exe string) bool { return path.Base(exe) == "node" || path.Base(exe) == "nodejs" }

@@ -99,6 +99,22 @@ func planNodeEnv(in planning.Input, f diagnose.Finding) ([]planning.Plan, error)
 	return []planning.Plan{{ID: "node.env:" + svc.Name, EditsSettings: true, Title: "Run " + svc.Name + " with NODE_ENV=production", Changes: changes}}, nil
 }
 
+// planNodeHeap gives V8 more room for new objects.
+func planNodeHeap(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
+	svc, err := app(in, f)
+	if err != nil {
+		return nil, err
+	}
+	if len(f.Settings) == 0 {
+		return nil, fmt.Errorf("%s: the finding names no options of Node", svc.Name)
+	}
+	changes, err := setEnv(in, svc, f.Text, [2]string{"NODE_OPTIONS", f.Settings[0].To})
+	if err != nil {
+		return nil, err
+	}
+	return []planning.Plan{{ID: "node.heap:" + svc.Name, Title: "Let " + svc.Name + " collect new objects less often (Node's semi-space)", Changes: changes}}, nil
+}
+
 // planInterpolate has Go's driver fill values into statements itself.
 func planInterpolate(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 	svc, err := app(in, f)

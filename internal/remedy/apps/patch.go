@@ -9,6 +9,7 @@ import (
 	"kasoku/internal/change"
 	"kasoku/internal/diagnose"
 	"kasoku/internal/evidence"
+	"kasoku/internal/regulation"
 	"kasoku/internal/remedy/planning"
 	"kasoku/internal/stack"
 )
@@ -36,7 +37,10 @@ func planPatch(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 	if svc == nil {
 		return nil, fmt.Errorf("there is no service %s", p.Service)
 	}
-	plans := []planning.Plan{{ID: "source.patch:" + p.Service + ":" + p.ID, Title: p.Title, EditsSource: true, Alone: true, Build: buildTime(*p), Reach: planning.SaidReach(f),
+	if age := in.Stack.Regulation.MaxAge(); age > 0 && p.Staleness > age {
+		return nil, fmt.Errorf("regulation.staleness is %s, and what it keeps may be %s old", age, p.Staleness)
+	}
+	plans := []planning.Plan{{ID: "source.patch:" + p.Service + ":" + p.ID, Title: p.Title, EditsSource: true, Trades: tradesOf(*p), Alone: true, Build: buildTime(*p), Reach: planning.SaidReach(f),
 		Changes: []change.Change{commitOf(svc, *p, p.Diff, p.Message, f.Text)}}}
 	if all := patchFindings(in, f); len(all) > 1 && all[0].Subject["patch"] == p.ID {
 		if joint, ok := planJoined(in, svc, *p, all); ok {
@@ -44,6 +48,14 @@ func planPatch(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) {
 		}
 	}
 	return plans, nil
+}
+
+// tradesOf a patch: what it keeps may be older than the last write.
+func tradesOf(p evidence.SourcePatch) []regulation.Trade {
+	if p.Staleness > 0 {
+		return []regulation.Trade{regulation.Staleness}
+	}
+	return nil
 }
 
 // patchOf is the patch that a finding is about, nil if it is offered no more.
@@ -64,7 +76,10 @@ func patchFindings(in planning.Input, like diagnose.Finding) []diagnose.Finding 
 		return nil
 	}
 	for _, f := range in.Diagnosis.Findings {
-		if f.Rule == like.Rule && f.Service == like.Service && patchOf(in, f) != nil {
+		if f.Rule != like.Rule || f.Service != like.Service {
+			continue
+		}
+		if p := patchOf(in, f); p != nil && p.Staleness <= in.Stack.Regulation.MaxAge() {
 			out = append(out, f)
 		}
 	}
@@ -102,12 +117,16 @@ func planJoined(in planning.Input, svc *stack.Service, like evidence.SourcePatch
 		return planning.Plan{}, false
 	}
 	var titles, whys []string
+	var trades []regulation.Trade
 	best := map[string]planning.Part{} // of the patches of one statement: each is said to save all of it
 	bound := 1.0
 	for _, f := range all {
 		p := patchOf(in, f)
 		if !slices.Contains(joined.IDs, p.ID) {
 			continue
+		}
+		if trades == nil {
+			trades = tradesOf(*p)
 		}
 		titles, whys = append(titles, p.Title), append(whys, p.Title+": "+f.Text)
 		part := planning.Part{Bound: f.Bound, Reach: planning.SaidReach(f), Spares: f.Spares}
@@ -131,7 +150,7 @@ func planJoined(in planning.Input, svc *stack.Service, like evidence.SourcePatch
 	worth := planning.Joint(max(bound, 1/(1-min(most, mostJoined))), mostJoined, parts)
 	sorted := slices.Sorted(slices.Values(joined.IDs))
 	title := fmt.Sprintf("%d changes of the source together: %s", len(titles), strings.Join(titles, "; "))
-	return planning.Plan{ID: "source.patch:" + svc.Name + ":" + strings.Join(sorted, "+"), Title: title, Why: strings.Join(whys, "\n"), EditsSource: true, Alone: true,
+	return planning.Plan{ID: "source.patch:" + svc.Name + ":" + strings.Join(sorted, "+"), Title: title, Why: strings.Join(whys, "\n"), EditsSource: true, Alone: true, Trades: trades,
 		Build: buildTime(like), Bound: worth.Bound, Reach: worth.Reach, Spares: worth.Spares,
 		Changes: []change.Change{commitOf(svc, like, joined.Diff, joined.Message, title)}}, true
 }

@@ -59,8 +59,8 @@ var Remedies = []planning.Remedy{
 		Test:    goTest,
 	},
 	{
-		ID: "source.patch", Title: "A change of the source that is shown to answer the same", Measures: []string{"I03", "I04", "I08"}, Rules: []string{"app.patch"},
-		Reason: "A loop that sends a statement per row costs a round trip and a parse for each; one statement does for all. What `kasoku patch` offers, because every precondition can be shown, becomes a commit on a branch of Kasoku's own; the program is built and restarted, and compared with itself as before, answers included. It needs regulation.source; without it the patch is shown and applied by nobody.",
+		ID: "source.patch", Title: "A change of the source that is shown to answer the same", Measures: []string{"I03", "I04", "I08", "I12", "G04"}, Rules: []string{"app.patch"},
+		Reason: "A loop that sends a statement per row costs a round trip and a parse for each; one statement does for all. A compressor or a buffer made in each request is memory cleared and collected; a pool makes it once. Master data that no statement writes is kept for a second, where regulation.allow has staleness. What `kasoku patch` offers, because every precondition can be shown, becomes a commit on a branch of Kasoku's own; the program is built and restarted, and compared with itself as before, answers included. It needs regulation.source; without it the patch is shown and applied by nobody.",
 		Source: "docs/how-to/change-the-code-of-a-program.md; MariaDB Server documentation, \"How to Quickly Insert Data Into MariaDB\"",
 		Reach:  patchReach, Plan: planPatch,
 		Command: "`kasoku patch apply P1-3f2a`, then `git checkout kasoku/P1-3f2a && go build -o app .`, then a restart",
@@ -102,6 +102,15 @@ var Remedies = []planning.Remedy{
 		Command: "`NODE_ENV=production` in the environment: `systemctl edit app` → `Environment=NODE_ENV=production`, then `systemctl restart app`",
 		Undo:    "the file of the environment is put back, the app restarted",
 		Test:    "cases/remedies/apps/servers_test.go:TestNodeEnv",
+	},
+	{
+		ID: "node.heap", Title: "Room for Node's new objects", Measures: []string{"G11"}, Rules: []string{"app.node-heap"},
+		Reason: "V8 copies what is in use among its new objects whenever 16 MiB of them were made. With a larger semi-space it does so less often, and most of a request's objects are dead by then. It pays where Node's own CPU binds, and takes three times the difference as memory in each process.",
+		Source: "Node.js documentation, \"Command-line API\", --max-semi-space-size, NODE_OPTIONS; nodejs/node, issue 42511",
+		Reach:  0.5, Plan: planNodeHeap,
+		Command: "`NODE_OPTIONS=--max-semi-space-size=64` in the environment: `systemctl edit app` → `Environment=NODE_OPTIONS=--max-semi-space-size=64`, then `systemctl restart app`",
+		Undo:    "the file of the environment is put back, the app restarted",
+		Test:    "cases/remedies/apps/servers_test.go:TestNodeHeap",
 	},
 	{
 		ID: "app.variant", Title: "Another implementation of the application", Measures: []string{"L02", "L04", "I14", "I21"}, Rules: []string{"app.variant", "db.connect-per-request", "request.connects"},

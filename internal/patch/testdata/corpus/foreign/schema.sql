@@ -1,0 +1,1 @@
+CREATE TABLE versions (id INT PRIMARY KEY, version VARCHAR(32) NOT NULL, status INT NOT NULL);

@@ -1,0 +1,87 @@
+package tune
+
+import (
+	"fmt"
+
+	"kasoku/internal/change"
+	"kasoku/internal/experiment"
+	"kasoku/internal/kind"
+	"kasoku/internal/stack"
+)
+
+// heat is what an experiment knows of runs that come right after a switch: a program that
+// was restarted compiles what it runs, fills its caches and opens its connections while it
+// answers, longer than the usual warm-up is (AutoWarmup in internal/load). Sides take turns
+// in being measured first after a switch, so what that costs looks like noise: of a Node
+// service the first run took 1.25 to 1.35 times the CPU of the second for each request.
+type heat struct {
+	// cold: a switch came after the last run.
+	cold bool
+	// first is the CPU for each request in the first run after a switch, seconds; 0: the
+	// next run is none that can be compared with it.
+	first float64
+	// dearer holds by how many times the first run was dearer than the second, of each
+	// time that a side was in place for two.
+	dearer []float64
+	seen   bool // it was told
+}
+
+const (
+	// leastVisits of a side tell that first runs are dearer, each by leastDearer.
+	leastVisits = 2
+	leastDearer = 1.08
+)
+
+// learned reports whether runs after a switch were dearer than those that followed.
+func (h *heat) learned() bool {
+	if len(h.dearer) < leastVisits {
+		return false
+	}
+	for _, d := range h.dearer[:leastVisits] {
+		if d < leastDearer {
+			return false
+		}
+	}
+	return true
+}
+
+// note a run that is evidence; cpu is what a request took, 0: not known.
+func (h *heat) note(cold bool, s experiment.Sample) {
+	switch {
+	case s.Unfit != "" || s.CPUPerRequest <= 0:
+		h.first = 0
+	case cold:
+		h.first = s.CPUPerRequest
+	case h.first > 0:
+		h.dearer = append(h.dearer, h.first/s.CPUPerRequest)
+		h.first = 0
+	}
+}
+
+// heats reports whether the next run's warm-up is to last as long as its window.
+func (s *switcher) heats() bool {
+	if !s.turns.heat.cold {
+		return false
+	}
+	if disturbs(s.intent.Changes) >= change.Restart && compiles(s.bench.Stack) {
+		return true
+	}
+	if !s.turns.heat.learned() {
+		return false
+	}
+	if !s.turns.heat.seen {
+		s.turns.heat.seen = true
+		s.bench.note(fmt.Sprintf("the first run after a switch took %.2f times the CPU of the next one for each request: from here on such a run warms the service up for as long as it is measured", s.turns.heat.dearer[0]))
+	}
+	return true
+}
+
+// compiles reports whether a service of the stack is a program that is compiled while it runs.
+func compiles(st *stack.Stack) bool {
+	for i := range st.Services {
+		if kind.JustInTime(st.Services[i].Binary) {
+			return true
+		}
+	}
+	return false
+}
