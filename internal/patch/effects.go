@@ -148,6 +148,9 @@ func (f *file) callEffects(e *effects, call *ast.CallExpr) {
 	if id != nil {
 		fn, ok = f.info().Uses[id].(*types.Func)
 	}
+	if !ok && f.givenFunctions(e, id) {
+		return
+	}
 	if !ok {
 		e.unknown = "it calls a function that is held in a variable, " + short(f.text(call.Fun))
 		return

@@ -18,7 +18,7 @@ var (
 		"bytes":           {"Equal", "Compare", "Contains", "Count", "Index", "IndexByte", "LastIndex", "HasPrefix", "HasSuffix", "ContainsAny", "Buffer.WriteTo", "Buffer.ReadFrom", "Reader.WriteTo"},
 		"strings":         {"Reader.WriteTo"},
 		"bufio":           {"Writer.ReadFrom", "Reader.WriteTo"},
-		"encoding/json":   {"Unmarshal", "Valid", "Indent", "Compact", "HTMLEscape"},
+		"encoding/json":   {"Valid", "Indent", "Compact", "HTMLEscape"},
 		"encoding/xml":    {"Unmarshal"},
 		"encoding/hex":    {"EncodeToString"},
 		"encoding/binary": {"Write", "Read"},
@@ -85,6 +85,8 @@ func (k *keeper) given(f *file, call *ast.CallExpr, e ast.Expr) *Refusal {
 	switch {
 	case path == "fmt" && at > 0:
 		return k.keeps(f, e) // by its value it may be told from a new one
+	case path == "encoding/json" && name == "Unmarshal":
+		return k.methods("UnmarshalJSON", "UnmarshalText")
 	case slices.Contains(forgets[path], name):
 		return nil
 	case slices.Contains(holds[path], name), made != nil && at == 0:
@@ -92,7 +94,7 @@ func (k *keeper) given(f *file, call *ast.CallExpr, e ast.Expr) *Refusal {
 	case k.program.bodies[fn.Origin()] != nil:
 		return k.parameter(f, call, fn.Origin(), at)
 	case isWrite(fn):
-		return k.writers(f)
+		return k.methods("Write")
 	}
 	return refuse("kept", "%s, which line %d gives it to, may keep %s", short(f.text(call.Fun)), f.line(call.Pos()), short(f.text(e)))
 }
@@ -131,15 +133,18 @@ func isWrite(fn *types.Func) bool {
 	return fn.Name() == "Write" && sig.Recv() != nil && sig.Params().Len() == 1 && isBytes(sig.Params().At(0).Type()) && sig.Results().Len() == 2
 }
 
-// writers refuses a program with a Write of its own that breaks the contract.
-func (k *keeper) writers(f *file) *Refusal {
-	for _, m := range k.program.methods["Write"] {
-		d := k.program.bodies[m]
-		if !isWrite(m) || d.Body == nil {
-			continue
-		}
-		if r := k.variable(k.program.in[d], m.Signature().Params().At(0), d); r != nil {
-			return refuse("kept", "%s may keep what it is given: %s", k.program.in[d].function(d), r.Reason)
+// methods refuses a program with a method of its own of such a name that keeps the bytes
+// which it gets: by contract (io.Writer, json.Unmarshaler) it must not.
+func (k *keeper) methods(names ...string) *Refusal {
+	for _, name := range names {
+		for _, m := range k.program.methods[name] {
+			d := k.program.bodies[m]
+			if params := m.Signature().Params(); d.Body == nil || params.Len() != 1 || !isBytes(params.At(0).Type()) {
+				continue
+			}
+			if r := k.variable(k.program.in[d], m.Signature().Params().At(0), d); r != nil {
+				return refuse("kept", "%s may keep what it is given: %s", k.program.in[d].function(d), r.Reason)
+			}
 		}
 	}
 	return nil

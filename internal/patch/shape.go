@@ -22,7 +22,7 @@ var (
 	needText     = Need{"constant", "the statement's text is a constant; for UNION ALL in the loop itself it may be one of two: a constant, and that with another one added in an if"}
 	needCompiles = Need{"compiles", "the new text passes the type checker, and names nothing that is there already"}
 	needHandle   = Need{"handle", "the handle and the context are the same in each turn of the loop"}
-	needCalls    = Need{"calls", "what the loop calls is known: no function values, goroutines, channels, other services"}
+	needCalls    = Need{"calls", "what the loop calls is known: no goroutines, channels, other services, and no function values but parameters for which all callers give one that is known"}
 	needEnd      = Need{"end", "the loop goes over a slice, or over the rows of a result, to its end: no break, no return but of an error"}
 )
 

@@ -300,3 +300,19 @@ func list(w http.ResponseWriter, r *http.Request) [][]byte {
 	all = append(all, buf.Bytes())
 	return all
 }
+
+type raw struct{ text []byte }
+
+func (r *raw) UnmarshalJSON(text []byte) error {
+	r.text = text // which it has to copy
+	return nil
+}
+
+// want P12 refused: kept
+func unmarshalled(w http.ResponseWriter, r *http.Request) []byte {
+	var buf bytes.Buffer
+	buf.ReadFrom(r.Body)
+	var one raw
+	json.Unmarshal(buf.Bytes(), &one)
+	return one.text
+}

@@ -33,10 +33,11 @@ var Cases = map[string]func(app *env.App, posts []env.Post) (any, error){
 	"likedBy": func(app *env.App, posts []env.Post) (any, error) {
 		return likedBy(app, posts, &env.User{ID: app.Viewer}), nil
 	},
-	"likedByNone": func(app *env.App, posts []env.Post) (any, error) { return likedBy(app, posts, nil), nil },
-	"untilSeven":  func(app *env.App, posts []env.Post) (any, error) { return untilSeven(app, users(posts)), nil },
-	"raisesAgain": func(app *env.App, posts []env.Post) (any, error) { return raisesAgain(app, users(posts)), nil },
-	"parents":     func(app *env.App, posts []env.Post) (any, error) { return parents(app, users(posts)), nil },
+	"givenLiteral": func(app *env.App, posts []env.Post) (any, error) { return givenLiteral(app, posts), nil },
+	"likedByNone":  func(app *env.App, posts []env.Post) (any, error) { return likedBy(app, posts, nil), nil },
+	"untilSeven":   func(app *env.App, posts []env.Post) (any, error) { return untilSeven(app, users(posts)), nil },
+	"raisesAgain":  func(app *env.App, posts []env.Post) (any, error) { return raisesAgain(app, users(posts)), nil },
+	"parents":      func(app *env.App, posts []env.Post) (any, error) { return parents(app, users(posts)), nil },
 	"nicks": func(app *env.App, posts []env.Post) (any, error) {
 		return nicks(app, []string{"n1", "N1 ", "n2", "n0", "n1", "?"})
 	},
