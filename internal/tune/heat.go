@@ -20,30 +20,14 @@ type heat struct {
 	// first is the CPU for each request in the first run after a switch, seconds; 0: the
 	// next run is none that can be compared with it.
 	first float64
-	// dearer holds by how many times the first run was dearer than the second, of each
-	// time that a side was in place for two.
-	dearer []float64
-	seen   bool // it was told
+	// dearer is by how many times the first run was dearer than the second, when a side was
+	// last in place for two; 0: that was not so yet.
+	dearer float64
+	// learned: it was dearer twice running, by leastDearer.
+	learned, told bool
 }
 
-const (
-	// leastVisits of a side tell that first runs are dearer, each by leastDearer.
-	leastVisits = 2
-	leastDearer = 1.08
-)
-
-// learned reports whether runs after a switch were dearer than those that followed.
-func (h *heat) learned() bool {
-	if len(h.dearer) < leastVisits {
-		return false
-	}
-	for _, d := range h.dearer[:leastVisits] {
-		if d < leastDearer {
-			return false
-		}
-	}
-	return true
-}
+const leastDearer = 1.08
 
 // note a run that is evidence; cpu is what a request took, 0: not known.
 func (h *heat) note(cold bool, s experiment.Sample) {
@@ -53,8 +37,9 @@ func (h *heat) note(cold bool, s experiment.Sample) {
 	case cold:
 		h.first = s.CPUPerRequest
 	case h.first > 0:
-		h.dearer = append(h.dearer, h.first/s.CPUPerRequest)
-		h.first = 0
+		was := h.dearer
+		h.dearer, h.first = h.first/s.CPUPerRequest, 0
+		h.learned = h.learned || min(was, h.dearer) >= leastDearer
 	}
 }
 
@@ -66,14 +51,12 @@ func (s *switcher) heats() bool {
 	if disturbs(s.intent.Changes) >= change.Restart && compiles(s.bench.Stack) {
 		return true
 	}
-	if !s.turns.heat.learned() {
-		return false
+	h := &s.turns.heat
+	if h.learned && !h.told {
+		h.told = true
+		s.bench.note(fmt.Sprintf("the first run after a switch took %.2f times the CPU of the next one for each request: from here on such a run warms the service up for as long as it is measured", h.dearer))
 	}
-	if !s.turns.heat.seen {
-		s.turns.heat.seen = true
-		s.bench.note(fmt.Sprintf("the first run after a switch took %.2f times the CPU of the next one for each request: from here on such a run warms the service up for as long as it is measured", s.turns.heat.dearer[0]))
-	}
-	return true
+	return h.learned
 }
 
 // compiles reports whether a service of the stack is a program that is compiled while it runs.
