@@ -149,7 +149,7 @@ func TestSizesThatAreSearched(t *testing.T) {
 		remedytest.WantNone(t, c.in, "mariadb.buffers", "searched")
 	}
 	// In a window of a second, what Kasoku's own look makes is no sign.
-	for n, found := range map[float64]bool{1: false, 2: false, 3: true} {
+	for n, found := range map[float64]bool{1: false, 3: false, 4: true} {
 		in := dbWorld(t, map[string]string{"join_buffer_size": "262144"}, map[string]float64{"Select_full_join": n, "Connections": 1000}, few)
 		in.Evidence.Load.Window = time.Second
 		in, _ = remedytest.Plan(t, in)

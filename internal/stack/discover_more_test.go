@@ -82,7 +82,9 @@ func TestDiscoverApplications(t *testing.T) {
 	if a := at(plain); len(a.Settings) > 0 {
 		t.Errorf("settings that name a database that is not there: %v", a.Settings)
 	}
-	if text := strings.Join(notes, "\n"); strings.Contains(text, "fill in settings") || !strings.Contains(text, "which names its database warehouse") {
+	// Applications of other tests on this machine may talk to nobody.
+	unknown := func(note string) bool { return strings.Contains(note, "fill in settings") && strings.Contains(note, l.path("")) }
+	if text := strings.Join(notes, "\n"); slices.ContainsFunc(notes, unknown) || !strings.Contains(text, "which names its database warehouse") {
 		t.Errorf("all of them talk to the database: %s", text)
 	}
 	out, err := s.Render()
