@@ -51,6 +51,8 @@ type Page struct {
 	Location []string `json:"location,omitempty"`
 	Body     *Pattern `json:"body"`
 	Seen     int      `json:"seen"` // in how many takes
+	// Took is the longest that an answer took.
+	Took time.Duration `json:"took,omitempty"`
 	// Opaque says why bodies could not be read.
 	Opaque string `json:"opaque,omitempty"`
 }
@@ -77,6 +79,7 @@ func (p *Page) enough(takes int) (why string) {
 // add takes one answer.
 func (p *Page) add(v load.Visit, a load.Answer) {
 	p.Seen++
+	p.Took = max(p.Took, v.Took)
 	if !slices.Contains(p.Status, v.Status) {
 		p.Status = append(p.Status, v.Status)
 	}

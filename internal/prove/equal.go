@@ -64,6 +64,9 @@ func Equal(ctx context.Context, opts load.Options, b *Book, o EqualOptions) (Res
 	if err := e.askAlone(ctx, opts); err != nil {
 		return *r, fmt.Errorf("compare answers: %w", err)
 	}
+	if err := e.askPaced(ctx, opts); err != nil {
+		return *r, fmt.Errorf("compare answers: %w", err)
+	}
 	if err := e.askRestarted(ctx, opts); err != nil {
 		return *r, fmt.Errorf("compare answers: %w", err)
 	}
@@ -122,6 +125,7 @@ type difference struct {
 	problem Problem
 	takes   int
 	loaded  bool // it was right without load beside it
+	paced   bool // it was right where requests followed each other as slowly as found
 	drawn   bool // it differs from one start of the application to the next
 	visit   load.Visit
 	answer  load.Answer // the last one that differed
@@ -198,48 +202,82 @@ func (e *equality) fails(key string) bool {
 
 // askAlone makes the take without load, if pages would fail.
 func (e *equality) askAlone(ctx context.Context, opts load.Options) error {
-	failing := map[string]bool{}
-	for _, key := range e.order {
-		if e.fails(key) {
-			failing[key] = true
-		}
-	}
-	if len(failing) == 0 || e.o.Alone == nil {
+	if e.o.Alone == nil {
 		return nil
 	}
+	right, err := e.right(ctx, opts, func(*Page, load.Visit) time.Duration { return 0 })
+	for _, key := range right {
+		e.differ[key].loaded = true
+	}
+	return err
+}
+
+// leastElapsed is what all requests took as found, from which on a count of seconds may have
+// gone on between them.
+const leastElapsed = 500 * time.Millisecond
+
+// mostPause bounds what is waited for after one request of a paced take.
+const mostPause = 10 * time.Second
+
+// askPaced makes a take without load in which each request takes as long as it did as
+// found, if pages would fail: a faster service gives another answer where that tells how
+// many seconds lie between two requests, and nothing is wrong with it.
+func (e *equality) askPaced(ctx context.Context, opts load.Options) error {
+	right, err := e.right(ctx, opts, func(p *Page, v load.Visit) time.Duration { return min(p.Took-v.Took, mostPause) })
+	for _, key := range right {
+		e.differ[key].paced = true
+	}
+	return err
+}
+
+// right makes one more take, without load where that can be had, and tells which of the
+// pages that would fail are as recorded in it. After each request it pauses for as long as
+// wait says.
+func (e *equality) right(ctx context.Context, opts load.Options, wait func(*Page, load.Visit) time.Duration) (keys []string, err error) {
+	failing := e.failing()
+	if len(failing) == 0 {
+		return nil, nil
+	}
 	right, wrong := map[string]bool{}, map[string]bool{}
-	if err := e.o.Alone.take(ctx, func(ctx context.Context) error {
+	err = e.o.Alone.take(ctx, func(ctx context.Context) error {
 		_, err := e.b.walk(ctx, opts, func(key string, v load.Visit, a load.Answer) error {
-			if p := e.b.lookup(key); p != nil && failing[key] {
-				e.r.Reads++
-				if p.differs(v, a) == "" {
-					right[key] = true
-				} else {
-					wrong[key] = true
-				}
+			p := e.b.lookup(key)
+			if p == nil {
+				return ctx.Err()
 			}
-			return ctx.Err()
+			if failing[key] {
+				e.r.Reads++
+				same := p.differs(v, a) == ""
+				right[key], wrong[key] = right[key] || same, wrong[key] || !same
+			}
+			return pause(ctx, wait(p, v))
 		})
 		return err
-	}); err != nil {
-		return err
-	}
+	})
 	for key := range right {
-		e.differ[key].loaded = !wrong[key]
+		if right[key] && !wrong[key] {
+			keys = append(keys, key)
+		}
 	}
-	return nil
+	return keys, err
+}
+
+// failing are the pages that would fail, as far as no take has explained them.
+func (e *equality) failing() map[string]bool {
+	out := map[string]bool{}
+	for _, key := range e.order {
+		if d := e.differ[key]; e.fails(key) && !d.loaded && !d.paced {
+			out[key] = true
+		}
+	}
+	return out
 }
 
 // askRestarted starts the applications anew and makes one more take, if pages would fail.
 // Where a page is as recorded but for words that the restart has changed, these are drawn
 // at each start, and so they were other ones as found.
 func (e *equality) askRestarted(ctx context.Context, opts load.Options) error {
-	failing := map[string]bool{}
-	for _, key := range e.order {
-		if e.fails(key) && !e.differ[key].loaded {
-			failing[key] = true
-		}
-	}
+	failing := e.failing()
 	if len(failing) == 0 || e.o.Restart == nil {
 		return nil
 	}
@@ -265,12 +303,16 @@ func (e *equality) askRestarted(ctx context.Context, opts load.Options) error {
 // judge what differed: in every take in which it was asked for, it fails, if
 // that was often enough.
 func (e *equality) judge() {
-	once, only, loaded, drawn := 0, 0, 0, 0
+	once, only, loaded, paced, drawn := 0, 0, 0, 0, 0
 	for _, key := range e.order {
 		switch d, asked := e.differ[key], e.asked[key]; {
 		case d.loaded:
 			if loaded++; loaded == 1 {
 				e.r.note("beside load, and not alone, differed %s", d.problem.What)
+			}
+		case d.paced:
+			if paced++; paced == 1 {
+				e.r.note("with the time between two requests differs %s", d.problem.What)
 			}
 		case d.drawn:
 			if drawn++; drawn == 1 {
@@ -286,6 +328,9 @@ func (e *equality) judge() {
 	}
 	if loaded > 0 {
 		e.r.note("%s differed beside load and not without it: what the load writes is seen there", count(loaded, "request", "requests"))
+	}
+	if paced > 0 {
+		e.r.note("%s how much time lies between requests: where each took as long as it did as found, the answer was the same", count(paced, "request tells", "requests tell"))
 	}
 	if drawn > 0 {
 		e.r.note("%s what the application draws when it starts: restarted once more, it gave another value in the same places", count(drawn, "request holds", "requests hold"))

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 const membersScenario = `version: 1
@@ -378,5 +379,58 @@ func TestDecodeBookRefuses(t *testing.T) {
 	}
 	if _, err := DecodeBook(data); err == nil || !strings.Contains(err.Error(), "version 2") {
 		t.Error(err)
+	}
+}
+
+// A page that tells how many seconds have passed since the visitor came is another one where the
+// service is faster; at the pace of the service as found it is the same. One that is wrong at
+// any pace fails.
+func TestEqualAtThePaceAsFound(t *testing.T) {
+	var slow, wrong atomic.Bool
+	var came, quick atomic.Int64 // quick answers to /home: of the first second
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		switch {
+		case r.URL.Path == "/login":
+			came.Store(time.Now().UnixNano())
+			if slow.Load() {
+				time.Sleep(1200 * time.Millisecond)
+			}
+			fmt.Fprint(w, `{"welcome": "a text that stays as it is"}`)
+		default:
+			passed := int64(time.Since(time.Unix(0, came.Load())) / time.Second)
+			if passed == 0 {
+				quick.Add(1)
+			}
+			if wrong.Load() {
+				passed = 7
+			}
+			fmt.Fprintf(w, `{"text": "that stays as it is", "passed": %d}`, passed)
+		}
+	}))
+	defer srv.Close()
+	opts := optionsOf(t, "version: 1\nname: past\nsessions:\n  - {name: player, steps: [{request: POST /login}, {request: GET /home}]}\n", srv.URL)
+	slow.Store(true)
+	book, err := Record(t.Context(), opts, RecordOptions{Takes: 2, Rounds: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slow.Store(false)
+	quick.Store(0)
+	compare := func() Result {
+		t.Helper()
+		r, err := Equal(t.Context(), opts, book, EqualOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	// A machine that stands still for a second makes no quick answer.
+	if r := compare(); r.Outcome != Held || quick.Load() >= 2 && !strings.Contains(strings.Join(r.Notes, "\n"), "1 request tells how much time lies between requests") {
+		t.Errorf("%s: %s %+v %q", r.Outcome, r.Text, r.Problems, r.Notes)
+	}
+	wrong.Store(true)
+	if r := compare(); r.Outcome != Failed {
+		t.Errorf("%s: %s %+v %q", r.Outcome, r.Text, r.Problems, r.Notes)
 	}
 }
