@@ -83,7 +83,9 @@ func TestDiscoverApplications(t *testing.T) {
 		t.Errorf("settings that name a database that is not there: %v", a.Settings)
 	}
 	// Applications of other tests on this machine may talk to nobody.
-	unknown := func(note string) bool { return strings.Contains(note, "fill in settings") && strings.Contains(note, l.path("")) }
+	unknown := func(note string) bool {
+		return strings.Contains(note, "fill in settings") && strings.Contains(note, l.path(""))
+	}
 	if text := strings.Join(notes, "\n"); slices.ContainsFunc(notes, unknown) || !strings.Contains(text, "which names its database warehouse") {
 		t.Errorf("all of them talk to the database: %s", text)
 	}
