@@ -223,6 +223,13 @@ const mostPause = 10 * time.Second
 // found, if pages would fail: a faster service gives another answer where that tells how
 // many seconds lie between two requests, and nothing is wrong with it.
 func (e *equality) askPaced(ctx context.Context, opts load.Options) error {
+	var all time.Duration
+	for _, p := range e.b.Pages {
+		all += p.Took
+	}
+	if all < leastElapsed {
+		return nil
+	}
 	right, err := e.right(ctx, opts, func(p *Page, v load.Visit) time.Duration { return min(p.Took-v.Took, mostPause) })
 	for _, key := range right {
 		e.differ[key].paced = true
