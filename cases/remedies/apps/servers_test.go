@@ -139,14 +139,27 @@ func TestGunicornByScript(t *testing.T) {
 	}
 }
 
+// nodeApp starts a program of testdata/node with the environment that a file beside it has.
+func nodeApp(t *testing.T, program, env string) (b *bed.Bed, dir string, port int) {
+	t.Helper()
+	node := need(t, "node")
+	dir, port = bed.Folder(t), bed.FreePort(t)
+	copied(t, dir, "node/"+program, program)
+	write(t, dir, "app.env", env, port)
+	b = oneWorker(t, dir, fmt.Sprintf("{start: [%s, %%DIR%%/%s, \"%d\"], env_file: %%DIR%%/app.env}", node, program, port), port)
+	var set []string
+	for line := range strings.Lines(env) {
+		if !strings.HasPrefix(line, "#") {
+			set = append(set, strings.TrimSpace(line))
+		}
+	}
+	run(t, dir, "node", port, append(set, node, dir+"/"+program, fmt.Sprint(port))...)
+	return b, dir, port
+}
+
 // A Node program forks as many workers as a variable says.
 func TestNodeCluster(t *testing.T) {
-	node := need(t, "node")
-	dir, port := bed.Folder(t), bed.FreePort(t)
-	copied(t, dir, "node/server.js", "server.js")
-	write(t, dir, "app.env", "NODE_ENV=production\nWEB_CONCURRENCY=1\n", port)
-	b := oneWorker(t, dir, fmt.Sprintf("{start: [%s, %%DIR%%/server.js, \"%d\"], env_file: %%DIR%%/app.env}", node, port), port)
-	run(t, dir, "node", port, "NODE_ENV=production", "WEB_CONCURRENCY=1", node, dir+"/server.js", fmt.Sprint(port))
+	b, dir, _ := nodeApp(t, "server.js", "NODE_ENV=production\nWEB_CONCURRENCY=1\n")
 	b.ShowFrom(t, full(t, b), func(t *testing.T, p remedy.Plan) {
 		more(t, b)(t, p)
 		if text, _ := os.ReadFile(dir + "/app.env"); string(text) != fmt.Sprintf("NODE_ENV=production\nWEB_CONCURRENCY=%d\n", p.Search.Values[0]) {
@@ -159,12 +172,7 @@ func TestNodeCluster(t *testing.T) {
 // production, as Express does, gets the variable; one with a file that the variable
 // chooses does not.
 func TestNodeEnv(t *testing.T) {
-	node := need(t, "node")
-	dir, port := bed.Folder(t), bed.FreePort(t)
-	copied(t, dir, "node/views.js", "views.js")
-	write(t, dir, "app.env", "# as it was left\nNODE_ENV=development\n", port)
-	b := oneWorker(t, dir, fmt.Sprintf("{start: [%s, %%DIR%%/views.js, \"%d\"], env_file: %%DIR%%/app.env}", node, port), port)
-	run(t, dir, "node", port, "NODE_ENV=development", node, dir+"/views.js", fmt.Sprint(port))
+	b, dir, port := nodeApp(t, "views.js", "# as it was left\nNODE_ENV=development\n")
 	compiled := func(t *testing.T) bool {
 		before := get(t, port, "/compiled")
 		get(t, port, "/")
@@ -193,12 +201,7 @@ func TestNodeEnv(t *testing.T) {
 
 // A Node program that makes many objects for each request gets room for new ones.
 func TestNodeHeap(t *testing.T) {
-	node := need(t, "node")
-	dir, port := bed.Folder(t), bed.FreePort(t)
-	copied(t, dir, "node/objects.js", "objects.js")
-	write(t, dir, "app.env", "NODE_ENV=production\n", port)
-	b := oneWorker(t, dir, fmt.Sprintf("{start: [%s, %%DIR%%/objects.js, \"%d\"], env_file: %%DIR%%/app.env}", node, port), port)
-	run(t, dir, "node", port, "NODE_ENV=production", node, dir+"/objects.js", fmt.Sprint(port))
+	b, _, port := nodeApp(t, "objects.js", "NODE_ENV=production\n")
 	limit := func() int {
 		n, err := strconv.Atoi(get(t, port, "/limit"))
 		if err != nil {
