@@ -173,6 +173,13 @@ func sessionOf(key string) string {
 	return name
 }
 
+// visitOf is the session and the round of the request that a key names.
+func visitOf(key string) string {
+	name, rest, _ := strings.Cut(key, ", round ")
+	round, _, _ := strings.Cut(rest, ",")
+	return name + ", round " + round
+}
+
 // Around makes a take: it brings the data back to where every take begins, puts
 // load on, and walks meanwhile. nil: only the walk.
 type Around func(ctx context.Context, walk func(context.Context) error) error

@@ -205,9 +205,9 @@ func (e *equality) askAlone(ctx context.Context, opts load.Options) error {
 	if e.o.Alone == nil {
 		return nil
 	}
-	right, err := e.right(ctx, opts, func(*Page, load.Visit) time.Duration { return 0 })
-	for _, key := range right {
-		e.differ[key].loaded = true
+	right, wrong, err := e.again(ctx, opts, func(*Page, load.Visit) time.Duration { return 0 })
+	for key := range right {
+		e.differ[key].loaded = !wrong[key]
 	}
 	return err
 }
@@ -219,9 +219,14 @@ const leastElapsed = 500 * time.Millisecond
 // mostPause bounds what is waited for after one request of a paced take.
 const mostPause = 10 * time.Second
 
-// askPaced makes a take without load in which each request takes as long as it did as
-// found, if pages would fail: a faster service gives another answer where that tells how
-// many seconds lie between two requests, and nothing is wrong with it.
+// slower is what a pause of the second paced take is longer: a count of seconds goes on.
+const slower = 1200 * time.Millisecond
+
+// askPaced makes two takes without load, if pages would fail: a faster service gives another
+// answer where that tells how many seconds lie between two requests, and nothing is wrong
+// with it. In the first each request of such a visit takes as long as it did as found, and
+// the answer must be as recorded; in the second longer, and it must not: what is only old for
+// a moment after a write, as from a cache, is right in both, and fails.
 func (e *equality) askPaced(ctx context.Context, opts load.Options) error {
 	var all time.Duration
 	for _, p := range e.b.Pages {
@@ -230,22 +235,31 @@ func (e *equality) askPaced(ctx context.Context, opts load.Options) error {
 	if all < leastElapsed {
 		return nil
 	}
-	right, err := e.right(ctx, opts, func(p *Page, v load.Visit) time.Duration { return min(p.Took-v.Took, mostPause) })
-	for _, key := range right {
-		e.differ[key].paced = true
+	found := func(p *Page, v load.Visit) time.Duration { return min(max(0, p.Took-v.Took), mostPause) }
+	right, wrong, err := e.again(ctx, opts, found)
+	if err != nil || len(right) == 0 {
+		return err
+	}
+	late, other, err := e.again(ctx, opts, func(p *Page, v load.Visit) time.Duration { return found(p, v) + slower })
+	for key := range right {
+		e.differ[key].paced = !wrong[key] && other[key] && !late[key]
 	}
 	return err
 }
 
-// right makes one more take, without load where that can be had, and tells which of the
-// pages that would fail are as recorded in it. After each request it pauses for as long as
-// wait says.
-func (e *equality) right(ctx context.Context, opts load.Options, wait func(*Page, load.Visit) time.Duration) (keys []string, err error) {
-	failing := e.failing()
+// again makes one more take, without load where that can be had, and tells which of the
+// pages that would fail are as recorded in it, and which are not; one that is asked for
+// several times can be both. After each request of a visit with such pages it pauses for as
+// long as wait says.
+func (e *equality) again(ctx context.Context, opts load.Options, wait func(*Page, load.Visit) time.Duration) (right, wrong map[string]bool, err error) {
+	failing, visits := e.failing(), map[string]bool{}
 	if len(failing) == 0 {
-		return nil, nil
+		return nil, nil, nil
 	}
-	right, wrong := map[string]bool{}, map[string]bool{}
+	for key := range failing {
+		visits[visitOf(key)] = true
+	}
+	right, wrong = map[string]bool{}, map[string]bool{}
 	err = e.o.Alone.take(ctx, func(ctx context.Context) error {
 		_, err := e.b.walk(ctx, opts, func(key string, v load.Visit, a load.Answer) error {
 			p := e.b.lookup(key)
@@ -254,19 +268,20 @@ func (e *equality) right(ctx context.Context, opts load.Options, wait func(*Page
 			}
 			if failing[key] {
 				e.r.Reads++
-				same := p.differs(v, a) == ""
-				right[key], wrong[key] = right[key] || same, wrong[key] || !same
+				if p.differs(v, a) == "" {
+					right[key] = true
+				} else {
+					wrong[key] = true
+				}
+			}
+			if !visits[visitOf(key)] {
+				return ctx.Err()
 			}
 			return pause(ctx, wait(p, v))
 		})
 		return err
 	})
-	for key := range right {
-		if right[key] && !wrong[key] {
-			keys = append(keys, key)
-		}
-	}
-	return keys, err
+	return right, wrong, err
 }
 
 // failing are the pages that would fail, as far as no take has explained them.
@@ -337,7 +352,7 @@ func (e *equality) judge() {
 		e.r.note("%s differed beside load and not without it: what the load writes is seen there", count(loaded, "request", "requests"))
 	}
 	if paced > 0 {
-		e.r.note("%s how much time lies between requests: where each took as long as it did as found, the answer was the same", count(paced, "request tells", "requests tell"))
+		e.r.note("%s how much time lies between requests: where each took as long as it did as found, the answer was the same, and where each took longer it was another one", count(paced, "request tells", "requests tell"))
 	}
 	if drawn > 0 {
 		e.r.note("%s what the application draws when it starts: restarted once more, it gave another value in the same places", count(drawn, "request holds", "requests hold"))

@@ -383,11 +383,12 @@ func TestDecodeBookRefuses(t *testing.T) {
 }
 
 // A page that tells how many seconds have passed since the visitor came is another one where the
-// service is faster; at the pace of the service as found it is the same. One that is wrong at
-// any pace fails.
+// service is faster; at the pace of the service as found it is the same, and later another one.
+// One that is wrong at any pace fails, and so does one that is only old for a moment after a
+// write, which is right at any slower pace.
 func TestEqualAtThePaceAsFound(t *testing.T) {
-	var slow, wrong atomic.Bool
-	var came, quick atomic.Int64 // quick answers to /home: of the first second
+	var slow, wrong, old atomic.Bool // old: what was written is seen after a second
+	var came, quick atomic.Int64     // quick answers to /home: of the first second
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		switch {
@@ -404,6 +405,9 @@ func TestEqualAtThePaceAsFound(t *testing.T) {
 			}
 			if wrong.Load() {
 				passed = 7
+			}
+			if old.Load() {
+				passed = min(passed, 1)
 			}
 			fmt.Fprintf(w, `{"text": "that stays as it is", "passed": %d}`, passed)
 		}
@@ -429,7 +433,13 @@ func TestEqualAtThePaceAsFound(t *testing.T) {
 	if r := compare(); r.Outcome != Held || quick.Load() >= 2 && !strings.Contains(strings.Join(r.Notes, "\n"), "1 request tells how much time lies between requests") {
 		t.Errorf("%s: %s %+v %q", r.Outcome, r.Text, r.Problems, r.Notes)
 	}
+	quick.Store(0)
+	old.Store(true)
+	if r := compare(); r.Outcome != Failed && quick.Load() >= 2 {
+		t.Errorf("old for a second: %s: %s %+v %q", r.Outcome, r.Text, r.Problems, r.Notes)
+	}
 	wrong.Store(true)
+	old.Store(false)
 	if r := compare(); r.Outcome != Failed {
 		t.Errorf("%s: %s %+v %q", r.Outcome, r.Text, r.Problems, r.Notes)
 	}
