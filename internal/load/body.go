@@ -6,6 +6,8 @@ import (
 	"strconv"
 
 	"github.com/goccy/go-yaml/ast"
+
+	"kasoku/internal/lazyregexp"
 )
 
 func (c *compiler) readBody(st *step, o map[string]ast.Node, sc *scope) {
@@ -60,6 +62,9 @@ func (c *compiler) formValues(what string, n ast.Node) []pair {
 	return c.texts(n, what)
 }
 
+// numberVariable is a text of a JSON body that stands for a number: "${id:number}".
+var numberVariable = lazyregexp.New(`^\$\{([A-Za-z_][\w-]*(?:\.[^${}:]+)?):number\}$`)
+
 // jsonTemplate compiles a YAML value to the JSON that it means.
 func (c *compiler) jsonTemplate(n ast.Node, what string, t *template, sc *scope, depth int) {
 	if depth > maxNesting {
@@ -78,6 +83,10 @@ func (c *compiler) jsonTemplate(n ast.Node, what string, t *template, sc *scope,
 	case *ast.FloatNode:
 		add(strconv.FormatFloat(v.Value, 'g', -1, 64))
 	case *ast.StringNode, *ast.LiteralNode:
+		if text, ok := c.text(n, what); ok && numberVariable.MatchString(text) {
+			t.addTemplate(c.template(n, what, numberVariable.ReplaceAllString(text, "$${$1}"), jsonNumber, sc))
+			return
+		}
 		add(`"`)
 		t.addTemplate(c.textTemplate(n, what, jsonText, sc))
 		add(`"`)

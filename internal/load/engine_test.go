@@ -66,7 +66,7 @@ func TestRunWholeScenario(t *testing.T) {
 	var mu sync.Mutex
 	bought := map[string]bool{}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /token", func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, `{"keys": ["k&1"]}`) })
+	mux.HandleFunc("GET /token", func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, `{"keys": ["k&1"], "number": 4712}`) })
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
 		http.SetCookie(w, &http.Cookie{Name: "sid", Value: "s1", Path: "/"})
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -134,13 +134,13 @@ func TestRunWholeScenario(t *testing.T) {
   record: {buyers: "${user.login}"}
 - name: json
   request: PUT /json
-  json: {name: "${user.login}", list: [1, null, true, {x: 1.5}]}
-  expect: {json: {"$.echo.list[3].x": 1.5, $.echo: {list: [1, null, true, {x: 1.50}], name: "${user.login}"}}}
+  json: {name: "${user.login}", list: [1, null, true, {x: 1.5}], id: "${number:number}", as: "${number}", text: "${user.login:number}"}
+  expect: {json: {"$.echo.list[3].x": 1.5, $.echo.id: 4712, $.echo.as: "4712", $.echo: {list: [1, null, true, {x: 1.50}], name: "${user.login}", id: 4712, as: "4712", text: "${user.login}"}}}
 - name: zip
   request: GET /zip
   headers: {Accept-Encoding: gzip}
   expect: {contains: inside, size: 6, sha256: 14cfea07f6d54aa5c09af0f52b2b7c5b6aaf3c9cf06ad1d5e87d1ac3ff10c17f}
-`), "version: 1", "version: 1\nsetup:\n- request: GET /token\n  extract: {key: {json: '$.keys[0]'}}\nteardown:\n- request: GET /report\n  expect: {json_has_all: {$.bought: \"@buyers\"}, json_has_none: {$.stolen: \"@buyers\"}}", 1)
+`), "version: 1", "version: 1\nsetup:\n- request: GET /token\n  extract: {key: {json: '$.keys[0]'}, number: {json: '$.number'}}\nteardown:\n- request: GET /report\n  expect: {json_has_all: {$.bought: \"@buyers\"}, json_has_none: {$.stolen: \"@buyers\"}}", 1)
 	src = strings.Replace(src, "14cfea07f6d54aa5c09af0f52b2b7c5b6aaf3c9cf06ad1d5e87d1ac3ff10c17f", digest("inside"), 1)
 	res := runAgainst(t, mux.ServeHTTP, src)
 	wantRight(t, res)

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 )
@@ -14,6 +15,7 @@ const (
 	formText            // application/x-www-form-urlencoded
 	jsonText            // inside a JSON string
 	headerText          // control characters become spaces
+	jsonNumber          // a JSON number if it is one, else a JSON string
 )
 
 // part of a template: a literal, or a variable's slot.
@@ -127,9 +129,19 @@ func appendEncoded(dst, value []byte, enc encoding) []byte {
 			dst = append(dst, c)
 		}
 		return dst
+	case jsonNumber:
+		if isJSONNumber(value) {
+			return append(dst, value...)
+		}
+		return append(appendJSONText(append(dst, '"'), value), '"')
 	default:
 		return append(dst, value...)
 	}
+}
+
+// isJSONNumber: a number as JSON writes it (RFC 8259, 6), such as -12.5e3.
+func isJSONNumber(b []byte) bool {
+	return len(b) > 0 && (b[0] == '-' || b[0] >= '0' && b[0] <= '9') && json.Valid(b)
 }
 
 // appendURL percent-encodes everything but RFC 3986's unreserved characters;

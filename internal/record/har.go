@@ -52,6 +52,9 @@ type harDraft struct {
 
 	vars  names
 	steps []*made // of the present session
+	ids   int     // that are taken from answers
+	// about are words of the present request's address.
+	about []string
 }
 
 // made is a step with the entry it comes from.
@@ -93,6 +96,7 @@ func FromHAR(r io.Reader, o HAROptions) (*Draft, error) {
 		return nil, err
 	}
 	h.accounts()
+	h.idsNote()
 	h.worth()
 	h.patience()
 	d := &Draft{Requests: h.taken, Coverage: 1, LeftOut: append(h.leftOut(), unsound...)}
@@ -306,7 +310,7 @@ func (h *harDraft) build(m *made) {
 	if t := e.answerType(); e.Answer.Status == 200 && t != "" && t != "x-unknown" && e.Request.Method != "HEAD" {
 		st.typ = t
 	}
-	if right := e.rightAnswer(); right != "" && !h.client {
+	if right := e.rightAnswer(); !h.outcome(m) && right != "" && !h.client {
 		st.contains = literal(right)
 	}
 	st.lacks = e.refusalOfGraphQL()
@@ -328,13 +332,18 @@ func (h *harDraft) path(e *harEntry) string {
 		}
 	}
 	path, query, ok := strings.Cut(target, "?")
-	if !ok {
-		return literal(path)
+	h.about = words(path)
+	if path = h.segments(path); !ok {
+		return path
 	}
 	params := strings.Split(query, "&")
 	for i, p := range params {
 		name, value, _ := strings.Cut(p, "=")
-		if v, found := h.variable(unescape(name), unescape(value)); found {
+		v, found := h.variable(unescape(name), unescape(value))
+		if !found {
+			v, found = h.identifier(unescape(name), unescape(value), h.about)
+		}
+		if found {
 			params[i] = literal(name) + "=" + v
 		} else if isSecretValue(name, value) && value != "" && value != fillIn && !h.o.KeepSecrets {
 			h.masked[unescape(name)] = true
@@ -343,7 +352,7 @@ func (h *harDraft) path(e *harEntry) string {
 			params[i] = literal(p)
 		}
 	}
-	return literal(path) + "?" + strings.Join(params, "&")
+	return path + "?" + strings.Join(params, "&")
 }
 
 // isLine: a text that can be a header's value.

@@ -93,6 +93,9 @@ func (h *harDraft) field(name, value string) string {
 	if v, found := h.variable(name, value); found {
 		return v
 	}
+	if v, found := h.identifier(name, value, h.about); found {
+		return v
+	}
 	if again := h.secrets[value]; (again || isSecretValue(name, value)) && value != "" && value != fillIn && !h.o.KeepSecrets {
 		if h.secrets == nil {
 			h.secrets = map[string]bool{}
@@ -191,6 +194,10 @@ func (h *harDraft) jsonValue(d *json.Decoder, b *strings.Builder, name string, d
 		if isSecretVariable(name, "") && !h.o.KeepSecrets { // a PIN
 			h.masked[name] = true
 			b.WriteString(double(maskedValue))
+			return true
+		}
+		if ref, found := h.identifier(name, v.String(), h.about); found {
+			b.WriteString(double(strings.TrimSuffix(ref, "}") + ":number}"))
 			return true
 		}
 		if _, err := strconv.ParseInt(v.String(), 10, 64); err != nil {

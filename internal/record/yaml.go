@@ -66,6 +66,7 @@ type step struct {
 	typ       string
 	contains  string // that a right answer has
 	lacks     string // that no right answer has
+	equals    pair   // path into a JSON answer and the value there, as YAML
 	extract   []extract
 	assets    []string
 	think     time.Duration
@@ -247,6 +248,9 @@ func (w *writer) expect(s *step) {
 	}
 	if s.contains != "" {
 		parts = append(parts, "contains: "+double(s.contains))
+	}
+	if s.equals.key != "" {
+		parts = append(parts, fmt.Sprintf("json: {%s: %s}", double(s.equals.key), s.equals.value))
 	}
 	if s.lacks != "" {
 		parts = append(parts, "not_contains: "+double(s.lacks))
