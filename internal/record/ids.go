@@ -130,6 +130,12 @@ func logsIn(e *harEntry) bool {
 	return false
 }
 
+// idSearch looks through an answer for an id.
+type idSearch struct {
+	value            string
+	of, about, route []string
+}
+
 // idPath finds where an answer has an id in a field that agrees with the one it is sent by:
 // named alike (orderId, order_id), or named id within what is named so, or in an answer to a
 // request for such things (id of an address in the list of /addresses).
@@ -140,40 +146,42 @@ func idPath(e *harEntry, value string, of, about []string) string {
 	if d.Decode(&v) != nil {
 		return ""
 	}
-	route := words(accesslog.PathOf(e.target()))
-	var find func(v any, path string, inside []string, depth int) string
-	find = func(v any, path string, inside []string, depth int) string {
-		if depth > maxJSONDepth {
-			return ""
-		}
-		switch v := v.(type) {
-		case []any:
-			for i, x := range v {
-				if p := find(x, path+"["+strconv.Itoa(i)+"]", inside, depth+1); p != "" {
-					return p
-				}
-			}
-		case map[string]any:
-			for _, k := range slices.Sorted(maps.Keys(v)) {
-				if !plainKey.MatchString(k) {
-					continue
-				}
-				if text := scalarText(v[k]); text == value && agrees(k, inside, route, of, about) {
-					return path + "." + k
-				}
-			}
-			for _, k := range slices.Sorted(maps.Keys(v)) {
-				if !plainKey.MatchString(k) {
-					continue
-				}
-				if p := find(v[k], path+"."+k, append(slices.Clone(inside), words(k)...), depth+1); p != "" {
-					return p
-				}
-			}
-		}
+	s := idSearch{value: value, of: of, about: about, route: words(accesslog.PathOf(e.target()))}
+	return s.find(v, "$", nil, 0)
+}
+
+// find looks at v, which stands at a path inside fields of such names.
+func (s *idSearch) find(v any, path string, inside []string, depth int) string {
+	if depth > maxJSONDepth {
 		return ""
 	}
-	return find(v, "$", nil, 0)
+	switch v := v.(type) {
+	case []any:
+		for i, x := range v {
+			if p := s.find(x, path+"["+strconv.Itoa(i)+"]", inside, depth+1); p != "" {
+				return p
+			}
+		}
+	case map[string]any:
+		return s.findField(v, path, inside, depth)
+	}
+	return ""
+}
+
+// findField prefers an object's own fields to what they hold.
+func (s *idSearch) findField(object map[string]any, path string, inside []string, depth int) string {
+	keys := slices.DeleteFunc(slices.Sorted(maps.Keys(object)), func(k string) bool { return !plainKey.MatchString(k) })
+	for _, k := range keys {
+		if scalarText(object[k]) == s.value && s.agrees(k, inside) {
+			return path + "." + k
+		}
+	}
+	for _, k := range keys {
+		if p := s.find(object[k], path+"."+k, append(slices.Clone(inside), words(k)...), depth+1); p != "" {
+			return p
+		}
+	}
+	return ""
 }
 
 func scalarText(v any) string {
@@ -186,22 +194,22 @@ func scalarText(v any) string {
 	return ""
 }
 
-// agrees: a field named key, inside fields of such names in an answer to such a route, holds
-// an id of what the request means.
-func agrees(key string, inside, route, of, about []string) bool {
+// agrees: a field named key, inside fields of such names, holds an id of what the request means.
+func (s *idSearch) agrees(key string, inside []string) bool {
 	its, ok := idName(key)
+	of := s.of
 	switch {
 	case !ok:
 		return false
 	case len(its) > 0 && len(of) > 0:
 		return its[len(its)-1] == of[len(of)-1]
 	case len(its) > 0: // sent as id alone
-		return slices.Contains(about, its[len(its)-1])
+		return slices.Contains(s.about, its[len(its)-1])
 	case len(of) > 0: // given as id alone
-		return slices.Contains(inside, of[len(of)-1]) || slices.Contains(route, of[len(of)-1])
+		return slices.Contains(inside, of[len(of)-1]) || slices.Contains(s.route, of[len(of)-1])
 	}
-	for _, w := range about {
-		if !slices.Contains(commonWords, w) && (slices.Contains(inside, w) || slices.Contains(route, w)) {
+	for _, w := range s.about {
+		if !slices.Contains(commonWords, w) && (slices.Contains(inside, w) || slices.Contains(s.route, w)) {
 			return true
 		}
 	}
@@ -246,7 +254,6 @@ func (h *harDraft) madeLink(before, id string) (reference string, found bool) {
 		return "", false
 	}
 	link := regexp.MustCompile(`["'= ]` + regexp.QuoteMeta(before) + regexp.QuoteMeta(id) + `(?:["'/?# &]|$)`)
-	pattern := `["'= ]` + regexp.QuoteMeta(before) + `([^"'/?#\s&<>]+)`
 	written := false
 	for _, m := range h.steps {
 		written = written || isWrite(m.entry) && !logsIn(m.entry)
@@ -254,22 +261,27 @@ func (h *harDraft) madeLink(before, id string) (reference string, found bool) {
 			if !written {
 				return "", false
 			}
-			// The first link with this begin must be this one.
-			if got := regexp.MustCompile(pattern).FindStringSubmatch(m.entry.body); got == nil || got[1] != id {
-				return "", false
-			}
-			for _, x := range m.step.extract {
-				if x.regexp == pattern {
-					return "${" + x.name + "}", true
-				}
-			}
-			x := extract{name: h.vars.unique(strings.Join(append(words(before), "id"), "-")), regexp: pattern, value: id}
-			m.step.extract = append(m.step.extract, x)
-			h.ids++
-			return "${" + x.name + "}", true
+			return h.linkOf(m, before, id)
 		}
 	}
 	return "", false
+}
+
+// linkOf has a step extract the id of its answer's first link with this begin, which must be this id.
+func (h *harDraft) linkOf(m *made, before, id string) (reference string, found bool) {
+	pattern := `["'= ]` + regexp.QuoteMeta(before) + `([^"'/?#\s&<>]+)`
+	if got := regexp.MustCompile(pattern).FindStringSubmatch(m.entry.body); got == nil || got[1] != id {
+		return "", false
+	}
+	for _, x := range m.step.extract {
+		if x.regexp == pattern {
+			return "${" + x.name + "}", true
+		}
+	}
+	x := extract{name: h.vars.unique(strings.Join(append(words(before), "id"), "-")), regexp: pattern, value: id}
+	m.step.extract = append(m.step.extract, x)
+	h.ids++
+	return "${" + x.name + "}", true
 }
 
 // idsNote tells how many ids come from answers.
