@@ -58,7 +58,7 @@ var jsonPlaces = map[string]place{
 	"url_path": {kind: kindPath}, "remote_address": {kind: kindClient, unsure: byValues}, "response_length": {kind: kindBytes, unsure: byValues},
 	"http_request_url": {kind: kindTarget}, "http_verb": {kind: kindMethod}, "http_version": {kind: kindProtocol},
 	// Google Cloud Storage's usage logs.
-	"time_micros": {kind: kindTime, unsure: byValues},
+	"time_micros":           {kind: kindTime, unsure: byValues},
 	"upstream_cache_status": {kind: kindCache}, "cache": {kind: kindCache},
 }
 
