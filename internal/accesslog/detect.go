@@ -64,10 +64,7 @@ func DetectTimes(head []byte, t Times) (*Format, error) {
 		share = dialectShare
 	}
 	if float64(best.read) < share*float64(len(lines)) {
-		if c := lines[0]; c[0] == '{' || c[0] == '[' && len(c) > 1 && c[1] == '{' {
-			return nil, fmt.Errorf("detect the log's format: the first line %s begins as JSON, but is no request: its keys are unknown, or it is cut; name the request's keys as jq -c '{method: .…, path: .…, status: .…, duration_ms: .…}' writes them", quoteText(lines[0], 200))
-		}
-		return nil, fmt.Errorf("detect the log's format: no known one fits the line %s; give the log_format or LogFormat text of the server's configuration", quoteText(lines[0], 200))
+		return nil, unread(head, lines)
 	}
 	f := *best.format
 	if f.retimed != nil && t.given() {
