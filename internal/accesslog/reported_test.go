@@ -133,11 +133,45 @@ func TestReportedNames(t *testing.T) {
 		{"Caddy's client that is a text", `{"ts":1715507440.5,"logger":"http.log.access","request":{"remote_ip":"edge id=7, name=x","proto":"HTTP/1.1","method":"GET","uri":"/a"},"duration":0.0%d,"size":7100,"status":200}`, "GET /a 200 49000/-1 7100 09:50:40"},
 		{"a client that is a text", `{"time":"2024-05-12T09:50:40Z","remote":"edge id=7","method":"GET","uri":"/a","status":200,"bytes":7100,"request_time":0.0%d}`, "GET /a 200 49000/-1 7100 09:50:40"},
 		{"nginx's times without quotes", `{"time":"2024-05-12T09:50:40Z","request_method":"GET","request_uri":"/a","status":200,"bytes":7100,"upstream_response_time":0.002, - : 0.001,"request_time":0.0%d}`, "GET /a 200 49000/3000 7100 09:50:40"},
+		{"escape=json written out", `escape=json{"time":"2024-05-12T09:50:40Z","request_method":"GET","request_uri":"/a","status":200,"bytes":7100,"upstream_response_time":-,"request_time":0.0%d}`, "GET /a 200 49000/-1 7100 09:50:40"},
 		{"an array beside them", `{"time":"2024-05-12T09:50:40Z","ids":[1, 2, 3],"request_method":"GET","request_uri":"/a","status":200,"bytes":7100,"upstream_response_time":-,"request_time":0.0%d}`, "GET /a 200 49000/-1 7100 09:50:40"},
 		{"a message of JSON in JSON that has a path", `{"level":"INFO","timestamp":"2024-05-12T09:50:40Z","path":"/usr/lib/glogging.py","message":"{\"request\": \"GET /a HTTP/1.1\", \"http_status_code\": \"200\", \"http_verb\": \"-\", \"request_time\": \"0.0%d\", \"time\": \"2024-05-12T09:50:40Z\"}"}`, "GET /a 200 49000/-1 -1 09:50:40"},
 	} {
 		if got, f := reported(t, c.line); got != c.want {
 			t.Errorf("%s: %s by %s %q\nwant %s", c.name, got, f.Name, f.Notes, c.want)
+		}
+	}
+}
+
+// Of two whole numbers behind the agent one is Apache's %D, where the other one is its
+// whole seconds in every line.
+func TestMicrosBesideSeconds(t *testing.T) {
+	const head = `192.0.2.7 - - [12/May/2024:09:50:40 +0000] "GET /a HTTP/1.1" 200 7100 "-" "curl" `
+	for _, c := range []struct {
+		name, tail string
+		micros     []int
+		want       int64 // of the last line; -1: no time
+	}{
+		{"%D %T", "%[1]d %[2]d", []int{34209, 131690, 1017544, 2300100}, 2300100},
+		{"%T %D", "%[2]d %[1]d", []int{34209, 131690, 1017544, 2300100}, 2300100},
+		{"with a process before", "8123 %[1]d %[2]d", []int{34209, 131690, 1017544, 2300100}, 2300100},
+		{"never a second", "%[1]d %[2]d", []int{34209, 131690, 17544}, -1},
+		{"other numbers", "%[1]d 1", []int{34209, 131690, 1017544, 2300100}, -1},
+	} {
+		var log strings.Builder
+		last := ""
+		for _, d := range c.micros {
+			last = head + fmt.Sprintf(c.tail, d, d/1e6)
+			last, _, _ = strings.Cut(last, "%!(EXTRA")
+			log.WriteString(last + "\n")
+		}
+		f, err := Detect([]byte(log.String()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, why := NewRows(f, true).Entry([]byte(last))
+		if got := micros(e.Request); why != "" || got != c.want || (got > 0) != strings.Contains(fmt.Sprint(f.Notes), "whole seconds") {
+			t.Errorf("%s: %d µs %s %q, want %d", c.name, got, why, f.Notes, c.want)
 		}
 	}
 }

@@ -115,6 +115,7 @@ func (f *Format) findColumn(t Times, lines [][]byte) {
 	var s sample
 	timed, read := 0, 0
 	at, several := 0, 0
+	var beside microsBeside
 	r := NewRows(&Format{parse: parseLine, escapes: true, field: f.field, unit: f.unit, column: f.column, units: f.units}, false)
 	for _, line := range lines {
 		e, why := r.Entry(bytes.Clone(line))
@@ -135,6 +136,7 @@ func (f *Format) findColumn(t Times, lines [][]byte) {
 		i, n := loneNumber(r.clock.tokens)
 		if n > 1 {
 			several++
+			beside.add(r.clock.tokens)
 		}
 		if n == 1 && (at == 0 || i == at) {
 			at = i
@@ -146,6 +148,11 @@ func (f *Format) findColumn(t Times, lines [][]byte) {
 	if f.column.at != 0 {
 		f.fieldFound = len(s.values) > 0
 		f.unitOfColumn(t, &s, fmt.Sprintf("value %d of the line", f.column.at), false)
+		return
+	}
+	if at := beside.found(); timed == 0 && at != 0 && several == read {
+		f.column = column{at: at, whole: true, unit: time.Microsecond}
+		f.Notes = append(f.Notes, fmt.Sprintf("value %d from the end of the line is read as Apache's %%D, microseconds, as the one beside it is its whole seconds in every line; --time-field says otherwise", -at))
 		return
 	}
 	if timed == 0 && several*2 > read {
