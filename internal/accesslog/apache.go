@@ -31,6 +31,7 @@ var varnishPlaces = map[string]place{
 // Apache compiles a LogFormat string. Times are those of the begin of the
 // request, unless the format says %{end:…}t.
 func Apache(format string) (*Format, error) {
+	format = xmlQuotes.Replace(format)
 	b := newBuild(format, false)
 	for s := strings.ReplaceAll(format, "%U%q", "%U"); s != ""; {
 		at := strings.IndexByte(s, '%')
@@ -50,6 +51,9 @@ func Apache(format string) (*Format, error) {
 	}
 	return b.done()
 }
+
+// xmlQuotes are how a pattern's quotes stand in Tomcat's server.xml.
+var xmlQuotes = strings.NewReplacer("&quot;", `"`, "&#34;", `"`, "&apos;", "'", "&lt;", "<", "&gt;", ">", "&amp;", "&")
 
 // directive reads %…x at the begin of s.
 func (b *build) directive(s string) (rest string, err error) {
@@ -133,6 +137,10 @@ func (b *build) strftime(format string) error {
 	if o, ok := fixed[format]; ok {
 		o.name = format
 		b.value(o)
+		return nil
+	}
+	if format == "%s" { // seconds since 1970, as glibc has it
+		b.value(op{place: place{kind: kindEpoch}, name: format})
 		return nil
 	}
 	for letter, long := range strftimeLong {

@@ -64,10 +64,7 @@ func DetectTimes(head []byte, t Times) (*Format, error) {
 		share = dialectShare
 	}
 	if float64(best.read) < share*float64(len(lines)) {
-		if c := lines[0]; c[0] == '{' || c[0] == '[' && len(c) > 1 && c[1] == '{' {
-			return nil, fmt.Errorf("detect the log's format: the first line %s begins as JSON, but is no request: its keys are unknown, or it is cut; name the request's keys as jq -c '{method: .…, path: .…, status: .…, duration_ms: .…}' writes them", quoteText(lines[0], 200))
-		}
-		return nil, fmt.Errorf("detect the log's format: no known one fits the line %s; give the log_format or LogFormat text of the server's configuration", quoteText(lines[0], 200))
+		return nil, unread(head, lines)
 	}
 	f := *best.format
 	if f.retimed != nil && t.given() {
@@ -185,17 +182,18 @@ type found struct {
 	read    int // lines that it or the lenient format reads
 	dated   int // that have a point in time
 	timed   int // that have a request's time
+	whole   int // that have a method and a status
 	wrapped bool
 }
 
 // better: more lines are read, or as many with their times of day; labels stay
-// as they are.
+// as they are, unless requests are told by what they hold, and not by them.
 func (a found) better(b found) bool {
 	if a.read != b.read {
 		return a.read > b.read
 	}
 	if strings.HasPrefix(b.format.Name, "json") || b.format.Name == "haproxy" {
-		return false
+		return a.whole > 0 && b.whole == 0
 	}
 	return a.dated >= b.dated
 }
@@ -222,7 +220,7 @@ func bestOf(candidates []*Format, lines [][]byte) found {
 			continue
 		}
 		most = n.read
-		best = found{format: f, read: max(n.read, lenient.read), dated: max(n.dated, lenient.dated), timed: n.timed}
+		best = found{format: f, read: max(n.read, lenient.read), dated: max(n.dated, lenient.dated), timed: n.timed, whole: n.whole}
 	}
 	return best
 }
@@ -315,6 +313,9 @@ func (f *Format) count(lines [][]byte) found {
 		}
 		if e.Request >= 0 {
 			n.timed++
+		}
+		if e.Method != nil && e.Status != 0 {
+			n.whole++
 		}
 	}
 	return n

@@ -11,6 +11,7 @@ type envelope struct {
 
 // envelopes in the order in which they are tried.
 //
+//   - nginx before 1.11.8, which knows no escape=json and writes it out
 //   - docker's json-file driver: {"log":"…\n","stream":"stdout","time":"…"}, and
 //     the like of Fluent Bit ("log"), Filebeat ("message") and journald ("MESSAGE")
 //   - Kubernetes' CRI log format: 2024-05-12T22:06:00.356130693+02:00 stdout F …
@@ -25,6 +26,7 @@ type envelope struct {
 //   - stern: web-7c9 nginx …
 //   - docker logs -t, kubectl logs --timestamps: 2024-05-12T22:06:00.356130693Z …
 var envelopes = []envelope{
+	{"escape", openEscape},
 	{"JSON", openJSON},
 	{"CRI", openCRI},
 	{"compose", openCompose},
@@ -59,6 +61,10 @@ func unwrap(line []byte, names []string) ([]byte, []string) {
 		}
 	}
 	return line, names
+}
+
+func openEscape(line []byte) ([]byte, bool) {
+	return bytes.CutPrefix(line, []byte("escape=json"))
 }
 
 // messageKeys hold the line in JSON.

@@ -56,6 +56,9 @@ func parseHAProxy(_ *Format, line []byte, e *Entry, c *clock) string {
 
 // haproxyBegin reads the client and the time, and returns what follows.
 func (e *Entry) haproxyBegin(line []byte, c *clock) (rest []byte, why string) {
+	if len(line) > 0 && line[0] == '[' {
+		return e.haproxyTimeFirst(line, c)
+	}
 	open := bytes.Index(line, []byte(" ["))
 	if open <= 0 {
 		return nil, whyHAProxy
@@ -73,11 +76,37 @@ func (e *Entry) haproxyBegin(line []byte, c *clock) (rest []byte, why string) {
 	if len(client) == 0 {
 		return nil, whyHAProxy
 	}
-	e.Client = client
-	if at := bytes.LastIndexByte(client, ':'); at > 0 { // a port always follows, also ::1
-		e.Client = client[:at]
-	}
+	e.Client = haproxyClient(client)
 	return bytes.TrimPrefix(rest[end+1:], []byte(" ")), ""
+}
+
+// haproxyTimeFirst is haproxyBegin for log-formats that begin with [%tr], and may have
+// more in brackets ([%ID]) before the client.
+func (e *Entry) haproxyTimeFirst(line []byte, c *clock) (rest []byte, why string) {
+	for rest = line; len(rest) > 0 && rest[0] == '['; {
+		end := bytes.Index(rest, []byte("] "))
+		if end < 0 {
+			return nil, whyHAProxy
+		}
+		if t, ok := c.read(rest[1:end]); ok && e.Time.IsZero() {
+			e.Time = t
+		}
+		rest = rest[end+2:]
+	}
+	client, rest, _ := bytes.Cut(rest, []byte(" "))
+	if e.Time.IsZero() || !isAddress(client) {
+		return nil, whyHAProxy
+	}
+	e.Client = haproxyClient(client)
+	return rest, ""
+}
+
+// haproxyClient is an address without its port, which always follows, also ::1.
+func haproxyClient(v []byte) []byte {
+	if at := bytes.LastIndexByte(v, ':'); at > 0 {
+		return v[:at]
+	}
+	return v
 }
 
 // haproxyWords are what stands before the request.
@@ -114,7 +143,7 @@ func (h *haproxyWords) word(e *Entry, word []byte) bool {
 		return true
 	}
 	switch {
-	case h.timers == nil && h.backend != nil && isTimers(word, 5):
+	case h.timers == nil && h.backend != nil && (isTimers(word, 5) || isTimers(word, 6) || isTimers(word, 7)):
 		h.timers = word
 		return e.timers(word)
 	case h.timers == nil && h.backend != nil && isTimers(word, 3):
@@ -211,29 +240,28 @@ func unhash(b []byte) []byte {
 
 // timers reads TR/Tw/Tc/Tr/Ta in milliseconds; -1 where the request did not
 // get so far, + before a total that was logged before the end (option logasap).
+// A log-format may have more of them; the last is Ta then, and which are Tc and Tr is
+// not known.
 func (e *Entry) timers(v []byte) bool {
-	var ms [5]int64
-	for i := range ms {
-		one, rest, more := bytes.Cut(v, []byte("/"))
-		if more != (i < len(ms)-1) {
-			return false
+	usual := bytes.Count(v, []byte("/")) == 4
+	var ms [3]int64 // Tc, Tr, Ta
+	for more := true; more; {
+		var one []byte
+		one, v, more = bytes.Cut(v, []byte("/"))
+		n := int64(-1)
+		if string(one) != "-1" {
+			var ok bool
+			if n, ok = number(bytes.TrimPrefix(one, []byte("+"))); !ok || n > int64(maxDuration/time.Millisecond) {
+				return false
+			}
 		}
-		v = rest
-		if string(one) == "-1" {
-			ms[i] = -1
-			continue
-		}
-		n, ok := number(bytes.TrimPrefix(one, []byte("+")))
-		if !ok || n > int64(maxDuration/time.Millisecond) {
-			return false
-		}
-		ms[i] = n
+		ms[0], ms[1], ms[2] = ms[1], ms[2], n
 	}
-	if ms[4] >= 0 {
-		e.Request = time.Duration(ms[4]) * time.Millisecond
+	if ms[2] >= 0 {
+		e.Request = time.Duration(ms[2]) * time.Millisecond
 	}
-	if ms[2] >= 0 && ms[3] >= 0 {
-		e.Upstream = time.Duration(ms[2]+ms[3]) * time.Millisecond
+	if usual && ms[0] >= 0 && ms[1] >= 0 {
+		e.Upstream = time.Duration(ms[0]+ms[1]) * time.Millisecond
 	}
 	return true
 }

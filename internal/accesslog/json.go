@@ -2,6 +2,7 @@ package accesslog
 
 import (
 	"bytes"
+	"strings"
 	"time"
 )
 
@@ -52,8 +53,25 @@ var jsonPlaces = map[string]place{
 	"http.path": {kind: kindPath}, "http.uri": {kind: kindTarget}, "http.status": {kind: kindStatus, unsure: byValues}, "request.path": {kind: kindPath}, "request.url": {kind: kindTarget},
 	"response.status": {kind: kindStatus, unsure: byValues}, "response.status_code": {kind: kindStatus, unsure: byValues}, "response.statusCode": {kind: kindStatus, unsure: byValues},
 	"http_code": {kind: kindStatus, unsure: byValues}, "URI": {kind: kindTarget}, "write_bytes": {kind: kindBytes, unsure: byValues}, "log_time": {kind: kindTime, unsure: byValues},
-	"date": {kind: kindTime}, "datetime": {kind: kindTime}, "asctime": {kind: kindTime},
+	"date": {kind: kindTime}, "datetime": {kind: kindTime}, "asctime": {kind: kindTime}, "event_datetime": {kind: kindTime, unsure: byValues},
+	// gunicorn's formats of JSON, as people share them.
+	"url_path": {kind: kindPath}, "remote_address": {kind: kindClient, unsure: byValues}, "response_length": {kind: kindBytes, unsure: byValues},
+	"http_request_url": {kind: kindTarget}, "http_verb": {kind: kindMethod}, "http_version": {kind: kindProtocol},
+	// Google Cloud Storage's usage logs.
+	"time_micros":           {kind: kindTime, unsure: byValues},
 	"upstream_cache_status": {kind: kindCache}, "cache": {kind: kindCache},
+}
+
+// Names of W3C's columns are written with _, too, where a - is none of a name's (Google
+// Cloud Storage, columns of databases).
+func init() {
+	for _, name := range []string{"c-ip", "cs-method", "cs-uri", "cs-uri-stem", "cs-uri-query", "cs-host", "cs-referer", "cs-user-agent", "sc-status", "sc-bytes"} {
+		p, ok := jsonPlaces[name]
+		if !ok {
+			p = w3cPlaces[strings.NewReplacer("cs-referer", "cs(referer)", "cs-user-agent", "cs(user-agent)").Replace(name)]
+		}
+		jsonPlaces[strings.ReplaceAll(name, "-", "_")] = p
+	}
 }
 
 // JSON are lines that are one object each.
@@ -135,8 +153,8 @@ type scanner struct {
 	e   *Entry
 	c   *clock
 	why string
-	// skip says that values are walked over.
-	skip bool
+	// skip says that values are walked over; inArray, that they are an array's.
+	skip, inArray bool
 	// dialect says what keys mean before jsonPlaces do; nil: none.
 	dialect *dialect
 	marks   map[string]string // if not nil: the keys found, with the begins of their values
@@ -171,6 +189,7 @@ func (s *scanner) value(depth int) bool {
 		for s.at < len(s.b) && s.b[s.at] != ',' && s.b[s.at] != '}' && s.b[s.at] != ']' && s.b[s.at] != ' ' {
 			s.at++
 		}
+		s.bareList()
 		v := s.b[begin:s.at]
 		if len(v) == 0 {
 			return false
@@ -182,7 +201,26 @@ func (s *scanner) value(depth int) bool {
 	}
 }
 
+// bareList goes on over 0.040, 0.050 : 0.001, which nginx writes of several upstreams,
+// where a log_format has no quotes around it; that is no JSON.
+func (s *scanner) bareList() {
+	for !s.inArray && s.at+2 < len(s.b) {
+		next := s.at + 2
+		if s.b[s.at] == ' ' {
+			next++
+		}
+		if next >= len(s.b) || s.b[next-1] != ' ' || s.b[next-2] != ',' && s.b[next-2] != ':' || s.b[next] != '-' && (s.b[next] < '0' || s.b[next] > '9') {
+			return
+		}
+		for s.at = next; s.at < len(s.b) && (s.b[s.at] == '.' || s.b[s.at] == '-' || s.b[s.at] >= '0' && s.b[s.at] <= '9'); s.at++ {
+		}
+	}
+}
+
 func (s *scanner) object(depth int) bool {
+	before := s.inArray
+	s.inArray = false
+	defer func() { s.inArray = before }()
 	s.at++
 	for {
 		s.spaces()
@@ -220,8 +258,9 @@ func (s *scanner) object(depth int) bool {
 // walked over.
 func (s *scanner) array(depth int) bool {
 	s.at++
-	before := s.skip
-	defer func() { s.skip = before }()
+	before, within := s.skip, s.inArray
+	s.inArray = true
+	defer func() { s.skip, s.inArray = before, within }()
 	for n := 0; ; {
 		s.spaces()
 		switch s.peek() {
@@ -276,6 +315,9 @@ func (s *scanner) set(v []byte) bool {
 		}
 	}
 	key := innerKey(s.c.key)
+	if p, ok := jsonPlaces[string(key)]; ok && p.kind == kindClient && bytes.IndexByte(v, ' ') >= 0 { // a text, or no address
+		return true
+	}
 	if string(key) == "response" && (s.e.Status != 0 || !possibleStatus(v)) { // a text, a time, a size
 		return true
 	}
@@ -286,7 +328,7 @@ func (s *scanner) set(v []byte) bool {
 // place sets a value of a dialect.
 func (s *scanner) place(p place, v []byte) bool {
 	switch {
-	case s.e.set(p, "", v, s.c):
+	case p.kind == kindClient && bytes.IndexByte(v, ' ') >= 0, s.e.set(p, "", v, s.c):
 		return true
 	case p.kind == kindTime || p.kind == kindBegin:
 		s.why = whyTime

@@ -55,6 +55,7 @@ func parseLine(f *Format, line []byte, e *Entry, c *clock) string {
 	if !whole {
 		return whyCut
 	}
+	nameTimes(line, c.tokens)
 	l := lineReader{f: f, e: e, c: c, b: line, tokens: c.tokens, time: -1, request: -1, status: -1}
 	return l.read()
 }

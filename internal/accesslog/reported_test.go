@@ -115,3 +115,63 @@ func TestUnknownTimesAreTold(t *testing.T) {
 		}
 	}
 }
+
+// Times that the words beside them name, and other values of forms that people posted.
+func TestReportedNames(t *testing.T) {
+	const head = `192.0.2.7 - - [12/May/2024:09:50:40 +0000] "GET /a HTTP/1.1" 200 7100 `
+	for _, c := range []struct{ name, line, want string }{
+		{"words before times, the upstream's first", head + `"-" "curl" to: 192.0.2.8:80: upstream_response_time 0.0%d request_time 0.060`, "GET /a 200 60000/49000 7100 09:50:40"},
+		{"… without quotes", `[12/May/2024:09:50:40 +0000] 192.0.2.7 - h h to: 192.0.2.8:80: GET /a HTTP/1.1 200 upstream_response_time 0.020, 0.0%d msec 1715507440.1 request_time 0.090`, "GET /a 200 90000/69000 -1 09:50:40"},
+		{"… with a dash", head + `upstream_response_time - request_time 0.0%d`, "GET /a 200 49000/-1 7100 09:50:40"},
+		{"… with whole numbers", head + `request_time %d upstream_response_time 12`, "GET /a 200 49000/12000 7100 09:50:40"},
+		{"a unit behind a named number", head + `duration: %d microseconds`, "GET /a 200 49/-1 7100 09:50:40"},
+		{"… behind an equals sign", head + `took=%d.5 ms`, "GET /a 200 49500/-1 7100 09:50:40"},
+		{"… with three decimals", head + `duration: %d.125 ms`, "GET /a 200 49125/-1 7100 09:50:40"},
+		{"… where nginx's seconds are called msec", head + `rt: 0.0%d msec`, "GET /a 200 49000/-1 7100 09:50:40"},
+		{"gunicorn's JSON", `{"remote_address":"192.0.2.7","date":"[12/May/2024:09:50:40 +0000]","status":"200","method":"GET","url_path":"/a","query_string":"?b=c","response_length":"7100","request_time_seconds":"0.0%d000"}`, "GET /a?b=c 200 49000/-1 7100 09:50:40"},
+		{"W3C's names with underscores", `{"time_micros":"1715507440000000","c_ip":"192.0.2.7","cs_method":"GET","cs_uri":"/a","sc_status":"200","sc_bytes":"7100","time_taken_micros":"%d000"}`, "GET /a 200 49000/-1 7100 09:50:40"},
+		{"Caddy's client that is a text", `{"ts":1715507440.5,"logger":"http.log.access","request":{"remote_ip":"edge id=7, name=x","proto":"HTTP/1.1","method":"GET","uri":"/a"},"duration":0.0%d,"size":7100,"status":200}`, "GET /a 200 49000/-1 7100 09:50:40"},
+		{"a client that is a text", `{"time":"2024-05-12T09:50:40Z","remote":"edge id=7","method":"GET","uri":"/a","status":200,"bytes":7100,"request_time":0.0%d}`, "GET /a 200 49000/-1 7100 09:50:40"},
+		{"nginx's times without quotes", `{"time":"2024-05-12T09:50:40Z","request_method":"GET","request_uri":"/a","status":200,"bytes":7100,"upstream_response_time":0.002, - : 0.001,"request_time":0.0%d}`, "GET /a 200 49000/3000 7100 09:50:40"},
+		{"escape=json written out", `escape=json{"time":"2024-05-12T09:50:40Z","request_method":"GET","request_uri":"/a","status":200,"bytes":7100,"upstream_response_time":-,"request_time":0.0%d}`, "GET /a 200 49000/-1 7100 09:50:40"},
+		{"an array beside them", `{"time":"2024-05-12T09:50:40Z","ids":[1, 2, 3],"request_method":"GET","request_uri":"/a","status":200,"bytes":7100,"upstream_response_time":-,"request_time":0.0%d}`, "GET /a 200 49000/-1 7100 09:50:40"},
+		{"a message of JSON in JSON that has a path", `{"level":"INFO","timestamp":"2024-05-12T09:50:40Z","path":"/usr/lib/glogging.py","message":"{\"request\": \"GET /a HTTP/1.1\", \"http_status_code\": \"200\", \"http_verb\": \"-\", \"request_time\": \"0.0%d\", \"time\": \"2024-05-12T09:50:40Z\"}"}`, "GET /a 200 49000/-1 -1 09:50:40"},
+	} {
+		if got, f := reported(t, c.line); got != c.want {
+			t.Errorf("%s: %s by %s %q\nwant %s", c.name, got, f.Name, f.Notes, c.want)
+		}
+	}
+}
+
+// Of two whole numbers behind the agent one is Apache's %D, where the other one is its
+// whole seconds in every line.
+func TestMicrosBesideSeconds(t *testing.T) {
+	const head = `192.0.2.7 - - [12/May/2024:09:50:40 +0000] "GET /a HTTP/1.1" 200 7100 "-" "curl" `
+	for _, c := range []struct {
+		name, tail string
+		micros     []int
+		want       int64 // of the last line; -1: no time
+	}{
+		{"%D %T", "%[1]d %[2]d", []int{34209, 131690, 1017544, 2300100}, 2300100},
+		{"%T %D", "%[2]d %[1]d", []int{34209, 131690, 1017544, 2300100}, 2300100},
+		{"with a process before", "8123 %[1]d %[2]d", []int{34209, 131690, 1017544, 2300100}, 2300100},
+		{"never a second", "%[1]d %[2]d", []int{34209, 131690, 17544}, -1},
+		{"other numbers", "%[1]d 1", []int{34209, 131690, 1017544, 2300100}, -1},
+	} {
+		var log strings.Builder
+		last := ""
+		for _, d := range c.micros {
+			last = head + fmt.Sprintf(c.tail, d, d/1e6)
+			last, _, _ = strings.Cut(last, "%!(EXTRA")
+			log.WriteString(last + "\n")
+		}
+		f, err := Detect([]byte(log.String()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, why := NewRows(f, true).Entry([]byte(last))
+		if got := micros(e.Request); why != "" || got != c.want || (got > 0) != strings.Contains(fmt.Sprint(f.Notes), "whole seconds") {
+			t.Errorf("%s: %d µs %s %q, want %d", c.name, got, why, f.Notes, c.want)
+		}
+	}
+}

@@ -115,6 +115,7 @@ func (f *Format) findColumn(t Times, lines [][]byte) {
 	var s sample
 	timed, read := 0, 0
 	at, several := 0, 0
+	var beside microsBeside
 	r := NewRows(&Format{parse: parseLine, escapes: true, field: f.field, unit: f.unit, column: f.column, units: f.units}, false)
 	for _, line := range lines {
 		e, why := r.Entry(bytes.Clone(line))
@@ -135,6 +136,7 @@ func (f *Format) findColumn(t Times, lines [][]byte) {
 		i, n := loneNumber(r.clock.tokens)
 		if n > 1 {
 			several++
+			beside.add(r.clock.tokens)
 		}
 		if n == 1 && (at == 0 || i == at) {
 			at = i
@@ -148,8 +150,8 @@ func (f *Format) findColumn(t Times, lines [][]byte) {
 		f.unitOfColumn(t, &s, fmt.Sprintf("value %d of the line", f.column.at), false)
 		return
 	}
-	if timed == 0 && several*2 > read {
-		f.Notes = append(f.Notes, "whole numbers stand behind the status, or between the time and the request, that may be times, and nothing tells which: --time-field=-1 is the last value of the line, --time-field=1 its first, --time-unit its unit")
+	if timed == 0 && f.severalNumbers(&beside, several, read) {
+		return
 	}
 	if timed > 0 || read == 0 || len(s.values)*2 < read || s.constant() {
 		return
@@ -163,6 +165,20 @@ func (f *Format) findColumn(t Times, lines [][]byte) {
 		place = fmt.Sprintf("value %d from the end of the line", -at)
 	}
 	f.unitOfColumn(t, &s, place, true)
+}
+
+// severalNumbers takes the one that is Apache's %D by what stands beside it, or tells
+// that nothing says which is a time; false: no line has several.
+func (f *Format) severalNumbers(beside *microsBeside, several, read int) bool {
+	if at := beside.found(); at != 0 && several == read {
+		f.column = column{at: at, whole: true, unit: time.Microsecond}
+		f.Notes = append(f.Notes, fmt.Sprintf("value %d from the end of the line is read as Apache's %%D, microseconds, as the one beside it is its whole seconds in every line; --time-field says otherwise", -at))
+		return true
+	}
+	if several*2 > read {
+		f.Notes = append(f.Notes, "whole numbers stand behind the status, or between the time and the request, that may be times, and nothing tells which: --time-field=-1 is the last value of the line, --time-field=1 its first, --time-unit its unit")
+	}
+	return false
 }
 
 // unitOfColumn decides the unit of a value without a name. A whole number may

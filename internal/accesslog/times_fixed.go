@@ -48,14 +48,19 @@ func (t Times) place(p place, named bool) place {
 }
 
 // hasUnit: a unit of time stands behind the value, as in "12.3 ms", "0.5s".
-func (o *op) hasUnit() bool {
+func (o *op) hasUnit() bool { return o.unitBehind() != "" }
+
+// unitBehind is the unit that stands behind the value; "": none does.
+func (o *op) unitBehind() string {
 	text := strings.TrimLeft(string(o.until), " ")
 	end := 0
 	for end < len(text) && (text[end]|0x20 >= 'a' && text[end]|0x20 <= 'z' || text[end] >= 0x80) {
 		end++
 	}
-	_, ok := unitNames[text[:end]]
-	return ok && (end == len(text) || strings.IndexByte(" \t\"'])},;|", text[end]) >= 0) // " s=$status" is a name
+	if _, ok := unitNames[text[:end]]; !ok || end < len(text) && strings.IndexByte(" \t\"'])},;|", text[end]) < 0 { // " s=$status" is a name
+		return ""
+	}
+	return text[:end]
 }
 
 // retimedProducts is joinProducts with what the user said of the times.

@@ -176,8 +176,11 @@ func (w *w3c) parse(f *Format, line []byte, e *Entry, c *clock) string {
 		return whyComment
 	}
 	sep := w.sep
-	if sep == ' ' && bytes.IndexByte(line, '\t') >= 0 {
+	switch tab := bytes.IndexByte(line, '\t') >= 0; {
+	case sep == ' ' && tab:
 		sep = '\t'
+	case sep == '\t' && !tab: // copied off a screen; CloudFront writes blanks of its values as %20
+		sep = ' '
 	}
 	if n := bytes.Count(bytes.TrimRight(line, " \t"), []byte{sep}) + 1; n < len(w.places) && bytes.IndexByte(line, '"') < 0 {
 		for _, s := range w.short {
@@ -196,6 +199,9 @@ func (w *w3c) take(f *Format, line []byte, sep byte, e *Entry, c *clock) string 
 	var date, clockText []byte
 	for i, p := range w.places {
 		v, rest, more := cutColumn(line, sep)
+		if sep == ' ' && w.sep == '\t' {
+			rest = bytes.TrimLeft(rest, " ")
+		}
 		if !more && i < len(w.places)-1 {
 			return whyColumns
 		}

@@ -1,6 +1,7 @@
 package accesslog
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -75,5 +76,15 @@ func TestW3CLongLog(t *testing.T) {
 	log := w3cExample[:strings.Index(w3cExample, "2024-05-12 10:00:01")] + strings.Repeat("2024-05-12 10:00:02 10.0.0.1 GET /items/1 q=1 443 - 192.0.2.9 - - 200 0 0 15\n", 2000)
 	if f, err := Detect([]byte(log)); err != nil || f.Name != "iis" {
 		t.Errorf("%+v %v", f, err)
+	}
+}
+
+// CloudFront's tabs may have become blanks.
+func TestCloudFrontWithoutTabs(t *testing.T) {
+	log := "#Version: 1.0\n#Fields: date time x-edge-location sc-bytes c-ip cs-method cs(Host) cs-uri-stem sc-status cs-uri-query x-edge-result-type time-taken\n" +
+		"2024-05-12      09:50:40        FRA2    7100    192.0.2.7    GET     d1.cloudfront.net   /a     200     b=c       Hit        0.049\n"
+	format, lines := reads(t, log)
+	if want := []string{"09:50:40.000 192.0.2.7 GET /a?b=c 200 7100 49000/-1 "}; format != "cloudfront" || fmt.Sprint(lines) != fmt.Sprint(want) {
+		t.Errorf("%s %q, want cloudfront %q", format, lines, want)
 	}
 }

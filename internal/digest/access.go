@@ -266,7 +266,7 @@ func (run *accessRun) formatFor(f *accessFile, head []byte, whole bool) (*access
 		if err != nil {
 			return nil, fmt.Errorf("%s: --time-field: %w", f.Name, err)
 		}
-		format = given.UnitOfField(format, run.o.Times, head).UnitsIn(head)
+		format = given.UnitOfField(format, run.o.Times, head).UnitsIn(head).TomcatIn(head, run.o.Times)
 		if format.Doubt != nil && !run.o.Unasked {
 			return nil, fmt.Errorf("%s: %w", f.Name, format.Doubt)
 		}

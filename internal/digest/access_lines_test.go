@@ -281,3 +281,16 @@ func TestAccessBadLinesMasked(t *testing.T) {
 		}
 	}
 }
+
+// A LogFormat that is Tomcat's says by its %T what its %D is.
+func TestTomcatsFormat(t *testing.T) {
+	f, err := accesslog.ParseFormat(`%h %l %u %t "%r" %s %b %D %T`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := `192.0.2.7 - - [12/May/2024:09:50:40 +0000] "GET /a HTTP/1.1" 200 7100 49 0.049` + "\n"
+	a := digestText(t, strings.Repeat(line, 3), AccessOptions{Format: f})
+	if len(a.Routes) != 1 || a.Routes[0].Time.Total != 147*time.Millisecond || len(a.Notes) != 1 {
+		t.Errorf("%+v, notes %q; want 147 ms", a.Routes, a.Notes)
+	}
+}

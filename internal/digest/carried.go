@@ -70,6 +70,10 @@ func isDocument(text []byte) bool {
 			break
 		}
 		line = bytes.TrimSuffix(bytes.TrimPrefix(line, []byte("[")), []byte("]"))
+		if !json.Valid(line) && oneObject(line) { // as nginx writes it: "upstream_response_time": -
+			objects++
+			continue
+		}
 		if !json.Valid(line) || bytes.TrimLeft(line, " \t")[0] != '{' {
 			continue
 		}
@@ -84,6 +88,31 @@ func isDocument(text []byte) bool {
 		outer = outer || err == nil && (n != 1 || !sameJSON(only, line))
 	}
 	return outer || objects*2 < lines || lines == 0
+}
+
+// oneObject: the braces outside of strings open with the first byte and close with the last.
+func oneObject(line []byte) bool {
+	line = bytes.TrimSpace(line)
+	depth, quoted := 0, false
+	for i := 0; i < len(line); i++ {
+		switch c := line[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{':
+			depth++
+		case c == '}':
+			if depth--; depth == 0 {
+				return i == len(line)-1
+			}
+		}
+		if depth == 0 {
+			return false
+		}
+	}
+	return false
 }
 
 // sameJSON: the text is the object without its blanks.

@@ -49,6 +49,7 @@ func TestCarriedAccessLogs(t *testing.T) {
 		"records in two lines":   encoded(map[string]any{"Records": entries[:3]}, "") + "\n" + encoded(map[string]any{"Records": entries[3:]}, "") + "\n",
 		"Elasticsearch's answer": encoded(map[string]any{"took": 3, "hits": map[string]any{"total": 6, "hits": hits}}, " "),
 		"a table with names":     table,
+		"names with underscores": strings.Replace(table, "timestamp,method,path,status,bytes,duration_ms", "timestamp,cs_method,cs_uri,sc_status,sc_bytes,time_taken_ms", 1),
 		"a table without names":  bare,
 	} {
 		a := digestText(t, text, AccessOptions{})
@@ -125,6 +126,7 @@ func TestNotCarried(t *testing.T) {
 		`[02/Mar/2025:10:00:01 +0000] 192.0.2.1 "GET / HTTP/1.1" 200 5` + "\n",
 		`[pid: 28|app: 0] {1 vars} GET /` + "\n",
 		`{"time":"2025-03-02T10:00:00Z","method":"GET","path":"/a","status":200}` + "\n" + `{"time":"2025-03-02T10:00:00Z","method":"GET","path":"/a","status":200}` + "\n",
+		strings.Repeat(`{"time":"2025-03-02T10:00:00Z","method":"GET","path":"/a","status":200,"upstream_response_time": 0.040, 0.050, "o":{"q":"}\""}}`+"\n", 3),
 		"name,age\nx,1\n",
 		"",
 	} {

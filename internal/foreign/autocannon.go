@@ -3,6 +3,7 @@ package foreign
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -40,7 +41,10 @@ var (
 	autocannonTook    = lazyregexp.New(`(?m)requests in ([0-9.]+s),`)
 	autocannonNon2xx  = lazyregexp.New(`(?m)^(\d+) 2xx responses, (\d+) non 2xx responses`)
 	autocannonErrors  = lazyregexp.New(`(?m)^([0-9.]+[km]?) errors \(([0-9.]+[km]?) timeouts\)`)
-	autocannonTable   = lazyregexp.New(`(?m)^│ ([0-9.]+) +│ ([0-9.]+) +│$`)
+	// Before version 3.
+	autocannonOldLatency = lazyregexp.New(`(?m)^Latency \(ms\) +(\S+) +\S+ +(\S+) *$`)
+	autocannonOldRate    = lazyregexp.New(`(?m)^Req/Sec +([0-9.]+) +\S+ +\S+ *$`)
+	autocannonTable      = lazyregexp.New(`(?m)^│ ([0-9.]+) +│ ([0-9.]+) +│$`)
 )
 
 func (o *output) autocannon() *autocannonJSON {
@@ -85,6 +89,10 @@ func (r *report) autocannonData(j *autocannonJSON) {
 
 func (r *report) autocannonText(text string) error {
 	end := last(autocannonEnd, text)
+	if end != nil && autocannonOldRate.MatchString(text) {
+		r.autocannonOld(text)
+		return nil
+	}
 	rows := autocannonRow.FindAllStringSubmatch(text, -1)
 	heads := autocannonHead.FindAllStringSubmatch(text, -1)
 	if end == nil || len(rows) == 0 || len(rows) != len(heads) {
@@ -110,8 +118,33 @@ func (r *report) autocannonText(text string) error {
 			setPercentile(&r.latency, p, scale(ms, time.Millisecond))
 		}
 	}
-	// The rate is the mean of one sample a second.
-	r.requests = count(rate * float64(lastCount(autocannonSamples, text)))
+	r.autocannonCounts(text, rate)
+	return nil
+}
+
+// autocannonOld reads the table of versions before 3, which has no lines. A latency that
+// no answer with 2xx gave is NaN.
+func (r *report) autocannonOld(text string) {
+	r.workload, r.duration = int(lastCount(autocannonBegin, text)), lastDuration(autocannonTook, text)
+	if m := last(autocannonOldLatency, text); m != nil {
+		mean, merr := parseNumber(m[1])
+		most, xerr := parseNumber(m[2])
+		if merr == nil && xerr == nil && mean > 0 {
+			r.latency.Mean, r.latency.Max = scale(mean, time.Millisecond), scale(most, time.Millisecond)
+		}
+	}
+	rate, _ := lastNumber(autocannonOldRate, text)
+	r.autocannonCounts(text, rate)
+}
+
+// autocannonCounts sets the counts; rate is the mean of one sample a second, of which
+// versions before 7 do not tell how many there were.
+func (r *report) autocannonCounts(text string, rate float64) {
+	samples := float64(lastCount(autocannonSamples, text))
+	if samples == 0 {
+		samples = math.Floor(r.duration.Seconds())
+	}
+	r.requests = count(rate * samples)
 	r.succeeded, r.perSecond = r.requests, rate
 	if m := last(autocannonNon2xx, text); m != nil {
 		good, _ := parseNumber(m[1])
@@ -123,7 +156,6 @@ func (r *report) autocannonText(text string) error {
 		r.timeouts = rounded(m[2])
 		r.errors = max(rounded(m[1])-r.timeouts, 0)
 	}
-	return nil
 }
 
 func (r *report) autocannonColumn(name string, d time.Duration) {

@@ -91,10 +91,12 @@ func readBombardier(o *output) (*report, error) {
 		r.latency.Mean, _ = parseDuration(m[1])
 		r.latency.Max, _ = parseDuration(m[2])
 	}
+	seen := map[string]bool{} // a second table is of some of the answers only
 	for _, p := range bombardierPercent.FindAllStringSubmatch(o.text, -1) {
 		percent, _ := parseNumber(p[1])
-		if d, ok := parseDuration(p[2]); ok {
+		if d, ok := parseDuration(p[2]); ok && !seen[p[1]] {
 			setPercentile(&r.latency, percent, d)
+			seen[p[1]] = true
 		}
 	}
 	if m := last(bombardierErrors, o.text); m != nil {

@@ -28,6 +28,7 @@ var formats = []format{
 	{"h2load", isH2load, readH2load},
 	{"siege", isSiege, readSiege},
 	{"locust", isLocust, readLocust},
+	{"drill", isDrill, readDrill},
 	{"jmeter", isJMeter, readJMeter},
 	{"gatling", isGatling, readGatling},
 	{"artillery", isArtillery, readArtillery},

@@ -130,6 +130,82 @@ vusers.completed: ..............................................................
 vusers.created: ................................................................ 8910
 vusers.failed: ................................................................. 8100
 `, score: 2, succeeded: 540, wrong: 270, p50: 127800 * time.Microsecond, p99: 2671 * ms, mx: 6688 * ms},
+		{name: "bombardier with a table of the answers with 2xx alone", out: `Bombarding http://192.0.2.1:80 for 5s using 8 connection(s)
+Statistics        Avg      Stdev        Max
+  Reqs/sec      2000.00     500.00    2500.00
+  Latency        4.00ms    32.00ms      1.50s
+  Latency Distribution (Total)
+     50%     3.00ms
+     99%    11.00ms
+  Latency Distribution (2xx)
+     50%      1.00s
+     99%      1.20s
+  HTTP codes:
+    1xx - 0, 2xx - 10, 3xx - 0, 4xx - 0, 5xx - 9990
+    others - 0
+  Throughput:   456.62KB/s
+`, score: 2, succeeded: 10, wrong: 9990, p50: 3 * ms, p99: 11 * ms, mean: 4 * ms, mx: 1500 * ms},
+		{name: "siege where hits had a status of 400 and above", out: `Lifting the server siege...
+Transactions:                    100 hits
+Availability:                 100.00 %
+Elapsed time:                  10.00 secs
+Data transferred:               0.01 MB
+Response time:                  0.02 secs
+Transaction rate:              10.00 trans/sec
+Throughput:                     0.02 MB/sec
+Concurrency:                    0.20
+Successful transactions:          60
+Failed transactions:               0
+Longest transaction:            0.08
+Shortest transaction:           0.00
+`, score: 6, succeeded: 60, wrong: 40, mean: 20 * ms, mx: 80 * ms},
+		{name: "drill", out: `Concurrency 10
+Iterations 3
+Base URL http://192.0.2.1
+
+Fetch users               Total requests            60
+Fetch users               Successful requests       60
+Fetch users               Failed requests           0
+Fetch users               Median time per request   14ms
+Fetch users               Sample standard deviation 3ms
+
+Time taken for tests      5.0 seconds
+Total requests            1000
+Successful requests       900
+Failed requests           100
+Requests per second       200.00 [#/sec]
+Median time per request   15ms
+Average time per request  18ms
+Sample standard deviation 6ms
+99.0'th percentile        71ms
+99.9'th percentile        99ms
+`, score: 180, succeeded: 900, wrong: 100, p50: 15 * ms, p99: 71 * ms, mean: 18 * ms},
+		{name: "drill with nanoseconds", out: "Total requests            10\nSuccessful requests       10\nFailed requests           0\nRequests per second       2.00 [#/sec]\nMedian time per request   1500000ns\nAverage time per request  1600000ns\nSample standard deviation 5ns\n",
+			score: 2, succeeded: 10, p50: 1500 * time.Microsecond, mean: 1600 * time.Microsecond},
+		{name: "autocannon without a number of samples", out: `Running 10s test @ http://localhost:3000
+10 connections
+
+┌─────────┬──────┬──────┬───────┬───────┬─────────┬────────┬──────────┐
+│ Stat    │ 2.5% │ 50%  │ 97.5% │ 99%   │ Avg     │ Stdev  │ Max      │
+├─────────┼──────┼──────┼───────┼───────┼─────────┼────────┼──────────┤
+│ Latency │ 2 ms │ 4 ms │ 9 ms  │ 12 ms │ 4.50 ms │ 2.1 ms │ 61.00 ms │
+└─────────┴──────┴──────┴───────┴───────┴─────────┴────────┴──────────┘
+┌───────────┬────────┬────────┬────────┬────────┬────────┬────────┬────────┐
+│ Stat      │ 1%     │ 2.5%   │ 50%    │ 97.5%  │ Avg    │ Stdev  │ Min    │
+├───────────┼────────┼────────┼────────┼────────┼────────┼────────┼────────┤
+│ Req/Sec   │ 1500   │ 1500   │ 2210   │ 2400   │ 2200.5 │ 240.1  │ 1500   │
+├───────────┼────────┼────────┼────────┼────────┼────────┼────────┼────────┤
+│ Bytes/Sec │ 1.5 MB │ 1.5 MB │ 2.2 MB │ 2.4 MB │ 2.2 MB │ 240 kB │ 1.5 MB │
+└───────────┴────────┴────────┴────────┴────────┴────────┴────────┴────────┘
+
+Req/Bytes counts sampled once per second.
+
+22k requests in 10.04s, 22 MB read
+`, score: 2200.5, succeeded: 22005, p50: 4 * ms, p99: 12 * ms, mean: 4500 * time.Microsecond, mx: 61 * ms},
+		{name: "autocannon before 3", out: "Running 10s test @ http://localhost:3000\n10 connections\n\nStat         Avg     Stdev  Max     \nLatency (ms) 242.5   351.36 1296.5  \nReq/Sec      12      0.45   20      \nBytes/Sec    1.57 kB 701 B  3.19 kB \n\n120 requests in 10s, 15.8 kB read\n",
+			score: 12, succeeded: 120, mean: 242500 * time.Microsecond, mx: 1296500 * time.Microsecond},
+		{name: "… where no answer was right", out: "Running 10s test @ http://localhost:3000\n10 connections\n\nStat         Avg     Stdev     Max\nLatency (ms) NaN     NaN       0\nReq/Sec      2100.6  898.21    2257\nBytes/Sec    2.28 MB 101.58 kB 2.49 MB\n\n0 2xx responses, 21006 non 2xx responses\n21k requests in 10s, 22.81 MB read\n",
+			score: 0, wrong: 21006},
 	} {
 		res, err := judged(t, Command{}, []byte(c.out), nil, 0)
 		if err != nil {
@@ -146,4 +222,4 @@ vusers.failed: .................................................................
 	}
 }
 
-func near(a, b float64) bool { return a > b*0.99 && a < b*1.01 }
+func near(a, b float64) bool { return a >= b*0.99 && a <= b*1.01 }

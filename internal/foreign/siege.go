@@ -66,10 +66,11 @@ func readSiege(o *output) (*report, error) {
 	r := &report{counted: true, duration: seconds(j.Elapsed), succeeded: min(count(j.Succeeded), count(*j.Transactions)), mismatches: count(j.Failed),
 		workload: int(count(j.Concurrency)), bytes: count(j.Megabytes * (1 << 20))}
 	r.requests = count(*j.Transactions) + r.mismatches
+	r.mismatches = max(r.mismatches, r.requests-r.succeeded) // a status of 400 and above is a hit, but neither failed nor successful
 	r.latency.Mean, r.latency.Max = seconds(j.Response), seconds(j.Longest)
 	if r.mismatches > 0 {
 		// It does not tell a wrong status from no answer.
-		r.complain("mismatch", fmt.Sprintf("%d failed transactions", r.mismatches))
+		r.complain("mismatch", fmt.Sprintf("%d transactions that failed or had a status of 400 and above", r.mismatches))
 	}
 	if r.duration > 0 {
 		r.perSecond = float64(r.requests) / r.duration.Seconds()

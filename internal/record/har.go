@@ -158,10 +158,20 @@ func (h *harDraft) chooseOrigin() error {
 	}
 	for _, o := range order {
 		if o != h.origin {
-			h.left[fmt.Sprintf("to %s; --origin chooses it", o)] = count[o]
+			h.left[otherOrigin(o)] = count[o]
 		}
 	}
 	return nil
+}
+
+// noOrigin stands for a variable, such as {{baseUrl}}, that has no value.
+const noOrigin = "http://service.invalid"
+
+func otherOrigin(o string) string {
+	if o == noOrigin {
+		return "to an address that is a variable without a value; --origin " + noOrigin + " takes these instead"
+	}
+	return fmt.Sprintf("to %s; --origin chooses it", o)
 }
 
 func (h *harDraft) leftOut() []string {

@@ -204,6 +204,8 @@ func TestPostmanAddresses(t *testing.T) {
 		{"parameters that are encoded", collection(`{"name":"a","request":{"url":{"raw":"{{base}}/a","query":[{"key":"f","value":"id%20gt%207"},{"key":"g","value":"x+y%2Bz"},{"key":"h","value":"a b&c='ü'"},{"key":"i","value":"[1]/?:"}]}}}`),
 			[]string{"/v2/a?f=id%20gt%207&g=x+y%2Bz&h=a%20b%26c%3D%27%C3%BC%27&i=[1]/?:"}, ""},
 		{"path variables that are encoded", collection(`{"name":"a","request":{"url":{"raw":"{{base}}/b c/é/:id","variable":[{"key":"id","value":"7%2F8"}]}}}`), []string{"/v2/b%20c/%C3%A9/7%2F8"}, ""},
+		{"a variable without a value beside the service", collection(`{"name":"a","request":{"url":{"raw":"{{base}}/a"}}},{"name":"b","request":{"url":{"raw":"{{nowhere}}/b"}}}`), []string{"/v2/a"},
+			"1 requests: to an address that is a variable without a value; --origin"},
 		{"all of it variables", collection(`{"name":"a","request":{"url":{"raw":"{{scheme}}://{{name}}.test:{{door}}/{{stage}}/x","protocol":"{{scheme}}"}}}`), []string{"GET /FILL-IN/x"}, "the variable stage has no value"},
 	})
 }

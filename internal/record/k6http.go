@@ -151,8 +151,8 @@ func (s *k6Script) request(name, method string, args []any, line int) {
 		address = hostThenUnknown(address)
 	}
 	if !plain && strings.HasPrefix(address, fillIn) {
-		address = "http://service.invalid/" + strings.TrimPrefix(strings.TrimPrefix(address, fillIn), "/")
-		if address == "http://service.invalid/" {
+		address = noOrigin + "/" + strings.TrimPrefix(strings.TrimPrefix(address, fillIn), "/")
+		if address == noOrigin+"/" {
 			s.leave(line, "http.%s: its address is not plain", name)
 			return
 		}

@@ -85,7 +85,7 @@ func (v *variables) address(text string, line int) string {
 	if at := v.pattern.FindStringSubmatchIndex(text); at != nil && at[0] == 0 {
 		name := strings.TrimSpace(text[at[2]:at[3]])
 		if _, known := v.values[name]; !known {
-			return "http://service.invalid/" + strings.TrimPrefix(v.fill(afterHost(text[at[1]:]), line), "/")
+			return noOrigin + "/" + strings.TrimPrefix(v.fill(afterHost(text[at[1]:]), line), "/")
 		}
 	}
 	return absolute(withoutUnknownPort(v.fill(text, line)))

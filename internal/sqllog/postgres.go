@@ -1,6 +1,7 @@
 package sqllog
 
 import (
+	"html"
 	"strconv"
 	"strings"
 	"time"
@@ -85,6 +86,9 @@ func (p *PostgresStatements) Message(m *PostgresMessage) error {
 		return nil
 	}
 	e := &SlowEntry{Time: m.Time, Schema: m.Database, QueryTime: time.Duration(took * float64(time.Millisecond))}
+	if strings.TrimSpace(rest) == "" { // what carries a log may leave blanks at a line's end
+		rest = ""
+	}
 	return p.duration(m, e, strings.TrimPrefix(rest, "  "))
 }
 
@@ -222,9 +226,13 @@ func cutPhase(what, phase string) (name, sql string, ok bool) {
 	return strings.Cut(rest, ": ")
 }
 
-// planQuery is the statement of an auto_explain message in its text, JSON or
-// YAML form: the plan's first line has "(cost=".
+// planQuery is the statement of an auto_explain message in its text, JSON, YAML or
+// XML form: the plan's first line has "(cost=".
 func planQuery(s string) string {
+	if _, query, ok := strings.Cut(s, "<Query-Text>"); ok {
+		query, _, _ = strings.Cut(query, "</Query-Text>")
+		return html.UnescapeString(query)
+	}
 	_, query, ok := strings.Cut(s, "Query Text: ")
 	if !ok {
 		if _, query, ok = strings.Cut(s, `"Query Text": "`); ok {

@@ -79,7 +79,7 @@ const (
 	csvProcess  = 3
 	csvSeverity = 11
 	csvMessage  = 13
-	csvLeast    = 23 // columns of version 9.0
+	csvLeast    = 22 // columns of version 8.3; 9.0 has 23
 )
 
 // ParsePostgresCSV reads PostgreSQL's csvlog. It returns how many records are

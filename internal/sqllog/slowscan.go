@@ -291,7 +291,7 @@ func slowSet(s []byte) (stamp int64, ok bool) {
 	}
 	const usual = "SET timestamp="
 	if len(s) > len(usual)+1 && string(s[:len(usual)]) == usual && allDigits(s[len(usual):len(s)-1]) {
-		return slowInt(s[len(usual):]), true
+		return setStamp(s[len(usual):]), true
 	}
 	for part := range bytes.SplitSeq(s[4:len(s)-1], []byte(",")) {
 		name, value, found := bytes.Cut(part, []byte("="))
@@ -308,7 +308,7 @@ func slowSet(s []byte) (stamp int64, ok bool) {
 		}
 		switch string(name) {
 		case "timestamp":
-			stamp = slowInt(value)
+			stamp = setStamp(value)
 		case "last_insert_id", "insert_id":
 		default:
 			return 0, false
@@ -316,6 +316,18 @@ func slowSet(s []byte) (stamp int64, ok bool) {
 		ok = true
 	}
 	return stamp, ok
+}
+
+// setStamp is seconds since 1970; proxies that write a slow log (dble) have milliseconds
+// there, others may have microseconds. 10¹¹ s are in the year 5138.
+func setStamp(s []byte) int64 {
+	stamp := slowInt(s)
+	for _, unit := range []int64{1e6, 1e3} {
+		if stamp > 1e8*unit {
+			return stamp / unit
+		}
+	}
+	return stamp
 }
 
 // hasSlowSet: such a line follows, among as many as a header may have.
