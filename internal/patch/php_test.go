@@ -55,7 +55,10 @@ func phpWanted(p *Program) map[string][]string {
 				continue
 			}
 			if name = at[1]; strings.HasPrefix(line, " ") {
-				name = "Catalogue." + name
+				name = map[string]string{"prepares.php": "Notes."}[f.rel] + name
+				if f.rel == "shop/Catalogue.php" {
+					name = "Catalogue." + name
+				}
 			}
 			out[f.rel+" "+name], waiting = waiting, nil
 		}
@@ -66,6 +69,12 @@ func phpWanted(p *Program) map[string][]string {
 // Every program of the corpus is offered, or refused with the precondition that it violates.
 func TestPHPCorpus(t *testing.T) {
 	p, places := phpFound(t)
+	wantPHPPlaces(t, p, places)
+}
+
+// wantPHPPlaces compares places with those that comments of their program name.
+func wantPHPPlaces(t *testing.T, p *Program, places []*Place) {
+	t.Helper()
 	got := map[string][]string{}
 	for _, at := range places {
 		says := at.Shape
@@ -98,6 +107,11 @@ func TestPHPCorpus(t *testing.T) {
 // What is written in the place of each is what testdata/phpgolden holds.
 func TestPHPGolden(t *testing.T) {
 	_, places := phpFound(t)
+	wantPHPGolden(t, places, "phpgolden")
+}
+
+func wantPHPGolden(t *testing.T, places []*Place, folder string) {
+	t.Helper()
 	seen := map[string]bool{}
 	for _, at := range places {
 		if at.Refused != nil || at.With != "" {
@@ -115,9 +129,9 @@ func TestPHPGolden(t *testing.T) {
 			name = fmt.Sprintf("%s.%d.diff", base, i)
 		}
 		seen[name] = true
-		wantGolden(t, filepath.Join("testdata", "phpgolden", name), text)
+		wantGolden(t, filepath.Join("testdata", folder, name), text)
 	}
-	wantNoOthers(t, filepath.Join("testdata", "phpgolden"), seen)
+	wantNoOthers(t, filepath.Join("testdata", folder), seen)
 }
 
 // With random rows and keys every program answers the same before and after, and leaves the
@@ -125,7 +139,7 @@ func TestPHPGolden(t *testing.T) {
 func TestPHPAnswersStay(t *testing.T) {
 	await.SkipShort(t)
 	dsn := mariadb(t)
-	socket := phpSchema(t, dsn)
+	socket := phpSchema(t, dsn, phpCorpus)
 	_, places := phpFound(t)
 	after := phpPatched(t, places)
 	for _, seed := range []string{"1", "2", "3", "4", "5", "6"} {
@@ -147,10 +161,10 @@ func TestPHPAnswersStay(t *testing.T) {
 }
 
 // phpSchema makes the corpus's tables in the place of those of Go, and gives the server's socket.
-func phpSchema(t *testing.T, dsn string) string {
+func phpSchema(t *testing.T, dsn, corpus string) string {
 	t.Helper()
 	socket := strings.TrimSuffix(strings.TrimPrefix(dsn, "root@unix("), ")/app")
-	schema, err := os.ReadFile(filepath.Join(phpCorpus, "schema.sql"))
+	schema, err := os.ReadFile(filepath.Join(corpus, "schema.sql"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +199,7 @@ var phpAlone = lazyregexp.New(`(catch \(\S+ (\$\w+)\) \{\n\s*)[^\n]*read alone t
 func TestPHPReadersRead(t *testing.T) {
 	await.SkipShort(t)
 	dsn := mariadb(t)
-	socket := phpSchema(t, dsn)
+	socket := phpSchema(t, dsn, phpCorpus)
 	_, places := phpFound(t)
 	after, readers := phpPatched(t, places), 0
 	for _, name := range phpFiles(t, after) {
@@ -234,7 +248,9 @@ func sameAnswers(t *testing.T, wants, gots []string) {
 }
 
 // phpPatched is a folder with the corpus and all that is offered for it.
-func phpPatched(t *testing.T, places []*Place) string {
+func phpPatched(t *testing.T, places []*Place) string { return phpPatchedOf(t, phpCorpus, places) }
+
+func phpPatchedOf(t *testing.T, corpus string, places []*Place) string {
 	t.Helper()
 	var offered []*Place
 	for _, at := range places {
@@ -247,7 +263,7 @@ func phpPatched(t *testing.T, places []*Place) string {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS(phpCorpus)); err != nil {
+	if err := os.CopyFS(dir, os.DirFS(corpus)); err != nil {
 		t.Fatal(err)
 	}
 	for name, src := range files {

@@ -59,6 +59,7 @@ func findPHP(p *Program) []*Place {
 	}
 	f.kept()
 	f.draws()
+	f.prepares()
 	return f.out
 }
 
