@@ -381,6 +381,8 @@ func touched(text string) (tables []string, writes, locks, all bool) {
 	case "SELECT", "SHOW", "DESCRIBE", "EXPLAIN":
 		for i, w := range ws {
 			locks = locks || w.is("FOR") && i+1 < len(ws) && (ws[i+1].is("UPDATE") || ws[i+1].is("SHARE")) || w.is("LOCK") || w.is(":=")
+			// What it gives depends on the statement before it: nothing between may change.
+			locks = locks || w.is("FOUND_ROWS") || w.is("ROW_COUNT")
 			writes = writes || w.is("GET_LOCK") || w.is("LAST_INSERT_ID") && i+2 < len(ws) && !ws[i+2].is(")") || w.is("INTO")
 		}
 		return nil, writes, locks, writes
